@@ -11,8 +11,6 @@
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/roster.h"
 
-#define JUDGE_EVERY_S 5 /* as agents report, by default */
-
 int
 tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator)
 {
@@ -54,10 +52,12 @@ tor_aggregator_on_counters(
 
 		wire_counter_report_rnic(view, i, &counters);
 		own = agent_owns(agent, counters.id, &hint);
-		if (own == NULL || own->rack == NULL)
-			continue;
-		rnic = roster_find(tor_rack_roster(own->rack), counters.id);
-		if (rnic != NULL)
+		rnic = own == NULL || own->rack == NULL
+			   ? NULL
+			   : roster_find(tor_rack_roster(own->rack), counters.id);
+		if (rnic == NULL)
+			aggregator->readings_elsewhere++;
+		else
 			diagnoses_report(diagnoses_of(aggregator, own->rack),
 			    rnic->host, rnic->device, &counters, rm_mono_now());
 	}
@@ -94,11 +94,10 @@ void
 tor_aggregator_diagnosis_tick(
     struct tor_aggregator *aggregator, rm_mono_t now, rm_wall_t wall)
 {
-	if (rm_mono_since(now, aggregator->diagnosed) < JUDGE_EVERY_S * RM_NS_PER_S)
+	size_t i;
+
+	if (!diagnoses_turn(&aggregator->diagnosed, aggregator->rack_count, now, &i))
 		return;
-	aggregator->diagnosed = now;
-	for (size_t i = 0; i < aggregator->rack_count; i++) {
-		take_probes(aggregator->diagnoses[i], aggregator->racks[i]);
-		diagnoses_judge(aggregator->diagnoses[i], now, wall);
-	}
+	take_probes(aggregator->diagnoses[i], aggregator->racks[i]);
+	diagnoses_judge(aggregator->diagnoses[i], now, wall);
 }

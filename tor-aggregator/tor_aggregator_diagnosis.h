@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_diagnosis - the part of the wiring that brings agents' counters and
- * the racks' probes to diagnosis/, and has it judge.
+ * tor_aggregator_diagnosis - the part of the wiring that brings agents' counters, those
+ * of switches and the racks' probes to diagnosis/, and has it judge.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
@@ -24,7 +24,7 @@ void tor_aggregator_on_counters(
 void tor_aggregator_counters_tell(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct rm_verdict *verdict);
 
-/* Once a second; judges every few seconds. */
+/* At each tick; judges one rack at most. */
 void tor_aggregator_diagnosis_tick(
     struct tor_aggregator *aggregator, rm_mono_t now, rm_wall_t wall);
 

@@ -438,10 +438,10 @@ on_tick(void *arg)
 	    relay_controller_ends_s(aggregator->relay), now);
 	relay_watch(aggregator->relay, now);
 	dispatch_tick(aggregator->dispatch, wall);
+	tor_aggregator_diagnosis_tick(aggregator, now, wall);
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
 		orders_tick(aggregator->orders, now);
 		tor_aggregator_services_tick(aggregator, now);
-		tor_aggregator_diagnosis_tick(aggregator, now, wall);
 		plan_store_save(aggregator->plans);
 		tell_ways(aggregator, now);
 		tor_aggregator_tell_versions(aggregator);

@@ -14,6 +14,7 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/ingest.h"
 #include "tor-aggregator/api/rnic_metrics.h"
+#include "tor-aggregator/diagnosis/diagnoses.h"
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/plan/peer_versions.h"
 
@@ -61,7 +62,9 @@ struct tor_aggregator {
 	struct drift_groups *expected; /* of the config; a reload makes them anew */
 	struct drift *drifts[WIRE_MAX_TORS];        /* of each rack */
 	struct diagnoses *diagnoses[WIRE_MAX_TORS]; /* of each rack */
-	rm_mono_t diagnosed;                        /* the last time */
+	struct diagnoses_turns diagnosed;
+	uint64_t
+	    readings_elsewhere; /* of counters of RNICs that are in no rack of ours */
 	struct rm_metrics *metrics;
 	struct rnic_metrics rnic_metrics;
 	struct rm_http_server *server;

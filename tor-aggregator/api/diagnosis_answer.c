@@ -67,7 +67,8 @@ show_not_known(const struct diagnosed *rnic)
 	for (size_t d = 0; rnic->fresh && d < DIAGNOSES; d++)
 		if (rnic->results[d].status == RULE_NOT_KNOWN)
 			json_object_set_new(object, rules[d].word,
-			    json_string(indicator_needs(rnic->results[d].needs)));
+			    json_string(indicator_needs(
+				&rnic->evidence, rnic->results[d].needs)));
 	return object;
 }
 
@@ -183,6 +184,11 @@ diagnosis_metrics_register(
 {
 	int r = rm_metrics_family(metrics, aggregator, &findings, aggregator);
 
+	if (r == 0)
+		r = rm_metrics_counter(metrics, aggregator, N("elsewhere_total"), "",
+		    "Reports of the counters of RNICs that are in no rack of this "
+		    "aggregator: agents send those of all of theirs to each one.",
+		    &aggregator->readings_elsewhere);
 	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
 		const struct diagnoses_counts *counts =
 		    diagnoses_counts(aggregator->diagnoses[i]);
@@ -194,8 +200,8 @@ diagnosis_metrics_register(
 		if (r == 0)
 			r = rm_metrics_counter(metrics, counts, N("refused_total"),
 			    label,
-			    "Reports of an RNIC's counters refused because the table "
-			    "is full.",
+			    "Reports of an RNIC's counters refused: there are too many "
+			    "RNICs, no memory, or its interval has no end.",
 			    &counts->refused);
 		if (r == 0)
 			r = rm_metrics_counter(metrics, counts,

@@ -189,6 +189,22 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 	}
 }
 
+bool
+diagnoses_turn(struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_t *ret)
+{
+	const bool first = turns->began.ns == 0;
+
+	if (first || turns->next >= racks) {
+		if (!first && rm_mono_since(now, turns->began) < DIAGNOSES_EVERY_NS)
+			return false;
+		*turns = (struct diagnoses_turns){ .began = now };
+	}
+	if (racks == 0)
+		return false;
+	*ret = turns->next++;
+	return true;
+}
+
 /* ---- what is shown ---- */
 
 size_t
@@ -232,7 +248,7 @@ diagnoses_tell(
 
 	out[0] = '\0';
 	for (size_t d = 0; rnic != NULL && d < DIAGNOSES && out[0] == '\0'; d++)
-		if (rnic->findings[d].stands && d != DIAGNOSIS_ECN_CONGESTION)
+		if (rnic->findings[d].stands && rules[d].loses)
 			copy_parts(rnic->findings[d].sentence, out, len);
 }
 

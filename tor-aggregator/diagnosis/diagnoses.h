@@ -20,6 +20,7 @@
 #include "tor-aggregator/diagnosis/rules.h"
 
 #define DIAGNOSES_MAX_RNICS WIRE_MAX_MEMBERS
+#define DIAGNOSES_EVERY_NS (5 * RM_NS_PER_S) /* as agents report, by default */
 #define DIAGNOSES_QUIET_NS (30 * RM_NS_PER_S)
 /* Older reports than this, and three of their intervals, are not judged. */
 #define DIAGNOSES_FRESH_NS (15 * RM_NS_PER_S)
@@ -51,7 +52,9 @@ struct diagnosed { /* one RNIC */
 
 struct diagnoses_counts {
 	uint64_t reports; /* of one RNIC each */
-	uint64_t refused; /* of RNICs beyond DIAGNOSES_MAX_RNICS, or without memory */
+	/* Of RNICs beyond DIAGNOSES_MAX_RNICS, without memory, of an endless interval.
+	 */
+	uint64_t refused;
 	uint64_t unknown_values; /* of counters that only a newer agent knows */
 };
 
@@ -67,12 +70,22 @@ void diagnoses_probes(
     struct diagnoses *diagnoses, struct wire_rnic_id id, uint64_t sent, uint64_t lost);
 void diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall);
 
+struct diagnoses_turns {
+	rm_mono_t began; /* of this round */
+	size_t next;
+};
+
+/* Which of so many racks is judged now: one at a time, as a full one takes some
+ * milliseconds, and each once in DIAGNOSES_EVERY_NS. False: none. */
+bool diagnoses_turn(
+    struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_t *ret);
+
 size_t diagnoses_rnics(const struct diagnoses *diagnoses);
 const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
 const struct diagnosed *diagnoses_find(
     const struct diagnoses *diagnoses, struct wire_rnic_id id); /* or NULL */
-/* What stands of this RNIC that can explain a fault, in a sentence of at most len
- * bytes, cut between its parts; "": nothing. */
+/* What stands of this RNIC that can explain why probes are lost, in a sentence of at
+ * most len bytes, cut between its parts; "": nothing. */
 void diagnoses_tell(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len);
 const struct diagnoses_counts *diagnoses_counts(const struct diagnoses *diagnoses);

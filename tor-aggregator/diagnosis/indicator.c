@@ -81,6 +81,7 @@ static const struct row rows[INDICATORS] = {
 	[CE_RATIO] = { "ce_ratio", "%", RATIO, { WIRE_COUNTER_ECN_CE_RX }, .per = { WIRE_COUNTER_RDMA_RX_PKTS }, .at_least = 1000, PCT, TEXT("# of the packets that it received had a congestion mark") },
 	[CNPS_SENT] = { "cnps_sent", "packets", COUNT, { WIRE_COUNTER_CNP_TX }, TIMED("it sent # CNPs") },
 	[CNP_PER_CE] = { "cnp_per_ce", "%", RATIO, { WIRE_COUNTER_CNP_TX }, .per = { WIRE_COUNTER_ECN_CE_RX }, .at_least = 1000, PCT, TEXT("it sent # as many CNPs as it received congestion marks") },
+	[CNP_RATE] = { "cnp_rate", "packets per second", RATE, { WIRE_COUNTER_CNP_TX }, TEXT("it sent # CNPs per second") },
 	[CNP_IGNORED] = { "cnp_ignored", "%", RATIO, { WIRE_COUNTER_CNP_RX_IGNORED }, .per = { WIRE_COUNTER_CNP_RX_HANDLED, WIRE_COUNTER_CNP_RX_IGNORED }, .at_least = 100, PCT, TEXT("it ignored # of the CNPs that it received") },
 	[OVERSIZE] = { "oversize", "packets", COUNT, { WIRE_COUNTER_MTU_ERR }, TIMED("its port counted # packets larger than the MTU") },
 	[PROBE_LOSS] = { "probe_loss", "%", GIVEN, { GIVEN_LOSS_PCT }, TEXT("# of its probes are lost") },
@@ -334,11 +335,17 @@ number_word(unsigned number)
 }
 
 const char *
-indicator_needs(enum indicator indicator)
+indicator_needs(const struct evidence *evidence, enum indicator indicator)
 {
 	const struct row *row = &rows[indicator];
+	const uint8_t needs[] = { row->of[0], row->where, row->per[0] };
 
-	return row->how == GIVEN ? row->word : number_word(row->of[0]);
+	if (row->how == GIVEN)
+		return row->word;
+	for (size_t i = 0; i < sizeof(needs); i++)
+		if (needs[i] != 0 && !is_there(evidence, needs[i]))
+			return number_word(needs[i]);
+	return number_word(row->of[0]);
 }
 
 /* ---- what the others do ---- */

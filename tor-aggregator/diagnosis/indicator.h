@@ -58,6 +58,7 @@ enum indicator {
 	CE_RATIO,
 	CNPS_SENT,
 	CNP_PER_CE,
+	CNP_RATE,
 	CNP_IGNORED,
 	OVERSIZE,
 	PROBE_LOSS,
@@ -87,8 +88,8 @@ enum indicator_status indicator_read(
 void indicator_tell(const struct evidence *evidence, enum indicator indicator,
     char out[INDICATOR_TEXT]);
 
-/* The name of the first counter that it needs: "symbol_err". */
-const char *indicator_needs(enum indicator indicator);
+/* The name of the first counter that it needs and that is not there: "symbol_err". */
+const char *indicator_needs(const struct evidence *evidence, enum indicator indicator);
 
 /* Tells each of them what the others of their rack do: GIVEN_OTHERS_* and
  * GIVEN_CE_ABOVE_OTHERS. Nothing is given where no other one counts it. */

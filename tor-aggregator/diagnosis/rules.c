@@ -60,25 +60,25 @@ const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_LINK_FLAP] = {
 		"link-flap", "The link goes down and comes back.",
 		"the link's own count of it", 0, 0,
-		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2) } },
+		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2) }, .loses = true },
 	[DIAGNOSIS_CABLE] = {
 		"cable-errors", "A cable, an optic or the transmitter at its far end is going bad: bits arrive wrong.",
-		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error" START, 0, 0,
+		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error" START, 0, BIT(LINK_FLAP),
 		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW),
-		  NOT_IF_KNOWN(OVERSIZE, FEW) } },
+		  NOT_IF_KNOWN(OVERSIZE, FEW) }, .loses = true },
 	[DIAGNOSIS_CORRUPTION] = {
 		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which gives them a right check sum again.",
 		"IBTA volume 1, annex A17: the ICRC goes from end to end, the check sum from hop to hop" START, 0, 0,
-		{ ANY(ICRC_ERRORS, FEW), NOT(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) } },
+		{ ANY(ICRC_ERRORS, FEW), NOT(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_PCIE_BOTTLENECK] = {
 		"pcie-bottleneck", "The host takes data over PCIe more slowly than they arrive.",
 		MLX5 ": it counts seconds with more than 30 % of stalls", 0, 0,
 		{ ANY(PCI_OVERFLOWS, 1), ANY(PCI_STALLED, 30), ANY(PCI_STALLED_SECONDS, 1),
-		  WITH(PFC_SENT, QUIET_PFC), WITH(PAUSING, 1), WITH(DISCARDS, 1) } },
+		  WITH(PFC_SENT, QUIET_PFC), WITH(PAUSING, 1), WITH(DISCARDS, 1) }, .loses = true },
 	[DIAGNOSIS_PCIE_SIGNAL] = {
 		"pcie-signal", "The PCIe link of the RNIC has errors: slot, riser or card.",
 		MLX5, 0, 0,
-		{ ANY(PCI_SIGNAL_ERRORS, 1) } },
+		{ ANY(PCI_SIGNAL_ERRORS, 1) }, .loses = true },
 	[DIAGNOSIS_GLOBAL_PAUSE] = {
 		"global-pause", "Global pause (802.3x) is in use without PFC: it stops all classes, CNPs and control traffic, too.",
 		"IEEE 802.3, annex 31B", 0, 0,
@@ -87,13 +87,13 @@ const struct rule rules[DIAGNOSES] = {
 		"pfc-storm", "The RNIC pauses its switch without end, and takes next to nothing: all that send to it stop, and others behind them.",
 		GUO ", 4.3, the NIC PFC frame storm" START, 10, 0,
 		{ ANY(PAUSING, 50), ANY(STORM_EVENTS, 1), ANY(WATCHDOG_STORMS, 1), ANY(WATCHDOG_STORMED, 1),
-		  NOT_IF_KNOWN(RECEIVE_USE, 10), NOT_IF_KNOWN(PCI_OVERFLOWS, 1) } },
+		  NOT_IF_KNOWN(RECEIVE_USE, 10), NOT_IF_KNOWN(PCI_OVERFLOWS, 1) }, .loses = true },
 	[DIAGNOSIS_SLOW_RECEIVER] = {
 		"slow-receiver", "The host takes data more slowly than they arrive (CPU, memory, page faults), and its RNIC pauses the switch.",
 		GUO ", 4.4, the slow-receiver symptom" START, 0, BIT(PFC_STORM) | BIT(PCIE_BOTTLENECK),
 		{ ANY(PFC_SENT, BUSY_PFC), ANY(PAUSING, 1),
 		  WITH(BUFFER_NEARLY_FULL, 1), WITH(DISCARDS, 1), WITH(PAUSING, 50),
-		  NOT_IF_KNOWN(PCI_STALLED, 30) } },
+		  NOT_IF_KNOWN(PCI_STALLED, 30) }, .loses = true },
 	[DIAGNOSIS_PAUSE_VICTIM] = {
 		"pause-victim", "The switch pauses this RNIC for what another one does: it is not at fault.",
 		GUO ", 4.3: a pause spreads to all that share a queue" START, 0, BIT(PFC_STORM) | BIT(SLOW_RECEIVER) | BIT(PCIE_BOTTLENECK),
@@ -106,11 +106,11 @@ const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_PFC_DISAGREEMENT] = {
 		"pfc-disagreement", "One end of the link sends PFC frames that the other one does not count: it ignores them, or they are lost.",
 		"IEEE 802.1Q, clause 36: both ends have to have PFC on" START, 30, BIT(GLOBAL_PAUSE),
-		{ ANY_BELOW(PFC_AGREEMENT_OUT, 50), ANY_BELOW(PFC_AGREEMENT_IN, 50) } },
+		{ ANY_BELOW(PFC_AGREEMENT_OUT, 50), ANY_BELOW(PFC_AGREEMENT_IN, 50) }, .loses = true },
 	[DIAGNOSIS_HEADROOM] = {
 		"headroom-short", "The switch drops packets of a lossless class although it pauses their sender: the headroom is too small for the cable or the speed.",
 		"IEEE 802.1Q, clause 36: the headroom holds what is on its way when the pause is sent", 0, 0,
-		{ ANY(HEADROOM_DROPS, 1) } },
+		{ ANY(HEADROOM_DROPS, 1) }, .loses = true },
 	[DIAGNOSIS_OUT_OF_BUFFERS] = {
 		"out-of-receive-buffers", "The application posts too few receive buffers.",
 		"IBTA volume 1: RNR NAK" START, 0, 0,
@@ -120,14 +120,14 @@ const struct rule rules[DIAGNOSES] = {
 		"queue-drops", "The switch drops packets to this RNIC in a queue that is not lossless, or full.",
 		"the switch's own count of it" START, 0, BIT(HEADROOM),
 		{ ANY(OUT_OF_ORDER, FEW), ANY(SEQUENCE_NAKS, FEW),
-		  MUST(SWITCH_DROPS, FEW), NOT_IF_KNOWN(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) } },
+		  MUST(SWITCH_DROPS, FEW), NOT_IF_KNOWN(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_SILENT_DROP] = {
 		"silent-drop", "Packets of this RNIC vanish on the way, and nobody counts them: one member of an ECMP group or of a LAG, say.",
 		"Guo et al., Pingmesh (SIGCOMM 2015): black holes and silent drops" START, 10, 0,
 		{ ANY(RETRIES_EXCEEDED, 1), ANY(ACK_TIMEOUTS, FEW),
 		  MUST(PROBE_LOSS, 0.1), NOT(NAKS_PER_TIMEOUT, 10),
 		  NOT_IF_KNOWN(SWITCH_DROPS, 1), NOT_IF_KNOWN(CRC_ERRORS, 1), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW),
-		  NOT_IF_KNOWN(LINK_DOWNS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(SWITCH_ERRORS, FEW) } },
+		  NOT_IF_KNOWN(LINK_DOWNS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(SWITCH_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_REORDERING] = {
 		"reordering", "Packets arrive out of order and none is lost: adaptive routing, or a change of ECMP, with an RNIC that cannot take that.",
 		"Mittal et al., Revisiting Network Support for RDMA (SIGCOMM 2018)" START, 0, 0,
@@ -137,8 +137,8 @@ const struct rule rules[DIAGNOSES] = {
 		  NOT_IF_KNOWN(SYMBOL_ERRORS, FEW), NOT_IF_KNOWN(OUT_OF_BUFFERS, 1) } },
 	[DIAGNOSIS_CNP_OFF] = {
 		"cnp-off", "The RNIC receives congestion marks and tells no sender: generation of CNPs is off.",
-		DCQCN ": marks are answered by CNPs, at most one per flow in some 50 us; between 1 in 62 marks and nearly 1 in 1 were seen" START, 0, 0,
-		{ ANY_BELOW(CNP_PER_CE, 0.1) } },
+		DCQCN ": marks are answered by CNPs, at most one per flow in some 50 us; between 1 in 62 marks and nearly 1 in 1 were seen" START, 10, 0,
+		{ ANY_BELOW(CNP_PER_CE, 0.1), MUST_BELOW(CNP_RATE, 1) } },
 	[DIAGNOSIS_CNP_IGNORED] = {
 		"cnp-ignored", "The RNIC is told to send more slowly, and does not: its reaction to CNPs is off.",
 		DCQCN START, 0, 0,
@@ -161,7 +161,7 @@ const struct rule rules[DIAGNOSES] = {
 		"mtu-mismatch", "Packets arrive that are larger than this end's MTU.",
 		"the port's own count of it" START, 0, 0,
 		{ ANY(OVERSIZE, FEW),
-		  MUST_IF_KNOWN(LARGE_PROBE_LOSS, 10), MUST_BELOW_IF_KNOWN(SMALL_PROBE_LOSS, 10) } },
+		  MUST_IF_KNOWN(LARGE_PROBE_LOSS, 10), MUST_BELOW_IF_KNOWN(SMALL_PROBE_LOSS, 10) }, .loses = true },
 };
 /* clang-format on */
 
@@ -186,11 +186,13 @@ ask(const struct evidence *evidence, const struct rule_condition *condition)
 
 struct group { /* of which one has to hold */
 	bool any, known, holds;
+	uint8_t needs; /* the first one that is missing */
 };
 
 struct hearing {                /* what the conditions of one rule have said so far */
 	struct group groups[2]; /* RULE_ANY, RULE_WITH */
-	bool refuted, missing;
+	bool refuted;
+	uint8_t needs; /* the first one beside the groups that is missing */
 	struct rule_result result;
 	size_t told;
 };
@@ -217,34 +219,39 @@ hear(struct hearing *hearing, const struct rule_condition *condition, enum truth
 		group->any = true;
 		group->known |= truth != MISSING;
 		group->holds |= truth == YES;
+		if (truth == MISSING && group->needs == INDICATOR_NONE)
+			group->needs = condition->indicator;
 	} else if (truth != MISSING) {
 		hearing->refuted |= (truth == YES) == (condition->role == RULE_NOT);
-	} else if (!condition->if_known) {
-		hearing->missing = true;
+	} else if (!condition->if_known && hearing->needs == INDICATOR_NONE) {
+		hearing->needs = condition->indicator;
 	}
-	if (truth == MISSING && hearing->result.needs == INDICATOR_NONE &&
-	    !condition->if_known)
-		hearing->result.needs = condition->indicator;
 	if (truth == YES && condition->role != RULE_NOT &&
 	    !(condition->role == RULE_MUST && condition->below))
 		tell(hearing, condition->indicator);
 }
 
-static enum rule_status
-conclude(const struct hearing *hearing)
+/* What a rule needs is what it cannot do without: of a group of which one is known, no
+ * other one. */
+static void
+conclude(struct hearing *hearing)
 {
-	bool missing = hearing->missing;
+	struct rule_result *result = &hearing->result;
 
+	result->status = RULE_NOT_SO;
 	if (hearing->refuted)
-		return RULE_NOT_SO;
+		return;
 	for (size_t i = 0; i < 2; i++) {
 		const struct group *group = &hearing->groups[i];
 
 		if (group->any && group->known && !group->holds)
-			return RULE_NOT_SO;
-		missing |= group->any && !group->known;
+			return;
+		if (group->any && !group->known && result->needs == INDICATOR_NONE)
+			result->needs = group->needs;
 	}
-	return missing ? RULE_NOT_KNOWN : RULE_HOLDS;
+	if (result->needs == INDICATOR_NONE)
+		result->needs = hearing->needs;
+	result->status = result->needs == INDICATOR_NONE ? RULE_HOLDS : RULE_NOT_KNOWN;
 }
 
 static struct rule_result
@@ -256,7 +263,7 @@ judge(const struct evidence *evidence, const struct rule *rule)
 	     i++)
 		hear(&hearing, &rule->conditions[i],
 		    ask(evidence, &rule->conditions[i]));
-	hearing.result.status = conclude(&hearing);
+	conclude(&hearing);
 	return hearing.result;
 }
 

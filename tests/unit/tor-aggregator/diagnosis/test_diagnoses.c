@@ -140,6 +140,52 @@ what_stands_is_told_as_far_as_it_fits(void **state)
 	assert_string_equal(text, "");
 }
 
+/* It is off for all that, and no probe is lost for it; the cable loses them. */
+static void
+what_cannot_explain_a_loss_is_not_told_of_one(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 7, WIRE_COUNTER_GPAUSE_RX_FRAMES, 0, { 0 } },
+		{ 0, WIRE_COUNTER_PFC_ENABLED, 3, { 0 } },
+	};
+	const struct wire_counter_value cable = { 812, WIRE_COUNTER_SYMBOL_ERR, 0,
+		{ 0 } };
+	const struct wire_rnic_id id = { 1, 1 };
+	char text[RM_EVIDENCE_TEXT];
+
+	report_values(1, values, 2);
+	judge(S);
+	assert_true(finding(1, DIAGNOSIS_GLOBAL_PAUSE)->stands);
+	diagnoses_tell(diagnoses, id, text, sizeof(text));
+	assert_string_equal(text, "");
+	report_values(1, &cable, 1);
+	judge(5 * S);
+	assert_true(finding(1, DIAGNOSIS_GLOBAL_PAUSE)->stands);
+	diagnoses_tell(diagnoses, id, text, sizeof(text));
+	assert_string_equal(text, "its port counted 812 symbol errors in 5 s");
+}
+
+/* Together they take long; the loop has other things to do. */
+static void
+racks_are_judged_one_at_a_time_and_each_once_in_a_round(void **state)
+{
+	struct diagnoses_turns turns = { 0 };
+	unsigned judged[3] = { 0 };
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned ticks = 0; ticks < 100; ticks++) {
+			size_t rack;
+
+			if (diagnoses_turn(&turns, 3, now, &rack))
+				judged[rack]++;
+			now.ns += DIAGNOSES_EVERY_NS / 100;
+		}
+		for (size_t i = 0; i < 3; i++)
+			assert_int_equal(judged[i], round + 1);
+	}
+	assert_false(diagnoses_turn(&turns, 0, now, &(size_t){ 0 }));
+}
+
 static void
 congestion_that_is_managed_explains_no_fault(void **state)
 {
@@ -280,6 +326,8 @@ main(void)
 		TEST(reports_between_two_judgements_add_up),
 		TEST(of_a_gauge_the_latest_report_counts),
 		TEST(what_stands_is_told_as_far_as_it_fits),
+		TEST(what_cannot_explain_a_loss_is_not_told_of_one),
+		TEST(racks_are_judged_one_at_a_time_and_each_once_in_a_round),
 		TEST(congestion_that_is_managed_explains_no_fault),
 		TEST(what_has_to_last_stands_only_then),
 		TEST(one_warning_is_no_storm),

@@ -111,6 +111,12 @@ set_lossless(unsigned number, uint64_t value)
 	evidence_set(&rack[0], number, LOSSLESS, value);
 }
 
+static const char *
+needs(enum diagnosis diagnosis)
+{
+	return indicator_needs(&rack[0], results[0][diagnosis].needs);
+}
+
 static void
 a_rack_at_rest_has_nothing(void **state)
 {
@@ -140,6 +146,17 @@ symbol_errors_are_a_cable(void **state)
 	(void)state;
 	set(WIRE_COUNTER_SYMBOL_ERR, 812);
 	assert_found(DIAGNOSIS_CABLE, "its port counted 812 symbol errors in 10 s");
+}
+
+/* Training makes them: the link is told once, by what it does. */
+static void
+errors_of_a_link_that_flaps_are_no_cable_besides(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_LINK_DOWN, 3);
+	set(WIRE_COUNTER_SYMBOL_ERR, 812);
+	set(SWITCH_FEC_UNCORR, 40);
+	assert_found(DIAGNOSIS_LINK_FLAP, "its link went down 3 times in 10 s");
 }
 
 static void
@@ -422,6 +439,22 @@ one_cnp_in_62_marks_is_not_off(void **state)
 	assert_only(0, DIAGNOSIS_ECN_CONGESTION);
 }
 
+/* At most one in 50 us for each flow: marks grow with the rate, CNPs do not. */
+static void
+the_cnps_of_one_fast_flow_are_not_off(void **state)
+{
+	(void)state;
+	set(WIRE_COUNTER_RDMA_RX_PKTS, UINT64_C(480000000));
+	set(WIRE_COUNTER_ECN_CE_RX, UINT64_C(470000000));
+	set(WIRE_COUNTER_CNP_TX, 200000);
+	judge();
+	assert_only(0, DIAGNOSIS_ECN_CONGESTION);
+	set(WIRE_COUNTER_CNP_TX, 3);
+	judge();
+	assert_only(0, DIAGNOSIS_CNP_OFF);
+	assert_int_equal(rules[DIAGNOSIS_CNP_OFF].lasts_s, 10);
+}
+
 static void
 cnps_that_slow_nothing_down_are_ignored(void **state)
 {
@@ -524,8 +557,26 @@ without_the_mask_of_pfc_global_pause_is_not_known(void **state)
 	rack[0].there[WIRE_COUNTER_PFC_ENABLED] = 0;
 	judge();
 	assert_int_equal(results[0][DIAGNOSIS_GLOBAL_PAUSE].status, RULE_NOT_KNOWN);
-	assert_string_equal(
-	    indicator_needs(results[0][DIAGNOSIS_GLOBAL_PAUSE].needs), "pfc_enabled");
+	assert_string_equal(needs(DIAGNOSIS_GLOBAL_PAUSE), "pfc_enabled");
+}
+
+static void
+a_rule_names_the_counter_that_it_cannot_do_without(void **state)
+{
+	(void)state;
+	/* One counter of a group is enough, so the other one is not needed. */
+	set(WIRE_COUNTER_GPAUSE_TX_FRAMES, 60000);
+	rack[0].there[WIRE_COUNTER_ACK_TIMEOUT] = 0;
+	set(WIRE_COUNTER_RETRY_EXCEEDED, 12);
+	/* Of a share it is the one that is missing. */
+	set(WIRE_COUNTER_CNP_TX, 100);
+	rack[0].there[WIRE_COUNTER_RDMA_RX_PKTS] = 0;
+	rack[0].given_there &= ~(1u << GIVEN_LOSS_PCT);
+	judge();
+	assert_int_equal(results[0][DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
+	assert_string_equal(needs(DIAGNOSIS_SILENT_DROP), "probe_loss");
+	assert_int_equal(results[0][DIAGNOSIS_ECN_CONGESTION].status, RULE_NOT_KNOWN);
+	assert_string_equal(needs(DIAGNOSIS_ECN_CONGESTION), "rdma_rx_pkts");
 }
 
 /* A host sends CNPs as a receiver, and handles them as a sender. */
@@ -554,7 +605,7 @@ a_counter_that_is_not_there_is_no_zero_and_no_burst(void **state)
 	rules_judge(&rack[0], results[0]);
 	for (size_t d = 0; d < DIAGNOSES; d++) {
 		assert_int_equal(results[0][d].status, RULE_NOT_KNOWN);
-		assert_non_null(indicator_needs(results[0][d].needs));
+		assert_non_null(needs(d));
 	}
 }
 
@@ -620,7 +671,8 @@ each_rule_has_words_a_source_and_earlier_exceptions(void **state)
 			assert_true(i + 1 < RULE_CONDITIONS);
 			assert_non_null(indicator_word(condition->indicator));
 			assert_non_null(indicator_unit(condition->indicator));
-			assert_non_null(indicator_needs(condition->indicator));
+			assert_non_null(
+			    indicator_needs(&rack[0], condition->indicator));
 		}
 		assert_true(any);
 	}
@@ -668,6 +720,7 @@ main(void)
 		TEST(a_rack_at_rest_has_nothing),
 		TEST(a_link_that_comes_and_goes_flaps),
 		TEST(symbol_errors_are_a_cable),
+		TEST(errors_of_a_link_that_flaps_are_no_cable_besides),
 		TEST(errors_at_the_switch_are_a_cable),
 		TEST(many_bits_to_mend_are_a_cable),
 		TEST(a_wrong_icrc_alone_is_damage_inside),
@@ -691,6 +744,7 @@ main(void)
 		TEST(packets_out_of_order_with_none_lost_are_reordered),
 		TEST(marks_without_cnps_are_cnps_off),
 		TEST(one_cnp_in_62_marks_is_not_off),
+		TEST(the_cnps_of_one_fast_flow_are_not_off),
 		TEST(cnps_that_slow_nothing_down_are_ignored),
 		TEST(many_slowed_for_the_marks_of_one_are_incast),
 		TEST(marks_of_all_are_congestion_that_ecn_manages),
@@ -699,6 +753,7 @@ main(void)
 		TEST(global_pause_is_not_taken_for_pfc),
 		TEST(pfc_is_not_taken_for_global_pause),
 		TEST(without_the_mask_of_pfc_global_pause_is_not_known),
+		TEST(a_rule_names_the_counter_that_it_cannot_do_without),
 		TEST(cnps_sent_and_handled_on_one_host_are_not_compared),
 		TEST(a_counter_that_is_not_there_is_no_zero_and_no_burst),
 		TEST(an_interval_without_length_says_nothing),
