@@ -41,7 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	const size_t piece = len > 0 ? 1 + data[0] : 1;
 	struct redis_reader *reader = redis_reader_new();
 	struct evbuffer *questions = evbuffer_new();
-	struct sonic_counts counts = { 0 };
+	struct switch_counts counts = { 0 };
 	struct sonic *sonic;
 
 	if (reader == NULL || questions == NULL ||

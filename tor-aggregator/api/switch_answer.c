@@ -108,7 +108,7 @@ show_switch(const struct switch_collector *collector, struct wanted *wanted)
 	    object, "interval_ms", json_integer(shown.interval_ns / RM_NS_PER_MS));
 	json_object_set_new(
 	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
-	set_u64(object, "parse_errors", counts->sonic.parse_errors);
+	set_u64(object, "parse_errors", counts->values.parse_errors);
 	set_u64(object, "values_told", shown.told.told);
 	set_u64(object, "values_unused", shown.told.unused);
 	set_u64(object, "values_refused", shown.told.refused);
@@ -153,10 +153,10 @@ switch_answer_get(struct rm_http_request *request, void *arg)
 static const struct metrics_counter collector_counters[] = {
 	{ N("reads_total"), "", C(reads), "Readings of a switch's counters." },
 	{ N("reads_failed_total"), "", C(failed), "Readings that were given up." },
-	{ N("values_total"), "", C(sonic.values), "Single values read." },
-	{ N("parse_errors_total"), "", C(sonic.parse_errors), "Single values, ports and queues that made no sense." },
-	{ N("objects_refused_total"), "", C(sonic.refused), "Ports, queues and priority groups beyond the limits, at each reading." },
-	{ N("resets_total"), "", C(sonic.resets), "Counters that began again at 0." },
+	{ N("values_total"), "", C(values.values), "Single values read." },
+	{ N("parse_errors_total"), "", C(values.parse_errors), "Single values, ports and queues that made no sense." },
+	{ N("objects_refused_total"), "", C(values.refused), "Ports, queues and priority groups beyond the limits, at each reading." },
+	{ N("resets_total"), "", C(values.resets), "Counters that began again at 0." },
 	{ 0 }
 };
 /* clang-format on */

@@ -41,7 +41,7 @@ struct fields {             /* of one question, as the rows of the table name th
 struct sonic {
 	const char *password;
 	const struct switch_list *before;
-	struct sonic_counts *counts;
+	struct switch_counts *counts;
 	struct switch_list *list;
 	uint64_t resets;               /* of this reading, which may yet fail */
 	struct cursor asked, answered; /* the next to be */
@@ -85,7 +85,7 @@ fill_fields(struct sonic *sonic)
 
 int
 sonic_new(const char *password, const struct switch_list *before,
-    struct sonic_counts *counts, struct sonic **ret)
+    struct switch_counts *counts, struct sonic **ret)
 {
 	struct sonic *sonic = calloc(1, sizeof(*sonic));
 

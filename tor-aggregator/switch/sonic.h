@@ -19,21 +19,15 @@
 struct evbuffer;
 struct redisReply;
 struct sonic;
+struct switch_counts;
 struct switch_list;
 
 #define SONIC_BATCH 128 /* questions under way */
 
-struct sonic_counts {
-	uint64_t parse_errors; /* single values, and objects, that made no sense */
-	uint64_t refused;      /* objects beyond the limits of a list */
-	uint64_t resets;       /* counters that began again at 0; of whole readings */
-	uint64_t values;       /* read */
-};
-
 /* password: "" for none; borrowed. before: the last reading, or NULL; borrowed. counts:
  * added to. */
 int sonic_new(const char *password, const struct switch_list *before,
-    struct sonic_counts *counts, struct sonic **ret);
+    struct switch_counts *counts, struct sonic **ret);
 void sonic_free(struct sonic *sonic); /* NULL is fine */
 
 /* Adds the next batch of questions to out. */

@@ -16,6 +16,7 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/net/lookup.h"
 #include "tor-aggregator/switch/redis_reader.h"
+#include "tor-aggregator/switch/sonic.h"
 #include "tor-aggregator/switch/switch_config.h"
 #include "tor-aggregator/switch/switch_list.h"
 
@@ -354,7 +355,7 @@ begin(struct switch_collector *collector, struct rm_why *why)
 	collector->reader = redis_reader_new();
 	if (collector->reader == NULL)
 		return -ENOMEM;
-	r = sonic_new(collector->password, collector->list, &collector->counts.sonic,
+	r = sonic_new(collector->password, collector->list, &collector->counts.values,
 	    &collector->sonic);
 	if (r < 0)
 		return r;

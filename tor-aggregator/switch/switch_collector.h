@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "tor-aggregator/switch/sonic.h"
+#include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_told.h"
 
 struct rm_loop;
@@ -31,7 +31,7 @@ struct switch_collector_options { /* all borrowed */
 struct switch_collector_counts {
 	uint64_t reads, failed;
 	uint64_t took_ns; /* of all that did not fail */
-	struct sonic_counts sonic;
+	struct switch_counts values;
 };
 
 struct switch_collector_shown {

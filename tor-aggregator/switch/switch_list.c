@@ -80,8 +80,8 @@ switch_list_add(struct switch_list *list, const struct switch_object *object)
 	return r;
 }
 
-static int
-compare(const void *a, const void *b)
+int
+switch_object_compare(const void *a, const void *b)
 {
 	const struct switch_object *x = a, *y = b;
 	int order;
@@ -101,8 +101,8 @@ drop_doubles(struct switch_list *list)
 
 	list->ports = 0;
 	for (size_t i = 0; i < list->count; i++) {
-		if (kept > 0 &&
-		    compare(&list->objects[kept - 1], &list->objects[i]) == 0)
+		if (kept > 0 && switch_object_compare(
+				    &list->objects[kept - 1], &list->objects[i]) == 0)
 			continue;
 		list->ports += list->objects[i].part == SWITCH_PORT;
 		list->objects[kept++] = list->objects[i];
@@ -115,7 +115,8 @@ find_in(
     const struct switch_object *objects, size_t count, const struct switch_object *like)
 {
 	return count == 0 ? NULL
-			  : bsearch(like, objects, count, sizeof(*like), compare);
+			  : bsearch(like, objects, count, sizeof(*like),
+				switch_object_compare);
 }
 
 static const struct switch_object *
@@ -149,7 +150,7 @@ remember(
 	}
 	if (list->away > 0)
 		qsort(list->objects + list->count, list->away, sizeof(list->objects[0]),
-		    compare);
+		    switch_object_compare);
 	return 0;
 }
 
@@ -192,7 +193,8 @@ switch_list_close(
 	int r = 0;
 
 	if (list->count > 0)
-		qsort(list->objects, list->count, sizeof(list->objects[0]), compare);
+		qsort(list->objects, list->count, sizeof(list->objects[0]),
+		    switch_object_compare);
 	drop_doubles(list);
 	if (before != NULL)
 		r = remember(list, before, forgotten);

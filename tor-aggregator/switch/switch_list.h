@@ -35,6 +35,14 @@ struct switch_object {
 	struct counter_state *states; /* switch_values(part) of them */
 };
 
+struct switch_counts {         /* of all readings */
+	uint64_t parse_errors; /* single values, and objects, that made no sense */
+	uint64_t refused;      /* objects beyond the limits of a list */
+	uint64_t resets;       /* counters that began again at 0; of whole readings */
+	uint64_t values;       /* read */
+	uint64_t commands_refused; /* of a Nexus, or that it left without an answer */
+};
+
 struct switch_list;
 
 struct switch_list *switch_list_new(void);       /* NULL when out of memory */
@@ -53,5 +61,7 @@ int switch_list_close(
 size_t switch_list_count(const struct switch_list *list);
 /* After close ordered by part (ports first), port and index, each once. */
 struct switch_object *switch_list_get(const struct switch_list *list, size_t i);
+/* That order: below 0, 0, above it, of a against b. */
+int switch_object_compare(const void *a, const void *b);
 
 #endif

@@ -3,8 +3,10 @@
  * kind of switch calls it. Pure.
  *
  * A source is a text: alternatives with '|' between them, of which the first that there
- * is counts. '#' stands for the number of the priority. Names that begin with
- * "PORT_TABLE/" are a field of SONiC's state of the port, others of its COUNTERS.
+ * is counts. Of SONiC '#' stands for the number of the priority; names that begin with
+ * "PORT_TABLE/" are a field of its state of the port, others of its COUNTERS. Of a
+ * Nexus a name is command/field, see nexus.c; between summands stands '+', of which
+ * those are added that there are, and "=Word" makes a 1 of that word, a 0 of others.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_TABLE_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_TABLE_H
@@ -28,7 +30,7 @@ struct switch_row {
 	bool by_priority; /* SWITCH_PRIORITIES values instead of one */
 	bool gauge;
 	const char *help;
-	const char *sonic;
+	const char *sonic, *nexus; /* "": it does not count it */
 };
 
 #define SWITCH_PRIORITIES 8

@@ -22,7 +22,7 @@ struct pair {
 
 struct talk {
 	struct sonic *sonic;
-	struct sonic_counts counts;
+	struct switch_counts counts;
 	struct evbuffer *asked;
 	struct switch_list *list;
 	struct rm_why why;

@@ -11,8 +11,9 @@
 #include "tor-aggregator/switch/switch_list.h"
 
 #define ALL UINT64_MAX
-#define PORT_VALUES 80 /* 24 of the port, 7 of each priority */
-#define PRIORITIES (7 * SWITCH_PRIORITIES)
+#define OF_PRIORITY 10 /* rows of each priority */
+#define PRIORITIES (OF_PRIORITY * SWITCH_PRIORITIES)
+#define PORT_VALUES (39 + PRIORITIES)
 
 struct world {
 	struct switch_list *list;
@@ -187,7 +188,7 @@ static void
 values_beyond_the_limit_are_refused_by_whole_objects(void **state)
 {
 	struct world *w = *state;
-	const uint64_t of_port = PORT_VALUES - PRIORITIES + 7,
+	const uint64_t of_port = PORT_VALUES - PRIORITIES + OF_PRIORITY,
 		       of_queue = switch_values(SWITCH_QUEUE);
 
 	for (int i = 0; i < 2; i++)

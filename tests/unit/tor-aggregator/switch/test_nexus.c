@@ -1,0 +1,537 @@
+#include "tor-aggregator/switch/nexus.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/switch/switch_list.h"
+
+/* One command's answer; several are put together by read_switch(). */
+#define OUTPUT(command, body)   \
+	"{\"input\":\"" command \
+	"\",\"msg\":\"Success\",\"code\":\"200\",\"body\":" body "}"
+
+#define COUNTERS                                                                       \
+	OUTPUT("show interface counters",                                              \
+	    "{\"TABLE_rx_counters\":{\"ROW_rx_counters\":["                            \
+	    "{\"interface_rx\":\"mgmt0\",\"eth_inbytes\":\"7\",\"eth_inucast\":\"7\"}" \
+	    ","                                                                        \
+	    "{\"interface_rx\":\"Ethernet1/"                                           \
+	    "2\",\"eth_inbytes\":\"1000\",\"eth_inucast\":"                            \
+	    "10},"                                                                     \
+	    "{\"interface_rx\":\"Ethernet1/2\",\"eth_inmcast\":\"3\",\"eth_inbcast\":" \
+	    "\"4\"},"                                                                  \
+	    "{\"interface_rx\":\"Vlan10\",\"eth_inbytes\":\"9\"},"                     \
+	    "{\"interface_rx\":\"ii1/1/1\",\"eth_inbytes\":\"9,286,478\"}]},"          \
+	    "\"TABLE_tx_counters\":{\"ROW_tx_counters\":"                              \
+	    "{\"interface_tx\":\"Eth1/"                                                \
+	    "2\",\"eth_outbytes\":2000,\"eth_outucast\":20}}}")
+
+#define ERRORS                                                                         \
+	OUTPUT("show interface counters errors",                                       \
+	    "{\"TABLE_interface\":{\"ROW_interface\":["                                \
+	    "{\"interface\":\"Eth1/2\",\"eth_align_err\":\"1\",\"eth_fcs_err\":\"2\"," \
+	    "\"eth_xmit_err\":\"3\",\"eth_rcv_err\":\"4\",\"eth_undersize\":\"5\","    \
+	    "\"eth_outdisc\":\"6\"},"                                                  \
+	    "{\"interface\":\"Eth1/"                                                   \
+	    "2\",\"eth_single_col\":\"1\",\"eth_multi_col\":\"2\","                    \
+	    "\"eth_late_col\":\"--\",\"eth_excess_col\":\"4\",\"eth_carri_sen\":"      \
+	    "\"7\","                                                                   \
+	    "\"eth_runts\":\"8\"},"                                                    \
+	    "{\"interface\":\"Eth1/"                                                   \
+	    "2\",\"eth_giants\":\"9\",\"eth_deferred_tx\":\"10\","                     \
+	    "\"eth_inmactx_err\":\"11\",\"eth_inmacrx_err\":\"12\",\"eth_symbol_"      \
+	    "err\":"                                                                   \
+	    "\"13\"},"                                                                 \
+	    "{\"interface\":\"Eth1/2\",\"eth_indisc\":\"14\"}]}}")
+
+#define FLOWCONTROL                                        \
+	OUTPUT("show interface flowcontrol",               \
+	    "{\"TABLE_flowcontrol\":{\"ROW_flowcontrol\":" \
+	    "{\"interface\":\"Eth1/2\",\"rx-pause\":\"7\",\"tx-pause\":\"8\"}}}")
+
+#define PFC                                                                            \
+	OUTPUT("show interface priority-flow-control",                                 \
+	    "{\"TABLE_module\":{\"ROW_module\":{\"TABLE_pfc_interface\":"              \
+	    "{\"ROW_pfc_interface\":["                                                 \
+	    "{\"if_name_str\":\"Ethernet1/2\",\"admin\":\"Auto\",\"oper\":\"On (8)\"," \
+	    "\"rx-stats\":\"4088353\",\"tx-stats\":\"1890\"},"                         \
+	    "{\"if_name_str\":\"ii1/1/1\",\"admin\":\"On\",\"oper\":\"Off\","          \
+	    "\"rx-stats\":\"9286478\",\"tx-stats\":100}]}}}}")
+
+#define QUEUING                                                                        \
+	OUTPUT("show queuing interface",                                               \
+	    "{\"TABLE_module\":{\"ROW_module\":{\"TABLE_queuing_interface\":"          \
+	    "{\"ROW_queuing_interface\":["                                             \
+	    "{\"dir\":\"Egress\",\"if_name_str\":\"Ethernet1/2 [System]\","            \
+	    "\"TABLE_qosgrp_egress_stats\":{\"ROW_qosgrp_egress_stats\":["             \
+	    "{\"eq-qosgrp\":\"3\",\"TABLE_qosgrp_egress_stats_entry\":"                \
+	    "{\"ROW_qosgrp_egress_stats_entry\":["                                     \
+	    "{\"eq-stat-type\":\"Tx\",\"eq-stat-units\":\"Pkts\",\"eq-uc-stat-"        \
+	    "value\":"                                                                 \
+	    "\"12\",\"eq-oobfc-uc-stat-value\":\"22\",\"eq-mc-stat-value\":\"34\"},"   \
+	    "{\"eq-stat-type\":\"Tx\",\"eq-stat-units\":\"Byts\",\"eq-uc-stat-"        \
+	    "value\":"                                                                 \
+	    "\"1200\"},"                                                               \
+	    "{\"eq-stat-type\":\"Dropped\",\"eq-stat-units\":\"Pkts\","                \
+	    "\"eq-uc-stat-value\":\"1\",\"eq-mc-stat-value\":\"2\"},"                  \
+	    "{\"eq-stat-type\":\"Q Depth\",\"eq-stat-units\":\"Byts\","                \
+	    "\"eq-uc-stat-value\":\"4096\"}]}},"                                       \
+	    "{\"eq-qosgrp\":\"CONTROL QOS "                                            \
+	    "GROUP\",\"TABLE_qosgrp_egress_stats_entry\":"                             \
+	    "{\"ROW_qosgrp_egress_stats_entry\":{\"eq-stat-type\":\"Tx\","             \
+	    "\"eq-stat-units\":\"Pkts\",\"eq-uc-stat-value\":\"50\"}}}]},"             \
+	    "\"TABLE_egress_stats_entry\":{\"ROW_egress_stats_entry\":"                \
+	    "{\"ep-stat-type\":\"WRED Drop\",\"ep-stat-units\":\"Pkts\","              \
+	    "\"ep-stat-value\":\"9\"}}},"                                              \
+	    "{\"dir\":\"Ingress\",\"if_name_str\":\"Ethernet1/2\","                    \
+	    "\"TABLE_ingress_stats_entry\":{\"ROW_ingress_stats_entry\":["             \
+	    "{\"ip-stat-type\":\"Ingress MMU Drop\",\"ip-stat-units\":\"Pkts\","       \
+	    "\"ip-stat-value\":\"6493907\"},"                                          \
+	    "{\"ip-stat-type\":\"Ingress MMU Drop\",\"ip-stat-units\":\"Byts\","       \
+	    "\"ip-stat-value\":\"1024\"}]},\"tx-ppp\":\"11\",\"rx-ppp\":\"12\","       \
+	    "\"TABLE_pfc_stats\":{\"ROW_pfc_stats\":["                                 \
+	    "{\"cos\":\"3\",\"pfc-qosgrp\":\"2\",\"pfc-pg\":\"3\",\"tx-pause-state\":" \
+	    "\"Inactive\",\"tx-pause-count\":\"7\",\"rx-pause-state\":\"Active\","     \
+	    "\"rx-pause-count\":\"8\"},"                                               \
+	    "{\"cos\":\"4\",\"pfc-qosgrp\":\"-\",\"pfc-pg\":\"-\",\"tx-pause-state\":" \
+	    "\"Inactive\",\"tx-pause-count\":\"0\",\"rx-pause-state\":\"Inactive\","   \
+	    "\"rx-pause-count\":\"0\"}]}}]}}}}")
+
+#define TABULAR                                                                       \
+	OUTPUT("show queuing tabular",                                                \
+	    "{\"TABLE_queuing_interface\":{\"ROW_queuing_interface\":"                \
+	    "{\"if_name_str\":\"Eth1/2\",\"qos_group_name_3\":\"QOS GROUP 3\","       \
+	    "\"tx_uc_pkt_qos_3\":\"99\",\"tx_uc_ecn_pkt_qos_3\":\"17\","              \
+	    "\"tx_uc_ecn_byte_qos_3\":\"1700\",\"tx_uc_pkt_qos_1\":\"5\","            \
+	    "\"tx_mc_pkt_qos_1\":\"6\",\"tx_uc_drop_byte_qos_1\":\"70\","             \
+	    "\"pfc_rx_qos_3\":\"21\",\"pfc_tx_qos_3\":\"22\",\"tx_uc_pkt_qos_span\":" \
+	    "\"1\",\"ing_drop_pkt\":\"77\"}}}")
+
+#define PFC_QUEUE                                                                      \
+	OUTPUT("show queuing pfc-queue detail",                                        \
+	    "{\"glb-wd-status\":\"Enabled\",\"TABLE_queuing_interface\":"              \
+	    "{\"ROW_queuing_interface\":{\"if_name_str\":\"Ethernet1/"                 \
+	    "2\",\"wd-status\":"                                                       \
+	    "\"Enabled\",\"TABLE_qosgrp_stats\":{\"ROW_qosgrp_stats\":"                \
+	    "{\"eq-qosgrp\":\"3\",\"eq-qosgrp-state\":\"Shutdown\",\"pfc-"             \
+	    "configured\":"                                                            \
+	    "\"YES\",\"pfc-cos\":\"3\",\"TABLE_qosgrp_stats_entry\":"                  \
+	    "{\"ROW_qosgrp_stats_entry\":{\"q-stat-type\":\"x\",\"q-shutdown\":\"4\"," \
+	    "\"q-restored\":\"3\",\"q-pkt-drained\":\"31\",\"q-pkt-dropped\":\"32\","  \
+	    "\"q-aggr-pkt-dropped\":\"33\",\"q-ing-aggr-pkt-dropped\":\"34\"}}}}}}}")
+
+#define BURST                                                         \
+	OUTPUT("show queuing burst-detect",                           \
+	    "{\"TABLE_instance\":{\"ROW_instance\":["                 \
+	    "{\"if-str\":\"Eth1/"                                     \
+	    "2\",\"queue\":\"U3\",\"threshold\":\"310000\",\"peak\":" \
+	    "\"310128\",\"duration\":\"21.32 us\"},"                  \
+	    "{\"if-str\":\"Eth1/2\",\"queue\":\"M0\",\"peak\":\"5\"}]}}")
+
+#define ALL                                                                           \
+	COUNTERS ",\n" ERRORS ",\n" FLOWCONTROL ",\n" PFC ",\n" QUEUING ",\n" TABULAR \
+		 ",\n" PFC_QUEUE ",\n" BURST
+
+struct talk {
+	struct switch_counts counts;
+	struct switch_list *list;
+	struct rm_why why;
+};
+
+/* One whole reading of these bytes; the list stays until the next one. */
+static int
+read_bytes(struct talk *talk, const char *text)
+{
+	struct nexus_values *values;
+	struct switch_list *list;
+	int r = nexus_parse(text, strlen(text), &values, &talk->why);
+
+	if (r < 0)
+		return r;
+	r = nexus_list(values, talk->list, &talk->counts, &list, &talk->why);
+	nexus_values_free(values);
+	if (r < 0)
+		return r;
+	switch_list_free(talk->list);
+	talk->list = list;
+	return 0;
+}
+
+static int
+read_switch(struct talk *talk, const char *outputs)
+{
+	static char text[32768];
+
+	snprintf(text, sizeof(text),
+	    "{\"ins_api\":{\"type\":\"cli_show\",\"version\":\"1.0\",\"sid\":\"eoc\","
+	    "\"outputs\":{\"output\":[%s]}}}",
+	    outputs);
+	return read_bytes(talk, text);
+}
+
+static const struct counter_state *
+state_of(const struct talk *talk, enum switch_part part, const char *port, int index,
+    const char *name, unsigned priority)
+{
+	for (size_t i = 0; i < switch_list_count(talk->list); i++) {
+		const struct switch_object *object = switch_list_get(talk->list, i);
+		const struct counter_state *state = object->states;
+
+		if (object->part != part || strcmp(object->port, port) != 0 ||
+		    object->index != index)
+			continue;
+		for (const struct switch_row *row = switch_rows; row->name != NULL;
+		     row++) {
+			if (row->part != part)
+				continue;
+			if (strcmp(row->name, name) == 0)
+				return &state[priority];
+			state += switch_row_values(row);
+		}
+	}
+	return NULL;
+}
+
+#define MISSING UINT64_MAX
+
+static uint64_t
+value(const struct talk *talk, enum switch_part part, const char *port, int index,
+    const char *name, unsigned priority)
+{
+	const struct counter_state *state =
+	    state_of(talk, part, port, index, name, priority);
+
+	return state == NULL || !state->there ? MISSING : state->total;
+}
+
+#define port_value(port, name) value(talk, SWITCH_PORT, port, 0, name, 0)
+#define priority_value(name, i) value(talk, SWITCH_PORT, "Ethernet1/2", 0, name, i)
+#define queue_value(i, name) value(talk, SWITCH_QUEUE, "Ethernet1/2", i, name, 0)
+
+static void
+all_commands_are_asked_at_once(void **state)
+{
+	char *question = nexus_question();
+	json_t *root = json_loads(question, 0, NULL);
+	const json_t *api = json_object_get(root, "ins_api");
+	const char *input = json_string_value(json_object_get(api, "input"));
+
+	assert_non_null(input);
+	assert_string_equal(
+	    json_string_value(json_object_get(api, "type")), "cli_show");
+	assert_string_equal(
+	    json_string_value(json_object_get(api, "output_format")), "json");
+	assert_non_null(strstr(input, "show interface counters ;"));
+	assert_non_null(strstr(input, " ;show queuing pfc-queue detail ;"));
+	json_decref(root);
+	free(question);
+}
+
+static void
+ports_are_read_whatever_their_shape(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_int_equal(port_value("Ethernet1/2", "rx_bytes"), 1000);
+	assert_int_equal(port_value("Ethernet1/2", "rx_ucast_pkts"), 10);
+	assert_int_equal(port_value("Ethernet1/2", "rx_other_pkts"), 7);
+	assert_int_equal(port_value("Ethernet1/2", "tx_bytes"), 2000);
+	assert_int_equal(port_value("Ethernet1/2", "tx_ucast_pkts"), 20);
+	assert_int_equal(port_value("Ethernet1/2", "tx_other_pkts"), MISSING);
+	assert_int_equal(port_value("ii1/1/1", "rx_bytes"), 9286478);
+	assert_null(state_of(talk, SWITCH_PORT, "mgmt0", 0, "rx_bytes", 0));
+	assert_null(state_of(talk, SWITCH_PORT, "Vlan10", 0, "rx_bytes", 0));
+	assert_int_equal(talk->counts.parse_errors, 0);
+	assert_int_equal(talk->counts.commands_refused, 0);
+	assert_int_equal(talk->counts.refused, 0);
+}
+
+static void
+errors_are_read_of_several_rows(void **state)
+{
+	struct talk *talk = *state;
+	static const struct {
+		const char *name;
+		uint64_t value;
+	} errors[] = { { "rx_align_err", 1 }, { "rx_fcs_err", 2 }, { "tx_err", 3 },
+		{ "rx_err", 4 }, { "rx_undersize", 5 }, { "tx_discards", 6 },
+		{ "collisions", 7 }, { "carrier_err", 7 }, { "rx_runts", 8 },
+		{ "rx_giants", 9 }, { "tx_deferred", 10 }, { "tx_mac_err", 11 },
+		{ "rx_mac_err", 12 }, { "rx_symbol_err", 13 }, { "rx_discards", 14 } };
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		assert_int_equal(
+		    port_value("Ethernet1/2", errors[i].name), errors[i].value);
+}
+
+static void
+pauses_are_told_apart(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_int_equal(port_value("Ethernet1/2", "gpause_rx_frames"), 7);
+	assert_int_equal(port_value("Ethernet1/2", "gpause_tx_frames"), 8);
+	assert_int_equal(port_value("Ethernet1/2", "port_pfc_rx_frames"), 4088353);
+	assert_int_equal(port_value("Ethernet1/2", "port_pfc_tx_frames"), 1890);
+	assert_int_equal(port_value("Ethernet1/2", "pfc_on"), 1);
+	assert_int_equal(port_value("ii1/1/1", "pfc_on"), 0);
+	assert_int_equal(priority_value("pfc_tx_frames", 3), 7);
+	assert_int_equal(priority_value("pfc_rx_frames", 3), 8);
+	assert_int_equal(priority_value("pfc_rx_paused", 3), 1);
+	assert_int_equal(priority_value("pfc_tx_paused", 3), 0);
+	assert_int_equal(priority_value("pfc_queue", 3), 2);
+	assert_int_equal(priority_value("pfc_queue", 4), MISSING);
+	assert_int_equal(priority_value("pfc_rx_frames", 4), 0);
+	assert_int_equal(priority_value("pfc_rx_frames", 5), MISSING);
+}
+
+static void
+queues_marks_and_drops_are_read(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_int_equal(queue_value(3, "queue_tx_pkts"), 12 + 22 + 34);
+	assert_int_equal(queue_value(3, "queue_tx_bytes"), 1200);
+	assert_int_equal(queue_value(3, "queue_drop_pkts"), 3);
+	assert_int_equal(queue_value(3, "queue_occupancy_bytes"), 4096);
+	assert_int_equal(queue_value(3, "queue_ecn_marked"), 17);
+	assert_int_equal(queue_value(3, "queue_ecn_marked_bytes"), 1700);
+	assert_int_equal(queue_value(3, "queue_pfc_rx_frames"), 21);
+	assert_int_equal(queue_value(3, "queue_pfc_tx_frames"), 22);
+	assert_int_equal(queue_value(1, "queue_tx_pkts"), 11);
+	assert_int_equal(queue_value(1, "queue_drop_bytes"), 70);
+	assert_int_equal(queue_value(NEXUS_CONTROL_QUEUE, "queue_tx_pkts"), 50);
+	assert_int_equal(queue_value(NEXUS_SPAN_QUEUE, "queue_tx_pkts"), 1);
+	assert_int_equal(port_value("Ethernet1/2", "wred_drops"), 9);
+	assert_int_equal(port_value("Ethernet1/2", "rx_buffer_drops"), 6493907);
+	assert_int_equal(port_value("Ethernet1/2", "rx_buffer_drop_bytes"), 1024);
+}
+
+static void
+the_watchdog_and_bursts_are_read(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_int_equal(queue_value(3, "pfcwd_stormed"), 1);
+	assert_int_equal(queue_value(3, "pfcwd_detected"), 4);
+	assert_int_equal(queue_value(3, "pfcwd_restored"), 3);
+	assert_int_equal(queue_value(3, "pfcwd_drained"), 31);
+	assert_int_equal(queue_value(3, "pfcwd_drops"), 32);
+	assert_int_equal(queue_value(3, "pfcwd_tx_drops"), 33);
+	assert_int_equal(queue_value(3, "pfcwd_rx_drops"), 34);
+	assert_int_equal(queue_value(3, "queue_burst_peak_bytes"), 310128);
+	assert_int_equal(queue_value(3, "queue_burst_threshold_bytes"), 310000);
+	assert_int_equal(queue_value(3, "queue_burst_us"), 21);
+}
+
+/* Every source of the table is in the fixture, or is another word for one that is. */
+static void
+every_row_of_the_table_is_in_the_fixture(void **state)
+{
+	struct talk *talk = *state;
+	unsigned rows = 0;
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		bool there =
+		    row->nexus[0] == '\0' || strcmp(row->name, "tx_other_pkts") == 0;
+
+		rows += row->nexus[0] != '\0';
+		for (unsigned i = 0; i < switch_row_values(row); i++)
+			there = there ||
+				value(talk, (enum switch_part)row->part, "Ethernet1/2",
+				    row->part == SWITCH_QUEUE ? 3 : 0, row->name,
+				    i) != MISSING;
+		if (!there && strcmp(row->name, "queue_drop_bytes") != 0)
+			fail_msg("%s is not in the fixture", row->name);
+	}
+	print_message("%u rows of the table are read of a Nexus\n", rows);
+}
+
+static void
+one_command_alone_is_an_object(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(
+	    read_bytes(
+		talk, "{\"ins_api\":{\"outputs\":{\"output\":" FLOWCONTROL "}}}"),
+	    0);
+	assert_int_equal(port_value("Ethernet1/2", "gpause_rx_frames"), 7);
+	assert_int_equal(talk->counts.commands_refused, 7);
+}
+
+static void
+a_refused_command_hides_no_other(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(
+	    read_switch(talk, COUNTERS ",{\"input\":\"show queuing tabular\",\"msg\":"
+				       "\"Input CLI command error\",\"code\":\"400\","
+				       "\"clierror\":\"% Invalid command\"}"),
+	    0);
+	assert_int_equal(port_value("Ethernet1/2", "rx_bytes"), 1000);
+	assert_int_equal(talk->counts.commands_refused, 7);
+	assert_int_equal(talk->counts.parse_errors, 0);
+}
+
+static void
+deltas_and_resets_are_counted(void **state)
+{
+	struct talk *talk = *state;
+	const struct counter_state *rx;
+
+	assert_int_equal(read_switch(talk, COUNTERS), 0);
+	assert_int_equal(
+	    read_switch(talk, OUTPUT("show interface counters",
+				  "{\"TABLE_rx_counters\":{\"ROW_rx_counters\":"
+				  "{\"interface_rx\":\"Ethernet1/2\",\"eth_inbytes\":"
+				  "\"1500\",\"eth_inucast\":\"2\"}}}")),
+	    0);
+	rx = state_of(talk, SWITCH_PORT, "Ethernet1/2", 0, "rx_bytes", 0);
+	assert_int_equal(rx->delta, 500);
+	assert_int_equal(talk->counts.resets, 1);
+	assert_int_equal(port_value("Ethernet1/2", "rx_ucast_pkts"), 12);
+	assert_int_equal(port_value("Ethernet1/2", "rx_other_pkts"), MISSING);
+}
+
+/* Its summand is not there for once: what is left is not a reset to a small sum. */
+static void
+a_missing_summand_is_no_reset(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, COUNTERS), 0);
+	assert_int_equal(
+	    read_switch(talk, OUTPUT("show interface counters",
+				  "{\"TABLE_rx_counters\":{\"ROW_rx_counters\":"
+				  "{\"interface_rx\":\"Ethernet1/2\",\"eth_inmcast\":"
+				  "\"3\"}}}")),
+	    0);
+	assert_int_equal(talk->counts.resets, 0);
+	assert_int_equal(port_value("Ethernet1/2", "rx_other_pkts"), 7);
+}
+
+static void
+nonsense_is_counted_and_left_out(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(
+	    read_switch(talk, OUTPUT("show interface counters",
+				  "{\"TABLE_rx_counters\":{\"ROW_rx_counters\":["
+				  "{\"interface_rx\":\"Ethernet1/2\",\"eth_inbytes\":"
+				  "\"99999999999999999999999\",\"eth_inucast\":-4},"
+				  "{\"interface_rx\":\"Ethernet1/3\",\"eth_inbytes\":"
+				  "\"NaN\",\"eth_inucast\":1.5},"
+				  "{\"eth_inbytes\":\"5\"},"
+				  "{\"interface_rx\":\"Ethernet1/4\",\"eth_inbytes\":"
+				  "null,\"eth_inucast\":\"8\"}]}}")),
+	    0);
+	assert_int_equal(talk->counts.parse_errors, 5);
+	assert_int_equal(switch_list_count(talk->list), 1);
+	assert_int_equal(port_value("Ethernet1/4", "rx_ucast_pkts"), 8);
+	assert_int_equal(port_value("Ethernet1/4", "rx_bytes"), MISSING);
+}
+
+static void
+other_servers_and_empty_switches_are_named(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_bytes(talk, "<html>login</html>"), -EPROTO);
+	assert_non_null(strstr(talk->why.text, "not JSON"));
+	assert_int_equal(read_bytes(talk, "[]"), -EPROTO);
+	assert_non_null(strstr(talk->why.text, "is it NX-API"));
+	assert_int_equal(
+	    read_switch(
+		talk, "{\"input\":\"show interface counters\",\"code\":\"501\"}"),
+	    -EPROTO);
+	assert_non_null(strstr(talk->why.text, "none of the commands"));
+	assert_int_equal(
+	    read_switch(talk, OUTPUT("show interface counters", "\"\"")), -EPROTO);
+	assert_non_null(strstr(talk->why.text, "no Ethernet port"));
+}
+
+static void
+no_more_ports_than_the_limit_are_kept(void **state)
+{
+	struct talk *talk = *state;
+	static char rows[1200 * 64 + 256];
+	size_t used = 0;
+
+	used += (size_t)snprintf(rows, sizeof(rows), "%s",
+	    "{\"input\":\"show interface flowcontrol\",\"code\":\"200\",\"body\":[");
+	for (int i = 0; i < 1200; i++)
+		used += (size_t)snprintf(rows + used, sizeof(rows) - used,
+		    "%s{\"interface\":\"Eth1/%d\",\"rx-pause\":\"1\"}",
+		    i == 0 ? "" : ",", i);
+	snprintf(rows + used, sizeof(rows) - used, "]}");
+	{
+		static char text[sizeof(rows) + 128];
+
+		snprintf(text, sizeof(text),
+		    "{\"ins_api\":{\"outputs\":{\"output\":%s}}}", rows);
+		assert_int_equal(read_bytes(talk, text), 0);
+	}
+	assert_int_equal(switch_list_count(talk->list), SWITCH_MAX_PORTS);
+	assert_int_equal(talk->counts.refused, 1200 - SWITCH_MAX_PORTS);
+}
+
+static int
+setup(void **state)
+{
+	static struct talk talk;
+
+	talk = (struct talk){ 0 };
+	*state = &talk;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct talk *talk = *state;
+
+	switch_list_free(talk->list);
+	return 0;
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_commands_are_asked_at_once),
+		TEST(ports_are_read_whatever_their_shape),
+		TEST(errors_are_read_of_several_rows),
+		TEST(pauses_are_told_apart),
+		TEST(queues_marks_and_drops_are_read),
+		TEST(the_watchdog_and_bursts_are_read),
+		TEST(every_row_of_the_table_is_in_the_fixture),
+		TEST(one_command_alone_is_an_object),
+		TEST(a_refused_command_hides_no_other),
+		TEST(deltas_and_resets_are_counted),
+		TEST(a_missing_summand_is_no_reset),
+		TEST(nonsense_is_counted_and_left_out),
+		TEST(other_servers_and_empty_switches_are_named),
+		TEST(no_more_ports_than_the_limit_are_kept),
+	};
+
+	return cmocka_run_group_tests_name("nexus", tests, NULL, NULL);
+}

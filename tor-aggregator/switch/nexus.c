@@ -1,0 +1,648 @@
+#include "tor-aggregator/switch/nexus.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_table.h"
+
+#define MAX_DEPTH 16 /* of tables in rows of tables */
+#define MAX_SOURCES 192
+#define STAT_BYTES 40
+#define NO_QUEUE (-1)
+#define OTHER_QUEUE (-2) /* one that we do not read */
+
+/* What is asked, and how the sources of the table call it: a name there is
+ * command/field, of queues and their like command/statistic/field ("queuing/Tx
+ * Pkts/eq-uc-stat-value"). */
+static const struct command {
+	const char *input, *name;
+} commands[] = {
+	{ "show interface counters", "counters" },
+	{ "show interface counters errors", "errors" },
+	{ "show interface flowcontrol", "flowcontrol" },
+	{ "show interface priority-flow-control", "pfc" },
+	{ "show queuing interface", "queuing" },
+	{ "show queuing tabular", "tabular" },
+	{ "show queuing pfc-queue detail", "pfc-queue" },
+	{ "show queuing burst-detect", "burst" },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+struct source { /* one name of a row */
+	char name[SWITCH_NAME_BYTES];
+	char word[16]; /* "": a number */
+	const struct switch_row *row;
+	uint16_t slot;             /* the row's first value, within its part's */
+	uint8_t alternative, term; /* of several */
+};
+
+struct nexus_value {
+	struct switch_object of; /* its id is its port; no states */
+	uint64_t value;
+	uint16_t slot;
+	uint8_t alternative, term;
+};
+
+struct nexus_values {
+	struct nexus_value *values;
+	size_t count, capacity;
+	struct switch_counts counts; /* of this reading */
+	bool no_memory;
+	struct source sources[MAX_SOURCES];
+	size_t source_count;
+};
+
+/* Where in an answer the walk is. */
+struct place {
+	const char *command;
+	char port[SWITCH_PORT_BYTES]; /* "": none yet */
+	bool other;                   /* an interface that we do not read */
+	int queue;
+	int priority; /* -1: none */
+	char stat[STAT_BYTES];
+};
+
+char *
+nexus_question(void)
+{
+	char input[512] = "", *text;
+	json_t *question;
+
+	for (size_t i = 0, used = 0; i < COMMANDS; i++)
+		used += (size_t)snprintf(input + used, sizeof(input) - used, "%s%s",
+		    i == 0 ? "" : " ;", commands[i].input);
+	question = json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:s}}", "ins_api", "version",
+	    "1.0", "type", "cli_show", "chunk", "0", "sid", "1", "input", input,
+	    "output_format", "json");
+	text = question == NULL ? NULL : json_dumps(question, JSON_COMPACT);
+	json_decref(question);
+	return text;
+}
+
+/* ---- the sources of the table ---- */
+
+static int
+compare_sources(const void *a, const void *b)
+{
+	return strcmp(
+	    ((const struct source *)a)->name, ((const struct source *)b)->name);
+}
+
+static void
+add_source(struct nexus_values *values, const struct source *like, const char *text,
+    size_t len)
+{
+	struct source *source = &values->sources[values->source_count];
+	const char *equals = memchr(text, '=', len);
+	const size_t name = equals == NULL ? len : (size_t)(equals - text);
+
+	if (values->source_count == MAX_SOURCES)
+		return;
+	*source = *like;
+	snprintf(source->name, sizeof(source->name), "%.*s", (int)name, text);
+	if (equals != NULL)
+		snprintf(source->word, sizeof(source->word), "%.*s",
+		    (int)(len - name - 1), equals + 1);
+	values->source_count++;
+}
+
+static void
+add_row(struct nexus_values *values, const struct switch_row *row, size_t slot)
+{
+	struct source like = { .row = row, .slot = (uint16_t)slot };
+
+	for (const char *text = row->nexus; *text != '\0';) {
+		const size_t len = strcspn(text, "+|");
+
+		add_source(values, &like, text, len);
+		like.term = text[len] == '+' ? (uint8_t)(like.term + 1) : 0;
+		like.alternative =
+		    (uint8_t)(like.alternative + (text[len] == '|' ? 1 : 0));
+		text += text[len] == '\0' ? len : len + 1;
+	}
+}
+
+static void
+fill_sources(struct nexus_values *values)
+{
+	size_t slots[SWITCH_PARTS] = { 0 };
+
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		add_row(values, row, slots[row->part]);
+		slots[row->part] += switch_row_values(row);
+	}
+	qsort(values->sources, values->source_count, sizeof(values->sources[0]),
+	    compare_sources);
+}
+
+/* ---- values ---- */
+
+/* "9,286,478"; "21.3 us". -ENODATA: it says that there is none. */
+static int
+read_number(const char *text, uint64_t *ret)
+{
+	char digits[32];
+	size_t len = 0;
+
+	text += strspn(text, " ");
+	for (; isdigit((unsigned char)*text) || (*text == ',' && len > 0); text++)
+		if (*text != ',' && len < sizeof(digits))
+			digits[len++] = *text;
+	if (len == 0)
+		return text[strspn(text, "- ")] == '\0' || strncmp(text, "N/A", 3) == 0
+			   ? -ENODATA
+			   : -EBADMSG;
+	if (*text == '.')
+		text += 1 + strspn(text + 1, "0123456789");
+	text += strspn(text, " ");
+	if (*text != '\0' && strcmp(text, "us") != 0)
+		return -EBADMSG;
+	return len == sizeof(digits) ? -EBADMSG : switch_number_read(digits, len, ret);
+}
+
+/* The first word of a text: "On (8)" is "On". */
+static int
+read_word(const char *text, const char *word, uint64_t *ret)
+{
+	size_t len;
+
+	text += strspn(text, " [");
+	len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	if (len == 0)
+		return text[strspn(text, "- ")] == '\0' ? -ENODATA : -EBADMSG;
+	*ret = len == strlen(word) && strncasecmp(text, word, len) == 0;
+	return 0;
+}
+
+static int
+read_value(const struct source *source, const json_t *value, uint64_t *ret)
+{
+	if (json_is_null(value))
+		return -ENODATA;
+	if (json_is_string(value))
+		return source->word[0] == '\0'
+			   ? read_number(json_string_value(value), ret)
+			   : read_word(json_string_value(value), source->word, ret);
+	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+	    source->word[0] != '\0')
+		return -EBADMSG;
+	*ret = (uint64_t)json_integer_value(value);
+	return 0;
+}
+
+static struct nexus_value *
+append(struct nexus_values *values)
+{
+	const size_t capacity = values->capacity == 0 ? 1024 : 2 * values->capacity;
+	struct nexus_value *more;
+
+	if (values->count == NEXUS_MAX_VALUES) {
+		values->counts.refused++;
+		return NULL;
+	}
+	if (values->count == values->capacity) {
+		more = reallocarray(values->values, capacity, sizeof(*more));
+		if (more == NULL) {
+			values->no_memory = true;
+			return NULL;
+		}
+		values->values = more;
+		values->capacity = capacity;
+	}
+	more = &values->values[values->count++];
+	*more = (struct nexus_value){ 0 };
+	return more;
+}
+
+static bool
+belongs(const struct place *place, const struct switch_row *row)
+{
+	return place->port[0] != '\0' &&
+	       (row->part != SWITCH_QUEUE || place->queue >= 0) &&
+	       (!row->by_priority || place->priority >= 0);
+}
+
+static void
+take_value(struct nexus_values *values, const struct place *place,
+    const struct source *source, const json_t *value)
+{
+	const struct switch_row *row = source->row;
+	struct nexus_value *taken;
+	uint64_t number;
+	int r;
+
+	if (place->other || (row->part == SWITCH_QUEUE && place->queue == OTHER_QUEUE))
+		return;
+	r = read_value(source, value, &number);
+	if (r == -ENODATA)
+		return;
+	if (r < 0 || !belongs(place, row)) {
+		values->counts.parse_errors++;
+		return;
+	}
+	taken = append(values);
+	if (taken == NULL)
+		return;
+	taken->of.part = (enum switch_part)row->part;
+	memcpy(taken->of.port, place->port, sizeof(taken->of.port));
+	memcpy(taken->of.id, place->port, sizeof(place->port));
+	if (row->part == SWITCH_QUEUE)
+		taken->of.index = (uint16_t)place->queue;
+	taken->value = number;
+	taken->slot =
+	    (uint16_t)(source->slot + (row->by_priority ? place->priority : 0));
+	taken->alternative = source->alternative;
+	taken->term = source->term;
+}
+
+/* ---- the walk over an answer ---- */
+
+/* "Eth1/1", "ethernet1/1", "Ethernet1/1 [System]": all are Ethernet1/1. */
+static void
+read_port(struct place *place, const char *name)
+{
+	const size_t word = strcspn(name, "0123456789");
+	const size_t number = strspn(name + word, "0123456789/");
+	const bool fabric = word == 2 && strncasecmp(name, "ii", 2) == 0;
+
+	place->port[0] = '\0';
+	place->other = (!fabric && !(word == 3 && strncasecmp(name, "Eth", 3) == 0) &&
+			   !(word == 8 && strncasecmp(name, "Ethernet", 8) == 0)) ||
+		       number == 0 || number > 20 ||
+		       (name[word + number] != '\0' && name[word + number] != ' ');
+	if (!place->other)
+		snprintf(place->port, sizeof(place->port), "%s%.*s",
+		    fabric ? "ii" : "Ethernet", (int)number, name + word);
+}
+
+/* "3", "U3", "QOS GROUP 3", "CONTROL QOS GROUP 5". */
+static int
+queue_of(const char *text)
+{
+	static const char group[] = "QOS GROUP ";
+	unsigned value = 0;
+	int end = 0;
+
+	if (strncasecmp(text, "cpu", 3) == 0 || strncasecmp(text, "CONTROL", 7) == 0)
+		return NEXUS_CONTROL_QUEUE;
+	if (strncasecmp(text, "span", 4) == 0)
+		return NEXUS_SPAN_QUEUE;
+	if (strncasecmp(text, group, sizeof(group) - 1) == 0)
+		text += sizeof(group) - 1;
+	else if (text[0] == 'U')
+		text++;
+	if (!isdigit((unsigned char)text[0]) ||
+	    sscanf(text, "%4u%n", &value, &end) != 1 || text[end] != '\0')
+		return OTHER_QUEUE;
+	return (int)value;
+}
+
+static int
+small_number(const json_t *value)
+{
+	if (json_is_string(value))
+		return queue_of(json_string_value(value));
+	return json_is_integer(value) && json_integer_value(value) >= 0 &&
+		       json_integer_value(value) <= 9999
+		   ? (int)json_integer_value(value)
+		   : OTHER_QUEUE;
+}
+
+static const char *
+text_at(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text == NULL ? "" : text;
+}
+
+/* What a row says of the values in it, and in the tables within it. */
+static void
+read_place(struct place *place, const json_t *row)
+{
+	static const char *const ports[] = { "interface", "interface_rx",
+		"interface_tx", "if_name_str", "if-str" };
+	static const char *const queues[] = { "eq-qosgrp", "queue" };
+	static const char *const stats[][2] = { { "eq-stat-type", "eq-stat-units" },
+		{ "ep-stat-type", "ep-stat-units" },
+		{ "ip-stat-type", "ip-stat-units" } };
+	const json_t *value;
+
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		if (json_object_get(row, ports[i]) != NULL)
+			read_port(place, text_at(row, ports[i]));
+	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+		if ((value = json_object_get(row, queues[i])) != NULL)
+			place->queue = small_number(value);
+	if ((value = json_object_get(row, "cos")) != NULL) {
+		place->priority = small_number(value);
+		if (place->priority >= SWITCH_PRIORITIES)
+			place->priority = -1;
+	}
+	for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++)
+		if (json_object_get(row, stats[i][0]) != NULL)
+			snprintf(place->stat, sizeof(place->stat), "%.28s %.8s",
+			    text_at(row, stats[i][0]), text_at(row, stats[i][1]));
+}
+
+/* "tx_uc_pkt_qos_3" is tx_uc_pkt of queue 3. */
+static void
+cut_queue(struct place *place, const char *key, char *cut, size_t size)
+{
+	const char *end = strstr(key, "_qos_");
+
+	snprintf(cut, size, "%.*s",
+	    (int)(end == NULL ? strlen(key) : (size_t)(end - key)), key);
+	if (end != NULL)
+		place->queue = queue_of(end + strlen("_qos_"));
+}
+
+static void
+take_field(struct nexus_values *values, const struct place *row, const char *key,
+    const json_t *value)
+{
+	struct place place = *row;
+	struct source wanted;
+	const struct source *source;
+	char cut[SWITCH_NAME_BYTES / 2];
+
+	cut_queue(&place, key, cut, sizeof(cut));
+	if (place.stat[0] != '\0' && strstr(key, "-stat-value") != NULL)
+		snprintf(wanted.name, sizeof(wanted.name), "%.10s/%.30s/%.36s",
+		    place.command, place.stat, cut);
+	else
+		snprintf(wanted.name, sizeof(wanted.name), "%s/%s", place.command, cut);
+	source = bsearch(&wanted, values->sources, values->source_count, sizeof(wanted),
+	    compare_sources);
+	if (source != NULL)
+		take_value(values, &place, source, value);
+}
+
+/* Tables of one row hold an object, others an array of them. */
+static void
+walk(struct nexus_values *values, const struct place *above, json_t *node, int depth)
+{
+	struct place place = *above;
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	if (depth == MAX_DEPTH) {
+		values->counts.parse_errors++;
+		return;
+	}
+	json_array_foreach (node, i, value) {
+		walk(values, above, value, depth + 1);
+	}
+	if (!json_is_object(node))
+		return;
+	read_place(&place, node);
+	json_object_foreach (node, key, value) {
+		if (json_is_object(value) || json_is_array(value))
+			walk(values, &place, value, depth + 1);
+		else
+			take_field(values, &place, key, value);
+	}
+}
+
+/* ---- the answers of a request ---- */
+
+static size_t
+command_of(const char *input)
+{
+	size_t len;
+
+	input += strspn(input, " ");
+	for (len = strlen(input); len > 0 && input[len - 1] == ' ';)
+		len--;
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strlen(commands[i].input) == len &&
+		    strncmp(commands[i].input, input, len) == 0)
+			return i;
+	return COMMANDS;
+}
+
+static bool
+is_ok(const json_t *output)
+{
+	const json_t *code = json_object_get(output, "code");
+
+	return json_is_integer(code) ? json_integer_value(code) == 200
+				     : strcmp(text_at(output, "code"), "200") == 0;
+}
+
+/* answered: a bit for each command. */
+static void
+take_output(struct nexus_values *values, json_t *output, unsigned *answered)
+{
+	const size_t at = command_of(text_at(output, "input"));
+	struct place place = { .queue = NO_QUEUE, .priority = -1 };
+
+	if (at == COMMANDS || (*answered >> at & 1) != 0) {
+		values->counts.parse_errors++;
+		return;
+	}
+	if (!is_ok(output))
+		return;
+	*answered |= 1U << at;
+	place.command = commands[at].name;
+	walk(values, &place, json_object_get(output, "body"), 0);
+}
+
+static int
+take_outputs(struct nexus_values *values, const json_t *root, struct rm_why *why)
+{
+	const json_t *api = json_object_get(root, "ins_api");
+	json_t *all = json_object_get(json_object_get(api, "outputs"), "output"),
+	       *output;
+	unsigned answered = 0;
+	size_t i;
+
+	if (!json_is_object(all) && !json_is_array(all))
+		return rm_why(why, -EPROTO,
+		    "its answer has no ins_api.outputs.output: is it NX-API?");
+	if (json_is_object(all))
+		take_output(values, all, &answered);
+	json_array_foreach (all, i, output) {
+		take_output(values, output, &answered);
+	}
+	if (answered == 0)
+		return rm_why(why, -EPROTO,
+		    "it answered none of the commands: may the user of switch.user "
+		    "show "
+		    "interface and show queuing?");
+	values->counts.commands_refused =
+	    COMMANDS - (size_t)__builtin_popcount(answered);
+	return 0;
+}
+
+int
+nexus_parse(const char *text, size_t len, struct nexus_values **ret, struct rm_why *why)
+{
+	struct nexus_values *values = calloc(1, sizeof(*values));
+	json_error_t error;
+	json_t *root;
+	int r;
+
+	if (values == NULL)
+		return -ENOMEM;
+	fill_sources(values);
+	root = json_loadb(text, len, 0, &error);
+	r = root == NULL ? rm_why(why, -EPROTO, "its answer is not JSON: is it NX-API?")
+			 : take_outputs(values, root, why);
+	json_decref(root);
+	if (r == 0 && values->no_memory)
+		r = -ENOMEM;
+	if (r < 0)
+		nexus_values_free(values);
+	else
+		*ret = values;
+	return r;
+}
+
+void
+nexus_values_free(struct nexus_values *values)
+{
+	if (values == NULL)
+		return;
+	free(values->values);
+	free(values);
+}
+
+/* ---- the list ---- */
+
+static int
+compare_values(const void *a, const void *b)
+{
+	const struct nexus_value *x = a, *y = b;
+	const int order = switch_object_compare(&x->of, &y->of);
+
+	if (order != 0)
+		return order;
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
+	if (x->alternative != y->alternative)
+		return x->alternative < y->alternative ? -1 : 1;
+	return (x->term > y->term) - (x->term < y->term);
+}
+
+static int
+add_objects(
+    struct nexus_values *values, struct switch_list *list, struct switch_counts *counts)
+{
+	for (size_t i = 0; i < values->count; i++) {
+		int r;
+
+		if (i > 0 && switch_object_compare(
+				 &values->values[i - 1].of, &values->values[i].of) == 0)
+			continue;
+		r = switch_list_add(list, &values->values[i].of);
+		if (r == -ENOMEM)
+			return r;
+		counts->refused += r == -ENOSPC;
+		counts->parse_errors += r == -EBADMSG;
+	}
+	return 0;
+}
+
+/* Of one value of an object, moved on from *at to end at most: the sum of the terms of
+ * its first alternative. Which terms there were is its source. */
+static struct counter_sample
+sum(const struct nexus_value *values, size_t *at, size_t end)
+{
+	const struct nexus_value *first = &values[*at];
+	struct counter_sample sample = { .there = true };
+	unsigned terms = 0;
+
+	for (; *at < end && values[*at].slot == first->slot; ++*at) {
+		const struct nexus_value *value = &values[*at];
+
+		if (value->alternative != first->alternative ||
+		    (terms >> value->term & 1) != 0)
+			continue;
+		terms |= 1U << value->term;
+		sample.value += value->value; /* modulo 2^64, as counters do */
+	}
+	sample.source = (uint16_t)((first->alternative + 1U) << 8 | terms);
+	return sample;
+}
+
+/* Those of the object, moved on from *at. */
+static void
+take_object(const struct nexus_values *values, size_t *at,
+    const struct switch_object *object, struct switch_counts *counts)
+{
+	struct counter_state *states = object->states;
+	size_t end, slot = 0;
+
+	while (*at < values->count &&
+	       switch_object_compare(&values->values[*at].of, object) < 0)
+		++*at; /* it was refused */
+	for (end = *at; end < values->count &&
+			switch_object_compare(&values->values[end].of, object) == 0;)
+		end++;
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (row->part != object->part)
+			continue;
+		for (unsigned i = 0; i < switch_row_values(row); i++, slot++) {
+			struct counter_sample sample = { 0 };
+
+			if (*at < end && values->values[*at].slot == slot)
+				sample = sum(values->values, at, end);
+			counts->values += sample.there;
+			counts->resets +=
+			    counter_take(&states[slot], &sample, row->gauge ? 0 : 64,
+				true) == COUNTER_RESET;
+		}
+	}
+}
+
+static int
+take_all(struct nexus_values *values, const struct switch_list *before,
+    struct switch_counts *counts, struct switch_list *list, struct rm_why *why)
+{
+	size_t at = 0;
+	int r;
+
+	if (values->count > 0)
+		qsort(values->values, values->count, sizeof(values->values[0]),
+		    compare_values);
+	r = add_objects(values, list, counts);
+	if (r == 0)
+		r = switch_list_close(list, before, &counts->refused);
+	if (r < 0)
+		return r;
+	if (switch_list_count(list) == 0 ||
+	    switch_list_get(list, 0)->part != SWITCH_PORT)
+		return rm_why(why, -EPROTO, "its answers name no Ethernet port");
+	for (size_t i = 0; i < switch_list_count(list); i++)
+		take_object(values, &at, switch_list_get(list, i), counts);
+	return 0;
+}
+
+int
+nexus_list(struct nexus_values *values, const struct switch_list *before,
+    struct switch_counts *counts, struct switch_list **ret, struct rm_why *why)
+{
+	struct switch_list *list = switch_list_new();
+	int r;
+
+	counts->parse_errors += values->counts.parse_errors;
+	counts->refused += values->counts.refused;
+	counts->commands_refused += values->counts.commands_refused;
+	if (list == NULL)
+		return -ENOMEM;
+	r = take_all(values, before, counts, list, why);
+	if (r < 0)
+		switch_list_free(list);
+	else
+		*ret = list;
+	return r;
+}

@@ -1,0 +1,42 @@
+/*
+ * nexus - reads a Cisco Nexus by its NX-API: what to ask, and what the answer means.
+ * Pure.
+ *
+ * One reading is one request with all commands. Its answer is taken in two steps, since
+ * it may be large: nexus_parse() cuts the values out of it and may run on a worker;
+ * nexus_list() joins them with the last reading, on the loop.
+ *
+ * Interfaces are found in the answers, not configured: Ethernet ports and the internal
+ * ones of the fabric (ii). Others (VLANs, port-channels, mgmt0) count what ports have
+ * counted already, or not what the fabric carries.
+ */
+#ifndef TOR_AGGREGATOR_SWITCH_NEXUS_H
+#define TOR_AGGREGATOR_SWITCH_NEXUS_H
+
+#include <stddef.h>
+
+#include "rackmesh/core/why.h"
+
+#define NEXUS_MAX_BYTES (8 * 1024 * 1024) /* of an answer */
+#define NEXUS_MAX_VALUES 131072           /* of one reading; more are refused */
+#define NEXUS_CONTROL_QUEUE 8             /* the groups of QoS that have no number */
+#define NEXUS_SPAN_QUEUE 9
+
+struct nexus_values;
+struct switch_counts;
+struct switch_list;
+
+/* The body of the request, JSON; the caller frees it. NULL when out of memory. */
+char *nexus_question(void);
+
+/* -EPROTO: it is no answer to that; why says it. -ENOMEM. */
+int nexus_parse(
+    const char *text, size_t len, struct nexus_values **ret, struct rm_why *why);
+void nexus_values_free(struct nexus_values *values); /* NULL is fine */
+
+/* Sorts values. before: the last reading, or NULL. counts: added to; when it fails
+ * without the resets. -EPROTO: there is no port; -ENOMEM. */
+int nexus_list(struct nexus_values *values, const struct switch_list *before,
+    struct switch_counts *counts, struct switch_list **ret, struct rm_why *why);
+
+#endif
