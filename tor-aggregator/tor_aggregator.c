@@ -327,6 +327,8 @@ start_switches(struct tor_aggregator *aggregator)
 	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
 		const struct switch_collector_options options = {
 			.loop = aggregator->loop,
+			.http = aggregator->http,
+			.worker = aggregator->worker,
 			.tor = tors[i].name,
 			.config = &tors[i].counters,
 		};

@@ -58,6 +58,8 @@ show_object(const struct switch_object *of, bool all)
 
 	json_object_set_new(object, "part", json_string(switch_part_word(of->part)));
 	json_object_set_new(object, "port", json_string(of->port));
+	json_object_set_new(object, "role",
+	    json_string(switch_port_is_internal(of->port) ? "fabric" : "edge"));
 	json_object_set_new(object, "index",
 	    of->part == SWITCH_PORT ? json_null() : json_integer(of->index));
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++)
@@ -109,6 +111,7 @@ show_switch(const struct switch_collector *collector, struct wanted *wanted)
 	json_object_set_new(
 	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
 	set_u64(object, "parse_errors", counts->values.parse_errors);
+	set_u64(object, "commands_refused", counts->values.commands_refused);
 	set_u64(object, "values_told", shown.told.told);
 	set_u64(object, "values_unused", shown.told.unused);
 	set_u64(object, "values_refused", shown.told.refused);
@@ -156,6 +159,7 @@ static const struct metrics_counter collector_counters[] = {
 	{ N("values_total"), "", C(values.values), "Single values read." },
 	{ N("parse_errors_total"), "", C(values.parse_errors), "Single values, ports and queues that made no sense." },
 	{ N("objects_refused_total"), "", C(values.refused), "Ports, queues and priority groups beyond the limits, at each reading." },
+	{ N("commands_refused_total"), "", C(values.commands_refused), "Commands that a Nexus refused or left without an answer, at each reading." },
 	{ N("resets_total"), "", C(values.resets), "Counters that began again at 0." },
 	{ 0 }
 };
@@ -179,14 +183,17 @@ tell_object(struct rm_metrics_out *out, const struct row_family *family,
 {
 	const struct switch_row *row = family->row;
 	const struct counter_state *states = object->states + family->first;
+	const char *role =
+	    switch_port_is_internal(object->port) ? ",role=\"fabric\"" : "";
 	char label[LABEL_BYTES], more[16] = "";
 
 	if (object->part == SWITCH_PORT)
-		snprintf(
-		    label, sizeof(label), "tor=\"%s\",port=\"%s\"", tor, object->port);
+		snprintf(label, sizeof(label), "tor=\"%s\",port=\"%s\"%s", tor,
+		    object->port, role);
 	else
-		snprintf(label, sizeof(label), "tor=\"%s\",port=\"%s\",%s=\"%u\"", tor,
-		    object->port, switch_part_word(object->part), object->index);
+		snprintf(label, sizeof(label), "tor=\"%s\",port=\"%s\"%s,%s=\"%u\"",
+		    tor, object->port, role, switch_part_word(object->part),
+		    object->index);
 	for (unsigned i = 0; i < switch_row_values(row); i++) {
 		if (row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);

@@ -15,12 +15,16 @@
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/net/lookup.h"
+#include "tor-aggregator/switch/nexus.h"
+#include "tor-aggregator/switch/nexus_client.h"
 #include "tor-aggregator/switch/redis_reader.h"
 #include "tor-aggregator/switch/sonic.h"
 #include "tor-aggregator/switch/switch_config.h"
 #include "tor-aggregator/switch/switch_list.h"
 
-#define MOST_NS (5 * RM_NS_PER_S) /* that one reading may take */
+#define MOST_NS (5 * RM_NS_PER_S)        /* that one reading may take */
+#define NEXUS_MOST_NS (30 * RM_NS_PER_S) /* it runs commands for it */
+#define NEXUS_REST_NS (300 * RM_NS_PER_S)
 #define ANSWERS_PER_WAKEUP 64
 
 struct switch_collector {
@@ -30,8 +34,11 @@ struct switch_collector {
 	rm_mono_t due;
 	struct rm_timer *turn, *deadline;
 	struct rm_timer *attempt; /* at one of several addresses */
+	struct nexus_client *nexus;
+	uint64_t rest; /* turns to leave out */
 
 	/* Of the reading under way. */
+	bool reading;
 	rm_mono_t begun, end; /* end: the deadline */
 	char password[SWITCH_PASSWORD_BYTES];
 	struct rm_lookup *lookup;
@@ -52,6 +59,23 @@ struct switch_collector {
 static void on_turn(void *arg);
 static void on_deadline(void *arg);
 static void on_attempt(void *arg);
+static void on_nexus(int r, const char *why, struct nexus_values *values, void *arg);
+
+static int
+new_nexus(struct switch_collector *collector)
+{
+	const struct nexus_client_options options = {
+		.http = collector->options.http,
+		.worker = collector->options.worker,
+		.config = collector->options.config,
+		.done = on_nexus,
+		.arg = collector,
+	};
+
+	if (options.config->kind != SWITCH_NEXUS)
+		return 0;
+	return nexus_client_new(&options, &collector->nexus);
+}
 
 int
 switch_collector_new(
@@ -78,6 +102,8 @@ switch_collector_new(
 	if (r == 0)
 		r = rm_timer_new(
 		    options->loop, on_attempt, collector, &collector->attempt);
+	if (r == 0)
+		r = new_nexus(collector);
 	if (r < 0) {
 		switch_collector_free(collector);
 		return r;
@@ -95,8 +121,10 @@ switch_collector_new(
 static void
 hang_up(struct switch_collector *collector)
 {
+	collector->reading = false;
 	rm_timer_stop(collector->deadline);
 	rm_timer_stop(collector->attempt);
+	nexus_client_cancel(collector->nexus);
 	rm_lookup_free(collector->lookup);
 	collector->lookup = NULL;
 	if (collector->connection != NULL)
@@ -116,6 +144,7 @@ switch_collector_free(struct switch_collector *collector)
 		return;
 	if (collector->attempt != NULL)
 		hang_up(collector);
+	nexus_client_free(collector->nexus);
 	rm_timer_free(collector->turn);
 	rm_timer_free(collector->deadline);
 	rm_timer_free(collector->attempt);
@@ -123,27 +152,41 @@ switch_collector_free(struct switch_collector *collector)
 	free(collector);
 }
 
+/* How many turns a Nexus is left alone: twice as many with each failure, some fewer by
+ * chance. */
+static uint64_t
+rest_after(const struct switch_collector *collector)
+{
+	const uint64_t most = (uint64_t)(NEXUS_REST_NS / collector->interval_ns);
+	const uint64_t failed = collector->failed_in_a_row;
+	const uint64_t turns = failed < 8 ? (UINT64_C(1) << failed) - 1 : most;
+	const uint64_t rest = turns < most ? turns : most;
+
+	return collector->nexus == NULL ? 0 : rest - rm_random_u64() % (rest / 2 + 1);
+}
+
 /* why: "": r says it. */
 static void
 fail(struct switch_collector *collector, int r, const char *why)
 {
 	hang_up(collector);
+	collector->rest = rest_after(collector);
 	collector->counts.failed++;
 	collector->shown.up = false;
 	rm_why(&collector->error, 0, "%s", why[0] != '\0' ? why : strerror(-r));
 	if (collector->failed_in_a_row++ == 0)
 		rm_log_warn(0,
 		    "switch of %s: cannot read its counters at %s: %s; the last values "
-		    "stay, and each interval is a new attempt",
+		    "stay, and it is tried again",
 		    collector->shown.tor, collector->shown.address,
 		    collector->error.text);
 }
 
+/* Takes the list. */
 static void
-succeed(struct switch_collector *collector)
+succeed(struct switch_collector *collector, struct switch_list *list)
 {
 	struct switch_collector_shown *shown = &collector->shown;
-	struct switch_list *list = sonic_take_list(collector->sonic);
 
 	switch_told_choose(list, SWITCH_TOLD_MAX, &shown->told);
 	switch_list_free(collector->list);
@@ -170,9 +213,10 @@ on_deadline(void *arg)
 	struct switch_collector *collector = arg;
 
 	fail(collector, -ETIMEDOUT,
-	    collector->connection == NULL ? "its name could not be resolved in time"
-	    : !collector->connected       ? "no connection in time"
-					  : "not all answers came in time");
+	    collector->nexus != NULL        ? "not all of its answer came in time"
+	    : collector->connection == NULL ? "its name could not be resolved in time"
+	    : !collector->connected         ? "no connection in time"
+					    : "not all answers came in time");
 }
 
 /* ---- the dialogue ---- */
@@ -232,7 +276,7 @@ on_readable(struct bufferevent *connection, void *arg)
 		    : r == -EBADMSG ? "it does not answer as Redis does"
 				    : strerror(-r));
 	if (r == 0 && sonic_is_done(collector->sonic)) {
-		succeed(collector);
+		succeed(collector, sonic_take_list(collector->sonic));
 		return;
 	}
 	if (r == 0 && sonic_is_answered(collector->sonic))
@@ -320,6 +364,27 @@ on_event(struct bufferevent *connection, short events, void *arg)
 	}
 }
 
+/* ---- a Nexus ---- */
+
+static void
+on_nexus(int r, const char *why, struct nexus_values *values, void *arg)
+{
+	struct switch_collector *collector = arg;
+	struct rm_why said = { .text = "" };
+	struct switch_list *list = NULL;
+
+	if (r == 0) {
+		r = nexus_list(
+		    values, collector->list, &collector->counts.values, &list, &said);
+		nexus_values_free(values);
+		why = said.text;
+	}
+	if (r < 0)
+		fail(collector, r, why);
+	else
+		succeed(collector, list);
+}
+
 /* ---- the begin of a reading ---- */
 
 static void
@@ -372,7 +437,9 @@ static void
 on_turn(void *arg)
 {
 	struct switch_collector *collector = arg;
-	const int64_t most = collector->interval_ns / 4 * 3;
+	const int64_t share = collector->interval_ns / 4 * 3,
+		      limit = collector->nexus != NULL ? NEXUS_MOST_NS : MOST_NS,
+		      most = share < limit ? share : limit;
 	const rm_mono_t now = rm_mono_now();
 	struct rm_why why = { .text = "" };
 	int r;
@@ -381,13 +448,19 @@ on_turn(void *arg)
 	if (rm_mono_since(now, collector->due) > 0) /* turns that were missed stay so */
 		collector->due = rm_mono_add(now, collector->interval_ns);
 	rm_timer_at(collector->turn, collector->due);
-	if (collector->sonic != NULL) /* we stood still: its deadline comes at once */
+	if (collector->reading) /* we stood still: its deadline comes at once */
 		return;
+	if (collector->rest > 0) {
+		collector->rest--;
+		return;
+	}
+	collector->reading = true;
 	collector->counts.reads++;
 	collector->begun = now;
-	collector->end = rm_mono_add(now, most < MOST_NS ? most : MOST_NS);
+	collector->end = rm_mono_add(now, most);
 	rm_timer_at(collector->deadline, collector->end);
-	r = begin(collector, &why);
+	r = collector->nexus != NULL ? nexus_client_ask(collector->nexus, most, &why)
+				     : begin(collector, &why);
 	if (r < 0)
 		fail(collector, r, why.text);
 }

@@ -1,10 +1,13 @@
 /*
  * switch_collector - reads one switch's counters, every interval.
  *
- * A reading is one connection, with a deadline below the interval: a switch that hangs,
- * is slow or lies costs that one reading, and nothing else waits for it. Each address
- * of a name has its share of the time that is left. What is shown is the last whole
- * reading, with its age.
+ * A reading is one connection, or of a Nexus one request, with a deadline below the
+ * interval: a switch that hangs, is slow or lies costs that one reading, and nothing
+ * else waits for it. Each address of a name has its share of the time that is left.
+ * What is shown is the last whole reading, with its age.
+ *
+ * A Nexus that fails is asked ever more seldom, up to once in five minutes: it may
+ * count each failure against the user who asks.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
@@ -16,13 +19,17 @@
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_told.h"
 
+struct rm_http_client;
 struct rm_loop;
+struct rm_worker;
 struct switch_collector;
 struct switch_config;
 struct switch_list;
 
 struct switch_collector_options { /* all borrowed */
 	struct rm_loop *loop;
+	struct rm_http_client *http; /* for a Nexus, as the worker */
+	struct rm_worker *worker;
 	const char *tor;
 	const struct switch_config *config; /* with a kind */
 	int64_t interval_ns;                /* 0: the config's; for tests */

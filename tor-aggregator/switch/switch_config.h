@@ -9,13 +9,14 @@
 
 #include "rackmesh/config/config.h"
 
-enum switch_kind { SWITCH_NONE, SWITCH_SONIC };
+enum switch_kind { SWITCH_NONE, SWITCH_SONIC, SWITCH_NEXUS };
 
 struct switch_config {
 	int kind;
 	char *address;       /* name:port or address:port */
 	char *password_file; /* "": none */
 	uint64_t interval_s;
+	char *user, *authorities; /* of a Nexus; authorities "": the system's */
 };
 
 extern const struct rm_word switch_kinds[];
@@ -23,11 +24,18 @@ extern const struct rm_word switch_kinds[];
 /* clang-format off */
 #define SWITCH_OPTIONS(type, field)                                                        \
 	{ "switch.kind", RM_ENUM, offsetof(type, field.kind), "none", 0, 0, 0,             \
-	  "how the switch tells its counters; sonic: by the Redis of SONiC", switch_kinds, NULL, 0 }, \
+	  "how the switch tells its counters; sonic: by the Redis of SONiC; nexus: by the " \
+	  "NX-API of a Cisco Nexus (https)", switch_kinds, NULL, 0 }, \
 	{ "switch.address", RM_STRING, offsetof(type, field.address), "", 0, 262, 0,       \
 	  "name:port or address:port of that", NULL, NULL, 0 },                            \
 	{ "switch.password_file", RM_STRING, offsetof(type, field.password_file), "", 0, 1023, 0, \
 	  "file with its password (mode 0600); \"\": it asks for none", NULL, NULL, 0 },   \
+	{ "switch.user", RM_STRING, offsetof(type, field.user), "", 0, 255, 0,             \
+	  "of a Nexus: who asks; a user who may only look (network-operator) will do",     \
+	  NULL, NULL, 0 },                                                                 \
+	{ "switch.authorities", RM_STRING, offsetof(type, field.authorities), "", 0, 1023, 0, \
+	  "of a Nexus: CA bundle (PEM) that its certificate must chain to; \"\": the "     \
+	  "system's", NULL, NULL, 0 },                                                     \
 	{ "switch.interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
 	  "time between two readings of the switch's counters", NULL, NULL, 0 }
 /* clang-format on */

@@ -117,6 +117,16 @@ switch_part_word(enum switch_part part)
 	return names[part];
 }
 
+bool
+switch_port_is_internal(const char *port)
+{
+	static const char sonic[] = "Ethernet-";
+	const bool nexus =
+	    strncmp(port, "ii", 2) == 0 && port[2] >= '0' && port[2] <= '9';
+
+	return nexus || strncmp(port, sonic, sizeof(sonic) - 1) == 0;
+}
+
 size_t
 switch_row_values(const struct switch_row *row)
 {

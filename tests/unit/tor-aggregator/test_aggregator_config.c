@@ -91,6 +91,21 @@ mistakes_name_line_and_option(void **state)
 		{ "tors: [{name: t1}]\nring: {max_bytes: 5}\n",
 		    ":2:", "ring.max_bytes" },
 		{ "tors: [{name: t1}]\nregion: a\nregion: b\n", ":3:", "region" },
+		{ "tors:\n  - name: t1\n    switch: {kind: nexus, address: "
+		  "\"s1:443\"}\n",
+		    ":2:", "switch.user" },
+		{ "tors:\n  - name: t1\n    switch: {kind: nexus, address: \"s1:443\", "
+		  "user: \"a:b\", password_file: /x}\n",
+		    ":3:", "switch.user" },
+		{ "tors:\n  - name: t1\n    switch: {kind: nexus, address: \"s1:443\", "
+		  "user: a, password_file: /none/there}\n",
+		    "", "/none/there" },
+		{ "tors:\n  - name: t1\n    switch: {kind: sonic, address: "
+		  "\"s1:6379\", "
+		  "user: a}\n",
+		    ":2:", "nexus" },
+		{ "tors:\n  - name: t1\n    switch: {address: \"s1:443\"}\n",
+		    ":2:", "sonic or nexus" },
 		{ "tors: [{name: t1}]\nlisten_to: x\n", ":2:", "listen" },
 	};
 

@@ -1,0 +1,41 @@
+/*
+ * nexus_client - one request to a Nexus' NX-API at a time, over https, and what it
+ * answers cut into values on a worker.
+ *
+ * The password is read for each request. The certificate and name of the switch are
+ * always checked.
+ */
+#ifndef TOR_AGGREGATOR_SWITCH_NEXUS_CLIENT_H
+#define TOR_AGGREGATOR_SWITCH_NEXUS_CLIENT_H
+
+#include <stdint.h>
+
+#include "rackmesh/core/why.h"
+
+struct nexus_client;
+struct nexus_values;
+struct rm_http_client;
+struct rm_worker;
+struct switch_config;
+
+struct nexus_client_options { /* all borrowed */
+	struct rm_http_client *http;
+	struct rm_worker *worker;
+	const struct switch_config *config;
+	/* values: now the callee's; NULL when r < 0, which why explains ("": r does).
+	 */
+	void (*done)(int r, const char *why, struct nexus_values *values, void *arg);
+	void *arg;
+};
+
+int nexus_client_new(
+    const struct nexus_client_options *options, struct nexus_client **ret);
+void nexus_client_free(struct nexus_client *client); /* NULL is fine; cancels */
+
+/* None may be under way. done is called once, from the loop, unless it is canceled. */
+int nexus_client_ask(
+    struct nexus_client *client, int64_t timeout_ns, struct rm_why *why);
+/* NULL, and nothing under way, are fine. */
+void nexus_client_cancel(struct nexus_client *client);
+
+#endif
