@@ -11,7 +11,7 @@ const struct hypervisor_row hypervisor_rows[] = {
 	/* ---- state ---- */
 	{ "link_up", METRIC "link_up", "0 or 1", false, true, "1: the link is up.", "l:Link Status|l:Link" },
 	{ "admin_up", METRIC "admin_up", "0 or 1", false, true, "1: the vmnic is switched on.", "l:Admin Status" },
-	{ "speed_mbps", METRIC "speed_megabits_per_second", "megabits per second", false, true, "Speed of the link.", "l:Speed" },
+	{ "speed_mbps", METRIC "speed_mbps", "megabits per second", false, true, "Speed of the link.", "l:Speed" },
 	{ "mtu_bytes", METRIC "mtu_bytes", "bytes", false, true, "MTU of the vmnic.", "l:MTU" },
 	{ "gpause_rx_on", METRIC "rx_global_pause_enabled", "0 or 1", false, true, "1: global pause (802.3x) received stops the vmnic.", "p:Pause RX" },
 	{ "gpause_tx_on", METRIC "tx_global_pause_enabled", "0 or 1", false, true, "1: the vmnic sends global pause (802.3x).", "p:Pause TX" },
