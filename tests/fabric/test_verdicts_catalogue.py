@@ -66,10 +66,7 @@ CASES = {
     "an RNIC that cannot receive, of two": Case(
         lambda w: rnics(w, "rnic-receive-dead", "h7/r0"), 2
     ),
-    # Its own probes are answered, so that its agent seems to say what is not so.
-    "a host's firewall takes no probe": Case(
-        lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 2, grade="wrong", innocents=1
-    ),
+    "a host's firewall takes no probe": Case(lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 3),
     "two RNICs of two racks": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h5/r0"), 4),
     "two RNICs of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h4/r0"), 4),
     # The ToR is named, and "or both of its RNICs are dead" is said: no probe tells them apart.

@@ -261,7 +261,8 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 }
 
 /* Of a member that the last second named too, only if it says the same: there is more
- * of it here. Of one whose port is down nothing but that is said. */
+ * of it here. One that took no probe just now lost them whole, and no share. Of one
+ * whose port is down nothing but that is said. */
 static void
 slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
@@ -270,7 +271,9 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 		.other = named->other };
 	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count];
 
-	if (judge->excused[named->member])
+	if (judge->excused[named->member] ||
+	    (judge->suspects[named->member].refused > 0 &&
+		named->verdict.kind == RM_KIND_RNIC_LOSSY))
 		return;
 	if (judge->member_health[named->member] == RM_HEALTH_BAD) {
 		while (verdict > judge->verdicts)

@@ -224,6 +224,7 @@ add_window(struct rack_words *words, const struct rack *rack,
 		    PER_PROBE * (pairs[0].sent - pairs[0].answered);
 		to->outcomes[WIRE_SEND_FAILED] += PER_PROBE * pairs[0].send_failed;
 		to->arrived += PER_PROBE * surplus_of(from);
+		to->counted = from->counted;
 		to->newest_sent = pairs[0].sent > 0 ? 0 : to->newest_sent;
 	}
 	return 0;
@@ -245,6 +246,8 @@ hear_own(struct rack_words *words, const struct rack *rack)
 			continue;
 		own->own += word != 0;
 		own->own_good += (word & RACK_WORD_GOOD) != 0;
+		own->own_counted += (word & RACK_WORD_GOOD) != 0 && pair->counted &&
+				    !rack_word_is_miscounted(pair);
 		own->own_lost += (word & RACK_WORD_LOST) != 0;
 		own->own_dead += (word & RACK_WORD_DEAD) != 0;
 	}
@@ -498,13 +501,15 @@ note_denial(struct rack_words *words, const struct rack *rack,
 	};
 }
 
-/* Of its own RNIC too: more hosts than may be wrong at once do not reach it. */
+/* Of its own RNIC too: more hosts than may be wrong at once do not reach it. If they
+ * count what it sends, it takes none of theirs, as a firewall does, and that is so. */
 static uint32_t
 denies_itself(const struct rack_words *words, const struct rack *rack, size_t member)
 {
 	const struct rack_voices *voices = &words->voices[member];
 
 	return 2 * voices->own_good > voices->own &&
+		       2 * voices->own_counted <= voices->own_good &&
 		       voices->lost > rack_max_faulty(rack) &&
 		       outnumbers(voices->lost, voices->good)
 		   ? voices->lost

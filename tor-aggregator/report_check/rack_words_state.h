@@ -26,6 +26,7 @@ enum rack_word {            /* bits: what a host's RNICs say of one RNIC may dif
 
 struct rack_voices {                                /* about one member */
 	uint32_t own, own_good, own_lost, own_dead; /* of its own: targets */
+	uint32_t own_counted;      /* of own_good: its targets count its probes, too */
 	uint32_t good, lost, dead; /* of others: hosts, each of one mind */
 };
 

@@ -1,6 +1,7 @@
 #include "tor-aggregator/suspect/rack_evidence.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,11 @@
 #define MIN_TO_RULE_OUT 4     /* probes */
 #define SHARE_TO_RULE_OUT 0.9 /* of them answered */
 #define MAX_PEERS_RULED_OUT 3
+
+#define REFUSES_MIN 8 /* probes to it, and of its own */
+#define REFUSES_LOST 0.95
+#define REFUSES_MISSING 0.9
+#define REFUSES_OWN 0.1 /* of its own that may be lost */
 
 /* Standard deviation of a pair's receive count, in packets: the window's two edges, and
  * what is left of the two clocks' difference. */
@@ -168,6 +174,18 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 	}
 }
 
+bool
+rack_tally_refuses(const struct rack_tally *tally)
+{
+	const struct rack_way_out *own = &tally->own, *peers = &tally->peers;
+
+	return peers->sent >= REFUSES_MIN && own->sent >= REFUSES_MIN &&
+	       peers->lost >= REFUSES_LOST * peers->sent &&
+	       peers->missing + sqrt(peers->variance) >=
+		   REFUSES_MISSING * peers->sent &&
+	       own->lost <= REFUSES_OWN * own->sent;
+}
+
 static void
 add_leg(struct rm_leg_counts *legs, uint32_t sent, uint32_t arrived)
 {
@@ -297,6 +315,10 @@ observe_in_words(
 		    " of up to %u bytes",
 		    tally->large_sent - tally->large_lost, large, tally->large_bytes,
 		    small - small_lost, small, tally->small_bytes);
+	else if (kind == RM_KIND_RNIC_RECEIVE_DEAD && rack_tally_refuses(tally))
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "its own probes are answered, and it takes none of others: a "
+		    "firewall of its host, or an agent that does not answer");
 	else if (tally->send_failed > 0)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "%sits own host could not send %" PRIu64 " of %" PRIu64

@@ -58,6 +58,10 @@ bool rack_blame_is_common(const struct rack_blame *blame, size_t members);
 void rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame,
     struct rack_tally *tallies);
 
+/* None of what its peers send it arrives, as it counts itself, and its own probes are
+ * answered: it takes replies, and no probe. */
+bool rack_tally_refuses(const struct rack_tally *tally);
+
 #define RACK_MEMBER_NAME_BYTES (2 * RM_NAME_BYTES)
 void rack_member_name(
     const struct rack *rack, size_t member, char name[RACK_MEMBER_NAME_BYTES]);

@@ -30,6 +30,7 @@
 	   */
 #define UNABLE_WINDOWS 2
 #define MTU_WINDOWS 2
+#define REFUSED_WINDOWS 40
 #define LOSSY_WINDOWS 8  /* longer than a fault's onset or end takes to pass */
 #define CHANGE_WINDOWS 4 /* before a named kind becomes another one */
 #define ABSENT_WINDOWS 8 /* before a named RNIC is forgotten */
@@ -319,6 +320,10 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 		return RM_KIND_RNIC_SEND_FAILED;
 	if (memory->mtu >= MTU_WINDOWS)
 		return RM_KIND_RNIC_MTU;
+	if (sure && rack_tally_refuses(&view->tallies[finding->member])) {
+		memory->refused = REFUSED_WINDOWS;
+		return RM_KIND_RNIC_RECEIVE_DEAD;
+	}
 	return memory->lossy >= LOSSY_WINDOWS ? RM_KIND_RNIC_LOSSY : 0;
 }
 
@@ -336,7 +341,9 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 	if (memory->since.ns == 0)
 		memory->since = view->start;
 	loss = name_loss(view, &tally, finding, memory);
-	if (rack_loss_is_dead(&tally)) {
+	/* Others outweigh its word that it is answered; what they count says so, too.
+	 */
+	if (loss != RM_KIND_RNIC_RECEIVE_DEAD && rack_loss_is_dead(&tally)) {
 		if (!name_dead(view, &tally, finding, memory, ret))
 			return false;
 		if (ret->other !=
@@ -417,6 +424,7 @@ rack_suspects(const struct rack_view *view, const struct rm_explanation *explana
 		const bool blamed = view->blame->members[member];
 		struct rack_finding finding;
 
+		memories[member].refused -= memories[member].refused > 0;
 		if (blamed) {
 			finding = rack_suspect_find(view, explanation, member);
 			if (judge_finding(

@@ -25,6 +25,7 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	enum rm_way way;           /* that stands with it */
 	unsigned undecided, lossy; /* windows so far */
 	unsigned unable, mtu, port_down;
+	unsigned refused; /* windows left in which longer ones hold probes it refused */
 	rm_wall_t port_since;    /* start of the first window with its port down */
 	unsigned port_after_tor; /* windows left in which it comes back with its ToR */
 	unsigned port_excused;   /* windows left that may show it down */

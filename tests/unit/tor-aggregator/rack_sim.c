@@ -368,6 +368,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 			result.outcome = WIRE_OK;
 	} else if (leg(sim, target->src, target->dst, large, t) &&
 		   agent_runs(sim, target->dst, t) &&
+		   !is_fault(sim, SIM_RNIC_REFUSES, target->dst, t) &&
 		   !refuses(sim, target->dst, target->src)) {
 		target->received++;
 		if (leg(sim, target->dst, target->src, large, t))

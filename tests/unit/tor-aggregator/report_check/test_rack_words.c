@@ -24,6 +24,7 @@ struct table {
 	struct window_closed closed;
 	struct rack_words *words;
 	bool named;
+	bool counted; /* the others count what the subject sends them */
 };
 
 static int
@@ -75,6 +76,8 @@ pass(struct table *table, unsigned windows, enum host_state state, bool speaks,
 				continue;
 			*pair = (struct window_pair){ .src = src, .dst = dst };
 			pair->outcomes[ok ? WIRE_OK : WIRE_NO_REPLY] = PROBES;
+			pair->counted = table->counted;
+			pair->arrived = dst == SUBJECT && !ok ? 0 : PROBES;
 			table->closed.pair_count++;
 		}
 	while (windows-- > 0) {
@@ -95,6 +98,17 @@ who_says_it_is_answered_and_answers_nobody_is_contradicted(void **state)
 	assert_false(table->named);
 	pass(table, 2 * SETTLED_WINDOWS, HOST_OK, true, false);
 	assert_true(table->named);
+}
+
+static void
+who_takes_no_probe_and_is_counted_by_others_is_not_contradicted(void **state)
+{
+	struct table *table = *state;
+
+	table->counted = true;
+	pass(table, SETTLED_WINDOWS, HOST_OK, true, true);
+	pass(table, 2 * SETTLED_WINDOWS, HOST_OK, true, false);
+	assert_false(table->named);
 }
 
 /* What others lost while it was away is still in their windows when it is back. */
@@ -161,6 +175,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WORDS_TEST(who_says_it_is_answered_and_answers_nobody_is_contradicted),
+		WORDS_TEST(
+		    who_takes_no_probe_and_is_counted_by_others_is_not_contradicted),
 		WORDS_TEST(who_was_away_has_not_said_what_was_not_so),
 		WORDS_TEST(who_was_away_once_is_contradicted_again_later),
 		WORDS_TEST(who_confesses_stalls_is_contradicted_all_the_same),
