@@ -90,7 +90,7 @@ const struct switch_row switch_rows[] = {
 	{ "pfcwd_drops", METRIC "pfc_watchdog_dropped_packets_total", "packets", SWITCH_QUEUE, false, false, "Packets to be sent that the PFC watchdog dropped since the last storm began.", "", "pfc-queue/q-pkt-dropped" "|pfc-queue/q-pkt-drained-n-dropped" },
 	{ "queue_burst_peak_bytes", METRIC "queue_burst_peak_bytes", "bytes", SWITCH_QUEUE, false, true, "Most bytes in the queue during the burst that the switch names first.", "", "burst/peak" },
 	{ "queue_burst_threshold_bytes", METRIC "queue_burst_threshold_bytes", "bytes", SWITCH_QUEUE, false, true, "Bytes in the queue above which the switch calls it a burst.", "", "burst/threshold" },
-	{ "queue_burst_us", METRIC "queue_burst_microseconds", "microseconds", SWITCH_QUEUE, false, true, "Duration of that burst.", "", "burst/duration" },
+	{ "queue_burst_us", METRIC "queue_burst_microseconds", "microseconds", SWITCH_QUEUE, false, true, "Duration of the burst that the switch names first.", "", "burst/duration" },
 	/* ---- ingress priority groups ---- */
 	{ "group_drop_pkts", METRIC "group_dropped_packets_total", "packets", SWITCH_GROUP, false, false, "Packets that the priority group dropped: of a lossless one its headroom is too small.", GROUP_STAT "DROPPED_PACKETS", "" },
 	{ "group_watermark_bytes", METRIC "group_watermark_bytes", "bytes", SWITCH_GROUP, false, true, "Most shared buffer that the group took since the switch cleared this mark.", GROUP_STAT "SHARED_WATERMARK_BYTES", "" },
