@@ -79,6 +79,13 @@ static const struct command {
 	    "  Asks the aggregator. Exit status 1: a switch could not be read just "
 	    "now,\n"
 	    "  and what is shown is what it told before.\n" },
+	{ "hypervisors", ctl_hypervisors, "[HOST [NIC]] [--all]",
+	    "what the racks' ESXi hosts have counted, and what it means",
+	    "  HOST, NIC  only of this one\n"
+	    "  --all      values of 0 too\n"
+	    "  Asks the aggregator. Exit status 1: something of it is not well, or a "
+	    "host could\n"
+	    "  not be read just now, and what is shown is what it told before.\n" },
 	{ "drift", ctl_drift, "[HOST] [--all]",
 	    "settings of RNICs that are not those expected",
 	    "  HOST   only of this one\n"

@@ -51,6 +51,7 @@ int ctl_services(const struct ctl *ctl);
 int ctl_counters(const struct ctl *ctl);
 int ctl_drift(const struct ctl *ctl);
 int ctl_switch(const struct ctl *ctl);
+int ctl_hypervisors(const struct ctl *ctl);
 int ctl_diagnosis(const struct ctl *ctl);
 int ctl_pause(const struct ctl *ctl);
 int ctl_resume(const struct ctl *ctl);

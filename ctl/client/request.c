@@ -319,3 +319,18 @@ request_escape(const char *text)
 	curl_easy_cleanup(curl);
 	return copy;
 }
+
+int
+request_add_filter(char **path, const char *key, const char *text)
+{
+	char *value = request_escape(text), *longer = NULL;
+
+	if (value == NULL || asprintf(&longer, "%s&%s=%s", *path, key, value) < 0)
+		longer = NULL;
+	free(value);
+	if (longer == NULL)
+		return -ENOMEM;
+	free(*path);
+	*path = longer;
+	return 0;
+}

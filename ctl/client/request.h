@@ -26,6 +26,9 @@ int request_get_text(const char *base, const char *path, char **ret);
  * The caller frees it. */
 char *request_escape(const char *text);
 
+/* Appends "&key=text" to *path, which is malloc'd and may move. -ENOMEM: it stays. */
+int request_add_filter(char **path, const char *key, const char *text);
+
 /* Where it is said what failed; NULL: stderr, as it is at first. */
 void request_complain_to(FILE *stream);
 

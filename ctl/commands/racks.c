@@ -1,8 +1,10 @@
+#include <string.h>
+
 #include "ctl/client/ctl.h"
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-static const struct column columns[] = {
+static const struct column rack_columns[] = {
 	{ "TOR", "tor", COLUMN_TEXT },
 	{ "PLANE", "plane", COLUMN_TEXT },
 	{ ">RNICS", "members", COLUMN_NUMBER },
@@ -25,8 +27,8 @@ ctl_racks(const struct ctl *ctl)
 
 	if (ctl->argc > 0)
 		return ctl_usage("unexpected argument: %s", ctl->argv[0]);
-	status =
-	    show_list(ctl, ctl->aggregator, "/v1/racks", "racks", columns, &answer);
+	status = show_list(
+	    ctl, ctl->aggregator, "/v1/racks", "racks", rack_columns, &answer);
 	if (status != CTL_GOOD)
 		return status;
 	json_array_foreach (json_object_get(answer, "racks"), i, rack) {
@@ -35,4 +37,39 @@ ctl_racks(const struct ctl *ctl)
 	}
 	json_decref(answer);
 	return status;
+}
+
+/* ---- and their hosts ---- */
+
+static const struct column host_columns[] = {
+	{ "HOST", "host", COLUMN_TEXT },
+	{ "TOR", "tor", COLUMN_TEXT },
+	{ "STATE", "state", COLUMN_TEXT },
+	{ "CONNECTED", "connected", COLUMN_YES },
+	{ ">RNICS", "rnics", COLUMN_NUMBER },
+	{ "PAUSED", "paused", COLUMN_YES },
+	{ "SLOWED", "slowed", COLUMN_TEXT },
+	{ ">PER MILLE", "slowed_permille", COLUMN_NUMBER },
+	{ ">SILENT ms", "silent_ms", COLUMN_NUMBER },
+	{ ">DROPPED", "dropped_results", COLUMN_NUMBER },
+	{ "VERSION", "version", COLUMN_TEXT },
+	{ "ADDRESS", "address", COLUMN_TEXT },
+	{ 0 },
+};
+
+/* Paused is as somebody wanted it; one that stutters loses nothing by it. */
+static bool
+is_well(const json_t *host)
+{
+	const char *state = json_string_value(json_object_get(host, "state"));
+
+	return state != NULL &&
+	       (strcmp(state, "ok") == 0 || strcmp(state, "stuttered") == 0 ||
+		   strcmp(state, "paused") == 0);
+}
+
+int
+ctl_hosts(const struct ctl *ctl)
+{
+	return show_list_of_tor(ctl, "hosts", host_columns, is_well);
 }

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,21 +91,6 @@ show(const json_t *answer)
 }
 
 static int
-add_filter(char **path, const char *key, const char *text)
-{
-	char *value = request_escape(text), *longer = NULL;
-
-	if (value == NULL || asprintf(&longer, "%s&%s=%s", *path, key, value) < 0)
-		longer = NULL;
-	free(value);
-	if (longer == NULL)
-		return -ENOMEM;
-	free(*path);
-	*path = longer;
-	return 0;
-}
-
-static int
 ask(const struct ctl *ctl, const char *const filters[2], bool all)
 {
 	char *path = NULL;
@@ -116,9 +100,9 @@ ask(const struct ctl *ctl, const char *const filters[2], bool all)
 	if (asprintf(&path, "/v1/switches?limit=%d%s", LIMIT, all ? "&all=1" : "") < 0)
 		return CTL_NO_ANSWER;
 	if (filters[0] != NULL)
-		r = add_filter(&path, "tor", filters[0]);
+		r = request_add_filter(&path, "tor", filters[0]);
 	if (r == 0 && filters[1] != NULL)
-		r = add_filter(&path, "port", filters[1]);
+		r = request_add_filter(&path, "port", filters[1]);
 	if (r == 0)
 		r = request_get(ctl->aggregator, path, &answer);
 	free(path);

@@ -159,6 +159,7 @@ static const struct {
 	{ ctl_counters, { NULL } },
 	{ ctl_counters, { "mlx5_0", "--all" } },
 	{ ctl_switch, { "t1", "Ethernet0", "--all" } },
+	{ ctl_hypervisors, { "esx1", "vmnic5", "--all" } },
 };
 
 /* What it prints must not command a terminal; an export is the text as it is. */

@@ -184,6 +184,34 @@ a_switch_that_could_not_be_read_is_bad_news(void **state)
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
+static void
+an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news(void **state)
+{
+	static const char well[] =
+	    "{\"nic_count\": 1, \"hypervisors\": [{\"host\": \"esx1\", \"up\": true, "
+	    "\"error\": null, \"nics\": [{\"nic\": \"vmnic5\", \"findings\": [], "
+	    "\"counters\": [{\"name\": \"pfc_rx_frames\", \"priority\": 3, \"unit\": "
+	    "\"frames\", \"total\": 5, \"delta\": 1}, {\"name\": \"link_up\", "
+	    "\"unit\": \"0 or 1\", \"value\": 1}]}]}]}";
+	static const char paused[] =
+	    "{\"nic_count\": 1, \"hypervisors\": [{\"host\": \"esx1\", \"up\": true, "
+	    "\"error\": null, \"nics\": [{\"nic\": \"vmnic5\", \"findings\": "
+	    "[{\"finding\": \"pause-storm\", \"text\": \"vmnic5 pauses\"}], "
+	    "\"counters\": []}]}]}";
+	static const char down[] =
+	    "{\"nic_count\": 0, \"hypervisors\": [{\"host\": \"esx1\", \"up\": "
+	    "false, \"error\": \"Connection refused\", \"nics\": []}]}";
+	const char *const one[] = { "esx1", "vmnic5", "--all" };
+	const char *const wrong[] = { "esx1", "vmnic5", "3" };
+
+	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", well), CTL_GOOD);
+	assert_int_equal(run(ctl_hypervisors, 3, one, "200 OK", well), CTL_GOOD);
+	assert_int_equal(run(ctl_hypervisors, 3, one, "200 OK", paused), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", down), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_hypervisors, 3, wrong, "200 OK", well), CTL_USAGE);
+	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+}
+
 static int
 rnics_through(const char *through, const char *body)
 {
@@ -414,6 +442,8 @@ main(void)
 		cmocka_unit_test(counters_are_asked_of_the_agent),
 		cmocka_unit_test(diagnoses_are_asked_of_the_aggregator),
 		cmocka_unit_test(a_switch_that_could_not_be_read_is_bad_news),
+		cmocka_unit_test(
+		    an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
 		cmocka_unit_test(mixed_versions_are_bad_news),

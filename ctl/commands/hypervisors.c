@@ -1,0 +1,148 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/client/ctl.h"
+#include "ctl/client/request.h"
+#include "ctl/client/show.h"
+#include "ctl/output/table.h"
+
+#define LIMIT 1000 /* the daemon's own, on NICs */
+
+static const struct column columns[] = {
+	{ "HOST", "host", COLUMN_TEXT },
+	{ "NIC", "nic", COLUMN_TEXT },
+	{ "COUNTER", "name", COLUMN_TEXT },
+	{ ">PRIORITY", "priority", COLUMN_NUMBER },
+	{ ">TOTAL", "total", COLUMN_NUMBER },
+	{ ">LAST", "delta", COLUMN_NUMBER },
+	{ "UNIT", "unit", COLUMN_TEXT },
+	{ 0 },
+};
+
+static const char *
+text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value == NULL ? "?" : value;
+}
+
+/* False: something is not well. */
+static bool
+add_nic(json_t *rows, const json_t *host, const json_t *nic)
+{
+	const json_t *findings = json_object_get(nic, "findings"), *each;
+	size_t i;
+
+	json_array_foreach (findings, i, each)
+		printf("%s: %s: %s\n", text(host, "host"), text(each, "finding"),
+		    text(each, "text"));
+	json_array_foreach (json_object_get(nic, "counters"), i, each) {
+		json_t *row = json_deep_copy(each);
+		json_t *value = json_object_get(row, "value");
+
+		/* A gauge has a value instead. */
+		if (value != NULL)
+			json_object_set(row, "total", value);
+		json_object_set(row, "host", json_object_get(host, "host"));
+		json_object_set(row, "nic", json_object_get(nic, "nic"));
+		json_array_append_new(rows, row);
+	}
+	return json_array_size(findings) == 0;
+}
+
+static bool
+add_host(json_t *rows, const json_t *host)
+{
+	const char *error = json_string_value(json_object_get(host, "error"));
+	bool well = json_is_true(json_object_get(host, "up"));
+	const json_t *nic;
+	size_t i;
+
+	if (error != NULL)
+		fprintf(stderr, "rackmeshctl: hypervisor %s: %s\n", text(host, "host"),
+		    error);
+	json_array_foreach (json_object_get(host, "nics"), i, nic)
+		well = add_nic(rows, host, nic) && well;
+	return well;
+}
+
+static int
+show(const json_t *answer)
+{
+	const json_t *hosts = json_object_get(answer, "hypervisors"), *each;
+	json_t *rows = json_array();
+	bool well = true;
+	size_t i;
+	int r;
+
+	if (json_array_size(hosts) == 0)
+		fprintf(stderr, "rackmeshctl: the aggregator reads no such ESXi host: "
+				"hypervisors[] of its config\n");
+	if (json_integer_value(json_object_get(answer, "nic_count")) > LIMIT)
+		fprintf(stderr,
+		    "rackmeshctl: only the first %d NICs are shown: name the host\n",
+		    LIMIT);
+	json_array_foreach (hosts, i, each)
+		well = add_host(rows, each) && well;
+	r = columns_print(columns, rows);
+	json_decref(rows);
+	if (r < 0) {
+		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
+		return CTL_NO_ANSWER;
+	}
+	return well ? CTL_GOOD : CTL_BAD_NEWS;
+}
+
+static int
+ask(const struct ctl *ctl, const char *const filters[2], bool all)
+{
+	char *path = NULL;
+	json_t *answer = NULL;
+	int r = 0;
+
+	if (asprintf(&path, "/v1/hypervisors?limit=%d%s", LIMIT, all ? "&all=1" : "") <
+	    0)
+		return CTL_NO_ANSWER;
+	if (filters[0] != NULL)
+		r = request_add_filter(&path, "host", filters[0]);
+	if (r == 0 && filters[1] != NULL)
+		r = request_add_filter(&path, "nic", filters[1]);
+	if (r == 0)
+		r = request_get(ctl->aggregator, path, &answer);
+	free(path);
+	if (r < 0)
+		return CTL_NO_ANSWER;
+	if (!json_is_array(json_object_get(answer, "hypervisors"))) {
+		fprintf(stderr, "rackmeshctl: no hypervisors in the aggregator's "
+				"answer: an older release?\n");
+		r = CTL_NO_ANSWER;
+	} else if (ctl->json) {
+		show_json(answer);
+		r = CTL_GOOD;
+	} else {
+		r = show(answer);
+	}
+	json_decref(answer);
+	return r;
+}
+
+int
+ctl_hypervisors(const struct ctl *ctl)
+{
+	const char *filters[2] = { NULL, NULL };
+	size_t count = 0;
+	bool all = false;
+
+	for (int i = 0; i < ctl->argc; i++) {
+		if (strcmp(ctl->argv[i], "--all") == 0)
+			all = true;
+		else if (count < 2 && ctl->argv[i][0] != '-')
+			filters[count++] = ctl->argv[i];
+		else
+			return ctl_usage("expected: hypervisors [HOST [NIC]] [--all]");
+	}
+	return ask(ctl, filters, all);
+}
