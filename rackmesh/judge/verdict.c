@@ -44,6 +44,7 @@ static const struct {
 	    "has a certificate that ends soon" },
 	[RM_KIND_CLASS_REWRITTEN] = { "class-rewritten",
 	    "arrives with another DSCP than it was sent with" },
+	[RM_KIND_RNIC_LATE] = { "rnic-late", "delays packets" },
 	[RM_KIND_RNIC_FLAPPING] = { "rnic-flapping", "goes down and comes back" },
 };
 

@@ -43,6 +43,7 @@ enum rm_kind {
 	RM_KIND_CLASS_REWRITTEN, /* packets arrive with another DSCP than they left with
 				  */
 	RM_KIND_RNIC_FLAPPING, /* its port goes down and comes back, again and again */
+	RM_KIND_RNIC_LATE,     /* what passes it arrives, but far too late */
 	RM_KINDS
 };
 

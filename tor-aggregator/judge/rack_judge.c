@@ -14,7 +14,9 @@
 #include "tor-aggregator/lasting/rack_slow.h"
 #include "tor-aggregator/report_check/rack_words.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
+#include "tor-aggregator/suspect/rack_late.h"
 #include "tor-aggregator/suspect/rack_legs.h"
+#include "tor-aggregator/suspect/rack_loss.h"
 #include "tor-aggregator/suspect/rack_support.h"
 #include "tor-aggregator/suspect/rack_suspect.h"
 #include "tor-aggregator/window/rack_view.h"
@@ -38,6 +40,7 @@ struct rack_judge {
 	struct rack_suspect_memory *suspects;
 	struct rack_host_memory *hosts;
 	struct rack_blame blame;
+	struct rack_late *lates;
 	bool *witnesses, *excused, *unsteady;
 	enum rm_health *member_health, *host_health;
 	struct rm_verdict *verdicts;
@@ -81,6 +84,7 @@ forget_rack(struct rack_judge *judge)
 	free(judge->hosts);
 	free(judge->blame.members);
 	free(judge->blame.foreigners);
+	free(judge->lates);
 	free(judge->witnesses);
 	free(judge->excused);
 	free(judge->unsteady);
@@ -92,6 +96,7 @@ forget_rack(struct rack_judge *judge)
 	judge->suspects = NULL;
 	judge->hosts = NULL;
 	judge->blame = (struct rack_blame){ 0 };
+	judge->lates = NULL;
 	judge->witnesses = judge->excused = judge->unsteady = NULL;
 	judge->member_health = judge->host_health = NULL;
 	judge->verdicts = NULL;
@@ -174,6 +179,7 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->hosts = calloc(hosts, sizeof *judge->hosts);
 	judge->blame.members = calloc(members, sizeof(bool));
 	judge->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
+	judge->lates = calloc(members, sizeof *judge->lates);
 	judge->witnesses = calloc(members, sizeof(bool));
 	judge->excused = calloc(members, sizeof(bool));
 	judge->unsteady = calloc(members, sizeof(bool));
@@ -183,10 +189,11 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->found = calloc(members, sizeof *judge->found);
 	if (judge->tallies == NULL || judge->suspects == NULL || judge->hosts == NULL ||
 	    judge->blame.members == NULL || judge->blame.foreigners == NULL ||
-	    judge->witnesses == NULL || judge->excused == NULL ||
-	    judge->unsteady == NULL || judge->member_health == NULL ||
-	    judge->host_health == NULL || judge->verdicts == NULL ||
-	    judge->found == NULL || rack_slow_forget(judge->slow, rack) < 0 ||
+	    judge->lates == NULL || judge->witnesses == NULL ||
+	    judge->excused == NULL || judge->unsteady == NULL ||
+	    judge->member_health == NULL || judge->host_health == NULL ||
+	    judge->verdicts == NULL || judge->found == NULL ||
+	    rack_slow_forget(judge->slow, rack) < 0 ||
 	    rack_words_forget(judge->words, rack) < 0) {
 		free(before);
 		forget_rack(judge);
@@ -332,6 +339,50 @@ judge_ports(struct rack_judge *judge, const struct rack *rack,
 	}
 }
 
+#define LATE_WINDOWS 4        /* before it is told */
+#define LATE_ABSENT_WINDOWS 8 /* before it is not told any more */
+
+/* True: it is late, and has been for long enough. */
+static bool
+note_late(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
+{
+	if (late) {
+		if (memory->late++ == 0)
+			memory->late_since = start;
+		memory->late_absent = 0;
+		return memory->late >= LATE_WINDOWS;
+	}
+	if (memory->late < LATE_WINDOWS || ++memory->late_absent >= LATE_ABSENT_WINDOWS)
+		memory->late = 0;
+	return false;
+}
+
+/* Who loses packets, too, is told for that. */
+static void
+judge_late(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	rack_late_count(&judge->legs, judge->lates);
+	for (size_t i = 0; i < rack->member_count; i++) {
+		const struct rack_suspect suspect = { .member = i,
+			.other = RACK_NO_OTHER };
+		struct rack_suspect_memory *memory = &judge->suspects[i];
+		struct rm_verdict *verdict;
+
+		if (!note_late(
+			memory, rack_late_is(&judge->legs, judge->lates, i), start) ||
+		    judge->member_health[i] == RM_HEALTH_BAD)
+			continue;
+		verdict = new_verdict(judge, window, RM_PART_RNIC, RM_KIND_RNIC_LATE,
+		    rack_suspect_confidence(RACK_LOSS_SURE));
+		verdict->rnic = rack->members[i].id;
+		verdict->evidence.window_start = memory->late_since;
+		rack_suspect_name(rack, &suspect, &verdict->part);
+		rack_late_evidence(&judge->legs, judge->lates, i, &verdict->evidence);
+		judge->member_health[i] = RM_HEALTH_BAD;
+	}
+}
+
 /* False: nothing works, so that nobody is told apart. */
 static bool
 judge_rnics(struct rack_judge *judge, const struct rack *rack,
@@ -452,6 +503,7 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 	if (!window->partial) {
 		judge_hosts(judge, rack, window, window_start);
 		works = judge_rnics(judge, rack, window, window_start, &explanation);
+		judge_late(judge, rack, window, window_start);
 	}
 	judge_slow(judge, rack, window, window_start, works);
 	judge_ports(judge, rack, window, window_start);

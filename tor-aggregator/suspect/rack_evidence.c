@@ -319,6 +319,10 @@ observe_in_words(
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "its own probes are answered, and it takes none of others: a "
 		    "firewall of its host, or an agent that does not answer");
+	else if (kind == RM_KIND_RNIC_LATE)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "its packets arrive, both ways, and no reply within the probes' "
+		    "time-out");
 	else if (tally->send_failed > 0)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "%sits own host could not send %" PRIu64 " of %" PRIu64

@@ -84,8 +84,8 @@ rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
 		return RM_KIND_RNIC_SEND_DEAD;
 	if (receive > 0)
 		return RM_KIND_RNIC_RECEIVE_DEAD;
-	*behind = 0; /* both arrive, and nothing comes back: no side of it alone */
-	return RM_KIND_RNIC_DOWN;
+	return RM_KIND_RNIC_LATE; /* both arrive: their replies are no longer waited for
+				   */
 }
 
 bool

@@ -25,6 +25,7 @@ struct rack_pair {         /* probes of which both ends may bear witness */
 	uint32_t sent, answered, arrived; /* arrived: when counted */
 	uint32_t newest_sent, newest_lost;
 	uint32_t send_failed;
+	uint32_t slow;  /* of both sizes' answers, with the small ones */
 	uint16_t bytes; /* the largest of them */
 };
 

@@ -274,6 +274,8 @@ way_of(const struct rack_tally *tally, enum rm_kind kind)
 		return RM_WAY_RECEIVE;
 	case RM_KIND_RNIC_DOWN:
 		return RM_WAY_BOTH;
+	case RM_KIND_RNIC_LATE:
+		return RM_WAY_UNKNOWN;
 	default:
 		return rack_loss_way(tally, kind);
 	}
@@ -318,12 +320,12 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 	memory->unable = unable ? memory->unable + 1 : 0;
 	if (memory->unable >= UNABLE_WINDOWS)
 		return RM_KIND_RNIC_SEND_FAILED;
-	if (memory->mtu >= MTU_WINDOWS)
-		return RM_KIND_RNIC_MTU;
 	if (sure && rack_tally_refuses(&view->tallies[finding->member])) {
 		memory->refused = REFUSED_WINDOWS;
 		return RM_KIND_RNIC_RECEIVE_DEAD;
 	}
+	if (memory->mtu >= MTU_WINDOWS)
+		return RM_KIND_RNIC_MTU;
 	return memory->lossy >= LOSSY_WINDOWS ? RM_KIND_RNIC_LOSSY : 0;
 }
 

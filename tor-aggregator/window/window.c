@@ -121,6 +121,18 @@ add_size(struct window_large *large, const struct wire_result *result)
 	}
 }
 
+/* In the network, where the responder's share is known; by our own clock it may be a
+ * host that is slow. */
+static bool
+is_slow(const struct wire_result *result)
+{
+	const uint32_t took =
+	    result->flags & WIRE_SPLIT ? result->rtt_ns : result->round_trip_ns;
+
+	return (result->outcome == WIRE_OK || result->outcome == WIRE_LATE_REPLY) &&
+	       result->stamp_source != WIRE_STAMP_USER && took >= WINDOW_SLOW_NS;
+}
+
 enum window_says
 window_add(struct window *window, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, uint32_t dst)
@@ -142,6 +154,7 @@ window_add(struct window *window, rm_mono_t sent, const struct wire_result *resu
 	if (pair == NULL)
 		return WINDOW_REFUSED;
 	pair->outcomes[result->outcome]++;
+	pair->slow += is_slow(result);
 	pair->kind = result->kind;
 	add_size(&pair->large, result);
 	return WINDOW_COUNTED;
@@ -277,6 +290,7 @@ sum_bin(struct window *window, int64_t bin, bool newest)
 			return -ENOMEM;
 		for (int k = 0; k < WIRE_OUTCOMES; k++)
 			to->outcomes[k] += from->outcomes[k];
+		to->slow += from->slow;
 		to->arrived += from->arrived;
 		to->kind = from->kind;
 		sum_large(&to->large, &from->large, newest);

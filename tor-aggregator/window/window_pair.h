@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
 /* Of a pair's probes those above WIRE_ROCE_SMALL_BYTES: an MTU that is too small
@@ -17,11 +18,15 @@ struct window_large {
 	uint16_t bytes, small_bytes; /* the largest seen, and the largest small one */
 };
 
+/* A round trip that took so long: no fabric does that, whatever its queues hold. */
+#define WINDOW_SLOW_NS (100 * RM_NS_PER_MS)
+
 struct window_pair { /* sums over the judged window; src is always a member */
 	uint32_t src, dst;
 	uint8_t kind;              /* enum wire_probe_kind of the latest result */
 	struct window_large large; /* counted in outcomes and newest too */
 	uint32_t outcomes[WIRE_OUTCOMES];
+	uint32_t slow; /* of those that were answered */
 	uint32_t newest_sent,
 	    newest_lost; /* of the newest two bins: NO_REPLY as lost */
 	double

@@ -79,6 +79,8 @@ static const struct {
 	[SIM_RNIC_UNABLE] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_FAILED, RM_WAY_SEND },
 	[SIM_RNIC_REFUSES] = { RM_PART_RNIC, RM_KIND_RNIC_RECEIVE_DEAD,
 	    RM_WAY_RECEIVE },
+	[SIM_RNIC_LATE] = { RM_PART_RNIC, RM_KIND_RNIC_LATE },
+	[SIM_RNIC_TOO_LATE] = { RM_PART_RNIC, RM_KIND_RNIC_LATE },
 	[SIM_RNIC_PORT_DOWN] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN, RM_WAY_BOTH },
 	[SIM_TOR] = { RM_PART_TOR, RM_KIND_TOR_DOWN },
 	[SIM_UPLINKS] = { 0, 0 },
@@ -109,7 +111,8 @@ run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_
 		.to_ns = from_ns + for_ns,
 		.deadline_ns =
 		    kind >= SIM_AGENT_KILLED ? RUN_HOST_DEADLINE_NS : RUN_DEADLINE_NS };
-	if (kind == SIM_RNIC_REFUSES) /* a whole window has to show it */
+	/* A whole window has to show it. */
+	if (kind == SIM_RNIC_REFUSES || kind == SIM_RNIC_LATE)
 		e->deadline_ns += RM_NS_PER_S;
 	if (kind == SIM_RNIC_PORT_DOWN)
 		e->from_ns -= SIM_WORD_AHEAD_NS;

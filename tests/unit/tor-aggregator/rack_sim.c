@@ -313,6 +313,26 @@ shuns(const struct sim *sim, const struct target *target)
 	       lies->shuns(lies->arg, target->src, target->dst);
 }
 
+static bool
+is_at(const struct sim *sim, enum sim_fault_kind kind, const struct target *target,
+    int64_t t)
+{
+	return is_fault(sim, kind, target->src, t) ||
+	       (!target->foreign && is_fault(sim, kind, target->dst, t));
+}
+
+/* Of a probe that would be answered at once. */
+static void
+delay(const struct sim *sim, const struct target *target, int64_t t,
+    struct wire_result *result)
+{
+	result->flags = WIRE_SPLIT;
+	result->rtt_ns =
+	    is_at(sim, SIM_RNIC_LATE, target, t) ? 400 * RM_NS_PER_MS : 40000;
+	if (is_at(sim, SIM_RNIC_TOO_LATE, target, t))
+		result->outcome = WIRE_NO_REPLY;
+}
+
 /* As its agent tells it. */
 static void
 tell(struct sim *sim, const struct target *target, int64_t t, struct wire_result result)
@@ -375,6 +395,8 @@ probe(struct sim *sim, struct target *target, int64_t t)
 			result.outcome = WIRE_OK;
 	}
 	sim->probes++;
+	if (result.outcome == WIRE_OK)
+		delay(sim, target, t, &result);
 	if (result.outcome == WIRE_NO_REPLY && sim->options.focuses)
 		focus(target, t);
 	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))

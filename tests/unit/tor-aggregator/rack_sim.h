@@ -35,6 +35,8 @@ enum sim_fault_kind {
 	SIM_RNIC_MTU_SEND,
 	SIM_RNIC_UNABLE,    /* its own host cannot send probes, its replies leave */
 	SIM_RNIC_REFUSES,   /* takes no probe, and replies to its own */
+	SIM_RNIC_LATE,      /* by 400 ms */
+	SIM_RNIC_TOO_LATE,  /* by more than probes wait */
 	SIM_RNIC_PORT_DOWN, /* and its host says so, pauses, and answers nothing */
 	SIM_TOR,
 	SIM_UPLINKS,

@@ -82,6 +82,14 @@ an_rnic_that_takes_replies_and_no_probes_is_named_and_nobody_else(void **state)
 }
 
 static void
+an_rnic_that_delays_all_is_named_late_and_nobody_else(void **state)
+{
+	(void)state;
+	one_fault_beyond(1, "late", SIM_RNIC_LATE, true);
+	one_fault("too late", SIM_RNIC_TOO_LATE, true);
+}
+
+static void
 an_rnic_whose_own_host_cannot_send_is_down(void **state)
 {
 	(void)state;
@@ -338,6 +346,7 @@ main(void)
 		    an_rnic_that_cannot_receive_is_named_with_its_direction),
 		cmocka_unit_test(
 		    an_rnic_that_takes_replies_and_no_probes_is_named_and_nobody_else),
+		cmocka_unit_test(an_rnic_that_delays_all_is_named_late_and_nobody_else),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_is_down),
 		cmocka_unit_test(a_dead_tor_is_one_verdict_and_no_rnic_is_blamed),
 		cmocka_unit_test(dead_uplinks_blame_nobody_in_the_rack),

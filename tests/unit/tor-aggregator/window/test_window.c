@@ -185,6 +185,38 @@ large_probes_are_counted_apart(void **state)
 	assert_int_equal(pair->outcomes[WIRE_NO_REPLY], 4 * 3);
 }
 
+/* Where the responder's share is known, without it; and not by a host's own clock. */
+static void
+slow_round_trips_are_counted(void **state)
+{
+	const uint32_t slow = 2 * WINDOW_SLOW_NS;
+	const struct wire_result results[] = {
+		{ .outcome = WIRE_OK, .round_trip_ns = slow },
+		{ .outcome = WIRE_LATE_REPLY, .round_trip_ns = slow },
+		{ .outcome = WIRE_OK,
+		    .flags = WIRE_SPLIT,
+		    .rtt_ns = slow,
+		    .round_trip_ns = slow },
+		{ .outcome = WIRE_OK,
+		    .flags = WIRE_SPLIT,
+		    .rtt_ns = 1,
+		    .round_trip_ns = slow },
+		{ .outcome = WIRE_OK,
+		    .stamp_source = WIRE_STAMP_USER,
+		    .round_trip_ns = slow },
+		{ .outcome = WIRE_INVALID, .round_trip_ns = slow },
+		{ .outcome = WIRE_OK, .round_trip_ns = WINDOW_SLOW_NS - 1 },
+	};
+	struct window *window = *state;
+	struct window_closed closed;
+
+	for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+		assert_int_equal(
+		    window_add(window, at(1), &results[i], 1, 2), WINDOW_COUNTED);
+	closed = close_next(window, 0);
+	assert_int_equal(find(&closed, 1, 2)->slow, 3);
+}
+
 static void
 what_comes_late_changes_nothing(void **state)
 {
@@ -470,6 +502,7 @@ main(void)
 		TEST(a_window_is_the_sum_of_its_last_four_bins),
 		TEST(only_what_left_counts_as_sent_in_the_newest_bins),
 		TEST(large_probes_are_counted_apart),
+		TEST(slow_round_trips_are_counted),
 		TEST(what_comes_late_changes_nothing),
 		TEST(the_future_and_the_unknown_are_refused),
 		TEST(pairs_beyond_the_limit_are_refused_and_the_rest_still_counts),

@@ -1,0 +1,93 @@
+#include "tor-aggregator/suspect/rack_late.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rackmesh/judge/verdict.h"
+#include "tor-aggregator/suspect/rack_legs.h"
+#include "tor-aggregator/suspect/rack_pair.h"
+#include "tor-aggregator/window/window_pair.h"
+
+#define MIN_ANSWERED 2
+#define LATE_SHARE 0.75 /* of a pair's answers that are slow */
+#define WELL_SHARE 0.25
+#define MIN_LATE 3  /* pairs of the member: two go with each of its peers */
+#define MIN_QUICK 2 /* its peers that are quick with others */
+#define MOST_PART 2 /* of the members: as many are late as are not */
+
+static bool
+is_told(const struct rack_pair *pair)
+{
+	return !pair->foreign && pair->answered >= MIN_ANSWERED;
+}
+
+static bool
+is_slow(const struct rack_pair *pair)
+{
+	return (double)pair->slow >= LATE_SHARE * (double)pair->answered;
+}
+
+static void
+count_end(struct rack_late *late, const struct rack_pair *pair)
+{
+	late->answered += pair->answered;
+	late->slow += pair->slow;
+	late->late += is_slow(pair);
+	late->well += (double)pair->slow <= WELL_SHARE * (double)pair->answered;
+}
+
+void
+rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
+{
+	memset(lates, 0, legs->members * sizeof(*lates));
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+
+		if (!is_told(pair))
+			continue;
+		count_end(&lates[pair->src], pair);
+		count_end(&lates[pair->dst], pair);
+	}
+}
+
+static bool
+may_be(const struct rack_late *late)
+{
+	return late->late >= MIN_LATE && late->well == 0;
+}
+
+bool
+rack_late_is(const struct rack_legs *legs, const struct rack_late *lates, size_t member)
+{
+	size_t quick = 0, suspects = 0;
+
+	if (!may_be(&lates[member]))
+		return false;
+	for (size_t i = 0; i < legs->members; i++) {
+		suspects += may_be(&lates[i]);
+		quick += lates[i].well > 0;
+	}
+	return quick >= MIN_QUICK && MOST_PART * suspects < legs->members;
+}
+
+void
+rack_late_evidence(const struct rack_legs *legs, const struct rack_late *lates,
+    size_t member, struct rm_evidence *evidence)
+{
+	uint64_t answered = 0, slow = 0;
+
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+
+		if (!is_told(pair) || pair->src == member || pair->dst == member)
+			continue;
+		answered += pair->answered;
+		slow += pair->slow;
+	}
+	snprintf(evidence->observed, sizeof(evidence->observed),
+	    "%" PRIu64 " of %" PRIu64 " round trips with it took %d ms or longer, and "
+	    "%" PRIu64 " of %" PRIu64 " between the others",
+	    lates[member].slow, lates[member].answered,
+	    (int)(WINDOW_SLOW_NS / RM_NS_PER_MS), slow, answered);
+}
