@@ -93,12 +93,13 @@ static const struct command {
 	    "  unknown: the setting cannot be read. Asks the aggregator. Exit status "
 	    "1: a\n"
 	    "  setting is different.\n" },
-	{ "diagnosis", ctl_diagnosis, "[HOST [DEVICE]] [--not-known]",
+	{ "diagnosis", ctl_diagnosis, "[HOST [DEVICE]] [--not-known] | --proof [TOR]",
 	    "what the counters of the racks' RNICs mean",
 	    "  HOST, DEVICE  only of this one\n"
 	    "  --not-known   of a host: diagnoses that cannot be made, and the "
 	    "counter\n"
 	    "                that is missing for it\n"
+	    "  --proof       whether ECN, CNPs and PFC work, in the last minute\n"
 	    "  Asks the aggregator. No alerts: docs/counters.md says what to do.\n" },
 	{ "resolve", ctl_resolve, "ADDRESS", "the RNIC that has this address or GID",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },

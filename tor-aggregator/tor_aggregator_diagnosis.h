@@ -6,12 +6,21 @@
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
 
 #include "rackmesh/core/clock.h"
+#include "tor-aggregator/diagnosis/proof.h"
+#include "tor-aggregator/summary/summary.h"
 
 struct agent;
 struct rm_verdict;
 struct tor_aggregator;
 struct tor_rack;
 struct wire_counter_report;
+
+struct rack_proof {
+	struct proof proof;
+	rm_mono_t ended;            /* the last round */
+	struct summary_marks marks; /* as told last */
+	rm_mono_t switch_at;        /* the reading that was told last */
+};
 
 int tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator);
 void tor_aggregator_end_diagnosis(struct tor_aggregator *aggregator);

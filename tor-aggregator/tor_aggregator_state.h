@@ -63,6 +63,7 @@ struct tor_aggregator {
 	struct drift *drifts[WIRE_MAX_TORS];        /* of each rack */
 	struct diagnoses *diagnoses[WIRE_MAX_TORS]; /* of each rack */
 	struct diagnoses_turns diagnosed;
+	struct rack_proof *proofs; /* of each rack */
 	uint64_t
 	    readings_elsewhere; /* of counters of RNICs that are in no rack of ours */
 	struct rm_metrics *metrics;

@@ -28,6 +28,180 @@ static const struct column rule_columns[] = {
 	{ 0 },
 };
 
+static const struct column proof_columns[] = {
+	{ "RACK", "tor", COLUMN_TEXT },
+	{ "PROOF", "name", COLUMN_TEXT },
+	{ "IS", "value", COLUMN_TEXT },
+	{ "EVIDENCE", "evidence", COLUMN_TEXT },
+	{ 0 },
+};
+
+/* ---- the proof ---- */
+
+static void
+add_row(json_t *rows, const json_t *rack, const char *name, const char *value,
+    const char *evidence)
+{
+	json_t *row = json_object();
+
+	json_object_set(row, "tor", json_object_get(rack, "tor"));
+	json_object_set_new(row, "name", json_string(name));
+	json_object_set_new(row, "value", json_string(value));
+	json_object_set_new(row, "evidence", json_string(evidence));
+	json_array_append_new(rows, row);
+}
+
+static const char *
+text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text == NULL ? "" : text;
+}
+
+static void
+add_ratio(json_t *rows, const json_t *rack, const json_t *ratio)
+{
+	const json_t *pct = json_object_get(ratio, "pct");
+	const char *error = text_of(ratio, "error");
+	char value[32], evidence[512];
+
+	if (json_is_number(pct))
+		snprintf(value, sizeof(value), "%.3g %%", json_number_value(pct));
+	else
+		snprintf(value, sizeof(value), "%s",
+		    json_is_true(json_object_get(ratio, "known")) ? "too few"
+								  : "not known");
+	snprintf(evidence, sizeof(evidence),
+	    "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "%s%s",
+	    text_of(ratio, "what"), json_integer_value(json_object_get(ratio, "of")),
+	    json_integer_value(json_object_get(ratio, "per")),
+	    error[0] == '\0' ? "" : "; ", error);
+	add_row(rows, rack, text_of(ratio, "name"), value, evidence);
+}
+
+/* "paused 40 % (h1/mlx5_0)": what nobody counts is not known, and no zero. */
+static size_t
+tell_share(char *out, size_t len, const json_t *side, const char *word, const char *key)
+{
+	const json_t *pct = json_object_get(side, key);
+	const char *who = text_of(side, word);
+	int told;
+
+	if (json_is_number(pct))
+		told =
+		    snprintf(out, len, "%s %.3g %%%s%s%s", word, json_number_value(pct),
+			who[0] == '\0' ? "" : " (", who, who[0] == '\0' ? "" : ")");
+	else
+		told = snprintf(out, len, "%s not known", word);
+	return told < 0 || (size_t)told >= len ? len - 1 : (size_t)told;
+}
+
+static size_t
+tell_frames(
+    char *out, size_t len, const json_t *side, const char *word, const char *key)
+{
+	const json_t *frames = json_object_get(side, key);
+	int told;
+
+	if (json_is_integer(frames))
+		told = snprintf(out, len, "%" JSON_INTEGER_FORMAT " frames %s, ",
+		    json_integer_value(frames), word);
+	else
+		told = snprintf(out, len, "frames %s not known, ", word);
+	return told < 0 || (size_t)told >= len ? len - 1 : (size_t)told;
+}
+
+static bool
+is_known(const json_t *side)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)side, key, value)
+		if (json_is_number(value))
+			return true;
+	return false;
+}
+
+static void
+add_side(json_t *rows, const json_t *rack, const json_t *priority, const char *word)
+{
+	const json_t *side = json_object_get(priority, word);
+	char name[32], evidence[512];
+	const size_t size = sizeof(evidence);
+	size_t len = 0;
+
+	if (!is_known(side))
+		return;
+	snprintf(name, sizeof(name), "pfc priority %" JSON_INTEGER_FORMAT,
+	    json_integer_value(json_object_get(priority, "priority")));
+	len += tell_frames(
+	    evidence + len, size - len, side, "received", "frames_received");
+	len += tell_frames(evidence + len, size - len, side, "sent", "frames_sent");
+	len += tell_share(evidence + len, size - len, side, "paused", "paused_pct");
+	len += (size_t)snprintf(
+	    evidence + len, size - len, "%s", len + 2 < size ? ", " : "");
+	tell_share(evidence + len, size - len, side, "pausing", "pausing_pct");
+	add_row(rows, rack, name, word, evidence);
+}
+
+static int
+show_proof(const json_t *answer)
+{
+	json_t *rows = json_array(), *rack, *each;
+	size_t i, j;
+	int r;
+
+	json_array_foreach (json_object_get(answer, "racks"), i, rack) {
+		json_array_foreach (json_object_get(rack, "answers"), j, each)
+			add_row(rows, rack, text_of(each, "question"),
+			    text_of(each, "state"), text_of(each, "sentence"));
+		json_array_foreach (json_object_get(rack, "ratios"), j, each)
+			add_ratio(rows, rack, each);
+		json_array_foreach (json_object_get(rack, "priorities"), j, each) {
+			add_side(rows, rack, each, "host");
+			add_side(rows, rack, each, "switch");
+		}
+	}
+	r = columns_print(proof_columns, rows);
+	json_decref(rows);
+	if (r < 0)
+		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
+	return r < 0 ? CTL_NO_ANSWER : CTL_GOOD;
+}
+
+static int
+ask_proof(const struct ctl *ctl, const char *tor)
+{
+	char *escaped = tor == NULL ? NULL : request_escape(tor), *path = NULL;
+	json_t *answer = NULL;
+	int r = -ENOMEM;
+
+	if ((tor == NULL || escaped != NULL) &&
+	    asprintf(&path, "/v1/proof%s%s",
+		tor == NULL ? "" : "?tor=", tor == NULL ? "" : escaped) >= 0)
+		r = request_get(ctl->aggregator, path, &answer);
+	free(escaped);
+	free(path);
+	if (r < 0)
+		return CTL_NO_ANSWER;
+	if (json_array_size(json_object_get(answer, "racks")) == 0) {
+		fprintf(stderr, "rackmeshctl: no such rack in the aggregator's answer: "
+				"name one of its ToRs\n");
+		r = CTL_NO_ANSWER;
+	} else if (ctl->json) {
+		show_json(answer);
+		r = CTL_GOOD;
+	} else {
+		r = show_proof(answer);
+	}
+	json_decref(answer);
+	return r;
+}
+
+/* ---- the diagnoses ---- */
+
 /* Of each RNIC the diagnoses that nobody can make, and the counter that is missing. */
 static int
 show_not_known(const json_t *answer)
@@ -124,18 +298,25 @@ int
 ctl_diagnosis(const struct ctl *ctl)
 {
 	const char *filters[2] = { NULL, NULL };
-	bool not_known = false;
+	bool not_known = false, proof = false;
 	size_t count = 0;
 
 	for (int i = 0; i < ctl->argc; i++) {
 		if (strcmp(ctl->argv[i], "--not-known") == 0)
 			not_known = true;
+		else if (strcmp(ctl->argv[i], "--proof") == 0)
+			proof = true;
 		else if (count < 2 && ctl->argv[i][0] != '-')
 			filters[count++] = ctl->argv[i];
 		else
 			return ctl_usage(
-			    "expected: diagnosis [HOST [DEVICE]] [--not-known]");
+			    "expected: diagnosis [HOST [DEVICE]] [--not-known], or "
+			    "diagnosis --proof [TOR]");
 	}
+	if (proof)
+		return not_known || count > 1
+			   ? ctl_usage("expected: diagnosis --proof [TOR]")
+			   : ask_proof(ctl, filters[0]);
 	if (not_known && count == 0)
 		return ctl_usage("--not-known: name a host");
 	return ask(ctl, filters, not_known);

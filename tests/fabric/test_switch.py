@@ -103,6 +103,25 @@ def test_what_the_switch_counts_is_shown(rack, say):
     table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet8")
     assert "pfc_rx_frames" in table and "9286478" in table
     say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
+    the_proof_has_what_the_switch_counted_beside_the_hosts(rack)
+
+
+def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
+    def switch_side():
+        proof, = json.loads(rack.aggregator.get("/v1/proof?tor=tor1").text)["racks"]
+        return proof["priorities"][3]["switch"]["frames_received"] and proof
+
+    proof = until("the switch's pauses are in the proof", READ_S, switch_side, [rack.aggregator])
+    priority = proof["priorities"][3]
+    assert priority["switch"]["frames_received"] == 9286478 and proof["switch_read"]
+    assert priority["host"]["frames_received"] is None  # veth counts none: that is no zero
+    assert priority["switch"]["frames_sent"] is None  # this switch has no such counter
+    states = {each["question"]: each["state"] for each in proof["answers"]}
+    assert states["cnp"] == "not-known" and states["pfc"] == "working", proof["answers"]
+    ratios = {each["name"]: each for each in proof["ratios"]}
+    assert not ratios["host_ce"]["known"] and "ecn_ce_rx" in ratios["host_ce"]["error"]
+    table = rack.lab.ctl("agg-tor1", "diagnosis", "--proof", "tor1")
+    assert "pfc priority 3" in table and "9286478 frames received" in table and "not known" in table, table
 
 
 def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):

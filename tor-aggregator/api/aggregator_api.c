@@ -18,6 +18,7 @@
 #include "tor-aggregator/api/drill.h"
 #include "tor-aggregator/api/hypervisor_answer.h"
 #include "tor-aggregator/api/mesh_answer.h"
+#include "tor-aggregator/api/proof_answer.h"
 #include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/paths/path_table.h"
@@ -450,6 +451,7 @@ aggregator_api_serve(struct tor_aggregator *aggregator, struct rm_http_server *s
 		{ "/v1/hypervisors", hypervisor_answer_get },
 		{ "/v1/diagnosis", diagnosis_answer_get },
 		{ "/v1/drift", drift_answer_get },
+		{ "/v1/proof", proof_answer_get },
 	};
 	int r = rm_http_serve_health(server, aggregator->metrics, ready, aggregator);
 

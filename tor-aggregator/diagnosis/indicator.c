@@ -315,6 +315,8 @@ number_word(unsigned number)
 		[SWITCH_TX_BUFFER_DROPS - EVIDENCE_SWITCH_FIRST] =
 		    "switch tx_buffer_drops",
 		[SWITCH_WRED_DROPS - EVIDENCE_SWITCH_FIRST] = "switch wred_drops",
+		[SWITCH_ECN_MARKED - EVIDENCE_SWITCH_FIRST] = "switch ecn_marked",
+		[SWITCH_TX_PKTS - EVIDENCE_SWITCH_FIRST] = "switch tx_ucast_pkts",
 		[SWITCH_PFC_RX_FRAMES - EVIDENCE_SWITCH_FIRST] = "switch pfc_rx_frames",
 		[SWITCH_PFC_TX_FRAMES - EVIDENCE_SWITCH_FIRST] = "switch pfc_tx_frames",
 		[SWITCH_PFC_RX_PAUSE_US - EVIDENCE_SWITCH_FIRST] =

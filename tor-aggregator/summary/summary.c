@@ -181,6 +181,7 @@ struct summary {
 	uint64_t ended; /* the last message, by the wall clock */
 	bool told_all;  /* by the last message */
 	uint64_t refused;
+	struct summary_marks marks;
 };
 
 int
@@ -268,10 +269,12 @@ note_flow(struct row *row, uint16_t flow)
 }
 
 static void
-note_marks(struct row *row, const struct wire_result *result)
+note_marks(struct summary_marks *all, struct row *row, const struct wire_result *result)
 {
 	if ((result->flags & WIRE_ARRIVAL) == 0)
 		return;
+	all->markable += result->arrived_ecn != 0;
+	all->marked += result->arrived_ecn == ECN_CE;
 	row->arrived++;
 	row->congested += result->arrived_ecn == ECN_CE;
 	if (result->arrived_dscp == result->dscp)
@@ -292,7 +295,7 @@ summary_add(struct summary *summary, const struct wire_result *result, uint32_t 
 		row->sent++;
 		row->outcomes[result->outcome]++;
 		summary_terms_add(&row->terms, result);
-		note_marks(row, result);
+		note_marks(&summary->marks, row, result);
 		if (result->outcome == WIRE_NO_REPLY)
 			note_flow(row, result->src_port);
 	}
@@ -544,6 +547,12 @@ summary_rnic_last(const struct summary *summary, uint32_t src)
 	    src < WIRE_MAX_MEMBERS ? summary->rnics[src] : NULL;
 
 	return rnic != NULL && rnic->has_last ? &rnic->last : NULL;
+}
+
+struct summary_marks
+summary_marks(const struct summary *summary)
+{
+	return summary->marks;
 }
 
 const uint64_t *

@@ -62,6 +62,11 @@ void summary_renumber(struct summary *summary);
 /* The last taken per-RNIC row (host, device unset); NULL: none yet. */
 const struct wire_rnic_row *summary_rnic_last(
     const struct summary *summary, uint32_t src);
+struct summary_marks {     /* of all probes so far, as the responders received them */
+	uint64_t markable; /* with ECT or CE: a switch may mark it */
+	uint64_t marked;   /* with CE */
+};
+struct summary_marks summary_marks(const struct summary *summary);
 /* Results that found no row, or no memory for their RNIC's, so far. */
 const uint64_t *summary_refused(const struct summary *summary);
 

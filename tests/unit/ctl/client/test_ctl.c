@@ -259,6 +259,30 @@ diagnoses_are_asked_of_the_aggregator(void **state)
 }
 
 static void
+a_proof_is_asked_of_the_aggregator_by_rack(void **state)
+{
+	static const char body[] =
+	    "{\"racks\": [{\"tor\": \"tor 1\", \"answers\": [{\"question\": "
+	    "\"ecn\", \"state\": \"working\", \"sentence\": \"Packets are "
+	    "marked.\"}], \"ratios\": [{\"name\": \"host_ce\", \"pct\": null, "
+	    "\"known\": false, \"error\": \"no RNIC counts it\"}], "
+	    "\"priorities\": [{\"priority\": 3, \"host\": {\"frames_received\": "
+	    "1, \"frames_sent\": 2, \"paused_pct\": 1.5, \"paused\": \"h1/r0\", "
+	    "\"pausing_pct\": null}, \"switch\": {}}]}]}";
+	const char *one[] = { "--proof", "tor 1" };
+	const char *both[] = { "--proof", "--not-known" };
+	const char *many[] = { "--proof", "tor1", "tor2" };
+
+	assert_int_equal(run(ctl_diagnosis, 1, one, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_diagnosis, 2, one, "200 OK", body), CTL_GOOD);
+	assert_int_equal(run(ctl_diagnosis, 2, both, "200 OK", body), CTL_USAGE);
+	assert_int_equal(run(ctl_diagnosis, 3, many, "200 OK", body), CTL_USAGE);
+	assert_int_equal(
+	    run(ctl_diagnosis, 1, one, "200 OK", "{\"racks\": []}"), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_diagnosis, 1, one, "200 OK", "{}"), CTL_NO_ANSWER);
+}
+
+static void
 an_open_incident_is_bad_news_and_a_resolved_one_is_not(void **state)
 {
 	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK",
@@ -441,6 +465,7 @@ main(void)
 		cmocka_unit_test(services_are_asked_of_an_aggregator_or_an_agent),
 		cmocka_unit_test(counters_are_asked_of_the_agent),
 		cmocka_unit_test(diagnoses_are_asked_of_the_aggregator),
+		cmocka_unit_test(a_proof_is_asked_of_the_aggregator_by_rack),
 		cmocka_unit_test(a_switch_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news),

@@ -238,6 +238,10 @@ marks_are_counted_as_probes_arrive(void **state)
 	assert_true(take(world, 10 * S, &out));
 	assert_int_equal(out.rows[0].arrived, 1);
 	assert_int_equal(out.rows[0].rewritten + out.rows[0].congested, 0);
+	/* What has gone is among all that there was; one without ECT cannot be marked.
+	 */
+	assert_int_equal(summary_marks(world->summary).markable, 86);
+	assert_int_equal(summary_marks(world->summary).marked, 5);
 }
 
 static void
