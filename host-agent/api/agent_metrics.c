@@ -446,6 +446,8 @@ agent_metrics_services(
 	r = rm_metrics_counters(metrics, services, counters, COUNT(counters));
 	if (r == 0)
 		r = rm_metrics_gauges(metrics, services, gauges, COUNT(gauges));
+	if (r == 0)
+		r = agent_metrics_users(metrics, agent_services_table(services));
 	return r;
 }
 

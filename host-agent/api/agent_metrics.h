@@ -22,6 +22,7 @@ struct rm_key_files;
 struct rm_metrics;
 struct rm_notify;
 struct self_limit;
+struct services;
 struct tracing;
 struct uplink;
 struct wire_brake;
@@ -48,6 +49,9 @@ int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *lim
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
 int agent_metrics_services(
     struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */
+/* Whose QPs they are, at most AGENT_METRICS_USERS series. */
+#define AGENT_METRICS_USERS 256
+int agent_metrics_users(struct rm_metrics *metrics, const struct services *services);
 int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 

@@ -663,6 +663,46 @@ services_flows(
 	return n;
 }
 
+static bool
+is_user(const struct services_user *user, const struct owner *owner,
+    const struct process_name *name)
+{
+	return user->device == owner->device &&
+	       strcmp(user->service, name->service) == 0 &&
+	       strcmp(user->comm, name->comm) == 0;
+}
+
+size_t
+services_users(const struct services *services, struct services_user *out, size_t max,
+    uint64_t *rest)
+{
+	struct flow *flow, *next;
+	size_t n = 0;
+
+	*rest = 0;
+	HASH_ITER (hh, services->flows, flow, next) {
+		const struct owner *owner = &services->owners[flow->key.owner];
+		const struct process_name *name = &flow->key.process->name;
+		size_t i = 0;
+
+		while (i < n && !is_user(&out[i], owner, name))
+			i++;
+		if (i == max) {
+			*rest += flow->qps;
+			continue;
+		}
+		if (i == n)
+			out[n++] = (struct services_user){
+				.device = owner->device,
+				.port = owner->port,
+				.service = name->service,
+				.comm = name->comm,
+			};
+		out[i].qps += flow->qps;
+	}
+	return n;
+}
+
 bool
 services_is_told(const struct wire_service_flow *flow)
 {

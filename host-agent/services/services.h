@@ -129,6 +129,18 @@ size_t services_guests(
 size_t services_flows(
     const struct services *services, struct wire_service_flow *out, size_t max);
 
+/* Who has QPs on an RDMA device: processes of one service and command are one. */
+struct services_user {
+	const char *device;
+	uint32_t port;
+	const char *service, *comm;
+	uint64_t qps;
+};
+
+/* At most max, valid until the next change; *rest: QPs of users that found no room. */
+size_t services_users(const struct services *services, struct services_user *out,
+    size_t max, uint64_t *rest);
+
 /* Whether aggregators are told of it: only of peers with an address. The others are
  * counted as unresolved; one of them among the flows, and no report could be made. */
 bool services_is_told(const struct wire_service_flow *flow);

@@ -1,0 +1,161 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <event2/buffer.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host-agent/api/agent_metrics.h"
+#include "host-agent/services/process_name.h"
+#include "rackmesh/metrics/metrics.h"
+#include "tests/unit/host-agent/services/services_fixture.h"
+
+struct fixture {
+	struct services *services;
+	struct rm_metrics *metrics;
+};
+
+static int
+setup(void **state)
+{
+	static const struct services_options options = { .max_probed = 16,
+		.interval_us = 500000,
+		.turn_ns = 10 * RM_NS_PER_S,
+		.random_seed = 7 };
+	static struct fixture fixture;
+
+	*state = &fixture;
+	if (services_new(&options, &fixture.services) < 0 ||
+	    rm_metrics_new(&fixture.metrics) < 0)
+		return -1;
+	services_own(fixture.services, 0, NULL, 0);
+	services_own(fixture.services, 1, NULL, 0);
+	return agent_metrics_users(fixture.metrics, fixture.services);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_metrics_free(f->metrics);
+	services_free(f->services);
+	return 0;
+}
+
+static void
+connect_qp(struct fixture *f, unsigned owner, uint32_t qpn, uint32_t pid)
+{
+	struct qp_event event =
+	    services_qp(owner, qpn, 2, (uint16_t)(0xc000 + qpn % 0x3000), pid);
+
+	assert_int_equal(services_event(f->services, &event, services_at(0)), 0);
+}
+
+static void
+name_process(struct fixture *f, uint32_t pid, const char *comm, const char *service)
+{
+	struct process_name name;
+
+	snprintf(name.comm, sizeof(name.comm), "%s", comm);
+	snprintf(name.service, sizeof(name.service), "%s", service);
+	services_named(f->services, pid, false, &name);
+}
+
+static void
+assert_shown(const struct fixture *f, const char *line, bool shown)
+{
+	struct evbuffer *out = evbuffer_new();
+	const char *text;
+
+	assert_non_null(out);
+	assert_int_equal(rm_metrics_render(f->metrics, out), 0);
+	evbuffer_add(out, "", 1);
+	text = (const char *)evbuffer_pullup(out, -1);
+	if ((strstr(text, line) != NULL) != shown)
+		fail_msg("%s %s in:\n%s", line, shown ? "not" : "is", text);
+	evbuffer_free(out);
+}
+
+static void
+the_processes_of_a_pod_are_one_series_on_each_device(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_qp(f, 0, 17, 5);
+	connect_qp(f, 0, 18, 6);
+	connect_qp(f, 1, 19, 6);
+	name_process(f, 5, "python3", "pod:0b4f7a3e");
+	name_process(f, 6, "python3", "pod:0b4f7a3e");
+	assert_shown(f,
+	    "rackmesh_agent_user_qps{device=\"rxe0\",port=\"1\",service=\"pod:"
+	    "0b4f7a3e\","
+	    "pod_uid=\"0b4f7a3e\",process=\"python3\"} 2\n",
+	    true);
+	assert_shown(f,
+	    "rackmesh_agent_user_qps{device=\"rxe1\",port=\"1\",service=\"pod:"
+	    "0b4f7a3e\","
+	    "pod_uid=\"0b4f7a3e\",process=\"python3\"} 1\n",
+	    true);
+	assert_shown(f, "rackmesh_agent_user_qps_over_limit 0\n", true);
+}
+
+static void
+a_name_cannot_break_out_of_its_label(void **state)
+{
+	struct fixture *f = *state;
+
+	connect_qp(f, 0, 17, 5);
+	name_process(f, 5, "a\"} 1\\", "unit:dev-a\\x2db.service");
+	assert_shown(f,
+	    "service=\"unit:dev-a\\\\x2db.service\",pod_uid=\"\","
+	    "process=\"a\\\"} 1\\\\\"} 1\n",
+	    true);
+}
+
+static void
+who_has_no_qps_any_more_has_no_series(void **state)
+{
+	struct fixture *f = *state;
+	struct qp_event end = services_end(0, 17);
+
+	connect_qp(f, 0, 17, 5);
+	assert_shown(f, "process=\"app5\"", true);
+	assert_int_equal(services_event(f->services, &end, services_at(1)), 0);
+	assert_shown(f, "process=\"app5\"", false);
+}
+
+static void
+users_beyond_the_limit_are_counted_by_their_qps(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < AGENT_METRICS_USERS + 3; i++)
+		connect_qp(f, 0, 100 + i, 1000 + i);
+	assert_shown(f, "process=\"app1255\"} 1\n", true);
+	assert_shown(f, "process=\"app1256\"", false);
+	assert_shown(f, "rackmesh_agent_user_qps_over_limit 3\n", true);
+	/* One more of a user who is shown. */
+	connect_qp(f, 0, 1000, 1000);
+	assert_shown(f, "process=\"app1000\"} 2\n", true);
+	assert_shown(f, "rackmesh_agent_user_qps_over_limit 3\n", true);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_processes_of_a_pod_are_one_series_on_each_device),
+		TEST(a_name_cannot_break_out_of_its_label),
+		TEST(who_has_no_qps_any_more_has_no_series),
+		TEST(users_beyond_the_limit_are_counted_by_their_qps),
+	};
+
+	return cmocka_run_group_tests_name("agent_metrics_users", tests, NULL, NULL);
+}
