@@ -51,13 +51,25 @@ show_value(const struct hypervisor_row *row, unsigned priority,
 	return object;
 }
 
+/* Of a host that is not read any more nothing is known to hold. */
+static void
+find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
+    char told[HYPERVISOR_FINDINGS][FINDING_BYTES])
+{
+	if (host->up)
+		hypervisor_findings_tell(nic, host->interval_ns, told);
+	else
+		for (int i = 0; i < HYPERVISOR_FINDINGS; i++)
+			told[i][0] = '\0';
+}
+
 static json_t *
-show_findings(const struct hypervisor_nic *nic, int64_t interval_ns)
+show_findings(const struct hypervisor_shown *host, const struct hypervisor_nic *nic)
 {
 	char told[HYPERVISOR_FINDINGS][FINDING_BYTES];
 	json_t *list = json_array(), *object;
 
-	hypervisor_findings_tell(nic, interval_ns, told);
+	find(host, nic, told);
 	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
 		if (told[i][0] == '\0')
 			continue;
@@ -71,14 +83,15 @@ show_findings(const struct hypervisor_nic *nic, int64_t interval_ns)
 }
 
 static json_t *
-show_nic(const struct hypervisor_nic *nic, int64_t interval_ns, bool all)
+show_nic(
+    const struct hypervisor_shown *host, const struct hypervisor_nic *nic, bool all)
 {
 	const struct counter_state *state = nic->states;
 	json_t *object = json_object(), *list = json_array();
 
 	json_object_set_new(object, "nic", json_string(nic->name));
 	json_object_set_new(object, "driver", json_string(nic->driver));
-	json_object_set_new(object, "findings", show_findings(nic, interval_ns));
+	json_object_set_new(object, "findings", show_findings(host, nic));
 	for (const struct hypervisor_row *row = hypervisor_rows; row->name != NULL;
 	     row++)
 		for (unsigned i = 0; i < hypervisor_row_values(row); i++, state++)
@@ -102,8 +115,7 @@ show_nics(const struct hypervisor_shown *shown, struct wanted *wanted)
 		if (wanted->count++ < wanted->offset || wanted->limit == 0)
 			continue;
 		wanted->limit--;
-		json_array_append_new(
-		    list, show_nic(nic, shown->interval_ns, wanted->all));
+		json_array_append_new(list, show_nic(shown, nic, wanted->all));
 	}
 	return list;
 }
@@ -248,7 +260,7 @@ tell_nic_findings(struct rm_metrics_out *out, const struct hypervisor_shown *sho
 {
 	char told[HYPERVISOR_FINDINGS][FINDING_BYTES], label[LABEL_BYTES], more[40];
 
-	hypervisor_findings_tell(nic, shown->interval_ns, told);
+	find(shown, nic, told);
 	snprintf(
 	    label, sizeof(label), "host=\"%s\",nic=\"%s\"", shown->name, nic->name);
 	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {

@@ -52,6 +52,7 @@ struct esxi {
 	size_t line_len;
 	bool line_cut;
 	uint64_t bytes;
+	bool vsish_told;         /* of some NIC: pauses come from there alone */
 	char error[ERROR_BYTES]; /* the first words */
 	size_t error_len;
 };
@@ -181,6 +182,7 @@ take_mark(struct esxi *esxi, char *mark)
 		esxi->place = sections[i].place;
 		if (sections[i].of_nic && nic != NULL)
 			esxi->nic = hypervisor_nics_tell(esxi->nics, nic, esxi->counts);
+		esxi->vsish_told |= esxi->section == VSISH && esxi->nic != NULL;
 	}
 }
 
@@ -230,16 +232,20 @@ esxi_feed(struct esxi *esxi, const void *data, size_t len)
 	return 0;
 }
 
-void
+int
 esxi_feed_error(struct esxi *esxi, const void *data, size_t len)
 {
 	const char *text = data;
 
+	esxi->bytes += len;
+	if (esxi->bytes > ESXI_MAX_BYTES)
+		return -EMSGSIZE;
 	for (size_t i = 0; i < len && esxi->error_len < ERROR_BYTES - 1; i++)
 		if (text[i] >= ' ' && text[i] <= '~' && text[i] != '"')
 			esxi->error[esxi->error_len++] = text[i];
 		else if (text[i] == '\n' && esxi->error_len > 0)
 			esxi->error[esxi->error_len++] = ' ';
+	return 0;
 }
 
 static const char *
@@ -261,6 +267,11 @@ esxi_end(struct esxi *esxi, struct rm_why *why)
 		return rm_why(why, -EPROTO,
 		    "it tells no vmnic: is it an ESXi host, and may the user run "
 		    "esxcli and vsish? Its errors say \"%s\"",
+		    said(esxi));
+	if (!esxi->vsish_told)
+		return rm_why(why, -EPROTO,
+		    "vsish tells nothing of any vmnic: may the user run it? Its errors "
+		    "say \"%s\"",
 		    said(esxi));
 	hypervisor_nics_close(esxi->nics, esxi->counts);
 	return 0;

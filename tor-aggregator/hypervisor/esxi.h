@@ -29,8 +29,9 @@ void esxi_free(struct esxi *esxi); /* NULL is fine */
 
 /* What the command has printed, in any pieces. -EMSGSIZE: too much. */
 int esxi_feed(struct esxi *esxi, const void *data, size_t len);
-/* What it has printed to its errors: the begin of it is kept for esxi_end(). */
-void esxi_feed_error(struct esxi *esxi, const void *data, size_t len);
+/* What it has printed to its errors: the begin of it is kept for esxi_end(). -EMSGSIZE:
+ * too much, with what it has printed. */
+int esxi_feed_error(struct esxi *esxi, const void *data, size_t len);
 /* All has been printed: the reading counts. -EPROTO: it is not whole, or tells no NIC,
  * and does not count; why says it. */
 int esxi_end(struct esxi *esxi, struct rm_why *why);

@@ -36,6 +36,7 @@ struct hypervisor_collector {
 
 	struct hypervisor_nics *nics;
 	struct hypervisor_shown shown;
+	rm_mono_t ended; /* the last whole reading */
 	struct hypervisor_collector_counts counts;
 	uint64_t failed_in_a_row;
 	struct rm_why error;
@@ -132,14 +133,19 @@ wait_next(struct hypervisor_collector *collector)
 static void
 fail(struct hypervisor_collector *collector, int r, const char *why)
 {
+	const struct rm_why before = collector->error;
+
 	rm_why(&collector->error, 0, "%s", why[0] != '\0' ? why : strerror(-r));
 	hang_up(collector);
 	collector->counts.failed++;
 	collector->shown.up = false;
-	if (collector->failed_in_a_row++ == 0)
+	/* A host key that has changed must not hide behind an hour without an answer.
+	 */
+	if (collector->failed_in_a_row++ == 0 ||
+	    strcmp(before.text, collector->error.text) != 0)
 		rm_log_warn(0,
 		    "hypervisor %s: cannot read its counters at %s: %s; the last "
-		    "values stay, and further attempts come later and later",
+		    "values stay, and it is tried again, less and less often",
 		    collector->shown.name, collector->shown.address,
 		    collector->error.text);
 	wait_next(collector);
@@ -150,10 +156,14 @@ succeed(struct hypervisor_collector *collector)
 {
 	struct hypervisor_shown *shown = &collector->shown;
 
+	const rm_mono_t now = rm_mono_now();
+
+	/* Values come at the end of a reading, after look-up and login. */
 	shown->interval_ns =
-	    shown->at.ns == 0 ? 0 : rm_mono_since(collector->begun, shown->at);
+	    shown->at.ns == 0 ? 0 : rm_mono_since(now, collector->ended);
+	collector->ended = now;
 	shown->at = collector->begun;
-	shown->took_ns = rm_mono_since(rm_mono_now(), collector->begun);
+	shown->took_ns = rm_mono_since(now, collector->begun);
 	collector->counts.took_ns += (uint64_t)shown->took_ns;
 	collector->error.text[0] = '\0';
 	if (!shown->up)
@@ -187,10 +197,8 @@ on_output(const void *data, size_t len, bool error, void *arg)
 {
 	struct hypervisor_collector *collector = arg;
 
-	if (!error)
-		return esxi_feed(collector->esxi, data, len);
-	esxi_feed_error(collector->esxi, data, len);
-	return 0;
+	return error ? esxi_feed_error(collector->esxi, data, len)
+		     : esxi_feed(collector->esxi, data, len);
 }
 
 static void dial_next(struct hypervisor_collector *collector, int r);

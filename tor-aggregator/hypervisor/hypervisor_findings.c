@@ -1,5 +1,6 @@
 #include "tor-aggregator/hypervisor/hypervisor_findings.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -39,14 +40,17 @@ struct look {
 	double seconds; /* 0: nothing is known of the time between */
 };
 
-/* Of the last interval alone; 0 where it is not known. */
+/* Of the last interval alone; 0 where it is not known, as after a reset. */
 static uint64_t
 counted(const struct look *look, const char *name, unsigned priority)
 {
 	const struct counter_state *state =
 	    &look->nic->states[hypervisor_value_of(name) + priority];
 
-	return look->seconds > 0 && state->there && !state->back ? state->delta : 0;
+	return look->seconds > 0 && state->there && !state->back &&
+		       state->change != COUNTER_RESET
+		   ? state->delta
+		   : 0;
 }
 
 static bool
@@ -70,7 +74,8 @@ share_pct(const struct look *look, const char *microseconds, unsigned priority)
 {
 	const double us = (double)counted(look, microseconds, priority);
 
-	return look->seconds > 0 ? us / (look->seconds * 1e4) : 0;
+	/* The two readings of one NIC may lie further apart than those of the host. */
+	return look->seconds > 0 ? fmin(us / (look->seconds * 1e4), 100) : 0;
 }
 
 /* PFC is known to be off. */
@@ -107,15 +112,23 @@ tell_global_pause_used(const struct look *look, char out[FINDING_BYTES])
 	const unsigned long long rx = counted(look, "gpause_rx_frames", 0),
 				 tx = counted(look, "gpause_tx_frames", 0);
 
+	char times[40] = "", stopped[120] = "";
+
 	if (rx == 0 && tx == 0)
 		return;
+	if (rx > 0 && is_known(look, "gpause_rx_transitions", 0))
+		snprintf(times, sizeof(times), " %llu times,",
+		    (unsigned long long)counted(look, "gpause_rx_transitions", 0));
+	if (rx > 0 && is_known(look, "gpause_rx_us", 0))
+		snprintf(stopped, sizeof(stopped),
+		    ": the switch stopped it%s for %.1f %% of the time, all priorities "
+		    "at once",
+		    times, share_pct(look, "gpause_rx_us", 0));
 	snprintf(out, FINDING_BYTES,
 	    "%s received %llu and sent %llu global pause frames (802.3x, not PFC) in "
-	    "%.0f s: the switch stopped it %llu times, for %.1f %% of the time, all "
-	    "priorities at once%s",
-	    look->nic->name, rx, tx, look->seconds,
-	    (unsigned long long)counted(look, "gpause_rx_transitions", 0),
-	    share_pct(look, "gpause_rx_us", 0), pfc_is_off(look) ? "; PFC is off" : "");
+	    "%.0f s%s%s",
+	    look->nic->name, rx, tx, look->seconds, stopped,
+	    pfc_is_off(look) ? "; PFC is off" : "");
 }
 
 /* The priority with the largest share; HYPERVISOR_PRIORITIES: none was counted. */

@@ -49,16 +49,6 @@ is_plain(const char *name)
 	return true;
 }
 
-void
-hypervisor_nics_begin(struct hypervisor_nics *nics)
-{
-	for (size_t i = 0; i < nics->count; i++) {
-		nics->nics[i].told = false;
-		memset(nics->nics[i].samples, 0,
-		    hypervisor_values() * sizeof(nics->nics[i].samples[0]));
-	}
-}
-
 static void
 remove_at(struct hypervisor_nics *nics, size_t at)
 {
@@ -66,6 +56,22 @@ remove_at(struct hypervisor_nics *nics, size_t at)
 	nics->count--;
 	memmove(&nics->nics[at], &nics->nics[at + 1],
 	    (nics->count - at) * sizeof(nics->nics[0]));
+}
+
+/* Of a reading that was not closed nothing stays, nor the room that its NICs took. */
+void
+hypervisor_nics_begin(struct hypervisor_nics *nics)
+{
+	for (size_t i = nics->count; i-- > 0;) {
+		struct hypervisor_nic *nic = &nics->nics[i];
+
+		if (!nic->there && nic->away == 0) {
+			remove_at(nics, i);
+			continue;
+		}
+		nic->told = false;
+		memset(nic->samples, 0, hypervisor_values() * sizeof(nic->samples[0]));
+	}
 }
 
 static struct hypervisor_nic *

@@ -8,11 +8,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "rackmesh/core/log.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 
 #define PIECE_BYTES 16384
 #define PIECES_PER_WAKEUP 8
+#define ERROR_BYTES 160
 /* libssh may hold a packet that it has read already: it is asked again, even if nothing
  * more comes. */
 #define LOOK_AGAIN_US 100000
@@ -150,8 +152,12 @@ ssh_client_stage(const struct ssh_client *client)
 static int
 failed(struct ssh_client *client, struct rm_why *why)
 {
+	const char *error =
+	    ssh_get_error(client->session); /* may be the peer's words */
+	char quoted[ERROR_BYTES];
+
 	return rm_why(why, -EPROTO, "%s: %s", ssh_client_stage(client),
-	    ssh_get_error(client->session));
+	    rm_log_quote(quoted, sizeof(quoted), error, strlen(error)));
 }
 
 /* Of a call of libssh that is made again until it is done. */

@@ -73,6 +73,8 @@ static const char esxcli[] = "@rackmesh stats vmnic5\n"
 			     "   Received PFC Frames: 0 1 2 88 4 5 6 7\n";
 
 static const char end[] = "@rackmesh end\n";
+/* Runs vsish, whose answer is of no matter. */
+#define VSISH_RAN "@rackmesh vsish vmnic5\n"
 
 struct world {
 	struct hypervisor_nics *nics;
@@ -146,7 +148,7 @@ the_tables_tell_state_and_settings_of_each_nic(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(READ(w, tables, end), 0);
+	assert_int_equal(READ(w, tables, VSISH_RAN, end), 0);
 	assert_int_equal(hypervisor_nics_told(w->nics), 2);
 	assert_string_equal(nic_of(w, "vmnic5")->driver, "nmlx5_core");
 	assert_int_equal(value(w, "vmnic0", "link_up", 0), 0);
@@ -214,7 +216,7 @@ dcb_tells_pfc_by_priority(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(READ(w, tables, esxcli, end), 0);
+	assert_int_equal(READ(w, tables, esxcli, VSISH_RAN, end), 0);
 	assert_int_equal(value(w, "vmnic5", "pfc_on", 0), 0);
 	assert_int_equal(value(w, "vmnic5", "dcb_ieee", 0), 0);
 	assert_int_equal(value(w, "vmnic5", "pfc_enabled", 3), 1);
@@ -255,6 +257,43 @@ an_answer_that_is_cut_short_does_not_count(void **state)
 	assert_non_null(strstr(w->why.text, "ends before its end"));
 	assert_false(nic_of(w, "vmnic5")->there);
 	assert_true(value(w, "vmnic5", "gpause_rx_frames", 0) == ABSENT);
+}
+
+static void
+nics_of_an_answer_that_was_cut_short_take_no_room(void **state)
+{
+	struct world *w = *state;
+	char junk[64 * 32] = "";
+
+	for (int i = 0; i < HYPERVISOR_MAX_NICS; i++)
+		snprintf(junk + strlen(junk), sizeof(junk) - strlen(junk),
+		    "@rackmesh vsish junk%d\n", i);
+	assert_int_equal(READ(w, junk), -EPROTO);
+	assert_int_equal(READ(w, tables, vsish, end), 0);
+	assert_true(nic_of(w, "vmnic5")->there);
+}
+
+static void
+a_host_whose_vsish_says_nothing_is_not_read(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(READ(w, tables, end), -EPROTO);
+	assert_non_null(strstr(w->why.text, "vsish tells nothing"));
+}
+
+static void
+errors_without_end_are_refused(void **state)
+{
+	struct world *w = *state;
+	struct esxi *esxi = esxi_new(w->nics, &w->counts);
+	static const char line[] = "vsish: not permitted\n";
+	int r = 0;
+
+	for (size_t len = 0; r == 0 && len <= 2 * ESXI_MAX_BYTES; len += strlen(line))
+		r = esxi_feed_error(esxi, line, strlen(line));
+	assert_int_equal(r, -EMSGSIZE);
+	esxi_free(esxi);
 }
 
 static void
@@ -322,13 +361,14 @@ nics_beyond_the_limit_are_refused_and_those_gone_make_room(void **state)
 	for (int i = 0; i < HYPERVISOR_MAX_NICS + 3; i++)
 		snprintf(many + strlen(many), sizeof(many) - strlen(many),
 		    "vmnic%d  1500\n", i);
-	assert_int_equal(READ(w, many, end), 0);
+	assert_int_equal(READ(w, many, VSISH_RAN, end), 0);
 	assert_int_equal(hypervisor_nics_count(w->nics), HYPERVISOR_MAX_NICS);
 	assert_int_equal(w->counts.refused, 3);
 	assert_string_equal(hypervisor_nics_get(w->nics, 10)->name, "vmnic10");
 	for (int i = 0; i <= HYPERVISOR_AWAY_READINGS; i++)
-		assert_int_equal(
-		    READ(w, "@rackmesh list\nName  MTU\nvmnic3  1500\n", end), 0);
+		assert_int_equal(READ(w, "@rackmesh list\nName  MTU\nvmnic3  1500\n",
+				     "@rackmesh vsish vmnic3\n", end),
+		    0);
 	assert_int_equal(hypervisor_nics_count(w->nics), 1);
 	assert_string_equal(hypervisor_nics_get(w->nics, 0)->name, "vmnic3");
 }
@@ -360,6 +400,9 @@ main(void)
 		TEST(dcb_tells_pfc_by_priority),
 		TEST(a_second_reading_counts_what_came_between),
 		TEST(an_answer_that_is_cut_short_does_not_count),
+		TEST(nics_of_an_answer_that_was_cut_short_take_no_room),
+		TEST(a_host_whose_vsish_says_nothing_is_not_read),
+		TEST(errors_without_end_are_refused),
 		TEST(a_host_without_esxcli_is_named_as_none),
 		TEST(values_that_make_no_sense_are_counted_and_hide_no_other),
 		TEST(output_without_end_is_refused),

@@ -96,6 +96,29 @@ global_pause_frames_are_told_from_pfc(void **state)
 }
 
 static void
+what_is_not_counted_of_global_pause_is_not_told(void **state)
+{
+	struct world *w = *state;
+	const char *told;
+
+	READ(w, { 'd', "rx_global_pause", "1000" });
+	READ(w, { 'd', "rx_global_pause", "1200" });
+	told = only(w, FINDING_GLOBAL_PAUSE_USED);
+	assert_non_null(strstr(told, "received 200"));
+	assert_null(strstr(told, "stopped it"));
+}
+
+static void
+a_counter_that_went_back_is_no_storm(void **state)
+{
+	struct world *w = *state;
+
+	READ(w, { 'd', "tx_prio3_pause_duration", "3600000000" });
+	READ(w, { 'd', "tx_prio3_pause_duration", "3599999999" });
+	assert_int_equal(count(w, TEN_SECONDS), 0);
+}
+
+static void
 pfc_frames_are_no_global_pause(void **state)
 {
 	struct world *w = *state;
@@ -206,6 +229,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(global_pause_frames_are_told_from_pfc),
+		TEST(what_is_not_counted_of_global_pause_is_not_told),
+		TEST(a_counter_that_went_back_is_no_storm),
 		TEST(pfc_frames_are_no_global_pause),
 		TEST(global_pause_set_without_pfc_is_told_at_the_first_reading),
 		TEST(a_storm_warning_names_the_host_as_its_source),
