@@ -483,19 +483,37 @@ take_outputs(struct nexus_values *values, const json_t *root, struct rm_why *why
 	return 0;
 }
 
+/* Each of a tree's nodes costs some fifty times its bytes. */
+static bool
+has_too_many_nodes(const char *text, size_t len)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < len; i++)
+		count += text[i] == '{' || text[i] == '[' || text[i] == ',';
+	return count > NEXUS_MAX_NODES;
+}
+
 int
 nexus_parse(const char *text, size_t len, struct nexus_values **ret, struct rm_why *why)
 {
-	struct nexus_values *values = calloc(1, sizeof(*values));
+	struct nexus_values *values;
 	json_error_t error;
 	json_t *root;
 	int r;
 
+	if (has_too_many_nodes(text, len))
+		return rm_why(why, -EPROTO, "its answer has more than %d values",
+		    NEXUS_MAX_NODES);
+	values = calloc(1, sizeof(*values));
 	if (values == NULL)
 		return -ENOMEM;
 	fill_sources(values);
 	root = json_loadb(text, len, 0, &error);
-	r = root == NULL ? rm_why(why, -EPROTO, "its answer is not JSON: is it NX-API?")
+	r = root == NULL ? rm_why(why, -EPROTO,
+			       "its answer is not JSON (line %d, column %d): is it "
+			       "NX-API?",
+			       error.line, error.column)
 			 : take_outputs(values, root, why);
 	json_decref(root);
 	if (r == 0 && values->no_memory)

@@ -18,6 +18,7 @@
 #include "rackmesh/core/why.h"
 
 #define NEXUS_MAX_BYTES (8 * 1024 * 1024) /* of an answer */
+#define NEXUS_MAX_NODES 400000            /* of its JSON: some 60 MB at most */
 #define NEXUS_MAX_VALUES 131072           /* of one reading; more are refused */
 #define NEXUS_CONTROL_QUEUE 8             /* the groups of QoS that have no number */
 #define NEXUS_SPAN_QUEUE 9

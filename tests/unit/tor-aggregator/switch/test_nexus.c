@@ -449,6 +449,22 @@ nonsense_is_counted_and_left_out(void **state)
 }
 
 static void
+a_tree_of_too_many_values_is_refused_before_it_is_made(void **state)
+{
+	struct talk *talk = *state;
+	const size_t len = 3 * (size_t)NEXUS_MAX_NODES;
+	char *text = malloc(len + 1);
+
+	assert_non_null(text);
+	for (size_t i = 0; i < len; i += 3)
+		memcpy(text + i, "{},", 3);
+	text[len] = '\0';
+	assert_int_equal(read_bytes(talk, text), -EPROTO);
+	assert_non_null(strstr(talk->why.text, "more than"));
+	free(text);
+}
+
+static void
 other_servers_and_empty_switches_are_named(void **state)
 {
 	struct talk *talk = *state;
@@ -529,6 +545,7 @@ main(void)
 		TEST(deltas_and_resets_are_counted),
 		TEST(a_missing_summand_is_no_reset),
 		TEST(nonsense_is_counted_and_left_out),
+		TEST(a_tree_of_too_many_values_is_refused_before_it_is_made),
 		TEST(other_servers_and_empty_switches_are_named),
 		TEST(no_more_ports_than_the_limit_are_kept),
 	};
