@@ -161,6 +161,18 @@ held_not(struct diagnosis_finding *finding, rm_mono_t now)
 		*finding = (struct diagnosis_finding){ 0 };
 }
 
+/* What explains it away does so while it stands: a link that has come up again trains
+ * on, and counts errors, when its flap is over. */
+static bool
+is_explained(const struct diagnosed *rnic, size_t diagnosis)
+{
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		if ((rules[diagnosis].unless & UINT32_C(1) << d) != 0 &&
+		    rnic->findings[d].stands)
+			return true;
+	return false;
+}
+
 void
 diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 {
@@ -182,7 +194,8 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 			rules_judge(&rnic->evidence, rnic->results);
 		rnic->judged = true;
 		for (size_t d = 0; d < DIAGNOSES; d++)
-			if (rnic->fresh && rnic->results[d].status == RULE_HOLDS)
+			if (rnic->fresh && rnic->results[d].status == RULE_HOLDS &&
+			    !is_explained(rnic, d))
 				held(rnic, d, now, wall);
 			else
 				held_not(&rnic->findings[d], now);
