@@ -14,15 +14,18 @@
 #define EXCUSED_WINDOWS 8
 #define DOWN_AFTER_FLAPPING 40 /* windows without an end: it is down, after all */
 
+#define FRESH_NS RM_NS_PER_S
+
 /* Whose agent is silent may have changed its mind; a pause outlives the agent. */
 static bool
 is_fresh(const struct rack *rack, size_t member)
 {
 	const struct rack_member *of = &rack->members[member];
-	const enum host_state state = rack->hosts[of->host_index].state;
+	const struct rack_host *host = &rack->hosts[of->host_index];
 
-	return !of->port_untold && (host_is_witness(state) || state == HOST_STALLED ||
-				       state == HOST_PAUSED);
+	return !of->port_untold &&
+	       (host_is_witness(host->state) || host->state == HOST_PAUSED ||
+		   (host->state == HOST_STALLED && host->silent_ns <= FRESH_NS));
 }
 
 static bool
