@@ -196,8 +196,9 @@ localise_may_be_one_pair(
 #define SUDDEN_LOSS 0.3                /* of what was known to lose a few before */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
 #define WAIT_NS (6 * RM_NS_PER_S)
-#define STALE_NS (45 * RM_NS_PER_S)  /* until nothing recent is of it */
-#define DECIDED_NS (5 * RM_NS_PER_S) /* rows of the same flows */
+#define STALE_NS (45 * RM_NS_PER_S)       /* until nothing recent is of it */
+#define STALE_SHARE_NS (20 * RM_NS_PER_S) /* what loses a share may do so in bursts */
+#define DECIDED_NS (5 * RM_NS_PER_S)      /* rows of the same flows */
 
 int
 localise_standings_init(struct localise_standings *standings, size_t size)
@@ -262,9 +263,13 @@ forget_way(struct localise_way *way, void *arg)
 {
 	const struct forget *forget = arg;
 
-	if (localise_standing_on(forget->s, way) &&
-	    !localise_standings_slow(forget->standings, way))
-		localise_bins_forget(way);
+	if (!localise_standing_on(forget->s, way))
+		return true;
+	for (size_t i = 0; i < forget->standings->count; i++)
+		if (forget->standings->standings[i].named &&
+		    localise_standing_on(&forget->standings->standings[i], way))
+			return true;
+	localise_bins_forget(way);
 	return true;
 }
 
@@ -277,8 +282,9 @@ localise_standings_fade(
 		const int64_t absent = rm_mono_since(now, s->seen);
 		/* What was named is remembered until its losses are forgotten: the next
 		 * fault of its ways is weighed without them. */
-		const int64_t kept =
-		    s->told.ns == 0 || loses_a_share(s) ? SLOW_LAPSE_NS : STALE_NS;
+		const int64_t kept = s->told.ns == 0    ? SLOW_LAPSE_NS
+				     : loses_a_share(s) ? STALE_SHARE_NS
+							: STALE_NS;
 		struct forget forget = { standings, s };
 
 		if (absent > (s->slow ? SLOW_LAPSE_NS : LAPSE_NS))

@@ -173,6 +173,37 @@ a_spine_that_lost_until_lately_is_not_blamed_for_its_cable(void **state)
 	}
 }
 
+/* Not a new fault at each burst: what it has lost is kept in between. */
+static void
+a_cable_that_loses_in_bursts_stays_named(void **state)
+{
+	const int64_t end_ns = FROM_NS + 120 * RM_NS_PER_S;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct fabric *fabric = new_fabric(seed, 1e-6);
+		int64_t named_ns = 0;
+
+		for (int i = 0; i < 6; i++)
+			fabric_add_fault(
+			    fabric, (struct fabric_fault){ FABRIC_LOSSY, 1, 1, 0.08,
+					FROM_NS + i * 20 * RM_NS_PER_S,
+					FROM_NS + (i * 20 + 4) * RM_NS_PER_S });
+		while (fabric_now(fabric) < end_ns) {
+			const struct rm_verdict *verdicts;
+			const int64_t before_ns = fabric_now(fabric);
+			const int n = fabric_step(fabric, &verdicts);
+
+			for (int i = 0; i < n; i++)
+				assert_string_equal(verdicts[i].part.name, CABLE);
+			if (n > 0)
+				named_ns += fabric_now(fabric) - before_ns;
+		}
+		assert_true(named_ns > 60 * RM_NS_PER_S);
+		fabric_free(fabric);
+	}
+}
+
 int
 main(void)
 {
@@ -185,6 +216,7 @@ main(void)
 		cmocka_unit_test(what_dead_rnics_lost_in_some_seconds_is_no_slow_loss),
 		cmocka_unit_test(
 		    a_spine_that_lost_until_lately_is_not_blamed_for_its_cable),
+		cmocka_unit_test(a_cable_that_loses_in_bursts_stays_named),
 	};
 
 	return cmocka_run_group_tests_name("localise_slow", tests, NULL, NULL);
