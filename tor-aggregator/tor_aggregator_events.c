@@ -18,6 +18,7 @@
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/drift/drift.h"
 #include "tor-aggregator/drift/drift_groups.h"
+#include "tor-aggregator/hypervisor/hypervisor_collector.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -320,6 +321,8 @@ tor_aggregator_reload(void *arg)
 		    r, "cannot use the new receivers of alerts, restart the daemon");
 	tor_aggregator_load_plans(aggregator, config); /* says what is wrong */
 	expect_anew(aggregator);
+	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
+		hypervisor_collector_retry(aggregator->hypervisors[i]);
 }
 
 /* The least time up to which all agents of the rack that report have reported. */

@@ -3,6 +3,8 @@ hang, flood, are others than they should be or are gone, which nothing else wait
 
 import itertools
 import json
+import shutil
+import signal
 
 import pytest
 
@@ -166,6 +168,32 @@ def test_each_way_to_fail_is_said_and_delays_no_other_host(hypervisors, tmp_path
     assert lines and all(a != b for a, b in itertools.pairwise(lines))
     assert rack.answer("gone")["wait_ms"] >= 16000
     assert rack.own("up", "other") == 0
+
+
+def test_a_host_that_refuses_the_key_is_asked_again_late_or_after_a_reload(hypervisors, tmp_path):
+    """ESXi locks the user after five failed logins."""
+    rack = hypervisors("esx1", "gone")
+    rack.start_hosts()
+    allowed, own = rack.hosts["esx1"].folder / "user.key.pub", tmp_path / "own.pub"
+    shutil.copy(allowed, own)
+    make_key(tmp_path / "stranger.key")
+    shutil.copy(tmp_path / "stranger.key.pub", allowed)
+    rack.hosts["gone"].kill()
+    rack.world.start()
+    rack.wait_error("esx1", "refuses the key for user root; the next attempt is in 30 minutes")
+    assert rack.answer("esx1")["wait_ms"] == 30 * 60000
+    # Two failures after one another of another host: it would have been asked again.
+    failed = rack.own("reads_failed_total", "gone")
+    until("other hosts are tried again", READ_S,
+          lambda: rack.own("reads_failed_total", "gone") >= failed + 2)
+    assert rack.own("reads_total", "esx1") == 1
+    rack.aggregator.signal(signal.SIGHUP)
+    until("a reload asks it at once", READ_S,
+          lambda: rack.own("reads_failed_total", "esx1") == 2)
+    shutil.copy(own, allowed)
+    rack.aggregator.signal(signal.SIGHUP)
+    rack.wait_up("esx1", 1)
+    assert rack.own("reads_failed_total", "esx1") == 2
 
 
 def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):

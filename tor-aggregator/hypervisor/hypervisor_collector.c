@@ -14,9 +14,10 @@
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/hypervisor/ssh_client.h"
 
-#define MOST_NS (30 * RM_NS_PER_S)     /* that one reading may take */
-#define BACKOFF_NS (600 * RM_NS_PER_S) /* longest time between two attempts */
-#define START_NS (2 * RM_NS_PER_S)     /* the first readings of all begin within */
+#define MOST_NS (30 * RM_NS_PER_S)      /* that one reading may take */
+#define BACKOFF_NS (600 * RM_NS_PER_S)  /* longest time between two attempts */
+#define REFUSED_NS (1800 * RM_NS_PER_S) /* least time after a refused key */
+#define START_NS (2 * RM_NS_PER_S)      /* the first readings of all begin within */
 
 struct hypervisor_collector {
 	struct hypervisor_collector_options options;
@@ -39,6 +40,7 @@ struct hypervisor_collector {
 	rm_mono_t ended; /* the last whole reading */
 	struct hypervisor_collector_counts counts;
 	uint64_t failed_in_a_row;
+	bool refused; /* the last one: the key */
 	struct rm_why error;
 };
 
@@ -114,17 +116,21 @@ hypervisor_collector_free(struct hypervisor_collector *collector)
 	free(collector);
 }
 
-/* The interval, then twice that, four times that ... */
+/* The interval, then twice that, four times that ... After a refused key it is at least
+ * REFUSED_NS. */
 static void
 wait_next(struct hypervisor_collector *collector)
 {
+	const int64_t most =
+	    collector->interval_ns > BACKOFF_NS ? collector->interval_ns : BACKOFF_NS;
 	int64_t wait = collector->interval_ns;
 
-	for (uint64_t i = 1; i < collector->failed_in_a_row && wait < BACKOFF_NS; i++)
+	for (uint64_t i = 1; i < collector->failed_in_a_row && wait < most; i++)
 		wait *= 2;
-	if (wait > BACKOFF_NS)
-		wait = collector->interval_ns > BACKOFF_NS ? collector->interval_ns
-							   : BACKOFF_NS;
+	if (wait > most)
+		wait = most;
+	if (collector->refused && wait < REFUSED_NS)
+		wait = REFUSED_NS;
 	collector->shown.wait_ns = wait;
 	rm_timer_at(collector->turn, rm_mono_add(collector->begun, wait));
 }
@@ -135,7 +141,12 @@ fail(struct hypervisor_collector *collector, int r, const char *why)
 {
 	const struct rm_why before = collector->error;
 
-	rm_why(&collector->error, 0, "%s", why[0] != '\0' ? why : strerror(-r));
+	collector->refused = r == -EKEYREJECTED;
+	rm_why(&collector->error, 0, "%s%s", why[0] != '\0' ? why : strerror(-r),
+	    collector->refused ? "; the next attempt is in 30 minutes, or at once "
+				 "after a reload (SIGHUP), because ESXi locks a user "
+				 "after 5 failed logins"
+			       : "");
 	hang_up(collector);
 	collector->counts.failed++;
 	collector->shown.up = false;
@@ -172,6 +183,7 @@ succeed(struct hypervisor_collector *collector)
 		    shown->name, hypervisor_nics_told(collector->nics),
 		    (unsigned long long)collector->failed_in_a_row);
 	shown->up = true;
+	collector->refused = false;
 	collector->failed_in_a_row = 0;
 	hang_up(collector);
 	wait_next(collector);
@@ -341,6 +353,13 @@ on_turn(void *arg)
 		collector->address_count = 1;
 		dial_next(collector, 0);
 	}
+}
+
+void
+hypervisor_collector_retry(struct hypervisor_collector *collector)
+{
+	if (collector->failed_in_a_row > 0 && !collector->reading)
+		rm_timer_after(collector->turn, 0);
 }
 
 struct hypervisor_shown

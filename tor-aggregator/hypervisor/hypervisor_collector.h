@@ -3,9 +3,10 @@
  *
  * A reading is one login and one command, with a deadline below the interval: a host
  * that hangs, is slow or lies costs that one reading, and nothing else waits for it.
- * After readings that failed the next one comes later and later, since ESXi locks a
- * user that fails to log in too often. What is shown is the last whole reading, with
- * its age.
+ * After readings that failed the next one comes later and later. ESXi locks a user for
+ * 15 minutes after 5 failed logins: after a refused key the next one comes 30 minutes
+ * later, so that such a lock also ends while two aggregators ask. What is shown is the
+ * last whole reading, with its age.
  */
 #ifndef TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_COLLECTOR_H
 #define TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_COLLECTOR_H
@@ -47,6 +48,9 @@ int hypervisor_collector_new(const struct hypervisor_collector_options *options,
     struct hypervisor_collector **ret);
 void hypervisor_collector_free(
     struct hypervisor_collector *collector); /* NULL is fine */
+
+/* If its last reading failed: reads at once instead of when the wait is over. */
+void hypervisor_collector_retry(struct hypervisor_collector *collector);
 
 /* Borrowed until the loop goes on. */
 struct hypervisor_shown hypervisor_collector_shown(

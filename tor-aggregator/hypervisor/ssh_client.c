@@ -216,10 +216,11 @@ login(struct ssh_client *client, struct rm_why *why)
 		return 0;
 	case SSH_AUTH_DENIED:
 	case SSH_AUTH_PARTIAL:
-		return rm_why(why, -EACCES, "it refuses the key for user %s",
+		return rm_why(why, -EKEYREJECTED, "it refuses the key for user %s",
 		    client->options.user);
-	default:
-		return failed(client, why);
+	default: /* a server that has counted too many failures breaks off */
+		failed(client, why);
+		return -EKEYREJECTED;
 	}
 }
 

@@ -32,7 +32,8 @@ struct ssh_client_options { /* all borrowed, for as long as the client lives */
 struct ssh_client_callbacks {
 	/* error: of the command's errors. < 0 ends it, and comes back in on_end. */
 	int (*on_output)(const void *data, size_t len, bool error, void *arg);
-	/* Once, and last: the client may be freed in it. 0: the command has ended.
+	/* Once, and last: the client may be freed in it. 0: the command has ended;
+	 * -EKEYREJECTED: the host may have counted a failed login against the user.
 	 * connected: it got as far as to the host's SSH. why: "" where r says it. */
 	void (*on_end)(int r, bool connected, const char *why, void *arg);
 	void *arg;
