@@ -48,6 +48,29 @@ check_peers(struct rm_check *check, const struct aggregator_config *config)
 	}
 }
 
+/* The daemon starts without them, since a rack must be watched all the same. */
+static void
+check_collectors(struct rm_check *check, const struct aggregator_config *config)
+{
+	const struct aggregator_tor_config *tors = config->tors.items;
+	const struct hypervisor_config *hypervisors = config->hypervisors.items;
+	struct rm_why why;
+	char at[64];
+
+	for (size_t i = 0; i < config->tors.count; i++) {
+		snprintf(at, sizeof(at), "tors[%zu].switch.password_file", i);
+		if (switch_config_check_files(&tors[i].counters, &why) < 0)
+			rm_check_error(check, at, "%s", why.text);
+		snprintf(at, sizeof(at), "tors[%zu].switch.authorities", i);
+		rm_check_file(check, at, tors[i].counters.authorities);
+	}
+	for (size_t i = 0; i < config->hypervisors.count; i++) {
+		snprintf(at, sizeof(at), "hypervisors[%zu]", i);
+		if (hypervisor_check_files(&hypervisors[i], &why) < 0)
+			rm_check_error(check, at, "%s", why.text);
+	}
+}
+
 static void
 check_plans(struct rm_check *check, const struct aggregator_config *config,
     const char *const *tors)
@@ -192,6 +215,7 @@ aggregator_check(const void *arg, bool connect)
 	rm_check_peers(&check, "analyzers", &config->analyzers);
 	check_peers(&check, config);
 	check_plans(&check, config, tors);
+	check_collectors(&check, config);
 	rm_check_site(&check, "alerts", &config->alerts.site);
 	rm_check_site(&check, "otlp", &config->otlp.site);
 	if (connect)

@@ -217,8 +217,11 @@ def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):
 
 def test_an_unknown_host_is_shown_no_key(hypervisors):
     rack = hypervisors("esx1")
+    rack.hosts["esx1"].known_hosts.unlink()
+    rack.start()  # the rack is watched without that file
+    rack.wait_error("esx1", "known_hosts: No such file")
+    assert rack.own("up", "esx1") == 0
     rack.hosts["esx1"].known_hosts.write_text("")
-    rack.start()
     rack.wait_error("esx1", "its host key is not in")
     assert "Accepted" not in rack.hosts["esx1"].log.read_text()
     assert "publickey" not in rack.hosts["esx1"].log.read_text()

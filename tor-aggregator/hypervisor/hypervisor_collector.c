@@ -254,8 +254,11 @@ dial(struct hypervisor_collector *collector, const struct rm_address *address,
 	};
 	uint8_t *key;
 	size_t len;
-	int r = rm_file_read_secret(config->key, HYPERVISOR_KEY_BYTES, &key, &len, why);
+	int r = hypervisor_check_files(config, why);
 
+	if (r == 0)
+		r = rm_file_read_secret(
+		    config->key, HYPERVISOR_KEY_BYTES, &key, &len, why);
 	if (r < 0)
 		return r;
 	options.key = (const char *)key;

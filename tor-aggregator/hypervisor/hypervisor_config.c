@@ -60,9 +60,15 @@ check_one(const struct hypervisor_config *config, size_t at, const char *path,
 		return rm_config_refuse(path, why,
 		    "expected the whole path of a file, without a %",
 		    "hypervisors[%zu].known_hosts", at);
+	return 0;
+}
+
+int
+hypervisor_check_files(const struct hypervisor_config *config, struct rm_why *why)
+{
 	if (access(config->known_hosts, R_OK) < 0)
-		return rm_config_refuse(
-		    path, why, "cannot be read", "hypervisors[%zu].known_hosts", at);
+		return rm_why(
+		    why, -errno, "%s: %s", config->known_hosts, strerror(errno));
 	return rm_file_check_secret(config->key, why);
 }
 

@@ -31,9 +31,13 @@ extern const struct rm_option hypervisor_options[];
 	  hypervisor_options, sizeof(struct hypervisor_config) }
 /* clang-format on */
 
-/* -EINVAL, -EACCES ... and why. */
+/* No file is read: a missing one must not keep the daemon from starting. -EINVAL and
+ * why. */
 int hypervisors_check(
     const struct rm_list *hypervisors, const char *path, struct rm_why *why);
+/* Would a login find the key and the known hosts? -EINVAL, -EACCES, -ENOENT ... and
+ * why. */
+int hypervisor_check_files(const struct hypervisor_config *config, struct rm_why *why);
 
 /* Where it is, with its port. -EINVAL. */
 int hypervisor_endpoint(

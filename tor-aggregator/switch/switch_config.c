@@ -37,9 +37,7 @@ int
 switch_config_check(
     const struct switch_config *config, size_t at, const char *path, struct rm_why *why)
 {
-	char password[SWITCH_PASSWORD_BYTES];
 	struct rm_endpoint endpoint;
-	int r = 0;
 
 	if (config->kind == SWITCH_NONE)
 		return config->address[0] == '\0'
@@ -50,8 +48,16 @@ switch_config_check(
 	if (rm_endpoint_parse(config->address, &endpoint) < 0)
 		return rm_config_refuse(
 		    path, why, RM_ENDPOINT_EXPECTED, "tors[%zu].switch.address", at);
-	r = check_login(config, at, path, why);
-	if (r == 0 && config->password_file[0] != '\0')
+	return check_login(config, at, path, why);
+}
+
+int
+switch_config_check_files(const struct switch_config *config, struct rm_why *why)
+{
+	char password[SWITCH_PASSWORD_BYTES];
+	int r = 0;
+
+	if (config->kind != SWITCH_NONE && config->password_file[0] != '\0')
 		r = rm_file_read_password(
 		    config->password_file, password, sizeof(password), why);
 	explicit_bzero(password, sizeof(password));

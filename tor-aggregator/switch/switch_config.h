@@ -42,8 +42,11 @@ extern const struct rm_word switch_kinds[];
 
 #define SWITCH_PASSWORD_BYTES 513
 
-/* at: the ToR's number. -EINVAL, -EACCES ... and why. */
+/* at: the ToR's number. No file is read: a missing one must not keep the daemon from
+ * starting. -EINVAL and why. */
 int switch_config_check(const struct switch_config *config, size_t at, const char *path,
     struct rm_why *why);
+/* Would a reading find its password? -EINVAL, -EACCES, -ENOENT ... and why. */
+int switch_config_check_files(const struct switch_config *config, struct rm_why *why);
 
 #endif

@@ -250,6 +250,21 @@ a_key_that_others_can_read_is_not_used(void **state)
 }
 
 static void
+missing_files_are_named_and_looked_for_again(void **state)
+{
+	struct world *w = *state;
+
+	unlink(w->known_hosts);
+	assert_non_null(strstr(run(w, "", false, 2), w->known_hosts));
+	assert_null(w->peer);
+	assert_int_equal(hypervisor_collector_counts(w->collector)->failed, 2);
+	hypervisor_collector_free(w->collector);
+	write_text(w->known_hosts, "");
+	unlink(w->key);
+	assert_non_null(strstr(run(w, "", false, 2), w->key));
+}
+
+static void
 a_key_that_is_none_is_said(void **state)
 {
 	struct world *w = *state;
@@ -293,6 +308,7 @@ main(void)
 		TEST(an_ssh_that_breaks_off_is_said),
 		TEST(nobody_there_is_said),
 		TEST(a_key_that_others_can_read_is_not_used),
+		TEST(missing_files_are_named_and_looked_for_again),
 		TEST(a_key_that_is_none_is_said),
 		TEST(no_reading_leaves_a_file_open),
 	};
