@@ -136,10 +136,12 @@ def test_a_switch_that_lies_hides_no_other_port(rack):
     rack.switch.count("Ethernet1/1", "eth_inbytes", value="9" * 30)
     rack.switch.count("Ethernet1/1", "eth_inucast", value={"deep": [["x"]]})
     rack.switch.count("Ethernet1/1", "eth_outbytes", value="NaN")
+    rack.switch.count("Ethernet1/1", "eth_inmcast", value=1 << 64)  # no integer of JSON's parsers
+    rack.switch.count("Ethernet1/1", "eth_inbcast", value="NOT-UTF-8")
     rack.switch.count("Ethernet1/2", "eth_inbytes", value="5")
     rack.switch.unknown.add("show queuing tabular")
     wait_shown(rack, 5, "rx_bytes_total")  # Ethernet1/1's is not there
-    until("lies are counted", READ_S, lambda: own(rack, "parse_errors_total") >= 2)
+    until("lies are counted", READ_S, lambda: own(rack, "parse_errors_total") >= 4)
     wait_up(rack, 1)
 
     for raw, error in ((b"x" * HUGE, "larger than"), (b"[" * 100000, "not JSON"),

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tor-aggregator/switch/nexus_text.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_table.h"
 
@@ -181,10 +182,19 @@ read_word(const char *text, const char *word, uint64_t *ret)
 	return 0;
 }
 
+/* Such a string is counted already. */
+static bool
+is_damaged(const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	return text != NULL && strchr(text, NEXUS_TEXT_DAMAGED) != NULL;
+}
+
 static int
 read_value(const struct source *source, const json_t *value, uint64_t *ret)
 {
-	if (json_is_null(value))
+	if (json_is_null(value) || is_damaged(value))
 		return -ENODATA;
 	if (json_is_string(value))
 		return source->word[0] == '\0'
@@ -494,12 +504,34 @@ has_too_many_nodes(const char *text, size_t len)
 	return count > NEXUS_MAX_NODES;
 }
 
+static int
+read_tree(struct nexus_values *values, const char *text, size_t len, struct rm_why *why)
+{
+	json_error_t error;
+	json_t *root;
+	char *clean;
+	size_t clean_len;
+	int r;
+
+	r = nexus_text_clean(
+	    text, len, &clean, &clean_len, &values->counts.parse_errors);
+	if (r < 0)
+		return r;
+	root = json_loadb(clean, clean_len, 0, &error);
+	free(clean);
+	r = root == NULL ? rm_why(why, -EPROTO,
+			       "its answer is not JSON (line %d, column %d): is it "
+			       "NX-API?",
+			       error.line, error.column)
+			 : take_outputs(values, root, why);
+	json_decref(root);
+	return r;
+}
+
 int
 nexus_parse(const char *text, size_t len, struct nexus_values **ret, struct rm_why *why)
 {
 	struct nexus_values *values;
-	json_error_t error;
-	json_t *root;
 	int r;
 
 	if (has_too_many_nodes(text, len))
@@ -509,13 +541,7 @@ nexus_parse(const char *text, size_t len, struct nexus_values **ret, struct rm_w
 	if (values == NULL)
 		return -ENOMEM;
 	fill_sources(values);
-	root = json_loadb(text, len, 0, &error);
-	r = root == NULL ? rm_why(why, -EPROTO,
-			       "its answer is not JSON (line %d, column %d): is it "
-			       "NX-API?",
-			       error.line, error.column)
-			 : take_outputs(values, root, why);
-	json_decref(root);
+	r = read_tree(values, text, len, why);
 	if (r == 0 && values->no_memory)
 		r = -ENOMEM;
 	if (r < 0)

@@ -122,7 +122,7 @@ class Nexus:
         outputs = [self.output(each.strip()) for each in asked["input"].split(" ;")]
         answer = {"type": asked["type"], "version": "1.0", "sid": "eoc",
                   "outputs": {"output": outputs[0] if len(outputs) == 1 else outputs}}
-        return json.dumps({"ins_api": answer}).encode()
+        return json.dumps({"ins_api": answer}).encode().replace(b"NOT-UTF-8", b"\xff")
 
     def output(self, command):
         body = {

@@ -255,6 +255,57 @@ ports_are_read_whatever_their_shape(void **state)
 	assert_int_equal(talk->counts.refused, 0);
 }
 
+/* A JSON parser refuses the whole answer for each of these. */
+static void
+a_broken_number_or_letter_costs_its_own_value_alone(void **state)
+{
+	static const struct {
+		const char *value;
+		uint64_t read, parse_errors;
+	} all[] = {
+		{ "9223372036854775808", UINT64_C(9223372036854775808), 0 },
+		{ "123456789012345678", UINT64_C(123456789012345678), 0 },
+		{ "18446744073709551616", MISSING, 1 },
+		{ "-9223372036854775809", MISSING, 1 },
+		{ "99999999999999999999999999999999", MISSING, 1 },
+		{ "1e400", MISSING, 1 },
+		{ "NaN", MISSING, 1 },
+		{ "007", 7, 0 },
+		{ "\"\xff\"", MISSING, 1 },
+		{ "\"1\x01\"", MISSING, 1 },
+		{ "\"\xc0\x80\"", MISSING, 1 },
+		{ "\"\xed\xa0\x80\"", MISSING, 1 },
+		{ "\"\xf4\x90\x80\x80\"", MISSING, 1 },
+		{ "\"\xe2\x82\"", MISSING, 1 },
+		{ "\"\\u0000\"", MISSING, 1 },
+		{ "\"\\ud800\"", MISSING, 1 },
+		{ "\"\\uzz\"", MISSING, 1 },
+		{ "\"\\q\"", MISSING, 1 },
+		{ "\"\\u0037\"", 7, 0 },
+		{ "\"7 us\"", 7, 0 },
+	};
+	struct talk *talk = *state;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char text[1024];
+
+		talk->counts = (struct switch_counts){ 0 };
+		switch_list_free(talk->list);
+		talk->list = NULL;
+		snprintf(text, sizeof(text),
+		    OUTPUT("show interface counters",
+			"{\"ROW\":[{\"interface_rx\":\"Eth1/1\",\"name\":\"\xc3\xa9\","
+			"\"eth_inbytes\":%s},"
+			"{\"interface_rx\":\"Ethernet1\\/2\",\"eth_inbytes\":5}]}"),
+		    all[i].value);
+		if (read_switch(talk, text) != 0 ||
+		    port_value("Ethernet1/2", "rx_bytes") != 5 ||
+		    port_value("Ethernet1/1", "rx_bytes") != all[i].read ||
+		    talk->counts.parse_errors != all[i].parse_errors)
+			fail_msg("%s: %s", all[i].value, talk->why.text);
+	}
+}
+
 static void
 errors_are_read_of_several_rows(void **state)
 {
@@ -544,6 +595,7 @@ main(void)
 		TEST(a_refused_command_hides_no_other),
 		TEST(deltas_and_resets_are_counted),
 		TEST(a_missing_summand_is_no_reset),
+		TEST(a_broken_number_or_letter_costs_its_own_value_alone),
 		TEST(nonsense_is_counted_and_left_out),
 		TEST(a_tree_of_too_many_values_is_refused_before_it_is_made),
 		TEST(other_servers_and_empty_switches_are_named),
