@@ -177,13 +177,13 @@ prove_switch(struct rack_proof *proof, const struct switch_collector *collector)
 	if (collector == NULL)
 		return;
 	shown = switch_collector_shown(collector);
-	if (shown.list == NULL || shown.interval_ns <= 0 ||
-	    shown.at.ns == proof->switch_at.ns)
+	if (shown.list == NULL || shown.reading.interval_ns <= 0 ||
+	    shown.reading.at.ns == proof->switch_at.ns)
 		return;
-	proof->switch_at = shown.at;
+	proof->switch_at = shown.reading.at;
 	for (size_t i = 0; i < switch_list_count(shown.list); i++) {
 		const struct switch_object *object = switch_list_get(shown.list, i);
-		struct evidence evidence = { .switch_ns = shown.interval_ns };
+		struct evidence evidence = { .switch_ns = shown.reading.interval_ns };
 
 		if (object->part != SWITCH_PORT)
 			return;

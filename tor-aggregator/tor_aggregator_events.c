@@ -15,6 +15,7 @@
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
 #include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/collector/collector.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/drift/drift.h"
 #include "tor-aggregator/drift/drift_groups.h"
@@ -25,6 +26,7 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/services/service_impact.h"
 #include "tor-aggregator/services/service_table.h"
+#include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/tor_aggregator.h"
 #include "tor-aggregator/tor_aggregator_diagnosis.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
@@ -301,6 +303,19 @@ expect_anew(struct tor_aggregator *aggregator)
 		drift_regroup(aggregator->drifts[t], fresh, rm_wall_now());
 }
 
+/* The reload may be because a key or a password is right now. */
+static void
+retry_collectors(struct tor_aggregator *aggregator)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (aggregator->switches[i] != NULL)
+			collector_retry(
+			    switch_collector_reading(aggregator->switches[i]));
+	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
+		collector_retry(
+		    hypervisor_collector_reading(aggregator->hypervisors[i]));
+}
+
 void
 tor_aggregator_reload(void *arg)
 {
@@ -321,8 +336,7 @@ tor_aggregator_reload(void *arg)
 		    r, "cannot use the new receivers of alerts, restart the daemon");
 	tor_aggregator_load_plans(aggregator, config); /* says what is wrong */
 	expect_anew(aggregator);
-	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
-		hypervisor_collector_retry(aggregator->hypervisors[i]);
+	retry_collectors(aggregator);
 }
 
 /* The least time up to which all agents of the rack that report have reported. */

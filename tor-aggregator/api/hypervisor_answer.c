@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/clock.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
@@ -56,8 +55,8 @@ static void
 find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
     char told[HYPERVISOR_FINDINGS][FINDING_BYTES])
 {
-	if (host->up)
-		hypervisor_findings_tell(nic, host->interval_ns, told);
+	if (host->reading.up)
+		hypervisor_findings_tell(nic, host->reading.interval_ns, told);
 	else
 		for (int i = 0; i < HYPERVISOR_FINDINGS; i++)
 			told[i][0] = '\0';
@@ -127,22 +126,9 @@ show_host(const struct hypervisor_collector *collector, struct wanted *wanted)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "host", json_string(shown.name));
-	json_object_set_new(object, "address", json_string(shown.address));
-	json_object_set_new(object, "up", json_boolean(shown.up));
-	json_object_set_new(object, "error",
-	    shown.error[0] == '\0' ? json_null() : json_string(shown.error));
-	json_object_set_new(object, "age_ms",
-	    shown.at.ns == 0
-		? json_null()
-		: json_integer(rm_mono_since(rm_mono_now(), shown.at) / RM_NS_PER_MS));
-	json_object_set_new(
-	    object, "interval_ms", json_integer(shown.interval_ns / RM_NS_PER_MS));
-	json_object_set_new(
-	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
-	json_object_set_new(
-	    object, "wait_ms", json_integer(shown.wait_ns / RM_NS_PER_MS));
+	collector_show(hypervisor_collector_reading(collector), object);
 	set_u64(object, "parse_errors",
-	    hypervisor_collector_counts(collector)->nics.parse_errors);
+	    hypervisor_collector_counts(collector)->parse_errors);
 	json_object_set_new(object, "nics", show_nics(&shown, wanted));
 	return object;
 }
@@ -179,16 +165,21 @@ hypervisor_answer_get(struct rm_http_request *request, void *arg)
 /* ---- metrics ---- */
 
 #define N(name) "rackmesh_aggregator_hypervisor_" name
-#define C(field) offsetof(struct hypervisor_collector_counts, field)
+#define R(field) offsetof(struct collector_counts, field)
+#define C(field) offsetof(struct hypervisor_nics_counts, field)
 
 /* clang-format off */
-static const struct metrics_counter collector_counters[] = {
-	{ N("reads_total"), "", C(reads), "Readings of an ESXi host's counters." },
-	{ N("reads_failed_total"), "", C(failed), "Readings that were given up." },
-	{ N("values_total"), "", C(nics.values), "Single values read." },
-	{ N("parse_errors_total"), "", C(nics.parse_errors), "Single values, lines and names of NICs that made no sense." },
-	{ N("nics_refused_total"), "", C(nics.refused), "NICs beyond the limit, at each reading." },
-	{ N("resets_total"), "", C(nics.resets), "Counters that began again at 0." },
+static const struct metrics_counter reading_counters[] = {
+	{ N("reads_total"), "", R(reads), "Readings of an ESXi host's counters." },
+	{ N("reads_failed_total"), "", R(failed), "Readings that were given up." },
+	{ 0 }
+};
+
+static const struct metrics_counter value_counters[] = {
+	{ N("values_total"), "", C(values), "Single values read." },
+	{ N("parse_errors_total"), "", C(parse_errors), "Single values, lines and names of NICs that made no sense." },
+	{ N("nics_refused_total"), "", C(refused), "NICs beyond the limit, at each reading." },
+	{ N("resets_total"), "", C(resets), "Counters that began again at 0." },
 	{ 0 }
 };
 /* clang-format on */
@@ -287,32 +278,20 @@ tell_findings(struct rm_metrics_out *out, const void *arg)
 	}
 }
 
-static double
-read_up(const void *arg)
-{
-	return hypervisor_collector_shown(arg).up;
-}
-
-static double
-read_age(const void *arg)
-{
-	const struct hypervisor_shown shown = hypervisor_collector_shown(arg);
-
-	return shown.at.ns == 0 ? -1
-				: (double)rm_mono_since(rm_mono_now(), shown.at) / 1e9;
-}
-
 static int
 add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *collector)
 {
-	const struct hypervisor_collector_counts *counts =
-	    hypervisor_collector_counts(collector);
+	const struct collector *reading = hypervisor_collector_reading(collector);
+	const struct collector_counts *counts = collector_counts(reading);
 	char label[LABEL_BYTES];
 	int r;
 
 	snprintf(label, sizeof(label), "host=\"%s\"",
 	    hypervisor_collector_shown(collector).name);
-	r = metrics_table_add(metrics, collector_counters, counts, label);
+	r = metrics_table_add(metrics, reading_counters, counts, label);
+	if (r == 0)
+		r = metrics_table_add(metrics, value_counters,
+		    hypervisor_collector_counts(collector), label);
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
 		    label, "Time that readings took which were whole.",
@@ -320,11 +299,11 @@ add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *col
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, counts, N("up"), label,
 		    "1: the last reading of the ESXi host's counters was whole.",
-		    read_up, collector);
+		    collector_read_up, reading);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,
-		    "Since the last whole reading began; -1: none yet.", read_age,
-		    collector);
+		    "Since the last whole reading began; -1: none yet.",
+		    collector_read_age_s, reading);
 	return r;
 }
 

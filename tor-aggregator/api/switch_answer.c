@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/clock.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/switch/switch_collector.h"
@@ -90,28 +89,17 @@ show_objects(const struct switch_list *list, struct wanted *wanted)
 }
 
 static json_t *
-show_switch(const struct switch_collector *collector, struct wanted *wanted)
+show_switch(
+    const char *tor, const struct switch_collector *collector, struct wanted *wanted)
 {
 	const struct switch_collector_shown shown = switch_collector_shown(collector);
-	const struct switch_collector_counts *counts =
-	    switch_collector_counts(collector);
+	const struct switch_counts *counts = switch_collector_counts(collector);
 	json_t *object = json_object();
 
-	json_object_set_new(object, "tor", json_string(shown.tor));
-	json_object_set_new(object, "address", json_string(shown.address));
-	json_object_set_new(object, "up", json_boolean(shown.up));
-	json_object_set_new(object, "error",
-	    shown.error[0] == '\0' ? json_null() : json_string(shown.error));
-	json_object_set_new(object, "age_ms",
-	    shown.at.ns == 0
-		? json_null()
-		: json_integer(rm_mono_since(rm_mono_now(), shown.at) / RM_NS_PER_MS));
-	json_object_set_new(
-	    object, "interval_ms", json_integer(shown.interval_ns / RM_NS_PER_MS));
-	json_object_set_new(
-	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
-	set_u64(object, "parse_errors", counts->values.parse_errors);
-	set_u64(object, "commands_refused", counts->values.commands_refused);
+	json_object_set_new(object, "tor", json_string(tor));
+	collector_show(switch_collector_reading(collector), object);
+	set_u64(object, "parse_errors", counts->parse_errors);
+	set_u64(object, "commands_refused", counts->commands_refused);
 	set_u64(object, "values_told", shown.told.told);
 	set_u64(object, "values_unused", shown.told.unused);
 	set_u64(object, "values_refused", shown.told.refused);
@@ -141,7 +129,8 @@ switch_answer_get(struct rm_http_request *request, void *arg)
 		    (wanted.tor == NULL ||
 			strcmp(wanted.tor, aggregator->tors[i]) == 0))
 			json_array_append_new(
-			    list, show_switch(aggregator->switches[i], &wanted));
+			    list, show_switch(aggregator->tors[i],
+				      aggregator->switches[i], &wanted));
 	set_u64(all, "object_count", wanted.count);
 	json_object_set_new(all, "switches", list);
 	rm_http_reply_json(request, 200, all);
@@ -150,17 +139,22 @@ switch_answer_get(struct rm_http_request *request, void *arg)
 /* ---- metrics ---- */
 
 #define N(name) "rackmesh_aggregator_switch_" name
-#define C(field) offsetof(struct switch_collector_counts, field)
+#define R(field) offsetof(struct collector_counts, field)
+#define C(field) offsetof(struct switch_counts, field)
 
 /* clang-format off */
-static const struct metrics_counter collector_counters[] = {
-	{ N("reads_total"), "", C(reads), "Readings of a switch's counters." },
-	{ N("reads_failed_total"), "", C(failed), "Readings that were given up." },
-	{ N("values_total"), "", C(values.values), "Single values read." },
-	{ N("parse_errors_total"), "", C(values.parse_errors), "Single values, ports and queues that made no sense." },
-	{ N("objects_refused_total"), "", C(values.refused), "Ports, queues and priority groups beyond the limits, at each reading." },
-	{ N("commands_refused_total"), "", C(values.commands_refused), "Commands that a Nexus refused or left without an answer, at each reading." },
-	{ N("resets_total"), "", C(values.resets), "Counters that began again at 0." },
+static const struct metrics_counter reading_counters[] = {
+	{ N("reads_total"), "", R(reads), "Readings of a switch's counters." },
+	{ N("reads_failed_total"), "", R(failed), "Readings that were given up." },
+	{ 0 }
+};
+
+static const struct metrics_counter value_counters[] = {
+	{ N("values_total"), "", C(values), "Single values read." },
+	{ N("parse_errors_total"), "", C(parse_errors), "Single values, ports and queues that made no sense." },
+	{ N("objects_refused_total"), "", C(refused), "Ports, queues and priority groups beyond the limits, at each reading." },
+	{ N("commands_refused_total"), "", C(commands_refused), "Commands that a Nexus refused or left without an answer, at each reading." },
+	{ N("resets_total"), "", C(resets), "Counters that began again at 0." },
 	{ 0 }
 };
 /* clang-format on */
@@ -223,21 +217,6 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 }
 
 static double
-read_up(const void *arg)
-{
-	return switch_collector_shown(arg).up;
-}
-
-static double
-read_age(const void *arg)
-{
-	const struct switch_collector_shown shown = switch_collector_shown(arg);
-
-	return shown.at.ns == 0 ? -1
-				: (double)rm_mono_since(rm_mono_now(), shown.at) / 1e9;
-}
-
-static double
 read_told(const void *arg)
 {
 	return (double)switch_collector_shown(arg).told.told;
@@ -260,8 +239,6 @@ static const struct collector_gauge {
 	const char *name, *help;
 	double (*read)(const void *collector);
 } collector_gauges[] = {
-	{ N("up"), "1: the last reading of the switch's counters was whole.", read_up },
-	{ N("age_seconds"), "Seconds since the last complete reading of the switch's counters began; -1: none yet.", read_age },
 	{ N("values_told"), "Values of the last whole reading that rackmesh_switch_* tells.", read_told },
 	{ N("values_unused"), "Values left out because no counter of their traffic class was ever above 0.", read_unused },
 	{ N("values_refused"), "Values left out because the limit of one switch is reached.", read_refused },
@@ -272,17 +249,29 @@ static int
 add_collector(struct rm_metrics *metrics, const char *tor,
     const struct switch_collector *collector)
 {
-	const struct switch_collector_counts *counts =
-	    switch_collector_counts(collector);
+	const struct collector *reading = switch_collector_reading(collector);
+	const struct collector_counts *counts = collector_counts(reading);
 	char label[LABEL_BYTES];
 	int r;
 
 	snprintf(label, sizeof(label), "tor=\"%s\"", tor);
-	r = metrics_table_add(metrics, collector_counters, counts, label);
+	r = metrics_table_add(metrics, reading_counters, counts, label);
+	if (r == 0)
+		r = metrics_table_add(
+		    metrics, value_counters, switch_collector_counts(collector), label);
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
 		    label, "Time that readings took which were whole.",
 		    &counts->took_ns);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, counts, N("up"), label,
+		    "1: the last reading of the switch's counters was whole.",
+		    collector_read_up, reading);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,
+		    "Seconds since the last complete reading of the switch's counters "
+		    "began; -1: none yet.",
+		    collector_read_age_s, reading);
 	for (size_t i = 0;
 	     r == 0 && i < sizeof(collector_gauges) / sizeof(collector_gauges[0]); i++)
 		r = rm_metrics_gauge(metrics, counts, collector_gauges[i].name, label,

@@ -132,6 +132,12 @@ ssh_client_free(struct ssh_client *client)
 	free(client);
 }
 
+bool
+ssh_client_is_connected(const struct ssh_client *client)
+{
+	return client->stage != DIAL;
+}
+
 const char *
 ssh_client_stage(const struct ssh_client *client)
 {
@@ -299,8 +305,7 @@ static void
 end(struct ssh_client *client, int r, const char *why)
 {
 	event_del(client->event);
-	client->callbacks.on_end(
-	    r, client->stage != DIAL, why, client->callbacks.arg); /* last use */
+	client->callbacks.on_end(r, why, client->callbacks.arg); /* last use */
 }
 
 static void

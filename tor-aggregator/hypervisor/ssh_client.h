@@ -34,8 +34,8 @@ struct ssh_client_callbacks {
 	int (*on_output)(const void *data, size_t len, bool error, void *arg);
 	/* Once, and last: the client may be freed in it. 0: the command has ended;
 	 * -EKEYREJECTED: the host may have counted a failed login against the user.
-	 * connected: it got as far as to the host's SSH. why: "" where r says it. */
-	void (*on_end)(int r, bool connected, const char *why, void *arg);
+	 * why: "" where r says it. */
+	void (*on_end)(int r, const char *why, void *arg);
 	void *arg;
 };
 
@@ -46,6 +46,8 @@ int ssh_client_new(const struct ssh_client_options *options,
     struct ssh_client **ret);
 void ssh_client_free(struct ssh_client *client); /* NULL is fine */
 
+/* It got as far as to the host's SSH. */
+bool ssh_client_is_connected(const struct ssh_client *client);
 /* What it is at, for an error: "no connection", "not logged in" ... */
 const char *ssh_client_stage(const struct ssh_client *client);
 
