@@ -1,6 +1,7 @@
 #include "analyzer/api/drills.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,9 @@ struct drill {
 	uint64_t token; /* ours; 0: free */
 	uint64_t session, http;
 	rm_mono_t until;
-	/* Of a mesh, else "": its answer names no region, and nobody else knows it. */
+	/* Of a rack, else "": its answer names no region, and nobody else knows it. */
 	char region[RM_NAME_BYTES];
+	bool counted; /* of a rack: its counters, not its mesh */
 };
 
 struct drills {
@@ -96,9 +98,12 @@ ask(struct drills *drills, struct rm_http_request *request,
 				 : "its aggregator cannot be asked now; try again");
 		return;
 	}
-	*place = (struct drill){ drill->token, session->id, http,
-		rm_mono_add(now, PATIENCE_NS), "" };
-	if (drill->mesh != NULL)
+	*place = (struct drill){ .token = drill->token,
+		.session = session->id,
+		.http = http,
+		.until = rm_mono_add(now, PATIENCE_NS),
+		.counted = drill->counted != NULL };
+	if (drill->mesh != NULL || drill->counted != NULL)
 		snprintf(place->region, sizeof(place->region), "%s", session->region);
 	drills->counts.asked++;
 }
@@ -163,15 +168,29 @@ rack_of(const struct drills *drills, struct rm_http_request *request)
 	return found;
 }
 
+static void
+ask_rack(struct drills *drills, struct rm_http_request *request,
+    const struct rack *rack, struct wire_drill *drill)
+{
+	const struct intake_info *session = who_serves(drills, rack);
+
+	if (session == NULL) {
+		rm_http_reply_error(
+		    request, 503, "no aggregator of %s is connected", rack->tor);
+		return;
+	}
+	drill->token = ++drills->last_token;
+	ask(drills, request, session, drill);
+}
+
 void
 drills_ask_mesh(struct rm_http_request *request, void *arg)
 {
 	struct drills *drills = arg;
 	const char *period = rm_http_query(request, "period");
 	const bool hour = period != NULL && strcmp(period, "hour") == 0;
-	const struct intake_info *session;
+	struct wire_drill drill = { .seconds = hour ? 3600 : 60 };
 	const struct rack *rack;
-	struct wire_drill drill;
 
 	if (period != NULL && !hour && strcmp(period, "minute") != 0) {
 		rm_http_reply_error(request, 400, "?period= is minute or hour");
@@ -180,21 +199,26 @@ drills_ask_mesh(struct rm_http_request *request, void *arg)
 	rack = rack_of(drills, request);
 	if (rack == NULL)
 		return;
-	session = who_serves(drills, rack);
-	if (session == NULL) {
-		rm_http_reply_error(
-		    request, 503, "no aggregator of %s is connected", rack->tor);
+	drill.mesh = rack->tor;
+	ask_rack(drills, request, rack, &drill);
+}
+
+void
+drills_ask_counted(struct rm_http_request *request, void *arg)
+{
+	struct drills *drills = arg;
+	const struct rack *rack = rack_of(drills, request);
+	struct wire_drill drill = { 0 };
+
+	if (rack == NULL)
 		return;
-	}
-	drill = (struct wire_drill){ .token = ++drills->last_token,
-		.seconds = hour ? 3600 : 60,
-		.mesh = rack->tor };
-	ask(drills, request, session, &drill);
+	drill.counted = rack->tor;
+	ask_rack(drills, request, rack, &drill);
 }
 
 /* What the aggregator says, with its region. */
 static void
-reply_mesh(const struct drill *drill, struct rm_http_request *request, int status,
+reply_rack(const struct drill *drill, struct rm_http_request *request, int status,
     const struct wire_drill_answer *answer)
 {
 	const char *json = (const char *)answer->json.data;
@@ -202,10 +226,10 @@ reply_mesh(const struct drill *drill, struct rm_http_request *request, int statu
 	size_t len = 0;
 	FILE *out;
 
-	if (!answer->mesh) {
+	if (drill->counted ? !answer->counted : !answer->mesh) {
 		rm_http_reply_error(request, 501,
-		    "the rack's aggregator runs a release that keeps no pairs: upgrade "
-		    "it");
+		    "the rack's aggregator runs a release that %s: upgrade it",
+		    drill->counted ? "tells nothing of counters" : "keeps no pairs");
 		return;
 	}
 	if (status != 200 || answer->json.len < 2 || json[0] != '{') {
@@ -244,7 +268,7 @@ drills_answer(
 	drill->token = 0;
 	request = rm_http_deferred(drills->server, drill->http);
 	if (drill->region[0] != '\0')
-		reply_mesh(drill, request, status, answer);
+		reply_rack(drill, request, status, answer);
 	else
 		rm_http_reply_text(
 		    request, status, (const char *)answer->json.data, answer->json.len);

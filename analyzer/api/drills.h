@@ -1,6 +1,6 @@
 /*
- * drills - people who asked for raw results, or for the pairs of a rack, waiting for
- * the aggregator that has them.
+ * drills - people who asked for raw results, for the pairs of a rack, or for what its
+ * counters mean, waiting for the aggregator that has them.
  */
 #ifndef ANALYZER_API_DRILLS_H
 #define ANALYZER_API_DRILLS_H
@@ -31,6 +31,8 @@ void drills_ask(struct rm_http_request *request, void *drills);
 /* rm_http_handler of "/v1/mesh/": 501 from an aggregator that knows no such question.
  */
 void drills_ask_mesh(struct rm_http_request *request, void *drills);
+/* rm_http_handler of "/v1/counters/": likewise. */
+void drills_ask_counted(struct rm_http_request *request, void *drills);
 void drills_answer(
     struct drills *drills, uint64_t session, const struct wire_drill_answer *answer);
 /* That session will not answer any more. */

@@ -1,12 +1,14 @@
 // One rack: what is known of it, what is open, and its mesh.
 
 import { ask } from "./ask.js";
+import { counters } from "./counters.js";
 import { element, facts, say, show } from "./element.js";
 import { isOpen, list } from "./incidents.js";
 import { mesh } from "./mesh.js";
 import { MARKS, age, count, duration, ppm } from "./words.js";
 
 const EACH_MS = { minute: 2000, hour: 15000 }; // megabytes, of a large rack
+const COUNTERS_MS = 5000; // as they are judged
 const RECENT = 10;
 
 const traffic = (figures) =>
@@ -60,6 +62,20 @@ export function open([region, tor]) {
     }
   }
 
+  const counted = counters();
+  let countedAt = -Infinity;
+
+  async function askCounters() {
+    if (performance.now() - countedAt < COUNTERS_MS) return;
+    countedAt = performance.now();
+    try {
+      counted.update(await ask(`/v1/counters/${encodeURIComponent(tor)}?region=${encodeURIComponent(region)}`));
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      counted.fail(`There are no counters to show: ${error.message}.`);
+    }
+  }
+
   return {
     title: tor,
     get each_ms() {
@@ -75,10 +91,11 @@ export function open([region, tor]) {
       openHead,
       openList.root,
       grid.root,
+      counted.root,
       recentHead,
       recent.root,
     ),
-    ask: askMesh,
+    ask: () => Promise.all([askMesh(), askCounters()]),
     update(known) {
       const rack = known.health.racks.find((each) => each.region === region && each.tor === tor);
       if (rack !== undefined) {

@@ -439,8 +439,9 @@ try {
 	wire::begin(writer);
 	auto rnic = wire::text(writer, drill->rnic);
 	auto mesh = wire::text(writer, drill->mesh);
-	auto root = rackmesh::CreateDrill(
-	    writer->fbb, drill->token, rnic, drill->seconds, drill->limit, mesh);
+	auto counted = wire::text(writer, drill->counted);
+	auto root = rackmesh::CreateDrill(writer->fbb, drill->token, rnic,
+	    drill->seconds, drill->limit, mesh, counted);
 	return wire::finish(writer, root.Union(), WIRE_DRILL, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -458,6 +459,7 @@ wire_open_drill(struct wire_drill *view, const uint8_t *data, size_t len)
 		return r;
 	check.text(from->rnic());
 	check.text(from->mesh());
+	check.text(from->counted());
 	if (check.error < 0)
 		return check.error;
 	view->token = from->token();
@@ -465,6 +467,7 @@ wire_open_drill(struct wire_drill *view, const uint8_t *data, size_t len)
 	view->seconds = from->seconds();
 	view->limit = from->limit();
 	view->mesh = wire::string(from->mesh());
+	view->counted = wire::string(from->counted());
 	return 0;
 }
 
@@ -475,8 +478,8 @@ try {
 	wire::begin(writer);
 	auto json =
 	    wire::numbers(writer, answer->json.data, answer->json.len, WIRE_MAX_JSON);
-	auto root = rackmesh::CreateDrillAnswer(
-	    writer->fbb, answer->token, answer->status, json, answer->mesh);
+	auto root = rackmesh::CreateDrillAnswer(writer->fbb, answer->token,
+	    answer->status, json, answer->mesh, answer->counted);
 	return wire::finish(writer, root.Union(), WIRE_DRILL_ANSWER, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -500,5 +503,6 @@ wire_open_drilled(struct wire_drill_answer *view, const uint8_t *data, size_t le
 	view->json.data = wire::borrow<uint8_t>(from->json());
 	view->json.len = wire::count(from->json());
 	view->mesh = from->mesh();
+	view->counted = from->counted();
 	return 0;
 }

@@ -166,6 +166,8 @@ struct wire_drill {
 	/* Not "": the pairs of this ToR are asked for, and no RNIC; seconds: of 3600
 	 * the last hour, else the last minute. */
 	const char *mesh;
+	/* Not "": what the counters of this ToR's rack mean is asked for. */
+	const char *counted;
 };
 
 int wire_write_drill(
@@ -176,7 +178,8 @@ struct wire_drill_answer {
 	uint64_t token;
 	uint16_t status;        /* HTTP's */
 	struct wire_bytes json; /* what /v1/drill answers, at most WIRE_MAX_JSON */
-	bool mesh; /* json is what /v1/mesh answers; an older peer knows none */
+	bool mesh;    /* json is what /v1/mesh answers; an older peer knows none */
+	bool counted; /* json is of counters; an older peer knows no such question */
 };
 
 int wire_write_drilled(struct wire_writer *writer,

@@ -43,6 +43,7 @@ SECONDS = {
     "test_restarts": 50,
     "test_switch": 50,
     "test_page": 44,
+    "test_page_counters": 40,
     "test_pairs": 41,
     "test_stalls": 40,
     "test_region": 38,

@@ -5,7 +5,7 @@ import time
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from lab.browser import browser
+from lab.browser import browser, seen
 from lab.faults import RnicDead, UplinkDead
 from lab.wait import PATIENCE_S, in_time, until
 from lab.world import World
@@ -31,10 +31,6 @@ def page(region, tmp_path_factory):
 
 def url(region, view=""):
     return f"http://127.0.0.1:{region.lab.analyzer.port}/{view}"
-
-
-def seen(page, what, selector, holds):
-    until(what, PATIENCE_S, lambda: holds(page.texts(selector)))
 
 
 def test_all_racks_are_shown_and_nothing_is_complained_of(region, page):

@@ -309,7 +309,8 @@ other_word(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 		.tor_count = what >> 3 & 1 };
 	struct wire_drill_answer drilled = { .token = world->drill - (what >> 7),
 		.status = (uint16_t)(100 + (what >> 3 & 15) * 50),
-		.mesh = what >> 6 & 1 };
+		.mesh = what >> 6 & 1,
+		.counted = what >> 5 & 1 };
 	const struct wire_brake brake = { 1, 1 };
 	struct fuzz_bytes part;
 	struct wire_bytes bytes;
@@ -353,7 +354,8 @@ ask(struct fuzz_bytes *script)
 	const size_t i = what % (sizeof(paths) / sizeof(paths[0]));
 
 	snprintf(path, sizeof(path), "%s%s",
-	    i == 8 && what > 127   ? "/v1/mesh/"
+	    i == 8 && what > 191   ? "/v1/counters/"
+	    : i == 8 && what > 127 ? "/v1/mesh/"
 	    : i == 7 && what > 127 ? "/"
 				   : paths[i],
 	    i >= 7 ? fuzz_text(script, rest, sizeof(rest)) : "");

@@ -34,6 +34,7 @@ wire_walk_drill(const uint8_t *data, size_t len)
 		return r;
 	walk_text(view.rnic);
 	walk_text(view.mesh);
+	walk_text(view.counted);
 	return 0;
 }
 

@@ -319,3 +319,20 @@ show_target(const struct roster *roster, const struct wire_target *target)
 	set(object, "sizes", sizes);
 	return object;
 }
+
+void
+show_sums(json_t *object, const struct show_sum *sums, size_t count, show_add add,
+    const void *of)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t sum = 0;
+		bool known = false;
+
+		if (json_is_integer(json_object_get(object, sums[i].key)))
+			continue;
+		for (size_t c = 0; c < 2 && sums[i].counters[c] != NULL; c++)
+			known |= add(of, sums[i].counters[c], &sum);
+		json_object_set_new(object, sums[i].key,
+		    known ? json_integer((json_int_t)sum) : json_null());
+	}
+}

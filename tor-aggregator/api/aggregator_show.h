@@ -4,6 +4,10 @@
 #ifndef TOR_AGGREGATOR_API_AGGREGATOR_SHOW_H
 #define TOR_AGGREGATOR_API_AGGREGATOR_SHOW_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include <jansson.h>
 
 #include "rackmesh/core/clock.h"
@@ -19,6 +23,17 @@ struct show_now { /* one moment on both clocks */
 	rm_mono_t mono;
 	rm_wall_t wall;
 };
+
+/* Sums of counters that people look at. Of several columns with one key the first that
+ * is known counts; where none is, it is null: that is no zero. */
+struct show_sum {
+	const char *key;
+	const char *counters[2]; /* their names; those that are there are added */
+};
+/* Adds what a counter's last reading brought. false: it is not there. */
+typedef bool (*show_add)(const void *of, const char *counter, uint64_t *sum);
+void show_sums(json_t *object, const struct show_sum *sums, size_t count, show_add add,
+    const void *of);
 
 json_t *show_id(struct wire_rnic_id id);
 json_t *show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,

@@ -111,6 +111,22 @@ add_rack(json_t *findings, json_t *rnics, const char *tor,
 	}
 }
 
+json_t *
+diagnosis_show(const struct tor_aggregator *aggregator, size_t rack)
+{
+	const struct diagnoses *diagnoses = aggregator->diagnoses[rack];
+	struct wanted wanted = { .limit = LIMIT };
+	json_t *all = json_object(), *findings = json_array();
+
+	add_rack(findings, NULL, aggregator->tors[rack], diagnoses, &wanted);
+	json_object_set_new(all, "rnics_reported",
+	    json_integer((json_int_t)diagnoses_rnics(diagnoses)));
+	json_object_set_new(
+	    all, "finding_count", json_integer((json_int_t)wanted.count));
+	json_object_set_new(all, "findings", findings);
+	return all;
+}
+
 void
 diagnosis_answer_get(struct rm_http_request *request, void *arg)
 {

@@ -92,6 +92,33 @@ show_sums(const char *tor, const struct drift *drift)
 	return object;
 }
 
+static void
+show_rack(
+    json_t *list, const char *tor, const struct drift *drift, struct wanted *wanted)
+{
+	for (size_t i = 0; i < drift_count(drift); i++) {
+		const struct drift_rnic *rnic = drift_get(drift, i);
+
+		if (rnic->there &&
+		    (wanted->host == NULL || strcmp(wanted->host, rnic->host) == 0))
+			show_rnic(list, tor, rnic, wanted);
+	}
+}
+
+json_t *
+drift_show(const struct tor_aggregator *aggregator, size_t rack)
+{
+	const char *tor = aggregator->tors[rack];
+	struct wanted wanted = { .limit = LIMIT };
+	json_t *all = show_sums(tor, aggregator->drifts[rack]), *list = json_array();
+
+	show_rack(list, tor, aggregator->drifts[rack], &wanted);
+	set_u64(all, "groups", drift_groups_count(aggregator->expected));
+	set_u64(all, "setting_count", wanted.count);
+	json_object_set_new(all, "settings", list);
+	return all;
+}
+
 void
 drift_answer_get(struct rm_http_request *request, void *arg)
 {
@@ -117,13 +144,7 @@ drift_answer_get(struct rm_http_request *request, void *arg)
 		if (wanted.tor != NULL && strcmp(wanted.tor, tor) != 0)
 			continue;
 		json_array_append_new(racks, show_sums(tor, drift));
-		for (size_t i = 0; i < drift_count(drift); i++) {
-			const struct drift_rnic *rnic = drift_get(drift, i);
-
-			if (rnic->there && (wanted.host == NULL ||
-					       strcmp(wanted.host, rnic->host) == 0))
-				show_rnic(settings, tor, rnic, &wanted);
-		}
+		show_rack(settings, tor, drift, &wanted);
 	}
 	set_u64(all, "groups", drift_groups_count(aggregator->expected));
 	set_u64(all, "setting_count", wanted.count);

@@ -8,7 +8,12 @@
 
 #include "rackmesh/judge/part.h"
 #include "tor-aggregator/api/aggregator_show.h"
+#include "tor-aggregator/api/diagnosis_answer.h"
+#include "tor-aggregator/api/drift_answer.h"
+#include "tor-aggregator/api/hypervisor_answer.h"
 #include "tor-aggregator/api/mesh_answer.h"
+#include "tor-aggregator/api/proof_answer.h"
+#include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/ring.h"
@@ -96,11 +101,13 @@ drill_results(const struct tor_aggregator *aggregator, const char *text,
 }
 
 static int
-write_answer(uint64_t token, int status, const json_t *all, struct wire_writer *writer,
-    struct wire_bytes *out)
+write_answer(const struct wire_drill *drill, int status, const json_t *all,
+    struct wire_writer *writer, struct wire_bytes *out)
 {
 	char *text = json_dumps(all, JSON_COMPACT);
-	struct wire_drill_answer answer = { token, (uint16_t)status, { 0 }, false };
+	struct wire_drill_answer answer = { .token = drill->token,
+		.status = (uint16_t)status,
+		.counted = drill->counted[0] != '\0' };
 	int r;
 
 	if (text == NULL)
@@ -140,6 +147,28 @@ write_mesh(const struct tor_aggregator *aggregator, const struct wire_drill *dri
 	return r;
 }
 
+/* What the rack's view on the page asks. */
+static json_t *
+show_counted(const struct tor_aggregator *aggregator, const char *tor, int *status)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		json_t *all;
+
+		if (strcmp(aggregator->tors[i], tor) != 0)
+			continue;
+		all = json_object();
+		json_object_set_new(all, "tor", json_string(tor));
+		json_object_set_new(all, "diagnosis", diagnosis_show(aggregator, i));
+		json_object_set_new(all, "drift", drift_show(aggregator, i));
+		json_object_set_new(all, "proof", proof_show(aggregator, i));
+		json_object_set_new(all, "switch", switch_ports_show(aggregator, i));
+		json_object_set_new(all, "hypervisors", hypervisors_show(aggregator));
+		*status = 200;
+		return all;
+	}
+	return error_of(404, "that ToR is not ours", status);
+}
+
 int
 drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
     struct wire_writer *writer, struct wire_bytes *out)
@@ -151,16 +180,18 @@ drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *dr
 
 	if (drill->mesh[0] != '\0')
 		return write_mesh(aggregator, drill, writer, out);
-	if (seconds > DRILL_MAX_SECONDS || limit > DRILL_MAX_LIMIT)
+	if (drill->counted[0] != '\0')
+		all = show_counted(aggregator, drill->counted, &status);
+	else if (seconds > DRILL_MAX_SECONDS || limit > DRILL_MAX_LIMIT)
 		all = error_of(400, "at most 86400 seconds and 10000 results", &status);
 	else
 		all = drill_results(aggregator, drill->rnic, seconds, limit, &status);
-	r = write_answer(drill->token, status, all, writer, out);
+	r = write_answer(drill, status, all, writer, out);
 	json_decref(all);
 	if (r != -EMSGSIZE)
 		return r;
 	all = error_of(413, "more than an answer holds: ask for fewer", &status);
-	r = write_answer(drill->token, status, all, writer, out);
+	r = write_answer(drill, status, all, writer, out);
 	json_decref(all);
 	return r;
 }

@@ -9,6 +9,7 @@
 
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/metrics.h"
+#include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
 #include "tor-aggregator/hypervisor/hypervisor_findings.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -119,14 +120,95 @@ show_nics(const struct hypervisor_shown *shown, struct wanted *wanted)
 	return list;
 }
 
+/* How it is read. */
 static json_t *
-show_host(const struct hypervisor_collector *collector, struct wanted *wanted)
+show_reading(const struct hypervisor_collector *collector)
 {
-	const struct hypervisor_shown shown = hypervisor_collector_shown(collector);
 	json_t *object = json_object();
 
-	json_object_set_new(object, "host", json_string(shown.name));
+	json_object_set_new(
+	    object, "host", json_string(hypervisor_collector_shown(collector).name));
 	collector_show(hypervisor_collector_reading(collector), object);
+	return object;
+}
+
+/* clang-format off */
+static const struct show_sum nic_sums[] = {
+	{ "up", { "link_up" } },
+	{ "speed_mbps", { "speed_mbps" } },
+	{ "rx_bytes", { "netdev_rx_bytes" } },
+	{ "tx_bytes", { "netdev_tx_bytes" } },
+	{ "pfc_received", { "pfc_rx_frames" } },
+	{ "pfc_sent", { "pfc_tx_frames" } },
+	{ "global_pauses", { "gpause_rx_frames", "gpause_tx_frames" } },
+	{ "dropped", { "phy_rx_discards", "phy_tx_discards" } },
+	{ "dropped", { "netdev_rx_dropped", "netdev_tx_dropped" } },
+	{ "no_buffer", { "rx_out_of_buffer" } },
+	{ "no_buffer", { "netdev_rx_missed" } },
+	{ "errors", { "netdev_rx_errors", "netdev_tx_errors" } },
+	{ "errors", { "crc_err" } },
+};
+/* clang-format on */
+
+static bool
+add_of_nic(const void *of, const char *counter, uint64_t *sum)
+{
+	const struct hypervisor_nic *nic = of;
+	const struct counter_state *state = nic->states;
+	bool there = false;
+
+	for (const struct hypervisor_row *row = hypervisor_rows; row->name != NULL;
+	     row++) {
+		const size_t values = hypervisor_row_values(row);
+
+		for (size_t i = 0; i < values && strcmp(row->name, counter) == 0; i++) {
+			*sum += row->gauge ? state[i].total : state[i].delta;
+			there |= state[i].there;
+		}
+		state += values;
+	}
+	return there;
+}
+
+static json_t *
+show_host_sums(const struct hypervisor_collector *collector)
+{
+	const struct hypervisor_shown host = hypervisor_collector_shown(collector);
+	json_t *object = show_reading(collector), *ports = json_array();
+
+	for (size_t i = 0; i < hypervisor_nics_count(host.nics); i++) {
+		const struct hypervisor_nic *nic = hypervisor_nics_get(host.nics, i);
+		json_t *row;
+
+		if (!nic->there)
+			continue;
+		row = json_object();
+		json_object_set_new(row, "name", json_string(nic->name));
+		show_sums(row, nic_sums, sizeof(nic_sums) / sizeof(nic_sums[0]),
+		    add_of_nic, nic);
+		json_object_set_new(row, "findings", show_findings(&host, nic));
+		json_array_append_new(ports, row);
+	}
+	json_object_set_new(object, "ports", ports);
+	return object;
+}
+
+json_t *
+hypervisors_show(const struct tor_aggregator *aggregator)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
+		json_array_append_new(list, show_host_sums(aggregator->hypervisors[i]));
+	return list;
+}
+
+static json_t *
+show_hypervisor(const struct hypervisor_collector *collector, struct wanted *wanted)
+{
+	const struct hypervisor_shown shown = hypervisor_collector_shown(collector);
+	json_t *object = show_reading(collector);
+
 	set_u64(object, "parse_errors",
 	    hypervisor_collector_counts(collector)->parse_errors);
 	json_object_set_new(object, "nics", show_nics(&shown, wanted));
@@ -155,7 +237,7 @@ hypervisor_answer_get(struct rm_http_request *request, void *arg)
 
 		if (wanted.host == NULL ||
 		    strcmp(wanted.host, hypervisor_collector_shown(host).name) == 0)
-			json_array_append_new(list, show_host(host, &wanted));
+			json_array_append_new(list, show_hypervisor(host, &wanted));
 	}
 	set_u64(all, "nic_count", wanted.count);
 	json_object_set_new(all, "hypervisors", list);

@@ -5,12 +5,17 @@
 #ifndef TOR_AGGREGATOR_API_HYPERVISOR_ANSWER_H
 #define TOR_AGGREGATOR_API_HYPERVISOR_ANSWER_H
 
+#include <jansson.h>
+
 struct hypervisor_metrics;
 struct rm_http_request;
 struct rm_metrics;
 struct tor_aggregator;
 
 void hypervisor_answer_get(struct rm_http_request *request, void *aggregator);
+
+/* The NICs of all hosts that it reads, in sums; the caller owns it. */
+json_t *hypervisors_show(const struct tor_aggregator *aggregator);
 
 /* Nothing where no hypervisor is read. */
 int hypervisor_metrics_register(

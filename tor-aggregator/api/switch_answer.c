@@ -8,6 +8,7 @@
 
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/metrics.h"
+#include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -88,16 +89,89 @@ show_objects(const struct switch_list *list, struct wanted *wanted)
 	return shown;
 }
 
+/* How it is read. */
+static json_t *
+show_reading(const char *tor, const struct switch_collector *collector)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "tor", json_string(tor));
+	collector_show(switch_collector_reading(collector), object);
+	return object;
+}
+
+/* clang-format off */
+static const struct show_sum port_sums[] = {
+	{ "up", { "oper_up" } },
+	{ "speed_mbps", { "speed_mbps" } },
+	{ "rx_bytes", { "rx_bytes" } },
+	{ "tx_bytes", { "tx_bytes" } },
+	{ "pfc_received", { "pfc_rx_frames" } },
+	{ "pfc_received", { "port_pfc_rx_frames" } },
+	{ "pfc_sent", { "pfc_tx_frames" } },
+	{ "pfc_sent", { "port_pfc_tx_frames" } },
+	{ "global_pauses", { "gpause_rx_frames", "gpause_tx_frames" } },
+	{ "dropped", { "rx_discards", "tx_discards" } },
+	{ "no_buffer", { "rx_buffer_drops", "tx_buffer_drops" } },
+	{ "errors", { "rx_err", "tx_err" } },
+};
+/* clang-format on */
+
+static bool
+add_of_port(const void *of, const char *counter, uint64_t *sum)
+{
+	const struct switch_object *port = of;
+	const struct counter_state *state = port->states;
+	bool there = false;
+
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		const size_t values =
+		    row->part == SWITCH_PORT ? switch_row_values(row) : 0;
+
+		for (size_t i = 0; i < values && strcmp(row->name, counter) == 0; i++) {
+			*sum += row->gauge ? state[i].total : state[i].delta;
+			there |= state[i].there;
+		}
+		state += values;
+	}
+	return there;
+}
+
+json_t *
+switch_ports_show(const struct tor_aggregator *aggregator, size_t rack)
+{
+	struct switch_collector_shown shown;
+	json_t *object, *ports;
+
+	if (aggregator->switches[rack] == NULL)
+		return json_null();
+	shown = switch_collector_shown(aggregator->switches[rack]);
+	object = show_reading(aggregator->tors[rack], aggregator->switches[rack]);
+	ports = json_array();
+	for (size_t i = 0; i < switch_list_count(shown.list); i++) {
+		const struct switch_object *port = switch_list_get(shown.list, i);
+		json_t *row;
+
+		if (port->part != SWITCH_PORT || switch_port_is_internal(port->port))
+			continue;
+		row = json_object();
+		json_object_set_new(row, "name", json_string(port->port));
+		show_sums(row, port_sums, sizeof(port_sums) / sizeof(port_sums[0]),
+		    add_of_port, port);
+		json_array_append_new(ports, row);
+	}
+	json_object_set_new(object, "ports", ports);
+	return object;
+}
+
 static json_t *
 show_switch(
     const char *tor, const struct switch_collector *collector, struct wanted *wanted)
 {
 	const struct switch_collector_shown shown = switch_collector_shown(collector);
 	const struct switch_counts *counts = switch_collector_counts(collector);
-	json_t *object = json_object();
+	json_t *object = show_reading(tor, collector);
 
-	json_object_set_new(object, "tor", json_string(tor));
-	collector_show(switch_collector_reading(collector), object);
 	set_u64(object, "parse_errors", counts->parse_errors);
 	set_u64(object, "commands_refused", counts->commands_refused);
 	set_u64(object, "values_told", shown.told.told);

@@ -4,11 +4,18 @@
 #ifndef TOR_AGGREGATOR_API_SWITCH_ANSWER_H
 #define TOR_AGGREGATOR_API_SWITCH_ANSWER_H
 
+#include <stddef.h>
+
+#include <jansson.h>
+
 struct rm_http_request;
 struct rm_metrics;
 struct tor_aggregator;
 
 void switch_answer_get(struct rm_http_request *request, void *aggregator);
+
+/* The ports of one rack's switch, in sums; null: it is not read. The caller owns it. */
+json_t *switch_ports_show(const struct tor_aggregator *aggregator, size_t rack);
 
 struct switch_metrics;
 

@@ -8,6 +8,9 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
+from . import wait
+from .wait import until
+
 FLAGS = (
     "--headless=new",
     "--no-sandbox",  # of root, in namespaces of the tests' own
@@ -56,6 +59,11 @@ class Browser:
     def prefer(self, scheme):
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+
+def seen(page, what, selector, holds):
+    """Waits until the texts there are as they should be."""
+    until(what, wait.PATIENCE_S, lambda: holds(page.texts(selector)))
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@
 struct fixture_agg { /* played */
 	struct rm_link *link;
 	struct wire_writer *writer;
-	bool welcome, closed, leaves_when_drilled, knows_no_mesh;
+	bool welcome, closed, leaves_when_drilled, knows_no_mesh, knows_no_counters;
 	uint16_t summary_interval_s; /* of its next hello; 0: it does not say */
 	uint64_t seq[WIRE_LANE_INCIDENT + 1], acked[WIRE_LANE_INCIDENT + 1];
 	const char *part_type, *part, *kind; /* of the next incident */
@@ -130,8 +130,9 @@ answer_drill(struct fixture_agg *agg, const uint8_t *data, size_t len)
 	}
 	answer.token = drill.token;
 	answer.mesh = drill.mesh[0] != '\0' && !agg->knows_no_mesh;
-	answer.json.len =
-	    (size_t)snprintf(text, sizeof(text), "{\"asked\":%u}", drill.seconds);
+	answer.counted = drill.counted[0] != '\0' && !agg->knows_no_counters;
+	answer.json.len = (size_t)snprintf(text, sizeof(text),
+	    "{\"asked\":%u,\"counted\":\"%s\"}", drill.seconds, drill.counted);
 	answer.json.data = (const uint8_t *)text;
 	send_bytes(agg, wire_write_drilled(agg->writer, &answer, &bytes), &bytes);
 }

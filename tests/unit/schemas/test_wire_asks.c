@@ -50,7 +50,7 @@ expect_resolved(const uint8_t *data, size_t len)
 static int
 write_drill(struct wire_writer *writer, struct wire_bytes *out)
 {
-	const struct wire_drill drill = { 521, "node-a/mlx5_0", 522, 523, NULL };
+	const struct wire_drill drill = { 521, "node-a/mlx5_0", 522, 523, NULL, NULL };
 
 	return wire_write_drill(writer, &drill, out);
 }
@@ -66,12 +66,32 @@ expect_drill(const uint8_t *data, size_t len)
 	assert_int_equal(view.seconds, 522);
 	assert_int_equal(view.limit, 523);
 	assert_string_equal(view.mesh, "");
+	assert_string_equal(view.counted, ""); /* older peers do not ask for it */
+}
+
+static int
+write_drill_counted(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_drill drill = { .token = 525, .counted = "tor-8" };
+
+	return wire_write_drill(writer, &drill, out);
+}
+
+static void
+expect_drill_counted(const uint8_t *data, size_t len)
+{
+	struct wire_drill view;
+
+	assert_int_equal(wire_open_drill(&view, data, len), 0);
+	assert_int_equal(view.token, 525);
+	assert_string_equal(view.mesh, "");
+	assert_string_equal(view.counted, "tor-8");
 }
 
 static int
 write_drill_mesh(struct wire_writer *writer, struct wire_bytes *out)
 {
-	const struct wire_drill drill = { 524, NULL, 3600, 0, "tor-7" };
+	const struct wire_drill drill = { 524, NULL, 3600, 0, "tor-7", NULL };
 
 	return wire_write_drill(writer, &drill, out);
 }
@@ -94,7 +114,7 @@ static int
 write_drilled(struct wire_writer *writer, struct wire_bytes *out)
 {
 	const struct wire_drill_answer answer = { 531, 404,
-		{ (const uint8_t *)json, sizeof(json) }, false };
+		{ (const uint8_t *)json, sizeof(json) }, false, false };
 
 	return wire_write_drilled(writer, &answer, out);
 }
@@ -110,13 +130,34 @@ expect_drilled(const uint8_t *data, size_t len)
 	assert_int_equal(view.json.len, sizeof(json));
 	assert_memory_equal(view.json.data, json, sizeof(json));
 	assert_false(view.mesh);
+	assert_false(view.counted);
+}
+
+static int
+write_drilled_counted(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_drill_answer answer = { 533, 200,
+		{ (const uint8_t *)json, sizeof(json) }, false, true };
+
+	return wire_write_drilled(writer, &answer, out);
+}
+
+static void
+expect_drilled_counted(const uint8_t *data, size_t len)
+{
+	struct wire_drill_answer view;
+
+	assert_int_equal(wire_open_drilled(&view, data, len), 0);
+	assert_int_equal(view.token, 533);
+	assert_false(view.mesh);
+	assert_true(view.counted);
 }
 
 static int
 write_drilled_mesh(struct wire_writer *writer, struct wire_bytes *out)
 {
 	const struct wire_drill_answer answer = { 532, 200,
-		{ (const uint8_t *)json, sizeof(json) }, true };
+		{ (const uint8_t *)json, sizeof(json) }, true, false };
 
 	return wire_write_drilled(writer, &answer, out);
 }
@@ -215,13 +256,15 @@ a_writer_refuses_what_an_opener_would(void **state)
 	struct wire_resolve_answer answer = { 1, true, rnic_samples[0] };
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_resolve bad = resolve;
-	struct wire_drill drill = { 1, NULL, 2, 3, NULL };
+	struct wire_drill drill = { 1, NULL, 2, 3, NULL, NULL };
 	struct wire_bytes out = { NULL, 0 };
 	char text[WIRE_MAX_STRING + 1];
 
 	memset(text, 'x', sizeof(text));
 	text[WIRE_MAX_STRING] = 0;
 	drill.rnic = text;
+	assert_int_equal(wire_write_drill(writer, &drill, &out), -EMSGSIZE);
+	drill = (struct wire_drill){ .token = 1, .counted = text };
 	assert_int_equal(wire_write_drill(writer, &drill, &out), -EMSGSIZE);
 	drill = (struct wire_drill){ .token = 1, .mesh = text };
 	assert_int_equal(wire_write_drill(writer, &drill, &out), -EMSGSIZE);
@@ -245,6 +288,10 @@ main(int argc, char **argv)
 		{ WIRE_DRILL, "drill_mesh", write_drill_mesh, expect_drill_mesh },
 		{ WIRE_DRILL_ANSWER, "drill_answer_mesh", write_drilled_mesh,
 		    expect_drilled_mesh },
+		{ WIRE_DRILL, "drill_counted", write_drill_counted,
+		    expect_drill_counted },
+		{ WIRE_DRILL_ANSWER, "drill_answer_counted", write_drilled_counted,
+		    expect_drilled_counted },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_found_is_an_rnic_of_zeros),
@@ -253,6 +300,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
 	};
 
-	return wire_case_main(
-	    cases, 6, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,
+	    sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

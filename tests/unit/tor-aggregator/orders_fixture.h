@@ -43,8 +43,8 @@ struct world {
 	struct wire_address up_address;
 	uint64_t up_token, drill_token;
 	int drill_status;
-	bool drill_mesh;
-	char drill[4096];
+	bool drill_mesh, drill_counted;
+	char drill[8192];
 	struct {
 		unsigned messages;
 		size_t count;
@@ -121,6 +121,7 @@ controller_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 		w->drill_token = drilled.token;
 		w->drill_status = drilled.status;
 		w->drill_mesh = drilled.mesh;
+		w->drill_counted = drilled.counted;
 		assert_true(drilled.json.len < sizeof(w->drill));
 		memcpy(w->drill, drilled.json.data, drilled.json.len);
 		w->drill[drilled.json.len] = 0;

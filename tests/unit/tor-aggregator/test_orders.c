@@ -27,7 +27,9 @@ send_brake(struct world *w, uint64_t version, uint32_t rate)
 static void
 drill(struct world *w, uint64_t token, const char *rnic, uint32_t seconds)
 {
-	const struct wire_drill out = { token, rnic, seconds, 0, NULL };
+	const struct wire_drill out = {
+		.token = token, .rnic = rnic, .seconds = seconds
+	};
 	struct wire_bytes bytes = { 0 };
 	unsigned before = w->drilled;
 
@@ -253,7 +255,9 @@ lose_a_probe(struct world *w)
 static void
 ask_mesh(struct world *w, uint64_t token, const char *tor, uint32_t seconds)
 {
-	const struct wire_drill out = { token, NULL, seconds, 0, tor };
+	const struct wire_drill out = {
+		.token = token, .seconds = seconds, .mesh = tor
+	};
 	struct wire_bytes bytes = { 0 };
 	unsigned before = w->drilled;
 
@@ -298,6 +302,59 @@ the_pairs_of_a_rack_are_told_over_a_link(void **state)
 	ask_mesh(w, 32, "t9", 60);
 	assert_int_equal(w->drill_status, 404);
 	assert_non_null(strstr(w->drill, "\"error\""));
+}
+
+static void
+ask_counted(struct world *w, uint64_t token, const char *tor)
+{
+	const struct wire_drill out = { .token = token, .counted = tor };
+	struct wire_bytes bytes = { 0 };
+	unsigned before = w->drilled;
+
+	send_frame(w->controller, wire_write_drill(w->writer, &out, &bytes), &bytes);
+	LOOPBACK_WAIT(w->loop, w->drilled == before + 1);
+	assert_int_equal(w->drill_token, token);
+	assert_true(w->drill_counted);
+	assert_false(w->drill_mesh);
+}
+
+/* Of a rack nobody has counted in: nothing is found, and nothing is known. */
+static void
+what_a_racks_counters_mean_is_told_over_a_link(void **state)
+{
+	static const char *const questions[] = { "ecn", "cnp", "pfc" };
+	const char *tor, *question, *answer;
+	struct world *w = *state;
+	int reported, findings, groups;
+	json_t *object, *answers, *no_switch;
+	size_t i;
+
+	ask_counted(w, 41, "t1");
+	assert_int_equal(w->drill_status, 200);
+	object = json_loads(w->drill, 0, NULL);
+	assert_int_equal(json_unpack(object, "{s:s,s:{s:i,s:i},s:{s:i},s:{s:o},s:o}",
+			     "tor", &tor, "diagnosis", "rnics_reported", &reported,
+			     "finding_count", &findings, "drift", "groups", &groups,
+			     "proof", "answers", &answers, "switch", &no_switch),
+	    0);
+	assert_string_equal(tor, "t1");
+	assert_int_equal(reported, 0);
+	assert_int_equal(findings, 0);
+	assert_int_equal(groups, 0);
+	assert_true(json_is_null(no_switch));
+	assert_int_equal(json_array_size(json_object_get(object, "hypervisors")), 0);
+	assert_int_equal(json_array_size(answers), 3);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(json_unpack(json_array_get(answers, i), "{s:s,s:s}",
+				     "question", &question, "state", &answer),
+		    0);
+		assert_string_equal(question, questions[i]);
+		assert_string_equal(answer, "not-known");
+	}
+	json_decref(object);
+	ask_counted(w, 42, "t9");
+	assert_int_equal(w->drill_status, 404);
+	assert_non_null(strstr(w->drill, "that ToR is not ours"));
 }
 
 static void
@@ -373,6 +430,7 @@ main(void)
 		TEST(a_silent_controller_means_not_found),
 		TEST(a_drill_down_over_a_link_is_the_one_over_http),
 		TEST(the_pairs_of_a_rack_are_told_over_a_link),
+		TEST(what_a_racks_counters_mean_is_told_over_a_link),
 		TEST(an_agents_traces_are_learned),
 		TEST(the_controller_hears_which_release_each_of_our_peers_runs),
 	};

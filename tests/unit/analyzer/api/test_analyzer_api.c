@@ -217,6 +217,32 @@ the_mesh_of_a_rack_is_asked_of_its_aggregator(void **state)
 }
 
 static void
+a_racks_counters_are_asked_of_its_aggregator(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	tell_of_two_racks(f);
+	get(f, "/v1/counters/tor9", &answer);
+	assert_int_equal(answer.status, 404);
+	answer_clear(&answer);
+	get(f, "/v1/counters/tor2", &answer);
+	assert_int_equal(answer.status, 200);
+	assert_string_equal(text_of(answer.json, "region"), "lab");
+	assert_string_equal(text_of(answer.json, "counted"), "tor2");
+	answer_clear(&answer);
+	f->agg.knows_no_counters = true;
+	get(f, "/v1/counters/tor1", &answer);
+	assert_int_equal(answer.status, 501);
+	assert_non_null(strstr(text_of(answer.json, "error"), "counters"));
+	answer_clear(&answer);
+	f->agg.leaves_when_drilled = true;
+	get(f, "/v1/counters/tor1", &answer);
+	assert_int_equal(answer.status, 503);
+	answer_clear(&answer);
+}
+
+static void
 pairs_of_tors_are_told_of_the_rows(void **state)
 {
 	struct fixture *f = *state;
@@ -358,6 +384,7 @@ main(void)
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
 		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),
+		TEST(a_racks_counters_are_asked_of_its_aggregator),
 		TEST(pairs_of_tors_are_told_of_the_rows),
 		TEST(aggregators_say_how_often_they_sum_up),
 		TEST(readyz_says_that_alerts_are_not_delivered),

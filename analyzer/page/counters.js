@@ -1,0 +1,185 @@
+// What a rack's counters mean: whether ECN, CNPs and PFC work, what the rules find, and settings
+// that are not as expected. Unknown is told apart from zero everywhere.
+
+import { element, say, show, table } from "./element.js";
+import { portsOf } from "./ports.js";
+import { clock, count, several } from "./words.js";
+
+const RNICS = 8;
+const FINDINGS = 20;
+
+const QUESTIONS = { ecn: "ECN", cnp: "CNP", pfc: "PFC" };
+const STATES = {
+  working: ["✓", "working", "ok"],
+  "not-needed": ["✓", "not needed", "ok"],
+  failing: ["✕", "failing", "bad"],
+  "not-known": ["?", "not known", "unknown"],
+};
+const STAGES = {
+  probe_ce: "way of the probes",
+  switch_ce: "switch",
+  host_ce: "receiver",
+  cnp_per_ce: "receiver",
+  cnp_balance: "sender",
+  cnp_ignored: "sender",
+};
+
+const unknown = () => element("span", { class: "quiet" }, "not known");
+const known = (value, words) => (value === null || value === undefined ? unknown() : words(value));
+const share = (pct) => (pct === 0 ? "0 %" : pct < 0.01 ? "< 0.01 %" : `${Number(pct.toPrecision(3))} %`);
+const nameOf = (rnic) => `${rnic.host}/${rnic.device}`;
+
+function answerOf({ question, state, sentence }) {
+  const [mark, word, colour] = STATES[state] ?? ["?", state, "unknown"];
+  return element(
+    "li",
+    {},
+    element("b", {}, QUESTIONS[question] ?? question),
+    element("span", { class: `state ${colour}` }, `${mark} ${word}`),
+    element("span", {}, sentence),
+  );
+}
+
+function ratioOf(ratio) {
+  return [
+    STAGES[ratio.name],
+    ratio.what,
+    ratio.pct !== null ? share(ratio.pct) : ratio.known ? element("span", { class: "quiet" }, "too few") : unknown(),
+    ratio.known ? `${count(ratio.of)} of ${count(ratio.per)}` : null,
+    ratio.error,
+  ];
+}
+
+const who = (pct, name) => known(pct, (value) => (value > 0 && name ? `${share(value)}, ${name}` : share(value)));
+
+// RNICs pause the switch, and it counts that as received; and the other way round.
+function priorityOf({ priority, host, switch: port }) {
+  return [
+    String(priority),
+    known(host.frames_sent, count),
+    known(port.frames_received, count),
+    who(host.pausing_pct, host.pausing),
+    who(port.paused_pct, port.paused),
+    known(port.frames_sent, count),
+    known(host.frames_received, count),
+    who(port.pausing_pct, port.pausing),
+    who(host.paused_pct, host.paused),
+  ];
+}
+
+const used = ({ host, switch: port }) =>
+  [host, port].some((side) => side.frames_received > 0 || side.frames_sent > 0 || side.paused_pct > 0 || side.pausing_pct > 0);
+
+const pressure = (rnic) => 100 * ((rnic.paused_pct ?? 0) + (rnic.pausing_pct ?? 0) + (rnic.ce_pct ?? 0)) + (rnic.receive_use_pct ?? 0);
+
+function proofOf(proof) {
+  const priorities = proof.priorities.filter(used);
+  const told = proof.rnics.filter((rnic) => pressure(rnic) > 0).sort((a, b) => pressure(b) - pressure(a));
+  return [
+    element("ul", { class: "answers" }, proof.answers.map(answerOf)),
+    table(
+      `Marks and their answers, in ${several(proof.seconds, "second")}`,
+      [["where"], ["what"], ["share", "number"], ["counted", "number"], ["but"]],
+      proof.ratios.map(ratioOf),
+    ),
+    priorities.length === 0
+      ? element("p", { class: "quiet" }, proof.switch_read ? "No priority was paused." : "No priority was paused. The switch is not read.")
+      : table(
+          "Pauses, what RNICs and the switch count side by side",
+          [
+            ["priority"],
+            ["frames RNICs sent", "number"],
+            ["switch received", "number"],
+            ["RNIC paused the switch"],
+            ["switch's port paused"],
+            ["frames switch sent", "number"],
+            ["RNICs received", "number"],
+            ["switch paused"],
+            ["RNIC paused"],
+          ],
+          priorities.map(priorityOf),
+        ),
+    told.length === 0
+      ? null
+      : table(
+          told.length > RNICS ? `The ${RNICS} RNICs under most pressure` : "RNICs under pressure",
+          [["RNIC"], ["receives at", "number"], ["marked", "number"], ["CNPs per mark", "number"], ["paused", "number"], ["pauses the switch", "number"]],
+          told
+            .slice(0, RNICS)
+            .map((rnic) => [
+              nameOf(rnic),
+              ...["receive_use_pct", "ce_pct", "cnp_per_ce_pct", "paused_pct", "pausing_pct"].map((key) => known(rnic[key], share)),
+            ]),
+        ),
+  ];
+}
+
+function findingsOf(diagnosis) {
+  if (diagnosis.rnics_reported === 0) return element("p", { class: "quiet" }, "No agent has reported counters.");
+  if (diagnosis.finding_count === 0)
+    return element("p", { class: "quiet" }, `No rule finds anything at ${several(diagnosis.rnics_reported, "RNIC")}.`);
+  return table(
+    several(diagnosis.finding_count, "finding"),
+    [["RNIC"], ["diagnosis"], ["evidence", "wide"], ["since"]],
+    diagnosis.findings
+      .slice(0, FINDINGS)
+      .map((each) => [nameOf(each), element("span", { title: each.what }, each.diagnosis), each.evidence, clock(each.since)]),
+  );
+}
+
+function driftOf(drift) {
+  if (drift.groups === 0) return element("p", { class: "quiet" }, "No group of the aggregator's config declares what is expected.");
+  const sums = `${count(drift.same)} as expected, ${count(drift.different)} different, ${count(drift.unknown)} not known`;
+  if (drift.setting_count === 0) return element("p", { class: "quiet" }, `Settings: ${sums}.`);
+  return table(
+    `Settings: ${sums}`,
+    [["RNIC"], ["setting"], ["expected"], ["is"], ["since"]],
+    drift.settings
+      .slice(0, FINDINGS)
+      .map((each) => [nameOf(each), each.setting, each.expected, each.state === "unknown" ? unknown() : each.actual, clock(each.since)]),
+  );
+}
+
+export function counters() {
+  const trouble = element("p", { class: "quiet" });
+  const proof = element("div", {});
+  const findings = element("div", {});
+  const drift = element("div", {});
+  const ports = element("div", {});
+  const parts = [
+    [proof, (answer) => answer.proof, proofOf],
+    [findings, (answer) => answer.diagnosis, findingsOf],
+    [drift, (answer) => answer.drift, driftOf],
+    [ports, (answer) => [answer.switch, answer.hypervisors], portsOf],
+  ].map(([place, pick, make]) => ({ place, pick, make, shown: "" }));
+
+  return {
+    root: element(
+      "section",
+      { class: "counters" },
+      element("h2", {}, "Are ECN, CNPs and PFC working?"),
+      trouble,
+      proof,
+      element("h2", {}, "What the counters mean"),
+      findings,
+      element("h2", {}, "Settings that have drifted"),
+      drift,
+      element("h2", {}, "Ports"),
+      ports,
+    ),
+    update(answer) {
+      show(trouble, false);
+      for (const part of parts) {
+        const told = part.pick(answer);
+        const text = JSON.stringify(told);
+        if (text === part.shown) continue;
+        part.shown = text;
+        part.place.replaceChildren(...[part.make(told)].flat().filter(Boolean));
+      }
+    },
+    fail(sentence) {
+      say(trouble, sentence);
+      show(trouble, true);
+    },
+  };
+}

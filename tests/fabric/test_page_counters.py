@@ -1,0 +1,131 @@
+"""What a rack's counters mean, on the analyzer's page: of real network devices, of a real Redis in
+SONiC's shape, and of an ESXi host behind a real sshd."""
+
+import itertools
+
+import pytest
+
+from lab.browser import browser, seen
+from lab.esxi import Esxi
+from lab.netns import run
+from lab.sonic import REDIS_PORT, Sonic
+from lab.wait import PATIENCE_S, until
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2", "h3"]}
+PASSWORD = "a password of the lab"
+SSH_PORT = 2201
+PORTS = 16
+MTU, WRONG_MTU = 1500, 1400  # veth has the first
+ROWS = ".counters tbody tr"
+
+
+class Rack:
+    """A rack whose switch is read, and an ESXi host, and of which an MTU is expected."""
+
+    def __init__(self, folder):
+        password = folder / "password"
+        password.touch(0o600)
+        password.write_text(PASSWORD + "\n")
+
+        def options(fabric):
+            address = fabric.management["centre"]
+            self.esxi = Esxi("esx1", fabric.netns("centre"), address, SSH_PORT, folder / "esxi")
+            reading = {"kind": "sonic", "address": f"{address}:{REDIS_PORT}",
+                       "password_file": str(password), "interval_s": 1}
+            return {"tors": [{"name": "tor1", "switch": reading}],
+                    "hypervisors": [{**self.esxi.option("esx1"), "interval_s": 20}],
+                    "expected": [{"rnics": ["h1/*"], "mtu_bytes": WRONG_MTU},
+                                 {"rnics": ["h*"], "mtu_bytes": MTU}]}
+
+        self.world = World(RACKS, folder, spines=0, alertmanager=False, analyzer={},
+                           aggregator=options, agent={"counters": {"interval_ms": 500}})
+        self.lab, fabric = self.world.lab, self.world.fabric
+        self.sonic = Sonic(fabric.netns("centre"), fabric.management["centre"], folder, PASSWORD)
+        self.aggregator = self.lab.aggregators["tor1"]
+
+    def __enter__(self):
+        self.world.__enter__()
+        self.sonic.start().wait_ready()
+        self.sonic.fill(PORTS)
+        self.esxi.start().wait_ready()
+        self.esxi.nic("vmnic4", pause="true", pfc="false")
+        self.world.start()
+        return self
+
+    def __exit__(self, *why):
+        self.esxi.stop()
+        self.sonic.stop()
+        self.world.__exit__(*why)
+
+    def flap(self, name):
+        rnic = self.world.rnic(name)
+        for up in ("down", "up"):
+            run("ip", "-n", self.world.fabric.netns(rnic.tor), "link", "set", rnic.port, up)
+
+
+@pytest.fixture(scope="module")
+def rack(tmp_path_factory):
+    with Rack(tmp_path_factory.mktemp("rack")) as rack:
+        yield rack
+
+
+@pytest.fixture(scope="module")
+def page(rack, tmp_path_factory):
+    with browser(rack.lab.analyzer.netns, tmp_path_factory.mktemp("browser")) as page:
+        page.open(f"http://127.0.0.1:{rack.lab.analyzer.port}/#/rack/lab/tor1")
+        yield page
+
+
+def row_with(rows, *words):
+    return next((row for row in rows if all(word in row for word in words)), None)
+
+
+def test_a_rack_tells_what_its_counters_mean(rack, page):
+    seen(page, "three answers", ".answers li", lambda texts: len(texts) == 3)
+    seen(page, "all RNICs are told of", ".counters", lambda texts: "at 3 RNICs" in texts[0])
+    cnp = row_with(page.texts(".answers li"), "CNP")
+    assert "not known" in cnp, cnp  # a veth counts none: that is no zero
+
+    for _ in range(2):
+        rack.flap("h2/r0")
+    seen(page, "the link's flapping", ROWS, lambda rows: row_with(rows, "h2/r0", "link-flap", "its link"))
+    drift = until("the wrong MTU", PATIENCE_S,
+                  lambda: row_with(page.texts(ROWS), "h1/r0", "mtu", str(WRONG_MTU), str(MTU)))
+    assert drift and not row_with(page.texts(ROWS), "h3/r0")
+    assert page.complaints() == []
+
+
+def test_what_the_switch_counts_stands_beside_the_hosts(rack, page):
+    counts = itertools.count(1000, 1000)
+
+    def shown():
+        """What is shown of a port is of the last interval: it counts on and on."""
+        rack.sonic.count("Ethernet8", SAI_PORT_STAT_PFC_3_RX_PKTS=next(counts))
+        rows = page.texts(ROWS)
+        port = row_with(rows, "Ethernet8", "✓ up, 100")
+        return rows if port and port.endswith("000") else None
+
+    rows = until("the port's pauses are shown", PATIENCE_S, shown)
+    assert "Ethernet8" in next(row for row in rows if "Ethernet" in row)  # the first
+    captions = page.texts(".counters caption")
+    assert any(f"12 of {PORTS}, those in trouble first" in text for text in captions), captions
+    assert any("side by side" in text for text in captions), captions
+    # It counts no others, and that is no 0.
+    assert any("Not counted here: errors, discarded, " in text for text in page.texts(".counters p"))
+
+
+def test_an_esxi_host_is_told_of(rack, page):
+    seen(page, "its global pause", ROWS, lambda rows: row_with(rows, "esx1/vmnic4", "global-pause-on"))
+    assert row_with(page.texts(ROWS), "esx1/vmnic4", "✓ up, 100")
+
+
+def test_what_is_not_read_any_more_is_said(rack, page):
+    rack.sonic.stop()
+    try:
+        seen(page, "it says so", ".counters .trouble",
+             lambda texts: any("The switch at" in text and "is not read: " in text for text in texts))
+        assert row_with(page.texts(ROWS), "Ethernet8")  # its last values stay, with their age
+    finally:
+        rack.sonic.start().wait_ready()
+    assert page.complaints() == []
