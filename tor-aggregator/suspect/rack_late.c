@@ -9,8 +9,8 @@
 #include "tor-aggregator/suspect/rack_pair.h"
 #include "tor-aggregator/window/window_pair.h"
 
-#define MIN_ANSWERED 2
-#define LATE_SHARE 0.75 /* of a pair's answers that are slow */
+#define MIN_TIMED 2
+#define LATE_SHARE 0.75 /* of a pair's round trips */
 #define WELL_SHARE 0.25
 #define MIN_LATE 3  /* pairs of the member: two go with each of its peers */
 #define MIN_QUICK 2 /* its peers that are quick with others */
@@ -19,22 +19,22 @@
 static bool
 is_told(const struct rack_pair *pair)
 {
-	return !pair->foreign && pair->answered >= MIN_ANSWERED;
+	return !pair->foreign && pair->timed >= MIN_TIMED;
 }
 
 static bool
 is_slow(const struct rack_pair *pair)
 {
-	return (double)pair->slow >= LATE_SHARE * (double)pair->answered;
+	return (double)pair->slow >= LATE_SHARE * (double)pair->timed;
 }
 
 static void
 count_end(struct rack_late *late, const struct rack_pair *pair)
 {
-	late->answered += pair->answered;
+	late->timed += pair->timed;
 	late->slow += pair->slow;
 	late->late += is_slow(pair);
-	late->well += (double)pair->slow <= WELL_SHARE * (double)pair->answered;
+	late->well += (double)pair->slow <= WELL_SHARE * (double)pair->timed;
 }
 
 void
@@ -75,19 +75,19 @@ void
 rack_late_evidence(const struct rack_legs *legs, const struct rack_late *lates,
     size_t member, struct rm_evidence *evidence)
 {
-	uint64_t answered = 0, slow = 0;
+	uint64_t timed = 0, slow = 0;
 
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
 		if (!is_told(pair) || pair->src == member || pair->dst == member)
 			continue;
-		answered += pair->answered;
+		timed += pair->timed;
 		slow += pair->slow;
 	}
 	snprintf(evidence->observed, sizeof(evidence->observed),
 	    "%" PRIu64 " of %" PRIu64 " round trips with it took %d ms or longer, and "
 	    "%" PRIu64 " of %" PRIu64 " between the others",
-	    lates[member].slow, lates[member].answered,
-	    (int)(WINDOW_SLOW_NS / RM_NS_PER_MS), slow, answered);
+	    lates[member].slow, lates[member].timed,
+	    (int)(WINDOW_SLOW_NS / RM_NS_PER_MS), slow, timed);
 }

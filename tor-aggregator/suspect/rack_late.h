@@ -14,9 +14,9 @@
 struct rack_legs;
 struct rm_evidence;
 
-struct rack_late {               /* of one member, in one window */
-	uint64_t answered, slow; /* of the round trips with it */
-	unsigned late, well;     /* pairs with others: slow, quick */
+struct rack_late {            /* of one member, in one window */
+	uint64_t timed, slow; /* of the round trips with it */
+	unsigned late, well;  /* pairs with others: slow, quick */
 };
 
 /* lates: one per member. */

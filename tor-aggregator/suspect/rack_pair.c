@@ -35,6 +35,7 @@ read_both_sizes(
 		.reflector = from->kind == WIRE_TOR_REFLECTOR,
 		.answered = outcomes[WIRE_OK] + outcomes[WIRE_LATE_REPLY] +
 			    outcomes[WIRE_INVALID],
+		.timed = from->timed,
 		.slow = from->slow,
 		.newest_sent = from->newest_sent,
 		.newest_lost = from->newest_lost,
@@ -75,7 +76,7 @@ split_pair(
 	*large = *small;
 	large->large = true;
 	large->bytes = from->bytes;
-	large->slow = 0;
+	large->timed = large->slow = 0;
 	large->answered = from->answered;
 	large->sent = from->answered + from->lost;
 	large->newest_sent = from->newest_sent;

@@ -25,7 +25,8 @@ struct rack_pair {         /* probes of which both ends may bear witness */
 	uint32_t sent, answered, arrived; /* arrived: when counted */
 	uint32_t newest_sent, newest_lost;
 	uint32_t send_failed;
-	uint32_t slow;  /* of both sizes' answers, with the small ones */
+	/* As in the window; of both sizes, with the first of them. */
+	uint32_t timed, slow;
 	uint16_t bytes; /* the largest of them */
 };
 

@@ -121,16 +121,22 @@ add_size(struct window_large *large, const struct wire_result *result)
 	}
 }
 
-/* In the network, where the responder's share is known; by our own clock it may be a
- * host that is slow. */
+/* By the prober's own clock it may be a host that is slow. */
+static bool
+is_timed(const struct wire_result *result)
+{
+	return (result->outcome == WIRE_OK || result->outcome == WIRE_LATE_REPLY) &&
+	       result->stamp_source != WIRE_STAMP_USER;
+}
+
+/* In the network, where the responder's share is known. */
 static bool
 is_slow(const struct wire_result *result)
 {
 	const uint32_t took =
 	    result->flags & WIRE_SPLIT ? result->rtt_ns : result->round_trip_ns;
 
-	return (result->outcome == WIRE_OK || result->outcome == WIRE_LATE_REPLY) &&
-	       result->stamp_source != WIRE_STAMP_USER && took >= WINDOW_SLOW_NS;
+	return is_timed(result) && took >= WINDOW_SLOW_NS;
 }
 
 enum window_says
@@ -154,6 +160,7 @@ window_add(struct window *window, rm_mono_t sent, const struct wire_result *resu
 	if (pair == NULL)
 		return WINDOW_REFUSED;
 	pair->outcomes[result->outcome]++;
+	pair->timed += is_timed(result);
 	pair->slow += is_slow(result);
 	pair->kind = result->kind;
 	add_size(&pair->large, result);
@@ -290,6 +297,7 @@ sum_bin(struct window *window, int64_t bin, bool newest)
 			return -ENOMEM;
 		for (int k = 0; k < WIRE_OUTCOMES; k++)
 			to->outcomes[k] += from->outcomes[k];
+		to->timed += from->timed;
 		to->slow += from->slow;
 		to->arrived += from->arrived;
 		to->kind = from->kind;

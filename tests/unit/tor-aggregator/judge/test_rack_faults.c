@@ -16,7 +16,7 @@ static const size_t sizes[] = { 2, 3, 4, 8, 16 };
 #define SIZES (sizeof sizes / sizeof *sizes)
 
 /* One fault of a kind, for four seconds, in racks of every size but the first
- * `skipped`.
+ * `skipped`. A third of the probes are large, as in a region's plan.
  */
 static void
 one_fault_beyond(
@@ -30,6 +30,7 @@ one_fault_beyond(
 			int64_t from_ns;
 			size_t index;
 
+			run.options.large_every = 3;
 			run_begin(&run);
 			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
 			index = sim_random(run.sim) %

@@ -214,6 +214,7 @@ slow_round_trips_are_counted(void **state)
 		assert_int_equal(
 		    window_add(window, at(1), &results[i], 1, 2), WINDOW_COUNTED);
 	closed = close_next(window, 0);
+	assert_int_equal(find(&closed, 1, 2)->timed, 5);
 	assert_int_equal(find(&closed, 1, 2)->slow, 3);
 }
 
