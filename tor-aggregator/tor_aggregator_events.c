@@ -184,10 +184,8 @@ tor_aggregator_on_register(
 			    wire_register_settings(view, i, &settings) ? &settings
 								       : NULL);
 	}
-	for (size_t t = 0; t < aggregator->rack_count; t++) {
+	for (size_t t = 0; t < aggregator->rack_count; t++)
 		tor_rack_replace(aggregator->racks[t], agent->host, rm_mono_now());
-		drift_told(aggregator->drifts[t], agent->host);
-	}
 	place_agents(aggregator);
 	relay_registered(aggregator->relay, agent);
 	rm_log_info("agent %s: registered %zu RNICs", agent->host, agent->rnic_count);

@@ -41,17 +41,6 @@ drift_tell_anew(struct drift *drift, const char *host)
 			drift->rnics[i].there = false;
 }
 
-void
-drift_told(struct drift *drift, const char *host)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < drift->count; i++)
-		if (drift->rnics[i].there || strcmp(drift->rnics[i].host, host) != 0)
-			drift->rnics[kept++] = drift->rnics[i];
-	drift->count = kept;
-}
-
 static struct drift_rnic *
 find(struct drift *drift, struct wire_rnic_id id)
 {

@@ -3,9 +3,11 @@
  *
  * Agents tell the settings, groups of the config what is expected. A setting that no
  * group declares is not compared; one that could not be read is unknown, which is not
- * different. What an agent that has gone told last is not shown, and remembered, so
- * that "since" goes on when it is back; so it does when a state comes back after
- * unknown, as which all stands that an agent has not read yet when it registers.
+ * different. What an agent told last of an RNIC that it tells no more is not shown, and
+ * remembered until the room is needed, so that "since" goes on when the RNIC is back:
+ * an agent that starts registers before it has found its RNICs. "since" goes on, too,
+ * when a state comes back after unknown, as which all stands that an agent has not read
+ * yet.
  */
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_H
@@ -47,14 +49,12 @@ struct drift_sums {                    /* of those that are there */
 int drift_new(struct drift **ret);
 void drift_free(struct drift *drift); /* NULL is fine */
 
-/* A host's RNICs are told, each with drift_tell; then drift_told forgets those that
- * were not. Without drift_told: its agent has gone. */
+/* Its agent has gone, or will tell its RNICs from anew, each with drift_tell. */
 void drift_tell_anew(struct drift *drift, const char *host);
 /* settings NULL: its agent is too old to tell. -EINVAL: a bad name; -ENOSPC: there are
  * too many, and it is counted; -ENOMEM. */
 int drift_tell(struct drift *drift, const struct drift_groups *groups,
     const struct wire_rnic *rnic, const struct wire_settings *settings, rm_wall_t now);
-void drift_told(struct drift *drift, const char *host);
 /* Something else is expected from now on. */
 void drift_regroup(
     struct drift *drift, const struct drift_groups *groups, rm_wall_t now);
