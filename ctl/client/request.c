@@ -321,11 +321,33 @@ request_escape(const char *text)
 }
 
 int
+request_get_list(const char *base, const char *path, const char *list, json_t **ret)
+{
+	json_t *answer = NULL;
+	int r = request_get(base, path, &answer);
+
+	if (r < 0)
+		return r;
+	if (!json_is_array(json_object_get(answer, list))) {
+		fprintf(stderr,
+		    "rackmeshctl: %s%s has no \"%s\": an older release, or another "
+		    "daemon?\n",
+		    base, path, list);
+		json_decref(answer);
+		return -EPROTO;
+	}
+	*ret = answer;
+	return 0;
+}
+
+int
 request_add_filter(char **path, const char *key, const char *text)
 {
 	char *value = request_escape(text), *longer = NULL;
 
-	if (value == NULL || asprintf(&longer, "%s&%s=%s", *path, key, value) < 0)
+	if (value == NULL ||
+	    asprintf(&longer, "%s%s%s=%s", *path,
+		strchr(*path, '?') == NULL ? "?" : "&", key, value) < 0)
 		longer = NULL;
 	free(value);
 	if (longer == NULL)

@@ -15,6 +15,9 @@
  * to try. An HTTP error's own sentence is shown as it is.
  */
 int request_get(const char *base, const char *path, json_t **ret);
+/* -EPROTO, said too: what came has no such list. */
+int request_get_list(
+    const char *base, const char *path, const char *list, json_t **ret);
 int request_post(const char *base, const char *path, json_t **ret);
 /* A body that is sent as it is, or comes as it is: *ret is terminated, the caller frees
  * it. */
@@ -26,7 +29,8 @@ int request_get_text(const char *base, const char *path, char **ret);
  * The caller frees it. */
 char *request_escape(const char *text);
 
-/* Appends "&key=text" to *path, which is malloc'd and may move. -ENOMEM: it stays. */
+/* Appends "?key=text", behind another one "&key=text", to *path, which is malloc'd and
+ * may move. -ENOMEM: it stays. */
 int request_add_filter(char **path, const char *key, const char *text);
 
 /* Where it is said what failed; NULL: stderr, as it is at first. */

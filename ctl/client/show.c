@@ -16,27 +16,27 @@ show_json(const json_t *json)
 }
 
 int
+show_rows(const struct column *columns, const json_t *rows)
+{
+	if (columns_print(columns, rows) >= 0)
+		return CTL_GOOD;
+	fprintf(stderr, "rackmeshctl: the table cannot be made\n");
+	return CTL_NO_ANSWER;
+}
+
+int
 show_list(const struct ctl *ctl, const char *base, const char *path, const char *key,
     const struct column *columns, json_t **answer)
 {
 	json_t *json = NULL;
 	int status = CTL_GOOD;
 
-	if (request_get(base, path, &json) < 0)
+	if (request_get_list(base, path, key, &json) < 0)
 		return CTL_NO_ANSWER;
-	if (!json_is_array(json_object_get(json, key))) {
-		fprintf(stderr,
-		    "rackmeshctl: %s%s has no \"%s\"; is it the right daemon?\n", base,
-		    path, key);
-		json_decref(json);
-		return CTL_NO_ANSWER;
-	}
 	if (ctl->json)
 		show_json(json);
-	else if (columns_print(columns, json_object_get(json, key)) < 0) {
-		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
-		status = CTL_NO_ANSWER;
-	}
+	else
+		status = show_rows(columns, json_object_get(json, key));
 	if (answer != NULL && status == CTL_GOOD)
 		*answer = json;
 	else

@@ -12,6 +12,8 @@ struct column;
 struct ctl;
 
 void show_json(const json_t *json);
+/* An array of objects as a table. Returns an exit code. */
+int show_rows(const struct column *columns, const json_t *rows);
 
 /*
  * GET path from base; the list lies under key. Returns an exit code. answer: NULL,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ctl/client/ctl.h"
-#include "ctl/client/request.h"
+#include "ctl/client/query.h"
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
@@ -66,9 +66,10 @@ add_port(json_t *rows, const json_t *port, bool all)
 }
 
 static int
-show(const json_t *answer, const char *device, bool all)
+show(const json_t *answer, const struct query *query)
 {
 	const json_t *ports = json_object_get(answer, "ports"), *port;
+	const char *device = query->filters[0];
 	json_t *rows = json_array();
 	size_t i;
 	int r;
@@ -80,44 +81,19 @@ show(const json_t *answer, const char *device, bool all)
 		const char *name = json_string_value(json_object_get(port, "device"));
 
 		if (device == NULL || (name != NULL && strcmp(name, device) == 0))
-			add_port(rows, port, all);
+			add_port(rows, port, query->all);
 	}
-	r = columns_print(columns, rows);
+	r = show_rows(columns, rows);
 	json_decref(rows);
-	if (r < 0)
-		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
-	return r < 0 ? CTL_NO_ANSWER : CTL_GOOD;
+	return r;
 }
 
 int
 ctl_counters(const struct ctl *ctl)
 {
-	const char *device = NULL;
-	bool all = false;
-	json_t *answer = NULL;
-	int r;
+	struct query query = { "/v1/counters", "ports", 0, { "device" } };
 
-	for (int i = 0; i < ctl->argc; i++) {
-		if (strcmp(ctl->argv[i], "--all") == 0)
-			all = true;
-		else if (device == NULL && ctl->argv[i][0] != '-')
-			device = ctl->argv[i];
-		else
-			return ctl_usage("expected: counters [DEVICE] [--all]");
-	}
-	r = request_get(ctl->agent, "/v1/counters", &answer);
-	if (r < 0)
-		return CTL_NO_ANSWER;
-	if (!json_is_array(json_object_get(answer, "ports"))) {
-		fprintf(stderr, "rackmeshctl: no counters in the agent's answer: an "
-				"older release?\n");
-		r = CTL_NO_ANSWER;
-	} else if (ctl->json) {
-		show_json(answer);
-		r = CTL_GOOD;
-	} else {
-		r = show(answer, device, all);
-	}
-	json_decref(answer);
-	return r;
+	return query_arguments(&query, ctl, "counters [DEVICE] [--all]")
+		   ? query_show(&query, ctl, ctl->agent, show)
+		   : CTL_USAGE;
 }

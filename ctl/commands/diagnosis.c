@@ -1,11 +1,9 @@
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/client/ctl.h"
-#include "ctl/client/request.h"
+#include "ctl/client/query.h"
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
@@ -147,7 +145,7 @@ add_side(json_t *rows, const json_t *rack, const json_t *priority, const char *w
 }
 
 static int
-show_proof(const json_t *answer)
+show_proof(const json_t *answer, const struct query *query)
 {
 	json_t *rows = json_array(), *rack, *each;
 	size_t i, j;
@@ -164,47 +162,34 @@ show_proof(const json_t *answer)
 			add_side(rows, rack, each, "switch");
 		}
 	}
-	r = columns_print(proof_columns, rows);
+	r = show_rows(proof_columns, rows);
 	json_decref(rows);
-	if (r < 0)
-		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
-	return r < 0 ? CTL_NO_ANSWER : CTL_GOOD;
-}
-
-static int
-ask_proof(const struct ctl *ctl, const char *tor)
-{
-	char *escaped = tor == NULL ? NULL : request_escape(tor), *path = NULL;
-	json_t *answer = NULL;
-	int r = -ENOMEM;
-
-	if ((tor == NULL || escaped != NULL) &&
-	    asprintf(&path, "/v1/proof%s%s",
-		tor == NULL ? "" : "?tor=", tor == NULL ? "" : escaped) >= 0)
-		r = request_get(ctl->aggregator, path, &answer);
-	free(escaped);
-	free(path);
-	if (r < 0)
-		return CTL_NO_ANSWER;
-	if (json_array_size(json_object_get(answer, "racks")) == 0) {
+	if (r == CTL_GOOD && json_array_size(json_object_get(answer, "racks")) == 0) {
 		fprintf(stderr, "rackmeshctl: no such rack in the aggregator's answer: "
 				"name one of its ToRs\n");
 		r = CTL_NO_ANSWER;
-	} else if (ctl->json) {
-		show_json(answer);
-		r = CTL_GOOD;
-	} else {
-		r = show_proof(answer);
 	}
-	json_decref(answer);
 	return r;
 }
 
 /* ---- the diagnoses ---- */
 
+static void
+warn_of_gaps(const json_t *answer)
+{
+	if (json_integer_value(json_object_get(answer, "rnics_reported")) == 0)
+		fprintf(stderr, "rackmeshctl: no agent has reported counters: older "
+				"ones do not, nor do those with counters.enabled: "
+				"false\n");
+	if (json_integer_value(json_object_get(answer, "finding_count")) > LIMIT)
+		fprintf(stderr,
+		    "rackmeshctl: only the first %d findings are shown: name a host\n",
+		    LIMIT);
+}
+
 /* Of each RNIC the diagnoses that nobody can make, and the counter that is missing. */
 static int
-show_not_known(const json_t *answer)
+show_not_known(const json_t *answer, const struct query *query)
 {
 	json_t *rows = json_array(), *rnic, *needs;
 	const char *diagnosis;
@@ -224,80 +209,24 @@ show_not_known(const json_t *answer)
 			json_array_append_new(rows, row);
 		}
 	}
-	r = columns_print(rule_columns, rows);
+	warn_of_gaps(answer);
+	r = show_rows(rule_columns, rows);
 	json_decref(rows);
 	return r;
 }
 
 static int
-show(const json_t *answer, bool not_known)
+show(const json_t *answer, const struct query *query)
 {
-	const json_t *findings = json_object_get(answer, "findings");
-	int r;
-
-	if (json_integer_value(json_object_get(answer, "rnics_reported")) == 0)
-		fprintf(stderr, "rackmeshctl: no agent has reported counters: older "
-				"ones do not, nor do those with counters.enabled: "
-				"false\n");
-	if (json_integer_value(json_object_get(answer, "finding_count")) > LIMIT)
-		fprintf(stderr,
-		    "rackmeshctl: only the first %d findings are shown: name a host\n",
-		    LIMIT);
-	r = not_known ? show_not_known(answer) : columns_print(columns, findings);
-	if (r < 0) {
-		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
-		return CTL_NO_ANSWER;
-	}
-	return CTL_GOOD;
-}
-
-static char *
-path_of(const char *host, const char *device)
-{
-	char *escaped_host = host == NULL ? NULL : request_escape(host);
-	char *escaped_device = device == NULL ? NULL : request_escape(device);
-	char *path = NULL;
-
-	if ((host == NULL || escaped_host != NULL) &&
-	    (device == NULL || escaped_device != NULL) &&
-	    asprintf(&path, "/v1/diagnosis?limit=%d%s%s%s%s", LIMIT,
-		host == NULL ? "" : "&host=", host == NULL ? "" : escaped_host,
-		device == NULL ? "" : "&device=",
-		device == NULL ? "" : escaped_device) < 0)
-		path = NULL;
-	free(escaped_host);
-	free(escaped_device);
-	return path;
-}
-
-static int
-ask(const struct ctl *ctl, const char *const filters[2], bool not_known)
-{
-	char *path = path_of(filters[0], filters[1]);
-	json_t *answer = NULL;
-	int r = path == NULL ? -ENOMEM : request_get(ctl->aggregator, path, &answer);
-
-	free(path);
-	if (r < 0)
-		return CTL_NO_ANSWER;
-	if (!json_is_array(json_object_get(answer, "findings"))) {
-		fprintf(stderr, "rackmeshctl: no findings in the aggregator's answer: "
-				"an older release?\n");
-		r = CTL_NO_ANSWER;
-	} else if (ctl->json) {
-		show_json(answer);
-		r = CTL_GOOD;
-	} else {
-		r = show(answer, not_known);
-	}
-	json_decref(answer);
-	return r;
+	warn_of_gaps(answer);
+	return show_rows(columns, json_object_get(answer, "findings"));
 }
 
 int
 ctl_diagnosis(const struct ctl *ctl)
 {
-	const char *filters[2] = { NULL, NULL };
+	struct query query = { "/v1/diagnosis", "findings", LIMIT,
+		{ "host", "device" } };
 	bool not_known = false, proof = false;
 	size_t count = 0;
 
@@ -306,18 +235,23 @@ ctl_diagnosis(const struct ctl *ctl)
 			not_known = true;
 		else if (strcmp(ctl->argv[i], "--proof") == 0)
 			proof = true;
-		else if (count < 2 && ctl->argv[i][0] != '-')
-			filters[count++] = ctl->argv[i];
+		else if (count < QUERY_FILTERS && ctl->argv[i][0] != '-')
+			query.filters[count++] = ctl->argv[i];
 		else
 			return ctl_usage(
 			    "expected: diagnosis [HOST [DEVICE]] [--not-known], or "
 			    "diagnosis --proof [TOR]");
 	}
-	if (proof)
-		return not_known || count > 1
-			   ? ctl_usage("expected: diagnosis --proof [TOR]")
-			   : ask_proof(ctl, filters[0]);
+	if (proof && (not_known || count > 1))
+		return ctl_usage("expected: diagnosis --proof [TOR]");
 	if (not_known && count == 0)
 		return ctl_usage("--not-known: name a host");
-	return ask(ctl, filters, not_known);
+	if (!proof)
+		return query_show(
+		    &query, ctl, ctl->aggregator, not_known ? show_not_known : show);
+	query.path = "/v1/proof";
+	query.list = "racks";
+	query.limit = 0;
+	query.keys[0] = "tor";
+	return query_show(&query, ctl, ctl->aggregator, show_proof);
 }

@@ -1,10 +1,8 @@
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ctl/client/ctl.h"
-#include "ctl/client/request.h"
+#include "ctl/client/query.h"
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
@@ -70,7 +68,7 @@ add_host(json_t *rows, const json_t *host)
 }
 
 static int
-show(const json_t *answer)
+show(const json_t *answer, const struct query *query)
 {
 	const json_t *hosts = json_object_get(answer, "hypervisors"), *each;
 	json_t *rows = json_array();
@@ -87,62 +85,18 @@ show(const json_t *answer)
 		    LIMIT);
 	json_array_foreach (hosts, i, each)
 		well = add_host(rows, each) && well;
-	r = columns_print(columns, rows);
+	r = show_rows(columns, rows);
 	json_decref(rows);
-	if (r < 0) {
-		fprintf(stderr, "rackmeshctl: the table cannot be made\n");
-		return CTL_NO_ANSWER;
-	}
-	return well ? CTL_GOOD : CTL_BAD_NEWS;
-}
-
-static int
-ask(const struct ctl *ctl, const char *const filters[2], bool all)
-{
-	char *path = NULL;
-	json_t *answer = NULL;
-	int r = 0;
-
-	if (asprintf(&path, "/v1/hypervisors?limit=%d%s", LIMIT, all ? "&all=1" : "") <
-	    0)
-		return CTL_NO_ANSWER;
-	if (filters[0] != NULL)
-		r = request_add_filter(&path, "host", filters[0]);
-	if (r == 0 && filters[1] != NULL)
-		r = request_add_filter(&path, "nic", filters[1]);
-	if (r == 0)
-		r = request_get(ctl->aggregator, path, &answer);
-	free(path);
-	if (r < 0)
-		return CTL_NO_ANSWER;
-	if (!json_is_array(json_object_get(answer, "hypervisors"))) {
-		fprintf(stderr, "rackmeshctl: no hypervisors in the aggregator's "
-				"answer: an older release?\n");
-		r = CTL_NO_ANSWER;
-	} else if (ctl->json) {
-		show_json(answer);
-		r = CTL_GOOD;
-	} else {
-		r = show(answer);
-	}
-	json_decref(answer);
-	return r;
+	return r == CTL_GOOD && !well ? CTL_BAD_NEWS : r;
 }
 
 int
 ctl_hypervisors(const struct ctl *ctl)
 {
-	const char *filters[2] = { NULL, NULL };
-	size_t count = 0;
-	bool all = false;
+	struct query query = { "/v1/hypervisors", "hypervisors", LIMIT,
+		{ "host", "nic" } };
 
-	for (int i = 0; i < ctl->argc; i++) {
-		if (strcmp(ctl->argv[i], "--all") == 0)
-			all = true;
-		else if (count < 2 && ctl->argv[i][0] != '-')
-			filters[count++] = ctl->argv[i];
-		else
-			return ctl_usage("expected: hypervisors [HOST [NIC]] [--all]");
-	}
-	return ask(ctl, filters, all);
+	return query_arguments(&query, ctl, "hypervisors [HOST [NIC]] [--all]")
+		   ? query_show(&query, ctl, ctl->aggregator, show)
+		   : CTL_USAGE;
 }

@@ -7,7 +7,8 @@
 #include "ctl/client/show.h"
 #include "ctl/commands/incident.h"
 
-#define SAMPLES 2 /* --json and explain have them all */
+#define LIST "incidents" /* of every answer */
+#define SAMPLES 2        /* --json and explain have them all */
 #define FOLLOW_NS 500000000L
 #define ROUNDS_PER_LIST 20
 #define MAX_SEEN 16384 /* incidents whose state is remembered while following */
@@ -22,23 +23,6 @@ asked(const struct ctl *ctl)
 	return ctl->is_rack_asked ? ctl->aggregator : ctl->analyzer;
 }
 
-/* New reference in *answer; its list, or NULL after having said what is wrong. */
-static const json_t *
-get_list(const char *base, const char *path, json_t **answer)
-{
-	const json_t *list;
-
-	if (request_get(base, path, answer) < 0)
-		return NULL;
-	list = json_object_get(*answer, "incidents");
-	if (json_is_array(list))
-		return list;
-	fprintf(stderr,
-	    "rackmeshctl: %s has no \"incidents\"; is it the right daemon?\n", base);
-	json_decref(*answer);
-	return NULL;
-}
-
 static int
 list_once(const struct ctl *ctl, const char *base, bool open_only)
 {
@@ -47,10 +31,10 @@ list_once(const struct ctl *ctl, const char *base, bool open_only)
 	int status = CTL_GOOD;
 	size_t i;
 
-	list = get_list(
-	    base, open_only ? "/v1/incidents?open=1" : "/v1/incidents", &answer);
-	if (list == NULL)
+	if (request_get_list(base, open_only ? "/v1/incidents?open=1" : "/v1/incidents",
+		LIST, &answer) < 0)
 		return CTL_NO_ANSWER;
+	list = json_object_get(answer, LIST);
 	if (ctl->json)
 		show_json(answer);
 	json_array_foreach (list, i, incident) {
@@ -122,11 +106,11 @@ show_changes(struct following *f)
 	if (forward)
 		snprintf(path, sizeof(path), "/v1/incidents?since=%lld",
 		    (long long)f->since);
-	list = get_list(f->base, path, &answer);
-	if (list == NULL) {
+	if (request_get_list(f->base, path, LIST, &answer) < 0) {
 		f->since = 0;
 		return -1;
 	}
+	list = json_object_get(answer, LIST);
 	count = json_array_size(list);
 	/* Else the newest come first; people read the other way. */
 	for (size_t i = 0; i < count; i++)

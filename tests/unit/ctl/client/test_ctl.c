@@ -24,6 +24,8 @@ ctl_usage(const char *format, ...)
 	return CTL_USAGE;
 }
 
+static const char *asked; /* what it is to be asked; NULL: anything */
+
 /* A process that answers one request with this status and body. */
 static pid_t
 play_daemon(int *port, const char *status, const char *body)
@@ -41,6 +43,8 @@ play_daemon(int *port, const char *status, const char *body)
 	fd = accept(listener, NULL, NULL);
 	if (read(fd, text, sizeof(text)) <= 0)
 		_exit(1);
+	if (asked != NULL && strncmp(text, asked, strlen(asked)) != 0)
+		status = "404 Not Found";
 	snprintf(text, sizeof(text),
 	    "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
 	    strlen(body), body);
@@ -455,6 +459,20 @@ a_brake_that_makes_no_sense_is_never_sent(void **state)
 	    CTL_NO_ANSWER);
 }
 
+static void
+words_of_the_command_line_are_filters(void **state)
+{
+	const char *const words[] = { "tor 1", "--all", "Ethernet1/2" };
+	static const char *const answer = "{\"switches\": [], \"racks\": []}";
+
+	asked = "GET /v1/switches?limit=2000&all=1&tor=tor%201&port=Ethernet1%2F2 ";
+	assert_int_equal(run(ctl_switch, 3, words, "200 OK", answer), CTL_GOOD);
+	asked = "GET /v1/switches?limit=2000 ";
+	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", answer), CTL_GOOD);
+	assert_int_equal(run(ctl_switch, 1, words, "200 OK", answer), CTL_NO_ANSWER);
+	asked = NULL;
+}
+
 int
 main(void)
 {
@@ -471,6 +489,7 @@ main(void)
 		    an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_open_incident_is_bad_news_and_a_resolved_one_is_not),
+		cmocka_unit_test(words_of_the_command_line_are_filters),
 		cmocka_unit_test(mixed_versions_are_bad_news),
 		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
 		cmocka_unit_test(numbers_are_checked_before_anybody_is_asked),
