@@ -49,6 +49,7 @@ struct nexus_value {
 	uint64_t value;
 	uint16_t slot;
 	uint8_t alternative, term;
+	uint32_t order; /* in the answer */
 };
 
 struct nexus_values {
@@ -227,7 +228,7 @@ append(struct nexus_values *values)
 		values->capacity = capacity;
 	}
 	more = &values->values[values->count++];
-	*more = (struct nexus_value){ 0 };
+	*more = (struct nexus_value){ .order = (uint32_t)values->count };
 	return more;
 }
 
@@ -574,7 +575,9 @@ compare_values(const void *a, const void *b)
 		return x->slot < y->slot ? -1 : 1;
 	if (x->alternative != y->alternative)
 		return x->alternative < y->alternative ? -1 : 1;
-	return (x->term > y->term) - (x->term < y->term);
+	if (x->term != y->term)
+		return x->term < y->term ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
 }
 
 static int
@@ -597,9 +600,11 @@ add_objects(
 }
 
 /* Of one value of an object, moved on from *at to end at most: the sum of the terms of
- * its first alternative. Which terms there were is its source. */
+ * its first alternative, each as the answer has it first. Which terms there were is its
+ * source. */
 static struct counter_sample
-sum(const struct nexus_value *values, size_t *at, size_t end)
+sum(const struct nexus_value *values, size_t *at, size_t end,
+    struct switch_counts *counts)
 {
 	const struct nexus_value *first = &values[*at];
 	struct counter_sample sample = { .there = true };
@@ -608,9 +613,12 @@ sum(const struct nexus_value *values, size_t *at, size_t end)
 	for (; *at < end && values[*at].slot == first->slot; ++*at) {
 		const struct nexus_value *value = &values[*at];
 
-		if (value->alternative != first->alternative ||
-		    (terms >> value->term & 1) != 0)
+		if (value->alternative != first->alternative)
 			continue;
+		if ((terms >> value->term & 1) != 0) { /* it is there twice */
+			counts->parse_errors++;
+			continue;
+		}
 		terms |= 1U << value->term;
 		sample.value += value->value; /* modulo 2^64, as counters do */
 	}
@@ -639,7 +647,7 @@ take_object(const struct nexus_values *values, size_t *at,
 			struct counter_sample sample = { 0 };
 
 			if (*at < end && values->values[*at].slot == slot)
-				sample = sum(values->values, at, end);
+				sample = sum(values->values, at, end, counts);
 			counts->values += sample.there;
 			counts->resets +=
 			    counter_take(&states[slot], &sample, row->gauge ? 0 : 64,

@@ -255,6 +255,37 @@ ports_are_read_whatever_their_shape(void **state)
 	assert_int_equal(talk->counts.refused, 0);
 }
 
+static void
+of_a_port_that_is_there_twice_the_first_counts(void **state)
+{
+	struct talk *talk = *state;
+	static char rows[16384];
+	size_t used = 0;
+
+	/* Enough of them that a sort may exchange equal ones. */
+	for (int i = 0; i < 200; i++)
+		used += (size_t)snprintf(rows + used, sizeof(rows) - used,
+		    "%s{\"interface_rx\":\"Ethernet1/%d\",\"eth_inbytes\":%d}",
+		    i == 0 ? "" : ",", i % 20 + 1, 1000 + i);
+	snprintf(rows + used, sizeof(rows) - used, "]}");
+	for (int round = 0; round < 2; round++) {
+		static char text[16384 + 256];
+
+		talk->counts = (struct switch_counts){ 0 };
+		snprintf(text, sizeof(text),
+		    OUTPUT("show interface counters", "{\"ROW\":[%s"), rows);
+		assert_int_equal(read_switch(talk, text), 0);
+		for (int i = 0; i < 20; i++) {
+			char port[32];
+
+			snprintf(port, sizeof(port), "Ethernet1/%d", i + 1);
+			assert_int_equal(port_value(port, "rx_bytes"), 1000 + i);
+		}
+		assert_int_equal(talk->counts.parse_errors, 180);
+		assert_int_equal(talk->counts.resets, 0);
+	}
+}
+
 /* A JSON parser refuses the whole answer for each of these. */
 static void
 a_broken_number_or_letter_costs_its_own_value_alone(void **state)
@@ -595,6 +626,7 @@ main(void)
 		TEST(a_refused_command_hides_no_other),
 		TEST(deltas_and_resets_are_counted),
 		TEST(a_missing_summand_is_no_reset),
+		TEST(of_a_port_that_is_there_twice_the_first_counts),
 		TEST(a_broken_number_or_letter_costs_its_own_value_alone),
 		TEST(nonsense_is_counted_and_left_out),
 		TEST(a_tree_of_too_many_values_is_refused_before_it_is_made),
