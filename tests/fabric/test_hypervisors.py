@@ -215,6 +215,18 @@ def test_a_host_that_is_back_goes_on_with_its_totals(hypervisors):
     assert rack.said("hypervisor esx1: counters read: 1 NICs, after") >= 2
 
 
+def test_a_host_with_a_revoked_key_is_shown_no_key(hypervisors):
+    rack = hypervisors("esx1")
+    known_hosts = rack.hosts["esx1"].known_hosts
+    good = known_hosts.read_text()
+    known_hosts.write_text(good + "@revoked * " + good.split(" ", 1)[1])
+    rack.start()
+    rack.wait_error("esx1", "its host key is revoked in")
+    assert "publickey" not in rack.hosts["esx1"].log.read_text()
+    known_hosts.write_text("@revoked * ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA==\n" + good)
+    rack.wait_up("esx1", 1)
+
+
 def test_an_unknown_host_is_shown_no_key(hypervisors):
     rack = hypervisors("esx1")
     rack.hosts["esx1"].known_hosts.unlink()

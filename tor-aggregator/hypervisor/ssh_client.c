@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
@@ -18,6 +20,7 @@
 /* libssh may hold a packet that it has read already: it is asked again, even if nothing
  * more comes. */
 #define LOOK_AGAIN_US 100000
+#define KNOWN_HOSTS_BYTES (1024 * 1024)
 
 /* Nothing whose cost the host could choose: no group exchange, no large groups. */
 #define KEY_EXCHANGES                                                        \
@@ -31,6 +34,8 @@ struct ssh_client {
 	struct ssh_client_callbacks callbacks;
 	enum stage stage;
 	int fd;              /* until libssh connects over it; else -1 */
+	struct stat socket;  /* what it is */
+	bool taken;          /* by libssh */
 	struct event *event; /* of the socket */
 	ssh_session session;
 	ssh_channel channel;
@@ -49,6 +54,8 @@ dial(struct ssh_client *client)
 	client->fd = socket(
 	    address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (client->fd < 0)
+		return -errno;
+	if (fstat(client->fd, &client->socket) < 0)
 		return -errno;
 	if (connect(client->fd, (const struct sockaddr *)&address->storage,
 		address->len) < 0 &&
@@ -175,11 +182,68 @@ progress(struct ssh_client *client, int r, struct rm_why *why)
 	return r == SSH_OK ? 1 : failed(client, why);
 }
 
+/* Does a line of known_hosts revoke this key? Whichever host it says: the key is known
+ * to others, so it proves nothing any more. */
+static bool
+line_revokes(const char *line, size_t len, const char *key)
+{
+	static const char marker[] = "@revoked";
+	const size_t blank = strspn(line, " \t");
+
+	return blank + sizeof(marker) <= len &&
+	       strncmp(line + blank, marker, sizeof(marker) - 1) == 0 &&
+	       memmem(line, len, key, strlen(key)) != NULL;
+}
+
+/* libssh passes over such lines. 1: a line revokes the key; 0: none does. */
+static int
+search_revoked(const char *path, const char *key)
+{
+	const char *line;
+	uint8_t *data;
+	size_t len;
+	int r = rm_file_read(path, KNOWN_HOSTS_BYTES, &data, &len);
+
+	if (r < 0)
+		return r;
+	for (line = (const char *)data; r == 0 && *line != '\0';) {
+		len = strcspn(line, "\n");
+		r = line_revokes(line, len, key);
+		line += len + (line[len] == '\n');
+	}
+	free(data);
+	return r;
+}
+
+static int
+check_revoked(struct ssh_client *client, struct rm_why *why)
+{
+	const char *path = client->options.known_hosts;
+	ssh_key host_key = NULL;
+	char *key = NULL;
+	int r = -ENOMEM;
+
+	if (ssh_get_server_publickey(client->session, &host_key) == SSH_OK &&
+	    ssh_pki_export_pubkey_base64(host_key, &key) == SSH_OK)
+		r = search_revoked(path, key);
+	ssh_string_free_char(key);
+	ssh_key_free(host_key);
+	if (r > 0)
+		return rm_why(why, -EACCES,
+		    "its host key is revoked in %s: another host may show it, so the "
+		    "host needs a new one",
+		    path);
+	return r < 0 ? rm_why(why, r, "%s: %s", path, strerror(-r)) : 0;
+}
+
 static int
 check_host(struct ssh_client *client, struct rm_why *why)
 {
 	const char *path = client->options.known_hosts;
+	const int r = check_revoked(client, why);
 
+	if (r < 0)
+		return r;
 	switch (ssh_session_is_known_server(client->session)) {
 	case SSH_KNOWN_HOSTS_OK:
 		return 1;
@@ -202,13 +266,28 @@ check_host(struct ssh_client *client, struct rm_why *why)
 	}
 }
 
+/* libssh closes the socket once it has taken it, but not if it fails before: then the
+ * file is still the same one, and libssh has none. */
+static void
+see_if_taken(struct ssh_client *client)
+{
+	struct stat now;
+
+	if (ssh_get_fd(client->session) != client->fd && fstat(client->fd, &now) == 0 &&
+	    now.st_dev == client->socket.st_dev && now.st_ino == client->socket.st_ino)
+		return;
+	client->taken = true;
+	client->fd = -1;
+}
+
 static int
 greet(struct ssh_client *client, struct rm_why *why)
 {
-	int r;
+	int r = ssh_connect(client->session);
 
-	client->fd = -1;
-	r = progress(client, ssh_connect(client->session), why);
+	if (!client->taken)
+		see_if_taken(client);
+	r = progress(client, r, why);
 	return r <= 0 ? r : check_host(client, why);
 }
 
