@@ -49,16 +49,17 @@
 
 static enum host_state
 host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t start,
-    rm_mono_t end, int64_t *silent_ns, void *arg)
+    rm_mono_t end, struct host_silence *silence, void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 	const struct agent *agent = agents_find(aggregator->agents, host);
 
 	if (agent != NULL)
-		return agent_watch_state(agent->watch, now, start, end,
-		    tor_rack_timeout_ns(rack), silent_ns);
-	*silent_ns = rm_mono_since(now, tor_rack_changed(rack));
-	return *silent_ns > UNHEARD_NS ? HOST_AGENT_DOWN : HOST_UNKNOWN;
+		return agent_watch_state(
+		    agent->watch, now, start, end, tor_rack_timeout_ns(rack), silence);
+	*silence =
+	    (struct host_silence){ .ns = rm_mono_since(now, tor_rack_changed(rack)) };
+	return silence->ns > UNHEARD_NS ? HOST_AGENT_DOWN : HOST_UNKNOWN;
 }
 
 static void

@@ -13,9 +13,9 @@
 
 static enum host_state
 on_host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t start,
-    rm_mono_t end, int64_t *silent_ns, void *arg)
+    rm_mono_t end, struct host_silence *silence, void *arg)
 {
-	*silent_ns = HEARTBEAT_NS;
+	*silence = (struct host_silence){ .ns = HEARTBEAT_NS };
 	return HOST_OK;
 }
 

@@ -31,15 +31,15 @@ lane_of_host(struct sim_rack *rack, const char *host)
 
 static enum host_state
 on_host_state(struct tor_rack *tor, const char *host, rm_mono_t now, rm_mono_t start,
-    rm_mono_t end, int64_t *silent_ns, void *arg)
+    rm_mono_t end, struct host_silence *silence, void *arg)
 {
 	struct sim_rack *rack = arg;
 	const struct agent *agent = agents_find(rack->agents, host);
 
-	*silent_ns = 0;
+	*silence = (struct host_silence){ 0 };
 	return agent == NULL ? HOST_UNKNOWN
 			     : agent_watch_state(agent->watch, now, start, end,
-				   RUN_TIMEOUT_NS, silent_ns);
+				   RUN_TIMEOUT_NS, silence);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Remembered spans: far more than fit into a judged window and its wait. */
 #define WATCH_SPANS 128
@@ -12,6 +13,10 @@ struct span {
 	rm_mono_t start, end;
 	enum host_state state;
 	int64_t stall_ns; /* of a stall: how long it was, at least */
+};
+
+struct stop {
+	rm_mono_t start, end; /* ns 0: none */
 };
 
 struct agent_watch {
@@ -27,6 +32,8 @@ struct agent_watch {
 	rm_mono_t acked, first_ack;   /* first_ack: of this silence; ns 0: none */
 	struct span spans[WATCH_SPANS];
 	size_t next_span;
+	struct stop stops[AGENT_WATCH_STOPS]; /* a ring: the oldest is next */
+	size_t next_stop;
 };
 
 int
@@ -71,6 +78,8 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 	/* Of the time before its first hello we know nothing at all. */
 	if (watch->heard.ns == 0)
 		from = (rm_mono_t){ INT64_MIN };
+	if (fresh)
+		memset(watch->stops, 0, sizeof watch->stops);
 	remember(watch, from, fresh ? rm_mono_add(now, AGENT_WATCH_SETTLE_NS) : now,
 	    HOST_RESTARTING);
 	watch->connected = true;
@@ -151,6 +160,29 @@ agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end)
 	if (stall_ns >= AGENT_WATCH_STALL_NS)
 		remember_span(
 		    watch, (struct span){ start, end, HOST_STALLED, stall_ns });
+	if (stall_ns >= AGENT_WATCH_STOP_NS) {
+		watch->stops[watch->next_stop] = (struct stop){ start, end };
+		watch->next_stop = (watch->next_stop + 1) % AGENT_WATCH_STOPS;
+	}
+}
+
+static struct host_silence
+silence_of(const struct agent_watch *watch, rm_mono_t now)
+{
+	struct host_silence silence = { 0 };
+	const struct stop *oldest = &watch->stops[watch->next_stop];
+
+	silence.ns = watch->heard.ns == 0 ? 0 : rm_mono_since(now, watch->heard);
+	if (oldest->end.ns == 0)
+		return silence;
+	for (size_t i = 0; i < AGENT_WATCH_STOPS; i++)
+		silence.still_ns +=
+		    rm_mono_since(watch->stops[i].end, watch->stops[i].start);
+	silence.stops_ns = rm_mono_since(now, oldest->start);
+	if (silence.stops_ns <= AGENT_WATCH_STOPS_NS &&
+	    2 * silence.still_ns > silence.stops_ns)
+		silence.stops = AGENT_WATCH_STOPS;
+	return silence;
 }
 
 bool
@@ -276,12 +308,12 @@ state_of(const struct span *span, int64_t timeout_ns)
 
 enum host_state
 agent_watch_state(const struct agent_watch *watch, rm_mono_t now, rm_mono_t start,
-    rm_mono_t end, int64_t timeout_ns, int64_t *silent_ns)
+    rm_mono_t end, int64_t timeout_ns, struct host_silence *ret)
 {
 	rm_mono_t through = rm_mono_add(end, timeout_ns);
 	enum host_state state = HOST_OK;
 
-	*silent_ns = watch->heard.ns == 0 ? 0 : rm_mono_since(now, watch->heard);
+	*ret = silence_of(watch, now);
 	if (watch->heard.ns == 0)
 		return HOST_UNKNOWN;
 	for (size_t i = 0; i < WATCH_SPANS; i++) {

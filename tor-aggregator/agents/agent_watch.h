@@ -28,6 +28,12 @@
 /* A fault: the agent is frozen. A busy host stops a process for a second now and then,
  * and nobody is called for that: until here it is a stall. */
 #define AGENT_WATCH_FROZEN_NS (2000 * RM_NS_PER_MS)
+/* A fault, too: so many stops in a row of a second and longer within that time, and
+ * more than half of it. A host that stops its processes for a second of five is only
+ * busy. */
+#define AGENT_WATCH_STOP_NS (1000 * RM_NS_PER_MS)
+#define AGENT_WATCH_STOPS 5
+#define AGENT_WATCH_STOPS_NS (30 * RM_NS_PER_S)
 #define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS) /* for coming back after a reset */
 #define AGENT_WATCH_SETTLE_NS                                  \
 	(1000 * RM_NS_PER_MS) /* after the start of a new life \
@@ -74,10 +80,10 @@ void agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer);
 
 /*
  * The worst that touches [start, end + timeout_ns], because a probe sent at the end
- * of a window is answered until then. *silent_ns: since its last heartbeat.
+ * of a window is answered until then. ret: how it is now.
  */
 enum host_state agent_watch_state(const struct agent_watch *watch, rm_mono_t now,
-    rm_mono_t start, rm_mono_t end, int64_t timeout_ns, int64_t *silent_ns);
+    rm_mono_t start, rm_mono_t end, int64_t timeout_ns, struct host_silence *ret);
 
 /* Results sent before this time are in; false while it is silent for longer than one
  * that stutters, or gone. */

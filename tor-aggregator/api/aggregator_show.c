@@ -192,7 +192,7 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	const struct agent *agent = agents_find(aggregator->agents, name);
 	json_t *object = json_object();
 	char peer[RM_ADDRESS_TEXT];
-	int64_t silent_ns = 0;
+	struct host_silence silence;
 
 	set(object, "host", json_string(name));
 	set(object, "tor", json_string(tor_rack_tor(rack)));
@@ -200,7 +200,7 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	set(object, "connected", json_boolean(connected(aggregator, name)));
 	if (agent == NULL)
 		return object;
-	agent_watch_state(agent->watch, now->mono, now->mono, now->mono, 0, &silent_ns);
+	agent_watch_state(agent->watch, now->mono, now->mono, now->mono, 0, &silence);
 	set(object, "address",
 	    json_string(agent_links_peer(agent, peer, sizeof(peer))));
 	set(object, "version",
@@ -212,7 +212,7 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 		agent->slowed_permille == 0 ? WIRE_SLOW_NOT : agent->slowed_why)));
 	set_u64(object, "slowed_permille",
 	    agent->slowed_permille == 0 ? 1000 : agent->slowed_permille);
-	set_u64(object, "silent_ms", (uint64_t)(silent_ns / RM_NS_PER_MS));
+	set_u64(object, "silent_ms", (uint64_t)(silence.ns / RM_NS_PER_MS));
 	set_u64(object, "dropped_results", agent->dropped_results);
 	return object;
 }

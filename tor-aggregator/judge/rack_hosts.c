@@ -18,6 +18,8 @@
 /* With nobody to probe it, a host that has been silent for so long is called down. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 #define UNPROBED_WINDOWS 8
+/* Until the others of a rack that stand still with it have told so, too. */
+#define STILL_WINDOWS 8
 /* After we were cut off, agents come back one by one, as TCP's back-off lets them. */
 #define EXCUSED_WINDOWS 120
 
@@ -111,7 +113,7 @@ static bool
 judge_unreachable(const struct rack *rack, const struct rack_host *host,
     struct rack_host_memory *memory, struct rm_verdict *verdict)
 {
-	const double silent_s = (double)host->silent_ns / (double)RM_NS_PER_S;
+	const double silent_s = (double)host->silence.ns / (double)RM_NS_PER_S;
 	char *observed = verdict->evidence.observed;
 
 	remember(rack, memory);
@@ -139,7 +141,7 @@ judge_unreachable(const struct rack *rack, const struct rack_host *host,
 		return true;
 	}
 	if (memory->unprobed_windows >= UNPROBED_WINDOWS &&
-	    host->silent_ns >= UNPROBED_SILENT_NS) {
+	    host->silence.ns >= UNPROBED_SILENT_NS) {
 		verdict->kind = RM_KIND_HOST_DOWN;
 		verdict->confidence = 0.5;
 		snprintf(observed, RM_EVIDENCE_TEXT,
@@ -155,7 +157,7 @@ judge_unreachable(const struct rack *rack, const struct rack_host *host,
 static bool
 judge_agent(const struct rack_host *host, struct rm_verdict *verdict)
 {
-	const double silent_s = (double)host->silent_ns / (double)RM_NS_PER_S;
+	const double silent_s = (double)host->silence.ns / (double)RM_NS_PER_S;
 	char *observed = verdict->evidence.observed;
 
 	verdict->part.type = RM_PART_AGENT;
@@ -168,9 +170,33 @@ judge_agent(const struct rack_host *host, struct rm_verdict *verdict)
 		return true;
 	}
 	verdict->kind = RM_KIND_AGENT_FROZEN;
-	snprintf(observed, RM_EVIDENCE_TEXT,
-	    "no heartbeat for %.1f s, while its kernel still acknowledges", silent_s);
+	if (host->state == HOST_AGENT_FROZEN)
+		snprintf(observed, RM_EVIDENCE_TEXT,
+		    "no heartbeat for %.1f s, while its kernel still acknowledges",
+		    silent_s);
+	else
+		snprintf(observed, RM_EVIDENCE_TEXT,
+		    "it stood still %u times in the last %.1f s, for longer than a "
+		    "second each and %.1f s in all",
+		    host->silence.stops,
+		    (double)host->silence.stops_ns / (double)RM_NS_PER_S,
+		    (double)host->silence.still_ns / (double)RM_NS_PER_S);
 	return true;
+}
+
+/* Its agent alone, or a few: where most of a rack stand still, what they have in common
+ * is at fault, and none of them. */
+static bool
+mostly_stands_still(const struct rack *rack, const struct rack_host *host)
+{
+	size_t still = 0;
+
+	if (host->silence.stops == 0 ||
+	    (host->state != HOST_STALLED && !host_is_witness(host->state)))
+		return false;
+	for (size_t i = 0; i < rack->host_count; i++)
+		still += rack->hosts[i].silence.stops > 0;
+	return 2 * still <= rack->host_count || rack->host_count == 1;
 }
 
 bool
@@ -184,12 +210,10 @@ rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
 	if (host->state != HOST_UNREACHABLE)
 		memory->silent_windows = memory->answering_windows =
 		    memory->unprobed_windows = 0;
-	switch (host->state) {
-	case HOST_UNREACHABLE:
-	case HOST_AGENT_DOWN:
-	case HOST_AGENT_FROZEN:
-		break;
-	default:
+	memory->still_windows =
+	    mostly_stands_still(rack, host) ? memory->still_windows + 1 : 0;
+	if (host->state != HOST_UNREACHABLE && host->state != HOST_AGENT_DOWN &&
+	    host->state != HOST_AGENT_FROZEN && memory->still_windows < STILL_WINDOWS) {
 		memory->since.ns = 0;
 		return false;
 	}

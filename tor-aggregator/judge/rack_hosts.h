@@ -1,11 +1,11 @@
 /*
  * rack_hosts - what heartbeats and probes together say of hosts and agents. Pure.
  *
- * Heartbeat gone while the kernel acknowledges: agent frozen. Session reset: agent
- * down. Nothing at all: the host is down, or only its management path, if its
- * responder still answers its peers' probes. Where every host of the rack is out of
- * reach at once it is we who are cut off: then, and for a while after, only probes
- * speak against a host.
+ * Heartbeat gone while the kernel acknowledges, or again and again: agent frozen.
+ * Session reset: agent down. Nothing at all: the host is down, or only its management
+ * path, if its responder still answers its peers' probes. Where every host of the rack
+ * is out of reach at once it is we who are cut off: then, and for a while after, only
+ * probes speak against a host.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_RACK_HOSTS_H
 #define TOR_AGGREGATOR_JUDGE_RACK_HOSTS_H
@@ -26,8 +26,9 @@ struct rack_host_probes { /* of witnesses, to its RNICs */
 	size_t probers, answered_some, answered_many;
 };
 
-struct rack_host_memory { /* of an unreachable host, from window to window */
-	unsigned silent_windows, answering_windows, unprobed_windows;
+struct rack_host_memory { /* of a host, from window to window */
+	unsigned silent_windows, answering_windows, unprobed_windows; /* out of reach */
+	unsigned still_windows;   /* its agent mostly stands still, and few others do */
 	unsigned excused_windows; /* left, after we were cut off ourselves */
 	rm_wall_t since; /* start of the first window in this state; ns 0: none */
 	struct rack_host_probes newest;

@@ -214,10 +214,13 @@ judge_hosts(struct rack_judge *judge, const struct rack *rack,
 	const int64_t window_ns = rm_mono_since(window->end, window->start);
 
 	rack_hosts_count(rack, window, judge->blame.members, judge->hosts);
-	for (size_t i = 0; i < rack->host_count; i++)
-		if (rack_host_judge(rack, i, start, window_ns, &judge->hosts[i],
+	for (size_t i = 0; i < rack->host_count; i++) {
+		if (!rack_host_judge(rack, i, start, window_ns, &judge->hosts[i],
 			&judge->verdicts[judge->verdict_count]))
-			judge->verdict_count++;
+			continue;
+		judge->verdict_count++;
+		judge->host_health[i] = RM_HEALTH_BAD;
+	}
 }
 
 static struct rm_verdict *

@@ -25,7 +25,7 @@ is_fresh(const struct rack *rack, size_t member)
 
 	return !of->port_untold &&
 	       (host_is_witness(host->state) || host->state == HOST_PAUSED ||
-		   (host->state == HOST_STALLED && host->silent_ns <= FRESH_NS));
+		   (host->state == HOST_STALLED && host->silence.ns <= FRESH_NS));
 }
 
 static bool

@@ -529,11 +529,11 @@ static void
 rack_settle(struct tor_rack *rack, rm_mono_t now)
 {
 	size_t hosts = roster_hosts(rack->roster), heard = 0;
-	int64_t silent_ns;
+	struct host_silence silence;
 
 	for (size_t i = 0; i < hosts; i++)
 		if (rack->callbacks.host_state(rack, roster_host(rack->roster, i), now,
-			now, now, &silent_ns, rack->callbacks.arg) != HOST_UNKNOWN)
+			now, now, &silence, rack->callbacks.arg) != HOST_UNKNOWN)
 			heard++;
 	rack->settled = (hosts > 0 && heard == hosts) ||
 			rm_mono_since(now, rack->started) >= TOR_RACK_START_NS;

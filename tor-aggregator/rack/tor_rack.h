@@ -53,7 +53,7 @@ struct tor_rack_options {
 
 struct tor_rack_callbacks {
 	enum host_state (*host_state)(struct tor_rack *rack, const char *host,
-	    rm_mono_t now, rm_mono_t start, rm_mono_t end, int64_t *silent_ns,
+	    rm_mono_t now, rm_mono_t start, rm_mono_t end, struct host_silence *silence,
 	    void *arg);
 	void (*on_incident)(struct tor_rack *rack, enum rm_incident_event event,
 	    const struct rm_incident *incident, void *arg);

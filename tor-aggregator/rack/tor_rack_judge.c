@@ -128,7 +128,7 @@ hosts_judge(struct tor_rack *rack, rm_mono_t now, const struct window_closed *cl
 		struct rack_host *host = &rack->hosts[i];
 
 		host->state = rack->callbacks.host_state(rack, host->name, now,
-		    closed->start, closed->end, &host->silent_ns, rack->callbacks.arg);
+		    closed->start, closed->end, &host->silence, rack->callbacks.arg);
 		if (!rack->expected[i])
 			host->state = HOST_UNKNOWN;
 	}

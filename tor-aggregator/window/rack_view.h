@@ -40,10 +40,18 @@ struct rack_member {
 	uint32_t port_falls; /* so far; only differences count */
 };
 
+struct host_silence {
+	int64_t ns; /* since its last heartbeat */
+	/* An agent that mostly stands still: so often for longer than a second, for
+	 * still_ns in all of the last stops_ns. 0: it does not. */
+	unsigned stops;
+	int64_t still_ns, stops_ns;
+};
+
 struct rack_host {
 	const char *name;
 	enum host_state state; /* the worst over the window */
-	int64_t silent_ns;     /* since its last heartbeat */
+	struct host_silence silence;
 	/* Its agent's certificate, in wall-clock seconds, if it ends soon; 0: it does
 	 * not, or nobody knows. */
 	int64_t certificate_ends_s;

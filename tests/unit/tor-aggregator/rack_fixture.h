@@ -41,11 +41,11 @@ struct rack_fixture {
 
 static inline enum host_state
 fixture_host_state(struct tor_rack *rack, const char *host, rm_mono_t now,
-    rm_mono_t start, rm_mono_t end, int64_t *silent_ns, void *arg)
+    rm_mono_t start, rm_mono_t end, struct host_silence *silence, void *arg)
 {
 	const struct rack_fixture *f = arg;
 
-	*silent_ns = 0;
+	*silence = (struct host_silence){ 0 };
 	return f->states[atoi(host + 1)];
 }
 

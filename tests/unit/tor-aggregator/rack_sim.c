@@ -129,7 +129,7 @@ name_all(struct sim *sim)
 	}
 	for (size_t i = 0; i < hosts; i++) {
 		snprintf(sim->names[i], sizeof sim->names[i], "h%zu", i);
-		sim->hosts[i] = (struct rack_host){ sim->names[i], HOST_OK, 0 };
+		sim->hosts[i] = (struct rack_host){ sim->names[i], HOST_OK };
 	}
 	for (size_t i = 0; i < SIM_MAX_FOREIGNERS; i++)
 		sim->foreigners[i] =
@@ -458,7 +458,7 @@ see_hosts(struct sim *sim)
 {
 	for (size_t i = 0; i < sim->rack.host_count; i++) {
 		sim->hosts[i].state = HOST_OK;
-		sim->hosts[i].silent_ns = 100 * RM_NS_PER_MS;
+		sim->hosts[i].silence.ns = 100 * RM_NS_PER_MS;
 	}
 	for (size_t i = 0; i < sim->fault_count; i++) {
 		const struct sim_fault *fault = &sim->faults[i];
@@ -471,7 +471,7 @@ see_hosts(struct sim *sim)
 		    sim->judged_ns - 4 * SIM_BIN_NS > fault->to_ns)
 			continue;
 		if (!over)
-			host->silent_ns = silent_ns;
+			host->silence.ns = silent_ns;
 		if (fault->kind == SIM_AGENT_KILLED)
 			host->state = over || silent_ns < GRACE_NS ? HOST_RESTARTING
 								   : HOST_AGENT_DOWN;

@@ -33,10 +33,10 @@ teardown(void **state)
 static enum host_state
 state_at(struct agent_watch *watch, int64_t now, int64_t wait)
 {
-	int64_t silent;
+	struct host_silence silence;
 
 	return agent_watch_state(
-	    watch, ms(now), ms(now - wait - 1000), ms(now - wait), TIMEOUT, &silent);
+	    watch, ms(now), ms(now - wait - 1000), ms(now - wait), TIMEOUT, &silence);
 }
 
 /* Heartbeats from..to as they should be; the first session begins 10 s before. */
@@ -114,6 +114,60 @@ an_agent_that_stops_for_a_second_of_five_is_never_frozen(void **state)
 		}
 		beat(watch, stop + 1250, stop + 5000);
 	}
+}
+
+/* It tells of each stop as it wakes up. */
+static void
+stop_and_go(struct agent_watch *watch, int64_t from, int64_t every_ms, int64_t still_ms,
+    int times)
+{
+	for (int64_t t = from; times-- > 0; t += every_ms) {
+		agent_watch_stall(watch, ms(t), ms(t + still_ms));
+		beat(watch, t + still_ms, t + every_ms);
+	}
+}
+
+static struct host_silence
+silence_at(struct agent_watch *watch, int64_t now)
+{
+	struct host_silence silence;
+
+	agent_watch_state(watch, ms(now), ms(now), ms(now), TIMEOUT, &silence);
+	return silence;
+}
+
+static void
+an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted(void **state)
+{
+	struct agent_watch *watch = *state;
+	struct host_silence silence;
+
+	begin(watch);
+	stop_and_go(watch, 20000, 1900, 1500, 4);
+	assert_int_equal(silence_at(watch, 20000 + 4 * 1900).stops, 0);
+	stop_and_go(watch, 20000 + 4 * 1900, 1900, 1500, 1);
+	silence = silence_at(watch, 20000 + 5 * 1900);
+	assert_int_equal(silence.stops, 5);
+	assert_int_equal(silence.stops_ns, 5 * 1900 * MS);
+	assert_int_equal(silence.still_ns, 5 * 1500 * MS);
+	/* Well since for as long as it stood still. */
+	assert_int_equal(silence_at(watch, 20000 + 2 * 5 * 1500).stops, 0);
+}
+
+static void
+stops_that_are_short_or_rare_or_of_another_life_are_not_counted(void **state)
+{
+	struct agent_watch *watch = *state;
+
+	begin(watch);
+	stop_and_go(watch, 20000, 1000, 950, 10);
+	assert_int_equal(silence_at(watch, 30000).stops, 0);
+	stop_and_go(watch, 30000, 5000, 1200, 10);
+	assert_int_equal(silence_at(watch, 80000).stops, 0);
+	stop_and_go(watch, 80000, 1500, 1400, 10);
+	assert_int_equal(silence_at(watch, 95000).stops, 5);
+	agent_watch_hello(watch, ms(95000), true);
+	assert_int_equal(silence_at(watch, 95000).stops, 0);
 }
 
 static void
@@ -197,12 +251,12 @@ static void
 windows_that_ended_before_the_kill_are_still_good(void **state)
 {
 	struct agent_watch *watch = *state;
-	int64_t silent;
+	struct host_silence silence;
 
 	begin(watch);
 	agent_watch_ended(watch, ms(20100), true);
-	assert_int_equal(
-	    agent_watch_state(watch, ms(20200), ms(18000), ms(19000), TIMEOUT, &silent),
+	assert_int_equal(agent_watch_state(
+			     watch, ms(20200), ms(18000), ms(19000), TIMEOUT, &silence),
 	    HOST_OK);
 }
 
@@ -271,7 +325,7 @@ stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 {
 	struct agent_watch *watch = *state;
 	rm_mono_t through;
-	int64_t silent;
+	struct host_silence silence;
 
 	begin(watch);
 	for (int64_t t = 20000; t < 30000; t += 1000) {
@@ -284,8 +338,8 @@ stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 		assert_int_equal(state_at(watch, t + 1000, 600), HOST_STUTTERED);
 	}
 	/* To a probe with less time it did stand still. */
-	assert_int_equal(agent_watch_state(
-			     watch, ms(30000), ms(28000), ms(29000), 300 * MS, &silent),
+	assert_int_equal(agent_watch_state(watch, ms(30000), ms(28000), ms(29000),
+			     300 * MS, &silence),
 	    HOST_STALLED);
 }
 
@@ -371,6 +425,9 @@ main(void)
 		TEST(a_new_agent_is_excused_for_the_time_before_and_just_after),
 		TEST(a_frozen_agent_stalls_first_and_is_frozen_after_two_seconds),
 		TEST(an_agent_that_stops_for_a_second_of_five_is_never_frozen),
+		TEST(
+		    an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted),
+		TEST(stops_that_are_short_or_rare_or_of_another_life_are_not_counted),
 		TEST(a_thawed_agent_was_stalled_for_as_long_and_then_is_good),
 		TEST(silence_without_acknowledgement_is_a_host_out_of_reach),
 		TEST(an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off),

@@ -35,7 +35,7 @@ setup(void **state)
 	for (size_t i = 0; i < HOSTS; i++) {
 		table.members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
 			names[i], "r0", i };
-		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
+		table.hosts[i] = (struct rack_host){ names[i], HOST_OK };
 	}
 	table.rack = (struct rack){ .tor = "tor1",
 		.members = table.members,
@@ -51,7 +51,7 @@ static void
 unreachable(struct table *table, size_t host)
 {
 	table->hosts[host].state = HOST_UNREACHABLE;
-	table->hosts[host].silent_ns = 20 * RM_NS_PER_S;
+	table->hosts[host].silence.ns = 20 * RM_NS_PER_S;
 }
 
 /* OK hosts probe everybody; a host that is down answers nothing. */
@@ -171,6 +171,49 @@ a_lone_host_that_nobody_probes_is_suspected_in_the_end(void **state)
 	assert_true(table->verdicts[0].confidence <= 0.5);
 }
 
+static void
+stands_still(struct table *table, size_t host)
+{
+	table->hosts[host].state = HOST_STALLED;
+	table->hosts[host].silence = (struct host_silence){ .ns = RM_NS_PER_S,
+		.stops = 5,
+		.still_ns = 6500 * RM_NS_PER_MS,
+		.stops_ns = 8200 * RM_NS_PER_MS };
+}
+
+static void
+an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_told(void **state)
+{
+	struct table *table = *state;
+
+	stands_still(table, 1);
+	assert_int_equal(judge(table, 8), 1);
+	assert_true(table->found[1]);
+	assert_int_equal(table->verdicts[1].kind, RM_KIND_AGENT_FROZEN);
+	assert_int_equal(table->verdicts[1].part.type, RM_PART_AGENT);
+	assert_string_equal(table->verdicts[1].evidence.observed,
+	    "it stood still 5 times in the last 8.2 s, for longer than a second each "
+	    "and 6.5 s in all");
+	/* One incident, also when it runs for a whole window in between. */
+	table->hosts[1].state = HOST_OK;
+	assert_int_equal(judge(table, 1), 1);
+	table->hosts[1].silence.stops = 0;
+	assert_int_equal(judge(table, 1), 0);
+}
+
+/* Though one of them tells of it before the others do. */
+static void
+when_most_agents_stand_still_none_of_them_is_frozen(void **state)
+{
+	struct table *table = *state;
+
+	for (size_t i = 0; i < HOSTS; i++) {
+		stands_still(table, i);
+		assert_int_equal(judge(table, 7), 0);
+	}
+	assert_int_equal(judge(table, 100), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
 
 int
@@ -183,6 +226,8 @@ main(void)
 		TEST(whoever_comes_back_later_than_others_is_not_named),
 		TEST(a_host_that_died_while_we_were_cut_off_is_named_by_its_silence),
 		TEST(a_lone_host_that_nobody_probes_is_suspected_in_the_end),
+		TEST(an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_told),
+		TEST(when_most_agents_stand_still_none_of_them_is_frozen),
 	};
 
 	return cmocka_run_group_tests_name("rack_hosts", tests, NULL, NULL);

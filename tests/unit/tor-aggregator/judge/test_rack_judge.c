@@ -38,7 +38,7 @@ setup(void **state)
 	for (size_t i = 0; i < MEMBERS; i++) {
 		table.members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
 			names[i], "r0", i };
-		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
+		table.hosts[i] = (struct rack_host){ names[i], HOST_OK };
 	}
 	for (size_t i = 0; i < 2; i++)
 		table.foreigners[i] =
@@ -592,7 +592,7 @@ agents_are_named_by_what_their_kernel_says(void **state)
 
 	fill(table, BOTH);
 	table->hosts[0].state = HOST_AGENT_FROZEN;
-	table->hosts[0].silent_ns = 1300 * RM_NS_PER_MS;
+	table->hosts[0].silence.ns = 1300 * RM_NS_PER_MS;
 	table->hosts[1].state = HOST_AGENT_DOWN;
 	judge(table);
 	assert_int_equal(table->judgement.verdict_count, 2);
@@ -660,12 +660,12 @@ an_unreachable_host_that_nobody_probes_is_only_suspected(void **state)
 	struct table *table = *state;
 
 	table->hosts[0].state = HOST_UNREACHABLE;
-	table->hosts[0].silent_ns = 2 * RM_NS_PER_S;
+	table->hosts[0].silence.ns = 2 * RM_NS_PER_S;
 	for (int i = 0; i < 10; i++) {
 		judge(table);
 		assert_int_equal(table->judgement.verdict_count, 0);
 	}
-	table->hosts[0].silent_ns = 5 * RM_NS_PER_S;
+	table->hosts[0].silence.ns = 5 * RM_NS_PER_S;
 	judge(table);
 	assert_int_equal(table->judgement.verdict_count, 1);
 	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_HOST_DOWN);

@@ -163,7 +163,7 @@ setup(void **state)
 	for (size_t i = 0; i < MEMBERS; i++) {
 		table.members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
 			names[i], "r0", i, false };
-		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
+		table.hosts[i] = (struct rack_host){ names[i], HOST_OK };
 	}
 	table.rack = (struct rack){ "tor1", table.members, MEMBERS, table.foreigners, 0,
 		table.hosts, MEMBERS };

@@ -41,7 +41,7 @@ setup(void **state)
 	for (size_t i = 0; i < HOSTS; i++) {
 		table.members[i] = (struct rack_member){ { 0x020000000000 + i, 0 },
 			names[i], "r0", i };
-		table.hosts[i] = (struct rack_host){ names[i], HOST_OK, 0 };
+		table.hosts[i] = (struct rack_host){ names[i], HOST_OK };
 	}
 	*state = &table;
 	return rack_words_new(&table.words) < 0 ||
