@@ -1,6 +1,7 @@
 """Every query of every dashboard, and of docs/grafana.md, has something to show: asked of a real
 InfluxDB and a real Prometheus that real daemons have filled. There is no Grafana here."""
 
+import contextlib
 import re
 import time
 
@@ -9,14 +10,25 @@ import yaml
 
 from lab import grafana, places
 from lab.ca import identity
+from lab.card import card
+from lab.esxi import Esxi
 from lab.fakeclock import FakeClock
 from lab.faults import FlowsBlackholed, RnicLossy
 from lab.grafana import OfInflux, OfPrometheus, dashboards
 from lab.prometheus import Prometheus, config_for
 from lab.schema import measurements
+from lab.sonic import REDIS_PORT, Sonic
 from lab.wait import until
 from lab.world import World
 
+PASSWORD = "a password of the lab"
+SSH_PORT, PORTS = 2201, 4
+SWITCH_PORT = (
+    "IF_IN_OCTETS", "IF_OUT_OCTETS", "IF_IN_DISCARDS", "IF_OUT_DISCARDS", "IF_IN_ERRORS",
+    "ECN_MARKED_PACKETS", "IF_IN_FEC_NOT_CORRECTABLE_FRAMES", "PFC_3_RX_PKTS", "PFC_3_TX_PKTS",
+    "PFC_3_RX_PAUSE_DURATION_US", "PFC_3_TX_PAUSE_DURATION_US",
+)
+SWITCH_QUEUE = ("PACKETS", "DROPPED_PACKETS", "WRED_ECN_MARKED_PACKETS", "SHARED_WATERMARK_BYTES")
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5", "h6"]}
 HTTPS = {"agent": 9571, "aggregator": 9572, "controller": 9573, "analyzer": 9574}
 DOC = places.ROOT / "docs" / "grafana.md"
@@ -34,6 +46,50 @@ def https(role):
     return {"http": {"tls_listen": f"0.0.0.0:{HTTPS[role]}"}}
 
 
+class Counted:
+    """A switch, an ESXi host and an RNIC of mlx5 that count something."""
+
+    def __init__(self, folder):
+        self._folder, self._undo = folder, contextlib.ExitStack()
+
+    def start(self, world):
+        """Before the daemons: the first ToR's aggregator will read them. Returns where the
+        RNIC's metrics are."""
+        netns, address = world.fabric.netns("centre"), world.fabric.management["centre"]
+        password = self._folder / "password"
+        password.touch(0o600)
+        password.write_text(PASSWORD + "\n")
+        self.sonic = Sonic(netns, address, self._folder, PASSWORD)
+        self.esxi = Esxi("esx1", netns, address, SSH_PORT, self._folder / "esxi")
+        for process in (self.sonic, self.esxi):
+            self._undo.callback(process.stop)
+            process.start().wait_ready()
+        self.sonic.fill(PORTS)
+        self.go_on(1000)
+        path = world.lab.folder / "config" / "agg-tor1.yaml"
+        config = yaml.safe_load(path.read_text())
+        config["tors"][0]["switch"] = {
+            "kind": "sonic", "address": f"{address}:{REDIS_PORT}",
+            "password_file": str(password), "interval_s": 1}
+        config["hypervisors"] = [self.esxi.option("esx1")]
+        config["expected"] = [{"rnics": ["h1/*"], "mtu_bytes": 9000}]
+        path.write_text(yaml.safe_dump(config))
+        return self._undo.enter_context(card(netns, address))
+
+    def go_on(self, count):
+        """A port, a queue of it, and a NIC have counted so far."""
+        port = {f"SAI_PORT_STAT_{name}": count for name in SWITCH_PORT}
+        self.sonic.count("Ethernet0", **port, SAI_PORT_STAT_IF_OUT_UCAST_PKTS=100 * count)
+        queue = {f"SAI_QUEUE_STAT_{name}": count for name in SWITCH_QUEUE}
+        self.sonic.count("Ethernet0:3", **queue)
+        self.esxi.nic("vmnic4", rx_prio3_pause=count, rx_global_pause=count, rx_discards_phy=count,
+                      txPauseStormWarningEvents=count,
+                      general={"Rx Bytes": count, "Tx Bytes": count, "Rx Missed Errors": count})
+
+    def close(self):
+        self._undo.close()
+
+
 def lay(folder):
     """A world whose history goes into InfluxDB, and whose daemons answer over TLS."""
     policies = {"retention_policy": "raw", "incident_retention_policy": "incidents"}
@@ -49,8 +105,8 @@ def lay(folder):
     )
 
 
-def scrape(world, folder):
-    """As docs/prometheus has it: daemons' certificates have their addresses."""
+def scrape(world, folder, rnic):
+    """As docs/prometheus has it: daemons' certificates have their addresses. rnic: no daemon."""
     lab = world.lab
     jobs = {
         "rackmesh-tor-aggregator": (lab.aggregators.values(), "aggregator"),
@@ -67,6 +123,8 @@ def scrape(world, folder):
     viewer = lab.authority.issue(identity("*", "viewer", "prometheus"), "prometheus")
     place, address = world.fabric.netns("centre"), world.fabric.management["centre"]
     config = config_for(targets, viewer)
+    one = {"targets": [rnic], "labels": {"region": "lab"}}
+    config["scrape_configs"].append({"job_name": "card", "static_configs": [one]})
     return lab.pack.add(Prometheus(places.ENGINES, place, address, folder, config))
 
 
@@ -82,7 +140,7 @@ class Filled:
         self.prometheus_source = OfPrometheus(prometheus, began, self.ended)
 
 
-def make_trouble(world, prometheus):
+def make_trouble(world, prometheus, counted):
     """An RNIC that loses packets and a spine that swallows flows: both are found, paths that
     lost something are in the history, and Prometheus has seen the RNIC's incident and times."""
     lab, influx = world.lab, world.influx
@@ -105,6 +163,14 @@ def make_trouble(world, prometheus):
         "rackmesh_rack_incidents_open > 0",
         "rackmesh_rnic_network_rtt_seconds",
         "min(count_over_time(up[5m])) > 3",  # rates need more than one look
+        'rackmesh_hypervisor_rx_bytes_total == 1000',
+        'rackmesh_switch_queue_tx_packets_total{port="Ethernet0"} == 1000',
+    ):
+        until(f"Prometheus has {seen}", 30, lambda: prometheus.query(seen), [prometheus])
+    counted.go_on(3000)
+    for seen in (
+        'rackmesh_switch_ecn_marked_total{port="Ethernet0"} == 3000',
+        'rackmesh_switch_queue_tx_packets_total{port="Ethernet0"} == 3000',
     ):
         until(f"Prometheus has {seen}", 30, lambda: prometheus.query(seen), [prometheus])
 
@@ -236,6 +302,8 @@ def units_of(text):
     if " / " in text or "_ratio{" in text or "_ratio)" in text:
         return {"percentunit"}
     if "rate(" in text:
+        if "_bytes_total" in text or "_bytes_phy_total" in text:
+            return {"Bps"}
         return {"percentunit"} if "_seconds_total" in text else {"ops", "pps", "wps"}
     if "_bytes" in text:
         return {"bytes"}
@@ -250,12 +318,14 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dashboards")
     began = time.time()
     clock = FakeClock(folder, "analyzer")
-    with lay(folder) as world:
-        prometheus = scrape(world, folder).start()
+    counted = Counted(folder)
+    with lay(folder) as world, contextlib.closing(counted):
+        rnic = counted.start(world)
+        prometheus = scrape(world, folder, rnic).start()
         world.lab.analyzer.variables(**clock.variables())
         world.start()
         world.lab.wait_traced(60)
-        make_trouble(world, prometheus)
+        make_trouble(world, prometheus, counted)
         clock.set(f"+{SHIFT_S}")
         for figures in ("rtt_p50_ns FROM incidents.rm_sla", "lost FROM raw.rm_sla_rack"):
             until("a minute's SLA is there", 30, lambda: world.influx.query(
@@ -296,7 +366,7 @@ def test_dashboards_name_no_metric_that_no_daemon_has(whole):
     known = set(whole.prometheus.api("label/__name__/values"))
     for board in dashboards("prometheus"):
         for target in board.targets():
-            assert set(re.findall(r"rackmesh_\w+", target.text)) <= known, target
+            assert set(re.findall(r"(?:rackmesh|rdma)_\w+", target.text)) <= known, target
 
 
 # ---- docs/grafana.md -------------------------------------------------------------------------

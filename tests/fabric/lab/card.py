@@ -1,0 +1,87 @@
+"""An RNIC of mlx5 as far as its agent's /metrics go: there is none here, and a veth counts little.
+
+It has every counter that docs/counters.md gives that driver, which a unit test holds against the
+agent's table, with the agent's labels; and queue pairs of a pod and of a service. They count on
+with time: seconds times a number of their own."""
+
+import contextlib
+import http.server
+import re
+import socket
+import threading
+import time
+
+from . import netns as namespaces
+from .places import ROOT
+
+CARD_PORT = 9179
+_ROW = re.compile(r"^\| `\w+` \| `(rdma_\w+)` \| ([^|]+) \| ([^|]+) \|", re.M)
+PRIORITIES = 8
+# What is a share of what: packets each second, and so on.
+EACH_S = {
+    "rdma_rx_packets_total": 100_000,
+    "rdma_np_ecn_marked_roce_packets_total": 2_000,
+    "rdma_np_cnp_sent_total": 100,
+    "rdma_rp_cnp_handled_total": 90,
+    "rdma_rp_cnp_ignored_total": 5,
+    "rdma_rx_bytes_phy_total": 10_000_000_000,
+    "rdma_port_rate_mbps": 400_000,
+}
+
+
+def counters():
+    """(name, unit) of what mlx5 counts."""
+    found = _ROW.findall((ROOT / "docs" / "counters.md").read_text())
+    return [(name, unit) for name, unit, drivers in found if "mlx5" in drivers or "all" in drivers]
+
+
+def told(name, unit, seconds):
+    many = " per priority" in unit or " per lane" in unit
+    index = "lane" if " per lane" in unit else "priority"
+    for i in range(PRIORITIES if many else 1):
+        more = f',{index}="{i}"' if many else ""
+        each_s = EACH_S.get(name, 10 + i)
+        value = int(seconds * each_s) if name.endswith("_total") else each_s
+        yield f'{name}{{host="card",device="mlx5_0",port="1"{more}}} {value}'
+
+
+def metrics(seconds):
+    lines = [line for name, unit in counters() for line in told(name, unit, seconds)]
+    pod, service = "0d1f4c7e-6f0e-4c56-9d5c-3f7f0b6c1a55", "trainer.service"
+    place = 'device="mlx5_0",port="1"'
+    lines += [
+        f'rackmesh_agent_user_qps{{{place},service="pod:{pod}",pod_uid="{pod}",process="python3"}} 16',
+        f'rackmesh_agent_user_qps{{{place},service="{service}",pod_uid="",process="ib_write_bw"}} 4',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = metrics(time.monotonic() - self.server.began).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def card(netns, address):
+    """Answers at address:CARD_PORT inside the namespace."""
+    with namespaces.inside(netns):
+        sock = socket.create_server((address, CARD_PORT))
+    server = http.server.ThreadingHTTPServer(sock.getsockname(), _Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket, server.began = sock, time.monotonic()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"{address}:{CARD_PORT}"
+    finally:
+        server.shutdown()
+        server.server_close()
