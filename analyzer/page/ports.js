@@ -29,7 +29,8 @@ function bits(each_s) {
 function rate(bytes, interval_ms, speed_mbps) {
   if (bytes === null || interval_ms === 0) return null;
   const each_s = (bytes * 8000) / interval_ms;
-  return speed_mbps && each_s > 0 ? `${bits(each_s)}, ${Math.round(each_s / speed_mbps / 1e4)} %` : bits(each_s);
+  const pct = speed_mbps ? each_s / speed_mbps / 1e4 : 0;
+  return pct > 0 ? `${bits(each_s)}, ${pct < 1 ? "< 1" : Math.round(pct)} %` : bits(each_s);
 }
 
 function linkOf({ up, speed_mbps }) {
@@ -93,7 +94,7 @@ function hypervisorsOf(hosts) {
   const findings = nics.flatMap(({ port, name }) => port.findings.map((each) => [name, each.finding, each.text]));
   return [
     ...hosts.map((host) => unread(`ESXi host ${host.host}`, host)),
-    findings.length === 0 ? null : table(several(findings.length, "finding"), [["NIC"], ["finding"], ["evidence", "wide"]], findings),
+    findings.length === 0 ? null : table(`${several(findings.length, "finding")} at ESXi hosts`, [["NIC"], ["finding"], ["evidence", "wide"]], findings),
     ...(nics.length === 0 ? [] : tableOf("NICs of ESXi hosts, in their last intervals", "NIC", nics)),
   ];
 }
