@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "host-agent/agent_config.h"
+#include "host-agent/kubernetes/kubelet.h"
 #include "host-agent/rnic/rdma_facts.h"
 #include "rackmesh/check/check.h"
 #include "rackmesh/check/connect.h"
+#include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/core/why.h"
 #include "schemas/wire.h"
 
 struct rm_identity_claim
@@ -42,6 +45,17 @@ check_device(struct rm_check *check, const struct agent_config *config, size_t i
 		    "it has no address to probe from yet; the agent waits for it");
 	else
 		rm_check_warn(check, at, "cannot look at it: %s", rdma_facts_error(r));
+}
+
+static void
+check_kubernetes(struct rm_check *check, const struct agent_config *config)
+{
+	const char *token_file = config->kubernetes_site.token_file;
+	struct rm_why why;
+
+	rm_check_site(check, "kubernetes", &config->kubernetes_site);
+	if (token_file[0] != '\0' && rm_file_check_secret(token_file, &why) < 0)
+		rm_check_error(check, "kubernetes.token_file", "%s", why.text);
 }
 
 static int
@@ -94,6 +108,9 @@ connect_aggregators(struct rm_connect *connect, const struct agent_config *confi
 		rm_connect_daemon(connect, at, list[i].address, &request, tors[i],
 		    served_tors(config, &list[i], tors[i]));
 	}
+	if (config->kubernetes_kubelet[0] != '\0')
+		rm_connect_url(connect, "kubernetes.kubelet",
+		    config->kubernetes_kubelet, KUBELET_PAGE, &config->kubernetes_site);
 	rm_connect_run(connect);
 }
 
@@ -139,6 +156,7 @@ agent_check(const void *arg, bool connect)
 	rm_check_folder(&check, "state_folder", config->state_folder);
 	rm_check_http(&check, &places, &config->credentials);
 	rm_check_peers(&check, "controllers", &config->controllers);
+	check_kubernetes(&check, config);
 	for (size_t i = 0; i < config->aggregators.count; i++) {
 		char at[64];
 

@@ -15,6 +15,7 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/judge/part.h"
 
 #define AT(field) offsetof(struct agent_config, field)
@@ -166,6 +167,16 @@ const struct rm_option agent_options[] = {
 	  NULL, NULL, 0 },
 	{ "services.rotation_s", RM_UINT, AT(services_rotation_s), "30", 1, 3600, RM_RELOAD,
 	  "time that a service flow is probed while others wait", NULL, NULL, 0 },
+	{ "kubernetes.kubelet", RM_STRING, AT(kubernetes_kubelet), "", 0, 255, 0,
+	  "https://host:port of this host's kubelet, which names the pods of services by their "
+	  "UIDs; \"\": none", NULL, NULL, 0 },
+	RM_HTTP_SITE_TLS("kubernetes", struct agent_config, kubernetes_site),
+	{ "kubernetes.token_file", RM_STRING, AT(kubernetes_site.token_file), "", 0, 1023, 0,
+	  "file with the token of a service account that may get nodes/pods (mode 0600); \"\": "
+	  "none", NULL, NULL, 0 },
+	{ "kubernetes.interval_s", RM_UINT, AT(kubernetes_interval_s), "300", 10, 3600, 0,
+	  "time between two questions to the kubelet; a pod that is new with us is asked for at "
+	  "once", NULL, NULL, 0 },
 	{ "counters.enabled", RM_BOOL, AT(counters_enabled), "true", 0, 0, 0,
 	  "read what these RNICs have counted, for /metrics and /v1/counters", NULL, NULL, 0 },
 	{ "counters.interval_ms", RM_UINT, AT(counters_interval_ms), "5000", 500, 60000,
@@ -501,6 +512,33 @@ check_controllers(const struct check *check)
 	return 0;
 }
 
+/* Files are not looked at here: an agent whose token is missing probes all the same. */
+static int
+check_kubernetes(const struct check *check)
+{
+	const struct rm_http_site *site = &check->config->kubernetes_site;
+	const char *kubelet = check->config->kubernetes_kubelet, *error = NULL;
+	const bool token = site->token_file[0] != '\0',
+		   certificate = site->certificate[0] != '\0',
+		   key = site->key[0] != '\0';
+
+	if (kubelet[0] == '\0' &&
+	    (token || certificate || key || site->authorities[0] != '\0'))
+		error = "missing; give the kubelet's https://host:port, or remove all "
+			"of kubernetes";
+	else if (kubelet[0] != '\0' &&
+		 (strncmp(kubelet, "https://", 8) != 0 || !rm_http_url_valid(kubelet)))
+		error = "expected https://host:port of the kubelet";
+	else if (certificate != key)
+		error = "kubernetes.certificate and kubernetes.key: both or neither";
+	else if (kubelet[0] != '\0' && !token && !certificate)
+		error = "a kubelet asks who we are; give kubernetes.token_file, or "
+			"kubernetes.certificate and kubernetes.key";
+	return error == NULL ? 0
+			     : rm_config_refuse(check->path, check->why, error,
+				   "kubernetes.kubelet");
+}
+
 static int
 check_all(const struct check *check)
 {
@@ -519,6 +557,8 @@ check_all(const struct check *check)
 		return rm_config_refuse(
 		    check->path, check->why, "expected address:port", "http.listen");
 	r = check_controllers(check);
+	if (r == 0)
+		r = check_kubernetes(check);
 	if (r == 0)
 		r = check_aggregators(check);
 	return r < 0 ? r : check_rnics(check);

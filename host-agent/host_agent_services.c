@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "host-agent/host_agent_state.h"
+#include "host-agent/kubernetes/kubelet.h"
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/rnic/rnic_facts.h"
+#include "host-agent/services/pod_name.h"
 #include "host-agent/services/process_name.h"
 #include "host-agent/services/qp_list.h"
 #include "host-agent/trace/tracing.h"
@@ -44,6 +46,9 @@ struct agent_services {
 	struct host_agent *agent;
 	struct services *services;
 	struct qp_tracer *hooks; /* NULL until there is an RNIC to follow */
+	struct kubelet *kubelet; /* NULL: none is asked */
+	struct agent_pods pods;
+	size_t kubelet_failed; /* readings in a row */
 	struct rm_timer *turn;
 	bool soon; /* the timer is armed for news */
 	rm_mono_t turned;
@@ -99,9 +104,14 @@ names_done(void *arg, int r)
 	own->names.busy = false;
 	if (r < 0)
 		return;
-	for (size_t i = 0; i < own->names.count; i++)
+	for (size_t i = 0; i < own->names.count; i++) {
+		const char *uid = pod_name_uid(own->names.items[i].name.service);
+
 		services_named(own->services, own->names.items[i].pid,
 		    own->names.items[i].elsewhere, &own->names.items[i].name);
+		if (uid != NULL)
+			kubelet_want(own->kubelet, uid);
+	}
 	own->counts.names += own->names.count;
 	own->news |= own->names.count > 0;
 	if (own->names.count == NAMES_PER_JOB)
@@ -607,6 +617,51 @@ agent_services_tell_all(struct agent_services *own, size_t uplink)
 	agent_services_turn_soon(own);
 }
 
+/* ---- the names of pods ---- */
+
+#define PODS_APART_NS (10 * RM_NS_PER_S)
+
+static void
+on_pods(int r, const char *why, void *arg)
+{
+	struct agent_services *own = arg;
+	const char *kubelet = own->agent->config.kubernetes_kubelet;
+
+	if (r < 0 && own->kubelet_failed++ == 0)
+		rm_log_warn(0,
+		    "kubelet: cannot read its pods at %s: %s; the last names stay, and "
+		    "it is tried again",
+		    kubelet, why);
+	if (r < 0)
+		return;
+	if (own->kubelet_failed > 0)
+		rm_log_info("kubelet: pods read: %zu, after %zu readings that failed",
+		    kubelet_pods(own->kubelet), own->kubelet_failed);
+	own->kubelet_failed = 0;
+}
+
+static int
+ask_kubelet(struct agent_services *own)
+{
+	const struct agent_config *config = &own->agent->config;
+	const struct kubelet_options options = {
+		.loop = own->agent->loop,
+		.worker = own->agent->worker,
+		.url = config->kubernetes_kubelet,
+		.site = &config->kubernetes_site,
+		.interval_ns = (int64_t)config->kubernetes_interval_s * RM_NS_PER_S,
+		.apart_ns = PODS_APART_NS,
+		.done = on_pods,
+		.arg = own,
+	};
+	int r = 0;
+
+	if (config->kubernetes_kubelet[0] != '\0')
+		r = kubelet_new(&options, &own->kubelet);
+	own->pods = (struct agent_pods){ own->services, own->kubelet };
+	return r;
+}
+
 /* ---- life ---- */
 
 void
@@ -649,7 +704,10 @@ agent_services_new(struct host_agent *agent, struct agent_services **ret)
 		r = services_new(&options, &own->services);
 	if (r == 0)
 		r = rm_timer_new(agent->loop, on_turn, own, &own->turn);
+	if (r == 0)
+		r = ask_kubelet(own);
 	if (r < 0) {
+		kubelet_free(own->kubelet);
 		agent_services_free(own);
 		return r;
 	}
@@ -664,6 +722,9 @@ agent_services_stop(struct agent_services *own)
 		return;
 	rm_timer_free(own->turn);
 	own->turn = NULL;
+	kubelet_free(own->kubelet);
+	own->kubelet = NULL;
+	own->pods.kubelet = NULL;
 	own->soon = true; /* nothing arms it any more */
 }
 
@@ -687,6 +748,12 @@ const struct services *
 agent_services_table(const struct agent_services *own)
 {
 	return own->services;
+}
+
+const struct agent_pods *
+agent_services_pods(const struct agent_services *own)
+{
+	return &own->pods;
 }
 
 const struct qp_tracer *

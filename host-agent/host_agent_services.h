@@ -12,6 +12,7 @@
 #include "host-agent/services/qp_tracer.h"
 #include "host-agent/services/services.h"
 
+struct agent_pods;
 struct agent_services;
 struct host_agent;
 struct pinglist_sum;
@@ -55,6 +56,8 @@ int agent_services_add_guests(
     struct agent_services *own, const struct rnic *rnic, struct pinglist_sum *sum);
 
 const struct services *agent_services_table(const struct agent_services *own);
+/* The same table, with who names its pods. */
+const struct agent_pods *agent_services_pods(const struct agent_services *own);
 /* NULL: there is no RNIC yet that verbs can use. */
 const struct qp_tracer *agent_services_hooks(const struct agent_services *own);
 const struct agent_services_counts *agent_services_counts(

@@ -22,6 +22,7 @@ static const struct column columns[] = {
 /* An agent knows neither the names of others nor paths. */
 static const struct column agent_columns[] = {
 	{ "SERVICE", "service", COLUMN_TEXT },
+	{ "POD", "pod", COLUMN_TEXT },
 	{ "COMMAND", "comm", COLUMN_TEXT },
 	{ ">PID", "pid", COLUMN_NUMBER },
 	{ "RNIC", "src", COLUMN_TEXT },

@@ -113,6 +113,22 @@ check_rights(const struct host *host, struct findings *findings)
 	}
 }
 
+static void
+check_kubelet(const json_t *kubelet, struct findings *findings)
+{
+	const char *error = json_string_value(json_object_get(kubelet, "error"));
+
+	if (json_is_true(json_object_get(kubelet, "up"))) {
+		findings_add(findings, FINDING_GOOD,
+		    "the kubelet names the pods of services: it has %lld",
+		    (long long)json_integer_value(json_object_get(kubelet, "pods")));
+	} else if (error != NULL) {
+		findings_add(findings, FINDING_WARNING,
+		    "the agent cannot read the pods of the kubelet: %s", error);
+		findings_remedy(findings, "/usr/share/doc/rackmesh/services.md");
+	}
+}
+
 void
 check_tracing(const struct host *host, struct findings *findings)
 {
@@ -125,6 +141,7 @@ check_tracing(const struct host *host, struct findings *findings)
 		    "services.enabled is false: the agent does not trace any");
 		return;
 	}
+	check_kubelet(json_object_get(all, "kubelet"), findings);
 	if (json_is_true(json_object_get(all, "tracing"))) {
 		findings_add(findings, FINDING_GOOD, "the agent traces services by %s",
 		    by == NULL ? "a hook" : by);

@@ -448,6 +448,8 @@ agent_metrics_services(
 		r = rm_metrics_gauges(metrics, services, gauges, COUNT(gauges));
 	if (r == 0)
 		r = agent_metrics_users(metrics, agent_services_table(services));
+	if (r == 0)
+		r = agent_metrics_pods(metrics, agent_services_pods(services));
 	return r;
 }
 

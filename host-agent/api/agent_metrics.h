@@ -18,6 +18,7 @@ struct brake_file;
 struct key_ring;
 struct rnic;
 struct plans;
+struct kubelet;
 struct rm_key_files;
 struct rm_metrics;
 struct rm_notify;
@@ -52,6 +53,12 @@ int agent_metrics_services(
 /* Whose QPs they are, at most AGENT_METRICS_USERS series. */
 #define AGENT_METRICS_USERS 256
 int agent_metrics_users(struct rm_metrics *metrics, const struct services *services);
+struct agent_pods { /* both borrowed */
+	const struct services *services;
+	const struct kubelet *kubelet; /* NULL: none */
+};
+/* What the kubelet says of them; pods: borrowed as long as metrics. */
+int agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods);
 int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 

@@ -1,14 +1,16 @@
-/* Whose QPs the RDMA devices have, as metrics: the pod, the service and the command. */
+/* Whose QPs the RDMA devices have, as metrics: the pod, the service and the command;
+ * and what the kubelet says of these pods. */
 #include <stdio.h>
 #include <string.h>
 
 #include "host-agent/api/agent_metrics.h"
+#include "host-agent/kubernetes/kubelet.h"
+#include "host-agent/services/pod_name.h"
 #include "host-agent/services/services.h"
 #include "rackmesh/metrics/metrics.h"
 
 #define LABELS 1024
 #define VALUE_BYTES 257 /* a name of 128 bytes, each of them escaped */
-#define POD "pod:"
 
 /* As the text format of Prometheus wants it: a unit's name has backslashes, and a
  * process may call itself anything. */
@@ -30,15 +32,14 @@ static void
 label_of(const struct services_user *user, char label[LABELS])
 {
 	char service[VALUE_BYTES], comm[VALUE_BYTES];
-	const char *pod = "";
+	const char *pod;
 
 	escape(user->service, service);
 	escape(user->comm, comm);
-	if (strncmp(service, POD, strlen(POD)) == 0)
-		pod = service + strlen(POD);
+	pod = pod_name_uid(service);
 	snprintf(label, LABELS,
 	    "device=\"%s\",port=\"%u\",service=\"%s\",pod_uid=\"%s\",process=\"%s\"",
-	    user->device, user->port, service, pod, comm);
+	    user->device, user->port, service, pod == NULL ? "" : pod, comm);
 }
 
 static void
@@ -79,5 +80,107 @@ agent_metrics_users(struct rm_metrics *metrics, const struct services *services)
 		    "Connected QPs not shown by service: more services and commands "
 		    "than the limit of series.",
 		    read_rest, services);
+	return r;
+}
+
+/* ---- the names of pods ---- */
+
+static bool
+is_first(const struct services_user *users, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(users[k].service, users[i].service) == 0)
+			return false;
+	return true;
+}
+
+/* Only of pods that have QPs: a node may have many others. */
+static void
+tell_pods(struct rm_metrics_out *out, const void *arg)
+{
+	const struct agent_pods *pods = arg;
+	struct services_user users[AGENT_METRICS_USERS];
+	char label[LABELS];
+	uint64_t rest;
+	size_t count =
+	    services_users(pods->services, users, AGENT_METRICS_USERS, &rest);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *uid = pod_name_uid(users[i].service);
+		const struct pod *pod =
+		    uid == NULL ? NULL : kubelet_pod(pods->kubelet, uid);
+
+		if (pod == NULL || !is_first(users, i))
+			continue;
+		snprintf(label, LABELS,
+		    "pod_uid=\"%s\",namespace=\"%s\",pod=\"%s\","
+		    "owner_kind=\"%s\",owner_name=\"%s\"",
+		    pod->uid, pod->namespace, pod->name, pod->owner_kind,
+		    pod->owner_name);
+		rm_metrics_tell(out, label, "", 1);
+	}
+}
+
+static double
+read_up(const void *arg)
+{
+	return kubelet_up(arg) ? 1 : 0;
+}
+
+static double
+read_age(const void *arg)
+{
+	int64_t age = kubelet_age_ns(arg, rm_mono_now());
+
+	return age < 0 ? -1 : (double)age / RM_NS_PER_S;
+}
+
+static double
+read_pods(const void *arg)
+{
+	return (double)kubelet_pods(arg);
+}
+
+#define N(name) "rackmesh_agent_kubelet_" name
+
+int
+agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
+{
+	static const struct rm_metrics_family info = { "rackmesh_agent_pod_info",
+		"gauge",
+		"1, with what the kubelet says of a pod that has connected QPs: its "
+		"namespace, name and owner.",
+		tell_pods };
+	const struct kubelet *kubelet = pods->kubelet;
+	const struct kubelet_counts *counts;
+	int r;
+
+	if (kubelet == NULL)
+		return 0;
+	counts = kubelet_counts(kubelet);
+	/* clang-format off */
+	const struct rm_metric counters[] = {
+		{ N("reads_total"), "", "Times that the kubelet was asked for its pods.", &counts->reads },
+		{ N("reads_failed_total"), "", "Times that the kubelet did not answer, or not with a list of pods.", &counts->failed },
+		{ N("pods_refused_total"), "", "Pods in answers of the kubelet that were malformed, or more than the limit.", &counts->refused },
+	};
+	/* clang-format on */
+	r = rm_metrics_counters(
+	    metrics, kubelet, counters, sizeof(counters) / sizeof(counters[0]));
+	if (r == 0)
+		r = rm_metrics_family(metrics, kubelet, &info, pods);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, kubelet, N("up"), "",
+		    "1: the last question to the kubelet was answered with a list of "
+		    "pods.",
+		    read_up, kubelet);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, kubelet, N("age_seconds"), "",
+		    "Seconds since the kubelet was asked for the pods that are known; "
+		    "-1: none yet.",
+		    read_age, kubelet);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, kubelet, N("pods"), "",
+		    "Pods that the kubelet told of.", read_pods, kubelet);
 	return r;
 }

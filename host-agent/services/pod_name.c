@@ -10,6 +10,7 @@ struct part {
 	size_t len;
 };
 
+#define PREFIX "pod:"
 #define UID_LEN 36        /* 8-4-4-4-12; systemd's form has '_' for '-' */
 #define STATIC_UID_LEN 32 /* of a static pod: a hash without dashes */
 #define CONTAINER_ID_LEN 64
@@ -93,7 +94,7 @@ name_pod(const struct part *part, bool below_kubepods, char ret[POD_NAME_BYTES])
 	if (!starts(&rest, "pod") ||
 	    !take_uid(rest.text + strlen("pod"), rest.len - strlen("pod"), uid))
 		return false;
-	snprintf(ret, POD_NAME_BYTES, "pod:%s", uid);
+	snprintf(ret, POD_NAME_BYTES, PREFIX "%s", uid);
 	return true;
 }
 
@@ -228,6 +229,13 @@ pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
 		return false;
 	memcpy(ret, found, sizeof(found));
 	return true;
+}
+
+const char *
+pod_name_uid(const char *service)
+{
+	return strncmp(service, PREFIX, strlen(PREFIX)) == 0 ? service + strlen(PREFIX)
+							     : NULL;
 }
 
 bool

@@ -24,4 +24,7 @@ bool pod_name_cgroup_path(
 /* False: the path names nobody, as "/" or a user's session. */
 bool pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES]);
 
+/* The UID in "pod:<uid>"; NULL: the name is no pod's. */
+const char *pod_name_uid(const char *service);
+
 #endif

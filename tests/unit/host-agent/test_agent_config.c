@@ -245,6 +245,34 @@ errors_across_options_name_their_line_too(void **state)
 }
 
 static void
+a_kubelet_is_asked_over_https_and_told_who_asks(void **state)
+{
+#define RNICS AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
+	struct rm_why why = { 0 };
+	struct agent_config config;
+
+	/* The agent starts without the files: it probes all the same. */
+	assert_int_equal(read_text(RNICS "kubernetes:\n"
+					 "  kubelet: https://127.0.0.1:10250\n"
+					 "  token_file: /nonexistent\n",
+			     &config, &why),
+	    0);
+	assert_int_equal(config.kubernetes_interval_s, 300);
+	assert_string_equal(config.kubernetes_site.token_file, "/nonexistent");
+	agent_config_clear(&config);
+	assert_refused(RNICS "kubernetes:\n  kubelet: http://127.0.0.1:10255\n"
+			     "  token_file: /nonexistent\n",
+	    "8:", "https://host:port");
+	assert_refused(RNICS "kubernetes:\n  kubelet: https://127.0.0.1:10250\n",
+	    "8:", "who we are");
+	assert_refused(RNICS "kubernetes:\n  kubelet: https://127.0.0.1:10250\n"
+			     "  key: /nonexistent\n",
+	    "8:", "both or neither");
+	assert_refused(RNICS "kubernetes:\n  token_file: /nonexistent\n", "",
+	    "give the kubelet's https://host:port");
+}
+
+static void
 what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse(void **state)
 {
 	assert_refused(AGGREGATORS "rnics: some\n", "4:", "or the word auto");
@@ -410,6 +438,7 @@ main(void)
 		cmocka_unit_test(each_rnic_has_the_aggregators_of_its_tors),
 		cmocka_unit_test(an_rnic_may_be_an_rdma_port),
 		cmocka_unit_test(rnics_may_be_left_to_the_agent),
+		cmocka_unit_test(a_kubelet_is_asked_over_https_and_told_who_asks),
 		cmocka_unit_test(
 		    what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse),
 		cmocka_unit_test(a_transport_that_cannot_be_is_refused),

@@ -531,6 +531,23 @@ tracing_is_first_of_all_the_agents_word(void **state)
 	expect(world, check_tracing, FINDING_WARNING, "ib_core is not loaded");
 }
 
+static void
+a_kubelet_that_is_asked_is_told_of(void **state)
+{
+	struct world *world = *state;
+
+	world->host.services =
+	    json("{\"enabled\": true, \"tracing\": true, \"by\": \"fexit\", "
+		 "\"kubelet\": {\"up\": true, \"error\": null, \"pods\": 7}}");
+	expect(
+	    world, check_tracing, FINDING_GOOD, "names the pods of services: it has 7");
+	json_decref(world->host.services);
+	world->host.services =
+	    json("{\"enabled\": true, \"tracing\": true, \"by\": \"fexit\", "
+		 "\"kubelet\": {\"up\": false, \"error\": \"HTTP 403\", \"pods\": 0}}");
+	expect(world, check_tracing, FINDING_WARNING, "pods of the kubelet: HTTP 403");
+}
+
 /* ---- LLDP ---- */
 
 static void
@@ -701,6 +718,7 @@ main(void)
 		TEST(rnics_in_one_subnet_want_arp_to_be_strict),
 		TEST(tracing_tells_what_it_lacks),
 		TEST(tracing_is_first_of_all_the_agents_word),
+		TEST(a_kubelet_that_is_asked_is_told_of),
 		TEST(a_cable_ends_where_the_config_says),
 		TEST(the_agent_tells_of_rnics_and_aggregators),
 		TEST(a_host_without_an_agent_is_not_asked_for_rnics),

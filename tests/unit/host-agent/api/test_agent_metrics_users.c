@@ -12,6 +12,7 @@
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/services/process_name.h"
 #include "rackmesh/metrics/metrics.h"
+#include "tests/unit/host-agent/kubernetes/kubelet_fixture.h"
 #include "tests/unit/host-agent/services/services_fixture.h"
 
 struct fixture {
@@ -145,6 +146,54 @@ users_beyond_the_limit_are_counted_by_their_qps(void **state)
 	assert_shown(f, "rackmesh_agent_user_qps_over_limit 3\n", true);
 }
 
+#define POD_UID "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01"
+
+static void
+a_pod_with_qps_has_the_names_that_the_kubelet_tells(void **state)
+{
+	struct kubelet_fixture k = { .kubelet = NULL };
+	struct fixture *f = *state;
+	struct agent_pods pods;
+
+	assert_int_equal(kubelet_fixture_new(&k, 3600 * RM_NS_PER_S, RM_NS_PER_MS), 0);
+	pods = (struct agent_pods){ f->services, k.kubelet };
+	assert_int_equal(agent_metrics_pods(f->metrics, &pods), 0);
+	connect_qp(f, 0, 17, 5);
+	connect_qp(f, 1, 18, 6);
+	connect_qp(f, 1, 19, 7);
+	name_process(f, 5, "python3", "pod:" POD_UID);
+	name_process(f, 6, "other", "pod:" POD_UID);
+	name_process(f, 7, "python3", "pod:0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b02");
+	assert_shown(f, "rackmesh_agent_kubelet_up 0\n", true);
+	assert_shown(f, "rackmesh_agent_kubelet_age_seconds -1\n", true);
+	assert_shown(f, "rackmesh_agent_pod_info{", false);
+
+	k.answer = KUBELET_POD(POD_UID, "trainer-0");
+	kubelet_fixture_run(&k, 1);
+	/* Once, and only this one. */
+	assert_shown(f,
+	    "# TYPE rackmesh_agent_pod_info gauge\n"
+	    "rackmesh_agent_pod_info{pod_uid=\"" POD_UID "\",namespace=\"ml\","
+	    "pod=\"trainer-0\",owner_kind=\"StatefulSet\",owner_name=\"trainer\"} "
+	    "1\n#",
+	    true);
+	assert_shown(f, "rackmesh_agent_kubelet_up 1\n", true);
+	assert_shown(f, "rackmesh_agent_kubelet_pods 1\n", true);
+	assert_shown(f, "rackmesh_agent_kubelet_reads_total 1\n", true);
+	rm_metrics_forget(f->metrics, k.kubelet);
+	kubelet_fixture_free(&k);
+}
+
+static void
+without_a_kubelet_nothing_is_said_of_it(void **state)
+{
+	struct fixture *f = *state;
+	const struct agent_pods pods = { f->services, NULL };
+
+	assert_int_equal(agent_metrics_pods(f->metrics, &pods), 0);
+	assert_shown(f, "kubelet", false);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -155,6 +204,8 @@ main(void)
 		TEST(a_name_cannot_break_out_of_its_label),
 		TEST(who_has_no_qps_any_more_has_no_series),
 		TEST(users_beyond_the_limit_are_counted_by_their_qps),
+		TEST(a_pod_with_qps_has_the_names_that_the_kubelet_tells),
+		TEST(without_a_kubelet_nothing_is_said_of_it),
 	};
 
 	return cmocka_run_group_tests_name("agent_metrics_users", tests, NULL, NULL);

@@ -1,0 +1,60 @@
+/*
+ * kubelet - asks this host's kubelet which pods it runs: GET /pods over https, one
+ * request at a time. Only reads.
+ *
+ * At its start, every interval, and when a pod that is not known is asked for; but
+ * never more than once in apart_ns, and less often while it fails. The token is read
+ * for each request. The last list stays until there is another.
+ */
+#ifndef HOST_AGENT_KUBERNETES_KUBELET_H
+#define HOST_AGENT_KUBERNETES_KUBELET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host-agent/kubernetes/pod_list.h"
+#include "rackmesh/core/clock.h"
+
+#define KUBELET_TIMEOUT_NS (10 * RM_NS_PER_S) /* of one request */
+
+#define KUBELET_PAGE "/pods"
+
+struct kubelet;
+struct rm_http_site;
+struct rm_loop;
+struct rm_worker;
+
+struct kubelet_options {
+	struct rm_loop *loop;
+	struct rm_worker *worker;        /* parses */
+	const char *url;                 /* "https://127.0.0.1:10250"; copied */
+	const struct rm_http_site *site; /* no user; borrowed as long as the kubelet */
+	int64_t interval_ns, apart_ns;   /* interval_ns: the longer one */
+	/* After each reading: 0, or what failed, which why explains. */
+	void (*done)(int r, const char *why, void *arg);
+	void *arg;
+};
+
+struct kubelet_counts {
+	uint64_t reads, failed;
+	uint64_t refused; /* pods that were left out, of all readings */
+};
+
+int kubelet_new(const struct kubelet_options *options, struct kubelet **ret);
+void kubelet_free(struct kubelet *kubelet); /* NULL is fine; before the worker's end */
+
+/* Of all functions below kubelet may be NULL: it knows nothing. */
+
+/* A process of this pod was seen. */
+void kubelet_want(struct kubelet *kubelet, const char *uid);
+/* NULL: not known. Good until the next reading. */
+const struct pod *kubelet_pod(const struct kubelet *kubelet, const char *uid);
+
+bool kubelet_up(const struct kubelet *kubelet); /* the last reading was complete */
+const char *kubelet_error(const struct kubelet *kubelet); /* "": none */
+/* Since the list that it has was asked for; -1: there is none. */
+int64_t kubelet_age_ns(const struct kubelet *kubelet, rm_mono_t now);
+size_t kubelet_pods(const struct kubelet *kubelet);
+const struct kubelet_counts *kubelet_counts(const struct kubelet *kubelet);
+
+#endif

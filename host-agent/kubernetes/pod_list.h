@@ -1,0 +1,47 @@
+/*
+ * pod_list - the pods of a host by their UIDs, out of a kubelet's answer: a PodList of
+ * Kubernetes' v1 API, as JSON. Pure.
+ *
+ * Of each pod only its metadata is read, and the rest is skipped: it would take ten
+ * times the memory. A pod that cannot be read, or that is one too many, hides no other.
+ */
+#ifndef HOST_AGENT_KUBERNETES_POD_LIST_H
+#define HOST_AGENT_KUBERNETES_POD_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define POD_LIST_MAX_BYTES (16u << 20) /* of an answer */
+#define POD_LIST_MAX_PODS 1024         /* Kubernetes supports 110 on a node */
+#define POD_LIST_MAX_METADATA (512u << 10)
+
+/* As Kubernetes bounds them, with the 0 byte. */
+#define POD_UID_BYTES 37
+#define POD_NAMESPACE_BYTES 64
+#define POD_OBJECT_BYTES 254 /* name of a pod or an owner */
+#define POD_KIND_BYTES 64
+
+struct rm_why;
+
+/* Names are of letters, digits, '-' and '.': none needs to be quoted. */
+struct pod {
+	char uid[POD_UID_BYTES]; /* of a static pod: the hash that its cgroup has */
+	char namespace[POD_NAMESPACE_BYTES], name[POD_OBJECT_BYTES];
+	/* The Deployment, where the pod's ReplicaSet is proven to be one's, else who
+	 * controls the pod; "": nobody. */
+	char owner_kind[POD_KIND_BYTES], owner_name[POD_OBJECT_BYTES];
+};
+
+struct pod_list;
+
+/* -EPROTO: it is no PodList; why says it. -ENOMEM. */
+int pod_list_parse(
+    const char *text, size_t len, struct pod_list **ret, struct rm_why *why);
+void pod_list_free(struct pod_list *list); /* NULL is fine */
+
+size_t pod_list_count(const struct pod_list *list);
+uint64_t pod_list_refused(const struct pod_list *list); /* pods that were left out */
+/* NULL: there is none; borrowed as long as the list. list: NULL is fine. */
+const struct pod *pod_list_find(const struct pod_list *list, const char *uid);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * kubelet_fixture - a kubelet's server and the one that asks it, on one loop over
+ * loopback. Without TLS: that is the HTTP client's, and tests/fabric has it.
+ */
+#ifndef TESTS_UNIT_HOST_AGENT_KUBELET_FIXTURE_H
+#define TESTS_UNIT_HOST_AGENT_KUBELET_FIXTURE_H
+
+#include <stdint.h>
+
+#include "host-agent/kubernetes/kubelet.h"
+
+struct rm_http_server;
+struct rm_loop;
+struct rm_timer;
+struct rm_worker;
+
+struct kubelet_fixture {
+	struct rm_loop *loop;
+	struct rm_http_server *server;
+	struct rm_worker *worker;
+	struct rm_timer *deadline;
+	struct kubelet *kubelet;
+	char token_file[64];
+	/* What the server answers, and how often it was asked. */
+	int status;
+	const char *answer;
+	unsigned asked;
+	/* Of the last reading. */
+	unsigned ended, until;
+	int r;
+	char why[512];
+};
+
+/* The answer of POD_LIST with this one pod. */
+#define KUBELET_POD(uid, name)                                                      \
+	"{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"uid\":\"" uid "\","      \
+	"\"namespace\":\"ml\",\"name\":\"" name "\",\"ownerReferences\":[{"         \
+	"\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"trainer\"," \
+	"\"controller\":true}]}}]}"
+
+/* 0; -1: it cannot be had. */
+int kubelet_fixture_new(
+    struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns);
+void kubelet_fixture_free(struct kubelet_fixture *f);
+/* Runs the loop until count readings have ended in all. */
+void kubelet_fixture_run(struct kubelet_fixture *f, unsigned count);
+
+#endif

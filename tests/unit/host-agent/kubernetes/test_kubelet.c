@@ -1,0 +1,178 @@
+#include "host-agent/kubernetes/kubelet.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/host-agent/kubernetes/kubelet_fixture.h"
+
+#define UID(n) "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b" n
+
+static int
+setup(void **state)
+{
+	static struct kubelet_fixture fixture;
+
+	*state = &fixture;
+	fixture.kubelet = NULL;
+	return kubelet_fixture_new(&fixture, 3600 * RM_NS_PER_S, RM_NS_PER_MS);
+}
+
+static int
+teardown(void **state)
+{
+	kubelet_fixture_free(*state);
+	return 0;
+}
+
+static void
+a_pod_that_is_not_known_is_asked_for_at_once(void **state)
+{
+	struct kubelet_fixture *f = *state;
+
+	assert_int_equal(kubelet_age_ns(f->kubelet, rm_mono_now()), -1);
+	f->answer = KUBELET_POD(UID("01"), "trainer-0");
+	kubelet_fixture_run(f, 1);
+	assert_int_equal(f->r, 0);
+	assert_true(kubelet_up(f->kubelet));
+	assert_string_equal(kubelet_pod(f->kubelet, UID("01"))->name, "trainer-0");
+
+	kubelet_want(f->kubelet, UID("01")); /* is known */
+	f->answer = KUBELET_POD(UID("02"), "trainer-1");
+	kubelet_want(f->kubelet, UID("02"));
+	kubelet_fixture_run(f, 2); /* the interval is an hour */
+	assert_string_equal(kubelet_pod(f->kubelet, UID("02"))->name, "trainer-1");
+	assert_null(kubelet_pod(f->kubelet, UID("01"))); /* is gone */
+	assert_true(kubelet_age_ns(f->kubelet, rm_mono_now()) >= 0);
+}
+
+static void
+a_pod_that_the_kubelet_does_not_have_is_asked_for_once(void **state)
+{
+	struct kubelet_fixture *f = *state;
+
+	f->answer = KUBELET_POD(UID("01"), "trainer-0");
+	kubelet_fixture_run(f, 1);
+	kubelet_want(f->kubelet, UID("09"));
+	kubelet_fixture_run(f, 2);
+	assert_null(kubelet_pod(f->kubelet, UID("09")));
+	kubelet_want(f->kubelet, UID("09")); /* asks for nothing */
+	f->answer = KUBELET_POD(UID("02"), "trainer-1");
+	kubelet_want(f->kubelet, UID("02"));
+	kubelet_fixture_run(f, 3);
+	assert_int_equal(f->asked, 3);
+	assert_non_null(kubelet_pod(f->kubelet, UID("02")));
+}
+
+static void
+what_is_known_outlives_a_kubelet_that_fails(void **state)
+{
+	static const struct {
+		int status;
+		const char *answer, *why;
+	} failures[] = {
+		{ 401, "Unauthorized", "token_file" },
+		{ 403, "Forbidden", "nodes/pods" },
+		{ 404, "", "is it a kubelet" },
+		{ 200, "", "not JSON" },
+		{ 200, "{\"kind\":\"Status\"}", "no PodList" },
+	};
+	struct kubelet_fixture *f = *state;
+	unsigned count = 1;
+
+	f->answer = KUBELET_POD(UID("01"), "trainer-0");
+	kubelet_fixture_run(f, count++);
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		f->status = failures[i].status;
+		f->answer = failures[i].answer;
+		if (i == 0)
+			kubelet_want(f->kubelet, UID("02"));
+		kubelet_fixture_run(f, count++); /* tried again by itself */
+		assert_true(f->r < 0);
+		assert_false(kubelet_up(f->kubelet));
+		if (strstr(f->why, failures[i].why) == NULL)
+			fail_msg("%s is not in %s", failures[i].why, f->why);
+		assert_string_equal(kubelet_error(f->kubelet), f->why);
+		assert_non_null(kubelet_pod(f->kubelet, UID("01")));
+	}
+	f->status = 200;
+	f->answer = KUBELET_POD(UID("02"), "trainer-1");
+	kubelet_fixture_run(f, count);
+	assert_true(kubelet_up(f->kubelet));
+	assert_string_equal(kubelet_error(f->kubelet), "");
+	assert_non_null(kubelet_pod(f->kubelet, UID("02")));
+	assert_int_equal(kubelet_counts(f->kubelet)->reads, count);
+	assert_int_equal(kubelet_counts(f->kubelet)->failed, count - 2);
+}
+
+static void
+nobody_is_asked_with_a_token_that_others_can_read(void **state)
+{
+	struct kubelet_fixture *f = *state;
+
+	f->answer = KUBELET_POD(UID("01"), "trainer-0");
+	assert_int_equal(chmod(f->token_file, 0644), 0);
+	kubelet_fixture_run(f, 1);
+	assert_int_equal(f->r, -EACCES);
+	assert_non_null(strstr(f->why, f->token_file));
+	assert_int_equal(f->asked, 0);
+	assert_int_equal(chmod(f->token_file, 0600), 0);
+	kubelet_fixture_run(f, 2); /* the token is read anew */
+	assert_int_equal(f->r, 0);
+}
+
+static void
+pods_that_are_left_out_are_counted(void **state)
+{
+	struct kubelet_fixture *f = *state;
+
+	f->answer = KUBELET_POD("no-uid", "trainer-0");
+	kubelet_fixture_run(f, 1);
+	assert_int_equal(f->r, 0);
+	assert_int_equal(kubelet_pods(f->kubelet), 0);
+	assert_int_equal(kubelet_counts(f->kubelet)->refused, 1);
+}
+
+static void
+the_end_may_come_in_the_middle_of_a_reading(void **state)
+{
+	struct kubelet_fixture *f = *state;
+
+	f->answer = KUBELET_POD(UID("01"), "trainer-0");
+	kubelet_fixture_run(f, 1);
+	kubelet_want(f->kubelet, UID("02"));
+}
+
+static void
+without_a_kubelet_nothing_is_known(void **state)
+{
+	kubelet_want(NULL, UID("01"));
+	assert_null(kubelet_pod(NULL, UID("01")));
+	assert_false(kubelet_up(NULL));
+	assert_string_equal(kubelet_error(NULL), "");
+	assert_int_equal(kubelet_pods(NULL), 0);
+	assert_int_equal(kubelet_age_ns(NULL, rm_mono_now()), -1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_pod_that_is_not_known_is_asked_for_at_once),
+		TEST(a_pod_that_the_kubelet_does_not_have_is_asked_for_once),
+		TEST(what_is_known_outlives_a_kubelet_that_fails),
+		TEST(nobody_is_asked_with_a_token_that_others_can_read),
+		TEST(pods_that_are_left_out_are_counted),
+		TEST(the_end_may_come_in_the_middle_of_a_reading),
+		cmocka_unit_test(without_a_kubelet_nothing_is_known),
+	};
+
+	return cmocka_run_group_tests_name("kubelet", tests, NULL, NULL);
+}
