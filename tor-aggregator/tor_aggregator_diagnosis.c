@@ -9,9 +9,9 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/diagnosis/diagnoses.h"
+#include "tor-aggregator/diagnosis/switch_evidence.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/switch/switch_collector.h"
-#include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/roster.h"
 
@@ -101,78 +101,12 @@ take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack)
 
 /* ---- the proof ---- */
 
-/* As switch_rows[] names them. */
-static const struct {
-	const char *name;
-	uint8_t number;
-} switch_numbers[] = {
-	{ "tx_ucast_pkts", SWITCH_TX_PKTS },
-	{ "ecn_marked", SWITCH_ECN_MARKED },
-	{ "queue_ecn_marked", SWITCH_ECN_MARKED },
-	{ "pfc_rx_frames", SWITCH_PFC_RX_FRAMES },
-	{ "pfc_tx_frames", SWITCH_PFC_TX_FRAMES },
-	{ "pfc_rx_pause_us", SWITCH_PFC_RX_PAUSE_US },
-	{ "pfc_tx_pause_us", SWITCH_PFC_TX_PAUSE_US },
-};
-
-static unsigned
-switch_number(const char *name)
-{
-	for (size_t i = 0; i < sizeof(switch_numbers) / sizeof(switch_numbers[0]); i++)
-		if (strcmp(switch_numbers[i].name, name) == 0)
-			return switch_numbers[i].number;
-	return 0;
-}
-
-static bool
-has_counted(const struct counter_state *state)
-{
-	return state->there && !state->back &&
-	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
-}
-
-static void
-take_object(const struct switch_object *object, struct evidence *evidence)
-{
-	const struct counter_state *state = object->states;
-
-	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
-		const unsigned number =
-		    row->part == object->part ? switch_number(row->name) : 0;
-
-		for (unsigned i = 0;
-		     row->part == object->part && i < switch_row_values(row);
-		     i++, state++)
-			if (number != 0 && has_counted(state))
-				evidence_add(evidence, number, i, state->delta);
-	}
-}
-
-/* The marks of its queues, where the port has no count of its own. Both are ordered by
- * port; *at is where to go on. */
-static void
-take_queues(const struct switch_list *list, const char *port, size_t *at,
-    struct evidence *evidence)
-{
-	const bool counted = evidence->there[SWITCH_ECN_MARKED] != 0;
-
-	for (; *at < switch_list_count(list); (*at)++) {
-		const struct switch_object *object = switch_list_get(list, *at);
-		const int order = strcmp(object->port, port);
-
-		if (object->part > SWITCH_QUEUE ||
-		    (object->part == SWITCH_QUEUE && order > 0))
-			return;
-		if (object->part == SWITCH_QUEUE && order == 0 && !counted)
-			take_object(object, evidence);
-	}
-}
-
 static void
 prove_switch(struct rack_proof *proof, const struct switch_collector *collector)
 {
 	struct switch_collector_shown shown;
-	size_t queue = 0;
+	struct switch_evidence walk;
+	struct evidence evidence;
 
 	if (collector == NULL)
 		return;
@@ -181,17 +115,9 @@ prove_switch(struct rack_proof *proof, const struct switch_collector *collector)
 	    shown.reading.at.ns == proof->switch_at.ns)
 		return;
 	proof->switch_at = shown.reading.at;
-	for (size_t i = 0; i < switch_list_count(shown.list); i++) {
-		const struct switch_object *object = switch_list_get(shown.list, i);
-		struct evidence evidence = { .switch_ns = shown.reading.interval_ns };
-
-		if (object->part != SWITCH_PORT)
-			return;
-		snprintf(evidence.port, sizeof(evidence.port), "%.31s", object->port);
-		take_object(object, &evidence);
-		take_queues(shown.list, object->port, &queue, &evidence);
+	walk = (struct switch_evidence){ shown.list, shown.reading.interval_ns, 0, 0 };
+	while (switch_evidence_next(&walk, &evidence))
 		proof_add_port(&proof->proof, &evidence);
-	}
 }
 
 /* Before they are judged: what was judged before is of another round. */

@@ -1,0 +1,155 @@
+#include "tor-aggregator/diagnosis/switch_evidence.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/diagnosis/evidence.h"
+#include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_table.h"
+
+#define QUEUES 8
+#define MARKS 1000
+#define S INT64_C(1000000000)
+
+static void
+add_port(struct switch_list *list, const char *name)
+{
+	struct switch_object object = { .part = SWITCH_PORT };
+
+	snprintf(object.port, sizeof(object.port), "%s", name);
+	snprintf(object.id, sizeof(object.id), "%s", name);
+	assert_int_equal(switch_list_add(list, &object), 0);
+	object.part = SWITCH_QUEUE;
+	for (; object.index < QUEUES; object.index++)
+		assert_int_equal(switch_list_add(list, &object), 0);
+}
+
+static void
+take(struct switch_object *object, const char *name, uint64_t value)
+{
+	const struct counter_sample sample = { .there = true, .value = value };
+	struct counter_state *state = object->states;
+
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++)
+		if (row->part == object->part) {
+			if (strcmp(row->name, name) == 0)
+				counter_take(state, &sample, 64, true);
+			state += switch_row_values(row);
+		}
+}
+
+/* Ports format % first, first + step ...; before: the reading before, or NULL. */
+static struct switch_list *
+reading(const char *format, int first, int step, int count,
+    const struct switch_list *before, bool port_counts)
+{
+	const uint64_t value = before == NULL ? MARKS : 2 * MARKS;
+	struct switch_list *list = switch_list_new();
+	uint64_t forgotten = 0;
+
+	assert_non_null(list);
+	for (int i = 0; i < count; i++) {
+		char name[SWITCH_PORT_BYTES];
+
+		snprintf(name, sizeof(name), format, first + i * step);
+		add_port(list, name);
+	}
+	add_port(list, "ii1/1/1");
+	assert_int_equal(switch_list_close(list, before, &forgotten), 0);
+	for (size_t i = 0; i < switch_list_count(list); i++) {
+		struct switch_object *object = switch_list_get(list, i);
+
+		take(object, "pfc_rx_frames", value);
+		take(object, "queue_ecn_marked", object->index == 3 ? value : 0);
+		if (port_counts)
+			take(object, "ecn_marked", value / 2);
+	}
+	return list;
+}
+
+/* How many ports are told, each with so many marks. */
+static int
+ports_with(const struct switch_list *list, uint64_t marks)
+{
+	struct switch_evidence walk = { .list = list, .ns = 10 * S };
+	struct evidence evidence;
+	int count = 0;
+
+	while (switch_evidence_next(&walk, &evidence)) {
+		uint64_t told = 0;
+
+		if (!evidence_sum(&evidence, SWITCH_ECN_MARKED, 0, &told) ||
+		    told != marks)
+			fail_msg(
+			    "%s: %llu marks", evidence.port, (unsigned long long)told);
+		assert_int_equal(evidence.value[SWITCH_PFC_RX_FRAMES][0], MARKS);
+		assert_int_equal(evidence.switch_ns, 10 * S);
+		count++;
+	}
+	return count;
+}
+
+static void
+assert_all_are_told(const char *format, int first, int step, int count)
+{
+	struct switch_list *a = reading(format, first, step, count, NULL, false);
+	struct switch_list *b = reading(format, first, step, count, a, false);
+
+	assert_int_equal(ports_with(b, MARKS), count);
+	switch_list_free(a);
+	switch_list_free(b);
+}
+
+static void
+marks_of_queues_are_told_of_every_port(void **state)
+{
+	(void)state;
+	assert_all_are_told("Ethernet1/%d", 1, 1, 54); /* 1/9, then 1/10 */
+	assert_all_are_told("Ethernet%d", 0, 4, 32);
+	assert_all_are_told("Ethernet%d", 0, 8, 64);
+}
+
+static void
+a_ports_own_count_of_marks_goes_before_those_of_its_queues(void **state)
+{
+	struct switch_list *a = reading("Ethernet%d", 0, 4, 32, NULL, true);
+	struct switch_list *b = reading("Ethernet%d", 0, 4, 32, a, true);
+
+	(void)state;
+	assert_int_equal(ports_with(b, MARKS / 2), 32);
+	switch_list_free(a);
+	switch_list_free(b);
+}
+
+/* The list of the first reading has counted nothing yet. */
+static void
+a_first_reading_tells_no_counts(void **state)
+{
+	struct switch_list *a = reading("Ethernet%d", 0, 4, 2, NULL, true);
+	struct switch_evidence walk = { .list = a, .ns = 10 * S };
+	struct evidence evidence;
+
+	(void)state;
+	assert_true(switch_evidence_next(&walk, &evidence));
+	assert_int_equal(evidence.there[SWITCH_ECN_MARKED], 0);
+	assert_int_equal(evidence.there[SWITCH_PFC_RX_FRAMES], 0);
+	switch_list_free(a);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(marks_of_queues_are_told_of_every_port),
+		cmocka_unit_test(
+		    a_ports_own_count_of_marks_goes_before_those_of_its_queues),
+		cmocka_unit_test(a_first_reading_tells_no_counts),
+	};
+
+	return cmocka_run_group_tests_name("switch_evidence", tests, NULL, NULL);
+}
