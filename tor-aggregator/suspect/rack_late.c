@@ -80,7 +80,8 @@ rack_late_evidence(const struct rack_legs *legs, const struct rack_late *lates,
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		if (!is_told(pair) || pair->src == member || pair->dst == member)
+		if (!is_told(pair) || pair->src == member || pair->dst == member ||
+		    may_be(&lates[pair->src]) || may_be(&lates[pair->dst]))
 			continue;
 		timed += pair->timed;
 		slow += pair->slow;

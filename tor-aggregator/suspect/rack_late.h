@@ -26,7 +26,7 @@ void rack_late_count(const struct rack_legs *legs, struct rack_late *lates);
 bool rack_late_is(
     const struct rack_legs *legs, const struct rack_late *lates, size_t member);
 
-/* In words, and whom it is slow with. */
+/* In words; the others are those that are not late themselves. */
 void rack_late_evidence(const struct rack_legs *legs, const struct rack_late *lates,
     size_t member, struct rm_evidence *evidence);
 
