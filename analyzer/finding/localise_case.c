@@ -60,6 +60,7 @@ localise_suspect_on(
 #define FLOW_BASE_LOSS 1e-6 /* of whole flows, where only one switch takes any */
 #define SLOW_BASE_LOSS 1e-4 /* until more is known */
 #define SLOW_LEAST_LOSS 1.5e-3
+#define SLOW_DOUBT 0.03        /* thousands are lost in minutes */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
 #define MAX_PARTS 24
 /* What fails mostly fails altogether, and a share that is fitted explains more. */
@@ -95,6 +96,7 @@ localise_case_init(struct localise_case *c, bool slow)
 		.least_loss = slow ? SLOW_LEAST_LOSS : 0,
 		.alternatives_within = ALTERNATIVES_WITHIN,
 		.max_parts = MAX_PARTS,
+		.doubt = slow ? SLOW_DOUBT : 0,
 		.partial_log_prior = slow ? 0 : PRIOR_PARTIAL,
 	};
 

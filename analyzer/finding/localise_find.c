@@ -114,6 +114,9 @@ settle(const struct ties *ties, struct localise_finding *finding)
 		finding->suspect = tor;
 		return true;
 	}
+	/* Of single packets more will be lost: by now the switch is likelier. */
+	if (finding->loses_share && ties->suspects[0] == spine && ties->tors < 2)
+		return true;
 	if (ties->links == 1 && ties->tors < 2) {
 		finding->suspect = link;
 		return true;
@@ -246,7 +249,8 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	*ret = (struct localise_finding){ .suspect = mine,
 		.gain = blamed->gain,
 		.behind = CERTAIN,
-		.loss = blamed->loss };
+		.loss = blamed->loss,
+		.loses_share = blamed->loss < DOWN && !c->by_flow };
 	add_tie(&ties, ret, mine, blamed->loss);
 	for (size_t i = 0; i < blamed->alternative_count; i++) {
 		const struct rm_alternative *a = &blamed->alternatives[i];

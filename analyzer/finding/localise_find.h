@@ -22,6 +22,7 @@ struct localise_finding {
 	bool is_clear;    /* nothing else is near */
 	bool has_sibling; /* another link of a switch of its own is blamed as well */
 	bool is_crowded;  /* no rule says which of them */
+	bool loses_share; /* of all packets alike: more of them will tell more */
 	double gain, behind, loss;
 };
 

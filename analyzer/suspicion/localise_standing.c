@@ -199,6 +199,7 @@ localise_may_be_one_pair(
 #define STALE_NS (45 * RM_NS_PER_S)       /* until nothing recent is of it */
 #define STALE_SHARE_NS (20 * RM_NS_PER_S) /* what loses a share may do so in bursts */
 #define DECIDED_NS (5 * RM_NS_PER_S)      /* rows of the same flows */
+#define DISPUTED_NS (10 * RM_NS_PER_S)    /* a switch, or a link of it */
 
 int
 localise_standings_init(struct localise_standings *standings, size_t size)
@@ -353,7 +354,8 @@ localise_standings_touch(struct localise_standings *standings,
 			return NULL;
 		s = &standings->standings[standings->count++];
 		*s = (struct localise_standing){ .part = *part };
-		s->seen.ns = s->decided.ns = INT64_MIN / 2;
+		s->seen.ns = s->decided.ns = s->led[0].ns = s->led[1].ns =
+		    INT64_MIN / 2;
 	}
 	if (!s->named &&
 	    rm_mono_since(now->now, s->seen) > (slow ? SLOW_LAPSE_NS : LAPSE_NS)) {
@@ -436,6 +438,40 @@ was_decided(const struct localise_standings *standings,
 	       rm_mono_since(now, likeliest->decided) < DECIDED_NS;
 }
 
+/* What loses a share of all packets seems to be a link of a switch in one second, and
+ * the switch in another. */
+static bool
+was_its_switch(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_standing *first,
+    bool slow, rm_mono_t now)
+{
+	const struct localise_element *link = finding->suspect->elements[0];
+
+	if (!finding->loses_share || finding->suspect->type != RM_PART_LINK ||
+	    finding->is_clear || rm_mono_since(now, first->since) >= DISPUTED_NS)
+		return false;
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if (s->part.type == RM_PART_SWITCH &&
+		    rm_mono_since(now, s->led[slow]) < DECIDED_NS &&
+		    (strcmp(s->part.name, link->a) == 0 ||
+			strcmp(s->part.name, link->b) == 0))
+			return true;
+	}
+	return false;
+}
+
+static void
+note_leader(struct localise_standings *standings, const struct rm_part *part, bool slow,
+    rm_mono_t now)
+{
+	struct localise_standing *s = localise_standings_find(standings, part);
+
+	if (s != NULL)
+		s->led[slow] = now;
+}
+
 void
 localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow)
@@ -464,6 +500,7 @@ localise_standings_weigh(struct localise_standings *standings,
 		return;
 	if (finding->other == NULL && !finding->is_crowded)
 		s->decided = now->now;
+	note_leader(standings, &finding->ties[0], slow, now->now);
 	if (finding->suspect->transit != NULL)
 		localise_pairs_note(&s->pairs, finding->suspect, false, now->now);
 	/* A few in one second are no other story than that it loses a few. */
@@ -472,7 +509,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		return;
 	if (!s->named) {
 		first = first != NULL ? first : s;
-		if (was_decided(standings, finding, now->now))
+		if (was_decided(standings, finding, now->now) ||
+		    was_its_switch(standings, finding, first, slow, now->now))
 			return;
 		if (much != LOCALISE_ENOUGH || !localise_may_speak(standings, now,
 						   finding, first, slow, lossy_end))

@@ -261,13 +261,27 @@ unexplained(const struct rm_hypothesis *h)
 	return lost;
 }
 
+/* What more parts than those that are kept must be likelier by. */
+static double
+doubt(const struct rm_judge *judge)
+{
+	const struct rm_hypothesis *h = &judge->now;
+	double lost = 0;
+
+	if (judge->options.doubt == 0 || h->count <= judge->kept_count)
+		return 0;
+	for (size_t i = 0; i < h->observation_count; i++)
+		lost += h->observations[i].lost;
+	return judge->options.doubt * lost;
+}
+
 /* Leaves the likeliest hypothesis that was found in judge->now. */
 static void
 find_best(struct rm_judge *judge)
 {
 	struct rm_hypothesis *h = &judge->now;
 	size_t first_pick;
-	double score;
+	double score, other;
 
 	score = search(h, h->candidate_count, &first_pick);
 	if (h->count == 0)
@@ -276,7 +290,8 @@ find_best(struct rm_judge *judge)
 	 * then stand in their way: try without it too. */
 	judge->kept_count = h->count;
 	memcpy(judge->kept, h->parts, h->count * sizeof *judge->kept);
-	if (search(h, first_pick, &first_pick) <= score)
+	other = search(h, first_pick, &first_pick);
+	if (other <= score + doubt(judge))
 		restore_kept(judge);
 }
 

@@ -43,6 +43,10 @@ struct rm_judge_options {
 	size_t max_parts;
 	/* Shares of loss that are tried begin here; 0: at 5 %. Above base_loss. */
 	double least_loss;
+	/* What several narrow parts must be likelier by than fewer wide ones, ln for
+	 * each packet that was lost: ways are not known exactly, and chance is not all
+	 * that makes them differ. */
+	double doubt;
 	double partial_log_prior; /* <= 0: what blaming a part costs besides that lets
 				     more than a fiftieth through */
 };

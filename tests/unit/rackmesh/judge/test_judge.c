@@ -436,6 +436,48 @@ slow_loss_is_found_where_shares_begin_low_enough(void **state)
 	rm_judge_free(judge);
 }
 
+/* Three ways through one switch, each over a cable of its own. */
+static size_t
+parts_blamed_for(const uint32_t lost[3], double doubt)
+{
+	const struct rm_judge_options options = { .base_loss = 0.0001,
+		.alternatives_within = 14,
+		.max_parts = 4,
+		.least_loss = 0.001,
+		.doubt = doubt };
+	struct rm_observation observations[3];
+	struct rm_candidate candidates[4] = { { { 0 }, 1, SWITCH_PRIOR } };
+	struct rm_explanation explanation;
+	struct rm_judge *judge;
+	size_t count;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		observations[i] =
+		    (struct rm_observation){ 20000, lost[i], { 0, i + 1 }, 2 };
+		candidates[i + 1] = (struct rm_candidate){ { i + 1 }, 1, PRIOR };
+	}
+	assert_int_equal(rm_judge_new(&options, &judge), 0);
+	assert_int_equal(
+	    rm_judge_explain(judge, 4, observations, 3, candidates, 4, &explanation),
+	    0);
+	count = explanation.part_count;
+	if (count == 1)
+		assert_int_equal(explanation.parts[0].candidate, 0);
+	rm_judge_free(judge);
+	return count;
+}
+
+/* Of thousands of losses a few of a hundred more on one way than on another. */
+static void
+many_parts_that_do_a_little_better_than_one_are_doubted(void **state)
+{
+	const uint32_t alike[] = { 950, 1100, 1250 }, apart[] = { 1100, 1100, 0 };
+
+	assert_int_equal(parts_blamed_for(alike, 0), 3);
+	assert_int_equal(parts_blamed_for(alike, 0.03), 1);
+	assert_int_equal(parts_blamed_for(apart, 0.03), 2);
+}
+
 static void
 a_share_no_greater_than_the_usual_loss_is_refused(void **state)
 {
@@ -497,6 +539,8 @@ main(void)
 		cmocka_unit_test(slow_loss_is_found_where_shares_begin_low_enough),
 		cmocka_unit_test(
 		    what_is_blamed_is_not_blamed_again_for_one_of_its_ways),
+		cmocka_unit_test(
+		    many_parts_that_do_a_little_better_than_one_are_doubted),
 		cmocka_unit_test(a_share_no_greater_than_the_usual_loss_is_refused),
 	};
 
