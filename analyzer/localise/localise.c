@@ -317,6 +317,8 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define SAME_LAG_NS (2 * RM_NS_PER_S)
 /* In a row, at the pace of now: its clock is wrong, not its rows. */
 #define ODD_LAGS 5
+#define ROWS_TAKE_NS (1500 * RM_NS_PER_MS) /* at most, after their second's end */
+#define LAG_TURN 16 /* so slowly a rack's least lag follows one that has grown */
 #define SLOW_EVERY_NS RM_NS_PER_S
 #define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
 #define MOST_USUAL_LOSS 7e-4
@@ -410,6 +412,24 @@ is_late(const struct localise *localise, struct localise_rack *rack,
 	return rack->odd_lags < ODD_LAGS;
 }
 
+/* How much later than rows take its last summary came. What its wall clock is off by is
+ * in its least lag, too; a network that has become slower is no news in the end. */
+static int64_t
+late_ns(const struct localise *localise, struct localise_rack *rack)
+{
+	const int64_t more = rack->lag_ns - rack->least_lag_ns;
+
+	if (!localise->knows_wall)
+		return 0;
+	if (!rack->knows_lag || more < 0) {
+		rack->knows_lag = true;
+		rack->least_lag_ns = rack->lag_ns;
+		return 0;
+	}
+	rack->least_lag_ns += more / LAG_TURN;
+	return more > ROWS_TAKE_NS ? more - ROWS_TAKE_NS : 0;
+}
+
 static int
 take_row(struct localise *localise, struct localise_rack *rack,
     const struct wire_path_row *row, const struct wire_summary *summary, rm_mono_t now)
@@ -440,6 +460,7 @@ localise_summary(
 {
 	const struct wire_summary *summary = &view->summary;
 	struct localise_rack *rack;
+	int64_t late;
 	int r;
 
 	if (summary->tor == NULL || !rm_name_valid(summary->tor) ||
@@ -462,13 +483,15 @@ localise_summary(
 	rack->doubted = is_late(localise, rack, summary, now);
 	if (rack->doubted)
 		return 0;
+	late = late_ns(localise, rack);
 	rack->heard = true;
 	rack->told_end = (rm_wall_t){ (int64_t)summary->end_wall_ns };
 	if (summary->path_count == 0)
 		return 0;
 	if (localise->first_row.ns == 0)
 		localise->first_row = now;
-	localise_map_frame(rack, (rm_wall_t){ (int64_t)summary->end_wall_ns }, now);
+	localise_map_frame(
+	    rack, (rm_wall_t){ (int64_t)summary->end_wall_ns }, late, now);
 	for (size_t i = 0; r >= 0 && i < summary->path_count; i++) {
 		struct wire_path_row row;
 

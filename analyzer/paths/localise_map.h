@@ -28,8 +28,10 @@ int localise_map_rack(
 int localise_map_way(struct localise_map *map, struct localise_rack *rack,
     const struct wire_path_row *row, struct localise_way **ret);
 
-/* A new set of rows of this rack begins, of the time until `end`. */
-void localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now);
+/* A new set of rows of this rack begins, of the time until `end`; late_ns: so much
+ * later than rows take they come. */
+void localise_map_frame(
+    struct localise_rack *rack, rm_wall_t end, int64_t late_ns, rm_mono_t now);
 /* One of them: covered_ns is what it counts, window_ns the newest part of that, in
  * which whatever was lost was lost. -ENOMEM: its losses do not count. */
 int localise_map_row(struct localise_map *map, struct localise_way *way,

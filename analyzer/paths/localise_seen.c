@@ -13,11 +13,20 @@
 #define WHOLE_SHARE 0.5F /* of the flows that lose something: they lose all */
 #define MAX_SAMPLES 8    /* of a row */
 #define SUDDEN_SHARE 0.3 /* lost, of what was sent */
+/* Rows that come so soon after others were held up together with these. */
+#define TOGETHER_NS (500 * RM_NS_PER_MS)
 
 void
-localise_map_frame(struct localise_rack *rack, rm_wall_t end, rm_mono_t now)
+localise_map_frame(
+    struct localise_rack *rack, rm_wall_t end, int64_t late_ns, rm_mono_t now)
 {
+	const uint32_t before = rack->frame & 1;
+
+	if (rack->frame > 0 && late_ns < rack->frame_late[before] &&
+	    rm_mono_since(now, rack->frame_came[before]) < TOGETHER_NS)
+		late_ns = rack->frame_late[before];
 	rack->frame++;
+	rack->frame_late[rack->frame & 1] = late_ns;
 	if (rack->lossy + 1 != rack->frame)
 		rack->first = rack->frame;
 	rack->frame_end[rack->frame & 1] = end;
@@ -231,9 +240,12 @@ add_frames(const struct localise_map *map, const struct localise_way *way,
 		if (seen == NULL)
 			continue;
 		add_seen(seen, age == 0, sum);
-		if (seen->forward + seen->unknown > 0 &&
-		    rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
+		if (seen->forward + seen->unknown == 0)
+			continue;
+		if (rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
 			sum->lossy_end = rack->frame_end[seen->frame & 1];
+		if (rack->frame_late[seen->frame & 1] > sum->late_ns)
+			sum->late_ns = rack->frame_late[seen->frame & 1];
 	}
 }
 

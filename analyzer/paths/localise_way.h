@@ -76,7 +76,10 @@ struct localise_rack {
 	rm_mono_t frame_came[2]; /* by the lowest bit of its number */
 	rm_mono_t swept;
 	rm_wall_t frame_end[2]; /* of the time that they cover */
-	rm_wall_t told_end;     /* of the last summary, with rows or without */
+	int64_t frame_late[2];  /* so much later than rows take they came */
+	int64_t least_lag_ns;   /* of late */
+	bool knows_lag;
+	rm_wall_t told_end; /* of the last summary, with rows or without */
 	UT_hash_handle hh;
 };
 
@@ -127,6 +130,7 @@ struct localise_sum {
 	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
 	double older_lost;               /* of the rows before them */
 	rm_wall_t lossy_end;             /* of the newest rows that lost any */
+	int64_t late_ns;                 /* of those that lost any, the latest */
 	uint64_t lossy_slots;            /* of bins alone: bit 0 is the slot of now */
 	/* Of ways that lost some in the newest rows: flows that lost some, or all; and
 	 * all that lost all, those that sent but one packet too. */

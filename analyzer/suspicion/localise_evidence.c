@@ -660,6 +660,7 @@ fill(struct localise_standing *s, const struct localise_now *now,
 						       : look->link.back },
 			.element_count = 1 };
 	evidence->window_ns = slow ? LOCALISE_WINDOW_NS : 2 * RM_NS_PER_S;
+	evidence->late_ns = s->late_ns;
 	evidence->window_start =
 	    slow ? (rm_wall_t){ now->wall.ns - LOCALISE_WINDOW_NS } : s->start;
 	if (told.type == RM_PART_LINK)
@@ -714,6 +715,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 		&traffic, slow, &kind))
 		return;
 	s->told = now->now;
+	s->late_ns = first->late_ns;
 	s->slow = s->named ? s->slow && slow : slow;
 	/* Figures of one kind do not go with the sentence of another. */
 	if (turn(s, kind, now->now) != kind)

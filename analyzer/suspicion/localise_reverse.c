@@ -77,6 +77,8 @@ void
 localise_standings_reverse(
     struct localise_standings *standings, const struct localise_now *now)
 {
+	const struct localise_sum recent = { .lossy_end = now->wall };
+
 	for (size_t i = 0; i < now->c->local_count; i++) {
 		const struct localise_local *l = &now->c->locals[i];
 		struct localise_suspect way, back;
@@ -94,7 +96,7 @@ localise_standings_reverse(
 			continue;
 		finding.ties[0] = finding.part;
 		s = localise_standings_touch(
-		    standings, &finding.part, false, now->wall, now);
+		    standings, &finding.part, false, &recent, now);
 		if (s == NULL || (!s->named && !localise_may_speak(standings, now,
 						   &finding, s, false, now->wall)))
 			continue;

@@ -140,28 +140,27 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 		   : LOCALISE_NOTHING;
 }
 
-/* What its losses amount to; named: it is already. *lossy_end: of the newest rows that
- * show any. */
+/* What its losses amount to; named: it is already. *recent: of the last seconds. */
 static enum localise_enough
 localise_how_much(const struct localise_now *now,
-    const struct localise_finding *finding, bool slow, bool named, rm_wall_t *lossy_end)
+    const struct localise_finding *finding, bool slow, bool named,
+    struct localise_sum *recent)
 {
-	struct localise_sum sum;
 	double lost;
 
 	localise_evidence_losses(
-	    now->map, finding->suspect, now->now, localise_way_recent, &sum);
-	*lossy_end = sum.lossy_end;
-	lost = sum.forward + sum.unknown;
+	    now->map, finding->suspect, now->now, localise_way_recent, recent);
+	lost = recent->forward + recent->unknown;
 	if (slow)
 		return how_much_slow(now, finding, lost, named);
 	/* An entry of a switch's tables takes all that it is for. */
 	if (finding->suspect->transit != NULL && !named &&
-	    sum.newest_lost < DOWN_SHARE * sum.newest_sent)
+	    recent->newest_lost < DOWN_SHARE * recent->newest_sent)
 		return LOCALISE_SUSPICIOUS;
 	if (finding->gain >= MIN_GAIN && lost >= MIN_LOST &&
-	    sum.newest_lost >= MIN_NEWEST_LOST && sum.older_lost >= 1 &&
-	    sum.newest_lost >= LASTING_SHARE * fmin(sum.older_lost, sum.newest_sent))
+	    recent->newest_lost >= MIN_NEWEST_LOST && recent->older_lost >= 1 &&
+	    recent->newest_lost >=
+		LASTING_SHARE * fmin(recent->older_lost, recent->newest_sent))
 		return LOCALISE_ENOUGH;
 	return finding->gain >= SUSPECT_GAIN && lost >= SUSPECT_LOST
 		   ? LOCALISE_SUSPICIOUS
@@ -344,7 +343,7 @@ localise_standings_wait(const struct localise_standings *standings, rm_mono_t no
 
 struct localise_standing *
 localise_standings_touch(struct localise_standings *standings,
-    const struct rm_part *part, bool slow, rm_wall_t lossy_end,
+    const struct rm_part *part, bool slow, const struct localise_sum *recent,
     const struct localise_now *now)
 {
 	struct localise_standing *s = localise_standings_find(standings, part);
@@ -360,7 +359,8 @@ localise_standings_touch(struct localise_standings *standings,
 	if (!s->named &&
 	    rm_mono_since(now->now, s->seen) > (slow ? SLOW_LAPSE_NS : LAPSE_NS)) {
 		s->since = now->now;
-		s->first_end = lossy_end;
+		s->first_end = recent->lossy_end;
+		s->late_ns = recent->late_ns;
 		s->start.ns = now->wall.ns - 2 * RM_NS_PER_S;
 	}
 	s->seen = now->now;
@@ -405,14 +405,14 @@ named_among(
 /* The first of those that explain it as well to come under suspicion; or NULL. */
 static const struct localise_standing *
 touch_all(struct localise_standings *standings, const struct localise_finding *finding,
-    bool slow, rm_wall_t lossy_end, const struct localise_now *now)
+    bool slow, const struct localise_sum *recent, const struct localise_now *now)
 {
 	const struct localise_standing *first = NULL;
 	size_t looked = 0;
 
 	for (size_t i = 0; i < finding->tie_count; i++) {
 		const struct localise_standing *s = localise_standings_touch(
-		    standings, &finding->ties[i], slow, lossy_end, now);
+		    standings, &finding->ties[i], slow, recent, now);
 
 		if (s != NULL && (first == NULL || s->since.ns < first->since.ns))
 			first = s;
@@ -479,7 +479,7 @@ localise_standings_weigh(struct localise_standings *standings,
 	const struct localise_standing *named, *first;
 	struct localise_standing *s;
 	struct rm_part part = finding->part;
-	rm_wall_t lossy_end;
+	struct localise_sum recent;
 	enum localise_enough much;
 
 	/* What was named and would do as well is not renamed, nor are the others under
@@ -488,14 +488,14 @@ localise_standings_weigh(struct localise_standings *standings,
 	/* For what seconds show: they tell when that is over. */
 	if (slow && named != NULL && !named->slow)
 		return;
-	much = localise_how_much(now, finding, slow, named != NULL, &lossy_end);
+	much = localise_how_much(now, finding, slow, named != NULL, &recent);
 	if (much == LOCALISE_NOTHING)
 		return;
 	if (named != NULL)
 		part = named->part;
 	first =
-	    named != NULL ? NULL : touch_all(standings, finding, slow, lossy_end, now);
-	s = localise_standings_touch(standings, &part, slow, lossy_end, now);
+	    named != NULL ? NULL : touch_all(standings, finding, slow, &recent, now);
+	s = localise_standings_touch(standings, &part, slow, &recent, now);
 	if (s == NULL)
 		return;
 	if (finding->other == NULL && !finding->is_crowded)
@@ -512,8 +512,9 @@ localise_standings_weigh(struct localise_standings *standings,
 		if (was_decided(standings, finding, now->now) ||
 		    was_its_switch(standings, finding, first, slow, now->now))
 			return;
-		if (much != LOCALISE_ENOUGH || !localise_may_speak(standings, now,
-						   finding, first, slow, lossy_end))
+		if (much != LOCALISE_ENOUGH ||
+		    !localise_may_speak(
+			standings, now, finding, first, slow, recent.lossy_end))
 			return;
 		/* One RNIC that its own rack has not named yet is no part of ours. */
 		if ((slow || (localise_may_be_rnic(finding, first->since, now->now) &&
@@ -530,11 +531,12 @@ void
 localise_standings_own(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_rack *rack)
 {
+	const struct localise_sum recent = { .lossy_end = now->wall };
 	struct rm_part part = { .type = RM_PART_TOR };
 	struct localise_standing *s;
 
 	snprintf(part.name, sizeof part.name, "%s", rack->tor);
-	s = localise_standings_touch(standings, &part, false, now->wall, now);
+	s = localise_standings_touch(standings, &part, false, &recent, now);
 	if (s == NULL || s->named || rm_mono_since(now->now, s->since) < TOR_SPEAK_NS)
 		return;
 	s->verdict = (struct rm_verdict){

@@ -30,9 +30,9 @@ void localise_standings_fade(struct localise_standings *standings,
 
 struct localise_standing *localise_standings_find(
     const struct localise_standings *standings, const struct rm_part *part);
-/* Found or made: it is under suspicion now. NULL: too many. */
+/* Found or made: it is under suspicion now, for what it lost lately. NULL: too many. */
 struct localise_standing *localise_standings_touch(struct localise_standings *standings,
-    const struct rm_part *part, bool slow, rm_wall_t lossy_end,
+    const struct rm_part *part, bool slow, const struct localise_sum *recent,
     const struct localise_now *now);
 
 /* It has been under suspicion for long enough; first: since it, or one of its kind. */

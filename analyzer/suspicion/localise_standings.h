@@ -22,6 +22,7 @@ struct localise_standing {
 	rm_mono_t decided;   /* when nothing else would have done as well, last */
 	rm_mono_t led[2];    /* when it was likelier than all others, last: see slow */
 	rm_wall_t first_end; /* of the rows that showed the first losses */
+	int64_t late_ns;     /* so much later than usual these came */
 	enum rm_kind turn;   /* what its losses look like now, and since when */
 	rm_mono_t turn_at;
 	rm_wall_t start;

@@ -166,6 +166,66 @@ a_clock_that_is_wrong_all_the_time_is_put_up_with(void **state)
 	assert_true(localise_counts(rows->localise)->rows >= 4);
 }
 
+/* Two racks lose all over one link for five seconds; what their aggregators have told
+ * meanwhile comes so much later, all of it then. Returns how late the verdict is said
+ * to be. The clock of the second rack's aggregator is 3 s behind. */
+static int64_t
+late_after_a_hold_up_of(struct rows *rows, int seconds)
+{
+	const struct wire_path_row good[] = {
+		{ .dst_tor = "tor2",
+		    .path = VIA("tor1", "10.1.0.1", "tor2"),
+		    .sent = 40,
+		    .flows = 8 },
+		{ .dst_tor = "tor1",
+		    .path = VIA("tor2", "10.1.0.2", "tor1"),
+		    .sent = 40,
+		    .flows = 8 },
+	};
+	const int64_t ago[] = { RM_NS_PER_S, 4 * RM_NS_PER_S };
+	struct wire_path_row bad[] = { good[0], good[1] };
+	const struct rm_verdict *verdicts;
+	int64_t late_ns = -1;
+
+	for (int i = 0; i < 2; i++) {
+		bad[i].lost_forward = bad[i].sent;
+		bad[i].flows_dead = bad[i].flows_silent = bad[i].flows;
+	}
+	for (int second = 0; second < 20 + seconds; second++) {
+		const bool held = second >= 10 && second < 10 + seconds;
+		const int first = second == 10 + seconds ? 10 : second;
+
+		for (int told = first; !held && told <= second; told++) {
+			rows->seq++;
+			for (int i = 0; i < 2; i++)
+				assert_int_equal(
+				    tell(rows, i == 0 ? "tor1" : "tor2", rows->seq,
+					ago[i] + (second - told) * RM_NS_PER_S,
+					told < 10 ? &good[i] : &bad[i], 1),
+				    0);
+		}
+		for (int step = 0; step < 4; step++) {
+			if (judge(rows, &verdicts) > 0 && late_ns < 0)
+				late_ns = verdicts[0].evidence.late_ns;
+			rows->now_ns += RM_NS_PER_S / 4;
+		}
+	}
+	return late_ns;
+}
+
+static void
+what_was_told_late_is_judged_late_and_says_so(void **state)
+{
+	assert_in_range(
+	    late_after_a_hold_up_of(*state, 4), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
+}
+
+static void
+what_was_told_in_time_is_not_late_whatever_the_clocks_say(void **state)
+{
+	assert_int_equal(late_after_a_hold_up_of(*state, 0), 0);
+}
+
 static void
 what_makes_no_sense_is_refused_and_counted(void **state)
 {
@@ -501,6 +561,8 @@ main(void)
 #define ROWS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		ROWS_TEST(late_and_repeated_summaries_count_nothing),
+		ROWS_TEST(what_was_told_late_is_judged_late_and_says_so),
+		ROWS_TEST(what_was_told_in_time_is_not_late_whatever_the_clocks_say),
 		ROWS_TEST(ways_are_known_for_longer_where_rows_come_seldom),
 		ROWS_TEST(a_clock_that_is_wrong_all_the_time_is_put_up_with),
 		ROWS_TEST(what_makes_no_sense_is_refused_and_counted),
