@@ -211,6 +211,9 @@ show_hypervisor(const struct hypervisor_collector *collector, struct wanted *wan
 
 	set_u64(object, "parse_errors",
 	    hypervisor_collector_counts(collector)->parse_errors);
+	set_u64(object, "values_told", shown.on_metrics.told);
+	set_u64(object, "values_unused", shown.on_metrics.unused);
+	set_u64(object, "values_refused", shown.on_metrics.refused);
 	json_object_set_new(object, "nics", show_nics(&shown, wanted));
 	return object;
 }
@@ -279,21 +282,6 @@ struct hypervisor_metrics {
 	struct row_family rows[];
 };
 
-/* Most priorities of a NIC carry nothing: of those nothing is told. */
-static bool
-is_used(const struct hypervisor_nic *nic, unsigned priority)
-{
-	const struct counter_state *state = nic->states;
-
-	for (const struct hypervisor_row *row = hypervisor_rows; row->name != NULL;
-	     row++) {
-		if (row->by_priority && state[priority].total != 0)
-			return true;
-		state += hypervisor_row_values(row);
-	}
-	return false;
-}
-
 static void
 tell_nic(struct rm_metrics_out *out, const struct row_family *family, const char *host,
     const struct hypervisor_nic *nic)
@@ -305,7 +293,7 @@ tell_nic(struct rm_metrics_out *out, const struct row_family *family, const char
 	for (unsigned i = 0; i < hypervisor_row_values(family->row); i++) {
 		if (family->row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
-		if (states[i].there && (!family->row->by_priority || is_used(nic, i)))
+		if (states[i].there && hypervisor_nic_tells(nic, family->row, i))
 			rm_metrics_tell(out, label, more, (double)states[i].total);
 	}
 }
@@ -321,7 +309,7 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 		    hypervisor_collector_shown(aggregator->hypervisors[h]);
 
 		for (size_t i = 0; i < hypervisor_nics_count(shown.nics); i++)
-			if (hypervisor_nics_get(shown.nics, i)->there)
+			if (hypervisor_nics_get(shown.nics, i)->on_metrics)
 				tell_nic(out, family, shown.name,
 				    hypervisor_nics_get(shown.nics, i));
 	}
@@ -354,11 +342,40 @@ tell_findings(struct rm_metrics_out *out, const void *arg)
 		    hypervisor_collector_shown(aggregator->hypervisors[h]);
 
 		for (size_t i = 0; i < hypervisor_nics_count(host.nics); i++)
-			if (hypervisor_nics_get(host.nics, i)->there)
+			if (hypervisor_nics_get(host.nics, i)->on_metrics)
 				tell_nic_findings(
 				    out, &host, hypervisor_nics_get(host.nics, i));
 	}
 }
+
+static double
+read_told(const void *arg)
+{
+	return (double)hypervisor_collector_shown(arg).on_metrics.told;
+}
+
+static double
+read_unused(const void *arg)
+{
+	return (double)hypervisor_collector_shown(arg).on_metrics.unused;
+}
+
+static double
+read_refused(const void *arg)
+{
+	return (double)hypervisor_collector_shown(arg).on_metrics.refused;
+}
+
+/* clang-format off */
+static const struct value_gauge {
+	const char *name, *help;
+	double (*read)(const void *collector);
+} value_gauges[] = {
+	{ N("values_told"), "Values of the last whole reading that rackmesh_hypervisor_* tells.", read_told },
+	{ N("values_unused"), "Values left out because no counter of their priority was ever above 0.", read_unused },
+	{ N("values_refused"), "Values left out because the limit of one ESXi host is reached.", read_refused },
+};
+/* clang-format on */
 
 static int
 add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *collector)
@@ -386,6 +403,10 @@ add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *col
 		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,
 		    "Since the last whole reading began; -1: none yet.",
 		    collector_read_age_s, reading);
+	for (size_t i = 0; r == 0 && i < sizeof(value_gauges) / sizeof(value_gauges[0]);
+	     i++)
+		r = rm_metrics_gauge(metrics, counts, value_gauges[i].name, label,
+		    value_gauges[i].help, value_gauges[i].read, collector);
 	return r;
 }
 

@@ -26,6 +26,7 @@ struct hypervisor_collector {
 
 	struct hypervisor_nics *nics;
 	struct hypervisor_nics_counts counts;
+	struct hypervisor_on_metrics on_metrics;
 };
 
 static int begin(int64_t limit_ns, struct rm_why *why, void *arg);
@@ -108,6 +109,13 @@ stage(const void *arg)
 	return ssh_client_stage(host->client);
 }
 
+static void
+succeed(struct hypervisor_collector *host)
+{
+	hypervisor_nics_choose(host->nics, HYPERVISOR_METRICS_MAX, &host->on_metrics);
+	collector_succeed(host->collector, hypervisor_nics_told(host->nics));
+}
+
 /* ---- the dialogue ---- */
 
 static int
@@ -143,7 +151,7 @@ on_end(int r, const char *why, void *arg)
 	if (r < 0)
 		collector_fail(host->collector, r, said.text);
 	else
-		collector_succeed(host->collector, hypervisor_nics_told(host->nics));
+		succeed(host);
 }
 
 static int
@@ -201,6 +209,7 @@ hypervisor_collector_shown(const struct hypervisor_collector *host)
 		.name = host->options.config->name,
 		.reading = collector_shown(host->collector),
 		.nics = host->nics,
+		.on_metrics = host->on_metrics,
 	};
 }
 

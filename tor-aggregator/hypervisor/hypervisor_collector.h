@@ -28,6 +28,7 @@ struct hypervisor_shown {
 	const char *name;
 	struct collector_shown reading;
 	const struct hypervisor_nics *nics;
+	struct hypervisor_on_metrics on_metrics; /* of them */
 };
 
 int hypervisor_collector_new(const struct hypervisor_collector_options *options,

@@ -240,6 +240,64 @@ hypervisor_nics_close(
 	}
 }
 
+/* ---- what of it is on /metrics ---- */
+
+bool
+hypervisor_nic_tells(const struct hypervisor_nic *nic, const struct hypervisor_row *row,
+    unsigned priority)
+{
+	const struct counter_state *state = nic->states;
+
+	if (!row->by_priority)
+		return true;
+	for (const struct hypervisor_row *each = hypervisor_rows; each->name != NULL;
+	     each++) {
+		if (each->by_priority && state[priority].total != 0)
+			return true;
+		state += hypervisor_row_values(each);
+	}
+	return false;
+}
+
+static struct hypervisor_on_metrics
+count_values(const struct hypervisor_nic *nic)
+{
+	const struct counter_state *state = nic->states;
+	struct hypervisor_on_metrics count = { 0 };
+
+	for (const struct hypervisor_row *row = hypervisor_rows; row->name != NULL;
+	     row++)
+		for (unsigned i = 0; i < hypervisor_row_values(row); i++, state++) {
+			if (state->there && hypervisor_nic_tells(nic, row, i))
+				count.told++;
+			else
+				count.unused += state->there;
+		}
+	return count;
+}
+
+void
+hypervisor_nics_choose(
+    struct hypervisor_nics *nics, uint64_t limit, struct hypervisor_on_metrics *ret)
+{
+	struct hypervisor_on_metrics all = { 0 };
+
+	for (size_t i = 0; i < nics->count; i++) {
+		struct hypervisor_nic *nic = &nics->nics[i];
+		struct hypervisor_on_metrics count = { 0 };
+
+		if (nic->there)
+			count = count_values(nic);
+		nic->on_metrics = nic->there && all.told + count.told <= limit;
+		all.unused += count.unused;
+		if (nic->on_metrics)
+			all.told += count.told;
+		else
+			all.refused += count.told;
+	}
+	*ret = all;
+}
+
 size_t
 hypervisor_nics_count(const struct hypervisor_nics *nics)
 {

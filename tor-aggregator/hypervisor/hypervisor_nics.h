@@ -18,6 +18,8 @@
 #define HYPERVISOR_MAX_NICS 64
 #define HYPERVISOR_NIC_BYTES 16
 #define HYPERVISOR_DRIVER_BYTES 32
+#define HYPERVISOR_METRICS_MAX \
+	2048 /* values of a host on /metrics: of a dozen NICs all */
 #define HYPERVISOR_AWAY_READINGS 60 /* that a NIC is remembered while it is missing */
 
 struct hypervisor_nic {
@@ -26,6 +28,7 @@ struct hypervisor_nic {
 	bool there;                           /* in the last reading */
 	uint8_t away;                         /* readings in a row without it */
 	bool told;                            /* in the reading under way */
+	bool on_metrics;                      /* see hypervisor_nics_choose() */
 	struct counter_sample *samples;       /* of that one: hypervisor_values() */
 	struct counter_state *states;         /* hypervisor_values() of them */
 };
@@ -35,6 +38,12 @@ struct hypervisor_nics_counts {
 	uint64_t parse_errors; /* values and names that made no sense */
 	uint64_t refused;      /* NICs beyond the limit */
 	uint64_t resets;       /* counters that began again at 0 */
+};
+
+struct hypervisor_on_metrics { /* values of the last reading */
+	uint64_t told;
+	uint64_t unused;  /* of priorities in which nothing was ever above 0 */
+	uint64_t refused; /* of NICs beyond the limit */
 };
 
 struct hypervisor_nics;
@@ -54,6 +63,14 @@ void hypervisor_nic_take(struct hypervisor_nic *nic, enum hypervisor_place place
 size_t hypervisor_nics_told(const struct hypervisor_nics *nics);
 void hypervisor_nics_close(
     struct hypervisor_nics *nics, struct hypervisor_nics_counts *counts);
+
+/* Which NICs are on /metrics: as many as have no more values than limit, whole ones, by
+ * name. */
+void hypervisor_nics_choose(
+    struct hypervisor_nics *nics, uint64_t limit, struct hypervisor_on_metrics *ret);
+/* Is one of its values on /metrics, where the NIC is? Most priorities carry nothing. */
+bool hypervisor_nic_tells(const struct hypervisor_nic *nic,
+    const struct hypervisor_row *row, unsigned priority);
 
 /* Ordered by name; also those that are away. */
 size_t hypervisor_nics_count(const struct hypervisor_nics *nics);
