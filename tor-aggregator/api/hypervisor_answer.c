@@ -32,25 +32,6 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-static json_t *
-show_value(const struct hypervisor_row *row, unsigned priority,
-    const struct counter_state *state)
-{
-	json_t *object = json_object();
-
-	json_object_set_new(object, "name", json_string(row->name));
-	if (row->by_priority)
-		set_u64(object, "priority", priority);
-	json_object_set_new(object, "unit", json_string(row->unit));
-	if (row->gauge) {
-		set_u64(object, "value", state->total);
-		return object;
-	}
-	set_u64(object, "total", state->total);
-	set_u64(object, "delta", state->delta);
-	return object;
-}
-
 /* Of a host that is not read any more nothing is known to hold. */
 static void
 find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
@@ -96,7 +77,10 @@ show_nic(
 	     row++)
 		for (unsigned i = 0; i < hypervisor_row_values(row); i++, state++)
 			if (state->there && (all || state->total != 0))
-				json_array_append_new(list, show_value(row, i, state));
+				json_array_append_new(
+				    list, collector_show_value(row->name, row->unit,
+					      row->by_priority ? (int)i : -1,
+					      row->gauge, state));
 	json_object_set_new(object, "counters", list);
 	return object;
 }

@@ -8,6 +8,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/metrics/counter_delta.h"
 #include "rackmesh/net/lookup.h"
 
 /* The first readings of all begin within: two aggregators of a ToR do not ask at once.
@@ -312,6 +313,23 @@ collector_show(const struct collector *collector, json_t *object)
 	    object, "read_ms", json_integer(shown.took_ns / RM_NS_PER_MS));
 	json_object_set_new(
 	    object, "wait_ms", json_integer(shown.wait_ns / RM_NS_PER_MS));
+}
+
+json_t *
+collector_show_value(const char *name, const char *unit, int priority, bool gauge,
+    const struct counter_state *state)
+{
+	json_t *object = json_object(), *total = json_integer((json_int_t)state->total);
+
+	json_object_set_new(object, "name", json_string(name));
+	if (priority >= 0)
+		json_object_set_new(object, "priority", json_integer(priority));
+	json_object_set_new(object, "unit", json_string(unit));
+	json_object_set_new(object, gauge ? "value" : "total", total);
+	if (!gauge)
+		json_object_set_new(
+		    object, "delta", json_integer((json_int_t)state->delta));
+	return object;
 }
 
 double

@@ -19,6 +19,7 @@
 #include "rackmesh/core/why.h"
 
 struct collector;
+struct counter_state;
 struct rm_address;
 struct rm_endpoint;
 struct rm_loop;
@@ -88,6 +89,9 @@ struct collector_shown collector_shown(const struct collector *collector);
 const struct collector_counts *collector_counts(const struct collector *collector);
 /* That as members of an object of the API. */
 void collector_show(const struct collector *collector, json_t *object);
+/* One value of the device, of its "counters" there. priority: -1: of none. */
+json_t *collector_show_value(const char *name, const char *unit, int priority,
+    bool gauge, const struct counter_state *state);
 /* Gauges; arg: a collector. Of the age -1: there was no whole reading. */
 double collector_read_up(const void *arg);
 double collector_read_age_s(const void *arg);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,6 +14,7 @@
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/metrics/counter_delta.h"
 
 #define INTERVAL_NS (40 * RM_NS_PER_MS)
 #define HOUR_NS (3600 * RM_NS_PER_S)
@@ -243,6 +245,34 @@ a_silent_device_is_given_up_at_the_deadline(void **state)
 	assert_string_equal(RUN(w, 1, SILENT).error, "no word in time");
 }
 
+static void
+a_counter_has_a_total_and_its_delta_and_a_gauge_its_value(void **state)
+{
+	const struct counter_state counted = { .total = 9, .delta = 2 };
+	static const struct {
+		int priority;
+		bool gauge;
+		const char *json;
+	} all[] = {
+		{ 3, false,
+		    "{\"name\":\"n\",\"priority\":3,\"unit\":\"u\",\"total\":9,"
+		    "\"delta\":2}" },
+		{ -1, false,
+		    "{\"name\":\"n\",\"unit\":\"u\",\"total\":9,\"delta\":2}" },
+		{ -1, true, "{\"name\":\"n\",\"unit\":\"u\",\"value\":9}" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		json_t *shown = collector_show_value(
+		    "n", "u", all[i].priority, all[i].gauge, &counted);
+		char *text = json_dumps(shown, JSON_COMPACT);
+
+		assert_string_equal(text, all[i].json);
+		free(text);
+		json_decref(shown);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -255,6 +285,7 @@ main(void)
 		TEST(with_a_backoff_the_wait_doubles_up_to_it),
 		TEST(a_backoff_below_the_interval_is_none),
 		TEST(after_a_refused_key_it_waits_until_it_is_told_to_retry),
+		TEST(a_counter_has_a_total_and_its_delta_and_a_gauge_its_value),
 		TEST(a_silent_device_is_given_up_at_the_deadline),
 	};
 
