@@ -24,6 +24,16 @@ show_rows(const struct column *columns, const json_t *rows)
 	return CTL_NO_ANSWER;
 }
 
+json_t *
+show_counter(const json_t *counter)
+{
+	json_t *row = json_deep_copy(counter), *value = json_object_get(row, "value");
+
+	if (value != NULL)
+		json_object_set(row, "total", value);
+	return row;
+}
+
 int
 show_list(const struct ctl *ctl, const char *base, const char *path, const char *key,
     const struct column *columns, json_t **answer)

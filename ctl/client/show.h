@@ -15,6 +15,9 @@ void show_json(const json_t *json);
 /* An array of objects as a table. Returns an exit code. */
 int show_rows(const struct column *columns, const json_t *rows);
 
+/* A counter of an answer as a row (new reference): a gauge has its value as total. */
+json_t *show_counter(const json_t *counter);
+
 /*
  * GET path from base; the list lies under key. Returns an exit code. answer: NULL,
  * or takes the whole answer (new reference) for a closer look.

@@ -29,19 +29,13 @@ is_wanted(const json_t *counter, bool all)
 static json_t *
 row_of(const json_t *of, const json_t *counter)
 {
-	static const char *const same[] = { "name", "total", "delta", "unit" };
-	json_t *row = json_object();
-	json_t *index = json_object_get(counter, "priority");
+	json_t *row = show_counter(counter);
+	json_t *index = json_object_get(row, "priority");
 
 	json_object_set(row, "device", json_object_get(of, "device"));
 	json_object_set(row, "port", json_object_get(of, "port"));
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		json_object_set(row, same[i], json_object_get(counter, same[i]));
-	/* A gauge has a value instead. */
-	if (json_object_get(counter, "total") == NULL)
-		json_object_set(row, "total", json_object_get(counter, "value"));
 	json_object_set(
-	    row, "index", index != NULL ? index : json_object_get(counter, "lane"));
+	    row, "index", index != NULL ? index : json_object_get(row, "lane"));
 	return row;
 }
 

@@ -38,12 +38,8 @@ add_nic(json_t *rows, const json_t *host, const json_t *nic)
 		printf("%s: %s: %s\n", text(host, "host"), text(each, "finding"),
 		    text(each, "text"));
 	json_array_foreach (json_object_get(nic, "counters"), i, each) {
-		json_t *row = json_deep_copy(each);
-		json_t *value = json_object_get(row, "value");
+		json_t *row = show_counter(each);
 
-		/* A gauge has a value instead. */
-		if (value != NULL)
-			json_object_set(row, "total", value);
 		json_object_set(row, "host", json_object_get(host, "host"));
 		json_object_set(row, "nic", json_object_get(nic, "nic"));
 		json_array_append_new(rows, row);

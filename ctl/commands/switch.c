@@ -29,12 +29,8 @@ add_object(json_t *rows, const json_t *tor, const json_t *object)
 	size_t i;
 
 	json_array_foreach (json_object_get(object, "counters"), i, counter) {
-		json_t *row = json_deep_copy(counter);
-		json_t *value = json_object_get(row, "value");
+		json_t *row = show_counter(counter);
 
-		/* A gauge has a value instead. */
-		if (value != NULL)
-			json_object_set(row, "total", value);
 		json_object_set(row, "tor", (json_t *)tor);
 		for (size_t k = 0; k < sizeof(of_object) / sizeof(of_object[0]); k++)
 			json_object_set(
