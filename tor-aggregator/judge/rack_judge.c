@@ -33,11 +33,11 @@ struct rack_judge {
 	struct rack_support *support;
 	struct rack_legs legs;
 	uint64_t fingerprint; /* of the rack that the memories are about */
-	uint64_t members_fingerprint;
 
 	/* one per member, host, foreigner */
 	struct rack_tally *tallies;
 	struct rack_suspect_memory *suspects;
+	size_t suspect_count;
 	struct rack_host_memory *hosts;
 	struct rack_blame blame;
 	struct rack_late *lates;
@@ -101,7 +101,8 @@ forget_rack(struct rack_judge *judge)
 	judge->member_health = judge->host_health = NULL;
 	judge->verdicts = NULL;
 	judge->found = NULL;
-	judge->fingerprint = judge->members_fingerprint = 0;
+	judge->suspect_count = 0;
+	judge->fingerprint = 0;
 }
 
 void
@@ -118,9 +119,9 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge);
 }
 
-/* Who the rack's members are, in their order: the same number means the same ones. */
+/* Of who is in it, or probed, in their order: another number, another rack. */
 static uint64_t
-members_of(const struct rack *rack)
+fingerprint_of(const struct rack *rack)
 {
 	uint64_t hash = RM_FNV1A;
 
@@ -131,15 +132,6 @@ members_of(const struct rack *rack)
 		hash = rm_fnv1a(hash, &member->id.port, sizeof member->id.port);
 		hash = rm_fnv1a(hash, &member->host_index, sizeof member->host_index);
 	}
-	return hash;
-}
-
-/* And who else is in it, or probed: the same number means the same rack. */
-static uint64_t
-fingerprint_of(const struct rack *rack)
-{
-	uint64_t hash = members_of(rack);
-
 	for (size_t i = 0; i < rack->host_count; i++)
 		hash = rm_fnv1a(
 		    hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
@@ -147,32 +139,33 @@ fingerprint_of(const struct rack *rack)
 	return hash != 0 ? hash : 1;
 }
 
-/* What is known of the ports of the same members: slow flaps outlive many a plan. */
+/* Wherever in the rack it was: slow flaps outlive many a plan. */
 static void
-keep_ports(struct rack_suspect_memory *to, const struct rack_suspect_memory *from,
+keep_port(struct rack_suspect_memory *to, const struct rack_suspect_memory *from,
     size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		to[i].port_known = from[i].port_known;
-		to[i].port_falls = from[i].port_falls;
-		to[i].port_flaps = from[i].port_flaps;
+		if (!rm_rnic_id_equal(from[i].rnic, to->rnic))
+			continue;
+		to->port_known = from[i].port_known;
+		to->port_falls = from[i].port_falls;
+		to->port_flaps = from[i].port_flaps;
+		return;
 	}
 }
 
-/* Room, and memories, for this rack; both begin afresh when its members change. */
+/* Room, and memories, for this rack; all but those of its ports begin afresh. */
 static int
 know_rack(struct rack_judge *judge, const struct rack *rack)
 {
 	const uint64_t fingerprint = fingerprint_of(rack);
 	const size_t members = rack->member_count + 1, hosts = rack->host_count + 1;
-	struct rack_suspect_memory *before = NULL;
+	struct rack_suspect_memory *before = judge->suspects;
+	const size_t before_count = judge->suspect_count;
 
 	if (fingerprint == judge->fingerprint)
 		return 0;
-	if (judge->fingerprint != 0 && judge->members_fingerprint == members_of(rack)) {
-		before = judge->suspects;
-		judge->suspects = NULL;
-	}
+	judge->suspects = NULL;
 	forget_rack(judge);
 	judge->tallies = calloc(members, sizeof *judge->tallies);
 	judge->suspects = calloc(members, sizeof *judge->suspects);
@@ -199,11 +192,13 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 		forget_rack(judge);
 		return -ENOMEM;
 	}
-	if (before != NULL)
-		keep_ports(judge->suspects, before, rack->member_count);
+	judge->suspect_count = rack->member_count;
+	for (size_t i = 0; i < rack->member_count; i++) {
+		judge->suspects[i].rnic = rack->members[i].id;
+		keep_port(&judge->suspects[i], before, before_count);
+	}
 	free(before);
 	judge->fingerprint = fingerprint;
-	judge->members_fingerprint = members_of(rack);
 	return 0;
 }
 

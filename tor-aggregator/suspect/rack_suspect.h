@@ -19,6 +19,7 @@ struct rack;
 struct rm_explanation;
 
 struct rack_suspect_memory { /* of one member, from window to window */
+	struct rm_rnic_id rnic;
 	rm_wall_t
 	    since; /* start of the first window that blamed it; ns 0: not blamed */
 	enum rm_kind named;        /* 0: no verdict stands */

@@ -343,6 +343,24 @@ a_port_that_falls_every_ten_minutes_flaps_all_the_time(void **state)
 }
 
 static void
+falls_of_a_port_are_remembered_when_the_rack_gets_other_members(void **state)
+{
+	struct table *table = *state;
+
+	judge(table, 4);
+	fall(table, 2);
+	table->rack.members = &table->members[1]; /* h0 is gone */
+	table->rack.member_count = MEMBERS - 1;
+	judge(table, 4);
+	assert_int_equal(table->judgement.verdict_count, 0);
+	fall(table, 1);
+	assert_int_equal(table->judgement.verdict_count, 1);
+	assert_int_equal(table->judgement.verdicts[0].kind, RM_KIND_RNIC_FLAPPING);
+	assert_true(
+	    rm_rnic_id_equal(table->judgement.verdicts[0].rnic, table->members[1].id));
+}
+
+static void
 ports_that_fall_with_their_tor_do_not_flap(void **state)
 {
 	struct table *table = *state;
@@ -379,6 +397,7 @@ main(void)
 		TEST(the_word_of_an_agent_that_is_gone_is_old),
 		TEST(a_port_that_flaps_is_named_though_each_fall_is_short),
 		TEST(a_port_that_falls_every_ten_minutes_flaps_all_the_time),
+		TEST(falls_of_a_port_are_remembered_when_the_rack_gets_other_members),
 		TEST(ports_that_fall_with_their_tor_do_not_flap),
 	};
 
