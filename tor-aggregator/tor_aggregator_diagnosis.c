@@ -9,6 +9,8 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/diagnosis/diagnoses.h"
+#include "tor-aggregator/diagnosis/evidence.h"
+#include "tor-aggregator/diagnosis/proof.h"
 #include "tor-aggregator/diagnosis/switch_evidence.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/switch/switch_collector.h"
@@ -24,7 +26,9 @@ tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator)
 		return -ENOMEM;
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		aggregator->diagnoses[i] = diagnoses_new();
-		if (aggregator->diagnoses[i] == NULL)
+		aggregator->proofs[i].proof = proof_new();
+		if (aggregator->diagnoses[i] == NULL ||
+		    aggregator->proofs[i].proof == NULL)
 			return -ENOMEM;
 	}
 	return 0;
@@ -33,8 +37,11 @@ tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator)
 void
 tor_aggregator_end_diagnosis(struct tor_aggregator *aggregator)
 {
-	for (size_t i = 0; i < aggregator->rack_count; i++)
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		diagnoses_free(aggregator->diagnoses[i]);
+		if (aggregator->proofs != NULL)
+			proof_free(aggregator->proofs[i].proof);
+	}
 	free(aggregator->proofs);
 }
 
@@ -117,27 +124,25 @@ prove_switch(struct rack_proof *proof, const struct switch_collector *collector)
 	proof->switch_at = shown.reading.at;
 	walk = (struct switch_evidence){ shown.list, shown.reading.interval_ns, 0, 0 };
 	while (switch_evidence_next(&walk, &evidence))
-		proof_add_port(&proof->proof, &evidence);
+		proof_add_port(proof->proof, &evidence, shown.reading.at);
 }
 
 /* Before they are judged: what was judged before is of another round. */
 static void
 prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
-    const struct tor_rack *rack, const struct switch_collector *collector,
-    rm_mono_t now)
+    const struct tor_rack *rack, rm_mono_t now)
 {
 	const struct summary_marks marks = summary_marks(tor_rack_summary(rack));
 
 	for (size_t i = 0; i < diagnoses_rnics(diagnoses); i++)
 		if (!diagnoses_rnic(diagnoses, i)->judged)
 			proof_add_rnic(
-			    &proof->proof, &diagnoses_rnic(diagnoses, i)->evidence);
-	prove_switch(proof, collector);
-	proof_add_probes(&proof->proof, marks.markable - proof->marks.markable,
-	    marks.marked - proof->marks.marked);
+			    proof->proof, &diagnoses_rnic(diagnoses, i)->evidence, now);
+	if (proof->ended.ns != 0)
+		proof_add_probes(proof->proof, marks.markable - proof->marks.markable,
+		    marks.marked - proof->marks.marked,
+		    rm_mono_since(now, proof->ended), now);
 	proof->marks = marks;
-	proof_end_round(
-	    &proof->proof, proof->ended.ns == 0 ? 0 : rm_mono_since(now, proof->ended));
 	proof->ended = now;
 }
 
@@ -147,10 +152,12 @@ tor_aggregator_diagnosis_tick(
 {
 	size_t i;
 
+	for (i = 0; i < aggregator->rack_count; i++)
+		prove_switch(&aggregator->proofs[i], aggregator->switches[i]);
 	if (!diagnoses_turn(&aggregator->diagnosed, aggregator->rack_count, now, &i))
 		return;
 	prove(&aggregator->proofs[i], aggregator->diagnoses[i], aggregator->racks[i],
-	    aggregator->switches[i], now);
+	    now);
 	take_probes(aggregator->diagnoses[i], aggregator->racks[i]);
 	diagnoses_judge(aggregator->diagnoses[i], now, wall);
 }

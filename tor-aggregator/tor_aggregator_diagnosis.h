@@ -6,18 +6,18 @@
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
 
 #include "rackmesh/core/clock.h"
-#include "tor-aggregator/diagnosis/proof.h"
 #include "tor-aggregator/summary/summary.h"
 
 struct agent;
+struct proof;
 struct rm_verdict;
 struct tor_aggregator;
 struct tor_rack;
 struct wire_counter_report;
 
 struct rack_proof {
-	struct proof proof;
-	rm_mono_t ended;            /* the last round */
+	struct proof *proof;
+	rm_mono_t ended;            /* the last round; 0: none */
 	struct summary_marks marks; /* as told last */
 	rm_mono_t switch_at;        /* the reading that was told last */
 };

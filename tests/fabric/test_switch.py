@@ -117,7 +117,8 @@ def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
     assert priority["host"]["frames_received"] is None  # veth counts none: that is no zero
     assert priority["switch"]["frames_sent"] is None  # this switch has no such counter
     states = {each["question"]: each["state"] for each in proof["answers"]}
-    assert states["cnp"] == "not-known" and states["pfc"] == "working", proof["answers"]
+    # Of so many frames nobody counts for how long they pause.
+    assert states["cnp"] == "not-known" and states["pfc"] == "not-known", proof["answers"]
     ratios = {each["name"]: each for each in proof["ratios"]}
     assert not ratios["host_ce"]["known"] and "ecn_ce_rx" in ratios["host_ce"]["error"]
     table = rack.lab.ctl("agg-tor1", "diagnosis", "--proof", "tor1")

@@ -2,12 +2,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/http/http_server.h"
 #include "tor-aggregator/diagnosis/diagnoses.h"
 #include "tor-aggregator/diagnosis/proof.h"
+#include "tor-aggregator/diagnosis/proof_judge.h"
 #include "tor-aggregator/tor_aggregator_diagnosis.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
@@ -32,14 +34,14 @@ set_text(json_t *object, const char *key, const char *text)
 }
 
 static json_t *
-show_answers(const struct proof_round *total)
+show_answers(const struct proof_total *total)
 {
 	json_t *list = json_array();
 
 	for (int i = 0; i < PROOF_QUESTIONS; i++) {
 		const enum proof_question question = (enum proof_question)i;
 		char sentence[PROOF_TEXT];
-		const enum proof_state state = proof_answer(total, question, sentence);
+		const enum proof_state state = proof_judge(total, question, sentence);
 		json_t *object = json_object();
 
 		json_object_set_new(
@@ -53,7 +55,7 @@ show_answers(const struct proof_round *total)
 }
 
 static json_t *
-show_ratios(const struct proof_round *total)
+show_ratios(const struct proof_total *total)
 {
 	json_t *list = json_array();
 
@@ -92,6 +94,20 @@ set_frames(json_t *object, const char *key, bool known, uint64_t frames)
 		json_object_set_new(object, key, json_null());
 }
 
+/* word_pct, word (who), word_parts */
+static void
+set_share(json_t *object, const char *word, const struct proof_share *share)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s_pct", word);
+	set_known(object, key, share->known, share->pct);
+	set_text(object, word, share->who);
+	snprintf(key, sizeof(key), "%s_parts", word);
+	json_object_set_new(
+	    object, key, share->known ? json_integer(share->steady) : json_null());
+}
+
 static json_t *
 show_side(const struct proof_pauses *pauses)
 {
@@ -99,15 +115,13 @@ show_side(const struct proof_pauses *pauses)
 
 	set_frames(object, "frames_received", pauses->knows_received, pauses->received);
 	set_frames(object, "frames_sent", pauses->knows_sent, pauses->sent);
-	set_known(object, "paused_pct", pauses->knows_paused, pauses->paused_pct);
-	set_text(object, "paused", pauses->paused);
-	set_known(object, "pausing_pct", pauses->knows_pausing, pauses->pausing_pct);
-	set_text(object, "pausing", pauses->pausing);
+	set_share(object, "paused", &pauses->paused);
+	set_share(object, "pausing", &pauses->pausing);
 	return object;
 }
 
 static json_t *
-show_priorities(const struct proof_round *total)
+show_priorities(const struct proof_total *total)
 {
 	json_t *list = json_array();
 
@@ -163,17 +177,31 @@ show_rnics(const struct diagnoses *diagnoses)
 	return list;
 }
 
+static void
+set_age(json_t *object, const char *key, const struct proof_parts *parts)
+{
+	json_object_set_new(object, key,
+	    parts->ever ? json_integer(parts->age_ns / RM_NS_PER_S) : json_null());
+}
+
 json_t *
 proof_show(const struct tor_aggregator *aggregator, size_t rack)
 {
-	struct proof_round total;
+	struct proof_total total;
 	json_t *object = json_object();
 
-	proof_total(&aggregator->proofs[rack].proof, &total);
+	proof_sum_up(aggregator->proofs[rack].proof, rm_mono_now(), &total);
 	json_object_set_new(object, "tor", json_string(aggregator->tors[rack]));
-	json_object_set_new(object, "seconds", json_integer(total.ns / RM_NS_PER_S));
 	json_object_set_new(
-	    object, "switch_read", json_boolean(aggregator->switches[rack] != NULL));
+	    object, "seconds", json_integer(total.parts[PROOF_HOST].ns / RM_NS_PER_S));
+	set_age(object, "age_s", &total.parts[PROOF_HOST]);
+	json_object_set_new(object, "switch_configured",
+	    json_boolean(aggregator->switches[rack] != NULL));
+	json_object_set_new(
+	    object, "switch_read", json_boolean(total.parts[PROOF_SWITCH].read > 0));
+	json_object_set_new(object, "switch_seconds",
+	    json_integer(total.parts[PROOF_SWITCH].ns / RM_NS_PER_S));
+	set_age(object, "switch_age_s", &total.parts[PROOF_SWITCH]);
 	json_object_set_new(object, "answers", show_answers(&total));
 	json_object_set_new(object, "ratios", show_ratios(&total));
 	json_object_set_new(object, "priorities", show_priorities(&total));

@@ -1,38 +1,60 @@
 #include "tor-aggregator/diagnosis/proof.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define FEW 100         /* of which no share is taken */
-#define CNP_OFF_PCT 0.1 /* as of the diagnosis cnp-off */
-#define CNP_IGNORED_PCT 10
-#define STEADY_PCT 5 /* paused for so long, PFC carries the load */
+/* Shorter readings are put together: all that count find room. */
+#define SHORT_NS (PROOF_KEPT_NS / PROOF_READINGS)
 
-struct ratio {
+enum direction { RECEIVED, SENT, PAUSED_US, PAUSING_US, DIRECTIONS };
+
+struct reading {
+	rm_mono_t at; /* its end */
+	int64_t ns;
+	uint8_t there, pauses_there[DIRECTIONS]; /* in bits */
+	uint64_t numbers[PROOF_NUMBERS];
+	uint64_t pauses[DIRECTIONS][PROOF_PRIORITIES];
+};
+
+struct part {
+	char name[EVIDENCE_NAME_BYTES];
+	size_t next, count;
+	struct reading readings[PROOF_READINGS];
+};
+
+struct side {
+	struct part **parts;
+	size_t count, capacity;
+	size_t hint; /* where the next one to be told stands: they come in an order */
+};
+
+struct proof {
+	struct side sides[PROOF_SIDES + 1]; /* and the probes */
+};
+
+static const struct ratio {
 	const char *word, *what;
 	const char *needs; /* the counters, for people */
-	uint8_t of[2], per[2];
+	uint8_t side, of, per;
+} ratios[PROOF_RATIOS] = {
+	/* clang-format off */
+	[PROOF_PROBE_CE] = { "probe_ce", "probes that arrived with a congestion mark", "no probe arrives able to be marked (ECT)", PROOF_PROBES, PROOF_MARKED, PROOF_PACKETS },
+	[PROOF_SWITCH_CE] = { "switch_ce", "packets that the switch has marked, of those it sent", "the switch counts no marks (SONiC: off by default)", PROOF_SWITCH, PROOF_MARKED, PROOF_PACKETS },
+	[PROOF_HOST_CE] = { "host_ce", "RDMA packets received with a congestion mark", "no RNIC counts ecn_ce_rx and rdma_rx_pkts", PROOF_HOST, PROOF_MARKED, PROOF_PACKETS },
+	[PROOF_CNP_PER_CE] = { "cnp_per_ce", "CNPs sent for each mark received", "no RNIC counts cnp_tx and ecn_ce_rx", PROOF_HOST, PROOF_CNPS_SENT, PROOF_MARKED },
+	[PROOF_CNP_BALANCE] = { "cnp_balance", "CNPs that reached RNICs of the rack, to those that were sent in it", "no RNIC counts cnp_rx_handled and cnp_tx", PROOF_HOST, PROOF_CNPS_RECEIVED, PROOF_CNPS_SENT },
+	[PROOF_CNP_IGNORED] = { "cnp_ignored", "CNPs received that slowed nothing down", "no RNIC counts cnp_rx_ignored and cnp_rx_handled", PROOF_HOST, PROOF_CNPS_IGNORED, PROOF_CNPS_RECEIVED },
+	/* clang-format on */
 };
 
-/* clang-format off */
-static const struct ratio ratios[PROOF_RATIOS] = {
-	[PROOF_PROBE_CE] = { "probe_ce", "probes that arrived with a congestion mark", "no probe arrives able to be marked (ECT)", { 0 }, { 0 } },
-	[PROOF_SWITCH_CE] = { "switch_ce", "packets that the switch has marked, of those it sent", "the switch is not read, or counts no marks (SONiC: off by default)", { SWITCH_ECN_MARKED }, { SWITCH_TX_PKTS } },
-	[PROOF_HOST_CE] = { "host_ce", "RDMA packets received with a congestion mark", "no RNIC counts ecn_ce_rx and rdma_rx_pkts", { WIRE_COUNTER_ECN_CE_RX }, { WIRE_COUNTER_RDMA_RX_PKTS } },
-	[PROOF_CNP_PER_CE] = { "cnp_per_ce", "CNPs sent for each mark received", "no RNIC counts cnp_tx and ecn_ce_rx", { WIRE_COUNTER_CNP_TX }, { WIRE_COUNTER_ECN_CE_RX } },
-	[PROOF_CNP_BALANCE] = { "cnp_balance", "CNPs that reached RNICs of the rack, to those that were sent in it", "no RNIC counts cnp_rx_handled and cnp_tx", { WIRE_COUNTER_CNP_RX_HANDLED, WIRE_COUNTER_CNP_RX_IGNORED }, { WIRE_COUNTER_CNP_TX } },
-	[PROOF_CNP_IGNORED] = { "cnp_ignored", "CNPs received that slowed nothing down", "no RNIC counts cnp_rx_ignored and cnp_rx_handled", { WIRE_COUNTER_CNP_RX_IGNORED }, { WIRE_COUNTER_CNP_RX_HANDLED, WIRE_COUNTER_CNP_RX_IGNORED } },
+static const uint8_t pause_numbers[PROOF_SIDES][DIRECTIONS] = {
+	[PROOF_HOST] = { WIRE_COUNTER_PFC_RX_FRAMES, WIRE_COUNTER_PFC_TX_FRAMES,
+	    WIRE_COUNTER_PFC_RX_PAUSE_US, WIRE_COUNTER_PFC_TX_PAUSE_US },
+	[PROOF_SWITCH] = { SWITCH_PFC_RX_FRAMES, SWITCH_PFC_TX_FRAMES,
+	    SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_TX_PAUSE_US },
 };
-
-static const struct {
-	uint8_t received, sent, paused_us, pausing_us;
-} pause_numbers[PROOF_SIDES] = {
-	[PROOF_HOST] = { WIRE_COUNTER_PFC_RX_FRAMES, WIRE_COUNTER_PFC_TX_FRAMES, WIRE_COUNTER_PFC_RX_PAUSE_US, WIRE_COUNTER_PFC_TX_PAUSE_US },
-	[PROOF_SWITCH] = { SWITCH_PFC_RX_FRAMES, SWITCH_PFC_TX_FRAMES, SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_TX_PAUSE_US },
-};
-/* clang-format on */
 
 const char *
 proof_ratio_word(enum proof_ratio ratio)
@@ -46,7 +68,24 @@ proof_ratio_what(enum proof_ratio ratio)
 	return ratios[ratio].what;
 }
 
-/* ---- adding up ---- */
+struct proof *
+proof_new(void)
+{
+	return calloc(1, sizeof(struct proof));
+}
+
+void
+proof_free(struct proof *proof)
+{
+	if (proof == NULL)
+		return;
+	for (int s = 0; s <= PROOF_PROBES; s++) {
+		for (size_t i = 0; i < proof->sides[s].count; i++)
+			free(proof->sides[s].parts[i]);
+		free(proof->sides[s].parts);
+	}
+	free(proof);
+}
 
 static uint64_t
 plus(uint64_t a, uint64_t b)
@@ -56,355 +95,445 @@ plus(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* The first of them has to be there; a driver may have no other one. */
-static bool
-sum_of(const struct evidence *evidence, const uint8_t of[2], uint64_t *ret)
+/* ---- keeping readings ---- */
+
+/* The i-th before the newest one. */
+static const struct reading *
+reading_of(const struct part *part, size_t i)
 {
-	uint64_t more = 0;
-
-	if (!evidence_sum(evidence, of[0], 0, ret))
-		return false;
-	if (of[1] != 0 && evidence_sum(evidence, of[1], 0, &more))
-		*ret = plus(*ret, more);
-	return true;
-}
-
-static void
-add_ratio(
-    struct proof_round *round, enum proof_ratio ratio, const struct evidence *evidence)
-{
-	struct proof_sum *sum = &round->ratios[ratio];
-	uint64_t of = 0, per = 0;
-
-	if (!sum_of(evidence, ratios[ratio].of, &of) ||
-	    !sum_of(evidence, ratios[ratio].per, &per)) {
-		sum->missing++;
-		return;
-	}
-	sum->counted++;
-	sum->of = plus(sum->of, of);
-	sum->per = plus(sum->per, per);
+	return &part->readings[(part->next + PROOF_READINGS - 1 - i) % PROOF_READINGS];
 }
 
 static bool
-read_at(const struct evidence *evidence, unsigned number, unsigned index, uint64_t *ret)
+is_old(const struct reading *reading, int64_t least_ns, rm_mono_t now)
 {
-	if ((evidence->there[number] & 1u << index) == 0 ||
-	    evidence_seconds(evidence, number) <= 0)
-		return false;
-	*ret = evidence->value[number][index];
-	return true;
+	const int64_t age_ns = rm_mono_since(now, reading->at);
+
+	return age_ns >= least_ns && age_ns / 2 > reading->ns;
 }
 
 static void
-take_most(double *most, char who[EVIDENCE_NAME_BYTES], double value, const char *name)
+forget_old(struct side *side, rm_mono_t now)
 {
-	if (value <= *most)
+	size_t kept = 0;
+
+	for (size_t i = 0; i < side->count; i++)
+		if (is_old(reading_of(side->parts[i], 0), PROOF_FORGET_NS, now))
+			free(side->parts[i]);
+		else
+			side->parts[kept++] = side->parts[i];
+	side->count = kept;
+}
+
+static struct part *
+add_part(struct side *side, const char *name, rm_mono_t at)
+{
+	struct part *part, **parts;
+
+	forget_old(side, at);
+	if (side->count == PROOF_MAX_PARTS)
+		return NULL;
+	if (side->count == side->capacity) {
+		const size_t capacity = side->capacity == 0 ? 16 : 2 * side->capacity;
+
+		parts = reallocarray(side->parts, capacity, sizeof(struct part *));
+		if (parts == NULL)
+			return NULL;
+		side->parts = parts;
+		side->capacity = capacity;
+	}
+	part = calloc(1, sizeof(*part));
+	if (part == NULL)
+		return NULL;
+	snprintf(part->name, sizeof(part->name), "%s", name);
+	side->parts[side->count++] = part;
+	return part;
+}
+
+static struct part *
+find_or_add(struct side *side, const char *name, rm_mono_t at)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		const size_t look = (side->hint + i) % side->count;
+
+		if (strcmp(side->parts[look]->name, name) == 0) {
+			side->hint = look + 1;
+			return side->parts[look];
+		}
+	}
+	return add_part(side, name, at);
+}
+
+/* What both of them have. */
+static void
+append(struct reading *reading, const struct reading *next)
+{
+	reading->at = next->at;
+	reading->ns += next->ns;
+	reading->there &= next->there;
+	for (int n = 0; n < PROOF_NUMBERS; n++)
+		reading->numbers[n] = plus(reading->numbers[n], next->numbers[n]);
+	for (int d = 0; d < DIRECTIONS; d++) {
+		reading->pauses_there[d] &= next->pauses_there[d];
+		for (int p = 0; p < PROOF_PRIORITIES; p++)
+			reading->pauses[d][p] =
+			    plus(reading->pauses[d][p], next->pauses[d][p]);
+	}
+}
+
+static void
+keep(struct proof *proof, int side, const char *name, const struct reading *reading)
+{
+	struct reading *last;
+	struct part *part;
+
+	if (reading->ns <= 0)
 		return;
-	*most = value;
-	snprintf(who, EVIDENCE_NAME_BYTES, "%s", name);
+	part = find_or_add(&proof->sides[side], name, reading->at);
+	if (part == NULL)
+		return;
+	last = &part->readings[(part->next + PROOF_READINGS - 1) % PROOF_READINGS];
+	if (part->count > 0 && reading->ns <= SHORT_NS - last->ns) {
+		append(last, reading);
+		return;
+	}
+	part->readings[part->next] = *reading;
+	part->next = (part->next + 1) % PROOF_READINGS;
+	if (part->count < PROOF_READINGS)
+		part->count++;
 }
 
 static void
-add_pauses(struct proof_round *round, enum proof_side side,
-    const struct evidence *evidence, const char *name)
+set_number(struct reading *reading, enum proof_number number, uint64_t value)
 {
-	for (unsigned p = 0; p < PROOF_PRIORITIES; p++) {
-		struct proof_pauses *pauses = &round->pauses[side][p];
-		const double us =
-		    1e6 * evidence_seconds(evidence, pause_numbers[side].paused_us);
-		uint64_t received = 0, sent = 0, paused = 0, pausing = 0;
+	reading->there |= (uint8_t)(1u << number);
+	reading->numbers[number] = value;
+}
 
-		pauses->knows_received |=
-		    read_at(evidence, pause_numbers[side].received, p, &received);
-		pauses->knows_sent |=
-		    read_at(evidence, pause_numbers[side].sent, p, &sent);
-		pauses->knows_paused |=
-		    read_at(evidence, pause_numbers[side].paused_us, p, &paused);
-		pauses->knows_pausing |=
-		    read_at(evidence, pause_numbers[side].pausing_us, p, &pausing);
-		pauses->received = plus(pauses->received, received);
-		pauses->sent = plus(pauses->sent, sent);
-		if (us <= 0)
-			continue;
-		take_most(&pauses->paused_pct, pauses->paused,
-		    100 * (double)paused / us, name);
-		take_most(&pauses->pausing_pct, pauses->pausing,
-		    100 * (double)pausing / us, name);
+static void
+take_number(struct reading *reading, enum proof_number number,
+    const struct evidence *evidence, unsigned counter)
+{
+	uint64_t value;
+
+	if (evidence_sum(evidence, counter, 0, &value))
+		set_number(reading, number, value);
+}
+
+static void
+take_pauses(
+    struct reading *reading, enum proof_side side, const struct evidence *evidence)
+{
+	for (int d = 0; d < DIRECTIONS; d++) {
+		const unsigned number = pause_numbers[side][d];
+
+		reading->pauses_there[d] = evidence->there[number];
+		memcpy(reading->pauses[d], evidence->value[number],
+		    sizeof(reading->pauses[d]));
 	}
 }
 
 void
-proof_add_rnic(struct proof *proof, const struct evidence *evidence)
+proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t at)
 {
-	for (int i = PROOF_HOST_CE; i < PROOF_RATIOS; i++)
-		add_ratio(&proof->now, (enum proof_ratio)i, evidence);
-	add_pauses(&proof->now, PROOF_HOST, evidence, evidence->name);
+	struct reading reading = { .at = at, .ns = evidence->host_ns };
+	uint64_t handled, ignored = 0;
+
+	take_number(&reading, PROOF_MARKED, evidence, WIRE_COUNTER_ECN_CE_RX);
+	take_number(&reading, PROOF_PACKETS, evidence, WIRE_COUNTER_RDMA_RX_PKTS);
+	take_number(&reading, PROOF_CNPS_SENT, evidence, WIRE_COUNTER_CNP_TX);
+	take_number(
+	    &reading, PROOF_CNPS_IGNORED, evidence, WIRE_COUNTER_CNP_RX_IGNORED);
+	/* Not every driver counts those without effect. */
+	evidence_sum(evidence, WIRE_COUNTER_CNP_RX_IGNORED, 0, &ignored);
+	if (evidence_sum(evidence, WIRE_COUNTER_CNP_RX_HANDLED, 0, &handled))
+		set_number(&reading, PROOF_CNPS_RECEIVED, plus(handled, ignored));
+	take_pauses(&reading, PROOF_HOST, evidence);
+	keep(proof, PROOF_HOST, evidence->name, &reading);
 }
 
 void
-proof_add_port(struct proof *proof, const struct evidence *evidence)
+proof_add_port(struct proof *proof, const struct evidence *evidence, rm_mono_t at)
 {
-	add_ratio(&proof->now, PROOF_SWITCH_CE, evidence);
-	add_pauses(&proof->now, PROOF_SWITCH, evidence, evidence->port);
+	struct reading reading = { .at = at, .ns = evidence->switch_ns };
+
+	take_number(&reading, PROOF_MARKED, evidence, SWITCH_ECN_MARKED);
+	take_number(&reading, PROOF_PACKETS, evidence, SWITCH_TX_PKTS);
+	take_pauses(&reading, PROOF_SWITCH, evidence);
+	keep(proof, PROOF_SWITCH, evidence->port, &reading);
 }
 
 void
-proof_add_probes(struct proof *proof, uint64_t markable, uint64_t marked)
+proof_add_probes(
+    struct proof *proof, uint64_t markable, uint64_t marked, int64_t ns, rm_mono_t at)
 {
-	struct proof_sum *sum = &proof->now.ratios[PROOF_PROBE_CE];
+	struct reading reading = { .at = at, .ns = ns };
 
 	if (markable == 0)
 		return;
-	sum->counted = 1;
-	sum->per = plus(sum->per, markable);
-	sum->of = plus(sum->of, marked);
+	set_number(&reading, PROOF_MARKED, marked);
+	set_number(&reading, PROOF_PACKETS, markable);
+	keep(proof, PROOF_PROBES, "", &reading);
 }
 
-void
-proof_end_round(struct proof *proof, int64_t ns)
+/* ---- adding up ---- */
+
+/* How many of its newest readings count. */
+static size_t
+counting(const struct part *part, rm_mono_t now)
 {
-	proof->now.ns = ns;
-	proof->rounds[proof->next] = proof->now;
-	proof->next = (proof->next + 1) % PROOF_ROUNDS;
-	if (proof->count < PROOF_ROUNDS)
-		proof->count++;
-	memset(&proof->now, 0, sizeof(proof->now));
+	size_t count = 0;
+
+	while (count < part->count &&
+	       rm_mono_since(now, reading_of(part, count)->at) < PROOF_KEPT_NS)
+		count++;
+	return count == 0 && part->count > 0 && !is_old(reading_of(part, 0), 0, now)
+		   ? 1
+		   : count;
 }
 
-static uint32_t
-larger(uint32_t a, uint32_t b)
+static bool
+has_both(const struct reading *reading, unsigned of, unsigned per)
 {
-	return a > b ? a : b;
+	const unsigned both = 1u << of | 1u << per;
+
+	return (reading->there & both) == both;
+}
+
+/* What the part counted while it counted both. */
+static void
+sum_part(const struct part *part, size_t count, unsigned of, unsigned per,
+    struct proof_sum *sum)
+{
+	bool counted = false, ever = false;
+
+	for (size_t i = 0; i < part->count; i++) {
+		const struct reading *reading = reading_of(part, i);
+
+		if (!has_both(reading, of, per))
+			continue;
+		ever = true;
+		if (i >= count)
+			continue;
+		counted = true;
+		sum->of = plus(sum->of, reading->numbers[of]);
+		sum->per = plus(sum->per, reading->numbers[per]);
+	}
+	sum->counted += counted;
+	/* A counter's first reading tells nothing, nor does one after a reset. */
+	sum->missing += !ever && part->count >= 2;
+}
+
+struct timed { /* of one part, direction and priority */
+	int64_t ns, steady_ns, frames_ns;
+	uint64_t us, frames;
+};
+
+static bool
+has_pause(const struct reading *reading, enum direction direction, unsigned priority)
+{
+	return (reading->pauses_there[direction] >> priority & 1) != 0;
+}
+
+static double
+share_of(uint64_t us, int64_t ns)
+{
+	const double pct = 100 * 1e3 * (double)us / (double)ns;
+
+	return pct < 100 ? pct : 100; /* the clocks of the two are not the same */
+}
+
+static struct timed
+time_part(const struct part *part, size_t count, enum direction frames,
+    enum direction us, unsigned priority)
+{
+	struct timed timed = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct reading *reading = reading_of(part, i);
+
+		if (has_pause(reading, frames, priority)) {
+			timed.frames_ns += reading->ns;
+			timed.frames =
+			    plus(timed.frames, reading->pauses[frames][priority]);
+		}
+		if (!has_pause(reading, us, priority))
+			continue;
+		timed.ns += reading->ns;
+		timed.us = plus(timed.us, reading->pauses[us][priority]);
+		if (share_of(reading->pauses[us][priority], reading->ns) >=
+		    PROOF_STEADY_PCT)
+			timed.steady_ns += reading->ns;
+	}
+	return timed;
 }
 
 static void
-total_sum(struct proof_sum *total, const struct proof_sum *sum)
+share_part(
+    const struct part *part, const struct timed *timed, struct proof_share *share)
 {
-	total->of = plus(total->of, sum->of);
-	total->per = plus(total->per, sum->per);
-	total->counted = larger(total->counted, sum->counted);
-	total->missing = larger(total->missing, sum->missing);
+	double pct, rate;
+
+	if (timed->ns == 0) {
+		if (timed->frames_ns == 0)
+			return;
+		rate = 1e9 * (double)timed->frames / (double)timed->frames_ns;
+		share->untimed++;
+		if (rate > share->untimed_rate)
+			share->untimed_rate = rate;
+		return;
+	}
+	share->known = true;
+	share->timed++;
+	pct = share_of(timed->us, timed->ns);
+	share->steady += pct >= PROOF_STEADY_PCT && timed->steady_ns >= PROOF_STEADY_NS;
+	if (pct <= share->pct)
+		return;
+	share->pct = pct;
+	share->ns = timed->ns;
+	snprintf(share->who, sizeof(share->who), "%s", part->name);
 }
 
 static void
-total_pauses(struct proof_pauses *total, const struct proof_pauses *pauses)
+pause_part(const struct part *part, size_t count, enum proof_side side,
+    struct proof_total *total)
 {
-	total->knows_received |= pauses->knows_received;
-	total->knows_sent |= pauses->knows_sent;
-	total->knows_paused |= pauses->knows_paused;
-	total->knows_pausing |= pauses->knows_pausing;
-	total->received = plus(total->received, pauses->received);
-	total->sent = plus(total->sent, pauses->sent);
-	take_most(
-	    &total->paused_pct, total->paused, pauses->paused_pct, pauses->paused);
-	take_most(
-	    &total->pausing_pct, total->pausing, pauses->pausing_pct, pauses->pausing);
+	bool counts = false;
+
+	for (unsigned p = 0; p < PROOF_PRIORITIES; p++) {
+		struct proof_pauses *pauses = &total->pauses[side][p];
+		const struct timed in = time_part(part, count, RECEIVED, PAUSED_US, p);
+		const struct timed out = time_part(part, count, SENT, PAUSING_US, p);
+
+		pauses->knows_received |= in.frames_ns > 0;
+		pauses->received = plus(pauses->received, in.frames);
+		pauses->knows_sent |= out.frames_ns > 0;
+		pauses->sent = plus(pauses->sent, out.frames);
+		share_part(part, &in, &pauses->paused);
+		share_part(part, &out, &pauses->pausing);
+		counts |=
+		    in.ns > 0 || in.frames_ns > 0 || out.ns > 0 || out.frames_ns > 0;
+	}
+	total->parts[side].pauses += counts;
+}
+
+static void
+note_worst(struct proof_worst *worst, const char *name, const struct proof_sum *sum)
+{
+	worst->parts++;
+	if (sum->per <= worst->per)
+		return;
+	worst->of = sum->of;
+	worst->per = sum->per;
+	snprintf(worst->who, sizeof(worst->who), "%s", name);
+}
+
+static int64_t
+length(const struct part *part, size_t count)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ns += reading_of(part, i)->ns;
+	return ns;
+}
+
+static void
+blame_part(const struct part *part, size_t count, struct proof_total *total)
+{
+	struct proof_sum sent = { 0 }, ignored = { 0 };
+
+	sum_part(part, count, PROOF_CNPS_SENT, PROOF_MARKED, &sent);
+	if (sent.per >= PROOF_CNP_OFF_MARKS &&
+	    (double)sent.of * 1e9 < (double)length(part, count) &&
+	    100 * (double)sent.of < PROOF_CNP_OFF_PCT * (double)sent.per)
+		note_worst(&total->cnp_off, part->name, &sent);
+	sum_part(part, count, PROOF_CNPS_IGNORED, PROOF_CNPS_RECEIVED, &ignored);
+	if (ignored.per >= PROOF_FEW &&
+	    100 * (double)ignored.of >= PROOF_CNP_IGNORED_PCT * (double)ignored.per)
+		note_worst(&total->cnp_ignored, part->name, &ignored);
+}
+
+static void
+count_part(const struct part *part, size_t count, enum proof_side side, rm_mono_t now,
+    struct proof_total *total)
+{
+	struct proof_parts *parts = &total->parts[side];
+	const int64_t age_ns = rm_mono_since(now, reading_of(part, 0)->at),
+		      ns = length(part, count);
+
+	if (!parts->ever || age_ns < parts->age_ns)
+		parts->age_ns = age_ns;
+	parts->ever = true;
+	parts->read += count > 0;
+	if (ns > parts->ns)
+		parts->ns = ns;
 }
 
 void
-proof_total(const struct proof *proof, struct proof_round *ret)
+proof_sum_up(const struct proof *proof, rm_mono_t now, struct proof_total *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	for (size_t i = 0; i < proof->count; i++) {
-		const struct proof_round *round = &proof->rounds[i];
+	for (int s = 0; s <= PROOF_PROBES; s++)
+		for (size_t i = 0; i < proof->sides[s].count; i++) {
+			const struct part *part = proof->sides[s].parts[i];
+			const size_t count = counting(part, now);
 
-		ret->ns += round->ns;
-		for (int r = 0; r < PROOF_RATIOS; r++)
-			total_sum(&ret->ratios[r], &round->ratios[r]);
-		for (int s = 0; s < PROOF_SIDES; s++)
-			for (int p = 0; p < PROOF_PRIORITIES; p++)
-				total_pauses(&ret->pauses[s][p], &round->pauses[s][p]);
-	}
+			if (s != PROOF_PROBES)
+				count_part(part, count, (enum proof_side)s, now, ret);
+			if (count == 0)
+				continue;
+			for (int r = 0; r < PROOF_RATIOS; r++)
+				if (ratios[r].side == s)
+					sum_part(part, count, ratios[r].of,
+					    ratios[r].per, &ret->ratios[r]);
+			if (s == PROOF_PROBES)
+				continue;
+			for (unsigned n = 0; n < PROOF_NUMBERS; n++)
+				sum_part(part, count, n, n, &ret->numbers[s][n]);
+			pause_part(part, count, (enum proof_side)s, ret);
+			if (s == PROOF_HOST)
+				blame_part(part, count, ret);
+		}
 }
 
 /* ---- reading it ---- */
 
+static void
+tell_unknown(
+    const struct proof_total *total, const struct ratio *ratio, char error[PROOF_TEXT])
+{
+	const struct proof_parts *parts =
+	    ratio->side == PROOF_PROBES ? NULL : &total->parts[ratio->side];
+	const char *who = ratio->side == PROOF_SWITCH ? "the switch" : "an RNIC";
+
+	if (parts == NULL || parts->read > 0)
+		snprintf(error, PROOF_TEXT, "%s", ratio->needs);
+	else if (parts->ever)
+		snprintf(error, PROOF_TEXT, "%s was last read %" PRId64 " s ago", who,
+		    parts->age_ns / RM_NS_PER_S);
+	else if (ratio->side == PROOF_SWITCH)
+		snprintf(error, PROOF_TEXT, "the switch is not read, or not twice yet");
+	else
+		snprintf(error, PROOF_TEXT, "no RNIC has reported counters");
+}
+
 enum proof_status
-proof_read(const struct proof_round *total, enum proof_ratio ratio, double *ret,
+proof_read(const struct proof_total *total, enum proof_ratio ratio, double *ret,
     char error[PROOF_TEXT])
 {
 	const struct proof_sum *sum = &total->ratios[ratio];
 
 	error[0] = '\0';
 	if (sum->counted == 0) {
-		snprintf(error, PROOF_TEXT, "%s", ratios[ratio].needs);
+		tell_unknown(total, &ratios[ratio], error);
 		return PROOF_UNKNOWN;
 	}
 	if (sum->missing > 0)
 		snprintf(error, PROOF_TEXT, "%u of %u do not count it", sum->missing,
 		    sum->counted + sum->missing);
-	if (sum->per < FEW)
+	if (sum->per < PROOF_FEW)
 		return PROOF_IDLE;
 	*ret = 100 * (double)sum->of / (double)sum->per;
 	return PROOF_KNOWN;
-}
-
-static const char *const question_words[PROOF_QUESTIONS] = { "ecn", "cnp", "pfc" };
-static const char *const state_words[] = { "working", "not-needed", "failing",
-	"not-known" };
-
-const char *
-proof_question_word(enum proof_question question)
-{
-	return question_words[question];
-}
-
-const char *
-proof_state_word(enum proof_state state)
-{
-	return state_words[state];
-}
-
-struct pressure { /* the worst of all priorities, of either side */
-	bool frames, time;
-	uint64_t count; /* frames */
-	double pct;
-	unsigned priority;
-	const char *who;
-};
-
-static void
-press(struct pressure *worst, double pct, unsigned priority, const char *who)
-{
-	if (pct <= worst->pct)
-		return;
-	worst->pct = pct;
-	worst->priority = priority;
-	worst->who = who;
-}
-
-static struct pressure
-pressure_of(const struct proof_round *total)
-{
-	struct pressure worst = { 0 };
-
-	for (int s = 0; s < PROOF_SIDES; s++)
-		for (unsigned p = 0; p < PROOF_PRIORITIES; p++) {
-			const struct proof_pauses *pauses = &total->pauses[s][p];
-
-			/* A pause is received by one side, or sent by the other. */
-			const struct proof_pauses *other =
-			    &total->pauses[PROOF_SIDES - 1 - s][p];
-
-			worst.frames |= pauses->knows_received || pauses->knows_sent;
-			worst.time |= pauses->knows_paused || pauses->knows_pausing;
-			worst.count = plus(worst.count,
-			    pauses->knows_received ? pauses->received : other->sent);
-			press(&worst, pauses->paused_pct, p, pauses->paused);
-			press(&worst, pauses->pausing_pct, p, pauses->pausing);
-		}
-	return worst;
-}
-
-static enum proof_state
-answer_ecn(const struct proof_round *total, char sentence[PROOF_TEXT])
-{
-	const struct proof_sum *host = &total->ratios[PROOF_HOST_CE];
-	const struct proof_sum *probe = &total->ratios[PROOF_PROBE_CE];
-	const struct proof_sum *marked = &total->ratios[PROOF_SWITCH_CE];
-	const struct pressure pressure = pressure_of(total);
-
-	if (host->of + probe->of + marked->of > 0) {
-		snprintf(sentence, PROOF_TEXT,
-		    "Packets are marked: %" PRIu64 " received by RNICs, %" PRIu64
-		    " sent by the switch, %" PRIu64 " probes.",
-		    host->of, marked->of, probe->of);
-		return PROOF_WORKING;
-	}
-	if (host->counted == 0 && marked->counted == 0) {
-		snprintf(sentence, PROOF_TEXT, "Nobody counts marks: %s, and %s.",
-		    ratios[PROOF_HOST_CE].needs, ratios[PROOF_SWITCH_CE].needs);
-		return PROOF_NOT_KNOWN;
-	}
-	if (pressure.pct >= STEADY_PCT) {
-		snprintf(sentence, PROOF_TEXT,
-		    "No packet is marked, and PFC pauses for %.0f %% of the time: ECN "
-		    "is off, or its threshold lies above that of PFC.",
-		    pressure.pct);
-		return PROOF_FAILING;
-	}
-	snprintf(sentence, PROOF_TEXT, "No packet is marked: there is no congestion.");
-	return PROOF_NOT_NEEDED;
-}
-
-static enum proof_state
-answer_cnp(const struct proof_round *total, char sentence[PROOF_TEXT])
-{
-	const struct proof_sum *sent = &total->ratios[PROOF_CNP_PER_CE];
-	const struct proof_sum *ignored = &total->ratios[PROOF_CNP_IGNORED];
-	const struct proof_sum *balance = &total->ratios[PROOF_CNP_BALANCE];
-	char error[PROOF_TEXT];
-	double pct = 0;
-
-	if (proof_read(total, PROOF_CNP_IGNORED, &pct, error) == PROOF_KNOWN &&
-	    pct >= CNP_IGNORED_PCT) {
-		snprintf(sentence, PROOF_TEXT,
-		    "Senders ignore %.0f %% of the CNPs that reach them.", pct);
-		return PROOF_FAILING;
-	}
-	if (sent->counted == 0 && ignored->counted == 0) {
-		snprintf(sentence, PROOF_TEXT, "%s", "No RNIC counts CNPs.");
-		return PROOF_NOT_KNOWN;
-	}
-	if (sent->per >= 1000 && (double)sent->of * 1e9 < (double)total->ns &&
-	    100 * (double)sent->of < CNP_OFF_PCT * (double)sent->per) {
-		snprintf(sentence, PROOF_TEXT,
-		    "Receivers answer %" PRIu64 " marks with %" PRIu64
-		    " CNPs: senders are not told.",
-		    sent->per, sent->of);
-		return PROOF_FAILING;
-	}
-	if (sent->of == 0 && balance->of == 0 && ignored->per == 0) {
-		snprintf(sentence, PROOF_TEXT, "No mark asks for a CNP.");
-		return PROOF_NOT_NEEDED;
-	}
-	snprintf(sentence, PROOF_TEXT,
-	    "RNICs of the rack sent %" PRIu64 " CNPs and received %" PRIu64
-	    ", also from and to other racks.",
-	    balance->per > sent->of ? balance->per : sent->of,
-	    balance->of > ignored->per ? balance->of : ignored->per);
-	return PROOF_WORKING;
-}
-
-static enum proof_state
-answer_pfc(const struct proof_round *total, char sentence[PROOF_TEXT])
-{
-	const struct pressure worst = pressure_of(total);
-
-	if (!worst.frames && !worst.time) {
-		snprintf(sentence, PROOF_TEXT,
-		    "Neither an RNIC nor the switch counts pauses.");
-		return PROOF_NOT_KNOWN;
-	}
-	if (worst.count == 0 && worst.pct <= 0) {
-		snprintf(sentence, PROOF_TEXT, "Nobody pauses anybody.");
-		return PROOF_NOT_NEEDED;
-	}
-	if (!worst.time) {
-		snprintf(sentence, PROOF_TEXT,
-		    "%" PRIu64 " PFC frames were sent; nobody counts for how long they "
-		    "pause.",
-		    worst.count);
-		return PROOF_WORKING;
-	}
-	snprintf(sentence, PROOF_TEXT,
-	    "PFC is %s: at most %.2g %% of the time, priority %u, %.100s.",
-	    worst.pct >= STEADY_PCT ? "the steady state" : "the backstop", worst.pct,
-	    worst.priority, worst.who == NULL ? "" : worst.who);
-	return worst.pct >= STEADY_PCT ? PROOF_FAILING : PROOF_WORKING;
-}
-
-enum proof_state
-proof_answer(const struct proof_round *total, enum proof_question question,
-    char sentence[PROOF_TEXT])
-{
-	switch (question) {
-	case PROOF_ECN:
-		return answer_ecn(total, sentence);
-	case PROOF_CNP:
-		return answer_cnp(total, sentence);
-	default:
-		return answer_pfc(total, sentence);
-	}
 }

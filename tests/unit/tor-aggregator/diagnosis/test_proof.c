@@ -1,4 +1,4 @@
-#include "tor-aggregator/diagnosis/proof.h"
+#include "tor-aggregator/diagnosis/proof_judge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,17 +10,35 @@
 
 #define S INT64_C(1000000000)
 #define LOSSLESS 3
+#define MINUTE 12 /* rounds */
 
-static struct proof proof;
-static struct proof_round total;
+static struct proof *proof;
+static struct proof_total total;
+static rm_mono_t now;
 static char text[PROOF_TEXT];
 
 static int
 setup(void **state)
 {
 	(void)state;
-	memset(&proof, 0, sizeof(proof));
+	proof = proof_new();
+	now.ns = 1000 * S;
+	return proof == NULL ? -1 : 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	proof_free(proof);
 	return 0;
+}
+
+static void
+begin_anew(void)
+{
+	teardown(NULL);
+	assert_int_equal(setup(NULL), 0);
 }
 
 static struct evidence
@@ -49,18 +67,32 @@ receiver(const char *name, uint64_t marks, uint64_t cnps)
 static struct evidence
 port(const char *name)
 {
-	struct evidence evidence = { .switch_ns = 10 * S };
+	struct evidence evidence = { .switch_ns = 5 * S };
 
 	snprintf(evidence.port, sizeof(evidence.port), "%s", name);
 	return evidence;
 }
 
+/* How the minute of some parts is: each round the same. */
 static void
-end_round(void)
+rounds(const struct evidence *const *all, size_t count, int how_many)
 {
-	proof_end_round(&proof, 5 * S);
-	proof_total(&proof, &total);
+	for (int round = 0; round < how_many; round++) {
+		now = rm_mono_add(now, 5 * S);
+		for (size_t i = 0; i < count; i++)
+			if (all[i]->port[0] != '\0')
+				proof_add_port(proof, all[i], now);
+			else
+				proof_add_rnic(proof, all[i], now);
+	}
+	proof_sum_up(proof, now, &total);
 }
+
+#define ROUNDS(how_many, ...)                                         \
+	rounds((const struct evidence *const[]){ __VA_ARGS__ },       \
+	    sizeof((const struct evidence *const[]){ __VA_ARGS__ }) / \
+		sizeof(const struct evidence *),                      \
+	    how_many)
 
 static void
 assert_ratio(enum proof_ratio ratio, double expected)
@@ -75,7 +107,7 @@ static void
 assert_answer(
     enum proof_question question, enum proof_state expected, const char *sentence)
 {
-	const enum proof_state state = proof_answer(&total, question, text);
+	const enum proof_state state = proof_judge(&total, question, text);
 
 	if (state != expected || strstr(text, sentence) == NULL)
 		fail_msg("%s: %s: %s", proof_question_word(question),
@@ -94,30 +126,27 @@ the_chain_from_switch_to_receiver_to_sender_is_shown(void **state)
 	evidence_set(&from, WIRE_COUNTER_CNP_RX_IGNORED, 0, 200);
 	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 200000);
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 5000);
-	proof_add_rnic(&proof, &to);
-	proof_add_rnic(&proof, &from);
-	proof_add_port(&proof, &ethernet0);
-	proof_add_probes(&proof, 1000, 20);
-	end_round();
+	proof_add_probes(proof, 1000, 20, 5 * S, now);
+	ROUNDS(1, &to, &from, &ethernet0);
 	assert_ratio(PROOF_PROBE_CE, 2);
 	assert_ratio(PROOF_SWITCH_CE, 2.5);
 	assert_ratio(PROOF_HOST_CE, 2.5);
 	assert_ratio(PROOF_CNP_PER_CE, 80);
 	assert_ratio(PROOF_CNP_BALANCE, 95);
 	assert_answer(PROOF_ECN, PROOF_WORKING, "5000 received by RNICs");
-	assert_answer(PROOF_CNP, PROOF_WORKING, "sent 4000 CNPs and received 3800");
+	assert_answer(PROOF_CNP, PROOF_WORKING,
+	    "sent 4000 CNPs for 5000 marks and received 3800");
 	assert_answer(PROOF_PFC, PROOF_NOT_KNOWN, "Neither an RNIC nor the switch");
 }
 
 static void
 what_nobody_counts_is_unknown_and_says_why(void **state)
 {
-	const struct evidence none = rnic("h1/rxe0");
+	const struct evidence none = rnic("h1/rxe0"), ethernet0 = port("Ethernet0");
 	double value = 7;
 
 	(void)state;
-	proof_add_rnic(&proof, &none);
-	end_round();
+	ROUNDS(2, &none, &ethernet0);
 	for (int i = 0; i < PROOF_RATIOS; i++) {
 		assert_int_equal(proof_read(&total, (enum proof_ratio)i, &value, text),
 		    PROOF_UNKNOWN);
@@ -136,8 +165,7 @@ zero_is_known_and_is_no_fault(void **state)
 
 	(void)state;
 	evidence_set(&quiet, WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, 0);
-	proof_add_rnic(&proof, &quiet);
-	end_round();
+	ROUNDS(1, &quiet);
 	assert_ratio(PROOF_HOST_CE, 0);
 	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "no congestion");
 	assert_answer(PROOF_CNP, PROOF_NOT_NEEDED, "No mark");
@@ -155,11 +183,27 @@ a_ratio_is_of_those_that_count_both_sides(void **state)
 
 	(void)state;
 	evidence_set(&half, WIRE_COUNTER_RDMA_RX_PKTS, 0, 900000);
-	proof_add_rnic(&proof, &good);
-	proof_add_rnic(&proof, &half);
-	end_round();
+	ROUNDS(2, &good, &half);
 	assert_ratio(PROOF_HOST_CE, 5);
 	assert_string_equal(text, "1 of 2 do not count it");
+}
+
+/* Its first reading is the base of what it counts; so is one after a reset. */
+static void
+a_part_that_is_new_or_was_reset_is_none_that_does_not_count(void **state)
+{
+	const struct evidence good = receiver("h1/mlx5_0", 5000, 4000);
+	const struct evidence fresh = rnic("h2/mlx5_0");
+
+	(void)state;
+	ROUNDS(1, &good, &fresh);
+	assert_ratio(PROOF_HOST_CE, 5);
+	assert_string_equal(text, "");
+	begin_anew();
+	ROUNDS(3, &good);
+	ROUNDS(1, &fresh);
+	assert_ratio(PROOF_HOST_CE, 5);
+	assert_string_equal(text, "");
 }
 
 static void
@@ -172,36 +216,189 @@ pauses_stand_side_by_side_for_each_priority(void **state)
 	evidence_set(&storming, WIRE_COUNTER_PFC_TX_FRAMES, LOSSLESS, 40000);
 	evidence_set(&storming, WIRE_COUNTER_PFC_TX_PAUSE_US, LOSSLESS, 2000000);
 	evidence_set(&ethernet4, SWITCH_PFC_RX_FRAMES, LOSSLESS, 39000);
-	proof_add_rnic(&proof, &storming);
-	proof_add_port(&proof, &ethernet4);
-	end_round();
+	ROUNDS(1, &storming, &ethernet4);
 	assert_int_equal(total.pauses[PROOF_HOST][LOSSLESS].sent, 40000);
-	assert_float_equal(total.pauses[PROOF_HOST][LOSSLESS].pausing_pct, 40, 1e-6);
-	assert_string_equal(total.pauses[PROOF_HOST][LOSSLESS].pausing, "h1/mlx5_0");
+	assert_float_equal(total.pauses[PROOF_HOST][LOSSLESS].pausing.pct, 40, 1e-6);
+	assert_string_equal(
+	    total.pauses[PROOF_HOST][LOSSLESS].pausing.who, "h1/mlx5_0");
 	assert_int_equal(total.pauses[PROOF_SWITCH][LOSSLESS].received, 39000);
 	assert_true(total.pauses[PROOF_SWITCH][LOSSLESS].knows_received);
 	assert_false(total.pauses[PROOF_SWITCH][LOSSLESS].knows_sent);
-	assert_false(total.pauses[PROOF_SWITCH][LOSSLESS].knows_paused);
+	assert_false(total.pauses[PROOF_SWITCH][LOSSLESS].paused.known);
 	assert_false(total.pauses[PROOF_HOST][0].knows_sent);
-	assert_answer(PROOF_PFC, PROOF_FAILING, "steady state");
+	assert_answer(PROOF_PFC, PROOF_NOT_KNOWN, "counted for 5 s only");
+	ROUNDS(MINUTE, &storming, &ethernet4);
+	assert_answer(PROOF_PFC, PROOF_FAILING, "40 % of the time (h1/mlx5_0");
+}
+
+static struct evidence
+paused(const char *name, uint64_t marks, uint64_t us)
+{
+	struct evidence evidence = receiver(name, marks, marks);
+
+	evidence_set(&evidence, WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, us / 100);
+	evidence_set(&evidence, WIRE_COUNTER_PFC_RX_PAUSE_US, LOSSLESS, us);
+	return evidence;
 }
 
 static void
-pauses_without_marks_mean_that_ecn_does_not_work(void **state)
+steady_pauses_without_marks_and_cnps_mean_that_ecn_does_not_work(void **state)
 {
-	struct evidence paused = receiver("h1/mlx5_0", 0, 0);
+	const struct evidence much = paused("h1/mlx5_0", 0, 1000000);
+	const struct evidence some = paused("h1/mlx5_0", 0, 100000);
+	const struct evidence little = paused("h1/mlx5_0", 0, 10000);
 
 	(void)state;
-	evidence_set(&paused, WIRE_COUNTER_PFC_RX_PAUSE_US, LOSSLESS, 1000000);
-	proof_add_rnic(&proof, &paused);
-	end_round();
+	ROUNDS(MINUTE, &much);
 	assert_answer(PROOF_ECN, PROOF_FAILING, "above that of PFC");
-	evidence_set(&paused, WIRE_COUNTER_PFC_RX_PAUSE_US, LOSSLESS, 100000);
-	setup(NULL);
-	proof_add_rnic(&proof, &paused);
-	end_round();
-	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "no congestion");
+	assert_answer(PROOF_PFC, PROOF_FAILING, "steady state");
+	begin_anew();
+	ROUNDS(MINUTE, &some);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "(h1/mlx5_0): too little");
 	assert_answer(PROOF_PFC, PROOF_WORKING, "the backstop: at most 2 %");
+	begin_anew();
+	ROUNDS(MINUTE, &little);
+	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "at most 0.2 %");
+}
+
+/* From a spine, or for a probe. */
+static void
+a_stray_mark_does_not_make_ecn_work_beside_steady_pauses(void **state)
+{
+	const struct evidence much = paused("h1/mlx5_0", 0, 4000000);
+	const struct evidence one = paused("h1/mlx5_0", 1, 4000000);
+
+	(void)state;
+	ROUNDS(MINUTE - 1, &much);
+	ROUNDS(1, &one);
+	assert_answer(PROOF_ECN, PROOF_FAILING, "1 marks with 1200000 packets");
+}
+
+/* Its packets go to other racks, and are marked on the way: CNPs come back. */
+static void
+marks_of_other_racks_are_not_denied(void **state)
+{
+	struct evidence sender = paused("h1/mlx5_0", 0, 1000000);
+	struct evidence ethernet0 = port("Ethernet0");
+
+	(void)state;
+	evidence_set(&sender, WIRE_COUNTER_CNP_RX_HANDLED, 0, 3000);
+	ROUNDS(MINUTE, &sender);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "may go to other racks");
+	/* The switch's own count decides. */
+	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 200000);
+	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 0);
+	begin_anew();
+	ROUNDS(MINUTE, &sender, &ethernet0);
+	assert_answer(PROOF_ECN, PROOF_FAILING, "marks 0 of 2400000 packets");
+	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 5000);
+	begin_anew();
+	ROUNDS(MINUTE, &sender, &ethernet0);
+	assert_answer(PROOF_ECN, PROOF_WORKING, "20 % of the time (h1/mlx5_0) none");
+}
+
+/* Behind bnxt, ice or a Nexus. */
+static void
+frames_whose_time_nobody_counts_are_never_no_congestion(void **state)
+{
+	struct evidence many = receiver("h1/bnxt0", 0, 0), marked;
+
+	(void)state;
+	evidence_set(&many, WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, 4000000);
+	ROUNDS(1, &many);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "4000000 PFC frames were sent");
+	assert_answer(PROOF_PFC, PROOF_NOT_KNOWN, "up to 800000 a second");
+	marked = many;
+	evidence_set(&marked, WIRE_COUNTER_ECN_CE_RX, 0, 1);
+	begin_anew();
+	ROUNDS(1, &marked);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "Few packets are marked, 1 received");
+	evidence_set(&many, WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, 20);
+	begin_anew();
+	ROUNDS(1, &many);
+	assert_answer(PROOF_PFC, PROOF_WORKING, "20 frames, less than 10 a second");
+}
+
+/* The same link, whose other end counts the time. */
+static void
+time_that_the_other_end_counts_is_known(void **state)
+{
+	struct evidence frames = receiver("h1/ice0", 0, 0);
+	struct evidence ethernet0 = port("Ethernet0");
+
+	(void)state;
+	evidence_set(&frames, WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, 4000);
+	evidence_set(&ethernet0, SWITCH_PFC_TX_FRAMES, LOSSLESS, 4000);
+	evidence_set(&ethernet0, SWITCH_PFC_TX_PAUSE_US, LOSSLESS, 10000);
+	ROUNDS(MINUTE, &frames, &ethernet0);
+	assert_answer(PROOF_PFC, PROOF_WORKING, "at most 0.2 % of the time (port Eth");
+}
+
+static void
+few_that_count_do_not_speak_for_the_rack(void **state)
+{
+	const struct evidence one = receiver("h1/mlx5_0", 0, 0);
+	struct evidence none[9];
+	const struct evidence *all[10] = { &one };
+
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%d/rxe0", i + 2);
+		none[i] = rnic(name);
+		all[i + 1] = &none[i];
+	}
+	rounds(all, 10, 2);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "by 1 of 10 RNICs");
+	assert_answer(PROOF_CNP, PROOF_NOT_KNOWN, "1 of 10 RNICs count");
+	begin_anew();
+	rounds(all, 2, 2);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "nobody counts pauses");
+}
+
+static void
+a_storm_does_not_make_ecn_guilty(void **state)
+{
+	struct evidence victim = paused("h1/mlx5_0", 0, 3000000);
+	struct evidence storming = receiver("h5/mlx5_0", 0, 0);
+
+	(void)state;
+	evidence_set(&storming, WIRE_COUNTER_PFC_TX_FRAMES, LOSSLESS, 60000);
+	evidence_set(&storming, WIRE_COUNTER_PFC_TX_PAUSE_US, LOSSLESS, 3000000);
+	ROUNDS(1, &storming);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "too short");
+	ROUNDS(MINUTE, &victim, &storming);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "60 % of the time (h5/mlx5_0)");
+	assert_answer(PROOF_PFC, PROOF_FAILING, "holds up the switch for 60 %");
+}
+
+static void
+a_short_pause_is_no_steady_state(void **state)
+{
+	const struct evidence quiet = paused("h1/mlx5_0", 0, 0);
+	const struct evidence other = paused("h2/mlx5_0", 0, 600000);
+	const struct evidence once = paused("h1/mlx5_0", 0, 300000);
+
+	(void)state;
+	ROUNDS(MINUTE - 1, &quiet);
+	ROUNDS(1, &once);
+	assert_answer(PROOF_PFC, PROOF_WORKING, "at most 0.5 % of the time (h1/mlx5_0");
+	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "no lasting congestion");
+	ROUNDS(MINUTE / 2, &quiet, &other);
+	assert_answer(PROOF_PFC, PROOF_FAILING, "12 % of the time (h2/mlx5_0");
+	assert_int_equal(total.pauses[PROOF_HOST][LOSSLESS].paused.steady, 1);
+}
+
+/* Of one counter more than of the clock. */
+static void
+nobody_pauses_for_more_than_all_of_the_time(void **state)
+{
+	const struct evidence all = paused("h1/mlx5_0", 0, 5100000);
+
+	(void)state;
+	ROUNDS(MINUTE, &all);
+	assert_answer(PROOF_PFC, PROOF_FAILING, "for 100 % of the time");
 }
 
 static void
@@ -210,35 +407,142 @@ marks_without_cnps_and_cnps_without_effect_are_failures(void **state)
 	struct evidence deaf = receiver("h1/mlx5_0", 50000, 0);
 
 	(void)state;
-	proof_add_rnic(&proof, &deaf);
-	end_round();
-	assert_answer(PROOF_CNP, PROOF_FAILING, "50000 marks with 0 CNPs");
-	setup(NULL);
+	ROUNDS(1, &deaf);
+	assert_answer(PROOF_CNP, PROOF_FAILING, "h1/mlx5_0 answers 50000 marks with 0");
+	begin_anew();
 	evidence_set(&deaf, WIRE_COUNTER_CNP_TX, 0, 9000);
 	evidence_set(&deaf, WIRE_COUNTER_CNP_RX_HANDLED, 0, 100);
 	evidence_set(&deaf, WIRE_COUNTER_CNP_RX_IGNORED, 0, 900);
-	proof_add_rnic(&proof, &deaf);
-	end_round();
-	assert_answer(PROOF_CNP, PROOF_FAILING, "ignore 90 %");
+	ROUNDS(1, &deaf);
+	assert_answer(PROOF_CNP, PROOF_FAILING, "ignores 900 of the 1000");
+}
+
+/* The sum of the rack would hide it. */
+static void
+one_rnic_without_cnps_is_named_among_those_that_send_them(void **state)
+{
+	struct evidence parts[16];
+	const struct evidence *all[16];
+
+	(void)state;
+	for (int i = 0; i < 16; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%d/mlx5_0", i);
+		parts[i] = receiver(name, 10000, i == 7 ? 0 : 8000);
+		evidence_set(&parts[i], WIRE_COUNTER_CNP_RX_HANDLED, 0, 7000);
+		all[i] = &parts[i];
+	}
+	rounds(all, 16, 1);
+	assert_answer(PROOF_CNP, PROOF_FAILING, "h7/mlx5_0 answers 10000 marks with 0");
+	parts[9] = parts[7];
+	snprintf(parts[9].name, sizeof(parts[9].name), "h9/mlx5_0");
+	begin_anew();
+	rounds(all, 16, 1);
+	assert_answer(PROOF_CNP, PROOF_FAILING, "and 1 other answers");
+}
+
+static void
+few_marks_without_cnps_are_not_denied(void **state)
+{
+	const struct evidence few = receiver("h1/mlx5_0", 900, 0);
+
+	(void)state;
+	ROUNDS(1, &few);
+	assert_answer(PROOF_CNP, PROOF_NOT_KNOWN, "900 marks and sent no CNP");
+}
+
+static void
+cnps_that_arrive_nowhere_in_the_rack_prove_nothing(void **state)
+{
+	const struct evidence to = receiver("h1/mlx5_0", 10000, 8000);
+	struct evidence both = rnic("h2/irdma0");
+
+	(void)state;
+	ROUNDS(1, &to);
+	assert_answer(PROOF_CNP, PROOF_NOT_KNOWN, "sent 8000 CNPs and received none");
+	/* Marks are not counted, CNPs are. */
+	begin_anew();
+	evidence_set(&both, WIRE_COUNTER_CNP_TX, 0, 5000);
+	evidence_set(&both, WIRE_COUNTER_CNP_RX_HANDLED, 0, 4000);
+	ROUNDS(1, &both);
+	assert_answer(PROOF_CNP, PROOF_WORKING, "sent 5000 CNPs");
 }
 
 static void
 the_last_minute_is_kept_and_no_more(void **state)
 {
-	(void)state;
-	for (unsigned i = 0; i < PROOF_ROUNDS + 3; i++) {
-		const struct evidence one = receiver("h1/mlx5_0", i < 3 ? 90000 : 0, 0);
+	const struct evidence marked = receiver("h1/mlx5_0", 90000, 0);
+	const struct evidence quiet = receiver("h1/mlx5_0", 0, 0);
 
-		proof_add_rnic(&proof, &one);
-		end_round();
-		assert_int_equal(total.ratios[PROOF_HOST_CE].counted, 1);
-	}
-	assert_int_equal(total.ns, PROOF_ROUNDS * 5 * S);
+	(void)state;
+	ROUNDS(3, &marked);
+	ROUNDS(MINUTE, &quiet);
+	assert_int_equal(total.ratios[PROOF_HOST_CE].counted, 1);
+	assert_int_equal(total.parts[PROOF_HOST].ns, 60 * S);
 	assert_ratio(PROOF_HOST_CE, 0);
-	assert_int_equal(total.ratios[PROOF_HOST_CE].per, PROOF_ROUNDS * 100000);
+	assert_int_equal(total.ratios[PROOF_HOST_CE].per, MINUTE * 100000);
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+static void
+readings_shorter_than_a_round_are_put_together(void **state)
+{
+	struct evidence ethernet0 = port("Ethernet0");
+
+	(void)state;
+	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 1000);
+	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 10);
+	ethernet0.switch_ns = S;
+	for (int i = 0; i < 200; i++) {
+		now = rm_mono_add(now, S);
+		proof_add_port(proof, &ethernet0, now);
+	}
+	proof_sum_up(proof, now, &total);
+	assert_int_equal(total.ratios[PROOF_SWITCH_CE].per, 60000);
+	assert_int_equal(total.parts[PROOF_SWITCH].ns, 60 * S);
+}
+
+/* switch.interval_s may be an hour, and a Nexus that fails rests for minutes. */
+static void
+a_reading_counts_until_twice_its_interval(void **state)
+{
+	const struct evidence quiet = receiver("h1/mlx5_0", 0, 0);
+	struct evidence ethernet0 = port("Ethernet0");
+	double pct;
+
+	(void)state;
+	proof_sum_up(proof, now, &total);
+	assert_int_equal(
+	    proof_read(&total, PROOF_SWITCH_CE, &pct, text), PROOF_UNKNOWN);
+	assert_string_equal(text, "the switch is not read, or not twice yet");
+	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 200000);
+	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 5000);
+	ethernet0.switch_ns = 300 * S;
+	ROUNDS(1, &ethernet0);
+	ROUNDS(590 / 5, &quiet);
+	assert_ratio(PROOF_SWITCH_CE, 2.5);
+	assert_int_equal(total.parts[PROOF_SWITCH].age_ns, 590 * S);
+	ROUNDS(4, &quiet);
+	assert_int_equal(
+	    proof_read(&total, PROOF_SWITCH_CE, &pct, text), PROOF_UNKNOWN);
+	assert_string_equal(text, "the switch was last read 610 s ago");
+	assert_int_equal(total.parts[PROOF_SWITCH].read, 0);
+}
+
+static void
+a_part_that_is_gone_counts_no_more(void **state)
+{
+	const struct evidence gone = rnic("h1/mlx5_0"), there = rnic("h2/mlx5_0");
+
+	(void)state;
+	ROUNDS(2, &gone, &there);
+	assert_int_equal(total.parts[PROOF_HOST].read, 2);
+	ROUNDS(MINUTE, &there);
+	assert_int_equal(total.parts[PROOF_HOST].read, 1);
+	assert_int_equal(total.ratios[PROOF_HOST_CE].missing, 1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
 main(void)
@@ -248,10 +552,25 @@ main(void)
 		TEST(what_nobody_counts_is_unknown_and_says_why),
 		TEST(zero_is_known_and_is_no_fault),
 		TEST(a_ratio_is_of_those_that_count_both_sides),
+		TEST(a_part_that_is_new_or_was_reset_is_none_that_does_not_count),
 		TEST(pauses_stand_side_by_side_for_each_priority),
-		TEST(pauses_without_marks_mean_that_ecn_does_not_work),
+		TEST(steady_pauses_without_marks_and_cnps_mean_that_ecn_does_not_work),
+		TEST(a_stray_mark_does_not_make_ecn_work_beside_steady_pauses),
+		TEST(marks_of_other_racks_are_not_denied),
+		TEST(frames_whose_time_nobody_counts_are_never_no_congestion),
+		TEST(time_that_the_other_end_counts_is_known),
+		TEST(few_that_count_do_not_speak_for_the_rack),
+		TEST(a_storm_does_not_make_ecn_guilty),
+		TEST(a_short_pause_is_no_steady_state),
+		TEST(nobody_pauses_for_more_than_all_of_the_time),
 		TEST(marks_without_cnps_and_cnps_without_effect_are_failures),
+		TEST(one_rnic_without_cnps_is_named_among_those_that_send_them),
+		TEST(few_marks_without_cnps_are_not_denied),
+		TEST(cnps_that_arrive_nowhere_in_the_rack_prove_nothing),
 		TEST(the_last_minute_is_kept_and_no_more),
+		TEST(readings_shorter_than_a_round_are_put_together),
+		TEST(a_reading_counts_until_twice_its_interval),
+		TEST(a_part_that_is_gone_counts_no_more),
 	};
 
 	return cmocka_run_group_tests_name("proof", tests, NULL, NULL);
