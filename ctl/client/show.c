@@ -34,6 +34,23 @@ show_counter(const json_t *counter)
 	return row;
 }
 
+bool
+show_reading(const char *what, const json_t *reading)
+{
+	const char *error = json_string_value(json_object_get(reading, "error"));
+	const json_t *age_ms = json_object_get(reading, "age_ms");
+	const bool up = json_is_true(json_object_get(reading, "up"));
+
+	if (error == NULL && !up)
+		error = "not read yet";
+	if (error != NULL && json_is_integer(age_ms))
+		fprintf(stderr, "rackmeshctl: %s: %s; its last reading is %lld s old\n",
+		    what, error, (long long)json_integer_value(age_ms) / 1000);
+	else if (error != NULL)
+		fprintf(stderr, "rackmeshctl: %s: %s\n", what, error);
+	return up;
+}
+
 int
 show_list(const struct ctl *ctl, const char *base, const char *path, const char *key,
     const struct column *columns, json_t **answer)

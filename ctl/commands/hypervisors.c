@@ -50,14 +50,13 @@ add_nic(json_t *rows, const json_t *host, const json_t *nic)
 static bool
 add_host(json_t *rows, const json_t *host)
 {
-	const char *error = json_string_value(json_object_get(host, "error"));
-	bool well = json_is_true(json_object_get(host, "up"));
 	const json_t *nic;
+	char what[128];
+	bool well;
 	size_t i;
 
-	if (error != NULL)
-		fprintf(stderr, "rackmeshctl: hypervisor %s: %s\n", text(host, "host"),
-		    error);
+	snprintf(what, sizeof(what), "hypervisor %s", text(host, "host"));
+	well = show_reading(what, host);
 	json_array_foreach (json_object_get(host, "nics"), i, nic)
 		well = add_nic(rows, host, nic) && well;
 	return well;
@@ -67,22 +66,31 @@ static int
 show(const json_t *answer, const struct query *query)
 {
 	const json_t *hosts = json_object_get(answer, "hypervisors"), *each;
-	json_t *rows = json_array();
+	json_t *rows;
 	bool well = true;
 	size_t i;
 	int r;
 
-	if (json_array_size(hosts) == 0)
+	if (json_array_size(hosts) == 0) {
 		fprintf(stderr, "rackmeshctl: the aggregator reads no such ESXi host: "
 				"hypervisors[] of its config\n");
+		return query->filters[0] == NULL ? CTL_GOOD : CTL_NO_ANSWER;
+	}
 	if (json_integer_value(json_object_get(answer, "nic_count")) > LIMIT)
 		fprintf(stderr,
 		    "rackmeshctl: only the first %d NICs are shown: name the host\n",
 		    LIMIT);
+	rows = json_array();
 	json_array_foreach (hosts, i, each)
 		well = add_host(rows, each) && well;
 	r = show_rows(columns, rows);
 	json_decref(rows);
+	if (query->filters[1] != NULL && well &&
+	    json_integer_value(json_object_get(answer, "nic_count")) == 0) {
+		fprintf(stderr, "rackmeshctl: hypervisor %s has no NIC %s\n",
+		    query->filters[0], query->filters[1]);
+		return CTL_NO_ANSWER;
+	}
 	return r == CTL_GOOD && !well ? CTL_BAD_NEWS : r;
 }
 

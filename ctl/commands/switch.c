@@ -43,40 +43,47 @@ add_object(json_t *rows, const json_t *tor, const json_t *object)
 static bool
 add_switch(json_t *rows, const json_t *from)
 {
-	const char *error = json_string_value(json_object_get(from, "error"));
 	const char *tor = json_string_value(json_object_get(from, "tor"));
 	const json_t *object;
+	char what[128];
 	size_t i;
 
-	if (error != NULL)
-		fprintf(stderr, "rackmeshctl: switch of %s: %s\n",
-		    tor == NULL ? "?" : tor, error);
+	snprintf(what, sizeof(what), "switch of %s", tor == NULL ? "?" : tor);
 	json_array_foreach (json_object_get(from, "objects"), i, object)
 		add_object(rows, json_object_get(from, "tor"), object);
-	return json_is_true(json_object_get(from, "up"));
+	return show_reading(what, from);
 }
 
 static int
 show(const json_t *answer, const struct query *query)
 {
 	const json_t *switches = json_object_get(answer, "switches"), *each;
-	json_t *rows = json_array();
+	json_t *rows;
 	bool all_up = true;
 	size_t i;
 	int r;
 
-	if (json_array_size(switches) == 0)
+	if (json_array_size(switches) == 0) {
 		fprintf(stderr, "rackmeshctl: the aggregator reads no such switch: "
 				"tors[].switch.kind\n");
+		return query->filters[0] == NULL ? CTL_GOOD : CTL_NO_ANSWER;
+	}
 	if (json_integer_value(json_object_get(answer, "object_count")) > LIMIT)
 		fprintf(stderr,
 		    "rackmeshctl: only the first %d ports and queues are shown: name "
 		    "the ToR and a port\n",
 		    LIMIT);
+	rows = json_array();
 	json_array_foreach (switches, i, each)
 		all_up = add_switch(rows, each) && all_up;
 	r = show_rows(columns, rows);
 	json_decref(rows);
+	if (query->filters[1] != NULL && all_up &&
+	    json_integer_value(json_object_get(answer, "object_count")) == 0) {
+		fprintf(stderr, "rackmeshctl: the switch of %s has no port %s\n",
+		    query->filters[0], query->filters[1]);
+		return CTL_NO_ANSWER;
+	}
 	return r == CTL_GOOD && !all_up ? CTL_BAD_NEWS : r;
 }
 

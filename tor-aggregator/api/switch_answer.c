@@ -28,7 +28,8 @@ struct wanted {
 static void
 set_u64(json_t *object, const char *key, uint64_t value)
 {
-	json_object_set_new(object, key, json_integer((json_int_t)value));
+	json_object_set_new(object, key,
+	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
 static json_t *

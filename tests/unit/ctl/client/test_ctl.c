@@ -178,6 +178,10 @@ a_switch_that_could_not_be_read_is_bad_news(void **state)
 	static const char down[] =
 	    "{\"object_count\": 0, \"switches\": [{\"tor\": \"t1\", \"up\": false, "
 	    "\"error\": \"Connection refused\", \"objects\": []}]}";
+	static const char none[] = "{\"object_count\": 0, \"switches\": []}";
+	static const char no_port[] =
+	    "{\"object_count\": 0, \"switches\": [{\"tor\": \"t1\", \"up\": true, "
+	    "\"error\": null, \"objects\": []}]}";
 	const char *const port[] = { "t1", "Ethernet0", "--all" };
 	const char *const wrong[] = { "t1", "Ethernet0", "3" };
 
@@ -185,6 +189,8 @@ a_switch_that_could_not_be_read_is_bad_news(void **state)
 	assert_int_equal(run(ctl_switch, 3, port, "200 OK", up), CTL_GOOD);
 	assert_int_equal(run(ctl_switch, 3, port, "200 OK", down), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_switch, 3, wrong, "200 OK", up), CTL_USAGE);
+	assert_int_equal(run(ctl_switch, 1, port, "200 OK", none), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_switch, 2, port, "200 OK", no_port), CTL_NO_ANSWER);
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
@@ -205,6 +211,13 @@ an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news(void **state)
 	static const char down[] =
 	    "{\"nic_count\": 0, \"hypervisors\": [{\"host\": \"esx1\", \"up\": "
 	    "false, \"error\": \"Connection refused\", \"nics\": []}]}";
+	static const char fresh[] =
+	    "{\"nic_count\": 0, \"hypervisors\": [{\"host\": \"esx1\", \"up\": "
+	    "false, \"error\": null, \"age_ms\": null, \"nics\": []}]}";
+	static const char none[] = "{\"nic_count\": 0, \"hypervisors\": []}";
+	static const char no_nic[] =
+	    "{\"nic_count\": 0, \"hypervisors\": [{\"host\": \"esx1\", \"up\": "
+	    "true, \"error\": null, \"nics\": []}]}";
 	const char *const one[] = { "esx1", "vmnic5", "--all" };
 	const char *const wrong[] = { "esx1", "vmnic5", "3" };
 
@@ -213,6 +226,10 @@ an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news(void **state)
 	assert_int_equal(run(ctl_hypervisors, 3, one, "200 OK", paused), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", down), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_hypervisors, 3, wrong, "200 OK", well), CTL_USAGE);
+	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", fresh), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_hypervisors, 1, one, "200 OK", none), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", none), CTL_GOOD);
+	assert_int_equal(run(ctl_hypervisors, 2, one, "200 OK", no_nic), CTL_NO_ANSWER);
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
@@ -466,7 +483,7 @@ words_of_the_command_line_are_filters(void **state)
 	static const char *const answer = "{\"switches\": [], \"racks\": []}";
 
 	asked = "GET /v1/switches?limit=2000&all=1&tor=tor%201&port=Ethernet1%2F2 ";
-	assert_int_equal(run(ctl_switch, 3, words, "200 OK", answer), CTL_GOOD);
+	assert_int_equal(run(ctl_switch, 3, words, "200 OK", answer), CTL_NO_ANSWER);
 	asked = "GET /v1/switches?limit=2000 ";
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", answer), CTL_GOOD);
 	assert_int_equal(run(ctl_switch, 1, words, "200 OK", answer), CTL_NO_ANSWER);
