@@ -89,7 +89,7 @@ CASES = {
     ),
     "an RNIC 2 s dead of 5 s": Case(lambda w: [RnicOnAndOff(w.lab, w.rnic("h3/r0"), 2, 3)], 6),
     "an RNIC is late by 400 ms": Case(
-        lambda w: [rnic_late(w.lab, w.rnic("h3/r0"), 400)], 4, grade="missed", delays=True
+        lambda w: [rnic_late(w.lab, w.rnic("h3/r0"), 400)], 4, delays=True
     ),
     "an RNIC is late by 1.5 s": Case(
         lambda w: [rnic_late(w.lab, w.rnic("h3/r0"), 1500)], 6, delays=True
