@@ -107,11 +107,13 @@ def test_what_the_switch_counts_is_shown(rack, say):
 
 
 def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
-    def switch_side():
+    def both_sides():
         proof, = json.loads(rack.aggregator.get("/v1/proof?tor=tor1").text)["racks"]
-        return proof["priorities"][3]["switch"]["frames_received"] and proof
+        frames = proof["priorities"][3]["switch"]["frames_received"]
+        return frames and proof["age_s"] is not None and proof
 
-    proof = until("the switch's pauses are in the proof", READ_S, switch_side, [rack.aggregator])
+    proof = until("the switch's pauses and RNICs are in the proof", READ_S, both_sides,
+                  [rack.aggregator])
     priority = proof["priorities"][3]
     assert priority["switch"]["frames_received"] == 9286478 and proof["switch_read"]
     assert priority["host"]["frames_received"] is None  # veth counts none: that is no zero
