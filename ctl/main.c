@@ -99,7 +99,8 @@ static const struct command {
 	    "  --not-known   of a host: diagnoses that cannot be made, and the "
 	    "counter\n"
 	    "                that is missing for it\n"
-	    "  --proof       whether ECN, CNPs and PFC work, in the last minute\n"
+	    "  --proof       whether ECN, CNPs and PFC work, in the last minute; exit\n"
+	    "                status 1: one of them is failing\n"
 	    "  Asks the aggregator. No alerts: docs/counters.md says what to do.\n" },
 	{ "resolve", ctl_resolve, "ADDRESS", "the RNIC that has this address or GID",
 	    "  ADDRESS: IPv4, IPv6, or a GID as ibv_devinfo shows it\n" },

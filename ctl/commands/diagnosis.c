@@ -57,15 +57,34 @@ text_of(const json_t *object, const char *key)
 	return text == NULL ? "" : text;
 }
 
+struct percent {
+	char text[32];
+};
+
+/* "0.025", "12.5", "1500": no exponent, and what there is is not 0. */
+static struct percent
+percent(double pct)
+{
+	struct percent percent;
+
+	if (pct > 0 && pct < 0.001)
+		snprintf(percent.text, sizeof(percent.text), "<0.001");
+	else
+		snprintf(percent.text, sizeof(percent.text),
+		    pct < 99.95 ? "%.3g" : "%.0f", pct < 1e15 ? pct : 1e15);
+	return percent;
+}
+
 static void
 add_ratio(json_t *rows, const json_t *rack, const json_t *ratio)
 {
 	const json_t *pct = json_object_get(ratio, "pct");
 	const char *error = text_of(ratio, "error");
-	char value[32], evidence[512];
+	char value[40], evidence[512];
 
 	if (json_is_number(pct))
-		snprintf(value, sizeof(value), "%.3g %%", json_number_value(pct));
+		snprintf(value, sizeof(value), "%s %%",
+		    percent(json_number_value(pct)).text);
 	else
 		snprintf(value, sizeof(value), "%s",
 		    json_is_true(json_object_get(ratio, "known")) ? "too few"
@@ -87,9 +106,9 @@ tell_share(char *out, size_t len, const json_t *side, const char *word, const ch
 	int told;
 
 	if (json_is_number(pct))
-		told =
-		    snprintf(out, len, "%s %.3g %%%s%s%s", word, json_number_value(pct),
-			who[0] == '\0' ? "" : " (", who, who[0] == '\0' ? "" : ")");
+		told = snprintf(out, len, "%s %s %%%s%s%s", word,
+		    percent(json_number_value(pct)).text, who[0] == '\0' ? "" : " (",
+		    who, who[0] == '\0' ? "" : ")");
 	else
 		told = snprintf(out, len, "%s not known", word);
 	return told < 0 || (size_t)told >= len ? len - 1 : (size_t)told;
@@ -144,6 +163,19 @@ add_side(json_t *rows, const json_t *rack, const json_t *priority, const char *w
 	add_row(rows, rack, name, word, evidence);
 }
 
+static bool
+any_failing(const json_t *answer)
+{
+	const json_t *rack, *each;
+	size_t i, j;
+
+	json_array_foreach (json_object_get(answer, "racks"), i, rack)
+		json_array_foreach (json_object_get(rack, "answers"), j, each)
+			if (strcmp(text_of(each, "state"), "failing") == 0)
+				return true;
+	return false;
+}
+
 static int
 show_proof(const json_t *answer, const struct query *query)
 {
@@ -169,7 +201,7 @@ show_proof(const json_t *answer, const struct query *query)
 				"name one of its ToRs\n");
 		r = CTL_NO_ANSWER;
 	}
-	return r;
+	return r == CTL_GOOD && any_failing(answer) ? CTL_BAD_NEWS : r;
 }
 
 /* ---- the diagnoses ---- */

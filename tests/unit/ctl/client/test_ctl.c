@@ -304,6 +304,27 @@ a_proof_is_asked_of_the_aggregator_by_rack(void **state)
 }
 
 static void
+a_proof_that_fails_is_bad_news(void **state)
+{
+	static const char body[] =
+	    "{\"racks\": [{\"tor\": \"tor1\", \"answers\": [{\"question\": \"ecn\", "
+	    "\"state\": \"not-known\", \"sentence\": \"\"}]}, {\"tor\": \"tor2\", "
+	    "\"answers\": [{\"question\": \"pfc\", \"state\": \"%s\", "
+	    "\"sentence\": \"\"}]}]}";
+	static const char *const states[] = { "working", "not-needed", "not-known" };
+	const char *all[] = { "--proof" };
+	char answer[512];
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		snprintf(answer, sizeof(answer), body, states[i]);
+		assert_int_equal(
+		    run(ctl_diagnosis, 1, all, "200 OK", answer), CTL_GOOD);
+	}
+	snprintf(answer, sizeof(answer), body, "failing");
+	assert_int_equal(run(ctl_diagnosis, 1, all, "200 OK", answer), CTL_BAD_NEWS);
+}
+
+static void
 an_open_incident_is_bad_news_and_a_resolved_one_is_not(void **state)
 {
 	assert_int_equal(run(ctl_incidents, 0, NULL, "200 OK",
@@ -501,6 +522,7 @@ main(void)
 		cmocka_unit_test(counters_are_asked_of_the_agent),
 		cmocka_unit_test(diagnoses_are_asked_of_the_aggregator),
 		cmocka_unit_test(a_proof_is_asked_of_the_aggregator_by_rack),
+		cmocka_unit_test(a_proof_that_fails_is_bad_news),
 		cmocka_unit_test(a_switch_that_could_not_be_read_is_bad_news),
 		cmocka_unit_test(
 		    an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news),
