@@ -182,6 +182,10 @@ const struct rm_option agent_options[] = {
 	{ "counters.interval_ms", RM_UINT, AT(counters_interval_ms), "5000", 500, 60000,
 	  RM_RELOAD, "time between two readings of an RNIC's counters; in a minute some "
 	  "count to their end and begin again at 0", NULL, NULL, 0 },
+	{ "counters.by_process", RM_BOOL, AT(counters_by_process), "false", 0, 0, RM_RELOAD,
+	  "read what the QPs of each process have counted, too, where `rdma statistic qp set "
+	  "link ... auto pid on` has the NIC count them apart; each asks the firmware", NULL,
+	  NULL, 0 },
 	{ "limits.cpu_percent", RM_UINT, AT(limits_cpu_percent), "10", 0, 6400, RM_RELOAD,
 	  "CPU limit, of one core; an agent that stays above it probes less, at "
 	  "least a tenth; 0: no limit",

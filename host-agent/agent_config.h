@@ -94,6 +94,7 @@ struct agent_config {
 	struct rm_http_site kubernetes_site;
 	uint64_t kubernetes_interval_s;
 	bool counters_enabled;
+	bool counters_by_process;
 	uint64_t counters_interval_ms;
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;

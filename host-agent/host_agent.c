@@ -232,6 +232,16 @@ agent_add_tracing(struct host_agent *agent)
 }
 
 static int
+agent_add_users(struct host_agent *agent)
+{
+	if (agent->services == NULL || agent->counters == NULL)
+		return 0;
+	agent->users = (struct agent_users){ agent_services_table(agent->services),
+		agent_counters_table(agent->counters) };
+	return agent_metrics_counted(agent->metrics, &agent->users);
+}
+
+static int
 agent_build(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
@@ -301,6 +311,8 @@ agent_build(struct host_agent *agent)
 		r = agent_metrics_services(agent->metrics, agent->services);
 	if (r == 0)
 		r = agent_counters_new(agent, &agent->counters);
+	if (r == 0)
+		r = agent_add_users(agent);
 	if (r == 0)
 		r = agent_counter_metrics_new(agent->metrics, config->host,
 		    agent_counters_table(agent->counters), &agent->counter_metrics);

@@ -231,6 +231,7 @@ on_turn(void *arg)
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
 	tell_settings(own); /* as the last reading found them */
+	counters_read_apart(own->counters, agent->config.counters_by_process);
 	counters_read(own->counters, places, count, now);
 	own->due = rm_mono_add(own->due, interval_ns);
 	if (rm_mono_since(now, own->due) > 0) /* turns that were missed stay so */

@@ -84,6 +84,7 @@ struct host_agent {
 
 	struct agent_services *services; /* NULL: not wanted */
 	struct agent_counters *counters; /* likewise */
+	struct agent_users users;
 	struct agent_counter_metrics *counter_metrics;
 
 	struct rm_timer *turn, *beat, *look, *changed, *tell;

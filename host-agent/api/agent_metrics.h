@@ -18,6 +18,7 @@ struct brake_file;
 struct key_ring;
 struct rnic;
 struct plans;
+struct counters;
 struct kubelet;
 struct rm_key_files;
 struct rm_metrics;
@@ -59,6 +60,14 @@ struct agent_pods { /* both borrowed */
 };
 /* What the kubelet says of them; pods: borrowed as long as metrics. */
 int agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods);
+struct agent_users { /* both borrowed */
+	const struct services *services;
+	const struct counters *counters;
+};
+/* What their QPs have counted, at most AGENT_METRICS_COUNTED series; users: borrowed as
+ * long as metrics. */
+#define AGENT_METRICS_COUNTED 2048
+int agent_metrics_counted(struct rm_metrics *metrics, const struct agent_users *users);
 int agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused);
 

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "host-agent/api/agent_metrics.h"
+#include "host-agent/counters/counters.h"
+#include "host-agent/counters/qp_counters.h"
 #include "host-agent/kubernetes/kubelet.h"
 #include "host-agent/services/pod_name.h"
+#include "host-agent/services/process_name.h"
 #include "host-agent/services/services.h"
 #include "rackmesh/metrics/metrics.h"
 
@@ -182,5 +185,127 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, kubelet, N("pods"), "",
 		    "Pods that the kubelet told of.", read_pods, kubelet);
+	return r;
+}
+
+/* ---- what their QPs have counted ---- */
+
+struct counting { /* of one port at a time */
+	const struct counters_port *port;
+	const struct process_name *names[QP_COUNTERS_PROCESSES]; /* NULL: unknown */
+	struct rm_metrics_out *out; /* NULL: only counts what is left out */
+	size_t shown;
+	uint64_t left_out;
+};
+
+/* Processes of one service and command are one here, too. False: it was an earlier
+ * one's turn already. */
+static bool
+sum_up(const struct counting *counting, size_t first, uint64_t sums[QP_COUNTERS_NAMES])
+{
+	const struct qp_counters *all = counting->port->apart;
+	const struct process_name *own = counting->names[first];
+
+	memset(sums, 0, QP_COUNTERS_NAMES * sizeof(sums[0]));
+	for (size_t i = 0; i < all->process_count; i++) {
+		const struct process_name *name = counting->names[i];
+
+		if (name == NULL || strcmp(name->service, own->service) != 0 ||
+		    strcmp(name->comm, own->comm) != 0)
+			continue;
+		if (i < first)
+			return false;
+		for (size_t k = 0; k < all->name_count; k++)
+			sums[k] += all->processes[i].values[k];
+	}
+	return true;
+}
+
+static void
+tell_process(struct counting *counting, size_t first)
+{
+	const struct counters_port *port = counting->port;
+	const struct process_name *name = counting->names[first];
+	uint64_t sums[QP_COUNTERS_NAMES];
+	char label[LABELS], counter[QP_COUNTERS_NAME + 16];
+
+	if (!sum_up(counting, first, sums))
+		return;
+	label_of(&(struct services_user){ .device = port->place.rdma_device,
+		     .port = port->place.port,
+		     .service = name->service,
+		     .comm = name->comm },
+	    label);
+	for (size_t k = 0; k < port->apart->name_count; k++) {
+		if (sums[k] == 0)
+			continue;
+		if (counting->shown == AGENT_METRICS_COUNTED) {
+			counting->left_out++;
+			return;
+		}
+		counting->shown++;
+		snprintf(
+		    counter, sizeof(counter), "counter=\"%s\"", port->apart->names[k]);
+		if (counting->out != NULL)
+			rm_metrics_tell(counting->out, label, counter, (double)sums[k]);
+	}
+}
+
+/* How many are left out. */
+static uint64_t
+tell_all(const struct agent_users *users, struct rm_metrics_out *out)
+{
+	struct counting counting = { .out = out };
+
+	for (size_t i = 0; i < counters_ports(users->counters); i++) {
+		const struct counters_port *port = counters_port(users->counters, i);
+		size_t count = port->apart == NULL ? 0 : port->apart->process_count;
+
+		if (!port->wanted || port->apart == NULL)
+			continue;
+		counting.port = port;
+		counting.left_out += port->apart->left_out;
+		for (size_t k = 0; k < count; k++)
+			counting.names[k] = services_process(
+			    users->services, port->apart->processes[k].pid);
+		for (size_t k = 0; k < count; k++) {
+			if (counting.names[k] == NULL)
+				counting.left_out++;
+			else
+				tell_process(&counting, k);
+		}
+	}
+	return counting.left_out;
+}
+
+static void
+tell_counted(struct rm_metrics_out *out, const void *arg)
+{
+	tell_all(arg, out);
+}
+
+static double
+read_left_out(const void *arg)
+{
+	return (double)tell_all(arg, NULL);
+}
+
+int
+agent_metrics_counted(struct rm_metrics *metrics, const struct agent_users *users)
+{
+	static const struct rm_metrics_family counted = {
+		"rackmesh_agent_user_counter_total", "counter",
+		"What the QPs of a service and command have counted, by the driver's "
+		"name; as the kernel tells it, and not 0.",
+		tell_counted
+	};
+	int r = rm_metrics_family(metrics, users, &counted, users);
+
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, users,
+		    "rackmesh_agent_user_counters_left_out", "",
+		    "Groups of QPs whose counters are not shown: of no process that is "
+		    "followed, or more than the limit.",
+		    read_left_out, users);
 	return r;
 }

@@ -4,10 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/counters/qp_counters.h"
 #include "host-agent/verbs/lanes.h"
 
 /* A driver that took longer than this may hold one thread from then on. */
 #define SLOW_NS (200 * RM_NS_PER_MS)
+
+struct apart { /* of each process */
+	struct qp_counters read, shown;
+	uint8_t reply[QP_COUNTERS_REPLY_BYTES];
+};
 
 struct port {
 	struct lane_job job; /* the first: they are cast */
@@ -21,6 +27,7 @@ struct port {
 	struct counter_port_place place;
 	struct counter_reading reading;
 	struct counter_sample *samples;
+	struct apart *apart; /* NULL: not wanted */
 };
 
 struct counters {
@@ -28,6 +35,7 @@ struct counters {
 	struct lanes *lanes;
 	struct port *ports[COUNTERS_MAX_PORTS];
 	size_t count;
+	bool apart;
 	struct counters_counts counts;
 };
 
@@ -58,6 +66,7 @@ port_free(struct port *port)
 	counter_port_free(port->reader);
 	free(port->samples);
 	free(port->states);
+	free(port->apart);
 	free(port);
 }
 
@@ -76,9 +85,14 @@ static int
 port_run(struct lane_job *job)
 {
 	struct port *port = (struct port *)job;
-
-	return counter_port_read(
+	struct apart *apart = port->apart;
+	int r = counter_port_read(
 	    port->reader, &port->place, rm_mono_now(), port->samples, &port->reading);
+
+	if (apart != NULL) /* empty when it fails */
+		(void)qp_counters_read(&apart->read, port->counters->kernel,
+		    port->place.rdma_device, port->place.port, apart->reply);
+	return r;
 }
 
 static void
@@ -124,6 +138,9 @@ port_done(struct lane_job *job, int r)
 	shown->error = r;
 	shown->place = port->place;
 	shown->reading = port->reading;
+	if (port->apart != NULL)
+		port->apart->shown = port->apart->read;
+	shown->apart = port->apart == NULL ? NULL : &port->apart->shown;
 }
 
 static int
@@ -170,6 +187,8 @@ reuse_port(struct counters *counters)
 			continue;
 		memset(port->states, 0, counter_values() * sizeof(*port->states));
 		port->shown = (struct counters_port){ .states = port->states };
+		if (port->apart != NULL)
+			port->apart->shown = (struct qp_counters){ 0 };
 		return port;
 	}
 	return NULL;
@@ -184,6 +203,20 @@ port_of(struct counters *counters, const struct counter_port_place *place)
 	if (counters->count == COUNTERS_MAX_PORTS)
 		return reuse_port(counters);
 	return add_port(counters) < 0 ? NULL : counters->ports[counters->count - 1];
+}
+
+static void
+want_apart(struct port *port)
+{
+	const bool wanted = port->counters->apart && port->place.rdma_device[0] != '\0';
+
+	if (wanted && port->apart == NULL)
+		port->apart = calloc(1, sizeof(*port->apart));
+	if (wanted || port->apart == NULL)
+		return;
+	port->shown.apart = NULL;
+	free(port->apart);
+	port->apart = NULL;
 }
 
 static void
@@ -204,6 +237,7 @@ read_place(
 		return;
 	}
 	port->place = *place;
+	want_apart(port);
 	port->shown.begun = now;
 	port->shown.busy =
 	    lanes_submit(counters->lanes, &port->job,
@@ -239,6 +273,12 @@ counters_read(struct counters *counters, const struct counter_port_place *places
 	for (size_t i = 0; i < counters->count; i++)
 		counters->ports[i]->shown.wanted =
 		    counters->ports[i]->asked.ns == now.ns;
+}
+
+void
+counters_read_apart(struct counters *counters, bool wanted)
+{
+	counters->apart = wanted;
 }
 
 size_t

@@ -18,6 +18,7 @@
 
 struct counter_kernel;
 struct counters;
+struct qp_counters;
 struct rm_loop;
 
 #define COUNTERS_MAX_PORTS 192 /* RNICs, and the ports of those that are bonds */
@@ -40,6 +41,7 @@ struct counters_port { /* of one RNIC, as last read */
 	int error;           /* of the last one: < 0 when nothing was there */
 	struct counter_reading reading;
 	const struct counter_state *states; /* counter_values() of them */
+	const struct qp_counters *apart;    /* of each process; NULL: not read */
 };
 
 /* kernel: borrowed. */
@@ -48,6 +50,9 @@ int counters_new(
 /* Waits for readings that are on their way. NULL is fine. */
 void counters_free(struct counters *counters);
 
+/* Whether what the QPs of each process have counted is read, too: from the next reading
+ * on. */
+void counters_read_apart(struct counters *counters, bool wanted);
 /* Reads these RNICs, each once, and the ports of those that are bonds. Others that were
  * read before are not wanted any more. */
 void counters_read(struct counters *counters, const struct counter_port_place *places,

@@ -54,9 +54,9 @@ is_name(const struct netlink_attribute *attribute, const char *name)
 	return len == strlen(name) && memcmp(attribute->data, name, len) == 0;
 }
 
-/* The kernel's number of a device. */
-static int
-find_device(const struct counter_kernel *kernel, const char *device, uint32_t *ret)
+int
+rdma_stats_device(
+    const struct counter_kernel *kernel, const char *device, uint32_t *ret)
 {
 	const struct request request =
 	    request_of(RDMA_NLDEV_CMD_GET, sizeof(struct nlmsghdr), 0, 0);
@@ -191,7 +191,7 @@ rdma_stats_look(struct rdma_stats *stats, enum rdma_stats_table table,
 	stats->port = port;
 	if (kernel->netlink == NULL)
 		return -EOPNOTSUPP;
-	r = find_device(kernel, device, &stats->device);
+	r = rdma_stats_device(kernel, device, &stats->device);
 	if (r == 0)
 		r = ask(stats, &tables[table], kernel, true);
 	if (r < 0)

@@ -28,6 +28,10 @@ enum rdma_stats_table {
 	RDMA_STATS_RESOURCES, /* of the device: "qp", "cq", ... */
 };
 
+/* The kernel's number of a device. -ENODEV. */
+int rdma_stats_device(
+    const struct counter_kernel *kernel, const char *device, uint32_t *ret);
+
 /* Learns the names. -ENODEV: no such device; -EOPNOTSUPP, -EINVAL: it has none. */
 int rdma_stats_look(struct rdma_stats *stats, enum rdma_stats_table table,
     const struct counter_kernel *kernel, const char *device, uint8_t port);

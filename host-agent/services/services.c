@@ -703,6 +703,18 @@ services_users(const struct services *services, struct services_user *out, size_
 	return n;
 }
 
+const struct process_name *
+services_process(const struct services *services, uint32_t pid)
+{
+	struct process_key key;
+	struct process *process;
+
+	memset(&key, 0, sizeof(key));
+	key.pid = pid;
+	HASH_FIND(hh, services->processes, &key, sizeof(key), process);
+	return process == NULL ? NULL : &process->name;
+}
+
 bool
 services_is_told(const struct wire_service_flow *flow)
 {

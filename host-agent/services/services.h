@@ -141,6 +141,11 @@ struct services_user {
 size_t services_users(const struct services *services, struct services_user *out,
     size_t max, uint64_t *rest);
 
+/* The name of the process with this pid of our own pid namespace; NULL: it has no flow.
+ * Valid until the next change. */
+const struct process_name *services_process(
+    const struct services *services, uint32_t pid);
+
 /* Whether aggregators are told of it: only of peers with an address. The others are
  * counted as unresolved; one of them among the flows, and no report could be made. */
 bool services_is_told(const struct wire_service_flow *flow);

@@ -11,6 +11,7 @@
 
 #include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/dcb_pfc.h"
+#include "host-agent/counters/qp_counters.h"
 #include "host-agent/counters/rdma_stats.h"
 #include "tests/fuzz/bytes.h"
 
@@ -60,16 +61,39 @@ read_stats(struct fuzz_bytes *bytes, const struct counter_kernel *kernel,
 	free(stats);
 }
 
+static void
+read_apart(const struct counter_kernel *kernel)
+{
+	struct qp_counters *all = calloc(1, sizeof(*all));
+	uint8_t *reply = malloc(QP_COUNTERS_REPLY_BYTES);
+
+	if (all != NULL && reply != NULL) {
+		int r = qp_counters_read(all, kernel, "rdma0", 1, reply);
+
+		if (all->name_count > QP_COUNTERS_NAMES ||
+		    all->process_count > QP_COUNTERS_PROCESSES ||
+		    (r < 0 && all->process_count + all->name_count > 0))
+			abort();
+		for (size_t i = 0; i < all->process_count; i++)
+			if (all->processes[i].pid == 0)
+				abort();
+	}
+	free(reply);
+	free(all);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct fuzz_bytes bytes = { data, len };
 	const struct counter_kernel kernel = { .netlink = answer, .arg = &bytes };
-	const uint8_t which = fuzz_u8(&bytes) % 3;
+	const uint8_t which = fuzz_u8(&bytes) % 4;
 	struct dcb_pfc pfc;
 
 	if (which < 2)
 		read_stats(&bytes, &kernel, (enum rdma_stats_table)which);
+	else if (which == 3)
+		read_apart(&kernel);
 	else if ((dcb_pfc_read(&pfc, &kernel, "eth1") == 0) != pfc.there)
 		abort();
 	return 0;

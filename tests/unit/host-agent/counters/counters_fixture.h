@@ -36,6 +36,13 @@ struct counters_fixture {
 		uint64_t values[256];
 		size_t count;
 	} stats, resources;
+	/* Groups of QPs that are counted apart. pid: 0, it has none. */
+	struct fixture_group {
+		uint32_t port, pid;
+		const char *name;
+		uint64_t value;
+	} groups[160];
+	size_t group_count;
 	struct ieee_pfc pfc;
 	unsigned dscp_rules; /* besides one for Ethernet's type */
 	/* Before each answer, in the thread that asks. NULL: nothing. */
@@ -156,6 +163,45 @@ fixture_app_table(struct fixture_answer *answer, unsigned dscp_rules)
 	fixture_end_nested(answer, table, DCB_ATTR_IEEE_APP_TABLE);
 }
 
+/* As the kernel's fill_res_counter_entry puts it. */
+static inline void
+fixture_groups(struct fixture_answer *answer, const struct counters_fixture *fixture)
+{
+	static const uint16_t types[] = { RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
+		RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
+		RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME,
+		RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE };
+	static struct fixture_list list = { .names = { "out_of_buffer" }, .count = 2 };
+	const size_t table = fixture_begin(answer, NLA_HDRLEN);
+
+	for (size_t i = 0; i < fixture->group_count; i++) {
+		const struct fixture_group *group = &fixture->groups[i];
+		const uint32_t id = (uint32_t)i + 1, mode = RDMA_COUNTER_MODE_AUTO,
+			       qpn = 100 + id;
+		const size_t entry = fixture_begin(answer, NLA_HDRLEN);
+		size_t qps, qp;
+
+		fixture_attribute(answer, RDMA_NLDEV_ATTR_PORT_INDEX, &group->port, 4);
+		fixture_attribute(answer, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, &id, 4);
+		fixture_attribute(answer, RDMA_NLDEV_ATTR_STAT_MODE, &mode, 4);
+		if (group->pid != 0)
+			fixture_attribute(
+			    answer, RDMA_NLDEV_ATTR_RES_PID, &group->pid, 4);
+		qps = fixture_begin(answer, NLA_HDRLEN);
+		qp = fixture_begin(answer, NLA_HDRLEN);
+		fixture_attribute(answer, RDMA_NLDEV_ATTR_RES_LQPN, &qpn, 4);
+		fixture_end_nested(
+		    answer, qp, RDMA_NLDEV_ATTR_RES_QP_ENTRY | NLA_F_NESTED);
+		fixture_end_nested(answer, qps, RDMA_NLDEV_ATTR_RES_QP | NLA_F_NESTED);
+		snprintf(list.names[1], sizeof(list.names[1]), "%s", group->name);
+		list.values[1] = group->value;
+		fixture_table(answer, &list, types);
+		fixture_end_nested(
+		    answer, entry, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY | NLA_F_NESTED);
+	}
+	fixture_end_nested(answer, table, RDMA_NLDEV_ATTR_STAT_COUNTER | NLA_F_NESTED);
+}
+
 static inline int
 counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *question,
     uint8_t *bytes, size_t room)
@@ -206,8 +252,12 @@ counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *questio
 		    &asked, (const uint8_t *)question + NLMSG_HDRLEN + NLA_HDRLEN, 4);
 		assert_int_equal(asked, FIXTURE_DEVICE);
 		fixture_attribute(&answer, RDMA_NLDEV_ATTR_DEV_INDEX, &device, 4);
-		fixture_table(&answer, counters ? &fixture->stats : &fixture->resources,
-		    counters ? stats : resources);
+		if ((question->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
+			fixture_groups(&answer, fixture);
+		else
+			fixture_table(&answer,
+			    counters ? &fixture->stats : &fixture->resources,
+			    counters ? stats : resources);
 		fixture_end(&answer, at, question->nlmsg_type);
 	}
 	at = fixture_begin(&answer, NLMSG_HDRLEN + sizeof(struct nlmsgerr));

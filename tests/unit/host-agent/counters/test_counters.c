@@ -12,10 +12,13 @@
 #include <semaphore.h>
 
 #include "host-agent/api/agent_api_counters.h"
+#include "host-agent/api/agent_metrics.h"
 #include "host-agent/counters/counter_report.h"
+#include "host-agent/services/process_name.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tests/support/loopback.h"
 #include "tests/unit/host-agent/counters/counters_fixture.h"
+#include "tests/unit/host-agent/services/services_fixture.h"
 
 static struct counters_fixture device;
 static struct rm_loop *loop;
@@ -274,6 +277,89 @@ the_api_shows_what_is_there_and_nothing_else(void **unused)
 	json_decref(expected);
 }
 
+/* ---- apart for each process ---- */
+
+static void
+follow(struct services *services, uint32_t qpn, uint32_t pid, const char *service)
+{
+	struct qp_event event = services_qp(0, qpn, 2, (uint16_t)(0xc000 + qpn), pid);
+	struct process_name name = { .comm = "python3" };
+
+	snprintf(name.service, sizeof(name.service), "%s", service);
+	assert_int_equal(services_event(services, &event, services_at(0)), 0);
+	services_named(services, pid, false, &name);
+}
+
+static void
+assert_shown(const struct rm_metrics *metrics, const char *line, bool shown)
+{
+	struct evbuffer *text = evbuffer_new();
+	const char *all;
+
+	assert_int_equal(rm_metrics_render(metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	all = (const char *)evbuffer_pullup(text, -1);
+	if ((strstr(all, line) != NULL) != shown)
+		fail_msg("%s %s in:\n%s", line, shown ? "not" : "is", all);
+	evbuffer_free(text);
+}
+
+static void
+what_the_qps_of_a_process_counted_has_its_name(void **unused)
+{
+	static const struct services_options options = { .max_probed = 16,
+		.interval_us = 500000,
+		.turn_ns = 10 * RM_NS_PER_S,
+		.random_seed = 7 };
+	struct agent_users users = { .counters = counters };
+	struct services *services;
+	struct rm_metrics *metrics;
+
+	assert_int_equal(services_new(&options, &services), 0);
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	services_own(services, 0, NULL, 0);
+	users.services = services;
+	assert_int_equal(agent_metrics_counted(metrics, &users), 0);
+	follow(services, 17, 5, "pod:0b4f7a3e");
+	follow(services, 18, 6, "pod:0b4f7a3e");
+	follow(services, 19, 7, "unit:a.service");
+	device.rdma_netlink = true;
+	device.groups[0] = (struct fixture_group){ 1, 5, "packet_seq_err", 3 };
+	device.groups[1] = (struct fixture_group){ 1, 6, "packet_seq_err", 4 };
+	device.groups[2] = (struct fixture_group){ 1, 7, "rnr_nak_retry_err", 9 };
+	device.groups[3] = (struct fixture_group){ 1, 99, "packet_seq_err", 1 };
+	device.groups[4] = (struct fixture_group){ 1, 0, "packet_seq_err", 1 };
+	device.group_count = 5;
+
+	read_once(&device.place, 1); /* nobody wants them yet */
+	assert_shown(metrics, "rackmesh_agent_user_counter_total{", false);
+	assert_shown(metrics, "rackmesh_agent_user_counters_left_out 0\n", true);
+
+	counters_read_apart(counters, true);
+	read_once(&device.place, 1);
+	assert_shown(metrics,
+	    "rackmesh_agent_user_counter_total{device=\"rdma0\",port=\"1\","
+	    "service=\"pod:0b4f7a3e\",pod_uid=\"0b4f7a3e\",process=\"python3\","
+	    "counter=\"packet_seq_err\"} 7\n",
+	    true);
+	assert_shown(
+	    metrics, "process=\"python3\",counter=\"rnr_nak_retry_err\"} 9\n", true);
+	assert_shown(metrics, "out_of_buffer", false); /* is 0 */
+	assert_shown(metrics, "rackmesh_agent_user_counters_left_out 2\n", true);
+
+	device.group_count = 0; /* it is counted apart no more */
+	read_once(&device.place, 1);
+	assert_shown(metrics, "rackmesh_agent_user_counter_total{", false);
+	device.group_count = 5;
+	read_once(&device.place, 1);
+	assert_shown(metrics, "rackmesh_agent_user_counter_total{", true);
+	counters_read_apart(counters, false);
+	read_once(&device.place, 1);
+	assert_shown(metrics, "rackmesh_agent_user_counter_total{", false);
+	rm_metrics_free(metrics);
+	services_free(services);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -287,6 +373,7 @@ main(void)
 		TEST(of_a_bond_nothing_of_an_earlier_reading_is_told),
 		TEST(the_metrics_have_types_labels_and_totals),
 		TEST(the_api_shows_what_is_there_and_nothing_else),
+		TEST(what_the_qps_of_a_process_counted_has_its_name),
 	};
 
 	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
