@@ -16,6 +16,7 @@ from lab.fakeclock import FakeClock
 from lab.faults import FlowsBlackholed, RnicLossy
 from lab.grafana import OfInflux, OfPrometheus, dashboards
 from lab.prometheus import Prometheus, config_for
+from lab.promtool import promtool
 from lab.schema import measurements
 from lab.sonic import REDIS_PORT, Sonic
 from lab.wait import until
@@ -25,7 +26,8 @@ PASSWORD = "a password of the lab"
 SSH_PORT, PORTS = 2201, 4
 SWITCH_PORT = (
     "IF_IN_OCTETS", "IF_OUT_OCTETS", "IF_IN_DISCARDS", "IF_OUT_DISCARDS", "IF_IN_ERRORS",
-    "ECN_MARKED_PACKETS", "IF_IN_FEC_NOT_CORRECTABLE_FRAMES", "PFC_3_RX_PKTS", "PFC_3_TX_PKTS",
+    "ECN_MARKED_PACKETS", "IF_IN_FEC_CORRECTED_BITS", "IF_IN_FEC_NOT_CORRECTABLE_FRAMES",
+    "PFC_3_RX_PKTS", "PFC_3_TX_PKTS",
     "PFC_3_RX_PAUSE_DURATION_US", "PFC_3_TX_PAUSE_DURATION_US",
 )
 SWITCH_QUEUE = ("PACKETS", "DROPPED_PACKETS", "WRED_ECN_MARKED_PACKETS", "SHARED_WATERMARK_BYTES")
@@ -82,7 +84,9 @@ class Counted:
         self.sonic.count("Ethernet0", **port, SAI_PORT_STAT_IF_OUT_UCAST_PKTS=100 * count)
         queue = {f"SAI_QUEUE_STAT_{name}": count for name in SWITCH_QUEUE}
         self.sonic.count("Ethernet0:3", **queue)
-        self.esxi.nic("vmnic4", rx_prio3_pause=count, rx_global_pause=count, rx_discards_phy=count,
+        self.esxi.nic("vmnic4", rx_prio3_pause=count,
+                      rx_prio3_pause_duration=count, rx_global_pause_duration=count,
+                      rx_global_pause=count, rx_discards_phy=count,
                       txPauseStormWarningEvents=count,
                       general={"Rx Bytes": count, "Tx Bytes": count, "Rx Missed Errors": count})
 
@@ -367,6 +371,15 @@ def test_dashboards_name_no_metric_that_no_daemon_has(whole):
     for board in dashboards("prometheus"):
         for target in board.targets():
             assert set(re.findall(r"(?:rackmesh|rdma)_\w+", target.text)) <= known, target
+
+
+def test_what_switches_and_hypervisors_count_is_told_in_base_units(whole):
+    text = whole.world.lab.aggregators["tor1"].get("/metrics").text
+    wanted = {"rackmesh_switch_rx_priority_pause_seconds_total", "rackmesh_switch_rx_fec_bit_errors_total",
+              "rackmesh_switch_port_speed_bytes_per_second", "rackmesh_hypervisor_speed_bytes_per_second",
+              "rackmesh_hypervisor_rx_priority_pause_seconds_total"}
+    assert wanted <= set(re.findall(r"^(\w+){", text, re.M))
+    assert promtool("check", "metrics", text=text) == ""
 
 
 # ---- docs/grafana.md -------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_what_the_switch_counts_is_shown(rack, say):
     assert shown(rack, "rx_fec_uncorrectable_total", **port) == 2
     assert shown(rack, "queue_watermark_bytes", **queue) == 4096
     assert shown(rack, "queue_ecn_marked_packets_total", **queue) == 17
-    assert shown(rack, "port_speed_megabits_per_second", **port) == 100000
+    assert shown(rack, "port_speed_bytes_per_second", **port) == 12.5e9
     assert shown(rack, "port_up") == PORTS
     # One class is in use, and told with its zeros.
     assert shown(rack, "queue_tx_packets_total") == 0

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/base_unit.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
@@ -279,7 +280,8 @@ tell_nic(struct rm_metrics_out *out, const struct row_family *family, const char
 		if (family->row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
 		if (states[i].there && hypervisor_nic_tells(nic, family->row, i))
-			rm_metrics_tell(out, label, more, (double)states[i].total);
+			rm_metrics_tell(out, label, more,
+			    base_unit_value(family->row->unit, states[i].total));
 	}
 }
 

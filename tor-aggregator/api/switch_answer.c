@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/base_unit.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/switch/switch_collector.h"
@@ -251,7 +252,8 @@ tell_object(struct rm_metrics_out *out, const struct row_family *family,
 		if (row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
 		if (states[i].there && switch_is_told(object, row, i))
-			rm_metrics_tell(out, label, more, (double)states[i].total);
+			rm_metrics_tell(out, label, more,
+			    base_unit_value(row->unit, states[i].total));
 	}
 }
 

@@ -11,7 +11,7 @@ const struct hypervisor_row hypervisor_rows[] = {
 	/* ---- state ---- */
 	{ "link_up", METRIC "link_up", "0 or 1", false, true, "1: the link is up.", "l:Link Status|l:Link" },
 	{ "admin_up", METRIC "admin_up", "0 or 1", false, true, "1: the vmnic is switched on.", "l:Admin Status" },
-	{ "speed_mbps", METRIC "speed_mbps", "megabits per second", false, true, "Speed of the link.", "l:Speed" },
+	{ "speed_mbps", METRIC "speed_bytes_per_second", "megabits per second", false, true, "Speed of the link.", "l:Speed" },
 	{ "mtu_bytes", METRIC "mtu_bytes", "bytes", false, true, "MTU of the vmnic.", "l:MTU" },
 	{ "gpause_rx_on", METRIC "rx_global_pause_enabled", "0 or 1", false, true, "1: global pause (802.3x) received stops the vmnic.", "p:Pause RX" },
 	{ "gpause_tx_on", METRIC "tx_global_pause_enabled", "0 or 1", false, true, "1: the vmnic sends global pause (802.3x).", "p:Pause TX" },
@@ -21,8 +21,8 @@ const struct hypervisor_row hypervisor_rows[] = {
 	/* ---- PFC ---- */
 	{ "pfc_rx_frames", METRIC "rx_priority_pause_total", "frames", true, false, "PFC frames received: the switch paused this vmnic.", "d:rx_prio#_pause|d:rxPrio#Pause|d:rx_pfc_ena_frames_pri#|q:Received PFC Frames" },
 	{ "pfc_tx_frames", METRIC "tx_priority_pause_total", "frames", true, false, "PFC frames sent: this vmnic paused the switch.", "d:tx_prio#_pause|d:txPrio#Pause|d:tx_pfc_ena_frames_pri#|q:Sent PFC Frames" },
-	{ "pfc_rx_pause_us", METRIC "rx_priority_pause_microseconds_total", "microseconds", true, false, "Time that the switch paused this vmnic.", "d:rx_prio#_pause_duration|d:rxPrio#PauseDuration|d:pfc_pri#_rx_duration_us" },
-	{ "pfc_tx_pause_us", METRIC "tx_priority_pause_microseconds_total", "microseconds", true, false, "Time that this vmnic paused the switch.", "d:tx_prio#_pause_duration|d:txPrio#PauseDuration|d:pfc_pri#_tx_duration_us" },
+	{ "pfc_rx_pause_us", METRIC "rx_priority_pause_seconds_total", "microseconds", true, false, "Time that the switch paused this vmnic.", "d:rx_prio#_pause_duration|d:rxPrio#PauseDuration|d:pfc_pri#_rx_duration_us" },
+	{ "pfc_tx_pause_us", METRIC "tx_priority_pause_seconds_total", "microseconds", true, false, "Time that this vmnic paused the switch.", "d:tx_prio#_pause_duration|d:txPrio#PauseDuration|d:pfc_pri#_tx_duration_us" },
 	{ "pfc_rx_transitions", METRIC "rx_priority_pause_transitions_total", "transitions", true, false, "Changes from running to paused.", "d:rx_prio#_pause_transition|d:rxPrio#PauseTransition|d:pfc_pri#_rx_transitions" },
 	{ "prio_rx_discards", METRIC "rx_priority_discards_total", "packets", true, false, "Packets received and discarded, by priority.", "d:rx_prio#_discards|d:rx_discard_packets_cos#" },
 	{ "prio_rx_bytes", METRIC "rx_priority_bytes_total", "bytes", true, false, "Bytes received, by priority.", "d:rx_prio#_bytes|d:rx_bytes_pri#" },
@@ -30,8 +30,8 @@ const struct hypervisor_row hypervisor_rows[] = {
 	/* ---- global pause, and what may be either ---- */
 	{ "gpause_rx_frames", METRIC "rx_global_pause_total", "frames", false, false, "Global pause frames (802.3x) received.", "d:rx_global_pause|d:rx_pause_frames" },
 	{ "gpause_tx_frames", METRIC "tx_global_pause_total", "frames", false, false, "Global pause frames (802.3x) sent.", "d:tx_global_pause|d:tx_pause_frames" },
-	{ "gpause_rx_us", METRIC "rx_global_pause_microseconds_total", "microseconds", false, false, "Time that global pause stopped this vmnic.", "d:rx_global_pause_duration" },
-	{ "gpause_tx_us", METRIC "tx_global_pause_microseconds_total", "microseconds", false, false, "Time that this vmnic stopped the switch by global pause.", "d:tx_global_pause_duration" },
+	{ "gpause_rx_us", METRIC "rx_global_pause_seconds_total", "microseconds", false, false, "Time that global pause stopped this vmnic.", "d:rx_global_pause_duration" },
+	{ "gpause_tx_us", METRIC "tx_global_pause_seconds_total", "microseconds", false, false, "Time that this vmnic stopped the switch by global pause.", "d:tx_global_pause_duration" },
 	{ "gpause_rx_transitions", METRIC "rx_global_pause_transitions_total", "transitions", false, false, "Changes from running to paused, by global pause.", "d:rx_global_pause_transition" },
 	{ "pause_ctrl_rx_frames", METRIC "rx_pause_control_total", "frames", false, false, "Pause frames received, global ones and PFC together.", "d:rxPauseCtrlPhy|d:rx_pause_ctrl_phy" },
 	{ "pause_ctrl_tx_frames", METRIC "tx_pause_control_total", "frames", false, false, "Pause frames sent, global ones and PFC together.", "d:txPauseCtrlPhy|d:tx_pause_ctrl_phy" },
@@ -43,7 +43,7 @@ const struct hypervisor_row hypervisor_rows[] = {
 	{ "rx_out_of_buffer", METRIC "rx_out_of_buffer_total", "packets", false, false, "Packets for which no buffer was posted.", "d:rx_out_of_buffer|d:rxOutOfBuffer" },
 	{ "crc_err", METRIC "rx_crc_errors_total", "frames", false, false, "Frames with a wrong check sum.", "d:rx_crc_errors_phy|d:rxCrcErrorsPhy|d:rx_fcs_err_frames|v:Rx CRC Errors|s:Receive CRC errors" },
 	{ "symbol_err", METRIC "rx_symbol_errors_total", "symbols", false, false, "Symbols that the port could not read.", "d:rx_symbol_err_phy|d:rxSymbolErrPhy|d:rx_align_err_frames" },
-	{ "fec_corrected_bits", METRIC "rx_corrected_bits_total", "bits", false, false, "Bits that FEC has corrected.", "d:rx_corrected_bits_phy|d:rxCorrectedBitsPhy|d:rx_corrected_bits" },
+	{ "fec_corrected_bits", METRIC "rx_fec_bit_errors_total", "bits", false, false, "Bits that FEC has corrected.", "d:rx_corrected_bits_phy|d:rxCorrectedBitsPhy|d:rx_corrected_bits" },
 	{ "fec_uncorr", METRIC "rx_fec_uncorrectable_total", "blocks", false, false, "Blocks that FEC could not correct.", "d:rx_pcs_symbol_err_phy|d:rxPcsSymbolErrPhy|d:rx_fec_uncorrectable_blocks" },
 	{ "link_down", METRIC "link_down_total", "events", false, false, "Times that the link went down.", "d:link_down_events_phy|d:linkDownEventsPhy|d:link_down_events" },
 	/* ---- of the vmnic ---- */
