@@ -10,6 +10,7 @@ import pytest
 from lab.faults import (
     AgentFrozen,
     AgentKilled,
+    AgentMostlyStill,
     AgentStutters,
     ClassRewritten,
     FlowsBlackholed,
@@ -97,6 +98,7 @@ CASES = {
     "an agent killed": Case(lambda w: [AgentKilled(w.lab, "h7")], 2),
     "an agent frozen": Case(lambda w: [AgentFrozen(w.lab, "h4")], 3),
     "a host gone": Case(lambda w: [HostGone(w.lab, "h5")], 3),
+    "an agent stands still for 1.5 s of 1.8": Case(lambda w: [AgentMostlyStill(w.lab, "h3")], 15),
     "an agent stutters": Case(
         lambda w: [], beside=lambda w: [AgentStutters(w.lab, ["h3"], STUTTER)]
     ),

@@ -6,7 +6,7 @@ end() takes it back."""
 import threading
 import time
 
-from .stalls import Stalls
+from .stalls import Pattern, Stalls
 
 RNIC_KINDS = {
     "rnic-down": (True, True),
@@ -364,3 +364,11 @@ class AgentStutters(Fault):
 
     def end(self):
         self._stalls.__exit__(None, None, None)
+
+
+class AgentMostlyStill(AgentStutters):
+    """An agent that stands still for 1.5 s of 1.8: as good as frozen."""
+
+    def __init__(self, lab, host):
+        super().__init__(lab, [host], Pattern(0.3, 1.5, 0))
+        self.kind, self.alertname = "agent-frozen", "RackmeshAgent"
