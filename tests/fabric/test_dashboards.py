@@ -73,7 +73,8 @@ class Counted:
         config["tors"][0]["switch"] = {
             "kind": "sonic", "address": f"{address}:{REDIS_PORT}",
             "password_file": str(password), "interval_s": 1}
-        config["hypervisors"] = [self.esxi.option("esx1")]
+        # Commands over SSH may take as long as an interval.
+        config["hypervisors"] = [{**self.esxi.option("esx1"), "interval_s": 30}]
         config["expected"] = [{"rnics": ["h1/*"], "mtu_bytes": 9000}]
         path.write_text(yaml.safe_dump(config))
         return self._undo.enter_context(card(netns, address))

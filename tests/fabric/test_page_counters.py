@@ -34,7 +34,7 @@ class Rack:
             reading = {"kind": "sonic", "address": f"{address}:{REDIS_PORT}",
                        "password_file": str(password), "interval_s": 1}
             return {"tors": [{"name": "tor1", "switch": reading}],
-                    "hypervisors": [{**self.esxi.option("esx1"), "interval_s": 20}],
+                    "hypervisors": [{**self.esxi.option("esx1"), "interval_s": 30}],
                     "expected": [{"rnics": ["h1/*"], "mtu_bytes": WRONG_MTU},
                                  {"rnics": ["h*"], "mtu_bytes": MTU}]}
 

@@ -1,7 +1,7 @@
 """An RNIC of mlx5 as far as its agent's /metrics go: there is none here, and a veth counts little.
 
 It has every counter that docs/counters.md gives that driver, which a unit test holds against the
-agent's table, with the agent's labels; and queue pairs of a pod and of a service. They count on
+agent's table, with the agent's labels; and queue pairs of a pod with a name and of a service. They count on
 with time: seconds times a number of their own."""
 
 import contextlib
@@ -52,6 +52,8 @@ def metrics(seconds):
     lines += [
         f'rackmesh_agent_user_qps{{{place},service="pod:{pod}",pod_uid="{pod}",process="python3"}} 16',
         f'rackmesh_agent_user_qps{{{place},service="{service}",pod_uid="",process="ib_write_bw"}} 4',
+        f'rackmesh_agent_pod_info{{pod_uid="{pod}",namespace="ml",pod="train-0",'
+        'owner_kind="StatefulSet",owner_name="train"} 1',
     ]
     return "\n".join(lines) + "\n"
 
