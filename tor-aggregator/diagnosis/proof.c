@@ -252,6 +252,26 @@ proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t a
 	keep(proof, PROOF_HOST, evidence->name, &reading);
 }
 
+/* Ports and queues count the same drops, and not all switches count both. */
+static void
+take_drops(struct reading *reading, const struct evidence *evidence)
+{
+	static const uint8_t numbers[] = { SWITCH_TX_DISCARDS, SWITCH_WRED_DROPS,
+		SWITCH_QUEUE_DROP_PKTS };
+	uint64_t most = 0, value;
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (!evidence_sum(evidence, numbers[i], 0, &value))
+			continue;
+		any = true;
+		if (value > most)
+			most = value;
+	}
+	if (any)
+		set_number(reading, PROOF_DROPPED, most);
+}
+
 void
 proof_add_port(struct proof *proof, const struct evidence *evidence, rm_mono_t at)
 {
@@ -259,6 +279,7 @@ proof_add_port(struct proof *proof, const struct evidence *evidence, rm_mono_t a
 
 	take_number(&reading, PROOF_MARKED, evidence, SWITCH_ECN_MARKED);
 	take_number(&reading, PROOF_PACKETS, evidence, SWITCH_TX_PKTS);
+	take_drops(&reading, evidence);
 	take_pauses(&reading, PROOF_SWITCH, evidence);
 	keep(proof, PROOF_SWITCH, evidence->port, &reading);
 }

@@ -49,6 +49,7 @@ enum proof_number {
 	PROOF_CNPS_SENT,
 	PROOF_CNPS_RECEIVED,
 	PROOF_CNPS_IGNORED, /* of those received */
+	PROOF_DROPPED,      /* of the switch: to be sent, of any class */
 	PROOF_NUMBERS,
 };
 

@@ -212,7 +212,8 @@ ecn_unmarked(const struct proof_total *total, const struct pressure *senders,
     const struct pressure *receivers, char sentence[PROOF_TEXT])
 {
 	const struct proof_sum *host = &total->ratios[PROOF_HOST_CE],
-			       *port = &total->ratios[PROOF_SWITCH_CE];
+			       *port = &total->ratios[PROOF_SWITCH_CE],
+			       *dropped = &total->numbers[PROOF_SWITCH][PROOF_DROPPED];
 	const struct pressure *worst = worse(senders, receivers);
 
 	if (!most_count(host) && !most_count(port))
@@ -231,6 +232,11 @@ ecn_unmarked(const struct proof_total *total, const struct pressure *senders,
 		    "No packet is marked, and PFC pauses for %s %% of the time "
 		    "(%.60s): too little, or too short, to tell whether ECN is off.",
 		    percent(worst->pct).text, worst->who);
+	if (dropped->of >= PROOF_FEW)
+		return say(sentence, PROOF_NOT_KNOWN,
+		    "No packet is marked, and the switch dropped %" PRIu64
+		    " instead of sending them: of a class without ECN, or ECN is off.",
+		    dropped->of);
 	if (!senders->known)
 		return say(sentence, PROOF_NOT_KNOWN,
 		    "No packet is marked, and nobody counts pauses: there is no "

@@ -15,6 +15,9 @@ static const struct {
 	{ "tx_ucast_pkts", SWITCH_TX_PKTS },
 	{ "ecn_marked", SWITCH_ECN_MARKED },
 	{ "queue_ecn_marked", SWITCH_ECN_MARKED },
+	{ "tx_discards", SWITCH_TX_DISCARDS },
+	{ "wred_drops", SWITCH_WRED_DROPS },
+	{ "queue_drop_pkts", SWITCH_QUEUE_DROP_PKTS },
 	{ "pfc_rx_frames", SWITCH_PFC_RX_FRAMES },
 	{ "pfc_tx_frames", SWITCH_PFC_TX_FRAMES },
 	{ "pfc_rx_pause_us", SWITCH_PFC_RX_PAUSE_US },
@@ -37,8 +40,9 @@ has_counted(const struct counter_state *state)
 	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
 }
 
+/* Without what is there already; of a queue by its number. */
 static void
-take_object(const struct switch_object *object, struct evidence *evidence)
+take_object(const struct switch_object *object, unsigned without, struct evidence *ret)
 {
 	const struct counter_state *state = object->states;
 
@@ -49,16 +53,20 @@ take_object(const struct switch_object *object, struct evidence *evidence)
 		for (unsigned i = 0;
 		     row->part == object->part && i < switch_row_values(row);
 		     i++, state++)
-			if (number != 0 && has_counted(state))
-				evidence_add(evidence, number, i, state->delta);
+			if (number != 0 && number != without && has_counted(state))
+				evidence_add(ret, number,
+				    (object->index + i) % EVIDENCE_INDEXES,
+				    state->delta);
 	}
 }
 
 /* Queues stand behind the ports, in the same order of ports: strverscmp's. */
 static void
-take_queues(
-    struct switch_evidence *walk, const char *port, bool wanted, struct evidence *ret)
+take_queues(struct switch_evidence *walk, const char *port, struct evidence *ret)
 {
+	const unsigned without =
+	    ret->there[SWITCH_ECN_MARKED] != 0 ? SWITCH_ECN_MARKED : 0;
+
 	for (; walk->queue < switch_list_count(walk->list); walk->queue++) {
 		const struct switch_object *object =
 		    switch_list_get(walk->list, walk->queue);
@@ -67,8 +75,8 @@ take_queues(
 
 		if (object->part > SWITCH_QUEUE || order > 0)
 			return;
-		if (order == 0 && wanted)
-			take_object(object, ret);
+		if (order == 0)
+			take_object(object, without, ret);
 	}
 }
 
@@ -85,9 +93,8 @@ switch_evidence_next(struct switch_evidence *walk, struct evidence *ret)
 			continue;
 		*ret = (struct evidence){ .switch_ns = walk->ns };
 		snprintf(ret->port, sizeof(ret->port), "%s", object->port);
-		take_object(object, ret);
-		take_queues(
-		    walk, object->port, ret->there[SWITCH_ECN_MARKED] == 0, ret);
+		take_object(object, 0, ret);
+		take_queues(walk, object->port, ret);
 		return true;
 	}
 	return false;

@@ -334,6 +334,22 @@ time_that_the_other_end_counts_is_known(void **state)
 	assert_answer(PROOF_PFC, PROOF_WORKING, "at most 0.2 % of the time (port Eth");
 }
 
+/* WRED drops what it does not mark. */
+static void
+a_switch_that_drops_has_congestion(void **state)
+{
+	struct evidence quiet = paused("h1/mlx5_0", 0, 0);
+	struct evidence ethernet0 = port("Ethernet0");
+
+	(void)state;
+	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 200000);
+	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 0);
+	evidence_set(&ethernet0, SWITCH_TX_DISCARDS, 0, 300);
+	evidence_set(&ethernet0, SWITCH_QUEUE_DROP_PKTS, 3, 400);
+	ROUNDS(2, &quiet, &ethernet0);
+	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "the switch dropped 800");
+}
+
 static void
 few_that_count_do_not_speak_for_the_rack(void **state)
 {
@@ -559,6 +575,7 @@ main(void)
 		TEST(marks_of_other_racks_are_not_denied),
 		TEST(frames_whose_time_nobody_counts_are_never_no_congestion),
 		TEST(time_that_the_other_end_counts_is_known),
+		TEST(a_switch_that_drops_has_congestion),
 		TEST(few_that_count_do_not_speak_for_the_rack),
 		TEST(a_storm_does_not_make_ecn_guilty),
 		TEST(a_short_pause_is_no_steady_state),

@@ -66,6 +66,7 @@ reading(const char *format, int first, int step, int count,
 
 		take(object, "pfc_rx_frames", value);
 		take(object, "queue_ecn_marked", object->index == 3 ? value : 0);
+		take(object, "queue_drop_pkts", object->index == 3 ? value : 0);
 		if (port_counts)
 			take(object, "ecn_marked", value / 2);
 	}
@@ -88,6 +89,7 @@ ports_with(const struct switch_list *list, uint64_t marks)
 			fail_msg(
 			    "%s: %llu marks", evidence.port, (unsigned long long)told);
 		assert_int_equal(evidence.value[SWITCH_PFC_RX_FRAMES][0], MARKS);
+		assert_int_equal(evidence.value[SWITCH_QUEUE_DROP_PKTS][3], MARKS);
 		assert_int_equal(evidence.switch_ns, 10 * S);
 		count++;
 	}
