@@ -326,6 +326,7 @@ static void
 sum_part(const struct part *part, size_t count, unsigned of, unsigned per,
     struct proof_sum *sum)
 {
+	uint64_t own_of = 0, own_per = 0;
 	bool counted = false, ever = false;
 
 	for (size_t i = 0; i < part->count; i++) {
@@ -337,9 +338,14 @@ sum_part(const struct part *part, size_t count, unsigned of, unsigned per,
 		if (i >= count)
 			continue;
 		counted = true;
-		sum->of = plus(sum->of, reading->numbers[of]);
-		sum->per = plus(sum->per, reading->numbers[per]);
+		own_of = plus(own_of, reading->numbers[of]);
+		own_per = plus(own_per, reading->numbers[per]);
 	}
+	sum->of = plus(sum->of, own_of);
+	sum->per = plus(sum->per, own_per);
+	if (own_of >= PROOF_FEW && own_per > 0 &&
+	    100 * (double)own_of / (double)own_per > sum->most_pct)
+		sum->most_pct = 100 * (double)own_of / (double)own_per;
 	sum->counted += counted;
 	/* A counter's first reading tells nothing, nor does one after a reset. */
 	sum->missing += !ever && part->count >= 2;

@@ -66,6 +66,7 @@ enum proof_ratio {      /* in per cent */
 
 struct proof_sum {
 	uint64_t of, per;
+	double most_pct; /* of any part with PROOF_FEW of them */
 	/* Parts that count both, and those of whose readings, two or more, none does.
 	 */
 	uint32_t counted, missing;

@@ -156,11 +156,11 @@ most_count(const struct proof_sum *sum)
 	return sum->counted > 0 && sum->counted >= sum->missing;
 }
 
+/* At every part: the sum would hide one congested port among many. */
 static bool
 is_low(const struct proof_sum *sum)
 {
-	return sum->of == 0 ||
-	       100 * (double)sum->of < PROOF_LOW_CE_PCT * (double)sum->per;
+	return sum->most_pct < PROOF_LOW_CE_PCT;
 }
 
 /* PFC holds up senders all the time: has ECN acted before it? Marks that RNICs here
@@ -179,9 +179,10 @@ ecn_under_pressure(const struct proof_total *total, const struct pressure *sende
 			   ? say(sentence, PROOF_FAILING,
 				 "The switch marks %" PRIu64 " of %" PRIu64
 				 " packets, and PFC pauses for %s %% of the time "
-				 "(%.60s): ECN is off, or its threshold lies above "
-				 "that of PFC.",
-				 port->of, port->per, pct.text, senders->who)
+				 "(%.60s): %s lies above that of PFC.",
+				 port->of, port->per, pct.text, senders->who,
+				 port->of == 0 ? "ECN is off, or its threshold"
+					       : "the threshold of ECN")
 			   : say(sentence, PROOF_WORKING,
 				 "The switch marks %" PRIu64 " of %" PRIu64
 				 " packets; PFC pauses for %s %% of the time (%.60s) "
@@ -202,8 +203,8 @@ ecn_under_pressure(const struct proof_total *total, const struct pressure *sende
 		    host->of, host->per, cnps->of, pct.text, senders->who);
 	return say(sentence, PROOF_NOT_KNOWN,
 	    "PFC pauses for %s %% of the time (%.60s), and RNICs here receive %" PRIu64
-	    " marks: others may go to other racks, which only the switch's count "
-	    "tells.",
+	    " marks: others may go to other racks, which only a count at all ports "
+	    "of the switch tells.",
 	    pct.text, senders->who, host->of);
 }
 

@@ -12,8 +12,9 @@
 
 #include "tor-aggregator/diagnosis/proof.h"
 
-/* Below that share of marks beside a steady pause the threshold of ECN lies above that
- * of PFC, or ECN is off: with ECN at work, congestion marks more (ecn-congestion). */
+/* Where no port or RNIC reaches that share of marks beside a steady pause, the
+ * threshold of ECN lies above that of PFC, or ECN is off: at work, it marks more of
+ * what passes the congestion (as of the diagnosis ecn-congestion). */
 #define PROOF_LOW_CE_PCT 0.1
 /* Up to here a pause is an accident of a burst, and says nothing of ECN. */
 #define PROOF_HEALTHY_PCT 1

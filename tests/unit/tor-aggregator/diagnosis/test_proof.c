@@ -291,10 +291,32 @@ marks_of_other_racks_are_not_denied(void **state)
 	begin_anew();
 	ROUNDS(MINUTE, &sender, &ethernet0);
 	assert_answer(PROOF_ECN, PROOF_FAILING, "marks 0 of 2400000 packets");
+	assert_non_null(strstr(text, "ECN is off, or its threshold"));
+	/* It marks some: it is not off. */
+	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 50);
+	begin_anew();
+	ROUNDS(MINUTE, &sender, &ethernet0);
+	assert_answer(PROOF_ECN, PROOF_FAILING, "): the threshold of ECN lies above");
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 5000);
 	begin_anew();
 	ROUNDS(MINUTE, &sender, &ethernet0);
 	assert_answer(PROOF_ECN, PROOF_WORKING, "20 % of the time (h1/mlx5_0) none");
+}
+
+/* Of all that the switch sends they are 0.05 %. */
+static void
+marks_of_one_congested_port_do_not_vanish_among_the_others(void **state)
+{
+	struct evidence sender = paused("h1/mlx5_0", 0, 1000000);
+	struct evidence hot = port("Ethernet0"), cold = port("Ethernet4");
+
+	(void)state;
+	evidence_set(&hot, SWITCH_TX_PKTS, 0, 100000);
+	evidence_set(&hot, SWITCH_ECN_MARKED, 0, 2000);
+	evidence_set(&cold, SWITCH_TX_PKTS, 0, 3900000);
+	evidence_set(&cold, SWITCH_ECN_MARKED, 0, 0);
+	ROUNDS(MINUTE, &sender, &hot, &cold);
+	assert_answer(PROOF_ECN, PROOF_WORKING, "marks 24000 of 48000000 packets");
 }
 
 /* Behind bnxt, ice or a Nexus. */
@@ -573,6 +595,7 @@ main(void)
 		TEST(steady_pauses_without_marks_and_cnps_mean_that_ecn_does_not_work),
 		TEST(a_stray_mark_does_not_make_ecn_work_beside_steady_pauses),
 		TEST(marks_of_other_racks_are_not_denied),
+		TEST(marks_of_one_congested_port_do_not_vanish_among_the_others),
 		TEST(frames_whose_time_nobody_counts_are_never_no_congestion),
 		TEST(time_that_the_other_end_counts_is_known),
 		TEST(a_switch_that_drops_has_congestion),
