@@ -2,6 +2,7 @@
 InfluxDB and a real Prometheus that real daemons have filled. There is no Grafana here."""
 
 import contextlib
+import itertools
 import re
 import time
 
@@ -14,7 +15,7 @@ from lab.card import card
 from lab.esxi import Esxi
 from lab.fakeclock import FakeClock
 from lab.faults import FlowsBlackholed, RnicLossy
-from lab.grafana import OfInflux, OfPrometheus, dashboards
+from lab.grafana import RATE_S, OfInflux, OfPrometheus, dashboards
 from lab.prometheus import Prometheus, config_for
 from lab.promtool import promtool
 from lab.schema import measurements
@@ -172,12 +173,17 @@ def make_trouble(world, prometheus, counted):
         'rackmesh_switch_queue_tx_packets_total{port="Ethernet0"} == 1000',
     ):
         until(f"Prometheus has {seen}", 30, lambda: prometheus.query(seen), [prometheus])
-    counted.go_on(3000)
-    for seen in (
-        'rackmesh_switch_ecn_marked_total{port="Ethernet0"} == 3000',
-        'rackmesh_switch_queue_tx_packets_total{port="Ethernet0"} == 3000',
-    ):
-        until(f"Prometheus has {seen}", 30, lambda: prometheus.query(seen), [prometheus])
+    counts = itertools.count(3000, 1000)
+    rated = " and on () ".join(
+        f'rate({name}{{port="Ethernet0"}}[{RATE_S}s]) > 0'
+        for name in ("rackmesh_switch_ecn_marked_total", "rackmesh_switch_queue_tx_packets_total"))
+
+    def has_rates():
+        """A reading that failed on a busy machine takes its samples out of a rate."""
+        counted.go_on(next(counts))
+        return prometheus.query(rated)
+
+    until("Prometheus has rates of the switch", 60, has_rates, [prometheus])
 
 
 def end_hour(influx):
