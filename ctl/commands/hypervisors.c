@@ -74,7 +74,7 @@ show(const json_t *answer, const struct query *query)
 	if (json_array_size(hosts) == 0) {
 		fprintf(stderr, "rackmeshctl: the aggregator reads no such ESXi host: "
 				"hypervisors[] of its config\n");
-		return query->filters[0] == NULL ? CTL_GOOD : CTL_NO_ANSWER;
+		well = query->filters[0] == NULL;
 	}
 	if (json_integer_value(json_object_get(answer, "nic_count")) > LIMIT)
 		fprintf(stderr,
@@ -83,14 +83,14 @@ show(const json_t *answer, const struct query *query)
 	rows = json_array();
 	json_array_foreach (hosts, i, each)
 		well = add_host(rows, each) && well;
-	r = show_rows(columns, rows);
-	json_decref(rows);
 	if (query->filters[1] != NULL && well &&
 	    json_integer_value(json_object_get(answer, "nic_count")) == 0) {
 		fprintf(stderr, "rackmeshctl: hypervisor %s has no NIC %s\n",
 		    query->filters[0], query->filters[1]);
-		return CTL_NO_ANSWER;
+		well = false;
 	}
+	r = show_rows(columns, rows);
+	json_decref(rows);
 	return r == CTL_GOOD && !well ? CTL_BAD_NEWS : r;
 }
 

@@ -66,7 +66,7 @@ show(const json_t *answer, const struct query *query)
 	if (json_array_size(switches) == 0) {
 		fprintf(stderr, "rackmeshctl: the aggregator reads no such switch: "
 				"tors[].switch.kind\n");
-		return query->filters[0] == NULL ? CTL_GOOD : CTL_NO_ANSWER;
+		all_up = query->filters[0] == NULL;
 	}
 	if (json_integer_value(json_object_get(answer, "object_count")) > LIMIT)
 		fprintf(stderr,
@@ -76,14 +76,14 @@ show(const json_t *answer, const struct query *query)
 	rows = json_array();
 	json_array_foreach (switches, i, each)
 		all_up = add_switch(rows, each) && all_up;
-	r = show_rows(columns, rows);
-	json_decref(rows);
 	if (query->filters[1] != NULL && all_up &&
 	    json_integer_value(json_object_get(answer, "object_count")) == 0) {
 		fprintf(stderr, "rackmeshctl: the switch of %s has no port %s\n",
 		    query->filters[0], query->filters[1]);
-		return CTL_NO_ANSWER;
+		all_up = false;
 	}
+	r = show_rows(columns, rows);
+	json_decref(rows);
 	return r == CTL_GOOD && !all_up ? CTL_BAD_NEWS : r;
 }
 

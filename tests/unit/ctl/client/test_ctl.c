@@ -189,8 +189,8 @@ a_switch_that_could_not_be_read_is_bad_news(void **state)
 	assert_int_equal(run(ctl_switch, 3, port, "200 OK", up), CTL_GOOD);
 	assert_int_equal(run(ctl_switch, 3, port, "200 OK", down), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_switch, 3, wrong, "200 OK", up), CTL_USAGE);
-	assert_int_equal(run(ctl_switch, 1, port, "200 OK", none), CTL_NO_ANSWER);
-	assert_int_equal(run(ctl_switch, 2, port, "200 OK", no_port), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_switch, 1, port, "200 OK", none), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_switch, 2, port, "200 OK", no_port), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
@@ -227,9 +227,9 @@ an_esxi_host_with_a_finding_or_that_could_not_be_read_is_bad_news(void **state)
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", down), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_hypervisors, 3, wrong, "200 OK", well), CTL_USAGE);
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", fresh), CTL_BAD_NEWS);
-	assert_int_equal(run(ctl_hypervisors, 1, one, "200 OK", none), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_hypervisors, 1, one, "200 OK", none), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", none), CTL_GOOD);
-	assert_int_equal(run(ctl_hypervisors, 2, one, "200 OK", no_nic), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_hypervisors, 2, one, "200 OK", no_nic), CTL_BAD_NEWS);
 	assert_int_equal(run(ctl_hypervisors, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
 }
 
@@ -504,7 +504,7 @@ words_of_the_command_line_are_filters(void **state)
 	static const char *const answer = "{\"switches\": [], \"racks\": []}";
 
 	asked = "GET /v1/switches?limit=2000&all=1&tor=tor%201&port=Ethernet1%2F2 ";
-	assert_int_equal(run(ctl_switch, 3, words, "200 OK", answer), CTL_NO_ANSWER);
+	assert_int_equal(run(ctl_switch, 3, words, "200 OK", answer), CTL_BAD_NEWS);
 	asked = "GET /v1/switches?limit=2000 ";
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", answer), CTL_GOOD);
 	assert_int_equal(run(ctl_switch, 1, words, "200 OK", answer), CTL_NO_ANSWER);
