@@ -171,15 +171,23 @@ silence_of(const struct agent_watch *watch, rm_mono_t now)
 {
 	struct host_silence silence = { 0 };
 	const struct stop *oldest = &watch->stops[watch->next_stop];
+	const struct stop *newest =
+	    &watch->stops[(watch->next_stop + AGENT_WATCH_STOPS - 1) %
+			  AGENT_WATCH_STOPS];
 
 	silence.ns = watch->heard.ns == 0 ? 0 : rm_mono_since(now, watch->heard);
+	for (size_t i = 0; i < AGENT_WATCH_STOPS; i++) {
+		const struct stop *stop = &watch->stops[i];
+
+		silence.still_ns += rm_mono_since(stop->end, stop->start);
+		silence.lately += stop->end.ns != 0 &&
+				  rm_mono_since(now, stop->end) <= AGENT_WATCH_STOPS_NS;
+	}
 	if (oldest->end.ns == 0)
 		return silence;
-	for (size_t i = 0; i < AGENT_WATCH_STOPS; i++)
-		silence.still_ns +=
-		    rm_mono_since(watch->stops[i].end, watch->stops[i].start);
 	silence.stops_ns = rm_mono_since(now, oldest->start);
 	if (silence.stops_ns <= AGENT_WATCH_STOPS_NS &&
+	    rm_mono_since(now, newest->end) < AGENT_WATCH_STOPS_OVER_NS &&
 	    2 * silence.still_ns > silence.stops_ns)
 		silence.stops = AGENT_WATCH_STOPS;
 	return silence;

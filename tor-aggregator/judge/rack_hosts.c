@@ -18,6 +18,7 @@
 /* With nobody to probe it, a host that has been silent for so long is called down. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 #define UNPROBED_WINDOWS 8
+#define STILL_TOGETHER 2 /* stops lately: it stands still with others */
 /* Until the others of a rack that stand still with it have told so, too. */
 #define STILL_WINDOWS 8
 /* After we were cut off, agents come back one by one, as TCP's back-off lets them. */
@@ -184,19 +185,28 @@ judge_agent(const struct rack_host *host, struct rm_verdict *verdict)
 	return true;
 }
 
-/* Its agent alone, or a few: where most of a rack stand still, what they have in common
- * is at fault, and none of them. */
+static bool
+is_running(const struct rack_host *host)
+{
+	return host->state == HOST_STALLED || host_is_witness(host->state);
+}
+
+/* Its agent alone, or a few: where most of a rack stand still, or did lately, what they
+ * have in common is at fault, and none of them. Those that are off tell nothing. */
 static bool
 mostly_stands_still(const struct rack *rack, const struct rack_host *host)
 {
-	size_t still = 0;
+	size_t running = 0, still = 0;
 
-	if (host->silence.stops == 0 ||
-	    (host->state != HOST_STALLED && !host_is_witness(host->state)))
+	if (host->silence.stops == 0 || !is_running(host))
 		return false;
-	for (size_t i = 0; i < rack->host_count; i++)
-		still += rack->hosts[i].silence.stops > 0;
-	return 2 * still <= rack->host_count || rack->host_count == 1;
+	for (size_t i = 0; i < rack->host_count; i++) {
+		const struct rack_host *other = &rack->hosts[i];
+
+		running += is_running(other);
+		still += is_running(other) && other->silence.lately >= STILL_TOGETHER;
+	}
+	return 2 * still <= running || rack->host_count == 1;
 }
 
 bool
@@ -210,8 +220,10 @@ rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
 	if (host->state != HOST_UNREACHABLE)
 		memory->silent_windows = memory->answering_windows =
 		    memory->unprobed_windows = 0;
-	memory->still_windows =
-	    mostly_stands_still(rack, host) ? memory->still_windows + 1 : 0;
+	if (mostly_stands_still(rack, host))
+		memory->still_windows++;
+	else if (host->state != HOST_AGENT_FROZEN)
+		memory->still_windows = 0;
 	if (host->state != HOST_UNREACHABLE && host->state != HOST_AGENT_DOWN &&
 	    host->state != HOST_AGENT_FROZEN && memory->still_windows < STILL_WINDOWS) {
 		memory->since.ns = 0;

@@ -46,6 +46,8 @@ struct host_silence {
 	 * still_ns in all of the last stops_ns. 0: it does not. */
 	unsigned stops;
 	int64_t still_ns, stops_ns;
+	unsigned
+	    lately; /* such stops in the last 30 s, whatever their share; at most 5 */
 };
 
 struct rack_host {

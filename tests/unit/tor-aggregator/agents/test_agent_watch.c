@@ -150,8 +150,12 @@ an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted(void **state
 	assert_int_equal(silence.stops, 5);
 	assert_int_equal(silence.stops_ns, 5 * 1900 * MS);
 	assert_int_equal(silence.still_ns, 5 * 1500 * MS);
-	/* Well since for as long as it stood still. */
-	assert_int_equal(silence_at(watch, 20000 + 2 * 5 * 1500).stops, 0);
+	assert_int_equal(silence.lately, 5);
+	/* Well since 400 ms, and since 4 s. */
+	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3500).stops, 5);
+	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3600).stops, 0);
+	assert_int_equal(silence_at(watch, 20000 + 5 * 1900 + 3600).lately, 5);
+	assert_int_equal(silence_at(watch, 20000 + 2 * 1900 + 31000).lately, 3);
 }
 
 static void

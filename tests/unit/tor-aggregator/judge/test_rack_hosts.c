@@ -177,6 +177,7 @@ stands_still(struct table *table, size_t host)
 	table->hosts[host].state = HOST_STALLED;
 	table->hosts[host].silence = (struct host_silence){ .ns = RM_NS_PER_S,
 		.stops = 5,
+		.lately = 5,
 		.still_ns = 6500 * RM_NS_PER_MS,
 		.stops_ns = 8200 * RM_NS_PER_MS };
 }
@@ -212,6 +213,30 @@ when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 		assert_int_equal(judge(table, 7), 0);
 	}
 	assert_int_equal(judge(table, 100), 0);
+	/* It is over, and those that stood still for longest show it for longest. */
+	for (size_t i = 1; i < HOSTS; i++) {
+		table->hosts[i].state = HOST_OK;
+		table->hosts[i].silence.stops = 0;
+	}
+	assert_int_equal(judge(table, 100), 0);
+	for (size_t i = 1; i < HOSTS; i++)
+		table->hosts[i].silence.lately = 1;
+	assert_int_equal(judge(table, 8), 1);
+	assert_true(table->found[0]);
+}
+
+/* Of four two are off, and the other two stand still. */
+static void
+hosts_that_are_off_do_not_stand_for_agents_that_run(void **state)
+{
+	struct table *table = *state;
+
+	for (size_t i = 0; i < HOSTS; i++)
+		if (i < HOSTS / 2)
+			stands_still(table, i);
+		else
+			table->hosts[i].state = HOST_UNKNOWN;
+	assert_int_equal(judge(table, 100), 0);
 }
 
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
@@ -228,6 +253,7 @@ main(void)
 		TEST(a_lone_host_that_nobody_probes_is_suspected_in_the_end),
 		TEST(an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_told),
 		TEST(when_most_agents_stand_still_none_of_them_is_frozen),
+		TEST(hosts_that_are_off_do_not_stand_for_agents_that_run),
 	};
 
 	return cmocka_run_group_tests_name("rack_hosts", tests, NULL, NULL);
