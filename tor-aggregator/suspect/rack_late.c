@@ -46,15 +46,17 @@ rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
 
 		if (!is_told(pair))
 			continue;
+		lates[pair->src].own++;
 		count_end(&lates[pair->src], pair);
 		count_end(&lates[pair->dst], pair);
 	}
 }
 
+/* What only others have timed may be its host's slowness in answering. */
 static bool
 may_be(const struct rack_late *late)
 {
-	return late->late >= MIN_LATE && late->well == 0;
+	return late->late >= MIN_LATE && late->well == 0 && late->own > 0;
 }
 
 bool

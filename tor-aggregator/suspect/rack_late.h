@@ -17,6 +17,7 @@ struct rm_evidence;
 struct rack_late {            /* of one member, in one window */
 	uint64_t timed, slow; /* of the round trips with it */
 	unsigned late, well;  /* pairs with others: slow, quick */
+	unsigned own;         /* of them those that it timed itself */
 };
 
 /* lates: one per member. */

@@ -80,6 +80,22 @@ half_of_a_rack_is_not_late(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, i));
 }
 
+/* Its NIC and its kernel stamp nothing. */
+static void
+one_that_only_others_have_timed_is_not_late(void **state)
+{
+	struct rack_of_8 rack;
+
+	(void)state;
+	fill(&rack, 1 << 3);
+	for (size_t i = 0; i < rack.legs.pair_count; i++)
+		if (rack.pairs[i].src == 3)
+			rack.pairs[i].timed = rack.pairs[i].slow = 0;
+	rack_late_count(&rack.legs, rack.lates);
+	for (size_t i = 0; i < MEMBERS; i++)
+		assert_false(rack_late_is(&rack.legs, rack.lates, i));
+}
+
 int
 main(void)
 {
@@ -87,6 +103,7 @@ main(void)
 		cmocka_unit_test(one_that_is_slow_with_all_is_late_and_no_other),
 		cmocka_unit_test(the_others_of_the_evidence_are_not_late_themselves),
 		cmocka_unit_test(half_of_a_rack_is_not_late),
+		cmocka_unit_test(one_that_only_others_have_timed_is_not_late),
 	};
 
 	return cmocka_run_group_tests_name("rack_late", tests, NULL, NULL);
