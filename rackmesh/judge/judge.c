@@ -272,7 +272,7 @@ doubt(const struct rm_judge *judge)
 		return 0;
 	for (size_t i = 0; i < h->observation_count; i++)
 		lost += h->observations[i].lost;
-	return judge->options.doubt * lost;
+	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
 }
 
 /* Leaves the likeliest hypothesis that was found in judge->now. */

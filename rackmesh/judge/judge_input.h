@@ -36,6 +36,8 @@ struct rm_candidate {
 	double log_prior; /* negative: what blaming it costs */
 };
 
+#define RM_JUDGE_MOST_DOUBT 60.0 /* ln: evidence beyond it decides */
+
 struct rm_judge_options {
 	double base_loss;           /* of what is not at fault, 0 < base_loss < 1 */
 	double alternatives_within; /* ln of the likelihood ratio up to which they are
@@ -45,7 +47,7 @@ struct rm_judge_options {
 	double least_loss;
 	/* What several narrow parts must be likelier by than fewer wide ones, ln for
 	 * each packet that was lost: ways are not known exactly, and chance is not all
-	 * that makes them differ. */
+	 * that makes them differ. At most RM_JUDGE_MOST_DOUBT in all. */
 	double doubt;
 	double partial_log_prior; /* <= 0: what blaming a part costs besides that lets
 				     more than a fiftieth through */
