@@ -530,8 +530,9 @@ check_kubernetes(const struct check *check)
 	    (token || certificate || key || site->authorities[0] != '\0'))
 		error = "missing; give the kubelet's https://host:port, or remove all "
 			"of kubernetes";
-	else if (kubelet[0] != '\0' &&
-		 (strncmp(kubelet, "https://", 8) != 0 || !rm_http_url_valid(kubelet)))
+	else if (kubelet[0] != '\0' && (strncmp(kubelet, "https://", 8) != 0 ||
+					   strpbrk(kubelet + 8, "/@?#") != NULL ||
+					   !rm_http_url_valid(kubelet)))
 		error = "expected https://host:port of the kubelet";
 	else if (certificate != key)
 		error = "kubernetes.certificate and kubernetes.key: both or neither";

@@ -121,7 +121,15 @@ run_job(void *arg)
 {
 	struct job *job = arg;
 
-	return pod_list_parse(job->text, job->len, &job->list, &job->why);
+	int r = pod_list_parse(job->text, job->len, &job->list, &job->why);
+
+	/* A kubelet that has just started, and there is no node without any. */
+	if (r == 0 && pod_list_count(job->list) + pod_list_refused(job->list) == 0) {
+		pod_list_free(job->list);
+		job->list = NULL;
+		r = rm_why(&job->why, -EAGAIN, "it does not know of any pod yet");
+	}
+	return r;
 }
 
 static void

@@ -263,6 +263,9 @@ a_kubelet_is_asked_over_https_and_told_who_asks(void **state)
 	assert_refused(RNICS "kubernetes:\n  kubelet: http://127.0.0.1:10255\n"
 			     "  token_file: /nonexistent\n",
 	    "8:", "https://host:port");
+	assert_refused(RNICS "kubernetes:\n  kubelet: https://me:word@127.0.0.1:10250\n"
+			     "  token_file: /nonexistent\n",
+	    "", "expected https://host:port of the kubelet");
 	assert_refused(RNICS "kubernetes:\n  kubelet: https://127.0.0.1:10250\n",
 	    "8:", "who we are");
 	assert_refused(RNICS "kubernetes:\n  kubelet: https://127.0.0.1:10250\n"

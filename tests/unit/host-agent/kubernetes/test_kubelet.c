@@ -81,6 +81,7 @@ what_is_known_outlives_a_kubelet_that_fails(void **state)
 		{ 404, "", "is it a kubelet" },
 		{ 200, "", "not JSON" },
 		{ 200, "{\"kind\":\"Status\"}", "no PodList" },
+		{ 200, "{\"kind\":\"PodList\",\"items\":null}", "any pod yet" },
 	};
 	struct kubelet_fixture *f = *state;
 	unsigned count = 1;
