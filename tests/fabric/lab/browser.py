@@ -61,9 +61,9 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
 
-def seen(page, what, selector, holds):
+def seen(page, what, selector, holds, seconds=wait.PATIENCE_S):
     """Waits until the texts there are as they should be."""
-    until(what, wait.PATIENCE_S, lambda: holds(page.texts(selector)))
+    until(what, seconds, lambda: holds(page.texts(selector)))
 
 
 @contextlib.contextmanager
