@@ -17,6 +17,7 @@
 #include "plan_fixture.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/identity/key_file.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/link.h"
@@ -765,6 +766,8 @@ a_hello_tells_which_keys_are_held(void **state)
 	LOOPBACK_WAIT(world->loop, world->hellos == 2);
 	assert_int_equal(world->hello_keys, 77);
 	assert_int_equal(world->hello_epoch, 5);
+	LOOPBACK_WAIT(
+	    world->loop, key_store_file_counts(world->aggregator->keys)->saved == 1);
 	restart(world);
 	LOOPBACK_WAIT(world->loop, world->hellos == 3);
 	assert_int_equal(world->hello_keys, 77);
