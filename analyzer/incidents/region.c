@@ -339,6 +339,8 @@ region_incident(
 	if (incident->state == WIRE_OPENED)
 		localise_rack_found(
 		    region->localise, incident->tor, incident->kind, now);
+	localise_rack_end(region->localise, incident->tor, incident->kind,
+	    incident->part, incident->state != WIRE_RESOLVED);
 	/* A rack speaks of its own ToR only. */
 	if (strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0 &&
 	    strcmp(incident->part, incident->tor) == 0)

@@ -27,6 +27,7 @@ struct localise {
 	rm_mono_t first_row; /* ns 0: none yet */
 	bool knows_wall;
 	int64_t wall_ahead_ns; /* wall time - monotonic time, when last judged */
+	char samples[LOCALISE_SAMPLES_BYTES]; /* of the row that is being taken */
 	struct localise_counts counts;
 };
 
@@ -85,6 +86,19 @@ localise_rack_found(
 }
 
 void
+localise_rack_end(struct localise *localise, const char *tor, const char *kind,
+    const char *part, bool is_bad)
+{
+	struct localise_rack *rack;
+
+	if (!rm_name_valid(tor) || !loses_probes(kind))
+		return;
+	if (localise_map_rack(&localise->map, tor, &rack) < 0 ||
+	    localise_ends_set(&rack->ends, part, is_bad) < 0)
+		localise->counts.refused_ends++;
+}
+
+void
 localise_rack_heard(struct localise *localise, const char *tor, bool heard)
 {
 	struct localise_rack *rack = localise_map_find_rack(&localise->map, tor);
@@ -101,8 +115,10 @@ localise_forget_named(struct localise *localise)
 	struct localise_rack *rack, *next;
 
 	localise->standings.count = 0;
-	HASH_ITER (hh, localise->map.racks, rack, next)
+	HASH_ITER (hh, localise->map.racks, rack, next) {
 		rack->tor_stands = rack->mesh_fails = rack->two_tell = false;
+		localise_ends_release(&rack->ends);
+	}
 }
 
 /* ---- what of the losses is explained by what has been named ---- */
@@ -430,9 +446,21 @@ late_ns(const struct localise *localise, struct localise_rack *rack)
 	return more > ROWS_TAKE_NS ? more - ROWS_TAKE_NS : 0;
 }
 
+/* What others lose to RNICs that their own rack has found bad, it has told already. */
+static void
+leave_out(struct localise *localise, struct wire_path_row *row)
+{
+	const struct localise_rack *dst =
+	    localise_map_find_rack(&localise->map, row->dst_tor);
+
+	if (dst != NULL)
+		localise->counts.left_out +=
+		    localise_ends_leave_out(&dst->ends, row, localise->samples);
+}
+
 static int
 take_row(struct localise *localise, struct localise_rack *rack,
-    const struct wire_path_row *row, const struct wire_summary *summary, rm_mono_t now)
+    struct wire_path_row *row, const struct wire_summary *summary, rm_mono_t now)
 {
 	const int64_t covered =
 	    (int64_t)(summary->end_wall_ns - summary->paths_start_wall_ns);
@@ -442,6 +470,8 @@ take_row(struct localise *localise, struct localise_rack *rack,
 
 	r = is_sane(rack, row) ? localise_map_way(&localise->map, rack, row, &way)
 			       : -EINVAL;
+	if (r == 0)
+		leave_out(localise, row);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {

@@ -37,7 +37,9 @@ struct localise_counts {
 	uint64_t rows, refused_rows; /* malformed, or beyond a bound */
 	uint64_t judged, unexplained_lost;
 	uint64_t paths,
-	    untraced; /* known now; probes of flows without a path, so far */
+	    untraced;      /* known now; probes of flows without a path, so far */
+	uint64_t left_out; /* probes lost to RNICs that their own rack has found bad */
+	uint64_t refused_ends; /* of those RNICs, beyond a bound */
 };
 
 int localise_new(const struct localise_options *options, struct localise **ret);
@@ -68,6 +70,12 @@ void localise_tor_verdict(struct localise *localise, const char *tor,
  * now may have been its doing, if it is of a kind that loses probes. */
 void localise_rack_found(
     struct localise *localise, const char *tor, const char *kind, rm_mono_t now);
+
+/* This rack holds a part of its own bad, or does so no more: of an RNIC or a host
+ * ("host/device", "host"), what others lose to it from now on says nothing of their
+ * paths. kind: see localise_rack_found. */
+void localise_rack_end(struct localise *localise, const char *tor, const char *kind,
+    const char *part, bool is_bad);
 
 /* Nothing is heard of this rack (any more): its last rows say nothing. */
 void localise_rack_heard(struct localise *localise, const char *tor, bool heard);

@@ -221,6 +221,7 @@ localise_map_release(struct localise_map *map)
 			drop_way(map, way);
 		}
 		HASH_DEL(map->racks, rack);
+		localise_ends_release(&rack->ends);
 		free(rack);
 	}
 	free(map->lossy);

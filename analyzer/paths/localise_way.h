@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <uthash.h>
 
+#include "analyzer/paths/localise_ends.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
@@ -66,6 +67,7 @@ struct localise_rack {
 	bool heard;
 	/* Its own verdict on its ToR; two_tell: both of its RNICs may be dead, too. */
 	bool tor_stands, mesh_fails, two_tell;
+	struct localise_ends ends; /* that it has found bad itself */
 	uint64_t incarnation, seq; /* of the last summary */
 	int64_t lag_ns;            /* of its wall clock, and how often in a row odd */
 	unsigned odd_lags;

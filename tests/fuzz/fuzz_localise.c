@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define WALL (INT64_C(1700000000) * RM_NS_PER_S)
 
 static const char *const tors[] = { "tor1", "tor2", "s1", "a>b" };
+static const char *const ends[] = { "h1", "h1/r0", "", "a>b/c:1" };
 
 struct world {
 	struct localise *localise;
@@ -111,6 +112,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			    (enum localise_tor_word)(what >> 2 & 3),
 			    (rm_mono_t){ world.now_ns });
 			localise_rack_heard(world.localise, tor, what & 16);
+			localise_rack_end(world.localise, tors[counts[0] % 4],
+			    "rnic-down", ends[counts[1] % 4], what & 64);
 			if (what & 32)
 				localise_rack_found(world.localise, tor, "rnic-down",
 				    (rm_mono_t){ world.now_ns });

@@ -165,6 +165,8 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 	if (board_edge(centre->board, &message) > 0 && state == WIRE_OPENED)
 		localise_rack_found(centre->localise, rack->name, message.kind,
 		    mono(centre->run->now_ns));
+	localise_rack_end(centre->localise, rack->name, message.kind, message.part,
+	    state != WIRE_RESOLVED);
 	if (incident->verdict.kind == RM_KIND_TOR_DOWN)
 		localise_tor_verdict(centre->localise, incident->verdict.part.name,
 		    localise_tor_word(

@@ -111,6 +111,8 @@ take_incident(struct replayed *replayed, const char *rest)
 	incident.began_wall_ns = incident.opened_wall_ns;
 	if (state == WIRE_OPENED)
 		localise_rack_found(replayed->localise, tor, kind, now_of(replayed));
+	localise_rack_end(
+	    replayed->localise, tor, kind, incident.part, state != WIRE_RESOLVED);
 	return board_edge(replayed->board, &incident) == -ENOMEM ? -ENOMEM : 0;
 }
 

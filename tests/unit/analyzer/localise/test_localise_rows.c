@@ -500,6 +500,42 @@ a_rack_that_accuses_its_uplinks_alone_is_no_witness(void **state)
 	assert_int_equal(tell_for(rows, 5, tors, paths, counts, 1, &verdicts), 0);
 }
 
+/* Those that probe this RNIC do so over one spine: it looks like its link. */
+static int
+tell_of_a_dead_rnic(struct rows *rows, int seconds)
+{
+	static const struct wire_path_row lossy[] = {
+		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 40, 40, 0, 0, 5,
+		    5, 0, 5,
+		    "h1/r0>h9/r0:1 h1/r0>h9/r0:2 h2/r0>h9/r0:1 h2/r0>h9/r0:2 "
+		    "h3/r0>h9/r0:1" },
+		{ "tor2", HOPS("tor1", "s2", "10.1.1.1", "tor2"), 26, 40, 0, 0, 0, 5 },
+	};
+	static const struct wire_path_row other[] = {
+		{ "tor2", HOPS("tor3", "s1", "10.1.0.3", "tor2"), 26, 6, 4, 0, 0, 3, 2,
+		    0, 2, "h4/r0>h9/r0:1 h5/r0>h9/r0:2" },
+		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 6, 0, 0, 0, 3 },
+	};
+	const char *const tors[] = { "tor1", "tor3" };
+	const struct wire_path_row *const paths[] = { lossy, other };
+	const size_t counts[] = { 2, 2 };
+	const struct rm_verdict *verdicts;
+
+	return tell_for(rows, seconds, tors, paths, counts, 2, &verdicts);
+}
+
+static void
+what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links(void **state)
+{
+	struct rows *rows = *state;
+
+	localise_rack_end(rows->localise, "tor2", "rnic-down", "h9/r0", true);
+	assert_int_equal(tell_of_a_dead_rnic(rows, 8), 0);
+	assert_true(localise_counts(rows->localise)->left_out > 0);
+	localise_rack_end(rows->localise, "tor2", "rnic-down", "h9/r0", false);
+	assert_true(tell_of_a_dead_rnic(rows, 8) > 0);
+}
+
 /* Where the first switch answers from the port of each host, the same way has many
  * texts: replies still have but two to choose from. */
 static void
@@ -575,6 +611,8 @@ main(void)
 		ROWS_TEST(flows_that_die_by_one_spine_alone_are_not_one_rnics),
 		ROWS_TEST(a_link_that_lets_another_racks_flow_pass_is_not_down),
 		ROWS_TEST(a_rack_that_accuses_its_uplinks_alone_is_no_witness),
+		ROWS_TEST(
+		    what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links),
 		ROWS_TEST(a_way_of_many_ports_is_one_way_back),
 		ROWS_TEST(a_way_that_finds_no_memory_leaves_nothing_behind),
 	};

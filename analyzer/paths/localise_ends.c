@@ -1,0 +1,144 @@
+#include "analyzer/paths/localise_ends.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+localise_ends_release(struct localise_ends *ends)
+{
+	free(ends->names);
+	*ends = (struct localise_ends){ 0 };
+}
+
+/* Its place; ends->count: it is not there. */
+static size_t
+find(const struct localise_ends *ends, const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < ends->count; i++)
+		if (strlen(ends->names[i]) == len &&
+		    memcmp(ends->names[i], name, len) == 0)
+			break;
+	return i;
+}
+
+int
+localise_ends_set(struct localise_ends *ends, const char *name, bool is_bad)
+{
+	const size_t len = strlen(name), at = find(ends, name, len);
+
+	if (at < ends->count) {
+		if (!is_bad)
+			memmove(ends->names[at], ends->names[--ends->count],
+			    sizeof ends->names[at]);
+		return 0;
+	}
+	if (!is_bad)
+		return 0;
+	if (len == 0 || len >= LOCALISE_END_BYTES || at == LOCALISE_MAX_ENDS)
+		return -ENOBUFS;
+	if (ends->names == NULL)
+		ends->names = calloc(LOCALISE_MAX_ENDS, sizeof *ends->names);
+	if (ends->names == NULL)
+		return -ENOMEM;
+	memcpy(ends->names[ends->count++], name, len + 1);
+	return 0;
+}
+
+/* sample: "h1/r0>h9/r0:49153" up to len; a malformed one is to nobody. */
+static bool
+is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
+{
+	const char *to = memchr(sample, '>', len), *device, *end;
+
+	if (to == NULL)
+		return false;
+	to++;
+	len -= (size_t)(to - sample);
+	device = memchr(to, '/', len);
+	end = memrchr(to, ':', len);
+	if (device == NULL || end == NULL || end < device)
+		return false;
+	return find(ends, to, (size_t)(end - to)) < ends->count ||
+	       find(ends, to, (size_t)(device - to)) < ends->count;
+}
+
+struct samples { /* lost flows of a row */
+	uint64_t named, bad;
+	size_t len; /* of the others' text */
+};
+
+static struct samples
+read_samples(const struct localise_ends *ends, const char *from,
+    char others[LOCALISE_SAMPLES_BYTES])
+{
+	struct samples ret = { 0 };
+
+	others[0] = '\0';
+	for (from += strspn(from, " "); *from != '\0'; from += strspn(from, " ")) {
+		const size_t len = strcspn(from, " ");
+
+		ret.named++;
+		if (is_to_bad(ends, from, len)) {
+			ret.bad++;
+		} else if (ret.len + len + 2 < LOCALISE_SAMPLES_BYTES) {
+			if (ret.len > 0)
+				others[ret.len++] = ' ';
+			memcpy(others + ret.len, from, len);
+			ret.len += len;
+			others[ret.len] = '\0';
+		}
+		from += len;
+	}
+	return ret;
+}
+
+/* Takes bad/named of it, rather too much. Returns how many. */
+static uint64_t
+take_share(uint64_t *count, const struct samples *samples)
+{
+	const uint64_t taken =
+	    (*count * samples->bad + samples->named - 1) / samples->named;
+
+	*count -= taken;
+	return taken;
+}
+
+/* Up to so many. Returns how many. */
+static uint32_t
+take_flows(uint32_t *flows, uint64_t most)
+{
+	const uint32_t taken = *flows < most ? *flows : (uint32_t)most;
+
+	*flows -= taken;
+	return taken;
+}
+
+uint64_t
+localise_ends_leave_out(const struct localise_ends *ends, struct wire_path_row *row,
+    char others[LOCALISE_SAMPLES_BYTES])
+{
+	struct samples samples;
+	uint64_t taken, bad;
+
+	if (ends->count == 0 || row->samples == NULL)
+		return 0;
+	samples = read_samples(ends, row->samples, others);
+	if (samples.bad == 0)
+		return 0;
+	row->samples = others;
+	taken = take_share(&row->lost_forward, &samples) +
+		take_share(&row->lost_reverse, &samples) +
+		take_share(&row->lost_unknown, &samples);
+	row->sent -= taken;
+	/* Where all that are named are bad, so are those that are not. */
+	bad = samples.bad == samples.named ? UINT32_MAX : samples.bad;
+	take_flows(&row->flows_dead, bad);
+	bad -= take_flows(&row->flows_silent, bad);
+	take_flows(&row->flows_partial, bad);
+	take_flows(&row->flows, samples.bad);
+	return taken;
+}

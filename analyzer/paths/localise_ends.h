@@ -1,0 +1,44 @@
+/*
+ * localise_ends - RNICs and hosts that their own rack has found bad: what others lost
+ * to them is no path's fault. Pure.
+ *
+ * A rack leaves its own bad RNICs out of its rows; of those of other racks it knows
+ * only what it sees, and of an RNIC to which it sends a probe or two a second it cannot
+ * tell that it is dead.
+ */
+#ifndef ANALYZER_PATHS_LOCALISE_ENDS_H
+#define ANALYZER_PATHS_LOCALISE_ENDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/judge/part.h"
+#include "schemas/wire.h"
+
+#define LOCALISE_MAX_ENDS 256 /* of one rack; what is beyond is not left out */
+#define LOCALISE_END_BYTES (2 * RM_NAME_BYTES)
+#define LOCALISE_SAMPLES_BYTES \
+	4096 /* of a row's lost flows; what is beyond is dropped */
+
+struct localise_ends {                     /* of one rack; zeroed at first */
+	char (*names)[LOCALISE_END_BYTES]; /* "host/device", or "host" */
+	size_t count;
+};
+
+void localise_ends_release(struct localise_ends *ends);
+
+/* name: "host/device", or "host" for all its RNICs. It is bad now, or is not any more.
+ * -ENOBUFS: too many, or its name is too long; -ENOMEM: it counts as good. */
+int localise_ends_set(struct localise_ends *ends, const char *name, bool is_bad);
+
+/*
+ * Takes out of a row towards that rack what was lost to its bad ends, by the row's
+ * samples of lost flows: where only some of them are to bad ends, or not all lost flows
+ * are named, that share of the losses. row->samples: the others, in `samples`. Returns
+ * how many probes.
+ */
+uint64_t localise_ends_leave_out(const struct localise_ends *ends,
+    struct wire_path_row *row, char samples[LOCALISE_SAMPLES_BYTES]);
+
+#endif
