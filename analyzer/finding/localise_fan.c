@@ -128,6 +128,20 @@ add_parts(const struct localise_case *c, struct rm_observation *o,
 	}
 }
 
+/* A reply crosses both ToRs once more, for sure. Without that the uplinks of a ToR that
+ * loses one of a hundred would explain better than the ToR itself what is lost there or
+ * back: a reply may have crossed any of them. Of seconds that is too little to tell. */
+static void
+add_ends(const struct localise_case *c, struct rm_observation *o,
+    const struct localise_element *pair)
+{
+	for (size_t i = 0; c->slow && i < 2; i++) {
+		const struct localise_fan_part end = { pair->ends[i]->local, 1 };
+
+		add_part(o, &end);
+	}
+}
+
 int
 localise_fan_replies(struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)
@@ -137,6 +151,7 @@ localise_fan_replies(struct localise_case *c, struct rm_observation *o,
 	/* Over minutes two links, crossed both ways, would explain too well what a
 	 * switch loses that loses one of a hundred. */
 	o->first_stands = c->slow;
+	add_ends(c, o, pair);
 	fan = localise_fan(c, pair->ends[0], LOCALISE_FAN_UP);
 	if (fan == NULL)
 		return -ENOMEM;

@@ -19,6 +19,7 @@ const struct scenario_option marks_figures[MARK_FIGURES] = {
 	[MARK_PRECISION] = { "precision", 0, 0, 1, false, "at least, of a class" },
 	[MARK_F1] = { "f1", 0, 0, 1, false, "at least, of a class" },
 	[MARK_WRONG] = { "wrong", 0, 0, 1e6, true, "so many false openings at most, of a class" },
+	[MARK_NAMED] = { "named", 0, 0, 1e6, true, "so many openings at most, of a class, right or not" },
 };
 
 const struct scenario_option marks_times[MARK_TIMES] = {
@@ -119,6 +120,9 @@ mark_holds(const struct mark *mark, const struct score *score, double *ret)
 	case MARK_WRONG:
 		*ret = (double)row.wrong;
 		return *ret <= mark->limit;
+	case MARK_NAMED:
+		*ret = (double)row.named;
+		return *ret <= mark->limit;
 	case MARK_PRECISION:
 		*ret = row.precision;
 		return *ret >= mark->limit;
@@ -137,8 +141,9 @@ marks_tell(const struct marks *marks, const char *name, const struct score *scor
 {
 	for (size_t i = 0; i < marks->count; i++) {
 		const struct mark *mark = &marks->of[i];
-		const bool most =
-		    mark->class == MARKS_SECONDS || mark->figure == MARK_WRONG;
+		const bool most = mark->class == MARKS_SECONDS ||
+				  mark->figure == MARK_WRONG ||
+				  mark->figure == MARK_NAMED;
 		const char *class = marks_class_words[mark->class];
 		size_t figures;
 		const char *figure =

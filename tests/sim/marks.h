@@ -12,7 +12,14 @@
 
 #include "tests/sim/score.h"
 
-enum mark_figure { MARK_RECALL, MARK_PRECISION, MARK_F1, MARK_WRONG, MARK_FIGURES };
+enum mark_figure {
+	MARK_RECALL,
+	MARK_PRECISION,
+	MARK_F1,
+	MARK_WRONG,
+	MARK_NAMED,
+	MARK_FIGURES
+};
 enum mark_time { MARK_P50, MARK_P90, MARK_P99, MARK_TIMES };
 
 #define MARKS_SECONDS SCORE_CLASSES /* the class of times to verdict, of all truths */
