@@ -109,6 +109,8 @@ a_mark_holds_at_its_limit_and_not_beyond(void **state)
 	assert_false(holds(*state, "rnics: { f1: 0.51 }"));
 	assert_true(holds(*state, "rnics: { wrong: 1 }"));
 	assert_false(holds(*state, "rnics: { wrong: 0 }"));
+	assert_true(holds(*state, "rnics: { named: 2 }"));
+	assert_false(holds(*state, "rnics: { named: 1 }"));
 	assert_true(holds(*state, "seconds: { p99: 2 }"));
 	assert_false(holds(*state, "seconds: { p50: 1.9 }"));
 }
