@@ -406,8 +406,15 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       (uint64_t)row->flows_partial + row->flows_silent <= row->flows;
 }
 
+static int64_t
+lag_more(
+    const struct localise_lag *of, const struct wire_summary *summary, rm_mono_t now)
+{
+	return now.ns - (int64_t)summary->end_ns - of->least_ns;
+}
+
 /* A backlog is history, and no evidence of now. A clock that is wrong is wrong by the
- * same all the time. */
+ * same all the time, or was set, and then the monotonic one knows better. */
 static bool
 is_late(const struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
@@ -417,7 +424,9 @@ is_late(const struct localise *localise, struct localise_rack *rack,
 	const int64_t change = lag - rack->lag_ns;
 
 	rack->lag_ns = lag;
-	if (!localise->knows_wall || (lag > -ODD_LAG_NS && lag < ODD_LAG_NS)) {
+	if (!localise->knows_wall || (lag > -ODD_LAG_NS && lag < ODD_LAG_NS) ||
+	    (summary->end_ns != 0 && rack->lag.known &&
+		lag_more(&rack->lag, summary, now) < ODD_LAG_NS)) {
 		rack->odd_lags = 0;
 		return false;
 	}
@@ -428,22 +437,35 @@ is_late(const struct localise *localise, struct localise_rack *rack,
 	return rack->odd_lags < ODD_LAGS;
 }
 
-/* How much later than rows take its last summary came. What its wall clock is off by is
- * in its least lag, too; a network that has become slower is no news in the end. */
+/* So much later than rows take, if `more` than the least lag of late. A network that
+ * has become slower is no news in the end. */
 static int64_t
-late_ns(const struct localise *localise, struct localise_rack *rack)
+lag_note(struct localise_lag *of, int64_t more)
 {
-	const int64_t more = rack->lag_ns - rack->least_lag_ns;
-
-	if (!localise->knows_wall)
-		return 0;
-	if (!rack->knows_lag || more < 0) {
-		rack->knows_lag = true;
-		rack->least_lag_ns = rack->lag_ns;
+	if (!of->known || more < 0) {
+		of->least_ns = of->known ? of->least_ns + more : more;
+		of->known = true;
 		return 0;
 	}
-	rack->least_lag_ns += more / LAG_TURN;
+	of->least_ns += more / LAG_TURN;
 	return more > ROWS_TAKE_NS ? more - ROWS_TAKE_NS : 0;
+}
+
+/* How much later than rows take its last summary came. What clocks are off by is in
+ * their least lags, too. A wall clock that is set looks like it: no more is believed
+ * than the aggregator's monotonic one says. */
+static int64_t
+late_ns(const struct localise *localise, struct localise_rack *rack,
+    const struct wire_summary *summary, rm_mono_t now)
+{
+	int64_t late = INT64_MAX, wall;
+
+	if (summary->end_ns != 0)
+		late = lag_note(&rack->lag, lag_more(&rack->lag, summary, now));
+	if (!localise->knows_wall)
+		return 0;
+	wall = lag_note(&rack->wall_lag, rack->lag_ns - rack->wall_lag.least_ns);
+	return wall < late ? wall : late;
 }
 
 /* What others lose to RNICs that their own rack has found bad, it has told already. */
@@ -494,7 +516,7 @@ localise_summary(
 	int r;
 
 	if (summary->tor == NULL || !rm_name_valid(summary->tor) ||
-	    summary->end_wall_ns > INT64_MAX ||
+	    summary->end_wall_ns > INT64_MAX || summary->end_ns > INT64_MAX ||
 	    summary->paths_start_wall_ns > summary->end_wall_ns ||
 	    summary->start_wall_ns > summary->end_wall_ns) {
 		localise->counts.refused_rows += summary->path_count;
@@ -508,12 +530,14 @@ localise_summary(
 	if (rack->incarnation == summary->head.incarnation && rack->seq != 0 &&
 	    summary->head.seq <= rack->seq)
 		return 0;
+	if (rack->incarnation != summary->head.incarnation)
+		rack->lag = (struct localise_lag){ 0 };
 	rack->incarnation = summary->head.incarnation;
 	rack->seq = summary->head.seq;
 	rack->doubted = is_late(localise, rack, summary, now);
 	if (rack->doubted)
 		return 0;
-	late = late_ns(localise, rack);
+	late = late_ns(localise, rack, summary, now);
 	rack->heard = true;
 	rack->told_end = (rm_wall_t){ (int64_t)summary->end_wall_ns };
 	if (summary->path_count == 0)

@@ -60,6 +60,11 @@ struct localise_bin { /* of rows that came in LOCALISE_BIN_NS; saturating */
 	uint16_t forward, reverse, unknown;
 };
 
+struct localise_lag { /* of a rack's summaries behind now, give or take a constant */
+	bool known;
+	int64_t least_ns; /* of late */
+};
+
 struct localise_rack {
 	char tor[RM_NAME_BYTES];
 	struct localise_way *ways; /* by key */
@@ -79,8 +84,8 @@ struct localise_rack {
 	rm_mono_t swept;
 	rm_wall_t frame_end[2]; /* of the time that they cover */
 	int64_t frame_late[2];  /* so much later than rows take they came */
-	int64_t least_lag_ns;   /* of late */
-	bool knows_lag;
+	/* By the wall clocks; by its own monotonic one, while it lives. */
+	struct localise_lag wall_lag, lag;
 	rm_wall_t told_end; /* of the last summary, with rows or without */
 	UT_hash_handle hh;
 };

@@ -219,6 +219,7 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->services_start_wall_ns = from->services_start_wall_ns();
 	out->services = nullptr;
 	out->service_count = wire::count(from->services());
+	out->end_ns = from->end_ns();
 	get_rack_state(from->state(), out);
 }
 
@@ -245,7 +246,8 @@ try {
 		summary->end_wall_ns, summary->partial, summary->taken,
 		summary->windowed, summary->late, summary->invalid, summary->duplicate,
 		summary->agent_dropped, rows, rnics, summary->paths_start_wall_ns,
-		paths, state, summary->services_start_wall_ns, services);
+		paths, state, summary->services_start_wall_ns, services,
+		summary->end_ns);
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);

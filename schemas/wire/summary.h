@@ -113,6 +113,9 @@ struct wire_summary {
 	size_t service_count;
 	bool has_state;
 	struct wire_rack_state state;
+	/* Its end on its aggregator's monotonic clock, which nobody sets: only
+	 * differences within one life count. 0: an older aggregator. */
+	uint64_t end_ns;
 };
 
 struct wire_summary_view {

@@ -85,6 +85,7 @@ wire_make_summary(
 	summary.service_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < summary.service_count && !too_many; i++)
 		make_service_row(bytes, &services[i]);
+	summary.end_ns = fuzz_number(bytes);
 	return wire_write_summary(writer, &summary, out);
 }
 

@@ -420,6 +420,7 @@ flush(struct path_rows *rows, const struct path_rows_second *in, rm_mono_t end)
 	summary.start_wall_ns = (uint64_t)(wall_ns + rows->span_start.ns);
 	summary.paths_start_wall_ns = summary.start_wall_ns;
 	summary.end_wall_ns = (uint64_t)(wall_ns + end.ns);
+	summary.end_ns = (uint64_t)end.ns;
 	summary.path_count = path_build_rows(rows->build, &rows->span, in->roster,
 	    in->paths, &summary.paths, &rows->counts.refused_rows);
 	flow_counts_clear(&rows->span);

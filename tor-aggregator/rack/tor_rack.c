@@ -92,6 +92,7 @@ tor_rack_tell_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		.tor = roster_tor(rack->roster),
 		.start_wall_ns = (uint64_t)wall.ns,
 		.end_wall_ns = (uint64_t)wall.ns,
+		.end_ns = (uint64_t)now.ns,
 	};
 
 	if (!rack->settled || rm_mono_since(now, rack->state_checked) < RM_NS_PER_S)

@@ -520,6 +520,7 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 		    rm_mono_add(summary->rnics_due, summary->options.rnic_interval_ns);
 	if (something) {
 		out.end_wall_ns = end_of(summary, wall);
+		out.end_ns = (uint64_t)now.ns;
 		*ret = out;
 	}
 	return something;

@@ -91,6 +91,25 @@ expect_summary(const uint8_t *data, size_t len)
 	expect_state(&view.summary.state);
 }
 
+static int
+write_with_end(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_summary told = summary;
+
+	told.end_ns = 615;
+	return wire_write_summary(writer, &told, out);
+}
+
+static void
+expect_end(const uint8_t *data, size_t len)
+{
+	struct wire_summary_view view;
+
+	expect_summary(data, len);
+	assert_int_equal(wire_open_summary(&view, data, len), 0);
+	assert_int_equal(view.summary.end_ns, 615);
+}
+
 /* Fields of the forged tables. */
 enum { SUMMARY_HEAD, SUMMARY_PATHS = 14, SUMMARY_STATE, SUMMARY_FIELDS };
 
@@ -206,6 +225,7 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_SUMMARY, "summary_paths", write_summary, expect_summary },
+		{ WIRE_SUMMARY, "summary_end", write_with_end, expect_end },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
@@ -216,5 +236,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 1, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

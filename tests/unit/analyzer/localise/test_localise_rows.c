@@ -20,6 +20,10 @@ struct rows {
 	struct wire_writer *writer;
 	uint64_t seq;
 	int64_t now_ns;
+	int64_t set_back_ns; /* aggregators' wall clocks */
+	bool tells_end;      /* aggregators, of their monotonic clocks */
+	int64_t ahead_ns;    /* of ours: these */
+	uint64_t life;       /* of each aggregator */
 };
 
 static int
@@ -29,8 +33,10 @@ setup(void **state)
 	static struct rows rows;
 	const struct rm_verdict *verdicts;
 
-	rows =
-	    (struct rows){ .writer = wire_writer_new(), .now_ns = 100 * RM_NS_PER_S };
+	rows = (struct rows){ .writer = wire_writer_new(),
+		.now_ns = 100 * RM_NS_PER_S,
+		.ahead_ns = 7000 * RM_NS_PER_S,
+		.life = 77 };
 	if (rows.writer == NULL || localise_new(&options, &rows.localise) < 0)
 		return -1;
 	*state = &rows;
@@ -53,15 +59,17 @@ static int
 tell(struct rows *rows, const char *tor, uint64_t seq, int64_t ago_ns,
     const struct wire_path_row *paths, size_t count)
 {
-	const uint64_t end = (uint64_t)(WALL + rows->now_ns - ago_ns);
+	const int64_t end_ns = rows->now_ns - ago_ns;
+	const uint64_t end = (uint64_t)(WALL + end_ns - rows->set_back_ns);
 	const struct wire_summary summary = {
-		.head = { "agg", "r1", 77, seq },
+		.head = { "agg", "r1", rows->life, seq },
 		.tor = tor,
 		.start_wall_ns = end - (uint64_t)RM_NS_PER_S,
 		.end_wall_ns = end,
 		.paths_start_wall_ns = end - (uint64_t)RM_NS_PER_S,
 		.paths = paths,
 		.path_count = count,
+		.end_ns = rows->tells_end ? (uint64_t)(end_ns + rows->ahead_ns) : 0,
 	};
 	struct wire_summary_view view;
 	struct wire_bytes bytes;
@@ -168,9 +176,10 @@ a_clock_that_is_wrong_all_the_time_is_put_up_with(void **state)
 
 /* Two racks lose all over one link for five seconds; what their aggregators have told
  * meanwhile comes so much later, all of it then. Returns how late the verdict is said
- * to be. The clock of the second rack's aggregator is 3 s behind. */
+ * to be. The clock of the second rack's aggregator is 3 s behind. Both are set back
+ * then. */
 static int64_t
-late_after_a_hold_up_of(struct rows *rows, int seconds)
+late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 {
 	const struct wire_path_row good[] = {
 		{ .dst_tor = "tor2",
@@ -195,6 +204,8 @@ late_after_a_hold_up_of(struct rows *rows, int seconds)
 		const bool held = second >= 10 && second < 10 + seconds;
 		const int first = second == 10 + seconds ? 10 : second;
 
+		if (second == 10)
+			rows->set_back_ns = set_back_ns;
 		for (int told = first; !held && told <= second; told++) {
 			rows->seq++;
 			for (int i = 0; i < 2; i++)
@@ -216,14 +227,58 @@ late_after_a_hold_up_of(struct rows *rows, int seconds)
 static void
 what_was_told_late_is_judged_late_and_says_so(void **state)
 {
-	assert_in_range(
-	    late_after_a_hold_up_of(*state, 4), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
+	assert_in_range(late_after(*state, 4, 0), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
+}
+
+static void
+a_clock_that_is_set_back_makes_no_verdict_late(void **state)
+{
+	struct rows *rows = *state;
+
+	rows->tells_end = true;
+	assert_int_equal(late_after(rows, 0, 10 * RM_NS_PER_S), 0);
+}
+
+static void
+a_clock_that_is_set_far_back_hides_nothing(void **state)
+{
+	struct rows *rows = *state;
+
+	rows->tells_end = true;
+	assert_int_equal(late_after(rows, 0, 1000 * RM_NS_PER_S), 0);
+}
+
+static void
+a_hold_up_is_late_by_the_monotonic_clock_too(void **state)
+{
+	struct rows *rows = *state;
+
+	rows->tells_end = true;
+	assert_in_range(late_after(rows, 4, 0), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
+}
+
+/* Its monotonic clock is another one then. */
+static void
+an_aggregator_that_begins_anew_makes_no_verdict_late(void **state)
+{
+	struct rows *rows = *state;
+	const struct wire_path_row row = {
+		.dst_tor = "tor2", .path = VIA("tor1", "10.1.0.1", "tor2"), .sent = 8
+	};
+
+	rows->tells_end = true;
+	assert_int_equal(tell(rows, "tor1", 900, RM_NS_PER_S, &row, 1), 0);
+	assert_int_equal(tell(rows, "tor2", 900, RM_NS_PER_S, &row, 1), 0);
+	rows->now_ns += 4 * RM_NS_PER_S;
+	rows->ahead_ns = 0;
+	rows->life++;
+	assert_int_equal(late_after(rows, 0, 10 * RM_NS_PER_S), 0);
 }
 
 static void
 what_was_told_in_time_is_not_late_whatever_the_clocks_say(void **state)
 {
-	assert_int_equal(late_after_a_hold_up_of(*state, 0), 0);
+	assert_int_equal(late_after(*state, 0, 0), 0);
 }
 
 static void
@@ -598,6 +653,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		ROWS_TEST(late_and_repeated_summaries_count_nothing),
 		ROWS_TEST(what_was_told_late_is_judged_late_and_says_so),
+		ROWS_TEST(a_clock_that_is_set_back_makes_no_verdict_late),
+		ROWS_TEST(a_clock_that_is_set_far_back_hides_nothing),
+		ROWS_TEST(a_hold_up_is_late_by_the_monotonic_clock_too),
+		ROWS_TEST(an_aggregator_that_begins_anew_makes_no_verdict_late),
 		ROWS_TEST(what_was_told_in_time_is_not_late_whatever_the_clocks_say),
 		ROWS_TEST(ways_are_known_for_longer_where_rows_come_seldom),
 		ROWS_TEST(a_clock_that_is_wrong_all_the_time_is_put_up_with),

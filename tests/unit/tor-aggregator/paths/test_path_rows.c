@@ -106,6 +106,7 @@ emit(struct wire_summary *summary, void *arg)
 	w->row_count = summary->path_count;
 	w->start_ns = (int64_t)summary->paths_start_wall_ns - WALL;
 	w->end_ns = (int64_t)summary->end_wall_ns - WALL;
+	assert_int_equal(summary->end_ns, w->end_ns);
 	assert_string_equal(summary->tor, "t1");
 	assert_true(summary->path_count <= ROWS);
 	for (size_t i = 0; i < summary->path_count; i++) {

@@ -90,6 +90,7 @@ healthy_rows_wait_for_their_time_and_add_up(void **state)
 	assert_int_equal(out.rows[0].sent, 100);
 	assert_int_equal(out.start_wall_ns, WALL);
 	assert_int_equal(out.end_wall_ns, WALL + 10 * S);
+	assert_int_equal(out.end_ns, 10 * S);
 	assert_int_equal(
 	    rm_sketch_decode(sketch, out.rows[0].rtt.data, out.rows[0].rtt.len), 0);
 	assert_int_equal(rm_sketch_count(sketch), 100);
