@@ -7,6 +7,7 @@
 #include "schemas/wire/text.h"
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window_pair.h"
 
 /* Results arrive up to this much out of the order in which they were sent. */
 #define DISORDER_NS (2 * RM_NS_PER_S)
@@ -68,6 +69,12 @@ concern_touches(const struct concern *concern, const struct roster_rnic *src,
 	return concern->everybody;
 }
 
+static uint32_t
+took_ns(const struct ring_result *result)
+{
+	return window_took_ns(result->flags, result->rtt_ns, result->round_trip_ns);
+}
+
 static void
 add_sample(struct rm_evidence *evidence, const struct ring_result *result,
     const struct roster_rnic *src, const struct roster_rnic *dst)
@@ -83,8 +90,24 @@ add_sample(struct rm_evidence *evidence, const struct ring_result *result,
 	};
 	snprintf(sample->from, sizeof(sample->from), "%s/%s", src->host, src->device);
 	snprintf(sample->to, sizeof(sample->to), "%s/%s", dst->host, dst->device);
-	snprintf(sample->outcome, sizeof(sample->outcome), "%s",
-	    wire_outcome_word(result->outcome));
+	if (result->outcome == WIRE_NO_REPLY)
+		snprintf(sample->outcome, sizeof(sample->outcome), "%s",
+		    wire_outcome_word(result->outcome));
+	else
+		snprintf(sample->outcome, sizeof(sample->outcome), "%.10s, %u ms",
+		    wire_outcome_word(result->outcome),
+		    (unsigned)(took_ns(result) / RM_NS_PER_MS));
+}
+
+/* The probes that a kind is told for. */
+static bool
+shows(const struct ring_result *result, enum rm_kind kind)
+{
+	if (result->outcome == WIRE_NO_REPLY)
+		return true;
+	return kind == RM_KIND_RNIC_LATE &&
+	       window_is_timed(result->outcome, result->stamp_source) &&
+	       took_ns(result) >= WINDOW_SLOW_NS;
 }
 
 void
@@ -93,11 +116,13 @@ evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
 {
 	struct concern concerns[MAX_VERDICTS];
 	size_t open = count < MAX_VERDICTS ? count : MAX_VERDICTS;
+	bool any_late = false;
 
 	count = open;
 	for (size_t v = 0; v < count; v++) {
 		concern_init(&concerns[v], &verdicts[v], roster);
 		verdicts[v].evidence.sample_count = 0;
+		any_late |= verdicts[v].kind == RM_KIND_RNIC_LATE;
 	}
 	for (size_t i = 0; i < EVIDENCE_MAX_SCANNED && open > 0; i++) {
 		const struct ring_result *result = ring_get(ring, i);
@@ -105,7 +130,8 @@ evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
 
 		if (result == NULL || rm_mono_since(since, result->sent) > DISORDER_NS)
 			return;
-		if (result->outcome != WIRE_NO_REPLY || result->sent.ns < since.ns)
+		if (result->sent.ns < since.ns ||
+		    (result->outcome != WIRE_NO_REPLY && !any_late))
 			continue;
 		src = roster_find(roster,
 		    (struct wire_rnic_id){ result->src_guid, result->src_port_num });
@@ -115,6 +141,7 @@ evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
 			struct rm_evidence *evidence = &verdicts[v].evidence;
 
 			if (evidence->sample_count == RM_EVIDENCE_SAMPLES ||
+			    !shows(result, verdicts[v].kind) ||
 			    !concern_touches(&concerns[v], src, dst))
 				continue;
 			add_sample(evidence, result, src, dst);

@@ -22,7 +22,7 @@ struct roster_rnic;
 bool evidence_concerns(const struct rm_part *part, const struct roster_rnic *member);
 
 /* Fills the samples of each verdict with the newest unanswered probes that touch
- * its part and were sent since `since`. */
+ * its part and were sent since `since`; of what is late also with slow ones. */
 void evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
     const struct ring *ring, const struct roster *roster, rm_mono_t since);
 

@@ -1,6 +1,7 @@
 #include "tor-aggregator/judge/rack_judge.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -265,34 +266,113 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	    "one of the two is at fault, and no other probes tell which");
 }
 
+/* What is said of this RNIC already, or of its host: that all of it is late; or NULL.
+ */
+static struct rm_verdict *
+verdict_of(struct rack_judge *judge, const struct rack *rack, size_t member)
+{
+	const struct rack_member *of = &rack->members[member];
+
+	for (size_t i = judge->verdict_count; i-- > 0;) {
+		struct rm_verdict *verdict = &judge->verdicts[i];
+
+		if (rm_rnic_id_equal(verdict->rnic, of->id) ||
+		    (verdict->part.type == RM_PART_HOST &&
+			verdict->kind == RM_KIND_RNIC_LATE &&
+			strcmp(verdict->part.name, of->host) == 0))
+			return verdict;
+	}
+	return NULL;
+}
+
+static void
+add_loss_in_words(
+    const char *whose, const struct rm_evidence *loss, struct rm_evidence *evidence)
+{
+	const struct rm_leg_counts *to = &loss->to_part, *from = &loss->from_part;
+	const size_t len = strlen(evidence->observed);
+	char figures[48] = "";
+
+	if (to->sent + from->sent > 0)
+		snprintf(figures, sizeof figures, " %" PRIu64 " of %" PRIu64,
+		    to->sent - to->arrived + from->sent - from->arrived,
+		    to->sent + from->sent);
+	snprintf(evidence->observed + len, sizeof evidence->observed - len,
+	    "; and %.63s loses%s packets", whose, figures);
+}
+
+/* To what is said of one that is late: what it loses, too. */
+static void
+add_loss(const struct rack *rack, const struct rack_slow_named *named,
+    struct rm_verdict *verdict)
+{
+	const struct rm_evidence *loss = &named->verdict.evidence;
+	struct rm_evidence *evidence = &verdict->evidence;
+	char name[RACK_MEMBER_NAME_BYTES];
+
+	rack_member_name(rack, named->member, name);
+	if (verdict->part.type == RM_PART_HOST) {
+		add_loss_in_words(name, loss, evidence);
+		return;
+	}
+	add_loss_in_words("it", loss, evidence);
+	evidence->window_ns = loss->window_ns;
+	evidence->way = loss->way;
+	evidence->to_part = loss->to_part;
+	evidence->from_part = loss->from_part;
+	evidence->outside = loss->outside;
+	evidence->others = loss->others;
+}
+
+static bool
+is_loss_of_late(const struct rack_judge *judge, const struct rack_slow_named *named,
+    const struct rm_verdict *verdict)
+{
+	return judge->lates[named->member].says != RACK_LATE_NOTHING &&
+	       verdict->kind == RM_KIND_RNIC_LATE &&
+	       named->verdict.kind == RM_KIND_RNIC_LOSSY &&
+	       named->other == RACK_NO_OTHER;
+}
+
 /* Of a member that the last second named too, only if it says the same: there is more
- * of it here. One that took no probe just now lost them whole, and no share. Of one
+ * of it here; or that it is late, which stands with what it loses, unless it was lossy
+ * a moment ago. One that took no probe just now lost them whole, and no share. Of one
  * whose port is down nothing but that is said. */
 static void
 slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
 {
-	const struct rack_suspect suspect = { .member = named->member,
-		.other = named->other };
+	const size_t member = named->member;
+	const struct rack_suspect suspect = { .member = member, .other = named->other };
+	const enum rm_kind was = judge->suspects[member].named;
 	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count];
 
-	if (judge->excused[named->member] ||
-	    (judge->suspects[named->member].refused > 0 &&
-		named->verdict.kind == RM_KIND_RNIC_LOSSY))
+	if (judge->excused[member] || (judge->suspects[member].refused > 0 &&
+					  named->verdict.kind == RM_KIND_RNIC_LOSSY))
 		return;
-	if (judge->member_health[named->member] == RM_HEALTH_BAD) {
-		while (verdict > judge->verdicts)
-			if (rm_rnic_id_equal((--verdict)->rnic, named->verdict.rnic))
-				break;
-		if (!rm_rnic_id_equal(verdict->rnic, named->verdict.rnic) ||
-		    verdict->kind != named->verdict.kind)
+	if (judge->member_health[member] == RM_HEALTH_BAD) {
+		verdict = verdict_of(judge, rack, member);
+		if (verdict == NULL)
 			return;
+		if (is_loss_of_late(judge, named, verdict)) {
+			if (was != RM_KIND_RNIC_LOSSY ||
+			    verdict->part.type == RM_PART_HOST) {
+				add_loss(rack, named, verdict);
+				return;
+			}
+		} else if (verdict->kind != named->verdict.kind) {
+			return;
+		}
 	} else {
 		judge->verdict_count++;
 	}
 	*verdict = named->verdict;
 	rack_suspect_name(rack, &suspect, &verdict->part);
-	judge->member_health[named->member] = RM_HEALTH_BAD;
+	if (judge->lates[member].says == RACK_LATE_RNIC &&
+	    verdict->evidence.observed[0] == '\0')
+		rack_late_words(
+		    rack, &judge->legs, judge->lates, member, &verdict->evidence);
+	judge->member_health[member] = RM_HEALTH_BAD;
 	if (named->other != RACK_NO_OTHER)
 		judge->member_health[named->other] = RM_HEALTH_BAD;
 }
@@ -337,47 +417,63 @@ judge_ports(struct rack_judge *judge, const struct rack *rack,
 	}
 }
 
-#define LATE_WINDOWS 4        /* before it is told */
-#define LATE_ABSENT_WINDOWS 8 /* before it is not told any more */
-
-/* True: it is late, and has been for long enough. */
-static bool
-note_late(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
+static void
+late_verdict(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, size_t member)
 {
-	if (late) {
-		if (memory->late++ == 0)
-			memory->late_since = start;
-		memory->late_absent = 0;
-		return memory->late >= LATE_WINDOWS;
+	const bool host = judge->lates[member].says == RACK_LATE_HOST;
+	const struct rack_suspect suspect = { .member = member,
+		.other = RACK_NO_OTHER };
+	struct rm_verdict *verdict =
+	    new_verdict(judge, window, host ? RM_PART_HOST : RM_PART_RNIC,
+		RM_KIND_RNIC_LATE, rack_suspect_confidence(RACK_LOSS_SURE));
+	struct rm_evidence *evidence = &verdict->evidence;
+
+	evidence->window_start = judge->suspects[member].late_since;
+	if (host) {
+		snprintf(verdict->part.name, sizeof(verdict->part.name), "%.63s",
+		    rack->members[member].host);
+	} else {
+		rack_suspect_name(rack, &suspect, &verdict->part);
+		verdict->rnic = rack->members[member].id;
+		rack_evidence_of_member(rack, &judge->legs, &judge->blame,
+		    judge->tallies, member, RM_KIND_RNIC_LATE, judge->witnesses,
+		    evidence);
 	}
-	if (memory->late < LATE_WINDOWS || ++memory->late_absent >= LATE_ABSENT_WINDOWS)
-		memory->late = 0;
-	return false;
+	rack_late_evidence(
+	    rack, &judge->legs, judge->lates, member, judge->witnesses, evidence);
 }
 
-/* Who loses packets, too, is told for that. */
+/* Who loses so many packets that a second shows it is told for that, and that it is
+ * late in words. A host is told once. */
 static void
 judge_late(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
 {
+	for (size_t i = 0; i < rack->member_count; i++)
+		judge->unsteady[i] = judge->member_health[i] == RM_HEALTH_BAD;
 	rack_late_count(&judge->legs, judge->lates);
+	rack_late_judge(
+	    rack, &judge->legs, start, judge->unsteady, judge->suspects, judge->lates);
 	for (size_t i = 0; i < rack->member_count; i++) {
-		const struct rack_suspect suspect = { .member = i,
-			.other = RACK_NO_OTHER };
-		struct rack_suspect_memory *memory = &judge->suspects[i];
-		struct rm_verdict *verdict;
+		struct rm_verdict *said = verdict_of(judge, rack, i);
+		bool again = false;
 
-		if (!note_late(
-			memory, rack_late_is(&judge->legs, judge->lates, i), start) ||
-		    judge->member_health[i] == RM_HEALTH_BAD)
+		if (judge->lates[i].says == RACK_LATE_NOTHING)
 			continue;
-		verdict = new_verdict(judge, window, RM_PART_RNIC, RM_KIND_RNIC_LATE,
-		    rack_suspect_confidence(RACK_LOSS_SURE));
-		verdict->rnic = rack->members[i].id;
-		verdict->evidence.window_start = memory->late_since;
-		rack_suspect_name(rack, &suspect, &verdict->part);
-		rack_late_evidence(&judge->legs, judge->lates, i, &verdict->evidence);
+		if (said != NULL && said->kind == RM_KIND_RNIC_LOSSY &&
+		    said->evidence.observed[0] == '\0')
+			rack_late_words(
+			    rack, &judge->legs, judge->lates, i, &said->evidence);
+		if (judge->member_health[i] == RM_HEALTH_BAD)
+			continue;
 		judge->member_health[i] = RM_HEALTH_BAD;
+		for (size_t k = 0; k < i; k++)
+			again |=
+			    judge->lates[k].says == RACK_LATE_HOST &&
+			    rack->members[k].host_index == rack->members[i].host_index;
+		if (!again)
+			late_verdict(judge, rack, window, i);
 	}
 }
 

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "rackmesh/judge/verdict.h"
+#include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_legs.h"
 #include "tor-aggregator/suspect/rack_pair.h"
+#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window_pair.h"
 
 #define MIN_TIMED 2
@@ -15,6 +18,11 @@
 #define MIN_LATE 3  /* pairs of the member: two go with each of its peers */
 #define MIN_QUICK 2 /* its peers that are quick with others */
 #define MOST_PART 2 /* of the members: as many are late as are not */
+#define HALF_PART 8 /* of a window's probes, at least, in either half of it */
+
+#define WINDOWS 4        /* before it is told */
+#define ABSENT_WINDOWS 8 /* before it is not told any more */
+#define MAX_RULED_OUT 3
 
 static bool
 is_told(const struct rack_pair *pair)
@@ -33,6 +41,8 @@ count_end(struct rack_late *late, const struct rack_pair *pair)
 {
 	late->timed += pair->timed;
 	late->slow += pair->slow;
+	late->newer += pair->newest_sent;
+	late->older += pair->sent - pair->newest_sent;
 	late->late += is_slow(pair);
 	late->well += (double)pair->slow <= WELL_SHARE * (double)pair->timed;
 }
@@ -52,6 +62,15 @@ rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
 	}
 }
 
+/* A moment after it began to be probed the whole window is that moment. */
+static bool
+is_filled(const struct rack_late *late)
+{
+	const uint64_t all = late->older + late->newer;
+
+	return HALF_PART * late->older >= all && HALF_PART * late->newer >= all;
+}
+
 /* What only others have timed may be its host's slowness in answering. */
 static bool
 may_be(const struct rack_late *late)
@@ -64,7 +83,7 @@ rack_late_is(const struct rack_legs *legs, const struct rack_late *lates, size_t
 {
 	size_t quick = 0, suspects = 0;
 
-	if (!may_be(&lates[member]))
+	if (!may_be(&lates[member]) || !is_filled(&lates[member]))
 		return false;
 	for (size_t i = 0; i < legs->members; i++) {
 		suspects += may_be(&lates[i]);
@@ -73,24 +92,163 @@ rack_late_is(const struct rack_legs *legs, const struct rack_late *lates, size_t
 	return quick >= MIN_QUICK && MOST_PART * suspects < legs->members;
 }
 
-void
-rack_late_evidence(const struct rack_legs *legs, const struct rack_late *lates,
-    size_t member, struct rm_evidence *evidence)
+/* True: it is late, and has been for long enough. */
+static bool
+note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 {
-	uint64_t timed = 0, slow = 0;
+	if (late) {
+		if (memory->late++ == 0)
+			memory->late_since = start;
+		memory->late_absent = 0;
+		return memory->late >= WINDOWS;
+	}
+	if (memory->late < WINDOWS || ++memory->late_absent >= ABSENT_WINDOWS) {
+		memory->late = 0;
+		memory->late_alone = false;
+	}
+	return false;
+}
 
+/* One that is about to be told: of its host, if all that the others time of it are
+ * late; then the last of them is waited for. */
+static enum rack_late_says
+say(const struct rack *rack, const struct rack_suspect_memory *memories,
+    const struct rack_late *lates, size_t member)
+{
+	size_t count = 0;
+	bool wait = false;
+
+	for (size_t i = 0; i < rack->member_count; i++) {
+		if (rack->members[i].host_index != rack->members[member].host_index ||
+		    lates[i].timed == 0)
+			continue;
+		if (memories[i].late == 0 || memories[i].late_alone)
+			return RACK_LATE_RNIC;
+		wait |= memories[i].late < WINDOWS;
+		count++;
+	}
+	if (count < 2)
+		return RACK_LATE_RNIC;
+	return wait ? RACK_LATE_NOTHING : RACK_LATE_HOST;
+}
+
+void
+rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
+    rm_wall_t window_start, const bool *bad, struct rack_suspect_memory *memories,
+    struct rack_late *lates)
+{
+	for (size_t i = 0; i < rack->member_count; i++) {
+		lates[i].says =
+		    note(&memories[i], rack_late_is(legs, lates, i), window_start)
+			? RACK_LATE_RNIC
+			: RACK_LATE_NOTHING;
+		/* What is worse is of the RNIC. */
+		memories[i].late_alone |= memories[i].late > 0 && bad[i];
+	}
+	for (size_t i = 0; i < rack->member_count; i++) {
+		if (lates[i].says == RACK_LATE_NOTHING)
+			continue;
+		lates[i].says = say(rack, memories, lates, i);
+		memories[i].late_alone |= lates[i].says == RACK_LATE_RNIC;
+	}
+}
+
+static bool
+is_of(const struct rack *rack, const struct rack_late *lates, size_t of, size_t member)
+{
+	return member == of ||
+	       (lates[of].says == RACK_LATE_HOST &&
+		   rack->members[member].host_index == rack->members[of].host_index);
+}
+
+/* Of those who are not late; peer: one of them, or SIZE_MAX. */
+static void
+count_others(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_late *lates, size_t of, size_t peer, struct rack_late *ret)
+{
+	*ret = (struct rack_late){ 0 };
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		if (!is_told(pair) || pair->src == member || pair->dst == member ||
-		    may_be(&lates[pair->src]) || may_be(&lates[pair->dst]))
+		if (!is_told(pair) || is_of(rack, lates, of, pair->src) ||
+		    is_of(rack, lates, of, pair->dst) || may_be(&lates[pair->src]) ||
+		    may_be(&lates[pair->dst]) ||
+		    (peer != SIZE_MAX && pair->src != peer && pair->dst != peer))
 			continue;
-		timed += pair->timed;
-		slow += pair->slow;
+		ret->timed += pair->timed;
+		ret->slow += pair->slow;
 	}
+}
+
+static void
+rule_out(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_late *lates, size_t of, const bool *witnesses,
+    struct rm_evidence *evidence)
+{
+	evidence->ruled_out_count = 0;
+	for (size_t i = 0;
+	     i < rack->member_count && evidence->ruled_out_count < MAX_RULED_OUT; i++) {
+		char name[RACK_MEMBER_NAME_BYTES];
+		struct rack_late others;
+
+		if (!witnesses[i] || lates[i].well == 0)
+			continue;
+		count_others(rack, legs, lates, of, i, &others);
+		if ((double)others.slow > WELL_SHARE * (double)others.timed)
+			continue;
+		rack_member_name(rack, i, name);
+		snprintf(evidence->ruled_out[evidence->ruled_out_count++],
+		    RM_EVIDENCE_TEXT,
+		    "%s: %" PRIu64 " of %" PRIu64
+		    " of its round trips with the others took so long",
+		    name, others.slow, others.timed);
+	}
+}
+
+void
+rack_late_words(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_late *lates, size_t member, struct rm_evidence *evidence)
+{
+	struct rack_late all = { 0 }, others;
+	char whom[40] = "it";
+	unsigned count = 0;
+
+	for (size_t i = 0; i < rack->member_count; i++) {
+		if (!is_of(rack, lates, member, i) || lates[i].timed == 0)
+			continue;
+		all.timed += lates[i].timed;
+		all.slow += lates[i].slow;
+		count++;
+	}
+	count_others(rack, legs, lates, member, SIZE_MAX, &others);
+	if (lates[member].says == RACK_LATE_HOST)
+		snprintf(whom, sizeof(whom), "all %u of its RNICs here", count);
 	snprintf(evidence->observed, sizeof(evidence->observed),
-	    "%" PRIu64 " of %" PRIu64 " round trips with it took %d ms or longer, and "
+	    "%" PRIu64 " of %" PRIu64 " round trips with %s took %d ms or longer, and "
 	    "%" PRIu64 " of %" PRIu64 " between the others",
-	    lates[member].slow, lates[member].timed,
-	    (int)(WINDOW_SLOW_NS / RM_NS_PER_MS), slow, timed);
+	    all.slow, all.timed, whom, (int)(WINDOW_SLOW_NS / RM_NS_PER_MS),
+	    others.slow, others.timed);
+}
+
+void
+rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
+    const struct rack_late *lates, size_t member, bool *witnesses,
+    struct rm_evidence *evidence)
+{
+	memset(witnesses, 0, rack->member_count * sizeof(*witnesses));
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+		bool src;
+
+		if (!is_told(pair))
+			continue;
+		src = is_of(rack, lates, member, pair->src);
+		if (src != is_of(rack, lates, member, pair->dst))
+			witnesses[src ? pair->dst : pair->src] = true;
+	}
+	evidence->peers = 0;
+	for (size_t i = 0; i < rack->member_count; i++)
+		evidence->peers += witnesses[i];
+	rack_late_words(rack, legs, lates, member, evidence);
+	rule_out(rack, legs, lates, member, witnesses, evidence);
 }

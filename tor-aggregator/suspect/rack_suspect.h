@@ -28,6 +28,7 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	unsigned unable, mtu, port_down;
 	unsigned late, late_absent; /* windows in a row; since it was, if it is told */
 	rm_wall_t late_since;       /* start of the first of them */
+	bool late_alone;            /* it was told of the RNIC, and not of its host */
 	unsigned refused; /* windows left in which longer ones hold probes it refused */
 	rm_wall_t port_since;    /* start of the first window with its port down */
 	unsigned port_after_tor; /* windows left in which it comes back with its ToR */

@@ -121,24 +121,6 @@ add_size(struct window_large *large, const struct wire_result *result)
 	}
 }
 
-/* By the prober's own clock it may be a host that is slow. */
-static bool
-is_timed(const struct wire_result *result)
-{
-	return (result->outcome == WIRE_OK || result->outcome == WIRE_LATE_REPLY) &&
-	       result->stamp_source != WIRE_STAMP_USER;
-}
-
-/* In the network, where the responder's share is known. */
-static bool
-is_slow(const struct wire_result *result)
-{
-	const uint32_t took =
-	    result->flags & WIRE_SPLIT ? result->rtt_ns : result->round_trip_ns;
-
-	return is_timed(result) && took >= WINDOW_SLOW_NS;
-}
-
 enum window_says
 window_add(struct window *window, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, uint32_t dst)
@@ -160,8 +142,11 @@ window_add(struct window *window, rm_mono_t sent, const struct wire_result *resu
 	if (pair == NULL)
 		return WINDOW_REFUSED;
 	pair->outcomes[result->outcome]++;
-	pair->timed += is_timed(result);
-	pair->slow += is_slow(result);
+	if (window_is_timed(result->outcome, result->stamp_source)) {
+		pair->timed++;
+		pair->slow += window_took_ns(result->flags, result->rtt_ns,
+				  result->round_trip_ns) >= WINDOW_SLOW_NS;
+	}
 	pair->kind = result->kind;
 	add_size(&pair->large, result);
 	return WINDOW_COUNTED;

@@ -21,6 +21,21 @@ struct window_large {
 /* A round trip that took so long: no fabric does that, whatever its queues hold. */
 #define WINDOW_SLOW_NS (100 * RM_NS_PER_MS)
 
+/* By the prober's own clock it may be a host that is slow. */
+static inline bool
+window_is_timed(uint8_t outcome, uint8_t stamp_source)
+{
+	return (outcome == WIRE_OK || outcome == WIRE_LATE_REPLY) &&
+	       stamp_source != WIRE_STAMP_USER;
+}
+
+/* In the network, where the responder's share is known. */
+static inline uint32_t
+window_took_ns(uint8_t flags, uint32_t rtt_ns, uint32_t round_trip_ns)
+{
+	return flags & WIRE_SPLIT ? rtt_ns : round_trip_ns;
+}
+
 struct window_pair { /* sums over the judged window; src is always a member */
 	uint32_t src, dst;
 	uint8_t kind;              /* enum wire_probe_kind of the latest result */

@@ -35,6 +35,7 @@ struct rack_fixture {
 	enum rm_kind last_kind;
 	size_t last_samples;
 	int64_t last_late_ns;
+	struct rm_evidence last_evidence;
 	struct wire_focus last_focus;
 	uint64_t summary_sent, summary_lost, summary_forward, summary_bad_rows;
 };
@@ -61,6 +62,7 @@ fixture_incident(struct tor_rack *rack, enum rm_incident_event event,
 	f->last_kind = incident->verdict.kind;
 	f->last_samples = incident->verdict.evidence.sample_count;
 	f->last_late_ns = incident->verdict.evidence.late_ns;
+	f->last_evidence = incident->verdict.evidence;
 }
 
 static inline void

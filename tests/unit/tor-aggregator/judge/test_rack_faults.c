@@ -90,6 +90,87 @@ an_rnic_that_delays_all_is_named_late_and_nobody_else(void **state)
 	one_fault("too late", SIM_RNIC_TOO_LATE, true);
 }
 
+/* One RNIC is late and loses so much of what it sends. Every window says at most one
+ * thing, of this RNIC; returns in how many both was said. */
+static unsigned
+late_and_lossy(unsigned seed, double share)
+{
+	struct run run = run_new("late and lossy", 8, seed);
+	const int64_t from_ns = 3 * RM_NS_PER_S, end_ns = 25 * RM_NS_PER_S;
+	unsigned told = 0;
+
+	run_begin(&run);
+	sim_add_fault(
+	    run.sim, (struct sim_fault){ SIM_RNIC_LATE, 3, from_ns, end_ns, 0 });
+	sim_add_fault(run.sim,
+	    (struct sim_fault){ SIM_RNIC_LOSES_SENT, 3, from_ns, end_ns, share });
+	for (int64_t now_ns = 0; now_ns < end_ns;) {
+		struct rack_judgement judgement;
+		const struct rm_verdict *verdict;
+		bool loses, late;
+
+		if (sim_step(run.sim, &now_ns, &judgement) < 0 ||
+		    judgement.verdict_count == 0)
+			continue;
+		assert_int_equal(judgement.verdict_count, 1);
+		verdict = &judgement.verdicts[0];
+		assert_string_equal(verdict->part.name, "h3/r0");
+		late = strstr(verdict->evidence.observed, "round trips") != NULL;
+		loses = verdict->evidence.way == RM_WAY_SEND &&
+			verdict->evidence.from_part.arrived <
+			    verdict->evidence.from_part.sent;
+		assert_true(verdict->kind == RM_KIND_RNIC_LATE ||
+			    verdict->kind == RM_KIND_RNIC_LOSSY);
+		told += late && loses;
+	}
+	run_end(&run);
+	return told;
+}
+
+static void
+what_a_late_rnic_loses_is_told_too(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+		/* Of 88 windows; a tenth takes five seconds. */
+		assert_in_range(late_and_lossy(seed, 0.1), 40, 88);
+		assert_in_range(late_and_lossy(seed, 0.2), 40, 88);
+		assert_in_range(late_and_lossy(seed, 0.4), 60, 88);
+	}
+}
+
+static void
+a_host_all_of_whose_rnics_are_late_is_one_verdict(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+		struct run run = run_new("a late host", 8, seed);
+		const int64_t end_ns = 8 * RM_NS_PER_S;
+		unsigned told = 0;
+		int64_t from_ns;
+
+		run.options.rnics_per_host = 2;
+		run_begin(&run);
+		from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
+		for (size_t i = 2; i < 4; i++)
+			sim_add_fault(run.sim,
+			    (struct sim_fault){ SIM_RNIC_LATE, i, from_ns, end_ns, 0 });
+		for (int64_t now_ns = 0; now_ns < end_ns;) {
+			struct rack_judgement judgement;
+
+			if (sim_step(run.sim, &now_ns, &judgement) < 0)
+				continue;
+			assert_true(judgement.verdict_count <= 1);
+			if (judgement.verdict_count == 0)
+				continue;
+			told += judgement.verdicts[0].part.type == RM_PART_HOST;
+			assert_int_equal(judgement.verdicts[0].kind, RM_KIND_RNIC_LATE);
+		}
+		assert_true(told > 0);
+		run_end(&run);
+	}
+}
+
 static void
 an_rnic_whose_own_host_cannot_send_is_down(void **state)
 {
@@ -348,6 +429,8 @@ main(void)
 		cmocka_unit_test(
 		    an_rnic_that_takes_replies_and_no_probes_is_named_and_nobody_else),
 		cmocka_unit_test(an_rnic_that_delays_all_is_named_late_and_nobody_else),
+		cmocka_unit_test(what_a_late_rnic_loses_is_told_too),
+		cmocka_unit_test(a_host_all_of_whose_rnics_are_late_is_one_verdict),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_is_down),
 		cmocka_unit_test(a_dead_tor_is_one_verdict_and_no_rnic_is_blamed),
 		cmocka_unit_test(dead_uplinks_blame_nobody_in_the_rack),

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -82,6 +83,55 @@ one_dead_rnic_is_found_named_and_resolved(void **state)
 	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
 	assert_int_equal(f->resolved, 1);
 	assert_int_equal(f->opened, 1);
+	finish(f);
+}
+
+/* All are answered; round trips with one of them take 400 ms. */
+static void
+probe_late(struct rack_fixture *f, size_t members, size_t late)
+{
+	struct wire_result results[FIXTURE_MAX];
+
+	f->now.ns += 50 * MS;
+	for (size_t src = 0; src < members; src++) {
+		size_t count = 0;
+
+		for (size_t dst = 0; dst < members; dst++) {
+			if (dst == src)
+				continue;
+			results[count] =
+			    fixture_result(f, src, 0x100 + dst, 500 * MS, WIRE_OK);
+			if (src == late || dst == late)
+				results[count].rtt_ns = 400 * MS;
+			count++;
+		}
+		assert_int_equal(
+		    fixture_batch(f, src, ++f->seq[src], results, count), 0);
+	}
+	fixture_tick(f);
+}
+
+static void
+a_late_rnic_is_shown_by_probes_that_took_long(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	for (int i = 0; i < 60; i++)
+		probe_late(f, 4, 2);
+	assert_int_equal(f->opened, 1);
+	assert_string_equal(f->last_part, "h2/r0");
+	assert_int_equal(f->last_kind, RM_KIND_RNIC_LATE);
+	assert_int_equal(f->last_evidence.peers, 3);
+	assert_true(f->last_evidence.ruled_out_count > 0);
+	assert_int_equal(f->last_samples, RM_EVIDENCE_SAMPLES);
+	for (size_t i = 0; i < f->last_samples; i++) {
+		const struct rm_evidence_sample *sample = &f->last_evidence.samples[i];
+
+		assert_string_equal(sample->outcome, "ok, 400 ms");
+		assert_true(strcmp(sample->from, "h2/r0") == 0 ||
+			    strcmp(sample->to, "h2/r0") == 0);
+	}
 	finish(f);
 }
 
@@ -419,6 +469,7 @@ main(void)
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
 		cmocka_unit_test(the_dead_are_no_loss_of_those_that_talk_to_them),
 		cmocka_unit_test(the_mesh_shows_which_pairs_lose),
+		cmocka_unit_test(a_late_rnic_is_shown_by_probes_that_took_long),
 		cmocka_unit_test(what_is_judged_late_says_how_late),
 		cmocka_unit_test(traffic_counts_every_second_once),
 		cmocka_unit_test(

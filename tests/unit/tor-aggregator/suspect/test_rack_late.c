@@ -11,15 +11,24 @@
 #include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/suspect/rack_legs.h"
 #include "tor-aggregator/suspect/rack_pair.h"
+#include "tor-aggregator/suspect/rack_suspect.h"
+#include "tor-aggregator/window/rack_view.h"
 
 #define MEMBERS 8
 #define TIMED 20 /* round trips of a pair */
+#define PER_HOST 2
 
 struct rack_of_8 {
 	struct rack_pair pairs[MEMBERS * MEMBERS];
 	struct rack_legs legs;
 	struct rack_late lates[MEMBERS];
+	struct rack_member members[MEMBERS];
+	struct rack rack;
+	struct rack_suspect_memory memories[MEMBERS];
+	bool bad[MEMBERS], witnesses[MEMBERS];
 };
+
+static const char *const hosts[] = { "h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7" };
 
 /* Every member probes every other one; those with a bit in `late` delay all. */
 static void
@@ -28,6 +37,14 @@ fill(struct rack_of_8 *rack, unsigned late)
 	memset(rack, 0, sizeof(*rack));
 	rack->legs.members = MEMBERS;
 	rack->legs.pairs = rack->pairs;
+	rack->rack = (struct rack){
+		.tor = "t1", .members = rack->members, .member_count = MEMBERS
+	};
+	for (size_t i = 0; i < MEMBERS; i++)
+		rack->members[i] = (struct rack_member){ .id = { i + 1, 1 },
+			.host = hosts[i / PER_HOST],
+			.device = i % PER_HOST == 0 ? "r0" : "r1",
+			.host_index = i / PER_HOST };
 	for (uint32_t src = 0; src < MEMBERS; src++)
 		for (uint32_t dst = 0; dst < MEMBERS; dst++)
 			if (src != dst)
@@ -36,6 +53,7 @@ fill(struct rack_of_8 *rack, unsigned late)
 					    .dst = dst,
 					    .sent = TIMED,
 					    .answered = TIMED,
+					    .newest_sent = TIMED / 2,
 					    .timed = TIMED,
 					    .slow = (late >> src | late >> dst) & 1
 							? TIMED
@@ -63,7 +81,12 @@ the_others_of_the_evidence_are_not_late_themselves(void **state)
 	(void)state;
 	fill(&rack, 1 << 1 | 1 << 2 | 1 << 5);
 	assert_true(rack_late_is(&rack.legs, rack.lates, 1));
-	rack_late_evidence(&rack.legs, rack.lates, 1, &evidence);
+	rack_late_evidence(
+	    &rack.rack, &rack.legs, rack.lates, 1, rack.witnesses, &evidence);
+	assert_int_equal(evidence.peers, 7);
+	assert_int_equal(evidence.ruled_out_count, 3);
+	assert_string_equal(evidence.ruled_out[0],
+	    "h0/r0: 0 of 160 of its round trips with the others took so long");
 	assert_string_equal(evidence.observed, "280 of 280 round trips with it took "
 					       "100 ms or longer, and 0 of 400 between "
 					       "the others");
@@ -96,6 +119,101 @@ one_that_only_others_have_timed_is_not_late(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, i));
 }
 
+/* The first moment of one that was not probed before, and the last of one that is not
+ * any more. */
+static void
+a_window_of_which_half_is_empty_makes_nobody_late(void **state)
+{
+	struct rack_of_8 rack;
+
+	(void)state;
+	for (uint32_t newest = 0; newest <= TIMED; newest += TIMED / 2) {
+		fill(&rack, 1 << 3);
+		for (size_t i = 0; i < rack.legs.pair_count; i++)
+			rack.pairs[i].newest_sent = newest;
+		rack_late_count(&rack.legs, rack.lates);
+		assert_int_equal(
+		    rack_late_is(&rack.legs, rack.lates, 3), newest == TIMED / 2);
+	}
+}
+
+/* So many windows more with these late. */
+static void
+judge(struct rack_of_8 *rack, unsigned late, int windows)
+{
+	struct rack_suspect_memory memories[MEMBERS];
+
+	memcpy(memories, rack->memories, sizeof(memories));
+	fill(rack, late);
+	memcpy(rack->memories, memories, sizeof(memories));
+	for (int i = 0; i < windows; i++)
+		rack_late_judge(&rack->rack, &rack->legs, (rm_wall_t){ 1 + i },
+		    rack->bad, rack->memories, rack->lates);
+}
+
+static void
+expect_says(const struct rack_of_8 *rack, unsigned rnics, unsigned of_hosts)
+{
+	for (unsigned i = 0; i < MEMBERS; i++)
+		assert_int_equal(rack->lates[i].says, rnics >> i & 1 ? RACK_LATE_RNIC
+						      : of_hosts >> i & 1
+							  ? RACK_LATE_HOST
+							  : RACK_LATE_NOTHING);
+}
+
+static void
+an_rnic_is_said_to_be_late_after_a_second(void **state)
+{
+	struct rack_of_8 rack = { 0 };
+
+	(void)state;
+	judge(&rack, 1 << 3, 3);
+	expect_says(&rack, 0, 0);
+	judge(&rack, 1 << 3, 1);
+	expect_says(&rack, 1 << 3, 0);
+	judge(&rack, 0, 1);
+	expect_says(&rack, 0, 0);
+	judge(&rack, 1 << 3, 1); /* a moment's calm is none */
+	expect_says(&rack, 1 << 3, 0);
+	judge(&rack, 0, 8);
+	judge(&rack, 1 << 3, 1);
+	expect_says(&rack, 0, 0);
+}
+
+static void
+where_all_rnics_of_a_host_are_late_it_is_the_host(void **state)
+{
+	const unsigned first = 1 << 2, both = 1 << 2 | 1 << 3;
+	struct rm_evidence evidence = { 0 };
+	struct rack_of_8 rack = { 0 };
+
+	(void)state;
+	judge(&rack, first, 3);
+	judge(&rack, both, 1); /* the second one is waited for */
+	expect_says(&rack, 0, 0);
+	judge(&rack, both, 3);
+	expect_says(&rack, 0, both);
+	rack_late_evidence(
+	    &rack.rack, &rack.legs, rack.lates, 2, rack.witnesses, &evidence);
+	assert_string_equal(evidence.observed,
+	    "560 of 560 round trips with all 2 of its RNICs here took 100 ms or "
+	    "longer, and 0 of 600 between the others");
+	assert_int_equal(evidence.peers, 6);
+}
+
+static void
+an_rnic_that_was_told_alone_stays_so(void **state)
+{
+	const unsigned first = 1 << 2, both = 1 << 2 | 1 << 3;
+	struct rack_of_8 rack = { 0 };
+
+	(void)state;
+	judge(&rack, first, 4);
+	expect_says(&rack, first, 0);
+	judge(&rack, both, 4);
+	expect_says(&rack, both, 0);
+}
+
 int
 main(void)
 {
@@ -104,6 +222,10 @@ main(void)
 		cmocka_unit_test(the_others_of_the_evidence_are_not_late_themselves),
 		cmocka_unit_test(half_of_a_rack_is_not_late),
 		cmocka_unit_test(one_that_only_others_have_timed_is_not_late),
+		cmocka_unit_test(a_window_of_which_half_is_empty_makes_nobody_late),
+		cmocka_unit_test(an_rnic_is_said_to_be_late_after_a_second),
+		cmocka_unit_test(where_all_rnics_of_a_host_are_late_it_is_the_host),
+		cmocka_unit_test(an_rnic_that_was_told_alone_stays_so),
 	};
 
 	return cmocka_run_group_tests_name("rack_late", tests, NULL, NULL);
