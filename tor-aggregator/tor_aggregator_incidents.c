@@ -16,7 +16,8 @@
 #include "tor-aggregator/tor_aggregator_told.h"
 
 #define MAX_PATH 4096
-#define FILE_AGAIN_TICKS 20 /* between attempts to write what no disk took */
+/* Between attempts to write what no disk took, and of ports that fall all the time. */
+#define FILE_AGAIN_TICKS 20
 
 static bool
 has_open(const struct tor_rack *rack, const struct rm_part *part)
@@ -185,13 +186,16 @@ tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall)
 
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		struct rm_incident_file *file = aggregator->incident_files[i];
-		bool due = aggregator->incidents_changed[i];
+		const struct tor_rack *rack = aggregator->racks[i];
+		const uint64_t falls = tor_rack_port_falls(rack);
+		bool due = aggregator->incidents_changed[i] ||
+			   (again && falls != aggregator->port_falls_kept[i]);
 
 		aggregator->incidents_changed[i] = false;
 		if (file == NULL || !(due || (again && rm_incident_file_behind(file))))
 			continue;
-		rm_incident_file_save(file,
-		    rm_incidents_save(tor_rack_incidents(aggregator->racks[i]), wall));
+		aggregator->port_falls_kept[i] = falls;
+		rm_incident_file_save(file, tor_rack_save(rack, rm_mono_now(), wall));
 	}
 }
 

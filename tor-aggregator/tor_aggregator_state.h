@@ -50,6 +50,7 @@ struct tor_aggregator {
 	/* Of each rack; NULL: nothing is kept. */
 	struct rm_incident_file *incident_files[WIRE_MAX_TORS];
 	bool incidents_changed[WIRE_MAX_TORS];
+	uint64_t port_falls_kept[WIRE_MAX_TORS]; /* with them: tor_rack_port_falls */
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
 	struct otlp *otlp;

@@ -39,6 +39,9 @@ struct rack_judge {
 	struct rack_tally *tallies;
 	struct rack_suspect_memory *suspects;
 	size_t suspect_count;
+	struct port_flaps_of *past; /* of an earlier life, until it is a member's */
+	size_t past_count;
+	uint64_t falls; /* windows in which a port fell */
 	struct rack_host_memory *hosts;
 	struct rack_blame blame;
 	struct rack_late *lates;
@@ -112,6 +115,7 @@ rack_judge_free(struct rack_judge *judge)
 	if (judge == NULL)
 		return;
 	forget_rack(judge);
+	free(judge->past);
 	rack_legs_release(&judge->legs);
 	rack_slow_free(judge->slow);
 	rack_words_free(judge->words);
@@ -140,10 +144,11 @@ fingerprint_of(const struct rack *rack)
 	return hash != 0 ? hash : 1;
 }
 
-/* Wherever in the rack it was: slow flaps outlive many a plan. */
+/* Wherever in the rack it was, or in an earlier life: slow flaps outlive many a plan.
+ */
 static void
-keep_port(struct rack_suspect_memory *to, const struct rack_suspect_memory *from,
-    size_t count)
+keep_port(struct rack_judge *judge, struct rack_suspect_memory *to,
+    const struct rack_suspect_memory *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!rm_rnic_id_equal(from[i].rnic, to->rnic))
@@ -153,6 +158,61 @@ keep_port(struct rack_suspect_memory *to, const struct rack_suspect_memory *from
 		to->port_flaps = from[i].port_flaps;
 		return;
 	}
+	for (size_t i = 0; i < judge->past_count; i++) {
+		if (!rm_rnic_id_equal(judge->past[i].rnic, to->rnic))
+			continue;
+		to->port_flaps = judge->past[i].flaps;
+		judge->past[i] = judge->past[--judge->past_count];
+		return;
+	}
+}
+
+static bool
+is_worth_keeping(const struct port_flaps *flaps, rm_mono_t now)
+{
+	return flaps->at[0].ns != 0 &&
+	       rm_mono_since(now, flaps->at[0]) <=
+		   (flaps->flaps ? PORT_FLAPS_CALM_MAX_NS : PORT_FLAPS_WITHIN_NS);
+}
+
+bool
+rack_judge_port(
+    const struct rack_judge *judge, size_t i, rm_mono_t now, struct port_flaps_of *ret)
+{
+	for (size_t k = 0; k < judge->suspect_count; k++) {
+		const struct rack_suspect_memory *memory = &judge->suspects[k];
+
+		if (!is_worth_keeping(&memory->port_flaps, now) || i-- > 0)
+			continue;
+		*ret = (struct port_flaps_of){ memory->rnic, memory->port_flaps };
+		return true;
+	}
+	for (size_t k = 0; k < judge->past_count; k++) {
+		if (!is_worth_keeping(&judge->past[k].flaps, now) || i-- > 0)
+			continue;
+		*ret = judge->past[k];
+		return true;
+	}
+	return false;
+}
+
+int
+rack_judge_restore_port(struct rack_judge *judge, const struct port_flaps_of *port)
+{
+	struct port_flaps_of *more =
+	    realloc(judge->past, (judge->past_count + 1) * sizeof(*more));
+
+	if (more == NULL)
+		return -ENOMEM;
+	judge->past = more;
+	judge->past[judge->past_count++] = *port;
+	return 0;
+}
+
+uint64_t
+rack_judge_falls(const struct rack_judge *judge)
+{
+	return judge->falls;
 }
 
 /* Room, and memories, for this rack; all but those of its ports begin afresh. */
@@ -196,7 +256,7 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->suspect_count = rack->member_count;
 	for (size_t i = 0; i < rack->member_count; i++) {
 		judge->suspects[i].rnic = rack->members[i].id;
-		keep_port(&judge->suspects[i], before, before_count);
+		keep_port(judge, &judge->suspects[i], before, before_count);
 	}
 	free(before);
 	judge->fingerprint = fingerprint;
@@ -583,7 +643,7 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 	r = know_rack(judge, rack);
 	if (r < 0)
 		return r;
-	rack_ports_excuse(rack, all, judge->suspects, judge->excused);
+	judge->falls += rack_ports_excuse(rack, all, judge->suspects, judge->excused);
 	with_excuses.excused = judge->excused;
 	r = rack_words_hear(judge->words, rack, all, window_start);
 	if (r < 0)

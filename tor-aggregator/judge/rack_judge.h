@@ -17,6 +17,7 @@
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/verdict.h"
 
+struct port_flaps_of;
 struct rack;
 struct rack_judge;
 struct window_closed;
@@ -38,5 +39,14 @@ void rack_judge_free(struct rack_judge *judge);
 int rack_judge_window(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start,
     struct rack_judgement *ret);
+
+/* What is known of ports, for a later life: of the i-th one that fell lately, or flaps.
+ * False: there are no more. */
+bool rack_judge_port(
+    const struct rack_judge *judge, size_t i, rm_mono_t now, struct port_flaps_of *ret);
+/* What an earlier life knew of one, on our clock. -ENOMEM. */
+int rack_judge_restore_port(struct rack_judge *judge, const struct port_flaps_of *port);
+/* Windows so far in which any port had fallen. */
+uint64_t rack_judge_falls(const struct rack_judge *judge);
 
 #endif

@@ -51,10 +51,12 @@ note_falls(
 	return falls > 0;
 }
 
-void
+bool
 rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
     struct rack_suspect_memory *memories, bool *excused)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < rack->member_count; i++) {
 		struct rack_suspect_memory *memory = &memories[i];
 		const bool fell = note_falls(&rack->members[i], window->end, memory);
@@ -64,7 +66,9 @@ rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
 		excused[i] = memory->port_excused > 0;
 		if (memory->port_excused > 0)
 			memory->port_excused--;
+		any |= fell;
 	}
+	return any;
 }
 
 /* Of two hosts at least, and nobody's port is up whose host can tell. */

@@ -19,8 +19,9 @@ struct rack_suspect_memory;
 struct window_closed;
 
 /* Before a window is judged: who tells nothing of it, because its port is down, or was
- * until so recently that the window may show it. memories, excused: one per member. */
-void rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
+ * until so recently that the window may show it. memories, excused: one per member.
+ * Returns whether any has fallen since the last window. */
+bool rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
     struct rack_suspect_memory *memories, bool *excused);
 
 /* After it: fills one verdict for each that is down or flaps, or one for the ToR, and

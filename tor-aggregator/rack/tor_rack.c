@@ -15,6 +15,7 @@
 #include "tor-aggregator/paths/found_ways.h"
 #include "tor-aggregator/paths/path_rows.h"
 #include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/rack/kept_ports.h"
 #include "tor-aggregator/rack/tor_rack_state.h"
 #include "tor-aggregator/services/service_rows.h"
 #include "tor-aggregator/summary/summary.h"
@@ -671,7 +672,34 @@ int
 tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
     rm_wall_t wall, struct rm_why *why)
 {
-	return rm_incidents_restore(rack->incidents, saved, now, wall, why);
+	struct rm_why ports = { 0 };
+	int r;
+
+	r = rm_incidents_restore(rack->incidents, saved, now, wall, why);
+	if (r < 0)
+		return r;
+	kept_ports_restore(
+	    rack->judge, json_object_get(saved, "ports"), now, wall, &ports);
+	if (ports.text[0] != '\0' && why != NULL && why->text[0] == '\0')
+		*why = ports;
+	return r;
+}
+
+json_t *
+tor_rack_save(const struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
+{
+	json_t *saved = rm_incidents_save(rack->incidents, wall);
+
+	if (saved != NULL)
+		json_object_set_new(
+		    saved, "ports", kept_ports_save(rack->judge, now, wall));
+	return saved;
+}
+
+uint64_t
+tor_rack_port_falls(const struct tor_rack *rack)
+{
+	return rack_judge_falls(rack->judge);
 }
 
 const struct wire_plan_view *

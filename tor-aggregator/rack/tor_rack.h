@@ -154,6 +154,10 @@ const struct rack_mesh *tor_rack_pair_mesh(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
 /* As rm_incidents_told. */
 bool tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved);
+/* All that a later life needs: incidents, as rm_incidents_save, and how often ports
+ * fell, which is worth saving anew when tor_rack_port_falls has changed. */
+json_t *tor_rack_save(const struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);
+uint64_t tor_rack_port_falls(const struct tor_rack *rack);
 /* Before the first tick; as rm_incidents_restore. */
 int tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
     rm_wall_t wall, struct rm_why *why);

@@ -2,11 +2,22 @@
 
 #define CALM_GAPS 3
 
+/* Since its last fall, as far as it was seen. */
+static int64_t
+up_ns(const struct port_flaps *flaps, rm_mono_t now)
+{
+	const int64_t ns = rm_mono_since(now, flaps->at[0]);
+
+	if (flaps->seen.ns == 0 || rm_mono_since(flaps->seen, flaps->at[0]) < 0)
+		return ns;
+	return rm_mono_since(now, flaps->seen);
+}
+
 static void
 note_fall(struct port_flaps *flaps, rm_mono_t now)
 {
 	const rm_mono_t last = flaps->at[0], before = flaps->at[1];
-	const int64_t gap_ns = rm_mono_since(now, last);
+	const int64_t gap_ns = up_ns(flaps, now);
 
 	flaps->at[1] = last;
 	flaps->at[0] = now;
@@ -42,8 +53,7 @@ port_flaps_note(struct port_flaps *flaps, rm_mono_t now, uint32_t falls, bool do
 		note_fall(flaps, now);
 	if (falls > PORT_FLAPS_FALLS)
 		flaps->falls += falls - PORT_FLAPS_FALLS;
-	if (flaps->flaps && !down && falls == 0 &&
-	    rm_mono_since(now, flaps->at[0]) >= calm_ns(flaps))
+	if (flaps->flaps && !down && falls == 0 && up_ns(flaps, now) >= calm_ns(flaps))
 		*flaps = (struct port_flaps){ 0 };
 	return flaps->flaps;
 }

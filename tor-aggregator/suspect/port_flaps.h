@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/judge/part.h"
 
 #define PORT_FLAPS_FALLS 3
 #define PORT_FLAPS_WITHIN_NS (1800 * RM_NS_PER_S)
@@ -26,6 +27,13 @@ struct port_flaps { /* zeroed: of a port that never fell */
 	rm_mono_t since;    /* the first of them */
 	rm_mono_t at[2];    /* the last two falls, the newest first; ns 0: none */
 	int64_t longest_ns; /* between two falls, while it flaps */
+	/* It is seen since then only: a calm before it is none. ns 0: always. */
+	rm_mono_t seen;
+};
+
+struct port_flaps_of { /* of a port */
+	struct rm_rnic_id rnic;
+	struct port_flaps flaps;
 };
 
 /* It fell so many times since the last call, which may be none; down: it is so now.

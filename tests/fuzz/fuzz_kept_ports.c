@@ -1,0 +1,53 @@
+/*
+ * fuzz_kept_ports - foreign JSON as the falls of ports that an earlier life saved: what
+ * is taken must come out again and be taken once more.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/rack/kept_ports.h"
+#include "tor-aggregator/suspect/port_flaps.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static const rm_mono_t now = { 5000 * RM_NS_PER_S };
+static const rm_wall_t wall = { 5000 * RM_NS_PER_S };
+
+static size_t
+count(const struct rack_judge *judge)
+{
+	struct port_flaps_of port;
+	size_t n = 0;
+
+	while (rack_judge_port(judge, n, now, &port)) {
+		port_flaps_note(&port.flaps, now, 1, true);
+		n++;
+	}
+	return n;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	json_t *list = json_loadb((const char *)data, len, JSON_DECODE_ANY, NULL);
+	struct rack_judge *judge, *again;
+	struct rm_why why = { 0 };
+	json_t *saved;
+
+	if (list == NULL)
+		return 0;
+	if (rack_judge_new(&judge) < 0 || rack_judge_new(&again) < 0)
+		abort();
+	kept_ports_restore(judge, list, now, wall, &why);
+	saved = kept_ports_save(judge, now, wall);
+	why = (struct rm_why){ 0 };
+	kept_ports_restore(again, saved, now, wall, &why);
+	if (why.text[0] != '\0' || count(again) != count(judge))
+		abort();
+	json_decref(saved);
+	json_decref(list);
+	rack_judge_free(again);
+	rack_judge_free(judge);
+	return 0;
+}

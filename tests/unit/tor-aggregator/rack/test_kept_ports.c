@@ -1,0 +1,185 @@
+#include "tor-aggregator/rack/kept_ports.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/rack_fixture.h"
+#include "tor-aggregator/judge/rack_judge.h"
+#include "tor-aggregator/suspect/port_flaps.h"
+
+#define MS RM_NS_PER_MS
+#define S RM_NS_PER_S
+#define MEMBERS 4
+#define NOBODY SIZE_MAX
+#define EVERY_NS (10 * S) /* between two falls */
+
+/* Every 50 ms all probe all; what the dead one does is lost. */
+static void
+run(struct rack_fixture *f, size_t dead, int64_t ns)
+{
+	for (int64_t t = 0; t < ns; t += 50 * MS) {
+		struct wire_result results[FIXTURE_MAX];
+
+		f->now.ns += 50 * MS;
+		for (size_t src = 0; src < MEMBERS; src++) {
+			size_t count = 0;
+
+			for (size_t dst = 0; dst < MEMBERS; dst++)
+				if (dst != src)
+					results[count++] = fixture_result(f, src,
+					    0x100 + dst, 500 * MS,
+					    src == dead || dst == dead ? WIRE_NO_REPLY
+								       : WIRE_OK);
+			assert_int_equal(
+			    fixture_batch(f, src, ++f->seq[src], results, count), 0);
+		}
+		fixture_tick(f);
+	}
+}
+
+/* The port of member 2 is down for half a second. */
+static void
+fall(struct rack_fixture *f)
+{
+	struct wire_rnic *rnic = &f->plan->members[2];
+
+	rnic->link = WIRE_LINK_DOWN;
+	assert_true(tor_rack_register(f->rack, rnic, f->now) >= 0);
+	run(f, 2, 500 * MS);
+	rnic->link = WIRE_LINK_UP;
+	assert_true(tor_rack_register(f->rack, rnic, f->now) >= 0);
+	run(f, NOBODY, EVERY_NS - 500 * MS);
+}
+
+/* So long later, when both clocks count from elsewhere. */
+static struct rack_fixture *
+live_again(struct rack_fixture *f, int64_t later_ns)
+{
+	const rm_wall_t wall = { FIXTURE_WALL + 1000 * S };
+	json_t *saved = tor_rack_save(f->rack, f->now, wall);
+	struct rack_fixture *next = fixture_rack(MEMBERS, 2);
+	struct rm_why why = { 0 };
+
+	assert_non_null(saved);
+	assert_true(tor_rack_restore(next->rack, saved, next->now,
+			(rm_wall_t){ wall.ns + later_ns }, &why) >= 0);
+	assert_string_equal(why.text, "");
+	json_decref(saved);
+	fixture_rack_free(f);
+	run(next, NOBODY, 3 * S);
+	return next;
+}
+
+static const struct rm_verdict *
+newest(const struct rack_fixture *f)
+{
+	const struct rm_incident *incident =
+	    rm_incidents_get(tor_rack_incidents(f->rack), 0);
+
+	return incident != NULL ? &incident->verdict : NULL;
+}
+
+static void
+falls_of_an_earlier_life_count(void **state)
+{
+	struct rack_fixture *f = fixture_rack(MEMBERS, 2);
+
+	(void)state;
+	run(f, NOBODY, 3 * S);
+	fall(f);
+	assert_int_equal(tor_rack_port_falls(f->rack), 1);
+	fall(f);
+	assert_int_equal(tor_rack_port_falls(f->rack), 2);
+	f = live_again(f, 20 * S);
+	fall(f);
+	assert_non_null(newest(f));
+	assert_int_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);
+	assert_non_null(strstr(newest(f)->evidence.observed, "went down 3 times"));
+	fixture_rack_free(f);
+}
+
+/* What nobody saw was no calm: it ends three gaps after the restart, and not at it. */
+static void
+one_that_flaps_goes_on_as_the_same_incident(void **state)
+{
+	struct rack_fixture *f = fixture_rack(MEMBERS, 2);
+	uint64_t id;
+
+	(void)state;
+	run(f, NOBODY, 3 * S);
+	for (int i = 0; i < 4; i++)
+		fall(f);
+	assert_int_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);
+	id = rm_incidents_get(tor_rack_incidents(f->rack), 0)->id;
+	f = live_again(f, 60 * S);
+	run(f, NOBODY, 20 * S);
+	assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 1);
+	assert_int_equal(rm_incidents_get(tor_rack_incidents(f->rack), 0)->id, id);
+	fall(f);
+	assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 1);
+	assert_non_null(strstr(newest(f)->evidence.observed, "went down 5 times"));
+	assert_int_equal(f->opened, 0);
+	run(f, NOBODY, 80 * S);
+	assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 0);
+	fixture_rack_free(f);
+}
+
+#define PORT(falls, last, before, longest)                     \
+	"[{\"rnic\":\"02:00:00:00:00:01\",\"flapping\":true,"  \
+	"\"falls\":" falls ",\"since_ns\":5,\"last_ns\":" last \
+	",\"before_ns\":" before ",\"longest_ns\":" longest "}]"
+
+static void
+what_is_not_usable_is_left_out(void **state)
+{
+	static const struct {
+		const char *text;
+		bool usable;
+	} lists[] = {
+		{ PORT("3", "9", "8", "7"), true },
+		{ PORT("2", "9", "8", "7"), false },
+		{ PORT("-3", "9", "8", "7"), false },
+		{ PORT("3", "0", "8", "7"), false },
+		{ PORT("3", "7", "8", "7"), false },
+		{ PORT("3", "4", "3", "7"), false },
+		{ PORT("3", "9", "8", "3600000000001"), false },
+		{ PORT("\"3\"", "9", "8", "7"), false },
+		{ "[7]", false },
+		{ "7", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		json_t *list = json_loads(lists[i].text, JSON_DECODE_ANY, NULL);
+		struct rack_judge *judge;
+		struct port_flaps_of port;
+		struct rm_why why = { 0 };
+		const rm_mono_t now = { 100 * S };
+
+		assert_non_null(list);
+		assert_int_equal(rack_judge_new(&judge), 0);
+		kept_ports_restore(judge, list, now, (rm_wall_t){ 10 }, &why);
+		assert_int_equal(why.text[0] == '\0', lists[i].usable);
+		assert_int_equal(
+		    rack_judge_port(judge, 0, now, &port), lists[i].usable);
+		assert_false(rack_judge_port(judge, 1, now, &port));
+		rack_judge_free(judge);
+		json_decref(list);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(falls_of_an_earlier_life_count),
+		cmocka_unit_test(one_that_flaps_goes_on_as_the_same_incident),
+		cmocka_unit_test(what_is_not_usable_is_left_out),
+	};
+
+	return cmocka_run_group_tests_name("kept_ports", tests, NULL, NULL);
+}
