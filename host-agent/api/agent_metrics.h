@@ -51,7 +51,8 @@ int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *lim
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
 int agent_metrics_services(
     struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */
-/* Whose QPs they are, at most AGENT_METRICS_USERS series. */
+/* Whose QPs they are: the AGENT_METRICS_USERS largest users, and a series of all others
+ * for each device. */
 #define AGENT_METRICS_USERS 256
 int agent_metrics_users(struct rm_metrics *metrics, const struct services *services);
 struct agent_pods { /* both borrowed */

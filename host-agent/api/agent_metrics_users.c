@@ -13,6 +13,7 @@
 #include "rackmesh/metrics/metrics.h"
 
 #define LABELS 1024
+#define ROOM (AGENT_METRICS_USERS + SERVICES_MAX_RNICS)
 #define VALUE_BYTES 257 /* a name of 128 bytes, each of them escaped */
 
 /* As the text format of Prometheus wants it: a unit's name has backslashes, and a
@@ -48,10 +49,9 @@ label_of(const struct services_user *user, char label[LABELS])
 static void
 tell_qps(struct rm_metrics_out *out, const void *arg)
 {
-	struct services_user users[AGENT_METRICS_USERS];
+	struct services_user users[ROOM];
 	char label[LABELS];
-	uint64_t rest;
-	size_t count = services_users(arg, users, AGENT_METRICS_USERS, &rest);
+	size_t count = services_users(arg, users, AGENT_METRICS_USERS);
 
 	for (size_t i = 0; i < count; i++) {
 		label_of(&users[i], label);
@@ -60,29 +60,35 @@ tell_qps(struct rm_metrics_out *out, const void *arg)
 }
 
 static double
-read_rest(const void *arg)
+read_others(const void *arg)
 {
-	struct services_user users[AGENT_METRICS_USERS];
-	uint64_t rest;
+	struct services_user users[ROOM];
+	size_t count = services_users(arg, users, AGENT_METRICS_USERS);
+	uint64_t others = 0;
 
-	services_users(arg, users, AGENT_METRICS_USERS, &rest);
-	return (double)rest;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(users[i].service, SERVICES_OTHERS) == 0)
+			others += users[i].qps;
+	return (double)others;
 }
 
 int
 agent_metrics_users(struct rm_metrics *metrics, const struct services *services)
 {
 	static const struct rm_metrics_family qps = { "rackmesh_agent_user_qps",
-		"gauge", "Connected QPs, by RDMA device, service, pod and command.",
+		"gauge",
+		"Connected QPs, by RDMA device, service, pod and command. Service "
+		"\"other\": those of all users beyond the limit of series, the largest "
+		"users being shown.",
 		tell_qps };
 	int r = rm_metrics_family(metrics, services, &qps, services);
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, services,
 		    "rackmesh_agent_user_qps_over_limit", "",
-		    "Connected QPs not shown by service: more services and commands "
-		    "than the limit of series.",
-		    read_rest, services);
+		    "Connected QPs of the series with the service \"other\", of all "
+		    "devices: not shown by service.",
+		    read_others, services);
 	return r;
 }
 
@@ -102,11 +108,9 @@ static void
 tell_pods(struct rm_metrics_out *out, const void *arg)
 {
 	const struct agent_pods *pods = arg;
-	struct services_user users[AGENT_METRICS_USERS];
+	struct services_user users[ROOM];
 	char label[LABELS];
-	uint64_t rest;
-	size_t count =
-	    services_users(pods->services, users, AGENT_METRICS_USERS, &rest);
+	size_t count = services_users(pods->services, users, AGENT_METRICS_USERS);
 
 	for (size_t i = 0; i < count; i++) {
 		const char *uid = pod_name_uid(users[i].service);

@@ -22,7 +22,7 @@ static size_t services_owner_of(
 static void
 process_release(struct services *services, struct process *process)
 {
-	if (process->flows > 0)
+	if (process->qps > 0)
 		return;
 	services->unnamed -= !process->asked;
 	HASH_DEL(services->processes, process);
@@ -103,7 +103,6 @@ static void
 flow_release(struct services *services, struct flow *flow)
 {
 	struct peer *peer = flow->key.peer;
-	struct process *process = flow->key.process;
 
 	if (flow->qps > 0)
 		return;
@@ -111,8 +110,6 @@ flow_release(struct services *services, struct flow *flow)
 	free(flow);
 	peer->flows--;
 	services_peer_release(services, peer);
-	process->flows--;
-	process_release(services, process);
 }
 
 /* NULL: no room. */
@@ -136,33 +133,30 @@ flow_add(struct services *services, const struct flow_key *key)
 		return NULL;
 	}
 	key->peer->flows++;
-	key->process->flows++;
 	return flow;
 }
 
 static struct flow *
-flow_get(struct services *services, const struct services_connection *c, rm_mono_t now)
+flow_get(struct services *services, const struct services_connection *c,
+    struct process *process, rm_mono_t now)
 {
-	struct process *process = process_get(services, c);
-	struct peer *peer = process == NULL ? NULL : peer_get(services, c, now);
-	struct flow *flow = NULL;
+	struct peer *peer = peer_get(services, c, now);
+	struct flow *flow;
 	struct flow_key key;
 
-	if (peer != NULL) {
-		memset(&key, 0, sizeof(key));
-		key.peer = peer;
-		key.process = process;
-		key.src_port = c->src_port;
-		key.owner = (uint8_t)c->owner;
-		key.dscp = c->dscp;
-		key.qp_type = c->type;
-		key.sl = c->sl;
-		flow = flow_add(services, &key);
-		if (flow == NULL)
-			services_peer_release(services, peer);
-	}
-	if (flow == NULL && process != NULL)
-		process_release(services, process);
+	if (peer == NULL)
+		return NULL;
+	memset(&key, 0, sizeof(key));
+	key.peer = peer;
+	key.process = process;
+	key.src_port = c->src_port;
+	key.owner = (uint8_t)c->owner;
+	key.dscp = c->dscp;
+	key.qp_type = c->type;
+	key.sl = c->sl;
+	flow = flow_add(services, &key);
+	if (flow == NULL)
+		services_peer_release(services, peer);
 	return flow;
 }
 
@@ -180,29 +174,36 @@ static void
 services_qp_remove(struct services *services, struct qp *qp)
 {
 	struct flow *flow = qp->flow;
+	struct process *process = qp->process;
 
+	process->qps--;
+	process->on[qp->key.owner]--;
+	services->flowless -= flow == NULL;
 	HASH_DEL(services->qps, qp);
 	free(qp);
-	flow->qps--;
-	flow_release(services, flow);
-	services->news = true;
+	if (flow != NULL) {
+		flow->qps--;
+		flow_release(services, flow);
+		services->news = true;
+	}
+	process_release(services, process);
 }
 
-/* There is none of that number. -ENOSPC: no room, counted. */
-static int
-services_qp_add(
+/* There is none of that number; without a flow yet. NULL: no room, counted. */
+static struct qp *
+services_qp_record(
     struct services *services, const struct services_connection *c, rm_mono_t now)
 {
-	struct flow *flow = NULL;
+	struct process *process = NULL;
 	struct qp *qp = NULL;
 
 	if (HASH_COUNT(services->qps) < SERVICES_MAX_QPS)
-		flow = flow_get(services, c, now);
-	if (flow != NULL)
+		process = process_get(services, c);
+	if (process != NULL)
 		qp = calloc(1, sizeof(*qp));
 	if (qp != NULL) {
 		qp->key = (struct qp_key){ (uint32_t)c->owner, c->qpn };
-		qp->flow = flow;
+		qp->process = process;
 		qp->since = now;
 		qp->dst_qpn = c->dst_qpn;
 		HASH_ADD(hh, services->qps, key, sizeof(qp->key), qp);
@@ -212,11 +213,32 @@ services_qp_add(
 		}
 	}
 	if (qp == NULL) {
-		if (flow != NULL)
-			flow_release(services, flow);
+		if (process != NULL)
+			process_release(services, process);
+		services->owners[c->owner].no_record++;
+		return NULL;
+	}
+	process->qps++;
+	process->on[c->owner]++;
+	services->flowless++;
+	return qp;
+}
+
+/* qp: has none; NULL: found no room either. -ENOSPC: no room, counted. */
+static int
+services_qp_flow(struct services *services, struct qp *qp,
+    const struct services_connection *c, rm_mono_t now)
+{
+	struct flow *flow = NULL;
+
+	if (qp != NULL)
+		flow = flow_get(services, c, qp->process, now);
+	if (flow == NULL) {
 		services->counts.refused++;
 		return -ENOSPC;
 	}
+	qp->flow = flow;
+	services->flowless--;
 	flow->qps++;
 	flow->qpn = c->qpn;
 	flow->dst_qpn = c->dst_qpn;
@@ -289,12 +311,27 @@ is_own(const struct owner *owner, const struct wire_address *address)
 	return false;
 }
 
-/* The QP of that number, whichever of the device's ports it had: its end does not tell,
- * and it may have got another one. */
+/* Probably one of those that found no room; the next list tells how many there are. */
+static void
+forget_one_without_record(struct services *services, const char *device)
+{
+	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++) {
+		struct owner *owner = &services->owners[i];
+
+		if (!owner->present || owner->no_record == 0 ||
+		    strcmp(owner->device, device) != 0)
+			continue;
+		owner->no_record--;
+		return;
+	}
+}
+
+/* True: it had a flow. The QP of that number, whichever of the device's ports it had:
+ * its end does not tell, and it may have got another one. */
 static bool
 forget(struct services *services, const struct qp_event *event)
 {
-	bool known = false;
+	bool known = false, recorded = false;
 
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++) {
 		struct qp *qp = NULL;
@@ -304,9 +341,12 @@ forget(struct services *services, const struct qp_event *event)
 			qp = services_qp_find(services, i, event->qpn);
 		if (qp == NULL)
 			continue;
+		known |= qp->flow != NULL;
+		recorded = true;
 		services_qp_remove(services, qp);
-		known = true;
 	}
+	if (!recorded && event->kind == QP_EVENT_DESTROYED)
+		forget_one_without_record(services, event->device);
 	return known;
 }
 
@@ -317,6 +357,7 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 	size_t owner =
 	    services_owner_of(services, event->device, destroyed ? 0 : event->port);
 	struct services_connection c;
+	struct qp *qp;
 	bool known;
 
 	if (owner == 0 || wire_type(event->qp_type) == 0) {
@@ -347,11 +388,12 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 		.comm = event->comm,
 		.kernel = "",
 	};
+	qp = services_qp_record(services, &c, now);
 	if (is_own(&services->owners[owner], &c.peer)) {
 		services->counts.local++;
 		return 0;
 	}
-	return services_qp_add(services, &c, now);
+	return services_qp_flow(services, qp, &c, now);
 }
 
 /*
@@ -396,37 +438,47 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 	 */
 	if (qp != NULL && rm_mono_since(qp->since, asked) < 0 && c.dst_qpn != 0 &&
 	    qp->dst_qpn != 0 && qp->dst_qpn != c.dst_qpn) {
-		services->counts.missed++;
+		services->counts.missed += qp->flow != NULL;
 		services_qp_remove(services, qp);
 		qp = NULL;
 	}
-	if (qp == NULL && c.peer.family == 0 && c.dst_qpn == 0) {
-		services->owners[owner].unjoinable++;
-		return;
-	}
-	if (qp == NULL && is_own(&services->owners[owner], &c.peer)) {
-		services->counts.local++;
-		return;
-	}
-	if (qp == NULL && services_qp_add(services, &c, now) == 0) {
-		services->counts.older++;
-		qp = services_qp_find(services, owner, row->qpn);
+	if (qp == NULL) {
+		qp = services_qp_record(services, &c, now);
+		services->found += qp != NULL;
+		services->counts.local += is_own(&services->owners[owner], &c.peer);
 	}
 	if (qp != NULL)
 		qp->listing = services->listing;
+	if (qp != NULL && qp->flow != NULL)
+		return;
+	if (c.peer.family == 0 && c.dst_qpn == 0)
+		services->owners[owner].unjoinable++;
+	else if (!is_own(&services->owners[owner], &c.peer) &&
+		 services_qp_flow(services, qp, &c, now) == 0)
+		services->counts.older++;
+}
+
+/* Before a list is gone through. */
+static void
+listing_begin(struct services *services, const struct qp_list *list)
+{
+	services->listing++;
+	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++) {
+		services->owners[i].unjoinable = 0;
+		if (!list->cut)
+			services->owners[i].no_record = 0;
+	}
 }
 
 bool
 services_listed(struct services *services, const struct qp_list *list, rm_mono_t asked,
     rm_mono_t now)
 {
-	uint64_t older = services->counts.older;
+	uint64_t found = services->found;
 	struct qp *qp, *next;
 	bool again;
 
-	services->listing++;
-	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
-		services->owners[i].unjoinable = 0;
+	listing_begin(services, list);
 	for (size_t i = 0; i < list->row_count; i++) {
 		const struct qp_list_row *row = &list->rows[i];
 		size_t owner = services_owner_of(
@@ -440,7 +492,7 @@ services_listed(struct services *services, const struct qp_list *list, rm_mono_t
 		else if (qp != NULL) /* in error, but there */
 			qp->listing = services->listing;
 	}
-	again = services->counts.older != older && services->ended.ns != 0 &&
+	again = services->found != found && services->ended.ns != 0 &&
 		rm_mono_since(services->ended, asked) >= 0;
 	if (list->cut)
 		return again;
@@ -448,7 +500,7 @@ services_listed(struct services *services, const struct qp_list *list, rm_mono_t
 		if (qp->listing == services->listing ||
 		    rm_mono_since(qp->since, asked) >= 0)
 			continue;
-		services->counts.missed++;
+		services->counts.missed += qp->flow != NULL;
 		services_qp_remove(services, qp);
 	}
 	return again;
@@ -565,6 +617,7 @@ services_set_rnic(
 	if (old->present && !same)
 		services_drop_owner(services, owner);
 	filled.unjoinable = same ? old->unjoinable : 0;
+	filled.no_record = same ? old->no_record : 0;
 	filled.digest = old->digest;
 	filled.guests_digest = old->guests_digest;
 	*old = filled;
@@ -663,46 +716,6 @@ services_flows(
 	return n;
 }
 
-static bool
-is_user(const struct services_user *user, const struct owner *owner,
-    const struct process_name *name)
-{
-	return user->device == owner->device &&
-	       strcmp(user->service, name->service) == 0 &&
-	       strcmp(user->comm, name->comm) == 0;
-}
-
-size_t
-services_users(const struct services *services, struct services_user *out, size_t max,
-    uint64_t *rest)
-{
-	struct flow *flow, *next;
-	size_t n = 0;
-
-	*rest = 0;
-	HASH_ITER (hh, services->flows, flow, next) {
-		const struct owner *owner = &services->owners[flow->key.owner];
-		const struct process_name *name = &flow->key.process->name;
-		size_t i = 0;
-
-		while (i < n && !is_user(&out[i], owner, name))
-			i++;
-		if (i == max) {
-			*rest += flow->qps;
-			continue;
-		}
-		if (i == n)
-			out[n++] = (struct services_user){
-				.device = owner->device,
-				.port = owner->port,
-				.service = name->service,
-				.comm = name->comm,
-			};
-		out[i].qps += flow->qps;
-	}
-	return n;
-}
-
 const struct process_name *
 services_process(const struct services *services, uint32_t pid)
 {
@@ -729,7 +742,7 @@ services_counts(const struct services *services)
 	struct slot *slot, *next_slot;
 	uint64_t placed = 0;
 
-	counts.qps = HASH_COUNT(services->qps);
+	counts.qps = HASH_COUNT(services->qps) - services->flowless;
 	counts.flows = HASH_COUNT(services->flows);
 	counts.guests = services_guests_count(services);
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)

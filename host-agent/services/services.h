@@ -137,11 +137,19 @@ struct services_user {
 	uint64_t qps;
 };
 
-/* At most max, valid until the next change; *rest: QPs of users that found no room. */
-size_t services_users(const struct services *services, struct services_user *out,
-    size_t max, uint64_t *rest);
+/* No name of a service: those have a colon. */
+#define SERVICES_OTHERS "other"
 
-/* The name of the process with this pid of our own pid namespace; NULL: it has no flow.
+/*
+ * Those with the most QPs, at most max; behind them, of each device with further
+ * connected QPs, these as SERVICES_OTHERS: of users beyond max, or for which there was
+ * no room. So the sum is all of the device's. QPs without a flow are counted, too. out:
+ * has room for SERVICES_MAX_RNICS more. Valid until the next change.
+ */
+size_t services_users(
+    const struct services *services, struct services_user *out, size_t max);
+
+/* The name of the process with this pid of our own pid namespace; NULL: it has no QP.
  * Valid until the next change. */
 const struct process_name *services_process(
     const struct services *services, uint32_t pid);
@@ -162,7 +170,7 @@ struct services_counts {
 	uint64_t unmatched;      /* answers to nothing that is asked (any more) */
 	uint64_t guests_refused; /* times that there was no room for one */
 	/* now */
-	uint64_t qps, flows;
+	uint64_t qps, flows; /* qps: that have a flow */
 	uint64_t unresolved; /* QPs whose peer nobody knows */
 	uint64_t probed;     /* ways */
 	uint64_t waiting;    /* flows whose way waits for its turn */

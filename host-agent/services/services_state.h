@@ -1,7 +1,7 @@
 /*
  * services_state - what services.c (RNICs, flows, what the kernel tells of QPs),
- * services_peers.c (the other ends: asked for, and answered) and services_turn.c (what
- * to probe) share. For them only.
+ * services_peers.c (the other ends: asked for, and answered), services_turn.c (what to
+ * probe) and services_users.c (whose QPs they are) share. For them only.
  */
 #ifndef HOST_AGENT_SERVICES_SERVICES_STATE_H
 #define HOST_AGENT_SERVICES_SERVICES_STATE_H
@@ -30,6 +30,7 @@ struct owner { /* one of our RNICs */
 	size_t port_count;
 	uint32_t large_bytes;
 	uint64_t unjoinable; /* QPs in the last list that nobody can tell about */
+	uint64_t no_record;  /* QPs that found no room: of the last list, and since */
 	uint64_t digest;     /* of its probes and traces */
 	uint64_t guests_digest;
 };
@@ -45,7 +46,8 @@ struct process {
 	uint64_t cgroup_id;
 	struct process_name name;
 	bool asked;
-	size_t flows;
+	size_t qps;                      /* with and without a flow */
+	uint32_t on[SERVICES_MAX_RNICS]; /* of these, by owner */
 	UT_hash_handle hh;
 };
 
@@ -112,7 +114,8 @@ struct qp_key {
 
 struct qp {
 	struct qp_key key;
-	struct flow *flow;
+	struct process *process;
+	struct flow *flow; /* NULL: no room for one, no known peer, or none beyond us */
 	rm_mono_t since;
 	uint32_t dst_qpn;
 	uint32_t listing; /* the last one that had it */
@@ -157,7 +160,9 @@ struct services {
 	struct pair *pairs;
 	struct guest *guests;
 	struct services_counts counts;
-	size_t unnamed; /* processes */
+	size_t unnamed;  /* processes */
+	size_t flowless; /* QPs without a flow */
+	uint64_t found;  /* QPs in lists that we did not know */
 	uint32_t listing;
 	rm_mono_t ended; /* the last time that one was destroyed */
 	rm_mono_t doubted;

@@ -4,6 +4,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <event2/buffer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,20 +131,159 @@ who_has_no_qps_any_more_has_no_series(void **state)
 	assert_shown(f, "process=\"app5\"", false);
 }
 
+/* Of all series of user_qps. */
+static double
+sum_shown(const struct fixture *f, const char *device)
+{
+	static const char name[] = "\nrackmesh_agent_user_qps{device=\"";
+	struct evbuffer *out = evbuffer_new();
+	double sum = 0;
+
+	assert_non_null(out);
+	assert_int_equal(rm_metrics_render(f->metrics, out), 0);
+	evbuffer_add(out, "", 1);
+	for (const char *line = strstr((const char *)evbuffer_pullup(out, -1), name);
+	     line != NULL; line = strstr(line + 1, name))
+		if (strncmp(line + strlen(name), device, strlen(device)) == 0)
+			sum += strtod(strstr(line, "} ") + 2, NULL);
+	evbuffer_free(out);
+	return sum;
+}
+
+#define OTHERS(device)                                                                \
+	"rackmesh_agent_user_qps{device=\"" device "\",port=\"1\",service=\"other\"," \
+	"pod_uid=\"\",process=\"\"} "
+
 static void
-users_beyond_the_limit_are_counted_by_their_qps(void **state)
+beyond_the_limit_the_largest_users_are_shown(void **state)
 {
 	struct fixture *f = *state;
 
 	for (uint32_t i = 0; i < AGENT_METRICS_USERS + 3; i++)
-		connect_qp(f, 0, 100 + i, 1000 + i);
-	assert_shown(f, "process=\"app1255\"} 1\n", true);
-	assert_shown(f, "process=\"app1256\"", false);
+		connect_qp(f, i % 2, 100 + i, 1000 + i);
 	assert_shown(f, "rackmesh_agent_user_qps_over_limit 3\n", true);
-	/* One more of a user who is shown. */
-	connect_qp(f, 0, 1000, 1000);
-	assert_shown(f, "process=\"app1000\"} 2\n", true);
+	/* The last ones are the largest. */
+	for (uint32_t i = AGENT_METRICS_USERS; i < AGENT_METRICS_USERS + 3; i++)
+		connect_qp(f, i % 2, 1000 + i, 1000 + i);
+	assert_shown(f, "process=\"app1256\"} 2\n", true);
+	assert_shown(f, "process=\"app1258\"} 2\n", true);
 	assert_shown(f, "rackmesh_agent_user_qps_over_limit 3\n", true);
+	assert_int_equal(sum_shown(f, "rxe0"), 130 + 2);
+	assert_int_equal(sum_shown(f, "rxe1"), 129 + 1);
+	assert_shown(f, OTHERS("rxe1") "3\n", true);
+	assert_shown(f, OTHERS("rxe0"), false);
+}
+
+static void
+qps_beyond_the_limit_of_flows_are_their_users_all_the_same(void **state)
+{
+	struct fixture *f = *state;
+	struct qp_event event;
+
+	for (uint32_t n = 0; n < SERVICES_MAX_FLOWS + 10; n++) {
+		event = services_qp(0, 1 + n, n % 250, (uint16_t)(0xc000 + n), 5);
+		assert_int_equal(services_event(f->services, &event, services_at(0)),
+		    n < SERVICES_MAX_FLOWS ? 0 : -ENOSPC);
+	}
+	event = services_qp(1, 1, 2, 0xc001, 6);
+	assert_int_equal(services_event(f->services, &event, services_at(0)), -ENOSPC);
+	assert_shown(f, "process=\"app5\"} 4106\n", true);
+	assert_shown(f, "process=\"app6\"} 1\n", true);
+	name_process(f, 6, "python3", "pod:0b4f7a3e");
+	assert_shown(f, "pod_uid=\"0b4f7a3e\",process=\"python3\"} 1\n", true);
+	assert_shown(f, "rackmesh_agent_user_qps_over_limit 0\n", true);
+	event = services_end(0, SERVICES_MAX_FLOWS + 10);
+	services_event(f->services, &event, services_at(1));
+	assert_shown(f, "process=\"app5\"} 4105\n", true);
+}
+
+static void
+qps_that_there_is_no_room_for_are_others_until_they_end(void **state)
+{
+	struct fixture *f = *state;
+	struct qp_list list = { .rows = NULL };
+	struct qp_event event;
+
+	for (uint32_t n = 0; n < SERVICES_MAX_QPS + 5; n++) {
+		event = services_qp(0, 1 + n, 2, 0xc001, 5);
+		services_event(f->services, &event, services_at(0));
+	}
+	assert_shown(f, "process=\"app5\"} 32768\n", true);
+	assert_shown(f, OTHERS("rxe0") "5\n", true);
+	assert_shown(f, "rackmesh_agent_user_qps_over_limit 5\n", true);
+	event = services_end(0, SERVICES_MAX_QPS + 1);
+	services_event(f->services, &event, services_at(1));
+	assert_shown(f, OTHERS("rxe0") "4\n", true);
+	assert_int_equal(sum_shown(f, "rxe0"), SERVICES_MAX_QPS + 4);
+	services_listed(f->services, &list, services_at(2), services_at(3));
+	assert_int_equal(sum_shown(f, "rxe0"), 0);
+	assert_shown(f, OTHERS("rxe0"), false);
+}
+
+/* Without BPF lists alone tell, and of such QPs the kernel tells no peer. */
+static void
+qps_that_only_lists_tell_of_are_their_users(void **state)
+{
+	struct fixture *f = *state;
+	struct qp_list_device device = { 1, "rxe0" };
+	struct qp_list_row rows[] = { services_row(17, 1017, 2),
+		services_row(18, 0, 0) };
+	struct qp_list list = { &device, 1, rows, 2, false, 0, 0 };
+
+	for (int again = 0; again < 2; again++) {
+		services_listed(f->services, &list, services_at(2 * again),
+		    services_at(2 * again + 1));
+		name_process(f, 77, "nccl", "job:7");
+		assert_shown(
+		    f, "service=\"job:7\",pod_uid=\"\",process=\"nccl\"} 2\n", true);
+		assert_shown(f, "rackmesh_agent_user_qps_over_limit 0\n", true);
+		assert_int_equal(services_counts(f->services).unresolved, 1);
+		assert_int_equal(services_counts(f->services).qps, 1);
+		assert_int_equal(services_counts(f->services).older, 1);
+	}
+	list.row_count = 0;
+	services_listed(f->services, &list, services_at(8), services_at(9));
+	assert_int_equal(sum_shown(f, "rxe0"), 0);
+	assert_int_equal(services_counts(f->services).missed, 1);
+}
+
+static void
+a_qp_gets_its_flow_when_there_is_room_and_keeps_its_name(void **state)
+{
+	struct fixture *f = *state;
+	struct qp_list_device device = { 1, "rxe1" };
+	struct qp_list_row row = services_row(17, 1017, 2);
+	struct qp_list list = { &device, 1, &row, 1, false, 0, 0 };
+	struct qp_event event;
+
+	for (uint32_t n = 0; n < SERVICES_MAX_FLOWS; n++) {
+		event = services_qp(0, 1 + n, n % 250, (uint16_t)(0xc000 + n), 5);
+		services_event(f->services, &event, services_at(0));
+	}
+	services_listed(f->services, &list, services_at(0), services_at(1));
+	name_process(f, 77, "nccl", "job:7");
+	assert_shown(f, "process=\"nccl\"} 1\n", true);
+	assert_int_equal(services_counts(f->services).refused, 1);
+	services_listed(f->services, &list, services_at(2), services_at(3));
+	assert_int_equal(services_counts(f->services).flows, 0);
+	services_listed(f->services, &list, services_at(4), services_at(5));
+	assert_int_equal(services_counts(f->services).flows, 1);
+	assert_string_equal(services_flow(f->services, 17).service, "job:7");
+	assert_shown(f, "process=\"nccl\"} 1\n", true);
+}
+
+/* Its packets leave no RNIC, yet it is one of the device's QPs. */
+static void
+a_qp_to_the_own_rnic_is_its_users(void **state)
+{
+	struct fixture *f = *state;
+	struct qp_event event = services_qp(0, 17, 0, 0xc001, 5);
+
+	event.dgid[14] = 0; /* 10.0.0.0, its own */
+	assert_int_equal(services_event(f->services, &event, services_at(0)), 0);
+	assert_int_equal(services_counts(f->services).local, 1);
+	assert_int_equal(services_counts(f->services).flows, 0);
+	assert_shown(f, "process=\"app5\"} 1\n", true);
 }
 
 #define POD_UID "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01"
@@ -203,7 +343,12 @@ main(void)
 		TEST(the_processes_of_a_pod_are_one_series_on_each_device),
 		TEST(a_name_cannot_break_out_of_its_label),
 		TEST(who_has_no_qps_any_more_has_no_series),
-		TEST(users_beyond_the_limit_are_counted_by_their_qps),
+		TEST(beyond_the_limit_the_largest_users_are_shown),
+		TEST(qps_beyond_the_limit_of_flows_are_their_users_all_the_same),
+		TEST(qps_that_there_is_no_room_for_are_others_until_they_end),
+		TEST(qps_that_only_lists_tell_of_are_their_users),
+		TEST(a_qp_gets_its_flow_when_there_is_room_and_keeps_its_name),
+		TEST(a_qp_to_the_own_rnic_is_its_users),
 		TEST(a_pod_with_qps_has_the_names_that_the_kubelet_tells),
 		TEST(without_a_kubelet_nothing_is_said_of_it),
 	};
