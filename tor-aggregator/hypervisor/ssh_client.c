@@ -173,11 +173,18 @@ failed(struct ssh_client *client, struct rm_why *why)
 	    rm_log_quote(quoted, sizeof(quoted), error, strlen(error)));
 }
 
+/* libssh says "again" of a connection that is gone, too, and would for ever. */
+static bool
+is_gone(const struct ssh_client *client)
+{
+	return (ssh_get_status(client->session) & (SSH_CLOSED | SSH_CLOSED_ERROR)) != 0;
+}
+
 /* Of a call of libssh that is made again until it is done. */
 static int
 progress(struct ssh_client *client, int r, struct rm_why *why)
 {
-	if (r == SSH_AGAIN)
+	if (r == SSH_AGAIN && !is_gone(client))
 		return 0;
 	return r == SSH_OK ? 1 : failed(client, why);
 }
@@ -291,6 +298,25 @@ greet(struct ssh_client *client, struct rm_why *why)
 	return r <= 0 ? r : check_host(client, why);
 }
 
+/* A server may break off instead of an answer: after as many failures as it allows, or
+ * when no method is left (RFC 4253, 11.1: 14). Any other error, and an end of the
+ * connection, says nothing of the key. */
+static bool
+is_refusal(const char *error)
+{
+	return strstr(error, "Too many authentication failures") != NULL ||
+	       strstr(error, "SSH_MSG_DISCONNECT: 14:") != NULL;
+}
+
+static int
+login_failed(struct ssh_client *client, struct rm_why *why)
+{
+	const bool refusal = is_refusal(ssh_get_error(client->session));
+	const int r = failed(client, why);
+
+	return refusal ? -EKEYREJECTED : r;
+}
+
 static int
 login(struct ssh_client *client, struct rm_why *why)
 {
@@ -298,14 +324,13 @@ login(struct ssh_client *client, struct rm_why *why)
 	case SSH_AUTH_SUCCESS:
 		return 1;
 	case SSH_AUTH_AGAIN:
-		return 0;
+		return is_gone(client) ? login_failed(client, why) : 0;
 	case SSH_AUTH_DENIED:
 	case SSH_AUTH_PARTIAL:
 		return rm_why(why, -EKEYREJECTED, "it refuses the key for user %s",
 		    client->options.user);
-	default: /* a server that has counted too many failures breaks off */
-		failed(client, why);
-		return -EKEYREJECTED;
+	default:
+		return login_failed(client, why);
 	}
 }
 

@@ -33,7 +33,8 @@ struct ssh_client_callbacks {
 	/* error: of the command's errors. < 0 ends it, and comes back in on_end. */
 	int (*on_output)(const void *data, size_t len, bool error, void *arg);
 	/* Once, and last: the client may be freed in it. 0: the command has ended;
-	 * -EKEYREJECTED: the host may have counted a failed login against the user.
+	 * -EKEYREJECTED: the host has refused the key, and may have counted that
+	 * against the user.
 	 * why: "" where r says it. */
 	void (*on_end)(int r, const char *why, void *arg);
 	void *arg;

@@ -26,6 +26,11 @@ case "$2 $3 $4" in
 "nic dcb status") cat {folder}/$7.dcb ;;
 esac
 """
+# sshd runs it for each key that is offered: it prints those that are allowed.
+_KEYS = """\
+if [ -e {folder}/cut ]; then kill -9 $PPID; fi
+cat {folder}/user.key.pub
+"""
 _LIST = """\
 Name    PCI Device    Driver      Admin Status  Link Status   Speed  Duplex  MAC Address         MTU  Description
 ------  ------------  ----------  ------------  -----------  ------  ------  -----------------  ----  -----------
@@ -39,7 +44,8 @@ NIC     Pause Params Supported  Pause RX  Pause TX  Auto Negotiation
 class Esxi(Process):
     """At address:port, for root and the key alone; its NICs are set by the test."""
 
-    def __init__(self, name, netns, address, port, folder):
+    def __init__(self, name, netns, address, port, folder, sshd=""):
+        """sshd: more lines of its config."""
         self.folder = pathlib.Path(folder) / name
         self.folder.mkdir(parents=True)
         self.address, self.port = address, port
@@ -52,11 +58,12 @@ class Esxi(Process):
         config = self.folder / "sshd_config"
         config.write_text(
             f"ListenAddress {address}\nPort {port}\nHostKey {host_key}\nPidFile none\n"
-            f"AuthorizedKeysFile {self.key}.pub\nStrictModes no\nUsePAM no\n"
+            f"AuthorizedKeysFile none\nAuthorizedKeysCommand /bin/sh {self.folder}/keys\n"
+            "AuthorizedKeysCommandUser root\nStrictModes no\nUsePAM no\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
             "PermitRootLogin prohibit-password\n"
-            f'ForceCommand PATH={self.folder}:$PATH sh -c "$SSH_ORIGINAL_COMMAND"\n')
-        for script, text in (("vsish", _VSISH), ("esxcli", _ESXCLI)):
+            f'ForceCommand PATH={self.folder}:$PATH sh -c "$SSH_ORIGINAL_COMMAND"\n{sshd}')
+        for script, text in (("vsish", _VSISH), ("esxcli", _ESXCLI), ("keys", _KEYS)):
             path = self.folder / script
             path.write_text(text.format(folder=self.folder))
             path.chmod(0o755)
@@ -114,8 +121,12 @@ class Esxi(Process):
         """It prints without end, until nobody listens any more."""
         (self.folder / "flood").touch()
 
+    def cut(self):
+        """It breaks off each login, whoever it is, without a word."""
+        (self.folder / "cut").touch()
+
     def recover(self):
-        for name in ("hang", "flood"):
+        for name in ("hang", "flood", "cut"):
             (self.folder / name).unlink(missing_ok=True)
 
 
