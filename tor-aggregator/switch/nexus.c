@@ -49,7 +49,8 @@ struct nexus_value {
 	uint64_t value;
 	uint16_t slot;
 	uint8_t alternative, term;
-	uint32_t order; /* in the answer */
+	uint32_t order;  /* in the answer */
+	uint32_t object; /* once sorted: the same of all values of one */
 };
 
 struct nexus_values {
@@ -529,40 +530,6 @@ read_tree(struct nexus_values *values, const char *text, size_t len, struct rm_w
 	return r;
 }
 
-int
-nexus_parse(const char *text, size_t len, struct nexus_values **ret, struct rm_why *why)
-{
-	struct nexus_values *values;
-	int r;
-
-	if (has_too_many_nodes(text, len))
-		return rm_why(why, -EPROTO, "its answer has more than %d values",
-		    NEXUS_MAX_NODES);
-	values = calloc(1, sizeof(*values));
-	if (values == NULL)
-		return -ENOMEM;
-	fill_sources(values);
-	r = read_tree(values, text, len, why);
-	if (r == 0 && values->no_memory)
-		r = -ENOMEM;
-	if (r < 0)
-		nexus_values_free(values);
-	else
-		*ret = values;
-	return r;
-}
-
-void
-nexus_values_free(struct nexus_values *values)
-{
-	if (values == NULL)
-		return;
-	free(values->values);
-	free(values);
-}
-
-/* ---- the list ---- */
-
 static int
 compare_values(const void *a, const void *b)
 {
@@ -580,15 +547,66 @@ compare_values(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+/* As the list will be. Names of ports are compared slowly: never again after this. */
+static void
+sort_values(struct nexus_values *values)
+{
+	struct nexus_value *all = values->values;
+
+	if (values->count == 0)
+		return;
+	qsort(all, values->count, sizeof(all[0]), compare_values);
+	all[0].object = 0;
+	for (size_t i = 1; i < values->count; i++)
+		all[i].object =
+		    all[i - 1].object +
+		    (switch_object_compare(&all[i - 1].of, &all[i].of) != 0);
+}
+
+int
+nexus_parse(const char *text, size_t len, struct nexus_values **ret, struct rm_why *why)
+{
+	struct nexus_values *values;
+	int r;
+
+	if (has_too_many_nodes(text, len))
+		return rm_why(why, -EPROTO, "its answer has more than %d values",
+		    NEXUS_MAX_NODES);
+	values = calloc(1, sizeof(*values));
+	if (values == NULL)
+		return -ENOMEM;
+	fill_sources(values);
+	r = read_tree(values, text, len, why);
+	if (r == 0 && values->no_memory)
+		r = -ENOMEM;
+	if (r < 0) {
+		nexus_values_free(values);
+		return r;
+	}
+	sort_values(values);
+	*ret = values;
+	return 0;
+}
+
+void
+nexus_values_free(struct nexus_values *values)
+{
+	if (values == NULL)
+		return;
+	free(values->values);
+	free(values);
+}
+
+/* ---- the list ---- */
+
 static int
-add_objects(
-    struct nexus_values *values, struct switch_list *list, struct switch_counts *counts)
+add_objects(const struct nexus_values *values, struct switch_list *list,
+    struct switch_counts *counts)
 {
 	for (size_t i = 0; i < values->count; i++) {
 		int r;
 
-		if (i > 0 && switch_object_compare(
-				 &values->values[i - 1].of, &values->values[i].of) == 0)
+		if (i > 0 && values->values[i - 1].object == values->values[i].object)
 			continue;
 		r = switch_list_add(list, &values->values[i].of);
 		if (r == -ENOMEM)
@@ -626,6 +644,16 @@ sum(const struct nexus_value *values, size_t *at, size_t end,
 	return sample;
 }
 
+static size_t
+end_of_object(const struct nexus_values *values, size_t at)
+{
+	const uint32_t object = values->values[at].object;
+
+	while (at < values->count && values->values[at].object == object)
+		at++;
+	return at;
+}
+
 /* Those of the object, moved on from *at. */
 static void
 take_object(const struct nexus_values *values, size_t *at,
@@ -636,10 +664,8 @@ take_object(const struct nexus_values *values, size_t *at,
 
 	while (*at < values->count &&
 	       switch_object_compare(&values->values[*at].of, object) < 0)
-		++*at; /* it was refused */
-	for (end = *at; end < values->count &&
-			switch_object_compare(&values->values[end].of, object) == 0;)
-		end++;
+		*at = end_of_object(values, *at); /* it was refused */
+	end = *at == values->count ? *at : end_of_object(values, *at);
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
 		if (row->part != object->part)
 			continue;
@@ -657,15 +683,12 @@ take_object(const struct nexus_values *values, size_t *at,
 }
 
 static int
-take_all(struct nexus_values *values, const struct switch_list *before,
+take_all(const struct nexus_values *values, const struct switch_list *before,
     struct switch_counts *counts, struct switch_list *list, struct rm_why *why)
 {
 	size_t at = 0;
 	int r;
 
-	if (values->count > 0)
-		qsort(values->values, values->count, sizeof(values->values[0]),
-		    compare_values);
 	r = add_objects(values, list, counts);
 	if (r == 0)
 		r = switch_list_close(list, before, &counts->refused);
@@ -680,7 +703,7 @@ take_all(struct nexus_values *values, const struct switch_list *before,
 }
 
 int
-nexus_list(struct nexus_values *values, const struct switch_list *before,
+nexus_list(const struct nexus_values *values, const struct switch_list *before,
     struct switch_counts *counts, struct switch_list **ret, struct rm_why *why)
 {
 	struct switch_list *list = switch_list_new();

@@ -3,8 +3,9 @@
  * Pure.
  *
  * One reading is one request with all commands. Its answer is taken in two steps, since
- * it may be large: nexus_parse() cuts the values out of it and may run on a worker;
- * nexus_list() joins them with the last reading, on the loop.
+ * it may be large: nexus_parse() cuts the values out of it, sorts them, and may run on
+ * a worker; nexus_list() joins them with the last reading, on the loop, in a time
+ * linear in the objects of both.
  *
  * Interfaces are found in the answers, not configured: Ethernet ports and the internal
  * ones of the fabric (ii). Others (VLANs, port-channels, mgmt0) count what ports have
@@ -35,9 +36,9 @@ int nexus_parse(
     const char *text, size_t len, struct nexus_values **ret, struct rm_why *why);
 void nexus_values_free(struct nexus_values *values); /* NULL is fine */
 
-/* Sorts values. before: the last reading, or NULL. counts: added to; when it fails
+/* before: the last reading, or NULL. counts: added to; when it fails
  * without the resets. -EPROTO: there is no port; -ENOMEM. */
-int nexus_list(struct nexus_values *values, const struct switch_list *before,
+int nexus_list(const struct nexus_values *values, const struct switch_list *before,
     struct switch_counts *counts, struct switch_list **ret, struct rm_why *why);
 
 #endif

@@ -110,22 +110,28 @@ drop_doubles(struct switch_list *list)
 	list->count = kept;
 }
 
-static const struct switch_object *
-find_in(
-    const struct switch_object *objects, size_t count, const struct switch_object *like)
+/* Names of ports are compared slowly, and what switches tell is in order as a rule. */
+static void
+sort(struct switch_object *objects, size_t count)
 {
-	return count == 0 ? NULL
-			  : bsearch(like, objects, count, sizeof(*like),
-				switch_object_compare);
+	size_t i = 1;
+
+	while (i < count && switch_object_compare(&objects[i - 1], &objects[i]) <= 0)
+		i++;
+	if (i < count)
+		qsort(objects, count, sizeof(*objects), switch_object_compare);
 }
 
+/* In a sorted run, from *at on, which it moves on: for likes that are in order. */
 static const struct switch_object *
-find(const struct switch_list *list, const struct switch_object *like)
+seek(const struct switch_object *objects, size_t count, size_t *at,
+    const struct switch_object *like)
 {
-	const struct switch_object *there = find_in(list->objects, list->count, like);
+	int order = -1;
 
-	return there != NULL ? there
-			     : find_in(list->objects + list->count, list->away, like);
+	while (*at < count && (order = switch_object_compare(&objects[*at], like)) < 0)
+		++*at;
+	return order == 0 ? &objects[*at] : NULL;
 }
 
 /* Appends those of before's objects that this reading lacks. */
@@ -133,12 +139,16 @@ static int
 remember(
     struct switch_list *list, const struct switch_list *before, uint64_t *forgotten)
 {
+	size_t at = 0;
+
 	for (size_t i = 0; i < before->count + before->away; i++) {
 		struct switch_object object = before->objects[i];
 		int r;
 
+		if (i == before->count)
+			at = 0;
 		if (++object.away > SWITCH_AWAY_READINGS ||
-		    find_in(list->objects, list->count, &object) != NULL)
+		    seek(list->objects, list->count, &at, &object) != NULL)
 			continue;
 		r = append(list, &object);
 		if (r == -ENOMEM)
@@ -149,9 +159,25 @@ remember(
 			++*forgotten;
 	}
 	if (list->away > 0)
-		qsort(list->objects + list->count, list->away, sizeof(list->objects[0]),
-		    switch_object_compare);
+		sort(list->objects + list->count, list->away);
 	return 0;
+}
+
+/* Where in a list's two runs a search has come to. */
+struct cursor {
+	size_t there, away;
+};
+
+static const struct switch_object *
+seek_both(const struct switch_list *list, struct cursor *cursor,
+    const struct switch_object *like)
+{
+	const struct switch_object *there =
+	    seek(list->objects, list->count, &cursor->there, like);
+
+	return there != NULL
+		   ? there
+		   : seek(list->objects + list->count, list->away, &cursor->away, like);
 }
 
 /* All objects' states, at what the same objects had before. */
@@ -161,6 +187,7 @@ give_states(struct switch_list *list, const struct switch_list *before)
 	const size_t count = list->count + list->away;
 	size_t values[SWITCH_PARTS], total = 0;
 	struct counter_state *states;
+	struct cursor cursor = { 0, 0 };
 
 	for (int part = 0; part < SWITCH_PARTS; part++)
 		values[part] = switch_values((enum switch_part)part);
@@ -172,9 +199,11 @@ give_states(struct switch_list *list, const struct switch_list *before)
 	list->states = states;
 	for (size_t i = 0; i < count; i++) {
 		struct switch_object *object = &list->objects[i];
-		const struct switch_object *old =
-		    before == NULL ? NULL : find(before, object);
+		const struct switch_object *old;
 
+		if (i == list->count)
+			cursor = (struct cursor){ 0, 0 };
+		old = before == NULL ? NULL : seek_both(before, &cursor, object);
 		object->states = states;
 		states += values[object->part];
 		if (old == NULL)
@@ -192,9 +221,7 @@ switch_list_close(
 {
 	int r = 0;
 
-	if (list->count > 0)
-		qsort(list->objects, list->count, sizeof(list->objects[0]),
-		    switch_object_compare);
+	sort(list->objects, list->count);
 	drop_doubles(list);
 	if (before != NULL)
 		r = remember(list, before, forgotten);

@@ -216,6 +216,18 @@ value(const struct talk *talk, enum switch_part part, const char *port, int inde
 #define priority_value(name, i) value(talk, SWITCH_PORT, "Ethernet1/2", 0, name, i)
 #define queue_value(i, name) value(talk, SWITCH_QUEUE, "Ethernet1/2", i, name, 0)
 
+static size_t compared; /* names of ports */
+
+int __real_strverscmp(const char *a, const char *b);
+int __wrap_strverscmp(const char *a, const char *b);
+
+int
+__wrap_strverscmp(const char *a, const char *b)
+{
+	compared++;
+	return __real_strverscmp(a, b);
+}
+
 static void
 all_commands_are_asked_at_once(void **state)
 {
@@ -609,6 +621,68 @@ teardown(void **state)
 	return 0;
 }
 
+#define MANY_PORTS 1000
+
+/* Each with its queues, in no order of ours; skip: some are missing. */
+static struct nexus_values *
+parse_many(struct talk *talk, int skip)
+{
+	static char text[2 * 1024 * 1024];
+	struct nexus_values *values = NULL;
+	size_t used;
+
+	used = (size_t)snprintf(text, sizeof(text),
+	    "{\"ins_api\":{\"outputs\":{\"output\":{\"input\":\"show queuing tabular\","
+	    "\"code\":\"200\",\"body\":{\"TABLE_queuing_interface\":{"
+	    "\"ROW_queuing_interface\":[");
+	for (int i = 0; i < MANY_PORTS; i++) {
+		const int port = (i * 617) % MANY_PORTS + 1;
+
+		if (skip > 0 && port % skip == 0)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+		    "{\"if_name_str\":\"Eth1/%d\",\"ing_drop_pkt\":\"77\"", port);
+		for (int queue = 0; queue < 8; queue++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+			    ",\"tx_uc_pkt_qos_%d\":\"9\",\"tx_mc_pkt_qos_%d\":\"9\","
+			    "\"pfc_rx_qos_%d\":\"1\",\"pfc_tx_qos_%d\":\"2\"",
+			    queue, queue, queue, queue);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "},");
+	}
+	used--; /* the comma */
+	used += (size_t)snprintf(text + used, sizeof(text) - used, "]}}}}}}");
+	assert_int_equal(nexus_parse(text, used, &values, &talk->why), 0);
+	return values;
+}
+
+/* The loop must not wait for it: names are compared a few times for each object,
+ * however many there are, and whichever are away. */
+static void
+a_large_switch_is_joined_in_linear_time(void **state)
+{
+	struct talk *talk = *state;
+	const int skips[] = { 0, 0, 3, 5 };
+
+	for (size_t i = 0; i < sizeof(skips) / sizeof(skips[0]); i++) {
+		struct nexus_values *values = parse_many(talk, skips[i]);
+		struct switch_list *list = NULL;
+
+		compared = 0;
+		assert_int_equal(
+		    nexus_list(values, talk->list, &talk->counts, &list, &talk->why),
+		    0);
+		if (skips[i] == 0)
+			assert_int_equal(switch_list_count(list), 9 * MANY_PORTS);
+		assert_in_range(compared, 1, 12 * 9 * MANY_PORTS);
+		nexus_values_free(values);
+		switch_list_free(talk->list);
+		talk->list = list;
+	}
+	assert_int_equal(
+	    port_value("Ethernet1/6", "rx_buffer_drops"), 77); /* was away */
+	assert_int_equal(port_value("Ethernet1/5", "rx_buffer_drops"), MISSING);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -632,6 +706,7 @@ main(void)
 		TEST(a_tree_of_too_many_values_is_refused_before_it_is_made),
 		TEST(other_servers_and_empty_switches_are_named),
 		TEST(no_more_ports_than_the_limit_are_kept),
+		TEST(a_large_switch_is_joined_in_linear_time),
 	};
 
 	return cmocka_run_group_tests_name("nexus", tests, NULL, NULL);
