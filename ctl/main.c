@@ -206,7 +206,7 @@ print_help(FILE *out)
 	    "Exit status: 0 all is well; 1 the answer is bad news (an open incident, a "
 	    "bad\n"
 	    "topology, an RNIC that is not good); 2 a wrong command line; 3 no "
-	    "answer,\nor a refusal.\n");
+	    "answer,\nor a refusal. With --json it is the same.\n");
 }
 
 int

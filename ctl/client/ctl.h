@@ -2,7 +2,8 @@
  * ctl - what every command of rackmeshctl is given, and how it says how it went.
  *
  * A command is one file: ctl/<noun>.c. It asks one daemon's HTTP API, prints a
- * table for people or, with --json, the daemon's own JSON, and returns an exit code.
+ * table for people or, with --json, the daemon's own JSON, and returns an exit code:
+ * the same one either way.
  */
 #ifndef CTL_CLIENT_CTL_H
 #define CTL_CLIENT_CTL_H

@@ -56,9 +56,16 @@ path_of(const struct query *query)
 }
 
 int
+query_rows(const struct query *query, const struct column *columns, const json_t *rows)
+{
+	return query->json ? CTL_GOOD : show_rows(columns, rows);
+}
+
+int
 query_show(const struct query *query, const struct ctl *ctl, const char *base,
     int (*show)(const json_t *answer, const struct query *query))
 {
+	struct query asked = *query;
 	char *path = path_of(query);
 	json_t *answer = NULL;
 	int r;
@@ -67,12 +74,10 @@ query_show(const struct query *query, const struct ctl *ctl, const char *base,
 	free(path);
 	if (r < 0)
 		return CTL_NO_ANSWER;
-	if (ctl->json) {
+	asked.json = ctl->json;
+	if (ctl->json)
 		show_json(answer);
-		r = CTL_GOOD;
-	} else {
-		r = show(answer, query);
-	}
+	r = show(answer, &asked);
 	json_decref(answer);
 	return r;
 }

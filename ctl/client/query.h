@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct column;
 struct ctl;
 
 #define QUERY_FILTERS 2
@@ -22,13 +23,19 @@ struct query {
 
 	const char *filters[QUERY_FILTERS]; /* these words; NULL: not given */
 	bool all;
+	bool json; /* set by query_show: the answer is printed as it came */
 };
 
 /* Reads filters and --all of the command line. False: it makes no sense; said, with
  * usage. */
 bool query_arguments(struct query *query, const struct ctl *ctl, const char *usage);
 
-/* Shows the answer as it came with --json, else by show. Returns an exit code. */
+/* A table, unless the answer is printed as it came. Returns an exit code. */
+int query_rows(
+    const struct query *query, const struct column *columns, const json_t *rows);
+
+/* Shows the answer as it came with --json. Else show prints it, by query_rows; either
+ * way its exit code is returned, and it may say on standard error what is missing. */
 int query_show(const struct query *query, const struct ctl *ctl, const char *base,
     int (*show)(const json_t *answer, const struct query *query));
 

@@ -77,7 +77,7 @@ show(const json_t *answer, const struct query *query)
 		if (device == NULL || (name != NULL && strcmp(name, device) == 0))
 			add_port(rows, port, query->all);
 	}
-	r = show_rows(columns, rows);
+	r = query_rows(query, columns, rows);
 	json_decref(rows);
 	return r;
 }

@@ -194,7 +194,7 @@ show_proof(const json_t *answer, const struct query *query)
 			add_side(rows, rack, each, "switch");
 		}
 	}
-	r = show_rows(proof_columns, rows);
+	r = query_rows(query, proof_columns, rows);
 	json_decref(rows);
 	if (r == CTL_GOOD && json_array_size(json_object_get(answer, "racks")) == 0) {
 		fprintf(stderr, "rackmeshctl: no such rack in the aggregator's answer: "
@@ -242,7 +242,7 @@ show_not_known(const json_t *answer, const struct query *query)
 		}
 	}
 	warn_of_gaps(answer);
-	r = show_rows(rule_columns, rows);
+	r = query_rows(query, rule_columns, rows);
 	json_decref(rows);
 	return r;
 }
@@ -251,7 +251,7 @@ static int
 show(const json_t *answer, const struct query *query)
 {
 	warn_of_gaps(answer);
-	return show_rows(columns, json_object_get(answer, "findings"));
+	return query_rows(query, columns, json_object_get(answer, "findings"));
 }
 
 int

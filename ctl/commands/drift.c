@@ -55,7 +55,7 @@ show(const json_t *answer, const struct query *query)
 		fprintf(stderr,
 		    "rackmeshctl: only the first %d settings are shown: name a host\n",
 		    LIMIT);
-	r = show_rows(columns, json_object_get(answer, "settings"));
+	r = query_rows(query, columns, json_object_get(answer, "settings"));
 	return r == CTL_GOOD && any_different(answer, query->filters[0]) ? CTL_BAD_NEWS
 									 : r;
 }

@@ -29,14 +29,17 @@ text(const json_t *object, const char *key)
 
 /* False: something is not well. */
 static bool
-add_nic(json_t *rows, const json_t *host, const json_t *nic)
+add_nic(const struct query *query, json_t *rows, const json_t *host, const json_t *nic)
 {
 	const json_t *findings = json_object_get(nic, "findings"), *each;
 	size_t i;
 
-	json_array_foreach (findings, i, each)
+	json_array_foreach (findings, i, each) {
+		if (query->json)
+			break;
 		printf("%s: %s: %s\n", text(host, "host"), text(each, "finding"),
 		    text(each, "text"));
+	}
 	json_array_foreach (json_object_get(nic, "counters"), i, each) {
 		json_t *row = show_counter(each);
 
@@ -48,7 +51,7 @@ add_nic(json_t *rows, const json_t *host, const json_t *nic)
 }
 
 static bool
-add_host(json_t *rows, const json_t *host)
+add_host(const struct query *query, json_t *rows, const json_t *host)
 {
 	const json_t *nic;
 	char what[128];
@@ -58,7 +61,7 @@ add_host(json_t *rows, const json_t *host)
 	snprintf(what, sizeof(what), "hypervisor %s", text(host, "host"));
 	well = show_reading(what, host);
 	json_array_foreach (json_object_get(host, "nics"), i, nic)
-		well = add_nic(rows, host, nic) && well;
+		well = add_nic(query, rows, host, nic) && well;
 	return well;
 }
 
@@ -82,14 +85,14 @@ show(const json_t *answer, const struct query *query)
 		    LIMIT);
 	rows = json_array();
 	json_array_foreach (hosts, i, each)
-		well = add_host(rows, each) && well;
+		well = add_host(query, rows, each) && well;
 	if (query->filters[1] != NULL && well &&
 	    json_integer_value(json_object_get(answer, "nic_count")) == 0) {
 		fprintf(stderr, "rackmeshctl: hypervisor %s has no NIC %s\n",
 		    query->filters[0], query->filters[1]);
 		well = false;
 	}
-	r = show_rows(columns, rows);
+	r = query_rows(query, columns, rows);
 	json_decref(rows);
 	return r == CTL_GOOD && !well ? CTL_BAD_NEWS : r;
 }

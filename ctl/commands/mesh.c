@@ -300,11 +300,34 @@ out:
 
 /* ---- */
 
+/* -1: out of memory. */
 static int
-print_mesh(const json_t *answer, bool rtt)
+print_mesh(const struct mesh *mesh)
+{
+	const json_t *answer = mesh->answer;
+
+	printf("%s, last %s (%lld s): %s, from the RNIC of the row to that of the "
+	       "column\n",
+	    text(answer, "tor"), text(answer, "period"),
+	    (long long)json_integer_value(json_object_get(answer, "seconds")),
+	    mesh->rtt ? "network RTT P99 in us" : "probes lost in %");
+	if (json_array_size(mesh->pairs) == 0) {
+		printf("No pair was probed in that time.\n");
+		return 0;
+	}
+	print_grid(mesh);
+	return print_worst(mesh);
+}
+
+/* json: as it came. Returns an exit code. */
+static int
+show_mesh(const json_t *answer, bool rtt, bool json)
 {
 	struct mesh mesh;
 	int status = CTL_GOOD;
+
+	if (json)
+		show_json(answer);
 
 	if (!read_mesh(&mesh, answer, rtt)) {
 		fprintf(stderr,
@@ -312,19 +335,10 @@ print_mesh(const json_t *answer, bool rtt)
 		    "daemon of another release?\n");
 		return CTL_NO_ANSWER;
 	}
-	printf("%s, last %s (%lld s): %s, from the RNIC of the row to that of the "
-	       "column\n",
-	    text(answer, "tor"), text(answer, "period"),
-	    (long long)json_integer_value(json_object_get(answer, "seconds")),
-	    rtt ? "network RTT P99 in us" : "probes lost in %");
-	if (json_array_size(mesh.pairs) == 0) {
-		printf("No pair was probed in that time.\n");
+	if (json_array_size(mesh.pairs) == 0)
 		status = CTL_BAD_NEWS;
-	} else {
-		print_grid(&mesh);
-		if (print_worst(&mesh) < 0)
-			status = CTL_NO_ANSWER;
-	}
+	if (!json && print_mesh(&mesh) < 0)
+		status = CTL_NO_ANSWER;
 	free(mesh.grid);
 	return status;
 }
@@ -337,7 +351,7 @@ ctl_mesh(const struct ctl *ctl)
 	char *escaped, path[1024];
 	json_t *answer = NULL;
 	bool rtt = false;
-	int status = CTL_GOOD;
+	int status;
 
 	for (int i = 0; i < ctl->argc; i++) {
 		if (strcmp(ctl->argv[i], "--rtt") == 0)
@@ -360,10 +374,7 @@ ctl_mesh(const struct ctl *ctl)
 	free(escaped);
 	if (request_get(ctl_tier(ctl, tier), path, &answer) < 0)
 		return CTL_NO_ANSWER;
-	if (ctl->json)
-		show_json(answer);
-	else
-		status = print_mesh(answer, rtt);
+	status = show_mesh(answer, rtt, ctl->json);
 	json_decref(answer);
 	return status;
 }

@@ -67,7 +67,8 @@ rnics_of_agent(const struct ctl *ctl)
 	    show_list(ctl, ctl->agent, "/v1/rnics", "rnics", agent_columns, &answer);
 	if (status != CTL_GOOD)
 		return status;
-	print_slowed(answer);
+	if (!ctl->json)
+		print_slowed(answer);
 	json_array_foreach (json_object_get(answer, "rnics"), i, rnic) {
 		const char *link = json_string_value(json_object_get(rnic, "link"));
 

@@ -82,7 +82,7 @@ show(const json_t *answer, const struct query *query)
 		    query->filters[0], query->filters[1]);
 		all_up = false;
 	}
-	r = show_rows(columns, rows);
+	r = query_rows(query, columns, rows);
 	json_decref(rows);
 	return r == CTL_GOOD && !all_up ? CTL_BAD_NEWS : r;
 }

@@ -34,11 +34,6 @@ print_versions(json_t *answer)
 	json_t *count;
 	const char *version;
 
-	if (!json_is_array(list)) {
-		fprintf(stderr, "rackmeshctl: the answer has no \"versions\"; is it a "
-				"region-controller?\n");
-		return CTL_NO_ANSWER;
-	}
 	name_unknown(list);
 	if (columns_print(columns, list) < 0) {
 		fprintf(stderr, "rackmeshctl: out of memory\n");
@@ -60,7 +55,7 @@ ctl_versions(const struct ctl *ctl)
 
 	if (ctl->argc > 0)
 		return ctl_usage("unexpected argument: %s", ctl->argv[0]);
-	if (request_get(ctl->controller, "/v1/versions", &answer) < 0)
+	if (request_get_list(ctl->controller, "/v1/versions", "versions", &answer) < 0)
 		return CTL_NO_ANSWER;
 	if (ctl->json)
 		show_json(answer);

@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 
+#include <jansson.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,25 +53,69 @@ play_daemon(int *port, const char *status, const char *body)
 	_exit(write(fd, text, strlen(text)) < 0);
 }
 
+struct question {
+	const char *through;
+	int (*command)(const struct ctl *ctl);
+	int argc;
+	const char *const *argv;
+	const char *status, *body;
+};
+
 static int
-run_through(const char *through, int (*command)(const struct ctl *ctl), int argc,
-    const char *const *argv, const char *status, const char *body)
+ask(const struct question *question, bool json)
 {
-	struct ctl ctl = {
-		.argc = argc, .argv = (char **)(uintptr_t)argv, .through = through
-	};
+	struct ctl ctl = { .argc = question->argc,
+		.argv = (char **)(uintptr_t)question->argv,
+		.through = question->through,
+		.json = json };
 	char address[32];
 	int port, code, exited;
 	pid_t pid;
 
-	pid = play_daemon(&port, status, body);
+	pid = play_daemon(&port, question->status, question->body);
 	snprintf(address, sizeof(address), "127.0.0.1:%d", port);
 	ctl.aggregator = ctl.controller = ctl.analyzer = ctl.agent = address;
 	ctl.controller_changes = address;
-	code = command(&ctl);
+	code = question->command(&ctl);
 	if (code == CTL_USAGE) /* nobody was asked */
 		kill(pid, SIGTERM);
 	assert_int_equal(waitpid(pid, &exited, 0), pid);
+	return code;
+}
+
+/* What it prints is JSON, and nothing else; of an answer that it cannot use, too. */
+static int
+ask_json(const struct question *question)
+{
+	FILE *file = tmpfile();
+	int out = dup(STDOUT_FILENO), code;
+	json_t *printed;
+
+	assert_non_null(file);
+	fflush(stdout);
+	assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
+	code = ask(question, true);
+	fflush(stdout);
+	assert_true(dup2(out, STDOUT_FILENO) >= 0);
+	close(out);
+	rewind(file);
+	printed = json_loadf(file, 0, NULL);
+	if (code == CTL_GOOD || code == CTL_BAD_NEWS)
+		assert_non_null(printed);
+	json_decref(printed);
+	fclose(file);
+	return code;
+}
+
+/* With --json the exit code is the same. */
+static int
+run_through(const char *through, int (*command)(const struct ctl *ctl), int argc,
+    const char *const *argv, const char *status, const char *body)
+{
+	const struct question question = { through, command, argc, argv, status, body };
+	const int code = ask(&question, false);
+
+	assert_int_equal(ask_json(&question), code);
 	return code;
 }
 
@@ -252,6 +298,10 @@ an_rnic_of_an_agent_without_a_link_is_bad_news(void **state)
 	assert_int_equal(
 	    rnics_through("agent", "{\"rnics\": [{\"up\": false}]}"), CTL_BAD_NEWS);
 	assert_int_equal(rnics_through("controller", "{}"), CTL_USAGE);
+	assert_int_equal(
+	    rnics_through("agent", "{\"rnics\": [{\"up\": true, \"link\": \"up\"}], "
+				   "\"slowed\": \"cpu\", \"slowed_permille\": 500}"),
+	    CTL_GOOD);
 }
 
 static void
