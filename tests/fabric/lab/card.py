@@ -1,8 +1,8 @@
 """An RNIC of mlx5 as far as its agent's /metrics go: there is none here, and a veth counts little.
 
 It has every counter that docs/counters.md gives that driver, which a unit test holds against the
-agent's table, with the agent's labels; and queue pairs of a pod with a name and of a service. They count on
-with time: seconds times a number of their own."""
+agent's table, with the agent's labels; and queue pairs of a pod with a name and of a service, with what
+they have counted apart. They count on with time: seconds times a number of their own."""
 
 import contextlib
 import http.server
@@ -28,6 +28,12 @@ EACH_S = {
     "rdma_port_rate_mbps": 400_000,
 }
 
+# Of the queue pairs of one process, each second: mlx5's own names.
+COUNTED_APART = {
+    "rdma_rx_bytes": 1_000_000, "rdma_tx_bytes": 2_000_000, "rx_read_requests": 100,
+    "rx_write_requests": 200, "local_ack_timeout_err": 1, "packet_seq_err": 2,
+}
+
 
 def counters():
     """(name, unit) of what mlx5 counts."""
@@ -50,10 +56,19 @@ def metrics(seconds):
     pod, service = "0d1f4c7e-6f0e-4c56-9d5c-3f7f0b6c1a55", "trainer.service"
     place = 'device="mlx5_0",port="1"'
     lines += [
+        "rackmesh_agent_user_qps_over_limit 0",
+        "rackmesh_agent_user_counters_left_out 1",
         f'rackmesh_agent_user_qps{{{place},service="pod:{pod}",pod_uid="{pod}",process="python3"}} 16',
         f'rackmesh_agent_user_qps{{{place},service="{service}",pod_uid="",process="ib_write_bw"}} 4',
         f'rackmesh_agent_pod_info{{pod_uid="{pod}",namespace="ml",pod="train-0",'
         'owner_kind="StatefulSet",owner_name="train"} 1',
+    ]
+    users = {f'service="pod:{pod}",pod_uid="{pod}",process="python3"': 3,
+             f'service="{service}",pod_uid="",process="ib_write_bw"': 1}
+    lines += [
+        f'rackmesh_agent_user_counter_total{{{place},{user},counter="{counter}"}}'
+        f' {int(seconds * share * each_s)}'
+        for user, share in users.items() for counter, each_s in COUNTED_APART.items()
     ]
     return "\n".join(lines) + "\n"
 
