@@ -319,6 +319,16 @@ is_served(const struct host_agent *agent, size_t uplink, struct wire_rnic_id src
 	return false;
 }
 
+/* "": it is no pod, or none that is known. */
+static const char *
+pod_of(const struct agent_services *own, const char *service)
+{
+	const char *uid = pod_name_uid(service);
+	const struct pod *pod = uid == NULL ? NULL : kubelet_pod(own->kubelet, uid);
+
+	return pod == NULL ? "" : pod->full_name;
+}
+
 static int
 tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
 {
@@ -341,7 +351,8 @@ tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
 		if (!services_is_told(flow))
 			continue;
 		report.over_cap += flow->state == WIRE_SERVICE_WAITING;
-		own->served[report.flow_count++] = *flow;
+		own->served[report.flow_count] = *flow;
+		own->served[report.flow_count++].pod = pod_of(own, flow->service);
 	}
 	return uplink_services(agent->uplinks[uplink], &report, now);
 }
@@ -634,6 +645,7 @@ on_pods(int r, const char *why, void *arg)
 		    kubelet, why);
 	if (r < 0)
 		return;
+	own->news = true; /* pods may have names now */
 	if (own->kubelet_failed > 0)
 		rm_log_info("kubelet: pods read: %zu, after %zu readings that failed",
 		    kubelet_pods(own->kubelet), own->kubelet_failed);

@@ -9,6 +9,7 @@
 
 static const struct column columns[] = {
 	{ "SERVICE", "service", COLUMN_TEXT },
+	{ "POD", "pod", COLUMN_TEXT },
 	{ "HOST", "host", COLUMN_TEXT },
 	{ "RNIC", "rnic", COLUMN_TEXT },
 	{ "PEER", "peer", COLUMN_TEXT },

@@ -40,9 +40,8 @@ show_pod(const struct kubelet *kubelet, const char *service, json_t *object)
 	const char *uid = pod_name_uid(service);
 	const struct pod *pod = uid == NULL ? NULL : kubelet_pod(kubelet, uid);
 
-	json_object_set_new(object, "pod",
-	    pod == NULL ? json_null()
-			: json_sprintf("%s/%s", pod->namespace, pod->name));
+	json_object_set_new(
+	    object, "pod", pod == NULL ? json_null() : json_string(pod->full_name));
 	json_object_set_new(object, "owner",
 	    pod == NULL || pod->owner_kind[0] == '\0'
 		? json_null()

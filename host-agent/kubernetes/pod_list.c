@@ -209,6 +209,8 @@ read_pod(const json_t *metadata, struct pod *pod)
 	    !take_name(metadata, "namespace", pod->namespace, sizeof(pod->namespace)) ||
 	    !take_name(metadata, "name", pod->name, sizeof(pod->name)))
 		return false;
+	snprintf(
+	    pod->full_name, sizeof(pod->full_name), "%s/%s", pod->namespace, pod->name);
 	uid_len = strlen(pod->uid);
 	if ((uid_len != UID_LEN && uid_len != STATIC_UID_LEN) ||
 	    strspn(pod->uid, "0123456789abcdef-") != uid_len)

@@ -27,6 +27,7 @@ struct rm_why;
 struct pod {
 	char uid[POD_UID_BYTES]; /* of a static pod: the hash that its cgroup has */
 	char namespace[POD_NAMESPACE_BYTES], name[POD_OBJECT_BYTES];
+	char full_name[POD_NAMESPACE_BYTES + POD_OBJECT_BYTES]; /* "namespace/name" */
 	/* The Deployment, where the pod's ReplicaSet is proven to be one's, else who
 	 * controls the pod; "": nobody. */
 	char owner_kind[POD_KIND_BYTES], owner_name[POD_OBJECT_BYTES];

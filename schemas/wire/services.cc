@@ -13,6 +13,7 @@ put_flow(wire_writer *writer, const struct wire_service_flow &flow)
 {
 	auto service = wire::text(writer, flow.service);
 	auto comm = wire::text(writer, flow.comm);
+	auto pod = wire::text(writer, flow.pod);
 	auto src = wire::put_id(flow.src);
 	auto dst = wire::put_id(flow.dst);
 	auto peer = wire::put_address(writer, flow.peer);
@@ -27,7 +28,7 @@ put_flow(wire_writer *writer, const struct wire_service_flow &flow)
 	return rackmesh::CreateServiceFlow(writer->fbb, &src,
 	    flow.dst.guid == 0 ? nullptr : &dst, &peer, service, comm, flow.pid, type,
 	    state, flow.dscp, flow.older, flow.src_port, flow.probe_port, src_qpn,
-	    dst_qpn, flow.qps);
+	    dst_qpn, flow.qps, pod);
 }
 
 void
@@ -35,6 +36,7 @@ check_flow(wire::checker *check, const rackmesh::ServiceFlow *flow)
 {
 	check->text(flow->service());
 	check->text(flow->comm());
+	check->text(flow->pod());
 	wire::check_address(check, flow->peer());
 	check->choice(static_cast<unsigned>(flow->qp_type()), WIRE_QP_RC, WIRE_QP_XRC);
 	check->choice(static_cast<unsigned>(flow->state()), WIRE_SERVICE_RESOLVING,
@@ -106,6 +108,7 @@ wire_services_flow(
 	wire::get_address(flow->peer(), &out->peer);
 	out->service = wire::string(flow->service());
 	out->comm = wire::string(flow->comm());
+	out->pod = wire::string(flow->pod());
 	out->pid = flow->pid();
 	out->qp_type = static_cast<uint8_t>(flow->qp_type());
 	out->state = static_cast<uint8_t>(flow->state());

@@ -37,6 +37,8 @@ struct wire_service_flow {
 	struct wire_address peer; /* as the QP has it */
 	const char *service;      /* "pod:...", "unit:...", "comm:..." */
 	const char *comm;
+	const char
+	    *pod; /* its "namespace/name" by the kubelet; "": not known, or none */
 	uint32_t pid;
 	uint8_t qp_type; /* enum wire_qp_type */
 	uint8_t state;   /* enum wire_service_state */

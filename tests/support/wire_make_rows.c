@@ -112,6 +112,7 @@ wire_make_services(
 			.peer = make_address(bytes),
 			.service = make_word(bytes),
 			.comm = make_word(bytes),
+			.pod = fuzz_u8(bytes) & 1 ? make_word(bytes) : "",
 			.pid = (uint32_t)fuzz_number(bytes),
 			.qp_type = (uint8_t)fuzz_below(bytes, 5),
 			.state = (uint8_t)fuzz_below(bytes, 6),

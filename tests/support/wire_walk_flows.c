@@ -53,6 +53,7 @@ wire_walk_services(const uint8_t *data, size_t len)
 		wire_services_flow(&view, i, &flow);
 		walk_text(flow.service);
 		walk_text(flow.comm);
+		walk_text(flow.pod);
 		walk_address(&flow.peer);
 		PROMISE(flow.qp_type >= WIRE_QP_RC && flow.qp_type <= WIRE_QP_XRC);
 		PROMISE(flow.state >= WIRE_SERVICE_RESOLVING &&

@@ -8,9 +8,10 @@
 #include "tor-aggregator/services/service_table.h"
 
 #define MAX_NAMES 4
+#define MORE ", ..."
 
 struct names {
-	const char *of[MAX_NAMES];
+	const struct service_flow *of[MAX_NAMES]; /* one of each service's */
 	size_t count;
 	bool more;
 };
@@ -22,15 +23,15 @@ is_same(struct wire_rnic_id id, struct rm_rnic_id rnic)
 }
 
 static void
-note_name(struct names *names, const char *service)
+note_name(struct names *names, const struct service_flow *flow)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->of[i], service) == 0)
+		if (strcmp(names->of[i]->service, flow->service) == 0)
 			return;
 	if (names->count == MAX_NAMES)
 		names->more = true;
 	else
-		names->of[names->count++] = service;
+		names->of[names->count++] = flow;
 }
 
 static void
@@ -43,20 +44,37 @@ find_users(
 		for (size_t i = 0; i < host->flow_count; i++)
 			if (is_same(host->flows[i].src, rnic) ||
 			    is_same(host->flows[i].dst, rnic))
-				note_name(names, host->flows[i].service);
+				note_name(names, &host->flows[i]);
 }
 
+/* "pod:UID (namespace/name), unit:b, ...": whole names, as many as there is room for.
+ */
 static void
 write_names(const struct names *names, char out[RM_EVIDENCE_TEXT])
 {
+	bool more = names->more;
 	size_t at = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < names->count && at < RM_EVIDENCE_TEXT; i++)
-		at += (size_t)snprintf(out + at, RM_EVIDENCE_TEXT - at, "%s%s",
-		    i > 0 ? ", " : "", names->of[i]);
-	if (names->more && at < RM_EVIDENCE_TEXT)
-		snprintf(out + at, RM_EVIDENCE_TEXT - at, ", ...");
+	for (size_t i = 0; i < names->count; i++) {
+		const struct service_flow *of = names->of[i];
+		const char *pod = of->pod;
+		char name[SERVICE_NAME_BYTES + SERVICE_POD_BYTES + 8];
+		size_t len;
+
+		snprintf(name, sizeof(name), "%s%s%s%s%s", i > 0 ? ", " : "",
+		    of->service, pod[0] == '\0' ? "" : " (", pod,
+		    pod[0] == '\0' ? "" : ")");
+		len = strlen(name);
+		if (at + len + sizeof(MORE) > RM_EVIDENCE_TEXT) {
+			more = true;
+			break;
+		}
+		memcpy(out + at, name, len + 1);
+		at += len;
+	}
+	if (more)
+		snprintf(out + at, RM_EVIDENCE_TEXT - at, "%s", MORE);
 }
 
 void

@@ -266,6 +266,7 @@ take_flow(struct service_flow *ret, const struct wire_service_flow *from)
 	};
 	take_text(ret->service, sizeof(ret->service), from->service);
 	take_text(ret->comm, sizeof(ret->comm), from->comm);
+	take_text(ret->pod, sizeof(ret->pod), from->pod);
 }
 
 /* As many as there is room for. */

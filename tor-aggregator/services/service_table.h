@@ -22,6 +22,7 @@
 #define SERVICE_TABLE_GRACE_NS (60 * RM_NS_PER_S)
 #define SERVICE_NAME_BYTES 128
 #define SERVICE_COMM_BYTES 32
+#define SERVICE_POD_BYTES 128 /* longer names are cut */
 #define SERVICE_MISSING_BYTES 256
 
 struct service_table;
@@ -30,6 +31,7 @@ struct service_flow {
 	struct wire_rnic_id src, dst; /* dst.guid 0: not resolved */
 	struct wire_address peer;
 	char service[SERVICE_NAME_BYTES], comm[SERVICE_COMM_BYTES];
+	char pod[SERVICE_POD_BYTES]; /* its "namespace/name"; "": not known, or none */
 	uint32_t pid, qps;
 	uint32_t src_qpn, dst_qpn; /* of one of its QPs */
 	uint16_t src_port, probe_port;

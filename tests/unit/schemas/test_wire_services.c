@@ -68,6 +68,7 @@ expect_flow(const struct wire_service_flow *got, const struct wire_service_flow 
 	assert_memory_equal(got->peer.bytes, want->peer.bytes, 16);
 	assert_string_equal(got->service, want->service);
 	assert_string_equal(got->comm, want->comm);
+	assert_string_equal(got->pod, want->pod == NULL ? "" : want->pod);
 	assert_int_equal(got->pid, want->pid);
 	assert_int_equal(got->qp_type, want->qp_type);
 	assert_int_equal(got->state, want->state);
@@ -81,7 +82,7 @@ expect_flow(const struct wire_service_flow *got, const struct wire_service_flow 
 }
 
 static void
-expect_services(const uint8_t *data, size_t len)
+expect_flows(const uint8_t *data, size_t len, const struct wire_service_flow *wanted)
 {
 	struct wire_services_view view;
 
@@ -101,8 +102,42 @@ expect_services(const uint8_t *data, size_t len)
 
 		memset(&flow, 0xee, sizeof(flow));
 		wire_services_flow(&view, i, &flow);
-		expect_flow(&flow, &flows[i]);
+		expect_flow(&flow, &wanted[i]);
 	}
+}
+
+static void
+expect_services(const uint8_t *data, size_t len)
+{
+	expect_flows(data, len, flows);
+}
+
+/* Of an agent that knows a pod's name. */
+static void
+name_pod(struct wire_service_flow named[FLOWS])
+{
+	memcpy(named, flows, sizeof(flows));
+	named[0].pod = "ml/trainer-0";
+}
+
+static int
+write_services_pod(struct wire_writer *writer, struct wire_bytes *out)
+{
+	struct wire_service_flow named[FLOWS];
+	struct wire_services told = services;
+
+	name_pod(named);
+	told.flows = named;
+	return wire_write_services(writer, &told, out);
+}
+
+static void
+expect_services_pod(const uint8_t *data, size_t len)
+{
+	struct wire_service_flow named[FLOWS];
+
+	name_pod(named);
+	expect_flows(data, len, named);
 }
 
 enum { SERVICES_FLOWS = 8, SERVICES_FIELDS };
@@ -250,6 +285,9 @@ a_writer_refuses_what_an_opener_would(void **state)
 	text[WIRE_MAX_STRING] = 0;
 	flow.service = text;
 	assert_int_equal(write_one(&flow), -EMSGSIZE);
+	flow = flows[0];
+	flow.pod = text;
+	assert_int_equal(write_one(&flow), -EMSGSIZE);
 }
 
 static void
@@ -261,8 +299,10 @@ as_many_flows_as_an_agent_may_have_fit(void **state)
 	struct wire_bytes out = { NULL, 0 };
 
 	assert_non_null(many);
-	for (size_t i = 0; i <= WIRE_MAX_SERVICES; i++)
+	for (size_t i = 0; i <= WIRE_MAX_SERVICES; i++) {
 		many[i] = flows[0];
+		many[i].pod = "a-namespace/a-pod-of-a-usual-length-0";
+	}
 	all.flow_count = WIRE_MAX_SERVICES + 1;
 	assert_int_equal(wire_write_services(writer, &all, &out), -EMSGSIZE);
 	assert_null(out.data);
@@ -278,6 +318,8 @@ main(int argc, char **argv)
 {
 	const struct wire_case cases[] = {
 		{ WIRE_SERVICES, "services", write_services, expect_services },
+		{ WIRE_SERVICES, "services_pod", write_services_pod,
+		    expect_services_pod },
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_flows_than_the_limit_are_refused),
@@ -289,5 +331,5 @@ main(int argc, char **argv)
 	};
 
 	return wire_case_main(
-	    cases, 1, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
+	    cases, 2, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

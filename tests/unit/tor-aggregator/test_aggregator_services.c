@@ -217,18 +217,19 @@ text(const json_t *object, const char *key)
 static void
 services_are_shown_with_their_peers_and_ports(void **state)
 {
-	const struct wire_service_flow flows[] = { flow_to(FIXTURE_FOREIGN),
-		flow_to(0) };
+	struct wire_service_flow flows[] = { flow_to(FIXTURE_FOREIGN), flow_to(0) };
 	struct world *w = *state;
 	const json_t *flow;
 	json_t *all;
 
+	flows[0].pod = "ml/trainer-0";
 	agent_join(w);
 	tell(w, flows, 2);
 	all = get(w, "/v1/services?host=h0&service=unit:train.service");
 	assert_int_equal(json_integer_value(json_object_get(all, "flow_count")), 2);
 	flow = json_array_get(json_object_get(all, "services"), 0);
 	assert_string_equal(text(flow, "service"), "unit:train.service");
+	assert_string_equal(text(flow, "pod"), "ml/trainer-0");
 	assert_string_equal(text(flow, "host"), "h0");
 	assert_string_equal(text(flow, "rnic"), "h0/r0");
 	assert_string_equal(text(flow, "peer"), "x0/r0");
@@ -242,6 +243,7 @@ services_are_shown_with_their_peers_and_ports(void **state)
 	flow = json_array_get(json_object_get(all, "services"), 1);
 	assert_string_equal(text(flow, "peer"), "192.0.2.9");
 	assert_string_equal(text(flow, "state"), "unresolved");
+	assert_true(json_is_null(json_object_get(flow, "pod")));
 	assert_true(json_is_null(json_object_get(flow, "peer_id")));
 	assert_true(json_is_null(json_object_get(flow, "probe_port")));
 	json_decref(all);

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -11,6 +12,7 @@
 #include "tor-aggregator/services/service_table.h"
 
 #define MAX_FLOWS 8
+#define POD "pod:0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01" /* its name is known */
 
 struct world {
 	struct service_table *table;
@@ -65,6 +67,9 @@ tell(struct world *w, const char *host, bool tracing, uint64_t src,
 			.dst = { 9, 1 },
 			.peer = { 4, { 10, 0, 0, 9 }, 0 },
 			.service = names[services.flow_count],
+			.pod = strcmp(names[services.flow_count], POD) == 0
+				   ? "ml/trainer-0"
+				   : "",
 			.comm = "x",
 			.qp_type = WIRE_QP_RC,
 			.state = WIRE_SERVICE_PROBED,
@@ -141,6 +146,33 @@ many_names_are_cut(void **state)
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: a, b, c, d, ...");
 }
 
+static void
+a_pod_has_its_name_if_its_agent_knows_it(void **state)
+{
+	struct world *w = *state;
+
+	tell(w, "h1", true, 1, (const char *const[]){ POD, "pod:another", POD, NULL });
+	assert_string_equal(
+	    impact(w, "h1", 1, NO_PROBES), "P1: " POD " (ml/trainer-0), pod:another");
+}
+
+static void
+no_name_is_cut_in_two(void **state)
+{
+	static const char word[] = "unit:a-service-with-a-name-of-70-letters-"
+				   "0123456789012345678901234.service";
+	char names[3][sizeof(word) + 1];
+	struct world *w = *state;
+	char wanted[RM_EVIDENCE_TEXT];
+
+	for (int i = 0; i < 3; i++)
+		snprintf(names[i], sizeof(names[i]), "%s%d", word, i);
+	tell(w, "h1", true, 1,
+	    (const char *const[]){ names[0], names[1], names[2], NULL });
+	snprintf(wanted, sizeof(wanted), "P1: %s, %s, ...", names[0], names[1]);
+	assert_string_equal(impact(w, "h1", 1, NO_PROBES), wanted);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -151,6 +183,8 @@ main(void)
 		TEST(a_service_whose_probes_are_lost_is_hurt),
 		TEST(nobody_is_hurt_only_if_the_host_would_tell),
 		TEST(many_names_are_cut),
+		TEST(a_pod_has_its_name_if_its_agent_knows_it),
+		TEST(no_name_is_cut_in_two),
 	};
 
 	return cmocka_run_group_tests_name("service_impact", tests, NULL, NULL);
