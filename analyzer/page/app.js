@@ -12,7 +12,7 @@ import * as racks from "./racks.js";
 import * as sla from "./sla.js";
 
 // A view has a title and a root. update(known) tells it what is new; ask(), every each_ms,
-// lets it ask what only it wants to know.
+// lets it ask what only it wants to know. fail(why): nothing is new, since nobody answers.
 const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, history, sla, daemons }));
 
 const BEAT_MS = 1000;
@@ -121,6 +121,7 @@ async function beat() {
   } catch (error) {
     failures++;
     tellHeard(error);
+    if (error instanceof NoAnswer) shown.fail?.(error.message);
   }
   if (timer === null) timer = setTimeout(beat, pause());
 }

@@ -146,6 +146,12 @@ export function counters() {
   const findings = element("div", {});
   const drift = element("div", {});
   const ports = element("div", {});
+  const notes = [];
+  const note = () => {
+    notes.push(element("p", { class: "trouble", hidden: true }));
+    return notes.at(-1);
+  };
+  let at = null; // when what is shown was told
   const parts = [
     [proof, (answer) => answer.proof, proofOf],
     [findings, (answer) => answer.diagnosis, findingsOf],
@@ -159,16 +165,21 @@ export function counters() {
       { class: "counters" },
       element("h2", {}, "What the counters mean"),
       trouble,
+      note(),
       findings,
       element("h2", {}, "Are ECN, CNPs and PFC working?"),
+      note(),
       proof,
       element("h2", {}, "Settings that have drifted"),
+      note(),
       drift,
       element("h2", {}, "Ports"),
+      note(),
       ports,
     ),
     update(answer) {
-      show(trouble, false);
+      at = Date.now();
+      for (const each of [trouble, ...notes]) show(each, false);
       for (const part of parts) {
         const told = part.pick(answer);
         const text = JSON.stringify(told);
@@ -177,9 +188,14 @@ export function counters() {
         part.place.replaceChildren(...[part.make(told)].flat().filter(Boolean));
       }
     },
-    fail(sentence) {
-      say(trouble, sentence);
+    // What was told before stays, with its age.
+    fail(why) {
+      say(trouble, at === null ? `There are no counters to show: ${why}.` : `Counters cannot be refreshed: ${why}.`);
       show(trouble, true);
+      for (const each of notes) {
+        say(each, `As of ${clock(at)} UTC, not refreshed since.`);
+        show(each, at !== null);
+      }
     },
   };
 }

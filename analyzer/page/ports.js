@@ -1,5 +1,5 @@
 // Ports of a rack's switch, and of the ESXi hosts whose counters its aggregator reads: what their
-// last readings have added, those in trouble first.
+// last readings have added, those in trouble first. Nobody tells in which rack such a host is.
 
 import { element, table } from "./element.js";
 import { age, count, several } from "./words.js";
@@ -94,8 +94,8 @@ function hypervisorsOf(hosts) {
   const findings = nics.flatMap(({ port, name }) => port.findings.map((each) => [name, each.finding, each.text]));
   return [
     ...hosts.map((host) => unread(`ESXi host ${host.host}`, host)),
-    findings.length === 0 ? null : table(`${several(findings.length, "finding")} at ESXi hosts`, [["NIC"], ["finding"], ["evidence", "wide"]], findings),
-    ...(nics.length === 0 ? [] : tableOf("NICs of ESXi hosts, in their last intervals", "NIC", nics)),
+    findings.length === 0 ? null : table(`${several(findings.length, "finding")} at ESXi hosts that this rack’s aggregator reads`, [["NIC"], ["finding"], ["evidence", "wide"]], findings),
+    ...(nics.length === 0 ? [] : tableOf("NICs of ESXi hosts that this rack’s aggregator reads, of whichever rack, in their last intervals", "NIC", nics)),
   ];
 }
 

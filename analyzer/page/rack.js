@@ -1,6 +1,6 @@
 // One rack: what is known of it, what is open, and its mesh.
 
-import { ask } from "./ask.js";
+import { NoAnswer, ask } from "./ask.js";
 import { counters } from "./counters.js";
 import { element, facts, say, show } from "./element.js";
 import { isOpen, list } from "./incidents.js";
@@ -64,15 +64,20 @@ export function open([region, tor]) {
 
   const counted = counters();
   let countedAt = -Infinity;
+  let counting = false;
 
+  // One question at a time, that nothing else waits for: a slow answer holds up no mesh.
   async function askCounters() {
-    if (performance.now() - countedAt < COUNTERS_MS) return;
+    if (counting || performance.now() - countedAt < COUNTERS_MS) return;
     countedAt = performance.now();
+    counting = true;
     try {
       counted.update(await ask(`/v1/counters/${encodeURIComponent(tor)}?region=${encodeURIComponent(region)}`));
     } catch (error) {
-      if (error.status === undefined) throw error;
-      counted.fail(`There are no counters to show: ${error.message}.`);
+      if (!(error instanceof NoAnswer)) throw error;
+      counted.fail(error.message);
+    } finally {
+      counting = false;
     }
   }
 
@@ -95,7 +100,11 @@ export function open([region, tor]) {
       recentHead,
       recent.root,
     ),
-    ask: () => Promise.all([askMesh(), askCounters()]),
+    ask() {
+      askCounters();
+      return askMesh();
+    },
+    fail: (why) => counted.fail(why),
     update(known) {
       const rack = known.health.racks.find((each) => each.region === region && each.tor === tor);
       if (rack !== undefined) {

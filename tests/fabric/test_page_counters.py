@@ -118,6 +118,40 @@ def test_what_the_switch_counts_stands_beside_the_hosts(rack, page):
 def test_an_esxi_host_is_told_of(rack, page):
     seen(page, "its global pause", ROWS, lambda rows: row_with(rows, "esx1/vmnic4", "global-pause-on"))
     assert row_with(page.texts(ROWS), "esx1/vmnic4", "✓ up, 100")
+    # An aggregator has several racks, and nobody tells which one such a host is in.
+    captions = page.texts(".counters caption")
+    assert any("ESXi hosts that this rack’s aggregator reads, of whichever rack" in text
+               for text in captions), captions
+
+
+HOLD = """
+window.answers = fetch; window.meshes = 0; window.held = [];
+window.fetch = (path, options) => {
+  if (path.startsWith("/v1/mesh/")) window.meshes++;
+  if (!path.startsWith("/v1/counters/")) return window.answers(path, options);
+  return new Promise((_, refuse) => window.held.push(refuse));
+};"""
+
+
+def test_the_mesh_waits_for_no_counters_and_old_ones_tell_their_age(rack, page):
+    ask = page.driver.execute_script
+    ask(HOLD)
+    until("counters are asked", PATIENCE_S, lambda: ask("return window.held.length") == 1)
+    asked = ask("return window.meshes")
+    until("the mesh goes on", PATIENCE_S, lambda: ask("return window.meshes") >= asked + 3)
+    assert ask("return window.held.length") == 1  # one question at a time
+    assert not page.texts(".counters .trouble")
+    # Its end is told at each table, whose rows stay.
+    ask("window.held[0](new TypeError())")
+    seen(page, "the age of all four", ".counters .trouble", lambda texts: sum(
+        text.startswith("As of ") and text.endswith(" UTC, not refreshed since.")
+        for text in texts) == 4)
+    assert any("Counters cannot be refreshed: the analyzer cannot be reached." in text
+               for text in page.texts(".counters p"))
+    assert row_with(page.texts(ROWS), "esx1/vmnic4")
+    ask("window.fetch = window.answers; for (const refuse of window.held) refuse(new TypeError());")
+    seen(page, "it is as of now again", ".counters", lambda texts: "not refreshed" not in texts[0])
+    assert page.complaints() == []
 
 
 def test_what_is_not_read_any_more_is_said(rack, page):
