@@ -631,14 +631,16 @@ agent_services_tell_all(struct agent_services *own, size_t uplink)
 /* ---- the names of pods ---- */
 
 #define PODS_APART_NS (10 * RM_NS_PER_S)
+#define PODS_NEWS_NS (60 * RM_NS_PER_S)
 
 static void
-on_pods(int r, const char *why, void *arg)
+on_pods(int r, const char *why, bool news, void *arg)
 {
 	struct agent_services *own = arg;
 	const char *kubelet = own->agent->config.kubernetes_kubelet;
 
-	if (r < 0 && own->kubelet_failed++ == 0)
+	own->kubelet_failed += r < 0;
+	if (r < 0 && news)
 		rm_log_warn(0,
 		    "kubelet: cannot read its pods at %s: %s; the last names stay, and "
 		    "it is tried again",
@@ -646,7 +648,7 @@ on_pods(int r, const char *why, void *arg)
 	if (r < 0)
 		return;
 	own->news = true; /* pods may have names now */
-	if (own->kubelet_failed > 0)
+	if (news)
 		rm_log_info("kubelet: pods read: %zu, after %zu readings that failed",
 		    kubelet_pods(own->kubelet), own->kubelet_failed);
 	own->kubelet_failed = 0;
@@ -663,6 +665,7 @@ ask_kubelet(struct agent_services *own)
 		.site = &config->kubernetes_site,
 		.interval_ns = (int64_t)config->kubernetes_interval_s * RM_NS_PER_S,
 		.apart_ns = PODS_APART_NS,
+		.news_ns = PODS_NEWS_NS,
 		.done = on_pods,
 		.arg = own,
 	};

@@ -38,6 +38,9 @@ struct kubelet {
 	bool up;
 	char error[sizeof(((struct rm_why *)NULL)->text)];
 	struct kubelet_counts counts;
+	/* The last failure that was news; "": none since a reading succeeded. */
+	char told[sizeof(((struct rm_why *)NULL)->text)];
+	rm_mono_t told_at;
 
 	/* Those that the list does not have are not asked for again. */
 	char unknown[MAX_UNKNOWN][POD_UID_BYTES];
@@ -85,6 +88,54 @@ kubelet_want(struct kubelet *kubelet, const char *uid)
 
 /* ---- the end of a reading ---- */
 
+/* At a number with its unit of time: how many letters it has. Else 0. */
+static size_t
+time_at(const char *text)
+{
+	const size_t digits = strspn(text, "0123456789");
+	const char *unit = text + digits;
+
+	return digits > 0 && (strncmp(unit, " ms", 3) == 0 ||
+				 strncmp(unit, " milliseconds", 13) == 0)
+		   ? digits
+		   : 0;
+}
+
+/* But for times in it: libcurl says after how many ms it gave up. */
+static bool
+is_same_reason(const char *a, const char *b)
+{
+	for (; *a != '\0' && *b != '\0'; a++, b++) {
+		const size_t in_a = time_at(a), in_b = time_at(b);
+
+		if (in_a > 0 && in_b > 0) {
+			a += in_a;
+			b += in_b;
+		}
+		if (*a != *b)
+			return false;
+	}
+	return *a == *b;
+}
+
+static bool
+is_news(struct kubelet *kubelet, rm_mono_t now)
+{
+	const bool first = kubelet->told[0] == '\0';
+
+	if (kubelet->up) {
+		kubelet->told[0] = '\0';
+		return !first;
+	}
+	if (!first &&
+	    (is_same_reason(kubelet->told, kubelet->error) ||
+		rm_mono_since(now, kubelet->told_at) < kubelet->options.news_ns))
+		return false;
+	snprintf(kubelet->told, sizeof(kubelet->told), "%s", kubelet->error);
+	kubelet->told_at = now;
+	return true;
+}
+
 static void
 finish(struct kubelet *kubelet, int r, const char *why, struct pod_list *list)
 {
@@ -103,7 +154,8 @@ finish(struct kubelet *kubelet, int r, const char *why, struct pod_list *list)
 		kubelet->counts.failed++;
 	}
 	ask_again(kubelet);
-	kubelet->options.done(r, kubelet->error, kubelet->options.arg);
+	kubelet->options.done(
+	    r, kubelet->error, is_news(kubelet, rm_mono_now()), kubelet->options.arg);
 }
 
 /* ---- the answer, on the worker ---- */

@@ -30,8 +30,11 @@ struct kubelet_options {
 	const char *url;                 /* "https://127.0.0.1:10250"; copied */
 	const struct rm_http_site *site; /* no user; borrowed as long as the kubelet */
 	int64_t interval_ns, apart_ns;   /* interval_ns: the longer one */
-	/* After each reading: 0, or what failed, which why explains. */
-	void (*done)(int r, const char *why, void *arg);
+	int64_t news_ns; /* between two failures that are news, unless one succeeded */
+	/* After each reading: 0, or what failed, which why explains. news: people
+	 * should hear of it: the first failure, one for another reason than the last
+	 * that was news, the first success after them. */
+	void (*done)(int r, const char *why, bool news, void *arg);
 	void *arg;
 };
 

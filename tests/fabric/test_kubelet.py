@@ -92,6 +92,7 @@ def test_pods_are_read_and_a_bad_kubelet_costs_no_probe(rack, say):
     for host in HOSTS:
         until(f"{host}'s pods are read", PATIENCE_S,
               lambda host=host: told(agents[host])["up"], every)
+        assert host == "h1" or "kubelet: pods read: 7, after " in agents[host].log.read_text()
     say(f"an agent has {agents['h3'].metrics().sum('rackmesh_agent_memory_bytes') / 2**20:.0f} "
         "MiB after a kubelet's flood")
 

@@ -295,7 +295,8 @@ a_pod_with_qps_has_the_names_that_the_kubelet_tells(void **state)
 	struct fixture *f = *state;
 	struct agent_pods pods;
 
-	assert_int_equal(kubelet_fixture_new(&k, 3600 * RM_NS_PER_S, RM_NS_PER_MS), 0);
+	assert_int_equal(
+	    kubelet_fixture_new(&k, 3600 * RM_NS_PER_S, RM_NS_PER_MS, 0), 0);
 	pods = (struct agent_pods){ f->services, k.kubelet };
 	assert_int_equal(agent_metrics_pods(f->metrics, &pods), 0);
 	connect_qp(f, 0, 17, 5);

@@ -29,11 +29,12 @@ on_request(struct rm_http_request *request, void *arg)
 }
 
 static void
-on_end(int r, const char *why, void *arg)
+on_end(int r, const char *why, bool news, void *arg)
 {
 	struct kubelet_fixture *f = arg;
 
 	f->r = r;
+	f->news = news;
 	snprintf(f->why, sizeof(f->why), "%s", why);
 	if (++f->ended == f->until)
 		rm_loop_stop(f->loop);
@@ -61,7 +62,7 @@ serve(struct kubelet_fixture *f)
 }
 
 static int
-ask(struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns)
+ask(struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns, int64_t news_ns)
 {
 	static struct rm_http_site site;
 	char url[64];
@@ -72,6 +73,7 @@ ask(struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns)
 		.site = &site,
 		.interval_ns = interval_ns,
 		.apart_ns = apart_ns,
+		.news_ns = news_ns,
 		.done = on_end,
 		.arg = f,
 	};
@@ -83,7 +85,8 @@ ask(struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns)
 }
 
 int
-kubelet_fixture_new(struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns)
+kubelet_fixture_new(
+    struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns, int64_t news_ns)
 {
 	*f = (struct kubelet_fixture){ .status = 200, .answer = "" };
 	snprintf(f->token_file, sizeof(f->token_file), "/tmp/rackmesh-kubelet-%d",
@@ -92,7 +95,7 @@ kubelet_fixture_new(struct kubelet_fixture *f, int64_t interval_ns, int64_t apar
 	    rm_loop_new(&f->loop) < 0 || rm_worker_new(f->loop, 4, &f->worker) < 0 ||
 	    rm_timer_new(f->loop, on_deadline, f, &f->deadline) < 0)
 		return -1;
-	return serve(f) < 0 || ask(f, interval_ns, apart_ns) < 0 ? -1 : 0;
+	return serve(f) < 0 || ask(f, interval_ns, apart_ns, news_ns) < 0 ? -1 : 0;
 }
 
 void

@@ -5,6 +5,7 @@
 #ifndef TESTS_UNIT_HOST_AGENT_KUBELET_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_KUBELET_FIXTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "host-agent/kubernetes/kubelet.h"
@@ -28,6 +29,7 @@ struct kubelet_fixture {
 	/* Of the last reading. */
 	unsigned ended, until;
 	int r;
+	bool news;
 	char why[512];
 };
 
@@ -40,7 +42,7 @@ struct kubelet_fixture {
 
 /* 0; -1: it cannot be had. */
 int kubelet_fixture_new(
-    struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns);
+    struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns, int64_t news_ns);
 void kubelet_fixture_free(struct kubelet_fixture *f);
 /* Runs the loop until count readings have ended in all. */
 void kubelet_fixture_run(struct kubelet_fixture *f, unsigned count);

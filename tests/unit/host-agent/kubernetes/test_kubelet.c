@@ -20,7 +20,7 @@ setup(void **state)
 
 	*state = &fixture;
 	fixture.kubelet = NULL;
-	return kubelet_fixture_new(&fixture, 3600 * RM_NS_PER_S, RM_NS_PER_MS);
+	return kubelet_fixture_new(&fixture, 3600 * RM_NS_PER_S, RM_NS_PER_MS, 0);
 }
 
 static int
@@ -112,6 +112,48 @@ what_is_known_outlives_a_kubelet_that_fails(void **state)
 }
 
 static void
+run_statuses(struct kubelet_fixture *f, size_t count, const int statuses[], bool news[])
+{
+	f->answer = KUBELET_POD(UID("01"), "trainer-0");
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && f->status == 200) /* the interval is an hour */
+			kubelet_want(f->kubelet, i % 2 == 0 ? UID("02") : UID("03"));
+		f->status = statuses[i];
+		kubelet_fixture_run(f, (unsigned)i + 1);
+		news[i] = f->news;
+	}
+}
+
+static void
+another_reason_and_the_recovery_are_news(void **state)
+{
+	static const int statuses[] = { 401, 401, 403, 404, 500, 500, 200, 200, 500 };
+	static const bool wanted[] = { true, false, true, true, true, false, true,
+		false, true };
+	bool news[9];
+
+	run_statuses(*state, 9, statuses, news);
+	assert_memory_equal(news, wanted, sizeof(wanted));
+}
+
+static void
+news_of_failures_are_rare_but_not_lost(void **state)
+{
+	static const int statuses[] = { 401, 403, 500, 401, 200, 403, 401 };
+	static const bool wanted[] = { true, false, false, false, true, true, false };
+	struct kubelet_fixture *f = *state;
+	bool news[7];
+
+	kubelet_fixture_free(f);
+	f->kubelet = NULL;
+	assert_int_equal(kubelet_fixture_new(
+			     f, 3600 * RM_NS_PER_S, RM_NS_PER_MS, 3600 * RM_NS_PER_S),
+	    0);
+	run_statuses(f, 7, statuses, news);
+	assert_memory_equal(news, wanted, sizeof(wanted));
+}
+
+static void
 nobody_is_asked_with_a_token_that_others_can_read(void **state)
 {
 	struct kubelet_fixture *f = *state;
@@ -169,6 +211,8 @@ main(void)
 		TEST(a_pod_that_is_not_known_is_asked_for_at_once),
 		TEST(a_pod_that_the_kubelet_does_not_have_is_asked_for_once),
 		TEST(what_is_known_outlives_a_kubelet_that_fails),
+		TEST(another_reason_and_the_recovery_are_news),
+		TEST(news_of_failures_are_rare_but_not_lost),
 		TEST(nobody_is_asked_with_a_token_that_others_can_read),
 		TEST(pods_that_are_left_out_are_counted),
 		TEST(the_end_may_come_in_the_middle_of_a_reading),
