@@ -211,7 +211,7 @@ start_http(struct analyzer *analyzer)
 {
 	const struct analyzer_config *config = analyzer->config;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen };
+		config->https_listen, config->http_tokens };
 	struct rm_why why = { 0 };
 	int r;
 

@@ -64,7 +64,7 @@ analyzer_check(const void *arg, bool connect)
 {
 	const struct analyzer_config *config = arg;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen };
+		config->https_listen, config->http_tokens };
 	const struct rm_identity_claim claim = analyzer_claim();
 	struct rm_check check = { .path = config->path };
 

@@ -94,6 +94,7 @@ const struct rm_option analyzer_options[] = {
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9474", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct analyzer_config, https_listen),
+	RM_HTTP_TOKENS_OPTION(struct analyzer_config, http_tokens),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/analyzer.sock", 0, 100, 0,
 	  "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
 	{ 0 }

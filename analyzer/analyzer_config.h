@@ -33,6 +33,7 @@ struct analyzer_config {
 	uint64_t unavailable_permille;
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
+	char *http_tokens;               /* "": none are taken */
 	int log_level;
 };
 

@@ -148,7 +148,7 @@ agent_check(const void *arg, bool connect)
 	const struct agent_aggregator_config *aggregators = config->aggregators.items;
 	const struct agent_rnic_config *rnics = config->rnics.items;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen };
+		config->https_listen, config->http_tokens };
 	const struct rm_identity_claim claim = agent_claim(config);
 	struct rm_check check = { .path = config->path };
 

@@ -213,6 +213,7 @@ const struct rm_option agent_options[] = {
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9471", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct agent_config, https_listen),
+	RM_HTTP_TOKENS_OPTION(struct agent_config, http_tokens),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/host-agent.sock", 0,
 	  100, 0, "Unix socket of the whole API, with pause and resume; \"\": none", NULL, NULL, 0 },
 	{ 0 }

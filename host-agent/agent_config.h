@@ -105,6 +105,7 @@ struct agent_config {
 	uint64_t queue_max_bytes;
 	char *http_listen;
 	char *https_listen; /* "": nowhere */
+	char *http_tokens;  /* "": none are taken */
 	char *http_socket;
 	int log_level;
 };

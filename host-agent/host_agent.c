@@ -48,7 +48,8 @@ static int
 agent_serve_http(struct host_agent *agent)
 {
 	const struct rm_http_places places = { agent->config.http_listen,
-		agent->config.http_socket, agent->config.https_listen };
+		agent->config.http_socket, agent->config.https_listen,
+		agent->config.http_tokens };
 	struct rm_why why = { 0 };
 	int r;
 

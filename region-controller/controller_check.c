@@ -89,7 +89,7 @@ controller_check(const void *arg, bool connect)
 {
 	const struct controller_config *config = arg;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen };
+		config->https_listen, config->http_tokens };
 	const struct rm_identity_claim claim = controller_claim(config);
 	struct rm_check check = { .path = config->path };
 

@@ -71,6 +71,7 @@ const struct rm_option controller_options[] = {
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9473", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct controller_config, https_listen),
+	RM_HTTP_TOKENS_OPTION(struct controller_config, http_tokens),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/region-controller.sock", 0, 100, 0,
 	  "Unix socket of the whole API, with the calls that change something; "
 	  "\"\": none", NULL, NULL, 0 },

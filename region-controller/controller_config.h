@@ -47,6 +47,7 @@ struct controller_config {
 	uint64_t keys_epoch_s;
 	char *http_listen;
 	char *https_listen; /* "": nowhere */
+	char *http_tokens;  /* "": none are taken */
 	char *http_socket;
 	int log_level;
 	struct controller_plan_config plan;

@@ -156,7 +156,8 @@ static int
 serve_http(struct region_controller *controller)
 {
 	const struct rm_http_places places = { controller->config.http_listen,
-		controller->config.http_socket, controller->config.https_listen };
+		controller->config.http_socket, controller->config.https_listen,
+		controller->config.http_tokens };
 	struct rm_why why = { 0 };
 	int r;
 

@@ -202,7 +202,7 @@ aggregator_check(const void *arg, bool connect)
 {
 	const struct aggregator_config *config = arg;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen };
+		config->https_listen, config->http_tokens };
 	const char *tors[WIRE_MAX_TORS];
 	const struct rm_identity_claim claim = aggregator_claim(config, tors);
 	struct rm_check check = { .path = config->path };

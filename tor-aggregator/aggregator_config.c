@@ -87,6 +87,7 @@ const struct rm_option aggregator_options[] = {
 	{ "http.listen", RM_STRING, AT(http_listen), "127.0.0.1:9472", 0, 255, 0,
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct aggregator_config, https_listen),
+	RM_HTTP_TOKENS_OPTION(struct aggregator_config, http_tokens),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/tor-aggregator.sock", 0,
 	  100, 0, "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
 	{ 0 }

@@ -51,6 +51,7 @@ struct aggregator_config {
 	uint64_t max_results_per_s;
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
+	char *http_tokens;               /* "": none are taken */
 	int log_level;
 };
 

@@ -55,7 +55,7 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen };
+		config->https_listen, config->http_tokens };
 	struct rm_why why = { 0 };
 	int r;
 

@@ -20,6 +20,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_site.h"
 #include "rackmesh/identity/http_places.h"
+#include "rackmesh/identity/viewer_tokens.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/tls/credentials.h"
 #include "rackmesh/tls/tls.h"
@@ -286,12 +287,21 @@ void
 rm_check_http(struct rm_check *check, const struct rm_http_places *places,
     const struct rm_credentials_config *config)
 {
+	struct rm_why why = { 0 };
+
 	rm_check_listen(check, "http.listen", places->tcp);
 	check_socket(check, "http.socket", places->socket);
 	rm_check_listen(check, "http.tls_listen", places->tls);
 	if (is_set(places->tls) && config->plaintext)
 		rm_check_error(
 		    check, "http.tls_listen", "there is no TLS with plaintext: true");
+	if (!is_set(places->tokens))
+		return;
+	if (!is_set(places->tls))
+		rm_check_warn(check, "http.tokens_file",
+		    "tokens are taken at http.tls_listen alone, and it is not set");
+	if (rm_viewer_tokens_check(places->tokens, &why) < 0)
+		rm_check_error(check, "http.tokens_file", "%s", why.text);
 }
 
 static bool

@@ -91,6 +91,10 @@ http_seal_new(struct event_base *base, struct rm_tls *tls)
 
 	if (ssl == NULL)
 		return NULL;
+	/* Who shows no certificate is told in words what is wanted, or shows a token: a
+	 * browser has nothing but a riddle for a handshake that fails. A bad one fails.
+	 */
+	SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
 	/* It frees ssl, and only with this option. */
 	bev = bufferevent_openssl_socket_new(
 	    base, -1, ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
@@ -137,7 +141,11 @@ http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
 		return -EACCES;
 	ssl =
 	    bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(connection));
-	if (ssl == NULL || rm_tls_identity(ssl, identity) < 0)
+	if (ssl == NULL)
+		return -EACCES;
+	if (SSL_get0_peer_certificate(ssl) == NULL)
+		return -ENOENT;
+	if (rm_tls_identity(ssl, identity) < 0)
 		return -EACCES;
 	/* A connection may stand for days, and what was true at its handshake not. */
 	return rm_tls_still_good(tls, ssl) ? 0 : -EACCES;

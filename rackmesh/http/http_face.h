@@ -44,7 +44,8 @@ int rm_http_face_port(const struct rm_http_face *face);
 
 /* TLS on the connections of an http_face; private to it and to http_server. */
 
-/* Who sends this request? -EACCES: nobody who may be here now. */
+/* Who sends this request? -EACCES: nobody who may be here now; -ENOENT: no certificate
+ * was shown. */
 int http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
     char identity[RM_TLS_MAX_IDENTITY]);
 

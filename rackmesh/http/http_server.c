@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/http.h>
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include "rackmesh/core/address.h"
 #include "rackmesh/http/http_face.h"
 #include "rackmesh/http/http_request.h"
+#include "rackmesh/http/http_token.h"
 #include "rackmesh/metrics/metrics.h"
 
 struct rm_http_health {
@@ -37,6 +39,8 @@ struct rm_http_server {
 	bool (*allows)(const char *identity, enum rm_http_verb verb, char *why,
 	    size_t len, void *arg);
 	void *allows_arg;
+	int (*finds)(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg);
+	void *finds_arg;
 	size_t max_body; /* 0: the face's own */
 	struct rm_http_defers *defers;
 	struct route routes[SERVER_MAX_ROUTES];
@@ -100,6 +104,66 @@ server_find(const struct rm_http_server *server, struct rm_http_request *request
 	return best;
 }
 
+/* A browser asks its user for a name and a token then. */
+static void
+server_asks_for_token(struct rm_http_request *request, const char *sentence)
+{
+	evhttp_add_header(evhttp_request_get_output_headers(request->req),
+	    "WWW-Authenticate", "Basic realm=\"Rackmesh\", charset=\"UTF-8\"");
+	rm_http_reply_error(request, 401, "%s", sentence);
+}
+
+/* Of who has shown no certificate. false: it is answered. */
+static bool
+server_takes_token(struct rm_http_server *server, struct rm_http_request *request,
+    char identity[RM_TLS_MAX_IDENTITY])
+{
+	const char *header = evhttp_find_header(
+	    evhttp_request_get_input_headers(request->req), "Authorization");
+	char token[RM_HTTP_MAX_TOKEN] = "";
+	int r;
+
+	if (server->finds == NULL) {
+		rm_http_reply_error(request, 403,
+		    "no certificate was shown: a viewer's or an operator's is needed");
+		return false;
+	}
+	r = http_token_of(header, token);
+	if (r < 0) {
+		server_asks_for_token(request,
+		    r == -EINVAL
+			? "this is no token"
+			: "neither a certificate nor a viewer's token was shown");
+		return false;
+	}
+	r = server->finds(token, identity, server->finds_arg);
+	OPENSSL_cleanse(token, sizeof(token));
+	if (r == -ENOENT)
+		server_asks_for_token(request, "nobody has this token");
+	else if (r < 0)
+		rm_http_reply_error(
+		    request, 503, "tokens cannot be looked up now; the log says why");
+	return r == 0;
+}
+
+/* Whether somebody who may be here has sent it; answers when not. */
+static bool
+server_knows(struct rm_http_server *server, struct rm_http_request *request,
+    const struct rm_http_face *face, char identity[RM_TLS_MAX_IDENTITY])
+{
+	int r;
+
+	if (face != server->sealed)
+		return true;
+	r = http_seal_identity(rm_http_face_tls(face), request->req, identity);
+	if (r == -ENOENT)
+		return server_takes_token(server, request, identity);
+	if (r < 0)
+		rm_http_reply_error(
+		    request, 403, "this certificate is not accepted any more");
+	return r == 0;
+}
+
 /* Whether this way of coming is good enough; answers when it is not. */
 static bool
 server_lets(struct rm_http_server *server, struct rm_http_request *request,
@@ -107,6 +171,15 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 {
 	char why[256] = "";
 
+	/* A page of somebody else could send a form as the user who looks at it.
+	 */
+	if (verb == RM_HTTP_CHANGE &&
+	    evhttp_find_header(
+		evhttp_request_get_input_headers(request->req), "Origin") != NULL) {
+		rm_http_reply_error(
+		    request, 403, "changes are not taken from web pages");
+		return false;
+	}
 	if (face == server->sealed) {
 		if (server->allows != NULL && server->allows(request->identity, verb,
 						  why, sizeof(why), server->allows_arg))
@@ -131,18 +204,15 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	char identity[RM_TLS_MAX_IDENTITY] = "";
 	struct rm_http_request request;
 	const struct route *route;
-	bool known, good;
+	bool known;
 
 	if (rm_http_request_open(&request, req, server->defers) < 0)
 		return;
-	good = face != server->sealed ||
-	       http_seal_identity(rm_http_face_tls(face), req, identity) == 0;
 	request.identity = identity;
 	route = server_find(
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
-	if (!good)
-		rm_http_reply_error(
-		    &request, 403, "this certificate is not accepted any more");
+	if (!server_knows(server, &request, face, identity))
+		; /* it has been told */
 	else if (face == server->sealed && route == NULL &&
 		 !server_lets(server, &request, face, RM_HTTP_READ))
 		; /* what there is and what not is not for everybody */
@@ -257,6 +327,15 @@ rm_http_server_authorise(struct rm_http_server *server,
 {
 	server->allows = allows;
 	server->allows_arg = arg;
+}
+
+void
+rm_http_server_tokens(struct rm_http_server *server,
+    int (*finds)(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg),
+    void *arg)
+{
+	server->finds = finds;
+	server->finds_arg = arg;
 }
 
 int

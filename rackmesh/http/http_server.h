@@ -7,8 +7,10 @@
  * accept or the last answer (1 s while all connections are in use), an answer in 60 s.
  * Reading goes over TCP (loopback by default); what changes something is
  * registered with RM_HTTP_CHANGE and answered only on a Unix socket, or over TLS to
- * whom the owner allows it (403 else). Over TLS nobody is served without a
- * certificate, and nothing, reading neither, that was not allowed to its identity.
+ * whom the owner allows it (403 else), and never to a web page: a browser shows its
+ * user's certificate for every page that asks it to. Over TLS nobody is served without
+ * a certificate or a token (http_token.h), and nothing, reading neither, that was not
+ * allowed to its identity.
  */
 #ifndef RACKMESH_HTTP_HTTP_SERVER_H
 #define RACKMESH_HTTP_HTTP_SERVER_H
@@ -18,13 +20,13 @@
 #include <stdint.h>
 
 #include "rackmesh/http/http_handler.h"
+#include "rackmesh/tls/tls.h"
 
 struct rm_address;
 struct rm_http_request;
 struct rm_http_server;
 struct rm_loop;
 struct rm_metrics;
-struct rm_tls;
 
 enum rm_http_verb { RM_HTTP_READ /* GET, HEAD */, RM_HTTP_CHANGE /* POST */ };
 
@@ -47,6 +49,12 @@ int rm_http_server_listen_tls(struct rm_http_server *server,
 void rm_http_server_authorise(struct rm_http_server *server,
     bool (*allows)(
 	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    void *arg);
+
+/* Asked over TLS with the token of who shows no certificate: whose is it? 0 and a URI;
+ * -ENOENT: nobody's (401); else it cannot be said now (503). Without it no token is. */
+void rm_http_server_tokens(struct rm_http_server *server,
+    int (*finds)(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg),
     void *arg);
 
 /* Of the first TCP (TLS) listener, for an address with port 0; negative: there is none.

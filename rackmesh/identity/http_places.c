@@ -9,6 +9,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/identity/authority.h"
+#include "rackmesh/identity/viewer_tokens.h"
 
 static bool
 allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
@@ -20,6 +21,20 @@ allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void
 
 	/* Over TLS there is always one. */
 	return identity[0] != '\0' && rm_authority_admits(identity, &request, why, len);
+}
+
+static int
+finds(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg)
+{
+	struct rm_why why = { 0 };
+	int r = rm_viewer_tokens_find(arg, token, identity, &why);
+
+	if (r < 0 && r != -ENOENT)
+		rm_log_warn(0,
+		    "http.tokens_file: cannot be used, who has a token is sent "
+		    "away: %s",
+		    why.text);
+	return r;
 }
 
 static bool
@@ -59,14 +74,21 @@ listen_plain(struct rm_http_server *server, const char *prefix, const char *wher
 }
 
 static int
-listen_tls(struct rm_http_server *server, const char *where, struct rm_tls *tls,
-    const char *region, struct rm_why *why)
+listen_tls(struct rm_http_server *server, const struct rm_http_places *places,
+    struct rm_tls *tls, const char *region, struct rm_why *why)
 {
+	const char *where = places->tls;
 	struct rm_address address;
 	int r;
 
 	if (where[0] == '\0')
 		return 0;
+	if (places->tokens != NULL && places->tokens[0] != '\0') {
+		r = rm_viewer_tokens_check(places->tokens, why);
+		if (r < 0)
+			return r;
+		rm_http_server_tokens(server, finds, (void *)places->tokens);
+	}
 	r = tls == NULL ? -EINVAL : rm_address_parse(where, -1, &address);
 	if (r == 0) {
 		rm_http_server_authorise(server, allows, (void *)region);
@@ -87,5 +109,5 @@ rm_http_places_listen(struct rm_http_server *server,
 	r = listen_plain(server, "", places->tcp, why);
 	if (r == 0)
 		r = listen_plain(server, "unix:", places->socket, why);
-	return r < 0 ? r : listen_tls(server, places->tls, tls, region, why);
+	return r < 0 ? r : listen_tls(server, places, tls, region, why);
 }

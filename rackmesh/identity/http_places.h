@@ -1,7 +1,8 @@
 /*
  * http_places - where the HTTP face of a daemon listens: plain TCP to read, a Unix
- * socket for its owner, TLS for viewers, who may read, and operators, who may change
- * things (authority.h). Plain TCP on another address than loopback is warned of.
+ * socket for its owner, TLS for viewers, who may read (by certificate or token), and
+ * operators, who may change things (authority.h). Plain TCP on another address than
+ * loopback is warned of.
  */
 #ifndef RACKMESH_IDENTITY_HTTP_PLACES_H
 #define RACKMESH_IDENTITY_HTTP_PLACES_H
@@ -19,10 +20,17 @@ struct rm_tls;
 	{ "http.tls_listen", RM_STRING, offsetof(type, field), "", 0, 255, 0,              \
 	  "address:port of the whole API over TLS, for clients with a viewer's "           \
 	  "or operator's certificate; \"\": none", NULL, NULL, 0 }
+
+#define RM_HTTP_TOKENS_OPTION(type, field)                                                 \
+	{ "http.tokens_file", RM_STRING, offsetof(type, field), "", 0, 1023, 0,            \
+	  "file with tokens of viewers who have no certificate, a line each: NAME TOKEN "  \
+	  "(mode 0600); read for each question over TLS that shows one; \"\": no token "   \
+	  "is taken", NULL, NULL, 0 }
 /* clang-format on */
 
 struct rm_http_places { /* each may be "": nowhere */
 	const char *tcp, *socket, *tls;
+	const char *tokens; /* viewer_tokens.h, "" or NULL: none; lives as long */
 };
 
 /* tls: NULL without TLS, and then places->tls has to be "" (-EINVAL). region: borrowed,

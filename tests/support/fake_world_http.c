@@ -101,6 +101,13 @@ rm_http_server_authorise(struct rm_http_server *to,
 {
 }
 
+void
+rm_http_server_tokens(struct rm_http_server *to,
+    int (*finds)(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg),
+    void *arg)
+{
+}
+
 int
 rm_http_server_port(const struct rm_http_server *of)
 {

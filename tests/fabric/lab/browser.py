@@ -1,6 +1,7 @@
 """Debian's headless Chromium, in the namespace of the daemon whose page it shows."""
 
 import contextlib
+import json
 import shutil
 
 from selenium import webdriver
@@ -8,7 +9,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
-from . import wait
+from . import nss, wait
 from .wait import until
 
 FLAGS = (
@@ -66,13 +67,35 @@ def seen(page, what, selector, holds, seconds=wait.PATIENCE_S):
     until(what, seconds, lambda: holds(page.texts(selector)))
 
 
+# The policy stands for the finger that picks a certificate from the browser's list; ip has
+# given its child a mount namespace of its own.
+_OWNED = (
+    "#!/bin/sh\nHOME={folder} exec ip netns exec {netns} sh -c "
+    "'mount --bind {folder}/etc /etc/chromium && exec {command} \"$@\"' sh \"$@\"\n"
+)
+
+
+def _own(folder, authority, person):
+    """A home whose browser believes the authority and has a person's certificate (None: none)."""
+    nss.fill(folder / ".pki" / "nssdb", authority, person)
+    policies = folder / "etc" / "policies" / "managed"
+    policies.mkdir(parents=True)
+    pick = json.dumps({"pattern": "https://*", "filter": {}})
+    (policies / "pick.json").write_text(json.dumps({"AutoSelectCertificateForUrls": [pick]}))
+
+
 @contextlib.contextmanager
-def browser(netns, folder):
-    """The driver is here, and speaks over a pipe with the browser there. netns: None: here."""
+def browser(netns, folder, authority=None, person=None):
+    """The driver is here, and speaks over a pipe with the browser there. netns: None: here.
+    authority: for https, the file that it believes; person: the Credentials it shows."""
     command = shutil.which("chromium")
     if netns is not None:
         there = folder / "chromium"
-        there.write_text(f'#!/bin/sh\nexec ip netns exec {netns} {command} "$@"\n')
+        line = f'#!/bin/sh\nexec ip netns exec {netns} {command} "$@"\n'
+        if authority is not None:
+            _own(folder, authority, person)
+            line = _OWNED.format(folder=folder, netns=netns, command=command)
+        there.write_text(line)
         there.chmod(0o755)
         command = str(there)
     options = Options()

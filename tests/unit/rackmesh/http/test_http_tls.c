@@ -274,12 +274,15 @@ who_shows_nothing_or_something_bad_is_not_served(void **state)
 		assert_true(w->r < 0);
 		LOOPBACK_WAIT(w->loop, rm_tls_counts(w->tls)->refused == i + 1);
 	}
+	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 0);
+	/* Who has none is told so in words: a browser shows them. */
 	w->shows.certificate = w->shows.key = NULL;
 	client_anew(w);
-	ask_tls(w, "/v1/who", NULL);
-	assert_true(w->r < 0);
-	assert_int_equal(rm_tls_counts(w->tls)->refused, 5);
-	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 0);
+	assert_int_equal(ask_tls(w, "/v1/who", NULL), 403);
+	assert_non_null(strstr(w->body, "no certificate was shown"));
+	assert_int_equal(ask_tls(w, "/nothing", NULL), 403);
+	assert_int_equal(ask_tls(w, "/v1/change", "{}"), 403);
+	assert_int_equal(w->changes, 0);
 }
 
 static void

@@ -7,13 +7,17 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/identity/viewer_tokens.h"
 #include "tests/support/tls_fixture.h"
 
 struct world {
@@ -23,10 +27,13 @@ struct world {
 	struct rm_http_server *server;
 	struct rm_http_client *client;
 	struct rm_http_tls shows;
-	char socket[64];
+	char socket[64], tokens[96]; /* "": none */
 	unsigned reads, changes, answers;
 	int r;
 	long status;
+	char body[256];
+	const char *const *headers; /* NULL: none */
+	const char *bearer, *user, *password;
 	unsigned warnings;
 	char warning[512];
 };
@@ -62,6 +69,7 @@ on_done(const struct rm_http_answer *answer, void *arg)
 	w->answers++;
 	w->r = answer->r;
 	w->status = answer->status;
+	snprintf(w->body, sizeof(w->body), "%s", answer->body);
 }
 
 static int
@@ -105,7 +113,7 @@ teardown(void **state)
 static int
 listen_at(struct world *w, const char *tcp, const char *socket, const char *tls)
 {
-	const struct rm_http_places places = { tcp, socket, tls };
+	const struct rm_http_places places = { tcp, socket, tls, w->tokens };
 	struct rm_why why = { 0 };
 
 	return rm_http_places_listen(w->server, &places, w->tls, "r1", &why);
@@ -121,6 +129,10 @@ ask(struct world *w, const char *place, bool change)
 		.body = change ? "{}" : NULL,
 		.body_len = change ? 2 : 0,
 		.tls = &w->shows,
+		.headers = w->headers,
+		.bearer = w->bearer,
+		.user = w->user,
+		.password = w->password,
 		.timeout_ns = 5 * RM_NS_PER_S,
 		.done = on_done,
 		.arg = w,
@@ -148,7 +160,7 @@ changes_are_for_the_socket_and_for_operators(void **state)
 		{ "rackmesh://r2/operator/eve", 403, 403 },
 		{ AGENT_URI, 403, 403 },
 		{ TOR_URI, 403, 403 },
-		{ NULL, 0, 0 },
+		{ NULL, 403, 403 },
 	};
 	const size_t count = sizeof(people) / sizeof(people[0]);
 	struct world *w = *state;
@@ -189,6 +201,113 @@ changes_are_for_the_socket_and_for_operators(void **state)
 	assert_int_equal(w->changes, 2);
 }
 
+/* A browser shows its user's certificate for the forms of any page. */
+static void
+no_web_page_changes_anything(void **state)
+{
+	static const char *const of_a_page[] = { "Origin: https://elsewhere.example",
+		NULL };
+	struct world *w = *state;
+	char local[96];
+
+	assert_int_equal(listen_at(w, "", w->socket, ""), 0);
+	snprintf(local, sizeof(local), "unix:%s:", w->socket);
+	assert_int_equal(ask(w, local, true), 200);
+	w->headers = of_a_page;
+	assert_int_equal(ask(w, local, true), 403);
+	assert_int_equal(ask(w, local, false), 200);
+	assert_int_equal(w->changes, 1);
+}
+
+#define ANNS "0123456789abcdef0123456789abcdef"
+#define BOBS "0123456789abcdef0123456789abcdeF"
+
+static void
+tokens_say(struct world *w, const char *text)
+{
+	FILE *file = fopen(w->tokens, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(w->tokens, 0600), 0);
+}
+
+/* As whoever has it: a program, and a browser that has asked. */
+static long
+ask_with(struct world *w, const char *place, const char *token, bool change)
+{
+	long as_bearer;
+
+	w->bearer = token;
+	as_bearer = ask(w, place, change);
+	w->bearer = NULL;
+	w->user = "whoever";
+	w->password = token;
+	assert_int_equal(ask(w, place, change), as_bearer);
+	w->user = w->password = NULL;
+	return as_bearer;
+}
+
+static void
+a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
+{
+	struct world *w = *state;
+	char sealed[64];
+
+	snprintf(w->tokens, sizeof(w->tokens), "%s.tokens", w->socket);
+	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), -ENODATA);
+	tokens_say(w, "# people\n\nann " ANNS "\nbob\t" BOBS " \n");
+	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), 0);
+	snprintf(sealed, sizeof(sealed), "https://127.0.0.1:%d",
+	    rm_http_server_tls_port(w->server));
+
+	assert_int_equal(ask(w, sealed, false), 401);
+	assert_non_null(strstr(w->body, "neither a certificate nor a viewer's token"));
+	assert_int_equal(ask_with(w, sealed, ANNS, false), 200);
+	assert_int_equal(ask_with(w, sealed, BOBS, false), 200);
+	assert_int_equal(ask_with(w, sealed, BOBS "0", false), 401);
+	assert_int_equal(ask_with(w, sealed, "ann", false), 401);
+	assert_int_equal(ask_with(w, sealed, ANNS, true), 403);
+	assert_non_null(strstr(w->body, "viewer 'ann' of region '*' may not change"));
+
+	tokens_say(w, "ann " ANNS "\n");
+	assert_int_equal(ask_with(w, sealed, BOBS, false), 401);
+	assert_int_equal(ask_with(w, sealed, ANNS, false), 200);
+	assert_int_equal(w->warnings, 0);
+	assert_int_equal(chmod(w->tokens, 0644), 0);
+	assert_int_equal(ask_with(w, sealed, ANNS, false), 503);
+	assert_non_null(strstr(w->warning, "http.tokens_file: "));
+	assert_null(strstr(w->warning, ANNS));
+	assert_int_equal(w->changes, 0);
+	unlink(w->tokens);
+}
+
+static void
+a_file_of_tokens_that_says_something_else_is_refused_with_its_line(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+		{ "ann\n", ":1: expected a name and a token" },
+		{ "ann " ANNS " more\n", ":1: expected a name and a token" },
+		{ "# a\nann short\n", ":2: a token has 32 to 128 characters" },
+		{ "ann/../x " ANNS "\n", ":1: a name has" },
+	};
+	struct world *w = *state;
+
+	snprintf(w->tokens, sizeof(w->tokens), "%s.tokens", w->socket);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct rm_why why = { 0 };
+
+		tokens_say(w, bad[i].text);
+		assert_int_equal(rm_viewer_tokens_check(w->tokens, &why), -EINVAL);
+		assert_non_null(strstr(why.text, bad[i].error));
+		assert_null(strstr(why.text, ANNS));
+	}
+	unlink(w->tokens);
+}
+
 static void
 reading_by_everybody_is_warned_of(void **state)
 {
@@ -214,6 +333,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(changes_are_for_the_socket_and_for_operators),
+		TEST(no_web_page_changes_anything),
+		TEST(a_viewers_token_reads_for_as_long_as_it_is_in_the_file),
+		TEST(
+		    a_file_of_tokens_that_says_something_else_is_refused_with_its_line),
 		TEST(reading_by_everybody_is_warned_of),
 	};
 

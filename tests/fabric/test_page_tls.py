@@ -1,0 +1,109 @@
+"""The analyzer's page from another machine: over TLS, for whom it is."""
+
+import base64
+import contextlib
+import http.client
+import json
+import secrets
+import ssl
+
+import pytest
+
+from lab import netns as namespaces
+from lab.browser import browser, seen
+from lab.ca import identity
+from lab.rackmesh import REGION
+from lab.wait import PATIENCE_S
+from lab.world import World
+
+RACKS = {"tor1": ["h1", "h2"], "tor2": ["h3"]}
+PORT = 9574
+TOKEN = secrets.token_hex(24)
+VIEWS = {
+    "#/rack/lab/tor1": "tor1",
+    "#/incidents": "Incidents",
+    "#/history/lab/tor1": "tor1",
+    "#/sla": "Service levels",
+    "#/daemons": "Aggregators",
+}
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    tokens = folder / "tokens"
+    tokens.touch(mode=0o600)
+    tokens.write_text(f"# people\nann {TOKEN}\n")
+    reached = {"tls_listen": f"0.0.0.0:{PORT}", "tokens_file": str(tokens)}
+    with World(RACKS, folder, alertmanager=False, analyzer={"http": reached}) as world:
+        # No daemon asks for that name; a browser does.
+        world.lab.renew("analyzer", hosts=[world.fabric.management["analyzer"]])
+        yield world.start()
+
+
+def person(region, role):
+    return region.lab.authority.issue(identity(REGION, role, "ann"), f"person-{role}")
+
+
+def place(region):
+    return f"{region.fabric.management['analyzer']}:{PORT}"
+
+
+def every_view_is_shown(region, page):
+    for view, head in VIEWS.items():
+        page.open(f"https://{place(region)}/{view}")
+        seen(page, view, "h1", lambda texts, head=head: texts and texts[0].startswith(head))
+    page.open(f"https://{place(region)}/")
+    seen(page, "all racks", ".rack .name", lambda texts: set(texts) == set(RACKS))
+    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    assert [each for each in page.complaints() if "favicon.ico" not in each] == []
+
+
+def test_a_viewers_certificate_in_a_browser_opens_the_page(region, tmp_path):
+    ours, centre = region.lab.authority.certificate_path, region.fabric.netns("centre")
+    with browser(centre, tmp_path, ours, person(region, "viewer")) as page:
+        every_view_is_shown(region, page)
+
+
+def test_so_does_a_viewers_token(region, tmp_path):
+    ours, centre = region.lab.authority.certificate_path, region.fabric.netns("centre")
+    with browser(centre, tmp_path, ours) as page:
+        # What is typed into the browser's own dialog; it is kept for the pages there.
+        page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")
+        every_view_is_shown(region, page)
+
+
+def asked(region, path, method="GET", shown=None, **headers):
+    """(status, what is said) to somebody at the centre; shown: a certificate."""
+    context = ssl.create_default_context(cafile=region.lab.authority.certificate_path)
+    if shown is not None:
+        context.load_cert_chain(shown.certificate, shown.key)
+    line = http.client.HTTPSConnection(place(region), context=context, timeout=PATIENCE_S)
+    with namespaces.inside(region.fabric.netns("centre")):
+        line.connect()
+    with contextlib.closing(line):
+        line.request(method, path, headers=headers)
+        answer = line.getresponse()
+        body = json.loads(answer.read())
+        return answer.status, body.get("error", body), answer.headers
+
+
+def basic(password):
+    return "Basic " + base64.b64encode(f"ann:{password}".encode()).decode()
+
+
+def test_everybody_else_is_refused_in_words(region):
+    status, words, headers = asked(region, "/v1/racks")
+    assert status == 401 and "neither a certificate nor a viewer's token" in words
+    assert headers["WWW-Authenticate"].startswith('Basic realm="Rackmesh"')
+    status, words, _ = asked(region, "/", shown=person(region, "agent"))
+    assert status == 403 and "agent 'ann' of region 'lab' may not read" in words
+
+    wrong = TOKEN[:-1] + ("0" if TOKEN[-1] != "0" else "1")
+    for header in (f"Bearer {wrong}", basic(wrong), basic(""), "Basic ====", "Digest a=b"):
+        assert asked(region, "/v1/racks", Authorization=header)[0] == 401, header
+    assert asked(region, f"/v1/racks?token={TOKEN}&access_token={TOKEN}")[0] == 401
+    for header in (f"Bearer {TOKEN}", basic(TOKEN)):
+        assert asked(region, "/v1/racks", Authorization=header)[0] == 200, header
+        assert asked(region, "/v1/racks", "POST", Authorization=header)[0] in (403, 405)
+    assert TOKEN not in region.lab.analyzer.log.read_text()
