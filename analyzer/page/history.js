@@ -27,17 +27,19 @@ async function rowsOf(measurement, from, to, region, tor) {
   const words = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), region, columns: COLUMNS[measurement], limit: ROWS });
   if (tor) words.set("tor", tor);
   let all = [];
+  let lacking = [];
   for (let i = 0; i < ANSWERS; i++) {
-    const { columns, rows, truncated } = await ask(`/v1/history/${measurement}?${words}`, PATIENCE_MS);
+    const { columns, rows, truncated, not_kept } = await ask(`/v1/history/${measurement}?${words}`, PATIENCE_MS);
     all = all.concat(rows.map((row) => Object.fromEntries(columns.map((column, c) => [column, row[c]]))));
-    if (!truncated) return { rows: all, truncated: false };
+    lacking = not_kept;
+    if (!truncated) return { rows: all, truncated: false, lacking };
     // The last moment comes again, whole.
     const next = all.at(-1).time;
     if (next === words.get("from")) break;
     all = all.filter((row) => row.time !== next);
     words.set("from", next);
   }
-  return { rows: all, truncated: true };
+  return { rows: all, truncated: true, lacking };
 }
 
 // Counts are added, of percentiles the worst is taken: their mean would be none.
@@ -121,6 +123,7 @@ async function look(region, tor, from, to) {
     chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
     chart("RTT, median", { ...frame, series: series((each) => each.p50), words: duration }),
     element("h2", {}, incidents.length === 0 ? "No incident was open" : "Open in that time"),
+    incidents.length > 0 && meant.lacking.length > 0 ? element("p", { class: "quiet" }, "The analyzer's database keeps no text (VictoriaMetrics): of each incident the part alone is known, not what it was.") : "",
     incidentsOf(incidents),
   ];
 }

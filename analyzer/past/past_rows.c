@@ -33,7 +33,7 @@ struct past_rows {
 	struct merged *merged; /* by step, column_count each */
 	size_t steps;
 	struct seen seen; /* what is merged */
-	bool truncated;
+	bool truncated, no_strings;
 };
 
 struct past_rows *
@@ -77,6 +77,12 @@ void
 past_rows_cut(struct past_rows *rows)
 {
 	rows->truncated = true;
+}
+
+void
+past_rows_no_strings(struct past_rows *rows)
+{
+	rows->no_strings = true;
 }
 
 /* ---- merged ---------------------------------------------------------------------- */
@@ -272,18 +278,24 @@ int
 past_rows_json(struct past_rows *rows, char **ret, struct rm_why *why)
 {
 	const struct past_question *q = rows->question;
-	json_t *columns = json_array(), *list = json_array(), *all;
+	json_t *columns = json_array(), *list = json_array(), *lacking = json_array();
+	json_t *all;
 
 	json_array_append_new(columns, json_string("time"));
-	for (size_t i = 0; i < rows->column_count; i++)
+	for (size_t i = 0; i < rows->column_count; i++) {
 		json_array_append_new(columns, json_string(rows->columns[i]->name));
+		if (rows->no_strings && rows->columns[i]->type == RM_LINE_STRING)
+			json_array_append_new(
+			    lacking, json_string(rows->columns[i]->name));
+	}
 	if (q->step_ns == 0)
 		put_found(rows, list);
 	else
 		put_merged(rows, list);
-	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:b}", "measurement",
+	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "measurement",
 	    q->measurement->name, "from", time_json(q->from), "to", time_json(q->to),
-	    "columns", columns, "rows", list, "truncated", (int)rows->truncated);
+	    "columns", columns, "rows", list, "truncated", (int)rows->truncated,
+	    "not_kept", lacking);
 	*ret = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	return *ret != NULL ? 0 : rm_why(why, -ENOMEM, "out of memory");

@@ -204,6 +204,7 @@ past_answer_victoria(const struct past_question *q, const char *body, size_t len
 	else
 		r = take_all(&points, body, len, why);
 	if (r == 0) {
+		past_rows_no_strings(points.found);
 		r = put_rows(&points);
 		if (r < 0)
 			rm_why(why, r, "out of memory");

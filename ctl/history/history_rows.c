@@ -33,7 +33,8 @@ struct history_rows {
 	struct kept incidents[HISTORY_INCIDENTS];
 	size_t incident_count;
 	uint64_t left_out;
-	bool cut; /* not all was told */
+	bool cut;     /* not all was told */
+	bool no_text; /* of incidents their texts are not kept */
 };
 
 /* The smallest round time that needs no more than half of the buckets. */
@@ -353,6 +354,8 @@ history_rows_take_incidents(
 
 	if (!read_answer(answer, &of))
 		return -EBADMSG;
+	if (json_array_size(json_object_get(answer, "not_kept")) > 0)
+		rows->no_text = true;
 	json_array_foreach (of.rows, i, row) {
 		int64_t when_ns;
 		bool before;
@@ -485,11 +488,11 @@ rows_json(const struct history_rows *rows)
 			kept->state, "kind", kept->kind, "part", kept->part, "id",
 			kept->id, "sentence", kept->sentence));
 	}
-	return json_pack("{s:s, s:I, s:o, s:o, s:I, s:b}", "subject",
+	return json_pack("{s:s, s:I, s:o, s:o, s:I, s:b, s:b}", "subject",
 	    rows->subject->text, "bucket_s",
 	    (json_int_t)(rows->span.bucket_ns / RM_NS_PER_S), "rows", buckets,
 	    "incidents", incidents, "incidents_left_out", (json_int_t)rows->left_out,
-	    "truncated", (int)rows->cut);
+	    "texts_kept", (int)!rows->no_text, "truncated", (int)rows->cut);
 }
 
 int
@@ -526,6 +529,12 @@ history_rows_print(struct history_rows *rows, bool json)
 		    "rackmeshctl: the analyzer has not told all: figures may be too "
 		    "low, "
 		    "and incidents may be missing; ask for a shorter --since\n");
+	if (rows->no_text && rows->incident_count > 0 && !json)
+		fprintf(stderr,
+		    "rackmeshctl: the analyzer's database keeps no text "
+		    "(VictoriaMetrics): kinds, ids and sentences of incidents are "
+		    "missing; "
+		    "those since its start are told by rackmeshctl incidents\n");
 	if (!known && !json)
 		fprintf(stderr, "rackmeshctl: nothing is known of %s in that time\n",
 		    rows->subject->text);

@@ -16,6 +16,7 @@ import yaml
 
 from lab import netns as namespaces
 from lab import places
+from lab.browser import browser, seen
 from lab.fakeclock import FakeClock
 from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
@@ -198,6 +199,83 @@ def test_the_analyzer_tells_what_it_has_written(place, pack, tmp_path, where):
         database.kill()
         status, error = asked(analyzer, "rm_tor_pair")
         assert status == 502 and database.url in error and "does not answer" in error
+
+
+def what_is_told_of(kind, pack, place, folder, start_s):
+    """Every measurement, whole and by steps, and what rackmeshctl says; and the analyzer."""
+    database, influx = database_of(kind, pack, place, folder)
+    analyzer = pack.add(analyzer_at(place, folder, **influx))
+    analyzer.start()
+    analyzer.wait_ready()
+    feeder = Feeder(place, f"{AT}:{LINK}", folder, aggregators=2, summaries=40, incidents=5,
+                    start_ns=start_s * NS, step_ns=NS)
+    expected = pack.add(feeder).start().wait_finished(60)
+    wait_empty(analyzer, 60)
+
+    def all_is_there():
+        """Some seconds pass until VictoriaMetrics shows what it has taken."""
+        return all(len(asked(analyzer, name)[1]) == expected[name]["count"]
+                   for name in ("rm_tor_pair", "rm_rnic", "rm_incident"))
+
+    until("all is there", 60, all_is_there, [analyzer])
+    told = {}
+    for name in set(measurements()) - {"rm_self", "rm_path"}:
+        if not name.startswith("rm_sla"):  # its last minutes may yet be written
+            told[name] = asked(analyzer, name)
+        for step_s in (10, 60):
+            words = {"step_s": step_s, "from": at(start_s - 60), "to": at(start_s + 120)}
+            told[name, step_s] = asked(analyzer, name, **words)
+            told[name, step_s, "tor"] = asked(analyzer, name, tor="tor-0", **words)
+    for who in ("tor-0", "h1-0/mlx5_0"):
+        words = ("history", who, "--at", at(start_s + 60), "--since", "2m", "--json")
+        told[who] = json.loads(rackmeshctl(place, *words))
+    return told, analyzer
+
+
+def at(seconds):
+    return time.strftime("%FT%TZ", time.gmtime(seconds))
+
+
+def test_victoriametrics_tells_the_same_as_influxdb_but_for_texts(place, tmp_path):
+    start_s = int(time.time()) // 60 * 60 - 600
+    told = {}
+    for kind in ("influxdb", "victoria"):
+        (tmp_path / kind).mkdir()
+        with Pack() as pack:
+            told[kind], analyzer = what_is_told_of(
+                kind, pack, place, tmp_path / kind, start_s)
+            if kind == "victoria":
+                texts_are_said_to_be_missing(place, tmp_path / "browser", analyzer, start_s)
+    columns = measurements()
+    for what, influx in told["influxdb"].items():
+        victoria = told["victoria"][what]
+        if isinstance(influx, dict):  # rackmeshctl's
+            assert influx["rows"] == victoria["rows"] and influx["texts_kept"], what
+            assert not victoria["texts_kept"]
+            for each in influx["incidents"]:
+                assert each["id"] and each["kind"] and each["sentence"]
+                each.update(id="", kind="", sentence="")
+            assert influx["incidents"] == victoria["incidents"] != [], what
+            continue
+        if isinstance(what, str):
+            strings = {key: None for key, (kind, _) in columns[what].items() if kind == "string"}
+            influx = influx[0], [{**row, **strings} for row in influx[1]]
+        # Rows of one time have no order.
+        assert influx[0] == victoria[0], what
+        assert sorted(map(repr, influx[1])) == sorted(map(repr, victoria[1])), what
+    assert all(told["influxdb"][name, 10][1] for name in ("rm_tor_pair", "rm_rnic", "rm_rack"))
+
+
+def texts_are_said_to_be_missing(place, folder, analyzer, start_s):
+    answer = analyzer.get(f"/v1/history/rm_incident?from={at(start_s)}&columns=id,part,sentence")
+    assert answer.json["not_kept"] == ["id", "sentence"] and answer.json["rows"]
+    folder.mkdir()
+    with browser(place, folder) as page:
+        page.open(f"http://{AT}:{HTTP}/#/history/lab/tor-0/{at(start_s + 600)}/900")
+        seen(page, "the sentence", "main p", lambda texts: any("5 incidents were open" in t for t in texts))
+        assert any("keeps no text (VictoriaMetrics)" in text for text in page.texts("main p"))
+        assert page.texts(".incidents b") == ["h0-0/mlx5_0"] * 5
+        assert page.complaints() == []
 
 
 def names_alone_are_found(place, analyzer, expected):
