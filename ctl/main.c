@@ -30,6 +30,12 @@ static const struct command {
 	    "  --hour  of the last hour instead of the last minute\n"
 	    "  --through analyzer (the usual) or aggregator: daemon to ask\n"
 	    "  Exit status 1: no pair was probed. Incidents say what is wrong.\n" },
+	{ "mesh", ctl_mesh, "[--region REGION] [--top 20]",
+	    "what each pair of racks loses, the worst first",
+	    "  --region REGION  of this one, else of all that the analyzer hears of\n"
+	    "  --top 20         as many pairs, at most 1000\n"
+	    "  --rtt, --hour    by P99 of the RTT instead of loss; of the last hour\n"
+	    "  Asks the analyzer. With a TOR, --region says whose.\n" },
 	{ "racks", ctl_racks, "", "every rack of an aggregator, and its plan" },
 	{ "rnics", ctl_rnics, "[--tor TOR]", "every RNIC, its health and RTT",
 	    "  --tor TOR  those of this ToR only\n"

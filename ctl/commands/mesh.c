@@ -11,8 +11,10 @@
 #include "ctl/output/table.h"
 
 #define WORST 10
-#define CELL 5   /* columns of a cell with a figure */
-#define WIDTH 92 /* where nobody looks through a terminal */
+#define WORST_OF_REGION 20
+#define MAX_WORST 1000 /* that the analyzer tells of at once */
+#define CELL 5         /* columns of a cell with a figure */
+#define WIDTH 92       /* where nobody looks through a terminal */
 #define MAX_RNICS 1024
 
 /* Columns of a row, as docs/api.md has them; found by their names. */
@@ -34,7 +36,9 @@ static const char *const names[COLUMNS] = { "from", "to", "sent", "no_reply",
 
 struct mesh {
 	const json_t *answer, *rnics, *pairs;
-	size_t count; /* of rnics */
+	bool of_racks;   /* rnics are ToRs, and there is no grid */
+	bool of_regions; /* names begin with the region */
+	size_t count;    /* of rnics */
 	size_t at[COLUMNS];
 	bool rtt;            /* instead of loss */
 	const json_t **grid; /* count * count rows; NULL: no probes */
@@ -128,7 +132,12 @@ name_of(const struct mesh *mesh, size_t i, char *name, size_t len)
 {
 	const json_t *rnic = json_array_get(mesh->rnics, i);
 
-	snprintf(name, len, "%s/%s", text(rnic, "host"), text(rnic, "device"));
+	if (mesh->of_racks)
+		snprintf(name, len, "%s%s%s",
+		    mesh->of_regions ? text(rnic, "region") : "",
+		    mesh->of_regions ? "/" : "", text(rnic, "tor"));
+	else
+		snprintf(name, len, "%s/%s", text(rnic, "host"), text(rnic, "device"));
 }
 
 /* ---- the grid ---- */
@@ -263,13 +272,13 @@ add_pair(struct table *table, const struct mesh *mesh, const json_t *row)
 	cell(table, "%.1f", figure(mesh, row, LAST_SEEN) / 1000);
 }
 
+static const char *const heads[] = { "FROM", "TO", ">SENT", ">LOST", ">LOSS %",
+	">FORWARD", ">REVERSE", ">RTT P50 us", ">P99 us", ">LAST SEEN s", NULL };
+
 /* -1: out of memory. */
 static int
 print_worst(const struct mesh *mesh)
 {
-	static const char *const heads[] = { "FROM", "TO", ">SENT", ">LOST", ">LOSS %",
-		">FORWARD", ">REVERSE", ">RTT P50 us", ">P99 us", ">LAST SEEN s",
-		NULL };
 	const size_t cells = mesh->count * mesh->count;
 	const json_t **rows = calloc(cells + 1, sizeof(*rows));
 	struct table *table = table_new(heads);
@@ -296,6 +305,69 @@ out:
 	table_free(table);
 	free(rows);
 	return r;
+}
+
+/* ---- pairs of racks ---- */
+
+/* False: it is no answer to ?worst=. */
+static bool
+read_racks(struct mesh *mesh, const json_t *answer)
+{
+	const char *first;
+	const json_t *tor, *row;
+	size_t i;
+
+	*mesh = (struct mesh){ .answer = answer,
+		.rnics = json_object_get(answer, "tors"),
+		.pairs = json_object_get(answer, "pairs"),
+		.of_racks = true };
+	mesh->count = json_array_size(mesh->rnics);
+	if (!json_is_array(mesh->rnics) || !json_is_array(mesh->pairs) ||
+	    json_array_size(mesh->pairs) > MAX_WORST ||
+	    !json_is_integer(json_object_get(answer, "pairs_probed")) ||
+	    !find_columns(mesh))
+		return false;
+	json_array_foreach (mesh->pairs, i, row)
+		if (figure(mesh, row, FROM) < 0 || figure(mesh, row, TO) < 0)
+			return false;
+	first = text(json_array_get(mesh->rnics, 0), "region");
+	json_array_foreach (mesh->rnics, i, tor)
+		mesh->of_regions |= strcmp(text(tor, "region"), first) != 0;
+	return true;
+}
+
+/* -1: out of memory. */
+static int
+print_racks(const struct mesh *mesh, const char *region, bool rtt)
+{
+	const json_t *answer = mesh->answer, *row;
+	struct table *table;
+	size_t i;
+	int r;
+
+	printf(
+	    "%s%s, last %s (%lld s): %lld pairs of racks are probed, %lld of them lost "
+	    "something\n",
+	    region != NULL ? "Region " : "All regions", region != NULL ? region : "",
+	    text(answer, "period"),
+	    (long long)json_integer_value(json_object_get(answer, "seconds")),
+	    (long long)json_integer_value(json_object_get(answer, "pairs_probed")),
+	    (long long)json_integer_value(json_object_get(answer, "pairs_losing")));
+	if (json_array_size(mesh->pairs) == 0) {
+		printf("No pair was probed in that time.\n");
+		return 0;
+	}
+	table = table_new(heads);
+	if (table == NULL)
+		return -1;
+	printf("\nThe %zu with the %s, the worst first (a rack with itself: inside "
+	       "it):\n",
+	    json_array_size(mesh->pairs), rtt ? "longest P99" : "most loss");
+	json_array_foreach (mesh->pairs, i, row)
+		add_pair(table, mesh, row);
+	r = table_print(table);
+	table_free(table);
+	return r < 0 ? -1 : 0;
 }
 
 /* ---- */
@@ -343,38 +415,117 @@ show_mesh(const json_t *answer, bool rtt, bool json)
 	return status;
 }
 
+struct question {
+	const char *tor, *region; /* NULL: pairs of racks; of all regions */
+	const char *period;
+	unsigned long top; /* 0: as many as usual */
+	bool rtt;
+};
+
+/* 0, or an exit code. */
+static int
+parse(const struct ctl *ctl, struct question *question)
+{
+	for (int i = 0; i < ctl->argc; i++) {
+		const char *word = ctl->argv[i], *value = ctl->argv[i + 1];
+		char *end;
+
+		if (strcmp(word, "--rtt") == 0) {
+			question->rtt = true;
+		} else if (strcmp(word, "--hour") == 0) {
+			question->period = "hour";
+		} else if (strcmp(word, "--region") == 0 ||
+			   strcmp(word, "--top") == 0) {
+			if (++i == ctl->argc)
+				return ctl_usage("%s needs a value", word);
+			if (strcmp(word, "--region") == 0) {
+				question->region = value;
+				continue;
+			}
+			question->top = strtoul(value, &end, 10);
+			if (*end != '\0' || question->top < 1 ||
+			    question->top > MAX_WORST)
+				return ctl_usage(
+				    "--top: expected a number from 1 to %d", MAX_WORST);
+		} else if (question->tor == NULL && word[0] != '-') {
+			question->tor = word;
+		} else {
+			return ctl_usage("unexpected argument: %s", word);
+		}
+	}
+	if (question->tor != NULL && question->top > 0)
+		return ctl_usage("--top is of pairs of racks, without a TOR");
+	return 0;
+}
+
+/* False: out of memory. */
+static bool
+write_path(const struct question *question, char *path, size_t len)
+{
+	char *tor = question->tor != NULL ? request_escape(question->tor) : NULL;
+	char *region =
+	    question->region != NULL ? request_escape(question->region) : NULL;
+	bool whole = (tor != NULL || question->tor == NULL) &&
+		     (region != NULL || question->region == NULL);
+	char worst[64] = "";
+
+	if (tor == NULL)
+		snprintf(worst, sizeof(worst), "&worst=%lu&by=%s",
+		    question->top > 0 ? question->top : WORST_OF_REGION,
+		    question->rtt ? "rtt" : "loss");
+	if (whole)
+		snprintf(path, len, "/v1/mesh%s%s?period=%s%s%s%s",
+		    tor != NULL ? "/" : "", tor != NULL ? tor : "", question->period,
+		    worst, region != NULL ? "&region=" : "",
+		    region != NULL ? region : "");
+	free(tor);
+	free(region);
+	return whole;
+}
+
+/* As show_mesh, of pairs of racks. */
+static int
+show_racks(const json_t *answer, const struct question *question, bool json)
+{
+	struct mesh mesh;
+
+	if (json)
+		show_json(answer);
+	if (!read_racks(&mesh, answer)) {
+		fprintf(stderr, "rackmeshctl: the answer is no list of the worst pairs "
+				"of racks: is "
+				"the analyzer of another release?\n");
+		return CTL_NO_ANSWER;
+	}
+	if (!json && print_racks(&mesh, question->region, question->rtt) < 0)
+		return CTL_NO_ANSWER;
+	return json_array_size(mesh.pairs) == 0 ? CTL_BAD_NEWS : CTL_GOOD;
+}
+
 int
 ctl_mesh(const struct ctl *ctl)
 {
 	const char *tier = ctl->through != NULL ? ctl->through : "analyzer";
-	const char *tor = NULL, *period = "minute";
-	char *escaped, path[1024];
+	struct question question = { .period = "minute" };
 	json_t *answer = NULL;
-	bool rtt = false;
-	int status;
+	char path[1024];
+	int status = parse(ctl, &question);
 
-	for (int i = 0; i < ctl->argc; i++) {
-		if (strcmp(ctl->argv[i], "--rtt") == 0)
-			rtt = true;
-		else if (strcmp(ctl->argv[i], "--hour") == 0)
-			period = "hour";
-		else if (tor == NULL && ctl->argv[i][0] != '-')
-			tor = ctl->argv[i];
-		else
-			return ctl_usage("unexpected argument: %s", ctl->argv[i]);
-	}
-	if (tor == NULL)
-		return ctl_usage("expected: mesh TOR [--rtt] [--hour]");
+	if (status != 0)
+		return status;
 	if (strcmp(tier, "analyzer") != 0 && strcmp(tier, "aggregator") != 0)
 		return ctl_usage("--through: expected analyzer or aggregator");
-	escaped = request_escape(tor);
-	if (escaped == NULL)
+	if (strcmp(tier, "aggregator") == 0 && question.tor == NULL)
+		return ctl_usage(
+		    "--through aggregator: pairs of racks are the analyzer's "
+		    "to tell; name a TOR");
+	if (!write_path(&question, path, sizeof(path)) ||
+	    request_get(ctl_tier(ctl, tier), path, &answer) < 0)
 		return CTL_NO_ANSWER;
-	snprintf(path, sizeof path, "/v1/mesh/%s?period=%s", escaped, period);
-	free(escaped);
-	if (request_get(ctl_tier(ctl, tier), path, &answer) < 0)
-		return CTL_NO_ANSWER;
-	status = show_mesh(answer, rtt, ctl->json);
+	if (question.tor != NULL)
+		status = show_mesh(answer, question.rtt, ctl->json);
+	else
+		status = show_racks(answer, &question, ctl->json);
 	json_decref(answer);
 	return status;
 }

@@ -2,7 +2,7 @@
 
 from lab.wait import until
 
-RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
+RACKS = {"tor1": ["h1", "h2", "h3", "h4"], "tor2": ["h5", "h6"]}
 PAIRS = 4 * 3
 PROBED_S, SHOWS_S = 20, 10
 ENOUGH = 20  # probes
@@ -45,6 +45,31 @@ def shows(world, before, pair):
     return told and probed and forward > 3 * reverse and after
 
 
+def worst_racks(world, *words):
+    """What rackmeshctl prints of pairs of racks: the head, and {column: figure} of each."""
+    told = world.lab.ctl_run("analyzer", "mesh", "--region", "lab", *words)
+    lines = told.stdout.splitlines()
+    return lines[0], [line.split() for line in lines[4:]]
+
+
+def racks_are_told_the_worst_first(world, say):
+    """The rack with the lossy pair leads, of the four pairs that two racks are."""
+    def leads():
+        head, rows = worst_racks(world, "--hour")
+        return len(rows) == 4 and "4 pairs of racks are probed" in head and rows
+
+    rows = until("all four are told", SHOWS_S, leads)
+    until("its loss leads", SHOWS_S, lambda: worst_racks(world, "--hour")[1][0][:2] == ["tor1", "tor1"])
+    rows = worst_racks(world, "--hour")[1]
+    say(world.lab.ctl_run("analyzer", "mesh").stdout)
+    assert [float(row[4]) for row in rows] == sorted((float(row[4]) for row in rows), reverse=True)
+    assert int(rows[0][3]) >= ENOUGH
+    head, one = worst_racks(world, "--hour", "--rtt", "--top", "1")
+    assert len(one) == 1 and float(one[0][8]) > 0, (head, one)
+    nowhere = world.lab.ctl_run("analyzer", "mesh", "--region", "elsewhere")
+    assert nowhere.returncode == 1 and "No pair was probed" in nowhere.stdout
+
+
 def test_a_pairs_loss_shows_in_its_direction_and_nowhere_else(world, say):
     whole = world(RACKS, analyzer={}, alertmanager=False).start()
     prober, target = whole.rnic("h2/r0"), whole.rnic("h4/r0")
@@ -71,6 +96,8 @@ def test_a_pairs_loss_shows_in_its_direction_and_nowhere_else(world, say):
     say(words)
     worst = words[words.index("The worst") :].splitlines()[2]
     assert worst.split()[:2] == list(pair)
+
+    racks_are_told_the_worst_first(whole, say)
 
     whole.fabric.heal(target)
     healed = mesh(whole)

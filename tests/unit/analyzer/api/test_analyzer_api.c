@@ -247,6 +247,8 @@ pairs_of_tors_are_told_of_the_rows(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
+	static const char *const bad[] = { "/v1/mesh?worst=0", "/v1/mesh?worst=1001",
+		"/v1/mesh?by=rtt", "/v1/mesh?worst=5&by=name" };
 	const json_t *pairs;
 	int from, to, sent, ok, lost;
 
@@ -269,6 +271,19 @@ pairs_of_tors_are_told_of_the_rows(void **state)
 	assert_int_equal(ok, 90);
 	assert_int_equal(lost, 10);
 	answer_clear(&answer);
+	get(f, "/v1/mesh?worst=1", &answer);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "pairs")), 1);
+	assert_int_equal(json_array_size(json_object_get(answer.json, "tors")), 1);
+	assert_int_equal(
+	    json_integer_value(json_object_get(answer.json, "pairs_probed")), 2);
+	assert_int_equal(
+	    json_integer_value(json_object_get(answer.json, "pairs_losing")), 2);
+	answer_clear(&answer);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		get(f, bad[i], &answer);
+		assert_int_equal(answer.status, 400);
+		answer_clear(&answer);
+	}
 	get(f, "/v1/mesh?region=elsewhere", &answer);
 	assert_int_equal(json_array_size(json_object_get(answer.json, "pairs")), 0);
 	answer_clear(&answer);
