@@ -61,12 +61,29 @@ note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
 	reach->date.ns = answer->date_s * RM_NS_PER_S;
 }
 
+/* A login or a front page, of what stands in front of an Alertmanager or in its place:
+ * Alertmanagers answer with nothing, or with JSON. */
+static bool
+is_page(const struct alert_reach *reach, const struct rm_http_answer *answer)
+{
+	const char *body = answer->body != NULL ? answer->body : "";
+
+	return reach->body != NULL && body[strspn(body, " \t\r\n\xef\xbb\xbf")] == '<';
+}
+
+bool
+alert_reach_took(const struct alert_reach *reach, const struct rm_http_answer *answer)
+{
+	return answer->r == 0 && answer->status >= 200 && answer->status < 300 &&
+	       !is_page(reach, answer);
+}
+
 /* Many webhooks have no GET: 501 is how some say so. */
 static bool
 is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 {
 	const bool will_do = reach->body != NULL
-				 ? answer->status < 300
+				 ? alert_reach_took(reach, answer)
 				 : answer->status < 500 || answer->status == 501;
 
 	return answer->r == 0 && will_do && answer->status != reach->refusal;
@@ -100,7 +117,12 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 		    "%s answers %ld, a redirect to %s: configure what it leads to",
 		    reach->name, answer->status,
 		    rm_log_quote(quoted, sizeof(quoted), shown, strlen(shown)));
-	} else
+	} else if (answer->status < 300)
+		snprintf(out, REACH_TROUBLE_BYTES,
+		    "%s answers %ld with a web page, as no Alertmanager does: look at "
+		    "what stands there, a login perhaps",
+		    reach->name, answer->status);
+	else
 		snprintf(out, REACH_TROUBLE_BYTES, "%s answers %ld%s", reach->name,
 		    answer->status, advice(reach, answer->status));
 }
@@ -215,8 +237,7 @@ void
 alert_reach_note(
     struct alert_reach *reach, const struct rm_http_answer *answer, bool taken)
 {
-	const bool good =
-	    answer->r == 0 && answer->status >= 200 && answer->status < 300;
+	const bool good = alert_reach_took(reach, answer);
 
 	reach->exchanges++;
 	reach->refusal = taken || answer->r != 0 ? 0 : answer->status;

@@ -33,6 +33,11 @@ int alert_reach_new(struct rm_loop *loop, struct rm_http_client *http, const cha
     const char *name, const char *body, int64_t every_ns, struct alert_reach **ret);
 void alert_reach_free(struct alert_reach *reach);
 
+/* Was what was sent taken? By any 2xx; of an Alertmanager not by one with a web page.
+ */
+bool alert_reach_took(
+    const struct alert_reach *reach, const struct rm_http_answer *answer);
+
 /* An exchange of others' has ended: taken: nothing of it will be sent again, since it
  * was taken or refused for good. */
 void alert_reach_note(

@@ -116,6 +116,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	struct alert_sink *sink = flight->sink;
 	size_t entries = flight->entries;
 	int64_t after_ns;
+	bool took;
 
 	free(flight);
 	if (sink == NULL)
@@ -123,9 +124,9 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	sink->flight = NULL;
 	if (answer->r == -ECANCELED)
 		return; /* the client goes away */
-	if (answer->r == 0 && ((answer->status >= 200 && answer->status < 300) ||
-				  is_refused(answer->status))) {
-		if (is_refused(answer->status))
+	took = alert_reach_took(sink->reach, answer);
+	if (took || (answer->r == 0 && is_refused(answer->status))) {
+		if (!took)
 			sink->counts->refused += entries;
 		else
 			sink->counts->delivered += entries;
