@@ -210,7 +210,8 @@ history_open(
 		.config = options->influx,
 		.counts = &history->counts,
 		.on_done = history_on_done,
-		.arg = history };
+		.arg = history,
+		.config_wait_ns = options->config_wait_ns };
 	const struct history_files_options files = { .loop = options->loop,
 		.worker = options->worker,
 		.folder = options->files_folder,

@@ -35,6 +35,7 @@ struct history_options { /* what it points to lives longer than the history */
 	const char *files_folder; /* for points without a database; "": none */
 	uint64_t files_max_bytes; /* of the newest files that are kept */
 	const struct influx_config *influx; /* also sizes of spools and batches */
+	int64_t config_wait_ns;             /* as of influx.h */
 };
 
 struct history_callbacks {

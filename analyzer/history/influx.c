@@ -44,6 +44,7 @@ struct lane {
 	struct rm_timer *timer; /* to the next attempt */
 	bool waiting;           /* for the timer */
 	bool told_to_wait;      /* by the database itself, or until it is mended */
+	bool misconfigured;     /* and no try has been made since */
 	struct rm_http_call *call;
 	struct rm_backoff backoff;
 	char trouble[sizeof(struct rm_why) + 64];
@@ -196,21 +197,31 @@ lane_halve(struct lane *lane, const char *sentence)
 	lane_next(lane);
 }
 
-/* Somebody may have mended it: files of secrets, too. */
 static void
 lane_misconfigured(struct lane *lane, const char *sentence)
 {
 	const struct influx_options *options = &lane->influx->options;
 	int64_t wait =
 	    options->config_wait_ns > 0 ? options->config_wait_ns : CONFIG_WAIT_NS;
-	struct rm_why why;
 
 	options->counts->config_faults++;
 	lane_trouble(lane, "configuration fault, points are kept", sentence);
-	if (influx_target_reread(&lane->influx->target, options->config, &why) < 0)
-		lane_trouble(lane, "configuration fault, points are kept", why.text);
+	lane->misconfigured = true;
 	lane->told_to_wait = true;
 	lane_wait(lane, wait);
+}
+
+/* Somebody may have mended it meanwhile, files of secrets, too: they are read for the
+ * next try, not for the one after it. */
+static void
+lane_reread(struct lane *lane)
+{
+	struct influx *influx = lane->influx;
+	struct rm_why why = { 0 };
+
+	lane->misconfigured = false;
+	if (influx_target_reread(&influx->target, influx->options.config, &why) < 0)
+		lane_trouble(lane, "configuration fault, points are kept", why.text);
 }
 
 static void
@@ -344,6 +355,8 @@ lane_attempt(void *arg)
 
 	lane->waiting = false;
 	lane->told_to_wait = false;
+	if (lane->misconfigured)
+		lane_reread(lane);
 	if (lane->packed != NULL)
 		lane_post(lane);
 	else

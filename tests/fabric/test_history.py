@@ -3,6 +3,7 @@
 The analyzer is fed over the wire with messages whose content is known; the oracle is the
 feeder's own count of what was acknowledged."""
 
+import collections
 import contextlib
 import json
 import math
@@ -22,6 +23,7 @@ from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
 from lab.process import Daemon, Pack
 from lab.proxy import Proxy
+from lab.replayed import Replayed
 from lab.schema import measurements
 from lab.wait import comes_true, until
 
@@ -608,3 +610,54 @@ def test_without_a_database_files_are_asked(place, pack, tmp_path):
     sent = sum(row["sent"] for each in told for row in each["rows"])
     assert sent == expected["rm_tor_pair"]["sent"]
     assert all(len(each["incidents"]) == 4 for each in told)
+
+
+@pytest.mark.parametrize("version", (2, 3))
+def test_answers_of_later_influxdbs_lose_nothing_but_what_they_refuse(
+    place, pack, tmp_path, say, version
+):
+    """Their words, replayed: a wrong token, a bucket that is not there, limits, an outage,
+    batches that are too large, and lines that are refused while the others are taken."""
+    token = tmp_path / "token"
+    token.touch(mode=0o600)
+    token.write_text("yesterday's\n")
+    org, bucket = "ops & fabric", "rackmesh/raw"
+    influx = Replayed(place, AT, INFLUX_PORT, version, org, "another", "today's==")
+    with contextlib.closing(influx):
+        analyzer = pack.add(analyzer_at(
+            place, tmp_path, url=influx.url, version=2, org=org, bucket=bucket,
+            token_file=str(token), batch_ms=50))
+        analyzer.start()
+        analyzer.wait_ready()
+        feeder = pack.add(Feeder(place, f"{AT}:{LINK}", tmp_path, aggregators=2, summaries=40,
+                                 incidents=5))
+        expected = feeder.start().wait_finished(60)
+
+        def said(words):
+            return words in analyzer.get("/readyz").text
+
+        def again():  # or it tries again after half a minute
+            analyzer.kill()
+            analyzer.start()
+            until("it runs again", 15, lambda: analyzer.get("/healthz").ok, [analyzer])
+
+        until("its token is refused", 30, lambda: said("status 401"), [analyzer])
+        assert version == 3 or said("unauthorized access")
+        token.write_text("today's==\n")
+        again()
+        until("its bucket is missing", 30, lambda: said(r"bucket \"rackmesh/raw\" not found"), [analyzer])
+        influx.bucket = bucket
+        again()
+        wait_empty(analyzer, 120)
+        until("it is well", 30, lambda: analyzer.get("/readyz").ok, [analyzer])
+
+        have = collections.Counter(head.partition(",")[0] for head, _ in influx.points)
+        say(f"{dict(influx.seen)}, {len(influx.points)} points, {influx.dropped} refused")
+        assert influx.dropped == expected["rm_rnic"]["count"]
+        assert figure(analyzer, "refused_points_total") == influx.dropped  # of its last life
+        for name in ("rm_tor_pair", "rm_rack", "rm_path"):
+            assert have[name] == expected[name]["count"], name
+        assert have["rm_incident"] >= expected["rm_incident"]["count"] and not have["rm_rnic"]
+        assert {204, 401, 404, 413, 429, 503, 422 if version == 2 else 400} <= set(influx.seen)
+        log = analyzer.log.read_text()
+        assert "today" not in log and "yesterday" not in log

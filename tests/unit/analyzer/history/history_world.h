@@ -52,6 +52,7 @@ struct world {
 	struct wire_writer *writer;
 	struct analyzer_config config;
 	struct history *history;
+	int64_t config_wait_ns; /* 0: as usual */
 	struct database database;
 	uint64_t durable[WIRE_LANE_INCIDENT + 1];
 };
@@ -192,6 +193,7 @@ history_options_of(const struct world *world)
 		.files_folder = config->history_folder,
 		.files_max_bytes = config->history_max_bytes,
 		.influx = &config->influx,
+		.config_wait_ns = world->config_wait_ns,
 	};
 }
 

@@ -91,6 +91,32 @@ names_policies_and_credentials_are_sent(void **state)
 }
 
 static void
+a_token_that_was_replaced_goes_with_the_next_try(void **state)
+{
+	struct world *world = *state;
+	struct influx_config *influx = &world->config.influx;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/token", world->folder);
+	assert_int_equal(rm_file_replace_secret(path, (const uint8_t *)"old\n", 4), 0);
+	free(influx->token_file);
+	influx->token_file = strdup(path);
+	influx->version = 2;
+	world->config_wait_ns = 50 * RM_NS_PER_MS;
+	world->database.status = 401;
+	world->database.failing = 1;
+	begin(world);
+	put(world, 1, 1);
+	LOOPBACK_WAIT(world->loop, history_counts(world->history)->config_faults == 1);
+	assert_string_equal(world->database.authorization, "Token old");
+	assert_int_equal(rm_file_replace_secret(path, (const uint8_t *)"new\n", 4), 0);
+	LOOPBACK_WAIT(world->loop, drained(world));
+	assert_string_equal(world->database.authorization, "Token new");
+	assert_int_equal(world->database.requests, 2);
+	end(world);
+}
+
+static void
 a_database_that_is_away_loses_nothing(void **state)
 {
 	static const int statuses[] = { 500, 502, 503, 429, 408 };
@@ -377,6 +403,7 @@ main(void)
 		TEST(one_bad_point_takes_no_other_with_it),
 		TEST(what_is_too_large_is_split),
 		TEST(a_partial_write_is_not_repeated),
+		TEST(a_token_that_was_replaced_goes_with_the_next_try),
 		TEST(a_fault_of_configuration_keeps_the_points_and_says_so),
 		TEST(fresh_incidents_pass_a_backlog),
 		TEST(a_new_life_sends_what_was_not_acknowledged),
