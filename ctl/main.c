@@ -205,6 +205,9 @@ print_help(FILE *out)
 	    "                            $RACKMESH_CERTIFICATE)\n"
 	    "      --key FILE            its key (or $RACKMESH_KEY)\n"
 	    "      --authorities FILE    CA bundle, PEM (or $RACKMESH_AUTHORITIES)\n"
+	    "      --token-file FILE     a viewer's token, instead of a certificate "
+	    "and\n"
+	    "                            its key (or $RACKMESH_TOKEN_FILE)\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text; behind a command, the command's\n"
 	    "      --version\n\n"
@@ -238,7 +241,13 @@ from_environment(const char *name, const char *fallback)
 
 static const char options_short[] = "+a:c:z:A:t:jh";
 
-enum { OPTION_VERSION = 256, OPTION_CERTIFICATE, OPTION_KEY, OPTION_AUTHORITIES };
+enum {
+	OPTION_VERSION = 256,
+	OPTION_CERTIFICATE,
+	OPTION_KEY,
+	OPTION_AUTHORITIES,
+	OPTION_TOKEN
+};
 
 static const struct option options_long[] = {
 	{ "aggregator", required_argument, NULL, 'a' },
@@ -249,6 +258,7 @@ static const struct option options_long[] = {
 	{ "certificate", required_argument, NULL, OPTION_CERTIFICATE },
 	{ "key", required_argument, NULL, OPTION_KEY },
 	{ "authorities", required_argument, NULL, OPTION_AUTHORITIES },
+	{ "token-file", required_argument, NULL, OPTION_TOKEN },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
@@ -283,6 +293,9 @@ take_option(struct ctl *ctl, int c, const char *value)
 		break;
 	case OPTION_AUTHORITIES:
 		ctl->authorities = value;
+		break;
+	case OPTION_TOKEN:
+		ctl->token = value;
 		break;
 	default:
 		ctl->json = true;
@@ -387,7 +400,7 @@ run(struct ctl *ctl, const char *name)
 	status = take_late_options(ctl, name);
 	if (status >= 0)
 		return status;
-	request_tls_files(ctl->certificate, ctl->key, ctl->authorities);
+	request_tls_files(ctl->certificate, ctl->key, ctl->authorities, ctl->token);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	status = commands[i].run(ctl);
 	curl_global_cleanup();
@@ -411,6 +424,7 @@ main(int argc, char **argv)
 		.certificate = from_environment("RACKMESH_CERTIFICATE", NULL),
 		.key = from_environment("RACKMESH_KEY", NULL),
 		.authorities = from_environment("RACKMESH_AUTHORITIES", NULL),
+		.token = from_environment("RACKMESH_TOKEN_FILE", NULL),
 	};
 	int status;
 

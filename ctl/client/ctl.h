@@ -27,7 +27,8 @@ struct ctl {
 	const char
 	    *through; /* "aggregator", "controller", "analyzer"; NULL: the usual */
 	const char *certificate, *key, *authorities; /* for https; NULL: none */
-	bool is_rack_asked;                          /* an aggregator was named */
+	const char *token;  /* file of a viewer's; NULL: none */
+	bool is_rack_asked; /* an aggregator was named */
 	bool json;
 	int argc; /* what follows the command */
 	char **argv;

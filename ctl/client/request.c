@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "ctl/output/printable.h"
+#include "rackmesh/core/file.h"
+#include "rackmesh/core/why.h"
 #include "rackmesh/identity/identity.h"
+#include "rackmesh/identity/viewer_tokens.h"
 #include "rackmesh/tls/tls.h"
 
 /* ---- what is wrong ---- */
@@ -33,14 +36,16 @@ complaints(void)
  * ours. Where it listens, and under which name, does not matter (docs/security.md).
  */
 
-static const char *certificate_file, *key_file, *authorities_file;
+static const char *certificate_file, *key_file, *authorities_file, *token_file;
 
 void
-request_tls_files(const char *certificate, const char *key, const char *authorities)
+request_tls_files(const char *certificate, const char *key, const char *authorities,
+    const char *token)
 {
 	certificate_file = certificate;
 	key_file = key;
 	authorities_file = authorities;
+	token_file = token;
 }
 
 static bool
@@ -75,22 +80,52 @@ on_context(CURL *curl, void *context, void *arg)
 	return CURLE_OK;
 }
 
+/* 0, or what is wrong after having said it. */
+static int
+request_token_set(CURL *curl)
+{
+	char token[RM_VIEWER_TOKEN_MAX + 1];
+	struct rm_why why = { 0 };
+	CURLcode code;
+	int r = rm_file_read_password(token_file, token, sizeof(token), &why);
+
+	if (r < 0) {
+		fprintf(complaints(), "rackmeshctl: --token-file: %s\n", why.text);
+		return r;
+	}
+	code = curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);
+	explicit_bzero(token, sizeof(token));
+	if (code == CURLE_OK)
+		code = curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+	return code == CURLE_OK ? 0 : -ENOMEM;
+}
+
 /* 0, or -ENOENT after having said what is missing. */
 static int
 request_tls_set(CURL *curl)
 {
-	if (certificate_file == NULL || key_file == NULL || authorities_file == NULL) {
+	const bool shows = certificate_file != NULL && key_file != NULL;
+
+	if (authorities_file == NULL || (!shows && token_file == NULL)) {
 		fprintf(complaints(),
 		    "rackmeshctl: https wants --certificate, --key and --authorities "
 		    "(or $RACKMESH_CERTIFICATE, $RACKMESH_KEY, "
-		    "$RACKMESH_AUTHORITIES)\n");
+		    "$RACKMESH_AUTHORITIES), or --token-file and --authorities\n");
 		return -ENOENT;
+	}
+	if (!shows) {
+		int r = request_token_set(curl);
+
+		if (r < 0)
+			return r;
 	}
 	if (curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_3) !=
 		CURLE_OK ||
 	    curl_easy_setopt(curl, CURLOPT_CAINFO, authorities_file) != CURLE_OK ||
-	    curl_easy_setopt(curl, CURLOPT_SSLCERT, certificate_file) != CURLE_OK ||
-	    curl_easy_setopt(curl, CURLOPT_SSLKEY, key_file) != CURLE_OK ||
+	    (shows &&
+		(curl_easy_setopt(curl, CURLOPT_SSLCERT, certificate_file) !=
+			CURLE_OK ||
+		    curl_easy_setopt(curl, CURLOPT_SSLKEY, key_file) != CURLE_OK)) ||
 	    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L) != CURLE_OK ||
 	    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L) != CURLE_OK ||
 	    curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, on_context) != CURLE_OK)

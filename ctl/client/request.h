@@ -39,8 +39,9 @@ void request_complain_to(FILE *stream);
 /* How long an answer may take, from now on; 10 s at first. */
 void request_patience(long seconds);
 
-/* Files, PEM; borrowed for ever. NULL: none, and https is not to be had. */
-void request_tls_files(
-    const char *certificate, const char *key, const char *authorities);
+/* Files, PEM; borrowed for ever. NULL: none. https is to be had with authorities, and
+ * with a certificate and its key, or a viewer's token. */
+void request_tls_files(const char *certificate, const char *key,
+    const char *authorities, const char *token);
 
 #endif

@@ -107,3 +107,15 @@ def test_everybody_else_is_refused_in_words(region):
         assert asked(region, "/v1/racks", Authorization=header)[0] == 200, header
         assert asked(region, "/v1/racks", "POST", Authorization=header)[0] in (403, 405)
     assert TOKEN not in region.lab.analyzer.log.read_text()
+
+
+def test_rackmeshctl_reads_with_a_token(region, tmp_path):
+    mine, ours = tmp_path / "token", region.lab.authority.certificate_path
+    mine.touch(mode=0o600)
+    mine.write_text(TOKEN + "\n")
+    shown = ("--analyzer", f"https://{place(region)}", "--authorities", ours, "--token-file", mine)
+    done = region.lab.ctl_run("centre", *shown, "health")
+    assert done.returncode == 0 and "tor2" in done.stdout, done
+    mine.write_text(TOKEN[::-1] + "\n")
+    done = region.lab.ctl_run("centre", *shown, "health")
+    assert done.returncode == 3 and "nobody has this token" in done.stderr, done
