@@ -295,6 +295,12 @@ rm_check_http(struct rm_check *check, const struct rm_http_places *places,
 	if (is_set(places->tls) && config->plaintext)
 		rm_check_error(
 		    check, "http.tls_listen", "there is no TLS with plaintext: true");
+	else if (is_set(places->tls) && is_set(config->certificate) &&
+		 rm_tls_file_names_host(config->certificate) == 0)
+		rm_check_warn(check, "http.tls_listen",
+		    "%s has neither a DNS name nor an IP address: rackmeshctl will do "
+		    "without, a browser and Prometheus will not",
+		    config->certificate);
 	if (!is_set(places->tokens))
 		return;
 	if (!is_set(places->tls))

@@ -69,6 +69,9 @@ int rm_tls_identity(const struct ssl_st *ssl, char identity[RM_TLS_MAX_IDENTITY]
 /* The one URI in a certificate, whoever's. -EBADMSG: not exactly one. */
 int rm_tls_certificate_identity(
     const struct x509_st *certificate, char identity[RM_TLS_MAX_IDENTITY]);
+/* Has the first certificate of this PEM file a DNS name or an IP address, too? We ask
+ * for none, browsers do. -EBADMSG: there is no certificate. */
+int rm_tls_file_names_host(const char *path);
 /* Is the peer's certificate valid now, by today's authorities and CRLs? */
 bool rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl);
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,29 @@ tls_certificate_identity(
 		r = -EBADMSG;
 	if (r < 0)
 		identity[0] = '\0';
+	return r;
+}
+
+int
+rm_tls_file_names_host(const char *path)
+{
+	BIO *bio = BIO_new_file(path, "r");
+	X509 *leaf = bio != NULL ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	GENERAL_NAMES *names =
+	    leaf != NULL ? X509_get_ext_d2i(leaf, NID_subject_alt_name, NULL, NULL)
+			 : NULL;
+	int r = leaf != NULL ? 0 : -EBADMSG;
+
+	for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+		const int type = sk_GENERAL_NAME_value(names, i)->type;
+
+		if (type == GEN_DNS || type == GEN_IPADD)
+			r = 1;
+	}
+	GENERAL_NAMES_free(names);
+	X509_free(leaf);
+	BIO_free(bio);
+	ERR_clear_error();
 	return r;
 }
 

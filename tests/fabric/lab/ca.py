@@ -1,6 +1,6 @@
 """A small certificate authority for labs, demos and tests: never for production.
 
-As a program: ca.py FOLDER ROLE NAME [TOR...] makes NAME.pem and NAME.key in FOLDER, and the
+As a program: ca.py FOLDER ROLE NAME [TOR...] [--host NAME] makes NAME.pem and NAME.key in FOLDER, and the
 authority there (ca.pem, ca.key) first if there is none."""
 
 import argparse
@@ -209,11 +209,13 @@ def main():
     parser.add_argument("tors", nargs="*", metavar="TOR", help="that an aggregator serves")
     parser.add_argument("--region", default="default")
     parser.add_argument("--hours", type=float, default=LEAF_S / 3600)
+    parser.add_argument("--host", action="append", default=[],
+                        help="name or address by which a browser or Prometheus asks it")
     asked = parser.parse_args()
     if bool(asked.tors) != (asked.role == "aggregator"):
         parser.error("an aggregator needs its ToRs, and nobody else has any")
     uri = identity(asked.region, asked.role, asked.name, asked.tors)
-    made = Authority(asked.folder).issue(uri, asked.name, asked.hours * 3600)
+    made = Authority(asked.folder).issue(uri, asked.name, asked.hours * 3600, hosts=asked.host)
     print(f"{uri}\n  {made.certificate}\n  {made.key}\n  {made.authorities}")
 
 

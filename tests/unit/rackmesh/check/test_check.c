@@ -261,6 +261,39 @@ http_is_served_where_it_can_be(void **state)
 	found(w, 2, 0, "is there and is no socket");
 }
 
+/* With http.tls_listen, and tokens: what is it that whoever comes would stumble over?
+ */
+static void
+serve_people(struct world *w, const struct pki_wish *wish, const char *tokens)
+{
+	const struct rm_tls_files files = pki_issue(w->pki, "own", wish);
+
+	rm_check_http(&w->check,
+	    &(struct rm_http_places){
+		.tcp = "", .socket = "", .tls = "127.0.0.1:0", .tokens = tokens },
+	    &(struct rm_credentials_config){
+		.certificate = (char *)files.certificate });
+}
+
+static void
+what_people_would_stumble_over_is_said(void **state)
+{
+	struct world *w = *state;
+	const char *tokens = pki_path(w->pki, "viewers", ".tokens");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s", tokens);
+	serve_people(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, NULL);
+	found(w, 0, 0, NULL);
+	serve_people(w, &(struct pki_wish){ .uri = GOOD }, "");
+	found(w, 0, 1, "own.pem has neither a DNS name nor an IP address");
+	serve_people(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, path);
+	found(w, 1, 0, "viewers.tokens: No such file");
+	pki_write(w->pki, path, "ann short\n", 0600);
+	serve_people(w, &(struct pki_wish){ .uri = GOOD, .dns = "agg1.example" }, path);
+	found(w, 1, 0, "viewers.tokens:1: a token has 32 to 128 characters");
+}
+
 static void
 a_peer_is_one_host(void **state)
 {
@@ -344,6 +377,7 @@ main(void)
 		TEST(a_certificate_of_somebody_else_is_an_error_that_names_both),
 		TEST(a_certificate_that_ends_soon_is_a_warning),
 		TEST(plaintext_is_a_warning),
+		TEST(what_people_would_stumble_over_is_said),
 		TEST(a_folder_is_writable_or_can_be_made),
 		TEST(an_address_to_listen_on_is_one_of_this_host),
 		TEST(http_is_served_where_it_can_be),
