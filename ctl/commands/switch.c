@@ -11,6 +11,7 @@
 static const struct column columns[] = {
 	{ "TOR", "tor", COLUMN_TEXT },
 	{ "PORT", "port", COLUMN_TEXT },
+	{ "NEIGHBOR", "neighbor", COLUMN_TEXT },
 	{ "OF", "part", COLUMN_TEXT },
 	{ ">INDEX", "index", COLUMN_NUMBER },
 	{ "COUNTER", "name", COLUMN_TEXT },
@@ -21,10 +22,28 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+/* Of a port, new reference: "h1/mlx5_0", else as LLDP tells it; NULL: none is known. */
+static json_t *
+neighbor_text(const json_t *object)
+{
+	const json_t *neighbor = json_object_get(object, "neighbor");
+	const char *host = json_string_value(json_object_get(neighbor, "host")),
+		   *device = json_string_value(json_object_get(neighbor, "device")),
+		   *name = json_string_value(json_object_get(neighbor, "name")),
+		   *port = json_string_value(json_object_get(neighbor, "port"));
+
+	if (host != NULL && device != NULL)
+		return json_sprintf("%s/%s", host, device);
+	if (name == NULL || port == NULL)
+		return NULL;
+	return json_sprintf("%s%s%s", name, name[0] == '\0' ? "" : " ", port);
+}
+
 static void
 add_object(json_t *rows, const json_t *tor, const json_t *object)
 {
 	static const char *const of_object[] = { "port", "part", "index" };
+	json_t *neighbor = neighbor_text(object);
 	const json_t *counter;
 	size_t i;
 
@@ -32,11 +51,14 @@ add_object(json_t *rows, const json_t *tor, const json_t *object)
 		json_t *row = show_counter(counter);
 
 		json_object_set(row, "tor", (json_t *)tor);
+		if (neighbor != NULL)
+			json_object_set(row, "neighbor", neighbor);
 		for (size_t k = 0; k < sizeof(of_object) / sizeof(of_object[0]); k++)
 			json_object_set(
 			    row, of_object[k], json_object_get(object, of_object[k]));
 		json_array_append_new(rows, row);
 	}
+	json_decref(neighbor);
 }
 
 /* False: what is shown of it is old, or nothing. */

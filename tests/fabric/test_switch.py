@@ -6,7 +6,7 @@ import json
 import pytest
 
 from lab.faults import RnicDead
-from lab.sonic import COUNTERS_DB, REDIS_PORT, Sonic
+from lab.sonic import APPL_DB, COUNTERS_DB, REDIS_PORT, Sonic
 from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3"]}
@@ -80,6 +80,10 @@ def test_what_the_switch_counts_is_shown(rack, say):
                       SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS=17)
     wait_shown(rack, 9286478, "rx_priority_pause_total", priority="3", **port)
     wait_shown(rack, 1, "pfc_watchdog_stormed")
+    rack.switch.neighbor("Ethernet8", "h2.lab.example", "02:00:00:00:00:99", "r0")
+    rack.switch.neighbor("Ethernet12", "spine1", "Eth1/7")
+    assert own(rack, "parse_errors_total") == 0
+    rack.switch.neighbor("Ethernet16", "x" * 300, "\x1b[2J")
     assert shown(rack, "rx_fec_uncorrectable_total", **port) == 2
     assert shown(rack, "queue_watermark_bytes", **queue) == 4096
     assert shown(rack, "queue_ecn_marked_packets_total", **queue) == 17
@@ -94,14 +98,23 @@ def test_what_the_switch_counts_is_shown(rack, say):
     assert switch["up"] and switch["error"] is None
     assert {(each["part"], each["index"]) for each in switch["objects"]} == {
         ("port", None), *((part, i) for part in ("queue", "group") for i in range(QUEUES))}
+    def behind(port):
+        return answer(rack, f"port={port}&limit=1")["switches"][0]["objects"][0]["neighbor"]
+
+    neighbor = until("who is behind the port is read", READ_S, lambda: behind("Ethernet8"))
+    assert (neighbor["kind"], neighbor["host"], neighbor["device"]) == ("rnic", "h2", "r0"), neighbor
+    neighbor = until("another switch is told of", READ_S, lambda: behind("Ethernet12"))
+    assert (neighbor["kind"], neighbor["name"], neighbor["port"]) == ("not-known", "spine1", "Eth1/7")
+    until("what is no name is counted", READ_S, lambda: own(rack, "parse_errors_total") >= 2)
+    assert behind("Ethernet16") is None and behind("Ethernet0") is None
+    rack.switch.tell_redis(APPL_DB, "DEL", "LLDP_ENTRY_TABLE:Ethernet16")
     counters = {(each["name"], each.get("priority")): each
                 for each in switch["objects"][0]["counters"]}
     assert counters["pfc_rx_frames", 3]["total"] == 9286478
     assert ("rx_bytes", None) not in counters  # 0, and not asked for
     assert answer(rack)["object_count"] == OBJECTS
-    assert own(rack, "parse_errors_total") == 0
     table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet8")
-    assert "pfc_rx_frames" in table and "9286478" in table
+    assert "pfc_rx_frames" in table and "9286478" in table and "h2/r0" in table
     say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
     the_proof_has_what_the_switch_counted_beside_the_hosts(rack)
 

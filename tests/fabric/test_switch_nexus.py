@@ -90,6 +90,7 @@ def test_what_the_switch_counts_is_shown(rack, say):
     rack.switch.count("Ethernet1/2", "MMU Pkts", value="6493907")
     rack.switch.count("Ethernet1/2", "watchdog", value="Shutdown")
     rack.switch.count("ii1/1/1", "rx-stats", value="15000000")
+    rack.switch.neighbors = [("mgmt0", "x", "y"), ("Eth1/2", "h2", "r0")]
     wait_shown(rack, 9286478, "rx_priority_pause_total", priority="3", **port)
     wait_shown(rack, 15000000, "rx_pfc_frames_total", role="fabric")
     assert shown(rack, "rx_pfc_frames_total", role="fabric", port="ii1/1/1") == 15000000
@@ -105,6 +106,9 @@ def test_what_the_switch_counts_is_shown(rack, say):
     switch, = answer(rack, "port=Ethernet1/2")["switches"]
     assert switch["up"] and switch["error"] is None
     assert {each["role"] for each in switch["objects"]} == {"edge"}
+    neighbor = until("who is behind the port is read", READ_S, lambda: answer(
+        rack, "port=Ethernet1/2&limit=1")["switches"][0]["objects"][0]["neighbor"])
+    assert (neighbor["kind"], neighbor["host"], neighbor["device"]) == ("rnic", "h2", "r0"), neighbor
     assert own(rack, "parse_errors_total") == 0
     # This one has no "show queuing burst-detect".
     assert own(rack, "commands_refused_total") > 0

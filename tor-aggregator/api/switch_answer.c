@@ -12,7 +12,10 @@
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
+#include "tor-aggregator/tor_aggregator_neighbors.h"
 #include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/window/roster.h"
 
 #define LIMIT 200 /* ports, queues and groups in one answer */
 #define MAX_LIMIT 2000
@@ -31,6 +34,29 @@ set_u64(json_t *object, const char *key, uint64_t value)
 {
 	json_object_set_new(object, key,
 	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
+}
+
+/* Who is behind a port of the rack's switch. */
+static json_t *
+show_neighbor(const struct tor_aggregator *aggregator, size_t rack,
+    const struct switch_neighbor *told)
+{
+	json_t *object;
+	struct neighbor found;
+
+	if (told == NULL)
+		return json_null();
+	found = tor_aggregator_neighbor(aggregator, rack, told);
+	object = json_object();
+	json_object_set_new(object, "name", json_string(told->name));
+	json_object_set_new(object, "port", json_string(told->port));
+	json_object_set_new(object, "description", json_string(told->description));
+	json_object_set_new(object, "kind", json_string(neighbor_kind_str(found.kind)));
+	if (found.rnic != NULL)
+		json_object_set_new(object, "host", json_string(found.rnic->host));
+	if (found.kind == NEIGHBOR_RNIC)
+		json_object_set_new(object, "device", json_string(found.rnic->device));
+	return object;
 }
 
 static json_t *
@@ -58,9 +84,10 @@ show_object(const struct switch_object *of, bool all)
 }
 
 static json_t *
-show_objects(const struct switch_list *list, struct wanted *wanted)
+show_objects(const struct tor_aggregator *aggregator, size_t rack,
+    const struct switch_list *list, struct wanted *wanted)
 {
-	json_t *shown = json_array();
+	json_t *shown = json_array(), *each;
 
 	for (size_t i = 0; i < switch_list_count(list); i++) {
 		const struct switch_object *object = switch_list_get(list, i);
@@ -70,7 +97,12 @@ show_objects(const struct switch_list *list, struct wanted *wanted)
 		if (wanted->count++ < wanted->offset || wanted->limit == 0)
 			continue;
 		wanted->limit--;
-		json_array_append_new(shown, show_object(object, wanted->all));
+		each = show_object(object, wanted->all);
+		if (object->part == SWITCH_PORT)
+			json_object_set_new(each, "neighbor",
+			    show_neighbor(
+				aggregator, rack, switch_list_neighbor(list, i)));
+		json_array_append_new(shown, each);
 	}
 	return shown;
 }
@@ -151,19 +183,20 @@ switch_ports_show(const struct tor_aggregator *aggregator, size_t rack)
 }
 
 static json_t *
-show_switch(
-    const char *tor, const struct switch_collector *collector, struct wanted *wanted)
+show_switch(const struct tor_aggregator *aggregator, size_t rack, struct wanted *wanted)
 {
+	const struct switch_collector *collector = aggregator->switches[rack];
 	const struct switch_collector_shown shown = switch_collector_shown(collector);
 	const struct switch_counts *counts = switch_collector_counts(collector);
-	json_t *object = show_reading(tor, collector);
+	json_t *object = show_reading(aggregator->tors[rack], collector);
 
 	set_u64(object, "parse_errors", counts->parse_errors);
 	set_u64(object, "commands_refused", counts->commands_refused);
 	set_u64(object, "values_told", shown.told.told);
 	set_u64(object, "values_unused", shown.told.unused);
 	set_u64(object, "values_refused", shown.told.refused);
-	json_object_set_new(object, "objects", show_objects(shown.list, wanted));
+	json_object_set_new(
+	    object, "objects", show_objects(aggregator, rack, shown.list, wanted));
 	return object;
 }
 
@@ -189,8 +222,7 @@ switch_answer_get(struct rm_http_request *request, void *arg)
 		    (wanted.tor == NULL ||
 			strcmp(wanted.tor, aggregator->tors[i]) == 0))
 			json_array_append_new(
-			    list, show_switch(aggregator->tors[i],
-				      aggregator->switches[i], &wanted));
+			    list, show_switch(aggregator, i, &wanted));
 	set_u64(all, "object_count", wanted.count);
 	json_object_set_new(all, "switches", list);
 	rm_http_reply_json(request, 200, all);

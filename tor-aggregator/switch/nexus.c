@@ -10,6 +10,7 @@
 
 #include "tor-aggregator/switch/nexus_text.h"
 #include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
 #include "tor-aggregator/switch/switch_table.h"
 
 #define MAX_DEPTH 16 /* of tables in rows of tables */
@@ -17,6 +18,8 @@
 #define STAT_BYTES 40
 #define NO_QUEUE (-1)
 #define OTHER_QUEUE (-2) /* one that we do not read */
+#define LLDP "lldp"
+#define SEVERAL "(several)"
 
 /* What is asked, and how the sources of the table call it: a name there is
  * command/field, of queues and their like command/statistic/field ("queuing/Tx
@@ -28,10 +31,10 @@ static const struct command {
 	{ "show interface counters errors", "errors" },
 	{ "show interface flowcontrol", "flowcontrol" },
 	{ "show interface priority-flow-control", "pfc" },
-	{ "show queuing interface", "queuing" },
-	{ "show queuing tabular", "tabular" },
+	{ "show queuing interface", "queuing" }, { "show queuing tabular", "tabular" },
 	{ "show queuing pfc-queue detail", "pfc-queue" },
 	{ "show queuing burst-detect", "burst" },
+	{ "show lldp neighbors detail", LLDP }, /* no counters: see read_neighbors */
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -53,9 +56,16 @@ struct nexus_value {
 	uint32_t object; /* once sorted: the same of all values of one */
 };
 
+struct nexus_neighbor {
+	char port[SWITCH_PORT_BYTES]; /* of the switch */
+	struct switch_neighbor of;
+};
+
 struct nexus_values {
 	struct nexus_value *values;
 	size_t count, capacity;
+	struct nexus_neighbor *neighbors; /* SWITCH_MAX_PORTS; NULL: none so far */
+	size_t neighbor_count;
 	struct switch_counts counts; /* of this reading */
 	bool no_memory;
 	struct source sources[MAX_SOURCES];
@@ -424,6 +434,73 @@ walk(struct nexus_values *values, const struct place *above, json_t *node, int d
 	}
 }
 
+/* ---- neighbours ---- */
+
+static void
+read_neighbor_text(struct nexus_values *values, const json_t *row, const char *key,
+    char ret[SWITCH_NEIGHBOR_BYTES])
+{
+	const char *text = text_at(row, key);
+
+	if (switch_neighbor_read(text, strlen(text), ret) == -EBADMSG &&
+	    strchr(text, NEXUS_TEXT_DAMAGED) == NULL) /* that is counted already */
+		values->counts.parse_errors++;
+}
+
+static void
+read_neighbor(struct nexus_values *values, const json_t *row)
+{
+	struct place place = { .queue = NO_QUEUE };
+	struct switch_neighbor neighbor;
+	struct nexus_neighbor *taken;
+
+	read_port(&place, text_at(row, "l_port_id"));
+	if (place.other)
+		return;
+	read_neighbor_text(values, row, "sys_name", neighbor.name);
+	read_neighbor_text(values, row, "port_id", neighbor.port);
+	read_neighbor_text(values, row, "port_desc", neighbor.description);
+	if (!switch_neighbor_is_there(&neighbor))
+		return;
+	if (values->neighbor_count == SWITCH_MAX_PORTS) {
+		values->counts.refused++;
+		return;
+	}
+	if (values->neighbors == NULL)
+		values->neighbors =
+		    calloc(SWITCH_MAX_PORTS, sizeof(values->neighbors[0]));
+	if (values->neighbors == NULL) {
+		values->no_memory = true;
+		return;
+	}
+	taken = &values->neighbors[values->neighbor_count++];
+	memcpy(taken->port, place.port, sizeof(taken->port));
+	taken->of = neighbor;
+}
+
+static void
+read_neighbors(struct nexus_values *values, json_t *node, int depth)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	if (depth == MAX_DEPTH) {
+		values->counts.parse_errors++;
+		return;
+	}
+	json_array_foreach (node, i, value) {
+		read_neighbors(values, value, depth + 1);
+	}
+	if (!json_is_object(node))
+		return;
+	if (json_object_get(node, "l_port_id") != NULL)
+		read_neighbor(values, node);
+	json_object_foreach (node, key, value) {
+		read_neighbors(values, value, depth + 1);
+	}
+}
+
 /* ---- the answers of a request ---- */
 
 static size_t
@@ -465,7 +542,10 @@ take_output(struct nexus_values *values, json_t *output, unsigned *answered)
 		return;
 	*answered |= 1U << at;
 	place.command = commands[at].name;
-	walk(values, &place, json_object_get(output, "body"), 0);
+	if (strcmp(place.command, LLDP) == 0)
+		read_neighbors(values, json_object_get(output, "body"), 0);
+	else
+		walk(values, &place, json_object_get(output, "body"), 0);
 }
 
 static int
@@ -593,6 +673,7 @@ nexus_values_free(struct nexus_values *values)
 {
 	if (values == NULL)
 		return;
+	free(values->neighbors);
 	free(values->values);
 	free(values);
 }
@@ -682,6 +763,33 @@ take_object(const struct nexus_values *values, size_t *at,
 	}
 }
 
+/* Of several at a port, as where the RNIC's firmware speaks LLDP beside its host, the
+ * one that has a name; of several names it is not known who is there. */
+static int
+take_neighbors(const struct nexus_values *values, struct switch_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < values->neighbor_count; i++) {
+		struct switch_neighbor taken = values->neighbors[i].of;
+		const struct switch_neighbor *before;
+		size_t port;
+
+		if (switch_list_find_port(list, values->neighbors[i].port, &port) < 0)
+			continue;
+		before = switch_list_neighbor(list, port);
+		if (before != NULL && before->name[0] != '\0' &&
+		    taken.name[0] != '\0' &&
+		    !switch_name_is_same(before->name, taken.name))
+			taken = (struct switch_neighbor){ .port = SEVERAL };
+		else if (before != NULL && (before->name[0] != '\0' ||
+					       strcmp(before->port, SEVERAL) == 0))
+			continue;
+		r = switch_list_set_neighbor(list, port, &taken);
+	}
+	return r;
+}
+
 static int
 take_all(const struct nexus_values *values, const struct switch_list *before,
     struct switch_counts *counts, struct switch_list *list, struct rm_why *why)
@@ -699,7 +807,7 @@ take_all(const struct nexus_values *values, const struct switch_list *before,
 		return rm_why(why, -EPROTO, "its answers name no Ethernet port");
 	for (size_t i = 0; i < switch_list_count(list); i++)
 		take_object(values, &at, switch_list_get(list, i), counts);
-	return 0;
+	return take_neighbors(values, list);
 }
 
 int

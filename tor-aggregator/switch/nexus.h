@@ -2,10 +2,10 @@
  * nexus - reads a Cisco Nexus by its NX-API: what to ask, and what the answer means.
  * Pure.
  *
- * One reading is one request with all commands. Its answer is taken in two steps, since
- * it may be large: nexus_parse() cuts the values out of it, sorts them, and may run on
- * a worker; nexus_list() joins them with the last reading, on the loop, in a time
- * linear in the objects of both.
+ * One reading is one request with all commands, also for the neighbours (LLDP). Its
+ * answer is taken in two steps, since it may be large: nexus_parse() cuts the values
+ * out of it, sorts them, and may run on a worker; nexus_list() joins them with the last
+ * reading, on the loop, in a time linear in the objects of both.
  *
  * Interfaces are found in the answers, not configured: Ethernet ports and the internal
  * ones of the fabric (ii). Others (VLANs, port-channels, mgmt0) count what ports have

@@ -9,11 +9,13 @@
 
 #include "rackmesh/core/log.h"
 #include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
 
 #define COUNTERS_DB "2"
 #define APPL_DB "0"
 #define STATE_PREFIX "PORT_TABLE/"
 #define MAX_FIELDS 160 /* of one question */
+#define NEIGHBOR_FIELDS 3
 
 enum stage {
 	AUTH,
@@ -24,6 +26,7 @@ enum stage {
 	VALUES, /* of each object */
 	SELECT_APPL,
 	STATES, /* of each port */
+	NEIGHBORS,
 	DONE,
 };
 
@@ -125,7 +128,7 @@ advance(const struct sonic *sonic, struct cursor *at)
 
 	if (next < switch_list_count(sonic->list) &&
 	    (at->stage == VALUES ||
-		(at->stage == STATES &&
+		(at->stage >= STATES &&
 		    switch_list_get(sonic->list, next)->part == SWITCH_PORT))) {
 		at->object = next;
 		return;
@@ -182,10 +185,21 @@ ask_fields(struct evbuffer *out, const struct fields *fields, const char *id)
 }
 
 static int
+ask_neighbor(struct evbuffer *out, const char *port)
+{
+	char key[SWITCH_PORT_BYTES + 20];
+	const char *const words[] = { "HMGET", key, "lldp_rem_sys_name",
+		"lldp_rem_port_id", "lldp_rem_port_desc" };
+
+	snprintf(key, sizeof(key), "LLDP_ENTRY_TABLE:%s", port);
+	return command(out, words, NULL, 2 + NEIGHBOR_FIELDS);
+}
+
+static int
 ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out)
 {
 	const struct switch_object *object =
-	    at->stage == VALUES || at->stage == STATES
+	    at->stage == VALUES || at->stage >= STATES
 		? switch_list_get(sonic->list, at->object)
 		: NULL;
 
@@ -206,6 +220,8 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 		return ask_words(out, "SELECT", APPL_DB);
 	case STATES:
 		return ask_fields(out, &sonic->states, object->port);
+	case NEIGHBORS:
+		return ask_neighbor(out, object->port);
 	case DONE:
 		break;
 	}
@@ -400,6 +416,34 @@ take_values(
 	return 0;
 }
 
+/* Whatever else it is, the port has no neighbour: its counters count all the same. */
+static int
+take_neighbor(struct sonic *sonic, const redisReply *answer)
+{
+	struct switch_neighbor neighbor = { .name = "" };
+	char *const texts[NEIGHBOR_FIELDS] = { neighbor.name, neighbor.port,
+		neighbor.description };
+
+	if (answer->type != REDIS_REPLY_ARRAY || answer->elements != NEIGHBOR_FIELDS) {
+		sonic->counts->parse_errors++;
+		return 0;
+	}
+	for (size_t i = 0; i < NEIGHBOR_FIELDS; i++) {
+		const redisReply *text = answer->element[i];
+
+		if (text->type == REDIS_REPLY_NIL)
+			continue;
+		if (text->type != REDIS_REPLY_STRING ||
+		    switch_neighbor_read(text->str, (size_t)text->len, texts[i]) ==
+			-EBADMSG)
+			sonic->counts->parse_errors++;
+	}
+	return switch_neighbor_is_there(&neighbor)
+		   ? switch_list_set_neighbor(
+			 sonic->list, sonic->answered.object, &neighbor)
+		   : 0;
+}
+
 static int
 take_ok(const redisReply *answer, const char *what, struct rm_why *why)
 {
@@ -443,6 +487,8 @@ take_answer(struct sonic *sonic, const redisReply *answer, struct rm_why *why)
 		return take_values(sonic, false, answer, why);
 	case STATES:
 		return take_values(sonic, true, answer, why);
+	case NEIGHBORS:
+		return take_neighbor(sonic, answer);
 	case DONE:
 		break;
 	}
@@ -465,7 +511,7 @@ sonic_answer(struct sonic *sonic, const struct redisReply *answer, struct rm_why
 	if (sonic_is_answered(sonic))
 		return rm_why(
 		    why, -EPROTO, "it sent more answers than it was asked questions");
-	if (answer->type != REDIS_REPLY_ERROR) {
+	if (answer->type != REDIS_REPLY_ERROR || sonic->answered.stage == NEIGHBORS) {
 		r = take_answer(sonic, answer, why);
 	} else if (is_of_one_object(sonic, answer)) {
 		sonic->counts->parse_errors++;

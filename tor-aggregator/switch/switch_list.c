@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tor-aggregator/switch/switch_neighbor.h"
+
 struct switch_list {
 	struct switch_object *objects; /* those of this reading, then those away */
 	size_t count, away, capacity;
-	size_t ports;                 /* of count */
-	struct counter_state *states; /* of all objects, once it is closed */
+	size_t ports;                      /* of all */
+	size_t here;                       /* ports of count, which come first */
+	struct switch_neighbor *neighbors; /* of those; NULL: none is known */
+	struct counter_state *states;      /* of all objects, once it is closed */
 };
 
 struct switch_list *
@@ -24,6 +28,7 @@ switch_list_free(struct switch_list *list)
 {
 	if (list == NULL)
 		return;
+	free(list->neighbors);
 	free(list->states);
 	free(list->objects);
 	free(list);
@@ -108,6 +113,7 @@ drop_doubles(struct switch_list *list)
 		list->objects[kept++] = list->objects[i];
 	}
 	list->count = kept;
+	list->here = list->ports;
 }
 
 /* Names of ports are compared slowly, and what switches tell is in order as a rule. */
@@ -238,4 +244,42 @@ struct switch_object *
 switch_list_get(const struct switch_list *list, size_t i)
 {
 	return &list->objects[i];
+}
+
+int
+switch_list_find_port(const struct switch_list *list, const char *port, size_t *ret)
+{
+	struct switch_object like = { .part = SWITCH_PORT };
+	const struct switch_object *found;
+	const size_t len = strlen(port);
+
+	if (len >= sizeof(like.port))
+		return -ENOENT;
+	memcpy(like.port, port, len);
+	found = find_in(list->objects, list->here, &like);
+	if (found == NULL)
+		return -ENOENT;
+	*ret = (size_t)(found - list->objects);
+	return 0;
+}
+
+int
+switch_list_set_neighbor(
+    struct switch_list *list, size_t port, const struct switch_neighbor *neighbor)
+{
+	if (list->neighbors == NULL)
+		list->neighbors = calloc(list->here, sizeof(list->neighbors[0]));
+	if (list->neighbors == NULL)
+		return -ENOMEM;
+	list->neighbors[port] = *neighbor;
+	return 0;
+}
+
+const struct switch_neighbor *
+switch_list_neighbor(const struct switch_list *list, size_t i)
+{
+	return list->neighbors != NULL && i < list->here &&
+		       switch_neighbor_is_there(&list->neighbors[i])
+		   ? &list->neighbors[i]
+		   : NULL;
 }

@@ -44,6 +44,7 @@ struct switch_counts {         /* of all readings */
 };
 
 struct switch_list;
+struct switch_neighbor;
 
 struct switch_list *switch_list_new(void);       /* NULL when out of memory */
 void switch_list_free(struct switch_list *list); /* NULL is fine */
@@ -61,6 +62,15 @@ int switch_list_close(
 size_t switch_list_count(const struct switch_list *list);
 /* After close ordered by part (ports first), port and index, each once. */
 struct switch_object *switch_list_get(const struct switch_list *list, size_t i);
+/* After close: the number of a port in that order, by its name. -ENOENT. */
+int switch_list_find_port(
+    const struct switch_list *list, const char *port, size_t *ret);
+/* Of the port of that number, after close. -ENOMEM. */
+int switch_list_set_neighbor(
+    struct switch_list *list, size_t port, const struct switch_neighbor *neighbor);
+/* NULL: none is known, or it is no port. */
+const struct switch_neighbor *switch_list_neighbor(
+    const struct switch_list *list, size_t i);
 /* That order: below 0, 0, above it, of a against b. */
 int switch_object_compare(const void *a, const void *b);
 

@@ -76,6 +76,7 @@ class Nexus:
         self.raw = None  # instead of an answer
         self.unknown = set()  # commands that it does not have
         self.ports = [f"Ethernet1/{i + 1}" for i in range(ports)] + ["ii1/1/1"]
+        self.neighbors = []  # (port, system's name, id of its port)
         self.counts = {}  # (command, port, field) or (port, group, statistic)
         files = authority.issue([], "nexus", hosts=[address])
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -133,11 +134,18 @@ class Nexus:
             "show queuing interface": self.queuing,
             "show queuing tabular": self.tabular,
             "show queuing pfc-queue detail": self.pfc_queue,
+            "show lldp neighbors detail": self.lldp,
         }.get(command)
         if body is None or command in self.unknown:
             return {"input": command, "msg": "Input CLI command error", "code": "400",
                     "clierror": "% Invalid command"}
         return {"input": command, "msg": "Success", "code": "200", "body": body()}
+
+    def lldp(self):
+        rows = [{"chassis_type": "4", "chassis_id": "0200.0000.0001", "l_port_id": port,
+                 "port_id": port_id, "port_desc": "null", "sys_name": name}
+                for port, name, port_id in self.neighbors]
+        return table("nbor_detail", rows) if rows else {}
 
     def rows(self, key, *fields):
         """Of each port one row for each list of fields."""

@@ -69,6 +69,11 @@ class Sonic(Process):
                 self.set(COUNTERS_DB, f"COUNTERS:{group}",
                          SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS=0)
 
+    def neighbor(self, port, name, port_id, description=""):
+        """What LLDP tells of it."""
+        self.set(APPL_DB, f"LLDP_ENTRY_TABLE:{port}", lldp_rem_sys_name=name,
+                 lldp_rem_port_id=port_id, lldp_rem_port_desc=description)
+
     @staticmethod
     def oid(name, kind=None):
         """A port's "Ethernet4", or a queue's "Ethernet4:3"."""

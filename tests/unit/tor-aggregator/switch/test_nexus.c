@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
 
 /* One command's answer; several are put together by read_switch(). */
 #define OUTPUT(command, body)   \
@@ -138,7 +139,18 @@
 
 #define ALL                                                                           \
 	COUNTERS ",\n" ERRORS ",\n" FLOWCONTROL ",\n" PFC ",\n" QUEUING ",\n" TABULAR \
-		 ",\n" PFC_QUEUE ",\n" BURST
+		 ",\n" PFC_QUEUE ",\n" BURST ",\n" LLDP
+
+#define LLDP_OF(rows)                                    \
+	"{\"input\":\"show lldp neighbors "              \
+	"detail\",\"msg\":\"Success\",\"code\":\"200\"," \
+	"\"body\":{\"TABLE_nbor_detail\":{\"ROW_nbor_detail\":" rows "}}}"
+#define ROW(port, name, id, what)                                                 \
+	"{\"chassis_type\":\"4\",\"l_port_id\":\"" port "\",\"sys_name\":\"" name \
+	"\",\"port_id\":\"" id "\",\"port_desc\":\"" what "\"}"
+#define LLDP                                                 \
+	LLDP_OF("[" ROW("mgmt0", "oob", "Eth1", "") "," ROW( \
+	    "Eth1/2", "spine1.lab", "Ethernet3/1", "null") "]")
 
 struct talk {
 	struct switch_counts counts;
@@ -455,6 +467,62 @@ every_row_of_the_table_is_in_the_fixture(void **state)
 	print_message("%u rows of the table are read of a Nexus\n", rows);
 }
 
+static const struct switch_neighbor *
+neighbor_of(const struct talk *talk, const char *port)
+{
+	size_t i;
+
+	assert_int_equal(switch_list_find_port(talk->list, port, &i), 0);
+	return switch_list_neighbor(talk->list, i);
+}
+
+static void
+neighbours_are_read_and_bounded(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->name, "spine1.lab");
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->port, "Ethernet3/1");
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->description, "");
+	assert_null(neighbor_of(talk, "ii1/1/1"));
+	assert_int_equal(talk->counts.parse_errors, 0);
+
+	/* One row alone, of a port that is not there; then a name that is too long. */
+	assert_int_equal(
+	    read_switch(talk, FLOWCONTROL "," LLDP_OF(ROW("Eth9/9", "a", "b", "c"))),
+	    0);
+	assert_null(neighbor_of(talk, "Ethernet1/2"));
+	assert_int_equal(read_switch(talk, FLOWCONTROL "," LLDP_OF(ROW("Eth1/2",
+					       "012345678901234567890123456789012345678"
+					       "9012345678901234567890123456",
+					       "02:00:00:00:00:01", ""))),
+	    0);
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->name, "");
+	assert_string_equal(
+	    neighbor_of(talk, "Ethernet1/2")->port, "02:00:00:00:00:01");
+	assert_int_equal(talk->counts.parse_errors, 1);
+}
+
+static void
+of_several_neighbours_at_a_port_the_one_with_a_name_counts(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, FLOWCONTROL
+			     "," LLDP_OF("[" ROW("Eth1/2", "", "0200.0000.0001",
+				 "") "," ROW("Eth1/2", "h1", "r0", "") "]")),
+	    0);
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->name, "h1");
+	assert_int_equal(
+	    read_switch(talk,
+		FLOWCONTROL "," LLDP_OF("[" ROW("Eth1/2", "h1", "r0", "") "," ROW(
+		    "Eth1/2", "h2", "r0", "") "," ROW("Eth1/2", "h1", "r0", "") "]")),
+	    0);
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->name, "");
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->port, "(several)");
+}
+
 static void
 one_command_alone_is_an_object(void **state)
 {
@@ -465,7 +533,7 @@ one_command_alone_is_an_object(void **state)
 		talk, "{\"ins_api\":{\"outputs\":{\"output\":" FLOWCONTROL "}}}"),
 	    0);
 	assert_int_equal(port_value("Ethernet1/2", "gpause_rx_frames"), 7);
-	assert_int_equal(talk->counts.commands_refused, 7);
+	assert_int_equal(talk->counts.commands_refused, 8);
 }
 
 static void
@@ -479,7 +547,7 @@ a_refused_command_hides_no_other(void **state)
 				       "\"clierror\":\"% Invalid command\"}"),
 	    0);
 	assert_int_equal(port_value("Ethernet1/2", "rx_bytes"), 1000);
-	assert_int_equal(talk->counts.commands_refused, 7);
+	assert_int_equal(talk->counts.commands_refused, 8);
 	assert_int_equal(talk->counts.parse_errors, 0);
 }
 
@@ -696,6 +764,8 @@ main(void)
 		TEST(queues_marks_and_drops_are_read),
 		TEST(the_watchdog_and_bursts_are_read),
 		TEST(every_row_of_the_table_is_in_the_fixture),
+		TEST(neighbours_are_read_and_bounded),
+		TEST(of_several_neighbours_at_a_port_the_one_with_a_name_counts),
 		TEST(one_command_alone_is_an_object),
 		TEST(a_refused_command_hides_no_other),
 		TEST(deltas_and_resets_are_counted),

@@ -13,6 +13,7 @@
 
 #include "tor-aggregator/switch/redis_reader.h"
 #include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
 
 /* A switch: what it answers to a question, as the bytes of Redis. */
 struct pair {
@@ -48,6 +49,8 @@ static const struct pair plain[] = {
 	    "9" },
 	{ "PORT_TABLE:Ethernet0", "oper_status", "up" },
 	{ "PORT_TABLE:Ethernet0", "speed", "400000" },
+	{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_sys_name", "spine1" },
+	{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_port_id", "Ethernet4" },
 	{ 0 },
 };
 
@@ -218,6 +221,34 @@ ports_queues_and_groups_are_found_and_read(void **state)
 }
 
 static void
+neighbours_are_read_and_none_costs_a_counter(void **state)
+{
+	static const struct pair bad[] = {
+		{ "LLDP_ENTRY_TABLE:Ethernet0", NULL, "-WRONGTYPE not a hash\r\n" },
+		{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_sys_name", "\x1b[2J" },
+		{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_port_id", " Eth1/1 " },
+	};
+	struct pair pairs[sizeof(plain) / sizeof(plain[0]) + 3];
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_null(switch_list_neighbor(talk->list, 0));
+	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine1");
+	assert_string_equal(switch_list_neighbor(talk->list, 1)->port, "Ethernet4");
+	assert_null(switch_list_neighbor(talk->list, 2)); /* a queue */
+	assert_int_equal(talk->counts.parse_errors, 1);
+
+	memcpy(pairs, bad, sizeof(bad));
+	memcpy(pairs + 3, plain, sizeof(plain));
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_null(switch_list_neighbor(talk->list, 0));
+	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "");
+	assert_string_equal(switch_list_neighbor(talk->list, 1)->port, "Eth1/1");
+	assert_int_equal(state_of(talk, 0, "speed_mbps", 0)->total, 400000);
+	assert_int_equal(talk->counts.parse_errors, 4);
+}
+
+static void
 what_is_missing_or_no_number_is_not_there(void **state)
 {
 	struct talk *talk = *state;
@@ -359,8 +390,9 @@ a_batch_is_bounded(void **state)
 	pairs[0].answer = (const char *)evbuffer_pullup(map, -1);
 	assert_int_equal(read_switch(talk, "", pairs), 0);
 	assert_int_equal(switch_list_count(talk->list), 3 * SONIC_BATCH);
-	/* 4 before the values, as many values as states, and the other database. */
-	assert_int_equal(talk->questions, 4 + 2 * 3 * SONIC_BATCH + 1);
+	/* 4 before the values, the other database, and of each port its values, its
+	 * state and its neighbour. */
+	assert_int_equal(talk->questions, 4 + 1 + 3 * 3 * SONIC_BATCH);
 	evbuffer_free(map);
 }
 
@@ -502,6 +534,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(ports_queues_and_groups_are_found_and_read),
+		TEST(neighbours_are_read_and_none_costs_a_counter),
 		TEST(what_is_missing_or_no_number_is_not_there),
 		TEST(deltas_go_on_when_the_ids_have_changed),
 		TEST(a_password_is_given_first_and_its_refusal_is_said),

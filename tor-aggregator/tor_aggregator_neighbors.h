@@ -1,0 +1,34 @@
+/*
+ * tor_aggregator_neighbors - which RNIC or switch is behind a port of a switch: what
+ * LLDP tells, joined with the rack's members and the switches that are read.
+ */
+#ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_NEIGHBORS_H
+#define TOR_AGGREGATOR_TOR_AGGREGATOR_NEIGHBORS_H
+
+#include <stddef.h>
+
+struct roster_rnic;
+struct switch_neighbor;
+struct tor_aggregator;
+
+enum neighbor_kind {
+	NEIGHBOR_NOT_KNOWN, /* neither of those */
+	NEIGHBOR_RNIC,
+	NEIGHBOR_HOST, /* of the rack; not known which of its RNICs */
+	NEIGHBOR_SWITCH,
+};
+
+struct neighbor {
+	enum neighbor_kind kind;
+	const struct roster_rnic *rnic; /* borrowed; of the first two kinds */
+	size_t rack;                    /* of a switch */
+};
+
+/* rack: whose switch it is. An RNIC is found by its MAC; else by its host's name and
+ * its device's, or as the only one of its host in the rack. */
+struct neighbor tor_aggregator_neighbor(const struct tor_aggregator *aggregator,
+    size_t rack, const struct switch_neighbor *told);
+
+const char *neighbor_kind_str(enum neighbor_kind kind); /* "rnic", ... */
+
+#endif
