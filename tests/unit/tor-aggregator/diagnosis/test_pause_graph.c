@@ -1,0 +1,429 @@
+#include "tor-aggregator/diagnosis/pause_graph.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tor-aggregator/diagnosis/pause_findings.h"
+
+#define P 3 /* the priority of most tests */
+#define PCT(v)                \
+	{                     \
+		true, true, v \
+	}
+#define FRAMES(v)              \
+	{                      \
+		true, false, v \
+	}
+#define NONE FRAMES(0)
+
+enum { TOR1, TOR2, SPINE };
+
+struct fabric {
+	struct pause_graph *graph;
+	struct pause_finding found[PAUSE_MAX_FINDINGS];
+	size_t count;
+};
+
+static int
+setup(void **state)
+{
+	*state = calloc(1, sizeof(struct fabric));
+	return *state == NULL ? -1 : 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fabric *f = *state;
+
+	pause_graph_free(f->graph);
+	free(f);
+	return 0;
+}
+
+static void
+begin(struct fabric *f, bool spine_read)
+{
+	pause_graph_free(f->graph);
+	f->graph = pause_graph_new();
+	assert_non_null(f->graph);
+	assert_int_equal(pause_graph_add_switch(f->graph, "tor1", true), 0);
+	assert_int_equal(pause_graph_add_switch(f->graph, "tor2", true), 0);
+	assert_int_equal(pause_graph_add_switch(f->graph, "spine1", spine_read), 0);
+}
+
+static void
+add(struct fabric *f, size_t of, struct pause_port port, struct pause_rate received,
+    struct pause_rate sent)
+{
+	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
+		port.received[i] = port.sent[i] = (struct pause_rate)NONE;
+	port.received[P] = received;
+	port.sent[P] = sent;
+	assert_int_equal(pause_graph_add_port(f->graph, of, &port), 0);
+}
+
+static void
+rnic(struct fabric *f, size_t of, const char *name, const char *who,
+    struct pause_rate received, struct pause_rate sent)
+{
+	add(f, of,
+	    (struct pause_port){
+		.name = name, .kind = PAUSE_NEIGHBOR_RNIC, .neighbor = who },
+	    received, sent);
+}
+
+static void
+cable(struct fabric *f, size_t of, const char *name, size_t far, const char *far_port,
+    struct pause_rate received, struct pause_rate sent)
+{
+	add(f, of,
+	    (struct pause_port){ .name = name,
+		.kind = PAUSE_NEIGHBOR_SWITCH,
+		.far = far,
+		.far_port = { far_port, "" } },
+	    received, sent);
+}
+
+static void
+judge(struct fabric *f)
+{
+	f->count = pause_graph_judge(f->graph, f->found);
+}
+
+static bool
+is_victim(const struct pause_finding *finding, const char *name)
+{
+	for (size_t i = 0; i < finding->victim_count && i < PAUSE_VICTIMS; i++)
+		if (strcmp(finding->victims[i], name) == 0)
+			return true;
+	return false;
+}
+
+static const struct pause_rate none = NONE, missing = { 0 }, much = PCT(83),
+			       some = PCT(20), frames = FRAMES(500);
+
+/* h1/r0 pauses tor1, tor1 spine1, spine1 tor2, and tor2 the senders h3/r0 and h4/r0. */
+static void
+storm(struct fabric *f, struct pause_rate of_spine)
+{
+	rnic(f, TOR1, "Ethernet0", "h1/r0", much, none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, some);
+	cable(f, TOR1, "Ethernet48", SPINE, "Eth1/1", none, some);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", none, frames);
+	rnic(f, TOR2, "Ethernet4", "h4/r0", none, frames);
+	rnic(f, TOR2, "Ethernet8", "h5/r0", none, none);
+	cable(f, TOR2, "Ethernet48", SPINE, "Eth1/2", of_spine, none);
+}
+
+static void
+the_source_of_a_storm_over_three_switches_is_named_and_its_victims_are_not(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, true);
+	storm(f, some);
+	cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48", frames, none);
+	cable(f, SPINE, "Ethernet1/2", TOR2, "Ethernet48", none, frames);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_RNIC);
+	assert_int_equal(f->found[0].priority, P);
+	assert_string_equal(f->found[0].source, "h1/r0");
+	assert_string_equal(f->found[0].at_switch, "tor1");
+	assert_string_equal(f->found[0].at_port, "Ethernet0");
+	assert_int_equal(f->found[0].victim_count, 6);
+	assert_true(is_victim(&f->found[0], "h3/r0"));
+	assert_true(is_victim(&f->found[0], "h4/r0"));
+	assert_true(is_victim(&f->found[0], "h2/r0"));
+	assert_true(is_victim(&f->found[0], "spine1"));
+	assert_true(is_victim(&f->found[0], "tor2"));
+	assert_non_null(strstr(f->found[0].sentence,
+	    "h1/r0 pauses port Ethernet0 of tor1 for 83 % of the time (priority 3)"));
+	assert_non_null(strstr(f->found[0].sentence, "h4/r0"));
+	assert_int_equal(pause_graph_left_out(f->graph), 0);
+}
+
+static void
+through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, false);
+	storm(f, some);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_string_equal(f->found[0].source, "h1/r0");
+	assert_true(is_victim(&f->found[0], "h4/r0"));
+
+	/* Without tor1 nobody knows who pauses it. */
+	begin(f, false);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", none, frames);
+	cable(f, TOR2, "Ethernet48", SPINE, "Eth1/2", some, none);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_NOT_KNOWN);
+	assert_string_equal(f->found[0].source, "spine1");
+	assert_non_null(
+	    strstr(f->found[0].sentence, "not known: its counters are not read"));
+}
+
+static void
+a_missing_neighbour_is_said_to_be_not_known(void **state)
+{
+	static const struct pause_port nobody = { .name = "Ethernet12" }, leaf9 = {
+		.name = "Ethernet12", .kind = PAUSE_NEIGHBOR_OTHER, .neighbor = "leaf9"
+	};
+	struct fabric *f = *state;
+
+	begin(f, true);
+	add(f, TOR2, nobody, much, none);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", none, frames);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_NOT_KNOWN);
+	assert_string_equal(f->found[0].source, "");
+	assert_string_equal(f->found[0].at_port, "Ethernet12");
+	assert_non_null(strstr(f->found[0].sentence, "LLDP names no neighbour there"));
+	assert_int_equal(f->found[0].victim_count, 2);
+
+	begin(f, true);
+	add(f, TOR2, leaf9, much, none);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", none, frames);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_NOT_KNOWN);
+	assert_string_equal(f->found[0].source, "leaf9");
+	assert_non_null(strstr(f->found[0].sentence, "not known"));
+}
+
+static void
+a_switch_that_nobody_pauses_is_the_source_if_it_counts_that(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", none, some);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, some);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_SWITCH);
+	assert_string_equal(f->found[0].source, "tor1");
+	assert_int_equal(f->found[0].victim_count, 2);
+
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", missing, some);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_NOT_KNOWN);
+	assert_non_null(strstr(f->found[0].sentence, "does not count"));
+}
+
+static void
+an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", much, none);
+	judge(f);
+	assert_int_equal(f->count, 0);
+	begin(f, true); /* both of one link */
+	rnic(f, TOR1, "Ethernet0", "h1/r0", much, some);
+	judge(f);
+	assert_int_equal(f->count, 0);
+}
+
+static void
+faint_pauses_explain_strong_ones_and_need_no_explanation(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)PCT(3), none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, some);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", none, (struct pause_rate)PCT(4.9));
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_string_equal(f->found[0].source, "h1/r0");
+
+	begin(f, true); /* beside a strong one the faint one is no source */
+	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)PCT(3), none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", much, none);
+	rnic(f, TOR1, "Ethernet8", "h3/r0", none, some);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_string_equal(f->found[0].source, "h2/r0");
+}
+
+/* tor1 > spine1 > tor2 > tor1, with a cable between the ToRs. */
+static void
+loop_of_three(struct fabric *f, struct pause_rate of_h1)
+{
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", of_h1, none);
+	cable(f, TOR1, "Ethernet44", TOR2, "Ethernet44", much, none);
+	cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", none, much);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", none, much);
+	cable(f, TOR2, "Ethernet44", TOR1, "Ethernet44", none, much);
+	cable(f, TOR2, "Ethernet48", SPINE, "Ethernet1/2", much, none);
+	cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48", much, none);
+	cable(f, SPINE, "Ethernet1/2", TOR2, "Ethernet48", none, much);
+}
+
+static void
+a_loop_is_named_as_one(void **state)
+{
+	struct fabric *f = *state;
+
+	loop_of_three(f, none);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_LOOP);
+	assert_string_equal(f->found[0].source, "tor1 > spine1 > tor2 > tor1");
+	assert_int_equal(f->found[0].victim_count, 1);
+	assert_true(is_victim(&f->found[0], "h3/r0"));
+
+	/* As long as somebody feeds it, that one is the source. */
+	loop_of_three(f, much);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_RNIC);
+	assert_string_equal(f->found[0].source, "h1/r0");
+}
+
+static void
+two_switches_that_pause_each_other_are_a_loop(void **state)
+{
+	struct fabric *f = *state;
+
+	/* Also where neither end knows the other one's port. */
+	for (int known = 0; known < 2; known++) {
+		begin(f, true);
+		cable(f, TOR1, "Ethernet48", SPINE, known ? "Ethernet1/1" : "", much,
+		    much);
+		cable(f, SPINE, "Ethernet1/1", TOR1, "", much, much);
+		judge(f);
+		assert_int_equal(f->count, 1);
+		assert_int_equal(f->found[0].kind, PAUSE_LOOP);
+		assert_string_equal(f->found[0].source, "tor1 > spine1 > tor1");
+	}
+}
+
+static void
+two_storms_at_once_are_two_sources(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", much, none);
+	cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", some, some);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, some);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", much, none);
+	rnic(f, TOR2, "Ethernet4", "h4/r0", none, some);
+	cable(f, TOR2, "Ethernet48", SPINE, "Ethernet1/2", some, some);
+	cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48", some, some);
+	cable(f, SPINE, "Ethernet1/2", TOR2, "Ethernet48", some, some);
+	judge(f);
+	assert_int_equal(f->count, 2);
+	assert_string_equal(f->found[0].source, "h1/r0");
+	assert_string_equal(f->found[1].source, "h3/r0");
+	assert_false(is_victim(&f->found[0], "h3/r0"));
+	assert_true(is_victim(&f->found[0], "h4/r0"));
+}
+
+static void
+priorities_are_graphs_of_their_own(void **state)
+{
+	struct pause_port port = {
+		.name = "Ethernet0", .kind = PAUSE_NEIGHBOR_RNIC, .neighbor = "h1/r0"
+	};
+	struct fabric *f = *state;
+
+	begin(f, true);
+	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
+		port.received[i] = port.sent[i] = none;
+	port.received[4] = much;
+	assert_int_equal(pause_graph_add_port(f->graph, TOR1, &port), 0);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, some);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_SWITCH);
+	assert_int_equal(f->found[0].priority, P);
+}
+
+static void
+limits_are_kept_and_counted(void **state)
+{
+	struct fabric *f = *state;
+	char name[32];
+
+	begin(f, true);
+	for (int i = 0; i < PAUSE_MAX_PAUSES + 10; i++) {
+		snprintf(name, sizeof(name), "Ethernet%d", i);
+		rnic(f, TOR1, name, name, i % 2 == 0 ? much : none,
+		    i % 2 == 0 ? none : some);
+	}
+	judge(f);
+	assert_int_equal(f->count, PAUSE_MAX_FINDINGS);
+	assert_int_equal(f->found[0].victim_count, PAUSE_MAX_PAUSES / 2 + 1);
+	assert_true(pause_graph_left_out(f->graph) >= 10);
+	assert_int_equal(pause_graph_add_switch(f->graph, "late", true), -EINVAL);
+	assert_int_equal(pause_graph_add_port(
+			     f->graph, 77, &(struct pause_port){ .name = "Ethernet0" }),
+	    -EINVAL);
+}
+
+static void
+a_finding_stands_once_it_has_held_and_until_it_is_quiet(void **state)
+{
+	static struct pause_findings findings;
+	struct pause_finding found = { .kind = PAUSE_SOURCE_RNIC, .source = "h1/r0" };
+	const rm_mono_t start = { 1000 * RM_NS_PER_S };
+	const rm_wall_t wall = { 5 };
+
+	for (int s = 0; s <= 20; s += 5) {
+		pause_findings_take(&findings, &found, s == 5 ? 0 : 1, 10 * RM_NS_PER_S,
+		    rm_mono_add(start, s * RM_NS_PER_S), wall);
+		assert_int_equal(findings.count, s == 5 ? 0 : 1);
+		assert_int_equal(s != 5 && findings.kept[0].stands, s == 20);
+	}
+	pause_findings_take(&findings, NULL, 0, 10 * RM_NS_PER_S,
+	    rm_mono_add(start, 50 * RM_NS_PER_S), wall);
+	assert_int_equal(findings.count, 1);
+	pause_findings_take(&findings, NULL, 0, 10 * RM_NS_PER_S,
+	    rm_mono_add(start, 51 * RM_NS_PER_S), wall);
+	assert_int_equal(findings.count, 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(
+		    the_source_of_a_storm_over_three_switches_is_named_and_its_victims_are_not),
+		TEST(
+		    through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours),
+		TEST(a_missing_neighbour_is_said_to_be_not_known),
+		TEST(a_switch_that_nobody_pauses_is_the_source_if_it_counts_that),
+		TEST(an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules),
+		TEST(faint_pauses_explain_strong_ones_and_need_no_explanation),
+		TEST(a_loop_is_named_as_one),
+		TEST(two_switches_that_pause_each_other_are_a_loop),
+		TEST(two_storms_at_once_are_two_sources),
+		TEST(priorities_are_graphs_of_their_own),
+		TEST(limits_are_kept_and_counted),
+		TEST(a_finding_stands_once_it_has_held_and_until_it_is_quiet),
+	};
+
+	return cmocka_run_group_tests_name("pause_graph", tests, NULL, NULL);
+}

@@ -1,0 +1,704 @@
+#include "tor-aggregator/diagnosis/pause_graph.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tor-aggregator/switch/switch_neighbor.h"
+
+#define NOWHERE SIZE_MAX
+#define LOOP_NAMES 16
+
+struct node { /* a switch, or what is behind a port that leads to none */
+	bool is_switch;
+	size_t at; /* its number; of the others the port's */
+};
+
+struct port {
+	size_t of, far; /* switches; far: NOWHERE for none */
+	size_t partner; /* the same link's port at the far switch; or NOWHERE */
+	enum pause_neighbor kind;
+	char name[PAUSE_PORT_BYTES], neighbor[PAUSE_NAME_BYTES];
+	char far_port[2][PAUSE_PORT_BYTES];
+	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
+};
+
+struct fabric_switch {
+	char name[PAUSE_NAME_BYTES];
+	bool read;
+	uint8_t blind;       /* bits of priorities: a port counts what it sends alone */
+	size_t first, count; /* its ports */
+};
+
+struct pause { /* from pauses to */
+	struct node from, to;
+	size_t link; /* the port, of two the first one */
+	bool strong;
+	struct pause_rate rate;
+	bool reached; /* its source is found */
+};
+
+struct pause_graph {
+	struct fabric_switch switches[PAUSE_MAX_SWITCHES];
+	size_t switch_count;
+	struct port *ports;
+	size_t port_count, capacity;
+	uint64_t ports_left_out, pauses_left_out;
+
+	/* Of the priority that is judged. */
+	unsigned priority;
+	struct pause pauses[PAUSE_MAX_PAUSES];
+	size_t pause_count;
+	uint64_t causes[PAUSE_MAX_PAUSES][PAUSE_MAX_PAUSES / 64];
+	struct pause_finding *found;
+	size_t found_count;
+};
+
+struct pause_graph *
+pause_graph_new(void)
+{
+	return calloc(1, sizeof(struct pause_graph));
+}
+
+void
+pause_graph_free(struct pause_graph *graph)
+{
+	if (graph == NULL)
+		return;
+	free(graph->ports);
+	free(graph);
+}
+
+const char *
+pause_kind_str(enum pause_kind kind)
+{
+	static const char *const names[] = { "pause-source", "pause-congestion",
+		"pause-source-not-known", "pause-loop" };
+
+	return names[kind];
+}
+
+const char *
+pause_kind_what(enum pause_kind kind)
+{
+	static const char *const texts[] = {
+		"This RNIC pauses its switch, and the pauses spread from there to "
+		"others, "
+		"which are not at fault.",
+		"This switch pauses its neighbours and is paused by nobody: pauses "
+		"begin "
+		"at its own queues.",
+		"Pauses spread, and where they begin is not known.",
+		"Switches pause each other in a loop, and nobody else pauses them: a "
+		"deadlock.",
+	};
+
+	return texts[kind];
+}
+
+int
+pause_graph_add_switch(struct pause_graph *graph, const char *name, bool read)
+{
+	struct fabric_switch *added;
+
+	if (graph->port_count > 0)
+		return -EINVAL;
+	if (graph->switch_count == PAUSE_MAX_SWITCHES)
+		return -ENOSPC;
+	added = &graph->switches[graph->switch_count++];
+	snprintf(added->name, sizeof(added->name), "%s", name);
+	added->read = read;
+	return 0;
+}
+
+/* ---- ports ---- */
+
+static bool
+is_faint(const struct pause_rate *rate)
+{
+	return rate->known &&
+	       rate->value >= (rate->timed ? PAUSE_FAINT_PCT : PAUSE_FAINT_FRAMES);
+}
+
+static bool
+is_strong(const struct pause_rate *rate)
+{
+	return rate->known &&
+	       rate->value >= (rate->timed ? PAUSE_STRONG_PCT : PAUSE_STRONG_FRAMES);
+}
+
+static bool
+has_pauses(const struct pause_port *port)
+{
+	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
+		if (is_faint(&port->received[i]) || is_faint(&port->sent[i]))
+			return true;
+	return false;
+}
+
+static int
+grow(struct pause_graph *graph)
+{
+	const size_t capacity = graph->capacity == 0 ? 64 : 2 * graph->capacity;
+	struct port *ports = graph->ports;
+
+	if (graph->port_count < graph->capacity)
+		return 0;
+	ports = reallocarray(ports, capacity, sizeof(*ports));
+	if (ports == NULL)
+		return -ENOMEM;
+	graph->ports = ports;
+	graph->capacity = capacity;
+	return 0;
+}
+
+int
+pause_graph_add_port(
+    struct pause_graph *graph, size_t of, const struct pause_port *port)
+{
+	struct fabric_switch *owner =
+	    &graph->switches[of < graph->switch_count ? of : 0];
+	struct port *added;
+
+	if (of >= graph->switch_count || !owner->read ||
+	    (port->kind == PAUSE_NEIGHBOR_SWITCH && port->far >= graph->switch_count))
+		return -EINVAL;
+	if (owner->count > 0 && owner->first + owner->count != graph->port_count)
+		return -EINVAL;
+	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
+		if (port->sent[i].known && !port->received[i].known)
+			owner->blind = (uint8_t)(owner->blind | 1U << i);
+	if (!has_pauses(port))
+		return 0;
+	if (graph->port_count == PAUSE_MAX_PORTS) {
+		graph->ports_left_out++;
+		return 0;
+	}
+	if (grow(graph) < 0)
+		return -ENOMEM;
+	if (owner->count++ == 0)
+		owner->first = graph->port_count;
+	added = &graph->ports[graph->port_count++];
+	*added = (struct port){
+		.of = of, .far = NOWHERE, .partner = NOWHERE, .kind = port->kind
+	};
+	snprintf(added->name, sizeof(added->name), "%s", port->name);
+	if (port->kind == PAUSE_NEIGHBOR_SWITCH) {
+		added->far = port->far;
+		for (size_t i = 0; i < 2; i++)
+			snprintf(added->far_port[i], sizeof(added->far_port[i]), "%s",
+			    port->far_port[i]);
+	} else if (port->kind != PAUSE_NEIGHBOR_NOT_KNOWN) {
+		snprintf(
+		    added->neighbor, sizeof(added->neighbor), "%s", port->neighbor);
+	}
+	memcpy(added->received, port->received, sizeof(added->received));
+	memcpy(added->sent, port->sent, sizeof(added->sent));
+	return 0;
+}
+
+static bool
+leads_to(const struct port *port, const struct port *far)
+{
+	return port->far == far->of &&
+	       (switch_port_is_same(port->far_port[0], far->name) ||
+		   switch_port_is_same(port->far_port[1], far->name));
+}
+
+/* Finds the two ports of each link: one end that knows the other is enough. */
+static void
+join_links(struct pause_graph *graph)
+{
+	for (size_t i = 0; i < graph->port_count; i++) {
+		struct port *port = &graph->ports[i];
+		const struct fabric_switch *far;
+
+		if (port->far == NOWHERE || port->far == port->of)
+			continue;
+		far = &graph->switches[port->far];
+		for (size_t j = far->first; j < far->first + far->count; j++)
+			if (graph->ports[j].partner == NOWHERE &&
+			    port->partner == NOWHERE &&
+			    (leads_to(port, &graph->ports[j]) ||
+				leads_to(&graph->ports[j], port))) {
+				graph->ports[j].partner = i;
+				port->partner = j;
+			}
+	}
+}
+
+/* ---- the pauses of a priority ---- */
+
+static bool
+is_same(struct node a, struct node b)
+{
+	return a.is_switch == b.is_switch && a.at == b.at;
+}
+
+static const char *
+name_of(const struct pause_graph *graph, struct node node)
+{
+	return node.is_switch ? graph->switches[node.at].name
+			      : graph->ports[node.at].neighbor;
+}
+
+/* One link in one direction, as either end counts it; other: NULL, or the other end. */
+static void
+add_pause(struct pause_graph *graph, size_t link, struct node from, struct node to,
+    const struct pause_rate *rate, const struct pause_rate *other)
+{
+	struct pause pause = { .from = from, .to = to, .link = link, .rate = *rate };
+
+	if (other != NULL &&
+	    (is_strong(other) > is_strong(rate) ||
+		(is_strong(other) == is_strong(rate) && other->timed > rate->timed)))
+		pause.rate = *other;
+	if (!is_faint(&pause.rate))
+		return;
+	pause.strong = is_strong(&pause.rate);
+	if (graph->pause_count == PAUSE_MAX_PAUSES) {
+		graph->pauses_left_out++;
+		return;
+	}
+	graph->pauses[graph->pause_count++] = pause;
+}
+
+static void
+find_pauses(struct pause_graph *graph)
+{
+	const unsigned p = graph->priority;
+
+	graph->pause_count = 0;
+	for (size_t i = 0; i < graph->port_count; i++) {
+		const struct port *port = &graph->ports[i],
+				  *far = port->partner == NOWHERE
+					     ? NULL
+					     : &graph->ports[port->partner];
+		const struct node here = { true, port->of },
+				  there = { port->far != NOWHERE,
+					  port->far != NOWHERE ? port->far : i };
+
+		if (port->partner != NOWHERE && port->partner < i)
+			continue; /* is told by that one */
+		add_pause(graph, i, there, here, &port->received[p],
+		    far == NULL ? NULL : &far->sent[p]);
+		add_pause(graph, i, here, there, &port->sent[p],
+		    far == NULL ? NULL : &far->received[p]);
+	}
+}
+
+/* Of which two ends are told, but not that they belong together, may be one link. */
+static bool
+may_be_same_link(
+    const struct pause_graph *graph, const struct pause *a, const struct pause *b)
+{
+	return a->link == b->link ||
+	       (is_same(a->from, b->to) && is_same(a->to, b->from) &&
+		   (graph->ports[a->link].partner == NOWHERE ||
+		       graph->ports[b->link].partner == NOWHERE));
+}
+
+enum cause { CAUSE_STRONG, CAUSE_FAINT, CAUSE_BACK, CAUSES };
+
+static bool
+is_cause(const struct pause_graph *graph, enum cause how, const struct pause *cause,
+    const struct pause *of)
+{
+	const bool back = may_be_same_link(graph, cause, of);
+
+	return is_same(cause->to, of->from) && cause != of &&
+	       back == (how == CAUSE_BACK) && (how == CAUSE_FAINT || cause->strong);
+}
+
+/* Who pauses the switch that pauses: at other ports than this one, strongly, or else
+ * faintly; or else the neighbour itself, each the other. */
+static void
+find_causes(struct pause_graph *graph)
+{
+	memset(graph->causes, 0, sizeof(graph->causes));
+	for (size_t i = 0; i < graph->pause_count; i++) {
+		bool any = !graph->pauses[i].from.is_switch;
+
+		for (enum cause how = 0; how < CAUSES && !any; how++)
+			for (size_t j = 0; j < graph->pause_count; j++)
+				if (is_cause(graph, how, &graph->pauses[j],
+					&graph->pauses[i])) {
+					graph->causes[i][j / 64] |= UINT64_C(1)
+								    << j % 64;
+					any = true;
+				}
+	}
+}
+
+static bool
+causes(const struct pause_graph *graph, size_t cause, size_t of)
+{
+	return (graph->causes[of][cause / 64] >> cause % 64 & 1) != 0;
+}
+
+static bool
+is_first(const struct pause_graph *graph, size_t i)
+{
+	for (size_t w = 0; w < PAUSE_MAX_PAUSES / 64; w++)
+		if (graph->causes[i][w] != 0)
+			return false;
+	return true;
+}
+
+/* ---- findings ---- */
+
+struct spread { /* what comes of some pauses */
+	bool in[PAUSE_MAX_PAUSES], first[PAUSE_MAX_PAUSES];
+	size_t queue[PAUSE_MAX_PAUSES], count;
+};
+
+static void
+spread_add(struct spread *spread, size_t i, bool first)
+{
+	if (spread->in[i])
+		return;
+	spread->in[i] = true;
+	spread->first[i] = first;
+	spread->queue[spread->count++] = i;
+}
+
+static void
+spread_all(struct pause_graph *graph, struct spread *spread)
+{
+	for (size_t at = 0; at < spread->count; at++) {
+		graph->pauses[spread->queue[at]].reached = true;
+		for (size_t i = 0; i < graph->pause_count; i++)
+			if (!spread->in[i] && causes(graph, spread->queue[at], i))
+				spread_add(spread, i, false);
+	}
+}
+
+static void
+append(char *text, size_t size, const char *format, ...)
+{
+	const size_t used = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + used, size - used, format, arguments);
+	va_end(arguments);
+}
+
+static void
+append_rate(char *text, size_t size, const struct pause_rate *rate)
+{
+	append(text, size,
+	    rate->timed ? "for %.3g %% of the time" : "by %.3g frames per second",
+	    rate->value);
+}
+
+/* Whom nobody names is told by the port that leads there. */
+static void
+add_victim(
+    const struct pause_graph *graph, struct pause_finding *finding, struct node node)
+{
+	char name[PAUSE_NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s", name_of(graph, node));
+	if (name[0] == '\0')
+		snprintf(name, sizeof(name), "port %.40s of %.64s",
+		    graph->ports[node.at].name,
+		    graph->switches[graph->ports[node.at].of].name);
+	for (size_t i = 0; i < finding->victim_count && i < PAUSE_VICTIMS; i++)
+		if (strcmp(finding->victims[i], name) == 0)
+			return;
+	if (finding->victim_count < PAUSE_VICTIMS)
+		snprintf(finding->victims[finding->victim_count], PAUSE_NAME_BYTES,
+		    "%s", name);
+	finding->victim_count++;
+}
+
+/* Those at which its pauses arrive strongly, without the source itself and, of a loop,
+ * without its switches. */
+static void
+find_victims(const struct pause_graph *graph, const struct spread *spread,
+    struct pause_finding *finding)
+{
+	bool seen[PAUSE_MAX_SWITCHES] = { false };
+
+	for (size_t i = 0; i < spread->count; i++) {
+		const struct pause *pause = &graph->pauses[spread->queue[i]];
+
+		if (spread->first[spread->queue[i]])
+			seen[pause->from.is_switch ? pause->from.at : 0] |=
+			    pause->from.is_switch;
+	}
+	for (size_t i = 0; i < spread->count; i++) {
+		const struct pause *pause = &graph->pauses[spread->queue[i]];
+		bool own = false;
+
+		for (size_t k = 0; k < spread->count; k++)
+			own |= spread->first[spread->queue[k]] &&
+			       is_same(graph->pauses[spread->queue[k]].from, pause->to);
+		if (!pause->strong || own ||
+		    (pause->to.is_switch && seen[pause->to.at]))
+			continue;
+		if (pause->to.is_switch)
+			seen[pause->to.at] = true;
+		add_victim(graph, finding, pause->to);
+	}
+}
+
+static void
+tell_victims(struct pause_finding *finding)
+{
+	char *text = finding->sentence;
+	const size_t size = sizeof(finding->sentence);
+
+	for (size_t i = 0; i < finding->victim_count && i < PAUSE_VICTIMS; i++)
+		append(text, size, "%s%s", i == 0 ? "; paused by that: " : ", ",
+		    finding->victims[i]);
+	if (finding->victim_count > PAUSE_VICTIMS)
+		append(
+		    text, size, " and %zu more", finding->victim_count - PAUSE_VICTIMS);
+}
+
+static struct pause_finding *
+new_finding(struct pause_graph *graph, enum pause_kind kind)
+{
+	struct pause_finding *finding;
+
+	if (graph->found_count == PAUSE_MAX_FINDINGS) {
+		graph->pauses_left_out++;
+		return NULL;
+	}
+	finding = &graph->found[graph->found_count];
+	*finding = (struct pause_finding){ .kind = kind, .priority = graph->priority };
+	return finding;
+}
+
+/* Why a switch that nobody is seen to pause may be paused all the same; NULL: it is the
+ * source. */
+static const char *
+why_not_known(const struct pause_graph *graph, size_t at)
+{
+	if (!graph->switches[at].read)
+		return "its counters are not read";
+	if ((graph->switches[at].blind >> graph->priority & 1) != 0)
+		return "it does not count the pauses that it receives";
+	return NULL;
+}
+
+static void
+tell_switch(const struct pause_graph *graph, const struct pause *pause,
+    struct pause_finding *finding)
+{
+	const struct fabric_switch *from = &graph->switches[pause->from.at];
+	const char *error = why_not_known(graph, pause->from.at),
+		   *to = name_of(graph, pause->to);
+	char *text = finding->sentence;
+	const size_t size = sizeof(finding->sentence);
+
+	if (error != NULL)
+		finding->kind = PAUSE_SOURCE_NOT_KNOWN;
+	snprintf(finding->source, sizeof(finding->source), "%s", from->name);
+	append(text, size, "%s pauses %s ", from->name,
+	    to[0] == '\0' ? "a neighbour" : to);
+	append_rate(text, size, &pause->rate);
+	append(text, size, " (priority %u), and ", graph->priority);
+	if (error == NULL)
+		append(text, size, "nobody pauses it: its own queues are full");
+	else
+		append(
+		    text, size, "whether it is paused itself is not known: %s", error);
+}
+
+/* Where it comes in is a switch that is read: that one has counted it. */
+static void
+tell_leaf(const struct pause_graph *graph, const struct pause *pause,
+    struct pause_finding *finding)
+{
+	const struct port *port = &graph->ports[pause->from.at];
+	const struct fabric_switch *to = &graph->switches[port->of];
+	char *text = finding->sentence;
+	const size_t size = sizeof(finding->sentence);
+
+	finding->kind = port->kind == PAUSE_NEIGHBOR_RNIC ? PAUSE_SOURCE_RNIC
+							  : PAUSE_SOURCE_NOT_KNOWN;
+	snprintf(finding->source, sizeof(finding->source), "%s", port->neighbor);
+	snprintf(finding->at_switch, sizeof(finding->at_switch), "%s", to->name);
+	snprintf(finding->at_port, sizeof(finding->at_port), "%s", port->name);
+	append(text, size, "%s pauses port %s of %s ",
+	    port->neighbor[0] == '\0' ? "somebody" : port->neighbor, port->name,
+	    to->name);
+	append_rate(text, size, &pause->rate);
+	append(text, size, " (priority %u)", graph->priority);
+	if (port->kind == PAUSE_NEIGHBOR_NOT_KNOWN)
+		append(text, size,
+		    ", and who that is is not known: LLDP names no neighbour there");
+	else if (port->kind == PAUSE_NEIGHBOR_OTHER)
+		append(text, size,
+		    ", and whether it is paused itself is not known: it is neither an "
+		    "RNIC "
+		    "of a rack here nor a switch that is read");
+}
+
+/* All first pauses of one node: what spreads from there. */
+static void
+find_source(struct pause_graph *graph, size_t first, struct spread *spread)
+{
+	const struct node source = graph->pauses[first].from;
+	size_t strongest = first;
+	struct pause_finding *finding;
+
+	*spread = (struct spread){ .count = 0 };
+	for (size_t i = first; i < graph->pause_count; i++) {
+		if (!is_same(graph->pauses[i].from, source) || !is_first(graph, i))
+			continue;
+		spread_add(spread, i, true);
+		if (graph->pauses[i].rate.timed == graph->pauses[strongest].rate.timed
+			? graph->pauses[i].rate.value >
+			      graph->pauses[strongest].rate.value
+			: graph->pauses[i].rate.timed)
+			strongest = i;
+	}
+	spread_all(graph, spread);
+	finding = new_finding(graph, PAUSE_SOURCE_SWITCH);
+	if (finding == NULL)
+		return;
+	finding->rate = graph->pauses[strongest].rate;
+	find_victims(graph, spread, finding);
+	/* One that pauses its switch, and that nobody else, is for the rules. */
+	if (finding->victim_count <
+	    (source.is_switch || !graph->pauses[strongest].strong ? 1 : 2))
+		return;
+	if (source.is_switch)
+		tell_switch(graph, &graph->pauses[strongest], finding);
+	else
+		tell_leaf(graph, &graph->pauses[strongest], finding);
+	tell_victims(finding);
+	graph->found_count++;
+}
+
+static void
+find_sources(struct pause_graph *graph, struct spread *spread)
+{
+	for (size_t i = 0; i < graph->pause_count; i++)
+		if (!graph->pauses[i].reached && is_first(graph, i))
+			find_source(graph, i, spread);
+}
+
+/* ---- loops ---- */
+
+static size_t
+a_cause(const struct pause_graph *graph, size_t of)
+{
+	size_t i = 0;
+
+	while (!causes(graph, i, of))
+		i++;
+	return i;
+}
+
+/* From a pause whose causes go on for ever: until one is there again. loop: from each
+ * to its cause, begun at the switch with the lowest number. */
+static size_t
+walk_loop(const struct pause_graph *graph, size_t from, size_t loop[PAUSE_MAX_PAUSES])
+{
+	size_t count = 0, lowest = 0, path[PAUSE_MAX_PAUSES];
+	bool seen[PAUSE_MAX_PAUSES] = { false };
+
+	while (!seen[from]) {
+		seen[from] = true;
+		from = a_cause(graph, from);
+	}
+	for (size_t at = from; count == 0 || at != from; at = a_cause(graph, at)) {
+		if (graph->pauses[at].to.at < graph->pauses[path[lowest]].to.at &&
+		    count > 0)
+			lowest = count;
+		path[count++] = at;
+		if (count == 1)
+			lowest = 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		loop[i] = path[(lowest + i) % count];
+	return count;
+}
+
+static void
+tell_loop(const struct pause_graph *graph, const size_t *loop, size_t count,
+    struct pause_finding *finding)
+{
+	const struct pause_rate *least = &graph->pauses[loop[0]].rate;
+	char *text = finding->sentence;
+
+	for (size_t i = count; i-- > 0;) {
+		const struct pause_rate *rate = &graph->pauses[loop[i]].rate;
+
+		if (count - 1 - i < LOOP_NAMES)
+			append(finding->source, sizeof(finding->source), "%s > ",
+			    name_of(graph, graph->pauses[loop[i]].from));
+		else if (count - 1 - i == LOOP_NAMES)
+			append(finding->source, sizeof(finding->source), "... > ");
+		if (rate->timed < least->timed ||
+		    (rate->timed == least->timed && rate->value < least->value))
+			least = rate;
+	}
+	append(finding->source, sizeof(finding->source), "%s",
+	    name_of(graph, graph->pauses[loop[0]].to));
+	finding->rate = *least;
+	append(text, sizeof(finding->sentence),
+	    "%s: each pauses the next one (priority %u), at the least ",
+	    finding->source, graph->priority);
+	append_rate(text, sizeof(finding->sentence), least);
+	append(text, sizeof(finding->sentence),
+	    ", and nobody outside of the loop pauses any of them");
+}
+
+static void
+find_loop(struct pause_graph *graph, size_t from, struct spread *spread)
+{
+	size_t loop[PAUSE_MAX_PAUSES];
+	const size_t count = walk_loop(graph, from, loop);
+	struct pause_finding *finding;
+	bool strong = true;
+
+	*spread = (struct spread){ .count = 0 };
+	for (size_t i = 0; i < count; i++) {
+		strong = strong && graph->pauses[loop[i]].strong;
+		spread_add(spread, loop[i], true);
+	}
+	spread_all(graph, spread);
+	finding = strong ? new_finding(graph, PAUSE_LOOP) : NULL;
+	if (finding == NULL)
+		return;
+	tell_loop(graph, loop, count, finding);
+	find_victims(graph, spread, finding);
+	tell_victims(finding);
+	graph->found_count++;
+}
+
+size_t
+pause_graph_judge(
+    struct pause_graph *graph, struct pause_finding found[PAUSE_MAX_FINDINGS])
+{
+	struct spread spread;
+
+	join_links(graph);
+	graph->found = found;
+	graph->found_count = 0;
+	graph->pauses_left_out = 0;
+	for (unsigned p = 0; p < PAUSE_PRIORITIES; p++) {
+		graph->priority = p;
+		find_pauses(graph);
+		find_causes(graph);
+		find_sources(graph, &spread);
+		for (size_t i = 0; i < graph->pause_count; i++)
+			if (!graph->pauses[i].reached)
+				find_loop(graph, i, &spread);
+	}
+	return graph->found_count;
+}
+
+uint64_t
+pause_graph_left_out(const struct pause_graph *graph)
+{
+	return graph->ports_left_out + graph->pauses_left_out;
+}

@@ -1,0 +1,105 @@
+/*
+ * pause_graph - who pauses whom (PFC) between switches and RNICs, and where that
+ * begins. Pure.
+ *
+ * A pause that a switch receives at a port comes of the neighbour, who is the slow one;
+ * one that it sends pauses the neighbour. A switch sends pauses since it is paused
+ * itself at another port: so each pause is followed upstream, from its victims to its
+ * source, one that pauses and is not paused. An RNIC passes nothing on and always is
+ * one. Pauses without a source go round in a loop, a deadlock. What is behind a port
+ * without a known neighbour, or counted by a switch that is not read, is not known, and
+ * is said so.
+ *
+ * Fill it with all switches, then with their ports; each priority is a graph of its
+ * own.
+ */
+#ifndef TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
+#define TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAUSE_PRIORITIES 8
+#define PAUSE_MAX_SWITCHES 128
+#define PAUSE_MAX_PORTS 4096   /* with pauses, of all switches */
+#define PAUSE_MAX_PAUSES 512   /* of one priority: a link in one direction each */
+#define PAUSE_MAX_FINDINGS 32  /* of all priorities */
+#define PAUSE_NAME_BYTES 132   /* "host/device" */
+#define PAUSE_PORT_BYTES 64    /* as switch or neighbour calls it */
+#define PAUSE_SOURCE_BYTES 512 /* of a loop all its switches */
+#define PAUSE_TEXT_BYTES 1024
+#define PAUSE_VICTIMS 16 /* that a finding names; the others it counts */
+
+/* A pause has to be explained from here on; less, down to the faint one, may explain it
+ * where nothing else does. */
+#define PAUSE_STRONG_PCT 5
+#define PAUSE_STRONG_FRAMES 10 /* per second, where time is not counted */
+#define PAUSE_FAINT_PCT 1
+#define PAUSE_FAINT_FRAMES 1
+
+struct pause_graph;
+
+struct pause_rate {
+	bool known;
+	bool timed;   /* else value is frames per second */
+	double value; /* per cent of the time */
+};
+
+enum pause_neighbor {
+	PAUSE_NEIGHBOR_NOT_KNOWN,
+	PAUSE_NEIGHBOR_OTHER, /* has a name, and is neither of the next two */
+	PAUSE_NEIGHBOR_RNIC,
+	PAUSE_NEIGHBOR_SWITCH, /* of this graph */
+};
+
+struct pause_port {       /* all is copied */
+	const char *name; /* as its switch calls it */
+	enum pause_neighbor kind;
+	const char *neighbor;    /* its name; of a switch and of one not known unused */
+	size_t far;              /* of a switch its number here */
+	const char *far_port[2]; /* and its port's names, as LLDP tells them; or "" */
+	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
+};
+
+enum pause_kind {
+	PAUSE_SOURCE_RNIC,
+	PAUSE_SOURCE_SWITCH, /* its own queues are full */
+	PAUSE_SOURCE_NOT_KNOWN,
+	PAUSE_LOOP,
+};
+
+struct pause_finding {
+	enum pause_kind kind;
+	unsigned priority;
+	/* Its name; of a loop all switches; one not known: as far as it is, or "". */
+	char source[PAUSE_SOURCE_BYTES];
+	/* Where its pauses come in; "" where the source is a switch. */
+	char at_switch[PAUSE_NAME_BYTES], at_port[PAUSE_PORT_BYTES];
+	struct pause_rate rate; /* of the strongest of its pauses */
+	char victims[PAUSE_VICTIMS][PAUSE_NAME_BYTES];
+	size_t victim_count; /* also of those that are not named */
+	char sentence[PAUSE_TEXT_BYTES];
+};
+
+struct pause_graph *pause_graph_new(void);        /* NULL when out of memory */
+void pause_graph_free(struct pause_graph *graph); /* NULL is fine */
+
+/* Their numbers are 0, 1, ... read: its ports follow, of a recent reading. -ENOSPC;
+ * -EINVAL: ports have been added already. */
+int pause_graph_add_switch(struct pause_graph *graph, const char *name, bool read);
+/* of: its switch's number; all ports of one switch follow each other. Ports beyond the
+ * limits are counted: pause_graph_left_out. -ENOMEM; -EINVAL. */
+int pause_graph_add_port(
+    struct pause_graph *graph, size_t of, const struct pause_port *port);
+
+/* Sources from which pauses spread to others, and loops. Returns how many. */
+size_t pause_graph_judge(
+    struct pause_graph *graph, struct pause_finding found[PAUSE_MAX_FINDINGS]);
+/* Ports and pauses beyond the limits, also of the last judgement. */
+uint64_t pause_graph_left_out(const struct pause_graph *graph);
+
+const char *pause_kind_str(enum pause_kind kind);  /* "pause-source", ... */
+const char *pause_kind_what(enum pause_kind kind); /* a sentence, for people */
+
+#endif
