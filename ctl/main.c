@@ -78,10 +78,12 @@ static const struct command {
 	    "  DEVICE  only this one\n"
 	    "  --all   those that are 0 too\n"
 	    "  LAST: what was added between the last two readings. Asks the agent.\n" },
-	{ "switch", ctl_switch, "[TOR [PORT]] [--all]",
-	    "what the racks' switches have counted",
-	    "  TOR, PORT  only of this one, as the switch calls its port\n"
-	    "  --all      values of 0 too\n"
+	{ "switch", ctl_switch, "[SWITCH [PORT]] [--all]",
+	    "what the racks' switches and others have counted, and who is behind their "
+	    "ports",
+	    "  SWITCH, PORT  only of this one: a ToR, or a name of the aggregator's\n"
+	    "                switches[]; PORT as the switch calls it\n"
+	    "  --all         values of 0 too\n"
 	    "  Asks the aggregator. Exit status 1: a switch could not be read just "
 	    "now,\n"
 	    "  and what is shown is what it told before.\n" },

@@ -48,21 +48,37 @@ check_peers(struct rm_check *check, const struct aggregator_config *config)
 	}
 }
 
+static void
+check_switch(
+    struct rm_check *check, const char *option, const struct switch_config *config)
+{
+	struct rm_why why;
+	char at[64];
+
+	snprintf(at, sizeof(at), "%s.password_file", option);
+	if (switch_config_check_files(config, &why) < 0)
+		rm_check_error(check, at, "%s", why.text);
+	snprintf(at, sizeof(at), "%s.authorities", option);
+	rm_check_file(check, at, config->authorities);
+}
+
 /* The daemon starts without them, since a rack must be watched all the same. */
 static void
 check_collectors(struct rm_check *check, const struct aggregator_config *config)
 {
 	const struct aggregator_tor_config *tors = config->tors.items;
+	const struct other_switch_config *others = config->switches.items;
 	const struct hypervisor_config *hypervisors = config->hypervisors.items;
 	struct rm_why why;
 	char at[64];
 
 	for (size_t i = 0; i < config->tors.count; i++) {
-		snprintf(at, sizeof(at), "tors[%zu].switch.password_file", i);
-		if (switch_config_check_files(&tors[i].counters, &why) < 0)
-			rm_check_error(check, at, "%s", why.text);
-		snprintf(at, sizeof(at), "tors[%zu].switch.authorities", i);
-		rm_check_file(check, at, tors[i].counters.authorities);
+		snprintf(at, sizeof(at), "tors[%zu].switch", i);
+		check_switch(check, at, &tors[i].counters);
+	}
+	for (size_t i = 0; i < config->switches.count; i++) {
+		snprintf(at, sizeof(at), "switches[%zu]", i);
+		check_switch(check, at, &others[i].reading);
 	}
 	for (size_t i = 0; i < config->hypervisors.count; i++) {
 		snprintf(at, sizeof(at), "hypervisors[%zu]", i);

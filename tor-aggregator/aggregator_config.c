@@ -26,7 +26,7 @@ static const struct rm_option tor_options[] = {
 	  "name of the ToR's other aggregator; \"\": there is none, and a ToR with \"primary: false\" and no peer never sends an alert", NULL, NULL, 0 },
 	{ "peer.address", RM_STRING, TOR_AT(peer_address), "", 0, 262, 0,
 	  "name:port or address:port where the other aggregator listens for agents", NULL, NULL, 0 },
-	SWITCH_OPTIONS(struct aggregator_tor_config, counters),
+	SWITCH_OPTIONS("switch.", struct aggregator_tor_config, counters),
 	{ 0 }
 };
 
@@ -51,6 +51,7 @@ const struct rm_option aggregator_options[] = {
 	{ "plans", RM_LIST, AT(plans), NULL, 0, WIRE_MAX_TORS, RM_RELOAD,
 	  "plan files, for running without a controller", NULL, NULL, 0 },
 	DRIFT_OPTION(struct aggregator_config, expected),
+	OTHER_SWITCHES_OPTION(struct aggregator_config, switches),
 	HYPERVISORS_OPTION(struct aggregator_config, hypervisors),
 	{ "state_folder", RM_STRING, AT(state_folder), "/var/lib/rackmesh/tor-aggregator",
 	  0, 1023, 0, "folder for plans, open incidents and what the analyzer has not "
@@ -153,11 +154,21 @@ static int
 check_switches(const struct check *check)
 {
 	const struct aggregator_tor_config *tors = check->config->tors.items;
+	const struct rm_list *list = &check->config->switches;
+	const struct other_switch_config *others = list->items;
+	char at[32];
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < check->config->tors.count; i++)
-		r = switch_config_check(&tors[i].counters, i, check->path, check->why);
-	return r;
+	for (size_t i = 0; r == 0 && i < check->config->tors.count; i++) {
+		snprintf(at, sizeof(at), "tors[%zu].switch", i);
+		r = switch_config_check(&tors[i].counters, at, check->path, check->why);
+		for (size_t j = 0; r == 0 && j < list->count; j++)
+			if (strcmp(tors[i].name, others[j].name) == 0)
+				r = rm_config_refuse(check->path, check->why,
+				    "it is one of tors: give its switch there",
+				    "switches[%zu].name", j);
+	}
+	return r < 0 ? r : other_switches_check(list, check->path, check->why);
 }
 
 static int

@@ -39,6 +39,7 @@ struct aggregator_config {
 	struct rm_list analyzers;
 	struct rm_list plans;
 	struct rm_list expected;    /* struct drift_group_config */
+	struct rm_list switches;    /* struct other_switch_config */
 	struct rm_list hypervisors; /* struct hypervisor_config */
 	struct rm_alert_config alerts;
 	struct otlp_config otlp;

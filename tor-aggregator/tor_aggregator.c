@@ -319,22 +319,56 @@ start_otlp(struct tor_aggregator *aggregator)
 }
 
 static int
+start_switch(struct tor_aggregator *aggregator, const struct read_switch *like,
+    const struct switch_config *config)
+{
+	const struct switch_collector_options options = {
+		.loop = aggregator->loop,
+		.http = aggregator->http,
+		.worker = aggregator->worker,
+		.of = like->rack == SIZE_MAX ? "switch" : "switch of",
+		.name = like->name,
+		.config = config,
+	};
+	struct read_switch *added =
+	    &aggregator->read_switches[aggregator->read_switch_count];
+	int r;
+
+	if (config->kind == SWITCH_NONE)
+		return 0;
+	*added = *like;
+	added->system_name = config->system_name;
+	r = switch_collector_new(&options, &added->collector);
+	if (r == 0)
+		aggregator->read_switch_count++;
+	return r;
+}
+
+static int
 start_switches(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_tor_config *tors = aggregator->config->tors.items;
+	const struct rm_list *list = &aggregator->config->switches;
+	const struct other_switch_config *others = list->items;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
-		const struct switch_collector_options options = {
-			.loop = aggregator->loop,
-			.http = aggregator->http,
-			.worker = aggregator->worker,
-			.tor = tors[i].name,
-			.config = &tors[i].counters,
+		const struct read_switch like = {
+			.name = tors[i].name, .role = SWITCH_ROLE_TOR, .rack = i
 		};
 
-		if (tors[i].counters.kind != SWITCH_NONE)
-			r = switch_collector_new(&options, &aggregator->switches[i]);
+		r = start_switch(aggregator, &like, &tors[i].counters);
+		if (r == 0 && tors[i].counters.kind != SWITCH_NONE)
+			aggregator->switches[i] =
+			    aggregator->read_switches[aggregator->read_switch_count - 1]
+				.collector;
+	}
+	for (size_t i = 0; r == 0 && i < list->count; i++) {
+		const struct read_switch like = { .name = others[i].name,
+			.role = (enum switch_role)others[i].role,
+			.rack = SIZE_MAX };
+
+		r = start_switch(aggregator, &like, &others[i].reading);
 	}
 	if (r < 0)
 		rm_log_error(r, "cannot prepare reading the switches' counters");
@@ -534,8 +568,8 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	rm_http_server_free(aggregator->server);
 	rm_metrics_free(aggregator->metrics);
 	switch_metrics_free(aggregator->switch_metrics);
-	for (size_t i = 0; i < aggregator->rack_count; i++)
-		switch_collector_free(aggregator->switches[i]);
+	for (size_t i = 0; i < aggregator->read_switch_count; i++)
+		switch_collector_free(aggregator->read_switches[i].collector);
 	hypervisor_metrics_free(aggregator->hypervisor_metrics);
 	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
 		hypervisor_collector_free(aggregator->hypervisors[i]);

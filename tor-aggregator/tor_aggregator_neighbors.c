@@ -41,11 +41,17 @@ find_rnic(const struct roster *roster, const struct switch_neighbor *told)
 }
 
 struct neighbor
-tor_aggregator_neighbor(const struct tor_aggregator *aggregator, size_t rack,
+tor_aggregator_neighbor(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_neighbor *told)
 {
-	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (i != rack && switch_name_is_same(told->name, aggregator->tors[i]))
+	const struct read_switch *all = aggregator->read_switches;
+
+	for (size_t i = 0; i < aggregator->read_switch_count; i++)
+		if (i != at && switch_name_is_same(told->name,
+				   all[i].system_name[0] != '\0' ? all[i].system_name
+								 : all[i].name))
 			return (struct neighbor){ NEIGHBOR_SWITCH, NULL, i };
-	return find_rnic(tor_rack_roster(aggregator->racks[rack]), told);
+	return all[at].rack == SIZE_MAX
+		   ? (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 }
+		   : find_rnic(tor_rack_roster(aggregator->racks[all[at].rack]), told);
 }

@@ -21,13 +21,13 @@ enum neighbor_kind {
 struct neighbor {
 	enum neighbor_kind kind;
 	const struct roster_rnic *rnic; /* borrowed; of the first two kinds */
-	size_t rack;                    /* of a switch */
+	size_t at;                      /* of a switch: in read_switches */
 };
 
-/* rack: whose switch it is. An RNIC is found by its MAC; else by its host's name and
- * its device's, or as the only one of its host in the rack. */
+/* at: the switch that hears it, in read_switches. An RNIC is found by its MAC; else by
+ * its host's name and its device's, or as the only one of its host in the rack. */
 struct neighbor tor_aggregator_neighbor(const struct tor_aggregator *aggregator,
-    size_t rack, const struct switch_neighbor *told);
+    size_t at, const struct switch_neighbor *told);
 
 const char *neighbor_kind_str(enum neighbor_kind kind); /* "rnic", ... */
 

@@ -17,6 +17,15 @@
 #include "tor-aggregator/diagnosis/diagnoses.h"
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/plan/peer_versions.h"
+#include "tor-aggregator/switch/switch_config.h"
+
+struct read_switch {
+	struct switch_collector *collector;
+	const char *name;        /* the config's */
+	const char *system_name; /* by LLDP; "": that name */
+	enum switch_role role;
+	size_t rack; /* whose ToR it is; SIZE_MAX: of none of ours */
+};
 
 struct tor_aggregator {
 	struct rm_loop *loop;
@@ -54,7 +63,10 @@ struct tor_aggregator {
 	struct rm_http_client *http;
 	struct rm_alerts *alerts;
 	struct otlp *otlp;
-	/* Of each rack; NULL: its switch is not read. */
+	/* All that are read: first those of racks. */
+	struct read_switch read_switches[WIRE_MAX_TORS + SWITCH_MAX_OTHERS];
+	size_t read_switch_count;
+	/* Of them that of each rack; NULL: its switch is not read. */
 	struct switch_collector *switches[WIRE_MAX_TORS];
 	struct switch_metrics *switch_metrics;
 	struct hypervisor_collector *hypervisors[HYPERVISOR_MAX_HOSTS];

@@ -9,7 +9,7 @@
 #define LIMIT 2000 /* the daemon's own, on ports, queues and groups */
 
 static const struct column columns[] = {
-	{ "TOR", "tor", COLUMN_TEXT },
+	{ "SWITCH", "switch", COLUMN_TEXT },
 	{ "PORT", "port", COLUMN_TEXT },
 	{ "NEIGHBOR", "neighbor", COLUMN_TEXT },
 	{ "OF", "part", COLUMN_TEXT },
@@ -40,7 +40,7 @@ neighbor_text(const json_t *object)
 }
 
 static void
-add_object(json_t *rows, const json_t *tor, const json_t *object)
+add_object(json_t *rows, const char *name, const json_t *object)
 {
 	static const char *const of_object[] = { "port", "part", "index" };
 	json_t *neighbor = neighbor_text(object);
@@ -50,7 +50,7 @@ add_object(json_t *rows, const json_t *tor, const json_t *object)
 	json_array_foreach (json_object_get(object, "counters"), i, counter) {
 		json_t *row = show_counter(counter);
 
-		json_object_set(row, "tor", (json_t *)tor);
+		json_object_set_new(row, "switch", json_string(name));
 		if (neighbor != NULL)
 			json_object_set(row, "neighbor", neighbor);
 		for (size_t k = 0; k < sizeof(of_object) / sizeof(of_object[0]); k++)
@@ -65,14 +65,17 @@ add_object(json_t *rows, const json_t *tor, const json_t *object)
 static bool
 add_switch(json_t *rows, const json_t *from)
 {
-	const char *tor = json_string_value(json_object_get(from, "tor"));
+	const char *tor = json_string_value(json_object_get(from, "tor")),
+		   *name = json_string_value(json_object_get(from, "name"));
 	const json_t *object;
 	char what[128];
 	size_t i;
 
-	snprintf(what, sizeof(what), "switch of %s", tor == NULL ? "?" : tor);
+	if (name == NULL) /* an older aggregator's */
+		name = tor == NULL ? "?" : tor;
+	snprintf(what, sizeof(what), "switch %s%s", tor == NULL ? "" : "of ", name);
 	json_array_foreach (json_object_get(from, "objects"), i, object)
-		add_object(rows, json_object_get(from, "tor"), object);
+		add_object(rows, name, object);
 	return show_reading(what, from);
 }
 
@@ -87,20 +90,20 @@ show(const json_t *answer, const struct query *query)
 
 	if (json_array_size(switches) == 0) {
 		fprintf(stderr, "rackmeshctl: the aggregator reads no such switch: "
-				"tors[].switch.kind\n");
+				"tors[].switch.kind, switches[]\n");
 		all_up = query->filters[0] == NULL;
 	}
 	if (json_integer_value(json_object_get(answer, "object_count")) > LIMIT)
 		fprintf(stderr,
 		    "rackmeshctl: only the first %d ports and queues are shown: name "
-		    "the ToR and a port\n",
+		    "the switch and a port\n",
 		    LIMIT);
 	rows = json_array();
 	json_array_foreach (switches, i, each)
 		all_up = add_switch(rows, each) && all_up;
 	if (query->filters[1] != NULL && all_up &&
 	    json_integer_value(json_object_get(answer, "object_count")) == 0) {
-		fprintf(stderr, "rackmeshctl: the switch of %s has no port %s\n",
+		fprintf(stderr, "rackmeshctl: the switch %s has no port %s\n",
 		    query->filters[0], query->filters[1]);
 		all_up = false;
 	}
@@ -114,7 +117,7 @@ ctl_switch(const struct ctl *ctl)
 {
 	struct query query = { "/v1/switches", "switches", LIMIT, { "tor", "port" } };
 
-	return query_arguments(&query, ctl, "switch [TOR [PORT]] [--all]")
+	return query_arguments(&query, ctl, "switch [SWITCH [PORT]] [--all]")
 		   ? query_show(&query, ctl, ctl->aggregator, show)
 		   : CTL_USAGE;
 }

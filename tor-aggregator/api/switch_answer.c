@@ -19,12 +19,12 @@
 
 #define LIMIT 200 /* ports, queues and groups in one answer */
 #define MAX_LIMIT 2000
-#define LABEL_BYTES 160
+#define LABEL_BYTES 256
 
 /* ---- JSON ---- */
 
 struct wanted {
-	const char *tor, *port; /* NULL: any */
+	const char *tor, *port; /* NULL: any; tor: the name of any switch */
 	bool all;               /* also values of 0 */
 	uint64_t offset, limit, count;
 };
@@ -36,9 +36,9 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
-/* Who is behind a port of the rack's switch. */
+/* Who is behind a port of that switch. */
 static json_t *
-show_neighbor(const struct tor_aggregator *aggregator, size_t rack,
+show_neighbor(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_neighbor *told)
 {
 	json_t *object;
@@ -46,7 +46,7 @@ show_neighbor(const struct tor_aggregator *aggregator, size_t rack,
 
 	if (told == NULL)
 		return json_null();
-	found = tor_aggregator_neighbor(aggregator, rack, told);
+	found = tor_aggregator_neighbor(aggregator, at, told);
 	object = json_object();
 	json_object_set_new(object, "name", json_string(told->name));
 	json_object_set_new(object, "port", json_string(told->port));
@@ -84,7 +84,7 @@ show_object(const struct switch_object *of, bool all)
 }
 
 static json_t *
-show_objects(const struct tor_aggregator *aggregator, size_t rack,
+show_objects(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, struct wanted *wanted)
 {
 	json_t *shown = json_array(), *each;
@@ -101,7 +101,7 @@ show_objects(const struct tor_aggregator *aggregator, size_t rack,
 		if (object->part == SWITCH_PORT)
 			json_object_set_new(each, "neighbor",
 			    show_neighbor(
-				aggregator, rack, switch_list_neighbor(list, i)));
+				aggregator, at, switch_list_neighbor(list, i)));
 		json_array_append_new(shown, each);
 	}
 	return shown;
@@ -182,21 +182,33 @@ switch_ports_show(const struct tor_aggregator *aggregator, size_t rack)
 	return object;
 }
 
-static json_t *
-show_switch(const struct tor_aggregator *aggregator, size_t rack, struct wanted *wanted)
+static const char *
+role_str(enum switch_role role)
 {
-	const struct switch_collector *collector = aggregator->switches[rack];
-	const struct switch_collector_shown shown = switch_collector_shown(collector);
-	const struct switch_counts *counts = switch_collector_counts(collector);
-	json_t *object = show_reading(aggregator->tors[rack], collector);
+	return role == SWITCH_ROLE_SPINE ? "spine" : "tor";
+}
 
+/* at: in read_switches. */
+static json_t *
+show_switch(const struct tor_aggregator *aggregator, size_t at, struct wanted *wanted)
+{
+	const struct read_switch *one = &aggregator->read_switches[at];
+	const struct switch_collector_shown shown =
+	    switch_collector_shown(one->collector);
+	const struct switch_counts *counts = switch_collector_counts(one->collector);
+	json_t *object = show_reading(one->name, one->collector);
+
+	if (one->rack == SIZE_MAX)
+		json_object_set_new(object, "tor", json_null());
+	json_object_set_new(object, "name", json_string(one->name));
+	json_object_set_new(object, "role", json_string(role_str(one->role)));
 	set_u64(object, "parse_errors", counts->parse_errors);
 	set_u64(object, "commands_refused", counts->commands_refused);
 	set_u64(object, "values_told", shown.told.told);
 	set_u64(object, "values_unused", shown.told.unused);
 	set_u64(object, "values_refused", shown.told.refused);
 	json_object_set_new(
-	    object, "objects", show_objects(aggregator, rack, shown.list, wanted));
+	    object, "objects", show_objects(aggregator, at, shown.list, wanted));
 	return object;
 }
 
@@ -217,10 +229,9 @@ switch_answer_get(struct rm_http_request *request, void *arg)
 		return;
 	all = json_object();
 	list = json_array();
-	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (aggregator->switches[i] != NULL &&
-		    (wanted.tor == NULL ||
-			strcmp(wanted.tor, aggregator->tors[i]) == 0))
+	for (size_t i = 0; i < aggregator->read_switch_count; i++)
+		if (wanted.tor == NULL ||
+		    strcmp(wanted.tor, aggregator->read_switches[i].name) == 0)
 			json_array_append_new(
 			    list, show_switch(aggregator, i, &wanted));
 	set_u64(all, "object_count", wanted.count);
@@ -263,9 +274,24 @@ struct switch_metrics {
 	struct row_family rows[];
 };
 
+struct switch_label {
+	char text[112];
+};
+
+/* A ToR of ours has the label that all metrics of its rack have. */
+static struct switch_label
+label_of(const struct read_switch *one)
+{
+	struct switch_label label;
+
+	snprintf(label.text, sizeof(label.text), "%s=\"%s\",switch_role=\"%s\"",
+	    one->rack == SIZE_MAX ? "switch" : "tor", one->name, role_str(one->role));
+	return label;
+}
+
 static void
-tell_object(struct rm_metrics_out *out, const struct row_family *family,
-    const char *tor, const struct switch_object *object)
+tell_object(struct rm_metrics_out *out, const struct row_family *family, const char *of,
+    const struct switch_object *object)
 {
 	const struct switch_row *row = family->row;
 	const struct counter_state *states = object->states + family->first;
@@ -274,12 +300,11 @@ tell_object(struct rm_metrics_out *out, const struct row_family *family,
 	char label[LABEL_BYTES], more[16] = "";
 
 	if (object->part == SWITCH_PORT)
-		snprintf(label, sizeof(label), "tor=\"%s\",port=\"%s\"%s", tor,
-		    object->port, role);
+		snprintf(
+		    label, sizeof(label), "%s,port=\"%s\"%s", of, object->port, role);
 	else
-		snprintf(label, sizeof(label), "tor=\"%s\",port=\"%s\"%s,%s=\"%u\"",
-		    tor, object->port, role, switch_part_word(object->part),
-		    object->index);
+		snprintf(label, sizeof(label), "%s,port=\"%s\"%s,%s=\"%u\"", of,
+		    object->port, role, switch_part_word(object->part), object->index);
 	for (unsigned i = 0; i < switch_row_values(row); i++) {
 		if (row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
@@ -295,17 +320,17 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 	const struct row_family *family = arg;
 	const struct tor_aggregator *aggregator = family->shown->aggregator;
 
-	for (size_t s = 0; s < aggregator->rack_count; s++) {
-		const struct switch_list *list;
+	for (size_t s = 0; s < aggregator->read_switch_count; s++) {
+		const struct read_switch *one = &aggregator->read_switches[s];
+		const struct switch_label label = label_of(one);
+		const struct switch_list *list =
+		    switch_collector_shown(one->collector).list;
 
-		if (aggregator->switches[s] == NULL)
-			continue;
-		list = switch_collector_shown(aggregator->switches[s]).list;
 		for (size_t i = 0; i < switch_list_count(list); i++)
 			if (switch_list_get(list, i)->part == family->row->part &&
 			    switch_list_get(list, i)->told)
-				tell_object(out, family, aggregator->tors[s],
-				    switch_list_get(list, i));
+				tell_object(
+				    out, family, label.text, switch_list_get(list, i));
 	}
 }
 
@@ -339,15 +364,15 @@ static const struct collector_gauge {
 /* clang-format on */
 
 static int
-add_collector(struct rm_metrics *metrics, const char *tor,
-    const struct switch_collector *collector)
+add_collector(struct rm_metrics *metrics, const struct read_switch *one)
 {
+	const struct switch_collector *collector = one->collector;
 	const struct collector *reading = switch_collector_reading(collector);
 	const struct collector_counts *counts = collector_counts(reading);
-	char label[LABEL_BYTES];
+	const struct switch_label labels = label_of(one);
+	const char *label = labels.text;
 	int r;
 
-	snprintf(label, sizeof(label), "tor=\"%s\"", tor);
 	r = metrics_table_add(metrics, reading_counters, counts, label);
 	if (r == 0)
 		r = metrics_table_add(
@@ -404,17 +429,13 @@ add_rows(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 int
 switch_metrics_register(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 {
-	bool any = false;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
-		if (aggregator->switches[i] == NULL)
-			continue;
-		any = true;
-		r = add_collector(
-		    metrics, aggregator->tors[i], aggregator->switches[i]);
-	}
-	return r == 0 && any ? add_rows(aggregator, metrics) : r;
+	for (size_t i = 0; r == 0 && i < aggregator->read_switch_count; i++)
+		r = add_collector(metrics, &aggregator->read_switches[i]);
+	return r == 0 && aggregator->read_switch_count > 0
+		   ? add_rows(aggregator, metrics)
+		   : r;
 }
 
 void

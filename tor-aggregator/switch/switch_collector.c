@@ -72,8 +72,8 @@ new_collector(struct switch_collector *device)
 	const bool nexus = device->nexus != NULL;
 	const struct collector_options options = {
 		.loop = device->options.loop,
-		.kind = "switch of",
-		.name = device->options.tor,
+		.kind = device->options.of,
+		.name = device->options.name,
 		.address = config->address,
 		.endpoint = &device->endpoint,
 		.values = "ports and queues",

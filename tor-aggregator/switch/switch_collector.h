@@ -25,7 +25,7 @@ struct switch_collector_options { /* all borrowed */
 	struct rm_loop *loop;
 	struct rm_http_client *http; /* for a Nexus, as the worker */
 	struct rm_worker *worker;
-	const char *tor;
+	const char *of, *name;              /* "switch of", "tor1": for the log */
 	const struct switch_config *config; /* with a kind */
 	int64_t interval_ns;                /* 0: the config's; for tests */
 };

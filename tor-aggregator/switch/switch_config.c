@@ -1,10 +1,12 @@
 #include "tor-aggregator/switch/switch_config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/file.h"
+#include "rackmesh/judge/part.h"
 
 const struct rm_word switch_kinds[] = {
 	{ "none", SWITCH_NONE },
@@ -13,29 +15,46 @@ const struct rm_word switch_kinds[] = {
 	{ NULL, 0 },
 };
 
+const struct rm_word switch_roles[] = {
+	{ "tor", SWITCH_ROLE_TOR },
+	{ "spine", SWITCH_ROLE_SPINE },
+	{ NULL, 0 },
+};
+
+#define AT(field) offsetof(struct other_switch_config, field)
+
+/* clang-format off */
+const struct rm_option other_switch_options[] = {
+	{ "name", RM_STRING, AT(name), NULL, 1, 63, RM_REQUIRED,
+	  "name of the switch, as metrics and answers call it", NULL, NULL, 0 },
+	{ "role", RM_ENUM, AT(role), "spine", 0, 0, 0,
+	  "what it is; tor: the ToR of another aggregator", switch_roles, NULL, 0 },
+	SWITCH_OPTIONS("", struct other_switch_config, reading),
+	{ 0 }
+};
+/* clang-format on */
+
 static int
-check_login(
-    const struct switch_config *config, size_t at, const char *path, struct rm_why *why)
+check_login(const struct switch_config *config, const char *at, const char *path,
+    struct rm_why *why)
 {
 	const bool nexus = config->kind == SWITCH_NEXUS;
 
 	if (!nexus && (config->user[0] != '\0' || config->authorities[0] != '\0'))
 		return rm_config_refuse(path, why,
-		    "switch.user and switch.authorities are of switch.kind: nexus",
-		    "tors[%zu]", at);
+		    "user and authorities of a switch are of kind: nexus", "%s", at);
 	if (nexus && (config->user[0] == '\0' || config->password_file[0] == '\0'))
 		return rm_config_refuse(path, why,
-		    "a Nexus asks for both, switch.user and switch.password_file",
-		    "tors[%zu]", at);
+		    "a Nexus asks for both, user and password_file", "%s", at);
 	if (strchr(config->user, ':') != NULL)
 		return rm_config_refuse(
-		    path, why, "expected no ':' in it", "tors[%zu].switch.user", at);
+		    path, why, "expected no ':' in it", "%s.user", at);
 	return 0;
 }
 
 int
-switch_config_check(
-    const struct switch_config *config, size_t at, const char *path, struct rm_why *why)
+switch_config_check(const struct switch_config *config, const char *at,
+    const char *path, struct rm_why *why)
 {
 	struct rm_endpoint endpoint;
 
@@ -43,12 +62,40 @@ switch_config_check(
 		return config->address[0] == '\0'
 			   ? 0
 			   : rm_config_refuse(path, why,
-				 "give switch.kind, too: sonic or nexus", "tors[%zu]",
+				 "give the switch's kind, too: sonic or nexus", "%s",
 				 at);
 	if (rm_endpoint_parse(config->address, &endpoint) < 0)
 		return rm_config_refuse(
-		    path, why, RM_ENDPOINT_EXPECTED, "tors[%zu].switch.address", at);
+		    path, why, RM_ENDPOINT_EXPECTED, "%s.address", at);
 	return check_login(config, at, path, why);
+}
+
+int
+other_switches_check(
+    const struct rm_list *switches, const char *path, struct rm_why *why)
+{
+	const struct other_switch_config *configs = switches->items;
+	char at[32];
+
+	for (size_t i = 0; i < switches->count; i++) {
+		int r;
+
+		snprintf(at, sizeof(at), "switches[%zu]", i);
+		if (!rm_name_valid(configs[i].name))
+			return rm_config_refuse(
+			    path, why, RM_NAME_EXPECTED, "%s.name", at);
+		if (configs[i].reading.kind == SWITCH_NONE)
+			return rm_config_refuse(path, why,
+			    "give the switch's kind: sonic or nexus", "%s", at);
+		r = switch_config_check(&configs[i].reading, at, path, why);
+		if (r < 0)
+			return r;
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(configs[i].name, configs[j].name) == 0)
+				return rm_config_refuse(path, why,
+				    "listed twice; remove one", "%s.name", at);
+	}
+	return 0;
 }
 
 int

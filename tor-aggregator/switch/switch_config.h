@@ -1,5 +1,6 @@
 /*
- * switch_config - the options "switch." of a ToR: where its switch tells its counters.
+ * switch_config - where switches tell their counters: the options "switch." of a ToR,
+ * and "switches" for others, which are no ToR of ours.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
@@ -17,35 +18,59 @@ struct switch_config {
 	char *password_file; /* "": none */
 	uint64_t interval_s;
 	char *user, *authorities; /* of a Nexus; authorities "": the system's */
+	char *system_name;        /* as LLDP tells it; "": its name here */
 };
 
-extern const struct rm_word switch_kinds[];
+enum switch_role { SWITCH_ROLE_TOR, SWITCH_ROLE_SPINE };
+
+struct other_switch_config {
+	char *name;
+	int role;
+	struct switch_config reading;
+};
+
+#define SWITCH_MAX_OTHERS 64
+
+extern const struct rm_word switch_kinds[], switch_roles[];
+extern const struct rm_option other_switch_options[];
 
 /* clang-format off */
-#define SWITCH_OPTIONS(type, field)                                                        \
-	{ "switch.kind", RM_ENUM, offsetof(type, field.kind), "none", 0, 0, 0,             \
+/* prefix: "" or "switch." */
+#define SWITCH_OPTIONS(prefix, type, field)                                                \
+	{ prefix "kind", RM_ENUM, offsetof(type, field.kind), "none", 0, 0, 0,             \
 	  "how the switch tells its counters; sonic: by the Redis of SONiC; nexus: by the " \
 	  "NX-API of a Cisco Nexus (https)", switch_kinds, NULL, 0 }, \
-	{ "switch.address", RM_STRING, offsetof(type, field.address), "", 0, 262, 0,       \
+	{ prefix "address", RM_STRING, offsetof(type, field.address), "", 0, 262, 0,       \
 	  "name:port or address:port of that", NULL, NULL, 0 },                            \
-	{ "switch.password_file", RM_STRING, offsetof(type, field.password_file), "", 0, 1023, 0, \
+	{ prefix "password_file", RM_STRING, offsetof(type, field.password_file), "", 0, 1023, 0, \
 	  "file with its password (mode 0600); \"\": it asks for none", NULL, NULL, 0 },   \
-	{ "switch.user", RM_STRING, offsetof(type, field.user), "", 0, 255, 0,             \
+	{ prefix "user", RM_STRING, offsetof(type, field.user), "", 0, 255, 0,             \
 	  "of a Nexus: who asks; a user who may only look (network-operator) will do",     \
 	  NULL, NULL, 0 },                                                                 \
-	{ "switch.authorities", RM_STRING, offsetof(type, field.authorities), "", 0, 1023, 0, \
+	{ prefix "authorities", RM_STRING, offsetof(type, field.authorities), "", 0, 1023, 0, \
 	  "of a Nexus: CA bundle (PEM) that its certificate must chain to; \"\": the "     \
 	  "system's", NULL, NULL, 0 },                                                     \
-	{ "switch.interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
+	{ prefix "system_name", RM_STRING, offsetof(type, field.system_name), "", 0, 63, 0, \
+	  "the switch's name as its neighbours hear it by LLDP; \"\": its name here, with " \
+	  "or without a domain", NULL, NULL, 0 },                                          \
+	{ prefix "interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
 	  "time between two readings of the switch's counters", NULL, NULL, 0 }
+#define OTHER_SWITCHES_OPTION(type, field)                                                 \
+	{ "switches", RM_TABLE, offsetof(type, field), NULL, 0, SWITCH_MAX_OTHERS, 0,      \
+	  "switches whose counters are read besides those of its ToRs: spines, and ToRs "  \
+	  "of other aggregators that a pause storm may cross (docs/counters.md)", NULL,    \
+	  other_switch_options, sizeof(struct other_switch_config) }
 /* clang-format on */
 
 #define SWITCH_PASSWORD_BYTES 513
 
-/* at: the ToR's number. No file is read: a missing one must not keep the daemon from
- * starting. -EINVAL and why. */
-int switch_config_check(const struct switch_config *config, size_t at, const char *path,
-    struct rm_why *why);
+/* at: where it is, "tors[0].switch". No file is read: a missing one must not keep the
+ * daemon from starting. -EINVAL and why. */
+int switch_config_check(const struct switch_config *config, const char *at,
+    const char *path, struct rm_why *why);
+/* Are they each one, with a name of its own? -EINVAL and why. */
+int other_switches_check(
+    const struct rm_list *switches, const char *path, struct rm_why *why);
 /* Would a reading find its password? -EINVAL, -EACCES, -ENOENT ... and why. */
 int switch_config_check_files(const struct switch_config *config, struct rm_why *why);
 

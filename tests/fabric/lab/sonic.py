@@ -15,13 +15,13 @@ _SERVER = 'exec -a redis-server /usr/bin/redis-check-rdb "$@"'
 class Sonic(Process):
     """Redis at address:6379, with a password; the test writes over a Unix socket."""
 
-    def __init__(self, netns, address, folder, password):
+    def __init__(self, netns, address, folder, password, port=REDIS_PORT):
         folder = pathlib.Path(folder)
         self._socket, self._password = folder / "redis.sock", password
         config = folder / "redis.conf"
         config.touch(0o600)
         config.write_text(
-            f'bind {address}\nport {REDIS_PORT}\nrequirepass "{password}"\n'
+            f'bind {address}\nport {port}\nrequirepass "{password}"\n'
             f"unixsocket {self._socket}\ndir {folder}\nsave \"\"\ndaemonize no\n")
         super().__init__(
             "redis", [config], netns, folder / "redis.log",

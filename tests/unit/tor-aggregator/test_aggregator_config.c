@@ -92,16 +92,31 @@ mistakes_name_line_and_option(void **state)
 		{ "tors: [{name: t1}]\nregion: a\nregion: b\n", ":3:", "region" },
 		{ "tors:\n  - name: t1\n    switch: {kind: nexus, address: "
 		  "\"s1:443\"}\n",
-		    ":2:", "switch.user" },
+		    ":3:", "user" },
 		{ "tors:\n  - name: t1\n    switch: {kind: nexus, address: \"s1:443\", "
 		  "user: \"a:b\", password_file: /x}\n",
 		    ":3:", "switch.user" },
 		{ "tors:\n  - name: t1\n    switch: {kind: sonic, address: "
 		  "\"s1:6379\", "
 		  "user: a}\n",
-		    ":2:", "nexus" },
+		    ":3:", "nexus" },
 		{ "tors:\n  - name: t1\n    switch: {address: \"s1:443\"}\n",
-		    ":2:", "sonic or nexus" },
+		    ":3:", "sonic or nexus" },
+		{ "tors: [{name: t1}]\nswitches:\n  - {name: s1}\n",
+		    ":3:", "sonic or nexus" },
+		{ "tors: [{name: t1}]\nswitches:\n"
+		  "  - {name: s1, kind: sonic, address: x}\n",
+		    ":3:", "switches[0].address" },
+		{ "tors: [{name: t1}]\nswitches:\n"
+		  "  - {name: s1, kind: sonic, address: \"s:1\", role: leaf}\n",
+		    ":3:", "role" },
+		{ "tors: [{name: t1}]\nswitches:\n"
+		  "  - {name: s1, kind: sonic, address: \"s:1\"}\n"
+		  "  - {name: s1, kind: sonic, address: \"s:2\"}\n",
+		    ":4:", "twice" },
+		{ "tors: [{name: t1}]\nswitches:\n"
+		  "  - {name: t1, kind: sonic, address: \"s:1\"}\n",
+		    ":3:", "one of tors" },
 		{ "tors: [{name: t1}]\nlisten_to: x\n", ":2:", "listen" },
 	};
 
@@ -124,6 +139,9 @@ files_of_collectors_may_be_missing(void **state)
 		"  - {name: e, address: e, key: /none, known_hosts: /none}\n",
 		"plaintext: true\ntors:\n  - name: t1\n"
 		"    switch: {kind: nexus, address: \"s1:443\", user: a, "
+		"password_file: /none}\n",
+		"plaintext: true\ntors: [{name: t1}]\nswitches:\n"
+		"  - {name: s1, kind: sonic, address: \"s1:6379\", "
 		"password_file: /none}\n",
 	};
 

@@ -104,7 +104,8 @@ static const char *
 run(struct world *w, const char *answer, bool again)
 {
 	const struct switch_collector_options options = { .loop = w->loop,
-		.tor = "tor1",
+		.of = "switch of",
+		.name = "tor1",
 		.config = &w->config,
 		.interval_ns = answer[0] == '\0' ? SHORT_NS : LONG_NS };
 
