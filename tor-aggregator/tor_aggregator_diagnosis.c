@@ -10,10 +10,13 @@
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/diagnosis/diagnoses.h"
 #include "tor-aggregator/diagnosis/evidence.h"
+#include "tor-aggregator/diagnosis/pause_graph.h"
 #include "tor-aggregator/diagnosis/proof.h"
 #include "tor-aggregator/diagnosis/switch_evidence.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/switch/switch_collector.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
+#include "tor-aggregator/tor_aggregator_neighbors.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/roster.h"
 
@@ -24,6 +27,11 @@ tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator)
 	    calloc(aggregator->rack_count, sizeof(aggregator->proofs[0]));
 	if (aggregator->proofs == NULL)
 		return -ENOMEM;
+	if (aggregator->read_switch_count > 0) {
+		aggregator->pauses = calloc(1, sizeof(*aggregator->pauses));
+		if (aggregator->pauses == NULL)
+			return -ENOMEM;
+	}
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		aggregator->diagnoses[i] = diagnoses_new();
 		aggregator->proofs[i].proof = proof_new();
@@ -43,6 +51,7 @@ tor_aggregator_end_diagnosis(struct tor_aggregator *aggregator)
 			proof_free(aggregator->proofs[i].proof);
 	}
 	free(aggregator->proofs);
+	free(aggregator->pauses);
 }
 
 static struct diagnoses *
@@ -146,6 +155,213 @@ prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
 	proof->ended = now;
 }
 
+/* ---- where pauses begin ---- */
+
+/* Of one priority: by time where that is counted. */
+static struct pause_rate
+rate_of(
+    const struct evidence *evidence, unsigned timed, unsigned frames, unsigned priority)
+{
+	const unsigned number =
+	    (evidence->there[timed] >> priority & 1) != 0 ? timed : frames;
+	const double seconds = evidence_seconds(evidence, number),
+		     value = (double)evidence->value[number][priority];
+
+	if ((evidence->there[number] >> priority & 1) == 0 || seconds <= 0)
+		return (struct pause_rate){ .known = false };
+	return number == timed
+		   ? (struct pause_rate){ true, true, value / seconds / 1e4 }
+		   : (struct pause_rate){ true, false, value / seconds };
+}
+
+/* The RNIC at the port counts the same pauses from its end. */
+static void
+add_rates_of_rnic(
+    struct pause_port *port, const struct diagnoses *diagnoses, struct wire_rnic_id id)
+{
+	const struct diagnosed *rnic = diagnoses_find(diagnoses, id);
+
+	for (unsigned p = 0; rnic != NULL && rnic->fresh && p < PAUSE_PRIORITIES; p++) {
+		const struct pause_rate sent = rate_of(&rnic->evidence,
+					    WIRE_COUNTER_PFC_TX_PAUSE_US,
+					    WIRE_COUNTER_PFC_TX_FRAMES, p),
+					received = rate_of(&rnic->evidence,
+					    WIRE_COUNTER_PFC_RX_PAUSE_US,
+					    WIRE_COUNTER_PFC_RX_FRAMES, p);
+
+		port->received[p] = pause_rate_of_both(&port->received[p], &sent);
+		port->sent[p] = pause_rate_of_both(&port->sent[p], &received);
+	}
+}
+
+struct port_names { /* that a port borrows */
+	char neighbor[PAUSE_NAME_BYTES];
+};
+
+static void
+find_neighbor(const struct tor_aggregator *aggregator, size_t at,
+    const struct switch_neighbor *told, struct pause_port *port,
+    struct port_names *names)
+{
+	const struct neighbor found = tor_aggregator_neighbor(aggregator, at, told);
+	const size_t rack = aggregator->read_switches[at].rack;
+
+	port->kind = PAUSE_NEIGHBOR_OTHER;
+	snprintf(names->neighbor, sizeof(names->neighbor), "%s",
+	    told->name[0] != '\0' ? told->name : told->port);
+	if (found.kind == NEIGHBOR_SWITCH) {
+		port->kind = PAUSE_NEIGHBOR_SWITCH;
+		port->far = found.at;
+		port->far_port[0] = told->port;
+		port->far_port[1] = told->description;
+	} else if (found.rnic != NULL) {
+		port->kind = PAUSE_NEIGHBOR_RNIC;
+		snprintf(names->neighbor, sizeof(names->neighbor), "%s%s%s",
+		    found.rnic->host, found.kind == NEIGHBOR_RNIC ? "/" : "",
+		    found.kind == NEIGHBOR_RNIC ? found.rnic->device : "");
+		if (found.kind == NEIGHBOR_RNIC)
+			add_rates_of_rnic(
+			    port, aggregator->diagnoses[rack], found.rnic->id);
+	}
+}
+
+static bool
+is_quiet(const struct pause_port *port)
+{
+	for (size_t p = 0; p < PAUSE_PRIORITIES; p++)
+		if (port->received[p].value > 0 || port->sent[p].value > 0)
+			return false;
+	return true;
+}
+
+/* at: of the switch, in read_switches and in the graph. */
+static int
+add_ports(const struct tor_aggregator *aggregator, size_t at, struct pause_graph *graph)
+{
+	const struct switch_collector_shown shown =
+	    switch_collector_shown(aggregator->read_switches[at].collector);
+	struct switch_evidence walk = { shown.list, shown.reading.interval_ns, 0, 0 };
+	struct evidence evidence;
+	int r = 0;
+
+	while (r == 0 && switch_evidence_next(&walk, &evidence)) {
+		struct pause_port port = {
+			.name = evidence.port, .neighbor = "", .far_port = { "", "" }
+		};
+		const struct switch_neighbor *told = NULL;
+		struct port_names names;
+		size_t i;
+
+		for (unsigned p = 0; p < PAUSE_PRIORITIES; p++) {
+			port.received[p] = rate_of(
+			    &evidence, SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_RX_FRAMES, p);
+			port.sent[p] = rate_of(
+			    &evidence, SWITCH_PFC_TX_PAUSE_US, SWITCH_PFC_TX_FRAMES, p);
+		}
+		if (!is_quiet(&port) &&
+		    switch_list_find_port(shown.list, evidence.port, &i) == 0)
+			told = switch_list_neighbor(shown.list, i);
+		if (told != NULL) {
+			find_neighbor(aggregator, at, told, &port, &names);
+			port.neighbor = names.neighbor;
+		}
+		r = pause_graph_add_port(graph, at, &port);
+	}
+	return r;
+}
+
+/* A reading of two or more has counted in it, and is not too old. */
+static bool
+is_recent(const struct collector_shown *reading, rm_mono_t now)
+{
+	return reading->interval_ns > 0 &&
+	       rm_mono_since(now, reading->at) <=
+		   DIAGNOSES_FRESH_NS + 3 * reading->interval_ns;
+}
+
+/* hold_ns: longer by the longest interval of the readings. */
+static int
+fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
+    struct pause_graph *graph, int64_t *hold_ns)
+{
+	struct pauses *pauses = aggregator->pauses;
+	const size_t count = aggregator->read_switch_count;
+	int64_t longest = 0;
+	int r = 0;
+
+	pauses->old = 0;
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct read_switch *one = &aggregator->read_switches[i];
+		const struct collector_shown reading =
+		    switch_collector_shown(one->collector).reading;
+
+		if (!is_recent(&reading, now))
+			pauses->old++;
+		else if (reading.interval_ns > longest)
+			longest = reading.interval_ns;
+		r = pause_graph_add_switch(graph, one->name, is_recent(&reading, now));
+	}
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct collector_shown reading =
+		    switch_collector_shown(aggregator->read_switches[i].collector)
+			.reading;
+
+		if (is_recent(&reading, now))
+			r = add_ports(aggregator, i, graph);
+	}
+	*hold_ns = PAUSE_HOLD_NS + longest;
+	return r;
+}
+
+/* Has any switch been read since the last judgement, and is that long enough ago? */
+static bool
+is_due(const struct tor_aggregator *aggregator, rm_mono_t now, rm_mono_t *newest)
+{
+	const struct pauses *pauses = aggregator->pauses;
+
+	if (pauses == NULL ||
+	    (pauses->at.ns != 0 && rm_mono_since(now, pauses->at) < DIAGNOSES_EVERY_NS))
+		return false;
+	*newest = (rm_mono_t){ 0 };
+	for (size_t i = 0; i < aggregator->read_switch_count; i++) {
+		const rm_mono_t at =
+		    switch_collector_shown(aggregator->read_switches[i].collector)
+			.reading.at;
+
+		if (at.ns > newest->ns)
+			*newest = at;
+	}
+	return newest->ns != pauses->newest.ns ||
+	       (pauses->at.ns != 0 && rm_mono_since(now, pauses->at) > PAUSE_QUIET_NS);
+}
+
+static void
+judge_pauses(struct tor_aggregator *aggregator, rm_mono_t now, rm_wall_t wall)
+{
+	struct pauses *pauses = aggregator->pauses;
+	struct pause_finding *found;
+	struct pause_graph *graph;
+	rm_mono_t newest;
+	int64_t hold_ns;
+
+	if (!is_due(aggregator, now, &newest))
+		return;
+	pauses->at = now;
+	pauses->newest = newest;
+	found = calloc(PAUSE_MAX_FINDINGS, sizeof(*found));
+	graph = pause_graph_new();
+	if (graph != NULL && found != NULL &&
+	    fill_graph(aggregator, now, graph, &hold_ns) == 0) {
+		const size_t count = pause_graph_judge(graph, found);
+
+		pauses->left_out = pause_graph_left_out(graph);
+		pause_findings_take(
+		    &pauses->findings, found, count, hold_ns, now, wall);
+	}
+	pause_graph_free(graph);
+	free(found);
+}
+
 void
 tor_aggregator_diagnosis_tick(
     struct tor_aggregator *aggregator, rm_mono_t now, rm_wall_t wall)
@@ -154,6 +370,7 @@ tor_aggregator_diagnosis_tick(
 
 	for (i = 0; i < aggregator->rack_count; i++)
 		prove_switch(&aggregator->proofs[i], aggregator->switches[i]);
+	judge_pauses(aggregator, now, wall);
 	if (!diagnoses_turn(&aggregator->diagnosed, aggregator->rack_count, now, &i))
 		return;
 	prove(&aggregator->proofs[i], aggregator->diagnoses[i], aggregator->racks[i],

@@ -6,6 +6,7 @@
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
 
 #include "rackmesh/core/clock.h"
+#include "tor-aggregator/diagnosis/pause_findings.h"
 #include "tor-aggregator/summary/summary.h"
 
 struct agent;
@@ -20,6 +21,16 @@ struct rack_proof {
 	rm_mono_t ended;            /* the last round; 0: none */
 	struct summary_marks marks; /* as told last */
 	rm_mono_t switch_at;        /* the reading that was told last */
+};
+
+/* Where pauses begin that spread over the switches that are read. */
+struct pauses {
+	struct pause_findings findings;
+	/* Of the last judgement: */
+	rm_mono_t at;      /* 0: there was none */
+	rm_mono_t newest;  /* the newest reading */
+	size_t old;        /* switches without a recent one */
+	uint64_t left_out; /* ports and pauses beyond the limits */
 };
 
 int tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator);

@@ -77,6 +77,7 @@ struct tor_aggregator {
 	struct diagnoses *diagnoses[WIRE_MAX_TORS]; /* of each rack */
 	struct diagnoses_turns diagnosed;
 	struct rack_proof *proofs; /* of each rack */
+	struct pauses *pauses;     /* NULL: no switch is read */
 	uint64_t
 	    readings_elsewhere; /* of counters of RNICs that are in no rack of ours */
 	struct rm_metrics *metrics;

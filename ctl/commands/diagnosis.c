@@ -18,6 +18,16 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+static const struct column pause_columns[] = {
+	{ "PAUSES OF", "source", COLUMN_TEXT },
+	{ "SWITCH", "switch", COLUMN_TEXT },
+	{ "PORT", "port", COLUMN_TEXT },
+	{ "DIAGNOSIS", "diagnosis", COLUMN_TEXT },
+	{ "SINCE", "since", COLUMN_TEXT },
+	{ "EVIDENCE", "evidence", COLUMN_TEXT },
+	{ 0 },
+};
+
 static const struct column rule_columns[] = {
 	{ "HOST", "host", COLUMN_TEXT },
 	{ "RNIC", "device", COLUMN_TEXT },
@@ -250,8 +260,17 @@ show_not_known(const json_t *answer, const struct query *query)
 static int
 show(const json_t *answer, const struct query *query)
 {
+	const json_t *pauses = json_object_get(answer, "pauses");
+	int r;
+
 	warn_of_gaps(answer);
-	return query_rows(query, columns, json_object_get(answer, "findings"));
+	r = query_rows(query, columns, json_object_get(answer, "findings"));
+	if (r == CTL_GOOD && query->filters[0] == NULL && json_array_size(pauses) > 0) {
+		if (!query->json)
+			printf("\n");
+		r = query_rows(query, pause_columns, pauses);
+	}
+	return r;
 }
 
 int

@@ -11,6 +11,8 @@
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/diagnosis/diagnoses.h"
+#include "tor-aggregator/diagnosis/pause_findings.h"
+#include "tor-aggregator/tor_aggregator_diagnosis.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
 #define LIMIT 200 /* findings in one answer */
@@ -111,6 +113,61 @@ add_rack(json_t *findings, json_t *rnics, const char *tor,
 	}
 }
 
+/* ---- where pauses begin ---- */
+
+/* NULL where there is none. */
+static json_t *
+text_or_null(const char *text)
+{
+	return text[0] == '\0' ? json_null() : json_string(text);
+}
+
+static json_t *
+show_pause(const struct pause_standing *standing)
+{
+	const struct pause_finding *finding = &standing->finding;
+	json_t *object = json_object(), *victims = json_array();
+	char since[RM_WALL_TEXT];
+
+	rm_wall_format(standing->since, since);
+	for (size_t i = 0; i < finding->victim_count && i < PAUSE_VICTIMS; i++)
+		json_array_append_new(victims, json_string(finding->victims[i]));
+	json_object_set_new(
+	    object, "diagnosis", json_string(pause_kind_str(finding->kind)));
+	json_object_set_new(
+	    object, "what", json_string(pause_kind_what(finding->kind)));
+	json_object_set_new(
+	    object, "priority", json_integer((json_int_t)finding->priority));
+	json_object_set_new(object, "source", text_or_null(finding->source));
+	json_object_set_new(object, "switch", text_or_null(finding->at_switch));
+	json_object_set_new(object, "port", text_or_null(finding->at_port));
+	json_object_set_new(
+	    object, "victim_count", json_integer((json_int_t)finding->victim_count));
+	json_object_set_new(object, "victims", victims);
+	json_object_set_new(object, "evidence", json_string(finding->sentence));
+	json_object_set_new(object, "since", json_string(since));
+	return object;
+}
+
+/* Of all switches that are read, whatever rack is asked for. */
+static void
+show_pauses(json_t *all, const struct tor_aggregator *aggregator)
+{
+	const struct pauses *pauses = aggregator->pauses;
+	json_t *list = json_array();
+
+	for (size_t i = 0; pauses != NULL && i < pauses->findings.count; i++)
+		if (pauses->findings.kept[i].stands)
+			json_array_append_new(
+			    list, show_pause(&pauses->findings.kept[i]));
+	json_object_set_new(all, "pauses", list);
+	json_object_set_new(all, "switches_read",
+	    json_integer(
+		(json_int_t)(pauses == NULL || pauses->at.ns == 0
+				 ? 0
+				 : aggregator->read_switch_count - pauses->old)));
+}
+
 json_t *
 diagnosis_show(const struct tor_aggregator *aggregator, size_t rack)
 {
@@ -158,6 +215,7 @@ diagnosis_answer_get(struct rm_http_request *request, void *arg)
 	    all, "finding_count", json_integer((json_int_t)wanted.count));
 	json_object_set_new(all, "findings", findings);
 	json_object_set_new(all, "rnics", rnics);
+	show_pauses(all, aggregator);
 	rm_http_reply_json(request, 200, all);
 }
 
@@ -192,6 +250,33 @@ tell_findings(struct rm_metrics_out *out, const void *arg)
 static const struct rm_metrics_family findings = { "rackmesh_diagnosis_rnics", "gauge",
 	"RNICs of the rack of which the diagnosis stands.", tell_findings };
 
+static void
+tell_pauses(struct rm_metrics_out *out, const void *arg)
+{
+	const struct pauses *pauses = ((const struct tor_aggregator *)arg)->pauses;
+	unsigned standing[PAUSE_KINDS] = { 0 };
+	char kind[64];
+
+	for (size_t i = 0; pauses != NULL && i < pauses->findings.count; i++)
+		standing[pauses->findings.kept[i].finding.kind] +=
+		    pauses->findings.kept[i].stands;
+	for (enum pause_kind k = 0; pauses != NULL && k < PAUSE_KINDS; k++) {
+		snprintf(kind, sizeof(kind), "diagnosis=\"%s\"", pause_kind_str(k));
+		rm_metrics_tell(out, kind, "", standing[k]);
+	}
+}
+
+static const struct rm_metrics_family pause_findings = { "rackmesh_diagnosis_pauses",
+	"gauge",
+	"Sources and loops of pauses that spread over the switches that are read.",
+	tell_pauses };
+
+static double
+read_left_out(const void *arg)
+{
+	return (double)((const struct pauses *)arg)->left_out;
+}
+
 #define N(name) "rackmesh_aggregator_readings_" name
 
 int
@@ -200,6 +285,14 @@ diagnosis_metrics_register(
 {
 	int r = rm_metrics_family(metrics, aggregator, &findings, aggregator);
 
+	if (r == 0 && aggregator->pauses != NULL)
+		r = rm_metrics_family(metrics, aggregator, &pause_findings, aggregator);
+	if (r == 0 && aggregator->pauses != NULL)
+		r = rm_metrics_gauge(metrics, aggregator->pauses,
+		    "rackmesh_diagnosis_pauses_left_out", "",
+		    "Ports with pauses, and pauses, beyond the limits of the last "
+		    "judgement of where pauses begin.",
+		    read_left_out, aggregator->pauses);
 	if (r == 0)
 		r = rm_metrics_counter(metrics, aggregator, N("elsewhere_total"), "",
 		    "Reports of the counters of RNICs that are in no rack of this "

@@ -129,6 +129,18 @@ is_strong(const struct pause_rate *rate)
 	       rate->value >= (rate->timed ? PAUSE_STRONG_PCT : PAUSE_STRONG_FRAMES);
 }
 
+struct pause_rate
+pause_rate_of_both(const struct pause_rate *a, const struct pause_rate *b)
+{
+	if (a->known != b->known)
+		return a->known ? *a : *b;
+	if (is_strong(a) != is_strong(b))
+		return is_strong(a) ? *a : *b;
+	if (a->timed != b->timed)
+		return a->timed ? *a : *b;
+	return a->value >= b->value ? *a : *b;
+}
+
 static bool
 has_pauses(const struct pause_port *port)
 {
@@ -251,10 +263,8 @@ add_pause(struct pause_graph *graph, size_t link, struct node from, struct node 
 {
 	struct pause pause = { .from = from, .to = to, .link = link, .rate = *rate };
 
-	if (other != NULL &&
-	    (is_strong(other) > is_strong(rate) ||
-		(is_strong(other) == is_strong(rate) && other->timed > rate->timed)))
-		pause.rate = *other;
+	if (other != NULL)
+		pause.rate = pause_rate_of_both(rate, other);
 	if (!is_faint(&pause.rate))
 		return;
 	pause.strong = is_strong(&pause.rate);

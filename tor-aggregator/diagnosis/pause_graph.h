@@ -67,6 +67,7 @@ enum pause_kind {
 	PAUSE_SOURCE_SWITCH, /* its own queues are full */
 	PAUSE_SOURCE_NOT_KNOWN,
 	PAUSE_LOOP,
+	PAUSE_KINDS,
 };
 
 struct pause_finding {
@@ -81,6 +82,10 @@ struct pause_finding {
 	size_t victim_count; /* also of those that are not named */
 	char sentence[PAUSE_TEXT_BYTES];
 };
+
+/* Of one that both ends of a link count: the stronger one, rather by its time. */
+struct pause_rate pause_rate_of_both(
+    const struct pause_rate *a, const struct pause_rate *b);
 
 struct pause_graph *pause_graph_new(void);        /* NULL when out of memory */
 void pause_graph_free(struct pause_graph *graph); /* NULL is fine */

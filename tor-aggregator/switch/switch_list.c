@@ -256,7 +256,9 @@ switch_list_find_port(const struct switch_list *list, const char *port, size_t *
 	if (len >= sizeof(like.port))
 		return -ENOENT;
 	memcpy(like.port, port, len);
-	found = find_in(list->objects, list->here, &like);
+	found = list->here > 0 ? bsearch(&like, list->objects, list->here, sizeof(like),
+				     switch_object_compare)
+			       : NULL;
 	if (found == NULL)
 		return -ENOENT;
 	*ret = (size_t)(found - list->objects);

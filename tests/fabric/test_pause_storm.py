@@ -1,0 +1,109 @@
+"""A pause storm over three switches, each a real Redis in SONiC's shape: the aggregator that reads them
+names the RNIC from which the pauses come, and none of its victims."""
+
+import json
+import time
+
+import pytest
+
+from lab.sonic import APPL_DB, REDIS_PORT, Sonic
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3"]}
+PASSWORD = "a password of the lab"
+FOUND_S = 90
+PORTS = 4
+# Port, and what its neighbour calls itself and its port.
+CABLES = {
+    "tor1": {"Ethernet0": ("h1.lab", "r0"), "Ethernet4": ("h2", "r0"), "Ethernet8": ("spine1.lab", "Ethernet0")},
+    "spine1": {"Ethernet0": ("tor1", "Ethernet8"), "Ethernet4": ("leaf-2", "Ethernet8")},
+    "tor2": {"Ethernet0": ("h8", "eth2"), "Ethernet4": ("h9", "eth2"), "Ethernet8": ("spine1", "Ethernet4")},
+}
+# Time for which the neighbour pauses the port, or frames per second by which the port pauses it.
+STORM = {
+    "tor1": {"Ethernet0": {"RX_PAUSE_DURATION_US": 0.83e6}, "Ethernet4": {"TX_PKTS": 900}, "Ethernet8": {"TX_PKTS": 900}},
+    "spine1": {"Ethernet0": {"RX_PAUSE_DURATION_US": 0.3e6}, "Ethernet4": {"TX_PKTS": 700}},
+    "tor2": {"Ethernet8": {"RX_PAUSE_DURATION_US": 0.2e6}, "Ethernet0": {"TX_PKTS": 500}, "Ethernet4": {"TX_PKTS": 500}},
+}
+
+
+@pytest.fixture
+def rack(world, tmp_path):
+    password = tmp_path / "password"
+    password.touch(0o600)
+    password.write_text(PASSWORD + "\n")
+
+    def reading(fabric, at):
+        return {"kind": "sonic", "address": f"{fabric.management['centre']}:{REDIS_PORT + at}",
+                "password_file": str(password), "interval_s": 1}
+
+    def options(fabric):
+        return {"tors": [{"name": "tor1", "switch": reading(fabric, 0)}],
+                "switches": [{"name": "spine1", **reading(fabric, 1)},
+                             {"name": "tor2", "role": "tor", "system_name": "leaf-2", **reading(fabric, 2)}]}
+
+    rack = world(RACKS, spines=0, alertmanager=False, aggregator=options)
+    rack.aggregator = rack.lab.aggregators["tor1"]
+    rack.switches = {}
+    try:
+        for at, name in enumerate(CABLES):
+            folder = tmp_path / name
+            folder.mkdir()
+            switch = Sonic(rack.fabric.netns("centre"), rack.fabric.management["centre"], folder, PASSWORD,
+                           REDIS_PORT + at)
+            rack.switches[name] = switch.start().wait_ready()
+            switch.fill(PORTS, queues=1)
+            for port, (neighbor, port_id) in CABLES[name].items():
+                switch.neighbor(port, neighbor, port_id)
+        yield rack.start()
+    finally:
+        for switch in rack.switches.values():
+            switch.stop()
+
+
+def pauses(rack):
+    return json.loads(rack.aggregator.get("/v1/diagnosis").text)["pauses"]
+
+
+def storm_goes_on(rack, began, seen):
+    """Counts what the storm has counted by now; answers what is found meanwhile."""
+    def check():
+        for name, ports in STORM.items():
+            for port in CABLES[name]:
+                counts = {f"SAI_PORT_STAT_PFC_3_{what}": 0 for what in ("RX_PAUSE_DURATION_US", "TX_PKTS", "RX_PKTS")}
+                for what, per_second in ports.get(port, {}).items():
+                    counts[f"SAI_PORT_STAT_PFC_3_{what}"] = int((time.monotonic() - began) * per_second)
+                rack.switches[name].count(port, **counts)
+        return seen(pauses(rack))
+    return check
+
+
+def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
+    began = time.monotonic()
+    found = until("the storm has a source", FOUND_S, storm_goes_on(rack, began, lambda found: found),
+                  [rack.aggregator], every=0.5)
+    assert [(each["diagnosis"], each["source"], each["switch"], each["port"], each["priority"]) for each in found] == [
+        ("pause-source", "h1/r0", "tor1", "Ethernet0", 3)], found
+    assert set(found[0]["victims"]) == {"tor1", "spine1", "tor2", "h2/r0", "h8", "h9"}
+    say(found[0]["evidence"])
+    metrics = rack.aggregator.metrics()
+    assert metrics.sum("rackmesh_diagnosis_pauses") == 1
+    assert metrics.sum("rackmesh_diagnosis_pauses", diagnosis="pause-source") == 1
+    assert "h1/r0" in rack.lab.ctl("agg-tor1", "diagnosis")
+
+    # The other switches are told with their roles, and by their names.
+    assert metrics.sum("rackmesh_aggregator_switch_up", switch="spine1", switch_role="spine") == 1
+    assert metrics.sum("rackmesh_switch_port_up", switch="tor2", switch_role="tor") == PORTS
+    assert metrics.sum("rackmesh_switch_port_up", tor="tor1") == PORTS
+    told = json.loads(rack.aggregator.get("/v1/switches?tor=spine1&port=Ethernet4&limit=1").text)["switches"]
+    assert [(each["name"], each["tor"], each["role"]) for each in told] == [("spine1", None, "spine")]
+    assert told[0]["objects"][0]["neighbor"]["kind"] == "switch"
+    assert "leaf-2 Ethernet8" in rack.lab.ctl("agg-tor1", "switch", "spine1", "Ethernet4")
+
+    # Nobody tells who is at that port any more.
+    rack.switches["tor1"].tell_redis(APPL_DB, "DEL", "LLDP_ENTRY_TABLE:Ethernet0")
+    unknown = until("the source is not known", FOUND_S, storm_goes_on(
+        rack, began, lambda found: [each for each in found if each["diagnosis"] == "pause-source-not-known"]),
+        [rack.aggregator], every=0.5)
+    assert [(each["source"], each["switch"], each["port"]) for each in unknown] == [(None, "tor1", "Ethernet0")]
+    assert "not known" in unknown[0]["evidence"]
