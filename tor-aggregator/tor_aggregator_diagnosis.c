@@ -117,23 +117,47 @@ take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack)
 
 /* ---- the proof ---- */
 
+/* Of the RNIC whose cable ends in that port, as LLDP tells. */
 static void
-prove_switch(struct rack_proof *proof, const struct switch_collector *collector)
+diagnose_port(const struct tor_aggregator *aggregator, size_t at,
+    const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
 {
-	struct switch_collector_shown shown;
-	struct switch_evidence walk;
+	const struct switch_neighbor *told = NULL;
+	struct neighbor found;
+	size_t port;
+
+	if (switch_list_find_port(list, evidence->port, &port) == 0)
+		told = switch_list_neighbor(list, port);
+	if (told == NULL)
+		return;
+	found = tor_aggregator_neighbor(aggregator, at, told);
+	if (found.kind == NEIGHBOR_RNIC)
+		diagnoses_port(
+		    aggregator->diagnoses[aggregator->read_switches[at].rack],
+		    found.rnic->id, evidence, read);
+}
+
+/* at: of a rack's switch, in read_switches. */
+static void
+take_switch(struct tor_aggregator *aggregator, size_t at)
+{
+	const struct read_switch *one = &aggregator->read_switches[at];
+	const struct switch_collector_shown shown =
+	    switch_collector_shown(one->collector);
+	struct rack_proof *proof = &aggregator->proofs[one->rack];
+	struct switch_evidence walk = { .list = shown.list,
+		.ns = shown.reading.interval_ns };
 	struct evidence evidence;
 
-	if (collector == NULL)
-		return;
-	shown = switch_collector_shown(collector);
 	if (shown.list == NULL || shown.reading.interval_ns <= 0 ||
 	    shown.reading.at.ns == proof->switch_at.ns)
 		return;
 	proof->switch_at = shown.reading.at;
-	walk = (struct switch_evidence){ shown.list, shown.reading.interval_ns, 0, 0 };
-	while (switch_evidence_next(&walk, &evidence))
+	while (switch_evidence_next(&walk, &evidence)) {
 		proof_add_port(proof->proof, &evidence, shown.reading.at);
+		diagnose_port(aggregator, at, shown.list, &evidence,
+		    rm_mono_add(shown.reading.at, shown.reading.took_ns));
+	}
 }
 
 /* Before they are judged: what was judged before is of another round. */
@@ -240,7 +264,8 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, struct pause_graph
 {
 	const struct switch_collector_shown shown =
 	    switch_collector_shown(aggregator->read_switches[at].collector);
-	struct switch_evidence walk = { shown.list, shown.reading.interval_ns, 0, 0 };
+	struct switch_evidence walk = { .list = shown.list,
+		.ns = shown.reading.interval_ns };
 	struct evidence evidence;
 	int r = 0;
 
@@ -368,8 +393,9 @@ tor_aggregator_diagnosis_tick(
 {
 	size_t i;
 
-	for (i = 0; i < aggregator->rack_count; i++)
-		prove_switch(&aggregator->proofs[i], aggregator->switches[i]);
+	for (i = 0; i < aggregator->read_switch_count; i++)
+		if (aggregator->read_switches[i].rack != SIZE_MAX)
+			take_switch(aggregator, i);
 	judge_pauses(aggregator, now, wall);
 	if (!diagnoses_turn(&aggregator->diagnosed, aggregator->rack_count, now, &i))
 		return;

@@ -86,6 +86,23 @@ diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *devi
 }
 
 void
+diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
+    const struct evidence *evidence, rm_mono_t at)
+{
+	struct diagnosed *rnic = find(diagnoses, id);
+
+	if (rnic == NULL)
+		return;
+	rnic->port.at = at;
+	rnic->port.ns = evidence->switch_ns;
+	memcpy(rnic->port.name, evidence->port, sizeof(rnic->port.name));
+	memcpy(rnic->port.there, evidence->there + EVIDENCE_SWITCH_FIRST,
+	    sizeof(rnic->port.there));
+	memcpy(rnic->port.value, evidence->value + EVIDENCE_SWITCH_FIRST,
+	    sizeof(rnic->port.value));
+}
+
+void
 diagnoses_probes(
     struct diagnoses *diagnoses, struct wire_rnic_id id, uint64_t sent, uint64_t lost)
 {
@@ -137,6 +154,27 @@ is_fresh(const struct diagnosed *rnic, rm_mono_t now)
 	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
 }
 
+/* Of its port the latest reading counts, until it is old. */
+static void
+join_port(struct diagnosed *rnic, rm_mono_t now)
+{
+	const struct diagnosed_port *port = &rnic->port;
+	struct evidence *evidence = &rnic->evidence;
+
+	evidence->switch_ns = 0;
+	evidence->port[0] = '\0';
+	memset(evidence->there + EVIDENCE_SWITCH_FIRST, 0, sizeof(port->there));
+	if (port->at.ns == 0 || port->ns <= 0 ||
+	    rm_mono_since(now, port->at) > DIAGNOSES_PORT_NS - port->ns)
+		return;
+	evidence->switch_ns = port->ns;
+	memcpy(evidence->port, port->name, sizeof(evidence->port));
+	memcpy(
+	    evidence->there + EVIDENCE_SWITCH_FIRST, port->there, sizeof(port->there));
+	memcpy(
+	    evidence->value + EVIDENCE_SWITCH_FIRST, port->value, sizeof(port->value));
+}
+
 static void
 held(struct diagnosed *rnic, size_t d, rm_mono_t now, rm_wall_t wall)
 {
@@ -183,6 +221,7 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 		struct diagnosed *rnic = diagnoses->rnics[i];
 
 		rnic->fresh = is_fresh(rnic, now);
+		join_port(rnic, now);
 		if (rnic->fresh)
 			diagnoses->joined[count++] = &rnic->evidence;
 	}

@@ -1,10 +1,10 @@
 /*
  * diagnoses - what the rules say of each RNIC of a rack, and since when. Pure.
  *
- * Reports of counters and figures of probes go in; every interval all RNICs that were
- * reported lately are judged together, since one explains another. A diagnosis stands
- * once its rule has held for as long as it asks, until it has not held for
- * DIAGNOSES_QUIET_NS. It accuses nobody by itself.
+ * Reports of counters, those of switches' ports and figures of probes go in; every
+ * interval all RNICs that were reported lately are judged together, since one explains
+ * another. A diagnosis stands once its rule has held for as long as it asks, until it
+ * has not held for DIAGNOSES_QUIET_NS. It accuses nobody by itself.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
 #define TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
@@ -24,6 +24,9 @@
 #define DIAGNOSES_QUIET_NS (30 * RM_NS_PER_S)
 /* Older reports than this, and three of their intervals, are not judged. */
 #define DIAGNOSES_FRESH_NS (15 * RM_NS_PER_S)
+/* What a switch's port has counted since longer ago is not joined: one interval of it,
+ * and the time since then. */
+#define DIAGNOSES_PORT_NS (25 * RM_NS_PER_S)
 #define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
 #define DIAGNOSES_MIN_PROBES 100 /* for a share of losses */
 
@@ -37,13 +40,24 @@ struct diagnosis_finding {
 	char sentence[RULE_SENTENCE_BYTES]; /* of last */
 };
 
+#define DIAGNOSED_PORT_NUMBERS (EVIDENCE_NUMBERS - EVIDENCE_SWITCH_FIRST)
+
+struct diagnosed_port { /* of the switch, behind which the RNIC is */
+	rm_mono_t at;   /* end of the reading; 0: none yet */
+	int64_t ns;
+	char name[EVIDENCE_PORT_BYTES];
+	uint8_t there[DIAGNOSED_PORT_NUMBERS]; /* as of struct evidence */
+	uint64_t value[DIAGNOSED_PORT_NUMBERS][EVIDENCE_INDEXES];
+};
+
 struct diagnosed { /* one RNIC */
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
 	rm_mono_t reported;
 	bool fresh;  /* judged the last time */
 	bool judged; /* the next report begins anew; until then they add up */
-	struct evidence evidence;
+	struct evidence evidence; /* once it is judged with that of its port */
+	struct diagnosed_port port;
 	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
 	struct diagnosis_finding findings[DIAGNOSES];
 	bool probes_told;
@@ -64,6 +78,10 @@ void diagnoses_free(struct diagnoses *diagnoses); /* NULL is fine */
 /* host, device: borrowed. */
 void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
     const struct wire_rnic_counters *counters, rm_mono_t now);
+/* What the port of the switch has counted that the RNIC's cable ends in: the SWITCH_*
+ * numbers of evidence. An RNIC that has reported nothing is left out. */
+void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
+    const struct evidence *evidence, rm_mono_t at);
 /* sent, lost: of its own probes and of those to it, so far, but for those with an end
  * that is at fault itself; they may begin again. */
 void diagnoses_probes(

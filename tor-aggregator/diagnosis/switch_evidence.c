@@ -15,13 +15,19 @@ static const struct {
 	{ "tx_ucast_pkts", SWITCH_TX_PKTS },
 	{ "ecn_marked", SWITCH_ECN_MARKED },
 	{ "queue_ecn_marked", SWITCH_ECN_MARKED },
+	{ "rx_err", SWITCH_RX_ERR },
+	{ "fec_uncorr", SWITCH_FEC_UNCORR },
 	{ "tx_discards", SWITCH_TX_DISCARDS },
+	{ "tx_buffer_drops", SWITCH_TX_BUFFER_DROPS },
 	{ "wred_drops", SWITCH_WRED_DROPS },
 	{ "queue_drop_pkts", SWITCH_QUEUE_DROP_PKTS },
 	{ "pfc_rx_frames", SWITCH_PFC_RX_FRAMES },
 	{ "pfc_tx_frames", SWITCH_PFC_TX_FRAMES },
 	{ "pfc_rx_pause_us", SWITCH_PFC_RX_PAUSE_US },
 	{ "pfc_tx_pause_us", SWITCH_PFC_TX_PAUSE_US },
+	{ "pfcwd_stormed", SWITCH_PFCWD_STORMED },
+	{ "pfcwd_detected", SWITCH_PFCWD_DETECTED },
+	{ "group_drop_pkts", SWITCH_GROUP_DROP_PKTS },
 };
 
 static unsigned
@@ -56,24 +62,22 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 			if (number != 0 && number != without && has_counted(state))
 				evidence_add(ret, number,
 				    (object->index + i) % EVIDENCE_INDEXES,
-				    state->delta);
+				    row->gauge ? state->total : state->delta);
 	}
 }
 
-/* Queues stand behind the ports, in the same order of ports: strverscmp's. */
+/* Queues stand behind the ports, and groups behind those, in the same order of ports:
+ * strverscmp's. at: where it goes on. */
 static void
-take_queues(struct switch_evidence *walk, const char *port, struct evidence *ret)
+take_part(const struct switch_list *list, enum switch_part part, size_t *at,
+    unsigned without, struct evidence *ret)
 {
-	const unsigned without =
-	    ret->there[SWITCH_ECN_MARKED] != 0 ? SWITCH_ECN_MARKED : 0;
-
-	for (; walk->queue < switch_list_count(walk->list); walk->queue++) {
-		const struct switch_object *object =
-		    switch_list_get(walk->list, walk->queue);
+	for (; *at < switch_list_count(list); ++*at) {
+		const struct switch_object *object = switch_list_get(list, *at);
 		const int order =
-		    object->part < SWITCH_QUEUE ? -1 : strverscmp(object->port, port);
+		    object->part < part ? -1 : strverscmp(object->port, ret->port);
 
-		if (object->part > SWITCH_QUEUE || order > 0)
+		if (object->part > part || order > 0)
 			return;
 		if (order == 0)
 			take_object(object, without, ret);
@@ -94,7 +98,9 @@ switch_evidence_next(struct switch_evidence *walk, struct evidence *ret)
 		*ret = (struct evidence){ .switch_ns = walk->ns };
 		snprintf(ret->port, sizeof(ret->port), "%s", object->port);
 		take_object(object, 0, ret);
-		take_queues(walk, object->port, ret);
+		take_part(walk->list, SWITCH_QUEUE, &walk->queue,
+		    ret->there[SWITCH_ECN_MARKED] != 0 ? SWITCH_ECN_MARKED : 0, ret);
+		take_part(walk->list, SWITCH_GROUP, &walk->group, 0, ret);
 		return true;
 	}
 	return false;

@@ -18,7 +18,7 @@ struct switch_list;
 struct switch_evidence { /* a walk, from port to port; begin with { list, ns } */
 	const struct switch_list *list; /* closed; borrowed */
 	int64_t ns;                     /* between the two readings */
-	size_t port, queue;             /* where it goes on */
+	size_t port, queue, group;      /* where it goes on */
 };
 
 /* The next port's. False: there is none left. */

@@ -220,6 +220,35 @@ what_has_to_last_stands_only_then(void **state)
 }
 
 static void
+what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+	const struct wire_rnic_id id = { 1, 1 };
+
+	evidence_set(&port, SWITCH_PFC_RX_PAUSE_US, 3, 8000000);
+	diagnoses_port(diagnoses, id, &port, now); /* nobody knows it yet */
+	assert_int_equal(diagnoses_rnics(diagnoses), 0);
+	report(1, WIRE_COUNTER_CRC_ERR, 0);
+	report(2, WIRE_COUNTER_PFC_RX_FRAMES, 100);
+	diagnoses_port(diagnoses, id, &port, now);
+	for (int i = 0; i < 3; i++) {
+		judge(5 * S);
+		report(1, WIRE_COUNTER_CRC_ERR, 0);
+		report(2, WIRE_COUNTER_PFC_RX_FRAMES, 100);
+	}
+	assert_true(finding(1, DIAGNOSIS_PFC_STORM)->stands);
+	assert_non_null(strstr(finding(1, DIAGNOSIS_PFC_STORM)->sentence,
+	    "it paused the switch's port Ethernet8 for 80 % of the time"));
+	assert_true(finding(2, DIAGNOSIS_PAUSE_VICTIM)->stands);
+	assert_int_equal(finding(2, DIAGNOSIS_PFC_STORM)->first.ns, 0);
+
+	judge(5 * S); /* the reading is 20 s old, and was of 10 s */
+	assert_int_equal(
+	    diagnoses_find(diagnoses, id)->results[DIAGNOSIS_PFC_STORM].status,
+	    RULE_NOT_KNOWN);
+}
+
+static void
 one_warning_is_no_storm(void **state)
 {
 	for (uint64_t i = 0; i < 6; i++) {
@@ -330,6 +359,8 @@ main(void)
 		TEST(racks_are_judged_one_at_a_time_and_each_once_in_a_round),
 		TEST(congestion_that_is_managed_explains_no_fault),
 		TEST(what_has_to_last_stands_only_then),
+		TEST(
+		    what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old),
 		TEST(one_warning_is_no_storm),
 		TEST(what_has_to_last_begins_again_after_a_break),
 		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),

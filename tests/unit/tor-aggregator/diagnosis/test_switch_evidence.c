@@ -27,6 +27,9 @@ add_port(struct switch_list *list, const char *name)
 	object.part = SWITCH_QUEUE;
 	for (; object.index < QUEUES; object.index++)
 		assert_int_equal(switch_list_add(list, &object), 0);
+	object.part = SWITCH_GROUP;
+	object.index = 4;
+	assert_int_equal(switch_list_add(list, &object), 0);
 }
 
 static void
@@ -38,7 +41,7 @@ take(struct switch_object *object, const char *name, uint64_t value)
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++)
 		if (row->part == object->part) {
 			if (strcmp(row->name, name) == 0)
-				counter_take(state, &sample, 64, true);
+				counter_take(state, &sample, row->gauge ? 0 : 64, true);
 			state += switch_row_values(row);
 		}
 }
@@ -67,6 +70,8 @@ reading(const char *format, int first, int step, int count,
 		take(object, "pfc_rx_frames", value);
 		take(object, "queue_ecn_marked", object->index == 3 ? value : 0);
 		take(object, "queue_drop_pkts", object->index == 3 ? value : 0);
+		take(object, "pfcwd_stormed", object->index == 5);
+		take(object, "group_drop_pkts", value);
 		if (port_counts)
 			take(object, "ecn_marked", value / 2);
 	}
@@ -90,6 +95,10 @@ ports_with(const struct switch_list *list, uint64_t marks)
 			    "%s: %llu marks", evidence.port, (unsigned long long)told);
 		assert_int_equal(evidence.value[SWITCH_PFC_RX_FRAMES][0], MARKS);
 		assert_int_equal(evidence.value[SWITCH_QUEUE_DROP_PKTS][3], MARKS);
+		assert_int_equal(evidence.value[SWITCH_PFCWD_STORMED][5], 1);
+		assert_int_equal(evidence.value[SWITCH_PFCWD_STORMED][4], 0);
+		assert_int_equal(evidence.value[SWITCH_GROUP_DROP_PKTS][4], MARKS);
+		assert_int_equal(evidence.there[SWITCH_GROUP_DROP_PKTS], 1 << 4);
 		assert_int_equal(evidence.switch_ns, 10 * S);
 		count++;
 	}
