@@ -123,14 +123,14 @@ diagnose_port(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
 {
 	const struct switch_neighbor *told = NULL;
+	size_t port, budget = 0; /* of other racks none is judged here */
 	struct neighbor found;
-	size_t port;
 
 	if (switch_list_find_port(list, evidence->port, &port) == 0)
 		told = switch_list_neighbor(list, port);
 	if (told == NULL)
 		return;
-	found = tor_aggregator_neighbor(aggregator, at, told);
+	found = tor_aggregator_neighbor(aggregator, at, told, &budget);
 	if (found.kind == NEIGHBOR_RNIC)
 		diagnoses_port(
 		    aggregator->diagnoses[aggregator->read_switches[at].rack],
@@ -224,10 +224,11 @@ struct port_names { /* that a port borrows */
 
 static void
 find_neighbor(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, struct pause_port *port,
+    const struct switch_neighbor *told, size_t *budget, struct pause_port *port,
     struct port_names *names)
 {
-	const struct neighbor found = tor_aggregator_neighbor(aggregator, at, told);
+	const struct neighbor found =
+	    tor_aggregator_neighbor(aggregator, at, told, budget);
 	const size_t rack = aggregator->read_switches[at].rack;
 
 	port->kind = PAUSE_NEIGHBOR_OTHER;
@@ -243,7 +244,7 @@ find_neighbor(const struct tor_aggregator *aggregator, size_t at,
 		snprintf(names->neighbor, sizeof(names->neighbor), "%s%s%s",
 		    found.rnic->host, found.kind == NEIGHBOR_RNIC ? "/" : "",
 		    found.kind == NEIGHBOR_RNIC ? found.rnic->device : "");
-		if (found.kind == NEIGHBOR_RNIC)
+		if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX)
 			add_rates_of_rnic(
 			    port, aggregator->diagnoses[rack], found.rnic->id);
 	}
@@ -260,7 +261,8 @@ is_quiet(const struct pause_port *port)
 
 /* at: of the switch, in read_switches and in the graph. */
 static int
-add_ports(const struct tor_aggregator *aggregator, size_t at, struct pause_graph *graph)
+add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
+    struct pause_graph *graph)
 {
 	const struct switch_collector_shown shown =
 	    switch_collector_shown(aggregator->read_switches[at].collector);
@@ -287,7 +289,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, struct pause_graph
 		    switch_list_find_port(shown.list, evidence.port, &i) == 0)
 			told = switch_list_neighbor(shown.list, i);
 		if (told != NULL) {
-			find_neighbor(aggregator, at, told, &port, &names);
+			find_neighbor(aggregator, at, told, budget, &port, &names);
 			port.neighbor = names.neighbor;
 		}
 		r = pause_graph_add_port(graph, at, &port);
@@ -311,6 +313,7 @@ fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
 {
 	struct pauses *pauses = aggregator->pauses;
 	const size_t count = aggregator->read_switch_count;
+	size_t budget = NEIGHBORS_BUDGET;
 	int64_t longest = 0;
 	int r = 0;
 
@@ -332,7 +335,7 @@ fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
 			.reading;
 
 		if (is_recent(&reading, now))
-			r = add_ports(aggregator, i, graph);
+			r = add_ports(aggregator, i, &budget, graph);
 	}
 	*hold_ns = PAUSE_HOLD_NS + longest;
 	return r;

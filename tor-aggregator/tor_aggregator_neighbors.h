@@ -1,6 +1,6 @@
 /*
  * tor_aggregator_neighbors - which RNIC or switch is behind a port of a switch: what
- * LLDP tells, joined with the rack's members and the switches that are read.
+ * LLDP tells, joined with the RNICs that the racks know and the switches that are read.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_NEIGHBORS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_NEIGHBORS_H
@@ -11,6 +11,10 @@ struct roster_rnic;
 struct switch_neighbor;
 struct tor_aggregator;
 
+/* RNICs of other racks that are looked at for one answer or judgement: there may be so
+ * many, and they have no order by name. */
+#define NEIGHBORS_BUDGET 65536
+
 enum neighbor_kind {
 	NEIGHBOR_NOT_KNOWN, /* neither of those */
 	NEIGHBOR_RNIC,
@@ -20,14 +24,18 @@ enum neighbor_kind {
 
 struct neighbor {
 	enum neighbor_kind kind;
-	const struct roster_rnic *rnic; /* borrowed; of the first two kinds */
+	const struct roster_rnic *rnic; /* borrowed; of an RNIC or a host */
 	size_t at;                      /* of a switch: in read_switches */
 };
 
-/* at: the switch that hears it, in read_switches. An RNIC is found by its MAC; else by
- * its host's name and its device's, or as the only one of its host in the rack. */
+/*
+ * at: the switch that hears it, in read_switches. An RNIC is one of the members of its
+ * rack; at the ToR of another aggregator, one that a plan of ours names there. It is
+ * found by its MAC; else by its host's name and its device's, or as the only one of its
+ * host in the rack. budget: RNICs of other racks that may be looked at, taken from.
+ */
 struct neighbor tor_aggregator_neighbor(const struct tor_aggregator *aggregator,
-    size_t at, const struct switch_neighbor *told);
+    size_t at, const struct switch_neighbor *told, size_t *budget);
 
 const char *neighbor_kind_str(enum neighbor_kind kind); /* "rnic", ... */
 
