@@ -241,13 +241,12 @@ try {
 	auto state = put_rack_state(writer, *summary);
 	auto head = wire::put_lane(writer, summary->head);
 	auto tor = wire::text(writer, summary->tor);
-	auto root =
-	    rackmesh::CreateSummary(writer->fbb, head, tor, summary->start_wall_ns,
-		summary->end_wall_ns, summary->partial, summary->taken,
-		summary->windowed, summary->late, summary->invalid, summary->duplicate,
-		summary->agent_dropped, rows, rnics, summary->paths_start_wall_ns,
-		paths, state, summary->services_start_wall_ns, services,
-		summary->end_ns);
+	auto root = rackmesh::CreateSummary(writer->fbb, head, tor,
+	    summary->start_wall_ns, summary->end_wall_ns, summary->partial,
+	    summary->taken, summary->windowed, summary->late, summary->invalid,
+	    summary->duplicate, summary->agent_dropped, rows, rnics,
+	    summary->paths_start_wall_ns, paths, state, summary->services_start_wall_ns,
+	    services, summary->end_ns);
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);

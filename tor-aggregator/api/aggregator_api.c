@@ -102,8 +102,7 @@ show_flow(const struct tor_aggregator *aggregator, const struct service_host *ho
 	rack = own == NULL ? NULL : own->rack;
 	set(object, "service", json_string(flow->service));
 	set(object, "host", json_string(host->host));
-	set(object, "pod",
-	    flow->pod[0] == '\0' ? json_null() : json_string(flow->pod));
+	set(object, "pod", flow->pod[0] == '\0' ? json_null() : json_string(flow->pod));
 	set(object, "comm", json_string(flow->comm));
 	set_u64(object, "pid", flow->pid);
 	set(object, "rnic", show_name(rack, flow->src));
