@@ -21,6 +21,9 @@
  * more comes. */
 #define LOOK_AGAIN_US 100000
 #define KNOWN_HOSTS_BYTES (1024 * 1024)
+/* That there is something to read, before the command runs: a login takes some tens. A
+ * server that sends lines without end would keep the loop busy until its time is up. */
+#define MOST_WAKEUPS 1000
 
 /* Nothing whose cost the host could choose: no group exchange, no large groups. */
 #define KEY_EXCHANGES                                                        \
@@ -36,6 +39,7 @@ struct ssh_client {
 	int fd;              /* until libssh connects over it; else -1 */
 	struct stat socket;  /* what it is */
 	bool taken;          /* by libssh */
+	unsigned wakeups;    /* before READ */
 	struct event *event; /* of the socket */
 	ssh_session session;
 	ssh_channel channel;
@@ -417,8 +421,13 @@ on_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct ssh_client *client = arg;
 	struct rm_why why = { .text = "" };
-	const int r = step(client, &why);
+	int r;
 
+	if (client->stage < READ && what & EV_READ && ++client->wakeups > MOST_WAKEUPS)
+		r = rm_why(&why, -EPROTO, "%s: it sends without end",
+		    ssh_client_stage(client));
+	else
+		r = step(client, &why);
 	if (r == -ENODATA)
 		end(client, 0, "");
 	else if (r < 0)
