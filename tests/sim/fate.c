@@ -167,6 +167,20 @@ swallows(struct fate *fate, const struct fault *fault, const struct fate_packet 
 	}
 }
 
+/* Some way from one rack to the other crosses the switch. */
+static bool
+is_between(const struct clos *clos, uint32_t node, uint32_t a, uint32_t b)
+{
+	const struct clos_part *p = clos_part(clos, node);
+	const uint32_t from = clos_part(clos, a)->pod, to = clos_part(clos, b)->pod;
+
+	return p->type == CLOS_TOR    ? node == a || node == b
+	       : p->type == CLOS_CORE ? from != to
+				      : p->pod == from || p->pod == to;
+}
+
+#define MAX_DRAWS 256 /* until two racks have the switch between them */
+
 /* From one rack to another, which two the salt says. */
 static bool
 is_of_pair(const struct fate *fate, const struct fault *fault,
@@ -174,12 +188,18 @@ is_of_pair(const struct fate *fate, const struct fault *fault,
 {
 	const uint32_t first = clos_first(fate->clos, CLOS_TOR),
 		       racks = clos_first(fate->clos, CLOS_MIDDLE) - first;
-	const uint32_t src = clos_part(fate->clos, packet->src)->to - first,
-		       dst = clos_part(fate->clos, packet->dst)->to - first;
-	const uint32_t a = (uint32_t)(fault->salt % racks),
-		       b = (a + 1 + (uint32_t)((fault->salt >> 32) % (racks - 1))) %
-			   racks;
+	const uint32_t src = clos_part(fate->clos, packet->src)->to,
+		       dst = clos_part(fate->clos, packet->dst)->to;
+	uint64_t salt = fault->salt;
+	uint32_t a, b;
 
+	for (uint32_t i = 0; i < MAX_DRAWS; i++, salt = dice_mix(salt)) {
+		a = (uint32_t)(salt % racks);
+		b = first + (a + 1 + (uint32_t)((salt >> 32) % (racks - 1))) % racks;
+		a += first;
+		if (is_between(fate->clos, fault->part, a, b))
+			break;
+	}
 	if ((back ? dst : src) == a && (back ? src : dst) == b)
 		return true;
 	return fault->pair == 2 && (back ? src : dst) == a && (back ? dst : src) == b;

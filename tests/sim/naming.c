@@ -84,6 +84,21 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	named->both_ways = false;
 }
 
+/* The names behind the first: one, or of switches two. */
+static void
+find_others(const struct clos *clos, enum rm_part_type type, const char *names,
+    struct scheme_named *named)
+{
+	const char *third = strstr(names, RM_PART_OR);
+	char second[RM_PART_NAME_BYTES];
+
+	snprintf(second, sizeof second, "%.*s",
+	    (int)(third != NULL ? (size_t)(third - names) : strlen(names)), names);
+	named->other = find_part(clos, type, second);
+	if (third != NULL)
+		named->third = find_part(clos, type, third + strlen(RM_PART_OR));
+}
+
 static bool
 is_ours_to_name(enum rm_part_type type, bool centre)
 {
@@ -116,7 +131,7 @@ name_one(
 	    verdict->part.name);
 	named.part = find_part(run->clos, type, first);
 	if (other != NULL)
-		named.other = find_part(run->clos, type, other + strlen(RM_PART_OR));
+		find_others(run->clos, type, other + strlen(RM_PART_OR), &named);
 	if (named.part == CLOS_NONE)
 		return 0;
 	if (type == RM_PART_LINK)
@@ -124,7 +139,8 @@ name_one(
 	/* Eight rails tell of one host. */
 	for (size_t i = 0; i < run->named_count; i++)
 		if (run->named[i].part == named.part &&
-		    run->named[i].other == named.other)
+		    run->named[i].other == named.other &&
+		    run->named[i].third == named.third)
 			return 0;
 	r = run_grow((void **)&run->named, run->named_count, &run->named_room,
 	    sizeof *run->named);

@@ -139,6 +139,7 @@ was_open(const struct score *score, const struct score_opening *o)
 	for (size_t i = 0; i < score->open_count; i++)
 		if (score->open[i].part == o->part &&
 		    score->open[i].other == o->other &&
+		    score->open[i].third == o->third &&
 		    score->open[i].class == o->class)
 			return true;
 	return false;
@@ -160,9 +161,11 @@ static int
 count_opening(struct score *score, const struct score_opening *o, int64_t now_ns,
     double confidence)
 {
-	const bool right = score_is_right(score, o->part, o->class, now_ns) ||
-			   (o->other != CLOS_NONE &&
-			       score_is_right(score, o->other, o->class, now_ns));
+	const bool right =
+	    score_is_right(score, o->part, o->class, now_ns) ||
+	    (o->other != CLOS_NONE &&
+		score_is_right(score, o->other, o->class, now_ns)) ||
+	    (o->third != 0 && score_is_right(score, o->third, o->class, now_ns));
 	char name[RM_PART_NAME_BYTES];
 
 	score->rows[o->class].named++;
@@ -225,6 +228,8 @@ tell_part(struct score *score, size_t *next_count, struct score_opening o,
 		r = find_cases(score, o.part, o.class, either, now_ns);
 	if (r == 0 && either)
 		r = find_cases(score, o.other, o.class, either, now_ns);
+	if (r == 0 && o.third != 0)
+		r = find_cases(score, o.third, o.class, either, now_ns);
 	return r;
 }
 
@@ -240,16 +245,17 @@ tell_link(struct score *score, size_t *next_count, const struct scheme_named *na
 
 	r = tell_part(score, next_count,
 	    (struct score_opening){ cable(score->clos, named->part),
-		other_is_link ? cable(score->clos, other) : other, SCORE_LINKS },
+		other_is_link ? cable(score->clos, other) : other, SCORE_LINKS, 0 },
 	    now_ns, named->confidence);
 	if (r == 0)
 		r = tell_part(score, next_count,
-		    (struct score_opening){ named->part, other, SCORE_LINKS_DIRECTED },
+		    (struct score_opening){
+			named->part, other, SCORE_LINKS_DIRECTED, 0 },
 		    now_ns, named->confidence);
 	if (r == 0 && named->both_ways)
 		r = tell_part(score, next_count,
-		    (struct score_opening){ twin, other, SCORE_LINKS_DIRECTED }, now_ns,
-		    named->confidence);
+		    (struct score_opening){ twin, other, SCORE_LINKS_DIRECTED, 0 },
+		    now_ns, named->confidence);
 	return r;
 }
 
@@ -268,8 +274,8 @@ score_tell(
 			r = tell_link(score, &next_count, &named[i], now_ns);
 		else
 			r = tell_part(score, &next_count,
-			    (struct score_opening){
-				named[i].part, named[i].other, score_class_of(type) },
+			    (struct score_opening){ named[i].part, named[i].other,
+				score_class_of(type), named[i].third },
 			    now_ns, named[i].confidence);
 	}
 	open = score->open;

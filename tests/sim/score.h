@@ -4,8 +4,8 @@
  * A truth is a fault of one part, from a moment to another. A part named is right if
  * that part is at fault then, or was within the afterglow; a link also if one of its
  * ends is (R-Pingmesh's, Flock's rule); an RNIC also if its cable or host is. "A or B"
- * is right if one of them is, and counts as found in the column for it. All else is
- * false. RNICs, hosts, links and devices are counted apart; links directed (the very
+ * (or C) is right if one of them is, and counts as found in the column for it. All else
+ * is false. RNICs, hosts, links and devices are counted apart; links directed (the very
  * direction) and undirected (the cable).
  */
 #ifndef TESTS_SIM_SCORE_H

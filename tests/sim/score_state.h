@@ -18,6 +18,7 @@ struct score_case { /* a truth of the run, in one class */
 struct score_opening { /* what was named at the last judgement */
 	uint32_t part, other;
 	enum score_class class;
+	uint32_t third; /* 0: none */
 };
 
 struct score_time {

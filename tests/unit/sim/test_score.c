@@ -124,6 +124,21 @@ who_is_named_while_nothing_is_wrong_with_it_is_wronged(void **state)
 }
 
 static void
+of_three_switches_any_may_be_the_right_one(void **state)
+{
+	struct fixture *f = *state;
+	struct scheme_named n = named(f, "tor1");
+
+	n.other = part(f, "tor2");
+	n.third = part(f, "spine1");
+	run(f, fault(f, "spine1", 5 * S, SCORE_FOREVER), n);
+	check(f, SCORE_DEVICES, 1, 1, 1, 0);
+	assert_int_equal(score_row(f->score, SCORE_DEVICES).either, 1);
+	run(f, fault(f, "spine2", 5 * S, SCORE_FOREVER), n);
+	check(f, SCORE_DEVICES, 2, 1, 2, 1);
+}
+
+static void
 before_the_fault_it_is_too_soon_to_be_right(void **state)
 {
 	struct fixture *f = *state;
@@ -363,6 +378,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_at_fault_and_named_is_right),
 		TEST(who_is_named_while_nothing_is_wrong_with_it_is_wronged),
+		TEST(of_three_switches_any_may_be_the_right_one),
 		TEST(before_the_fault_it_is_too_soon_to_be_right),
 		TEST(within_the_afterglow_it_is_right_and_later_it_is_not),
 		TEST(
