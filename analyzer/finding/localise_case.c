@@ -80,9 +80,6 @@ localise_suspect_on(
 #define SLOW_PRIOR_SWITCH (-14.0)
 
 #define MAX_PATH_SUSPECTS 256
-/* ToR, link, switch, link, ToR: of several switches nobody could tell which it is. */
-#define ONE_SWITCH_ELEMENTS 5
-#define TRANSIT_LOSS 0.9
 #define MAX_TRANSIT_WAYS 256 /* that lose something: more are no one entry's doing */
 #define MAX_PARALLEL 16      /* cables between two switches, both ways counted */
 #define DEAD_SHARE 0.5       /* of the flows that lose something: they lose all */
@@ -242,8 +239,7 @@ count_way(struct localise_case *c, const struct localise_lossy *lossy)
 	const struct localise_sum witnesses = localise_observe_witnesses(c, sum);
 	const struct localise_way *way = lossy->way;
 	const double lost = sum->forward + sum->unknown;
-	const bool with_transits =
-	    c->with_transits && way->element_count == ONE_SWITCH_ELEMENTS;
+	const bool with_transits = c->with_transits;
 
 	for (uint8_t i = 0; i <= way->element_count; i++) {
 		const uint32_t local =
@@ -266,6 +262,7 @@ count_way(struct localise_case *c, const struct localise_lossy *lossy)
 			return -ENOMEM;
 		c->locals[local].lost += lost;
 		c->locals[local].sent += sum->sent;
+		c->locals[local].unanswered += lost + sum->reverse;
 		c->locals[local].weighed += witnesses.forward + witnesses.unknown;
 		c->locals[local].lossy++;
 	}
@@ -344,28 +341,20 @@ suspect_cables(struct localise_case *c)
 	return r;
 }
 
-/* An entry of a switch's tables takes all that it is for. */
-static bool
-takes_all(const struct localise_local *transit)
-{
-	return transit->lost >= LOCALISE_MIN_LOST &&
-	       transit->lost >= TRANSIT_LOSS * transit->sent;
-}
-
 /* One way, and, once, both ways. */
 static int
 suspect_transit(struct localise_case *c, uint32_t local)
 {
 	const struct localise_local *l = &c->locals[local];
-	const uint32_t back = localise_transit(c, l->transit->back, l->element);
+	const uint32_t back = localise_transit_suspect(c, l->transit->back, l->element);
 	struct localise_suspect who = { RM_PART_SWITCH, { l->element }, 1, l->transit,
 		false };
 	int r;
 
-	if (!takes_all(l))
+	if (!localise_transit_takes_all(c, l))
 		return 0;
 	r = suspect(c, who, PRIOR_TRANSIT, local, NO_LOCAL);
-	if (r < 0 || back == NO_LOCAL || back < local || !takes_all(&c->locals[back]))
+	if (r < 0 || back == NO_LOCAL || back < local)
 		return r;
 	who.and_back = true;
 	return suspect(c, who, PRIOR_TRANSIT_BACK, local, back);
@@ -443,13 +432,14 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
 		r = localise_observe_way(c, &c->lossy[i]);
 	for (uint32_t i = 0; r == 0 && i < c->local_count; i++) {
-		if (c->locals[i].lost < LOCALISE_MIN_LOST ||
+		if (c->locals[i].lost <
+			(c->locals[i].transit != NULL ? 1 : LOCALISE_MIN_LOST) ||
 		    (c->locals[i].element->back != NULL && ++paths > MAX_PATH_SUSPECTS))
 			continue;
 		r = suspect_local(c, i);
 		if (r == 0)
 			r = localise_observe_arrivals(c, map, seen, i);
-		if (r == 0 && c->with_replies && c->locals[i].transit == NULL)
+		if (r == 0 && c->with_replies)
 			r = localise_observe_replies(c, map, seen, i);
 	}
 	return r < 0 ? r : suspect_cables(c);

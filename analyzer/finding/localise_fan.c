@@ -113,18 +113,29 @@ add_part(struct rm_observation *o, const struct localise_fan_part *part)
 	o->shares[o->spread++] = part->share;
 }
 
-/* With each switch what crosses it between the two. */
 static void
-add_parts(const struct localise_case *c, struct rm_observation *o,
-    const struct localise_fan *fan, const struct localise_element *pair)
+add_parts(struct rm_observation *o, const struct localise_fan *fan)
 {
-	for (uint32_t i = 0; i < fan->count; i++) {
-		struct localise_fan_part part = fan->parts[i];
+	for (uint32_t i = 0; i < fan->count; i++)
+		add_part(o, &fan->parts[i]);
+}
 
+/* What crosses switches between the two racks themselves: of their own ways. */
+static void
+add_transits(const struct localise_case *c, struct rm_observation *o,
+    const struct localise_element *pair)
+{
+	uint32_t at = c->locals[pair->local].next_transit;
+
+	for (; at != 0; at = c->locals[at - 1].next_transit) {
+		const struct localise_local *transit = &c->locals[at - 1];
+		const double share = localise_transit_share(c, transit);
+		struct localise_fan_part part = { .local = at - 1 };
+
+		if (share <= 0 || !localise_transit_takes_all(c, transit))
+			continue;
+		part.share = fmaxf(roundf((float)share * SHARE_STEPS), 1) / SHARE_STEPS;
 		add_part(o, &part);
-		part.local = localise_transit(c, pair, c->locals[part.local].element);
-		if (c->with_transits && part.local != LOCALISE_NO_LOCAL)
-			add_part(o, &part);
 	}
 }
 
@@ -152,13 +163,15 @@ localise_fan_replies(struct localise_case *c, struct rm_observation *o,
 	 * switch loses that loses one of a hundred. */
 	o->first_stands = c->slow;
 	add_ends(c, o, pair);
+	if (c->with_transits)
+		add_transits(c, o, pair);
 	fan = localise_fan(c, pair->ends[0], LOCALISE_FAN_UP);
 	if (fan == NULL)
 		return -ENOMEM;
-	add_parts(c, o, fan, pair);
+	add_parts(o, fan);
 	fan = localise_fan(c, pair->ends[1], LOCALISE_FAN_DOWN);
 	if (fan == NULL)
 		return -ENOMEM;
-	add_parts(c, o, fan, pair);
+	add_parts(o, fan);
 	return 0;
 }

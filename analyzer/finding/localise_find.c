@@ -9,6 +9,9 @@
 /* ln of likelihood ratios: 20 to 1 is as good as equal, 1000 to 1 is sure. */
 #define AMBIGUOUS 3.0
 #define SURE 6.9
+/* Of what crosses two switches between the same racks, 100 to 1: by which way replies
+ * came back is known by shares alone. */
+#define AMBIGUOUS_TRANSITS 4.6
 #define CERTAIN 14.0   /* no alternative was listed */
 #define FAINT_GAIN 0.5 /* for each flow, or probe, that was lost on it */
 #define DOWN 0.9       /* fitted loss of what lets nothing through */
@@ -18,7 +21,7 @@
 struct ties { /* one suspect of each part that is as good */
 	const struct localise_suspect *suspects[LOCALISE_TIES];
 	size_t count, tors, switches, links;
-	double tor_loss; /* fitted, of the last of the ToRs */
+	double tor_loss; /* fitted, the least of the ToRs */
 	bool overflow;
 };
 
@@ -45,7 +48,7 @@ add_tie(struct ties *ties, struct localise_finding *finding,
 		return;
 	}
 	if (suspect->type == RM_PART_TOR)
-		ties->tor_loss = loss;
+		ties->tor_loss = ties->tors > 0 ? fmin(ties->tor_loss, loss) : loss;
 	ties->tors += suspect->type == RM_PART_TOR;
 	ties->switches += suspect->type == RM_PART_SWITCH;
 	ties->links += suspect->type == RM_PART_LINK;
@@ -77,21 +80,46 @@ links_touch(const struct ties *ties, const struct localise_suspect *node)
 	return true;
 }
 
+/* "A or B", or of three, by the alphabet. */
 static void
-either(struct localise_finding *finding, const struct localise_suspect *a,
-    const struct localise_suspect *b)
+either(struct localise_finding *finding, const struct localise_suspect *const *suspects,
+    size_t count)
 {
-	struct rm_part x, y;
-	bool swap;
+	const struct localise_suspect *sorted[LOCALISE_EITHER];
+	struct rm_part parts[LOCALISE_EITHER];
+	size_t len = 0;
 
-	localise_suspect_part(a, &x);
-	localise_suspect_part(b, &y);
-	swap = strcmp(x.name, y.name) > 0;
-	finding->suspect = swap ? b : a;
-	finding->other = swap ? a : b;
-	finding->part = x;
-	snprintf(finding->part.name, sizeof finding->part.name, "%.150s%s%.150s",
-	    swap ? y.name : x.name, RM_PART_OR, swap ? x.name : y.name);
+	for (size_t i = 0; i < count; i++) {
+		struct rm_part part;
+		size_t at = i;
+
+		localise_suspect_part(suspects[i], &part);
+		for (; at > 0 && strcmp(parts[at - 1].name, part.name) > 0; at--) {
+			parts[at] = parts[at - 1];
+			sorted[at] = sorted[at - 1];
+		}
+		parts[at] = part;
+		sorted[at] = suspects[i];
+	}
+	finding->suspect = sorted[0];
+	finding->part = (struct rm_part){ .type = parts[0].type };
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			finding->others[i - 1] = sorted[i];
+		len += (size_t)snprintf(finding->part.name + len,
+		    sizeof finding->part.name - len, "%s%s", i > 0 ? RM_PART_OR : "",
+		    parts[i].name);
+	}
+}
+
+/* Each is a switch for what crosses it between two racks. */
+static bool
+are_transits(const struct ties *ties)
+{
+	for (size_t i = 0; i < ties->count; i++)
+		if (ties->suspects[i]->transit == NULL)
+			return false;
+	return true;
 }
 
 /* Which of several that are as good. False: no rule says. */
@@ -105,8 +133,11 @@ settle(const struct ties *ties, struct localise_finding *finding)
 	if (ties->overflow)
 		return false;
 	/* Two racks that only have each other: what is between them is no likelier. */
-	if (ties->tors == 2 && finding->loss >= DOWN) {
-		either(finding, tor, of_type(ties, RM_PART_TOR, 1));
+	if (ties->tors == 2 && finding->loss >= DOWN && ties->tor_loss >= DOWN) {
+		const struct localise_suspect *two[] = { tor,
+			of_type(ties, RM_PART_TOR, 1) };
+
+		either(finding, two, 2);
 		return true;
 	}
 	/* A ToR is down when all its uplinks are; it is not lossy when one link is. */
@@ -127,7 +158,12 @@ settle(const struct ties *ties, struct localise_finding *finding)
 	}
 	if (ties->count == 2 && ties->tors == 0 &&
 	    (ties->links == 2 || ties->switches == 2)) {
-		either(finding, ties->suspects[0], ties->suspects[1]);
+		either(finding, ties->suspects, 2);
+		return true;
+	}
+	/* Racks with one way between them: nobody can tell its switches apart. */
+	if (ties->count == 3 && ties->switches == 3 && are_transits(ties)) {
+		either(finding, ties->suspects, 3);
 		return true;
 	}
 	return false;
@@ -238,6 +274,14 @@ has_sibling(const struct localise_case *c, const struct rm_explanation *explanat
 	return false;
 }
 
+/* So little less likely is as good. */
+static double
+ambiguous(const struct localise_suspect *a, const struct localise_suspect *b)
+{
+	return a->transit != NULL && b->transit != NULL ? AMBIGUOUS_TRANSITS
+							: AMBIGUOUS;
+}
+
 void
 localise_find(const struct localise_case *c, const struct rm_explanation *explanation,
     size_t nth, struct localise_finding *ret)
@@ -260,14 +304,21 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 		if (s->type == RM_PART_PATH) /* a way is no explanation, but for want */
 			continue;
 		localise_suspect_part(s, &part);
-		if (a->behind <= AMBIGUOUS)
+		if (a->behind <= ambiguous(mine, s))
 			add_tie(&ties, ret, s, a->loss);
 		else if (!is_known(ret, &part))
 			ret->behind = fmin(ret->behind, a->behind);
 	}
 	ret->has_tor = ties.tors > 0;
 	if (mine->type != RM_PART_PATH && ties.count > 1 && !settle(&ties, ret)) {
-		if (only_way(c, mine, &ret->path))
+		const bool one = only_way(c, mine, &ret->path);
+
+		/* As likely as another switch between the same two racks. */
+		if (!one && mine->transit != NULL && ties.switches > 1) {
+			ret->path = localise_suspect_path(mine->transit);
+			ret->is_crowded = true;
+		}
+		if (one || ret->is_crowded)
 			ret->suspect = &ret->path;
 		else
 			ret->is_crowded = true;
@@ -276,7 +327,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	    explains_ways(c, explanation, of_type(&ties, RM_PART_SWITCH, 0),
 		of_type(&ties, RM_PART_LINK, 0)))
 		ret->suspect = of_type(&ties, RM_PART_SWITCH, 0);
-	if (ret->other == NULL)
+	if (ret->others[0] == NULL)
 		localise_suspect_part(ret->suspect, &ret->part);
 	ret->has_sibling = has_sibling(c, explanation, mine);
 	ret->is_clear = ties.count == 1 && ret->behind >= SURE && !ties.overflow;

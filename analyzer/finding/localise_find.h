@@ -10,13 +10,15 @@
 #include "analyzer/finding/localise_case.h"
 
 #define LOCALISE_TIES 16
+#define LOCALISE_EITHER 3 /* "A or B or C" */
 
 struct localise_finding {
 	const struct localise_suspect *suspect; /* whom to name */
-	const struct localise_suspect *other;   /* "or": NULL if there is none */
-	struct rm_part part;                    /* with both names */
-	struct localise_suspect path;           /* what suspect is, if it is a way */
-	struct rm_part ties[LOCALISE_TIES];     /* all that are as good, the part too */
+	/* "or", one of these: NULL if there is none. */
+	const struct localise_suspect *others[LOCALISE_EITHER - 1];
+	struct rm_part part;                /* with all names */
+	struct localise_suspect path;       /* what suspect is, if it is a way */
+	struct rm_part ties[LOCALISE_TIES]; /* all that are as good, the part too */
 	size_t tie_count;
 	bool has_tor;     /* among them */
 	bool is_clear;    /* nothing else is near */

@@ -28,7 +28,8 @@ struct localise_local { /* an element of the judge's */
 	 * next of its transits + 1; 0: none. */
 	const struct localise_element *transit;
 	uint32_t next_transit;
-	double sent; /* of a transit: on the ways that lost something */
+	/* Of a transit, on the ways that lost something: sent, and not answered. */
+	double sent, unanswered;
 	double lost;
 	double weighed;               /* of it, each flow once where flows die whole */
 	size_t lossy;                 /* ways over it */

@@ -93,7 +93,7 @@ localise_observe_way(struct localise_case *c, const struct localise_lossy *lossy
 	elements[count++] = way->pair->local;
 	for (uint8_t i = 0; c->with_transits && i < way->element_count; i++) {
 		const uint32_t transit =
-		    localise_transit(c, way->pair, way->elements[i]);
+		    localise_transit_suspect(c, way->pair, way->elements[i]);
 
 		if (transit != LOCALISE_NO_LOCAL)
 			elements[count++] = transit;
@@ -250,6 +250,32 @@ observe_at_pair(struct localise_case *c, const struct localise_map *map,
 	return arrived >= 1 ? observe(c, arrived, 0, &local, 1) : 0;
 }
 
+/* Replies from its one rack to the other, to probes that had crossed the same switch:
+ * some of them crossed it again. */
+static int
+observe_at_transit(struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, uint32_t local)
+{
+	const struct localise_local *l = &c->locals[local];
+	const struct localise_element *back = l->transit->back;
+	const float share = (float)localise_transit_share(c, l);
+	struct localise_sum same = { 0 }, others = { 0 };
+
+	for (size_t i = 0; i < how_many_asked(back); i++) {
+		const struct localise_way *way = asked_way(back, i);
+
+		seen(map, way, c->now,
+		    localise_way_crosses(way, l->element) ? &same : &others);
+	}
+	same = localise_observe_witnesses(c, &same);
+	others = localise_observe_witnesses(c, &others);
+	return share > 0 ? observe_replies(c, local,
+			       arrived_back(&same) +
+				   fmin(arrived_back(&others), MAX_OTHER_REPLIES),
+			       share)
+			 : 0;
+}
+
 int
 localise_observe_replies(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -257,6 +283,10 @@ localise_observe_replies(struct localise_case *c, const struct localise_map *map
 	const struct localise_element *at = c->locals[local].element;
 	const struct localise_way *way;
 
+	if (c->locals[local].transit != NULL)
+		return localise_transit_takes_all(c, &c->locals[local])
+			   ? observe_at_transit(c, map, seen, local)
+			   : 0;
 	if (at->back != NULL)
 		return observe_at_pair(c, map, seen, local);
 	if (at->is_tor || at->way_count == 0)

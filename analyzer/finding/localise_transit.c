@@ -1,5 +1,8 @@
 #include "analyzer/finding/localise_transit.h"
 
+#define TRANSIT_LOSS 0.9
+#define MAX_WAYS_ASKED 256
+
 uint32_t
 localise_transit(const struct localise_case *c, const struct localise_element *pair,
     const struct localise_element *node)
@@ -9,4 +12,48 @@ localise_transit(const struct localise_case *c, const struct localise_element *p
 	while (at != 0 && c->locals[at - 1].element != node)
 		at = c->locals[at - 1].next_transit;
 	return at - 1;
+}
+
+double
+localise_transit_share(
+    const struct localise_case *c, const struct localise_local *transit)
+{
+	const struct localise_element *pair = transit->transit;
+	double all = 0, over = 0;
+
+	for (size_t i = 0; i < pair->way_count && i < MAX_WAYS_ASKED; i++) {
+		const struct localise_way *way = pair->ways[i];
+
+		if (!way->is_traced ||
+		    rm_mono_since(c->now, way->row_at) > c->current_ns)
+			continue;
+		all++;
+		over += localise_way_crosses(way, transit->element);
+	}
+	return all > 0 ? over / all : 0;
+}
+
+bool
+localise_transit_takes_all(
+    const struct localise_case *c, const struct localise_local *transit)
+{
+	const struct localise_local *pair = &c->locals[transit->transit->local];
+
+	/* Which of several flows of two RNICs lost a probe, and which a reply, is a
+	 * guess where both happens. */
+	return transit->lost >= 1 &&
+	       transit->unanswered >= TRANSIT_LOSS * transit->sent &&
+	       pair->lost >= LOCALISE_MIN_LOST;
+}
+
+uint32_t
+localise_transit_suspect(const struct localise_case *c,
+    const struct localise_element *pair, const struct localise_element *node)
+{
+	const uint32_t local = localise_transit(c, pair, node);
+
+	return local != LOCALISE_NO_LOCAL &&
+		       localise_transit_takes_all(c, &c->locals[local])
+		   ? local
+		   : LOCALISE_NO_LOCAL;
 }

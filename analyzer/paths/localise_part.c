@@ -99,13 +99,14 @@ localise_part_ways(const struct localise_map *map, const struct rm_part *part,
 	const char *between = part->type == RM_PART_LINK   ? "--"
 			      : part->type == RM_PART_PATH ? "->"
 							   : NULL;
-	const char *either = strstr(part->name, RM_PART_OR);
-	const size_t len =
-	    either != NULL ? (size_t)(either - part->name) : strlen(part->name);
+	const char *name = part->name;
 
-	visit_name(map, part->name, len, between, &visit);
-	if (either == NULL || visit.stopped)
-		return;
-	either += strlen(RM_PART_OR);
-	visit_name(map, either, strlen(either), between, &visit);
+	while (name != NULL && !visit.stopped) {
+		const char *either = strstr(name, RM_PART_OR);
+
+		visit_name(map, name,
+		    either != NULL ? (size_t)(either - name) : strlen(name), between,
+		    &visit);
+		name = either != NULL ? either + strlen(RM_PART_OR) : NULL;
+	}
 }

@@ -370,6 +370,15 @@ is_of_pairs(const struct localise_finding *finding, const struct localise_standi
 	       localise_pairs_on(&s->pairs, way);
 }
 
+static bool
+is_others(const struct localise_finding *finding, const struct localise_way *way)
+{
+	for (size_t i = 0; i < LOCALISE_EITHER - 1 && finding->others[i] != NULL; i++)
+		if (localise_suspect_on(finding->others[i], way))
+			return true;
+	return false;
+}
+
 /* Of what avoids the part; sources: only what begins there. */
 static void
 sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
@@ -381,9 +390,7 @@ sum_elsewhere(const struct localise_map *map, const struct localise_finding *fin
 		const struct localise_way *way = at->ways[i];
 
 		if (localise_suspect_on(finding->suspect, way) ||
-		    is_of_pairs(finding, s, way) ||
-		    (finding->other != NULL &&
-			localise_suspect_on(finding->other, way)) ||
+		    is_of_pairs(finding, s, way) || is_others(finding, way) ||
 		    (sources && way->elements[0] != at))
 			continue;
 		seen(map, way, now, ret);
@@ -425,6 +432,17 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 	}
 }
 
+/* Behind what is said of the pairs of racks that it is about. */
+static void
+say_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_TEXT])
+{
+	const size_t len = finding->suspect->transit != NULL ? strlen(observed) : 0;
+
+	snprintf(observed + len, RM_EVIDENCE_TEXT - len,
+	    "%sone of the %s is at fault, and no other probes tell which",
+	    len > 0 ? ": " : "", finding->others[1] != NULL ? "three" : "two");
+}
+
 /* Fills all but the window, its start and a link's direction; told: the suspect, or the
  * direction of it that is told. */
 static void
@@ -441,9 +459,8 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 		localise_evidence_traffic(map, told, seen, now, &sum);
 	evidence->to_part.sent = (uint64_t)round(sum.sent);
 	evidence->to_part.arrived = arrived(&sum);
-	if (finding->other != NULL)
-		snprintf(evidence->observed, sizeof evidence->observed,
-		    "one of the two is at fault, and no other probes tell which");
+	if (finding->others[0] != NULL)
+		say_either(finding, evidence->observed);
 	fill_samples(map, finding->suspect, listed, true, now, evidence);
 	if (evidence->sample_count == 0)
 		fill_samples(map, finding->suspect, listed, false, now, evidence);
@@ -470,7 +487,7 @@ struct look { /* at a switch, or at a link: there and, if it is to be told of, b
 const struct localise_rack *
 localise_rack_of(const struct localise_map *map, const struct localise_finding *finding)
 {
-	if (finding->suspect->type != RM_PART_TOR || finding->other != NULL)
+	if (finding->suspect->type != RM_PART_TOR || finding->others[0] != NULL)
 		return NULL;
 	return localise_map_find_rack(map, finding->suspect->elements[0]->a);
 }

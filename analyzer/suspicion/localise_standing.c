@@ -83,11 +83,11 @@ localise_may_speak(const struct localise_standings *standings,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end)
 {
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
-	int64_t wait = finding->is_crowded                           ? CROWDED_NS
-		       : finding->other != NULL && !finding->has_tor ? UNDECIDED_NS
-		       : finding->has_sibling                        ? SIBLING_NS
-		       : finding->is_clear                           ? SPEAK_NS
-								     : DECIDE_NS;
+	int64_t wait = finding->is_crowded                               ? CROWDED_NS
+		       : finding->others[0] != NULL && !finding->has_tor ? UNDECIDED_NS
+		       : finding->has_sibling                            ? SIBLING_NS
+		       : finding->is_clear                               ? SPEAK_NS
+									 : DECIDE_NS;
 
 	/* Two racks that only have each other, and some of it arrives: anything may be.
 	 */
@@ -385,10 +385,29 @@ earlier(const struct localise_standing *first,
 	return first;
 }
 
+/* It was named for what goes between these racks, and is on all of it that is lost. */
+static bool
+explains_transit(const struct localise_standing *s,
+    const struct localise_suspect *suspect, const struct localise_map *map)
+{
+	bool any = false;
+
+	if (!s->named || s->pairs.count == 0)
+		return false;
+	for (size_t i = 0; i < map->lossy_count; i++) {
+		if (!localise_suspect_on(suspect, map->lossy[i]))
+			continue;
+		if (!localise_standing_on(s, map->lossy[i]))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* Which of those that explain it as well was named already; or NULL. */
 static const struct localise_standing *
-named_among(
-    const struct localise_standings *standings, const struct localise_finding *finding)
+named_among(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_map *map)
 {
 	const struct localise_standing *named = NULL;
 
@@ -399,6 +418,11 @@ named_among(
 		if (s != NULL && s->named)
 			named = s;
 	}
+	if (named != NULL || finding->suspect->transit == NULL)
+		return named;
+	for (size_t i = 0; i < standings->count && named == NULL; i++)
+		if (explains_transit(&standings->standings[i], finding->suspect, map))
+			named = &standings->standings[i];
 	return named;
 }
 
@@ -434,7 +458,7 @@ was_decided(const struct localise_standings *standings,
 	const struct localise_standing *likeliest =
 	    localise_standings_find(standings, &finding->ties[0]);
 
-	return finding->other != NULL && likeliest != NULL &&
+	return finding->others[0] != NULL && likeliest != NULL &&
 	       rm_mono_since(now, likeliest->decided) < DECIDED_NS;
 }
 
@@ -484,7 +508,7 @@ localise_standings_weigh(struct localise_standings *standings,
 
 	/* What was named and would do as well is not renamed, nor are the others under
 	 * suspicion meanwhile. */
-	named = named_among(standings, finding);
+	named = named_among(standings, finding, now->map);
 	/* For what seconds show: they tell when that is over. */
 	if (slow && named != NULL && !named->slow)
 		return;
@@ -498,7 +522,7 @@ localise_standings_weigh(struct localise_standings *standings,
 	s = localise_standings_touch(standings, &part, slow, &recent, now);
 	if (s == NULL)
 		return;
-	if (finding->other == NULL && !finding->is_crowded)
+	if (finding->others[0] == NULL && !finding->is_crowded)
 		s->decided = now->now;
 	note_leader(standings, &finding->ties[0], slow, now->now);
 	if (finding->suspect->transit != NULL)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RM_OBSERVATION_ELEMENTS 32
+#define RM_OBSERVATION_ELEMENTS 64
 #define RM_CANDIDATE_ELEMENTS 2
 
 struct rm_observation {

@@ -200,6 +200,42 @@ a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them(void **stat
 	}
 }
 
+/* Both aggregation switches lie on the same ways of the pair; with one uplink each the
+ * core does, too. Told as one, it ends as one. */
+static void
+switches_that_a_pair_of_racks_crosses_together_are_told_as_one_of_them(void **state)
+{
+	static const struct {
+		const char *cores, *part, *opened;
+	} cases[] = {
+		{ "4", "pod1-agg1", " opened: Switch pod1-agg1 or pod" },
+		{ "2", "core1", " opened: Switch core1 or pod" },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		char text[512];
+		struct text a;
+
+		snprintf(text, sizeof text,
+		    "name: a\nseconds: 50\nfabric: { tiers: 3, pods: 3, racks: 6, "
+		    "middle: 2, cores: %s, rnics_per_rack: 4 }\n"
+		    "noise: { loss: 1e-6 }\nfaults:\n"
+		    "  - { kind: switch-down, part: %s, pair: 1, from_s: 12, "
+		    "lasts_s: 18 }\n",
+		    cases[i].cores, cases[i].part);
+		a = run(text, 1, 0);
+		assert_non_null(strstr(a.said, cases[i].opened));
+		assert_null(strstr(strstr(a.said, " opened: ") + 1, " opened: "));
+		assert_non_null(strstr(a.said,
+		    i == 0 ? "one of the two is at fault" : "one of the three"));
+		assert_non_null(strstr(a.said, ": only from tor"));
+		assert_non_null(strstr(a.said, " resolved: "));
+		assert_int_equal(a.rows[SCORE_DEVICES].found, 1);
+		assert_int_equal(a.rows[SCORE_DEVICES].wrong, 0);
+		text_clear(&a);
+	}
+}
+
 /* With three racks its links, a part each, would explain as much, and its replies cross
  * it again. */
 static void
@@ -304,6 +340,8 @@ main(void)
 		    a_spine_that_swallows_flows_is_one_incident_of_the_spine),
 		cmocka_unit_test(
 		    a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them),
+		cmocka_unit_test(
+		    switches_that_a_pair_of_racks_crosses_together_are_told_as_one_of_them),
 		cmocka_unit_test(
 		    a_spine_that_loses_a_third_is_named_and_none_of_its_links),
 		cmocka_unit_test(

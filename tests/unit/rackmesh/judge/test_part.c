@@ -124,8 +124,13 @@ an_undecided_part_names_each_of_its_candidates(void **state)
 {
 	const struct rm_part part = { RM_PART_RNIC, "h1/r0 or h2/r0", "tor1" };
 	const struct rm_part one = { RM_PART_RNIC, "h1/r0", "tor1" };
+	const struct rm_part three = { RM_PART_SWITCH, "core1 or agg1 or agg2", "" };
 
 	(void)state;
+	assert_true(rm_part_names(&three, "core1"));
+	assert_true(rm_part_names(&three, "agg1"));
+	assert_true(rm_part_names(&three, "agg2"));
+	assert_false(rm_part_names(&three, "agg1 or agg2"));
 	assert_true(rm_part_names(&part, "h1/r0"));
 	assert_true(rm_part_names(&part, "h2/r0"));
 	assert_false(rm_part_names(&part, "h1/r"));
