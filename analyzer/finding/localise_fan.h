@@ -11,7 +11,7 @@
 
 #include "analyzer/finding/localise_losses.h"
 
-#define LOCALISE_FAN 12
+#define LOCALISE_FAN 32
 
 enum localise_fan_way { LOCALISE_FAN_UP, LOCALISE_FAN_DOWN };
 

@@ -154,6 +154,7 @@ settle(const struct ties *ties, struct localise_finding *finding)
 	}
 	if (ties->tors == 0 && ties->switches == 1 && links_touch(ties, spine)) {
 		finding->suspect = spine;
+		finding->or_its_links = true;
 		return true;
 	}
 	if (ties->count == 2 && ties->tors == 0 &&
@@ -274,12 +275,42 @@ has_sibling(const struct localise_case *c, const struct rm_explanation *explanat
 	return false;
 }
 
+static bool
+is_end_of(const struct localise_suspect *link, const struct localise_suspect *node)
+{
+	const char *name = node->elements[0]->a;
+
+	return link->type == RM_PART_LINK && node->type == RM_PART_SWITCH &&
+	       node->transit == NULL &&
+	       (strcmp(link->elements[0]->a, name) == 0 ||
+		   strcmp(link->elements[0]->b, name) == 0);
+}
+
 /* So little less likely is as good. */
 static double
 ambiguous(const struct localise_suspect *a, const struct localise_suspect *b)
 {
 	return a->transit != NULL && b->transit != NULL ? AMBIGUOUS_TRANSITS
 							: AMBIGUOUS;
+}
+
+/* Of a switch that is as good as one of its cables, its other cables: replies seem to
+ * tell them apart, by chance, where all packets cross both. */
+static void
+add_cables(const struct localise_case *c, const struct rm_blamed *blamed,
+    struct ties *ties, struct localise_finding *finding)
+{
+	const struct localise_suspect *node = of_type(ties, RM_PART_SWITCH, 0);
+
+	if (ties->switches != 1 || ties->tors > 0)
+		return;
+	for (size_t i = 0; i < blamed->alternative_count; i++) {
+		const struct rm_alternative *a = &blamed->alternatives[i];
+		const struct localise_suspect *s = &c->suspects[a->candidate];
+
+		if (a->behind <= 2 * AMBIGUOUS && is_end_of(s, node))
+			add_tie(ties, finding, s, a->loss);
+	}
 }
 
 void
@@ -309,6 +340,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 		else if (!is_known(ret, &part))
 			ret->behind = fmin(ret->behind, a->behind);
 	}
+	add_cables(c, blamed, &ties, ret);
 	ret->has_tor = ties.tors > 0;
 	if (mine->type != RM_PART_PATH && ties.count > 1 && !settle(&ties, ret)) {
 		const bool one = only_way(c, mine, &ret->path);

@@ -20,11 +20,12 @@ struct localise_finding {
 	struct localise_suspect path;       /* what suspect is, if it is a way */
 	struct rm_part ties[LOCALISE_TIES]; /* all that are as good, the part too */
 	size_t tie_count;
-	bool has_tor;     /* among them */
-	bool is_clear;    /* nothing else is near */
-	bool has_sibling; /* another link of a switch of its own is blamed as well */
-	bool is_crowded;  /* no rule says which of them */
-	bool loses_share; /* of all packets alike: more of them will tell more */
+	bool has_tor;      /* among them */
+	bool is_clear;     /* nothing else is near */
+	bool has_sibling;  /* another link of a switch of its own is blamed as well */
+	bool is_crowded;   /* no rule says which of them */
+	bool or_its_links; /* a switch, or some of its cables: all packets cross both */
+	bool loses_share;  /* of all packets alike: more of them will tell more */
 	double gain, behind, loss;
 };
 

@@ -461,6 +461,10 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 	evidence->to_part.arrived = arrived(&sum);
 	if (finding->others[0] != NULL)
 		say_either(finding, evidence->observed);
+	else if (finding->or_its_links)
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "it or one of its cables is at fault: what crosses one of them "
+		    "crosses the others");
 	fill_samples(map, finding->suspect, listed, true, now, evidence);
 	if (evidence->sample_count == 0)
 		fill_samples(map, finding->suspect, listed, false, now, evidence);
@@ -582,7 +586,7 @@ confidence(const struct localise_finding *finding)
 {
 	const double p = 1 / (1 + exp(-finding->behind));
 
-	if (finding->is_crowded)
+	if (finding->is_crowded || finding->or_its_links)
 		return 0.5;
 	if (finding->suspect->type == RM_PART_PATH)
 		return 0.8;

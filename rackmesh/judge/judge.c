@@ -70,6 +70,14 @@ rm_judge_base_loss(struct rm_judge *judge, double base_loss)
 	return 0;
 }
 
+void
+rm_judge_most_parts(struct rm_judge *judge, size_t most)
+{
+	const size_t room = judge->options.max_parts;
+
+	judge->now.max = most == 0 ? 1 : most < room ? most : room;
+}
+
 /* What is blamed has an element of the candidate's: blamed once more, it would seem to
  * be on more of the ways that packets may have taken. */
 static bool

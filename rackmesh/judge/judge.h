@@ -49,6 +49,9 @@ void rm_judge_free(struct rm_judge *judge);
 /* Another base_loss than in its options, from now on. -EINVAL: out of its range. */
 int rm_judge_base_loss(struct rm_judge *judge, double base_loss);
 
+/* At most so many parts from now on, 1 .. options.max_parts; what is beyond is cut. */
+void rm_judge_most_parts(struct rm_judge *judge, size_t most);
+
 /* elements: their number; all indexes are below it (-EINVAL otherwise). *ret lives
  * until the next call. -ENOMEM, -EINVAL: *ret is untouched. */
 int rm_judge_explain(struct rm_judge *judge, size_t elements,

@@ -138,6 +138,19 @@ one_dead_host_is_the_only_one_blamed(void **state)
 }
 
 static void
+no_more_parts_are_blamed_than_are_allowed(void **state)
+{
+	struct fabric *fabric = *state;
+
+	rm_judge_most_parts(fabric->judge, 1);
+	observe_dead(fabric, 1u << 0 | 1u << 3);
+	assert_int_equal(fabric->explanation.part_count, 1);
+	rm_judge_most_parts(fabric->judge, 1000000);
+	explain(fabric);
+	assert_int_equal(fabric->explanation.part_count, 2);
+}
+
+static void
 two_dead_hosts_are_not_one_lossy_switch(void **state)
 {
 	struct fabric *fabric = *state;
@@ -522,6 +535,7 @@ main(void)
 		TEST(nothing_observed_blames_nothing),
 		TEST(scattered_losses_stay_unexplained),
 		TEST(one_dead_host_is_the_only_one_blamed),
+		TEST(no_more_parts_are_blamed_than_are_allowed),
 		TEST(two_dead_hosts_are_not_one_lossy_switch),
 		TEST(many_dead_hosts_are_not_hidden_by_what_was_picked_first),
 		TEST(when_everything_fails_one_switch_is_likelier_than_many_hosts),
