@@ -21,6 +21,7 @@
 #include "rackmesh/tls/tls_state.h"
 
 struct rm_address;
+struct rm_http_face;
 
 static void face_on_accept_error(struct evconnlistener *listener, void *evhttps);
 
@@ -82,9 +83,11 @@ http_socket_port(int fd)
 	return ntohs(((struct sockaddr_in *)&storage)->sin_port);
 }
 
-/* For a connection that is about to be accepted; NULL: no memory. */
+/* For a connection that is about to be accepted; NULL: no memory. on_shaken: at each
+ * step of the handshake, with face as the application's data. */
 static struct bufferevent *
-http_seal_new(struct event_base *base, struct rm_tls *tls)
+http_seal_new(struct event_base *base, struct rm_tls *tls, struct rm_http_face *face,
+    void (*on_shaken)(const SSL *ssl, int where, int r))
 {
 	SSL *ssl = rm_tls_accepting(tls);
 	struct bufferevent *bev;
@@ -95,6 +98,8 @@ http_seal_new(struct event_base *base, struct rm_tls *tls)
 	 * browser has nothing but a riddle for a handshake that fails. A bad one fails.
 	 */
 	SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+	SSL_set_app_data(ssl, face);
+	SSL_set_info_callback(ssl, on_shaken);
 	/* It frees ssl, and only with this option. */
 	bev = bufferevent_openssl_socket_new(
 	    base, -1, ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
@@ -257,6 +262,30 @@ face_on_close(struct evhttp_connection *connection, void *arg)
 	rm_turn_ask(&face->turn);
 }
 
+/* Larger bodies are for those whom a certificate names: who they are is asked of a
+ * request that is whole. */
+static void
+bound_body(struct evhttp_connection *connection)
+{
+	const SSL *ssl =
+	    bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(connection));
+
+	if (SSL_is_init_finished(ssl) && SSL_get0_peer_certificate(ssl) == NULL)
+		evhttp_connection_set_max_body_size(connection, FACE_MAX_BODY);
+}
+
+static void
+face_on_shaken(const SSL *ssl, int where, int r)
+{
+	struct rm_http_face *face = SSL_get_app_data(ssl);
+
+	if ((where & SSL_CB_HANDSHAKE_DONE) == 0)
+		return;
+	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
+		if (face->slots[i].connection != NULL)
+			bound_body(face->slots[i].connection);
+}
+
 /* Frees it; no request can have come. */
 static void
 slot_gives_up(struct rm_http_face *face, struct slot *slot)
@@ -351,6 +380,8 @@ face_on_bind(evutil_socket_t fd, short what, void *arg)
 			evhttp_connection_set_closecb(connection, face_on_close, face);
 		else
 			face->used--; /* gone already */
+		if (connection != NULL && face->tls != NULL)
+			bound_body(connection); /* its handshake may be over */
 		slot->connection = connection;
 		slot->phase = face->tls != NULL ? SHAKES_HANDS : ASKS;
 		slot->since = rm_mono_now();
@@ -371,7 +402,7 @@ face_on_connection(struct event_base *base, void *arg)
 	struct bufferevent *bev;
 	struct slot *slot;
 
-	bev = face->tls != NULL ? http_seal_new(base, face->tls)
+	bev = face->tls != NULL ? http_seal_new(base, face->tls, face, face_on_shaken)
 				: bufferevent_socket_new(base, -1, 0);
 	if (bev == NULL || face->used == FACE_MAX_CONNECTIONS)
 		return bev;

@@ -62,7 +62,8 @@ void rm_http_server_tokens(struct rm_http_server *server,
 int rm_http_server_port(const struct rm_http_server *server);
 int rm_http_server_tls_port(const struct rm_http_server *server);
 
-/* Another bound on bodies that come by a Unix socket or over TLS. */
+/* Another bound on bodies that come by a Unix socket, or over TLS with a certificate.
+ */
 void rm_http_server_max_body(struct rm_http_server *server, size_t bytes);
 
 /* How often accepting had to stop: all connections in use, or no descriptor left.

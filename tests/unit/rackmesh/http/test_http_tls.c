@@ -244,6 +244,27 @@ large_bodies_pass_both_ways_on_one_connection(void **state)
 	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 1);
 }
 
+/* They are read whole before anybody is asked who it is. */
+static void
+large_bodies_are_not_read_of_who_shows_no_certificate(void **state)
+{
+	struct world *w = *state;
+	char *body = malloc(LARGE + 1);
+
+	assert_non_null(body);
+	memset(body, 'b', LARGE);
+	body[LARGE] = '\0';
+	rm_http_server_max_body(w->server, LARGE);
+	assert_int_equal(ask_tls(w, "/v1/change", body), 200);
+	w->shows.certificate = w->shows.key = NULL;
+	client_anew(w);
+	ask_tls(w, "/v1/change", body);
+	assert_true(w->r < 0 || w->status == 413);
+	assert_int_equal(ask_tls(w, "/v1/change", "{}"), 403);
+	assert_int_equal(w->changes, 1);
+	free(body);
+}
+
 static void
 without_a_rule_nobody_is_served(void **state)
 {
@@ -399,6 +420,7 @@ main(void)
 		TEST(a_handler_knows_who_asks),
 		TEST(changes_are_for_those_who_are_allowed),
 		TEST(large_bodies_pass_both_ways_on_one_connection),
+		TEST(large_bodies_are_not_read_of_who_shows_no_certificate),
 		TEST(without_a_rule_nobody_is_served),
 		TEST(who_shows_nothing_or_something_bad_is_not_served),
 		TEST(plaintext_on_the_tls_port_is_cut_and_counted),
