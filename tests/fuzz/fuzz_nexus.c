@@ -1,14 +1,54 @@
 /*
  * What a Nexus says, made up: any bytes as the answer to all commands, twice.
- * Whatever it says, nothing larger than the limits is kept, and a reading that succeeds
- * has a port.
+ * Whatever it says, nothing larger than the limits is kept, a reading that succeeds
+ * has a port, and its neighbours are plain text.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void
+check_text(const char text[SWITCH_NEIGHBOR_BYTES])
+{
+	if (memchr(text, '\0', SWITCH_NEIGHBOR_BYTES) == NULL)
+		abort();
+	for (; *text != '\0'; text++)
+		if (*text < ' ' || *text > '~')
+			abort();
+}
+
+/* Of a port; of queues there is none. */
+static void
+check_neighbor(const struct switch_list *list, size_t i)
+{
+	const struct switch_neighbor *neighbor = switch_list_neighbor(list, i);
+	const struct switch_object *object = switch_list_get(list, i);
+	uint64_t mac = 0;
+
+	if (neighbor == NULL)
+		return;
+	if (object->part != SWITCH_PORT || !switch_neighbor_is_there(neighbor))
+		abort();
+	check_text(neighbor->name);
+	check_text(neighbor->port);
+	check_text(neighbor->description);
+	if (neighbor->port[0] != '\0' &&
+	    !switch_neighbor_is_at(neighbor, neighbor->port))
+		abort();
+	if (switch_neighbor_mac(neighbor, &mac) &&
+	    (!switch_mac_is_of_guid(mac, mac) ||
+		(mac >> 32 != 0 &&
+		    !switch_mac_is_of_guid(
+			mac, mac >> 24 << 40 | 0xfffe000000 | (mac & 0xffffff)))))
+		abort();
+	(void)switch_name_is_same(neighbor->name, neighbor->description);
+	(void)switch_neighbor_is_at(neighbor, object->port);
+}
 
 static struct switch_list *
 read_once(const uint8_t *data, size_t len, const struct switch_list *before)
@@ -26,6 +66,8 @@ read_once(const uint8_t *data, size_t len, const struct switch_list *before)
 		switch_list_get(list, 0)->part != SWITCH_PORT || counts.resets != 0))
 		abort();
 	nexus_values_free(values);
+	for (size_t i = 0; i < switch_list_count(list); i++)
+		check_neighbor(list, i);
 	return list;
 }
 

@@ -10,6 +10,7 @@
 
 #define NOWHERE SIZE_MAX
 #define LOOP_NAMES 16
+#define WORDS (PAUSE_MAX_PAUSES / 64)
 
 struct node { /* a switch, or what is behind a port that leads to none */
 	bool is_switch;
@@ -51,7 +52,8 @@ struct pause_graph {
 	unsigned priority;
 	struct pause pauses[PAUSE_MAX_PAUSES];
 	size_t pause_count;
-	uint64_t causes[PAUSE_MAX_PAUSES][PAUSE_MAX_PAUSES / 64];
+	/* Bits of pauses: what each one causes, and those that have a cause. */
+	uint64_t effects[PAUSE_MAX_PAUSES][WORDS], caused[WORDS];
 	struct pause_finding *found;
 	size_t found_count;
 };
@@ -322,12 +324,25 @@ is_cause(const struct pause_graph *graph, enum cause how, const struct pause *ca
 	       back == (how == CAUSE_BACK) && (how == CAUSE_FAINT || cause->strong);
 }
 
+static void
+add_bit(uint64_t words[WORDS], size_t i)
+{
+	words[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static bool
+has_bit(const uint64_t words[WORDS], size_t i)
+{
+	return (words[i / 64] >> i % 64 & 1) != 0;
+}
+
 /* Who pauses the switch that pauses: at other ports than this one, strongly, or else
  * faintly; or else the neighbour itself, each the other. */
 static void
 find_causes(struct pause_graph *graph)
 {
-	memset(graph->causes, 0, sizeof(graph->causes));
+	memset(graph->effects, 0, sizeof(graph->effects));
+	memset(graph->caused, 0, sizeof(graph->caused));
 	for (size_t i = 0; i < graph->pause_count; i++) {
 		bool any = !graph->pauses[i].from.is_switch;
 
@@ -335,41 +350,33 @@ find_causes(struct pause_graph *graph)
 			for (size_t j = 0; j < graph->pause_count; j++)
 				if (is_cause(graph, how, &graph->pauses[j],
 					&graph->pauses[i])) {
-					graph->causes[i][j / 64] |= UINT64_C(1)
-								    << j % 64;
+					add_bit(graph->effects[j], i);
+					add_bit(graph->caused, i);
 					any = true;
 				}
 	}
 }
 
 static bool
-causes(const struct pause_graph *graph, size_t cause, size_t of)
-{
-	return (graph->causes[of][cause / 64] >> cause % 64 & 1) != 0;
-}
-
-static bool
 is_first(const struct pause_graph *graph, size_t i)
 {
-	for (size_t w = 0; w < PAUSE_MAX_PAUSES / 64; w++)
-		if (graph->causes[i][w] != 0)
-			return false;
-	return true;
+	return !has_bit(graph->caused, i);
 }
 
 /* ---- findings ---- */
 
-struct spread { /* what comes of some pauses */
-	bool in[PAUSE_MAX_PAUSES], first[PAUSE_MAX_PAUSES];
+struct spread {             /* what comes of some pauses */
+	uint64_t in[WORDS]; /* bits of pauses */
+	bool first[PAUSE_MAX_PAUSES];
 	size_t queue[PAUSE_MAX_PAUSES], count;
 };
 
 static void
 spread_add(struct spread *spread, size_t i, bool first)
 {
-	if (spread->in[i])
+	if (has_bit(spread->in, i))
 		return;
-	spread->in[i] = true;
+	add_bit(spread->in, i);
 	spread->first[i] = first;
 	spread->queue[spread->count++] = i;
 }
@@ -378,10 +385,14 @@ static void
 spread_all(struct pause_graph *graph, struct spread *spread)
 {
 	for (size_t at = 0; at < spread->count; at++) {
+		const uint64_t *effects = graph->effects[spread->queue[at]];
+
 		graph->pauses[spread->queue[at]].reached = true;
-		for (size_t i = 0; i < graph->pause_count; i++)
-			if (!spread->in[i] && causes(graph, spread->queue[at], i))
-				spread_add(spread, i, false);
+		for (size_t w = 0; w < WORDS; w++)
+			for (uint64_t more = effects[w] & ~spread->in[w]; more != 0;
+			     more &= more - 1)
+				spread_add(spread,
+				    w * 64 + (size_t)__builtin_ctzll(more), false);
 	}
 }
 
@@ -602,7 +613,7 @@ a_cause(const struct pause_graph *graph, size_t of)
 {
 	size_t i = 0;
 
-	while (!causes(graph, i, of))
+	while (!has_bit(graph->effects[i], of))
 		i++;
 	return i;
 }

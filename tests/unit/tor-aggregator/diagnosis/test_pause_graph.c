@@ -263,6 +263,21 @@ faint_pauses_explain_strong_ones_and_need_no_explanation(void **state)
 	assert_string_equal(f->found[0].source, "h2/r0");
 }
 
+/* What comes in at a port does not leave by it. */
+static void
+a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", much, some);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", (struct pause_rate)PCT(3), none);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_string_equal(f->found[0].source, "h2/r0");
+	assert_true(is_victim(&f->found[0], "h1/r0"));
+}
+
 /* tor1 > spine1 > tor2 > tor1, with a cable between the ToRs. */
 static void
 loop_of_three(struct fabric *f, struct pause_rate of_h1)
@@ -417,6 +432,8 @@ main(void)
 		TEST(a_switch_that_nobody_pauses_is_the_source_if_it_counts_that),
 		TEST(an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules),
 		TEST(faint_pauses_explain_strong_ones_and_need_no_explanation),
+		TEST(
+		    a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another),
 		TEST(a_loop_is_named_as_one),
 		TEST(two_switches_that_pause_each_other_are_a_loop),
 		TEST(two_storms_at_once_are_two_sources),
