@@ -328,7 +328,9 @@ read_racks(struct mesh *mesh, const json_t *answer)
 	    !find_columns(mesh))
 		return false;
 	json_array_foreach (mesh->pairs, i, row)
-		if (figure(mesh, row, FROM) < 0 || figure(mesh, row, TO) < 0)
+		if (figure(mesh, row, FROM) < 0 || figure(mesh, row, TO) < 0 ||
+		    figure(mesh, row, FROM) >= (double)mesh->count ||
+		    figure(mesh, row, TO) >= (double)mesh->count)
 			return false;
 	first = text(json_array_get(mesh->rnics, 0), "region");
 	json_array_foreach (mesh->rnics, i, tor)
@@ -427,7 +429,7 @@ static int
 parse(const struct ctl *ctl, struct question *question)
 {
 	for (int i = 0; i < ctl->argc; i++) {
-		const char *word = ctl->argv[i], *value = ctl->argv[i + 1];
+		const char *word = ctl->argv[i];
 		char *end;
 
 		if (strcmp(word, "--rtt") == 0) {
@@ -439,10 +441,10 @@ parse(const struct ctl *ctl, struct question *question)
 			if (++i == ctl->argc)
 				return ctl_usage("%s needs a value", word);
 			if (strcmp(word, "--region") == 0) {
-				question->region = value;
+				question->region = ctl->argv[i];
 				continue;
 			}
-			question->top = strtoul(value, &end, 10);
+			question->top = strtoul(ctl->argv[i], &end, 10);
 			if (*end != '\0' || question->top < 1 ||
 			    question->top > MAX_WORST)
 				return ctl_usage(

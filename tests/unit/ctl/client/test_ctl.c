@@ -471,7 +471,41 @@ a_mesh_is_bad_news_only_when_nobody_was_probed(void **state)
 	    CTL_NO_ANSWER);
 	assert_int_equal(
 	    run(ctl_mesh, 1, words[0], "501 Not Implemented", "{}"), CTL_NO_ANSWER);
-	assert_int_equal(run(ctl_mesh, 0, NULL, "200 OK", "{}"), CTL_NO_ANSWER);
+}
+
+/* A list that is not cut by the analyzer is of an older one. */
+static void
+pairs_of_racks_are_bad_news_only_when_nobody_was_probed(void **state)
+{
+	static const char *const top[] = { "--region", "lab", "--top", "5" };
+	static const char *const bad[][2] = { { "--top", "0" }, { "--top", "1001" },
+		{ "--top", "5x" }, { "--region", NULL }, { "--top", NULL } };
+	static const char tors[] =
+	    "{\"tors\": [{\"region\": \"lab\", \"tor\": \"t1\"}], "
+	    "\"pairs\": [";
+	static const struct {
+		const char *pairs, *more;
+		int code;
+	} cases[] = {
+		{ "[0,0,10,0,10,0,0,null,null,null,null,null,5]", "1", CTL_GOOD },
+		{ "", "0", CTL_BAD_NEWS },
+		{ "", "null", CTL_NO_ANSWER },
+		{ "[0,1,10,0,10,0,0,null,null,null,null,null,5]", "1", CTL_NO_ANSWER },
+		{ "[-1,0,10]", "1", CTL_NO_ANSWER },
+	};
+	char body[1024];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(body, sizeof(body),
+		    "%s%s], \"pairs_probed\": %s, " MESH_COLUMNS "}", tors,
+		    cases[i].pairs, cases[i].more);
+		assert_int_equal(run(ctl_mesh, 4, top, "200 OK", body), cases[i].code);
+		assert_int_equal(run(ctl_mesh, 0, NULL, "200 OK", body), cases[i].code);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(
+		    run(ctl_mesh, bad[i][1] != NULL ? 2 : 1, bad[i], "200 OK", "{}"),
+		    CTL_USAGE);
 }
 
 static void
@@ -584,6 +618,8 @@ main(void)
 		cmocka_unit_test(numbers_are_checked_before_anybody_is_asked),
 		cmocka_unit_test(a_region_is_well_only_when_every_rack_is_known_to_be),
 		cmocka_unit_test(a_mesh_is_bad_news_only_when_nobody_was_probed),
+		cmocka_unit_test(
+		    pairs_of_racks_are_bad_news_only_when_nobody_was_probed),
 		cmocka_unit_test(
 		    an_incident_is_explained_and_bad_news_while_it_is_open),
 		cmocka_unit_test(a_region_that_nobody_leads_is_bad_news),
