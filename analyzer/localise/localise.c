@@ -334,6 +334,8 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 /* In a row, at the pace of now: its clock is wrong, not its rows. */
 #define ODD_LAGS 5
 #define ROWS_TAKE_NS (1500 * RM_NS_PER_MS) /* at most, after their second's end */
+/* A wall clock by more; rows end that much before what tells of now. */
+#define SET_BACK_NS (3 * RM_NS_PER_S)
 #define LAG_TURN 16 /* so slowly a rack's least lag follows one that has grown */
 #define SLOW_EVERY_NS RM_NS_PER_S
 #define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
@@ -468,6 +470,29 @@ late_ns(const struct localise *localise, struct localise_rack *rack,
 	return wall < late ? wall : late;
 }
 
+/* What was seen by a clock that was set back since would come again only when it has
+ * made up for that. */
+static void
+hear_clock(struct localise *localise, struct localise_rack *rack,
+    const struct wire_summary *summary, bool anew)
+{
+	const rm_wall_t end = { (int64_t)summary->end_wall_ns };
+	int64_t back_ns = rack->told_end.ns - end.ns;
+
+	if (back_ns < INT64_MAX / 2 && rack->told_ns != 0 &&
+	    summary->end_ns > rack->told_ns &&
+	    summary->end_ns - rack->told_ns < (uint64_t)ODD_LAG_NS)
+		back_ns += (int64_t)(summary->end_ns - rack->told_ns);
+	if (!anew && rack->told_end.ns != 0 && back_ns > SET_BACK_NS) {
+		for (size_t i = 0; i < 2; i++)
+			if (rack->frame_end[i].ns > end.ns)
+				rack->frame_end[i] = end;
+		localise_standings_set_back(&localise->standings, rack, end, back_ns);
+	}
+	rack->told_end = end;
+	rack->told_ns = summary->end_ns;
+}
+
 /* What others lose to RNICs that their own rack has found bad, it has told already. */
 static void
 leave_out(struct localise *localise, struct wire_path_row *row)
@@ -513,6 +538,7 @@ localise_summary(
 	const struct wire_summary *summary = &view->summary;
 	struct localise_rack *rack;
 	int64_t late;
+	bool anew;
 	int r;
 
 	if (summary->tor == NULL || !rm_name_valid(summary->tor) ||
@@ -530,7 +556,8 @@ localise_summary(
 	if (rack->incarnation == summary->head.incarnation && rack->seq != 0 &&
 	    summary->head.seq <= rack->seq)
 		return 0;
-	if (rack->incarnation != summary->head.incarnation)
+	anew = rack->incarnation != summary->head.incarnation;
+	if (anew)
 		rack->lag = (struct localise_lag){ 0 };
 	rack->incarnation = summary->head.incarnation;
 	rack->seq = summary->head.seq;
@@ -539,7 +566,7 @@ localise_summary(
 		return 0;
 	late = late_ns(localise, rack, summary, now);
 	rack->heard = true;
-	rack->told_end = (rm_wall_t){ (int64_t)summary->end_wall_ns };
+	hear_clock(localise, rack, summary, anew);
 	if (summary->path_count == 0)
 		return 0;
 	if (localise->first_row.ns == 0)

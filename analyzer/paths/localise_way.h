@@ -87,6 +87,7 @@ struct localise_rack {
 	/* By the wall clocks; by its own monotonic one, while it lives. */
 	struct localise_lag wall_lag, lag;
 	rm_wall_t told_end; /* of the last summary, with rows or without */
+	uint64_t told_ns;   /* the same on its monotonic clock; 0: not told */
 	UT_hash_handle hh;
 };
 

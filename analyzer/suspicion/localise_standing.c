@@ -551,6 +551,31 @@ localise_standings_weigh(struct localise_standings *standings,
 	localise_name(s, now, finding, s->named ? s : first, slow);
 }
 
+static bool
+is_seen_by(const struct localise_standing *s, const struct localise_rack *rack)
+{
+	for (const struct localise_way *way = rack->ways; way != NULL;
+	     way = way->hh.next)
+		if (localise_part_on(&s->part, way))
+			return true;
+	return false;
+}
+
+void
+localise_standings_set_back(struct localise_standings *standings,
+    const struct localise_rack *rack, rm_wall_t end, int64_t by_ns)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		struct localise_standing *s = &standings->standings[i];
+
+		/* Else another rack that was set back has told so already. */
+		if (s->first_end.ns <= end.ns ||
+		    s->first_end.ns - end.ns <= by_ns / 2 || !is_seen_by(s, rack))
+			continue;
+		s->first_end.ns = by_ns < s->first_end.ns ? s->first_end.ns - by_ns : 0;
+	}
+}
+
 void
 localise_standings_own(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_rack *rack)

@@ -59,4 +59,8 @@ bool localise_standings_slow(
 /* Something has come under suspicion lately, and has not been named yet. */
 bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);
 
+/* The rack's wall clock was set back by so much; its rows end at `end` now. */
+void localise_standings_set_back(struct localise_standings *standings,
+    const struct localise_rack *rack, rm_wall_t end, int64_t by_ns);
+
 #endif

@@ -32,7 +32,9 @@ static void
 tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3],
     const char *path)
 {
-	const uint64_t end = (uint64_t)(WALL + world->now_ns);
+	/* A clock may have been set back. */
+	const int64_t back_ns = (what & 12) == 12 ? counts[0] * 100 * RM_NS_PER_S : 0;
+	const uint64_t end = (uint64_t)(WALL + world->now_ns - back_ns);
 	const struct wire_path_row rows[] = {
 		{ .dst_tor = tors[counts[0] % 4],
 		    .path = path,
@@ -58,6 +60,7 @@ tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3]
 		    end - (uint64_t)counts[0] * (uint64_t)RM_NS_PER_S,
 		.paths = rows,
 		.path_count = 2,
+		.end_ns = what & 128 ? (uint64_t)world->now_ns : 0,
 	};
 	struct wire_summary_view view;
 	struct wire_bytes bytes;

@@ -24,6 +24,8 @@ struct rows {
 	bool tells_end;      /* aggregators, of their monotonic clocks */
 	int64_t ahead_ns;    /* of ours: these */
 	uint64_t life;       /* of each aggregator */
+	int set_at,
+	    named_at; /* second that late_after sets clocks in; of the verdict */
 };
 
 static int
@@ -36,7 +38,8 @@ setup(void **state)
 	rows = (struct rows){ .writer = wire_writer_new(),
 		.now_ns = 100 * RM_NS_PER_S,
 		.ahead_ns = 7000 * RM_NS_PER_S,
-		.life = 77 };
+		.life = 77,
+		.set_at = 10 };
 	if (rows.writer == NULL || localise_new(&options, &rows.localise) < 0)
 		return -1;
 	*state = &rows;
@@ -204,7 +207,7 @@ late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 		const bool held = second >= 10 && second < 10 + seconds;
 		const int first = second == 10 + seconds ? 10 : second;
 
-		if (second == 10)
+		if (second == rows->set_at)
 			rows->set_back_ns = set_back_ns;
 		for (int told = first; !held && told <= second; told++) {
 			rows->seq++;
@@ -216,8 +219,10 @@ late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 				    0);
 		}
 		for (int step = 0; step < 4; step++) {
-			if (judge(rows, &verdicts) > 0 && late_ns < 0)
+			if (judge(rows, &verdicts) > 0 && late_ns < 0) {
 				late_ns = verdicts[0].evidence.late_ns;
+				rows->named_at = second;
+			}
 			rows->now_ns += RM_NS_PER_S / 4;
 		}
 	}
@@ -246,6 +251,28 @@ a_clock_that_is_set_far_back_hides_nothing(void **state)
 
 	rows->tells_end = true;
 	assert_int_equal(late_after(rows, 0, 1000 * RM_NS_PER_S), 0);
+}
+
+/* Between the first loss and the verdict, which waits for others. */
+static void
+a_clock_that_is_set_back_in_the_first_seconds_hides_nothing(void **state)
+{
+	struct rows *rows = *state;
+
+	rows->tells_end = true;
+	rows->set_at = 11;
+	assert_int_equal(late_after(rows, 0, 1000 * RM_NS_PER_S), 0);
+	assert_in_range(rows->named_at, 12, 13);
+}
+
+static void
+an_older_aggregators_clock_that_is_set_back_hides_nothing_for_long(void **state)
+{
+	struct rows *rows = *state;
+
+	rows->set_at = 11;
+	assert_true(late_after(rows, 0, 8 * RM_NS_PER_S) >= 0);
+	assert_in_range(rows->named_at, 12, 14);
 }
 
 static void
@@ -655,6 +682,9 @@ main(void)
 		ROWS_TEST(what_was_told_late_is_judged_late_and_says_so),
 		ROWS_TEST(a_clock_that_is_set_back_makes_no_verdict_late),
 		ROWS_TEST(a_clock_that_is_set_far_back_hides_nothing),
+		ROWS_TEST(a_clock_that_is_set_back_in_the_first_seconds_hides_nothing),
+		ROWS_TEST(
+		    an_older_aggregators_clock_that_is_set_back_hides_nothing_for_long),
 		ROWS_TEST(a_hold_up_is_late_by_the_monotonic_clock_too),
 		ROWS_TEST(an_aggregator_that_begins_anew_makes_no_verdict_late),
 		ROWS_TEST(what_was_told_in_time_is_not_late_whatever_the_clocks_say),
