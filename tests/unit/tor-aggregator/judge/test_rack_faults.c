@@ -171,6 +171,32 @@ a_host_all_of_whose_rnics_are_late_is_one_verdict(void **state)
 	}
 }
 
+/* It is what they share, or how they are timed; and while it begins and ends, too. */
+static void
+where_most_of_a_rack_is_late_no_rnic_is_named(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+		struct run run = run_new("a late rack", 8, seed);
+		const int64_t end_ns = 12 * RM_NS_PER_S;
+		int64_t from_ns;
+
+		run_begin(&run);
+		from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
+		for (size_t i = 0; i < 4 + seed % 5; i++)
+			sim_add_fault(
+			    run.sim, (struct sim_fault){ SIM_RNIC_LATE, i, from_ns,
+					 from_ns + 5 * RM_NS_PER_S });
+		for (int64_t now_ns = 0; now_ns < end_ns;) {
+			struct rack_judgement judgement;
+
+			if (sim_step(run.sim, &now_ns, &judgement) >= 0)
+				assert_int_equal(judgement.verdict_count, 0);
+		}
+		run_end(&run);
+	}
+}
+
 static void
 an_rnic_whose_own_host_cannot_send_is_down(void **state)
 {
@@ -431,6 +457,7 @@ main(void)
 		cmocka_unit_test(an_rnic_that_delays_all_is_named_late_and_nobody_else),
 		cmocka_unit_test(what_a_late_rnic_loses_is_told_too),
 		cmocka_unit_test(a_host_all_of_whose_rnics_are_late_is_one_verdict),
+		cmocka_unit_test(where_most_of_a_rack_is_late_no_rnic_is_named),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_is_down),
 		cmocka_unit_test(a_dead_tor_is_one_verdict_and_no_rnic_is_blamed),
 		cmocka_unit_test(dead_uplinks_blame_nobody_in_the_rack),
