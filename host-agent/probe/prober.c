@@ -9,6 +9,7 @@
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
 #include "host-agent/probe/ceiling.h"
+#include "host-agent/probe/overdue.h"
 #include "host-agent/probe/pending.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/probe/prober_plan.h"
@@ -28,6 +29,7 @@ struct prober {
 	struct port *port;
 	struct prober_plan plan;
 	struct pending *pending;
+	struct overdue overdue;
 	const struct key_ring *ring; /* NULL: no keys */
 	size_t keyed_targets;
 	struct prober_counts counts;
@@ -309,6 +311,19 @@ probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply
 	       prober_target_is(probe->target, &arrival->from);
 }
 
+/* In flight, or given up; NULL: neither. */
+static struct pending_probe *
+find_probe(struct prober *prober, uint32_t seq)
+{
+	struct pending_probe *probe = pending_find(prober->pending, seq);
+	struct overdue_probe *overdue;
+
+	if (probe != NULL)
+		return probe;
+	overdue = overdue_find(&prober->overdue, seq);
+	return overdue != NULL ? &overdue->probe : NULL;
+}
+
 /* With a MAC. -EBADMSG: it has none; -EACCES: not the right one. */
 static int
 read_keyed(struct prober *prober, const struct port_arrival *arrival,
@@ -320,7 +335,7 @@ read_keyed(struct prober *prober, const struct port_arrival *arrival,
 
 	if (r < 0)
 		return r;
-	*probe = pending_find(prober->pending, reply->sender_seq);
+	*probe = find_probe(prober, reply->sender_seq);
 	if (*probe == NULL)
 		return 0;
 	target = (*probe)->target;
@@ -341,7 +356,7 @@ read_plain(struct prober *prober, const struct port_arrival *arrival,
 
 	if (r < 0)
 		return r;
-	*probe = pending_find(prober->pending, reply->sender_seq);
+	*probe = find_probe(prober, reply->sender_seq);
 	if (*probe == NULL)
 		return 0;
 	target = (*probe)->target;
@@ -350,6 +365,29 @@ read_plain(struct prober *prober, const struct port_arrival *arrival,
 	return (*probe)->size_bytes == format->base_bytes
 		   ? 0
 		   : format->read_reply(arrival->data, arrival->len, reply);
+}
+
+/* Its responder says itself how long it had the probe, if it has a clock for that. */
+static void
+prober_take_overdue(struct prober *prober, const struct probe_reply *reply,
+    const struct port_arrival *arrival, bool ptp)
+{
+	struct overdue_probe *probe = overdue_find(&prober->overdue, reply->sender_seq);
+	int64_t arrived_ns, answered_ns;
+	struct wire_result result;
+
+	if (probe == NULL)
+		return;
+	if (arrival->source != 0 && reply->receive_timestamp != 0 &&
+	    stamp_time_read(reply->receive_timestamp, ptp, &arrived_ns) == 0 &&
+	    stamp_time_read(reply->timestamp, ptp, &answered_ns) == 0 &&
+	    overdue_tell(probe, arrival->stamp_ns,
+		stamp_time_between(answered_ns, arrived_ns), prober->timeout_ns,
+		&result)) {
+		result.stamp_source = (uint8_t)arrival->source;
+		prober->on_result(&result, probe->probe.posted, prober->arg);
+	}
+	overdue_forget(probe);
 }
 
 static void
@@ -375,6 +413,11 @@ prober_take_arrival(
 		return;
 	}
 	ptp = reply.error_estimate & STAMP_ERROR_PTP;
+	if (!(probe->has & PENDING_IN_FLIGHT)) {
+		prober->counts.unknown_replies++;
+		prober_take_overdue(prober, &reply, arrival, ptp);
+		return;
+	}
 	again = probe->has & PENDING_REPLIED;
 	if (again)
 		prober->counts.unknown_replies++;
@@ -433,6 +476,9 @@ prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss
 	pending_conclude(probe, prober->timeout_ns, self_loss, &result);
 	if (forced != WIRE_OK)
 		result.outcome = (uint8_t)forced;
+	probe->has &= (uint8_t)~PENDING_IN_FLIGHT;
+	if (result.outcome == WIRE_NO_REPLY)
+		overdue_put(&prober->overdue, probe, &result);
 	pending_remove(prober->pending, probe);
 	prober_target_unref(target);
 
@@ -591,6 +637,7 @@ prober_free(struct prober *prober)
 		prober_target_unref(probe->target);
 		pending_remove(prober->pending, probe);
 	}
+	overdue_clear(&prober->overdue);
 	rm_timer_free(prober->timer);
 	pending_free(prober->pending);
 	prober_plan_clear(&prober->plan);

@@ -3,7 +3,8 @@
  *
  * One prober per RNIC, over one port. Every probe that it tried to send ends in
  * exactly one result, at the latest timeout_ns after its send: the sums of results
- * are the sums of probes.
+ * are the sums of probes. Besides, a reply that comes later than that is told once, as
+ * WIRE_OVERDUE.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_H
 #define HOST_AGENT_PROBE_PROBER_H

@@ -30,6 +30,11 @@ enum wire_outcome {
 	WIRE_OUTCOMES
 };
 
+/* Instead of an outcome: a reply to a probe that has been told as NO_REPLY, and what it
+ * took by the stamps, the responder's share left out (round_trip_ns). It is no probe of
+ * its own; older aggregators refuse it. */
+#define WIRE_OVERDUE 128
+
 enum wire_invalid_reason {
 	WIRE_VALID = 0,
 	WIRE_T4_BEFORE_T3,

@@ -133,7 +133,8 @@ put_path_row(wire_writer *writer, const struct wire_path_row &row)
 
 	return rackmesh::CreatePathRow(writer->fbb, dst_tor, path, row.dscp, row.sent,
 	    row.lost_forward, row.lost_reverse, row.lost_unknown, row.flows,
-	    row.flows_dead, samples, row.flows_partial, row.flows_silent);
+	    row.flows_dead, samples, row.flows_partial, row.flows_silent, row.timed,
+	    row.slow, row.overdue, row.slow_ns);
 }
 
 void
@@ -339,6 +340,10 @@ wire_summary_path(
 	out->flows_dead = row->flows_dead();
 	out->flows_partial = row->flows_partial();
 	out->flows_silent = row->flows_silent();
+	out->timed = row->timed();
+	out->slow = row->slow();
+	out->overdue = row->overdue();
+	out->slow_ns = row->slow_ns();
 	out->samples = wire::string(row->samples());
 }
 

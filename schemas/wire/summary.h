@@ -49,6 +49,8 @@ struct wire_rnic_row {
 	uint32_t responder_delay_ns[WIRE_QUANTILES];
 };
 
+#define WIRE_SLOW_NS 100000000 /* no fabric does that, whatever its queues hold */
+
 /*
  * What left this rack for another along one path. path: hops from the source's ToR to
  * the destination's, separated by one blank, each "switch@address" (the interface that
@@ -66,8 +68,14 @@ struct wire_path_row {
 	/* To some of what they sent came a reply and to some none; to none, however few
 	 * they sent. Both 0 although something was lost: an older aggregator. */
 	uint32_t flows_partial, flows_silent;
-	/* Up to 8 lost flows: "h1/r0>h9/r0:49153", separated by one blank. */
+	/* Up to 8 flows that lost something, or were slow: "h1/r0>h9/r0:49153",
+	 * separated by one blank. */
 	const char *samples;
+	/* Of the answers those whose round trip a NIC or a kernel has timed; of these
+	 * those that took WIRE_SLOW_NS or longer. Besides: replies that came only now,
+	 * to probes that had been told as lost. What the latter two took in all. All 0:
+	 * an older aggregator. */
+	uint64_t timed, slow, overdue, slow_ns;
 };
 
 #define WIRE_MAX_SERVICE_ROWS 256

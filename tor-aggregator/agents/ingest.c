@@ -33,8 +33,9 @@ ingest_invalid_word(enum ingest_invalid reason)
 static bool
 in_range(const struct wire_result *result)
 {
-	if (result->outcome >= WIRE_OUTCOMES || result->kind >= WIRE_PROBE_KINDS ||
-	    result->dscp > MAX_DSCP || result->invalid_reason >= WIRE_INVALID_REASONS ||
+	if ((result->outcome >= WIRE_OUTCOMES && result->outcome != WIRE_OVERDUE) ||
+	    result->kind >= WIRE_PROBE_KINDS || result->dscp > MAX_DSCP ||
+	    result->invalid_reason >= WIRE_INVALID_REASONS ||
 	    result->stamp_source > WIRE_STAMP_USER)
 		return false;
 	if (result->flags & WIRE_ARRIVAL &&
@@ -108,6 +109,10 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 	    (struct wire_rnic_id){ result->dst_guid, result->dst_port_num });
 	if (dst == NULL) {
 		count_invalid(ingest, own, INGEST_UNKNOWN_DST);
+		return;
+	}
+	if (result->outcome == WIRE_OVERDUE) {
+		tor_rack_overdue(own->rack, result, own->index, dst);
 		return;
 	}
 	if (is_stale(result, dst)) {

@@ -177,7 +177,7 @@ static const struct metrics_counter table_counters[] = {
 
 static const struct metrics_counter row_counters[] = {
 	{ N("path_rows_seconds_total"), "", R(seconds), "Seconds whose results were added up by path." },
-	{ N("path_rows_lossy_seconds_total"), "", R(lossy), "Seconds in which something was lost along a path." },
+	{ N("path_rows_lossy_seconds_total"), "", R(lossy), "Seconds in which something was lost, or was slow, along a path." },
 	{ N("path_rows_skipped_seconds_total"), "", R(skipped), "Seconds left out of the rows by path because the aggregator was starting or stopped." },
 	{ N("path_rows_messages_total"), "", R(messages), "Summaries with rows per path." },
 	{ N("path_rows_total"), "", R(rows), "Rows by path in summaries." },

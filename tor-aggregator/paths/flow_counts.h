@@ -19,12 +19,14 @@ struct flow_count {
 	uint32_t src, dst;
 	uint16_t src_port, dst_tor; /* dst_tor: the roster's number */
 	uint8_t dscp;
-	bool counted;      /* responder_count is there */
-	bool left_out;     /* says nothing about a path */
-	uint8_t way;       /* enum lost_way of this second's losses */
-	uint32_t sent;     /* answered, late or not at all */
-	uint32_t lost;     /* of sent */
-	uint32_t others;   /* outcomes that say nothing */
+	bool counted;                  /* responder_count is there */
+	bool left_out;                 /* says nothing about a path */
+	uint8_t way;                   /* enum lost_way of this second's losses */
+	uint32_t sent;                 /* answered, late or not at all */
+	uint32_t lost;                 /* of sent */
+	uint32_t others;               /* outcomes that say nothing */
+	uint32_t timed, slow, overdue; /* see wire_path_row */
+	uint64_t slow_ns;
 	uint32_t path;     /* of path_table */
 	uint64_t switches; /* on it, when it lost any: see path_set_switches */
 	int64_t answered;  /* when the newest that was answered was sent; 0: none */

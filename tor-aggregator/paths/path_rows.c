@@ -15,6 +15,7 @@
 #include "tor-aggregator/paths/path_ends.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/window_pair.h"
 
 struct flow_counts;
 struct path_build;
@@ -146,11 +147,15 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 		row->lost_forward += flow->ways[LOST_FORWARD];
 		row->lost_reverse += flow->ways[LOST_REVERSE];
 		row->lost_unknown += flow->ways[LOST_UNKNOWN];
+		row->timed += flow->timed;
+		row->slow += flow->slow;
+		row->overdue += flow->overdue;
+		row->slow_ns += flow->slow_ns;
 		row->flows++;
 		row->flows_dead += flow->sent >= DEAD_SENT && flow->lost == flow->sent;
 		row->flows_partial += flow->lost > 0 && flow->lost < flow->sent;
 		row->flows_silent += flow->lost > 0 && flow->lost == flow->sent;
-		if (flow->lost > 0)
+		if (flow->lost + flow->slow + flow->overdue > 0)
 			sample(build, row, flow, roster);
 	}
 	*rows = build->rows;
@@ -170,7 +175,7 @@ struct path_rows {
 	    current_start_ns;    /* the one last added to: spares a division */
 	struct flow_counts span; /* closed, and in no message yet */
 	rm_mono_t span_start;
-	bool lossy; /* something was lost in the newest second */
+	bool lossy; /* something was lost, or slow, in the newest second */
 	struct lost_ways *ways;
 	struct path_ends *ends;
 	struct lossy_ends *lossy_ends;
@@ -306,6 +311,21 @@ path_rows_free(struct path_rows *rows)
 }
 
 static void
+time_answer(struct flow_count *flow, const struct wire_result *result)
+{
+	const uint32_t took_ns =
+	    window_took_ns(result->flags, result->rtt_ns, result->round_trip_ns);
+
+	if (!window_is_timed(result->outcome, result->stamp_source))
+		return;
+	flow->timed++;
+	if (took_ns < WINDOW_SLOW_NS)
+		return;
+	flow->slow++;
+	flow->slow_ns += took_ns;
+}
+
+static void
 flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
     const struct wire_result *result)
 {
@@ -318,6 +338,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	case WIRE_OK:
 	case WIRE_LATE_REPLY:
 		flow->sent++;
+		time_answer(flow, result);
 		break;
 	case WIRE_SEND_FAILED: /* nobody can have counted it */
 		return;
@@ -359,6 +380,29 @@ path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *
 	flow_add(second, flow, sent, result);
 }
 
+void
+path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
+    uint32_t src, uint32_t dst, uint16_t dst_tor)
+{
+	struct flow_second **place = second_at(rows, rows->next), *second;
+	struct flow_count *flow = NULL;
+
+	if (result->stamp_source == WIRE_STAMP_USER ||
+	    result->round_trip_ns < WINDOW_SLOW_NS)
+		return;
+	second = *place != NULL ? *place : second_open(rows, place);
+	if (second != NULL)
+		flow = flow_counts_get(
+		    &second->flows, src, dst, result->src_port, result->dscp);
+	if (flow == NULL) {
+		rows->counts.refused_flows++;
+		return;
+	}
+	flow->dst_tor = dst_tor;
+	flow->overdue++;
+	flow->slow_ns += result->round_trip_ns;
+}
+
 /* What rows are made of: its path, and whether it says anything of one. */
 static void
 place(struct path_rows *rows, const struct path_rows_second *in,
@@ -395,7 +439,7 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 		const struct flow_count *from = &second->flows.flows[i];
 		struct flow_count *to;
 
-		if (from->left_out || from->sent == 0)
+		if (from->left_out || from->sent + from->overdue == 0)
 			continue;
 		to = flow_counts_get(
 		    &rows->span, from->src, from->dst, from->src_port, from->dscp);
@@ -407,6 +451,10 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 		to->path = from->path;
 		to->sent += from->sent;
 		to->lost += from->lost;
+		to->timed += from->timed;
+		to->slow += from->slow;
+		to->overdue += from->overdue;
+		to->slow_ns += from->slow_ns;
 		to->ways[from->way] += from->lost;
 	}
 }
@@ -433,11 +481,14 @@ flush(struct path_rows *rows, const struct path_rows_second *in, rm_mono_t end)
 }
 
 static bool
-lost_anything(const struct flow_second *second)
+is_conspicuous(const struct flow_second *second)
 {
-	for (size_t i = 0; i < second->flows.count; i++)
-		if (!second->flows.flows[i].left_out && second->flows.flows[i].lost > 0)
+	for (size_t i = 0; i < second->flows.count; i++) {
+		const struct flow_count *flow = &second->flows.flows[i];
+
+		if (!flow->left_out && flow->lost + flow->slow + flow->overdue > 0)
 			return true;
+	}
 	return false;
 }
 
@@ -451,7 +502,7 @@ fold(struct path_rows *rows, const struct path_rows_second *in,
 	path_ends_judge(rows->ends, second, path_table_end(in->paths));
 	lossy_ends_judge(rows->lossy_ends, second);
 	lost_ways_fold(rows->ways, second);
-	rows->lossy = lost_anything(second);
+	rows->lossy = is_conspicuous(second);
 	rows->counts.seconds++;
 	rows->counts.lossy += rows->lossy;
 	if (!rows->lossy && !was_lossy) {

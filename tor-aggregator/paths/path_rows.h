@@ -4,8 +4,8 @@
  * Results are counted by flow and second of sending. A second that has closed is
  * folded: flows of members that are no witnesses, or towards RNICs that are dead
  * or lossy themselves, are left out, and the rest is added up by path. While anything
- * is lost rows go every second, and once more after it ended; else every row interval.
- * No probe is in two messages.
+ * is lost, or slow, rows go every second, and once more after it ended; else every row
+ * interval. No probe is in two messages.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ROWS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ROWS_H
@@ -34,8 +34,9 @@ struct path_rows_options {
 };
 
 struct path_rows_counts {
-	uint64_t seconds, lossy; /* folded; those in which something was lost */
-	uint64_t skipped;        /* seconds cut by our own start or stall */
+	uint64_t seconds,
+	    lossy;        /* folded; those in which something was lost, or slow */
+	uint64_t skipped; /* seconds cut by our own start or stall */
 	uint64_t messages, rows;
 	uint64_t refused_flows; /* results whose flow found no room */
 	uint64_t refused_rows;  /* beyond PATH_ROWS_MAX_ROWS */
@@ -51,6 +52,12 @@ void path_rows_free(struct path_rows *rows);
 /* Hot path, for results that leave the rack and were windowed. */
 void path_rows_add(struct path_rows *rows, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor);
+
+/* A reply to a probe that was lost, it seemed: it counts in the second that closes
+ * next.
+ */
+void path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
+    uint32_t src, uint32_t dst, uint16_t dst_tor);
 
 struct path_rows_second {      /* one that has closed */
 	rm_mono_t end;         /* a multiple of PATH_ROWS_SECOND_NS */

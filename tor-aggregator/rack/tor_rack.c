@@ -514,6 +514,15 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 }
 
 void
+tor_rack_overdue(struct tor_rack *rack, const struct wire_result *result, uint32_t src,
+    const struct roster_rnic *dst)
+{
+	if (dst->tor_number != 0)
+		path_rows_overdue(
+		    rack->path_rows, result, src, dst->index, dst->tor_number);
+}
+
+void
 tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono_t from,
     rm_mono_t to, uint64_t received)
 {

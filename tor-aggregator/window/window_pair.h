@@ -18,8 +18,8 @@ struct window_large {
 	uint16_t bytes, small_bytes; /* the largest seen, and the largest small one */
 };
 
-/* A round trip that took so long: no fabric does that, whatever its queues hold. */
-#define WINDOW_SLOW_NS (100 * RM_NS_PER_MS)
+/* A round trip that took so long is slow. */
+#define WINDOW_SLOW_NS WIRE_SLOW_NS
 
 /* By the prober's own clock it may be a host that is slow. */
 static inline bool

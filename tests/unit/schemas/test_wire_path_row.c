@@ -164,7 +164,7 @@ paused_hosts_are_told_of(void **state)
 }
 
 static void
-how_many_flows_lost_some_and_all_is_told(void **state)
+how_many_flows_lost_some_and_what_was_late_is_told(void **state)
 {
 	struct wire_path_row row = rows[0];
 	struct wire_summary told = summary;
@@ -174,6 +174,10 @@ how_many_flows_lost_some_and_all_is_told(void **state)
 
 	row.flows_partial = 607;
 	row.flows_silent = 608;
+	row.timed = 609;
+	row.slow = 610;
+	row.overdue = 611;
+	row.slow_ns = 612;
 	told.paths = &row;
 	told.path_count = 1;
 	assert_non_null(writer);
@@ -182,6 +186,10 @@ how_many_flows_lost_some_and_all_is_told(void **state)
 	wire_summary_path(&view, 0, &row);
 	assert_int_equal(row.flows_partial, 607);
 	assert_int_equal(row.flows_silent, 608);
+	assert_int_equal(row.timed, 609);
+	assert_int_equal(row.slow, 610);
+	assert_int_equal(row.overdue, 611);
+	assert_int_equal(row.slow_ns, 612);
 	wire_writer_free(writer);
 }
 
@@ -230,7 +238,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
 		cmocka_unit_test(paused_hosts_are_told_of),
-		cmocka_unit_test(how_many_flows_lost_some_and_all_is_told),
+		cmocka_unit_test(how_many_flows_lost_some_and_what_was_late_is_told),
 		cmocka_unit_test(what_does_not_speak_of_a_brake_has_none),
 		cmocka_unit_test(a_state_is_written_only_where_there_is_one),
 	};

@@ -392,6 +392,56 @@ doubled_peer(int fd)
 	}
 }
 
+/* The network holds each of its probes for two time-outs; it answers at once. */
+static void
+late_peer(int fd)
+{
+	struct probe_answer answer = { .receive_timestamp = UINT64_C(5) << 32,
+		.timestamp = UINT64_C(5) << 32 | 1 };
+	uint8_t data[STAMP_MAX_BYTES];
+
+	for (;;) {
+		struct sockaddr_in from;
+		socklen_t from_len = sizeof(from);
+		struct probe_ask read;
+		ssize_t len = recvfrom(
+		    fd, data, sizeof(data), 0, (struct sockaddr *)&from, &from_len);
+
+		if (len < 0 || stamp_format.read_probe(data, (size_t)len, &read) < 0)
+			_exit(1);
+		usleep(2 * FIXTURE_TIMEOUT_NS / 1000);
+		stamp_format.write_reply(data, (size_t)len, &read, &answer);
+		if (sendto(fd, data, (size_t)len, 0, (struct sockaddr *)&from,
+			from_len) < 0)
+			_exit(1);
+	}
+}
+
+/* The same, but it says itself that it had the probe for all that time. */
+static void
+slow_peer(int fd)
+{
+	struct probe_answer answer = { .receive_timestamp = UINT64_C(5) << 32,
+		.timestamp = UINT64_C(15) << 32 };
+	uint8_t data[STAMP_MAX_BYTES];
+
+	for (;;) {
+		struct sockaddr_in from;
+		socklen_t from_len = sizeof(from);
+		struct probe_ask read;
+		ssize_t len = recvfrom(
+		    fd, data, sizeof(data), 0, (struct sockaddr *)&from, &from_len);
+
+		if (len < 0 || stamp_format.read_probe(data, (size_t)len, &read) < 0)
+			_exit(1);
+		usleep(2 * FIXTURE_TIMEOUT_NS / 1000);
+		stamp_format.write_reply(data, (size_t)len, &read, &answer);
+		if (sendto(fd, data, (size_t)len, 0, (struct sockaddr *)&from,
+			from_len) < 0)
+			_exit(1);
+	}
+}
+
 static pid_t
 peer_at(const struct wire_target *target, void (*peer)(int fd))
 {
@@ -410,6 +460,77 @@ peer_at(const struct wire_target *target, void (*peer)(int fd))
 	}
 	close(fd);
 	return pid;
+}
+
+static size_t
+overdue_results(const struct probe_fixture *fixture)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < fixture->count; i++)
+		count += fixture->results[i].outcome == WIRE_OVERDUE;
+	return count;
+}
+
+static bool
+two_are_overdue(struct probe_fixture *fixture)
+{
+	return overdue_results(fixture) >= 2;
+}
+
+static bool
+three_came_too_late(struct probe_fixture *fixture)
+{
+	return prober_counts(fixture->prober)->unknown_replies >= 3;
+}
+
+static void
+a_reply_to_a_probe_that_was_given_up_is_told_once(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.4", 1000000);
+	pid_t pid;
+
+	if (!probe_fixture_root())
+		skip();
+	pid = peer_at(&target, late_peer);
+	probe(fixture, &target);
+	probe_fixture_run(fixture, two_are_overdue);
+	probe_fixture_end_apart(pid);
+	for (size_t i = 0; i < fixture->count; i++) {
+		const struct wire_result *late = &fixture->results[i];
+		size_t lost = 0, told = 0;
+
+		if (late->outcome != WIRE_OVERDUE)
+			continue;
+		for (size_t k = 0; k < fixture->count; k++) {
+			const struct wire_result *r = &fixture->results[k];
+
+			told += r->seq == late->seq && r->outcome == WIRE_OVERDUE;
+			lost += r->seq == late->seq && r->outcome == WIRE_NO_REPLY &&
+				fixture->sent[k].ns == fixture->sent[i].ns;
+		}
+		assert_int_equal(lost, 1);
+		assert_int_equal(told, 1);
+		assert_true(late->round_trip_ns > FIXTURE_TIMEOUT_NS);
+		assert_int_equal(late->stamp_source, WIRE_STAMP_KERNEL);
+	}
+}
+
+static void
+what_its_responder_held_is_not_overdue(void **state)
+{
+	struct probe_fixture *fixture = *state;
+	struct wire_target target = probe_fixture_target("127.0.0.4", 1000000);
+	pid_t pid;
+
+	if (!probe_fixture_root())
+		skip();
+	pid = peer_at(&target, slow_peer);
+	probe(fixture, &target);
+	probe_fixture_run(fixture, three_came_too_late);
+	probe_fixture_end_apart(pid);
+	assert_int_equal(overdue_results(fixture), 0);
 }
 
 static void
@@ -539,6 +660,8 @@ main(void)
 		TEST(a_plain_peer_works_without_the_split),
 		TEST(a_switch_that_shifts_the_padding_is_asked_without_tlvs),
 		TEST(an_agents_reply_with_broken_tlvs_is_refused),
+		TEST(a_reply_to_a_probe_that_was_given_up_is_told_once),
+		TEST(what_its_responder_held_is_not_overdue),
 		TEST(a_doubled_probe_never_mixes_the_times_of_two_replies),
 	};
 

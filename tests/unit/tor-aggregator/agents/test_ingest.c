@@ -99,6 +99,19 @@ values_out_of_range_are_refused(void **state)
 }
 
 static void
+a_reply_to_a_probe_given_up_is_no_probe(void **state)
+{
+	struct rack_fixture *f = *state;
+	struct wire_result result = fixture_result(f, 0, 0x101, 0, WIRE_NO_REPLY);
+
+	assert_int_equal(take(f, result), -1);
+	result.outcome = WIRE_OVERDUE;
+	assert_int_equal(take(f, result), -1);
+	assert_int_equal(f->ingest.counts.raw.windowed, 1);
+	assert_int_equal(f->ingest.counts.raw.invalid, 0);
+}
+
+static void
 a_batch_sent_again_is_acknowledged_but_counted_once(void **state)
 {
 	struct rack_fixture *f = *state;
@@ -248,6 +261,7 @@ main(void)
 		TEST(an_agent_speaks_only_for_its_own),
 		TEST(results_for_whom_nobody_knows_are_refused),
 		TEST(values_out_of_range_are_refused),
+		TEST(a_reply_to_a_probe_given_up_is_no_probe),
 		TEST(a_batch_sent_again_is_acknowledged_but_counted_once),
 		TEST(missing_batches_are_ours_and_no_loss),
 		TEST(results_of_closed_bins_are_late),

@@ -546,6 +546,48 @@ only_answers_and_losses_count(void **state)
 }
 
 static void
+late_answers_are_told_at_once_and_replies_when_they_come(void **state)
+{
+	struct world *w = *state;
+	struct wire_result slow = { .src_port = 50000,
+		.dscp = 26,
+		.kind = WIRE_INTER_TOR,
+		.outcome = WIRE_OK,
+		.rtt_ns = 400 * MS,
+		.round_trip_ns = 900 * MS,
+		.stamp_source = WIRE_STAMP_KERNEL,
+		.flags = WIRE_SPLIT };
+	const struct roster_rnic *dst = roster_foreigner(w->roster, 0);
+
+	path_rows_add(
+	    w->rows, (rm_mono_t){ w->now }, &slow, 0, dst->index, dst->tor_number);
+	slow.stamp_source = WIRE_STAMP_USER; /* its host may be slow */
+	path_rows_add(
+	    w->rows, (rm_mono_t){ w->now + MS }, &slow, 0, dst->index, dst->tor_number);
+	tick(w);
+	assert_int_equal(w->messages, 1);
+	assert_int_equal(w->row_count, 1);
+	assert_int_equal(w->row[0].sent, 2);
+	assert_int_equal(w->row[0].timed, 1);
+	assert_int_equal(w->row[0].slow, 1);
+	assert_int_equal(w->row[0].slow_ns, 400 * MS);
+	assert_int_equal(lost_in(w), 0);
+	/* Whatever second they were sent in. */
+	slow.outcome = WIRE_OVERDUE;
+	slow.stamp_source = WIRE_STAMP_KERNEL;
+	slow.round_trip_ns = 1500 * MS;
+	path_rows_overdue(w->rows, &slow, 0, dst->index, dst->tor_number);
+	tick(w);
+	assert_int_equal(w->messages, 2);
+	assert_int_equal(w->row_count, 1);
+	assert_int_equal(w->row[0].sent, 0);
+	assert_int_equal(w->row[0].overdue, 1);
+	assert_int_equal(w->row[0].slow_ns, 1500 * MS);
+	tick(w);
+	assert_int_equal(w->messages, 2); /* nothing was sent */
+}
+
+static void
 what_is_not_traced_has_a_row_of_its_own(void **state)
 {
 	struct world *w = *state;
@@ -634,6 +676,7 @@ main(void)
 		TEST(nor_by_one_whose_flows_all_fall_into_the_same_hole),
 		TEST(who_is_no_witness_is_not_asked),
 		TEST(only_answers_and_losses_count),
+		TEST(late_answers_are_told_at_once_and_replies_when_they_come),
 		TEST(what_is_not_traced_has_a_row_of_its_own),
 		TEST(a_second_that_we_missed_says_nothing),
 		TEST(a_new_numbering_forgets_what_is_open),

@@ -1,0 +1,41 @@
+/*
+ * overdue - probes that were given up: a reply may come all the same. Pure.
+ *
+ * The last OVERDUE_MAX of them; each holds on to its target.
+ */
+#ifndef HOST_AGENT_PROBE_OVERDUE_H
+#define HOST_AGENT_PROBE_OVERDUE_H
+
+#include <stdint.h>
+
+#include "host-agent/probe/pending.h"
+#include "schemas/wire.h"
+
+#define OVERDUE_MAX 1024             /* a power of two */
+#define OVERDUE_NS (5 * RM_NS_PER_S) /* after its send: nobody waits any more */
+
+struct overdue_probe {
+	struct pending_probe probe;
+	struct wire_result result; /* as it was told */
+};
+
+struct overdue { /* zeroed at first */
+	struct overdue_probe *ring;
+};
+
+/* Without memory for it, it is forgotten. */
+void overdue_put(struct overdue *overdue, const struct pending_probe *probe,
+    const struct wire_result *result);
+struct overdue_probe *overdue_find(struct overdue *overdue, uint32_t seq); /* or NULL */
+void overdue_forget(struct overdue_probe *probe);
+void overdue_clear(struct overdue *overdue);
+
+/*
+ * What is told of a reply that came at back_ns by the same clock as the probe's send
+ * stamp, share_ns of it inside the responder. False: it was in time for the network, or
+ * is too old.
+ */
+bool overdue_tell(const struct overdue_probe *probe, int64_t back_ns, int64_t share_ns,
+    int64_t timeout_ns, struct wire_result *ret);
+
+#endif
