@@ -271,7 +271,7 @@ draw_rtt(struct fate *fate, uint8_t hops)
 
 enum fate_end
 fate_round_trip(struct fate *fate, const struct fate_way *way,
-    const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns)
+    const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns, int64_t *late_ns)
 {
 	struct fate_way sprayed;
 	int64_t slow_ns = 0;
@@ -287,6 +287,7 @@ fate_round_trip(struct fate *fate, const struct fate_way *way,
 	if (way->touched &&
 	    is_lost_on(fate, way->out, way->out_count, packet, false, now_ns, &slow_ns))
 		return FATE_LOST_FORWARD;
+	*late_ns = slow_ns;
 	if (way->touched && is_lost_on(fate, way->back, way->back_count, packet, true,
 				now_ns, &slow_ns))
 		return FATE_LOST_REVERSE;

@@ -47,9 +47,11 @@ uint32_t fate_epoch(const struct fate *fate);
 void fate_way(
     const struct fate *fate, const struct fate_packet *flow, struct fate_way *ret);
 
-/* A whole round trip; *rtt_ns is set when it is answered. Hot path. */
+/* A whole round trip; *rtt_ns is set when it is answered, *late_ns to what its way out
+ * took longer than usual, when it was not lost on that. Hot path. */
 enum fate_end fate_round_trip(struct fate *fate, const struct fate_way *way,
-    const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns);
+    const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns,
+    int64_t *late_ns);
 
 /* Would a trace of this flow see the end of its i-th link? Answers of switches come
  * back whatever happens to the flow itself. */

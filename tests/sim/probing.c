@@ -1,12 +1,15 @@
 /* Every probe of the fabric: when it is due, what becomes of it, what is told of it. */
 #include "host-agent/probe/prober_target.h"
+#include "tests/sim/arrivals.h"
 #include "tests/sim/eyes_marks.h"
 #include "tests/sim/run_state.h"
 
 #define MAKE_UP_NS (50 * RM_NS_PER_MS)                 /* as host-agent's pacer */
 #define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as its prober */
-#define SOCKET_ROOM 400 /* packets of one RNIC that wait to be read */
-#define REPLY_NS 15000  /* inside a responder, and a prober */
+#define SOCKET_ROOM 400              /* packets of one RNIC that wait to be read */
+#define REPLY_NS 15000               /* inside a responder, and a prober */
+#define OVERDUE_NS (5 * RM_NS_PER_S) /* as its prober remembers */
+#define LATE_NS RM_NS_PER_MS         /* later, and others may arrive before it */
 
 int
 probing_add_result(struct run *run, struct sim_lane *lane,
@@ -57,16 +60,23 @@ finds_room(struct run *run, uint32_t rnic, const struct life_span *stall)
 	return queue->count++ < SOCKET_ROOM;
 }
 
-/* What the network and the responder do with it. *rtt_ns: until a reply is there. */
+struct trip {
+	int64_t rtt_ns;   /* until a reply is there */
+	int64_t stood_ns; /* of it the responder's host stood still */
+	int64_t late_ns;  /* until it arrives, where that is long */
+	uint32_t count;   /* of its responder; where it is late, not known yet */
+};
+
+/* What the network and the responder do with it. */
 static enum fate_end
 send(struct run *run, const struct sim_target *target, const struct sim_flow *flow,
-    const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns, uint32_t *count)
+    const struct fate_packet *packet, int64_t now_ns, struct trip *trip)
 {
 	const uint32_t host = run_host_of(run, target->dst);
 	struct sim_pair *pair = &run->pairs[target->pair];
 	const uint32_t class = class_of(pair, packet->dscp);
-	enum fate_end end =
-	    fate_round_trip(run->fate, &flow->way, packet, now_ns, rtt_ns);
+	enum fate_end end = fate_round_trip(
+	    run->fate, &flow->way, packet, now_ns, &trip->rtt_ns, &trip->late_ns);
 	const int64_t resumes = life_resumes(run->life, host, now_ns);
 
 	if (end == FATE_LOST_FORWARD || resumes == INT64_MAX ||
@@ -74,35 +84,60 @@ send(struct run *run, const struct sim_target *target, const struct sim_flow *fl
 		resumes == now_ns ? NULL
 				  : life_at(run->life, host, LIFE_STALL, now_ns)))
 		return FATE_LOST_FORWARD;
-	*count = ++pair->received[class];
-	*rtt_ns += resumes - now_ns;
+	if (trip->late_ns < LATE_NS)
+		trip->late_ns = 0;
+	if (trip->late_ns == 0)
+		trip->count = ++pair->received[class];
+	trip->stood_ns = resumes - now_ns;
+	trip->rtt_ns += trip->stood_ns;
 	return end;
 }
 
 static void
-answered(struct run *run, struct wire_result *result, int64_t rtt_ns, uint32_t count)
+answered(struct run *run, struct wire_result *result, const struct trip *trip)
 {
 	result->outcome = WIRE_OK;
-	result->rtt_ns = (uint32_t)rtt_ns;
-	result->prober_delay_ns = REPLY_NS + (uint32_t)(count % 1024);
-	result->responder_delay_ns = REPLY_NS + (uint32_t)(count % 512);
+	result->rtt_ns = (uint32_t)(trip->rtt_ns - trip->stood_ns);
+	result->prober_delay_ns = REPLY_NS + trip->count % 1024;
+	result->responder_delay_ns =
+	    REPLY_NS + trip->count % 512 + (uint32_t)trip->stood_ns;
 	result->round_trip_ns = result->rtt_ns + result->responder_delay_ns;
-	result->responder_count = count;
+	result->responder_count = trip->count;
 	result->arrived_dscp = result->dscp;
 	result->arrived_ttl = 64;
 	result->stamp_source = WIRE_STAMP_KERNEL;
 	result->flags = WIRE_SPLIT | WIRE_COUNTED | WIRE_ARRIVAL;
 }
 
+/* A reply comes to a probe that was given up: the agent still tells of it. */
+static int
+remember(struct run *run, struct sim_lane *lane, const struct wire_result *result,
+    int64_t now_ns, const struct trip *trip)
+{
+	const int64_t known_ns =
+	    life_resumes(run->life, lane->host, now_ns + trip->rtt_ns);
+	const int64_t took_ns = trip->rtt_ns - trip->stood_ns;
+	struct wire_result overdue = *result;
+
+	if (took_ns <= RUN_TIMEOUT_NS || trip->rtt_ns > OVERDUE_NS ||
+	    known_ns == INT64_MAX)
+		return 0;
+	overdue.outcome = WIRE_OVERDUE;
+	overdue.stamp_source = WIRE_STAMP_KERNEL;
+	overdue.round_trip_ns = (uint32_t)took_ns;
+	return probing_add_result(run, lane, &overdue, known_ns);
+}
+
 static int
 conclude(struct run *run, struct sim_lane *lane, struct wire_result *result,
-    enum fate_end end, int64_t now_ns, int64_t rtt_ns, uint32_t count)
+    enum fate_end end, int64_t now_ns, const struct trip *trip)
 {
 	int64_t known_ns = now_ns + RUN_TIMEOUT_NS;
+	int r = 0;
 
-	if (end == FATE_ANSWERED && rtt_ns <= RUN_TIMEOUT_NS) {
-		answered(run, result, rtt_ns, count);
-		known_ns = now_ns + rtt_ns;
+	if (end == FATE_ANSWERED && trip->rtt_ns <= RUN_TIMEOUT_NS) {
+		answered(run, result, trip);
+		known_ns = now_ns + trip->rtt_ns;
 	} else {
 		run->result.lost++;
 		result->outcome = WIRE_NO_REPLY;
@@ -113,8 +148,52 @@ conclude(struct run *run, struct sim_lane *lane, struct wire_result *result,
 			result->outcome = WIRE_SELF_LOSS;
 	}
 	known_ns = life_resumes(run->life, lane->host, known_ns);
-	return known_ns == INT64_MAX ? 0
-				     : probing_add_result(run, lane, result, known_ns);
+	if (known_ns != INT64_MAX)
+		r = probing_add_result(run, lane, result, known_ns);
+	if (r == 0 && end == FATE_ANSWERED && result->outcome == WIRE_NO_REPLY)
+		r = remember(run, lane, result, now_ns, trip);
+	return r;
+}
+
+/* It is under way for long: what its responder counts, it counts then. */
+static int
+travel(struct run *run, const struct sim_target *target, uint8_t dscp,
+    const struct wire_result *result, enum fate_end end, int64_t now_ns,
+    const struct trip *trip)
+{
+	const struct arrival arrival = { .due_ns = now_ns + trip->late_ns,
+		.pair = target->pair,
+		.class = class_of(&run->pairs[target->pair], dscp),
+		.lane = run->lane_of[target->src],
+		.is_awaited = end == FATE_ANSWERED && trip->rtt_ns <= RUN_TIMEOUT_NS,
+		.sent_ns = now_ns,
+		.rtt_ns = trip->rtt_ns,
+		.stood_ns = trip->stood_ns,
+		.result = *result };
+	struct wire_result lost = *result;
+	int r = arrivals_put(&run->arrivals, &arrival);
+
+	if (r == 0 && !arrival.is_awaited)
+		r = conclude(run, &run->lanes[arrival.lane], &lost, end, now_ns, trip);
+	return r;
+}
+
+static int
+arrive(struct run *run, int64_t until_ns)
+{
+	struct arrival arrival;
+	int r = 0;
+
+	while (r == 0 && arrivals_take(&run->arrivals, until_ns, &arrival)) {
+		const struct trip trip = { .rtt_ns = arrival.rtt_ns,
+			.stood_ns = arrival.stood_ns,
+			.count = ++run->pairs[arrival.pair].received[arrival.class] };
+
+		if (arrival.is_awaited)
+			r = conclude(run, &run->lanes[arrival.lane], &arrival.result,
+			    FATE_ANSWERED, arrival.sent_ns, &trip);
+	}
+	return r;
 }
 
 static int
@@ -130,8 +209,7 @@ probe(struct run *run, struct sim_target *target, bool pair_goes_on, int64_t now
 	struct fate_packet packet = { target->src, target->dst, flow->port, 0, 0 };
 	struct wire_result result;
 	enum fate_end end;
-	int64_t rtt_ns = 0;
-	uint32_t count = 0;
+	struct trip trip = { 0 };
 
 	packet.dscp = target->dscps[at.dscp];
 	packet.bytes = target->sizes[at.size];
@@ -149,8 +227,10 @@ probe(struct run *run, struct sim_target *target, bool pair_goes_on, int64_t now
 		.size_bytes = (uint16_t)packet.bytes,
 		.kind = target->kind,
 		.dscp = packet.dscp };
-	end = send(run, target, flow, &packet, now_ns, &rtt_ns, &count);
-	return conclude(run, &run->lanes[lane], &result, end, now_ns, rtt_ns, count);
+	end = send(run, target, flow, &packet, now_ns, &trip);
+	if (trip.late_ns > 0 && end != FATE_LOST_FORWARD)
+		return travel(run, target, packet.dscp, &result, end, now_ns, &trip);
+	return conclude(run, &run->lanes[lane], &result, end, now_ns, &trip);
 }
 
 static void
@@ -193,7 +273,7 @@ int
 probing_slice(struct run *run, int64_t end_ns)
 {
 	uint32_t number;
-	int r = 0;
+	int r = arrive(run, end_ns);
 
 	while (r == 0 && (number = wheel_take(run->wheel, end_ns)) != WHEEL_NONE) {
 		struct sim_target *target = &run->targets[number];

@@ -295,6 +295,7 @@ run_clear(struct run *run)
 	centre_free(run->centre);
 	expansion_free(run->expansion);
 	wheel_free(run->wheel);
+	arrivals_clear(&run->arrivals);
 	fate_free(run->fate);
 	life_free(run->life);
 	wire_writer_free(run->writer);

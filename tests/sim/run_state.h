@@ -16,6 +16,7 @@
 
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
+#include "tests/sim/arrivals.h"
 #include "tests/sim/clos.h"
 #include "tests/sim/fate.h"
 #include "tests/sim/life.h"
@@ -172,6 +173,7 @@ struct run {
 	uint32_t *pair_slots; /* hash: number + 1 */
 	size_t pair_slot_count;
 	struct wheel *wheel;
+	struct arrivals arrivals;
 	struct wire_writer *writer;      /* of agents and the controller */
 	struct wire_writer *rack_writer; /* theirs are still being read */
 	struct expansion *expansion;

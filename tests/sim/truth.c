@@ -8,16 +8,18 @@
 #include "rackmesh/core/clock.h"
 
 #define HOST_LASTS_NS \
-	(4 * RM_NS_PER_S) /* shorter, and it is back before anybody asks */
+	(4 * RM_NS_PER_S)            /* shorter, and it is back before anybody asks */
+#define LATE_NS (100 * RM_NS_PER_MS) /* no fabric's queues hold so much */
 
 static bool
 is_enough(const struct fault *fault)
 {
 	switch (fault->kind) {
 	case FAULT_HOST_STALL:
-	case FAULT_LATENCY:
 	case FAULT_BURST:
 		return false;
+	case FAULT_LATENCY:
+		return fault->latency_ns >= LATE_NS;
 	case FAULT_HOST_DOWN:
 	case FAULT_AGENT_DOWN:
 	case FAULT_AGENT_FROZEN:

@@ -66,7 +66,7 @@ begin(struct fixture *f, size_t faults)
 
 struct sum {
 	unsigned answered, forward, reverse;
-	int64_t rtt_ns; /* of the last */
+	int64_t rtt_ns, late_ns; /* of the last */
 };
 
 static struct sum
@@ -77,8 +77,8 @@ send(struct fixture *f, struct fate_packet packet, int64_t now_ns, unsigned coun
 
 	fate_way(f->fate, &packet, &way);
 	for (unsigned i = 0; i < count; i++) {
-		const enum fate_end end =
-		    fate_round_trip(f->fate, &way, &packet, now_ns, &sum.rtt_ns);
+		const enum fate_end end = fate_round_trip(
+		    f->fate, &way, &packet, now_ns, &sum.rtt_ns, &sum.late_ns);
 
 		sum.answered += end == FATE_ANSWERED;
 		sum.forward += end == FATE_LOST_FORWARD;
@@ -198,6 +198,7 @@ latency_adds_up_and_loses_nothing(void **state)
 	sum = send(f, mesh, 0, 100);
 	assert_int_equal(sum.answered, 100);
 	assert_in_range(sum.rtt_ns, 1000000, 1013000); /* in, and out again */
+	assert_int_equal(sum.late_ns, 500000);
 }
 
 static void
