@@ -63,7 +63,6 @@ localise_suspect_on(
 #define SLOW_LEAST_LOSS 1.5e-3
 #define SLOW_DOUBT 0.03        /* thousands are lost in minutes */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
-#define MAX_PARTS 24
 /* What fails mostly fails altogether, and a share that is fitted explains more. */
 #define PRIOR_PARTIAL (-3.0)
 
@@ -93,7 +92,7 @@ localise_case_init(struct localise_case *c, bool slow)
 		.base_loss = slow ? SLOW_BASE_LOSS : BASE_LOSS,
 		.least_loss = slow ? SLOW_LEAST_LOSS : 0,
 		.alternatives_within = ALTERNATIVES_WITHIN,
-		.max_parts = MAX_PARTS,
+		.max_parts = LOCALISE_MAX_PARTS,
 		.doubt = slow ? SLOW_DOUBT : 0,
 		.partial_log_prior = slow ? 0 : PRIOR_PARTIAL,
 	};
@@ -418,14 +417,18 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 			way->stamp = c->stamp;
 			continue;
 		}
-		if (what == LOCALISE_KNOWN_BACK) {
+		if (what == LOCALISE_KNOWN_REPLIES || what == LOCALISE_KNOWN_MISSED) {
+			sum.sent -= sum.reverse;
+			sum.reverse = 0;
+		}
+		if (what >= LOCALISE_KNOWN_BACK) {
 			sum.sent -= sum.unknown;
 			sum.unknown = 0;
 		}
 		r = take_way(c, way, &sum);
 	}
 	c->by_flow = loses_whole_flows(c);
-	c->with_transits = c->lossy_count <= MAX_TRANSIT_WAYS;
+	c->with_transits = !c->late && c->lossy_count <= MAX_TRANSIT_WAYS;
 	if (r == 0)
 		r = tell_base_loss(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
@@ -462,7 +465,7 @@ localise_case_explain(struct localise_case *c, struct rm_explanation *ret)
 	*ret = (struct rm_explanation){ 0 };
 	if (c->suspect_count == 0)
 		return 0;
-	for (size_t most = MAX_PARTS; r == 0 && most > 0; most = ret->part_count - 1) {
+	for (size_t most = LOCALISE_MAX_PARTS; r == 0 && most > 0; most = ret->part_count - 1) {
 		rm_judge_most_parts(c->judge, most);
 		r = rm_judge_explain(c->judge, c->local_count, c->observations,
 		    c->observation_count, c->candidates, c->suspect_count, ret);

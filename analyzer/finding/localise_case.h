@@ -26,8 +26,10 @@ void localise_case_release(struct localise_case *c);
 /* What is known of a lossy way already. */
 enum localise_known {
 	LOCALISE_NEWS,
+	LOCALISE_KNOWN_MISSED, /* some may be late: those that are missed say nothing */
 	LOCALISE_KNOWN_BACK, /* replies to it vanish: its unknown losses say nothing */
-	LOCALISE_KNOWN       /* all of it */
+	LOCALISE_KNOWN_REPLIES, /* neither does */
+	LOCALISE_KNOWN          /* all of it */
 };
 
 /* From the map's lossy ways; known: NULL if all is news. -ENOMEM. */

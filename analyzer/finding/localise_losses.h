@@ -66,6 +66,7 @@ struct localise_case {
 	size_t cable_size;
 	uint64_t stamp; /* of this case's lossy ways and their elements */
 	bool slow;
+	bool late;          /* of what is late, not lost */
 	bool with_replies;  /* what became of replies is evidence, too */
 	bool with_transits; /* so little is lost that each of them may be a suspect */
 	struct localise_fan *fans;
@@ -74,6 +75,7 @@ struct localise_case {
 	int64_t current_ns; /* ways that are older carry nothing now */
 };
 
+#define LOCALISE_MAX_PARTS 24 /* that are blamed at once */
 #define LOCALISE_MIN_LOST 2.5 /* fewer make nobody a suspect */
 
 #endif

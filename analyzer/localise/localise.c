@@ -13,6 +13,7 @@
 #include "analyzer/paths/localise_map.h"
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
+#include "analyzer/suspicion/localise_late.h"
 #include "analyzer/suspicion/localise_standing.h"
 
 struct localise {
@@ -20,6 +21,7 @@ struct localise {
 	struct localise_map map;
 	struct localise_case recent, slow;
 	struct localise_standings standings;
+	struct localise_late late;
 	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
 	rm_mono_t now, recent_judged, slow_judged;
 	uint64_t slow_unexplained; /* lost, by the last slow judgement */
@@ -114,7 +116,7 @@ localise_forget_named(struct localise *localise)
 {
 	struct localise_rack *rack, *next;
 
-	localise->standings.count = 0;
+	localise->standings.count = localise->late.standings.count = 0;
 	HASH_ITER (hh, localise->map.racks, rack, next) {
 		rack->tor_stands = rack->mesh_fails = rack->two_tell = false;
 		localise_ends_release(&rack->ends);
@@ -159,11 +161,26 @@ localise_known_slow(
     const struct localise_way *way, const struct localise_sum *sum, void *arg)
 {
 	const struct localise *localise = arg;
+	const enum localise_known late =
+	    localise_late_known(&localise->late, way, true, localise->now);
 
+	if (late != LOCALISE_NEWS)
+		return late;
 	if (localise_standings_explain(
 		&localise->standings, way, (rm_mono_t){ INT64_MIN }))
 		return LOCALISE_KNOWN;
 	return known_back(localise, way, sum);
+}
+
+/* What comes too late is missed, as what is lost is. */
+static enum localise_known
+localise_known_late(
+    const struct localise_way *way, const struct localise_sum *sum, void *arg)
+{
+	const struct localise *localise = arg;
+
+	(void)sum;
+	return localise_late_known(&localise->late, way, false, localise->now);
 }
 
 /* A way that something else that is blamed, or named, is on needs no name. */
@@ -301,6 +318,10 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 	const struct localise_standing *standing =
 	    localise_standings_find(&localise->standings, part);
 
+	if (localise_late_is(verdict->kind))
+		return localise_late_is_over(&localise->map, part, localise->now)
+			   ? RM_HEALTH_GOOD
+			   : RM_HEALTH_UNKNOWN;
 	if (part->type == RM_PART_TOR) {
 		const struct localise_rack *rack =
 		    localise_map_find_rack(&localise->map, part->name);
@@ -344,7 +365,8 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define MANY_LOSSY 2000
 #define MANY_LISTED 50000
 #define MANY_SLOW_EVERY_NS (5 * RM_NS_PER_S)
-#define MAX_SENT 100000000 /* of one row */
+#define MAX_SENT 100000000              /* of one row */
+#define MOST_SLOW_NS (10 * RM_NS_PER_S) /* a round trip: agents refuse longer ones */
 
 /* ln of how much likelier what was named, or says so itself, is than by its kind. */
 #define FAVOUR_NAMED 4.0
@@ -368,7 +390,8 @@ localise_new(const struct localise_options *options, struct localise **ret)
 	if (localise->verdicts == NULL ||
 	    localise_case_init(&localise->recent, false) < 0 ||
 	    localise_case_init(&localise->slow, true) < 0 ||
-	    localise_standings_init(&localise->standings, LOCALISE_MAX_VERDICTS) < 0) {
+	    localise_standings_init(&localise->standings, LOCALISE_MAX_VERDICTS) < 0 ||
+	    localise_late_init(&localise->late, LOCALISE_MAX_VERDICTS) < 0) {
 		localise_free(localise);
 		return -ENOMEM;
 	}
@@ -386,6 +409,7 @@ localise_free(struct localise *localise)
 	localise_case_release(&localise->recent);
 	localise_case_release(&localise->slow);
 	localise_standings_release(&localise->standings);
+	localise_late_release(&localise->late);
 	free(localise->verdicts);
 	free(localise);
 }
@@ -405,7 +429,10 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       row->lost_reverse <= row->sent && row->lost_unknown <= row->sent &&
 	       row->lost_forward + row->lost_reverse + row->lost_unknown <= row->sent &&
 	       row->flows_dead <= row->flows &&
-	       (uint64_t)row->flows_partial + row->flows_silent <= row->flows;
+	       (uint64_t)row->flows_partial + row->flows_silent <= row->flows &&
+	       row->timed <= row->sent && row->slow <= row->timed &&
+	       row->overdue <= MAX_SENT &&
+	       row->slow_ns <= (row->slow + row->overdue) * MOST_SLOW_NS;
 }
 
 static int64_t
@@ -634,7 +661,10 @@ judge_case(struct localise *localise, struct localise_case *c,
 
 	r = localise_case_build(c, &localise->map, now->now,
 	    slow ? localise_way_slow : localise_way_newest,
-	    slow ? localise_known_slow : NULL, localise);
+	    slow                                 ? localise_known_slow
+	    : localise->late.standings.count > 0 ? localise_known_late
+						 : NULL,
+	    localise);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < c->suspect_count; i++)
@@ -705,7 +735,9 @@ judge(struct localise *localise, const struct localise_now *now)
 		return 0;
 	if (lossy <= MANY_LOSSY || (recent_due && !slow_due)) {
 		localise->recent_judged = now->now;
-		r = judge_case(localise, &localise->recent, now, false);
+		r = localise_late_judge(&localise->late, now);
+		if (r == 0)
+			r = judge_case(localise, &localise->recent, now, false);
 	}
 	if (r < 0 || !slow_due)
 		return r;
@@ -717,6 +749,28 @@ judge(struct localise *localise, const struct localise_now *now)
 		return 0;
 	r = learn_usual(localise);
 	return r < 0 ? r : judge_case(localise, &localise->slow, now, true);
+}
+
+/* What is late and said to be lossy, too, is told to be late. */
+static bool
+is_told_late(const struct localise *localise, const struct rm_part *part)
+{
+	const struct localise_standing *s =
+	    localise_standings_find(&localise->late.standings, part);
+
+	return s != NULL && s->named;
+}
+
+static size_t
+add_late(struct localise *localise)
+{
+	const struct localise_standings *late = &localise->late.standings;
+	size_t count = 0;
+
+	for (size_t i = 0; i < late->count; i++)
+		if (late->standings[i].named)
+			localise->verdicts[count++] = late->standings[i].verdict;
+	return count;
 }
 
 int
@@ -737,8 +791,12 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 		return r;
 	hear_racks(localise, &at);
 	localise_standings_fade(&localise->standings, map, now);
-	for (size_t i = 0; i < localise->standings.count; i++)
-		if (localise->standings.standings[i].named)
+	localise_late_fade(&localise->late, now);
+	count = add_late(localise);
+	for (size_t i = 0;
+	     i < localise->standings.count && count < LOCALISE_MAX_VERDICTS; i++)
+		if (localise->standings.standings[i].named &&
+		    !is_told_late(localise, &localise->standings.standings[i].part))
 			localise->verdicts[count++] =
 			    localise->standings.standings[i].verdict;
 	*verdicts = localise->verdicts;

@@ -47,6 +47,11 @@ void localise_way_newest(const struct localise_map *map, const struct localise_w
 void localise_way_recent(const struct localise_map *map, const struct localise_way *way,
     rm_mono_t now, struct localise_sum *sum);
 
+/* Of round trips that ended in the newest two sets and were timed, as .sent, those that
+ * were slow, as .unknown. */
+void localise_way_late(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum);
+
 /* Of the newest set of rows, or of the one before (age 1). NULL: it is in none, or in
  * an old one. */
 const struct localise_counts_seen *localise_way_row(

@@ -107,7 +107,8 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 {
 	const uint64_t lost = row->lost_forward + row->lost_reverse + row->lost_unknown;
 	struct localise_counts_seen *seen = &way->seen[way->rack->frame & 1];
-	const float sent = sent_in_window(row->sent, lost, covered_ns, window_ns);
+	const float sent =
+	    sent_in_window(row->sent, lost + row->slow, covered_ns, window_ns);
 	const struct flows_lost flows = count_flows(row, lost, sent);
 	char *samples;
 
@@ -128,16 +129,21 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 	seen->gone += flows.gone;
 	seen->silent += flows.silent;
 	seen->partial += flows.partial;
+	seen->timed += (float)row->timed * sent / fmaxf((float)row->sent, 1);
+	seen->slow += (float)row->slow;
+	seen->overdue += (float)row->overdue;
+	seen->slow_s += (float)row->slow_ns / (float)RM_NS_PER_S;
 	if (covered_ns > 0)
 		way->rate +=
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
 	way->row_at = now;
 	if (!is_sudden(row, lost, flows.hit))
 		localise_bins_add(map, way, row, now);
-	if (lost == 0)
+	if (lost + row->slow + row->overdue == 0)
 		return 0;
 	way->lossy_at = now;
-	way->rack->lossy = way->rack->frame;
+	if (lost > 0)
+		way->rack->lossy = way->rack->frame;
 	if (row->samples != NULL && row->samples[0] != '\0') {
 		samples = strdup(row->samples);
 		if (samples != NULL) {
@@ -285,4 +291,37 @@ localise_way_recent(const struct localise_map *map, const struct localise_way *w
     rm_mono_t now, struct localise_sum *sum)
 {
 	add_frames(map, way, now, 2, sum);
+}
+
+void
+localise_way_late(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum)
+{
+	const struct localise_counts_seen *last = &way->seen[way->rack->frame & 1];
+
+	if (implied_ns(map, way->rack, now) > 0) {
+		if (last->frame == way->rack->frame && last->slow + last->overdue <= 0)
+			sum->sent += way->rate * (double)IMPLIED_NS /
+				     (double)RM_NS_PER_S * (double)last->timed /
+				     fmax((double)last->sent, 1);
+		return;
+	}
+	for (uint32_t age = 0; age < 2; age++) {
+		const struct localise_counts_seen *seen =
+		    localise_way_row(way, age, now);
+		const double late =
+		    seen != NULL ? (double)seen->slow + (double)seen->overdue : 0;
+
+		if (seen == NULL)
+			continue;
+		sum->sent += (double)seen->timed + (double)seen->overdue;
+		sum->unknown += late;
+		sum->slow_s += (double)seen->slow_s;
+		if (late <= 0)
+			continue;
+		if (way->rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
+			sum->lossy_end = way->rack->frame_end[seen->frame & 1];
+		if (way->rack->frame_late[seen->frame & 1] > sum->late_ns)
+			sum->late_ns = way->rack->frame_late[seen->frame & 1];
+	}
 }

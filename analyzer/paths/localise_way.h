@@ -52,6 +52,9 @@ struct localise_counts_seen { /* one set of rows */
 	float gone; /* of them, that lost all: however fast they send, one each */
 	/* To none of what they sent came a reply; to some of it. */
 	float silent, partial;
+	/* Answers that were timed, as sent; of them those that were slow; replies that
+	 * had been given up; how long the latter two took. */
+	float timed, slow, overdue, slow_s;
 	rm_mono_t came;
 };
 
@@ -105,7 +108,7 @@ struct localise_way {
 	uint64_t lossy_slots; /* see localise_bins.h; bit 0 is slot's */
 	int64_t slot;
 	rm_mono_t row_at;   /* the last row of it */
-	rm_mono_t lossy_at; /* the last one that lost anything */
+	rm_mono_t lossy_at; /* the last one that lost anything, or was slow */
 	char *samples;      /* lost flows of its last lossy row; or NULL */
 	uint64_t stamp;     /* scratch of who works with it now */
 	UT_hash_handle hh;
@@ -143,9 +146,11 @@ struct localise_sum {
 	/* Of ways that lost some in the newest rows: flows that lost some, or all; and
 	 * all that lost all, those that sent but one packet too. */
 	double hit, dead, gone;
+	double slow_s; /* seen late: all that took what was */
 };
 
-/* What was seen on a way: in the newest rows, the last seconds, or the last minutes. */
+/* What was seen on a way: in the newest rows, the last seconds, or the last minutes; or
+ * what of it was late. */
 typedef void localise_seen(const struct localise_map *map,
     const struct localise_way *way, rm_mono_t now, struct localise_sum *sum);
 

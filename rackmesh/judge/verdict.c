@@ -45,6 +45,9 @@ static const struct {
 	[RM_KIND_CLASS_REWRITTEN] = { "class-rewritten",
 	    "arrives with another DSCP than it was sent with" },
 	[RM_KIND_RNIC_LATE] = { "rnic-late", "delays packets" },
+	[RM_KIND_LINK_LATE] = { "link-late", "delays packets" },
+	[RM_KIND_SWITCH_LATE] = { "switch-late", "delays packets" },
+	[RM_KIND_PATH_LATE] = { "path-late", "delays packets somewhere on the way" },
 	[RM_KIND_RNIC_FLAPPING] = { "rnic-flapping", "goes down and comes back" },
 };
 

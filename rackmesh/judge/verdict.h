@@ -44,6 +44,9 @@ enum rm_kind {
 				  */
 	RM_KIND_RNIC_FLAPPING, /* its port goes down and comes back, again and again */
 	RM_KIND_RNIC_LATE,     /* what passes it arrives, but far too late */
+	RM_KIND_LINK_LATE,
+	RM_KIND_SWITCH_LATE,
+	RM_KIND_PATH_LATE, /* between two racks, no part of the way stands out */
 	RM_KINDS
 };
 

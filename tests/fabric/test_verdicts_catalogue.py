@@ -22,12 +22,14 @@ from lab.faults import (
     RnicLossy,
     RnicMtu,
     RnicOnAndOff,
+    SpineLate,
     SwitchDead,
     SwitchLossy,
     UplinkDead,
     UplinkLossy,
     management_late,
     rnic_late,
+    uplink_late,
 )
 from lab.grade import GRADES, grade
 from lab.stalls import PATTERNS, Pattern
@@ -131,6 +133,15 @@ CASES = {
     "an uplink loses 5 %": Case(lambda w: [UplinkLossy(w.lab, "tor1", "spine1", 5)], 40),
     "an uplink loses 20 % on its way up": Case(
         lambda w: [UplinkLossy(w.lab, "tor2", "spine2", 20, down=False)], 20
+    ),
+    "an uplink is late by 400 ms on its way up": Case(
+        lambda w: [uplink_late(w.lab, "tor1", "spine2", 400)], 10, delays=True
+    ),
+    "an uplink is late by 1.5 s on its way up": Case(
+        lambda w: [uplink_late(w.lab, "tor2", "spine1", 1500)], 12, delays=True
+    ),
+    "a spine is late by 400 ms": Case(
+        lambda w: [SpineLate(w.lab, "spine1", 400)], 12, delays=True
     ),
     "every second flow of a link": Case(
         lambda w: [FlowsBlackholed(w.lab, "spine1", "tor1", 2, 7)], 8

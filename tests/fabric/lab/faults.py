@@ -349,6 +349,32 @@ def rnic_late(lab, rnic, ms):
     return Late(lab, end, ms, "rnic-late", "RackmeshRnic", rnic.name, rnic.tor)
 
 
+def uplink_late(lab, tor, spine, ms):
+    """All that the ToR sends to the spine is late."""
+    end = (lab.fabric.netns(tor), lab.fabric.uplink(tor, spine))
+    return Late(lab, end, ms, "link-late", "RackmeshLink", "--".join(sorted((tor, spine))))
+
+
+class SpineLate(Fault):
+    """All that crosses a spine arrives, but later."""
+
+    def __init__(self, lab, spine, ms):
+        super().__init__("switch-late", "RackmeshSwitch", spine)
+        self._fabric, self._ms = lab.fabric, ms
+        self._ends = [(lab.fabric.netns(t), lab.fabric.uplink(t, spine)) for t in lab.fabric.tors]
+
+    def _begin(self):
+        for end in self._ends:
+            self._fabric.delay(*end, self._ms)
+
+    def bit(self):
+        return sum(self._fabric.delayed(*end) for end in self._ends) > 0
+
+    def end(self):
+        for end in self._ends:
+            self._fabric.undelay(*end)
+
+
 class AgentStutters(Fault):
     """An agent that is stopped for a moment, again and again. Nothing has to be said."""
 

@@ -10,6 +10,10 @@
 #define ROW_INTERVAL_NS (10 * RM_NS_PER_S)
 #define PATH_TEXT 96
 #define SAMPLES_TEXT 400
+#define TIMEOUT_MS 500
+#define LATE_MS 400
+#define OVERDUE_MS 1500
+#define OVERDUE_STEPS 6 /* so many steps after its send: 1.5 s */
 
 struct flow {
 	uint16_t src, dst, there, back; /* ToRs, and the spine of each way */
@@ -19,6 +23,8 @@ struct flow {
 	uint32_t row;
 	uint32_t sent, answered, forward, reverse; /* since the last rows */
 	uint32_t second_lost;                      /* in this rack's second */
+	uint32_t slow, overdue;
+	uint16_t coming[OVERDUE_STEPS]; /* replies, by the step in which they come */
 };
 
 struct row {
@@ -236,6 +242,14 @@ swallows(struct fabric *fabric, const struct fabric_fault *f, const struct flow 
 		return spine == f->spine && to == f->tor && chance(fabric) < f->share;
 	case FABRIC_REPLIES:
 		return reply && from == f->tor && to == f->spine && place < f->share;
+	case FABRIC_LATE:
+	case FABRIC_OVERDUE:
+		return spine == f->spine && to == f->tor;
+	case FABRIC_LATE_SPINE:
+		return spine == f->spine;
+	case FABRIC_LATE_RNIC:
+		return reply ? to == f->tor && flow->src_rnic == 0
+			     : to == f->tor && flow->dst_rnic == 0;
 	case FABRIC_RNIC:
 		return ((flow->src == f->tor && flow->src_rnic == 0) ||
 			(flow->dst == f->tor && flow->dst_rnic == 0));
@@ -265,6 +279,13 @@ fabric_flows(struct fabric *fabric, const struct fabric_fault *fault, size_t *de
 }
 
 static bool
+is_delay(enum fabric_fault_kind kind)
+{
+	return kind == FABRIC_LATE || kind == FABRIC_OVERDUE ||
+	       kind == FABRIC_LATE_SPINE || kind == FABRIC_LATE_RNIC;
+}
+
+static bool
 is_lost(struct fabric *fabric, const struct flow *flow, bool reply)
 {
 	const size_t from = reply ? flow->dst : flow->src,
@@ -276,23 +297,66 @@ is_lost(struct fabric *fabric, const struct flow *flow, bool reply)
 	for (size_t i = 0; i < fabric->fault_count; i++) {
 		const struct fabric_fault *f = &fabric->faults[i];
 
-		if (fabric->now_ns >= f->from_ns && fabric->now_ns < f->to_ns &&
+		if (!is_delay(f->kind) && fabric->now_ns >= f->from_ns &&
+		    fabric->now_ns < f->to_ns &&
 		    swallows(fabric, f, flow, from, to, spine, reply))
 			return true;
 	}
 	return false;
 }
 
+/* How late the round trip is, all in all. */
+static unsigned
+late_ms(struct fabric *fabric, const struct flow *flow)
+{
+	unsigned ms = 0;
+
+	for (size_t i = 0; i < fabric->fault_count; i++) {
+		const struct fabric_fault *f = &fabric->faults[i];
+		const unsigned each = f->kind == FABRIC_OVERDUE ? OVERDUE_MS : LATE_MS;
+
+		if (!is_delay(f->kind) || fabric->now_ns < f->from_ns ||
+		    fabric->now_ns >= f->to_ns)
+			continue;
+		if (swallows(fabric, f, flow, flow->src, flow->dst, flow->there, false))
+			ms += each;
+		if (swallows(fabric, f, flow, flow->dst, flow->src, flow->back, true))
+			ms += each;
+	}
+	return ms;
+}
+
+/* The probe arrives. True: its reply is there in time. */
+static bool
+is_answered(struct fabric *fabric, struct flow *flow)
+{
+	const unsigned ms = late_ms(fabric, flow);
+	const size_t step = (size_t)(fabric->now_ns / FABRIC_STEP_NS);
+
+	if (ms > TIMEOUT_MS) {
+		flow->coming[step % OVERDUE_STEPS]++;
+		return false;
+	}
+	flow->slow += ms > 0;
+	return true;
+}
+
 static void
 probe(struct fabric *fabric, struct flow *flow)
 {
+	uint16_t *coming =
+	    &flow->coming[(size_t)(fabric->now_ns / FABRIC_STEP_NS) % OVERDUE_STEPS];
+
+	flow->overdue += *coming;
+	flow->second_lost += *coming;
+	*coming = 0;
 	flow->due += fabric->options.flow_rate * (double)FABRIC_STEP_NS / 1e9;
 	for (; flow->due >= 1; flow->due -= 1) {
 		fabric->probes++;
 		flow->sent++;
 		if (is_lost(fabric, flow, false))
 			flow->forward++;
-		else if (is_lost(fabric, flow, true))
+		else if (is_lost(fabric, flow, true) || !is_answered(fabric, flow))
 			flow->reverse++;
 		else {
 			flow->answered++;
@@ -333,6 +397,11 @@ count_flow(struct fabric *fabric, const struct rack *rack, struct flow *flow)
 	struct wire_path_row *row = &fabric->out[flow->row];
 
 	row->sent += flow->sent;
+	row->timed += flow->answered;
+	row->slow += flow->slow;
+	row->overdue += flow->overdue;
+	row->slow_ns += (uint64_t)flow->slow * LATE_MS * RM_NS_PER_MS +
+			(uint64_t)flow->overdue * OVERDUE_MS * RM_NS_PER_MS;
 	row->flows++;
 	row->flows_dead += flow->sent >= 2 && flow->answered == 0;
 	row->flows_partial += flow->answered > 0 && flow->answered < flow->sent;
@@ -343,7 +412,7 @@ count_flow(struct fabric *fabric, const struct rack *rack, struct flow *flow)
 	} else {
 		row->lost_unknown += flow->forward + flow->reverse;
 	}
-	if (flow->forward + flow->reverse > 0)
+	if (flow->forward + flow->reverse + flow->slow > 0)
 		add_sample(flow, fabric->samples[flow->row]);
 }
 
@@ -367,6 +436,7 @@ fill_rows(
 		struct flow *flow = &fabric->flows[rack->first_flow + i];
 
 		flow->sent = flow->answered = flow->forward = flow->reverse = 0;
+		flow->slow = flow->overdue = 0;
 	}
 	for (size_t i = 0; i < rack->row_count; i++)
 		if (fabric->out[i].sent > 0)
@@ -427,7 +497,8 @@ summarise(struct fabric *fabric, size_t tor)
 
 	snprintf(name, sizeof name, "tor%zu", tor + 1);
 	for (size_t i = 0; i < rack->flow_count; i++) {
-		lost += fabric->flows[rack->first_flow + i].second_lost;
+		lost += fabric->flows[rack->first_flow + i].second_lost +
+			fabric->flows[rack->first_flow + i].slow;
 		fabric->flows[rack->first_flow + i].second_lost = 0;
 	}
 	if (lost > 0 || rack->was_lossy ||

@@ -1,0 +1,492 @@
+#include "analyzer/suspicion/localise_late.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/finding/localise_find.h"
+#include "analyzer/finding/localise_observe.h"
+#include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_part.h"
+#include "analyzer/suspicion/localise_direction.h"
+#include "analyzer/suspicion/localise_evidence.h"
+#include "analyzer/suspicion/localise_standing.h"
+
+#define LATE_SHARE 0.9    /* of what crosses it */
+#define SUSPECT_SHARE 0.5 /* its first rows count a time before it, too */
+#define MIN_LATE 4
+#define SUSPECT_LATE 2
+#define MIN_GAIN 6.0
+#define SUSPECT_GAIN 2.0
+#define FAVOUR_NAMED 4.0
+#define SPEAK_NS (1600 * RM_NS_PER_MS)  /* nothing else is near */
+#define DECIDE_NS (2250 * RM_NS_PER_MS) /* the likelier one */
+#define UNDECIDED_NS (4500 * RM_NS_PER_MS)
+#define LAPSE_NS (1500 * RM_NS_PER_MS)
+#define NAMED_LAPSE_NS (4 * RM_NS_PER_S)
+#define KEPT_NS (6 * RM_NS_PER_S)       /* rows of before may still come */
+#define KEPT_SLOW_NS LOCALISE_WINDOW_NS /* minutes remember what it cost */
+#define TOLD_EVERY_NS RM_NS_PER_S
+#define MAX_WAYS_BACK 64
+#define GOOD_MIN_SENT 4
+#define GOOD_SHARE 0.02
+
+int
+localise_late_init(struct localise_late *late, size_t size)
+{
+	int r = localise_case_init(&late->c, false);
+
+	late->c.late = late->c.with_replies = true;
+	return r < 0 ? r : localise_standings_init(&late->standings, size);
+}
+
+void
+localise_late_release(struct localise_late *late)
+{
+	localise_case_release(&late->c);
+	localise_standings_release(&late->standings);
+}
+
+bool
+localise_late_is(enum rm_kind kind)
+{
+	return kind == RM_KIND_LINK_LATE || kind == RM_KIND_SWITCH_LATE ||
+	       kind == RM_KIND_PATH_LATE;
+}
+
+/* ---- what its figures are ---- */
+
+/* Of all that crosses it on the way out. */
+static struct localise_sum
+figures_of(const struct localise_map *map, const struct localise_suspect *suspect,
+    rm_mono_t now)
+{
+	const size_t ends = suspect->type == RM_PART_PATH ? 1 : suspect->element_count;
+	struct localise_sum sum = { 0 };
+
+	for (size_t i = 0; i < ends; i++)
+		for (size_t k = 0; k < suspect->elements[i]->way_count; k++)
+			if (localise_suspect_on(suspect, suspect->elements[i]->ways[k]))
+				localise_way_late(
+				    map, suspect->elements[i]->ways[k], now, &sum);
+	return sum;
+}
+
+static double
+share_of(const struct localise_sum *sum)
+{
+	return sum->sent > 0 ? sum->unknown / sum->sent : 0;
+}
+
+static struct localise_sum
+one_way(const struct localise_map *map, struct localise_element *element, rm_mono_t now)
+{
+	const struct localise_suspect suspect = {
+		.type = RM_PART_LINK, .elements = { element }, .element_count = 1
+	};
+
+	return element != NULL ? figures_of(map, &suspect, now)
+			       : (struct localise_sum){ 0 };
+}
+
+/* ---- what is told ---- */
+
+static enum rm_kind
+kind_of(enum rm_part_type type)
+{
+	return type == RM_PART_LINK   ? RM_KIND_LINK_LATE
+	       : type == RM_PART_PATH ? RM_KIND_PATH_LATE
+				      : RM_KIND_SWITCH_LATE;
+}
+
+/* Which way a link is late, in words, and the figures of that. */
+static struct localise_sum
+say_link(const struct localise_now *now, const struct localise_suspect *link,
+    char out[RM_EVIDENCE_TEXT])
+{
+	struct localise_directed directed;
+	struct localise_sum there, back;
+
+	localise_direction_see(now->map, link, now->now, &directed);
+	there = one_way(now->map, directed.there, now->now);
+	back = one_way(now->map, directed.back, now->now);
+	directed.direction = share_of(&back) < LATE_SHARE    ? LOCALISE_THERE
+			     : share_of(&there) < LATE_SHARE ? LOCALISE_BACK
+							     : LOCALISE_UNKNOWN_WAY;
+	localise_direction_say(&directed, out);
+	if (directed.direction == LOCALISE_THERE)
+		return there;
+	if (directed.direction == LOCALISE_BACK)
+		return back;
+	there.sent += back.sent;
+	there.unknown += back.unknown;
+	there.slow_s += back.slow_s;
+	return there;
+}
+
+static void
+say(const struct localise_now *now, const struct localise_finding *finding,
+    struct rm_evidence *evidence)
+{
+	const struct localise_suspect *suspect = finding->suspect;
+	struct localise_sum sum;
+	char way[RM_EVIDENCE_TEXT] = "", *out = evidence->observed;
+	size_t len;
+
+	if (suspect->type == RM_PART_LINK)
+		sum = say_link(now, suspect, way);
+	else
+		sum = figures_of(now->map, suspect, now->now);
+	snprintf(out, RM_EVIDENCE_TEXT, "%.110s%s", way, way[0] != '\0' ? "; " : "");
+	if (finding->others[0] != NULL)
+		snprintf(out, RM_EVIDENCE_TEXT, "one of the %s; ",
+		    finding->others[1] != NULL ? "three" : "two");
+	len = strlen(out);
+	snprintf(out + len, RM_EVIDENCE_TEXT - len,
+	    "%.0f of %.0f round trips took 100 ms or longer, %.0f ms on average",
+	    round(sum.unknown), round(sum.sent),
+	    1e3 * sum.slow_s / fmax(sum.unknown, 1));
+}
+
+static double
+confidence(const struct localise_finding *finding)
+{
+	const double p = 1 / (1 + exp(-finding->behind));
+
+	if (finding->is_crowded)
+		return 0.5;
+	if (finding->suspect->type == RM_PART_PATH)
+		return 0.8;
+	return p < 0.99 ? p : 0.99;
+}
+
+static void
+name(struct localise_standing *s, const struct localise_now *now,
+    const struct localise_finding *finding)
+{
+	if (s->named && rm_mono_since(now->now, s->told) < TOLD_EVERY_NS)
+		return;
+	s->told = now->now;
+	s->verdict = (struct rm_verdict){ .part = s->part,
+		.kind = kind_of(finding->suspect->type),
+		.confidence = s->named
+				  ? fmax(s->verdict.confidence, confidence(finding))
+				  : confidence(finding) };
+	if (s->part.type == RM_PART_TOR)
+		s->verdict.part.type = RM_PART_SWITCH;
+	s->verdict.evidence.window_ns = 2 * RM_NS_PER_S;
+	s->verdict.evidence.window_start = s->start;
+	s->verdict.evidence.late_ns = s->late_ns;
+	say(now, finding, &s->verdict.evidence);
+	s->named = true;
+}
+
+/* ---- when ---- */
+
+/* A ToR, or all between two racks: it may be an RNIC that is late. */
+static bool
+may_be_rnic(const struct localise_finding *finding)
+{
+	return finding->suspect->type == RM_PART_PATH || finding->has_tor;
+}
+
+static const struct localise_standing *
+named_among(
+    const struct localise_standings *standings, const struct localise_finding *finding)
+{
+	for (size_t i = 0; i < finding->tie_count; i++) {
+		const struct localise_standing *s =
+		    localise_standings_find(standings, &finding->ties[i]);
+
+		if (s != NULL && s->named)
+			return s;
+	}
+	return NULL;
+}
+
+static void
+weigh(struct localise_late *late, const struct localise_now *now,
+    const struct localise_finding *finding)
+{
+	const struct localise_sum sum =
+	    figures_of(now->map, finding->suspect, now->now);
+	const struct localise_standing *named = named_among(&late->standings, finding);
+	const int64_t wait = finding->is_crowded || finding->others[0] != NULL
+				 ? UNDECIDED_NS
+			     : finding->is_clear ? SPEAK_NS
+						 : DECIDE_NS;
+	struct rm_part part = named != NULL ? named->part : finding->part;
+	struct localise_standing *s;
+
+	if (finding->gain < SUSPECT_GAIN || sum.unknown < SUSPECT_LATE ||
+	    share_of(&sum) < SUSPECT_SHARE)
+		return;
+	s = localise_standings_touch(&late->standings, &part, false, &sum, now);
+	if (s == NULL)
+		return;
+	if (!s->named &&
+	    (finding->gain < MIN_GAIN || sum.unknown < MIN_LATE ||
+		share_of(&sum) < LATE_SHARE ||
+		rm_mono_since(now->now, s->since) < wait ||
+		(may_be_rnic(finding) &&
+		    localise_evidence_one_rnic(now, finding, finding->suspect,
+			localise_way_late, &late->standings, true))))
+		return;
+	name(s, now, finding);
+}
+
+/* A path that some part which is blamed as well is on. */
+static bool
+is_needless(const struct localise_case *c, const struct rm_explanation *explanation,
+    const struct localise_suspect *path)
+{
+	const struct localise_element *src = path->elements[0];
+
+	if (path->type != RM_PART_PATH)
+		return false;
+	for (size_t i = 0; i < src->way_count; i++)
+		for (size_t k = 0; k < explanation->part_count &&
+				   localise_suspect_on(path, src->ways[i]);
+		     k++) {
+			const struct localise_suspect *s =
+			    &c->suspects[explanation->parts[k].candidate];
+
+			if (s->type != RM_PART_PATH &&
+			    localise_suspect_on(s, src->ways[i]))
+				return true;
+		}
+	return false;
+}
+
+/* All that crosses this switch is late. */
+static bool
+is_late_switch(const struct localise_suspect *s, const struct localise_now *now)
+{
+	struct localise_sum sum;
+
+	if (s->type != RM_PART_SWITCH)
+		return false;
+	sum = figures_of(now->map, s, now->now);
+	return share_of(&sum) >= LATE_SHARE;
+}
+
+/* Ways back are known by their shares alone: links of a late switch often explain some
+ * of them a little better. */
+static bool
+is_of_late_switch(const struct localise_case *c,
+    const struct rm_explanation *explanation, const struct localise_suspect *link,
+    const bool *switches)
+{
+	const struct localise_element *e = link->elements[0];
+
+	if (link->type != RM_PART_LINK)
+		return false;
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const struct localise_suspect *s =
+		    &c->suspects[explanation->parts[i].candidate];
+
+		if (switches[i] && (strcmp(s->elements[0]->a, e->a) == 0 ||
+				       strcmp(s->elements[0]->a, e->b) == 0))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_end_of(const struct rm_part *link, const char *name)
+{
+	const char *dashes = strstr(link->name, "--");
+
+	return link->type == RM_PART_LINK && dashes != NULL &&
+	       (strcmp(dashes + 2, name) == 0 ||
+		   (strlen(name) == (size_t)(dashes - link->name) &&
+		       strncmp(link->name, name, strlen(name)) == 0));
+}
+
+static bool
+has_named_link(const struct localise_standings *standings, const char *tor)
+{
+	for (size_t i = 0; i < standings->count; i++)
+		if (standings->standings[i].named &&
+		    is_end_of(&standings->standings[i].part, tor))
+			return true;
+	return false;
+}
+
+/* The ToR at an end of a link, if all that comes to it, or leaves it, by others is
+ * late, too; or NULL. */
+static struct localise_element *
+late_tor(const struct localise_late *late, const struct localise_suspect *link,
+    const struct localise_now *now)
+{
+	const struct localise_element *e = link->elements[0];
+	struct localise_sum sum = { 0 };
+	const struct localise_way *first = e->way_count > 0 ? e->ways[0] : NULL;
+	struct localise_element *tor;
+
+	if (link->type != RM_PART_LINK || first == NULL)
+		return NULL;
+	tor = strcmp(first->elements[0]->a, e->a) == 0
+		  ? first->elements[0]
+		  : first->elements[first->element_count - 1];
+	if ((strcmp(tor->a, e->a) != 0 && strcmp(tor->a, e->b) != 0) ||
+	    has_named_link(&late->standings, tor->a))
+		return NULL;
+	for (size_t i = 0; i < tor->way_count; i++) {
+		const struct localise_way *way = tor->ways[i];
+
+		if ((way->elements[0] == tor) == (first->elements[0] == tor) &&
+		    !localise_suspect_on(link, way))
+			localise_way_late(now->map, way, now->now, &sum);
+	}
+	return share_of(&sum) >= LATE_SHARE ? tor : NULL;
+}
+
+/* It is the ToR, or an RNIC of its rack. */
+static void
+weigh_tor(struct localise_late *late, const struct localise_now *now,
+    struct localise_element *tor, double gain)
+{
+	const struct localise_suspect suspect = {
+		.type = RM_PART_TOR, .elements = { tor }, .element_count = 1
+	};
+	struct localise_finding finding = {
+		.suspect = &suspect, .tie_count = 1, .has_tor = true, .gain = gain
+	};
+
+	localise_suspect_part(&suspect, &finding.part);
+	finding.ties[0] = finding.part;
+	finding.behind = SUSPECT_GAIN;
+	weigh(late, now, &finding);
+}
+
+int
+localise_late_judge(struct localise_late *late, const struct localise_now *now)
+{
+	struct localise_case *c = &late->c;
+	struct rm_explanation explanation;
+	struct localise_finding finding;
+	bool switches[LOCALISE_MAX_PARTS];
+	int r =
+	    localise_case_build(c, now->map, now->now, localise_way_late, NULL, NULL);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < c->suspect_count && late->standings.count > 0; i++) {
+		const struct localise_standing *s;
+		struct rm_part part;
+
+		localise_suspect_part(&c->suspects[i], &part);
+		s = localise_standings_find(&late->standings, &part);
+		if (s != NULL && s->named)
+			c->candidates[i].log_prior += FAVOUR_NAMED;
+	}
+	r = localise_case_explain(c, &explanation);
+	for (size_t i = 0; r == 0 && i < explanation.part_count; i++)
+		switches[i] =
+		    is_late_switch(&c->suspects[explanation.parts[i].candidate], now);
+	for (size_t i = 0; r == 0 && i < explanation.part_count; i++) {
+		const struct localise_suspect *s =
+		    &c->suspects[explanation.parts[i].candidate];
+		struct localise_element *tor = late_tor(late, s, now);
+
+		if (tor != NULL) {
+			weigh_tor(late, now, tor, explanation.parts[i].gain);
+			continue;
+		}
+		if ((localise_is_faint(c, &explanation, i) && !switches[i]) ||
+		    is_of_late_switch(c, &explanation, s, switches) ||
+		    is_needless(c, &explanation, s))
+			continue;
+		localise_find(c, &explanation, i, &finding);
+		weigh(late, now, &finding);
+	}
+	return r;
+}
+
+void
+localise_late_fade(struct localise_late *late, rm_mono_t now)
+{
+	struct localise_standings *standings = &late->standings;
+
+	for (size_t i = standings->count; i-- > 0;) {
+		struct localise_standing *s = &standings->standings[i];
+		const int64_t absent = rm_mono_since(now, s->seen);
+
+		if (absent > (s->named ? NAMED_LAPSE_NS : LAPSE_NS))
+			s->named = false;
+		if (absent > (s->told.ns != 0 ? KEPT_SLOW_NS : KEPT_NS))
+			*s = standings->standings[--standings->count];
+	}
+}
+
+/* ---- what others need to know of it ---- */
+
+/* Replies take ways of their own, which no probe need have shown. */
+static bool
+may_meet(const struct rm_part *part, const struct localise_way *way)
+{
+	return part->type == RM_PART_SWITCH || is_end_of(part, way->elements[0]->a) ||
+	       is_end_of(part, localise_way_dst(way));
+}
+
+/* What it misses is its doing. What is but suspected, and is not named soon, hides
+ * nothing: it may be an RNIC that is late. */
+static bool
+is_answerable(const struct localise_standing *s, bool slow, rm_mono_t now)
+{
+	if (s->told.ns != 0)
+		return rm_mono_since(now, s->told) <= (slow ? KEPT_SLOW_NS : KEPT_NS);
+	return rm_mono_since(now, s->seen) <= LAPSE_NS &&
+	       rm_mono_since(now, s->since) <= KEPT_NS;
+}
+
+enum localise_known
+localise_late_known(const struct localise_late *late, const struct localise_way *way,
+    bool slow, rm_mono_t now)
+{
+	const struct localise_standings *standings = &late->standings;
+	const struct localise_element *back = way->pair->back;
+	enum localise_known ret = LOCALISE_NEWS;
+
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if (!is_answerable(s, slow, now))
+			continue;
+		if (localise_part_on(&s->part, way))
+			return LOCALISE_KNOWN;
+		for (size_t k = 0; k < back->way_count && k < MAX_WAYS_BACK; k++)
+			if (localise_part_on(&s->part, back->ways[k]))
+				ret = LOCALISE_KNOWN_REPLIES;
+		if (ret == LOCALISE_NEWS && may_meet(&s->part, way))
+			ret = LOCALISE_KNOWN_MISSED;
+	}
+	return ret;
+}
+
+struct visit {
+	const struct localise_map *map;
+	rm_mono_t now;
+	struct localise_sum sum;
+};
+
+static bool
+see_way(struct localise_way *way, void *arg)
+{
+	struct visit *visit = arg;
+
+	localise_way_late(visit->map, way, visit->now, &visit->sum);
+	return true;
+}
+
+bool
+localise_late_is_over(
+    const struct localise_map *map, const struct rm_part *part, rm_mono_t now)
+{
+	struct visit visit = { .map = map, .now = now };
+
+	localise_part_ways(map, part, see_way, &visit);
+	return visit.sum.sent >= GOOD_MIN_SENT &&
+	       visit.sum.unknown <= fmax(1, GOOD_SHARE * visit.sum.sent);
+}

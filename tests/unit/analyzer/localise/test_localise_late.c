@@ -1,0 +1,158 @@
+/* Links and switches that packets pass, but far too late. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fabric_sim.h"
+#include "rackmesh/judge/verdict.h"
+#include "tests/support/trials.h"
+
+#define SEEDS 4
+#define FOREVER INT64_MAX
+#define FROM_NS (15 * RM_NS_PER_S)
+#define WITHIN_NS (8 * RM_NS_PER_S)
+
+static struct fabric *
+new_fabric(uint64_t seed, const size_t *rnics)
+{
+	const struct fabric_options options = { .tors = 4,
+		.spines = 2,
+		.rnics = rnics,
+		.flows = 16,
+		.flow_rate = 2,
+		.loss = 1e-6,
+		.same_back = seed % 2 == 0,
+		.seed = seed };
+	struct fabric *fabric;
+
+	assert_int_equal(fabric_new(&options, &fabric), 0);
+	return fabric;
+}
+
+/* Nobody but that part, and for nothing else, is named until then (NULL: nobody is).
+ * Returns whether it is in the end; *last: what was told. */
+static bool
+live(struct fabric *fabric, int64_t until_ns, const char *part, enum rm_kind kind,
+    char last[RM_SENTENCE_BYTES])
+{
+	const struct rm_verdict *verdicts;
+	int n = 0;
+
+	while (fabric_now(fabric) < until_ns) {
+		n = fabric_step(fabric, &verdicts);
+		assert_true(n >= 0);
+		for (int i = 0; i < n; i++) {
+			rm_verdict_sentence(&verdicts[i], last, RM_SENTENCE_BYTES);
+			if (part == NULL || strcmp(verdicts[i].part.name, part) != 0 ||
+			    verdicts[i].kind != kind)
+				fail_msg("%.2f s: %s", (double)fabric_now(fabric) / 1e9,
+				    last);
+		}
+	}
+	return n == 1;
+}
+
+static void
+is_told(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
+    const char *words)
+{
+	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
+		struct fabric *fabric = new_fabric(seed, NULL);
+		const int64_t over_ns = FROM_NS + 2 * WITHIN_NS;
+		char last[RM_SENTENCE_BYTES] = "";
+
+		fabric_add_fault(
+		    fabric, (struct fabric_fault){ fault, 1, 1, 1, FROM_NS, over_ns });
+		assert_true(live(fabric, FROM_NS + WITHIN_NS, part, kind, last));
+		if (strstr(last, words) == NULL)
+			fail_msg("no \"%s\": %s", words, last);
+		live(fabric, over_ns + WITHIN_NS, part, kind, last);
+		assert_false(live(fabric, over_ns + 3 * WITHIN_NS, NULL, 0, last));
+		fabric_free(fabric);
+	}
+}
+
+static void
+a_link_that_is_late_is_told_with_its_delay(void **state)
+{
+	(void)state;
+	is_told(FABRIC_LATE, "s2--tor2", RM_KIND_LINK_LATE, ", 400 ms on average");
+}
+
+static void
+a_link_that_is_later_than_probes_wait_is_late_and_not_dead(void **state)
+{
+	(void)state;
+	is_told(FABRIC_OVERDUE, "s2--tor2", RM_KIND_LINK_LATE, ", 1500 ms on average");
+}
+
+static void
+a_switch_that_is_late_is_told_and_none_of_its_links(void **state)
+{
+	(void)state;
+	is_told(FABRIC_LATE_SPINE, "s2", RM_KIND_SWITCH_LATE, "100 ms or longer");
+}
+
+/* Its own rack tells it, if anybody can. */
+static void
+an_rnic_that_is_late_is_no_fault_between_racks(void **state)
+{
+	static const size_t rnics[] = { 4, 1, 4, 4 };
+	char last[RM_SENTENCE_BYTES];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
+		struct fabric *fabric = new_fabric(seed, seed % 2 == 0 ? rnics : NULL);
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_LATE_RNIC, 1, 0,
+					     1, FROM_NS, FOREVER });
+		live(fabric, FROM_NS + 3 * WITHIN_NS, NULL, 0, last);
+		fabric_free(fabric);
+	}
+}
+
+/* Its losses are told as soon as it is late no more. */
+static void
+a_link_that_was_late_and_dies_is_told_to_be_dead(void **state)
+{
+	const struct rm_verdict *verdicts;
+	struct fabric *fabric = new_fabric(1, NULL);
+	const int64_t dies_ns = FROM_NS + WITHIN_NS;
+	char last[RM_SENTENCE_BYTES];
+	bool dead = false;
+
+	(void)state;
+	fabric_add_fault(
+	    fabric, (struct fabric_fault){ FABRIC_LATE, 1, 1, 1, FROM_NS, dies_ns });
+	fabric_add_fault(fabric,
+	    (struct fabric_fault){ FABRIC_DOWN_PORT, 1, 1, 1, dies_ns, FOREVER });
+	assert_true(live(fabric, dies_ns, "s2--tor2", RM_KIND_LINK_LATE, last));
+	while (!dead && fabric_now(fabric) < dies_ns + 2 * WITHIN_NS) {
+		const int n = fabric_step(fabric, &verdicts);
+
+		for (int i = 0; i < n; i++)
+			dead |= verdicts[i].kind == RM_KIND_LINK_DOWN;
+	}
+	assert_true(dead);
+	fabric_free(fabric);
+}
+
+#define TEST(f) cmocka_unit_test(f)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_link_that_is_late_is_told_with_its_delay),
+		TEST(a_link_that_is_later_than_probes_wait_is_late_and_not_dead),
+		TEST(a_switch_that_is_late_is_told_and_none_of_its_links),
+		TEST(a_link_that_was_late_and_dies_is_told_to_be_dead),
+		TEST(an_rnic_that_is_late_is_no_fault_between_racks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
