@@ -49,7 +49,11 @@ tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3]
 		    .samples = path },
 		{ .dst_tor = tors[(counts[0] >> 2) % 4],
 		    .path = "tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1",
-		    .sent = counts[1] },
+		    .sent = counts[1],
+		    .timed = counts[1],
+		    .slow = what & 16 ? counts[2] : 0,
+		    .overdue = what & 32 ? counts[2] : 0,
+		    .slow_ns = counts[2] * (uint64_t)RM_NS_PER_S },
 	};
 	const struct wire_summary summary = {
 		.head = { "agg", "r1", 1, ++world->seq },
