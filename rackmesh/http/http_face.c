@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/turn.h"
 #include "rackmesh/tls/tls.h"
@@ -154,6 +155,25 @@ http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
 		return -EACCES;
 	/* A connection may stand for days, and what was true at its handshake not. */
 	return rm_tls_still_good(tls, ssl) ? 0 : -EACCES;
+}
+
+void
+http_seal_refuses(struct rm_tls *tls, struct evhttp_request *req)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(req);
+	char *address = NULL;
+	ev_uint16_t port;
+
+	/* Else so many of these would keep everybody out. */
+	evhttp_add_header(
+	    evhttp_request_get_output_headers(req), "Connection", "close");
+	tls_request_refused(tls);
+	if (connection != NULL)
+		evhttp_connection_get_peer(connection, &address, &port);
+	rm_log_warn(0,
+	    "http: a request from %s was refused: neither a certificate "
+	    "nor a token of somebody who may ask",
+	    address != NULL ? address : "nowhere");
 }
 
 #define FACE_MAX_HEADERS (8 << 10)

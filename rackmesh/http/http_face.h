@@ -49,4 +49,7 @@ int rm_http_face_port(const struct rm_http_face *face);
 int http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
     char identity[RM_TLS_MAX_IDENTITY]);
 
+/* Before it is answered: who may not ask keeps no connection, is counted and logged. */
+void http_seal_refuses(struct rm_tls *tls, struct evhttp_request *req);
+
 #endif

@@ -118,32 +118,35 @@ static bool
 server_takes_token(struct rm_http_server *server, struct rm_http_request *request,
     char identity[RM_TLS_MAX_IDENTITY])
 {
+	struct rm_tls *tls = rm_http_face_tls(server->sealed);
 	const char *header = evhttp_find_header(
 	    evhttp_request_get_input_headers(request->req), "Authorization");
 	char token[RM_HTTP_MAX_TOKEN] = "";
-	int r;
+	int r = -EACCES;
 
-	if (server->finds == NULL) {
+	if (server->finds != NULL) {
+		r = http_token_of(header, token);
+		if (r == 0)
+			r = server->finds(token, identity, server->finds_arg);
+		OPENSSL_cleanse(token, sizeof(token));
+	}
+	if (r == 0)
+		return true;
+	http_seal_refuses(tls, request->req);
+	if (server->finds == NULL)
 		rm_http_reply_error(request, 403,
 		    "no certificate was shown: a viewer's or an operator's is needed");
-		return false;
-	}
-	r = http_token_of(header, token);
-	if (r < 0) {
-		server_asks_for_token(request,
-		    r == -EINVAL
-			? "this is no token"
-			: "neither a certificate nor a viewer's token was shown");
-		return false;
-	}
-	r = server->finds(token, identity, server->finds_arg);
-	OPENSSL_cleanse(token, sizeof(token));
-	if (r == -ENOENT)
+	else if (r == -EINVAL)
+		server_asks_for_token(request, "this is no token");
+	else if (r == -ENOKEY)
+		server_asks_for_token(
+		    request, "neither a certificate nor a viewer's token was shown");
+	else if (r == -ENOENT)
 		server_asks_for_token(request, "nobody has this token");
-	else if (r < 0)
+	else
 		rm_http_reply_error(
 		    request, 503, "tokens cannot be looked up now; the log says why");
-	return r == 0;
+	return false;
 }
 
 /* Whether somebody who may be here has sent it; answers when not. */
@@ -151,16 +154,20 @@ static bool
 server_knows(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_face *face, char identity[RM_TLS_MAX_IDENTITY])
 {
+	struct rm_tls *tls;
 	int r;
 
 	if (face != server->sealed)
 		return true;
-	r = http_seal_identity(rm_http_face_tls(face), request->req, identity);
+	tls = rm_http_face_tls(face);
+	r = http_seal_identity(tls, request->req, identity);
 	if (r == -ENOENT)
 		return server_takes_token(server, request, identity);
-	if (r < 0)
+	if (r < 0) {
+		http_seal_refuses(tls, request->req);
 		rm_http_reply_error(
 		    request, 403, "this certificate is not accepted any more");
+	}
 	return r == 0;
 }
 
@@ -184,6 +191,7 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 		if (server->allows != NULL && server->allows(request->identity, verb,
 						  why, sizeof(why), server->allows_arg))
 			return true;
+		http_seal_refuses(rm_http_face_tls(face), request->req);
 		rm_http_reply_error(request, 403, "%s",
 		    why[0] != '\0' ? why : "not allowed to this certificate");
 		return false;

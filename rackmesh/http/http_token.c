@@ -59,10 +59,10 @@ http_token_of(const char *header, char token[RM_HTTP_MAX_TOKEN])
 	const char *rest;
 
 	if (header == NULL)
-		return -ENOENT;
+		return -ENOKEY;
 	rest = after_scheme(header, "Bearer");
 	if (rest != NULL)
 		return take(rest, token);
 	rest = after_scheme(header, "Basic");
-	return rest != NULL ? take_basic(rest, token) : -ENOENT;
+	return rest != NULL ? take_basic(rest, token) : -ENOKEY;
 }

@@ -9,7 +9,7 @@
 
 #define RM_HTTP_MAX_TOKEN 256 /* bytes, with its 0 byte */
 
-/* header: NULL: none came. -ENOENT: none, or of another kind; -EINVAL: malformed. */
+/* header: NULL: none came. -ENOKEY: none, or of another kind; -EINVAL: malformed. */
 int http_token_of(const char *header, char token[RM_HTTP_MAX_TOKEN]);
 
 #endif

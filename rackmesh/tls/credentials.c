@@ -180,6 +180,10 @@ tls_metrics(struct rm_tls *tls, struct rm_metrics *metrics)
 		    "TLS handshakes that failed, by reason.", &counts->garbled },
 		{ "rackmesh_tls_refused_total", "reason=\"timeout\"",
 		    "TLS handshakes that failed, by reason.", &counts->timed_out },
+		{ "rackmesh_tls_requests_refused_total", "",
+		    "Requests over HTTPS that were refused because neither a "
+		    "certificate nor a token named who may ask.",
+		    &counts->unknown },
 		{ "rackmesh_tls_rotations_total", "",
 		    "Times that new certificate files were taken into use.",
 		    &counts->rotations },

@@ -362,3 +362,9 @@ tls_handshake_late(struct rm_tls *tls, struct rm_why *why)
 	tls->counts.timed_out++;
 	return rm_why(why, -ETIMEDOUT, "the TLS handshake took too long");
 }
+
+void
+tls_request_refused(struct rm_tls *tls)
+{
+	tls->counts.unknown++;
+}

@@ -49,6 +49,7 @@ struct rm_tls_counts {
 	uint64_t handshakes, refused; /* refused: by either side's certificate */
 	uint64_t garbled;             /* not TLS 1.3, or cut off within the handshake */
 	uint64_t timed_out;           /* handshakes that took too long */
+	uint64_t unknown; /* requests of whom neither certificate nor token names */
 	uint64_t rotations, bad_files; /* new files taken; looked at and refused */
 };
 

@@ -80,6 +80,8 @@ void tls_handshake_done(struct rm_tls *tls);
 int tls_handshake_failed(
     struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why);
 int tls_handshake_late(struct rm_tls *tls, struct rm_why *why);
+/* A request over HTTPS of nobody who may ask. */
+void tls_request_refused(struct rm_tls *tls);
 /* The same classes after the handshake: a refusal of our certificate comes then. */
 int tls_broken(
     struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why);
