@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analyzer/blind/blind.h"
+#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/board_ends.h"
 #include "analyzer/incidents/concerns.h"
 #include "analyzer/incidents/recorder.h"
 #include "analyzer/localise/localise.h"
@@ -29,12 +31,13 @@ struct region {
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: nothing is kept */
 	int64_t row_interval_ns;       /* the longest of its aggregators */
-	bool is_dirty;                 /* the file is not as the incidents are */
-	bool is_first;                 /* of the analyzers; else: */
-	bool is_left;                  /* all aggregators are at another one */
-	rm_mono_t cut_off;             /* we ourselves, since then; ns 0: we are not */
-	rm_mono_t connected;           /* one of them was, last */
-	rm_mono_t now;                 /* of the judgement that goes on */
+	uint64_t board_seen; /* the board's number, when it was asked for bad ends */
+	bool is_dirty;       /* the file is not as the incidents are */
+	bool is_first;       /* of the analyzers; else: */
+	bool is_left;        /* all aggregators are at another one */
+	rm_mono_t cut_off;   /* we ourselves, since then; ns 0: we are not */
+	rm_mono_t connected; /* one of them was, last */
+	rm_mono_t now;       /* of the judgement that goes on */
 	const struct rm_verdict *silent; /* blind's, of its last judgement */
 	size_t silent_count;
 	struct rm_verdict *verdicts; /* all that stand */
@@ -66,6 +69,7 @@ region_leave(struct region *region)
 	}
 	blind_clear(region->blind);
 	localise_forget_named(region->localise);
+	region->board_seen = UINT64_MAX;
 	region->silent_count = 0;
 	region->is_dirty = true;
 	region->is_left = true;
@@ -238,6 +242,15 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 	return 0;
 }
 
+void
+region_hear_board(struct region *region, const struct board *board)
+{
+	if (board_changes(board) == region->board_seen)
+		return;
+	region->board_seen = board_changes(board);
+	board_ends_tell(board, region->name, region->localise);
+}
+
 /* once_more: once a second what the disk has not taken is tried again. */
 static void
 keep(struct region *region, rm_wall_t wall, bool once_more)
@@ -339,8 +352,6 @@ region_incident(
 	if (incident->state == WIRE_OPENED)
 		localise_rack_found(
 		    region->localise, incident->tor, incident->kind, now);
-	localise_rack_end(region->localise, incident->tor, incident->kind,
-	    incident->part, incident->state != WIRE_RESOLVED);
 	/* A rack speaks of its own ToR only. */
 	if (strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0 &&
 	    strcmp(incident->part, incident->tor) == 0)

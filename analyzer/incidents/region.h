@@ -17,6 +17,7 @@
 #include "schemas/wire.h"
 
 struct localise_counts;
+struct board;
 struct region;
 struct rm_alert_config;
 struct rm_alert_counts;
@@ -69,6 +70,9 @@ const uint64_t *region_file_failures(const struct region *region);
 
 const struct class_marks *region_marks(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);
+
+/* Before each judgement: which RNICs and hosts their racks hold bad now. */
+void region_hear_board(struct region *region, const struct board *board);
 
 /* What its racks tell: summaries, in order and none twice; */
 void region_summary(

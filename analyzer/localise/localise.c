@@ -58,7 +58,7 @@ localise_tor_verdict(struct localise *localise, const char *tor,
 	rack->two_tell = word == LOCALISE_TOR_OR_TWO;
 }
 
-/* Of a ToR it is told apart, and others lose no probe. */
+/* A ToR's own verdict is told apart; the other kinds here cost no probes. */
 static bool
 loses_probes(const char *kind)
 {
@@ -88,15 +88,24 @@ localise_rack_found(
 }
 
 void
-localise_rack_end(struct localise *localise, const char *tor, const char *kind,
-    const char *part, bool is_bad)
+localise_ends_none(struct localise *localise)
+{
+	struct localise_rack *rack, *next;
+
+	HASH_ITER (hh, localise->map.racks, rack, next)
+		localise_ends_clear(&rack->ends);
+}
+
+void
+localise_rack_end(
+    struct localise *localise, const char *tor, const char *kind, const char *part)
 {
 	struct localise_rack *rack;
 
 	if (!rm_name_valid(tor) || !loses_probes(kind))
 		return;
 	if (localise_map_rack(&localise->map, tor, &rack) < 0 ||
-	    localise_ends_set(&rack->ends, part, is_bad) < 0)
+	    localise_ends_add(&rack->ends, part) < 0)
 		localise->counts.refused_ends++;
 }
 
@@ -374,6 +383,9 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define FAVOUR_OWN_UPLINKS 4.0
 #define FAVOUR_OWN_MESH 12.0
 
+/* Of a monotonic clock: some seventy years. */
+#define MAX_END_NS (INT64_MAX / 4)
+
 #define REFUTING_SHARE 0.02 /* a ToR that lets more than this through is not down */
 
 int
@@ -569,7 +581,8 @@ localise_summary(
 	int r;
 
 	if (summary->tor == NULL || !rm_name_valid(summary->tor) ||
-	    summary->end_wall_ns > INT64_MAX || summary->end_ns > INT64_MAX ||
+	    summary->end_wall_ns > INT64_MAX || summary->end_ns > MAX_END_NS ||
+	    summary->end_ns > INT64_MAX ||
 	    summary->paths_start_wall_ns > summary->end_wall_ns ||
 	    summary->start_wall_ns > summary->end_wall_ns) {
 		localise->counts.refused_rows += summary->path_count;
@@ -593,6 +606,8 @@ localise_summary(
 		return 0;
 	late = late_ns(localise, rack, summary, now);
 	rack->heard = true;
+	if (summary->has_state)
+		rack->ends.rnics = summary->state.rnics;
 	hear_clock(localise, rack, summary, anew);
 	if (summary->path_count == 0)
 		return 0;

@@ -7,7 +7,8 @@
  * paths. A path is a list of switches and directed links; what was lost forward is
  * explained jointly by the fewest, likeliest parts (rackmesh/judge/judge). What a rack
  * has already explained (a dead RNIC, a dead host) is taken out first, by the rack
- * itself: its rows hold no probe of an RNIC or host that is judged bad.
+ * itself: its rows hold no probe of an RNIC or host that is judged bad, and what other
+ * racks' rows lose to one is left out here.
  *
  * Racks that lost nothing say so only every row interval: between two such rows they
  * count with the rates of their last one, while their aggregator is heard and what it
@@ -39,7 +40,7 @@ struct localise_counts {
 	uint64_t paths,
 	    untraced;      /* known now; probes of flows without a path, so far */
 	uint64_t left_out; /* probes lost to RNICs that their own rack has found bad */
-	uint64_t refused_ends; /* of those RNICs, beyond a bound */
+	uint64_t refused_ends; /* of those RNICs, times that one was beyond a bound */
 };
 
 int localise_new(const struct localise_options *options, struct localise **ret);
@@ -71,11 +72,13 @@ void localise_tor_verdict(struct localise *localise, const char *tor,
 void localise_rack_found(
     struct localise *localise, const char *tor, const char *kind, rm_mono_t now);
 
-/* This rack holds a part of its own bad, or does so no more: of an RNIC or a host
- * ("host/device", "host"), what others lose to it from now on says nothing of their
- * paths. kind: see localise_rack_found. */
-void localise_rack_end(struct localise *localise, const char *tor, const char *kind,
-    const char *part, bool is_bad);
+/* No rack holds an RNIC or host of its own bad. */
+void localise_ends_none(struct localise *localise);
+/* This rack does ("host/device", "host"): what others lose to it from now on says
+ * nothing of their paths. kind: of its verdict; of others than those that
+ * localise_rack_found means, nothing is done. */
+void localise_rack_end(
+    struct localise *localise, const char *tor, const char *kind, const char *part);
 
 /* Nothing is heard of this rack (any more): its last rows say nothing. */
 void localise_rack_heard(struct localise *localise, const char *tor, bool heard);

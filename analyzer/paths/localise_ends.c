@@ -25,27 +25,44 @@ find(const struct localise_ends *ends, const char *name, size_t len)
 	return i;
 }
 
-int
-localise_ends_set(struct localise_ends *ends, const char *name, bool is_bad)
+void
+localise_ends_clear(struct localise_ends *ends)
 {
-	const size_t len = strlen(name), at = find(ends, name, len);
+	ends->count = 0;
+}
 
-	if (at < ends->count) {
-		if (!is_bad)
-			memmove(ends->names[at], ends->names[--ends->count],
-			    sizeof ends->names[at]);
+static int
+grow(struct localise_ends *ends)
+{
+	const size_t room = ends->room == 0 ? 8 : 2 * ends->room;
+	void *names;
+
+	if (ends->count < ends->room)
 		return 0;
-	}
-	if (!is_bad)
-		return 0;
-	if (len == 0 || len >= LOCALISE_END_BYTES || at == LOCALISE_MAX_ENDS)
+	if (ends->room >= LOCALISE_MAX_ENDS)
 		return -ENOBUFS;
-	if (ends->names == NULL)
-		ends->names = calloc(LOCALISE_MAX_ENDS, sizeof *ends->names);
-	if (ends->names == NULL)
+	names = realloc(ends->names, room * sizeof *ends->names);
+	if (names == NULL)
 		return -ENOMEM;
-	memcpy(ends->names[ends->count++], name, len + 1);
+	ends->names = names;
+	ends->room = room;
 	return 0;
+}
+
+int
+localise_ends_add(struct localise_ends *ends, const char *name)
+{
+	const size_t len = strlen(name);
+	int r;
+
+	if (len == 0 || len >= LOCALISE_END_BYTES)
+		return -ENOBUFS;
+	if (find(ends, name, len) < ends->count)
+		return 0;
+	r = grow(ends);
+	if (r == 0)
+		memcpy(ends->names[ends->count++], name, len + 1);
+	return r;
 }
 
 /* sample: "h1/r0>h9/r0:49153" up to len; a malformed one is to nobody. */
@@ -66,6 +83,8 @@ is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
 	       find(ends, to, (size_t)(device - to)) < ends->count;
 }
 
+#define MAX_SAMPLES 16 /* rows name 8 */
+
 struct samples { /* lost flows of a row */
 	uint64_t named, bad;
 	size_t len; /* of the others' text */
@@ -78,7 +97,8 @@ read_samples(const struct localise_ends *ends, const char *from,
 	struct samples ret = { 0 };
 
 	others[0] = '\0';
-	for (from += strspn(from, " "); *from != '\0'; from += strspn(from, " ")) {
+	for (from += strspn(from, " "); *from != '\0' && ret.named < MAX_SAMPLES;
+	     from += strspn(from, " ")) {
 		const size_t len = strcspn(from, " ");
 
 		ret.named++;
@@ -124,7 +144,8 @@ localise_ends_leave_out(const struct localise_ends *ends, struct wire_path_row *
 	struct samples samples;
 	uint64_t taken, bad;
 
-	if (ends->count == 0 || row->samples == NULL)
+	if (ends->count == 0 || row->samples == NULL ||
+	    (ends->rnics > 0 && 2 * ends->count > ends->rnics))
 		return 0;
 	samples = read_samples(ends, row->samples, others);
 	if (samples.bad == 0)

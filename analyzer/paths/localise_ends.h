@@ -21,19 +21,22 @@
 #define LOCALISE_SAMPLES_BYTES \
 	4096 /* of a row's lost flows; what is beyond is dropped */
 
-struct localise_ends {                     /* of one rack; zeroed at first */
+struct localise_ends { /* of one rack; zeroed at first */
 	char (*names)[LOCALISE_END_BYTES]; /* "host/device", or "host" */
-	size_t count;
+	size_t count, room;
+	uint32_t rnics; /* of the rack, as it says itself; 0: not known */
 };
 
 void localise_ends_release(struct localise_ends *ends);
+void localise_ends_clear(struct localise_ends *ends); /* none is bad */
 
-/* name: "host/device", or "host" for all its RNICs. It is bad now, or is not any more.
- * -ENOBUFS: too many, or its name is too long; -ENOMEM: it counts as good. */
-int localise_ends_set(struct localise_ends *ends, const char *name, bool is_bad);
+/* name: "host/device", or "host" for all its RNICs: it is bad. -ENOBUFS: too many, or
+ * its name is too long; -ENOMEM: it counts as good. */
+int localise_ends_add(struct localise_ends *ends, const char *name);
 
 /*
- * Takes out of a row towards that rack what was lost to its bad ends, by the row's
+ * Nothing where most of the rack's RNICs are bad: more may be at fault than these. Else
+ * it takes out of a row towards that rack what was lost to its bad ends, by the row's
  * samples of lost flows: where only some of them are to bad ends, or not all lost flows
  * are named, that share of the losses. row->samples: the others, in `samples`. Returns
  * how many probes.

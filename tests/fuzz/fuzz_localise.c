@@ -119,8 +119,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			    (enum localise_tor_word)(what >> 2 & 3),
 			    (rm_mono_t){ world.now_ns });
 			localise_rack_heard(world.localise, tor, what & 16);
-			localise_rack_end(world.localise, tors[counts[0] % 4],
-			    "rnic-down", ends[counts[1] % 4], what & 64);
+			if (what & 64)
+				localise_rack_end(world.localise, tors[counts[0] % 4],
+				    "rnic-down", ends[counts[1] % 4]);
+			else if (what & 128)
+				localise_ends_none(world.localise);
 			if (what & 32)
 				localise_rack_found(world.localise, tor, "rnic-down",
 				    (rm_mono_t){ world.now_ns });

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/incidents/board.h"
+#include "analyzer/incidents/board_ends.h"
 #include "analyzer/incidents/explained.h"
 #include "analyzer/localise/localise.h"
 #include "tests/sim/run_state.h"
@@ -26,6 +27,7 @@ struct centre {
 	struct run *run;
 	struct localise *localise;
 	struct board *board;
+	uint64_t board_seen; /* its number, when it was asked for bad ends */
 	struct rm_incidents *incidents;
 	struct wire_writer *writer;
 	struct letter *first, *last;
@@ -165,8 +167,6 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 	if (board_edge(centre->board, &message) > 0 && state == WIRE_OPENED)
 		localise_rack_found(centre->localise, rack->name, message.kind,
 		    mono(centre->run->now_ns));
-	localise_rack_end(centre->localise, rack->name, message.kind, message.part,
-	    state != WIRE_RESOLVED);
 	if (incident->verdict.kind == RM_KIND_TOR_DOWN)
 		localise_tor_verdict(centre->localise, incident->verdict.part.name,
 		    localise_tor_word(
@@ -239,6 +239,9 @@ centre_judge(struct centre *centre, int64_t now_ns)
 		return r;
 	if (now_ns % RM_NS_PER_S == 0)
 		tell_heard(centre, now_ns);
+	if (board_changes(centre->board) != centre->board_seen)
+		board_ends_tell(centre->board, RUN_REGION, centre->localise);
+	centre->board_seen = board_changes(centre->board);
 	n = localise_judge(centre->localise, mono(now_ns), wall, &found);
 	if (n < 0)
 		return n;

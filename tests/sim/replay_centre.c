@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/incidents/board.h"
+#include "analyzer/incidents/board_ends.h"
 #include "analyzer/incidents/explained.h"
 #include "analyzer/localise/localise.h"
 #include "schemas/wire.h"
@@ -111,8 +112,6 @@ take_incident(struct replayed *replayed, const char *rest)
 	incident.began_wall_ns = incident.opened_wall_ns;
 	if (state == WIRE_OPENED)
 		localise_rack_found(replayed->localise, tor, kind, now_of(replayed));
-	localise_rack_end(
-	    replayed->localise, tor, kind, incident.part, state != WIRE_RESOLVED);
 	return board_edge(replayed->board, &incident) == -ENOMEM ? -ENOMEM : 0;
 }
 
@@ -196,6 +195,7 @@ take_judged(struct replayed *replayed, const char *rest)
 	if (sscanf(rest, "%" SCNd64, &wall.ns) != 1 || wall.ns < 0 ||
 	    wall.ns > INT64_MAX / 2)
 		return refuse(replayed, "expected judged WALL_NS");
+	board_ends_tell(replayed->board, replayed->region, replayed->localise);
 	n = localise_judge(replayed->localise, now_of(replayed), wall, &found);
 	if (n < 0)
 		return n;

@@ -611,10 +611,11 @@ what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links(void **state)
 {
 	struct rows *rows = *state;
 
-	localise_rack_end(rows->localise, "tor2", "rnic-down", "h9/r0", true);
+	localise_rack_end(rows->localise, "tor2", "rnic-down", "h9/r0");
 	assert_int_equal(tell_of_a_dead_rnic(rows, 8), 0);
 	assert_true(localise_counts(rows->localise)->left_out > 0);
-	localise_rack_end(rows->localise, "tor2", "rnic-down", "h9/r0", false);
+	localise_ends_none(rows->localise);
+	localise_rack_end(rows->localise, "tor2", "management-down", "h9/r0");
 	assert_true(tell_of_a_dead_rnic(rows, 8) > 0);
 }
 
