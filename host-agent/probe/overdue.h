@@ -12,7 +12,7 @@
 #include "schemas/wire.h"
 
 #define OVERDUE_MAX 1024             /* a power of two */
-#define OVERDUE_NS (5 * RM_NS_PER_S) /* after its send: nobody waits any more */
+#define OVERDUE_NS (4 * RM_NS_PER_S) /* after its send: what is told has 32 bits */
 
 struct overdue_probe {
 	struct pending_probe probe;

@@ -8,7 +8,7 @@
 #define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as its prober */
 #define SOCKET_ROOM 400              /* packets of one RNIC that wait to be read */
 #define REPLY_NS 15000               /* inside a responder, and a prober */
-#define OVERDUE_NS (5 * RM_NS_PER_S) /* as its prober remembers */
+#define OVERDUE_NS (4 * RM_NS_PER_S) /* as its prober remembers */
 #define LATE_NS RM_NS_PER_MS         /* later, and others may arrive before it */
 
 int

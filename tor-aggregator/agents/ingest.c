@@ -83,6 +83,16 @@ is_stale(const struct wire_result *result, const struct roster_rnic *dst)
 	       result->dst_qpn != dst->large_qpn;
 }
 
+/* Of a probe whose window has closed. */
+static void
+count_late(struct ingest *ingest, struct raw_counts *raw)
+{
+	raw->taken++;
+	raw->late++;
+	ingest->counts.raw.taken++;
+	ingest->counts.raw.late++;
+}
+
 static void
 take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
     const struct wire_result *result)
@@ -113,6 +123,7 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 	}
 	if (result->outcome == WIRE_OVERDUE) {
 		tor_rack_overdue(own->rack, result, own->index, dst);
+		count_late(ingest, &tor_rack_counts(own->rack)->raw);
 		return;
 	}
 	if (is_stale(result, dst)) {
@@ -132,10 +143,7 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 		ingest->counts.service += result->kind == WIRE_SERVICE;
 		break;
 	case WINDOW_LATE:
-		raw->taken++;
-		raw->late++;
-		ingest->counts.raw.taken++;
-		ingest->counts.raw.late++;
+		count_late(ingest, raw);
 		break;
 	case WINDOW_REFUSED:
 		count_invalid(ingest, own, INGEST_TABLE_FULL);

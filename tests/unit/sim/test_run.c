@@ -107,6 +107,43 @@ a_dead_rnic_is_found_and_nobody_else_named(void **state)
 	text_clear(&a);
 }
 
+/* As that alone, with its delay: as nothing else at first, and in one incident. */
+static void
+what_is_late_is_told_as_late(void **state)
+{
+	static const struct {
+		const char *fault, *words;
+	} cases[] = {
+		{ "part: tor1--spine2, way: send, latency_us: 400000",
+		    "Link spine2--tor1 delays packets" },
+		{ "part: tor1--spine2, way: send, latency_us: 1500000",
+		    "1500 ms on average" },
+		{ "part: spine1, latency_us: 400000", "Switch spine1 delays packets" },
+		{ "part: spine1, latency_us: 1500000", "Switch spine1 delays packets" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[512];
+		const char *opened;
+		struct text a;
+
+		snprintf(text, sizeof(text),
+		    "name: a\nseconds: 15\nfabric: { racks: 4, middle: 3 }\nfaults:\n"
+		    "  - { kind: latency, %s, from_s: 5 }\n",
+		    cases[i].fault);
+		a = run(text, 1, 0);
+		opened = strstr(a.said, "opened");
+		assert_non_null(opened);
+		assert_null(strstr(opened + 1, "opened"));
+		assert_non_null(strstr(a.said, "delays packets"));
+		assert_non_null(strstr(a.said, cases[i].words));
+		assert_null(strstr(a.said, "nothing"));
+		assert_null(strstr(a.said, "loses"));
+		assert_null(strstr(a.said, "swallows"));
+		text_clear(&a);
+	}
+}
+
 /* Within four seconds, wherever in a second it begins. */
 static void
 an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
@@ -332,6 +369,7 @@ main(void)
 		cmocka_unit_test(a_run_repeats_byte_for_byte),
 		cmocka_unit_test(another_seed_or_number_is_another_run),
 		cmocka_unit_test(a_dead_rnic_is_found_and_nobody_else_named),
+		cmocka_unit_test(what_is_late_is_told_as_late),
 		cmocka_unit_test(
 		    an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full),
 		cmocka_unit_test(

@@ -108,6 +108,8 @@ a_reply_to_a_probe_given_up_is_no_probe(void **state)
 	result.outcome = WIRE_OVERDUE;
 	assert_int_equal(take(f, result), -1);
 	assert_int_equal(f->ingest.counts.raw.windowed, 1);
+	assert_int_equal(f->ingest.counts.raw.late, 1);
+	assert_int_equal(f->ingest.counts.raw.taken, 2);
 	assert_int_equal(f->ingest.counts.raw.invalid, 0);
 }
 
