@@ -171,7 +171,7 @@ http_seal_refuses(struct rm_tls *tls, struct evhttp_request *req)
 	if (connection != NULL)
 		evhttp_connection_get_peer(connection, &address, &port);
 	rm_log_warn(0,
-	    "http: a request from %s was refused: neither a certificate "
+	    "http: request refused: %s shows neither a certificate "
 	    "nor a token of somebody who may ask",
 	    address != NULL ? address : "nowhere");
 }
