@@ -201,8 +201,7 @@ on_page(const struct rm_http_answer *answer, void *arg)
 	else if (!peer->any_status && answer->status >= 300) {
 		rm_why(&why, 0, "it answers with status %ld", answer->status);
 		peer_done(peer, why.text);
-	} else if (!peer->any_status &&
-		   answer->body[strspn(answer->body, " \r\n")] == '<')
+	} else if (!peer->any_status && rm_http_answer_is_page(answer))
 		peer_done(peer, "it answers with a web page, a login perhaps");
 	else
 		peer_done(peer, NULL);

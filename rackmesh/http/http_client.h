@@ -42,6 +42,10 @@ int rm_http_client_send(struct rm_http_client *client, const char *url,
 int rm_http_client_site(
     struct rm_http_client *client, const char *base, const struct rm_http_site *site);
 
+/* Is it a page for people, of whatever status: a login or a front page, of what stands
+ * before the server that was meant or in its place? */
+bool rm_http_answer_is_page(const struct rm_http_answer *answer);
+
 struct rm_http_call;
 
 /* As rm_http_client_send; *call (may be NULL) is good until done is called. */

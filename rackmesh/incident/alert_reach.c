@@ -33,7 +33,8 @@ struct alert_reach {
 	rm_mono_t asked, answered; /* last; answered: in any way */
 	rm_mono_t dated;           /* when it last said what time it is; ns 0: never */
 	rm_wall_t date;
-	long refusal; /* status of the last exchange, if that was not taken; or 0 */
+	/* Status of the last exchange, if it was not taken for its status; or 0. */
+	long refusal;
 	bool fails;
 	bool refused; /* an alert, for good; none was taken since */
 	char trouble[REACH_TROUBLE_BYTES]; /* "": none */
@@ -61,14 +62,11 @@ note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
 	reach->date.ns = answer->date_s * RM_NS_PER_S;
 }
 
-/* A login or a front page, of what stands in front of an Alertmanager or in its place:
- * Alertmanagers answer with nothing, or with JSON. */
+/* Alertmanagers answer with nothing, or with JSON. */
 static bool
 is_page(const struct alert_reach *reach, const struct rm_http_answer *answer)
 {
-	const char *body = answer->body != NULL ? answer->body : "";
-
-	return reach->body != NULL && body[strspn(body, " \t\r\n\xef\xbb\xbf")] == '<';
+	return reach->body != NULL && rm_http_answer_is_page(answer);
 }
 
 bool
@@ -240,7 +238,9 @@ alert_reach_note(
 	const bool good = alert_reach_took(reach, answer);
 
 	reach->exchanges++;
-	reach->refusal = taken || answer->r != 0 ? 0 : answer->status;
+	/* A page refuses by what it says: nothing of the 200 that comes with it. */
+	reach->refusal =
+	    taken || answer->r != 0 || answer->status < 300 ? 0 : answer->status;
 	reach->refused = taken && !good;
 	reach->fails = !taken;
 	note_trouble(reach, answer, !good);

@@ -44,6 +44,7 @@ struct fixture {
 	int hook_status;      /* 0: as status */
 	const char *date;     /* NULL: it is right */
 	const char *location; /* NULL: none */
+	const char *page;     /* in answer to alerts; NULL: nothing */
 	char log[2048];       /* lines of receivers, with line ends */
 	bool late;
 	unsigned told_opened, told_resolved;
@@ -60,6 +61,7 @@ on_post(struct evhttp_request *request, void *arg)
 	struct fixture *f = arg;
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	size_t len = evbuffer_get_length(body);
+	struct evbuffer *page = NULL;
 
 	if (f->date != NULL)
 		evhttp_add_header(
@@ -80,11 +82,17 @@ on_post(struct evhttp_request *request, void *arg)
 		    evhttp_request_get_uri(request));
 		f->taken[f->taken_count++] = text;
 	}
+	if (f->page != NULL && len > strlen("[]")) {
+		page = evbuffer_new();
+		evbuffer_add(page, f->page, strlen(f->page));
+	}
 	if (f->hook_status != 0 &&
 	    strcmp(evhttp_request_get_uri(request), "/hook") == 0)
 		evhttp_send_reply(request, f->hook_status, "ok", NULL);
 	else
-		evhttp_send_reply(request, f->status, "ok", NULL);
+		evhttp_send_reply(request, f->status, "ok", page);
+	if (page != NULL)
+		evbuffer_free(page);
 	if (f->taken_count >= f->wanted)
 		event_base_loopbreak(rm_loop_base(f->loop));
 }
@@ -1142,6 +1150,23 @@ one_that_refused_an_alert_has_to_take_one_to_be_well_again(void **state)
 }
 
 static void
+one_that_answered_an_alert_with_a_page_is_well_when_it_answers_a_question(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+
+	alert_to(f, "");
+	f->page = "\xef\xbb\xbf\t\r\n <html>";
+	rm_alerts_fire(f->alerts, &incident);
+	wait_trouble(f, "answers 200 with a web page");
+	assert_false(rm_alerts_deliver(f->alerts));
+	rm_alerts_withdraw(f->alerts, &incident.verdict.part); /* nothing to repeat */
+	wait_trouble(f, "");
+	assert_true(rm_alerts_deliver(f->alerts));
+	assert_int_equal(rm_alerts_counts(f->alerts)->delivered, 0);
+}
+
+static void
 a_webhook_that_knows_no_get_is_well(void **state)
 {
 	struct fixture *f = *state;
@@ -1349,6 +1374,8 @@ main(void)
 		ASKING(a_wrong_prefix_is_said),
 		TEST(nobody_at_home_is_said),
 		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
+		ASKING(
+		    one_that_answered_an_alert_with_a_page_is_well_when_it_answers_a_question),
 		ASKING(a_webhook_that_knows_no_get_is_well),
 		ASKING(every_receiver_has_a_metric_also_after_a_reload),
 		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
