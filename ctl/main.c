@@ -403,6 +403,11 @@ run(struct ctl *ctl, const char *name)
 	if (status >= 0)
 		return status;
 	request_tls_files(ctl->certificate, ctl->key, ctl->authorities, ctl->token);
+	request_place(ctl->aggregator, RM_ROLE_AGGREGATOR);
+	request_place(ctl->controller, RM_ROLE_CONTROLLER);
+	request_place(ctl->controller_changes, RM_ROLE_CONTROLLER);
+	request_place(ctl->analyzer, RM_ROLE_ANALYZER);
+	request_place(ctl->agent, RM_ROLE_AGENT);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	status = commands[i].run(ctl);
 	curl_global_cleanup();

@@ -33,7 +33,9 @@ complaints(void)
 /*
  * ---- https ----
  * With a person's certificate, and only if the other side's says that it is a daemon of
- * ours. Where it listens, and under which name, does not matter (docs/security.md).
+ * ours. Where it listens, and under which name, does not matter (docs/security.md). A
+ * token is a secret that is handed over: that only to a daemon of the role that is
+ * asked, else the key of any host would do to collect them.
  */
 
 static const char *certificate_file, *key_file, *authorities_file, *token_file;
@@ -48,8 +50,41 @@ request_tls_files(const char *certificate, const char *key, const char *authorit
 	token_file = token;
 }
 
+static struct {
+	const char *base;
+	enum rm_role role;
+} places[REQUEST_PLACES];
+static size_t place_count;
+
+/* Of the request under way: who may answer, and why somebody else was refused. */
+static bool wanted[RM_ROLES];
+static struct rm_why stranger;
+
+void
+request_place(const char *base, enum rm_role role)
+{
+	if (place_count == REQUEST_PLACES)
+		return;
+	places[place_count].base = base;
+	places[place_count++].role = role;
+}
+
+static void
+want(const char *base, bool any)
+{
+	static const enum rm_role daemons[] = { RM_ROLE_AGENT, RM_ROLE_AGGREGATOR,
+		RM_ROLE_CONTROLLER, RM_ROLE_ANALYZER };
+
+	memset(wanted, 0, sizeof(wanted));
+	for (size_t i = 0; any && i < sizeof(daemons) / sizeof(daemons[0]); i++)
+		wanted[daemons[i]] = true;
+	for (size_t i = 0; i < place_count; i++)
+		if (strcmp(places[i].base, base) == 0)
+			wanted[places[i].role] = true;
+}
+
 static bool
-is_daemon(const X509 *certificate)
+is_wanted(const X509 *certificate)
 {
 	char uri[RM_TLS_MAX_IDENTITY];
 	struct rm_identity who;
@@ -57,8 +92,11 @@ is_daemon(const X509 *certificate)
 	if (rm_tls_certificate_identity(certificate, uri) < 0 ||
 	    rm_identity_parse(uri, &who) < 0)
 		return false;
-	return who.role == RM_ROLE_AGENT || who.role == RM_ROLE_AGGREGATOR ||
-	       who.role == RM_ROLE_CONTROLLER || who.role == RM_ROLE_ANALYZER;
+	if (!wanted[who.role])
+		rm_why(&stranger, 0,
+		    "its certificate is of the role %s, not asked here",
+		    rm_role_word(who.role));
+	return wanted[who.role];
 }
 
 /* After OpenSSL's own look at each certificate, the peer's last. */
@@ -67,7 +105,7 @@ on_certificate(int good, X509_STORE_CTX *context)
 {
 	if (!good || X509_STORE_CTX_get_error_depth(context) > 0)
 		return good;
-	if (is_daemon(X509_STORE_CTX_get_current_cert(context)))
+	if (is_wanted(X509_STORE_CTX_get_current_cert(context)))
 		return 1;
 	X509_STORE_CTX_set_error(context, X509_V_ERR_APPLICATION_VERIFICATION);
 	return 0;
@@ -102,7 +140,7 @@ request_token_set(CURL *curl)
 
 /* 0, or -ENOENT after having said what is missing. */
 static int
-request_tls_set(CURL *curl)
+request_tls_set(CURL *curl, const char *base)
 {
 	const bool shows = certificate_file != NULL && key_file != NULL;
 
@@ -113,6 +151,7 @@ request_tls_set(CURL *curl)
 		    "$RACKMESH_AUTHORITIES), or --token-file and --authorities\n");
 		return -ENOENT;
 	}
+	want(base, shows);
 	if (!shows) {
 		int r = request_token_set(curl);
 
@@ -212,6 +251,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	CURLcode code;
 	int r = 0;
 
+	stranger.text[0] = '\0';
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
 	code = curl_easy_perform(curl);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
@@ -220,6 +260,8 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
 		if (strncmp(base, "unix:", 5) == 0 && error != 0)
 			snprintf(reason, sizeof(reason), "%s", strerror((int)error));
+		if (stranger.text[0] != '\0')
+			snprintf(reason, sizeof(reason), "%.200s", stranger.text);
 		fprintf(complaints(),
 		    "rackmeshctl: cannot ask %s: %s; is the daemon running there? "
 		    "(see --aggregator, --controller, --analyzer, --agent)\n",
@@ -253,7 +295,7 @@ request_send(const char *base, const char *path, const char *post, struct body *
 		goto out;
 	}
 	if (strncmp(base, "https://", 8) == 0) {
-		r = request_tls_set(curl);
+		r = request_tls_set(curl, base);
 		if (r < 0)
 			goto out;
 	}

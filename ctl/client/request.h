@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "rackmesh/identity/identity.h"
+
 /*
  * base: "http://host:port", "https://host:port", "host:port" or "unix:/path". path:
  * begins with '/', already escaped. Returns 0 and *ret (new reference; NULL unless JSON
@@ -40,8 +42,15 @@ void request_complain_to(FILE *stream);
 void request_patience(long seconds);
 
 /* Files, PEM; borrowed for ever. NULL: none. https is to be had with authorities, and
- * with a certificate and its key, or a viewer's token. */
+ * with a certificate and its key, or else with a viewer's token. */
 void request_tls_files(const char *certificate, const char *key,
     const char *authorities, const char *token);
+
+#define REQUEST_PLACES 8
+
+/* A daemon of this role is to be at base (borrowed for ever; more than REQUEST_PLACES
+ * are forgotten): a token is shown to no other one. Of the same base all roles count.
+ */
+void request_place(const char *base, enum rm_role role);
 
 #endif

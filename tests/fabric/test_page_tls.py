@@ -119,3 +119,15 @@ def test_rackmeshctl_reads_with_a_token(region, tmp_path):
     mine.write_text(TOKEN[::-1] + "\n")
     done = region.lab.ctl_run("centre", *shown, "health")
     assert done.returncode == 3 and "nobody has this token" in done.stderr, done
+
+
+def test_a_token_is_shown_to_nobody_but_who_is_asked(region, tmp_path):
+    mine, ours = tmp_path / "token", region.lab.authority.certificate_path
+    mine.touch(mode=0o600)
+    mine.write_text(TOKEN + "\n")
+    shown = ("--authorities", ours, "--token-file", mine)
+    for tier, words in (("aggregator", "racks"), ("controller", "leader"), ("agent", "pause")):
+        there = (f"--{tier}", f"https://{place(region)}", *shown)
+        done = region.lab.ctl_run("centre", *there, words)
+        assert done.returncode == 3, done
+        assert "its certificate is of the role analyzer, not asked here" in done.stderr, done
