@@ -209,7 +209,9 @@ print_help(FILE *out)
 	    "      --authorities FILE    CA bundle, PEM (or $RACKMESH_AUTHORITIES)\n"
 	    "      --token-file FILE     a viewer's token, instead of a certificate "
 	    "and\n"
-	    "                            its key (or $RACKMESH_TOKEN_FILE)\n"
+	    "                            its key; also when the environment names\n"
+	    "                            these (or $RACKMESH_TOKEN_FILE, which they\n"
+	    "                            go before)\n"
 	    "  -j, --json                the daemon's own JSON instead of a table\n"
 	    "  -h, --help                this text; behind a command, the command's\n"
 	    "      --version\n\n"
@@ -383,6 +385,27 @@ take_late_options(struct ctl *ctl, const char *command)
 	return -1;
 }
 
+/* What is typed wins: who we are is a certificate with its key, or a token. Returns -1
+ * to go on, or an exit code. */
+static int
+take_credentials(struct ctl *ctl)
+{
+	const bool person = ctl->certificate != NULL || ctl->key != NULL;
+
+	if (person && ctl->token != NULL)
+		return ctl_usage("--token-file is instead of --certificate and --key: "
+				 "expected one of the two");
+	if (ctl->token != NULL)
+		return -1;
+	if (!person)
+		ctl->token = from_environment("RACKMESH_TOKEN_FILE", NULL);
+	if (ctl->certificate == NULL)
+		ctl->certificate = from_environment("RACKMESH_CERTIFICATE", NULL);
+	if (ctl->key == NULL)
+		ctl->key = from_environment("RACKMESH_KEY", NULL);
+	return -1;
+}
+
 static int
 run(struct ctl *ctl, const char *name)
 {
@@ -400,6 +423,8 @@ run(struct ctl *ctl, const char *name)
 	if (i == COMMANDS)
 		return ctl_usage("no such command: %s", name);
 	status = take_late_options(ctl, name);
+	if (status < 0)
+		status = take_credentials(ctl);
 	if (status >= 0)
 		return status;
 	request_tls_files(ctl->certificate, ctl->key, ctl->authorities, ctl->token);
@@ -428,10 +453,7 @@ main(int argc, char **argv)
 		.analyzer = from_environment("RACKMESH_ANALYZER", "127.0.0.1:9474"),
 		.agent = from_environment(
 		    "RACKMESH_AGENT", "unix:/run/rackmesh/host-agent.sock"),
-		.certificate = from_environment("RACKMESH_CERTIFICATE", NULL),
-		.key = from_environment("RACKMESH_KEY", NULL),
 		.authorities = from_environment("RACKMESH_AUTHORITIES", NULL),
-		.token = from_environment("RACKMESH_TOKEN_FILE", NULL),
 	};
 	int status;
 

@@ -18,8 +18,9 @@ struct rm_tls;
 /* clang-format off */
 #define RM_HTTP_TLS_OPTION(type, field)                                                    \
 	{ "http.tls_listen", RM_STRING, offsetof(type, field), "", 0, 255, 0,              \
-	  "address:port of the whole API over TLS, for clients with a viewer's "           \
-	  "or operator's certificate; \"\": none", NULL, NULL, 0 }
+	  "address:port of the whole API over TLS, for clients with a viewer's or "        \
+	  "operator's certificate, or a viewer's token (http.tokens_file); \"\": none",    \
+	  NULL, NULL, 0 }
 
 #define RM_HTTP_TOKENS_OPTION(type, field)                                                 \
 	{ "http.tokens_file", RM_STRING, offsetof(type, field), "", 0, 1023, 0,            \

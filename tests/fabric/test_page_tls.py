@@ -109,13 +109,21 @@ def test_everybody_else_is_refused_in_words(region):
     assert TOKEN not in region.lab.analyzer.log.read_text()
 
 
-def test_rackmeshctl_reads_with_a_token(region, tmp_path):
+def test_rackmeshctl_reads_with_a_token(region, tmp_path, monkeypatch):
     mine, ours = tmp_path / "token", region.lab.authority.certificate_path
     mine.touch(mode=0o600)
     mine.write_text(TOKEN + "\n")
     shown = ("--analyzer", f"https://{place(region)}", "--authorities", ours, "--token-file", mine)
     done = region.lab.ctl_run("centre", *shown, "health")
     assert done.returncode == 0 and "tor2" in done.stdout, done
+    # What is typed goes before the environment, and only one of the two is shown.
+    agent = person(region, "agent")
+    monkeypatch.setenv("RACKMESH_CERTIFICATE", str(agent.certificate))
+    monkeypatch.setenv("RACKMESH_KEY", str(agent.key))
+    done = region.lab.ctl_run("centre", *shown, "health")
+    assert done.returncode == 0 and "tor2" in done.stdout, done
+    done = region.lab.ctl_run("centre", *shown, "health", "--key", agent.key)
+    assert done.returncode == 2 and "expected one of the two" in done.stderr, done
     mine.write_text(TOKEN[::-1] + "\n")
     done = region.lab.ctl_run("centre", *shown, "health")
     assert done.returncode == 3 and "nobody has this token" in done.stderr, done
