@@ -328,6 +328,7 @@ start_switch(struct tor_aggregator *aggregator, const struct read_switch *like,
 		.worker = aggregator->worker,
 		.of = like->rack == SIZE_MAX ? "switch" : "switch of",
 		.name = like->name,
+		.own = like->rack != SIZE_MAX,
 		.config = config,
 	};
 	struct read_switch *added =

@@ -272,10 +272,13 @@ dialer_resolve(struct dialer_peer *peer)
 	int r = 0;
 
 	if (peer->lookup == NULL)
-		r = rm_lookup_new(dialer->loop, &peer->endpoint, dialer_on_answer, peer,
-		    &peer->lookup);
+		r = rm_lookup_new(dialer->loop, &peer->endpoint, RM_LOOKUPS_MAX,
+		    dialer_on_answer, peer, &peer->lookup);
 	else if (peer->count > 0)
 		r = -ETIMEDOUT;
+	if (r == -EBUSY && peer->count == 0)
+		rm_why(&dialer->why, 0, "cannot resolve %s: " RM_LOOKUPS_BUSY,
+		    peer->endpoint.name);
 	if (r < 0) {
 		dialer_try(peer, r);
 		return;

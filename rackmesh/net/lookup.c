@@ -154,14 +154,14 @@ fail:
 }
 
 int
-rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint,
+rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint, unsigned most,
     void (*done)(const struct rm_lookup_answer *answer, void *arg), void *arg,
     struct rm_lookup **ret)
 {
-	int r = -EAGAIN;
+	int r = -EBUSY;
 
 	lookup_counts.started++;
-	if (atomic_fetch_add(&lookups_running, 1) < RM_LOOKUPS_MAX)
+	if (atomic_fetch_add(&lookups_running, 1) < most)
 		r = lookup_create(loop, endpoint, done, arg, ret);
 	if (r < 0) {
 		atomic_fetch_sub(&lookups_running, 1);

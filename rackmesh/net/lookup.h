@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #define RM_LOOKUPS_MAX 16 /* threads at once, in the whole process */
+#define RM_LOOKUPS_BUSY \
+	"too many names are being looked up: the name server does not answer"
 
 struct rm_address;
 struct rm_endpoint;
@@ -27,10 +29,11 @@ struct rm_lookup_answer { /* borrowed for the call */
 };
 
 /* done: once, from the loop; the lookup is freed when it returns, so the owner forgets
- * it there. -EAGAIN: RM_LOOKUPS_MAX run already. */
+ * it there. most: RM_LOOKUPS_MAX, or fewer for a name that must leave some to others.
+ * -EBUSY: so many run already, RM_LOOKUPS_BUSY; those that were given up count. */
 int rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint,
-    void (*done)(const struct rm_lookup_answer *answer, void *arg), void *arg,
-    struct rm_lookup **ret);
+    unsigned most, void (*done)(const struct rm_lookup_answer *answer, void *arg),
+    void *arg, struct rm_lookup **ret);
 /* Gives it up: done is not called. Not from inside done; NULL is fine. */
 void rm_lookup_free(struct rm_lookup *lookup);
 

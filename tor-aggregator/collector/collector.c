@@ -15,6 +15,11 @@
  */
 #define START_NS RM_NS_PER_S
 
+/* Look-ups that may run: what others leave is for the rack's own ToR, and what that
+ * leaves for those whom the daemon dials. */
+#define OTHERS_LOOKUPS (RM_LOOKUPS_MAX / 2)
+#define OWN_LOOKUPS (RM_LOOKUPS_MAX - 4)
+
 struct collector {
 	struct collector_options options;
 	struct rm_timer *turn, *deadline;
@@ -23,14 +28,19 @@ struct collector {
 	/* Of the reading under way. */
 	bool reading;
 	rm_mono_t begun, end; /* end: the deadline */
-	struct rm_lookup *lookup;
+	bool resolving;       /* the answer of the lookup is for it */
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
 	size_t address_count, address; /* the next one to be tried */
+
+	/* Outlives a reading that gave it up: its thread does too, and a second one
+	 * would have no other answer. */
+	struct rm_lookup *lookup;
 
 	struct collector_shown shown;
 	rm_mono_t ended; /* the last whole reading */
 	struct collector_counts counts;
 	uint64_t failed_in_a_row;
+	bool unanswered; /* the last one failed for want of a name server's answer */
 	struct rm_why error;
 };
 
@@ -72,10 +82,9 @@ static void
 hang_up(struct collector *collector)
 {
 	collector->reading = false;
+	collector->resolving = false;
 	rm_timer_stop(collector->deadline);
 	rm_timer_stop(collector->attempt);
-	rm_lookup_free(collector->lookup);
-	collector->lookup = NULL;
 	collector->options.callbacks.hang_up(collector->options.callbacks.arg);
 }
 
@@ -86,6 +95,7 @@ collector_free(struct collector *collector)
 		return;
 	if (collector->reading)
 		hang_up(collector);
+	rm_lookup_free(collector->lookup);
 	rm_timer_free(collector->turn);
 	rm_timer_free(collector->deadline);
 	rm_timer_free(collector->attempt);
@@ -112,25 +122,35 @@ wait_next(struct collector *collector, int r)
 	rm_timer_at(collector->turn, rm_mono_add(collector->begun, wait));
 }
 
-void
-collector_fail(struct collector *collector, int r, const char *why)
+/* unanswered: for want of a name server's answer, which is one reason, however it is
+ * noticed. */
+static void
+fail(struct collector *collector, int r, const char *why, bool unanswered)
 {
+	const bool still = collector->unanswered && unanswered;
 	const struct rm_why before = collector->error;
 
 	rm_why(&collector->error, 0, "%s", why[0] != '\0' ? why : strerror(-r));
 	hang_up(collector);
+	collector->unanswered = unanswered;
 	collector->counts.failed++;
 	collector->shown.up = false;
 	/* A host key that has changed must not hide behind an hour without an answer.
 	 */
 	if (collector->failed_in_a_row++ == 0 ||
-	    strcmp(before.text, collector->error.text) != 0)
+	    (!still && strcmp(before.text, collector->error.text) != 0))
 		rm_log_warn(0,
 		    "%s %s: cannot read its counters at %s: %s; the last values stay, "
 		    "and it is tried again",
 		    collector->options.kind, collector->options.name,
 		    collector->options.address, collector->error.text);
 	wait_next(collector, r);
+}
+
+void
+collector_fail(struct collector *collector, int r, const char *why)
+{
+	fail(collector, r, why, false);
 }
 
 void
@@ -166,11 +186,11 @@ on_deadline(void *arg)
 	const struct collector_callbacks *callbacks = &collector->options.callbacks;
 	struct rm_why why;
 
-	if (collector->lookup != NULL)
+	if (collector->resolving)
 		rm_why(&why, 0, "its name could not be resolved in time");
 	else
 		rm_why(&why, 0, "%s in time", callbacks->stage(callbacks->arg));
-	collector_fail(collector, -ETIMEDOUT, why.text);
+	fail(collector, -ETIMEDOUT, why.text, collector->resolving);
 }
 
 /* ---- the addresses ---- */
@@ -223,14 +243,34 @@ on_lookup(const struct rm_lookup_answer *answer, void *arg)
 	struct collector *collector = arg;
 
 	collector->lookup = NULL;
+	if (!collector->resolving)
+		return;
+	collector->resolving = false;
 	if (answer->r < 0 || answer->count == 0) {
-		collector_fail(collector, answer->r, answer->why);
+		fail(collector, answer->r, answer->why, answer->r == -EAGAIN);
 		return;
 	}
 	collector->address_count = answer->count;
 	memcpy(collector->addresses, answer->addresses,
 	    answer->count * sizeof(answer->addresses[0]));
 	collector_dial_next(collector, 0);
+}
+
+static int
+resolve(struct collector *collector)
+{
+	const struct collector_options *options = &collector->options;
+	int r = 0;
+
+	if (collector->lookup == NULL)
+		r = rm_lookup_new(options->loop, options->endpoint,
+		    options->own ? OWN_LOOKUPS : OTHERS_LOOKUPS, on_lookup, collector,
+		    &collector->lookup);
+	collector->resolving = r == 0;
+	if (r != -EBUSY)
+		return r;
+	fail(collector, r, RM_LOOKUPS_BUSY, true);
+	return 0;
 }
 
 int
@@ -240,8 +280,7 @@ collector_dial(struct collector *collector)
 
 	collector->address = 0;
 	if (endpoint->name[0] != '\0')
-		return rm_lookup_new(collector->options.loop, endpoint, on_lookup,
-		    collector, &collector->lookup);
+		return resolve(collector);
 	collector->addresses[0] = endpoint->address;
 	collector->address_count = 1;
 	collector_dial_next(collector, 0);

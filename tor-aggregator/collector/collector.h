@@ -45,6 +45,7 @@ struct collector_options { /* all borrowed, for as long as the collector lives *
 	const char *kind, *name; /* "hypervisor", "esx1": for the log */
 	const char *address;     /* as the config has it */
 	const struct rm_endpoint *endpoint;
+	bool own; /* the rack's ToR: its name is looked up where others' must wait */
 	const char *values;  /* what a reading has read: "NICs" */
 	int64_t interval_ns; /* between two readings */
 	int64_t limit_ns;    /* of a reading; 3/4 of the interval if that is less */

@@ -75,6 +75,7 @@ new_collector(struct switch_collector *device)
 		.kind = device->options.of,
 		.name = device->options.name,
 		.address = config->address,
+		.own = device->options.own,
 		.endpoint = &device->endpoint,
 		.values = "ports and queues",
 		.interval_ns = device->options.interval_ns > 0

@@ -8,6 +8,7 @@
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tor-aggregator/collector/collector.h"
@@ -26,6 +27,7 @@ struct switch_collector_options { /* all borrowed */
 	struct rm_http_client *http; /* for a Nexus, as the worker */
 	struct rm_worker *worker;
 	const char *of, *name;              /* "switch of", "tor1": for the log */
+	bool own;                           /* as collector_options */
 	const struct switch_config *config; /* with a kind */
 	int64_t interval_ns;                /* 0: the config's; for tests */
 };

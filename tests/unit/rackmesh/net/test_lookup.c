@@ -72,7 +72,8 @@ ask(struct fixture *f, const char *text)
 	struct rm_endpoint endpoint = endpoint_of(text);
 
 	assert_int_equal(
-	    rm_lookup_new(f->loop, &endpoint, on_answer, f, &f->lookup), 0);
+	    rm_lookup_new(f->loop, &endpoint, RM_LOOKUPS_MAX, on_answer, f, &f->lookup),
+	    0);
 }
 
 static void
@@ -160,15 +161,18 @@ a_silent_server_holds_nobody_up(void **state)
 	assert_int_equal(f->answers, 0);
 
 	for (size_t i = 1; i < RM_LOOKUPS_MAX; i++)
-		assert_int_equal(
-		    rm_lookup_new(f->loop, &endpoint, on_answer, f, &lookups[i]), 0);
-	assert_int_equal(
-	    rm_lookup_new(f->loop, &endpoint, on_answer, f, &lookups[0]), -EAGAIN);
+		assert_int_equal(rm_lookup_new(f->loop, &endpoint, RM_LOOKUPS_MAX,
+				     on_answer, f, &lookups[i]),
+		    0);
+	assert_int_equal(rm_lookup_new(f->loop, &endpoint, RM_LOOKUPS_MAX, on_answer, f,
+			     &lookups[0]),
+	    -EBUSY);
 	for (size_t i = 1; i < RM_LOOKUPS_MAX; i++)
 		rm_lookup_free(lookups[i]);
 	/* Given up, and their threads still are there: nobody waited for them. */
-	assert_int_equal(
-	    rm_lookup_new(f->loop, &endpoint, on_answer, f, &lookups[0]), -EAGAIN);
+	assert_int_equal(rm_lookup_new(f->loop, &endpoint, RM_LOOKUPS_MAX, on_answer, f,
+			     &lookups[0]),
+	    -EBUSY);
 	assert_int_equal(f->answers, 0);
 	/* Where they stay: a thread that just ends is a leak to the sanitizer. */
 	LOOPBACK_WAIT(
