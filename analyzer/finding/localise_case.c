@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/finding/localise_find.h"
 #include "analyzer/finding/localise_observe.h"
 #include "analyzer/finding/localise_transit.h"
 #include "analyzer/paths/localise_listed.h"
@@ -449,28 +448,13 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 	return r < 0 ? r : suspect_cables(c);
 }
 
-/* Part after part is blamed, and none of them explains much without the others: as of a
- * chain of links and switches, in which each may have been crossed by a reply. */
-static bool
-is_overdone(const struct localise_case *c, const struct rm_explanation *explanation)
-{
-	return explanation->part_count > 1 && localise_is_faint(c, explanation, 0);
-}
-
 int
-localise_case_explain(struct localise_case *c, struct rm_explanation *ret)
+localise_case_explain(struct localise_case *c, size_t most, struct rm_explanation *ret)
 {
-	int r = 0;
-
 	*ret = (struct rm_explanation){ 0 };
 	if (c->suspect_count == 0)
 		return 0;
-	for (size_t most = LOCALISE_MAX_PARTS; r == 0 && most > 0; most = ret->part_count - 1) {
-		rm_judge_most_parts(c->judge, most);
-		r = rm_judge_explain(c->judge, c->local_count, c->observations,
-		    c->observation_count, c->candidates, c->suspect_count, ret);
-		if (!is_overdone(c, ret))
-			break;
-	}
-	return r;
+	rm_judge_most_parts(c->judge, most);
+	return rm_judge_explain(c->judge, c->local_count, c->observations,
+	    c->observation_count, c->candidates, c->suspect_count, ret);
 }

@@ -38,7 +38,9 @@ int localise_case_build(struct localise_case *c, struct localise_map *map,
     enum localise_known (*known)(
 	const struct localise_way *way, const struct localise_sum *sum, void *arg),
     void *arg);
-int localise_case_explain(struct localise_case *c, struct rm_explanation *ret);
+/* By so many parts at most. As rm_judge_explain. */
+int localise_case_explain(
+    struct localise_case *c, size_t most, struct rm_explanation *ret);
 
 /* All that is between two racks, one way. */
 struct localise_suspect localise_suspect_path(const struct localise_element *pair);

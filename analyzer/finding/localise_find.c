@@ -238,6 +238,19 @@ localise_is_faint(
 	return part->gain < FAINT_GAIN * lost;
 }
 
+int
+localise_find_parts(struct localise_case *c, struct rm_explanation *ret)
+{
+	size_t most = LOCALISE_MAX_PARTS;
+	int r;
+
+	do {
+		r = localise_case_explain(c, most, ret);
+		most = ret->part_count - 1;
+	} while (r == 0 && ret->part_count > 1 && localise_is_faint(c, ret, 0));
+	return r;
+}
+
 bool
 localise_is_overstated(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct rm_explanation *explanation, size_t nth)

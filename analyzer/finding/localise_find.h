@@ -29,6 +29,11 @@ struct localise_finding {
 	double gain, behind, loss;
 };
 
+/* Explains the case by fewer parts where the first of several is faint: of a chain of
+ * links and switches, each of which a reply may have crossed, several share what any
+ * one of them explains. -ENOMEM, -EINVAL. */
+int localise_find_parts(struct localise_case *c, struct rm_explanation *ret);
+
 /* The nth blamed part adds too little to what the others explain. */
 bool localise_is_faint(const struct localise_case *c,
     const struct rm_explanation *explanation, size_t nth);

@@ -684,7 +684,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 		return r;
 	for (size_t i = 0; i < c->suspect_count; i++)
 		c->candidates[i].log_prior += favour(localise, &c->suspects[i]);
-	r = localise_case_explain(c, &explanation);
+	r = localise_find_parts(c, &explanation);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < explanation.part_count; i++) {

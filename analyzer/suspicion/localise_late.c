@@ -381,7 +381,7 @@ localise_late_judge(struct localise_late *late, const struct localise_now *now)
 		if (s != NULL && s->named)
 			c->candidates[i].log_prior += FAVOUR_NAMED;
 	}
-	r = localise_case_explain(c, &explanation);
+	r = localise_find_parts(c, &explanation);
 	for (size_t i = 0; r == 0 && i < explanation.part_count; i++)
 		switches[i] =
 		    is_late_switch(&c->suspects[explanation.parts[i].candidate], now);
