@@ -89,9 +89,8 @@ pause_kind_what(enum pause_kind kind)
 		"This RNIC pauses its switch, and the pauses spread from there to "
 		"others, "
 		"which are not at fault.",
-		"This switch pauses its neighbours and is paused by nobody: pauses "
-		"begin "
-		"at its own queues.",
+		"This switch pauses its neighbours and is not paused enough for that: "
+		"pauses begin at its own queues.",
 		"Pauses spread, and where they begin is not known.",
 		"Switches pause each other in a loop, and nobody else pauses them: a "
 		"deadlock.",
@@ -129,6 +128,13 @@ is_strong(const struct pause_rate *rate)
 {
 	return rate->known &&
 	       rate->value >= (rate->timed ? PAUSE_STRONG_PCT : PAUSE_STRONG_FRAMES);
+}
+
+/* Times before frames. */
+static bool
+is_more(const struct pause_rate *a, const struct pause_rate *b)
+{
+	return a->timed == b->timed ? a->value > b->value : a->timed;
 }
 
 struct pause_rate
@@ -312,6 +318,15 @@ may_be_same_link(
 		       graph->ports[b->link].partner == NOWHERE));
 }
 
+/* Is there enough of it? Time and frames do not compare: then both count alike. */
+static bool
+explains(const struct pause *cause, const struct pause *of)
+{
+	if (cause->rate.timed != of->rate.timed)
+		return cause->strong || !of->strong;
+	return PAUSE_EXPLAINS * cause->rate.value >= of->rate.value;
+}
+
 enum cause { CAUSE_STRONG, CAUSE_FAINT, CAUSE_BACK, CAUSES };
 
 static bool
@@ -321,7 +336,8 @@ is_cause(const struct pause_graph *graph, enum cause how, const struct pause *ca
 	const bool back = may_be_same_link(graph, cause, of);
 
 	return is_same(cause->to, of->from) && cause != of &&
-	       back == (how == CAUSE_BACK) && (how == CAUSE_FAINT || cause->strong);
+	       back == (how == CAUSE_BACK) && (how == CAUSE_FAINT || cause->strong) &&
+	       explains(cause, of);
 }
 
 static void
@@ -336,8 +352,8 @@ has_bit(const uint64_t words[WORDS], size_t i)
 	return (words[i / 64] >> i % 64 & 1) != 0;
 }
 
-/* Who pauses the switch that pauses: at other ports than this one, strongly, or else
- * faintly; or else the neighbour itself, each the other. */
+/* Who pauses the switch that pauses, and enough for that: at other ports than this one,
+ * strongly, or else faintly; or else the neighbour itself, each the other. */
 static void
 find_causes(struct pause_graph *graph)
 {
@@ -507,6 +523,36 @@ why_not_known(const struct pause_graph *graph, size_t at)
 	return NULL;
 }
 
+/* The one who pauses a switch most; NULL: nobody. */
+static const struct pause *
+most_at(const struct pause_graph *graph, struct node node)
+{
+	const struct pause *most = NULL;
+
+	for (size_t i = 0; i < graph->pause_count; i++)
+		if (is_same(graph->pauses[i].to, node) &&
+		    (most == NULL || is_more(&graph->pauses[i].rate, &most->rate)))
+			most = &graph->pauses[i];
+	return most;
+}
+
+static void
+tell_own_queues(
+    const struct pause_graph *graph, struct node node, char *text, size_t size)
+{
+	const struct pause *most = most_at(graph, node);
+	const char *from = most == NULL ? "" : name_of(graph, most->from);
+
+	if (most == NULL) {
+		append(text, size, "nobody pauses it: its own queues are full");
+		return;
+	}
+	append(text, size, "nobody pauses it enough for that (the most does %s, ",
+	    from[0] == '\0' ? "a neighbour" : from);
+	append_rate(text, size, &most->rate);
+	append(text, size, "): its own queues are full");
+}
+
 static void
 tell_switch(const struct pause_graph *graph, const struct pause *pause,
     struct pause_finding *finding)
@@ -525,7 +571,7 @@ tell_switch(const struct pause_graph *graph, const struct pause *pause,
 	append_rate(text, size, &pause->rate);
 	append(text, size, " (priority %u), and ", graph->priority);
 	if (error == NULL)
-		append(text, size, "nobody pauses it: its own queues are full");
+		tell_own_queues(graph, pause->from, text, size);
 	else
 		append(
 		    text, size, "whether it is paused itself is not known: %s", error);
@@ -574,10 +620,7 @@ find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 		if (!is_same(graph->pauses[i].from, source) || !is_first(graph, i))
 			continue;
 		spread_add(spread, i, true);
-		if (graph->pauses[i].rate.timed == graph->pauses[strongest].rate.timed
-			? graph->pauses[i].rate.value >
-			      graph->pauses[strongest].rate.value
-			: graph->pauses[i].rate.timed)
+		if (is_more(&graph->pauses[i].rate, &graph->pauses[strongest].rate))
 			strongest = i;
 	}
 	spread_all(graph, spread);

@@ -5,10 +5,10 @@
  * A pause that a switch receives at a port comes of the neighbour, who is the slow one;
  * one that it sends pauses the neighbour. A switch sends pauses since it is paused
  * itself at another port: so each pause is followed upstream, from its victims to its
- * source, one that pauses and is not paused. An RNIC passes nothing on and always is
- * one. Pauses without a source go round in a loop, a deadlock. What is behind a port
- * without a known neighbour, or counted by a switch that is not read, is not known, and
- * is said so.
+ * source, one that pauses and is not paused, or not enough to explain that. An RNIC
+ * passes nothing on and always is one. Pauses without a source go round in a loop, a
+ * deadlock. What is behind a port without a known neighbour, or counted by a switch
+ * that is not read, is not known, and is said so.
  *
  * Fill it with all switches, then with their ports; each priority is a graph of its
  * own.
@@ -37,6 +37,7 @@
 #define PAUSE_STRONG_FRAMES 10 /* per second, where time is not counted */
 #define PAUSE_FAINT_PCT 1
 #define PAUSE_FAINT_FRAMES 1
+#define PAUSE_EXPLAINS 4 /* times as much at the most, in the same unit */
 
 struct pause_graph;
 

@@ -248,7 +248,7 @@ faint_pauses_explain_strong_ones_and_need_no_explanation(void **state)
 
 	begin(f, true);
 	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)PCT(3), none);
-	rnic(f, TOR1, "Ethernet4", "h2/r0", none, some);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, (struct pause_rate)PCT(12));
 	rnic(f, TOR2, "Ethernet0", "h3/r0", none, (struct pause_rate)PCT(4.9));
 	judge(f);
 	assert_int_equal(f->count, 1);
@@ -263,6 +263,39 @@ faint_pauses_explain_strong_ones_and_need_no_explanation(void **state)
 	assert_string_equal(f->found[0].source, "h2/r0");
 }
 
+static void
+a_pause_that_is_too_little_for_it_explains_none(void **state)
+{
+	struct fabric *f = *state;
+
+	begin(f, true);
+	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)PCT(1), none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, much);
+	rnic(f, TOR1, "Ethernet8", "h3/r0", none, much);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_SWITCH);
+	assert_string_equal(f->found[0].source, "tor1");
+	assert_int_equal(f->found[0].victim_count, 2);
+	assert_non_null(strstr(f->found[0].sentence,
+	    "nobody pauses it enough for that (the most does h1/r0, for 1 % of the "
+	    "time): its own queues are full"));
+
+	begin(f, true); /* nor does one that is strong; in frames as well */
+	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)FRAMES(124), none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, frames);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_SWITCH);
+
+	begin(f, true); /* a quarter does */
+	rnic(f, TOR1, "Ethernet0", "h1/r0", (struct pause_rate)FRAMES(125), none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", none, frames);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_RNIC);
+}
+
 /* What comes in at a port does not leave by it. */
 static void
 a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another(void **state)
@@ -271,7 +304,7 @@ a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another(void **stat
 
 	begin(f, true);
 	rnic(f, TOR1, "Ethernet0", "h1/r0", much, some);
-	rnic(f, TOR1, "Ethernet4", "h2/r0", (struct pause_rate)PCT(3), none);
+	rnic(f, TOR1, "Ethernet4", "h2/r0", (struct pause_rate)PCT(5), none);
 	judge(f);
 	assert_int_equal(f->count, 1);
 	assert_string_equal(f->found[0].source, "h2/r0");
@@ -434,6 +467,7 @@ main(void)
 		TEST(faint_pauses_explain_strong_ones_and_need_no_explanation),
 		TEST(
 		    a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another),
+		TEST(a_pause_that_is_too_little_for_it_explains_none),
 		TEST(a_loop_is_named_as_one),
 		TEST(two_switches_that_pause_each_other_are_a_loop),
 		TEST(two_storms_at_once_are_two_sources),
