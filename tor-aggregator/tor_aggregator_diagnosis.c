@@ -181,23 +181,6 @@ prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
 
 /* ---- where pauses begin ---- */
 
-/* Of one priority: by time where that is counted. */
-static struct pause_rate
-rate_of(
-    const struct evidence *evidence, unsigned timed, unsigned frames, unsigned priority)
-{
-	const unsigned number =
-	    (evidence->there[timed] >> priority & 1) != 0 ? timed : frames;
-	const double seconds = evidence_seconds(evidence, number),
-		     value = (double)evidence->value[number][priority];
-
-	if ((evidence->there[number] >> priority & 1) == 0 || seconds <= 0)
-		return (struct pause_rate){ .known = false };
-	return number == timed
-		   ? (struct pause_rate){ true, true, value / seconds / 1e4 }
-		   : (struct pause_rate){ true, false, value / seconds };
-}
-
 /* The RNIC at the port counts the same pauses from its end. */
 static void
 add_rates_of_rnic(
@@ -206,10 +189,10 @@ add_rates_of_rnic(
 	const struct diagnosed *rnic = diagnoses_find(diagnoses, id);
 
 	for (unsigned p = 0; rnic != NULL && rnic->fresh && p < PAUSE_PRIORITIES; p++) {
-		const struct pause_rate sent = rate_of(&rnic->evidence,
+		const struct pause_rate sent = pause_rate_of(&rnic->evidence,
 					    WIRE_COUNTER_PFC_TX_PAUSE_US,
 					    WIRE_COUNTER_PFC_TX_FRAMES, p),
-					received = rate_of(&rnic->evidence,
+					received = pause_rate_of(&rnic->evidence,
 					    WIRE_COUNTER_PFC_RX_PAUSE_US,
 					    WIRE_COUNTER_PFC_RX_FRAMES, p);
 
@@ -280,9 +263,9 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
 		size_t i;
 
 		for (unsigned p = 0; p < PAUSE_PRIORITIES; p++) {
-			port.received[p] = rate_of(
+			port.received[p] = pause_rate_of(
 			    &evidence, SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_RX_FRAMES, p);
-			port.sent[p] = rate_of(
+			port.sent[p] = pause_rate_of(
 			    &evidence, SWITCH_PFC_TX_PAUSE_US, SWITCH_PFC_TX_FRAMES, p);
 		}
 		if (!is_quiet(&port) &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tor-aggregator/diagnosis/evidence.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 
 #define NOWHERE SIZE_MAX
@@ -128,6 +129,35 @@ is_strong(const struct pause_rate *rate)
 {
 	return rate->known &&
 	       rate->value >= (rate->timed ? PAUSE_STRONG_PCT : PAUSE_STRONG_FRAMES);
+}
+
+static bool
+has(const struct evidence *evidence, unsigned number, unsigned priority)
+{
+	return (evidence->there[number] >> priority & 1) != 0 &&
+	       evidence_seconds(evidence, number) > 0;
+}
+
+struct pause_rate
+pause_rate_of(
+    const struct evidence *evidence, unsigned timed, unsigned frames, unsigned priority)
+{
+	const bool counts_frames =
+	    has(evidence, frames, priority) && evidence->value[frames][priority] > 0;
+	const unsigned number =
+	    has(evidence, timed, priority) &&
+		    (evidence->value[timed][priority] > 0 || !counts_frames)
+		? timed
+		: frames;
+	double per_second;
+
+	if (!has(evidence, number, priority))
+		return (struct pause_rate){ .known = false };
+	per_second = (double)evidence->value[number][priority] /
+		     evidence_seconds(evidence, number);
+	return (struct pause_rate){ .known = true,
+		.timed = number == timed,
+		.value = number == timed ? per_second / 1e4 : per_second };
 }
 
 /* Times before frames. */

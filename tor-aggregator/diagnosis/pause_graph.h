@@ -39,6 +39,7 @@
 #define PAUSE_FAINT_FRAMES 1
 #define PAUSE_EXPLAINS 4 /* times as much at the most, in the same unit */
 
+struct evidence;
 struct pause_graph;
 
 struct pause_rate {
@@ -84,6 +85,10 @@ struct pause_finding {
 	char sentence[PAUSE_TEXT_BYTES];
 };
 
+/* Of one priority, from the evidence's numbers for its time and its frames: by time,
+ * but some platforms have that always at 0, and count frames. */
+struct pause_rate pause_rate_of(const struct evidence *evidence, unsigned timed,
+    unsigned frames, unsigned priority);
 /* Of one that both ends of a link count: the stronger one, rather by its time. */
 struct pause_rate pause_rate_of_both(
     const struct pause_rate *a, const struct pause_rate *b);

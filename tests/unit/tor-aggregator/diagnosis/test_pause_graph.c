@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tor-aggregator/diagnosis/evidence.h"
 #include "tor-aggregator/diagnosis/pause_findings.h"
 
 #define P 3 /* the priority of most tests */
@@ -407,6 +408,31 @@ priorities_are_graphs_of_their_own(void **state)
 	assert_int_equal(f->found[0].priority, P);
 }
 
+static struct pause_rate
+rate_of(const struct evidence *evidence)
+{
+	return pause_rate_of(evidence, SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_RX_FRAMES, P);
+}
+
+static void
+a_time_of_zero_leaves_it_to_the_frames(void **state)
+{
+	struct evidence evidence = { .switch_ns = 2 * RM_NS_PER_S };
+
+	(void)state;
+	assert_false(rate_of(&evidence).known);
+	evidence_set(&evidence, SWITCH_PFC_RX_PAUSE_US, P, 0);
+	assert_true(rate_of(&evidence).known && rate_of(&evidence).timed);
+	evidence_set(&evidence, SWITCH_PFC_RX_FRAMES, P, 0);
+	assert_true(rate_of(&evidence).known && rate_of(&evidence).timed);
+	evidence_set(&evidence, SWITCH_PFC_RX_FRAMES, P, 1000);
+	assert_true(rate_of(&evidence).known);
+	assert_false(rate_of(&evidence).timed);
+	assert_true(rate_of(&evidence).value == 500);
+	evidence_set(&evidence, SWITCH_PFC_RX_PAUSE_US, P, 400000);
+	assert_true(rate_of(&evidence).timed && rate_of(&evidence).value == 20);
+}
+
 static void
 limits_are_kept_and_counted(void **state)
 {
@@ -472,6 +498,7 @@ main(void)
 		TEST(two_switches_that_pause_each_other_are_a_loop),
 		TEST(two_storms_at_once_are_two_sources),
 		TEST(priorities_are_graphs_of_their_own),
+		TEST(a_time_of_zero_leaves_it_to_the_frames),
 		TEST(limits_are_kept_and_counted),
 		TEST(a_finding_stands_once_it_has_held_and_until_it_is_quiet),
 	};
