@@ -3,8 +3,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/switch/switch_collector.h"
+#include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/roster.h"
@@ -17,90 +20,171 @@ neighbor_kind_str(enum neighbor_kind kind)
 	return names[kind];
 }
 
+enum match { MATCH_NONE, MATCH_HOST, MATCH_DEVICE, MATCH_MAC };
+
+static enum match
+match_of(const struct switch_neighbor *told, const struct roster_rnic *rnic)
+{
+	uint64_t mac;
+
+	if (switch_neighbor_mac(told, &mac) &&
+	    switch_mac_is_of_guid(mac, rnic->id.guid))
+		return MATCH_MAC;
+	if (!switch_name_is_same(told->name, rnic->host))
+		return MATCH_NONE;
+	return switch_neighbor_is_at(told, rnic->device) ? MATCH_DEVICE : MATCH_HOST;
+}
+
+/* Its port's id is a MAC or the name of an interface, no bare number. */
+static bool
+tells_port(const struct switch_neighbor *told)
+{
+	uint64_t mac;
+
+	return switch_neighbor_mac(told, &mac) ||
+	       told->port[strspn(told->port, "0123456789")] != '\0';
+}
+
 struct search {
 	const struct switch_neighbor *told;
-	bool has_mac, by_device;
-	uint64_t mac;
-	struct neighbor found;
+	enum match match;               /* the best so far */
+	const struct roster_rnic *rnic; /* so matched */
+	bool whole_name;                /* the host's, with its domain or without */
+	bool many_hosts, many_rnics;    /* as well matched by its name */
 };
-
-static struct search
-search_for(const struct switch_neighbor *told)
-{
-	struct search search = { .told = told };
-
-	search.has_mac = switch_neighbor_mac(told, &search.mac);
-	return search;
-}
 
 /* True: that is the one. */
 static bool
 look_at(struct search *search, const struct roster_rnic *rnic)
 {
-	struct neighbor *found = &search->found;
+	const enum match match = match_of(search->told, rnic);
+	const bool whole = strcasecmp(search->told->name, rnic->host) == 0;
 
-	if (search->has_mac && switch_mac_is_of_guid(search->mac, rnic->id.guid)) {
-		*found = (struct neighbor){ NEIGHBOR_RNIC, rnic, 0 };
-		return true;
-	}
-	if (search->by_device || !switch_name_is_same(search->told->name, rnic->host) ||
-	    rnic == found->rnic)
+	if (match == MATCH_NONE)
 		return false;
-	search->by_device = switch_neighbor_is_at(search->told, rnic->device);
-	*found =
-	    (struct neighbor){ search->by_device || found->rnic == NULL ? NEIGHBOR_RNIC
-									: NEIGHBOR_HOST,
-		    rnic, 0 };
-	return search->by_device && !search->has_mac;
+	if (match == MATCH_MAC || search->rnic == NULL ||
+	    (whole && !search->whole_name)) {
+		*search = (struct search){ .told = search->told,
+			.match = match,
+			.rnic = rnic,
+			.whole_name = whole };
+		return match == MATCH_MAC;
+	}
+	if (search->whole_name && !whole)
+		return false;
+	if (strcasecmp(search->rnic->host, rnic->host) != 0)
+		search->many_hosts = true;
+	search->many_rnics = true;
+	if (match > search->match) {
+		search->match = match;
+		search->rnic = rnic;
+	}
+	return false;
+}
+
+/* Does another port of the switch tell of that RNIC as well? */
+static bool
+is_claimed(const struct read_switch *one, const struct search *search)
+{
+	const struct switch_list *list = switch_collector_shown(one->collector).list;
+
+	for (size_t i = 0; i < switch_list_count(list); i++) {
+		const struct switch_neighbor *other = switch_list_neighbor(list, i);
+		const enum match match = other == NULL || other == search->told
+					     ? MATCH_NONE
+					     : match_of(other, search->rnic);
+
+		if (match > MATCH_HOST ||
+		    (match == MATCH_HOST && match == search->match &&
+			!tells_port(other)))
+			return true;
+	}
+	return false;
 }
 
 static struct neighbor
-find_member(const struct roster *roster, const struct switch_neighbor *told)
+result_of(const struct read_switch *one, const struct search *search)
 {
-	struct search search = search_for(told);
+	const bool may_be_rnic = search->match > MATCH_HOST ||
+				 (!search->many_rnics && !tells_port(search->told));
+
+	if (search->rnic == NULL || search->many_hosts)
+		return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
+	return (struct neighbor){
+		may_be_rnic && !is_claimed(one, search) ? NEIGHBOR_RNIC : NEIGHBOR_HOST,
+		search->rnic, 0
+	};
+}
+
+static struct neighbor
+find_member(const struct read_switch *one, const struct roster *roster,
+    const struct switch_neighbor *told)
+{
+	struct search search = { .told = told };
 
 	for (size_t i = 0; i < roster_members(roster); i++)
 		if (look_at(&search, roster_member(roster, i)))
 			break;
-	return search.found;
+	return result_of(one, &search);
 }
 
 /* Each roster has its own of them: the first one that knows it says it. */
 static struct neighbor
-find_elsewhere(const struct tor_aggregator *aggregator, const char *tor,
+find_elsewhere(const struct tor_aggregator *aggregator, const struct read_switch *one,
     const struct switch_neighbor *told, size_t *budget)
 {
-	struct search search = search_for(told);
+	struct search search = { .told = told };
 
-	for (size_t r = 0; r < aggregator->rack_count && search.found.rnic == NULL;
-	     r++) {
+	for (size_t r = 0; r < aggregator->rack_count && search.rnic == NULL; r++) {
 		const struct roster *roster = tor_rack_roster(aggregator->racks[r]);
 
 		for (size_t i = 0; i < roster_foreigners(roster) && *budget > 0; i++) {
 			const struct roster_rnic *rnic = roster_foreigner(roster, i);
 
 			--*budget;
-			if (strcmp(rnic->tor, tor) == 0 && look_at(&search, rnic))
+			if (strcmp(rnic->tor, one->name) == 0 && look_at(&search, rnic))
 				break;
 		}
 	}
-	return search.found;
+	return result_of(one, &search);
+}
+
+/* True: its name is a switch's; of several with that name before the domain none. */
+static bool
+find_switch(const struct tor_aggregator *aggregator, size_t at, const char *name,
+    struct neighbor *ret)
+{
+	bool any = false, whole = false;
+
+	*ret = (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
+	for (size_t i = 0; i < aggregator->read_switch_count && !whole; i++) {
+		const struct read_switch *one = &aggregator->read_switches[i];
+		const char *own =
+		    one->system_name[0] != '\0' ? one->system_name : one->name;
+
+		if (i == at || !switch_name_is_same(name, own))
+			continue;
+		whole = strcasecmp(name, own) == 0;
+		*ret = any && !whole ? (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 }
+				     : (struct neighbor){ NEIGHBOR_SWITCH, NULL, i };
+		any = true;
+	}
+	return any;
 }
 
 struct neighbor
 tor_aggregator_neighbor(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_neighbor *told, size_t *budget)
 {
-	const struct read_switch *all = aggregator->read_switches, *one = &all[at];
+	const struct read_switch *one = &aggregator->read_switches[at];
+	struct neighbor found;
 
-	for (size_t i = 0; i < aggregator->read_switch_count; i++)
-		if (i != at && switch_name_is_same(told->name,
-				   all[i].system_name[0] != '\0' ? all[i].system_name
-								 : all[i].name))
-			return (struct neighbor){ NEIGHBOR_SWITCH, NULL, i };
+	if (find_switch(aggregator, at, told->name, &found))
+		return found;
 	if (one->rack != SIZE_MAX)
-		return find_member(tor_rack_roster(aggregator->racks[one->rack]), told);
+		return find_member(
+		    one, tor_rack_roster(aggregator->racks[one->rack]), told);
 	if (one->role == SWITCH_ROLE_TOR)
-		return find_elsewhere(aggregator, one->name, told, budget);
+		return find_elsewhere(aggregator, one, told, budget);
 	return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
 }

@@ -18,7 +18,7 @@ struct tor_aggregator;
 enum neighbor_kind {
 	NEIGHBOR_NOT_KNOWN, /* neither of those */
 	NEIGHBOR_RNIC,
-	NEIGHBOR_HOST, /* of the rack; not known which of its RNICs */
+	NEIGHBOR_HOST, /* of the rack; not known which of its RNICs, or none of them */
 	NEIGHBOR_SWITCH,
 };
 
@@ -32,7 +32,10 @@ struct neighbor {
  * at: the switch that hears it, in read_switches. An RNIC is one of the members of its
  * rack; at the ToR of another aggregator, one that a plan of ours names there. It is
  * found by its MAC; else by its host's name and its device's, or as the only one of its
- * host in the rack. budget: RNICs of other racks that may be looked at, taken from.
+ * host in the rack where the port's id tells no MAC and no interface. told: of the last
+ * reading: an RNIC that two ports so tell of is behind the one that names it, else
+ * behind neither. A name without a domain that several have is not known. budget: RNICs
+ * of other racks that may be looked at, taken from.
  */
 struct neighbor tor_aggregator_neighbor(const struct tor_aggregator *aggregator,
     size_t at, const struct switch_neighbor *told, size_t *budget);

@@ -1,0 +1,204 @@
+#include "tor-aggregator/tor_aggregator_neighbors.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tor-aggregator/plan_fixture.h"
+#include "tor-aggregator/switch/switch_collector.h"
+#include "tor-aggregator/switch/switch_list.h"
+#include "tor-aggregator/switch/switch_neighbor.h"
+#include "tor-aggregator/tor_aggregator_state.h"
+#include "tor-aggregator/window/roster.h"
+
+#define MAC(last) (0x54a274cc7f00 + (last))
+
+static struct tor_aggregator aggregator;
+static struct roster *roster;
+static struct switch_list *list;
+
+const struct roster *__wrap_tor_rack_roster(const struct tor_rack *rack);
+struct switch_collector_shown __wrap_switch_collector_shown(
+    const struct switch_collector *device);
+
+const struct roster *
+__wrap_tor_rack_roster(const struct tor_rack *rack)
+{
+	(void)rack;
+	return roster;
+}
+
+struct switch_collector_shown
+__wrap_switch_collector_shown(const struct switch_collector *device)
+{
+	(void)device;
+	return (struct switch_collector_shown){ .list = list };
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	aggregator.rack_count = 1;
+	aggregator.read_switch_count = 1;
+	aggregator.read_switches[0] =
+	    (struct read_switch){ .name = "t1", .system_name = "" };
+	list = NULL;
+	return roster_new("t1", &roster);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	switch_list_free(list);
+	roster_free(roster);
+	return 0;
+}
+
+static void
+rnic(uint64_t guid, const char *host, const char *device)
+{
+	struct wire_rnic rnic = fixture_rnic(guid, host, "t1");
+
+	rnic.device = device;
+	assert_int_equal(roster_register(roster, &rnic), 0);
+}
+
+/* As "rnic host/device", "host host", or the kind; a switch with its number. */
+static const char *
+is_behind(const struct switch_neighbor *told)
+{
+	static char text[160];
+	size_t budget = NEIGHBORS_BUDGET;
+	const struct neighbor found =
+	    tor_aggregator_neighbor(&aggregator, 0, told, &budget);
+
+	if (found.kind == NEIGHBOR_SWITCH)
+		snprintf(text, sizeof(text), "switch %zu", found.at);
+	else if (found.kind == NEIGHBOR_NOT_KNOWN)
+		snprintf(text, sizeof(text), "not known");
+	else
+		snprintf(text, sizeof(text), "%s %s%s%s", neighbor_kind_str(found.kind),
+		    found.rnic->host, found.kind == NEIGHBOR_RNIC ? "/" : "",
+		    found.kind == NEIGHBOR_RNIC ? found.rnic->device : "");
+	return text;
+}
+
+static const char *
+behind(const char *name, const char *port, const char *description)
+{
+	struct switch_neighbor told = { .name = "" };
+
+	snprintf(told.name, sizeof(told.name), "%s", name);
+	snprintf(told.port, sizeof(told.port), "%s", port);
+	snprintf(told.description, sizeof(told.description), "%s", description);
+	return is_behind(&told);
+}
+
+static void
+another_nic_of_the_host_is_not_its_only_rnic(void **state)
+{
+	(void)state;
+	rnic(MAC(1), "gpu1", "mlx5_0");
+	assert_string_equal(behind("gpu1", "", ""), "rnic gpu1/mlx5_0");
+	assert_string_equal(behind("gpu1.lab", "7", ""), "rnic gpu1/mlx5_0");
+	assert_string_equal(behind("gpu1", "mlx5_0", ""), "rnic gpu1/mlx5_0");
+	assert_string_equal(
+	    behind("gpu1", "54:a2:74:cc:7f:01", "ens1"), "rnic gpu1/mlx5_0");
+	assert_string_equal(behind("", "54a2.74cc.7f01", ""), "rnic gpu1/mlx5_0");
+	assert_string_equal(behind("gpu1", "54:a2:74:cc:7f:02", "ens2"), "host gpu1");
+	assert_string_equal(behind("gpu1", "ens2", ""), "host gpu1");
+	assert_string_equal(behind("gpu2", "ens2", ""), "not known");
+
+	rnic(MAC(3), "gpu1", "mlx5_1");
+	assert_string_equal(behind("gpu1", "", ""), "host gpu1");
+	assert_string_equal(behind("gpu1", "mlx5_1", ""), "rnic gpu1/mlx5_1");
+	assert_string_equal(
+	    behind("gpu1", "54:a2:74:cc:7f:01", ""), "rnic gpu1/mlx5_0");
+}
+
+static void
+of_two_ports_that_tell_of_one_rnic_the_one_that_names_it_has_it(void **state)
+{
+	static const struct switch_neighbor cables[] = {
+		{ "gpu1", "", "" },
+		{ "gpu1", "mlx5_0", "" },                /* the second one names it */
+		{ "gpu2", "", "" }, { "gpu2", "1", "" }, /* neither does */
+		{ "gpu3", "mlx5_0", "" }, { "gpu3", "mlx5_0", "" }, /* both do */
+		{ "gpu4", "", "" }, { "gpu4", "ens9", "" },         /* another device */
+	};
+	static const char *const expected[] = { "host gpu1", "rnic gpu1/mlx5_0",
+		"host gpu2", "host gpu2", "host gpu3", "host gpu3", "rnic gpu4/mlx5_0",
+		"host gpu4" };
+	const size_t count = sizeof(cables) / sizeof(cables[0]);
+	uint64_t forgotten;
+
+	(void)state;
+	list = switch_list_new();
+	assert_non_null(list);
+	for (unsigned i = 0; i < count; i++) {
+		struct switch_object port = { .part = SWITCH_PORT };
+
+		snprintf(port.port, sizeof(port.port), "Ethernet%u", i);
+		snprintf(port.id, sizeof(port.id), "%u", i);
+		assert_int_equal(switch_list_add(list, &port), 0);
+	}
+	assert_int_equal(switch_list_close(list, NULL, &forgotten), 0);
+	rnic(MAC(1), "gpu1", "mlx5_0");
+	rnic(MAC(2), "gpu2", "mlx5_0");
+	rnic(MAC(3), "gpu3", "mlx5_0");
+	rnic(MAC(4), "gpu4", "mlx5_0");
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(switch_list_set_neighbor(list, i, &cables[i]), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(
+		    is_behind(switch_list_neighbor(list, i)), expected[i]);
+}
+
+static void
+a_name_that_several_have_is_not_known(void **state)
+{
+	(void)state;
+	rnic(MAC(1), "gpu1.a", "mlx5_0");
+	rnic(MAC(2), "gpu1.b", "mlx5_0");
+	rnic(MAC(3), "gpu2.a", "mlx5_0");
+	rnic(MAC(4), "gpu2", "mlx5_0");
+	assert_string_equal(behind("gpu1", "", ""), "not known");
+	assert_string_equal(behind("gpu1", "mlx5_0", ""), "not known");
+	assert_string_equal(behind("gpu1.a", "", ""), "rnic gpu1.a/mlx5_0");
+	assert_string_equal(
+	    behind("gpu1", "54:a2:74:cc:7f:02", ""), "rnic gpu1.b/mlx5_0");
+	assert_string_equal(behind("gpu2", "", ""), "rnic gpu2/mlx5_0");
+
+	aggregator.read_switches[1] =
+	    (struct read_switch){ .name = "spine1.dc-a", .system_name = "" };
+	aggregator.read_switches[2] =
+	    (struct read_switch){ .name = "s", .system_name = "spine1.dc-b" };
+	aggregator.read_switch_count = 3;
+	assert_string_equal(behind("spine1", "Eth1/1", ""), "not known");
+	assert_string_equal(behind("spine1.dc-b", "Eth1/1", ""), "switch 2");
+	aggregator.read_switches[2].system_name = "Spine1";
+	assert_string_equal(behind("spine1", "Eth1/1", ""), "switch 2");
+	aggregator.read_switch_count = 2;
+	assert_string_equal(behind("spine1", "Eth1/1", ""), "switch 1");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(another_nic_of_the_host_is_not_its_only_rnic),
+		TEST(of_two_ports_that_tell_of_one_rnic_the_one_that_names_it_has_it),
+		TEST(a_name_that_several_have_is_not_known),
+	};
+
+	return cmocka_run_group_tests_name("neighbors", tests, NULL, NULL);
+}
