@@ -191,10 +191,12 @@ add_rates_of_rnic(
 	for (unsigned p = 0; rnic != NULL && rnic->fresh && p < PAUSE_PRIORITIES; p++) {
 		const struct pause_rate sent = pause_rate_of(&rnic->evidence,
 					    WIRE_COUNTER_PFC_TX_PAUSE_US,
-					    WIRE_COUNTER_PFC_TX_FRAMES, p),
+					    WIRE_COUNTER_PFC_TX_FRAMES, p,
+					    rnic->reported),
 					received = pause_rate_of(&rnic->evidence,
 					    WIRE_COUNTER_PFC_RX_PAUSE_US,
-					    WIRE_COUNTER_PFC_RX_FRAMES, p);
+					    WIRE_COUNTER_PFC_RX_FRAMES, p,
+					    rnic->reported);
 
 		port->received[p] = pause_rate_of_both(&port->received[p], &sent);
 		port->sent[p] = pause_rate_of_both(&port->sent[p], &received);
@@ -251,6 +253,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
 	    switch_collector_shown(aggregator->read_switches[at].collector);
 	struct switch_evidence walk = { .list = shown.list,
 		.ns = shown.reading.interval_ns };
+	const rm_mono_t until = rm_mono_add(shown.reading.at, shown.reading.took_ns);
 	struct evidence evidence;
 	int r = 0;
 
@@ -260,19 +263,20 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
 		};
 		const struct switch_neighbor *told = NULL;
 		struct port_names names;
-		size_t i;
+		size_t i, nothing = 0;
 
 		for (unsigned p = 0; p < PAUSE_PRIORITIES; p++) {
-			port.received[p] = pause_rate_of(
-			    &evidence, SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_RX_FRAMES, p);
-			port.sent[p] = pause_rate_of(
-			    &evidence, SWITCH_PFC_TX_PAUSE_US, SWITCH_PFC_TX_FRAMES, p);
+			port.received[p] = pause_rate_of(&evidence,
+			    SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_RX_FRAMES, p, until);
+			port.sent[p] = pause_rate_of(&evidence, SWITCH_PFC_TX_PAUSE_US,
+			    SWITCH_PFC_TX_FRAMES, p, until);
 		}
-		if (!is_quiet(&port) &&
-		    switch_list_find_port(shown.list, evidence.port, &i) == 0)
+		if (switch_list_find_port(shown.list, evidence.port, &i) == 0)
 			told = switch_list_neighbor(shown.list, i);
 		if (told != NULL) {
-			find_neighbor(aggregator, at, told, budget, &port, &names);
+			/* Of a quiet one no RNIC of another rack is looked for. */
+			find_neighbor(aggregator, at, told,
+			    is_quiet(&port) ? &nothing : budget, &port, &names);
 			port.neighbor = names.neighbor;
 		}
 		r = pause_graph_add_port(graph, at, &port);
@@ -280,11 +284,12 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
 	return r;
 }
 
-/* A reading of two or more has counted in it, and is not too old. */
+/* A reading of two or more has counted in it, is not too old, and none has failed
+ * since: where pauses go on while it fails to answer, others count them. */
 static bool
 is_recent(const struct collector_shown *reading, rm_mono_t now)
 {
-	return reading->interval_ns > 0 &&
+	return reading->up && reading->interval_ns > 0 &&
 	       rm_mono_since(now, reading->at) <=
 		   DIAGNOSES_FRESH_NS + 3 * reading->interval_ns;
 }

@@ -47,6 +47,7 @@ struct pause_graph {
 	size_t switch_count;
 	struct port *ports;
 	size_t port_count, capacity;
+	size_t quiet_count; /* of those: without pauses */
 	uint64_t ports_left_out, pauses_left_out;
 
 	/* Of the priority that is judged. */
@@ -139,8 +140,8 @@ has(const struct evidence *evidence, unsigned number, unsigned priority)
 }
 
 struct pause_rate
-pause_rate_of(
-    const struct evidence *evidence, unsigned timed, unsigned frames, unsigned priority)
+pause_rate_of(const struct evidence *evidence, unsigned timed, unsigned frames,
+    unsigned priority, rm_mono_t until)
 {
 	const bool counts_frames =
 	    has(evidence, frames, priority) && evidence->value[frames][priority] > 0;
@@ -157,7 +158,11 @@ pause_rate_of(
 		     evidence_seconds(evidence, number);
 	return (struct pause_rate){ .known = true,
 		.timed = number == timed,
-		.value = number == timed ? per_second / 1e4 : per_second };
+		.value = number == timed ? per_second / 1e4 : per_second,
+		.from =
+		    rm_mono_add(until, evidence_is_switch(number) ? -evidence->switch_ns
+								  : -evidence->host_ns),
+		.until = until };
 }
 
 /* Times before frames. */
@@ -167,11 +172,19 @@ is_more(const struct pause_rate *a, const struct pause_rate *b)
 	return a->timed == b->timed ? a->value > b->value : a->timed;
 }
 
+static bool
+is_before(const struct pause_rate *a, const struct pause_rate *b)
+{
+	return a->until.ns != 0 && a->until.ns <= b->from.ns;
+}
+
 struct pause_rate
 pause_rate_of_both(const struct pause_rate *a, const struct pause_rate *b)
 {
 	if (a->known != b->known)
 		return a->known ? *a : *b;
+	if (is_before(a, b) || is_before(b, a))
+		return is_before(a, b) ? *b : *a;
 	if (is_strong(a) != is_strong(b))
 		return is_strong(a) ? *a : *b;
 	if (a->timed != b->timed)
@@ -211,6 +224,7 @@ pause_graph_add_port(
 	struct fabric_switch *owner =
 	    &graph->switches[of < graph->switch_count ? of : 0];
 	struct port *added;
+	bool quiet;
 
 	if (of >= graph->switch_count || !owner->read ||
 	    (port->kind == PAUSE_NEIGHBOR_SWITCH && port->far >= graph->switch_count))
@@ -220,14 +234,19 @@ pause_graph_add_port(
 	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
 		if (port->sent[i].known && !port->received[i].known)
 			owner->blind = (uint8_t)(owner->blind | 1U << i);
-	if (!has_pauses(port))
+	/* That a link's end counts nothing may be newer than what the other one does.
+	 */
+	quiet = !has_pauses(port);
+	if (quiet && (port->kind != PAUSE_NEIGHBOR_SWITCH ||
+			 graph->quiet_count == PAUSE_MAX_PORTS))
 		return 0;
-	if (graph->port_count == PAUSE_MAX_PORTS) {
+	if (!quiet && graph->port_count - graph->quiet_count == PAUSE_MAX_PORTS) {
 		graph->ports_left_out++;
 		return 0;
 	}
 	if (grow(graph) < 0)
 		return -ENOMEM;
+	graph->quiet_count += quiet;
 	if (owner->count++ == 0)
 		owner->first = graph->port_count;
 	added = &graph->ports[graph->port_count++];

@@ -20,9 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/core/clock.h"
+
 #define PAUSE_PRIORITIES 8
 #define PAUSE_MAX_SWITCHES 128
-#define PAUSE_MAX_PORTS 4096   /* with pauses, of all switches */
+#define PAUSE_MAX_PORTS 4096   /* with pauses, of all switches; as many links without */
 #define PAUSE_MAX_PAUSES 512   /* of one priority: a link in one direction each */
 #define PAUSE_MAX_FINDINGS 32  /* of all priorities */
 #define PAUSE_NAME_BYTES 132   /* "host/device" */
@@ -44,8 +46,9 @@ struct pause_graph;
 
 struct pause_rate {
 	bool known;
-	bool timed;   /* else value is frames per second */
-	double value; /* per cent of the time */
+	bool timed;            /* else value is frames per second */
+	double value;          /* per cent of the time */
+	rm_mono_t from, until; /* when it was counted; 0: not known */
 };
 
 enum pause_neighbor {
@@ -86,10 +89,11 @@ struct pause_finding {
 };
 
 /* Of one priority, from the evidence's numbers for its time and its frames: by time,
- * but some platforms have that always at 0, and count frames. */
+ * but some platforms have that always at 0, and count frames. until: it was read. */
 struct pause_rate pause_rate_of(const struct evidence *evidence, unsigned timed,
-    unsigned frames, unsigned priority);
-/* Of one that both ends of a link count: the stronger one, rather by its time. */
+    unsigned frames, unsigned priority, rm_mono_t until);
+/* Of one that both ends of a link count: the newer one; of two whose times overlap the
+ * stronger one, rather by its time. */
 struct pause_rate pause_rate_of_both(
     const struct pause_rate *a, const struct pause_rate *b);
 

@@ -14,13 +14,13 @@
 #include "tor-aggregator/diagnosis/pause_findings.h"
 
 #define P 3 /* the priority of most tests */
-#define PCT(v)                \
-	{                     \
-		true, true, v \
+#define PCT(v)                                             \
+	{                                                  \
+		.known = true, .timed = true, .value = (v) \
 	}
-#define FRAMES(v)              \
-	{                      \
-		true, false, v \
+#define FRAMES(v)                           \
+	{                                   \
+		.known = true, .value = (v) \
 	}
 #define NONE FRAMES(0)
 
@@ -411,7 +411,8 @@ priorities_are_graphs_of_their_own(void **state)
 static struct pause_rate
 rate_of(const struct evidence *evidence)
 {
-	return pause_rate_of(evidence, SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_RX_FRAMES, P);
+	return pause_rate_of(evidence, SWITCH_PFC_RX_PAUSE_US, SWITCH_PFC_RX_FRAMES, P,
+	    (rm_mono_t){ 7 * RM_NS_PER_S });
 }
 
 static void
@@ -431,6 +432,40 @@ a_time_of_zero_leaves_it_to_the_frames(void **state)
 	assert_true(rate_of(&evidence).value == 500);
 	evidence_set(&evidence, SWITCH_PFC_RX_PAUSE_US, P, 400000);
 	assert_true(rate_of(&evidence).timed && rate_of(&evidence).value == 20);
+	assert_int_equal(rate_of(&evidence).from.ns, 5 * RM_NS_PER_S);
+	assert_int_equal(rate_of(&evidence).until.ns, 7 * RM_NS_PER_S);
+}
+
+static struct pause_rate
+counted(struct pause_rate rate, int64_t from_s, int64_t until_s)
+{
+	rate.from = (rm_mono_t){ from_s * RM_NS_PER_S };
+	rate.until = (rm_mono_t){ until_s * RM_NS_PER_S };
+	return rate;
+}
+
+/* The storm has ended, and the spine has not answered since. */
+static void
+of_both_ends_of_a_link_the_newer_reading_counts(void **state)
+{
+	struct fabric *f = *state;
+
+	for (int newer = 0; newer < 2; newer++) {
+		begin(f, true);
+		cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", none,
+		    counted(none, newer ? 20 : 12, newer ? 30 : 22));
+		cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48",
+		    counted(much, 10, 20), none);
+		judge(f);
+		/* Of the same time either may be the one that counts. */
+		assert_int_equal(f->count, newer ? 0 : 1);
+	}
+	begin(f, true);
+	cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", none, counted(some, 20, 30));
+	cable(f, SPINE, "Ethernet1/1", TOR1, "Ethernet48", counted(none, 10, 20), none);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_string_equal(f->found[0].source, "tor1");
 }
 
 static void
@@ -499,6 +534,7 @@ main(void)
 		TEST(two_storms_at_once_are_two_sources),
 		TEST(priorities_are_graphs_of_their_own),
 		TEST(a_time_of_zero_leaves_it_to_the_frames),
+		TEST(of_both_ends_of_a_link_the_newer_reading_counts),
 		TEST(limits_are_kept_and_counted),
 		TEST(a_finding_stands_once_it_has_held_and_until_it_is_quiet),
 	};
