@@ -765,21 +765,49 @@ tell_loop(const struct pause_graph *graph, const size_t *loop, size_t count,
 	    ", and nobody outside of the loop pauses any of them");
 }
 
+static bool
+is_deadlock(const struct pause_graph *graph, const size_t *loop, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct pause_rate *rate = &graph->pauses[loop[i]].rate;
+
+		if (!rate->timed || rate->value < PAUSE_LOOP_PCT)
+			return false;
+	}
+	return true;
+}
+
+/* It is no deadlock: each of its switches is a source. */
+static void
+cut_loop(struct pause_graph *graph, const size_t *loop, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const size_t word = loop[i] / 64;
+		const uint64_t bit = UINT64_C(1) << loop[i] % 64;
+
+		graph->caused[word] &= ~bit;
+		for (size_t k = 0; k < graph->pause_count; k++)
+			graph->effects[k][word] &= ~bit;
+	}
+}
+
 static void
 find_loop(struct pause_graph *graph, size_t from, struct spread *spread)
 {
 	size_t loop[PAUSE_MAX_PAUSES];
 	const size_t count = walk_loop(graph, from, loop);
 	struct pause_finding *finding;
-	bool strong = true;
 
-	*spread = (struct spread){ .count = 0 };
-	for (size_t i = 0; i < count; i++) {
-		strong = strong && graph->pauses[loop[i]].strong;
-		spread_add(spread, loop[i], true);
+	if (!is_deadlock(graph, loop, count)) {
+		cut_loop(graph, loop, count);
+		find_sources(graph, spread);
+		return;
 	}
+	*spread = (struct spread){ .count = 0 };
+	for (size_t i = 0; i < count; i++)
+		spread_add(spread, loop[i], true);
 	spread_all(graph, spread);
-	finding = strong ? new_finding(graph, PAUSE_LOOP) : NULL;
+	finding = new_finding(graph, PAUSE_LOOP);
 	if (finding == NULL)
 		return;
 	tell_loop(graph, loop, count, finding);

@@ -39,7 +39,8 @@
 #define PAUSE_STRONG_FRAMES 10 /* per second, where time is not counted */
 #define PAUSE_FAINT_PCT 1
 #define PAUSE_FAINT_FRAMES 1
-#define PAUSE_EXPLAINS 4 /* times as much at the most, in the same unit */
+#define PAUSE_LOOP_PCT 50 /* each pause of a deadlock, at the least */
+#define PAUSE_EXPLAINS 4  /* times as much at the most, in the same unit */
 
 struct evidence;
 struct pause_graph;

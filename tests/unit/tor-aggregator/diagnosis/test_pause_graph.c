@@ -367,6 +367,33 @@ two_switches_that_pause_each_other_are_a_loop(void **state)
 }
 
 static void
+a_loop_without_half_of_the_time_everywhere_is_congestion(void **state)
+{
+	static const struct pause_rate rates[] = { PCT(5), PCT(49), FRAMES(5000) };
+	struct fabric *f = *state;
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		begin(f, true);
+		cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", rates[i], rates[i]);
+		cable(f, SPINE, "Ethernet1/1", TOR1, "", rates[i], rates[i]);
+		judge(f);
+		assert_int_equal(f->count, 2);
+		for (size_t k = 0; k < 2; k++) {
+			assert_int_equal(f->found[k].kind, PAUSE_SOURCE_SWITCH);
+			assert_int_equal(f->found[k].victim_count, 1);
+			assert_non_null(strstr(f->found[k].sentence, "the most does "));
+		}
+		assert_string_not_equal(f->found[0].source, f->found[1].source);
+	}
+	begin(f, true); /* one that is less is enough for that */
+	cable(f, TOR1, "Ethernet48", SPINE, "Ethernet1/1", much,
+	    (struct pause_rate)PCT(30));
+	judge(f);
+	assert_int_equal(f->count, 2);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_SWITCH);
+}
+
+static void
 two_storms_at_once_are_two_sources(void **state)
 {
 	struct fabric *f = *state;
@@ -531,6 +558,7 @@ main(void)
 		TEST(a_pause_that_is_too_little_for_it_explains_none),
 		TEST(a_loop_is_named_as_one),
 		TEST(two_switches_that_pause_each_other_are_a_loop),
+		TEST(a_loop_without_half_of_the_time_everywhere_is_congestion),
 		TEST(two_storms_at_once_are_two_sources),
 		TEST(priorities_are_graphs_of_their_own),
 		TEST(a_time_of_zero_leaves_it_to_the_frames),
