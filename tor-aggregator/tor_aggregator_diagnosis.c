@@ -244,6 +244,13 @@ is_quiet(const struct pause_port *port)
 	return true;
 }
 
+/* Known to be 0. */
+static bool
+is_off(const struct evidence *evidence, unsigned gauge)
+{
+	return (evidence->there[gauge] & 1) != 0 && evidence->value[gauge][0] == 0;
+}
+
 /* at: of the switch, in read_switches and in the graph. */
 static int
 add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
@@ -259,7 +266,11 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
 
 	while (r == 0 && switch_evidence_next(&walk, &evidence)) {
 		struct pause_port port = {
-			.name = evidence.port, .neighbor = "", .far_port = { "", "" }
+			.name = evidence.port,
+			.neighbor = "",
+			.far_port = { "", "" },
+			.off = is_off(&evidence, SWITCH_OPER_UP) ||
+			       is_off(&evidence, SWITCH_PFC_ON),
 		};
 		const struct switch_neighbor *told = NULL;
 		struct port_names names;

@@ -16,7 +16,9 @@ is_gauge(unsigned number)
 {
 	return number == WIRE_COUNTER_PFC_ENABLED ||
 	       number == WIRE_COUNTER_PCI_STALL_WR_PCT ||
-	       number == WIRE_COUNTER_PORT_RATE_MBPS || number == SWITCH_PFCWD_STORMED;
+	       number == WIRE_COUNTER_PORT_RATE_MBPS ||
+	       number == SWITCH_PFCWD_STORMED || number == SWITCH_OPER_UP ||
+	       number == SWITCH_PFC_ON;
 }
 
 void

@@ -36,6 +36,8 @@ enum evidence_number {
 	SWITCH_PFCWD_STORMED,   /* a gauge */
 	SWITCH_PFCWD_DETECTED,
 	SWITCH_GROUP_DROP_PKTS, /* by group, which is the priority */
+	SWITCH_OPER_UP,         /* gauges */
+	SWITCH_PFC_ON,
 	EVIDENCE_NUMBERS,
 };
 

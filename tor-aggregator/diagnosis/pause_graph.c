@@ -30,7 +30,8 @@ struct port {
 struct fabric_switch {
 	char name[PAUSE_NAME_BYTES];
 	bool read;
-	uint8_t blind;       /* bits of priorities: a port counts what it sends alone */
+	uint8_t blind; /* bits of priorities: a port does not count what it receives */
+	bool cut;      /* ports with pauses were left out */
 	size_t first, count; /* its ports */
 };
 
@@ -54,6 +55,7 @@ struct pause_graph {
 	unsigned priority;
 	struct pause pauses[PAUSE_MAX_PAUSES];
 	size_t pause_count;
+	bool pauses_cut; /* there are more */
 	/* Bits of pauses: what each one causes, and those that have a cause. */
 	uint64_t effects[PAUSE_MAX_PAUSES][WORDS], caused[WORDS];
 	struct pause_finding *found;
@@ -232,7 +234,7 @@ pause_graph_add_port(
 	if (owner->count > 0 && owner->first + owner->count != graph->port_count)
 		return -EINVAL;
 	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
-		if (port->sent[i].known && !port->received[i].known)
+		if (!port->received[i].known && (port->sent[i].known || !port->off))
 			owner->blind = (uint8_t)(owner->blind | 1U << i);
 	/* That a link's end counts nothing may be newer than what the other one does.
 	 */
@@ -242,6 +244,7 @@ pause_graph_add_port(
 		return 0;
 	if (!quiet && graph->port_count - graph->quiet_count == PAUSE_MAX_PORTS) {
 		graph->ports_left_out++;
+		owner->cut = true;
 		return 0;
 	}
 	if (grow(graph) < 0)
@@ -327,6 +330,7 @@ add_pause(struct pause_graph *graph, size_t link, struct node from, struct node 
 	pause.strong = is_strong(&pause.rate);
 	if (graph->pause_count == PAUSE_MAX_PAUSES) {
 		graph->pauses_left_out++;
+		graph->pauses_cut = true;
 		return;
 	}
 	graph->pauses[graph->pause_count++] = pause;
@@ -338,6 +342,7 @@ find_pauses(struct pause_graph *graph)
 	const unsigned p = graph->priority;
 
 	graph->pause_count = 0;
+	graph->pauses_cut = false;
 	for (size_t i = 0; i < graph->port_count; i++) {
 		const struct port *port = &graph->ports[i],
 				  *far = port->partner == NOWHERE
@@ -568,7 +573,9 @@ why_not_known(const struct pause_graph *graph, size_t at)
 	if (!graph->switches[at].read)
 		return "its counters are not read";
 	if ((graph->switches[at].blind >> graph->priority & 1) != 0)
-		return "it does not count the pauses that it receives";
+		return "one of its ports does not count the pauses that it receives";
+	if (graph->pauses_cut || graph->switches[at].cut)
+		return "there are more pauses than are followed";
 	return NULL;
 }
 

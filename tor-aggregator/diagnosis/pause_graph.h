@@ -64,6 +64,7 @@ struct pause_port {       /* all is copied */
 	enum pause_neighbor kind;
 	const char *neighbor;    /* its name; of a switch and of one not known unused */
 	size_t far;              /* of a switch its number here */
+	bool off;                /* it is down, or without PFC */
 	const char *far_port[2]; /* and its port's names, as LLDP tells them; or "" */
 	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
 };

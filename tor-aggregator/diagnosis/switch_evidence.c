@@ -25,6 +25,8 @@ static const struct {
 	{ "pfc_tx_frames", SWITCH_PFC_TX_FRAMES },
 	{ "pfc_rx_pause_us", SWITCH_PFC_RX_PAUSE_US },
 	{ "pfc_tx_pause_us", SWITCH_PFC_TX_PAUSE_US },
+	{ "oper_up", SWITCH_OPER_UP },
+	{ "pfc_on", SWITCH_PFC_ON },
 	{ "pfcwd_stormed", SWITCH_PFCWD_STORMED },
 	{ "pfcwd_detected", SWITCH_PFCWD_DETECTED },
 	{ "group_drop_pkts", SWITCH_GROUP_DROP_PKTS },

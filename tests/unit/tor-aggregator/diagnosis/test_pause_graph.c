@@ -228,6 +228,37 @@ a_switch_that_nobody_pauses_is_the_source_if_it_counts_that(void **state)
 }
 
 static void
+a_switch_of_which_not_all_is_seen_is_no_source(void **state)
+{
+	struct pause_port port = { .name = "Ethernet8" };
+	struct fabric *f = *state;
+	char name[32];
+
+	for (int off = 0; off < 2; off++) {
+		port.off = off == 1;
+		begin(f, true);
+		rnic(f, TOR1, "Ethernet0", "h1/r0", none, some);
+		add(f, TOR1, port, missing, missing);
+		judge(f);
+		assert_int_equal(f->count, 1);
+		assert_int_equal(f->found[0].kind,
+		    off ? PAUSE_SOURCE_SWITCH : PAUSE_SOURCE_NOT_KNOWN);
+		assert_string_equal(f->found[0].source, "tor1");
+	}
+
+	begin(f, true);
+	for (int i = 0; i < PAUSE_MAX_PAUSES + 1; i++) {
+		snprintf(name, sizeof(name), "h%d/r0", i);
+		rnic(f, TOR1, name, name, none, some);
+	}
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_NOT_KNOWN);
+	assert_non_null(
+	    strstr(f->found[0].sentence, "there are more pauses than are followed"));
+}
+
+static void
 an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules(void **state)
 {
 	struct fabric *f = *state;
@@ -551,6 +582,7 @@ main(void)
 		    through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours),
 		TEST(a_missing_neighbour_is_said_to_be_not_known),
 		TEST(a_switch_that_nobody_pauses_is_the_source_if_it_counts_that),
+		TEST(a_switch_of_which_not_all_is_seen_is_no_source),
 		TEST(an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules),
 		TEST(faint_pauses_explain_strong_ones_and_need_no_explanation),
 		TEST(
