@@ -27,14 +27,6 @@ struct rm_http_client {
 	bool ending;
 };
 
-bool
-rm_http_answer_is_page(const struct rm_http_answer *answer)
-{
-	const char *body = answer->body != NULL ? answer->body : "";
-
-	return body[strspn(body, " \t\r\n\xef\xbb\xbf")] == '<';
-}
-
 /* Takes the call off the client. */
 static void
 client_remove(struct rm_http_client *client, struct rm_http_call *call)
