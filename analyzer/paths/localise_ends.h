@@ -21,7 +21,7 @@
 #define LOCALISE_SAMPLES_BYTES \
 	4096 /* of a row's lost flows; what is beyond is dropped */
 
-struct localise_ends { /* of one rack; zeroed at first */
+struct localise_ends {                     /* of one rack; zeroed at first */
 	char (*names)[LOCALISE_END_BYTES]; /* "host/device", or "host" */
 	size_t count, room;
 	uint32_t rnics; /* of the rack, as it says itself; 0: not known */

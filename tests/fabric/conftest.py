@@ -36,7 +36,8 @@ SECONDS = {
     "test_swap": 70,
     "test_blind": 60,
     "test_accept": 56,
-    "test_history": 55,
+    "test_history": 90,
+    "test_pause_storm": 51,
     "test_paths": 50,
     "test_loss": 50,
     "test_quiet": 50,
@@ -61,6 +62,8 @@ SECONDS = {
     "test_otlp": 16,
     "test_prometheus": 10,
     "test_registration": 10,
+    "test_receivers": 18,
+    "test_mesh": 18,
     "test_drift": 25,
 }
 SHORT_S = 15
