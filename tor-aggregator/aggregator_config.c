@@ -156,7 +156,7 @@ check_switches(const struct check *check)
 	const struct aggregator_tor_config *tors = check->config->tors.items;
 	const struct rm_list *list = &check->config->switches;
 	const struct other_switch_config *others = list->items;
-	char at[32];
+	char at[48];
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < check->config->tors.count; i++) {

@@ -85,8 +85,8 @@ static void
 either(struct localise_finding *finding, const struct localise_suspect *const *suspects,
     size_t count)
 {
-	const struct localise_suspect *sorted[LOCALISE_EITHER];
-	struct rm_part parts[LOCALISE_EITHER];
+	const struct localise_suspect *sorted[LOCALISE_EITHER] = { NULL };
+	struct rm_part parts[LOCALISE_EITHER] = { { 0 } };
 	size_t len = 0;
 
 	for (size_t i = 0; i < count; i++) {
