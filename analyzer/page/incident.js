@@ -120,6 +120,7 @@ function about(incident) {
   const { evidence } = incident;
   return facts([
     ["Part", `${incident.part_type} ${incident.part}${incident.place ? ` at ${incident.place}` : ""}`],
+    ["It is", evidence.narrowed],
     ["Kind", incident.kind],
     ["Severity", incident.severity],
     ["Confidence", percent(incident.confidence)],

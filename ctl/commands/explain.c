@@ -80,6 +80,8 @@ print_explanation(const json_t *incident)
 	print_legs(evidence, "outside", "out of the rack");
 	print_legs(evidence, "others", "that did not touch it");
 	print_direction(evidence);
+	if (strcmp(incident_text(evidence, "narrowed"), "-") != 0)
+		printf("    it is %s\n", incident_text(evidence, "narrowed"));
 	if (strcmp(incident_text(evidence, "observed"), "-") != 0)
 		printf("    %s\n", incident_text(evidence, "observed"));
 	if (strcmp(incident_text(evidence, "counters"), "-") != 0)

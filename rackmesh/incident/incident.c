@@ -207,19 +207,33 @@ note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->incident.returned = judgement->wall;
 }
 
+/* The one of "A or B" that the verdict names, or the one that is known already: a
+ * window that cannot tell takes nothing back. */
+static const char *
+narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
+{
+	const bool names_one = strstr(mine->part.name, RM_PART_OR) != NULL &&
+			       strstr(verdict->part.name, RM_PART_OR) == NULL;
+
+	return names_one ? verdict->part.name : mine->evidence.narrowed;
+}
+
 static void
 incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
 	struct rm_verdict *mine = &entry->incident.verdict;
 	const struct rm_part part = mine->part;
+	char narrowed_to[RM_PART_NAME_BYTES];
 	const rm_wall_t start = mine->evidence.window_start;
 	const int64_t late_ns = mine->evidence.late_ns;
 	const enum rm_impact impact = impact_of(mine, verdict);
+	const char *one = narrowed(mine, verdict);
 	const bool changed =
 	    mine->kind != verdict->kind ||
 	    mine->evidence.way != verdict->evidence.way ||
 	    impact != mine->evidence.impact ||
+	    strcmp(one, mine->evidence.narrowed) != 0 ||
 	    (mine->evidence.observed[0] == '\0') !=
 		(verdict->evidence.observed[0] == '\0') ||
 	    (mine->evidence.counters[0] == '\0') !=
@@ -227,7 +241,9 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
 	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
 
+	snprintf(narrowed_to, sizeof(narrowed_to), "%s", one);
 	*mine = *verdict;
+	strcpy(mine->evidence.narrowed, narrowed_to);
 	mine->part = part; /* it identifies the fault for its whole life */
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;

@@ -247,8 +247,10 @@ ruled_out_json(const struct rm_evidence *evidence)
 static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o}",
-	    "window_ns", (json_int_t)evidence->window_ns, "window_start_ns",
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s, "
+			 "s:o}",
+	    "narrowed", evidence->narrowed, "window_ns",
+	    (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "late_ns",
 	    (json_int_t)evidence->late_ns, "peers", (json_int_t)evidence->peers,
 	    "direction", rm_way_word(evidence->way), "to_part",
@@ -455,6 +457,9 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	/* Older ones have no such fields. */
 	if (json_object_get(reading->object, "late_ns") != NULL)
 		evidence->late_ns = take_number(reading, "late_ns", INT64_MAX);
+	if (json_object_get(reading->object, "narrowed") != NULL)
+		take_text(reading, "narrowed", evidence->narrowed,
+		    sizeof(evidence->narrowed), true);
 	if (json_object_get(reading->object, "counters") != NULL)
 		take_text(reading, "counters", evidence->counters,
 		    sizeof(evidence->counters), true);

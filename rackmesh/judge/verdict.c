@@ -276,7 +276,8 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	if (len == 0)
 		return;
 	out[0] = '\0';
-	text_add(&text, "%s %s", part_title(verdict->part.type), verdict->part.name);
+	text_add(&text, "%s %s", part_title(verdict->part.type),
+	    evidence->narrowed[0] != '\0' ? evidence->narrowed : verdict->part.name);
 	if (verdict->part.place[0] != '\0')
 		text_add(&text, " at %s", verdict->part.place);
 	text_add(&text, " %s", kind_says(verdict->kind));
@@ -349,18 +350,18 @@ evidence_json(const struct rm_evidence *evidence)
 	json_t *json, *lists;
 
 	rm_wall_format(evidence->window_start, start);
-	json = json_pack("{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, "
-			 "s:o, s:o, s:o}",
+	json = json_pack("{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:o, "
+			 "s:o, s:o, s:o, s:o}",
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "late_ms",
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
 	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "class",
 	    evidence->one_class ? json_integer(evidence->dscp) : json_null(), "impact",
 	    impact_word(evidence->impact), "services", evidence->services, "observed",
-	    evidence->observed, "counters", evidence->counters, "to_part",
-	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
-	    "outside", legs_json(&evidence->outside), "others",
-	    legs_json(&evidence->others), "service_probes",
+	    evidence->observed, "counters", evidence->counters, "narrowed",
+	    evidence->narrowed, "to_part", legs_json(&evidence->to_part), "from_part",
+	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
+	    "others", legs_json(&evidence->others), "service_probes",
 	    legs_json(&evidence->service_probes));
 	lists = lists_json(evidence);
 	if (json == NULL || lists == NULL || json_object_update(json, lists) < 0) {

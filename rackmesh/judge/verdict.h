@@ -90,6 +90,8 @@ bool rm_tor_fails_inside(const struct rm_leg_counts *inside);
 #define RM_EVIDENCE_RULED_OUT 4
 
 struct rm_evidence {
+	char narrowed[RM_PART_NAME_BYTES]; /* of "A or B": the one that it is; "": not
+					      known yet */
 	int64_t window_ns;
 	rm_wall_t window_start; /* of the first window that showed it */
 	int64_t late_ns;        /* so much later than usual that window was judged */

@@ -36,9 +36,13 @@ take_evidence(const char *evidence, struct rm_incident *incident)
 	json_t *json = json_loads(evidence, 0, NULL);
 	const char *text = json_string_value(json_object_get(json, "rnic"));
 	const char *severity = json_string_value(json_object_get(json, "severity"));
+	const char *narrowed = json_string_value(json_object_get(json, "narrowed"));
+	struct rm_verdict *verdict = &incident->verdict;
 
+	if (narrowed != NULL && rm_part_names(&verdict->part, narrowed))
+		strcpy(verdict->evidence.narrowed, narrowed);
 	if (text != NULL && text[0] != '\0')
-		(void)rm_rnic_id_parse(text, &incident->verdict.rnic);
+		(void)rm_rnic_id_parse(text, &verdict->rnic);
 	incident->told_resolved =
 	    incident->resolved.ns != 0 && !json_is_false(json_object_get(json, "told"));
 	if (severity != NULL)
@@ -83,7 +87,7 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
 {
 	const struct rm_verdict *verdict = &incident->verdict;
 	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "";
-	char evidence[RM_RNIC_ID_TEXT + 64];
+	char evidence[RM_RNIC_ID_TEXT + RM_PART_NAME_BYTES + 64];
 	enum wire_incident_state state =
 	    incident->told_opened ? WIRE_UPDATED : WIRE_OPENED;
 	struct wire_incident wire;
@@ -94,8 +98,8 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
 	snprintf(evidence, sizeof(evidence),
-	    "{\"rnic\":\"%s\",\"severity\":\"%s\",\"told\":%s}", rnic,
-	    rm_severity_str(incident->severity),
+	    "{\"rnic\":\"%s\",\"severity\":\"%s\",\"narrowed\":\"%s\",\"told\":%s}",
+	    rnic, rm_severity_str(incident->severity), verdict->evidence.narrowed,
 	    incident->told_resolved ? "true" : "false");
 	wire.evidence_json = evidence;
 	return wire_write_incident(writer, &wire, out);

@@ -394,6 +394,34 @@ an_undecided_incident_keeps_its_name_when_it_narrows(void **state)
 }
 
 static void
+an_undecided_incident_tells_which_one_it_is_once_that_is_known(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdict = verdict_on("h1/r0 or h2/r0", RM_KIND_RNIC_DOWN);
+	char sentence[RM_SENTENCE_BYTES];
+
+	judge(rack, &verdict, 1);
+	assert_string_equal(rack->last.verdict.evidence.narrowed, "");
+	verdict = verdict_on("h2/r0", RM_KIND_RNIC_DOWN);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 1);
+	assert_string_equal(rack->last.verdict.evidence.narrowed, "h2/r0");
+	rm_verdict_sentence(&rack->last.verdict, sentence, sizeof(sentence));
+	assert_non_null(strstr(sentence, "RNIC h2/r0 "));
+
+	/* The next window cannot tell, the one after it knows better. */
+	verdict = verdict_on("h1/r0 or h2/r0", RM_KIND_RNIC_DOWN);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 1);
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.narrowed, "h2/r0");
+	verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->opened, 1);
+	assert_string_equal(rack->last.verdict.evidence.narrowed, "h1/r0");
+}
+
+static void
 two_faults_never_hide_behind_one_undecided_incident(void **state)
 {
 	struct rack *rack = *state;
@@ -449,6 +477,7 @@ main(void)
 		TEST(a_part_that_is_back_after_long_does_not_flap),
 		TEST(what_is_open_and_what_is_remembered_is_bounded),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
+		TEST(an_undecided_incident_tells_which_one_it_is_once_that_is_known),
 		TEST(two_faults_never_hide_behind_one_undecided_incident),
 		TEST(json_tells_an_incidents_life),
 	};

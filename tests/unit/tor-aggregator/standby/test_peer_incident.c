@@ -27,6 +27,33 @@ static const struct wire_incident sound = {
 };
 
 static void
+the_standby_knows_which_of_a_or_b_it_is(void **state)
+{
+	struct rm_incident in = {
+		.id = 42,
+		.verdict = { .part = { .type = RM_PART_RNIC,
+				 .name = "h1/r0 or h2/r0",
+				 .place = "t1" },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .evidence = { .narrowed = "h2/r0" } },
+	};
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_incident wire;
+	struct wire_bytes bytes;
+	struct rm_incident out;
+
+	(void)state;
+	assert_int_equal(peer_incident_write(writer, "t1", &in, &bytes), 0);
+	assert_int_equal(wire_open_incident(&wire, bytes.data, bytes.len), 0);
+	assert_int_equal(peer_incident_read(&wire, &out), 0);
+	assert_string_equal(out.verdict.evidence.narrowed, "h2/r0");
+	wire.evidence_json = "{\"narrowed\":\"h3/r0\"}";
+	assert_int_equal(peer_incident_read(&wire, &out), 0);
+	assert_string_equal(out.verdict.evidence.narrowed, "");
+	wire_writer_free(writer);
+}
+
+static void
 what_one_writes_the_other_reads(void **state)
 {
 	struct rm_incident in = {
@@ -140,6 +167,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_standby_knows_which_of_a_or_b_it_is),
 		cmocka_unit_test(what_one_writes_the_other_reads),
 		cmocka_unit_test(a_peer_without_severities_has_sent_critical_alerts),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
