@@ -259,6 +259,36 @@ add_telling(struct board *board, struct node *node, const struct board_told *tol
 	return 0;
 }
 
+/* A rack's whole verdict travels; here only its evidence is new. */
+static json_t *
+evidence_json(const struct board_entry *entry)
+{
+	json_t *all = json_loads(entry->evidence_json, 0, NULL);
+	json_t *evidence = json_incref(json_object_get(all, "evidence"));
+
+	if (evidence == NULL)
+		return all != NULL ? all : json_null();
+	json_decref(all);
+	return evidence;
+}
+
+/* Of "A or B" the one that its evidence names. */
+static void
+narrow(struct board_entry *entry)
+{
+	struct rm_part part = { 0 };
+	const char *name;
+	json_t *evidence;
+
+	if (strstr(entry->part, RM_PART_OR) == NULL)
+		return;
+	strcpy(part.name, entry->part);
+	evidence = evidence_json(entry);
+	name = json_string_value(json_object_get(evidence, "narrowed"));
+	strcpy(entry->narrowed, name != NULL && rm_part_names(&part, name) ? name : "");
+	json_decref(evidence);
+}
+
 /* What is known of it now. Nothing of it changes for want of memory. */
 static int
 node_say(struct node *node, const struct board_told *told)
@@ -276,6 +306,7 @@ node_say(struct node *node, const struct board_told *told)
 	free(entry->evidence_json);
 	entry->sentence = sentence;
 	entry->evidence_json = evidence;
+	narrow(entry);
 	strcpy(entry->kind, told->kind);
 	/* A label of its alert: that of the opening stays. */
 	if (entry->severity == RM_SEVERITY_UNSET)
@@ -616,19 +647,6 @@ sources_json(const struct board_entry *entry)
 	for (size_t i = 0; i < entry->source_count; i++)
 		json_array_append_new(list, json_string(entry->sources[i]));
 	return list;
-}
-
-/* A rack's whole verdict travels; here only its evidence is new. */
-static json_t *
-evidence_json(const struct board_entry *entry)
-{
-	json_t *all = json_loads(entry->evidence_json, 0, NULL);
-	json_t *evidence = json_incref(json_object_get(all, "evidence"));
-
-	if (evidence == NULL)
-		return all != NULL ? all : json_null();
-	json_decref(all);
-	return evidence;
 }
 
 /* NULL into json_object_set_new is refused, and the key then missing: better than no

@@ -34,6 +34,8 @@ struct board_entry {
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char sources[BOARD_SOURCES][RM_NAME_BYTES]; /* aggregators, or the analyzer */
 	size_t source_count;
+	char narrowed[RM_PART_NAME_BYTES]; /* of part "A or B" the one that it is; or ""
+					    */
 	char part_type[24], part[RM_PART_NAME_BYTES], place[RM_NAME_BYTES], kind[32];
 	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not told */
 	double confidence;

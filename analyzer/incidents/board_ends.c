@@ -22,7 +22,7 @@ board_ends_tell(
 	for (size_t i = 0; i < board_open(board); i++) {
 		entry = board_get(board, i);
 		if (is_end(entry) && strcmp(entry->region, region) == 0)
-			localise_rack_end(
-			    localise, entry->tor, entry->kind, entry->part);
+			localise_rack_end(localise, entry->tor, entry->kind,
+			    entry->narrowed[0] != '\0' ? entry->narrowed : entry->part);
 	}
 }

@@ -1,0 +1,180 @@
+#include "analyzer/incidents/board_ends.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/incidents/board.h"
+#include "analyzer/localise/localise.h"
+
+/* ---- in place of the judgement over racks: what it was told ---- */
+
+#define TOLD_BYTES 512
+
+static char told[TOLD_BYTES]; /* "tor1:rnic-down:h1/r0 ..." */
+
+void
+localise_ends_none(struct localise *localise)
+{
+	(void)localise;
+	told[0] = '\0';
+}
+
+void
+localise_rack_end(
+    struct localise *localise, const char *tor, const char *kind, const char *part)
+{
+	const size_t len = strlen(told);
+
+	(void)localise;
+	snprintf(told + len, sizeof(told) - len, "%s%s:%s:%s", len > 0 ? " " : "", tor,
+	    kind, part);
+}
+
+static const char *
+ends_of(const struct board *board, const char *region)
+{
+	board_ends_tell(board, region, NULL);
+	return told;
+}
+
+/* ---- what the racks tell the board ---- */
+
+#define OPENED_NS (INT64_C(1700000000) * RM_NS_PER_S)
+
+static int
+setup(void **state)
+{
+	struct board *board = NULL;
+
+	assert_int_equal(board_new(&board), 0);
+	*state = board;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	board_free(*state);
+	return 0;
+}
+
+struct word { /* of an aggregator, on one part */
+	const char *aggregator, *part_type, *part, *kind, *evidence;
+	uint64_t id;
+	enum wire_incident_state state;
+	int changed_s; /* after its opening */
+};
+
+static void
+tell(struct board *board, struct word word)
+{
+	const struct wire_incident incident = {
+		.head = { word.aggregator, "lab", 7, 1 },
+		.incident_id = word.id,
+		.state = word.state,
+		.tor = "tor1",
+		.part_type = word.part_type,
+		.part = word.part,
+		.place = "tor1",
+		.kind = word.kind,
+		.confidence = 0.9,
+		.began_wall_ns = OPENED_NS,
+		.opened_wall_ns = OPENED_NS,
+		.changed_wall_ns = (uint64_t)(OPENED_NS + word.changed_s * RM_NS_PER_S),
+		.sentence = "",
+		.evidence_json = word.evidence != NULL ? word.evidence : "{}",
+		.severity = "major",
+	};
+
+	assert_true(board_edge(board, &incident) >= 0);
+}
+
+static void
+rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is(void **state)
+{
+	struct board *board = *state;
+
+	tell(board, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			WIRE_OPENED, 0 });
+	tell(board, (struct word){
+			"agg1", "host", "h2", "host-down", NULL, 2, WIRE_OPENED, 0 });
+	tell(board, (struct word){
+			"agg1", "tor", "tor1", "tor-down", NULL, 3, WIRE_OPENED, 0 });
+	assert_non_null(strstr(ends_of(board, "lab"), "tor1:rnic-down:h1/r0"));
+	assert_non_null(strstr(ends_of(board, "lab"), "tor1:host-down:h2"));
+	assert_null(strstr(ends_of(board, "lab"), "tor-down"));
+	assert_string_equal(ends_of(board, "other"), "");
+}
+
+static void
+an_end_has_the_kind_that_its_incident_has_now(void **state)
+{
+	struct board *board = *state;
+
+	tell(board, (struct word){
+			"agg1", "host", "h1", "host-down", NULL, 1, WIRE_OPENED, 0 });
+	tell(board, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
+			WIRE_UPDATED, 2 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:management-down:h1");
+	tell(board, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
+			WIRE_RESOLVED, 5 });
+	assert_string_equal(ends_of(board, "lab"), "");
+}
+
+static void
+an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it(void **state)
+{
+	struct board *board = *state;
+
+	tell(board, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			WIRE_OPENED, 0 });
+	tell(board, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+			WIRE_OPENED, 0 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h1/r0");
+	tell(board, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			WIRE_RESOLVED, 3 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h1/r0");
+	tell(board, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+			WIRE_RESOLVED, 4 });
+	assert_string_equal(ends_of(board, "lab"), "");
+}
+
+static void
+of_a_or_b_the_one_that_is_known_is_the_end(void **state)
+{
+	struct board *board = *state;
+
+	tell(board, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+			"{\"evidence\":{\"narrowed\":\"\"}}", 1, WIRE_OPENED, 0 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
+	tell(
+	    board, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+		       "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", 1, WIRE_UPDATED, 2 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
+	/* Not one of them: nobody knows what it means. */
+	tell(
+	    board, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+		       "{\"evidence\":{\"narrowed\":\"h3/r0\"}}", 1, WIRE_UPDATED, 3 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is),
+		TEST(an_end_has_the_kind_that_its_incident_has_now),
+		TEST(an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it),
+		TEST(of_a_or_b_the_one_that_is_known_is_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
