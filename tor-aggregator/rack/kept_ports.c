@@ -116,7 +116,8 @@ kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
 
 		if (i < WIRE_MAX_MEMBERS)
 			wrong = port_read(json_array_get(list, i), now, wall, &port);
-		if (wrong == NULL && rack_judge_restore_port(judge, &port) == 0)
+		if (wrong == NULL && (port_flaps_is_old(&port.flaps, now) ||
+					 rack_judge_restore_port(judge, &port) == 0))
 			continue;
 		rm_why(why, -EINVAL, "ports[%zu].%s is not usable", i,
 		    wrong != NULL ? wrong : "memory");

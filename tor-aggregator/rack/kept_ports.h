@@ -18,7 +18,8 @@ struct rack_judge;
 json_t *kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall);
 
 /* Foreign bytes: everything is checked; what is not usable is left out, and the first
- * of it is in why. NULL as list: an older life's, it knows of none. */
+ * of it is in why. So are falls that are too long ago. NULL as list: an older life's,
+ * it knows of none. */
 void kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
     rm_wall_t wall, struct rm_why *why);
 

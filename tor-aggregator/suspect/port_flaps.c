@@ -47,6 +47,15 @@ calm_ns(const struct port_flaps *flaps)
 }
 
 bool
+port_flaps_is_old(const struct port_flaps *flaps, rm_mono_t now)
+{
+	const int64_t calm = calm_ns(flaps);
+
+	return rm_mono_since(now, flaps->at[0]) >=
+	       (calm > PORT_FLAPS_WITHIN_NS ? calm : PORT_FLAPS_WITHIN_NS);
+}
+
+bool
 port_flaps_note(struct port_flaps *flaps, rm_mono_t now, uint32_t falls, bool down)
 {
 	for (uint32_t i = 0; i < falls && i < PORT_FLAPS_FALLS; i++)

@@ -41,4 +41,8 @@ struct port_flaps_of { /* of a port */
 bool port_flaps_note(
     struct port_flaps *flaps, rm_mono_t now, uint32_t falls, bool down);
 
+/* Its last fall is so long ago, half an hour or the calm that ends the flapping if that
+ * is more, that it tells nothing of now, whoever watched meanwhile. */
+bool port_flaps_is_old(const struct port_flaps *flaps, rm_mono_t now);
+
 #endif

@@ -128,6 +128,31 @@ one_that_flaps_goes_on_as_the_same_incident(void **state)
 	fixture_rack_free(f);
 }
 
+/* An aggregator that was off for a weekend. */
+static void
+falls_of_long_ago_are_none(void **state)
+{
+	static const int gaps[] = { 1, 40 }; /* between two falls, each of 10 s */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+		struct rack_fixture *f = fixture_rack(MEMBERS, 2);
+
+		run(f, NOBODY, 3 * S);
+		for (int n = 0; n < 4; n++) {
+			fall(f);
+			run(f, NOBODY, (gaps[i] - 1) * EVERY_NS);
+		}
+		assert_int_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);
+		f = live_again(f, 48 * 3600 * S);
+		run(f, NOBODY, 20 * S);
+		assert_int_equal(rm_incidents_open(tor_rack_incidents(f->rack)), 0);
+		fall(f);
+		assert_int_not_equal(newest(f)->kind, RM_KIND_RNIC_FLAPPING);
+		fixture_rack_free(f);
+	}
+}
+
 #define PORT(falls, last, before, longest)                     \
 	"[{\"rnic\":\"02:00:00:00:00:01\",\"flapping\":true,"  \
 	"\"falls\":" falls ",\"since_ns\":5,\"last_ns\":" last \
@@ -178,6 +203,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(falls_of_an_earlier_life_count),
 		cmocka_unit_test(one_that_flaps_goes_on_as_the_same_incident),
+		cmocka_unit_test(falls_of_long_ago_are_none),
 		cmocka_unit_test(what_is_not_usable_is_left_out),
 	};
 
