@@ -123,14 +123,14 @@ diagnose_port(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
 {
 	const struct switch_neighbor *told = NULL;
-	size_t port, budget = 0; /* of other racks none is judged here */
+	size_t port;
 	struct neighbor found;
 
 	if (switch_list_find_port(list, evidence->port, &port) == 0)
 		told = switch_list_neighbor(list, port);
 	if (told == NULL)
 		return;
-	found = tor_aggregator_neighbor(aggregator, at, told, &budget);
+	found = tor_aggregator_neighbor(aggregator, at, told, NULL);
 	if (found.kind == NEIGHBOR_RNIC)
 		diagnoses_port(
 		    aggregator->diagnoses[aggregator->read_switches[at].rack],
@@ -209,14 +209,15 @@ struct port_names { /* that a port borrows */
 
 static void
 find_neighbor(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, size_t *budget, struct pause_port *port,
-    struct port_names *names)
+    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere,
+    struct pause_port *port, struct port_names *names)
 {
 	const struct neighbor found =
-	    tor_aggregator_neighbor(aggregator, at, told, budget);
+	    tor_aggregator_neighbor(aggregator, at, told, elsewhere);
 	const size_t rack = aggregator->read_switches[at].rack;
 
-	port->kind = PAUSE_NEIGHBOR_OTHER;
+	port->kind = found.kind == NEIGHBOR_LEFT_OUT ? PAUSE_NEIGHBOR_LEFT_OUT
+						     : PAUSE_NEIGHBOR_OTHER;
 	snprintf(names->neighbor, sizeof(names->neighbor), "%s",
 	    told->name[0] != '\0' ? told->name : told->port);
 	if (found.kind == NEIGHBOR_SWITCH) {
@@ -253,8 +254,8 @@ is_off(const struct evidence *evidence, unsigned gauge)
 
 /* at: of the switch, in read_switches and in the graph. */
 static int
-add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
-    struct pause_graph *graph)
+add_ports(const struct tor_aggregator *aggregator, size_t at,
+    struct neighbors_elsewhere *elsewhere, struct pause_graph *graph)
 {
 	const struct switch_collector_shown shown =
 	    switch_collector_shown(aggregator->read_switches[at].collector);
@@ -274,7 +275,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
 		};
 		const struct switch_neighbor *told = NULL;
 		struct port_names names;
-		size_t i, nothing = 0;
+		size_t i;
 
 		for (unsigned p = 0; p < PAUSE_PRIORITIES; p++) {
 			port.received[p] = pause_rate_of(&evidence,
@@ -287,7 +288,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at, size_t *budget,
 		if (told != NULL) {
 			/* Of a quiet one no RNIC of another rack is looked for. */
 			find_neighbor(aggregator, at, told,
-			    is_quiet(&port) ? &nothing : budget, &port, &names);
+			    is_quiet(&port) ? NULL : elsewhere, &port, &names);
 			port.neighbor = names.neighbor;
 		}
 		r = pause_graph_add_port(graph, at, &port);
@@ -312,7 +313,7 @@ fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
 {
 	struct pauses *pauses = aggregator->pauses;
 	const size_t count = aggregator->read_switch_count;
-	size_t budget = NEIGHBORS_BUDGET;
+	struct neighbors_elsewhere elsewhere = { .budget = NEIGHBORS_BUDGET };
 	int64_t longest = 0;
 	int r = 0;
 
@@ -334,7 +335,7 @@ fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
 			.reading;
 
 		if (is_recent(&reading, now))
-			r = add_ports(aggregator, i, &budget, graph);
+			r = add_ports(aggregator, i, &elsewhere, graph);
 	}
 	*hold_ns = PAUSE_HOLD_NS + longest;
 	return r;

@@ -15,7 +15,8 @@
 const char *
 neighbor_kind_str(enum neighbor_kind kind)
 {
-	static const char *const names[] = { "not-known", "rnic", "host", "switch" };
+	static const char *const names[] = { "not-known", "rnic", "host", "switch",
+		"left-out" };
 
 	return names[kind];
 }
@@ -53,6 +54,13 @@ struct search {
 	bool many_hosts, many_rnics;    /* as well matched by its name */
 };
 
+/* As two plans name it. */
+static bool
+is_same(const struct roster_rnic *a, const struct roster_rnic *b)
+{
+	return a->id.guid == b->id.guid && a->id.port == b->id.port;
+}
+
 /* True: that is the one. */
 static bool
 look_at(struct search *search, const struct roster_rnic *rnic)
@@ -70,7 +78,7 @@ look_at(struct search *search, const struct roster_rnic *rnic)
 			.whole_name = whole };
 		return match == MATCH_MAC;
 	}
-	if (search->whole_name && !whole)
+	if ((search->whole_name && !whole) || is_same(search->rnic, rnic))
 		return false;
 	if (strcasecmp(search->rnic->host, rnic->host) != 0)
 		search->many_hosts = true;
@@ -128,25 +136,53 @@ find_member(const struct read_switch *one, const struct roster *roster,
 	return result_of(one, &search);
 }
 
-/* Each roster has its own of them: the first one that knows it says it. */
-static struct neighbor
-find_elsewhere(const struct tor_aggregator *aggregator, const struct read_switch *one,
-    const struct switch_neighbor *told, size_t *budget)
+static void
+gather(const struct tor_aggregator *aggregator, size_t at,
+    struct neighbors_elsewhere *elsewhere)
 {
-	struct search search = { .told = told };
+	const char *tor = aggregator->read_switches[at].name;
 
-	for (size_t r = 0; r < aggregator->rack_count && search.rnic == NULL; r++) {
+	elsewhere->at = at;
+	elsewhere->gathered = true;
+	elsewhere->cut = false;
+	elsewhere->count = 0;
+	for (size_t r = 0; r < aggregator->rack_count; r++) {
 		const struct roster *roster = tor_rack_roster(aggregator->racks[r]);
 
-		for (size_t i = 0; i < roster_foreigners(roster) && *budget > 0; i++) {
+		for (size_t i = 0; i < roster_foreigners(roster); i++) {
 			const struct roster_rnic *rnic = roster_foreigner(roster, i);
 
-			--*budget;
-			if (strcmp(rnic->tor, one->name) == 0 && look_at(&search, rnic))
-				break;
+			if (elsewhere->budget == 0 ||
+			    elsewhere->count == NEIGHBORS_BEHIND) {
+				elsewhere->cut = true;
+				return;
+			}
+			elsewhere->budget--;
+			if (strcmp(rnic->tor, tor) == 0)
+				elsewhere->rnics[elsewhere->count++] = rnic;
 		}
 	}
-	return result_of(one, &search);
+}
+
+static struct neighbor
+find_elsewhere(const struct tor_aggregator *aggregator, size_t at,
+    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere)
+{
+	struct search search = { .told = told };
+	bool all;
+	size_t i;
+
+	if (!elsewhere->gathered || elsewhere->at != at)
+		gather(aggregator, at, elsewhere);
+	for (i = 0; i < elsewhere->count && elsewhere->budget > 0; i++) {
+		elsewhere->budget--;
+		if (look_at(&search, elsewhere->rnics[i]))
+			break;
+	}
+	all = i == elsewhere->count && !elsewhere->cut;
+	if (search.rnic == NULL && !all)
+		return (struct neighbor){ NEIGHBOR_LEFT_OUT, NULL, 0 };
+	return result_of(&aggregator->read_switches[at], &search);
 }
 
 /* True: its name is a switch's; of several with that name before the domain none. */
@@ -174,7 +210,7 @@ find_switch(const struct tor_aggregator *aggregator, size_t at, const char *name
 
 struct neighbor
 tor_aggregator_neighbor(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, size_t *budget)
+    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere)
 {
 	const struct read_switch *one = &aggregator->read_switches[at];
 	struct neighbor found;
@@ -184,7 +220,7 @@ tor_aggregator_neighbor(const struct tor_aggregator *aggregator, size_t at,
 	if (one->rack != SIZE_MAX)
 		return find_member(
 		    one, tor_rack_roster(aggregator->racks[one->rack]), told);
-	if (one->role == SWITCH_ROLE_TOR)
-		return find_elsewhere(aggregator, one, told, budget);
+	if (one->role == SWITCH_ROLE_TOR && elsewhere != NULL)
+		return find_elsewhere(aggregator, at, told, elsewhere);
 	return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
 }

@@ -27,7 +27,7 @@ struct wanted {
 	const char *tor, *port; /* NULL: any; tor: the name of any switch */
 	bool all;               /* also values of 0 */
 	uint64_t offset, limit, count;
-	size_t budget; /* of tor_aggregator_neighbor */
+	struct neighbors_elsewhere elsewhere;
 };
 
 static void
@@ -40,14 +40,14 @@ set_u64(json_t *object, const char *key, uint64_t value)
 /* Who is behind a port of that switch. */
 static json_t *
 show_neighbor(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, size_t *budget)
+    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere)
 {
 	json_t *object;
 	struct neighbor found;
 
 	if (told == NULL)
 		return json_null();
-	found = tor_aggregator_neighbor(aggregator, at, told, budget);
+	found = tor_aggregator_neighbor(aggregator, at, told, elsewhere);
 	object = json_object();
 	json_object_set_new(object, "name", json_string(told->name));
 	json_object_set_new(object, "port", json_string(told->port));
@@ -102,7 +102,7 @@ show_objects(const struct tor_aggregator *aggregator, size_t at,
 		if (object->part == SWITCH_PORT)
 			json_object_set_new(each, "neighbor",
 			    show_neighbor(aggregator, at, switch_list_neighbor(list, i),
-				&wanted->budget));
+				&wanted->elsewhere));
 		json_array_append_new(shown, each);
 	}
 	return shown;
@@ -222,7 +222,7 @@ switch_answer_get(struct rm_http_request *request, void *arg)
 		.port = rm_http_query(request, "port"),
 		.all = rm_http_query(request, "all") != NULL,
 		.limit = LIMIT,
-		.budget = NEIGHBORS_BUDGET,
+		.elsewhere = { .budget = NEIGHBORS_BUDGET },
 	};
 	json_t *all, *list;
 

@@ -655,12 +655,16 @@ tell_leaf(const struct pause_graph *graph, const struct pause *pause,
 	append(text, size, " (priority %u)", graph->priority);
 	if (port->kind == PAUSE_NEIGHBOR_NOT_KNOWN)
 		append(text, size,
-		    ", and who that is is not known: LLDP names no neighbour there");
+		    ", and what is behind it is not known: LLDP names no neighbour "
+		    "there");
 	else if (port->kind == PAUSE_NEIGHBOR_OTHER)
 		append(text, size,
 		    ", and whether it is paused itself is not known: it is neither an "
-		    "RNIC "
-		    "of a rack here nor a switch that is read");
+		    "RNIC of a rack here nor a switch that is read");
+	else if (port->kind == PAUSE_NEIGHBOR_LEFT_OUT)
+		append(text, size,
+		    ", and whether it is paused itself is not known: it was not found, "
+		    "and there are too many RNICs of other racks to look at all");
 }
 
 /* All first pauses of one node: what spreads from there. */

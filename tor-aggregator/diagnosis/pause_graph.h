@@ -54,7 +54,8 @@ struct pause_rate {
 
 enum pause_neighbor {
 	PAUSE_NEIGHBOR_NOT_KNOWN,
-	PAUSE_NEIGHBOR_OTHER, /* has a name, and is neither of the next two */
+	PAUSE_NEIGHBOR_OTHER,    /* has a name, and is none of the following */
+	PAUSE_NEIGHBOR_LEFT_OUT, /* the same, but not all RNICs were looked at */
 	PAUSE_NEIGHBOR_RNIC,
 	PAUSE_NEIGHBOR_SWITCH, /* of this graph */
 };

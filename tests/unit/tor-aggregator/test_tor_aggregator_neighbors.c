@@ -75,9 +75,8 @@ static const char *
 is_behind(const struct switch_neighbor *told)
 {
 	static char text[160];
-	size_t budget = NEIGHBORS_BUDGET;
 	const struct neighbor found =
-	    tor_aggregator_neighbor(&aggregator, 0, told, &budget);
+	    tor_aggregator_neighbor(&aggregator, 0, told, NULL);
 
 	if (found.kind == NEIGHBOR_SWITCH)
 		snprintf(text, sizeof(text), "switch %zu", found.at);
@@ -191,6 +190,98 @@ a_name_that_several_have_is_not_known(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* ---- at the ToRs of other aggregators ---- */
+
+#define FOREIGNERS 2000
+#define PORTS 64
+#define SWITCHES 4
+
+static struct neighbors_elsewhere elsewhere;
+
+/* The last ones of the roster are behind the switches, a port each. */
+static int
+setup_elsewhere(void **state)
+{
+	static char names[SWITCHES][8];
+
+	assert_int_equal(setup(state), 0);
+	for (unsigned i = 0; i < FOREIGNERS; i++) {
+		const unsigned left = FOREIGNERS - 1 - i;
+		char host[16], tor[16];
+		struct wire_rnic rnic;
+
+		snprintf(host, sizeof(host), "h%u", left);
+		snprintf(tor, sizeof(tor), "s%u", left / PORTS);
+		rnic = fixture_rnic(0x5000 + i, host, tor);
+		assert_true(roster_learn(roster, &rnic, (rm_mono_t){ 1 }) >= 0);
+	}
+	for (size_t i = 0; i < SWITCHES; i++) {
+		snprintf(names[i], sizeof(names[i]), "s%zu", i);
+		aggregator.read_switches[i] = (struct read_switch){ .name = names[i],
+			.system_name = "",
+			.role = SWITCH_ROLE_TOR,
+			.rack = SIZE_MAX };
+	}
+	aggregator.read_switch_count = SWITCHES;
+	elsewhere = (struct neighbors_elsewhere){ .budget = NEIGHBORS_BUDGET };
+	return 0;
+}
+
+static struct neighbor
+find(size_t at, const char *host)
+{
+	struct switch_neighbor told = { .port = "r0" };
+
+	snprintf(told.name, sizeof(told.name), "%s", host);
+	return tor_aggregator_neighbor(&aggregator, at, &told, &elsewhere);
+}
+
+static void
+rnics_of_other_tors_take_nothing_from_those_behind_this_one(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at < SWITCHES; at++)
+		for (size_t port = 0; port < PORTS; port++) {
+			char host[16];
+			struct neighbor found;
+
+			snprintf(host, sizeof(host), "h%zu", at * PORTS + port);
+			found = find(at, host);
+			assert_int_equal(found.kind, NEIGHBOR_RNIC);
+			assert_string_equal(found.rnic->host, host);
+		}
+	assert_int_equal(find(0, "h70").kind, NEIGHBOR_NOT_KNOWN); /* s1's */
+	/* Looked at once for each switch, then only what is behind it. */
+	assert_true(NEIGHBORS_BUDGET - elsewhere.budget <=
+		    (SWITCHES + 1) * FOREIGNERS + (SWITCHES * PORTS + 1) * PORTS);
+}
+
+static void
+an_rnic_that_two_plans_name_is_one(void **state)
+{
+	const struct switch_neighbor told = { "h100", "", "" };
+	struct neighbor found;
+
+	(void)state;
+	aggregator.rack_count = 2;
+	found = tor_aggregator_neighbor(&aggregator, 1, &told, &elsewhere);
+	assert_int_equal(found.kind, NEIGHBOR_RNIC);
+	assert_string_equal(found.rnic->host, "h100");
+}
+
+static void
+what_is_not_found_where_not_all_were_looked_at_is_left_out(void **state)
+{
+	(void)state;
+	elsewhere.budget = FOREIGNERS - 1;
+	assert_int_equal(find(0, "h0").kind, NEIGHBOR_LEFT_OUT);
+	elsewhere = (struct neighbors_elsewhere){ .budget = FOREIGNERS + PORTS };
+	assert_int_equal(find(0, "h0").kind, NEIGHBOR_RNIC);
+	assert_int_equal(find(0, "h1").kind, NEIGHBOR_LEFT_OUT);
+}
+
+#define TEST_ELSEWHERE(f) cmocka_unit_test_setup_teardown(f, setup_elsewhere, teardown)
+
 int
 main(void)
 {
@@ -198,6 +289,11 @@ main(void)
 		TEST(another_nic_of_the_host_is_not_its_only_rnic),
 		TEST(of_two_ports_that_tell_of_one_rnic_the_one_that_names_it_has_it),
 		TEST(a_name_that_several_have_is_not_known),
+		TEST_ELSEWHERE(
+		    rnics_of_other_tors_take_nothing_from_those_behind_this_one),
+		TEST_ELSEWHERE(an_rnic_that_two_plans_name_is_one),
+		TEST_ELSEWHERE(
+		    what_is_not_found_where_not_all_were_looked_at_is_left_out),
 	};
 
 	return cmocka_run_group_tests_name("neighbors", tests, NULL, NULL);

@@ -179,9 +179,13 @@ through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours(void **st
 static void
 a_missing_neighbour_is_said_to_be_not_known(void **state)
 {
-	static const struct pause_port nobody = { .name = "Ethernet12" }, leaf9 = {
-		.name = "Ethernet12", .kind = PAUSE_NEIGHBOR_OTHER, .neighbor = "leaf9"
-	};
+	static const struct pause_port nobody = { .name = "Ethernet12" },
+				       leaf9 = { .name = "Ethernet12",
+					       .kind = PAUSE_NEIGHBOR_OTHER,
+					       .neighbor = "leaf9" },
+				       left_out = { .name = "Ethernet12",
+					       .kind = PAUSE_NEIGHBOR_LEFT_OUT,
+					       .neighbor = "h9" };
 	struct fabric *f = *state;
 
 	begin(f, true);
@@ -203,6 +207,13 @@ a_missing_neighbour_is_said_to_be_not_known(void **state)
 	assert_int_equal(f->found[0].kind, PAUSE_SOURCE_NOT_KNOWN);
 	assert_string_equal(f->found[0].source, "leaf9");
 	assert_non_null(strstr(f->found[0].sentence, "not known"));
+
+	begin(f, true);
+	add(f, TOR2, left_out, much, none);
+	rnic(f, TOR2, "Ethernet0", "h3/r0", none, frames);
+	judge(f);
+	assert_int_equal(f->count, 1);
+	assert_non_null(strstr(f->found[0].sentence, "too many RNICs of other racks"));
 }
 
 static void
