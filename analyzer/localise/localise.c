@@ -582,7 +582,6 @@ localise_summary(
 
 	if (summary->tor == NULL || !rm_name_valid(summary->tor) ||
 	    summary->end_wall_ns > INT64_MAX || summary->end_ns > MAX_END_NS ||
-	    summary->end_ns > INT64_MAX ||
 	    summary->paths_start_wall_ns > summary->end_wall_ns ||
 	    summary->start_wall_ns > summary->end_wall_ns) {
 		localise->counts.refused_rows += summary->path_count;

@@ -32,9 +32,11 @@ static void
 tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3],
     const char *path)
 {
-	/* A clock may have been set back. */
+	/* A clock may have been set back, or say anything. */
+	const bool is_odd = (what & 12) == 8 && counts[2] > 200;
 	const int64_t back_ns = (what & 12) == 12 ? counts[0] * 100 * RM_NS_PER_S : 0;
-	const uint64_t end = (uint64_t)(WALL + world->now_ns - back_ns);
+	const uint64_t odd = (uint64_t)counts[0] << 56 | counts[1];
+	const uint64_t end = is_odd ? odd : (uint64_t)(WALL + world->now_ns - back_ns);
 	const struct wire_path_row rows[] = {
 		{ .dst_tor = tors[counts[0] % 4],
 		    .path = path,
@@ -58,13 +60,15 @@ tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3]
 	const struct wire_summary summary = {
 		.head = { "agg", "r1", 1, ++world->seq },
 		.tor = tor,
-		.start_wall_ns = end - (uint64_t)RM_NS_PER_S,
+		.start_wall_ns = end > RM_NS_PER_S ? end - (uint64_t)RM_NS_PER_S : 0,
 		.end_wall_ns = end,
 		.paths_start_wall_ns =
 		    end - (uint64_t)counts[0] * (uint64_t)RM_NS_PER_S,
 		.paths = rows,
 		.path_count = 2,
-		.end_ns = what & 128 ? (uint64_t)world->now_ns : 0,
+		.end_ns = !(what & 128) ? 0
+			  : is_odd      ? odd
+					: (uint64_t)world->now_ns,
 	};
 	struct wire_summary_view view;
 	struct wire_bytes bytes;
