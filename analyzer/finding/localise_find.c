@@ -377,3 +377,12 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	ret->has_sibling = has_sibling(c, explanation, mine);
 	ret->is_clear = ties.count == 1 && ret->behind >= SURE && !ties.overflow;
 }
+
+void
+localise_find_instead(
+    struct localise_finding *finding, const struct localise_suspect *suspect)
+{
+	finding->suspect = suspect;
+	finding->or_its_links = false;
+	localise_suspect_part(suspect, &finding->part);
+}

@@ -49,4 +49,8 @@ bool localise_is_overstated(const struct localise_case *c,
 void localise_find(const struct localise_case *c,
     const struct rm_explanation *explanation, size_t nth, struct localise_finding *ret);
 
+/* Names this suspect of the case instead of the one that was found. */
+void localise_find_instead(
+    struct localise_finding *finding, const struct localise_suspect *suspect);
+
 #endif

@@ -122,16 +122,15 @@ observe_replies(struct localise_case *c, uint32_t local, double arrived, float s
 	return 0;
 }
 
-/* An element may have thousands of ways: some stand for all. They come in the order of
- * peers and spines: a stride that is prime to both. */
-static size_t
-how_many_asked(const struct localise_element *at)
+size_t
+localise_observe_asked(const struct localise_element *at)
 {
 	return at->way_count < MAX_WAYS_ASKED ? at->way_count : MAX_WAYS_ASKED;
 }
 
-static const struct localise_way *
-asked_way(const struct localise_element *at, size_t nth)
+/* They come in the order of peers and spines: a stride that is prime to both. */
+const struct localise_way *
+localise_observe_asked_way(const struct localise_element *at, size_t nth)
 {
 	return at
 	    ->ways[at->way_count > MAX_WAYS_ASKED ? nth * STRIDE % at->way_count : nth];
@@ -148,11 +147,11 @@ static struct localise_sum
 ask(const struct localise_case *c, const struct localise_map *map, localise_seen *seen,
     const struct localise_element *at, double *scale)
 {
-	const size_t asked = how_many_asked(at);
+	const size_t asked = localise_observe_asked(at);
 	struct localise_sum sum = { 0 };
 
 	for (size_t i = 0; i < asked; i++)
-		seen(map, asked_way(at, i), c->now, &sum);
+		seen(map, localise_observe_asked_way(at, i), c->now, &sum);
 	*scale = (double)at->way_count / fmax((double)asked, 1);
 	return localise_observe_witnesses(c, &sum);
 }
@@ -202,12 +201,12 @@ replies_at(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct localise_element *tor, bool up,
     const struct localise_element *link)
 {
-	const size_t asked = how_many_asked(tor);
+	const size_t asked = localise_observe_asked(tor);
 	const double scale = (double)tor->way_count / (double)asked;
 	struct localise_sum same = { 0 }, others = { 0 };
 
 	for (size_t i = 0; i < asked; i++) {
-		const struct localise_way *way = asked_way(tor, i);
+		const struct localise_way *way = localise_observe_asked_way(tor, i);
 
 		if (way->elements[up ? way->element_count - 1 : 0] == tor)
 			seen(map, way, c->now, comes_over(way, link) ? &same : &others);
@@ -261,8 +260,8 @@ observe_at_transit(struct localise_case *c, const struct localise_map *map,
 	const float share = (float)localise_transit_share(c, l);
 	struct localise_sum same = { 0 }, others = { 0 };
 
-	for (size_t i = 0; i < how_many_asked(back); i++) {
-		const struct localise_way *way = asked_way(back, i);
+	for (size_t i = 0; i < localise_observe_asked(back); i++) {
+		const struct localise_way *way = localise_observe_asked_way(back, i);
 
 		seen(map, way, c->now,
 		    localise_way_crosses(way, l->element) ? &same : &others);
@@ -310,14 +309,14 @@ localise_observe_arrivals(struct localise_case *c, const struct localise_map *ma
 	const struct localise_local *of = &c->locals[local];
 	const struct localise_element *at =
 	    of->transit != NULL ? of->transit : of->element;
-	const size_t asked = how_many_asked(at);
+	const size_t asked = localise_observe_asked(at);
 	struct localise_sum sum = { 0 };
 	double arrived;
 
 	if (c->locals[local].lossy >= at->way_count)
 		return 0;
 	for (size_t i = 0; i < asked; i++) {
-		const struct localise_way *way = asked_way(at, i);
+		const struct localise_way *way = localise_observe_asked_way(at, i);
 
 		if (way->stamp != c->stamp &&
 		    (of->transit == NULL || localise_way_crosses(way, of->element)))

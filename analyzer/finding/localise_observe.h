@@ -21,6 +21,10 @@ int localise_observe_arrivals(struct localise_case *c, const struct localise_map
 /* Of a switch, or a link at a ToR: replies that came back, and may have crossed it. */
 int localise_observe_replies(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local);
+/* An element may have thousands of ways: so many of them, from 0 on, stand for all. */
+size_t localise_observe_asked(const struct localise_element *at);
+const struct localise_way *localise_observe_asked_way(
+    const struct localise_element *at, size_t nth);
 /* What was lost on the way out over a suspect's ways, or nobody knows where, of what
  * was sent, in witnesses: 0 .. 1. Of an element with many ways some stand for all. */
 double localise_observe_share(const struct localise_case *c,

@@ -8,6 +8,7 @@
 
 #include "analyzer/finding/localise_case.h"
 #include "analyzer/finding/localise_find.h"
+#include "analyzer/finding/localise_one_link.h"
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
@@ -625,20 +626,25 @@ localise_summary(
 	return r;
 }
 
+static bool
+is_named(const struct localise *localise, const struct localise_suspect *suspect)
+{
+	const struct localise_standing *standing;
+	struct rm_part part;
+
+	if (localise->standings.count == 0)
+		return false;
+	localise_suspect_part(suspect, &part);
+	standing = localise_standings_find(&localise->standings, &part);
+	return standing != NULL && standing->named;
+}
+
 static double
 favour(const struct localise *localise, const struct localise_suspect *suspect)
 {
-	const struct localise_standing *standing;
 	const struct localise_rack *rack;
-	struct rm_part part;
-	double sum = 0;
+	double sum = is_named(localise, suspect) ? FAVOUR_NAMED : 0;
 
-	if (localise->standings.count > 0) {
-		localise_suspect_part(suspect, &part);
-		standing = localise_standings_find(&localise->standings, &part);
-		if (standing != NULL && standing->named)
-			sum += FAVOUR_NAMED;
-	}
 	if (suspect->type != RM_PART_TOR)
 		return sum;
 	rack = localise_map_find_rack(&localise->map, suspect->elements[0]->a);
@@ -663,6 +669,22 @@ learn_usual(struct localise *localise)
 
 	return rm_judge_base_loss(
 	    localise->slow.judge, fmin(fmax(usual, LEAST_USUAL_LOSS), MOST_USUAL_LOSS));
+}
+
+/* Of minutes: a switch is not named for what one of its links lost, nor beside it. */
+static void
+prefer_link(struct localise *localise, const struct localise_case *c,
+    struct localise_finding *finding)
+{
+	const struct localise_suspect *link;
+	bool sure;
+
+	if (finding->others[0] != NULL)
+		return;
+	link = localise_one_link(
+	    c, &localise->map, localise_way_slow, finding->suspect, &sure);
+	if (link != NULL && (sure || is_named(localise, link)))
+		localise_find_instead(finding, link);
 }
 
 static int
@@ -696,6 +718,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 			localise, c, &explanation, &c->suspects[part->candidate]))
 			continue;
 		localise_find(c, &explanation, i, &finding);
+		if (slow)
+			prefer_link(localise, c, &finding);
 		localise_standings_weigh(&localise->standings, now, &finding, slow);
 	}
 	if (slow) {
