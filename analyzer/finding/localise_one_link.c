@@ -73,12 +73,14 @@ add_all(const struct localise_case *c, const struct localise_map *map,
 		add_way(over, way, node, scale * sum.sent, 0);
 	}
 	for (size_t i = 0; i < c->lossy_count; i++) {
-		const struct localise_sum sum =
-		    localise_observe_witnesses(c, &c->lossy[i].sum);
+		const struct localise_way *way = c->lossy[i].way;
+		struct localise_sum sum = { 0 };
 
-		if (localise_way_crosses(c->lossy[i].way, node))
-			add_way(
-			    over, c->lossy[i].way, node, 0, sum.forward + sum.unknown);
+		if (!localise_way_crosses(way, node))
+			continue;
+		seen(map, way, c->now, &sum);
+		sum = localise_observe_witnesses(c, &sum);
+		add_way(over, way, node, 0, sum.forward + sum.unknown);
 	}
 }
 

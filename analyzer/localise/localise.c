@@ -671,20 +671,31 @@ learn_usual(struct localise *localise)
 	    localise->slow.judge, fmin(fmax(usual, LEAST_USUAL_LOSS), MOST_USUAL_LOSS));
 }
 
-/* Of minutes: a switch is not named for what one of its links lost, nor beside it. */
-static void
+/*
+ * Of minutes: a switch is not named for what one of its links lost, nor beside it. What
+ * the switch itself lost before may be over: the last seconds tell. False: they do not
+ * yet, and it is not named anew.
+ */
+static bool
 prefer_link(struct localise *localise, const struct localise_case *c,
     struct localise_finding *finding)
 {
-	const struct localise_suspect *link;
-	bool sure;
+	static localise_seen *const windows[] = { localise_way_slow,
+		localise_way_lately };
+	const struct localise_suspect *link = NULL;
 
-	if (finding->others[0] != NULL)
-		return;
-	link = localise_one_link(
-	    c, &localise->map, localise_way_slow, finding->suspect, &sure);
-	if (link != NULL && (sure || is_named(localise, link)))
+	for (size_t i = 0; i < 2 && link == NULL && finding->others[0] == NULL; i++) {
+		bool sure;
+
+		link = localise_one_link(
+		    c, &localise->map, windows[i], finding->suspect, &sure);
+		if (link == NULL)
+			continue;
+		if (!sure && !is_named(localise, link))
+			return i == 0 || is_named(localise, finding->suspect);
 		localise_find_instead(finding, link);
+	}
+	return true;
 }
 
 static int
@@ -718,8 +729,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 			localise, c, &explanation, &c->suspects[part->candidate]))
 			continue;
 		localise_find(c, &explanation, i, &finding);
-		if (slow)
-			prefer_link(localise, c, &finding);
+		if (slow && !prefer_link(localise, c, &finding))
+			continue;
 		localise_standings_weigh(&localise->standings, now, &finding, slow);
 	}
 	if (slow) {

@@ -4,6 +4,7 @@
 
 #define SWALLOWED_LOST 4
 #define SWALLOWED_SHARE 0.3
+#define LATE_BINS 2
 #define FOUND_NS (4 * RM_NS_PER_S) /* rows are that late at most */
 
 static int64_t
@@ -127,15 +128,15 @@ is_swallowed(const struct localise_sum *sum)
 	return lost >= SWALLOWED_LOST && lost >= SWALLOWED_SHARE * sum->sent;
 }
 
-void
-localise_way_slow(const struct localise_map *map, const struct localise_way *way,
-    rm_mono_t now, struct localise_sum *sum)
+/* Adds what was seen of the way in so many of the newest bins. */
+static void
+add_bins(const struct localise_way *way, rm_mono_t now, int64_t bins,
+    struct localise_sum *sum)
 {
-	const int64_t first = number_of(now) - LOCALISE_BINS + 1;
+	const int64_t first = number_of(now) - bins + 1;
 	struct localise_sum mine = { 0 };
 
-	(void)map;
-	for (int64_t n = way->bin; n > way->bin - LOCALISE_BINS && n >= first; n--) {
+	for (int64_t n = way->bin; n > way->bin - bins && n >= first; n--) {
 		const struct localise_bin *bin = &way->bins[place_of(n)];
 
 		mine.sent += bin->sent;
@@ -150,4 +151,20 @@ localise_way_slow(const struct localise_map *map, const struct localise_way *way
 	sum->reverse += mine.reverse;
 	sum->unknown += mine.unknown;
 	sum->lossy_slots |= aged(way->lossy_slots, way->slot, slot_of(now));
+}
+
+void
+localise_way_slow(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum)
+{
+	(void)map;
+	add_bins(way, now, LOCALISE_BINS, sum);
+}
+
+void
+localise_way_lately(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum)
+{
+	(void)map;
+	add_bins(way, now, LATE_BINS, sum);
 }

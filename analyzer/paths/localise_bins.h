@@ -23,6 +23,9 @@ void localise_bins_forget(struct localise_way *way);
 /* Adds what was seen of it in all bins. */
 void localise_way_slow(const struct localise_map *map, const struct localise_way *way,
     rm_mono_t now, struct localise_sum *sum);
+/* The same of the newest two bins: of the last 16 to 32 s. */
+void localise_way_lately(const struct localise_map *map, const struct localise_way *way,
+    rm_mono_t now, struct localise_sum *sum);
 /* What was sent on all ways. */
 double localise_bins_sent(const struct localise_map *map, rm_mono_t now);
 

@@ -197,8 +197,11 @@ localise_may_be_one_pair(
 #define WAIT_NS (6 * RM_NS_PER_S)
 #define STALE_NS (45 * RM_NS_PER_S)       /* until nothing recent is of it */
 #define STALE_SHARE_NS (20 * RM_NS_PER_S) /* what loses a share may do so in bursts */
-#define DECIDED_NS (5 * RM_NS_PER_S)      /* rows of the same flows */
-#define DISPUTED_NS (10 * RM_NS_PER_S)    /* a switch, or a link of it */
+/* A switch that has worked again for so long is no suspect for what one of its links
+ * loses next. */
+#define STALE_NODE_NS (7 * RM_NS_PER_S)
+#define DECIDED_NS (5 * RM_NS_PER_S)   /* rows of the same flows */
+#define DISPUTED_NS (10 * RM_NS_PER_S) /* a switch, or a link of it */
 
 int
 localise_standings_init(struct localise_standings *standings, size_t size)
@@ -282,9 +285,10 @@ localise_standings_fade(
 		const int64_t absent = rm_mono_since(now, s->seen);
 		/* What was named is remembered until its losses are forgotten: the next
 		 * fault of its ways is weighed without them. */
-		const int64_t kept = s->told.ns == 0    ? SLOW_LAPSE_NS
-				     : loses_a_share(s) ? STALE_SHARE_NS
-							: STALE_NS;
+		const int64_t kept = s->told.ns == 0                ? SLOW_LAPSE_NS
+				     : !loses_a_share(s)            ? STALE_NS
+				     : s->part.type == RM_PART_LINK ? STALE_SHARE_NS
+								    : STALE_NODE_NS;
 		struct forget forget = { standings, s };
 
 		if (absent > (s->slow ? SLOW_LAPSE_NS : LAPSE_NS))
