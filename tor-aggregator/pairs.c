@@ -227,7 +227,7 @@ turn(struct pairs *pairs, size_t tor, bool speaks)
 	} else {
 		rm_log_warn(0, "%s: went standby; aggregator %s: %s",
 		    aggregator->tors[tor], other, state);
-		tor_aggregator_hush(aggregator, tor);
+		tor_aggregator_go_standby(aggregator, tor);
 		pairs_tell_owed(pairs, tor);
 		/* One that speaks already has told of all that it has open. */
 		if (!pairs->pairs[tor].peer.other_speaks) {
@@ -424,7 +424,7 @@ meet(struct pairs *pairs, size_t tor)
 	} else if (tor_rack_speaks(aggregator->racks[tor])) {
 		rm_log_warn(0, "%s: went standby; aggregator %s: active meanwhile",
 		    aggregator->tors[tor], pairs->names[pair->other]);
-		tor_aggregator_hush(aggregator, tor);
+		tor_aggregator_go_standby(aggregator, tor);
 		pairs_tell_owed(pairs, tor);
 	}
 }

@@ -280,7 +280,7 @@ tor_aggregator_speak(struct tor_aggregator *aggregator, size_t i)
 }
 
 void
-tor_aggregator_hush(struct tor_aggregator *aggregator, size_t i)
+tor_aggregator_go_standby(struct tor_aggregator *aggregator, size_t i)
 {
 	struct tor_rack *rack = aggregator->racks[i];
 	const struct rm_incidents *incidents = tor_rack_incidents(rack);

@@ -27,7 +27,7 @@ void tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t 
  * at the receivers of alerts and the analyzer. */
 void tor_aggregator_speak(struct tor_aggregator *aggregator, size_t tor);
 /* We do not any more: nothing is sent on its account, and nothing is taken back. */
-void tor_aggregator_hush(struct tor_aggregator *aggregator, size_t tor);
+void tor_aggregator_go_standby(struct tor_aggregator *aggregator, size_t tor);
 /* This one, open, is ours to tell of now: as if we had opened it. */
 void tor_aggregator_fire(
     struct tor_aggregator *aggregator, size_t tor, const struct rm_incident *incident);

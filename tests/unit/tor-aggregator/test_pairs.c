@@ -240,7 +240,7 @@ what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
 	standby = world->both[0]->racks[0];
 	tor_rack_speak(standby, true);
 	assert_int_equal(tor_rack_adopt(standby, &told), 1);
-	tor_aggregator_hush(world->both[0], 0);
+	tor_aggregator_go_standby(world->both[0], 0);
 	assert_null(open_at(world, 1));
 	pairs_on_session(0, world->both[0]->pairs);
 	LOOPBACK_WAIT(world->loop, open_at(world, 1) != NULL);
@@ -278,7 +278,7 @@ what_is_owed_and_has_ended_is_answered_with_its_end(void **state)
 	    tor_rack_end(racks[1], old.id, (rm_wall_t){ 2 }, true, rm_mono_now()));
 	tor_rack_speak(racks[0], true);
 	assert_int_equal(tor_rack_adopt(racks[0], &old), 1);
-	tor_aggregator_hush(world->both[0], 0);
+	tor_aggregator_go_standby(world->both[0], 0);
 	pairs_on_session(0, world->both[0]->pairs);
 	LOOPBACK_WAIT(world->loop, open_at(world, 0) == NULL);
 	assert_null(open_at(world, 1));
