@@ -57,7 +57,7 @@ const struct rm_option aggregator_options[] = {
 	  0, 1023, 0, "folder for plans, open incidents and what the analyzer has not "
 	  "acknowledged; \"\": nothing is kept", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 2000, 0,
-	  "a probe with no reply after this long counts as lost; agents are told; used "
+	  "a probe with no reply after this long counts as lost; sent to the agents; used "
 	  "where the plan does not say (plan.probe_timeout_ms of the controllers)", NULL, NULL, 0 },
 	RM_ALERT_OPTIONS(struct aggregator_config, alerts),
 	{ "alerts.resolve_after_ms", RM_UINT, AT(resolve_after_ms), "2000", 250, 600000, 0,
@@ -67,7 +67,7 @@ const struct rm_option aggregator_options[] = {
 	  "raw results kept for drill-down, per ToR; one takes 64 bytes", NULL, NULL, 0 },
 	{ "summary.interval_s", RM_UINT, AT(row_interval_s), "10", 1,
 	  WIRE_MAX_SUMMARY_INTERVAL_S, 0,
-	  "time between two summaries of healthy rows; bad rows are sent at once; the analyzers are told", NULL, NULL, 0 },
+	  "time between two summaries of healthy rows; bad rows are sent at once; sent to the analyzers", NULL, NULL, 0 },
 	{ "summary.rnic_interval_s", RM_UINT, AT(rnic_interval_s), "60", 1, 3600, 0,
 	  "time between two summaries of single RNICs", NULL, NULL, 0 },
 	{ "spool.summary_bytes", RM_UINT, AT(spool_summary_bytes), "33554432", 1048576,

@@ -33,7 +33,7 @@ print_brake(const json_t *answer)
 	    (long long)json_integer_value(json_object_get(answer, "rate_permille"));
 
 	if (permille == 0)
-		printf("The brake is on: nobody in the region probes.\n");
+		printf("The brake is on: no RNIC of the region probes.\n");
 	else if (permille >= 1000)
 		printf("The brake is off: everybody probes as planned.\n");
 	else

@@ -39,7 +39,7 @@ judge_rnic(const json_t *rnic, struct findings *findings)
 		findings_remedy(findings, "look at cable, optics and switch port");
 	} else if (number(prober, "targets") == 0) {
 		findings_add(findings, FINDING_WRONG,
-		    "%s: it is up, and has nobody to probe", device);
+		    "%s: it is up, and has no target to probe", device);
 		findings_remedy(findings,
 		    "the controller plans no probes for it: /v1/refused of the "
 		    "controller "

@@ -225,7 +225,7 @@ try_peer(const struct host *host, const char *daemon, const char *what,
 	    what, address, r == -ENOENT ? "its name is not known" : strerror(-r));
 	if (r == -ECONNREFUSED)
 		findings_remedy(findings,
-		    "nobody listens there: start it, or correct %s/%s.yaml",
+		    "no daemon listens there: start it, or correct %s/%s.yaml",
 		    host->configs, daemon);
 	else
 		findings_remedy(findings,

@@ -124,7 +124,7 @@ ask_lldpd(const struct host *host, const struct host_rnic *rnics, size_t count,
 		answer = json_loadb(output->text, output->len, 0, NULL);
 	if (r == -ENOENT) {
 		findings_add(findings, FINDING_WARNING,
-		    "lldpd is not installed: nobody checks where the cables end");
+		    "lldpd is not installed: the cabling is not checked");
 		findings_remedy(
 		    findings, "apt install lldpd, or check the cables by hand");
 	} else if (answer == NULL) {

@@ -188,7 +188,7 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 		    read_age, kubelet);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, kubelet, N("pods"), "",
-		    "Pods that the kubelet told of.", read_pods, kubelet);
+		    "Pods that the kubelet reported.", read_pods, kubelet);
 	return r;
 }
 

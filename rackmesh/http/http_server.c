@@ -142,7 +142,7 @@ server_takes_token(struct rm_http_server *server, struct rm_http_request *reques
 		server_asks_for_token(
 		    request, "neither a certificate nor a viewer's token was shown");
 	else if (r == -ENOENT)
-		server_asks_for_token(request, "nobody has this token");
+		server_asks_for_token(request, "the token is not known");
 	else
 		rm_http_reply_error(
 		    request, 503, "tokens cannot be looked up now; the log says why");

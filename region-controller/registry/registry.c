@@ -43,7 +43,8 @@ static const struct {
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
 	[REGISTRY_ANOTHERS] = { "of_other_host",
-	    "another host has told of it before; if it has moved, POST /v1/forget/ID "
+	    "another host has registered it before; if it has moved, POST "
+	    "/v1/forget/ID "
 	    "to the controller and restart its new host's agent" },
 	[REGISTRY_STALE] = { "stale",
 	    "the agent has been restarted or replaced since" },

@@ -126,7 +126,7 @@ def test_rackmeshctl_reads_with_a_token(region, tmp_path, monkeypatch):
     assert done.returncode == 2 and "expected one of the two" in done.stderr, done
     mine.write_text(TOKEN[::-1] + "\n")
     done = region.lab.ctl_run("centre", *shown, "health")
-    assert done.returncode == 3 and "nobody has this token" in done.stderr, done
+    assert done.returncode == 3 and "the token is not known" in done.stderr, done
 
 
 def test_a_token_is_shown_to_nobody_but_who_is_asked(region, tmp_path):

@@ -222,7 +222,7 @@ why_refused(const struct agents *agents, const struct agent *agent,
 		return "another device of the host has the same GUID or MAC: give one "
 		       "of them another";
 	if (spoken_for(agents, agent, rnic->id))
-		return "the agent of another host has told of the same GUID or MAC";
+		return "the agent of another host has registered the same GUID or MAC";
 	return NULL;
 }
 
