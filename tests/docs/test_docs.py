@@ -1,6 +1,7 @@
 """What the documentation names is there: links, commands, options, paths, metrics."""
 
 import re
+import runpy
 import subprocess
 
 from config_reference import DAEMONS, program, reference
@@ -152,3 +153,10 @@ def test_every_promise_names_tests_that_exist(documents):
         source = (ROOT / path).read_text() if (ROOT / path).exists() else ""
         wrong += [f"{path}: {n}" for n in re.findall(r"\w+", names) if not defines(source, n)]
     assert wrong == []
+
+
+def test_every_fuzzer_and_its_files_are_in_the_coverage_table():
+    """What `./dev fuzz --coverage` refuses before it measures anything."""
+    script = runpy.run_path(str(ROOT / "tests" / "fuzz" / "coverage.py"))
+    fuzzers = [path.stem.removeprefix("fuzz_") for path in tracked("fuzz_*.c")]
+    assert fuzzers and script["check"](script["table"](), fuzzers) == []
