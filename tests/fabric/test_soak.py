@@ -1,4 +1,4 @@
-"""An hour of random troubles, and what has to hold in it. In `./dev test` half a minute.
+"""An hour of random troubles, and what has to hold in it. In `./dev test --full` half a minute.
 
 Everything runs as in a deployment: racks with two aggregators each, two controllers on three
 members of etcd, an analyzer, InfluxDB, Alertmanager, mutual TLS. In rounds, at random moments,
