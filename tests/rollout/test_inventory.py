@@ -1,0 +1,175 @@
+"""What roles make of inventories that are legal and unusual. No machine is needed."""
+
+import json
+import os
+import subprocess
+
+import pytest
+import yaml
+from packages import ROOT
+
+# Two regions, whose racks and ToRs have the same names; a host with one RNIC and one with two;
+# names with dots, and of digits alone; addresses of IPv6 and IPv4.
+INVENTORY = """\
+rackmesh:
+  vars:
+    rackmesh_address: "{{ ansible_host }}"
+  children:
+    racks:
+      children:
+        r1_row:
+          vars:
+            rackmesh_rack: row-1.a
+            rackmesh_tors:
+              101: { aggregators: [gpu-1.r1.example, gpu-2.r1.example] }
+              leaf_1.b: { aggregators: [gpu-2.r1.example] }
+            rackmesh_rnics: { mlx5_0: 101 }
+          hosts:
+            gpu-1.r1.example: { ansible_host: "fd00:0:0:1::1", rackmesh_region: r1 }
+            gpu-2.r1.example:
+              ansible_host: "fd00:0:0:1::2"
+              rackmesh_region: r1
+              rackmesh_rnics: { mlx5_0: 101, "mlx5_bond*": { tors: [leaf_1.b], transport: udp } }
+        r2_row:
+          vars:
+            rackmesh_rack: row-1.a
+            rackmesh_tors: { 101: { aggregators: [gpu-1.r2.example] } }
+            rackmesh_rnics: { mlx5_0: 101 }
+          hosts:
+            gpu-1.r2.example: { ansible_host: 10.2.0.1, rackmesh_region: r2 }
+    controllers:
+      hosts:
+        ctl.r1.example: { ansible_host: "fd00:0:0:1::f", rackmesh_region: r1 }
+        ctl.r2.example: { ansible_host: 10.2.0.9, rackmesh_region: r2 }
+    etcd:
+      hosts:
+        ctl.r1.example:
+    analyzers:
+      hosts:
+        ctl.r1.example:
+    alertmanagers:
+      hosts:
+        ctl.r1.example:
+"""
+WANTED = {
+    "host_agent": ["rackmesh_agent_config"],
+    "tor_aggregator": ["rackmesh_aggregator_config"],
+    "region_controller": ["rackmesh_controller_config"],
+    "analyzer": ["rackmesh_analyzer_config", "rackmesh_analyzer_region"],
+    "topology": ["rackmesh_topology_tors"],
+}
+ANSIBLE = {**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORKS": "2"}
+
+
+@pytest.fixture(scope="module")
+def inventory(tmp_path_factory):
+    file = tmp_path_factory.mktemp("inventory") / "hosts.yaml"
+    file.write_text(INVENTORY)
+    return file
+
+
+def ansible(inventory, hosts, role, *options, **variables):
+    """What the command says, with the role's defaults."""
+    command = ["ansible", "-i", inventory, hosts, "--playbook-dir", ".", "-c", "local",
+               "-e", f"@roles/{role}/defaults/main.yaml",
+               "-e", json.dumps({"rackmesh_daemon": "any", **variables}), *options]  # fmt: skip
+    said = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True,
+                          capture_output=True)  # fmt: skip
+    assert said.returncode == 0, said.stdout + said.stderr
+    return said.stdout
+
+
+@pytest.fixture(scope="module")
+def rendered(inventory):
+    """{role: {host: {variable: value}}}"""
+    made = {}
+    for role, names in WANTED.items():
+        shown = ", ".join(f"'{name}': {name}" for name in names)
+        said = ansible(inventory, hosts_of(role), role, "-m", "debug", "-a", "var=shown",
+                       shown="{{ {" + shown + "} }}")  # fmt: skip
+        made[role] = dict(answers(said))
+    return made
+
+
+def hosts_of(role):
+    groups = {"region_controller": "controllers", "topology": "controllers",
+              "analyzer": "analyzers"}  # fmt: skip
+    return groups.get(role, "racks")
+
+
+def answers(said):
+    """Of lines "HOST | SUCCESS => {" and what follows."""
+    decoder = json.JSONDecoder()
+    while " | SUCCESS => " in said:
+        host, said = said.split(" | SUCCESS => ", 1)
+        value, end = decoder.raw_decode(said)
+        yield host.split()[-1], value["shown"]
+        said = said[end:]
+
+
+def test_addresses_of_ipv6_stand_in_brackets_before_a_port(rendered):
+    agent = rendered["host_agent"]["gpu-1.r1.example"]["rackmesh_agent_config"]
+    assert [each["address"] for each in agent["aggregators"]] == [
+        "[fd00:0:0:1::1]:7471", "[fd00:0:0:1::2]:7471"]  # fmt: skip
+    aggregator = rendered["tor_aggregator"]["gpu-1.r1.example"]["rackmesh_aggregator_config"]
+    assert aggregator["listen"] == "[fd00:0:0:1::1]:7471"
+    assert aggregator["controllers"] == ["[fd00:0:0:1::f]:7481"]
+    assert aggregator["analyzers"] == ["[fd00:0:0:1::f]:7491"]
+    assert aggregator["tors"][0]["peer"]["address"] == "[fd00:0:0:1::2]:7471"
+    assert aggregator["alerts"]["alertmanagers"] == ["https://[fd00:0:0:1::f]:9093"]
+    controller = rendered["region_controller"]["ctl.r1.example"]["rackmesh_controller_config"]
+    assert controller["listen"] == "[fd00:0:0:1::f]:7481"
+    assert controller["etcd"]["endpoints"] == ["https://[fd00:0:0:1::f]:2379"]
+    other = rendered["tor_aggregator"]["gpu-1.r2.example"]["rackmesh_aggregator_config"]
+    assert other["listen"] == "10.2.0.1:7471"
+
+
+def test_regions_with_the_same_names_of_racks_and_tors_stay_apart(rendered):
+    topology = rendered["topology"]["ctl.r1.example"]["rackmesh_topology_tors"]
+    assert {str(tor): it["found"] for tor, it in topology.items()} == {
+        "101": ["gpu-1.r1.example", "gpu-2.r1.example"], "leaf_1.b": ["gpu-2.r1.example"]}  # fmt: skip
+    other = rendered["tor_aggregator"]["gpu-1.r2.example"]["rackmesh_aggregator_config"]
+    assert other["controllers"] == ["10.2.0.9:7481"]
+    # One analyzer serves both: each must believe it.
+    assert rendered["analyzer"]["ctl.r1.example"]["rackmesh_analyzer_region"] == "*"
+
+
+def test_rnics_keep_what_the_inventory_says_of_each(rendered):
+    agents = rendered["host_agent"]
+    one = agents["gpu-1.r1.example"]["rackmesh_agent_config"]
+    assert [(each["device"], str(each["tor"])) for each in one["rnics"]] == [("mlx5_0", "101")]
+    two = agents["gpu-2.r1.example"]["rackmesh_agent_config"]
+    assert two["rnics"][1] == {"device": "mlx5_bond*", "tors": ["leaf_1.b"], "transport": "udp"}
+
+
+def test_the_topology_is_of_one_region_and_has_all_of_it(inventory, tmp_path):
+    file = tmp_path / "topology.yaml"
+    ansible(inventory, "ctl.r1.example", "topology", "-m", "template",
+            "-a", f"src=roles/topology/templates/topology.yaml.j2 dest={file}")  # fmt: skip
+    topology = yaml.safe_load(file.read_text())
+    first, second = "[fd00:0:0:1::1]:7471", "[fd00:0:0:1::2]:7471"
+    assert topology["racks"] == [
+        {"tor": 101, "aggregators": [first, second], "hosts": 2, "rnics": 2},
+        {"tor": "leaf_1.b", "aggregators": [second], "hosts": 1, "rnics": 1},
+    ]
+    assert topology["switches"] == [{"name": 101, "role": "tor"}, {"name": "leaf_1.b", "role": "tor"}]
+
+
+@pytest.mark.parametrize("name", ["IP:fd00:0:0:1::1", "IP:10.0.0.1", "DNS:gpu-1.r1.example"])
+def test_the_small_authority_signs_every_kind_of_name(tmp_path, name):
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    files = ["-keyout", "ca.key", "-out", "ca.pem"]
+    subprocess.run(["openssl", "req", "-x509", *curve, "-subj", "/CN=ca", *files], cwd=tmp_path,
+                   check=True, capture_output=True)  # fmt: skip
+    request = subprocess.run(["openssl", "req", "-new", *curve, "-keyout", "key", "-subj", "/O=x"],
+                             cwd=tmp_path, check=True, capture_output=True).stdout  # fmt: skip
+    told = {"RACKMESH_SECRETS": str(tmp_path), "RACKMESH_REGION": "r1", "RACKMESH_URI": "",
+            "RACKMESH_NAMES": f"DNS:localhost,{name}", "RACKMESH_HOURS": "1"}  # fmt: skip
+    signed = subprocess.run([ROOT / "ansible/roles/certificates/files/sign"], input=request,
+                            env={**os.environ, **told}, capture_output=True)  # fmt: skip
+    assert signed.returncode == 0, signed.stderr.decode()
+    kind, value = name.split(":", 1)
+    check = {"IP": "-checkip", "DNS": "-checkhost"}[kind]
+    said = subprocess.run(["openssl", "x509", "-noout", check, value], input=signed.stdout,
+                          check=True, capture_output=True).stdout  # fmt: skip
+    assert b"does match" in said
