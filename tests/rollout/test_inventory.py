@@ -21,7 +21,7 @@ rackmesh:
           vars:
             rackmesh_rack: row-1.a
             rackmesh_tors:
-              101: { aggregators: [gpu-1.r1.example, gpu-2.r1.example] }
+              101: { aggregators: [gpu-1.r1.example, gpu-2.r1.example], switch: { kind: sonic, address: "sw:6379" } }
               leaf_1.b: { aggregators: [gpu-2.r1.example] }
             rackmesh_rnics: { mlx5_0: 101 }
           hosts:
@@ -152,7 +152,14 @@ def test_the_topology_is_of_one_region_and_has_all_of_it(inventory, tmp_path):
         {"tor": 101, "aggregators": [first, second], "hosts": 2, "rnics": 2},
         {"tor": "leaf_1.b", "aggregators": [second], "hosts": 1, "rnics": 1},
     ]
+    # How a switch is read is no concern of the topology.
     assert topology["switches"] == [{"name": 101, "role": "tor"}, {"name": "leaf_1.b", "role": "tor"}]
+
+
+def test_a_tor_brings_its_switch_to_its_aggregators(rendered):
+    tors = rendered["tor_aggregator"]["gpu-2.r1.example"]["rackmesh_aggregator_config"]["tors"]
+    assert [(str(tor["name"]), tor.get("switch")) for tor in tors] == [
+        ("101", {"kind": "sonic", "address": "sw:6379"}), ("leaf_1.b", None)]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["IP:fd00:0:0:1::1", "IP:10.0.0.1", "DNS:gpu-1.r1.example"])
