@@ -21,7 +21,9 @@ rackmesh:
           vars:
             rackmesh_rack: row-1.a
             rackmesh_tors:
-              101: { aggregators: [gpu-1.r1.example, gpu-2.r1.example], switch: { kind: sonic, address: "sw:6379" } }
+              101:
+                aggregators: [gpu-1.r1.example, gpu-2.r1.example]
+                switch: { kind: sonic, address: "sw:6379" }
               leaf_1.b: { aggregators: [gpu-2.r1.example] }
             rackmesh_rnics: { mlx5_0: 101 }
           hosts:
@@ -55,7 +57,8 @@ WANTED = {
     "host_agent": ["rackmesh_agent_config"],
     "tor_aggregator": ["rackmesh_aggregator_config"],
     "region_controller": ["rackmesh_controller_config"],
-    "analyzer": ["rackmesh_analyzer_config", "rackmesh_analyzer_region"],
+    "analyzer": ["rackmesh_analyzer_config", "rackmesh_analyzer_region",
+                 "rackmesh_certificate_hosts"],
     "topology": ["rackmesh_topology_tors"],
 }
 ANSIBLE = {**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORKS": "2"}
@@ -134,6 +137,38 @@ def test_regions_with_the_same_names_of_racks_and_tors_stay_apart(rendered):
     assert rendered["analyzer"]["ctl.r1.example"]["rackmesh_analyzer_region"] == "*"
 
 
+def test_a_certificate_is_good_for_name_and_address(rendered):
+    hosts = rendered["analyzer"]["ctl.r1.example"]["rackmesh_certificate_hosts"]
+    assert hosts == ["DNS:ctl.r1.example", "IP:fd00:0:0:1::f"]
+
+
+def files_of(inventory, tmp_path, **files):
+    """What the look at the inventory says of these, where the control node has one secret."""
+    (tmp_path / "there").write_text("secret")
+    tasks = [{"ansible.builtin.include_tasks": str(ROOT / "ansible/tasks/inventory.yaml")}]
+    play = [{"hosts": "racks", "gather_facts": False, "connection": "local", "tasks": tasks}]
+    # Beside group_vars/, as the playbooks are.
+    (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
+    (tmp_path / "look.yaml").write_text(yaml.safe_dump(play))
+    command = ["ansible-playbook", "-i", inventory, tmp_path / "look.yaml",
+               "-e", json.dumps({"rackmesh_secrets": str(tmp_path), **files})]  # fmt: skip
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True,
+                         capture_output=True)  # fmt: skip
+    return run.returncode, run.stdout
+
+
+def test_a_file_that_is_missing_stops_all_before_anything_is_touched(inventory, tmp_path):
+    wanted = {"switch.password": "there", "viewers.tokens": str(tmp_path / "absent")}
+    status, said = files_of(inventory, tmp_path, rackmesh_aggregator_files=wanted)
+    assert status == 2 and f"are to have {tmp_path}/absent, which is no file" in said
+
+
+def test_files_that_are_there_and_those_of_daemons_elsewhere_are_fine(inventory, tmp_path):
+    status, said = files_of(inventory, tmp_path, rackmesh_aggregator_files={"any": "there"},
+                            rackmesh_analyzer_files={"any": "absent"})  # fmt: skip
+    assert status == 0, said
+
+
 def test_rnics_keep_what_the_inventory_says_of_each(rendered):
     agents = rendered["host_agent"]
     one = agents["gpu-1.r1.example"]["rackmesh_agent_config"]
@@ -153,7 +188,8 @@ def test_the_topology_is_of_one_region_and_has_all_of_it(inventory, tmp_path):
         {"tor": "leaf_1.b", "aggregators": [second], "hosts": 1, "rnics": 1},
     ]
     # How a switch is read is no concern of the topology.
-    assert topology["switches"] == [{"name": 101, "role": "tor"}, {"name": "leaf_1.b", "role": "tor"}]
+    assert topology["switches"] == [
+        {"name": 101, "role": "tor"}, {"name": "leaf_1.b", "role": "tor"}]  # fmt: skip
 
 
 def test_a_tor_brings_its_switch_to_its_aggregators(rendered):

@@ -344,12 +344,15 @@ def test_an_upgrade_goes_from_the_canary_over_its_rack_to_the_others(
 @pytest.mark.long
 def test_a_host_is_added(rolled_out, region, say):
     region.take_in(NEWCOMER, after="h22")
+    before = state(region)
     with calm(region):
         run = region.play("site")
     say(f"host added: {run.took_s:.0f} s, {run.counts()}")
     assert f"{NEWCOMER}/eth1" in region.probed()
     assert region.probed() == region.rnics()
     assert topology_of_tor2(region)["rnics"] == 3
+    after = state(region)  # the topology has changed, and nobody was restarted for it
+    assert {name: after[name] for name in before} == before
 
 
 def test_a_swapped_card_is_probed_and_nobody_is_named(rolled_out, region, say):
