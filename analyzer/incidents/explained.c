@@ -30,8 +30,16 @@ is_about(const struct board_entry *entry, const char *rnic)
 	return rm_part_names(&part, host);
 }
 
+/* A port that comes and goes loses on all ways for a while, and never all of one. */
 static bool
-is_told(const struct board *board, const char *region,
+may_explain(const struct board_entry *entry, const struct rm_verdict *verdict)
+{
+	return verdict->kind != RM_KIND_LINK_DOWN ||
+	       strcmp(entry->kind, rm_kind_word(RM_KIND_RNIC_FLAPPING)) != 0;
+}
+
+static bool
+is_told(const struct board *board, const char *region, const struct rm_verdict *verdict,
     const struct rm_evidence_sample *sample, rm_wall_t now)
 {
 	const size_t count = board_open(board) + MAX_ENDED;
@@ -40,7 +48,7 @@ is_told(const struct board *board, const char *region,
 	for (size_t i = 0; i < count && (entry = board_get(board, i)) != NULL; i++) {
 		if (!entry->is_open && llabs(now.ns - entry->resolved.ns) > LATELY_NS)
 			continue;
-		if (strcmp(entry->region, region) == 0 &&
+		if (strcmp(entry->region, region) == 0 && may_explain(entry, verdict) &&
 		    (is_about(entry, sample->from) || is_about(entry, sample->to)))
 			return true;
 	}
@@ -55,6 +63,6 @@ explained_by_racks(const struct board *board, const char *region,
 	size_t told = 0;
 
 	for (size_t i = 0; i < evidence->sample_count; i++)
-		told += is_told(board, region, &evidence->samples[i], now);
+		told += is_told(board, region, verdict, &evidence->samples[i], now);
 	return told > 0 && (double)told >= MOST * (double)evidence->sample_count;
 }

@@ -16,6 +16,7 @@ struct rm_verdict;
 
 /* Most of the verdict's sample probes begin or end at an RNIC or a host on which a rack
  * of the region has an open incident, or had one until lately: rows tell of it later.
+ * That a port flaps does not explain why a link carries nothing at all.
  */
 bool explained_by_racks(const struct board *board, const char *region,
     const struct rm_verdict *verdict, rm_wall_t now);

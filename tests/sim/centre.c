@@ -150,23 +150,42 @@ say(struct centre *centre, const char *who, enum wire_incident_state state,
 	    (double)centre->run->now_ns / 1e9, who, words[state], sentence);
 }
 
+/* Of a verdict on "A or B" what travels besides the edge; the board reads no more of
+ * it. To be freed; NULL: memory. */
+static char *
+evidence_json(const struct rm_verdict *verdict)
+{
+	json_t *json;
+	char *text;
+
+	if (strstr(verdict->part.name, RM_PART_OR) == NULL)
+		return strdup("{}");
+	json = rm_verdict_json(verdict);
+	text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	return text;
+}
+
 /* Of a ToR the centre speaks; here it is evidence. */
 void
 centre_incident(struct centre *centre, struct sim_rack *rack,
     enum wire_incident_state state, const struct rm_incident *incident)
 {
 	const struct rm_evidence *evidence = &incident->verdict.evidence;
-	char sentence[RM_SENTENCE_BYTES];
+	char sentence[RM_SENTENCE_BYTES], *json;
 	struct wire_incident message =
 	    incident_message(rack->name, state, incident, sentence);
 
 	say(centre, rack->name, state, incident);
 	message.head = (struct wire_lane_head){ rack->aggregator, RUN_REGION,
 		rack->incarnation, 1 };
-	message.evidence_json = "{}";
-	if (board_edge(centre->board, &message) > 0 && state == WIRE_OPENED)
+	message.evidence_json = json = evidence_json(&incident->verdict);
+	if (json == NULL)
+		centre->failed = -ENOMEM;
+	else if (board_edge(centre->board, &message) > 0 && state == WIRE_OPENED)
 		localise_rack_found(centre->localise, rack->name, message.kind,
 		    mono(centre->run->now_ns));
+	free(json);
 	if (incident->verdict.kind == RM_KIND_TOR_DOWN)
 		localise_tor_verdict(centre->localise, incident->verdict.part.name,
 		    localise_tor_word(

@@ -92,6 +92,29 @@ a_name_that_only_begins_like_it_is_another(void **state)
 	board_free(board);
 }
 
+/* All RNICs of its rack flap: each sample ends at one, and the cable is dead anyway. */
+static void
+a_port_that_flaps_does_not_silence_a_link(void **state)
+{
+	struct rm_verdict link = { .part = { .type = RM_PART_LINK },
+		.kind = RM_KIND_LINK_DOWN };
+	struct board *board;
+
+	assert_int_equal(board_new(&board), 0);
+	sample(&link, "h7/r0", "h1/r0");
+	sample(&link, "h2/r0", "h8/r0");
+	tell(board, 1, WIRE_OPENED, "rnic", "h1/r0", "rnic-flapping");
+	tell(board, 2, WIRE_OPENED, "rnic", "h2/r0", "rnic-flapping");
+	assert_false(explained_by_racks(board, "lab", &link, now));
+	link.kind = RM_KIND_LINK_LOSSY;
+	assert_true(explained_by_racks(board, "lab", &link, now));
+	link.kind = RM_KIND_LINK_DOWN;
+	tell(board, 3, WIRE_OPENED, "agent", "h1", "agent-frozen");
+	tell(board, 4, WIRE_OPENED, "agent", "h2", "agent-frozen");
+	assert_true(explained_by_racks(board, "lab", &link, now));
+	board_free(board);
+}
+
 int
 main(void)
 {
@@ -99,6 +122,7 @@ main(void)
 		cmocka_unit_test(
 		    flows_to_what_a_rack_has_blamed_say_nothing_of_the_way),
 		cmocka_unit_test(a_name_that_only_begins_like_it_is_another),
+		cmocka_unit_test(a_port_that_flaps_does_not_silence_a_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
