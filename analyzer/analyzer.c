@@ -206,15 +206,24 @@ start_past(struct analyzer *analyzer)
 	return past_new(&options, &analyzer->past);
 }
 
+static const char *
+region_at(size_t i, void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	return i < analyzer->region_count ? region_name(analyzer->regions[i]) : NULL;
+}
+
 static int
 start_http(struct analyzer *analyzer)
 {
 	const struct analyzer_config *config = analyzer->config;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen, config->http_tokens };
+		config->https_listen, config->http_tokens, &analyzer->shown };
 	struct rm_why why = { 0 };
 	int r;
 
+	analyzer->shown = (struct rm_http_regions){ region_at, analyzer };
 	r = rm_http_server_new(analyzer->loop, &analyzer->server);
 	if (r == 0)
 		r = drills_new(analyzer->server, analyzer->intake, analyzer->racks,

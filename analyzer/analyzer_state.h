@@ -10,6 +10,7 @@
 
 #include "rackmesh/config/config_reload.h"
 #include "rackmesh/core/clock.h"
+#include "rackmesh/identity/http_places.h"
 
 #define ANALYZER_MAX_REGIONS 64
 
@@ -46,6 +47,7 @@ struct analyzer {
 	struct rm_listener *listener;
 	struct rm_metrics *metrics;
 	struct rm_http_server *server;
+	struct rm_http_regions shown; /* who may see some regions sees these */
 	struct drills *drills;
 	struct past *past;
 	struct rm_timer *tick;

@@ -21,6 +21,7 @@
 #include "analyzer/sla/sla.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/loop/loop.h"
 
 static void
@@ -158,13 +159,13 @@ open_incidents(const struct board *board, const char *region)
 /* False: has answered. */
 static bool
 get_racks(const struct analyzer *analyzer, struct rm_http_request *request,
-    rm_mono_t now, struct health_rack **racks, size_t *count)
+    const struct rm_sight *sight, rm_mono_t now, struct health_rack **racks,
+    size_t *count)
 {
 	int r;
 
-	r = health_of(analyzer->racks, analyzer->board,
-	    rm_http_query(request, "region"), is_heard, (void *)analyzer, now, racks,
-	    count);
+	r = health_of(analyzer->racks, analyzer->board, sight, is_heard,
+	    (void *)analyzer, now, racks, count);
 	if (r < 0)
 		rm_http_reply_error(request, 500, "out of memory");
 	return r == 0;
@@ -185,13 +186,14 @@ get_health(struct rm_http_request *request, void *arg)
 {
 	char started[RM_WALL_TEXT];
 	const struct analyzer *analyzer = arg;
-	const char *asked = rm_http_query(request, "region");
 	json_t *all = json_object(), *regions = json_array();
 	struct health_rack *racks = NULL;
 	rm_mono_t now = rm_mono_now();
+	struct rm_sight sight;
 	size_t count = 0;
 
-	if (!get_racks(analyzer, request, now, &racks, &count)) {
+	rm_sight_of(&sight, request);
+	if (!get_racks(analyzer, request, &sight, now, &racks, &count)) {
 		json_decref(all);
 		json_decref(regions);
 		return;
@@ -199,7 +201,7 @@ get_health(struct rm_http_request *request, void *arg)
 	for (size_t i = 0; i < analyzer->region_count; i++) {
 		const char *name = region_name(analyzer->regions[i]);
 
-		if (asked == NULL || strcmp(asked, name) == 0)
+		if (rm_sight_shows(&sight, name))
 			json_array_append_new(
 			    regions, region_json(analyzer->regions[i], racks, count,
 					 open_incidents(analyzer->board, name)));
@@ -209,6 +211,7 @@ get_health(struct rm_http_request *request, void *arg)
 	json_object_set_new(all, "started", json_string(started));
 	json_object_set_new(
 	    all, "trouble", json_string(history_trouble(analyzer->history)));
+	json_object_set_new(all, "limited", json_boolean(rm_sight_is_limited(&sight)));
 	json_object_set_new(all, "regions", regions);
 	json_object_set_new(all, "racks", racks_json(racks, count, now));
 	free(racks);
@@ -220,9 +223,11 @@ get_rack_list(struct rm_http_request *request, void *arg)
 {
 	struct health_rack *racks = NULL;
 	rm_mono_t now = rm_mono_now();
+	struct rm_sight sight;
 	size_t count = 0;
 
-	if (!get_racks(arg, request, now, &racks, &count))
+	rm_sight_of(&sight, request);
+	if (!get_racks(arg, request, &sight, now, &racks, &count))
 		return;
 	rm_http_reply_json(
 	    request, 200, json_pack("{s:o}", "racks", racks_json(racks, count, now)));
@@ -268,9 +273,11 @@ get_aggregators(struct rm_http_request *request, void *arg)
 	const struct intake_info *session;
 	rm_mono_t now = rm_mono_now();
 	json_t *list = json_array();
+	struct rm_sight sight;
 
+	rm_sight_of(&sight, request);
 	for (size_t i = 0; (session = intake_get(analyzer->intake, i)) != NULL; i++)
-		if (session->is_welcome)
+		if (session->is_welcome && rm_sight_shows(&sight, session->region))
 			json_array_append_new(list, session_json(session, now));
 	rm_http_reply_json(request, 200, json_pack("{s:o}", "aggregators", list));
 }
@@ -279,8 +286,10 @@ static void
 get_sla(struct rm_http_request *request, void *arg)
 {
 	const struct analyzer *analyzer = arg;
+	struct rm_sight sight;
 
-	rm_http_reply_json(request, 200, sla_json(analyzer->sla));
+	rm_sight_of(&sight, request);
+	rm_http_reply_json(request, 200, sla_json(analyzer->sla, &sight));
 }
 
 static bool
@@ -311,6 +320,7 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 		rm_http_handler *handler;
 		void *arg;
 	} routes[] = {
+		/* each shows the regions alone that who asks may see */
 		{ "/v1/health", get_health, analyzer },
 		{ "/v1/racks", get_rack_list, analyzer },
 		{ "/v1/aggregators", get_aggregators, analyzer },
@@ -329,7 +339,7 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 	if (r == 0)
 		r = page_serve(server);
 	for (size_t i = 0; r == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
-		r = rm_http_route(server, RM_HTTP_READ, routes[i].path,
+		r = rm_http_route(server, RM_HTTP_READ_PART, routes[i].path,
 		    routes[i].handler, routes[i].arg);
 	return r;
 }

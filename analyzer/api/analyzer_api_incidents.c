@@ -12,6 +12,7 @@
 #include "analyzer/incidents/concerns.h"
 #include "analyzer/intake/intake.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/identity/sight.h"
 
 #define LIMIT 1000
 #define MAX_LIMIT (BOARD_MAX_OPEN + BOARD_MAX_CLOSED)
@@ -50,9 +51,8 @@ by_change(const void *a, const void *b)
 /* What is asked for, in the board's order. */
 static size_t
 choose(const struct analyzer *analyzer, const struct rm_http_request *request,
-    uint64_t since, const struct board_entry **chosen)
+    const struct rm_sight *sight, uint64_t since, const struct board_entry **chosen)
 {
-	const char *region = rm_http_query(request, "region");
 	const char *tor = rm_http_query(request, "tor");
 	bool open_only = rm_http_query(request, "open") != NULL;
 	const struct board_entry *entry;
@@ -60,9 +60,21 @@ choose(const struct analyzer *analyzer, const struct rm_http_request *request,
 
 	for (size_t i = 0; (entry = board_get(analyzer->board, i)) != NULL; i++)
 		if (entry->changes > since && (!open_only || entry->is_open) &&
-		    (region == NULL || strcmp(region, entry->region) == 0) &&
+		    rm_sight_shows(sight, entry->region) &&
 		    (tor == NULL || strcmp(tor, entry->tor) == 0))
 			chosen[count++] = entry;
+	return count;
+}
+
+/* Open ones of all regions in sight, whatever else is asked for. */
+static size_t
+open_in(const struct analyzer *analyzer, struct rm_sight sight)
+{
+	size_t count = 0;
+
+	sight.asked = NULL;
+	for (size_t i = 0; i < board_open(analyzer->board); i++)
+		count += rm_sight_shows(&sight, board_get(analyzer->board, i)->region);
 	return count;
 }
 
@@ -73,6 +85,7 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 	const struct analyzer *analyzer = arg;
 	uint64_t since = 0, limit = LIMIT, changes = board_changes(analyzer->board);
 	const struct board_entry **chosen;
+	struct rm_sight sight;
 	json_t *list, *all;
 	size_t count;
 
@@ -84,7 +97,8 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 		rm_http_reply_error(request, 500, "out of memory");
 		return;
 	}
-	count = choose(analyzer, request, since, chosen);
+	rm_sight_of(&sight, request);
+	count = choose(analyzer, request, &sight, since, chosen);
 	if (rm_http_query(request, "since") != NULL) {
 		qsort(chosen, count, sizeof(*chosen), by_change);
 		if (count > limit)
@@ -97,7 +111,7 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 	free(chosen);
 	json_object_set_new(all, "changes", json_integer((json_int_t)changes));
 	json_object_set_new(
-	    all, "open", json_integer((json_int_t)board_open(analyzer->board)));
+	    all, "open", json_integer((json_int_t)open_in(analyzer, sight)));
 	json_object_set_new(all, "incidents", list);
 	rm_http_reply_json(request, 200, all);
 }
@@ -155,12 +169,14 @@ analyzer_api_incident(struct rm_http_request *request, void *arg)
 	const struct analyzer *analyzer = arg;
 	const char *text = rm_http_path_rest(request);
 	const struct board_entry *entry = NULL;
-	json_t *json;
 	size_t len = strlen(text);
+	struct rm_sight sight;
+	json_t *json;
 
+	rm_sight_of(&sight, request);
 	if (len > 0 && len <= 16 && strspn(text, "0123456789abcdefABCDEF") == len)
 		entry = board_find(analyzer->board, strtoull(text, NULL, 16));
-	if (entry == NULL) {
+	if (entry == NULL || !rm_sight_shows(&sight, entry->region)) {
 		rm_http_reply_error(
 		    request, 404, "no such incident: give its id, see /v1/incidents");
 		return;

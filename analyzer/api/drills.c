@@ -9,6 +9,7 @@
 #include "analyzer/intake/intake.h"
 #include "analyzer/racks/racks.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/identity/sight.h"
 
 #define SECONDS 10
 #define MAX_SECONDS 86400
@@ -116,12 +117,14 @@ drills_ask(struct rm_http_request *request, void *arg)
 	const struct intake_info *session;
 	const struct rack_rnic *rnic;
 	struct wire_drill drill;
+	struct rm_sight sight;
 	char id[RM_RNIC_ID_TEXT];
 
 	if (!rm_http_query_number(request, "seconds", 1, MAX_SECONDS, &seconds) ||
 	    !rm_http_query_number(request, "limit", 1, MAX_LIMIT, &limit))
 		return;
-	rnic = racks_rnic(drills->racks, rm_http_path_rest(request));
+	rm_sight_of(&sight, request);
+	rnic = racks_rnic(drills->racks, rm_http_path_rest(request), &sight);
 	if (rnic == NULL) {
 		rm_http_reply_error(request, 404,
 		    "no aggregator has reported that RNIC yet: give its id or "
@@ -147,12 +150,13 @@ static const struct rack *
 rack_of(const struct drills *drills, struct rm_http_request *request)
 {
 	const char *tor = rm_http_path_rest(request);
-	const char *region = rm_http_query(request, "region");
 	const struct rack *rack, *found = NULL;
+	struct rm_sight sight;
 
+	rm_sight_of(&sight, request);
 	for (size_t i = 0; (rack = racks_get(drills->racks, i)) != NULL; i++) {
 		if (strcmp(rack->tor, tor) != 0 ||
-		    (region != NULL && strcmp(rack->region, region) != 0))
+		    !rm_sight_shows(&sight, rack->region))
 			continue;
 		if (found != NULL) {
 			rm_http_reply_error(request, 400,

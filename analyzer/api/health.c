@@ -6,6 +6,7 @@
 
 #include "analyzer/incidents/board.h"
 #include "analyzer/incidents/concerns.h"
+#include "rackmesh/identity/sight.h"
 
 static const char *const words[HEALTH_STATES] = {
 	[HEALTH_BAD] = "bad",
@@ -124,7 +125,8 @@ state_of(const struct health_rack *health)
 }
 
 int
-health_of(const struct racks *racks, const struct board *board, const char *region,
+health_of(const struct racks *racks, const struct board *board,
+    const struct rm_sight *sight,
     bool (*is_heard)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
     rm_mono_t now, struct health_rack **ret, size_t *ret_count)
 {
@@ -137,7 +139,7 @@ health_of(const struct racks *racks, const struct board *board, const char *regi
 	for (size_t i = 0; (rack = racks_get(racks, i)) != NULL; i++) {
 		struct health_rack *health = &list[count];
 
-		if (region != NULL && strcmp(rack->region, region) != 0)
+		if (!rm_sight_shows(sight, rack->region))
 			continue;
 		health->rack = rack;
 		health->is_heard = is_heard(rack, now, arg);

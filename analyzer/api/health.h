@@ -12,6 +12,7 @@
 #include "analyzer/racks/racks.h"
 
 struct board;
+struct rm_sight;
 
 enum health_state { /* the worst first */
 	HEALTH_BAD,
@@ -34,9 +35,9 @@ struct health_rack {
 
 const char *health_word(enum health_state state);
 
-/* Of one region, or all with NULL. Borrows from racks; the caller frees *ret. -ENOMEM.
- */
-int health_of(const struct racks *racks, const struct board *board, const char *region,
+/* Of the regions in sight. Borrows from racks; the caller frees *ret. -ENOMEM. */
+int health_of(const struct racks *racks, const struct board *board,
+    const struct rm_sight *sight,
     bool (*is_heard)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
     rm_mono_t now, struct health_rack **ret, size_t *count);
 

@@ -45,5 +45,5 @@ get_file(struct rm_http_request *request, void *arg)
 int
 page_serve(struct rm_http_server *server)
 {
-	return rm_http_route(server, RM_HTTP_READ, "/", get_file, NULL);
+	return rm_http_route(server, RM_HTTP_READ_PART, "/", get_file, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "analyzer/racks/tor_mesh.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/identity/sight.h"
 
 #define ANSWER_MAX_WORST 1000
 
@@ -189,7 +190,7 @@ write_worst(struct answer *answer)
 
 static void
 write_all(struct answer *answer, struct tor_mesh *mesh, enum tor_mesh_period period,
-    const char *region)
+    const struct rm_sight *sight)
 {
 	const struct tor_mesh_reader all = { write_tor, write_pair, answer };
 	const struct tor_mesh_reader worst = { keep_tor, keep_pair, answer };
@@ -203,7 +204,7 @@ write_all(struct answer *answer, struct tor_mesh *mesh, enum tor_mesh_period per
 	    tor_mesh_covered_ns(mesh, period, answer->now) / RM_NS_PER_S, until,
 	    *tor_mesh_refused(mesh));
 	tor_mesh_read(
-	    mesh, period, region, answer->now, answer->most > 0 ? &worst : &all);
+	    mesh, period, sight, answer->now, answer->most > 0 ? &worst : &all);
 	if (!answer->no_memory)
 		write_worst(answer);
 	if (!answer->in_pairs)
@@ -245,6 +246,7 @@ tor_mesh_answer_get(struct rm_http_request *request, void *arg)
 {
 	struct answer answer = { .between = "", .now = rm_mono_now() };
 	enum tor_mesh_period period = TOR_MESH_MINUTE;
+	struct rm_sight sight;
 	char *text = NULL;
 	size_t len = 0;
 
@@ -255,7 +257,8 @@ tor_mesh_answer_get(struct rm_http_request *request, void *arg)
 	if (answer.most == 0 || answer.worst != NULL)
 		answer.out = open_memstream(&text, &len);
 	if (answer.out != NULL) {
-		write_all(&answer, arg, period, rm_http_query(request, "region"));
+		rm_sight_of(&sight, request);
+		write_all(&answer, arg, period, &sight);
 		if (fclose(answer.out) != 0)
 			len = 0;
 	}

@@ -109,7 +109,10 @@ function tellHeard(error) {
   document.body.classList.toggle("stale", error !== null);
   const since = known.heard === null ? "" : ` since ${clock(known.heard)}`;
   const trouble = known.health?.trouble ? `; history: ${known.health.trouble}` : "";
-  say(heard, error === null ? `live ${clock(known.heard)} UTC${trouble}` : `no answer${since}: ${error.message}`);
+  const regions = known.health?.regions.map((each) => each.region) ?? [];
+  // What is not shown must not be taken for well.
+  const only = known.health?.limited ? ` · only ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}` : "";
+  say(heard, error === null ? `live ${clock(known.heard)} UTC${only}${trouble}` : `no answer${since}: ${error.message}`);
 }
 
 async function beat() {

@@ -12,6 +12,7 @@
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/http/http_url.h"
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/loop/worker.h"
 
 #define PATIENCE_NS (20 * RM_NS_PER_S)
@@ -369,6 +370,31 @@ start(struct past *past, struct rm_http_request *request,
 		read_start(asked);
 }
 
+/* The only one that may be shown, where ?region= is not given. False: it is answered.
+ */
+static bool
+take_region(
+    struct rm_http_request *request, struct rm_sight *sight, struct past_words *words)
+{
+	rm_sight_of(sight, request);
+	if (sight->asked != NULL && !rm_sight_shows(sight, sight->asked)) {
+		rm_http_reply_error(request, 403,
+		    "you may not see that region: ?region= is one of %s",
+		    sight->regions);
+		return false;
+	}
+	if (sight->asked != NULL || !rm_sight_is_limited(sight))
+		return true;
+	if (strchr(sight->regions, ',') != NULL) {
+		rm_http_reply_error(request, 400,
+		    "you may see some regions only: give ?region=, one of %s",
+		    sight->regions);
+		return false;
+	}
+	words->filter[PAST_REGION] = sight->regions;
+	return true;
+}
+
 void
 past_ask(struct rm_http_request *request, void *arg)
 {
@@ -379,10 +405,13 @@ past_ask(struct rm_http_request *request, void *arg)
 		.columns = rm_http_query(request, "columns") };
 	struct past_question question;
 	struct rm_why why = { 0 };
+	struct rm_sight sight;
 	int r;
 
 	for (int i = 0; i < PAST_FILTERS; i++)
 		words.filter[i] = rm_http_query(request, past_filter_names[i]);
+	if (!take_region(request, &sight, &words))
+		return;
 	if (!rm_http_query_number(request, "limit", 1, PAST_MAX_LIMIT, &words.limit) ||
 	    !rm_http_query_number(request, "step_s", 1, PAST_MAX_STEP_S, &words.step_s))
 		return;

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "analyzer/racks/rack_calm.h"
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/metrics/sketch.h"
 
 /* ---- which aggregator told last of which RNIC ---- */
@@ -97,7 +98,8 @@ is_called(const struct rack_rnic *rnic, const char *text)
 }
 
 static const struct rack_rnic *
-rack_rnics_find(const struct rack_rnics *rnics, const char *text)
+rack_rnics_find(
+    const struct rack_rnics *rnics, const char *text, const struct rm_sight *sight)
 {
 	const struct rnic_node *node, *next;
 	struct rm_rnic_id id = { 0 };
@@ -107,10 +109,13 @@ rack_rnics_find(const struct rack_rnics *rnics, const char *text)
 		struct rnic_node *found = NULL;
 
 		HASH_FIND(hh, rnics->by_id, &key, sizeof(key), found);
-		return found != NULL ? &found->rnic : NULL;
+		return found != NULL && rm_sight_shows(sight, found->rnic.region)
+			   ? &found->rnic
+			   : NULL;
 	}
 	HASH_ITER (hh, rnics->by_id, node, next) {
-		if (is_called(&node->rnic, text))
+		if (is_called(&node->rnic, text) &&
+		    rm_sight_shows(sight, node->rnic.region))
 			return &node->rnic;
 	}
 	return NULL;
@@ -469,9 +474,9 @@ racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
 }
 
 const struct rack_rnic *
-racks_rnic(const struct racks *racks, const char *text)
+racks_rnic(const struct racks *racks, const char *text, const struct rm_sight *sight)
 {
-	return rack_rnics_find(racks->rnics, text);
+	return rack_rnics_find(racks->rnics, text, sight);
 }
 
 const struct racks_counts *

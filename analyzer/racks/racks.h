@@ -40,6 +40,8 @@ struct rack {
 	struct wire_rack_state state;
 };
 
+struct rm_sight;
+
 struct rack_rnic {
 	struct rm_rnic_id id;
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES], aggregator[RM_NAME_BYTES];
@@ -73,8 +75,9 @@ rm_wall_t racks_calm(const struct racks *racks, const char *region,
     const char *aggregator, const char *tor, rm_wall_t changed);
 void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing);
-/* An id, or "host/device"; NULL: nobody has told of it. */
-const struct rack_rnic *racks_rnic(const struct racks *racks, const char *text);
+/* An id, or "host/device", in sight (NULL: all); NULL: nobody has told of it. */
+const struct rack_rnic *racks_rnic(
+    const struct racks *racks, const char *text, const struct rm_sight *sight);
 
 const struct racks_counts *racks_counts(const struct racks *racks);
 

@@ -8,6 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/sketch.h"
 
@@ -298,8 +299,8 @@ sum_slices(const struct pair *pair, enum tor_mesh_period period, rm_mono_t now,
 }
 
 void
-tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period, const char *region,
-    rm_mono_t now, const struct tor_mesh_reader *reader)
+tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
+    const struct rm_sight *sight, rm_mono_t now, const struct tor_mesh_reader *reader)
 {
 	const struct pair *pair, *more;
 	struct tor *tor, *next;
@@ -307,7 +308,7 @@ tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period, const char *re
 
 	HASH_SORT(mesh->tors, compare_tors);
 	HASH_ITER (hh, mesh->tors, tor, next) {
-		const bool wanted = region == NULL || strcmp(tor->region, region) == 0;
+		const bool wanted = rm_sight_shows(sight, tor->region);
 
 		tor->place = wanted ? place++ : SIZE_MAX;
 		if (wanted)

@@ -17,6 +17,7 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
+struct rm_sight;
 struct tor_mesh;
 
 #define TOR_MESH_MAX_PAIRS 131072
@@ -62,10 +63,10 @@ void tor_mesh_expire(struct tor_mesh *mesh, rm_mono_t now);
 
 /*
  * Tells of every ToR that is known, by region and name, and then of the pairs that have
- * probes in that period. region: of this one only; NULL: of all.
+ * probes in that period, of the regions in sight (NULL: all).
  */
 void tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
-    const char *region, rm_mono_t now, const struct tor_mesh_reader *reader);
+    const struct rm_sight *sight, rm_mono_t now, const struct tor_mesh_reader *reader);
 int64_t tor_mesh_covered_ns(
     const struct tor_mesh *mesh, enum tor_mesh_period period, rm_mono_t now);
 

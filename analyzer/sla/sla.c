@@ -13,6 +13,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/sketch.h"
 
@@ -711,12 +712,14 @@ scope_json(const struct sla_scope *scope)
 }
 
 json_t *
-sla_json(struct sla *sla)
+sla_json(struct sla *sla, const struct rm_sight *sight)
 {
 	json_t *scopes = json_array(), *services = json_array();
 
 	for (struct sla_scope *scope = sla->scopes; scope != NULL;
 	     scope = scope->hh.next) {
+		if (!rm_sight_shows(sight, scope->region))
+			continue;
 		sum_scope(sla, scope);
 		json_array_append_new(
 		    scope->kind == SLA_SERVICE ? services : scopes, scope_json(scope));

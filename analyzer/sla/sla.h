@@ -27,6 +27,7 @@
 #define SLA_MAX_WAIT_NS \
 	(120 * RM_NS_PER_S) /* a minute that is older may be overwritten */
 
+struct rm_sight;
 struct sla;
 
 struct sla_options {
@@ -68,8 +69,8 @@ struct sla_counts {       /* rows that count nowhere, and services, so far */
 
 const struct sla_counts *sla_counts(const struct sla *sla);
 
-/* The hour and the day up to the last closed minute, of every scope and service. New
- * reference. */
-json_t *sla_json(struct sla *sla);
+/* The hour and the day up to the last closed minute, of every scope and service in
+ * sight (NULL: all). New reference. */
+json_t *sla_json(struct sla *sla, const struct rm_sight *sight);
 
 #endif

@@ -94,7 +94,7 @@ server_find(const struct rm_http_server *server, struct rm_http_request *request
 		if (rest == NULL)
 			continue;
 		*known = true;
-		if (!(route->verb == RM_HTTP_READ ? read : change))
+		if (!(route->verb == RM_HTTP_CHANGE ? change : read))
 			continue;
 		if (best != NULL && strlen(best->path) >= strlen(route->path))
 			continue;
@@ -196,7 +196,7 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 		    why[0] != '\0' ? why : "not allowed to this certificate");
 		return false;
 	}
-	if (verb == RM_HTTP_READ || face == server->local)
+	if (verb != RM_HTTP_CHANGE || face == server->local)
 		return true;
 	rm_http_reply_error(request, 403, "changes are taken on the Unix socket%s%s%s",
 	    server->sealed != NULL ? " and over TLS only" : " only",
@@ -222,7 +222,7 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	if (!server_knows(server, &request, face, identity))
 		; /* it has been told */
 	else if (face == server->sealed && route == NULL &&
-		 !server_lets(server, &request, face, RM_HTTP_READ))
+		 !server_lets(server, &request, face, RM_HTTP_READ_PART))
 		; /* what there is and what not is not for everybody */
 	else if (!known)
 		rm_http_reply_error(&request, 404, "nothing at this path");
@@ -434,9 +434,15 @@ rm_http_serve_health(struct rm_http_server *server, const struct rm_metrics *met
 	r = rm_http_route(server, RM_HTTP_READ, "/metrics", health_metrics, health);
 	if (r == 0)
 		r = rm_http_route(
-		    server, RM_HTTP_READ, "/healthz", health_alive, health);
+		    server, RM_HTTP_READ_PART, "/healthz", health_alive, health);
 	if (r == 0)
 		r = rm_http_route(
 		    server, RM_HTTP_READ, "/readyz", health_ready, health);
 	return r;
 }
+const char *
+rm_http_route_at(const struct rm_http_server *server, size_t i)
+{
+	return i < server->route_count ? server->routes[i].path : NULL;
+}
+

@@ -28,7 +28,11 @@ struct rm_http_server;
 struct rm_loop;
 struct rm_metrics;
 
-enum rm_http_verb { RM_HTTP_READ /* GET, HEAD */, RM_HTTP_CHANGE /* POST */ };
+enum rm_http_verb {
+	RM_HTTP_READ,      /* GET, HEAD */
+	RM_HTTP_READ_PART, /* the same, and the handler shows each what he may see */
+	RM_HTTP_CHANGE,    /* POST */
+};
 
 typedef void rm_http_handler(struct rm_http_request *request, void *arg);
 
@@ -89,5 +93,7 @@ int rm_http_serve_health(struct rm_http_server *server,
 /* NULL: it is over, answered or given up by its client. A reply to NULL does nothing.
  */
 struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
+/* The path of the i-th route, for who must know them all; NULL: no more. */
+const char *rm_http_route_at(const struct rm_http_server *server, size_t i);
 
 #endif

@@ -46,8 +46,7 @@ wrong(const struct rm_identity *who, const struct rm_request *request)
 	    who->role >= RM_ROLES ||
 	    (verbs[request->verb].roles & 1u << who->role) == 0)
 		return "its role may not";
-	if (request->region != NULL && strcmp(who->region, "*") != 0 &&
-	    strcmp(who->region, request->region) != 0)
+	if (request->region != NULL && !rm_identity_is_of(who->region, request->region))
 		return "it is of another region";
 	if (verbs[request->verb].name &&
 	    (request->name == NULL || strcmp(who->name, request->name) != 0))

@@ -15,12 +15,33 @@ static bool
 allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
 {
 	const struct rm_request request = {
-		.verb = verb == RM_HTTP_READ ? RM_VERB_READ : RM_VERB_CHANGE,
+		.verb = verb == RM_HTTP_CHANGE ? RM_VERB_CHANGE : RM_VERB_READ,
 		.region = arg,
 	};
 
 	/* Over TLS there is always one. */
 	return identity[0] != '\0' && rm_authority_admits(identity, &request, why, len);
+}
+
+static bool
+allows_by_region(
+    const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
+{
+	const struct rm_http_regions *regions = arg;
+	const bool some = verb == RM_HTTP_READ_PART;
+	const char *region;
+	size_t shown = 0, all = 0;
+
+	if (!allows(identity, verb, why, len, NULL))
+		return false;
+	for (; (region = regions->at(all, regions->arg)) != NULL; all++)
+		shown += allows(identity, verb, why, len, (void *)region);
+	if (shown == all || (some && shown > 0))
+		return true;
+	if (shown > 0)
+		snprintf(why, len,
+		    "this shows all regions, and who asks may see some of them only");
+	return false;
 }
 
 static int
@@ -91,7 +112,11 @@ listen_tls(struct rm_http_server *server, const struct rm_http_places *places,
 	}
 	r = tls == NULL ? -EINVAL : rm_address_parse(where, -1, &address);
 	if (r == 0) {
-		rm_http_server_authorise(server, allows, (void *)region);
+		if (places->regions != NULL)
+			rm_http_server_authorise(
+			    server, allows_by_region, (void *)places->regions);
+		else
+			rm_http_server_authorise(server, allows, (void *)region);
 		r = rm_http_server_listen_tls(server, &address, tls);
 	}
 	return r < 0

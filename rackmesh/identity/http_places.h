@@ -11,6 +11,7 @@
 
 #include "rackmesh/config/config.h"
 
+struct rm_http_regions;
 struct rm_http_server;
 struct rm_tls;
 
@@ -25,13 +26,22 @@ struct rm_tls;
 #define RM_HTTP_TOKENS_OPTION(type, field)                                                 \
 	{ "http.tokens_file", RM_STRING, offsetof(type, field), "", 0, 1023, 0,            \
 	  "file with tokens of viewers who have no certificate, a line each: NAME TOKEN "  \
-	  "(mode 0600); read for each question over TLS that shows one; \"\": no token "   \
-	  "is taken", NULL, NULL, 0 }
+	  "[REGION,...] (mode 0600); read for each question over TLS that shows one; "     \
+	  "\"\": no token is taken", NULL, NULL, 0 }
 /* clang-format on */
 
 struct rm_http_places { /* each may be "": nowhere */
 	const char *tcp, *socket, *tls;
 	const char *tokens; /* viewer_tokens.h, "" or NULL: none; lives as long */
+	/* Of a daemon of several regions: who is of some of them sees those by
+	 * RM_HTTP_READ_PART, and the rest of the API if they are all. NULL: region says
+	 * it. */
+	const struct rm_http_regions *regions;
+};
+
+struct rm_http_regions {                        /* lives as long as the server */
+	const char *(*at)(size_t i, void *arg); /* NULL: no more */
+	void *arg;
 };
 
 /* tls: NULL without TLS, and then places->tls has to be "" (-EINVAL). region: borrowed,

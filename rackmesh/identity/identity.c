@@ -11,15 +11,16 @@
 static const struct {
 	const char *word;
 	bool any_region; /* may be of every region */
+	bool regions;    /* may be of several */
 	bool tors;       /* has a list of ToRs behind its name */
 } roles[RM_ROLES] = {
-	[RM_ROLE_NOBODY] = { "nobody", false, false },
-	[RM_ROLE_AGENT] = { "agent", false, false },
-	[RM_ROLE_AGGREGATOR] = { "aggregator", false, true },
-	[RM_ROLE_CONTROLLER] = { "controller", false, false },
-	[RM_ROLE_ANALYZER] = { "analyzer", true, false },
-	[RM_ROLE_OPERATOR] = { "operator", true, false },
-	[RM_ROLE_VIEWER] = { "viewer", true, false },
+	[RM_ROLE_NOBODY] = { "nobody", false, false, false },
+	[RM_ROLE_AGENT] = { "agent", false, false, false },
+	[RM_ROLE_AGGREGATOR] = { "aggregator", false, false, true },
+	[RM_ROLE_CONTROLLER] = { "controller", false, false, false },
+	[RM_ROLE_ANALYZER] = { "analyzer", true, false, false },
+	[RM_ROLE_OPERATOR] = { "operator", true, true, false },
+	[RM_ROLE_VIEWER] = { "viewer", true, true, false },
 };
 
 static const char hex[] = "0123456789ABCDEF";
@@ -76,14 +77,33 @@ take_name(const char **at, char ret[RM_IDENTITY_NAME])
 	return 0;
 }
 
+/* Of several the names, with a ',' between two as they came. */
 static int
 take_region(const char **at, char ret[RM_IDENTITY_NAME])
 {
-	if ((*at)[0] != '*')
-		return take_name(at, ret);
-	memcpy(ret, "*", 2);
-	(*at)++;
-	return 0;
+	char name[RM_IDENTITY_NAME];
+	size_t len = 0;
+
+	if ((*at)[0] == '*') {
+		memcpy(ret, "*", 2);
+		(*at)++;
+		return 0;
+	}
+	for (;;) {
+		size_t more;
+
+		if (take_name(at, name) < 0 || strchr(name, ',') != NULL)
+			return -EBADMSG;
+		more = strlen(name);
+		if (len + more + 1 >= RM_IDENTITY_NAME)
+			return -EBADMSG;
+		memcpy(ret + len, name, more + 1);
+		len += more;
+		if (**at != ',')
+			return 0;
+		(*at)++;
+		ret[len++] = ',';
+	}
 }
 
 static int
@@ -145,15 +165,17 @@ rm_identity_parse(const char *uri, struct rm_identity *ret)
 	memset(&identity, 0, sizeof(identity));
 	if (strncmp(uri, scheme, strlen(scheme)) != 0)
 		return -EBADMSG;
-	/* A trust domain and a path of plain characters: no "*", and nothing encoded.
-	 */
-	if (spiffe && strpbrk(uri, "*%") != NULL)
+	/* A trust domain and a path of plain characters: no "*", nothing encoded, and
+	 * no list. */
+	if (spiffe && strpbrk(uri, "*%,") != NULL)
 		return -EBADMSG;
 	if (take_region(&at, identity.region) < 0 || take_slash(&at) < 0 ||
 	    take_role(&at, &identity.role) < 0 || take_slash(&at) < 0 ||
 	    take_name(&at, identity.name) < 0)
 		return -EBADMSG;
 	if (identity.region[0] == '*' && !roles[identity.role].any_region)
+		return -EBADMSG;
+	if (strchr(identity.region, ',') != NULL && !roles[identity.role].regions)
 		return -EBADMSG;
 	if (roles[identity.role].tors &&
 	    take_tors(&at, spiffe ? '/' : ',', &identity) < 0)
@@ -162,6 +184,24 @@ rm_identity_parse(const char *uri, struct rm_identity *ret)
 		return -EBADMSG;
 	*ret = identity;
 	return 0;
+}
+
+bool
+rm_identity_is_of(const char *regions, const char *region)
+{
+	const size_t len = strlen(region);
+
+	if (strcmp(regions, "*") == 0)
+		return true;
+	for (;;) {
+		const size_t one = strcspn(regions, ",");
+
+		if (one == len && memcmp(regions, region, len) == 0)
+			return true;
+		if (regions[one] == '\0')
+			return false;
+		regions += one + 1;
+	}
 }
 
 struct text {
@@ -199,6 +239,28 @@ put_name(struct text *text, char before, const char *name)
 	return r;
 }
 
+/* Each of the names that a ',' parts. */
+static int
+put_regions(struct text *text, const char *regions, bool several)
+{
+	char name[RM_IDENTITY_NAME];
+	int r = 0;
+
+	for (char before = '\0'; r == 0; before = ',') {
+		const size_t len = strcspn(regions, ",");
+
+		if (len >= sizeof(name) || (regions[len] == ',' && !several))
+			return -EINVAL;
+		memcpy(name, regions, len);
+		name[len] = '\0';
+		r = put_name(text, before, name);
+		if (regions[len] == '\0')
+			break;
+		regions += len + 1;
+	}
+	return r;
+}
+
 int
 rm_identity_format(const struct rm_identity *identity, char *out, size_t len)
 {
@@ -215,7 +277,9 @@ rm_identity_format(const struct rm_identity *identity, char *out, size_t len)
 		return -EMSGSIZE;
 	r = put(&text, IDENTITY_SCHEME, strlen(IDENTITY_SCHEME));
 	if (r == 0)
-		r = any ? put(&text, "*", 1) : put_name(&text, '\0', identity->region);
+		r = any ? put(&text, "*", 1)
+			: put_regions(
+			      &text, identity->region, roles[identity->role].regions);
 	if (r == 0)
 		r = put_name(&text, '/', roles[identity->role].word);
 	if (r == 0)

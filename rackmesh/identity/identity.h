@@ -16,7 +16,8 @@
  *
  * with nothing percent-encoded, as SPIFFE has it, and a region of its own.
  *
- * An analyzer's, operator's or viewer's region may be "*": of every region. Names are
+ * An analyzer's, operator's or viewer's region may be "*": of every region. An
+ * operator's or viewer's may be several, "r1,r2". No region has a ',' in it. Names are
  * of [A-Za-z0-9._-] and percent-encoded bytes (RFC 3986), at most RM_IDENTITY_NAME
  * bytes; anything else, an empty part, a query, a fragment, a port, a user, a part too
  * many, is refused.
@@ -45,7 +46,7 @@ enum rm_role {
 
 struct rm_identity {
 	enum rm_role role;
-	char region[RM_IDENTITY_NAME]; /* "*": every one */
+	char region[RM_IDENTITY_NAME]; /* "*": every one; "r1,r2": these */
 	char name[RM_IDENTITY_NAME];   /* host name of an agent */
 	char tors[RM_IDENTITY_TORS][RM_IDENTITY_NAME];
 	size_t tor_count; /* of an aggregator: 1 or more */
@@ -55,6 +56,9 @@ struct rm_identity {
 int rm_identity_parse(const char *uri, struct rm_identity *ret);
 /* -EMSGSIZE; -EINVAL: a name that cannot be one. What parse makes of it is the same. */
 int rm_identity_format(const struct rm_identity *identity, char *out, size_t len);
+
+/* Is region among those of an identity, as its region has them? */
+bool rm_identity_is_of(const char *regions, const char *region);
 
 /* Who a daemon's config says that it is, as far as its peers ask. */
 struct rm_identity_claim {

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "rackmesh/core/file.h"
+#include "rackmesh/identity/identity.h"
+#include "rackmesh/judge/part.h"
 
 #define TOKENS_MAX_BYTES (64 << 10)
 #define NAME_MAX_CHARACTERS 64
@@ -28,37 +30,91 @@ digest_of(const char *token, size_t len)
 	return digest;
 }
 
-/* line: cut up here. *name: NULL where it says nothing. */
-static int
-line_read(char *line, const char **name, const char **token, struct rm_why *why,
-    const char *path, unsigned number)
+struct line {
+	const char *name, *token; /* name NULL: it says nothing */
+	const char *regions;      /* "*": every one */
+};
+
+/* The next word of *rest, cut off; "": no more. */
+static char *
+next_word(char **rest)
 {
-	char *rest = line + strspn(line, BLANKS);
-	char *end;
+	char *word = *rest + strspn(*rest, BLANKS);
+	char *end = word + strcspn(word, BLANKS);
+
+	*rest = *end != '\0' ? end + 1 : end;
+	*end = '\0';
+	return word;
+}
+
+static bool
+are_regions(const char *regions)
+{
+	char name[RM_IDENTITY_NAME];
+
+	if (strcmp(regions, "*") == 0)
+		return true;
+	if (strlen(regions) >= RM_IDENTITY_NAME)
+		return false;
+	for (;;) {
+		const size_t len = strcspn(regions, ",");
+
+		memcpy(name, regions, len);
+		name[len] = '\0';
+		if (!rm_name_valid(name))
+			return false;
+		if (regions[len] == '\0')
+			return true;
+		regions += len + 1;
+	}
+}
+
+/* text: cut up here. */
+static int
+line_read(char *text, struct line *line, struct rm_why *why, const char *path,
+    unsigned number)
+{
+	const char *name = next_word(&text);
 	size_t len;
 
-	*name = NULL;
-	if (rest[0] == '\0' || rest[0] == '#')
+	line->name = NULL;
+	if (name[0] == '\0' || name[0] == '#')
 		return 0;
-	end = rest + strcspn(rest, BLANKS);
-	*token = end + strspn(end, BLANKS);
-	len = strcspn(*token, BLANKS);
-	if ((*token)[len + strspn(*token + len, BLANKS)] != '\0' || len == 0)
+	line->token = next_word(&text);
+	line->regions = next_word(&text);
+	len = strlen(line->token);
+	if (len == 0 || next_word(&text)[0] != '\0')
 		return rm_why(why, -EINVAL,
-		    "%s:%u: expected a name and a token, two words", path, number);
+		    "%s:%u: expected a name, a token and, of a viewer of some regions "
+		    "only, these with a comma between two",
+		    path, number);
 	if (len < RM_VIEWER_TOKEN_MIN || len > RM_VIEWER_TOKEN_MAX)
 		return rm_why(why, -EINVAL, "%s:%u: a token has %d to %d characters",
 		    path, number, RM_VIEWER_TOKEN_MIN, RM_VIEWER_TOKEN_MAX);
-	*end = '\0';
-	((char *)*token)[len] = '\0';
-	if (strlen(rest) > NAME_MAX_CHARACTERS ||
-	    rest[strspn(rest, NAME_CHARACTERS)] != '\0')
+	if (strlen(name) > NAME_MAX_CHARACTERS ||
+	    name[strspn(name, NAME_CHARACTERS)] != '\0')
 		return rm_why(why, -EINVAL,
 		    "%s:%u: a name has at most %d characters, letters, digits and . _ "
 		    "-",
 		    path, number, NAME_MAX_CHARACTERS);
-	*name = rest;
+	if (line->regions[0] == '\0')
+		line->regions = "*";
+	if (!are_regions(line->regions))
+		return rm_why(why, -EINVAL,
+		    "%s:%u: regions are names with a comma between two, without blanks",
+		    path, number);
+	line->name = name;
 	return 0;
+}
+
+static int
+name_viewer(const struct line *line, char identity[RM_TLS_MAX_IDENTITY])
+{
+	struct rm_identity viewer = { .role = RM_ROLE_VIEWER };
+
+	snprintf(viewer.region, sizeof(viewer.region), "%s", line->regions);
+	snprintf(viewer.name, sizeof(viewer.name), "%s", line->name);
+	return rm_identity_format(&viewer, identity, RM_TLS_MAX_IDENTITY);
 }
 
 /* Every line is read and compared, whichever is right. token: NULL: nobody's. */
@@ -70,23 +126,20 @@ search(char *text, const char *path, const char *token,
 	    digest_of(token != NULL ? token : "", token != NULL ? strlen(token) : 0);
 	int found = -ENOENT;
 	unsigned number = 0;
-	char *line;
+	char *rest;
 
-	while ((line = strsep(&text, "\n")) != NULL) {
-		const char *name = NULL, *its = NULL;
+	while ((rest = strsep(&text, "\n")) != NULL) {
+		struct line line;
 		struct digest held;
-		int r = line_read(line, &name, &its, why, path, ++number);
+		int r = line_read(rest, &line, why, path, ++number);
 
 		if (r < 0)
 			return r;
-		if (name == NULL)
+		if (line.name == NULL)
 			continue;
-		held = digest_of(its, strlen(its));
-		if (CRYPTO_memcmp(&held, &wanted, sizeof(held)) == 0 && token != NULL) {
-			snprintf(identity, RM_TLS_MAX_IDENTITY,
-			    "rackmesh://*/viewer/%s", name);
-			found = 0;
-		}
+		held = digest_of(line.token, strlen(line.token));
+		if (CRYPTO_memcmp(&held, &wanted, sizeof(held)) == 0 && token != NULL)
+			found = name_viewer(&line, identity);
 	}
 	return found;
 }

@@ -2,7 +2,8 @@
  * viewer_tokens - a file of tokens, each of a viewer: for people and scrapers that have
  * no certificate.
  *
- * A line for each, NAME TOKEN; empty lines and those that begin with '#' are skipped.
+ * A line for each, NAME TOKEN [REGION[,REGION...]], of every region without the last;
+ * empty lines and those that begin with '#' are skipped.
  * The file is a secret (mode 0600), and read for each question: whoever is taken out of
  * it is refused from then on. How long a search takes does not tell how much of a token
  * was right.
@@ -15,7 +16,7 @@
 #define RM_VIEWER_TOKEN_MIN 32 /* characters: nobody guesses it */
 #define RM_VIEWER_TOKEN_MAX 128
 
-/* The viewer's URI into identity, of any region ('*'). -ENOENT: nobody's. Else the file
+/* The viewer's URI into identity. -ENOENT: nobody's. Else the file
  * cannot be used, and why says where and how. */
 int rm_viewer_tokens_find(const char *path, const char *token,
     char identity[RM_TLS_MAX_IDENTITY], struct rm_why *why);

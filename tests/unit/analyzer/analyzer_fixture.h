@@ -30,6 +30,8 @@ struct fixture_agg { /* played */
 	uint16_t summary_interval_s; /* of its next hello; 0: it does not say */
 	uint64_t seq[WIRE_LANE_INCIDENT + 1], acked[WIRE_LANE_INCIDENT + 1];
 	const char *part_type, *part, *kind; /* of the next incident */
+	const char *region;                  /* from its next hello on; NULL: lab */
+	const char *third;                   /* ToR of its next hello; NULL: none */
 };
 
 struct fixture {
@@ -173,21 +175,28 @@ agg_on_close(struct rm_link *link, int reason, void *arg)
 	agg->closed = true;
 }
 
+static inline const char *
+region_of(const struct fixture *f)
+{
+	return f->agg.region != NULL ? f->agg.region : "lab";
+}
+
 static inline void
 hello(struct fixture *f)
 {
 	static const struct rm_link_callbacks callbacks = { agg_on_frame, agg_on_close,
 		NULL };
 	static const struct rm_link_limits limits = { 16 << 20, 16 << 20 };
-	const struct wire_tor_state tors[] = { { .tor = "tor1" }, { .tor = "tor2" } };
+	const struct wire_tor_state tors[] = { { .tor = "tor1" }, { .tor = "tor2" },
+		{ .tor = f->agg.third } };
 	const struct wire_hello message = { .role = WIRE_ROLE_AGGREGATOR,
 		.version_min = WIRE_VERSION,
 		.version_max = WIRE_VERSION,
-		.region = "lab",
+		.region = region_of(f),
 		.id = "agg1",
 		.incarnation = 3,
 		.tors = tors,
-		.tor_count = 2,
+		.tor_count = f->agg.third != NULL ? 3 : 2,
 		.summary_interval_s = f->agg.summary_interval_s };
 	struct fixture_agg *agg = &f->agg;
 	struct wire_bytes bytes;
@@ -225,7 +234,7 @@ send_summary(struct fixture *f, const char *tor, uint64_t rnic)
 		.id = { rnic, 0 }, .host = host, .device = "r0", .sent = 100
 	};
 	const struct wire_summary summary = {
-		.head = { "agg1", "lab", 5, ++agg->seq[WIRE_LANE_SUMMARY] },
+		.head = { "agg1", region_of(f), 5, ++agg->seq[WIRE_LANE_SUMMARY] },
 		.tor = tor,
 		.start_wall_ns = now - 10 * RM_NS_PER_S,
 		.end_wall_ns = now,
@@ -253,7 +262,7 @@ send_incident(
 	struct fixture_agg *agg = &f->agg;
 	uint64_t now = (uint64_t)rm_wall_now().ns;
 	const struct wire_incident incident = {
-		.head = { "agg1", "lab", 6, ++agg->seq[WIRE_LANE_INCIDENT] },
+		.head = { "agg1", region_of(f), 6, ++agg->seq[WIRE_LANE_INCIDENT] },
 		.incident_id = id,
 		.state = state,
 		.tor = tor,

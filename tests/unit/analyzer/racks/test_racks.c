@@ -13,6 +13,7 @@
 #include "analyzer/api/health.h"
 #include "analyzer/incidents/board.h"
 #include "analyzer/incidents/concerns.h"
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/metrics/sketch.h"
 
@@ -220,11 +221,12 @@ an_rnic_is_found_by_its_id_and_by_its_name(void **state)
 	take(f, &summary);
 	assert_int_equal(racks_counts(f->racks)->rnics, 2);
 	assert_int_equal(racks_counts(f->racks)->refused, 1);
-	assert_string_equal(racks_rnic(f->racks, "02:00:00:00:00:02")->device, "r10");
-	assert_string_equal(racks_rnic(f->racks, "h1/r0")->aggregator, "agg1");
-	assert_null(racks_rnic(f->racks, "h1/r1"));
-	assert_null(racks_rnic(f->racks, "h1"));
-	assert_null(racks_rnic(f->racks, ""));
+	assert_string_equal(
+	    racks_rnic(f->racks, "02:00:00:00:00:02", NULL)->device, "r10");
+	assert_string_equal(racks_rnic(f->racks, "h1/r0", NULL)->aggregator, "agg1");
+	assert_null(racks_rnic(f->racks, "h1/r1", NULL));
+	assert_null(racks_rnic(f->racks, "h1", NULL));
+	assert_null(racks_rnic(f->racks, "", NULL));
 	f->now.ns += FORGET_NS + 1;
 	racks_expire(f->racks, f->now);
 	assert_int_equal(racks_counts(f->racks)->rnics, 0);
@@ -285,6 +287,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	struct fixture *f = *state;
 	struct wire_summary summary;
 	struct health_rack *racks = NULL;
+	const struct rm_sight field = { .asked = "field", .regions = "*" };
 	char blind[] = "tor5";
 	size_t count = 0;
 
@@ -325,7 +328,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	assert_string_equal(racks[6].rack->tor, "tor1");
 	assert_int_equal(racks[6].state, HEALTH_OK);
 	free(racks);
-	assert_int_equal(health_of(f->racks, f->board, "field", all_heard, NULL, f->now,
+	assert_int_equal(health_of(f->racks, f->board, &field, all_heard, NULL, f->now,
 			     &racks, &count),
 	    0);
 	assert_int_equal(count, 0);

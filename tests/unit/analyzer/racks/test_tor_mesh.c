@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/metrics/sketch.h"
 
 #define S RM_NS_PER_S
@@ -101,10 +102,11 @@ see_pair(const struct tor_mesh_row *row, void *arg)
 static struct seen
 look(struct world *w, enum tor_mesh_period period, const char *region)
 {
+	const struct rm_sight sight = { .asked = region, .regions = "*" };
 	struct seen seen = { 0 };
 	const struct tor_mesh_reader reader = { see_tor, see_pair, &seen };
 
-	tor_mesh_read(w->mesh, period, region, w->now, &reader);
+	tor_mesh_read(w->mesh, period, &sight, w->now, &reader);
 	return seen;
 }
 

@@ -204,7 +204,7 @@ hour_and_day_are_sums_of_minutes(void **state)
 		sla_close(sla, (rm_wall_t){ now }, 0, on_minute, NULL);
 		assert_int_equal(minute_count, 1);
 	}
-	json = sla_json(sla);
+	json = sla_json(sla, NULL);
 	assert_int_equal(
 	    json_integer_value(json_object_get(part(json, "hour"), "sent")), 6000);
 	assert_int_equal(
@@ -290,7 +290,7 @@ a_service_has_figures_of_the_minutes_in_which_it_was_probed(void **state)
 		assert_int_equal(minutes[i].racks_unavailable, 1);
 		assert_int_equal(minutes[i].racks_unknown, 0);
 	}
-	json = sla_json(sla);
+	json = sla_json(sla, NULL);
 	assert_int_equal(json_array_size(json_object_get(json, "scopes")), 1);
 	assert_int_equal(json_array_size(json_object_get(json, "services")), 1);
 	service = json_array_get(json_object_get(json, "services"), 0);
@@ -325,7 +325,7 @@ services_come_and_go_and_are_bounded(void **state)
 		minute_count = 0;
 		sla_close(sla, (rm_wall_t){ now }, 0, ignore_minute, NULL);
 	}
-	json = sla_json(sla);
+	json = sla_json(sla, NULL);
 	assert_int_equal(json_array_size(json_object_get(json, "services")), 0);
 	json_decref(json);
 	feed_service(sla, "tor1", "job-9999", now, 10, 0);
@@ -381,7 +381,7 @@ of_too_many_services_the_longest_silent_one_goes(void **state)
 	feed_service(sla, "tor1", "job-1", BASE + 2 * MINUTE, 10, 0);
 	feed_service(sla, "tor1", "first", BASE + 2 * MINUTE, 10, 0);
 	assert_int_equal(sla_counts(sla)->evicted, 2);
-	json = sla_json(sla);
+	json = sla_json(sla, NULL);
 	assert_int_equal(
 	    json_array_size(json_object_get(json, "services")), SLA_MAX_SERVICES);
 	for (i = 0; i < SLA_MAX_SERVICES; i++) {
@@ -448,7 +448,7 @@ ask_ms(struct sla *sla, json_t **ret)
 	struct timespec t0, t1;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t0);
-	*ret = sla_json(sla);
+	*ret = sla_json(sla, NULL);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t1);
 	return (double)(t1.tv_sec - t0.tv_sec) * 1e3 +
 	       (double)(t1.tv_nsec - t0.tv_nsec) / 1e6;

@@ -161,7 +161,9 @@ changes_are_for_the_socket_and_for_operators(void **state)
 		{ AGENT_URI, 403, 403 },
 		{ TOR_URI, 403, 403 },
 		{ NULL, 403, 403 },
+		{ "rackmesh://r2,r1/operator/pam", 200, 200 },
 	};
+		{ "rackmesh://r2,r11/viewer/joe", 403, 403 },
 	const size_t count = sizeof(people) / sizeof(people[0]);
 	struct world *w = *state;
 	char tcp[64], sealed[64], local[96];
@@ -197,8 +199,8 @@ changes_are_for_the_socket_and_for_operators(void **state)
 		assert_int_equal(ask(w, sealed, false), people[i].read);
 		assert_int_equal(ask(w, sealed, true), people[i].change);
 	}
-	assert_int_equal(w->reads, 3);
-	assert_int_equal(w->changes, 2);
+	assert_int_equal(w->reads, 4);
+	assert_int_equal(w->changes, 3);
 }
 
 /* A browser shows its user's certificate for the forms of any page. */
@@ -256,8 +258,11 @@ a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
 	char sealed[64];
 
 	snprintf(w->tokens, sizeof(w->tokens), "%s.tokens", w->socket);
+#define EVES "0123456789abcdef0123456789abcdEF"
 	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), -ENODATA);
-	tokens_say(w, "# people\n\nann " ANNS "\nbob\t" BOBS " \n");
+	/* As editors of other systems leave it, and without the last newline. */
+	tokens_say(w, "# people\r\n\r\nann " ANNS "\r\nbob\t" BOBS " r2,r1 \r\n"
+		      "eve " EVES " r2");
 	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), 0);
 	snprintf(sealed, sizeof(sealed), "https://127.0.0.1:%d",
 	    rm_http_server_tls_port(w->server));
@@ -289,8 +294,11 @@ a_file_of_tokens_that_says_something_else_is_refused_with_its_line(void **state)
 	static const struct {
 		const char *text, *error;
 	} bad[] = {
-		{ "ann\n", ":1: expected a name and a token" },
-		{ "ann " ANNS " more\n", ":1: expected a name and a token" },
+		{ "ann\n", ":1: expected a name, a token and" },
+		{ "ann " ANNS " r1 more\n", ":1: expected a name, a token and" },
+		{ "ann " ANNS " r1,\n", ":1: regions are names" },
+		{ "ann " ANNS " ../r1\n", ":1: regions are names" },
+		{ "ann " ANNS " r1, r2\n", ":1: " },
 		{ "# a\nann short\n", ":2: a token has 32 to 128 characters" },
 		{ "ann/../x " ANNS "\n", ":1: a name has" },
 	};
@@ -301,6 +309,7 @@ a_file_of_tokens_that_says_something_else_is_refused_with_its_line(void **state)
 		struct rm_why why = { 0 };
 
 		tokens_say(w, bad[i].text);
+	assert_int_equal(ask_with(w, sealed, EVES, false), 403);
 		assert_int_equal(rm_viewer_tokens_check(w->tokens, &why), -EINVAL);
 		assert_non_null(strstr(why.text, bad[i].error));
 		assert_null(strstr(why.text, ANNS));

@@ -30,6 +30,7 @@ every_role_reads_back_as_it_was_written(void **state)
 	assert_reads_back("rackmesh://*/analyzer/a1");
 	assert_reads_back("rackmesh://eu%2B1/operator/ann%40example.com");
 	assert_reads_back("rackmesh://*/viewer/prometheus");
+	assert_reads_back("rackmesh://r1,r2%3A1/viewer/prometheus");
 }
 
 static void
@@ -129,6 +130,13 @@ anything_else_is_refused_and_leaves_the_result_alone(void **state)
 		"rackmesh://lab/aggregator/agg1/,t1",
 		"rackmesh://lab/aggregator/agg1/t1,,t2",
 		"rackmesh://lab/aggregator/agg1/t1/t2",
+		"rackmesh://r1,r2/analyzer/a1",
+		"rackmesh://r1,r2/agent/h1",
+		"rackmesh://r1,/viewer/ann",
+		"rackmesh://,r1/viewer/ann",
+		"rackmesh://r1,*/viewer/ann",
+		"rackmesh://r1%2Cr2/viewer/ann",
+		"spiffe://r1,r2/viewer/ann",
 	};
 	static struct rm_identity identity;
 

@@ -1,0 +1,28 @@
+/*
+ * sight - of which regions a request over HTTP may be answered.
+ *
+ * Over TLS by whoever asks: a viewer's or operator's certificate or token may be of
+ * some regions only. Elsewhere, all. And with "?region=", that one alone.
+ */
+#ifndef RACKMESH_IDENTITY_SIGHT_H
+#define RACKMESH_IDENTITY_SIGHT_H
+
+#include <stdbool.h>
+
+#include "rackmesh/identity/identity.h"
+
+struct rm_http_request;
+
+struct rm_sight {
+	const char *asked;              /* "?region="; NULL: not given; borrowed */
+	char regions[RM_IDENTITY_NAME]; /* "*": all, else as rm_identity_is_of has them
+					 */
+};
+
+void rm_sight_of(struct rm_sight *sight, const struct rm_http_request *request);
+/* NULL: all regions. */
+bool rm_sight_shows(const struct rm_sight *sight, const char *region);
+/* May not see all regions that there may be? */
+bool rm_sight_is_limited(const struct rm_sight *sight);
+
+#endif

@@ -1,0 +1,239 @@
+/* Who may see some regions is shown nothing of the others, whatever is asked. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "analyzer/analyzer_state.h"
+#include "rackmesh/http/http_server.h"
+#include "tests/support/tls_fixture.h"
+#include "tests/unit/analyzer/analyzer_fixture.h"
+
+#define EVERYWHERE "everywhere-0123456789abcdef0123456789"
+#define LAB_ONLY "lab-only-0123456789abcdef0123456789ab"
+#define BOTH "both-0123456789abcdef0123456789abcdef"
+#define ELSEWHERE "elsewhere-0123456789abcdef0123456789a"
+#define OTHER "otherland" /* the region that is not shown */
+
+/* Every route of the analyzer: what is asked of it, and the answers to the viewer of
+ * both regions and to the one of "lab" alone. */
+static const struct route {
+	const char *path, *rest;
+	long both, lab_only;
+	bool names_other; /* to who may see it */
+} routes[] = {
+	{ "/metrics", "", 200, 403, true },
+	{ "/healthz", "", 200, 200, false },
+	{ "/readyz", "", 200, 403, false },
+	{ "/", "", 200, 200, false },
+	{ "/v1/health", "", 200, 200, true },
+	{ "/v1/racks", "", 200, 200, true },
+	{ "/v1/aggregators", "", 200, 200, true },
+	{ "/v1/sla", "", 200, 200, true },
+	{ "/v1/incidents", "", 200, 200, true },
+	{ "/v1/incidents/", "99", 200, 404, true },
+	{ "/v1/drill/", "h9/r0", 200, 404, false },
+	{ "/v1/mesh", "", 200, 200, true },
+	{ "/v1/mesh/", "tor3", 200, 404, true },
+	{ "/v1/counters/", "tor3", 200, 404, true },
+	{ "/v1/history/", "rm_rack", 400, 200, true },
+};
+
+static struct sealed { /* an analyzer over TLS; aggregators come without */
+	struct pki *pki;
+	struct rm_tls *tls;
+	struct rm_http_client *client;
+	struct rm_http_tls shows;
+	char tokens[96];
+} sealed;
+
+static void
+ask(struct fixture *f, const char *token, const char *path, struct answer *answer)
+{
+	char url[256];
+	const struct rm_http_exchange exchange = { .url = url,
+		.bearer = token,
+		.tls = &sealed.shows,
+		.max_body_bytes = 1 << 20,
+		.timeout_ns = LOOPBACK_PATIENCE_NS,
+		.done = on_answer,
+		.arg = answer };
+
+	snprintf(url, sizeof(url), "https://localhost:%d%s",
+	    rm_http_server_tls_port(f->analyzer->server), path);
+	*answer = (struct answer){ 0 };
+	assert_int_equal(rm_http_client_start(sealed.client, &exchange, NULL), 0);
+	LOOPBACK_WAIT(f->loop, answer->done);
+}
+
+static const struct route *
+route_of(const char *path)
+{
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+		if (strcmp(routes[i].path, path) == 0)
+			return &routes[i];
+	fail_msg("%s: may it be shown to who may see some regions only?", path);
+	return NULL;
+}
+
+/* path, then what is appended to it; true: the other region is told of. */
+static bool
+tells(struct fixture *f, const char *token, const struct route *route, const char *more,
+    long status)
+{
+	struct answer answer;
+	char path[128];
+	bool told;
+
+	snprintf(path, sizeof(path), "%s%s%s", route->path, route->rest, more);
+	ask(f, token, path, &answer);
+	if (answer.status != status)
+		fail_msg("%s: %ld %s", path, answer.status, answer.text);
+	told =
+	    strstr(answer.text, OTHER) != NULL || strstr(answer.text, "tor3") != NULL;
+	answer_clear(&answer);
+	return told;
+}
+
+static void
+tell_of_two_regions(struct fixture *f)
+{
+	hello(f);
+	send_summary(f, "tor1", 1);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 1);
+	leave(f);
+	memset(f->agg.seq, 0, sizeof(f->agg.seq));
+	memset(f->agg.acked, 0, sizeof(f->agg.acked));
+	f->agg.region = OTHER;
+	f->agg.third = "tor3";
+	hello(f);
+	send_summary(f, "tor3", 9);
+	send_incident(f, "tor3", 0x99, WIRE_OPENED);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 1 &&
+				   f->agg.acked[WIRE_LANE_INCIDENT] == 1);
+}
+
+/* What is acknowledged is on disk, and some time later in the files of history. */
+static void
+wait_for_history(struct fixture *f)
+{
+	for (int i = 0; i < 600; i++) {
+		if (tells(f, EVERYWHERE, route_of("/v1/history/"), "", 200))
+			return;
+		loopback_run(f->loop, 50 * RM_NS_PER_MS);
+	}
+	fail_msg("nothing in history");
+}
+
+static void
+what_is_of_other_regions_is_shown_by_no_route(void **state)
+{
+	struct fixture *f = *state;
+	const char *path;
+	size_t count = 0;
+
+	tell_of_two_regions(f);
+	wait_for_history(f);
+	for (; (path = rm_http_route_at(f->analyzer->server, count)) != NULL; count++) {
+		const struct route *route = route_of(path);
+		const bool by_name = strcmp(path, "/v1/history/") == 0;
+
+		/* What is seen without a limit is there, so that hiding it counts. */
+		if (tells(f, EVERYWHERE, route, "", 200) != route->names_other ||
+		    tells(f, BOTH, route, "", route->both) != route->names_other)
+			fail_msg("%s does not tell all", path);
+		if (tells(f, LAB_ONLY, route, "", route->lab_only) ||
+		    tells(f, LAB_ONLY, route, "?region=" OTHER,
+			by_name ? 403 : route->lab_only))
+			fail_msg("%s tells of another region", path);
+		tells(f, ELSEWHERE, route, "", 403);
+	}
+	assert_int_equal(count, sizeof(routes) / sizeof(routes[0]));
+}
+
+static void
+a_limited_answer_says_so(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	tell_of_two_regions(f);
+	ask(f, LAB_ONLY, "/v1/health", &answer);
+	assert_true(json_is_true(json_object_get(answer.json, "limited")));
+	assert_int_equal(json_array_size(json_object_get(answer.json, "regions")), 1);
+	answer_clear(&answer);
+	ask(f, LAB_ONLY, "/v1/incidents", &answer);
+	assert_int_equal(json_integer_value(json_object_get(answer.json, "open")), 0);
+	answer_clear(&answer);
+	ask(f, EVERYWHERE, "/v1/health", &answer);
+	assert_true(json_is_false(json_object_get(answer.json, "limited")));
+	answer_clear(&answer);
+	ask(f, BOTH, "/v1/history/rm_rack?region=" OTHER, &answer);
+	assert_int_equal(answer.status, 200);
+	answer_clear(&answer);
+}
+
+static int
+setup_sealed(void **state)
+{
+	static const char tokens[] =
+	    "root " EVERYWHERE "\r\nann\t" LAB_ONLY " lab\r\n"
+	    "both " BOTH " " OTHER ",lab\nno " ELSEWHERE " nowhere";
+	struct rm_http_places places = { "", "", "127.0.0.1:0", sealed.tokens };
+	struct rm_tls_files files;
+	struct rm_why why = { 0 };
+	struct fixture *f;
+
+	setup(state);
+	f = *state;
+	snprintf(sealed.tokens, sizeof(sealed.tokens), "%s/tokens", f->folder);
+	assert_int_equal(
+	    rm_file_replace(sealed.tokens, (const uint8_t *)tokens, sizeof(tokens) - 1),
+	    0);
+	assert_int_equal(chmod(sealed.tokens, 0600), 0);
+	sealed.pki = pki_new();
+	files = pki_issue(sealed.pki, "server",
+	    &(struct pki_wish){
+		.uri = "rackmesh://*/analyzer/an1", .dns = "localhost" });
+	sealed.tls = tls_of(f->loop, &files);
+	sealed.shows.authorities = files.authorities;
+	assert_int_equal(rm_http_client_new(f->loop, &sealed.client), 0);
+	places.regions = &f->analyzer->shown;
+	if (rm_http_places_listen(
+		f->analyzer->server, &places, sealed.tls, NULL, &why) < 0)
+		fail_msg("%s", why.text);
+	return 0;
+}
+
+static int
+teardown_sealed(void **state)
+{
+	struct fixture *f = *state;
+
+	rm_http_client_free(sealed.client);
+	stop(f);
+	rm_tls_free(sealed.tls);
+	pki_free(sealed.pki);
+	start(f);
+	return teardown(state);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_sealed, teardown_sealed)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_of_other_regions_is_shown_by_no_route),
+		TEST(a_limited_answer_says_so),
+	};
+
+	return cmocka_run_group_tests_name("analyzer_viewers", tests, NULL, NULL);
+}
