@@ -219,7 +219,8 @@ start_http(struct analyzer *analyzer)
 {
 	const struct analyzer_config *config = analyzer->config;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen, config->http_tokens, &analyzer->shown };
+		config->https_listen, config->http_tokens, &analyzer->shown,
+		.names = &config->http_names };
 	struct rm_why why = { 0 };
 	int r;
 

@@ -95,6 +95,7 @@ const struct rm_option analyzer_options[] = {
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct analyzer_config, https_listen),
 	RM_HTTP_TOKENS_OPTION(struct analyzer_config, http_tokens),
+	RM_HTTP_NAMES_OPTION(struct analyzer_config, http_names),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/analyzer.sock", 0, 100, 0,
 	  "Unix socket of the whole API; \"\": none", NULL, NULL, 0 },
 	{ 0 }

@@ -34,6 +34,7 @@ struct analyzer_config {
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
 	char *http_tokens;               /* "": none are taken */
+	struct rm_list http_names;       /* of char * */
 	int log_level;
 };
 

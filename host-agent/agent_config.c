@@ -214,6 +214,7 @@ const struct rm_option agent_options[] = {
 	  "address:port of /metrics and the read-only API; \"\": none", NULL, NULL, 0 },
 	RM_HTTP_TLS_OPTION(struct agent_config, https_listen),
 	RM_HTTP_TOKENS_OPTION(struct agent_config, http_tokens),
+	RM_HTTP_NAMES_OPTION(struct agent_config, http_names),
 	{ "http.socket", RM_STRING, AT(http_socket), "/run/rackmesh/host-agent.sock", 0,
 	  100, 0, "Unix socket of the whole API, with pause and resume; \"\": none", NULL, NULL, 0 },
 	{ 0 }

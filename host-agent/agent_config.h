@@ -104,8 +104,9 @@ struct agent_config {
 	uint64_t queue_max_age_ms;
 	uint64_t queue_max_bytes;
 	char *http_listen;
-	char *https_listen; /* "": nowhere */
-	char *http_tokens;  /* "": none are taken */
+	char *https_listen;        /* "": nowhere */
+	char *http_tokens;         /* "": none are taken */
+	struct rm_list http_names; /* of char * */
 	char *http_socket;
 	int log_level;
 };

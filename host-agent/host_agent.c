@@ -49,7 +49,7 @@ agent_serve_http(struct host_agent *agent)
 {
 	const struct rm_http_places places = { agent->config.http_listen,
 		agent->config.http_socket, agent->config.https_listen,
-		agent->config.http_tokens };
+		agent->config.http_tokens, .names = &agent->config.http_names };
 	struct rm_why why = { 0 };
 	int r;
 
@@ -79,6 +79,11 @@ agent_serve_http(struct host_agent *agent)
 		    "HTTP connections closed because a request or an answer took too "
 		    "long.",
 		    rm_http_server_late(agent->http));
+	if (r == 0)
+		r = rm_metrics_counter(agent->metrics, agent->http,
+		    "rackmesh_agent_http_misdirected_total", "",
+		    "HTTP requests refused because their Host is no name of this host.",
+		    rm_http_server_misdirected(agent->http));
 	if (r == 0)
 		r = agent_api_serve(agent->http, agent->metrics, &agent->api);
 	if (r < 0)

@@ -46,8 +46,9 @@ struct controller_config {
 	bool keys_unauthenticated;
 	uint64_t keys_epoch_s;
 	char *http_listen;
-	char *https_listen; /* "": nowhere */
-	char *http_tokens;  /* "": none are taken */
+	char *https_listen;        /* "": nowhere */
+	char *http_tokens;         /* "": none are taken */
+	struct rm_list http_names; /* of char * */
 	char *http_socket;
 	int log_level;
 	struct controller_plan_config plan;

@@ -157,7 +157,8 @@ serve_http(struct region_controller *controller)
 {
 	const struct rm_http_places places = { controller->config.http_listen,
 		controller->config.http_socket, controller->config.https_listen,
-		controller->config.http_tokens };
+		controller->config.http_tokens,
+		.names = &controller->config.http_names };
 	struct rm_why why = { 0 };
 	int r;
 
@@ -206,6 +207,11 @@ serve_http(struct region_controller *controller)
 		    "HTTP connections closed because a request or an answer took too "
 		    "long.",
 		    rm_http_server_late(controller->http));
+	if (r == 0)
+		r = rm_metrics_counter(controller->metrics, controller->http,
+		    "rackmesh_controller_http_misdirected_total", "",
+		    "HTTP requests refused because their Host is no name of this host.",
+		    rm_http_server_misdirected(controller->http));
 	if (r == 0)
 		r = controller_notify_metrics(controller);
 	if (r == 0)

@@ -55,7 +55,8 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
-		config->https_listen, config->http_tokens };
+		config->https_listen, config->http_tokens,
+		.names = &config->http_names };
 	struct rm_why why = { 0 };
 	int r;
 
@@ -85,6 +86,11 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 		    "HTTP connections closed because a request or an answer took too "
 		    "long.",
 		    rm_http_server_late(aggregator->server));
+	if (r == 0)
+		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
+		    "rackmesh_aggregator_http_misdirected_total", "",
+		    "HTTP requests refused because their Host is no name of this host.",
+		    rm_http_server_misdirected(aggregator->server));
 	if (r == 0)
 		r = aggregator_api_serve(aggregator, aggregator->server);
 	if (r < 0) {

@@ -178,6 +178,8 @@ http_seal_refuses(struct rm_tls *tls, struct evhttp_request *req)
 
 #define FACE_MAX_HEADERS (8 << 10)
 #define FACE_MAX_BODY (64 << 10)
+/* Over TLS without a certificate: a viewer's token reads, and reading needs none. */
+#define FACE_MAX_UNKNOWN_BODY (1 << 10)
 #define FACE_MAX_CONNECTIONS 64
 #define FACE_MAX_LISTENERS 4
 #define FACE_SILENCE_S 10
@@ -291,7 +293,7 @@ bound_body(struct evhttp_connection *connection)
 	    bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(connection));
 
 	if (SSL_is_init_finished(ssl) && SSL_get0_peer_certificate(ssl) == NULL)
-		evhttp_connection_set_max_body_size(connection, FACE_MAX_BODY);
+		evhttp_connection_set_max_body_size(connection, FACE_MAX_UNKNOWN_BODY);
 }
 
 static void

@@ -2,14 +2,19 @@
 
 #include <errno.h>
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/http.h>
+#include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "rackmesh/core/address.h"
+#include "rackmesh/core/log.h"
 #include "rackmesh/http/http_face.h"
+#include "rackmesh/http/http_host.h"
 #include "rackmesh/http/http_request.h"
 #include "rackmesh/http/http_token.h"
 #include "rackmesh/metrics/metrics.h"
@@ -48,6 +53,9 @@ struct rm_http_server {
 	struct rm_http_health health;
 	char local_at[RM_ADDRESS_TEXT]; /* "unix:/path", or "": nowhere */
 	struct http_face_counts counts;
+	char own[256]; /* this host's name; "": not known */
+	const struct rm_list *names;
+	uint64_t misdirected;
 };
 
 /* The one place for it inside the server; lives as long. */
@@ -67,6 +75,18 @@ const uint64_t *
 rm_http_server_late(const struct rm_http_server *server)
 {
 	return &server->counts.late;
+}
+
+const uint64_t *
+rm_http_server_misdirected(const struct rm_http_server *server)
+{
+	return &server->misdirected;
+}
+
+void
+rm_http_server_names(struct rm_http_server *server, const struct rm_list *names)
+{
+	server->names = names;
 }
 
 /* The rest of path below the route; NULL when it is not this route's. */
@@ -171,6 +191,50 @@ server_knows(struct rm_http_server *server, struct rm_http_request *request,
 	return r == 0;
 }
 
+/* Only of loopback: on another address plain HTTP is anybody's, and its names many. */
+static bool
+came_by_loopback(struct evhttp_request *req)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(req);
+	struct sockaddr_storage at = { 0 };
+	const struct sockaddr_in *in = (const void *)&at;
+	const struct sockaddr_in6 *in6 = (const void *)&at;
+	socklen_t len = sizeof(at);
+
+	if (connection == NULL ||
+	    getsockname(
+		bufferevent_getfd(evhttp_connection_get_bufferevent(connection)),
+		(void *)&at, &len) < 0)
+		return true;
+	if (at.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+	return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+/* Whether a page from elsewhere cannot have sent it; answers when it can. */
+static bool
+server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
+    const struct rm_http_face *face)
+{
+	const char *host;
+
+	if (face != server->tcp || !came_by_loopback(request->req))
+		return true;
+	host = evhttp_request_get_host(request->req);
+	if (http_host_is_here(host, server->own, server->names))
+		return true;
+	server->misdirected++;
+	rm_log_warn(0,
+	    "http: request refused: its Host '%.100s' is no name of this host; "
+	    "http.names lists others",
+	    host);
+	rm_http_reply_error(request, 421,
+	    "'%.100s' is no name of this host: ask for its address, for localhost, or "
+	    "list the name in http.names",
+	    host);
+	return false;
+}
+
 /* Whether this way of coming is good enough; answers when it is not. */
 static bool
 server_lets(struct rm_http_server *server, struct rm_http_request *request,
@@ -219,7 +283,8 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	request.identity = identity;
 	route = server_find(
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
-	if (!server_knows(server, &request, face, identity))
+	if (!server_is_meant(server, &request, face) ||
+	    !server_knows(server, &request, face, identity))
 		; /* it has been told */
 	else if (face == server->sealed && route == NULL &&
 		 !server_lets(server, &request, face, RM_HTTP_READ_PART))
@@ -267,6 +332,9 @@ rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
 	if (server == NULL)
 		return -ENOMEM;
 	server->loop = loop;
+	if (gethostname(server->own, sizeof(server->own)) < 0)
+		server->own[0] = '\0';
+	server->own[sizeof(server->own) - 1] = '\0';
 	r = rm_http_defers_new(loop, &server->defers);
 	if (r == 0)
 		r = rm_http_face_new(
@@ -384,6 +452,12 @@ rm_http_route(struct rm_http_server *server, enum rm_http_verb verb, const char 
 	return 0;
 }
 
+const char *
+rm_http_route_at(const struct rm_http_server *server, size_t i)
+{
+	return i < server->route_count ? server->routes[i].path : NULL;
+}
+
 struct rm_http_request *
 rm_http_deferred(struct rm_http_server *server, uint64_t token)
 {
@@ -440,9 +514,3 @@ rm_http_serve_health(struct rm_http_server *server, const struct rm_metrics *met
 		    server, RM_HTTP_READ, "/readyz", health_ready, health);
 	return r;
 }
-const char *
-rm_http_route_at(const struct rm_http_server *server, size_t i)
-{
-	return i < server->route_count ? server->routes[i].path : NULL;
-}
-

@@ -1,7 +1,8 @@
 /*
  * http_server - the HTTP face of a daemon: /metrics, /healthz, /readyz, /v1/...
  *
- * evhttp, bounded: 8 KiB of headers, 64 KiB of body, 10 s of silence, 64
+ * evhttp, bounded: 8 KiB of headers, 64 KiB of body (1 KiB over TLS without a
+ * certificate), 10 s of silence, 64
  * connections and 4 listeners for TCP, as many for TLS and for Unix sockets, 64
  * routes; a TLS handshake within RM_TLS_HANDSHAKE_NS, a request within 10 s of the
  * accept or the last answer (1 s while all connections are in use), an answer in 60 s.
@@ -10,7 +11,9 @@
  * whom the owner allows it (403 else), and never to a web page: a browser shows its
  * user's certificate for every page that asks it to. Over TLS nobody is served without
  * a certificate or a token (http_token.h), and nothing, reading neither, that was not
- * allowed to its identity.
+ * allowed to its identity. Over plain TCP on loopback a request is answered only if its
+ * Host is a name of this host (http_host.h): a page from elsewhere whose name was made
+ * to lead here is 421.
  */
 #ifndef RACKMESH_HTTP_HTTP_SERVER_H
 #define RACKMESH_HTTP_HTTP_SERVER_H
@@ -23,6 +26,7 @@
 #include "rackmesh/tls/tls.h"
 
 struct rm_address;
+struct rm_list;
 struct rm_http_request;
 struct rm_http_server;
 struct rm_loop;
@@ -76,6 +80,12 @@ const uint64_t *rm_http_server_full(const struct rm_http_server *server);
 /* Connections that took too long for a request or its answer. As above. */
 const uint64_t *rm_http_server_late(const struct rm_http_server *server);
 
+/* Names by which plain HTTP on loopback is reached besides this host's own, as behind a
+ * proxy: borrowed, as long as the server. */
+void rm_http_server_names(struct rm_http_server *server, const struct rm_list *names);
+/* Requests whose Host was no name of this host. As above. */
+const uint64_t *rm_http_server_misdirected(const struct rm_http_server *server);
+
 /*
  * path: copied; exact ("/v1/rnics"), or ending in '/' for everything below it
  * ("/v1/drill/"). Exactly one rm_http_reply* per request, at once. Unknown paths
@@ -83,6 +93,8 @@ const uint64_t *rm_http_server_late(const struct rm_http_server *server);
  */
 int rm_http_route(struct rm_http_server *server, enum rm_http_verb verb,
     const char *path, rm_http_handler *handler, void *arg);
+/* The path of the i-th route, for who must know them all; NULL: no more. */
+const char *rm_http_route_at(const struct rm_http_server *server, size_t i);
 
 /* /metrics from the registry; /healthz 200 while the loop turns; /readyz 200 or
  * 503 with the sentence that ready() writes. All borrowed. */
@@ -93,7 +105,5 @@ int rm_http_serve_health(struct rm_http_server *server,
 /* NULL: it is over, answered or given up by its client. A reply to NULL does nothing.
  */
 struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
-/* The path of the i-th route, for who must know them all; NULL: no more. */
-const char *rm_http_route_at(const struct rm_http_server *server, size_t i);
 
 #endif

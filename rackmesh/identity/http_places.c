@@ -131,6 +131,7 @@ rm_http_places_listen(struct rm_http_server *server,
 {
 	int r;
 
+	rm_http_server_names(server, places->names);
 	r = listen_plain(server, "", places->tcp, why);
 	if (r == 0)
 		r = listen_plain(server, "unix:", places->socket, why);

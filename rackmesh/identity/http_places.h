@@ -30,6 +30,14 @@ struct rm_tls;
 	  "\"\": no token is taken", NULL, NULL, 0 }
 /* clang-format on */
 
+/* clang-format off */
+#define RM_HTTP_NAMES_OPTION(type, field)                                                  \
+	{ "http.names", RM_LIST, offsetof(type, field), "[]", 0, 32, 0,                    \
+	  "names by which http.listen on loopback is asked, besides localhost and this "   \
+	  "host's own, as by a proxy here; others are refused, since a web page from "     \
+	  "elsewhere could have them", NULL, NULL, 0 }
+/* clang-format on */
+
 struct rm_http_places { /* each may be "": nowhere */
 	const char *tcp, *socket, *tls;
 	const char *tokens; /* viewer_tokens.h, "" or NULL: none; lives as long */
@@ -37,6 +45,7 @@ struct rm_http_places { /* each may be "": nowhere */
 	 * RM_HTTP_READ_PART, and the rest of the API if they are all. NULL: region says
 	 * it. */
 	const struct rm_http_regions *regions;
+	const struct rm_list *names; /* as http.names; NULL: none; lives as long */
 };
 
 struct rm_http_regions {                        /* lives as long as the server */

@@ -183,7 +183,7 @@ make_request(struct fuzz_bytes *bytes, char *text, size_t at)
 		"?=&", "?n=7&n=8", "?%zz=%", "?n=18446744073709551616", "#f" };
 	static const char *const versions[] = { " HTTP/1.1\r\n", " HTTP/1.0\r\n",
 		" HTTP/9.9\r\n", "\r\n", " HTTP/1.1\n" };
-	static const char *const headers[] = { "", "Host: a\r\n",
+	static const char *const headers[] = { "", "Host: localhost\r\n",
 		"Connection: close\r\n", "Connection: keep-alive\r\n",
 		"Expect: 100-continue\r\n", "Transfer-Encoding: chunked\r\n",
 		"Content-Length: 5\r\n", "Content-Length: 99999999\r\n",

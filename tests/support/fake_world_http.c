@@ -37,7 +37,7 @@ struct rm_http_server {
 	} routes[MAX_ROUTES];
 	size_t count;
 	struct rm_http_request *deferred[MAX_DEFERRED];
-	uint64_t last_token, full, late;
+	uint64_t last_token, full, late, misdirected;
 	const struct rm_metrics *metrics;
 	bool (*ready)(char *sentence, size_t len, void *arg);
 	void *arg;
@@ -135,6 +135,17 @@ const uint64_t *
 rm_http_server_late(const struct rm_http_server *of)
 {
 	return &of->late;
+}
+
+const uint64_t *
+rm_http_server_misdirected(const struct rm_http_server *of)
+{
+	return &of->misdirected;
+}
+
+void
+rm_http_server_names(struct rm_http_server *to, const struct rm_list *names)
+{
 }
 
 int

@@ -34,7 +34,7 @@ class _Connection(http.client.HTTPConnection):
     """Over a socket that somebody else has connected."""
 
     def __init__(self, sock):
-        super().__init__("rackmesh")
+        super().__init__("localhost")
         self.sock = sock  # with the time-out that it was connected with
 
 

@@ -24,7 +24,7 @@ struct fixture {
 };
 
 /* 100 bytes: 5 s at that pace. */
-static const char request[] = "GET /quick HTTP/1.1\r\nHost: x\r\nX-A: "
+static const char request[] = "GET /quick HTTP/1.1\r\nHost: localhost\r\nX-A: "
 			      "12345678901234567890123456789012345678901234567890"
 			      "1234567890\r\n\r\n";
 
@@ -144,7 +144,7 @@ one_that_is_slow_and_comes_to_an_end_is_answered(void **state)
 	for (int turn = 0; turn < 3; turn++) {
 		asks(fd, "GET /quick HTTP/1.1\r\n");
 		loopback_run(f->loop, RM_NS_PER_S);
-		asks(fd, "Host: x\r\n\r\n");
+		asks(fd, "Host: localhost\r\n\r\n");
 		LOOPBACK_WAIT(f->loop, is_answered(fd, "200"));
 	}
 	assert_int_equal(*rm_http_server_late(f->server), 0);
@@ -158,14 +158,14 @@ a_full_house_of_dribblers_makes_room_within_seconds(void **state)
 	int waits = connects(f), fd;
 	rm_mono_t begun;
 
-	asks(waits, "GET /deferred HTTP/1.1\r\nHost: x\r\n\r\n");
+	asks(waits, "GET /deferred HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	loopback_run(f->loop, 50 * RM_NS_PER_MS);
 	while (f->count < CONNECTIONS - 1)
 		f->fds[f->count++] = connects(f);
 	LOOPBACK_WAIT(f->loop, *rm_http_server_full(f->server) == 1);
 	begun = rm_mono_now();
 	fd = connects(f);
-	asks(fd, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n");
+	asks(fd, "GET /quick HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	LOOPBACK_WAIT(f->loop, is_answered(fd, "200"));
 	assert_in_range(rm_mono_since(rm_mono_now(), begun), 0, 5 * RM_NS_PER_S);
 	assert_in_range(*rm_http_server_late(f->server), 1, CONNECTIONS - 1);
@@ -185,7 +185,7 @@ without_descriptors_it_pauses_and_then_comes_back(void **state)
 	unsigned turns;
 
 	close(spare);
-	asks(fd, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n");
+	asks(fd, "GET /quick HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
 	none = was;
 	none.rlim_cur = (rlim_t)spare;
