@@ -38,6 +38,7 @@ by_trouble(const void *a, const void *b)
 	const struct health_rack *one = a, *other = b;
 	uint64_t lost = one->inside.lost + one->outgoing.lost;
 	uint64_t other_lost = other->inside.lost + other->outgoing.lost;
+	int order;
 
 	if (one->state != other->state)
 		return one->state < other->state ? -1 : 1;
@@ -45,7 +46,9 @@ by_trouble(const void *a, const void *b)
 		return one->incidents > other->incidents ? -1 : 1;
 	if (lost != other_lost)
 		return lost > other_lost ? -1 : 1;
-	return by_name(a, b);
+	order = strcmp(one->rack->region, other->rack->region);
+	/* tor2 before tor10: where people look for it. */
+	return order != 0 ? order : strverscmp(one->rack->tor, other->rack->tor);
 }
 
 /* ---- incidents ------------------------------------------------------------------- */

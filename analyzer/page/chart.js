@@ -1,7 +1,7 @@
 // Lines over time, as SVG. What was not measured is a gap, never a zero.
 
 import { element } from "./element.js";
-import { clock } from "./words.js";
+import { clocks } from "./words.js";
 
 const WIDE = 900;
 const HIGH = 150;
@@ -26,6 +26,7 @@ function above(value) {
 // series: { name, points: [[time in ms, value or null], ...] }, in order of time. marks: times
 // in ms. words(value): its text.
 export function chart(title, { from, to, series, marks = [], words }) {
+  const known = series.some(({ points }) => points.some(([, value]) => value !== null));
   const values = series.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const top = values.length === 0 ? 1 : above(Math.max(...values));
   const x = (time) => LEFT + ((WIDE - LEFT) * (time - from)) / (to - from);
@@ -34,13 +35,15 @@ export function chart(title, { from, to, series, marks = [], words }) {
   for (const part of [0, 0.5, 1]) {
     drawn.append(
       svg("line", { x1: LEFT, x2: WIDE, y1: y(top * part), y2: y(top * part), class: "grid-line" }),
-      svg("text", { x: LEFT - 6, y: y(top * part) + 4, "text-anchor": "end" }, words(top * part)),
+      svg("text", { x: LEFT - 6, y: y(top * part) + 4, "text-anchor": "end" }, known ? words(top * part) : ""),
     );
   }
-  for (let i = 0; i < TIMES; i++) {
-    const time = from + ((to - from) * i) / (TIMES - 1);
+  if (!known) drawn.append(svg("text", { x: (LEFT + WIDE) / 2, y: y(top * 0.5) - 6, "text-anchor": "middle" }, "nothing measured"));
+  const times = Array.from({ length: TIMES }, (_, i) => from + ((to - from) * i) / (TIMES - 1));
+  const said = clocks(times);
+  for (const [i, time] of times.entries()) {
     const anchor = i === 0 ? "start" : i === TIMES - 1 ? "end" : "middle";
-    drawn.append(svg("text", { x: x(time), y: HIGH - 4, "text-anchor": anchor }, clock(time)));
+    drawn.append(svg("text", { x: x(time), y: HIGH - 4, "text-anchor": anchor }, said[i]));
   }
   for (const time of marks) drawn.append(svg("line", { x1: x(time), x2: x(time), y1: TOP, y2: HIGH - BOTTOM, class: "event" }));
   series.forEach(({ points }, i) => {

@@ -4,7 +4,7 @@ import { NoAnswer, ask } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, say } from "./element.js";
 import { told } from "./incidents.js";
-import { clock, count, duration, percent, several } from "./words.js";
+import { clock, count, duration, namesIn, percent, several } from "./words.js";
 
 const SPANS = { "15 min": 900, "1 h": 3600, "6 h": 21600, "1 day": 86400, "7 days": 604800 };
 const POINTS = 120; // of a line, at most
@@ -95,10 +95,13 @@ function summary(lines, incidents, from, to, whole) {
   const loss = lines
     .map(({ name, filled }) => [name, filled.reduce((sum, each) => sum + each.lost, 0), filled.reduce((sum, each) => sum + each.left, 0)])
     .map(([name, lost, left]) => `${name} ${left === 0 ? "no probes" : `${percent(lost / left)} of ${count(left)} lost`}`);
+  const blank = lines.every(({ filled }) => filled.every((each) => each.left === 0));
+  // Of a time of which nothing is kept nobody knows what was open.
+  const none = !whole ? "" : blank ? "No incident is known of." : "No incident was open.";
   return (
     `From ${clock(from, true)} to ${clock(to, true)} UTC: ${loss.join(", ")}. ` +
-    (lines.every(({ filled }) => filled.every((each) => each.left === 0)) ? "Nothing was probed, or nothing is kept of it. " : worst === null ? "Nothing was lost. " : `Most was lost around ${clock(worst.time)} (${percent(worst.lost / worst.left)}). `) +
-    (incidents.length === 0 ? (whole ? "No incident was open." : "") : `${several(incidents.length, "incident")} ${incidents.length === 1 ? "was" : "were"} open.`)
+    (blank ? "Nothing was probed, or nothing is kept of it. " : worst === null ? "Nothing was lost. " : `Most was lost around ${clock(worst.time)} (${percent(worst.lost / worst.left)}). `) +
+    (incidents.length === 0 ? none : `${several(incidents.length, "incident")} ${incidents.length === 1 ? "was" : "were"} open.`)
   );
 }
 
@@ -111,7 +114,7 @@ async function look(region, tor, from, to) {
   ]);
   const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to) }));
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
-  const concerns = (row) => row.tor === tor || (row.part ?? "").split(/--|>|,| /).includes(tor);
+  const concerns = (row) => row.tor === tor || namesIn(row.part).includes(tor);
   const incidents = openThen([...before.rows, ...meant.rows].filter(concerns), from);
   const marks = incidents.map((row) => row.opened_ns / 1e6).filter((time) => time >= from && time <= to);
   const frame = { from: +from, to: +to, marks };
@@ -122,7 +125,7 @@ async function look(region, tor, from, to) {
     chart("Lost", { ...frame, series: series((each) => (each.left > 0 ? each.lost / each.left : null)), words: percent }),
     chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
     chart("RTT, median", { ...frame, series: series((each) => each.p50), words: duration }),
-    element("h2", {}, incidents.length === 0 ? "No incident was open" : "Open in that time"),
+    incidents.length === 0 ? "" : element("h2", {}, "Open in that time"),
     incidents.length > 0 && meant.lacking.length > 0 ? element("p", { class: "quiet" }, "The analyzer's database keeps no text (VictoriaMetrics): of each incident the part alone is known, not what it was.") : "",
     incidentsOf(incidents),
   ];

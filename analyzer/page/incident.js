@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { element, facts, say, show, table } from "./element.js";
 import { isOpen, list, told } from "./incidents.js";
-import { clock, count, percent } from "./words.js";
+import { clock, count, namesIn, percent } from "./words.js";
 
 const EACH_MS = 2000;
 const AROUND_S = 900; // of history, around its opening
@@ -19,8 +19,10 @@ const IMPACTS = {
   P0: "P0: a service’s own probes over it are lost",
   P1: "P1: a service uses it",
   P2: "P2: no service uses it",
-  unknown: "not known: services are not traced there, or it is no RNIC",
 };
+// It is told of RNICs, by the host that they are in.
+const impactOf = ({ part_type, evidence }) =>
+  IMPACTS[evidence.impact] ?? (part_type === "rnic" ? "not known: services are not traced on its host" : null);
 const DIRECTIONS = { receive: "what is sent to it", send: "what it sends", both: "both ways" };
 
 function legs(evidence) {
@@ -33,7 +35,7 @@ function legs(evidence) {
     ? null
     : table(
         `Packets counted in ${seconds} s from ${clock(evidence.window_start, true)}`,
-        [["Packets"], ["Sent", "number"], ["Arrived", "number"], ["Lost", "number"], ["", "number"]],
+        [["Packets"], ["Sent", "number"], ["Arrived", "number"], ["Lost", "number"], ["Share", "number"]],
         rows,
       );
 }
@@ -54,7 +56,7 @@ function samples(evidence) {
 
 // "spine1@10.0.0.1": a hop; what the part's name holds is marked.
 function path(text, part) {
-  const suspects = part.split(/--|>/);
+  const suspects = namesIn(part);
   return element(
     "ol",
     { class: "hops" },
@@ -79,7 +81,7 @@ function paths(incident) {
   for (const sample of incident.evidence.samples ?? []) add(sample.path);
   if (incident.part_type === "path") add(incident.part);
   if (found.size === 0) return null;
-  return element("section", {}, element("h2", {}, "Ways of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
+  return element("section", {}, element("h2", {}, incident.kind.endsWith("-late") ? "Ways of late probes" : "Ways of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
 }
 
 function ruledOut(evidence) {
@@ -92,7 +94,7 @@ function timeline(incident) {
   const steps = [
     ["began", incident.began, "the first window that showed it"],
     ["opened", incident.opened, "it was named"],
-    ["changed", incident.changed, "the last change of what is said"],
+    ["changed", incident.changed === incident.opened ? null : incident.changed, "the last change of what is said"],
     ["resolved", incident.resolved, "it had worked long enough"],
   ].filter(([, time]) => time);
   const begun = new Date(incident.began ?? incident.opened);
@@ -111,13 +113,28 @@ function timeline(incident) {
   );
 }
 
-function pastOf(incident) {
+function pastOf(incident, tor) {
   const end = new Date(+new Date(incident.opened) + (AROUND_S * 1000) / 2).toISOString();
-  return `#/history/${[incident.region, incident.tor, end, AROUND_S].map(encodeURIComponent).join("/")}`;
+  return `#/history/${[incident.region, tor, end, AROUND_S].map(encodeURIComponent).join("/")}`;
 }
 
-function about(incident) {
+// Its own, or those that a link, a path or a switch between racks holds.
+function racksOf(incident, known) {
+  if (incident.tor) return [incident.tor];
+  const names = namesIn(incident.part);
+  const racks = known.health?.racks ?? [];
+  return racks.filter((rack) => rack.region === incident.region && names.includes(rack.tor)).map((rack) => rack.tor);
+}
+
+// A link for each; null: there are none.
+function links(tors, href, words = "") {
+  const made = tors.map((tor, i) => [i > 0 ? ", " : null, element("a", { href: href(tor) }, `${tor}${words}`)]);
+  return tors.length === 0 ? null : element("span", {}, made.flat());
+}
+
+function about(incident, known) {
   const { evidence } = incident;
+  const tors = racksOf(incident, known);
   return facts([
     ["Part", `${incident.part_type} ${incident.part}${incident.place ? ` at ${incident.place}` : ""}`],
     ["It is", evidence.narrowed],
@@ -126,20 +143,20 @@ function about(incident) {
     ["Confidence", percent(incident.confidence)],
     ["Direction", DIRECTIONS[evidence.direction]],
     ["Class", evidence.class === null || evidence.class === undefined ? null : `DSCP ${evidence.class} alone`],
-    ["Impact", IMPACTS[evidence.impact] ?? null],
+    ["Impact", impactOf(incident)],
     ["Services", evidence.services],
     ["Observed", evidence.observed],
     ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
-    ["Rack", incident.tor ? element("a", { href: `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(incident.tor)}` }, incident.tor) : null],
+    [tors.length > 1 ? "Racks" : "Rack", links(tors, (tor) => `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(tor)}`)],
     ["Region", incident.region],
-    ["History", incident.tor ? element("a", { href: pastOf(incident) }, "around its opening") : null],
+    ["History", links(tors, (tor) => pastOf(incident, tor), " around its opening")],
     ["Told by", incident.sources.join(", ")],
     ["Not heard", incident.source_silent ? "nobody who told of it is connected: it may be over" : null],
     ["Id", element("code", {}, incident.id)],
   ]);
 }
 
-export function open([id]) {
+export function open([id], known) {
   const head = element("h1", {}, "Incident");
   const sight = element("p", {});
   const state = element("span", { class: "state" });
@@ -160,7 +177,7 @@ export function open([id]) {
     body.replaceChildren(
       ...[
         timeline(incident),
-        about(incident),
+        about(incident, known),
         legs(incident.evidence),
         paths(incident),
         ruledOut(incident.evidence),
@@ -193,7 +210,10 @@ export function open([id]) {
         say(state, "");
         show(relatedHead, false);
         related.update([], 0);
-        body.replaceChildren(element("p", { class: "trouble" }, `The analyzer does not know incident ${id} (any more).`));
+        body.replaceChildren(
+          element("p", { class: "trouble" }, `The analyzer does not know incident ${id} (any more).`),
+          element("p", {}, "It remembers what is open, and the last 4\u202f096 that have ended since it was started. What was written of others stands in the ", element("a", { href: "#/history" }, "history"), " of their racks."),
+        );
       }
     },
     update() {},

@@ -269,7 +269,7 @@ function worst(grid) {
   if (pairs.length === 0) return null;
   return table(
     "The worst pairs",
-    [["From"], ["To"], [name, "number"], ["Sent", "number"], ["Lost out", "number"], ["Lost back", "number"], ["RTT p50", "number"], ["p99", "number"], ["Last", "number"]],
+    [["From"], ["To"], [name[0].toUpperCase() + name.slice(1), "number"], ["Sent", "number"], ["Lost out", "number"], ["Lost back", "number"], ["RTT p50", "number"], ["p99", "number"], ["Last", "number"]],
     pairs.map((pair) => [
       nameOf(grid.rnics[pair.from]),
       nameOf(grid.rnics[pair.to]),
@@ -316,6 +316,10 @@ export function mesh(onperiod) {
     root: element("section", { class: "mesh" }, element("h2", {}, "Mesh"), element("form", { class: "bar" }, measure, period, about), trouble, body),
     update(answer) {
       last = answer;
+      if (answer.rnics.length < 2) {
+        this.fail(answer.rnics.length === 0 ? "No RNIC of the rack is known yet." : "The rack has one RNIC: there is no pair in it.");
+        return;
+      }
       trouble.hidden = true;
       body.hidden = false;
       render();

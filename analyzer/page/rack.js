@@ -5,7 +5,7 @@ import { counters } from "./counters.js";
 import { element, facts, say, show } from "./element.js";
 import { isOpen, list } from "./incidents.js";
 import { mesh } from "./mesh.js";
-import { MARKS, age, count, duration, ppm } from "./words.js";
+import { MARKS, age, count, duration, namesIn, ppm } from "./words.js";
 
 const EACH_MS = { minute: 2000, hour: 15000 }; // megabytes, of a large rack
 const COUNTERS_MS = 5000; // as they are judged
@@ -14,13 +14,14 @@ const RECENT = 10;
 const traffic = (figures) =>
   figures.sent === 0
     ? "no probes"
-    : `${ppm(figures.loss_ppm)} of ${count(figures.sent)} lost${
+    : `${ppm(figures.loss_ppm)} of ${count(figures.sent)} probes lost${
         figures.rtt_p50_ns ? `, RTT p50 ${duration(figures.rtt_p50_ns)}, p99 ${duration(figures.rtt_p99_ns)}` : ""
       }`;
 
 function factsOf(rack) {
   return facts([
     ["RNICs", `${rack.rnics_good} of ${rack.rnics} good${rack.rnics_bad > 0 ? `, ${rack.rnics_bad} bad` : ""}`],
+    ["It has", rack.rnics === 1 ? "one RNIC, and nobody in the rack to compare it with: it is neither good nor bad" : null],
     ["Hosts", `${rack.hosts_ok} of ${rack.hosts} ok`],
     ["Paused by hand", rack.hosts_paused > 0 ? String(rack.hosts_paused) : null],
     ["Probing less", rack.hosts_slowed > 0 ? String(rack.hosts_slowed) : null],
@@ -29,14 +30,14 @@ function factsOf(rack) {
     ["Brake", rack.brake_permille !== null && rack.brake_permille < 1000 ? `${rack.brake_permille / 10} % of the probes` : null],
     ["Plan", `version ${rack.plan_version}`],
     ["Told by", rack.aggregator],
-    ["Aggregators", rack.aggregators.join(", ")],
+    ["Aggregators", rack.aggregators.length > 1 ? rack.aggregators.join(", ") : null],
     ["Heard", `${age(rack.last_heard_ms)} ago`],
   ]);
 }
 
 // Of its own, or of a link or path that ends at it.
 const concerns = (incident, region, tor) =>
-  incident.region === region && (incident.tor === tor || incident.part.split(/--|>|,| /).includes(tor));
+  incident.region === region && (incident.tor === tor || namesIn(incident.part).includes(tor));
 
 export function open([region, tor]) {
   const state = element("span", { class: "state" });

@@ -12,7 +12,9 @@ export function duration(ns) {
   if (ns === 0) return "0";
   const [size, unit] = SCALES.find(([least]) => ns >= least) ?? SCALES.at(-1);
   const value = ns / size;
-  return `${value >= 100 ? value.toFixed(0) : value.toPrecision(2 + (value >= 10))}\u00a0${unit}`;
+  // By what is left of it when it is rounded: 9.96 is 10.0, beside 10.2.
+  const text = value >= 99.95 ? value.toFixed(0) : value.toPrecision(value >= 9.95 ? 3 : 2);
+  return `${text}\u00a0${unit}`;
 }
 
 // parts: of 1, as 0.0213. Loss that is there is never shown as nothing.
@@ -50,6 +52,17 @@ export function clock(time, whole = false) {
   const today = new Date().toISOString().startsWith(day);
   return whole || !today ? `${day} ${hour}` : hour;
 }
+
+// A day is said once, where it begins. Of several times, in order.
+export function clocks(times) {
+  return times.map((time, i) => {
+    const text = clock(time, true);
+    return i > 0 && text.slice(0, 10) === clock(times[i - 1], true).slice(0, 10) ? text.slice(11) : text;
+  });
+}
+
+// The parts that a part's name holds: "spine1--tor2", "tor1->tor2", "h1/r0 or h2/r0".
+export const namesIn = (part) => (part ?? "").split(/ or |--|->/);
 
 // Marks differ in shape, too: not everybody tells red from green.
 export const MARKS = { ok: "✓", bad: "✕", blind: "◌", paused: "‖", slowed: "▾", unknown: "?" };

@@ -97,6 +97,8 @@ def test_the_way_of_what_was_lost_is_drawn(region, page):
         hops = page.texts(".hops:first-of-type li")
         assert {"tor2", "spine1"} < set(hops), hops
         assert set(page.texts(".hops:first-of-type .suspect")) == {"tor2", "spine1"}
+        told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+        assert told["Rack"] == "tor2", told
     finally:
         fault.end()
     page.open(url(region))
@@ -136,10 +138,15 @@ def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
     drawn = page.driver.execute_script(lines)
     assert len(drawn) == 3 and all(line.startswith("M") for line in drawn), drawn
     page.open(url(region, "#/history/lab/tor1/2020-01-01T00:00:00Z/900"))
-    seen(page, "nothing then", "main p", lambda texts: any("No incident was open" in t for t in texts))
+    seen(page, "nothing then", "main p", lambda texts: any("No incident is known of" in t for t in texts))
+    assert page.driver.page_source.count("nothing measured") == 3
     page.open(url(region, "#/%/constructor"))  # what nobody meant
     seen(page, "the racks", NAMES, lambda texts: len(texts) == 3)
     assert page.complaints() == []
+    page.open(url(region, "#/incident/00000000deadbeef"))
+    seen(page, "no such incident", ".trouble", lambda texts: "does not know" in "".join(texts))
+    page.complaints()  # of the 404
+    page._log.clear()
 
 
 def test_the_keyboard_alone_will_do(region, page):

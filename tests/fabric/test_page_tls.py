@@ -18,7 +18,7 @@ from lab.world import World
 
 RACKS = {"tor1": ["h1", "h2"], "tor2": ["h3"]}
 PORT = 9574
-TOKEN = secrets.token_hex(24)
+TOKEN, ELSEWHERE = secrets.token_hex(24), secrets.token_hex(24)
 VIEWS = {
     "#/rack/lab/tor1": "tor1",
     "#/incidents": "Incidents",
@@ -33,7 +33,8 @@ def region(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     tokens = folder / "tokens"
     tokens.touch(mode=0o600)
-    tokens.write_text(f"# people\nann {TOKEN}\n")
+    # As an editor of another system leaves it, and without a last newline.
+    tokens.write_text(f"# people\r\neve {ELSEWHERE} field\r\nann {TOKEN} {REGION}", newline="")
     reached = {"tls_listen": f"0.0.0.0:{PORT}", "tokens_file": str(tokens)}
     with World(RACKS, folder, alertmanager=False, analyzer={"http": reached}) as world:
         # No daemon asks for that name; a browser does.
@@ -71,6 +72,7 @@ def test_so_does_a_viewers_token(region, tmp_path):
         # What is typed into the browser's own dialog; it is kept for the pages there.
         page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")
         every_view_is_shown(region, page)
+        seen(page, "that it is not all", "#heard", lambda texts: f"only region {REGION}" in texts[0])
 
 
 def asked(region, path, method="GET", shown=None, **headers):
@@ -103,6 +105,8 @@ def test_everybody_else_is_refused_in_words(region):
     for header in (f"Bearer {wrong}", basic(wrong), basic(""), "Basic ====", "Digest a=b"):
         assert asked(region, "/v1/racks", Authorization=header)[0] == 401, header
     assert asked(region, f"/v1/racks?token={TOKEN}&access_token={TOKEN}")[0] == 401
+    status, words, _ = asked(region, "/v1/racks", Authorization=f"Bearer {ELSEWHERE}")
+    assert status == 403 and "of region 'field' may not read" in words
     for header in (f"Bearer {TOKEN}", basic(TOKEN)):
         assert asked(region, "/v1/racks", Authorization=header)[0] == 200, header
         assert asked(region, "/v1/racks", "POST", Authorization=header)[0] in (403, 405)

@@ -304,7 +304,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	summary = summary_of("tor7", 10);
 	summary.state.hosts_slowed = 1;
 	take(f, &summary);
-	summary = summary_of("tor6", 10);
+	summary = summary_of("tor10", 10);
 	summary.state.hosts_paused = summary.state.hosts;
 	take(f, &summary);
 	open_link(f, "spine1--tor3");
@@ -319,7 +319,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	assert_int_equal(racks[1].state, HEALTH_BLIND);
 	assert_string_equal(racks[2].rack->tor, "tor2");
 	assert_int_equal(racks[2].state, HEALTH_PAUSED);
-	assert_string_equal(racks[3].rack->tor, "tor6");
+	assert_string_equal(racks[3].rack->tor, "tor10");
 	assert_int_equal(racks[3].state, HEALTH_PAUSED);
 	assert_string_equal(racks[4].rack->tor, "tor7");
 	assert_int_equal(racks[4].state, HEALTH_SLOWED);
