@@ -8,6 +8,7 @@ import { mesh } from "./mesh.js";
 import { MARKS, age, count, duration, namesIn, ppm } from "./words.js";
 
 const EACH_MS = { minute: 2000, hour: 15000 }; // megabytes, of a large rack
+const MESH_PATIENCE_MS = 12000; // the analyzer says after 10 s that an aggregator does not answer
 const COUNTERS_MS = 5000; // as they are judged
 const RECENT = 10;
 
@@ -21,7 +22,7 @@ const traffic = (figures) =>
 function factsOf(rack) {
   return facts([
     ["RNICs", `${rack.rnics_good} of ${rack.rnics} good${rack.rnics_bad > 0 ? `, ${rack.rnics_bad} bad` : ""}`],
-    ["It has", rack.rnics === 1 ? "one RNIC, and nobody in the rack to compare it with: it is neither good nor bad" : null],
+    ["It has", rack.rnics === 1 && rack.rnics_good + rack.rnics_bad === 0 ? "one RNIC, and nobody in the rack to compare it with: it is neither good nor bad" : null],
     ["Hosts", `${rack.hosts_ok} of ${rack.hosts} ok`],
     ["Paused by hand", rack.hosts_paused > 0 ? String(rack.hosts_paused) : null],
     ["Probing less", rack.hosts_slowed > 0 ? String(rack.hosts_slowed) : null],
@@ -52,14 +53,21 @@ export function open([region, tor]) {
     askMesh();
   });
 
+  let asking = null; // the period of the question that is not answered yet
+
+  // Nothing else waits for it: it is the rack's aggregator that answers, or does not.
   async function askMesh() {
     const wanted = period;
+    if (asking === wanted) return;
+    asking = wanted;
     try {
-      const answer = await ask(`/v1/mesh/${encodeURIComponent(tor)}?period=${wanted}&region=${encodeURIComponent(region)}`);
+      const answer = await ask(`/v1/mesh/${encodeURIComponent(tor)}?period=${wanted}&region=${encodeURIComponent(region)}`, MESH_PATIENCE_MS);
       if (wanted === period) grid.update(answer);
     } catch (error) {
-      if (error.status === undefined) throw error;
-      grid.fail(`There is no mesh to show: ${error.message}.`);
+      if (!(error instanceof NoAnswer)) throw error;
+      if (wanted === period) grid.fail(`There is no mesh to show: ${error.message}.`);
+    } finally {
+      if (asking === wanted) asking = null;
     }
   }
 
@@ -103,7 +111,7 @@ export function open([region, tor]) {
     ),
     ask() {
       askCounters();
-      return askMesh();
+      askMesh();
     },
     fail: (why) => counted.fail(why),
     update(known) {

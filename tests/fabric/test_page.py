@@ -149,6 +149,22 @@ def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
     page._log.clear()
 
 
+def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
+    """Its mesh is what nobody tells then, and nothing else waits for it."""
+    page.open(url(region))
+    seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
+    page.driver.execute_script(
+        "const real = window.fetch; window.fetch = (path, how) =>"
+        " path.startsWith('/v1/mesh/') ? new Promise(() => {}) : real(path, how);"
+        "location.hash = '#/rack/lab/tor2'"
+    )
+    seen(page, "the rack", "h1", lambda texts: texts and texts[0].startswith("tor2"))
+    for _ in range(2):
+        before = page.texts("#heard")
+        seen(page, "the next second", "body:not(.stale) #heard", lambda texts: texts and texts != before)
+    assert any("Asking the rack" in text for text in page.texts(".mesh p"))
+
+
 def test_the_keyboard_alone_will_do(region, page):
     page.open(url(region))
     seen(page, "all racks are there", NAMES, lambda texts: len(texts) == 3)
