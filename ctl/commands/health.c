@@ -248,6 +248,9 @@ ctl_health(const struct ctl *ctl)
 		print_slowed(racks);
 		if (json_array_size(racks) == 0)
 			printf("No rack has been reported yet.\n");
+		if (json_is_true(json_object_get(answer, "limited")))
+			printf("These regions are all that you may see; there may be "
+			       "others.\n");
 		if (text(answer, "trouble")[0] != '\0')
 			printf("Our own trouble: %s\n", text(answer, "trouble"));
 		if (print_troubled(racks) < 0)

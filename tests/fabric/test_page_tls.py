@@ -120,6 +120,7 @@ def test_rackmeshctl_reads_with_a_token(region, tmp_path, monkeypatch):
     shown = ("--analyzer", f"https://{place(region)}", "--authorities", ours, "--token-file", mine)
     done = region.lab.ctl_run("centre", *shown, "health")
     assert done.returncode == 0 and "tor2" in done.stdout, done
+    assert "all that you may see" in done.stdout, done
     # What is typed goes before the environment, and only one of the two is shown.
     agent = person(region, "agent")
     monkeypatch.setenv("RACKMESH_CERTIFICATE", str(agent.certificate))
