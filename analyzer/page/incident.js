@@ -1,11 +1,14 @@
 // One incident: what is at fault, how we know, and whom it hurts.
 
-import { ask } from "./ask.js";
+import { NoAnswer, ask } from "./ask.js";
 import { element, facts, say, show, table } from "./element.js";
 import { isOpen, list, told } from "./incidents.js";
 import { clock, count, namesIn, percent } from "./words.js";
 
 const EACH_MS = 2000;
+const PAST_S = 31 * 86400; // in which it is looked for
+const MOST_ROWS = 1000;
+const PAST_PATIENCE_MS = 25000; // a database, or files, may take their time
 const AROUND_S = 900; // of history, around its opening
 
 const LEGS = [
@@ -81,7 +84,7 @@ function paths(incident) {
   for (const sample of incident.evidence.samples ?? []) add(sample.path);
   if (incident.part_type === "path") add(incident.part);
   if (found.size === 0) return null;
-  return element("section", {}, element("h2", {}, incident.kind.endsWith("-late") ? "Ways of late probes" : "Ways of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
+  return element("section", {}, element("h2", {}, (incident.kind ?? "").endsWith("-late") ? "Ways of late probes" : "Ways of lost probes"), [...found].slice(0, 4).map((each) => path(each, incident.part)));
 }
 
 function ruledOut(evidence) {
@@ -126,6 +129,35 @@ function racksOf(incident, known) {
   return racks.filter((rack) => rack.region === incident.region && names.includes(rack.tor)).map((rack) => rack.tor);
 }
 
+// What was written of one that the analyzer does not know any more: as it said last, or null.
+// Of that answer all that is shown is there but who told of it is one, and nothing is beside it.
+async function written(id) {
+  const words = new URLSearchParams({ id, from: new Date(Date.now() - PAST_S * 1000).toISOString(), limit: MOST_ROWS });
+  const { columns, rows } = await ask(`/v1/history/rm_incident?${words}`, PAST_PATIENCE_MS);
+  if (rows.length === 0) return null;
+  const row = Object.fromEntries(columns.map((column, i) => [column, rows.at(-1)[i]]));
+  const at = (ns) => (ns ? new Date(ns / 1e6).toISOString() : null);
+  const resolved = row.state === "resolved" ? row.time : null;
+  let evidence = {};
+  try {
+    evidence = JSON.parse(row.evidence ?? "{}");
+  } catch {
+    // Cut by somebody: the sentence is still there.
+  }
+  return {
+    ...row,
+    state: resolved ? "resolved" : "open",
+    tor: row.tor ?? "",
+    began: at(row.began_ns),
+    opened: at(row.opened_ns),
+    changed: row.time,
+    resolved,
+    evidence: evidence.evidence ?? evidence,
+    sources: [row.aggregator],
+    related: [],
+  };
+}
+
 // A link for each; null: there are none.
 function links(tors, href, words = "") {
   const made = tors.map((tor, i) => [i > 0 ? ", " : null, element("a", { href: href(tor) }, `${tor}${words}`)]);
@@ -164,8 +196,10 @@ export function open([id], known) {
   const related = list();
   const relatedHead = element("h2", { hidden: true }, "Open beside it");
   let last = "";
+  let past = null; // what was written of it, where the analyzer does not know it
+  let pastSaid = ""; // of the question for that; "": not asked yet
 
-  function render(incident) {
+  function render(incident, note = "") {
     const text = JSON.stringify(incident);
     if (text === last) return;
     last = text;
@@ -173,9 +207,10 @@ export function open([id], known) {
     say(head, what);
     say(sight, seen);
     state.className = `state ${isOpen(incident) ? "bad" : "ok"}`;
-    say(state, isOpen(incident) ? "open" : "resolved");
+    say(state, !isOpen(incident) ? "resolved" : note === "" ? "open" : "open when it was last told of");
     body.replaceChildren(
       ...[
+        note,
         timeline(incident),
         about(incident, known),
         legs(incident.evidence),
@@ -186,6 +221,36 @@ export function open([id], known) {
     );
     show(relatedHead, incident.related.length > 0);
     related.update(incident.related, incident.related.length);
+  }
+
+  function tellUnknown() {
+    if (past !== null) {
+      render(past, element("p", { class: "quiet" }, "The analyzer does not know it any more. This is what was written of it last."));
+      return;
+    }
+    if (pastSaid === "") askPast();
+    last = "";
+    say(state, "");
+    show(relatedHead, false);
+    related.update([], 0);
+    body.replaceChildren(
+      element("p", { class: "trouble" }, `The analyzer does not know incident ${id} (any more).`),
+      known.health?.limited ? element("p", {}, "Or it is of a region that you may not see.") : "",
+      element("p", {}, "It remembers what is open, and the last 4\u202f096 that have ended since it was started. ", pastSaid),
+    );
+  }
+
+  // Once, and beside the rest: it may take its time.
+  async function askPast() {
+    pastSaid = "Looking for what was written of it…";
+    try {
+      past = await written(id);
+      pastSaid = "Nothing of it was written in the last month.";
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      pastSaid = `What was written of it cannot be had: ${error.message}.`;
+    }
+    tellUnknown();
   }
 
   return {
@@ -206,14 +271,7 @@ export function open([id], known) {
         render(await ask(`/v1/incidents/${encodeURIComponent(id)}`));
       } catch (error) {
         if (error.status !== 404) throw error;
-        last = "";
-        say(state, "");
-        show(relatedHead, false);
-        related.update([], 0);
-        body.replaceChildren(
-          element("p", { class: "trouble" }, `The analyzer does not know incident ${id} (any more).`),
-          element("p", {}, "It remembers what is open, and the last 4\u202f096 that have ended since it was started. What was written of others stands in the ", element("a", { href: "#/history" }, "history"), " of their racks."),
-        );
+        tellUnknown();
       }
     },
     update() {},

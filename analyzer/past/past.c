@@ -281,6 +281,7 @@ write_export(const struct asked *asked, char url[INFLUX_URL_BYTES])
 static void
 ask_rows(struct asked *asked)
 {
+	const char *by = past_question_text_filter(&asked->question);
 	char url[INFLUX_URL_BYTES];
 	int r;
 
@@ -291,6 +292,10 @@ ask_rows(struct asked *asked)
 		    "that "
 		    "are closer only one: it cannot tell them",
 		    asked->question.measurement->name);
+	else if (asked->language == LANGUAGE_VICTORIA && by != NULL)
+		r = rm_why(&asked->why, -ENOTSUP,
+		    "VictoriaMetrics keeps no texts: it cannot find rows by their %s",
+		    by);
 	else
 		r = rm_why(&asked->why,
 		    asked->language == LANGUAGE_VICTORIA ? write_export(asked, url)

@@ -19,6 +19,11 @@ const char *const past_filter_names[PAST_FILTERS] = {
 	[PAST_DSCP] = "dscp",
 	[PAST_SCOPE] = "scope",
 	[PAST_SERVICE] = "service",
+	[PAST_PART_TYPE] = "part_type",
+	[PAST_PART] = "part",
+	[PAST_STATE] = "state",
+	[PAST_KIND] = "kind",
+	[PAST_ID] = "id",
 };
 
 #define HOUR_NS (3600 * RM_NS_PER_S)
@@ -87,9 +92,23 @@ past_question_asked(
 	return count;
 }
 
-/* As the SLA takes it of an aggregator. */
+const char *
+past_question_text_filter(const struct past_question *q)
+{
+	const struct history_column *column;
+
+	for (int i = 0; i < PAST_FILTERS; i++)
+		for (column = q->measurement->columns;
+		     q->filter[i][0] != '\0' && column->name != NULL; column++)
+			if (column->type == RM_LINE_STRING &&
+			    strcmp(column->name, past_filter_names[i]) == 0)
+				return column->name;
+	return NULL;
+}
+
+/* A service as the SLA takes it of an aggregator; a part may be "A or B". */
 static bool
-is_service(const char *text)
+is_free_text(const char *text)
 {
 	for (const char *c = text; *c != '\0'; c++)
 		if (*c < ' ' || *c > '~')
@@ -114,7 +133,8 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 	if (filter == PAST_RNIC && rm_rnic_id_parse(text, &id) == 0)
 		rm_rnic_id_format(id, ret);
 	else if (filter != PAST_RNIC && strlen(text) < PAST_NAME_BYTES &&
-		 (filter == PAST_SERVICE ? is_service(text) : rm_name_valid(text)))
+		 (filter == PAST_SERVICE || filter == PAST_PART ? is_free_text(text)
+								: rm_name_valid(text)))
 		strcpy(ret, text);
 	else
 		return rm_why(why, -EINVAL, "?%s= is no %s", what,

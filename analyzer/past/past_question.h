@@ -2,8 +2,8 @@
  * past_question - what somebody wants to know of the history: checked, and in the
  * language of each database. Pure.
  *
- * Of it only a service's name is free text, and quoted: the measurement and its columns
- * are the schema's, other names are valid ones, times are numbers.
+ * Of it only names of services and parts are free text, and quoted: the measurement and
+ * its columns are the schema's, other names are valid ones, times are numbers.
  */
 #ifndef ANALYZER_PAST_PAST_QUESTION_H
 #define ANALYZER_PAST_PAST_QUESTION_H
@@ -25,7 +25,7 @@
 struct history_column;
 struct history_measurement;
 
-/* Rows with this name in the tag. PAST_TOR: in `tor`, `src_tor` or `dst_tor`. */
+/* Rows with this name in the column. PAST_TOR: in `tor`, `src_tor` or `dst_tor`. */
 enum past_filter {
 	PAST_TOR,
 	PAST_REGION,
@@ -37,6 +37,11 @@ enum past_filter {
 	PAST_DSCP,
 	PAST_SCOPE,
 	PAST_SERVICE, /* whatever prints */
+	PAST_PART_TYPE,
+	PAST_PART, /* likewise */
+	PAST_STATE,
+	PAST_KIND,
+	PAST_ID,
 	PAST_FILTERS,
 };
 
@@ -74,8 +79,12 @@ size_t past_question_columns(const struct past_question *question,
 size_t past_question_asked(const struct past_question *question,
     const struct history_column *columns[PAST_COLUMNS]);
 
-/* The tags of which one must have the filter's name. The second may be NULL, both are
- * where the measurement has no such tag. */
+/* The name of a column that rows are looked for by and that is no tag; NULL: none.
+ * VictoriaMetrics keeps no such text. */
+const char *past_question_text_filter(const struct past_question *question);
+
+/* The columns of which one must have the filter's name. The second may be NULL, both
+ * are where the measurement has no such column. */
 void past_filter_columns(const struct history_measurement *measurement,
     enum past_filter filter, const char *columns[2]);
 

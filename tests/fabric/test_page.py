@@ -145,6 +145,7 @@ def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
     assert page.complaints() == []
     page.open(url(region, "#/incident/00000000deadbeef"))
     seen(page, "no such incident", ".trouble", lambda texts: "does not know" in "".join(texts))
+    seen(page, "nor in history", "article p", lambda texts: "Nothing of it was written" in "".join(texts))
     page.complaints()  # of the 404
     page._log.clear()
 
@@ -210,6 +211,11 @@ def test_nothing_from_elsewhere_is_let_in(region, page):
 
 
 def test_what_is_stale_is_not_shown_as_live(region, page):
+    """Nor is what an alert leads to forgotten with the analyzer's life."""
+    page.open(url(region, "#/incidents"))
+    seen(page, "what has been", ".incident a b", lambda texts: any("h2/r0" in text for text in texts))
+    links = {link.text: link.get_attribute("href") for link in page.find(".incident a")}
+    ended = next(href for text, href in links.items() if "RNIC h2/r0" in text)
     page.open(url(region))
     seen(page, "live", "#heard", lambda texts: texts[0].startswith("live"))
     region.lab.analyzer.stop()
@@ -220,3 +226,8 @@ def test_what_is_stale_is_not_shown_as_live(region, page):
         region.lab.analyzer.wait_ready()
     seen(page, "live again", "body:not(.stale) #heard", lambda texts: "live" in "".join(texts))
     seen(page, "all racks are back", NAMES, lambda texts: set(texts) == set(RACKS))
+    page.open(ended)
+    seen(page, "what was written of it", "article p", lambda texts: "what was written" in "".join(texts))
+    told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+    assert told["Kind"] == "rnic-down" and "to the part" in page.texts("td"), told
+    assert page.texts(".path .state") == ["resolved"]

@@ -180,6 +180,40 @@ names_of_services_are_quoted(void **state)
 	    0);
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
 	assert_non_null(strstr(text, " AND (\"scope\" = 'fabric')"));
+	assert_null(past_question_text_filter(&q));
+}
+
+static void
+incidents_are_found_by_part_kind_and_id(void **state)
+{
+	struct past_question q;
+	char text[PAST_STATEMENT_BYTES];
+	struct rm_why why;
+
+	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
+				  .filter[PAST_PART_TYPE] = "rnic",
+				  .filter[PAST_PART] = "h1/r0 or h2/r0",
+				  .filter[PAST_STATE] = "opened" },
+			     &q, &why),
+	    0);
+	assert_null(past_question_text_filter(&q));
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(strstr(text,
+	    " AND (\"part_type\" = 'rnic') AND (\"part\" = 'h1/r0 or h2/r0') AND "
+	    "(\"state\" = 'opened')"));
+	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
+				  .filter[PAST_KIND] = "link-late",
+				  .filter[PAST_ID] = "00000000deadbeef" },
+			     &q, &why),
+	    0);
+	assert_string_equal(past_question_text_filter(&q), "kind");
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(strstr(
+	    text, " AND (\"kind\" = 'link-late') AND (\"id\" = '00000000deadbeef')"));
+	assert_int_equal(make((struct past_words){ .measurement = "rm_rack",
+				  .filter[PAST_KIND] = "link-late" },
+			     &q, &why),
+	    -EINVAL);
 }
 
 static void
@@ -218,6 +252,7 @@ main(void)
 		cmocka_unit_test(series_are_selected_by_either_tor),
 		cmocka_unit_test(tags_alone_are_found_by_a_number_that_is_not_shown),
 		cmocka_unit_test(names_of_services_are_quoted),
+		cmocka_unit_test(incidents_are_found_by_part_kind_and_id),
 		cmocka_unit_test(every_measurement_of_the_schema_makes_a_statement),
 	};
 
