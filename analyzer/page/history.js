@@ -94,7 +94,7 @@ function summary(lines, incidents, from, to, whole) {
   const worst = lines.flatMap(({ filled }) => filled).reduce((a, b) => (b.left > 0 && b.lost / b.left > (a === null ? 0 : a.lost / a.left) ? b : a), null);
   const loss = lines
     .map(({ name, filled }) => [name, filled.reduce((sum, each) => sum + each.lost, 0), filled.reduce((sum, each) => sum + each.left, 0)])
-    .map(([name, lost, left]) => `${name} ${left === 0 ? "no probes" : `${percent(lost / left)} of ${count(left)} lost`}`);
+    .map(([name, lost, left]) => `${name} ${left === 0 ? "no probes" : `${percent(lost / left)} of ${count(left)} probes lost`}`);
   const blank = lines.every(({ filled }) => filled.every((each) => each.left === 0));
   // Of a time of which nothing is kept nobody knows what was open.
   const none = !whole ? "" : blank ? "No incident is known of." : "No incident was open.";

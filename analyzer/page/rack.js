@@ -19,10 +19,14 @@ const traffic = (figures) =>
         figures.rtt_p50_ns ? `, RTT p50 ${duration(figures.rtt_p50_ns)}, p99 ${duration(figures.rtt_p99_ns)}` : ""
       }`;
 
+function rnicsOf({ rnics, rnics_good, rnics_bad }) {
+  if (rnics === 1 && rnics_good + rnics_bad === 0) return "1, neither good nor bad: the rack has none to compare it with";
+  return `${rnics_good} of ${rnics} good${rnics_bad > 0 ? `, ${rnics_bad} bad` : ""}`;
+}
+
 function factsOf(rack) {
   return facts([
-    ["RNICs", `${rack.rnics_good} of ${rack.rnics} good${rack.rnics_bad > 0 ? `, ${rack.rnics_bad} bad` : ""}`],
-    ["It has", rack.rnics === 1 && rack.rnics_good + rack.rnics_bad === 0 ? "one RNIC, and nobody in the rack to compare it with: it is neither good nor bad" : null],
+    ["RNICs", rnicsOf(rack)],
     ["Hosts", `${rack.hosts_ok} of ${rack.hosts} ok`],
     ["Paused by hand", rack.hosts_paused > 0 ? String(rack.hosts_paused) : null],
     ["Probing less", rack.hosts_slowed > 0 ? String(rack.hosts_slowed) : null],
