@@ -51,7 +51,7 @@ static const struct command {
 	    "  --limit N    at most N results, 1000 by default, at most 10000\n"
 	    "  --through aggregator (the usual), controller or analyzer: whom to "
 	    "ask\n" },
-	{ "history", ctl_history, "RNIC|TOR [--since 1h] [--at TIME]",
+	{ "history", ctl_history, "RNIC|TOR [--since 1h] [--at TIME] [--region REGION]",
 	    "what it lost in the past, and its incidents",
 	    "  --since 1h  how far back: 90s, 15m, 6h, 14d\n"
 	    "  --at TIME   around that moment instead, half of --since before it and\n"

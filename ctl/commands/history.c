@@ -20,9 +20,9 @@
 #define ANSWERS 10 /* of 10,000 incidents each */
 
 struct history_options {
-	const char *since, *at;
-	struct influx_place place;   /* of init, as all that follows */
-	const char *raw, *incidents; /* retention */
+	const char *since, *at, *region; /* NULL: not given */
+	struct influx_place place;       /* of init, as all that follows */
+	const char *raw, *incidents;     /* retention */
 	const char *password_file;
 };
 
@@ -35,7 +35,9 @@ parse(const struct ctl *ctl, bool init, struct history_options *options)
 		bool init;
 		const char **value;
 	} words[] = { { "--since", false, &options->since },
-		{ "--at", false, &options->at }, { "--url", true, &options->place.url },
+		{ "--at", false, &options->at },
+		{ "--region", false, &options->region },
+		{ "--url", true, &options->place.url },
 		{ "--database", true, &options->place.database },
 		{ "--user", true, &options->place.user },
 		{ "--password-file", true, &options->password_file },
@@ -56,6 +58,8 @@ parse(const struct ctl *ctl, bool init, struct history_options *options)
 			return ctl_usage("%s needs a value", ctl->argv[i]);
 		*words[w].value = ctl->argv[i + 1];
 	}
+	if (options->region != NULL && !rm_name_valid(options->region))
+		return ctl_usage("--region: " RM_NAME_EXPECTED);
 	if (!rm_name_valid(options->place.database))
 		return ctl_usage("--database: " RM_NAME_EXPECTED);
 	if (duration_ns(options->since) <= 0 || duration_ns(options->raw) <= 0 ||
@@ -113,19 +117,26 @@ read_span(const struct history_options *options, struct history_span *ret)
 	return 0;
 }
 
+struct asking { /* of whom, and of which region; NULL: of all */
+	const struct ctl *ctl;
+	const char *region;
+};
+
 /* GET /v1/history/. words: what more is asked, from '&' on. An exit code. */
 static int
-ask(const struct ctl *ctl, const char *measurement, int64_t from_ns, int64_t to_ns,
-    const char *words, json_t **ret)
+ask(const struct asking *asking, const char *measurement, int64_t from_ns,
+    int64_t to_ns, const char *words, json_t **ret)
 {
 	char from[RM_WALL_TEXT], to[RM_WALL_TEXT], path[1024];
 
 	rm_wall_format((rm_wall_t){ from_ns }, from);
 	rm_wall_format((rm_wall_t){ to_ns }, to);
-	snprintf(path, sizeof(path), "/v1/history/%s?from=%s&to=%s%s", measurement,
-	    from, to, words);
+	snprintf(path, sizeof(path), "/v1/history/%s?from=%s&to=%s%s%s%s", measurement,
+	    from, to, words, asking->region != NULL ? "&region=" : "",
+	    asking->region != NULL ? asking->region : "");
 	*ret = NULL;
-	return request_get(ctl->analyzer, path, ret) < 0 ? CTL_NO_ANSWER : CTL_GOOD;
+	return request_get(asking->ctl->analyzer, path, ret) < 0 ? CTL_NO_ANSWER
+								 : CTL_GOOD;
 }
 
 static int
@@ -149,7 +160,7 @@ say_answer(const struct ctl *ctl, int r)
 }
 
 static int
-ask_probes(const struct ctl *ctl, const struct history_subject *subject,
+ask_probes(const struct asking *asking, const struct history_subject *subject,
     const struct history_span *span, struct history_rows *rows)
 {
 	char who[192], words[320];
@@ -167,17 +178,18 @@ ask_probes(const struct ctl *ctl, const struct history_subject *subject,
 	snprintf(words, sizeof(words),
 	    "&%s&step_s=%" PRId64 "&columns=" HISTORY_PROBE_COLUMNS, who,
 	    span->bucket_ns / RM_NS_PER_S);
-	status = ask(ctl, subject->tor[0] != '\0' ? "rm_tor_pair" : "rm_rnic",
+	status = ask(asking, subject->tor[0] != '\0' ? "rm_tor_pair" : "rm_rnic",
 	    span->from_ns, span->to_ns, words, &answer);
 	if (status == CTL_GOOD)
-		status = say_answer(ctl, history_rows_take_probes(rows, answer));
+		status =
+		    say_answer(asking->ctl, history_rows_take_probes(rows, answer));
 	json_decref(answer);
 	return status;
 }
 
 /* Incidents name hosts and devices, not ids: whose was it? */
 static int
-learn_name(const struct ctl *ctl, const struct history_span *span,
+learn_name(const struct asking *asking, const struct history_span *span,
     struct history_subject *subject)
 {
 	const json_t *row;
@@ -187,7 +199,7 @@ learn_name(const struct ctl *ctl, const struct history_span *span,
 
 	snprintf(words, sizeof(words), "&rnic=%s&columns=host,device&limit=1",
 	    subject->rnic);
-	status = ask(ctl, "rm_rnic", span->from_ns, span->to_ns, words, &answer);
+	status = ask(asking, "rm_rnic", span->from_ns, span->to_ns, words, &answer);
 	/* Time, host, device; the schema's order. */
 	row = json_array_get(json_object_get(answer, "rows"), 0);
 	if (json_is_string(json_array_get(row, 1)) &&
@@ -219,8 +231,8 @@ next_time(const json_t *answer, int64_t from_ns)
 
 /* All of a time, however many. */
 static int
-ask_incidents(
-    const struct ctl *ctl, int64_t from_ns, int64_t to_ns, struct history_rows *rows)
+ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
+    struct history_rows *rows)
 {
 	int status = CTL_GOOD;
 
@@ -228,12 +240,12 @@ ask_incidents(
 		json_t *answer;
 		int64_t next_ns;
 
-		status = ask(ctl, "rm_incident", from_ns, to_ns,
+		status = ask(asking, "rm_incident", from_ns, to_ns,
 		    "&limit=10000&columns=" HISTORY_INCIDENT_COLUMNS, &answer);
 		next_ns = i + 1 < ANSWERS ? next_time(answer, from_ns) : INT64_MAX;
 		if (status == CTL_GOOD)
-			status = say_answer(
-			    ctl, history_rows_take_incidents(rows, answer, next_ns));
+			status = say_answer(asking->ctl,
+			    history_rows_take_incidents(rows, answer, next_ns));
 		if (next_ns == INT64_MAX &&
 		    json_is_true(json_object_get(answer, "truncated")))
 			history_rows_cut(rows);
@@ -246,6 +258,7 @@ ask_incidents(
 static int
 show_history(const struct ctl *ctl, const struct history_options *options)
 {
+	const struct asking asking = { ctl, options->region };
 	struct history_subject subject;
 	struct history_span span;
 	struct history_rows *rows;
@@ -262,15 +275,15 @@ show_history(const struct ctl *ctl, const struct history_options *options)
 	if (rows == NULL)
 		return say_answer(ctl, -ENOMEM);
 	request_patience(PATIENCE_S);
-	status = ask_probes(ctl, &subject, &span, rows);
+	status = ask_probes(&asking, &subject, &span, rows);
 	if (status == CTL_GOOD && subject.rnic[0] != '\0')
-		status = learn_name(ctl, &span, &subject);
+		status = learn_name(&asking, &span, &subject);
 	/* Apart: a noisy day before must not push out what is asked for. */
 	if (status == CTL_GOOD)
-		status =
-		    ask_incidents(ctl, span.from_ns - BEFORE_NS, span.from_ns, rows);
+		status = ask_incidents(
+		    &asking, span.from_ns - BEFORE_NS, span.from_ns, rows);
 	if (status == CTL_GOOD)
-		status = ask_incidents(ctl, span.from_ns, span.to_ns, rows);
+		status = ask_incidents(&asking, span.from_ns, span.to_ns, rows);
 	if (status == CTL_GOOD)
 		status = history_rows_print(rows, ctl->json);
 	history_rows_free(rows);
@@ -293,7 +306,8 @@ ctl_history(const struct ctl *ctl)
 	int status;
 
 	if (ctl->argc == 0)
-		return ctl_usage("expected: history RNIC|TOR [--since 1h] [--at TIME], "
+		return ctl_usage("expected: history RNIC|TOR [--since 1h] [--at TIME] "
+				 "[--region REGION], "
 				 "or history init --url URL");
 	status = parse(ctl, init, &options);
 	if (status == 0 && !init)

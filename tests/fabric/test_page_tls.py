@@ -121,6 +121,10 @@ def test_rackmeshctl_reads_with_a_token(region, tmp_path, monkeypatch):
     done = region.lab.ctl_run("centre", *shown, "health")
     assert done.returncode == 0 and "tor2" in done.stdout, done
     assert "all that you may see" in done.stdout, done
+    done = region.lab.ctl_run("centre", *shown, "history", "tor2", "--region", REGION)
+    assert done.returncode in (0, 1), done  # 1: nothing is written yet
+    done = region.lab.ctl_run("centre", *shown, "history", "tor2", "--region", "field")
+    assert done.returncode == 3 and "may not see that region" in done.stderr, done
     # What is typed goes before the environment, and only one of the two is shown.
     agent = person(region, "agent")
     monkeypatch.setenv("RACKMESH_CERTIFICATE", str(agent.certificate))
