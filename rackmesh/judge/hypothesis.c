@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define EPSILON 1e-9
+#define SLACK 1e-7     /* of sums in another order */
 #define EXPLAINED 0.02 /* where no more than this survives, losses need nobody else */
 
 /* Shares of loss that are tried; one arrival through a part at the last costs 5.3. */
@@ -65,7 +66,12 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->alone);
 	free(h->fits);
 	free(h->stale);
+	free(h->bounds);
+	free(h->order);
 	free(h->blamed);
+	free(h->aside);
+	free(h->stale_aside);
+	free(h->bounds_aside);
 	rm_crossings_release(&h->crossings);
 	*h = (struct rm_hypothesis){ 0 };
 }
@@ -223,6 +229,57 @@ fit_finely(struct rm_hypothesis *h, struct rm_suspect part)
 	return fit_to(h, &fine, part.candidate).loss;
 }
 
+struct ranked {
+	double gain;
+	uint32_t candidate;
+};
+
+static int
+by_gain(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->gain != y->gain)
+		return x->gain > y->gain ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+static int
+sort_candidates(struct rm_hypothesis *h)
+{
+	struct ranked *ranked = malloc((h->candidate_count + 1) * sizeof *ranked);
+
+	if (ranked == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < h->candidate_count; i++)
+		ranked[i] = (struct ranked){ h->alone[i].gain, i };
+	if (h->candidate_count > 0)
+		qsort(ranked, h->candidate_count, sizeof *ranked, by_gain);
+	for (size_t i = 0; i < h->candidate_count; i++)
+		h->order[i] = ranked[i].candidate;
+	free(ranked);
+	return 0;
+}
+
+/* Room by candidate. */
+static int
+make_room(struct rm_hypothesis *h, size_t count)
+{
+	if (rm_scratch(&h->alone, &h->alone_size, count, sizeof *h->alone) < 0 ||
+	    rm_scratch(&h->fits, &h->fits_size, count, sizeof *h->fits) < 0 ||
+	    rm_scratch(&h->stale, &h->stale_size, count, sizeof(bool)) < 0 ||
+	    rm_scratch(&h->bounds, &h->bounds_size, count, sizeof *h->bounds) < 0 ||
+	    rm_scratch(&h->order, &h->order_size, count, sizeof *h->order) < 0 ||
+	    rm_scratch(&h->blamed, &h->blamed_size, count, sizeof(bool)) < 0 ||
+	    rm_scratch(&h->aside, &h->aside_size, count, sizeof *h->aside) < 0 ||
+	    rm_scratch(&h->stale_aside, &h->stale_aside_size, count, sizeof(bool)) <
+		0 ||
+	    rm_scratch(&h->bounds_aside, &h->bounds_aside_size, count,
+		sizeof *h->bounds_aside) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
 int
 rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
@@ -236,14 +293,7 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 		return r;
 	if (rm_scratch(&h->survival, &h->survival_size, observation_count + 1,
 		sizeof *h->survival) < 0 ||
-	    rm_scratch(
-		&h->alone, &h->alone_size, candidate_count + 1, sizeof *h->alone) < 0 ||
-	    rm_scratch(&h->fits, &h->fits_size, candidate_count + 1, sizeof *h->fits) <
-		0 ||
-	    rm_scratch(&h->stale, &h->stale_size, candidate_count + 1, sizeof(bool)) <
-		0 ||
-	    rm_scratch(&h->blamed, &h->blamed_size, candidate_count + 1, sizeof(bool)) <
-		0)
+	    make_room(h, candidate_count + 1) < 0)
 		return -ENOMEM;
 	h->observations = observations;
 	h->observation_count = observation_count;
@@ -252,7 +302,9 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	rm_hypothesis_clear(h);
 	for (size_t i = 0; i < candidate_count; i++)
 		h->alone[i] = h->fits[i] = fit(h, i);
-	return 0;
+	for (size_t i = 0; i < candidate_count; i++)
+		h->bounds[i] = h->alone[i].gain;
+	return sort_candidates(h);
 }
 
 void
@@ -264,6 +316,7 @@ rm_hypothesis_clear(struct rm_hypothesis *h)
 	for (size_t i = 0; i < h->candidate_count; i++) {
 		h->fits[i] = h->alone[i];
 		h->stale[i] = false;
+		h->bounds[i] = h->alone[i].gain;
 		h->blamed[i] = false;
 	}
 }
@@ -274,11 +327,35 @@ rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate)
 	return h->alone[candidate].gain;
 }
 
+double
+rm_hypothesis_bound(const struct rm_hypothesis *h, size_t candidate)
+{
+	return h->stale[candidate]
+		   ? fmin(h->bounds[candidate], h->alone[candidate].gain)
+		   : h->fits[candidate].gain;
+}
+
+size_t
+rm_hypothesis_nth(const struct rm_hypothesis *h, size_t nth)
+{
+	return h->order[nth];
+}
+
+const struct rm_suspect *
+rm_hypothesis_known(const struct rm_hypothesis *h, size_t candidate)
+{
+	return h->stale[candidate] ? NULL : &h->fits[candidate];
+}
+
 struct rm_suspect
 rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate)
 {
 	if (h->stale[candidate]) {
 		h->fits[candidate] = fit(h, candidate);
+		/* Nothing of it is unexplained: that may change. */
+		h->bounds[candidate] = isinf(h->fits[candidate].gain)
+					   ? h->alone[candidate].gain
+					   : h->fits[candidate].gain;
 		h->stale[candidate] = false;
 	}
 	return h->fits[candidate];
@@ -309,9 +386,20 @@ scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool come
 	}
 }
 
-/* What is remembered of all that share an observation with it holds no longer. */
+/* What a candidate adds grows by no more than that for each packet which was lost where
+ * more survives than before: that is what one adds which lets nothing through. */
+static double
+more_for_each(const struct rm_hypothesis *h, double before, double now)
+{
+	if (now <= before)
+		return 0;
+	return (before > EXPLAINED ? log_lost(h, before) : 0) - log_lost(h, now);
+}
+
+/* A part loses so much now, and lost so much before: what is remembered of all that
+ * share an observation with it holds no longer, but for how much they add at most. */
 static void
-forget_fits(struct rm_hypothesis *h, size_t candidate)
+forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double before)
 {
 	const struct rm_element_index *index = &h->crossings.candidates;
 	struct rm_walk walk =
@@ -320,11 +408,24 @@ forget_fits(struct rm_hypothesis *h, size_t candidate)
 
 	while (rm_crossings_next(&h->crossings, &walk, &i)) {
 		const struct rm_observation *o = &h->observations[i];
+		double more = 0;
 
+		if (loss < before && o->lost > 0) {
+			const double share =
+			    rm_crossings_share(o, &h->candidates[candidate]);
+			const double was = h->survival[i] * let_through(share, before) /
+					   let_through(share, loss);
+
+			more = o->lost * more_for_each(h, was, h->survival[i]) + SLACK;
+		}
 		for (uint32_t k = 0; k < o->element_count; k++)
 			for (size_t at = index->first[o->elements[k]];
-			     at < index->first[o->elements[k] + 1]; at++)
-				h->stale[index->list[at]] = true;
+			     at < index->first[o->elements[k] + 1]; at++) {
+				const uint32_t c = index->list[at];
+
+				h->stale[c] = true;
+				h->bounds[c] += more;
+			}
 	}
 }
 
@@ -341,7 +442,7 @@ rm_hypothesis_put_back(struct rm_hypothesis *h, struct rm_suspect part)
 	h->parts[h->count++] = part;
 	h->blamed[part.candidate] = true;
 	scale_survival(h, part.candidate, part.loss, true);
-	forget_fits(h, part.candidate);
+	forget_fits(h, part.candidate, part.loss, 0);
 }
 
 static void
@@ -360,8 +461,34 @@ rm_hypothesis_take(struct rm_hypothesis *h, size_t at)
 
 	remove_part(h, at);
 	scale_survival(h, part.candidate, part.loss, false);
-	forget_fits(h, part.candidate);
+	forget_fits(h, part.candidate, 0, part.loss);
 	return part;
+}
+
+struct rm_suspect
+rm_hypothesis_lift(struct rm_hypothesis *h, size_t at)
+{
+	const size_t count = h->candidate_count;
+
+	memcpy(h->aside, h->fits, count * sizeof *h->fits);
+	memcpy(h->stale_aside, h->stale, count * sizeof *h->stale);
+	memcpy(h->bounds_aside, h->bounds, count * sizeof *h->bounds);
+	return rm_hypothesis_take(h, at);
+}
+
+void
+rm_hypothesis_put_down(
+    struct rm_hypothesis *h, struct rm_suspect lifted, struct rm_suspect part)
+{
+	const size_t count = h->candidate_count;
+
+	rm_hypothesis_put(h, part);
+	if (part.candidate != lifted.candidate ||
+	    h->parts[h->count - 1].loss != lifted.loss)
+		return;
+	memcpy(h->fits, h->aside, count * sizeof *h->fits);
+	memcpy(h->stale, h->stale_aside, count * sizeof *h->stale);
+	memcpy(h->bounds, h->bounds_aside, count * sizeof *h->bounds);
 }
 
 void
@@ -382,7 +509,7 @@ rm_hypothesis_refit(struct rm_hypothesis *h, size_t at)
 		remove_part(h, at);
 	}
 	if (part.gain <= 0 || part.loss != old.loss)
-		forget_fits(h, old.candidate);
+		forget_fits(h, old.candidate, part.gain > 0 ? part.loss : 0, old.loss);
 	h->stale[old.candidate] = part.gain <= 0;
 }
 

@@ -51,8 +51,20 @@ struct rm_hypothesis {
 	size_t fits_size;
 	bool *stale;
 	size_t stale_size;
+	/* By candidate: no fit to what is blamed now is better. What it was found to
+	 * add to fewer parts is more than it adds to these and others. */
+	double *bounds;
+	size_t bounds_size;
+	uint32_t *order; /* candidates, those with most alone first */
+	size_t order_size;
 	bool *blamed; /* by candidate: it is a part */
 	size_t blamed_size;
+	struct rm_suspect *aside; /* fits, stale and bounds while a part is away */
+	size_t aside_size;
+	bool *stale_aside;
+	size_t stale_aside_size;
+	double *bounds_aside;
+	size_t bounds_aside_size;
 };
 
 int rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options);
@@ -69,6 +81,13 @@ void rm_hypothesis_clear(struct rm_hypothesis *h); /* no part again */
 
 /* At most that is what the candidate adds to any hypothesis: less than asking. */
 double rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate);
+/* At most that is what it adds to this one. */
+double rm_hypothesis_bound(const struct rm_hypothesis *h, size_t candidate);
+/* The nth candidate by rm_hypothesis_most, the best first. */
+size_t rm_hypothesis_nth(const struct rm_hypothesis *h, size_t nth);
+/* What it would add, where that is known; or NULL. */
+const struct rm_suspect *rm_hypothesis_known(
+    const struct rm_hypothesis *h, size_t candidate);
 /* What the candidate, which is no part now, would add. */
 struct rm_suspect rm_hypothesis_fit(struct rm_hypothesis *h, size_t candidate);
 bool rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate);
@@ -82,6 +101,11 @@ void rm_hypothesis_put_back(struct rm_hypothesis *h, struct rm_suspect part);
  * while none that it shares an observation with has changed. */
 void rm_hypothesis_refit(struct rm_hypothesis *h, size_t at);
 struct rm_suspect rm_hypothesis_take(struct rm_hypothesis *h, size_t at);
+/* As rm_hypothesis_take, to see what the hypothesis is without it; one at a time. Put
+ * back unchanged, all is known again that was known before. */
+struct rm_suspect rm_hypothesis_lift(struct rm_hypothesis *h, size_t at);
+void rm_hypothesis_put_down(
+    struct rm_hypothesis *h, struct rm_suspect lifted, struct rm_suspect part);
 
 /* ln of how much likelier the whole makes what was seen, priors included: not the sum
  * of gains, which depend on order. */

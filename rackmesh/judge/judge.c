@@ -97,20 +97,40 @@ overlaps(const struct rm_hypothesis *h, size_t candidate)
 	return false;
 }
 
-/* The best one to add now; its gain is not positive when there is none. */
-static struct rm_suspect
-best_addition(struct rm_hypothesis *h, size_t forbidden)
+/* It would do better than `best`; of two that do as well, the first is meant. */
+static bool
+may_be_better(double gain, size_t candidate, const struct rm_suspect *best)
 {
-	struct rm_suspect best = { 0, 0, -INFINITY };
+	return gain > best->gain ||
+	       (gain == best->gain && candidate < best->candidate && gain > 0);
+}
+
+/* The best one to add now, if it adds more than `floor`, which is not negative. Its
+ * gain is `floor` when there is none. */
+static struct rm_suspect
+best_addition(struct rm_hypothesis *h, size_t forbidden, double floor)
+{
+	struct rm_suspect best = { 0, 0, floor };
 
 	for (size_t c = 0; c < h->candidate_count; c++) {
+		const struct rm_suspect *known = rm_hypothesis_known(h, c);
+
+		if (known != NULL && may_be_better(known->gain, c, &best) &&
+		    c != forbidden && !overlaps(h, c))
+			best = *known;
+	}
+	for (size_t n = 0; n < h->candidate_count; n++) {
+		const size_t c = rm_hypothesis_nth(h, n);
 		struct rm_suspect suspect;
 
-		if (rm_hypothesis_most(h, c) <= fmax(best.gain, 0) || c == forbidden ||
-		    overlaps(h, c))
+		if (rm_hypothesis_most(h, c) < best.gain ||
+		    rm_hypothesis_most(h, c) <= 0)
+			break;
+		if (!may_be_better(rm_hypothesis_bound(h, c), c, &best) ||
+		    c == forbidden || overlaps(h, c))
 			continue;
 		suspect = rm_hypothesis_fit(h, c);
-		if (suspect.gain > best.gain)
+		if (may_be_better(suspect.gain, c, &best))
 			best = suspect;
 	}
 	return best;
@@ -123,13 +143,14 @@ exchange(struct rm_hypothesis *h, size_t forbidden)
 	bool changed = false;
 
 	for (size_t i = h->count; i-- > 0;) {
-		const size_t old = rm_hypothesis_take(h, i).candidate;
-		const struct rm_suspect mine = rm_hypothesis_fit(h, old);
-		const struct rm_suspect best = best_addition(h, forbidden);
-		const bool better = best.gain > mine.gain + EPSILON;
+		const struct rm_suspect old = rm_hypothesis_lift(h, i);
+		const struct rm_suspect mine = rm_hypothesis_fit(h, old.candidate);
+		const struct rm_suspect best =
+		    best_addition(h, forbidden, fmax(mine.gain, 0));
+		const bool better = best.gain > fmax(mine.gain, 0) + EPSILON;
 
-		if (better ? best.gain > 0 : mine.gain > 0)
-			rm_hypothesis_put(h, better ? best : mine);
+		if (better || mine.gain > 0)
+			rm_hypothesis_put_down(h, old, better ? best : mine);
 		changed |= better;
 	}
 	return changed;
@@ -142,7 +163,7 @@ search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
 	rm_hypothesis_clear(h);
 	*ret = h->candidate_count;
 	for (size_t round = 0; round < 2 * h->max && h->count < h->max; round++) {
-		const struct rm_suspect part = best_addition(h, forbidden);
+		const struct rm_suspect part = best_addition(h, forbidden, 0);
 
 		if (part.gain <= 0)
 			break;
@@ -200,7 +221,8 @@ static int
 describe(struct rm_judge *judge, struct rm_blamed *ret)
 {
 	struct rm_hypothesis *h = &judge->now;
-	const size_t candidate = rm_hypothesis_take(h, 0).candidate;
+	const struct rm_suspect old = rm_hypothesis_lift(h, 0);
+	const size_t candidate = old.candidate;
 	const struct rm_suspect part = rm_hypothesis_fit(h, candidate);
 	const double within = judge->options.alternatives_within;
 	const size_t first = judge->alternative_count;
@@ -210,7 +232,7 @@ describe(struct rm_judge *judge, struct rm_blamed *ret)
 		struct rm_suspect fit;
 
 		if (c == candidate || rm_hypothesis_blames(h, c) ||
-		    part.gain - rm_hypothesis_most(h, c) > within)
+		    part.gain - rm_hypothesis_bound(h, c) > within)
 			continue;
 		fit = rm_hypothesis_fit(h, c);
 		other.behind = part.gain - fit.gain;
@@ -218,7 +240,7 @@ describe(struct rm_judge *judge, struct rm_blamed *ret)
 		if (other.behind <= within && add_alternative(judge, other) < 0)
 			return -ENOMEM;
 	}
-	rm_hypothesis_put(h, part);
+	rm_hypothesis_put_down(h, old, part);
 	*ret = (struct rm_blamed){ candidate, h->parts[h->count - 1].loss, part.gain,
 		NULL, judge->alternative_count - first };
 	if (ret->alternative_count > 0)
@@ -244,6 +266,10 @@ describe_all(struct rm_judge *judge)
 	size_t first = 0;
 
 	judge->alternative_count = 0;
+	/* With all that is blamed: without one of it, they add little more. */
+	for (size_t c = 0; judge->now.count > 2 && c < judge->now.candidate_count; c++)
+		if (!rm_hypothesis_blames(&judge->now, c))
+			rm_hypothesis_fit(&judge->now, c);
 	for (size_t i = 0; i < judge->now.count; i++)
 		if (describe(judge, &judge->blamed[i]) < 0)
 			return -ENOMEM;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,10 +53,15 @@ draw(struct drawn *d, unsigned int *seed)
 static void
 check_all(struct rm_hypothesis *h)
 {
-	for (size_t i = 0; i < ELEMENTS; i++)
-		if (!rm_hypothesis_blames(h, i))
-			assert_true(rm_hypothesis_fit(h, i).gain <=
-				    rm_hypothesis_most(h, i) + 1e-6);
+	for (size_t i = 0; i < ELEMENTS; i++) {
+		const double bound = rm_hypothesis_bound(h, i);
+
+		if (rm_hypothesis_blames(h, i))
+			continue;
+		assert_true(
+		    rm_hypothesis_fit(h, i).gain <= rm_hypothesis_most(h, i) + 1e-6);
+		assert_true(rm_hypothesis_fit(h, i).gain <= bound + 1e-6);
+	}
 }
 
 static void
@@ -112,11 +118,57 @@ a_hypothesis_that_is_cleared_knows_each_alone_again(void **state)
 	rm_hypothesis_release(&h);
 }
 
+/* All that would add to it, as if nothing was known of that yet. */
+static void
+add_all_anew(struct rm_hypothesis *h, double gains[static ELEMENTS])
+{
+	for (size_t i = 0; i < ELEMENTS; i++) {
+		h->stale[i] = true;
+		gains[i] =
+		    rm_hypothesis_blames(h, i) ? 0 : rm_hypothesis_fit(h, i).gain;
+	}
+}
+
+static void
+a_part_that_is_put_down_again_leaves_what_was_known(void **state)
+{
+	struct rm_hypothesis h;
+	unsigned int seed = 3;
+
+	assert_int_equal(rm_hypothesis_init(&h, &options), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		double before[ELEMENTS], after[ELEMENTS];
+		struct rm_suspect lifted;
+		struct drawn d;
+
+		draw(&d, &seed);
+		assert_int_equal(rm_hypothesis_begin(&h, ELEMENTS, d.observations,
+				     OBSERVATIONS, d.candidates, ELEMENTS),
+		    0);
+		for (size_t c = 0; c < 6; c += 2)
+			rm_hypothesis_put(&h, rm_hypothesis_fit(&h, c));
+		add_all_anew(&h, before);
+		lifted = rm_hypothesis_lift(&h, 0);
+		check_all(&h);
+		rm_hypothesis_put_down(
+		    &h, lifted, rm_hypothesis_fit(&h, lifted.candidate));
+		for (size_t i = 0; i < ELEMENTS; i++)
+			if (!rm_hypothesis_blames(&h, i))
+				before[i] = rm_hypothesis_fit(&h, i).gain;
+		add_all_anew(&h, after);
+		for (size_t i = 0; i < ELEMENTS; i++)
+			assert_true(
+			    before[i] == after[i] || fabs(before[i] - after[i]) < 1e-6);
+	}
+	rm_hypothesis_release(&h);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_adds_more_beside_others_than_alone),
+		cmocka_unit_test(a_part_that_is_put_down_again_leaves_what_was_known),
 		cmocka_unit_test(a_hypothesis_that_is_cleared_knows_each_alone_again),
 	};
 
