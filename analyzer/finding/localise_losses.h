@@ -75,7 +75,7 @@ struct localise_case {
 	int64_t current_ns; /* ways that are older carry nothing now */
 };
 
-#define LOCALISE_MAX_PARTS 24 /* that are blamed at once */
+#define LOCALISE_MAX_PARTS 128 /* that are blamed at once */
 #define LOCALISE_MIN_LOST 2.5 /* fewer make nobody a suspect */
 
 #endif
