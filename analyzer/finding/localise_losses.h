@@ -76,6 +76,6 @@ struct localise_case {
 };
 
 #define LOCALISE_MAX_PARTS 128 /* that are blamed at once */
-#define LOCALISE_MIN_LOST 2.5 /* fewer make nobody a suspect */
+#define LOCALISE_MIN_LOST 2.5  /* fewer make nobody a suspect */
 
 #endif

@@ -422,8 +422,10 @@ every_kind_of_end_frees_a_connection(void **state)
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 		"GET /healthz HTTP/1.0\r\n\r\n",
 		"GET /healthz HTTP/1.1\r\nHos",
-		"POST /v1/change HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx",
-		"POST /v1/change HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n\r\n",
+		"POST /v1/change HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+		"9\r\n\r\nx",
+		"POST /v1/change HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+		"99999\r\n\r\n",
 		"FOO /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"DELETE /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"\x16\x03\x01\x02\xff\r\n\r\n",
