@@ -6,6 +6,7 @@
  * length.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ answer(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
 	len = len << 8 | fuzz_u8(all);
 	if (len > all->left)
 		len = all->left;
+	if (len > room)
+		len = room;
 	memcpy(bytes, all->at, len);
 	all->at += len;
 	all->left -= len;
@@ -82,19 +85,43 @@ read_apart(const struct counter_kernel *kernel)
 	free(all);
 }
 
+static void
+read_pfc(const struct counter_kernel *kernel)
+{
+	const char *const kinds[] = { "pfc_rx_", "pfc_tx_", "pfc_enabled_" };
+	struct dcb_pfc pfc;
+
+	if ((dcb_pfc_read(&pfc, kernel, "eth1") == 0) != pfc.there)
+		abort();
+	for (unsigned i = 0; i < 3 * DCB_PRIORITIES; i++) {
+		char name[32];
+		int at;
+
+		snprintf(name, sizeof(name), "%s%u", kinds[i / DCB_PRIORITIES],
+		    i % DCB_PRIORITIES);
+		at = dcb_pfc_find(&pfc, name);
+		if (pfc.there ? at != (int)i : at != -ENOENT)
+			abort();
+		if (dcb_pfc_value(&pfc, i) > 1 && i >= 2 * DCB_PRIORITIES)
+			abort();
+	}
+	for (unsigned i = 0; !pfc.dscp && i < DCB_DSCPS; i++)
+		if (pfc.dscps[i] != DCB_NO_PRIORITY)
+			abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct fuzz_bytes bytes = { data, len };
 	const struct counter_kernel kernel = { .netlink = answer, .arg = &bytes };
 	const uint8_t which = fuzz_u8(&bytes) % 4;
-	struct dcb_pfc pfc;
 
 	if (which < 2)
 		read_stats(&bytes, &kernel, (enum rdma_stats_table)which);
 	else if (which == 3)
 		read_apart(&kernel);
-	else if ((dcb_pfc_read(&pfc, &kernel, "eth1") == 0) != pfc.there)
-		abort();
+	else
+		read_pfc(&kernel);
 	return 0;
 }
