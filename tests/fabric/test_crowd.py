@@ -28,6 +28,9 @@ TIMES = 2  # the p99 of acknowledgements, with the crowd at the door and without
 # two of them, and the step of the counters above it.
 NEGLIGIBLE_S = 0.004
 ATTEMPTS = 3  # the machine may have something else to do
+# Without ./dev soak, which has the machine for itself: half as many batches as without a crowd
+# are acknowledged at least, and each before the next one of the usual age leaves.
+LEAST_SHARE, NOTICED_S = 0.5, 0.2
 RSS_MORE_MIB = 64
 LET_IN_S = 5
 RECOVERED_S = 1
@@ -145,8 +148,8 @@ def test_a_crowd_at_the_door_disturbs_nobody(world, core, rng, say, soak):
     crowd = Crowd(lab, "tor1", count, PER_SECOND_SOAK if soak else PER_SECOND_CI, core)
     lab.pack.add(crowd)
 
-    alone, batches, before, cores = measured(lab, aggregator, seconds)
-    say(f"alone: p99 {1e3 * alone:.1f} ms of {batches:.0f} batches, {before:.0f} MiB,"
+    alone, usual, before, cores = measured(lab, aggregator, seconds)
+    say(f"alone: p99 {1e3 * alone:.1f} ms of {usual:.0f} batches, {before:.0f} MiB,"
         f" {cores:.2f} cores")
     crowd.start()
     until("they are at the door", LET_IN_S, lambda: refused_links(aggregator)["too_many_pending"] > 0)
@@ -187,4 +190,6 @@ def test_a_crowd_at_the_door_disturbs_nobody(world, core, rng, say, soak):
         f" {did['handshakes']:,} handshakes; sent away {refused}")
     assert did["most"] >= STOOD and did["opened"] >= 2 * count
     assert most <= before + RSS_MORE_MIB
-    in_time("p99 of acknowledgements", beside, max(good, TIMES * after), began)
+    assert batches >= LEAST_SHARE * usual
+    good = max(good, TIMES * after) if soak else max(good, NOTICED_S)
+    in_time("p99 of acknowledgements", beside, good, began)
