@@ -8,6 +8,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What was read is told to the other one, who reads the same. */
+static void
+tell(const struct rm_incident *incident)
+{
+	struct wire_writer *writer = wire_writer_new();
+	struct wire_incident wire;
+	struct wire_bytes bytes;
+	struct rm_incident again;
+
+	if (writer != NULL &&
+	    peer_incident_write(writer, "t1", incident, &bytes) == 0) {
+		if (wire_open_incident(&wire, bytes.data, bytes.len) < 0 ||
+		    peer_incident_read(&wire, &again) < 0)
+			abort();
+		if (again.id != incident->id || again.severity != incident->severity ||
+		    again.verdict.kind != incident->verdict.kind ||
+		    !rm_part_equal(&again.verdict.part, &incident->verdict.part) ||
+		    (again.resolved.ns != 0) != (incident->resolved.ns != 0))
+			abort();
+	}
+	wire_writer_free(writer);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,6 +50,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		if (rm_incidents_adopt(incidents, &incident, true) != 0)
 			abort();
+		tell(&incident);
 		if (!rm_incidents_end(incidents, incident.id, incident.changed,
 			incident.told_resolved, (rm_mono_t){ 1 }))
 			abort();
