@@ -422,8 +422,8 @@ answers_of_any_kind_do_no_harm(void **state)
 	static const char *const answers[] = { "[]", "{}",
 		"{\"rnics\": [1, {\"tor\": 7}]}", "{\"hosts\": {}}",
 		"{\"incidents\": [null, {\"state\": \"open\"}]}", "{\"flows\": [[]]}",
-		"{\"racks\": [{\"tor\": \"tor1\", \"expected_rnics\": "
-		"-1, \"aggregators\": 3}]}",
+		("{\"racks\": [{\"tor\": \"tor1\", \"expected_rnics\": "
+		 "-1, \"aggregators\": 3}]}"),
 		"{\"links\": [{\"a\": \"tor1\"}]}",
 		"{\"malformed\": [{\"tors\": [1, \"tor1\"]}]}" };
 	struct acceptance *acceptance = accept_rack(&healthy);
