@@ -262,10 +262,18 @@ def test_victoriametrics_tells_the_same_as_influxdb_but_for_texts(place, tmp_pat
         if isinstance(what, str):
             strings = {key: None for key, (kind, _) in columns[what].items() if kind == "string"}
             influx = influx[0], [{**row, **strings} for row in influx[1]]
-        # Rows of one time have no order.
+        # Rows of one time have no order. Once the feeder is done, its region is silent: a
+        # slow machine comes to see that, in one of the runs.
         assert influx[0] == victoria[0], what
-        assert sorted(map(repr, influx[1])) == sorted(map(repr, victoria[1])), what
+        assert without_region(influx[1]) == without_region(victoria[1]), what
     assert all(told["influxdb"][name, 10][1] for name in ("rm_tor_pair", "rm_rnic", "rm_rack"))
+
+
+def without_region(told):
+    """Rows in some order, but for incidents of the whole region; or an error."""
+    if isinstance(told, str):
+        return told
+    return sorted(repr(row) for row in told if row.get("part_type") != "region")
 
 
 def texts_are_said_to_be_missing(place, folder, analyzer, start_s):
