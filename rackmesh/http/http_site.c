@@ -22,23 +22,34 @@ is_set(const char *option)
 }
 
 static int
-check_secret(const char *file, struct rm_why *why)
+check_secret(
+    const char *file, const char *prefix, const char *option, struct rm_why *why)
 {
 	char secret[RM_HTTP_SECRET_BYTES];
+	struct rm_why found = { 0 };
 	int r;
 
 	if (!is_set(file))
 		return 0;
-	r = rm_file_read_password(file, secret, sizeof(secret), why);
+	r = rm_file_read_password(file, secret, sizeof(secret), &found);
 	explicit_bzero(secret, sizeof(secret));
-	return r;
+	return r < 0 ? rm_why(why, r, "%s.%s: %s", prefix, option, found.text) : r;
+}
+
+static int
+check_key(const char *file, const char *prefix, struct rm_why *why)
+{
+	struct rm_why found = { 0 };
+	int r = is_set(file) ? rm_file_check_secret(file, &found) : 0;
+
+	return r < 0 ? rm_why(why, r, "%s.key: %s", prefix, found.text) : r;
 }
 
 int
 rm_http_site_check(
     const struct rm_http_site *site, const char *prefix, struct rm_why *why)
 {
-	int r = 0;
+	int r;
 
 	if (is_set(site->certificate) != is_set(site->key))
 		return rm_why(why, -EINVAL,
@@ -49,11 +60,12 @@ rm_http_site_check(
 	if (is_set(site->user) != is_set(site->password_file))
 		return rm_why(why, -EINVAL,
 		    "%s.user and %s.password_file: both or neither", prefix, prefix);
-	if (is_set(site->key))
-		r = rm_file_check_secret(site->key, why);
+	r = check_key(site->key, prefix, why);
 	if (r == 0)
-		r = check_secret(site->password_file, why);
-	return r < 0 ? r : check_secret(site->token_file, why);
+		r = check_secret(site->password_file, prefix, "password_file", why);
+	if (r == 0)
+		r = check_secret(site->token_file, prefix, "token_file", why);
+	return r;
 }
 
 int
