@@ -15,7 +15,6 @@
 
 /* ---- config ---- */
 
-/* The last line is the error; before it may be warnings. */
 static const char *
 last_line(char *text)
 {
@@ -28,6 +27,69 @@ last_line(char *text)
 	line = line == NULL ? text : line + 1;
 	/* "<3>" is a priority for journald. */
 	return line[0] == '<' && line[1] != '\0' && line[2] == '>' ? line + 3 : line;
+}
+
+/* What a daemon's --check has printed. */
+struct verdict {
+	const char *name, *path;
+	bool good;
+	size_t wrong; /* lines told as errors */
+};
+
+static bool
+is_sum(const char *text)
+{
+	const char *end = strrchr(text, ' ');
+
+	return end != NULL &&
+	       (strcmp(end, " error") == 0 || strcmp(end, " errors") == 0);
+}
+
+/* "<3>" and "<4>" are priorities for journald, of errors and warnings; other lines are
+ * told as what the daemon says in the end. "2 errors" says nothing new once both are
+ * told. */
+static void
+take_line(struct verdict *verdict, char *line, bool last, struct findings *findings)
+{
+	bool marked = line[0] == '<' && line[1] != '\0' && line[2] == '>';
+	const char *text = marked ? line + 3 : line;
+	size_t len = strlen(verdict->name);
+	enum finding_level level = marked && line[1] == '4' ? FINDING_WARNING
+				   : verdict->good && !(marked && line[1] < '4')
+				       ? FINDING_GOOD
+				       : FINDING_WRONG;
+
+	if (level == FINDING_GOOD && !last)
+		return;
+	/* Findings name it already. */
+	if (strncmp(text, verdict->name, len) == 0 && strncmp(text + len, ": ", 2) == 0)
+		text += len + 2;
+	if (level == FINDING_GOOD) {
+		findings_add(findings, level, "%s", text);
+		return;
+	}
+	if (last && verdict->wrong > 0 && is_sum(text))
+		return;
+	verdict->wrong += level == FINDING_WRONG;
+	findings_add(findings, level, "%s: %s", verdict->name, text);
+	findings_remedy(findings,
+	    "edit %s; runuser -u " UNIT_USER " -- %s --check --config %s",
+	    verdict->path, verdict->name, verdict->path);
+}
+
+static void
+take_verdict(struct verdict *verdict, char *text, struct findings *findings)
+{
+	size_t len = strlen(text);
+
+	while (len > 0 && text[len - 1] == '\n')
+		text[--len] = '\0';
+	for (char *line = text, *next; line != NULL; line = next) {
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		take_line(verdict, line, next == NULL, findings);
+	}
 }
 
 static void
@@ -46,15 +108,17 @@ check_config_of(const struct host *host, const char *name, struct findings *find
 		    "%s --check could not be run: %s", name, strerror(-r));
 		findings_remedy(findings,
 		    "runuser -u " UNIT_USER " -- %s --check --config %s", name, path);
-	} else if (output->status != 0) {
-		findings_add(findings, FINDING_WRONG, "%s: %s", name,
-		    output->text[0] == '\0' ? "--check failed, without a word"
-					    : last_line(output->text));
+	} else if (output->status != 0 && output->text[0] == '\0') {
+		findings_add(findings, FINDING_WRONG,
+		    "%s: --check failed, without a word", name);
 		findings_remedy(findings,
-		    "edit %s; runuser -u " UNIT_USER " -- %s --check --config %s", path,
-		    name, path);
+		    "runuser -u " UNIT_USER " -- %s --check --config %s", name, path);
 	} else {
-		findings_add(findings, FINDING_GOOD, "%s", last_line(output->text));
+		struct verdict verdict = {
+			.name = name, .path = path, .good = output->status == 0
+		};
+
+		take_verdict(&verdict, output->text, findings);
 	}
 	free(output);
 }

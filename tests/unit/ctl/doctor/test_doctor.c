@@ -240,6 +240,35 @@ a_config_is_as_good_as_the_daemon_says(void **state)
 }
 
 static void
+all_that_is_wrong_in_a_config_is_told(void **state)
+{
+	struct world *world = *state;
+
+	put(world, "/usr/bin/host-agent", "");
+	put_config(world, "rnics: []\n");
+	world->check_status = 1;
+	world->check_says = "<4>host-agent: a.yaml:1:1: first: a word\n"
+			    "<3>host-agent: a.yaml:2:1: second: missing\n"
+			    "<3>host-agent: a.yaml:3:1: third: has mode 0644\n"
+			    "<3>host-agent: a.yaml: 2 errors\n";
+	expect(
+	    world, check_config, FINDING_WARNING, "host-agent: a.yaml:1:1: first: a");
+	expect(world, check_config, FINDING_WRONG, "host-agent: a.yaml:2:1: second: m");
+	expect(
+	    world, check_config, FINDING_WRONG, "host-agent: a.yaml:3:1: third: has");
+	assert_int_equal(world->findings.count, 3);
+
+	/* What starts all the same may work less well than it could. */
+	world->check_status = 0;
+	world->check_says = "<4>host-agent: a.yaml:1:1: first: a word\n"
+			    "a.yaml: good, 1 warning\n";
+	expect(
+	    world, check_config, FINDING_WARNING, "host-agent: a.yaml:1:1: first: a");
+	assert_int_equal(world->findings.counts[FINDING_GOOD], 1);
+	assert_int_equal(world->findings.counts[FINDING_WRONG], 0);
+}
+
+static void
 a_certificate_is_told_of_before_it_ends(void **state)
 {
 	struct world *world = *state;
@@ -706,6 +735,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_config_is_as_good_as_the_daemon_says),
+		TEST(all_that_is_wrong_in_a_config_is_told),
 		TEST(a_certificate_is_told_of_before_it_ends),
 		TEST(a_unit_is_active_enabled_and_was_not_restarted),
 		TEST(every_peer_of_every_config_is_tried),
