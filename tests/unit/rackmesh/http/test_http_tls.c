@@ -304,6 +304,9 @@ who_shows_nothing_or_something_bad_is_not_served(void **state)
 	assert_int_equal(ask_tls(w, "/nothing", NULL), 403);
 	assert_int_equal(ask_tls(w, "/v1/change", "{}"), 403);
 	assert_int_equal(w->changes, 0);
+	/* Each was hung up on, so that it keeps nobody else out. */
+	assert_int_equal(rm_tls_counts(w->tls)->handshakes, 3);
+	assert_int_equal(rm_tls_counts(w->tls)->unknown, 3);
 }
 
 static void
