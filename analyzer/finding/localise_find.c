@@ -289,7 +289,7 @@ has_sibling(const struct localise_case *c, const struct rm_explanation *explanat
 }
 
 static bool
-is_end_of(const struct localise_suspect *link, const struct localise_suspect *node)
+has_end(const struct localise_suspect *link, const struct localise_suspect *node)
 {
 	const char *name = node->elements[0]->a;
 
@@ -321,7 +321,7 @@ add_cables(const struct localise_case *c, const struct rm_blamed *blamed,
 		const struct rm_alternative *a = &blamed->alternatives[i];
 		const struct localise_suspect *s = &c->suspects[a->candidate];
 
-		if (a->behind <= 2 * AMBIGUOUS && is_end_of(s, node))
+		if (a->behind <= 2 * AMBIGUOUS && has_end(s, node))
 			add_tie(ties, finding, s, a->loss);
 	}
 }
@@ -385,4 +385,30 @@ localise_find_instead(
 	finding->suspect = suspect;
 	finding->or_its_links = false;
 	localise_suspect_part(suspect, &finding->part);
+}
+
+double
+localise_finding_confidence(const struct localise_finding *finding)
+{
+	const double p = 1 / (1 + exp(-finding->behind));
+
+	if (finding->is_crowded || finding->or_its_links)
+		return 0.5;
+	if (finding->suspect->type == RM_PART_PATH)
+		return 0.8;
+	return p < 0.99 ? p : 0.99;
+}
+
+bool
+localise_find_explains(const struct localise_case *c,
+    const struct rm_explanation *explanation, const struct localise_way *way)
+{
+	for (size_t i = 0; i < explanation->part_count; i++) {
+		const struct localise_suspect *s =
+		    &c->suspects[explanation->parts[i].candidate];
+
+		if (s->type != RM_PART_PATH && localise_suspect_on(s, way))
+			return true;
+	}
+	return false;
 }

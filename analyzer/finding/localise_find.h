@@ -11,6 +11,8 @@
 
 #define LOCALISE_TIES 16
 #define LOCALISE_EITHER 3 /* "A or B or C" */
+/* ln of how much likelier what was named is than by its kind. */
+#define LOCALISE_FAVOUR_NAMED 4.0
 
 struct localise_finding {
 	const struct localise_suspect *suspect; /* whom to name */
@@ -52,5 +54,12 @@ void localise_find(const struct localise_case *c,
 /* Names this suspect of the case instead of the one that was found. */
 void localise_find_instead(
     struct localise_finding *finding, const struct localise_suspect *suspect);
+
+/* How sure the finding is, from 0 to 1. */
+double localise_finding_confidence(const struct localise_finding *finding);
+
+/* Some blamed part that is no whole path is on this way. */
+bool localise_find_explains(const struct localise_case *c,
+    const struct rm_explanation *explanation, const struct localise_way *way);
 
 #endif

@@ -208,13 +208,8 @@ localise_is_needless(const struct localise *localise, const struct localise_case
 		if (localise_standings_explain_path(
 			&localise->standings, way, c->slow, lately(localise)))
 			return true;
-		for (size_t k = 0; k < explanation->part_count; k++) {
-			const struct localise_suspect *s =
-			    &c->suspects[explanation->parts[k].candidate];
-
-			if (s->type != RM_PART_PATH && localise_suspect_on(s, way))
-				return true;
-		}
+		if (localise_find_explains(c, explanation, way))
+			return true;
 	}
 	return false;
 }
@@ -378,8 +373,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define MAX_SENT 100000000              /* of one row */
 #define MOST_SLOW_NS (10 * RM_NS_PER_S) /* a round trip: agents refuse longer ones */
 
-/* ln of how much likelier what was named, or says so itself, is than by its kind. */
-#define FAVOUR_NAMED 4.0
+/* ln of how much likelier what says so itself is than by its kind. */
 #define FAVOUR_UNHEARD 3.0
 #define FAVOUR_OWN_UPLINKS 4.0
 #define FAVOUR_OWN_MESH 12.0
@@ -643,7 +637,7 @@ static double
 favour(const struct localise *localise, const struct localise_suspect *suspect)
 {
 	const struct localise_rack *rack;
-	double sum = is_named(localise, suspect) ? FAVOUR_NAMED : 0;
+	double sum = is_named(localise, suspect) ? LOCALISE_FAVOUR_NAMED : 0;
 
 	if (suspect->type != RM_PART_TOR)
 		return sum;

@@ -110,3 +110,34 @@ localise_part_ways(const struct localise_map *map, const struct rm_part *part,
 		name = either != NULL ? either + strlen(RM_PART_OR) : NULL;
 	}
 }
+
+/* Switches may have "--" in their own names: one of them is all that stands before, or
+ * behind, the dashes of "a--b". */
+static bool
+ends_with(const char *link, size_t link_len, const char *name)
+{
+	const size_t len = strlen(name);
+	const char *rest;
+
+	if (link_len < len + 3)
+		return false;
+	rest = link + link_len - len;
+	return (strncmp(link, name, len) == 0 && strncmp(link + len, "--", 2) == 0) ||
+	       (strncmp(rest, name, len) == 0 && strncmp(rest - 2, "--", 2) == 0);
+}
+
+bool
+localise_part_is_end(const struct rm_part *part, const char *name)
+{
+	const char *link = part->type == RM_PART_LINK ? part->name : NULL;
+
+	while (link != NULL) {
+		const char *either = strstr(link, RM_PART_OR);
+
+		if (ends_with(link,
+			either != NULL ? (size_t)(either - link) : strlen(link), name))
+			return true;
+		link = either != NULL ? either + strlen(RM_PART_OR) : NULL;
+	}
+	return false;
+}

@@ -16,6 +16,9 @@ bool localise_part_on(const struct rm_part *part, const struct localise_way *way
 bool localise_part_is_link(
     const struct rm_part *part, const struct localise_element *link);
 
+/* The link part names a link of this switch; false of other parts. */
+bool localise_part_is_end(const struct rm_part *part, const char *name);
+
 /* ToR or switch: a ToR that does not lose all is a switch among others. */
 bool localise_part_same(const struct rm_part *a, const struct rm_part *b);
 

@@ -581,18 +581,6 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
 }
 
-static double
-confidence(const struct localise_finding *finding)
-{
-	const double p = 1 / (1 + exp(-finding->behind));
-
-	if (finding->is_crowded || finding->or_its_links)
-		return 0.5;
-	if (finding->suspect->type == RM_PART_PATH)
-		return 0.8;
-	return p < 0.99 ? p : 0.99;
-}
-
 static void
 say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 {
@@ -743,9 +731,9 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 		return;
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind,
-		.confidence = s->named
-				  ? fmax(s->verdict.confidence, confidence(finding))
-				  : confidence(finding) };
+		.confidence = s->named ? fmax(s->verdict.confidence,
+					     localise_finding_confidence(finding))
+				       : localise_finding_confidence(finding) };
 	s->verdict.part.type = type;
 	if (finding->suspect->transit != NULL)
 		localise_pairs_note(&s->pairs, finding->suspect, !s->named, now->now);

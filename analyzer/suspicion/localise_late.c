@@ -18,7 +18,6 @@
 #define SUSPECT_LATE 2
 #define MIN_GAIN 6.0
 #define SUSPECT_GAIN 2.0
-#define FAVOUR_NAMED 4.0
 #define SPEAK_NS (1600 * RM_NS_PER_MS)  /* nothing else is near */
 #define DECIDE_NS (2250 * RM_NS_PER_MS) /* the likelier one */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
@@ -148,18 +147,6 @@ say(const struct localise_now *now, const struct localise_finding *finding,
 	    1e3 * sum.slow_s / fmax(sum.unknown, 1));
 }
 
-static double
-confidence(const struct localise_finding *finding)
-{
-	const double p = 1 / (1 + exp(-finding->behind));
-
-	if (finding->is_crowded)
-		return 0.5;
-	if (finding->suspect->type == RM_PART_PATH)
-		return 0.8;
-	return p < 0.99 ? p : 0.99;
-}
-
 static void
 name(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding)
@@ -169,9 +156,9 @@ name(struct localise_standing *s, const struct localise_now *now,
 	s->told = now->now;
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind_of(finding->suspect->type),
-		.confidence = s->named
-				  ? fmax(s->verdict.confidence, confidence(finding))
-				  : confidence(finding) };
+		.confidence = s->named ? fmax(s->verdict.confidence,
+					     localise_finding_confidence(finding))
+				       : localise_finding_confidence(finding) };
 	if (s->part.type == RM_PART_TOR)
 		s->verdict.part.type = RM_PART_SWITCH;
 	s->verdict.evidence.window_ns = 2 * RM_NS_PER_S;
@@ -237,24 +224,15 @@ weigh(struct localise_late *late, const struct localise_now *now,
 
 /* A path that some part which is blamed as well is on. */
 static bool
-is_needless(const struct localise_case *c, const struct rm_explanation *explanation,
+is_explained(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *path)
 {
 	const struct localise_element *src = path->elements[0];
 
-	if (path->type != RM_PART_PATH)
-		return false;
-	for (size_t i = 0; i < src->way_count; i++)
-		for (size_t k = 0; k < explanation->part_count &&
-				   localise_suspect_on(path, src->ways[i]);
-		     k++) {
-			const struct localise_suspect *s =
-			    &c->suspects[explanation->parts[k].candidate];
-
-			if (s->type != RM_PART_PATH &&
-			    localise_suspect_on(s, src->ways[i]))
-				return true;
-		}
+	for (size_t i = 0; path->type == RM_PART_PATH && i < src->way_count; i++)
+		if (localise_suspect_on(path, src->ways[i]) &&
+		    localise_find_explains(c, explanation, src->ways[i]))
+			return true;
 	return false;
 }
 
@@ -293,22 +271,11 @@ is_of_late_switch(const struct localise_case *c,
 }
 
 static bool
-is_end_of(const struct rm_part *link, const char *name)
-{
-	const char *dashes = strstr(link->name, "--");
-
-	return link->type == RM_PART_LINK && dashes != NULL &&
-	       (strcmp(dashes + 2, name) == 0 ||
-		   (strlen(name) == (size_t)(dashes - link->name) &&
-		       strncmp(link->name, name, strlen(name)) == 0));
-}
-
-static bool
 has_named_link(const struct localise_standings *standings, const char *tor)
 {
 	for (size_t i = 0; i < standings->count; i++)
 		if (standings->standings[i].named &&
-		    is_end_of(&standings->standings[i].part, tor))
+		    localise_part_is_end(&standings->standings[i].part, tor))
 			return true;
 	return false;
 }
@@ -379,7 +346,7 @@ localise_late_judge(struct localise_late *late, const struct localise_now *now)
 		localise_suspect_part(&c->suspects[i], &part);
 		s = localise_standings_find(&late->standings, &part);
 		if (s != NULL && s->named)
-			c->candidates[i].log_prior += FAVOUR_NAMED;
+			c->candidates[i].log_prior += LOCALISE_FAVOUR_NAMED;
 	}
 	r = localise_find_parts(c, &explanation);
 	for (size_t i = 0; r == 0 && i < explanation.part_count; i++)
@@ -396,7 +363,7 @@ localise_late_judge(struct localise_late *late, const struct localise_now *now)
 		}
 		if ((localise_is_faint(c, &explanation, i) && !switches[i]) ||
 		    is_of_late_switch(c, &explanation, s, switches) ||
-		    is_needless(c, &explanation, s))
+		    is_explained(c, &explanation, s))
 			continue;
 		localise_find(c, &explanation, i, &finding);
 		weigh(late, now, &finding);
@@ -426,8 +393,9 @@ localise_late_fade(struct localise_late *late, rm_mono_t now)
 static bool
 may_meet(const struct rm_part *part, const struct localise_way *way)
 {
-	return part->type == RM_PART_SWITCH || is_end_of(part, way->elements[0]->a) ||
-	       is_end_of(part, localise_way_dst(way));
+	return part->type == RM_PART_SWITCH ||
+	       localise_part_is_end(part, way->elements[0]->a) ||
+	       localise_part_is_end(part, localise_way_dst(way));
 }
 
 /* What it misses is its doing. What is but suspected, and is not named soon, hides

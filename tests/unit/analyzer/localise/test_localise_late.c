@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analyzer/paths/localise_part.h"
 #include "fabric_sim.h"
 #include "rackmesh/judge/verdict.h"
 #include "tests/support/trials.h"
@@ -143,10 +145,41 @@ a_link_that_was_late_and_dies_is_told_to_be_dead(void **state)
 
 #define TEST(f) cmocka_unit_test(f)
 
+static void
+ends_of_links_are_known_whatever_dashes_names_have(void **state)
+{
+	static const struct {
+		enum rm_part_type type;
+		const char *name, *end;
+		bool is_end;
+	} cases[] = {
+		{ RM_PART_LINK, "s2--tor2", "s2", true },
+		{ RM_PART_LINK, "s2--tor2", "tor2", true },
+		{ RM_PART_LINK, "s2--tor2", "tor", false },
+		{ RM_PART_LINK, "s2--tor2", "or2", false },
+		{ RM_PART_LINK, "s--2--tor2", "s--2", true },
+		{ RM_PART_LINK, "s--2--tor2", "tor2", true },
+		{ RM_PART_LINK, "s1--tor2" RM_PART_OR "s2--tor3", "tor2", true },
+		{ RM_PART_LINK, "s1--tor2" RM_PART_OR "s2--tor3", "s2", true },
+		{ RM_PART_LINK, "s1--tor2" RM_PART_OR "s2--tor3", "tor1", false },
+		{ RM_PART_SWITCH, "s2--tor2", "s2", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct rm_part part = { .type = cases[i].type };
+
+		snprintf(part.name, sizeof part.name, "%s", cases[i].name);
+		assert_int_equal(
+		    localise_part_is_end(&part, cases[i].end), cases[i].is_end);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(ends_of_links_are_known_whatever_dashes_names_have),
 		TEST(a_link_that_is_late_is_told_with_its_delay),
 		TEST(a_link_that_is_later_than_probes_wait_is_late_and_not_dead),
 		TEST(a_switch_that_is_late_is_told_and_none_of_its_links),
