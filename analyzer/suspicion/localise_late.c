@@ -136,9 +136,10 @@ say(const struct localise_now *now, const struct localise_finding *finding,
 		sum = say_link(now, suspect, way);
 	else
 		sum = figures_of(now->map, suspect, now->now);
-	snprintf(out, RM_EVIDENCE_TEXT, "%.110s%s", way, way[0] != '\0' ? "; " : "");
+	snprintf(out, RM_EVIDENCE_TEXT, "%.100s%s", way, way[0] != '\0' ? "; " : "");
+	len = strlen(out);
 	if (finding->others[0] != NULL)
-		snprintf(out, RM_EVIDENCE_TEXT, "one of the %s; ",
+		snprintf(out + len, RM_EVIDENCE_TEXT - len, "one of the %s; ",
 		    finding->others[1] != NULL ? "three" : "two");
 	len = strlen(out);
 	snprintf(out + len, RM_EVIDENCE_TEXT - len,
