@@ -487,9 +487,10 @@ lag_note(struct localise_lag *of, int64_t more)
 	return more > ROWS_TAKE_NS ? more - ROWS_TAKE_NS : 0;
 }
 
-/* How much later than rows take its last summary came. What clocks are off by is in
- * their least lags, too. A wall clock that is set looks like it: no more is believed
- * than the aggregator's monotonic one says. */
+/* How much later than usual its last summary came. The difference between the clocks
+ * of its host and of ours is the same in every lag, and goes when the least lag is
+ * taken off. Setting a wall clock changes its lag just as a late summary does: so no
+ * more is believed than the aggregator's monotonic clock says. */
 static int64_t
 late_ns(const struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
