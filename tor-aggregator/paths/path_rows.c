@@ -354,13 +354,30 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	flow->responder_count = result->responder_count;
 }
 
+/* Of this second: NULL, and counted, where there is no room for it. */
+static struct flow_count *
+flow_in(struct path_rows *rows, struct flow_second *second,
+    const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor)
+{
+	struct flow_count *flow = NULL;
+
+	if (second != NULL)
+		flow = flow_counts_get(
+		    &second->flows, src, dst, result->src_port, result->dscp);
+	if (flow == NULL)
+		rows->counts.refused_flows++;
+	else
+		flow->dst_tor = dst_tor;
+	return flow;
+}
+
 void
 path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, uint32_t dst, uint16_t dst_tor)
 {
 	const int64_t offset = sent.ns - rows->current_start_ns;
 	struct flow_second **place, *second = NULL;
-	struct flow_count *flow = NULL;
+	struct flow_count *flow;
 
 	if (offset < 0 || offset >= PATH_ROWS_SECOND_NS) {
 		rows->current = second_of(sent.ns);
@@ -369,14 +386,9 @@ path_rows_add(struct path_rows *rows, rm_mono_t sent, const struct wire_result *
 	place = second_at(rows, rows->current);
 	if (rows->current >= rows->next && rows->current - rows->next < rows->ring)
 		second = *place != NULL ? *place : second_open(rows, place);
-	if (second != NULL)
-		flow = flow_counts_get(
-		    &second->flows, src, dst, result->src_port, result->dscp);
-	if (flow == NULL) {
-		rows->counts.refused_flows++;
+	flow = flow_in(rows, second, result, src, dst, dst_tor);
+	if (flow == NULL)
 		return;
-	}
-	flow->dst_tor = dst_tor;
 	flow_add(second, flow, sent, result);
 }
 
@@ -385,20 +397,15 @@ path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
     uint32_t src, uint32_t dst, uint16_t dst_tor)
 {
 	struct flow_second **place = second_at(rows, rows->next), *second;
-	struct flow_count *flow = NULL;
+	struct flow_count *flow;
 
 	if (result->stamp_source == WIRE_STAMP_USER ||
 	    result->round_trip_ns < WINDOW_SLOW_NS)
 		return;
 	second = *place != NULL ? *place : second_open(rows, place);
-	if (second != NULL)
-		flow = flow_counts_get(
-		    &second->flows, src, dst, result->src_port, result->dscp);
-	if (flow == NULL) {
-		rows->counts.refused_flows++;
+	flow = flow_in(rows, second, result, src, dst, dst_tor);
+	if (flow == NULL)
 		return;
-	}
-	flow->dst_tor = dst_tor;
 	flow->overdue++;
 	flow->slow_ns += result->round_trip_ns;
 }
