@@ -392,12 +392,10 @@ doubled_peer(int fd)
 	}
 }
 
-/* The network holds each of its probes for two time-outs; it answers at once. */
+/* Each of its probes is answered after two time-outs, with these times. */
 static void
-late_peer(int fd)
+answer_late(int fd, const struct probe_answer *answer)
 {
-	struct probe_answer answer = { .receive_timestamp = UINT64_C(5) << 32,
-		.timestamp = UINT64_C(5) << 32 | 1 };
 	uint8_t data[STAMP_MAX_BYTES];
 
 	for (;;) {
@@ -410,36 +408,27 @@ late_peer(int fd)
 		if (len < 0 || stamp_format.read_probe(data, (size_t)len, &read) < 0)
 			_exit(1);
 		usleep(2 * FIXTURE_TIMEOUT_NS / 1000);
-		stamp_format.write_reply(data, (size_t)len, &read, &answer);
+		stamp_format.write_reply(data, (size_t)len, &read, answer);
 		if (sendto(fd, data, (size_t)len, 0, (struct sockaddr *)&from,
 			from_len) < 0)
 			_exit(1);
 	}
 }
 
-/* The same, but it says itself that it had the probe for all that time. */
+/* The network holds its probes: it says that it answers at once. */
+static void
+late_peer(int fd)
+{
+	answer_late(fd, &(struct probe_answer){ .receive_timestamp = UINT64_C(5) << 32,
+			    .timestamp = UINT64_C(5) << 32 | 1 });
+}
+
+/* It says itself that it had the probe for all that time. */
 static void
 slow_peer(int fd)
 {
-	struct probe_answer answer = { .receive_timestamp = UINT64_C(5) << 32,
-		.timestamp = UINT64_C(15) << 32 };
-	uint8_t data[STAMP_MAX_BYTES];
-
-	for (;;) {
-		struct sockaddr_in from;
-		socklen_t from_len = sizeof(from);
-		struct probe_ask read;
-		ssize_t len = recvfrom(
-		    fd, data, sizeof(data), 0, (struct sockaddr *)&from, &from_len);
-
-		if (len < 0 || stamp_format.read_probe(data, (size_t)len, &read) < 0)
-			_exit(1);
-		usleep(2 * FIXTURE_TIMEOUT_NS / 1000);
-		stamp_format.write_reply(data, (size_t)len, &read, &answer);
-		if (sendto(fd, data, (size_t)len, 0, (struct sockaddr *)&from,
-			from_len) < 0)
-			_exit(1);
-	}
+	answer_late(fd, &(struct probe_answer){ .receive_timestamp = UINT64_C(5) << 32,
+			    .timestamp = UINT64_C(15) << 32 });
 }
 
 static pid_t
