@@ -366,6 +366,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define SLOW_EVERY_NS RM_NS_PER_S
 #define LEAST_USUAL_LOSS 1e-5 /* of what is not at fault: as far as is believed */
 #define MOST_USUAL_LOSS 7e-4
+#define MANY_PARTS 24
 #define MANY_EVERY_NS RM_NS_PER_S
 #define MANY_LOSSY 2000
 #define MANY_LISTED 50000
@@ -693,6 +694,18 @@ prefer_link(struct localise *localise, const struct localise_case *c,
 	return true;
 }
 
+/* Beside so many others that explain more, what seems to be a switch may well be links
+ * of it that lose little. */
+static bool
+is_beside_many(
+    const struct localise_case *c, const struct rm_explanation *explanation, size_t nth)
+{
+	const enum rm_part_type type =
+	    c->suspects[explanation->parts[nth].candidate].type;
+
+	return nth >= MANY_PARTS && (type == RM_PART_SWITCH || type == RM_PART_TOR);
+}
+
 static int
 judge_case(struct localise *localise, struct localise_case *c,
     const struct localise_now *now, bool slow)
@@ -717,7 +730,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 	for (size_t i = 0; i < explanation.part_count; i++) {
 		const struct rm_blamed *part = &explanation.parts[i];
 
-		if (localise_is_faint(c, &explanation, i) ||
+		if (is_beside_many(c, &explanation, i) ||
+		    localise_is_faint(c, &explanation, i) ||
 		    (!slow && localise_is_overstated(c, &localise->map,
 				  localise_way_newest, &explanation, i)) ||
 		    localise_is_needless(
