@@ -666,7 +666,8 @@ the_agent_tells_of_rnics_and_aggregators(void **state)
 	assert_non_null(
 	    find(world, FINDING_WRONG, "eth9: the agent waits for it: no GID"));
 	assert_non_null(find(world, FINDING_WRONG, "eth2: its link is down"));
-	assert_non_null(find(world, FINDING_WRONG, "eth3: it is up, and has no target"));
+	assert_non_null(
+	    find(world, FINDING_WRONG, "eth3: it is up, and has no target"));
 	assert_non_null(
 	    find(world, FINDING_WRONG, "not connected to aggregator 10.0.0.1"));
 }
