@@ -127,6 +127,52 @@ function findingsOf(diagnosis) {
   );
 }
 
+const KINDS = {
+  "pause-source": "an RNIC is the source",
+  "pause-congestion": "a switch is the source: its queues are full",
+  "pause-loop": "a loop: a deadlock",
+  "pause-source-not-known": "the source is not known",
+};
+
+function rateOf({ paused_pct, frames_per_s }) {
+  if (typeof paused_pct === "number") return share(paused_pct);
+  return typeof frames_per_s === "number" ? `${count(Math.round(frames_per_s))} frames/s` : unknown();
+}
+
+const andMore = (named, all) => (all > named.length ? [...named, `${count(all - named.length)} more`] : named).join(", ");
+
+// Each pause from the source on: who pauses whom, and how much.
+function waysOf({ source, priority, steps, step_count }) {
+  if (!steps?.length) return null;
+  return table(
+    `How pauses of priority ${priority} spread from ${source ?? "a source that is not known"}${step_count > steps.length ? `: ${steps.length} of ${count(step_count)}` : ""}`,
+    [["pauses"], ["is paused"], ["share of the time", "number"]],
+    steps.map((step) => [step.from, step.to, rateOf(step)]),
+  );
+}
+
+function pausesOf([pauses, read]) {
+  if (pauses === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is older and tells nothing of that.");
+  if (pauses.length === 0)
+    return element("p", { class: "quiet" }, read > 0 ? `No pauses spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read.` : "Not known: no switch is read.");
+  return [
+    table(
+      `Where pauses begin that spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read`,
+      [["source"], ["at"], ["priority", "number"], ["share of the time", "number"], ["it is"], ["paused by that", "wide"], ["since"]],
+      pauses.map((each) => [
+        each.source ?? unknown(),
+        each.port ? `${each.switch} ${each.port}` : null,
+        String(each.priority),
+        rateOf(each),
+        element("span", { title: each.evidence }, KINDS[each.diagnosis] ?? each.diagnosis),
+        andMore(each.victims, each.victim_count),
+        clock(each.since),
+      ]),
+    ),
+    ...pauses.map(waysOf),
+  ];
+}
+
 function driftOf(drift) {
   if (drift.groups === 0) return element("p", { class: "quiet" }, "No group of the aggregator's config declares what is expected.");
   const sums = `${count(drift.same)} as expected, ${count(drift.different)} different, ${count(drift.unknown)} not known`;
@@ -144,6 +190,7 @@ export function counters() {
   const trouble = element("p", { class: "quiet" });
   const proof = element("div", {});
   const findings = element("div", {});
+  const pauses = element("div", {});
   const drift = element("div", {});
   const ports = element("div", {});
   const notes = [];
@@ -155,8 +202,9 @@ export function counters() {
   const parts = [
     [proof, (answer) => answer.proof, proofOf],
     [findings, (answer) => answer.diagnosis, findingsOf],
+    [pauses, (answer) => [answer.pauses, answer.switches_read], pausesOf],
     [drift, (answer) => answer.drift, driftOf],
-    [ports, (answer) => [answer.switch, answer.hypervisors], portsOf],
+    [ports, (answer) => [answer.switch, answer.switches, answer.hypervisors], portsOf],
   ].map(([place, pick, make]) => ({ place, pick, make, shown: "" }));
 
   return {
@@ -170,6 +218,9 @@ export function counters() {
       element("h2", {}, "Are ECN, CNPs and PFC working?"),
       note(),
       proof,
+      element("h2", {}, "Where do pauses begin?"),
+      note(),
+      pauses,
       element("h2", {}, "Settings that have drifted"),
       note(),
       drift,

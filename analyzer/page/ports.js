@@ -87,6 +87,19 @@ function switchOf(read) {
   ];
 }
 
+function otherOf(read) {
+  const ports = read.ports.map((port) => ({ port, interval_ms: read.interval_ms, name: port.name }));
+  const which = `${read.role === "spine" ? "spine" : "ToR"} ${read.name}`;
+  const some = read.port_count > ports.length ? `: ${ports.length} of ${count(read.port_count)}, those in trouble first` : "";
+  return [
+    unread(`The ${which}`, read),
+    ...(ports.length === 0 ? [] : tableOf(`Ports of ${which}, ${inTime(read.interval_ms)}${some}`, "port", ports)),
+  ];
+}
+
+// A switch in trouble before one that is well.
+const worst = (read) => Math.max(read.up ? 0 : 1, ...read.ports.map(trouble));
+
 function hypervisorsOf(hosts) {
   const nics = hosts.flatMap((host) =>
     host.ports.map((port) => ({ port, interval_ms: host.interval_ms, name: `${host.host}/${port.name}` })),
@@ -100,6 +113,7 @@ function hypervisorsOf(hosts) {
 }
 
 // What stands under the head: nothing of hosts where none is read.
-export function portsOf([read, hosts]) {
-  return [...switchOf(read), ...hypervisorsOf(hosts)];
+export function portsOf([read, others, hosts]) {
+  const order = [...(others ?? [])].sort((a, b) => worst(b) - worst(a));
+  return [...switchOf(read), ...order.flatMap(otherOf), ...hypervisorsOf(hosts)];
 }

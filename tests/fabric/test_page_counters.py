@@ -2,6 +2,7 @@
 SONiC's shape, and of an ESXi host behind a real sshd."""
 
 import itertools
+import time
 
 import pytest
 
@@ -34,6 +35,8 @@ class Rack:
             reading = {"kind": "sonic", "address": f"{address}:{REDIS_PORT}",
                        "password_file": str(password), "interval_s": 1}
             return {"tors": [{"name": "tor1", "switch": reading}],
+                    "switches": [{"name": "spine1", **reading,
+                                  "address": f"{address}:{REDIS_PORT + 1}"}],
                     "hypervisors": [{**self.esxi.option("esx1"), "interval_s": 30}],
                     "expected": [{"rnics": ["h1/*"], "mtu_bytes": WRONG_MTU},
                                  {"rnics": ["h*"], "mtu_bytes": MTU}]}
@@ -42,12 +45,17 @@ class Rack:
                            aggregator=options, agent={"counters": {"interval_ms": 500}})
         self.lab, fabric = self.world.lab, self.world.fabric
         self.sonic = Sonic(fabric.netns("centre"), fabric.management["centre"], folder, PASSWORD)
+        (folder / "spine1").mkdir()
+        self.spine = Sonic(fabric.netns("centre"), fabric.management["centre"], folder / "spine1",
+                           PASSWORD, REDIS_PORT + 1)
         self.aggregator = self.lab.aggregators["tor1"]
 
     def __enter__(self):
         self.world.__enter__()
         self.sonic.start().wait_ready()
         self.sonic.fill(PORTS)
+        self.spine.start().wait_ready()
+        self.spine.fill(PORTS, queues=1)
         self.esxi.start().wait_ready()
         self.esxi.nic("vmnic4", pause="true", pfc="false")
         self.world.start()
@@ -55,6 +63,7 @@ class Rack:
 
     def __exit__(self, *why):
         self.esxi.stop()
+        self.spine.stop()
         self.sonic.stop()
         self.world.__exit__(*why)
 
@@ -115,6 +124,36 @@ def test_what_the_switch_counts_stands_beside_the_hosts(rack, page):
     assert any("Not counted here: errors, discarded, " in text for text in page.texts(".counters p"))
 
 
+# Port, its neighbour, and what it counts each second: how long it is paused, frames it sends.
+STORM = [
+    ("sonic", "Ethernet0", ("h1", "r0"), {"RX_PAUSE_DURATION_US": 830000}),
+    ("sonic", "Ethernet4", ("h2", "r0"), {"TX_PKTS": 900}),
+    ("sonic", "Ethernet12", ("spine1", "Ethernet20"), {"TX_PKTS": 900}),
+    ("spine", "Ethernet20", ("tor1", "Ethernet12"), {"RX_PAUSE_DURATION_US": 300000, "RX_PKTS": 900}),
+]
+
+
+def test_where_pauses_begin_is_told_and_how_they_spread(rack, page):
+    for switch, port, neighbor, _ in STORM:
+        getattr(rack, switch).neighbor(port, *neighbor)
+    began = time.monotonic()
+
+    def shown():
+        for switch, port, _, counts in STORM:
+            getattr(rack, switch).count(port, **{
+                f"SAI_PORT_STAT_PFC_3_{name}": int((time.monotonic() - began) * each_s)
+                for name, each_s in {**dict.fromkeys(("TX_PKTS", "RX_PKTS"), 0), **counts}.items()})
+        return row_with(page.texts(ROWS), "h1/r0", "tor1 Ethernet0", "an RNIC is the source")
+
+    source = until("the source is shown", PATIENCE_S, shown, every=0.5)
+    assert all(victim in source for victim in ("tor1", "h2/r0", "spine1")), source
+    captions = page.texts(".counters caption")
+    assert any("pauses of priority 3 spread from h1/r0" in text for text in captions), captions
+    # A spine's ports stand there, too: 12, the one in trouble first.
+    assert any("Ports of spine spine1" in text and f"12 of {PORTS}" in text for text in captions), captions
+    assert "Ethernet20" in row_with(page.texts(".counters table tbody tr:first-child"), "Ethernet20")
+
+
 def test_an_esxi_host_is_told_of(rack, page):
     seen(page, "its global pause", ROWS, lambda rows: row_with(rows, "esx1/vmnic4", "global-pause-on"))
     assert row_with(page.texts(ROWS), "esx1/vmnic4", "✓ up, 100")
@@ -143,9 +182,9 @@ def test_the_mesh_waits_for_no_counters_and_old_ones_tell_their_age(rack, page):
     assert not page.texts(".counters .trouble")
     # Its end is told at each table, whose rows stay.
     ask("window.held[0](new TypeError())")
-    seen(page, "the age of all four", ".counters .trouble", lambda texts: sum(
+    seen(page, "the age of all five", ".counters .trouble", lambda texts: sum(
         text.startswith("As of ") and text.endswith(" UTC, not refreshed since.")
-        for text in texts) == 4)
+        for text in texts) == 5)
     assert any("Counters cannot be refreshed: the analyzer cannot be reached." in text
                for text in page.texts(".counters p"))
     assert row_with(page.texts(ROWS), "esx1/vmnic4")

@@ -92,6 +92,9 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
     assert [(each["diagnosis"], each["source"], each["switch"], each["port"], each["priority"]) for each in found] == [
         ("pause-source", "h1/r0", "tor1", "Ethernet0", 3)], found
     assert found[0]["victim_count"] == len(VICTIMS)
+    assert found[0]["paused_pct"] > 50 and found[0]["frames_per_s"] is None
+    assert found[0]["step_count"] == len(found[0]["steps"]) == len(VICTIMS)
+    assert [(each["from"], each["to"]) for each in found[0]["steps"]][0] == ("h1/r0", "tor1")
     say(found[0]["evidence"])
 
     # What the port has counted counts for the RNIC behind it: veth counts no pauses.

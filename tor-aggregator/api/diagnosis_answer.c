@@ -122,6 +122,32 @@ text_or_null(const char *text)
 	return text[0] == '\0' ? json_null() : json_string(text);
 }
 
+/* By time or by frames: the other one is null. */
+static void
+set_rate(json_t *object, const struct pause_rate *rate)
+{
+	json_object_set_new(object, "paused_pct",
+	    rate->known && rate->timed ? json_real(rate->value) : json_null());
+	json_object_set_new(object, "frames_per_s",
+	    rate->known && !rate->timed ? json_real(rate->value) : json_null());
+}
+
+static json_t *
+show_steps(const struct pause_finding *finding)
+{
+	json_t *steps = json_array();
+
+	for (size_t i = 0; i < finding->step_count && i < PAUSE_STEPS; i++) {
+		json_t *step = json_object();
+
+		json_object_set_new(step, "from", json_string(finding->steps[i].from));
+		json_object_set_new(step, "to", json_string(finding->steps[i].to));
+		set_rate(step, &finding->steps[i].rate);
+		json_array_append_new(steps, step);
+	}
+	return steps;
+}
+
 static json_t *
 show_pause(const struct pause_standing *standing)
 {
@@ -144,14 +170,18 @@ show_pause(const struct pause_standing *standing)
 	json_object_set_new(
 	    object, "victim_count", json_integer((json_int_t)finding->victim_count));
 	json_object_set_new(object, "victims", victims);
+	set_rate(object, &finding->rate);
+	json_object_set_new(
+	    object, "step_count", json_integer((json_int_t)finding->step_count));
+	json_object_set_new(object, "steps", show_steps(finding));
 	json_object_set_new(object, "evidence", json_string(finding->sentence));
 	json_object_set_new(object, "since", json_string(since));
 	return object;
 }
 
 /* Of all switches that are read, whatever rack is asked for. */
-static void
-show_pauses(json_t *all, const struct tor_aggregator *aggregator)
+void
+pauses_show(const struct tor_aggregator *aggregator, json_t *all)
 {
 	const struct pauses *pauses = aggregator->pauses;
 	json_t *list = json_array();
@@ -215,7 +245,7 @@ diagnosis_answer_get(struct rm_http_request *request, void *arg)
 	    all, "finding_count", json_integer((json_int_t)wanted.count));
 	json_object_set_new(all, "findings", findings);
 	json_object_set_new(all, "rnics", rnics);
-	show_pauses(all, aggregator);
+	pauses_show(aggregator, all);
 	rm_http_reply_json(request, 200, all);
 }
 

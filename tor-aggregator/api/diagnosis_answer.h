@@ -18,6 +18,9 @@ void diagnosis_answer_get(struct rm_http_request *request, void *aggregator);
 /* The first findings of one rack, as /v1/diagnosis has them; the caller owns it. */
 json_t *diagnosis_show(const struct tor_aggregator *aggregator, size_t rack);
 
+/* Adds "pauses" and "switches_read", as /v1/diagnosis has them. */
+void pauses_show(const struct tor_aggregator *aggregator, json_t *all);
+
 int diagnosis_metrics_register(
     struct tor_aggregator *aggregator, struct rm_metrics *metrics);
 

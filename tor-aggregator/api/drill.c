@@ -162,7 +162,9 @@ show_counted(const struct tor_aggregator *aggregator, const char *tor, int *stat
 		json_object_set_new(all, "drift", drift_show(aggregator, i));
 		json_object_set_new(all, "proof", proof_show(aggregator, i));
 		json_object_set_new(all, "switch", switch_ports_show(aggregator, i));
+		json_object_set_new(all, "switches", other_switches_show(aggregator));
 		json_object_set_new(all, "hypervisors", hypervisors_show(aggregator));
+		pauses_show(aggregator, all);
 		*status = 200;
 		return all;
 	}

@@ -156,17 +156,12 @@ add_of_port(const void *of, const char *counter, uint64_t *sum)
 	return there;
 }
 
-json_t *
-switch_ports_show(const struct tor_aggregator *aggregator, size_t rack)
+static json_t *
+show_ports(const struct switch_collector *collector)
 {
-	struct switch_collector_shown shown;
-	json_t *object, *ports;
+	const struct switch_collector_shown shown = switch_collector_shown(collector);
+	json_t *ports = json_array();
 
-	if (aggregator->switches[rack] == NULL)
-		return json_null();
-	shown = switch_collector_shown(aggregator->switches[rack]);
-	object = show_reading(aggregator->tors[rack], aggregator->switches[rack]);
-	ports = json_array();
 	for (size_t i = 0; i < switch_list_count(shown.list); i++) {
 		const struct switch_object *port = switch_list_get(shown.list, i);
 		json_t *row;
@@ -179,7 +174,18 @@ switch_ports_show(const struct tor_aggregator *aggregator, size_t rack)
 		    add_of_port, port);
 		json_array_append_new(ports, row);
 	}
-	json_object_set_new(object, "ports", ports);
+	return ports;
+}
+
+json_t *
+switch_ports_show(const struct tor_aggregator *aggregator, size_t rack)
+{
+	json_t *object;
+
+	if (aggregator->switches[rack] == NULL)
+		return json_null();
+	object = show_reading(aggregator->tors[rack], aggregator->switches[rack]);
+	json_object_set_new(object, "ports", show_ports(aggregator->switches[rack]));
 	return object;
 }
 
@@ -187,6 +193,71 @@ static const char *
 role_str(enum switch_role role)
 {
 	return role == SWITCH_ROLE_SPINE ? "spine" : "tor";
+}
+
+/* A port's worst trouble counts before all others, then how much it carries. */
+static double
+trouble_of(const json_t *port)
+{
+	static const char *const worst_first[] = { "errors", "dropped", "no_buffer",
+		"global_pauses", "pfc_received", "pfc_sent" };
+	double bits = 0, bytes = 0;
+
+	for (size_t i = 0; i < sizeof(worst_first) / sizeof(worst_first[0]); i++)
+		bits = 2 * bits +
+		       (json_integer_value(json_object_get(port, worst_first[i])) > 0);
+	bytes += (double)json_integer_value(json_object_get(port, "rx_bytes"));
+	bytes += (double)json_integer_value(json_object_get(port, "tx_bytes"));
+	return bits + bytes / (bytes + 1e9);
+}
+
+/* The worst ones, worst first. Owns all. */
+static json_t *
+worst_of(json_t *all)
+{
+	json_t *worst = json_array();
+
+	while (
+	    json_array_size(worst) < SWITCH_WORST_PORTS && json_array_size(all) > 0) {
+		size_t at = 0;
+		double most = -1;
+
+		for (size_t i = 0; i < json_array_size(all); i++) {
+			const double trouble = trouble_of(json_array_get(all, i));
+
+			if (trouble > most) {
+				most = trouble;
+				at = i;
+			}
+		}
+		json_array_append(worst, json_array_get(all, at));
+		json_array_remove(all, at);
+	}
+	json_decref(all);
+	return worst;
+}
+
+json_t *
+other_switches_show(const struct tor_aggregator *aggregator)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < aggregator->read_switch_count; i++) {
+		const struct read_switch *one = &aggregator->read_switches[i];
+		json_t *object, *ports;
+
+		if (one->rack != SIZE_MAX)
+			continue;
+		object = show_reading(one->name, one->collector);
+		ports = show_ports(one->collector);
+		json_object_set_new(object, "tor", json_null());
+		json_object_set_new(object, "name", json_string(one->name));
+		json_object_set_new(object, "role", json_string(role_str(one->role)));
+		set_u64(object, "port_count", json_array_size(ports));
+		json_object_set_new(object, "ports", worst_of(ports));
+		json_array_append_new(list, object);
+	}
+	return list;
 }
 
 /* at: in read_switches. */

@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#define SWITCH_WORST_PORTS 12
+
 struct rm_http_request;
 struct rm_metrics;
 struct tor_aggregator;
@@ -16,6 +18,10 @@ void switch_answer_get(struct rm_http_request *request, void *aggregator);
 
 /* The ports of one rack's switch, in sums; null: it is not read. The caller owns it. */
 json_t *switch_ports_show(const struct tor_aggregator *aggregator, size_t rack);
+
+/* Of those that are no ToR of ours: name, role, port_count, and the SWITCH_WORST_PORTS
+ * ports with most trouble. The caller owns it. */
+json_t *other_switches_show(const struct tor_aggregator *aggregator);
 
 struct switch_metrics;
 

@@ -487,16 +487,23 @@ append_rate(char *text, size_t size, const struct pause_rate *rate)
 
 /* Whom nobody names is told by the port that leads there. */
 static void
+name_or_port(
+    const struct pause_graph *graph, struct node node, char name[PAUSE_NAME_BYTES])
+{
+	snprintf(name, PAUSE_NAME_BYTES, "%s", name_of(graph, node));
+	if (name[0] == '\0')
+		snprintf(name, PAUSE_NAME_BYTES, "port %.40s of %.64s",
+		    graph->ports[node.at].name,
+		    graph->switches[graph->ports[node.at].of].name);
+}
+
+static void
 add_victim(
     const struct pause_graph *graph, struct pause_finding *finding, struct node node)
 {
 	char name[PAUSE_NAME_BYTES];
 
-	snprintf(name, sizeof(name), "%s", name_of(graph, node));
-	if (name[0] == '\0')
-		snprintf(name, sizeof(name), "port %.40s of %.64s",
-		    graph->ports[node.at].name,
-		    graph->switches[graph->ports[node.at].of].name);
+	name_or_port(graph, node, name);
 	for (size_t i = 0; i < finding->victim_count && i < PAUSE_VICTIMS; i++)
 		if (strcmp(finding->victims[i], name) == 0)
 			return;
@@ -549,6 +556,21 @@ tell_victims(struct pause_finding *finding)
 	if (finding->victim_count > PAUSE_VICTIMS)
 		append(
 		    text, size, " and %zu more", finding->victim_count - PAUSE_VICTIMS);
+}
+
+static void
+tell_steps(const struct pause_graph *graph, const struct spread *spread,
+    struct pause_finding *finding)
+{
+	finding->step_count = spread->count;
+	for (size_t i = 0; i < spread->count && i < PAUSE_STEPS; i++) {
+		const struct pause *pause = &graph->pauses[spread->queue[i]];
+		struct pause_step *step = &finding->steps[i];
+
+		name_or_port(graph, pause->from, step->from);
+		name_or_port(graph, pause->to, step->to);
+		step->rate = pause->rate;
+	}
 }
 
 static struct pause_finding *
@@ -698,6 +720,7 @@ find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 	else
 		tell_leaf(graph, &graph->pauses[strongest], finding);
 	tell_victims(finding);
+	tell_steps(graph, spread, finding);
 	graph->found_count++;
 }
 
@@ -824,6 +847,7 @@ find_loop(struct pause_graph *graph, size_t from, struct spread *spread)
 	tell_loop(graph, loop, count, finding);
 	find_victims(graph, spread, finding);
 	tell_victims(finding);
+	tell_steps(graph, spread, finding);
 	graph->found_count++;
 }
 

@@ -32,6 +32,7 @@
 #define PAUSE_SOURCE_BYTES 512 /* of a loop all its switches */
 #define PAUSE_TEXT_BYTES 1024
 #define PAUSE_VICTIMS 16 /* that a finding names; the others it counts */
+#define PAUSE_STEPS 16   /* likewise */
 
 /* A pause has to be explained from here on; less, down to the faint one, may explain it
  * where nothing else does. */
@@ -78,6 +79,11 @@ enum pause_kind {
 	PAUSE_KINDS,
 };
 
+struct pause_step { /* from pauses to */
+	char from[PAUSE_NAME_BYTES], to[PAUSE_NAME_BYTES];
+	struct pause_rate rate;
+};
+
 struct pause_finding {
 	enum pause_kind kind;
 	unsigned priority;
@@ -88,6 +94,9 @@ struct pause_finding {
 	struct pause_rate rate; /* of the strongest of its pauses */
 	char victims[PAUSE_VICTIMS][PAUSE_NAME_BYTES];
 	size_t victim_count; /* also of those that are not named */
+	/* How they spread: from the source on, each after one that causes it. */
+	struct pause_step steps[PAUSE_STEPS];
+	size_t step_count; /* also of those that are not told */
 	char sentence[PAUSE_TEXT_BYTES];
 };
 

@@ -343,6 +343,11 @@ what_a_racks_counters_mean_is_told_over_a_link(void **state)
 	assert_int_equal(groups, 0);
 	assert_true(json_is_null(no_switch));
 	assert_int_equal(json_array_size(json_object_get(object, "hypervisors")), 0);
+	assert_true(json_is_array(json_object_get(object, "switches")));
+	assert_int_equal(json_array_size(json_object_get(object, "switches")), 0);
+	assert_true(json_is_array(json_object_get(object, "pauses")));
+	assert_int_equal(
+	    json_integer_value(json_object_get(object, "switches_read")), 0);
 	assert_int_equal(json_array_size(answers), 3);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(json_unpack(json_array_get(answers, i), "{s:s,s:s}",

@@ -124,6 +124,25 @@ storm(struct fabric *f, struct pause_rate of_spine)
 	cable(f, TOR2, "Ethernet48", SPINE, "Eth1/2", of_spine, none);
 }
 
+/* From the source on: who pauses somebody was paused before. */
+static void
+assert_steps(const struct pause_finding *finding)
+{
+	assert_int_equal(finding->step_count, 6);
+	assert_string_equal(finding->steps[0].from, "h1/r0");
+	assert_string_equal(finding->steps[0].to, "tor1");
+	assert_true(finding->steps[0].rate.timed);
+	assert_true(finding->steps[0].rate.value == 83);
+	for (size_t i = 1; i < finding->step_count; i++) {
+		bool before = false;
+
+		for (size_t k = 0; k < i; k++)
+			before |=
+			    strcmp(finding->steps[k].to, finding->steps[i].from) == 0;
+		assert_true(before);
+	}
+}
+
 static void
 the_source_of_a_storm_over_three_switches_is_named_and_its_victims_are_not(void **state)
 {
@@ -149,6 +168,7 @@ the_source_of_a_storm_over_three_switches_is_named_and_its_victims_are_not(void 
 	assert_non_null(strstr(f->found[0].sentence,
 	    "h1/r0 pauses port Ethernet0 of tor1 for 83 % of the time (priority 3)"));
 	assert_non_null(strstr(f->found[0].sentence, "h4/r0"));
+	assert_steps(&f->found[0]);
 	assert_int_equal(pause_graph_left_out(f->graph), 0);
 }
 
