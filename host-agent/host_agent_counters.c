@@ -14,6 +14,9 @@
 #include "rackmesh/loop/loop.h"
 
 _Static_assert(COUNTER_NO_CLASS == WIRE_TRAFFIC_CLASS_NONE, "one number");
+_Static_assert((int)COUNTER_GID_ROCE_V1 == WIRE_GID_ROCE_V1 &&
+		   (int)COUNTER_GID_ROCE_V2 == WIRE_GID_ROCE_V2,
+    "the same bits");
 _Static_assert(DCB_NO_PRIORITY == WIRE_NO_PRIORITY, "one number");
 _Static_assert((int)DCB_DSCPS == WIRE_DSCPS, "as many");
 
@@ -97,6 +100,8 @@ set_read(struct wire_settings *settings, const struct counters_port *port)
 		    (uint64_t)port->reading.traffic_class);
 	if (port->reading.fec != 0)
 		set(settings, WIRE_SETTING_FEC, port->reading.fec);
+	if (port->reading.gid_types != 0)
+		set(settings, WIRE_SETTING_GID_TYPES, port->reading.gid_types);
 	if (port->reading.trusts_dscp >= 0) {
 		set(settings, WIRE_SETTING_TRUST,
 		    port->reading.trusts_dscp ? WIRE_TRUST_DSCP : WIRE_TRUST_PCP);

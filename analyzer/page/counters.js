@@ -146,7 +146,7 @@ function waysOf({ source, priority, steps, step_count }) {
   if (!steps?.length) return null;
   return table(
     `How pauses of priority ${priority} spread from ${source ?? "a source that is not known"}${step_count > steps.length ? `: ${steps.length} of ${count(step_count)}` : ""}`,
-    [["pauses"], ["is paused"], ["share of the time", "number"]],
+    [["pauses"], ["is paused"], ["how much", "number"]],
     steps.map((step) => [step.from, step.to, rateOf(step)]),
   );
 }
@@ -158,7 +158,7 @@ function pausesOf([pauses, read]) {
   return [
     table(
       `Where pauses begin that spread over the ${several(read, "switch", "switches")} that ${read === 1 ? "is" : "are"} read`,
-      [["source"], ["at"], ["priority", "number"], ["share of the time", "number"], ["it is"], ["paused by that", "wide"], ["since"]],
+      [["source"], ["at"], ["priority", "number"], ["how much", "number"], ["it is"], ["paused by that", "wide"], ["since"]],
       pauses.map((each) => [
         each.source ?? unknown(),
         each.port ? `${each.switch} ${each.port}` : null,

@@ -17,6 +17,7 @@
 #include "host-agent/rnic/sysfs_file.h"
 
 #define MAX_PARTS 512
+#define MAX_GIDS 256               /* of a port, that are looked at */
 #define LOOK_NS (60 * RM_NS_PER_S) /* between two searches for new counters */
 
 enum origin { FROM_FILE, FROM_ETHTOOL, FROM_STATS, FROM_RESOURCES, FROM_DCB };
@@ -44,7 +45,7 @@ struct counter_port {
 	uint64_t identity; /* of the device as it is now */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 	int traffic_class;
-	unsigned fec;
+	unsigned fec, gid_types;
 
 	struct counter_files files;
 	struct netdev_stats ethtool;
@@ -301,6 +302,29 @@ read_traffic_class(const struct counter_port *port)
 		   : -1;
 }
 
+/* A port has many GIDs, and no file of an empty place can be read. */
+static unsigned
+read_gid_types(const struct counter_port *port)
+{
+	const struct counter_port_place *place = &port->place;
+	unsigned types = 0;
+	char text[32];
+	int r = 0;
+
+	if (place->rdma_device[0] == '\0')
+		return 0;
+	for (unsigned i = 0; i < MAX_GIDS && r != -ENOENT; i++) {
+		r = sysfs_text(text, sizeof(text),
+		    "%s/class/infiniband/%s/ports/%u/gid_attrs/types/%u",
+		    port->kernel->sysfs, place->rdma_device, place->port, i);
+		if (r == 0 && strcmp(text, "RoCE v2") == 0)
+			types |= COUNTER_GID_ROCE_V2;
+		else if (r == 0 && strcmp(text, "IB/RoCE v1") == 0)
+			types |= COUNTER_GID_ROCE_V1;
+	}
+	return types;
+}
+
 static unsigned
 read_fec(const struct counter_port *port)
 {
@@ -355,6 +379,7 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 	read_firmware(port);
 	port->traffic_class = read_traffic_class(port);
 	port->fec = read_fec(port);
+	port->gid_types = read_gid_types(port);
 	port->identity = read_identity(port);
 	bind_all(port);
 	find_lowers(port);
@@ -440,6 +465,7 @@ counter_port_read(struct counter_port *port, const struct counter_port_place *pl
 	memcpy(ret->firmware, port->firmware, sizeof(ret->firmware));
 	ret->traffic_class = port->traffic_class;
 	ret->fec = port->fec;
+	ret->gid_types = port->gid_types;
 	memcpy(ret->dscps, port->dcb.dscps, sizeof(ret->dscps));
 	ret->trusts_dscp = port->has_dcb && port->dcb.there ? port->dcb.dscp : -1;
 	ret->cpu_ns = rm_thread_cpu_ns() - cpu_ns;

@@ -31,6 +31,8 @@ struct counter_port_place {
 #define COUNTER_FIRMWARE_BYTES 32
 #define COUNTER_NO_CLASS 256 /* each program sets its own */
 
+enum counter_gid_type { COUNTER_GID_ROCE_V1 = 1, COUNTER_GID_ROCE_V2 = 2 };
+
 struct counter_reading {
 	bool same_device; /* as in the last one */
 	size_t found;     /* values that were there */
@@ -41,9 +43,10 @@ struct counter_reading {
 	size_t lower_count;
 	/* Settings, as of the last search for counters. */
 	char firmware[COUNTER_FIRMWARE_BYTES]; /* its version, printable; "": unknown */
-	int traffic_class; /* of all RoCE packets, or COUNTER_NO_CLASS; -1: unknown */
-	unsigned fec;      /* ETHTOOL_FEC_*, the active one; 0: unknown */
-	int trusts_dscp;   /* 0: the VLAN tag; -1: unknown. As last read */
+	int traffic_class;  /* of all RoCE packets, or COUNTER_NO_CLASS; -1: unknown */
+	unsigned fec;       /* ETHTOOL_FEC_*, the active one; 0: unknown */
+	unsigned gid_types; /* bits of COUNTER_GID_*, of its GIDs; 0: unknown */
+	int trusts_dscp;    /* 0: the VLAN tag; -1: unknown. As last read */
 	uint8_t dscps[DCB_DSCPS]; /* unless that is unknown: see dcb_pfc.h */
 };
 

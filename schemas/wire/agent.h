@@ -28,6 +28,7 @@ enum wire_setting {       /* of an RNIC; of each a number, but firmware and DSCP
 	WIRE_SETTING_TRUST,         /* enum wire_trust */
 	WIRE_SETTING_FEC,           /* enum wire_fec */
 	WIRE_SETTING_DSCPS,
+	WIRE_SETTING_GID_TYPES, /* bits of WIRE_GID_*: those that it has */
 	WIRE_SETTINGS,
 };
 
@@ -35,6 +36,8 @@ enum wire_setting {       /* of an RNIC; of each a number, but firmware and DSCP
 
 /* What decides a packet's priority. */
 enum wire_trust { WIRE_TRUST_PCP, WIRE_TRUST_DSCP };
+
+enum wire_gid_type { WIRE_GID_ROCE_V1 = 1, WIRE_GID_ROCE_V2 = 2 };
 
 enum wire_fec { /* that is active: ETHTOOL_FEC_* of Linux */
 	WIRE_FEC_OFF = 4,

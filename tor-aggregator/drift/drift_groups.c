@@ -26,6 +26,14 @@ static const struct rm_word fecs[] = {
 	{ NULL, 0 },
 };
 
+static const struct rm_word gid_types[] = {
+	{ "any", 0 },
+	{ "v1", WIRE_GID_ROCE_V1 },
+	{ "v2", WIRE_GID_ROCE_V2 },
+	{ "v1+v2", WIRE_GID_ROCE_V1 | WIRE_GID_ROCE_V2 },
+	{ NULL, 0 },
+};
+
 /* clang-format off */
 const struct rm_option drift_group_options[] = {
 	{ "rnics", RM_LIST, AT(rnics), NULL, 1, DRIFT_MAX_PATTERNS, RM_REQUIRED,
@@ -48,6 +56,8 @@ const struct rm_option drift_group_options[] = {
 	  "priorities of DSCPs, at most 8, such as \"26:3,48:6\"; those of others, and \"\": not compared", NULL, NULL, 0 },
 	{ "fec", RM_ENUM, AT(fec), "any", 0, 0, 0,
 	  "active FEC of the port: off, RS, BASE-R or low-latency RS; any: not compared", fecs, NULL, 0 },
+	{ "gid_types", RM_ENUM, AT(gid_types), "any", 0, 0, 0,
+	  "RoCE versions of the port's GIDs: only v1, only v2, or both; any: not compared", gid_types, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */
@@ -152,6 +162,7 @@ fill_group(struct drift_settings *ret, const struct drift_group_config *from)
 		from->traffic_class, &ret->numbers[WIRE_SETTING_TRAFFIC_CLASS]) == 0)
 		ret->known |= UINT32_C(1) << WIRE_SETTING_TRAFFIC_CLASS;
 	declare(ret, WIRE_SETTING_FEC, (uint64_t)from->fec);
+	declare(ret, WIRE_SETTING_GID_TYPES, (uint64_t)from->gid_types);
 	memset(ret->dscps, WIRE_NO_PRIORITY, sizeof(ret->dscps));
 	if (drift_dscps_read(from->dscp, ret->dscps) == 0)
 		ret->known |= UINT32_C(1) << WIRE_SETTING_DSCPS;

@@ -23,6 +23,7 @@ struct drift_group_config {   /* 0, "": not declared */
 	char *pfc, *firmware, *traffic_class, *dscp;
 	int trust; /* enum wire_trust, and 1 more */
 	int fec;   /* enum wire_fec */
+	int gid_types;
 };
 
 extern const struct rm_option drift_group_options[];

@@ -164,6 +164,7 @@ drift_setting_word(enum wire_setting setting)
 		[WIRE_SETTING_TRUST] = "trust",
 		[WIRE_SETTING_FEC] = "fec",
 		[WIRE_SETTING_DSCPS] = "dscp",
+		[WIRE_SETTING_GID_TYPES] = "gid_types",
 	};
 
 	return words[setting];
@@ -180,6 +181,18 @@ drift_state_word(enum drift_state state)
 	};
 
 	return words[state];
+}
+
+/* What a newer release may call otherwise is not taken for one of the known. */
+static const char *
+gid_types_word(uint32_t types)
+{
+	static const char *const words[] = { [WIRE_GID_ROCE_V1] = "v1",
+		[WIRE_GID_ROCE_V2] = "v2",
+		[WIRE_GID_ROCE_V1 | WIRE_GID_ROCE_V2] = "v1+v2" };
+
+	return types > 0 && types < sizeof(words) / sizeof(words[0]) ? words[types]
+								     : "other";
 }
 
 static void
@@ -234,6 +247,8 @@ drift_setting_text(const struct drift_settings *settings,
 		dscps_text(settings->dscps, expected->dscps, ret);
 	else if (setting == WIRE_SETTING_FEC)
 		strcpy(ret, drift_fec_word(number));
+	else if (setting == WIRE_SETTING_GID_TYPES)
+		strcpy(ret, gid_types_word(number));
 	else if (setting == WIRE_SETTING_TRUST)
 		strcpy(ret, number == WIRE_TRUST_DSCP ? "dscp" : "pcp");
 	else if (setting == WIRE_SETTING_TRAFFIC_CLASS &&

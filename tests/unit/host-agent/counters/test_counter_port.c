@@ -173,6 +173,23 @@ settings_are_read_and_what_is_not_there_is_unknown(void **unused)
 }
 
 static void
+types_of_gids_are_read_past_empty_places(void **unused)
+{
+	const char *types = "class/infiniband/rdma0/ports/1/gid_attrs/types";
+
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	assert_int_equal(read_after(0), 0);
+	assert_int_equal(reading.gid_types, 0);
+	rdma_fixture_put(&device.files, "IB/RoCE v1", "%s/0", types);
+	rdma_fixture_put(&device.files, "", "%s/1/cannot_be_read", types);
+	assert_int_equal(read_after(60), 0);
+	assert_int_equal(reading.gid_types, COUNTER_GID_ROCE_V1);
+	rdma_fixture_put(&device.files, "RoCE v2", "%s/2", types);
+	assert_int_equal(read_after(60), 0);
+	assert_int_equal(reading.gid_types, COUNTER_GID_ROCE_V1 | COUNTER_GID_ROCE_V2);
+}
+
+static void
 a_device_made_anew_is_another(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
@@ -325,6 +342,7 @@ main(void)
 		TEST(a_name_that_another_begins_with_is_another),
 		TEST(a_name_without_an_end_is_read_by_its_32_bytes),
 		TEST(settings_are_read_and_what_is_not_there_is_unknown),
+		TEST(types_of_gids_are_read_past_empty_places),
 		TEST(a_device_made_anew_is_another),
 		TEST(another_port_is_looked_up_at_once),
 		TEST(netlink_comes_before_files),

@@ -114,7 +114,7 @@ the_first_group_that_declares_a_setting_counts(void **state)
 		   "- { rnics: [gpu1/eth0, \"odd*\"], mtu_bytes: 1500 }\n"
 		   "- { rnics: [\"gpu[1-4]/eth*\"], mtu_bytes: 9000, speed_gbps: 400,"
 		   " pfc: 3, traffic_class: 106, trust: pcp,"
-		   " fec: rs, dscp: \"26:3\" }\n"
+		   " fec: rs, gid_types: v2, dscp: \"26:3\" }\n"
 		   "- { rnics: [\"*\"], pfc: none, firmware: \"28.*\" }\n");
 	assert_int_equal(drift_groups_count(w->groups), 3);
 	drift_groups_find(w->groups, "gpu1", "eth0", &of);
@@ -125,6 +125,7 @@ the_first_group_that_declares_a_setting_counts(void **state)
 	assert_true(of.known & 1 << WIRE_SETTING_TRUST);
 	assert_int_equal(of.numbers[WIRE_SETTING_TRUST], WIRE_TRUST_PCP);
 	assert_int_equal(of.numbers[WIRE_SETTING_FEC], WIRE_FEC_RS);
+	assert_int_equal(of.numbers[WIRE_SETTING_GID_TYPES], WIRE_GID_ROCE_V2);
 	assert_int_equal(of.dscps[26], 3);
 	assert_string_equal(of.firmware, "28.*");
 	drift_groups_find(w->groups, "gpu1", "ib0", &of);

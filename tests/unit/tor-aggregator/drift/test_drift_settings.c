@@ -183,6 +183,10 @@ values_are_written_as_people_do(void **state)
 	assert_string_equal(text_of(WIRE_SETTING_TRUST, WIRE_TRUST_PCP), "pcp");
 	assert_string_equal(text_of(WIRE_SETTING_FEC, WIRE_FEC_RS), "rs");
 	assert_string_equal(text_of(WIRE_SETTING_FEC, 77), "other");
+	assert_string_equal(
+	    text_of(WIRE_SETTING_GID_TYPES, WIRE_GID_ROCE_V1 | WIRE_GID_ROCE_V2),
+	    "v1+v2");
+	assert_string_equal(text_of(WIRE_SETTING_GID_TYPES, 4), "other");
 	drift_setting_text(&none, &none, WIRE_SETTING_MTU, text);
 	assert_string_equal(text, "");
 }
