@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
+#include "tor-aggregator/switch/sonic_optics.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 
 #define COUNTERS_DB "2"
 #define APPL_DB "0"
+#define STATE_DB "6"
 #define STATE_PREFIX "PORT_TABLE/"
 #define MAX_FIELDS 160 /* of one question */
 #define NEIGHBOR_FIELDS 3
@@ -27,6 +29,8 @@ enum stage {
 	SELECT_APPL,
 	STATES, /* of each port */
 	NEIGHBORS,
+	SELECT_STATE,
+	OPTICS, /* of each port */
 	DONE,
 };
 
@@ -59,6 +63,13 @@ is_state(const char *name)
 	return strncmp(name, STATE_PREFIX, strlen(STATE_PREFIX)) == 0;
 }
 
+static bool
+is_of_optics(const struct switch_row *row)
+{
+	return strncmp(row->sonic, SONIC_OPTICS_PREFIX, strlen(SONIC_OPTICS_PREFIX)) ==
+	       0;
+}
+
 static void
 add_fields(
     struct fields *fields, const struct switch_row *row, unsigned priority, bool state)
@@ -78,12 +89,15 @@ fill_fields(struct sonic *sonic)
 	sonic->states.prefix = "PORT_TABLE";
 	for (int part = 0; part < SWITCH_PARTS; part++)
 		sonic->values[part].prefix = "COUNTERS";
-	for (const struct switch_row *row = switch_rows; row->name != NULL; row++)
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (is_of_optics(row))
+			continue;
 		for (unsigned i = 0; i < switch_row_values(row); i++) {
 			add_fields(&sonic->values[row->part], row, i, false);
 			if (row->part == SWITCH_PORT)
 				add_fields(&sonic->states, row, i, true);
 		}
+	}
 }
 
 int
@@ -128,7 +142,7 @@ advance(const struct sonic *sonic, struct cursor *at)
 
 	if (next < switch_list_count(sonic->list) &&
 	    (at->stage == VALUES ||
-		(at->stage >= STATES &&
+		(at->stage >= STATES && at->stage != SELECT_STATE &&
 		    switch_list_get(sonic->list, next)->part == SWITCH_PORT))) {
 		at->object = next;
 		return;
@@ -196,6 +210,20 @@ ask_neighbor(struct evbuffer *out, const char *port)
 }
 
 static int
+ask_optics(struct evbuffer *out, const char *port)
+{
+	char key[SWITCH_PORT_BYTES + 24], fields[SONIC_OPTICS_FIELDS][16];
+	const char *words[2 + SONIC_OPTICS_FIELDS] = { "HMGET", key };
+
+	snprintf(key, sizeof(key), "TRANSCEIVER_DOM_SENSOR|%s", port);
+	for (size_t i = 0; i < SONIC_OPTICS_FIELDS; i++) {
+		sonic_optics_field(i, fields[i]);
+		words[2 + i] = fields[i];
+	}
+	return command(out, words, NULL, 2 + SONIC_OPTICS_FIELDS);
+}
+
+static int
 ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out)
 {
 	const struct switch_object *object =
@@ -222,6 +250,10 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 		return ask_fields(out, &sonic->states, object->port);
 	case NEIGHBORS:
 		return ask_neighbor(out, object->port);
+	case SELECT_STATE:
+		return ask_words(out, "SELECT", STATE_DB);
+	case OPTICS:
+		return ask_optics(out, object->port);
 	case DONE:
 		break;
 	}
@@ -377,7 +409,7 @@ sample_of(struct sonic *sonic, const struct switch_row *row, unsigned priority,
 static bool
 has_source(const struct switch_row *row, bool state)
 {
-	return is_state(row->sonic) == state;
+	return !is_of_optics(row) && is_state(row->sonic) == state;
 }
 
 /* answer: NULL where the object has none. */
@@ -444,6 +476,33 @@ take_neighbor(struct sonic *sonic, const redisReply *answer)
 		   : 0;
 }
 
+/* As take_neighbor: no optics cost another value. */
+static void
+take_optics(struct sonic *sonic, const redisReply *answer)
+{
+	struct switch_object *object =
+	    switch_list_get(sonic->list, sonic->answered.object);
+	struct counter_state *states = object->states;
+	const bool whole = answer->type == REDIS_REPLY_ARRAY &&
+			   answer->elements == SONIC_OPTICS_FIELDS;
+
+	sonic->counts->parse_errors += !whole;
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		struct counter_sample sample = { 0 };
+
+		if (row->part != SWITCH_PORT)
+			continue;
+		if (is_of_optics(row)) {
+			if (whole)
+				sonic->counts->parse_errors +=
+				    sonic_optics_sample(answer, row->name, &sample);
+			sonic->counts->values += sample.there;
+			(void)counter_take(states, &sample, 0, true);
+		}
+		states += switch_row_values(row);
+	}
+}
+
 static int
 take_ok(const redisReply *answer, const char *what, struct rm_why *why)
 {
@@ -489,6 +548,11 @@ take_answer(struct sonic *sonic, const redisReply *answer, struct rm_why *why)
 		return take_values(sonic, true, answer, why);
 	case NEIGHBORS:
 		return take_neighbor(sonic, answer);
+	case SELECT_STATE: /* who has none tells nothing of optics */
+		return 0;
+	case OPTICS:
+		take_optics(sonic, answer);
+		return 0;
 	case DONE:
 		break;
 	}
@@ -511,7 +575,7 @@ sonic_answer(struct sonic *sonic, const struct redisReply *answer, struct rm_why
 	if (sonic_is_answered(sonic))
 		return rm_why(
 		    why, -EPROTO, "it sent more answers than it was asked questions");
-	if (answer->type != REDIS_REPLY_ERROR || sonic->answered.stage == NEIGHBORS) {
+	if (answer->type != REDIS_REPLY_ERROR || sonic->answered.stage >= NEIGHBORS) {
 		r = take_answer(sonic, answer, why);
 	} else if (is_of_one_object(sonic, answer)) {
 		sonic->counts->parse_errors++;

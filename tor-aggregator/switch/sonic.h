@@ -4,9 +4,9 @@
  *
  * One reading asks for the maps of ports, queues and priority groups (their ids change
  * when the switch restarts, so each time), then for the values of each object, then for
- * the state and the neighbour (LLDP) of each port. Nothing is ever written. Answers
- * come in the order of the questions; a batch of questions is sent when all of the last
- * one are answered.
+ * the state, the neighbour (LLDP) and the optical module of each port. Nothing is ever
+ * written. Answers come in the order of the questions; a batch of questions is sent
+ * when all of the last one are answered.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SONIC_H
 #define TOR_AGGREGATOR_SWITCH_SONIC_H

@@ -51,6 +51,12 @@ static const struct pair plain[] = {
 	{ "PORT_TABLE:Ethernet0", "speed", "400000" },
 	{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_sys_name", "spine1" },
 	{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_port_id", "Ethernet4" },
+	{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx1power", "-2.0" },
+	{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx2power", "-inf" },
+	{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx3power", "0.0" },
+	{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx5power", "N/A" },
+	{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "tx1power", "-10" },
+	{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "temperature", "43.7" },
 	{ 0 },
 };
 
@@ -249,6 +255,41 @@ neighbours_are_read_and_none_costs_a_counter(void **state)
 }
 
 static void
+optics_are_told_by_their_darkest_lane_and_cost_nothing(void **state)
+{
+	static const struct pair bad[] = {
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx1power", "nan" },
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx2power", "0x10" },
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx3power", "1e9" },
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "tx1power", "-2.5 dBm" },
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet8", NULL, ":1\r\n" },
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "temperature", "-7.2" },
+	};
+	enum { BAD = sizeof(bad) / sizeof(bad[0]) };
+	struct pair pairs[BAD + sizeof(plain) / sizeof(plain[0])];
+	struct talk *talk = *state;
+	uint64_t before;
+
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_true(state_of(talk, 0, "optics_rx_lowest_nw", 0)->there);
+	assert_int_equal(state_of(talk, 0, "optics_rx_lowest_nw", 0)->total, 0);
+	assert_int_equal(state_of(talk, 0, "optics_rx_highest_nw", 0)->total, 1000000);
+	assert_int_equal(state_of(talk, 0, "optics_tx_lowest_nw", 0)->total, 100000);
+	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 44);
+	assert_false(state_of(talk, 1, "optics_rx_lowest_nw", 0)->there);
+
+	memcpy(pairs, bad, sizeof(bad));
+	memcpy(pairs + BAD, plain, sizeof(plain));
+	before = talk->counts.parse_errors;
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_false(state_of(talk, 0, "optics_rx_lowest_nw", 0)->there);
+	assert_false(state_of(talk, 0, "optics_tx_lowest_nw", 0)->there);
+	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 0);
+	assert_int_equal(state_of(talk, 0, "speed_mbps", 0)->total, 400000);
+	assert_true(talk->counts.parse_errors > before + 5);
+}
+
+static void
 what_is_missing_or_no_number_is_not_there(void **state)
 {
 	struct talk *talk = *state;
@@ -299,7 +340,7 @@ a_password_is_given_first_and_its_refusal_is_said(void **state)
 	struct talk *talk = *state;
 
 	assert_int_equal(read_switch(talk, "secret", plain), 0);
-	assert_int_equal(talk->selects, 3);
+	assert_int_equal(talk->selects, 4);
 	assert_int_equal(read_switch(talk, "secret", refusing), -EACCES);
 	assert_non_null(strstr(talk->why.text, "password_file"));
 	assert_non_null(strstr(talk->why.text, "WRONGPASS"));
@@ -390,9 +431,9 @@ a_batch_is_bounded(void **state)
 	pairs[0].answer = (const char *)evbuffer_pullup(map, -1);
 	assert_int_equal(read_switch(talk, "", pairs), 0);
 	assert_int_equal(switch_list_count(talk->list), 3 * SONIC_BATCH);
-	/* 4 before the values, the other database, and of each port its values, its
-	 * state and its neighbour. */
-	assert_int_equal(talk->questions, 4 + 1 + 3 * 3 * SONIC_BATCH);
+	/* 4 before the values, the other two databases, and of each port its values,
+	 * its state, its neighbour and its optics. */
+	assert_int_equal(talk->questions, 4 + 2 + 4 * 3 * SONIC_BATCH);
 	evbuffer_free(map);
 }
 
@@ -535,6 +576,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(ports_queues_and_groups_are_found_and_read),
 		TEST(neighbours_are_read_and_none_costs_a_counter),
+		TEST(optics_are_told_by_their_darkest_lane_and_cost_nothing),
 		TEST(what_is_missing_or_no_number_is_not_there),
 		TEST(deltas_go_on_when_the_ids_have_changed),
 		TEST(a_password_is_given_first_and_its_refusal_is_said),

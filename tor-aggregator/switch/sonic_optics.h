@@ -1,0 +1,37 @@
+/*
+ * sonic_optics - what SONiC tells of the optical module in a port
+ * (TRANSCEIVER_DOM_SENSOR of its STATE_DB). Pure.
+ *
+ * Power is told in dBm for each lane, and temperature in degrees; a module of copper
+ * tells none, and "N/A" stands for lanes that it has not. A lane in the dark has
+ * "-inf".
+ */
+#ifndef TOR_AGGREGATOR_SWITCH_SONIC_OPTICS_H
+#define TOR_AGGREGATOR_SWITCH_SONIC_OPTICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/metrics/counter_delta.h"
+
+#define SONIC_LANES 8
+#define SONIC_OPTICS_FIELDS (2 * SONIC_LANES + 1)
+
+struct redisReply;
+
+/* Sources of the table's rows begin so. */
+#define SONIC_OPTICS_PREFIX "DOM/"
+
+/* Of the question's fields, from 0. */
+void sonic_optics_field(size_t i, char ret[16]);
+
+/* In nanowatts, from dBm: 0 for "-inf". -ENODATA: it is not told; -EBADMSG: it is no
+ * power of an optical module. */
+int sonic_optics_power(const char *text, size_t len, uint64_t *ret);
+
+/* The value of the row of that name, from an answer of SONIC_OPTICS_FIELDS elements.
+ * Returns how many of them make no sense. */
+size_t sonic_optics_sample(
+    const struct redisReply *answer, const char *row, struct counter_sample *ret);
+
+#endif
