@@ -2,11 +2,14 @@
 
 #include <string.h>
 
-static const char microseconds[] = "microseconds", megabits[] = "megabits per second";
+static const char microseconds[] = "microseconds", megabits[] = "megabits per second",
+		  nanowatts[] = "nanowatts";
 
 double
 base_unit_value(const char *unit, uint64_t value)
 {
+	if (strcmp(unit, nanowatts) == 0)
+		return (double)value / 1e9;
 	if (strncmp(unit, microseconds, sizeof(microseconds) - 1) == 0)
 		return (double)value / 1e6;
 	if (strcmp(unit, megabits) == 0)

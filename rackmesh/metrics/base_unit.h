@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* unit: that of a counter's table, as "microseconds per priority" or "megabits per
- * second"; a value in any other is what it was. */
+/* unit: that of a counter's table, as "microseconds per priority", "nanowatts" or
+ * "megabits per second"; a value in any other is what it was. */
 double base_unit_value(const char *unit, uint64_t value);
 
 #endif

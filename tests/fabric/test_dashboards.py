@@ -25,6 +25,7 @@ from lab.world import World
 
 PASSWORD = "a password of the lab"
 SSH_PORT, PORTS = 2201, 4
+STATE_DB = 6  # of SONiC
 SWITCH_PORT = (
     "IF_IN_OCTETS", "IF_OUT_OCTETS", "IF_IN_DISCARDS", "IF_OUT_DISCARDS", "IF_IN_ERRORS",
     "ECN_MARKED_PACKETS", "IF_IN_FEC_CORRECTED_BITS", "IF_IN_FEC_NOT_CORRECTABLE_FRAMES",
@@ -68,6 +69,8 @@ class Counted:
             self._undo.callback(process.stop)
             process.start().wait_ready()
         self.sonic.fill(PORTS)
+        self.sonic.set(STATE_DB, "TRANSCEIVER_DOM_SENSOR|Ethernet0", rx1power="-2.0", rx2power="-9.5",
+                       tx1power="0.4", temperature="41.5")
         self.go_on(1000)
         path = world.lab.folder / "config" / "agg-tor1.yaml"
         config = yaml.safe_load(path.read_text())
@@ -325,6 +328,10 @@ def units_of(text):
         if re.search(r'_bytes_total|_bytes_phy_total|counter="\w+_bytes"', text):
             return {"Bps"}
         return {"percentunit"} if "_seconds_total" in text else {"ops", "pps", "wps"}
+    if "_watts" in text:
+        return {"watt"}
+    if "_celsius" in text:
+        return {"celsius"}
     if "_bytes" in text:
         return {"bytes"}
     return {"s"} if "_seconds" in text else {"short"}

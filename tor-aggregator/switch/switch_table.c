@@ -59,9 +59,9 @@ const struct switch_row switch_rows[] = {
 	{ "port_pfc_tx_frames", METRIC "tx_pfc_frames_total", "frames", SWITCH_PORT, false, false, "PFC frames sent, of all priorities.", "", "pfc/tx-stats" "|queuing/tx-ppp" },
 	{ "pfc_on", METRIC "pfc_on", "0 or 1", SWITCH_PORT, false, true, "1: PFC is in use on the port.", "", "pfc/oper=On" },
 	/* Of a module's lanes: see sonic_optics.h. */
-	{ "optics_rx_lowest_nw", METRIC "optics_rx_power_lowest_nanowatts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module receives on its darkest lane.", "DOM/rxNpower", "" },
-	{ "optics_rx_highest_nw", METRIC "optics_rx_power_highest_nanowatts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module receives on its brightest lane.", "DOM/rxNpower", "" },
-	{ "optics_tx_lowest_nw", METRIC "optics_tx_power_lowest_nanowatts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module sends on its darkest lane.", "DOM/txNpower", "" },
+	{ "optics_rx_lowest_nw", METRIC "optics_rx_power_lowest_watts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module receives on its darkest lane.", "DOM/rxNpower", "" },
+	{ "optics_rx_highest_nw", METRIC "optics_rx_power_highest_watts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module receives on its brightest lane.", "DOM/rxNpower", "" },
+	{ "optics_tx_lowest_nw", METRIC "optics_tx_power_lowest_watts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module sends on its darkest lane.", "DOM/txNpower", "" },
 	{ "optics_celsius", METRIC "optics_temperature_celsius", "degrees Celsius", SWITCH_PORT, false, true, "Temperature of the module.", "DOM/temperature", "" },
 	/* ---- priorities of a port ---- */
 	{ "pfc_rx_frames", METRIC "rx_priority_pause_total", "frames per priority", SWITCH_PORT, true, false, "PFC frames received: the neighbour paused this port.", PORT_STAT "PFC_#_RX_PKTS", "queuing/rx-pause-count" },
