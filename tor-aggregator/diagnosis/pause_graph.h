@@ -2,7 +2,7 @@
  * pause_graph - who pauses whom (PFC) between switches and RNICs, and where that
  * begins. Pure.
  *
- * A pause that a switch receives at a port comes of the neighbour, who is the slow one;
+ * A pause that a switch receives at a port was sent by the neighbour, the slow one;
  * one that it sends pauses the neighbour. A switch sends pauses since it is paused
  * itself at another port: so each pause is followed upstream, from its victims to its
  * source, one that pauses and is not paused, or not enough to explain that. An RNIC
