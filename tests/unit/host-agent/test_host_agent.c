@@ -166,6 +166,8 @@ take_batch(struct host *host, const uint8_t *data, size_t len)
 	assert_int_equal(wire_open_batch(&view, data, len), 0);
 	for (size_t i = 0; i < view.count; i++) {
 		assert_int_equal(view.results[i].src_guid, host->rnic.guid);
+		if (view.results[i].outcome == WIRE_OVERDUE)
+			continue; /* on a slow machine: of a probe that was told */
 		host->outcomes[view.results[i].outcome]++;
 		host->results++;
 	}
