@@ -114,8 +114,19 @@ localise_may_speak(const struct localise_standings *standings,
 	return rm_mono_since(now->now, first->since) >= wait;
 }
 
+/* From the first of these losses to the last. */
+static double
+span_ns(uint64_t lossy_slots)
+{
+	const int slots =
+	    64 - __builtin_clzll(lossy_slots) - __builtin_ctzll(lossy_slots);
+
+	return slots * (double)LOCALISE_SLOT_NS;
+}
+
 /* What a burst took is one witness. A fault of before is over when nothing has been
- * lost for as long as it would take to lose some more; until then a few will do. */
+ * lost for as long as it would take, at the rate it had, to lose some more; until then
+ * a few will do. */
 static enum localise_enough
 how_much_slow(const struct localise_now *now, const struct localise_finding *finding,
     double recent, bool named)
@@ -134,7 +145,8 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 		       (named ||
 			   finding->gain * fmin(times / lost, 1) >= SLOW_MIN_GAIN) &&
 		       recent <= SLOW_RECENT_SHARE * lost &&
-		       clean_ns <= fmax(SLOW_GAPS * (double)LOCALISE_WINDOW_NS / lost,
+		       clean_ns <= fmax(SLOW_GAPS * span_ns(sum.lossy_slots) /
+					   fmax(lost - 1, 1),
 				       (double)SLOW_OVER_NS)
 		   ? LOCALISE_ENOUGH
 		   : LOCALISE_NOTHING;
