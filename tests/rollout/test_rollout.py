@@ -182,6 +182,34 @@ def test_the_history_has_its_policies_and_its_hourly_queries(rolled_out, region)
     assert json.loads(said)
 
 
+@pytest.mark.long
+def test_a_file_that_has_changed_restarts_its_daemon_and_nobody_else(
+    rolled_out, region, say, tmp_path
+):
+    file, there = tmp_path / "word", "/etc/rackmesh/sub/folder/word"
+
+    def play():
+        before = state(region)
+        run = region.play("site", "--limit", CANARY, rackmesh_agent_files=files)
+        return run, changed_between(before, state(region))
+
+    files = {"sub/folder/word": str(file)}
+    with calm(region):
+        for word in ("one", "two"):
+            file.write_text(word)
+            run, restarted = play()
+            assert restarted == {CANARY} == run.hosts("changed")
+            assert region.on(CANARY, "runuser", "-u", "rackmesh", "cat", there) == word
+            again, restarted = play()
+            say(f"with file {word}: {run.took_s:.0f} s, and again: {again.counts()}")
+            assert restarted == again.hosts("changed") == set()
+        # Copied, and then cut off.
+        region.on(CANARY, "sh", "-c", f"echo three >{there}")
+        file.write_text("three\n")
+        run, restarted = play()
+        assert restarted == {CANARY}
+
+
 # ---- rights -----------------------------------------------------------------------------------
 
 

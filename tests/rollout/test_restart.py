@@ -1,0 +1,93 @@
+"""When a daemon is restarted for the files that its config names. No machine is needed."""
+
+import os
+import subprocess
+
+import pytest
+from packages import ROOT
+
+SCRIPTS = ROOT / "ansible/roles/daemon/files"
+DAEMON = "tor-aggregator"
+FILES = ["sub/one", "-two"]
+
+
+class Host:
+    """A folder of configs, and a systemctl that notes what it is asked for."""
+
+    def __init__(self, folder):
+        self._bin, self.etc, self.kept = folder / "bin", folder / "etc", folder / "kept"
+        for made in (self._bin, self.etc / "sub"):
+            made.mkdir(parents=True)
+        for name in FILES:
+            (self.etc / name).write_text("first")
+        self.answers()
+
+    def answers(self, status=0):
+        (self._bin / "systemctl").write_text(
+            f'#!/bin/sh\necho "$1" >>{self._bin}/asked\n[ "$1" != restart ] || exit {status}\n'
+        )
+        (self._bin / "systemctl").chmod(0o755)
+
+    def restarts(self):
+        asked = self._bin / "asked"
+        return asked.read_text().split().count("restart") if asked.exists() else 0
+
+    def run(self, script, *files):
+        environment = {**os.environ, "PATH": f"{self._bin}:{os.environ['PATH']}"}
+        command = [SCRIPTS / script, self.kept, DAEMON, *files]
+        return subprocess.run(command, cwd=self.etc, env=environment, text=True,
+                              capture_output=True)  # fmt: skip
+
+    def has_others(self, *files):
+        said = self.run("started-with", *files)
+        assert said.returncode == 0, said.stderr
+        return bool(said.stdout)
+
+
+@pytest.fixture
+def host(tmp_path):
+    return Host(tmp_path)
+
+
+def test_a_daemon_that_was_never_restarted_has_not_read_its_files(host):
+    assert host.has_others(*FILES)
+
+
+def test_files_that_were_copied_just_before_the_restart_are_not_other_ones(host):
+    assert host.run("restart", *FILES).returncode == 0
+    assert host.restarts() == 1 and not host.has_others(*FILES)
+    # As old and new as may be, by any clock.
+    for stamp in (0, 4_000_000_000):
+        os.utime(host.etc / FILES[0], (stamp, stamp))
+        assert not host.has_others(*FILES)
+
+
+def test_a_file_with_other_contents_is_another_one_whatever_its_time(host):
+    host.run("restart", *FILES)
+    before = (host.etc / FILES[1]).stat()
+    (host.etc / FILES[1]).write_text("later")
+    os.utime(host.etc / FILES[1], ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert host.has_others(*FILES)
+    host.run("restart", *FILES)
+    assert not host.has_others(*FILES)
+
+
+def test_a_file_that_comes_or_goes_is_noticed(host):
+    host.run("restart", FILES[0])
+    assert host.has_others(*FILES)
+    host.run("restart", *FILES)
+    assert host.has_others(FILES[0])
+
+
+def test_files_that_a_daemon_did_not_come_up_with_count_as_not_read(host):
+    host.run("restart", *FILES)
+    (host.etc / FILES[0]).write_text("bad")
+    host.answers(status=1)
+    assert host.run("restart", *FILES).returncode != 0
+    assert host.has_others(*FILES)
+
+
+def test_a_daemon_without_files_leaves_nothing_behind(host):
+    host.run("restart", *FILES)
+    assert host.run("restart").returncode == 0
+    assert list(host.kept.iterdir()) == []
