@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct telling {
 	struct node *node;
 	char source[RM_NAME_BYTES], tor[RM_NAME_BYTES]; /* whose word it is */
 	bool is_own, is_open;
+	unsigned known; /* of part "A or B": it is the known-th of them; 0: not said */
 	rm_wall_t changed;
 	UT_hash_handle hh;
 };
@@ -224,6 +226,99 @@ telling_place(struct node *node, const struct board_told *told)
 						  : NULL;
 }
 
+/* A rack's whole verdict travels; here only its evidence is new. */
+static json_t *
+evidence_of(const char *text)
+{
+	json_t *all = json_loads(text, 0, NULL);
+	json_t *evidence = json_incref(json_object_get(all, "evidence"));
+
+	if (evidence == NULL)
+		return all != NULL ? all : json_null();
+	json_decref(all);
+	return evidence;
+}
+
+/* Of the parts in "A or B" the i-th, from 1 on. Its length, or 0: there are fewer. */
+static size_t
+one_of(const char *parts, unsigned i, const char **ret)
+{
+	const char *end = strstr(parts, RM_PART_OR);
+
+	while (--i > 0 && end != NULL) {
+		parts = end + strlen(RM_PART_OR);
+		end = strstr(parts, RM_PART_OR);
+	}
+	if (i > 0)
+		return 0;
+	*ret = parts;
+	return end != NULL ? (size_t)(end - parts) : strlen(parts);
+}
+
+/* Which of "A or B" the evidence names. 0: it does not say, or none of them. */
+static unsigned
+known_of(const char *parts, const char *evidence_json)
+{
+	json_t *evidence = evidence_of(evidence_json);
+	const char *name = json_string_value(json_object_get(evidence, "narrowed"));
+	const char *one;
+	unsigned ret = 0;
+	size_t len;
+
+	for (unsigned i = 1; name != NULL && ret == 0; i++) {
+		len = one_of(parts, i, &one);
+		if (len == 0)
+			break;
+		if (strlen(name) == len && memcmp(name, one, len) == 0)
+			ret = i;
+	}
+	json_decref(evidence);
+	return ret;
+}
+
+#define CONTRADICTED UINT_MAX
+
+/* Which of "A or B" it is by those who have it open, or by the others. 0: none says. */
+static unsigned
+known_by(const struct node *node, bool is_open)
+{
+	unsigned ret = 0;
+
+	for (size_t i = 0; i < node->telling_count; i++) {
+		const struct telling *telling = node->tellings[i];
+
+		if (telling->is_open != is_open || telling->known == 0)
+			continue;
+		if (ret != 0 && ret != telling->known)
+			return CONTRADICTED;
+		ret = telling->known;
+	}
+	return ret;
+}
+
+/* Who does not say which one it is takes nothing back, neither his own word nor
+ * another's. Where words contradict each other, nobody knows. */
+static void
+narrow(struct node *node, struct telling *telling, const struct board_told *told)
+{
+	struct board_entry *entry = &node->entry;
+	const char *one = "";
+	unsigned known;
+	size_t len;
+
+	if (strstr(entry->part, RM_PART_OR) == NULL)
+		return;
+	known = known_of(entry->part, told->evidence_json);
+	if (known != 0)
+		telling->known = known;
+	known = known_by(node, true);
+	if (known == 0)
+		known = known_by(node, false);
+	len = known != 0 ? one_of(entry->part, known, &one) : 0;
+	memcpy(entry->narrowed, one, len);
+	entry->narrowed[len] = '\0';
+}
+
 /* Whoever opens anew what he has open has been killed before he could keep its id: he
  * will not end the old one any more. */
 static int
@@ -251,42 +346,14 @@ add_telling(struct board *board, struct node *node, const struct board_told *tol
 	if (place == &node->tellings[node->telling_count]) {
 		node->telling_count++;
 	} else {
+		telling->known = (*place)->known;
 		HASH_DEL(board->by_key, *place);
 		free(*place);
 	}
 	*place = telling;
+	narrow(node, telling, told);
 	add_source(&node->entry, told->source);
 	return 0;
-}
-
-/* A rack's whole verdict travels; here only its evidence is new. */
-static json_t *
-evidence_json(const struct board_entry *entry)
-{
-	json_t *all = json_loads(entry->evidence_json, 0, NULL);
-	json_t *evidence = json_incref(json_object_get(all, "evidence"));
-
-	if (evidence == NULL)
-		return all != NULL ? all : json_null();
-	json_decref(all);
-	return evidence;
-}
-
-/* Of "A or B" the one that its evidence names. */
-static void
-narrow(struct board_entry *entry)
-{
-	struct rm_part part = { 0 };
-	const char *name;
-	json_t *evidence;
-
-	if (strstr(entry->part, RM_PART_OR) == NULL)
-		return;
-	strcpy(part.name, entry->part);
-	evidence = evidence_json(entry);
-	name = json_string_value(json_object_get(evidence, "narrowed"));
-	strcpy(entry->narrowed, name != NULL && rm_part_names(&part, name) ? name : "");
-	json_decref(evidence);
 }
 
 /* What is known of it now. Nothing of it changes for want of memory. */
@@ -306,7 +373,6 @@ node_say(struct node *node, const struct board_told *told)
 	free(entry->evidence_json);
 	entry->sentence = sentence;
 	entry->evidence_json = evidence;
-	narrow(entry);
 	strcpy(entry->kind, told->kind);
 	/* A label of its alert: that of the opening stays. */
 	if (entry->severity == RM_SEVERITY_UNSET)
@@ -430,6 +496,7 @@ tell_known(struct board *board, struct telling *telling, const struct board_told
 		return r;
 	telling->changed = told->changed;
 	telling->is_open = told->state != WIRE_RESOLVED;
+	narrow(node, telling, told);
 	node->entry.changes = ++board->changes;
 	if (!still_open(node, false))
 		node_close(board, node, told->changed);
@@ -654,9 +721,12 @@ sources_json(const struct board_entry *entry)
 json_t *
 board_json(const struct board_entry *entry)
 {
-	json_t *json = json_object();
+	json_t *json = json_object(), *evidence = evidence_of(entry->evidence_json);
 	char id[17];
 
+	/* Whoever spoke last need not be the one who knows. */
+	if (strstr(entry->part, RM_PART_OR) != NULL)
+		json_object_set_new(evidence, "narrowed", json_string(entry->narrowed));
 	snprintf(id, sizeof(id), "%016" PRIx64, entry->id);
 	json_object_set_new(json, "id", json_string(id));
 	json_object_set_new(json, "number", json_integer((json_int_t)entry->changes));
@@ -679,6 +749,6 @@ board_json(const struct board_entry *entry)
 	json_object_set_new(json, "changed", wall_json(entry->changed));
 	json_object_set_new(json, "resolved", wall_json(entry->resolved));
 	json_object_set_new(json, "sentence", json_string(entry->sentence));
-	json_object_set_new(json, "evidence", evidence_json(entry));
+	json_object_set_new(json, "evidence", evidence);
 	return json;
 }

@@ -207,8 +207,7 @@ note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->incident.returned = judgement->wall;
 }
 
-/* The one of "A or B" that the verdict names, or the one that is known already: a
- * window that cannot tell takes nothing back. */
+/* The one of "A or B" that the verdict names, or the one that is known already. */
 static const char *
 narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 {
@@ -218,8 +217,45 @@ narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 	return names_one ? verdict->part.name : mine->evidence.narrowed;
 }
 
+/*
+ * Does the incident take the verdict? One of "A or B" that is known to be A takes those
+ * on A: one that cannot tell takes nothing back, and its counts and its confidence are
+ * about both; those on B have to last.
+ */
+static bool
+is_taken(struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct rm_verdict *verdict, rm_mono_t now)
+{
+	const char *known = entry->incident.verdict.evidence.narrowed;
+	const bool is_undecided = strstr(verdict->part.name, RM_PART_OR) != NULL;
+	const bool was_rival = entry->rivalled;
+
+	if (known[0] == '\0')
+		return true;
+	entry->rivalled = !is_undecided && strcmp(verdict->part.name, known) != 0;
+	if (entry->rivalled && strcmp(verdict->part.name, entry->rival) != 0) {
+		strcpy(entry->rival, verdict->part.name);
+		entry->rival_ns = 0;
+	} else if (entry->rivalled && was_rival) {
+		entry->rival_ns += rm_mono_since(now, entry->rival_at);
+	}
+	entry->rival_at = now;
+	if (is_undecided)
+		return false;
+	if (entry->rivalled) {
+		if (entry->rival_ns < RM_INCIDENT_MIND_NS ||
+		    entry->minds == RM_INCIDENT_MINDS)
+			return false;
+		entry->minds++;
+		incidents->counts.minds_changed++;
+	}
+	entry->rivalled = false;
+	entry->rival_ns = 0;
+	return true;
+}
+
 static void
-incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
+incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
 	struct rm_verdict *mine = &entry->incident.verdict;
@@ -248,16 +284,24 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;
 	mine->evidence.impact = impact;
-	note_return(incidents, entry, judgement);
-	entry->good = false;
-	entry->good_ns = 0;
-	entry->judged = true;
 	if (!changed)
 		return;
 	entry->announced_confidence = verdict->confidence;
 	entry->incident.changed = judgement->wall;
 	incidents->counts.updated++;
 	judgement->on_event(RM_INCIDENT_UPDATED, &entry->incident, judgement->arg);
+}
+
+static void
+incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct rm_verdict *verdict, const struct judgement *judgement)
+{
+	note_return(incidents, entry, judgement);
+	entry->good = false;
+	entry->good_ns = 0;
+	entry->judged = true;
+	if (is_taken(incidents, entry, verdict, judgement->now))
+		incident_take(incidents, entry, verdict, judgement);
 }
 
 bool
@@ -268,15 +312,41 @@ incident_is_narrowing(const struct rm_part *a, const struct rm_part *b)
 }
 
 static struct incident_entry *
-find_open(
-    const struct rm_incidents *incidents, const struct rm_part *part, bool narrowing)
+find_open(const struct rm_incidents *incidents, const struct rm_part *part)
+{
+	for (size_t i = 0; i < incidents->open_count; i++)
+		if (rm_part_equal(&incidents->open[i]->incident.verdict.part, part))
+			return incidents->open[i];
+	return NULL;
+}
+
+/* It is known to be one of "A or B", not this part, and that one is named, too. */
+static bool
+is_for_another(const struct incident_entry *entry, const struct rm_part *part,
+    const struct rm_verdict *verdicts, size_t count)
+{
+	const struct rm_part *mine = &entry->incident.verdict.part;
+	const char *known = entry->incident.verdict.evidence.narrowed;
+
+	if (known[0] == '\0' || strcmp(known, part->name) == 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(verdicts[i].part.name, known) == 0 &&
+		    incident_is_narrowing(mine, &verdicts[i].part))
+			return true;
+	return false;
+}
+
+static struct incident_entry *
+find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
+    const struct rm_verdict *verdicts, size_t count)
 {
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		struct incident_entry *entry = incidents->open[i];
-		const struct rm_part *mine = &entry->incident.verdict.part;
 
-		if (narrowing ? !entry->judged && incident_is_narrowing(mine, part)
-			      : rm_part_equal(mine, part))
+		if (!entry->judged &&
+		    incident_is_narrowing(&entry->incident.verdict.part, part) &&
+		    !is_for_another(entry, part, verdicts, count))
 			return entry;
 	}
 	return NULL;
@@ -345,12 +415,15 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 {
 	const struct judgement judgement = { now, wall, on_event, arg };
 
-	for (size_t i = 0; i < incidents->open_count; i++)
-		incidents->open[i]->judged = false;
+	for (size_t i = 0; i < incidents->open_count; i++) {
+		struct incident_entry *entry = incidents->open[i];
+
+		entry->rivalled = entry->rivalled && entry->judged;
+		entry->judged = false;
+	}
 	/* Equal names first, so that "A or B" is only taken by an A without its own. */
 	for (size_t i = 0; i < count; i++) {
-		struct incident_entry *entry =
-		    find_open(incidents, &verdicts[i].part, false);
+		struct incident_entry *entry = find_open(incidents, &verdicts[i].part);
 
 		if (entry != NULL)
 			incident_update(incidents, entry, &verdicts[i], &judgement);
@@ -358,9 +431,9 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	for (size_t i = 0; i < count; i++) {
 		struct incident_entry *entry;
 
-		if (find_open(incidents, &verdicts[i].part, false) != NULL)
+		if (find_open(incidents, &verdicts[i].part) != NULL)
 			continue;
-		entry = find_open(incidents, &verdicts[i].part, true);
+		entry = find_narrowing(incidents, &verdicts[i].part, verdicts, count);
 		if (entry != NULL)
 			incident_update(incidents, entry, &verdicts[i], &judgement);
 		else

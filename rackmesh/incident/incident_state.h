@@ -16,6 +16,14 @@ struct incident_entry {
 	rm_mono_t good_at;
 	int64_t good_ns; /* in all, since the last sign of its fault */
 	rm_mono_t resolved;
+	/* "A or B" that is known to be one of them: the other one that was named since,
+	 * whether by its last verdict, of when that is, for how long in all nothing but
+	 * that one was named, and how often it has changed its mind. */
+	char rival[RM_PART_NAME_BYTES];
+	bool rivalled;
+	rm_mono_t rival_at;
+	int64_t rival_ns;
+	unsigned minds;
 	bool judged;    /* has its verdict of this judgement */
 	bool held;      /* the other one of our pair ends it, see incident_adopt */
 	bool owed;      /* we told of it, and speak no more, see incident_adopt */

@@ -161,7 +161,66 @@ of_a_or_b_the_one_that_is_known_is_the_end(void **state)
 	tell(
 	    board, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h3/r0\"}}", 1, WIRE_UPDATED, 3 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
+	tell(
+	    board, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+		       "{\"evidence\":{\"narrowed\":\"h1/r0\"}}", 1, WIRE_UPDATED, 4 });
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h1/r0");
+}
+
+/* Of which one of "h1/r0 or h2/r0" it is. evidence: NULL: it says nothing of it. */
+static void
+tell_which(struct board *board, const char *aggregator, const char *evidence,
+    enum wire_incident_state state, int changed_s)
+{
+	const uint64_t id = aggregator[3] == '1' ? 1 : 2;
+
+	tell(board, (struct word){ aggregator, "rnic", "h1/r0 or h2/r0", "rnic-down",
+			evidence, id, state, changed_s });
+}
+
+static void
+who_does_not_say_which_one_it_is_takes_nothing_back(void **state)
+{
+	const char *knows = "{\"evidence\":{\"narrowed\":\"h2/r0\"}}";
+	struct board *board = *state;
+	json_t *json;
+
+	tell_which(board, "agg1", "{\"evidence\":{}}", WIRE_OPENED, 0);
+	tell_which(board, "agg2", knows, WIRE_OPENED, 1);
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
+	tell_which(board, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 2);
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
+	tell_which(board, "agg1", NULL, WIRE_UPDATED, 3);
+	tell_which(
+	    board, "agg2", "{\"evidence\":{\"narrowed\":\"\"}}", WIRE_UPDATED, 4);
+	tell_which(board, "agg1", "{\"evidence\":[]}", WIRE_UPDATED, 5);
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
+
+	/* The one that knows is gone, what it knew is not. */
+	tell_which(board, "agg2", knows, WIRE_RESOLVED, 6);
+	tell_which(board, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 7);
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
+	json = board_json(board_get(board, 0));
+	assert_string_equal(json_string_value(json_object_get(
+				json_object_get(json, "evidence"), "narrowed")),
+	    "h2/r0");
+	json_decref(json);
+}
+
+static void
+of_two_that_contradict_each_other_nobody_is_believed(void **state)
+{
+	struct board *board = *state;
+
+	tell_which(
+	    board, "agg1", "{\"evidence\":{\"narrowed\":\"h1/r0\"}}", WIRE_OPENED, 0);
+	tell_which(
+	    board, "agg2", "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", WIRE_OPENED, 1);
 	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
+	tell_which(
+	    board, "agg1", "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", WIRE_UPDATED, 2);
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -174,6 +233,8 @@ main(void)
 		TEST(an_end_has_the_kind_that_its_incident_has_now),
 		TEST(an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it),
 		TEST(of_a_or_b_the_one_that_is_known_is_the_end),
+		TEST(who_does_not_say_which_one_it_is_takes_nothing_back),
+		TEST(of_two_that_contradict_each_other_nobody_is_believed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -409,16 +409,96 @@ an_undecided_incident_tells_which_one_it_is_once_that_is_known(void **state)
 	rm_verdict_sentence(&rack->last.verdict, sentence, sizeof(sentence));
 	assert_non_null(strstr(sentence, "RNIC h2/r0 "));
 
-	/* The next window cannot tell, the one after it knows better. */
+	/* The next window cannot tell. */
 	verdict = verdict_on("h1/r0 or h2/r0", RM_KIND_RNIC_DOWN);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 1);
 	assert_string_equal(
 	    rm_incidents_get(rack->incidents, 0)->verdict.evidence.narrowed, "h2/r0");
-	verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
-	judge(rack, &verdict, 1);
+}
+
+/* One window each, so often. */
+static void
+judge_names(struct rack *rack, const char *name, const char *then, int times)
+{
+	struct rm_verdict verdict;
+
+	for (int i = 0; i < 2 * times; i++) {
+		verdict = verdict_on(i % 2 == 0 ? name : then, RM_KIND_RNIC_DOWN);
+		/* As they differ when windows do. */
+		verdict.confidence = strstr(verdict.part.name, " or ") ? 0.5 : 0.95;
+		verdict.evidence.ruled_out_count = 1;
+		snprintf(verdict.evidence.ruled_out[0],
+		    sizeof(verdict.evidence.ruled_out[0]), "not %.60s: 9 of 9",
+		    verdict.part.name);
+		judge(rack, &verdict, 1);
+	}
+}
+
+static const struct rm_verdict *
+only_verdict(const struct rack *rack)
+{
+	assert_int_equal(rm_incidents_open(rack->incidents), 1);
+	return &rm_incidents_get(rack->incidents, 0)->verdict;
+}
+
+static void
+windows_that_disagree_on_which_one_it_is_change_nothing(void **state)
+{
+	struct rack *rack = *state;
+
+	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 1);
+	assert_int_equal(rack->updated, 1);
+	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 100);
+	judge_names(rack, "h1/r0", "h2/r0", 100);
+	judge_names(rack, "h1/r0", "h1/r0 or h2/r0", 100);
 	assert_int_equal(rack->opened, 1);
-	assert_string_equal(rack->last.verdict.evidence.narrowed, "h1/r0");
+	assert_int_equal(rack->updated, 1);
+	assert_string_equal(only_verdict(rack)->evidence.narrowed, "h2/r0");
+	assert_true(only_verdict(rack)->confidence > 0.9);
+	assert_int_equal(rm_incidents_counts(rack->incidents)->minds_changed, 0);
+}
+
+#define MIND_STEPS (RM_INCIDENT_MIND_NS / STEP_NS)
+
+static void
+the_other_one_alone_for_long_changes_its_mind_a_few_times(void **state)
+{
+	const char *names[] = { "h1/r0", "h2/r0" };
+	struct rack *rack = *state;
+	struct rm_verdict verdict;
+
+	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 1);
+	for (int mind = 0; mind < 10; mind++)
+		for (int i = 0; i <= MIND_STEPS; i++) {
+			verdict = verdict_on(names[mind % 2], RM_KIND_RNIC_DOWN);
+			judge(rack, &verdict, 1);
+			if (mind == 0)
+				assert_string_equal(
+				    only_verdict(rack)->evidence.narrowed,
+				    names[i < MIND_STEPS]);
+		}
+	assert_int_equal(
+	    rm_incidents_counts(rack->incidents)->minds_changed, RM_INCIDENT_MINDS);
+	assert_int_equal(rack->opened, 1);
+	assert_in_range(rack->updated, 1, 2 + 2 * RM_INCIDENT_MINDS);
+}
+
+static void
+of_two_that_are_named_the_known_one_keeps_its_incident(void **state)
+{
+	struct rack *rack = *state;
+	struct rm_verdict verdicts[2];
+
+	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 1);
+	verdicts[0] = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+	verdicts[1] = verdict_on("h2/r0", RM_KIND_RNIC_DOWN);
+	judge(rack, verdicts, 2);
+	assert_int_equal(rack->opened, 2);
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 0)->verdict.part.name, "h1/r0");
+	assert_string_equal(
+	    rm_incidents_get(rack->incidents, 1)->verdict.evidence.narrowed, "h2/r0");
 }
 
 static void
@@ -478,6 +558,9 @@ main(void)
 		TEST(what_is_open_and_what_is_remembered_is_bounded),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
 		TEST(an_undecided_incident_tells_which_one_it_is_once_that_is_known),
+		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
+		TEST(the_other_one_alone_for_long_changes_its_mind_a_few_times),
+		TEST(of_two_that_are_named_the_known_one_keeps_its_incident),
 		TEST(two_faults_never_hide_behind_one_undecided_incident),
 		TEST(json_tells_an_incidents_life),
 	};
