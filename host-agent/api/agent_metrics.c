@@ -71,6 +71,7 @@ static const struct agent_counter uplink_counters[] = {
 	{ "rackmesh_agent_pings_received_total", "", U(pings), "Pings from this aggregator." },
 	{ "rackmesh_agent_heartbeats_sent_total", "", U(heartbeats), "Heartbeats sent." },
 	{ "rackmesh_agent_heartbeats_behind_total", "", U(heartbeats_behind), "Heartbeats sent while batches waited for acknowledgements." },
+	{ "rackmesh_agent_overdue_replies_unsent_total", "", U(overdue_unsent), "Replies that came after their probe was reported as lost, and were not reported because this aggregator's release does not know them." },
 	{ "rackmesh_agent_count_rows_sent_total", "", U(count_rows), "Rows of receive counts sent." },
 	{ "rackmesh_agent_paths_sent_total", "", U(paths), "Traced paths sent." },
 	{ "rackmesh_agent_service_reports_sent_total", "", U(services), "Reports of service flows sent." },

@@ -38,6 +38,7 @@ struct uplink {
 	rm_mono_t heard; /* last, of any frame */
 	bool session;    /* welcomed */
 	bool mute;       /* it says that it cannot deliver alerts */
+	bool knows_overdue;
 	bool wants_all_counts;
 	bool behind;       /* batches wait, so the last heartbeat vouched for less */
 	rm_mono_t through; /* results known by then are on the stream */
@@ -107,6 +108,10 @@ void
 uplink_result(struct uplink *uplink, const struct wire_result *result, rm_mono_t sent,
     rm_mono_t now)
 {
+	if (result->outcome == WIRE_OVERDUE && !uplink->knows_overdue) {
+		uplink->counts.overdue_unsent++;
+		return;
+	}
 	batch_add(uplink->batch, result, sent, now); /* never full here: see below */
 	if (batch_full(uplink->batch))
 		uplink_flush(uplink, now);
@@ -367,6 +372,7 @@ uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 	    rm_name_valid(welcome.id) ? welcome.id : "");
 	uplink->session = true;
 	uplink->mute = false;
+	uplink->knows_overdue = welcome.knows_overdue;
 	uplink->wants_all_counts = true;
 	uplink->counts.sessions++;
 	rm_dialer_settled(uplink->dialer);

@@ -78,13 +78,15 @@ struct uplink_counts {
 	uint64_t services; /* reports */
 	uint64_t counter_reports;
 	uint64_t asked, resolved; /* of resolve and join */
+	uint64_t overdue_unsent;  /* see uplink_result */
 };
 
 int uplink_new(struct rm_loop *loop, const struct uplink_options *options,
     const struct uplink_callbacks *callbacks, void *arg, struct uplink **ret);
 void uplink_free(struct uplink *uplink); /* not from its own callbacks */
 
-/* A result, known now. */
+/* A result, known now. One that is overdue goes to peers that know such, as the last
+ * welcome said, and is counted otherwise. */
 void uplink_result(struct uplink *uplink, const struct wire_result *result,
     rm_mono_t sent, rm_mono_t now);
 

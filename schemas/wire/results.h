@@ -32,7 +32,7 @@ enum wire_outcome {
 
 /* Instead of an outcome: a reply to a probe that has been told as NO_REPLY, and what it
  * took by the stamps, the responder's share left out (round_trip_ns). It is no probe of
- * its own; older aggregators refuse it. */
+ * its own. Only to who knows it, by its welcome: others refuse it. */
 #define WIRE_OVERDUE 128
 
 enum wire_invalid_reason {

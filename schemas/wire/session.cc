@@ -123,7 +123,8 @@ try {
 	auto refused = wire::text(writer, welcome->refused);
 	auto software = wire::text(writer, welcome->software);
 	auto root = rackmesh::CreateWelcome(writer->fbb, welcome->version, id,
-	    welcome->incarnation, welcome->counted_seq, refused, software);
+	    welcome->incarnation, welcome->counted_seq, refused, software,
+	    welcome->knows_overdue);
 	return wire::finish(writer, root.Union(), WIRE_WELCOME, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -151,6 +152,7 @@ wire_open_welcome(struct wire_welcome *view, const uint8_t *data, size_t len)
 	view->counted_seq = from->counted_seq();
 	view->refused = wire::string(from->refused());
 	view->software = wire::string(from->software());
+	view->knows_overdue = from->knows_overdue();
 	return 0;
 }
 

@@ -78,6 +78,9 @@ struct wire_welcome {
 	uint64_t counted_seq; /* last batch of this agent incarnation already counted */
 	const char *refused;  /* "" or why; the link is closed after it */
 	const char *software; /* as in the hello */
+	/* An aggregator, to an agent: it takes WIRE_OVERDUE. Older ones do not say it.
+	 */
+	bool knows_overdue;
 };
 
 int wire_write_welcome(struct wire_writer *writer, const struct wire_welcome *welcome,

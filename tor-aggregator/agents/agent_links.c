@@ -48,6 +48,7 @@ welcome(struct agent_link *peer, uint64_t counted_seq, const char *refused)
 		.counted_seq = counted_seq,
 		.refused = refused,
 		.software = RACKMESH_VERSION,
+		.knows_overdue = true,
 	};
 	struct wire_bytes bytes;
 	int r;

@@ -204,6 +204,33 @@ expect_welcome_software(const uint8_t *data, size_t len)
 	expect_welcome(data, len);
 	assert_int_equal(wire_open_welcome(&view, data, len), 0);
 	assert_string_equal(view.software, "1.4.0");
+	assert_false(view.knows_overdue);
+}
+
+static int
+write_welcome_overdue(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_welcome welcome = {
+		.version = 1,
+		.id = "aggregator-1",
+		.incarnation = 42,
+		.counted_seq = 99,
+		.refused = "not your ToR",
+		.software = "1.4.0",
+		.knows_overdue = true,
+	};
+
+	return wire_write_welcome(writer, &welcome, out);
+}
+
+static void
+expect_welcome_overdue(const uint8_t *data, size_t len)
+{
+	struct wire_welcome view;
+
+	expect_welcome(data, len);
+	assert_int_equal(wire_open_welcome(&view, data, len), 0);
+	assert_true(view.knows_overdue);
 }
 
 static int
@@ -449,6 +476,8 @@ main(int argc, char **argv)
 		{ WIRE_WELCOME, "welcome", write_welcome, expect_welcome },
 		{ WIRE_WELCOME, "welcome_software", write_welcome_software,
 		    expect_welcome_software },
+		{ WIRE_WELCOME, "welcome_overdue", write_welcome_overdue,
+		    expect_welcome_overdue },
 		{ WIRE_VERSIONS, "versions", write_versions, expect_versions },
 		{ WIRE_ACK, "ack", write_ack, expect_ack },
 	};

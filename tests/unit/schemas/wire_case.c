@@ -300,13 +300,14 @@ static const struct {
 	SHARED(no_memory_is_an_error_and_nothing_worse),
 };
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
+#define MAX_TESTS 128
 
 int
 wire_case_main(const struct wire_case *cases, size_t case_count,
     const struct CMUnitTest *tests, size_t test_count, int argc, char **argv)
 {
-	struct CMUnitTest all[96];
-	char names[96][96];
+	struct CMUnitTest all[MAX_TESTS];
+	char names[MAX_TESTS][96];
 	size_t n = 0;
 
 	if (argc == 2 && strcmp(argv[1], "--write-golden") == 0) {
@@ -316,7 +317,7 @@ wire_case_main(const struct wire_case *cases, size_t case_count,
 			failed |= write_golden(&cases[i]) < 0;
 		return failed;
 	}
-	if (case_count * SHARED_COUNT + test_count > 96)
+	if (case_count * SHARED_COUNT + test_count > MAX_TESTS)
 		return EXIT_FAILURE;
 	memset(all, 0, sizeof(all));
 	for (size_t i = 0; i < case_count; i++) {

@@ -197,6 +197,7 @@ peer_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	case WIRE_WELCOME:
 		assert_int_equal(wire_open_welcome(&welcome, data, len), 0);
 		snprintf(peer->refused, sizeof(peer->refused), "%s", welcome.refused);
+		assert_true(welcome.knows_overdue);
 		peer->counted_seq = welcome.counted_seq;
 		peer->welcomes++;
 		break;

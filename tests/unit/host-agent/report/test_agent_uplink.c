@@ -29,6 +29,7 @@ struct fixture {
 
 	/* how it behaves */
 	bool mute; /* accepts, and says nothing */
+	bool knows_overdue;
 	const char *refuses;
 	uint64_t counted_seq;
 
@@ -38,6 +39,7 @@ struct fixture {
 	size_t seen_count;
 	uint64_t seqs[MAX_SEEN]; /* of batches */
 	size_t batches;
+	size_t overdue; /* results that are */
 	struct wire_batch_head last_head;
 	uint64_t last_beat_ns, vouched_ns, beats, stalls;
 	size_t rows;
@@ -64,6 +66,7 @@ aggregator_say_welcome(struct fixture *f)
 		.incarnation = 1,
 		.counted_seq = f->counted_seq,
 		.refused = f->refuses == NULL ? "" : f->refuses,
+		.knows_overdue = f->knows_overdue,
 	};
 	struct wire_bytes bytes;
 
@@ -81,6 +84,8 @@ aggregator_take_batch(struct fixture *f, const uint8_t *data, size_t len)
 	assert_string_equal(view.head.host, "h1");
 	assert_int_equal(view.head.incarnation, INCARNATION);
 	f->seqs[f->batches++] = view.head.seq;
+	for (size_t i = 0; i < view.count; i++)
+		f->overdue += view.results[i].outcome == WIRE_OVERDUE;
 	f->last_head = view.head;
 	f->last_head.host = NULL;
 }
@@ -524,6 +529,33 @@ who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with(void **state
 	assert_int_equal(f->catch_ups, 0);
 }
 
+/* An older one would count them as invalid. */
+static void
+overdue_replies_go_to_those_alone_who_know_them(void **state)
+{
+	const struct wire_result overdue = { .outcome = WIRE_OVERDUE };
+	struct fixture *f = *state;
+	const rm_mono_t now = rm_mono_now();
+
+	connect_uplink(f);
+	uplink_result(f->uplink, &overdue, now, now);
+	results(f, 2);
+	LOOPBACK_WAIT(f->loop, f->batches == 1);
+	assert_int_equal(f->overdue, 0);
+	assert_int_equal(counts_of(f)->made.results, 2);
+	assert_int_equal(uplink_counts(f->uplink)->overdue_unsent, 1);
+
+	f->counted_seq = 1;
+	f->knows_overdue = true;
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
+	uplink_result(f->uplink, &overdue, now, now);
+	results(f, 1);
+	LOOPBACK_WAIT(f->loop, f->batches == 2);
+	assert_int_equal(f->overdue, 1);
+	assert_int_equal(uplink_counts(f->uplink)->overdue_unsent, 1);
+}
+
 static void
 an_acknowledged_batch_is_forgotten(void **state)
 {
@@ -817,6 +849,7 @@ main(void)
 		TEST(a_heartbeat_vouches_only_for_batches_that_went),
 		TEST(
 		    who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with),
+		TEST(overdue_replies_go_to_those_alone_who_know_them),
 		TEST(an_acknowledged_batch_is_forgotten),
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
