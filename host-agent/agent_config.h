@@ -96,6 +96,7 @@ struct agent_config {
 	bool counters_enabled;
 	bool counters_by_process;
 	uint64_t counters_interval_ms;
+	uint64_t counters_optics_interval_s; /* 0: they are not read */
 	uint64_t batch_max_age_ms;
 	uint64_t batch_max_results;
 	uint64_t limits_cpu_percent;

@@ -32,7 +32,8 @@ struct agent_counters {
 	struct host_agent *agent;
 	struct counters *counters;
 	struct rm_timer *turn, *tell;
-	rm_mono_t due;
+	rm_mono_t due, optics_due;
+	bool optics_refused;                   /* and that was said */
 	struct told told[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
 	struct reading { /* of each RNIC: the reading that was told last */
 		rm_mono_t at;
@@ -223,6 +224,23 @@ on_tell(void *arg)
 }
 
 static void
+read_optics(struct agent_counters *own, rm_mono_t now)
+{
+	const uint64_t interval_s = own->agent->config.counters_optics_interval_s;
+
+	if (!own->optics_refused &&
+	    counters_counts(own->counters)->optics_refused > 0) {
+		own->optics_refused = true;
+		rm_log_info("counters: optical modules are not read: that needs "
+			    "CAP_NET_ADMIN");
+	}
+	if (interval_s == 0 || rm_mono_since(now, own->optics_due) < 0)
+		return;
+	own->optics_due = rm_mono_add(now, (int64_t)interval_s * RM_NS_PER_S);
+	counters_read_optics(own->counters);
+}
+
+static void
 on_turn(void *arg)
 {
 	struct agent_counters *own = arg;
@@ -238,6 +256,7 @@ on_turn(void *arg)
 	tell_settings(own); /* as the last reading found them */
 	counters_read_apart(own->counters, agent->config.counters_by_process);
 	counters_read(own->counters, places, count, now);
+	read_optics(own, now);
 	own->due = rm_mono_add(own->due, interval_ns);
 	if (rm_mono_since(now, own->due) > 0) /* turns that were missed stay so */
 		own->due = rm_mono_add(now, interval_ns);

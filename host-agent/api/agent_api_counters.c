@@ -11,6 +11,7 @@
 #include "host-agent/counters/counters.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/http/http_server.h"
+#include "rackmesh/metrics/base_unit.h"
 #include "rackmesh/metrics/metrics.h"
 
 #define LABELS 256
@@ -75,6 +76,10 @@ agent_api_counters_port(const struct counters_port *port, rm_mono_t now)
 	    object, "interval_ms", json_integer(port->interval_ns / RM_NS_PER_MS));
 	json_object_set_new(
 	    object, "read_us", json_integer(port->reading.took_ns / RM_NS_PER_US));
+	json_object_set_new(object, "optics_age_ms",
+	    port->optics_at.ns == 0
+		? json_null()
+		: json_integer(rm_mono_since(now, port->optics_at) / RM_NS_PER_MS));
 	json_object_set_new(object, "counters", show_values(port));
 	return object;
 }
@@ -109,6 +114,10 @@ static const struct agent_counter own_counters[] = {
 	{ "rackmesh_agent_counters_numbers_total", "", C(numbers), "Counter values read." },
 	{ "rackmesh_agent_counters_wraps_total", "", C(wraps), "Times that a counter of 32 bits began again at 0 after its largest value." },
 	{ "rackmesh_agent_counters_resets_total", "", C(resets), "Times that a counter was found reset to 0, though not by wrapping." },
+	{ "rackmesh_agent_optics_reads_total", "", C(optics_reads), "Readings of the optical module of one RNIC." },
+	{ "rackmesh_agent_optics_none_total", "", C(optics_none), "Readings that found no optical module whose light can be read." },
+	{ "rackmesh_agent_optics_refused_total", "", C(optics_refused), "Readings of optical modules that the kernel refused: the agent has not CAP_NET_ADMIN." },
+	{ "rackmesh_agent_optics_failed_total", "", C(optics_failed), "Readings of optical modules that failed for another reason." },
 	{ 0 }
 };
 /* clang-format on */
@@ -160,7 +169,10 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 				snprintf(more, sizeof(more), "%s=\"%zu\"",
 				    counter_index_word(row->index), i);
 			if (state->there)
-				rm_metrics_tell(out, label, more, (double)state->total);
+				rm_metrics_tell(out, label, more,
+				    counter_row_is_optics(row)
+					? base_unit_value(row->unit, state->total)
+					: (double)state->total);
 		}
 	}
 }
@@ -200,6 +212,16 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 		r = rm_metrics_counter_ns(metrics, shown,
 		    "rackmesh_agent_counters_cpu_seconds_total", "",
 		    "CPU seconds spent reading counters.", &counts->cpu_ns);
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, shown,
+		    "rackmesh_agent_optics_read_seconds_total", "",
+		    "Wall-clock seconds spent reading optical modules.",
+		    &counts->optics_took_ns);
+	if (r == 0)
+		r = rm_metrics_counter_ns(metrics, shown,
+		    "rackmesh_agent_optics_cpu_seconds_total", "",
+		    "CPU seconds spent reading optical modules.",
+		    &counts->optics_cpu_ns);
 	if (r == 0)
 		r = rm_metrics_family(metrics, shown, &age, shown);
 	return r;

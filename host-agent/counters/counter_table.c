@@ -259,6 +259,32 @@ const struct counter_row counter_rows[] = {
 	  { ANY = "n:statistics/rx_dropped" } },
 	{ "netdev_rx_missed", "rdma_netdev_rx_missed_total", "packets", 64, 0, "Packets that the network device missed.",
 	  { ANY = "n:statistics/rx_missed_errors" } },
+
+	/* ---- the optical module ---- */
+	{ "optics_rx_nw", "rdma_optics_rx_power_watts", "nanowatts", 0, COUNTER_LANE, "Optical power that the module receives, by lane.",
+	  { ANY = "m:rx_nw_#" } },
+	{ "optics_tx_nw", "rdma_optics_tx_power_watts", "nanowatts", 0, COUNTER_LANE, "Optical power that the module sends, by lane.",
+	  { ANY = "m:tx_nw_#" } },
+	{ "optics_bias_ua", "rdma_optics_bias_amperes", "microamperes", 0, COUNTER_LANE, "Bias current of the module's lasers, by lane.",
+	  { ANY = "m:bias_ua_#" } },
+	{ "optics_rx_lowest_nw", "rdma_optics_rx_power_lowest_watts", "nanowatts", 0, 0, "Optical power that the module receives on its darkest lane.",
+	  { ANY = "m:rx_lowest_nw" } },
+	{ "optics_rx_highest_nw", "rdma_optics_rx_power_highest_watts", "nanowatts", 0, 0, "Optical power that the module receives on its brightest lane.",
+	  { ANY = "m:rx_highest_nw" } },
+	{ "optics_tx_lowest_nw", "rdma_optics_tx_power_lowest_watts", "nanowatts", 0, 0, "Optical power that the module sends on its darkest lane.",
+	  { ANY = "m:tx_lowest_nw" } },
+	{ "optics_celsius", "rdma_optics_temperature_celsius", "degrees Celsius", 0, 0, "Temperature of the module.",
+	  { ANY = "m:celsius" } },
+	{ "optics_millivolts", "rdma_optics_supply_volts", "millivolts", 0, 0, "Supply voltage of the module.",
+	  { ANY = "m:millivolts" } },
+	{ "optics_rx_low_alarm_nw", "rdma_optics_rx_power_low_alarm_watts", "nanowatts", 0, 0, "Received power below which the module raises an alarm.",
+	  { ANY = "m:rx_low_alarm_nw" } },
+	{ "optics_rx_low_warning_nw", "rdma_optics_rx_power_low_warning_watts", "nanowatts", 0, 0, "Received power below which the module warns.",
+	  { ANY = "m:rx_low_warning_nw" } },
+	{ "optics_tx_low_alarm_nw", "rdma_optics_tx_power_low_alarm_watts", "nanowatts", 0, 0, "Sent power below which the module raises an alarm.",
+	  { ANY = "m:tx_low_alarm_nw" } },
+	{ "optics_high_alarm_celsius", "rdma_optics_temperature_high_alarm_celsius", "degrees Celsius", 0, 0, "Temperature above which the module raises an alarm.",
+	  { ANY = "m:high_alarm_celsius" } },
 	{ 0 },
 };
 /* clang-format on */
@@ -327,10 +353,18 @@ counter_width(const struct counter_row *row, enum counter_driver driver)
 	return driver == COUNTER_MLX5 ? row->width : 64;
 }
 
+bool
+counter_row_is_optics(const struct counter_row *row)
+{
+	const char *source = row->source[COUNTER_ANY];
+
+	return source != NULL && source[0] == 'm';
+}
+
 int
 counter_next_name(const char **text, unsigned index, struct counter_name *ret)
 {
-	static const char places[] = "hHcpnedr";
+	static const char places[] = "hHcpnedrm";
 	const char *at = *text, *place;
 	size_t len = 0;
 

@@ -34,6 +34,7 @@ enum counter_place {
 	COUNTER_ETHTOOL, /* e: ethtool -S */
 	COUNTER_DCB,     /* d: DCB of the network device */
 	COUNTER_RES,     /* r: resources of the device */
+	COUNTER_MODULE,  /* m: the optical module of the network device's port */
 	COUNTER_PLACES,
 };
 
@@ -64,6 +65,9 @@ enum counter_driver counter_driver_of(const char *driver);
 const char *counter_driver_word(enum counter_driver driver);
 const char *counter_index_word(enum counter_index index); /* of labels; "" of one */
 unsigned counter_width(const struct counter_row *row, enum counter_driver driver);
+/* It is of the optical module, which is read apart from all others: see module_optics.
+ */
+bool counter_row_is_optics(const struct counter_row *row);
 
 struct counter_name {
 	enum counter_place place;

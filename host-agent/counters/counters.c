@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/counters/module_optics.h"
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/verbs/lanes.h"
 
@@ -13,6 +14,18 @@
 struct apart { /* of each process */
 	struct qp_counters read, shown;
 	uint8_t reply[QP_COUNTERS_REPLY_BYTES];
+};
+
+struct optics {              /* a reading of a port's module */
+	struct lane_job job; /* the first: they are cast */
+	struct port *port;
+	bool busy;
+
+	/* The thread's while busy. */
+	char netdev[16];
+	struct module_optics read;
+	rm_mono_t begun;
+	int64_t took_ns, cpu_ns;
 };
 
 struct port {
@@ -28,6 +41,8 @@ struct port {
 	struct counter_reading reading;
 	struct counter_sample *samples;
 	struct apart *apart; /* NULL: not wanted */
+
+	struct optics optics;
 };
 
 struct counters {
@@ -106,9 +121,12 @@ take(struct port *port)
 		const unsigned width = counter_width(row, driver);
 
 		for (size_t i = 0; i < counter_row_values(row); i++, at++) {
-			enum counter_change change =
-			    counter_take(&port->states[at], &port->samples[at],
-				row->width == 0 ? 0 : width, port->reading.same_device);
+			enum counter_change change;
+
+			if (counter_row_is_optics(row))
+				continue;
+			change = counter_take(&port->states[at], &port->samples[at],
+			    row->width == 0 ? 0 : width, port->reading.same_device);
 
 			counts->wraps += change == COUNTER_WRAPPED;
 			counts->resets += change == COUNTER_RESET;
@@ -143,6 +161,99 @@ port_done(struct lane_job *job, int r)
 	shown->apart = port->apart == NULL ? NULL : &port->apart->shown;
 }
 
+/* ---- optical modules ---- */
+
+static int
+optics_run(struct lane_job *job)
+{
+	struct optics *optics = (struct optics *)job;
+	const int64_t cpu_ns = rm_thread_cpu_ns();
+	int r;
+
+	optics->begun = rm_mono_now();
+	r = module_optics_read(
+	    &optics->read, optics->port->counters->kernel, optics->netdev);
+	optics->cpu_ns = rm_thread_cpu_ns() - cpu_ns;
+	optics->took_ns = rm_mono_since(rm_mono_now(), optics->begun);
+	return r;
+}
+
+/* What a row of the table calls it. */
+static struct counter_sample
+optics_sample(
+    const struct module_optics *read, const struct counter_row *row, unsigned lane)
+{
+	const char *source = row->source[COUNTER_ANY];
+	struct counter_sample sample = { .source = 1 };
+	struct counter_name name;
+	int at = -ENOENT;
+
+	if (counter_next_name(&source, lane, &name) >= 0)
+		at = module_optics_find(name.name);
+	if (at >= 0) {
+		sample.there = read->there[at];
+		sample.value = read->value[at];
+	}
+	return sample;
+}
+
+static void
+take_optics(struct port *port, const struct module_optics *read)
+{
+	size_t at = 0;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
+		for (unsigned i = 0; i < counter_row_values(row); i++, at++) {
+			struct counter_sample sample;
+
+			if (!counter_row_is_optics(row))
+				continue;
+			sample = optics_sample(read, row, i);
+			(void)counter_take(&port->states[at], &sample, 0, true);
+		}
+}
+
+static void
+optics_done(struct lane_job *job, int r)
+{
+	struct optics *optics = (struct optics *)job;
+	struct port *port = optics->port;
+	struct counters_counts *counts = &port->counters->counts;
+
+	optics->busy = false;
+	if (r == -ECANCELED)
+		return;
+	counts->optics_reads++;
+	if (r == -EPERM || r == -EACCES)
+		counts->optics_refused++;
+	else if (r == -EOPNOTSUPP || r == -ENODATA)
+		counts->optics_none++;
+	else
+		counts->optics_failed += r < 0;
+	counts->optics_took_ns += (uint64_t)optics->took_ns;
+	counts->optics_cpu_ns += (uint64_t)optics->cpu_ns;
+	if (strcmp(optics->netdev, port->place.netdev) != 0) /* another one since */
+		return;
+	take_optics(port, &optics->read);
+	port->shown.optics_at = optics->begun;
+}
+
+void
+counters_read_optics(struct counters *counters)
+{
+	for (size_t i = 0; i < counters->count; i++) {
+		struct port *port = counters->ports[i];
+		struct optics *optics = &port->optics;
+
+		if (!port->shown.wanted || optics->busy ||
+		    port->place.netdev[0] == '\0')
+			continue;
+		memcpy(optics->netdev, port->place.netdev, sizeof(optics->netdev));
+		optics->busy =
+		    lanes_submit(counters->lanes, &optics->job, LANE_IDLE) == 0;
+	}
+}
+
 static int
 add_port(struct counters *counters)
 {
@@ -152,7 +263,9 @@ add_port(struct counters *counters)
 	if (port == NULL)
 		return -ENOMEM;
 	*port = (struct port){ .job = { .run = port_run, .done = port_done },
-		.counters = counters };
+		.counters = counters,
+		.optics = {
+		    .job = { .run = optics_run, .done = optics_done }, .port = port } };
 	port->states = calloc(counter_values(), sizeof(*port->states));
 	port->samples = calloc(counter_values(), sizeof(*port->samples));
 	if (port->states != NULL && port->samples != NULL)
@@ -183,7 +296,7 @@ reuse_port(struct counters *counters)
 	for (size_t i = 0; i < counters->count; i++) {
 		struct port *port = counters->ports[i];
 
-		if (port->shown.wanted || port->shown.busy)
+		if (port->shown.wanted || port->shown.busy || port->optics.busy)
 			continue;
 		memset(port->states, 0, counter_values() * sizeof(*port->states));
 		port->shown = (struct counters_port){ .states = port->states };

@@ -3,7 +3,8 @@
  * their own.
  *
  * A device whose driver hangs keeps one thread, and the others go on. What is shown is
- * the last reading of each, with its age.
+ * the last reading of each, with its age. Optical modules, which are slow, are read
+ * apart: no counter waits for them.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTERS_H
 #define HOST_AGENT_COUNTERS_COUNTERS_H
@@ -29,6 +30,10 @@ struct counters_counts {
 	uint64_t numbers;       /* single numbers read */
 	uint64_t wraps, resets;
 	uint64_t took_ns, cpu_ns; /* of all reads */
+	/* Of one optical module each. none: no module whose light can be read; refused:
+	 * for want of CAP_NET_ADMIN; failed: for another reason. */
+	uint64_t optics_reads, optics_none, optics_refused, optics_failed;
+	uint64_t optics_took_ns, optics_cpu_ns;
 };
 
 struct counters_port { /* of one RNIC, as last read */
@@ -40,6 +45,7 @@ struct counters_port { /* of one RNIC, as last read */
 	int64_t interval_ns; /* since the one before; 0: there was none */
 	int error;           /* of the last one: < 0 when nothing was there */
 	struct counter_reading reading;
+	rm_mono_t optics_at; /* of the last reading of its module; 0: none yet */
 	const struct counter_state *states; /* counter_values() of them */
 	const struct qp_counters *apart;    /* of each process; NULL: not read */
 };
@@ -57,6 +63,9 @@ void counters_read_apart(struct counters *counters, bool wanted);
  * read before are not wanted any more. */
 void counters_read(struct counters *counters, const struct counter_port_place *places,
     size_t count, rm_mono_t now);
+
+/* Reads the optical modules of all that the last counters_read wanted. */
+void counters_read_optics(struct counters *counters);
 
 size_t counters_ports(const struct counters *counters);
 const struct counters_port *counters_port(const struct counters *counters, size_t i);

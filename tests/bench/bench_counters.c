@@ -74,7 +74,7 @@ make_device(struct counters_fixture *device)
 				while (text != NULL &&
 				       counter_next_name(&text, i, &at) >= 0)
 					counters_fixture_put(device,
-					    "hHcpnedr"[at.place], at.name, "123456");
+					    "hHcpnedrm"[at.place], at.name, "123456");
 			}
 	while (device->count < ETHTOOL_NAMES) {
 		snprintf(name, sizeof(name), "rx%u_other", device->count);

@@ -8,16 +8,27 @@
 
 #include <linux/dcbnl.h>
 #include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 
 #include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/counter_port.h"
+#include "host-agent/counters/netlink_reply.h"
 #include "tests/unit/host-agent/rnic/rdma_fixture.h"
 
 #define FIXTURE_MAX_STATS 1024
-#define FIXTURE_DEVICE 5 /* the kernel's number */
+#define FIXTURE_DEVICE 5     /* the kernel's number */
+#define FIXTURE_ETHTOOL 0x1d /* the kernel's number of the family */
+
+/* An optical module: its memory, by halves of pages. */
+struct fixture_module {
+	uint8_t lower[128], diagnostics[128], upper[18][128];
+	uint32_t fails; /* pages, by bits, that cannot be read */
+	int error;      /* of all; 0: none */
+};
 
 struct counters_fixture {
 	struct rdma_fixture files;
@@ -45,6 +56,7 @@ struct counters_fixture {
 	size_t group_count;
 	struct ieee_pfc pfc;
 	unsigned dscp_rules; /* besides one for Ethernet's type */
+	struct fixture_module module;
 	/* Before each answer, in the thread that asks. NULL: nothing. */
 	void (*hook)(struct counters_fixture *fixture, const char *netdev);
 };
@@ -202,6 +214,71 @@ fixture_groups(struct fixture_answer *answer, const struct counters_fixture *fix
 	fixture_end_nested(answer, table, RDMA_NLDEV_ATTR_STAT_COUNTER | NLA_F_NESTED);
 }
 
+/* The half of a page that is asked for. NULL: the kernel refuses. */
+static inline const uint8_t *
+fixture_module_half(
+    const struct fixture_module *module, const struct nlmsghdr *question)
+{
+	struct netlink_reader reader = { (const uint8_t *)question + NLMSG_HDRLEN +
+					     GENL_HDRLEN,
+		question->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN, false };
+	uint32_t numbers[ETHTOOL_A_MODULE_EEPROM_MAX + 1] = { 0 };
+	struct netlink_attribute attribute, device;
+
+	while (netlink_next(&reader, &attribute)) {
+		assert_true(attribute.type < ETHTOOL_A_MODULE_EEPROM_DATA);
+		if (attribute.type == ETHTOOL_A_MODULE_EEPROM_HEADER) {
+			struct netlink_reader inside = netlink_inside(&attribute);
+
+			assert_true(netlink_next(&inside, &device));
+			assert_int_equal(device.type, ETHTOOL_A_HEADER_DEV_NAME);
+			assert_string_equal((const char *)device.data, "eth1");
+			continue;
+		}
+		memcpy(&numbers[attribute.type], attribute.data, attribute.len);
+	}
+	assert_false(reader.damaged);
+	assert_int_equal(numbers[ETHTOOL_A_MODULE_EEPROM_LENGTH], 128);
+	if (numbers[ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS] == 0x51)
+		return module->diagnostics;
+	assert_int_equal(numbers[ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS], 0x50);
+	if (numbers[ETHTOOL_A_MODULE_EEPROM_OFFSET] == 0)
+		return module->lower;
+	assert_int_equal(numbers[ETHTOOL_A_MODULE_EEPROM_OFFSET], 128);
+	assert_true(numbers[ETHTOOL_A_MODULE_EEPROM_PAGE] < 18);
+	if ((module->fails >> numbers[ETHTOOL_A_MODULE_EEPROM_PAGE] & 1) != 0)
+		return NULL;
+	return module->upper[numbers[ETHTOOL_A_MODULE_EEPROM_PAGE]];
+}
+
+static inline int
+fixture_generic(struct counters_fixture *fixture, const struct nlmsghdr *question,
+    uint8_t *bytes, size_t room)
+{
+	const uint16_t family = FIXTURE_ETHTOOL;
+	struct fixture_answer answer = { bytes, 0, room };
+	size_t at = fixture_begin(&answer, NLMSG_HDRLEN);
+
+	fixture_begin(&answer, GENL_HDRLEN);
+	if (question->nlmsg_type == GENL_ID_CTRL) {
+		fixture_attribute(&answer, CTRL_ATTR_FAMILY_NAME, "ethtool", 8);
+		fixture_attribute(&answer, CTRL_ATTR_FAMILY_ID, &family, 2);
+	} else {
+		const uint8_t *half = fixture_module_half(&fixture->module, question);
+
+		assert_int_equal(question->nlmsg_type, FIXTURE_ETHTOOL);
+		if (fixture->hook != NULL)
+			fixture->hook(fixture, "module");
+		if (fixture->module.error < 0 || half == NULL)
+			return half == NULL ? -EIO : fixture->module.error;
+		fixture_attribute(&answer, ETHTOOL_A_MODULE_EEPROM_DATA, half, 128);
+	}
+	fixture_end(&answer, at, question->nlmsg_type);
+	at = fixture_begin(&answer, NLMSG_HDRLEN + sizeof(struct nlmsgerr));
+	fixture_end(&answer, at, NLMSG_ERROR); /* of 0: that was all */
+	return (int)answer.len;
+}
+
 static inline int
 counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *question,
     uint8_t *bytes, size_t room)
@@ -217,8 +294,11 @@ counters_fixture_netlink(void *arg, int protocol, const struct nlmsghdr *questio
 	const uint32_t device = FIXTURE_DEVICE, other = 4;
 	struct counters_fixture *fixture = arg;
 	struct fixture_answer answer = { bytes, 0, room };
-	size_t at = fixture_begin(&answer, NLMSG_HDRLEN);
+	size_t at;
 
+	if (protocol == NETLINK_GENERIC) /* in a thread of its own */
+		return fixture_generic(fixture, question, bytes, room);
+	at = fixture_begin(&answer, NLMSG_HDRLEN);
 	fixture->questions++;
 	if (protocol == NETLINK_RDMA && !fixture->rdma_netlink)
 		return -EPROTONOSUPPORT;

@@ -177,13 +177,15 @@ every_name_of_the_table_was_read(void **unused)
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
 		for (enum counter_driver d = 0; d < COUNTER_DRIVERS; d++)
 			for (unsigned i = 0; i < counter_row_values(row); i++) {
-				static const char places[] = "hHcpnedr";
+				static const char places[] = "hHcpnedrm";
 				const char *text = row->source[d];
 				struct counter_name name;
 				char source[96];
 
 				while (text != NULL &&
 				       counter_next_name(&text, i, &name) >= 0) {
+					if (name.place == COUNTER_MODULE)
+						continue; /* test_module_optics */
 					snprintf(source, sizeof(source), "%c:%s",
 					    places[name.place], name.name);
 					if (!was_shown(counter_driver_word(d), source))

@@ -277,6 +277,96 @@ the_api_shows_what_is_there_and_nothing_else(void **unused)
 	json_decref(expected);
 }
 
+/* ---- optical modules ---- */
+
+static void
+make_module(void)
+{
+	uint8_t *lower = device.module.lower;
+
+	lower[0] = 0x11;
+	for (unsigned i = 0; i < 4; i++)
+		lower[34 + 2 * i] = (uint8_t)(0x20 + i);
+}
+
+static void
+read_optics(void)
+{
+	const uint64_t before = counters_counts(counters)->optics_reads;
+
+	counters_read_optics(counters);
+	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == before + 1);
+}
+
+static void
+hold_the_module(struct counters_fixture *fixture, const char *netdev)
+{
+	if (strcmp(netdev, "module") != 0)
+		return;
+	sem_post(&held);
+	sem_wait(&released);
+}
+
+static void
+no_counter_waits_for_a_slow_module(void **unused)
+{
+	make_module();
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	read_once(&device.place, 1);
+	device.hook = hold_the_module;
+	counters_read_optics(counters);
+	sem_wait(&held);
+	counters_read_optics(counters); /* it is on its way: no second one */
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "7");
+	read_once(&device.place, 1);
+	assert_int_equal(state(0, "cnp_tx")->delta, 2);
+	assert_int_equal(counters_port(counters, 0)->optics_at.ns, 0);
+	device.hook = NULL;
+	sem_post(&released);
+	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 1);
+	assert_int_equal(state(0, "optics_rx_lowest_nw")->total, 0x2000 * 100);
+	read_once(&device.place, 1); /* of the counters: the light stays */
+	assert_true(state(0, "optics_rx_lowest_nw")->there);
+}
+
+static void
+what_a_module_says_is_shown_until_it_does_not(void **unused)
+{
+	struct agent_counter_metrics *shown;
+	struct rm_metrics *metrics;
+	struct evbuffer *text = evbuffer_new();
+	json_t *port;
+
+	make_module();
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	read_once(&device.place, 1);
+	read_optics();
+	port = agent_api_counters_port(counters_port(counters, 0), rm_mono_now());
+	assert_true(json_is_integer(json_object_get(port, "optics_age_ms")));
+	json_decref(port);
+	assert_int_equal(rm_metrics_new(&metrics), 0);
+	assert_int_equal(agent_counter_metrics_new(metrics, "h1", counters, &shown), 0);
+	assert_int_equal(rm_metrics_render(metrics, text), 0);
+	evbuffer_add(text, "", 1);
+	assert_non_null(strstr((char *)evbuffer_pullup(text, -1),
+	    "rdma_optics_rx_power_watts{host=\"h1\",device=\"rdma0\",port=\"1\","
+	    "lane=\"1\"} 0.0008448\n"));
+	evbuffer_free(text);
+	rm_metrics_free(metrics);
+	agent_counter_metrics_free(shown);
+
+	device.module.error = -EIO;
+	read_optics();
+	assert_false(state(0, "optics_rx_lowest_nw")->there);
+	device.module.error = -EPERM;
+	read_optics();
+	device.module.error = -EOPNOTSUPP;
+	read_optics();
+	assert_int_equal(counters_counts(counters)->optics_failed, 1);
+	assert_int_equal(counters_counts(counters)->optics_refused, 1);
+	assert_int_equal(counters_counts(counters)->optics_none, 1);
+}
+
 /* ---- apart for each process ---- */
 
 static void
@@ -373,6 +463,8 @@ main(void)
 		TEST(of_a_bond_nothing_of_an_earlier_reading_is_told),
 		TEST(the_metrics_have_types_labels_and_totals),
 		TEST(the_api_shows_what_is_there_and_nothing_else),
+		TEST(no_counter_waits_for_a_slow_module),
+		TEST(what_a_module_says_is_shown_until_it_does_not),
 		TEST(what_the_qps_of_a_process_counted_has_its_name),
 	};
 

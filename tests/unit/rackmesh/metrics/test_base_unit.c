@@ -14,6 +14,8 @@ times_are_seconds_and_speeds_bytes_per_second(void **state)
 	assert_true(base_unit_value("microseconds per priority", 1234567) == 1.234567);
 	assert_true(base_unit_value("megabits per second", 400000) == 5e10);
 	assert_true(base_unit_value("nanowatts", 500000000) == 0.5);
+	assert_true(base_unit_value("microamperes", 6500) == 0.0065);
+	assert_true(base_unit_value("millivolts", 3300) == 3.3);
 }
 
 static void

@@ -1,0 +1,447 @@
+#include "host-agent/counters/module_optics.h"
+
+#include <errno.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <net/if.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host-agent/counters/counter_kernel.h"
+#include "host-agent/counters/netlink_reply.h"
+
+int
+module_optics_find(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint8_t value;
+		bool of_lane;
+	} names[] = {
+		{ "rx_nw_", MODULE_RX_NW, true },
+		{ "tx_nw_", MODULE_TX_NW, true },
+		{ "bias_ua_", MODULE_BIAS_UA, true },
+		{ "rx_lowest_nw", MODULE_RX_LOWEST_NW, false },
+		{ "rx_highest_nw", MODULE_RX_HIGHEST_NW, false },
+		{ "tx_lowest_nw", MODULE_TX_LOWEST_NW, false },
+		{ "celsius", MODULE_CELSIUS, false },
+		{ "millivolts", MODULE_MILLIVOLTS, false },
+		{ "rx_low_alarm_nw", MODULE_RX_LOW_ALARM_NW, false },
+		{ "rx_low_warning_nw", MODULE_RX_LOW_WARNING_NW, false },
+		{ "tx_low_alarm_nw", MODULE_TX_LOW_ALARM_NW, false },
+		{ "high_alarm_celsius", MODULE_HIGH_ALARM_CELSIUS, false },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const size_t len = strlen(names[i].name);
+
+		if (!names[i].of_lane && strcmp(name, names[i].name) == 0)
+			return names[i].value;
+		if (names[i].of_lane && strncmp(name, names[i].name, len) == 0 &&
+		    name[len] >= '0' && name[len] < '0' + MODULE_LANES &&
+		    name[len + 1] == '\0')
+			return names[i].value + (name[len] - '0');
+	}
+	return -ENOENT;
+}
+
+/* ---- what the bytes mean ---- */
+
+#define BUS_MODULE 0x50
+#define BUS_DIAGNOSTICS 0x51 /* of SFF-8472 */
+
+/* Offsets are those of the standards; an upper half begins at 128. */
+#define UPPER(offset) ((offset)-MODULE_PAGE_BYTES)
+
+enum kind { KIND_UNKNOWN, KIND_SFF8472, KIND_SFF8636, KIND_CMIS };
+
+/* By the identifier of SFF-8024. */
+static enum kind
+kind_of(uint8_t identifier)
+{
+	switch (identifier) {
+	case 0x03: /* SFP, SFP+, SFP28 */
+	case 0x0b: /* DWDM-SFP */
+		return KIND_SFF8472;
+	case 0x0c: /* QSFP */
+	case 0x0d: /* QSFP+ */
+	case 0x11: /* QSFP28 */
+		return KIND_SFF8636;
+	case 0x18: /* QSFP-DD */
+	case 0x19: /* OSFP */
+	case 0x1b: /* DSFP */
+	case 0x1e: /* QSFP+ or later, with CMIS, as the next two */
+	case 0x1f: /* SFP-DD */
+	case 0x20: /* SFP+ */
+		return KIND_CMIS;
+	default:
+		return KIND_UNKNOWN;
+	}
+}
+
+static uint64_t
+read_u16(const uint8_t *at)
+{
+	return (uint64_t)at[0] << 8 | at[1];
+}
+
+static void
+put(struct module_optics *optics, unsigned at, uint64_t value)
+{
+	optics->there[at] = true;
+	optics->value[at] = value;
+}
+
+/* In units of 0.1 uW. */
+static void
+put_power(struct module_optics *optics, unsigned at, const uint8_t *bytes)
+{
+	put(optics, at, read_u16(bytes) * 100);
+}
+
+/* Signed, in units of 1/256 degrees. */
+static void
+put_celsius(struct module_optics *optics, unsigned at, const uint8_t *bytes)
+{
+	const uint64_t value = read_u16(bytes);
+
+	put(optics, at, value >= 0x8000 ? 0 : (value + 128) / 256);
+}
+
+/* Modules without thresholds have zeros in their place. */
+static void
+put_threshold(struct module_optics *optics, unsigned at, const uint8_t *bytes)
+{
+	if (read_u16(bytes) == 0)
+		return;
+	if (at == MODULE_HIGH_ALARM_CELSIUS)
+		put_celsius(optics, at, bytes);
+	else
+		put_power(optics, at, bytes);
+}
+
+static void
+put_lanes(struct module_optics *optics, unsigned first, const uint8_t *bytes,
+    unsigned without, unsigned lanes, unsigned bias_ua)
+{
+	for (unsigned i = 0; i < lanes; i++) {
+		if ((without & 1u << i) != 0)
+			continue;
+		if (bias_ua == 0)
+			put_power(optics, first + i, bytes + (size_t)2 * i);
+		else
+			put(optics, first + i,
+			    read_u16(bytes + (size_t)2 * i) * bias_ua);
+	}
+}
+
+static int
+decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
+    module_page_fn *page, void *arg)
+{
+	const uint8_t monitoring = lower[92];
+	uint8_t own[MODULE_PAGE_BYTES];
+	int r;
+
+	/* Implemented, and calibrated by the module itself: what is to be calibrated
+	 * here is not told rather than told wrong. */
+	if ((monitoring & 0x40) == 0 || (monitoring & 0x20) == 0)
+		return -ENODATA;
+	r = page(arg, BUS_DIAGNOSTICS, 0, false, own);
+	if (r < 0)
+		return r;
+	if ((own[110] & 0x01) != 0) /* not ready */
+		return -EAGAIN;
+	put_celsius(ret, MODULE_CELSIUS, own + 96);
+	put(ret, MODULE_MILLIVOLTS, read_u16(own + 98) / 10);
+	put_lanes(ret, MODULE_BIAS_UA, own + 100, 0, 1, 2);
+	put_lanes(ret, MODULE_TX_NW, own + 102, 0, 1, 0);
+	put_lanes(ret, MODULE_RX_NW, own + 104, 0, 1, 0);
+	put_threshold(ret, MODULE_HIGH_ALARM_CELSIUS, own + 0);
+	put_threshold(ret, MODULE_TX_LOW_ALARM_NW, own + 26);
+	put_threshold(ret, MODULE_RX_LOW_ALARM_NW, own + 34);
+	put_threshold(ret, MODULE_RX_LOW_WARNING_NW, own + 38);
+	return 0;
+}
+
+#define QSFP_LANES 4
+
+static int
+decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
+    module_page_fn *page, void *arg)
+{
+	uint8_t upper[MODULE_PAGE_BYTES];
+	int r = page(arg, BUS_MODULE, 0, true, upper);
+
+	if (r < 0)
+		return r;
+	if (upper[UPPER(147)] >> 4 >= 0xa) /* copper */
+		return -ENODATA;
+	if ((lower[2] & 0x01) != 0) /* not ready */
+		return -EAGAIN;
+	put_celsius(ret, MODULE_CELSIUS, lower + 22);
+	put(ret, MODULE_MILLIVOLTS, read_u16(lower + 26) / 10);
+	put_lanes(ret, MODULE_RX_NW, lower + 34, 0, QSFP_LANES, 0);
+	put_lanes(ret, MODULE_BIAS_UA, lower + 42, 0, QSFP_LANES, 2);
+	if ((upper[UPPER(220)] & 0x04) != 0) /* it measures what it sends */
+		put_lanes(ret, MODULE_TX_NW, lower + 50, 0, QSFP_LANES, 0);
+	/* Flat memory: no page of thresholds. */
+	if ((lower[2] & 0x04) == 0 && page(arg, BUS_MODULE, 3, true, upper) == 0) {
+		put_threshold(ret, MODULE_HIGH_ALARM_CELSIUS, upper + UPPER(128));
+		put_threshold(ret, MODULE_RX_LOW_ALARM_NW, upper + UPPER(178));
+		put_threshold(ret, MODULE_RX_LOW_WARNING_NW, upper + UPPER(182));
+		put_threshold(ret, MODULE_TX_LOW_ALARM_NW, upper + UPPER(194));
+	}
+	return 0;
+}
+
+#define CMIS_READY 3
+
+/* Which monitors there are stands in page 1, what they say in page 17. */
+static int
+decode_cmis_lanes(
+    struct module_optics *ret, unsigned without, module_page_fn *page, void *arg)
+{
+	static const uint8_t factors[] = { 1, 2, 4, 0 };
+	uint8_t has[MODULE_PAGE_BYTES], lanes[MODULE_PAGE_BYTES];
+	unsigned factor;
+	int r = page(arg, BUS_MODULE, 1, true, has);
+
+	if (r == 0)
+		r = page(arg, BUS_MODULE, 17, true, lanes);
+	if (r < 0)
+		return r;
+	factor = factors[has[UPPER(160)] >> 3 & 3];
+	if ((has[UPPER(160)] & 0x01) != 0 && factor != 0)
+		put_lanes(ret, MODULE_BIAS_UA, lanes + UPPER(170), without,
+		    MODULE_LANES, 2 * factor);
+	if ((has[UPPER(160)] & 0x02) != 0)
+		put_lanes(
+		    ret, MODULE_TX_NW, lanes + UPPER(154), without, MODULE_LANES, 0);
+	if ((has[UPPER(160)] & 0x04) != 0)
+		put_lanes(
+		    ret, MODULE_RX_NW, lanes + UPPER(186), without, MODULE_LANES, 0);
+	return 0;
+}
+
+static int
+decode_cmis(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
+    module_page_fn *page, void *arg)
+{
+	const bool flat = (lower[2] & 0x80) != 0;
+	uint8_t upper[MODULE_PAGE_BYTES];
+	unsigned technology;
+	int r = page(arg, BUS_MODULE, 0, true, upper);
+
+	if (r < 0)
+		return r;
+	technology = upper[UPPER(212)];
+	if (flat || (technology >= 0x0a && technology <= 0x0f)) /* copper */
+		return -ENODATA;
+	if ((lower[3] >> 1 & 7) != CMIS_READY)
+		return -EAGAIN;
+	r = decode_cmis_lanes(ret, upper[UPPER(210)], page, arg);
+	if (r < 0)
+		return r;
+	put_celsius(ret, MODULE_CELSIUS, lower + 14);
+	put(ret, MODULE_MILLIVOLTS, read_u16(lower + 16) / 10);
+	if (page(arg, BUS_MODULE, 2, true, upper) == 0) {
+		put_threshold(ret, MODULE_HIGH_ALARM_CELSIUS, upper + UPPER(128));
+		put_threshold(ret, MODULE_TX_LOW_ALARM_NW, upper + UPPER(178));
+		put_threshold(ret, MODULE_RX_LOW_ALARM_NW, upper + UPPER(194));
+		put_threshold(ret, MODULE_RX_LOW_WARNING_NW, upper + UPPER(198));
+	}
+	return 0;
+}
+
+/* Of those lanes that are there. */
+static void
+put_extreme(struct module_optics *optics, unsigned at, unsigned first, bool highest)
+{
+	for (unsigned i = first; i < first + MODULE_LANES; i++) {
+		const uint64_t value = optics->value[i];
+
+		if (optics->there[i] &&
+		    (!optics->there[at] || (highest ? value > optics->value[at]
+						    : value < optics->value[at])))
+			put(optics, at, value);
+	}
+}
+
+int
+module_optics_decode(struct module_optics *ret, module_page_fn *page, void *arg)
+{
+	uint8_t lower[MODULE_PAGE_BYTES];
+	int r;
+
+	*ret = (struct module_optics){ 0 };
+	r = page(arg, BUS_MODULE, 0, false, lower);
+	if (r < 0)
+		return r;
+	switch (kind_of(lower[0])) {
+	case KIND_SFF8472:
+		r = decode_sff8472(ret, lower, page, arg);
+		break;
+	case KIND_SFF8636:
+		r = decode_sff8636(ret, lower, page, arg);
+		break;
+	case KIND_CMIS:
+		r = decode_cmis(ret, lower, page, arg);
+		break;
+	case KIND_UNKNOWN:
+		r = -EPROTONOSUPPORT;
+		break;
+	}
+	if (r < 0) {
+		*ret = (struct module_optics){ 0 };
+		return r;
+	}
+	put_extreme(ret, MODULE_RX_LOWEST_NW, MODULE_RX_NW, false);
+	put_extreme(ret, MODULE_RX_HIGHEST_NW, MODULE_RX_NW, true);
+	put_extreme(ret, MODULE_TX_LOWEST_NW, MODULE_TX_NW, false);
+	return 0;
+}
+
+/* ---- asking for the bytes ---- */
+
+#define FAMILY_BYTES (16 << 10) /* the kernel tells all that the family can do */
+#define PAGE_REPLY_BYTES 1024
+
+struct question {
+	struct nlmsghdr head;
+	struct genlmsghdr generic;
+	uint8_t rest[96];
+	size_t len; /* of the rest */
+};
+
+struct asking {
+	const struct counter_kernel *kernel;
+	const char *netdev;
+	uint16_t family;
+};
+
+static void
+add(struct question *question, unsigned type, const void *data, size_t len)
+{
+	const struct nlattr head = { (uint16_t)(NLA_HDRLEN + len), (uint16_t)type };
+
+	memcpy(question->rest + question->len, &head, sizeof(head));
+	memcpy(question->rest + question->len + NLA_HDRLEN, data, len);
+	question->len += NLA_ALIGN(NLA_HDRLEN + len);
+}
+
+static void
+add_u32(struct question *question, unsigned type, uint32_t value)
+{
+	add(question, type, &value, sizeof(value));
+}
+
+static void
+add_u8(struct question *question, unsigned type, uint8_t value)
+{
+	add(question, type, &value, sizeof(value));
+}
+
+/* The first attribute of that type in the answer; it stays where it is. */
+static int
+ask(const struct counter_kernel *kernel, struct question *question, uint16_t family,
+    uint8_t *reply, size_t room, unsigned type, struct netlink_attribute *ret)
+{
+	struct netlink_reader body;
+	const uint8_t *at = reply;
+	bool found = false;
+	uint16_t of;
+	size_t len;
+	int r;
+
+	question->head = (struct nlmsghdr){
+		.nlmsg_len =
+		    (uint32_t)(offsetof(struct question, rest) + question->len),
+		.nlmsg_type = family,
+		.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
+	};
+	r = kernel->netlink(kernel->arg, NETLINK_GENERIC, &question->head, reply, room);
+	if (r < 0)
+		return r;
+	len = (size_t)r;
+	while ((r = netlink_message(&at, &len, GENL_HDRLEN, &of, &body)) > 0) {
+		struct netlink_attribute attribute;
+
+		while (!found && of == family && netlink_next(&body, &attribute))
+			if (attribute.type == type) {
+				*ret = attribute;
+				found = true;
+			}
+	}
+	return r < 0 ? r : found ? 0 : -EBADMSG;
+}
+
+static int
+find_family(struct asking *asking)
+{
+	struct question question = { .generic = {
+					 .cmd = CTRL_CMD_GETFAMILY, .version = 1 } };
+	struct netlink_attribute id;
+	uint8_t reply[FAMILY_BYTES];
+	int r;
+
+	add(&question, CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME,
+	    sizeof(ETHTOOL_GENL_NAME));
+	r = ask(asking->kernel, &question, GENL_ID_CTRL, reply, sizeof(reply),
+	    CTRL_ATTR_FAMILY_ID, &id);
+	if (r < 0)
+		return r;
+	if (id.len != sizeof(asking->family))
+		return -EBADMSG;
+	memcpy(&asking->family, id.data, sizeof(asking->family));
+	return 0;
+}
+
+static int
+ask_page(void *arg, uint8_t bus_address, uint8_t page, bool upper, uint8_t *ret)
+{
+	const struct asking *asking = arg;
+	struct question question = { .generic = { .cmd = ETHTOOL_MSG_MODULE_EEPROM_GET,
+					 .version = ETHTOOL_GENL_VERSION } };
+	struct {
+		struct nlattr head;
+		char name[IFNAMSIZ];
+	} device = { .name = "" };
+	struct netlink_attribute data;
+	uint8_t reply[PAGE_REPLY_BYTES];
+	size_t len;
+	int r;
+
+	snprintf(device.name, sizeof(device.name), "%s", asking->netdev);
+	len = NLA_HDRLEN + strlen(device.name) + 1;
+	device.head = (struct nlattr){ (uint16_t)len, ETHTOOL_A_HEADER_DEV_NAME };
+	add(&question, ETHTOOL_A_MODULE_EEPROM_HEADER | NLA_F_NESTED, &device,
+	    NLA_ALIGN(len));
+	add_u32(
+	    &question, ETHTOOL_A_MODULE_EEPROM_OFFSET, upper ? MODULE_PAGE_BYTES : 0);
+	add_u32(&question, ETHTOOL_A_MODULE_EEPROM_LENGTH, MODULE_PAGE_BYTES);
+	add_u8(&question, ETHTOOL_A_MODULE_EEPROM_PAGE, page);
+	add_u8(&question, ETHTOOL_A_MODULE_EEPROM_BANK, 0);
+	add_u8(&question, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, bus_address);
+	r = ask(asking->kernel, &question, asking->family, reply, sizeof(reply),
+	    ETHTOOL_A_MODULE_EEPROM_DATA, &data);
+	if (r < 0)
+		return r;
+	if (data.len != MODULE_PAGE_BYTES)
+		return -EBADMSG;
+	memcpy(ret, data.data, MODULE_PAGE_BYTES);
+	return 0;
+}
+
+int
+module_optics_read(
+    struct module_optics *ret, const struct counter_kernel *kernel, const char *netdev)
+{
+	struct asking asking = { .kernel = kernel, .netdev = netdev };
+	int r = kernel->netlink == NULL ? -EOPNOTSUPP : find_family(&asking);
+
+	*ret = (struct module_optics){ 0 };
+	return r < 0 ? r : module_optics_decode(ret, ask_page, &asking);
+}

@@ -1,0 +1,59 @@
+/*
+ * module_optics - what the optical module of a port says: light, bias and temperature,
+ * and below which light it raises an alarm.
+ *
+ * The bytes are those of SFF-8472 (SFP28), SFF-8636 (QSFP28) and CMIS (QSFP-DD, OSFP,
+ * and later ones of other shapes). A module is read over a slow bus: it takes from
+ * milliseconds to a second. Copper has no light: none is told.
+ */
+#ifndef HOST_AGENT_COUNTERS_MODULE_OPTICS_H
+#define HOST_AGENT_COUNTERS_MODULE_OPTICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct counter_kernel;
+
+#define MODULE_LANES 8
+#define MODULE_PAGE_BYTES 128
+
+enum module_value {
+	MODULE_RX_NW, /* of each lane, nanowatts, as the next one */
+	MODULE_TX_NW = MODULE_RX_NW + MODULE_LANES,
+	MODULE_BIAS_UA = MODULE_TX_NW + MODULE_LANES, /* microamperes */
+	MODULE_RX_LOWEST_NW = MODULE_BIAS_UA + MODULE_LANES,
+	MODULE_RX_HIGHEST_NW,
+	MODULE_TX_LOWEST_NW,
+	MODULE_CELSIUS, /* below 0 is 0 */
+	MODULE_MILLIVOLTS,
+	/* The module's own thresholds. */
+	MODULE_RX_LOW_ALARM_NW,
+	MODULE_RX_LOW_WARNING_NW,
+	MODULE_TX_LOW_ALARM_NW,
+	MODULE_HIGH_ALARM_CELSIUS,
+	MODULE_VALUES,
+};
+
+struct module_optics {
+	bool there[MODULE_VALUES];
+	uint64_t value[MODULE_VALUES];
+};
+
+/* By the names of the counters' table: "rx_nw_3", "celsius". The index, or -ENOENT. */
+int module_optics_find(const char *name);
+
+/* Fills a page: half a module's memory, lower (upper: false) or upper. 0 or -errno. */
+typedef int module_page_fn(
+    void *arg, uint8_t bus_address, uint8_t page, bool upper, uint8_t *ret);
+
+/* Nothing is there on failure. -ENODATA: it has no light that can be read; -EAGAIN: not
+ * just now; -EPROTONOSUPPORT: it is of a kind that is not known; or what page says. */
+int module_optics_decode(struct module_optics *ret, module_page_fn *page, void *arg);
+
+/* As that, of a network device, by ethtool over netlink (Linux 5.13). -EPERM: the
+ * process needs CAP_NET_ADMIN; -EOPNOTSUPP: there is no module, or none that the driver
+ * shows. */
+int module_optics_read(
+    struct module_optics *ret, const struct counter_kernel *kernel, const char *netdev);
+
+#endif
