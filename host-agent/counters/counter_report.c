@@ -17,14 +17,23 @@ number_of(const struct counter_row *row)
 	return 0;
 }
 
-/* False: it says nothing of the last interval. */
+/* Of several gauges the highest counts, of light the darkest. */
 static bool
-add(const struct counter_row *row, const struct counter_state *state, uint64_t *value)
+counts_more(const struct counter_row *row, uint64_t value, uint64_t than)
+{
+	return counter_row_is_optics(row) ? value < than : value > than;
+}
+
+/* first: there is no value yet. False: it says nothing of the last interval. */
+static bool
+add(const struct counter_row *row, const struct counter_state *state, bool first,
+    uint64_t *value)
 {
 	if (!state->there)
 		return false;
-	if (row->width == 0) { /* of several the highest */
-		*value = state->total > *value ? state->total : *value;
+	if (row->width == 0) {
+		if (first || counts_more(row, state->total, *value))
+			*value = state->total;
 		return true;
 	}
 	if (state->back ||
@@ -44,7 +53,7 @@ add_lowers(const struct counter_row *row, const struct counter_state *const *low
 	for (size_t i = 0; i < lower_count; i++) {
 		if (!lowers[i][at].there)
 			continue;
-		if (!add(row, &lowers[i][at], value))
+		if (!add(row, &lowers[i][at], !any, value))
 			return false;
 		any = true;
 	}
@@ -65,7 +74,7 @@ counter_report_fill(const struct counter_state *states,
 			uint64_t value = 0;
 
 			if (number == 0 ||
-			    (!add(row, &states[at], &value) &&
+			    (!add(row, &states[at], true, &value) &&
 				(states[at].there ||
 				    !add_lowers(row, lowers, lower_count, at, &value))))
 				continue;

@@ -193,15 +193,19 @@ enum wire_counter {
 	WIRE_COUNTER_PCI_SIGNAL_RX,
 	WIRE_COUNTER_PCI_SIGNAL_TX,
 	WIRE_COUNTER_PORT_RATE_MBPS, /* a gauge */
+	/* Gauges, of the optical module; the first two by lane. */
+	WIRE_COUNTER_OPTICS_RX_NW,
+	WIRE_COUNTER_OPTICS_TX_NW,
+	WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW,
 	WIRE_COUNTERS,
 };
 
-#define WIRE_COUNTER_INDEXES 8 /* priorities */
+#define WIRE_COUNTER_INDEXES 8 /* priorities, and lanes */
 
 struct wire_counter_value { /* fixed size */
 	uint64_t value;     /* counted in the interval; of a gauge what it is */
 	uint16_t counter;   /* enum wire_counter; a newer peer may know more */
-	uint8_t index;      /* priority; 0 where there is but one */
+	uint8_t index;      /* priority or lane; 0 where there is but one */
 	uint8_t reserved[5];
 };
 

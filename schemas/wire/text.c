@@ -109,6 +109,9 @@ wire_counter_word(unsigned counter)
 		[WIRE_COUNTER_PCI_SIGNAL_RX] = "pci_signal_rx",
 		[WIRE_COUNTER_PCI_SIGNAL_TX] = "pci_signal_tx",
 		[WIRE_COUNTER_PORT_RATE_MBPS] = "port_rate_mbps",
+		[WIRE_COUNTER_OPTICS_RX_NW] = "optics_rx_nw",
+		[WIRE_COUNTER_OPTICS_TX_NW] = "optics_tx_nw",
+		[WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW] = "optics_rx_low_alarm_nw",
 	};
 
 	return counter < WIRE_COUNTERS ? words[counter] : NULL;

@@ -17,6 +17,9 @@ is_gauge(unsigned number)
 	return number == WIRE_COUNTER_PFC_ENABLED ||
 	       number == WIRE_COUNTER_PCI_STALL_WR_PCT ||
 	       number == WIRE_COUNTER_PORT_RATE_MBPS ||
+	       number == WIRE_COUNTER_OPTICS_RX_NW ||
+	       number == WIRE_COUNTER_OPTICS_TX_NW ||
+	       number == WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW ||
 	       number == SWITCH_PFCWD_STORMED || number == SWITCH_OPER_UP ||
 	       number == SWITCH_PFC_ON;
 }

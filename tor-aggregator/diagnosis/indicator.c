@@ -1,5 +1,6 @@
 #include "tor-aggregator/diagnosis/indicator.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@ enum how {
 	TIME,  /* microseconds, as a share of the interval: the worst priority */
 	RATIO,
 	GAUGE,
-	USE, /* bytes, of what a port of so many Mb/s carries */
+	USE,   /* bytes, of what a port of so many Mb/s carries */
+	LIGHT, /* decibels by which the darkest lane of `of` is below the brightest, or
+		  below `per`; of lanes whose own transmitter, `where`, is not off */
 	GIVEN,
 };
 
@@ -43,6 +46,8 @@ static const struct row rows[INDICATORS] = {
 	[SYMBOL_ERRORS] = { "symbol_errors", "symbols", COUNT, { WIRE_COUNTER_SYMBOL_ERR }, TIMED("its port counted # symbol errors") },
 	[FEC_FAILURES] = { "fec_failures", "blocks", COUNT, { WIRE_COUNTER_FEC_UNCORR }, TIMED("its port counted # blocks that FEC could not correct") },
 	[BIT_ERROR_RATE] = { "bit_error_rate", "of all bits", RATIO, { WIRE_COUNTER_FEC_CORRECTED_BITS }, .per = { WIRE_COUNTER_PHY_RX_BITS }, .scale = 1, .at_least = 1e9, TEXT("# of its bits arrive wrong before FEC") },
+	[LANE_DARKER] = { "lane_darker", "dB", LIGHT, { WIRE_COUNTER_OPTICS_RX_NW }, .where = WIRE_COUNTER_OPTICS_TX_NW, TEXT("its module receives a lane # dB darker than its brightest") },
+	[LANE_BELOW_ALARM] = { "lane_below_alarm", "dB", LIGHT, { WIRE_COUNTER_OPTICS_RX_NW }, .where = WIRE_COUNTER_OPTICS_TX_NW, .per = { WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW }, TEXT("its module receives a lane # dB below the module's own alarm") },
 	[SWITCH_ERRORS] = { "switch_errors", "packets", COUNT, { SWITCH_RX_ERR }, TIMED("the switch's port $ counted # packets with an error") },
 	[SWITCH_FEC_FAILURES] = { "switch_fec_failures", "codewords", COUNT, { SWITCH_FEC_UNCORR }, TIMED("the switch's port $ counted # codewords that FEC could not correct") },
 	[ICRC_ERRORS] = { "icrc_errors", "packets", COUNT, { WIRE_COUNTER_ICRC_ERR }, TIMED("it received # RoCE packets with a wrong ICRC") },
@@ -201,6 +206,44 @@ read_most(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
+#define DARK_NW 1000 /* -30 dBm: a transmitter that is off, or a link that is down */
+#define STEP_NW 100  /* of what modules measure: as dark as one can be told */
+
+/* A lane whose own transmitter is off is not in use, and may be dark. */
+static bool
+is_lit(const struct evidence *evidence, const struct row *row, unsigned lane)
+{
+	return (evidence->there[row->where] & 1u << lane) == 0 ||
+	       evidence->value[row->where][lane] >= DARK_NW;
+}
+
+/* Without light on any lane the other end is off: that is no lane gone bad. */
+static enum indicator_status
+read_light(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	const uint8_t there = evidence->there[row->of[0]];
+	uint64_t darkest = UINT64_MAX, brightest = 0, alarm = 0;
+
+	if (there == 0 || evidence_seconds(evidence, row->of[0]) <= 0 ||
+	    (row->per[0] != 0 && !evidence_most(evidence, row->per[0], &alarm)))
+		return INDICATOR_MISSING;
+	for (unsigned i = 0; i < EVIDENCE_INDEXES; i++) {
+		const uint64_t light = evidence->value[row->of[0]][i];
+
+		if ((there & 1u << i) == 0 || !is_lit(evidence, row, i))
+			continue;
+		darkest = light < darkest ? light : darkest;
+		brightest = light > brightest ? light : brightest;
+	}
+	if (brightest < DARK_NW)
+		return INDICATOR_IDLE;
+	if (darkest < STEP_NW)
+		darkest = STEP_NW;
+	*ret = 10 *
+	       log10((double)(row->per[0] != 0 ? alarm : brightest) / (double)darkest);
+	return INDICATOR_KNOWN;
+}
+
 static enum indicator_status
 read_row(const struct evidence *evidence, const struct row *row, double *ret)
 {
@@ -212,6 +255,8 @@ read_row(const struct evidence *evidence, const struct row *row, double *ret)
 		return read_ratio(evidence, row, ret);
 	case USE:
 		return read_use(evidence, row, ret);
+	case LIGHT:
+		return read_light(evidence, row, ret);
 	case GIVEN:
 		if ((evidence->given_there & 1u << row->of[0]) == 0)
 			return INDICATOR_MISSING;

@@ -152,6 +152,28 @@ a_bond_that_does_not_count_has_the_sum_of_its_ports(void **state)
 		    values[i].counter == WIRE_COUNTER_SYMBOL_ERR ? 5 : 2);
 }
 
+static void
+the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
+{
+	const struct counter_state *lowers[] = { lower, states };
+	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
+
+	assert_non_null(bond);
+	take(lower, "optics_rx_nw", 2, true, 700);
+	take(states, "optics_rx_nw", 2, true, 900000);
+	take(lower, "port_rate_mbps", 0, true, 100000);
+	take(states, "port_rate_mbps", 0, true, 200000);
+	assert_int_equal(counter_report_fill(bond, lowers, 2, values), 2);
+	for (size_t i = 0; i < 2; i++)
+		if (values[i].counter == WIRE_COUNTER_OPTICS_RX_NW) {
+			assert_int_equal(values[i].index, 2);
+			assert_int_equal(values[i].value, 700);
+		} else {
+			assert_int_equal(values[i].value, 200000);
+		}
+	free(bond);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -166,6 +188,7 @@ main(void)
 		TEST(a_priority_is_told_by_its_number),
 		TEST(what_no_aggregator_asks_for_is_not_told),
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
+		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
 	};
 
 	return cmocka_run_group_tests_name("counter_report", tests, NULL, NULL);

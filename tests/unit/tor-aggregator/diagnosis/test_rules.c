@@ -19,6 +19,7 @@
 #define RNICS 5
 #define SECONDS 10
 #define LOSSLESS 3
+#define LANES 4
 #define PACKETS 1000000
 
 static struct evidence rack[RNICS];
@@ -52,6 +53,11 @@ fill_healthy(struct evidence *evidence, unsigned i)
 	evidence_set(evidence, WIRE_COUNTER_PHY_RX_BITS, 0, UINT64_C(80000000000));
 	evidence_set(evidence, WIRE_COUNTER_FEC_CORRECTED_BITS, 0, 80);
 	evidence_set(evidence, WIRE_COUNTER_PORT_RATE_MBPS, 0, 100000);
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		evidence_set(evidence, WIRE_COUNTER_OPTICS_RX_NW, lane, 800000);
+		evidence_set(evidence, WIRE_COUNTER_OPTICS_TX_NW, lane, 1000000);
+	}
+	evidence_set(evidence, WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW, 0, 40000);
 	evidence_set(evidence, WIRE_COUNTER_PFC_ENABLED, LOSSLESS, 1);
 	evidence_give(evidence, GIVEN_LOSS_PCT, 0);
 	evidence_give(evidence, GIVEN_SMALL_LOSS_PCT, 0);
@@ -146,6 +152,65 @@ symbol_errors_are_a_cable(void **state)
 	(void)state;
 	set(WIRE_COUNTER_SYMBOL_ERR, 812);
 	assert_found(DIAGNOSIS_CABLE, "its port counted 812 symbol errors in 10 s");
+}
+
+static void
+set_light(unsigned number, unsigned lane, uint64_t nanowatts)
+{
+	evidence_set(&rack[0], number, lane, nanowatts);
+}
+
+static void
+a_lane_that_is_nearly_dark_is_a_cable(void **state)
+{
+	(void)state;
+	set_light(WIRE_COUNTER_OPTICS_RX_NW, 2, 300);
+	assert_found(DIAGNOSIS_CABLE,
+	    "its module receives a lane 34 dB darker than its brightest, its module "
+	    "receives a lane 21 dB below the module's own alarm");
+}
+
+static void
+lanes_may_differ_by_what_standards_allow(void **state)
+{
+	(void)state;
+	set_light(WIRE_COUNTER_OPTICS_RX_NW, 2, 55000); /* 11.6 dB, of two monitors */
+	judge();
+	assert_only(0, DIAGNOSES);
+}
+
+static void
+one_lane_alone_is_judged_by_its_own_alarm(void **state)
+{
+	(void)state;
+	for (unsigned lane = 1; lane < LANES; lane++)
+		rack[0].there[WIRE_COUNTER_OPTICS_RX_NW] &= (uint8_t) ~(1u << lane);
+	judge();
+	assert_only(0, DIAGNOSES);
+	set_light(WIRE_COUNTER_OPTICS_RX_NW, 0, 10000);
+	assert_found(DIAGNOSIS_CABLE,
+	    "its module receives a lane 6 dB below the module's own alarm");
+}
+
+/* A link that is down is a link that is down; lanes that a slower one leaves dark are
+ * not sent on, either. */
+static void
+light_that_nobody_sends_is_not_missed(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANES; lane++)
+		set_light(WIRE_COUNTER_OPTICS_RX_NW, lane, 100 * lane);
+	judge();
+	assert_only(0, DIAGNOSES);
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		set_light(WIRE_COUNTER_OPTICS_RX_NW, lane, lane < 2 ? 800000 : 0);
+		set_light(WIRE_COUNTER_OPTICS_TX_NW, lane, lane < 2 ? 900000 : 100);
+	}
+	judge();
+	assert_only(0, DIAGNOSES);
+	set_light(WIRE_COUNTER_OPTICS_RX_NW, 1, 0);
+	judge();
+	assert_only(0, DIAGNOSIS_CABLE);
 }
 
 /* Training makes them: the link is told once, by what it does. */
@@ -720,6 +785,10 @@ main(void)
 		TEST(a_rack_at_rest_has_nothing),
 		TEST(a_link_that_comes_and_goes_flaps),
 		TEST(symbol_errors_are_a_cable),
+		TEST(a_lane_that_is_nearly_dark_is_a_cable),
+		TEST(lanes_may_differ_by_what_standards_allow),
+		TEST(one_lane_alone_is_judged_by_its_own_alarm),
+		TEST(light_that_nobody_sends_is_not_missed),
 		TEST(errors_of_a_link_that_flaps_are_no_cable_besides),
 		TEST(errors_at_the_switch_are_a_cable),
 		TEST(many_bits_to_mend_are_a_cable),
