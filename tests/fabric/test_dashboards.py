@@ -76,7 +76,7 @@ class Counted:
         config = yaml.safe_load(path.read_text())
         config["tors"][0]["switch"] = {
             "kind": "sonic", "address": f"{address}:{REDIS_PORT}",
-            "password_file": str(password), "interval_s": 1}
+            "password_file": str(password), "interval_s": 1, "neighbors_interval_s": 1}
         config["switches"] = [{"name": "spine1", **config["tors"][0]["switch"]}]
         # Commands over SSH may take as long as an interval.
         config["hypervisors"] = [{**self.esxi.option("esx1"), "interval_s": 30}]

@@ -33,7 +33,7 @@ class Rack:
             address = fabric.management["centre"]
             self.esxi = Esxi("esx1", fabric.netns("centre"), address, SSH_PORT, folder / "esxi")
             reading = {"kind": "sonic", "address": f"{address}:{REDIS_PORT}",
-                       "password_file": str(password), "interval_s": 1}
+                       "password_file": str(password), "interval_s": 1, "neighbors_interval_s": 1}
             return {"tors": [{"name": "tor1", "switch": reading}],
                     "switches": [{"name": "spine1", **reading,
                                   "address": f"{address}:{REDIS_PORT + 1}"}],

@@ -39,7 +39,7 @@ def rack(world, tmp_path):
 
     def reading(fabric, at):
         return {"kind": "sonic", "address": f"{fabric.management['centre']}:{REDIS_PORT + at}",
-                "password_file": str(password), "interval_s": 2}
+                "password_file": str(password), "interval_s": 2, "neighbors_interval_s": 1}
 
     rack = world(RACKS, spines=1, alertmanager=False)
     path = rack.lab.folder / "config" / "agg-tor1.yaml"

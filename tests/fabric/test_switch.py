@@ -27,7 +27,7 @@ def rack(world, tmp_path):
     def options(fabric):
         address = f"{fabric.management['centre']}:{REDIS_PORT}"
         reading = {"kind": "sonic", "address": address, "password_file": str(password),
-                   "interval_s": 4}
+                   "interval_s": 4, "neighbors_interval_s": 1}
         return {"tors": [{"name": "tor1", "switch": reading}]}
 
     rack = world(RACKS, spines=0, alertmanager=False, aggregator=options)

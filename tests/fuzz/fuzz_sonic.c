@@ -45,7 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct sonic *sonic;
 
 	if (reader == NULL || questions == NULL ||
-	    sonic_new("", NULL, &counts, &sonic) < 0)
+	    sonic_new("", SONIC_NEIGHBORS | SONIC_OPTICS, NULL, &counts, &sonic) < 0)
 		abort();
 	if (sonic_ask(sonic, questions) < 0)
 		abort();

@@ -47,6 +47,7 @@ struct fields {             /* of one question, as the rows of the table name th
 
 struct sonic {
 	const char *password;
+	unsigned also; /* SONIC_* */
 	const struct switch_list *before;
 	struct switch_counts *counts;
 	struct switch_list *list;
@@ -101,7 +102,7 @@ fill_fields(struct sonic *sonic)
 }
 
 int
-sonic_new(const char *password, const struct switch_list *before,
+sonic_new(const char *password, unsigned also, const struct switch_list *before,
     struct switch_counts *counts, struct sonic **ret)
 {
 	struct sonic *sonic = calloc(1, sizeof(*sonic));
@@ -109,6 +110,7 @@ sonic_new(const char *password, const struct switch_list *before,
 	if (sonic == NULL)
 		return -ENOMEM;
 	sonic->password = password;
+	sonic->also = also;
 	sonic->before = before;
 	sonic->counts = counts;
 	sonic->list = switch_list_new();
@@ -149,6 +151,10 @@ advance(const struct sonic *sonic, struct cursor *at)
 	}
 	at->object = 0;
 	at->stage++;
+	if (at->stage == NEIGHBORS && (sonic->also & SONIC_NEIGHBORS) == 0)
+		at->stage = SELECT_STATE;
+	if (at->stage == SELECT_STATE && (sonic->also & SONIC_OPTICS) == 0)
+		at->stage = DONE;
 }
 
 static int
@@ -370,7 +376,9 @@ close_list(struct sonic *sonic, struct rm_why *why)
 	    switch_list_get(sonic->list, 0)->part != SWITCH_PORT)
 		return rm_why(why, -EPROTO, "no port in %s: is it SONiC's Redis?",
 		    map_key(SWITCH_PORT));
-	return 0;
+	return (sonic->also & SONIC_NEIGHBORS) != 0 || sonic->before == NULL
+		   ? 0
+		   : switch_list_keep_neighbors(sonic->list, sonic->before);
 }
 
 /* The first of the row's names that is there. at: of its first one, moved behind its

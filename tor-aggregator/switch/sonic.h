@@ -4,9 +4,10 @@
  *
  * One reading asks for the maps of ports, queues and priority groups (their ids change
  * when the switch restarts, so each time), then for the values of each object, then for
- * the state, the neighbour (LLDP) and the optical module of each port. Nothing is ever
- * written. Answers come in the order of the questions; a batch of questions is sent
- * when all of the last one are answered.
+ * the state of each port, and now and then for its neighbour (LLDP) and its optical
+ * module: without that they stay what they were. Nothing is ever written. Answers come
+ * in the order of the questions; a batch of questions is sent when all of the last one
+ * are answered.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SONIC_H
 #define TOR_AGGREGATOR_SWITCH_SONIC_H
@@ -25,9 +26,13 @@ struct switch_list;
 
 #define SONIC_BATCH 128 /* questions under way */
 
-/* password: "" for none; borrowed. before: the last reading, or NULL; borrowed. counts:
- * added to. */
-int sonic_new(const char *password, const struct switch_list *before,
+/* What a reading asks for besides counters and states. */
+#define SONIC_NEIGHBORS 1u
+#define SONIC_OPTICS 2u
+
+/* also: bits of SONIC_*. password: "" for none; borrowed. before: the last reading, or
+ * NULL; borrowed. counts: added to. */
+int sonic_new(const char *password, unsigned also, const struct switch_list *before,
     struct switch_counts *counts, struct sonic **ret);
 void sonic_free(struct sonic *sonic); /* NULL is fine */
 

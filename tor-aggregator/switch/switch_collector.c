@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/clock.h"
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/why.h"
@@ -37,7 +38,11 @@ struct switch_collector {
 	bool connected;
 	struct redis_reader *reader;
 	struct sonic *sonic;
+	unsigned also; /* what it asks for: SONIC_* */
+	rm_mono_t begun;
 
+	/* Of the last whole reading that asked for them; 0: none yet. */
+	rm_mono_t neighbors_at, optics_at;
 	struct switch_list *list;
 	struct switch_told told;
 	struct switch_counts counts;
@@ -157,6 +162,37 @@ stage(const void *arg)
 				     : "not all answers came";
 }
 
+static bool
+is_due(rm_mono_t last, uint64_t interval_s, rm_mono_t now)
+{
+	return last.ns == 0 ||
+	       rm_mono_since(now, last) >= (int64_t)interval_s * RM_NS_PER_S;
+}
+
+/* Counters each time; what changes slowly now and then. */
+static void
+choose_questions(struct switch_collector *device, rm_mono_t now)
+{
+	const struct switch_config *config = device->options.config;
+
+	device->begun = now;
+	device->also = 0;
+	if (is_due(device->neighbors_at, config->neighbors_interval_s, now))
+		device->also |= SONIC_NEIGHBORS;
+	if (is_due(device->optics_at, config->optics_interval_s, now))
+		device->also |= SONIC_OPTICS;
+}
+
+/* One that failed is made up for by the next. */
+static void
+note_questions(struct switch_collector *device)
+{
+	if ((device->also & SONIC_NEIGHBORS) != 0)
+		device->neighbors_at = device->begun;
+	if ((device->also & SONIC_OPTICS) != 0)
+		device->optics_at = device->begun;
+}
+
 /* Takes the list. */
 static void
 succeed(struct switch_collector *device, struct switch_list *list)
@@ -223,6 +259,7 @@ on_readable(struct bufferevent *connection, void *arg)
 		    : r == -EBADMSG ? "it does not answer as Redis does"
 				    : strerror(-r));
 	if (r == 0 && sonic_is_done(device->sonic)) {
+		note_questions(device);
 		succeed(device, sonic_take_list(device->sonic));
 		return;
 	}
@@ -289,7 +326,9 @@ begin(int64_t limit_ns, struct rm_why *why, void *arg)
 	device->reader = redis_reader_new();
 	if (device->reader == NULL)
 		return -ENOMEM;
-	r = sonic_new(device->password, device->list, &device->counts, &device->sonic);
+	choose_questions(device, rm_mono_now());
+	r = sonic_new(device->password, device->also, device->list, &device->counts,
+	    &device->sonic);
 	return r < 0 ? r : collector_dial(device->collector);
 }
 

@@ -16,7 +16,7 @@ struct switch_config {
 	int kind;
 	char *address;       /* name:port or address:port */
 	char *password_file; /* "": none */
-	uint64_t interval_s;
+	uint64_t interval_s, neighbors_interval_s, optics_interval_s;
 	char *user, *authorities; /* of a Nexus; authorities "": the system's */
 	char *system_name;        /* as LLDP tells it; "": its name here */
 };
@@ -54,7 +54,13 @@ extern const struct rm_option other_switch_options[];
 	  "the switch's name as its neighbours hear it by LLDP; \"\": its name here, with " \
 	  "or without a domain", NULL, NULL, 0 },                                          \
 	{ prefix "interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
-	  "time between two readings of the switch's counters", NULL, NULL, 0 }
+	  "time between two readings of the switch's counters", NULL, NULL, 0 },           \
+	{ prefix "neighbors_interval_s", RM_UINT, offsetof(type, field.neighbors_interval_s), \
+	  "30", 1, 3600, 0, "of SONiC: time between two readings in which it is also asked " \
+	  "for its ports' neighbours (LLDP)", NULL, NULL, 0 },                              \
+	{ prefix "optics_interval_s", RM_UINT, offsetof(type, field.optics_interval_s), "60", \
+	  1, 3600, 0, "of SONiC: time between two readings in which it is also asked for "  \
+	  "its ports' optical modules, which it reads once a minute itself", NULL, NULL, 0 }
 #define OTHER_SWITCHES_OPTION(type, field)                                                 \
 	{ "switches", RM_TABLE, offsetof(type, field), NULL, 0, SWITCH_MAX_OTHERS, 0,      \
 	  "switches whose counters are read besides those of its ToRs: spines, and ToRs "  \

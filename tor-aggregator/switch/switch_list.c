@@ -277,6 +277,24 @@ switch_list_set_neighbor(
 	return 0;
 }
 
+int
+switch_list_keep_neighbors(struct switch_list *list, const struct switch_list *before)
+{
+	size_t at = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < list->here && r == 0 && before->neighbors != NULL; i++) {
+		const struct switch_object *old =
+		    seek(before->objects, before->here, &at, &list->objects[i]);
+		const struct switch_neighbor *neighbor =
+		    old == NULL ? NULL : switch_list_neighbor(before, at);
+
+		if (neighbor != NULL)
+			r = switch_list_set_neighbor(list, i, neighbor);
+	}
+	return r;
+}
+
 const struct switch_neighbor *
 switch_list_neighbor(const struct switch_list *list, size_t i)
 {

@@ -142,7 +142,8 @@ take_all(struct talk *talk, struct redis_reader *reader, struct evbuffer *answer
 
 /* One whole reading; the list stays until the next one. */
 static int
-read_switch(struct talk *talk, const char *password, const struct pair *pairs)
+read_also(
+    struct talk *talk, const char *password, unsigned also, const struct pair *pairs)
 {
 	struct redis_reader *reader = redis_reader_new();
 	struct evbuffer *questions = evbuffer_new(), *answers = evbuffer_new();
@@ -150,7 +151,7 @@ read_switch(struct talk *talk, const char *password, const struct pair *pairs)
 
 	talk->questions = talk->selects = 0;
 	assert_int_equal(
-	    sonic_new(password, talk->list, &talk->counts, &talk->sonic), 0);
+	    sonic_new(password, also, talk->list, &talk->counts, &talk->sonic), 0);
 	while (r == 0 && !sonic_is_done(talk->sonic)) {
 		assert_true(sonic_is_answered(talk->sonic));
 		assert_int_equal(sonic_ask(talk->sonic, questions), 0);
@@ -168,6 +169,12 @@ read_switch(struct talk *talk, const char *password, const struct pair *pairs)
 	evbuffer_free(questions);
 	evbuffer_free(answers);
 	return r;
+}
+
+static int
+read_switch(struct talk *talk, const char *password, const struct pair *pairs)
+{
+	return read_also(talk, password, SONIC_NEIGHBORS | SONIC_OPTICS, pairs);
 }
 
 static const struct counter_state *
@@ -287,6 +294,38 @@ optics_are_told_by_their_darkest_lane_and_cost_nothing(void **state)
 	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 0);
 	assert_int_equal(state_of(talk, 0, "speed_mbps", 0)->total, 400000);
 	assert_true(talk->counts.parse_errors > before + 5);
+}
+
+/* Two ports: 4 questions before the values, those of 4 objects, a database, 2 states.
+ */
+#define FAST_QUESTIONS (4 + 4 + 1 + 2)
+
+static void
+what_changes_slowly_is_not_asked_for_each_time(void **state)
+{
+	struct pair pairs[2 + sizeof(plain) / sizeof(plain[0])] = {
+		{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_sys_name", "spine2" },
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "temperature", "50" },
+	};
+	struct talk *talk = *state;
+
+	memcpy(pairs + 2, plain, sizeof(plain));
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_int_equal(talk->questions, FAST_QUESTIONS + 2 + 1 + 2);
+	assert_int_equal(read_also(talk, "", 0, pairs), 0);
+	assert_int_equal(talk->questions, FAST_QUESTIONS);
+	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine1");
+	assert_null(switch_list_neighbor(talk->list, 0));
+	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 44);
+	assert_true(state_of(talk, 0, "optics_celsius", 0)->there);
+	assert_int_equal(read_also(talk, "", SONIC_NEIGHBORS, pairs), 0);
+	assert_int_equal(talk->questions, FAST_QUESTIONS + 2);
+	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine2");
+	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 44);
+	assert_int_equal(read_also(talk, "", SONIC_OPTICS, pairs), 0);
+	assert_int_equal(talk->questions, FAST_QUESTIONS + 1 + 2);
+	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 50);
+	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine2");
 }
 
 static void
@@ -577,6 +616,7 @@ main(void)
 		TEST(ports_queues_and_groups_are_found_and_read),
 		TEST(neighbours_are_read_and_none_costs_a_counter),
 		TEST(optics_are_told_by_their_darkest_lane_and_cost_nothing),
+		TEST(what_changes_slowly_is_not_asked_for_each_time),
 		TEST(what_is_missing_or_no_number_is_not_there),
 		TEST(deltas_go_on_when_the_ids_have_changed),
 		TEST(a_password_is_given_first_and_its_refusal_is_said),
