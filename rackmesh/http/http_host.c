@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "rackmesh/config/config.h"
+#include "rackmesh/http/own_names.h"
 
 #define HOST_MAX 256
 
@@ -25,29 +26,27 @@ is_address(const char *host)
 	return inet_pton(AF_INET6, inside, address) == 1;
 }
 
+/* name, or one below it. */
+static bool
+is_below(const char *host, const char *name)
+{
+	const size_t len = strlen(host), tail = strlen(name);
+
+	return strcasecmp(host, name) == 0 ||
+	       (len > tail + 1 && host[len - tail - 1] == '.' &&
+		   strcasecmp(host + len - tail, name) == 0);
+}
+
+/* As systemd's resolver leads them to loopback, whatever /etc/hosts says. */
 static bool
 is_local(const char *host)
 {
-	static const char local[] = ".localhost";
-	const size_t len = strlen(host), tail = strlen(local);
-
-	return strcasecmp(host, local + 1) == 0 ||
-	       (len > tail && strcasecmp(host + len - tail, local) == 0);
-}
-
-/* Its own name, or the short one of that. */
-static bool
-is_own(const char *host, const char *own)
-{
-	const size_t first = strcspn(own, ".");
-
-	return own[0] != '\0' &&
-	       (strcasecmp(host, own) == 0 ||
-		   (strlen(host) == first && strncasecmp(host, own, first) == 0));
+	return is_below(host, "localhost") || is_below(host, "localhost.localdomain");
 }
 
 bool
-http_host_is_here(const char *host, const char *own, const struct rm_list *names)
+http_host_is_here(
+    const char *host, const struct own_names *own, const struct rm_list *names)
 {
 	char name[HOST_MAX];
 	size_t len;
@@ -60,7 +59,7 @@ http_host_is_here(const char *host, const char *own, const struct rm_list *names
 	memcpy(name, host, len + 1);
 	if (name[len - 1] == '.')
 		name[len - 1] = '\0';
-	if (is_address(name) || is_local(name) || is_own(name, own))
+	if (is_address(name) || is_local(name) || own_names_have(own, name))
 		return true;
 	for (size_t i = 0; names != NULL && i < names->count; i++)
 		if (strcasecmp(name, ((char *const *)names->items)[i]) == 0)

@@ -10,10 +10,12 @@
 
 #include <stdbool.h>
 
+struct own_names;
 struct rm_list;
 
 /* host: of the URI or the header, without the port; NULL: none came (no browser).
- * own: this host's name; names: others, NULL: none. */
-bool http_host_is_here(const char *host, const char *own, const struct rm_list *names);
+ * names: others, NULL: none. */
+bool http_host_is_here(
+    const char *host, const struct own_names *own, const struct rm_list *names);
 
 #endif

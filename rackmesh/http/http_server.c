@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
@@ -17,6 +16,7 @@
 #include "rackmesh/http/http_host.h"
 #include "rackmesh/http/http_request.h"
 #include "rackmesh/http/http_token.h"
+#include "rackmesh/http/own_names.h"
 #include "rackmesh/metrics/metrics.h"
 
 struct rm_http_health {
@@ -53,7 +53,7 @@ struct rm_http_server {
 	struct rm_http_health health;
 	char local_at[RM_ADDRESS_TEXT]; /* "unix:/path", or "": nowhere */
 	struct http_face_counts counts;
-	char own[256]; /* this host's name; "": not known */
+	struct own_names own;
 	const struct rm_list *names;
 	uint64_t misdirected;
 };
@@ -217,17 +217,18 @@ server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_face *face)
 {
 	const char *host;
+	char quoted[128];
 
 	if (face != server->tcp || !came_by_loopback(request->req))
 		return true;
 	host = evhttp_request_get_host(request->req);
-	if (http_host_is_here(host, server->own, server->names))
+	if (http_host_is_here(host, &server->own, server->names))
 		return true;
 	server->misdirected++;
 	rm_log_warn(0,
-	    "http: request refused: its Host '%.100s' is no name of this host; "
-	    "http.names lists others",
-	    host);
+	    "http: request refused: its Host %s is no name of this host; http.names "
+	    "lists others",
+	    rm_log_quote(quoted, sizeof(quoted), host, strlen(host)));
 	rm_http_reply_error(request, 421,
 	    "'%.100s' is no name of this host: ask for its address, for localhost, or "
 	    "list the name in http.names",
@@ -332,9 +333,7 @@ rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
 	if (server == NULL)
 		return -ENOMEM;
 	server->loop = loop;
-	if (gethostname(server->own, sizeof(server->own)) < 0)
-		server->own[0] = '\0';
-	server->own[sizeof(server->own) - 1] = '\0';
+	own_names_read(&server->own);
 	r = rm_http_defers_new(loop, &server->defers);
 	if (r == 0)
 		r = rm_http_face_new(

@@ -1,5 +1,5 @@
-/* URLs by name, while no name server answers: see tests/support/resolver.h. Needs root.
- */
+/* URLs by name, and a server's own names, while no name server answers: see
+ * tests/support/resolver.h. Needs root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "rackmesh/http/http_client.h"
+#include "rackmesh/http/http_server.h"
 #include "tests/support/loopback.h"
 #include "tests/support/resolver.h"
 
@@ -23,6 +24,7 @@ struct fixture {
 	int server;
 	unsigned answers;
 	int r;
+	long status;
 };
 
 static int
@@ -56,6 +58,7 @@ on_done(const struct rm_http_answer *answer, void *arg)
 
 	f->answers++;
 	f->r = answer->r;
+	f->status = answer->status;
 }
 
 /* Those that wait for the name server do so for half a minute, and then end. */
@@ -120,6 +123,66 @@ the_last_words_do_not_wait_for_the_name(void **state)
 	assert_int_equal(threads(), before + 1);
 }
 
+static void
+serve(struct rm_http_request *request, void *arg)
+{
+	(void)arg;
+	rm_http_reply_text(request, 200, "{}", 2);
+}
+
+/* As a Prometheus on this host has it, that scrapes by name. */
+static long
+ask_as(struct fixture *f, int port, const char *name)
+{
+	char url[64], host[300];
+	const char *const headers[] = { host, NULL };
+	const struct rm_http_exchange exchange = {
+		.url = url,
+		.headers = headers,
+		.timeout_ns = LOOPBACK_PATIENCE_NS,
+		.done = on_done,
+		.arg = f,
+	};
+	const unsigned before = f->answers;
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/read", port);
+	snprintf(host, sizeof(host), "Host: %s:%d", name, port);
+	assert_int_equal(rm_http_client_start(f->client, &exchange, NULL), 0);
+	LOOPBACK_WAIT(f->loop, f->answers > before);
+	return f->r == 0 ? f->status : f->r;
+}
+
+static void
+a_server_knows_its_own_names_without_a_name_server(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_http_server *server;
+	const struct rm_address any = loopback_address(0);
+	char own[256], text[600];
+	int port;
+
+	assert_int_equal(gethostname(own, sizeof(own) - 1), 0);
+	own[sizeof(own) - 1] = '\0';
+	snprintf(text, sizeof(text),
+	    "127.0.0.1 localhost\n::1 ip6-loopback\n10.1.2.3 long.dc.example %s\n"
+	    "10.9.9.9 db1.dc.example\n",
+	    own);
+	resolver_hosts(text);
+	assert_int_equal(rm_http_server_new(f->loop, &server), 0);
+	assert_int_equal(
+	    rm_http_route(server, RM_HTTP_READ, "/v1/read", serve, NULL), 0);
+	assert_int_equal(rm_http_server_listen(server, &any), 0);
+	port = rm_http_server_port(server);
+	assert_int_equal(ask_as(f, port, own), 200);
+	assert_int_equal(ask_as(f, port, "long.dc.example"), 200);
+	assert_int_equal(ask_as(f, port, "ip6-loopback"), 200);
+	assert_int_equal(ask_as(f, port, "db1.dc.example"), 421);
+	assert_int_equal(ask_as(f, port, "rebound.example"), 421);
+	assert_false(resolver_asked(f->server));
+	rm_http_server_free(server);
+	resolver_hosts("127.0.0.1 localhost\n");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -129,6 +192,7 @@ main(void)
 		TEST(a_timeout_does_not_wait_for_the_name),
 		TEST(the_end_of_the_client_does_not_wait_for_the_name),
 		TEST(the_last_words_do_not_wait_for_the_name),
+		TEST(a_server_knows_its_own_names_without_a_name_server),
 	};
 
 	return resolver_own()

@@ -252,7 +252,7 @@ who_asks_loopback_by_a_name_from_elsewhere_is_refused(void **state)
 	    strstr(w->body, "'rebound.example' is no name of this host: ask for"));
 	assert_int_equal(ask(w, tcp, true), 421);
 	assert_int_equal(*rm_http_server_misdirected(w->server), 2);
-	assert_non_null(strstr(w->warning, "its Host 'rebound.example' is no name"));
+	assert_non_null(strstr(w->warning, "its Host \"rebound.example\" is no name"));
 	assert_int_equal(w->reads, 2);
 }
 
