@@ -226,6 +226,33 @@ rm_http_reply_file(struct rm_http_request *request, const struct rm_http_file *f
 		evbuffer_free(body);
 }
 
+static bool
+is_utf8(const char *text, size_t len)
+{
+	json_t *string = json_stringn(text, len);
+
+	json_decref(string);
+	return string != NULL;
+}
+
+/* A peer's text in it may be anything, or be cut within a character. */
+static void
+mend_utf8(char *text)
+{
+	while (!is_utf8(text, strlen(text))) {
+		const size_t most = strnlen(text, 4);
+		size_t len = 1;
+
+		while (len <= most && !is_utf8(text, len))
+			len++;
+		if (len > most) {
+			*text = '?';
+			len = 1;
+		}
+		text += len;
+	}
+}
+
 void
 rm_http_reply_error(
     struct rm_http_request *request, int status, const char *format, ...)
@@ -237,10 +264,8 @@ rm_http_reply_error(
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* A peer's text in it may not be UTF-8, or be cut within a character. */
+	mend_utf8(text);
 	sentence = json_string(text);
-	if (sentence == NULL)
-		sentence = json_string("bad request");
 	rm_http_reply_json(request, status, json_pack("{s:o}", "error", sentence));
 }
 

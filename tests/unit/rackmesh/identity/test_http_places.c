@@ -232,6 +232,7 @@ who_asks_loopback_by_a_name_from_elsewhere_is_refused(void **state)
 	static const char *const rebound[] = { "Host: rebound.example:9474", NULL };
 	static const char *const proxied[] = { "Host: mesh.example", NULL };
 	static const char *const by_v6[] = { "Host: [::1]:9474", NULL };
+	static const char *const foreign[] = { "Host: no\xc3\xa4\xe4!", NULL };
 	struct world *w = *state;
 	char tcp[64], local[96];
 
@@ -251,8 +252,11 @@ who_asks_loopback_by_a_name_from_elsewhere_is_refused(void **state)
 	assert_non_null(
 	    strstr(w->body, "'rebound.example' is no name of this host: ask for"));
 	assert_int_equal(ask(w, tcp, true), 421);
-	assert_int_equal(*rm_http_server_misdirected(w->server), 2);
 	assert_non_null(strstr(w->warning, "its Host \"rebound.example\" is no name"));
+	w->headers = foreign;
+	assert_int_equal(ask(w, tcp, false), 421);
+	assert_non_null(strstr(w->body, "'no\xc3\xa4?!' is no name of this host: ask"));
+	assert_int_equal(*rm_http_server_misdirected(w->server), 3);
 	assert_int_equal(w->reads, 2);
 }
 
