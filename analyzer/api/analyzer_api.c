@@ -181,6 +181,17 @@ racks_json(const struct health_rack *racks, size_t count, rm_mono_t now)
 	return list;
 }
 
+/* What a database says may cite rows of any region. */
+static const char *
+trouble_in(const struct analyzer *analyzer, const struct rm_sight *sight)
+{
+	const char *trouble = history_trouble(analyzer->history);
+
+	return trouble[0] != '\0' && rm_sight_is_limited(sight)
+		   ? "points wait to be written; who may see all regions is told why"
+		   : trouble;
+}
+
 static void
 get_health(struct rm_http_request *request, void *arg)
 {
@@ -209,8 +220,7 @@ get_health(struct rm_http_request *request, void *arg)
 	rm_wall_format(analyzer->started, started);
 	json_object_set_new(all, "analyzer", json_string(analyzer->config->name));
 	json_object_set_new(all, "started", json_string(started));
-	json_object_set_new(
-	    all, "trouble", json_string(history_trouble(analyzer->history)));
+	json_object_set_new(all, "trouble", json_string(trouble_in(analyzer, &sight)));
 	json_object_set_new(all, "limited", json_boolean(rm_sight_is_limited(&sight)));
 	json_object_set_new(all, "regions", regions);
 	json_object_set_new(all, "racks", racks_json(racks, count, now));

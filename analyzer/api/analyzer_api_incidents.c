@@ -31,10 +31,13 @@ is_silent(const struct analyzer *analyzer, const struct board_entry *entry)
 }
 
 static json_t *
-entry_json(const struct analyzer *analyzer, const struct board_entry *entry)
+entry_json(const struct analyzer *analyzer, const struct board_entry *entry,
+    const struct rm_sight *sight)
 {
 	json_t *json = board_json(entry);
 
+	json_object_set_new(json, "number",
+	    json_integer((json_int_t)board_number_in(analyzer->board, entry, sight)));
 	json_object_set_new(
 	    json, "source_silent", json_boolean(is_silent(analyzer, entry)));
 	return json;
@@ -59,7 +62,8 @@ choose(const struct analyzer *analyzer, const struct rm_http_request *request,
 	size_t count = 0;
 
 	for (size_t i = 0; (entry = board_get(analyzer->board, i)) != NULL; i++)
-		if (entry->changes > since && (!open_only || entry->is_open) &&
+		if (board_number_in(analyzer->board, entry, sight) > since &&
+		    (!open_only || entry->is_open) &&
 		    rm_sight_shows(sight, entry->region) &&
 		    (tor == NULL || strcmp(tor, entry->tor) == 0))
 			chosen[count++] = entry;
@@ -83,7 +87,7 @@ void
 analyzer_api_incidents(struct rm_http_request *request, void *arg)
 {
 	const struct analyzer *analyzer = arg;
-	uint64_t since = 0, limit = LIMIT, changes = board_changes(analyzer->board);
+	uint64_t since = 0, limit = LIMIT, changes;
 	const struct board_entry **chosen;
 	struct rm_sight sight;
 	json_t *list, *all;
@@ -98,16 +102,18 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 		return;
 	}
 	rm_sight_of(&sight, request);
+	changes = board_changes_in(analyzer->board, &sight);
 	count = choose(analyzer, request, &sight, since, chosen);
 	if (rm_http_query(request, "since") != NULL) {
 		qsort(chosen, count, sizeof(*chosen), by_change);
 		if (count > limit)
-			changes = chosen[limit - 1]->changes;
+			changes =
+			    board_number_in(analyzer->board, chosen[limit - 1], &sight);
 	}
 	all = json_object();
 	list = json_array();
 	for (size_t i = 0; i < count && i < limit; i++)
-		json_array_append_new(list, entry_json(analyzer, chosen[i]));
+		json_array_append_new(list, entry_json(analyzer, chosen[i], &sight));
 	free(chosen);
 	json_object_set_new(all, "changes", json_integer((json_int_t)changes));
 	json_object_set_new(
@@ -148,7 +154,8 @@ is_related(const struct board_entry *entry, const struct board_entry *other)
 }
 
 static json_t *
-related_json(const struct analyzer *analyzer, const struct board_entry *entry)
+related_json(const struct analyzer *analyzer, const struct board_entry *entry,
+    const struct rm_sight *sight)
 {
 	json_t *list = json_array();
 
@@ -158,7 +165,7 @@ related_json(const struct analyzer *analyzer, const struct board_entry *entry)
 		const struct board_entry *other = board_get(analyzer->board, i);
 
 		if (is_related(entry, other))
-			json_array_append_new(list, entry_json(analyzer, other));
+			json_array_append_new(list, entry_json(analyzer, other, sight));
 	}
 	return list;
 }
@@ -181,7 +188,7 @@ analyzer_api_incident(struct rm_http_request *request, void *arg)
 		    request, 404, "no such incident: give its id, see /v1/incidents");
 		return;
 	}
-	json = entry_json(analyzer, entry);
-	json_object_set_new(json, "related", related_json(analyzer, entry));
+	json = entry_json(analyzer, entry, &sight);
+	json_object_set_new(json, "related", related_json(analyzer, entry, &sight));
 	rm_http_reply_json(request, 200, json);
 }

@@ -202,7 +202,7 @@ write_all(struct answer *answer, struct tor_mesh *mesh, enum tor_mesh_period per
 	    "\"pairs_refused\":%" PRIu64 ",\"tors\":[",
 	    period == TOR_MESH_HOUR ? "hour" : "minute",
 	    tor_mesh_covered_ns(mesh, period, answer->now) / RM_NS_PER_S, until,
-	    *tor_mesh_refused(mesh));
+	    tor_mesh_refused_in(mesh, sight));
 	tor_mesh_read(
 	    mesh, period, sight, answer->now, answer->most > 0 ? &worst : &all);
 	if (!answer->no_memory)

@@ -10,6 +10,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "rackmesh/identity/sight.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/verdict.h"
 
@@ -59,6 +60,7 @@ struct board {
 	struct node *by_labels;
 	struct telling *by_key;
 	uint64_t changes;
+	struct rm_sight_counts by_region; /* of the changes */
 	struct board_counts counts;
 };
 
@@ -383,6 +385,14 @@ node_say(struct node *node, const struct board_told *told)
 	return 0;
 }
 
+static void
+count_change(struct board *board, struct board_entry *entry)
+{
+	entry->changes = ++board->changes;
+	rm_sight_count(&board->by_region, entry->region);
+	memcpy(entry->by_region, board->by_region.counts, sizeof(entry->by_region));
+}
+
 /* ---- open and closed ----------------------------------------------------------- */
 
 static void
@@ -447,7 +457,7 @@ node_new(struct board *board, const struct board_told *told)
 		node_free(board, node);
 		return r;
 	}
-	entry->changes = ++board->changes;
+	count_change(board, entry);
 	board->counts.opened++;
 	if (!is_open) {
 		board->counts.resolved++;
@@ -497,7 +507,7 @@ tell_known(struct board *board, struct telling *telling, const struct board_told
 	telling->changed = told->changed;
 	telling->is_open = told->state != WIRE_RESOLVED;
 	narrow(node, telling, told);
-	node->entry.changes = ++board->changes;
+	count_change(board, &node->entry);
 	if (!still_open(node, false))
 		node_close(board, node, told->changed);
 	else
@@ -522,7 +532,7 @@ tell_again(struct board *board, struct node *node, const struct board_told *told
 		return r;
 	if (told->began.ns < node->entry.began.ns)
 		node->entry.began = told->began;
-	node->entry.changes = ++board->changes;
+	count_change(board, &node->entry);
 	board->counts.updated++;
 	return 1;
 }
@@ -613,7 +623,7 @@ board_end_calm(struct board *board,
 		if (last.ns == 0 || still_open(node, false))
 			continue;
 		node->entry.changed = last;
-		node->entry.changes = ++board->changes;
+		count_change(board, &node->entry);
 		node_close(board, node, last);
 		on_ended(&node->entry, arg);
 		ended++;
@@ -685,6 +695,32 @@ uint64_t
 board_changes(const struct board *board)
 {
 	return board->changes;
+}
+
+static uint64_t
+sum_in(const struct board *board, const uint64_t counts[RM_SIGHT_REGIONS],
+    const struct rm_sight *sight)
+{
+	struct rm_sight all = *sight;
+
+	all.asked = NULL;
+	return rm_sight_sum(&board->by_region, counts, &all);
+}
+
+uint64_t
+board_changes_in(const struct board *board, const struct rm_sight *sight)
+{
+	return rm_sight_is_limited(sight)
+		   ? sum_in(board, board->by_region.counts, sight)
+		   : board->changes;
+}
+
+uint64_t
+board_number_in(const struct board *board, const struct board_entry *entry,
+    const struct rm_sight *sight)
+{
+	return rm_sight_is_limited(sight) ? sum_in(board, entry->by_region, sight)
+					  : entry->changes;
 }
 
 const struct board_counts *

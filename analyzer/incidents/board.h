@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/identity/sight_counts.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/judge/severity.h"
 #include "schemas/wire.h"
@@ -27,10 +28,12 @@
 
 struct board;
 struct rm_incident;
+struct rm_sight;
 
 struct board_entry {
 	uint64_t id;
 	uint64_t changes; /* the board's own number of its last change: for --follow */
+	uint64_t by_region[RM_SIGHT_REGIONS]; /* of the board's changes until then */
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char sources[BOARD_SOURCES][RM_NAME_BYTES]; /* aggregators, or the analyzer */
 	size_t source_count;
@@ -71,6 +74,11 @@ const struct board_entry *board_get(const struct board *board, size_t i);
 const struct board_entry *board_find(const struct board *board, uint64_t id);
 size_t board_open(const struct board *board);
 uint64_t board_changes(const struct board *board);
+/* The same two numbers among the changes that are in sight, whatever region is asked
+ * for. */
+uint64_t board_changes_in(const struct board *board, const struct rm_sight *sight);
+uint64_t board_number_in(const struct board *board, const struct board_entry *entry,
+    const struct rm_sight *sight);
 const struct board_counts *board_counts(const struct board *board);
 
 json_t *board_json(const struct board_entry *entry); /* new reference */

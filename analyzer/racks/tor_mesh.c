@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "rackmesh/identity/sight.h"
+#include "rackmesh/identity/sight_counts.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/sketch.h"
 
@@ -54,6 +55,7 @@ struct tor_mesh {
 	struct pair *pairs;
 	struct rm_sketch *sketch; /* scratch */
 	uint64_t refused;
+	struct rm_sight_counts refused_by_region;
 };
 
 int
@@ -248,6 +250,7 @@ tor_mesh_summary(
 			    mesh, summary->head.region, summary->tor, row.dst_tor);
 		if (pair == NULL) {
 			mesh->refused++;
+			rm_sight_count(&mesh->refused_by_region, summary->head.region);
 			continue;
 		}
 		for (int p = 0; p < TOR_MESH_PERIODS; p++)
@@ -343,4 +346,11 @@ const uint64_t *
 tor_mesh_refused(const struct tor_mesh *mesh)
 {
 	return &mesh->refused;
+}
+
+uint64_t
+tor_mesh_refused_in(const struct tor_mesh *mesh, const struct rm_sight *sight)
+{
+	return rm_sight_sum(
+	    &mesh->refused_by_region, mesh->refused_by_region.counts, sight);
 }

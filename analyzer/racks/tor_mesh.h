@@ -70,7 +70,9 @@ void tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
 int64_t tor_mesh_covered_ns(
     const struct tor_mesh *mesh, enum tor_mesh_period period, rm_mono_t now);
 
-/* Rows without sense or beyond a bound, so far. */
+/* Rows without sense or beyond a bound, so far: of all regions, and of those in sight.
+ */
 const uint64_t *tor_mesh_refused(const struct tor_mesh *mesh);
+uint64_t tor_mesh_refused_in(const struct tor_mesh *mesh, const struct rm_sight *sight);
 
 #endif

@@ -55,6 +55,18 @@ static struct sealed { /* an analyzer over TLS; aggregators come without */
 } sealed;
 
 static void
+listen_sealed(struct fixture *f)
+{
+	const struct rm_http_places places = { "", "", "127.0.0.1:0", sealed.tokens,
+		.regions = &f->analyzer->shown };
+	struct rm_why why = { 0 };
+
+	if (rm_http_places_listen(
+		f->analyzer->server, &places, sealed.tls, NULL, &why) < 0)
+		fail_msg("%s", why.text);
+}
+
+static void
 ask(struct fixture *f, const char *token, const char *path, struct answer *answer)
 {
 	char url[256];
@@ -180,15 +192,94 @@ a_limited_answer_says_so(void **state)
 	answer_clear(&answer);
 }
 
+static int64_t
+changes_of(struct fixture *f, const char *token, const char *more, int64_t *number)
+{
+	struct answer answer;
+	char path[64];
+	int64_t changes;
+	json_t *list;
+
+	snprintf(path, sizeof(path), "/v1/incidents%s", more);
+	ask(f, token, path, &answer);
+	changes = json_integer_value(json_object_get(answer.json, "changes"));
+	list = json_object_get(answer.json, "incidents");
+	*number = json_integer_value(
+	    json_object_get(json_array_get(list, json_array_size(list) - 1), "number"));
+	answer_clear(&answer);
+	return changes;
+}
+
+static void
+changes_are_counted_of_regions_that_may_be_seen(void **state)
+{
+	struct fixture *f = *state;
+	int64_t number;
+
+	tell_of_two_regions(f);
+	assert_int_equal(changes_of(f, LAB_ONLY, "", &number), 0);
+	leave(f);
+	memset(f->agg.seq, 0, sizeof(f->agg.seq));
+	memset(f->agg.acked, 0, sizeof(f->agg.acked));
+	f->agg.region = f->agg.third = NULL;
+	hello(f);
+	send_incident(f, "tor1", 0x42, WIRE_OPENED);
+	send_incident(f, "tor2", 0x43, WIRE_OPENED);
+	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_INCIDENT] == 2);
+	assert_int_equal(changes_of(f, LAB_ONLY, "", &number), 2);
+	assert_int_equal(number, 1);
+	assert_int_equal(changes_of(f, LAB_ONLY, "?since=1", &number), 2);
+	assert_int_equal(number, 2);
+	assert_int_equal(changes_of(f, LAB_ONLY, "?since=0&limit=1", &number), 1);
+	assert_int_equal(changes_of(f, LAB_ONLY, "?since=2", &number), 2);
+	assert_int_equal(number, 0); /* there is none */
+	assert_int_equal(changes_of(f, BOTH, "", &number), 3);
+	assert_int_equal(number, 1);
+	assert_int_equal(changes_of(f, EVERYWHERE, "?region=lab", &number), 3);
+	assert_int_equal(number, 2);
+}
+
+static const char *
+trouble_of(struct fixture *f, const char *token, char text[512])
+{
+	struct answer answer;
+
+	ask(f, token, "/v1/health", &answer);
+	snprintf(text, 512, "%s",
+	    json_string_value(json_object_get(answer.json, "trouble")));
+	answer_clear(&answer);
+	return text;
+}
+
+/* A database cites what it does not take. */
+static void
+what_a_database_says_is_for_those_who_may_see_all(void **state)
+{
+	struct fixture *f = *state;
+	char text[512];
+
+	stop(f);
+	snprintf(f->more, sizeof(f->more), "influx: {url: 'http://127.0.0.1:9'}\n");
+	start(f);
+	listen_sealed(f);
+	hello(f);
+	send_summary(f, "tor1", 1);
+	for (int i = 0; trouble_of(f, EVERYWHERE, text)[0] == '\0'; i++) {
+		assert_true(i < 600);
+		loopback_run(f->loop, 50 * RM_NS_PER_MS);
+	}
+	assert_non_null(strstr(text, "database"));
+	assert_string_equal(trouble_of(f, LAB_ONLY, text),
+	    "points wait to be written; who may see all regions is told why");
+}
+
 static int
 setup_sealed(void **state)
 {
 	static const char tokens[] =
 	    "root " EVERYWHERE "\r\nann\t" LAB_ONLY " lab\r\n"
 	    "both " BOTH " " OTHER ",lab\nno " ELSEWHERE " nowhere";
-	struct rm_http_places places = { "", "", "127.0.0.1:0", sealed.tokens };
 	struct rm_tls_files files;
-	struct rm_why why = { 0 };
 	struct fixture *f;
 
 	setup(state);
@@ -205,10 +296,7 @@ setup_sealed(void **state)
 	sealed.tls = tls_of(f->loop, &files);
 	sealed.shows.authorities = files.authorities;
 	assert_int_equal(rm_http_client_new(f->loop, &sealed.client), 0);
-	places.regions = &f->analyzer->shown;
-	if (rm_http_places_listen(
-		f->analyzer->server, &places, sealed.tls, NULL, &why) < 0)
-		fail_msg("%s", why.text);
+	listen_sealed(f);
 	return 0;
 }
 
@@ -233,6 +321,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_of_other_regions_is_shown_by_no_route),
 		TEST(a_limited_answer_says_so),
+		TEST(changes_are_counted_of_regions_that_may_be_seen),
+		TEST(what_a_database_says_is_for_those_who_may_see_all),
 	};
 
 	return cmocka_run_group_tests_name("analyzer_viewers", tests, NULL, NULL);

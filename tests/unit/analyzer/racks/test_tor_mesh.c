@@ -206,7 +206,13 @@ rows_without_sense_are_refused_and_counted(void **state)
 	tell(w, "lab", "t1", "a \"name\"", 1, 0);
 	tell(w, "lab", "", "t2", 1, 0);
 	tell(w, "lab", "t1", "t2", 91, 0); /* more than were sent */
-	assert_int_equal(*tor_mesh_refused(w->mesh), 3);
+	tell(w, "field", "t1", "t2", 91, 0);
+	assert_int_equal(*tor_mesh_refused(w->mesh), 4);
+	assert_int_equal(
+	    tor_mesh_refused_in(w->mesh, &(struct rm_sight){ .regions = "lab" }), 3);
+	assert_int_equal(tor_mesh_refused_in(w->mesh,
+			     &(struct rm_sight){ .asked = "field", .regions = "*" }),
+	    1);
 	assert_int_equal(look(w, TOR_MESH_HOUR, NULL).tor_count, 0);
 }
 

@@ -1,0 +1,30 @@
+/*
+ * sight_counts - how often something happened in each region, so that who may see some
+ * of them is told of no others. Pure.
+ */
+#ifndef RACKMESH_IDENTITY_SIGHT_COUNTS_H
+#define RACKMESH_IDENTITY_SIGHT_COUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/judge/part.h"
+
+struct rm_sight;
+
+#define RM_SIGHT_REGIONS 64
+
+struct rm_sight_counts { /* zeroed: nothing yet */
+	size_t count;
+	char regions[RM_SIGHT_REGIONS]
+		    [RM_NAME_BYTES]; /* a place is a region's for good */
+	uint64_t counts[RM_SIGHT_REGIONS];
+};
+
+/* Of regions beyond RM_SIGHT_REGIONS nothing is counted. */
+void rm_sight_count(struct rm_sight_counts *counts, const char *region);
+/* counts: of the same places, as they are or once were. */
+uint64_t rm_sight_sum(const struct rm_sight_counts *of,
+    const uint64_t counts[RM_SIGHT_REGIONS], const struct rm_sight *sight);
+
+#endif
