@@ -375,8 +375,7 @@ start(struct past *past, struct rm_http_request *request,
 		read_start(asked);
 }
 
-/* The only one that may be shown, where ?region= is not given. False: it is answered.
- */
+/* All that may be shown, where ?region= is not given. False: it is answered. */
 static bool
 take_region(
     struct rm_http_request *request, struct rm_sight *sight, struct past_words *words)
@@ -388,15 +387,8 @@ take_region(
 		    sight->regions);
 		return false;
 	}
-	if (sight->asked != NULL || !rm_sight_is_limited(sight))
-		return true;
-	if (strchr(sight->regions, ',') != NULL) {
-		rm_http_reply_error(request, 400,
-		    "you may see some regions only: give ?region=, one of %s",
-		    sight->regions);
-		return false;
-	}
-	words->filter[PAST_REGION] = sight->regions;
+	if (sight->asked == NULL && rm_sight_is_limited(sight))
+		words->regions = sight->regions;
 	return true;
 }
 

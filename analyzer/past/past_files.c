@@ -10,6 +10,7 @@
 #include "analyzer/past/past_answer.h"
 #include "analyzer/past/past_rows.h"
 #include "rackmesh/core/fnv.h"
+#include "rackmesh/identity/identity.h"
 #include "rackmesh/metrics/line_reader.h"
 
 #define READ_BYTES (UINT64_C(2) << 30) /* of files, for one question */
@@ -52,6 +53,17 @@ column_is(const struct rm_line_point *point, const char *key, const char *value)
 }
 
 static bool
+region_matches(const struct rm_line_point *point, const struct past_question *q)
+{
+	const struct rm_line_column *region = NULL;
+
+	if (q->regions[0] == '\0')
+		return true;
+	region = rm_line_find(point, past_filter_names[PAST_REGION]);
+	return region != NULL && rm_identity_is_of(q->regions, region->text);
+}
+
+static bool
 point_matches(const struct rm_line_point *point, const struct past_question *q)
 {
 	for (int i = 0; i < PAST_FILTERS; i++) {
@@ -62,7 +74,8 @@ point_matches(const struct rm_line_point *point, const struct past_question *q)
 		    !column_is(point, tags[1], name))
 			return false;
 	}
-	return strcmp(point->measurement, q->measurement->name) == 0;
+	return strcmp(point->measurement, q->measurement->name) == 0 &&
+	       region_matches(point, q);
 }
 
 static json_t *

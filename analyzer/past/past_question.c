@@ -142,6 +142,29 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 	return 0;
 }
 
+/* No region that is kept has a name that is none. */
+static int
+take_regions(const char *text, struct past_question *q, struct rm_why *why)
+{
+	char all[PAST_REGIONS_BYTES], *rest = all, *region;
+	size_t len = 0;
+
+	if (text == NULL)
+		return 0;
+	if (!has_column(q->measurement, past_filter_names[PAST_REGION]))
+		return rm_why(why, -EINVAL,
+		    "%s is not kept by region, and you may see some regions only",
+		    q->measurement->name);
+	if (strlen(text) >= sizeof(all))
+		return rm_why(why, -EINVAL, "too many regions: give ?region=");
+	strcpy(all, text);
+	while ((region = strsep(&rest, ",")) != NULL)
+		if (rm_name_valid(region))
+			len += (size_t)sprintf(
+			    q->regions + len, "%s%s", len > 0 ? "," : "", region);
+	return len > 0 ? 0 : rm_why(why, -EINVAL, "no region may be seen by you");
+}
+
 static int
 take_columns(const char *text, struct past_question *q, struct rm_why *why)
 {
@@ -233,6 +256,8 @@ past_question_make(const struct past_words *words, rm_wall_t now,
 	for (int i = 0; r == 0 && i < PAST_FILTERS; i++)
 		r = take_filter(words->filter[i], i, &q, why);
 	if (r == 0)
+		r = take_regions(words->regions, &q, why);
+	if (r == 0)
 		r = take_columns(words->columns, &q, why);
 	if (r < 0)
 		return r;
@@ -264,6 +289,17 @@ put_quoted(FILE *out, char quote, const char *name)
 	putc(quote, out);
 }
 
+/* As a regular expression: of what a name may hold '.' alone means something there. */
+static void
+put_regions(FILE *out, const struct past_question *q, const char *escape)
+{
+	for (const char *c = q->regions; *c != '\0'; c++) {
+		if (*c == '.')
+			fputs(escape, out);
+		putc(*c == ',' ? '|' : *c, out);
+	}
+}
+
 static void
 put_column(FILE *out, const struct history_column *column, bool merged)
 {
@@ -290,6 +326,11 @@ put_filters(FILE *out, const struct past_question *q)
 			put_quoted(out, '\'', name);
 		}
 		putc(')', out);
+	}
+	if (q->regions[0] != '\0') {
+		fputs(" AND \"region\" =~ /^(", out);
+		put_regions(out, q, "\\");
+		fputs(")$/", out);
 	}
 }
 
@@ -359,6 +400,11 @@ put_selector(const struct past_question *q, const char *database, int which,
 			continue;
 		fprintf(out, ",%s=", tags[i == PAST_TOR ? which : 0]);
 		put_quoted(out, '"', q->filter[i]);
+	}
+	if (q->regions[0] != '\0') {
+		fputs(",region=~\"", out);
+		put_regions(out, q, "\\\\"); /* within a string */
+		putc('"', out);
 	}
 	putc('}', out);
 	return close_text(out, text);

@@ -19,6 +19,7 @@
 #define PAST_MAX_LIMIT 10000
 #define PAST_MAX_STEP_S (30 * 86400)
 #define PAST_NAME_BYTES 128
+#define PAST_REGIONS_BYTES 256
 #define PAST_COLUMNS 64
 #define PAST_STATEMENT_BYTES 3072
 
@@ -50,6 +51,7 @@ extern const char *const past_filter_names[PAST_FILTERS]; /* as in the URL */
 struct past_question {
 	const struct history_measurement *measurement;
 	char filter[PAST_FILTERS][PAST_NAME_BYTES]; /* "": any */
+	char regions[PAST_REGIONS_BYTES];           /* one of these, "r1,r2"; "": any */
 	rm_wall_t from, to;                         /* from <= time < to */
 	uint64_t columns; /* bits, in the order of the measurement's; 0: all */
 	/* A number that every row has. Databases find no row by its tags alone: it is
@@ -62,6 +64,7 @@ struct past_question {
 struct past_words { /* as they came; NULL: not given */
 	const char *measurement, *from, *to, *columns; /* names with commas */
 	const char *filter[PAST_FILTERS];
+	const char *regions;    /* as of an identity (identity.h), but not "*" */
 	uint64_t step_s, limit; /* 0: not given */
 };
 

@@ -216,6 +216,38 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	    -EINVAL);
 }
 
+/* What follows a name must not be taken for it, nor a '.' for any byte. */
+static void
+who_may_see_some_regions_is_shown_those(void **state)
+{
+	struct past_question q;
+	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
+	struct rm_why why;
+
+	assert_int_equal(make((struct past_words){ .measurement = "rm_sla",
+				  .regions = "r1,a/b|.*,eu.west" },
+			     &q, &why),
+	    0);
+	assert_string_equal(q.regions, "r1,eu.west");
+	assert_int_equal(past_question_influxql(&q, "", text), 0);
+	assert_non_null(
+	    strstr(text, " AND \"region\" =~ /^(r1|eu\\.west)$/ ORDER BY time"));
+	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
+	assert_non_null(
+	    strstr(texts[0], ",db=\"rackmesh\",region=~\"r1|eu\\\\.west\"}"));
+	assert_int_equal(
+	    make((struct past_words){ .measurement = "rm_sla", .regions = "a/b" }, &q,
+		&why),
+	    -EINVAL);
+	/* Whatever is kept can be shown to him. */
+	for (const struct history_measurement *m = history_measurements;
+	     m->name != NULL; m++)
+		assert_int_equal(
+		    make((struct past_words){ .measurement = m->name, .regions = "r1" },
+			&q, &why),
+		    0);
+}
+
 static void
 every_measurement_of_the_schema_makes_a_statement(void **state)
 {
@@ -253,6 +285,7 @@ main(void)
 		cmocka_unit_test(tags_alone_are_found_by_a_number_that_is_not_shown),
 		cmocka_unit_test(names_of_services_are_quoted),
 		cmocka_unit_test(incidents_are_found_by_part_kind_and_id),
+		cmocka_unit_test(who_may_see_some_regions_is_shown_those),
 		cmocka_unit_test(every_measurement_of_the_schema_makes_a_statement),
 	};
 
