@@ -49,8 +49,10 @@ export function chart(title, { from, to, series, marks = [], words }) {
   series.forEach(({ points }, i) => {
     let line = "";
     let pen = "M";
-    for (const [time, value] of points) {
+    for (const [k, [time, value]] of points.entries()) {
       if (value !== null) line += `${pen}${x(time).toFixed(1)},${y(value).toFixed(1)}`;
+      // Alone between gaps it is a short line: one of no length is not seen.
+      if (value !== null && pen === "M" && (points[k + 1]?.[1] ?? null) === null) line += "m-2,0h4";
       pen = value === null ? "M" : "L";
     }
     drawn.append(svg("path", { d: line, class: `line line-${i}` }));
