@@ -3,6 +3,7 @@
 import { NoAnswer, ask } from "./ask.js";
 import { element, facts, say, show, table } from "./element.js";
 import { isOpen, list, told } from "./incidents.js";
+import { pathOf } from "./past.js";
 import { clock, count, namesIn, percent } from "./words.js";
 
 const EACH_MS = 2000;
@@ -118,7 +119,7 @@ function timeline(incident) {
 
 function pastOf(incident, tor) {
   const end = new Date(+new Date(incident.opened) + (AROUND_S * 1000) / 2).toISOString();
-  return `#/history/${[incident.region, tor, end, AROUND_S].map(encodeURIComponent).join("/")}`;
+  return pathOf(incident.region, tor, end, AROUND_S);
 }
 
 // Its own, or those that a link, a path or a switch between racks holds.
@@ -159,8 +160,9 @@ async function written(id) {
 }
 
 // A link for each; null: there are none.
-function links(tors, href, words = "") {
-  const made = tors.map((tor, i) => [i > 0 ? ", " : null, element("a", { href: href(tor) }, `${tor}${words}`)]);
+// whole: what is said for "", which stands for all of a region.
+function links(tors, href, words = "", whole = "") {
+  const made = tors.map((tor, i) => [i > 0 ? ", " : null, element("a", { href: href(tor) }, `${tor || whole}${words}`)]);
   return tors.length === 0 ? null : element("span", {}, made.flat());
 }
 
@@ -181,7 +183,7 @@ function about(incident, known) {
     ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
     [tors.length > 1 ? "Racks" : "Rack", links(tors, (tor) => `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(tor)}`)],
     ["Region", incident.region],
-    ["History", links(tors, (tor) => pastOf(incident, tor), " around its opening")],
+    ["History", links([...tors, ""], (tor) => pastOf(incident, tor), " around its opening", `region ${incident.region}`)],
     ["Told by", incident.sources.join(", ")],
     ["Not heard", incident.source_silent ? "nobody who told of it is connected: it may be over" : null],
     ["Id", element("code", {}, incident.id)],

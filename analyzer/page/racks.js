@@ -4,8 +4,8 @@ import { element, say, show, walkable } from "./element.js";
 import { list } from "./incidents.js";
 import { MARKS, age, count, duration, ppm, several } from "./words.js";
 
-const STATES = ["bad", "blind", "slowed", "unknown", "paused", "ok"];
-const MANY = 200; // racks of all regions: beyond that a tile is a mark and a name
+export const STATES = ["bad", "blind", "slowed", "unknown", "paused", "ok"];
+export const MANY = 200; // racks of all regions: beyond that a tile is a mark and a name
 const INCIDENTS_SHOWN = 12;
 
 const key = (rack) => `${rack.region}/${rack.tor}`;
@@ -63,7 +63,7 @@ class Region {
     this.root = element(
       "section",
       { class: "region" },
-      element("h2", {}, `Region ${name} `, this.counts),
+      element("h2", {}, `Region ${name} `, this.counts, element("a", { class: "past", href: `#/history/${encodeURIComponent(name)}` }, "its history")),
       this.list,
       this.nothing,
     );

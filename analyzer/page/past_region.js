@@ -1,0 +1,110 @@
+// A whole region at some time in the past: what was lost, what was open, and its racks as they
+// were at the end of that time.
+
+import { chart } from "./chart.js";
+import { element, walkable } from "./element.js";
+import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, pathOf, summary } from "./past.js";
+import { MANY, STATES } from "./racks.js";
+import { MARKS, clock, count, duration, namesIn, percent, several } from "./words.js";
+
+const MINUTE_S = 60; // one row of each class and scope
+const LAST_WORD_S = 60; // an aggregator tells of each rack every ten seconds
+const SCOPES = { "inside racks": "rack", "between racks": "fabric" };
+const SLA = "sent,lost,rtt_p50_ns,rtt_p99_ns";
+const RACK = "tor,rnics,rnics_good,rnics_bad,hosts,hosts_ok,hosts_slowed,brake_permille";
+
+// Steps begin at multiples of their length, the first one before from.
+async function lineOf([name, scope], region, from, to) {
+  const step_s = MINUTE_S * Math.ceil(Math.max(1, (to - from) / 1000 / MINUTE_S / POINTS));
+  const { rows } = await askRows("rm_sla", { from, to, region, scope, step_s, columns: SLA });
+  const first = Math.floor(from / 1000 / step_s);
+  const last = Math.floor((to - 1) / 1000 / step_s);
+  const filled = Array.from({ length: last - first + 1 }, (_, i) => ({
+    time: Math.min(Math.max((first + i + 0.5) * step_s * 1000, +from), +to),
+    left: 0,
+    lost: 0,
+    p50: null,
+    p99: null,
+  }));
+  for (const row of rows) {
+    const point = filled[Math.floor(new Date(row.time) / 1000 / step_s) - first];
+    if (point !== undefined) Object.assign(point, { left: row.sent, lost: row.lost, p50: row.rtt_p50_ns, p99: row.rtt_p99_ns });
+  }
+  return { name, filled };
+}
+
+// As health tells it of now. What nobody told of in the minute before is not known.
+function stateOf(row, hurt) {
+  if (hurt.some((each) => each.part_type === "rack")) return "blind";
+  if (hurt.length > 0 || row?.rnics_bad > 0) return "bad";
+  if (row === undefined) return "unknown";
+  if (row.brake_permille === 0) return "paused";
+  if (row.hosts_slowed > 0) return "slowed";
+  return row.rnics_good > 0 ? "ok" : "unknown";
+}
+
+function racksThen(rows, incidents, names) {
+  const last = new Map(names.map((tor) => [tor, undefined]));
+  const racks = [];
+  for (const row of rows) last.set(row.tor, row);
+  for (const [tor, row] of last) {
+    const hurt = incidents.filter((each) => (each.tor ? each.tor === tor : namesIn(each.part).includes(tor)));
+    racks.push({ tor, row, hurt: hurt.length, state: stateOf(row, hurt) });
+  }
+  const place = ({ state }) => STATES.indexOf(state);
+  return racks.sort((a, b) => place(a) - place(b) || b.hurt - a.hurt || a.tor.localeCompare(b.tor, "en", { numeric: true }));
+}
+
+function tile({ tor, row, hurt, state }, href) {
+  const figures = [row ? `${row.rnics_good}/${row.rnics} RNICs` : "nothing was told of it", hurt > 0 ? several(hurt, "incident") : null].filter(Boolean).join(" · ");
+  const title = `${tor}: ${state}; ${figures}`;
+  return element(
+    "li",
+    { class: `rack ${state}` },
+    element(
+      "a",
+      { href, title, "aria-label": title },
+      element("span", { class: "mark", "aria-hidden": "true" }, MARKS[state]),
+      element("span", { class: "name" }, tor),
+      element("span", { class: "figures" }, figures),
+    ),
+  );
+}
+
+function gridOf(racks, region, from, to) {
+  const counts = STATES.map((state) => [state, racks.filter((rack) => rack.state === state).length]).filter(([, number]) => number > 0);
+  const path = (tor) => pathOf(region, tor, to.toISOString(), (to - from) / 1000);
+  return element(
+    "section",
+    { class: racks.length > MANY ? "region many" : "region" },
+    element(
+      "h2",
+      {},
+      `Its racks at ${clock(to, true)} `,
+      element("span", { class: "counts" }, counts.map(([state, number]) => element("span", { class: state }, `${MARKS[state]} ${count(number)} ${state}`))),
+    ),
+    walkable(element("ul", { class: "racks" }, racks.map((rack) => tile(rack, path(rack.tor))))),
+  );
+}
+
+export async function lookAtRegion(region, from, to, known) {
+  // The analyzer answers four questions at once, of everybody.
+  const lines = await Promise.all(Object.entries(SCOPES).map((scope) => lineOf(scope, region, from, to)));
+  const [open, told] = await Promise.all([
+    incidentsIn(region, from, to, () => true),
+    askRows("rm_rack", { from: new Date(to - LAST_WORD_S * 1000), to, region, columns: RACK }),
+  ]);
+  const names = (known.health?.racks ?? []).filter((rack) => rack.region === region).map((rack) => rack.tor);
+  const still = open.incidents.filter((each) => each.state !== "resolved");
+  const racks = racksThen(told.rows, still, names);
+  const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
+  const frame = { from: +from, to: +to, marks: marksOf(open, from, to) };
+  return [
+    element("p", {}, `${summary(lines, open, from, to)} ${still.length > 0 ? `At its end ${several(still.length, "incident")} ${still.length === 1 ? "was" : "were"} open.` : ""}`),
+    ...cut(open.late || told.truncated, open.early),
+    chart("Lost", { ...frame, series: series((each) => (each.left > 0 ? each.lost / each.left : null)), words: percent }),
+    chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
+    ...incidentsOf(open),
+    racks.length === 0 ? "" : gridOf(racks, region, from, to),
+  ];
+}
