@@ -6,8 +6,8 @@
 
 #define MAX_CABLES 256 /* of a switch; ways over others count as avoiding all */
 /* So many packets would have been lost on the other ways; by chance none is in one of
- * some hundred cases. One more may be lost for each 25 more: a switch that loses a tenth
- * of what its link does shows. */
+ * some hundred cases. One more may be lost for each 25 more: a switch that loses a
+ * tenth of what its link does shows. */
 #define MIN_MISSED 6.0
 #define MISSED_FOR_ONE 25.0
 #define ELSEWHERE_SHARE 0.02 /* of its losses: none to speak of */

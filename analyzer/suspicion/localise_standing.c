@@ -146,7 +146,7 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 			   finding->gain * fmin(times / lost, 1) >= SLOW_MIN_GAIN) &&
 		       recent <= SLOW_RECENT_SHARE * lost &&
 		       clean_ns <= fmax(SLOW_GAPS * span_ns(sum.lossy_slots) /
-					   fmax(lost - 1, 1),
+					    fmax(lost - 1, 1),
 				       (double)SLOW_OVER_NS)
 		   ? LOCALISE_ENOUGH
 		   : LOCALISE_NOTHING;
