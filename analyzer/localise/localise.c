@@ -793,7 +793,7 @@ judge(struct localise *localise, const struct localise_now *now)
 		return 0;
 	if (lossy <= MANY_LOSSY || (recent_due && !slow_due)) {
 		localise->recent_judged = now->now;
-		r = localise_late_judge(&localise->late, now);
+		r = localise_late_judge(&localise->late, &localise->standings, now);
 		if (r == 0)
 			r = judge_case(localise, &localise->recent, now, false);
 	}

@@ -48,7 +48,8 @@ void localise_way_recent(const struct localise_map *map, const struct localise_w
     rm_mono_t now, struct localise_sum *sum);
 
 /* Of round trips that ended in the newest two sets and were timed, as .sent, those that
- * were slow, as .unknown. */
+ * were slow, as .unknown. Of a way that has become slow between them only the newest
+ * set. */
 void localise_way_late(const struct localise_map *map, const struct localise_way *way,
     rm_mono_t now, struct localise_sum *sum);
 

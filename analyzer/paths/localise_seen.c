@@ -298,6 +298,7 @@ localise_way_late(const struct localise_map *map, const struct localise_way *way
     rm_mono_t now, struct localise_sum *sum)
 {
 	const struct localise_counts_seen *last = &way->seen[way->rack->frame & 1];
+	double newest = 0;
 
 	if (implied_ns(map, way->rack, now) > 0) {
 		if (last->frame == way->rack->frame && last->slow + last->overdue <= 0)
@@ -309,11 +310,15 @@ localise_way_late(const struct localise_map *map, const struct localise_way *way
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =
 		    localise_way_row(way, age, now);
-		const double late =
-		    seen != NULL ? (double)seen->slow + (double)seen->overdue : 0;
+		double late;
 
 		if (seen == NULL)
 			continue;
+		late = (double)seen->slow + (double)seen->overdue;
+		/* It has become late since. */
+		if (late <= 0 && newest > 0)
+			continue;
+		newest += late;
 		sum->sent += (double)seen->timed + (double)seen->overdue;
 		sum->unknown += late;
 		sum->slow_s += (double)seen->slow_s;

@@ -192,18 +192,32 @@ named_among(
 	return NULL;
 }
 
+/* It is called dead while its replies come: that cannot wait. */
+static bool
+is_called_dead(const struct localise_standings *hard, const struct rm_part *part)
+{
+	const struct localise_standing *s = localise_standings_find(hard, part);
+
+	return s != NULL && s->named &&
+	       (s->verdict.kind == RM_KIND_LINK_DOWN ||
+		   s->verdict.kind == RM_KIND_SWITCH_DOWN ||
+		   s->verdict.kind == RM_KIND_TOR_DOWN ||
+		   s->verdict.kind == RM_KIND_FLOWS_BLACKHOLED);
+}
+
 static void
-weigh(struct localise_late *late, const struct localise_now *now,
-    const struct localise_finding *finding)
+weigh(struct localise_late *late, const struct localise_standings *hard,
+    const struct localise_now *now, const struct localise_finding *finding)
 {
 	const struct localise_sum sum =
 	    figures_of(now->map, finding->suspect, now->now);
 	const struct localise_standing *named = named_among(&late->standings, finding);
+	struct rm_part part = named != NULL ? named->part : finding->part;
 	const int64_t wait = finding->is_crowded || finding->others[0] != NULL
 				 ? UNDECIDED_NS
-			     : finding->is_clear ? SPEAK_NS
-						 : DECIDE_NS;
-	struct rm_part part = named != NULL ? named->part : finding->part;
+			     : is_called_dead(hard, &part) ? 0
+			     : finding->is_clear           ? SPEAK_NS
+							   : DECIDE_NS;
 	struct localise_standing *s;
 
 	if (finding->gain < SUSPECT_GAIN || sum.unknown < SUSPECT_LATE ||
@@ -312,8 +326,8 @@ late_tor(const struct localise_late *late, const struct localise_suspect *link,
 
 /* It is the ToR, or an RNIC of its rack. */
 static void
-weigh_tor(struct localise_late *late, const struct localise_now *now,
-    struct localise_element *tor, double gain)
+weigh_tor(struct localise_late *late, const struct localise_standings *hard,
+    const struct localise_now *now, struct localise_element *tor, double gain)
 {
 	const struct localise_suspect suspect = {
 		.type = RM_PART_TOR, .elements = { tor }, .element_count = 1
@@ -325,11 +339,12 @@ weigh_tor(struct localise_late *late, const struct localise_now *now,
 	localise_suspect_part(&suspect, &finding.part);
 	finding.ties[0] = finding.part;
 	finding.behind = SUSPECT_GAIN;
-	weigh(late, now, &finding);
+	weigh(late, hard, now, &finding);
 }
 
 int
-localise_late_judge(struct localise_late *late, const struct localise_now *now)
+localise_late_judge(struct localise_late *late, const struct localise_standings *hard,
+    const struct localise_now *now)
 {
 	struct localise_case *c = &late->c;
 	struct rm_explanation explanation;
@@ -359,7 +374,7 @@ localise_late_judge(struct localise_late *late, const struct localise_now *now)
 		struct localise_element *tor = late_tor(late, s, now);
 
 		if (tor != NULL) {
-			weigh_tor(late, now, tor, explanation.parts[i].gain);
+			weigh_tor(late, hard, now, tor, explanation.parts[i].gain);
 			continue;
 		}
 		if ((localise_is_faint(c, &explanation, i) && !switches[i]) ||
@@ -367,7 +382,7 @@ localise_late_judge(struct localise_late *late, const struct localise_now *now)
 		    is_explained(c, &explanation, s))
 			continue;
 		localise_find(c, &explanation, i, &finding);
-		weigh(late, now, &finding);
+		weigh(late, hard, now, &finding);
 	}
 	return r;
 }

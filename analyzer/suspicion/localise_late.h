@@ -19,8 +19,9 @@ struct localise_late {
 int localise_late_init(struct localise_late *late, size_t size); /* -ENOMEM */
 void localise_late_release(struct localise_late *late);
 
-int localise_late_judge(
-    struct localise_late *late, const struct localise_now *now); /* -ENOMEM */
+/* hard: what is suspected to lose what crosses it, and named for that. -ENOMEM. */
+int localise_late_judge(struct localise_late *late,
+    const struct localise_standings *hard, const struct localise_now *now);
 /* Names no more what has not been blamed for a while; forgets it later. */
 void localise_late_fade(struct localise_late *late, rm_mono_t now);
 

@@ -13,7 +13,8 @@
 #define TIMEOUT_MS 500
 #define LATE_MS 400
 #define OVERDUE_MS 1500
-#define OVERDUE_STEPS 6 /* so many steps after its send: 1.5 s */
+#define STEP_MS ((unsigned)(FABRIC_STEP_NS / RM_NS_PER_MS))
+#define OVERDUE_STEPS 16 /* agents remember them for 4 s */
 
 struct flow {
 	uint16_t src, dst, there, back; /* ToRs, and the spine of each way */
@@ -23,7 +24,8 @@ struct flow {
 	uint32_t row;
 	uint32_t sent, answered, forward, reverse; /* since the last rows */
 	uint32_t second_lost;                      /* in this rack's second */
-	uint32_t slow, overdue;
+	uint32_t slow, overdue, overdue_ms;
+	uint32_t late_ms;               /* of what is coming */
 	uint16_t coming[OVERDUE_STEPS]; /* replies, by the step in which they come */
 };
 
@@ -233,6 +235,7 @@ swallows(struct fabric *fabric, const struct fabric_fault *f, const struct flow 
 	case FABRIC_UP_PORT:
 		return spine == f->spine && from == f->tor && place < f->share;
 	case FABRIC_LINK:
+	case FABRIC_OVERDUE_LINK:
 		return spine == f->spine && (from == f->tor || to == f->tor);
 	case FABRIC_SPINE:
 		return spine == f->spine && place < f->share;
@@ -282,7 +285,8 @@ static bool
 is_delay(enum fabric_fault_kind kind)
 {
 	return kind == FABRIC_LATE || kind == FABRIC_OVERDUE ||
-	       kind == FABRIC_LATE_SPINE || kind == FABRIC_LATE_RNIC;
+	       kind == FABRIC_OVERDUE_LINK || kind == FABRIC_LATE_SPINE ||
+	       kind == FABRIC_LATE_RNIC;
 }
 
 static bool
@@ -305,36 +309,47 @@ is_lost(struct fabric *fabric, const struct flow *flow, bool reply)
 	return false;
 }
 
-/* How late the round trip is, all in all. */
+/* How late the round trip is, all in all, and of that the way out. */
 static unsigned
-late_ms(struct fabric *fabric, const struct flow *flow)
+late_ms(struct fabric *fabric, const struct flow *flow, unsigned *out)
 {
 	unsigned ms = 0;
 
+	*out = 0;
 	for (size_t i = 0; i < fabric->fault_count; i++) {
 		const struct fabric_fault *f = &fabric->faults[i];
-		const unsigned each = f->kind == FABRIC_OVERDUE ? OVERDUE_MS : LATE_MS;
+		const unsigned each =
+		    f->kind == FABRIC_OVERDUE || f->kind == FABRIC_OVERDUE_LINK
+			? OVERDUE_MS
+			: LATE_MS;
 
 		if (!is_delay(f->kind) || fabric->now_ns < f->from_ns ||
 		    fabric->now_ns >= f->to_ns)
 			continue;
 		if (swallows(fabric, f, flow, flow->src, flow->dst, flow->there, false))
-			ms += each;
+			*out += each;
 		if (swallows(fabric, f, flow, flow->dst, flow->src, flow->back, true))
 			ms += each;
 	}
-	return ms;
+	return *out + ms;
 }
 
-/* The probe arrives. True: its reply is there in time. */
+/* The probe arrives. True: its reply is there in time. If it is the probe that is late,
+ * the counts that others bring back do not have it. */
 static bool
 is_answered(struct fabric *fabric, struct flow *flow)
 {
-	const unsigned ms = late_ms(fabric, flow);
+	unsigned out;
+	const unsigned ms = late_ms(fabric, flow, &out);
 	const size_t step = (size_t)(fabric->now_ns / FABRIC_STEP_NS);
 
 	if (ms > TIMEOUT_MS) {
-		flow->coming[step % OVERDUE_STEPS]++;
+		flow->coming[(step + ms / STEP_MS) % OVERDUE_STEPS]++;
+		flow->late_ms = ms;
+		if (out > 0)
+			flow->forward++;
+		else
+			flow->reverse++;
 		return false;
 	}
 	flow->slow += ms > 0;
@@ -348,6 +363,7 @@ probe(struct fabric *fabric, struct flow *flow)
 	    &flow->coming[(size_t)(fabric->now_ns / FABRIC_STEP_NS) % OVERDUE_STEPS];
 
 	flow->overdue += *coming;
+	flow->overdue_ms += *coming * flow->late_ms;
 	flow->second_lost += *coming;
 	*coming = 0;
 	flow->due += fabric->options.flow_rate * (double)FABRIC_STEP_NS / 1e9;
@@ -356,9 +372,9 @@ probe(struct fabric *fabric, struct flow *flow)
 		flow->sent++;
 		if (is_lost(fabric, flow, false))
 			flow->forward++;
-		else if (is_lost(fabric, flow, true) || !is_answered(fabric, flow))
+		else if (is_lost(fabric, flow, true))
 			flow->reverse++;
-		else {
+		else if (is_answered(fabric, flow)) {
 			flow->answered++;
 			continue;
 		}
@@ -401,7 +417,7 @@ count_flow(struct fabric *fabric, const struct rack *rack, struct flow *flow)
 	row->slow += flow->slow;
 	row->overdue += flow->overdue;
 	row->slow_ns += (uint64_t)flow->slow * LATE_MS * RM_NS_PER_MS +
-			(uint64_t)flow->overdue * OVERDUE_MS * RM_NS_PER_MS;
+			(uint64_t)flow->overdue_ms * RM_NS_PER_MS;
 	row->flows++;
 	row->flows_dead += flow->sent >= 2 && flow->answered == 0;
 	row->flows_partial += flow->answered > 0 && flow->answered < flow->sent;
@@ -436,7 +452,7 @@ fill_rows(
 		struct flow *flow = &fabric->flows[rack->first_flow + i];
 
 		flow->sent = flow->answered = flow->forward = flow->reverse = 0;
-		flow->slow = flow->overdue = 0;
+		flow->slow = flow->overdue = flow->overdue_ms = 0;
 	}
 	for (size_t i = 0; i < rack->row_count; i++)
 		if (fabric->out[i].sent > 0)

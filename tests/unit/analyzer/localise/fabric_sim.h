@@ -21,20 +21,21 @@
 #define FABRIC_STEP_NS (250 * RM_NS_PER_MS)
 
 enum fabric_fault_kind {
-	FABRIC_DOWN_PORT,  /* spine -> ToR: `share` of all flows die */
-	FABRIC_UP_PORT,    /* ToR -> spine, the same */
-	FABRIC_LINK,       /* both ways, all */
-	FABRIC_SPINE,      /* `spine`, `share` of all flows */
-	FABRIC_TOR,        /* `tor`, all; its rows still come, over the other network */
-	FABRIC_LOSSY,      /* spine -> ToR: `share` of packets */
-	FABRIC_REPLIES,    /* replies from tor to tor `spine`, `share` of flows */
-	FABRIC_RNIC,       /* RNIC 0 of `tor`, both ways, for `share` of the time */
-	FABRIC_MUTE,       /* rows of `tor` do not come */
-	FABRIC_LATE,       /* spine -> ToR: 400 ms, within what probes wait for */
-	FABRIC_OVERDUE,    /* the same, 1.5 s: they are given up, and come then */
-	FABRIC_LATE_SPINE, /* `spine`: 400 ms */
-	FABRIC_LATE_RNIC,  /* what is sent to RNIC 0 of `tor`: 400 ms */
-	FABRIC_CLOCK,      /* that of `tor`'s aggregator stands ten years ahead */
+	FABRIC_DOWN_PORT, /* spine -> ToR: `share` of all flows die */
+	FABRIC_UP_PORT,   /* ToR -> spine, the same */
+	FABRIC_LINK,      /* both ways, all */
+	FABRIC_SPINE,     /* `spine`, `share` of all flows */
+	FABRIC_TOR,       /* `tor`, all; its rows still come, over the other network */
+	FABRIC_LOSSY,     /* spine -> ToR: `share` of packets */
+	FABRIC_REPLIES,   /* replies from tor to tor `spine`, `share` of flows */
+	FABRIC_RNIC,      /* RNIC 0 of `tor`, both ways, for `share` of the time */
+	FABRIC_MUTE,      /* rows of `tor` do not come */
+	FABRIC_LATE,      /* spine -> ToR: 400 ms, within what probes wait for */
+	FABRIC_OVERDUE,   /* the same, 1.5 s: they are given up, and come then */
+	FABRIC_OVERDUE_LINK, /* both ways */
+	FABRIC_LATE_SPINE,   /* `spine`: 400 ms */
+	FABRIC_LATE_RNIC,    /* what is sent to RNIC 0 of `tor`: 400 ms */
+	FABRIC_CLOCK,        /* that of `tor`'s aggregator stands ten years ahead */
 };
 
 struct fabric_fault {

@@ -92,6 +92,35 @@ a_link_that_is_later_than_probes_wait_is_late_and_not_dead(void **state)
 	is_told(FABRIC_OVERDUE, "s2--tor2", RM_KIND_LINK_LATE, ", 1500 ms on average");
 }
 
+/* By the time that its first replies come it may have been called dead. */
+static void
+a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told(void **state)
+{
+	/* A row is of a second, and takes up to 1.4 s. */
+	const int64_t told_ns = FROM_NS + 3 * RM_NS_PER_S + 2500 * RM_NS_PER_MS;
+	const struct rm_verdict *verdicts;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
+		struct fabric *fabric = new_fabric(2 * seed, NULL);
+		char last[RM_SENTENCE_BYTES] = "";
+
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_OVERDUE_LINK, 1,
+					     1, 1, FROM_NS, FOREVER });
+		while (fabric_now(fabric) < told_ns) {
+			const int n = fabric_step(fabric, &verdicts);
+
+			for (int i = 0; i < n; i++)
+				assert_string_equal(verdicts[i].part.name, "s2--tor2");
+		}
+		assert_true(live(
+		    fabric, told_ns + WITHIN_NS, "s2--tor2", RM_KIND_LINK_LATE, last));
+		if (strstr(last, ", 3000 ms on average") == NULL)
+			fail_msg("%s", last);
+		fabric_free(fabric);
+	}
+}
+
 static void
 a_switch_that_is_late_is_told_and_none_of_its_links(void **state)
 {
@@ -182,6 +211,7 @@ main(void)
 		TEST(ends_of_links_are_known_whatever_dashes_names_have),
 		TEST(a_link_that_is_late_is_told_with_its_delay),
 		TEST(a_link_that_is_later_than_probes_wait_is_late_and_not_dead),
+		TEST(a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told),
 		TEST(a_switch_that_is_late_is_told_and_none_of_its_links),
 		TEST(a_link_that_was_late_and_dies_is_told_to_be_dead),
 		TEST(an_rnic_that_is_late_is_no_fault_between_racks),
