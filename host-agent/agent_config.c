@@ -182,6 +182,9 @@ const struct rm_option agent_options[] = {
 	{ "counters.interval_ms", RM_UINT, AT(counters_interval_ms), "5000", 500, 60000,
 	  RM_RELOAD, "time between two readings of an RNIC's counters; in a minute some "
 	  "count to their end and begin again at 0", NULL, NULL, 0 },
+	{ "counters.rest_interval_ms", RM_UINT, AT(counters_rest_interval_ms), "15000", 500,
+	  60000, RM_RELOAD, "time between two readings of what no aggregator judges by and has "
+	  "to be asked for apart", NULL, NULL, 0 },
 	{ "counters.optics_interval_s", RM_UINT, AT(counters_optics_interval_s), "60", 0, 3600, 0,
 	  "time between two readings of the optical modules of these RNICs, which needs "
 	  "CAP_NET_ADMIN; 0: they are not read", NULL, NULL, 0 },

@@ -32,7 +32,7 @@ struct agent_counters {
 	struct host_agent *agent;
 	struct counters *counters;
 	struct rm_timer *turn, *tell;
-	rm_mono_t due, optics_due;
+	rm_mono_t due, rest_due, optics_due;
 	bool optics_refused;                   /* and that was said */
 	struct told told[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
 	struct reading { /* of each RNIC: the reading that was told last */
@@ -240,6 +240,19 @@ read_optics(struct agent_counters *own, rm_mono_t now)
 	counters_read_optics(own->counters);
 }
 
+/* Half an interval early rather than one late: turns are no multiples of each other. */
+static bool
+is_rest_due(struct agent_counters *own, int64_t interval_ns, rm_mono_t now)
+{
+	const int64_t rest_ns =
+	    (int64_t)own->agent->config.counters_rest_interval_ms * RM_NS_PER_MS;
+
+	if (rm_mono_since(own->rest_due, now) > interval_ns / 2)
+		return false;
+	own->rest_due = rm_mono_add(now, rest_ns);
+	return true;
+}
+
 static void
 on_turn(void *arg)
 {
@@ -255,7 +268,8 @@ on_turn(void *arg)
 		places[count] = place_of(agent->rnics[count]);
 	tell_settings(own); /* as the last reading found them */
 	counters_read_apart(own->counters, agent->config.counters_by_process);
-	counters_read(own->counters, places, count, now);
+	counters_read(
+	    own->counters, places, count, is_rest_due(own, interval_ns, now), now);
 	read_optics(own, now);
 	own->due = rm_mono_add(own->due, interval_ns);
 	if (rm_mono_since(now, own->due) > 0) /* turns that were missed stay so */

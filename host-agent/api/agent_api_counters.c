@@ -18,9 +18,10 @@
 
 /* ---- JSON ---- */
 
+/* interval_ns: of what is read seldom; 0: it is read each time. */
 static json_t *
-show_value(
-    const struct counter_row *row, size_t index, const struct counter_state *state)
+show_value(const struct counter_row *row, size_t index,
+    const struct counter_state *state, int64_t interval_ns)
 {
 	json_t *object = json_object();
 
@@ -34,6 +35,9 @@ show_value(
 	}
 	agent_show_u64(object, "total", state->total);
 	agent_show_u64(object, "delta", state->delta);
+	if (interval_ns > 0)
+		json_object_set_new(
+		    object, "interval_ms", json_integer(interval_ns / RM_NS_PER_MS));
 	if (state->wraps > 0)
 		agent_show_u64(object, "wraps", state->wraps);
 	if (state->resets > 0)
@@ -50,8 +54,9 @@ show_values(const struct counters_port *port)
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
 		for (size_t i = 0; i < counter_row_values(row); i++, at++)
 			if (port->states[at].there)
-				json_array_append_new(
-				    list, show_value(row, i, &port->states[at]));
+				json_array_append_new(list,
+				    show_value(row, i, &port->states[at],
+					port->seldom[at] ? port->all_interval_ns : 0));
 	return list;
 }
 

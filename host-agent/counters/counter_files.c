@@ -21,26 +21,28 @@ counter_files_open(struct counter_files *files, const char *path)
 }
 
 bool
-counter_files_read(struct counter_files *files)
+counter_files_read(struct counter_files *files, bool all)
 {
-	bool all = true;
+	bool whole = true;
 
 	for (size_t i = 0; i < files->count; i++) {
 		struct counter_file *file = &files->files[i];
 		char text[64];
 		ssize_t n;
 
+		if (file->seldom && !all)
+			continue;
 		do
 			n = pread(file->fd, text, sizeof(text), 0);
 		while (n < 0 && errno == EINTR);
 		/* Others mean that there is no value now, as the speed of a link that
 		 * is down. */
 		if (n < 0 && errno == ENODEV)
-			all = false;
+			whole = false;
 		file->there =
 		    n > 0 && counter_text_read(text, (size_t)n, &file->value) == 0;
 	}
-	return all;
+	return whole;
 }
 
 void

@@ -14,7 +14,8 @@
 
 struct counter_file {
 	int fd;
-	bool there; /* it had a value when last read */
+	bool seldom; /* read only with all */
+	bool there;  /* it had a value when last read */
 	uint64_t value;
 };
 
@@ -25,8 +26,9 @@ struct counter_files { /* all zeros: none */
 
 /* Its index, or why it cannot be opened; -ENFILE: too many. */
 int counter_files_open(struct counter_files *files, const char *path);
-/* All of them. False: some have gone, so that they are to be opened anew. */
-bool counter_files_read(struct counter_files *files);
+/* All of them, or those that are not seldom. False: some have gone, so that they are to
+ * be opened anew. */
+bool counter_files_read(struct counter_files *files, bool all);
 void counter_files_close(struct counter_files *files);
 
 #endif

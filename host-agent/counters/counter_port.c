@@ -22,6 +22,8 @@
 
 enum origin { FROM_FILE, FROM_ETHTOOL, FROM_STATS, FROM_RESOURCES, FROM_DCB };
 
+#define ORIGINS (FROM_DCB + 1)
+
 struct part {
 	uint8_t origin;
 	uint8_t scale;
@@ -32,6 +34,7 @@ struct part {
 struct bound {
 	uint16_t first, count;
 	uint16_t source;
+	bool seldom; /* one of them is read so */
 };
 
 _Static_assert(COUNTER_FIRMWARE_BYTES == RNIC_DRIVER_BYTES, "one function cleans both");
@@ -53,6 +56,8 @@ struct counter_port {
 	struct dcb_pfc dcb;
 	bool has_dcb;
 	struct bound *values; /* counter_values() */
+	bool seldom[ORIGINS]; /* but for files, each of which has its own */
+	size_t found_seldom;  /* values that were there when all were read */
 	char lowers[COUNTER_MAX_LOWERS][16];
 	size_t lower_count;
 	struct part parts[MAX_PARTS];
@@ -205,6 +210,39 @@ look_up(struct counter_port *port)
 	}
 }
 
+static bool *
+seldom_of(struct counter_port *port, const struct part *part)
+{
+	return part->origin == FROM_FILE ? &port->files.files[part->index].seldom
+					 : &port->seldom[part->origin];
+}
+
+/* Where no value is that is judged, nothing is asked but now and then. */
+static void
+choose_paces(struct counter_port *port)
+{
+	struct bound *bound = port->values;
+
+	memset(port->seldom, true, sizeof(port->seldom));
+	for (size_t i = 0; i < port->files.count; i++)
+		port->files.files[i].seldom = true;
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
+		const bool judged = counter_row_is_judged(row);
+
+		for (size_t i = 0; i < counter_row_values(row); i++, bound++)
+			for (size_t k = 0; judged && k < bound->count; k++)
+				*seldom_of(port, &port->parts[bound->first + k]) =
+				    false;
+	}
+	for (size_t i = 0; i < counter_values(); i++) {
+		bound = &port->values[i];
+		bound->seldom = false;
+		for (size_t k = 0; k < bound->count; k++)
+			bound->seldom |=
+			    *seldom_of(port, &port->parts[bound->first + k]);
+	}
+}
+
 static void
 bind_all(struct counter_port *port)
 {
@@ -225,6 +263,7 @@ bind_all(struct counter_port *port)
 				bind_source(port, any, i, true, bound);
 		}
 	}
+	choose_paces(port);
 }
 
 /* The ports of a bond. */
@@ -394,17 +433,21 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 
 /* False: some of it has gone, or has other names. */
 static bool
-read_all(struct counter_port *port)
+read_values(struct counter_port *port, bool all)
 {
 	const struct counter_kernel *kernel = port->kernel;
-	bool same = counter_files_read(&port->files);
+	bool same = counter_files_read(&port->files, all);
 
-	same &=
-	    netdev_stats_read(&port->ethtool, kernel, port->place.netdev) != -ESTALE;
-	same &= rdma_stats_read(&port->stats, RDMA_STATS_COUNTERS, kernel) != -ESTALE;
-	same &=
-	    rdma_stats_read(&port->resources, RDMA_STATS_RESOURCES, kernel) != -ESTALE;
-	if (port->has_dcb)
+	if (all || !port->seldom[FROM_ETHTOOL])
+		same &= netdev_stats_read(&port->ethtool, kernel, port->place.netdev) !=
+			-ESTALE;
+	if (all || !port->seldom[FROM_STATS])
+		same &= rdma_stats_read(&port->stats, RDMA_STATS_COUNTERS, kernel) !=
+			-ESTALE;
+	if (all || !port->seldom[FROM_RESOURCES])
+		same &= rdma_stats_read(
+			    &port->resources, RDMA_STATS_RESOURCES, kernel) != -ESTALE;
+	if (port->has_dcb && (all || !port->seldom[FROM_DCB]))
 		(void)dcb_pfc_read(&port->dcb, kernel, port->place.netdev);
 	return same;
 }
@@ -447,21 +490,48 @@ add_up(const struct counter_port *port, const struct bound *bound)
 	return sample;
 }
 
-int
-counter_port_read(struct counter_port *port, const struct counter_port_place *place,
-    rm_mono_t now, struct counter_sample *samples, struct counter_reading *ret)
+bool
+counter_port_is_seldom(const struct counter_port *port, size_t value)
+{
+	return port->values[value].seldom;
+}
+
+static void
+take_values(struct counter_port *port, struct counter_sample *samples,
+    struct counter_reading *ret)
 {
 	const size_t count = counter_values();
+	size_t seldom = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct bound *bound = &port->values[i];
+
+		samples[i] = (struct counter_sample){ 0 };
+		if (bound->seldom && !ret->all)
+			continue;
+		samples[i] = add_up(port, bound);
+		ret->found += samples[i].there;
+		ret->parts += bound->count;
+		seldom += bound->seldom && samples[i].there;
+	}
+	if (ret->all)
+		port->found_seldom = seldom;
+	else
+		ret->found += port->found_seldom;
+}
+
+int
+counter_port_read(struct counter_port *port, const struct counter_port_place *place,
+    bool all, rm_mono_t now, struct counter_sample *samples,
+    struct counter_reading *ret)
+{
 	const int64_t cpu_ns = rm_thread_cpu_ns();
 
 	*ret = (struct counter_reading){ .same_device = look(port, place, now) };
-	if (!read_all(port)) /* look for it at the next reading */
+	ret->all = all || port->bound_at.ns == now.ns;
+	if (!read_values(port, ret->all)) /* look for it at the next reading */
 		port->bound = false;
-	for (size_t i = 0; i < count; i++) {
-		samples[i] = add_up(port, &port->values[i]);
-		ret->found += samples[i].there;
-	}
-	ret->parts = port->part_count;
+	take_values(port, samples, ret);
 	memcpy(ret->lowers, port->lowers, sizeof(ret->lowers));
 	ret->lower_count = port->lower_count;
 	memcpy(ret->firmware, port->firmware, sizeof(ret->firmware));

@@ -1,6 +1,9 @@
 /*
  * counter_port - all counters of one RNIC, read from wherever its driver has them.
  *
+ * What aggregators diagnose by is read each time, and all that comes with it: a driver
+ * tells hundreds at once. What would have to be asked for besides is read seldom.
+ *
  * What is there is looked for at the first reading, when the device has changed, and
  * now and then; between that a reading opens nothing and allocates nothing. It waits
  * for the driver and its firmware: call it in a thread.
@@ -35,7 +38,8 @@ enum counter_gid_type { COUNTER_GID_ROCE_V1 = 1, COUNTER_GID_ROCE_V2 = 2 };
 
 struct counter_reading {
 	bool same_device; /* as in the last one */
-	size_t found;     /* values that were there */
+	bool all;         /* of what is read seldom, too */
+	size_t found;     /* values that are there */
 	size_t parts;     /* single numbers that were read */
 	int64_t took_ns, cpu_ns;
 	/* Network devices of a bond's ports: counters of cables are theirs. */
@@ -54,9 +58,13 @@ struct counter_reading {
 int counter_port_new(const struct counter_kernel *kernel, struct counter_port **ret);
 void counter_port_free(struct counter_port *port);
 
-/* now: since when. samples: counter_values() of them, in the order of the table.
- * -ENODEV: nothing at all is there. */
+/* now: since when. all: what is read seldom, too; so it is when it was looked for.
+ * samples: counter_values() of them, in the order of the table; of those that are read
+ * seldom they say nothing unless ret->all. -ENODEV: nothing at all is there. */
 int counter_port_read(struct counter_port *port, const struct counter_port_place *place,
-    rm_mono_t now, struct counter_sample *samples, struct counter_reading *ret);
+    bool all, rm_mono_t now, struct counter_sample *samples,
+    struct counter_reading *ret);
+/* Of a value, by its place among the samples: as of the last reading. */
+bool counter_port_is_seldom(const struct counter_port *port, size_t value);
 
 #endif

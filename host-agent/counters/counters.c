@@ -33,11 +33,14 @@ struct port {
 	struct counters *counters;
 	struct counters_port shown;
 	struct counter_state *states;
+	bool *seldom;
 	rm_mono_t asked; /* for a reading, the last time */
+	bool all_due;    /* at the next one */
 
 	/* The thread's while busy. */
 	struct counter_port *reader;
 	struct counter_port_place place;
+	bool all;
 	struct counter_reading reading;
 	struct counter_sample *samples;
 	struct apart *apart; /* NULL: not wanted */
@@ -81,6 +84,7 @@ port_free(struct port *port)
 	counter_port_free(port->reader);
 	free(port->samples);
 	free(port->states);
+	free(port->seldom);
 	free(port->apart);
 	free(port);
 }
@@ -101,8 +105,8 @@ port_run(struct lane_job *job)
 {
 	struct port *port = (struct port *)job;
 	struct apart *apart = port->apart;
-	int r = counter_port_read(
-	    port->reader, &port->place, rm_mono_now(), port->samples, &port->reading);
+	int r = counter_port_read(port->reader, &port->place, port->all, rm_mono_now(),
+	    port->samples, &port->reading);
 
 	if (apart != NULL) /* empty when it fails */
 		(void)qp_counters_read(&apart->read, port->counters->kernel,
@@ -123,7 +127,9 @@ take(struct port *port)
 		for (size_t i = 0; i < counter_row_values(row); i++, at++) {
 			enum counter_change change;
 
-			if (counter_row_is_optics(row))
+			port->seldom[at] = counter_port_is_seldom(port->reader, at);
+			if (counter_row_is_optics(row) ||
+			    (port->seldom[at] && !port->reading.all))
 				continue;
 			change = counter_take(&port->states[at], &port->samples[at],
 			    row->width == 0 ? 0 : width, port->reading.same_device);
@@ -153,6 +159,12 @@ port_done(struct lane_job *job, int r)
 	shown->interval_ns =
 	    shown->at.ns == 0 ? 0 : rm_mono_since(shown->begun, shown->at);
 	shown->at = shown->begun;
+	if (port->reading.all) {
+		shown->all_interval_ns =
+		    shown->all_at.ns == 0 ? 0
+					  : rm_mono_since(shown->begun, shown->all_at);
+		shown->all_at = shown->begun;
+	}
 	shown->error = r;
 	shown->place = port->place;
 	shown->reading = port->reading;
@@ -268,13 +280,15 @@ add_port(struct counters *counters)
 		    .job = { .run = optics_run, .done = optics_done }, .port = port } };
 	port->states = calloc(counter_values(), sizeof(*port->states));
 	port->samples = calloc(counter_values(), sizeof(*port->samples));
-	if (port->states != NULL && port->samples != NULL)
+	port->seldom = calloc(counter_values(), sizeof(*port->seldom));
+	if (port->states != NULL && port->samples != NULL && port->seldom != NULL)
 		r = counter_port_new(counters->kernel, &port->reader);
 	if (r < 0) {
 		port_free(port);
 		return r;
 	}
 	port->shown.states = port->states;
+	port->shown.seldom = port->seldom;
 	counters->ports[counters->count++] = port;
 	return 0;
 }
@@ -299,7 +313,8 @@ reuse_port(struct counters *counters)
 		if (port->shown.wanted || port->shown.busy || port->optics.busy)
 			continue;
 		memset(port->states, 0, counter_values() * sizeof(*port->states));
-		port->shown = (struct counters_port){ .states = port->states };
+		port->shown = (struct counters_port){ .states = port->states,
+			.seldom = port->seldom };
 		if (port->apart != NULL)
 			port->apart->shown = (struct qp_counters){ 0 };
 		return port;
@@ -333,8 +348,8 @@ want_apart(struct port *port)
 }
 
 static void
-read_place(
-    struct counters *counters, const struct counter_port_place *place, rm_mono_t now)
+read_place(struct counters *counters, const struct counter_port_place *place, bool all,
+    rm_mono_t now)
 {
 	struct port *port;
 
@@ -345,11 +360,14 @@ read_place(
 		return;
 	port->asked = now;
 	port->shown.wanted = true;
+	port->all_due |= all;
 	if (port->shown.busy) {
 		counters->counts.overdue++;
 		return;
 	}
 	port->place = *place;
+	port->all = port->all_due;
+	port->all_due = false;
 	want_apart(port);
 	port->shown.begun = now;
 	port->shown.busy =
@@ -359,7 +377,7 @@ read_place(
 
 /* The counters of a bond's cables are its ports'. */
 static void
-read_lowers(struct counters *counters, const struct port *bond, rm_mono_t now)
+read_lowers(struct counters *counters, const struct port *bond, bool all, rm_mono_t now)
 {
 	for (size_t i = 0; i < bond->shown.reading.lower_count; i++) {
 		struct counter_port_place place = { 0 };
@@ -367,22 +385,22 @@ read_lowers(struct counters *counters, const struct port *bond, rm_mono_t now)
 		memcpy(
 		    place.netdev, bond->shown.reading.lowers[i], sizeof(place.netdev));
 		memcpy(place.driver, bond->shown.place.driver, sizeof(place.driver));
-		read_place(counters, &place, now);
+		read_place(counters, &place, all, now);
 	}
 }
 
 void
 counters_read(struct counters *counters, const struct counter_port_place *places,
-    size_t count, rm_mono_t now)
+    size_t count, bool all, rm_mono_t now)
 {
 	size_t known;
 
 	for (size_t i = 0; i < count; i++)
-		read_place(counters, &places[i], now);
+		read_place(counters, &places[i], all, now);
 	known = counters->count;
 	for (size_t i = 0; i < known; i++)
 		if (counters->ports[i]->asked.ns == now.ns)
-			read_lowers(counters, counters->ports[i], now);
+			read_lowers(counters, counters->ports[i], all, now);
 	for (size_t i = 0; i < counters->count; i++)
 		counters->ports[i]->shown.wanted =
 		    counters->ports[i]->asked.ns == now.ns;

@@ -43,7 +43,11 @@ struct counters_port { /* of one RNIC, as last read */
 	rm_mono_t begun;     /* it, or the last one */
 	rm_mono_t at;        /* of the last one that has ended; 0: none yet */
 	int64_t interval_ns; /* since the one before; 0: there was none */
-	int error;           /* of the last one: < 0 when nothing was there */
+	/* The same of what is read seldom. */
+	rm_mono_t all_at;
+	int64_t all_interval_ns;
+	const bool *seldom; /* counter_values() of them: it is one of those */
+	int error;          /* of the last one: < 0 when nothing was there */
 	struct counter_reading reading;
 	rm_mono_t optics_at; /* of the last reading of its module; 0: none yet */
 	const struct counter_state *states; /* counter_values() of them */
@@ -60,9 +64,10 @@ void counters_free(struct counters *counters);
  * on. */
 void counters_read_apart(struct counters *counters, bool wanted);
 /* Reads these RNICs, each once, and the ports of those that are bonds. Others that were
- * read before are not wanted any more. */
+ * read before are not wanted any more. all: what is read seldom, too; of one whose last
+ * reading has not ended with the next one. */
 void counters_read(struct counters *counters, const struct counter_port_place *places,
-    size_t count, rm_mono_t now);
+    size_t count, bool all, rm_mono_t now);
 
 /* Reads the optical modules of all that the last counters_read wanted. */
 void counters_read_optics(struct counters *counters);

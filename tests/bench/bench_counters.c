@@ -87,15 +87,15 @@ make_device(struct counters_fixture *device)
 }
 
 static size_t
-read_all(rm_mono_t now)
+read_all(bool seldom, rm_mono_t now)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < RNICS; i++) {
 		struct counter_reading reading;
 
-		assert_int_equal(counter_port_read(ports[i], &devices[i].place, now,
-				     samples, &reading),
+		assert_int_equal(counter_port_read(ports[i], &devices[i].place, seldom,
+				     now, samples, &reading),
 		    0);
 		found += reading.found;
 	}
@@ -147,7 +147,7 @@ main(int argc, char **argv)
 {
 	const int rounds = figure_argument(argc, argv, "--smoke") ? 5 : 50;
 	const rm_mono_t now = rm_mono_now();
-	double read = 0, started = 0;
+	double read = 0, fast = 0, started = 0;
 	uint64_t before;
 	size_t found = 0;
 
@@ -157,13 +157,16 @@ main(int argc, char **argv)
 		if (counter_port_new(&devices[i].kernel, &ports[i]) < 0)
 			return EXIT_FAILURE;
 	}
-	(void)read_all(now);
+	(void)read_all(true, now);
 	before = allocations;
 	for (int i = 0; i < rounds; i++) {
 		uint64_t begun = figure_cpu_ns();
 
-		found = read_all(now);
+		found = read_all(true, now);
 		figure_keep_best(&read, (double)(figure_cpu_ns() - begun) / 1e6);
+		begun = figure_cpu_ns();
+		(void)read_all(false, rm_mono_add(now, 1));
+		figure_keep_best(&fast, (double)(figure_cpu_ns() - begun) / 1e6);
 	}
 	before = allocations - before;
 	for (int i = 0; i < (rounds < 10 ? 2 : 5); i++)
@@ -174,6 +177,12 @@ main(int argc, char **argv)
 	    .yardstick_is = "starting ethtool and rdma for each",
 	    .yardstick = started,
 	    .gate = "ratio <= 0.5" });
+	figure_print(&(struct figure){ .name = "a poll of what is judged alone",
+	    .unit = "ms of CPU",
+	    .value = fast,
+	    .yardstick_is = "a poll of all",
+	    .yardstick = read,
+	    .gate = "ratio <= 1" });
 	figure_print(&(struct figure){ .name = "counters found",
 	    .unit = "in a poll",
 	    .value = (double)found,

@@ -38,10 +38,17 @@ teardown(void **unused)
 }
 
 static int
-read_after(int64_t seconds)
+read_some(bool everything, int64_t seconds)
 {
 	now = rm_mono_add(now, seconds * RM_NS_PER_S);
-	return counter_port_read(port, &device.place, now, samples, &reading);
+	return counter_port_read(
+	    port, &device.place, everything, now, samples, &reading);
+}
+
+static int
+read_after(int64_t seconds)
+{
+	return read_some(true, seconds);
 }
 
 static const struct counter_sample *
@@ -246,6 +253,71 @@ one_reading_is_one_question_to_each(void **unused)
 	assert_true(sample("pfc_rx_frames", 4)->there);
 }
 
+static bool
+is_seldom(const char *name)
+{
+	return counter_port_is_seldom(port, counters_fixture_value(name, 0));
+}
+
+static void
+what_nobody_judges_by_is_not_asked_for_each_time(void **unused)
+{
+	unsigned questions, calls;
+	char name[32];
+	size_t found;
+
+	device.rdma_netlink = true;
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'r', "qp", "12");
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "rx_prio%d_pause", i);
+		counters_fixture_put(&device, 'e', name, "1");
+		snprintf(name, sizeof(name), "tx_prio%d_pause", i);
+		counters_fixture_put(&device, 'e', name, "1");
+	}
+	counters_fixture_put(&device, 'e', "rx_prio3_bytes", "7");
+	counters_fixture_put(&device, 'd', "pfc_enabled_3", "1");
+	counters_fixture_put(&device, 'n', "carrier_changes", "2");
+	counters_fixture_put(&device, 'n', "statistics/rx_bytes", "100");
+	assert_int_equal(read_some(false, 0), 0);
+	assert_true(reading.all); /* it was looked for */
+	assert_int_equal(sample("active_qp", 0)->value, 12);
+	assert_true(is_seldom("active_qp") && is_seldom("pfc_enabled") &&
+		    is_seldom("netdev_rx_bytes"));
+	assert_false(is_seldom("cnp_tx") || is_seldom("carrier_changes") ||
+		     is_seldom("prio_rx_bytes"));
+	questions = device.questions;
+	calls = device.calls;
+	found = reading.found;
+
+	counters_fixture_put(&device, 'n', "carrier_changes", "4");
+	counters_fixture_put(&device, 'n', "statistics/rx_bytes", "900");
+	assert_int_equal(read_some(false, 1), 0);
+	assert_false(reading.all);
+	assert_int_equal(reading.found, found);
+	assert_int_equal(device.questions, questions + 1);
+	assert_int_equal(device.calls, calls + 1);
+	assert_int_equal(sample("cnp_tx", 0)->value, 5);
+	assert_int_equal(sample("carrier_changes", 0)->value, 4);
+	assert_int_equal(reading.trusts_dscp, 0); /* as last read */
+
+	assert_int_equal(read_some(true, 1), 0);
+	assert_int_equal(device.questions, questions + 4);
+	assert_int_equal(sample("netdev_rx_bytes", 0)->value, 900);
+}
+
+/* Without names of its own for them, PFC is counted by DCB alone. */
+static void
+what_is_judged_by_is_asked_for_wherever_it_is(void **unused)
+{
+	counters_fixture_put(&device, 'd', "pfc_rx_3", "5");
+	assert_int_equal(read_after(0), 0);
+	assert_false(is_seldom("pfc_rx_frames") || is_seldom("pfc_enabled"));
+	counters_fixture_put(&device, 'd', "pfc_rx_3", "9");
+	assert_int_equal(read_some(false, 1), 0);
+	assert_int_equal(sample("pfc_rx_frames", 3)->value, 9);
+}
+
 static void
 optional_counters_that_come_move_no_other(void **unused)
 {
@@ -347,6 +419,8 @@ main(void)
 		TEST(another_port_is_looked_up_at_once),
 		TEST(netlink_comes_before_files),
 		TEST(one_reading_is_one_question_to_each),
+		TEST(what_nobody_judges_by_is_not_asked_for_each_time),
+		TEST(what_is_judged_by_is_asked_for_wherever_it_is),
 		TEST(optional_counters_that_come_move_no_other),
 		TEST(more_counters_than_are_kept_hide_none_of_the_first),
 		TEST(the_kernel_itself_answers_in_time),

@@ -93,8 +93,8 @@ read_by(const char *driver, const char *about, bool netlink)
 
 	device.rdma_netlink |= netlink;
 	assert_int_equal(counter_port_new(&device.kernel, &port), 0);
-	assert_int_equal(
-	    counter_port_read(port, &device.place, rm_mono_now(), samples, &reading),
+	assert_int_equal(counter_port_read(port, &device.place, true, rm_mono_now(),
+			     samples, &reading),
 	    0);
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
 		for (size_t i = 0; i < counter_row_values(row); i++, at++) {

@@ -60,12 +60,18 @@ reads(void)
 }
 
 static void
-read_once(const struct counter_port_place *places, size_t count)
+read_some(const struct counter_port_place *places, size_t count, bool all)
 {
 	const uint64_t before = reads();
 
-	counters_read(counters, places, count, rm_mono_now());
+	counters_read(counters, places, count, all, rm_mono_now());
 	LOOPBACK_WAIT(loop, reads() == before + count);
+}
+
+static void
+read_once(const struct counter_port_place *places, size_t count)
+{
+	read_some(places, count, true);
 }
 
 static const struct counter_state *
@@ -84,13 +90,13 @@ a_device_that_hangs_hides_no_other(void **unused)
 	rdma_fixture_put(&device.files, "44",
 	    "class/infiniband/rdma1/ports/1/hw_counters/np_cnp_sent");
 	device.hook = hold_eth1;
-	counters_read(counters, places, 2, rm_mono_now());
+	counters_read(counters, places, 2, true, rm_mono_now());
 	sem_wait(&held);
 	for (unsigned i = 1; i <= 3; i++) {
 		LOOPBACK_WAIT(loop, reads() == i);
 		assert_true(counters_port(counters, 0)->busy);
 		assert_int_equal(state(1, "cnp_tx")->total, 44);
-		counters_read(counters, places, 2, rm_mono_now());
+		counters_read(counters, places, 2, true, rm_mono_now());
 	}
 	assert_int_equal(counters_counts(counters)->overdue, 3);
 	LOOPBACK_WAIT(loop, reads() == 4);
@@ -98,6 +104,69 @@ a_device_that_hangs_hides_no_other(void **unused)
 	sem_post(&released);
 	LOOPBACK_WAIT(loop, reads() == 5);
 	assert_false(counters_port(counters, 0)->busy);
+}
+
+static json_t *
+shown_value(const json_t *port, const char *name)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach (json_object_get(port, "counters"), i, value)
+		if (strcmp(json_string_value(json_object_get(value, "name")), name) ==
+		    0)
+			return value;
+	return NULL;
+}
+
+static void
+what_is_read_seldom_has_an_interval_of_its_own(void **unused)
+{
+	const struct counters_port *port;
+	json_t *shown, *seldom;
+
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'n', "statistics/rx_bytes", "100");
+	read_once(&device.place, 1);
+	for (int i = 1; i <= 2; i++) {
+		counters_fixture_put(&device, 'h', "np_cnp_sent", i == 1 ? "6" : "7");
+		counters_fixture_put(&device, 'n', "statistics/rx_bytes", "900");
+		read_some(&device.place, 1, false);
+		assert_int_equal(state(0, "cnp_tx")->delta, 1);
+		assert_int_equal(state(0, "netdev_rx_bytes")->total, 100);
+		assert_true(state(0, "netdev_rx_bytes")->there);
+	}
+	read_some(&device.place, 1, true);
+	port = counters_port(counters, 0);
+	assert_int_equal(state(0, "cnp_tx")->delta, 0);
+	assert_int_equal(state(0, "netdev_rx_bytes")->delta, 800);
+	assert_true(port->all_interval_ns > port->interval_ns);
+	shown = agent_api_counters_port(port, rm_mono_now());
+	seldom = shown_value(shown, "netdev_rx_bytes");
+	assert_int_equal(json_integer_value(json_object_get(seldom, "interval_ms")),
+	    port->all_interval_ns / RM_NS_PER_MS);
+	assert_null(json_object_get(shown_value(shown, "cnp_tx"), "interval_ms"));
+	json_decref(shown);
+}
+
+/* What is due while the device hangs is read with the next reading. */
+static void
+what_is_read_seldom_is_not_forgotten(void **unused)
+{
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "1");
+	counters_fixture_put(&device, 'n', "statistics/rx_bytes", "100");
+	read_once(&device.place, 1);
+	device.hook = hold_eth1;
+	counters_read(counters, &device.place, 1, false, rm_mono_now());
+	sem_wait(&held);
+	counters_read(counters, &device.place, 1, true, rm_mono_now());
+	counters_fixture_put(&device, 'n', "statistics/rx_bytes", "900");
+	device.hook = NULL;
+	sem_post(&released);
+	LOOPBACK_WAIT(loop, reads() == 2);
+	assert_int_equal(state(0, "netdev_rx_bytes")->total, 100);
+	read_some(&device.place, 1, false);
+	assert_int_equal(state(0, "netdev_rx_bytes")->total, 900);
 }
 
 static void
@@ -128,7 +197,7 @@ one_device_is_read_once(void **unused)
 	const struct counter_port_place places[2] = { device.place, device.place };
 
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
-	counters_read(counters, places, 2, rm_mono_now());
+	counters_read(counters, places, 2, true, rm_mono_now());
 	LOOPBACK_WAIT(loop, reads() == 1);
 	assert_int_equal(counters_ports(counters), 1);
 }
@@ -158,7 +227,7 @@ of_a_bond_the_ports_are_read_too(void **unused)
 	counters_fixture_put(&device, 'e', "rx_prio3_pause", "7");
 	read_once(&bond, 1);
 	assert_false(is_shown("eth1"));
-	counters_read(counters, &bond, 1, rm_mono_now());
+	counters_read(counters, &bond, 1, true, rm_mono_now());
 	LOOPBACK_WAIT(loop, reads() == 4);
 	assert_true(is_shown("bond0") && is_shown("eth1") && is_shown("eth2"));
 
@@ -172,7 +241,7 @@ read_all(const struct counter_port_place *bond, const char *changes, uint64_t ex
 {
 	rdma_fixture_put(&device.files, changes, "class/net/eth1/carrier_changes");
 	rdma_fixture_put(&device.files, changes, "class/net/eth2/carrier_changes");
-	counters_read(counters, bond, 1, rm_mono_now());
+	counters_read(counters, bond, 1, true, rm_mono_now());
 	LOOPBACK_WAIT(loop, reads() == expected);
 }
 
@@ -261,6 +330,7 @@ the_api_shows_what_is_there_and_nothing_else(void **unused)
 		"total", (json_int_t)7, "delta", (json_int_t)0, "name",
 		"pci_stall_wr_pct", "unit", "percent", "value", (json_int_t)31);
 
+	device.rdma_netlink = true; /* all in one answer */
 	counters_fixture_put(&device, 'h', "rx_write_requests", "4294967290");
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	counters_fixture_put(&device, 'e', "rx_prio3_pause", "7");
@@ -457,6 +527,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_device_that_hangs_hides_no_other),
+		TEST(what_is_read_seldom_has_an_interval_of_its_own),
+		TEST(what_is_read_seldom_is_not_forgotten),
 		TEST(a_wrap_a_reset_and_a_gap_make_the_right_totals),
 		TEST(one_device_is_read_once),
 		TEST(of_a_bond_the_ports_are_read_too),
