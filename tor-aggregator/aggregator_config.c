@@ -173,6 +173,25 @@ check_switches(const struct check *check)
 }
 
 static int
+check_hypervisors(const struct check *check)
+{
+	const struct aggregator_tor_config *tors = check->config->tors.items;
+	const struct hypervisor_config *configs = check->config->hypervisors.items;
+
+	for (size_t i = 0; i < check->config->hypervisors.count; i++) {
+		bool found = configs[i].tor[0] == '\0';
+
+		for (size_t t = 0; t < check->config->tors.count; t++)
+			found |= strcmp(configs[i].tor, tors[t].name) == 0;
+		if (!found)
+			return rm_config_refuse(check->path, check->why,
+			    "expected the name of one of tors", "hypervisors[%zu].tor",
+			    i);
+	}
+	return hypervisors_check(&check->config->hypervisors, check->path, check->why);
+}
+
+static int
 check_endpoints(
     const struct check *check, const char *option, const struct rm_list *list)
 {
@@ -241,7 +260,7 @@ aggregator_config_read(
 	if (r == 0)
 		r = drift_groups_check(&config->expected, path, why);
 	if (r == 0)
-		r = hypervisors_check(&config->hypervisors, path, why);
+		r = check_hypervisors(&check);
 	if (r < 0)
 		aggregator_config_clear(config);
 	return r;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "rackmesh/check/check.h"
@@ -382,6 +383,19 @@ start_switches(struct tor_aggregator *aggregator)
 	return r;
 }
 
+/* Which of the racks an ESXi host is of. */
+static size_t
+rack_of_hypervisor(
+    const struct tor_aggregator *aggregator, const struct hypervisor_config *config)
+{
+	if (config->tor[0] == '\0')
+		return aggregator->rack_count == 1 ? 0 : SIZE_MAX;
+	for (size_t i = 0; i < aggregator->rack_count; i++)
+		if (strcmp(aggregator->tors[i], config->tor) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
 static int
 start_hypervisors(struct tor_aggregator *aggregator)
 {
@@ -395,6 +409,8 @@ start_hypervisors(struct tor_aggregator *aggregator)
 			.config = &configs[i],
 		};
 
+		aggregator->hypervisor_racks[i].rack =
+		    rack_of_hypervisor(aggregator, &configs[i]);
 		r = hypervisor_collector_new(&options, &aggregator->hypervisors[i]);
 		aggregator->hypervisor_count += r == 0;
 	}

@@ -10,9 +10,11 @@
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/diagnosis/diagnoses.h"
 #include "tor-aggregator/diagnosis/evidence.h"
+#include "tor-aggregator/diagnosis/hypervisor_evidence.h"
 #include "tor-aggregator/diagnosis/pause_graph.h"
 #include "tor-aggregator/diagnosis/proof.h"
 #include "tor-aggregator/diagnosis/switch_evidence.h"
+#include "tor-aggregator/hypervisor/hypervisor_collector.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/switch/switch_collector.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
@@ -160,6 +162,30 @@ take_switch(struct tor_aggregator *aggregator, size_t at)
 	}
 }
 
+/* i: of the ESXi host, in the config. */
+static void
+take_hypervisor(struct tor_aggregator *aggregator, size_t i)
+{
+	const struct hypervisor_shown shown =
+	    hypervisor_collector_shown(aggregator->hypervisors[i]);
+	const size_t rack = aggregator->hypervisor_racks[i].rack;
+	const rm_mono_t now = rm_mono_now();
+
+	if (rack == SIZE_MAX || shown.reading.interval_ns <= 0 ||
+	    shown.reading.at.ns == aggregator->hypervisor_racks[i].taken.ns)
+		return;
+	aggregator->hypervisor_racks[i].taken = shown.reading.at;
+	for (size_t n = 0; n < hypervisor_nics_count(shown.nics); n++) {
+		const struct hypervisor_nic *nic = hypervisor_nics_get(shown.nics, n);
+		struct evidence evidence;
+
+		if (hypervisor_evidence(
+			nic, shown.name, shown.reading.interval_ns, &evidence))
+			diagnoses_hypervisor(aggregator->diagnoses[rack], shown.name,
+			    nic->name, &evidence, now);
+	}
+}
+
 /* Before they are judged: what was judged before is of another round. */
 static void
 prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
@@ -168,7 +194,8 @@ prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
 	const struct summary_marks marks = summary_marks(tor_rack_summary(rack));
 
 	for (size_t i = 0; i < diagnoses_rnics(diagnoses); i++)
-		if (!diagnoses_rnic(diagnoses, i)->judged)
+		if (!diagnoses_rnic(diagnoses, i)->judged &&
+		    !diagnoses_rnic(diagnoses, i)->hypervisor)
 			proof_add_rnic(
 			    proof->proof, &diagnoses_rnic(diagnoses, i)->evidence, now);
 	if (proof->ended.ns != 0)
@@ -207,6 +234,53 @@ struct port_names { /* that a port borrows */
 	char neighbor[PAUSE_NAME_BYTES];
 };
 
+/* Of the ESXi hosts that are read the one of that name; NULL: none, or several. */
+static const char *
+hypervisor_named(const struct tor_aggregator *aggregator, const char *name)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < aggregator->hypervisor_count; i++) {
+		const char *own =
+		    hypervisor_collector_shown(aggregator->hypervisors[i]).name;
+
+		if (!switch_name_is_same(own, name))
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = own;
+	}
+	return found;
+}
+
+static bool
+is_vmnic(const char *text)
+{
+	static const char prefix[] = "vmnic";
+	const char *digits = text + sizeof(prefix) - 1;
+
+	return strncmp(text, prefix, sizeof(prefix) - 1) == 0 && digits[0] != '\0' &&
+	       digits[strspn(digits, "0123456789")] == '\0';
+}
+
+/* A vmnic passes no pause on, either. False: it is none that is known. */
+static bool
+find_vmnic(const struct tor_aggregator *aggregator, const struct switch_neighbor *told,
+    struct pause_port *port, struct port_names *names)
+{
+	const char *host = hypervisor_named(aggregator, told->name);
+	const char *nic = is_vmnic(told->port)          ? told->port
+			  : is_vmnic(told->description) ? told->description
+							: "";
+
+	if (host == NULL)
+		return false;
+	port->kind = PAUSE_NEIGHBOR_RNIC;
+	snprintf(names->neighbor, sizeof(names->neighbor), "%s%s%s", host,
+	    nic[0] == '\0' ? "" : "/", nic);
+	return true;
+}
+
 static void
 find_neighbor(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere,
@@ -225,7 +299,9 @@ find_neighbor(const struct tor_aggregator *aggregator, size_t at,
 		port->far = found.at;
 		port->far_port[0] = told->port;
 		port->far_port[1] = told->description;
-	} else if (found.rnic != NULL) {
+	} else if (found.rnic == NULL) {
+		(void)find_vmnic(aggregator, told, port, names);
+	} else {
 		port->kind = PAUSE_NEIGHBOR_RNIC;
 		snprintf(names->neighbor, sizeof(names->neighbor), "%s%s%s",
 		    found.rnic->host, found.kind == NEIGHBOR_RNIC ? "/" : "",
@@ -399,6 +475,8 @@ tor_aggregator_diagnosis_tick(
 	for (i = 0; i < aggregator->read_switch_count; i++)
 		if (aggregator->read_switches[i].rack != SIZE_MAX)
 			take_switch(aggregator, i);
+	for (i = 0; i < aggregator->hypervisor_count; i++)
+		take_hypervisor(aggregator, i);
 	judge_pauses(aggregator, now, wall);
 	if (!diagnoses_turn(&aggregator->diagnosed, aggregator->rack_count, now, &i))
 		return;

@@ -71,6 +71,10 @@ struct tor_aggregator {
 	struct switch_metrics *switch_metrics;
 	struct hypervisor_collector *hypervisors[HYPERVISOR_MAX_HOSTS];
 	size_t hypervisor_count;
+	struct {
+		size_t rack;     /* SIZE_MAX: not known */
+		rm_mono_t taken; /* of the last reading that was judged by */
+	} hypervisor_racks[HYPERVISOR_MAX_HOSTS];
 	struct hypervisor_metrics *hypervisor_metrics;
 	struct drift_groups *expected; /* of the config; a reload makes them anew */
 	struct drift *drifts[WIRE_MAX_TORS];        /* of each rack */

@@ -132,6 +132,14 @@ def test_what_an_esxi_host_counts_is_shown_and_said_in_words(hypervisors, say):
 
     until("it is said to people", READ_S, lambda: "esx1: global-pause-on: vmnic5 has" in
           rack.world.lab.ctl("agg-tor1", "hypervisors", "esx1", "vmnic5", news=True))
+
+    def judged():
+        findings()
+        told = json.loads(rack.aggregator.get("/v1/diagnosis?host=esx1").text)["findings"]
+        return {(each["device"], each["diagnosis"]): each for each in told}.get(("vmnic5", "global-pause"))
+
+    finding = until("it is judged as the rack's RNICs are", READ_S, judged)
+    assert finding["tor"] == "tor1" and finding["id"] is None
     answer = rack.answer("esx1")
     counters = {(each["name"], each.get("priority")): each
                 for each in rack.answer("esx1", "nic=vmnic4")["nics"][0]["counters"]}

@@ -47,6 +47,8 @@ def rack(world, tmp_path):
     config["tors"][0]["switch"] = reading(rack.fabric, 0)
     config["switches"] = [{"name": "spine1", **reading(rack.fabric, 1)},
                           {"name": "tor2", "role": "tor", "system_name": "leaf-2", **reading(rack.fabric, 2)}]
+    # It cannot be read, and has a name all the same.
+    config["hypervisors"] = [{"name": "esx1", "address": "127.0.0.1", "port": 1}]
     path.write_text(yaml.safe_dump(config))
     rack.aggregator = rack.lab.aggregators["tor1"]
     rack.switches = {}
@@ -129,3 +131,11 @@ def test_the_source_of_a_storm_is_named_and_its_victims_are_not(rack, say):
         [rack.aggregator], every=0.5)
     assert [(each["source"], each["switch"], each["port"]) for each in unknown] == [(None, "tor1", "Ethernet0")]
     assert "not known" in unknown[0]["evidence"]
+
+    # A host without an agent, whose NIC is named by the description of its port.
+    rack.switches["tor1"].neighbor("Ethernet0", "esx1.lab.example", "00:50:56:00:00:07", "vmnic5")
+    esxi = until("an ESXi host is the source", FOUND_S, storm_goes_on(
+        rack, began, lambda found: [each for each in found if each["source"] == "esx1/vmnic5"]),
+        [rack.aggregator], every=0.5)
+    assert [(each["diagnosis"], each["switch"], each["port"]) for each in esxi] == [
+        ("pause-source", "tor1", "Ethernet0")]

@@ -36,7 +36,8 @@ show_finding(const char *tor, const struct diagnosed *rnic, size_t d)
 
 	rm_wall_format(finding->since, since);
 	json_object_set_new(object, "tor", json_string(tor));
-	json_object_set_new(object, "id", show_id(rnic->id));
+	json_object_set_new(
+	    object, "id", rnic->hypervisor ? json_null() : show_id(rnic->id));
 	json_object_set_new(object, "host", json_string(rnic->host));
 	json_object_set_new(object, "device", json_string(rnic->device));
 	json_object_set_new(object, "diagnosis", json_string(rules[d].word));
@@ -80,7 +81,8 @@ show_rnic_rules(const char *tor, const struct diagnosed *rnic)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "tor", json_string(tor));
-	json_object_set_new(object, "id", show_id(rnic->id));
+	json_object_set_new(
+	    object, "id", rnic->hypervisor ? json_null() : show_id(rnic->id));
 	json_object_set_new(object, "host", json_string(rnic->host));
 	json_object_set_new(object, "device", json_string(rnic->device));
 	json_object_set_new(object, "age_ms",
@@ -207,7 +209,7 @@ diagnosis_show(const struct tor_aggregator *aggregator, size_t rack)
 
 	add_rack(findings, NULL, aggregator->tors[rack], diagnoses, &wanted);
 	json_object_set_new(all, "rnics_reported",
-	    json_integer((json_int_t)diagnoses_rnics(diagnoses)));
+	    json_integer((json_int_t)diagnoses_reported(diagnoses)));
 	json_object_set_new(
 	    all, "finding_count", json_integer((json_int_t)wanted.count));
 	json_object_set_new(all, "findings", findings);
@@ -236,7 +238,7 @@ diagnosis_answer_get(struct rm_http_request *request, void *arg)
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		if (!is_wanted(wanted.tor, aggregator->tors[i]))
 			continue;
-		reported += diagnoses_rnics(aggregator->diagnoses[i]);
+		reported += diagnoses_reported(aggregator->diagnoses[i]);
 		add_rack(findings, rnics, aggregator->tors[i], aggregator->diagnoses[i],
 		    &wanted);
 	}

@@ -31,10 +31,37 @@ static struct diagnosed *
 find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
 {
 	for (size_t i = 0; i < diagnoses->count; i++)
-		if (diagnoses->rnics[i]->id.guid == id.guid &&
+		if (!diagnoses->rnics[i]->hypervisor &&
+		    diagnoses->rnics[i]->id.guid == id.guid &&
 		    diagnoses->rnics[i]->id.port == id.port)
 			return diagnoses->rnics[i];
 	return NULL;
+}
+
+static struct diagnosed *
+find_hypervisor(const struct diagnoses *diagnoses, const char *host, const char *nic)
+{
+	for (size_t i = 0; i < diagnoses->count; i++) {
+		struct diagnosed *rnic = diagnoses->rnics[i];
+
+		if (rnic->hypervisor && strcmp(rnic->host, host) == 0 &&
+		    strcmp(rnic->device, nic) == 0)
+			return rnic;
+	}
+	return NULL;
+}
+
+static struct diagnosed *
+add(struct diagnoses *diagnoses)
+{
+	struct diagnosed *rnic;
+
+	if (diagnoses->count == DIAGNOSES_MAX_RNICS)
+		return NULL;
+	rnic = calloc(1, sizeof(*rnic));
+	if (rnic != NULL)
+		diagnoses->rnics[diagnoses->count++] = rnic;
+	return rnic;
 }
 
 static struct diagnosed *
@@ -42,13 +69,11 @@ find_or_add(struct diagnoses *diagnoses, struct wire_rnic_id id)
 {
 	struct diagnosed *rnic = find(diagnoses, id);
 
-	if (rnic != NULL || diagnoses->count == DIAGNOSES_MAX_RNICS)
+	if (rnic != NULL)
 		return rnic;
-	rnic = calloc(1, sizeof(*rnic));
-	if (rnic == NULL)
-		return NULL;
-	rnic->id = id;
-	diagnoses->rnics[diagnoses->count++] = rnic;
+	rnic = add(diagnoses);
+	if (rnic != NULL)
+		rnic->id = id;
 	return rnic;
 }
 
@@ -83,6 +108,27 @@ diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *devi
 			evidence_add(&rnic->evidence, value->counter, value->index,
 			    value->value);
 	}
+}
+
+void
+diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host, const char *nic,
+    const struct evidence *evidence, rm_mono_t now)
+{
+	struct diagnosed *rnic = find_hypervisor(diagnoses, host, nic);
+
+	diagnoses->counts.reports++;
+	if (rnic == NULL)
+		rnic = add(diagnoses);
+	if (rnic == NULL) {
+		diagnoses->counts.refused++;
+		return;
+	}
+	rnic->hypervisor = true;
+	snprintf(rnic->host, sizeof(rnic->host), "%s", host);
+	snprintf(rnic->device, sizeof(rnic->device), "%s", nic);
+	rnic->reported = now;
+	rnic->evidence = *evidence;
+	rnic->judged = false;
 }
 
 void
@@ -263,6 +309,16 @@ size_t
 diagnoses_rnics(const struct diagnoses *diagnoses)
 {
 	return diagnoses->count;
+}
+
+size_t
+diagnoses_reported(const struct diagnoses *diagnoses)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diagnoses->count; i++)
+		count += !diagnoses->rnics[i]->hypervisor;
+	return count;
 }
 
 const struct diagnosed *

@@ -1,10 +1,11 @@
 /*
  * diagnoses - what the rules say of each RNIC of a rack, and since when. Pure.
  *
- * Reports of counters, those of switches' ports and figures of probes go in; every
- * interval all RNICs that were reported lately are judged together, since one explains
- * another. A diagnosis stands once its rule has held for as long as it asks, until it
- * has not held for DIAGNOSES_QUIET_NS. It accuses nobody by itself.
+ * A vmnic of an ESXi host is one of them, too: none that is probed, but it pauses
+ * others, and others it. Reports of counters, those of switches' ports and figures of
+ * probes go in; every interval all RNICs that were reported lately are judged together,
+ * since one explains another. A diagnosis stands once its rule has held for as long as
+ * it asks, until it has not held for DIAGNOSES_QUIET_NS. It accuses nobody by itself.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
 #define TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
@@ -50,7 +51,8 @@ struct diagnosed_port { /* of the switch, behind which the RNIC is */
 	uint64_t value[DIAGNOSED_PORT_NUMBERS][EVIDENCE_INDEXES];
 };
 
-struct diagnosed { /* one RNIC */
+struct diagnosed {       /* one RNIC */
+	bool hypervisor; /* a vmnic of an ESXi host, which has no id */
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
 	rm_mono_t reported;
@@ -78,6 +80,9 @@ void diagnoses_free(struct diagnoses *diagnoses); /* NULL is fine */
 /* host, device: borrowed. */
 void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
     const struct wire_rnic_counters *counters, rm_mono_t now);
+/* A vmnic, as the last reading of its host found it; the evidence is copied. */
+void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
+    const char *nic, const struct evidence *evidence, rm_mono_t now);
 /* What the port of the switch has counted that the RNIC's cable ends in: the SWITCH_*
  * numbers of evidence. An RNIC that has reported nothing is left out. */
 void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
@@ -98,7 +103,8 @@ struct diagnoses_turns {
 bool diagnoses_turn(
     struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_t *ret);
 
-size_t diagnoses_rnics(const struct diagnoses *diagnoses);
+size_t diagnoses_rnics(const struct diagnoses *diagnoses);    /* vmnics, too */
+size_t diagnoses_reported(const struct diagnoses *diagnoses); /* without them */
 const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
 const struct diagnosed *diagnoses_find(
     const struct diagnoses *diagnoses, struct wire_rnic_id id); /* or NULL */

@@ -27,6 +27,9 @@ const struct rm_option hypervisor_options[] = {
 	  "file with the host's public key, as of ssh; no other host is talked to", NULL, NULL, 0 },
 	{ "interval_s", RM_UINT, AT(interval_s), "60", 5, 3600, 0,
 	  "time between two readings of its counters", NULL, NULL, 0 },
+	{ "tor", RM_STRING, AT(tor), "", 0, 63, 0,
+	  "of tors, the one of its rack, whose RNICs it pauses and is paused with; \"\": the "
+	  "only one, of several none", NULL, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */

@@ -20,6 +20,7 @@ struct hypervisor_config {
 	uint64_t port;
 	char *user, *key, *known_hosts;
 	uint64_t interval_s;
+	char *tor; /* of its rack; "": the only one */
 };
 
 extern const struct rm_option hypervisor_options[];

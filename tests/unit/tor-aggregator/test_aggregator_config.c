@@ -85,6 +85,9 @@ mistakes_name_line_and_option(void **state)
 		{ "tors: [{name: t1}]\nhypervisors:\n"
 		  "  - {name: e, address: e, known_hosts: \"/%d/hosts\"}\n",
 		    ":3:", "without a %" },
+		{ "tors: [{name: t1}]\nhypervisors:\n"
+		  "  - {name: e, address: e, tor: t2}\n",
+		    ":3:", "one of tors" },
 		{ "tors: [{name: t1}]\nalerts:\n  webhooks: [\"ftp://x\"]\n",
 		    ":3:", "http://" },
 		{ "tors: [{name: t1}]\nring: {max_bytes: 5}\n",
