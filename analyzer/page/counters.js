@@ -2,6 +2,7 @@
 // that are not as expected. Unknown is told apart from zero everywhere.
 
 import { element, say, show, table } from "./element.js";
+import { hostsIn, hostsOf } from "./hosts.js";
 import { portsOf } from "./ports.js";
 import { clock, count, several } from "./words.js";
 
@@ -193,6 +194,7 @@ export function counters() {
   const pauses = element("div", {});
   const drift = element("div", {});
   const ports = element("div", {});
+  const hosts = element("div", { class: "hosts" });
   const notes = [];
   const note = () => {
     notes.push(element("p", { class: "trouble", hidden: true }));
@@ -205,6 +207,7 @@ export function counters() {
     [pauses, (answer) => [answer.pauses, answer.switches_read], pausesOf],
     [drift, (answer) => answer.drift, driftOf],
     [ports, (answer) => [answer.switch, answer.switches, answer.hypervisors], portsOf],
+    [hosts, hostsIn, hostsOf],
   ].map(([place, pick, make]) => ({ place, pick, make, shown: "" }));
 
   return {
@@ -227,6 +230,9 @@ export function counters() {
       element("h2", {}, "Ports"),
       note(),
       ports,
+      element("h2", {}, "Hosts and their agents"),
+      note(),
+      hosts,
     ),
     update(answer) {
       at = Date.now();

@@ -44,7 +44,7 @@ export function open() {
       element("h1", {}, "Aggregators"),
       mixed,
       list,
-      element("p", { class: "quiet" }, "Releases of agents and controllers too: ", element("code", {}, "rackmeshctl versions"), "."),
+      element("p", { class: "quiet" }, "Releases of agents: on the page of their rack. Of all daemons of a region: ", element("code", {}, "rackmeshctl versions"), "."),
     ),
     async ask() {
       const { aggregators } = await ask("/v1/aggregators");

@@ -105,6 +105,24 @@ def test_a_rack_tells_what_its_counters_mean(rack, page):
     assert page.complaints() == []
 
 
+def test_hosts_are_told_with_the_releases_of_their_agents(rack, page):
+    told = rack.aggregator.get("/v1/hosts").json["hosts"]
+    release = told[0]["version"]
+    seen(page, "one release", ".hosts p",
+         lambda texts: texts == [f"3 hosts; all agents that have come are of release {release}."])
+    rows = page.texts(".hosts tbody tr")
+    assert all(row_with(rows, host, "✓ ok", release, "as planned") for host in ("h1", "h2", "h3")), rows
+    agent = rack.lab.agents["h3"]
+    agent.kill()
+    try:
+        seen(page, "who is in trouble comes first", ".hosts tbody tr",
+             lambda rows: rows and rows[0].startswith("h3") and "agent-down" in rows[0])
+    finally:
+        agent.start()
+    seen(page, "it is back", ".hosts tbody tr", lambda rows: row_with(rows, "h3", "✓ ok"))
+    assert page.complaints() == []
+
+
 def test_what_the_switch_counts_stands_beside_the_hosts(rack, page):
     counts = itertools.count(1000, 1000)
 
@@ -182,9 +200,9 @@ def test_the_mesh_waits_for_no_counters_and_old_ones_tell_their_age(rack, page):
     assert not page.texts(".counters .trouble")
     # Its end is told at each table, whose rows stay.
     ask("window.held[0](new TypeError())")
-    seen(page, "the age of all five", ".counters .trouble", lambda texts: sum(
+    seen(page, "the age of all six", ".counters .trouble", lambda texts: sum(
         text.startswith("As of ") and text.endswith(" UTC, not refreshed since.")
-        for text in texts) == 5)
+        for text in texts) == 6)
     assert any("Counters cannot be refreshed: the analyzer cannot be reached." in text
                for text in page.texts(".counters p"))
     assert row_with(page.texts(ROWS), "esx1/vmnic4")

@@ -147,6 +147,17 @@ write_mesh(const struct tor_aggregator *aggregator, const struct wire_drill *dri
 	return r;
 }
 
+static json_t *
+show_hosts(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
+{
+	const struct show_now now = { rm_mono_now(), rm_wall_now() };
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < roster_hosts(tor_rack_roster(rack)); i++)
+		json_array_append_new(list, show_host(aggregator, rack, i, &now));
+	return list;
+}
+
 /* What the rack's view on the page asks. */
 static json_t *
 show_counted(const struct tor_aggregator *aggregator, const char *tor, int *status)
@@ -164,6 +175,8 @@ show_counted(const struct tor_aggregator *aggregator, const char *tor, int *stat
 		json_object_set_new(all, "switch", switch_ports_show(aggregator, i));
 		json_object_set_new(all, "switches", other_switches_show(aggregator));
 		json_object_set_new(all, "hypervisors", hypervisors_show(aggregator));
+		json_object_set_new(
+		    all, "hosts", show_hosts(aggregator, aggregator->racks[i]));
 		pauses_show(aggregator, all);
 		*status = 200;
 		return all;

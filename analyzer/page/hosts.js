@@ -1,0 +1,67 @@
+// The hosts of a rack and their agents: what they are, and which release they run.
+
+import { element, table } from "./element.js";
+import { age, count, percent, several } from "./words.js";
+
+const SHOWN = 50;
+const SILENT_MS = 3000; // of less nothing is said: agents tell every second
+
+const NOT_TOLD = "not told";
+
+function agentOf({ version }) {
+  if (version === undefined) return "none has come";
+  return version ?? NOT_TOLD;
+}
+
+function probingOf({ paused, slowed, slowed_permille, version }) {
+  if (version === undefined) return null;
+  if (paused) return "paused by hand";
+  return slowed === "none" ? "as planned" : `${percent(slowed_permille / 1000)} of the plan: ${slowed}`;
+}
+
+const row = (host) => [
+  host.host,
+  element("span", { class: host.state === "ok" ? "ok" : "bad" }, `${host.state === "ok" ? "✓" : "✕"} ${host.state}`),
+  agentOf(host),
+  host.connected ? host.address : element("span", { class: "bad" }, "not connected"),
+  host.rnics === undefined ? null : count(host.rnics),
+  probingOf(host),
+  host.silent_ms > 0 ? age(host.silent_ms) : null,
+  host.dropped_results > 0 ? count(host.dropped_results) : null,
+];
+
+// Of each release how many, the most common first.
+function releasesOf(hosts) {
+  const counts = new Map();
+  for (const host of hosts.filter((each) => each.version !== undefined)) counts.set(agentOf(host), (counts.get(agentOf(host)) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a);
+}
+
+// What ought to be looked at before what is well, and another release before the common one.
+function sorted(hosts, common) {
+  const odd = (host) => (host.state !== "ok" ? 3 : !host.connected ? 2 : agentOf(host) !== common ? 1 : 0);
+  return [...hosts].sort((a, b) => odd(b) - odd(a) || a.host.localeCompare(b.host, "en", { numeric: true }));
+}
+
+// Of an answer; undefined: it is too old for them. What changes all the time and says nothing is
+// left out, so that a table stays as it is.
+export const hostsIn = ({ hosts }) => hosts?.map((each) => ({ ...each, silent_ms: each.silent_ms > SILENT_MS ? each.silent_ms : 0 }));
+
+export function hostsOf(hosts) {
+  if (hosts === undefined) return element("p", { class: "quiet" }, "The rack’s aggregator is of a release that does not tell of its hosts here.");
+  if (hosts.length === 0) return element("p", { class: "quiet" }, "The plan has no host in this rack.");
+  const releases = releasesOf(hosts);
+  const ran =
+    releases.length === 0
+      ? "no agent has come yet"
+      : releases.length === 1
+        ? `all agents that have come are of release ${releases[0][0]}`
+        : `agents are of ${several(releases.length, "release")}: ${releases.map(([name, number]) => `${name} (${count(number)})`).join(", ")}`;
+  const columns = [["Host"], ["State"], ["Agent’s release"], ["From"], ["RNICs", "number"], ["Probing"], ["Silent", "number"], ["Dropped results", "number"]];
+  const order = sorted(hosts, releases[0]?.[0]);
+  const most = order.length > SHOWN ? `, ${SHOWN} of them below, those in trouble first` : "";
+  return [
+    element("p", { class: releases.length > 1 ? null : "quiet" }, `${several(hosts.length, "host")}${most}; ${ran}.`),
+    table("Hosts of the rack", columns, order.slice(0, SHOWN).map(row)),
+  ];
+}
