@@ -4,6 +4,7 @@
 import { element, say, show, table } from "./element.js";
 import { hostsIn, hostsOf } from "./hosts.js";
 import { portsOf } from "./ports.js";
+import { servicesOf } from "./services.js";
 import { clock, count, several } from "./words.js";
 
 const RNICS = 8;
@@ -187,7 +188,8 @@ function driftOf(drift) {
   );
 }
 
-export function counters() {
+// hurting(): the open incidents of the rack that hurt services, as servicesOf wants them.
+export function counters(hurting) {
   const trouble = element("p", { class: "quiet" });
   const proof = element("div", {});
   const findings = element("div", {});
@@ -195,6 +197,7 @@ export function counters() {
   const drift = element("div", {});
   const ports = element("div", {});
   const hosts = element("div", { class: "hosts" });
+  const services = element("div", { class: "services" });
   const notes = [];
   const note = () => {
     notes.push(element("p", { class: "trouble", hidden: true }));
@@ -208,6 +211,7 @@ export function counters() {
     [drift, (answer) => answer.drift, driftOf],
     [ports, (answer) => [answer.switch, answer.switches, answer.hypervisors], portsOf],
     [hosts, hostsIn, hostsOf],
+    [services, (answer) => [answer.services, hurting()], servicesOf],
   ].map(([place, pick, make]) => ({ place, pick, make, shown: "" }));
 
   return {
@@ -233,6 +237,9 @@ export function counters() {
       element("h2", {}, "Hosts and their agents"),
       note(),
       hosts,
+      element("h2", {}, "Services"),
+      note(),
+      services,
     ),
     update(answer) {
       at = Date.now();

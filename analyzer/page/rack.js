@@ -75,7 +75,8 @@ export function open([region, tor]) {
     }
   }
 
-  const counted = counters();
+  let hurting = [];
+  const counted = counters(() => hurting);
   let countedAt = -Infinity;
   let counting = false;
 
@@ -130,6 +131,9 @@ export function open([region, tor]) {
         about.replaceChildren(element("p", { class: "quiet" }, "Nobody tells of this rack."));
       }
       const its = [...known.incidents.values()].filter((each) => concerns(each, region, tor));
+      hurting = its
+        .filter((each) => isOpen(each) && each.evidence?.services)
+        .map(({ part, evidence }) => ({ part, impact: evidence.impact, services: evidence.services }));
       say(openHead, its.some(isOpen) ? "Open incidents" : "No open incident");
       openList.update(its.filter(isOpen), RECENT);
       const past = its.filter((each) => !isOpen(each));

@@ -123,6 +123,42 @@ def test_hosts_are_told_with_the_releases_of_their_agents(rack, page):
     assert page.complaints() == []
 
 
+# No service uses a veth: what the aggregator would say, and an incident of one that it names.
+SERVED = """
+window.answers ??= window.fetch;
+const change = {
+  '/v1/counters/': (told) => { told.services = { hosts: 3, hosts_tracing: 2, missing: 'no BTF', service_count: 2, services: [
+    { service: 'unit:big.service', hosts: 2, rnics: 2, flows: 1200, flows_probed: 7, qps: 1200 },
+    { service: 'pod:train', hosts: 1, rnics: 1, flows: 3, flows_probed: 3, qps: 3 }] }; },
+  '/v1/incidents': (told) => { told.incidents.push({ id: 'a1', state: 'open', region: 'lab', tor: 'tor1', part_type: 'rnic',
+    part: 'h1/r0', place: 'tor1', kind: 'rnic-lossy', sentence: 'Its half is lost.', number: 1, opened: new Date().toISOString(),
+    evidence: { impact: 'P0', services: 'pod:train (lab/train-0)' } }); },
+};
+window.fetch = async (path, how) => {
+  const answer = await window.answers(path, how);
+  const name = Object.keys(change).find((each) => path.startsWith(each));
+  if (name === undefined) return answer;
+  const told = await answer.json();
+  change[name](told);
+  return new Response(JSON.stringify(told));
+};"""
+
+
+def test_services_that_a_fault_hurts_come_first(rack, page):
+    seen(page, "nobody uses it", ".services p", lambda texts: texts and texts[0].startswith("0 services; "))
+    page.driver.execute_script(SERVED)
+    try:
+        seen(page, "who is hurt", ".services tbody tr",
+             lambda rows: len(rows) == 2 and row_with(rows[:1], "pod:train", "P0: h1/r0"))
+        said = "2 services, 1 of them on a part at fault; services are traced on 2 of 3 hosts (elsewhere: no BTF)."
+        assert page.texts(".services p") == [said]
+    finally:
+        page.driver.execute_script("window.fetch = window.answers")
+        page.open(page.driver.current_url)
+        page.driver.refresh()
+    assert page.complaints() == []
+
+
 def test_what_the_switch_counts_stands_beside_the_hosts(rack, page):
     counts = itertools.count(1000, 1000)
 
@@ -200,9 +236,9 @@ def test_the_mesh_waits_for_no_counters_and_old_ones_tell_their_age(rack, page):
     assert not page.texts(".counters .trouble")
     # Its end is told at each table, whose rows stay.
     ask("window.held[0](new TypeError())")
-    seen(page, "the age of all six", ".counters .trouble", lambda texts: sum(
+    seen(page, "the age of all seven", ".counters .trouble", lambda texts: sum(
         text.startswith("As of ") and text.endswith(" UTC, not refreshed since.")
-        for text in texts) == 6)
+        for text in texts) == 7)
     assert any("Counters cannot be refreshed: the analyzer cannot be reached." in text
                for text in page.texts(".counters p"))
     assert row_with(page.texts(ROWS), "esx1/vmnic4")

@@ -1,6 +1,7 @@
 #include "tor-aggregator/api/aggregator_show.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/incident/incident.h"
@@ -15,10 +16,13 @@
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/services/service_sums.h"
 #include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
+
+#define SERVICES_SHOWN 50 /* of a rack: those with the most flows */
 
 static void
 set(json_t *object, const char *key, json_t *value)
@@ -214,6 +218,78 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	    agent->slowed_permille == 0 ? 1000 : agent->slowed_permille);
 	set_u64(object, "silent_ms", (uint64_t)(silence.ns / RM_NS_PER_MS));
 	set_u64(object, "dropped_results", agent->dropped_results);
+	return object;
+}
+
+struct of_rack {
+	const struct tor_aggregator *aggregator;
+	const struct tor_rack *rack;
+};
+
+static bool
+is_of_rack(const char *host, struct wire_rnic_id id, size_t *at, void *arg)
+{
+	const struct of_rack *of = arg;
+	const struct agent *agent = agents_find(of->aggregator->agents, host);
+	const struct agent_rnic *own = agent != NULL ? agent_owns(agent, id, at) : NULL;
+
+	return own != NULL && own->rack == of->rack;
+}
+
+static json_t *
+show_sum(const struct service_sum *sum)
+{
+	json_t *object = json_object();
+
+	set(object, "service", json_string(sum->service));
+	set_u64(object, "hosts", sum->hosts);
+	set_u64(object, "rnics", sum->rnics);
+	set_u64(object, "flows", sum->flows);
+	set_u64(object, "flows_probed", sum->probed);
+	set_u64(object, "qps", sum->qps);
+	return object;
+}
+
+/* On how many hosts of the rack services are traced; and why not on the others. */
+static void
+set_tracing(json_t *object, const struct of_rack *of)
+{
+	const struct roster *roster = tor_rack_roster(of->rack);
+	const char *missing = "";
+	size_t tracing = 0;
+
+	for (size_t i = 0; i < roster_hosts(roster); i++) {
+		const struct service_host *host = service_table_find(
+		    of->aggregator->services, roster_host(roster, i));
+
+		if (host != NULL && host->tracing)
+			tracing++;
+		else if (host != NULL && missing[0] == '\0')
+			missing = host->missing;
+	}
+	set_u64(object, "hosts", roster_hosts(roster));
+	set_u64(object, "hosts_tracing", tracing);
+	set(object, "missing", json_string(missing));
+}
+
+json_t *
+show_services(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
+{
+	struct of_rack of = { aggregator, rack };
+	struct service_sum *sums = NULL;
+	json_t *object, *list;
+	size_t count = 0;
+
+	if (service_sums(aggregator->services, is_of_rack, &of, &sums, &count) < 0)
+		return NULL;
+	object = json_object();
+	list = json_array();
+	for (size_t i = 0; i < count && i < SERVICES_SHOWN; i++)
+		json_array_append_new(list, show_sum(&sums[i]));
+	free(sums);
+	set_tracing(object, &of);
+	set_u64(object, "service_count", count);
+	set(object, "services", list);
 	return object;
 }
 

@@ -41,6 +41,10 @@ json_t *show_rack(const struct tor_aggregator *aggregator, const struct tor_rack
 json_t *show_rnic(const struct tor_rack *rack, size_t member);
 json_t *show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     size_t host, const struct show_now *now);
+/* Whom a fault in this rack hurts: services whose flows use its RNICs, and on how many
+ * hosts they are traced. */
+json_t *show_services(
+    const struct tor_aggregator *aggregator, const struct tor_rack *rack);
 json_t *show_result(const struct roster *roster, const struct ring_result *result,
     const struct show_now *now);
 json_t *show_path(const struct tor_rack *rack, const struct path_flow *flow,

@@ -177,6 +177,8 @@ show_counted(const struct tor_aggregator *aggregator, const char *tor, int *stat
 		json_object_set_new(all, "hypervisors", hypervisors_show(aggregator));
 		json_object_set_new(
 		    all, "hosts", show_hosts(aggregator, aggregator->racks[i]));
+		json_object_set_new(
+		    all, "services", show_services(aggregator, aggregator->racks[i]));
 		pauses_show(aggregator, all);
 		*status = 200;
 		return all;

@@ -14,6 +14,7 @@
 #include "orders_fixture.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
+#include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/orders.h"
 #include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/window/roster.h"
@@ -214,6 +215,12 @@ text(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
+static json_int_t
+number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
 static void
 services_are_shown_with_their_peers_and_ports(void **state)
 {
@@ -289,6 +296,35 @@ a_traced_flow_is_shown_with_its_path(void **state)
 }
 
 static void
+services_of_a_rack_are_summed(void **state)
+{
+	const struct wire_service_flow flows[] = { flow_to(FIXTURE_FOREIGN), flow_to(0),
+		flow_to(PEER) };
+	struct wire_service_flow told[3];
+	struct world *w = *state;
+	json_t *all, *list;
+
+	memcpy(told, flows, sizeof(told));
+	told[2].service = "unit:other.service";
+	agent_join(w);
+	tell(w, told, 3);
+	all = show_services(w->aggregator, w->aggregator->racks[0]);
+	list = json_object_get(all, "services");
+	assert_int_equal(number(all, "service_count"), 2);
+	assert_int_equal(number(all, "hosts_tracing"), 1);
+	assert_string_equal(
+	    text(json_array_get(list, 0), "service"), "unit:train.service");
+	assert_int_equal(number(json_array_get(list, 0), "flows"), 2);
+	assert_int_equal(number(json_array_get(list, 0), "flows_probed"), 1);
+	assert_int_equal(number(json_array_get(list, 0), "qps"), 4);
+	assert_int_equal(number(json_array_get(list, 0), "rnics"), 1);
+	assert_int_equal(number(json_array_get(list, 0), "hosts"), 1);
+	assert_string_equal(
+	    text(json_array_get(list, 1), "service"), "unit:other.service");
+	json_decref(all);
+}
+
+static void
 who_has_gone_is_shown_for_a_while(void **state)
 {
 	const struct wire_service_flow flow = flow_to(FIXTURE_FOREIGN);
@@ -333,6 +369,7 @@ main(void)
 		TEST(whom_a_service_talks_to_is_known_before_its_probes_count),
 		TEST(services_are_shown_with_their_peers_and_ports),
 		TEST(a_traced_flow_is_shown_with_its_path),
+		TEST(services_of_a_rack_are_summed),
 		TEST(who_has_gone_is_shown_for_a_while),
 		TEST(services_of_another_host_close_the_link),
 	};
