@@ -335,8 +335,10 @@ tor_incident(struct region *region, const struct wire_incident *incident, rm_mon
 	json_t *others = json_object_get(evidence != NULL ? evidence : json, "others");
 	const struct rm_leg_counts inside = { count_of(others, "sent"),
 		count_of(others, "arrived") };
+	const bool is_down =
+	    strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0;
 	const enum localise_tor_word word =
-	    localise_tor_word(incident->state != WIRE_RESOLVED, &inside,
+	    localise_tor_word(is_down && incident->state != WIRE_RESOLVED, &inside,
 		(unsigned)count_of(evidence, "peers"));
 
 	localise_tor_verdict(region->localise, incident->part, word, now);
@@ -352,8 +354,9 @@ region_incident(
 	if (incident->state == WIRE_OPENED)
 		localise_rack_found(
 		    region->localise, incident->tor, incident->kind, now);
-	/* A rack speaks of its own ToR only. */
-	if (strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0 &&
+	/* A rack speaks of its own ToR only. One that is called down may be called late
+	 * after it. */
+	if (strcmp(incident->part_type, rm_part_type_word(RM_PART_TOR)) == 0 &&
 	    strcmp(incident->part, incident->tor) == 0)
 		tor_incident(region, incident, now);
 }

@@ -63,9 +63,9 @@ localise_tor_verdict(struct localise *localise, const char *tor,
 static bool
 loses_probes(const char *kind)
 {
-	static const enum rm_kind none[] = { RM_KIND_TOR_DOWN, RM_KIND_MANAGEMENT_DOWN,
-		RM_KIND_CERTIFICATE_ENDING, RM_KIND_AGENT_CONTRADICTED,
-		RM_KIND_PAIR_CONTRADICTED };
+	static const enum rm_kind none[] = { RM_KIND_TOR_DOWN, RM_KIND_SWITCH_LATE,
+		RM_KIND_MANAGEMENT_DOWN, RM_KIND_CERTIFICATE_ENDING,
+		RM_KIND_AGENT_CONTRADICTED, RM_KIND_PAIR_CONTRADICTED };
 
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		if (strcmp(kind, rm_kind_word(none[i])) == 0)

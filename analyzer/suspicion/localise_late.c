@@ -155,13 +155,14 @@ name(struct localise_standing *s, const struct localise_now *now,
 	if (s->named && rm_mono_since(now->now, s->told) < TOLD_EVERY_NS)
 		return;
 	s->told = now->now;
+	/* At its end a part of it may explain what is left as well. */
+	if (s->named && s->part.type != finding->part.type)
+		return;
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind_of(finding->suspect->type),
 		.confidence = s->named ? fmax(s->verdict.confidence,
 					     localise_finding_confidence(finding))
 				       : localise_finding_confidence(finding) };
-	if (s->part.type == RM_PART_TOR)
-		s->verdict.part.type = RM_PART_SWITCH;
 	s->verdict.evidence.window_ns = 2 * RM_NS_PER_S;
 	s->verdict.evidence.window_start = s->start;
 	s->verdict.evidence.late_ns = s->late_ns;

@@ -186,10 +186,11 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 		localise_rack_found(centre->localise, rack->name, message.kind,
 		    mono(centre->run->now_ns));
 	free(json);
-	if (incident->verdict.kind == RM_KIND_TOR_DOWN)
+	if (incident->verdict.part.type == RM_PART_TOR)
 		localise_tor_verdict(centre->localise, incident->verdict.part.name,
-		    localise_tor_word(
-			state != WIRE_RESOLVED, &evidence->others, evidence->peers),
+		    localise_tor_word(incident->verdict.kind == RM_KIND_TOR_DOWN &&
+					  state != WIRE_RESOLVED,
+			&evidence->others, evidence->peers),
 		    mono(centre->run->now_ns));
 }
 

@@ -25,6 +25,8 @@
 
 #define BASE_LOSS 0.002        /* of a leg where nothing is at fault */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
+#define TOR_PATIENT_WINDOWS 8  /* while what is sent arrives, and nothing comes back */
+#define TOR_LATE_WINDOWS 16    /* so long a ToR is late after replies came, if it is */
 #define MAX_PARTS 64           /* at fault at once; more is the ToR, or chaos */
 
 struct rack_judge {
@@ -34,6 +36,8 @@ struct rack_judge {
 	struct rack_support *support;
 	struct rack_legs legs;
 	uint64_t fingerprint; /* of the rack that the memories are about */
+	unsigned tor_arrives; /* windows in a row in which nothing but that is known */
+	unsigned tor_late;    /* windows left in which it is, without new replies */
 
 	/* one per member, host, foreigner */
 	struct rack_tally *tallies;
@@ -106,6 +110,7 @@ forget_rack(struct rack_judge *judge)
 	judge->verdicts = NULL;
 	judge->found = NULL;
 	judge->suspect_count = 0;
+	judge->tor_arrives = judge->tor_late = 0;
 	judge->fingerprint = 0;
 }
 
@@ -294,14 +299,35 @@ new_verdict(struct rack_judge *judge, const struct window_closed *window,
 
 static void
 tor_verdict(struct rack_judge *judge, const struct rack *rack,
-    const struct window_closed *window, rm_wall_t start)
+    const struct window_closed *window, rm_wall_t start, enum rm_kind kind)
 {
 	struct rm_verdict *verdict =
-	    new_verdict(judge, window, RM_PART_TOR, RM_KIND_TOR_DOWN, 0.95);
+	    new_verdict(judge, window, RM_PART_TOR, kind, 0.95);
 
 	snprintf(verdict->part.name, sizeof verdict->part.name, "%.63s", rack->tor);
 	verdict->evidence.window_start = start;
 	rack_evidence_of_tor(rack, &judge->legs, judge->tallies, &verdict->evidence);
+	if (kind == RM_KIND_SWITCH_LATE)
+		rack_late_tor_words(&judge->legs, &verdict->evidence);
+}
+
+/* All that crosses the ToR is lost, or comes too late; which of these may take a moment
+ * to show. */
+static void
+judge_tor(struct rack_judge *judge, const struct rack *rack,
+    const struct window_closed *window, rm_wall_t start)
+{
+	const enum rack_late_tor late = rack_late_tor(&judge->legs);
+
+	if (late == RACK_TOR_LATE) {
+		judge->tor_late = TOR_LATE_WINDOWS;
+	} else if (late == RACK_TOR_ARRIVES && judge->tor_late == 0 &&
+		   judge->tor_arrives < TOR_PATIENT_WINDOWS) {
+		judge->tor_arrives++;
+		return;
+	}
+	tor_verdict(judge, rack, window, start,
+	    judge->tor_late > 0 ? RM_KIND_SWITCH_LATE : RM_KIND_TOR_DOWN);
 }
 
 static void
@@ -549,7 +575,11 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 	size_t count;
 
 	if (state == RACK_FAILS)
-		tor_verdict(judge, rack, window, start);
+		judge_tor(judge, rack, window, start);
+	else if (state == RACK_WORKS)
+		judge->tor_arrives = 0;
+	if (judge->tor_late > 0)
+		judge->tor_late--;
 	if (state != RACK_WORKS) {
 		rack_suspects_forget(&view, judge->suspects);
 		return false;

@@ -517,6 +517,7 @@ void
 tor_rack_overdue(struct tor_rack *rack, const struct wire_result *result, uint32_t src,
     const struct roster_rnic *dst)
 {
+	window_overdue(rack->window, result, src, dst->index);
 	if (dst->tor_number != 0)
 		path_rows_overdue(
 		    rack->path_rows, result, src, dst->index, dst->tor_number);

@@ -20,6 +20,10 @@
 #define MOST_PART 2 /* of the members: as many are late as are not */
 #define HALF_PART 8 /* of a window's probes, at least, in either half of it */
 
+#define TOR_LATE_SHARE 0.5 /* of what is lost in the rack */
+#define TOR_LATE_MIN 4
+#define TOR_ARRIVES_SHARE 0.3 /* of what is lost and was counted */
+
 #define WINDOWS 4        /* before it is told */
 #define ABSENT_WINDOWS 8 /* before it is not told any more */
 #define MAX_RULED_OUT 3
@@ -251,4 +255,56 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 		evidence->peers += witnesses[i];
 	rack_late_words(rack, legs, lates, member, evidence);
 	rule_out(rack, legs, lates, member, witnesses, evidence);
+}
+
+struct tor_sum { /* over pairs inside the rack */
+	uint64_t sent, lost, overdue;
+	uint64_t counted_lost, counted_arrived; /* of those lost */
+};
+
+static struct tor_sum
+sum_tor(const struct rack_legs *legs)
+{
+	struct tor_sum sum = { 0 };
+
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+
+		if (pair->foreign)
+			continue;
+		sum.sent += pair->sent;
+		sum.lost += pair->sent - pair->answered;
+		sum.overdue += pair->overdue;
+		if (!pair->counted)
+			continue;
+		sum.counted_lost += pair->sent - pair->answered;
+		sum.counted_arrived += pair->arrived - pair->answered;
+	}
+	return sum;
+}
+
+enum rack_late_tor
+rack_late_tor(const struct rack_legs *legs)
+{
+	const struct tor_sum sum = sum_tor(legs);
+
+	if (sum.overdue >= TOR_LATE_MIN &&
+	    (double)sum.overdue >= TOR_LATE_SHARE * (double)sum.lost)
+		return RACK_TOR_LATE;
+	return sum.counted_lost > 0 && (double)sum.counted_arrived >=
+					   TOR_ARRIVES_SHARE * (double)sum.counted_lost
+		   ? RACK_TOR_ARRIVES
+		   : RACK_TOR_DEAD;
+}
+
+void
+rack_late_tor_words(const struct rack_legs *legs, struct rm_evidence *evidence)
+{
+	const struct tor_sum sum = sum_tor(legs);
+
+	snprintf(evidence->observed, sizeof(evidence->observed),
+	    "%" PRIu64 " of %" PRIu64
+	    " probes inside its rack were answered in time, and %" PRIu64
+	    " replies came later",
+	    sum.sent - sum.lost, sum.sent, sum.overdue);
 }

@@ -53,4 +53,15 @@ void rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t member, bool *witnesses,
     struct rm_evidence *evidence);
 
+/* Of a ToR through which nothing comes back in time. */
+enum rack_late_tor {
+	RACK_TOR_DEAD,
+	RACK_TOR_ARRIVES, /* its RNICs count what is sent to them: replies may come yet
+			   */
+	RACK_TOR_LATE,    /* they come when nobody waits for them any more */
+};
+
+enum rack_late_tor rack_late_tor(const struct rack_legs *legs);
+void rack_late_tor_words(const struct rack_legs *legs, struct rm_evidence *evidence);
+
 #endif

@@ -37,6 +37,7 @@ read_both_sizes(
 			    outcomes[WIRE_INVALID],
 		.timed = from->timed,
 		.slow = from->slow,
+		.overdue = from->overdue,
 		.newest_sent = from->newest_sent,
 		.newest_lost = from->newest_lost,
 		.send_failed = outcomes[WIRE_SEND_FAILED],
@@ -76,7 +77,7 @@ split_pair(
 	*large = *small;
 	large->large = true;
 	large->bytes = from->bytes;
-	large->timed = large->slow = 0;
+	large->timed = large->slow = large->overdue = 0;
 	large->answered = from->answered;
 	large->sent = from->answered + from->lost;
 	large->newest_sent = from->newest_sent;

@@ -26,7 +26,7 @@ struct rack_pair {         /* probes of which both ends may bear witness */
 	uint32_t newest_sent, newest_lost;
 	uint32_t send_failed;
 	/* As in the window; of both sizes, with the first of them. */
-	uint32_t timed, slow;
+	uint32_t timed, slow, overdue;
 	uint16_t bytes; /* the largest of them */
 };
 

@@ -152,6 +152,18 @@ window_add(struct window *window, rm_mono_t sent, const struct wire_result *resu
 	return WINDOW_COUNTED;
 }
 
+void
+window_overdue(
+    struct window *window, const struct wire_result *result, uint32_t src, uint32_t dst)
+{
+	struct window_pair *pair = NULL;
+
+	if (src < WINDOW_FOREIGN_BASE && result->stamp_source != WIRE_STAMP_USER)
+		pair = pair_table_get(bin_table(window, window->next), src, dst);
+	if (pair != NULL)
+		pair->overdue++;
+}
+
 enum window_says
 window_arrived(struct window *window, uint32_t src, uint32_t dst, rm_mono_t from,
     rm_mono_t to, uint64_t received)
@@ -284,6 +296,7 @@ sum_bin(struct window *window, int64_t bin, bool newest)
 			to->outcomes[k] += from->outcomes[k];
 		to->timed += from->timed;
 		to->slow += from->slow;
+		to->overdue += from->overdue;
 		to->arrived += from->arrived;
 		to->kind = from->kind;
 		sum_large(&to->large, &from->large, newest);

@@ -53,6 +53,11 @@ void window_free(struct window *window);
 enum window_says window_add(struct window *window, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst);
 
+/* A reply to a probe that has been told as lost: counted in the bin that closes next.
+ */
+void window_overdue(struct window *window, const struct wire_result *result,
+    uint32_t src, uint32_t dst);
+
 /* dst's reflector received `received` probes of src between from and to. */
 enum window_says window_arrived(struct window *window, uint32_t src, uint32_t dst,
     rm_mono_t from, rm_mono_t to, uint64_t received);

@@ -41,8 +41,10 @@ struct window_pair { /* sums over the judged window; src is always a member */
 	uint8_t kind;              /* enum wire_probe_kind of the latest result */
 	struct window_large large; /* counted in outcomes and newest too */
 	uint32_t outcomes[WIRE_OUTCOMES];
-	uint32_t timed; /* of those that were answered: by stamps of port or kernel */
-	uint32_t slow;  /* of those that were timed */
+	uint32_t timed;   /* of those that were answered: by stamps of port or kernel */
+	uint32_t slow;    /* of those that were timed */
+	uint32_t overdue; /* replies that came now, to probes of before that are counted
+			   * as lost */
 	uint32_t newest_sent,
 	    newest_lost; /* of the newest two bins: NO_REPLY as lost */
 	double

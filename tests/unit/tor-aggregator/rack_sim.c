@@ -329,8 +329,16 @@ delay(const struct sim *sim, const struct target *target, int64_t t,
 	result->flags = WIRE_SPLIT;
 	result->rtt_ns =
 	    is_at(sim, SIM_RNIC_LATE, target, t) ? 400 * RM_NS_PER_MS : 40000;
-	if (is_at(sim, SIM_RNIC_TOO_LATE, target, t))
+	if (is_at(sim, SIM_RNIC_TOO_LATE, target, t) ||
+	    is_fault(sim, SIM_TOR_LATE, 0, t))
 		result->outcome = WIRE_NO_REPLY;
+}
+
+static uint32_t
+window_index(const struct target *target)
+{
+	return (uint32_t)(target->foreign ? WINDOW_FOREIGN_BASE + target->dst
+					  : target->dst);
 }
 
 /* As its agent tells it. */
@@ -345,9 +353,7 @@ tell(struct sim *sim, const struct target *target, int64_t t, struct wire_result
 		    lies->arg, target->src, target->dst, target->foreign, &result);
 	while (times-- > 0)
 		window_add(sim->window, (rm_mono_t){ t }, &result,
-		    (uint32_t)target->src,
-		    (uint32_t)(target->foreign ? WINDOW_FOREIGN_BASE + target->dst
-					       : target->dst));
+		    (uint32_t)target->src, window_index(target));
 }
 
 /* When the loss is known, for some time; more of them in it, for longer. */
@@ -375,6 +381,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 	struct wire_result result = { .outcome = WIRE_NO_REPLY,
 		.kind = target->foreign ? WIRE_WITNESS : WIRE_TOR_MESH,
 		.size_bytes = large ? LARGE_BYTES : SMALL_BYTES };
+	bool is_late = false;
 
 	/* A prober whose port is down is paused. */
 	if (!agent_runs(sim, target->src, t) ||
@@ -395,13 +402,18 @@ probe(struct sim *sim, struct target *target, int64_t t)
 			result.outcome = WIRE_OK;
 	}
 	sim->probes++;
-	if (result.outcome == WIRE_OK)
+	if (result.outcome == WIRE_OK) {
 		delay(sim, target, t, &result);
+		is_late = is_fault(sim, SIM_TOR_LATE, 0, t);
+	}
 	if (result.outcome == WIRE_NO_REPLY && sim->options.focuses)
 		focus(target, t);
 	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))
 		return; /* nobody learns of it */
 	tell(sim, target, t, result);
+	if (is_late)
+		window_overdue(
+		    sim->window, &result, (uint32_t)target->src, window_index(target));
 }
 
 /* What dst has received since its last report, give or take the noise: a packet too

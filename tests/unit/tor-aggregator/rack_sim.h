@@ -39,6 +39,7 @@ enum sim_fault_kind {
 	SIM_RNIC_TOO_LATE,  /* by more than probes wait */
 	SIM_RNIC_PORT_DOWN, /* and its host says so, pauses, and answers nothing */
 	SIM_TOR,
+	SIM_TOR_LATE, /* by more than probes wait */
 	SIM_UPLINKS,
 	SIM_FOREIGNER,    /* `index` is a foreigner */
 	SIM_AGENT_KILLED, /* `index` is a host, from here on */

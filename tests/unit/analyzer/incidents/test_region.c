@@ -277,6 +277,40 @@ what_was_left_to_another_analyzer_does_not_open_again(void **state)
 	assert_int_equal(f->told[WIRE_OPENED], 1);
 }
 
+/* Its rack takes its word back by another one. */
+static void
+a_tor_that_is_late_after_all_is_not_dead_any_more(void **state)
+{
+	static char ring[] = "{\"evidence\":{\"others\":{\"sent\":10,\"arrived\":0}}}";
+	struct wire_incident told = { .state = WIRE_OPENED,
+		.tor = "tor1",
+		.part_type = "tor",
+		.part = "tor1",
+		.kind = "tor-down",
+		.evidence_json = ring };
+	const char *const tors[] = { "tor1" };
+	rm_mono_t now = rm_mono_now();
+	struct fixture *f = *state;
+
+	f->options.state_folder = f->folder + strlen(f->folder);
+	start(f);
+	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, now);
+	region_incident(f->region, &told, now);
+	region_rack_heard(f->region, "tor1", true, now);
+	for (int i = 0; i < 120; i++) {
+		now = rm_mono_add(now, RM_NS_PER_S / 4);
+		blind_heard(region_blind(f->region), "lab", "agg1", now);
+		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
+		if (i != 40)
+			continue;
+		assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
+		told.state = WIRE_UPDATED;
+		told.kind = "switch-late";
+		region_incident(f->region, &told, now);
+	}
+	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
+}
+
 static int
 silent_listener(char *url, size_t len)
 {
@@ -455,6 +489,7 @@ main(void)
 		TEST(
 		    an_analyzer_that_is_not_the_first_says_nothing_without_aggregators),
 		TEST(what_was_left_to_another_analyzer_does_not_open_again),
+		TEST(a_tor_that_is_late_after_all_is_not_dead_any_more),
 		TEST(a_region_is_blind_when_somebody_else_is_heard),
 		TEST(a_region_is_blind_at_once_where_receivers_answer),
 		TEST(a_region_that_is_back_with_its_receivers_was_not_blind),

@@ -82,12 +82,29 @@ a_tor_that_loses_some_of_everything_accuses_no_rnic(void **state)
 			run_lossy(&cases[i], sizes[s]);
 }
 
+/* Its probes arrive, and their replies come after the time-out. */
+static void
+a_tor_that_is_too_late_is_late_and_not_dead(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
+		struct run run = run_new("a late ToR", MEMBERS, seed);
+
+		run_begin(&run);
+		run_break(&run, SIM_TOR_LATE, 0, run_random_time(&run, 3 * RM_NS_PER_S),
+		    4 * RM_NS_PER_S);
+		run_until(&run, 14 * RM_NS_PER_S, 0);
+		run_end(&run);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_mtu_of_the_whole_rack_is_nobodys_own),
 		cmocka_unit_test(a_tor_that_loses_some_of_everything_accuses_no_rnic),
+		cmocka_unit_test(a_tor_that_is_too_late_is_late_and_not_dead),
 	};
 
 	return cmocka_run_group_tests_name("rack_tor", tests, NULL, NULL);

@@ -214,6 +214,33 @@ an_rnic_that_was_told_alone_stays_so(void **state)
 	expect_says(&rack, both, 0);
 }
 
+/* Nothing comes back in time: of each pair so many arrive, and replies come later. */
+static enum rack_late_tor
+tor_of(uint32_t arrived, uint32_t overdue)
+{
+	struct rack_of_8 rack;
+
+	fill(&rack, 0);
+	for (size_t i = 0; i < rack.legs.pair_count; i++) {
+		rack.pairs[i].answered = 0;
+		rack.pairs[i].counted = true;
+		rack.pairs[i].arrived = arrived;
+		rack.pairs[i].overdue = overdue;
+	}
+	return rack_late_tor(&rack.legs);
+}
+
+static void
+a_tor_is_late_if_replies_come_and_not_if_probes_arrive(void **state)
+{
+	(void)state;
+	assert_int_equal(tor_of(0, 0), RACK_TOR_DEAD);
+	assert_int_equal(tor_of(2, 2), RACK_TOR_DEAD);
+	assert_int_equal(tor_of(TIMED, 0), RACK_TOR_ARRIVES);
+	assert_int_equal(tor_of(0, TIMED), RACK_TOR_LATE);
+	assert_int_equal(tor_of(TIMED, TIMED / 2), RACK_TOR_LATE);
+}
+
 int
 main(void)
 {
@@ -226,6 +253,8 @@ main(void)
 		cmocka_unit_test(an_rnic_is_said_to_be_late_after_a_second),
 		cmocka_unit_test(where_all_rnics_of_a_host_are_late_it_is_the_host),
 		cmocka_unit_test(an_rnic_that_was_told_alone_stays_so),
+		cmocka_unit_test(
+		    a_tor_is_late_if_replies_come_and_not_if_probes_arrive),
 	};
 
 	return cmocka_run_group_tests_name("rack_late", tests, NULL, NULL);
