@@ -53,7 +53,35 @@ find_part(const struct clos *clos, enum rm_part_type type, const char *name)
 				    : clos_find(clos, name);
 }
 
-/* What its evidence says of the way: "from A to B at ADDRESS", or "both ways, ...". */
+/* Of both ways, or of one that is not known, each with the address that it ends at:
+ * both are ends of one cable. */
+static bool
+find_cable(const struct clos *clos, const struct rm_evidence *evidence, uint32_t *link)
+{
+	const char *const ways[] = { "both ways, at ", "one way or both, at " };
+	char to[RM_NAME_BYTES], at[RM_NAME_BYTES], end[RM_PART_NAME_BYTES];
+	const struct clos_part *part = clos_part(clos, *link);
+	uint32_t found;
+
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		const size_t len = strlen(ways[i]);
+
+		if (strncmp(evidence->observed, ways[i], len) != 0 ||
+		    sscanf(evidence->observed + len, "%63s of %63[^ ,]", at, to) != 2)
+			continue;
+		clos_name(clos, part->to, end);
+		if (strcmp(end, to) != 0)
+			part = clos_part(clos, part->twin);
+		clos_name(clos, part->from, end);
+		found = find_link(clos, end, to, at);
+		if (found != CLOS_NONE)
+			*link = found;
+		return true;
+	}
+	return false;
+}
+
+/* What its evidence says of the way: "from A to B at ADDRESS", or as above. */
 static void
 find_direction(const struct clos *clos, const struct rm_evidence *evidence,
     struct scheme_named *named)
@@ -62,19 +90,8 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	uint32_t link;
 
 	named->both_ways = true;
-	if (sscanf(evidence->observed, "both ways, at %63s of %63[^ ,]", at, to) == 2) {
-		const struct clos_part *part = clos_part(clos, named->part);
-		char end[RM_PART_NAME_BYTES];
-
-		clos_name(clos, part->to, end);
-		if (strcmp(end, to) != 0)
-			part = clos_part(clos, part->twin);
-		clos_name(clos, part->from, end);
-		link = find_link(clos, end, to, at);
-		if (link != CLOS_NONE)
-			named->part = link;
+	if (find_cable(clos, evidence, &named->part))
 		return;
-	}
 	if (sscanf(evidence->observed, "from %63s to %63s at %63s", from, to, at) < 2)
 		return;
 	link = find_link(clos, from, to, at);
