@@ -17,11 +17,14 @@ const row = (each, hurt) => [
   count(each.flows_probed),
 ];
 
+// "pod:train (lab/train-0), unit:big.service": as evidence has them.
+const namesOf = (services) => services.split(", ").map((each) => each.replace(/ \(.*$/, ""));
+
 // hurting: open incidents as { part, impact, services: a text that names them }.
 export function servicesOf([told, hurting]) {
   if (!told) return element("p", { class: "quiet" }, "The rack’s aggregator is of a release that does not tell of services here.");
   const { services, service_count } = told;
-  const hurtOf = ({ service }) => hurting.filter((each) => each.services.includes(service));
+  const hurtOf = ({ service }) => hurting.filter((each) => namesOf(each.services).includes(service));
   const order = services.map((each) => [each, hurtOf(each)]).sort(([, a], [, b]) => b.length - a.length);
   const hurt = order.filter(([, by]) => by.length > 0).length;
   const most = service_count > services.length ? `, the ${count(services.length)} with the most flows below` : "";

@@ -128,11 +128,11 @@ SERVED = """
 window.answers ??= window.fetch;
 const change = {
   '/v1/counters/': (told) => { told.services = { hosts: 3, hosts_tracing: 2, missing: 'no BTF', service_count: 2, services: [
-    { service: 'unit:big.service', hosts: 2, rnics: 2, flows: 1200, flows_probed: 7, qps: 1200 },
+    { service: 'unit:big', hosts: 2, rnics: 2, flows: 1200, flows_probed: 7, qps: 1200 },
     { service: 'pod:train', hosts: 1, rnics: 1, flows: 3, flows_probed: 3, qps: 3 }] }; },
   '/v1/incidents': (told) => { told.incidents.push({ id: 'a1', state: 'open', region: 'lab', tor: 'tor1', part_type: 'rnic',
     part: 'h1/r0', place: 'tor1', kind: 'rnic-lossy', sentence: 'Its half is lost.', number: 1, opened: new Date().toISOString(),
-    evidence: { impact: 'P0', services: 'pod:train (lab/train-0)' } }); },
+    evidence: { impact: 'P0', services: 'pod:train (lab/train-0), unit:bigger' } }); },
 };
 window.fetch = async (path, how) => {
   const answer = await window.answers(path, how);
