@@ -169,6 +169,26 @@ def test_files_that_are_there_and_those_of_daemons_elsewhere_are_fine(inventory,
     assert status == 0, said
 
 
+def test_a_host_that_goes_for_good_keeps_no_file_of_its_configs(inventory):
+    tasks = yaml.safe_load((ROOT / "ansible/remove.yaml").read_text())[0]["tasks"]
+    (task,) = [task for task in tasks if task["name"].startswith("Remove certificates")]
+    files = {"rackmesh_agent_files": {"a": "x", "b/c": "x"}, "rackmesh_aggregator_files": {"a": "y"}}
+    for given, wanted in (({}, []), (files, ["/etc/rackmesh/a", "/etc/rackmesh/b/c"])):
+        said = ansible(inventory, "gpu-1.r1.example", "host_agent", "-m", "debug",
+                       "-a", "var=shown", shown=task["loop"], **task["vars"], **given)  # fmt: skip
+        ((_, gone),) = answers(said)
+        assert gone[len(task["vars"]["rackmesh_gone"]) :] == wanted
+
+
+def test_secrets_beside_the_inventory_are_no_part_of_it(tmp_path):
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "hosts.yaml").write_text(INVENTORY)
+    (tmp_path / "secrets/ca.key").write_text("-----BEGIN PRIVATE KEY-----\n")
+    run = subprocess.run(["ansible-inventory", "-i", tmp_path, "--list"], cwd=ROOT / "ansible",
+                         env=ANSIBLE, text=True, capture_output=True, check=True)  # fmt: skip
+    assert "gpu-1.r1.example" in run.stdout and "PRIVATE" not in run.stdout + run.stderr
+
+
 def test_rnics_keep_what_the_inventory_says_of_each(rendered):
     agents = rendered["host_agent"]
     one = agents["gpu-1.r1.example"]["rackmesh_agent_config"]
