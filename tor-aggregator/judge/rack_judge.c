@@ -343,6 +343,10 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	evidence->way = suspect->way;
 	rack_evidence_of_member(rack, &judge->legs, &judge->blame, judge->tallies,
 	    suspect->member, suspect->kind, judge->witnesses, evidence);
+	if (suspect->gap > 0 && evidence->observed[0] == '\0')
+		snprintf(evidence->observed, sizeof evidence->observed,
+		    "for a moment, as %.1f s before",
+		    (double)suspect->gap / RACK_GAPS_WINDOWS_PER_S);
 	if (suspect->other == RACK_NO_OTHER) {
 		verdict->rnic = rack->members[suspect->member].id;
 		return;
@@ -422,8 +426,8 @@ is_loss_of_late(const struct rack_judge *judge, const struct rack_slow_named *na
 
 /* Of a member that the last second named too, only if it says the same: there is more
  * of it here; or that it is late, which stands with what it loses, unless it was lossy
- * a moment ago. One that took no probe just now lost them whole, and no share. Of one
- * whose port is down nothing but that is said. */
+ * a moment ago. One that took no probe just now, or was dead for a moment again, lost
+ * them whole, and no share. Of one whose port is down nothing but that is said. */
 static void
 slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
@@ -433,8 +437,10 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 	const enum rm_kind was = judge->suspects[member].named;
 	struct rm_verdict *verdict = &judge->verdicts[judge->verdict_count];
 
-	if (judge->excused[member] || (judge->suspects[member].refused > 0 &&
-					  named->verdict.kind == RM_KIND_RNIC_LOSSY))
+	if (judge->excused[member] ||
+	    (named->verdict.kind == RM_KIND_RNIC_LOSSY &&
+		(judge->suspects[member].refused > 0 ||
+		    rack_gaps_are_fresh(&judge->suspects[member].gaps))))
 		return;
 	if (judge->member_health[member] == RM_HEALTH_BAD) {
 		verdict = verdict_of(judge, rack, member);

@@ -11,6 +11,13 @@
 #define DEAD_MIN_LOST 4       /* of others' making: own failed sends are not enough */
 #define DEAD_SMALL_SHARE 0.25 /* of the window's small ones */
 
+/* Dead for half a second, wherever its edges lie: of the newest two bins so much. Of
+ * the bins before these it is no share: since it lost some last time it is probed
+ * faster. And of small ones half as large a share as of all. */
+#define GAP_NEWEST_SHARE 0.6
+#define GAP_MIN_LOST 6
+#define GAP_SMALL_SHARE 0.5
+
 #define UNABLE_MIN_FAILED 8
 #define UNABLE_PEERS_SHARE 0.1 /* of others' probes to it that may be lost */
 
@@ -56,6 +63,17 @@ rack_loss_is_dead(const struct rack_tally *tally)
 	       lost + failed >= DEAD_SHARE * (sent + failed) &&
 	       (double)tally->small_lost >=
 		   DEAD_SMALL_SHARE * (double)tally->small_sent;
+}
+
+bool
+rack_loss_is_gap(const struct rack_tally *tally)
+{
+	const double lost = (double)tally->lost, sent = (double)tally->sent;
+
+	return tally->newest_lost >= GAP_MIN_LOST &&
+	       is_share(tally->newest_lost, tally->newest_sent, GAP_NEWEST_SHARE, 1) &&
+	       (double)tally->small_lost * sent >=
+		   GAP_SMALL_SHARE * lost * (double)tally->small_sent;
 }
 
 /* ln of how much likelier it is that the way out lost them than the way back. */

@@ -22,6 +22,9 @@ struct rack_tally;
  * of its small ones. */
 bool rack_loss_is_dead(const struct rack_tally *tally);
 
+/* Or so much of them that it is dead for a moment: see rack_gaps. */
+bool rack_loss_is_gap(const struct rack_tally *tally);
+
 /* Which sides of a dead RNIC are dead; *behind: ln of how much less likely the next
  * best is, 0 if there is nothing to go by. */
 enum rm_kind rack_loss_dead_kind(const struct rack_tally *tally, double *behind);

@@ -40,6 +40,9 @@
 
 #define LOSSY_MIN_GAIN 20.0
 
+#define WORKS_MIN_NEWEST 4 /* of its newest probes answered, after a gap */
+#define WORKS_LOST 0.1
+
 static double
 nearer(double a, double b)
 {
@@ -329,12 +332,44 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 	return memory->lossy >= LOSSY_WINDOWS ? RM_KIND_RNIC_LOSSY : 0;
 }
 
+/* Dead for a moment, and not for the first time: how many windows after it. 0: it is
+ * not, or for the first time. */
+static unsigned
+note_gap(const struct rack_view *view, const struct rack_tally *tally,
+    const struct rack_finding *finding, struct rack_suspect_memory *memory)
+{
+	if (finding->gain < LOSSY_MIN_GAIN || finding->other_behind < SURE ||
+	    !is_steady(view, finding->member) || !rack_loss_is_gap(tally) ||
+	    rack_loss_is_elsewhere(tally))
+		return 0;
+	return rack_gaps_note(&memory->gaps);
+}
+
+static bool
+name_gap(const struct rack_tally *tally, const struct rack_finding *finding,
+    const struct rack_suspect_memory *memory, unsigned gap, struct rack_suspect *ret)
+{
+	double behind;
+	const enum rm_kind kind = rack_loss_dead_kind(tally, &behind);
+
+	if (gap == 0 || kind == RM_KIND_RNIC_LATE)
+		return false;
+	if (memory->named != 0)
+		ret->kind = behind >= SURE ? kind : memory->named;
+	else
+		ret->kind = behind >= AMBIGUOUS ? kind : RM_KIND_RNIC_DOWN;
+	ret->confidence = rack_suspect_confidence(finding->other_behind);
+	ret->gap = gap;
+	return true;
+}
+
 static bool
 judge_finding(const struct rack_view *view, const struct rack_finding *finding,
     struct rack_suspect_memory *memory, struct rack_suspect *ret)
 {
 	struct rack_tally tally = view->tallies[finding->member];
 	enum rm_kind loss;
+	unsigned gap;
 
 	*ret =
 	    (struct rack_suspect){ .member = finding->member, .other = RACK_NO_OTHER };
@@ -343,20 +378,22 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 	if (memory->since.ns == 0)
 		memory->since = view->start;
 	loss = name_loss(view, &tally, finding, memory);
+	gap = note_gap(view, &tally, finding, memory);
 	/* Others outweigh its word that it is answered; what they count says so, too.
 	 */
 	if (loss != RM_KIND_RNIC_RECEIVE_DEAD && rack_loss_is_dead(&tally)) {
-		if (!name_dead(view, &tally, finding, memory, ret))
+		if (!name_dead(view, &tally, finding, memory, ret) &&
+		    !name_gap(&tally, finding, memory, gap, ret))
 			return false;
 		if (ret->other !=
 		    RACK_NO_OTHER) /* it may still get a name of its own */
 			return true;
 	} else {
 		memory->undecided = 0;
-		if (loss == 0)
-			return false;
 		ret->kind = loss;
 		ret->confidence = rack_suspect_confidence(finding->other_behind);
+		if (loss == 0 && !name_gap(&tally, finding, memory, gap, ret))
+			return false;
 	}
 	ret->kind = settle_kind(memory, ret->kind);
 	ret->way = way_of(&tally, ret->kind);
@@ -416,6 +453,15 @@ rack_suspect_name(
 	    swap ? a : b);
 }
 
+/* What others lose may be all that is lost. */
+static bool
+works_now(const struct rack_tally *tally, bool blamed)
+{
+	return tally->clean_newest_answered >= WORKS_MIN_NEWEST &&
+	       (!blamed ||
+		   is_share(tally->newest_lost, tally->newest_sent, 0, WORKS_LOST));
+}
+
 size_t
 rack_suspects(const struct rack_view *view, const struct rm_explanation *explanation,
     struct rack_suspect_memory *memories, struct rack_suspect *suspects)
@@ -427,6 +473,8 @@ rack_suspects(const struct rack_view *view, const struct rm_explanation *explana
 		struct rack_finding finding;
 
 		memories[member].refused -= memories[member].refused > 0;
+		rack_gaps_pass(
+		    &memories[member].gaps, works_now(&view->tallies[member], blamed));
 		if (blamed) {
 			finding = rack_suspect_find(view, explanation, member);
 			if (judge_finding(

@@ -13,6 +13,7 @@
 
 #include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/suspect/port_flaps.h"
+#include "tor-aggregator/suspect/rack_gaps.h"
 #include "tor-aggregator/suspect/suspect_view.h"
 
 struct rack;
@@ -39,6 +40,7 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	unsigned changing, absent; /* since it was named: other kind, not seen */
 	unsigned turning;          /* other way */
 	unsigned unheard;          /* nothing is told of it, its host stands still */
+	struct rack_gaps gaps;
 };
 
 #define RACK_NO_OTHER SIZE_MAX
@@ -50,6 +52,8 @@ struct rack_suspect {
 	enum rm_kind kind;
 	enum rm_way way;
 	double confidence;
+	unsigned
+	    gap; /* dead for a moment, so many windows after the last time; 0: not */
 };
 
 /* One member as the explanation sees it. */
