@@ -28,6 +28,7 @@ struct localise_finding {
 	bool is_crowded;   /* no rule says which of them */
 	bool or_its_links; /* a switch, or some of its cables: all packets cross both */
 	bool loses_share;  /* of all packets alike: more of them will tell more */
+	bool is_anothers;  /* minutes blame others for it: see localise_minutes */
 	double gain, behind, loss;
 };
 

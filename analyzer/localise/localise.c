@@ -15,6 +15,7 @@
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_late.h"
+#include "analyzer/suspicion/localise_minutes.h"
 #include "analyzer/suspicion/localise_standing.h"
 
 struct localise {
@@ -23,6 +24,7 @@ struct localise {
 	struct localise_case recent, slow;
 	struct localise_standings standings;
 	struct localise_late late;
+	struct localise_minutes minutes;
 	struct rm_verdict *verdicts; /* LOCALISE_MAX_VERDICTS */
 	rm_mono_t now, recent_judged, slow_judged;
 	uint64_t slow_unexplained; /* lost, by the last slow judgement */
@@ -727,6 +729,8 @@ judge_case(struct localise *localise, struct localise_case *c,
 	r = localise_find_parts(c, &explanation);
 	if (r < 0)
 		return r;
+	if (slow)
+		localise_minutes_begin(&localise->minutes, now->now);
 	for (size_t i = 0; i < explanation.part_count; i++) {
 		const struct rm_blamed *part = &explanation.parts[i];
 
@@ -740,6 +744,11 @@ judge_case(struct localise *localise, struct localise_case *c,
 		localise_find(c, &explanation, i, &finding);
 		if (slow && !prefer_link(localise, c, &finding))
 			continue;
+		if (slow)
+			localise_minutes_add(&localise->minutes, &finding);
+		else
+			finding.is_anothers = localise_minutes_explain(
+			    &localise->minutes, &localise->map, &finding, now->now);
 		localise_standings_weigh(&localise->standings, now, &finding, slow);
 	}
 	if (slow) {

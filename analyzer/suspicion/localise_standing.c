@@ -549,6 +549,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		return;
 	if (!s->named) {
 		first = first != NULL ? first : s;
+		if (finding->is_anothers)
+			return;
 		if (was_decided(standings, finding, now->now) ||
 		    was_its_switch(standings, finding, first, slow, now->now))
 			return;

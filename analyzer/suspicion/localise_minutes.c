@@ -1,0 +1,63 @@
+#include "analyzer/suspicion/localise_minutes.h"
+
+#include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_part.h"
+
+#define MIN_GAIN 7.0                  /* ln: sure enough to speak for what it lost */
+#define MOST_SHARE 0.75               /* of the losses */
+#define CURRENT_NS (12 * RM_NS_PER_S) /* judged no longer ago */
+#define MAX_LOOKED 64                 /* ways of a part */
+
+void
+localise_minutes_begin(struct localise_minutes *minutes, rm_mono_t now)
+{
+	minutes->count = 0;
+	minutes->judged = now;
+}
+
+void
+localise_minutes_add(
+    struct localise_minutes *minutes, const struct localise_finding *finding)
+{
+	if (finding->gain >= MIN_GAIN && finding->part.type != RM_PART_PATH &&
+	    minutes->count < LOCALISE_MAX_PARTS)
+		minutes->parts[minutes->count++] = finding->part;
+}
+
+static bool
+is_on_any(const struct localise_minutes *minutes, const struct localise_way *way)
+{
+	for (size_t i = 0; i < minutes->count; i++)
+		if (localise_part_on(&minutes->parts[i], way))
+			return true;
+	return false;
+}
+
+bool
+localise_minutes_explain(const struct localise_minutes *minutes,
+    const struct localise_map *map, const struct localise_finding *finding,
+    rm_mono_t now)
+{
+	double lost = 0, explained = 0;
+	size_t looked = 0;
+
+	if (!finding->loses_share || minutes->count == 0 ||
+	    rm_mono_since(now, minutes->judged) > CURRENT_NS)
+		return false;
+	for (size_t i = 0; i < minutes->count; i++)
+		if (localise_part_same(&finding->part, &minutes->parts[i]))
+			return false;
+	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
+		const struct localise_way *way = map->lossy[i];
+		struct localise_sum sum = { 0 };
+
+		if (!localise_suspect_on(finding->suspect, way))
+			continue;
+		looked++;
+		localise_way_recent(map, way, now, &sum);
+		lost += sum.forward + sum.unknown;
+		if (is_on_any(minutes, way))
+			explained += sum.forward + sum.unknown;
+	}
+	return lost > 0 && explained >= MOST_SHARE * lost;
+}
