@@ -33,9 +33,9 @@ function buckets(rows, from, to) {
   return filled;
 }
 
-async function lookAtRack(region, tor, from, to) {
+async function lookAtRack(region, tor, from, to, known) {
   const concerns = (row) => row.tor === tor || namesIn(row.part).includes(tor);
-  const [pairs, open] = await Promise.all([askRows("rm_tor_pair", { from, to, region, tor, columns: PAIR }), incidentsIn(region, from, to, concerns)]);
+  const [pairs, open] = await Promise.all([askRows("rm_tor_pair", { from, to, region, tor, columns: PAIR }), incidentsIn(region, from, to, concerns, known)]);
   const lines = Object.entries(DIRECTIONS).map(([name, holds]) => ({ name, filled: buckets(pairs.rows.filter((row) => holds(row, tor)), from, to) }));
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
   const frame = { from: +from, to: +to, marks: marksOf(open, from, to) };
@@ -64,18 +64,20 @@ export function open([region, tor, until, span], known) {
   const found = element("div", {}, element("p", { class: "quiet" }, "Choose a region or a rack, and a time."));
   const to = until ? new Date(until) : new Date();
   const valid = !Number.isNaN(+to);
-  let filled = false;
+  let filled = 0; // with so many regions and racks
+  let asked = false;
 
   spans.value = Object.values(SPANS).map(String).includes(span) ? span : "3600";
   end.value = local(valid ? to : new Date());
 
-  function fillChoice({ regions, racks } = { regions: [], racks: [] }) {
-    if (filled || regions.length === 0) return;
-    filled = true;
+  function fillChoice({ regions, racks }) {
+    if (filled === regions.length + racks.length) return;
+    filled = regions.length + racks.length;
+    const chosen = choice.value || (region ? JSON.stringify([region, tor ?? ""]) : "");
     const names = regions.flatMap((each) => [[each.region, ""], ...racks.filter((rack) => rack.region === each.region).map((rack) => [rack.region, rack.tor])]);
     if (region && !names.some(([r, t]) => r === region && t === (tor ?? ""))) names.unshift([region, tor ?? ""]);
     choice.replaceChildren(...names.map(([r, t]) => element("option", { value: JSON.stringify([r, t]) }, t ? `${r} / ${t}` : `${r}: all racks`)));
-    if (region) choice.value = JSON.stringify([region, tor ?? ""]);
+    if (chosen) choice.value = chosen;
   }
 
   async function fetchAll() {
@@ -83,15 +85,13 @@ export function open([region, tor, until, span], known) {
     const from = new Date(to - Number(spans.value) * 1000);
     found.replaceChildren(element("p", { class: "quiet" }, "Asking the history…"));
     try {
-      found.replaceChildren(...(await (tor ? lookAtRack(region, tor, from, to) : lookAtRegion(region, from, to, known))));
+      found.replaceChildren(...(await (tor ? lookAtRack(region, tor, from, to, known) : lookAtRegion(region, from, to, known))));
     } catch (error) {
       if (!(error instanceof NoAnswer)) console.error(error);
       found.replaceChildren(element("p", { class: "trouble" }, `The history does not answer: ${error.message}.`));
     }
   }
 
-  fillChoice(known.health ?? undefined);
-  fetchAll();
   const head = element("h1", {});
   const name = tor || region;
   say(head, name ? `${name} in the past` : "History");
@@ -119,8 +119,11 @@ export function open([region, tor, until, span], known) {
       ),
       found,
     ),
+    // Not before the analyzer has told what it knows: racks, and what is open.
     update(now) {
       fillChoice(now.health);
+      if (!asked) fetchAll();
+      asked = true;
     },
   };
 }

@@ -9,7 +9,8 @@ export const POINTS = 120; // of a line, at most
 const ROWS = 10000; // the most that one answer has
 const ANSWERS = 8; // for one look
 const PATIENCE_MS = 25000; // a database, or files, may take their time
-const BEFORE_S = 86400; // what was opened so long before may still have been open
+const BEFORE_S = 86400; // openings are looked for so long before,
+const AFTER_S = 31 * 86400; // and ends of older ones so long afterwards
 const INCIDENT = "region,tor,part_type,part,place,state,id,severity,opened_ns,sentence";
 const SHOWN = 500; // incidents
 
@@ -79,19 +80,35 @@ export function summary(lines, { incidents, whole }, from, to) {
   );
 }
 
+// What the analyzer has open now, as the history would have it.
+const openNow = (known, region) =>
+  [...known.incidents.values()]
+    .filter((each) => each.state === "open" && each.region === region)
+    .map((each) => ({ ...each, state: "opened", time: each.changed, opened_ns: +new Date(each.opened) * 1e6 }));
+
+// What was opened long before is known by its end, or is open still.
+async function olderThan(region, from, to, known) {
+  const end = new Date(Math.min(Date.now(), +to + AFTER_S * 1000));
+  const { rows, truncated } =
+    end > to ? await askRows("rm_incident", { region, state: "resolved", columns: INCIDENT, from: to, to: end }) : { rows: [], truncated: false };
+  const older = [...rows.map((row) => ({ ...row, state: "updated" })), ...openNow(known, region)];
+  return { rows: older.filter((row) => row.opened_ns / 1e6 < from - BEFORE_S * 1000), truncated };
+}
+
 // Those of a region that were open at some time between from and to and that concerns() holds
 // of, the newest first. whole: none of them can be missing.
-export async function incidentsIn(region, from, to, concerns) {
+export async function incidentsIn(region, from, to, concerns, known) {
   const words = { region, columns: INCIDENT };
   // Apart: a noisy day before must not push out what is asked for.
   const [before, meant] = await Promise.all([
     askRows("rm_incident", { ...words, from: new Date(from - BEFORE_S * 1000), to: from }),
     askRows("rm_incident", { ...words, from, to }),
   ]);
+  const older = await olderThan(region, from, to, known);
   return {
-    incidents: openThen([...before.rows, ...meant.rows].filter(concerns), from),
-    whole: !before.truncated && !meant.truncated,
-    early: before.truncated,
+    incidents: openThen([...older.rows, ...before.rows, ...meant.rows].filter(concerns), from),
+    whole: !before.truncated && !meant.truncated && !older.truncated,
+    early: before.truncated || older.truncated,
     late: meant.truncated,
     lacking: meant.lacking,
   };
@@ -100,7 +117,7 @@ export async function incidentsIn(region, from, to, concerns) {
 // What to say of rows that are missing.
 export const cut = (truncated, early) => [
   truncated ? element("p", { class: "trouble" }, `There are more than ${count(ANSWERS * ROWS)} rows: the end is not shown. Choose a shorter time.`) : "",
-  early ? element("p", { class: "trouble" }, "The day before had too many incidents: one of them may have been open still, and is not shown.") : "",
+  early ? element("p", { class: "trouble" }, "The time around had too many incidents: one that was open may not be shown.") : "",
 ];
 
 export const incidentsOf = ({ incidents, lacking }) => [

@@ -91,7 +91,7 @@ export async function lookAtRegion(region, from, to, known) {
   // The analyzer answers four questions at once, of everybody.
   const lines = await Promise.all(Object.entries(SCOPES).map((scope) => lineOf(scope, region, from, to)));
   const [open, told] = await Promise.all([
-    incidentsIn(region, from, to, () => true),
+    incidentsIn(region, from, to, () => true, known),
     askRows("rm_rack", { from: new Date(to - LAST_WORD_S * 1000), to, region, columns: RACK }),
   ]);
   const names = (known.health?.racks ?? []).filter((rack) => rack.region === region).map((rack) => rack.tor);

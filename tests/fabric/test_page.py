@@ -1,7 +1,7 @@
 """The analyzer's page, in a real browser, of real daemons."""
 
 import time
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -74,6 +74,11 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Kind"] == "rnic-down" and told["Rack"] == "tor1", told
         assert "to the part" in page.texts("td") and page.texts(".timeline li")
+        # For days nothing may be written of what is open.
+        late = datetime.now(timezone.utc) + timedelta(days=2)
+        page.open(url(region, f"#/history/lab//{late:%FT%TZ}/900"))
+        seen(page, "it is open still", ".incidents b", lambda texts: any("RNIC h2/r0" in t for t in texts))
+        page.driver.back()
     finally:
         fault.end()
     seen(page, "its end is shown", ".path .state", lambda texts: texts == ["resolved"])
@@ -184,6 +189,26 @@ def the_whole_region_is_shown_as_it_was(region, page):
     page.open(url(region, "#/history/lab//2020-01-01T00:00:00Z/900"))
     seen(page, "nothing then", "main p", lambda texts: any("No incident is known of" in t for t in texts))
     assert page.texts(".rack .figures") == ["nothing was told of it"] * 3
+    # What was opened long before, and ended long after.
+    page.driver.execute_script(LONG_AGO)
+    page.driver.execute_script("location.hash = '#/history/lab//2020-01-02T00:00:00Z/900'")
+    seen(page, "it was open", "main p", lambda texts: any("At its end 1 incident was open" in t for t in texts))
+    assert page.texts(".rack.bad .name") == ["tor2"]
+    assert any("still open at the end" in text for text in page.texts(".incidents .when"))
+    page.driver.execute_script("window.fetch = window.answers")
+
+
+LONG_AGO = """
+window.answers = window.fetch;
+const row = { time: '2020-01-20T00:00:00.000Z', region: 'lab', tor: 'tor2', part_type: 'rnic', part: 'h5/r0',
+  place: 'tor2', state: 'resolved', id: 'feed', severity: 'major', opened_ns: 1, sentence: 'It was dead.' };
+window.fetch = async (path, how) => {
+  const answer = await window.answers(path, how);
+  if (!path.includes('state=resolved')) return answer;
+  const told = await answer.json();
+  told.rows.push(told.columns.map((each) => row[each] ?? null));
+  return new Response(JSON.stringify(told));
+};"""
 
 
 def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
