@@ -15,6 +15,8 @@
 #include "host-agent/counters/rdma_stats.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/rnic/sysfs_file.h"
+#include "schemas/wire/agent.h"
+#include "schemas/wire/text.h"
 
 #define MAX_PARTS 512
 #define MAX_GIDS 256               /* of a port, that are looked at */
@@ -217,6 +219,16 @@ seldom_of(struct counter_port *port, const struct part *part)
 					 : &port->seldom[part->origin];
 }
 
+/* Aggregators diagnose by what it counts; not by how much a gauge has changed. */
+static bool
+is_judged(const struct counter_row *row)
+{
+	for (unsigned i = 1; row->width != 0 && i < WIRE_COUNTERS; i++)
+		if (strcmp(wire_counter_word(i), row->name) == 0)
+			return true;
+	return false;
+}
+
 /* Where no value is that is judged, nothing is asked but now and then. */
 static void
 choose_paces(struct counter_port *port)
@@ -227,7 +239,7 @@ choose_paces(struct counter_port *port)
 	for (size_t i = 0; i < port->files.count; i++)
 		port->files.files[i].seldom = true;
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
-		const bool judged = counter_row_is_judged(row);
+		const bool judged = is_judged(row);
 
 		for (size_t i = 0; i < counter_row_values(row); i++, bound++)
 			for (size_t k = 0; judged && k < bound->count; k++)

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schemas/wire/agent.h"
-#include "schemas/wire/text.h"
-
 #define MLX5 [COUNTER_MLX5]
 #define BNXT [COUNTER_BNXT]
 #define IRDMA [COUNTER_IRDMA]
@@ -354,16 +351,6 @@ unsigned
 counter_width(const struct counter_row *row, enum counter_driver driver)
 {
 	return driver == COUNTER_MLX5 ? row->width : 64;
-}
-
-/* Not by how much a gauge has changed. */
-bool
-counter_row_is_judged(const struct counter_row *row)
-{
-	for (unsigned i = 1; row->width != 0 && i < WIRE_COUNTERS; i++)
-		if (strcmp(wire_counter_word(i), row->name) == 0)
-			return true;
-	return false;
 }
 
 bool

@@ -65,9 +65,6 @@ enum counter_driver counter_driver_of(const char *driver);
 const char *counter_driver_word(enum counter_driver driver);
 const char *counter_index_word(enum counter_index index); /* of labels; "" of one */
 unsigned counter_width(const struct counter_row *row, enum counter_driver driver);
-/* Aggregators diagnose by what it counts: it is read each time, and what is read apart
- * from all of these now and then. */
-bool counter_row_is_judged(const struct counter_row *row);
 /* It is of the optical module, which is read apart from all others: see module_optics.
  */
 bool counter_row_is_optics(const struct counter_row *row);

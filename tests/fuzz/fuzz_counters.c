@@ -66,6 +66,9 @@ read_text(struct fuzz_bytes *bytes)
 	if (counter_text_read(text, part.left, &value) == 0 &&
 	    (part.left == 0 || text[0] < '0' || text[0] > '9'))
 		abort();
+	text[part.left] = '\0'; /* the name of a driver */
+	if (counter_driver_of(text) >= COUNTER_DRIVERS)
+		abort();
 	free(text);
 }
 
