@@ -146,7 +146,6 @@ def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
     page.open(url(region, "#/history/lab/tor1/2020-01-01T00:00:00Z/900"))
     seen(page, "nothing then", "main p", lambda texts: any("No incident is known of" in t for t in texts))
     assert page.driver.page_source.count("nothing measured") == 3
-    the_whole_region_is_shown_as_it_was(region, page)
     page.open(url(region, "#/%/constructor"))  # what nobody meant
     seen(page, "the racks", NAMES, lambda texts: len(texts) == 3)
     assert page.complaints() == []
@@ -155,60 +154,6 @@ def test_the_past_is_told_in_a_sentence_and_drawn(region, page):
     seen(page, "nor in history", "article p", lambda texts: "Nothing of it was written" in "".join(texts))
     page.complaints()  # of the 404
     page._log.clear()
-
-
-def the_whole_region_is_shown_as_it_was(region, page):
-    """While the RNIC was dead; who asks need not know which rack it is about."""
-    told = region.lab.analyzer.get("/v1/incidents").json["incidents"]
-    opened = next(each["opened"] for each in reversed(told) if each["part"] == "h2/r0")
-    then = datetime.fromisoformat(opened) + timedelta(seconds=1)
-    view = f"#/history/lab//{then.isoformat()}/900".replace("+00:00", "Z")
-
-    def minutes_are_written():
-        """The service level of a minute is written when it is over."""
-        page.open(url(region))
-        page.open(url(region, view))
-        seen(page, "then", "main p", lambda texts: any("were open" in t or "was open" in t for t in texts))
-        return "nothing measured" not in page.driver.page_source
-
-    until("minutes are written", 2 * PATIENCE_S, minutes_are_written)
-    said = next(t for t in page.texts("main p") if "inside racks" in t)
-    assert "between racks" in said and "At its end" in said, said
-    assert any("RNIC h2/r0 at tor1" in text for text in page.texts(".incidents b"))
-    lines = "return [...document.querySelectorAll('path.line')].map(p => p.getAttribute('d'))"
-    drawn = page.driver.execute_script(lines)
-    assert any(drawn) and all("L" in d or "h4" in d for d in drawn if d), drawn  # a minute alone is seen
-    shown = dict(zip(page.texts(NAMES), page.find(".rack"), strict=True))
-    assert set(shown) == set(RACKS) and "bad" in shown["tor1"].get_attribute("class")
-    assert {"3/4 RNICs · 1 incident", "2/2 RNICs"} <= set(page.texts(".rack .figures")), page.texts(".rack")
-    # By the keyboard from rack to rack, and into the past of one.
-    page.driver.execute_script("document.querySelector('.rack a').focus()")
-    page.press(Keys.END, Keys.ENTER)
-    seen(page, "a rack then", "h1", lambda texts: texts and texts[0] == "tor3 in the past")
-    assert page.driver.current_url.endswith("/900"), page.driver.current_url
-    page.open(url(region, "#/history/lab//2020-01-01T00:00:00Z/900"))
-    seen(page, "nothing then", "main p", lambda texts: any("No incident is known of" in t for t in texts))
-    assert page.texts(".rack .figures") == ["nothing was told of it"] * 3
-    # What was opened long before, and ended long after.
-    page.driver.execute_script(LONG_AGO)
-    page.driver.execute_script("location.hash = '#/history/lab//2020-01-02T00:00:00Z/900'")
-    seen(page, "it was open", "main p", lambda texts: any("At its end 1 incident was open" in t for t in texts))
-    assert page.texts(".rack.bad .name") == ["tor2"]
-    assert any("still open at the end" in text for text in page.texts(".incidents .when"))
-    page.driver.execute_script("window.fetch = window.answers")
-
-
-LONG_AGO = """
-window.answers = window.fetch;
-const row = { time: '2020-01-20T00:00:00.000Z', region: 'lab', tor: 'tor2', part_type: 'rnic', part: 'h5/r0',
-  place: 'tor2', state: 'resolved', id: 'feed', severity: 'major', opened_ns: 1, sentence: 'It was dead.' };
-window.fetch = async (path, how) => {
-  const answer = await window.answers(path, how);
-  if (!path.includes('state=resolved')) return answer;
-  const told = await answer.json();
-  told.rows.push(told.columns.map((each) => row[each] ?? null));
-  return new Response(JSON.stringify(told));
-};"""
 
 
 def test_an_aggregator_that_does_not_answer_leaves_the_page_live(region, page):
@@ -269,6 +214,61 @@ def test_nothing_from_elsewhere_is_let_in(region, page):
     assert not done
     page.complaints()  # that one was ours
     page._log.clear()
+
+
+LONG_AGO = """
+window.answers = window.fetch;
+const row = { time: '2020-01-20T00:00:00.000Z', region: 'lab', tor: 'tor2', part_type: 'rnic', part: 'h5/r0',
+  place: 'tor2', state: 'resolved', id: 'feed', severity: 'major', opened_ns: 1, sentence: 'It was dead.' };
+window.fetch = async (path, how) => {
+  const answer = await window.answers(path, how);
+  if (!path.includes('state=resolved')) return answer;
+  const told = await answer.json();
+  told.rows.push(told.columns.map((each) => row[each] ?? null));
+  return new Response(JSON.stringify(told));
+};"""
+
+
+def test_the_whole_region_is_shown_as_it_was(region, page):
+    """While the RNIC was dead; who asks need not know which rack it is about."""
+    told = region.lab.analyzer.get("/v1/incidents").json["incidents"]
+    opened = next(each["opened"] for each in reversed(told) if each["part"] == "h2/r0")
+    then = datetime.fromisoformat(opened) + timedelta(seconds=1)
+    view = f"#/history/lab//{then.isoformat()}/900".replace("+00:00", "Z")
+
+    def minutes_are_written():
+        """The service level of a minute is written when it is over."""
+        page.open(url(region))
+        page.open(url(region, view))
+        seen(page, "then", "main p", lambda texts: any("were open" in t or "was open" in t for t in texts))
+        return "nothing measured" not in page.driver.page_source
+
+    until("minutes are written", 2 * PATIENCE_S, minutes_are_written)
+    said = next(t for t in page.texts("main p") if "inside racks" in t)
+    assert "between racks" in said and "At its end" in said, said
+    assert any("RNIC h2/r0 at tor1" in text for text in page.texts(".incidents b"))
+    lines = "return [...document.querySelectorAll('path.line')].map(p => p.getAttribute('d'))"
+    drawn = page.driver.execute_script(lines)
+    assert any(drawn) and all("L" in d or "h4" in d for d in drawn if d), drawn  # a minute alone is seen
+    shown = dict(zip(page.texts(NAMES), page.find(".rack"), strict=True))
+    assert set(shown) == set(RACKS) and "bad" in shown["tor1"].get_attribute("class")
+    assert {"3/4 RNICs · 1 incident", "2/2 RNICs"} <= set(page.texts(".rack .figures")), page.texts(".rack")
+    # By the keyboard from rack to rack, and into the past of one.
+    page.driver.execute_script("document.querySelector('.rack a').focus()")
+    page.press(Keys.END, Keys.ENTER)
+    seen(page, "a rack then", "h1", lambda texts: texts and texts[0] == "tor3 in the past")
+    assert page.driver.current_url.endswith("/900"), page.driver.current_url
+    page.open(url(region, "#/history/lab//2020-01-01T00:00:00Z/900"))
+    seen(page, "nothing then", "main p", lambda texts: any("No incident is known of" in t for t in texts))
+    assert page.texts(".rack .figures") == ["nothing was told of it"] * 3
+    # What was opened long before, and ended long after.
+    page.driver.execute_script(LONG_AGO)
+    page.driver.execute_script("location.hash = '#/history/lab//2020-01-02T00:00:00Z/900'")
+    seen(page, "it was open", "main p", lambda texts: any("At its end 1 incident was open" in t for t in texts))
+    assert page.texts(".rack.bad .name") == ["tor2"]
+    assert any("still open at the end" in text for text in page.texts(".incidents .when"))
+    page.driver.execute_script("window.fetch = window.answers")
+    assert page.complaints() == []
 
 
 def test_what_is_stale_is_not_shown_as_live(region, page):
