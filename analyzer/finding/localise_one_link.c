@@ -6,10 +6,11 @@
 
 #define MAX_CABLES 256 /* of a switch; ways over others count as avoiding all */
 /* So many packets would have been lost on the other ways; by chance none is in one of
- * some hundred cases. One more may be lost for each 25 more: a switch that loses a
- * tenth of what its link does shows. */
+ * some hundred cases. One more may be lost for each four more, if another link can have
+ * lost it. */
 #define MIN_MISSED 6.0
-#define MISSED_FOR_ONE 25.0
+#define MISSED_FOR_ONE 4.0
+#define MIN_SPREAD 3.0 /* lost on neither of the two worst links: it is the switch */
 #define ELSEWHERE_SHARE 0.02 /* of its losses: none to speak of */
 #define OTHER_SHARE 0.8      /* of the losses over another cable: no one link */
 
@@ -36,20 +37,42 @@ find_cable(struct over_node *over, uint64_t cable)
 	return &over->cables[over->count++];
 }
 
-/* To the switch, and to those of its links that the way crosses. */
-static void
-add_way(struct over_node *over, const struct localise_way *way,
-    const struct localise_element *node, double sent, double lost)
+/* Those of the node's links that the way crosses. */
+static size_t
+cables_of(const struct localise_way *way, const struct localise_element *node,
+    uint64_t cables[2])
 {
-	over->sent += sent;
-	over->lost += lost;
-	for (uint8_t i = 0; i < way->element_count; i++) {
+	size_t count = 0;
+
+	for (uint8_t i = 0; i < way->element_count && count < 2; i++) {
 		const struct localise_element *e = way->elements[i];
 		const bool beside =
 		    (i > 0 && way->elements[i - 1] == node) ||
 		    (i + 1 < way->element_count && way->elements[i + 1] == node);
-		struct over_cable *cable =
-		    beside && e->b[0] != '\0' ? find_cable(over, e->cable) : NULL;
+
+		if (beside && e->b[0] != '\0')
+			cables[count++] = e->cable;
+	}
+	return count;
+}
+
+/* To the node, and to those of its links that the way crosses; of ways over the cable
+ * `without` (NULL: none) nothing. */
+static void
+add_way(struct over_node *over, const struct localise_way *way,
+    const struct localise_element *node, const uint64_t *without, double sent,
+    double lost)
+{
+	uint64_t cables[2];
+	const size_t count = cables_of(way, node, cables);
+
+	for (size_t i = 0; i < count; i++)
+		if (without != NULL && cables[i] == *without)
+			return;
+	over->sent += sent;
+	over->lost += lost;
+	for (size_t i = 0; i < count; i++) {
+		struct over_cable *cable = find_cable(over, cables[i]);
 
 		if (cable != NULL) {
 			cable->sent += sent;
@@ -59,8 +82,9 @@ add_way(struct over_node *over, const struct localise_way *way,
 }
 
 static void
-add_all(const struct localise_case *c, const struct localise_map *map,
-    localise_seen *seen, const struct localise_element *node, struct over_node *over)
+add_sent(const struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, const struct localise_element *node, const uint64_t *without,
+    struct over_node *over)
 {
 	const size_t asked = localise_observe_asked(node);
 	const double scale = (double)node->way_count / fmax((double)asked, 1);
@@ -71,8 +95,15 @@ add_all(const struct localise_case *c, const struct localise_map *map,
 
 		seen(map, way, c->now, &sum);
 		sum = localise_observe_witnesses(c, &sum);
-		add_way(over, way, node, scale * sum.sent, 0);
+		add_way(over, way, node, without, scale * sum.sent, 0);
 	}
+}
+
+static void
+add_lost(const struct localise_case *c, const struct localise_map *map,
+    localise_seen *seen, const struct localise_element *node, const uint64_t *without,
+    struct over_node *over)
+{
 	for (size_t i = 0; i < c->lossy_count; i++) {
 		const struct localise_way *way = c->lossy[i].way;
 		struct localise_sum sum = { 0 };
@@ -81,8 +112,34 @@ add_all(const struct localise_case *c, const struct localise_map *map,
 			continue;
 		seen(map, way, c->now, &sum);
 		sum = localise_observe_witnesses(c, &sum);
-		add_way(over, way, node, 0, sum.forward + sum.unknown);
+		add_way(over, way, node, without, 0, sum.forward + sum.unknown);
 	}
+}
+
+/* *next: the one after it. NULL: there is none. */
+static const struct over_cable *
+worst(const struct over_node *over, const struct over_cable **next)
+{
+	const struct over_cable *most = NULL;
+
+	*next = NULL;
+	for (size_t i = 0; i < over->count; i++) {
+		if (most == NULL || over->cables[i].lost > most->lost) {
+			*next = most;
+			most = &over->cables[i];
+		} else if (*next == NULL || over->cables[i].lost > (*next)->lost) {
+			*next = &over->cables[i];
+		}
+	}
+	return most;
+}
+
+/* So many would have been lost at its rate on the ways that avoid it. */
+static double
+missed_beside(const struct over_node *over, const struct over_cable *cable)
+{
+	return cable->sent > 0 ? (over->sent - cable->sent) * cable->lost / cable->sent
+			       : 0;
 }
 
 /* The link's two directions, or the one. */
@@ -105,30 +162,31 @@ const struct localise_suspect *
 localise_one_link(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct localise_suspect *node, bool *sure)
 {
-	struct over_node over = { .count = 0 };
-	const struct over_cable *most = NULL, *next = NULL;
-	double missed, elsewhere;
+	struct over_node over = { .count = 0 }, without = { .count = 0 };
+	const struct over_cable *most, *next, *second;
+	double missed, missed_by_both = 0, spread = 0;
 
 	if ((node->type != RM_PART_SWITCH && node->type != RM_PART_TOR) ||
 	    node->transit != NULL)
 		return NULL;
-	add_all(c, map, seen, node->elements[0], &over);
-	for (size_t i = 0; i < over.count; i++) {
-		if (most == NULL || over.cables[i].lost > most->lost) {
-			next = most;
-			most = &over.cables[i];
-		} else if (next == NULL || over.cables[i].lost > next->lost) {
-			next = &over.cables[i];
-		}
-	}
+	add_sent(c, map, seen, node->elements[0], NULL, &over);
+	add_lost(c, map, seen, node->elements[0], NULL, &over);
+	most = worst(&over, &next);
 	if (most == NULL || most->sent <= 0 ||
 	    (next != NULL && next->lost >= OTHER_SHARE * most->lost))
 		return NULL;
-	missed = (over.sent - most->sent) * most->lost / most->sent;
-	elsewhere = over.lost - most->lost;
-	*sure =
-	    missed >= MIN_MISSED && elsewhere <= (missed - MIN_MISSED) / MISSED_FOR_ONE;
-	return *sure || elsewhere <= ELSEWHERE_SHARE * most->lost
+	missed = missed_beside(&over, most);
+	add_sent(c, map, seen, node->elements[0], &most->cable, &without);
+	add_lost(c, map, seen, node->elements[0], &most->cable, &without);
+	second = worst(&without, &next);
+	if (second != NULL) {
+		spread = without.lost - second->lost;
+		missed_by_both = missed_beside(&without, second);
+	}
+	*sure = missed >= MIN_MISSED && spread < MIN_SPREAD &&
+		(without.lost <= (missed - MIN_MISSED) / MISSED_FOR_ONE ||
+		    missed_by_both >= MIN_MISSED);
+	return *sure || without.lost <= ELSEWHERE_SHARE * most->lost
 		   ? suspect_of(c, most->cable)
 		   : NULL;
 }

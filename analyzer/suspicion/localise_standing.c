@@ -114,19 +114,22 @@ localise_may_speak(const struct localise_standings *standings,
 	return rm_mono_since(now->now, first->since) >= wait;
 }
 
-/* From the first of these losses to the last. */
+/* Its losses come about so far apart. A link may lose in bursts, minutes apart. What a
+ * switch lost in one go may have been its last, and hides what its links lose next. */
 static double
-span_ns(uint64_t lossy_slots)
+gap_ns(const struct localise_suspect *suspect, const struct localise_sum *sum)
 {
+	const double lost = sum->forward + sum->unknown;
 	const int slots =
-	    64 - __builtin_clzll(lossy_slots) - __builtin_ctzll(lossy_slots);
+	    64 - __builtin_clzll(sum->lossy_slots) - __builtin_ctzll(sum->lossy_slots);
 
-	return slots * (double)LOCALISE_SLOT_NS;
+	return suspect->type == RM_PART_LINK
+		   ? (double)LOCALISE_WINDOW_NS / lost
+		   : slots * (double)LOCALISE_SLOT_NS / fmax(lost - 1, 1);
 }
 
 /* What a burst took is one witness. A fault of before is over when nothing has been
- * lost for as long as it would take, at the rate it had, to lose some more; until then
- * a few will do. */
+ * lost for several times the gap between two losses; until then a few will do. */
 static enum localise_enough
 how_much_slow(const struct localise_now *now, const struct localise_finding *finding,
     double recent, bool named)
@@ -145,8 +148,7 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 		       (named ||
 			   finding->gain * fmin(times / lost, 1) >= SLOW_MIN_GAIN) &&
 		       recent <= SLOW_RECENT_SHARE * lost &&
-		       clean_ns <= fmax(SLOW_GAPS * span_ns(sum.lossy_slots) /
-					    fmax(lost - 1, 1),
+		       clean_ns <= fmax(SLOW_GAPS * gap_ns(finding->suspect, &sum),
 				       (double)SLOW_OVER_NS)
 		   ? LOCALISE_ENOUGH
 		   : LOCALISE_NOTHING;
