@@ -257,7 +257,9 @@ begin_session(struct run *run, struct sim_lane *lane, int64_t now_ns)
 	lane->connected = true;
 	lane->wants_all_counts = true;
 	lane->heard_ns = now_ns;
-	return r == 0 ? post_registration(run, lane, now_ns) : r;
+	if (r == 0)
+		r = post_registration(run, lane, now_ns);
+	return r == 0 ? agents_retell(run, lane, now_ns) : r;
 }
 
 static bool

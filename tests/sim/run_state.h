@@ -57,6 +57,7 @@ struct sim_flow {
 	uint16_t port;
 	uint8_t kept;    /* of the target's flows, its n-th that is probed */
 	uint64_t traced; /* stands for the last traced way; 0: none */
+	uint64_t known;  /* for the last one of which all was seen */
 };
 
 struct sim_target {
@@ -106,6 +107,8 @@ struct sim_lane { /* a host's agent, towards one rack's aggregator */
 	bool wants_all_counts;
 	bool links_down; /* as it told last */
 	int64_t next_beat_ns, last_beat_ns, next_trace_ns;
+	int64_t traced_ns;  /* when last; 0: never */
+	uint64_t traced_by; /* incarnation of the agent that did */
 	/* What is on its way, or waits for the aggregator, in order. */
 	struct sim_message *first, *last;
 	int64_t last_arrival_ns;
@@ -245,6 +248,8 @@ int probing_add_result(struct run *run, struct sim_lane *lane,
 
 int agents_report(struct run *run, int64_t now_ns);
 int agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns);
+/* In a new session: all ways that it knows. */
+int agents_retell(struct run *run, struct sim_lane *lane, int64_t now_ns);
 /* On its way to the aggregator, behind all that was sent before. */
 int agents_post(struct run *run, struct sim_lane *lane, enum wire_kind kind,
     struct wire_bytes bytes, int64_t now_ns);

@@ -44,6 +44,8 @@ trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
 		ret->flags |= WIRE_PATH_COMPLETE;
 	if (ret->flags != WIRE_PATH_COMPLETE)
 		flow->traced = 0;
+	else
+		flow->known = flow->traced;
 }
 
 /* One flow of every way is enough. */
@@ -83,6 +85,62 @@ post(struct run *run, struct sim_lane *lane, const struct wire_path *paths,
 	return r == 0 ? agents_post(run, lane, WIRE_PATHS, bytes, now_ns) : r;
 }
 
+/* A way that has moved since is not known any more: the next trace tells it. */
+static bool
+recall(const struct run *run, const struct sim_target *target,
+    const struct sim_flow *flow, int64_t age_ns, struct wire_path *ret)
+{
+	const size_t hops = flow->way.out_count == 0 ? 0 : flow->way.out_count - 1u;
+	uint64_t way = 1;
+
+	if (flow->known == 0)
+		return false;
+	*ret = (struct wire_path){ .src_guid = RUN_GUID + target->src,
+		.dst_guid = RUN_GUID + target->dst,
+		.src_port = flow->port,
+		.dscp = target->dscps[0],
+		.family = 4,
+		.flags = WIRE_PATH_COMPLETE,
+		.hop_count = (uint8_t)hops,
+		.age_ns = (uint64_t)age_ns };
+	for (size_t i = 0; i < hops; i++) {
+		char address[16];
+
+		clos_address(run->clos, flow->way.out[i], address);
+		inet_pton(AF_INET, address, ret->hops[i]);
+		way = dice_mix(way + flow->way.out[i]);
+	}
+	return way == flow->known;
+}
+
+int
+agents_retell(struct run *run, struct sim_lane *lane, int64_t now_ns)
+{
+	struct wire_path paths[PATHS_PER_MESSAGE];
+	size_t count = 0;
+	int r = 0;
+
+	if (lane->traced_ns == 0 ||
+	    lane->traced_by != run->host[lane->host].incarnation)
+		return 0;
+	for (size_t i = 0; i < lane->target_count && r == 0; i++) {
+		struct sim_target *target = &run->targets[lane->targets[i]];
+
+		if (target->kind == WIRE_TOR_MESH)
+			continue;
+		for (uint8_t f = 0; f < target->flow_count && r == 0; f++) {
+			count +=
+			    recall(run, target, &run->flows[target->first_flow + f],
+				now_ns - lane->traced_ns, &paths[count]);
+			if (count < PATHS_PER_MESSAGE)
+				continue;
+			r = post(run, lane, paths, count, now_ns);
+			count = 0;
+		}
+	}
+	return r == 0 && count > 0 ? post(run, lane, paths, count, now_ns) : r;
+}
+
 int
 agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns)
 {
@@ -107,6 +165,8 @@ agents_trace(struct run *run, struct sim_lane *lane, int64_t now_ns)
 	}
 	if (r == 0 && count > 0)
 		r = post(run, lane, paths, count, now_ns);
+	lane->traced_ns = now_ns;
+	lane->traced_by = run->host[lane->host].incarnation;
 	lane->next_trace_ns +=
 	    (int64_t)(run->draw.probing[PROBING_TRACE_INTERVAL_S] * 1e9);
 	return r;
