@@ -27,6 +27,14 @@
 #define KEPT_SLOW_NS LOCALISE_WINDOW_NS /* minutes remember what it cost */
 #define TOLD_EVERY_NS RM_NS_PER_S
 #define MAX_WAYS_BACK 64
+/* What it loses is told from so many on, and of such a share: more where replies are
+ * given up first, for rows tell of that before they tell of its reply. */
+#define COUNTED_AFTER_NS (3500 * RM_NS_PER_MS)
+#define LOSES_MIN 8
+#define LOSES_CROSSED 50
+#define LOSES_SHARE 0.03
+#define LOSES_OVERDUE_CROSSED 150
+#define LOSES_OVERDUE_SHARE 0.1
 #define GOOD_MIN_SENT 4
 #define GOOD_SHARE 0.02
 
@@ -123,9 +131,19 @@ say_link(const struct localise_now *now, const struct localise_suspect *link,
 	return there;
 }
 
+static bool
+loses_too(const struct localise_standing *s)
+{
+	const bool overdue = s->overdue > 0;
+
+	return s->missed >= LOSES_MIN &&
+	       s->crossed >= (overdue ? LOSES_OVERDUE_CROSSED : LOSES_CROSSED) &&
+	       s->missed >= (overdue ? LOSES_OVERDUE_SHARE : LOSES_SHARE) * s->crossed;
+}
+
 static void
 say(const struct localise_now *now, const struct localise_finding *finding,
-    struct rm_evidence *evidence)
+    const struct localise_standing *s, struct rm_evidence *evidence)
 {
 	const struct localise_suspect *suspect = finding->suspect;
 	struct localise_sum sum;
@@ -146,6 +164,11 @@ say(const struct localise_now *now, const struct localise_finding *finding,
 	    "%.0f of %.0f round trips took 100 ms or longer, %.0f ms on average",
 	    round(sum.unknown), round(sum.sent),
 	    1e3 * sum.slow_s / fmax(sum.unknown, 1));
+	len = strlen(out);
+	evidence->loses_too = loses_too(s);
+	if (evidence->loses_too)
+		snprintf(out + len, RM_EVIDENCE_TEXT - len,
+		    "; and %.0f of %.0f never came", s->missed, s->crossed);
 }
 
 static void
@@ -166,7 +189,11 @@ name(struct localise_standing *s, const struct localise_now *now,
 	s->verdict.evidence.window_ns = 2 * RM_NS_PER_S;
 	s->verdict.evidence.window_start = s->start;
 	s->verdict.evidence.late_ns = s->late_ns;
-	say(now, finding, &s->verdict.evidence);
+	say(now, finding, s, &s->verdict.evidence);
+	if (!s->named) {
+		s->crossed = s->missed = s->overdue = 0;
+		s->counted = rm_mono_add(now->now, COUNTED_AFTER_NS);
+	}
 	s->named = true;
 }
 
@@ -204,6 +231,50 @@ is_called_dead(const struct localise_standings *hard, const struct rm_part *part
 		   s->verdict.kind == RM_KIND_SWITCH_DOWN ||
 		   s->verdict.kind == RM_KIND_TOR_DOWN ||
 		   s->verdict.kind == RM_KIND_FLOWS_BLACKHOLED);
+}
+
+/* ---- what it loses ---- */
+
+struct toll {
+	struct localise_standing *of;
+	rm_mono_t now;
+};
+
+static bool
+count_way(struct localise_way *way, void *arg)
+{
+	const struct toll *toll = arg;
+
+	for (uint32_t age = 0; age < 2; age++) {
+		const struct localise_counts_seen *seen =
+		    localise_way_row(way, age, toll->now);
+		double lost;
+
+		if (seen == NULL || seen->came.ns <= toll->of->counted.ns)
+			continue;
+		/* Without an answer it is not known whether any would be told of. */
+		if (seen->timed + seen->overdue <= 0)
+			continue;
+		lost = (double)seen->forward + seen->reverse + seen->unknown;
+		toll->of->crossed += seen->all;
+		toll->of->missed += lost - (double)seen->overdue;
+		toll->of->overdue += (double)seen->overdue;
+	}
+	return true;
+}
+
+static void
+count_losses(const struct localise_standings *standings, const struct localise_now *now)
+{
+	for (size_t i = 0; i < standings->count; i++) {
+		struct localise_standing *s = &standings->standings[i];
+		struct toll toll = { s, now->now };
+
+		if (!s->named || rm_mono_since(now->now, s->counted) <= 0)
+			continue;
+		localise_part_ways(now->map, &s->part, count_way, &toll);
+		s->counted = now->now;
+	}
 }
 
 static void
@@ -351,8 +422,10 @@ localise_late_judge(struct localise_late *late, const struct localise_standings 
 	struct rm_explanation explanation;
 	struct localise_finding finding;
 	bool switches[LOCALISE_MAX_PARTS];
-	int r =
-	    localise_case_build(c, now->map, now->now, localise_way_late, NULL, NULL);
+	int r;
+
+	count_losses(&late->standings, now);
+	r = localise_case_build(c, now->map, now->now, localise_way_late, NULL, NULL);
 
 	if (r < 0)
 		return r;

@@ -26,6 +26,10 @@ struct localise_standing {
 	enum rm_kind turn;   /* what its losses look like now, and since when */
 	rm_mono_t turn_at;
 	rm_wall_t start;
+	/* Of what is late: probes over it, and those that never came back, of rows that
+	 * came until then. */
+	double crossed, missed, overdue;
+	rm_mono_t counted;
 	struct rm_verdict verdict;
 };
 

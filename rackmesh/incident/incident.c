@@ -270,6 +270,7 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	    mine->evidence.way != verdict->evidence.way ||
 	    impact != mine->evidence.impact ||
 	    strcmp(one, mine->evidence.narrowed) != 0 ||
+	    mine->evidence.loses_too != verdict->evidence.loses_too ||
 	    (mine->evidence.observed[0] == '\0') !=
 		(verdict->evidence.observed[0] == '\0') ||
 	    (mine->evidence.counters[0] == '\0') !=

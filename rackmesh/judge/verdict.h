@@ -98,6 +98,7 @@ struct rm_evidence {
 	unsigned peers;         /* distinct RNICs that bear witness */
 	enum rm_way way;        /* of an RNIC's packets those that are lost */
 	bool one_class;         /* only those with this DSCP */
+	bool loses_too;         /* what is late: the words tell its losses, too */
 	uint8_t dscp;
 	struct rm_leg_counts service_probes; /* with the part, round trips */
 	enum rm_impact impact;

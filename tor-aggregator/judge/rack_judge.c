@@ -389,6 +389,7 @@ add_loss_in_words(
 		    to->sent + from->sent);
 	snprintf(evidence->observed + len, sizeof evidence->observed - len,
 	    "; and %.63s loses%s packets", whose, figures);
+	evidence->loses_too = true;
 }
 
 /* To what is said of one that is late: what it loses, too. */

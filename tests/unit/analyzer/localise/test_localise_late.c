@@ -70,7 +70,7 @@ is_told(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
 		fabric_add_fault(
 		    fabric, (struct fabric_fault){ fault, 1, 1, 1, FROM_NS, over_ns });
 		assert_true(live(fabric, FROM_NS + WITHIN_NS, part, kind, last));
-		if (strstr(last, words) == NULL)
+		if (strstr(last, words) == NULL || strstr(last, "never came") != NULL)
 			fail_msg("no \"%s\": %s", words, last);
 		live(fabric, over_ns + WITHIN_NS, part, kind, last);
 		assert_false(live(fabric, over_ns + 3 * WITHIN_NS, NULL, 0, last));
@@ -90,6 +90,28 @@ a_link_that_is_later_than_probes_wait_is_late_and_not_dead(void **state)
 {
 	(void)state;
 	is_told(FABRIC_OVERDUE, "s2--tor2", RM_KIND_LINK_LATE, ", 1500 ms on average");
+}
+
+static void
+a_late_link_that_loses_is_told_with_what_it_loses(void **state)
+{
+	static const enum fabric_fault_kind kinds[] = { FABRIC_LATE, FABRIC_OVERDUE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct fabric *fabric = new_fabric(1, NULL);
+		char last[RM_SENTENCE_BYTES] = "";
+
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ kinds[i], 1, 1, 1, FROM_NS, FOREVER });
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_LOSSY, 1, 1, 0.3, FROM_NS, FOREVER });
+		assert_true(live(fabric, FROM_NS + 3 * WITHIN_NS, "s2--tor2",
+		    RM_KIND_LINK_LATE, last));
+		if (strstr(last, " never came") == NULL)
+			fail_msg("%s", last);
+		fabric_free(fabric);
+	}
 }
 
 /* By the time that its first replies come it may have been called dead. */
@@ -211,6 +233,7 @@ main(void)
 		TEST(ends_of_links_are_known_whatever_dashes_names_have),
 		TEST(a_link_that_is_late_is_told_with_its_delay),
 		TEST(a_link_that_is_later_than_probes_wait_is_late_and_not_dead),
+		TEST(a_late_link_that_loses_is_told_with_what_it_loses),
 		TEST(a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told),
 		TEST(a_switch_that_is_late_is_told_and_none_of_its_links),
 		TEST(a_link_that_was_late_and_dies_is_told_to_be_dead),
