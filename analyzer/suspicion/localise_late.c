@@ -12,7 +12,8 @@
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
-#define LATE_SHARE 0.9    /* of what crosses it */
+#define LATE_SHARE 0.9 /* of what crosses it */
+#define WHOLE_SHARE 0.99
 #define SUSPECT_SHARE 0.5 /* its first rows count a time before it, too */
 #define MIN_LATE 4
 #define SUSPECT_LATE 2
@@ -367,6 +368,33 @@ has_named_link(const struct localise_standings *standings, const char *tor)
 	return false;
 }
 
+/* A ToR of whose links one is named, while what takes the others is not all late:
+ * replies come by the late one, too, and flows that lose are probed more often. That
+ * link stands. */
+static bool
+is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
+    const struct localise_now *now)
+{
+	const struct localise_element *e = tor->elements[0];
+
+	for (size_t i = 0; tor->type == RM_PART_TOR && i < late->standings.count; i++) {
+		struct localise_standing *s = &late->standings.standings[i];
+		struct localise_sum others = { 0 };
+
+		if (!s->named || !localise_part_is_end(&s->part, e->a))
+			continue;
+		for (size_t k = 0; k < e->way_count; k++)
+			if (!localise_part_on(&s->part, e->ways[k]))
+				localise_way_late(
+				    now->map, e->ways[k], now->now, &others);
+		if (share_of(&others) >= WHOLE_SHARE)
+			continue;
+		s->seen = now->now;
+		return true;
+	}
+	return false;
+}
+
 /* The ToR at an end of a link, if all that comes to it, or leaves it, by others is
  * late, too; or NULL. */
 static struct localise_element *
@@ -453,7 +481,7 @@ localise_late_judge(struct localise_late *late, const struct localise_standings 
 		}
 		if ((localise_is_faint(c, &explanation, i) && !switches[i]) ||
 		    is_of_late_switch(c, &explanation, s, switches) ||
-		    is_explained(c, &explanation, s))
+		    is_end_of_named(late, s, now) || is_explained(c, &explanation, s))
 			continue;
 		localise_find(c, &explanation, i, &finding);
 		weigh(late, hard, now, &finding);
