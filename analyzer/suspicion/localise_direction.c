@@ -3,16 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
 #define MIN_SHOWN 2     /* lost this way for sure */
 #define SHOWN_SHARE 0.2 /* of those of which it is known */
 #define MIN_CLEAN 4     /* passed this way for sure */
+#define LIKE_SHARE 0.25 /* of the other way's losses, of as many packets */
 #define CLEAN_LOSS 0.1  /* of what was sent, at most, is lost nobody knows where */
 
 struct ways {
 	const struct localise_map *map;
 	struct localise_directed *link;
+	localise_seen *seen;
 	rm_mono_t now;
 	struct localise_sum there, back;
 };
@@ -36,7 +39,7 @@ add_way(struct localise_way *way, void *arg)
 	const struct localise_element *there = ways->link->there;
 	struct localise_element *back = crossing(way, there->b, there->a);
 
-	localise_way_recent(
+	ways->seen(
 	    ways->map, way, ways->now, back == NULL ? &ways->there : &ways->back);
 	if (ways->link->back == NULL)
 		ways->link->back = back;
@@ -63,6 +66,28 @@ is_clean(const struct localise_sum *sum)
 	       (sum->sent - lost >= MIN_CLEAN && lost <= CLEAN_LOSS * sum->sent);
 }
 
+/* As likely to lose a packet as the other, or not much less. */
+static bool
+is_as_lossy(const struct localise_sum *sum, const struct localise_sum *other)
+{
+	return is_shown(sum) &&
+	       sum->forward * other->sent >= LIKE_SHARE * other->forward * sum->sent;
+}
+
+static enum localise_direction
+slow_direction_of(const struct ways *ways, const struct localise_suspect *link)
+{
+	const bool there = is_as_lossy(&ways->there, &ways->back),
+		   back = is_as_lossy(&ways->back, &ways->there);
+
+	if (link->element_count == 1)
+		return there ? LOCALISE_THERE : LOCALISE_UNKNOWN_WAY;
+	return there && back ? LOCALISE_BOTH_WAYS
+	       : there       ? LOCALISE_THERE
+	       : back        ? LOCALISE_BACK
+			     : LOCALISE_UNKNOWN_WAY;
+}
+
 static enum localise_direction
 direction_of(const struct ways *ways, const struct localise_suspect *link)
 {
@@ -79,18 +104,40 @@ direction_of(const struct ways *ways, const struct localise_suspect *link)
 		   : LOCALISE_UNKNOWN_WAY;
 }
 
-void
-localise_direction_see(const struct localise_map *map,
-    const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret)
+static void
+see(const struct localise_map *map, const struct localise_suspect *link,
+    struct ways *ways, struct localise_directed *ret)
 {
-	struct ways ways = { .map = map, .link = ret, .now = now };
 	struct rm_part part;
 
 	*ret = (struct localise_directed){ .there = link->elements[0],
 		.back = link->element_count == 2 ? link->elements[1] : NULL };
 	localise_suspect_part(link, &part);
-	localise_part_ways(map, &part, add_way, &ways);
+	localise_part_ways(map, &part, add_way, ways);
+}
+
+void
+localise_direction_see(const struct localise_map *map,
+    const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret)
+{
+	struct ways ways = {
+		.map = map, .link = ret, .seen = localise_way_recent, .now = now
+	};
+
+	see(map, link, &ways, ret);
 	ret->direction = direction_of(&ways, link);
+}
+
+void
+localise_direction_see_slow(const struct localise_map *map,
+    const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret)
+{
+	struct ways ways = {
+		.map = map, .link = ret, .seen = localise_way_slow, .now = now
+	};
+
+	see(map, link, &ways, ret);
+	ret->direction = slow_direction_of(&ways, link);
 }
 
 static const char *

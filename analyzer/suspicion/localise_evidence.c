@@ -523,7 +523,7 @@ pick(struct look *look)
 
 static void
 look_at(struct look *look, const struct localise_now *now,
-    const struct localise_suspect *suspect, rm_wall_t since)
+    const struct localise_suspect *suspect, bool slow, rm_wall_t since)
 {
 	*look = (struct look){ .count = 1 };
 	if (suspect->type == RM_PART_PATH)
@@ -531,7 +531,10 @@ look_at(struct look *look, const struct localise_now *now,
 	localise_passage_see(suspect->elements[0], now->now, since, &look->passed[0]);
 	if (suspect->type != RM_PART_LINK)
 		return;
-	localise_direction_see(now->map, suspect, now->now, &look->link);
+	if (slow)
+		localise_direction_see_slow(now->map, suspect, now->now, &look->link);
+	else
+		localise_direction_see(now->map, suspect, now->now, &look->link);
 	if (look->link.back == NULL ||
 	    (suspect->element_count == 1 && look->link.direction != LOCALISE_BACK))
 		return;
@@ -719,7 +722,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	localise_evidence_traffic(
 	    now->map, finding->suspect, localise_way_recent, now->now, &traffic);
 	type = type_of(s, finding, rack, &traffic, slow);
-	look_at(&look, now, finding->suspect, first->first_end);
+	look_at(&look, now, finding->suspect, slow, first->first_end);
 	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,
 		&traffic, slow, &kind))
 		return;
