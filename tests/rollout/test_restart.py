@@ -91,3 +91,16 @@ def test_a_daemon_without_files_leaves_nothing_behind(host):
     host.run("restart", *FILES)
     assert host.run("restart").returncode == 0
     assert list(host.kept.iterdir()) == []
+
+
+def test_digests_of_secrets_are_for_root_alone(host):
+    kept = host.kept / f"{DAEMON}.files"
+    host.kept.mkdir()
+    left = host.kept / f"{DAEMON}.files.next"  # of a run that was cut off
+    left.write_text("")
+    left.chmod(0o644)
+    host.run("restart", *FILES)
+    assert kept.stat().st_mode & 0o777 == 0o600
+    kept.chmod(0o644)  # as they were once kept
+    assert not host.has_others(*FILES)
+    assert kept.stat().st_mode & 0o777 == 0o600
