@@ -1,6 +1,7 @@
 #include "rackmesh/http/own_names.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,19 +9,39 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define MAX_ON_A_LINE 64
-
 static const char spaces[] = " \t\r\n";
 
-static bool
-is_loopback(const char *address)
+enum whose {
+	NOT_OURS,
+	LOOPBACK,
+	OURS,
+};
+
+static enum whose
+whose_is(const char *address, const struct ifaddrs *own)
 {
 	struct in_addr in;
 	struct in6_addr in6;
+	const bool is_in = inet_pton(AF_INET, address, &in) == 1;
 
-	if (inet_pton(AF_INET, address, &in) == 1)
-		return ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
-	return inet_pton(AF_INET6, address, &in6) == 1 && IN6_IS_ADDR_LOOPBACK(&in6);
+	if (is_in && ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET)
+		return LOOPBACK;
+	if (!is_in && inet_pton(AF_INET6, address, &in6) != 1)
+		return NOT_OURS;
+	if (!is_in && IN6_IS_ADDR_LOOPBACK(&in6))
+		return LOOPBACK;
+	for (; own != NULL; own = own->ifa_next) {
+		const struct sockaddr *one = own->ifa_addr;
+
+		if (one == NULL || one->sa_family != (is_in ? AF_INET : AF_INET6))
+			continue;
+		if (is_in ? ((const struct sockaddr_in *)one)->sin_addr.s_addr ==
+				in.s_addr
+			  : IN6_ARE_ADDR_EQUAL(
+				&((const struct sockaddr_in6 *)one)->sin6_addr, &in6))
+			return OURS;
+	}
+	return NOT_OURS;
 }
 
 /* Or the short one of it. */
@@ -46,6 +67,31 @@ own_names_have(const struct own_names *names, const char *name)
 	return false;
 }
 
+/* The short name of this host, alone or with a domain behind it? */
+static bool
+begins_as_host(const struct own_names *names, const char *name)
+{
+	const size_t first = strcspn(names->host, ".");
+
+	return first > 0 && strcspn(name, ".") == first &&
+	       strncasecmp(name, names->host, first) == 0;
+}
+
+/* As distributions write them. */
+static bool
+is_of_loopback(const char *name)
+{
+	static const char *const dotted[] = { "localhost.localdomain",
+		"localhost4.localdomain4", "localhost6.localdomain6" };
+
+	if (strchr(name, '.') == NULL)
+		return true;
+	for (size_t i = 0; i < sizeof(dotted) / sizeof(dotted[0]); i++)
+		if (strcasecmp(name, dotted[i]) == 0)
+			return true;
+	return false;
+}
+
 static void
 add(struct own_names *names, const char *name, size_t most)
 {
@@ -55,58 +101,40 @@ add(struct own_names *names, const char *name, size_t most)
 }
 
 void
-own_names_hosts_line(struct own_names *names, char *line)
+own_names_hosts_line(
+    struct own_names *names, const struct ifaddrs *addresses, char *line)
 {
-	char *found[MAX_ON_A_LINE], *rest = line, *address, *name;
-	bool loopback, is_ours = false;
-	size_t count = 0;
+	char *rest = line, *address, *name;
+	enum whose whose;
 
 	line[strcspn(line, "#")] = '\0';
 	address = strtok_r(line, spaces, &rest);
 	if (address == NULL)
 		return;
-	loopback = is_loopback(address);
-	while (
-	    count < MAX_ON_A_LINE && (name = strtok_r(NULL, spaces, &rest)) != NULL) {
-		is_ours = is_ours || is_host(names, name);
-		found[count++] = name;
-	}
-	for (size_t i = 0; (is_ours || loopback) && i < count; i++)
-		add(names, found[i], is_ours ? OWN_NAMES_MAX : OWN_NAMES_MAX_LOOPBACK);
-}
+	whose = whose_is(address, addresses);
+	while (whose != NOT_OURS && (name = strtok_r(NULL, spaces, &rest)) != NULL) {
+		const size_t len = strlen(name);
 
-void
-own_names_resolver_line(struct own_names *names, char *line)
-{
-	char *rest = line, *word = strtok_r(line, spaces, &rest);
-	char name[2 * OWN_NAMES_BYTES];
-
-	if (word == NULL ||
-	    (strcmp(word, "search") != 0 && strcmp(word, "domain") != 0) ||
-	    names->host[0] == '\0' || strchr(names->host, '.') != NULL)
-		return;
-	while ((word = strtok_r(NULL, spaces, &rest)) != NULL) {
-		if (strlen(word) >= OWN_NAMES_BYTES || strspn(word, ".") > 0)
-			continue; /* "." is no domain */
-		snprintf(name, sizeof(name), "%s.%s", names->host, word);
-		if (name[strlen(name) - 1] == '.')
-			name[strlen(name) - 1] = '\0';
-		add(names, name, OWN_NAMES_MAX);
+		if (name[len - 1] == '.')
+			name[len - 1] = '\0';
+		if (begins_as_host(names, name))
+			add(names, name, OWN_NAMES_MAX);
+		else if (name[0] != '\0' && (whose == OURS || is_of_loopback(name)))
+			add(names, name, OWN_NAMES_MAX_OTHERS);
 	}
 }
 
 static void
-read_lines(struct own_names *names, const char *path,
-    void (*take)(struct own_names *names, char *line))
+read_hosts(struct own_names *names, const struct ifaddrs *addresses)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = fopen("/etc/hosts", "re");
 	char *line = NULL;
 	size_t room = 0;
 
 	if (file == NULL)
 		return;
 	while (getline(&line, &room, file) > 0)
-		take(names, line);
+		own_names_hosts_line(names, addresses, line);
 	free(line);
 	fclose(file);
 }
@@ -114,10 +142,15 @@ read_lines(struct own_names *names, const char *path,
 void
 own_names_read(struct own_names *names)
 {
+	struct ifaddrs *addresses;
+
 	memset(names, 0, sizeof(*names));
 	if (gethostname(names->host, sizeof(names->host)) < 0)
 		names->host[0] = '\0';
 	names->host[sizeof(names->host) - 1] = '\0';
-	read_lines(names, "/etc/resolv.conf", own_names_resolver_line);
-	read_lines(names, "/etc/hosts", own_names_hosts_line);
+	if (getifaddrs(&addresses) < 0)
+		addresses = NULL;
+	read_hosts(names, addresses);
+	if (addresses != NULL)
+		freeifaddrs(addresses);
 }

@@ -1,10 +1,10 @@
 /*
  * own_names - the names by which this host is known to itself.
  *
- * Its host name, the long form of a short one, and what /etc/hosts gives to this host
- * or to loopback. Only root writes those files. No name server is asked: somebody who
- * answers for a name of his own must not get it in here. All but own_names_read is
- * pure.
+ * Its host name, short and long, and what /etc/hosts says of this host: only root
+ * writes it. /etc/resolv.conf says nothing here: DHCP, VPNs and router advertisements
+ * write it, and no name server is asked, since whoever answers for a name of his own
+ * must not get it in here. All but own_names_read is pure.
  */
 #ifndef RACKMESH_HTTP_OWN_NAMES_H
 #define RACKMESH_HTTP_OWN_NAMES_H
@@ -12,9 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OWN_NAMES_MAX 64 /* lists of blocked names lead to loopback, too */
-#define OWN_NAMES_MAX_LOOPBACK 48
+#define OWN_NAMES_MAX 64
+/* The rest has room for those alone whose first label is the host's short name. */
+#define OWN_NAMES_MAX_OTHERS 48
 #define OWN_NAMES_BYTES 256
+
+struct ifaddrs;
 
 struct own_names {
 	char host[OWN_NAMES_BYTES]; /* short or long; "": not known */
@@ -22,13 +25,17 @@ struct own_names {
 	size_t count;
 };
 
-/* Of this process's host; what cannot be read says nothing. Reads two small files. */
+/* Of this process's host; what cannot be read says nothing. Reads a small file. */
 void own_names_read(struct own_names *names);
 
-/* A line of /etc/hosts, and one of /etc/resolv.conf: a short host name is one of the
- * domains searched. Once host is set. line: is taken apart. */
-void own_names_hosts_line(struct own_names *names, char *line);
-void own_names_resolver_line(struct own_names *names, char *line);
+/*
+ * A line of /etc/hosts; once host is set. Of one for loopback: names without a dot,
+ * "localhost.localdomain" and the like, and those whose first label is the host's short
+ * name; lists of blocked names lead to loopback, too. Of one for another of the host's
+ * addresses: all names. Of others: none. line: is taken apart. addresses: the host's.
+ */
+void own_names_hosts_line(
+    struct own_names *names, const struct ifaddrs *addresses, char *line);
 
 bool own_names_have(const struct own_names *names, const char *name);
 
