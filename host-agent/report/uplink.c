@@ -34,11 +34,12 @@ struct uplink {
 	struct outbox *outbox;
 	struct heartbeat heartbeat;
 
-	rm_mono_t up_at; /* connected since; while there is a link */
-	rm_mono_t heard; /* last, of any frame */
-	bool session;    /* welcomed */
-	bool mute;       /* it says that it cannot deliver alerts */
-	bool knows_overdue;
+	rm_mono_t up_at;    /* connected since; while there is a link */
+	rm_mono_t heard;    /* last, of any frame */
+	bool session;       /* welcomed */
+	bool mute;          /* it says that it cannot deliver alerts */
+	bool knows_overdue; /* in this session */
+	bool has_overdue;   /* some were once taken for it, and may wait */
 	bool wants_all_counts;
 	bool behind;       /* batches wait, so the last heartbeat vouched for less */
 	rm_mono_t through; /* results known by then are on the stream */
@@ -64,6 +65,34 @@ uplink_send(struct uplink *uplink, const struct wire_bytes *bytes)
 	return rm_link_send(link, bytes->data, bytes->len);
 }
 
+/* Overdue results that wait since a session with one who knew them. */
+static int
+uplink_send_without_overdue(struct uplink *uplink, const struct wire_bytes *bytes)
+{
+	struct wire_batch_view view;
+	struct wire_result *kept;
+	struct wire_bytes rest;
+	size_t count = 0;
+	int r;
+
+	r = wire_open_batch(&view, bytes->data, bytes->len);
+	if (r < 0)
+		return r;
+	kept = malloc(view.count * sizeof(*kept) + 1);
+	if (kept == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < view.count; i++)
+		if (view.results[i].outcome != WIRE_OVERDUE)
+			kept[count++] = view.results[i];
+	r = wire_write_batch(uplink->writer, &view.head, kept, count, &rest);
+	if (r == 0)
+		r = uplink_send(uplink, &rest);
+	if (r == 0)
+		uplink->counts.overdue_unsent += view.count - count;
+	free(kept);
+	return r;
+}
+
 /* True: nothing is left that could be sent. */
 static bool
 uplink_pump(struct uplink *uplink, rm_mono_t now)
@@ -72,7 +101,9 @@ uplink_pump(struct uplink *uplink, rm_mono_t now)
 	int r;
 
 	while ((r = outbox_peek(uplink->outbox, now, &bytes)) == 0) {
-		r = uplink_send(uplink, &bytes);
+		r = uplink->has_overdue && !uplink->knows_overdue
+			? uplink_send_without_overdue(uplink, &bytes)
+			: uplink_send(uplink, &bytes);
 		if (r < 0)
 			break;
 		outbox_sent(uplink->outbox, now);
@@ -112,6 +143,7 @@ uplink_result(struct uplink *uplink, const struct wire_result *result, rm_mono_t
 		uplink->counts.overdue_unsent++;
 		return;
 	}
+	uplink->has_overdue |= result->outcome == WIRE_OVERDUE;
 	batch_add(uplink->batch, result, sent, now); /* never full here: see below */
 	if (batch_full(uplink->batch))
 		uplink_flush(uplink, now);
@@ -550,7 +582,8 @@ uplink_on_down(int reason, void *arg)
 	struct uplink *uplink = arg;
 	bool had_session = uplink->session;
 
-	uplink->session = uplink->behind = false;
+	/* Whoever answers next may be an older one: see uplink_send_without_overdue. */
+	uplink->session = uplink->behind = uplink->knows_overdue = false;
 	outbox_end(uplink->outbox);
 	uplink->callbacks.on_down(uplink, reason, had_session, uplink->arg);
 }

@@ -85,8 +85,8 @@ int uplink_new(struct rm_loop *loop, const struct uplink_options *options,
     const struct uplink_callbacks *callbacks, void *arg, struct uplink **ret);
 void uplink_free(struct uplink *uplink); /* not from its own callbacks */
 
-/* A result, known now. One that is overdue goes to peers that know such, as the last
- * welcome said, and is counted otherwise. */
+/* A result, known now. One that is overdue goes to peers that know such, as the welcome
+ * of the session said; it is counted otherwise, as it is between sessions. */
 void uplink_result(struct uplink *uplink, const struct wire_result *result,
     rm_mono_t sent, rm_mono_t now);
 

@@ -40,6 +40,7 @@ struct fixture {
 	uint64_t seqs[MAX_SEEN]; /* of batches */
 	size_t batches;
 	size_t overdue; /* results that are */
+	size_t results; /* others */
 	struct wire_batch_head last_head;
 	uint64_t last_beat_ns, vouched_ns, beats, stalls;
 	size_t rows;
@@ -85,7 +86,10 @@ aggregator_take_batch(struct fixture *f, const uint8_t *data, size_t len)
 	assert_int_equal(view.head.incarnation, INCARNATION);
 	f->seqs[f->batches++] = view.head.seq;
 	for (size_t i = 0; i < view.count; i++)
-		f->overdue += view.results[i].outcome == WIRE_OVERDUE;
+		if (view.results[i].outcome == WIRE_OVERDUE)
+			f->overdue++;
+		else
+			f->results++;
 	f->last_head = view.head;
 	f->last_head.host = NULL;
 }
@@ -557,6 +561,33 @@ overdue_replies_go_to_those_alone_who_know_them(void **state)
 }
 
 static void
+overdue_replies_that_wait_do_not_go_to_an_older_one(void **state)
+{
+	const struct wire_result overdue = { .outcome = WIRE_OVERDUE };
+	struct fixture *f = *state;
+	const rm_mono_t now = rm_mono_now();
+
+	f->knows_overdue = true;
+	connect_uplink(f);
+	uplink_result(f->uplink, &overdue, now, now);
+	results(f, 1); /* a batch that is not acknowledged */
+	LOOPBACK_WAIT(f->loop, f->overdue == 1);
+	uplink_result(f->uplink, &overdue, now, now); /* waits for another one */
+	f->knows_overdue = false;                     /* rolled back */
+	aggregator_hang_up(f);
+	LOOPBACK_WAIT(f->loop, f->downs == 1);
+	uplink_result(f->uplink, &overdue, now, now); /* who comes next? */
+	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
+	results(f, 1);
+	LOOPBACK_WAIT(f->loop, f->batches == 3);
+	assert_int_equal(f->seqs[1], 1);
+	assert_int_equal(f->seqs[2], 2);
+	assert_int_equal(f->overdue, 1); /* still */
+	assert_int_equal(f->results, 3); /* the first one twice */
+	assert_int_equal(uplink_counts(f->uplink)->overdue_unsent, 3);
+}
+
+static void
 an_acknowledged_batch_is_forgotten(void **state)
 {
 	struct fixture *f = *state;
@@ -850,6 +881,7 @@ main(void)
 		TEST(
 		    who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with),
 		TEST(overdue_replies_go_to_those_alone_who_know_them),
+		TEST(overdue_replies_that_wait_do_not_go_to_an_older_one),
 		TEST(an_acknowledged_batch_is_forgotten),
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
