@@ -146,8 +146,10 @@ decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 	int r;
 
 	/* Implemented, and calibrated by the module itself: what is to be calibrated
-	 * here is not told rather than told wrong. */
-	if ((monitoring & 0x40) == 0 || (monitoring & 0x20) == 0)
+	 * here is not told rather than told wrong. One that wants a sequence of its own
+	 * before it shows them at that address is left alone. */
+	if ((monitoring & 0x40) == 0 || (monitoring & 0x20) == 0 ||
+	    (monitoring & 0x04) != 0)
 		return -ENODATA;
 	r = page(arg, BUS_DIAGNOSTICS, 0, false, own);
 	if (r < 0)
@@ -172,6 +174,7 @@ static int
 decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
     module_page_fn *page, void *arg)
 {
+	const unsigned without = lower[113] & 0x0f; /* channels: bit 0 is the first */
 	uint8_t upper[MODULE_PAGE_BYTES];
 	int r = page(arg, BUS_MODULE, 0, true, upper);
 
@@ -183,10 +186,10 @@ decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 		return -EAGAIN;
 	put_celsius(ret, MODULE_CELSIUS, lower + 22);
 	put(ret, MODULE_MILLIVOLTS, read_u16(lower + 26) / 10);
-	put_lanes(ret, MODULE_RX_NW, lower + 34, 0, QSFP_LANES, 0);
-	put_lanes(ret, MODULE_BIAS_UA, lower + 42, 0, QSFP_LANES, 2);
+	put_lanes(ret, MODULE_RX_NW, lower + 34, without, QSFP_LANES, 0);
+	put_lanes(ret, MODULE_BIAS_UA, lower + 42, without, QSFP_LANES, 2);
 	if ((upper[UPPER(220)] & 0x04) != 0) /* it measures what it sends */
-		put_lanes(ret, MODULE_TX_NW, lower + 50, 0, QSFP_LANES, 0);
+		put_lanes(ret, MODULE_TX_NW, lower + 50, without, QSFP_LANES, 0);
 	/* Flat memory: no page of thresholds. */
 	if ((lower[2] & 0x04) == 0 && page(arg, BUS_MODULE, 3, true, upper) == 0) {
 		put_threshold(ret, MODULE_HIGH_ALARM_CELSIUS, upper + UPPER(128));

@@ -158,6 +158,24 @@ media_lanes_that_a_module_has_not_are_not_dark(void **unused)
 	assert_value(MODULE_RX_LOWEST_NW, 900000);
 }
 
+/* 100GBASE-DR1, FR1 and LR1: one wavelength. */
+static void
+channels_that_a_qsfp28_has_not_are_not_dark(void **unused)
+{
+	make_qsfp28();
+	device.module.lower[113] = 0x0e; /* 2 to 4 are not implemented */
+	for (unsigned i = 1; i < 4; i++)
+		put16(device.module.lower + 34 + 2 * i, 0);
+	assert_int_equal(read_module(), 0);
+	for (unsigned i = 1; i < 4; i++) {
+		assert_false(optics.there[MODULE_RX_NW + i]);
+		assert_false(optics.there[MODULE_TX_NW + i]);
+		assert_false(optics.there[MODULE_BIAS_UA + i]);
+	}
+	assert_value(MODULE_RX_NW, 891200);
+	assert_value(MODULE_RX_LOWEST_NW, 891200);
+}
+
 static void
 an_sfp28_is_read_by_sff_8472(void **unused)
 {
@@ -186,6 +204,10 @@ an_sfp28_is_read_by_sff_8472(void **unused)
 	assert_false(optics.there[MODULE_RX_NW + 1]);
 	/* Calibrated by the reader: not told. */
 	device.module.lower[92] = 0x50;
+	assert_int_equal(read_module(), -ENODATA);
+	assert_nothing_there();
+	/* To be asked in another way first: what stands there is not light. */
+	device.module.lower[92] = 0x6c;
 	assert_int_equal(read_module(), -ENODATA);
 	assert_nothing_there();
 }
@@ -299,6 +321,7 @@ main(void)
 		TEST(a_qsfp28_is_read_by_sff_8636),
 		TEST(a_qsfp_dd_is_read_by_cmis),
 		TEST(media_lanes_that_a_module_has_not_are_not_dark),
+		TEST(channels_that_a_qsfp28_has_not_are_not_dark),
 		TEST(an_sfp28_is_read_by_sff_8472),
 		TEST(what_a_module_does_not_measure_is_missing_and_not_dark),
 		TEST(a_module_without_thresholds_is_read_all_the_same),
