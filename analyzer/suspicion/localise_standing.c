@@ -214,8 +214,9 @@ localise_may_be_one_pair(
 /* A switch that has worked again for so long is no suspect for what one of its links
  * loses next. */
 #define STALE_NODE_NS (7 * RM_NS_PER_S)
-#define DECIDED_NS (5 * RM_NS_PER_S)   /* rows of the same flows */
-#define DISPUTED_NS (10 * RM_NS_PER_S) /* a switch, or a link of it */
+#define DECIDED_NS (5 * RM_NS_PER_S)      /* rows of the same flows */
+#define LINK_LED_NS (2250 * RM_NS_PER_MS) /* two more sets of rows */
+#define DISPUTED_NS (10 * RM_NS_PER_S)    /* a switch or ToR, or a link of it */
 
 int
 localise_standings_init(struct localise_standings *standings, size_t size)
@@ -504,6 +505,27 @@ was_its_switch(const struct localise_standings *standings,
 	return false;
 }
 
+/* A ToR seems to be dead of which a link was likelier in another second: its own rack,
+ * which is heard, would say so too. */
+static bool
+was_its_link(const struct localise_standings *standings, const struct localise_now *now,
+    const struct localise_finding *finding, const struct localise_standing *first)
+{
+	const struct localise_rack *rack = localise_rack_of(now->map, finding);
+
+	if (rack == NULL || rack->tor_stands || !rack->heard ||
+	    rm_mono_since(now->now, first->since) >= DISPUTED_NS)
+		return false;
+	for (size_t i = 0; i < standings->count; i++) {
+		const struct localise_standing *s = &standings->standings[i];
+
+		if (rm_mono_since(now->now, s->led[false]) < LINK_LED_NS &&
+		    localise_part_is_end(&s->part, rack->tor))
+			return true;
+	}
+	return false;
+}
+
 static void
 note_leader(struct localise_standings *standings, const struct rm_part *part, bool slow,
     rm_mono_t now)
@@ -554,7 +576,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		if (finding->is_anothers)
 			return;
 		if (was_decided(standings, finding, now->now) ||
-		    was_its_switch(standings, finding, first, slow, now->now))
+		    was_its_switch(standings, finding, first, slow, now->now) ||
+		    (!slow && was_its_link(standings, now, finding, first)))
 			return;
 		if (much != LOCALISE_ENOUGH ||
 		    !localise_may_speak(
