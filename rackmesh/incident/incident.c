@@ -81,6 +81,7 @@ incident_resolve_after_ns(
 struct judgement {
 	rm_mono_t now;
 	rm_wall_t wall;
+	int64_t since_ns; /* the judgement before; 0: there was none */
 	void (*on_event)(enum rm_incident_event event,
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
@@ -217,40 +218,27 @@ narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 	return names_one ? verdict->part.name : mine->evidence.narrowed;
 }
 
-/*
- * Does the incident take the verdict? One of "A or B" that is known to be A takes those
- * on A: one that cannot tell takes nothing back, and its counts and its confidence are
- * about both; those on B have to last.
- */
+/* The named one of "A or B" is to be replaced: the verdict is on the other one, and
+ * such verdicts have lasted. */
 static bool
-is_taken(struct rm_incidents *incidents, struct incident_entry *entry,
-    const struct rm_verdict *verdict, rm_mono_t now)
+is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
+    const struct rm_verdict *verdict, const struct judgement *judgement)
 {
-	const char *known = entry->incident.verdict.evidence.narrowed;
-	const bool is_undecided = strstr(verdict->part.name, RM_PART_OR) != NULL;
-	const bool was_rival = entry->rivalled;
+	const int64_t needed_ns = entry->reconsider_ns != 0 ? entry->reconsider_ns
+							    : RM_INCIDENT_RECONSIDER_NS;
 
-	if (known[0] == '\0')
-		return true;
-	entry->rivalled = !is_undecided && strcmp(verdict->part.name, known) != 0;
-	if (entry->rivalled && strcmp(verdict->part.name, entry->rival) != 0) {
+	if (strcmp(verdict->part.name, entry->rival) != 0) {
 		strcpy(entry->rival, verdict->part.name);
 		entry->rival_ns = 0;
-	} else if (entry->rivalled && was_rival) {
-		entry->rival_ns += rm_mono_since(now, entry->rival_at);
-	}
-	entry->rival_at = now;
-	if (is_undecided)
 		return false;
-	if (entry->rivalled) {
-		if (entry->rival_ns < RM_INCIDENT_MIND_NS ||
-		    entry->minds == RM_INCIDENT_MINDS)
-			return false;
-		entry->minds++;
-		incidents->counts.minds_changed++;
 	}
-	entry->rivalled = false;
-	entry->rival_ns = 0;
+	entry->rival_ns += judgement->since_ns;
+	if (entry->rival_ns < needed_ns)
+		return false;
+	entry->reconsider_ns = 2 * needed_ns < RM_INCIDENT_RECONSIDER_MAX_NS
+				   ? 2 * needed_ns
+				   : RM_INCIDENT_RECONSIDER_MAX_NS;
+	incidents->counts.reconsidered++;
 	return true;
 }
 
@@ -297,12 +285,21 @@ static void
 incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
+	const char *known = entry->incident.verdict.evidence.narrowed;
+
 	note_return(incidents, entry, judgement);
 	entry->good = false;
 	entry->good_ns = 0;
 	entry->judged = true;
-	if (is_taken(incidents, entry, verdict, judgement->now))
-		incident_take(incidents, entry, verdict, judgement);
+	/* It neither confirms nor refutes the one that is known. */
+	if (known[0] != '\0' && strstr(verdict->part.name, RM_PART_OR) != NULL)
+		return;
+	if (known[0] != '\0' && strcmp(verdict->part.name, known) != 0 &&
+	    !is_replaced(incidents, entry, verdict, judgement))
+		return;
+	entry->rival[0] = '\0';
+	entry->rival_ns = 0;
+	incident_take(incidents, entry, verdict, judgement);
 }
 
 bool
@@ -414,14 +411,13 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	enum rm_incident_event event, const struct rm_incident *incident, void *arg),
     void *arg)
 {
-	const struct judgement judgement = { now, wall, on_event, arg };
+	const int64_t since_ns =
+	    incidents->judged_at.ns != 0 ? rm_mono_since(now, incidents->judged_at) : 0;
+	const struct judgement judgement = { now, wall, since_ns, on_event, arg };
 
-	for (size_t i = 0; i < incidents->open_count; i++) {
-		struct incident_entry *entry = incidents->open[i];
-
-		entry->rivalled = entry->rivalled && entry->judged;
-		entry->judged = false;
-	}
+	incidents->judged_at = now;
+	for (size_t i = 0; i < incidents->open_count; i++)
+		incidents->open[i]->judged = false;
 	/* Equal names first, so that "A or B" is only taken by an A without its own. */
 	for (size_t i = 0; i < count; i++) {
 		struct incident_entry *entry = find_open(incidents, &verdicts[i].part);

@@ -8,9 +8,11 @@
  * RM_INCIDENT_FLAP_NS comes and goes: that is one incident, which counts its returns
  * and lasts until the part was good for RM_INCIDENT_CALM_NS. An incident of "A or B"
  * goes on under that name when a verdict can tell that it was A, and the other way
- * round: one fault is one incident. Once it is known to be A it stays A, with what was
- * seen then, whatever a verdict on "A or B" says. It becomes B if nothing but B was
- * named for RM_INCIDENT_MIND_NS in all, at most RM_INCIDENT_MINDS times.
+ * round: one fault is one incident. Once a verdict has named A, the incident names A.
+ * Verdicts on "A or B" then change nothing of it. B replaces A when
+ * verdicts have named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A
+ * since the first of them. Each replacement doubles the time that the next one needs,
+ * up to RM_INCIDENT_RECONSIDER_MAX_NS.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_H
 #define RACKMESH_INCIDENT_INCIDENT_H
@@ -25,8 +27,8 @@ struct rm_incidents;
 
 #define RM_INCIDENT_FLAP_NS (60 * RM_NS_PER_S)
 #define RM_INCIDENT_CALM_NS (15 * RM_NS_PER_S)
-#define RM_INCIDENT_MIND_NS (10 * RM_NS_PER_S)
-#define RM_INCIDENT_MINDS 3
+#define RM_INCIDENT_RECONSIDER_NS (10 * RM_NS_PER_S)
+#define RM_INCIDENT_RECONSIDER_MAX_NS (160 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 64 /* bytes */
 
 enum rm_incident_event {
@@ -62,7 +64,7 @@ struct rm_incident_options {
 
 struct rm_incident_counts {
 	uint64_t opened, updated, resolved, refused;
-	uint64_t minds_changed; /* known as A of "A or B", and then as B */
+	uint64_t reconsidered; /* the named one of "A or B" was replaced by the other */
 };
 
 int rm_incidents_new(

@@ -16,15 +16,12 @@ struct incident_entry {
 	rm_mono_t good_at;
 	int64_t good_ns; /* in all, since the last sign of its fault */
 	rm_mono_t resolved;
-	/* "A or B" that is known to be one of them: the other one that was named since,
-	 * whether by its last verdict, of when that is, for how long in all nothing but
-	 * that one was named, and how often it has changed its mind. */
+	/* Of "A or B" that is known to be A: the other one that was named since the
+	 * last verdict on A ("": none was), and for how long in all. */
 	char rival[RM_PART_NAME_BYTES];
-	bool rivalled;
-	rm_mono_t rival_at;
 	int64_t rival_ns;
-	unsigned minds;
-	bool judged;    /* has its verdict of this judgement */
+	int64_t reconsider_ns; /* so long is needed to replace A; 0: not replaced yet */
+	bool judged;           /* has its verdict of this judgement */
 	bool held;      /* the other one of our pair ends it, see incident_adopt */
 	bool owed;      /* we told of it, and speak no more, see incident_adopt */
 	bool former;    /* of an earlier life */
@@ -38,6 +35,7 @@ struct rm_incidents {
 	struct incident_entry *
 	    *closed; /* a ring of max_closed, closed_next is written next */
 	size_t closed_count, closed_next;
+	rm_mono_t judged_at; /* the last judgement; ns 0: there was none */
 	uint64_t made;
 	struct rm_incident_counts counts;
 };

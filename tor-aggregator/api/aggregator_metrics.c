@@ -99,7 +99,7 @@ static const struct metrics_counter incident_counters[] = {
 	{ N("incidents_opened_total"), "", E(opened), "Incidents opened." },
 	{ N("incidents_updated_total"), "", E(updated), "Changes of open incidents." },
 	{ N("incidents_resolved_total"), "", E(resolved), "Incidents resolved." },
-	{ N("incidents_minds_changed_total"), "", E(minds_changed), "Open incidents of two parts, known to be one of them, that are known to be the other one now." },
+	{ N("incidents_reconsidered_total"), "", E(reconsidered), "Open incidents of \"A or B\" of which the named one was replaced by the other." },
 	{ N("incidents_refused_total"), "", E(refused), "Verdicts without an incident because too many are open." },
 	{ 0 }
 };

@@ -455,37 +455,59 @@ windows_that_disagree_on_which_one_it_is_change_nothing(void **state)
 	assert_int_equal(rack->updated, 1);
 	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 100);
 	judge_names(rack, "h1/r0", "h2/r0", 100);
-	judge_names(rack, "h1/r0", "h1/r0 or h2/r0", 100);
 	assert_int_equal(rack->opened, 1);
 	assert_int_equal(rack->updated, 1);
 	assert_string_equal(only_verdict(rack)->evidence.narrowed, "h2/r0");
 	assert_true(only_verdict(rack)->confidence > 0.9);
-	assert_int_equal(rm_incidents_counts(rack->incidents)->minds_changed, 0);
+	assert_int_equal(rm_incidents_counts(rack->incidents)->reconsidered, 0);
 }
 
-#define MIND_STEPS (RM_INCIDENT_MIND_NS / STEP_NS)
+#define RECONSIDER_STEPS (RM_INCIDENT_RECONSIDER_NS / STEP_NS)
 
 static void
-the_other_one_alone_for_long_changes_its_mind_a_few_times(void **state)
+windows_that_cannot_tell_do_not_keep_the_wrong_one(void **state)
 {
-	const char *names[] = { "h1/r0", "h2/r0" };
 	struct rack *rack = *state;
-	struct rm_verdict verdict;
 
 	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 1);
-	for (int mind = 0; mind < 10; mind++)
-		for (int i = 0; i <= MIND_STEPS; i++) {
-			verdict = verdict_on(names[mind % 2], RM_KIND_RNIC_DOWN);
-			judge(rack, &verdict, 1);
-			if (mind == 0)
-				assert_string_equal(
-				    only_verdict(rack)->evidence.narrowed,
-				    names[i < MIND_STEPS]);
-		}
-	assert_int_equal(
-	    rm_incidents_counts(rack->incidents)->minds_changed, RM_INCIDENT_MINDS);
+	judge_names(rack, "h1/r0", "h1/r0 or h2/r0", RECONSIDER_STEPS);
+	assert_string_equal(only_verdict(rack)->evidence.narrowed, "h2/r0");
+	judge_names(rack, "h1/r0", "h1/r0 or h2/r0", 1);
+	assert_string_equal(only_verdict(rack)->evidence.narrowed, "h1/r0");
+	assert_int_equal(rm_incidents_counts(rack->incidents)->reconsidered, 1);
+}
+
+/* In how many windows in a row that name it the other one replaces the known one. */
+static int64_t
+windows_until(struct rack *rack, const char *name)
+{
+	const struct rm_verdict verdict = verdict_on(name, RM_KIND_RNIC_DOWN);
+	int64_t windows = 0;
+
+	do {
+		assert_in_range(++windows, 1, 10000);
+		judge(rack, &verdict, 1);
+	} while (strcmp(only_verdict(rack)->evidence.narrowed, name) != 0);
+	return windows;
+}
+
+static void
+the_other_one_replaces_the_known_one_each_time_after_longer(void **state)
+{
+	const int64_t most = RM_INCIDENT_RECONSIDER_MAX_NS / STEP_NS;
+	const char *names[] = { "h1/r0", "h2/r0" };
+	struct rack *rack = *state;
+	int64_t steps = RECONSIDER_STEPS;
+
+	judge_names(rack, "h1/r0 or h2/r0", "h2/r0", 1);
+	for (int i = 0; i < 7; i++) {
+		assert_int_equal(windows_until(rack, names[i % 2]), 1 + steps);
+		steps = 2 * steps < most ? 2 * steps : most;
+	}
+	assert_int_equal(steps, most);
+	assert_int_equal(rm_incidents_counts(rack->incidents)->reconsidered, 7);
 	assert_int_equal(rack->opened, 1);
-	assert_in_range(rack->updated, 1, 2 + 2 * RM_INCIDENT_MINDS);
+	assert_in_range(rack->updated, 8, 10);
 }
 
 static void
@@ -563,7 +585,8 @@ main(void)
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
 		TEST(an_undecided_incident_tells_which_one_it_is_once_that_is_known),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
-		TEST(the_other_one_alone_for_long_changes_its_mind_a_few_times),
+		TEST(windows_that_cannot_tell_do_not_keep_the_wrong_one),
+		TEST(the_other_one_replaces_the_known_one_each_time_after_longer),
 		TEST(of_two_that_are_named_the_known_one_keeps_its_incident),
 		TEST(two_faults_never_hide_behind_one_undecided_incident),
 		TEST(json_tells_an_incidents_life),
