@@ -242,6 +242,32 @@ is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
 	return true;
 }
 
+/* Is a less severe than b? */
+static bool
+is_less(enum rm_impact a, enum rm_impact b)
+{
+	return b != RM_IMPACT_UNKNOWN && (a == RM_IMPACT_UNKNOWN || a > b);
+}
+
+/* What a verdict on "A or B" cannot say where A is known. */
+static void
+keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
+{
+	const struct rm_evidence *known = &mine->evidence;
+	struct rm_evidence *evidence = &undecided->evidence;
+
+	undecided->rnic = mine->rnic;
+	undecided->confidence = mine->confidence;
+	memcpy(evidence->ruled_out, known->ruled_out, sizeof(evidence->ruled_out));
+	evidence->ruled_out_count = known->ruled_out_count;
+	if (evidence->counters[0] == '\0')
+		strcpy(evidence->counters, known->counters);
+	if (is_less(evidence->impact, known->impact)) {
+		evidence->impact = known->impact;
+		strcpy(evidence->services, known->services);
+	}
+}
+
 static void
 incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
@@ -285,15 +311,21 @@ static void
 incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
-	const char *known = entry->incident.verdict.evidence.narrowed;
+	const struct rm_verdict *mine = &entry->incident.verdict;
+	const char *known = mine->evidence.narrowed;
+	struct rm_verdict undecided;
 
 	note_return(incidents, entry, judgement);
 	entry->good = false;
 	entry->good_ns = 0;
 	entry->judged = true;
 	/* It neither confirms nor refutes the one that is known. */
-	if (known[0] != '\0' && strstr(verdict->part.name, RM_PART_OR) != NULL)
+	if (known[0] != '\0' && strstr(verdict->part.name, RM_PART_OR) != NULL) {
+		undecided = *verdict;
+		keep_known(mine, &undecided);
+		incident_take(incidents, entry, &undecided, judgement);
 		return;
+	}
 	if (known[0] != '\0' && strcmp(verdict->part.name, known) != 0 &&
 	    !is_replaced(incidents, entry, verdict, judgement))
 		return;

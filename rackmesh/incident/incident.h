@@ -9,7 +9,8 @@
  * and lasts until the part was good for RM_INCIDENT_CALM_NS. An incident of "A or B"
  * goes on under that name when a verdict can tell that it was A, and the other way
  * round: one fault is one incident. Once a verdict has named A, the incident names A.
- * Verdicts on "A or B" then change nothing of it. B replaces A when
+ * Verdicts on "A or B" then update its kind, its counts and, if that is worse, its
+ * impact; its name, confidence and ruled-out list stay those of A. B replaces A when
  * verdicts have named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A
  * since the first of them. Each replacement doubles the time that the next one needs,
  * up to RM_INCIDENT_RECONSIDER_MAX_NS.

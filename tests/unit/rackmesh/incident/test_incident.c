@@ -477,6 +477,37 @@ windows_that_cannot_tell_do_not_keep_the_wrong_one(void **state)
 	assert_int_equal(rm_incidents_counts(rack->incidents)->reconsidered, 1);
 }
 
+static void
+what_a_window_that_cannot_tell_sees_is_taken(void **state)
+{
+	const char *part = "h1/r0 or h2/r0";
+	struct rack *rack = *state;
+	struct rm_verdict verdict = verdict_on(part, RM_KIND_RNIC_LOSSY);
+	const struct rm_evidence *evidence;
+
+	judge_names(rack, part, "h2/r0", 1);
+	strcpy(verdict.evidence.services, "pod:a");
+	verdict.evidence.impact = RM_IMPACT_P0;
+	verdict.evidence.to_part.sent = 40;
+	verdict.confidence = 0.5;
+	judge(rack, &verdict, 1);
+	evidence = &only_verdict(rack)->evidence;
+	assert_int_equal(rack->last.verdict.kind, RM_KIND_RNIC_LOSSY);
+	assert_int_equal(evidence->impact, RM_IMPACT_P0);
+	assert_int_equal(evidence->to_part.sent, 40);
+	assert_string_equal(evidence->narrowed, "h2/r0");
+	assert_string_equal(evidence->ruled_out[0], "not h2/r0: 9 of 9");
+	assert_true(only_verdict(rack)->confidence > 0.9);
+
+	/* Whom it has hurt it goes on to hurt. */
+	verdict.evidence.impact = RM_IMPACT_UNKNOWN;
+	strcpy(verdict.evidence.services, "");
+	judge(rack, &verdict, 1);
+	assert_int_equal(evidence->impact, RM_IMPACT_P0);
+	assert_string_equal(evidence->services, "pod:a");
+	assert_int_equal(rack->updated, 2);
+}
+
 /* In how many windows in a row that name it the other one replaces the known one. */
 static int64_t
 windows_until(struct rack *rack, const char *name)
@@ -586,6 +617,7 @@ main(void)
 		TEST(an_undecided_incident_tells_which_one_it_is_once_that_is_known),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
 		TEST(windows_that_cannot_tell_do_not_keep_the_wrong_one),
+		TEST(what_a_window_that_cannot_tell_sees_is_taken),
 		TEST(the_other_one_replaces_the_known_one_each_time_after_longer),
 		TEST(of_two_that_are_named_the_known_one_keeps_its_incident),
 		TEST(two_faults_never_hide_behind_one_undecided_incident),
