@@ -280,16 +280,18 @@ known_of(const char *parts, const char *evidence_json)
 
 #define CONTRADICTED UINT_MAX
 
-/* Which of "A or B" it is by those who have it open, or by the others. 0: none says. */
+/* Which of "A or B" it is by our own tellings or by those of racks, open or resolved
+ * ones. 0: none says. */
 static unsigned
-known_by(const struct node *node, bool is_open)
+known_by(const struct node *node, bool is_open, bool is_own)
 {
 	unsigned ret = 0;
 
 	for (size_t i = 0; i < node->telling_count; i++) {
 		const struct telling *telling = node->tellings[i];
 
-		if (telling->is_open != is_open || telling->known == 0)
+		if (telling->is_open != is_open || telling->is_own != is_own ||
+		    telling->known == 0)
 			continue;
 		if (ret != 0 && ret != telling->known)
 			return CONTRADICTED;
@@ -298,24 +300,34 @@ known_by(const struct node *node, bool is_open)
 	return ret;
 }
 
-/* Who does not say which one it is takes nothing back, neither his own word nor
- * another's. Where words contradict each other, nobody knows. */
+/* A message that names neither A nor B leaves what this telling has named before. */
 static void
-narrow(struct node *node, struct telling *telling, const struct board_told *told)
+telling_note(struct telling *telling, const struct board_told *told)
+{
+	const unsigned known = known_of(told->part, told->evidence_json);
+
+	if (known != 0)
+		telling->known = known;
+}
+
+/* Open tellings decide, our own before those of racks; resolved ones where no open one
+ * names A or B. If open ones contradict each other, nothing is known; if resolved ones
+ * do, what was known stays. */
+static void
+narrow(struct node *node)
 {
 	struct board_entry *entry = &node->entry;
 	const char *one = "";
-	unsigned known;
+	unsigned known = 0;
 	size_t len;
 
 	if (strstr(entry->part, RM_PART_OR) == NULL)
 		return;
-	known = known_of(entry->part, told->evidence_json);
-	if (known != 0)
-		telling->known = known;
-	known = known_by(node, true);
-	if (known == 0)
-		known = known_by(node, false);
+	for (int i = 0; i < 4 && known == 0; i++) {
+		known = known_by(node, i < 2, i % 2 == 0);
+		if (known == CONTRADICTED && i >= 2)
+			return;
+	}
 	len = known != 0 ? one_of(entry->part, known, &one) : 0;
 	memcpy(entry->narrowed, one, len);
 	entry->narrowed[len] = '\0';
@@ -348,12 +360,15 @@ add_telling(struct board *board, struct node *node, const struct board_told *tol
 	if (place == &node->tellings[node->telling_count]) {
 		node->telling_count++;
 	} else {
-		telling->known = (*place)->known;
+		/* What was named in a resolved incident does not hold for this one. */
+		if ((*place)->is_open)
+			telling->known = (*place)->known;
 		HASH_DEL(board->by_key, *place);
 		free(*place);
 	}
 	*place = telling;
-	narrow(node, telling, told);
+	telling_note(telling, told);
+	narrow(node);
 	add_source(&node->entry, told->source);
 	return 0;
 }
@@ -506,7 +521,8 @@ tell_known(struct board *board, struct telling *telling, const struct board_told
 		return r;
 	telling->changed = told->changed;
 	telling->is_open = told->state != WIRE_RESOLVED;
-	narrow(node, telling, told);
+	telling_note(telling, told);
+	narrow(node);
 	count_change(board, &node->entry);
 	if (!still_open(node, false))
 		node_close(board, node, told->changed);
@@ -596,6 +612,17 @@ board_own(struct board *board, const char *region, const char *analyzer,
 
 /* ---- what is told no more -------------------------------------------------------- */
 
+/* A telling has ended: is another one named now? */
+static bool
+end_narrows(struct node *node)
+{
+	char before[RM_PART_NAME_BYTES];
+
+	strcpy(before, node->entry.narrowed);
+	narrow(node);
+	return strcmp(before, node->entry.narrowed) != 0;
+}
+
 size_t
 board_end_calm(struct board *board,
     rm_wall_t (*calm)(const char *region, const char *source, const char *tor,
@@ -607,6 +634,7 @@ board_end_calm(struct board *board,
 	for (size_t i = board->open_count; i-- > 0;) {
 		struct node *node = board->open[i];
 		rm_wall_t last = { 0 };
+		bool is_over;
 
 		for (size_t t = 0; t < node->telling_count; t++) {
 			struct telling *telling = node->tellings[t];
@@ -620,10 +648,16 @@ board_end_calm(struct board *board,
 			telling->is_open = false;
 			telling->changed = last = since;
 		}
-		if (last.ns == 0 || still_open(node, false))
+		if (last.ns == 0)
 			continue;
-		node->entry.changed = last;
+		is_over = !still_open(node, false);
+		if (!end_narrows(node) && !is_over)
+			continue;
+		if (is_over || last.ns > node->entry.changed.ns)
+			node->entry.changed = last;
 		count_change(board, &node->entry);
+		if (!is_over)
+			continue;
 		node_close(board, node, last);
 		on_ended(&node->entry, arg);
 		ended++;

@@ -11,6 +11,7 @@
 
 #include "analyzer/incidents/board.h"
 #include "analyzer/localise/localise.h"
+#include "rackmesh/incident/incident.h"
 
 /* ---- in place of the judgement over racks: what it was told ---- */
 
@@ -223,6 +224,81 @@ of_two_that_contradict_each_other_nobody_is_believed(void **state)
 	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
 }
 
+static rm_wall_t
+first_is_calm(const char *region, const char *source, const char *tor,
+    rm_wall_t changed, void *arg)
+{
+	(void)region;
+	(void)tor;
+	(void)arg;
+	return strcmp(source, "agg1") == 0 ? changed : (rm_wall_t){ 0 };
+}
+
+static void
+on_ended(const struct board_entry *entry, void *arg)
+{
+	(void)entry;
+	(void)arg;
+}
+
+#define KNOWS_1 "{\"evidence\":{\"narrowed\":\"h1/r0\"}}"
+#define KNOWS_2 "{\"evidence\":{\"narrowed\":\"h2/r0\"}}"
+
+static void
+a_telling_that_ends_in_silence_contradicts_nobody(void **state)
+{
+	struct board *board = *state;
+	uint64_t changes;
+
+	tell_which(board, "agg1", KNOWS_1, WIRE_OPENED, 0);
+	tell_which(board, "agg2", KNOWS_2, WIRE_OPENED, 1);
+	changes = board_changes(board);
+	assert_int_equal(board_end_calm(board, first_is_calm, on_ended, NULL), 0);
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
+	assert_int_equal(board_changes(board), changes + 1);
+
+	/* What was known last stays when nobody has it open any more. */
+	tell_which(board, "agg2", KNOWS_2, WIRE_RESOLVED, 2);
+	assert_int_equal(board_open(board), 0);
+	assert_string_equal(board_get(board, 0)->narrowed, "h2/r0");
+}
+
+static void
+a_resolved_incident_does_not_say_which_one_the_next_is(void **state)
+{
+	const char *part = "h1/r0 or h2/r0";
+	struct board *board = *state;
+
+	tell_which(board, "agg2", NULL, WIRE_OPENED, 0);
+	tell_which(board, "agg1", KNOWS_2, WIRE_OPENED, 1);
+	tell_which(board, "agg1", KNOWS_2, WIRE_RESOLVED, 2);
+	tell(board, (struct word){ "agg1", "rnic", part, "rnic-down", NULL, 9,
+			WIRE_OPENED, 3600 });
+	tell_which(board, "agg2", KNOWS_1, WIRE_UPDATED, 3601);
+	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h1/r0");
+}
+
+static void
+the_analyzers_own_word_is_believed_before_those_of_racks(void **state)
+{
+	struct rm_incident own = {
+		.id = 3,
+		.verdict = { .part = { RM_PART_RNIC, "h1/r0 or h2/r0", "tor1" },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .evidence = { .narrowed = "h1/r0" } },
+		.opened = { OPENED_NS },
+		.changed = { OPENED_NS },
+	};
+	struct board *board = *state;
+
+	tell_which(board, "agg1", KNOWS_2, WIRE_OPENED, 0);
+	assert_int_equal(board_own(board, "lab", "analyzer", WIRE_OPENED, &own), 1);
+	assert_string_equal(board_get(board, 0)->narrowed, "h1/r0");
+	own.resolved.ns = OPENED_NS + RM_NS_PER_S;
+	assert_int_equal(board_own(board, "lab", "analyzer", WIRE_RESOLVED, &own), 1);
+	assert_string_equal(board_get(board, 0)->narrowed, "h2/r0");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -235,6 +311,9 @@ main(void)
 		TEST(of_a_or_b_the_one_that_is_known_is_the_end),
 		TEST(who_does_not_say_which_one_it_is_takes_nothing_back),
 		TEST(of_two_that_contradict_each_other_nobody_is_believed),
+		TEST(a_telling_that_ends_in_silence_contradicts_nobody),
+		TEST(a_resolved_incident_does_not_say_which_one_the_next_is),
+		TEST(the_analyzers_own_word_is_believed_before_those_of_racks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
