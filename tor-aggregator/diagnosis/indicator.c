@@ -206,8 +206,9 @@ read_most(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
-#define DARK_NW 1000 /* -30 dBm: a transmitter that is off, or a link that is down */
-#define STEP_NW 100  /* of what modules measure: as dark as one can be told */
+#define DARK_NW 1000  /* -30 dBm: a transmitter that is off */
+#define NOISE_NW 5000 /* -23 dBm: receivers show that much without any light */
+#define STEP_NW 100   /* of what modules measure: as dark as one can be told */
 
 /* A lane whose own transmitter is off is not in use, and may be dark. */
 static bool
@@ -217,7 +218,24 @@ is_lit(const struct evidence *evidence, const struct row *row, unsigned lane)
 	       evidence->value[row->where][lane] >= DARK_NW;
 }
 
-/* Without light on any lane the other end is off: that is no lane gone bad. */
+/* The other end is off, or the link down: no lane is bright, and where all are below
+ * the module's alarm nothing came over it, either. That is no lane gone bad. */
+static bool
+is_without_light(const struct evidence *evidence, uint64_t brightest)
+{
+	uint64_t value = 0;
+
+	if (brightest < NOISE_NW)
+		return true;
+	if (evidence_most(evidence, SWITCH_OPER_UP, &value) && value == 0)
+		return true;
+	if (!evidence_most(evidence, WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW, &value) ||
+	    brightest >= value)
+		return false;
+	return !evidence_sum(evidence, WIRE_COUNTER_RDMA_RX_BYTES, 0, &value) ||
+	       value == 0;
+}
+
 static enum indicator_status
 read_light(const struct evidence *evidence, const struct row *row, double *ret)
 {
@@ -235,7 +253,7 @@ read_light(const struct evidence *evidence, const struct row *row, double *ret)
 		darkest = light < darkest ? light : darkest;
 		brightest = light > brightest ? light : brightest;
 	}
-	if (brightest < DARK_NW)
+	if (is_without_light(evidence, brightest))
 		return INDICATOR_IDLE;
 	if (darkest < STEP_NW)
 		darkest = STEP_NW;

@@ -59,6 +59,7 @@ fill_healthy(struct evidence *evidence, unsigned i)
 	}
 	evidence_set(evidence, WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW, 0, 40000);
 	evidence_set(evidence, WIRE_COUNTER_PFC_ENABLED, LOSSLESS, 1);
+	evidence_set(evidence, SWITCH_OPER_UP, 0, 1);
 	evidence_give(evidence, GIVEN_LOSS_PCT, 0);
 	evidence_give(evidence, GIVEN_SMALL_LOSS_PCT, 0);
 	evidence_give(evidence, GIVEN_LARGE_LOSS_PCT, 0);
@@ -211,6 +212,35 @@ light_that_nobody_sends_is_not_missed(void **state)
 	set_light(WIRE_COUNTER_OPTICS_RX_NW, 1, 0);
 	judge();
 	assert_only(0, DIAGNOSIS_CABLE);
+}
+
+/* What photodiodes show in the dark is no zero, and not the same on all lanes. */
+static void
+noise_of_a_link_whose_other_end_is_off_is_no_light(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANES; lane++)
+		set_light(WIRE_COUNTER_OPTICS_RX_NW, lane, lane == 1 ? 1100 : 2000);
+	judge();
+	assert_only(0, DIAGNOSES);
+	/* More of it, as an amplified receiver shows: nothing came over the link. */
+	for (unsigned lane = 0; lane < LANES; lane++)
+		set_light(WIRE_COUNTER_OPTICS_RX_NW, lane, 12000);
+	assert_found(DIAGNOSIS_CABLE,
+	    "its module receives a lane 5 dB below the module's own alarm");
+	set(WIRE_COUNTER_RDMA_RX_BYTES, 0);
+	judge();
+	assert_only(0, DIAGNOSES);
+}
+
+static void
+light_of_a_port_that_is_down_at_the_switch_is_not_judged(void **state)
+{
+	(void)state;
+	set_light(WIRE_COUNTER_OPTICS_RX_NW, 2, 300);
+	set(SWITCH_OPER_UP, 0);
+	judge();
+	assert_only(0, DIAGNOSES);
 }
 
 /* Training makes them: the link is told once, by what it does. */
@@ -789,6 +819,8 @@ main(void)
 		TEST(lanes_may_differ_by_what_standards_allow),
 		TEST(one_lane_alone_is_judged_by_its_own_alarm),
 		TEST(light_that_nobody_sends_is_not_missed),
+		TEST(noise_of_a_link_whose_other_end_is_off_is_no_light),
+		TEST(light_of_a_port_that_is_down_at_the_switch_is_not_judged),
 		TEST(errors_of_a_link_that_flaps_are_no_cable_besides),
 		TEST(errors_at_the_switch_are_a_cable),
 		TEST(many_bits_to_mend_are_a_cable),
