@@ -68,10 +68,10 @@ int switch_list_find_port(
 /* Of the port of that number, after close. -ENOMEM. */
 int switch_list_set_neighbor(
     struct switch_list *list, size_t port, const struct switch_neighbor *neighbor);
-/* NULL: none is known, or it is no port. */
 /* Each port has the neighbour that it had in before. */
 int switch_list_keep_neighbors(
     struct switch_list *list, const struct switch_list *before);
+/* NULL: none is known, or it is no port. */
 const struct switch_neighbor *switch_list_neighbor(
     const struct switch_list *list, size_t i);
 /* That order: below 0, 0, above it, of a against b. */
