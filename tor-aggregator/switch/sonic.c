@@ -47,7 +47,7 @@ struct fields {             /* of one question, as the rows of the table name th
 
 struct sonic {
 	const char *password;
-	unsigned also; /* SONIC_* */
+	unsigned also, failed; /* SONIC_*; failed: an error was the answer */
 	const struct switch_list *before;
 	struct switch_counts *counts;
 	struct switch_list *list;
@@ -295,6 +295,12 @@ bool
 sonic_is_done(const struct sonic *sonic)
 {
 	return sonic->answered.stage == DONE;
+}
+
+unsigned
+sonic_answered_also(const struct sonic *sonic)
+{
+	return sonic->also & ~sonic->failed;
 }
 
 struct switch_list *
@@ -583,6 +589,9 @@ sonic_answer(struct sonic *sonic, const struct redisReply *answer, struct rm_why
 	if (sonic_is_answered(sonic))
 		return rm_why(
 		    why, -EPROTO, "it sent more answers than it was asked questions");
+	if (answer->type == REDIS_REPLY_ERROR && sonic->answered.stage >= NEIGHBORS)
+		sonic->failed |=
+		    sonic->answered.stage == NEIGHBORS ? SONIC_NEIGHBORS : SONIC_OPTICS;
 	if (answer->type != REDIS_REPLY_ERROR || sonic->answered.stage >= NEIGHBORS) {
 		r = take_answer(sonic, answer, why);
 	} else if (is_of_one_object(sonic, answer)) {

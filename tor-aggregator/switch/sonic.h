@@ -45,6 +45,8 @@ int sonic_answer(
 
 bool sonic_is_answered(const struct sonic *sonic); /* the whole batch */
 bool sonic_is_done(const struct sonic *sonic);     /* the whole reading */
+/* Bits of SONIC_*: what was asked for besides, and was not answered with an error. */
+unsigned sonic_answered_also(const struct sonic *sonic);
 /* What was read, once it is done; the caller frees it. Its resets are counted now. */
 struct switch_list *sonic_take_list(struct sonic *sonic);
 

@@ -38,10 +38,9 @@ struct switch_collector {
 	bool connected;
 	struct redis_reader *reader;
 	struct sonic *sonic;
-	unsigned also; /* what it asks for: SONIC_* */
 	rm_mono_t begun;
 
-	/* Of the last whole reading that asked for them; 0: none yet. */
+	/* Of the last whole reading that was told them; 0: none yet. */
 	rm_mono_t neighbors_at, optics_at;
 	struct switch_list *list;
 	struct switch_told told;
@@ -70,6 +69,14 @@ new_nexus(struct switch_collector *device)
 	return nexus_client_new(&options, &device->nexus);
 }
 
+static int64_t
+interval_ns(const struct switch_collector *device)
+{
+	return device->options.interval_ns > 0
+		   ? device->options.interval_ns
+		   : (int64_t)device->options.config->interval_s * RM_NS_PER_S;
+}
+
 static int
 new_collector(struct switch_collector *device)
 {
@@ -83,9 +90,7 @@ new_collector(struct switch_collector *device)
 		.own = device->options.own,
 		.endpoint = &device->endpoint,
 		.values = "ports and queues",
-		.interval_ns = device->options.interval_ns > 0
-				   ? device->options.interval_ns
-				   : (int64_t)config->interval_s * RM_NS_PER_S,
+		.interval_ns = interval_ns(device),
 		.limit_ns = nexus ? NEXUS_LIMIT_NS : LIMIT_NS,
 		.backoff_ns = nexus ? NEXUS_BACKOFF_NS : 0,
 		.callbacks = { nexus ? begin_nexus : begin, dial, is_connected, hang_up,
@@ -162,34 +167,40 @@ stage(const void *arg)
 				     : "not all answers came";
 }
 
+/* Half a reading early rather than one late: readings come at no exact times. */
 static bool
-is_due(rm_mono_t last, uint64_t interval_s, rm_mono_t now)
+is_due(const struct switch_collector *device, rm_mono_t last, uint64_t interval_s,
+    rm_mono_t now)
 {
 	return last.ns == 0 ||
-	       rm_mono_since(now, last) >= (int64_t)interval_s * RM_NS_PER_S;
+	       rm_mono_since(now, last) >=
+		   (int64_t)interval_s * RM_NS_PER_S - interval_ns(device) / 2;
 }
 
 /* Counters each time; what changes slowly now and then. */
-static void
+static unsigned
 choose_questions(struct switch_collector *device, rm_mono_t now)
 {
 	const struct switch_config *config = device->options.config;
+	unsigned also = 0;
 
 	device->begun = now;
-	device->also = 0;
-	if (is_due(device->neighbors_at, config->neighbors_interval_s, now))
-		device->also |= SONIC_NEIGHBORS;
-	if (is_due(device->optics_at, config->optics_interval_s, now))
-		device->also |= SONIC_OPTICS;
+	if (is_due(device, device->neighbors_at, config->neighbors_interval_s, now))
+		also |= SONIC_NEIGHBORS;
+	if (is_due(device, device->optics_at, config->optics_interval_s, now))
+		also |= SONIC_OPTICS;
+	return also;
 }
 
 /* One that failed is made up for by the next. */
 static void
 note_questions(struct switch_collector *device)
 {
-	if ((device->also & SONIC_NEIGHBORS) != 0)
+	const unsigned answered = sonic_answered_also(device->sonic);
+
+	if ((answered & SONIC_NEIGHBORS) != 0)
 		device->neighbors_at = device->begun;
-	if ((device->also & SONIC_OPTICS) != 0)
+	if ((answered & SONIC_OPTICS) != 0)
 		device->optics_at = device->begun;
 }
 
@@ -326,9 +337,8 @@ begin(int64_t limit_ns, struct rm_why *why, void *arg)
 	device->reader = redis_reader_new();
 	if (device->reader == NULL)
 		return -ENOMEM;
-	choose_questions(device, rm_mono_now());
-	r = sonic_new(device->password, device->also, device->list, &device->counts,
-	    &device->sonic);
+	r = sonic_new(device->password, choose_questions(device, rm_mono_now()),
+	    device->list, &device->counts, &device->sonic);
 	return r < 0 ? r : collector_dial(device->collector);
 }
 

@@ -28,6 +28,7 @@ struct talk {
 	struct switch_list *list;
 	struct rm_why why;
 	int questions, selects;
+	unsigned answered; /* of what was asked for besides */
 };
 
 static const struct pair plain[] = {
@@ -161,6 +162,7 @@ read_also(
 	if (r == 0) {
 		struct switch_list *list = sonic_take_list(talk->sonic);
 
+		talk->answered = sonic_answered_also(talk->sonic);
 		switch_list_free(talk->list);
 		talk->list = list;
 	}
@@ -326,6 +328,27 @@ what_changes_slowly_is_not_asked_for_each_time(void **state)
 	assert_int_equal(talk->questions, FAST_QUESTIONS + 1 + 2);
 	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 50);
 	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine2");
+}
+
+static void
+what_was_answered_with_an_error_was_not_read(void **state)
+{
+	struct pair pairs[2 + sizeof(plain) / sizeof(plain[0])] = {
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", NULL, "-LOADING\r\n" },
+		{ "none", "", "" },
+	};
+	struct talk *talk = *state;
+
+	memcpy(pairs + 2, plain, sizeof(plain));
+	assert_int_equal(read_also(talk, "", SONIC_NEIGHBORS, plain), 0);
+	assert_int_equal(talk->answered, SONIC_NEIGHBORS);
+	assert_int_equal(read_switch(talk, "", plain), 0);
+	assert_int_equal(talk->answered, SONIC_NEIGHBORS | SONIC_OPTICS);
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_int_equal(talk->answered, SONIC_NEIGHBORS);
+	pairs[0].question = "LLDP_ENTRY_TABLE:Ethernet8";
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_int_equal(talk->answered, SONIC_OPTICS);
 }
 
 static void
@@ -617,6 +640,7 @@ main(void)
 		TEST(neighbours_are_read_and_none_costs_a_counter),
 		TEST(optics_are_told_by_their_darkest_lane_and_cost_nothing),
 		TEST(what_changes_slowly_is_not_asked_for_each_time),
+		TEST(what_was_answered_with_an_error_was_not_read),
 		TEST(what_is_missing_or_no_number_is_not_there),
 		TEST(deltas_go_on_when_the_ids_have_changed),
 		TEST(a_password_is_given_first_and_its_refusal_is_said),
