@@ -17,11 +17,15 @@ number_of(const struct counter_row *row)
 	return 0;
 }
 
-/* Of several gauges the highest counts, of light the darkest. */
+/* Told after two readings in a row: the brighter one, since one alone may be of a link
+ * that was down just then, and is reported until the next one. */
 static bool
-counts_more(const struct counter_row *row, uint64_t value, uint64_t than)
+light_of(const struct counter_state *state, uint64_t *ret)
 {
-	return counter_row_is_optics(row) ? value < than : value > than;
+	if (!state->there || state->back || state->change != COUNTER_COUNTED)
+		return false;
+	*ret = state->delta > state->total ? state->delta : state->total;
+	return true;
 }
 
 /* first: there is no value yet. False: it says nothing of the last interval. */
@@ -31,8 +35,10 @@ add(const struct counter_row *row, const struct counter_state *state, bool first
 {
 	if (!state->there)
 		return false;
+	if (counter_row_is_optics(row))
+		return light_of(state, value);
 	if (row->width == 0) {
-		if (first || counts_more(row, state->total, *value))
+		if (first || state->total > *value)
 			*value = state->total;
 		return true;
 	}
@@ -60,15 +66,79 @@ add_lowers(const struct counter_row *row, const struct counter_state *const *low
 	return any;
 }
 
+/* ---- the light of a bond ---- */
+
+/* Darker is nothing but noise: that port is down. */
+#define NOISE_NW 5000
+
+struct light {          /* that a module receives */
+	unsigned lanes; /* bits */
+	uint64_t darkest, brightest;
+};
+
+static struct light
+light_received(const struct counter_state *states)
+{
+	struct light light = { .darkest = UINT64_MAX };
+	size_t at = 0;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
+		const size_t count = counter_row_values(row);
+		uint64_t value = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			if (number_of(row) != WIRE_COUNTER_OPTICS_RX_NW ||
+			    !light_of(&states[at + i], &value))
+				continue;
+			light.lanes |= 1u << i;
+			light.darkest = value < light.darkest ? value : light.darkest;
+			light.brightest =
+			    value > light.brightest ? value : light.brightest;
+		}
+		at += count;
+	}
+	return light;
+}
+
+/* A lane is judged by the others of its module, so one port's stand for all: the one
+ * with the darkest lane of those that have light. Returns how many: 1, or 0 when the
+ * modules are not of the same lanes. */
+static size_t
+choose_light(const struct counter_state *const *lowers, size_t lower_count,
+    const struct counter_state **ret)
+{
+	struct light best = { 0 };
+
+	*ret = NULL;
+	for (size_t i = 0; i < lower_count; i++) {
+		const struct light light = light_received(lowers[i]);
+
+		if (light.lanes == 0)
+			continue;
+		if (*ret != NULL && light.lanes != best.lanes)
+			return 0;
+		if (*ret == NULL ||
+		    (light.brightest >= NOISE_NW &&
+			(best.brightest < NOISE_NW || light.darkest < best.darkest))) {
+			best = light;
+			*ret = lowers[i];
+		}
+	}
+	return *ret == NULL ? 0 : 1;
+}
+
 size_t
 counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
     struct wire_counter_value ret[COUNTER_REPORT_VALUES])
 {
+	const struct counter_state *light;
+	const size_t lights = choose_light(lowers, lower_count, &light);
 	size_t at = 0, count = 0;
 
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
 		const unsigned number = number_of(row);
+		const bool is_light = counter_row_is_optics(row);
 
 		for (size_t i = 0; i < counter_row_values(row); i++, at++) {
 			uint64_t value = 0;
@@ -76,7 +146,8 @@ counter_report_fill(const struct counter_state *states,
 			if (number == 0 ||
 			    (!add(row, &states[at], true, &value) &&
 				(states[at].there ||
-				    !add_lowers(row, lowers, lower_count, at, &value))))
+				    !add_lowers(row, is_light ? &light : lowers,
+					is_light ? lights : lower_count, at, &value))))
 				continue;
 			ret[count++] = (struct wire_counter_value){ .value = value,
 				.counter = (uint16_t)number,

@@ -20,8 +20,10 @@ struct counters_port;
 
 #define COUNTER_REPORT_VALUES (WIRE_COUNTERS * WIRE_COUNTER_INDEXES)
 
-/* lowers: the states of a bond's ports: what the bond does not count is their sum.
- * Returns how many values there are. */
+/* lowers: the states of a bond's ports: what the bond does not count is their sum. What
+ * modules say is that of one port, the one with the darkest lane; of modules with other
+ * lanes than each other's nothing is told. Of two readings of a module the brighter
+ * one. Returns how many values there are. */
 size_t counter_report_fill(const struct counter_state *states,
     const struct counter_state *const *lowers, size_t lower_count,
     struct wire_counter_value ret[COUNTER_REPORT_VALUES]);

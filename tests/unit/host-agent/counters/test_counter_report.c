@@ -152,25 +152,61 @@ a_bond_that_does_not_count_has_the_sum_of_its_ports(void **state)
 		    values[i].counter == WIRE_COUNTER_SYMBOL_ERR ? 5 : 2);
 }
 
+/* What a module says of four lanes, with its reading before, as counters has it. */
+static void
+take_light(struct counter_state *of, const uint64_t nanowatts[4], unsigned lanes)
+{
+	for (size_t i = 0; i < lanes; i++)
+		for (unsigned n = 0; n < 2; n++)
+			take(of, "optics_rx_nw", i, true, nanowatts[i]);
+}
+
+static uint64_t
+told(size_t count, unsigned counter, unsigned index)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i].counter == counter && values[i].index == index)
+			return values[i].value;
+	return UINT64_MAX;
+}
+
+/* One port's as a whole: a lane is judged by the others of its module. */
 static void
 the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
 {
 	const struct counter_state *lowers[] = { lower, states };
 	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
+	size_t count;
 
 	assert_non_null(bond);
-	take(lower, "optics_rx_nw", 2, true, 700);
-	take(states, "optics_rx_nw", 2, true, 900000);
+	take_light(lower, (uint64_t[]){ 90000, 60000, 50000, 80000 }, 4);
+	take_light(states, (uint64_t[]){ 40000, 900000, 900000, 900000 }, 4);
 	take(lower, "port_rate_mbps", 0, true, 100000);
 	take(states, "port_rate_mbps", 0, true, 200000);
-	assert_int_equal(counter_report_fill(bond, lowers, 2, values), 2);
-	for (size_t i = 0; i < 2; i++)
-		if (values[i].counter == WIRE_COUNTER_OPTICS_RX_NW) {
-			assert_int_equal(values[i].index, 2);
-			assert_int_equal(values[i].value, 700);
-		} else {
-			assert_int_equal(values[i].value, 200000);
-		}
+	count = counter_report_fill(bond, lowers, 2, values);
+	assert_int_equal(count, 4 + 1);
+	assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, 0), 40000);
+	for (unsigned i = 1; i < 4; i++)
+		assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, i), 900000);
+	assert_int_equal(told(count, WIRE_COUNTER_PORT_RATE_MBPS, 0), 200000);
+	/* A port that is down is no dark port. */
+	take_light(lower, (uint64_t[]){ 100, 200, 100, 2000 }, 4);
+	count = counter_report_fill(bond, lowers, 2, values);
+	assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, 0), 40000);
+	assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, 3), 900000);
+	free(bond);
+}
+
+static void
+of_a_bond_with_modules_of_other_lanes_no_light_is_told(void **state)
+{
+	const struct counter_state *lowers[] = { lower, states };
+	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
+
+	assert_non_null(bond);
+	take_light(lower, (uint64_t[4]){ 90000, 60000 }, 2);
+	take_light(states, (uint64_t[]){ 40000, 900000, 900000, 900000 }, 4);
+	assert_int_equal(counter_report_fill(bond, lowers, 2, values), 0);
 	free(bond);
 }
 
@@ -189,6 +225,7 @@ main(void)
 		TEST(what_no_aggregator_asks_for_is_not_told),
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
 		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
+		TEST(of_a_bond_with_modules_of_other_lanes_no_light_is_told),
 	};
 
 	return cmocka_run_group_tests_name("counter_report", tests, NULL, NULL);
