@@ -8,6 +8,11 @@
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/verbs/lanes.h"
 
+/* A module, or its bus, that took longer may do so for ever the next time. */
+#define OPTICS_SLOW_NS (5 * RM_NS_PER_S)
+#define OPTICS_LANES 4  /* two of them may hang, and a third one goes on */
+#define OPTICS_MISSED 3 /* turns without an answer: what was read is not of now */
+
 /* A driver that took longer than this may hold one thread from then on. */
 #define SLOW_NS (200 * RM_NS_PER_MS)
 
@@ -20,6 +25,7 @@ struct optics {              /* a reading of a port's module */
 	struct lane_job job; /* the first: they are cast */
 	struct port *port;
 	bool busy;
+	unsigned turns; /* since the last answer */
 
 	/* The thread's while busy. */
 	char netdev[16];
@@ -50,7 +56,9 @@ struct port {
 
 struct counters {
 	const struct counter_kernel *kernel;
+	struct rm_loop *loop;
 	struct lanes *lanes;
+	struct lanes *optics_lanes; /* NULL: no module was read yet */
 	struct port *ports[COUNTERS_MAX_PORTS];
 	size_t count;
 	bool apart;
@@ -67,6 +75,7 @@ counters_new(
 	if (counters == NULL)
 		return -ENOMEM;
 	counters->kernel = kernel;
+	counters->loop = loop;
 	r = lanes_new(loop, LANES_MIN, &counters->lanes);
 	if (r < 0) {
 		free(counters);
@@ -94,6 +103,7 @@ counters_free(struct counters *counters)
 {
 	if (counters == NULL)
 		return;
+	lanes_free(counters->optics_lanes);
 	lanes_free(counters->lanes); /* ends what the threads have of the ports */
 	for (size_t i = 0; i < counters->count; i++)
 		port_free(counters->ports[i]);
@@ -216,12 +226,15 @@ take_optics(struct port *port, const struct module_optics *read)
 
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++)
 		for (unsigned i = 0; i < counter_row_values(row); i++, at++) {
+			struct counter_state *state = &port->states[at];
+			const uint64_t before = state->total;
 			struct counter_sample sample;
 
 			if (!counter_row_is_optics(row))
 				continue;
 			sample = optics_sample(read, row, i);
-			(void)counter_take(&port->states[at], &sample, 0, true);
+			(void)counter_take(state, &sample, 0, true);
+			state->delta = before;
 		}
 }
 
@@ -248,21 +261,44 @@ optics_done(struct lane_job *job, int r)
 		return;
 	take_optics(port, &optics->read);
 	port->shown.optics_at = optics->begun;
+	optics->turns = 0;
+}
+
+/* Of one that hangs, or that nobody wants, what it said once is not of now. */
+static void
+forget_optics(struct port *port)
+{
+	const struct module_optics nothing = { 0 };
+
+	take_optics(port, &nothing);
+	port->shown.optics_at = (rm_mono_t){ 0 };
+}
+
+/* One that has taken long shares a thread with others of its kind. */
+static enum lane_class
+optics_class(const struct optics *optics)
+{
+	return optics->took_ns > OPTICS_SLOW_NS ? LANE_IDLE : LANE_NEW;
 }
 
 void
 counters_read_optics(struct counters *counters)
 {
+	if (counters->optics_lanes == NULL &&
+	    lanes_new(counters->loop, OPTICS_LANES, &counters->optics_lanes) < 0)
+		return;
 	for (size_t i = 0; i < counters->count; i++) {
 		struct port *port = counters->ports[i];
 		struct optics *optics = &port->optics;
 
+		if (port->shown.optics_at.ns != 0 && optics->turns++ == OPTICS_MISSED)
+			forget_optics(port);
 		if (!port->shown.wanted || optics->busy ||
 		    port->place.netdev[0] == '\0')
 			continue;
 		memcpy(optics->netdev, port->place.netdev, sizeof(optics->netdev));
-		optics->busy =
-		    lanes_submit(counters->lanes, &optics->job, LANE_IDLE) == 0;
+		optics->busy = lanes_submit(counters->optics_lanes, &optics->job,
+				   optics_class(optics)) == 0;
 	}
 }
 

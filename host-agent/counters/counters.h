@@ -49,9 +49,13 @@ struct counters_port { /* of one RNIC, as last read */
 	const bool *seldom; /* counter_values() of them: it is one of those */
 	int error;          /* of the last one: < 0 when nothing was there */
 	struct counter_reading reading;
-	rm_mono_t optics_at; /* of the last reading of its module; 0: none yet */
-	const struct counter_state *states; /* counter_values() of them */
-	const struct qp_counters *apart;    /* of each process; NULL: not read */
+	/* Of the last reading of its module; 0: none yet, or none for so long that what
+	 * it said is forgotten. */
+	rm_mono_t optics_at;
+	/* counter_values() of them; of what a module says the delta is what it said the
+	 * time before. */
+	const struct counter_state *states;
+	const struct qp_counters *apart; /* of each process; NULL: not read */
 };
 
 /* kernel: borrowed. */
@@ -69,7 +73,9 @@ void counters_read_apart(struct counters *counters, bool wanted);
 void counters_read(struct counters *counters, const struct counter_port_place *places,
     size_t count, bool all, rm_mono_t now);
 
-/* Reads the optical modules of all that the last counters_read wanted. */
+/* Reads the optical modules of all that the last counters_read wanted: several at a
+ * time, so that one that hangs stops no others. What a module said is forgotten when it
+ * has not answered in three turns. */
 void counters_read_optics(struct counters *counters);
 
 size_t counters_ports(const struct counters *counters);

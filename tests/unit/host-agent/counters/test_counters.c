@@ -399,6 +399,84 @@ no_counter_waits_for_a_slow_module(void **unused)
 	assert_true(state(0, "optics_rx_lowest_nw")->there);
 }
 
+/* What the report says of the light of the first lane; UINT64_MAX: nothing. */
+static uint64_t
+light_told(void)
+{
+	static struct wire_counter_value values[COUNTER_REPORT_VALUES];
+	struct wire_rnic_counters told;
+
+	assert_non_null(counter_report_of(counters, &device.place, values, &told));
+	for (size_t i = 0; i < told.value_count; i++)
+		if (values[i].counter == WIRE_COUNTER_OPTICS_RX_NW &&
+		    values[i].index == 0)
+			return values[i].value;
+	return UINT64_MAX;
+}
+
+static void
+light_of_a_module_that_hangs_is_no_light_of_now(void **unused)
+{
+	make_module();
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	read_once(&device.place, 1);
+	read_once(&device.place, 1);
+	read_optics();
+	read_optics();
+	assert_int_equal(light_told(), 0x2000 * 100);
+	device.hook = hold_the_module;
+	counters_read_optics(counters);
+	sem_wait(&held); /* and does not come back for minutes */
+	for (unsigned i = 0; i < 3; i++)
+		counters_read_optics(counters);
+	device.hook = NULL;
+	assert_int_equal(light_told(), UINT64_MAX);
+	assert_int_equal(counters_port(counters, 0)->optics_at.ns, 0);
+	sem_post(&released);
+	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 3);
+	assert_true(state(0, "optics_rx_lowest_nw")->there);
+	assert_int_equal(light_told(), UINT64_MAX); /* one reading alone */
+}
+
+static void
+a_lane_is_dark_when_it_was_so_twice(void **unused)
+{
+	make_module();
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	read_once(&device.place, 1);
+	read_once(&device.place, 1);
+	read_optics();
+	assert_int_equal(light_told(), UINT64_MAX);
+	device.module.lower[34] = 0;
+	read_optics();
+	assert_int_equal(light_told(), 0x2000 * 100);
+	read_optics();
+	assert_int_equal(light_told(), 0);
+}
+
+/* The one that hangs keeps a thread, as a second one would. */
+static void
+no_module_waits_for_one_that_hangs(void **unused)
+{
+	struct counter_port_place places[2] = { device.place, device.place };
+
+	make_module();
+	strcpy(places[1].rdma_device, "rdma1");
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	read_once(places, 1);
+	device.hook = hold_the_module;
+	counters_read_optics(counters);
+	sem_wait(&held);
+	device.hook = NULL;
+	read_once(places, 2);
+	counters_read_optics(counters);
+	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 1);
+	assert_int_equal(counters_port(counters, 0)->optics_at.ns, 0);
+	assert_int_not_equal(counters_port(counters, 1)->optics_at.ns, 0);
+	sem_post(&released);
+	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 2);
+}
+
 static void
 what_a_module_says_is_shown_until_it_does_not(void **unused)
 {
@@ -536,6 +614,9 @@ main(void)
 		TEST(the_metrics_have_types_labels_and_totals),
 		TEST(the_api_shows_what_is_there_and_nothing_else),
 		TEST(no_counter_waits_for_a_slow_module),
+		TEST(light_of_a_module_that_hangs_is_no_light_of_now),
+		TEST(a_lane_is_dark_when_it_was_so_twice),
+		TEST(no_module_waits_for_one_that_hangs),
 		TEST(what_a_module_says_is_shown_until_it_does_not),
 		TEST(what_the_qps_of_a_process_counted_has_its_name),
 	};
