@@ -18,10 +18,13 @@
 #include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
 #include "rackmesh/core/log.h"
+#include "rackmesh/identity/sight_counts.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/tls/credentials.h"
 #include "rackmesh/tls/tls.h"
+
+_Static_assert(ANALYZER_MAX_REGIONS <= RM_SIGHT_REGIONS, "each has its own count");
 
 /* ---- What aggregators bring, and that they come and go ---- */
 
