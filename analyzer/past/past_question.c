@@ -142,7 +142,7 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 	return 0;
 }
 
-/* No region that is kept has a name that is none. */
+/* What is not valid as a region's name is left out: nothing is kept under it. */
 static int
 take_regions(const char *text, struct past_question *q, struct rm_why *why)
 {
