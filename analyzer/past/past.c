@@ -1,6 +1,7 @@
 #include "analyzer/past/past.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ enum language { /* of what stands at influx.url */
 struct asked { /* while its job runs, all but past is the worker's */
 	struct past *past;
 	bool busy;
+	bool limited;  /* who waits may see some regions only: nothing of how it is kept
+			*/
 	uint64_t http; /* who waits */
 	struct past_question question;
 	struct rm_http_call *call;
@@ -100,13 +103,25 @@ asked_fail(struct asked *asked, const char *sentence)
 {
 	struct past *past = asked->past;
 	const char *url = past->options.influx->url;
-	char shown[RM_HTTP_URL_SHOWN_BYTES];
+	char shown[RM_HTTP_URL_SHOWN_BYTES] = "the database";
 
 	past->counts.failed++;
-	rm_http_url_show(url, true, shown);
+	if (!asked->limited)
+		rm_http_url_show(url, true, shown);
 	rm_http_reply_error(rm_http_deferred(past->options.server, asked->http), 502,
-	    "%s%s%s", shown, url[0] != '\0' ? ": " : "", sentence);
+	    "%s%s%s", url[0] != '\0' ? shown : "", url[0] != '\0' ? ": " : "",
+	    sentence);
 	asked_end(asked);
+}
+
+/* Of a reason with paths, or with words of the database. */
+static void
+asked_fail_inside(struct asked *asked)
+{
+	asked_fail(asked, asked->limited
+			      ? "what it keeps cannot be read now; who may see all "
+				"regions is told why"
+			      : asked->why.text);
 }
 
 /* ---- in the worker --------------------------------------------------------------- */
@@ -135,7 +150,10 @@ read_done(void *job, int r)
 		return; /* past_free looks after it */
 	if (r < 0) {
 		past->language = LANGUAGE_UNKNOWN; /* another one may be there now */
-		asked_fail(asked, asked->why.text);
+		if (r == -EMSGSIZE)
+			asked_fail(asked, asked->why.text);
+		else
+			asked_fail_inside(asked);
 		return;
 	}
 	past->counts.answered++;
@@ -158,10 +176,16 @@ read_start(struct asked *asked)
 /* ---- of a database --------------------------------------------------------------- */
 
 static void
-explain(const struct rm_http_answer *answer, struct rm_why *why)
+explain(const struct rm_http_answer *answer, bool limited, struct rm_why *why)
 {
+	char words[256] = "";
+
+	if (!limited && answer->r == 0)
+		snprintf(words, sizeof(words), ", \"%.200s\"", answer->body);
 	if (answer->r == -EMSGSIZE)
 		rm_why(why, 0, "that is too much: ask for less time, or fewer columns");
+	else if (answer->r < 0 && limited)
+		rm_why(why, 0, "it does not answer");
 	else if (answer->r < 0)
 		rm_why(why, 0, "it does not answer: %s",
 		    answer->why != NULL && answer->why[0] != '\0'
@@ -173,14 +197,13 @@ explain(const struct rm_http_answer *answer, struct rm_why *why)
 		    "or influx.user needs the right to read what it writes",
 		    answer->status);
 	else if (answer->status == 429 || answer->status >= 500)
-		rm_why(why, 0, "it cannot answer now (HTTP %ld, \"%.200s\"): try again",
-		    answer->status, answer->body);
+		rm_why(why, 0, "it cannot answer now (HTTP %ld%s): try again",
+		    answer->status, words);
 	else
 		rm_why(why, 0,
-		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld, "
-		    "\"%.200s\"): InfluxDB 2 does only of a bucket that its DBRP "
-		    "mappings name",
-		    answer->status, answer->body);
+		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld%s): "
+		    "InfluxDB 2 does only of a bucket that its DBRP mappings name",
+		    answer->status, words);
 }
 
 /* The answer counts only if this returns true. Who does not answer may be another one
@@ -194,7 +217,7 @@ answer_is_good(struct asked *asked, const struct rm_http_answer *answer)
 	if (answer->r == 0 && answer->status == 200)
 		return true;
 	asked->past->language = LANGUAGE_UNKNOWN;
-	explain(answer, &asked->why);
+	explain(answer, asked->limited, &asked->why);
 	asked_fail(asked, asked->why.text);
 	return false;
 }
@@ -301,10 +324,10 @@ ask_rows(struct asked *asked)
 		    asked->language == LANGUAGE_VICTORIA ? write_export(asked, url)
 							 : write_influxql(asked, url),
 		    "the names in influx are too long");
-	if (r == 0)
-		r = send_to_database(asked, url, on_answer);
 	if (r < 0)
 		asked_fail(asked, asked->why.text);
+	else if (send_to_database(asked, url, on_answer) < 0)
+		asked_fail_inside(asked);
 }
 
 /* InfluxDB 1 knows no such path; whoever says anything else may be either. */
@@ -339,7 +362,7 @@ ask_database(struct asked *asked)
 	if (r == 0)
 		r = send_to_database(asked, url, on_kind);
 	if (r < 0)
-		asked_fail(asked, asked->why.text);
+		asked_fail_inside(asked);
 }
 
 /* ---- HTTP ------------------------------------------------------------------------ */
@@ -355,7 +378,7 @@ place_for(struct past *past)
 
 static void
 start(struct past *past, struct rm_http_request *request,
-    const struct past_question *question)
+    const struct past_question *question, bool limited)
 {
 	struct asked *asked = place_for(past);
 
@@ -367,6 +390,7 @@ start(struct past *past, struct rm_http_request *request,
 	}
 	past->counts.asked++;
 	asked->busy = true;
+	asked->limited = limited;
 	asked->question = *question;
 	asked->why.text[0] = '\0';
 	if (past->options.influx->url[0] != '\0')
@@ -424,5 +448,5 @@ past_ask(struct rm_http_request *request, void *arg)
 		    "nor history.folder");
 		return;
 	}
-	start(past, request, &question);
+	start(past, request, &question, rm_sight_is_limited(&sight));
 }

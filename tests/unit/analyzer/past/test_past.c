@@ -15,7 +15,7 @@
 #include "analyzer/history/influx_config.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
-#include "tests/support/loopback.h"
+#include "tests/support/tls_fixture.h"
 
 #define NO_ROWS "{\"results\":[{}]}"
 
@@ -28,6 +28,9 @@ struct world {
 	struct past *past;
 	int kind_status;    /* of the database's /api/v1/status/buildinfo */
 	const char *answer; /* of its /query */
+	struct pki *pki;    /* NULL: asked over plain HTTP */
+	struct rm_tls *tls;
+	struct rm_http_tls shows;
 	unsigned kinds, queries, exports;
 	long status; /* of what the analyzer answers */
 	char body[512];
@@ -117,6 +120,10 @@ teardown(void **state)
 	past_free(w->past);
 	rm_http_client_free(w->client);
 	rm_http_server_free(w->server);
+	if (w->pki != NULL) {
+		rm_tls_free(w->tls);
+		pki_free(w->pki);
+	}
 	rm_loop_free(w->loop);
 	free(w);
 	return 0;
@@ -126,14 +133,21 @@ static long
 ask_of(struct world *w, const char *measurement, int kind_status, const char *answer)
 {
 	char url[128];
+	const struct rm_http_exchange exchange = { .url = url,
+		.tls = w->pki != NULL ? &w->shows : NULL,
+		.timeout_ns = LOOPBACK_PATIENCE_NS,
+		.done = on_answer,
+		.arg = w };
 
 	w->kind_status = kind_status;
 	w->answer = answer;
 	w->status = 0;
-	snprintf(url, sizeof(url), "%s/v1/history/%s", w->url, measurement);
-	assert_int_equal(rm_http_client_send(w->client, url, NULL, NULL, 0,
-			     LOOPBACK_PATIENCE_NS, on_answer, w),
-	    0);
+	snprintf(url, sizeof(url), "%s://127.0.0.1:%d/v1/history/%s",
+	    w->pki != NULL ? "https" : "http",
+	    w->pki != NULL ? rm_http_server_tls_port(w->server)
+			   : rm_http_server_port(w->server),
+	    measurement);
+	assert_int_equal(rm_http_client_start(w->client, &exchange, NULL), 0);
 	LOOPBACK_WAIT(w->loop, w->status != 0);
 	return w->status;
 }
@@ -193,6 +207,69 @@ what_was_learnt_is_forgotten_when_a_read_fails(void **state)
 	assert_int_equal(w->exports, 1);
 }
 
+static bool
+allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
+{
+	return true;
+}
+
+/* From now on it is asked by a viewer of these regions. */
+static void
+become_viewer(struct world *w, const char *uri)
+{
+	static const struct pki_wish server = { .uri = TOR_URI, .dns = "localhost" };
+	const struct rm_address any = loopback_address(0);
+	struct rm_tls_files files;
+
+	w->pki = pki_new();
+	files = pki_issue(w->pki, "server", &server);
+	w->tls = tls_of(w->loop, &files);
+	files = pki_issue(w->pki, "viewer", &(struct pki_wish){ .uri = uri });
+	w->shows =
+	    (struct rm_http_tls){ files.authorities, files.certificate, files.key };
+	assert_int_equal(rm_http_server_listen_tls(w->server, &any, w->tls), 0);
+	rm_http_server_authorise(w->server, allows, w);
+}
+
+static void
+who_may_see_all_regions_is_told_of_the_database(void **state)
+{
+	struct world *w = *state;
+
+	become_viewer(w, "rackmesh://*/viewer/ann");
+	assert_int_equal(ask(w, 503, NO_ROWS), 502);
+	assert_non_null(strstr(w->body, w->url));
+	assert_non_null(strstr(w->body, "hm"));
+	assert_int_equal(ask(w, 404, "{\"error\":\"secret\"}"), 502);
+	assert_non_null(strstr(w->body, "it says: secret"));
+}
+
+static void
+who_may_see_some_regions_is_told_nothing_of_the_database(void **state)
+{
+	static char file[] = "/nowhere/secret";
+	struct world *w = *state;
+
+	become_viewer(w, "rackmesh://r1/viewer/bob");
+	assert_int_equal(ask(w, 503, NO_ROWS), 502);
+	assert_non_null(
+	    strstr(w->body, "the database: it cannot answer now (HTTP 503)"));
+	assert_int_equal(ask(w, 302, NO_ROWS), 502);
+	assert_non_null(strstr(w->body, "neither InfluxQL"));
+	assert_null(strstr(w->body, "hm"));
+	assert_int_equal(ask(w, 404, "{\"error\":\"secret\"}"), 502);
+	assert_non_null(strstr(w->body, "cannot be read now"));
+	assert_null(strstr(w->body, "secret"));
+	w->influx.token_file = file;
+	assert_int_equal(ask(w, 404, NO_ROWS), 502);
+	assert_non_null(strstr(w->body, "cannot be read now"));
+	assert_null(strstr(w->body, "secret"));
+	w->influx.token_file = file + sizeof(file) - 1;
+	snprintf(w->url, sizeof(w->url), "http://127.0.0.1:1");
+	assert_int_equal(ask(w, 404, NO_ROWS), 502);
+	assert_non_null(strstr(w->body, "the database: it does not answer\""));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -203,6 +280,8 @@ main(void)
 		TEST(who_tells_of_its_build_is_victoriametrics),
 		TEST(who_says_anything_else_is_asked_again_next_time),
 		TEST(what_was_learnt_is_forgotten_when_a_read_fails),
+		TEST(who_may_see_all_regions_is_told_of_the_database),
+		TEST(who_may_see_some_regions_is_told_nothing_of_the_database),
 	};
 
 	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
