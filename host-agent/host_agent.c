@@ -382,7 +382,6 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->tell);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
-	agent_counters_free(agent->counters);
 	rm_worker_free(agent->worker); /* its answers still find everybody alive */
 	agent_finder_free(agent->finder);
 	agent_services_free(agent->services);
@@ -393,6 +392,8 @@ host_agent_free(struct host_agent *agent)
 		uplink_free(agent->uplinks[i]);
 	agent_free_place(agent);
 	tracing_free(agent->tracing);
+	/* Waits for drivers, and one may hang: nothing else has to end after it. */
+	agent_counters_free(agent->counters);
 	free(agent->rnics);
 	free(agent->uplinks);
 	count_rows_free(agent->rows);
