@@ -38,6 +38,7 @@ setup(void **unused)
 static int
 teardown(void **unused)
 {
+	sem_post(&released); /* of a test that failed while it held a thread */
 	counters_free(counters);
 	rm_loop_free(loop);
 	counters_fixture_free(&device);
