@@ -174,7 +174,7 @@ told(size_t count, unsigned counter, unsigned index)
 static void
 the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
 {
-	const struct counter_state *lowers[] = { lower, states };
+	const struct counter_state *lowers[] = { states, lower };
 	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
 	size_t count;
 
