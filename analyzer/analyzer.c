@@ -83,7 +83,7 @@ start_history(struct analyzer *analyzer)
 		.influx = &config->influx,
 	};
 	struct history_callbacks callbacks;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	r = rm_http_client_new(analyzer->loop, &analyzer->http);
@@ -93,9 +93,9 @@ start_history(struct analyzer *analyzer)
 		return r;
 	analyzer_history_callbacks(analyzer, &callbacks);
 	options.http = analyzer->http;
-	r = history_new(&options, &callbacks, &analyzer->history, &why);
+	r = history_new(&options, &callbacks, &analyzer->history, &error);
 	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 	return r;
 }
 
@@ -221,7 +221,7 @@ start_http(struct analyzer *analyzer)
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
 		config->https_listen, config->http_tokens, &analyzer->shown,
 		.names = &config->http_names };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	analyzer->shown = (struct rm_http_regions){ region_at, analyzer };
@@ -248,9 +248,9 @@ start_http(struct analyzer *analyzer)
 		return r;
 	}
 	r = rm_http_places_listen(analyzer->server, &places,
-	    rm_credentials_tls(analyzer->credentials), NULL, &why);
+	    rm_credentials_tls(analyzer->credentials), NULL, &error);
 	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 	return r;
 }
 
@@ -334,10 +334,10 @@ analyzer_reload(void *arg)
 {
 	struct analyzer *analyzer = arg;
 	struct analyzer_config fresh;
-	struct rm_why why = { 0 };
-	int r = analyzer_config_read(&fresh, analyzer->config->path, &why);
+	struct rm_error error = { 0 };
+	int r = analyzer_config_read(&fresh, analyzer->config->path, &error);
 
-	if (!rm_reload_take(&analyzer->reload, analyzer_options, r, &why,
+	if (!rm_reload_take(&analyzer->reload, analyzer_options, r, &error,
 		analyzer->config, &fresh, rm_wall_now()))
 		return;
 	analyzer_config_clear(&fresh);

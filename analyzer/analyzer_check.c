@@ -33,10 +33,10 @@ static void
 check_influx(struct rm_check *check, const struct analyzer_config *config)
 {
 	struct influx_target target;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (influx_target_init(&target, &config->influx, &why) < 0)
-		rm_check_error(check, "influx", "%s", why.text);
+	if (influx_target_init(&target, &config->influx, &error) < 0)
+		rm_check_error(check, "influx", "%s", error.text);
 	explicit_bzero(&target, sizeof(target));
 	rm_check_site(check, "influx", &config->influx.site);
 }

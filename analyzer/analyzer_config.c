@@ -103,48 +103,48 @@ const struct rm_option analyzer_options[] = {
 /* clang-format on */
 
 static int
-check_influx(const struct analyzer_config *config, struct rm_why *why)
+check_influx(const struct analyzer_config *config, struct rm_error *error)
 {
 	const struct influx_config *influx = &config->influx;
 
 	if (influx->url[0] != '\0' && !rm_http_url_valid(influx->url))
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected http://... or https://...", "influx.url");
 	if (influx->password_file[0] != '\0' && influx->user[0] == '\0')
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "there is no influx.user whose password it could hold",
 		    "influx.password_file");
 	if (influx->token_file[0] != '\0' && influx->user[0] != '\0')
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "a token or a user with a password, not both", "influx.token_file");
 	return 0;
 }
 
 static int
-check_all(const struct analyzer_config *config, struct rm_why *why)
+check_all(const struct analyzer_config *config, struct rm_error *error)
 {
 	struct rm_address address;
 	int r;
 
 	if (!rm_name_valid(config->name))
-		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "name");
+		return rm_config_refuse(config->path, error, RM_NAME_EXPECTED, "name");
 	if (rm_address_parse(config->listen, -1, &address) < 0 ||
 	    address.storage.ss_family == AF_UNIX)
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected address:port, the address numeric", "listen");
 	if (config->http_listen[0] != '\0' &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected address:port, the address numeric", "http.listen");
-	r = check_influx(config, why);
+	r = check_influx(config, error);
 	if (r == 0)
-		r = rm_http_site_check(&config->influx.site, "influx", why);
+		r = rm_http_site_check(&config->influx.site, "influx", error);
 	return r;
 }
 
 /* What depends on another option when it is left out. */
 static int
-derive(struct analyzer_config *config, struct rm_why *why)
+derive(struct analyzer_config *config, struct rm_error *error)
 {
 	int r;
 
@@ -156,36 +156,36 @@ derive(struct analyzer_config *config, struct rm_why *why)
 		 0)
 		config->history_folder = NULL;
 	r = config->history_folder == NULL ? -ENOMEM : 0;
-	return r < 0 ? rm_why(why, r, "out of memory") : 0;
+	return r < 0 ? rm_error_set(error, r, "out of memory") : 0;
 }
 
 int
 analyzer_config_read(
-    struct analyzer_config *config, const char *path, struct rm_why *why)
+    struct analyzer_config *config, const char *path, struct rm_error *error)
 {
 	int r;
 
 	*config = (struct analyzer_config){ 0 };
-	r = rm_config_load(analyzer_options, path, config, why);
+	r = rm_config_load(analyzer_options, path, config, error);
 	if (r < 0)
 		return r;
 	config->path = path;
-	r = rm_config_host_name(&config->name, "name", why);
+	r = rm_config_host_name(&config->name, "name", error);
 	if (r == 0)
-		r = derive(config, why);
+		r = derive(config, error);
 	if (r == 0)
-		r = check_all(config, why);
+		r = check_all(config, error);
 	if (r == 0)
-		r = rm_alert_config_check(&config->alerts, path, why);
+		r = rm_alert_config_check(&config->alerts, path, error);
 	if (r < 0)
 		analyzer_config_clear(config);
 	return r;
 }
 
 static int
-read_any(void *config, const char *path, struct rm_why *why)
+read_any(void *config, const char *path, struct rm_error *error)
 {
-	return analyzer_config_read(config, path, why);
+	return analyzer_config_read(config, path, error);
 }
 
 int

@@ -44,7 +44,7 @@ extern const struct rm_option analyzer_options[];
 int analyzer_config_load(struct analyzer_config *config, int argc, char **argv);
 /* The file alone; on failure nothing is left to clear. */
 int analyzer_config_read(
-    struct analyzer_config *config, const char *path, struct rm_why *why);
+    struct analyzer_config *config, const char *path, struct rm_error *error);
 void analyzer_config_clear(struct analyzer_config *config); /* zeroed is fine */
 
 #endif

@@ -10,9 +10,9 @@
 #include "host-agent/rnic/rdma_facts.h"
 #include "rackmesh/check/check.h"
 #include "rackmesh/check/connect.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "schemas/wire.h"
 
 struct rm_identity_claim
@@ -51,11 +51,11 @@ static void
 check_kubernetes(struct rm_check *check, const struct agent_config *config)
 {
 	const char *token_file = config->kubernetes_site.token_file;
-	struct rm_why why;
+	struct rm_error error;
 
 	rm_check_site(check, "kubernetes", &config->kubernetes_site);
-	if (token_file[0] != '\0' && rm_file_check_secret(token_file, &why) < 0)
-		rm_check_error(check, "kubernetes.token_file", "%s", why.text);
+	if (token_file[0] != '\0' && rm_file_check_secret(token_file, &error) < 0)
+		rm_check_error(check, "kubernetes.token_file", "%s", error.text);
 }
 
 static int

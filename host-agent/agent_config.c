@@ -289,7 +289,7 @@ agent_rnic_is_pattern(const struct agent_rnic_config *rnic)
 struct check {
 	const struct agent_config *config;
 	const char *path;
-	struct rm_why *why;
+	struct rm_error *error;
 };
 
 static int
@@ -297,7 +297,7 @@ refuse(const struct check *check, const char *text, const char *table, size_t i,
     const char *key)
 {
 	return rm_config_refuse(
-	    check->path, check->why, text, "%s[%zu].%s", table, i, key);
+	    check->path, check->error, text, "%s[%zu].%s", table, i, key);
 }
 
 static int
@@ -496,7 +496,7 @@ check_host(const struct check *check)
 	    "%s cannot name this host: " RM_NAME_EXPECTED
 	    "; name the system so, or give host here, as in host: gpu17",
 	    quoted);
-	return rm_config_refuse(check->path, check->why, text, "host");
+	return rm_config_refuse(check->path, check->error, text, "host");
 }
 
 static int
@@ -509,17 +509,17 @@ check_controllers(const struct check *check)
 	if (config->controllers.count == 0)
 		return config->aggregators.count > 0
 			   ? 0
-			   : rm_config_refuse(check->path, check->why,
+			   : rm_config_refuse(check->path, check->error,
 				 "missing; list the aggregators, or give controllers, "
 				 "which "
 				 "know them",
 				 "aggregators");
 	for (size_t i = 0; i < config->controllers.count; i++)
 		if (rm_endpoint_parse(controllers[i], &endpoint) < 0)
-			return rm_config_refuse(check->path, check->why,
+			return rm_config_refuse(check->path, check->error,
 			    RM_ENDPOINT_EXPECTED, "controllers[%zu]", i);
 	if (config->state_folder[0] == '\0')
-		return rm_config_refuse(check->path, check->why,
+		return rm_config_refuse(check->path, check->error,
 		    "missing; what controllers answer is kept there", "state_folder");
 	return 0;
 }
@@ -548,7 +548,7 @@ check_kubernetes(const struct check *check)
 		error = "a kubelet asks who we are; give kubernetes.token_file, or "
 			"kubernetes.certificate and kubernetes.key";
 	return error == NULL ? 0
-			     : rm_config_refuse(check->path, check->why, error,
+			     : rm_config_refuse(check->path, check->error, error,
 				   "kubernetes.kubelet");
 }
 
@@ -564,11 +564,11 @@ check_all(const struct check *check)
 		return r;
 	if (!rm_name_valid(config->region))
 		return rm_config_refuse(
-		    check->path, check->why, RM_NAME_EXPECTED, "region");
+		    check->path, check->error, RM_NAME_EXPECTED, "region");
 	if (config->http_listen[0] != 0 &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
 		return rm_config_refuse(
-		    check->path, check->why, "expected address:port", "http.listen");
+		    check->path, check->error, "expected address:port", "http.listen");
 	r = check_controllers(check);
 	if (r == 0)
 		r = check_kubernetes(check);
@@ -578,17 +578,17 @@ check_all(const struct check *check)
 }
 
 int
-agent_config_read(struct agent_config *config, const char *path, struct rm_why *why)
+agent_config_read(struct agent_config *config, const char *path, struct rm_error *error)
 {
-	struct check check = { .config = config, .path = path, .why = why };
+	struct check check = { .config = config, .path = path, .error = error };
 	int r;
 
 	*config = (struct agent_config){ 0 };
-	r = rm_config_load(agent_options, path, config, why);
+	r = rm_config_load(agent_options, path, config, error);
 	if (r < 0)
 		return r;
 	config->path = path;
-	r = rm_config_host_name(&config->host, "host", why);
+	r = rm_config_host_name(&config->host, "host", error);
 	if (r == 0)
 		r = check_all(&check);
 	if (r < 0)
@@ -599,17 +599,17 @@ agent_config_read(struct agent_config *config, const char *path, struct rm_why *
 /* Every host that was never named is called localhost: aggregators know hosts by name.
  */
 static int
-read_at_start(void *arg, const char *path, struct rm_why *why)
+read_at_start(void *arg, const char *path, struct rm_error *error)
 {
 	struct agent_config *config = arg;
 	int r;
 
-	r = agent_config_read(config, path, why);
+	r = agent_config_read(config, path, error);
 	if (r < 0)
 		return r;
 	if (strcmp(config->host, "localhost") == 0 ||
 	    strncmp(config->host, "localhost.", strlen("localhost.")) == 0) {
-		r = rm_config_refuse(path, why,
+		r = rm_config_refuse(path, error,
 		    "expected the name of this host, not localhost; name the system, "
 		    "or give host here",
 		    "host");

@@ -120,7 +120,7 @@ int agent_config_load(struct agent_config *config, int argc, char **argv);
 
 /* The same from a file alone, for reloads and tests. On failure *config is clear. */
 int agent_config_read(
-    struct agent_config *config, const char *path, struct rm_why *why);
+    struct agent_config *config, const char *path, struct rm_error *error);
 void agent_config_clear(struct agent_config *config);
 
 /* Where the i-th RNIC is to be found; borrows. */

@@ -50,7 +50,7 @@ agent_serve_http(struct host_agent *agent)
 	const struct rm_http_places places = { agent->config.http_listen,
 		agent->config.http_socket, agent->config.https_listen,
 		agent->config.http_tokens, .names = &agent->config.http_names };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	/* Its RNICs, which may become more, are host_agent_rnics.c's to tell. */
@@ -89,9 +89,9 @@ agent_serve_http(struct host_agent *agent)
 	if (r < 0)
 		return r;
 	r = rm_http_places_listen(agent->http, &places,
-	    rm_credentials_tls(agent->credentials), agent->config.region, &why);
+	    rm_credentials_tls(agent->credentials), agent->config.region, &error);
 	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 	return r;
 }
 
@@ -141,16 +141,16 @@ host_agent_reload(void *arg)
 {
 	struct host_agent *agent = arg;
 	struct agent_config fresh;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
-	r = agent_config_read(&fresh, agent->config.path, &why);
+	r = agent_config_read(&fresh, agent->config.path, &error);
 	if (r == 0) {
 		r = agent_config_place(&fresh, agent->place);
 		if (r < 0)
 			agent_config_clear(&fresh);
 	}
-	if (!rm_reload_take(&agent->reload, agent_options, r, &why, &agent->config,
+	if (!rm_reload_take(&agent->reload, agent_options, r, &error, &agent->config,
 		&fresh, rm_wall_now()))
 		return;
 	rm_config_log_level(agent->config.log_level);

@@ -19,7 +19,7 @@
 #include "rackmesh/judge/part.h"
 #include "rackmesh/metrics/metrics.h"
 
-#define PEER_WHY_BYTES 1024
+#define PEER_ERROR_BYTES 1024
 
 static int agent_on_keys(
     struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
@@ -339,7 +339,7 @@ agent_on_resolved(
  * this RNIC; *asked: there was one. */
 static bool
 agent_peer_serves(const struct host_agent *agent, size_t uplink, const char *identity,
-    const struct rnic *rnic, bool *asked, char why[PEER_WHY_BYTES])
+    const struct rnic *rnic, bool *asked, char reason[PEER_ERROR_BYTES])
 {
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
 	struct rm_request request = {
@@ -352,7 +352,7 @@ agent_peer_serves(const struct host_agent *agent, size_t uplink, const char *ide
 		if (!agent_aggregator_serves(&list[uplink], request.tor))
 			continue;
 		*asked = true;
-		if (!rm_authority_admits(identity, &request, why, PEER_WHY_BYTES))
+		if (!rm_authority_admits(identity, &request, reason, PEER_ERROR_BYTES))
 			return false;
 	}
 	return true;
@@ -361,27 +361,27 @@ agent_peer_serves(const struct host_agent *agent, size_t uplink, const char *ide
 /* What a neighbour calls itself must not cost other RNICs their aggregator. */
 static void
 agent_withhold(
-    struct host_agent *agent, size_t uplink, struct rnic *rnic, const char *why)
+    struct host_agent *agent, size_t uplink, struct rnic *rnic, const char *reason)
 {
 	rm_log_warn(0,
 	    "%s: not used for %s: it does not serve the ToR that %s names: %s",
 	    uplink_address(agent->uplinks[uplink]), rnic_device(rnic),
-	    tor_source_word(rnic_tors(rnic)->source), why);
+	    tor_source_word(rnic_tors(rnic)->source), reason);
 	rnic_set_aggregators(rnic, rnic_aggregators(rnic) & ~(UINT64_C(1) << uplink));
 }
 
 void
 agent_admit(struct host_agent *agent, struct rnic *rnic)
 {
-	char why[PEER_WHY_BYTES];
+	char reason[PEER_ERROR_BYTES];
 	bool asked = false;
 
 	for (size_t i = 0; i < agent->uplink_count; i++) {
 		const char *identity = uplink_identity(agent->uplinks[i]);
 
 		if (agent_serves(i, rnic) && identity[0] != '\0' &&
-		    !agent_peer_serves(agent, i, identity, rnic, &asked, why))
-			agent_withhold(agent, i, rnic, why);
+		    !agent_peer_serves(agent, i, identity, rnic, &asked, reason))
+			agent_withhold(agent, i, rnic, reason);
 	}
 }
 
@@ -402,34 +402,34 @@ agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
 	struct host_agent *agent = arg;
 	size_t at = agent_uplink_index(agent, uplink);
 	bool asked = false;
-	char why[PEER_WHY_BYTES] = "it serves no ToR of ours";
+	char reason[PEER_ERROR_BYTES] = "it serves no ToR of ours";
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct rnic *rnic = agent->rnics[i];
 
 		if (!agent_is_for(agent, at, rnic))
 			continue;
-		if (agent_peer_serves(agent, at, identity, rnic, &asked, why))
+		if (agent_peer_serves(agent, at, identity, rnic, &asked, reason))
 			rnic_set_aggregators(
 			    rnic, rnic_aggregators(rnic) | UINT64_C(1) << at);
 		else if (rnic_tors(rnic)->source == TOR_CONFIG)
 			goto refused;
 		else
-			agent_withhold(agent, at, rnic, why);
+			agent_withhold(agent, at, rnic, reason);
 	}
 	if (asked || identity[0] == '\0')
 		return 0;
 refused:
 	rm_log_warn(0, "%s: refused: not an aggregator of this host: %s",
-	    uplink_address(uplink), why);
+	    uplink_address(uplink), reason);
 	return -EACCES;
 }
 
 static void
-agent_on_refused(struct uplink *uplink, const char *why, void *arg)
+agent_on_refused(struct uplink *uplink, const char *reason, void *arg)
 {
 	rm_log_warn(
-	    0, "%s: refused by the aggregator: %s", uplink_address(uplink), why);
+	    0, "%s: refused by the aggregator: %s", uplink_address(uplink), reason);
 }
 
 static void
@@ -447,7 +447,7 @@ agent_on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 		rm_log_warn(reason, "%s: disconnected", uplink_address(uplink));
 	else
 		rm_log_warn(reason, "%s: cannot connect%s%s", uplink_address(uplink),
-		    uplink_why(uplink)[0] != '\0' ? ": " : "", uplink_why(uplink));
+		    uplink_error(uplink)[0] != '\0' ? ": " : "", uplink_error(uplink));
 }
 
 const struct rnic_callbacks agent_rnic_callbacks = {

@@ -106,7 +106,7 @@ agent_on_place(struct place *place, void *arg)
 {
 	struct host_agent *agent = arg;
 	struct agent_config fresh;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	if (place_equal(place, agent->place)) {
@@ -119,7 +119,7 @@ agent_on_place(struct place *place, void *arg)
 		place_free(place);
 		return;
 	}
-	r = agent_config_read(&fresh, agent->config.path, &why);
+	r = agent_config_read(&fresh, agent->config.path, &error);
 	if (r == 0)
 		r = agent_config_place(&fresh, place);
 	if (r == 0)
@@ -130,7 +130,7 @@ agent_on_place(struct place *place, void *arg)
 		rm_log_error(r,
 		    "cannot restart with the ToRs and aggregators that a controller "
 		    "named%s%s",
-		    why.text[0] != '\0' ? ": " : "", why.text);
+		    error.text[0] != '\0' ? ": " : "", error.text);
 		return;
 	}
 	rm_log_info("ToRs and aggregators of this host: changed by a controller: the "

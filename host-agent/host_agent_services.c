@@ -634,7 +634,7 @@ agent_services_tell_all(struct agent_services *own, size_t uplink)
 #define PODS_NEWS_NS (60 * RM_NS_PER_S)
 
 static void
-on_pods(int r, const char *why, bool news, void *arg)
+on_pods(int r, const char *reason, bool news, void *arg)
 {
 	struct agent_services *own = arg;
 	const char *kubelet = own->agent->config.kubernetes_kubelet;
@@ -644,7 +644,7 @@ on_pods(int r, const char *why, bool news, void *arg)
 		rm_log_warn(0,
 		    "kubelet: cannot read its pods at %s: %s; the last names stay, and "
 		    "it is tried again",
-		    kubelet, why);
+		    kubelet, reason);
 	if (r < 0)
 		return;
 	own->news = true; /* pods may have names now */

@@ -74,13 +74,13 @@ agent_say_slowed(const struct host_agent *agent)
 {
 	const struct self_limit *limit = &agent->limit;
 
-	if (limit->why == WIRE_SLOW_NOT)
+	if (limit->reason == WIRE_SLOW_NOT)
 		rm_log_info("probing: back at full rate");
 	else
 		rm_log_warn(0,
 		    "probing: slowed by the %s limit: %u of 1000 probes are sent; CPU "
 		    "%.1f %% of a core, memory %llu MiB",
-		    wire_slow_word(limit->why), (unsigned)limit->permille,
+		    wire_slow_word(limit->reason), (unsigned)limit->permille,
 		    limit->cpu_percent,
 		    (unsigned long long)(limit->memory_bytes >> 20));
 }
@@ -134,13 +134,13 @@ agent_note_slowed(const struct host_agent *agent, size_t uplink, struct loop_tur
 	const uint32_t expired = 1000 / PINGLIST_SLOW_FACTOR;
 
 	turn->slowed_permille = 0;
-	turn->slowed_why = agent->limit.why;
+	turn->slowed_reason = agent->limit.reason;
 	if (agent->limit.permille < 1000)
 		turn->slowed_permille = (uint16_t)agent->limit.permille;
 	if (plans_slow(agent->plans) == 0 || !uplink_is_expired(agent, uplink))
 		return;
 	turn->slowed_permille = (uint16_t)(expired * agent->limit.permille / 1000);
-	turn->slowed_why = WIRE_SLOW_PLAN;
+	turn->slowed_reason = WIRE_SLOW_PLAN;
 }
 
 /* The prober that is the furthest behind. */

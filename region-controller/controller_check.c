@@ -25,12 +25,12 @@ check_topology(struct rm_check *check, const struct controller_config *config)
 {
 	const struct rm_topology *topology;
 	struct store *store = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	size_t tors = 0;
 
 	if (store_file_new(
-		config->topology, config->name, config->region, &store, &why) < 0) {
-		rm_check_error(check, "topology", "%s", why.text);
+		config->topology, config->name, config->region, &store, &error) < 0) {
+		rm_check_error(check, "topology", "%s", error.text);
 		return;
 	}
 	topology = store_topology(store);
@@ -47,13 +47,13 @@ check_topology(struct rm_check *check, const struct controller_config *config)
 static void
 check_etcd(struct rm_check *check, const struct controller_config *config)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char *password = NULL;
 
 	if (controller_config_unused_topology(config))
 		rm_check_warn(check, "topology", CONTROLLER_UNUSED_TOPOLOGY);
-	if (controller_config_password(config, &password, &why) < 0)
-		rm_check_error(check, "etcd.password_file", "%s", why.text);
+	if (controller_config_password(config, &password, &error) < 0)
+		rm_check_error(check, "etcd.password_file", "%s", error.text);
 	free(password);
 	rm_check_site(check, "etcd", &config->etcd.site);
 }
@@ -62,12 +62,12 @@ static void
 check_secret(struct rm_check *check, const struct controller_config *config)
 {
 	struct probe_keys *keys = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	if (config->keys_secret_file[0] != '\0' &&
 	    probe_keys_new(
-		config->keys_secret_file, config->keys_epoch_s, &why, &keys) < 0)
-		rm_check_error(check, "probe_keys.secret_file", "%s", why.text);
+		config->keys_secret_file, config->keys_epoch_s, &error, &keys) < 0)
+		rm_check_error(check, "probe_keys.secret_file", "%s", error.text);
 	probe_keys_free(keys);
 }
 

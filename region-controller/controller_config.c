@@ -149,7 +149,7 @@ controller_plan_options(const struct controller_config *config)
 }
 
 static int
-check_etcd(const struct controller_config *config, struct rm_why *why)
+check_etcd(const struct controller_config *config, struct rm_error *error)
 {
 	char *const *endpoints = config->etcd.endpoints.items;
 
@@ -157,28 +157,28 @@ check_etcd(const struct controller_config *config, struct rm_why *why)
 		const char *host = strstr(endpoints[i], "://");
 
 		if (!rm_http_url_valid(endpoints[i]) || strchr(host + 3, '/') != NULL)
-			return rm_config_refuse(config->path, why,
+			return rm_config_refuse(config->path, error,
 			    "expected a URL without a path, http://address:port",
 			    "etcd.endpoints[%zu]", i);
 	}
 	if (config->etcd.user[0] != '\0' && config->etcd.password_file[0] == '\0')
-		return rm_config_refuse(
-		    config->path, why, "expected etcd.password_file, too", "etcd.user");
-	return rm_http_site_check(&config->etcd.site, "etcd", why);
+		return rm_config_refuse(config->path, error,
+		    "expected etcd.password_file, too", "etcd.user");
+	return rm_http_site_check(&config->etcd.site, "etcd", error);
 }
 
 static int
-check_keys(const struct controller_config *config, struct rm_why *why)
+check_keys(const struct controller_config *config, struct rm_error *error)
 {
 	bool has_secret = config->keys_secret_file[0] != '\0';
 
 	if (has_secret && config->keys_unauthenticated)
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected no probe_keys.secret_file, then",
 		    "probe_keys.unauthenticated");
 	if (!has_secret && !config->keys_unauthenticated &&
 	    !config->credentials.plaintext)
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected a file with a secret, the same at all controllers of the "
 		    "region, as of (umask 077; openssl rand -base64 32 > "
 		    "/etc/rackmesh/probe-secret); or say 'probe_keys: "
@@ -188,45 +188,46 @@ check_keys(const struct controller_config *config, struct rm_why *why)
 }
 
 static int
-check_all(const struct controller_config *config, struct rm_why *why)
+check_all(const struct controller_config *config, struct rm_error *error)
 {
 	struct rm_address address;
 	int r;
 
 	if (!rm_name_valid(config->name))
-		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "name");
+		return rm_config_refuse(config->path, error, RM_NAME_EXPECTED, "name");
 	if (!rm_name_valid(config->region))
-		return rm_config_refuse(config->path, why, RM_NAME_EXPECTED, "region");
-	r = check_etcd(config, why);
+		return rm_config_refuse(
+		    config->path, error, RM_NAME_EXPECTED, "region");
+	r = check_etcd(config, error);
 	if (r < 0)
 		return r;
 	if (rm_address_parse(config->listen, -1, &address) < 0)
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected address:port, the address numeric", "listen");
 	if (config->http_listen[0] != '\0' &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected address:port, the address numeric", "http.listen");
 	if (config->plan.probe_timeout_ms > 0 && config->plan.probe_timeout_ms < 10)
-		return rm_config_refuse(config->path, why,
+		return rm_config_refuse(config->path, error,
 		    "expected 0, or 10 and more (ms)", "plan.probe_timeout_ms");
-	return check_keys(config, why);
+	return check_keys(config, error);
 }
 
 int
 controller_config_read(
-    struct controller_config *config, const char *path, struct rm_why *why)
+    struct controller_config *config, const char *path, struct rm_error *error)
 {
 	int r;
 
 	*config = (struct controller_config){ 0 };
-	r = rm_config_load(controller_options, path, config, why);
+	r = rm_config_load(controller_options, path, config, error);
 	if (r < 0)
 		return r;
 	config->path = path;
-	r = rm_config_host_name(&config->name, "name", why);
+	r = rm_config_host_name(&config->name, "name", error);
 	if (r == 0)
-		r = check_all(config, why);
+		r = check_all(config, error);
 	if (r < 0)
 		controller_config_clear(config);
 	return r;
@@ -234,18 +235,18 @@ controller_config_read(
 
 int
 controller_config_password(
-    const struct controller_config *config, char **ret, struct rm_why *why)
+    const struct controller_config *config, char **ret, struct rm_error *error)
 {
 	char *password;
 	int r;
 
 	password = calloc(1, MAX_PASSWORD_BYTES);
 	if (password == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	r = config->etcd.user[0] == '\0'
 		? 0
 		: rm_file_read_password(
-		      config->etcd.password_file, password, MAX_PASSWORD_BYTES, why);
+		      config->etcd.password_file, password, MAX_PASSWORD_BYTES, error);
 	if (r < 0) {
 		free(password);
 		return r;
@@ -263,9 +264,9 @@ controller_config_unused_topology(const struct controller_config *config)
 }
 
 static int
-read_any(void *config, const char *path, struct rm_why *why)
+read_any(void *config, const char *path, struct rm_error *error)
 {
-	return controller_config_read(config, path, why);
+	return controller_config_read(config, path, error);
 }
 
 int

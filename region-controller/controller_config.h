@@ -62,7 +62,7 @@ int controller_config_load(struct controller_config *config, int argc, char **ar
 
 /* The same from a file alone, for reloads and tests. On failure *config is clear. */
 int controller_config_read(
-    struct controller_config *config, const char *path, struct rm_why *why);
+    struct controller_config *config, const char *path, struct rm_error *error);
 void controller_config_clear(struct controller_config *config);
 
 /* A topology file is named, and etcd's topology is used. */
@@ -73,7 +73,7 @@ bool controller_config_unused_topology(const struct controller_config *config);
 
 /* The password, malloc'd, "" without a user. The file is for its owner only. */
 int controller_config_password(
-    const struct controller_config *config, char **ret, struct rm_why *why);
+    const struct controller_config *config, char **ret, struct rm_error *error);
 
 struct plan_options controller_plan_options(const struct controller_config *config);
 

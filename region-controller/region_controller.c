@@ -29,12 +29,12 @@
 
 struct controller_config;
 struct rm_loop;
-struct rm_why;
+struct rm_error;
 struct store;
 
 static int
 new_etcd(struct rm_loop *loop, const struct controller_config *config,
-    struct store **ret, struct rm_why *why)
+    struct store **ret, struct rm_error *error)
 {
 	struct store_etcd_options options = {
 		.name = config->name,
@@ -52,38 +52,41 @@ new_etcd(struct rm_loop *loop, const struct controller_config *config,
 	char *password = NULL;
 	int r;
 
-	r = controller_config_password(config, &password, why);
+	r = controller_config_password(config, &password, error);
 	if (r < 0)
 		return r;
 	options.password = password;
 	r = store_etcd_new(loop, &options, ret);
 	explicit_bzero(password, strlen(password));
 	free(password);
-	return r < 0 ? rm_why(why, r, "cannot prepare for etcd: %s", strerror(-r)) : 0;
+	return r < 0
+		   ? rm_error_set(error, r, "cannot prepare for etcd: %s", strerror(-r))
+		   : 0;
 }
 
 static int
 controller_store_new(struct rm_loop *loop, const struct controller_config *config,
-    struct store **ret, struct rm_why *why)
+    struct store **ret, struct rm_error *error)
 {
 	if (config->etcd.endpoints.count > 0)
-		return new_etcd(loop, config, ret, why);
-	return store_file_new(config->topology, config->name, config->region, ret, why);
+		return new_etcd(loop, config, ret, error);
+	return store_file_new(
+	    config->topology, config->name, config->region, ret, error);
 }
 
 /* ---- from outside ---- */
 
 static int
-reload_topology(void *arg, struct rm_why *why)
+reload_topology(void *arg, struct rm_error *error)
 {
 	struct region_controller *controller = arg;
 	int r;
 
-	r = store_reload(controller->store, why);
+	r = store_reload(controller->store, error);
 	if (r < 0) {
 		controller->counts.topology_refused++;
 		rm_log_error(
-		    0, "topology: refused, the old one stays in use: %s", why->text);
+		    0, "topology: refused, the old one stays in use: %s", error->text);
 		return r;
 	}
 	return 0;
@@ -111,10 +114,10 @@ static void
 reload_config(struct region_controller *controller)
 {
 	struct controller_config fresh, *config = &controller->config;
-	struct rm_why why = { 0 };
-	int r = controller_config_read(&fresh, config->path, &why);
+	struct rm_error error = { 0 };
+	int r = controller_config_read(&fresh, config->path, &error);
 
-	if (!rm_reload_take(&controller->reload, controller_options, r, &why, config,
+	if (!rm_reload_take(&controller->reload, controller_options, r, &error, config,
 		&fresh, rm_wall_now()))
 		return;
 	controller_config_clear(&fresh);
@@ -126,10 +129,10 @@ void
 region_controller_reload(void *arg)
 {
 	struct region_controller *controller = arg;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	reload_config(controller);
-	(void)reload_topology(controller, &why); /* has said what is wrong */
+	(void)reload_topology(controller, &error); /* has said what is wrong */
 }
 
 /* ---- birth ---- */
@@ -159,7 +162,7 @@ serve_http(struct region_controller *controller)
 		controller->config.http_socket, controller->config.https_listen,
 		controller->config.http_tokens,
 		.names = &controller->config.http_names };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	controller->face = (struct controller_face){
@@ -221,9 +224,9 @@ serve_http(struct region_controller *controller)
 		return r;
 	r = rm_http_places_listen(controller->http, &places,
 	    rm_credentials_tls(controller->credentials), controller->config.region,
-	    &why);
+	    &error);
 	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 	return r;
 }
 
@@ -268,13 +271,13 @@ serve_aggregators(struct region_controller *controller)
 static int
 read_store(struct region_controller *controller)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	r = controller_store_new(
-	    controller->loop, &controller->config, &controller->store, &why);
+	    controller->loop, &controller->config, &controller->store, &error);
 	if (r < 0) {
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 		return r;
 	}
 	if (store_topology(controller->store) == NULL)
@@ -288,15 +291,15 @@ static int
 read_keys(struct region_controller *controller)
 {
 	const struct controller_config *config = &controller->config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	if (config->keys_secret_file[0] == '\0')
 		return 0;
 	r = probe_keys_new(
-	    config->keys_secret_file, config->keys_epoch_s, &why, &controller->keys);
+	    config->keys_secret_file, config->keys_epoch_s, &error, &controller->keys);
 	if (r < 0)
-		rm_log_error(0, "probe_keys.secret_file: %s", why.text);
+		rm_log_error(0, "probe_keys.secret_file: %s", error.text);
 	return r;
 }
 

@@ -52,12 +52,12 @@ static void
 check_switch(
     struct rm_check *check, const char *option, const struct switch_config *config)
 {
-	struct rm_why why;
+	struct rm_error error;
 	char at[64];
 
 	snprintf(at, sizeof(at), "%s.password_file", option);
-	if (switch_config_check_files(config, &why) < 0)
-		rm_check_error(check, at, "%s", why.text);
+	if (switch_config_check_files(config, &error) < 0)
+		rm_check_error(check, at, "%s", error.text);
 	snprintf(at, sizeof(at), "%s.authorities", option);
 	rm_check_file(check, at, config->authorities);
 }
@@ -69,7 +69,7 @@ check_collectors(struct rm_check *check, const struct aggregator_config *config)
 	const struct aggregator_tor_config *tors = config->tors.items;
 	const struct other_switch_config *others = config->switches.items;
 	const struct hypervisor_config *hypervisors = config->hypervisors.items;
-	struct rm_why why;
+	struct rm_error error;
 	char at[64];
 
 	for (size_t i = 0; i < config->tors.count; i++) {
@@ -82,8 +82,8 @@ check_collectors(struct rm_check *check, const struct aggregator_config *config)
 	}
 	for (size_t i = 0; i < config->hypervisors.count; i++) {
 		snprintf(at, sizeof(at), "hypervisors[%zu]", i);
-		if (hypervisor_check_files(&hypervisors[i], &why) < 0)
-			rm_check_error(check, at, "%s", why.text);
+		if (hypervisor_check_files(&hypervisors[i], &error) < 0)
+			rm_check_error(check, at, "%s", error.text);
 	}
 }
 
@@ -97,13 +97,13 @@ check_plans(struct rm_check *check, const struct aggregator_config *config,
 	    NULL, config->region, NULL, tors, config->tors.count, &store);
 
 	for (size_t i = 0; r == 0 && i < config->plans.count; i++) {
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 		char at[64];
 		size_t tor;
 
 		snprintf(at, sizeof(at), "plans[%zu]", i);
-		if (plan_store_load_file(store, paths[i], &tor, &why) < 0)
-			rm_check_error(check, at, "%s", why.text);
+		if (plan_store_load_file(store, paths[i], &tor, &error) < 0)
+			rm_check_error(check, at, "%s", error.text);
 	}
 	if (r < 0)
 		rm_check_error(check, "plans", "cannot read them: %s", strerror(-r));

@@ -99,7 +99,7 @@ const struct rm_option aggregator_options[] = {
 struct check {
 	const struct aggregator_config *config;
 	const char *path;
-	struct rm_why *why;
+	struct rm_error *error;
 };
 
 static int
@@ -109,11 +109,11 @@ check_tors(const struct check *check)
 
 	for (size_t i = 0; i < check->config->tors.count; i++) {
 		if (!rm_name_valid(tors[i].name))
-			return rm_config_refuse(check->path, check->why,
+			return rm_config_refuse(check->path, check->error,
 			    RM_NAME_EXPECTED, "tors[%zu].name", i);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(tors[i].name, tors[j].name) == 0)
-				return rm_config_refuse(check->path, check->why,
+				return rm_config_refuse(check->path, check->error,
 				    "listed twice; remove one", "tors[%zu].name", i);
 	}
 	return 0;
@@ -130,21 +130,21 @@ check_peers(const struct check *check)
 		const char *name = tors[i].peer_name;
 
 		if ((name[0] == 0) != (tors[i].peer_address[0] == 0))
-			return rm_config_refuse(check->path, check->why,
+			return rm_config_refuse(check->path, check->error,
 			    "give both, peer.name and peer.address", "tors[%zu]", i);
 		if (name[0] == 0)
 			continue;
 		if (!rm_name_valid(name) || strcmp(name, check->config->name) == 0)
-			return rm_config_refuse(check->path, check->why,
+			return rm_config_refuse(check->path, check->error,
 			    "expected the name of another aggregator",
 			    "tors[%zu].peer.name", i);
 		if (rm_endpoint_parse(tors[i].peer_address, &endpoint) < 0)
-			return rm_config_refuse(check->path, check->why,
+			return rm_config_refuse(check->path, check->error,
 			    RM_ENDPOINT_EXPECTED, "tors[%zu].peer.address", i);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(tors[j].peer_name, name) == 0 &&
 			    strcmp(tors[j].peer_address, tors[i].peer_address) != 0)
-				return rm_config_refuse(check->path, check->why,
+				return rm_config_refuse(check->path, check->error,
 				    "the same aggregator has another address above",
 				    "tors[%zu].peer.address", i);
 	}
@@ -162,14 +162,15 @@ check_switches(const struct check *check)
 
 	for (size_t i = 0; r == 0 && i < check->config->tors.count; i++) {
 		snprintf(at, sizeof(at), "tors[%zu].switch", i);
-		r = switch_config_check(&tors[i].counters, at, check->path, check->why);
+		r = switch_config_check(
+		    &tors[i].counters, at, check->path, check->error);
 		for (size_t j = 0; r == 0 && j < list->count; j++)
 			if (strcmp(tors[i].name, others[j].name) == 0)
-				r = rm_config_refuse(check->path, check->why,
+				r = rm_config_refuse(check->path, check->error,
 				    "it is one of tors: give its switch there",
 				    "switches[%zu].name", j);
 	}
-	return r < 0 ? r : other_switches_check(list, check->path, check->why);
+	return r < 0 ? r : other_switches_check(list, check->path, check->error);
 }
 
 static int
@@ -184,11 +185,12 @@ check_hypervisors(const struct check *check)
 		for (size_t t = 0; t < check->config->tors.count; t++)
 			found |= strcmp(configs[i].tor, tors[t].name) == 0;
 		if (!found)
-			return rm_config_refuse(check->path, check->why,
+			return rm_config_refuse(check->path, check->error,
 			    "expected the name of one of tors", "hypervisors[%zu].tor",
 			    i);
 	}
-	return hypervisors_check(&check->config->hypervisors, check->path, check->why);
+	return hypervisors_check(
+	    &check->config->hypervisors, check->path, check->error);
 }
 
 static int
@@ -200,7 +202,7 @@ check_endpoints(
 
 	for (size_t i = 0; i < list->count; i++)
 		if (rm_endpoint_parse(addresses[i], &endpoint) < 0)
-			return rm_config_refuse(check->path, check->why,
+			return rm_config_refuse(check->path, check->error,
 			    RM_ENDPOINT_EXPECTED, "%s[%zu]", option, i);
 	return 0;
 }
@@ -214,18 +216,18 @@ check_all(const struct check *check)
 
 	if (!rm_name_valid(config->name))
 		return rm_config_refuse(
-		    check->path, check->why, RM_NAME_EXPECTED, "name");
+		    check->path, check->error, RM_NAME_EXPECTED, "name");
 	if (!rm_name_valid(config->region))
 		return rm_config_refuse(
-		    check->path, check->why, RM_NAME_EXPECTED, "region");
+		    check->path, check->error, RM_NAME_EXPECTED, "region");
 	if (rm_address_parse(config->listen, -1, &address) < 0 ||
 	    address.storage.ss_family == AF_UNIX)
 		return rm_config_refuse(
-		    check->path, check->why, "expected address:port", "listen");
+		    check->path, check->error, "expected address:port", "listen");
 	if (config->http_listen[0] != 0 &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
 		return rm_config_refuse(
-		    check->path, check->why, "expected address:port", "http.listen");
+		    check->path, check->error, "expected address:port", "http.listen");
 	r = check_tors(check);
 	if (r == 0)
 		r = check_peers(check);
@@ -240,25 +242,25 @@ check_all(const struct check *check)
 
 int
 aggregator_config_read(
-    struct aggregator_config *config, const char *path, struct rm_why *why)
+    struct aggregator_config *config, const char *path, struct rm_error *error)
 {
-	struct check check = { .config = config, .path = path, .why = why };
+	struct check check = { .config = config, .path = path, .error = error };
 	int r;
 
 	*config = (struct aggregator_config){ 0 };
-	r = rm_config_load(aggregator_options, path, config, why);
+	r = rm_config_load(aggregator_options, path, config, error);
 	if (r < 0)
 		return r;
 	config->path = path;
-	r = rm_config_host_name(&config->name, "name", why);
+	r = rm_config_host_name(&config->name, "name", error);
 	if (r == 0)
 		r = check_all(&check);
 	if (r == 0)
-		r = rm_alert_config_check(&config->alerts, path, why);
+		r = rm_alert_config_check(&config->alerts, path, error);
 	if (r == 0)
-		r = otlp_config_check(&config->otlp, path, why);
+		r = otlp_config_check(&config->otlp, path, error);
 	if (r == 0)
-		r = drift_groups_check(&config->expected, path, why);
+		r = drift_groups_check(&config->expected, path, error);
 	if (r == 0)
 		r = check_hypervisors(&check);
 	if (r < 0)
@@ -267,9 +269,9 @@ aggregator_config_read(
 }
 
 static int
-read_any(void *config, const char *path, struct rm_why *why)
+read_any(void *config, const char *path, struct rm_error *error)
 {
-	return aggregator_config_read(config, path, why);
+	return aggregator_config_read(config, path, error);
 }
 
 int

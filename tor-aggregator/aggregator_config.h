@@ -63,7 +63,7 @@ extern const struct rm_option aggregator_options[];
 int aggregator_config_load(struct aggregator_config *config, int argc, char **argv);
 /* The file alone, for a reload; on failure nothing is left to clear. */
 int aggregator_config_read(
-    struct aggregator_config *config, const char *path, struct rm_why *why);
+    struct aggregator_config *config, const char *path, struct rm_error *error);
 /* Is one of its ToRs another aggregator's, too? */
 bool aggregator_config_has_peers(const struct aggregator_config *config);
 void aggregator_config_clear(struct aggregator_config *config); /* zeroed is fine */

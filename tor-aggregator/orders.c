@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
-#include "rackmesh/core/why.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
@@ -43,7 +43,7 @@ orders_new(struct tor_aggregator *aggregator, struct orders **ret)
 {
 	const char *folder = aggregator->config->state_folder;
 	struct orders *orders = calloc(1, sizeof(*orders));
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r = -ENOMEM;
 
 	if (orders == NULL)
@@ -58,8 +58,8 @@ orders_new(struct tor_aggregator *aggregator, struct orders **ret)
 		    aggregator->worker, folder[0] == 0 ? NULL : folder, &orders->brake);
 	if (r < 0)
 		goto out;
-	if (brake_store_load(orders->brake, &why) < 0)
-		rm_log_warn(0, "%s: started without it", why.text);
+	if (brake_store_load(orders->brake, &error) < 0)
+		rm_log_warn(0, "%s: started without it", error.text);
 	brake_racks(orders);
 	*ret = orders;
 	return 0;

@@ -58,7 +58,7 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 	const struct rm_http_places places = { config->http_listen, config->http_socket,
 		config->https_listen, config->http_tokens,
 		.names = &config->http_names };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	r = rm_metrics_new(&aggregator->metrics);
@@ -99,9 +99,9 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 		return r;
 	}
 	r = rm_http_places_listen(aggregator->server, &places,
-	    rm_credentials_tls(aggregator->credentials), config->region, &why);
+	    rm_credentials_tls(aggregator->credentials), config->region, &error);
 	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 	return r;
 }
 
@@ -185,7 +185,7 @@ start_plans(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
 	const char *folder = config->state_folder[0] == 0 ? NULL : config->state_folder;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	r = plan_store_new(aggregator->worker, config->region, folder, aggregator->tors,
@@ -193,8 +193,8 @@ start_plans(struct tor_aggregator *aggregator)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (plan_store_load_cache(aggregator->plans, i, &why) < 0)
-			rm_log_warn(0, "%s: started without it", why.text);
+		if (plan_store_load_cache(aggregator->plans, i, &error) < 0)
+			rm_log_warn(0, "%s: started without it", error.text);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		if (plan_store_view(aggregator->plans, i) != NULL)
 			tor_aggregator_on_plan(i, aggregator);
@@ -213,12 +213,12 @@ start_uplink(struct tor_aggregator *aggregator)
 		.summary_bytes = config->spool_summary_bytes,
 		.incident_bytes = config->spool_incident_bytes,
 	};
-	struct rm_why why = { 0 };
-	int r = uplink_new(
-	    aggregator->loop, aggregator->worker, &options, &aggregator->uplink, &why);
+	struct rm_error error = { 0 };
+	int r = uplink_new(aggregator->loop, aggregator->worker, &options,
+	    &aggregator->uplink, &error);
 
 	if (r < 0)
-		rm_log_error(r, "cannot spool for the analyzer: %s", why.text);
+		rm_log_error(r, "cannot spool for the analyzer: %s", error.text);
 	return r;
 }
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
 #include "tor-aggregator/agents/agent.h"
@@ -271,13 +271,13 @@ tor_aggregator_load_plans(
 	int ret = 0;
 
 	for (size_t i = 0; i < config->plans.count; i++) {
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 		size_t tor;
 		int r;
 
-		r = plan_store_load_file(aggregator->plans, paths[i], &tor, &why);
+		r = plan_store_load_file(aggregator->plans, paths[i], &tor, &error);
 		if (r < 0)
-			rm_log_error(0, "%s", why.text);
+			rm_log_error(0, "%s", error.text);
 		if (r > 0)
 			tor_aggregator_on_plan(tor, aggregator);
 		if (r < 0 && ret == 0)
@@ -319,10 +319,10 @@ tor_aggregator_reload(void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 	struct aggregator_config fresh, *config = aggregator->config;
-	struct rm_why why = { 0 };
-	int r = aggregator_config_read(&fresh, config->path, &why);
+	struct rm_error error = { 0 };
+	int r = aggregator_config_read(&fresh, config->path, &error);
 
-	if (!rm_reload_take(&aggregator->reload, aggregator_options, r, &why, config,
+	if (!rm_reload_take(&aggregator->reload, aggregator_options, r, &error, config,
 		&fresh, rm_wall_now()))
 		return;
 	aggregator_config_clear(&fresh);

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident_file.h"
 #include "tor-aggregator/aggregator_config.h"
@@ -111,16 +111,16 @@ static void
 rack_restore(struct tor_aggregator *aggregator, size_t i)
 {
 	json_t *saved = rm_incident_file_load(aggregator->incident_files[i]);
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r = 0;
 
 	if (saved != NULL)
 		r = tor_rack_restore(
-		    aggregator->racks[i], saved, rm_mono_now(), rm_wall_now(), &why);
+		    aggregator->racks[i], saved, rm_mono_now(), rm_wall_now(), &error);
 	json_decref(saved);
-	if (why.text[0] != '\0')
+	if (error.text[0] != '\0')
 		rm_log_warn(0, "incidents of %s: %s: started without %s",
-		    aggregator->tors[i], why.text, r < 0 ? "them" : "it");
+		    aggregator->tors[i], error.text, r < 0 ? "them" : "it");
 	if (r > 0)
 		rm_log_info("%s: restored %d open incidents", aggregator->tors[i], r);
 }

@@ -176,7 +176,8 @@ history_on_done(enum wire_lane name, void *arg)
 }
 
 static int
-lane_init(struct lane *lane, const struct history_options *history, struct rm_why *why)
+lane_init(
+    struct lane *lane, const struct history_options *history, struct rm_error *error)
 {
 	const struct rm_spool_callbacks callbacks = { lane_on_durable, lane_on_fetched,
 		lane };
@@ -192,17 +193,17 @@ lane_init(struct lane *lane, const struct history_options *history, struct rm_wh
 	if (snprintf(folder, sizeof(folder), "%s/%s", history->state_folder,
 		incidents ? "spool-incidents" : "spool-summaries") >=
 	    (int)sizeof(folder))
-		return rm_why(
-		    why, -ENAMETOOLONG, "%s is too long a name", history->state_folder);
+		return rm_error_set(error, -ENAMETOOLONG, "%s is too long a name",
+		    history->state_folder);
 	if (rm_timer_new(history->loop, lane_on_timer, lane, &lane->timer) < 0)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	return rm_spool_new(
-	    history->loop, history->worker, &options, &callbacks, &lane->spool, why);
+	    history->loop, history->worker, &options, &callbacks, &lane->spool, error);
 }
 
 static int
-history_open(
-    struct history *history, const struct history_options *options, struct rm_why *why)
+history_open(struct history *history, const struct history_options *options,
+    struct rm_error *error)
 {
 	const struct influx_options influx = { .loop = options->loop,
 		.worker = options->worker,
@@ -222,38 +223,39 @@ history_open(
 	int r;
 
 	if (options->influx->url[0] != '\0')
-		return influx_new(&influx, &history->influx, why);
+		return influx_new(&influx, &history->influx, error);
 	if (options->files_folder[0] == '\0')
 		return 0;
 	r = history_files_new(&files, &history->files);
-	return r < 0 ? rm_why(why, r, "cannot use the history folder %s: %s",
+	return r < 0 ? rm_error_set(error, r, "cannot use the history folder %s: %s",
 			   options->files_folder, strerror(-r))
 		     : 0;
 }
 
 int
 history_new(const struct history_options *options,
-    const struct history_callbacks *callbacks, struct history **ret, struct rm_why *why)
+    const struct history_callbacks *callbacks, struct history **ret,
+    struct rm_error *error)
 {
 	struct history *history = calloc(1, sizeof(*history));
 	int r;
 
 	if (history == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	history->callbacks = *callbacks;
 	snprintf(history->analyzer, sizeof(history->analyzer), "%s", options->analyzer);
 	history->batch_points = options->influx->batch_points;
 	history->batch_ns = (int64_t)options->influx->batch_ms * RM_NS_PER_MS;
 	history->points = history_points_new();
-	r = history->points == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+	r = history->points == NULL ? rm_error_set(error, -ENOMEM, "out of memory") : 0;
 	if (r == 0)
-		r = history_open(history, options, why);
+		r = history_open(history, options, error);
 	for (int i = FIRST_LANE; r == 0 && i < LANES; i++) {
 		struct lane *lane = &history->lanes[i];
 
 		lane->history = history;
 		lane->lane = (enum wire_lane)i;
-		r = lane_init(lane, options, why);
+		r = lane_init(lane, options, error);
 		if (r == 0) /* what the last life has left */
 			rm_timer_after(lane->timer, 0);
 	}

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "analyzer/history/history_counts.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "schemas/wire.h"
 
 struct history;
@@ -48,7 +48,7 @@ struct history_callbacks {
 
 int history_new(const struct history_options *options,
     const struct history_callbacks *callbacks, struct history **ret,
-    struct rm_why *why);
+    struct rm_error *error);
 void history_free(struct history *history); /* after the worker */
 
 /* A summary or an incident as it came over the wire. *ticket: what on_durable will

@@ -228,14 +228,14 @@ find_measurement(const char *name)
 }
 
 static int
-check_point(const struct rm_line_point *point, struct rm_why *why)
+check_point(const struct rm_line_point *point, struct rm_error *error)
 {
 	const struct history_measurement *measurement =
 	    find_measurement(point->measurement);
 
 	if (measurement == NULL)
-		return rm_why(
-		    why, -EINVAL, "no such measurement: %s", point->measurement);
+		return rm_error_set(
+		    error, -EINVAL, "no such measurement: %s", point->measurement);
 	for (size_t i = 0; i < point->column_count; i++) {
 		const struct rm_line_column *have = &point->columns[i];
 		const struct history_column *column = measurement->columns;
@@ -243,22 +243,22 @@ check_point(const struct rm_line_point *point, struct rm_why *why)
 		while (column->name != NULL && strcmp(column->name, have->key) != 0)
 			column++;
 		if (column->name == NULL)
-			return rm_why(why, -EINVAL, "%s has no %s %s",
+			return rm_error_set(error, -EINVAL, "%s has no %s %s",
 			    measurement->name, type_word(have->type), have->key);
 		if (column->type != have->type)
-			return rm_why(why, -EINVAL, "%s.%s: expected %s, not %s",
-			    measurement->name, have->key, type_word(column->type),
-			    type_word(have->type));
+			return rm_error_set(error, -EINVAL,
+			    "%s.%s: expected %s, not %s", measurement->name, have->key,
+			    type_word(column->type), type_word(have->type));
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(point->columns[j].key, have->key) == 0)
-				return rm_why(why, -EINVAL, "%s.%s twice",
+				return rm_error_set(error, -EINVAL, "%s.%s twice",
 				    measurement->name, have->key);
 	}
 	return 0;
 }
 
 int
-history_schema_check(const char *text, size_t len, struct rm_why *why)
+history_schema_check(const char *text, size_t len, struct rm_error *error)
 {
 	struct rm_line_point *point = malloc(sizeof(*point));
 	char *copy = malloc(len + 1);
@@ -266,7 +266,7 @@ history_schema_check(const char *text, size_t len, struct rm_why *why)
 	int r = 0;
 
 	if (point == NULL || copy == NULL) {
-		r = rm_why(why, -ENOMEM, "out of memory");
+		r = rm_error_set(error, -ENOMEM, "out of memory");
 		goto out;
 	}
 	memcpy(copy, text, len);
@@ -274,14 +274,14 @@ history_schema_check(const char *text, size_t len, struct rm_why *why)
 		const char *end = memchr(text + at, '\n', len - at);
 
 		if (end == NULL) {
-			r = rm_why(why, -EINVAL, "the last line has no end");
+			r = rm_error_set(error, -EINVAL, "the last line has no end");
 			break;
 		}
 		if (rm_line_read(copy + at, (size_t)(end - text) - at, point) < 0)
-			r = rm_why(why, -EINVAL, "no point: %.*s",
+			r = rm_error_set(error, -EINVAL, "no point: %.*s",
 			    (int)((size_t)(end - text) - at), text + at);
 		else
-			r = check_point(point, why);
+			r = check_point(point, error);
 		at = (size_t)(end - text) + 1;
 	}
 out:

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/metrics/line_reader.h"
 
 enum history_retention {
@@ -46,8 +46,8 @@ struct history_measurement {
 
 extern const struct history_measurement history_measurements[]; /* ended by NULL */
 
-/* Whole lines. -EINVAL and why: the first that is no point of the schema. */
-int history_schema_check(const char *text, size_t len, struct rm_why *why);
+/* Whole lines. -EINVAL and error: the first that is no point of the schema. */
+int history_schema_check(const char *text, size_t len, struct rm_error *error);
 
 void history_schema_print(FILE *out); /* as Markdown */
 

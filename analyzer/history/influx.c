@@ -47,7 +47,7 @@ struct lane {
 	bool misconfigured;     /* and no try has been made since */
 	struct rm_http_call *call;
 	struct rm_backoff backoff;
-	char trouble[sizeof(struct rm_why) + 64];
+	char trouble[sizeof(struct rm_error) + 64];
 };
 
 struct influx {
@@ -60,15 +60,15 @@ static void lane_attempt(void *arg);
 
 int
 influx_new(
-    const struct influx_options *options, struct influx **ret, struct rm_why *why)
+    const struct influx_options *options, struct influx **ret, struct rm_error *error)
 {
 	struct influx *influx = calloc(1, sizeof(*influx));
 	int r;
 
 	if (influx == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	influx->options = *options;
-	r = influx_target_init(&influx->target, options->config, why);
+	r = influx_target_init(&influx->target, options->config, error);
 	for (int i = FIRST_LANE; r == 0 && i < LANES; i++) {
 		struct lane *lane = &influx->lanes[i];
 
@@ -80,7 +80,7 @@ influx_new(
 		    i == WIRE_LANE_INCIDENT ? RETRY_INCIDENT_CAP_NS : RETRY_CAP_NS;
 		r = rm_timer_new(options->loop, lane_attempt, lane, &lane->timer);
 		if (r < 0)
-			rm_why(why, r, "out of memory");
+			rm_error_set(error, r, "out of memory");
 	}
 	if (r < 0) {
 		influx_free(influx);
@@ -217,11 +217,11 @@ static void
 lane_reread(struct lane *lane)
 {
 	struct influx *influx = lane->influx;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	lane->misconfigured = false;
-	if (influx_target_reread(&influx->target, influx->options.config, &why) < 0)
-		lane_trouble(lane, "configuration fault, points are kept", why.text);
+	if (influx_target_reread(&influx->target, influx->options.config, &error) < 0)
+		lane_trouble(lane, "configuration fault, points are kept", error.text);
 }
 
 static void

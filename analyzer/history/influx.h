@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "schemas/wire.h"
 
 struct influx_config;
@@ -36,7 +36,7 @@ struct influx_options {
 };
 
 int influx_new(
-    const struct influx_options *options, struct influx **ret, struct rm_why *why);
+    const struct influx_options *options, struct influx **ret, struct rm_error *error);
 void influx_free(struct influx *influx); /* after the worker */
 
 /* text: whole lines, borrowed until on_done. Only while the lane has no batch. */

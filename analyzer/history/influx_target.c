@@ -123,25 +123,25 @@ write_url(const struct influx_config *config, const char *policy, char *url)
 
 /* "" where there is no file. */
 static int
-read_secret(const char *path, char secret[INFLUX_SECRET_BYTES], struct rm_why *why)
+read_secret(const char *path, char secret[INFLUX_SECRET_BYTES], struct rm_error *error)
 {
 	if (path[0] == '\0') {
 		secret[0] = '\0';
 		return 0;
 	}
-	return rm_file_read_password(path, secret, INFLUX_SECRET_BYTES, why);
+	return rm_file_read_password(path, secret, INFLUX_SECRET_BYTES, error);
 }
 
 int
 influx_target_reread(struct influx_target *target, const struct influx_config *config,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	char token[INFLUX_SECRET_BYTES], password[INFLUX_SECRET_BYTES];
 	int r;
 
-	r = read_secret(config->token_file, token, why);
+	r = read_secret(config->token_file, token, error);
 	if (r == 0)
-		r = read_secret(config->password_file, password, why);
+		r = read_secret(config->password_file, password, error);
 	if (r < 0)
 		return r;
 	target->authorization[0] = '\0';
@@ -155,7 +155,7 @@ influx_target_reread(struct influx_target *target, const struct influx_config *c
 
 int
 influx_target_init(struct influx_target *target, const struct influx_config *config,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	int r;
 
@@ -164,6 +164,6 @@ influx_target_init(struct influx_target *target, const struct influx_config *con
 		r = write_url(config, config->incident_retention_policy,
 		    target->url[WIRE_LANE_INCIDENT]);
 	if (r < 0)
-		return rm_why(why, r, "influx.url and its names are too long");
-	return influx_target_reread(target, config, why);
+		return rm_error_set(error, r, "influx.url and its names are too long");
+	return influx_target_reread(target, config, error);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "schemas/wire.h"
 
 #define INFLUX_URL_BYTES 4096
@@ -27,7 +27,7 @@ struct influx_target {
 
 /* -ENAMETOOLONG, or what keeps the files of secrets from being read: why. */
 int influx_target_init(struct influx_target *target, const struct influx_config *config,
-    struct rm_why *why);
+    struct rm_error *error);
 /* Where an InfluxQL statement is asked, with times in ns; of InfluxDB 2 by the bucket's
  * name. -ENAMETOOLONG. */
 int influx_target_ask(const struct influx_config *config, const char *statement,
@@ -41,6 +41,6 @@ int influx_target_export(const struct influx_config *config,
     char url[INFLUX_URL_BYTES]);
 /* On failure the old credentials stay. */
 int influx_target_reread(struct influx_target *target,
-    const struct influx_config *config, struct rm_why *why);
+    const struct influx_config *config, struct rm_error *error);
 
 #endif

@@ -406,16 +406,16 @@ take_back(struct region *region)
 	const struct rm_incidents *incidents = region->incidents;
 	const struct rm_incident *incident;
 	json_t *saved = rm_incident_file_load(region->file);
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r = 0;
 
 	if (saved != NULL)
 		r = rm_incidents_restore(
-		    region->incidents, saved, rm_mono_now(), rm_wall_now(), &why);
+		    region->incidents, saved, rm_mono_now(), rm_wall_now(), &error);
 	json_decref(saved);
-	if (why.text[0] != '\0')
+	if (error.text[0] != '\0')
 		rm_log_warn(0, "incidents of region %s: %s: started without %s",
-		    region->name, why.text, r < 0 ? "them" : "it");
+		    region->name, error.text, r < 0 ? "them" : "it");
 	for (size_t i = 0; (incident = rm_incidents_get(incidents, i)) != NULL; i++) {
 		if (incident->resolved.ns != 0 && came_back(incidents, incident))
 			on_told(incident->id, true, region); /* no end any more */

@@ -213,7 +213,7 @@ session_on_close(struct rm_link *link, int reason, void *arg)
 		callbacks->on_gone(&session->info, callbacks->arg);
 	} else if (reason != -EPERM) {
 		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
-		    rm_link_why(link)[0] != '\0' ? ": " : "", rm_link_why(link));
+		    rm_link_error(link)[0] != '\0' ? ": " : "", rm_link_error(link));
 	}
 	intake_session_free(session);
 }

@@ -12,7 +12,7 @@
 /* ---- who it is, and whose racks it serves: is it welcome ---- */
 
 #define QUOTED 128
-#define WHY 1024
+#define REASON_BYTES 1024
 
 static int
 session_welcome(struct intake_session *session, const char *refused)
@@ -65,7 +65,7 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 /* By its certificate: is it who it says it is, and are all these ToRs its own? */
 static bool
 hello_is_its_own(const struct intake_session *session,
-    const struct wire_hello_view *view, char why[WHY])
+    const struct wire_hello_view *view, char reason[REASON_BYTES])
 {
 	const char *uri = rm_link_identity(session->link);
 	struct rm_request request = {
@@ -73,7 +73,7 @@ hello_is_its_own(const struct intake_session *session,
 		.region = view->hello.region,
 		.name = view->hello.id,
 	};
-	bool own = rm_authority_admits(uri, &request, why, WHY);
+	bool own = rm_authority_admits(uri, &request, reason, REASON_BYTES);
 
 	request.verb = RM_VERB_REPORT;
 	for (size_t i = 0; own && i < view->hello.tor_count; i++) {
@@ -81,7 +81,7 @@ hello_is_its_own(const struct intake_session *session,
 
 		wire_hello_tor(view, i, &state);
 		request.tor = state.tor;
-		own = rm_authority_admits(uri, &request, why, WHY);
+		own = rm_authority_admits(uri, &request, reason, REASON_BYTES);
 	}
 	return own;
 }
@@ -170,15 +170,15 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	struct intake_info *info = &session->info;
 	struct wire_hello_view view;
 	const char *refused;
-	char why[WHY];
+	char reason[REASON_BYTES];
 	int r;
 
 	r = wire_open_hello(&view, data, len);
 	if (r < 0)
 		return r;
 	refused = hello_refused(session, &view.hello);
-	if (refused[0] == '\0' && !hello_is_its_own(session, &view, why))
-		refused = why;
+	if (refused[0] == '\0' && !hello_is_its_own(session, &view, reason))
+		refused = reason;
 	if (refused[0] != '\0' || view.hello.role == WIRE_ROLE_CHECK)
 		return session_welcome(session, refused);
 	strcpy(info->region, view.hello.region);

@@ -37,7 +37,7 @@ struct asked { /* while its job runs, all but past is the worker's */
 	char *body; /* a database's answer; NULL: files are read */
 	size_t body_len;
 	char *json;
-	struct rm_why why;
+	struct rm_error error;
 };
 
 struct past {
@@ -121,7 +121,7 @@ asked_fail_inside(struct asked *asked)
 	asked_fail(asked, asked->limited
 			      ? "what it keeps cannot be read now; who may see all "
 				"regions is told why"
-			      : asked->why.text);
+			      : asked->error.text);
 }
 
 /* ---- in the worker --------------------------------------------------------------- */
@@ -135,9 +135,9 @@ read_run(void *job)
 		return (asked->language == LANGUAGE_VICTORIA
 			    ? past_answer_victoria
 			    : past_answer_influx)(&asked->question, asked->body,
-		    asked->body_len, &asked->json, &asked->why);
+		    asked->body_len, &asked->json, &asked->error);
 	return past_answer_files(&asked->question, asked->past->options.files_folder,
-	    &asked->json, &asked->why);
+	    &asked->json, &asked->error);
 }
 
 static void
@@ -151,7 +151,7 @@ read_done(void *job, int r)
 	if (r < 0) {
 		past->language = LANGUAGE_UNKNOWN; /* another one may be there now */
 		if (r == -EMSGSIZE)
-			asked_fail(asked, asked->why.text);
+			asked_fail(asked, asked->error.text);
 		else
 			asked_fail_inside(asked);
 		return;
@@ -176,31 +176,32 @@ read_start(struct asked *asked)
 /* ---- of a database --------------------------------------------------------------- */
 
 static void
-explain(const struct rm_http_answer *answer, bool limited, struct rm_why *why)
+explain(const struct rm_http_answer *answer, bool limited, struct rm_error *error)
 {
 	char words[256] = "";
 
 	if (!limited && answer->r == 0)
 		snprintf(words, sizeof(words), ", \"%.200s\"", answer->body);
 	if (answer->r == -EMSGSIZE)
-		rm_why(why, 0, "that is too much: ask for less time, or fewer columns");
+		rm_error_set(
+		    error, 0, "that is too much: ask for less time, or fewer columns");
 	else if (answer->r < 0 && limited)
-		rm_why(why, 0, "it does not answer");
+		rm_error_set(error, 0, "it does not answer");
 	else if (answer->r < 0)
-		rm_why(why, 0, "it does not answer: %s",
-		    answer->why != NULL && answer->why[0] != '\0'
-			? answer->why
+		rm_error_set(error, 0, "it does not answer: %s",
+		    answer->reason != NULL && answer->reason[0] != '\0'
+			? answer->reason
 			: strerror(-answer->r));
 	else if (answer->status == 401 || answer->status == 403)
-		rm_why(why, 0,
+		rm_error_set(error, 0,
 		    "it does not let the analyzer read (HTTP %ld): influx.token_file "
 		    "or influx.user needs the right to read what it writes",
 		    answer->status);
 	else if (answer->status == 429 || answer->status >= 500)
-		rm_why(why, 0, "it cannot answer now (HTTP %ld%s): try again",
+		rm_error_set(error, 0, "it cannot answer now (HTTP %ld%s): try again",
 		    answer->status, words);
 	else
-		rm_why(why, 0,
+		rm_error_set(error, 0,
 		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld%s): "
 		    "InfluxDB 2 does only of a bucket that its DBRP mappings name",
 		    answer->status, words);
@@ -217,8 +218,8 @@ answer_is_good(struct asked *asked, const struct rm_http_answer *answer)
 	if (answer->r == 0 && answer->status == 200)
 		return true;
 	asked->past->language = LANGUAGE_UNKNOWN;
-	explain(answer, asked->limited, &asked->why);
-	asked_fail(asked, asked->why.text);
+	explain(answer, asked->limited, &asked->error);
+	asked_fail(asked, asked->error.text);
 	return false;
 }
 
@@ -252,7 +253,8 @@ send_to_database(struct asked *asked, const char *url,
 		.timeout_ns = DATABASE_NS,
 		.done = done,
 		.arg = asked };
-	int r = influx_target_reread(&target, asked->past->options.influx, &asked->why);
+	int r =
+	    influx_target_reread(&target, asked->past->options.influx, &asked->error);
 
 	if (r == 0) {
 		if (target.authorization[0] != '\0')
@@ -265,7 +267,7 @@ send_to_database(struct asked *asked, const char *url,
 		    asked->past->options.http, &exchange, &asked->call);
 		if (r < 0)
 			asked->call = NULL;
-		rm_why(&asked->why, r, "cannot ask it: %s", strerror(-r));
+		rm_error_set(&asked->error, r, "cannot ask it: %s", strerror(-r));
 	}
 	explicit_bzero(&target, sizeof(target));
 	return r;
@@ -310,22 +312,22 @@ ask_rows(struct asked *asked)
 
 	asked->language = asked->past->language;
 	if (asked->language == LANGUAGE_VICTORIA && asked->question.measurement->dense)
-		r = rm_why(&asked->why, -ENOTSUP,
+		r = rm_error_set(&asked->error, -ENOTSUP,
 		    "VictoriaMetrics keeps whole milliseconds, and of points of %s "
 		    "that "
 		    "are closer only one: it cannot tell them",
 		    asked->question.measurement->name);
 	else if (asked->language == LANGUAGE_VICTORIA && by != NULL)
-		r = rm_why(&asked->why, -ENOTSUP,
+		r = rm_error_set(&asked->error, -ENOTSUP,
 		    "VictoriaMetrics keeps no texts: it cannot find rows by their %s",
 		    by);
 	else
-		r = rm_why(&asked->why,
+		r = rm_error_set(&asked->error,
 		    asked->language == LANGUAGE_VICTORIA ? write_export(asked, url)
 							 : write_influxql(asked, url),
 		    "the names in influx are too long");
 	if (r < 0)
-		asked_fail(asked, asked->why.text);
+		asked_fail(asked, asked->error.text);
 	else if (send_to_database(asked, url, on_answer) < 0)
 		asked_fail_inside(asked);
 }
@@ -358,7 +360,7 @@ ask_database(struct asked *asked)
 		return;
 	}
 	r = influx_target_kind(config, url);
-	rm_why(&asked->why, r, "influx.url is too long");
+	rm_error_set(&asked->error, r, "influx.url is too long");
 	if (r == 0)
 		r = send_to_database(asked, url, on_kind);
 	if (r < 0)
@@ -392,7 +394,7 @@ start(struct past *past, struct rm_http_request *request,
 	asked->busy = true;
 	asked->limited = limited;
 	asked->question = *question;
-	asked->why.text[0] = '\0';
+	asked->error.text[0] = '\0';
 	if (past->options.influx->url[0] != '\0')
 		ask_database(asked);
 	else
@@ -425,7 +427,7 @@ past_ask(struct rm_http_request *request, void *arg)
 		.to = rm_http_query(request, "to"),
 		.columns = rm_http_query(request, "columns") };
 	struct past_question question;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct rm_sight sight;
 	int r;
 
@@ -436,9 +438,10 @@ past_ask(struct rm_http_request *request, void *arg)
 	if (!rm_http_query_number(request, "limit", 1, PAST_MAX_LIMIT, &words.limit) ||
 	    !rm_http_query_number(request, "step_s", 1, PAST_MAX_STEP_S, &words.step_s))
 		return;
-	r = past_question_make(&words, rm_wall_now(), &question, &why);
+	r = past_question_make(&words, rm_wall_now(), &question, &error);
 	if (r < 0) {
-		rm_http_reply_error(request, r == -ENOENT ? 404 : 400, "%s", why.text);
+		rm_http_reply_error(
+		    request, r == -ENOENT ? 404 : 400, "%s", error.text);
 		return;
 	}
 	if (past->options.influx->url[0] == '\0' &&

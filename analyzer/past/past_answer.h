@@ -4,7 +4,7 @@
  *
  * What is read is foreign: files may be torn, a database says what it likes. Blocking,
  * for a worker; nothing here knows the loop. *json: JSON, the caller's to free. All:
- * -errno and why.
+ * -errno and error.
  */
 #ifndef ANALYZER_PAST_PAST_ANSWER_H
 #define ANALYZER_PAST_PAST_ANSWER_H
@@ -18,17 +18,17 @@
 /* rackmesh.lp or incidents.lp and its elders, of history_files. A file that is not
  * there holds nothing. */
 int past_answer_files(const struct past_question *question, const char *folder,
-    char **json, struct rm_why *why);
+    char **json, struct rm_error *error);
 
 /* What an InfluxDB has answered to past_question_influxql, with epoch=ns. -EBADMSG: it
- * is no such answer, or an error: why has its words. */
+ * is no such answer, or an error: error has its words. */
 int past_answer_influx(const struct past_question *question, const char *body,
-    size_t len, char **json, struct rm_why *why);
+    size_t len, char **json, struct rm_error *error);
 
 /* What VictoriaMetrics has answered to /api/v1/export with past_question_selectors: a
  * line of JSON for each series. Times are whole milliseconds, strings are not kept
  * there. -EBADMSG: it is no such answer; -EMSGSIZE: more rows than can be sorted. */
 int past_answer_victoria(const struct past_question *question, const char *body,
-    size_t len, char **json, struct rm_why *why);
+    size_t len, char **json, struct rm_error *error);
 
 #endif

@@ -173,7 +173,7 @@ is_needed(const struct reading *reading, int at)
 /* The newest first: one that is renamed meanwhile comes again as an older one, and none
  * is missed. */
 static int
-open_all(struct reading *reading, const char *folder, struct rm_why *why)
+open_all(struct reading *reading, const char *folder, struct rm_error *error)
 {
 	const char *name = reading->question->measurement->retention == HISTORY_RAW
 			       ? "rackmesh.lp"
@@ -187,8 +187,8 @@ open_all(struct reading *reading, const char *folder, struct rm_why *why)
 			snprintf(path, sizeof(path), "%s/%s", folder, name);
 		reading->files[i] = fopen(path, "re");
 		if (reading->files[i] == NULL && errno != ENOENT)
-			return rm_why(
-			    why, -errno, "cannot read %s: %s", path, strerror(errno));
+			return rm_error_set(
+			    error, -errno, "cannot read %s: %s", path, strerror(errno));
 		if (reading->files[i] != NULL && !is_needed(reading, i)) {
 			fclose(reading->files[i]);
 			reading->files[i] = NULL;
@@ -199,17 +199,17 @@ open_all(struct reading *reading, const char *folder, struct rm_why *why)
 
 /* The oldest first: what there is too much of is the newest. */
 static int
-read_all(struct reading *reading, const char *folder, struct rm_why *why)
+read_all(struct reading *reading, const char *folder, struct rm_error *error)
 {
-	int r = open_all(reading, folder, why);
+	int r = open_all(reading, folder, error);
 
 	for (int i = HISTORY_FILES - 1; r == 0 && i >= 0; i--) {
 		if (reading->files[i] == NULL)
 			continue;
 		r = read_file(reading, reading->files[i]);
 		if (r < 0 && r != -ENOSPC)
-			rm_why(why, r, "cannot read the history in %s: %s", folder,
-			    strerror(-r));
+			rm_error_set(error, r, "cannot read the history in %s: %s",
+			    folder, strerror(-r));
 	}
 	for (int i = 0; i < HISTORY_FILES; i++)
 		if (reading->files[i] != NULL)
@@ -218,8 +218,8 @@ read_all(struct reading *reading, const char *folder, struct rm_why *why)
 }
 
 int
-past_answer_files(
-    const struct past_question *q, const char *folder, char **json, struct rm_why *why)
+past_answer_files(const struct past_question *q, const char *folder, char **json,
+    struct rm_error *error)
 {
 	struct reading reading = { .question = q,
 		.rows = past_rows_new(q),
@@ -227,11 +227,11 @@ past_answer_files(
 	int r;
 
 	if (reading.rows == NULL || reading.point == NULL)
-		r = rm_why(why, -ENOMEM, "out of memory");
+		r = rm_error_set(error, -ENOMEM, "out of memory");
 	else
-		r = read_all(&reading, folder, why);
+		r = read_all(&reading, folder, error);
 	if (r == 0)
-		r = past_rows_json(reading.rows, json, why);
+		r = past_rows_json(reading.rows, json, error);
 	past_rows_free(reading.rows);
 	free(reading.point);
 	return r;

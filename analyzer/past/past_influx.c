@@ -9,11 +9,12 @@
 #include "analyzer/past/past_rows.h"
 
 static int
-fault(struct rm_why *why, const json_t *object)
+fault(struct rm_error *error, const json_t *object)
 {
 	const char *text = json_string_value(json_object_get(object, "error"));
 
-	return text == NULL ? 0 : rm_why(why, -EBADMSG, "it says: %.300s", text);
+	return text == NULL ? 0
+			    : rm_error_set(error, -EBADMSG, "it says: %.300s", text);
 }
 
 /* The columns are those asked for, in this order, after the time. */
@@ -65,7 +66,7 @@ is_partial(const json_t *object)
 
 static int
 take_all(const json_t *result, const struct past_question *q, struct past_rows *rows,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	const json_t *series, *values;
 	size_t i, k;
@@ -85,30 +86,31 @@ take_all(const json_t *result, const struct past_question *q, struct past_rows *
 		if (r == -ENOSPC)
 			break; /* the answer says so */
 		if (r < 0)
-			return rm_why(why, r, "its rows are not those asked for");
+			return rm_error_set(
+			    error, r, "its rows are not those asked for");
 	}
 	return 0;
 }
 
 int
 past_answer_influx(const struct past_question *q, const char *body, size_t len,
-    char **json, struct rm_why *why)
+    char **json, struct rm_error *error)
 {
 	struct past_rows *rows = past_rows_new(q);
 	json_t *all = json_loadb(body, len, 0, NULL);
 	const json_t *result = json_array_get(json_object_get(all, "results"), 0);
-	int r = rows != NULL ? 0 : rm_why(why, -ENOMEM, "out of memory");
+	int r = rows != NULL ? 0 : rm_error_set(error, -ENOMEM, "out of memory");
 
 	if (r == 0)
-		r = fault(why, all);
+		r = fault(error, all);
 	if (r == 0)
-		r = fault(why, result);
+		r = fault(error, result);
 	if (r == 0 && !json_is_object(result))
-		r = rm_why(why, -EBADMSG, "its answer is none of InfluxQL");
+		r = rm_error_set(error, -EBADMSG, "its answer is none of InfluxQL");
 	if (r == 0)
-		r = take_all(result, q, rows, why);
+		r = take_all(result, q, rows, error);
 	if (r == 0)
-		r = past_rows_json(rows, json, why);
+		r = past_rows_json(rows, json, error);
 	past_rows_free(rows);
 	json_decref(all);
 	return r;

@@ -118,7 +118,7 @@ is_free_text(const char *text)
 
 static int
 take_filter(const char *text, enum past_filter filter, struct past_question *q,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	const char *what = past_filter_names[filter], *columns[2];
 	char *ret = q->filter[filter];
@@ -128,8 +128,8 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 		return 0;
 	past_filter_columns(q->measurement, filter, columns);
 	if (columns[0] == NULL)
-		return rm_why(
-		    why, -EINVAL, "%s is not kept by %s", q->measurement->name, what);
+		return rm_error_set(
+		    error, -EINVAL, "%s is not kept by %s", q->measurement->name, what);
 	if (filter == PAST_RNIC && rm_rnic_id_parse(text, &id) == 0)
 		rm_rnic_id_format(id, ret);
 	else if (filter != PAST_RNIC && strlen(text) < PAST_NAME_BYTES &&
@@ -137,14 +137,14 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 								: rm_name_valid(text)))
 		strcpy(ret, text);
 	else
-		return rm_why(why, -EINVAL, "?%s= is no %s", what,
+		return rm_error_set(error, -EINVAL, "?%s= is no %s", what,
 		    filter == PAST_RNIC ? "RNIC's id" : "name");
 	return 0;
 }
 
 /* What is not valid as a region's name is left out: nothing is kept under it. */
 static int
-take_regions(const char *text, struct past_question *q, struct rm_why *why)
+take_regions(const char *text, struct past_question *q, struct rm_error *error)
 {
 	char all[PAST_REGIONS_BYTES], *rest = all, *region;
 	size_t len = 0;
@@ -152,21 +152,22 @@ take_regions(const char *text, struct past_question *q, struct rm_why *why)
 	if (text == NULL)
 		return 0;
 	if (!has_column(q->measurement, past_filter_names[PAST_REGION]))
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "%s is not kept by region, and you may see some regions only",
 		    q->measurement->name);
 	if (strlen(text) >= sizeof(all))
-		return rm_why(why, -EINVAL, "too many regions: give ?region=");
+		return rm_error_set(error, -EINVAL, "too many regions: give ?region=");
 	strcpy(all, text);
 	while ((region = strsep(&rest, ",")) != NULL)
 		if (rm_name_valid(region))
 			len += (size_t)sprintf(
 			    q->regions + len, "%s%s", len > 0 ? "," : "", region);
-	return len > 0 ? 0 : rm_why(why, -EINVAL, "no region may be seen by you");
+	return len > 0 ? 0
+		       : rm_error_set(error, -EINVAL, "no region may be seen by you");
 }
 
 static int
-take_columns(const char *text, struct past_question *q, struct rm_why *why)
+take_columns(const char *text, struct past_question *q, struct rm_error *error)
 {
 	const struct history_column *all = q->measurement->columns;
 
@@ -178,7 +179,7 @@ take_columns(const char *text, struct past_question *q, struct rm_why *why)
 						  all[i].name[len] != '\0'))
 			i++;
 		if (all[i].name == NULL || i >= PAST_COLUMNS)
-			return rm_why(why, -EINVAL, "%s has no column %.*s",
+			return rm_error_set(error, -EINVAL, "%s has no column %.*s",
 			    q->measurement->name, (int)(len < 64 ? len : 64), text);
 		q->columns |= UINT64_C(1) << i;
 		text += len;
@@ -209,17 +210,17 @@ choose_hidden(const struct past_question *q)
 }
 
 static int
-take_time(const char *text, const char *what, rm_wall_t *ret, struct rm_why *why)
+take_time(const char *text, const char *what, rm_wall_t *ret, struct rm_error *error)
 {
 	if (text != NULL && !rm_wall_parse(text, ret))
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "?%s= is a time in UTC, as 2026-01-31T12:00:00Z", what);
 	return 0;
 }
 
 /* Steps begin at multiples of their length since the epoch. */
 static int
-take_step(uint64_t step_s, struct past_question *q, struct rm_why *why)
+take_step(uint64_t step_s, struct past_question *q, struct rm_error *error)
 {
 	const int64_t step_ns = (int64_t)step_s * RM_NS_PER_S;
 	const struct history_column *columns[PAST_COLUMNS];
@@ -227,12 +228,12 @@ take_step(uint64_t step_s, struct past_question *q, struct rm_why *why)
 	if (step_s == 0)
 		return 0;
 	if (q->to.ns / step_ns - q->from.ns / step_ns >= PAST_MAX_LIMIT)
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "?step_s= is too short for that time: more than %d rows",
 		    PAST_MAX_LIMIT);
 	q->step_ns = step_ns;
 	if (past_question_columns(q, columns) == 0)
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "%s has nothing of that which ?step_s= can merge",
 		    q->measurement->name);
 	return 0;
@@ -240,31 +241,31 @@ take_step(uint64_t step_s, struct past_question *q, struct rm_why *why)
 
 int
 past_question_make(const struct past_words *words, rm_wall_t now,
-    struct past_question *ret, struct rm_why *why)
+    struct past_question *ret, struct rm_error *error)
 {
 	struct past_question q = { .to = now, .limit = words->limit };
 	int r;
 
 	q.measurement = find_measurement(words->measurement);
 	if (q.measurement == NULL)
-		return rm_why(
-		    why, -ENOENT, "no such measurement: docs/history.md names them");
-	r = take_time(words->to, "to", &q.to, why);
+		return rm_error_set(
+		    error, -ENOENT, "no such measurement: docs/history.md names them");
+	r = take_time(words->to, "to", &q.to, error);
 	q.from.ns = q.to.ns - HOUR_NS;
 	if (r == 0)
-		r = take_time(words->from, "from", &q.from, why);
+		r = take_time(words->from, "from", &q.from, error);
 	for (int i = 0; r == 0 && i < PAST_FILTERS; i++)
-		r = take_filter(words->filter[i], i, &q, why);
+		r = take_filter(words->filter[i], i, &q, error);
 	if (r == 0)
-		r = take_regions(words->regions, &q, why);
+		r = take_regions(words->regions, &q, error);
 	if (r == 0)
-		r = take_columns(words->columns, &q, why);
+		r = take_columns(words->columns, &q, error);
 	if (r < 0)
 		return r;
 	if (q.from.ns >= q.to.ns || q.to.ns - q.from.ns > MAX_RANGE_NS)
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "?from= is before ?to=, and at most 400 days before it");
-	r = take_step(words->step_s, &q, why);
+	r = take_step(words->step_s, &q, error);
 	if (r < 0)
 		return r;
 	q.hidden = choose_hidden(&q);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define PAST_LIMIT 1000 /* rows, unless others are asked for */
 #define PAST_MAX_LIMIT 10000
@@ -69,9 +69,9 @@ struct past_words { /* as they came; NULL: not given */
 };
 
 /* Without `to`, until now; without `from`, the hour before `to`. -ENOENT: no such
- * measurement; -EINVAL: why says what is wrong with which word. */
+ * measurement; -EINVAL: error says what is wrong with which word. */
 int past_question_make(const struct past_words *words, rm_wall_t now,
-    struct past_question *ret, struct rm_why *why);
+    struct past_question *ret, struct rm_error *error);
 
 /* What each row has after its time, in this order: the columns that were asked for;
  * with a step, those of them that can be merged. How many. */

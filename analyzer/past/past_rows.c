@@ -275,7 +275,7 @@ put_merged(struct past_rows *rows, json_t *list)
 }
 
 int
-past_rows_json(struct past_rows *rows, char **ret, struct rm_why *why)
+past_rows_json(struct past_rows *rows, char **ret, struct rm_error *error)
 {
 	const struct past_question *q = rows->question;
 	json_t *columns = json_array(), *list = json_array(), *lacking = json_array();
@@ -298,5 +298,5 @@ past_rows_json(struct past_rows *rows, char **ret, struct rm_why *why)
 	    "not_kept", lacking);
 	*ret = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
-	return *ret != NULL ? 0 : rm_why(why, -ENOMEM, "out of memory");
+	return *ret != NULL ? 0 : rm_error_set(error, -ENOMEM, "out of memory");
 }

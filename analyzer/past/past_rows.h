@@ -37,7 +37,7 @@ void past_rows_cut(struct past_rows *rows);
 /* The store drops columns of type string: the answer names them, as not_kept. */
 void past_rows_no_strings(struct past_rows *rows);
 
-/* *ret: the caller's to free. -ENOMEM and why. */
-int past_rows_json(struct past_rows *rows, char **ret, struct rm_why *why);
+/* *ret: the caller's to free. -ENOMEM and error. */
+int past_rows_json(struct past_rows *rows, char **ret, struct rm_error *error);
 
 #endif

@@ -153,7 +153,7 @@ take_series(struct points *points, json_t *series)
 
 /* A line for each series. */
 static int
-take_all(struct points *points, const char *body, size_t len, struct rm_why *why)
+take_all(struct points *points, const char *body, size_t len, struct rm_error *error)
 {
 	const char *end = body + len;
 	int r = 0;
@@ -168,8 +168,9 @@ take_all(struct points *points, const char *body, size_t len, struct rm_why *why
 		body = line_end + 1;
 	}
 	if (r == -EMSGSIZE)
-		return rm_why(why, r, "that is too much: ask for less time");
-	return r < 0 ? rm_why(why, r, "its answer is none of VictoriaMetrics' export")
+		return rm_error_set(error, r, "that is too much: ask for less time");
+	return r < 0 ? rm_error_set(
+			   error, r, "its answer is none of VictoriaMetrics' export")
 		     : 0;
 }
 
@@ -191,7 +192,7 @@ put_rows(struct points *points)
 
 int
 past_answer_victoria(const struct past_question *q, const char *body, size_t len,
-    char **json, struct rm_why *why)
+    char **json, struct rm_error *error)
 {
 	struct points points = {
 		.question = q, .found = past_rows_new(q), .rows = json_object()
@@ -200,17 +201,17 @@ past_answer_victoria(const struct past_question *q, const char *body, size_t len
 
 	points.column_count = past_question_asked(q, points.columns);
 	if (points.found == NULL || points.rows == NULL)
-		r = rm_why(why, -ENOMEM, "out of memory");
+		r = rm_error_set(error, -ENOMEM, "out of memory");
 	else
-		r = take_all(&points, body, len, why);
+		r = take_all(&points, body, len, error);
 	if (r == 0) {
 		past_rows_no_strings(points.found);
 		r = put_rows(&points);
 		if (r < 0)
-			rm_why(why, r, "out of memory");
+			rm_error_set(error, r, "out of memory");
 	}
 	if (r == 0)
-		r = past_rows_json(points.found, json, why);
+		r = past_rows_json(points.found, json, error);
 	past_rows_free(points.found);
 	json_decref(points.rows);
 	return r;

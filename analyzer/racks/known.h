@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 

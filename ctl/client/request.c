@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "ctl/output/printable.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/identity/identity.h"
 #include "rackmesh/identity/viewer_tokens.h"
 #include "rackmesh/tls/tls.h"
@@ -58,7 +58,7 @@ static size_t place_count;
 
 /* Of the request under way: who may answer, and why somebody else was refused. */
 static bool wanted[RM_ROLES];
-static struct rm_why stranger;
+static struct rm_error stranger;
 
 void
 request_place(const char *base, enum rm_role role)
@@ -93,7 +93,7 @@ is_wanted(const X509 *certificate)
 	    rm_identity_parse(uri, &who) < 0)
 		return false;
 	if (!wanted[who.role])
-		rm_why(&stranger, 0,
+		rm_error_set(&stranger, 0,
 		    "its certificate is of the role %s, not asked here",
 		    rm_role_word(who.role));
 	return wanted[who.role];
@@ -123,12 +123,12 @@ static int
 request_token_set(CURL *curl)
 {
 	char token[RM_VIEWER_TOKEN_MAX + 1];
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	CURLcode code;
-	int r = rm_file_read_password(token_file, token, sizeof(token), &why);
+	int r = rm_file_read_password(token_file, token, sizeof(token), &error);
 
 	if (r < 0) {
-		fprintf(complaints(), "rackmeshctl: --token-file: %s\n", why.text);
+		fprintf(complaints(), "rackmeshctl: --token-file: %s\n", error.text);
 		return r;
 	}
 	code = curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);

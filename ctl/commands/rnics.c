@@ -45,12 +45,12 @@ static const struct column agent_columns[] = {
 static void
 print_slowed(const json_t *answer)
 {
-	const char *why = json_string_value(json_object_get(answer, "slowed"));
+	const char *reason = json_string_value(json_object_get(answer, "slowed"));
 	long long permille =
 	    json_integer_value(json_object_get(answer, "slowed_permille"));
 
-	if (why != NULL && strcmp(why, "none") != 0)
-		printf("slowed: %s: %lld of 1000 probes leave\n", why, permille);
+	if (reason != NULL && strcmp(reason, "none") != 0)
+		printf("slowed: %s: %lld of 1000 probes leave\n", reason, permille);
 }
 
 static int

@@ -100,15 +100,15 @@ print_topology(const json_t *topology)
 }
 
 static int
-say_bad(const struct ctl *ctl, const struct rm_why *why)
+say_bad(const struct ctl *ctl, const struct rm_error *error)
 {
 	json_t *json;
 
 	if (!ctl->json) {
-		fprintf(stderr, "%s\n", why->text);
+		fprintf(stderr, "%s\n", error->text);
 		return CTL_BAD_NEWS;
 	}
-	json = json_pack("{s:b, s:s}", "good", 0, "error", why->text);
+	json = json_pack("{s:b, s:s}", "good", 0, "error", error->text);
 	show_json(json);
 	json_decref(json);
 	return CTL_BAD_NEWS;
@@ -137,12 +137,12 @@ static int
 from_file(const struct ctl *ctl, const char *path, bool show)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { "" };
+	struct rm_error error = { "" };
 	json_t *json;
 	int status;
 
-	if (rm_topology_load(path, &topology, &why) < 0)
-		return say_bad(ctl, &why);
+	if (rm_topology_load(path, &topology, &error) < 0)
+		return say_bad(ctl, &error);
 	if (!show || ctl->json) {
 		status = check(ctl, topology, path);
 	} else {
@@ -158,15 +158,15 @@ static int
 import(const struct ctl *ctl, const char *path)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { "" };
+	struct rm_error error = { "" };
 	json_t *answer = NULL;
 	uint8_t *text = NULL;
 	size_t len;
 	int r;
 
 	/* Here the errors name the file as it is called here. */
-	if (rm_topology_load(path, &topology, &why) < 0)
-		return say_bad(ctl, &why);
+	if (rm_topology_load(path, &topology, &error) < 0)
+		return say_bad(ctl, &error);
 	rm_topology_free(topology);
 	r = rm_file_read(path, MAX_TOPOLOGY_BYTES, &text, &len);
 	if (r < 0) {

@@ -200,7 +200,7 @@ agent_api_rnics(struct rm_http_request *request, void *arg)
 	agent_show_u64(all, "brake_permille", api->brake->rate_permille);
 	agent_show_u64(all, "slowed_permille", api->limit->permille);
 	json_object_set_new(
-	    all, "slowed", json_string(wire_slow_word(api->limit->why)));
+	    all, "slowed", json_string(wire_slow_word(api->limit->reason)));
 	json_object_set_new(all, "rnics", list);
 	json_object_set_new(all, "waiting", waiting);
 	rm_http_reply_json(request, 200, all);

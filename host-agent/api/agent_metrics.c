@@ -346,13 +346,13 @@ read_memory(const void *arg)
 static double
 read_by_cpu(const void *arg)
 {
-	return ((const struct self_limit *)arg)->why == WIRE_SLOW_CPU ? 1 : 0;
+	return ((const struct self_limit *)arg)->reason == WIRE_SLOW_CPU ? 1 : 0;
 }
 
 static double
 read_by_memory(const void *arg)
 {
-	return ((const struct self_limit *)arg)->why == WIRE_SLOW_MEMORY ? 1 : 0;
+	return ((const struct self_limit *)arg)->reason == WIRE_SLOW_MEMORY ? 1 : 0;
 }
 
 int

@@ -21,7 +21,7 @@
 #define BACKOFF_BASE_NS (500 * RM_NS_PER_MS)
 #define BACKOFF_CAP_NS (30 * RM_NS_PER_S)
 #define MAX_FRAME_BYTES (256u << 10)
-#define WHY 1024
+#define REASON_BYTES 1024
 
 struct place_link {
 	struct place_link_options options;
@@ -32,8 +32,8 @@ struct place_link {
 	uint64_t token; /* of the question; 0: not welcome yet */
 	bool answered, asked_before;
 	rm_mono_t answered_at;
-	bool unknown;  /* the last answer was an error */
-	char why[WHY]; /* the last refusal or error, which was logged */
+	bool unknown;              /* the last answer was an error */
+	char reason[REASON_BYTES]; /* the last refusal or error, which was logged */
 	struct place_link_counts counts;
 };
 
@@ -41,12 +41,12 @@ struct place_link {
 static void
 place_link_complain(struct place_link *link, const char *what, const char *text)
 {
-	char quoted[WHY];
+	char quoted[REASON_BYTES];
 
 	rm_log_quote(quoted, sizeof(quoted), text, strlen(text));
-	if (strcmp(link->why, quoted) == 0)
+	if (strcmp(link->reason, quoted) == 0)
 		return;
-	strcpy(link->why, quoted);
+	strcpy(link->reason, quoted);
 	rm_log_warn(0, "controllers: %s: %s", what, quoted);
 }
 
@@ -69,14 +69,15 @@ place_link_on_up(struct rm_link *up, void *arg)
 		.software = RACKMESH_VERSION,
 	};
 	struct wire_bytes bytes;
-	char why[WHY];
+	char reason[REASON_BYTES];
 	int r;
 
 	link->up_at = rm_mono_now();
 	link->token = 0;
-	if (!rm_authority_admits(rm_link_identity(up), &request, why, sizeof(why))) {
+	if (!rm_authority_admits(
+		rm_link_identity(up), &request, reason, sizeof(reason))) {
 		place_link_complain(
-		    link, "refused: not a controller of this region", why);
+		    link, "refused: not a controller of this region", reason);
 		return -EACCES;
 	}
 	r = wire_write_hello(link->writer, &hello, &bytes);
@@ -133,7 +134,7 @@ place_link_on_answer(struct place_link *link, const uint8_t *data, size_t len)
 		return 0;
 	}
 	link->counts.placed++;
-	link->why[0] = '\0';
+	link->reason[0] = '\0';
 	link->options.on_place(place, link->options.arg);
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "rackmesh/core/backoff.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/random.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_site.h"
 #include "rackmesh/loop/loop.h"
@@ -21,7 +21,7 @@ struct job {                     /* the worker's until it is done */
 	char *text;
 	size_t len;
 	struct pod_list *list;
-	struct rm_why why;
+	struct rm_error error;
 };
 
 struct kubelet {
@@ -36,10 +36,10 @@ struct kubelet {
 	struct pod_list *list; /* NULL: none yet */
 	rm_mono_t asked, list_asked;
 	bool up;
-	char error[sizeof(((struct rm_why *)NULL)->text)];
+	char error[sizeof(((struct rm_error *)NULL)->text)];
 	struct kubelet_counts counts;
 	/* The last failure that was news; "": none since a reading succeeded. */
-	char told[sizeof(((struct rm_why *)NULL)->text)];
+	char told[sizeof(((struct rm_error *)NULL)->text)];
 	rm_mono_t told_at;
 
 	/* Those that the list does not have are not asked for again. */
@@ -137,12 +137,12 @@ is_news(struct kubelet *kubelet, rm_mono_t now)
 }
 
 static void
-finish(struct kubelet *kubelet, int r, const char *why, struct pod_list *list)
+finish(struct kubelet *kubelet, int r, const char *reason, struct pod_list *list)
 {
 	snprintf(kubelet->error, sizeof(kubelet->error), "%s",
-	    r == 0           ? ""
-	    : why[0] == '\0' ? strerror(-r)
-			     : why);
+	    r == 0              ? ""
+	    : reason[0] == '\0' ? strerror(-r)
+				: reason);
 	kubelet->up = r == 0;
 	if (r == 0) {
 		pod_list_free(kubelet->list);
@@ -173,13 +173,14 @@ run_job(void *arg)
 {
 	struct job *job = arg;
 
-	int r = pod_list_parse(job->text, job->len, &job->list, &job->why);
+	int r = pod_list_parse(job->text, job->len, &job->list, &job->error);
 
 	/* A kubelet that has just started, and there is no node without any. */
 	if (r == 0 && pod_list_count(job->list) + pod_list_refused(job->list) == 0) {
 		pod_list_free(job->list);
 		job->list = NULL;
-		r = rm_why(&job->why, -EAGAIN, "it does not know of any pod yet");
+		r = rm_error_set(
+		    &job->error, -EAGAIN, "it does not know of any pod yet");
 	}
 	return r;
 }
@@ -194,7 +195,7 @@ on_job(void *arg, int r)
 	if (kubelet != NULL) {
 		kubelet->job = NULL;
 		job->list = NULL;
-		finish(kubelet, r, job->why.text, list);
+		finish(kubelet, r, job->error.text, list);
 	}
 	free_job(job);
 }
@@ -224,26 +225,27 @@ submit(struct kubelet *kubelet, const struct rm_http_answer *answer)
 /* ---- the exchange ---- */
 
 static int
-classify(const struct rm_http_answer *answer, struct rm_why *why)
+classify(const struct rm_http_answer *answer, struct rm_error *error)
 {
 	if (answer->r == -EMSGSIZE)
-		return rm_why(why, answer->r, "its answer is larger than %u MiB",
-		    POD_LIST_MAX_BYTES >> 20);
+		return rm_error_set(error, answer->r,
+		    "its answer is larger than %u MiB", POD_LIST_MAX_BYTES >> 20);
 	if (answer->r == -ETIMEDOUT)
-		return rm_why(why, answer->r, "not all of its answer came in time");
+		return rm_error_set(
+		    error, answer->r, "not all of its answer came in time");
 	if (answer->r < 0)
-		return rm_why(why, answer->r, "%s",
-		    answer->why[0] != '\0' ? answer->why : strerror(-answer->r));
+		return rm_error_set(error, answer->r, "%s",
+		    answer->reason[0] != '\0' ? answer->reason : strerror(-answer->r));
 	if (answer->status == 401)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "it does not accept the token of kubernetes.token_file, or the "
 		    "certificate (HTTP 401)");
 	if (answer->status == 403)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "the token has no right to get nodes/pods, or nodes/proxy before "
 		    "Kubernetes 1.33 (HTTP 403)");
 	if (answer->status != 200)
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "it answered with HTTP %ld: is it a kubelet?", answer->status);
 	return 0;
 }
@@ -252,15 +254,15 @@ static void
 on_answer(const struct rm_http_answer *answer, void *arg)
 {
 	struct kubelet *kubelet = arg;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	int r;
 
 	kubelet->call = NULL;
-	r = classify(answer, &why);
+	r = classify(answer, &error);
 	if (r == 0)
 		r = submit(kubelet, answer);
 	if (r < 0)
-		finish(kubelet, r, why.text, NULL);
+		finish(kubelet, r, error.text, NULL);
 }
 
 static const char *
@@ -270,7 +272,7 @@ option(const char *text)
 }
 
 static int
-ask(struct kubelet *kubelet, struct rm_why *why)
+ask(struct kubelet *kubelet, struct rm_error *error)
 {
 	static const char *const headers[] = { "Accept: application/json", NULL };
 	const struct rm_http_site *site = kubelet->options.site;
@@ -292,9 +294,10 @@ ask(struct kubelet *kubelet, struct rm_why *why)
 	int r = 0;
 
 	if (exchange.bearer != NULL)
-		r = rm_file_read_password(site->token_file, token, sizeof(token), why);
+		r = rm_file_read_password(
+		    site->token_file, token, sizeof(token), error);
 	if (r == 0 && tls.key != NULL)
-		r = rm_file_check_secret(tls.key, why);
+		r = rm_file_check_secret(tls.key, error);
 	if (r == 0)
 		r = rm_http_client_start(kubelet->http, &exchange, &kubelet->call);
 	explicit_bzero(token, sizeof(token));
@@ -305,15 +308,15 @@ static void
 on_timer(void *arg)
 {
 	struct kubelet *kubelet = arg;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	int r;
 
 	kubelet->asked = rm_mono_now();
 	kubelet->wanted = false;
 	kubelet->counts.reads++;
-	r = ask(kubelet, &why);
+	r = ask(kubelet, &error);
 	if (r < 0)
-		finish(kubelet, r, why.text, NULL);
+		finish(kubelet, r, error.text, NULL);
 }
 
 /* ---- life ---- */

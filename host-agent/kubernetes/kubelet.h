@@ -34,7 +34,7 @@ struct kubelet_options {
 	/* After each reading: 0, or what failed, which why explains. news: people
 	 * should hear of it: the first failure, one for another reason than the last
 	 * that was news, the first success after them. */
-	void (*done)(int r, const char *why, bool news, void *arg);
+	void (*done)(int r, const char *reason, bool news, void *arg);
 	void *arg;
 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define UID_LEN (POD_UID_BYTES - 1)
 #define STATIC_UID_LEN 32 /* a hash without dashes */
@@ -309,7 +309,7 @@ sort(struct pod_list *list)
 }
 
 static int
-parse(struct pod_list *list, const char *text, size_t len, struct rm_why *why)
+parse(struct pod_list *list, const char *text, size_t len, struct rm_error *error)
 {
 	struct cursor cursor = { text, text + len, false };
 	struct text key, value, items = { NULL, 0 };
@@ -317,7 +317,7 @@ parse(struct pod_list *list, const char *text, size_t len, struct rm_why *why)
 	int r = -EPROTO;
 
 	if (!take(&cursor, '{'))
-		return rm_why(why, -EPROTO, "its answer is not JSON");
+		return rm_error_set(error, -EPROTO, "its answer is not JSON");
 	while (more_members(&cursor, &first, &key, &value)) {
 		if (is(&key, "\"kind\""))
 			pods = is(&value, "\"PodList\"");
@@ -326,30 +326,31 @@ parse(struct pod_list *list, const char *text, size_t len, struct rm_why *why)
 	}
 	skip_space(&cursor);
 	if (cursor.bad || cursor.at != cursor.end)
-		return rm_why(why, -EPROTO, "its answer is not JSON, or cut");
+		return rm_error_set(error, -EPROTO, "its answer is not JSON, or cut");
 	if (!pods || items.at == NULL)
-		return rm_why(
-		    why, -EPROTO, "its answer is no PodList: is it a kubelet?");
+		return rm_error_set(
+		    error, -EPROTO, "its answer is no PodList: is it a kubelet?");
 	r = take_pods(list, &items);
 	if (r == -EPROTO)
-		return rm_why(why, r, "its list of pods is not JSON");
+		return rm_error_set(error, r, "its list of pods is not JSON");
 	sort(list);
 	return r;
 }
 
 int
-pod_list_parse(const char *text, size_t len, struct pod_list **ret, struct rm_why *why)
+pod_list_parse(
+    const char *text, size_t len, struct pod_list **ret, struct rm_error *error)
 {
 	struct pod_list *list;
 	int r;
 
 	if (len > POD_LIST_MAX_BYTES)
-		return rm_why(why, -EPROTO, "its answer is larger than %u MiB",
+		return rm_error_set(error, -EPROTO, "its answer is larger than %u MiB",
 		    POD_LIST_MAX_BYTES >> 20);
 	list = calloc(1, sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
-	r = parse(list, text, len, why);
+	r = parse(list, text, len, error);
 	if (r < 0)
 		pod_list_free(list);
 	else

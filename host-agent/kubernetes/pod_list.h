@@ -21,7 +21,7 @@
 #define POD_OBJECT_BYTES 254 /* name of a pod or an owner */
 #define POD_KIND_BYTES 64
 
-struct rm_why;
+struct rm_error;
 
 /* Names are of letters, digits, '-' and '.': none needs to be quoted. */
 struct pod {
@@ -35,9 +35,9 @@ struct pod {
 
 struct pod_list;
 
-/* -EPROTO: it is no PodList; why says it. -ENOMEM. */
+/* -EPROTO: it is no PodList; error says it. -ENOMEM. */
 int pod_list_parse(
-    const char *text, size_t len, struct pod_list **ret, struct rm_why *why);
+    const char *text, size_t len, struct pod_list **ret, struct rm_error *error);
 void pod_list_free(struct pod_list *list); /* NULL is fine */
 
 size_t pod_list_count(const struct pod_list *list);

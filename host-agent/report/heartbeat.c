@@ -31,7 +31,7 @@ heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn)
 	if (turn->lag_ns > heartbeat->lag_max_ns)
 		heartbeat->lag_max_ns = turn->lag_ns;
 	heartbeat->slowed_permille = turn->slowed_permille;
-	heartbeat->slowed_why = turn->slowed_why;
+	heartbeat->slowed_reason = turn->slowed_reason;
 	if (!turn->stalled)
 		return;
 	if (heartbeat->stall_count < WIRE_MAX_STALLS) {
@@ -50,7 +50,7 @@ heartbeat_fill(const struct heartbeat *heartbeat, struct wire_heartbeat *ret)
 	ret->stalls = heartbeat->stalls;
 	ret->stall_count = heartbeat->stall_count;
 	ret->slowed_permille = heartbeat->slowed_permille;
-	ret->slowed_why = (uint8_t)heartbeat->slowed_why;
+	ret->slowed_reason = (uint8_t)heartbeat->slowed_reason;
 }
 
 void

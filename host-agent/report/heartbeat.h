@@ -34,7 +34,7 @@ struct loop_turn {
 	/* Set by whoever knows: what is probed of what is asked for, 0: all, and why.
 	 */
 	uint16_t slowed_permille;
-	enum wire_slow slowed_why;
+	enum wire_slow slowed_reason;
 };
 
 void loop_watch_init(struct loop_watch *watch, rm_mono_t now);
@@ -47,7 +47,7 @@ struct heartbeat {
 	struct wire_stall stalls[WIRE_MAX_STALLS];
 	size_t stall_count;
 	uint16_t slowed_permille; /* as last noted */
-	enum wire_slow slowed_why;
+	enum wire_slow slowed_reason;
 };
 
 void heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn);

@@ -10,8 +10,8 @@ struct outbox_item {
 	STAILQ_ENTRY(outbox_item) entry;
 	uint64_t seq;
 	size_t results;
-	rm_mono_t made, sent; /* sent: the latest time */
-	enum outbox_drop why; /* of one in doubt: if the peer never had it */
+	rm_mono_t made, sent;    /* sent: the latest time */
+	enum outbox_drop reason; /* of one in doubt: if the peer never had it */
 	size_t len;
 	uint8_t data[] __attribute__((aligned(8)));
 };
@@ -99,7 +99,7 @@ drop_doubtful(struct outbox *outbox)
 {
 	struct outbox_item *item = take_doubtful(outbox);
 
-	tally_add(&outbox->counts.dropped[item->why], item->results);
+	tally_add(&outbox->counts.dropped[item->reason], item->results);
 	free(item);
 }
 
@@ -113,20 +113,20 @@ item_in_doubt(const struct outbox *outbox, const struct outbox_item *item)
 
 /* The oldest has to go. */
 static void
-drop_waiting(struct outbox *outbox, enum outbox_drop why)
+drop_waiting(struct outbox *outbox, enum outbox_drop reason)
 {
 	struct outbox_item *item = take_waiting(outbox);
 	struct outbox_item *shrunk;
 
 	if (!item_in_doubt(outbox, item)) {
-		tally_add(&outbox->counts.dropped[why], item->results);
+		tally_add(&outbox->counts.dropped[reason], item->results);
 		free(item);
 		return;
 	}
 	shrunk = realloc(item, sizeof(*item));
 	if (shrunk != NULL)
 		item = shrunk;
-	item->why = why;
+	item->reason = reason;
 	STAILQ_INSERT_TAIL(&outbox->doubtful, item, entry);
 	tally_add(&outbox->counts.doubtful, item->results);
 	if (outbox->counts.doubtful.batches > outbox->options.max_items)

@@ -72,11 +72,11 @@ is_calm(const struct self_limit *limit)
 }
 
 static void
-fall(struct self_limit *limit, enum wire_slow why, rm_mono_t now)
+fall(struct self_limit *limit, enum wire_slow reason, rm_mono_t now)
 {
 	size_t step = step_of(limit);
 
-	limit->why = why;
+	limit->reason = reason;
 	limit->over = 0;
 	if (step + 1 == STEPS)
 		return;
@@ -96,7 +96,7 @@ rise(struct self_limit *limit, rm_mono_t now)
 	limit->calm_since = now;
 	limit->rises++;
 	if (limit->permille == steps[0])
-		limit->why = WIRE_SLOW_NOT;
+		limit->reason = WIRE_SLOW_NOT;
 }
 
 static void
@@ -128,7 +128,7 @@ self_limit_take(
 {
 	int64_t span = rm_mono_since(now, limit->at);
 	uint32_t permille = limit->permille;
-	enum wire_slow why = limit->why;
+	enum wire_slow reason = limit->reason;
 
 	if (limit->sampled && span < MIN_SPAN_NS)
 		return false;
@@ -143,7 +143,7 @@ self_limit_take(
 	limit->sampled = true;
 	limit->cpu_ns = sample->cpu_ns;
 	limit->at = now;
-	return permille != limit->permille || why != limit->why;
+	return permille != limit->permille || reason != limit->reason;
 }
 
 /* Pages: size, resident, shared, ... */

@@ -33,9 +33,9 @@ struct self_sample {
 
 struct self_limit { /* by self_limit_init */
 	struct self_limit_options options;
-	uint32_t permille;  /* of what pinglists ask for */
-	enum wire_slow why; /* WIRE_SLOW_NOT at 1000 */
-	double cpu_percent; /* by the last two samples */
+	uint32_t permille;     /* of what pinglists ask for */
+	enum wire_slow reason; /* WIRE_SLOW_NOT at 1000 */
+	double cpu_percent;    /* by the last two samples */
 	uint64_t memory_bytes;
 	uint64_t falls, rises;
 

@@ -379,7 +379,7 @@ uplink_join(struct uplink *uplink, const struct wire_join *join)
 static int
 uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 {
-	char why[256];
+	char reason[256];
 	struct wire_welcome welcome;
 	int r;
 
@@ -389,8 +389,8 @@ uplink_take_welcome(struct uplink *uplink, const uint8_t *data, size_t len)
 	if (welcome.refused[0] != 0) {
 		uplink->counts.refusals++;
 		rm_log_quote(
-		    why, sizeof(why), welcome.refused, strlen(welcome.refused));
-		uplink->callbacks.on_refused(uplink, why, uplink->arg);
+		    reason, sizeof(reason), welcome.refused, strlen(welcome.refused));
+		uplink->callbacks.on_refused(uplink, reason, uplink->arg);
 		return -EACCES;
 	}
 	if (welcome.version < UPLINK_VERSION_MIN || welcome.version > WIRE_VERSION)
@@ -714,9 +714,9 @@ uplink_peer(const struct uplink *uplink)
 }
 
 const char *
-uplink_why(const struct uplink *uplink)
+uplink_error(const struct uplink *uplink)
 {
-	return rm_dialer_why(uplink->dialer);
+	return rm_dialer_error(uplink->dialer);
 }
 
 const struct uplink_counts *

@@ -45,8 +45,8 @@ struct uplink_callbacks {
 	    struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
 	void (*on_focus)(
 	    struct uplink *uplink, const struct wire_focus *focus, void *arg);
-	/* why: quoted. on_down follows. */
-	void (*on_refused)(struct uplink *uplink, const char *why, void *arg);
+	/* cause: quoted. on_down follows. */
+	void (*on_refused)(struct uplink *uplink, const char *cause, void *arg);
 	/* A heartbeat was behind, and nothing is in its way any more: report again. */
 	void (*on_caught_up)(struct uplink *uplink, void *arg);
 	/* The session, or an attempt at one, has ended. */
@@ -147,7 +147,7 @@ const char *uplink_live(const struct uplink *uplink, rm_mono_t now);
 bool uplink_is_mute(const struct uplink *uplink);
 const char *uplink_address(const struct uplink *uplink);
 /* In on_down: what TLS has to say about the reason; "": nothing. */
-const char *uplink_why(const struct uplink *uplink);
+const char *uplink_error(const struct uplink *uplink);
 /* Of the certificate of the peer that it is connected to; "": it is not, or without
  * TLS. */
 const char *uplink_identity(const struct uplink *uplink);

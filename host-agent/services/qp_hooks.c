@@ -201,24 +201,24 @@ stop(struct qp_hooks *hooks)
 }
 
 static void
-explain(char why[QP_HOOKS_TEXT], enum qp_hooks_way way, const char *step, int r)
+explain(char reason[QP_HOOKS_TEXT], enum qp_hooks_way way, const char *step, int r)
 {
-	size_t len = strlen(why);
+	size_t len = strlen(reason);
 	const char *text = strerrordesc_np(-r);
 
-	snprintf(why + len, QP_HOOKS_TEXT - len, "%s%s: %s: %s%s%s%s",
+	snprintf(reason + len, QP_HOOKS_TEXT - len, "%s%s: %s: %s%s%s%s",
 	    len == 0 ? "" : "; ", qp_hooks_way_name(way), step,
 	    text == NULL ? "failed" : text, complaint[0] == 0 ? "" : " (", complaint,
 	    complaint[0] == 0 ? "" : ")");
 }
 
 int
-qp_hooks_open(enum qp_hooks_way way, struct qp_hooks **ret, char why[QP_HOOKS_TEXT])
+qp_hooks_open(enum qp_hooks_way way, struct qp_hooks **ret, char reason[QP_HOOKS_TEXT])
 {
 	struct qp_hooks *hooks = calloc(1, sizeof(*hooks));
 	int r;
 
-	why[0] = 0;
+	reason[0] = 0;
 	if (hooks == NULL)
 		return -ENOMEM;
 	libbpf_set_print(on_libbpf_log);
@@ -243,7 +243,7 @@ qp_hooks_open(enum qp_hooks_way way, struct qp_hooks **ret, char why[QP_HOOKS_TE
 		if (r == 0)
 			break;
 		stop(hooks);
-		explain(why, w, step, r);
+		explain(reason, w, step, r);
 	}
 	if (r < 0) {
 		qp_hooks_close(hooks);

@@ -27,9 +27,9 @@ enum qp_hooks_way {
 	QP_HOOKS_WAYS
 };
 
-/* why: on failure each way that was tried, its step and what it said. */
+/* reason: on failure each way that was tried, its step and what it said. */
 int qp_hooks_open(
-    enum qp_hooks_way way, struct qp_hooks **ret, char why[QP_HOOKS_TEXT]);
+    enum qp_hooks_way way, struct qp_hooks **ret, char reason[QP_HOOKS_TEXT]);
 void qp_hooks_close(struct qp_hooks *hooks); /* NULL is fine */
 
 enum qp_hooks_way qp_hooks_way(const struct qp_hooks *hooks);

@@ -21,7 +21,7 @@ struct start_job { /* the worker's, between submit and done */
 	enum qp_hooks_way way;
 	enum qp_needs needs;
 	struct qp_hooks *hooks;
-	char why[QP_HOOKS_TEXT];
+	char reason[QP_HOOKS_TEXT];
 };
 
 struct qp_tracer {
@@ -63,10 +63,10 @@ start_run(void *arg)
 	struct start_job *job = arg;
 	_Static_assert(QP_NEEDS_TEXT <= QP_HOOKS_TEXT, "one holds the other");
 
-	job->needs = qp_needs_look(job->root, job->why);
+	job->needs = qp_needs_look(job->root, job->reason);
 	if (job->needs != QP_NEEDS_NOTHING)
 		return -ENOTSUP;
-	return qp_hooks_open(job->way, &job->hooks, job->why);
+	return qp_hooks_open(job->way, &job->hooks, job->reason);
 }
 
 static int
@@ -84,14 +84,14 @@ static void
 give_up(struct qp_tracer *tracer, int r)
 {
 	const struct start_job *job = &tracer->job;
-	bool news = strcmp(tracer->missing, job->why) != 0;
+	bool news = strcmp(tracer->missing, job->reason) != 0;
 
-	snprintf(tracer->missing, sizeof(tracer->missing), "%s", job->why);
+	snprintf(tracer->missing, sizeof(tracer->missing), "%s", job->reason);
 	if (news && job->needs == QP_NEEDS_MODULE)
-		rm_log_info("service flows: not traced yet: %s", job->why);
+		rm_log_info("service flows: not traced yet: %s", job->reason);
 	else if (news)
-		rm_log_warn(job->why[0] == 0 ? r : 0, "cannot trace service flows: %s",
-		    job->why);
+		rm_log_warn(job->reason[0] == 0 ? r : 0,
+		    "cannot trace service flows: %s", job->reason);
 	if (job->needs == QP_NEEDS_MODULE)
 		rm_timer_after(tracer->retry, MODULE_RETRY_NS);
 	else if (job->needs == QP_NEEDS_NOTHING)

@@ -28,7 +28,7 @@
 #define PLACE 128
 
 static void
-find(const struct rm_check *check, struct rm_why *ret, const char *place,
+find(const struct rm_check *check, struct rm_error *ret, const char *place,
     const char *format, va_list args)
 {
 	char text[sizeof(ret->text)];
@@ -40,27 +40,27 @@ find(const struct rm_check *check, struct rm_why *ret, const char *place,
 void
 rm_check_error(struct rm_check *check, const char *place, const char *format, ...)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	va_list args;
 
 	va_start(args, format);
-	find(check, &why, place, format, args);
+	find(check, &error, place, format, args);
 	va_end(args);
 	check->errors++;
-	rm_log_error(0, "%s", why.text);
+	rm_log_error(0, "%s", error.text);
 }
 
 void
 rm_check_warn(struct rm_check *check, const char *place, const char *format, ...)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	va_list args;
 
 	va_start(args, format);
-	find(check, &why, place, format, args);
+	find(check, &error, place, format, args);
 	va_end(args);
 	check->warnings++;
-	rm_log_warn(0, "%s", why.text);
+	rm_log_warn(0, "%s", error.text);
 }
 
 static bool
@@ -89,10 +89,10 @@ check_identity(struct rm_check *check, const char *uri,
     const struct rm_identity_claim *claim, const char *name)
 {
 	struct rm_identity identity;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (rm_identity_claim_check(uri, claim, &why) < 0)
-		rm_check_error(check, "tls.certificate", "%s", why.text);
+	if (rm_identity_claim_check(uri, claim, &error) < 0)
+		rm_check_error(check, "tls.certificate", "%s", error.text);
 	else if (claim->name == NULL && rm_identity_parse(uri, &identity) == 0 &&
 		 strcmp(identity.name, name) != 0)
 		rm_check_warn(check, "tls.certificate",
@@ -106,7 +106,7 @@ rm_check_credentials(struct rm_check *check, const struct rm_credentials_config 
 {
 	struct rm_loop *loop = NULL;
 	struct rm_tls *tls = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	if (config->plaintext) {
@@ -117,11 +117,12 @@ rm_check_credentials(struct rm_check *check, const struct rm_credentials_config 
 	}
 	r = rm_loop_new(&loop);
 	if (r < 0)
-		rm_why(&why, r, "cannot create an event loop: %s", strerror(-r));
+		rm_error_set(
+		    &error, r, "cannot create an event loop: %s", strerror(-r));
 	else
-		r = rm_credentials_read(loop, config, &why, &tls);
+		r = rm_credentials_read(loop, config, &error, &tls);
 	if (r < 0) {
-		rm_check_error(check, "tls", "%s", why.text);
+		rm_check_error(check, "tls", "%s", error.text);
 	} else {
 		check_end(check, tls);
 		check_identity(check, rm_tls_own_identity(tls), claim, name);
@@ -135,13 +136,13 @@ rm_check_identity(
     const struct rm_credentials *credentials, const struct rm_identity_claim *claim)
 {
 	const struct rm_tls *tls = rm_credentials_tls(credentials);
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r = 0;
 
 	if (tls != NULL)
-		r = rm_identity_claim_check(rm_tls_own_identity(tls), claim, &why);
+		r = rm_identity_claim_check(rm_tls_own_identity(tls), claim, &error);
 	if (r < 0)
-		rm_log_error(0, "tls.certificate: %s", why.text);
+		rm_log_error(0, "tls.certificate: %s", error.text);
 	return r;
 }
 
@@ -287,7 +288,7 @@ void
 rm_check_http(struct rm_check *check, const struct rm_http_places *places,
     const struct rm_credentials_config *config)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	rm_check_listen(check, "http.listen", places->tcp);
 	check_socket(check, "http.socket", places->socket);
@@ -306,8 +307,8 @@ rm_check_http(struct rm_check *check, const struct rm_http_places *places,
 	if (!is_set(places->tls))
 		rm_check_warn(check, "http.tokens_file",
 		    "tokens are taken at http.tls_listen alone, and it is not set");
-	if (rm_viewer_tokens_check(places->tokens, &why) < 0)
-		rm_check_error(check, "http.tokens_file", "%s", why.text);
+	if (rm_viewer_tokens_check(places->tokens, &error) < 0)
+		rm_check_error(check, "http.tokens_file", "%s", error.text);
 }
 
 static bool
@@ -332,17 +333,17 @@ rm_check_peer(struct rm_check *check, const char *place, const char *text)
 {
 	struct rm_address found[RM_ENDPOINT_ADDRESSES];
 	struct rm_endpoint endpoint;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	size_t count = 0;
 	int r;
 
 	if (rm_endpoint_parse(text, &endpoint) < 0)
 		return; /* refused with the options */
-	r = rm_endpoint_resolve(&endpoint, found, &count, &why);
+	r = rm_endpoint_resolve(&endpoint, found, &count, &error);
 	if (r == -ENXIO)
-		rm_check_error(check, place, "%s", why.text);
+		rm_check_error(check, place, "%s", error.text);
 	else if (r < 0)
-		rm_check_warn(check, place, "%s", why.text);
+		rm_check_warn(check, place, "%s", error.text);
 	else if (is_nobody(&found[0]))
 		rm_check_error(check, place,
 		    "nobody can be reached at %s: expected the address and port of one "

@@ -8,8 +8,8 @@
 #include "rackmesh/check/check.h"
 #include "rackmesh/config/config.h"
 #include "rackmesh/core/endpoint.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_url.h"
 #include "rackmesh/loop/loop.h"
@@ -29,8 +29,8 @@ struct peer {
 	size_t tor_count;
 	bool any_status;
 	struct rm_dialer *dialer;
-	char name[QUOTED]; /* of a daemon that has answered, with its identity */
-	struct rm_why why; /* of what was found wrong while the link was up */
+	char name[QUOTED];     /* of a daemon that has answered, with its identity */
+	struct rm_error error; /* of what was found wrong while the link was up */
 	bool greeted, answered, done;
 };
 
@@ -88,13 +88,14 @@ static bool
 is_one_of_ours(struct peer *peer, const char *uri)
 {
 	struct rm_request request = peer->request;
-	bool is = peer->tor_count > 0 || rm_authority_admits(uri, &request,
-					     peer->why.text, sizeof(peer->why.text));
+	bool is =
+	    peer->tor_count > 0 || rm_authority_admits(uri, &request, peer->error.text,
+				       sizeof(peer->error.text));
 
 	for (size_t i = 0; is && i < peer->tor_count; i++) {
 		request.tor = peer->tors[i];
 		is = rm_authority_admits(
-		    uri, &request, peer->why.text, sizeof(peer->why.text));
+		    uri, &request, peer->error.text, sizeof(peer->error.text));
 	}
 	return is;
 }
@@ -122,7 +123,7 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		return 0;
 	peer->answered = true;
 	if (refused[0] != '\0')
-		rm_why(&peer->why, 0, "it answers %s",
+		rm_error_set(&peer->error, 0, "it answers %s",
 		    rm_log_quote(quoted, sizeof(quoted), refused, strlen(refused)));
 	rm_log_quote(quoted, sizeof(quoted), name, strlen(name));
 	snprintf(peer->name, sizeof(peer->name), "%.128s%s%.300s", quoted,
@@ -136,21 +137,21 @@ static void
 on_down(int reason, void *arg)
 {
 	struct peer *peer = arg;
-	const char *tls = rm_dialer_why(peer->dialer);
-	struct rm_why why;
+	const char *tls = rm_dialer_error(peer->dialer);
+	struct rm_error error;
 
-	if (peer->why.text[0] != '\0')
-		why = peer->why;
+	if (peer->error.text[0] != '\0')
+		error = peer->error;
 	else if (peer->answered ||
 		 (peer->greeted && reason != -EACCES && reason != -ETIMEDOUT))
-		why.text[0] = '\0';
+		error.text[0] = '\0';
 	else if (tls[0] != '\0')
-		rm_why(&why, 0, "%s", tls);
+		rm_error_set(&error, 0, "%s", tls);
 	else
-		rm_why(&why, 0, "%s", strerror(-reason));
+		rm_error_set(&error, 0, "%s", strerror(-reason));
 	rm_dialer_free(peer->dialer);
 	peer->dialer = NULL;
-	peer_done(peer, why.text[0] != '\0' ? why.text : NULL);
+	peer_done(peer, error.text[0] != '\0' ? error.text : NULL);
 }
 
 void
@@ -192,15 +193,15 @@ static void
 on_page(const struct rm_http_answer *answer, void *arg)
 {
 	struct peer *peer = arg;
-	struct rm_why why;
+	struct rm_error error;
 
-	if (answer->r < 0 && answer->why[0] != '\0')
-		peer_done(peer, answer->why);
+	if (answer->r < 0 && answer->reason[0] != '\0')
+		peer_done(peer, answer->reason);
 	else if (answer->r < 0)
 		peer_done(peer, strerror(-answer->r));
 	else if (!peer->any_status && answer->status >= 300) {
-		rm_why(&why, 0, "it answers with status %ld", answer->status);
-		peer_done(peer, why.text);
+		rm_error_set(&error, 0, "it answers with status %ld", answer->status);
+		peer_done(peer, error.text);
 	} else if (!peer->any_status && rm_http_answer_is_page(answer))
 		peer_done(peer, "it answers with a web page, a login perhaps");
 	else
@@ -262,7 +263,7 @@ rm_connect_new(struct rm_check *check, const struct rm_credentials_config *crede
     const struct rm_connect_words *words)
 {
 	struct rm_connect *connect = calloc(1, sizeof(*connect));
-	struct rm_why why;
+	struct rm_error error;
 	int r;
 
 	if (connect == NULL)
@@ -277,7 +278,7 @@ rm_connect_new(struct rm_check *check, const struct rm_credentials_config *crede
 		r = rm_timer_new(connect->loop, on_late, connect, &connect->timer);
 	if (r == 0 && !credentials->plaintext)
 		r = rm_credentials_read(
-		    connect->loop, credentials, &why, &connect->tls);
+		    connect->loop, credentials, &error, &connect->tls);
 	if (r == 0)
 		return connect;
 	rm_connect_free(connect);

@@ -181,7 +181,7 @@ value_word(const struct rm_option *option, const char *text, int *field)
  */
 static int
 rm_config_value(const struct rm_option *option, const char *text, bool quoted,
-    void *field, struct rm_why *what)
+    void *field, struct rm_error *what)
 {
 	char accepts[RM_CONFIG_ACCEPTS];
 	bool valid = false, plain = false;
@@ -214,9 +214,9 @@ rm_config_value(const struct rm_option *option, const char *text, bool quoted,
 		break;
 	}
 	if (r < 0)
-		return rm_why(what, r, "out of memory");
+		return rm_error_set(what, r, "out of memory");
 	if (!valid)
-		return rm_why(what, -EINVAL, "expected %s%s",
+		return rm_error_set(what, -EINVAL, "expected %s%s",
 		    rm_config_accepts(option, accepts),
 		    quoted && plain ? ", without quotes" : "");
 	return 0;
@@ -282,14 +282,14 @@ text_equal(const char *a, const char *b)
 /* What a comparison finds: how many options differ, and their names. */
 struct waiting {
 	size_t count;
-	struct rm_why *why;
+	struct rm_error *error;
 };
 
 /* above: "", or the item that the option is of, "rnics[2]." */
 static void
 note_waiting(struct waiting *waiting, const char *above, const struct rm_option *option)
 {
-	rm_why(waiting->why, 0, "%s%s%s%s", waiting->why->text,
+	rm_error_set(waiting->error, 0, "%s%s%s%s", waiting->error->text,
 	    waiting->count > 0 ? ", " : "", above, option->name);
 	waiting->count++;
 }
@@ -371,11 +371,11 @@ find_waiting(const struct rm_option *options, const char *above, const void *old
 
 size_t
 rm_config_waiting(const struct rm_option *options, const void *old, const void *fresh,
-    struct rm_why *why)
+    struct rm_error *error)
 {
-	struct waiting waiting = { .why = why };
+	struct waiting waiting = { .error = error };
 
-	why->text[0] = '\0';
+	error->text[0] = '\0';
 	find_waiting(options, "", old, fresh, &waiting);
 	return waiting.count;
 }
@@ -434,7 +434,7 @@ struct scope {
 	const char *file;
 	char path[RM_CONFIG_NAME]; /* "", or "rnics[2]." */
 	char *base;
-	struct rm_why *why;
+	struct rm_error *error;
 };
 
 static int scope_fill(const struct scope *scope);
@@ -498,15 +498,15 @@ scope_unknown(
 	snprintf(full, sizeof(full), "%s%s", scope->path, name);
 	rm_log_quote(quoted, sizeof(quoted), full, strlen(full));
 	if (strchr(rm_yaml_text(key), '.') != NULL)
-		return rm_yaml_why(key, scope->why, -EINVAL,
+		return rm_yaml_error(key, scope->error, -EINVAL,
 		    "unknown option %s; a dot stands for a map inside a map: put what "
 		    "follows the dot on a line of its own, indented",
 		    quoted);
 	if (rm_config_near(scope->options, name, near))
-		return rm_yaml_why(key, scope->why, -EINVAL,
+		return rm_yaml_error(key, scope->error, -EINVAL,
 		    "unknown option %s; did you mean \"%s%s\"?", quoted, scope->path,
 		    near);
-	return rm_yaml_why(key, scope->why, -EINVAL,
+	return rm_yaml_error(key, scope->error, -EINVAL,
 	    "unknown option %s; remove it, --help-config lists all", quoted);
 }
 
@@ -532,7 +532,7 @@ scope_check_keys(
 		if (node_is_nothing(value))
 			continue;
 		if (rm_yaml_kind(value) != RM_YAML_MAP)
-			return rm_yaml_why(value, scope->why, -EINVAL,
+			return rm_yaml_error(value, scope->error, -EINVAL,
 			    "%s%s: expected a map, \"name: value\" lines indented "
 			    "below it",
 			    scope->path, name);
@@ -565,18 +565,18 @@ set_scalar(const struct scope *scope, const struct rm_option *option,
     const struct rm_yaml_node *node, const char *place, void *field)
 {
 	char shown[SHOWN_TEXT], accepts[RM_CONFIG_ACCEPTS];
-	struct rm_why what = { 0 };
+	struct rm_error what = { 0 };
 	int r = -EINVAL;
 
 	if (rm_yaml_kind(node) != RM_YAML_SCALAR || node_is_nothing(node))
-		rm_why(&what, r, "expected %s",
+		rm_error_set(&what, r, "expected %s",
 		    option->kind == RM_LIST ? "text"
 					    : rm_config_accepts(option, accepts));
 	else
 		r = rm_config_value(
 		    option, rm_yaml_text(node), rm_yaml_quoted(node), field, &what);
 	if (r < 0)
-		return rm_yaml_why(node, scope->why, r, "%s%s: %s, found %s",
+		return rm_yaml_error(node, scope->error, r, "%s%s: %s, found %s",
 		    scope->path, place, what.text,
 		    node_show(node, option->flags, shown));
 	return 0;
@@ -590,7 +590,7 @@ set_list_item(const struct scope *scope, const struct rm_option *option,
 		.options = option->options,
 		.map = node,
 		.file = scope->file,
-		.why = scope->why,
+		.error = scope->error,
 	};
 	char place[RM_CONFIG_NAME];
 	int len;
@@ -599,11 +599,11 @@ set_list_item(const struct scope *scope, const struct rm_option *option,
 	if (option->kind == RM_LIST)
 		return set_scalar(scope, option, node, place, (char **)list->items + i);
 	if (rm_yaml_kind(node) != RM_YAML_MAP)
-		return rm_yaml_why(node, scope->why, -EINVAL,
+		return rm_yaml_error(node, scope->error, -EINVAL,
 		    "%s%s: expected a map, \"- name: value\"", scope->path, place);
 	len = snprintf(inner.path, sizeof(inner.path), "%s%s.", scope->path, place);
 	if (len < 0 || (size_t)len >= sizeof(inner.path))
-		return rm_yaml_why(node, scope->why, -ENAMETOOLONG,
+		return rm_yaml_error(node, scope->error, -ENAMETOOLONG,
 		    "%s: tables nested too deep", place);
 	inner.base = (char *)list->items + i * option->item_bytes;
 	return scope_fill(&inner);
@@ -630,7 +630,7 @@ set_word(const struct scope *scope, const struct rm_option *option,
 
 	snprintf(text, sizeof(text), "[{%s: %s}]", option->options->name,
 	    rm_yaml_text(node));
-	r = rm_yaml_parse(scope->file, text, strlen(text), &yaml, scope->why);
+	r = rm_yaml_parse(scope->file, text, strlen(text), &yaml, scope->error);
 	if (r == 0)
 		r = set_list(scope, option, rm_yaml_root(yaml), list);
 	rm_yaml_free(yaml);
@@ -650,20 +650,21 @@ set_list(const struct scope *scope, const struct rm_option *option,
 	if (node_is_word(option, node))
 		return set_word(scope, option, node, list);
 	if (!nothing && rm_yaml_kind(node) != RM_YAML_LIST)
-		return rm_yaml_why(node, scope->why, -EINVAL,
+		return rm_yaml_error(node, scope->error, -EINVAL,
 		    "%s%s: expected %s, found %s; write \"- \" before each item",
 		    scope->path, option->name, rm_config_accepts(option, accepts),
 		    node_show(node, option->flags, shown));
 	count = nothing ? 0 : rm_yaml_count(node);
 	if (count < rm_config_min(option) || count > rm_config_max(option))
-		return rm_yaml_why(node, scope->why, -EINVAL,
+		return rm_yaml_error(node, scope->error, -EINVAL,
 		    "%s%s: expected %s, found %zu", scope->path, option->name,
 		    rm_config_accepts(option, accepts), count);
 	if (count == 0)
 		return 0;
 	list->items = calloc(count, size);
 	if (list->items == NULL)
-		return rm_why(scope->why, -ENOMEM, "%s: out of memory", scope->file);
+		return rm_error_set(
+		    scope->error, -ENOMEM, "%s: out of memory", scope->file);
 	/* Zeroed items are valid ones, so that a failure can clear them all. */
 	list->count = count;
 	for (size_t i = 0; i < count && r == 0; i++)
@@ -675,7 +676,7 @@ static int
 set_fallback(const struct scope *scope, const struct rm_option *option, void *field)
 {
 	struct rm_yaml *yaml = NULL;
-	struct rm_why what = { 0 };
+	struct rm_error what = { 0 };
 	int r;
 
 	if (option->kind != RM_LIST) {
@@ -688,7 +689,7 @@ set_fallback(const struct scope *scope, const struct rm_option *option, void *fi
 		rm_yaml_free(yaml);
 	}
 	if (r < 0 && what.text[0] != 0)
-		return rm_why(scope->why, r, "%s: built-in default of %s%s: %s",
+		return rm_error_set(scope->error, r, "%s: built-in default of %s%s: %s",
 		    scope->file, scope->path, option->name, what.text);
 	return r;
 }
@@ -697,10 +698,10 @@ static int
 scope_missing(const struct scope *scope, const struct rm_option *option)
 {
 	if (scope->map == NULL || scope->path[0] == 0)
-		return rm_why(scope->why, -EINVAL,
+		return rm_error_set(scope->error, -EINVAL,
 		    "%s: required option \"%s\" is missing; add it (%s)", scope->file,
 		    option->name, option->help);
-	return rm_yaml_why(scope->map, scope->why, -EINVAL,
+	return rm_yaml_error(scope->map, scope->error, -EINVAL,
 	    "required option \"%s%s\" is missing; add it (%s)", scope->path,
 	    option->name, option->help);
 }
@@ -747,20 +748,20 @@ scope_fill(const struct scope *scope)
 
 static int
 config_fill(const struct rm_option *options, const char *file,
-    const struct rm_yaml_node *root, void *config, struct rm_why *why)
+    const struct rm_yaml_node *root, void *config, struct rm_error *error)
 {
 	struct scope scope = {
 		.options = options,
 		.map = root,
 		.file = file,
 		.base = config,
-		.why = why,
+		.error = error,
 	};
 	int r;
 
 	if (root != NULL && rm_yaml_kind(root) != RM_YAML_MAP)
-		return rm_yaml_why(
-		    root, why, -EINVAL, "expected options, \"name: value\" lines");
+		return rm_yaml_error(
+		    root, error, -EINVAL, "expected options, \"name: value\" lines");
 	r = scope_fill(&scope);
 	if (r < 0)
 		rm_config_clear(options, config);
@@ -768,31 +769,31 @@ config_fill(const struct rm_option *options, const char *file,
 }
 
 int
-rm_config_load(
-    const struct rm_option *options, const char *path, void *config, struct rm_why *why)
+rm_config_load(const struct rm_option *options, const char *path, void *config,
+    struct rm_error *error)
 {
 	struct rm_yaml *yaml = NULL;
 	int r;
 
 	if (path == NULL)
-		return config_fill(options, "no config file", NULL, config, why);
-	r = rm_yaml_load(path, &yaml, why);
+		return config_fill(options, "no config file", NULL, config, error);
+	r = rm_yaml_load(path, &yaml, error);
 	if (r == 0)
-		r = config_fill(options, path, rm_yaml_root(yaml), config, why);
+		r = config_fill(options, path, rm_yaml_root(yaml), config, error);
 	rm_yaml_free(yaml);
 	return r;
 }
 
 int
 rm_config_parse(const struct rm_option *options, const char *name, const char *text,
-    size_t len, void *config, struct rm_why *why)
+    size_t len, void *config, struct rm_error *error)
 {
 	struct rm_yaml *yaml = NULL;
 	int r;
 
-	r = rm_yaml_parse(name, text, len, &yaml, why);
+	r = rm_yaml_parse(name, text, len, &yaml, error);
 	if (r == 0)
-		r = config_fill(options, name, rm_yaml_root(yaml), config, why);
+		r = config_fill(options, name, rm_yaml_root(yaml), config, error);
 	rm_yaml_free(yaml);
 	return r;
 }
@@ -842,7 +843,7 @@ nearest(const struct rm_yaml *yaml, const char *place)
 
 int
 rm_config_refuse(
-    const char *path, struct rm_why *why, const char *text, const char *format, ...)
+    const char *path, struct rm_error *error, const char *text, const char *format, ...)
 {
 	const struct rm_yaml_node *node = NULL;
 	struct rm_yaml *yaml = NULL;
@@ -855,24 +856,24 @@ rm_config_refuse(
 	if (path != NULL && rm_yaml_load(path, &yaml, NULL) == 0)
 		node = nearest(yaml, place);
 	if (node != NULL)
-		rm_yaml_why(node, why, -EINVAL, "%s: %s", place, text);
+		rm_yaml_error(node, error, -EINVAL, "%s: %s", place, text);
 	else
-		rm_why(why, -EINVAL, "%s: %s: %s",
+		rm_error_set(error, -EINVAL, "%s: %s: %s",
 		    path == NULL ? "no config file" : path, place, text);
 	rm_yaml_free(yaml);
 	return -EINVAL;
 }
 
 int
-rm_config_host_name(char **name, const char *option, struct rm_why *why)
+rm_config_host_name(char **name, const char *option, struct rm_error *error)
 {
 	char system[256] = "";
 
 	if (*name != NULL)
 		return 0;
 	if (gethostname(system, sizeof(system) - 1) < 0)
-		return rm_why(
-		    why, -errno, "%s: not given, and the system has no name", option);
+		return rm_error_set(
+		    error, -errno, "%s: not given, and the system has no name", option);
 	*name = strdup(system);
-	return *name == NULL ? rm_why(why, -ENOMEM, "out of memory") : 0;
+	return *name == NULL ? rm_error_set(error, -ENOMEM, "out of memory") : 0;
 }

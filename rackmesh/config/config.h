@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 enum rm_option_kind {
 	RM_UINT = 1, /* uint64_t; max 0: none, as for all kinds */
@@ -61,9 +61,9 @@ struct rm_option {
 /* Fills *config (zeroed by the caller) from the file; path NULL: defaults only.
  * On failure *config is cleared. */
 int rm_config_load(const struct rm_option *options, const char *path, void *config,
-    struct rm_why *why);
+    struct rm_error *error);
 int rm_config_parse(const struct rm_option *options, const char *name, const char *text,
-    size_t len, void *config, struct rm_why *why);
+    size_t len, void *config, struct rm_error *error);
 void rm_config_clear(const struct rm_option *options, void *config);
 
 /*
@@ -72,16 +72,16 @@ void rm_config_clear(const struct rm_option *options, void *config);
  * name the place. format: "http.listen", "rnics[%zu].tor"; text: what was expected.
  * Returns -EINVAL.
  */
-int rm_config_refuse(const char *path, struct rm_why *why, const char *text,
+int rm_config_refuse(const char *path, struct rm_error *error, const char *text,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Puts the system's host name where *name is still NULL. */
-int rm_config_host_name(char **name, const char *option, struct rm_why *why);
+int rm_config_host_name(char **name, const char *option, struct rm_error *error);
 
-/* How many options differ that are not RM_RELOAD, and so wait for a restart; why: their
- * names, "region, rnics[0].device"; "": none. */
+/* How many options differ that are not RM_RELOAD, and so wait for a restart; error:
+ * their names, "region, rnics[0].device"; "": none. */
 size_t rm_config_waiting(const struct rm_option *options, const void *old,
-    const void *fresh, struct rm_why *why);
+    const void *fresh, struct rm_error *error);
 /* Exchanges the RM_RELOAD options of the two. */
 void rm_config_exchange(const struct rm_option *options, void *config, void *fresh);
 
@@ -98,10 +98,10 @@ struct rm_config_command { /* zeroed at first; borrowed from argv */
  * The command line that every daemon shares: --config FILE, --check with --connect and
  * --user NAME, --help-config, --help, --version, --verbose. what: one line on the
  * daemon, for --help. Returns 0 to go on, 1 when the process has done what was asked
- * (exit 0), or a negative errno with why filled.
+ * (exit 0), or a negative errno with error filled.
  */
 int rm_config_arguments(const struct rm_option *options, const char *what, int argc,
-    char **argv, struct rm_config_command *command, struct rm_why *why);
+    char **argv, struct rm_config_command *command, struct rm_error *error);
 
 /*
  * How a daemon starts: the command line, then read, which fills the zeroed *config from
@@ -113,7 +113,7 @@ int rm_config_arguments(const struct rm_option *options, const char *what, int a
  */
 int rm_config_start(const struct rm_option *options, const char *what, int argc,
     char **argv, void *config,
-    int (*read)(void *config, const char *path, struct rm_why *why),
+    int (*read)(void *config, const char *path, struct rm_error *error),
     unsigned (*check)(const void *config, bool connect));
 
 /* From which level on lines are logged; --verbose: all. A daemon sets it once it is

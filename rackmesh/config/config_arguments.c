@@ -49,10 +49,10 @@ print_usage(const char *program, const char *what)
 
 /* The process has done its job only if the text went out. */
 static int
-printed(struct rm_why *why)
+printed(struct rm_error *error)
 {
 	if (fflush(stdout) != 0 || ferror(stdout))
-		return rm_why(why, -EIO, "cannot write to standard output");
+		return rm_error_set(error, -EIO, "cannot write to standard output");
 	return 1;
 }
 
@@ -60,7 +60,7 @@ printed(struct rm_why *why)
  * flag. */
 static int
 take_value(char **argv, int *i, const char *flag, const char *expected,
-    const char **ret, struct rm_why *why)
+    const char **ret, struct rm_error *error)
 {
 	const size_t len = strlen(flag);
 	const char *text;
@@ -69,14 +69,14 @@ take_value(char **argv, int *i, const char *flag, const char *expected,
 		return 0;
 	text = argv[*i][len] == '=' ? argv[*i] + len + 1 : argv[++*i];
 	if (text == NULL || text[0] == 0)
-		return rm_why(why, -EINVAL, "%s needs %s", flag, expected);
+		return rm_error_set(error, -EINVAL, "%s needs %s", flag, expected);
 	*ret = text;
 	return 1;
 }
 
 int
 rm_config_arguments(const struct rm_option *options, const char *what, int argc,
-    char **argv, struct rm_config_command *command, struct rm_why *why)
+    char **argv, struct rm_config_command *command, struct rm_error *error)
 {
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	const char *program = argc == 0 ? "" : slash != NULL ? slash + 1 : argv[0];
@@ -86,10 +86,10 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 		const char *word = argv[i];
 
 		r = take_value(
-		    argv, &i, "--config", "the name of a file", &command->path, why);
+		    argv, &i, "--config", "the name of a file", &command->path, error);
 		if (r == 0)
 			r = take_value(argv, &i, "--user", "the name of a user",
-			    &command->user, why);
+			    &command->user, error);
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -103,34 +103,34 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 			rm_log_set_level(RM_LOG_DEBUG);
 		} else if (strcmp(word, "--help-config") == 0) {
 			rm_config_help(options, stdout);
-			return printed(why);
+			return printed(error);
 		} else if (strcmp(word, "--help") == 0) {
 			print_usage(program, what);
-			return printed(why);
+			return printed(error);
 		} else if (strcmp(word, "--version") == 0) {
 			printf("%s %s\n", program, RACKMESH_VERSION);
-			return printed(why);
+			return printed(error);
 		} else {
-			return rm_why(why, -EINVAL,
+			return rm_error_set(error, -EINVAL,
 			    "unknown argument \"%s\"; --help lists all", word);
 		}
 	}
 	if (!command->check && (command->connect || command->user != NULL))
-		return rm_why(why, -EINVAL, "%s goes with --check only",
+		return rm_error_set(error, -EINVAL, "%s goes with --check only",
 		    command->connect ? "--connect" : "--user");
 	return 0;
 }
 
 /* Root reads and writes everything, and then the daemon cannot. */
 static int
-become_user(const struct rm_config_command *command, struct rm_why *why)
+become_user(const struct rm_config_command *command, struct rm_error *error)
 {
 	const char *user = command->user;
 	int r;
 
 	if (user == NULL && geteuid() != 0)
 		return 0;
-	r = rm_user_become(user != NULL ? user : UNITS_USER, why);
+	r = rm_user_become(user != NULL ? user : UNITS_USER, error);
 	if (r == -ENOENT && user == NULL)
 		return 0;
 	if (r == 0)
@@ -139,42 +139,42 @@ become_user(const struct rm_config_command *command, struct rm_why *why)
 }
 
 static int
-say_verdict(const char *path, unsigned errors, struct rm_why *why)
+say_verdict(const char *path, unsigned errors, struct rm_error *error)
 {
 	if (path == NULL)
 		path = "no config file";
 	if (errors > 0)
-		return rm_why(why, -EINVAL, "%s: %u error%s", path, errors,
+		return rm_error_set(error, -EINVAL, "%s: %u error%s", path, errors,
 		    errors == 1 ? "" : "s");
 	printf("%s: good\n", path);
-	return printed(why);
+	return printed(error);
 }
 
 int
 rm_config_start(const struct rm_option *options, const char *what, int argc,
     char **argv, void *config,
-    int (*read)(void *config, const char *path, struct rm_why *why),
+    int (*read)(void *config, const char *path, struct rm_error *error),
     unsigned (*check)(const void *config, bool connect))
 {
 	struct rm_config_command command = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
-	r = rm_config_arguments(options, what, argc, argv, &command, &why);
+	r = rm_config_arguments(options, what, argc, argv, &command, &error);
 	if (r == 0 && command.check) {
 		setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what is logged */
-		r = become_user(&command, &why);
+		r = become_user(&command, &error);
 	}
 	if (r == 0)
-		r = read(config, command.path, &why);
+		r = read(config, command.path, &error);
 	if (r == 0 && command.check) {
 		unsigned errors = check(config, command.connect);
 
 		rm_config_clear(options, config);
-		r = say_verdict(command.path, errors, &why);
+		r = say_verdict(command.path, errors, &error);
 	}
 	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 	return r;
 }
 

@@ -1,8 +1,8 @@
 #include "rackmesh/config/config_reload.h"
 
 #include "rackmesh/config/config.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 
 void
 rm_reload_start(struct rm_reload *reload, rm_wall_t now)
@@ -13,15 +13,15 @@ rm_reload_start(struct rm_reload *reload, rm_wall_t now)
 
 bool
 rm_reload_take(struct rm_reload *reload, const struct rm_option *options, int r,
-    const struct rm_why *why, void *config, void *fresh, rm_wall_t now)
+    const struct rm_error *error, void *config, void *fresh, rm_wall_t now)
 {
-	struct rm_why waiting = { 0 };
+	struct rm_error waiting = { 0 };
 
 	if (r < 0) {
 		reload->refused++;
 		reload->successful = 0;
 		rm_log_error(
-		    0, "config: refused, the old one stays in use: %s", why->text);
+		    0, "config: refused, the old one stays in use: %s", error->text);
 		return false;
 	}
 	reload->need_restart = rm_config_waiting(options, config, fresh, &waiting);

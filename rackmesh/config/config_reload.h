@@ -14,7 +14,7 @@
 #include "rackmesh/core/clock.h"
 
 struct rm_option;
-struct rm_why;
+struct rm_error;
 
 struct rm_reload {
 	uint64_t taken, refused; /* reloads */
@@ -32,6 +32,6 @@ void rm_reload_start(struct rm_reload *reload, rm_wall_t now);
  * nothing has changed. Both are logged.
  */
 bool rm_reload_take(struct rm_reload *reload, const struct rm_option *options, int r,
-    const struct rm_why *why, void *config, void *fresh, rm_wall_t now);
+    const struct rm_error *error, void *config, void *fresh, rm_wall_t now);
 
 #endif

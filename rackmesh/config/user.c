@@ -6,28 +6,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 /* The effective ids decide on files, and a change of the effective user away from root
  * takes the capabilities, too. The real ones stay root's: there is nothing to guard
  * against here, and the daemons' system call filters know no setuid. */
 int
-rm_user_become(const char *name, struct rm_why *why)
+rm_user_become(const char *name, struct rm_error *error)
 {
 	const struct passwd *user;
 
 	errno = 0;
 	user = getpwnam(name);
 	if (user == NULL)
-		return rm_why(why, -ENOENT, "user %s: %s", name,
+		return rm_error_set(error, -ENOENT, "user %s: %s", name,
 		    errno == 0 ? "there is none" : strerror(errno));
 	if (user->pw_uid == geteuid())
 		return 0;
 	if (geteuid() != 0)
-		return rm_why(
-		    why, -EPERM, "user %s: only root can act as another user", name);
+		return rm_error_set(
+		    error, -EPERM, "user %s: only root can act as another user", name);
 	if (initgroups(name, user->pw_gid) < 0 || setegid(user->pw_gid) < 0 ||
 	    seteuid(user->pw_uid) < 0)
-		return rm_why(why, -errno, "user %s: %s", name, strerror(errno));
+		return rm_error_set(
+		    error, -errno, "user %s: %s", name, strerror(errno));
 	return 0;
 }

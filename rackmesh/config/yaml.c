@@ -29,8 +29,9 @@ struct rm_yaml {
 	struct rm_yaml_node *root;
 };
 
-static int rm_yaml_why_at(const char *name, int line, int column, struct rm_why *why,
-    int r, const char *format, va_list args) __attribute__((format(printf, 6, 0)));
+static int rm_yaml_error_at(const char *name, int line, int column,
+    struct rm_error *error, int r, const char *format, va_list args)
+    __attribute__((format(printf, 6, 0)));
 
 #define QUOTED_TEXT 64
 
@@ -39,7 +40,7 @@ struct builder {
 	struct rm_yaml_node *open[RM_YAML_MAX_DEPTH]; /* the way down to here */
 	unsigned depth;
 	unsigned documents;
-	struct rm_why *why;
+	struct rm_error *error;
 };
 
 static int build_fail(const struct builder *b, const yaml_mark_t *mark, int r,
@@ -52,8 +53,8 @@ build_fail(
 	va_list args;
 
 	va_start(args, format);
-	r = rm_yaml_why_at(b->yaml->name, (int)mark->line + 1, (int)mark->column + 1,
-	    b->why, r, format, args);
+	r = rm_yaml_error_at(b->yaml->name, (int)mark->line + 1, (int)mark->column + 1,
+	    b->error, r, format, args);
 	va_end(args);
 	return r;
 }
@@ -173,7 +174,7 @@ build_check_keys(const struct builder *b, const struct rm_yaml_node *map)
 		const char *text = keys[i]->text;
 
 		if (strcmp(keys[i - 1]->text, text) == 0)
-			r = rm_yaml_why(keys[i], b->why, -EINVAL,
+			r = rm_yaml_error(keys[i], b->error, -EINVAL,
 			    "%s stands twice, first in line %d; remove one of them",
 			    rm_log_quote(quoted, sizeof(quoted), text, strlen(text)),
 			    keys[i - 1]->line);
@@ -311,14 +312,15 @@ build(struct builder *b, const char *text, size_t len)
 
 int
 rm_yaml_parse(const char *name, const char *text, size_t len, struct rm_yaml **ret,
-    struct rm_why *why)
+    struct rm_error *error)
 {
-	struct builder b = { .why = why };
+	struct builder b = { .error = error };
 	int r;
 
 	if (len > RM_YAML_MAX_BYTES)
-		return rm_why(why, -EFBIG, "%s:1:1: larger than %u MiB; split the file",
-		    name, RM_YAML_MAX_BYTES >> 20);
+		return rm_error_set(error, -EFBIG,
+		    "%s:1:1: larger than %u MiB; split the file", name,
+		    RM_YAML_MAX_BYTES >> 20);
 	b.yaml = calloc(1, sizeof(*b.yaml));
 	if (b.yaml != NULL)
 		b.yaml->name = strdup(name);
@@ -328,14 +330,15 @@ rm_yaml_parse(const char *name, const char *text, size_t len, struct rm_yaml **r
 		r = build(&b, text, len);
 	if (r < 0) {
 		rm_yaml_free(b.yaml);
-		return r == -ENOMEM ? rm_why(why, r, "%s: out of memory", name) : r;
+		return r == -ENOMEM ? rm_error_set(error, r, "%s: out of memory", name)
+				    : r;
 	}
 	*ret = b.yaml;
 	return 0;
 }
 
 int
-rm_yaml_load(const char *path, struct rm_yaml **ret, struct rm_why *why)
+rm_yaml_load(const char *path, struct rm_yaml **ret, struct rm_error *error)
 {
 	uint8_t *data = NULL;
 	size_t len = 0;
@@ -343,11 +346,13 @@ rm_yaml_load(const char *path, struct rm_yaml **ret, struct rm_why *why)
 
 	r = rm_file_read(path, RM_YAML_MAX_BYTES, &data, &len);
 	if (r == -EFBIG)
-		return rm_why(why, r, "%s:1:1: larger than %u MiB; split the file",
-		    path, RM_YAML_MAX_BYTES >> 20);
+		return rm_error_set(error, r,
+		    "%s:1:1: larger than %u MiB; split the file", path,
+		    RM_YAML_MAX_BYTES >> 20);
 	if (r < 0)
-		return rm_why(why, r, "%s: cannot read: %s", path, strerror(-r));
-	r = rm_yaml_parse(path, (const char *)data, len, ret, why);
+		return rm_error_set(
+		    error, r, "%s: cannot read: %s", path, strerror(-r));
+	r = rm_yaml_parse(path, (const char *)data, len, ret, error);
 	free(data);
 	return r;
 }
@@ -436,26 +441,26 @@ rm_yaml_line(const struct rm_yaml_node *node)
 	return node->line;
 }
 
-/* Fills why with "name:line:column: ..."; returns r. */
+/* Fills error with "name:line:column: ..."; returns r. */
 static int
-rm_yaml_why_at(const char *name, int line, int column, struct rm_why *why, int r,
+rm_yaml_error_at(const char *name, int line, int column, struct rm_error *error, int r,
     const char *format, va_list args)
 {
-	char text[sizeof(why->text)];
+	char text[sizeof(error->text)];
 
 	vsnprintf(text, sizeof(text), format, args);
-	return rm_why(why, r, "%s:%d:%d: %s", name, line, column, text);
+	return rm_error_set(error, r, "%s:%d:%d: %s", name, line, column, text);
 }
 
 int
-rm_yaml_why(
-    const struct rm_yaml_node *node, struct rm_why *why, int r, const char *format, ...)
+rm_yaml_error(const struct rm_yaml_node *node, struct rm_error *error, int r,
+    const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	r = rm_yaml_why_at(
-	    node->yaml->name, node->line, node->column, why, r, format, args);
+	r = rm_yaml_error_at(
+	    node->yaml->name, node->line, node->column, error, r, format, args);
 	va_end(args);
 	return r;
 }
@@ -493,7 +498,7 @@ rm_yaml_number(const char *text, uint64_t *ret)
 
 int
 rm_yaml_uint(const struct rm_yaml_node *scalar, uint64_t min, uint64_t max,
-    uint64_t *ret, struct rm_why *why)
+    uint64_t *ret, struct rm_error *error)
 {
 	bool valid = scalar->kind == RM_YAML_SCALAR && !scalar->quoted;
 	uint64_t value = 0;
@@ -502,7 +507,7 @@ rm_yaml_uint(const struct rm_yaml_node *scalar, uint64_t min, uint64_t max,
 	if (valid)
 		valid = rm_yaml_number(scalar->text, &value);
 	if (!valid || value < min || value > max)
-		return rm_yaml_why(scalar, why, -EINVAL,
+		return rm_yaml_error(scalar, error, -EINVAL,
 		    "expected a whole number between %" PRIu64 " and %" PRIu64
 		    "%s, found %s",
 		    min, max, scalar->quoted ? " without quotes" : "",
@@ -512,7 +517,7 @@ rm_yaml_uint(const struct rm_yaml_node *scalar, uint64_t min, uint64_t max,
 }
 
 int
-rm_yaml_bool(const struct rm_yaml_node *scalar, bool *ret, struct rm_why *why)
+rm_yaml_bool(const struct rm_yaml_node *scalar, bool *ret, struct rm_error *error)
 {
 	char shown[64];
 
@@ -526,6 +531,7 @@ rm_yaml_bool(const struct rm_yaml_node *scalar, bool *ret, struct rm_why *why)
 			return 0;
 		}
 	}
-	return rm_yaml_why(scalar, why, -EINVAL, "expected true or false%s, found %s",
+	return rm_yaml_error(scalar, error, -EINVAL,
+	    "expected true or false%s, found %s",
 	    scalar->quoted ? " without quotes" : "", node_show(scalar, shown));
 }

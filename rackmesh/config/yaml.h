@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define RM_YAML_MAX_BYTES (16u << 20)
 #define RM_YAML_MAX_DEPTH 32
@@ -25,9 +25,9 @@ struct rm_yaml_node; /* borrowed from it */
 enum rm_yaml_kind { RM_YAML_SCALAR, RM_YAML_LIST, RM_YAML_MAP };
 
 /* why->text: "file:line:column: what; what to do". */
-int rm_yaml_load(const char *path, struct rm_yaml **ret, struct rm_why *why);
+int rm_yaml_load(const char *path, struct rm_yaml **ret, struct rm_error *error);
 int rm_yaml_parse(const char *name, const char *text, size_t len, struct rm_yaml **ret,
-    struct rm_why *why);
+    struct rm_error *error);
 void rm_yaml_free(struct rm_yaml *yaml);
 
 /* NULL for an empty document. */
@@ -44,8 +44,8 @@ const struct rm_yaml_node *rm_yaml_get(const struct rm_yaml_node *map, const cha
 
 int rm_yaml_line(const struct rm_yaml_node *node); /* from 1 */
 
-/* Fills why with "file:line:column: ..." for this node; returns r. */
-int rm_yaml_why(const struct rm_yaml_node *node, struct rm_why *why, int r,
+/* Fills error with "file:line:column: ..." for this node; returns r. */
+int rm_yaml_error(const struct rm_yaml_node *node, struct rm_error *error, int r,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Decimal digits only: no sign, no leading zero (that would be octal), fits. */
@@ -53,7 +53,7 @@ bool rm_yaml_number(const char *text, uint64_t *ret);
 
 /* Scalars as values; on failure why names the place and what was expected. */
 int rm_yaml_uint(const struct rm_yaml_node *scalar, uint64_t min, uint64_t max,
-    uint64_t *ret, struct rm_why *why);
-int rm_yaml_bool(const struct rm_yaml_node *scalar, bool *ret, struct rm_why *why);
+    uint64_t *ret, struct rm_error *error);
+int rm_yaml_bool(const struct rm_yaml_node *scalar, bool *ret, struct rm_error *error);
 
 #endif

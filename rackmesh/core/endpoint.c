@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define ENDPOINT_LABEL 63
 #define ENDPOINT_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -106,7 +106,7 @@ rm_endpoint_equal(const struct rm_endpoint *a, const struct rm_endpoint *b)
 /* ---- looking it up ---- */
 
 static int
-endpoint_failed(const struct rm_endpoint *endpoint, int gai, struct rm_why *why)
+endpoint_failed(const struct rm_endpoint *endpoint, int gai, struct rm_error *error)
 {
 	const char *words = gai == EAI_SYSTEM ? strerror(errno) : gai_strerror(gai);
 	int r = -EIO;
@@ -124,7 +124,7 @@ endpoint_failed(const struct rm_endpoint *endpoint, int gai, struct rm_why *why)
 		r = -ENOMEM;
 		break;
 	}
-	return rm_why(why, r, "cannot resolve %s: %s", endpoint->name, words);
+	return rm_error_set(error, r, "cannot resolve %s: %s", endpoint->name, words);
 }
 
 static bool
@@ -150,7 +150,7 @@ endpoint_take(const struct addrinfo *info, const struct rm_endpoint *endpoint,
 int
 rm_endpoint_resolve(const struct rm_endpoint *endpoint,
     struct rm_address addresses[RM_ENDPOINT_ADDRESSES], size_t *count,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list = NULL;
@@ -164,13 +164,13 @@ rm_endpoint_resolve(const struct rm_endpoint *endpoint,
 	}
 	gai = getaddrinfo(endpoint->name, NULL, &hints, &list);
 	if (gai != 0)
-		return endpoint_failed(endpoint, gai, why);
+		return endpoint_failed(endpoint, gai, error);
 	for (const struct addrinfo *info = list;
 	     info != NULL && found < RM_ENDPOINT_ADDRESSES; info = info->ai_next)
 		found += endpoint_take(info, endpoint, &addresses[found]);
 	freeaddrinfo(list);
 	if (found == 0)
-		return endpoint_failed(endpoint, EAI_NODATA, why);
+		return endpoint_failed(endpoint, EAI_NODATA, error);
 	*count = found;
 	return 0;
 }

@@ -14,7 +14,7 @@
 
 #include "rackmesh/core/address.h"
 
-struct rm_why;
+struct rm_error;
 
 #define RM_ENDPOINT_NAME \
 	255 /* a DNS name has 253 letters at most, and may end with a dot */
@@ -40,11 +40,11 @@ bool rm_endpoint_equal(const struct rm_endpoint *a, const struct rm_endpoint *b)
  * Its addresses, IPv4 and IPv6, in the order of getaddrinfo (hosts file, DNS: by
  * nsswitch.conf); of a numeric one that itself. Blocks, for as long as the resolver
  * pleases: on a loop use rackmesh/net/lookup.h. -ENXIO: there is no such name, or it
- * has no address; -EAGAIN: no server answered; -ENOMEM, -EIO. why: the name and the
+ * has no address; -EAGAIN: no server answered; -ENOMEM, -EIO. error: the name and the
  * resolver's words; may be NULL.
  */
 int rm_endpoint_resolve(const struct rm_endpoint *endpoint,
     struct rm_address addresses[RM_ENDPOINT_ADDRESSES], size_t *count,
-    struct rm_why *why);
+    struct rm_error *error);
 
 #endif

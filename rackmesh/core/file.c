@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define FILE_FIRST_BYTES 4096
 #define FILE_TEMPORARY ".new"
@@ -79,34 +79,35 @@ rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len)
 
 /* Of the opened file, so that nobody can put another in its place. */
 static int
-file_check_opened(int fd, const char *path, struct rm_why *why)
+file_check_opened(int fd, const char *path, struct rm_error *error)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
+		return rm_error_set(error, -errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return rm_why(why, -EINVAL, "%s: is not a plain file", path);
+		return rm_error_set(error, -EINVAL, "%s: is not a plain file", path);
 	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "%s: belongs to user %u, expected %u or root", path,
 		    (unsigned)st.st_uid, (unsigned)geteuid());
 	if ((st.st_mode & 07777 & ~(mode_t)0600) != 0)
-		return rm_why(why, -EACCES, "%s: has mode %04o, expected 0600 or 0400",
-		    path, (unsigned)st.st_mode & 07777);
+		return rm_error_set(error, -EACCES,
+		    "%s: has mode %04o, expected 0600 or 0400", path,
+		    (unsigned)st.st_mode & 07777);
 	return 0;
 }
 
 static int
-file_open_secret(const char *path, int *ret, struct rm_why *why)
+file_open_secret(const char *path, int *ret, struct rm_error *error)
 {
 	int fd, r;
 
 	/* Without O_NONBLOCK a FIFO would hold us up. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return rm_why(why, -errno, "%s: %s", path, strerror(errno));
-	r = file_check_opened(fd, path, why);
+		return rm_error_set(error, -errno, "%s: %s", path, strerror(errno));
+	r = file_check_opened(fd, path, error);
 	if (r < 0)
 		close(fd);
 	else
@@ -115,8 +116,8 @@ file_open_secret(const char *path, int *ret, struct rm_why *why)
 }
 
 int
-rm_file_read_secret(
-    const char *path, size_t max_bytes, uint8_t **ret, size_t *len, struct rm_why *why)
+rm_file_read_secret(const char *path, size_t max_bytes, uint8_t **ret, size_t *len,
+    struct rm_error *error)
 {
 	uint8_t *data = NULL;
 	size_t data_len = 0;
@@ -124,11 +125,11 @@ rm_file_read_secret(
 
 	if (max_bytes > SIZE_MAX - 2)
 		return -EINVAL;
-	r = file_open_secret(path, &fd, why);
+	r = file_open_secret(path, &fd, error);
 	if (r == 0) {
 		r = file_read_fd(fd, max_bytes, &data, &data_len);
 		if (r < 0)
-			rm_why(why, r, "%s: %s", path, strerror(-r));
+			rm_error_set(error, r, "%s: %s", path, strerror(-r));
 		close(fd);
 	}
 	if (r < 0) {
@@ -141,21 +142,22 @@ rm_file_read_secret(
 }
 
 int
-rm_file_read_password(const char *path, char *password, size_t size, struct rm_why *why)
+rm_file_read_password(
+    const char *path, char *password, size_t size, struct rm_error *error)
 {
 	uint8_t *data = NULL;
 	size_t len = 0, line;
 	int r;
 
 	/* A line's end may follow. */
-	r = rm_file_read_secret(path, size + 1, &data, &len, why);
+	r = rm_file_read_secret(path, size + 1, &data, &len, error);
 	if (r < 0)
 		return r;
 	line = strcspn((char *)data, "\r\n");
 	if (line == 0 || line >= size ||
 	    line + strspn((char *)data + line, "\r\n") != len)
-		r = rm_why(why, -EINVAL, "%s: expected one line of 1 to %zu bytes",
-		    path, size - 1);
+		r = rm_error_set(error, -EINVAL,
+		    "%s: expected one line of 1 to %zu bytes", path, size - 1);
 	else
 		memcpy(password, data, line);
 	if (r == 0)
@@ -166,11 +168,11 @@ rm_file_read_password(const char *path, char *password, size_t size, struct rm_w
 }
 
 int
-rm_file_check_secret(const char *path, struct rm_why *why)
+rm_file_check_secret(const char *path, struct rm_error *error)
 {
 	int fd, r;
 
-	r = file_open_secret(path, &fd, why);
+	r = file_open_secret(path, &fd, error);
 	if (r == 0)
 		close(fd);
 	return r;

@@ -7,23 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rm_why;
+struct rm_error;
 
 /* *ret is malloc'd, with a 0 byte behind it that *len does not count; the caller
  * frees it. -EFBIG: more than max_bytes. */
 int rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len);
 
 /* For keys and passwords: a plain file, of our user or of root, 0600 or 0400. -EACCES:
- * open to others, -EINVAL: no plain file. why: which file, and what is wrong with it.
+ * open to others, -EINVAL: no plain file. error: which file, and what is wrong with it.
  */
-int rm_file_read_secret(
-    const char *path, size_t max_bytes, uint8_t **ret, size_t *len, struct rm_why *why);
+int rm_file_read_secret(const char *path, size_t max_bytes, uint8_t **ret, size_t *len,
+    struct rm_error *error);
 /* A password or token: one line, without its end. -EINVAL also: empty, or more lines.
  */
 int rm_file_read_password(
-    const char *path, char *password, size_t size, struct rm_why *why);
+    const char *path, char *password, size_t size, struct rm_error *error);
 /* Would it be read? For files that somebody else reads. */
-int rm_file_check_secret(const char *path, struct rm_why *why);
+int rm_file_check_secret(const char *path, struct rm_error *error);
 
 /* Temporary file, fsync, rename, fsync of the folder: a reader sees the old or
  * the new content, also after a crash. Blocks: call it on the worker. */

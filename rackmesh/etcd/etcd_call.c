@@ -314,7 +314,7 @@ call_finish(struct rm_etcd_call *call, struct rm_etcd_reply *reply)
 
 /* What libcurl's end of an exchange says about the request: could it have arrived? */
 static void
-reply_of_transport(int r, const char *why, struct rm_etcd_reply *ret)
+reply_of_transport(int r, const char *reason, struct rm_etcd_reply *ret)
 {
 	*ret = (struct rm_etcd_reply){ .rotate = r != -ECANCELED };
 	switch (r) {
@@ -332,7 +332,7 @@ reply_of_transport(int r, const char *why, struct rm_etcd_reply *ret)
 	}
 	/* Of TLS, for example, an errno says too little. */
 	snprintf(ret->answer.error, sizeof(ret->answer.error), "%s",
-	    why[0] != '\0' ? why : strerror(-r));
+	    reason[0] != '\0' ? reason : strerror(-r));
 }
 
 static void
@@ -348,7 +348,7 @@ call_on_answer(const struct rm_http_answer *answer, void *arg)
 		snprintf(reply.answer.error, sizeof(reply.answer.error),
 		    "the answer is too large");
 	} else if (answer->r < 0) {
-		reply_of_transport(answer->r, answer->why, &reply);
+		reply_of_transport(answer->r, answer->reason, &reply);
 	} else {
 		rm_etcd_json_answer(
 		    answer->status, answer->body, answer->body_len, &reply);

@@ -277,7 +277,8 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	if (timeout_ns < 0 || ms > INT32_MAX)
 		return -EINVAL;
 	set = set && curl_easy_setopt(easy, CURLOPT_PRIVATE, call) == CURLE_OK;
-	set = set && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->why) == CURLE_OK;
+	set = set &&
+	      curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->reason) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ms) == CURLE_OK;
 	set = set && curl_easy_setopt(

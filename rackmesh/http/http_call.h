@@ -22,7 +22,7 @@ struct rm_http_call {
 	size_t body_len, body_size, max_body;
 	bool whole, too_large;
 	bool streams; /* on_data, and the status is 200 */
-	char why[CURL_ERROR_SIZE];
+	char reason[CURL_ERROR_SIZE];
 	bool waiting; /* streams, and body holds something */
 	int (*on_data)(const char *data, size_t len, void *arg);
 	void (*done)(const struct rm_http_answer *answer, void *arg);

@@ -57,7 +57,7 @@ client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 {
 	struct rm_http_answer answer = {
 		.r = r,
-		.why = r != 0 ? call->why : "",
+		.reason = r != 0 ? call->reason : "",
 		.body = "",
 		.retry_after_s = -1,
 	};

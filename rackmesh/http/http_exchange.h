@@ -13,7 +13,7 @@ struct rm_http_answer {
 	long status; /* HTTP's, when r is 0 */
 	const char *body; /* terminated; cut at max_body_bytes; borrowed for the call */
 	size_t body_len;
-	const char *why;       /* libcurl's words, when r is not 0; "": none */
+	const char *reason;    /* libcurl's words, when r is not 0; "": none */
 	const char *redirect;  /* where a 3xx leads; not followed; NULL: nowhere */
 	int64_t retry_after_s; /* from Retry-After, at most a day; -1: none or 0 */
 	int64_t date_s; /* the server's time of day, since the epoch; 0: unsaid */

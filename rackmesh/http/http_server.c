@@ -41,7 +41,7 @@ struct rm_http_server {
 	 * crowd on TCP cannot keep an operator out of the Unix socket. */
 	struct rm_http_face *tcp, *local;
 	struct rm_http_face *sealed; /* TLS; NULL until somebody wants it */
-	bool (*allows)(const char *identity, enum rm_http_verb verb, char *why,
+	bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
 	    size_t len, void *arg);
 	void *allows_arg;
 	int (*finds)(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg);
@@ -241,7 +241,7 @@ static bool
 server_lets(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_face *face, enum rm_http_verb verb)
 {
-	char why[256] = "";
+	char reason[256] = "";
 
 	/* A page of somebody else could send a form as the user who looks at it.
 	 */
@@ -253,12 +253,13 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 		return false;
 	}
 	if (face == server->sealed) {
-		if (server->allows != NULL && server->allows(request->identity, verb,
-						  why, sizeof(why), server->allows_arg))
+		if (server->allows != NULL &&
+		    server->allows(request->identity, verb, reason, sizeof(reason),
+			server->allows_arg))
 			return true;
 		http_seal_refuses(rm_http_face_tls(face), request->req);
 		rm_http_reply_error(request, 403, "%s",
-		    why[0] != '\0' ? why : "not allowed to this certificate");
+		    reason[0] != '\0' ? reason : "not allowed to this certificate");
 		return false;
 	}
 	if (verb != RM_HTTP_CHANGE || face == server->local)
@@ -396,8 +397,8 @@ rm_http_server_listen_tls(
 
 void
 rm_http_server_authorise(struct rm_http_server *server,
-    bool (*allows)(
-	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
+	size_t len, void *arg),
     void *arg)
 {
 	server->allows = allows;

@@ -52,11 +52,11 @@ int rm_http_server_listen(
  * outlives the server. */
 int rm_http_server_listen_tls(struct rm_http_server *server,
     const struct rm_address *address, struct rm_tls *tls);
-/* Asked at each request over TLS; false: why says the reason (403). Without it nothing
- * is allowed. why comes empty. */
+/* Asked at each request over TLS; false: reason says the reason (403). Without it
+ * nothing is allowed. why comes empty. */
 void rm_http_server_authorise(struct rm_http_server *server,
-    bool (*allows)(
-	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
+	size_t len, void *arg),
     void *arg);
 
 /* Asked over TLS with the token of who shows no certificate: whose is it? 0 and a URI;

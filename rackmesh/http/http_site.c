@@ -23,48 +23,49 @@ is_set(const char *option)
 
 static int
 check_secret(
-    const char *file, const char *prefix, const char *option, struct rm_why *why)
+    const char *file, const char *prefix, const char *option, struct rm_error *error)
 {
 	char secret[RM_HTTP_SECRET_BYTES];
-	struct rm_why found = { 0 };
+	struct rm_error found = { 0 };
 	int r;
 
 	if (!is_set(file))
 		return 0;
 	r = rm_file_read_password(file, secret, sizeof(secret), &found);
 	explicit_bzero(secret, sizeof(secret));
-	return r < 0 ? rm_why(why, r, "%s.%s: %s", prefix, option, found.text) : r;
+	return r < 0 ? rm_error_set(error, r, "%s.%s: %s", prefix, option, found.text)
+		     : r;
 }
 
 static int
-check_key(const char *file, const char *prefix, struct rm_why *why)
+check_key(const char *file, const char *prefix, struct rm_error *error)
 {
-	struct rm_why found = { 0 };
+	struct rm_error found = { 0 };
 	int r = is_set(file) ? rm_file_check_secret(file, &found) : 0;
 
-	return r < 0 ? rm_why(why, r, "%s.key: %s", prefix, found.text) : r;
+	return r < 0 ? rm_error_set(error, r, "%s.key: %s", prefix, found.text) : r;
 }
 
 int
 rm_http_site_check(
-    const struct rm_http_site *site, const char *prefix, struct rm_why *why)
+    const struct rm_http_site *site, const char *prefix, struct rm_error *error)
 {
 	int r;
 
 	if (is_set(site->certificate) != is_set(site->key))
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "%s.certificate and %s.key: both or neither", prefix, prefix);
 	if (is_set(site->user) && is_set(site->token_file))
-		return rm_why(why, -EINVAL, "%s.user and %s.token_file: one of the two",
-		    prefix, prefix);
+		return rm_error_set(error, -EINVAL,
+		    "%s.user and %s.token_file: one of the two", prefix, prefix);
 	if (is_set(site->user) != is_set(site->password_file))
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "%s.user and %s.password_file: both or neither", prefix, prefix);
-	r = check_key(site->key, prefix, why);
+	r = check_key(site->key, prefix, error);
 	if (r == 0)
-		r = check_secret(site->password_file, prefix, "password_file", why);
+		r = check_secret(site->password_file, prefix, "password_file", error);
 	if (r == 0)
-		r = check_secret(site->token_file, prefix, "token_file", why);
+		r = check_secret(site->token_file, prefix, "token_file", error);
 	return r;
 }
 

@@ -42,10 +42,10 @@ struct rm_http_site {
 	  "\"\": none", NULL, NULL, 0 }
 /* clang-format on */
 
-/* Can it be used? prefix: of the options, for why. -EINVAL, or what is wrong with a
+/* Can it be used? prefix: of the options, for error. -EINVAL, or what is wrong with a
  * file. */
 int rm_http_site_check(
-    const struct rm_http_site *site, const char *prefix, struct rm_why *why);
+    const struct rm_http_site *site, const char *prefix, struct rm_error *error);
 
 struct rm_http_sites;
 

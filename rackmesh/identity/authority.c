@@ -59,14 +59,14 @@ wrong(const struct rm_identity *who, const struct rm_request *request)
 
 bool
 rm_authority_allows(const struct rm_identity *who, const struct rm_request *request,
-    char *why, size_t len)
+    char *cause, size_t len)
 {
 	const char *reason = wrong(who, request);
 
 	if (reason[0] == '\0')
 		return true;
-	if (why != NULL && len > 0)
-		snprintf(why, len, "%s '%s' of region '%s' may not %s%s%s%s%s%s: %s",
+	if (cause != NULL && len > 0)
+		snprintf(cause, len, "%s '%s' of region '%s' may not %s%s%s%s%s%s: %s",
 		    rm_role_word(who->role), who->name, who->region,
 		    rm_verb_word(request->verb), request->name != NULL ? " as '" : "",
 		    request->name != NULL ? request->name : "",
@@ -78,16 +78,16 @@ rm_authority_allows(const struct rm_identity *who, const struct rm_request *requ
 
 bool
 rm_authority_admits(
-    const char *uri, const struct rm_request *request, char *why, size_t len)
+    const char *uri, const struct rm_request *request, char *reason, size_t len)
 {
 	struct rm_identity who;
 
 	if (uri[0] == '\0')
 		return true;
 	if (rm_identity_parse(uri, &who) == 0)
-		return rm_authority_allows(&who, request, why, len);
-	if (why != NULL && len > 0)
-		snprintf(why, len, "unknown identity in its certificate: '%s'", uri);
+		return rm_authority_allows(&who, request, reason, len);
+	if (reason != NULL && len > 0)
+		snprintf(reason, len, "unknown identity in its certificate: '%s'", uri);
 	return false;
 }
 

@@ -47,13 +47,13 @@ struct rm_request {
 
 /* why (may be NULL): a sentence for the log and the peer, when refused. */
 bool rm_authority_allows(const struct rm_identity *who,
-    const struct rm_request *request, char *why, size_t len);
+    const struct rm_request *request, char *reason, size_t len);
 
 /* The same of a peer by the URI of its certificate, as a link has it: "" is a peer
  * without one, on a link without TLS, and may. One that is no identity of ours may
  * nothing. */
 bool rm_authority_admits(
-    const char *uri, const struct rm_request *request, char *why, size_t len);
+    const char *uri, const struct rm_request *request, char *reason, size_t len);
 
 const char *rm_verb_word(enum rm_verb verb);
 

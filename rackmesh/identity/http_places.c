@@ -12,7 +12,8 @@
 #include "rackmesh/identity/viewer_tokens.h"
 
 static bool
-allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
+allows(
+    const char *identity, enum rm_http_verb verb, char *reason, size_t len, void *arg)
 {
 	const struct rm_request request = {
 		.verb = verb == RM_HTTP_CHANGE ? RM_VERB_CHANGE : RM_VERB_READ,
@@ -20,26 +21,27 @@ allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void
 	};
 
 	/* Over TLS there is always one. */
-	return identity[0] != '\0' && rm_authority_admits(identity, &request, why, len);
+	return identity[0] != '\0' &&
+	       rm_authority_admits(identity, &request, reason, len);
 }
 
 static bool
 allows_by_region(
-    const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
+    const char *identity, enum rm_http_verb verb, char *reason, size_t len, void *arg)
 {
 	const struct rm_http_regions *regions = arg;
 	const bool some = verb == RM_HTTP_READ_PART;
 	const char *region;
 	size_t shown = 0, all = 0;
 
-	if (!allows(identity, verb, why, len, NULL))
+	if (!allows(identity, verb, reason, len, NULL))
 		return false;
 	for (; (region = regions->at(all, regions->arg)) != NULL; all++)
-		shown += allows(identity, verb, why, len, (void *)region);
+		shown += allows(identity, verb, reason, len, (void *)region);
 	if (shown == all || (some && shown > 0))
 		return true;
 	if (shown > 0)
-		snprintf(why, len,
+		snprintf(reason, len,
 		    "this shows all regions, and who asks may see some of them only");
 	return false;
 }
@@ -47,14 +49,14 @@ allows_by_region(
 static int
 finds(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg)
 {
-	struct rm_why why = { 0 };
-	int r = rm_viewer_tokens_find(arg, token, identity, &why);
+	struct rm_error error = { 0 };
+	int r = rm_viewer_tokens_find(arg, token, identity, &error);
 
 	if (r < 0 && r != -ENOENT)
 		rm_log_warn(0,
 		    "http.tokens_file: cannot be used, who has a token is sent "
 		    "away: %s",
-		    why.text);
+		    error.text);
 	return r;
 }
 
@@ -73,7 +75,7 @@ is_for_this_host(const struct rm_address *address)
 
 static int
 listen_plain(struct rm_http_server *server, const char *prefix, const char *where,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	struct rm_address address;
 	char text[512];
@@ -90,13 +92,14 @@ listen_plain(struct rm_http_server *server, const char *prefix, const char *wher
 		    text);
 	if (r == 0)
 		r = rm_http_server_listen(server, &address);
-	return r < 0 ? rm_why(why, r, "cannot serve HTTP on %s: %s", text, strerror(-r))
+	return r < 0 ? rm_error_set(
+			   error, r, "cannot serve HTTP on %s: %s", text, strerror(-r))
 		     : 0;
 }
 
 static int
 listen_tls(struct rm_http_server *server, const struct rm_http_places *places,
-    struct rm_tls *tls, const char *region, struct rm_why *why)
+    struct rm_tls *tls, const char *region, struct rm_error *error)
 {
 	const char *where = places->tls;
 	struct rm_address address;
@@ -105,7 +108,7 @@ listen_tls(struct rm_http_server *server, const struct rm_http_places *places,
 	if (where[0] == '\0')
 		return 0;
 	if (places->tokens != NULL && places->tokens[0] != '\0') {
-		r = rm_viewer_tokens_check(places->tokens, why);
+		r = rm_viewer_tokens_check(places->tokens, error);
 		if (r < 0)
 			return r;
 		rm_http_server_tokens(server, finds, (void *)places->tokens);
@@ -119,21 +122,21 @@ listen_tls(struct rm_http_server *server, const struct rm_http_places *places,
 			rm_http_server_authorise(server, allows, (void *)region);
 		r = rm_http_server_listen_tls(server, &address, tls);
 	}
-	return r < 0
-		   ? rm_why(why, r, "cannot serve HTTPS on %s: %s", where, strerror(-r))
-		   : 0;
+	return r < 0 ? rm_error_set(error, r, "cannot serve HTTPS on %s: %s", where,
+			   strerror(-r))
+		     : 0;
 }
 
 int
 rm_http_places_listen(struct rm_http_server *server,
     const struct rm_http_places *places, struct rm_tls *tls, const char *region,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	int r;
 
 	rm_http_server_names(server, places->names);
-	r = listen_plain(server, "", places->tcp, why);
+	r = listen_plain(server, "", places->tcp, error);
 	if (r == 0)
-		r = listen_plain(server, "unix:", places->socket, why);
-	return r < 0 ? r : listen_tls(server, places, tls, region, why);
+		r = listen_plain(server, "unix:", places->socket, error);
+	return r < 0 ? r : listen_tls(server, places, tls, region, error);
 }

@@ -54,9 +54,9 @@ struct rm_http_regions {                        /* lives as long as the server *
 };
 
 /* tls: NULL without TLS, and then places->tls has to be "" (-EINVAL). region: borrowed,
- * as long as the server lives; NULL: every one. why: the place, and what is wrong. */
+ * as long as the server lives; NULL: every one. error: the place, and what is wrong. */
 int rm_http_places_listen(struct rm_http_server *server,
     const struct rm_http_places *places, struct rm_tls *tls, const char *region,
-    struct rm_why *why);
+    struct rm_error *error);
 
 #endif

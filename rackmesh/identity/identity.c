@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define IDENTITY_SCHEME "rackmesh://"
 #define SPIFFE_SCHEME "spiffe://"
@@ -300,33 +300,33 @@ has_tor(const struct rm_identity *identity, const char *tor)
 
 int
 rm_identity_claim_check(
-    const char *uri, const struct rm_identity_claim *claim, struct rm_why *why)
+    const char *uri, const struct rm_identity_claim *claim, struct rm_error *error)
 {
 	struct rm_identity identity;
 
 	if (rm_identity_parse(uri, &identity) < 0)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "the certificate's URI is no identity of Rackmesh: '%s'; expected "
 		    "rackmesh://REGION/%s/NAME",
 		    uri, rm_role_word(claim->role));
 	if (identity.role != claim->role)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "the certificate is of role '%s', and this daemon's is '%s' (%s)",
 		    rm_role_word(identity.role), rm_role_word(claim->role), uri);
 	if (claim->region != NULL && strcmp(identity.region, "*") != 0 &&
 	    strcmp(identity.region, claim->region) != 0)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "the certificate is of region '%s', and the config says region "
 		    "'%s' (%s)",
 		    identity.region, claim->region, uri);
 	if (claim->name != NULL && strcmp(identity.name, claim->name) != 0)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "the certificate is of '%s', and the config says '%s': peers would "
 		    "refuse this daemon (%s)",
 		    identity.name, claim->name, uri);
 	for (size_t i = 0; i < claim->tor_count; i++)
 		if (!has_tor(&identity, claim->tors[i]))
-			return rm_why(why, -EACCES,
+			return rm_error_set(error, -EACCES,
 			    "the certificate does not name ToR '%s', which the config "
 			    "lists (%s)",
 			    claim->tors[i], uri);

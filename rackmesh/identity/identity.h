@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct rm_why;
+struct rm_error;
 
 #define RM_IDENTITY_NAME 256 /* with its 0 byte */
 #define RM_IDENTITY_TORS 64
@@ -69,9 +69,9 @@ struct rm_identity_claim {
 };
 
 /* Does the certificate with this URI say the same? If not, every peer refuses us.
- * -EACCES; why: what differs, both ways. */
+ * -EACCES; error: what differs, both ways. */
 int rm_identity_claim_check(
-    const char *uri, const struct rm_identity_claim *claim, struct rm_why *why);
+    const char *uri, const struct rm_identity_claim *claim, struct rm_error *error);
 
 const char *rm_role_word(enum rm_role role); /* "agent", ... */
 

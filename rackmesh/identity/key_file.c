@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "rackmesh/core/crc32c.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/worker.h"
 
 #define HEAD_BYTES 16
@@ -84,7 +84,7 @@ int
 rm_key_files_load(struct rm_key_files *files, const char *tor, uint8_t **file,
     const uint8_t **ret, size_t *len)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char path[PATH_MAX];
 	uint8_t *data;
 	size_t size;
@@ -95,7 +95,7 @@ rm_key_files_load(struct rm_key_files *files, const char *tor, uint8_t **file,
 	r = file_path(files, tor, path);
 	if (r == 0)
 		r = rm_file_read_secret(
-		    path, HEAD_BYTES + MAX_BYTES, &data, &size, &why);
+		    path, HEAD_BYTES + MAX_BYTES, &data, &size, &error);
 	if (r < 0) {
 		files->counts.damaged += r != -ENOENT;
 		return r;

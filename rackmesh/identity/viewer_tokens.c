@@ -71,7 +71,7 @@ are_regions(const char *regions)
 
 /* text: cut up here. */
 static int
-line_read(char *text, struct line *line, struct rm_why *why, const char *path,
+line_read(char *text, struct line *line, struct rm_error *error, const char *path,
     unsigned number)
 {
 	const char *name = next_word(&text);
@@ -84,23 +84,24 @@ line_read(char *text, struct line *line, struct rm_why *why, const char *path,
 	line->regions = next_word(&text);
 	len = strlen(line->token);
 	if (len == 0 || next_word(&text)[0] != '\0')
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "%s:%u: expected a name, a token and, of a viewer of some regions "
 		    "only, these with a comma between two",
 		    path, number);
 	if (len < RM_VIEWER_TOKEN_MIN || len > RM_VIEWER_TOKEN_MAX)
-		return rm_why(why, -EINVAL, "%s:%u: a token has %d to %d characters",
-		    path, number, RM_VIEWER_TOKEN_MIN, RM_VIEWER_TOKEN_MAX);
+		return rm_error_set(error, -EINVAL,
+		    "%s:%u: a token has %d to %d characters", path, number,
+		    RM_VIEWER_TOKEN_MIN, RM_VIEWER_TOKEN_MAX);
 	if (strlen(name) > NAME_MAX_CHARACTERS ||
 	    name[strspn(name, NAME_CHARACTERS)] != '\0')
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "%s:%u: a name has at most %d characters, letters, digits and . _ "
 		    "-",
 		    path, number, NAME_MAX_CHARACTERS);
 	if (line->regions[0] == '\0')
 		line->regions = "*";
 	if (!are_regions(line->regions))
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "%s:%u: regions are names with a comma between two, without blanks",
 		    path, number);
 	line->name = name;
@@ -120,7 +121,7 @@ name_viewer(const struct line *line, char identity[RM_TLS_MAX_IDENTITY])
 /* Every line is read and compared, whichever is right. token: NULL: nobody's. */
 static int
 search(char *text, const char *path, const char *token,
-    char identity[RM_TLS_MAX_IDENTITY], struct rm_why *why)
+    char identity[RM_TLS_MAX_IDENTITY], struct rm_error *error)
 {
 	struct digest wanted =
 	    digest_of(token != NULL ? token : "", token != NULL ? strlen(token) : 0);
@@ -131,7 +132,7 @@ search(char *text, const char *path, const char *token,
 	while ((rest = strsep(&text, "\n")) != NULL) {
 		struct line line;
 		struct digest held;
-		int r = line_read(rest, &line, why, path, ++number);
+		int r = line_read(rest, &line, error, path, ++number);
 
 		if (r < 0)
 			return r;
@@ -146,19 +147,19 @@ search(char *text, const char *path, const char *token,
 
 static int
 read_and_search(const char *path, const char *token, char identity[RM_TLS_MAX_IDENTITY],
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	uint8_t *data = NULL;
 	size_t len = 0;
-	int r = rm_file_read_secret(path, TOKENS_MAX_BYTES, &data, &len, why);
+	int r = rm_file_read_secret(path, TOKENS_MAX_BYTES, &data, &len, error);
 
 	if (r < 0)
 		return r == -ENOENT ? -ENODATA
 				    : r; /* there is no file: not "nobody's" */
 	if (strlen((const char *)data) != len)
-		r = rm_why(why, -EINVAL, "%s: a byte of 0 in it", path);
+		r = rm_error_set(error, -EINVAL, "%s: a byte of 0 in it", path);
 	else
-		r = search((char *)data, path, token, identity, why);
+		r = search((char *)data, path, token, identity, error);
 	OPENSSL_cleanse(data, len);
 	free(data);
 	return r;
@@ -166,16 +167,16 @@ read_and_search(const char *path, const char *token, char identity[RM_TLS_MAX_ID
 
 int
 rm_viewer_tokens_find(const char *path, const char *token,
-    char identity[RM_TLS_MAX_IDENTITY], struct rm_why *why)
+    char identity[RM_TLS_MAX_IDENTITY], struct rm_error *error)
 {
-	return read_and_search(path, token, identity, why);
+	return read_and_search(path, token, identity, error);
 }
 
 int
-rm_viewer_tokens_check(const char *path, struct rm_why *why)
+rm_viewer_tokens_check(const char *path, struct rm_error *error)
 {
 	char identity[RM_TLS_MAX_IDENTITY];
-	int r = read_and_search(path, NULL, identity, why);
+	int r = read_and_search(path, NULL, identity, error);
 
 	return r == -ENOENT ? 0 : r;
 }

@@ -17,10 +17,10 @@
 #define RM_VIEWER_TOKEN_MAX 128
 
 /* The viewer's URI into identity. -ENOENT: nobody's. Else the file
- * cannot be used, and why says where and how. */
+ * cannot be used, and error says where and how. */
 int rm_viewer_tokens_find(const char *path, const char *token,
-    char identity[RM_TLS_MAX_IDENTITY], struct rm_why *why);
+    char identity[RM_TLS_MAX_IDENTITY], struct rm_error *error);
 /* Can it be used? */
-int rm_viewer_tokens_check(const char *path, struct rm_why *why);
+int rm_viewer_tokens_check(const char *path, struct rm_error *error);
 
 #endif

@@ -38,7 +38,8 @@ cut_to_base(char *url)
 }
 
 static int
-check_labels(const struct rm_alert_config *config, const char *path, struct rm_why *why)
+check_labels(
+    const struct rm_alert_config *config, const char *path, struct rm_error *error)
 {
 	char *const *labels = config->labels.items;
 
@@ -51,14 +52,14 @@ check_labels(const struct rm_alert_config *config, const char *path, struct rm_w
 				expected = "listed twice; remove one";
 		if (expected != NULL)
 			return rm_config_refuse(
-			    path, why, expected, "alerts.labels[%zu]", i);
+			    path, error, expected, "alerts.labels[%zu]", i);
 	}
 	return 0;
 }
 
 int
 rm_alert_config_check(
-    struct rm_alert_config *config, const char *path, struct rm_why *why)
+    struct rm_alert_config *config, const char *path, struct rm_error *error)
 {
 	char **alertmanagers = config->alertmanagers.items;
 	char *const *webhooks = config->webhooks.items;
@@ -66,29 +67,29 @@ rm_alert_config_check(
 
 	for (size_t i = 0; i < config->alertmanagers.count; i++) {
 		if (!rm_http_url_valid(alertmanagers[i]))
-			return rm_config_refuse(path, why,
+			return rm_config_refuse(path, error,
 			    "expected http://... or https://...",
 			    "alerts.alertmanagers[%zu]", i);
 		cut_to_base(alertmanagers[i]);
 		if (strchr(alertmanagers[i], '?') != NULL)
-			return rm_config_refuse(path, why,
+			return rm_config_refuse(path, error,
 			    "expected a base URL: nothing with \"?\"",
 			    "alerts.alertmanagers[%zu]", i);
 	}
 	for (size_t i = 0; i < config->webhooks.count; i++)
 		if (!rm_http_url_valid(webhooks[i]))
-			return rm_config_refuse(path, why,
+			return rm_config_refuse(path, error,
 			    "expected http://... or https://...",
 			    "alerts.webhooks[%zu]", i);
 	if (config->page_url[0] != '\0' && !rm_http_url_valid(config->page_url))
-		return rm_config_refuse(
-		    path, why, "expected http://... or https://...", "alerts.page_url");
+		return rm_config_refuse(path, error,
+		    "expected http://... or https://...", "alerts.page_url");
 	cut_slashes(config->page_url, strlen(config->page_url));
 	if (config->runbook_url[0] != '\0' && !rm_http_url_valid(config->runbook_url))
-		return rm_config_refuse(path, why, "expected http://... or https://...",
-		    "alerts.runbook_url");
-	r = check_labels(config, path, why);
-	return r < 0 ? r : rm_http_site_check(&config->site, "alerts", why);
+		return rm_config_refuse(path, error,
+		    "expected http://... or https://...", "alerts.runbook_url");
+	r = check_labels(config, path, error);
+	return r < 0 ? r : rm_http_site_check(&config->site, "alerts", error);
 }
 
 int

@@ -55,10 +55,10 @@ struct rm_alert_config {
 /*
  * URLs are checked, and those of Alertmanagers cut down to the base: a fragment,
  * slashes at the end and "/api/v2/alerts" go. path: of the config's file. -EINVAL,
- * -EACCES, ... and why.
+ * -EACCES, ... and error.
  */
 int rm_alert_config_check(
-    struct rm_alert_config *config, const char *path, struct rm_why *why);
+    struct rm_alert_config *config, const char *path, struct rm_error *error);
 
 /* How the receivers are met; see rm_http_client_site. */
 int rm_alert_config_introduce(

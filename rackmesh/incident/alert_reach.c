@@ -108,7 +108,7 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 	if (answer->r != 0)
 		snprintf(out, REACH_TROUBLE_BYTES, "%s does not answer: %s",
 		    reach->name,
-		    answer->why[0] != '\0' ? answer->why : strerror(-answer->r));
+		    answer->reason[0] != '\0' ? answer->reason : strerror(-answer->r));
 	else if (answer->redirect != NULL) {
 		rm_http_url_show(answer->redirect, reach->body != NULL, shown);
 		snprintf(out, REACH_TROUBLE_BYTES,

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/incident/incident_state.h"
 #include "rackmesh/loop/worker.h"
 
@@ -575,15 +575,15 @@ restore_one(
 
 int
 rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved, rm_mono_t now,
-    rm_wall_t wall, struct rm_why *why)
+    rm_wall_t wall, struct rm_error *error)
 {
 	const json_t *list = json_object_get(saved, "incidents");
 	size_t unusable = 0;
 
 	if (json_integer_value(json_object_get(saved, "version")) != VERSION ||
 	    !json_is_array(list))
-		return rm_why(
-		    why, -EINVAL, "expected version %d and incidents", VERSION);
+		return rm_error_set(
+		    error, -EINVAL, "expected version %d and incidents", VERSION);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *wrong =
 		    restore_one(incidents, json_array_get(list, i), now, wall);
@@ -592,8 +592,8 @@ rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved, rm_mon
 			continue;
 		incidents->counts.refused++;
 		if (unusable++ == 0)
-			rm_why(
-			    why, -EINVAL, "incidents[%zu].%s is not usable", i, wrong);
+			rm_error_set(error, -EINVAL, "incidents[%zu].%s is not usable",
+			    i, wrong);
 	}
 	return (int)incidents->open_count;
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 struct rm_incident_file;
 struct rm_incidents;
@@ -27,10 +27,10 @@ json_t *rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now);
 /* Into an empty set: open ones are open again under their old id, and judged on from
  * there; resolved ones that would be saved now are remembered. Foreign bytes:
  * everything is checked; fuzzed. An incident that is not usable is left out and counted
- * as refused; the first of them is in why. Returns how many are open, or -EINVAL (these
- * are no incidents) and why. */
+ * as refused; the first of them is in error. Returns how many are open, or -EINVAL
+ * (these are no incidents) and error. */
 int rm_incidents_restore(struct rm_incidents *incidents, const json_t *saved,
-    rm_mono_t now, rm_wall_t wall, struct rm_why *why);
+    rm_mono_t now, rm_wall_t wall, struct rm_error *error);
 
 int rm_incident_file_new(
     struct rm_worker *worker, const char *path, struct rm_incident_file **ret);

@@ -11,9 +11,9 @@
 #include "rackmesh/core/backoff.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/endpoint.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/net/lookup.h"
 
@@ -55,7 +55,7 @@ struct rm_dialer {
 	struct rm_link *link;
 	bool up;
 	bool settled;
-	struct rm_why why; /* of the last link that closed */
+	struct rm_error error; /* of the last link that closed */
 };
 
 static void
@@ -125,7 +125,7 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 {
 	struct rm_dialer *dialer = arg;
 
-	rm_why(&dialer->why, 0, "%s", rm_link_why(link));
+	rm_error_set(&dialer->error, 0, "%s", rm_link_error(link));
 	rm_link_free(link);
 	dialer->link = NULL;
 	dialer->up = false;
@@ -254,12 +254,12 @@ dialer_on_answer(const struct rm_lookup_answer *answer, void *arg)
 		rm_log_warn(0,
 		    peer->count > 0 ? "%s: its last addresses stay in use"
 				    : "%s: trying again until it has an address",
-		    answer->why);
+		    answer->reason);
 	}
 	if (!awaited)
 		return;
 	if (answer->r < 0 && peer->count == 0)
-		rm_why(&dialer->why, 0, "%s", answer->why);
+		rm_error_set(&dialer->error, 0, "%s", answer->reason);
 	dialer_try(peer, answer->r);
 }
 
@@ -277,7 +277,7 @@ dialer_resolve(struct dialer_peer *peer)
 	else if (peer->count > 0)
 		r = -ETIMEDOUT;
 	if (r == -EBUSY && peer->count == 0)
-		rm_why(&dialer->why, 0, "cannot resolve %s: " RM_LOOKUPS_BUSY,
+		rm_error_set(&dialer->error, 0, "cannot resolve %s: " RM_LOOKUPS_BUSY,
 		    peer->endpoint.name);
 	if (r < 0) {
 		dialer_try(peer, r);
@@ -292,7 +292,7 @@ dialer_begin(struct rm_dialer *dialer)
 {
 	struct dialer_peer *peer = &dialer->peers[dialer->at];
 
-	dialer->why.text[0] = '\0';
+	dialer->error.text[0] = '\0';
 	if (peer->endpoint.name[0] != '\0' && dialer->address == 0)
 		dialer_resolve(peer);
 	else
@@ -310,8 +310,8 @@ dialer_on_timer(void *arg)
 		rm_link_close(dialer->link, -ETIMEDOUT); /* the handshake */
 	} else if (dialer->resolving) {
 		if (peer->count == 0)
-			rm_why(&dialer->why, 0, "cannot resolve %s: no answer yet",
-			    peer->endpoint.name);
+			rm_error_set(&dialer->error, 0,
+			    "cannot resolve %s: no answer yet", peer->endpoint.name);
 		dialer_try(peer, -ETIMEDOUT);
 	} else if (dialer->fd >= 0) {
 		dialer_next(dialer, -ETIMEDOUT);
@@ -406,9 +406,9 @@ rm_dialer_peer(const struct rm_dialer *dialer)
 }
 
 const char *
-rm_dialer_why(const struct rm_dialer *dialer)
+rm_dialer_error(const struct rm_dialer *dialer)
 {
-	return dialer->why.text;
+	return dialer->error.text;
 }
 
 void

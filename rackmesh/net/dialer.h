@@ -53,7 +53,7 @@ struct rm_link *rm_dialer_link(const struct rm_dialer *dialer);
 /* The number of the peer that the link leads to, or that is dialed now. */
 size_t rm_dialer_peer(const struct rm_dialer *dialer);
 /* In on_down: what TLS or the resolver has to say about the reason; "": nothing. */
-const char *rm_dialer_why(const struct rm_dialer *dialer);
+const char *rm_dialer_error(const struct rm_dialer *dialer);
 /* Whoever said welcome has earned a fast reconnect: forget the back-off. */
 void rm_dialer_settled(struct rm_dialer *dialer);
 

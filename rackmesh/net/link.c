@@ -17,7 +17,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/turn.h"
 #include "rackmesh/net/frame.h"
@@ -50,7 +50,7 @@ struct rm_link {
 	struct rm_turn turn;       /* for a step of the handshake */
 	bool has_turn;
 	const char *identity;
-	struct rm_why why;
+	struct rm_error error;
 	/*
 	 * ended: the stream has said its last; the frames that came before it
 	 * are still handed over. closing: our side has had enough, they are not.
@@ -76,7 +76,7 @@ struct rm_link {
 static int
 link_shake_hands(struct rm_link *link)
 {
-	int r = tls_stream_greeted(link->stream, &link->why);
+	int r = tls_stream_greeted(link->stream, &link->error);
 
 	if (r == 0 && link->ended && !tls_stream_begun(link->stream))
 		r = -EAGAIN;
@@ -87,9 +87,9 @@ link_shake_hands(struct rm_link *link)
 	}
 	link->has_turn = false;
 	if (r == 0)
-		r = tls_stream_handshake(link->stream, &link->identity, &link->why);
+		r = tls_stream_handshake(link->stream, &link->identity, &link->error);
 	if (r == -EAGAIN && link->ended)
-		return tls_stream_give_up(link->stream, false, &link->why);
+		return tls_stream_give_up(link->stream, false, &link->error);
 	if (r < 0)
 		return r;
 	rm_timer_after(link->timer, LINK_RECHECK_NS);
@@ -121,7 +121,7 @@ static int
 link_decipher(struct rm_link *link)
 {
 	int r = tls_stream_read(link->stream, link->plain,
-	    RM_FRAME_HEADER_BYTES + link->max_frame, &link->why);
+	    RM_FRAME_HEADER_BYTES + link->max_frame, &link->error);
 
 	/* TLS answers some messages by itself: who asks and asks, and reads nothing,
 	 * would have us keep the answers. */
@@ -204,7 +204,7 @@ link_recheck(struct rm_link *link)
 	int r = 0;
 
 	if (link->stream != NULL)
-		r = tls_stream_check(link->stream, &link->why);
+		r = tls_stream_check(link->stream, &link->error);
 	if (r == 0 && link_frame_is_late(link))
 		r = -ETIMEDOUT;
 	link->watched = link->stream != NULL || link->begun_at.ns != 0;
@@ -226,7 +226,8 @@ link_explain(struct rm_link *link)
 		return;
 	evbuffer_copyout(bufferevent_get_input(link->bev), head, sizeof(head));
 	if (head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 0x03)
-		rm_why(&link->why, 0, "the peer uses TLS, this daemon runs plaintext");
+		rm_error_set(
+		    &link->error, 0, "the peer uses TLS, this daemon runs plaintext");
 }
 
 /* The stream is at its end, and no whole frame is left: was that all? */
@@ -290,9 +291,9 @@ rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s)
 }
 
 const char *
-rm_link_why(const struct rm_link *link)
+rm_link_error(const struct rm_link *link)
 {
-	return link->why.text;
+	return link->error.text;
 }
 
 /* A host that vanishes while we have nothing to say is noticed within some 15 s. A
@@ -373,7 +374,7 @@ link_finish(struct rm_link *link, int reason)
 {
 	link->closing = true;
 	if (link->stream != NULL && !link->open && reason == -ETIMEDOUT)
-		tls_stream_give_up(link->stream, true, &link->why);
+		tls_stream_give_up(link->stream, true, &link->error);
 	link_shut(link);
 	link->callbacks.on_close(link, reason, link->arg);
 }

@@ -92,7 +92,7 @@ int64_t rm_link_certificate_ends_s(const struct rm_link *link);
 /* Less than a fifth of its life is left: whoever renews has long done so. */
 bool rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s);
 /* In on_close: what TLS has to say about the reason; "": nothing. */
-const char *rm_link_why(const struct rm_link *link);
+const char *rm_link_error(const struct rm_link *link);
 
 /* Hands over no frame until it is resumed; the peer's next ones wait, in the end on its
  * side. Also from inside on_frame. */

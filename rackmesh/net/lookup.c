@@ -11,7 +11,7 @@
 #include <event2/event.h>
 
 #include "rackmesh/core/endpoint.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/metrics/metrics.h"
 
@@ -23,7 +23,7 @@ struct lookup_job {
 	int r;
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
 	size_t count;
-	struct rm_why why;
+	struct rm_error error;
 };
 
 struct rm_lookup {
@@ -52,8 +52,8 @@ lookup_main(void *arg)
 	struct lookup_job *job = arg;
 	const uint64_t one = 1;
 
-	job->r =
-	    rm_endpoint_resolve(&job->endpoint, job->addresses, &job->count, &job->why);
+	job->r = rm_endpoint_resolve(
+	    &job->endpoint, job->addresses, &job->count, &job->error);
 	/* Before the answer: whoever gets it may at once start another. */
 	atomic_fetch_sub(&lookups_running, 1);
 	while (write(job->fd, &one, sizeof(one)) < 0 && errno == EINTR)
@@ -95,7 +95,7 @@ lookup_on_answer(evutil_socket_t fd, short what, void *arg)
 		.r = job->r,
 		.addresses = job->addresses,
 		.count = job->r == 0 ? job->count : 0,
-		.why = job->why.text,
+		.reason = job->error.text,
 	};
 
 	lookup_counts.failed += job->r < 0;

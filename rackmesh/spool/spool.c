@@ -563,13 +563,13 @@ segment_bytes(const struct rm_spool_options *options)
 int
 rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct rm_spool_options *options, const struct rm_spool_callbacks *callbacks,
-    struct rm_spool **ret, struct rm_why *why)
+    struct rm_spool **ret, struct rm_error *error)
 {
 	struct rm_spool *spool = calloc(1, sizeof(*spool));
 	int r;
 
 	if (spool == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	spool->job.lock = -1;
 	spool->worker = worker;
 	spool->callbacks = *callbacks;
@@ -581,7 +581,7 @@ rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
 	spool->counts.durable = options->folder != NULL;
 	r = spool_timers(spool, loop);
 	if (r < 0) {
-		rm_why(why, r, "cannot make a timer");
+		rm_error_set(error, r, "cannot make a timer");
 		goto out;
 	}
 	if (options->folder == NULL) {
@@ -592,7 +592,7 @@ rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
 	}
 	r = -ENAMETOOLONG;
 	if (strlen(options->folder) > SPOOL_PATH_BYTES - 64) {
-		rm_why(why, r, "%s", "the folder's name is too long");
+		rm_error_set(error, r, "%s", "the folder's name is too long");
 		goto out;
 	}
 	r = -ENOMEM;
@@ -600,7 +600,7 @@ rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
 	if (spool->folder == NULL)
 		goto out;
 	spool->job.folder = spool->folder;
-	r = spool_recover(spool, options->identity, why);
+	r = spool_recover(spool, options->identity, error);
 	if (r < 0)
 		goto out;
 	spool_commit(spool); /* files of which nothing is left, or that are too many */

@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define RM_SPOOL_MAX_RECORD_BYTES (17u << 20)
 
@@ -82,10 +82,10 @@ struct rm_spool_counts {
  * be made nor read (full, read-only, no permission), it begins in memory and makes it
  * as soon as it can; records of an earlier life that nobody could read then wait for
  * the next start. Fails only for want of memory, when the path leads to a file, or when
- * another process uses the folder (-EBUSY): -errno and why. */
+ * another process uses the folder (-EBUSY): -errno and error. */
 int rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct rm_spool_options *options, const struct rm_spool_callbacks *callbacks,
-    struct rm_spool **ret, struct rm_why *why);
+    struct rm_spool **ret, struct rm_error *error);
 /* After the worker. What was appended and not synced is written, not synced. */
 void rm_spool_free(struct rm_spool *spool);
 

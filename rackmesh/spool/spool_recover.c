@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/random.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/spool/spool_disk.h"
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
@@ -339,31 +339,33 @@ read_folder(struct recovery *recovery)
 }
 
 static int
-open_folder(struct rm_spool *spool, struct rm_why *why)
+open_folder(struct rm_spool *spool, struct rm_error *error)
 {
 	int r = spool_folder_settle(spool->folder);
 
 	spool->unsettled = r < 0;
 	if (r == -ENOTDIR || r == -ELOOP || r == -ENAMETOOLONG)
-		return rm_why(why, r, "cannot make the folder %s", spool->folder);
+		return rm_error_set(
+		    error, r, "cannot make the folder %s", spool->folder);
 	spool->job.lock = spool_folder_lock(spool->folder);
 	if (spool->job.lock == -EBUSY)
-		return rm_why(
-		    why, -EBUSY, "another process uses the folder %s", spool->folder);
+		return rm_error_set(
+		    error, -EBUSY, "another process uses the folder %s", spool->folder);
 	return 0;
 }
 
 int
-spool_recover(struct rm_spool *spool, uint64_t wanted_identity, struct rm_why *why)
+spool_recover(struct rm_spool *spool, uint64_t wanted_identity, struct rm_error *error)
 {
 	struct recovery recovery = { .spool = spool, .tail = &spool->files };
-	int r = open_folder(spool, why);
+	int r = open_folder(spool, error);
 
 	if (r < 0)
 		return r;
 	r = read_folder(&recovery);
 	if (r == -ENOMEM || r == -ENOTDIR)
-		return rm_why(why, r, "cannot read the folder %s", spool->folder);
+		return rm_error_set(
+		    error, r, "cannot read the folder %s", spool->folder);
 	spool->unread = r < 0;
 	spool->unsettled |= spool->unread;
 	number(&recovery, wanted_identity);

@@ -89,7 +89,8 @@ spool_memory_keeps_promises(const struct rm_spool *spool)
 }
 
 /* spool_recover: what the folder holds. */
-int spool_recover(struct rm_spool *spool, uint64_t wanted_identity, struct rm_why *why);
+int spool_recover(
+    struct rm_spool *spool, uint64_t wanted_identity, struct rm_error *error);
 
 void spool_retire(struct rm_spool *spool); /* the oldest file */
 void spool_make_room(struct rm_spool *spool, uint64_t more);

@@ -92,7 +92,7 @@ look(void *arg)
 
 int
 rm_credentials_read(struct rm_loop *loop, const struct rm_credentials_config *config,
-    struct rm_why *why, struct rm_tls **ret)
+    struct rm_error *error, struct rm_tls **ret)
 {
 	const struct rm_tls_files files = {
 		.certificate = config->certificate,
@@ -100,12 +100,12 @@ rm_credentials_read(struct rm_loop *loop, const struct rm_credentials_config *co
 		.authorities = config->authorities,
 		.revoked = config->revoked[0] != '\0' ? config->revoked : NULL,
 	};
-	struct rm_why says = { 0 };
+	struct rm_error says = { 0 };
 	int r;
 
 	r = rm_tls_new(loop, &files, &says, ret);
 	return r == 0 ? 0
-		      : rm_why(why, r,
+		      : rm_error_set(error, r,
 			    "%s; give tls.certificate, tls.key and tls.authorities, "
 			    "or, in a lab, say 'plaintext: true'",
 			    says.text);
@@ -116,7 +116,7 @@ rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *con
     struct rm_credentials **ret)
 {
 	struct rm_credentials *credentials = calloc(1, sizeof(*credentials));
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	if (credentials == NULL)
@@ -127,9 +127,9 @@ rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *con
 		    "plaintext: TLS is off: the name that a peer gives is not checked");
 		return 0;
 	}
-	r = rm_credentials_read(loop, config, &why, &credentials->tls);
+	r = rm_credentials_read(loop, config, &error, &credentials->tls);
 	if (r < 0)
-		rm_log_error(0, "%s", why.text);
+		rm_log_error(0, "%s", error.text);
 	if (r == 0)
 		r = rm_timer_new(loop, look, credentials, &credentials->timer);
 	if (r < 0) {

@@ -49,10 +49,10 @@ struct rm_credentials_config {
 	  "labs only", NULL, NULL, 0 }
 /* clang-format on */
 
-/* The files alone, of a config without plaintext. why: which file, what is wrong with
+/* The files alone, of a config without plaintext. error: which file, what is wrong with
  * it, and what to do. */
 int rm_credentials_read(struct rm_loop *loop,
-    const struct rm_credentials_config *config, struct rm_why *why,
+    const struct rm_credentials_config *config, struct rm_error *error,
     struct rm_tls **ret);
 
 /* config is borrowed for the call. Has said what is wrong when it fails. */

@@ -12,35 +12,35 @@
 #include "rackmesh/tls/tls_state.h"
 
 static int
-file_read(
-    const char *path, enum tls_file which, struct tls_bytes *bytes, struct rm_why *why)
+file_read(const char *path, enum tls_file which, struct tls_bytes *bytes,
+    struct rm_error *error)
 {
 	int r;
 
 	if (which == TLS_KEY)
 		return rm_file_read_secret(
-		    path, RM_TLS_MAX_FILE_BYTES, &bytes->data, &bytes->len, why);
+		    path, RM_TLS_MAX_FILE_BYTES, &bytes->data, &bytes->len, error);
 	r = rm_file_read(path, RM_TLS_MAX_FILE_BYTES, &bytes->data, &bytes->len);
 	if (r < 0)
-		return rm_why(why, r, "%s: %s", path, strerror(-r));
+		return rm_error_set(error, r, "%s: %s", path, strerror(-r));
 	return 0;
 }
 
 /* Reads what the paths name; digest: of all of it, also of what went wrong. */
 static int
 tls_files_read(char *const paths[TLS_FILES], struct tls_bytes bytes[TLS_FILES],
-    uint8_t digest[TLS_DIGEST_BYTES], struct rm_why *why)
+    uint8_t digest[TLS_DIGEST_BYTES], struct rm_error *error)
 {
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	int r = 0;
 
 	memset(bytes, 0, TLS_FILES * sizeof(bytes[0]));
 	if (md == NULL || EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1)
-		r = rm_why(why, -ENOMEM, "out of memory");
+		r = rm_error_set(error, -ENOMEM, "out of memory");
 	for (int i = 0; r == 0 && i < TLS_FILES; i++) {
 		if (paths[i] == NULL)
 			continue;
-		r = file_read(paths[i], i, &bytes[i], why);
+		r = file_read(paths[i], i, &bytes[i], error);
 		EVP_DigestUpdate(md, &r, sizeof(r));
 		EVP_DigestUpdate(md, &bytes[i].len, sizeof(bytes[i].len));
 		EVP_DigestUpdate(md, bytes[i].data, bytes[i].len);
@@ -68,19 +68,19 @@ tls_files_clear(struct tls_bytes bytes[TLS_FILES])
 
 /* New files are taken whole or not at all. */
 static int
-tls_look(struct rm_tls *tls, struct rm_why *why)
+tls_look(struct rm_tls *tls, struct rm_error *error)
 {
 	uint8_t digest[TLS_DIGEST_BYTES];
 	struct tls_bytes bytes[TLS_FILES];
 	struct tls_set *set = NULL;
 	int r;
 
-	r = tls_files_read(tls->paths, bytes, digest, why);
+	r = tls_files_read(tls->paths, bytes, digest, error);
 	if (r == 0 && tls->set != NULL &&
 	    memcmp(digest, tls->good, sizeof(digest)) == 0) {
 		tls_files_clear(bytes);
 		memset(tls->bad, 0, sizeof(tls->bad));
-		why->text[0] = '\0';
+		error->text[0] = '\0';
 		return 0;
 	}
 	if (memcmp(digest, tls->bad, sizeof(digest)) == 0) {
@@ -88,7 +88,7 @@ tls_look(struct rm_tls *tls, struct rm_why *why)
 		return -EALREADY; /* has been refused */
 	}
 	if (r == 0)
-		r = tls_set_new(tls->paths, bytes, why, &set);
+		r = tls_set_new(tls->paths, bytes, error, &set);
 	tls_files_clear(bytes);
 	if (r < 0) {
 		/* No memory is no fault of the files: they are tried again. */
@@ -101,22 +101,22 @@ tls_look(struct rm_tls *tls, struct rm_why *why)
 	tls->generation++;
 	memcpy(tls->good, digest, sizeof(digest));
 	memset(tls->bad, 0, sizeof(tls->bad));
-	why->text[0] = '\0';
+	error->text[0] = '\0';
 	return 1;
 }
 
 void
 rm_tls_look(struct rm_tls *tls)
 {
-	struct rm_why why = { .text = "" };
-	int r = tls_look(tls, &why);
+	struct rm_error error = { .text = "" };
+	int r = tls_look(tls, &error);
 
 	if (r > 0)
 		tls->counts.rotations++;
 	if (r < 0 && r != -EALREADY)
 		tls->counts.bad_files++;
 	if (r != -EALREADY)
-		tls->trouble = why;
+		tls->trouble = error;
 	rm_timer_after(tls->timer, TLS_LOOK_NS);
 }
 
@@ -143,30 +143,30 @@ tls_copy_paths(struct rm_tls *tls, const struct rm_tls_files *files)
 }
 
 int
-rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files, struct rm_why *why,
-    struct rm_tls **ret)
+rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
+    struct rm_error *error, struct rm_tls **ret)
 {
 	struct rm_tls *tls;
-	struct rm_why says = { .text = "" };
+	struct rm_error says = { .text = "" };
 	int r;
 
 	if (files->certificate == NULL || files->key == NULL ||
 	    files->authorities == NULL)
-		return rm_why(why, -EINVAL,
+		return rm_error_set(error, -EINVAL,
 		    "a certificate, its key and the authorities are needed");
 	tls = calloc(1, sizeof(*tls));
 	if (tls == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	r = tls_copy_paths(tls, files);
 	if (r == 0)
 		r = rm_timer_new(loop, tls_on_look, tls, &tls->timer);
 	if (r < 0)
-		rm_why(&says, r, "%s", strerror(-r));
+		rm_error_set(&says, r, "%s", strerror(-r));
 	else
 		r = tls_look(tls, &says);
 	if (r < 0) {
 		rm_tls_free(tls);
-		return rm_why(why, r, "%s", says.text);
+		return rm_error_set(error, r, "%s", says.text);
 	}
 	rm_timer_after(tls->timer, TLS_LOOK_NS);
 	*ret = tls;
@@ -312,30 +312,31 @@ alert_of_refusal(unsigned long error)
 }
 
 int
-tls_broken(struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why)
+tls_broken(
+    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_error *failure)
 {
 	const struct tls_note *note = tls_note_of(ssl);
 	const char *alert = alert_of_refusal(error), *text;
 
 	ERR_clear_error();
-	if (note != NULL && note->why[0] != '\0') {
+	if (note != NULL && note->reason[0] != '\0') {
 		tls->counts.refused++;
-		return rm_why(
-		    why, -EACCES, "the peer's certificate is refused: %s", note->why);
+		return rm_error_set(failure, -EACCES,
+		    "the peer's certificate is refused: %s", note->reason);
 	}
 	if (alert != NULL) {
 		tls->counts.refused++;
-		return rm_why(
-		    why, -EACCES, "the peer refused the certificate: %s", alert);
+		return rm_error_set(
+		    failure, -EACCES, "the peer refused the certificate: %s", alert);
 	}
 	if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
 	    ERR_GET_REASON(error) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
 		tls->counts.refused++;
-		return rm_why(why, -EACCES, "the peer shows no certificate");
+		return rm_error_set(failure, -EACCES, "the peer shows no certificate");
 	}
 	tls->counts.garbled++;
 	text = ERR_reason_error_string(error);
-	return rm_why(why, -EPROTO, "what the peer says is not TLS 1.3 (%s)",
+	return rm_error_set(failure, -EPROTO, "what the peer says is not TLS 1.3 (%s)",
 	    text != NULL ? text : "it cannot be read");
 }
 
@@ -347,20 +348,20 @@ tls_handshake_done(struct rm_tls *tls)
 
 int
 tls_handshake_failed(
-    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why)
+    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_error *failure)
 {
 	if (error != 0)
-		return tls_broken(tls, ssl, error, why);
+		return tls_broken(tls, ssl, error, failure);
 	tls->counts.garbled++;
-	return rm_why(
-	    why, -ECONNRESET, "the peer ended the connection within the TLS handshake");
+	return rm_error_set(failure, -ECONNRESET,
+	    "the peer ended the connection within the TLS handshake");
 }
 
 int
-tls_handshake_late(struct rm_tls *tls, struct rm_why *why)
+tls_handshake_late(struct rm_tls *tls, struct rm_error *error)
 {
 	tls->counts.timed_out++;
-	return rm_why(why, -ETIMEDOUT, "the TLS handshake took too long");
+	return rm_error_set(error, -ETIMEDOUT, "the TLS handshake took too long");
 }
 
 void

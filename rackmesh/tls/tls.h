@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define RM_TLS_MAX_IDENTITY 2048 /* bytes of a URI, with its 0 byte */
 #define RM_TLS_MAX_FILE_BYTES (1u << 20)
@@ -53,10 +53,10 @@ struct rm_tls_counts {
 	uint64_t rotations, bad_files; /* new files taken; looked at and refused */
 };
 
-/* Reads the files. why: which file, and what is wrong with it. -EACCES: the key is open
- * to others. -EBADMSG: not PEM, does not fit together, not one URI, expired. */
+/* Reads the files. error: which file, and what is wrong with it. -EACCES: the key is
+ * open to others. -EBADMSG: not PEM, does not fit together, not one URI, expired. */
 int rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
-    struct rm_why *why, struct rm_tls **ret);
+    struct rm_error *error, struct rm_tls **ret);
 void rm_tls_free(struct rm_tls *tls); /* NULL is fine; after all connections */
 void rm_tls_look(struct rm_tls *tls); /* at the files, now: when told to reload */
 

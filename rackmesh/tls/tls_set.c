@@ -30,7 +30,7 @@ openssl_says(void)
 /* All certificates of a PEM file, in order. */
 static int
 certificates_read(const char *path, const struct tls_bytes *bytes, int most,
-    struct rm_why *why, STACK_OF(X509) * *ret)
+    struct rm_error *error, STACK_OF(X509) * *ret)
 {
 	BIO *bio = BIO_new_mem_buf(bytes->data, (int)bytes->len);
 	STACK_OF(X509) *all = sk_X509_new_null();
@@ -39,18 +39,19 @@ certificates_read(const char *path, const struct tls_bytes *bytes, int most,
 
 	while (r == 0 && (one = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
 		if (sk_X509_num(all) == most)
-			r = rm_why(
-			    why, -EBADMSG, "%s: more than %d certificates", path, most);
+			r = rm_error_set(error, -EBADMSG,
+			    "%s: more than %d certificates", path, most);
 		if (r < 0 || sk_X509_push(all, one) == 0) {
 			X509_free(one);
-			r = r < 0 ? r : rm_why(why, -ENOMEM, "out of memory");
+			r = r < 0 ? r : rm_error_set(error, -ENOMEM, "out of memory");
 		}
 	}
 	if (r == 0 && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
-		r = rm_why(why, -EBADMSG, "%s: certificate %d: %s", path,
+		r = rm_error_set(error, -EBADMSG, "%s: certificate %d: %s", path,
 		    sk_X509_num(all) + 1, openssl_says());
 	if (r == 0 && sk_X509_num(all) <= 0)
-		r = rm_why(why, -EBADMSG, "%s: no certificate in PEM in it", path);
+		r = rm_error_set(
+		    error, -EBADMSG, "%s: no certificate in PEM in it", path);
 	BIO_free(bio);
 	ERR_clear_error();
 	if (r < 0)
@@ -62,19 +63,20 @@ certificates_read(const char *path, const struct tls_bytes *bytes, int most,
 
 static int
 store_add_authorities(X509_STORE *store, const char *path,
-    const struct tls_bytes *bytes, struct rm_why *why)
+    const struct tls_bytes *bytes, struct rm_error *error)
 {
 	STACK_OF(X509) *all = NULL;
-	int r = certificates_read(path, bytes, TLS_MAX_AUTHORITIES, why, &all);
+	int r = certificates_read(path, bytes, TLS_MAX_AUTHORITIES, error, &all);
 
 	for (int i = 0; r == 0 && i < sk_X509_num(all); i++) {
 		X509 *one = sk_X509_value(all, i);
 
 		if (!(X509_get_extension_flags(one) & EXFLAG_CA))
-			r = rm_why(why, -EBADMSG,
+			r = rm_error_set(error, -EBADMSG,
 			    "%s: certificate %d is not an authority's", path, i + 1);
 		else if (X509_STORE_add_cert(store, one) != 1)
-			r = rm_why(why, -ENOMEM, "%s: %s", path, openssl_says());
+			r = rm_error_set(
+			    error, -ENOMEM, "%s: %s", path, openssl_says());
 	}
 	sk_X509_pop_free(all, X509_free);
 	return r;
@@ -103,7 +105,7 @@ list_is_genuine(X509_STORE *store, X509_CRL *list)
 
 static int
 store_add_lists(X509_STORE *store, const char *path, const struct tls_bytes *bytes,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	BIO *bio = BIO_new_mem_buf(bytes->data, (int)bytes->len);
 	X509_CRL *one;
@@ -111,21 +113,22 @@ store_add_lists(X509_STORE *store, const char *path, const struct tls_bytes *byt
 
 	while (r == 0 && (one = PEM_read_bio_X509_CRL(bio, NULL, no_password, NULL))) {
 		if (++n > TLS_MAX_AUTHORITIES)
-			r = rm_why(why, -EBADMSG, "%s: more than %d lists", path,
-			    TLS_MAX_AUTHORITIES);
+			r = rm_error_set(error, -EBADMSG, "%s: more than %d lists",
+			    path, TLS_MAX_AUTHORITIES);
 		else if (!list_is_genuine(store, one))
-			r = rm_why(why, -EBADMSG,
+			r = rm_error_set(error, -EBADMSG,
 			    "%s: list %d is not signed by its authority", path, n);
 		else if (X509_STORE_add_crl(store, one) != 1)
-			r = rm_why(why, -ENOMEM, "%s: %s", path, openssl_says());
+			r = rm_error_set(
+			    error, -ENOMEM, "%s: %s", path, openssl_says());
 		X509_CRL_free(one);
 	}
 	if (r == 0 && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
-		r = rm_why(
-		    why, -EBADMSG, "%s: list %d: %s", path, n + 1, openssl_says());
+		r = rm_error_set(
+		    error, -EBADMSG, "%s: list %d: %s", path, n + 1, openssl_says());
 	/* An empty file: so far nobody has revoked anything. */
 	if (r == 0 && n == 0 && bytes->len > 0)
-		r = rm_why(why, -EBADMSG, "%s: no %s in PEM in it", path,
+		r = rm_error_set(error, -EBADMSG, "%s: no %s in PEM in it", path,
 		    "list of revoked certificates");
 	BIO_free(bio);
 	ERR_clear_error();
@@ -137,19 +140,19 @@ store_add_lists(X509_STORE *store, const char *path, const struct tls_bytes *byt
 
 static int
 store_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
-    struct rm_why *why, X509_STORE **ret)
+    struct rm_error *error, X509_STORE **ret)
 {
 	X509_STORE *store = X509_STORE_new();
 	int r;
 
 	if (store == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	X509_STORE_set_depth(store, TLS_MAX_DEPTH);
 	r = store_add_authorities(
-	    store, paths[TLS_AUTHORITIES], &bytes[TLS_AUTHORITIES], why);
+	    store, paths[TLS_AUTHORITIES], &bytes[TLS_AUTHORITIES], error);
 	if (r == 0 && bytes[TLS_REVOKED].data != NULL)
 		r = store_add_lists(
-		    store, paths[TLS_REVOKED], &bytes[TLS_REVOKED], why);
+		    store, paths[TLS_REVOKED], &bytes[TLS_REVOKED], error);
 	if (r == 0)
 		*ret = store;
 	else
@@ -160,21 +163,21 @@ store_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
 /* What we show must be something that a peer like us would take. */
 static int
 set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) * chain,
-    struct rm_why *why)
+    struct rm_error *failure)
 {
 	int error = tls_verify_own(set->store, leaf, chain);
 	int uris;
 
 	if (error != X509_V_OK)
-		return rm_why(why, -EBADMSG, "%s: %s", path,
+		return rm_error_set(failure, -EBADMSG, "%s: %s", path,
 		    X509_verify_cert_error_string(error));
 	if (tls_certificate_identity(leaf, set->identity, &uris) < 0)
-		return rm_why(why, -EBADMSG,
+		return rm_error_set(failure, -EBADMSG,
 		    "%s: %d URIs as names in it, exactly one must be its identity",
 		    path, uris);
 	if (!(X509_get_extension_flags(leaf) & EXFLAG_XKUSAGE) ||
 	    !(X509_get_extended_key_usage(leaf) & (XKU_SSL_CLIENT | XKU_SSL_SERVER)))
-		return rm_why(why, -EBADMSG,
+		return rm_error_set(failure, -EBADMSG,
 		    "%s: its extended key usage allows neither clients nor servers",
 		    path);
 	set->begins_wall_s = tls_wall_s(X509_get0_notBefore(leaf));
@@ -232,7 +235,7 @@ context_new(struct tls_set *set, bool accepting, X509 *leaf, STACK_OF(X509) * ch
 /* leaf and chain: of our file; what the key does not fit is refused here. */
 static int
 set_build(struct tls_set *set, char *const paths[TLS_FILES],
-    const struct tls_bytes *key_bytes, STACK_OF(X509) * chain, struct rm_why *why)
+    const struct tls_bytes *key_bytes, STACK_OF(X509) * chain, struct rm_error *error)
 {
 	BIO *bio = BIO_new_mem_buf(key_bytes->data, (int)key_bytes->len);
 	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
@@ -241,20 +244,20 @@ set_build(struct tls_set *set, char *const paths[TLS_FILES],
 
 	BIO_free(bio);
 	if (key == NULL)
-		r = rm_why(why, -EBADMSG, "%s: no key without a password in PEM in it",
-		    paths[TLS_KEY]);
+		r = rm_error_set(error, -EBADMSG,
+		    "%s: no key without a password in PEM in it", paths[TLS_KEY]);
 	else if (X509_check_private_key(leaf, key) != 1)
-		r = rm_why(why, -EBADMSG, "%s: is not the key of %s", paths[TLS_KEY],
-		    paths[TLS_CERTIFICATE]);
+		r = rm_error_set(error, -EBADMSG, "%s: is not the key of %s",
+		    paths[TLS_KEY], paths[TLS_CERTIFICATE]);
 	if (r == 0)
-		r = set_check_own(set, paths[TLS_CERTIFICATE], leaf, chain, why);
+		r = set_check_own(set, paths[TLS_CERTIFICATE], leaf, chain, error);
 	ERR_clear_error();
 	if (r == 0) {
 		set->accepting = context_new(set, true, leaf, chain, key);
 		set->connecting = context_new(set, false, leaf, chain, key);
 		if (set->accepting == NULL || set->connecting == NULL)
-			r = rm_why(why, -EBADMSG, "%s: %s", paths[TLS_CERTIFICATE],
-			    openssl_says());
+			r = rm_error_set(error, -EBADMSG, "%s: %s",
+			    paths[TLS_CERTIFICATE], openssl_says());
 	}
 	X509_free(leaf);
 	EVP_PKEY_free(key);
@@ -264,21 +267,21 @@ set_build(struct tls_set *set, char *const paths[TLS_FILES],
 
 int
 tls_set_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
-    struct rm_why *why, struct tls_set **ret)
+    struct rm_error *error, struct tls_set **ret)
 {
 	struct tls_set *set = calloc(1, sizeof(*set));
 	STACK_OF(X509) *chain = NULL;
 	int r;
 
 	if (set == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	ERR_clear_error();
-	r = store_new(paths, bytes, why, &set->store);
+	r = store_new(paths, bytes, error, &set->store);
 	if (r == 0)
 		r = certificates_read(paths[TLS_CERTIFICATE], &bytes[TLS_CERTIFICATE],
-		    TLS_MAX_CHAIN, why, &chain);
+		    TLS_MAX_CHAIN, error, &chain);
 	if (r == 0)
-		r = set_build(set, paths, &bytes[TLS_KEY], chain, why);
+		r = set_build(set, paths, &bytes[TLS_KEY], chain, error);
 	sk_X509_pop_free(chain, X509_free);
 	if (r == 0)
 		*ret = set;

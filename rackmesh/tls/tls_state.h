@@ -41,7 +41,7 @@ struct tls_note {
 	int64_t since_wall_s, until_wall_s; /* of all certificates that it leads by */
 	int64_t own_until_wall_s;           /* of what we have shown */
 	bool checked;
-	char why[256]; /* what is wrong with its certificate; "": nothing */
+	char reason[256]; /* what is wrong with its certificate; "": nothing */
 };
 
 struct rm_tls {
@@ -51,12 +51,12 @@ struct rm_tls {
 	uint64_t generation;
 	uint8_t good[TLS_DIGEST_BYTES], bad[TLS_DIGEST_BYTES]; /* seen last */
 	struct rm_tls_counts counts;
-	struct rm_why trouble;
+	struct rm_error trouble;
 };
 
 /* paths: for the sentence. */
 int tls_set_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
-    struct rm_why *why, struct tls_set **ret);
+    struct rm_error *error, struct tls_set **ret);
 void tls_set_free(struct tls_set *set); /* NULL is fine */
 
 int tls_note_add(SSL *ssl, uint64_t generation, int64_t own_until_wall_s);
@@ -78,12 +78,12 @@ bool tls_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts);
  * with a sentence; empties OpenSSL's queue of errors. */
 void tls_handshake_done(struct rm_tls *tls);
 int tls_handshake_failed(
-    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why);
-int tls_handshake_late(struct rm_tls *tls, struct rm_why *why);
+    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_error *failure);
+int tls_handshake_late(struct rm_tls *tls, struct rm_error *error);
 /* A request over HTTPS of nobody who may ask. */
 void tls_request_refused(struct rm_tls *tls);
 /* The same classes after the handshake: a refusal of our certificate comes then. */
 int tls_broken(
-    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_why *why);
+    struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_error *failure);
 
 #endif

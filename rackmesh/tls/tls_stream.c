@@ -138,7 +138,7 @@ tls_stream_free(struct tls_stream *stream)
 
 /* The error of a call that has returned r: -EAGAIN, -ENODATA, or by its class. */
 static int
-stream_error(struct tls_stream *stream, int r, struct rm_why *why)
+stream_error(struct tls_stream *stream, int r, struct rm_error *failure)
 {
 	unsigned long error = ERR_peek_error();
 
@@ -150,21 +150,21 @@ stream_error(struct tls_stream *stream, int r, struct rm_why *why)
 		ERR_clear_error();
 		return -ENODATA;
 	case SSL_ERROR_SSL:
-		stream->lost = tls_broken(stream->tls, stream->ssl, error, why);
+		stream->lost = tls_broken(stream->tls, stream->ssl, error, failure);
 		return stream->lost;
 	default: /* our buffers have no room */
 		ERR_clear_error();
-		stream->lost = rm_why(why, -ENOMEM, "out of memory in TLS");
+		stream->lost = rm_error_set(failure, -ENOMEM, "out of memory in TLS");
 		return stream->lost;
 	}
 }
 
 static int
-stream_odd(struct tls_stream *stream, const char *what, struct rm_why *why)
+stream_odd(struct tls_stream *stream, const char *what, struct rm_error *error)
 {
 	stream->tls->counts.garbled++;
-	stream->lost =
-	    rm_why(why, -EPROTO, "what the peer says is not TLS 1.3 (%s)", what);
+	stream->lost = rm_error_set(
+	    error, -EPROTO, "what the peer says is not TLS 1.3 (%s)", what);
 	return stream->lost;
 }
 
@@ -174,7 +174,7 @@ stream_odd(struct tls_stream *stream, const char *what, struct rm_why *why)
  * here first, whole, in one record, of a sane length. 0, -EAGAIN, or lost.
  */
 int
-tls_stream_greeted(struct tls_stream *stream, struct rm_why *why)
+tls_stream_greeted(struct tls_stream *stream, struct rm_error *error)
 {
 	uint8_t head[STREAM_HEAD_BYTES] = { 0 };
 	size_t have, record, message;
@@ -188,14 +188,14 @@ tls_stream_greeted(struct tls_stream *stream, struct rm_why *why)
 		return -EAGAIN;
 	evbuffer_copyout(stream->in, head, sizeof(head));
 	if (head[0] != SSL3_RT_HANDSHAKE)
-		return stream_odd(stream, "no handshake", why);
+		return stream_odd(stream, "no handshake", error);
 	if (have < sizeof(head))
 		return -EAGAIN;
 	record = (size_t)head[3] << 8 | head[4];
 	message = (size_t)head[6] << 16 | (size_t)head[7] << 8 | head[8];
 	if (head[5] != SSL3_MT_CLIENT_HELLO || record > STREAM_HELLO_BYTES ||
 	    message + SSL3_HM_HEADER_LENGTH > record)
-		return stream_odd(stream, "an odd first message", why);
+		return stream_odd(stream, "an odd first message", error);
 	if (have < SSL3_RT_HEADER_LENGTH + record)
 		return -EAGAIN;
 	return 0;
@@ -209,7 +209,7 @@ tls_stream_begun(const struct tls_stream *stream)
 
 int
 tls_stream_handshake(
-    struct tls_stream *stream, const char **identity, struct rm_why *why)
+    struct tls_stream *stream, const char **identity, struct rm_error *error)
 {
 	int r;
 
@@ -221,13 +221,13 @@ tls_stream_handshake(
 	ERR_clear_error();
 	r = SSL_do_handshake(stream->ssl);
 	if (r != 1) {
-		r = stream_error(stream, r, why);
-		return r == -ENODATA ? tls_stream_give_up(stream, false, why) : r;
+		r = stream_error(stream, r, error);
+		return r == -ENODATA ? tls_stream_give_up(stream, false, error) : r;
 	}
 	/* It has been found in the handshake; this is the rule's second lock. */
 	r = rm_tls_identity(stream->ssl, stream->identity);
 	if (r < 0) {
-		stream->lost = rm_why(why, -EACCES, "the peer has no identity");
+		stream->lost = rm_error_set(error, -EACCES, "the peer has no identity");
 		return stream->lost;
 	}
 	stream->open = true;
@@ -237,16 +237,16 @@ tls_stream_handshake(
 }
 
 int
-tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_why *why)
+tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_error *error)
 {
-	stream->lost = late ? tls_handshake_late(stream->tls, why)
-			    : tls_handshake_failed(stream->tls, stream->ssl, 0, why);
+	stream->lost = late ? tls_handshake_late(stream->tls, error)
+			    : tls_handshake_failed(stream->tls, stream->ssl, 0, error);
 	return stream->lost;
 }
 
 int
-tls_stream_read(
-    struct tls_stream *stream, struct evbuffer *plain, size_t most, struct rm_why *why)
+tls_stream_read(struct tls_stream *stream, struct evbuffer *plain, size_t most,
+    struct rm_error *error)
 {
 	bool got = false;
 
@@ -261,7 +261,7 @@ tls_stream_read(
 			return -ENOMEM;
 		r = SSL_read(stream->ssl, space.iov_base, STREAM_RECORD_BYTES);
 		if (r <= 0) {
-			r = stream_error(stream, r, why);
+			r = stream_error(stream, r, error);
 			/* What came before is handed on first. */
 			return got ? 0 : r;
 		}
@@ -335,20 +335,22 @@ stream_outlives(const struct tls_stream *stream, const struct tls_note *note)
 }
 
 int
-tls_stream_check(struct tls_stream *stream, struct rm_why *why)
+tls_stream_check(struct tls_stream *stream, struct rm_error *error)
 {
 	const struct tls_note *note = tls_note_of(stream->ssl);
 
 	stream->checks++;
 	if (!rm_tls_still_good(stream->tls, stream->ssl)) {
 		stream->tls->counts.refused++;
-		return rm_why(why, -EACCES, "the peer's certificate is refused now: %s",
-		    note->why);
+		return rm_error_set(error, -EACCES,
+		    "the peer's certificate is refused now: %s", note->reason);
 	}
 	if (stream_is_renewed(stream, note))
-		return rm_why(why, -ESTALE, "certificate renewed, reconnecting");
+		return rm_error_set(
+		    error, -ESTALE, "certificate renewed, reconnecting");
 	if (stream_outlives(stream, note))
-		return rm_why(why, -ESTALE, "a certificate expires soon, reconnecting");
+		return rm_error_set(
+		    error, -ESTALE, "a certificate expires soon, reconnecting");
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 
 struct evbuffer;
 struct rm_tls;
-struct rm_why;
+struct rm_error;
 struct tls_stream;
 
 /* in and out: borrowed. */
@@ -27,22 +27,22 @@ void tls_stream_free(struct tls_stream *stream); /* NULL is fine */
  * does not even begin like TLS: 0, -EAGAIN: more has to come, -EPROTO: has failed,
  * counted.
  */
-int tls_stream_greeted(struct tls_stream *stream, struct rm_why *why);
+int tls_stream_greeted(struct tls_stream *stream, struct rm_error *error);
 /* Has there been a step? Who has left before the first cannot come to the end. */
 bool tls_stream_begun(const struct tls_stream *stream);
 /* A step, as costly as a thousand frames. 0: done, identity is the peer's (good as long
  * as the stream). -EAGAIN: more has to come. Else it has failed, and is counted:
  * -EACCES, -EPROTO, -ENOMEM. */
 int tls_stream_handshake(
-    struct tls_stream *stream, const char **identity, struct rm_why *why);
+    struct tls_stream *stream, const char **identity, struct rm_error *error);
 /* It has not come to its end: -ECONNRESET, or -ETIMEDOUT when late. Counted. */
-int tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_why *why);
+int tls_stream_give_up(struct tls_stream *stream, bool late, struct rm_error *error);
 
 /* Deciphers until plain holds most bytes, or a little more. 0: something has come, or
  * plain is full. -EAGAIN: nothing. -ENODATA: the peer has said that this was all.
  * -EACCES, -EPROTO, -ENOMEM: lost. */
-int tls_stream_read(
-    struct tls_stream *stream, struct evbuffer *plain, size_t most, struct rm_why *why);
+int tls_stream_read(struct tls_stream *stream, struct evbuffer *plain, size_t most,
+    struct rm_error *error);
 /* What has come ends within a record; asked after -EAGAIN. */
 bool tls_stream_in_record(const struct tls_stream *stream);
 /* All of plain. < 0: some may have gone, the stream is lost. */
@@ -52,7 +52,7 @@ void tls_stream_end(struct tls_stream *stream);
 
 /* Every LINK_RECHECK_NS. -EACCES: the peer must not be let in any more. -ESTALE: we
  * have dialed, and one of the two certificates ends soon, or ours has been renewed. */
-int tls_stream_check(struct tls_stream *stream, struct rm_why *why);
+int tls_stream_check(struct tls_stream *stream, struct rm_error *error);
 
 /* See rm_link_certificate_ends_s and rm_link_certificate_ending. */
 int64_t tls_stream_peer_ends_s(const struct tls_stream *stream);

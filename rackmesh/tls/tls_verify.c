@@ -205,7 +205,7 @@ verify(X509_STORE_CTX *ctx, bool client, struct tls_note *note)
 	int error, uris;
 
 	note->checked = false;
-	note->why[0] = '\0';
+	note->reason[0] = '\0';
 	X509_STORE_CTX_set_verify_cb(ctx, forgive_lists);
 	error = X509_V_OK;
 	if (X509_verify_cert(ctx) != 1) {
@@ -228,7 +228,7 @@ verify(X509_STORE_CTX *ctx, bool client, struct tls_note *note)
 	}
 	if (leaf == NULL || tls_certificate_identity(leaf, identity, &uris) < 0)
 		strcpy(identity, "a certificate without an identity");
-	snprintf(note->why, sizeof(note->why), "%.120s: %s", identity, fault);
+	snprintf(note->reason, sizeof(note->reason), "%.120s: %s", identity, fault);
 	return error;
 }
 
@@ -250,7 +250,7 @@ tls_verify_peer(X509_STORE *store, const SSL *ssl, struct tls_note *note)
 	bool client = SSL_is_server(ssl);
 	int error = X509_V_ERR_UNSPECIFIED;
 
-	snprintf(note->why, sizeof(note->why), "it could not be checked");
+	snprintf(note->reason, sizeof(note->reason), "it could not be checked");
 	if (ctx != NULL && leaf != NULL &&
 	    X509_STORE_CTX_init(ctx, store, leaf, SSL_get_peer_cert_chain(ssl)) == 1 &&
 	    X509_STORE_CTX_set_default(ctx, client ? "ssl_client" : "ssl_server") ==

@@ -19,7 +19,7 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/endpoint.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/judge/part.h"
 
 #define RM_TOPOLOGY_MAX_PLANES 64
@@ -76,9 +76,10 @@ struct rm_topology_link {
 struct rm_topology;
 
 /* why->text: "file:line:column: what is wrong; what to do". */
-int rm_topology_load(const char *path, struct rm_topology **ret, struct rm_why *why);
+int rm_topology_load(
+    const char *path, struct rm_topology **ret, struct rm_error *error);
 int rm_topology_parse(const char *name, const char *text, size_t len,
-    struct rm_topology **ret, struct rm_why *why);
+    struct rm_topology **ret, struct rm_error *error);
 void rm_topology_free(struct rm_topology *topology);
 
 const char *rm_topology_region(const struct rm_topology *topology);

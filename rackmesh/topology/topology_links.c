@@ -78,10 +78,10 @@ add_link(struct topology_read *read, const struct rm_yaml_node *node,
 	int r;
 
 	if (link->a == link->b)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "a link from \"%s\" to itself; name two switches", a->name);
 	if (a->plane != b->plane)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "a link from \"%s\" (plane \"%s\") to \"%s\" (plane \"%s\"); "
 		    "planes "
 		    "have no route between them: correct a plane, or join the two",
@@ -92,12 +92,12 @@ add_link(struct topology_read *read, const struct rm_yaml_node *node,
 		return r;
 	slot = joined_find(read, key);
 	if (read->joined[slot] != 0)
-		return rm_yaml_why(node, read->why, -EEXIST,
+		return rm_yaml_error(node, read->error, -EEXIST,
 		    "the link from \"%s\" to \"%s\" stands twice, first in line %d; "
 		    "write one, with count for parallel cables",
 		    a->name, b->name, read->joined_line[slot]);
 	if (read->topology->link_count >= RM_TOPOLOGY_MAX_LINKS)
-		return rm_yaml_why(node, read->why, -E2BIG,
+		return rm_yaml_error(node, read->error, -E2BIG,
 		    "more than %d links; split the region", RM_TOPOLOGY_MAX_LINKS);
 	read->joined[slot] = key;
 	read->joined_line[slot] = link->line;
@@ -124,7 +124,7 @@ add_links(struct topology_read *read, const struct rm_yaml_node *a,
 	int r = 0;
 
 	if (end_count(a) == 0 || end_count(b) == 0)
-		return rm_yaml_why(end_count(a) == 0 ? a : b, read->why, -ENOENT,
+		return rm_yaml_error(end_count(a) == 0 ? a : b, read->error, -ENOENT,
 		    "an empty list of switches; name at least one");
 	for (size_t i = 0; i < end_count(a) && r == 0; i++) {
 		r = topology_switch_named(read, end_item(a, i), &link.a);
@@ -148,7 +148,7 @@ read_link(struct topology_read *read, const struct rm_yaml_node *node)
 
 	if (rm_yaml_kind(node) == RM_YAML_LIST) {
 		if (rm_yaml_count(node) != 2)
-			return rm_yaml_why(node, read->why, -EINVAL,
+			return rm_yaml_error(node, read->error, -EINVAL,
 			    "a link has two ends; write [tor1, spine1]");
 		return add_links(
 		    read, rm_yaml_item(node, 0), rm_yaml_item(node, 1), link);
@@ -199,7 +199,7 @@ rack_aggregators(const struct topology_read *read, const struct rm_yaml_node *ma
 		r = topology_endpoint(read, node, endpoint);
 		for (size_t k = 0; k < i && r == 0; k++) {
 			if (rm_endpoint_equal(&tor->aggregators[k], endpoint))
-				r = rm_yaml_why(node, read->why, -EEXIST,
+				r = rm_yaml_error(node, read->error, -EEXIST,
 				    "aggregator %s stands twice; remove one",
 				    rm_yaml_text(node));
 		}
@@ -227,7 +227,7 @@ rack_member(const struct topology_read *read, const struct rm_yaml_node *node,
 		    (slash == NULL || rm_name_pattern_valid(member->device)))
 			return 0;
 	}
-	return rm_yaml_why(node, read->why, -EINVAL,
+	return rm_yaml_error(node, read->error, -EINVAL,
 	    "a member is a host or host/device, by name or by a pattern with * ? "
 	    "[a-c]");
 }
@@ -244,7 +244,7 @@ rack_members(const struct topology_read *read, const struct rm_yaml_node *map,
 		return r;
 	read->topology->member_count += rm_yaml_count(list);
 	if (read->topology->member_count > RM_TOPOLOGY_MAX_MEMBERS)
-		return rm_yaml_why(list, read->why, -E2BIG,
+		return rm_yaml_error(list, read->error, -E2BIG,
 		    "more than %d members in all racks; use patterns, or split the "
 		    "region",
 		    RM_TOPOLOGY_MAX_MEMBERS);
@@ -276,12 +276,12 @@ read_rack(struct topology_read *read, const struct rm_yaml_node *map)
 		return r;
 	tor = &read->topology->switches[index];
 	if (tor->role != RM_SWITCH_TOR)
-		return rm_yaml_why(name, read->why, -EINVAL,
+		return rm_yaml_error(name, read->error, -EINVAL,
 		    "\"%s\" is a %s, and racks are below ToRs; name a tor, or correct "
 		    "its role (line %d)",
 		    tor->name, rm_switch_role_word(tor->role), tor->line);
 	if (read->rack_line[index] != 0)
-		return rm_yaml_why(name, read->why, -EEXIST,
+		return rm_yaml_error(name, read->error, -EEXIST,
 		    "the rack of \"%s\" stands twice, first in line %d; remove one",
 		    tor->name, read->rack_line[index]);
 	read->rack_line[index] = rm_yaml_line(map);

@@ -63,8 +63,8 @@ read_planes(struct topology_read *read, const struct rm_yaml_node *root)
 		if (r < 0)
 			return r;
 		if (find_plane(topology, name, &same) == 0)
-			return rm_yaml_why(rm_yaml_item(list, i), read->why, -EEXIST,
-			    "plane \"%s\" stands twice; remove one", name);
+			return rm_yaml_error(rm_yaml_item(list, i), read->error,
+			    -EEXIST, "plane \"%s\" stands twice; remove one", name);
 		memcpy(topology->planes[topology->plane_count++], name, sizeof(name));
 	}
 	if (count == 0) {
@@ -85,13 +85,13 @@ switch_plane(const struct topology_read *read, const struct rm_yaml_node *map,
 	if (node == NULL && read->topology->plane_count == 1)
 		return 0;
 	if (node == NULL)
-		return rm_yaml_why(map, read->why, -ENOENT,
+		return rm_yaml_error(map, read->error, -ENOENT,
 		    "switch \"%s\" needs \"plane\"; there are several, say which it is "
 		    "in",
 		    sw->name);
 	r = topology_name(read, node, name);
 	if (r == 0 && find_plane(read->topology, name, &sw->plane) < 0)
-		r = rm_yaml_why(node, read->why, -ENOENT,
+		r = rm_yaml_error(node, read->error, -ENOENT,
 		    "plane \"%s\" is not declared; add it to planes, or correct the "
 		    "name",
 		    name);
@@ -115,7 +115,7 @@ switch_role(const struct topology_read *read, const struct rm_yaml_node *map,
 			return 0;
 		}
 	}
-	return rm_yaml_why(node, read->why, -EINVAL,
+	return rm_yaml_error(node, read->error, -EINVAL,
 	    "role of \"%s\": expected tor, spine, core or other; a leaf that RNICs are "
 	    "cabled to is a tor",
 	    sw->name);
@@ -133,10 +133,10 @@ claim(struct topology_read *read, const struct rm_yaml_node *node,
 	if (r != -EEXIST)
 		return r;
 	if (holder->owner == owner)
-		return rm_yaml_why(node, read->why, r,
+		return rm_yaml_error(node, read->error, r,
 		    "%s stands twice, first in line %d; remove one", rm_yaml_text(node),
 		    holder->line);
-	return rm_yaml_why(node, read->why, r,
+	return rm_yaml_error(node, read->error, r,
 	    "%s is already an address of \"%s\" (line %d); an address belongs to one "
 	    "switch",
 	    rm_yaml_text(node), read->topology->switches[holder->owner].name,
@@ -202,7 +202,7 @@ read_switch(struct topology_read *read, const struct rm_yaml_node *map)
 	if (r < 0)
 		return r;
 	if (rm_topology_find(read->topology, sw.name, &same))
-		return rm_yaml_why(name, read->why, -EEXIST,
+		return rm_yaml_error(name, read->error, -EEXIST,
 		    "switch \"%s\" stands twice, first in line %d; remove or rename "
 		    "one",
 		    sw.name, read->topology->switches[same].line);
@@ -232,7 +232,7 @@ read_switches(struct topology_read *read, const struct rm_yaml_node *root)
 			tors |= read->topology->switches[i].role == RM_SWITCH_TOR;
 	}
 	if (r == 0 && !tors)
-		r = rm_yaml_why(list != NULL ? list : root, read->why, -ENOENT,
+		r = rm_yaml_error(list != NULL ? list : root, read->error, -ENOENT,
 		    "there is no switch of role tor, so nothing to watch; add the ToRs "
 		    "under switches");
 	return r;
@@ -245,7 +245,7 @@ read_root(struct topology_read *read, const struct rm_yaml_node *root)
 	int r;
 
 	if (root == NULL)
-		return rm_why(read->why, -ENOENT,
+		return rm_error_set(read->error, -ENOENT,
 		    "%s:1:1: the topology is empty; add region and switches",
 		    read->topology->file);
 	r = topology_map(read, root, "the topology", root_keys);
@@ -269,10 +269,10 @@ read_root(struct topology_read *read, const struct rm_yaml_node *root)
 
 static int
 read_yaml(const char *name, const struct rm_yaml *yaml, struct rm_topology **ret,
-    struct rm_why *why)
+    struct rm_error *error)
 {
-	struct rm_why own = { 0 };
-	struct topology_read read = { .why = &own };
+	struct rm_error own = { 0 };
+	struct topology_read read = { .error = &own };
 	int r = -ENOMEM;
 
 	read.topology = calloc(1, sizeof(*read.topology));
@@ -285,8 +285,8 @@ read_yaml(const char *name, const struct rm_yaml *yaml, struct rm_topology **ret
 	free(read.rack_line);
 	if (r < 0) {
 		rm_topology_free(read.topology);
-		return rm_why(
-		    why, r, "%s", own.text[0] != '\0' ? own.text : "out of memory");
+		return rm_error_set(
+		    error, r, "%s", own.text[0] != '\0' ? own.text : "out of memory");
 	}
 	*ret = read.topology;
 	return 0;
@@ -294,27 +294,27 @@ read_yaml(const char *name, const struct rm_yaml *yaml, struct rm_topology **ret
 
 int
 rm_topology_parse(const char *name, const char *text, size_t len,
-    struct rm_topology **ret, struct rm_why *why)
+    struct rm_topology **ret, struct rm_error *error)
 {
 	struct rm_yaml *yaml = NULL;
 	int r;
 
-	r = rm_yaml_parse(name, text, len, &yaml, why);
+	r = rm_yaml_parse(name, text, len, &yaml, error);
 	if (r == 0)
-		r = read_yaml(name, yaml, ret, why);
+		r = read_yaml(name, yaml, ret, error);
 	rm_yaml_free(yaml);
 	return r;
 }
 
 int
-rm_topology_load(const char *path, struct rm_topology **ret, struct rm_why *why)
+rm_topology_load(const char *path, struct rm_topology **ret, struct rm_error *error)
 {
 	struct rm_yaml *yaml = NULL;
 	int r;
 
-	r = rm_yaml_load(path, &yaml, why);
+	r = rm_yaml_load(path, &yaml, error);
 	if (r == 0)
-		r = read_yaml(path, yaml, ret, why);
+		r = read_yaml(path, yaml, ret, error);
 	rm_yaml_free(yaml);
 	return r;
 }
@@ -342,7 +342,7 @@ topology_map(const struct topology_read *read, const struct rm_yaml_node *node,
 	char near[RM_CONFIG_NAME], quoted[QUOTED];
 
 	if (rm_yaml_kind(node) != RM_YAML_MAP)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s is written as \"key: value\" pairs; see docs/topology.md",
 		    what);
 	for (size_t i = 0; i < rm_yaml_count(node); i++) {
@@ -356,10 +356,10 @@ topology_map(const struct topology_read *read, const struct rm_yaml_node *node,
 			continue;
 		quote(quoted, rm_yaml_text(key));
 		if (rm_config_near(keys, rm_yaml_text(key), near))
-			return rm_yaml_why(key, read->why, -EINVAL,
+			return rm_yaml_error(key, read->error, -EINVAL,
 			    "%s has no key %s; did you mean \"%s\"?", what, quoted,
 			    near);
-		return rm_yaml_why(key, read->why, -EINVAL,
+		return rm_yaml_error(key, read->error, -EINVAL,
 		    "%s has no key %s; remove it, docs/topology.md lists all", what,
 		    quoted);
 	}
@@ -374,7 +374,7 @@ topology_required(const struct topology_read *read, const struct rm_yaml_node *m
 	const struct rm_yaml_node *node = rm_yaml_get(map, key);
 
 	if (is_nothing(node))
-		return rm_yaml_why(node != NULL ? node : map, read->why, -ENOENT,
+		return rm_yaml_error(node != NULL ? node : map, read->error, -ENOENT,
 		    "%s needs \"%s\"; add it (%s)", what, key, help);
 	*ret = node;
 	return 0;
@@ -390,10 +390,10 @@ topology_list(const struct topology_read *read, const struct rm_yaml_node *map,
 	if (is_nothing(node))
 		return 0;
 	if (rm_yaml_kind(node) != RM_YAML_LIST)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s is a list; write \"- \" before each item, or [a, b]", key);
 	if (rm_yaml_count(node) > max)
-		return rm_yaml_why(node, read->why, -E2BIG,
+		return rm_yaml_error(node, read->error, -E2BIG,
 		    "%s has %zu items, the limit is %zu; split the region", key,
 		    rm_yaml_count(node), max);
 	*ret = node;
@@ -407,10 +407,10 @@ topology_name(const struct topology_read *read, const struct rm_yaml_node *node,
 	char quoted[QUOTED];
 
 	if (rm_yaml_kind(node) != RM_YAML_SCALAR)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "a name is expected here, not a list or a map");
 	if (!rm_name_valid(rm_yaml_text(node)))
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s is no valid name; use 1 to 63 of A-Z a-z 0-9 . _ : -, a letter "
 		    "or digit first",
 		    quote(quoted, rm_yaml_text(node)));
@@ -429,7 +429,7 @@ topology_uint(const struct topology_read *read, const struct rm_yaml_node *map,
 
 	if (node == NULL)
 		return 0;
-	r = rm_yaml_uint(node, 1, max, &number, read->why);
+	r = rm_yaml_uint(node, 1, max, &number, read->error);
 	if (r == 0)
 		*ret = (uint32_t)number;
 	return r;
@@ -483,7 +483,7 @@ topology_address(const struct topology_read *read, const struct rm_yaml_node *no
 	    address.storage.ss_family == AF_UNIX ||
 	    (default_port == 0 && has_port(text)) ||
 	    (default_port != 0 && port_of(&address) == 0))
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s is not an address; write %s", quote(quoted, text),
 		    default_port == 0  ? "10.0.0.1 or fd00::1, without a port"
 		    : default_port < 0 ? "name:7471, 10.0.0.1:7471 or "
@@ -491,7 +491,7 @@ topology_address(const struct topology_read *read, const struct rm_yaml_node *no
 				       : "10.0.0.1, 10.0.0.1:862, fd00::1 or "
 					 "\"[fd00::1]:862\"");
 	if (!is_unicast(&address))
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s is not the address of one interface; write a unicast address",
 		    quote(quoted, text));
 	*ret = address;
@@ -528,7 +528,7 @@ topology_switch_named(
 	if (r < 0)
 		return r;
 	if (!rm_topology_find(read->topology, name, ret))
-		return rm_yaml_why(node, read->why, -ENOENT,
+		return rm_yaml_error(node, read->error, -ENOENT,
 		    "there is no switch \"%s\"; add it under switches, or correct the "
 		    "name",
 		    name);

@@ -2,7 +2,7 @@
  * topology_read - the pieces that the sections of a topology file are read with;
  * private to topology_read.c, topology_links.c and topology_read.c.
  *
- * Everything returns 0, or a negative errno with why filled.
+ * Everything returns 0, or a negative errno with error filled.
  */
 #ifndef RACKMESH_TOPOLOGY_TOPOLOGY_READ_H
 #define RACKMESH_TOPOLOGY_TOPOLOGY_READ_H
@@ -15,7 +15,7 @@
 
 struct topology_read {
 	struct rm_topology *topology;
-	struct rm_why *why;
+	struct rm_error *error;
 	uint64_t
 	    *joined; /* hash set of the links that there are: a << 32 | b, 0 free */
 	int *joined_line;

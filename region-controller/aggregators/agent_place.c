@@ -7,7 +7,7 @@
 #include "rackmesh/topology/topology.h"
 #include "region-controller/aggregators/aggregator_session.h"
 
-#define WHY 256
+#define REASON_BYTES 256
 
 struct place {
 	struct wire_cable cables[WIRE_MAX_CABLES];
@@ -45,7 +45,7 @@ add_aggregators(struct place *place, const struct rm_switch *tor)
 /* "", or why there is none. */
 static const char *
 find_place(const struct rm_topology *topology, const char *host, struct place *place,
-    char why[WHY])
+    char reason[REASON_BYTES])
 {
 	struct rm_topology_cable cables[WIRE_MAX_CABLES];
 	size_t count;
@@ -54,15 +54,15 @@ find_place(const struct rm_topology *topology, const char *host, struct place *p
 		return "the controller has no topology yet";
 	count = rm_topology_cables(topology, host, cables, WIRE_MAX_CABLES);
 	if (count == 0)
-		snprintf(why, WHY,
+		snprintf(reason, REASON_BYTES,
 		    "no rack of the topology has %s among its members: add it there",
 		    host);
 	else if (count > WIRE_MAX_CABLES)
-		snprintf(why, WHY,
+		snprintf(reason, REASON_BYTES,
 		    "more than %d members of the topology's racks are %s",
 		    WIRE_MAX_CABLES, host);
 	if (count == 0 || count > WIRE_MAX_CABLES)
-		return why;
+		return reason;
 	for (size_t i = 0; i < count; i++) {
 		const struct rm_switch *tor =
 		    rm_topology_switch(topology, cables[i].tor);
@@ -82,7 +82,7 @@ session_on_place(struct session *session, const uint8_t *data, size_t len)
 	struct wire_place asked;
 	struct wire_bytes bytes;
 	struct place place;
-	char why[WHY];
+	char reason[REASON_BYTES];
 	int r;
 
 	r = wire_open_place(&asked, data, len);
@@ -94,7 +94,7 @@ session_on_place(struct session *session, const uint8_t *data, size_t len)
 	place.cable_count = place.aggregator_count = 0;
 	answer.token = asked.token;
 	answer.error = find_place(
-	    owner->options.topology(owner->options.arg), asked.host, &place, why);
+	    owner->options.topology(owner->options.arg), asked.host, &place, reason);
 	answer.cables = place.cables;
 	answer.cable_count = place.cable_count;
 	answer.aggregators = place.aggregators;

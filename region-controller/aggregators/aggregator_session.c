@@ -12,7 +12,7 @@
 #include "region-controller/registry/registry.h"
 
 #define QUOTED 128
-#define WHY 1024
+#define REASON_BYTES 1024
 
 /* ---- plans --------------------------------------------------------------------- */
 
@@ -117,8 +117,8 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 
 /* By its certificate: is it who it says it is, and are all these ToRs its own? */
 static bool
-hello_is_its_own(
-    const struct session *session, const struct wire_hello_view *view, char why[WHY])
+hello_is_its_own(const struct session *session, const struct wire_hello_view *view,
+    char reason[REASON_BYTES])
 {
 	const char *uri = rm_link_identity(session->link);
 	struct rm_request request = {
@@ -132,16 +132,16 @@ hello_is_its_own(
 
 	if (agent)
 		request.verb = RM_VERB_PLACE;
-	own = rm_authority_admits(uri, &request, why, WHY);
+	own = rm_authority_admits(uri, &request, reason, REASON_BYTES);
 	for (size_t i = 0; own && i < tors; i++) {
 		struct wire_tor_state state;
 
 		wire_hello_tor(view, i, &state);
 		request.tor = state.tor;
 		request.verb = RM_VERB_PLAN;
-		own = rm_authority_admits(uri, &request, why, WHY);
+		own = rm_authority_admits(uri, &request, reason, REASON_BYTES);
 		request.verb = RM_VERB_REGISTER;
-		own = own && rm_authority_admits(uri, &request, why, WHY);
+		own = own && rm_authority_admits(uri, &request, reason, REASON_BYTES);
 	}
 	return own;
 }
@@ -206,15 +206,15 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 {
 	struct wire_hello_view view;
 	const char *refused;
-	char why[WHY];
+	char reason[REASON_BYTES];
 	int r;
 
 	r = wire_open_hello(&view, data, len);
 	if (r < 0)
 		return r;
 	refused = hello_refused(session, &view.hello);
-	if (refused[0] == '\0' && !hello_is_its_own(session, &view, why))
-		refused = why;
+	if (refused[0] == '\0' && !hello_is_its_own(session, &view, reason))
+		refused = reason;
 	if (refused[0] != '\0' || view.hello.role == WIRE_ROLE_CHECK)
 		return session_welcome(session, refused);
 	strcpy(session->info.name, view.hello.id);

@@ -57,7 +57,7 @@ session_on_close(struct rm_link *link, int reason, void *arg)
 		; /* it has asked, or was too slow: its log says so */
 	else if (reason != -EPERM)
 		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
-		    rm_link_why(link)[0] != '\0' ? ": " : "", rm_link_why(link));
+		    rm_link_error(link)[0] != '\0' ? ": " : "", rm_link_error(link));
 	session_free(session);
 }
 

@@ -239,11 +239,11 @@ static void
 post_reload(struct rm_http_request *request, void *arg)
 {
 	const struct controller_face *face = arg;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *object;
 
-	if (face->reload_topology(face->arg, &why) < 0) {
-		rm_http_reply_error(request, 422, "%s", why.text);
+	if (face->reload_topology(face->arg, &error) < 0) {
+		rm_http_reply_error(request, 422, "%s", error.text);
 		return;
 	}
 	object = json_object();

@@ -116,7 +116,7 @@ post_import(struct rm_http_request *request, void *arg)
 {
 	const struct controller_face *face = arg;
 	struct store_reply reply = { .done = on_stored, .arg = arg };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	size_t len = 0;
 	const char *text = rm_http_body(request, &len);
 	int r;
@@ -130,13 +130,13 @@ post_import(struct rm_http_request *request, void *arg)
 	}
 	if (!defer(request, STORED_TIMEOUT_NS, &reply.token))
 		return;
-	r = store_import(face->store, text, len, &reply, &why);
+	r = store_import(face->store, text, len, &reply, &error);
 	if (r < 0)
 		refuse_later(face, reply.token,
 		    r == -EOPNOTSUPP || r == -EPERM ? 409
 		    : r == -EFBIG                   ? 413
 						    : 422,
-		    why.text);
+		    error.text);
 }
 
 /* ---- the brake --------------------------------------------------------------------

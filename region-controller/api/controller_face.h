@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/judge/part.h"
 #include "region-controller/plan/plan.h"
 
@@ -48,7 +48,7 @@ struct controller_face {
 	const struct planner_counts *planner_counts;
 	const struct plan_counts *plan_counts; /* of the newest plans */
 	/* Asked for by people. */
-	int (*reload_topology)(void *arg, struct rm_why *why);
+	int (*reload_topology)(void *arg, struct rm_error *error);
 	int (*forget)(void *arg, struct rm_rnic_id id); /* -ENOENT */
 	void *arg;
 };

@@ -96,11 +96,11 @@ void
 store_etcd_traced(
     struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct traced_link link;
 
-	if (store_traced_read(name, value->value, value->value_len, &link, &why) < 0)
-		store_etcd_refuse(etcd, value->key, &why);
+	if (store_traced_read(name, value->value, value->value_len, &link, &error) < 0)
+		store_etcd_refuse(etcd, value->key, &error);
 	else
 		etcd->callbacks.on_traced(&link, etcd->callbacks.arg);
 }
@@ -406,30 +406,30 @@ store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t len,
 
 static int
 etcd_import(struct store *store, const char *text, size_t len,
-    const struct store_reply *reply, struct rm_why *why)
+    const struct store_reply *reply, struct rm_error *error)
 {
 	struct store_etcd *etcd = etcd_of(store);
 	struct store_topology topology;
 	int r;
 
 	if (!store_etcd_leads(store, rm_mono_now()))
-		return rm_why(why, -EPERM, "another controller leads");
+		return rm_error_set(error, -EPERM, "another controller leads");
 	if (len > RM_ETCD_MAX_VALUE_BYTES)
-		return rm_why(why, -EFBIG,
+		return rm_error_set(error, -EFBIG,
 		    "the topology has %zu bytes, and etcd takes %u in one value", len,
 		    RM_ETCD_MAX_VALUE_BYTES);
 	if (strnlen(text, len) != len)
-		return rm_why(why, -EINVAL, "a zero byte in the topology");
-	r = store_topology_read(&topology, "topology", etcd->region, text, len, why);
+		return rm_error_set(error, -EINVAL, "a zero byte in the topology");
+	r = store_topology_read(&topology, "topology", etcd->region, text, len, error);
 	if (r < 0)
 		return r;
 	store_topology_clear(&topology);
 	r = store_etcd_write_topology(etcd, text, len, reply);
-	return r < 0 ? rm_why(why, r, "out of memory") : 0;
+	return r < 0 ? rm_error_set(error, r, "out of memory") : 0;
 }
 
 static int
-etcd_reload(struct store *store, struct rm_why *why)
+etcd_reload(struct store *store, struct rm_error *error)
 {
 	rm_etcd_mirror_relist(etcd_of(store)->mirror);
 	return 0;

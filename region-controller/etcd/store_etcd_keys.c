@@ -64,12 +64,12 @@ store_rnic_write(const struct store_rnic *rnic, char **text)
 
 int
 store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **object,
-    struct store_rnic *ret, struct rm_why *why)
+    struct store_rnic *ret, struct rm_error *error)
 {
 	static const char *const keys[] = { "id", "host", "device", "driver", "tors",
 		"plane", "addresses", "qpn", "large_qpn", "lid", "link", "mtu_bytes",
 		"authenticates", "incarnation", "aggregator", "registered", NULL };
-	struct store_json in = { .why = why };
+	struct store_json in = { .error = error };
 	json_t *read = store_json_open(&in, text, len);
 	struct store_rnic rnic;
 
@@ -122,11 +122,11 @@ store_brake_write(const struct store_brake *brake, uint64_t base, char **text)
 
 int
 store_brake_read(const char *text, size_t len, uint64_t revision, json_t **object,
-    struct store_brake *ret, struct rm_why *why)
+    struct store_brake *ret, struct rm_error *error)
 {
 	static const char *const keys[] = { "rate_permille", "by", "when", "base",
 		NULL };
-	struct store_json in = { .why = why };
+	struct store_json in = { .error = error };
 	json_t *read = store_json_open(&in, text, len);
 	struct store_brake brake;
 

@@ -18,7 +18,7 @@
 #include "rackmesh/judge/part.h"
 #include "region-controller/store/store_record.h"
 
-struct rm_why;
+struct rm_error;
 
 #define STORE_KEY_BYTES 256
 #define STORE_KEY_TOPOLOGY "topology/region"
@@ -35,10 +35,10 @@ const char *store_key_rest(const char *region, const char *key);
 
 /* *text is malloc'd. -ENOMEM. */
 int store_rnic_write(const struct store_rnic *rnic, char **text);
-/* rnic borrows from *object, which the caller owns then. -EBADMSG: and why says what is
- * wrong. id: of the key. */
+/* rnic borrows from *object, which the caller owns then. -EBADMSG: and error says what
+ * is wrong. id: of the key. */
 int store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **object,
-    struct store_rnic *ret, struct rm_why *why);
+    struct store_rnic *ret, struct rm_error *error);
 /* Equal for registrations that say the same, whoever told of them and when. */
 int store_rnic_hash(const struct store_rnic *rnic, uint64_t *hash);
 
@@ -46,7 +46,7 @@ int store_rnic_hash(const struct store_rnic *rnic, uint64_t *hash);
 int store_brake_write(const struct store_brake *brake, uint64_t base, char **text);
 /* by borrows from *object, as above. */
 int store_brake_read(const char *text, size_t len, uint64_t revision, json_t **object,
-    struct store_brake *ret, struct rm_why *why);
+    struct store_brake *ret, struct rm_error *error);
 
 int store_leader_write(const char *name, char **text);
 /* "" when it names nobody that can be shown. */

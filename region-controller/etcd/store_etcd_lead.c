@@ -200,13 +200,14 @@ const struct store_compact_options store_etcd_compact_options = {
 #define SHOWN_BYTES 320
 
 void
-store_etcd_refuse(struct store_etcd *etcd, const char *key, const struct rm_why *why)
+store_etcd_refuse(
+    struct store_etcd *etcd, const char *key, const struct rm_error *error)
 {
 	char quoted[SHOWN_BYTES];
 
 	etcd->counts.bad_values++;
 	rm_log_quote(quoted, sizeof(quoted), key, strlen(key));
-	rm_log_warn(0, "etcd key %s: ignored, malformed: %s", quoted, why->text);
+	rm_log_warn(0, "etcd key %s: ignored, malformed: %s", quoted, error->text);
 }
 
 /* Does the key begin so? Then *name is what follows. */
@@ -239,7 +240,8 @@ topology_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 		r = etcd->callbacks.on_topology(fresh.topology, etcd->callbacks.arg);
 		if (r < 0) {
 			store_topology_clear(&fresh);
-			rm_why(&etcd->bad_topology, r, "cannot be taken into use");
+			rm_error_set(
+			    &etcd->bad_topology, r, "cannot be taken into use");
 		}
 	}
 	if (r < 0) {
@@ -278,7 +280,7 @@ read_id(const char *name, struct rm_rnic_id *ret)
 static void
 rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct rm_rnic_id id;
 	struct store_rnic rnic;
 	json_t *object = NULL;
@@ -287,12 +289,12 @@ rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 
 	r = read_id(name, &id);
 	if (r < 0)
-		rm_why(&why, r, "the key does not end in the id of an RNIC");
+		rm_error_set(&error, r, "the key does not end in the id of an RNIC");
 	else
 		r = store_rnic_read(
-		    value->value, value->value_len, id, &object, &rnic, &why);
+		    value->value, value->value_len, id, &object, &rnic, &error);
 	if (r < 0) {
-		store_etcd_refuse(etcd, value->key, &why);
+		store_etcd_refuse(etcd, value->key, &error);
 		return;
 	}
 	if (store_rnic_hash(&rnic, &hash) == 0)
@@ -319,16 +321,16 @@ static void
 plan_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value)
 {
 	struct store_plan_read read = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct wire_bytes bytes;
 	int r;
 
 	r = store_plan_read(value->value, value->value_len,
-	    (uint64_t)value->mod_revision, etcd->writer, &read, &bytes, &why);
+	    (uint64_t)value->mod_revision, etcd->writer, &read, &bytes, &error);
 	if (r == 0 && strcmp(read.tor, name) != 0)
-		r = rm_why(&why, -EBADMSG, "tor: it is not that of the key");
+		r = rm_error_set(&error, -EBADMSG, "tor: it is not that of the key");
 	if (r < 0) {
-		store_etcd_refuse(etcd, value->key, &why);
+		store_etcd_refuse(etcd, value->key, &error);
 		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);
 		return;
 	}
@@ -362,13 +364,13 @@ brake_set(struct store_etcd *etcd, const struct store_brake *brake)
 static void
 brake_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct store_brake brake;
 	json_t *object = NULL;
 
 	if (store_brake_read(value->value, value->value_len,
-		(uint64_t)value->mod_revision, &object, &brake, &why) < 0) {
-		store_etcd_refuse(etcd, value->key, &why);
+		(uint64_t)value->mod_revision, &object, &brake, &error) < 0) {
+		store_etcd_refuse(etcd, value->key, &error);
 		return;
 	}
 	etcd->has_brake = true;

@@ -6,7 +6,7 @@
 
 #include <uthash.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/etcd/etcd.h"
 #include "rackmesh/etcd/etcd_leader.h"
 #include "rackmesh/etcd/etcd_mirror.h"
@@ -50,7 +50,7 @@ struct store_etcd {
 
 	struct store_topology topology;
 	bool has_topology; /* in etcd, be it good or bad */
-	struct rm_why bad_topology;
+	struct rm_error bad_topology;
 	struct store_brake brake; /* version 0: none was ever seen; by is brake_by */
 	char brake_by[RM_NAME_BYTES];
 	bool has_brake; /* in etcd */
@@ -68,7 +68,7 @@ struct store_etcd {
 	bool is_restart;
 	uint64_t restarts;
 
-	char trouble[sizeof(struct rm_why) + 128];
+	char trouble[sizeof(struct rm_error) + 128];
 	struct store_etcd_counts counts;
 };
 
@@ -96,6 +96,6 @@ void store_etcd_traced(
 void store_etcd_traced_gone(struct store_etcd *etcd, const char *name);
 /* What stands there is left out: says so, and counts it. */
 void store_etcd_refuse(
-    struct store_etcd *etcd, const char *key, const struct rm_why *why);
+    struct store_etcd *etcd, const char *key, const struct rm_error *error);
 
 #endif

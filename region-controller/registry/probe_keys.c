@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/identity/probe_key.h"
 #include "rackmesh/judge/part.h"
 
@@ -21,20 +21,20 @@ struct probe_keys {
 
 int
 probe_keys_new(
-    const char *path, uint64_t epoch_s, struct rm_why *why, struct probe_keys **ret)
+    const char *path, uint64_t epoch_s, struct rm_error *error, struct probe_keys **ret)
 {
 	struct probe_keys *keys = calloc(1, sizeof(*keys));
 	int r;
 
 	if (keys == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	keys->epoch_s = epoch_s;
-	r = rm_file_read_password(path, keys->master, sizeof(keys->master), why);
+	r = rm_file_read_password(path, keys->master, sizeof(keys->master), error);
 	if (r < 0)
 		goto fail;
 	keys->len = strlen(keys->master);
 	if (keys->len < MIN_SECRET) {
-		r = rm_why(why, -EINVAL,
+		r = rm_error_set(error, -EINVAL,
 		    "%s: expected one line of %d to %d characters, as of "
 		    "openssl rand -base64 32",
 		    path, MIN_SECRET, PROBE_MAC_MAX_KEY);

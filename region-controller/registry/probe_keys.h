@@ -14,11 +14,11 @@
 #include "schemas/wire.h"
 
 struct probe_keys;
-struct rm_why;
+struct rm_error;
 
 /* path: a file of 0600 with one line of 32 to 64 characters. Blocks. */
-int probe_keys_new(
-    const char *path, uint64_t epoch_s, struct rm_why *why, struct probe_keys **ret);
+int probe_keys_new(const char *path, uint64_t epoch_s, struct rm_error *error,
+    struct probe_keys **ret);
 void probe_keys_free(struct probe_keys *keys); /* NULL is fine */
 
 uint32_t probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now); /* from 1 */

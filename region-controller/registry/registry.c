@@ -263,12 +263,12 @@ registry_set_topology(struct registry *registry, const struct rm_topology *topol
 
 static int
 refuse(struct registry *registry, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal why, const char *name,
+    const struct registry_told *told, enum registry_refusal reason, const char *name,
     enum registry_refusal *refusal)
 {
-	registry->counts.refused[why]++;
-	registry_refused_note(&registry->refusals, rnic, told, why, name);
-	*refusal = why;
+	registry->counts.refused[reason]++;
+	registry_refused_note(&registry->refusals, rnic, told, reason, name);
+	*refusal = reason;
 	return -EINVAL;
 }
 

@@ -24,7 +24,7 @@
 
 struct rm_metrics;
 struct rm_topology;
-struct rm_why;
+struct rm_error;
 struct store;
 struct store_status;
 struct traced_link;
@@ -59,9 +59,9 @@ struct store_methods {
 	const struct rm_topology *(*topology)(const struct store *store);
 	const char *(*topology_text)(const struct store *store, size_t *len);
 	int (*start)(struct store *store, const struct store_callbacks *callbacks);
-	int (*reload)(struct store *store, struct rm_why *why);
+	int (*reload)(struct store *store, struct rm_error *error);
 	int (*import)(struct store *store, const char *text, size_t len,
-	    const struct store_reply *reply, struct rm_why *why);
+	    const struct store_reply *reply, struct rm_error *error);
 	bool (*leads)(struct store *store, rm_mono_t now);
 	int (*put_rnic)(struct store *store, const struct store_rnic *rnic);
 	int (*drop_rnic)(struct store *store, struct rm_rnic_id id);
@@ -102,19 +102,19 @@ store_start(struct store *store, const struct store_callbacks *callbacks)
 	return store->methods->start(store, callbacks);
 }
 
-/* Looks anew. On failure all stays, and why says what is wrong. */
+/* Looks anew. On failure all stays, and error says what is wrong. */
 static inline int
-store_reload(struct store *store, struct rm_why *why)
+store_reload(struct store *store, struct rm_error *error)
 {
-	return store->methods->reload(store, why);
+	return store->methods->reload(store, error);
 }
 
-/* < 0: refused, and why says it; else the reply comes once, perhaps at once. */
+/* < 0: refused, and error says it; else the reply comes once, perhaps at once. */
 static inline int
 store_import(struct store *store, const char *text, size_t len,
-    const struct store_reply *reply, struct rm_why *why)
+    const struct store_reply *reply, struct rm_error *error)
 {
-	return store->methods->import(store, text, len, reply, why);
+	return store->methods->import(store, text, len, reply, error);
 }
 
 /* Looks at the clock: ask before anything that only a leader may do. */

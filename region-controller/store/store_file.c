@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "region-controller/store/plan_copy.h"
 #include "region-controller/store/store_status.h"
 #include "region-controller/store/store_topology.h"
@@ -30,7 +30,7 @@ file_of(struct store *store)
 
 static int
 read_topology(
-    const struct store_file *file, struct store_topology *ret, struct rm_why *why)
+    const struct store_file *file, struct store_topology *ret, struct rm_error *error)
 {
 	uint8_t *text = NULL;
 	size_t len = 0;
@@ -38,9 +38,9 @@ read_topology(
 
 	r = rm_file_read(file->path, STORE_TOPOLOGY_MAX_BYTES, &text, &len);
 	if (r < 0)
-		return rm_why(why, r, "%s: %s", file->path, strerror(-r));
+		return rm_error_set(error, r, "%s: %s", file->path, strerror(-r));
 	r = store_topology_read(
-	    ret, file->path, file->region, (const char *)text, len, why);
+	    ret, file->path, file->region, (const char *)text, len, error);
 	free(text);
 	return r;
 }
@@ -61,21 +61,21 @@ file_topology_text(const struct store *store, size_t *len)
 }
 
 static int
-file_reload(struct store *store, struct rm_why *why)
+file_reload(struct store *store, struct rm_error *error)
 {
 	struct store_file *file = file_of(store);
 	struct store_topology fresh;
 	int r;
 
-	r = read_topology(file, &fresh, why);
+	r = read_topology(file, &fresh, error);
 	if (r < 0)
 		return r;
 	if (file->callbacks.on_topology != NULL) {
 		r = file->callbacks.on_topology(fresh.topology, file->callbacks.arg);
 		if (r < 0) {
 			store_topology_clear(&fresh);
-			return rm_why(
-			    why, r, "%s: cannot be taken into use", file->path);
+			return rm_error_set(
+			    error, r, "%s: cannot be taken into use", file->path);
 		}
 	}
 	store_topology_clear(&file->topology);
@@ -85,9 +85,9 @@ file_reload(struct store *store, struct rm_why *why)
 
 static int
 file_import(struct store *store, const char *text, size_t len,
-    const struct store_reply *reply, struct rm_why *why)
+    const struct store_reply *reply, struct rm_error *error)
 {
-	return rm_why(why, -EOPNOTSUPP,
+	return rm_error_set(error, -EOPNOTSUPP,
 	    "the topology is the file %s: change it there, and reload",
 	    file_of(store)->path);
 }
@@ -244,13 +244,13 @@ static const struct store_methods file_methods = {
 
 int
 store_file_new(const char *path, const char *name, const char *region,
-    struct store **ret, struct rm_why *why)
+    struct store **ret, struct rm_error *error)
 {
 	struct store_file *file = calloc(1, sizeof(*file));
 	int r = -ENOMEM;
 
 	if (file == NULL)
-		return rm_why(why, -ENOMEM, "out of memory");
+		return rm_error_set(error, -ENOMEM, "out of memory");
 	file->store.methods = &file_methods;
 	file->since = rm_wall_now();
 	file->writer = wire_writer_new();
@@ -259,9 +259,9 @@ store_file_new(const char *path, const char *name, const char *region,
 	file->region = strdup(region);
 	if (file->path == NULL || file->name == NULL || file->region == NULL ||
 	    file->writer == NULL)
-		rm_why(why, r, "out of memory");
+		rm_error_set(error, r, "out of memory");
 	else
-		r = read_topology(file, &file->topology, why);
+		r = read_topology(file, &file->topology, error);
 	if (r < 0) {
 		file_free(&file->store);
 		return r;

@@ -12,6 +12,6 @@
 /* Reads the file; path, name (of the controller) and region are copied. A topology of
  * another region is an error, as is a malformed one. */
 int store_file_new(const char *path, const char *name, const char *region,
-    struct store **ret, struct rm_why *why);
+    struct store **ret, struct rm_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/judge/part.h"
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
@@ -22,7 +22,7 @@ void
 store_json_refuse(struct store_json *in, const char *key, const char *expected)
 {
 	if (in->r == 0)
-		in->r = rm_why(in->why, -EBADMSG, "%s: %s", key, expected);
+		in->r = rm_error_set(in->error, -EBADMSG, "%s: %s", key, expected);
 }
 
 json_t *
@@ -35,8 +35,9 @@ store_json_open(struct store_json *in, const char *text, size_t len)
 	if (json_is_object(object))
 		return object;
 	if (in->r == 0 && object == NULL)
-		in->r = rm_why(in->why, -EBADMSG, "line %d, column %d: no JSON: %s",
-		    error.line, error.column, error.text);
+		in->r =
+		    rm_error_set(in->error, -EBADMSG, "line %d, column %d: no JSON: %s",
+			error.line, error.column, error.text);
 	json_decref(object);
 	store_json_refuse(in, "value", "expected a JSON object");
 	return NULL;

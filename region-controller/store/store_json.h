@@ -16,11 +16,11 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-struct rm_why;
+struct rm_error;
 
 struct store_json {
-	struct rm_why *why; /* may be NULL */
-	int r;              /* 0, or -EBADMSG and why says what is wrong */
+	struct rm_error *error; /* may be NULL */
+	int r;                  /* 0, or -EBADMSG and error says what is wrong */
 };
 
 /* NULL: no JSON object; the caller owns it. */

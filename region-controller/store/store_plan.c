@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/judge/part.h"
 #include "region-controller/store/plan_copy.h"
 #include "region-controller/store/store_json.h"
@@ -410,7 +410,7 @@ read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mes
 	shares = store_json_list(in, object, "shared", MAX_SHARES, &share_count);
 	plan->alias_count = count_aliases(in, object);
 	if (in->r == 0 && plan_copy_make(copy, true) < 0)
-		in->r = rm_why(in->why, -ENOMEM, "out of memory");
+		in->r = rm_error_set(in->error, -ENOMEM, "out of memory");
 	if (in->r < 0)
 		return;
 	read_rnics(in, members, shares, copy->members);
@@ -430,24 +430,24 @@ stamp_plan(struct store_json *in, struct plan_copy *copy, struct wire_writer *wr
 
 	r = plan_copy_digest(copy, writer, &found);
 	if (r == 0 && found != copy->plan.digest)
-		return rm_why(in->why, -EBADMSG,
+		return rm_error_set(in->error, -EBADMSG,
 		    "digest: it is not that of this plan; has somebody changed it?");
 	if (r == 0)
 		r = wire_write_plan(writer, &copy->plan, out);
 	return r == -EINVAL || r == -EMSGSIZE
-		   ? rm_why(in->why, -EBADMSG, "entries: out of bounds")
+		   ? rm_error_set(in->error, -EBADMSG, "entries: out of bounds")
 		   : r;
 }
 
 int
 store_plan_read(const char *text, size_t len, uint64_t revision,
     struct wire_writer *writer, struct store_plan_read *ret, struct wire_bytes *out,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	static const char *const keys[] = { "region", "tor", "plane", "digest", "base",
 		"mesh", "members", "foreigners", "shared", "mixes", "entries",
 		"aliases", "probe_timeout_ms", NULL };
-	struct store_json in = { .why = why };
+	struct store_json in = { .error = error };
 	json_t *object = store_json_open(&in, text, len);
 	struct plan_copy copy = { 0 };
 	struct plan_copy_mix mesh;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rm_why;
+struct rm_error;
 struct wire_bytes;
 struct wire_writer;
 
@@ -28,9 +28,9 @@ struct store_plan_read {
 };
 
 /* *out lives until the writer's next message. The version is base + revision. -EBADMSG
- * and why: it is no plan, or not the one its digest speaks of. -ENOMEM. */
+ * and error: it is no plan, or not the one its digest speaks of. -ENOMEM. */
 int store_plan_read(const char *text, size_t len, uint64_t revision,
     struct wire_writer *writer, struct store_plan_read *ret, struct wire_bytes *out,
-    struct rm_why *why);
+    struct rm_error *error);
 
 #endif

@@ -5,33 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/store/store_json.h"
 #include "region-controller/topology/traced.h"
 
 int
 store_topology_read(struct store_topology *ret, const char *name, const char *region,
-    const char *text, size_t len, struct rm_why *why)
+    const char *text, size_t len, struct rm_error *error)
 {
 	struct store_topology fresh = { .len = len };
 	int r;
 
 	if (len > STORE_TOPOLOGY_MAX_BYTES)
-		return rm_why(why, -EFBIG, "%s: larger than %u MiB", name,
+		return rm_error_set(error, -EFBIG, "%s: larger than %u MiB", name,
 		    STORE_TOPOLOGY_MAX_BYTES >> 20);
-	r = rm_topology_parse(name, text, len, &fresh.topology, why);
+	r = rm_topology_parse(name, text, len, &fresh.topology, error);
 	if (r < 0)
 		return r;
 	if (strcmp(rm_topology_region(fresh.topology), region) != 0)
-		r = rm_why(why, -EINVAL,
+		r = rm_error_set(error, -EINVAL,
 		    "%s: it is the topology of region \"%s\", and this controller's is "
 		    "\"%s\"; correct one of the two",
 		    name, rm_topology_region(fresh.topology), region);
 	if (r == 0) {
 		fresh.text = malloc(len + 1);
 		if (fresh.text == NULL)
-			r = rm_why(why, -ENOMEM, "%s: out of memory", name);
+			r = rm_error_set(error, -ENOMEM, "%s: out of memory", name);
 	}
 	if (r < 0) {
 		store_topology_clear(&fresh);
@@ -85,11 +85,11 @@ read_text(struct store_json *in, const json_t *object, const char *key, size_t s
 
 int
 store_traced_read(const char *name, const char *text, size_t len,
-    struct traced_link *ret, struct rm_why *why)
+    struct traced_link *ret, struct rm_error *error)
 {
 	static const char *const keys[] = { "from", "to", "address", "by", "first_seen",
 		"last_seen", NULL };
-	struct store_json in = { .why = why };
+	struct store_json in = { .error = error };
 	json_t *object = store_json_open(&in, text, len);
 	struct traced_link link = { .from = "" };
 	char named[2 * TRACED_NODE_BYTES + 2];

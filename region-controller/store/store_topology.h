@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct rm_topology;
-struct rm_why;
+struct rm_error;
 
 #define STORE_TOPOLOGY_MAX_BYTES (16u << 20)
 
@@ -20,7 +20,7 @@ struct store_topology {
 /* name: what sentences call it. A topology of another region is an error, as is a
  * malformed one. -EFBIG, -ENOMEM. */
 int store_topology_read(struct store_topology *ret, const char *name,
-    const char *region, const char *text, size_t len, struct rm_why *why);
+    const char *region, const char *text, size_t len, struct rm_error *error);
 void store_topology_clear(struct store_topology *topology);
 
 /* A traced link as it stands in etcd, below topology/traced/<from>/<to>. Pure; foreign
@@ -31,8 +31,8 @@ struct traced_link;
 
 /* *text is malloc'd. -ENOMEM. */
 int store_traced_write(const struct traced_link *link, char **text);
-/* name: of the key, "<from>/<to>". -EBADMSG: and why says what is wrong. */
+/* name: of the key, "<from>/<to>". -EBADMSG: and error says what is wrong. */
 int store_traced_read(const char *name, const char *text, size_t len,
-    struct traced_link *ret, struct rm_why *why);
+    struct traced_link *ret, struct rm_error *error);
 
 #endif

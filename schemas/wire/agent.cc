@@ -143,7 +143,7 @@ try {
 	    wire::tables(writer, beat->live, beat->live_count, WIRE_MAX_LIVE, put_live);
 	auto root = rackmesh::CreateHeartbeat(writer->fbb, beat->incarnation, beat->seq,
 	    beat->now_ns, beat->loop_lag_max_ns, beat->paused, stalls, beat->self_loss,
-	    beat->results_through_ns, beat->slowed_permille, beat->slowed_why, live,
+	    beat->results_through_ns, beat->slowed_permille, beat->slowed_reason, live,
 	    beat->live_mute, beat->paused_by_hand);
 	return wire::finish(writer, root.Union(), WIRE_HEARTBEAT, out);
 } catch (...) {
@@ -175,7 +175,7 @@ wire_open_heartbeat(struct wire_heartbeat *view, const uint8_t *data, size_t len
 	view->self_loss = from->self_loss();
 	view->results_through_ns = from->results_through_ns();
 	view->slowed_permille = from->slowed_permille();
-	view->slowed_why = from->slowed_why();
+	view->slowed_reason = from->slowed_why();
 	view->live = nullptr;
 	view->live_count = wire::count(from->live());
 	view->live_mute = from->live_mute();

@@ -112,8 +112,8 @@ struct wire_heartbeat {
 	const void *opaque; /* of an opened one */
 	/* Of what its pinglists ask for, what it lets itself probe; 0: all of it. */
 	uint16_t slowed_permille;
-	uint8_t slowed_why;  /* enum wire_slow; a newer peer may know more */
-	bool paused_by_hand; /* a person paused probing on this host */
+	uint8_t slowed_reason; /* enum wire_slow; a newer peer may know more */
+	bool paused_by_hand;   /* a person paused probing on this host */
 };
 
 int wire_write_heartbeat(struct wire_writer *writer, const struct wire_heartbeat *beat,

@@ -50,7 +50,7 @@ wire_probe_kind_word(unsigned kind)
 }
 
 const char *
-wire_slow_word(unsigned why)
+wire_slow_word(unsigned reason)
 {
 	static const char *const words[WIRE_SLOW_REASONS] = {
 		[WIRE_SLOW_NOT] = "none",
@@ -59,7 +59,7 @@ wire_slow_word(unsigned why)
 		[WIRE_SLOW_PLAN] = "plan",
 	};
 
-	return why < WIRE_SLOW_REASONS ? words[why] : "unknown";
+	return reason < WIRE_SLOW_REASONS ? words[reason] : "unknown";
 }
 
 const char *

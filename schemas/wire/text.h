@@ -14,8 +14,8 @@ const char *wire_invalid_word(unsigned reason);  /* "none", "t4_before_t3", ... 
 const char *wire_probe_kind_word(unsigned kind); /* "tor_mesh", "inter_tor", ... */
 /* "rdma_rx_bytes", as docs/counters.md calls it; NULL: no counter that we know. */
 const char *wire_counter_word(unsigned counter);
-const char *wire_slow_word(unsigned why);  /* "none", "cpu", "memory", "plan" */
-const char *wire_link_word(unsigned link); /* "unknown", "up", "down" */
+const char *wire_slow_word(unsigned reason); /* "none", "cpu", "memory", "plan" */
+const char *wire_link_word(unsigned link);   /* "unknown", "up", "down" */
 /* How an RNIC with this is probed: "udp", "roce", "ib". */
 const char *wire_transport_word(uint32_t qpn, uint16_t lid);
 const char *wire_qp_type_word(unsigned type);        /* "rc", "uc", "xrc" */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "rackmesh/spool/spool.h"
@@ -64,14 +64,14 @@ open_spool(struct bench *bench, uint64_t max_bytes)
 		.max_bytes = max_bytes };
 	const struct rm_spool_callbacks callbacks = { .on_durable = on_durable,
 		.arg = bench };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r = rm_worker_new(bench->loop, 16, &bench->worker);
 
 	if (r == 0)
 		r = rm_spool_new(bench->loop, bench->worker, &options, &callbacks,
-		    &bench->spool, &why);
+		    &bench->spool, &error);
 	if (r < 0)
-		fprintf(stderr, "bench_spool: %s\n", why.text);
+		fprintf(stderr, "bench_spool: %s\n", error.text);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/spool/spool_state.h"
 #include "tests/crash/recorder.h"
@@ -240,19 +240,19 @@ life_start(struct life *life)
 {
 	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, life };
 	const int64_t begun_ns = work_ns();
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int64_t ns;
 	int r;
 
 	/* Whoever runs it has no thread for it; its jobs come to us. */
 	r = rm_spool_new(
-	    life->loop, NULL, &life->options, &callbacks, &life->spool, &why);
+	    life->loop, NULL, &life->options, &callbacks, &life->spool, &error);
 	ns = work_ns() - begun_ns;
 	if (ns > life->slowest_ns)
 		life->slowest_ns = ns;
 	if (r < 0) {
 		life->spool = NULL;
-		fault(life, &life->faults->refused, "refused to start: %s", why.text);
+		fault(life, &life->faults->refused, "refused to start: %s", error.text);
 		return r;
 	}
 	if (ns > MAX_START_NS)

@@ -82,9 +82,9 @@ on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
 }
 
 static void
-on_refused(struct uplink *uplink, const char *why, void *arg)
+on_refused(struct uplink *uplink, const char *reason, void *arg)
 {
-	if (why[0] != '"')
+	if (reason[0] != '"')
 		abort();
 }
 
@@ -100,7 +100,7 @@ on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 {
 	if (uplink_has_session(uplink) || uplink_live(uplink, rm_mono_now()) != NULL)
 		abort();
-	(void)uplink_why(uplink);
+	(void)uplink_error(uplink);
 }
 
 static void

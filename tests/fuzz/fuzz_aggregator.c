@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "tests/fuzz/aggregator_run.h"
 #include "tests/support/failing_malloc.h"
@@ -262,7 +262,7 @@ step(struct world *world, struct fuzz_bytes *script)
 static void
 begin(struct world *world)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char path[32];
 
 	rm_log_set_sink(quiet, NULL);
@@ -276,9 +276,9 @@ begin(struct world *world)
 	fake_world_on_sent(on_sent, world);
 	world->writer = wire_writer_new();
 	if (world->writer == NULL || rm_loop_new(&world->loop) < 0 ||
-	    aggregator_config_read(&world->config, path, &why) < 0 ||
+	    aggregator_config_read(&world->config, path, &error) < 0 ||
 	    tor_aggregator_new(world->loop, &world->config, &world->aggregator) < 0) {
-		fprintf(stderr, "%s\n", why.text);
+		fprintf(stderr, "%s\n", error.text);
 		abort();
 	}
 }

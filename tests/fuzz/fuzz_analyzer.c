@@ -15,8 +15,8 @@
 #include "analyzer/analyzer_config.h"
 #include "analyzer/analyzer_state.h"
 #include "analyzer/intake/intake_session.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/metrics/sketch.h"
 #include "tests/fuzz/say.h"
@@ -454,7 +454,7 @@ make_files(void)
 static void
 begin(struct world *world)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char path[32];
 
 	rm_log_set_sink(quiet, NULL);
@@ -465,9 +465,9 @@ begin(struct world *world)
 	fake_world_on_sent(on_sent, world);
 	world->writer = wire_writer_new();
 	if (world->writer == NULL || rm_loop_new(&world->loop) < 0 ||
-	    analyzer_config_read(&world->config, path, &why) < 0 ||
+	    analyzer_config_read(&world->config, path, &error) < 0 ||
 	    analyzer_new(world->loop, &world->config, &world->analyzer) < 0) {
-		fprintf(stderr, "%s\n", why.text);
+		fprintf(stderr, "%s\n", error.text);
 		abort();
 	}
 }

@@ -91,14 +91,15 @@ static const char other_text[] =
 static void
 compare(const struct sample *config, const struct sample *other)
 {
-	struct rm_why why = { 0 }, back = { 0 };
+	struct rm_error error = { 0 }, back = { 0 };
 	size_t waiting;
 
-	if (rm_config_waiting(options, config, config, &why) != 0)
+	if (rm_config_waiting(options, config, config, &error) != 0)
 		abort();
-	waiting = rm_config_waiting(options, config, other, &why);
+	waiting = rm_config_waiting(options, config, other, &error);
 	if (waiting != rm_config_waiting(options, other, config, &back) ||
-	    (waiting == 0) != (why.text[0] == 0) || strcmp(why.text, back.text) != 0)
+	    (waiting == 0) != (error.text[0] == 0) ||
+	    strcmp(error.text, back.text) != 0)
 		abort();
 	if (waiting == 0 &&
 	    (config->workers != other->workers || config->mode != other->mode ||
@@ -111,17 +112,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct sample zero;
 	struct sample config = { 0 }, plain = { 0 }, other = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (rm_config_parse(options, "f", (const char *)data, len, &config, &why) < 0) {
-		if (why.text[0] == 0 || memcmp(&config, &zero, sizeof(zero)) != 0)
+	if (rm_config_parse(options, "f", (const char *)data, len, &config, &error) <
+	    0) {
+		if (error.text[0] == 0 || memcmp(&config, &zero, sizeof(zero)) != 0)
 			abort();
 		return 0;
 	}
 	check(&config);
-	if (rm_config_parse(options, "p", "", 0, &plain, &why) < 0 ||
+	if (rm_config_parse(options, "p", "", 0, &plain, &error) < 0 ||
 	    rm_config_parse(
-		options, "o", other_text, sizeof(other_text) - 1, &other, &why) < 0)
+		options, "o", other_text, sizeof(other_text) - 1, &other, &error) < 0)
 		abort();
 	compare(&config, &plain);
 	compare(&config, &other);

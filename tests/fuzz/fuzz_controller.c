@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/controller_wiring.h"
@@ -394,7 +394,7 @@ read_secret(struct fuzz_bytes *script)
 {
 	const struct fuzz_bytes text = fuzz_part(script, 255);
 	struct probe_keys *keys = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char path[32];
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
@@ -402,7 +402,7 @@ read_secret(struct fuzz_bytes *script)
 	    pwrite(fd, text.at, text.left, 0) != (ssize_t)text.left)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (probe_keys_new(path, 600, &why, &keys) < 0 && why.text[0] == '\0')
+	if (probe_keys_new(path, 600, &error, &keys) < 0 && error.text[0] == '\0')
 		abort();
 	probe_keys_free(keys);
 	close(fd);
@@ -480,7 +480,7 @@ static void
 begin(struct world *world)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	rm_log_set_sink(getenv("LOUD") != NULL ? NULL : quiet, NULL);
 	if (topology_file == 0)
@@ -490,9 +490,9 @@ begin(struct world *world)
 	fake_world_on_sent(on_sent, world);
 	world->writer = wire_writer_new();
 	if (world->writer == NULL || rm_loop_new(&world->loop) < 0 ||
-	    controller_config_read(&config, config_path, &why) < 0 ||
+	    controller_config_read(&config, config_path, &error) < 0 ||
 	    region_controller_new(world->loop, &config, &world->controller) < 0) {
-		fprintf(stderr, "%s\n", why.text);
+		fprintf(stderr, "%s\n", error.text);
 		abort();
 	}
 	world->controller->config.path = config_path;

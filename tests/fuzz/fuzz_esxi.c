@@ -36,7 +36,7 @@ static void
 read_once(struct hypervisor_nics *nics, const uint8_t *data, size_t len, size_t piece)
 {
 	struct hypervisor_nics_counts counts = { 0 };
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	struct esxi *esxi = esxi_new(nics, &counts);
 	int r = 0;
 
@@ -46,11 +46,11 @@ read_once(struct hypervisor_nics *nics, const uint8_t *data, size_t len, size_t 
 		r = esxi_feed(esxi, data + at, len - at < piece ? len - at : piece);
 	esxi_feed_error(esxi, data, len);
 	if (r == 0)
-		r = esxi_end(esxi, &why);
+		r = esxi_end(esxi, &error);
 	if (r == 0)
 		for (size_t i = 0; i < hypervisor_nics_count(nics); i++)
 			check_nic(hypervisor_nics_get(nics, i));
-	else if (counts.values != 0 || why.text[0] == '\0')
+	else if (counts.values != 0 || error.text[0] == '\0')
 		abort();
 	esxi_free(esxi);
 }

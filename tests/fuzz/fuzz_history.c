@@ -17,12 +17,12 @@ take(
     struct history_points *points, enum wire_lane lane, const uint8_t *data, size_t len)
 {
 	struct history_text text, again;
-	struct rm_why why;
+	struct rm_error error;
 	char *copy;
 
 	if (lane_message_points(points, lane, data, len, &text) < 0)
 		return;
-	if (text.points == 0 || history_schema_check(text.text, text.len, &why) < 0)
+	if (text.points == 0 || history_schema_check(text.text, text.len, &error) < 0)
 		abort();
 	copy = malloc(text.len);
 	if (copy == NULL)

@@ -26,21 +26,22 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	json_t *json = json_loadb((const char *)data, len, 0, NULL), *saved;
 	struct rm_incidents *incidents, *again;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int open;
 
 	if (json == NULL)
 		return 0;
 	incidents = fuzz_incidents();
 	open = rm_incidents_restore(
-	    incidents, json, (rm_mono_t){ 1 }, (rm_wall_t){ 1 }, &why);
-	if (open < 0 && (why.text[0] == '\0' || rm_incidents_get(incidents, 0) != NULL))
+	    incidents, json, (rm_mono_t){ 1 }, (rm_wall_t){ 1 }, &error);
+	if (open < 0 &&
+	    (error.text[0] == '\0' || rm_incidents_get(incidents, 0) != NULL))
 		abort();
 	saved = rm_incidents_save(incidents, (rm_wall_t){ 0 });
 	again = fuzz_incidents();
 	if (saved == NULL ||
 	    rm_incidents_restore(again, saved, (rm_mono_t){ 1 }, (rm_wall_t){ 1 },
-		&why) != (int)rm_incidents_open(incidents))
+		&error) != (int)rm_incidents_open(incidents))
 		abort();
 	for (size_t i = 0; rm_incidents_get(incidents, i) != NULL; i++) {
 		char sentence[RM_SENTENCE_BYTES];

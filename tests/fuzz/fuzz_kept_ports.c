@@ -32,18 +32,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	json_t *list = json_loadb((const char *)data, len, JSON_DECODE_ANY, NULL);
 	struct rack_judge *judge, *again;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *saved;
 
 	if (list == NULL)
 		return 0;
 	if (rack_judge_new(&judge) < 0 || rack_judge_new(&again) < 0)
 		abort();
-	kept_ports_restore(judge, list, now, wall, &why);
+	kept_ports_restore(judge, list, now, wall, &error);
 	saved = kept_ports_save(judge, now, wall);
-	why = (struct rm_why){ 0 };
-	kept_ports_restore(again, saved, now, wall, &why);
-	if (why.text[0] != '\0' || count(again) != count(judge))
+	error = (struct rm_error){ 0 };
+	kept_ports_restore(again, saved, now, wall, &error);
+	if (error.text[0] != '\0' || count(again) != count(judge))
 		abort();
 	json_decref(saved);
 	json_decref(list);

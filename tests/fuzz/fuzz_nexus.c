@@ -54,13 +54,13 @@ static struct switch_list *
 read_once(const uint8_t *data, size_t len, const struct switch_list *before)
 {
 	struct switch_counts counts = { 0 };
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	struct nexus_values *values;
 	struct switch_list *list = NULL;
 
-	if (nexus_parse((const char *)data, len, &values, &why) < 0)
+	if (nexus_parse((const char *)data, len, &values, &error) < 0)
 		return NULL;
-	if (nexus_list(values, before, &counts, &list, &why) == 0 &&
+	if (nexus_list(values, before, &counts, &list, &error) == 0 &&
 	    (switch_list_count(list) == 0 ||
 		switch_list_count(list) > SWITCH_MAX_OBJECTS ||
 		switch_list_get(list, 0)->part != SWITCH_PORT || counts.resets != 0))

@@ -39,7 +39,7 @@ static int
 read_files(const struct past_question *question, struct fuzz_bytes *bytes, char **text)
 {
 	char folder[FUZZ_FOLDER_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 	int r;
 
 	fuzz_folder_make(folder);
@@ -47,7 +47,7 @@ read_files(const struct past_question *question, struct fuzz_bytes *bytes, char 
 	    question->measurement->retention == HISTORY_RAW ? "rackmesh.lp"
 							    : "incidents.lp",
 	    bytes->at, bytes->left);
-	r = past_answer_files(question, folder, text, &why);
+	r = past_answer_files(question, folder, text, &error);
 	fuzz_folder_remove(folder);
 	if (r < 0)
 		abort(); /* torn lines are passed over */
@@ -60,7 +60,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct fuzz_bytes bytes = { data, len };
 	struct past_question question = { .to = { INT64_MAX }, .limit = 3 };
 	size_t count = 0;
-	struct rm_why why;
+	struct rm_error error;
 	char *text = NULL;
 	unsigned how;
 	int r;
@@ -79,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		r = read_files(&question, &bytes, &text);
 	else
 		r = ((how & 2) != 0 ? past_answer_victoria : past_answer_influx)(
-		    &question, (const char *)bytes.at, bytes.left, &text, &why);
+		    &question, (const char *)bytes.at, bytes.left, &text, &error);
 	if (r == 0)
 		check(&question, text);
 	free(text);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "host-agent/kubernetes/pod_list.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -23,10 +23,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	/* The one of the corpus, and the shortest of a static pod. */
 	static const char *const uids[] = { "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01",
 		"3f1e9c2b7a6d5e4f8c0b1a2d3e4f5061", "" };
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	struct pod_list *list;
 
-	if (pod_list_parse((const char *)data, len, &list, &why) < 0)
+	if (pod_list_parse((const char *)data, len, &list, &error) < 0)
 		return 0;
 	if (pod_list_count(list) > POD_LIST_MAX_PODS)
 		abort();

@@ -18,12 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static int
 take(struct sonic *sonic, struct redis_reader *reader, struct evbuffer *questions)
 {
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	redisReply *answer;
 	int r;
 
 	while ((r = redis_reader_next(reader, &answer)) == 1) {
-		r = sonic_answer(sonic, answer, &why);
+		r = sonic_answer(sonic, answer, &error);
 		freeReplyObject(answer);
 		if (r < 0 || sonic_is_done(sonic))
 			break;

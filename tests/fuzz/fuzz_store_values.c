@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 #include "region-controller/store/hash.h"
 #include "region-controller/store/store_plan.h"
@@ -13,9 +13,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void
-refused(const struct rm_why *why)
+refused(const struct rm_error *error)
 {
-	if (why->text[0] == '\0')
+	if (error->text[0] == '\0')
 		abort();
 }
 
@@ -23,14 +23,14 @@ static void
 try_plan(const char *text, size_t len, struct wire_writer *writer)
 {
 	struct store_plan_read read;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct wire_bytes bytes;
 	struct wire_plan_view view;
 	char *again = NULL;
 	size_t again_len;
 
-	if (store_plan_read(text, len, 3, writer, &read, &bytes, &why) < 0) {
-		refused(&why);
+	if (store_plan_read(text, len, 3, writer, &read, &bytes, &error) < 0) {
+		refused(&error);
 		return;
 	}
 	if (wire_open_plan(&view, bytes.data, bytes.len) < 0 ||
@@ -47,13 +47,13 @@ try_rnic(const char *text, size_t len)
 {
 	const struct rm_rnic_id id = { 1, 0 };
 	struct store_rnic rnic, again;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *object = NULL, *other = NULL;
 	char *written = NULL;
 	uint64_t before, after;
 
-	if (store_rnic_read(text, len, id, &object, &rnic, &why) < 0) {
-		refused(&why);
+	if (store_rnic_read(text, len, id, &object, &rnic, &error) < 0) {
+		refused(&error);
 		return;
 	}
 	if (store_rnic_write(&rnic, &written) < 0 ||
@@ -70,11 +70,11 @@ static void
 try_brake(const char *text, size_t len)
 {
 	struct store_brake brake;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *object = NULL;
 
-	if (store_brake_read(text, len, 3, &object, &brake, &why) < 0) {
-		refused(&why);
+	if (store_brake_read(text, len, 3, &object, &brake, &error) < 0) {
+		refused(&error);
 		return;
 	}
 	if (brake.rate_permille > 1000 || brake.version < 3)
@@ -85,12 +85,12 @@ try_brake(const char *text, size_t len)
 static void
 try_traced(const char *text, size_t len)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct traced *traced;
 	struct traced_link link;
 
-	if (store_traced_read("tor1/?10.0.0.1", text, len, &link, &why) < 0) {
-		refused(&why);
+	if (store_traced_read("tor1/?10.0.0.1", text, len, &link, &error) < 0) {
+		refused(&error);
 		return;
 	}
 	if (strcmp(link.from, "tor1") != 0 || traced_new(1, &traced) < 0)

@@ -15,7 +15,7 @@
 #include <event2/buffer.h>
 #include <stdlib.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/tls/tls_stream.h"
 #include "tests/support/pki.h"
@@ -43,11 +43,11 @@ tls_once(void)
 
 /* As a link does it. */
 static int
-step(struct tls_stream *stream, const char **identity, struct rm_why *why)
+step(struct tls_stream *stream, const char **identity, struct rm_error *error)
 {
-	int r = tls_stream_greeted(stream, why);
+	int r = tls_stream_greeted(stream, error);
 
-	return r < 0 ? r : tls_stream_handshake(stream, identity, why);
+	return r < 0 ? r : tls_stream_handshake(stream, identity, error);
 }
 
 int
@@ -56,7 +56,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct evbuffer *in = evbuffer_new(), *out = evbuffer_new();
 	const char *identity = NULL;
 	struct tls_stream *stream = NULL;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	size_t piece, at = 0;
 	int r = -EAGAIN;
 
@@ -70,12 +70,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 		evbuffer_add(in, data + at, n);
 		at += n;
-		r = step(stream, &identity, &why);
+		r = step(stream, &identity, &error);
 	}
 	/* Nobody can, by chance, prove that he has a key. */
 	if (r == 0 || identity != NULL)
 		abort();
-	if (r != -EAGAIN && (why.text[0] == '\0' || step(stream, &identity, &why) != r))
+	if (r != -EAGAIN &&
+	    (error.text[0] == '\0' || step(stream, &identity, &error) != r))
 		abort();
 	tls_stream_end(stream);
 	tls_stream_free(stream);

@@ -96,11 +96,11 @@ static void
 without_memory(const uint8_t *data, size_t len, unsigned n)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	failing_malloc_arm(n);
-	r = rm_topology_parse("f", (const char *)data, len, &topology, &why);
+	r = rm_topology_parse("f", (const char *)data, len, &topology, &error);
 	if (!failing_malloc_disarm() && r == 0)
 		abort();
 	if (r < 0 && topology != NULL)
@@ -112,10 +112,10 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (rm_topology_parse("f", (const char *)data, len, &topology, &why) < 0) {
-		if (why.text[0] == '\0' || topology != NULL)
+	if (rm_topology_parse("f", (const char *)data, len, &topology, &error) < 0) {
+		if (error.text[0] == '\0' || topology != NULL)
 			abort();
 		return 0;
 	}

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static void
 walk(const struct rm_yaml_node *node, unsigned depth)
 {
-	struct rm_why why;
+	struct rm_error error;
 	uint64_t number;
 	bool truth;
 
@@ -26,8 +26,8 @@ walk(const struct rm_yaml_node *node, unsigned depth)
 		abort();
 	switch (rm_yaml_kind(node)) {
 	case RM_YAML_SCALAR:
-		rm_yaml_uint(node, 1, 1000, &number, &why);
-		rm_yaml_bool(node, &truth, &why);
+		rm_yaml_uint(node, 1, 1000, &number, &error);
+		rm_yaml_bool(node, &truth, &error);
 		break;
 	case RM_YAML_LIST:
 		for (size_t i = 0; i < rm_yaml_count(node); i++)
@@ -48,10 +48,10 @@ walk(const struct rm_yaml_node *node, unsigned depth)
 
 /* What was said, and no tree: or a tree. */
 static int
-look(int r, struct rm_yaml *yaml, const struct rm_why *why, const char *name)
+look(int r, struct rm_yaml *yaml, const struct rm_error *error, const char *name)
 {
 	if (r < 0) {
-		if (yaml != NULL || strncmp(why->text, name, strlen(name)) != 0)
+		if (yaml != NULL || strncmp(error->text, name, strlen(name)) != 0)
 			abort();
 		return r;
 	}
@@ -65,15 +65,15 @@ static void
 from_file(const uint8_t *data, size_t len, int wanted)
 {
 	struct rm_yaml *yaml = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char path[32];
 	int fd = memfd_create("yaml", MFD_CLOEXEC), r;
 
 	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	r = rm_yaml_load(path, &yaml, &why);
-	if (look(r, yaml, &why, path) != wanted)
+	r = rm_yaml_load(path, &yaml, &error);
+	if (look(r, yaml, &error, path) != wanted)
 		abort();
 	close(fd);
 }
@@ -82,17 +82,17 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct rm_yaml *yaml = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r, again;
 	bool spared;
 
-	r = rm_yaml_parse("f", (const char *)data, len, &yaml, &why);
-	r = look(r, yaml, &why, "f:");
+	r = rm_yaml_parse("f", (const char *)data, len, &yaml, &error);
+	r = look(r, yaml, &error, "f:");
 	if (len % 16 == 0)
 		from_file(data, len, r);
 	yaml = NULL;
 	failing_malloc_arm((unsigned)(1 + len % 61));
-	again = rm_yaml_parse("f", (const char *)data, len, &yaml, &why);
+	again = rm_yaml_parse("f", (const char *)data, len, &yaml, &error);
 	spared = failing_malloc_disarm();
 	if ((again < 0 && yaml != NULL) || (again != r && (spared || again != -ENOMEM)))
 		abort();

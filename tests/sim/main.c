@@ -261,17 +261,17 @@ static int
 replay(const char *path)
 {
 	FILE *in = fopen(path, "r");
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	if (in == NULL) {
 		fprintf(stderr, "sim: %s: %s\n", path, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	r = replay_whole(in, path, stdout, &why);
+	r = replay_whole(in, path, stdout, &error);
 	if (r < 0)
-		fprintf(
-		    stderr, "sim: %s\n", why.text[0] != '\0' ? why.text : strerror(-r));
+		fprintf(stderr, "sim: %s\n",
+		    error.text[0] != '\0' ? error.text : strerror(-r));
 	fclose(in);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

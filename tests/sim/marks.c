@@ -44,7 +44,7 @@ read_mark(const struct scenario_read *read, const struct rm_yaml_node *node,
 	int r;
 
 	if (rm_yaml_kind(node) != RM_YAML_SCALAR)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s: expected a plain number: a mark is the same for all runs",
 		    option->name);
 	r = scenario_read_number(read, node, option, &limit);
@@ -64,7 +64,7 @@ read_class(
 	int r;
 
 	if (rm_yaml_kind(map) != RM_YAML_MAP || rm_yaml_count(map) == 0)
-		return rm_yaml_why(map, read->why, -EINVAL,
+		return rm_yaml_error(map, read->error, -EINVAL,
 		    "%s: expected a map of marks", marks_class_words[class]);
 	options = options_of(class, &count);
 	for (size_t i = 0; i < count; i++)
@@ -92,7 +92,7 @@ marks_read(const struct scenario_read *read, const struct rm_yaml_node *root)
 	if (map == NULL)
 		return 0;
 	if (rm_yaml_kind(map) != RM_YAML_MAP)
-		return rm_yaml_why(map, read->why, -EINVAL,
+		return rm_yaml_error(map, read->error, -EINVAL,
 		    "marks: expected a map of classes, and seconds");
 	r = scenario_read_keys(read, map, "marks", marks_class_words);
 	for (size_t i = 0; i <= MARKS_SECONDS && r == 0; i++) {

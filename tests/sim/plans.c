@@ -52,7 +52,7 @@ run_rnic(const struct run *run, uint32_t rnic, bool link_down, struct run_names 
 }
 
 static int
-read_topology(struct run *run, struct rm_topology **ret, struct rm_why *why)
+read_topology(struct run *run, struct rm_topology **ret, struct rm_error *error)
 {
 	json_t *json = clos_topology(run->clos);
 	char *text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT);
@@ -60,13 +60,13 @@ read_topology(struct run *run, struct rm_topology **ret, struct rm_why *why)
 
 	json_decref(json);
 	if (text != NULL)
-		r = rm_topology_parse("fabric", text, strlen(text), ret, why);
+		r = rm_topology_parse("fabric", text, strlen(text), ret, error);
 	free(text);
 	return r;
 }
 
 static int
-tell_registry(struct run *run, struct registry *registry, struct rm_why *why)
+tell_registry(struct run *run, struct registry *registry, struct rm_error *error)
 {
 	enum registry_refusal refusal = REGISTRY_PLACED;
 
@@ -81,7 +81,7 @@ tell_registry(struct run *run, struct registry *registry, struct rm_why *why)
 		const int r = registry_tell(registry, &rnic, &told, &refusal);
 
 		if (r < 0 || refusal != REGISTRY_PLACED)
-			return rm_why(why, r < 0 ? r : -EINVAL,
+			return rm_error_set(error, r < 0 ? r : -EINVAL,
 			    "the registry refuses %s/%s: %s", names.host, names.device,
 			    registry_refusal_word(refusal));
 	}
@@ -114,7 +114,7 @@ options_of(const struct run *run)
 }
 
 static int
-keep_plan(struct run *run, const struct plan_set *set, size_t i, struct rm_why *why)
+keep_plan(struct run *run, const struct plan_set *set, size_t i, struct rm_error *error)
 {
 	const uint32_t tor = clos_find(run->clos, plan_set_tor(set, i));
 	struct sim_rack *rack = &run->rack[tor - clos_first(run->clos, CLOS_TOR)];
@@ -122,7 +122,7 @@ keep_plan(struct run *run, const struct plan_set *set, size_t i, struct rm_why *
 	int r = plan_set_write(set, i, 1, 1, run->writer, &bytes);
 
 	if (r < 0)
-		return rm_why(why, r, "the plan of %s", plan_set_tor(set, i));
+		return rm_error_set(error, r, "the plan of %s", plan_set_tor(set, i));
 	rack->plan = malloc(bytes.len);
 	if (rack->plan == NULL)
 		return -ENOMEM;
@@ -132,7 +132,7 @@ keep_plan(struct run *run, const struct plan_set *set, size_t i, struct rm_why *
 }
 
 int
-plans_make(struct run *run, struct rm_why *why)
+plans_make(struct run *run, struct rm_error *error)
 {
 	const struct plan_options options = options_of(run);
 	struct rm_topology *topology = NULL;
@@ -140,17 +140,17 @@ plans_make(struct run *run, struct rm_why *why)
 	struct plan_set *set = NULL;
 	int r;
 
-	r = read_topology(run, &topology, why);
+	r = read_topology(run, &topology, error);
 	if (r == 0)
 		r = registry_new(&registry);
 	if (r == 0)
 		r = registry_set_topology(registry, topology);
 	if (r >= 0)
-		r = tell_registry(run, registry, why);
+		r = tell_registry(run, registry, error);
 	if (r == 0)
 		r = plan_set_new(topology, registry, &options, &set);
 	for (size_t i = 0; r == 0 && i < plan_set_count(set); i++)
-		r = keep_plan(run, set, i, why);
+		r = keep_plan(run, set, i, error);
 	plan_set_free(set);
 	registry_free(registry);
 	rm_topology_free(topology);

@@ -97,7 +97,7 @@ sim_rack_start(struct sim_rack *rack, int64_t now_ns)
 		.on_focus = on_focus,
 		.arg = rack };
 	const rm_mono_t now = rack_mono(rack, now_ns);
-	struct rm_why why;
+	struct rm_error error;
 	int r;
 
 	record_life(rack, true, now_ns);
@@ -110,7 +110,7 @@ sim_rack_start(struct sim_rack *rack, int64_t now_ns)
 		    &options, &callbacks, now, rack_wall(rack, now_ns), &rack->rack);
 	if (r == 0 && rack->saved != NULL)
 		(void)tor_rack_restore(
-		    rack->rack, rack->saved, now, rack_wall(rack, now_ns), &why);
+		    rack->rack, rack->saved, now, rack_wall(rack, now_ns), &error);
 	return r == 0 ? tor_rack_plan(rack->rack, &rack->view, now) : r;
 }
 

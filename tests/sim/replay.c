@@ -19,7 +19,7 @@
 
 struct replay {
 	const char *file;
-	struct rm_why *why;
+	struct rm_error *error;
 	struct run run;
 	struct scenario scenario;     /* only its name */
 	char (*hosts)[RM_NAME_BYTES]; /* by lane */
@@ -31,8 +31,8 @@ struct replay {
 static int
 refuse(struct replay *replay, const char *what)
 {
-	return rm_why(
-	    replay->why, -EINVAL, "%s:%zu: %s", replay->file, replay->line, what);
+	return rm_error_set(
+	    replay->error, -EINVAL, "%s:%zu: %s", replay->file, replay->line, what);
 }
 
 /* ---- words of a line ------------------------------------------------------------- */
@@ -353,18 +353,18 @@ is_of_centre(FILE *in)
 }
 
 int
-replay_whole(FILE *in, const char *file, FILE *verdicts, struct rm_why *why)
+replay_whole(FILE *in, const char *file, FILE *verdicts, struct rm_error *error)
 {
 	struct replay *replay;
 	int r;
 
 	if (is_of_centre(in))
-		return replay_centre(in, file, verdicts, why);
+		return replay_centre(in, file, verdicts, error);
 	replay = calloc(1, sizeof *replay);
 	if (replay == NULL)
 		return -ENOMEM;
 	replay->file = file;
-	replay->why = why;
+	replay->error = error;
 	r = replay_begin(replay, verdicts);
 	if (r == 0)
 		r = replay_lines(replay, in);

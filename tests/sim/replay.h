@@ -10,10 +10,10 @@
 
 #include <stdio.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 /* Each opening, change and end of an incident goes to verdicts, as a sentence. -EINVAL
  * and why; -ENOMEM. */
-int replay_whole(FILE *in, const char *file, FILE *verdicts, struct rm_why *why);
+int replay_whole(FILE *in, const char *file, FILE *verdicts, struct rm_error *error);
 
 #endif

@@ -20,7 +20,7 @@
 
 struct replayed {
 	const char *file;
-	struct rm_why *why;
+	struct rm_error *error;
 	FILE *out;
 	size_t line;
 	char region[RM_NAME_BYTES];
@@ -37,8 +37,8 @@ struct replayed {
 static int
 refuse(struct replayed *replayed, const char *what)
 {
-	return rm_why(
-	    replayed->why, -EINVAL, "%s:%zu: %s", replayed->file, replayed->line, what);
+	return rm_error_set(replayed->error, -EINVAL, "%s:%zu: %s", replayed->file,
+	    replayed->line, what);
 }
 
 static rm_mono_t
@@ -256,7 +256,7 @@ take_lines(struct replayed *replayed, FILE *in)
 }
 
 int
-replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_why *why)
+replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_error *error)
 {
 	const struct rm_incident_options incidents = { .max_open = MAX_OPEN,
 		.max_closed = MAX_CLOSED,
@@ -268,7 +268,7 @@ replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_why *why)
 	if (replayed == NULL)
 		return -ENOMEM;
 	replayed->file = file;
-	replayed->why = why;
+	replayed->error = error;
 	replayed->out = verdicts;
 	r = board_new(&replayed->board);
 	if (r == 0)

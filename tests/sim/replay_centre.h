@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 /* As replay_whole. */
-int replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_why *why);
+int replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_error *error);
 
 #endif

@@ -133,11 +133,11 @@ make_fleet(struct run *run)
 /* ---- before it begins ------------------------------------------------------------ */
 
 static int
-draw_faults(struct run *run, struct rm_why *why)
+draw_faults(struct run *run, struct rm_error *error)
 {
 	struct dice dice = dice_of(run->seed, 2 + ((uint64_t)run->number << 8));
 	int r = scenario_faults(
-	    run->scenario, run->clos, &dice, &run->faults, &run->fault_count, why);
+	    run->scenario, run->clos, &dice, &run->faults, &run->fault_count, error);
 
 	if (r == 0)
 		r = fate_add_bursts(run->scenario, &run->draw, run->clos, &dice,
@@ -198,7 +198,7 @@ begin_scores(struct run *run, const struct run_options *options)
 }
 
 static int
-run_begin(struct run *run, const struct run_options *options, struct rm_why *why)
+run_begin(struct run *run, const struct run_options *options, struct rm_error *error)
 {
 	int r;
 
@@ -206,14 +206,14 @@ run_begin(struct run *run, const struct run_options *options, struct rm_why *why
 	run->end_ns = (int64_t)(run->draw.seconds * 1e9);
 	r = clos_new(&run->draw.fabric, &run->clos);
 	if (r == -EINVAL)
-		return rm_why(why, r, "%s: fabric: these options make no fabric",
-		    run->scenario->file);
+		return rm_error_set(error, r,
+		    "%s: fabric: these options make no fabric", run->scenario->file);
 	if (r == 0)
 		r = make_fleet(run);
 	if (r == 0)
-		r = draw_faults(run, why);
+		r = draw_faults(run, error);
 	if (r == 0)
-		r = plans_make(run, why);
+		r = plans_make(run, error);
 	if (r == 0)
 		r = wheel_new(RUN_SLICE_NS, &run->wheel);
 	if (r == 0)
@@ -317,7 +317,7 @@ run_clear(struct run *run)
 
 int
 run_whole(const struct scenario *scenario, const struct run_options *options,
-    struct run_result *ret, struct rm_why *why)
+    struct run_result *ret, struct rm_error *error)
 {
 	struct run run = { .scenario = scenario,
 		.seed = options->seed,
@@ -325,7 +325,7 @@ run_whole(const struct scenario *scenario, const struct run_options *options,
 		.verdicts = options->verdicts,
 		.record = options->record,
 		.dice = dice_of(options->seed, (uint64_t)options->number << 8) };
-	int r = run_begin(&run, options, why);
+	int r = run_begin(&run, options, error);
 	/* Others' windows may end with the run: they are told of its last second, too.
 	 */
 	const int64_t until_ns = run.end_ns + (run.eyes != NULL ? SEEN_AFTER_NS : 0);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "tests/sim/scheme.h"
 #include "tests/sim/score.h"
 
@@ -45,9 +45,9 @@ struct run_result {
 	uint64_t probes, lost, results, windows;
 };
 
-/* -EINVAL and why: it cannot be simulated; -ENOMEM. *ret is untouched then. */
+/* -EINVAL and error: it cannot be simulated; -ENOMEM. *ret is untouched then. */
 int run_whole(const struct scenario *scenario, const struct run_options *options,
-    struct run_result *ret, struct rm_why *why);
+    struct run_result *ret, struct rm_error *error);
 void run_result_clear(struct run_result *result);
 
 #endif

@@ -230,7 +230,7 @@ int run_grow(void **items, size_t count, size_t *room, size_t bytes);
 
 /* ---- plans: who probes whom ------------------------------------------------------ */
 
-int plans_make(struct run *run, struct rm_why *why);
+int plans_make(struct run *run, struct rm_error *error);
 
 /* ---- probing --------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ struct file {
 	uint32_t next, added, count;
 	struct run_result done[AHEAD]; /* own NULL: not there yet */
 	struct run_result sum;
-	struct rm_why why;
+	struct rm_error error;
 	int failed;
 };
 
@@ -91,7 +91,7 @@ work(void *arg)
 	pthread_mutex_lock(&file->lock);
 	while (file->failed == 0 && file->next < file->count) {
 		struct run_result result;
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 		int r;
 
 		if (file->next >= file->added + AHEAD) {
@@ -100,11 +100,11 @@ work(void *arg)
 		}
 		options.number = file->next++;
 		pthread_mutex_unlock(&file->lock);
-		r = run_whole(file->scenario, &options, &result, &why);
+		r = run_whole(file->scenario, &options, &result, &error);
 		pthread_mutex_lock(&file->lock);
 		if (r < 0 && file->failed == 0) {
 			file->failed = r;
-			file->why = why;
+			file->error = error;
 		}
 		if (r == 0)
 			file->done[options.number % AHEAD] = result;
@@ -266,7 +266,7 @@ runs_file(const struct runs_options *options, const char *path, struct runs_sum 
 
 	if (file == NULL)
 		return -ENOMEM;
-	r = scenario_load(path, &scenario, &file->why);
+	r = scenario_load(path, &scenario, &file->error);
 	if (r == 0) {
 		file->options = options;
 		file->next = file->added = options->first;
@@ -281,10 +281,10 @@ runs_file(const struct runs_options *options, const char *path, struct runs_sum 
 		r = run_all(file);
 	}
 	if (r < 0) {
-		if (file->why.text[0] == '\0')
-			rm_why(&file->why, r, "%s: cannot be simulated: %s", path,
-			    strerror(-r));
-		fprintf(stderr, "sim: %s\n", file->why.text);
+		if (file->error.text[0] == '\0')
+			rm_error_set(&file->error, r, "%s: cannot be simulated: %s",
+			    path, strerror(-r));
+		fprintf(stderr, "sim: %s\n", file->error.text);
 	} else {
 		tell(file, (double)(clock() - start) / CLOCKS_PER_SEC);
 		if (options->score)

@@ -31,8 +31,8 @@ read_section(const struct scenario_read *read, const struct rm_yaml_node *root,
 	if (map == NULL)
 		return 0;
 	if (rm_yaml_kind(map) != RM_YAML_MAP)
-		return rm_yaml_why(
-		    map, read->why, -EINVAL, "%s: expected a map of options", name);
+		return rm_yaml_error(
+		    map, read->error, -EINVAL, "%s: expected a map of options", name);
 	for (size_t i = 0; i < count; i++)
 		keys[i] = options[i].name;
 	r = scenario_read_keys(read, map, name, keys);
@@ -56,7 +56,7 @@ read_part(const struct scenario_read *read, const struct rm_yaml_node *node,
 	if (count == 0 || count > SCENARIO_MAX_CHOICES ||
 	    (of == NULL && rm_yaml_kind(node) != RM_YAML_SCALAR) ||
 	    (of != NULL && rm_yaml_kind(of) != RM_YAML_LIST))
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "part: expected random, a name, or {of: [NAME, ...]}");
 	fault->parts = calloc(count, sizeof *fault->parts);
 	if (fault->parts == NULL)
@@ -77,14 +77,14 @@ read_flap(const struct scenario_read *read, const struct rm_yaml_node *map,
 	int r;
 
 	if (rm_yaml_kind(map) != RM_YAML_MAP)
-		return rm_yaml_why(
-		    map, read->why, -EINVAL, "flap: expected {on_ms: A, off_ms: B}");
+		return rm_yaml_error(
+		    map, read->error, -EINVAL, "flap: expected {on_ms: A, off_ms: B}");
 	r = scenario_read_keys(read, map, "flap", keys);
 	on = rm_yaml_get(map, "on_ms");
 	off = rm_yaml_get(map, "off_ms");
 	if (r == 0 && (on == NULL || off == NULL))
-		r = rm_yaml_why(
-		    map, read->why, -EINVAL, "flap: expected both on_ms and off_ms");
+		r = rm_yaml_error(
+		    map, read->error, -EINVAL, "flap: expected both on_ms and off_ms");
 	if (r == 0)
 		r = scenario_read_number(read, on, &scenario_fault_options[FAULT_ON_MS],
 		    &fault->options[FAULT_ON_MS]);
@@ -107,8 +107,8 @@ read_fault_words(const struct scenario_read *read, const struct rm_yaml_node *ma
 	int r;
 
 	if (kind == NULL)
-		return rm_yaml_why(
-		    map, read->why, -EINVAL, "kind: a fault must have one");
+		return rm_yaml_error(
+		    map, read->error, -EINVAL, "kind: a fault must have one");
 	r = scenario_read_find(read, kind, "kind", scenario_kind_words, &at);
 	fault->kind = (enum fault_kind)at;
 	if (r == 0 && part != NULL)
@@ -121,8 +121,8 @@ read_fault_words(const struct scenario_read *read, const struct rm_yaml_node *ma
 		    read, type, "type", scenario_place_words, 1, &fault->type);
 	if (r == 0 && fault->kind == FAULT_LINK_FLAP &&
 	    rm_yaml_get(map, "flap") == NULL)
-		r = rm_yaml_why(
-		    map, read->why, -EINVAL, "flap: a link-flap must have it");
+		r = rm_yaml_error(
+		    map, read->error, -EINVAL, "flap: a link-flap must have it");
 	return r;
 }
 
@@ -136,8 +136,8 @@ read_fault(const struct scenario_read *read, const struct rm_yaml_node *map)
 	int r;
 
 	if (rm_yaml_kind(map) != RM_YAML_MAP)
-		return rm_yaml_why(
-		    map, read->why, -EINVAL, "faults: expected a map in the list");
+		return rm_yaml_error(
+		    map, read->error, -EINVAL, "faults: expected a map in the list");
 	read->scenario->fault_count++;
 	fault->line = rm_yaml_line(map);
 	fault->way = fault->type = (struct scenario_choice){ CHOICE_ONE, 1, { 0 } };
@@ -171,7 +171,7 @@ read_faults(const struct scenario_read *read, const struct rm_yaml_node *root)
 		return 0;
 	if (rm_yaml_kind(list) != RM_YAML_LIST ||
 	    rm_yaml_count(list) > SCENARIO_MAX_FAULTS)
-		return rm_yaml_why(list, read->why, -EINVAL,
+		return rm_yaml_error(list, read->error, -EINVAL,
 		    "faults: expected a list of at most %d", SCENARIO_MAX_FAULTS);
 	for (size_t i = 0; i < rm_yaml_count(list) && r == 0; i++)
 		r = read_fault(read, rm_yaml_item(list, i));
@@ -189,7 +189,7 @@ read_top(const struct scenario_read *read, const struct rm_yaml_node *root)
 	if (r < 0)
 		return r;
 	if (name == NULL || !rm_name_valid(rm_yaml_text(name)))
-		return rm_yaml_why(name != NULL ? name : root, read->why, -EINVAL,
+		return rm_yaml_error(name != NULL ? name : root, read->error, -EINVAL,
 		    "name: " RM_NAME_EXPECTED);
 	snprintf(read->scenario->name, sizeof read->scenario->name, "%s",
 	    rm_yaml_text(name));
@@ -212,7 +212,7 @@ read_all(
 	int r;
 
 	if (root == NULL || rm_yaml_kind(root) != RM_YAML_MAP)
-		return rm_why(read->why, -EINVAL,
+		return rm_error_set(read->error, -EINVAL,
 		    "%s:1:1: expected a map: name, seconds, fabric, ...", file);
 	r = read_top(read, root);
 	if (r == 0)
@@ -230,14 +230,14 @@ read_all(
 }
 
 static int
-from_yaml(
-    const char *file, struct rm_yaml *yaml, struct scenario **ret, struct rm_why *why)
+from_yaml(const char *file, struct rm_yaml *yaml, struct scenario **ret,
+    struct rm_error *error)
 {
-	struct scenario_read read = { calloc(1, sizeof *read.scenario), why };
+	struct scenario_read read = { calloc(1, sizeof *read.scenario), error };
 	int r;
 
 	if (read.scenario == NULL)
-		return rm_why(why, -ENOMEM, "%s: out of memory", file);
+		return rm_error_set(error, -ENOMEM, "%s: out of memory", file);
 	snprintf(read.scenario->file, sizeof read.scenario->file, "%s", file);
 	set_fallbacks(scenario_top_options, TOP_OPTIONS, read.scenario->top);
 	set_fallbacks(scenario_fabric_options, FABRIC_OPTIONS, read.scenario->fabric);
@@ -254,26 +254,26 @@ from_yaml(
 }
 
 int
-scenario_load(const char *path, struct scenario **ret, struct rm_why *why)
+scenario_load(const char *path, struct scenario **ret, struct rm_error *error)
 {
 	struct rm_yaml *yaml = NULL;
-	int r = rm_yaml_load(path, &yaml, why);
+	int r = rm_yaml_load(path, &yaml, error);
 
 	if (r == 0)
-		r = from_yaml(path, yaml, ret, why);
+		r = from_yaml(path, yaml, ret, error);
 	rm_yaml_free(yaml);
 	return r;
 }
 
 int
 scenario_parse(const char *name, const char *text, size_t len, struct scenario **ret,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	struct rm_yaml *yaml = NULL;
-	int r = rm_yaml_parse(name, text, len, &yaml, why);
+	int r = rm_yaml_parse(name, text, len, &yaml, error);
 
 	if (r == 0)
-		r = from_yaml(name, yaml, ret, why);
+		r = from_yaml(name, yaml, ret, error);
 	rm_yaml_free(yaml);
 	return r;
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/judge/part.h"
 #include "tests/sim/clos.h"
 #include "tests/sim/dice.h"
@@ -176,10 +176,10 @@ struct scenario {
 	struct marks marks;
 };
 
-/* -EINVAL and why; -ENOMEM; what reading a file gives. */
-int scenario_load(const char *path, struct scenario **ret, struct rm_why *why);
+/* -EINVAL and error; -ENOMEM; what reading a file gives. */
+int scenario_load(const char *path, struct scenario **ret, struct rm_error *error);
 int scenario_parse(const char *name, const char *text, size_t len,
-    struct scenario **ret, struct rm_why *why);
+    struct scenario **ret, struct rm_error *error);
 void scenario_free(struct scenario *scenario);
 
 double scenario_pick(const struct scenario_choice *choice, struct dice *dice);
@@ -212,11 +212,11 @@ struct fault { /* one part's */
 };
 
 /*
- * The faults of a run, on this fabric. *ret is malloc'd. -EINVAL and why: there is no
+ * The faults of a run, on this fabric. *ret is malloc'd. -EINVAL and error: there is no
  * such part, or not so many; -ENOMEM.
  */
 int scenario_faults(const struct scenario *scenario, const struct clos *clos,
-    struct dice *dice, struct fault **ret, size_t *count, struct rm_why *why);
+    struct dice *dice, struct fault **ret, size_t *count, struct rm_error *error);
 
 const char *scenario_kind_word(enum fault_kind kind);
 

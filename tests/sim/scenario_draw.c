@@ -170,7 +170,7 @@ struct drawing {
 	const struct scenario *scenario;
 	const struct clos *clos;
 	struct dice *dice;
-	struct rm_why *why;
+	struct rm_error *error;
 	struct fault *faults;
 	size_t count, room;
 	uint64_t salt; /* who is unlucky in this run; 0: not drawn yet */
@@ -223,7 +223,7 @@ draw_part(const struct drawing *d, const struct drawing_entry *e, uint32_t *ret)
 		*ret = part;
 		return 0;
 	}
-	return rm_why(d->why, -EINVAL,
+	return rm_error_set(d->error, -EINVAL,
 	    "%s:%d: a %s at a %s: this fabric has not so many", d->scenario->file,
 	    e->from->line, scenario_kind_word(e->from->kind),
 	    scenario_place_words[e->place]);
@@ -236,7 +236,7 @@ named_part(const struct drawing *d, const struct scenario_fault *from, uint32_t 
 
 	*ret = clos_find(d->clos, name);
 	if (*ret == CLOS_NONE || !fits(d->clos, *ret, from->kind))
-		return rm_why(d->why, -EINVAL,
+		return rm_error_set(d->error, -EINVAL,
 		    "%s:%d: part: %s: this fabric has no such part, or a %s cannot "
 		    "befall it",
 		    d->scenario->file, from->line, name,
@@ -349,10 +349,10 @@ draw_entry(struct drawing *d, const struct scenario_fault *from)
 
 int
 scenario_faults(const struct scenario *scenario, const struct clos *clos,
-    struct dice *dice, struct fault **ret, size_t *count, struct rm_why *why)
+    struct dice *dice, struct fault **ret, size_t *count, struct rm_error *error)
 {
 	struct drawing d = {
-		.scenario = scenario, .clos = clos, .dice = dice, .why = why
+		.scenario = scenario, .clos = clos, .dice = dice, .error = error
 	};
 	int r = 0;
 

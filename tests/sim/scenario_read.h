@@ -1,6 +1,6 @@
 /*
  * scenario_read - the pieces that a scenario file is read with; private to scenario.c
- * and scenario_value.c. Everything returns 0, or a negative errno with why filled.
+ * and scenario_value.c. Everything returns 0, or a negative errno with error filled.
  */
 #ifndef TESTS_SIM_SCENARIO_READ_H
 #define TESTS_SIM_SCENARIO_READ_H
@@ -10,7 +10,7 @@
 
 struct scenario_read {
 	struct scenario *scenario;
-	struct rm_why *why;
+	struct rm_error *error;
 };
 
 /* No other keys than these; keys ends with NULL. */

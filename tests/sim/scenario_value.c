@@ -17,7 +17,7 @@ read_plain(const struct scenario_read *read, const struct rm_yaml_node *node,
 	double value;
 
 	if (rm_yaml_kind(node) != RM_YAML_SCALAR)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s: expected a number, {from: A, to: B} or {of: [A, B, ...]}",
 		    option->name);
 	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
@@ -25,15 +25,15 @@ read_plain(const struct scenario_read *read, const struct rm_yaml_node *node,
 	} else {
 		value = strtod(text, &end);
 		if (end == text || *end != '\0' || !isfinite(value))
-			return rm_yaml_why(node, read->why, -EINVAL,
+			return rm_yaml_error(node, read->error, -EINVAL,
 			    "%s: expected a number, not \"%.40s\"", option->name, text);
 	}
 	if (value < option->min || value > option->max)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s: expected %.10g to %.10g, not %.40s", option->name, option->min,
 		    option->max, text);
 	if (option->whole && value != floor(value))
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s: expected a whole number, not %.40s", option->name, text);
 	*ret = value;
 	return 0;
@@ -57,7 +57,7 @@ scenario_read_keys(const struct scenario_read *read, const struct rm_yaml_node *
 				len = sizeof known - 1;
 		}
 		if (keys[k] == NULL)
-			return rm_yaml_why(key, read->why, -EINVAL,
+			return rm_yaml_error(key, read->error, -EINVAL,
 			    "%s has no option %.40s; it has %s", what,
 			    rm_yaml_text(key), known);
 	}
@@ -72,7 +72,7 @@ read_of(const struct scenario_read *read, const struct rm_yaml_node *list,
 
 	if (rm_yaml_kind(list) != RM_YAML_LIST || rm_yaml_count(list) == 0 ||
 	    rm_yaml_count(list) > SCENARIO_MAX_CHOICES)
-		return rm_yaml_why(list, read->why, -EINVAL,
+		return rm_yaml_error(list, read->error, -EINVAL,
 		    "%s: of: expected a list of 1 to %d", option->name,
 		    SCENARIO_MAX_CHOICES);
 	ret->type = CHOICE_OF;
@@ -94,7 +94,7 @@ read_range(const struct scenario_read *read, const struct rm_yaml_node *map,
 	int r;
 
 	if (from == NULL || to == NULL)
-		return rm_yaml_why(map, read->why, -EINVAL,
+		return rm_yaml_error(map, read->error, -EINVAL,
 		    "%s: expected both from and to, or of", option->name);
 	r = read_plain(read, from, option, &ret->values[0]);
 	if (r == 0)
@@ -104,7 +104,7 @@ read_range(const struct scenario_read *read, const struct rm_yaml_node *map,
 	if (r < 0)
 		return r;
 	if (ret->values[1] < ret->values[0] || (is_log != 0 && ret->values[0] <= 0))
-		return rm_yaml_why(map, read->why, -EINVAL,
+		return rm_yaml_error(map, read->error, -EINVAL,
 		    "%s: expected from <= to, and with log from > 0", option->name);
 	ret->type = is_log != 0 ? CHOICE_LOG : CHOICE_RANGE;
 	ret->count = 2;
@@ -129,7 +129,7 @@ scenario_read_number(const struct scenario_read *read, const struct rm_yaml_node
 		return r;
 	of = rm_yaml_get(node, "of");
 	if (of != NULL && rm_yaml_count(node) > 1)
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s: of goes without from, to and log", option->name);
 	return of != NULL ? read_of(read, of, option, ret)
 			  : read_range(read, node, option, ret);
@@ -152,8 +152,8 @@ scenario_read_find(const struct scenario_read *read, const struct rm_yaml_node *
 		if (len >= sizeof known)
 			len = sizeof known - 1;
 	}
-	return rm_yaml_why(
-	    node, read->why, -EINVAL, "%s: expected one of %s", what, known);
+	return rm_yaml_error(
+	    node, read->error, -EINVAL, "%s: expected one of %s", what, known);
 }
 
 int
@@ -167,7 +167,7 @@ scenario_read_word(const struct scenario_read *read, const struct rm_yaml_node *
 	if (count == 0 || count > SCENARIO_MAX_CHOICES ||
 	    (of == NULL && rm_yaml_kind(node) != RM_YAML_SCALAR) ||
 	    (of != NULL && rm_yaml_kind(of) != RM_YAML_LIST))
-		return rm_yaml_why(node, read->why, -EINVAL,
+		return rm_yaml_error(node, read->error, -EINVAL,
 		    "%s: expected a word or {of: [WORD, ...]}", what);
 	ret->type = CHOICE_OF;
 	ret->count = count;

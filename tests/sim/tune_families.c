@@ -34,13 +34,13 @@ simulate(void *arg, size_t number)
 		.number = (uint32_t)(number % runs),
 		.keep = &work->families->kept[number] };
 	struct run_result result;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	const int r =
-	    run_whole(work->scenarios[number / runs], &options, &result, &why);
+	    run_whole(work->scenarios[number / runs], &options, &result, &error);
 
 	if (r < 0)
-		fprintf(
-		    stderr, "sim: %s\n", why.text[0] != '\0' ? why.text : strerror(-r));
+		fprintf(stderr, "sim: %s\n",
+		    error.text[0] != '\0' ? error.text : strerror(-r));
 	else
 		run_result_clear(&result);
 	return r;
@@ -50,12 +50,12 @@ static int
 load(char *const *files, size_t count, struct scenario **scenarios)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct rm_why why = { 0 };
-		const int r = scenario_load(files[i], &scenarios[i], &why);
+		struct rm_error error = { 0 };
+		const int r = scenario_load(files[i], &scenarios[i], &error);
 
 		if (r < 0) {
 			fprintf(stderr, "sim: %s\n",
-			    why.text[0] != '\0' ? why.text : strerror(-r));
+			    error.text[0] != '\0' ? error.text : strerror(-r));
 			return r;
 		}
 	}

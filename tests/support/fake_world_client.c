@@ -60,7 +60,7 @@ void
 rm_http_client_free(struct rm_http_client *gone)
 {
 	const struct rm_http_answer answer = {
-		.r = -ECANCELED, .body = "", .why = "", .retry_after_s = -1
+		.r = -ECANCELED, .body = "", .reason = "", .retry_after_s = -1
 	};
 
 	if (gone == NULL)
@@ -131,7 +131,7 @@ fake_world_reply(size_t i, long status, const char *body, int64_t retry_after_s)
 	struct rm_http_answer answer = { .status = status,
 		.body = body,
 		.body_len = strlen(body),
-		.why = "",
+		.reason = "",
 		.retry_after_s = retry_after_s };
 	struct rm_http_call *call = calls;
 
@@ -142,7 +142,7 @@ fake_world_reply(size_t i, long status, const char *body, int64_t retry_after_s)
 	if (status == 0) {
 		answer = (struct rm_http_answer){ .r = -ECONNREFUSED,
 			.body = "",
-			.why = "nobody there",
+			.reason = "nobody there",
 			.retry_after_s = -1 };
 	} else if (status == 200 && call->on_data != NULL) {
 		answer.r = call->on_data(body, answer.body_len, call->arg);

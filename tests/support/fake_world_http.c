@@ -95,8 +95,8 @@ rm_http_server_listen_tls(
 
 void
 rm_http_server_authorise(struct rm_http_server *to,
-    bool (*allows)(
-	const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg),
+    bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
+	size_t len, void *arg),
     void *arg)
 {
 }

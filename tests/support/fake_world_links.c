@@ -161,7 +161,7 @@ rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s)
 }
 
 const char *
-rm_link_why(const struct rm_link *link)
+rm_link_error(const struct rm_link *link)
 {
 	return link->reason == -EACCES ? "nobody knows it" : "";
 }
@@ -427,7 +427,7 @@ rm_dialer_peer(const struct rm_dialer *dialer)
 }
 
 const char *
-rm_dialer_why(const struct rm_dialer *dialer)
+rm_dialer_error(const struct rm_dialer *dialer)
 {
 	return "";
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/net/link.h"
 #include "rackmesh/tls/tls.h"
 #include "tests/support/loopback.h"
@@ -28,7 +28,7 @@ struct end {
 	size_t bytes;
 	uint64_t sum; /* of the first eight bytes of every frame */
 	int reason;
-	char identity[128], why[512];
+	char identity[128], cause[512];
 	int open_returns;
 	bool greets; /* sends "hello" from on_open */
 	bool echoes;
@@ -76,7 +76,7 @@ end_on_close(struct rm_link *link, int reason, void *arg)
 
 	end->closes++;
 	end->reason = reason;
-	snprintf(end->why, sizeof(end->why), "%s", rm_link_why(link));
+	snprintf(end->cause, sizeof(end->cause), "%s", rm_link_error(link));
 	rm_link_free(link);
 	end->link = NULL;
 }
@@ -103,11 +103,11 @@ end_begin(struct rm_loop *loop, struct end *end, int fd, bool accepting)
 static inline struct rm_tls *
 tls_of(struct rm_loop *loop, const struct rm_tls_files *files)
 {
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	struct rm_tls *tls = NULL;
 
-	if (rm_tls_new(loop, files, &why, &tls) < 0)
-		fail_msg("%s", why.text);
+	if (rm_tls_new(loop, files, &error, &tls) < 0)
+		fail_msg("%s", error.text);
 	return tls;
 }
 

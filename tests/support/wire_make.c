@@ -118,7 +118,7 @@ make_heartbeat(
 		.results_through_ns = fuzz_number(bytes),
 		.live = live,
 		.slowed_permille = (uint16_t)fuzz_number(bytes),
-		.slowed_why = fuzz_u8(bytes) };
+		.slowed_reason = fuzz_u8(bytes) };
 	bool too_many;
 
 	beat.stall_count = make_count(bytes, &too_many);

@@ -205,7 +205,7 @@ spoken_for(const struct agents *agents, const struct agent *but, struct wire_rni
 
 /* NULL: it is not. */
 static const char *
-why_refused(const struct agents *agents, const struct agent *agent,
+refusal_text(const struct agents *agents, const struct agent *agent,
     const struct wire_rnic *rnic)
 {
 	size_t hint = 0;
@@ -273,7 +273,7 @@ agent_register(struct agents *agents, struct agent *agent,
 		const char *reason;
 
 		wire_register_rnic(view, i, &rnic);
-		reason = why_refused(agents, agent, &rnic);
+		reason = refusal_text(agents, agent, &rnic);
 		if (reason != NULL) {
 			refused->count++;
 			refused->rnic = rnic;

@@ -56,7 +56,7 @@ struct agent {
 	rm_mono_t refilled;
 	bool paused;
 	uint16_t slowed_permille; /* what it lets itself probe; 0: all */
-	uint8_t slowed_why;       /* enum wire_slow, or what a newer agent knows */
+	uint8_t slowed_reason;    /* enum wire_slow, or what a newer agent knows */
 	/* Whom it hears, by the hash of their names, as of its last heartbeat. */
 	uint64_t live[WIRE_MAX_LIVE];
 	size_t live_count;  /* 0: it does not say; we are always among them */

@@ -22,7 +22,7 @@
 
 /* ---- What an agent says, frame by frame ---- */
 
-#define WHY 1024
+#define REASON_BYTES 1024
 #define QUOTED_BYTES 128
 
 /* Counts why and closes soon; returns 0, so that frames behind it are simply not
@@ -60,9 +60,9 @@ welcome(struct agent_link *peer, uint64_t counted_seq, const char *refused)
 }
 
 static int
-turn_away(struct agent_link *peer, enum agent_links_refused reason, const char *why)
+turn_away(struct agent_link *peer, enum agent_links_refused reason, const char *cause)
 {
-	welcome(peer, 0, why);
+	welcome(peer, 0, cause);
 	return agent_session_refuse(peer, reason, -EPERM);
 }
 
@@ -90,13 +90,13 @@ format_host(const struct rm_address *address, char text[RM_ADDRESS_TEXT])
 }
 
 static void
-tell_refused(const struct agent_link *peer, const char *why)
+tell_refused(const struct agent_link *peer, const char *reason)
 {
 	char who[RM_REFUSALS_TEXT];
 
-	if (rm_refusals_tell(&peer->links->refusals, rm_link_peer(peer->link), why,
+	if (rm_refusals_tell(&peer->links->refusals, rm_link_peer(peer->link), reason,
 		rm_mono_now(), who))
-		rm_log_warn(0, "agent at %s: refused: %s", who, why);
+		rm_log_warn(0, "agent at %s: refused: %s", who, reason);
 }
 
 /*
@@ -107,7 +107,7 @@ tell_refused(const struct agent_link *peer, const char *why)
  */
 static bool
 is_another_host(const struct agent_link *peer, const struct agent *agent,
-    const struct wire_hello *hello, rm_mono_t now, char why[WHY])
+    const struct wire_hello *hello, rm_mono_t now, char reason[REASON_BYTES])
 {
 	char here[RM_ADDRESS_TEXT], there[RM_ADDRESS_TEXT];
 
@@ -119,17 +119,17 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 	format_host(rm_link_peer(peer->link), there);
 	if (strcmp(here, there) == 0 && hello->incarnation != agent->superseded)
 		return false;
-	snprintf(why, WHY,
+	snprintf(reason, REASON_BYTES,
 	    "two hosts are called %s, at %s and at %s: give one of them another name",
 	    agent->host, here, there);
-	tell_refused(peer, why);
+	tell_refused(peer, reason);
 	return true;
 }
 
 /* By its certificate: is it the agent of that host? */
 static bool
-hello_is_its_own(
-    const struct agent_link *peer, const struct wire_hello *hello, char why[WHY])
+hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
+    char reason[REASON_BYTES])
 {
 	const struct rm_request request = {
 		.verb = RM_VERB_AGENT_SESSION,
@@ -137,9 +137,10 @@ hello_is_its_own(
 		.name = hello->id,
 	};
 
-	if (rm_authority_admits(rm_link_identity(peer->link), &request, why, WHY))
+	if (rm_authority_admits(
+		rm_link_identity(peer->link), &request, reason, REASON_BYTES))
 		return true;
-	tell_refused(peer, why);
+	tell_refused(peer, reason);
 	return false;
 }
 
@@ -178,17 +179,17 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	struct agent_links *links = peer->links;
 	rm_mono_t now = rm_mono_now();
 	struct agent *agent;
-	char why[WHY];
+	char reason[REASON_BYTES];
 	bool fresh;
 	int r;
 
-	if (!hello_is_its_own(peer, hello, why))
-		return turn_away(peer, AGENT_LINKS_STRANGER, why);
+	if (!hello_is_its_own(peer, hello, reason))
+		return turn_away(peer, AGENT_LINKS_STRANGER, reason);
 	r = agents_get(links->agents, hello->id, &agent);
 	if (r < 0)
 		return turn_away(peer, AGENT_LINKS_AGENTS, "too many agents");
-	if (is_another_host(peer, agent, hello, now, why))
-		return turn_away(peer, AGENT_LINKS_NAME_TAKEN, why);
+	if (is_another_host(peer, agent, hello, now, reason))
+		return turn_away(peer, AGENT_LINKS_NAME_TAKEN, reason);
 	supersede(peer, agent);
 	fresh = agent_hello(agent, hello->incarnation);
 	agent_note_software(agent, hello->software, rm_wall_now());
@@ -319,7 +320,7 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 	}
 	agent->paused = beat.paused;
 	agent->slowed_permille = beat.slowed_permille < 1000 ? beat.slowed_permille : 0;
-	agent->slowed_why = beat.slowed_why;
+	agent->slowed_reason = beat.slowed_reason;
 	agent_note_live(agent, &beat, now);
 	agent_watch_beat(agent->watch, now, made, through, beat.paused);
 	agent_watch_excuse(agent->watch, beat.paused_by_hand);

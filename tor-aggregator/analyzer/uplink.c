@@ -55,7 +55,7 @@ on_fetched(void *arg)
 static int
 lane_open(struct rm_loop *loop, struct rm_worker *worker,
     const struct uplink_options *options, const char *name, uint64_t bytes,
-    struct lane *lane, struct rm_why *why)
+    struct lane *lane, struct rm_error *error)
 {
 	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, lane };
 	struct rm_spool_options spool = {
@@ -71,7 +71,7 @@ lane_open(struct rm_loop *loop, struct rm_worker *worker,
 			return -ENAMETOOLONG;
 		spool.folder = folder;
 	}
-	r = rm_spool_new(loop, worker, &spool, &callbacks, &lane->spool, why);
+	r = rm_spool_new(loop, worker, &spool, &callbacks, &lane->spool, error);
 	if (r == 0)
 		lane->durable = rm_spool_next(lane->spool) - 1; /* what was found is */
 	return r;
@@ -79,7 +79,7 @@ lane_open(struct rm_loop *loop, struct rm_worker *worker,
 
 int
 uplink_new(struct rm_loop *loop, struct rm_worker *worker,
-    const struct uplink_options *options, struct uplink **ret, struct rm_why *why)
+    const struct uplink_options *options, struct uplink **ret, struct rm_error *error)
 {
 	struct uplink *uplink = calloc(1, sizeof(*uplink));
 	int r;
@@ -94,10 +94,10 @@ uplink_new(struct rm_loop *loop, struct rm_worker *worker,
 	r = uplink->writer == NULL ? -ENOMEM : 0;
 	if (r == 0 && !options->off)
 		r = lane_open(loop, worker, options, "summaries",
-		    options->summary_bytes, &uplink->summary, why);
+		    options->summary_bytes, &uplink->summary, error);
 	if (r == 0 && !options->off)
 		r = lane_open(loop, worker, options, "incidents",
-		    options->incident_bytes, &uplink->incident, why);
+		    options->incident_bytes, &uplink->incident, error);
 	if (r < 0) {
 		uplink_free(uplink);
 		return r;

@@ -37,9 +37,9 @@ struct uplink_counts { /* of one lane; up to date after uplink_spooled */
 	uint64_t bytes; /* of what was made for the analyzer */
 };
 
-/* Has said in why what is wrong with a folder. */
+/* Has said in error what is wrong with a folder. */
 int uplink_new(struct rm_loop *loop, struct rm_worker *worker,
-    const struct uplink_options *options, struct uplink **ret, struct rm_why *why);
+    const struct uplink_options *options, struct uplink **ret, struct rm_error *error);
 void uplink_free(struct uplink *uplink); /* after the worker */
 
 /* More can be taken than before. One listener. */

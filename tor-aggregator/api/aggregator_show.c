@@ -213,7 +213,7 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	set(object, "paused", json_boolean(agent->paused));
 	set(object, "slowed",
 	    json_string(wire_slow_word(
-		agent->slowed_permille == 0 ? WIRE_SLOW_NOT : agent->slowed_why)));
+		agent->slowed_permille == 0 ? WIRE_SLOW_NOT : agent->slowed_reason)));
 	set_u64(object, "slowed_permille",
 	    agent->slowed_permille == 0 ? 1000 : agent->slowed_permille);
 	set_u64(object, "silent_ms", (uint64_t)(silence.ns / RM_NS_PER_MS));

@@ -41,7 +41,7 @@ struct collector {
 	struct collector_counts counts;
 	uint64_t failed_in_a_row;
 	bool unanswered; /* the last one failed for want of a name server's answer */
-	struct rm_why error;
+	struct rm_error error;
 };
 
 static void on_turn(void *arg);
@@ -125,12 +125,13 @@ wait_next(struct collector *collector, int r)
 /* unanswered: for want of a name server's answer, which is one reason, however it is
  * noticed. */
 static void
-fail(struct collector *collector, int r, const char *why, bool unanswered)
+fail(struct collector *collector, int r, const char *reason, bool unanswered)
 {
 	const bool still = collector->unanswered && unanswered;
-	const struct rm_why before = collector->error;
+	const struct rm_error before = collector->error;
 
-	rm_why(&collector->error, 0, "%s", why[0] != '\0' ? why : strerror(-r));
+	rm_error_set(
+	    &collector->error, 0, "%s", reason[0] != '\0' ? reason : strerror(-r));
 	hang_up(collector);
 	collector->unanswered = unanswered;
 	collector->counts.failed++;
@@ -148,9 +149,9 @@ fail(struct collector *collector, int r, const char *why, bool unanswered)
 }
 
 void
-collector_fail(struct collector *collector, int r, const char *why)
+collector_fail(struct collector *collector, int r, const char *reason)
 {
-	fail(collector, r, why, false);
+	fail(collector, r, reason, false);
 }
 
 void
@@ -184,13 +185,13 @@ on_deadline(void *arg)
 {
 	struct collector *collector = arg;
 	const struct collector_callbacks *callbacks = &collector->options.callbacks;
-	struct rm_why why;
+	struct rm_error error;
 
 	if (collector->resolving)
-		rm_why(&why, 0, "its name could not be resolved in time");
+		rm_error_set(&error, 0, "its name could not be resolved in time");
 	else
-		rm_why(&why, 0, "%s in time", callbacks->stage(callbacks->arg));
-	fail(collector, -ETIMEDOUT, why.text, collector->resolving);
+		rm_error_set(&error, 0, "%s in time", callbacks->stage(callbacks->arg));
+	fail(collector, -ETIMEDOUT, error.text, collector->resolving);
 }
 
 /* ---- the addresses ---- */
@@ -213,17 +214,17 @@ void
 collector_dial_next(struct collector *collector, int r)
 {
 	const struct collector_callbacks *callbacks = &collector->options.callbacks;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 
 	while (collector->address < collector->address_count) {
-		r = callbacks->dial(
-		    &collector->addresses[collector->address++], &why, callbacks->arg);
+		r = callbacks->dial(&collector->addresses[collector->address++], &error,
+		    callbacks->arg);
 		if (r == 0) {
 			limit_attempt(collector);
 			return;
 		}
 	}
-	collector_fail(collector, r, why.text);
+	collector_fail(collector, r, error.text);
 }
 
 /* Only addresses that do not answer at all make room for others. */
@@ -247,7 +248,7 @@ on_lookup(const struct rm_lookup_answer *answer, void *arg)
 		return;
 	collector->resolving = false;
 	if (answer->r < 0 || answer->count == 0) {
-		fail(collector, answer->r, answer->why, answer->r == -EAGAIN);
+		fail(collector, answer->r, answer->reason, answer->r == -EAGAIN);
 		return;
 	}
 	collector->address_count = answer->count;
@@ -296,7 +297,7 @@ on_turn(void *arg)
 	const struct collector_options *options = &collector->options;
 	const int64_t share = options->interval_ns / 4 * 3,
 		      limit = share < options->limit_ns ? share : options->limit_ns;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	int r;
 
 	collector->counts.reads++;
@@ -304,9 +305,9 @@ on_turn(void *arg)
 	collector->begun = rm_mono_now();
 	collector->end = rm_mono_add(collector->begun, limit);
 	rm_timer_at(collector->deadline, collector->end);
-	r = options->callbacks.begin(limit, &why, options->callbacks.arg);
+	r = options->callbacks.begin(limit, &error, options->callbacks.arg);
 	if (r < 0)
-		collector_fail(collector, r, why.text);
+		collector_fail(collector, r, error.text);
 }
 
 void

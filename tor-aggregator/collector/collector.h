@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 struct collector;
 struct counter_state;
@@ -26,11 +26,12 @@ struct rm_loop;
 
 /* All but stage may end the reading by collector_fail() or collector_succeed(). */
 struct collector_callbacks {
-	/* A reading begins, which may take so long. < 0: it failed; why: "" where r
+	/* A reading begins, which may take so long. < 0: it failed; error: "" where r
 	 * says it. Calls collector_dial() if there is an address to connect to. */
-	int (*begin)(int64_t limit_ns, struct rm_why *why, void *arg);
+	int (*begin)(int64_t limit_ns, struct rm_error *error, void *arg);
 	/* Connects to it, instead of to the one before. < 0: the next one is tried. */
-	int (*dial)(const struct rm_address *address, struct rm_why *why, void *arg);
+	int (*dial)(
+	    const struct rm_address *address, struct rm_error *error, void *arg);
 	/* Has it got as far as to the device? NULL, if dial is. */
 	bool (*is_connected)(const void *arg);
 	/* Frees what belongs to the reading alone; may have nothing to free. */
@@ -78,8 +79,8 @@ int collector_dial(struct collector *collector);
 /* The address that was dialed is none that answers; r: why. */
 void collector_dial_next(struct collector *collector, int r);
 
-/* The reading ends; call it last. why: "": r says it. */
-void collector_fail(struct collector *collector, int r, const char *why);
+/* The reading ends; call it last. reason: "": r says it. */
+void collector_fail(struct collector *collector, int r, const char *reason);
 void collector_succeed(struct collector *collector, size_t values);
 
 /* If its last reading failed: reads at once instead of when the wait is over. */

@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/worker.h"
 
 #define MAX_PATH 4096
@@ -79,7 +79,7 @@ read_brake(const json_t *object, struct wire_brake *ret)
 }
 
 int
-brake_store_load(struct brake_store *store, struct rm_why *why)
+brake_store_load(struct brake_store *store, struct rm_error *error)
 {
 	json_t *object;
 	uint8_t *data;
@@ -93,12 +93,14 @@ brake_store_load(struct brake_store *store, struct rm_why *why)
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return rm_why(why, r, "cannot read %s: %s", store->path, strerror(-r));
+		return rm_error_set(
+		    error, r, "cannot read %s: %s", store->path, strerror(-r));
 	object = json_loadb((const char *)data, len, 0, NULL);
 	good = read_brake(object, &store->brake);
 	json_decref(object);
 	free(data);
-	return good ? 0 : rm_why(why, -EBADMSG, "%s holds no brake", store->path);
+	return good ? 0
+		    : rm_error_set(error, -EBADMSG, "%s holds no brake", store->path);
 }
 
 int

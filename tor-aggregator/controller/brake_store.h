@@ -12,7 +12,7 @@
 #include "schemas/wire.h"
 
 struct brake_store;
-struct rm_why;
+struct rm_error;
 struct rm_worker;
 
 #define BRAKE_FREE_PERMILLE 1000
@@ -30,8 +30,8 @@ int brake_store_new(
 void brake_store_free(struct brake_store *store);
 
 /* Blocks: before the loop runs. A file that is missing is no error; a damaged one is,
- * said in why, and is ignored. */
-int brake_store_load(struct brake_store *store, struct rm_why *why);
+ * said in error, and is ignored. */
+int brake_store_load(struct brake_store *store, struct rm_error *error);
 
 /* 1: newer, it counts now. 0: not newer. -EBADMSG: it makes no sense. */
 int brake_store_take(struct brake_store *store, const struct wire_brake *brake);

@@ -590,7 +590,7 @@ new_finding(struct pause_graph *graph, enum pause_kind kind)
 /* Why a switch that nobody is seen to pause may be paused all the same; NULL: it is the
  * source. */
 static const char *
-why_not_known(const struct pause_graph *graph, size_t at)
+unknown_reason(const struct pause_graph *graph, size_t at)
 {
 	if (!graph->switches[at].read)
 		return "its counters are not read";
@@ -636,7 +636,7 @@ tell_switch(const struct pause_graph *graph, const struct pause *pause,
     struct pause_finding *finding)
 {
 	const struct fabric_switch *from = &graph->switches[pause->from.at];
-	const char *error = why_not_known(graph, pause->from.at),
+	const char *error = unknown_reason(graph, pause->from.at),
 		   *to = name_of(graph, pause->to);
 	char *text = finding->sentence;
 	const size_t size = sizeof(finding->sentence);

@@ -260,15 +260,15 @@ judge_ecn(const struct proof_total *total, char sentence[PROOF_TEXT])
 	const struct pressure senders = pressed_senders(total),
 			      receivers = pressing_receivers(total);
 	const bool marked = host->of > 0 || port->of > 0 || probe->of > 0;
-	char why[PROOF_SIDES][PROOF_TEXT];
+	char reason[PROOF_SIDES][PROOF_TEXT];
 	double unused;
 
 	if (host->counted == 0 && port->counted == 0 && probe->of == 0) {
-		proof_read(total, PROOF_HOST_CE, &unused, why[PROOF_HOST]);
-		proof_read(total, PROOF_SWITCH_CE, &unused, why[PROOF_SWITCH]);
+		proof_read(total, PROOF_HOST_CE, &unused, reason[PROOF_HOST]);
+		proof_read(total, PROOF_SWITCH_CE, &unused, reason[PROOF_SWITCH]);
 		return say(sentence, PROOF_NOT_KNOWN,
-		    "Nobody counts marks: %.90s, and %.90s.", why[PROOF_HOST],
-		    why[PROOF_SWITCH]);
+		    "Nobody counts marks: %.90s, and %.90s.", reason[PROOF_HOST],
+		    reason[PROOF_SWITCH]);
 	}
 	if (receivers.steady > 0 && is_low(host) && is_low(port))
 		return say(sentence, PROOF_NOT_KNOWN,

@@ -92,7 +92,7 @@ read_pattern(const char *text, struct pattern *ret)
 
 static int
 check_group(const struct drift_group_config *group, size_t at, const char *path,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	const uint64_t mtu = group->roce_mtu_bytes;
 	char *const *rnics = group->rnics.items;
@@ -102,42 +102,43 @@ check_group(const struct drift_group_config *group, size_t at, const char *path,
 
 	for (size_t i = 0; i < group->rnics.count; i++)
 		if (!read_pattern(rnics[i], &pattern))
-			return rm_config_refuse(path, why,
+			return rm_config_refuse(path, error,
 			    "expected HOST or HOST/DEVICE, by name or by a pattern "
 			    "with * ? [a-c]",
 			    "expected[%zu].rnics[%zu]", at, i);
 	if (mtu != 0 && (mtu < 256 || (mtu & (mtu - 1)) != 0))
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "expected 256, 512, 1024, 2048 or 4096",
 		    "expected[%zu].roce_mtu_bytes", at);
 	if (group->pfc[0] != '\0' && drift_pfc_read(group->pfc, &mask) < 0)
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "expected none, or priorities from 0 to 7: 3 or \"3,4\"",
 		    "expected[%zu].pfc", at);
 	if (group->traffic_class[0] != '\0' &&
 	    drift_class_read(group->traffic_class, &mask) < 0)
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "expected none, or a number from 0 to 255",
 		    "expected[%zu].traffic_class", at);
 	if (group->dscp[0] != '\0' && drift_dscps_read(group->dscp, dscps) < 0)
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "expected DSCP:PRIORITY, at most 8: \"26:3,48:6\"",
 		    "expected[%zu].dscp", at);
 	if (group->firmware[0] != '\0' && !rm_name_pattern_valid(group->firmware))
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "expected a version, or a pattern of it: \"28.39.*\"",
 		    "expected[%zu].firmware", at);
 	return 0;
 }
 
 int
-drift_groups_check(const struct rm_list *groups, const char *path, struct rm_why *why)
+drift_groups_check(
+    const struct rm_list *groups, const char *path, struct rm_error *error)
 {
 	const struct drift_group_config *all = groups->items;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < groups->count; i++)
-		r = check_group(&all[i], i, path, why);
+		r = check_group(&all[i], i, path, error);
 	return r;
 }
 

@@ -35,9 +35,9 @@ extern const struct rm_option drift_group_options[];
 	  "(rackmeshctl drift)", NULL, drift_group_options, sizeof(struct drift_group_config) }
 /* clang-format on */
 
-/* groups: of the option. -EINVAL and why. */
+/* groups: of the option. -EINVAL and error. */
 int drift_groups_check(
-    const struct rm_list *groups, const char *path, struct rm_why *why);
+    const struct rm_list *groups, const char *path, struct rm_error *error);
 
 struct drift_groups;
 

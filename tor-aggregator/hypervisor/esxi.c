@@ -256,20 +256,20 @@ said(struct esxi *esxi)
 }
 
 int
-esxi_end(struct esxi *esxi, struct rm_why *why)
+esxi_end(struct esxi *esxi, struct rm_error *error)
 {
 	end_line(esxi);
 	if (esxi->section != END)
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "its answer ends before its end; its errors say \"%s\"",
 		    said(esxi));
 	if (hypervisor_nics_told(esxi->nics) == 0)
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "it tells no vmnic: is it an ESXi host, and may the user run "
 		    "esxcli and vsish? Its errors say \"%s\"",
 		    said(esxi));
 	if (!esxi->vsish_told)
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "vsish tells nothing of any vmnic: may the user run it? Its errors "
 		    "say \"%s\"",
 		    said(esxi));

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 struct esxi;
 struct hypervisor_nics;
@@ -33,7 +33,7 @@ int esxi_feed(struct esxi *esxi, const void *data, size_t len);
  * too much, with what it has printed. */
 int esxi_feed_error(struct esxi *esxi, const void *data, size_t len);
 /* All has been printed: the reading counts. -EPROTO: it is not whole, or tells no NIC,
- * and does not count; why says it. */
-int esxi_end(struct esxi *esxi, struct rm_why *why);
+ * and does not count; error says it. */
+int esxi_end(struct esxi *esxi, struct rm_error *error);
 
 #endif

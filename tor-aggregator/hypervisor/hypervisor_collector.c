@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "rackmesh/core/endpoint.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "tor-aggregator/hypervisor/esxi.h"
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 #include "tor-aggregator/hypervisor/ssh_client.h"
@@ -29,8 +29,8 @@ struct hypervisor_collector {
 	struct hypervisor_on_metrics on_metrics;
 };
 
-static int begin(int64_t limit_ns, struct rm_why *why, void *arg);
-static int dial(const struct rm_address *address, struct rm_why *why, void *arg);
+static int begin(int64_t limit_ns, struct rm_error *error, void *arg);
+static int dial(const struct rm_address *address, struct rm_error *error, void *arg);
 static bool is_connected(const void *arg);
 static void hang_up(void *arg);
 static const char *stage(const void *arg);
@@ -128,24 +128,24 @@ on_output(const void *data, size_t len, bool error, void *arg)
 }
 
 static void
-on_end(int r, const char *why, void *arg)
+on_end(int r, const char *reason, void *arg)
 {
 	struct hypervisor_collector *host = arg;
-	struct rm_why said = { .text = "" };
+	struct rm_error said = { .text = "" };
 
 	if (!ssh_client_is_connected(host->client)) {
 		collector_dial_next(host->collector, r);
 		return;
 	}
 	if (r == -EMSGSIZE)
-		rm_why(&said, r, "it prints more than %u bytes", ESXI_MAX_BYTES);
+		rm_error_set(&said, r, "it prints more than %u bytes", ESXI_MAX_BYTES);
 	else if (r == -EKEYREJECTED)
-		rm_why(&said, r,
+		rm_error_set(&said, r,
 		    "%s; the next attempt is in %lld minutes, or at once after a "
 		    "reload (SIGHUP), because ESXi locks a user after 5 failed logins",
-		    why, (long long)(REFUSED_NS / (60 * RM_NS_PER_S)));
+		    reason, (long long)(REFUSED_NS / (60 * RM_NS_PER_S)));
 	else if (r < 0)
-		rm_why(&said, r, "%s", why);
+		rm_error_set(&said, r, "%s", reason);
 	else
 		r = esxi_end(host->esxi, &said);
 	if (r < 0)
@@ -155,7 +155,7 @@ on_end(int r, const char *why, void *arg)
 }
 
 static int
-dial(const struct rm_address *address, struct rm_why *why, void *arg)
+dial(const struct rm_address *address, struct rm_error *error, void *arg)
 {
 	struct hypervisor_collector *host = arg;
 	const struct hypervisor_config *config = host->options.config;
@@ -171,24 +171,24 @@ dial(const struct rm_address *address, struct rm_why *why, void *arg)
 	};
 	uint8_t *key;
 	size_t len;
-	int r = hypervisor_check_files(config, why);
+	int r = hypervisor_check_files(config, error);
 
 	ssh_client_free(host->client);
 	host->client = NULL;
 	if (r == 0)
 		r = rm_file_read_secret(
-		    config->key, HYPERVISOR_KEY_BYTES, &key, &len, why);
+		    config->key, HYPERVISOR_KEY_BYTES, &key, &len, error);
 	if (r < 0)
 		return r;
 	options.key = (const char *)key;
-	r = ssh_client_new(&options, &callbacks, why, &host->client);
+	r = ssh_client_new(&options, &callbacks, error, &host->client);
 	explicit_bzero(key, len);
 	free(key);
 	return r;
 }
 
 static int
-begin(int64_t limit_ns, struct rm_why *why, void *arg)
+begin(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct hypervisor_collector *host = arg;
 

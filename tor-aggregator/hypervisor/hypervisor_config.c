@@ -48,45 +48,45 @@ hypervisor_endpoint(const struct hypervisor_config *config, struct rm_endpoint *
 
 static int
 check_one(const struct hypervisor_config *config, size_t at, const char *path,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	struct rm_endpoint endpoint;
 
 	if (!rm_name_valid(config->name))
 		return rm_config_refuse(
-		    path, why, RM_NAME_EXPECTED, "hypervisors[%zu].name", at);
+		    path, error, RM_NAME_EXPECTED, "hypervisors[%zu].name", at);
 	if (hypervisor_endpoint(config, &endpoint) < 0)
-		return rm_config_refuse(path, why, "expected a name or an address",
+		return rm_config_refuse(path, error, "expected a name or an address",
 		    "hypervisors[%zu].address", at);
 	/* libssh puts things in the place of both. */
 	if (config->known_hosts[0] != '/' || strchr(config->known_hosts, '%') != NULL)
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "expected the whole path of a file, without a %",
 		    "hypervisors[%zu].known_hosts", at);
 	return 0;
 }
 
 int
-hypervisor_check_files(const struct hypervisor_config *config, struct rm_why *why)
+hypervisor_check_files(const struct hypervisor_config *config, struct rm_error *error)
 {
 	if (access(config->known_hosts, R_OK) < 0)
-		return rm_why(
-		    why, -errno, "%s: %s", config->known_hosts, strerror(errno));
-	return rm_file_check_secret(config->key, why);
+		return rm_error_set(
+		    error, -errno, "%s: %s", config->known_hosts, strerror(errno));
+	return rm_file_check_secret(config->key, error);
 }
 
 int
 hypervisors_check(
-    const struct rm_list *hypervisors, const char *path, struct rm_why *why)
+    const struct rm_list *hypervisors, const char *path, struct rm_error *error)
 {
 	const struct hypervisor_config *configs = hypervisors->items;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < hypervisors->count; i++) {
-		r = check_one(&configs[i], i, path, why);
+		r = check_one(&configs[i], i, path, error);
 		for (size_t j = 0; r == 0 && j < i; j++)
 			if (strcmp(configs[i].name, configs[j].name) == 0)
-				r = rm_config_refuse(path, why,
+				r = rm_config_refuse(path, error,
 				    "listed twice; remove one", "hypervisors[%zu].name",
 				    i);
 	}

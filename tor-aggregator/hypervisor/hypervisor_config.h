@@ -35,10 +35,11 @@ extern const struct rm_option hypervisor_options[];
 /* No file is read: a missing one must not keep the daemon from starting. -EINVAL and
  * why. */
 int hypervisors_check(
-    const struct rm_list *hypervisors, const char *path, struct rm_why *why);
+    const struct rm_list *hypervisors, const char *path, struct rm_error *error);
 /* Would a login find the key and the known hosts? -EINVAL, -EACCES, -ENOENT ... and
  * why. */
-int hypervisor_check_files(const struct hypervisor_config *config, struct rm_why *why);
+int hypervisor_check_files(
+    const struct hypervisor_config *config, struct rm_error *error);
 
 /* Where it is, with its port. -EINVAL. */
 int hypervisor_endpoint(

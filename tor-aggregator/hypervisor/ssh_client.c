@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 
 #define PIECE_BYTES 16384
@@ -97,7 +97,7 @@ set_options(struct ssh_client *client)
 
 int
 ssh_client_new(const struct ssh_client_options *options,
-    const struct ssh_client_callbacks *callbacks, struct rm_why *why,
+    const struct ssh_client_callbacks *callbacks, struct rm_error *error,
     struct ssh_client **ret)
 {
 	struct ssh_client *client = calloc(1, sizeof(*client));
@@ -113,8 +113,8 @@ ssh_client_new(const struct ssh_client_options *options,
 		r = set_options(client);
 	if (r == 0 && ssh_pki_import_privkey_base64(
 			  options->key, NULL, NULL, NULL, &client->key) != SSH_OK)
-		r = rm_why(
-		    why, -EINVAL, "expected a private key of SSH without a passphrase");
+		r = rm_error_set(error, -EINVAL,
+		    "expected a private key of SSH without a passphrase");
 	client->options.key = NULL;
 	if (r == 0)
 		r = dial(client);
@@ -167,13 +167,13 @@ ssh_client_stage(const struct ssh_client *client)
 /* ---- the stages: 1, the next one may begin; 0, wait; < 0 and why ---- */
 
 static int
-failed(struct ssh_client *client, struct rm_why *why)
+failed(struct ssh_client *client, struct rm_error *failure)
 {
 	const char *error =
 	    ssh_get_error(client->session); /* may be the peer's words */
 	char quoted[ERROR_BYTES];
 
-	return rm_why(why, -EPROTO, "%s: %s", ssh_client_stage(client),
+	return rm_error_set(failure, -EPROTO, "%s: %s", ssh_client_stage(client),
 	    rm_log_quote(quoted, sizeof(quoted), error, strlen(error)));
 }
 
@@ -186,11 +186,11 @@ is_gone(const struct ssh_client *client)
 
 /* Of a call of libssh that is made again until it is done. */
 static int
-progress(struct ssh_client *client, int r, struct rm_why *why)
+progress(struct ssh_client *client, int r, struct rm_error *error)
 {
 	if (r == SSH_AGAIN && !is_gone(client))
 		return 0;
-	return r == SSH_OK ? 1 : failed(client, why);
+	return r == SSH_OK ? 1 : failed(client, error);
 }
 
 /* Does a line of known_hosts revoke this key? Whichever host it says: the key is known
@@ -227,7 +227,7 @@ search_revoked(const char *path, const char *key)
 }
 
 static int
-check_revoked(struct ssh_client *client, struct rm_why *why)
+check_revoked(struct ssh_client *client, struct rm_error *error)
 {
 	const char *path = client->options.known_hosts;
 	ssh_key host_key = NULL;
@@ -240,18 +240,18 @@ check_revoked(struct ssh_client *client, struct rm_why *why)
 	ssh_string_free_char(key);
 	ssh_key_free(host_key);
 	if (r > 0)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "its host key is revoked in %s: another host may show it, so the "
 		    "host needs a new one",
 		    path);
-	return r < 0 ? rm_why(why, r, "%s: %s", path, strerror(-r)) : 0;
+	return r < 0 ? rm_error_set(error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
 static int
-check_host(struct ssh_client *client, struct rm_why *why)
+check_host(struct ssh_client *client, struct rm_error *error)
 {
 	const char *path = client->options.known_hosts;
-	const int r = check_revoked(client, why);
+	const int r = check_revoked(client, error);
 
 	if (r < 0)
 		return r;
@@ -259,21 +259,21 @@ check_host(struct ssh_client *client, struct rm_why *why)
 	case SSH_KNOWN_HOSTS_OK:
 		return 1;
 	case SSH_KNOWN_HOSTS_CHANGED:
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "its host key is not the one in %s: it is another host, or was set "
 		    "up anew",
 		    path);
 	case SSH_KNOWN_HOSTS_OTHER:
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "its host key is of a type that %s does not have of it: add the "
 		    "key, once it is checked",
 		    path);
 	case SSH_KNOWN_HOSTS_NOT_FOUND:
 	case SSH_KNOWN_HOSTS_UNKNOWN:
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "its host key is not in %s: add it, once it is checked", path);
 	default:
-		return failed(client, why);
+		return failed(client, error);
 	}
 }
 
@@ -292,14 +292,14 @@ see_if_taken(struct ssh_client *client)
 }
 
 static int
-greet(struct ssh_client *client, struct rm_why *why)
+greet(struct ssh_client *client, struct rm_error *error)
 {
 	int r = ssh_connect(client->session);
 
 	if (!client->taken)
 		see_if_taken(client);
-	r = progress(client, r, why);
-	return r <= 0 ? r : check_host(client, why);
+	r = progress(client, r, error);
+	return r <= 0 ? r : check_host(client, error);
 }
 
 /* A server may break off instead of an answer: after as many failures as it allows, or
@@ -313,51 +313,51 @@ is_refusal(const char *error)
 }
 
 static int
-login_failed(struct ssh_client *client, struct rm_why *why)
+login_failed(struct ssh_client *client, struct rm_error *error)
 {
 	const bool refusal = is_refusal(ssh_get_error(client->session));
-	const int r = failed(client, why);
+	const int r = failed(client, error);
 
 	return refusal ? -EKEYREJECTED : r;
 }
 
 static int
-login(struct ssh_client *client, struct rm_why *why)
+login(struct ssh_client *client, struct rm_error *error)
 {
 	switch (ssh_userauth_publickey(client->session, NULL, client->key)) {
 	case SSH_AUTH_SUCCESS:
 		return 1;
 	case SSH_AUTH_AGAIN:
-		return is_gone(client) ? login_failed(client, why) : 0;
+		return is_gone(client) ? login_failed(client, error) : 0;
 	case SSH_AUTH_DENIED:
 	case SSH_AUTH_PARTIAL:
-		return rm_why(why, -EKEYREJECTED, "it refuses the key for user %s",
-		    client->options.user);
+		return rm_error_set(error, -EKEYREJECTED,
+		    "it refuses the key for user %s", client->options.user);
 	default:
-		return login_failed(client, why);
+		return login_failed(client, error);
 	}
 }
 
 static int
-open_channel(struct ssh_client *client, struct rm_why *why)
+open_channel(struct ssh_client *client, struct rm_error *error)
 {
 	if (client->channel == NULL)
 		client->channel = ssh_channel_new(client->session);
 	if (client->channel == NULL)
 		return -ENOMEM;
-	return progress(client, ssh_channel_open_session(client->channel), why);
+	return progress(client, ssh_channel_open_session(client->channel), error);
 }
 
 static int
-exec(struct ssh_client *client, struct rm_why *why)
+exec(struct ssh_client *client, struct rm_error *error)
 {
 	return progress(client,
-	    ssh_channel_request_exec(client->channel, client->options.command), why);
+	    ssh_channel_request_exec(client->channel, client->options.command), error);
 }
 
 /* 1: there may be more; 0: not now; -ENODATA: it has ended. */
 static int
-read_piece(struct ssh_client *client, bool error, struct rm_why *why)
+read_piece(struct ssh_client *client, bool error, struct rm_error *failure)
 {
 	char piece[PIECE_BYTES];
 	const int n =
@@ -369,21 +369,21 @@ read_piece(struct ssh_client *client, bool error, struct rm_why *why)
 	if (n == SSH_EOF)
 		return -ENODATA;
 	if (n < 0)
-		return failed(client, why);
+		return failed(client, failure);
 	r = client->callbacks.on_output(piece, (size_t)n, error, client->callbacks.arg);
 	return r < 0 ? r : 1;
 }
 
 /* What came to its errors first: it may explain the end. */
 static int
-read_some(struct ssh_client *client, struct rm_why *why)
+read_some(struct ssh_client *client, struct rm_error *error)
 {
 	int r = 1;
 
 	for (int i = 0; i < PIECES_PER_WAKEUP && r > 0; i++) {
-		r = read_piece(client, true, why);
+		r = read_piece(client, true, error);
 		if (r == 0 || r == -ENODATA)
-			r = read_piece(client, false, why);
+			r = read_piece(client, false, error);
 	}
 	if (r > 0) /* others have their turn first */
 		event_active(client->event, EV_TIMEOUT, 0);
@@ -391,9 +391,9 @@ read_some(struct ssh_client *client, struct rm_why *why)
 }
 
 static int
-step(struct ssh_client *client, struct rm_why *why)
+step(struct ssh_client *client, struct rm_error *error)
 {
-	static int (*const stages[])(struct ssh_client *, struct rm_why *) = {
+	static int (*const stages[])(struct ssh_client *, struct rm_error *) = {
 		[KEX] = greet,
 		[LOGIN] = login,
 		[OPEN] = open_channel,
@@ -402,7 +402,7 @@ step(struct ssh_client *client, struct rm_why *why)
 	};
 	int r;
 
-	while ((r = stages[client->stage](client, why)) == 1)
+	while ((r = stages[client->stage](client, error)) == 1)
 		client->stage++;
 	return r;
 }
@@ -410,28 +410,28 @@ step(struct ssh_client *client, struct rm_why *why)
 /* ---- events ---- */
 
 static void
-end(struct ssh_client *client, int r, const char *why)
+end(struct ssh_client *client, int r, const char *reason)
 {
 	event_del(client->event);
-	client->callbacks.on_end(r, why, client->callbacks.arg); /* last use */
+	client->callbacks.on_end(r, reason, client->callbacks.arg); /* last use */
 }
 
 static void
 on_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct ssh_client *client = arg;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	int r;
 
 	if (client->stage < READ && what & EV_READ && ++client->wakeups > MOST_WAKEUPS)
-		r = rm_why(&why, -EPROTO, "%s: it sends without end",
+		r = rm_error_set(&error, -EPROTO, "%s: it sends without end",
 		    ssh_client_stage(client));
 	else
-		r = step(client, &why);
+		r = step(client, &error);
 	if (r == -ENODATA)
 		end(client, 0, "");
 	else if (r < 0)
-		end(client, r, why.text);
+		end(client, r, error.text);
 }
 
 static int

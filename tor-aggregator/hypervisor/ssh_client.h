@@ -15,7 +15,7 @@
 #include "rackmesh/core/address.h"
 
 struct rm_loop;
-struct rm_why;
+struct rm_error;
 struct ssh_client;
 
 struct ssh_client_options { /* all borrowed, for as long as the client lives */
@@ -35,15 +35,15 @@ struct ssh_client_callbacks {
 	/* Once, and last: the client may be freed in it. 0: the command has ended;
 	 * -EKEYREJECTED: the host has refused the key, and may have counted that
 	 * against the user.
-	 * why: "" where r says it. */
-	void (*on_end)(int r, const char *why, void *arg);
+	 * reason: "" where r says it. */
+	void (*on_end)(int r, const char *reason, void *arg);
 	void *arg;
 };
 
 /* Callbacks come from the loop, never from within. -EINVAL: the key is none that works
- * without a passphrase; why says it. */
+ * without a passphrase; error says it. */
 int ssh_client_new(const struct ssh_client_options *options,
-    const struct ssh_client_callbacks *callbacks, struct rm_why *why,
+    const struct ssh_client_callbacks *callbacks, struct rm_error *error,
     struct ssh_client **ret);
 void ssh_client_free(struct ssh_client *client); /* NULL is fine */
 

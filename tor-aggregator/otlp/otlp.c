@@ -182,12 +182,12 @@ attempt(struct otlp *otlp)
 {
 	struct evbuffer *body = evbuffer_new();
 	struct otlp_headers headers = { 0 };
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	int r = -ENOMEM;
 
 	if (body != NULL)
 		r = otlp_headers_read(
-		    otlp->options.config->headers_file, &headers, &why);
+		    otlp->options.config->headers_file, &headers, &error);
 	if (r == 0)
 		r = post(otlp, body, &headers);
 	otlp_headers_clear(&headers);
@@ -196,7 +196,7 @@ attempt(struct otlp *otlp)
 	if (r == 0)
 		return;
 	otlp->call = NULL;
-	note_failure(otlp, why.text[0] != '\0' ? why.text : strerror(-r));
+	note_failure(otlp, error.text[0] != '\0' ? error.text : strerror(-r));
 	try_again(otlp, 0);
 }
 

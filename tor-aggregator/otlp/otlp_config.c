@@ -32,23 +32,23 @@ cut_to_base(char *url)
 }
 
 int
-otlp_config_check(struct otlp_config *config, const char *path, struct rm_why *why)
+otlp_config_check(struct otlp_config *config, const char *path, struct rm_error *error)
 {
 	struct otlp_headers headers;
 	int r;
 
 	if (config->url[0] != '\0' && !rm_http_url_valid(config->url))
 		return rm_config_refuse(
-		    path, why, "expected http://... or https://...", "otlp.url");
+		    path, error, "expected http://... or https://...", "otlp.url");
 	if (strpbrk(config->url, "?#") != NULL)
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "expected a base URL: nothing with \"?\" or \"#\"", "otlp.url");
 	cut_to_base(config->url);
-	r = otlp_headers_read(config->headers_file, &headers, why);
+	r = otlp_headers_read(config->headers_file, &headers, error);
 	if (r < 0)
 		return r;
 	otlp_headers_clear(&headers);
-	return rm_http_site_check(&config->site, "otlp", why);
+	return rm_http_site_check(&config->site, "otlp", error);
 }
 
 /* ---- headers --------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ is_header(const char *line)
 }
 
 static int
-take_lines(struct otlp_headers *headers, const char *file, struct rm_why *why)
+take_lines(struct otlp_headers *headers, const char *file, struct rm_error *error)
 {
 	size_t count = 1, number = 0;
 	char *rest = headers->text, *line;
@@ -82,27 +82,27 @@ take_lines(struct otlp_headers *headers, const char *file, struct rm_why *why)
 			continue;
 		/* The line may be a secret: it is not shown. */
 		if (!is_header(line))
-			return rm_why(why, -EINVAL,
+			return rm_error_set(error, -EINVAL,
 			    "%s:%zu: expected a header, \"Name: value\"", file, number);
 		if (count > OTLP_MAX_HEADERS)
-			return rm_why(why, -EINVAL, "%s: more than %d headers", file,
-			    OTLP_MAX_HEADERS);
+			return rm_error_set(error, -EINVAL, "%s: more than %d headers",
+			    file, OTLP_MAX_HEADERS);
 		headers->list[count++] = line;
 	}
 	return 0;
 }
 
 int
-otlp_headers_read(const char *file, struct otlp_headers *ret, struct rm_why *why)
+otlp_headers_read(const char *file, struct otlp_headers *ret, struct rm_error *error)
 {
 	struct otlp_headers headers = { .list = { "Content-Type: application/json" } };
 	int r;
 
 	if (file[0] != '\0') {
 		r = rm_file_read_secret(file, OTLP_HEADERS_BYTES,
-		    (uint8_t **)&headers.text, &headers.len, why);
+		    (uint8_t **)&headers.text, &headers.len, error);
 		if (r == 0)
-			r = take_lines(&headers, file, why);
+			r = take_lines(&headers, file, error);
 		if (r < 0) {
 			otlp_headers_clear(&headers);
 			return r;

@@ -37,7 +37,8 @@ struct otlp_config {
 
 /* Cuts the URL down to its base. path: of the config's file. -EINVAL, -EACCES, ... and
  * why. */
-int otlp_config_check(struct otlp_config *config, const char *path, struct rm_why *why);
+int otlp_config_check(
+    struct otlp_config *config, const char *path, struct rm_error *error);
 
 struct otlp_headers {
 	char *text; /* may hold secrets: otlp_headers_clear */
@@ -46,7 +47,8 @@ struct otlp_headers {
 };
 
 /* file: "" for none. -EINVAL: a line is none. */
-int otlp_headers_read(const char *file, struct otlp_headers *ret, struct rm_why *why);
+int otlp_headers_read(
+    const char *file, struct otlp_headers *ret, struct rm_error *error);
 void otlp_headers_clear(struct otlp_headers *headers);
 
 #endif

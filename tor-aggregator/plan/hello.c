@@ -12,11 +12,12 @@ int
 hello_check(
     const struct rm_link *link, const struct rm_request *request, const char *who)
 {
-	char why[1024];
+	char reason[1024];
 
-	if (rm_authority_admits(rm_link_identity(link), request, why, sizeof(why)))
+	if (rm_authority_admits(
+		rm_link_identity(link), request, reason, sizeof(reason)))
 		return 0;
-	rm_log_warn(0, "peer refused: expected %s: %s", who, why);
+	rm_log_warn(0, "peer refused: expected %s: %s", who, reason);
 	return -EACCES;
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/loop/worker.h"
 #include "rackmesh/net/frame.h"
@@ -182,7 +182,7 @@ cache_path(const struct plan_store *store, size_t tor, char path[MAX_PATH])
 
 int
 plan_store_load_file(
-    struct plan_store *store, const char *path, size_t *tor, struct rm_why *why)
+    struct plan_store *store, const char *path, size_t *tor, struct rm_error *error)
 {
 	uint8_t *data;
 	size_t len;
@@ -190,18 +190,20 @@ plan_store_load_file(
 
 	r = rm_file_read(path, RM_FRAME_MAX_BYTES, &data, &len);
 	if (r < 0)
-		return rm_why(why, r, "cannot read plan %s: %s", path, strerror(-r));
+		return rm_error_set(
+		    error, r, "cannot read plan %s: %s", path, strerror(-r));
 	r = plan_keep(store, data, len, tor);
 	if (r == -ENOENT)
-		rm_why(why, r, "%s is the plan of a ToR that is not in \"tors\"", path);
+		rm_error_set(
+		    error, r, "%s is the plan of a ToR that is not in \"tors\"", path);
 	else if (r < 0)
-		rm_why(why, r, "%s is no valid plan of region %s (%s)", path,
+		rm_error_set(error, r, "%s is no valid plan of region %s (%s)", path,
 		    store->region, strerror(-r));
 	return r;
 }
 
 int
-plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_why *why)
+plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_error *error)
 {
 	char path[MAX_PATH];
 	size_t at = tor;
@@ -211,7 +213,7 @@ plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_why *why)
 		return 0;
 	r = cache_path(store, tor, path);
 	if (r == 0)
-		r = plan_store_load_file(store, path, &at, why);
+		r = plan_store_load_file(store, path, &at, error);
 	if (r > 0)
 		store->held[at].unsaved = false;
 	return r == -ENOENT ? 0 : r;

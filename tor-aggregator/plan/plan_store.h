@@ -14,7 +14,7 @@
 #include "schemas/wire.h"
 
 struct plan_store;
-struct rm_why;
+struct rm_error;
 struct rm_worker;
 
 struct plan_store_counts {
@@ -37,11 +37,11 @@ int plan_store_take(
     struct plan_store *store, const uint8_t *data, size_t len, size_t *tor);
 
 /* Blocks: before the loop runs. A cache that is missing is no error; a damaged
- * one is, said in why, and is ignored. */
-int plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_why *why);
+ * one is, said in error, and is ignored. */
+int plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_error *error);
 /* As plan_store_take, from a file of the same bytes. */
 int plan_store_load_file(
-    struct plan_store *store, const char *path, size_t *tor, struct rm_why *why);
+    struct plan_store *store, const char *path, size_t *tor, struct rm_error *error);
 
 /* Hands plans that are not yet on disk to the worker. */
 void plan_store_save(struct plan_store *store);

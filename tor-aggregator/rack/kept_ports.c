@@ -104,10 +104,10 @@ port_read(
 
 void
 kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
-    rm_wall_t wall, struct rm_why *why)
+    rm_wall_t wall, struct rm_error *error)
 {
 	if (list != NULL && !json_is_array(list)) {
-		rm_why(why, -EINVAL, "ports is not usable");
+		rm_error_set(error, -EINVAL, "ports is not usable");
 		return;
 	}
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -119,7 +119,7 @@ kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
 		if (wrong == NULL && (port_flaps_is_old(&port.flaps, now) ||
 					 rack_judge_restore_port(judge, &port) == 0))
 			continue;
-		rm_why(why, -EINVAL, "ports[%zu].%s is not usable", i,
+		rm_error_set(error, -EINVAL, "ports[%zu].%s is not usable", i,
 		    wrong != NULL ? wrong : "memory");
 		return;
 	}

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 struct rack_judge;
 
@@ -18,9 +18,9 @@ struct rack_judge;
 json_t *kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall);
 
 /* Foreign bytes: everything is checked; what is not usable is left out, and the first
- * of it is in why. So are falls that are too long ago. NULL as list: an older life's,
+ * of it is in error. So are falls that are too long ago. NULL as list: an older life's,
  * it knows of none. */
 void kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
-    rm_wall_t wall, struct rm_why *why);
+    rm_wall_t wall, struct rm_error *error);
 
 #endif

@@ -680,18 +680,18 @@ tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved)
 
 int
 tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
-    rm_wall_t wall, struct rm_why *why)
+    rm_wall_t wall, struct rm_error *error)
 {
-	struct rm_why ports = { 0 };
+	struct rm_error ports = { 0 };
 	int r;
 
-	r = rm_incidents_restore(rack->incidents, saved, now, wall, why);
+	r = rm_incidents_restore(rack->incidents, saved, now, wall, error);
 	if (r < 0)
 		return r;
 	kept_ports_restore(
 	    rack->judge, json_object_get(saved, "ports"), now, wall, &ports);
-	if (ports.text[0] != '\0' && why != NULL && why->text[0] == '\0')
-		*why = ports;
+	if (ports.text[0] != '\0' && error != NULL && error->text[0] == '\0')
+		*error = ports;
 	return r;
 }
 

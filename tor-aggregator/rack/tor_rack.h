@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/incident/incident.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/window/rack_view.h"
@@ -163,7 +163,7 @@ json_t *tor_rack_save(const struct tor_rack *rack, rm_mono_t now, rm_wall_t wall
 uint64_t tor_rack_port_falls(const struct tor_rack *rack);
 /* Before the first tick; as rm_incidents_restore. */
 int tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
-    rm_wall_t wall, struct rm_why *why);
+    rm_wall_t wall, struct rm_error *error);
 const struct wire_plan_view *tor_rack_plan_view(
     const struct tor_rack *rack); /* or NULL */
 const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);

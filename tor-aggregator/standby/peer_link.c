@@ -10,7 +10,7 @@
 #include "rackmesh/net/link.h"
 #include "tor-aggregator/plan/hello.h"
 
-#define WHY 1024
+#define REASON_BYTES 1024
 #define WELCOME_NS (3 * RM_NS_PER_S)
 #define BACKOFF_CAP_NS RM_NS_PER_S
 #define MAX_FRAME_BYTES (64u << 10) /* a standing of all ToRs, an incident */
@@ -50,7 +50,7 @@ find_link(struct peer_links *links, const struct rm_link *link)
 
 bool
 peer_link_admits(const struct peer_link_other *other, const char *region,
-    const char *uri, char *why, size_t len)
+    const char *uri, char *reason, size_t len)
 {
 	struct rm_request request = {
 		.verb = RM_VERB_PEER_SESSION,
@@ -61,16 +61,17 @@ peer_link_admits(const struct peer_link_other *other, const char *region,
 
 	for (size_t i = 0; admits && i < other->tor_count; i++) {
 		request.tor = other->tors[i];
-		admits = rm_authority_admits(uri, &request, why, len);
+		admits = rm_authority_admits(uri, &request, reason, len);
 	}
 	return admits;
 }
 
 static bool
-is_itself(const struct other *other, const struct rm_link *link, char why[WHY])
+is_itself(
+    const struct other *other, const struct rm_link *link, char reason[REASON_BYTES])
 {
-	return peer_link_admits(
-	    &other->is, other->links->options.region, rm_link_identity(link), why, WHY);
+	return peer_link_admits(&other->is, other->links->options.region,
+	    rm_link_identity(link), reason, REASON_BYTES);
 }
 
 static void
@@ -143,12 +144,12 @@ on_up(struct rm_link *link, void *arg)
 	const struct peer_link_options *options = &other->links->options;
 	const struct hello hello = { options->name, options->region,
 		options->incarnation, options->tors, options->tor_count };
-	char why[WHY];
+	char reason[REASON_BYTES];
 
 	other->heard = rm_mono_now();
-	if (!is_itself(other, link, why)) {
+	if (!is_itself(other, link, reason)) {
 		rm_log_warn(0, "aggregator %s: refused: not its certificate: %s",
-		    other->is.name, why);
+		    other->is.name, reason);
 		return -EACCES;
 	}
 	return hello_say(link, &hello, NULL, other->links->writer);
@@ -249,7 +250,7 @@ peer_links_on_hello(struct rm_link *link, const struct wire_hello_view *view, vo
 {
 	struct peer_links *links = arg;
 	struct other *other = NULL;
-	char why[WHY];
+	char reason[REASON_BYTES];
 
 	for (size_t i = 0; i < links->count; i++)
 		if (strcmp(links->others[i].is.name, view->hello.id) == 0)
@@ -258,8 +259,8 @@ peer_links_on_hello(struct rm_link *link, const struct wire_hello_view *view, vo
 		return "no ToR of ours has this one for its other aggregator";
 	if (other->dialer != NULL)
 		return "of two aggregators the one whose name comes first dials";
-	if (!is_itself(other, link, why)) {
-		rm_log_warn(0, "aggregator %s: refused: %s", other->is.name, why);
+	if (!is_itself(other, link, reason)) {
+		rm_log_warn(0, "aggregator %s: refused: %s", other->is.name, reason);
 		return "the certificate is not that of this aggregator";
 	}
 	if (other->link != NULL)

@@ -58,9 +58,9 @@ struct peer_link_counts {
 };
 
 /* By this URI of its certificate ("": a link without TLS): is it the aggregator that it
- * has to be, of every ToR that we share? why: if not. */
+ * has to be, of every ToR that we share? reason: if not. */
 bool peer_link_admits(const struct peer_link_other *other, const char *region,
-    const char *uri, char *why, size_t len);
+    const char *uri, char *reason, size_t len);
 
 int peer_links_new(struct rm_loop *loop, const struct peer_link_options *options,
     const struct peer_link_callbacks *callbacks, struct peer_links **ret);

@@ -549,7 +549,7 @@ take_output(struct nexus_values *values, json_t *output, unsigned *answered)
 }
 
 static int
-take_outputs(struct nexus_values *values, const json_t *root, struct rm_why *why)
+take_outputs(struct nexus_values *values, const json_t *root, struct rm_error *error)
 {
 	const json_t *api = json_object_get(root, "ins_api");
 	json_t *all = json_object_get(json_object_get(api, "outputs"), "output"),
@@ -558,7 +558,7 @@ take_outputs(struct nexus_values *values, const json_t *root, struct rm_why *why
 	size_t i;
 
 	if (!json_is_object(all) && !json_is_array(all))
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "its answer has no ins_api.outputs.output: is it NX-API?");
 	if (json_is_object(all))
 		take_output(values, all, &answered);
@@ -566,7 +566,7 @@ take_outputs(struct nexus_values *values, const json_t *root, struct rm_why *why
 		take_output(values, output, &answered);
 	}
 	if (answered == 0)
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "it answered none of the commands: may the user of switch.user "
 		    "show "
 		    "interface and show queuing?");
@@ -587,7 +587,8 @@ has_too_many_nodes(const char *text, size_t len)
 }
 
 static int
-read_tree(struct nexus_values *values, const char *text, size_t len, struct rm_why *why)
+read_tree(
+    struct nexus_values *values, const char *text, size_t len, struct rm_error *failure)
 {
 	json_error_t error;
 	json_t *root;
@@ -601,11 +602,11 @@ read_tree(struct nexus_values *values, const char *text, size_t len, struct rm_w
 		return r;
 	root = json_loadb(clean, clean_len, 0, &error);
 	free(clean);
-	r = root == NULL ? rm_why(why, -EPROTO,
+	r = root == NULL ? rm_error_set(failure, -EPROTO,
 			       "its answer is not JSON (line %d, column %d): is it "
 			       "NX-API?",
 			       error.line, error.column)
-			 : take_outputs(values, root, why);
+			 : take_outputs(values, root, failure);
 	json_decref(root);
 	return r;
 }
@@ -644,19 +645,20 @@ sort_values(struct nexus_values *values)
 }
 
 int
-nexus_parse(const char *text, size_t len, struct nexus_values **ret, struct rm_why *why)
+nexus_parse(
+    const char *text, size_t len, struct nexus_values **ret, struct rm_error *error)
 {
 	struct nexus_values *values;
 	int r;
 
 	if (has_too_many_nodes(text, len))
-		return rm_why(why, -EPROTO, "its answer has more than %d values",
-		    NEXUS_MAX_NODES);
+		return rm_error_set(error, -EPROTO,
+		    "its answer has more than %d values", NEXUS_MAX_NODES);
 	values = calloc(1, sizeof(*values));
 	if (values == NULL)
 		return -ENOMEM;
 	fill_sources(values);
-	r = read_tree(values, text, len, why);
+	r = read_tree(values, text, len, error);
 	if (r == 0 && values->no_memory)
 		r = -ENOMEM;
 	if (r < 0) {
@@ -792,7 +794,7 @@ take_neighbors(const struct nexus_values *values, struct switch_list *list)
 
 static int
 take_all(const struct nexus_values *values, const struct switch_list *before,
-    struct switch_counts *counts, struct switch_list *list, struct rm_why *why)
+    struct switch_counts *counts, struct switch_list *list, struct rm_error *error)
 {
 	size_t at = 0;
 	int r;
@@ -804,7 +806,8 @@ take_all(const struct nexus_values *values, const struct switch_list *before,
 		return r;
 	if (switch_list_count(list) == 0 ||
 	    switch_list_get(list, 0)->part != SWITCH_PORT)
-		return rm_why(why, -EPROTO, "its answers name no Ethernet port");
+		return rm_error_set(
+		    error, -EPROTO, "its answers name no Ethernet port");
 	for (size_t i = 0; i < switch_list_count(list); i++)
 		take_object(values, &at, switch_list_get(list, i), counts);
 	return take_neighbors(values, list);
@@ -812,7 +815,7 @@ take_all(const struct nexus_values *values, const struct switch_list *before,
 
 int
 nexus_list(const struct nexus_values *values, const struct switch_list *before,
-    struct switch_counts *counts, struct switch_list **ret, struct rm_why *why)
+    struct switch_counts *counts, struct switch_list **ret, struct rm_error *error)
 {
 	struct switch_list *list = switch_list_new();
 	int r;
@@ -822,7 +825,7 @@ nexus_list(const struct nexus_values *values, const struct switch_list *before,
 	counts->commands_refused += values->counts.commands_refused;
 	if (list == NULL)
 		return -ENOMEM;
-	r = take_all(values, before, counts, list, why);
+	r = take_all(values, before, counts, list, error);
 	if (r < 0)
 		switch_list_free(list);
 	else

@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #define NEXUS_MAX_BYTES (8 * 1024 * 1024) /* of an answer */
 #define NEXUS_MAX_NODES 400000            /* of its JSON: some 60 MB at most */
@@ -31,14 +31,14 @@ struct switch_list;
 /* The body of the request, JSON; the caller frees it. NULL when out of memory. */
 char *nexus_question(void);
 
-/* -EPROTO: it is no answer to that; why says it. -ENOMEM. */
+/* -EPROTO: it is no answer to that; error says it. -ENOMEM. */
 int nexus_parse(
-    const char *text, size_t len, struct nexus_values **ret, struct rm_why *why);
+    const char *text, size_t len, struct nexus_values **ret, struct rm_error *error);
 void nexus_values_free(struct nexus_values *values); /* NULL is fine */
 
 /* before: the last reading, or NULL. counts: added to; when it fails
  * without the resets. -EPROTO: there is no port; -ENOMEM. */
 int nexus_list(const struct nexus_values *values, const struct switch_list *before,
-    struct switch_counts *counts, struct switch_list **ret, struct rm_why *why);
+    struct switch_counts *counts, struct switch_list **ret, struct rm_error *error);
 
 #endif

@@ -16,7 +16,7 @@ struct job {                         /* the worker's until it is done */
 	char *text;
 	size_t len;
 	struct nexus_values *values;
-	struct rm_why why;
+	struct rm_error error;
 };
 
 struct nexus_client {
@@ -83,7 +83,7 @@ run_job(void *arg)
 {
 	struct job *job = arg;
 
-	return nexus_parse(job->text, job->len, &job->values, &job->why);
+	return nexus_parse(job->text, job->len, &job->values, &job->error);
 }
 
 static void
@@ -96,7 +96,7 @@ on_job(void *arg, int r)
 	if (client != NULL) {
 		client->job = NULL;
 		job->values = NULL;
-		client->options.done(r, job->why.text, values, client->options.arg);
+		client->options.done(r, job->error.text, values, client->options.arg);
 	}
 	free_job(job);
 }
@@ -126,24 +126,25 @@ submit(struct nexus_client *client, const struct rm_http_answer *answer)
 /* ---- the exchange ---- */
 
 static int
-classify(const struct rm_http_answer *answer, struct rm_why *why)
+classify(const struct rm_http_answer *answer, struct rm_error *error)
 {
 	if (answer->r == -EMSGSIZE)
-		return rm_why(why, answer->r, "its answer is larger than %d MiB",
-		    NEXUS_MAX_BYTES >> 20);
+		return rm_error_set(error, answer->r,
+		    "its answer is larger than %d MiB", NEXUS_MAX_BYTES >> 20);
 	if (answer->r == -ETIMEDOUT)
-		return rm_why(why, answer->r, "not all of its answer came in time");
+		return rm_error_set(
+		    error, answer->r, "not all of its answer came in time");
 	if (answer->r < 0)
-		return rm_why(why, answer->r, "%s",
-		    answer->why[0] != '\0' ? answer->why : strerror(-answer->r));
+		return rm_error_set(error, answer->r, "%s",
+		    answer->reason[0] != '\0' ? answer->reason : strerror(-answer->r));
 	if (answer->status == 401 || answer->status == 403)
-		return rm_why(why, -EACCES,
+		return rm_error_set(error, -EACCES,
 		    "it refused switch.user with the password of switch.password_file "
 		    "(HTTP %ld)",
 		    answer->status);
 	if (answer->status != 200)
-		return rm_why(why, -EPROTO, "it answered with HTTP %ld: is it NX-API?",
-		    answer->status);
+		return rm_error_set(error, -EPROTO,
+		    "it answered with HTTP %ld: is it NX-API?", answer->status);
 	return 0;
 }
 
@@ -151,19 +152,20 @@ static void
 on_answer(const struct rm_http_answer *answer, void *arg)
 {
 	struct nexus_client *client = arg;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	int r;
 
 	client->call = NULL;
-	r = classify(answer, &why);
+	r = classify(answer, &error);
 	if (r == 0)
 		r = submit(client, answer);
 	if (r < 0)
-		client->options.done(r, why.text, NULL, client->options.arg);
+		client->options.done(r, error.text, NULL, client->options.arg);
 }
 
 int
-nexus_client_ask(struct nexus_client *client, int64_t timeout_ns, struct rm_why *why)
+nexus_client_ask(
+    struct nexus_client *client, int64_t timeout_ns, struct rm_error *error)
 {
 	static const char *const headers[] = { "Content-Type: application/json",
 		"Accept: application/json", NULL };
@@ -187,7 +189,7 @@ nexus_client_ask(struct nexus_client *client, int64_t timeout_ns, struct rm_why 
 		.arg = client,
 	};
 	int r = rm_file_read_password(
-	    config->password_file, password, sizeof(password), why);
+	    config->password_file, password, sizeof(password), error);
 
 	if (r == 0)
 		r = rm_http_client_start(

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 struct nexus_client;
 struct nexus_values;
@@ -24,7 +24,7 @@ struct nexus_client_options { /* all borrowed */
 	const struct switch_config *config;
 	/* values: now the callee's; NULL when r < 0, which why explains ("": r does).
 	 */
-	void (*done)(int r, const char *why, struct nexus_values *values, void *arg);
+	void (*done)(int r, const char *reason, struct nexus_values *values, void *arg);
 	void *arg;
 };
 
@@ -34,7 +34,7 @@ void nexus_client_free(struct nexus_client *client); /* NULL is fine; cancels */
 
 /* None may be under way. done is called once, from the loop, unless it is canceled. */
 int nexus_client_ask(
-    struct nexus_client *client, int64_t timeout_ns, struct rm_why *why);
+    struct nexus_client *client, int64_t timeout_ns, struct rm_error *error);
 /* NULL, and nothing under way, are fine. */
 void nexus_client_cancel(struct nexus_client *client);
 

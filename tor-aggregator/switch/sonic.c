@@ -354,10 +354,10 @@ add_object(struct sonic *sonic, enum switch_part part, const redisReply *name,
 
 static int
 take_map(struct sonic *sonic, enum switch_part part, const redisReply *map,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	if (map->type != REDIS_REPLY_ARRAY || map->elements % 2 != 0)
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "%s is not a hash of names and ids: is it SONiC's Redis?",
 		    map_key(part));
 	for (size_t i = 0; i < map->elements; i += 2) {
@@ -372,7 +372,7 @@ take_map(struct sonic *sonic, enum switch_part part, const redisReply *map,
 }
 
 static int
-close_list(struct sonic *sonic, struct rm_why *why)
+close_list(struct sonic *sonic, struct rm_error *error)
 {
 	int r = switch_list_close(sonic->list, sonic->before, &sonic->counts->refused);
 
@@ -380,8 +380,8 @@ close_list(struct sonic *sonic, struct rm_why *why)
 		return r;
 	if (switch_list_count(sonic->list) == 0 ||
 	    switch_list_get(sonic->list, 0)->part != SWITCH_PORT)
-		return rm_why(why, -EPROTO, "no port in %s: is it SONiC's Redis?",
-		    map_key(SWITCH_PORT));
+		return rm_error_set(error, -EPROTO,
+		    "no port in %s: is it SONiC's Redis?", map_key(SWITCH_PORT));
 	return (sonic->also & SONIC_NEIGHBORS) != 0 || sonic->before == NULL
 		   ? 0
 		   : switch_list_keep_neighbors(sonic->list, sonic->before);
@@ -429,7 +429,7 @@ has_source(const struct switch_row *row, bool state)
 /* answer: NULL where the object has none. */
 static int
 take_values(
-    struct sonic *sonic, bool state, const redisReply *answer, struct rm_why *why)
+    struct sonic *sonic, bool state, const redisReply *answer, struct rm_error *error)
 {
 	struct switch_object *object =
 	    switch_list_get(sonic->list, sonic->answered.object);
@@ -440,7 +440,7 @@ take_values(
 
 	if (answer != NULL &&
 	    (answer->type != REDIS_REPLY_ARRAY || answer->elements != fields->count))
-		return rm_why(why, -EPROTO,
+		return rm_error_set(error, -EPROTO,
 		    "the answer to HMGET %s:%s is not the list of %zu values that was "
 		    "asked for",
 		    fields->prefix, state ? object->port : object->id, fields->count);
@@ -518,48 +518,49 @@ take_optics(struct sonic *sonic, const redisReply *answer)
 }
 
 static int
-take_ok(const redisReply *answer, const char *what, struct rm_why *why)
+take_ok(const redisReply *answer, const char *what, struct rm_error *error)
 {
 	if (answer->type == REDIS_REPLY_STATUS)
 		return 0;
-	return rm_why(why, -EPROTO, "the answer to %s is not OK: is it a Redis?", what);
+	return rm_error_set(
+	    error, -EPROTO, "the answer to %s is not OK: is it a Redis?", what);
 }
 
 /* Such as "NOAUTH Authentication required." */
 static int
-refused(const struct sonic *sonic, const redisReply *answer, struct rm_why *why)
+refused(const struct sonic *sonic, const redisReply *answer, struct rm_error *error)
 {
 	const bool auth =
 	    sonic->answered.stage == AUTH || strncmp(answer->str, "NOAUTH", 6) == 0;
 	char quoted[128];
 
 	rm_log_quote(quoted, sizeof(quoted), answer->str, (size_t)answer->len);
-	return rm_why(why, auth ? -EACCES : -EPROTO, "it refused %s: %s",
+	return rm_error_set(error, auth ? -EACCES : -EPROTO, "it refused %s: %s",
 	    auth ? "the password of switch.password_file" : "a question", quoted);
 }
 
 static int
-take_answer(struct sonic *sonic, const redisReply *answer, struct rm_why *why)
+take_answer(struct sonic *sonic, const redisReply *answer, struct rm_error *error)
 {
 	int r;
 
 	switch (sonic->answered.stage) {
 	case AUTH:
-		return take_ok(answer, "AUTH", why);
+		return take_ok(answer, "AUTH", error);
 	case SELECT_COUNTERS:
 	case SELECT_APPL:
-		return take_ok(answer, "SELECT", why);
+		return take_ok(answer, "SELECT", error);
 	case PORT_MAP:
-		return take_map(sonic, SWITCH_PORT, answer, why);
+		return take_map(sonic, SWITCH_PORT, answer, error);
 	case QUEUE_MAP:
-		return take_map(sonic, SWITCH_QUEUE, answer, why);
+		return take_map(sonic, SWITCH_QUEUE, answer, error);
 	case GROUP_MAP:
-		r = take_map(sonic, SWITCH_GROUP, answer, why);
-		return r < 0 ? r : close_list(sonic, why);
+		r = take_map(sonic, SWITCH_GROUP, answer, error);
+		return r < 0 ? r : close_list(sonic, error);
 	case VALUES:
-		return take_values(sonic, false, answer, why);
+		return take_values(sonic, false, answer, error);
 	case STATES:
-		return take_values(sonic, true, answer, why);
+		return take_values(sonic, true, answer, error);
 	case NEIGHBORS:
 		return take_neighbor(sonic, answer);
 	case SELECT_STATE: /* who has none tells nothing of optics */
@@ -582,23 +583,24 @@ is_of_one_object(const struct sonic *sonic, const redisReply *answer)
 }
 
 int
-sonic_answer(struct sonic *sonic, const struct redisReply *answer, struct rm_why *why)
+sonic_answer(
+    struct sonic *sonic, const struct redisReply *answer, struct rm_error *error)
 {
 	int r;
 
 	if (sonic_is_answered(sonic))
-		return rm_why(
-		    why, -EPROTO, "it sent more answers than it was asked questions");
+		return rm_error_set(
+		    error, -EPROTO, "it sent more answers than it was asked questions");
 	if (answer->type == REDIS_REPLY_ERROR && sonic->answered.stage >= NEIGHBORS)
 		sonic->failed |=
 		    sonic->answered.stage == NEIGHBORS ? SONIC_NEIGHBORS : SONIC_OPTICS;
 	if (answer->type != REDIS_REPLY_ERROR || sonic->answered.stage >= NEIGHBORS) {
-		r = take_answer(sonic, answer, why);
+		r = take_answer(sonic, answer, error);
 	} else if (is_of_one_object(sonic, answer)) {
 		sonic->counts->parse_errors++;
-		r = take_values(sonic, sonic->answered.stage == STATES, NULL, why);
+		r = take_values(sonic, sonic->answered.stage == STATES, NULL, error);
 	} else {
-		r = refused(sonic, answer, why);
+		r = refused(sonic, answer, error);
 	}
 	if (r < 0)
 		return r;

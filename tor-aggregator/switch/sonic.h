@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 struct evbuffer;
 struct redisReply;
@@ -39,9 +39,9 @@ void sonic_free(struct sonic *sonic); /* NULL is fine */
 /* Adds the next batch of questions to out. */
 int sonic_ask(struct sonic *sonic, struct evbuffer *out);
 /* Takes the answer to the oldest question, which stays the caller's. -EACCES: the
- * password; -EPROTO: it cannot be one, or there is no port; why says it. */
+ * password; -EPROTO: it cannot be one, or there is no port; error says it. */
 int sonic_answer(
-    struct sonic *sonic, const struct redisReply *answer, struct rm_why *why);
+    struct sonic *sonic, const struct redisReply *answer, struct rm_error *error);
 
 bool sonic_is_answered(const struct sonic *sonic); /* the whole batch */
 bool sonic_is_done(const struct sonic *sonic);     /* the whole reading */

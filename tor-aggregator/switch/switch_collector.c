@@ -11,8 +11,8 @@
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/endpoint.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/nexus_client.h"
@@ -47,13 +47,13 @@ struct switch_collector {
 	struct switch_counts counts;
 };
 
-static int begin(int64_t limit_ns, struct rm_why *why, void *arg);
-static int begin_nexus(int64_t limit_ns, struct rm_why *why, void *arg);
-static int dial(const struct rm_address *address, struct rm_why *why, void *arg);
+static int begin(int64_t limit_ns, struct rm_error *error, void *arg);
+static int begin_nexus(int64_t limit_ns, struct rm_error *error, void *arg);
+static int dial(const struct rm_address *address, struct rm_error *error, void *arg);
 static bool is_connected(const void *arg);
 static void hang_up(void *arg);
 static const char *stage(const void *arg);
-static void on_nexus(int r, const char *why, struct nexus_values *values, void *arg);
+static void on_nexus(int r, const char *reason, struct nexus_values *values, void *arg);
 
 static int
 new_nexus(struct switch_collector *device)
@@ -217,7 +217,7 @@ succeed(struct switch_collector *device, struct switch_list *list)
 /* ---- the dialogue ---- */
 
 static int
-take_answers(struct switch_collector *device, struct rm_why *why)
+take_answers(struct switch_collector *device, struct rm_error *error)
 {
 	for (int i = 0; i < ANSWERS_PER_WAKEUP; i++) {
 		redisReply *answer = NULL;
@@ -225,7 +225,7 @@ take_answers(struct switch_collector *device, struct rm_why *why)
 
 		if (r <= 0)
 			return r;
-		r = sonic_answer(device->sonic, answer, why);
+		r = sonic_answer(device->sonic, answer, error);
 		freeReplyObject(answer);
 		if (r < 0)
 			return r;
@@ -234,7 +234,7 @@ take_answers(struct switch_collector *device, struct rm_why *why)
 }
 
 static int
-feed(struct switch_collector *device, struct rm_why *why)
+feed(struct switch_collector *device, struct rm_error *error)
 {
 	struct evbuffer *input = bufferevent_get_input(device->connection);
 	const size_t len = evbuffer_get_length(input);
@@ -244,7 +244,7 @@ feed(struct switch_collector *device, struct rm_why *why)
 		r = redis_reader_feed(device->reader, evbuffer_pullup(input, -1), len);
 	if (r < 0)
 		return r == -EMSGSIZE
-			   ? rm_why(why, r, "an answer is too large to be true")
+			   ? rm_error_set(error, r, "an answer is too large to be true")
 			   : r;
 	evbuffer_drain(input, len);
 	return 0;
@@ -254,18 +254,18 @@ static void
 on_readable(struct bufferevent *connection, void *arg)
 {
 	struct switch_collector *device = arg;
-	struct rm_why why = { .text = "" };
-	int r = feed(device, &why);
+	struct rm_error error = { .text = "" };
+	int r = feed(device, &error);
 
 	if (r == 0)
-		r = take_answers(device, &why);
+		r = take_answers(device, &error);
 	if (r == 1) { /* others have their turn first */
 		bufferevent_trigger(connection, EV_READ,
 		    BEV_TRIG_IGNORE_WATERMARKS | BEV_OPT_DEFER_CALLBACKS);
 		return;
 	}
-	if (r < 0 && why.text[0] == '\0')
-		rm_why(&why, r, "%s",
+	if (r < 0 && error.text[0] == '\0')
+		rm_error_set(&error, r, "%s",
 		    r == -EMSGSIZE  ? "an answer is too large to be true"
 		    : r == -EBADMSG ? "it does not answer as Redis does"
 				    : strerror(-r));
@@ -277,7 +277,7 @@ on_readable(struct bufferevent *connection, void *arg)
 	if (r == 0 && sonic_is_answered(device->sonic))
 		r = sonic_ask(device->sonic, bufferevent_get_output(connection));
 	if (r < 0)
-		collector_fail(device->collector, r, why.text);
+		collector_fail(device->collector, r, error.text);
 }
 
 static void
@@ -303,7 +303,7 @@ on_event(struct bufferevent *connection, short events, void *arg)
 
 /* Callbacks come from the loop, never from within a call here. */
 static int
-dial(const struct rm_address *address, struct rm_why *why, void *arg)
+dial(const struct rm_address *address, struct rm_error *error, void *arg)
 {
 	struct switch_collector *device = arg;
 
@@ -321,7 +321,7 @@ dial(const struct rm_address *address, struct rm_why *why, void *arg)
 }
 
 static int
-begin(int64_t limit_ns, struct rm_why *why, void *arg)
+begin(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct switch_collector *device = arg;
 	const struct switch_config *config = device->options.config;
@@ -331,7 +331,7 @@ begin(int64_t limit_ns, struct rm_why *why, void *arg)
 	device->connected = false;
 	if (config->password_file[0] != '\0')
 		r = rm_file_read_password(config->password_file, device->password,
-		    sizeof(device->password), why);
+		    sizeof(device->password), error);
 	if (r < 0)
 		return r;
 	device->reader = redis_reader_new();
@@ -345,29 +345,29 @@ begin(int64_t limit_ns, struct rm_why *why, void *arg)
 /* ---- a Nexus ---- */
 
 static void
-on_nexus(int r, const char *why, struct nexus_values *values, void *arg)
+on_nexus(int r, const char *reason, struct nexus_values *values, void *arg)
 {
 	struct switch_collector *device = arg;
-	struct rm_why said = { .text = "" };
+	struct rm_error said = { .text = "" };
 	struct switch_list *list = NULL;
 
 	if (r == 0) {
 		r = nexus_list(values, device->list, &device->counts, &list, &said);
 		nexus_values_free(values);
-		why = said.text;
+		reason = said.text;
 	}
 	if (r < 0)
-		collector_fail(device->collector, r, why);
+		collector_fail(device->collector, r, reason);
 	else
 		succeed(device, list);
 }
 
 static int
-begin_nexus(int64_t limit_ns, struct rm_why *why, void *arg)
+begin_nexus(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct switch_collector *device = arg;
 
-	return nexus_client_ask(device->nexus, limit_ns, why);
+	return nexus_client_ask(device->nexus, limit_ns, error);
 }
 
 /* ---- what is shown ---- */

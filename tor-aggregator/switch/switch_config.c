@@ -36,43 +36,43 @@ const struct rm_option other_switch_options[] = {
 
 static int
 check_login(const struct switch_config *config, const char *at, const char *path,
-    struct rm_why *why)
+    struct rm_error *error)
 {
 	const bool nexus = config->kind == SWITCH_NEXUS;
 
 	if (!nexus && (config->user[0] != '\0' || config->authorities[0] != '\0'))
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "user and authorities of a switch are of kind: nexus", "%s", at);
 	if (nexus && (config->user[0] == '\0' || config->password_file[0] == '\0'))
-		return rm_config_refuse(path, why,
+		return rm_config_refuse(path, error,
 		    "a Nexus asks for both, user and password_file", "%s", at);
 	if (strchr(config->user, ':') != NULL)
 		return rm_config_refuse(
-		    path, why, "expected no ':' in it", "%s.user", at);
+		    path, error, "expected no ':' in it", "%s.user", at);
 	return 0;
 }
 
 int
 switch_config_check(const struct switch_config *config, const char *at,
-    const char *path, struct rm_why *why)
+    const char *path, struct rm_error *error)
 {
 	struct rm_endpoint endpoint;
 
 	if (config->kind == SWITCH_NONE)
 		return config->address[0] == '\0'
 			   ? 0
-			   : rm_config_refuse(path, why,
+			   : rm_config_refuse(path, error,
 				 "give the switch's kind, too: sonic or nexus", "%s",
 				 at);
 	if (rm_endpoint_parse(config->address, &endpoint) < 0)
 		return rm_config_refuse(
-		    path, why, RM_ENDPOINT_EXPECTED, "%s.address", at);
-	return check_login(config, at, path, why);
+		    path, error, RM_ENDPOINT_EXPECTED, "%s.address", at);
+	return check_login(config, at, path, error);
 }
 
 int
 other_switches_check(
-    const struct rm_list *switches, const char *path, struct rm_why *why)
+    const struct rm_list *switches, const char *path, struct rm_error *error)
 {
 	const struct other_switch_config *configs = switches->items;
 	char at[32];
@@ -83,30 +83,30 @@ other_switches_check(
 		snprintf(at, sizeof(at), "switches[%zu]", i);
 		if (!rm_name_valid(configs[i].name))
 			return rm_config_refuse(
-			    path, why, RM_NAME_EXPECTED, "%s.name", at);
+			    path, error, RM_NAME_EXPECTED, "%s.name", at);
 		if (configs[i].reading.kind == SWITCH_NONE)
-			return rm_config_refuse(path, why,
+			return rm_config_refuse(path, error,
 			    "give the switch's kind: sonic or nexus", "%s", at);
-		r = switch_config_check(&configs[i].reading, at, path, why);
+		r = switch_config_check(&configs[i].reading, at, path, error);
 		if (r < 0)
 			return r;
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(configs[i].name, configs[j].name) == 0)
-				return rm_config_refuse(path, why,
+				return rm_config_refuse(path, error,
 				    "listed twice; remove one", "%s.name", at);
 	}
 	return 0;
 }
 
 int
-switch_config_check_files(const struct switch_config *config, struct rm_why *why)
+switch_config_check_files(const struct switch_config *config, struct rm_error *error)
 {
 	char password[SWITCH_PASSWORD_BYTES];
 	int r = 0;
 
 	if (config->kind != SWITCH_NONE && config->password_file[0] != '\0')
 		r = rm_file_read_password(
-		    config->password_file, password, sizeof(password), why);
+		    config->password_file, password, sizeof(password), error);
 	explicit_bzero(password, sizeof(password));
 	return r;
 }

@@ -72,13 +72,14 @@ extern const struct rm_option other_switch_options[];
 #define SWITCH_PASSWORD_BYTES 513
 
 /* at: where it is, "tors[0].switch". No file is read: a missing one must not keep the
- * daemon from starting. -EINVAL and why. */
+ * daemon from starting. -EINVAL and error. */
 int switch_config_check(const struct switch_config *config, const char *at,
-    const char *path, struct rm_why *why);
-/* Are they each one, with a name of its own? -EINVAL and why. */
+    const char *path, struct rm_error *error);
+/* Are they each one, with a name of its own? -EINVAL and error. */
 int other_switches_check(
-    const struct rm_list *switches, const char *path, struct rm_why *why);
-/* Would a reading find its password? -EINVAL, -EACCES, -ENOENT ... and why. */
-int switch_config_check_files(const struct switch_config *config, struct rm_why *why);
+    const struct rm_list *switches, const char *path, struct rm_error *error);
+/* Would a reading find its password? -EINVAL, -EACCES, -ENOENT ... and error. */
+int switch_config_check_files(
+    const struct switch_config *config, struct rm_error *error);
 
 #endif

@@ -52,7 +52,7 @@ quiet(enum rm_log_level level, const char *line, void *arg)
 static inline void
 start(struct fixture *f)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char text[1024];
 
 	snprintf(text, sizeof(text),
@@ -61,8 +61,8 @@ start(struct fixture *f)
 	    f->folder, f->more);
 	assert_int_equal(
 	    rm_file_replace(f->file, (const uint8_t *)text, strlen(text)), 0);
-	if (analyzer_config_read(&f->config, f->file, &why) < 0)
-		fail_msg("%s", why.text);
+	if (analyzer_config_read(&f->config, f->file, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(analyzer_new(f->loop, &f->config, &f->analyzer), 0);
 }
 

@@ -25,14 +25,14 @@ static void
 refused(const char *text, const char *rest)
 {
 	struct analyzer_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char sentence[512];
 
 	write_config(text);
-	assert_true(analyzer_config_read(&config, path, &why) < 0);
+	assert_true(analyzer_config_read(&config, path, &error) < 0);
 	assert_null(config.name);
 	snprintf(sentence, sizeof(sentence), "%s:%s", path, rest);
-	assert_string_equal(why.text, sentence);
+	assert_string_equal(error.text, sentence);
 	unlink(path);
 }
 
@@ -40,9 +40,9 @@ static void
 the_defaults_are_good(void **state)
 {
 	struct analyzer_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_int_equal(analyzer_config_read(&config, NULL, &why), 0);
+	assert_int_equal(analyzer_config_read(&config, NULL, &error), 0);
 	assert_non_null(config.name);
 	assert_string_equal(config.listen, "0.0.0.0:7491");
 	assert_string_equal(config.http_listen, "127.0.0.1:9474");
@@ -58,18 +58,18 @@ static void
 history_lies_in_the_state_folder_unless_told(void **state)
 {
 	struct analyzer_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	write_config("state_folder: /x\n");
-	assert_int_equal(analyzer_config_read(&config, path, &why), 0);
+	assert_int_equal(analyzer_config_read(&config, path, &error), 0);
 	assert_string_equal(config.history_folder, "/x/history");
 	analyzer_config_clear(&config);
 	write_config("state_folder: \"\"\n");
-	assert_int_equal(analyzer_config_read(&config, path, &why), 0);
+	assert_int_equal(analyzer_config_read(&config, path, &error), 0);
 	assert_string_equal(config.history_folder, "");
 	analyzer_config_clear(&config);
 	write_config("history:\n  folder: /y\n");
-	assert_int_equal(analyzer_config_read(&config, path, &why), 0);
+	assert_int_equal(analyzer_config_read(&config, path, &error), 0);
 	assert_string_equal(config.history_folder, "/y");
 	analyzer_config_clear(&config);
 	unlink(path);
@@ -113,14 +113,14 @@ static void
 what_the_table_refuses_is_refused(void **state)
 {
 	struct analyzer_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	write_config("influx:\n  version: 3\n");
-	assert_true(analyzer_config_read(&config, path, &why) < 0);
-	assert_non_null(strstr(why.text, ":2:12: influx.version: "));
+	assert_true(analyzer_config_read(&config, path, &error) < 0);
+	assert_non_null(strstr(error.text, ":2:12: influx.version: "));
 	write_config("max_agregators: 5\n");
-	assert_true(analyzer_config_read(&config, path, &why) < 0);
-	assert_non_null(strstr(why.text, "did you mean \"max_aggregators\""));
+	assert_true(analyzer_config_read(&config, path, &error) < 0);
+	assert_non_null(strstr(error.text, "did you mean \"max_aggregators\""));
 	unlink(path);
 }
 
@@ -128,10 +128,10 @@ static void
 the_example_is_good(void **state)
 {
 	struct analyzer_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (analyzer_config_read(&config, EXAMPLE, &why) < 0)
-		fail_msg("%s", why.text);
+	if (analyzer_config_read(&config, EXAMPLE, &error) < 0)
+		fail_msg("%s", error.text);
 	analyzer_config_clear(&config);
 }
 

@@ -34,20 +34,20 @@ teardown(void **state)
 }
 
 static int
-read_text(const char *text, struct agent_config *config, struct rm_why *why)
+read_text(const char *text, struct agent_config *config, struct rm_error *error)
 {
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
 	assert_int_equal(fclose(file), 0);
-	return agent_config_read(config, path, why);
+	return agent_config_read(config, path, error);
 }
 
 static void
 a_small_config_is_enough(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct agent_config config;
 	const struct agent_rnic_config *rnics;
 	const struct agent_aggregator_config *aggregators;
@@ -59,7 +59,7 @@ a_small_config_is_enough(void **state)
 					       "    tors: [tor-a, tor-b]\n"
 					       "    address: 'fd00::2'\n"
 					       "    udp_port: 8620\n",
-			     &config, &why),
+			     &config, &error),
 	    0);
 	rnics = config.rnics.items;
 	assert_int_equal(config.rnics.count, 2);
@@ -80,13 +80,13 @@ a_small_config_is_enough(void **state)
 static void
 an_aggregator_without_tors_serves_all_of_the_host(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct agent_config config;
 	const struct agent_aggregator_config *aggregators;
 
 	assert_int_equal(read_text("aggregators: [{address: '10.0.0.1:1'}]\n"
 				   "rnics: [{device: eth1, tor: any}]\n",
-			     &config, &why),
+			     &config, &error),
 	    0);
 	aggregators = config.aggregators.items;
 	assert_true(agent_aggregator_serves(&aggregators[0], "any"));
@@ -96,7 +96,7 @@ an_aggregator_without_tors_serves_all_of_the_host(void **state)
 static void
 each_rnic_has_the_aggregators_of_its_tors(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct agent_config config;
 	char text[8192];
 	size_t len;
@@ -112,7 +112,7 @@ each_rnic_has_the_aggregators_of_its_tors(void **state)
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
 		    "  - {address: '10.0.0.1:%u', tors: [%s]}\n", 1 + i,
 		    i == AGENT_MAX_AGGREGATORS - 1 ? "tor-d" : "tor-x");
-	assert_int_equal(read_text(text, &config, &why), 0);
+	assert_int_equal(read_text(text, &config, &error), 0);
 	assert_true(agent_tor_aggregators(&config, "tor-a") == 0x3);
 	assert_true(agent_tor_aggregators(&config, "tor-b") == 0x5);
 	assert_true(agent_tor_aggregators(&config, "tor-d") == 0x8000000000000001);
@@ -120,13 +120,13 @@ each_rnic_has_the_aggregators_of_its_tors(void **state)
 	/* There is no bit for one more. */
 	snprintf(text + len, sizeof(text) - len,
 	    "  - {address: '10.0.0.1:65', tors: [tor-a]}\n");
-	assert_int_equal(read_text(text, &config, &why), -EINVAL);
+	assert_int_equal(read_text(text, &config, &error), -EINVAL);
 }
 
 static void
 an_rnic_may_be_an_rdma_port(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct agent_config config;
 	struct rnic_place place;
 
@@ -137,7 +137,7 @@ an_rnic_may_be_an_rdma_port(void **state)
 		"  - {device: mlx5_0, tor: tor-a, transport: roce, port: 2}\n"
 		"  - {device: mlx5_0, tor: tor-b, gid_index: 3}\n"
 		"  - {device: eth1, tor: tor-b, transport: udp, address: 10.0.0.1}\n",
-		&config, &why),
+		&config, &error),
 	    0);
 	assert_int_equal(config.roce_flow_qps, 16);
 	assert_true(config.roce_software_stamps);
@@ -160,12 +160,12 @@ an_rnic_may_be_an_rdma_port(void **state)
 static void
 rnics_may_be_left_to_the_agent(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct agent_config config;
 	const struct agent_rnic_config *rnics;
 	const struct agent_switch_config *switches;
 
-	assert_int_equal(read_text("rnics: auto\n" AGGREGATORS, &config, &why), 0);
+	assert_int_equal(read_text("rnics: auto\n" AGGREGATORS, &config, &error), 0);
 	rnics = config.rnics.items;
 	assert_int_equal(config.rnics.count, 1);
 	assert_true(agent_rnic_is_pattern(&rnics[0]));
@@ -181,7 +181,7 @@ rnics_may_be_left_to_the_agent(void **state)
 		      "  - {device: 'mlx5_*', tor: tor-b, except: [mlx5_bond_0]}\n"
 		      "  - {device: auto, driver: 'bnxt*', netdev: 'ens*'}\n"
 		      "  - {device: eth1}\n" AGGREGATORS,
-		&config, &why),
+		&config, &error),
 	    0);
 	rnics = config.rnics.items;
 	assert_int_equal(config.rnics.count, 4);
@@ -197,14 +197,15 @@ rnics_may_be_left_to_the_agent(void **state)
 static void
 assert_refused(const char *text, const char *place, const char *what)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct agent_config config;
 	char expected[128];
 
-	assert_int_equal(read_text(text, &config, &why), -EINVAL);
+	assert_int_equal(read_text(text, &config, &error), -EINVAL);
 	snprintf(expected, sizeof(expected), "%s:%s", path, place);
-	if (strstr(why.text, expected) == NULL || strstr(why.text, what) == NULL)
-		fail_msg("'%s' names neither '%s' nor '%s'", why.text, expected, what);
+	if (strstr(error.text, expected) == NULL || strstr(error.text, what) == NULL)
+		fail_msg(
+		    "'%s' names neither '%s' nor '%s'", error.text, expected, what);
 	assert_null(config.rnics.items);
 }
 
@@ -248,14 +249,14 @@ static void
 a_kubelet_is_asked_over_https_and_told_who_asks(void **state)
 {
 #define RNICS AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct agent_config config;
 
 	/* The agent starts without the files: it probes all the same. */
 	assert_int_equal(read_text(RNICS "kubernetes:\n"
 					 "  kubelet: https://127.0.0.1:10250\n"
 					 "  token_file: /nonexistent\n",
-			     &config, &why),
+			     &config, &error),
 	    0);
 	assert_int_equal(config.kubernetes_interval_s, 300);
 	assert_string_equal(config.kubernetes_site.token_file, "/nonexistent");
@@ -334,23 +335,23 @@ static void
 only_numbers_of_probing_change_without_a_restart(void **state)
 {
 	struct agent_config old, fresh;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_int_equal(
-	    read_text(AGGREGATORS "rnics: [{device: eth1, tor: tor-a}]\n", &old, &why),
+	assert_int_equal(read_text(AGGREGATORS "rnics: [{device: eth1, tor: tor-a}]\n",
+			     &old, &error),
 	    0);
 	assert_int_equal(
 	    read_text("probe: {timeout_ms: 400, max_rate_per_s: 9}\n" AGGREGATORS
 		      "rnics: [{device: eth1, tor: tor-a}]\n",
-		&fresh, &why),
+		&fresh, &error),
 	    0);
-	assert_int_equal(rm_config_waiting(agent_options, &old, &fresh, &why), 0);
+	assert_int_equal(rm_config_waiting(agent_options, &old, &fresh, &error), 0);
 	agent_config_clear(&fresh);
 	assert_int_equal(read_text(AGGREGATORS "rnics: [{device: eth1, tor: tor-b}]\n",
-			     &fresh, &why),
+			     &fresh, &error),
 	    0);
-	assert_int_equal(rm_config_waiting(agent_options, &old, &fresh, &why), 1);
-	assert_string_equal(why.text, "rnics[0].tor");
+	assert_int_equal(rm_config_waiting(agent_options, &old, &fresh, &error), 1);
+	assert_string_equal(error.text, "rnics[0].tor");
 	agent_config_clear(&fresh);
 	agent_config_clear(&old);
 }
@@ -359,10 +360,10 @@ static void
 the_example_is_good(void **state)
 {
 	struct agent_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (agent_config_read(&config, EXAMPLE, &why) < 0)
-		fail_msg("%s", why.text);
+	if (agent_config_read(&config, EXAMPLE, &error) < 0)
+		fail_msg("%s", error.text);
 	agent_config_clear(&config);
 }
 
@@ -397,7 +398,7 @@ static void
 expect_of_host(const char *system, const char *config_text, const char *expected)
 {
 	struct agent_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	FILE *file = fopen(path, "w");
 	int r;
 
@@ -407,12 +408,12 @@ expect_of_host(const char *system, const char *config_text, const char *expected
 	assert_int_equal(fclose(file), 0);
 	if (system != NULL && sethostname(system, strlen(system)) < 0)
 		skip();
-	r = agent_config_read(&config, path, &why);
+	r = agent_config_read(&config, path, &error);
 	if (expected == NULL)
 		agent_config_clear(&config);
 	assert_int_equal(r, expected == NULL ? 0 : -EINVAL);
-	if (expected != NULL && strstr(why.text, expected) == NULL)
-		fail_msg("%s", why.text);
+	if (expected != NULL && strstr(error.text, expected) == NULL)
+		fail_msg("%s", error.text);
 }
 
 static void

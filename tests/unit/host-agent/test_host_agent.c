@@ -48,7 +48,7 @@ struct host { /* one agent, as the aggregator knows it */
 	bool registered, paused;
 	unsigned memory_mib; /* its limit; 0: none */
 	uint16_t slowed_permille;
-	uint8_t slowed_why;
+	uint8_t slowed_reason;
 	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t results, beats, counted;
 };
@@ -212,7 +212,7 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 		assert_int_equal(wire_open_heartbeat(&beat, data, len), 0);
 		host->paused = beat.paused;
 		host->slowed_permille = beat.slowed_permille;
-		host->slowed_why = beat.slowed_why;
+		host->slowed_reason = beat.slowed_reason;
 		host->beats++;
 		return 0;
 	default:
@@ -317,7 +317,7 @@ agent_start(struct fixture *f, size_t i)
 {
 	struct host *host = &f->hosts[i];
 	struct agent_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	FILE *file = fopen(host->config_path, "w");
 
 	assert_non_null(file);
@@ -331,8 +331,8 @@ agent_start(struct fixture *f, size_t i)
 	    host->rnics[0] != 0 ? host->rnics : "device: r0, tor: tor-a", host->lldp,
 	    f->port, host->memory_mib, host->socket);
 	assert_int_equal(fclose(file), 0);
-	if (agent_config_read(&config, host->config_path, &why) < 0)
-		fail_msg("%s", why.text);
+	if (agent_config_read(&config, host->config_path, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(host_agent_new(f->loop, &config, &host->agent), 0);
 }
 
@@ -715,7 +715,7 @@ a_limit_of_its_own_slows_the_agent_and_is_told(void **state)
 	rm_log_set_level(RM_LOG_ERROR - 1);
 	agent_start(f, 0);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 500);
-	assert_int_equal(host->slowed_why, WIRE_SLOW_MEMORY);
+	assert_int_equal(host->slowed_reason, WIRE_SLOW_MEMORY);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 250);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
 	/* To a tenth, and not to silence. */
@@ -765,7 +765,7 @@ expired_copies_are_probed_slowly_until_somebody_is_there(void **state)
 	rm_timer_after(host->agent->look, 3600 * RM_NS_PER_S);
 	aggregator_start(f, port);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
-	assert_int_equal(host->slowed_why, WIRE_SLOW_PLAN);
+	assert_int_equal(host->slowed_reason, WIRE_SLOW_PLAN);
 	rm_timer_after(host->agent->look, 0);
 	LOOPBACK_WAIT(f->loop, host->beats > 0 && host->slowed_permille == 0);
 	assert_int_equal(plans_slow(host->agent->plans), 0);

@@ -82,7 +82,7 @@ static inline void
 start(struct fixture *f, unsigned settle_ms)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char text[1024];
 
 	snprintf(text, sizeof(text),
@@ -92,8 +92,8 @@ start(struct fixture *f, unsigned settle_ms)
 	    "%s}\n%s",
 	    f->topology, settle_ms, f->socket, f->more != NULL ? f->more : "");
 	write_file(f->config, text);
-	if (controller_config_read(&config, f->config, &why) < 0)
-		fail_msg("%s", why.text);
+	if (controller_config_read(&config, f->config, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(region_controller_new(f->loop, &config, &f->controller), 0);
 }
 

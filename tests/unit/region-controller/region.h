@@ -20,10 +20,10 @@ static inline struct rm_topology *
 region_topology(const char *text)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (rm_topology_parse("t.yaml", text, strlen(text), &topology, &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_topology_parse("t.yaml", text, strlen(text), &topology, &error) < 0)
+		fail_msg("%s", error.text);
 	return topology;
 }
 

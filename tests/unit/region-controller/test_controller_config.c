@@ -26,14 +26,14 @@ static void
 refused(const char *text, const char *rest)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char sentence[512];
 
 	write_config(text);
-	assert_true(controller_config_read(&config, path, &why) < 0);
+	assert_true(controller_config_read(&config, path, &error) < 0);
 	assert_null(config.name);
 	snprintf(sentence, sizeof(sentence), "%s:%s", path, rest);
-	assert_string_equal(why.text, sentence);
+	assert_string_equal(error.text, sentence);
 	unlink(path);
 }
 
@@ -41,11 +41,11 @@ static void
 the_defaults_are_those_of_planning(void **state)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct plan_options options;
 
 	write_config("plaintext: true\n");
-	assert_int_equal(controller_config_read(&config, path, &why), 0);
+	assert_int_equal(controller_config_read(&config, path, &error), 0);
 	unlink(path);
 	options = controller_plan_options(&config);
 	/* Without the padding at the end. */
@@ -77,14 +77,14 @@ static void
 what_the_table_refuses_is_refused(void **state)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	write_config("plan:\n  dscp: 64\n");
-	assert_true(controller_config_read(&config, path, &why) < 0);
-	assert_non_null(strstr(why.text, ":2:9: plan.dscp: "));
+	assert_true(controller_config_read(&config, path, &error) < 0);
+	assert_non_null(strstr(error.text, ":2:9: plan.dscp: "));
 	write_config("plan:\n  tor_mesh_sizes: 5\n");
-	assert_true(controller_config_read(&config, path, &why) < 0);
-	assert_non_null(strstr(why.text, "did you mean \"plan.tor_mesh_size\""));
+	assert_true(controller_config_read(&config, path, &error) < 0);
+	assert_non_null(strstr(error.text, "did you mean \"plan.tor_mesh_size\""));
 	unlink(path);
 }
 
@@ -112,7 +112,7 @@ static void
 a_password_that_others_can_read_is_refused(void **state)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char text[256], secret[96], *password = NULL;
 
 	snprintf(secret, sizeof(secret), "/tmp/rackmesh-password-%d", (int)getpid());
@@ -122,13 +122,13 @@ a_password_that_others_can_read_is_refused(void **state)
 	    "etcd:\n  endpoints: [\"http://a:1\"]\n  user: me\n  password_file: %s\n",
 	    secret);
 	write_config(text);
-	if (controller_config_read(&config, path, &why) < 0)
-		fail_msg("%s", why.text);
+	if (controller_config_read(&config, path, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(chmod(secret, 0640), 0);
-	assert_true(controller_config_password(&config, &password, &why) < 0);
-	assert_non_null(strstr(why.text, "expected 0600 or 0400"));
+	assert_true(controller_config_password(&config, &password, &error) < 0);
+	assert_non_null(strstr(error.text, "expected 0600 or 0400"));
 	assert_int_equal(chmod(secret, 0600), 0);
-	assert_int_equal(controller_config_password(&config, &password, &why), 0);
+	assert_int_equal(controller_config_password(&config, &password, &error), 0);
 	assert_string_equal(password, "geheim");
 	free(password);
 	controller_config_clear(&config);
@@ -140,11 +140,11 @@ static void
 accepted(const char *text)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	write_config(text);
-	if (controller_config_read(&config, path, &why) < 0)
-		fail_msg("%s", why.text);
+	if (controller_config_read(&config, path, &error) < 0)
+		fail_msg("%s", error.text);
 	controller_config_clear(&config);
 	unlink(path);
 }
@@ -154,7 +154,7 @@ static void
 probes_are_authenticated_unless_the_config_says_otherwise(void **state)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	refused("name: c1\n",
 	    "1:1: probe_keys.secret_file: expected a file with a secret, the same at "
@@ -169,18 +169,18 @@ probes_are_authenticated_unless_the_config_says_otherwise(void **state)
 	accepted("probe_keys: {unauthenticated: true}\n");
 	accepted("plaintext: true\n");
 	/* Nor without any config. */
-	assert_true(controller_config_read(&config, NULL, &why) < 0);
-	assert_non_null(strstr(why.text, "probe_keys.secret_file"));
+	assert_true(controller_config_read(&config, NULL, &error) < 0);
+	assert_non_null(strstr(error.text, "probe_keys.secret_file"));
 }
 
 static void
 the_example_is_good(void **state)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (controller_config_read(&config, EXAMPLE, &why) < 0)
-		fail_msg("%s", why.text);
+	if (controller_config_read(&config, EXAMPLE, &error) < 0)
+		fail_msg("%s", error.text);
 	controller_config_clear(&config);
 }
 

@@ -40,7 +40,7 @@ static void
 start_one(struct pair *p, size_t i)
 {
 	struct controller_config config;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char text[1024];
 
 	snprintf(text, sizeof(text),
@@ -50,8 +50,8 @@ start_one(struct pair *p, size_t i)
 	    "http: {listen: '127.0.0.1:0', socket: %s%zu}\n",
 	    i + 1, p->etcd.url, p->more != NULL ? p->more : "", p->f.socket, i + 1);
 	write_file(p->f.config, text);
-	if (controller_config_read(&config, p->f.config, &why) < 0)
-		fail_msg("%s", why.text);
+	if (controller_config_read(&config, p->f.config, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(region_controller_new(p->f.loop, &config, &p->both[i]), 0);
 	p->f.controller = p->both[i];
 }

@@ -108,7 +108,7 @@ setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct aggregators_options options = { .name = "c1", .region = "lab" };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	rm_log_set_sink(quiet, NULL);
 	assert_non_null(f);
@@ -126,7 +126,8 @@ setup(void **state)
 		region_rack(f->registry, tor, 100 * i, MEMBERS);
 	}
 	assert_int_equal(publish_new(&f->publish), 0);
-	assert_int_equal(rm_config_load(controller_options, NULL, &f->config, &why), 0);
+	assert_int_equal(
+	    rm_config_load(controller_options, NULL, &f->config, &error), 0);
 	f->config.debounce_ms = 10;
 	options.registry = f->registry;
 	options.publish = f->publish;

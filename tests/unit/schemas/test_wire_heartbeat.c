@@ -226,7 +226,7 @@ static const struct wire_heartbeat slow_beat = {
 	.now_ns = 24,
 	.results_through_ns = 23,
 	.slowed_permille = 100,
-	.slowed_why = WIRE_SLOW_MEMORY,
+	.slowed_reason = WIRE_SLOW_MEMORY,
 };
 
 static int
@@ -246,7 +246,7 @@ expect_slow_heartbeat(const uint8_t *data, size_t len)
 	assert_int_equal(view.now_ns, 24);
 	assert_int_equal(view.results_through_ns, 23);
 	assert_int_equal(view.slowed_permille, 100);
-	assert_int_equal(view.slowed_why, WIRE_SLOW_MEMORY);
+	assert_int_equal(view.slowed_reason, WIRE_SLOW_MEMORY);
 	assert_int_equal(view.stall_count, 0);
 }
 

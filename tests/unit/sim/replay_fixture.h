@@ -10,7 +10,7 @@
 
 /* As replay_whole of `in`, which it closes; errors call it `name`. free(*said). */
 static inline int
-replay_said(FILE *in, const char *name, char **said, struct rm_why *why)
+replay_said(FILE *in, const char *name, char **said, struct rm_error *error)
 {
 	size_t len;
 	FILE *out = open_memstream(said, &len);
@@ -18,7 +18,7 @@ replay_said(FILE *in, const char *name, char **said, struct rm_why *why)
 
 	assert_non_null(in);
 	assert_non_null(out);
-	r = replay_whole(in, name, out, why);
+	r = replay_whole(in, name, out, error);
 	fclose(in);
 	fclose(out);
 	return r;

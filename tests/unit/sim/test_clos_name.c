@@ -90,7 +90,7 @@ check_topology(struct clos *clos, const char *from, const char *to, uint32_t way
 	json_t *document = clos_topology(clos);
 	struct rm_topology_paths *paths = NULL;
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	size_t a, b;
 	char *text;
 
@@ -98,8 +98,8 @@ check_topology(struct clos *clos, const char *from, const char *to, uint32_t way
 	text = json_dumps(document, 0);
 	json_decref(document);
 	assert_non_null(text);
-	if (rm_topology_parse("sim", text, strlen(text), &topology, &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_topology_parse("sim", text, strlen(text), &topology, &error) < 0)
+		fail_msg("%s", error.text);
 	free(text);
 	assert_int_equal(rm_topology_warnings(topology), 0);
 	assert_int_equal(rm_topology_switches(topology), clos_switches(clos));

@@ -33,7 +33,7 @@ a_run_that_was_kept_is_judged_as_it_was_while_it_ran(void **state)
 	};
 	struct scenario *scenario = NULL;
 	struct run_result result;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < TYPES; i++) {
@@ -41,9 +41,9 @@ a_run_that_was_kept_is_judged_as_it_was_while_it_ran(void **state)
 		tuned_values(types[i], WINDOW_S, options.schemes[i].values);
 	}
 	assert_int_equal(scenario_parse("s.yaml", scenario_text, strlen(scenario_text),
-			     &scenario, &why),
+			     &scenario, &error),
 	    0);
-	assert_int_equal(run_whole(scenario, &options, &result, &why), 0);
+	assert_int_equal(run_whole(scenario, &options, &result, &error), 0);
 	assert_non_null(kept);
 	for (size_t i = 0; i < TYPES; i++) {
 		struct score *again;

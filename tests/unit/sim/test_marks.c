@@ -16,10 +16,10 @@ static struct scenario *
 parse(const char *text)
 {
 	struct scenario *scenario = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &why) < 0)
-		fail_msg("%s", why.text);
+	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &error) < 0)
+		fail_msg("%s", error.text);
 	return scenario;
 }
 
@@ -27,12 +27,13 @@ static void
 refused(const char *text, const char *expected)
 {
 	struct scenario *scenario = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_true(scenario_parse("s.yaml", text, strlen(text), &scenario, &why) < 0);
+	assert_true(
+	    scenario_parse("s.yaml", text, strlen(text), &scenario, &error) < 0);
 	assert_null(scenario);
-	if (strstr(why.text, expected) == NULL)
-		fail_msg("expected \"%s\" in \"%s\"", expected, why.text);
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("expected \"%s\" in \"%s\"", expected, error.text);
 }
 
 /* Two RNICs down from second 1; h1/r0 is named at second 3, and h3/r0 in vain. */

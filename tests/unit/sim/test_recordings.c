@@ -15,12 +15,12 @@ static void
 names(const char *recording, const char *expected)
 {
 	char path[512], *said = NULL, *rest = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	size_t opened = 0;
 
 	snprintf(path, sizeof path, "%s/%s", RECORDINGS, recording);
-	if (replay_said(fopen(path, "re"), recording, &said, &why) < 0)
-		fail_msg("%s", why.text);
+	if (replay_said(fopen(path, "re"), recording, &said, &error) < 0)
+		fail_msg("%s", error.text);
 	for (char *line = strtok_r(said, "\n", &rest); line != NULL;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		const char *what = strstr(line, " opened: ");

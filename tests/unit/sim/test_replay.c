@@ -17,17 +17,17 @@ record(const char *scenario_text, char **said, char **recording)
 	struct run_options options = { .seed = 3 };
 	struct scenario *scenario = NULL;
 	struct run_result result;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	size_t said_len, recording_len;
 
 	options.verdicts = open_memstream(said, &said_len);
 	options.record = open_memstream(recording, &recording_len);
 	assert_non_null(options.verdicts);
 	assert_non_null(options.record);
-	if (scenario_parse(
-		"s.yaml", scenario_text, strlen(scenario_text), &scenario, &why) < 0 ||
-	    run_whole(scenario, &options, &result, &why) < 0)
-		fail_msg("%s", why.text);
+	if (scenario_parse("s.yaml", scenario_text, strlen(scenario_text), &scenario,
+		&error) < 0 ||
+	    run_whole(scenario, &options, &result, &error) < 0)
+		fail_msg("%s", error.text);
 	fclose(options.verdicts);
 	fclose(options.record);
 	run_result_clear(&result);
@@ -35,11 +35,11 @@ record(const char *scenario_text, char **said, char **recording)
 }
 
 static int
-replay(const char *recording, char **said, struct rm_why *why)
+replay(const char *recording, char **said, struct rm_error *error)
 {
 	return replay_said(
 	    fmemopen((void *)(uintptr_t)recording, strlen(recording), "r"), "r.txt",
-	    said, why);
+	    said, error);
 }
 
 /* What racks say follows from what they receive alone; the way to the centre is drawn
@@ -68,11 +68,11 @@ static void
 same_again(const char *scenario)
 {
 	char *said, *recording, *again = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	record(scenario, &said, &recording);
-	if (replay(recording, &again, &why) < 0)
-		fail_msg("%s", why.text);
+	if (replay(recording, &again, &error) < 0)
+		fail_msg("%s", error.text);
 	for (int racks = 0; racks < 2; racks++) {
 		char *a = lines_of(said, racks), *b = lines_of(again, racks);
 
@@ -112,11 +112,11 @@ static void
 refused(const char *recording, const char *expected)
 {
 	char *said = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_true(replay(recording, &said, &why) < 0);
-	if (strstr(why.text, expected) == NULL)
-		fail_msg("expected \"%s\" in \"%s\"", expected, why.text);
+	assert_true(replay(recording, &said, &error) < 0);
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("expected \"%s\" in \"%s\"", expected, error.text);
 	free(said);
 }
 

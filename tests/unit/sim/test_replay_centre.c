@@ -158,24 +158,24 @@ live(struct story *story)
 }
 
 static int
-replay(const char *path, char **said, struct rm_why *why)
+replay(const char *path, char **said, struct rm_error *error)
 {
-	return replay_said(fopen(path, "re"), "r.recording", said, why);
+	return replay_said(fopen(path, "re"), "r.recording", said, error);
 }
 
 static void
 a_replayed_recording_names_what_was_named_live(void **state)
 {
 	struct story story;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char *said = NULL;
 
 	begin(&story, UINT64_MAX);
 	live(&story);
 	close_recording(&story);
 	assert_string_equal(story.named, "spine1--tor2");
-	if (replay(story.path, &said, &why) < 0)
-		fail_msg("%s", why.text);
+	if (replay(story.path, &said, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_non_null(strstr(said, "opened: Link spine1--tor2 "));
 	assert_null(strstr(strstr(said, "opened: ") + 1, "opened: "));
 	free(said);
@@ -199,7 +199,7 @@ what_racks_told_is_written_down_and_read(void **state)
 		.evidence_json = "{}" };
 	struct story story;
 	char *said = NULL, text[400];
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	FILE *file;
 
 	begin(&story, UINT64_MAX);
@@ -217,8 +217,8 @@ what_racks_told_is_written_down_and_read(void **state)
 	assert_non_null(strstr(text, " tor tor2 dead\n"));
 	assert_non_null(strstr(text, " tor tor2 over\n"));
 	assert_non_null(strstr(text, " interval 60000000000\n"));
-	if (replay(story.path, &said, &why) < 0)
-		fail_msg("%s", why.text);
+	if (replay(story.path, &said, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_string_equal(said, "");
 	free(said);
 	end(&story);
@@ -230,15 +230,15 @@ a_recording_ends_at_its_limit_and_can_be_replayed_up_to_there(void **state)
 	struct story story;
 	struct stat whole;
 	char *said = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	begin(&story, 20000);
 	live(&story);
 	close_recording(&story);
 	assert_int_equal(stat(story.path, &whole), 0);
 	assert_in_range(whole.st_size, 10000, 21000);
-	if (replay(story.path, &said, &why) < 0)
-		fail_msg("%s", why.text);
+	if (replay(story.path, &said, &error) < 0)
+		fail_msg("%s", error.text);
 	free(said);
 	end(&story);
 }
@@ -247,16 +247,16 @@ static void
 refused(const char *line, const char *expected)
 {
 	char path[] = "/tmp/replayed-XXXXXX", *said = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	FILE *file = fdopen(mkstemp(path), "w");
 
 	assert_non_null(file);
 	fprintf(file, "rackmesh-recording 1\n0 centre r 10000000000 5 7\n%s\n", line);
 	fclose(file);
-	assert_true(replay(path, &said, &why) < 0);
-	if (strstr(why.text, "r.recording:3: ") == NULL ||
-	    strstr(why.text, expected) == NULL)
-		fail_msg("%s: %s", line, why.text);
+	assert_true(replay(path, &said, &error) < 0);
+	if (strstr(error.text, "r.recording:3: ") == NULL ||
+	    strstr(error.text, expected) == NULL)
+		fail_msg("%s: %s", line, error.text);
 	free(said);
 	unlink(path);
 }

@@ -31,16 +31,16 @@ run(const char *scenario_text, uint64_t seed, uint32_t number)
 	struct run_options options = { .seed = seed, .number = number };
 	struct scenario *scenario = NULL;
 	struct run_result result;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct text text = { 0 };
 	size_t len;
 
 	options.verdicts = open_memstream(&text.said, &len);
 	assert_non_null(options.verdicts);
-	if (scenario_parse(
-		"s.yaml", scenario_text, strlen(scenario_text), &scenario, &why) < 0 ||
-	    run_whole(scenario, &options, &result, &why) < 0)
-		fail_msg("%s", why.text);
+	if (scenario_parse("s.yaml", scenario_text, strlen(scenario_text), &scenario,
+		&error) < 0 ||
+	    run_whole(scenario, &options, &result, &error) < 0)
+		fail_msg("%s", error.text);
 	fclose(options.verdicts);
 	for (size_t i = 0; i < SCORE_CLASSES; i++)
 		text.rows[i] = score_row(result.own, i);
@@ -348,13 +348,13 @@ a_scheme_judges_by_the_window_that_it_is_given(void **state)
 		.scheme_count = 2 };
 	struct scenario *scenario = NULL;
 	struct run_result result;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	tuned_values(&scheme_pll, 0, options.schemes[0].values);
 	tuned_values(&scheme_pll, 5, options.schemes[1].values);
-	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &why) < 0 ||
-	    run_whole(scenario, &options, &result, &why) < 0)
-		fail_msg("%s", why.text);
+	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &error) < 0 ||
+	    run_whole(scenario, &options, &result, &error) < 0)
+		fail_msg("%s", error.text);
 	/* The first one's window does not end within the run. */
 	assert_int_equal(score_row(result.schemes[0], SCORE_LINKS).named, 0);
 	assert_int_equal(score_row(result.schemes[1], SCORE_LINKS).found, 1);

@@ -13,10 +13,10 @@ static struct scenario *
 parse(const char *text)
 {
 	struct scenario *scenario = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &why) < 0)
-		fail_msg("%s", why.text);
+	if (scenario_parse("s.yaml", text, strlen(text), &scenario, &error) < 0)
+		fail_msg("%s", error.text);
 	return scenario;
 }
 
@@ -24,12 +24,13 @@ static void
 refused(const char *text, const char *expected)
 {
 	struct scenario *scenario = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_true(scenario_parse("s.yaml", text, strlen(text), &scenario, &why) < 0);
+	assert_true(
+	    scenario_parse("s.yaml", text, strlen(text), &scenario, &error) < 0);
 	assert_null(scenario);
-	if (strstr(why.text, expected) == NULL)
-		fail_msg("expected \"%s\" in \"%s\"", expected, why.text);
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("expected \"%s\" in \"%s\"", expected, error.text);
 }
 
 static struct clos *
@@ -128,12 +129,12 @@ a_part_that_this_fabric_has_not_is_refused(void **state)
 		struct clos *clos = fabric(scenario);
 		struct dice dice = dice_of(1, 2);
 		struct fault *faults = NULL;
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 		size_t count = 0;
 
-		assert_true(
-		    scenario_faults(scenario, clos, &dice, &faults, &count, &why) < 0);
-		assert_non_null(strstr(why.text, "s.yaml:3"));
+		assert_true(scenario_faults(
+				scenario, clos, &dice, &faults, &count, &error) < 0);
+		assert_non_null(strstr(error.text, "s.yaml:3"));
 		clos_free(clos);
 		scenario_free(scenario);
 	}
@@ -152,10 +153,10 @@ faults_are_of_parts_that_they_can_befall_each_once(void **state)
 	struct clos *clos = fabric(scenario);
 	struct dice dice = dice_of(1, 2);
 	struct fault *f = NULL;
-	struct rm_why why;
+	struct rm_error error;
 	size_t count = 0;
 
-	assert_int_equal(scenario_faults(scenario, clos, &dice, &f, &count, &why), 0);
+	assert_int_equal(scenario_faults(scenario, clos, &dice, &f, &count, &error), 0);
 	assert_int_equal(count, 13);
 	for (size_t i = 0; i < 8; i++) {
 		assert_int_equal(clos_part(clos, f[i].part)->type, CLOS_LINK);
@@ -199,11 +200,11 @@ links_of_the_worst(const char *placement)
 		struct dice dice = dice_of(run, 2);
 		unsigned *of = calloc(clos_parts(clos), sizeof *of), most = 0;
 		struct fault *f = NULL;
-		struct rm_why why;
+		struct rm_error error;
 		size_t count = 0;
 
 		assert_int_equal(
-		    scenario_faults(scenario, clos, &dice, &f, &count, &why), 0);
+		    scenario_faults(scenario, clos, &dice, &f, &count, &error), 0);
 		for (size_t i = 0; i < count; i++) {
 			const struct clos_part *part = clos_part(clos, f[i].part);
 
@@ -244,10 +245,10 @@ skewed_faults_find_another_place_where_the_unlucky_are_used_up(void **state)
 	struct clos *clos = fabric(scenario);
 	struct dice dice = dice_of(1, 2);
 	struct fault *f = NULL;
-	struct rm_why why;
+	struct rm_error error;
 	size_t count = 0;
 
-	assert_int_equal(scenario_faults(scenario, clos, &dice, &f, &count, &why), 0);
+	assert_int_equal(scenario_faults(scenario, clos, &dice, &f, &count, &error), 0);
 	assert_int_equal(count, 8);
 	/* One rack is it for all of the run. */
 	assert_int_equal(clos_part(clos, f[0].part)->to, f[7].part);
@@ -271,14 +272,14 @@ draw_all_of(const char *pattern, char (*names)[RM_NAME_BYTES], size_t room)
 		struct clos *clos;
 		struct dice dice = dice_of(1, i);
 		struct fault *faults = NULL;
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 		size_t count = 0;
 
-		if (scenario_load(files.gl_pathv[i], &scenario, &why) < 0)
-			fail_msg("%s", why.text);
+		if (scenario_load(files.gl_pathv[i], &scenario, &error) < 0)
+			fail_msg("%s", error.text);
 		clos = fabric(scenario);
-		if (scenario_faults(scenario, clos, &dice, &faults, &count, &why) < 0)
-			fail_msg("%s", why.text);
+		if (scenario_faults(scenario, clos, &dice, &faults, &count, &error) < 0)
+			fail_msg("%s", error.text);
 		snprintf(names[i], RM_NAME_BYTES, "%s", scenario->name);
 		free(faults);
 		clos_free(clos);

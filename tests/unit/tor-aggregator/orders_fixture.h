@@ -239,7 +239,7 @@ setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct rm_address address = loopback_address(0);
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char text[512], path[128];
 	int len;
 
@@ -260,8 +260,8 @@ setup(void **state)
 	    w->folder, rm_listener_port(w->listener));
 	snprintf(path, sizeof(path), "%s/config.yaml", w->folder);
 	rm_file_replace(path, (const uint8_t *)text, (size_t)len);
-	if (aggregator_config_read(&w->config, path, &why) < 0)
-		fail_msg("%s", why.text);
+	if (aggregator_config_read(&w->config, path, &error) < 0)
+		fail_msg("%s", error.text);
 	w->config.path = NULL;
 	aggregator_start(w);
 	rm_link_send(w->controller, w->plan->bytes.data, w->plan->bytes.len);

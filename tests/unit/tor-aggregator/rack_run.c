@@ -127,12 +127,12 @@ run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_
 }
 
 static void
-fail_run(const struct run *run, int64_t now_ns, const char *why, const char *name,
+fail_run(const struct run *run, int64_t now_ns, const char *reason, const char *name,
     const char *detail)
 {
 	print_error("%s, %zu members, seed %llu, at %.2f s: %s %s %s\n", run->what,
 	    run->options.members, (unsigned long long)run->options.seed,
-	    (double)now_ns / 1e9, why, name, detail);
+	    (double)now_ns / 1e9, reason, name, detail);
 	for (size_t i = 0; i < run->expected_count; i++)
 		print_error("  expected %s %s from %.2f to %.2f s\n",
 		    run->expected[i].name, rm_kind_word(run->expected[i].kind),

@@ -16,18 +16,18 @@
 static const char *
 read_text(const char *text, struct aggregator_config *config)
 {
-	static struct rm_why why;
+	static struct rm_error error;
 	char path[] = "/tmp/rm-config-XXXXXX";
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	why.text[0] = 0;
-	if (aggregator_config_read(config, path, &why) < 0)
-		assert_true(why.text[0] != 0);
+	error.text[0] = 0;
+	if (aggregator_config_read(config, path, &error) < 0)
+		assert_true(error.text[0] != 0);
 	unlink(path);
-	return why.text;
+	return error.text;
 }
 
 static void
@@ -125,11 +125,11 @@ mistakes_name_line_and_option(void **state)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct aggregator_config config;
-		const char *why = read_text(all[i].text, &config);
+		const char *reason = read_text(all[i].text, &config);
 
-		if (strstr(why, all[i].line) == NULL ||
-		    strstr(why, all[i].word) == NULL)
-			fail_msg("%s said: %s", all[i].text, why);
+		if (strstr(reason, all[i].line) == NULL ||
+		    strstr(reason, all[i].word) == NULL)
+			fail_msg("%s said: %s", all[i].text, reason);
 	}
 }
 

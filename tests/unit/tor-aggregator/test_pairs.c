@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/aggregator_config.h"
@@ -66,7 +66,7 @@ free_port(void)
 static void
 start(struct world *world, int i, bool speaks)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char path[128], text[1024];
 	int len;
 
@@ -80,8 +80,8 @@ start(struct world *world, int i, bool speaks)
 	    world->port, world->folder, names[i]);
 	snprintf(path, sizeof(path), "%s/%s.yaml", world->folder, names[i]);
 	rm_file_replace(path, (const uint8_t *)text, (size_t)len);
-	if (aggregator_config_read(&world->configs[i], path, &why) < 0)
-		fail_msg("%s", why.text);
+	if (aggregator_config_read(&world->configs[i], path, &error) < 0)
+		fail_msg("%s", error.text);
 	world->configs[i].path = NULL;
 	assert_int_equal(
 	    tor_aggregator_new(world->loop, &world->configs[i], &world->both[i]), 0);

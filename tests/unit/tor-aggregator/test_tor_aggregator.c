@@ -125,7 +125,7 @@ controller_accept(int fd, const struct rm_address *peer, void *arg)
 static void
 configure(struct world *world, const char *more)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char path[128], text[1024];
 	int len;
 
@@ -137,8 +137,8 @@ configure(struct world *world, const char *more)
 	    world->folder, more);
 	snprintf(path, sizeof(path), "%s/config.yaml", world->folder);
 	rm_file_replace(path, (const uint8_t *)text, (size_t)len);
-	if (aggregator_config_read(&world->config, path, &why) < 0)
-		fail_msg("%s", why.text);
+	if (aggregator_config_read(&world->config, path, &error) < 0)
+		fail_msg("%s", error.text);
 	world->config.path = NULL;
 }
 

@@ -59,11 +59,11 @@ listen_sealed(struct fixture *f)
 {
 	const struct rm_http_places places = { "", "", "127.0.0.1:0", sealed.tokens,
 		.regions = &f->analyzer->shown };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	if (rm_http_places_listen(
-		f->analyzer->server, &places, sealed.tls, NULL, &why) < 0)
-		fail_msg("%s", why.text);
+		f->analyzer->server, &places, sealed.tls, NULL, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static void

@@ -86,10 +86,10 @@ unpack(struct evbuffer *in, size_t *len)
 static inline void
 database_take(struct database *database, char *text, size_t len)
 {
-	struct rm_why why;
+	struct rm_error error;
 
-	if (history_schema_check(text, len, &why) < 0)
-		fail_msg("%s", why.text);
+	if (history_schema_check(text, len, &error) < 0)
+		fail_msg("%s", error.text);
 	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
 		bool known = false;
 
@@ -203,14 +203,14 @@ begin(struct world *world)
 {
 	const struct history_callbacks callbacks = { on_durable, world };
 	struct history_options options;
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(rm_worker_new(world->loop, 64, &world->worker), 0);
 	assert_int_equal(rm_http_client_new(world->loop, &world->http), 0);
 	memset(world->durable, 0, sizeof(world->durable));
 	options = history_options_of(world);
-	if (history_new(&options, &callbacks, &world->history, &why) < 0)
-		fail_msg("%s", why.text);
+	if (history_new(&options, &callbacks, &world->history, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static inline void
@@ -225,7 +225,7 @@ static inline int
 setup(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	struct rm_why why;
+	struct rm_error error;
 
 	*state = world;
 	rm_log_set_sink(swallow, NULL);
@@ -234,7 +234,7 @@ setup(void **state)
 	if (mkdtemp(world->folder) == NULL || world->writer == NULL ||
 	    rm_loop_new(&world->loop) < 0 ||
 	    database_open(&world->database, world->loop) < 0 ||
-	    analyzer_config_read(&world->config, NULL, &why) < 0)
+	    analyzer_config_read(&world->config, NULL, &error) < 0)
 		return -1;
 	snprintf(world->url, sizeof(world->url), "http://127.0.0.1:%d/",
 	    world->database.port);

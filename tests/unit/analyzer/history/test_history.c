@@ -375,7 +375,7 @@ a_secret_that_cannot_be_read_is_said_at_the_start(void **state)
 	struct world *world = *state;
 	const struct history_callbacks callbacks = { on_durable, world };
 	struct history_options options;
-	struct rm_why why;
+	struct rm_error error;
 
 	free(world->config.influx.token_file);
 	world->config.influx.token_file = strdup("/nonexistent/token");
@@ -383,8 +383,9 @@ a_secret_that_cannot_be_read_is_said_at_the_start(void **state)
 	assert_int_equal(rm_http_client_new(world->loop, &world->http), 0);
 	options = history_options_of(world);
 	assert_int_equal(
-	    history_new(&options, &callbacks, &world->history, &why), -ENOENT);
-	assert_string_equal(why.text, "/nonexistent/token: No such file or directory");
+	    history_new(&options, &callbacks, &world->history, &error), -ENOENT);
+	assert_string_equal(
+	    error.text, "/nonexistent/token: No such file or directory");
 	rm_worker_free(world->worker);
 	rm_http_client_free(world->http);
 }

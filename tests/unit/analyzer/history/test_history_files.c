@@ -18,7 +18,7 @@ without_a_database_files_hold_it_all(void **state)
 	char path[128];
 	uint8_t *text;
 	size_t len;
-	struct rm_why why;
+	struct rm_error error;
 
 	world->config.influx.url[0] = '\0';
 	begin(world);
@@ -28,7 +28,7 @@ without_a_database_files_hold_it_all(void **state)
 	end(world);
 	snprintf(path, sizeof(path), "%s/rackmesh.lp", world->history_folder);
 	assert_int_equal(rm_file_read(path, 1 << 20, &text, &len), 0);
-	assert_int_equal(history_schema_check((char *)text, len, &why), 0);
+	assert_int_equal(history_schema_check((char *)text, len, &error), 0);
 	for (size_t i = 0; i < len; i++)
 		world->database.line_count += text[i] == '\n';
 	assert_int_equal(world->database.line_count, 20 * SAMPLE_SUMMARY_POINTS);

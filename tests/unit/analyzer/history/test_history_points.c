@@ -47,10 +47,10 @@ teardown(void **state)
 static void
 assert_schema(const struct history_text *text)
 {
-	struct rm_why why;
+	struct rm_error error;
 
-	if (history_schema_check(text->text, text->len, &why) < 0)
-		fail_msg("%s", why.text);
+	if (history_schema_check(text->text, text->len, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static bool

@@ -18,10 +18,10 @@
 static void
 refuses(const char *line, const char *words)
 {
-	struct rm_why why;
+	struct rm_error error;
 
-	assert_int_equal(history_schema_check(line, strlen(line), &why), -EINVAL);
-	assert_string_equal(why.text, words);
+	assert_int_equal(history_schema_check(line, strlen(line), &error), -EINVAL);
+	assert_string_equal(error.text, words);
 }
 
 static void
@@ -29,10 +29,10 @@ only_what_the_table_holds_is_a_point(void **state)
 {
 	const char good[] = "rm_rack,region=lab,tor=t1 taken=1i 5\n"
 			    "rm_incident,part=a\\ or\\ b confidence=0.5,id=\"x\" 6\n";
-	struct rm_why why;
+	struct rm_error error;
 
-	assert_int_equal(history_schema_check(good, strlen(good), &why), 0);
-	assert_int_equal(history_schema_check("", 0, &why), 0);
+	assert_int_equal(history_schema_check(good, strlen(good), &error), 0);
+	assert_int_equal(history_schema_check("", 0, &error), 0);
 	refuses("rm_other f=1i 5\n", "no such measurement: rm_other");
 	refuses("rm_rack,qpn=5 taken=1i 5\n", "rm_rack has no tag qpn");
 	refuses("rm_rack,tor=t1 eaten=1i 5\n", "rm_rack has no integer eaten");

@@ -208,7 +208,8 @@ what_was_learnt_is_forgotten_when_a_read_fails(void **state)
 }
 
 static bool
-allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
+allows(
+    const char *identity, enum rm_http_verb verb, char *reason, size_t len, void *arg)
 {
 	return true;
 }

@@ -76,9 +76,9 @@ question(const char *region, size_t limit, uint64_t step_s)
 		.limit = limit,
 		.step_s = step_s };
 	struct past_question q;
-	struct rm_why why;
+	struct rm_error error;
 
-	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &why), 0);
+	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
 	return q;
 }
 
@@ -86,11 +86,11 @@ static json_t *
 read_files(const char *region, size_t limit, uint64_t step_s)
 {
 	struct past_question q = question(region, limit, step_s);
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char *text = NULL;
 	json_t *json;
 
-	assert_int_equal(past_answer_files(&q, folder, &text, &why), 0);
+	assert_int_equal(past_answer_files(&q, folder, &text, &error), 0);
 	json = json_loads(text, 0, NULL);
 	assert_non_null(json);
 	free(text);
@@ -247,11 +247,11 @@ a_folder_without_files_holds_nothing(void **state)
 #define REST "\"lab\",\"an1\",\"rack\",\"26\",7,1,0,0,2,0,0,null,null,null,null]"
 
 static int
-read_influx(const char *body, json_t **ret, struct rm_why *why)
+read_influx(const char *body, json_t **ret, struct rm_error *error)
 {
 	struct past_question q = question("lab", 10, 0);
 	char *text = NULL;
-	int r = past_answer_influx(&q, body, strlen(body), &text, why);
+	int r = past_answer_influx(&q, body, strlen(body), &text, error);
 
 	if (r == 0)
 		*ret = json_loads(text, 0, NULL);
@@ -262,23 +262,23 @@ read_influx(const char *body, json_t **ret, struct rm_why *why)
 static void
 rows_of_influxdb_are_those_of_files(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *json = NULL;
 
 	assert_int_equal(
-	    read_influx(ANSWER("[1769860800000000000," REST), &json, &why), 0);
+	    read_influx(ANSWER("[1769860800000000000," REST), &json, &error), 0);
 	assert_int_equal(count_of(json), 1);
 	assert_int_equal(sent_of(json, 0), 7);
 	assert_string_equal(json_string_value(json_array_get(
 				json_array_get(json_object_get(json, "rows"), 0), 0)),
 	    "2026-01-31T12:00:00.000Z");
 	json_decref(json);
-	assert_int_equal(read_influx("{\"results\":[{}]}", &json, &why), 0);
+	assert_int_equal(read_influx("{\"results\":[{}]}", &json, &error), 0);
 	assert_int_equal(count_of(json), 0);
 	assert_false(json_is_true(json_object_get(json, "truncated")));
 	json_decref(json);
 	assert_int_equal(
-	    read_influx("{\"results\":[{\"partial\":true}]}", &json, &why), 0);
+	    read_influx("{\"results\":[{\"partial\":true}]}", &json, &error), 0);
 	assert_true(json_is_true(json_object_get(json, "truncated")));
 	json_decref(json);
 }
@@ -290,12 +290,12 @@ answers_that_are_none_are_refused_with_what_the_database_said(void **state)
 		"{\"results\":[{\"series\":[{}]}]}", ANSWER("[1,2]"), ANSWER("7"),
 		ANSWER("[\"today\"," REST), ANSWER("[[1]," REST),
 		"{\"results\":[{\"error\":\"database not found\"}]}" };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *json = NULL;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(read_influx(bad[i], &json, &why), -EBADMSG);
-	assert_string_equal(why.text, "it says: database not found");
+		assert_int_equal(read_influx(bad[i], &json, &error), -EBADMSG);
+	assert_string_equal(error.text, "it says: database not found");
 }
 
 #define SERIES(name, region, values, times)           \
@@ -304,11 +304,11 @@ answers_that_are_none_are_refused_with_what_the_database_said(void **state)
 	"\",\"scope\":\"rack\"},\"values\":[" values "],\"timestamps\":[" times "]}\n"
 
 static int
-read_victoria(const char *body, uint64_t step_s, json_t **ret, struct rm_why *why)
+read_victoria(const char *body, uint64_t step_s, json_t **ret, struct rm_error *error)
 {
 	struct past_question q = question("lab", 10, step_s);
 	char *text = NULL;
-	int r = past_answer_victoria(&q, body, strlen(body), &text, why);
+	int r = past_answer_victoria(&q, body, strlen(body), &text, error);
 
 	if (r == 0)
 		*ret = json_loads(text, 0, NULL);
@@ -325,10 +325,10 @@ series_of_victoriametrics_become_rows_again(void **state)
 		    SERIES("rm_sla_sent", "lab2", "7", "1769860860000")
 			SERIES("rm_sla_rack_sent", "lab", "9", "1769860860000") SERIES(
 			    "rm_sla_rtt_p99_ns", "lab", "2.5e3", "1769860860000");
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *json = NULL, *row;
 
-	assert_int_equal(read_victoria(body, 0, &json, &why), 0);
+	assert_int_equal(read_victoria(body, 0, &json, &error), 0);
 	assert_int_equal(count_of(json), 3);
 	assert_int_equal(sent_of(json, 0), 2);
 	assert_true(sent_of(json, 1) + sent_of(json, 2) == 10); /* of one time */
@@ -337,11 +337,11 @@ series_of_victoriametrics_become_rows_again(void **state)
 	assert_string_equal(json_string_value(json_array_get(row, 3)), "rack");
 	assert_true(json_is_null(json_array_get(row, 6))); /* lost */
 	json_decref(json);
-	assert_int_equal(read_victoria(body, 600, &json, &why), 0);
+	assert_int_equal(read_victoria(body, 600, &json, &error), 0);
 	assert_int_equal(count_of(json), 1);
 	assert_int_equal(sent_of(json, 0), 12);
 	json_decref(json);
-	assert_int_equal(read_victoria("", 0, &json, &why), 0);
+	assert_int_equal(read_victoria("", 0, &json, &error), 0);
 	assert_int_equal(count_of(json), 0);
 	json_decref(json);
 }
@@ -373,14 +373,14 @@ all_series_together_are_bounded_unless_they_are_merged(void **state)
 {
 	char *series[2] = { long_series("rack", PAST_ROWS - 1),
 		long_series("fabric", 2) };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *json = NULL;
 	char *body = NULL;
 
 	assert_true(asprintf(&body, "%s%s", series[0], series[1]) > 0);
-	assert_int_equal(read_victoria(body, 0, &json, &why), -EMSGSIZE);
-	assert_string_equal(why.text, "that is too much: ask for less time");
-	assert_int_equal(read_victoria(body, 600, &json, &why), 0);
+	assert_int_equal(read_victoria(body, 0, &json, &error), -EMSGSIZE);
+	assert_string_equal(error.text, "that is too much: ask for less time");
+	assert_int_equal(read_victoria(body, 600, &json, &error), 0);
 	assert_int_equal(count_of(json), 1);
 	assert_int_equal(sent_of(json, 0), PAST_ROWS + 1);
 	json_decref(json);
@@ -396,11 +396,11 @@ an_export_that_is_none_is_refused(void **state)
 		SERIES("rm_sla_sent", "lab", "3", "1,2"),
 		SERIES("rm_sla_sent", "lab", "3", "\"1\""),
 		SERIES("rm_sla_sent", "lab", "3", "9223372036854775807") };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *json = NULL;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(read_victoria(bad[i], 0, &json, &why), -EBADMSG);
+		assert_int_equal(read_victoria(bad[i], 0, &json, &error), -EBADMSG);
 }
 
 static void
@@ -417,16 +417,16 @@ a_number_that_finds_the_tags_is_not_shown(void **state)
 		.columns = "region",
 		.limit = 10 };
 	struct past_question q;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &why), 0);
+	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
 	for (int i = 0; i < 2; i++) {
 		char *text = NULL;
 
-		assert_int_equal(
-		    i == 0 ? past_answer_influx(&q, influx, strlen(influx), &text, &why)
-			   : past_answer_victoria(
-				 &q, victoria, strlen(victoria), &text, &why),
+		assert_int_equal(i == 0 ? past_answer_influx(
+					      &q, influx, strlen(influx), &text, &error)
+					: past_answer_victoria(&q, victoria,
+					      strlen(victoria), &text, &error),
 		    0);
 		assert_non_null(
 		    strstr(text, "\"columns\":[\"time\",\"region\"],\"rows\":"

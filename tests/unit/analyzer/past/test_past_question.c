@@ -13,20 +13,20 @@
 static const rm_wall_t now = { INT64_C(1769860800) * RM_NS_PER_S }; /* 12:00 */
 
 static int
-make(struct past_words words, struct past_question *ret, struct rm_why *why)
+make(struct past_words words, struct past_question *ret, struct rm_error *error)
 {
 	words.limit = 10;
-	return past_question_make(&words, now, ret, why);
+	return past_question_make(&words, now, ret, error);
 }
 
 static void
 without_times_it_is_the_last_hour(void **state)
 {
 	struct past_question q;
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(
-	    make((struct past_words){ .measurement = "rm_sla" }, &q, &why), 0);
+	    make((struct past_words){ .measurement = "rm_sla" }, &q, &error), 0);
 	assert_true(q.to.ns == now.ns);
 	assert_true(now.ns - q.from.ns == 3600 * RM_NS_PER_S);
 }
@@ -53,12 +53,12 @@ what_is_no_name_or_no_measurement_is_refused(void **state)
 		    .step_s = 1 },
 	};
 	struct past_question q;
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(
-	    make((struct past_words){ .measurement = "rm_self" }, &q, &why), -ENOENT);
+	    make((struct past_words){ .measurement = "rm_self" }, &q, &error), -ENOENT);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(make(bad[i], &q, &why), -EINVAL);
+		assert_int_equal(make(bad[i], &q, &error), -EINVAL);
 }
 
 static void
@@ -66,12 +66,12 @@ influxql_names_columns_and_quotes_what_it_was_given(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_tor_pair",
 				  .filter[PAST_REGION] = "lab",
 				  .filter[PAST_TOR] = "tor1" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_int_equal(past_question_influxql(&q, "r\"aw", text), 0);
 	assert_non_null(strstr(text, "SELECT \"region\",\"aggregator\",\"src_tor\","));
@@ -88,13 +88,13 @@ a_step_merges_counts_by_sums_and_times_by_the_largest(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_rnic",
 				  .columns = "rtt_p99_ns,device,sent",
 				  .filter[PAST_RNIC] = "0C42:a103:0065:aabc/1",
 				  .step_s = 60 },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
 	assert_string_equal(text,
@@ -109,13 +109,13 @@ series_are_selected_by_either_tor(void **state)
 {
 	struct past_question q;
 	char texts[2][PAST_STATEMENT_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_tor_pair",
 				  .columns = "src_tor,sent,ok",
 				  .filter[PAST_REGION] = "lab",
 				  .filter[PAST_TOR] = "tor1" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_int_equal(past_question_selectors(&q, "rack\"mesh", texts), 2);
 	assert_string_equal(texts[0],
@@ -134,11 +134,11 @@ tags_alone_are_found_by_a_number_that_is_not_shown(void **state)
 	const struct history_column *columns[PAST_COLUMNS];
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_rnic",
 				  .columns = "host,device" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_int_equal(past_question_columns(&q, columns), 2);
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
@@ -148,7 +148,7 @@ tags_alone_are_found_by_a_number_that_is_not_shown(void **state)
 	/* VictoriaMetrics keeps no strings. */
 	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
 				  .columns = "id,state" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
 	assert_non_null(strstr(texts[0], "{__name__=~\"rm_incident_(began_ns)\","));
@@ -159,11 +159,11 @@ names_of_services_are_quoted(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_service",
 				  .filter[PAST_SERVICE] = "a' OR \"b\\" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
 	assert_non_null(
@@ -172,11 +172,11 @@ names_of_services_are_quoted(void **state)
 	assert_non_null(strstr(texts[0], ",service=\"a' OR \\\"b\\\\\"}"));
 	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_service",
 				  .filter[PAST_SERVICE] = "a\nb" },
-			     &q, &why),
+			     &q, &error),
 	    -EINVAL);
 	assert_int_equal(make((struct past_words){ .measurement = "rm_sla",
 				  .filter[PAST_SCOPE] = "fabric" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
 	assert_non_null(strstr(text, " AND (\"scope\" = 'fabric')"));
@@ -188,13 +188,13 @@ incidents_are_found_by_part_kind_and_id(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
 				  .filter[PAST_PART_TYPE] = "rnic",
 				  .filter[PAST_PART] = "h1/r0 or h2/r0",
 				  .filter[PAST_STATE] = "opened" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_null(past_question_text_filter(&q));
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
@@ -204,7 +204,7 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
 				  .filter[PAST_KIND] = "link-late",
 				  .filter[PAST_ID] = "00000000deadbeef" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_string_equal(past_question_text_filter(&q), "kind");
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
@@ -212,7 +212,7 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	    text, " AND (\"kind\" = 'link-late') AND (\"id\" = '00000000deadbeef')"));
 	assert_int_equal(make((struct past_words){ .measurement = "rm_rack",
 				  .filter[PAST_KIND] = "link-late" },
-			     &q, &why),
+			     &q, &error),
 	    -EINVAL);
 }
 
@@ -222,11 +222,11 @@ who_may_see_some_regions_is_shown_those(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
-	struct rm_why why;
+	struct rm_error error;
 
 	assert_int_equal(make((struct past_words){ .measurement = "rm_sla",
 				  .regions = "r1,a/b|.*,eu.west" },
-			     &q, &why),
+			     &q, &error),
 	    0);
 	assert_string_equal(q.regions, "r1,eu.west");
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
@@ -237,14 +237,14 @@ who_may_see_some_regions_is_shown_those(void **state)
 	    strstr(texts[0], ",db=\"rackmesh\",region=~\"r1|eu\\\\.west\"}"));
 	assert_int_equal(
 	    make((struct past_words){ .measurement = "rm_sla", .regions = "a/b" }, &q,
-		&why),
+		&error),
 	    -EINVAL);
 	/* Whatever is kept can be shown to him. */
 	for (const struct history_measurement *m = history_measurements;
 	     m->name != NULL; m++)
 		assert_int_equal(
 		    make((struct past_words){ .measurement = m->name, .regions = "r1" },
-			&q, &why),
+			&q, &error),
 		    0);
 }
 
@@ -257,15 +257,15 @@ every_measurement_of_the_schema_makes_a_statement(void **state)
 	for (const struct history_measurement *m = history_measurements;
 	     m->name != NULL; m++) {
 		struct past_question q;
-		struct rm_why why;
+		struct rm_error error;
 
 		assert_int_equal(
-		    make((struct past_words){ .measurement = m->name }, &q, &why), 0);
+		    make((struct past_words){ .measurement = m->name }, &q, &error), 0);
 		assert_int_equal(past_question_influxql(&q, "", text), 0);
 		assert_non_null(strstr(text, "LIMIT 11"));
 		assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
 		if (make((struct past_words){ .measurement = m->name, .step_s = 1 }, &q,
-			&why) < 0)
+			&error) < 0)
 			continue;
 		assert_int_equal(past_question_influxql(&q, "", text), 0);
 		steps++;

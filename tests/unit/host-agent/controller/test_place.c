@@ -144,14 +144,14 @@ static void
 read_config(struct agent_config *config, const char *text)
 {
 	char path[] = "/tmp/rackmesh-place-XXXXXX";
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	if (agent_config_read(config, path, &why) < 0)
-		fail_msg("%s", why.text);
+	if (agent_config_read(config, path, &error) < 0)
+		fail_msg("%s", error.text);
 	config->path = NULL;
 	unlink(path);
 }

@@ -29,13 +29,13 @@ on_request(struct rm_http_request *request, void *arg)
 }
 
 static void
-on_end(int r, const char *why, bool news, void *arg)
+on_end(int r, const char *reason, bool news, void *arg)
 {
 	struct kubelet_fixture *f = arg;
 
 	f->r = r;
 	f->news = news;
-	snprintf(f->why, sizeof(f->why), "%s", why);
+	snprintf(f->reason, sizeof(f->reason), "%s", reason);
 	if (++f->ended == f->until)
 		rm_loop_stop(f->loop);
 }

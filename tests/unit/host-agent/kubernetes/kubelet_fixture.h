@@ -30,7 +30,7 @@ struct kubelet_fixture {
 	unsigned ended, until;
 	int r;
 	bool news;
-	char why[512];
+	char reason[512];
 };
 
 /* The answer of POD_LIST with this one pod. */

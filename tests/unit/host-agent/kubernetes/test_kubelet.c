@@ -74,7 +74,7 @@ what_is_known_outlives_a_kubelet_that_fails(void **state)
 {
 	static const struct {
 		int status;
-		const char *answer, *why;
+		const char *answer, *reason;
 	} failures[] = {
 		{ 401, "Unauthorized", "token_file" },
 		{ 403, "Forbidden", "nodes/pods" },
@@ -96,9 +96,9 @@ what_is_known_outlives_a_kubelet_that_fails(void **state)
 		kubelet_fixture_run(f, count++); /* tried again by itself */
 		assert_true(f->r < 0);
 		assert_false(kubelet_up(f->kubelet));
-		if (strstr(f->why, failures[i].why) == NULL)
-			fail_msg("%s is not in %s", failures[i].why, f->why);
-		assert_string_equal(kubelet_error(f->kubelet), f->why);
+		if (strstr(f->reason, failures[i].reason) == NULL)
+			fail_msg("%s is not in %s", failures[i].reason, f->reason);
+		assert_string_equal(kubelet_error(f->kubelet), f->reason);
 		assert_non_null(kubelet_pod(f->kubelet, UID("01")));
 	}
 	f->status = 200;
@@ -162,7 +162,7 @@ nobody_is_asked_with_a_token_that_others_can_read(void **state)
 	assert_int_equal(chmod(f->token_file, 0644), 0);
 	kubelet_fixture_run(f, 1);
 	assert_int_equal(f->r, -EACCES);
-	assert_non_null(strstr(f->why, f->token_file));
+	assert_non_null(strstr(f->reason, f->token_file));
 	assert_int_equal(f->asked, 0);
 	assert_int_equal(chmod(f->token_file, 0600), 0);
 	kubelet_fixture_run(f, 2); /* the token is read anew */

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 
 #define UID(n) "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b" n
 #define POD(uid, more)                                                               \
@@ -28,10 +28,10 @@ static struct pod_list *
 read_list(const char *text)
 {
 	struct pod_list *list = NULL;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 
-	if (pod_list_parse(text, strlen(text), &list, &why) < 0)
-		fail_msg("%s: %s", text, why.text);
+	if (pod_list_parse(text, strlen(text), &list, &error) < 0)
+		fail_msg("%s: %s", text, error.text);
 	return list;
 }
 
@@ -39,12 +39,12 @@ static void
 assert_refused(const char *text, const char *error)
 {
 	struct pod_list *list = NULL;
-	struct rm_why why = { .text = "" };
+	struct rm_error failure = { .text = "" };
 
-	assert_int_equal(pod_list_parse(text, strlen(text), &list, &why), -EPROTO);
+	assert_int_equal(pod_list_parse(text, strlen(text), &list, &failure), -EPROTO);
 	assert_null(list);
-	if (strstr(why.text, error) == NULL)
-		fail_msg("%s: %s", text, why.text);
+	if (strstr(failure.text, error) == NULL)
+		fail_msg("%s: %s", text, failure.text);
 }
 
 static void
@@ -199,22 +199,23 @@ static void
 an_answer_beyond_the_bounds_is_refused(void **state)
 {
 	const size_t size = POD_LIST_MAX_BYTES + 1;
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	struct pod_list *list = NULL;
 	char *text = malloc(size);
 	int head;
 
 	assert_non_null(text);
 	memset(text, ' ', size);
-	assert_int_equal(pod_list_parse(text, size, &list, &why), -EPROTO);
-	assert_non_null(strstr(why.text, "16 MiB"));
+	assert_int_equal(pod_list_parse(text, size, &list, &error), -EPROTO);
+	assert_non_null(strstr(error.text, "16 MiB"));
 	/* Metadata of more than its bound is not parsed: here half a million arrays. */
 	head = snprintf(text, size, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":");
 	memset(text + head, '[', POD_LIST_MAX_METADATA);
 	memset(text + head + POD_LIST_MAX_METADATA, ']', POD_LIST_MAX_METADATA);
 	memcpy(text + head + 2 * POD_LIST_MAX_METADATA, "}]}", 3);
-	assert_int_equal(pod_list_parse(text,
-			     (size_t)head + 2 * POD_LIST_MAX_METADATA + 3, &list, &why),
+	assert_int_equal(
+	    pod_list_parse(
+		text, (size_t)head + 2 * POD_LIST_MAX_METADATA + 3, &list, &error),
 	    0);
 	assert_int_equal(pod_list_refused(list), 1);
 	pod_list_free(list);

@@ -55,7 +55,7 @@ struct fixture {
 	char answered[RM_NAME_BYTES]; /* host of the last answer */
 	int reason;
 	bool had_session;
-	char why[256];
+	char cause[256];
 };
 
 static void
@@ -277,12 +277,12 @@ on_resolved(struct uplink *uplink, const struct wire_resolve_answer *answer, voi
 }
 
 static void
-on_refused(struct uplink *uplink, const char *why, void *arg)
+on_refused(struct uplink *uplink, const char *reason, void *arg)
 {
 	struct fixture *f = arg;
 
 	f->refusals++;
-	strncpy(f->why, why, sizeof(f->why) - 1);
+	strncpy(f->cause, reason, sizeof(f->cause) - 1);
 }
 
 static void
@@ -651,7 +651,7 @@ one_who_refuses_us_is_quoted_and_asked_again(void **state)
 	f->refuses = "not\nyours";
 	uplink_start(f, 4);
 	LOOPBACK_WAIT(f->loop, f->refusals >= 2);
-	assert_string_equal(f->why, "\"not\\x0ayours\"");
+	assert_string_equal(f->cause, "\"not\\x0ayours\"");
 	assert_int_equal(f->welcomes, 0);
 	assert_false(f->had_session);
 	f->refuses = NULL;

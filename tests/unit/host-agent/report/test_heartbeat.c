@@ -146,11 +146,11 @@ what_slows_the_agent_is_in_its_heartbeat_until_it_does_not(void **state)
 	struct loop_turn turn = stall(1000, 1200);
 
 	turn.slowed_permille = 250;
-	turn.slowed_why = WIRE_SLOW_CPU;
+	turn.slowed_reason = WIRE_SLOW_CPU;
 	heartbeat_note(&heartbeat, &turn);
 	heartbeat_fill(&heartbeat, &wire);
 	assert_int_equal(wire.slowed_permille, 250);
-	assert_int_equal(wire.slowed_why, WIRE_SLOW_CPU);
+	assert_int_equal(wire.slowed_reason, WIRE_SLOW_CPU);
 	heartbeat_sent(&heartbeat);
 	heartbeat_fill(&heartbeat, &wire);
 	assert_int_equal(wire.slowed_permille, 250);
@@ -158,7 +158,7 @@ what_slows_the_agent_is_in_its_heartbeat_until_it_does_not(void **state)
 	heartbeat_note(&heartbeat, &turn);
 	heartbeat_fill(&heartbeat, &wire);
 	assert_int_equal(wire.slowed_permille, 0);
-	assert_int_equal(wire.slowed_why, WIRE_SLOW_NOT);
+	assert_int_equal(wire.slowed_reason, WIRE_SLOW_NOT);
 }
 
 int

@@ -47,7 +47,7 @@ within_its_limits_it_is_not_slowed(void **state)
 	host_init(&host, 5, 100 * MIB);
 	pass(&host, 3600, 4.9, 99 * MIB);
 	assert_int_equal(host.limit.permille, 1000);
-	assert_int_equal(host.limit.why, WIRE_SLOW_NOT);
+	assert_int_equal(host.limit.reason, WIRE_SLOW_NOT);
 	assert_int_equal(host.changes, 0);
 	assert_true(host.limit.cpu_percent > 4.89 && host.limit.cpu_percent < 4.91);
 }
@@ -73,14 +73,14 @@ too_much_cpu_slows_it_to_a_floor_and_never_to_silence(void **state)
 	host_init(&host, 5, 0);
 	pass(&host, SELF_LIMIT_OVER_SAMPLES, 6, 20 * MIB);
 	assert_int_equal(host.limit.permille, 500);
-	assert_int_equal(host.limit.why, WIRE_SLOW_CPU);
+	assert_int_equal(host.limit.reason, WIRE_SLOW_CPU);
 	pass(&host, SELF_LIMIT_OVER_SAMPLES, 6, 20 * MIB);
 	assert_int_equal(host.limit.permille, 250);
 	pass(&host, SELF_LIMIT_OVER_SAMPLES, 6, 20 * MIB);
 	assert_int_equal(host.limit.permille, 100);
 	pass(&host, 24 * 3600, 100, 20 * MIB);
 	assert_int_equal(host.limit.permille, SELF_LIMIT_FLOOR);
-	assert_int_equal(host.limit.why, WIRE_SLOW_CPU);
+	assert_int_equal(host.limit.reason, WIRE_SLOW_CPU);
 	assert_int_equal(host.changes, 3);
 }
 
@@ -92,7 +92,7 @@ too_much_memory_does_the_same_and_is_called_by_its_name(void **state)
 	host_init(&host, 5, 64 * MIB);
 	pass(&host, 3 * SELF_LIMIT_OVER_SAMPLES, 1, 65 * MIB);
 	assert_int_equal(host.limit.permille, SELF_LIMIT_FLOOR);
-	assert_int_equal(host.limit.why, WIRE_SLOW_MEMORY);
+	assert_int_equal(host.limit.reason, WIRE_SLOW_MEMORY);
 	/* Just below is no calm: it would swing. */
 	pass(&host, 3600, 1, 60 * MIB);
 	assert_int_equal(host.limit.permille, SELF_LIMIT_FLOOR);
@@ -114,10 +114,10 @@ it_comes_back_step_by_step(void **state)
 	assert_int_equal(host.limit.permille, 250);
 	pass(&host, 10, 1, 20 * MIB);
 	assert_int_equal(host.limit.permille, 500);
-	assert_int_equal(host.limit.why, WIRE_SLOW_CPU);
+	assert_int_equal(host.limit.reason, WIRE_SLOW_CPU);
 	pass(&host, 10, 1, 20 * MIB);
 	assert_int_equal(host.limit.permille, 1000);
-	assert_int_equal(host.limit.why, WIRE_SLOW_NOT);
+	assert_int_equal(host.limit.reason, WIRE_SLOW_NOT);
 }
 
 /* What it asks for costs 8 % at full pace, in proportion to its pace. */

@@ -30,8 +30,8 @@
 #include "host-agent/reflector/reflector_session.h"
 #include "host-agent/rnic/rdma_facts.h"
 #include "host-agent/rnic/rdma_index.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/judge/part.h"
 #include "tests/support/arrivals.h"
 
@@ -257,13 +257,14 @@ a_secret_of_nothing_opens_nothing(void **state)
 
 	assert_true(fd >= 0);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, texts[i], strlen(texts[i]), 0),
 		    (ssize_t)strlen(texts[i]));
 		assert_int_equal(
-		    rm_file_read_password(path, secret, sizeof(secret), &why), -EINVAL);
+		    rm_file_read_password(path, secret, sizeof(secret), &error),
+		    -EINVAL);
 	}
 	close(fd);
 	unlink(path);

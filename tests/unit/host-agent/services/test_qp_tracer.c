@@ -146,9 +146,9 @@ static void
 hooks_either_open_or_say_why_not(void **state)
 {
 	for (enum qp_hooks_way way = QP_HOOKS_ANY; way < QP_HOOKS_WAYS; way++) {
-		char why[QP_HOOKS_TEXT];
+		char reason[QP_HOOKS_TEXT];
 		struct qp_hooks *hooks = NULL;
-		int r = qp_hooks_open(way, &hooks, why);
+		int r = qp_hooks_open(way, &hooks, reason);
 
 		if (r == 0) {
 			assert_int_equal(qp_hooks_dropped(hooks), 0);
@@ -157,9 +157,9 @@ hooks_either_open_or_say_why_not(void **state)
 		}
 		assert_true(r < 0);
 		assert_null(hooks);
-		assert_non_null(strchr(why, ':'));
+		assert_non_null(strchr(reason, ':'));
 		if (way != QP_HOOKS_ANY)
-			assert_memory_equal(why, qp_hooks_way_name(way),
+			assert_memory_equal(reason, qp_hooks_way_name(way),
 			    strlen(qp_hooks_way_name(way)));
 	}
 }

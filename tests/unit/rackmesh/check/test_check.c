@@ -341,16 +341,16 @@ as_another_user_the_kernel_decides_for_that_one(void **state)
 {
 	struct world *w = *state;
 	struct rm_tls_files files;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_true(rm_user_become("no-such-user", &why) < 0);
-	assert_string_equal(why.text, "user no-such-user: there is none");
+	assert_true(rm_user_become("no-such-user", &error) < 0);
+	assert_string_equal(error.text, "user no-such-user: there is none");
 	if (geteuid() != 0)
 		skip();
 	files = pki_issue(w->pki, "own", &(struct pki_wish){ .uri = GOOD });
 	assert_int_equal(chmod(w->folder, 0700), 0);
-	if (rm_user_become("nobody", &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_user_become("nobody", &error) < 0)
+		fail_msg("%s", error.text);
 	rm_check_folder(&w->check, "state_folder", w->folder);
 	check_files(w, &files);
 	assert_int_equal(seteuid(0), 0);
@@ -360,7 +360,7 @@ as_another_user_the_kernel_decides_for_that_one(void **state)
 	assert_int_equal(chmod(pki_path(w->pki, ".", ""), 0755), 0);
 	check_files(w, &files);
 	found(w, 1, 0, "belongs to user 65534, expected 0 or root");
-	assert_int_equal(rm_user_become("nobody", &why), 0);
+	assert_int_equal(rm_user_become("nobody", &error), 0);
 	check_files(w, &files);
 	assert_int_equal(seteuid(0), 0);
 	found(w, 0, 0, NULL);

@@ -75,11 +75,11 @@ static const struct rm_option options[] = {
 static void
 load(const char *text, struct sample *config)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	*config = (struct sample){ 0 };
-	if (rm_config_parse(options, "a.yaml", text, strlen(text), config, &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_config_parse(options, "a.yaml", text, strlen(text), config, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 /* The text must be refused with exactly this sentence, and leave nothing. */
@@ -88,11 +88,11 @@ refused(const char *text, const char *sentence)
 {
 	static const struct sample zero;
 	struct sample config = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_true(
-	    rm_config_parse(options, "a.yaml", text, strlen(text), &config, &why) < 0);
-	assert_string_equal(why.text, sentence);
+	assert_true(rm_config_parse(
+			options, "a.yaml", text, strlen(text), &config, &error) < 0);
+	assert_string_equal(error.text, sentence);
 	assert_memory_equal(&config, &zero, sizeof(config));
 }
 
@@ -219,7 +219,7 @@ static void
 a_missing_required_option_is_named_with_its_file(void **state)
 {
 	struct sample config = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	refused("mode: active\n",
 	    "a.yaml: required option \"tor.address\" is missing; add it (host:port of "
@@ -227,11 +227,11 @@ a_missing_required_option_is_named_with_its_file(void **state)
 	refused("tor: {address: x}\nrnics:\n  - device: eth0\n  - rate_pps: 5\n",
 	    "a.yaml:4:5: required option \"rnics[1].device\" is missing; add it "
 	    "(network interface of the RNIC)");
-	assert_int_equal(rm_config_load(options, NULL, &config, &why), -EINVAL);
-	assert_string_equal(why.text,
+	assert_int_equal(rm_config_load(options, NULL, &config, &error), -EINVAL);
+	assert_string_equal(error.text,
 	    "no config file: required option \"tor.address\" is missing; add it "
 	    "(host:port of this rack's tor-aggregator)");
-	assert_int_equal(rm_config_load(options, "/nowhere", &config, &why), -ENOENT);
+	assert_int_equal(rm_config_load(options, "/nowhere", &config, &error), -ENOENT);
 }
 
 static void
@@ -245,22 +245,22 @@ a_word_may_stand_for_a_table_of_one_item(void **state)
 	};
 	static const char text[] = "rnics: auto\n", other[] = "rnics: all\n";
 	struct sample config = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	const struct rnic *rnic;
 
 	assert_int_equal(
-	    rm_config_parse(worded, "file", text, strlen(text), &config, &why), 0);
+	    rm_config_parse(worded, "file", text, strlen(text), &config, &error), 0);
 	assert_int_equal(config.rnics.count, 1);
 	rnic = config.rnics.items;
 	assert_string_equal(rnic->device, "auto");
 	rm_config_clear(worded, &config);
 	assert_int_equal(
-	    rm_config_parse(worded, "file", other, strlen(other), &config, &why),
+	    rm_config_parse(worded, "file", other, strlen(other), &config, &error),
 	    -EINVAL);
-	assert_non_null(strstr(why.text, "or the word auto, found \"all\""));
+	assert_non_null(strstr(error.text, "or the word auto, found \"all\""));
 	/* Only where the table has words. */
 	assert_int_equal(
-	    rm_config_parse(options, "file", text, strlen(text), &config, &why),
+	    rm_config_parse(options, "file", text, strlen(text), &config, &error),
 	    -EINVAL);
 }
 
@@ -273,14 +273,14 @@ a_required_table_needs_an_item(void **state)
 		{ 0 },
 	};
 	struct sample config = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_int_equal(
-	    rm_config_parse(needs, "a.yaml", "rnics: []", 9, &config, &why), -EINVAL);
+	    rm_config_parse(needs, "a.yaml", "rnics: []", 9, &config, &error), -EINVAL);
 	assert_string_equal(
-	    why.text, "a.yaml:1:8: rnics: expected a list of 1 to 4 maps, found 0");
+	    error.text, "a.yaml:1:8: rnics: expected a list of 1 to 4 maps, found 0");
 	assert_int_equal(
-	    rm_config_parse(needs, "a.yaml", "rnics:", 6, &config, &why), -EINVAL);
+	    rm_config_parse(needs, "a.yaml", "rnics:", 6, &config, &error), -EINVAL);
 }
 
 static void
@@ -291,10 +291,10 @@ a_bad_built_in_default_is_an_error(void **state)
 		{ 0 },
 	};
 	struct sample config = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_int_equal(rm_config_load(broken, NULL, &config, &why), -EINVAL);
-	assert_string_equal(why.text,
+	assert_int_equal(rm_config_load(broken, NULL, &config, &error), -EINVAL);
+	assert_string_equal(error.text,
 	    "no config file: built-in default of timeout_ms: expected a whole number "
 	    "between 10 and 20 (ms)");
 }
@@ -322,29 +322,29 @@ static void
 a_reload_may_change_only_what_is_marked(void **state)
 {
 	struct sample old, fresh;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 1}]\n", &old);
 	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n"
 	     "probe: {interval_ms: 50, enabled: false}\n",
 	    &fresh);
-	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 0);
-	assert_string_equal(why.text, "");
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &error), 0);
+	assert_string_equal(error.text, "");
 	rm_config_clear(options, &fresh);
 
 	load("tor: {address: x}\nrnics: [{device: b}]\n", &fresh);
-	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 1);
-	assert_string_equal(why.text, "rnics[0].device");
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &error), 1);
+	assert_string_equal(error.text, "rnics[0].device");
 	rm_config_clear(options, &fresh);
 
 	load("tor: {address: x}\n", &fresh);
-	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 1);
-	assert_string_equal(why.text, "rnics");
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &error), 1);
+	assert_string_equal(error.text, "rnics");
 	rm_config_clear(options, &fresh);
 
 	load("tor: {address: y}\nlabel: z\npeers: [one]\nmode: active\n", &fresh);
-	assert_int_equal(rm_config_waiting(options, &old, &fresh, &why), 5);
-	assert_string_equal(why.text, "tor.address, label, mode, peers, rnics");
+	assert_int_equal(rm_config_waiting(options, &old, &fresh, &error), 5);
+	assert_string_equal(error.text, "tor.address, label, mode, peers, rnics");
 	rm_config_clear(options, &fresh);
 	rm_config_clear(options, &old);
 }
@@ -360,7 +360,7 @@ a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
 {
 	struct rm_reload reload = { 0 };
 	struct sample config, fresh;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char line[256] = "";
 
 	rm_log_set_sink(keep_line, line);
@@ -369,7 +369,7 @@ a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
 	load("tor: {address: y}\nlabel: z\nrnics: [{device: b, rate_pps: 2}]\n"
 	     "probe: {interval_ms: 50}\n",
 	    &fresh);
-	assert_true(rm_reload_take(&reload, options, 0, &why, &config, &fresh,
+	assert_true(rm_reload_take(&reload, options, 0, &error, &config, &fresh,
 	    (rm_wall_t){ 9 * RM_NS_PER_S }));
 	assert_non_null(strstr(line, "config: reloaded, except what needs a restart: "
 				     "tor.address, label, rnics[0].device"));
@@ -384,8 +384,8 @@ a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
 	assert_int_equal(reload.success_s, 9);
 
 	/* A file with an error changes nothing. */
-	rm_why(&why, -EINVAL, "f:1:2: nonsense");
-	assert_false(rm_reload_take(&reload, options, -EINVAL, &why, &config, &fresh,
+	rm_error_set(&error, -EINVAL, "f:1:2: nonsense");
+	assert_false(rm_reload_take(&reload, options, -EINVAL, &error, &config, &fresh,
 	    (rm_wall_t){ 11 * RM_NS_PER_S }));
 	assert_non_null(
 	    strstr(line, "config: refused, the old one stays in use: f:1:2: nonsense"));
@@ -396,7 +396,7 @@ a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
 
 	/* The file says again what is in use: nothing waits any more. */
 	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n", &fresh);
-	assert_true(rm_reload_take(&reload, options, 0, &why, &config, &fresh,
+	assert_true(rm_reload_take(&reload, options, 0, &error, &config, &fresh,
 	    (rm_wall_t){ 12 * RM_NS_PER_S }));
 	assert_non_null(strstr(line, "config: reloaded"));
 	assert_null(strstr(line, "restart"));
@@ -414,15 +414,15 @@ more_names_than_fit_are_cut(void **state)
 	    "a_name_of_an_option_that_is_as_long_as_they_come_xyz";
 	struct rm_option many[41] = { 0 };
 	uint64_t old[40] = { 0 }, fresh[40];
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	memset(fresh, 1, sizeof(fresh));
 	for (size_t i = 0; i < 40; i++)
 		many[i] = (struct rm_option){
 			.name = name, .kind = RM_UINT, .offset = i * sizeof(uint64_t)
 		};
-	assert_int_equal(rm_config_waiting(many, old, fresh, &why), 40);
-	assert_string_equal(why.text + strlen(why.text) - 3, "...");
+	assert_int_equal(rm_config_waiting(many, old, fresh, &error), 40);
+	assert_string_equal(error.text + strlen(error.text) - 3, "...");
 }
 
 static void
@@ -452,14 +452,14 @@ help_lists_every_option_from_the_table(void **state)
 }
 
 static int
-arguments(char **argv, struct rm_config_command *command, struct rm_why *why)
+arguments(char **argv, struct rm_config_command *command, struct rm_error *error)
 {
 	int argc = 0;
 
 	while (argv[argc] != NULL)
 		argc++;
 	*command = (struct rm_config_command){ 0 };
-	return rm_config_arguments(options, "probes", argc, argv, command, why);
+	return rm_config_arguments(options, "probes", argc, argv, command, error);
 }
 
 static void
@@ -471,38 +471,39 @@ the_command_line_is_read(void **state)
 	char version[] = "--version", help[] = "--help",
 	     help_config[] = "--help-config";
 	struct rm_config_command command;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_int_equal(
-	    arguments((char *[]){ program, config, file, NULL }, &command, &why), 0);
+	    arguments((char *[]){ program, config, file, NULL }, &command, &error), 0);
 	assert_string_equal(command.path, "f.yaml");
 	assert_false(command.check);
 	assert_int_equal(
-	    arguments((char *[]){ program, check, joined, NULL }, &command, &why), 0);
+	    arguments((char *[]){ program, check, joined, NULL }, &command, &error), 0);
 	assert_string_equal(command.path, "g.yaml");
 	assert_true(command.check);
 	assert_false(command.connect);
 	assert_null(command.user);
 	assert_int_equal(arguments((char *[]){ program, check, connect, user, NULL },
-			     &command, &why),
+			     &command, &error),
 	    0);
 	assert_true(command.connect);
 	assert_string_equal(command.user, "ann");
 	assert_int_equal(
-	    arguments((char *[]){ program, version, NULL }, &command, &why), 1);
+	    arguments((char *[]){ program, version, NULL }, &command, &error), 1);
 	assert_int_equal(
-	    arguments((char *[]){ program, help, NULL }, &command, &why), 1);
+	    arguments((char *[]){ program, help, NULL }, &command, &error), 1);
 	assert_int_equal(
-	    arguments((char *[]){ program, help_config, NULL }, &command, &why), 1);
+	    arguments((char *[]){ program, help_config, NULL }, &command, &error), 1);
 	assert_int_equal(
-	    arguments((char *[]){ program, odd, NULL }, &command, &why), -EINVAL);
-	assert_string_equal(why.text, "unknown argument \"--chekc\"; --help lists all");
+	    arguments((char *[]){ program, odd, NULL }, &command, &error), -EINVAL);
+	assert_string_equal(
+	    error.text, "unknown argument \"--chekc\"; --help lists all");
 	assert_int_equal(
-	    arguments((char *[]){ program, config, NULL }, &command, &why), -EINVAL);
-	assert_string_equal(why.text, "--config needs the name of a file");
+	    arguments((char *[]){ program, config, NULL }, &command, &error), -EINVAL);
+	assert_string_equal(error.text, "--config needs the name of a file");
 	assert_int_equal(
-	    arguments((char *[]){ program, connect, NULL }, &command, &why), -EINVAL);
-	assert_string_equal(why.text, "--connect goes with --check only");
+	    arguments((char *[]){ program, connect, NULL }, &command, &error), -EINVAL);
+	assert_string_equal(error.text, "--connect goes with --check only");
 }
 
 /* A file that the test removes again. */
@@ -512,30 +513,31 @@ refuses_at(const char *place, const char *where)
 	static const char text[] = "tor:\n  address: x\nrnics:\n  - device: a\n"
 				   "  - device: b\n    tors: [p, q]\n";
 	char path[] = "/tmp/test_config_XXXXXX", wanted[128];
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	assert_int_equal(rm_config_refuse(path, &why, "no good", "%s", place), -EINVAL);
+	assert_int_equal(
+	    rm_config_refuse(path, &error, "no good", "%s", place), -EINVAL);
 	snprintf(wanted, sizeof(wanted), "%s:%s: %s: no good", path, where, place);
-	assert_string_equal(why.text, wanted);
+	assert_string_equal(error.text, wanted);
 	unlink(path);
 }
 
 static void
 what_is_refused_later_is_found_in_the_file_again(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	refuses_at("tor.address", "2:12");
 	refuses_at("rnics[1].device", "5:13");
 	refuses_at("rnics[1].tors[1]", "6:15");
 	refuses_at("rnics[1].tor", "5:5");    /* not there: its map is */
 	refuses_at("rnics[7].device", "4:3"); /* its list */
-	assert_int_equal(rm_config_refuse(NULL, &why, "no good", "host"), -EINVAL);
-	assert_string_equal(why.text, "no config file: host: no good");
+	assert_int_equal(rm_config_refuse(NULL, &error, "no good", "host"), -EINVAL);
+	assert_string_equal(error.text, "no config file: host: no good");
 }
 
 int

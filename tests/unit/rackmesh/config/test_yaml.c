@@ -16,10 +16,10 @@ static struct rm_yaml *
 parse(const char *text)
 {
 	struct rm_yaml *yaml = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (rm_yaml_parse("t.yaml", text, strlen(text), &yaml, &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_yaml_parse("t.yaml", text, strlen(text), &yaml, &error) < 0)
+		fail_msg("%s", error.text);
 	return yaml;
 }
 
@@ -28,11 +28,11 @@ static void
 refused(const char *text, const char *sentence)
 {
 	struct rm_yaml *yaml = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	assert_true(rm_yaml_parse("t.yaml", text, strlen(text), &yaml, &why) < 0);
+	assert_true(rm_yaml_parse("t.yaml", text, strlen(text), &yaml, &error) < 0);
 	assert_null(yaml);
-	assert_string_equal(why.text, sentence);
+	assert_string_equal(error.text, sentence);
 }
 
 static void
@@ -131,12 +131,13 @@ static void
 a_file_beyond_the_bound_is_refused_unread(void **state)
 {
 	struct rm_yaml *yaml = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_int_equal(
-	    rm_yaml_parse("big.yaml", "a", RM_YAML_MAX_BYTES + 1, &yaml, &why), -EFBIG);
+	    rm_yaml_parse("big.yaml", "a", RM_YAML_MAX_BYTES + 1, &yaml, &error),
+	    -EFBIG);
 	assert_string_equal(
-	    why.text, "big.yaml:1:1: larger than 16 MiB; split the file");
+	    error.text, "big.yaml:1:1: larger than 16 MiB; split the file");
 }
 
 static void
@@ -189,26 +190,26 @@ scalars_are_read_or_their_place_is_named(void **state)
 {
 	struct rm_yaml *yaml = parse("n: 42\nq: \"42\"\nb: true\nw: yes\nl: [1]\n");
 	const struct rm_yaml_node *root = rm_yaml_root(yaml);
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	uint64_t n = 0;
 	bool b = false;
 
-	assert_int_equal(rm_yaml_uint(rm_yaml_get(root, "n"), 1, 42, &n, &why), 0);
+	assert_int_equal(rm_yaml_uint(rm_yaml_get(root, "n"), 1, 42, &n, &error), 0);
 	assert_int_equal(n, 42);
 	assert_int_equal(
-	    rm_yaml_uint(rm_yaml_get(root, "n"), 1, 41, &n, &why), -EINVAL);
-	assert_string_equal(why.text,
+	    rm_yaml_uint(rm_yaml_get(root, "n"), 1, 41, &n, &error), -EINVAL);
+	assert_string_equal(error.text,
 	    "t.yaml:1:4: expected a whole number between 1 and 41, found \"42\"");
 	assert_int_equal(
-	    rm_yaml_uint(rm_yaml_get(root, "q"), 1, 99, &n, &why), -EINVAL);
-	assert_string_equal(why.text,
+	    rm_yaml_uint(rm_yaml_get(root, "q"), 1, 99, &n, &error), -EINVAL);
+	assert_string_equal(error.text,
 	    "t.yaml:2:4: expected a whole number between 1 and 99 without quotes, "
 	    "found \"42\"");
-	assert_int_equal(rm_yaml_bool(rm_yaml_get(root, "b"), &b, &why), 0);
+	assert_int_equal(rm_yaml_bool(rm_yaml_get(root, "b"), &b, &error), 0);
 	assert_true(b);
-	assert_int_equal(rm_yaml_bool(rm_yaml_get(root, "w"), &b, &why), -EINVAL);
+	assert_int_equal(rm_yaml_bool(rm_yaml_get(root, "w"), &b, &error), -EINVAL);
 	assert_string_equal(
-	    why.text, "t.yaml:4:4: expected true or false, found \"yes\"");
+	    error.text, "t.yaml:4:4: expected true or false, found \"yes\"");
 	assert_int_equal(rm_yaml_bool(rm_yaml_get(root, "l"), &b, NULL), -EINVAL);
 	rm_yaml_free(yaml);
 }
@@ -218,19 +219,19 @@ a_file_is_loaded_and_a_missing_one_named(void **state)
 {
 	char path[] = "/tmp/test_yaml_XXXXXX";
 	struct rm_yaml *yaml = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "a: 1\n", 5), 5);
 	close(fd);
-	assert_int_equal(rm_yaml_load(path, &yaml, &why), 0);
+	assert_int_equal(rm_yaml_load(path, &yaml, &error), 0);
 	assert_string_equal(rm_yaml_text(rm_yaml_get(rm_yaml_root(yaml), "a")), "1");
 	rm_yaml_free(yaml);
 	unlink(path);
-	assert_int_equal(rm_yaml_load("/nowhere/x.yaml", &yaml, &why), -ENOENT);
+	assert_int_equal(rm_yaml_load("/nowhere/x.yaml", &yaml, &error), -ENOENT);
 	assert_string_equal(
-	    why.text, "/nowhere/x.yaml: cannot read: No such file or directory");
+	    error.text, "/nowhere/x.yaml: cannot read: No such file or directory");
 }
 
 int

@@ -125,19 +125,20 @@ halves_of_credentials_are_refused(void **state)
 		{ .token_file = missing },
 		{ .certificate = some, .key = missing },
 	};
-	struct rm_why why;
+	struct rm_error error;
 
-	assert_int_equal(rm_http_site_check(&good, "alerts", &why), 0);
+	assert_int_equal(rm_http_site_check(&good, "alerts", &error), 0);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		assert_true(rm_http_site_check(&bad[i], "alerts", &why) < 0);
+		assert_true(rm_http_site_check(&bad[i], "alerts", &error) < 0);
 	/* Which of the files it is. */
-	assert_true(rm_http_site_check(&bad[5], "otlp", &why) < 0);
-	assert_ptr_equal(strstr(why.text, "otlp.token_file: /nonexistent: "), why.text);
-	assert_true(rm_http_site_check(&bad[6], "alerts", &why) < 0);
-	assert_ptr_equal(strstr(why.text, "alerts.key: /nonexistent: "), why.text);
+	assert_true(rm_http_site_check(&bad[5], "otlp", &error) < 0);
+	assert_ptr_equal(
+	    strstr(error.text, "otlp.token_file: /nonexistent: "), error.text);
+	assert_true(rm_http_site_check(&bad[6], "alerts", &error) < 0);
+	assert_ptr_equal(strstr(error.text, "alerts.key: /nonexistent: "), error.text);
 	assert_int_equal(chmod(secret, 0644), 0);
-	assert_true(rm_http_site_check(&good, "alerts", &why) < 0);
-	assert_ptr_equal(strstr(why.text, "alerts.password_file: "), why.text);
+	assert_true(rm_http_site_check(&good, "alerts", &error) < 0);
+	assert_ptr_equal(strstr(error.text, "alerts.password_file: "), error.text);
 }
 
 static void

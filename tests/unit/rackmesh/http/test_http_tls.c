@@ -28,7 +28,7 @@ struct world {
 	unsigned changes, answers;
 	int r;
 	long status;
-	char body[512], why[512];
+	char body[512], reason[512];
 };
 
 #define LARGE (3 << 20)
@@ -47,13 +47,14 @@ on_large(struct rm_http_request *request, void *arg)
 }
 
 static bool
-allows(const char *identity, enum rm_http_verb verb, char *why, size_t len, void *arg)
+allows(
+    const char *identity, enum rm_http_verb verb, char *reason, size_t len, void *arg)
 {
 	if (strstr(identity, "/operator/") != NULL)
 		return true;
 	if (verb == RM_HTTP_READ)
 		return true;
-	snprintf(why, len, "%s may only look", identity);
+	snprintf(reason, len, "%s may only look", identity);
 	return false;
 }
 
@@ -82,7 +83,7 @@ on_done(const struct rm_http_answer *answer, void *arg)
 	w->r = answer->r;
 	w->status = answer->status;
 	snprintf(w->body, sizeof(w->body), "%s", answer->body);
-	snprintf(w->why, sizeof(w->why), "%s", answer->why);
+	snprintf(w->reason, sizeof(w->reason), "%s", answer->reason);
 }
 
 static int
@@ -374,7 +375,7 @@ the_client_believes_only_whom_it_is_told_to(void **state)
 	w->shows.authorities = pki_path(other, "authorities", ".pem");
 	ask_tls(w, "/v1/who", NULL);
 	assert_int_equal(w->r, -EPROTO);
-	assert_non_null(strstr(w->why, "certificate"));
+	assert_non_null(strstr(w->reason, "certificate"));
 	w->shows.authorities = NULL; /* the system's */
 	ask_tls(w, "/v1/who", NULL);
 	assert_int_equal(w->r, -EPROTO);

@@ -183,34 +183,35 @@ a_refusal_names_who_and_what_and_why(void **state)
 {
 	static struct rm_identity who;
 	const struct rm_request request = { RM_VERB_REPORT, "lab", "agg1", "t9" };
-	char why[256];
+	char reason[256];
 
 	(void)state;
 	assert_int_equal(
 	    rm_identity_parse("rackmesh://lab/aggregator/agg1/t1", &who), 0);
-	assert_false(rm_authority_allows(&who, &request, why, sizeof(why)));
-	assert_string_equal(why, "aggregator 'agg1' of region 'lab' may not report as "
-				 "'agg1' for ToR t9: that ToR is not its own");
+	assert_false(rm_authority_allows(&who, &request, reason, sizeof(reason)));
+	assert_string_equal(reason,
+	    "aggregator 'agg1' of region 'lab' may not report as "
+	    "'agg1' for ToR t9: that ToR is not its own");
 }
 
 static void
 a_link_without_tls_is_whoever_it_says_and_a_strange_certificate_is_nobody(void **state)
 {
 	const struct rm_request request = { RM_VERB_AGENT_SESSION, "lab", "h1", NULL };
-	char why[256];
+	char reason[256];
 
 	(void)state;
-	assert_true(rm_authority_admits("", &request, why, sizeof(why)));
-	assert_true(
-	    rm_authority_admits("rackmesh://lab/agent/h1", &request, why, sizeof(why)));
-	assert_false(
-	    rm_authority_admits("rackmesh://lab/agent/h2", &request, why, sizeof(why)));
-	assert_true(
-	    rm_authority_admits("spiffe://lab/agent/h1", &request, why, sizeof(why)));
-	assert_false(
-	    rm_authority_admits("https://lab/agent/h1", &request, why, sizeof(why)));
+	assert_true(rm_authority_admits("", &request, reason, sizeof(reason)));
+	assert_true(rm_authority_admits(
+	    "rackmesh://lab/agent/h1", &request, reason, sizeof(reason)));
+	assert_false(rm_authority_admits(
+	    "rackmesh://lab/agent/h2", &request, reason, sizeof(reason)));
+	assert_true(rm_authority_admits(
+	    "spiffe://lab/agent/h1", &request, reason, sizeof(reason)));
+	assert_false(rm_authority_admits(
+	    "https://lab/agent/h1", &request, reason, sizeof(reason)));
 	assert_string_equal(
-	    why, "unknown identity in its certificate: 'https://lab/agent/h1'");
+	    reason, "unknown identity in its certificate: 'https://lab/agent/h1'");
 }
 
 int

@@ -118,9 +118,9 @@ listen_at(struct world *w, const char *tcp, const char *socket, const char *tls)
 	static const struct rm_list names = { items, 1 };
 	const struct rm_http_places places = { tcp, socket, tls, w->tokens,
 		.names = &names };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	return rm_http_places_listen(w->server, &places, w->tls, "r1", &why);
+	return rm_http_places_listen(w->server, &places, w->tls, "r1", &error);
 }
 
 /* place: "http://127.0.0.1:PORT", "unix:PATH:"; 0: no answer at all. */
@@ -346,12 +346,12 @@ a_file_of_tokens_that_says_something_else_is_refused_with_its_line(void **state)
 
 	snprintf(w->tokens, sizeof(w->tokens), "%s.tokens", w->socket);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct rm_why why = { 0 };
+		struct rm_error failure = { 0 };
 
 		tokens_say(w, bad[i].text);
-		assert_int_equal(rm_viewer_tokens_check(w->tokens, &why), -EINVAL);
-		assert_non_null(strstr(why.text, bad[i].error));
-		assert_null(strstr(why.text, ANNS));
+		assert_int_equal(rm_viewer_tokens_check(w->tokens, &failure), -EINVAL);
+		assert_non_null(strstr(failure.text, bad[i].error));
+		assert_null(strstr(failure.text, ANNS));
 	}
 	unlink(w->tokens);
 }

@@ -1030,10 +1030,10 @@ alert_to(struct fixture *f, const char *ending)
 		.alertmanagers = { urls, 1 }, .page_url = none, .runbook_url = none
 	};
 	struct rm_alert_options options = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	snprintf(url, sizeof url, "%s%s", f->url, ending);
-	assert_int_equal(rm_alert_config_check(&config, NULL, &why), 0);
+	assert_int_equal(rm_alert_config_check(&config, NULL, &error), 0);
 	rm_alert_config_options(&config, &options);
 	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
 }

@@ -321,14 +321,14 @@ what_is_of_an_earlier_life_and_not_theirs_has_ended(void **state)
 	const struct rm_incident_options options = { .max_open = 3, .max_closed = 2 };
 	struct rack *rack = *state;
 	struct rm_incidents *later = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *saved;
 
 	judge(rack, "h1/r0");
 	saved = rm_incidents_save(rack->incidents, (rm_wall_t){ 1 });
 	assert_int_equal(rm_incidents_new(&options, &later), 0);
 	assert_int_equal(rm_incidents_restore(
-			     later, saved, (rm_mono_t){ 1 }, (rm_wall_t){ 1 }, &why),
+			     later, saved, (rm_mono_t){ 1 }, (rm_wall_t){ 1 }, &error),
 	    1);
 	assert_false(rm_incidents_get(later, 0)->told_opened);
 	rm_incidents_doubt(later);

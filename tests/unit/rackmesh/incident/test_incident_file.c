@@ -310,15 +310,15 @@ what_is_wrong_is_named_and_left_out_alone(void **state)
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
 		json_t *saved = rm_incidents_save(incidents, (rm_wall_t){ WALL_NS });
 		struct rm_incidents *into = fresh();
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 
 		json_object_set_new(
 		    json_array_get(json_object_get(saved, "incidents"), 0),
 		    wrongs[i].key, json_loads(wrongs[i].json, JSON_DECODE_ANY, NULL));
 		assert_int_equal(rm_incidents_restore(into, saved, (rm_mono_t){ 0 },
-				     (rm_wall_t){ WALL_NS }, &why),
+				     (rm_wall_t){ WALL_NS }, &error),
 		    1);
-		assert_non_null(strstr(why.text, "incidents[0]"));
+		assert_non_null(strstr(error.text, "incidents[0]"));
 		assert_string_equal(
 		    rm_incidents_get(into, 0)->verdict.part.name, "h2/r0");
 		assert_null(rm_incidents_get(into, 1));

@@ -31,7 +31,7 @@ struct fixture {
 	int port;
 	unsigned ups, downs;
 	int reason;
-	char why[256];
+	char cause[256];
 };
 
 static int
@@ -94,7 +94,7 @@ on_down(int reason, void *arg)
 
 	f->downs++;
 	f->reason = reason;
-	snprintf(f->why, sizeof(f->why), "%s", rm_dialer_why(f->dialer));
+	snprintf(f->cause, sizeof(f->cause), "%s", rm_dialer_error(f->dialer));
 }
 
 /* names: at our port; the dialer has patience_ns for each step. */
@@ -199,7 +199,7 @@ a_name_that_appears_later_is_found(void **state)
 	LOOPBACK_WAIT(f->loop, f->downs >= 3);
 	assert_int_equal(f->reason, -EAGAIN);
 	assert_string_equal(
-	    f->why, "cannot resolve agg: Temporary failure in name resolution");
+	    f->cause, "cannot resolve agg: Temporary failure in name resolution");
 	assert_int_equal(f->ups, 0);
 	resolver_hosts("127.0.0.2 agg\n");
 	LOOPBACK_WAIT(f->loop, f->ups == 1);
@@ -246,7 +246,7 @@ a_name_that_no_server_answers_is_a_timeout(void **state)
 	dial_agg(f, 100 * MS);
 	LOOPBACK_WAIT(f->loop, f->downs >= 1);
 	assert_int_equal(f->reason, -ETIMEDOUT);
-	assert_string_equal(f->why, "cannot resolve agg: no answer yet");
+	assert_string_equal(f->cause, "cannot resolve agg: no answer yet");
 	close(server);
 }
 

@@ -266,7 +266,7 @@ a_plaintext_client_is_closed_at_once_and_counted(void **state)
 	assert_int_equal(ends->accepting.reason, -EPROTO);
 	assert_int_equal(ends->accepting.opens, 0);
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->garbled, 1);
-	assert_non_null(strstr(ends->accepting.why, "not TLS 1.3"));
+	assert_non_null(strstr(ends->accepting.cause, "not TLS 1.3"));
 	assert_int_equal(ends->dialing.frames, 0);
 }
 
@@ -281,11 +281,11 @@ a_plaintext_server_is_left_at_once_and_counted(void **state)
 	LOOPBACK_WAIT(
 	    ends->loop, ends->accepting.closes > 0 && ends->dialing.closes > 0);
 	assert_int_equal(ends->accepting.reason, -EMSGSIZE);
-	assert_non_null(strstr(ends->accepting.why, "the peer uses TLS"));
+	assert_non_null(strstr(ends->accepting.cause, "the peer uses TLS"));
 	assert_int_equal(ends->dialing.reason, -ECONNRESET);
 	assert_int_equal(ends->dialing.opens, 0);
 	assert_int_equal(rm_tls_counts(ends->dialing.tls)->garbled, 1);
-	assert_non_null(strstr(ends->dialing.why, "within the TLS handshake"));
+	assert_non_null(strstr(ends->dialing.cause, "within the TLS handshake"));
 }
 
 static void
@@ -304,7 +304,7 @@ half_a_handshake_ends_after_its_time(void **state)
 	assert_in_range(rm_mono_since(rm_mono_now(), begun), RM_TLS_HANDSHAKE_NS,
 	    RM_TLS_HANDSHAKE_NS + RM_NS_PER_S);
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->timed_out, 1);
-	assert_non_null(strstr(ends->accepting.why, "too long"));
+	assert_non_null(strstr(ends->accepting.cause, "too long"));
 	close(fds[1]);
 }
 

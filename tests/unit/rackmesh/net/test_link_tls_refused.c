@@ -138,14 +138,14 @@ judge(struct ends *ends, const struct rm_tls_files *files, const char *name,
 
 	if (says == NULL) {
 		if (r != 0 || end->opens != 1)
-			fail_msg("%s: turned away: %d %s", name, r, end->why);
+			fail_msg("%s: turned away: %d %s", name, r, end->cause);
 		assert_string_equal(end->identity, AGENT_URI);
 		return;
 	}
 	if (r != -EACCES || end->opens != 0)
-		fail_msg("%s: %d, %u opens: %s", name, r, end->opens, end->why);
-	if (strstr(end->why, says) == NULL)
-		fail_msg("%s: %s", name, end->why);
+		fail_msg("%s: %d, %u opens: %s", name, r, end->opens, end->cause);
+	if (strstr(end->cause, says) == NULL)
+		fail_msg("%s: %s", name, end->cause);
 	assert_int_equal(rm_tls_counts(end->tls)->refused, refused + 1);
 }
 
@@ -227,7 +227,7 @@ who_shows_nothing_is_refused(void **state)
 	struct ends *ends = *state;
 
 	assert_int_equal(meet(ends, &ends->accepting, true, NULL), -EACCES);
-	assert_non_null(strstr(ends->accepting.why, "no certificate"));
+	assert_non_null(strstr(ends->accepting.cause, "no certificate"));
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->refused, 1);
 }
 
@@ -309,9 +309,10 @@ who_is_refused_hears_why(void **state)
 	    ends->loop, ends->accepting.closes > 0 && ends->dialing.closes > 0);
 	assert_int_equal(ends->accepting.opens, 0);
 	assert_int_equal(ends->accepting.reason, -EACCES);
-	assert_non_null(strstr(ends->accepting.why, AGENT_URI ": certificate revoked"));
+	assert_non_null(
+	    strstr(ends->accepting.cause, AGENT_URI ": certificate revoked"));
 	assert_int_equal(ends->dialing.reason, -EACCES);
-	assert_non_null(strstr(ends->dialing.why, "certificate revoked"));
+	assert_non_null(strstr(ends->dialing.cause, "certificate revoked"));
 	assert_int_equal(rm_tls_counts(ends->dialing.tls)->refused, 1);
 }
 
@@ -332,7 +333,7 @@ revoking_ends_a_link_that_stands_within_five_seconds(void **state)
 	LOOPBACK_WAIT(ends->loop, ends->accepting.closes > 0);
 	assert_true(rm_mono_since(rm_mono_now(), begun) <= RM_TLS_RECHECK_NS);
 	assert_int_equal(ends->accepting.reason, -EACCES);
-	assert_non_null(strstr(ends->accepting.why, "certificate revoked"));
+	assert_non_null(strstr(ends->accepting.cause, "certificate revoked"));
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->rotations, 1);
 }
 
@@ -349,7 +350,7 @@ an_end_of_time_ends_a_link_that_stands(void **state)
 	ends_open(ends);
 	LOOPBACK_WAIT(ends->loop, ends->dialing.closes > 0);
 	assert_int_equal(ends->dialing.reason, -EACCES);
-	assert_non_null(strstr(ends->dialing.why, "has expired"));
+	assert_non_null(strstr(ends->dialing.cause, "has expired"));
 }
 
 static void

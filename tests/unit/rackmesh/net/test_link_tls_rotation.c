@@ -150,7 +150,7 @@ struct dial {
 	struct end *accepting;
 	unsigned ups, downs;
 	int reason;
-	char why[512];
+	char cause[512];
 };
 
 static int
@@ -176,7 +176,7 @@ dial_on_down(int reason, void *arg)
 
 	dial->downs++;
 	dial->reason = reason;
-	snprintf(dial->why, sizeof(dial->why), "%s", rm_dialer_why(dial->dialer));
+	snprintf(dial->cause, sizeof(dial->cause), "%s", rm_dialer_error(dial->dialer));
 }
 
 static int
@@ -283,7 +283,7 @@ who_has_renewed_shows_it_before_anybody_misses_it(void **state)
 	pki_issue(ends->pki, "dialing", &(struct pki_wish){ .uri = AGENT_URI });
 	LOOPBACK_WAIT(ends->loop, dial.downs == 1);
 	assert_int_equal(dial.reason, -ESTALE);
-	assert_string_equal(dial.why, "certificate renewed, reconnecting");
+	assert_string_equal(dial.cause, "certificate renewed, reconnecting");
 	LOOPBACK_WAIT(ends->loop, dial.ups == 2 && ends->accepting.frames == 1);
 	assert_int_equal(ends->accepting.reason, 0); /* in order */
 	assert_false(rm_link_certificate_ending(ends->accepting.link, now_s()));
@@ -307,10 +307,10 @@ a_dialer_says_why_it_is_refused_and_is_not_up(void **state)
 	LOOPBACK_WAIT(ends->loop, dial.downs > 0 && ends->accepting.closes > 0);
 	assert_int_equal(dial.ups, 0);
 	assert_int_equal(dial.reason, -EACCES);
-	assert_non_null(strstr(dial.why, TOR_URI ": its extended key usage"));
+	assert_non_null(strstr(dial.cause, TOR_URI ": its extended key usage"));
 	assert_int_equal(ends->accepting.reason, -EACCES);
 	assert_non_null(
-	    strstr(ends->accepting.why, "the peer refused the certificate"));
+	    strstr(ends->accepting.cause, "the peer refused the certificate"));
 	rm_dialer_free(dial.dialer);
 	rm_listener_free(listener);
 }

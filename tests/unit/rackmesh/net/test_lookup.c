@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/net/lookup.h"
 #include "tests/support/loopback.h"
 #include "tests/support/resolver.h"
@@ -18,7 +18,7 @@ struct fixture {
 	struct rm_lookup *lookup;
 	unsigned answers;
 	int r;
-	char why[256];
+	char reason[256];
 	char found[RM_ENDPOINT_ADDRESSES][RM_ADDRESS_TEXT];
 	size_t count;
 };
@@ -52,7 +52,7 @@ on_answer(const struct rm_lookup_answer *answer, void *arg)
 	f->answers++;
 	f->r = answer->r;
 	f->count = answer->count;
-	snprintf(f->why, sizeof(f->why), "%s", answer->why);
+	snprintf(f->reason, sizeof(f->reason), "%s", answer->reason);
 	for (size_t i = 0; i < answer->count; i++)
 		rm_address_format(&answer->addresses[i], f->found[i]);
 }
@@ -107,7 +107,7 @@ a_name_without_an_address_is_said_in_the_resolvers_words(void **state)
 	LOOPBACK_WAIT(f->loop, f->answers == 1);
 	assert_int_equal(f->r, -EAGAIN); /* its server is not there */
 	assert_int_equal(f->count, 0);
-	assert_string_equal(f->why,
+	assert_string_equal(f->reason,
 	    "cannot resolve nobody.invalid: Temporary failure in name resolution");
 	assert_int_equal(rm_lookup_counts()->failed, failed + 1);
 }

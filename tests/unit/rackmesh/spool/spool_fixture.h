@@ -66,12 +66,13 @@ static inline int
 start(struct fixture *f)
 {
 	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, f };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	int r;
 
 	f->durable = 0;
 	assert_int_equal(rm_worker_new(f->loop, 16, &f->worker), 0);
-	r = rm_spool_new(f->loop, f->worker, &f->options, &callbacks, &f->spool, &why);
+	r = rm_spool_new(
+	    f->loop, f->worker, &f->options, &callbacks, &f->spool, &error);
 	if (r == 0)
 		balance(f);
 	return r;

@@ -327,16 +327,16 @@ a_folder_that_another_process_uses_is_refused(void **state)
 	struct fixture *f = *state;
 	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, f };
 	struct rm_spool *second = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_int_equal(start(f), 0);
 	append(f, 100);
 	settle(f);
 	assert_int_equal(
-	    rm_spool_new(f->loop, f->worker, &f->options, &callbacks, &second, &why),
+	    rm_spool_new(f->loop, f->worker, &f->options, &callbacks, &second, &error),
 	    -EBUSY);
 	assert_null(second);
-	assert_non_null(strstr(why.text, f->folder));
+	assert_non_null(strstr(error.text, f->folder));
 	append(f, 100);
 	settle(f);
 	stop(f);

@@ -23,11 +23,11 @@ expect_refusal(
     struct ends *ends, const struct rm_tls_files *files, int expected, const char *says)
 {
 	struct rm_tls *tls = NULL;
-	struct rm_why why = { .text = "" };
-	int r = rm_tls_new(ends->loop, files, &why, &tls);
+	struct rm_error error = { .text = "" };
+	int r = rm_tls_new(ends->loop, files, &error, &tls);
 
-	if (r != expected || strstr(why.text, says) == NULL)
-		fail_msg("%d: %s (expected %d: %s)", r, why.text, expected, says);
+	if (r != expected || strstr(error.text, says) == NULL)
+		fail_msg("%d: %s (expected %d: %s)", r, error.text, expected, says);
 	assert_null(tls);
 }
 
@@ -213,33 +213,33 @@ a_secret_is_read_and_an_open_one_is_not(void **state)
 {
 	struct ends *ends = *state;
 	const char *path = pki_path(ends->pki, "password", ".txt");
-	struct rm_why why = { .text = "" };
+	struct rm_error error = { .text = "" };
 	uint8_t *data = NULL;
 	size_t len = 0;
 	char word[16];
 
 	pki_write(ends->pki, path, "secret", 0600);
-	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &why), 0);
+	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &error), 0);
 	assert_int_equal(len, 6);
 	assert_memory_equal(data, "secret", 7);
 	free(data);
-	assert_int_equal(rm_file_read_secret(path, 5, &data, &len, &why), -EFBIG);
-	assert_int_equal(rm_file_read_password(path, word, 7, &why), 0);
+	assert_int_equal(rm_file_read_secret(path, 5, &data, &len, &error), -EFBIG);
+	assert_int_equal(rm_file_read_password(path, word, 7, &error), 0);
 	assert_string_equal(word, "secret");
-	assert_int_equal(rm_file_read_password(path, word, 6, &why), -EINVAL);
+	assert_int_equal(rm_file_read_password(path, word, 6, &error), -EINVAL);
 	pki_write(ends->pki, path, "secret\r\n", 0600);
-	assert_int_equal(rm_file_read_password(path, word, sizeof(word), &why), 0);
+	assert_int_equal(rm_file_read_password(path, word, sizeof(word), &error), 0);
 	assert_string_equal(word, "secret");
 	pki_write(ends->pki, path, "secret\nmore\n", 0600);
 	assert_int_equal(
-	    rm_file_read_password(path, word, sizeof(word), &why), -EINVAL);
+	    rm_file_read_password(path, word, sizeof(word), &error), -EINVAL);
 	pki_write(ends->pki, path, "\n", 0600);
 	assert_int_equal(
-	    rm_file_read_password(path, word, sizeof(word), &why), -EINVAL);
+	    rm_file_read_password(path, word, sizeof(word), &error), -EINVAL);
 	chmod(path, 0660);
-	assert_int_equal(rm_file_check_secret(path, &why), -EACCES);
-	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &why), -EACCES);
-	assert_non_null(strstr(why.text, "has mode 0660, expected 0600 or 0400"));
+	assert_int_equal(rm_file_check_secret(path, &error), -EACCES);
+	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &error), -EACCES);
+	assert_non_null(strstr(error.text, "has mode 0660, expected 0600 or 0400"));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, ends_setup_bare, ends_teardown)

@@ -14,10 +14,10 @@ static struct rm_topology *
 parse(const char *text)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (rm_topology_parse("t.yaml", text, strlen(text), &topology, &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_topology_parse("t.yaml", text, strlen(text), &topology, &error) < 0)
+		fail_msg("%s", error.text);
 	return topology;
 }
 
@@ -26,12 +26,12 @@ static void
 refused(const char *text, const char *sentence)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_true(
-	    rm_topology_parse("t.yaml", text, strlen(text), &topology, &why) < 0);
+	    rm_topology_parse("t.yaml", text, strlen(text), &topology, &error) < 0);
 	assert_null(topology);
-	assert_string_equal(why.text, sentence);
+	assert_string_equal(error.text, sentence);
 }
 
 /* Switches from line 2 on: tor1, tor2 and spine1. */
@@ -307,13 +307,13 @@ static void
 numbers_stay_in_range(void **state)
 {
 	struct rm_topology *topology = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	static const char text[] = HEAD "links:\n  - {a: tor1, b: spine1, count: 0}\n";
 
 	assert_true(
-	    rm_topology_parse("t.yaml", text, sizeof(text) - 1, &topology, &why) < 0);
-	assert_non_null(strstr(why.text, "t.yaml:7:33: "));
-	assert_non_null(strstr(why.text, "256"));
+	    rm_topology_parse("t.yaml", text, sizeof(text) - 1, &topology, &error) < 0);
+	assert_non_null(strstr(error.text, "t.yaml:7:33: "));
+	assert_non_null(strstr(error.text, "256"));
 }
 
 static void
@@ -338,10 +338,10 @@ static void
 the_example_is_good(void **state)
 {
 	struct rm_topology *t = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (rm_topology_load(EXAMPLE, &t, &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_topology_load(EXAMPLE, &t, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(rm_topology_warnings(t), 0);
 	rm_topology_free(t);
 }

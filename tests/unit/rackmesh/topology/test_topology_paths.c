@@ -25,11 +25,11 @@ struct fixture {
 static void
 open_fixture(struct fixture *f, const char *text)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	memset(f, 0, sizeof(*f));
-	if (rm_topology_parse("t.yaml", text, strlen(text), &f->topology, &why) < 0)
-		fail_msg("%s", why.text);
+	if (rm_topology_parse("t.yaml", text, strlen(text), &f->topology, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_true(rm_topology_switches(f->topology) <= MAX_SWITCHES);
 	assert_true(2 * rm_topology_links(f->topology) <= MAX_LOADS);
 	assert_int_equal(rm_topology_paths_new(f->topology, &f->paths), 0);

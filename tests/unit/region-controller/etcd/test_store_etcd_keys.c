@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "region-controller/etcd/store_etcd_keys.h"
 
 static const struct rm_rnic_id id = { 0x0c42a10300650001, 1 };
@@ -56,14 +56,14 @@ a_registration_comes_back_equal(void **state)
 {
 	struct store_rnic rnic = some_rnic(), again;
 	json_t *object = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	uint64_t hash = 0, hash_again = 1;
 	char *text = NULL;
 
 	assert_int_equal(store_rnic_write(&rnic, &text), 0);
 	assert_non_null(strstr(text, "\"10.0.0.1:4791\""));
-	if (store_rnic_read(text, strlen(text), id, &object, &again, &why) < 0)
-		fail_msg("%s", why.text);
+	if (store_rnic_read(text, strlen(text), id, &object, &again, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_string_equal(again.rnic.host, "h1");
 	assert_string_equal(again.rnic.tors[1], "tor2");
 	assert_memory_equal(
@@ -102,13 +102,13 @@ static void
 refused_rnic(const char *text, const char *sentence)
 {
 	struct store_rnic rnic;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *object = NULL;
 
 	assert_int_equal(
-	    store_rnic_read(text, strlen(text), id, &object, &rnic, &why), -EBADMSG);
+	    store_rnic_read(text, strlen(text), id, &object, &rnic, &error), -EBADMSG);
 	assert_null(object);
-	assert_string_equal(why.text, sentence);
+	assert_string_equal(error.text, sentence);
 }
 
 #define ID "\"id\":\"0c42:a103:0065:0001/1\""
@@ -120,11 +120,11 @@ an_older_registration_is_read(void **state)
 	static const char text[] = "{" ID ",\"host\":\"h1\",\"device\":\"mlx5_0\","
 				   "\"addresses\":[\"10.0.0.1:862\"],\"qpn\":16777215}";
 	struct store_rnic rnic;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	json_t *object = NULL;
 
-	if (store_rnic_read(text, strlen(text), id, &object, &rnic, &why) < 0)
-		fail_msg("%s", why.text);
+	if (store_rnic_read(text, strlen(text), id, &object, &rnic, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(rnic.rnic.qpn, 16777215);
 	assert_int_equal(rnic.rnic.large_qpn, 0);
 	assert_int_equal(rnic.rnic.lid, 0);

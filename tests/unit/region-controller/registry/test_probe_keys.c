@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/identity/probe_key.h"
 
 static char path[] = "/tmp/rackmesh-probe-keys-XXXXXX";
@@ -43,10 +43,10 @@ static struct probe_keys *
 keys_of(const char *secret)
 {
 	struct probe_keys *keys = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	write_secret(secret, 0600);
-	assert_int_equal(probe_keys_new(path, 3600, &why, &keys), 0);
+	assert_int_equal(probe_keys_new(path, 3600, &error, &keys), 0);
 	return keys;
 }
 
@@ -56,14 +56,15 @@ static void
 a_secret_is_long_enough_and_its_owners_alone(void **state)
 {
 	struct probe_keys *keys = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	write_secret(SECRET, 0644);
-	assert_int_equal(probe_keys_new(path, 3600, &why, &keys), -EACCES);
+	assert_int_equal(probe_keys_new(path, 3600, &error, &keys), -EACCES);
 	write_secret("too short\n", 0600);
-	assert_int_equal(probe_keys_new(path, 3600, &why, &keys), -EINVAL);
-	assert_non_null(strstr(why.text, "32 to 64"));
-	assert_int_equal(probe_keys_new("/nowhere/at/all", 3600, &why, &keys), -ENOENT);
+	assert_int_equal(probe_keys_new(path, 3600, &error, &keys), -EINVAL);
+	assert_non_null(strstr(error.text, "32 to 64"));
+	assert_int_equal(
+	    probe_keys_new("/nowhere/at/all", 3600, &error, &keys), -ENOENT);
 	assert_null(keys);
 }
 

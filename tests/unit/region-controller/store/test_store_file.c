@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/store/store_file.h"
 #include "region-controller/store/store_status.h"
@@ -39,10 +39,10 @@ static struct store *
 open_store(void)
 {
 	struct store *store = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
-	if (store_file_new(path, "c1", "lab", &store, &why) < 0)
-		fail_msg("%s", why.text);
+	if (store_file_new(path, "c1", "lab", &store, &error) < 0)
+		fail_msg("%s", error.text);
 	return store;
 }
 
@@ -116,44 +116,44 @@ static void
 the_topology_of_another_region_is_refused(void **state)
 {
 	struct store *store = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char sentence[512];
 
 	write_topology(ONE_TOR);
-	assert_int_equal(store_file_new(path, "c1", "lob", &store, &why), -EINVAL);
+	assert_int_equal(store_file_new(path, "c1", "lob", &store, &error), -EINVAL);
 	assert_null(store);
 	snprintf(sentence, sizeof(sentence),
 	    "%s: it is the topology of region \"lab\", and this controller's is "
 	    "\"lob\"; "
 	    "correct one of the two",
 	    path);
-	assert_string_equal(why.text, sentence);
+	assert_string_equal(error.text, sentence);
 }
 
 static void
 a_missing_file_is_an_error(void **state)
 {
 	struct store *store = NULL;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_int_equal(
-	    store_file_new("/nowhere/topology.yaml", "c1", "lab", &store, &why),
+	    store_file_new("/nowhere/topology.yaml", "c1", "lab", &store, &error),
 	    -ENOENT);
-	assert_non_null(strstr(why.text, "/nowhere/topology.yaml"));
+	assert_non_null(strstr(error.text, "/nowhere/topology.yaml"));
 }
 
 static void
 a_reload_hands_over_the_new_one(void **state)
 {
 	struct watcher watcher = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct store *store;
 
 	write_topology(ONE_TOR);
 	store = open_store();
 	start(store, &watcher);
 	write_topology(TWO_TORS);
-	assert_int_equal(store_reload(store, &why), 0);
+	assert_int_equal(store_reload(store, &error), 0);
 	assert_int_equal(watcher.calls, 1);
 	assert_int_equal(watcher.switches, 2);
 	assert_int_equal(rm_topology_switches(store_topology(store)), 2);
@@ -164,15 +164,15 @@ static void
 a_bad_file_changes_nothing(void **state)
 {
 	struct watcher watcher = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct store *store;
 
 	write_topology(ONE_TOR);
 	store = open_store();
 	start(store, &watcher);
 	write_topology("region: lab\n");
-	assert_true(store_reload(store, &why) < 0);
-	assert_non_null(strstr(why.text, ":1:1: "));
+	assert_true(store_reload(store, &error) < 0);
+	assert_non_null(strstr(error.text, ":1:1: "));
 	assert_int_equal(watcher.calls, 0);
 	assert_int_equal(rm_topology_switches(store_topology(store)), 1);
 	store_free(store);
@@ -182,14 +182,14 @@ static void
 what_cannot_be_taken_into_use_changes_nothing(void **state)
 {
 	struct watcher watcher = { .answer = -ENOMEM };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct store *store;
 
 	write_topology(ONE_TOR);
 	store = open_store();
 	start(store, &watcher);
 	write_topology(TWO_TORS);
-	assert_int_equal(store_reload(store, &why), -ENOMEM);
+	assert_int_equal(store_reload(store, &error), -ENOMEM);
 	assert_int_equal(watcher.calls, 1);
 	assert_int_equal(rm_topology_switches(store_topology(store)), 1);
 	store_free(store);
@@ -219,7 +219,7 @@ who_opens_it_leads(void **state)
 static void
 the_text_is_handed_out_as_it_was_written(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct store *store;
 	size_t len = 0;
 
@@ -228,8 +228,8 @@ the_text_is_handed_out_as_it_was_written(void **state)
 	assert_string_equal(store_topology_text(store, &len), TWO_TORS);
 	assert_int_equal(len, strlen(TWO_TORS));
 	assert_int_equal(
-	    store_import(store, ONE_TOR, strlen(ONE_TOR), NULL, &why), -EOPNOTSUPP);
-	assert_non_null(strstr(why.text, path));
+	    store_import(store, ONE_TOR, strlen(ONE_TOR), NULL, &error), -EOPNOTSUPP);
+	assert_non_null(strstr(error.text, path));
 	store_free(store);
 }
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "region-controller/store/hash.h"
 #include "region-controller/store/store_plan.h"
 #include "tests/unit/region-controller/plan_fixture.h"
@@ -23,7 +23,7 @@ round_trip(const struct wire_bytes *plan)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct store_plan_read read = { 0 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct wire_plan_view view;
 	struct wire_bytes again;
 	char *text = NULL;
@@ -31,8 +31,8 @@ round_trip(const struct wire_bytes *plan)
 
 	assert_int_equal(wire_open_plan(&view, plan->data, plan->len), 0);
 	assert_int_equal(store_plan_write(plan, digest_of(plan), 1000, &text, &len), 0);
-	if (store_plan_read(text, len, 7, writer, &read, &again, &why) < 0)
-		fail_msg("%s: %.200s", why.text, text);
+	if (store_plan_read(text, len, 7, writer, &read, &again, &error) < 0)
+		fail_msg("%s: %.200s", error.text, text);
 	assert_string_equal(read.tor, view.plan.tor);
 	assert_true(read.version == 1007);
 	assert_true(read.digest == digest_of(plan));
@@ -198,14 +198,14 @@ refused(const char *text, const char *sentence)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct store_plan_read read;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct wire_bytes bytes;
 
 	assert_int_equal(
-	    store_plan_read(text, strlen(text), 7, writer, &read, &bytes, &why),
+	    store_plan_read(text, strlen(text), 7, writer, &read, &bytes, &error),
 	    -EBADMSG);
-	if (strstr(why.text, sentence) == NULL)
-		fail_msg("%s", why.text);
+	if (strstr(error.text, sentence) == NULL)
+		fail_msg("%s", error.text);
 	wire_writer_free(writer);
 }
 

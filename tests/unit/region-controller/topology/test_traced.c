@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/api/topology_json.h"
 #include "region-controller/api/traced_json.h"
@@ -38,11 +38,12 @@ static int
 setup(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	*state = world;
 	assert_int_equal(
-	    rm_topology_parse("t.yaml", text, strlen(text), &world->topology, &why), 0);
+	    rm_topology_parse("t.yaml", text, strlen(text), &world->topology, &error),
+	    0);
 	return traced_new(4, &world->traced);
 }
 
@@ -172,13 +173,13 @@ a_link_comes_back_from_the_store_as_it_went(void **state)
 {
 	struct world *world = *state;
 	struct traced_link link;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char *stored;
 
 	learn(world, (const uint16_t[]){ 0x0909, 0x0505 }, 2, DAY_NS);
 	assert_int_equal(store_traced_write(&world->told[0], &stored), 0);
-	assert_int_equal(
-	    store_traced_read("tor1/?172.16.5.5", stored, strlen(stored), &link, &why),
+	assert_int_equal(store_traced_read(
+			     "tor1/?172.16.5.5", stored, strlen(stored), &link, &error),
 	    0);
 	assert_string_equal(link.to, "?172.16.5.5");
 	assert_int_equal(link.first_seen.ns, DAY_NS);
@@ -188,8 +189,8 @@ a_link_comes_back_from_the_store_as_it_went(void **state)
 	learn(world, (const uint16_t[]){ 0x0909, 0x0505 }, 2, 2 * DAY_NS);
 	assert_int_equal(world->told[1].first_seen.ns, DAY_NS - RM_NS_PER_S);
 	/* The key is part of it. */
-	assert_int_equal(
-	    store_traced_read("tor2/?172.16.5.5", stored, strlen(stored), &link, &why),
+	assert_int_equal(store_traced_read(
+			     "tor2/?172.16.5.5", stored, strlen(stored), &link, &error),
 	    -EBADMSG);
 	strcpy(link.from, "no name");
 	assert_int_equal(traced_restore(world->traced, &link), -EINVAL);
@@ -200,11 +201,11 @@ static void
 refuses_stored(const char *key, const char *stored)
 {
 	struct traced_link link;
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_int_equal(
-	    store_traced_read(key, stored, strlen(stored), &link, &why), -EBADMSG);
-	assert_true(why.text[0] != 0);
+	    store_traced_read(key, stored, strlen(stored), &link, &error), -EBADMSG);
+	assert_true(error.text[0] != 0);
 }
 
 static void
@@ -235,7 +236,7 @@ on_gone(const struct traced_link *link, void *arg)
 static void
 another_topology(struct world *world, const char *aliases)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	char other[512];
 
 	snprintf(other, sizeof(other),
@@ -247,9 +248,9 @@ another_topology(struct world *world, const char *aliases)
 	    aliases);
 	rm_topology_free(world->topology);
 	world->topology = NULL;
-	if (rm_topology_parse("t.yaml", other, strlen(other), &world->topology, &why) <
-	    0)
-		fail_msg("%s", why.text);
+	if (rm_topology_parse(
+		"t.yaml", other, strlen(other), &world->topology, &error) < 0)
+		fail_msg("%s", error.text);
 	world->told_count = 0;
 	traced_fold(world->traced, world->topology, on_gone, on_link, world);
 }

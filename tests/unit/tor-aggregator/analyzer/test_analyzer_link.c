@@ -214,7 +214,7 @@ setup(void **state)
 		.region = "lab",
 		.summary_bytes = 8 << 20,
 		.incident_bytes = 1 << 20 };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	rm_log_set_level(RM_LOG_ERROR);
 	*state = world;
@@ -235,7 +235,7 @@ setup(void **state)
 	}
 	if (rm_worker_new(world->loop, 16, &world->worker) < 0)
 		return -1;
-	return uplink_new(world->loop, world->worker, &options, &world->uplink, &why);
+	return uplink_new(world->loop, world->worker, &options, &world->uplink, &error);
 }
 
 static int

@@ -42,11 +42,12 @@ start(struct world *world, bool off, bool memory, size_t bytes)
 		.incarnation = 5,
 		.summary_bytes = bytes,
 		.incident_bytes = bytes };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_int_equal(rm_worker_new(world->loop, 16, &world->worker), 0);
 	assert_int_equal(
-	    uplink_new(world->loop, world->worker, &options, &world->uplink, &why), 0);
+	    uplink_new(world->loop, world->worker, &options, &world->uplink, &error),
+	    0);
 	uplink_listen(world->uplink, on_ready, world);
 }
 

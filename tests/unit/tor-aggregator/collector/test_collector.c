@@ -43,7 +43,7 @@ stop_if_done(struct world *w)
 }
 
 static int
-begin(int64_t limit_ns, struct rm_why *why, void *arg)
+begin(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct world *w = arg;
 	const size_t at = w->begun < w->outcome_count ? w->begun : w->outcome_count - 1;
@@ -56,9 +56,9 @@ begin(int64_t limit_ns, struct rm_why *why, void *arg)
 		collector_succeed(w->collector, 5);
 		return 0;
 	case REFUSED:
-		return rm_why(why, -EKEYREJECTED, "the key");
+		return rm_error_set(error, -EKEYREJECTED, "the key");
 	case BROKEN:
-		return rm_why(why, -EIO, "it is broken");
+		return rm_error_set(error, -EIO, "it is broken");
 	case OTHER:
 		return -ENOENT;
 	default:

@@ -27,7 +27,7 @@ struct world {
 };
 
 static int
-begin(int64_t limit_ns, struct rm_why *why, void *arg)
+begin(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct world *w = arg;
 
@@ -39,7 +39,7 @@ begin(int64_t limit_ns, struct rm_why *why, void *arg)
 }
 
 static int
-dial(const struct rm_address *address, struct rm_why *why, void *arg)
+dial(const struct rm_address *address, struct rm_error *error, void *arg)
 {
 	struct world *w = arg;
 

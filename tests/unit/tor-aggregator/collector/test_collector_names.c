@@ -29,7 +29,7 @@ struct device {
 static unsigned warnings;
 
 static int
-begin(int64_t limit_ns, struct rm_why *why, void *arg)
+begin(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct device *device = arg;
 
@@ -37,7 +37,7 @@ begin(int64_t limit_ns, struct rm_why *why, void *arg)
 }
 
 static int
-dial(const struct rm_address *address, struct rm_why *why, void *arg)
+dial(const struct rm_address *address, struct rm_error *error, void *arg)
 {
 	struct device *device = arg;
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/support/loopback.h"
@@ -90,7 +90,7 @@ what_makes_no_sense_changes_nothing(void **state)
 static void
 it_outlives_a_restart(void **state)
 {
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct world *w = *state;
 
 	take(w, 7, 250);
@@ -98,7 +98,7 @@ it_outlives_a_restart(void **state)
 	LOOPBACK_WAIT(w->loop, brake_store_counts(w->store)->written == 1);
 	brake_store_free(w->store);
 	assert_int_equal(brake_store_new(w->worker, w->folder, &w->store), 0);
-	assert_int_equal(brake_store_load(w->store, &why), 0);
+	assert_int_equal(brake_store_load(w->store, &error), 0);
 	assert_int_equal(brake_store_get(w->store)->version, 7);
 	assert_int_equal(brake_store_get(w->store)->rate_permille, 250);
 }
@@ -111,15 +111,15 @@ a_missing_file_is_no_error_and_a_damaged_one_is_said(void **state)
 		"{\"version\": 1, \"rate_permille\": 1001}",
 		"{\"version\": 1, \"rate_permille\": -1}",
 		"{\"version\": \"1\", \"rate_permille\": 0}" };
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	struct world *w = *state;
 
-	assert_int_equal(brake_store_load(w->store, &why), 0);
+	assert_int_equal(brake_store_load(w->store, &error), 0);
 	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
 		rm_file_replace(
 		    w->path, (const uint8_t *)damaged[i], strlen(damaged[i]));
-		assert_int_equal(brake_store_load(w->store, &why), -EBADMSG);
-		assert_non_null(strstr(why.text, "brake.json"));
+		assert_int_equal(brake_store_load(w->store, &error), -EBADMSG);
+		assert_non_null(strstr(error.text, "brake.json"));
 		assert_int_equal(brake_store_get(w->store)->version, 0);
 		assert_int_equal(brake_store_get(w->store)->rate_permille, 1000);
 	}

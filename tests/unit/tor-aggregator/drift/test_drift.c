@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 #include "tor-aggregator/drift/drift_groups.h"
 
 /* The option alone, as the aggregator's config has it. */
@@ -24,7 +24,7 @@ static const struct rm_option options[] = { DRIFT_OPTION(struct config, expected
 struct world {
 	struct drift *drift;
 	struct drift_groups *groups;
-	struct rm_why why;
+	struct rm_error error;
 };
 
 static int
@@ -34,10 +34,10 @@ read_groups(struct world *w, const char *text)
 	struct config config = { 0 };
 	int r;
 
-	r = rm_config_parse(options, "test", text, strlen(text), &config, &w->why);
+	r = rm_config_parse(options, "test", text, strlen(text), &config, &w->error);
 	if (r < 0)
 		return r;
-	r = drift_groups_check(&config.expected, "test", &w->why);
+	r = drift_groups_check(&config.expected, "test", &w->error);
 	if (r == 0)
 		r = drift_groups_new(&config.expected, &groups);
 	rm_config_clear(options, &config);
@@ -52,7 +52,7 @@ static void
 expects(struct world *w, const char *text)
 {
 	if (read_groups(w, text) < 0)
-		fail_msg("%s", w->why.text);
+		fail_msg("%s", w->error.text);
 }
 
 static struct wire_rnic
@@ -163,7 +163,7 @@ a_group_that_makes_no_sense_is_refused_by_its_place(void **state)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_true(read_groups(w, wrong[i].text) < 0);
-		assert_non_null(strstr(w->why.text, wrong[i].says));
+		assert_non_null(strstr(w->error.text, wrong[i].says));
 	}
 }
 

@@ -79,7 +79,7 @@ static const char end[] = "@rackmesh end\n";
 struct world {
 	struct hypervisor_nics *nics;
 	struct hypervisor_nics_counts counts;
-	struct rm_why why;
+	struct rm_error error;
 };
 
 static int
@@ -117,7 +117,7 @@ read_answer(struct world *w, const char *const parts[])
 			at += len;
 		}
 	if (r == 0)
-		r = esxi_end(esxi, &w->why);
+		r = esxi_end(esxi, &w->error);
 	esxi_free(esxi);
 	return r;
 }
@@ -254,7 +254,7 @@ an_answer_that_is_cut_short_does_not_count(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(READ(w, tables, vsish), -EPROTO);
-	assert_non_null(strstr(w->why.text, "ends before its end"));
+	assert_non_null(strstr(w->error.text, "ends before its end"));
 	assert_false(nic_of(w, "vmnic5")->there);
 	assert_true(value(w, "vmnic5", "gpause_rx_frames", 0) == ABSENT);
 }
@@ -279,7 +279,7 @@ a_host_whose_vsish_says_nothing_is_not_read(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(READ(w, tables, end), -EPROTO);
-	assert_non_null(strstr(w->why.text, "vsish tells nothing"));
+	assert_non_null(strstr(w->error.text, "vsish tells nothing"));
 }
 
 static void
@@ -305,9 +305,9 @@ a_host_without_esxcli_is_named_as_none(void **state)
 
 	esxi_feed_error(esxi, error, strlen(error));
 	assert_int_equal(esxi_feed(esxi, end, strlen(end)), 0);
-	assert_int_equal(esxi_end(esxi, &w->why), -EPROTO);
-	assert_non_null(strstr(w->why.text, "sh: esxcli: not found"));
-	assert_null(strchr(w->why.text, '\x1b'));
+	assert_int_equal(esxi_end(esxi, &w->error), -EPROTO);
+	assert_non_null(strstr(w->error.text, "sh: esxcli: not found"));
+	assert_null(strchr(w->error.text, '\x1b'));
 	esxi_free(esxi);
 }
 

@@ -202,7 +202,7 @@ one_that_is_no_header_is_refused_without_being_shown(void **state)
 		"a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\ng: 7\nh: 8\ni: 9" };
 	struct world *w = *state;
 	struct otlp_headers headers;
-	struct rm_why why;
+	struct rm_error error;
 
 	snprintf(
 	    w->headers, sizeof(w->headers), "/tmp/rackmesh-otlp-%d", (int)getpid());
@@ -211,9 +211,9 @@ one_that_is_no_header_is_refused_without_being_shown(void **state)
 				     (const uint8_t *)wrong[i], strlen(wrong[i])),
 		    0);
 		assert_int_equal(
-		    otlp_headers_read(w->headers, &headers, &why), -EINVAL);
-		assert_non_null(strstr(why.text, w->headers));
-		assert_null(strstr(why.text, "s3cret"));
+		    otlp_headers_read(w->headers, &headers, &error), -EINVAL);
+		assert_non_null(strstr(error.text, w->headers));
+		assert_null(strstr(error.text, "s3cret"));
 	}
 }
 
@@ -309,17 +309,17 @@ any_way_to_paste_the_url_is_the_same_base(void **state)
 		"http://c:4318/v1/metrics", "http://c:4318/v1/metrics//" };
 	char url[64], none[] = "";
 	struct otlp_config config = { .url = url, .headers_file = none };
-	struct rm_why why;
+	struct rm_error error;
 
 	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
 		snprintf(url, sizeof(url), "%s", urls[i]);
-		assert_int_equal(otlp_config_check(&config, "x.yaml", &why), 0);
+		assert_int_equal(otlp_config_check(&config, "x.yaml", &error), 0);
 		assert_string_equal(url, "http://c:4318");
 	}
 	snprintf(url, sizeof(url), "c:4318");
-	assert_int_equal(otlp_config_check(&config, "x.yaml", &why), -EINVAL);
+	assert_int_equal(otlp_config_check(&config, "x.yaml", &error), -EINVAL);
 	snprintf(url, sizeof(url), "http://c:4318/?token=1");
-	assert_int_equal(otlp_config_check(&config, "x.yaml", &why), -EINVAL);
+	assert_int_equal(otlp_config_check(&config, "x.yaml", &error), -EINVAL);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/core/why.h"
 #include "tests/unit/tor-aggregator/plan_fixture.h"
 
 static const char *const tors[] = { "t9", "t1" };
@@ -98,21 +98,21 @@ a_plan_file_is_the_same_bytes(void **state)
 {
 	struct world *world = *state;
 	char path[] = "/tmp/rm-plan-XXXXXX";
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 	size_t tor = 77;
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	fixture_plan(world->plan, 8, 2, 0);
 	rm_file_replace(path, world->plan->bytes.data, world->plan->bytes.len);
-	assert_int_equal(plan_store_load_file(world->store, path, &tor, &why), 1);
+	assert_int_equal(plan_store_load_file(world->store, path, &tor, &error), 1);
 	assert_int_equal(tor, 1);
 	rm_file_replace(path, world->plan->bytes.data, world->plan->bytes.len / 2);
-	assert_true(plan_store_load_file(world->store, path, &tor, &why) < 0);
-	assert_non_null(strstr(why.text, path));
+	assert_true(plan_store_load_file(world->store, path, &tor, &error) < 0);
+	assert_non_null(strstr(error.text, path));
 	assert_int_equal(plan_store_view(world->store, 1)->plan.version, 8);
 	remove(path);
-	assert_true(plan_store_load_file(world->store, path, &tor, &why) < 0);
+	assert_true(plan_store_load_file(world->store, path, &tor, &error) < 0);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -62,12 +62,12 @@ live_again(struct rack_fixture *f, int64_t later_ns)
 	const rm_wall_t wall = { FIXTURE_WALL + 1000 * S };
 	json_t *saved = tor_rack_save(f->rack, f->now, wall);
 	struct rack_fixture *next = fixture_rack(MEMBERS, 2);
-	struct rm_why why = { 0 };
+	struct rm_error error = { 0 };
 
 	assert_non_null(saved);
 	assert_true(tor_rack_restore(next->rack, saved, next->now,
-			(rm_wall_t){ wall.ns + later_ns }, &why) >= 0);
-	assert_string_equal(why.text, "");
+			(rm_wall_t){ wall.ns + later_ns }, &error) >= 0);
+	assert_string_equal(error.text, "");
 	json_decref(saved);
 	fixture_rack_free(f);
 	run(next, NOBODY, 3 * S);
@@ -182,13 +182,13 @@ what_is_not_usable_is_left_out(void **state)
 		json_t *list = json_loads(lists[i].text, JSON_DECODE_ANY, NULL);
 		struct rack_judge *judge;
 		struct port_flaps_of port;
-		struct rm_why why = { 0 };
+		struct rm_error error = { 0 };
 		const rm_mono_t now = { 100 * S };
 
 		assert_non_null(list);
 		assert_int_equal(rack_judge_new(&judge), 0);
-		kept_ports_restore(judge, list, now, (rm_wall_t){ 10 }, &why);
-		assert_int_equal(why.text[0] == '\0', lists[i].usable);
+		kept_ports_restore(judge, list, now, (rm_wall_t){ 10 }, &error);
+		assert_int_equal(error.text[0] == '\0', lists[i].usable);
 		assert_int_equal(
 		    rack_judge_port(judge, 0, now, &port), lists[i].usable);
 		assert_false(rack_judge_port(judge, 1, now, &port));

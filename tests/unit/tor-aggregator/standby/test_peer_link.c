@@ -290,16 +290,16 @@ a_certificate_has_to_cover_all_tors_that_are_shared(void **state)
 	struct peer_link_other other = {
 		.name = "b", .tors = { "t1", "t2" }, .tor_count = 1
 	};
-	char why[256];
+	char reason[256];
 
-	assert_true(peer_link_admits(&other, "lab", one, why, sizeof(why)));
+	assert_true(peer_link_admits(&other, "lab", one, reason, sizeof(reason)));
 	other.tor_count = 2;
-	assert_true(peer_link_admits(&other, "lab", both, why, sizeof(why)));
-	assert_false(peer_link_admits(&other, "lab", one, why, sizeof(why)));
-	assert_non_null(strstr(why, "t2"));
-	assert_false(peer_link_admits(&other, "other", both, why, sizeof(why)));
+	assert_true(peer_link_admits(&other, "lab", both, reason, sizeof(reason)));
+	assert_false(peer_link_admits(&other, "lab", one, reason, sizeof(reason)));
+	assert_non_null(strstr(reason, "t2"));
+	assert_false(peer_link_admits(&other, "other", both, reason, sizeof(reason)));
 	other.name = "c";
-	assert_false(peer_link_admits(&other, "lab", both, why, sizeof(why)));
+	assert_false(peer_link_admits(&other, "lab", both, reason, sizeof(reason)));
 }
 
 int

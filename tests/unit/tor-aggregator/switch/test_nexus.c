@@ -155,7 +155,7 @@
 struct talk {
 	struct switch_counts counts;
 	struct switch_list *list;
-	struct rm_why why;
+	struct rm_error error;
 };
 
 /* One whole reading of these bytes; the list stays until the next one. */
@@ -164,11 +164,11 @@ read_bytes(struct talk *talk, const char *text)
 {
 	struct nexus_values *values;
 	struct switch_list *list;
-	int r = nexus_parse(text, strlen(text), &values, &talk->why);
+	int r = nexus_parse(text, strlen(text), &values, &talk->error);
 
 	if (r < 0)
 		return r;
-	r = nexus_list(values, talk->list, &talk->counts, &list, &talk->why);
+	r = nexus_list(values, talk->list, &talk->counts, &list, &talk->error);
 	nexus_values_free(values);
 	if (r < 0)
 		return r;
@@ -357,7 +357,7 @@ a_broken_number_or_letter_costs_its_own_value_alone(void **state)
 		    port_value("Ethernet1/2", "rx_bytes") != 5 ||
 		    port_value("Ethernet1/1", "rx_bytes") != all[i].read ||
 		    talk->counts.parse_errors != all[i].parse_errors)
-			fail_msg("%s: %s", all[i].value, talk->why.text);
+			fail_msg("%s: %s", all[i].value, talk->error.text);
 	}
 }
 
@@ -622,7 +622,7 @@ a_tree_of_too_many_values_is_refused_before_it_is_made(void **state)
 		memcpy(text + i, "{},", 3);
 	text[len] = '\0';
 	assert_int_equal(read_bytes(talk, text), -EPROTO);
-	assert_non_null(strstr(talk->why.text, "more than"));
+	assert_non_null(strstr(talk->error.text, "more than"));
 	free(text);
 }
 
@@ -632,17 +632,17 @@ other_servers_and_empty_switches_are_named(void **state)
 	struct talk *talk = *state;
 
 	assert_int_equal(read_bytes(talk, "<html>login</html>"), -EPROTO);
-	assert_non_null(strstr(talk->why.text, "not JSON"));
+	assert_non_null(strstr(talk->error.text, "not JSON"));
 	assert_int_equal(read_bytes(talk, "[]"), -EPROTO);
-	assert_non_null(strstr(talk->why.text, "is it NX-API"));
+	assert_non_null(strstr(talk->error.text, "is it NX-API"));
 	assert_int_equal(
 	    read_switch(
 		talk, "{\"input\":\"show interface counters\",\"code\":\"501\"}"),
 	    -EPROTO);
-	assert_non_null(strstr(talk->why.text, "none of the commands"));
+	assert_non_null(strstr(talk->error.text, "none of the commands"));
 	assert_int_equal(
 	    read_switch(talk, OUTPUT("show interface counters", "\"\"")), -EPROTO);
-	assert_non_null(strstr(talk->why.text, "no Ethernet port"));
+	assert_non_null(strstr(talk->error.text, "no Ethernet port"));
 }
 
 static void
@@ -719,7 +719,7 @@ parse_many(struct talk *talk, int skip)
 	}
 	used--; /* the comma */
 	used += (size_t)snprintf(text + used, sizeof(text) - used, "]}}}}}}");
-	assert_int_equal(nexus_parse(text, used, &values, &talk->why), 0);
+	assert_int_equal(nexus_parse(text, used, &values, &talk->error), 0);
 	return values;
 }
 
@@ -737,7 +737,7 @@ a_large_switch_is_joined_in_linear_time(void **state)
 
 		compared = 0;
 		assert_int_equal(
-		    nexus_list(values, talk->list, &talk->counts, &list, &talk->why),
+		    nexus_list(values, talk->list, &talk->counts, &list, &talk->error),
 		    0);
 		if (skips[i] == 0)
 			assert_int_equal(switch_list_count(list), 9 * MANY_PORTS);

@@ -26,7 +26,7 @@ struct talk {
 	struct switch_counts counts;
 	struct evbuffer *asked;
 	struct switch_list *list;
-	struct rm_why why;
+	struct rm_error error;
 	int questions, selects;
 	unsigned answered; /* of what was asked for besides */
 };
@@ -135,7 +135,7 @@ take_all(struct talk *talk, struct redis_reader *reader, struct evbuffer *answer
 
 	evbuffer_drain(answers, len);
 	while (r == 0 && (r = redis_reader_next(reader, &answer)) == 1) {
-		r = sonic_answer(talk->sonic, answer, &talk->why);
+		r = sonic_answer(talk->sonic, answer, &talk->error);
 		freeReplyObject(answer);
 	}
 	return r;
@@ -404,9 +404,9 @@ a_password_is_given_first_and_its_refusal_is_said(void **state)
 	assert_int_equal(read_switch(talk, "secret", plain), 0);
 	assert_int_equal(talk->selects, 4);
 	assert_int_equal(read_switch(talk, "secret", refusing), -EACCES);
-	assert_non_null(strstr(talk->why.text, "password_file"));
-	assert_non_null(strstr(talk->why.text, "WRONGPASS"));
-	assert_null(strstr(talk->why.text, "\x01"));
+	assert_non_null(strstr(talk->error.text, "password_file"));
+	assert_non_null(strstr(talk->error.text, "WRONGPASS"));
+	assert_null(strstr(talk->error.text, "\x01"));
 }
 
 static void
@@ -421,7 +421,7 @@ a_redis_without_ports_is_none_of_a_switch(void **state)
 	struct talk *talk = *state;
 
 	assert_int_equal(read_switch(talk, "", empty), -EPROTO);
-	assert_non_null(strstr(talk->why.text, "COUNTERS_PORT_NAME_MAP"));
+	assert_non_null(strstr(talk->error.text, "COUNTERS_PORT_NAME_MAP"));
 	assert_int_equal(read_switch(talk, "", queues_only), -EPROTO);
 }
 
@@ -472,9 +472,9 @@ answers_of_the_wrong_shape_end_the_reading(void **state)
 		struct pair pairs[] = { { "COUNTERS_PORT_NAME_MAP", NULL, wrong[i] },
 			{ 0 } };
 
-		talk->why.text[0] = '\0';
+		talk->error.text[0] = '\0';
 		assert_int_equal(read_switch(talk, "", pairs), -EPROTO);
-		assert_true(talk->why.text[0] != '\0');
+		assert_true(talk->error.text[0] != '\0');
 	}
 }
 
@@ -606,7 +606,7 @@ an_error_says_which_answer_was_wrong_and_how(void **state)
 		const struct pair pairs[] = { wrong[i].pair, { PORT_1 }, { 0 } };
 
 		assert_int_equal(read_switch(talk, "", pairs), -EPROTO);
-		assert_non_null(strstr(talk->why.text, wrong[i].says));
+		assert_non_null(strstr(talk->error.text, wrong[i].says));
 	}
 }
 

@@ -1,17 +1,17 @@
-#include "rackmesh/core/why.h"
+#include "rackmesh/core/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 int
-rm_why(struct rm_why *why, int r, const char *format, ...)
+rm_error_set(struct rm_error *error, int r, const char *format, ...)
 {
-	char text[sizeof(why->text)];
+	char text[sizeof(error->text)];
 	va_list args;
 	int len;
 
-	if (why == NULL)
+	if (error == NULL)
 		return r;
 
 	/* By way of a copy: a caller may well wrap why->text in a longer sentence. */
@@ -22,6 +22,6 @@ rm_why(struct rm_why *why, int r, const char *format, ...)
 		text[0] = '\0';
 	else if ((size_t)len >= sizeof(text))
 		memcpy(text + sizeof(text) - 4, "...", 4);
-	memcpy(why->text, text, sizeof(text));
+	memcpy(error->text, text, sizeof(text));
 	return r;
 }
