@@ -107,11 +107,11 @@ struct prober_options
 agent_prober_options(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
-	const uint32_t told_ms = plans_probe_timeout_ms(agent->plans);
+	const uint32_t planned_ms = plans_probe_timeout_ms(agent->plans);
 
 	return (struct prober_options){
 		.timeout_ns =
-		    (int64_t)(told_ms != 0 ? told_ms : config->probe_timeout_ms) *
+		    (int64_t)(planned_ms != 0 ? planned_ms : config->probe_timeout_ms) *
 		    RM_NS_PER_MS,
 		.max_rate_per_s = config->probe_max_rate_per_s,
 		.host_ceiling = &agent->ceiling,

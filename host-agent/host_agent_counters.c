@@ -20,7 +20,7 @@ _Static_assert((int)COUNTER_GID_ROCE_V1 == WIRE_GID_ROCE_V1 &&
 _Static_assert(DCB_NO_PRIORITY == WIRE_NO_PRIORITY, "one number");
 _Static_assert((int)DCB_DSCPS == WIRE_DSCPS, "as many");
 
-struct told { /* settings of one RNIC, as they were at the last turn */
+struct reported { /* settings of one RNIC, as they were at the last turn */
 	struct wire_settings settings; /* its firmware: */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 };
@@ -33,8 +33,9 @@ struct agent_counters {
 	struct counters *counters;
 	struct rm_timer *turn, *tell;
 	rm_mono_t due, rest_due, optics_due;
-	bool optics_refused;                   /* and that was said */
-	struct told told[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
+	bool optics_refused; /* and that was said */
+	struct reported
+	    reported[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
 	struct reading { /* of each RNIC: the reading that was told last */
 		rm_mono_t at;
 		struct wire_counter_value values[COUNTER_REPORT_VALUES];
@@ -148,16 +149,17 @@ agent_counters_settings(const struct agent_counters *own, const struct rnic *rni
 
 /* True: they are others than at the last turn. */
 static bool
-note_settings(struct told *told, const struct wire_settings *now)
+note_settings(struct reported *reported, const struct wire_settings *now)
 {
-	if (told->settings.known == now->known &&
-	    memcmp(told->settings.numbers, now->numbers, sizeof(now->numbers)) == 0 &&
-	    memcmp(told->settings.dscps, now->dscps, sizeof(now->dscps)) == 0 &&
-	    strcmp(told->firmware, now->firmware) == 0)
+	if (reported->settings.known == now->known &&
+	    memcmp(reported->settings.numbers, now->numbers, sizeof(now->numbers)) ==
+		0 &&
+	    memcmp(reported->settings.dscps, now->dscps, sizeof(now->dscps)) == 0 &&
+	    strcmp(reported->firmware, now->firmware) == 0)
 		return false;
-	told->settings = *now;
-	told->settings.firmware = NULL;
-	snprintf(told->firmware, sizeof(told->firmware), "%s", now->firmware);
+	reported->settings = *now;
+	reported->settings.firmware = NULL;
+	snprintf(reported->firmware, sizeof(reported->firmware), "%s", now->firmware);
 	return true;
 }
 
@@ -171,7 +173,7 @@ tell_settings(struct agent_counters *own)
 		struct wire_settings now;
 
 		agent_counters_settings(own, agent->rnics[i], &now);
-		if (note_settings(&own->told[i], &now))
+		if (note_settings(&own->reported[i], &now))
 			uplinks |= rnic_aggregators(agent->rnics[i]);
 	}
 	agent_register_with(agent, uplinks);

@@ -310,12 +310,12 @@ agent_obey_brake(struct host_agent *agent)
 }
 
 static void
-agent_on_brake(struct uplink *uplink, const struct wire_brake *told, void *arg)
+agent_on_brake(struct uplink *uplink, const struct wire_brake *received, void *arg)
 {
 	struct host_agent *agent = arg;
 	struct wire_brake before = agent->brake_now;
 
-	brake_take(&agent->brake, agent_uplink_index(agent, uplink), told);
+	brake_take(&agent->brake, agent_uplink_index(agent, uplink), received);
 	agent_obey_brake(agent);
 	if (agent->brake_now.version != before.version ||
 	    agent->brake_now.rate_permille != before.rate_permille)

@@ -58,13 +58,13 @@ place_aggregators_into(struct rm_list *list, const struct place *place)
 
 	for (size_t i = 0; i < place_aggregators(place) && r == 0; i++) {
 		struct agent_aggregator_config *entry;
-		struct wire_tor_aggregator told;
+		struct wire_tor_aggregator reported;
 
-		place_aggregator(place, i, &told);
-		entry = aggregator_at(list, told.address);
+		place_aggregator(place, i, &reported);
+		entry = aggregator_at(list, reported.address);
 		if (entry == NULL)
 			return list->count == AGENT_MAX_AGGREGATORS ? -E2BIG : -ENOMEM;
-		r = list_add(&entry->tors, told.tor);
+		r = list_add(&entry->tors, reported.tor);
 	}
 	return r;
 }

@@ -65,7 +65,7 @@ struct agent_services {
 	uint16_t (*ports)[WIRE_MAX_FLOWS];
 	bool news;        /* not told yet */
 	uint64_t strange; /* a bit per uplink that knows nothing */
-	rm_mono_t told;
+	rm_mono_t reported_at;
 
 	struct agent_services_counts counts;
 };
@@ -346,9 +346,10 @@ tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
 
 		if (!is_served(agent, uplink, flow->src))
 			continue;
-		if (flow->state == WIRE_SERVICE_UNRESOLVED || !services_is_told(flow))
+		if (flow->state == WIRE_SERVICE_UNRESOLVED ||
+		    !services_is_reported(flow))
 			report.unresolved += flow->qps;
-		if (!services_is_told(flow))
+		if (!services_is_reported(flow))
 			continue;
 		report.over_cap += flow->state == WIRE_SERVICE_WAITING;
 		own->served[report.flow_count] = *flow;
@@ -362,7 +363,7 @@ static void
 agent_services_tell(struct agent_services *own, rm_mono_t now)
 {
 	struct host_agent *agent = own->agent;
-	int64_t since = rm_mono_since(now, own->told);
+	int64_t since = rm_mono_since(now, own->reported_at);
 	bool all = since >= (own->news ? TELL_APART_NS : TELL_AGAIN_NS);
 	size_t count;
 
@@ -384,7 +385,7 @@ agent_services_tell(struct agent_services *own, rm_mono_t now)
 	if (!all)
 		return;
 	own->news = false;
-	own->told = now;
+	own->reported_at = now;
 }
 
 #define TURN_NS (500 * RM_NS_PER_MS)
@@ -590,7 +591,7 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 	const struct rnic_facts *facts = rnic_facts(rnic);
 	struct port_verbs_facts verbs;
 	uint16_t ports[SERVICES_MAX_PORTS];
-	struct services_rnic told;
+	struct services_rnic reported;
 	size_t owner = 0;
 	int r;
 
@@ -603,7 +604,7 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 	}
 	while (own->agent->rnics[owner] != rnic)
 		owner++;
-	told = (struct services_rnic){ .id = facts->id,
+	reported = (struct services_rnic){ .id = facts->id,
 		.device = facts->rdma_device,
 		.port = facts->id.port,
 		.verbs = true,
@@ -613,9 +614,9 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 		.ports = ports,
 		.port_count = ports_of(rnic, ports),
 		.large_bytes = verbs.mtu_bytes };
-	for (size_t i = 0; i < told.tor_count; i++)
-		told.tors[i] = rnic_tor(rnic, i);
-	own->list.wanted |= services_set_rnic(own->services, owner, &told);
+	for (size_t i = 0; i < reported.tor_count; i++)
+		reported.tors[i] = rnic_tor(rnic, i);
+	own->list.wanted |= services_set_rnic(own->services, owner, &reported);
 	agent_services_turn_soon(own);
 }
 

@@ -75,7 +75,7 @@ pairs_tell_all(struct pairs *pairs, size_t tor)
 
 	for (size_t n = rm_incidents_open(incidents);
 	     (incident = rm_incidents_get(incidents, n)) != NULL; n++)
-		if (!incident->told_resolved)
+		if (!incident->notified_resolved)
 			pairs_tell(pairs, tor, incident);
 	for (size_t n = rm_incidents_open(incidents); n-- > 0;)
 		pairs_tell(pairs, tor, rm_incidents_get(incidents, n));
@@ -544,7 +544,7 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	if (theirs.resolved.ns != 0) {
 		/* While we speak, the end is ours to see. */
 		if (!speaks && tor_rack_end(rack, theirs.id, theirs.resolved,
-				   theirs.told_resolved, rm_mono_now()))
+				   theirs.notified_resolved, rm_mono_now()))
 			aggregator->incidents_changed[tor] = true;
 		return;
 	}

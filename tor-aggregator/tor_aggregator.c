@@ -46,8 +46,8 @@
 #include "tor-aggregator/tor_aggregator_diagnosis.h"
 #include "tor-aggregator/tor_aggregator_events.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
+#include "tor-aggregator/tor_aggregator_notified.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_aggregator_told.h"
 
 /* ---- The HTTP face: where it listens ---- */
 
@@ -275,7 +275,7 @@ start_alerts(struct tor_aggregator *aggregator)
 	struct rm_alert_options options = {
 		.texts = { .region = config->region, .source = config->name },
 		.ask_ns = aggregator_config_has_peers(config) ? ASK_SINKS_NS : 0,
-		.on_told = tor_aggregator_on_told,
+		.on_notified = tor_aggregator_on_notified,
 		.arg = aggregator,
 	};
 	int r;

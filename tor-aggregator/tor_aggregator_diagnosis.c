@@ -124,15 +124,15 @@ static void
 diagnose_port(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
 {
-	const struct switch_neighbor *told = NULL;
+	const struct switch_neighbor *lldp = NULL;
 	size_t port;
 	struct neighbor found;
 
 	if (switch_list_find_port(list, evidence->port, &port) == 0)
-		told = switch_list_neighbor(list, port);
-	if (told == NULL)
+		lldp = switch_list_neighbor(list, port);
+	if (lldp == NULL)
 		return;
-	found = tor_aggregator_neighbor(aggregator, at, told, NULL);
+	found = tor_aggregator_neighbor(aggregator, at, lldp, NULL);
 	if (found.kind == NEIGHBOR_RNIC)
 		diagnoses_port(
 		    aggregator->diagnoses[aggregator->read_switches[at].rack],
@@ -265,13 +265,14 @@ is_vmnic(const char *text)
 
 /* A vmnic passes no pause on, either. False: it is none that is known. */
 static bool
-find_vmnic(const struct tor_aggregator *aggregator, const struct switch_neighbor *told,
-    struct pause_port *port, struct port_names *names)
+find_vmnic(const struct tor_aggregator *aggregator,
+    const struct switch_neighbor *neighbor, struct pause_port *port,
+    struct port_names *names)
 {
-	const char *host = hypervisor_named(aggregator, told->name);
-	const char *nic = is_vmnic(told->port)          ? told->port
-			  : is_vmnic(told->description) ? told->description
-							: "";
+	const char *host = hypervisor_named(aggregator, neighbor->name);
+	const char *nic = is_vmnic(neighbor->port)          ? neighbor->port
+			  : is_vmnic(neighbor->description) ? neighbor->description
+							    : "";
 
 	if (host == NULL)
 		return false;
@@ -283,24 +284,24 @@ find_vmnic(const struct tor_aggregator *aggregator, const struct switch_neighbor
 
 static void
 find_neighbor(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere,
+    const struct switch_neighbor *lldp, struct neighbors_elsewhere *elsewhere,
     struct pause_port *port, struct port_names *names)
 {
 	const struct neighbor found =
-	    tor_aggregator_neighbor(aggregator, at, told, elsewhere);
+	    tor_aggregator_neighbor(aggregator, at, lldp, elsewhere);
 	const size_t rack = aggregator->read_switches[at].rack;
 
 	port->kind = found.kind == NEIGHBOR_LEFT_OUT ? PAUSE_NEIGHBOR_LEFT_OUT
 						     : PAUSE_NEIGHBOR_OTHER;
 	snprintf(names->neighbor, sizeof(names->neighbor), "%s",
-	    told->name[0] != '\0' ? told->name : told->port);
+	    lldp->name[0] != '\0' ? lldp->name : lldp->port);
 	if (found.kind == NEIGHBOR_SWITCH) {
 		port->kind = PAUSE_NEIGHBOR_SWITCH;
 		port->far = found.at;
-		port->far_port[0] = told->port;
-		port->far_port[1] = told->description;
+		port->far_port[0] = lldp->port;
+		port->far_port[1] = lldp->description;
 	} else if (found.rnic == NULL) {
-		(void)find_vmnic(aggregator, told, port, names);
+		(void)find_vmnic(aggregator, lldp, port, names);
 	} else {
 		port->kind = PAUSE_NEIGHBOR_RNIC;
 		snprintf(names->neighbor, sizeof(names->neighbor), "%s%s%s",
@@ -349,7 +350,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 			.off = is_off(&evidence, SWITCH_OPER_UP) ||
 			       is_off(&evidence, SWITCH_PFC_ON),
 		};
-		const struct switch_neighbor *told = NULL;
+		const struct switch_neighbor *neighbor = NULL;
 		struct port_names names;
 		size_t i;
 
@@ -360,10 +361,10 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 			    SWITCH_PFC_TX_FRAMES, p, until);
 		}
 		if (switch_list_find_port(shown.list, evidence.port, &i) == 0)
-			told = switch_list_neighbor(shown.list, i);
-		if (told != NULL) {
+			neighbor = switch_list_neighbor(shown.list, i);
+		if (neighbor != NULL) {
 			/* Of a quiet one no RNIC of another rack is looked for. */
-			find_neighbor(aggregator, at, told,
+			find_neighbor(aggregator, at, neighbor,
 			    is_quiet(&port) ? NULL : elsewhere, &port, &names);
 			port.neighbor = names.neighbor;
 		}

@@ -400,7 +400,7 @@ tell_ways(struct tor_aggregator *aggregator, rm_mono_t now)
 			.now_ns = (uint64_t)now.ns,
 			.paths = paths };
 
-		if (connection != aggregator->relay_told)
+		if (connection != aggregator->relay_informed)
 			tor_rack_found_ways_again(rack);
 		traced.path_count = tor_rack_found_ways(rack, now, paths, WAYS_PER_S);
 		if (traced.path_count > 0 &&
@@ -408,7 +408,7 @@ tell_ways(struct tor_aggregator *aggregator, rm_mono_t now)
 			relay_send(aggregator->relay, &bytes) < 0))
 			tor_rack_found_ways_again(rack);
 	}
-	aggregator->relay_told = connection;
+	aggregator->relay_informed = connection;
 }
 
 /* Of the hosts that are there: of another nobody knows. */

@@ -12,8 +12,8 @@
 #include "tor-aggregator/analyzer/uplink.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/rack/tor_rack.h"
+#include "tor-aggregator/tor_aggregator_notified.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_aggregator_told.h"
 
 #define MAX_PATH 4096
 /* Between attempts to write what no disk took, and of ports that fall all the time. */
@@ -64,7 +64,7 @@ alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
 {
 	const struct rm_part *part = &incident->verdict.part;
 
-	tor_aggregator_note_told(aggregator, rack, event, incident);
+	tor_aggregator_note_notified(aggregator, rack, event, incident);
 	if (!tor_aggregator_alerts_on(rack, part))
 		return;
 	if (event == RM_INCIDENT_RESOLVED) {
@@ -138,7 +138,7 @@ rack_restored(struct tor_aggregator *aggregator, size_t i)
 
 		if (resolved && has_open(rack, part)) {
 			/* It came back, and so it has no end any more. */
-			tor_aggregator_mark_told(aggregator, i, incident->id, true);
+			tor_aggregator_mark_notified(aggregator, i, incident->id, true);
 			continue;
 		}
 		if (tor_aggregator_alerts_on(rack, part) &&
@@ -235,8 +235,8 @@ tor_aggregator_fire(
 	const struct rm_part *part = &incident->verdict.part;
 
 	if (!tor_aggregator_alerts_on(rack, part) ||
-	    tor_aggregator_opening_was_told(aggregator, part))
-		tor_aggregator_mark_told(aggregator, i, incident->id, false);
+	    tor_aggregator_opening_was_notified(aggregator, part))
+		tor_aggregator_mark_notified(aggregator, i, incident->id, false);
 	if (tor_aggregator_alerts_on(rack, part) &&
 	    !another_speaks(aggregator, rack, part, true))
 		rm_alerts_restore(aggregator->alerts, incident);
@@ -256,10 +256,10 @@ fire_ends(struct tor_aggregator *aggregator, size_t i)
 	     (incident = rm_incidents_get(incidents, n)) != NULL; n++) {
 		const struct rm_part *part = &incident->verdict.part;
 
-		if (incident->told_resolved)
+		if (incident->notified_resolved)
 			continue;
 		if (has_open(rack, part) || !tor_aggregator_alerts_on(rack, part))
-			tor_aggregator_mark_told(aggregator, i, incident->id, true);
+			tor_aggregator_mark_notified(aggregator, i, incident->id, true);
 		else if (!another_speaks(aggregator, rack, part, false))
 			rm_alerts_restore(aggregator->alerts, incident);
 		uplink_incident(
@@ -290,7 +290,7 @@ tor_aggregator_go_standby(struct tor_aggregator *aggregator, size_t i)
 	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++) {
 		const struct rm_part *part = &incident->verdict.part;
 
-		if ((incident->resolved.ns == 0 || !incident->told_resolved) &&
+		if ((incident->resolved.ns == 0 || !incident->notified_resolved) &&
 		    !another_speaks(aggregator, rack, part, false))
 			rm_alerts_withdraw(aggregator->alerts, part);
 	}

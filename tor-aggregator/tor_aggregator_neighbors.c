@@ -24,30 +24,31 @@ neighbor_kind_str(enum neighbor_kind kind)
 enum match { MATCH_NONE, MATCH_HOST, MATCH_DEVICE, MATCH_MAC };
 
 static enum match
-match_of(const struct switch_neighbor *told, const struct roster_rnic *rnic)
+match_of(const struct switch_neighbor *neighbor, const struct roster_rnic *rnic)
 {
 	uint64_t mac;
 
-	if (switch_neighbor_mac(told, &mac) &&
+	if (switch_neighbor_mac(neighbor, &mac) &&
 	    switch_mac_is_of_guid(mac, rnic->id.guid))
 		return MATCH_MAC;
-	if (!switch_name_is_same(told->name, rnic->host))
+	if (!switch_name_is_same(neighbor->name, rnic->host))
 		return MATCH_NONE;
-	return switch_neighbor_is_at(told, rnic->device) ? MATCH_DEVICE : MATCH_HOST;
+	return switch_neighbor_is_at(neighbor, rnic->device) ? MATCH_DEVICE
+							     : MATCH_HOST;
 }
 
 /* Its port's id is a MAC or the name of an interface, no bare number. */
 static bool
-tells_port(const struct switch_neighbor *told)
+tells_port(const struct switch_neighbor *neighbor)
 {
 	uint64_t mac;
 
-	return switch_neighbor_mac(told, &mac) ||
-	       told->port[strspn(told->port, "0123456789")] != '\0';
+	return switch_neighbor_mac(neighbor, &mac) ||
+	       neighbor->port[strspn(neighbor->port, "0123456789")] != '\0';
 }
 
 struct search {
-	const struct switch_neighbor *told;
+	const struct switch_neighbor *neighbor;
 	enum match match;               /* the best so far */
 	const struct roster_rnic *rnic; /* so matched */
 	bool whole_name;                /* the host's, with its domain or without */
@@ -65,14 +66,14 @@ is_same(const struct roster_rnic *a, const struct roster_rnic *b)
 static bool
 look_at(struct search *search, const struct roster_rnic *rnic)
 {
-	const enum match match = match_of(search->told, rnic);
-	const bool whole = strcasecmp(search->told->name, rnic->host) == 0;
+	const enum match match = match_of(search->neighbor, rnic);
+	const bool whole = strcasecmp(search->neighbor->name, rnic->host) == 0;
 
 	if (match == MATCH_NONE)
 		return false;
 	if (match == MATCH_MAC || search->rnic == NULL ||
 	    (whole && !search->whole_name)) {
-		*search = (struct search){ .told = search->told,
+		*search = (struct search){ .neighbor = search->neighbor,
 			.match = match,
 			.rnic = rnic,
 			.whole_name = whole };
@@ -98,7 +99,7 @@ is_claimed(const struct read_switch *one, const struct search *search)
 
 	for (size_t i = 0; i < switch_list_count(list); i++) {
 		const struct switch_neighbor *other = switch_list_neighbor(list, i);
-		const enum match match = other == NULL || other == search->told
+		const enum match match = other == NULL || other == search->neighbor
 					     ? MATCH_NONE
 					     : match_of(other, search->rnic);
 
@@ -114,7 +115,7 @@ static struct neighbor
 result_of(const struct read_switch *one, const struct search *search)
 {
 	const bool may_be_rnic = search->match > MATCH_HOST ||
-				 (!search->many_rnics && !tells_port(search->told));
+				 (!search->many_rnics && !tells_port(search->neighbor));
 
 	if (search->rnic == NULL || search->many_hosts)
 		return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
@@ -126,9 +127,9 @@ result_of(const struct read_switch *one, const struct search *search)
 
 static struct neighbor
 find_member(const struct read_switch *one, const struct roster *roster,
-    const struct switch_neighbor *told)
+    const struct switch_neighbor *lldp)
 {
-	struct search search = { .told = told };
+	struct search search = { .neighbor = lldp };
 
 	for (size_t i = 0; i < roster_members(roster); i++)
 		if (look_at(&search, roster_member(roster, i)))
@@ -166,9 +167,9 @@ gather(const struct tor_aggregator *aggregator, size_t at,
 
 static struct neighbor
 find_elsewhere(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere)
+    const struct switch_neighbor *lldp, struct neighbors_elsewhere *elsewhere)
 {
-	struct search search = { .told = told };
+	struct search search = { .neighbor = lldp };
 	bool all;
 	size_t i;
 
@@ -210,17 +211,17 @@ find_switch(const struct tor_aggregator *aggregator, size_t at, const char *name
 
 struct neighbor
 tor_aggregator_neighbor(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere)
+    const struct switch_neighbor *lldp, struct neighbors_elsewhere *elsewhere)
 {
 	const struct read_switch *one = &aggregator->read_switches[at];
 	struct neighbor found;
 
-	if (find_switch(aggregator, at, told->name, &found))
+	if (find_switch(aggregator, at, lldp->name, &found))
 		return found;
 	if (one->rack != SIZE_MAX)
 		return find_member(
-		    one, tor_rack_roster(aggregator->racks[one->rack]), told);
+		    one, tor_rack_roster(aggregator->racks[one->rack]), lldp);
 	if (one->role == SWITCH_ROLE_TOR && elsewhere != NULL)
-		return find_elsewhere(aggregator, at, told, elsewhere);
+		return find_elsewhere(aggregator, at, lldp, elsewhere);
 	return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };
 }

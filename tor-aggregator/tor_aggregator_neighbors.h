@@ -49,7 +49,7 @@ struct neighbor {
  * this answer; NULL: RNICs of other racks are not looked for.
  */
 struct neighbor tor_aggregator_neighbor(const struct tor_aggregator *aggregator,
-    size_t at, const struct switch_neighbor *told,
+    size_t at, const struct switch_neighbor *lldp,
     struct neighbors_elsewhere *elsewhere);
 
 const char *neighbor_kind_str(enum neighbor_kind kind); /* "rnic", ... */

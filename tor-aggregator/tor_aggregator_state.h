@@ -45,12 +45,12 @@ struct tor_aggregator {
 	struct plan_store *plans;
 	struct key_store *keys;
 	struct relay *relay;
-	uint64_t relay_told; /* which of its connections was told of ways */
+	uint64_t relay_informed; /* which of its connections was told of ways */
 	struct wire_writer *ways_writer;
 	struct peer_versions versions;
-	struct versions_told { /* what the controller holds of them */
+	struct versions_sent { /* what the controller holds of them */
 		uint64_t connection, hash;
-	} versions_told;
+	} versions_sent;
 	struct orders *orders;
 	struct service_table *services;
 	rm_mono_t served; /* whom they talk to was last found then */

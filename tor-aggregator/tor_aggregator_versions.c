@@ -67,7 +67,7 @@ void
 tor_aggregator_tell_versions(struct tor_aggregator *aggregator)
 {
 	const size_t room = agents_count(aggregator->agents) + PEER_VERSIONS_MAX;
-	struct versions_told fresh = {
+	struct versions_sent fresh = {
 		.connection = relay_counts(aggregator->relay)->connected,
 	};
 	struct wire_versions versions = { 0 };
@@ -82,10 +82,10 @@ tor_aggregator_tell_versions(struct tor_aggregator *aggregator)
 	versions.peers = peers;
 	versions.peer_count = list_peers(aggregator, peers);
 	fresh.hash = hash_peers(peers, versions.peer_count);
-	if ((fresh.connection != aggregator->versions_told.connection ||
-		fresh.hash != aggregator->versions_told.hash) &&
+	if ((fresh.connection != aggregator->versions_sent.connection ||
+		fresh.hash != aggregator->versions_sent.hash) &&
 	    wire_write_versions(aggregator->ways_writer, &versions, &bytes) == 0 &&
 	    relay_send(aggregator->relay, &bytes) == 0)
-		aggregator->versions_told = fresh;
+		aggregator->versions_sent = fresh;
 	free(peers);
 }

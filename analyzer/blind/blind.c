@@ -316,7 +316,7 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 		return;
 	source->state = *state;
 	source->has_state = true;
-	source->told = now;
+	source->reported_at = now;
 	/* A rack without hosts, or one that was never to be seen, is not blind; nor is
 	 * one whose agents were told not to probe, and say so. */
 	if (state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&

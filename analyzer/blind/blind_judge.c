@@ -61,7 +61,8 @@ blind_is_current(
 	    STATE_ROW_INTERVALS * source->aggregator->row_interval_ns;
 
 	return source->has_state &&
-	       (current_ns == 0 || rm_mono_since(now, source->told) <= current_ns);
+	       (current_ns == 0 ||
+		   rm_mono_since(now, source->reported_at) <= current_ns);
 }
 
 /* Of those that are heard whoever has told of it lately knows; who has not is given the
@@ -69,7 +70,7 @@ blind_is_current(
 static bool
 sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
-	bool told = false, doubt = false;
+	bool reported = false, doubt = false;
 
 	for (size_t i = 0; i < rack->source_count; i++) {
 		const struct blind_source *source = &rack->sources[i];
@@ -77,14 +78,14 @@ sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_
 
 		if (blind_is_silent(blind, source->aggregator, now))
 			continue;
-		told = told || current;
+		reported = reported || current;
 		if (sees_nobody(blind, source, now))
 			continue;
 		if (current)
 			return true;
 		doubt = true;
 	}
-	return doubt && !told;
+	return doubt && !reported;
 }
 
 bool

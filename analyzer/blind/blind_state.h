@@ -31,9 +31,9 @@ struct blind_source { /* a rack as one aggregator sees it */
 	bool has_state; /* since it has been connected */
 	bool is_empty;  /* it saw nobody, all the time since then */
 	rm_mono_t empty_since;
-	int64_t lag_ns;    /* of the last summary */
-	unsigned odd_lags; /* in a row: large, and like the one before */
-	rm_mono_t told;    /* that state */
+	int64_t lag_ns;        /* of the last summary */
+	unsigned odd_lags;     /* in a row: large, and like the one before */
+	rm_mono_t reported_at; /* that state */
 };
 
 struct blind_rack {

@@ -43,7 +43,7 @@ struct lane {
 	size_t packed_len;
 	struct rm_timer *timer; /* to the next attempt */
 	bool waiting;           /* for the timer */
-	bool told_to_wait;      /* by the database itself, or until it is mended */
+	bool asked_to_wait;     /* by the database itself, or until it is mended */
 	bool misconfigured;     /* and no try has been made since */
 	struct rm_http_call *call;
 	struct rm_backoff backoff;
@@ -142,7 +142,7 @@ lanes_encourage(struct influx *influx)
 		struct lane *lane = &influx->lanes[i];
 
 		rm_backoff_reset(&lane->backoff);
-		if (lane->waiting && !lane->told_to_wait)
+		if (lane->waiting && !lane->asked_to_wait)
 			rm_timer_after(lane->timer, 0);
 	}
 }
@@ -207,7 +207,7 @@ lane_misconfigured(struct lane *lane, const char *sentence)
 	options->counts->config_faults++;
 	lane_trouble(lane, "configuration fault, points are kept", sentence);
 	lane->misconfigured = true;
-	lane->told_to_wait = true;
+	lane->asked_to_wait = true;
 	lane_wait(lane, wait);
 }
 
@@ -227,15 +227,15 @@ lane_reread(struct lane *lane)
 static void
 lane_retry(struct lane *lane, const struct influx_answer *answer)
 {
-	int64_t told = answer->retry_after_s;
+	int64_t asked_s = answer->retry_after_s;
 	int64_t wait = rm_backoff_next_ns(&lane->backoff, rm_random_u64());
 
 	lane_trouble(lane, "points wait for the database", answer->sentence);
-	if (told > RETRY_AFTER_CAP_S)
-		told = RETRY_AFTER_CAP_S;
-	lane->told_to_wait = told > 0;
-	if (told > 0 && wait < told * RM_NS_PER_S)
-		wait = told * RM_NS_PER_S;
+	if (asked_s > RETRY_AFTER_CAP_S)
+		asked_s = RETRY_AFTER_CAP_S;
+	lane->asked_to_wait = asked_s > 0;
+	if (asked_s > 0 && wait < asked_s * RM_NS_PER_S)
+		wait = asked_s * RM_NS_PER_S;
 	lane_wait(lane, wait);
 }
 
@@ -354,7 +354,7 @@ lane_attempt(void *arg)
 	struct lane *lane = arg;
 
 	lane->waiting = false;
-	lane->told_to_wait = false;
+	lane->asked_to_wait = false;
 	if (lane->misconfigured)
 		lane_reread(lane);
 	if (lane->packed != NULL)

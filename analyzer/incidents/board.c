@@ -14,7 +14,7 @@
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/verdict.h"
 
-struct board_told { /* strings are borrowed, and short enough for an entry */
+struct board_report { /* strings are borrowed, and short enough for an entry */
 	uint64_t id;
 	enum wire_incident_state state;
 	bool is_own;
@@ -102,7 +102,7 @@ is_text(const char *text)
 
 /* -EINVAL: it makes no sense. */
 static int
-board_told_edge(const struct wire_incident *incident, struct board_told *ret)
+board_report_edge(const struct wire_incident *incident, struct board_report *ret)
 {
 	const size_t kind_bytes = sizeof(((struct board_entry *)0)->kind);
 
@@ -124,7 +124,7 @@ board_told_edge(const struct wire_incident *incident, struct board_told *ret)
 		return -EINVAL;
 	if (!is_text(incident->sentence) || !is_text(incident->evidence_json))
 		return -EINVAL;
-	*ret = (struct board_told){
+	*ret = (struct board_report){
 		.id = incident->incident_id,
 		.state = incident->state,
 		.region = incident->head.region,
@@ -146,15 +146,15 @@ board_told_edge(const struct wire_incident *incident, struct board_told *ret)
 }
 
 static int
-board_told_own(const char *region, const char *analyzer, enum wire_incident_state state,
-    const struct rm_incident *incident, const char *evidence_json,
-    struct board_told *ret)
+board_report_own(const char *region, const char *analyzer,
+    enum wire_incident_state state, const struct rm_incident *incident,
+    const char *evidence_json, struct board_report *ret)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
 	const struct rm_part *part = &verdict->part;
 	bool of_tor = part->type == RM_PART_TOR || part->type == RM_PART_RACK;
 
-	*ret = (struct board_told){
+	*ret = (struct board_report){
 		.id = incident->id,
 		.state = state,
 		.is_own = true,
@@ -181,16 +181,16 @@ board_told_own(const char *region, const char *analyzer, enum wire_incident_stat
 /* ---- entries ------------------------------------------------------------------ */
 
 static void
-key_of(const struct board_told *told, char key[KEY_BYTES])
+key_of(const struct board_report *report, char key[KEY_BYTES])
 {
-	snprintf(key, KEY_BYTES, "%s|%016" PRIx64, told->region, told->id);
+	snprintf(key, KEY_BYTES, "%s|%016" PRIx64, report->region, report->id);
 }
 
 static void
-labels_of(const struct board_told *told, char labels[LABELS_BYTES])
+labels_of(const struct board_report *report, char labels[LABELS_BYTES])
 {
-	snprintf(labels, LABELS_BYTES, "%s|%s|%s|%s", told->region, told->part_type,
-	    told->part, told->place);
+	snprintf(labels, LABELS_BYTES, "%s|%s|%s|%s", report->region, report->part_type,
+	    report->part, report->place);
 }
 
 static void
@@ -218,11 +218,11 @@ add_source(struct board_entry *entry, const char *source)
 /* The place of what the same rack of the same aggregator has said, or a free one. NULL:
  * there is none. */
 static struct telling **
-telling_place(struct node *node, const struct board_told *told)
+telling_place(struct node *node, const struct board_report *report)
 {
 	for (size_t i = 0; i < node->telling_count; i++)
-		if (strcmp(node->tellings[i]->source, told->source) == 0 &&
-		    strcmp(node->tellings[i]->tor, told->tor) == 0)
+		if (strcmp(node->tellings[i]->source, report->source) == 0 &&
+		    strcmp(node->tellings[i]->tor, report->tor) == 0)
 			return &node->tellings[i];
 	return node->telling_count < MAX_TELLINGS ? &node->tellings[node->telling_count]
 						  : NULL;
@@ -302,9 +302,9 @@ known_by(const struct node *node, bool is_open, bool is_own)
 
 /* A message that names neither A nor B leaves what this telling has named before. */
 static void
-telling_note(struct telling *telling, const struct board_told *told)
+telling_note(struct telling *telling, const struct board_report *report)
 {
-	const unsigned known = known_of(told->part, told->evidence_json);
+	const unsigned known = known_of(report->part, report->evidence_json);
 
 	if (known != 0)
 		telling->known = known;
@@ -336,22 +336,22 @@ narrow(struct node *node)
 /* Whoever opens anew what he has open has been killed before he could keep its id: he
  * will not end the old one any more. */
 static int
-add_telling(struct board *board, struct node *node, const struct board_told *told)
+add_telling(struct board *board, struct node *node, const struct board_report *report)
 {
-	struct telling *telling, **place = telling_place(node, told);
+	struct telling *telling, **place = telling_place(node, report);
 
 	if (place == NULL)
 		return -ENOBUFS;
 	telling = calloc(1, sizeof(*telling));
 	if (telling == NULL)
 		return -ENOMEM;
-	key_of(told, telling->key);
-	strcpy(telling->source, told->source);
-	strcpy(telling->tor, told->tor);
+	key_of(report, telling->key);
+	strcpy(telling->source, report->source);
+	strcpy(telling->tor, report->tor);
 	telling->node = node;
-	telling->is_own = told->is_own;
-	telling->is_open = told->state != WIRE_RESOLVED;
-	telling->changed = told->changed;
+	telling->is_own = report->is_own;
+	telling->is_open = report->state != WIRE_RESOLVED;
+	telling->changed = report->changed;
 	HASH_ADD_STR(board->by_key, key, telling);
 	if (telling->hh.tbl == NULL) {
 		free(telling);
@@ -367,19 +367,19 @@ add_telling(struct board *board, struct node *node, const struct board_told *tol
 		free(*place);
 	}
 	*place = telling;
-	telling_note(telling, told);
+	telling_note(telling, report);
 	narrow(node);
-	add_source(&node->entry, told->source);
+	add_source(&node->entry, report->source);
 	return 0;
 }
 
 /* What is known of it now. Nothing of it changes for want of memory. */
 static int
-node_say(struct node *node, const struct board_told *told)
+node_say(struct node *node, const struct board_report *report)
 {
 	struct board_entry *entry = &node->entry;
-	char *sentence = strdup(told->sentence);
-	char *evidence = strdup(told->evidence_json);
+	char *sentence = strdup(report->sentence);
+	char *evidence = strdup(report->evidence_json);
 
 	if (sentence == NULL || evidence == NULL) {
 		free(sentence);
@@ -390,13 +390,13 @@ node_say(struct node *node, const struct board_told *told)
 	free(entry->evidence_json);
 	entry->sentence = sentence;
 	entry->evidence_json = evidence;
-	strcpy(entry->kind, told->kind);
+	strcpy(entry->kind, report->kind);
 	/* A label of its alert: that of the opening stays. */
 	if (entry->severity == RM_SEVERITY_UNSET)
-		entry->severity = told->severity;
-	entry->confidence = told->confidence;
-	if (told->changed.ns > entry->changed.ns)
-		entry->changed = told->changed;
+		entry->severity = report->severity;
+	entry->confidence = report->confidence;
+	if (report->changed.ns > entry->changed.ns)
+		entry->changed = report->changed;
 	return 0;
 }
 
@@ -437,9 +437,9 @@ node_close(struct board *board, struct node *node, rm_wall_t resolved)
 }
 
 static int
-node_new(struct board *board, const struct board_told *told)
+node_new(struct board *board, const struct board_report *report)
 {
-	bool is_open = told->state != WIRE_RESOLVED;
+	bool is_open = report->state != WIRE_RESOLVED;
 	struct board_entry *entry;
 	struct node *node;
 	int r;
@@ -450,20 +450,20 @@ node_new(struct board *board, const struct board_told *told)
 	if (node == NULL)
 		return -ENOMEM;
 	entry = &node->entry;
-	entry->id = told->id;
+	entry->id = report->id;
 	entry->is_open = is_open;
-	entry->began = told->began;
-	entry->opened = told->opened;
-	entry->resolved = is_open ? (rm_wall_t){ 0 } : told->changed;
-	strcpy(entry->region, told->region);
-	strcpy(entry->tor, told->tor);
-	strcpy(entry->part_type, told->part_type);
-	strcpy(entry->part, told->part);
-	strcpy(entry->place, told->place);
-	labels_of(told, node->labels);
-	r = node_say(node, told);
+	entry->began = report->began;
+	entry->opened = report->opened;
+	entry->resolved = is_open ? (rm_wall_t){ 0 } : report->changed;
+	strcpy(entry->region, report->region);
+	strcpy(entry->tor, report->tor);
+	strcpy(entry->part_type, report->part_type);
+	strcpy(entry->part, report->part);
+	strcpy(entry->place, report->place);
+	labels_of(report, node->labels);
+	r = node_say(node, report);
 	if (r == 0)
-		r = add_telling(board, node, told);
+		r = add_telling(board, node, report);
 	if (r == 0 && is_open) {
 		HASH_ADD_STR(board->by_labels, labels, node);
 		r = node->hh.tbl == NULL ? -ENOMEM : 0;
@@ -498,34 +498,35 @@ still_open(const struct node *node, bool own_only)
 }
 
 static int
-tell_known(struct board *board, struct telling *telling, const struct board_told *told)
+tell_known(
+    struct board *board, struct telling *telling, const struct board_report *report)
 {
 	struct node *node = telling->node;
 	int r = 0;
 
 	/* Of two aggregators of a rack the other one goes on with it. */
-	if (!told->is_own && strcmp(telling->source, told->source) != 0) {
-		strcpy(telling->source, told->source);
-		add_source(&node->entry, told->source);
+	if (!report->is_own && strcmp(telling->source, report->source) != 0) {
+		strcpy(telling->source, report->source);
+		add_source(&node->entry, report->source);
 	}
 	/* An opening that was resolved does not come back under its id. */
-	if (!telling->is_open ||
-	    (told->state != WIRE_RESOLVED && told->changed.ns <= telling->changed.ns)) {
+	if (!telling->is_open || (report->state != WIRE_RESOLVED &&
+				     report->changed.ns <= telling->changed.ns)) {
 		board->counts.repeated++;
 		return 0;
 	}
 	/* Our own words weigh more than a single rack's. */
-	if (told->is_own || !still_open(node, true))
-		r = node_say(node, told);
+	if (report->is_own || !still_open(node, true))
+		r = node_say(node, report);
 	if (r < 0)
 		return r;
-	telling->changed = told->changed;
-	telling->is_open = told->state != WIRE_RESOLVED;
-	telling_note(telling, told);
+	telling->changed = report->changed;
+	telling->is_open = report->state != WIRE_RESOLVED;
+	telling_note(telling, report);
 	narrow(node);
 	count_change(board, &node->entry);
 	if (!still_open(node, false))
-		node_close(board, node, told->changed);
+		node_close(board, node, report->changed);
 	else
 		board->counts.updated++;
 	return 1;
@@ -533,44 +534,44 @@ tell_known(struct board *board, struct telling *telling, const struct board_told
 
 /* Another one tells of what is open already. */
 static int
-tell_again(struct board *board, struct node *node, const struct board_told *told)
+tell_again(struct board *board, struct node *node, const struct board_report *report)
 {
 	int r;
 
-	if (told->state == WIRE_RESOLVED) {
+	if (report->state == WIRE_RESOLVED) {
 		board->counts.repeated++; /* of an opening before this one */
 		return 0;
 	}
-	r = add_telling(board, node, told);
-	if (r == 0 && told->is_own)
-		r = node_say(node, told);
+	r = add_telling(board, node, report);
+	if (r == 0 && report->is_own)
+		r = node_say(node, report);
 	if (r < 0)
 		return r;
-	if (told->began.ns < node->entry.began.ns)
-		node->entry.began = told->began;
+	if (report->began.ns < node->entry.began.ns)
+		node->entry.began = report->began;
 	count_change(board, &node->entry);
 	board->counts.updated++;
 	return 1;
 }
 
 static int
-board_tell(struct board *board, const struct board_told *told)
+board_tell(struct board *board, const struct board_report *report)
 {
 	char key[KEY_BYTES], labels[LABELS_BYTES];
 	struct telling *telling;
 	struct node *node;
 	int r;
 
-	key_of(told, key);
+	key_of(report, key);
 	HASH_FIND_STR(board->by_key, key, telling);
-	labels_of(told, labels);
+	labels_of(report, labels);
 	HASH_FIND_STR(board->by_labels, labels, node);
 	if (telling != NULL)
-		r = tell_known(board, telling, told);
+		r = tell_known(board, telling, report);
 	else if (node != NULL)
-		r = tell_again(board, node, told);
+		r = tell_again(board, node, report);
 	else
-		r = node_new(board, told);
+		r = node_new(board, report);
 	if (r < 0)
 		board->counts.refused++;
 	return r;
@@ -579,30 +580,31 @@ board_tell(struct board *board, const struct board_told *told)
 int
 board_edge(struct board *board, const struct wire_incident *incident)
 {
-	struct board_told told;
+	struct board_report report;
 	int r;
 
-	r = board_told_edge(incident, &told);
+	r = board_report_edge(incident, &report);
 	if (r < 0) {
 		board->counts.refused++;
 		return r;
 	}
-	return board_tell(board, &told);
+	return board_tell(board, &report);
 }
 
 int
 board_own(struct board *board, const char *region, const char *analyzer,
     enum wire_incident_state state, const struct rm_incident *incident)
 {
-	struct board_told told;
+	struct board_report report;
 	json_t *json = rm_verdict_json(&incident->verdict);
 	char *evidence = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
 	int r = -ENOMEM;
 
 	if (evidence != NULL)
-		r = board_told_own(region, analyzer, state, incident, evidence, &told);
+		r = board_report_own(
+		    region, analyzer, state, incident, evidence, &report);
 	if (r == 0)
-		r = board_tell(board, &told);
+		r = board_tell(board, &report);
 	else
 		board->counts.refused++;
 	json_decref(json);

@@ -39,8 +39,9 @@ may_explain(const struct board_entry *entry, const struct rm_verdict *verdict)
 }
 
 static bool
-is_told(const struct board *board, const char *region, const struct rm_verdict *verdict,
-    const struct rm_evidence_sample *sample, rm_wall_t now)
+is_reported(const struct board *board, const char *region,
+    const struct rm_verdict *verdict, const struct rm_evidence_sample *sample,
+    rm_wall_t now)
 {
 	const size_t count = board_open(board) + MAX_ENDED;
 	const struct board_entry *entry;
@@ -60,9 +61,11 @@ explained_by_racks(const struct board *board, const char *region,
     const struct rm_verdict *verdict, rm_wall_t now)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
-	size_t told = 0;
+	size_t reported = 0;
 
 	for (size_t i = 0; i < evidence->sample_count; i++)
-		told += is_told(board, region, verdict, &evidence->samples[i], now);
-	return told > 0 && (double)told >= MOST * (double)evidence->sample_count;
+		reported +=
+		    is_reported(board, region, verdict, &evidence->samples[i], now);
+	return reported > 0 &&
+	       (double)reported >= MOST * (double)evidence->sample_count;
 }

@@ -148,11 +148,12 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 }
 
 static void
-on_told(uint64_t incident, bool resolved, void *arg)
+on_notified(uint64_t incident, bool resolved, void *arg)
 {
 	struct region *region = arg;
 
-	region->is_dirty |= rm_incidents_told(region->incidents, incident, resolved);
+	region->is_dirty |=
+	    rm_incidents_notified(region->incidents, incident, resolved);
 }
 
 static enum rm_health
@@ -418,7 +419,7 @@ take_back(struct region *region)
 		    region->name, error.text, r < 0 ? "them" : "it");
 	for (size_t i = 0; (incident = rm_incidents_get(incidents, i)) != NULL; i++) {
 		if (incident->resolved.ns != 0 && came_back(incidents, incident))
-			on_told(incident->id, true, region); /* no end any more */
+			on_notified(incident->id, true, region); /* no end any more */
 		else
 			rm_alerts_restore(region->alerts, incident);
 		region->callbacks.on_incident(region->name, last_state(incident),
@@ -451,7 +452,7 @@ start_alerts(struct region *region, const struct region_options *options)
 {
 	struct rm_alert_options alerts = {
 		.texts = { .region = region->name, .source = options->analyzer },
-		.on_told = on_told,
+		.on_notified = on_notified,
 		.arg = region,
 	};
 

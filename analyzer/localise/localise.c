@@ -515,20 +515,20 @@ hear_clock(struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, bool anew)
 {
 	const rm_wall_t end = { (int64_t)summary->end_wall_ns };
-	int64_t back_ns = rack->told_end.ns - end.ns;
+	int64_t back_ns = rack->last_end.ns - end.ns;
 
-	if (back_ns < INT64_MAX / 2 && rack->told_ns != 0 &&
-	    summary->end_ns > rack->told_ns &&
-	    summary->end_ns - rack->told_ns < (uint64_t)ODD_LAG_NS)
-		back_ns += (int64_t)(summary->end_ns - rack->told_ns);
-	if (!anew && rack->told_end.ns != 0 && back_ns > SET_BACK_NS) {
+	if (back_ns < INT64_MAX / 2 && rack->last_end_ns != 0 &&
+	    summary->end_ns > rack->last_end_ns &&
+	    summary->end_ns - rack->last_end_ns < (uint64_t)ODD_LAG_NS)
+		back_ns += (int64_t)(summary->end_ns - rack->last_end_ns);
+	if (!anew && rack->last_end.ns != 0 && back_ns > SET_BACK_NS) {
 		for (size_t i = 0; i < 2; i++)
 			if (rack->frame_end[i].ns > end.ns)
 				rack->frame_end[i] = end;
 		localise_standings_set_back(&localise->standings, rack, end, back_ns);
 	}
-	rack->told_end = end;
-	rack->told_ns = summary->end_ns;
+	rack->last_end = end;
+	rack->last_end_ns = summary->end_ns;
 }
 
 /* What others lose to RNICs that their own rack has found bad, it has told already. */
@@ -820,7 +820,7 @@ judge(struct localise *localise, const struct localise_now *now)
 
 /* What is late and said to be lossy, too, is told to be late. */
 static bool
-is_told_late(const struct localise *localise, const struct rm_part *part)
+is_reported_late(const struct localise *localise, const struct rm_part *part)
 {
 	const struct localise_standing *s =
 	    localise_standings_find(&localise->late.standings, part);
@@ -863,7 +863,7 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 	for (size_t i = 0;
 	     i < localise->standings.count && count < LOCALISE_MAX_VERDICTS; i++)
 		if (localise->standings.standings[i].named &&
-		    !is_told_late(localise, &localise->standings.standings[i].part))
+		    !is_reported_late(localise, &localise->standings.standings[i].part))
 			localise->verdicts[count++] =
 			    localise->standings.standings[i].verdict;
 	*verdicts = localise->verdicts;

@@ -89,8 +89,8 @@ struct localise_rack {
 	int64_t frame_late[2];  /* so much later than rows take they came */
 	/* By the wall clocks; by its own monotonic one, while it lives. */
 	struct localise_lag wall_lag, lag;
-	rm_wall_t told_end; /* of the last summary, with rows or without */
-	uint64_t told_ns;   /* the same on its monotonic clock; 0: not told */
+	rm_wall_t last_end;   /* of the last summary, with rows or without */
+	uint64_t last_end_ns; /* the same on its monotonic clock; 0: not told */
 	UT_hash_handle hh;
 };
 

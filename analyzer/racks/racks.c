@@ -325,7 +325,7 @@ node_get(struct racks *racks, const char *region, const char *tor)
 /* The last to tell goes first; of three the one that was silent longest is forgotten.
  */
 static void
-told_by(struct rack *rack, const char *aggregator)
+reported_by(struct rack *rack, const char *aggregator)
 {
 	if (strcmp(rack->aggregators[0], aggregator) == 0)
 		return;
@@ -353,7 +353,7 @@ racks_served(struct racks *racks, const char *region, const char *tor,
 		return;
 	node->rack.heard = now;
 	if (node->rack.aggregators[0][0] == '\0')
-		told_by(&node->rack, aggregator);
+		reported_by(&node->rack, aggregator);
 }
 
 void
@@ -387,7 +387,7 @@ racks_summary(struct racks *racks, const struct wire_summary_view *view,
 		return;
 	node->rack.heard_wall.ns = end;
 	node->rack.heard = now;
-	told_by(&node->rack, summary->head.aggregator);
+	reported_by(&node->rack, summary->head.aggregator);
 	if (summary->has_state)
 		take_state(node, summary);
 	take_rows(racks, node, view, now);

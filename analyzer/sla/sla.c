@@ -88,7 +88,7 @@ struct sla {
 	struct sla_counts counts;
 	size_t racks, service_racks;  /* of all scopes; of all services */
 	struct sla_rack_minute *told; /* those of the minute that is being closed */
-	size_t told_room;
+	size_t closed_room;
 	struct rm_sketch *scratch, *sum;
 	uint8_t encoded[RM_SKETCH_MAX_BYTES];
 	bool closed_any, now_known;
@@ -282,7 +282,7 @@ get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 }
 
 /* What the probers of one rack met in a minute, in one scope. */
-struct told {
+struct prober_minute {
 	const char *tor;
 	int64_t minute;
 	uint64_t sent;
@@ -291,39 +291,39 @@ struct told {
 };
 
 static void
-take(struct sla *sla, struct sla_scope *scope, const struct told *told)
+take(struct sla *sla, struct sla_scope *scope, const struct prober_minute *minute)
 {
-	const uint64_t lost = told->outcomes[WIRE_NO_REPLY];
+	const uint64_t lost = minute->outcomes[WIRE_NO_REPLY];
 	struct sla_open *open;
 	struct sla_rack *rack;
 	struct sla_slice *slice;
 
-	rack = scope != NULL ? get_rack(sla, scope, told->tor) : NULL;
+	rack = scope != NULL ? get_rack(sla, scope, minute->tor) : NULL;
 	if (rack == NULL) {
 		sla->counts.refused++;
 		return;
 	}
-	open = get_minute(sla, scope, told->minute);
+	open = get_minute(sla, scope, minute->minute);
 	if (open == NULL) {
 		sla->counts.late++;
 		return;
 	}
-	open->figures.sent += told->sent;
+	open->figures.sent += minute->sent;
 	open->figures.lost += lost;
-	open->figures.invalid += told->outcomes[WIRE_INVALID];
-	open->figures.not_sent += told->outcomes[WIRE_SEND_FAILED];
-	if (told->rtt.len > 0 &&
-	    rm_sketch_decode(sla->scratch, told->rtt.data, told->rtt.len) == 0)
+	open->figures.invalid += minute->outcomes[WIRE_INVALID];
+	open->figures.not_sent += minute->outcomes[WIRE_SEND_FAILED];
+	if (minute->rtt.len > 0 &&
+	    rm_sketch_decode(sla->scratch, minute->rtt.data, minute->rtt.len) == 0)
 		rm_sketch_merge(open->rtt, sla->scratch);
-	slice = &rack->slices[(uint64_t)told->minute % SLA_OPEN_MINUTES];
-	if (slice->minute != told->minute)
-		*slice = (struct sla_slice){ .minute = told->minute };
-	slice->sent += told->sent;
+	slice = &rack->slices[(uint64_t)minute->minute % SLA_OPEN_MINUTES];
+	if (slice->minute != minute->minute)
+		*slice = (struct sla_slice){ .minute = minute->minute };
+	slice->sent += minute->sent;
 	slice->lost += lost;
-	if (told->minute > rack->last)
-		rack->last = told->minute;
-	if (told->minute > scope->last)
-		scope->last = told->minute;
+	if (minute->minute > rack->last)
+		rack->last = minute->minute;
+	if (minute->minute > scope->last)
+		scope->last = minute->minute;
 }
 
 static int64_t
@@ -348,7 +348,7 @@ take_rows(struct sla *sla, const struct wire_summary_view *view)
 				strcmp(row.src_tor, row.dst_tor) != 0 ? SLA_FABRIC
 								      : SLA_RACK,
 				""),
-			    &(struct told){ row.src_tor,
+			    &(struct prober_minute){ row.src_tor,
 				minute_of(summary->start_wall_ns), row.sent,
 				row.outcomes, row.rtt });
 	}
@@ -356,10 +356,10 @@ take_rows(struct sla *sla, const struct wire_summary_view *view)
 
 /* Services are named outside: cut, and what does not print becomes '?'. False: none. */
 static bool
-service_name(const char *told, char name[SLA_SERVICE_BYTES])
+service_name(const char *reported, char name[SLA_SERVICE_BYTES])
 {
 	snprintf(name, SLA_SERVICE_BYTES, "%.*s", SLA_SERVICE_BYTES - 1,
-	    told != NULL ? told : "");
+	    reported != NULL ? reported : "");
 	for (char *c = name; *c != '\0'; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
@@ -383,7 +383,7 @@ take_services(struct sla *sla, const struct wire_summary_view *view)
 			take(sla,
 			    get_scope(
 				sla, summary->head.region, row.dscp, SLA_SERVICE, name),
-			    &(struct told){ summary->tor,
+			    &(struct prober_minute){ summary->tor,
 				minute_of(summary->services_start_wall_ns), row.sent,
 				row.outcomes, row.rtt });
 	}
@@ -443,7 +443,7 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 {
 	const struct sla_slice silent = { .minute = minute };
 	const struct sla_rack *rack;
-	size_t told = 0;
+	size_t closed = 0;
 
 	for (rack = scope->racks; rack != NULL; rack = rack->hh.next) {
 		const struct sla_slice *slice =
@@ -458,34 +458,34 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 		figures->unknown += state == SLA_UNKNOWN;
 		figures->available += state == SLA_AVAILABLE;
 		figures->unavailable += state == SLA_UNAVAILABLE;
-		if (told < sla->told_room)
-			sla->told[told++] = (struct sla_rack_minute){
+		if (closed < sla->closed_room)
+			sla->told[closed++] = (struct sla_rack_minute){
 				.tor = rack->tor,
 				.state = state,
 				.sent = slice->sent,
 				.lost = slice->lost,
 			};
 	}
-	return told;
+	return closed;
 }
 
 static void
 make_room(struct sla *sla)
 {
-	struct sla_rack_minute *told;
+	struct sla_rack_minute *closed;
 	size_t most = 0;
 
 	for (const struct sla_scope *scope = sla->scopes; scope != NULL;
 	     scope = scope->hh.next)
 		if (HASH_COUNT(scope->racks) > most)
 			most = HASH_COUNT(scope->racks);
-	if (most <= sla->told_room)
+	if (most <= sla->closed_room)
 		return;
-	told = realloc(sla->told, most * sizeof(*told));
-	if (told == NULL)
+	closed = realloc(sla->told, most * sizeof(*closed));
+	if (closed == NULL)
 		return;
-	sla->told = told;
-	sla->told_room = most;
+	sla->told = closed;
+	sla->closed_room = most;
 }
 
 /* Without memory what was there stays. */
@@ -530,11 +530,11 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 	const bool has = open->minute == number;
 	struct sla_figures figures = { 0 };
 	struct sla_minute minute;
-	size_t told;
+	size_t closed;
 
 	if (has)
 		figures = open->figures;
-	told = count_racks(sla, scope, number, &figures);
+	closed = count_racks(sla, scope, number, &figures);
 	keep(sla, &scope->minutes[(uint64_t)number % SLA_MINUTES], number, &figures,
 	    has ? open->rtt : NULL);
 	keep(sla, &scope->hours[(uint64_t)number / 60 % SLA_HOURS], number / 60,
@@ -552,7 +552,7 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 		.racks_unavailable = figures.unavailable,
 		.racks_unknown = figures.unknown,
 		.racks = sla->told,
-		.rack_count = told };
+		.rack_count = closed };
 	for (size_t i = 0; has && i < WIRE_QUANTILES; i++)
 		minute.rtt_ns[i] = rm_sketch_quantile_ns(open->rtt, quantiles[i]);
 	if (has) {

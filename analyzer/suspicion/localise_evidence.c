@@ -447,16 +447,16 @@ say_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_TEX
  * direction of it that is told. */
 static void
 localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
-    const struct localise_standing *s, const struct localise_suspect *told,
+    const struct localise_standing *s, const struct localise_suspect *reported,
     localise_seen *seen, rm_mono_t now, struct rm_evidence *evidence)
 {
 	const size_t listed = localise_listed(map, seen);
 	struct localise_sum sum;
 
-	if (told->transit != NULL)
-		sum_pairs(map, s, told->elements[0], seen, now, &sum);
+	if (reported->transit != NULL)
+		sum_pairs(map, s, reported->elements[0], seen, now, &sum);
 	else
-		localise_evidence_traffic(map, told, seen, now, &sum);
+		localise_evidence_traffic(map, reported, seen, now, &sum);
 	evidence->to_part.sent = (uint64_t)round(sum.sent);
 	evidence->to_part.arrived = arrived(&sum);
 	if (finding->others[0] != NULL)
@@ -664,24 +664,24 @@ fill(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, const struct look *look, bool slow)
 {
 	struct rm_evidence *evidence = &s->verdict.evidence;
-	struct localise_suspect told = *finding->suspect;
+	struct localise_suspect reported = *finding->suspect;
 
-	if (told.type == RM_PART_LINK && look->first == look->last)
-		told = (struct localise_suspect){ .type = RM_PART_LINK,
-			.elements = { look->first == 0 ? told.elements[0]
+	if (reported.type == RM_PART_LINK && look->first == look->last)
+		reported = (struct localise_suspect){ .type = RM_PART_LINK,
+			.elements = { look->first == 0 ? reported.elements[0]
 						       : look->link.back },
 			.element_count = 1 };
 	evidence->window_ns = slow ? LOCALISE_WINDOW_NS : 2 * RM_NS_PER_S;
 	evidence->late_ns = s->late_ns;
 	evidence->window_start =
 	    slow ? (rm_wall_t){ now->wall.ns - LOCALISE_WINDOW_NS } : s->start;
-	if (told.type == RM_PART_LINK)
+	if (reported.type == RM_PART_LINK)
 		localise_direction_say(&look->link, evidence->observed);
-	if (told.transit != NULL)
+	if (reported.transit != NULL)
 		localise_pairs_say(&s->pairs, evidence->observed);
-	localise_evidence_fill(now->map, finding, s, &told,
+	localise_evidence_fill(now->map, finding, s, &reported,
 	    slow ? localise_way_slow : localise_way_recent, now->now, evidence);
-	if (!slow && told.transit == NULL && passage_of(look) == LOCALISE_CLOSED)
+	if (!slow && reported.transit == NULL && passage_of(look) == LOCALISE_CLOSED)
 		fill_closed(look, evidence);
 }
 
@@ -717,7 +717,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	struct look look;
 	enum rm_kind kind;
 
-	if (s->named && rm_mono_since(now->now, s->told) < EVIDENCE_NS)
+	if (s->named && rm_mono_since(now->now, s->reported_at) < EVIDENCE_NS)
 		return;
 	localise_evidence_traffic(
 	    now->map, finding->suspect, localise_way_recent, now->now, &traffic);
@@ -726,7 +726,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,
 		&traffic, slow, &kind))
 		return;
-	s->told = now->now;
+	s->reported_at = now->now;
 	s->late_ns = first->late_ns;
 	s->slow = s->named ? s->slow && slow : slow;
 	/* Figures of one kind do not go with the sentence of another. */

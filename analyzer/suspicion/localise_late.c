@@ -26,7 +26,7 @@
 #define NAMED_LAPSE_NS (4 * RM_NS_PER_S)
 #define KEPT_NS (6 * RM_NS_PER_S)       /* rows of before may still come */
 #define KEPT_SLOW_NS LOCALISE_WINDOW_NS /* minutes remember what it cost */
-#define TOLD_EVERY_NS RM_NS_PER_S
+#define REPORT_EVERY_NS RM_NS_PER_S
 #define MAX_WAYS_BACK 64
 /* What it loses is told from so many on, and of such a share: more where replies are
  * given up first, for rows tell of that before they tell of its reply. */
@@ -176,9 +176,9 @@ static void
 name(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding)
 {
-	if (s->named && rm_mono_since(now->now, s->told) < TOLD_EVERY_NS)
+	if (s->named && rm_mono_since(now->now, s->reported_at) < REPORT_EVERY_NS)
 		return;
-	s->told = now->now;
+	s->reported_at = now->now;
 	/* At its end a part of it may explain what is left as well. */
 	if (s->named && s->part.type != finding->part.type)
 		return;
@@ -500,7 +500,7 @@ localise_late_fade(struct localise_late *late, rm_mono_t now)
 
 		if (absent > (s->named ? NAMED_LAPSE_NS : LAPSE_NS))
 			s->named = false;
-		if (absent > (s->told.ns != 0 ? KEPT_SLOW_NS : KEPT_NS))
+		if (absent > (s->reported_at.ns != 0 ? KEPT_SLOW_NS : KEPT_NS))
 			*s = standings->standings[--standings->count];
 	}
 }
@@ -521,8 +521,9 @@ may_meet(const struct rm_part *part, const struct localise_way *way)
 static bool
 is_answerable(const struct localise_standing *s, bool slow, rm_mono_t now)
 {
-	if (s->told.ns != 0)
-		return rm_mono_since(now, s->told) <= (slow ? KEPT_SLOW_NS : KEPT_NS);
+	if (s->reported_at.ns != 0)
+		return rm_mono_since(now, s->reported_at) <=
+		       (slow ? KEPT_SLOW_NS : KEPT_NS);
 	return rm_mono_since(now, s->seen) <= LAPSE_NS &&
 	       rm_mono_since(now, s->since) <= KEPT_NS;
 }

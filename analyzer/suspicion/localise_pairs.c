@@ -34,7 +34,7 @@ find(const struct localise_pairs *pairs, const char *from, const char *to)
 }
 
 static void
-note(struct localise_pairs *pairs, const struct localise_element *way, bool told,
+note(struct localise_pairs *pairs, const struct localise_element *way, bool reported,
     rm_mono_t now)
 {
 	const char *from = way->ends[0]->a, *to = way->ends[1]->a;
@@ -51,16 +51,16 @@ note(struct localise_pairs *pairs, const struct localise_element *way, bool told
 		pair->since = now;
 	}
 	pair->seen = now;
-	pair->told |= told || rm_mono_since(now, pair->since) >= TELL_NS;
+	pair->reported |= reported || rm_mono_since(now, pair->since) >= TELL_NS;
 }
 
 void
 localise_pairs_note(struct localise_pairs *pairs,
-    const struct localise_suspect *suspect, bool told, rm_mono_t now)
+    const struct localise_suspect *suspect, bool reported, rm_mono_t now)
 {
-	note(pairs, suspect->transit, told, now);
+	note(pairs, suspect->transit, reported, now);
 	if (suspect->and_back)
-		note(pairs, suspect->transit->back, told, now);
+		note(pairs, suspect->transit->back, reported, now);
 	forget_old(pairs, now);
 }
 
@@ -70,7 +70,7 @@ localise_pairs_on(const struct localise_pairs *pairs, const struct localise_way 
 	const struct localise_pair *pair =
 	    find(pairs, way->elements[0]->a, localise_way_dst(way));
 
-	return pairs->count == 0 || (pair != NULL && pair->told);
+	return pairs->count == 0 || (pair != NULL && pair->reported);
 }
 
 void
@@ -81,10 +81,11 @@ localise_pairs_say(const struct localise_pairs *pairs, char out[RM_EVIDENCE_TEXT
 	for (size_t i = 0; i < pairs->count; i++) {
 		const struct localise_pair *pair = &pairs->pairs[i];
 		const struct localise_pair *back = find(pairs, pair->to, pair->from);
-		const bool and_back = back != NULL && back->told;
+		const bool and_back = back != NULL && back->reported;
 		char text[2 * RM_NAME_BYTES + 32];
 
-		if (!pair->told || (and_back && back < pair)) /* told, with that one */
+		if (!pair->reported ||
+		    (and_back && back < pair)) /* told, with that one */
 			continue;
 		snprintf(text, sizeof text, "%s %s %s %s %s",
 		    named == 0 ? "only" : " and", and_back ? "between" : "from",

@@ -20,14 +20,14 @@ struct localise_pairs {
 	struct localise_pair { /* one way */
 		char from[RM_NAME_BYTES], to[RM_NAME_BYTES];
 		rm_mono_t since, seen; /* blamed */
-		bool told;
+		bool reported;
 	} pairs[LOCALISE_PAIRS];
 	size_t count; /* 0: it is not known to be of some racks alone */
 };
 
 /* The suspect is a switch's transit, and is blamed now; told: it is named for that. */
 void localise_pairs_note(struct localise_pairs *pairs,
-    const struct localise_suspect *suspect, bool told, rm_mono_t now);
+    const struct localise_suspect *suspect, bool reported, rm_mono_t now);
 
 /* The way is from and to one of those that are told; any is, where there are none. */
 bool localise_pairs_on(

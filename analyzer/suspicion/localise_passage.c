@@ -44,7 +44,7 @@ add_quiet(const struct localise_way *way, rm_wall_t since, struct localise_passe
 	const struct localise_rack *rack = way->rack;
 	const struct localise_counts_seen *seen = &way->seen[rack->frame & 1];
 	const double quiet_s =
-	    (double)(rack->told_end.ns - since.ns) / (double)RM_NS_PER_S;
+	    (double)(rack->last_end.ns - since.ns) / (double)RM_NS_PER_S;
 	const double sent = way->rate * quiet_s;
 
 	if (seen->frame != rack->frame)
@@ -63,7 +63,7 @@ add_way(const struct localise_way *way, rm_mono_t now, rm_wall_t since,
 {
 	const struct localise_rack *rack = way->rack;
 	double dead = 0, passed = 0;
-	bool is_told = false;
+	bool is_reported = false;
 
 	if (!rack->heard || rack->doubted)
 		return;
@@ -75,16 +75,16 @@ add_way(const struct localise_way *way, rm_mono_t now, rm_wall_t since,
 		    !is_after(rack->frame_end[seen->frame & 1], since) ||
 		    (double)seen->all > (double)seen->sent + 0.5)
 			continue;
-		is_told = true;
+		is_reported = true;
 		add_row(seen, ret, &dead, &passed);
 		if (ret->window_ns < (age + 1) * RM_NS_PER_S)
 			ret->window_ns = (age + 1) * RM_NS_PER_S;
 	}
 	ret->dead += dead;
 	ret->passed += fmax(passed, 0);
-	if (is_told)
+	if (is_reported)
 		return;
-	if (!is_after(rack->told_end, since))
+	if (!is_after(rack->last_end, since))
 		ret->is_awaited = true;
 	else if (rack->lossy != rack->frame)
 		add_quiet(way, since, ret);

@@ -19,7 +19,8 @@ is_suspected(const struct localise_standings *standings, const struct localise_w
 		const struct localise_standing *s = &standings->standings[k];
 
 		if (s->part.type != RM_PART_PATH && !s->slow &&
-		    (s->told.ns != 0 || rm_mono_since(now, s->since) < RNIC_NS) &&
+		    (s->reported_at.ns != 0 ||
+			rm_mono_since(now, s->since) < RNIC_NS) &&
 		    localise_part_on(&s->part, way))
 			return true;
 	}

@@ -55,8 +55,8 @@ overlaps(const struct localise_standings *standings,
 		const struct localise_standing *s = &standings->standings[k];
 		size_t looked = 0;
 
-		if (s->told.ns == 0 || s->slow ||
-		    rm_mono_since(now->now, s->told) > LATELY_NS ||
+		if (s->reported_at.ns == 0 || s->slow ||
+		    rm_mono_since(now->now, s->reported_at) > LATELY_NS ||
 		    localise_part_same(&s->part, &finding->part))
 			continue;
 		for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
@@ -300,7 +300,7 @@ localise_standings_fade(
 		const int64_t absent = rm_mono_since(now, s->seen);
 		/* What was named is remembered until its losses are forgotten: the next
 		 * fault of its ways is weighed without them. */
-		const int64_t kept = s->told.ns == 0                ? SLOW_LAPSE_NS
+		const int64_t kept = s->reported_at.ns == 0         ? SLOW_LAPSE_NS
 				     : !loses_a_share(s)            ? STALE_NS
 				     : s->part.type == RM_PART_LINK ? STALE_SHARE_NS
 								    : STALE_NODE_NS;
@@ -310,17 +310,17 @@ localise_standings_fade(
 			s->named = false;
 		if (absent <= kept)
 			continue;
-		if (s->told.ns != 0)
+		if (s->reported_at.ns != 0)
 			localise_part_ways(map, &s->part, forget_way, &forget);
 		*s = standings->standings[--standings->count];
 	}
 }
 
 static bool
-was_told(
+was_reported(
     const struct localise_standing *s, const struct localise_way *way, rm_mono_t since)
 {
-	return s->told.ns != 0 && s->told.ns >= since.ns &&
+	return s->reported_at.ns != 0 && s->reported_at.ns >= since.ns &&
 	       localise_standing_on(s, way);
 }
 
@@ -330,7 +330,7 @@ localise_standings_explain(const struct localise_standings *standings,
 {
 	for (size_t i = 0; i < standings->count; i++)
 		if (!loses_a_share(&standings->standings[i]) &&
-		    was_told(&standings->standings[i], way, since))
+		    was_reported(&standings->standings[i], way, since))
 			return true;
 	return false;
 }
@@ -342,7 +342,7 @@ localise_standings_explain_path(const struct localise_standings *standings,
 	for (size_t i = 0; i < standings->count; i++)
 		if (standings->standings[i].part.type != RM_PART_PATH &&
 		    (slow || !standings->standings[i].slow) &&
-		    was_told(&standings->standings[i], way, since))
+		    was_reported(&standings->standings[i], way, since))
 			return true;
 	return false;
 }
@@ -642,5 +642,5 @@ localise_standings_own(struct localise_standings *standings,
 			   : "");
 	s->named = true;
 	s->slow = false;
-	s->told = now->now;
+	s->reported_at = now->now;
 }

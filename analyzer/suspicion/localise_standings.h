@@ -18,7 +18,7 @@ struct localise_standing {
 	struct localise_pairs pairs; /* of a switch: for what crosses it between them */
 	bool named;
 	bool slow; /* named by losses that only many seconds show */
-	rm_mono_t since, seen, told;
+	rm_mono_t since, seen, reported_at;
 	rm_mono_t decided;   /* when nothing else would have done as well, last */
 	rm_mono_t led[2];    /* when it was likelier than all others, last: see slow */
 	rm_wall_t first_end; /* of the rows that showed the first losses */

@@ -11,7 +11,7 @@
 #include "rackmesh/metrics/sketch.h"
 
 #define MIN_ANSWERED 20 /* probes an RNIC has to have answered, and had answered */
-#define MAX_PAIRS_TOLD 10
+#define MAX_PAIRS_LISTED 10
 #define RTT_FACTOR 4       /* of the rack's median: slower than that stands out */
 #define RTT_LEAST_NS 20000 /* and by so much, at least */
 #define BAD_LOOKS_PART 10  /* a host may be not ok in one look of so many */
@@ -249,7 +249,7 @@ judge_pairs(const struct acceptance *acceptance, struct findings *findings)
 			explained++;
 			continue;
 		}
-		if (++lossy > MAX_PAIRS_TOLD)
+		if (++lossy > MAX_PAIRS_LISTED)
 			continue;
 		WRONG("%s to %s: %" PRIu64 " of %" PRIu64 " probes were lost",
 		    acceptance->rnics[pair->from].name,
@@ -257,8 +257,8 @@ judge_pairs(const struct acceptance *acceptance, struct findings *findings)
 		findings_remedy(findings, "rackmeshctl drill %s",
 		    acceptance->rnics[pair->from].name);
 	}
-	if (lossy > MAX_PAIRS_TOLD)
-		WRONG("%zu more pairs lose too much", lossy - MAX_PAIRS_TOLD);
+	if (lossy > MAX_PAIRS_LISTED)
+		WRONG("%zu more pairs lose too much", lossy - MAX_PAIRS_LISTED);
 	else if (lossy == 0 && explained > 0)
 		WARNING(
 		    "%zu pairs lose too much, all with an RNIC named above", explained);

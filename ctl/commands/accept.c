@@ -146,14 +146,14 @@ static void
 watch(struct burn_in *burn_in)
 {
 	const int64_t began = rm_mono_now().ns, end = began + burn_in->for_ns;
-	int64_t every = burn_in->for_ns / LOOKS_LEAST, told = began, now;
+	int64_t every = burn_in->for_ns / LOOKS_LEAST, printed = began, now;
 
 	every = every > LOOK_NS ? LOOK_NS : every;
 	for (now = began; now < end; now = rm_mono_now().ns) {
 		look(burn_in, (unsigned)(every / RM_NS_PER_S) + 1);
-		if (now - told >= burn_in->for_ns / PROGRESS_LINES) {
+		if (now - printed >= burn_in->for_ns / PROGRESS_LINES) {
 			tell_progress(burn_in, now - began);
-			told = now;
+			printed = now;
 		}
 		sleep_until(now + every < end ? now + every : end);
 	}

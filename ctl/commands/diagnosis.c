@@ -113,15 +113,15 @@ tell_share(char *out, size_t len, const json_t *side, const char *word, const ch
 {
 	const json_t *pct = json_object_get(side, key);
 	const char *who = text_of(side, word);
-	int told;
+	int written;
 
 	if (json_is_number(pct))
-		told = snprintf(out, len, "%s %s %%%s%s%s", word,
+		written = snprintf(out, len, "%s %s %%%s%s%s", word,
 		    percent(json_number_value(pct)).text, who[0] == '\0' ? "" : " (",
 		    who, who[0] == '\0' ? "" : ")");
 	else
-		told = snprintf(out, len, "%s not known", word);
-	return told < 0 || (size_t)told >= len ? len - 1 : (size_t)told;
+		written = snprintf(out, len, "%s not known", word);
+	return written < 0 || (size_t)written >= len ? len - 1 : (size_t)written;
 }
 
 static size_t
@@ -129,14 +129,14 @@ tell_frames(
     char *out, size_t len, const json_t *side, const char *word, const char *key)
 {
 	const json_t *frames = json_object_get(side, key);
-	int told;
+	int written;
 
 	if (json_is_integer(frames))
-		told = snprintf(out, len, "%" JSON_INTEGER_FORMAT " frames %s, ",
+		written = snprintf(out, len, "%" JSON_INTEGER_FORMAT " frames %s, ",
 		    json_integer_value(frames), word);
 	else
-		told = snprintf(out, len, "frames %s not known, ", word);
-	return told < 0 || (size_t)told >= len ? len - 1 : (size_t)told;
+		written = snprintf(out, len, "frames %s not known, ", word);
+	return written < 0 || (size_t)written >= len ? len - 1 : (size_t)written;
 }
 
 static bool

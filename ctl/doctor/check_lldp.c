@@ -44,24 +44,24 @@ neighbour(const json_t *answer, const char *netdev, const char **port)
 
 /* "leaf1.example.net" is leaf1. */
 static bool
-same_switch(const char *tor, const char *told)
+same_switch(const char *tor, const char *reported)
 {
 	size_t len = strcspn(tor, ".");
 
-	return strcasecmp(tor, told) == 0 ||
-	       (len == strcspn(told, ".") && strncasecmp(tor, told, len) == 0);
+	return strcasecmp(tor, reported) == 0 ||
+	       (len == strcspn(reported, ".") && strncasecmp(tor, reported, len) == 0);
 }
 
 /* The agent's own word, by what it has heard last. False: it has none. */
 static bool
-judge_told(const struct host_rnic *rnic, struct findings *findings)
+judge_reported(const struct host_rnic *rnic, struct findings *findings)
 {
-	const json_t *told = json_object_get(rnic->told, "lldp_tors");
-	const char *tor = json_string_value(json_array_get(told, 0));
+	const json_t *reported = json_object_get(rnic->reported, "lldp_tors");
+	const char *tor = json_string_value(json_array_get(reported, 0));
 
 	if (tor == NULL)
 		return false;
-	if (json_is_true(json_object_get(rnic->told, "lldp_mismatch"))) {
+	if (json_is_true(json_object_get(rnic->reported, "lldp_mismatch"))) {
 		findings_add(findings, FINDING_WRONG,
 		    "%s: its cable ends in %s (LLDP), and the config says %s",
 		    rnic->device, tor, rnic->tors[0]);
@@ -79,9 +79,9 @@ static void
 judge_rnic(
     const struct host_rnic *rnic, const json_t *answer, struct findings *findings)
 {
-	const char *port = NULL, *told = neighbour(answer, rnic->netdev, &port);
+	const char *port = NULL, *reported = neighbour(answer, rnic->netdev, &port);
 
-	if (told == NULL) {
+	if (reported == NULL) {
 		findings_add(findings, FINDING_WARNING,
 		    "%s: LLDP tells of no neighbour on %s", rnic->device, rnic->netdev);
 		findings_remedy(findings,
@@ -92,16 +92,16 @@ judge_rnic(
 		return;
 	}
 	for (size_t i = 0; i < 2; i++) {
-		if (rnic->tors[i][0] == '\0' || !same_switch(rnic->tors[i], told))
+		if (rnic->tors[i][0] == '\0' || !same_switch(rnic->tors[i], reported))
 			continue;
 		findings_add(findings, FINDING_GOOD, "%s: its cable ends in %s%s%s",
-		    rnic->device, told, port == NULL ? "" : ", ",
+		    rnic->device, reported, port == NULL ? "" : ", ",
 		    port == NULL ? "" : port);
 		return;
 	}
 	findings_add(findings, FINDING_WRONG,
 	    "%s: its cable ends in %s%s%s (LLDP), and the config says %s", rnic->device,
-	    told, port == NULL ? "" : ", ", port == NULL ? "" : port,
+	    reported, port == NULL ? "" : ", ", port == NULL ? "" : port,
 	    rnic->tors[0][0] == '\0' ? "nothing" : rnic->tors[0]);
 	findings_remedy(findings,
 	    "correct tor: of it in the agent's config, or the cable; "
@@ -147,7 +147,7 @@ check_lldp(const struct host *host, struct findings *findings)
 	size_t count = host_rnics(host, rnics), left = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!judge_told(&rnics[i], findings))
+		if (!judge_reported(&rnics[i], findings))
 			rnics[left++] = rnics[i];
 	if (left > 0)
 		ask_lldpd(host, rnics, left, findings);

@@ -238,7 +238,7 @@ check_mtu(const struct host *host, struct findings *findings)
 /* ---- time stamps ---- */
 
 static void
-judge_told_stamps(
+judge_reported_stamps(
     const struct host_rnic *rnic, const char *stamps, struct findings *findings)
 {
 	bool is_roce = rnic->rdma[0] != '\0';
@@ -265,12 +265,12 @@ check_stamps(const struct host *host, struct findings *findings)
 	size_t count = host_rnics(host, rnics);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *told =
-		    json_string_value(json_object_get(rnics[i].told, "stamps"));
+		const char *reported =
+		    json_string_value(json_object_get(rnics[i].reported, "stamps"));
 		bool hardware = false;
 
-		if (told != NULL) {
-			judge_told_stamps(&rnics[i], told, findings);
+		if (reported != NULL) {
+			judge_reported_stamps(&rnics[i], reported, findings);
 			continue;
 		}
 		if (rnics[i].netdev[0] == '\0' ||

@@ -67,15 +67,15 @@ find_both(const struct host *host, struct host_rnic *rnic)
 /* ---- who names it ---- */
 
 static void
-take_told(const struct host *host, const json_t *told, struct host_rnic *rnic)
+take_reported(const struct host *host, const json_t *reported, struct host_rnic *rnic)
 {
-	const json_t *rdma = json_object_get(told, "rdma");
-	const json_t *tors = json_object_get(told, "tors");
+	const json_t *rdma = json_object_get(reported, "rdma");
+	const json_t *tors = json_object_get(reported, "tors");
 	json_int_t port = json_integer_value(json_object_get(rdma, "port"));
 
-	rnic->told = told;
-	copy(rnic->device, text(told, "device"));
-	copy(rnic->netdev, text(told, "netdev"));
+	rnic->reported = reported;
+	copy(rnic->device, text(reported, "device"));
+	copy(rnic->netdev, text(reported, "netdev"));
 	copy(rnic->rdma, text(rdma, "device"));
 	for (size_t i = 0; i < 2; i++)
 		copy(rnic->tors[i], json_string_value(json_array_get(tors, i)));
@@ -149,15 +149,15 @@ written(const struct host *host, const struct rm_yaml_node *list,
 size_t
 host_rnics(const struct host *host, struct host_rnic rnics[HOST_MAX_LIST])
 {
-	const json_t *told = json_object_get(host->rnics, "rnics");
+	const json_t *reported = json_object_get(host->rnics, "rnics");
 	const struct rm_yaml_node *root = NULL, *list = NULL;
-	size_t count = json_array_size(told);
+	size_t count = json_array_size(reported);
 
 	if (count > HOST_MAX_LIST)
 		count = HOST_MAX_LIST;
 	for (size_t i = 0; i < count; i++) {
 		rnics[i] = (struct host_rnic){ .port = 1 };
-		take_told(host, json_array_get(told, i), &rnics[i]);
+		take_reported(host, json_array_get(reported, i), &rnics[i]);
 	}
 	if (count > 0)
 		return count;

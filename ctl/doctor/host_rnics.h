@@ -15,7 +15,7 @@ struct host_rnic {
 	char netdev[HOST_NAME]; /* "": not known */
 	unsigned port;          /* of the RDMA device */
 	char tors[2][HOST_NAME];
-	const json_t *told; /* the agent's word; NULL: none */
+	const json_t *reported; /* the agent's word; NULL: none */
 };
 
 /* Returns how many. */

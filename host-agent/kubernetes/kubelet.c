@@ -39,8 +39,8 @@ struct kubelet {
 	char error[sizeof(((struct rm_error *)NULL)->text)];
 	struct kubelet_counts counts;
 	/* The last failure that was news; "": none since a reading succeeded. */
-	char told[sizeof(((struct rm_error *)NULL)->text)];
-	rm_mono_t told_at;
+	char reported[sizeof(((struct rm_error *)NULL)->text)];
+	rm_mono_t reported_at;
 
 	/* Those that the list does not have are not asked for again. */
 	char unknown[MAX_UNKNOWN][POD_UID_BYTES];
@@ -121,18 +121,18 @@ is_same_reason(const char *a, const char *b)
 static bool
 is_news(struct kubelet *kubelet, rm_mono_t now)
 {
-	const bool first = kubelet->told[0] == '\0';
+	const bool first = kubelet->reported[0] == '\0';
 
 	if (kubelet->up) {
-		kubelet->told[0] = '\0';
+		kubelet->reported[0] = '\0';
 		return !first;
 	}
 	if (!first &&
-	    (is_same_reason(kubelet->told, kubelet->error) ||
-		rm_mono_since(now, kubelet->told_at) < kubelet->options.news_ns))
+	    (is_same_reason(kubelet->reported, kubelet->error) ||
+		rm_mono_since(now, kubelet->reported_at) < kubelet->options.news_ns))
 		return false;
-	snprintf(kubelet->told, sizeof(kubelet->told), "%s", kubelet->error);
-	kubelet->told_at = now;
+	snprintf(kubelet->reported, sizeof(kubelet->reported), "%s", kubelet->error);
+	kubelet->reported_at = now;
 	return true;
 }
 

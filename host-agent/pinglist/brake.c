@@ -20,21 +20,21 @@ brake_session(struct brake *brake, size_t aggregator)
 }
 
 void
-brake_take(struct brake *brake, size_t aggregator, const struct wire_brake *told)
+brake_take(struct brake *brake, size_t aggregator, const struct wire_brake *received)
 {
 	struct brake_word *word;
 
 	if (aggregator >= BRAKE_MAX_AGGREGATORS)
 		return;
 	word = &brake->words[aggregator];
-	if (word->session && told->version < word->brake.version)
+	if (word->session && received->version < word->brake.version)
 		return;
-	word->brake = *told;
+	word->brake = *received;
 	if (word->brake.rate_permille > BRAKE_NONE)
 		word->brake.rate_permille = BRAKE_NONE;
-	word->told = word->session = true;
+	word->received = word->session = true;
 	/* Version 0 is an aggregator that knows of no brake itself. */
-	if (told->version > 0)
+	if (received->version > 0)
 		brake->kept = (struct wire_brake){ 0 };
 }
 
@@ -55,7 +55,7 @@ brake_now(const struct brake *brake)
 	if (brake->kept.version > 0)
 		best = brake->kept;
 	for (size_t i = 0; i < BRAKE_MAX_AGGREGATORS; i++) {
-		if (brake->words[i].told)
+		if (brake->words[i].received)
 			newer(&best, &brake->words[i].brake);
 	}
 	return best;

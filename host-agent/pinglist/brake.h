@@ -20,8 +20,8 @@
 
 struct brake_word {
 	struct wire_brake brake;
-	bool told;    /* by this aggregator, in some session */
-	bool session; /* in this one */
+	bool received; /* by this aggregator, in some session */
+	bool session;  /* in this one */
 };
 
 struct brake { /* all zero: nobody has said anything */
@@ -32,7 +32,8 @@ struct brake { /* all zero: nobody has said anything */
 /* Of an aggregator's link: what it says first is what it knows now. */
 void brake_session(struct brake *brake, size_t aggregator);
 /* An older version than this aggregator's last one of the session changes nothing. */
-void brake_take(struct brake *brake, size_t aggregator, const struct wire_brake *told);
+void brake_take(
+    struct brake *brake, size_t aggregator, const struct wire_brake *received);
 
 /* What is in force; version 0, BRAKE_NONE: nothing was ever said. */
 struct wire_brake brake_now(const struct brake *brake);

@@ -34,7 +34,7 @@ struct rnic {
 	int64_t look_cpu_ns;
 	bool look_again;  /* it may have been too early: once more after it */
 	bool seen;        /* facts hold */
-	bool told_up;     /* RoCE: the last that was said of it is not that it waits */
+	bool reported_up; /* RoCE: the last that was said of it is not that it waits */
 	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
 	bool opening;     /* which is one of opening it */
 	struct wire_rnic_id
@@ -57,8 +57,8 @@ struct rnic {
 	struct rm_timer *news;
 	bool renumbered, gone;
 	int gone_reason;
-	bool told_link_up;   /* as it was last told of */
-	rm_mono_t fall_told; /* when that was last false for the first time */
+	bool reported_link_up;   /* as it was last told of */
+	rm_mono_t fall_reported; /* when that was last false for the first time */
 };
 
 /* ---- The port of an RNIC, UDP or verbs, with the prober and the reflector over it
@@ -200,12 +200,12 @@ static bool
 rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 {
 	const rm_mono_t now = rm_mono_now();
-	const int64_t since = rm_mono_since(now, rnic->fall_told);
+	const int64_t since = rm_mono_since(now, rnic->fall_reported);
 	bool turned, fell;
 
 	port_verbs_facts(rnic->port, &rnic->verbs);
 	rnic_set_pace(rnic);
-	turned = rnic->verbs.link_up != rnic->told_link_up;
+	turned = rnic->verbs.link_up != rnic->reported_link_up;
 	fell = turned && !rnic->verbs.link_up;
 	if (fell && !rnic->renumbered && since < LINK_TELL_NS) {
 		rm_timer_after(rnic->news, LINK_TELL_NS - since);
@@ -214,7 +214,7 @@ rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 	if (!turned && !rnic->renumbered)
 		return false; /* there and back again */
 	if (fell)
-		rnic->fall_told = now;
+		rnic->fall_reported = now;
 	*ret = rnic->renumbered      ? RNIC_UP
 	       : rnic->verbs.link_up ? RNIC_LINK_UP
 				     : RNIC_LINK_DOWN;
@@ -338,7 +338,7 @@ rnic_free(struct rnic *rnic)
 static void
 rnic_say(struct rnic *rnic, enum rnic_event event)
 {
-	rnic->told_link_up = rnic->verbs.link_up;
+	rnic->reported_link_up = rnic->verbs.link_up;
 	rnic->callbacks.on_event(rnic, event, 0, rnic->arg);
 }
 
@@ -346,8 +346,8 @@ static void
 rnic_say_waits(struct rnic *rnic, int reason)
 {
 	/* One of RoCE stays registered, but not as it was. */
-	if (rnic->told_up && rnic->port == NULL) {
-		rnic->told_up = false;
+	if (rnic->reported_up && rnic->port == NULL) {
+		rnic->reported_up = false;
 		rnic_say(rnic, RNIC_CHANGED);
 	}
 	if (rnic->waits_reason == reason)
@@ -394,7 +394,7 @@ rnic_open_with(struct rnic *rnic, const struct rnic_facts *facts)
 			return;
 		}
 		rnic->waits_reason = 0;
-		rnic->told_up = facts->transport == RNIC_ROCE;
+		rnic->reported_up = facts->transport == RNIC_ROCE;
 		rnic_say(rnic, RNIC_UP);
 		return;
 	}

@@ -729,7 +729,7 @@ services_process(const struct services *services, uint32_t pid)
 }
 
 bool
-services_is_told(const struct wire_service_flow *flow)
+services_is_reported(const struct wire_service_flow *flow)
 {
 	return flow->peer.family != 0;
 }

@@ -156,7 +156,7 @@ const struct process_name *services_process(
 
 /* Whether aggregators are told of it: only of peers with an address. The others are
  * counted as unresolved; one of them among the flows, and no report could be made. */
-bool services_is_told(const struct wire_service_flow *flow);
+bool services_is_reported(const struct wire_service_flow *flow);
 
 struct services_counts {
 	/* so far */

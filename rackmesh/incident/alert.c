@@ -87,18 +87,18 @@ time_of(const struct rm_alerts *alerts, const struct firing *firing)
 	struct alert_time time = { .now = rm_mono_now(), .wall = rm_wall_now() };
 	rm_wall_t theirs;
 
-	time.told = time.wall;
+	time.sent = time.wall;
 	for (size_t i = 0; i < alerts->alertmanager_count; i++) {
 		if (!alert_reach_date(
 			alert_sink_reach(alerts->sinks[i]), time.now, &theirs))
 			continue;
 		if (!time.known || llabs(theirs.ns - time.wall.ns) <
-				       llabs(time.told.ns - time.wall.ns))
-			time.told = theirs;
+				       llabs(time.sent.ns - time.wall.ns))
+			time.sent = theirs;
 		time.known = true;
 	}
-	if (llabs(time.told.ns - time.wall.ns) <= ALERT_TIME_STEP_NS)
-		time.told = time.wall;
+	if (llabs(time.sent.ns - time.wall.ns) <= ALERT_TIME_STEP_NS)
+		time.sent = time.wall;
 	if (firing != NULL) {
 		time.since = firing->since;
 		time.since_wall = firing->since_wall;
@@ -112,7 +112,7 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
     enum alert_news news, struct alert_sink *const *sinks, size_t count,
     const struct rm_incident_file *file)
 {
-	struct rm_incident told = *incident;
+	struct rm_incident reported = *incident;
 	struct alert_word *word = NULL;
 	const struct firing *firing;
 	char key[ALERT_KEY_BYTES];
@@ -122,8 +122,8 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
 	alert_key(&incident->verdict.part, key);
 	firing = find(alerts, key);
 	time = time_of(alerts, firing);
-	alert_time_mend(&told, &time);
-	alert = alert_message_json(&alerts->options.texts, &told,
+	alert_time_mend(&reported, &time);
+	alert = alert_message_json(&alerts->options.texts, &reported,
 	    ALERTS_ENDS_AFTER * alerts->options.resend_ns,
 	    firing != NULL && firing->labels != NULL
 		? json_incref(firing->labels)
@@ -134,7 +134,7 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
 	}
 	if (news != ALERT_UPDATED)
 		word = alert_word_new(incident->id, news == ALERT_RESOLVED,
-		    alerts->options.on_told, alerts->options.arg);
+		    alerts->options.on_notified, alerts->options.arg);
 	if (word != NULL && file != NULL)
 		alert_word_follow(word, file, rm_mono_now());
 	for (size_t i = 0; i < count; i++)
@@ -199,7 +199,7 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 	firing->incident = *incident;
 	if (restored) /* perhaps so long ago that it would seem to be over */
 		firing->incident.changed = rm_wall_now();
-	known = known || (restored && incident->told_opened);
+	known = known || (restored && incident->notified_opened);
 	alerts_push(alerts, &firing->incident, known ? ALERT_UPDATED : ALERT_OPENED,
 	    known ? alerts->alertmanager_count : alerts->sink_count,
 	    known ? NULL : file);
@@ -300,7 +300,7 @@ rm_alerts_restore(struct rm_alerts *alerts, const struct rm_incident *incident)
 {
 	if (incident->resolved.ns == 0)
 		alerts_fire(alerts, incident, true, NULL);
-	else if (!incident->told_resolved)
+	else if (!incident->notified_resolved)
 		rm_alerts_resolve(alerts, incident);
 }
 
@@ -587,7 +587,7 @@ rm_alerts_new(struct rm_loop *loop, struct rm_http_client *http,
 		goto fail;
 	alerts->options.texts.region = alerts->region;
 	alerts->options.texts.source = alerts->source;
-	alerts->options.on_told = options->on_told;
+	alerts->options.on_notified = options->on_notified;
 	alerts->options.arg = options->arg;
 	alerts->options.ask_ns = options->ask_ns;
 	alerts->options.max_queue =

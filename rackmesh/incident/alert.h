@@ -42,7 +42,7 @@ struct rm_alert_options {
 	/* Every sink has taken, or refused for good, that this incident opened, or that
 	 * it resolved; at once if there is no sink. What a full queue dropped is not
 	 * told. It must not fire or resolve anything. May be NULL. */
-	void (*on_told)(uint64_t incident, bool resolved, void *arg);
+	void (*on_notified)(uint64_t incident, bool resolved, void *arg);
 	void *arg;
 };
 
@@ -56,7 +56,7 @@ void rm_alerts_free(struct rm_alerts *alerts);
  * labels; nothing else of the options counts. What waits for a receiver that stays goes
  * on waiting, what waits for one that goes is lost; a new one is told at once what is
  * firing. What is firing keeps its labels until it is resolved. On failure nothing has
- * changed. Not from on_told.
+ * changed. Not from on_notified.
  */
 int rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *options);
 

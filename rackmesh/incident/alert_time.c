@@ -20,11 +20,11 @@ earlier(rm_wall_t a, rm_wall_t b)
 static rm_wall_t
 mend_start(rm_wall_t opened, const struct alert_time *time)
 {
-	const rm_wall_t left = { time->told.ns -
+	const rm_wall_t left = { time->sent.ns -
 				 rm_mono_since(time->now, time->since) };
 
 	if (time->since.ns == 0)
-		return earlier(opened, time->told);
+		return earlier(opened, time->sent);
 	if (is_near(opened, left))
 		return opened;
 	return time->known && is_near(opened, time->since_wall) ? left
@@ -36,9 +36,9 @@ mend_end(rm_wall_t resolved, const struct alert_time *time)
 {
 	rm_wall_t now = time->wall;
 
-	if (!is_near(time->told, time->wall))
-		return is_near(resolved, time->wall) ? time->told
-						     : earlier(resolved, time->told);
+	if (!is_near(time->sent, time->wall))
+		return is_near(resolved, time->wall) ? time->sent
+						     : earlier(resolved, time->sent);
 	/* By our own word alone: it may have been set ahead since it left. */
 	if (!time->known && time->since.ns != 0)
 		now.ns = time->since_wall.ns + rm_mono_since(time->now, time->since);
@@ -52,6 +52,6 @@ alert_time_mend(struct rm_incident *incident, const struct alert_time *time)
 	if (incident->resolved.ns != 0)
 		incident->changed = incident->resolved =
 		    mend_end(incident->resolved, time);
-	else if (!is_near(time->told, time->wall))
-		incident->changed = time->told; /* it is true now */
+	else if (!is_near(time->sent, time->wall))
+		incident->changed = time->sent; /* it is true now */
 }

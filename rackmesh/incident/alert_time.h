@@ -20,7 +20,7 @@ struct rm_incident;
 struct alert_time {
 	rm_mono_t now;
 	rm_wall_t wall; /* ours */
-	rm_wall_t told; /* the receivers'; ours where that is about right, or unknown */
+	rm_wall_t sent; /* the receivers'; ours where that is about right, or unknown */
 	bool known;
 	/* When the alert first left, and our time of day then. ns 0: in an earlier life
 	 * of ours, if ever. */

@@ -9,7 +9,7 @@ struct alert_word {
 	bool resolved;
 	size_t holders;
 	bool lost; /* to one of them */
-	void (*on_told)(uint64_t incident, bool resolved, void *arg);
+	void (*on_notified)(uint64_t incident, bool resolved, void *arg);
 	void *arg;
 	const struct rm_incident_file *file; /* NULL: it follows nothing (any more) */
 	uint64_t save;                       /* of the file, that has it */
@@ -18,7 +18,7 @@ struct alert_word {
 
 struct alert_word *
 alert_word_new(uint64_t incident, bool resolved,
-    void (*on_told)(uint64_t incident, bool resolved, void *arg), void *arg)
+    void (*on_notified)(uint64_t incident, bool resolved, void *arg), void *arg)
 {
 	struct alert_word *word = calloc(1, sizeof *word);
 
@@ -26,7 +26,7 @@ alert_word_new(uint64_t incident, bool resolved,
 		return NULL;
 	word->incident = incident;
 	word->resolved = resolved;
-	word->on_told = on_told;
+	word->on_notified = on_notified;
 	word->arg = arg;
 	word->holders = 1;
 	return word;
@@ -56,8 +56,8 @@ alert_word_put(struct alert_word *word, bool taken)
 	word->lost = word->lost || !taken;
 	if (--word->holders > 0)
 		return;
-	if (!word->lost && word->on_told != NULL)
-		word->on_told(word->incident, word->resolved, word->arg);
+	if (!word->lost && word->on_notified != NULL)
+		word->on_notified(word->incident, word->resolved, word->arg);
 	free(word);
 }
 

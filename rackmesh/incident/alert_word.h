@@ -19,10 +19,10 @@
 struct alert_word;
 struct rm_incident_file;
 
-/* on_told, which may be NULL, is called when the last holder lets go of it and all have
- * taken it. NULL when out of memory; held by the caller. */
+/* on_notified, which may be NULL, is called when the last holder lets go of it and all
+ * have taken it. NULL when out of memory; held by the caller. */
 struct alert_word *alert_word_new(uint64_t incident, bool resolved,
-    void (*on_told)(uint64_t incident, bool resolved, void *arg), void *arg);
+    void (*on_notified)(uint64_t incident, bool resolved, void *arg), void *arg);
 /* It leaves when the next save of that file is on the disk, or cannot be. The file
  * outlives the loop's turns, not the word. */
 void alert_word_follow(

@@ -508,17 +508,17 @@ find_id(const struct rm_incidents *incidents, uint64_t id)
 }
 
 bool
-rm_incidents_told(struct rm_incidents *incidents, uint64_t id, bool resolved)
+rm_incidents_notified(struct rm_incidents *incidents, uint64_t id, bool resolved)
 {
 	struct rm_incident *incident = find_id(incidents, id);
-	bool *told;
+	bool *notified;
 
 	if (incident == NULL)
 		return false;
-	told = resolved ? &incident->told_resolved : &incident->told_opened;
-	if (*told)
+	notified = resolved ? &incident->notified_resolved : &incident->notified_opened;
+	if (*notified)
 		return false;
-	*told = true;
+	*notified = true;
 	return true;
 }
 

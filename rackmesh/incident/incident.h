@@ -52,7 +52,7 @@ struct rm_incident {
 	rm_wall_t flaps_since, returned;
 	uint64_t returns;
 	/* Every receiver of alerts has taken that it opened, that it resolved. */
-	bool told_opened, told_resolved;
+	bool notified_opened, notified_resolved;
 };
 
 struct rm_incident_options {
@@ -92,7 +92,7 @@ const struct rm_incident *rm_incidents_get(
 size_t rm_incidents_open(const struct rm_incidents *incidents);
 /* Its opening, or its resolution, was told to all. False: that is no news, or it is
  * forgotten. */
-bool rm_incidents_told(struct rm_incidents *incidents, uint64_t id, bool resolved);
+bool rm_incidents_notified(struct rm_incidents *incidents, uint64_t id, bool resolved);
 const struct rm_incident_counts *rm_incidents_counts(
     const struct rm_incidents *incidents);
 

@@ -46,7 +46,7 @@ take_over(struct incident_entry *entry, const struct rm_incident *theirs)
 	mine->severity = theirs->severity;
 	if (mine->changed.ns < theirs->changed.ns)
 		mine->changed = theirs->changed;
-	mine->told_opened = theirs->told_opened;
+	mine->notified_opened = theirs->notified_opened;
 }
 
 int
@@ -76,7 +76,7 @@ rm_incidents_adopt(
 	}
 	entry->incident = *theirs;
 	entry->incident.resolved.ns = 0;
-	entry->incident.told_resolved = false;
+	entry->incident.notified_resolved = false;
 	entry->announced_confidence = theirs->verdict.confidence;
 	entry->held = held;
 	entry->confirmed = true;
@@ -86,8 +86,8 @@ rm_incidents_adopt(
 
 /* told: nobody has to hear of it any more. */
 static void
-close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved, bool told,
-    rm_mono_t now)
+close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved,
+    bool notified, rm_mono_t now)
 {
 	struct incident_entry *entry = incidents->open[i];
 
@@ -95,8 +95,9 @@ close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved, bool
 	memmove(&incidents->open[i], &incidents->open[i + 1],
 	    (incidents->open_count - i) * sizeof(struct incident_entry *));
 	entry->incident.resolved = entry->incident.changed = resolved;
-	if (told)
-		entry->incident.told_opened = entry->incident.told_resolved = true;
+	if (notified)
+		entry->incident.notified_opened = entry->incident.notified_resolved =
+		    true;
 	entry->resolved = now;
 	entry->held = false;
 	entry->confirmed = true;
@@ -108,18 +109,18 @@ close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved, bool
 
 bool
 rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
-    bool told, rm_mono_t now)
+    bool notified, rm_mono_t now)
 {
 	for (size_t i = 0; i < incidents->open_count; i++) {
 		if (incidents->open[i]->incident.id != id)
 			continue;
-		close_quietly(incidents, i, resolved, told, now);
+		close_quietly(incidents, i, resolved, notified, now);
 		return true;
 	}
 	for (size_t i = 0; i < incidents->closed_count; i++)
 		if (incidents->closed[i]->incident.id == id)
 			incidents->closed[i]->confirmed = true;
-	return told && rm_incidents_told(incidents, id, true);
+	return notified && rm_incidents_notified(incidents, id, true);
 }
 
 void
@@ -134,7 +135,7 @@ rm_incidents_owe(struct rm_incidents *incidents)
 {
 	for (size_t i = 0; i < incidents->open_count; i++)
 		incidents->open[i]->owed = !incidents->open[i]->held &&
-					   incidents->open[i]->incident.told_opened;
+					   incidents->open[i]->incident.notified_opened;
 }
 
 bool
@@ -161,9 +162,9 @@ end_untold(struct rm_incidents *incidents)
 	for (size_t i = 0; i < incidents->closed_count; i++) {
 		struct incident_entry *entry = incidents->closed[i];
 
-		if (entry->confirmed || entry->incident.told_resolved)
+		if (entry->confirmed || entry->incident.notified_resolved)
 			continue;
-		entry->incident.told_resolved = true;
+		entry->incident.notified_resolved = true;
 		ended++;
 	}
 	return ended;
@@ -179,7 +180,7 @@ rm_incidents_end_rest(struct rm_incidents *incidents, rm_wall_t resolved, rm_mon
 
 		if (entry->confirmed || entry->owed ||
 		    (entry->judged && !entry->held && !entry->former &&
-			!entry->incident.told_opened))
+			!entry->incident.notified_opened))
 			continue;
 		close_quietly(incidents, i, resolved, true, now);
 		ended++;

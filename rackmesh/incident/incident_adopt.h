@@ -18,17 +18,17 @@ struct rm_incident;
 struct rm_incidents;
 
 /*
- * theirs: as they tell it; told_opened counts, the evidence only where we have none.
- * held: it is theirs to end; the id, times, severity and name become theirs, too. Not
- * held: we speak, and what we have open ourselves stays as it is. 1: it is open anew;
- * 0: it was open; -ENOSPC, -ENOMEM, counted as refused.
+ * theirs: as they tell it; notified_opened counts, the evidence only where we have
+ * none. held: it is theirs to end; the id, times, severity and name become theirs, too.
+ * Not held: we speak, and what we have open ourselves stays as it is. 1: it is open
+ * anew; 0: it was open; -ENOSPC, -ENOMEM, counted as refused.
  */
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);
 /* They have ended it; told: and told everybody, else that is ours to do should they not
  * come to it. False: that is no news, or it is not known under this id. */
 bool rm_incidents_end(struct rm_incidents *incidents, uint64_t id, rm_wall_t resolved,
-    bool told, rm_mono_t now);
+    bool notified, rm_mono_t now);
 
 /* We speak: all that is held is ours to end from now on. */
 void rm_incidents_release(struct rm_incidents *incidents);

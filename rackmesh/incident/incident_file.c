@@ -281,8 +281,8 @@ saved_json(const struct rm_incident *incident)
 	    (json_int_t)incident->reopened, "flaps_since_ns",
 	    (json_int_t)incident->flaps_since.ns, "returned_ns",
 	    (json_int_t)incident->returned.ns, "returns", (json_int_t)incident->returns,
-	    "notified_opened", incident->told_opened, "notified_resolved",
-	    incident->told_resolved, "evidence", evidence_json(&verdict->evidence));
+	    "notified_opened", incident->notified_opened, "notified_resolved",
+	    incident->notified_resolved, "evidence", evidence_json(&verdict->evidence));
 }
 
 static bool
@@ -291,7 +291,7 @@ is_worth_keeping(const struct rm_incident *incident, rm_wall_t now)
 	int64_t age_ns = now.ns - incident->resolved.ns;
 
 	return incident->resolved.ns == 0 || age_ns <= REMEMBER_NS ||
-	       (!incident->told_resolved && age_ns <= UNTOLD_NS);
+	       (!incident->notified_resolved && age_ns <= UNTOLD_NS);
 }
 
 json_t *
@@ -348,17 +348,18 @@ take_number(struct reading *reading, const char *key, int64_t max)
 
 /* Absent: written by a version that did not keep it, and told what it wrote. */
 static bool
-take_told(struct reading *reading, const char *key, const char *old_key, bool absent)
+take_notified(
+    struct reading *reading, const char *key, const char *old_key, bool absent)
 {
-	const json_t *told = json_object_get(reading->object, key);
+	const json_t *notified = json_object_get(reading->object, key);
 
-	if (told == NULL) /* of a version before 1.0 */
-		told = json_object_get(reading->object, old_key);
-	if (told == NULL)
+	if (notified == NULL) /* of a version before 1.0 */
+		notified = json_object_get(reading->object, old_key);
+	if (notified == NULL)
 		return absent;
-	if (!json_is_boolean(told))
+	if (!json_is_boolean(notified))
 		reading->wrong = key;
-	return json_is_true(told);
+	return json_is_true(notified);
 }
 
 static void
@@ -511,9 +512,9 @@ incident_read(const json_t *object, struct rm_incident *incident)
 		incident->returns =
 		    (uint64_t)take_number(&reading, "returns", UINT32_MAX);
 	}
-	incident->told_opened =
-	    take_told(&reading, "notified_opened", "told_opened", true);
-	incident->told_resolved = take_told(
+	incident->notified_opened =
+	    take_notified(&reading, "notified_opened", "told_opened", true);
+	incident->notified_resolved = take_notified(
 	    &reading, "notified_resolved", "told_resolved", incident->resolved.ns != 0);
 	take_evidence(&reading, &verdict->evidence);
 	return reading.wrong;

@@ -265,7 +265,7 @@ text_figures(struct text *text, const struct rm_evidence *evidence, bool whole_r
 	}
 }
 
-#define LATE_TOLD_NS RM_NS_PER_S
+#define LATE_SHOWN_NS RM_NS_PER_S
 
 void
 rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
@@ -295,7 +295,7 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	}
 	if (evidence->counters[0] != '\0')
 		text_add(&text, "; %s", evidence->counters);
-	if (evidence->late_ns > LATE_TOLD_NS)
+	if (evidence->late_ns > LATE_SHOWN_NS)
 		text_add(&text, "; judged %.1f s late",
 		    (double)evidence->late_ns / (double)RM_NS_PER_S);
 	text_add(&text, ".");

@@ -31,16 +31,18 @@ rm_refusals_tell(struct rm_refusals *refusals, const struct rm_address *peer,
 	key = rm_fnv1a(RM_FNV1A, host, strlen(host) + 1);
 	key = rm_fnv1a(key, reason, strlen(reason));
 	for (size_t i = 0; i < RM_REFUSALS; i++) {
-		if (refusals->rows[i].told.ns != 0 && refusals->rows[i].key == key) {
+		if (refusals->rows[i].logged_at.ns != 0 &&
+		    refusals->rows[i].key == key) {
 			at = i;
 			break;
 		}
-		if (refusals->rows[i].told.ns < refusals->rows[at].told.ns)
+		if (refusals->rows[i].logged_at.ns < refusals->rows[at].logged_at.ns)
 			at = i;
 	}
-	if (refusals->rows[at].told.ns == 0 || refusals->rows[at].key != key)
+	if (refusals->rows[at].logged_at.ns == 0 || refusals->rows[at].key != key)
 		refusals->rows[at].untold = 0;
-	else if (rm_mono_since(now, refusals->rows[at].told) < RM_REFUSALS_AGAIN_NS) {
+	else if (rm_mono_since(now, refusals->rows[at].logged_at) <
+		 RM_REFUSALS_AGAIN_NS) {
 		refusals->rows[at].untold++;
 		return false;
 	}
@@ -49,7 +51,7 @@ rm_refusals_tell(struct rm_refusals *refusals, const struct rm_address *peer,
 		    refusals->rows[at].untold);
 	snprintf(who, RM_REFUSALS_TEXT, "%.100s%s", host, since);
 	refusals->rows[at].key = key;
-	refusals->rows[at].told = now;
+	refusals->rows[at].logged_at = now;
 	refusals->rows[at].untold = 0;
 	return true;
 }

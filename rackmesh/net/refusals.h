@@ -21,8 +21,8 @@ struct rm_address;
 
 struct rm_refusals { /* zeroed at first */
 	struct {
-		uint64_t key;   /* of host and reason */
-		rm_mono_t told; /* 0: free */
+		uint64_t key;        /* of host and reason */
+		rm_mono_t logged_at; /* 0: free */
 		uint64_t untold;
 	} rows[RM_REFUSALS];
 };

@@ -17,7 +17,7 @@
 struct rm_credentials {
 	struct rm_tls *tls;
 	struct rm_timer *timer;
-	struct rm_tls_counts told; /* what the log has been told of */
+	struct rm_tls_counts logged; /* what the log has been told of */
 	int64_t warn_from_s; /* wall-clock: then it is said that the end is near */
 	rm_mono_t warned;
 };
@@ -49,17 +49,17 @@ say_news(struct rm_credentials *credentials)
 {
 	const struct rm_tls_counts *counts = rm_tls_counts(credentials->tls);
 
-	if (counts->rotations != credentials->told.rotations) {
+	if (counts->rotations != credentials->logged.rotations) {
 		rm_log_info("certificate: replaced, valid for %lld h",
 		    (long long)(rm_tls_expires_wall_s(credentials->tls) - wall_s()) /
 			3600);
 		begin_life(credentials);
 	}
-	if (counts->bad_files != credentials->told.bad_files)
+	if (counts->bad_files != credentials->logged.bad_files)
 		rm_log_error(0,
 		    "certificate: new files refused, the old ones stay in use: %s",
 		    rm_tls_trouble(credentials->tls));
-	credentials->told = *counts;
+	credentials->logged = *counts;
 }
 
 static void

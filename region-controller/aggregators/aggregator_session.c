@@ -295,8 +295,8 @@ log_move(const struct session *session, const struct registry_rnic *before,
 
 /* As registry_tell. */
 static int
-session_tell(
-    struct session *session, struct wire_rnic *rnic, const struct registry_told *told)
+session_tell(struct session *session, struct wire_rnic *rnic,
+    const struct registry_source *source)
 {
 	const struct aggregators_options *options = &session->owner->options;
 	const struct rm_rnic_id id = { rnic->id.guid, rnic->id.port };
@@ -304,12 +304,12 @@ session_tell(
 	const struct registry_rnic before =
 	    known != NULL ? *known : (struct registry_rnic){ .moves = 0 };
 	enum registry_refusal refusal = REGISTRY_PLACED;
-	int r = registry_tell(options->registry, rnic, told, &refusal);
+	int r = registry_tell(options->registry, rnic, source, &refusal);
 
 	if (r == -ENOMEM)
 		return r;
 	if (refusal != REGISTRY_PLACED)
-		log_refused(session, told->host, rnic, refusal,
+		log_refused(session, source->host, rnic, refusal,
 		    r < 0 ? registry_refused(options->registry, 0)->name : "");
 	if (r < 0)
 		return r;
@@ -378,7 +378,7 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 {
 	struct aggregators *owner = session->owner;
 	struct wire_register_view view;
-	struct registry_told told = {
+	struct registry_source source = {
 		.aggregator = session->info.name,
 		.session = session->info.id,
 		.now = rm_mono_now(),
@@ -392,7 +392,7 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 	r = wire_open_register(&view, data, len);
 	if (r < 0)
 		return r;
-	told.host = view.reg.host;
+	source.host = view.reg.host;
 	owner->counts.registrations++;
 	session->info.registrations++;
 	for (size_t i = 0; i < view.reg.rnic_count; i++) {
@@ -405,15 +405,15 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 			owner->counts.foreign_rnics++;
 			continue;
 		}
-		changed |= session_rename(session, &rnic, told.host);
-		r = session_tell(session, &rnic, &told);
+		changed |= session_rename(session, &rnic, source.host);
+		r = session_tell(session, &rnic, &source);
 		if (r == -ENOMEM)
 			return r;
 		changed |= r > 0;
 		if (r >= 0 && rnic.incarnation != 0)
 			firsthand[firsthand_count++] = named;
 	}
-	changed |= registry_replace(owner->options.registry, told.host, firsthand,
+	changed |= registry_replace(owner->options.registry, source.host, firsthand,
 		       firsthand_count, log_replaced, session) > 0;
 	if (changed)
 		owner->options.on_change(owner->options.arg);

@@ -114,7 +114,7 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 	const struct registry_counts *c = registry_counts(face->registry);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("rnic_registrations_total"), "", "RNICs in registration messages, repeated ones included", &c->told },
+		{ NAME("rnic_registrations_total"), "", "RNICs in registration messages, repeated ones included", &c->registrations },
 		{ NAME("rnics_changed_total"), "", "Registrations that changed a plan", &c->changed },
 		{ NAME("rnics_moved_total"), "", "RNICs that came up at another ToR", &c->moved },
 		{ NAME("rnics_loaded_total"), "", "Changes of RNICs read from the store", &c->loaded },

@@ -43,7 +43,7 @@ versions_json_text(const char *software)
 /* ---- the rows -------------------------------------------------------------------- */
 
 static void
-add_told(struct rows *rows, const struct aggregators_session *session)
+add_reported(struct rows *rows, const struct aggregators_session *session)
 {
 	const size_t count =
 	    session->versions_bytes == NULL ? 0 : session->versions.peer_count;
@@ -85,7 +85,7 @@ collect(const struct controller_face *face, struct rows *rows)
 			continue;
 		rows->items[rows->count++] = (struct row){ WIRE_COMPONENT_AGGREGATOR,
 			session->name, session->software, session->since, true, true };
-		add_told(rows, session);
+		add_reported(rows, session);
 	}
 	return 0;
 }

@@ -86,18 +86,19 @@ show(char ret[RM_NAME_BYTES], const char *text)
 
 static void
 registry_refused_note(struct registry_refusals *refusals, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal refusal, const char *name)
+    const struct registry_source *source, enum registry_refusal refusal,
+    const char *name)
 {
-	struct registry_refused entry = { .refusal = refusal, .last = told->wall };
+	struct registry_refused entry = { .refusal = refusal, .last = source->wall };
 	struct registry_refused *entries = refusals->entries;
 	size_t i;
 
 	rm_rnic_id_format(
 	    (struct rm_rnic_id){ rnic->id.guid, rnic->id.port }, entry.id);
-	show(entry.host, told->host);
+	show(entry.host, source->host);
 	show(entry.device, rnic->device);
 	show(entry.tor, rnic->tor_count > 0 ? rnic->tors[0] : "");
-	show(entry.aggregator, told->aggregator);
+	show(entry.aggregator, source->aggregator);
 	if (refusal == REGISTRY_BAD_NAME || refusal == REGISTRY_ANOTHERS)
 		show(entry.name, name);
 	for (i = 0; i < refusals->count; i++) {
@@ -263,27 +264,27 @@ registry_set_topology(struct registry *registry, const struct rm_topology *topol
 
 static int
 refuse(struct registry *registry, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal reason, const char *name,
-    enum registry_refusal *refusal)
+    const struct registry_source *source, enum registry_refusal reason,
+    const char *name, enum registry_refusal *refusal)
 {
 	registry->counts.refused[reason]++;
-	registry_refused_note(&registry->refusals, rnic, told, reason, name);
+	registry_refused_note(&registry->refusals, rnic, source, reason, name);
 	*refusal = reason;
 	return -EINVAL;
 }
 
 static void
-note_teller(struct registry_rnic *rnic, const struct registry_told *told)
+note_teller(struct registry_rnic *rnic, const struct registry_source *source)
 {
 	memset(rnic->aggregator, 0, sizeof(rnic->aggregator));
-	memcpy(rnic->aggregator, told->aggregator,
-	    strnlen(told->aggregator, sizeof(rnic->aggregator) - 1));
-	if (rnic->tellers[0] != told->session) {
+	memcpy(rnic->aggregator, source->aggregator,
+	    strnlen(source->aggregator, sizeof(rnic->aggregator) - 1));
+	if (rnic->tellers[0] != source->session) {
 		rnic->tellers[1] = rnic->tellers[0];
-		rnic->tellers[0] = told->session;
+		rnic->tellers[0] = source->session;
 	}
-	rnic->seen = told->now;
-	rnic->registered = told->wall;
+	rnic->seen = source->now;
+	rnic->registered = source->wall;
 }
 
 static struct registry_rnic *
@@ -357,13 +358,13 @@ static bool
 is_replaced(
     const struct registry *registry, const struct wire_rnic *rnic, const char *host)
 {
-	struct registry_rnic told = { .link = 0 };
+	struct registry_rnic reported = { .link = 0 };
 
-	registry_take_over(&told, rnic, host);
+	registry_take_over(&reported, rnic, host);
 	for (const struct registry_rnic *other =
 		 registry_hosts_rnics(registry->hosts, host);
 	     other != NULL; other = other->next_of_host) {
-		if (other->incarnation != 0 && registry_same_place(other, &told))
+		if (other->incarnation != 0 && registry_same_place(other, &reported))
 			return true;
 	}
 	return false;
@@ -371,41 +372,41 @@ is_replaced(
 
 int
 registry_tell(struct registry *registry, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal *refusal)
+    const struct registry_source *source, enum registry_refusal *refusal)
 {
 	const char *name = "";
-	enum registry_refusal wrong = registry_check(rnic, told->host, &name);
+	enum registry_refusal wrong = registry_check(rnic, source->host, &name);
 	struct registry_rnic *known;
 	bool changed = false;
 	int r;
 
-	registry->counts.told++;
+	registry->counts.registrations++;
 	if (wrong != REGISTRY_PLACED)
-		return refuse(registry, rnic, told, wrong, name, refusal);
+		return refuse(registry, rnic, source, wrong, name, refusal);
 	known = find(registry, rnic->id.guid, rnic->id.port);
 	/* Else whoever is let in could have the keys of anybody's RNICs. */
-	if (known != NULL && strcmp(known->host, told->host) != 0)
+	if (known != NULL && strcmp(known->host, source->host) != 0)
 		return refuse(
-		    registry, rnic, told, REGISTRY_ANOTHERS, known->host, refusal);
+		    registry, rnic, source, REGISTRY_ANOTHERS, known->host, refusal);
 	if (known != NULL && rnic->incarnation == 0) {
-		note_teller(known, told);
+		note_teller(known, source);
 		*refusal = known->refusal;
 		return 0;
 	}
 	if (known != NULL && known->replaced == rnic->incarnation &&
 	    known->incarnation != rnic->incarnation && known->replaced != 0)
-		return refuse(registry, rnic, told, REGISTRY_STALE, "", refusal);
+		return refuse(registry, rnic, source, REGISTRY_STALE, "", refusal);
 	if (known == NULL && rnic->incarnation == 0 &&
-	    is_replaced(registry, rnic, told->host))
-		return refuse(registry, rnic, told, REGISTRY_REPLACED, "", refusal);
+	    is_replaced(registry, rnic, source->host))
+		return refuse(registry, rnic, source, REGISTRY_REPLACED, "", refusal);
 	if (known == NULL && HASH_COUNT(registry->rnics) >= REGISTRY_MAX_RNICS)
-		return refuse(registry, rnic, told, REGISTRY_FULL, "", refusal);
+		return refuse(registry, rnic, source, REGISTRY_FULL, "", refusal);
 	if (known == NULL)
 		known = add(registry, rnic);
 	if (known == NULL)
 		return -ENOMEM;
-	r = take_over(registry, known, rnic, told->host, told->wall, &changed);
-	note_teller(known, told);
+	r = take_over(registry, known, rnic, source->host, source->wall, &changed);
+	note_teller(known, source);
 	*refusal = known->refusal;
 	registry->counts.changed += changed;
 	return r < 0 ? r : changed;
@@ -489,17 +490,17 @@ registry_rename(struct registry *registry, struct wire_rnic_id id, const char *f
 /* Which new one of those told is in its place? NULL: none is, or it is one of them. */
 static const struct registry_rnic *
 replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
-    const struct registry_named *told, size_t count)
+    const struct registry_named *reported, size_t count)
 {
 	const struct registry_rnic *by = NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct registry_rnic *other =
-		    find(registry, told[i].id.guid, told[i].id.port);
+		    find(registry, reported[i].id.guid, reported[i].id.port);
 
 		if (other == rnic)
 			return NULL;
-		if (by == NULL && other != NULL && !told[i].was_known &&
+		if (by == NULL && other != NULL && !reported[i].was_known &&
 		    registry_same_place(other, rnic))
 			by = other;
 	}
@@ -508,7 +509,7 @@ replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
 
 size_t
 registry_replace(struct registry *registry, const char *host,
-    const struct registry_named *told, size_t count,
+    const struct registry_named *reported, size_t count,
     void (*on_replaced)(
 	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
     void *arg)
@@ -519,7 +520,7 @@ registry_replace(struct registry *registry, const char *host,
 	while (rnic != NULL) {
 		struct registry_rnic *next = rnic->next_of_host;
 		const struct registry_rnic *by =
-		    replaced_by(registry, rnic, told, count);
+		    replaced_by(registry, rnic, reported, count);
 
 		if (by != NULL) {
 			on_replaced(rnic, by, arg);

@@ -43,8 +43,8 @@ struct registry_refused { /* malformed; the texts are quoted, cut and printable 
 };
 
 struct registry_counts {
-	uint64_t told;    /* registrations of an RNIC, also equal ones */
-	uint64_t changed; /* that change a plan */
+	uint64_t registrations; /* registrations of an RNIC, also equal ones */
+	uint64_t changed;       /* that change a plan */
 	uint64_t moved;
 	uint64_t forgotten;
 	uint64_t renamed;   /* of a host that has got another name */
@@ -54,7 +54,7 @@ struct registry_counts {
 	uint64_t refused[REGISTRY_REFUSALS];
 };
 
-struct registry_told { /* by whom, when */
+struct registry_source { /* by whom, when */
 	const char *host;
 	const char *aggregator;
 	uint64_t session; /* never 0 */
@@ -77,14 +77,14 @@ int registry_set_topology(
 /* 1: something that plans are made of has changed; 0: nothing has. -EINVAL: refused,
  * see *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
 int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
-    const struct registry_told *told, enum registry_refusal *refusal);
+    const struct registry_source *source, enum registry_refusal *refusal);
 
 /* After all RNICs of a host's registration were told: forgets those that it does not
  * name any more and in whose place it names a new one. One that was known has come by
  * another device's name or address, which says nothing of the other. on_replaced is
  * called for each before it is gone. Returns how many. */
 size_t registry_replace(struct registry *registry, const char *host,
-    const struct registry_named *told, size_t count,
+    const struct registry_named *reported, size_t count,
     void (*on_replaced)(
 	const struct registry_rnic *old, const struct registry_rnic *by, void *arg),
     void *arg);

@@ -23,7 +23,7 @@ struct entry {
 	UT_hash_handle hh;
 	struct key key;
 	struct traced_link link;
-	rm_wall_t told;
+	rm_wall_t reported_at;
 };
 
 struct traced {
@@ -175,9 +175,10 @@ learn_link(struct traced *traced, const char *tor, const struct hop *from,
 	if (entry->link.last_seen.ns < now.ns)
 		entry->link.last_seen = now;
 	memcpy(entry->link.address, to->address, sizeof(to->address));
-	if (entry->told.ns != 0 && now.ns - entry->told.ns < TELL_AGAIN_NS)
+	if (entry->reported_at.ns != 0 &&
+	    now.ns - entry->reported_at.ns < TELL_AGAIN_NS)
 		return;
-	entry->told = now;
+	entry->reported_at = now;
 	on_link(&entry->link, arg);
 }
 
@@ -237,7 +238,7 @@ merge(struct traced *traced, const struct traced_link *link, struct entry **ret)
 			return r;
 		entry = *ret;
 		entry->link = *link;
-		entry->told = link->last_seen;
+		entry->reported_at = link->last_seen;
 		return 0;
 	}
 	if (link->first_seen.ns < entry->link.first_seen.ns) {
@@ -324,7 +325,7 @@ traced_age(struct traced *traced, rm_wall_t now, traced_on_link *on_link, void *
 		/* Another's clock was wrong, or ours was: it is not to stay for ever.
 		 */
 		if (entry->link.last_seen.ns > now.ns)
-			entry->link.last_seen = entry->told = now;
+			entry->link.last_seen = entry->reported_at = now;
 		if (now.ns - entry->link.last_seen.ns < TRACED_KEEP_NS)
 			continue;
 		traced->counts.forgotten++;

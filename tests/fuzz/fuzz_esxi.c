@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static void
 check_nic(const struct hypervisor_nic *nic)
 {
-	static char told[HYPERVISOR_FINDINGS][FINDING_BYTES];
+	static char reported[HYPERVISOR_FINDINGS][FINDING_BYTES];
 
 	if (nic->name[0] == '\0')
 		abort();
@@ -28,7 +28,7 @@ check_nic(const struct hypervisor_nic *nic)
 	for (size_t i = 0; i < hypervisor_values(); i++)
 		if (nic->states[i].there && (!nic->there || !nic->samples[i].there))
 			abort();
-	if (hypervisor_findings_tell(nic, 1000000000, told) > HYPERVISOR_FINDINGS)
+	if (hypervisor_findings_tell(nic, 1000000000, reported) > HYPERVISOR_FINDINGS)
 		abort();
 }
 

@@ -38,13 +38,13 @@ brake_words(struct brake *brake, struct fuzz_bytes *bytes)
 {
 	while (bytes->left > 0) {
 		size_t who = fuzz_below(bytes, BRAKE_MAX_AGGREGATORS + 1);
-		struct wire_brake told = { .version = fuzz_number(bytes),
+		struct wire_brake received = { .version = fuzz_number(bytes),
 			.rate_permille = (uint32_t)fuzz_number(bytes) };
 		struct wire_brake before = brake_now(brake);
 
-		if (told.version == 7)
+		if (received.version == 7)
 			brake_session(brake, who);
-		brake_take(brake, who, &told);
+		brake_take(brake, who, &received);
 		if (brake_now(brake).rate_permille > BRAKE_NONE ||
 		    (who == BRAKE_MAX_AGGREGATORS &&
 			brake_now(brake).version != before.version))
@@ -56,7 +56,7 @@ static void
 brake_run(struct run *run, uint8_t how)
 {
 	static struct brake brake, back;
-	struct wire_brake told = { .version = fuzz_number(&run->bytes),
+	struct wire_brake received = { .version = fuzz_number(&run->bytes),
 		.rate_permille = (uint32_t)fuzz_number(&run->bytes) };
 	struct brake_file *file = NULL;
 	int r;
@@ -73,7 +73,7 @@ brake_run(struct run *run, uint8_t how)
 	if (how & 2) {
 		fuzz_folder_write(run->folder, "brake", run->bytes.at, run->bytes.left);
 	} else {
-		brake_file_save(file, &told);
+		brake_file_save(file, &received);
 		fake_world_turn();
 		if (how & 4)
 			fuzz_folder_damage(run->folder, "brake",
@@ -85,16 +85,16 @@ brake_run(struct run *run, uint8_t how)
 		abort();
 	if (r == 0 && brake_now(&back).rate_permille > BRAKE_NONE)
 		abort();
-	if (r == 0 && !(how & 6) && told.version > 0 &&
-	    (brake_now(&back).version != told.version ||
-		brake_now(&back).rate_permille != told.rate_permille))
+	if (r == 0 && !(how & 6) && received.version > 0 &&
+	    (brake_now(&back).version != received.version ||
+		brake_now(&back).rate_permille != received.rate_permille))
 		abort();
-	if (how == 0 && told.rate_permille <= BRAKE_NONE &&
+	if (how == 0 && received.rate_permille <= BRAKE_NONE &&
 	    (r < 0 || brake_file_counts(file)->saved != 1))
 		abort();
 	if (how == 8) { /* no such place */
 		fuzz_folder_remove(run->folder);
-		brake_file_save(file, &told);
+		brake_file_save(file, &received);
 		fake_world_turn();
 		if (brake_file_counts(file)->save_failed != 1 ||
 		    mkdir(run->folder, 0700))

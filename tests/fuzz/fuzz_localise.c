@@ -25,7 +25,7 @@ struct world {
 	struct localise *localise;
 	struct wire_writer *writer;
 	int64_t now_ns;
-	uint64_t seq, told;
+	uint64_t seq, reported;
 };
 
 static void
@@ -76,7 +76,7 @@ tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3]
 	if (wire_write_summary(world->writer, &summary, &bytes) < 0 ||
 	    wire_open_summary(&view, bytes.data, bytes.len) < 0)
 		return;
-	world->told += 2;
+	world->reported += 2;
 	(void)localise_summary(world->localise, &view, (rm_mono_t){ world->now_ns });
 }
 
@@ -91,7 +91,7 @@ judge(struct world *world, int64_t step_ns)
 	n = localise_judge(world->localise, (rm_mono_t){ world->now_ns },
 	    (rm_wall_t){ WALL + world->now_ns }, &verdicts);
 	if (n > LOCALISE_MAX_VERDICTS ||
-	    counts->rows + counts->refused_rows > world->told)
+	    counts->rows + counts->refused_rows > world->reported)
 		abort();
 	for (int i = 0; i < n; i++) {
 		if (verdicts[i].part.name[0] == '\0' || verdicts[i].confidence <= 0 ||

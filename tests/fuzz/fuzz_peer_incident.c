@@ -52,7 +52,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		tell(&incident);
 		if (!rm_incidents_end(incidents, incident.id, incident.changed,
-			incident.told_resolved, (rm_mono_t){ 1 }))
+			incident.notified_resolved, (rm_mono_t){ 1 }))
 			abort();
 	}
 	rm_incidents_free(incidents);

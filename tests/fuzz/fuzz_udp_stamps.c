@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 #define MAX_SENT 4096
 
 static struct port_udp_stamps stamps;
-static uint8_t told[MAX_SENT]; /* by token: how often */
+static uint8_t reported[MAX_SENT]; /* by token: how often */
 
 static void
 sent(struct fuzz_bytes *bytes, uint64_t *tokens)
@@ -45,7 +45,7 @@ stamped(struct fuzz_bytes *bytes, uint64_t tokens)
 		abort();
 	if (found == PORT_UDP_UNMATCHED)
 		return;
-	if (token >= tokens || told[token]++ > 0)
+	if (token >= tokens || reported[token]++ > 0)
 		abort();
 }
 
@@ -87,7 +87,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint64_t tokens = 0;
 
 	memset(&stamps, 0, sizeof(stamps));
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 	while (bytes.left > 0 && tokens < MAX_SENT) {
 		switch (fuzz_u8(&bytes) % 4) {
 		case 0:

@@ -43,8 +43,8 @@ DEFECTS = [
         "an alert is sent twice",
         "unit",
         "rackmesh/incident/alert.c",
-        "	known = known || (restored && incident->told_opened);\n",
-        "	known = known || (restored && incident->told_opened);\n"
+        "	known = known || (restored && incident->notified_opened);\n",
+        "	known = known || (restored && incident->notified_opened);\n"
         "	alerts_push(alerts, &firing->incident, ALERT_OPENED, alerts->sink_count, NULL);\n",
     ),
     Defect(

@@ -160,10 +160,10 @@ post_counts(struct run *run, struct sim_lane *lane, int64_t now_ns)
 		struct sim_pair *pair = &run->pairs[lane->pairs[i]];
 
 		for (uint8_t c = 0; c < pair->dscp_count; c++) {
-			if (pair->received[c] == pair->told[c] &&
+			if (pair->received[c] == pair->reported[c] &&
 			    !(lane->wants_all_counts && pair->received[c] > 0))
 				continue;
-			pair->told[c] = pair->received[c];
+			pair->reported[c] = pair->received[c];
 			rows[counts.row_count++] =
 			    (struct wire_count){ .own_guid = RUN_GUID + pair->dst,
 				    .prober_guid = RUN_GUID + pair->src,

@@ -34,7 +34,7 @@ struct noise_fabric {
 	struct wire_path_row *rows;
 	struct wire_writer *writer;
 	struct localise *localise;
-	uint32_t told_s[NOISE_FABRIC_MAX_RACKS]; /* when rows were sent last */
+	uint32_t reported_s[NOISE_FABRIC_MAX_RACKS]; /* when rows were sent last */
 	bool was_lossy[NOISE_FABRIC_MAX_RACKS];
 	char names[NOISE_FABRIC_MAX_RACKS][16];
 	uint64_t seq;
@@ -201,15 +201,15 @@ summarise(struct noise_fabric *fabric, uint32_t rack, uint32_t second, bool loss
 		.start_wall_ns = end - (uint64_t)RM_NS_PER_S,
 		.end_wall_ns = end,
 		.paths_start_wall_ns =
-		    (uint64_t)(WALL_NS + fabric->told_s[rack] * RM_NS_PER_S) };
+		    (uint64_t)(WALL_NS + fabric->reported_s[rack] * RM_NS_PER_S) };
 	struct wire_summary_view view;
 	struct wire_bytes bytes;
 	int r;
 
 	if (lossy || fabric->was_lossy[rack] ||
-	    second + 1 - fabric->told_s[rack] >= ROW_INTERVAL_S) {
+	    second + 1 - fabric->reported_s[rack] >= ROW_INTERVAL_S) {
 		fill_rows(fabric, rack, &summary);
-		fabric->told_s[rack] = second + 1;
+		fabric->reported_s[rack] = second + 1;
 	}
 	fabric->was_lossy[rack] = lossy;
 	r = wire_write_summary(fabric->writer, &summary, &bytes);
@@ -249,7 +249,7 @@ begin(struct noise_fabric *fabric, struct dice *dice)
 	fabric->localise = NULL;
 	fabric->seq = 0;
 	memset(fabric->counts, 0, fabric->places * sizeof *fabric->counts);
-	memset(fabric->told_s, 0, sizeof fabric->told_s);
+	memset(fabric->reported_s, 0, sizeof fabric->reported_s);
 	memset(fabric->was_lossy, 0, sizeof fabric->was_lossy);
 	for (size_t i = 0; i < fabric->racks * fabric->paths_per_rack; i++) {
 		struct path *p = &fabric->paths[i];

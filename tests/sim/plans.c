@@ -73,12 +73,12 @@ tell_registry(struct run *run, struct registry *registry, struct rm_error *error
 	for (uint32_t i = 0; i < run->rnics; i++) {
 		struct run_names names;
 		const struct wire_rnic rnic = run_rnic(run, i, false, &names);
-		const struct registry_told told = { .host = names.host,
+		const struct registry_source source = { .host = names.host,
 			.aggregator = "sim",
 			.session = 1,
 			.now = { RUN_MONO_NS },
 			.wall = { RUN_WALL_NS } };
-		const int r = registry_tell(registry, &rnic, &told, &refusal);
+		const int r = registry_tell(registry, &rnic, &source, &refusal);
 
 		if (r < 0 || refusal != REGISTRY_PLACED)
 			return rm_error_set(error, r < 0 ? r : -EINVAL,

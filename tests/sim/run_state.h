@@ -46,7 +46,7 @@ struct tor_rack;
 
 struct sim_pair { /* what a responder has received of a prober */
 	uint32_t src, dst;
-	uint32_t received[RUN_CLASSES], told[RUN_CLASSES];
+	uint32_t received[RUN_CLASSES], reported[RUN_CLASSES];
 	uint8_t dscps[RUN_CLASSES], dscp_count;
 	bool listed; /* among those that its responder's lane reports */
 };

@@ -91,7 +91,7 @@ probing_forget(struct run *run, struct sim_lane *lane)
 
 		if (run->lane_of[pair->dst] == (uint32_t)(lane - run->lanes)) {
 			memset(pair->received, 0, sizeof pair->received);
-			memset(pair->told, 0, sizeof pair->told);
+			memset(pair->reported, 0, sizeof pair->reported);
 		}
 	}
 }

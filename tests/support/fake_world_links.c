@@ -22,7 +22,7 @@ struct rm_link {
 	int64_t ends_s;
 	size_t queued;
 	bool paused, blocks, closing;
-	bool told; /* on_close was called */
+	bool reported; /* on_close was called */
 	int reason;
 	struct rm_link *next;
 };
@@ -113,7 +113,7 @@ rm_link_send(struct rm_link *link, const uint8_t *data, size_t len)
 	/* Nobody would take it. */
 	if (len == 0 || wire_kind_of(data, len) == WIRE_UNKNOWN)
 		abort();
-	if (link->closing || link->told)
+	if (link->closing || link->reported)
 		return -ENOTCONN;
 	if (link->blocks || link->queued + len > link->limits.max_output_bytes) {
 		link->counts.refused_sends++;
@@ -136,7 +136,7 @@ rm_link_output_bytes(const struct rm_link *link)
 void
 rm_link_close(struct rm_link *link, int reason)
 {
-	if (link->closing || link->told)
+	if (link->closing || link->reported)
 		return;
 	link->closing = true;
 	link->reason = reason;
@@ -181,7 +181,7 @@ rm_link_resume(struct rm_link *link)
 int
 rm_link_peer_ack(const struct rm_link *link, int64_t *since_ns, uint32_t *unacked)
 {
-	if (link->told)
+	if (link->reported)
 		return -ENOTCONN;
 	*since_ns = link->blocks ? 10 * RM_NS_PER_S : 0;
 	*unacked = (uint32_t)link->queued;
@@ -205,9 +205,9 @@ rm_link_counts(const struct rm_link *link)
 void
 fake_link_ends(struct rm_link *link, int reason)
 {
-	if (link->told)
+	if (link->reported)
 		return;
-	link->told = true;
+	link->reported = true;
 	link->reason = reason;
 	link->callbacks.on_close(link, reason, link->arg);
 }
@@ -261,11 +261,11 @@ static bool
 turn_one(void)
 {
 	for (struct rm_link *link = links; link != NULL; link = link->next) {
-		if (link->closing && !link->told) {
+		if (link->closing && !link->reported) {
 			fake_link_ends(link, link->reason);
 			return true;
 		}
-		if (link->queued == 0 || link->blocks || link->told)
+		if (link->queued == 0 || link->blocks || link->reported)
 			continue;
 		link->queued = 0;
 		if (link->callbacks.on_drained != NULL) {
@@ -349,12 +349,12 @@ nth(size_t i, bool accepted)
 	size_t count = 0;
 
 	for (struct rm_link *link = links; link != NULL; link = link->next)
-		count += link->limits.accepting == accepted && !link->told;
+		count += link->limits.accepting == accepted && !link->reported;
 	if (count == 0)
 		return NULL;
 	i %= count;
 	for (struct rm_link *link = links; link != NULL; link = link->next)
-		if (link->limits.accepting == accepted && !link->told && i-- == 0)
+		if (link->limits.accepting == accepted && !link->reported && i-- == 0)
 			return link;
 	return NULL;
 }

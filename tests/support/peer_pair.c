@@ -27,7 +27,7 @@ struct node {
 	/* When each agent last heard of it, and whether it said that it delivers; when
 	 * it began to be able. */
 	rm_mono_t agent_heard[AGENTS];
-	bool agent_told[AGENTS];
+	bool agent_reported[AGENTS];
 	rm_mono_t able;
 };
 
@@ -122,8 +122,8 @@ own_of(const struct pair *pair, int i)
 		if ((node->agents >> a & 1) == 0)
 			continue;
 		own.lost += lost;
-		own.mute += !lost && !other->agent_told[a];
-		own.relay += !node->agent_told[a];
+		own.mute += !lost && !other->agent_reported[a];
+		own.relay += !node->agent_reported[a];
 	}
 	return own;
 }
@@ -202,7 +202,7 @@ step(struct pair *pair, unsigned steps)
 		for (int a = 0; a < AGENTS; a++)
 			if ((nodes[i].agents >> a & 1) != 0) {
 				nodes[i].agent_heard[a] = pair->now;
-				nodes[i].agent_told[a] = nodes[i].delivers;
+				nodes[i].agent_reported[a] = nodes[i].delivers;
 			}
 		peer_judge(&nodes[i].peer, &own, pair->now);
 		pair->figures.turns += nodes[i].peer.taken - taken;

@@ -140,7 +140,7 @@ show_host_services(const struct service_host *host, rm_mono_t now)
 	set_u64(object, "waiting_flows", host->over_cap);
 	set_u64(object, "events_dropped", host->events_dropped);
 	set_u64(object, "age_ms",
-	    (uint64_t)(rm_mono_since(now, host->told) / RM_NS_PER_MS));
+	    (uint64_t)(rm_mono_since(now, host->reported_at) / RM_NS_PER_MS));
 	return object;
 }
 

@@ -37,29 +37,29 @@ set_u64(json_t *object, const char *key, uint64_t value)
 /* Of a host that is not read any more nothing is known to hold. */
 static void
 find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
-    char told[HYPERVISOR_FINDINGS][FINDING_BYTES])
+    char texts[HYPERVISOR_FINDINGS][FINDING_BYTES])
 {
 	if (host->reading.up)
-		hypervisor_findings_tell(nic, host->reading.interval_ns, told);
+		hypervisor_findings_tell(nic, host->reading.interval_ns, texts);
 	else
 		for (int i = 0; i < HYPERVISOR_FINDINGS; i++)
-			told[i][0] = '\0';
+			texts[i][0] = '\0';
 }
 
 static json_t *
 show_findings(const struct hypervisor_shown *host, const struct hypervisor_nic *nic)
 {
-	char told[HYPERVISOR_FINDINGS][FINDING_BYTES];
+	char texts[HYPERVISOR_FINDINGS][FINDING_BYTES];
 	json_t *list = json_array(), *object;
 
-	find(host, nic, told);
+	find(host, nic, texts);
 	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
-		if (told[i][0] == '\0')
+		if (texts[i][0] == '\0')
 			continue;
 		object = json_object();
 		json_object_set_new(
 		    object, "finding", json_string(hypervisor_finding_word(i)));
-		json_object_set_new(object, "text", json_string(told[i]));
+		json_object_set_new(object, "text", json_string(texts[i]));
 		json_array_append_new(list, object);
 	}
 	return list;
@@ -197,7 +197,7 @@ show_hypervisor(const struct hypervisor_collector *collector, struct wanted *wan
 
 	set_u64(object, "parse_errors",
 	    hypervisor_collector_counts(collector)->parse_errors);
-	set_u64(object, "values_told", shown.on_metrics.told);
+	set_u64(object, "values_told", shown.on_metrics.exported);
 	set_u64(object, "values_unused", shown.on_metrics.unused);
 	set_u64(object, "values_refused", shown.on_metrics.refused);
 	json_object_set_new(object, "nics", show_nics(&shown, wanted));
@@ -306,15 +306,15 @@ static void
 tell_nic_findings(struct rm_metrics_out *out, const struct hypervisor_shown *shown,
     const struct hypervisor_nic *nic)
 {
-	char told[HYPERVISOR_FINDINGS][FINDING_BYTES], label[LABEL_BYTES], more[40];
+	char texts[HYPERVISOR_FINDINGS][FINDING_BYTES], label[LABEL_BYTES], more[40];
 
-	find(shown, nic, told);
+	find(shown, nic, texts);
 	snprintf(
 	    label, sizeof(label), "host=\"%s\",nic=\"%s\"", shown->name, nic->name);
 	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
 		snprintf(
 		    more, sizeof(more), "finding=\"%s\"", hypervisor_finding_word(i));
-		rm_metrics_tell(out, label, more, told[i][0] != '\0');
+		rm_metrics_tell(out, label, more, texts[i][0] != '\0');
 	}
 }
 
@@ -336,9 +336,9 @@ tell_findings(struct rm_metrics_out *out, const void *arg)
 }
 
 static double
-read_told(const void *arg)
+read_exported(const void *arg)
 {
-	return (double)hypervisor_collector_shown(arg).on_metrics.told;
+	return (double)hypervisor_collector_shown(arg).on_metrics.exported;
 }
 
 static double
@@ -358,7 +358,7 @@ static const struct value_gauge {
 	const char *name, *help;
 	double (*read)(const void *collector);
 } value_gauges[] = {
-	{ N("values_told"), "Values of the last whole reading that rackmesh_hypervisor_* tells.", read_told },
+	{ N("values_told"), "Values of the last whole reading that rackmesh_hypervisor_* tells.", read_exported },
 	{ N("values_unused"), "Values left out because no counter of their priority was ever above 0.", read_unused },
 	{ N("values_refused"), "Values left out because the limit of one ESXi host is reached.", read_refused },
 };

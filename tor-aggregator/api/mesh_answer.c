@@ -115,7 +115,7 @@ put_row(struct text *text, const struct mesh_row *row, const uint16_t *places,
     rm_mono_t now)
 {
 	const uint64_t *counts = row->counts;
-	const uint64_t told = counts[MESH_LOST_FORWARD] + counts[MESH_LOST_REVERSE];
+	const uint64_t located = counts[MESH_LOST_FORWARD] + counts[MESH_LOST_REVERSE];
 	const int64_t age_ns = rm_mono_since(now, row->seen);
 
 	text->data[text->len++] = '[';
@@ -123,7 +123,7 @@ put_row(struct text *text, const struct mesh_row *row, const uint16_t *places,
 	put(text, places[row->dst]);
 	for (int i = MESH_SENT; i <= MESH_NOT_SENT; i++)
 		put(text, counts[i]);
-	if (counts[MESH_NO_REPLY] > 0 && told == 0) {
+	if (counts[MESH_NO_REPLY] > 0 && located == 0) {
 		put_nulls(text, 2);
 	} else {
 		put(text, counts[MESH_LOST_FORWARD]);

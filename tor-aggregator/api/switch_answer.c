@@ -40,18 +40,18 @@ set_u64(json_t *object, const char *key, uint64_t value)
 /* Who is behind a port of that switch. */
 static json_t *
 show_neighbor(const struct tor_aggregator *aggregator, size_t at,
-    const struct switch_neighbor *told, struct neighbors_elsewhere *elsewhere)
+    const struct switch_neighbor *lldp, struct neighbors_elsewhere *elsewhere)
 {
 	json_t *object;
 	struct neighbor found;
 
-	if (told == NULL)
+	if (lldp == NULL)
 		return json_null();
-	found = tor_aggregator_neighbor(aggregator, at, told, elsewhere);
+	found = tor_aggregator_neighbor(aggregator, at, lldp, elsewhere);
 	object = json_object();
-	json_object_set_new(object, "name", json_string(told->name));
-	json_object_set_new(object, "port", json_string(told->port));
-	json_object_set_new(object, "description", json_string(told->description));
+	json_object_set_new(object, "name", json_string(lldp->name));
+	json_object_set_new(object, "port", json_string(lldp->port));
+	json_object_set_new(object, "description", json_string(lldp->description));
 	json_object_set_new(object, "kind", json_string(neighbor_kind_str(found.kind)));
 	if (found.rnic != NULL)
 		json_object_set_new(object, "host", json_string(found.rnic->host));
@@ -276,9 +276,9 @@ show_switch(const struct tor_aggregator *aggregator, size_t at, struct wanted *w
 	json_object_set_new(object, "role", json_string(role_str(one->role)));
 	set_u64(object, "parse_errors", counts->parse_errors);
 	set_u64(object, "commands_refused", counts->commands_refused);
-	set_u64(object, "values_told", shown.told.told);
-	set_u64(object, "values_unused", shown.told.unused);
-	set_u64(object, "values_refused", shown.told.refused);
+	set_u64(object, "values_told", shown.exported.exported);
+	set_u64(object, "values_unused", shown.exported.unused);
+	set_u64(object, "values_refused", shown.exported.refused);
 	json_object_set_new(
 	    object, "objects", show_objects(aggregator, at, shown.list, wanted));
 	return object;
@@ -381,7 +381,7 @@ tell_object(struct rm_metrics_out *out, const struct row_family *family, const c
 	for (unsigned i = 0; i < switch_row_values(row); i++) {
 		if (row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
-		if (states[i].there && switch_is_told(object, row, i))
+		if (states[i].there && switch_is_exported(object, row, i))
 			rm_metrics_tell(out, label, more,
 			    base_unit_value(row->unit, states[i].total));
 	}
@@ -401,28 +401,28 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 
 		for (size_t i = 0; i < switch_list_count(list); i++)
 			if (switch_list_get(list, i)->part == family->row->part &&
-			    switch_list_get(list, i)->told)
+			    switch_list_get(list, i)->exported)
 				tell_object(
 				    out, family, label.text, switch_list_get(list, i));
 	}
 }
 
 static double
-read_told(const void *arg)
+read_exported(const void *arg)
 {
-	return (double)switch_collector_shown(arg).told.told;
+	return (double)switch_collector_shown(arg).exported.exported;
 }
 
 static double
 read_unused(const void *arg)
 {
-	return (double)switch_collector_shown(arg).told.unused;
+	return (double)switch_collector_shown(arg).exported.unused;
 }
 
 static double
 read_refused(const void *arg)
 {
-	return (double)switch_collector_shown(arg).told.refused;
+	return (double)switch_collector_shown(arg).exported.refused;
 }
 
 /* clang-format off */
@@ -430,7 +430,7 @@ static const struct collector_gauge {
 	const char *name, *help;
 	double (*read)(const void *collector);
 } collector_gauges[] = {
-	{ N("values_told"), "Values of the last whole reading that rackmesh_switch_* tells.", read_told },
+	{ N("values_told"), "Values of the last whole reading that rackmesh_switch_* tells.", read_exported },
 	{ N("values_unused"), "Values left out because no counter of their traffic class was ever above 0.", read_unused },
 	{ N("values_refused"), "Values left out because the limit of one switch is reached.", read_refused },
 };

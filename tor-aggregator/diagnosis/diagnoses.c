@@ -157,9 +157,9 @@ diagnoses_probes(
 
 	if (rnic == NULL)
 		return;
-	if (!rnic->probes_told || sent < rnic->probes_sent ||
+	if (!rnic->probes_reported || sent < rnic->probes_sent ||
 	    lost < rnic->probes_lost) {
-		rnic->probes_told = true;
+		rnic->probes_reported = true;
 		rnic->probes_sent = sent;
 		rnic->probes_lost = lost;
 		return;

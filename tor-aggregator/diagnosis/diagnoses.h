@@ -62,7 +62,7 @@ struct diagnosed {       /* one RNIC */
 	struct diagnosed_port port;
 	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
 	struct diagnosis_finding findings[DIAGNOSES];
-	bool probes_told;
+	bool probes_reported;
 	uint64_t probes_sent, probes_lost; /* as told last */
 };
 

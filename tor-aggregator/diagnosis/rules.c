@@ -194,17 +194,17 @@ struct hearing {                /* what the conditions of one rule have said so 
 	bool refuted;
 	uint8_t needs; /* the first one beside the groups that is missing */
 	struct rule_result result;
-	size_t told;
+	size_t listed;
 };
 
 static void
 tell(struct hearing *hearing, uint8_t indicator)
 {
-	for (size_t i = 0; i < hearing->told; i++)
+	for (size_t i = 0; i < hearing->listed; i++)
 		if (hearing->result.tells[i] == indicator)
 			return;
-	if (hearing->told < RULE_TELLS)
-		hearing->result.tells[hearing->told++] = indicator;
+	if (hearing->listed < RULE_TELLS)
+		hearing->result.tells[hearing->listed++] = indicator;
 }
 
 static void

@@ -52,7 +52,7 @@ struct esxi {
 	size_t line_len;
 	bool line_cut;
 	uint64_t bytes;
-	bool vsish_told;         /* of some NIC: pauses come from there alone */
+	bool vsish_seen;         /* of some NIC: pauses come from there alone */
 	char error[ERROR_BYTES]; /* the first words */
 	size_t error_len;
 };
@@ -182,7 +182,7 @@ take_mark(struct esxi *esxi, char *mark)
 		esxi->place = sections[i].place;
 		if (sections[i].of_nic && nic != NULL)
 			esxi->nic = hypervisor_nics_tell(esxi->nics, nic, esxi->counts);
-		esxi->vsish_told |= esxi->section == VSISH && esxi->nic != NULL;
+		esxi->vsish_seen |= esxi->section == VSISH && esxi->nic != NULL;
 	}
 }
 
@@ -263,12 +263,12 @@ esxi_end(struct esxi *esxi, struct rm_error *error)
 		return rm_error_set(error, -EPROTO,
 		    "its answer ends before its end; its errors say \"%s\"",
 		    said(esxi));
-	if (hypervisor_nics_told(esxi->nics) == 0)
+	if (hypervisor_nics_seen(esxi->nics) == 0)
 		return rm_error_set(error, -EPROTO,
 		    "it tells no vmnic: is it an ESXi host, and may the user run "
 		    "esxcli and vsish? Its errors say \"%s\"",
 		    said(esxi));
-	if (!esxi->vsish_told)
+	if (!esxi->vsish_seen)
 		return rm_error_set(error, -EPROTO,
 		    "vsish tells nothing of any vmnic: may the user run it? Its errors "
 		    "say \"%s\"",

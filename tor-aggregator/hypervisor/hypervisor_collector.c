@@ -113,7 +113,7 @@ static void
 succeed(struct hypervisor_collector *host)
 {
 	hypervisor_nics_choose(host->nics, HYPERVISOR_METRICS_MAX, &host->on_metrics);
-	collector_succeed(host->collector, hypervisor_nics_told(host->nics));
+	collector_succeed(host->collector, hypervisor_nics_seen(host->nics));
 }
 
 /* ---- the dialogue ---- */

@@ -69,7 +69,7 @@ hypervisor_nics_begin(struct hypervisor_nics *nics)
 			remove_at(nics, i);
 			continue;
 		}
-		nic->told = false;
+		nic->seen = false;
 		memset(nic->samples, 0, hypervisor_values() * sizeof(nic->samples[0]));
 	}
 }
@@ -114,7 +114,7 @@ hypervisor_nics_tell(struct hypervisor_nics *nics, const char *name,
 	if (nic == NULL)
 		counts->refused++;
 	else
-		nic->told = true;
+		nic->seen = true;
 	return nic;
 }
 
@@ -196,13 +196,13 @@ hypervisor_nic_take(struct hypervisor_nic *nic, enum hypervisor_place place,
 }
 
 size_t
-hypervisor_nics_told(const struct hypervisor_nics *nics)
+hypervisor_nics_seen(const struct hypervisor_nics *nics)
 {
-	size_t told = 0;
+	size_t seen = 0;
 
 	for (size_t i = 0; i < nics->count; i++)
-		told += nics->nics[i].told;
-	return told;
+		seen += nics->nics[i].seen;
+	return seen;
 }
 
 static void
@@ -229,8 +229,8 @@ hypervisor_nics_close(
 	for (size_t i = 0; i < nics->count;) {
 		struct hypervisor_nic *nic = &nics->nics[i];
 
-		nic->there = nic->told;
-		nic->away = nic->told ? 0 : (uint8_t)(nic->away + 1);
+		nic->there = nic->seen;
+		nic->away = nic->seen ? 0 : (uint8_t)(nic->away + 1);
 		if (nic->away > HYPERVISOR_AWAY_READINGS) {
 			remove_at(nics, i);
 			continue;
@@ -269,7 +269,7 @@ count_values(const struct hypervisor_nic *nic)
 	     row++)
 		for (unsigned i = 0; i < hypervisor_row_values(row); i++, state++) {
 			if (state->there && hypervisor_nic_tells(nic, row, i))
-				count.told++;
+				count.exported++;
 			else
 				count.unused += state->there;
 		}
@@ -288,12 +288,12 @@ hypervisor_nics_choose(
 
 		if (nic->there)
 			count = count_values(nic);
-		nic->on_metrics = nic->there && all.told + count.told <= limit;
+		nic->on_metrics = nic->there && all.exported + count.exported <= limit;
 		all.unused += count.unused;
 		if (nic->on_metrics)
-			all.told += count.told;
+			all.exported += count.exported;
 		else
-			all.refused += count.told;
+			all.refused += count.exported;
 	}
 	*ret = all;
 }

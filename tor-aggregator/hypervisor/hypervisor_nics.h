@@ -27,7 +27,7 @@ struct hypervisor_nic {
 	char driver[HYPERVISOR_DRIVER_BYTES]; /* "": not told */
 	bool there;                           /* in the last reading */
 	uint8_t away;                         /* readings in a row without it */
-	bool told;                            /* in the reading under way */
+	bool seen;                            /* in the reading under way */
 	bool on_metrics;                      /* see hypervisor_nics_choose() */
 	struct counter_sample *samples;       /* of that one: hypervisor_values() */
 	struct counter_state *states;         /* hypervisor_values() of them */
@@ -41,7 +41,7 @@ struct hypervisor_nics_counts {
 };
 
 struct hypervisor_on_metrics { /* values of the last reading */
-	uint64_t told;
+	uint64_t exported;
 	uint64_t unused;  /* of priorities in which nothing was ever above 0 */
 	uint64_t refused; /* of NICs beyond the limit */
 };
@@ -60,7 +60,7 @@ struct hypervisor_nic *hypervisor_nics_tell(struct hypervisor_nics *nics,
 void hypervisor_nic_take(struct hypervisor_nic *nic, enum hypervisor_place place,
     const char *name, const char *text, struct hypervisor_nics_counts *counts);
 /* How many NICs the reading has told. */
-size_t hypervisor_nics_told(const struct hypervisor_nics *nics);
+size_t hypervisor_nics_seen(const struct hypervisor_nics *nics);
 void hypervisor_nics_close(
     struct hypervisor_nics *nics, struct hypervisor_nics_counts *counts);
 

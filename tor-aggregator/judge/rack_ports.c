@@ -75,7 +75,7 @@ rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
 static bool
 all_are_down(const struct rack *rack, size_t *down)
 {
-	size_t first = SIZE_MAX, told = 0;
+	size_t first = SIZE_MAX, reported = 0;
 	bool hosts = false;
 
 	*down = 0;
@@ -84,14 +84,14 @@ all_are_down(const struct rack *rack, size_t *down)
 
 		if (!is_fresh(rack, i))
 			continue;
-		told++;
+		reported++;
 		if (!is_down(rack, i))
 			continue;
 		++*down;
 		hosts = hosts || (first != SIZE_MAX && first != host);
 		first = host;
 	}
-	return hosts && *down == told && 2 * told >= rack->member_count;
+	return hosts && *down == reported && 2 * reported >= rack->member_count;
 }
 
 static void

@@ -550,11 +550,11 @@ add_lasting(
 	const size_t shorter = slow->named_count;
 
 	for (size_t i = 0; i < lasting_count && slow->named_count < MAX_PARTS; i++) {
-		bool told = false;
+		bool reported = false;
 
 		for (size_t k = 0; k < shorter; k++)
-			told |= slow->named[k].member == lasting[i].member;
-		if (!told)
+			reported |= slow->named[k].member == lasting[i].member;
+		if (!reported)
 			slow->named[slow->named_count++] = lasting[i];
 	}
 }

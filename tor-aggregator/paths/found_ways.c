@@ -10,7 +10,7 @@
 
 #include "tor-aggregator/paths/path_table.h"
 
-struct told {
+struct announced {
 	UT_hash_handle hh;
 	struct path_way way;
 	rm_mono_t when;
@@ -18,7 +18,7 @@ struct told {
 };
 
 struct found_ways {
-	struct told *told;
+	struct announced *announced;
 	uint32_t next; /* path to look at */
 };
 
@@ -36,11 +36,11 @@ found_ways_new(struct found_ways **ret)
 void
 found_ways_again(struct found_ways *ways)
 {
-	struct told *told, *next;
+	struct announced *announced, *next;
 
-	HASH_ITER (hh, ways->told, told, next) {
-		HASH_DEL(ways->told, told);
-		free(told);
+	HASH_ITER (hh, ways->announced, announced, next) {
+		HASH_DEL(ways->announced, announced);
+		free(announced);
 	}
 	ways->next = PATH_FIRST;
 }
@@ -57,33 +57,33 @@ found_ways_free(struct found_ways *ways)
 static void
 remember(struct found_ways *ways, const struct path_way *way, rm_mono_t now)
 {
-	struct told *told = calloc(1, sizeof(*told));
+	struct announced *announced = calloc(1, sizeof(*announced));
 
-	if (told == NULL)
+	if (announced == NULL)
 		return;
-	told->way = *way;
-	told->when = now;
-	told->is_there = true;
-	HASH_ADD(hh, ways->told, way, sizeof(told->way), told);
-	if (told->hh.tbl == NULL)
-		free(told);
+	announced->way = *way;
+	announced->when = now;
+	announced->is_there = true;
+	HASH_ADD(hh, ways->announced, way, sizeof(announced->way), announced);
+	if (announced->hh.tbl == NULL)
+		free(announced);
 }
 
 /* True: to be told now, and it counts as told. */
 static bool
 is_due(struct found_ways *ways, const struct path_way *way, rm_mono_t now)
 {
-	struct told *told = NULL;
+	struct announced *announced = NULL;
 
-	HASH_FIND(hh, ways->told, way, sizeof(*way), told);
-	if (told == NULL) {
+	HASH_FIND(hh, ways->announced, way, sizeof(*way), announced);
+	if (announced == NULL) {
 		remember(ways, way, now);
 		return true;
 	}
-	told->is_there = true;
-	if (rm_mono_since(now, told->when) < FOUND_WAYS_AGAIN_NS)
+	announced->is_there = true;
+	if (rm_mono_since(now, announced->when) < FOUND_WAYS_AGAIN_NS)
 		return false;
-	told->when = now;
+	announced->when = now;
 	return true;
 }
 
@@ -91,15 +91,15 @@ is_due(struct found_ways *ways, const struct path_way *way, rm_mono_t now)
 static void
 end_round(struct found_ways *ways)
 {
-	struct told *told, *next;
+	struct announced *announced, *next;
 
-	HASH_ITER (hh, ways->told, told, next) {
-		if (!told->is_there) {
-			HASH_DEL(ways->told, told);
-			free(told);
+	HASH_ITER (hh, ways->announced, announced, next) {
+		if (!announced->is_there) {
+			HASH_DEL(ways->announced, announced);
+			free(announced);
 			continue;
 		}
-		told->is_there = false;
+		announced->is_there = false;
 	}
 	ways->next = PATH_FIRST;
 }

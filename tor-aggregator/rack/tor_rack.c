@@ -67,20 +67,20 @@ tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary)
 	summary->has_state = true;
 	summary->state = (struct wire_rack_state){ 0 };
 	fill_state(rack, &summary->state);
-	rack->state_told = summary->state;
+	rack->state_sent = summary->state;
 	rack->callbacks.on_summary(rack, summary, rack->callbacks.arg);
 }
 
 /* How many are well, whether anybody is, and the brake: not to wait for the rows. */
 static bool
-is_news(const struct wire_rack_state *told, const struct wire_rack_state *now)
+is_news(const struct wire_rack_state *sent, const struct wire_rack_state *now)
 {
-	return told->hosts != now->hosts || told->hosts_ok != now->hosts_ok ||
-	       told->hosts_paused != now->hosts_paused ||
-	       told->hosts_slowed != now->hosts_slowed ||
-	       told->rnics_bad != now->rnics_bad ||
-	       (told->rnics_good == 0) != (now->rnics_good == 0) ||
-	       told->brake_permille != now->brake_permille;
+	return sent->hosts != now->hosts || sent->hosts_ok != now->hosts_ok ||
+	       sent->hosts_paused != now->hosts_paused ||
+	       sent->hosts_slowed != now->hosts_slowed ||
+	       sent->rnics_bad != now->rnics_bad ||
+	       (sent->rnics_good == 0) != (now->rnics_good == 0) ||
+	       sent->brake_permille != now->brake_permille;
 }
 
 /* A summary without rows where the state has changed, at most once a second. Before
@@ -100,7 +100,7 @@ tor_rack_tell_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		return;
 	rack->state_checked = now;
 	fill_state(rack, &state);
-	if (is_news(&rack->state_told, &state))
+	if (is_news(&rack->state_sent, &state))
 		tor_rack_tell(rack, &summary);
 }
 
@@ -565,13 +565,13 @@ tor_rack_tick(
 	while (window_close(rack->window, now, everything_through, &closed))
 		tor_rack_judge(rack, now, wall, &closed);
 	while (summary_take(rack->summary, rack->roster, now, wall, &summary)) {
-		summary.partial = rack->counts.partial != rack->partial_told;
-		if (summary_told_all(rack->summary))
+		summary.partial = rack->counts.partial != rack->partial_sent;
+		if (summary_sent_all(rack->summary))
 			service_rows_take(rack->service_rows, wall, &summary);
 		tor_rack_tell(rack, &summary);
 		/* Rows of all pairs go last; before them nothing is told for good. */
 		if (summary.rnic_count == 0)
-			rack->partial_told = rack->counts.partial;
+			rack->partial_sent = rack->counts.partial;
 	}
 	tor_rack_tell_news(rack, now, wall);
 }
@@ -608,7 +608,7 @@ tor_rack_speak(struct tor_rack *rack, bool speaks)
 	rm_incidents_release(rack->incidents);
 	/* How the rack is, is news to the analyzer: it may be us from whom it never
 	 * came. */
-	rack->state_told = (struct wire_rack_state){ 0 };
+	rack->state_sent = (struct wire_rack_state){ 0 };
 }
 
 int
@@ -618,10 +618,10 @@ tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs)
 }
 
 bool
-tor_rack_end(
-    struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool told, rm_mono_t now)
+tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool notified,
+    rm_mono_t now)
 {
-	return rm_incidents_end(rack->incidents, id, resolved, told, now);
+	return rm_incidents_end(rack->incidents, id, resolved, notified, now);
 }
 
 void
@@ -673,9 +673,9 @@ tor_rack_incidents(const struct tor_rack *rack)
 }
 
 bool
-tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved)
+tor_rack_notified(struct tor_rack *rack, uint64_t incident, bool resolved)
 {
-	return rm_incidents_told(rack->incidents, incident, resolved);
+	return rm_incidents_notified(rack->incidents, incident, resolved);
 }
 
 int

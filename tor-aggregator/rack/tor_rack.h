@@ -145,8 +145,8 @@ void tor_rack_speak(struct tor_rack *rack, bool speaks);
 /* What the other one tells of its incidents: as rm_incidents_adopt, held while we do
  * not speak, _end, _doubt and _end_rest. */
 int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
-bool tor_rack_end(
-    struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool told, rm_mono_t now);
+bool tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool notified,
+    rm_mono_t now);
 void tor_rack_doubt(struct tor_rack *rack);
 size_t tor_rack_end_rest(struct tor_rack *rack, rm_wall_t resolved, rm_mono_t now);
 const struct roster *tor_rack_roster(const struct tor_rack *rack);
@@ -155,8 +155,8 @@ const struct summary *tor_rack_summary(const struct tor_rack *rack);
 const struct service_rows *tor_rack_service_rows(const struct tor_rack *rack);
 const struct rack_mesh *tor_rack_pair_mesh(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
-/* As rm_incidents_told. */
-bool tor_rack_told(struct tor_rack *rack, uint64_t incident, bool resolved);
+/* As rm_incidents_notified. */
+bool tor_rack_notified(struct tor_rack *rack, uint64_t incident, bool resolved);
 /* All that a later life needs: incidents, as rm_incidents_save, and how often ports
  * fell, which is worth saving anew when tor_rack_port_falls has changed. */
 json_t *tor_rack_save(const struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);

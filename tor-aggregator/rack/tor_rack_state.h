@@ -49,8 +49,8 @@ struct tor_rack {
 	struct rm_verdict *verdicts; /* TOR_RACK_MAX_VERDICTS, with samples */
 	uint64_t *forward, *reverse; /* per ToR number, of one second */
 	struct tor_rack_counts counts;
-	uint64_t partial_told; /* of counts.partial, in a summary */
-	struct wire_rack_state state_told;
+	uint64_t partial_sent; /* of counts.partial, in a summary */
+	struct wire_rack_state state_sent;
 	rm_mono_t state_checked;
 };
 

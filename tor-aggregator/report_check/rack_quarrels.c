@@ -72,14 +72,14 @@ age(const struct rack_words *words, const struct rack *rack,
 		return false;
 	if (!seen) {
 		quarrel->windows = 0;
-		return quarrel->told && ++quarrel->absent < RACK_ABSENT_WINDOWS;
+		return quarrel->reported && ++quarrel->absent < RACK_ABSENT_WINDOWS;
 	}
 	if (quarrel->since.ns == 0)
 		quarrel->since = start;
 	quarrel->absent = 0;
 	if (++quarrel->windows >= RACK_NAMED_WINDOWS && !is_doubted(words, src) &&
 	    !is_doubted(words, dst))
-		quarrel->told = true;
+		quarrel->reported = true;
 	return true;
 }
 
@@ -151,7 +151,7 @@ rack_quarrels_judge(const struct rack_words *words, const struct rack *rack,
 		const size_t src = host_of(rack, quarrel->src);
 		const size_t dst = host_of(rack, quarrel->dst);
 
-		if (quarrel->told && suspects[quarrel->src].named == 0 &&
+		if (quarrel->reported && suspects[quarrel->src].named == 0 &&
 		    suspects[quarrel->dst].named == 0 && !is_doubted(words, src) &&
 		    !is_doubted(words, dst) && rack->hosts[src].state == HOST_OK &&
 		    rack->hosts[dst].state == HOST_OK)

@@ -301,7 +301,7 @@ note_host(const struct rack *rack, struct rack_host_words *host, rm_wall_t start
 		host->absent = 0;
 		if (++host->windows >= RACK_NAMED_WINDOWS)
 			host->named = true;
-		host->told = host->now;
+		host->reported = host->now;
 		return;
 	}
 	host->windows = 0;

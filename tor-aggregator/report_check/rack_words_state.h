@@ -46,7 +46,7 @@ struct rack_miscount { /* the first of a host: what src and dst say of src's pro
 };
 
 struct rack_host_words { /* of one host, from window to window */
-	struct rack_contradiction now, told;
+	struct rack_contradiction now, reported;
 	struct rack_miscount miscount;
 	unsigned windows, absent; /* it was contradicted, was not since it was named */
 	unsigned away;            /* it was, so many windows are to pass yet */
@@ -59,7 +59,7 @@ struct rack_quarrel {    /* of two hosts, about the pair of members that was fir
 	uint64_t sent, lost; /* as src says, in units */
 	bool both_ways;      /* dst says the same of src */
 	bool counts;         /* more of sent were answered than arrived, they say */
-	bool seen, told;     /* in this window */
+	bool seen, reported; /* in this window */
 	unsigned windows, absent; /* in a row */
 	rm_wall_t since;
 };

@@ -275,18 +275,18 @@ take_flows(struct service_table *table, struct entry *entry,
     const struct wire_services_view *view,
     bool (*owns)(struct wire_rnic_id id, void *arg), void *arg)
 {
-	size_t told = view->services.flow_count;
+	size_t reported = view->services.flow_count;
 	size_t room = table->max_flows - table->flow_count;
-	size_t wanted = told < room ? told : room;
+	size_t wanted = reported < room ? reported : room;
 
-	if (told == 0)
+	if (reported == 0)
 		return 0;
 	entry->flows = calloc(wanted + 1, sizeof(*entry->flows));
 	if (entry->flows == NULL) {
-		table->counts.dropped_flows += told;
+		table->counts.dropped_flows += reported;
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < told; i++) {
+	for (size_t i = 0; i < reported; i++) {
 		struct wire_service_flow flow;
 
 		wire_services_flow(view, i, &flow);
@@ -319,7 +319,7 @@ service_table_take(struct service_table *table, const char *host,
 		return -ENOMEM;
 	}
 	empty(table, entry);
-	entry->host.told = now;
+	entry->host.reported_at = now;
 	entry->host.gone = (rm_mono_t){ 0 };
 	entry->host.tracing = services->tracing;
 	entry->host.unresolved = services->unresolved;

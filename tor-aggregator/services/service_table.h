@@ -47,8 +47,8 @@ struct service_name {
 
 struct service_host {
 	char host[RM_NAME_BYTES];
-	rm_mono_t told; /* when */
-	rm_mono_t gone; /* its session ended then; 0: it is there */
+	rm_mono_t reported_at; /* when */
+	rm_mono_t gone;        /* its session ended then; 0: it is there */
 	bool tracing;
 	char missing[SERVICE_MISSING_BYTES];
 	uint64_t unresolved, over_cap, events_dropped;

@@ -43,7 +43,7 @@ take_evidence(const char *evidence, struct rm_incident *incident)
 		strcpy(verdict->evidence.narrowed, narrowed);
 	if (text != NULL && text[0] != '\0')
 		(void)rm_rnic_id_parse(text, &verdict->rnic);
-	incident->told_resolved =
+	incident->notified_resolved =
 	    incident->resolved.ns != 0 && !json_is_false(json_object_get(json, "told"));
 	if (severity != NULL)
 		incident->severity = rm_severity_parse(severity);
@@ -73,7 +73,7 @@ peer_incident_read(const struct wire_incident *wire, struct rm_incident *ret)
 	verdict->evidence.window_start.ns = (int64_t)wire->began_wall_ns;
 	incident.opened.ns = (int64_t)wire->opened_wall_ns;
 	incident.changed.ns = (int64_t)wire->changed_wall_ns;
-	incident.told_opened = wire->state != WIRE_OPENED;
+	incident.notified_opened = wire->state != WIRE_OPENED;
 	if (wire->state == WIRE_RESOLVED)
 		incident.resolved = incident.changed;
 	take_evidence(wire->evidence_json, &incident);
@@ -89,7 +89,7 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
 	char sentence[RM_SENTENCE_BYTES], rnic[RM_RNIC_ID_TEXT] = "";
 	char evidence[RM_RNIC_ID_TEXT + RM_PART_NAME_BYTES + 64];
 	enum wire_incident_state state =
-	    incident->told_opened ? WIRE_UPDATED : WIRE_OPENED;
+	    incident->notified_opened ? WIRE_UPDATED : WIRE_OPENED;
 	struct wire_incident wire;
 
 	if (incident->resolved.ns != 0)
@@ -100,7 +100,7 @@ peer_incident_write(struct wire_writer *writer, const char *tor,
 	snprintf(evidence, sizeof(evidence),
 	    "{\"rnic\":\"%s\",\"severity\":\"%s\",\"narrowed\":\"%s\",\"told\":%s}",
 	    rnic, rm_severity_str(incident->severity), verdict->evidence.narrowed,
-	    incident->told_resolved ? "true" : "false");
+	    incident->notified_resolved ? "true" : "false");
 	wire.evidence_json = evidence;
 	return wire_write_incident(writer, &wire, out);
 }

@@ -179,7 +179,7 @@ struct summary {
 	size_t next_row; /* where a message that was full goes on; 0: at the start */
 	rm_wall_t wall;
 	uint64_t ended; /* the last message, by the wall clock */
-	bool told_all;  /* by the last message */
+	bool sent_all;  /* by the last message */
 	uint64_t refused;
 	struct summary_marks marks;
 };
@@ -496,7 +496,7 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 	struct wire_summary out = { .tor = roster_tor(roster) };
 	bool something;
 
-	summary->told_all = false;
+	summary->sent_all = false;
 	summary->arena_used = 0;
 	summary->wall = wall;
 	out.start_wall_ns = (uint64_t)summary->rnics_since.ns;
@@ -508,7 +508,7 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 		something = take_rows(summary, roster, all_rows, &out);
 		/* Silent racks say so, too: an empty summary with its counters. */
 		if (all_rows && summary->next_row == 0) {
-			something = summary->told_all = true;
+			something = summary->sent_all = true;
 			summary->rows_since = wall;
 			while (rm_mono_since(now, summary->rows_due) >= 0)
 				summary->rows_due = rm_mono_add(summary->rows_due,
@@ -527,9 +527,9 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 }
 
 bool
-summary_told_all(const struct summary *summary)
+summary_sent_all(const struct summary *summary)
 {
-	return summary->told_all;
+	return summary->sent_all;
 }
 
 void

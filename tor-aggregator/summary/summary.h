@@ -54,7 +54,7 @@ bool summary_take(struct summary *summary, const struct roster *roster, rm_mono_
     rm_wall_t wall, struct wire_summary *ret);
 
 /* Did the last message end an interval of rows? Then no row is left to tell. */
-bool summary_told_all(const struct summary *summary);
+bool summary_sent_all(const struct summary *summary);
 
 /* Members were renumbered: per-RNIC figures start afresh. */
 void summary_renumber(struct summary *summary);

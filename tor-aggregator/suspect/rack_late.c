@@ -29,7 +29,7 @@
 #define MAX_RULED_OUT 3
 
 static bool
-is_told(const struct rack_pair *pair)
+is_reported(const struct rack_pair *pair)
 {
 	return !pair->foreign && pair->timed >= MIN_TIMED;
 }
@@ -58,7 +58,7 @@ rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		if (!is_told(pair))
+		if (!is_reported(pair))
 			continue;
 		lates[pair->src].own++;
 		count_end(&lates[pair->src], pair);
@@ -174,7 +174,7 @@ count_others(const struct rack *rack, const struct rack_legs *legs,
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		if (!is_told(pair) || is_of(rack, lates, of, pair->src) ||
+		if (!is_reported(pair) || is_of(rack, lates, of, pair->src) ||
 		    is_of(rack, lates, of, pair->dst) || may_be(&lates[pair->src]) ||
 		    may_be(&lates[pair->dst]) ||
 		    (peer != SIZE_MAX && pair->src != peer && pair->dst != peer))
@@ -244,7 +244,7 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 		const struct rack_pair *pair = &legs->pairs[i];
 		bool src;
 
-		if (!is_told(pair))
+		if (!is_reported(pair))
 			continue;
 		src = is_of(rack, lates, member, pair->src);
 		if (src != is_of(rack, lates, member, pair->dst))

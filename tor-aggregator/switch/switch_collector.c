@@ -43,7 +43,7 @@ struct switch_collector {
 	/* Of the last whole reading that was told them; 0: none yet. */
 	rm_mono_t neighbors_at, optics_at;
 	struct switch_list *list;
-	struct switch_told told;
+	struct switch_exported exported;
 	struct switch_counts counts;
 };
 
@@ -208,7 +208,7 @@ note_questions(struct switch_collector *device)
 static void
 succeed(struct switch_collector *device, struct switch_list *list)
 {
-	switch_told_choose(list, SWITCH_TOLD_MAX, &device->told);
+	switch_exported_choose(list, SWITCH_EXPORTED_MAX, &device->exported);
 	switch_list_free(device->list);
 	device->list = list;
 	collector_succeed(device->collector, switch_list_count(list));
@@ -383,7 +383,7 @@ switch_collector_shown(const struct switch_collector *device)
 {
 	return (struct switch_collector_shown){
 		.reading = collector_shown(device->collector),
-		.told = device->told,
+		.exported = device->exported,
 		.list = device->list,
 	};
 }

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "tor-aggregator/collector/collector.h"
+#include "tor-aggregator/switch/switch_exported.h"
 #include "tor-aggregator/switch/switch_list.h"
-#include "tor-aggregator/switch/switch_told.h"
 
 struct rm_http_client;
 struct rm_loop;
@@ -34,8 +34,8 @@ struct switch_collector_options { /* all borrowed */
 
 struct switch_collector_shown {
 	struct collector_shown reading;
-	const struct switch_list *list; /* NULL: none yet */
-	struct switch_told told;        /* of it */
+	const struct switch_list *list;  /* NULL: none yet */
+	struct switch_exported exported; /* of it */
 };
 
 int switch_collector_new(

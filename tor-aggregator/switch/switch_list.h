@@ -29,9 +29,9 @@ struct switch_object {
 	char port[SWITCH_PORT_BYTES]; /* as the switch calls it */
 	char id[SWITCH_ID_BYTES];     /* the switch's own, of this reading */
 	uint8_t away;                 /* readings in a row without it */
-	uint64_t used; /* see switch_told.h; of a port a bit for each class */
-	bool told;
-	uint8_t told_priorities;      /* bits; of a port */
+	uint64_t used; /* see switch_exported.h; of a port a bit for each class */
+	bool exported;
+	uint8_t exported_priorities;  /* bits; of a port */
 	struct counter_state *states; /* switch_values(part) of them */
 };
 

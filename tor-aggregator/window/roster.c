@@ -387,7 +387,7 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	int r;
 
 	/* Its agent registers anew with every change: before that it has left. */
-	fell = entry != NULL && entry->rnic.told_up && rnic->link == WIRE_LINK_DOWN;
+	fell = entry != NULL && entry->rnic.reported_up && rnic->link == WIRE_LINK_DOWN;
 	r = rm_name_valid(rnic->host) ? 0 : -EINVAL;
 	if (r == 0 && roster_is_anothers(roster, rnic->id, rnic->host))
 		r = -EPERM;
@@ -400,7 +400,7 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 		return r;
 	if (fell)
 		entry->rnic.link_falls++;
-	entry->rnic.told_up = rnic->link != WIRE_LINK_DOWN;
+	entry->rnic.reported_up = rnic->link != WIRE_LINK_DOWN;
 	describe(roster, &entry->rnic, rnic, roster->tors[0]);
 	entry->rnic.registered = true;
 	number_hosts(roster);

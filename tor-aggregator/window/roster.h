@@ -35,7 +35,7 @@ struct roster_rnic {
 	uint8_t link; /* enum wire_link */
 	bool authenticates;
 	uint32_t link_falls; /* from not down to down, as its agent told */
-	bool told_up;        /* not down, as its agent told last */
+	bool reported_up;    /* not down, as its agent told last */
 	bool planned;        /* in the newest plan */
 	bool registered;     /* by an agent in this life of ours */
 	bool served;         /* a service of the rack talks to it */

@@ -108,20 +108,20 @@ region_roce_rnic(uint64_t number, const char *host, const char *tor, unsigned fa
 	return rnic;
 }
 
-static inline struct registry_told
-region_told(const char *host)
+static inline struct registry_source
+region_source(const char *host)
 {
 	return (
-	    struct registry_told){ .host = host, .aggregator = "agg1", .session = 1 };
+	    struct registry_source){ .host = host, .aggregator = "agg1", .session = 1 };
 }
 
 static inline void
 region_tell(struct registry *registry, const struct wire_rnic *rnic)
 {
-	struct registry_told told = region_told(rnic->host);
+	struct registry_source source = region_source(rnic->host);
 	enum registry_refusal refusal;
 
-	if (registry_tell(registry, rnic, &told, &refusal) < 0)
+	if (registry_tell(registry, rnic, &source, &refusal) < 0)
 		fail_msg("refused: %s", registry_refusal_word(refusal));
 }
 

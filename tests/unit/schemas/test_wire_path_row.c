@@ -94,10 +94,10 @@ expect_summary(const uint8_t *data, size_t len)
 static int
 write_with_end(struct wire_writer *writer, struct wire_bytes *out)
 {
-	struct wire_summary told = summary;
+	struct wire_summary reported = summary;
 
-	told.end_ns = 615;
-	return wire_write_summary(writer, &told, out);
+	reported.end_ns = 615;
+	return wire_write_summary(writer, &reported, out);
 }
 
 static void
@@ -146,16 +146,16 @@ more_paths_than_the_limit_are_refused(void **state)
 static void
 paused_hosts_are_told_of(void **state)
 {
-	struct wire_summary told = summary;
+	struct wire_summary reported = summary;
 	struct wire_writer *writer;
 	struct wire_summary_view view;
 	struct wire_bytes bytes;
 
-	told.state.hosts_paused = 627;
-	told.state.hosts_slowed = 628;
+	reported.state.hosts_paused = 627;
+	reported.state.hosts_slowed = 628;
 	writer = wire_writer_new();
 	assert_non_null(writer);
-	assert_int_equal(wire_write_summary(writer, &told, &bytes), 0);
+	assert_int_equal(wire_write_summary(writer, &reported, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
 	assert_int_equal(view.summary.state.hosts_paused, 627);
 	assert_int_equal(view.summary.state.hosts_slowed, 628);
@@ -167,7 +167,7 @@ static void
 how_many_flows_lost_some_and_what_was_late_is_told(void **state)
 {
 	struct wire_path_row row = rows[0];
-	struct wire_summary told = summary;
+	struct wire_summary reported = summary;
 	struct wire_summary_view view;
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes bytes;
@@ -178,10 +178,10 @@ how_many_flows_lost_some_and_what_was_late_is_told(void **state)
 	row.slow = 610;
 	row.overdue = 611;
 	row.slow_ns = 612;
-	told.paths = &row;
-	told.path_count = 1;
+	reported.paths = &row;
+	reported.path_count = 1;
 	assert_non_null(writer);
-	assert_int_equal(wire_write_summary(writer, &told, &bytes), 0);
+	assert_int_equal(wire_write_summary(writer, &reported, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
 	wire_summary_path(&view, 0, &row);
 	assert_int_equal(row.flows_partial, 607);

@@ -60,20 +60,20 @@ more_services_than_the_limit_are_refused(void **state)
 	struct wire_service_row *many =
 	    calloc(WIRE_MAX_SERVICE_ROWS + 1, sizeof(*many));
 	struct wire_writer *writer = wire_writer_new();
-	struct wire_summary told = summary;
+	struct wire_summary reported = summary;
 	struct wire_summary_view view;
 	struct wire_bytes out;
 
 	assert_non_null(many);
 	for (size_t i = 0; i <= WIRE_MAX_SERVICE_ROWS; i++)
 		many[i].service = "a";
-	told.services = many;
-	told.service_count = WIRE_MAX_SERVICE_ROWS;
-	assert_int_equal(wire_write_summary(writer, &told, &out), 0);
+	reported.services = many;
+	reported.service_count = WIRE_MAX_SERVICE_ROWS;
+	assert_int_equal(wire_write_summary(writer, &reported, &out), 0);
 	assert_int_equal(wire_open_summary(&view, out.data, out.len), 0);
 	assert_int_equal(view.summary.service_count, WIRE_MAX_SERVICE_ROWS);
-	told.service_count++;
-	assert_int_equal(wire_write_summary(writer, &told, &out), -EMSGSIZE);
+	reported.service_count++;
+	assert_int_equal(wire_write_summary(writer, &reported, &out), -EMSGSIZE);
 	wire_writer_free(writer);
 	free(many);
 }

@@ -124,11 +124,11 @@ static int
 write_services_pod(struct wire_writer *writer, struct wire_bytes *out)
 {
 	struct wire_service_flow named[FLOWS];
-	struct wire_services told = services;
+	struct wire_services reported = services;
 
 	name_pod(named);
-	told.flows = named;
-	return wire_write_services(writer, &told, out);
+	reported.flows = named;
+	return wire_write_services(writer, &reported, out);
 }
 
 static void

@@ -82,13 +82,13 @@ tell(struct fixture *f, int64_t now, const struct scheme_named *n)
 
 static void
 check(const struct fixture *f, enum score_class class, uint64_t truths, uint64_t found,
-    uint64_t told, uint64_t wrong)
+    uint64_t reported, uint64_t wrong)
 {
 	const struct score_row row = score_row(f->score, class);
 
 	assert_int_equal(row.truths, truths);
 	assert_int_equal(row.found, found);
-	assert_int_equal(row.named, told);
+	assert_int_equal(row.named, reported);
 	assert_int_equal(row.wrong, wrong);
 }
 
@@ -305,17 +305,17 @@ confidence_is_held_against_what_came_true(void **state)
 {
 	struct fixture *f = *state;
 	struct scheme_named n = named(f, "h1/r0");
-	uint64_t told[10], right[10];
+	uint64_t reported[10], right[10];
 
 	n.confidence = 0.85;
 	run(f, fault(f, "h1/r0", 0, SCORE_FOREVER), n);
 	run(f, fault(f, "h1/r1", 0, SCORE_FOREVER), n);
 	n.confidence = 1;
 	run(f, fault(f, "h1/r0", 0, SCORE_FOREVER), n);
-	score_reliability(f->score, told, right);
-	assert_int_equal(told[8], 2);
+	score_reliability(f->score, reported, right);
+	assert_int_equal(reported[8], 2);
 	assert_int_equal(right[8], 1);
-	assert_int_equal(told[9], 1);
+	assert_int_equal(reported[9], 1);
 	assert_int_equal(right[9], 1);
 }
 

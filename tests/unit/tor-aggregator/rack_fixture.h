@@ -30,7 +30,7 @@ struct rack_fixture {
 	rm_mono_t now;
 	enum host_state states[FIXTURE_MAX];
 	unsigned opened, resolved, summaries, focuses;
-	unsigned services_told, services_apart; /* apart: not of the rows' time */
+	unsigned services_reported, services_apart; /* apart: not of the rows' time */
 	char last_part[RM_PART_NAME_BYTES];
 	enum rm_kind last_kind;
 	size_t last_samples;
@@ -71,7 +71,7 @@ fixture_summary(struct tor_rack *rack, const struct wire_summary *summary, void 
 	struct rack_fixture *f = arg;
 
 	f->summaries++;
-	f->services_told += summary->services_start_wall_ns != 0;
+	f->services_reported += summary->services_start_wall_ns != 0;
 	f->services_apart += summary->services_start_wall_ns != 0 &&
 			     summary->services_start_wall_ns != summary->start_wall_ns;
 	for (size_t i = 0; i < summary->row_count; i++) {

@@ -161,8 +161,8 @@ check_verdict(struct run *run, int64_t now_ns, const struct rm_verdict *verdict)
 			continue;
 		if (e->named_ns == 0)
 			e->named_ns = now_ns;
-		if (way == e->way && e->way_told_ns == 0)
-			e->way_told_ns = now_ns;
+		if (way == e->way && e->way_reported_ns == 0)
+			e->way_reported_ns = now_ns;
 		return;
 	}
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
@@ -177,7 +177,7 @@ check_deadlines(const struct run *run, int64_t now_ns)
 
 		if (e->named_ns == 0 && now_ns - e->from_ns > e->deadline_ns)
 			fail_run(run, now_ns, "not named in time:", e->name, "");
-		if (e->way != RM_WAY_UNKNOWN && e->way_told_ns == 0 &&
+		if (e->way != RM_WAY_UNKNOWN && e->way_reported_ns == 0 &&
 		    now_ns - e->from_ns >
 			(e->deadline_ns > RUN_WAY_NS ? e->deadline_ns : RUN_WAY_NS))
 			fail_run(run, now_ns, "no direction in time:", e->name, "");

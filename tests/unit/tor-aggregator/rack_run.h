@@ -27,7 +27,7 @@ struct run_expected {
 	enum rm_way way; /* that it must be told to have, and no other */
 	int64_t from_ns, to_ns, deadline_ns;
 	int64_t named_ns; /* 0: not yet */
-	int64_t way_told_ns;
+	int64_t way_reported_ns;
 };
 
 struct run {

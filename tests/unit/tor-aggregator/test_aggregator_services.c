@@ -300,14 +300,14 @@ services_of_a_rack_are_summed(void **state)
 {
 	const struct wire_service_flow flows[] = { flow_to(FIXTURE_FOREIGN), flow_to(0),
 		flow_to(PEER) };
-	struct wire_service_flow told[3];
+	struct wire_service_flow reported[3];
 	struct world *w = *state;
 	json_t *all, *list;
 
-	memcpy(told, flows, sizeof(told));
-	told[2].service = "unit:other.service";
+	memcpy(reported, flows, sizeof(reported));
+	reported[2].service = "unit:other.service";
 	agent_join(w);
-	tell(w, told, 3);
+	tell(w, reported, 3);
 	all = show_services(w->aggregator, w->aggregator->racks[0]);
 	list = json_object_get(all, "services");
 	assert_int_equal(number(all, "service_count"), 2);

@@ -191,18 +191,18 @@ what_was_told_and_ends_while_nobody_speaks_is_still_to_be_told(void **state)
 
 	start(world, 0, false);
 	rack = world->both[0]->racks[0];
-	for (int told = 0; told < 2; told++) {
+	for (int reported = 0; reported < 2; reported++) {
 		const struct rm_incident *incident;
 
 		theirs.id++;
-		theirs.told_opened = told;
+		theirs.notified_opened = reported;
 		assert_int_equal(tor_rack_adopt(rack, &theirs), 1);
 		assert_true(tor_rack_end(
 		    rack, theirs.id, (rm_wall_t){ 2 }, false, rm_mono_now()));
 		incident = rm_incidents_get(tor_rack_incidents(rack), 0);
 		tor_aggregator_on_incident(
 		    rack, RM_INCIDENT_RESOLVED, incident, world->both[0]);
-		assert_int_equal(incident->told_resolved, !told);
+		assert_int_equal(incident->notified_resolved, !reported);
 	}
 }
 
@@ -221,7 +221,7 @@ static void
 what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
 {
 	struct world *world = *state;
-	struct rm_incident told = {
+	struct rm_incident reported = {
 		.id = 7,
 		.verdict = { .part = { .type = RM_PART_RNIC,
 				 .name = "h1/r0",
@@ -230,7 +230,7 @@ what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
 		    .confidence = 0.9 },
 		.opened = { 1 },
 		.changed = { 1 },
-		.told_opened = true,
+		.notified_opened = true,
 	};
 	struct tor_rack *standby;
 
@@ -239,12 +239,12 @@ what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
 	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
 	standby = world->both[0]->racks[0];
 	tor_rack_speak(standby, true);
-	assert_int_equal(tor_rack_adopt(standby, &told), 1);
+	assert_int_equal(tor_rack_adopt(standby, &reported), 1);
 	tor_aggregator_go_standby(world->both[0], 0);
 	assert_null(open_at(world, 1));
 	pairs_on_session(0, world->both[0]->pairs);
 	LOOPBACK_WAIT(world->loop, open_at(world, 1) != NULL);
-	assert_int_equal(open_at(world, 1)->id, told.id);
+	assert_int_equal(open_at(world, 1)->id, reported.id);
 	/* The primary speaks, and has told of all: what it has ended is closed here. */
 	LOOPBACK_WAIT(world->loop, world->both[0]->pairs->pairs[0].synced);
 	assert_non_null(open_at(world, 0));
@@ -264,7 +264,7 @@ what_is_owed_and_has_ended_is_answered_with_its_end(void **state)
 		    .confidence = 0.9 },
 		.opened = { 1 },
 		.changed = { 1 },
-		.told_opened = true,
+		.notified_opened = true,
 	};
 	struct tor_rack *racks[2];
 

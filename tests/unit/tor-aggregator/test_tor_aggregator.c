@@ -34,8 +34,8 @@
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_incidents.h"
+#include "tor-aggregator/tor_aggregator_notified.h"
 #include "tor-aggregator/tor_aggregator_state.h"
-#include "tor-aggregator/tor_aggregator_told.h"
 
 struct peer { /* an agent, as far as the aggregator can see */
 	struct rm_link *link;
@@ -1020,7 +1020,7 @@ what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 {
 	static const char untold[] =
 	    "\"notified_opened\":false,\"notified_resolved\":false,";
-	static const char told[] =
+	static const char reported[] =
 	    "\"notified_opened\":true,\"notified_resolved\":true,";
 	int64_t ended_ns = rm_wall_now().ns - 400 * RM_NS_PER_S;
 	struct world *world = *state;
@@ -1029,20 +1029,20 @@ what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 
 	/* With no receiver at all, what is said has been said. */
 	incidents = live_again(world, 0, untold);
-	assert_true(rm_incidents_get(incidents, 0)->told_opened);
+	assert_true(rm_incidents_get(incidents, 0)->notified_opened);
 	world->config.alerts.webhooks.items = (char *[]){ nobody };
 	world->config.alerts.webhooks.count = 1;
 	incidents = live_again(world, 0, untold);
-	assert_false(rm_incidents_get(incidents, 0)->told_opened);
+	assert_false(rm_incidents_get(incidents, 0)->notified_opened);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
-	tor_aggregator_on_told(0xa1, false, world->aggregator);
-	assert_true(rm_incidents_get(incidents, 0)->told_opened);
+	tor_aggregator_on_notified(0xa1, false, world->aggregator);
+	assert_true(rm_incidents_get(incidents, 0)->notified_opened);
 	LOOPBACK_WAIT(world->loop, file_says(world, "\"notified_opened\": true"));
-	live_again(world, 0, told);
+	live_again(world, 0, reported);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
 	live_again(world, ended_ns, untold);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
-	live_again(world, ended_ns, told);
+	live_again(world, ended_ns, reported);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
 	world->config.alerts.webhooks.items = NULL;
 	world->config.alerts.webhooks.count = 0;

@@ -72,11 +72,11 @@ rnic(uint64_t guid, const char *host, const char *device)
 
 /* As "rnic host/device", "host host", or the kind; a switch with its number. */
 static const char *
-is_behind(const struct switch_neighbor *told)
+is_behind(const struct switch_neighbor *lldp)
 {
 	static char text[160];
 	const struct neighbor found =
-	    tor_aggregator_neighbor(&aggregator, 0, told, NULL);
+	    tor_aggregator_neighbor(&aggregator, 0, lldp, NULL);
 
 	if (found.kind == NEIGHBOR_SWITCH)
 		snprintf(text, sizeof(text), "switch %zu", found.at);
@@ -92,12 +92,12 @@ is_behind(const struct switch_neighbor *told)
 static const char *
 behind(const char *name, const char *port, const char *description)
 {
-	struct switch_neighbor told = { .name = "" };
+	struct switch_neighbor neighbor = { .name = "" };
 
-	snprintf(told.name, sizeof(told.name), "%s", name);
-	snprintf(told.port, sizeof(told.port), "%s", port);
-	snprintf(told.description, sizeof(told.description), "%s", description);
-	return is_behind(&told);
+	snprintf(neighbor.name, sizeof(neighbor.name), "%s", name);
+	snprintf(neighbor.port, sizeof(neighbor.port), "%s", port);
+	snprintf(neighbor.description, sizeof(neighbor.description), "%s", description);
+	return is_behind(&neighbor);
 }
 
 static void
@@ -230,10 +230,10 @@ setup_elsewhere(void **state)
 static struct neighbor
 find(size_t at, const char *host)
 {
-	struct switch_neighbor told = { .port = "r0" };
+	struct switch_neighbor lldp = { .port = "r0" };
 
-	snprintf(told.name, sizeof(told.name), "%s", host);
-	return tor_aggregator_neighbor(&aggregator, at, &told, &elsewhere);
+	snprintf(lldp.name, sizeof(lldp.name), "%s", host);
+	return tor_aggregator_neighbor(&aggregator, at, &lldp, &elsewhere);
 }
 
 static void
@@ -259,12 +259,12 @@ rnics_of_other_tors_take_nothing_from_those_behind_this_one(void **state)
 static void
 an_rnic_that_two_plans_name_is_one(void **state)
 {
-	const struct switch_neighbor told = { "h100", "", "" };
+	const struct switch_neighbor lldp = { "h100", "", "" };
 	struct neighbor found;
 
 	(void)state;
 	aggregator.rack_count = 2;
-	found = tor_aggregator_neighbor(&aggregator, 1, &told, &elsewhere);
+	found = tor_aggregator_neighbor(&aggregator, 1, &lldp, &elsewhere);
 	assert_int_equal(found.kind, NEIGHBOR_RNIC);
 	assert_string_equal(found.rnic->host, "h100");
 }

@@ -102,16 +102,16 @@ tells(struct fixture *f, const char *token, const struct route *route, const cha
 {
 	struct answer answer;
 	char path[128];
-	bool told;
+	bool reported;
 
 	snprintf(path, sizeof(path), "%s%s%s", route->path, route->rest, more);
 	ask(f, token, path, &answer);
 	if (answer.status != status)
 		fail_msg("%s: %ld %s", path, answer.status, answer.text);
-	told =
+	reported =
 	    strstr(answer.text, OTHER) != NULL || strstr(answer.text, "tor3") != NULL;
 	answer_clear(&answer);
-	return told;
+	return reported;
 }
 
 static void

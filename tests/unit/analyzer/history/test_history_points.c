@@ -150,7 +150,7 @@ static void
 severity_impact_and_services_are_fields(void **state)
 {
 	struct world *world = *state;
-	const struct wire_incident told = { .head = { "agg", "lab", 1, 1 },
+	const struct wire_incident reported = { .head = { "agg", "lab", 1, 1 },
 		.tor = "t1",
 		.part_type = "rnic",
 		.part = "h1/r0",
@@ -165,7 +165,8 @@ severity_impact_and_services_are_fields(void **state)
 	struct rm_incident own = sample_own_incident();
 	struct history_text text;
 
-	assert_int_equal(history_points_rack_incident(world->points, &told, &text), 0);
+	assert_int_equal(
+	    history_points_rack_incident(world->points, &reported, &text), 0);
 	assert_schema(&text);
 	assert_true(has(&text,
 	    "severity=\"critical\",impact=\"P0\",services=\"train-7\",confidence="));

@@ -15,33 +15,33 @@
 
 /* ---- in place of the judgement over racks: what it was told ---- */
 
-#define TOLD_BYTES 512
+#define REPORTED_BYTES 512
 
-static char told[TOLD_BYTES]; /* "tor1:rnic-down:h1/r0 ..." */
+static char reported[REPORTED_BYTES]; /* "tor1:rnic-down:h1/r0 ..." */
 
 void
 localise_ends_none(struct localise *localise)
 {
 	(void)localise;
-	told[0] = '\0';
+	reported[0] = '\0';
 }
 
 void
 localise_rack_end(
     struct localise *localise, const char *tor, const char *kind, const char *part)
 {
-	const size_t len = strlen(told);
+	const size_t len = strlen(reported);
 
 	(void)localise;
-	snprintf(told + len, sizeof(told) - len, "%s%s:%s:%s", len > 0 ? " " : "", tor,
-	    kind, part);
+	snprintf(reported + len, sizeof(reported) - len, "%s%s:%s:%s",
+	    len > 0 ? " " : "", tor, kind, part);
 }
 
 static const char *
 ends_of(const struct board *board, const char *region)
 {
 	board_ends_tell(board, region, NULL);
-	return told;
+	return reported;
 }
 
 /* ---- what the racks tell the board ---- */

@@ -31,7 +31,7 @@ struct fixture {
 	char *webhook;
 	struct rm_alert_config alerts;
 	struct region_options options;
-	unsigned told[WIRE_RESOLVED + 1];
+	unsigned reported[WIRE_RESOLVED + 1];
 };
 
 static void
@@ -109,7 +109,7 @@ nobody_listens(
 /* What an earlier life has left: agg1 was silent, was back, and perhaps fell
  * silent again. */
 static void
-leave_file(struct fixture *f, bool failed_again, bool told)
+leave_file(struct fixture *f, bool failed_again, bool reported)
 {
 	const rm_wall_t began = { rm_wall_now().ns - 10 * RM_NS_PER_S };
 	const struct rm_incident_options options = {
@@ -128,11 +128,11 @@ leave_file(struct fixture *f, bool failed_again, bool told)
 		rm_incidents_judge(before, (rm_mono_t){ s * RM_NS_PER_S },
 		    (rm_wall_t){ began.ns + s * RM_NS_PER_S }, &verdict,
 		    s == 0 || (failed_again && s == 2), well, nobody_listens, NULL);
-	for (size_t i = 0; told && rm_incidents_get(before, i) != NULL; i++) {
+	for (size_t i = 0; reported && rm_incidents_get(before, i) != NULL; i++) {
 		uint64_t id = rm_incidents_get(before, i)->id;
 
-		rm_incidents_told(before, id, false);
-		rm_incidents_told(before, id, true);
+		rm_incidents_notified(before, id, false);
+		rm_incidents_notified(before, id, true);
 	}
 	assert_int_equal(rm_incident_file_new(f->worker, f->file, &file), 0);
 	save = rm_incident_file_next(file);
@@ -150,7 +150,7 @@ on_incident(const char *region, enum wire_incident_state state,
 
 	(void)region;
 	(void)incident;
-	f->told[state]++;
+	f->reported[state]++;
 }
 
 static void
@@ -176,7 +176,7 @@ what_another_analyzer_judges_ends_here_without_an_alert(void **state)
 	region_leave(f->region);
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
 	assert_int_equal(region_alert_counts(f->region)->queued, queued);
-	assert_true(f->told[WIRE_RESOLVED] >= 1); /* for history */
+	assert_true(f->reported[WIRE_RESOLVED] >= 1); /* for history */
 	assert_false(blind_is_connected(region_blind(f->region)));
 }
 
@@ -266,7 +266,7 @@ what_was_left_to_another_analyzer_does_not_open_again(void **state)
 		blind_heard(region_blind(f->region), "lab", "agg1", now);
 		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
 	}
-	assert_int_equal(f->told[WIRE_OPENED], 1);
+	assert_int_equal(f->reported[WIRE_OPENED], 1);
 	blind_left(region_blind(f->region), "lab", "agg1");
 	region_leave(f->region);
 	for (int i = 0; i < 400; i++) {
@@ -274,7 +274,7 @@ what_was_left_to_another_analyzer_does_not_open_again(void **state)
 		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
 		assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
 	}
-	assert_int_equal(f->told[WIRE_OPENED], 1);
+	assert_int_equal(f->reported[WIRE_OPENED], 1);
 }
 
 /* Its rack takes its word back by another one. */
@@ -282,7 +282,7 @@ static void
 a_tor_that_is_late_after_all_is_not_dead_any_more(void **state)
 {
 	static char ring[] = "{\"evidence\":{\"others\":{\"sent\":10,\"arrived\":0}}}";
-	struct wire_incident told = { .state = WIRE_OPENED,
+	struct wire_incident reported = { .state = WIRE_OPENED,
 		.tor = "tor1",
 		.part_type = "tor",
 		.part = "tor1",
@@ -295,7 +295,7 @@ a_tor_that_is_late_after_all_is_not_dead_any_more(void **state)
 	f->options.state_folder = f->folder + strlen(f->folder);
 	start(f);
 	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, now);
-	region_incident(f->region, &told, now);
+	region_incident(f->region, &reported, now);
 	region_rack_heard(f->region, "tor1", true, now);
 	for (int i = 0; i < 120; i++) {
 		now = rm_mono_add(now, RM_NS_PER_S / 4);
@@ -304,9 +304,9 @@ a_tor_that_is_late_after_all_is_not_dead_any_more(void **state)
 		if (i != 40)
 			continue;
 		assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
-		told.state = WIRE_UPDATED;
-		told.kind = "switch-late";
-		region_incident(f->region, &told, now);
+		reported.state = WIRE_UPDATED;
+		reported.kind = "switch-late";
+		region_incident(f->region, &reported, now);
 	}
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
 }
@@ -415,7 +415,7 @@ a_resolution_that_perhaps_nobody_heard_is_told_again(void **state)
 	start(f);
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 0);
 	assert_int_equal(region_alert_counts(f->region)->queued, 1);
-	assert_int_equal(f->told[WIRE_RESOLVED], 1);
+	assert_int_equal(f->reported[WIRE_RESOLVED], 1);
 }
 
 static void
@@ -426,7 +426,8 @@ what_everybody_was_told_is_not_told_again(void **state)
 	leave_file(f, false, true);
 	start(f);
 	assert_int_equal(region_alert_counts(f->region)->queued, 0);
-	assert_int_equal(f->told[WIRE_RESOLVED], 1); /* the board knows nothing yet */
+	assert_int_equal(
+	    f->reported[WIRE_RESOLVED], 1); /* the board knows nothing yet */
 }
 
 /* Its webhook was down, and then we were killed. */
@@ -450,8 +451,8 @@ what_came_back_is_not_told_to_be_over(void **state)
 	assert_int_equal(rm_incidents_open(region_incidents(f->region)), 1);
 	/* Equal labels: the end of the first opening would end the second's alert. */
 	assert_int_equal(region_alert_counts(f->region)->queued, 0);
-	assert_int_equal(f->told[WIRE_OPENED], 1);
-	assert_int_equal(f->told[WIRE_RESOLVED], 1);
+	assert_int_equal(f->reported[WIRE_OPENED], 1);
+	assert_int_equal(f->reported[WIRE_RESOLVED], 1);
 }
 
 /* Else what ended while the disk was full would be open again in our next life. */
@@ -468,11 +469,11 @@ what_the_disk_did_not_take_is_kept_when_it_does(void **state)
 	assert_int_equal(unlink(f->file), 0);
 	assert_int_equal(rename(f->folder, away), 0);
 	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, rm_mono_now());
-	for (int i = 0; i < 1000 && f->told[WIRE_RESOLVED] < 2; i++) {
+	for (int i = 0; i < 1000 && f->reported[WIRE_RESOLVED] < 2; i++) {
 		region_judge(f->region, rm_mono_now(), rm_wall_now(), false);
 		usleep(2000);
 	}
-	assert_int_equal(f->told[WIRE_RESOLVED], 2);
+	assert_int_equal(f->reported[WIRE_RESOLVED], 2);
 	LOOPBACK_WAIT(f->loop, *region_file_failures(f->region) == 1);
 	assert_int_equal(rename(away, f->folder), 0);
 	region_judge(f->region, rm_mono_now(), rm_wall_now(), true); /* in a second */

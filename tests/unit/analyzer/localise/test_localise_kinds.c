@@ -18,7 +18,7 @@
 #define SEEDS 6
 #define FEW_ARRIVE 0.1 /* of what is said to carry nothing */
 
-struct told {
+struct reported {
 	const char *part;
 	const char *direction; /* the right one; NULL: both ways */
 	bool is_dead;
@@ -40,8 +40,8 @@ starts(const char *text, const char *with)
 
 /* Why it is wrong; or NULL. */
 static const char *
-error_of(const struct rm_verdict *verdict, const struct told *told, size_t flows,
-    size_t alive)
+error_of(const struct rm_verdict *verdict, const struct reported *reported,
+    size_t flows, size_t alive)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
 
@@ -51,19 +51,20 @@ error_of(const struct rm_verdict *verdict, const struct told *told, size_t flows
 	    (double)evidence->to_part.arrived >
 		FEW_ARRIVE * (double)evidence->to_part.sent)
 		return "its own figures contradict it";
-	if (!says_nothing_passes(verdict) && told->is_dead && flows >= told->flows_from)
+	if (!says_nothing_passes(verdict) && reported->is_dead &&
+	    flows >= reported->flows_from)
 		return "nothing passes";
-	if (told->direction != NULL && starts(evidence->observed, "both ways"))
+	if (reported->direction != NULL && starts(evidence->observed, "both ways"))
 		return "it is but one way";
-	if (told->direction != NULL && starts(evidence->observed, "from") &&
-	    !starts(evidence->observed, told->direction))
+	if (reported->direction != NULL && starts(evidence->observed, "from") &&
+	    !starts(evidence->observed, reported->direction))
 		return "it is the other way";
 	return NULL;
 }
 
 static void
 run(const struct fabric_options *options, struct fabric_fault fault,
-    const struct told *told)
+    const struct reported *reported)
 {
 	struct fabric *fabric;
 	size_t dead, alive;
@@ -82,10 +83,10 @@ run(const struct fabric_options *options, struct fabric_fault fault,
 			char text[RM_SENTENCE_BYTES];
 			const char *error;
 
-			if (!rm_part_names(&verdicts[i].part, told->part))
+			if (!rm_part_names(&verdicts[i].part, reported->part))
 				continue;
 			is_named = true;
-			error = error_of(&verdicts[i], told, options->flows, alive);
+			error = error_of(&verdicts[i], reported, options->flows, alive);
 			rm_verdict_sentence(&verdicts[i], text, sizeof text);
 			if (error != NULL)
 				fail_msg("%zu flows, %.0f/s, %s, seed %u: %zu die, %zu "
@@ -95,7 +96,7 @@ run(const struct fabric_options *options, struct fabric_fault fault,
 				    (unsigned)options->seed, dead, alive, error, text);
 		}
 	}
-	if (!is_named && options->flows >= told->flows_from)
+	if (!is_named && options->flows >= reported->flows_from)
 		fail_msg("%zu flows, %.0f/s, seed %u: not named", options->flows,
 		    options->flow_rate, (unsigned)options->seed);
 	fabric_free(fabric);
@@ -103,7 +104,7 @@ run(const struct fabric_options *options, struct fabric_fault fault,
 
 /* Three racks of 8, 4 and 2 RNICs, two spines. */
 static void
-run_all(struct fabric_fault fault, struct told told)
+run_all(struct fabric_fault fault, struct reported reported)
 {
 	static const size_t rnics[] = { 8, 4, 2 };
 	static const size_t flows[] = { 3, 4, 8, 16 };
@@ -119,7 +120,7 @@ run_all(struct fabric_fault fault, struct told told)
 				.same_back = (i & 2) != 0,
 				.seed = seed };
 
-			run(&options, fault, &told);
+			run(&options, fault, &reported);
 		}
 }
 
@@ -127,43 +128,43 @@ static void
 a_port_that_swallows_every_second_flow_is_not_down(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 0.5, 0, 0 },
-	    (struct told){ "s1--tor1", "from s1 to tor1", false, 16 });
+	    (struct reported){ "s1--tor1", "from s1 to tor1", false, 16 });
 	run_all((struct fabric_fault){ FABRIC_UP_PORT, 0, 0, 0.5, 0, 0 },
-	    (struct told){ "s1--tor1", "from tor1 to s1", false, 16 });
+	    (struct reported){ "s1--tor1", "from tor1 to s1", false, 16 });
 	run_all((struct fabric_fault){ FABRIC_DOWN_PORT, 2, 0, 0.5, 0, 0 },
-	    (struct told){ "s1--tor3", "from s1 to tor3", false, 16 });
+	    (struct reported){ "s1--tor3", "from s1 to tor3", false, 16 });
 }
 
 static void
 a_spine_that_swallows_every_third_flow_is_not_down(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_SPINE, 0, 0, 1. / 3, 0, 0 },
-	    (struct told){ "s1", NULL, false, 16 });
+	    (struct reported){ "s1", NULL, false, 16 });
 }
 
 static void
 a_link_that_is_dead_one_way_is_told_so(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 1, 0, 0 },
-	    (struct told){ "s1--tor1", "from s1 to tor1", true, 3 });
+	    (struct reported){ "s1--tor1", "from s1 to tor1", true, 3 });
 	run_all((struct fabric_fault){ FABRIC_UP_PORT, 2, 1, 1, 0, 0 },
-	    (struct told){ "s2--tor3", "from tor3 to s2", true, 4 });
+	    (struct reported){ "s2--tor3", "from tor3 to s2", true, 4 });
 }
 
 static void
 a_link_that_is_dead_both_ways_is_down(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_LINK, 0, 0, 1, 0, 0 },
-	    (struct told){ "s1--tor1", NULL, true, 4 });
+	    (struct reported){ "s1--tor1", NULL, true, 4 });
 	run_all((struct fabric_fault){ FABRIC_LINK, 2, 1, 1, 0, 0 },
-	    (struct told){ "s2--tor3", NULL, true, 4 });
+	    (struct reported){ "s2--tor3", NULL, true, 4 });
 }
 
 static void
 a_dead_spine_forwards_nothing(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_SPINE, 0, 0, 1, 0, 0 },
-	    (struct told){ "s1", NULL, true, 3 });
+	    (struct reported){ "s1", NULL, true, 3 });
 }
 
 int

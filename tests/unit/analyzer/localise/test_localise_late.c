@@ -59,7 +59,7 @@ live(struct fabric *fabric, int64_t until_ns, const char *part, enum rm_kind kin
 }
 
 static void
-is_told(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
+is_reported(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
     const char *words)
 {
 	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
@@ -82,14 +82,15 @@ static void
 a_link_that_is_late_is_told_with_its_delay(void **state)
 {
 	(void)state;
-	is_told(FABRIC_LATE, "s2--tor2", RM_KIND_LINK_LATE, ", 400 ms on average");
+	is_reported(FABRIC_LATE, "s2--tor2", RM_KIND_LINK_LATE, ", 400 ms on average");
 }
 
 static void
 a_link_that_is_later_than_probes_wait_is_late_and_not_dead(void **state)
 {
 	(void)state;
-	is_told(FABRIC_OVERDUE, "s2--tor2", RM_KIND_LINK_LATE, ", 1500 ms on average");
+	is_reported(
+	    FABRIC_OVERDUE, "s2--tor2", RM_KIND_LINK_LATE, ", 1500 ms on average");
 }
 
 static void
@@ -119,7 +120,7 @@ static void
 a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told(void **state)
 {
 	/* A row is of a second, and takes up to 1.4 s. */
-	const int64_t told_ns = FROM_NS + 3 * RM_NS_PER_S + 2500 * RM_NS_PER_MS;
+	const int64_t last_end_ns = FROM_NS + 3 * RM_NS_PER_S + 2500 * RM_NS_PER_MS;
 	const struct rm_verdict *verdicts;
 
 	(void)state;
@@ -129,14 +130,14 @@ a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told(void **state)
 
 		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_OVERDUE_LINK, 1,
 					     1, 1, FROM_NS, FOREVER });
-		while (fabric_now(fabric) < told_ns) {
+		while (fabric_now(fabric) < last_end_ns) {
 			const int n = fabric_step(fabric, &verdicts);
 
 			for (int i = 0; i < n; i++)
 				assert_string_equal(verdicts[i].part.name, "s2--tor2");
 		}
-		assert_true(live(
-		    fabric, told_ns + WITHIN_NS, "s2--tor2", RM_KIND_LINK_LATE, last));
+		assert_true(live(fabric, last_end_ns + WITHIN_NS, "s2--tor2",
+		    RM_KIND_LINK_LATE, last));
 		if (strstr(last, ", 3000 ms on average") == NULL)
 			fail_msg("%s", last);
 		fabric_free(fabric);
@@ -147,7 +148,7 @@ static void
 a_switch_that_is_late_is_told_and_none_of_its_links(void **state)
 {
 	(void)state;
-	is_told(FABRIC_LATE_SPINE, "s2", RM_KIND_SWITCH_LATE, "100 ms or longer");
+	is_reported(FABRIC_LATE_SPINE, "s2", RM_KIND_SWITCH_LATE, "100 ms or longer");
 }
 
 /* Its own rack tells it, if anybody can. */

@@ -47,14 +47,14 @@ pair_free(struct pair *pair)
 }
 
 static void
-note(struct localise_pairs *pairs, const struct pair *pair, bool and_back, bool told,
-    int64_t ns)
+note(struct localise_pairs *pairs, const struct pair *pair, bool and_back,
+    bool reported, int64_t ns)
 {
 	const struct localise_suspect suspect = {
 		.type = RM_PART_SWITCH, .transit = pair->there, .and_back = and_back
 	};
 
-	localise_pairs_note(pairs, &suspect, told, (rm_mono_t){ ns });
+	localise_pairs_note(pairs, &suspect, reported, (rm_mono_t){ ns });
 }
 
 static bool

@@ -209,13 +209,13 @@ late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 
 		if (second == rows->set_at)
 			rows->set_back_ns = set_back_ns;
-		for (int told = first; !held && told <= second; told++) {
+		for (int reported = first; !held && reported <= second; reported++) {
 			rows->seq++;
 			for (int i = 0; i < 2; i++)
 				assert_int_equal(
 				    tell(rows, i == 0 ? "tor1" : "tor2", rows->seq,
-					ago[i] + (second - told) * RM_NS_PER_S,
-					told < 10 ? &good[i] : &bad[i], 1),
+					ago[i] + (second - reported) * RM_NS_PER_S,
+					reported < 10 ? &good[i] : &bad[i], 1),
 				    0);
 		}
 		for (int step = 0; step < 4; step++) {
@@ -494,7 +494,7 @@ an_uplink_that_loses_what_it_sends_is_no_lot_of_ways(void **state)
 
 /* Two rows of tor1, and two of tor3: s1--tor2 is. */
 static void
-is_told_to_swallow_flows(struct rows *rows, const struct wire_path_row *first,
+swallows_flows(struct rows *rows, const struct wire_path_row *first,
     const struct wire_path_row *second, int seconds)
 {
 	static const char *const tors[] = { "tor1", "tor3" };
@@ -524,7 +524,7 @@ flows_that_send_one_packet_do_not_hide_that_others_die_whole(void **state)
 		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 20, 0, 0, 0, 11 },
 	};
 
-	is_told_to_swallow_flows(*state, first, second, 8);
+	swallows_flows(*state, first, second, 8);
 }
 
 /* Its own rack need not be waited for: that RNIC's flows by s2 live. */
@@ -542,7 +542,7 @@ flows_that_die_by_one_spine_alone_are_not_one_rnics(void **state)
 		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 10, 0, 0, 0, 5 },
 	};
 
-	is_told_to_swallow_flows(*state, first, second, 5);
+	swallows_flows(*state, first, second, 5);
 }
 
 /* Most of the packets are of one rack, whose flows happen to be among those that die.
@@ -561,7 +561,7 @@ a_link_that_lets_another_racks_flow_pass_is_not_down(void **state)
 		{ "tor2", HOPS("tor3", "s2", "10.1.1.3", "tor2"), 26, 6, 0, 0, 0, 3 },
 	};
 
-	is_told_to_swallow_flows(*state, first, second, 8);
+	swallows_flows(*state, first, second, 8);
 }
 
 static void

@@ -460,7 +460,7 @@ an_hour_of_every_service_takes_little_memory(void **state)
 	const struct wire_bytes rtt = wide_sketch();
 	const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
 	struct sla *sla = new_sla();
-	const json_t *service, *told;
+	const json_t *service, *reported;
 	double first_ms, again_ms;
 	size_t bytes;
 	json_t *json;
@@ -481,9 +481,10 @@ an_hour_of_every_service_takes_little_memory(void **state)
 	service = json_array_get(json_object_get(json, "services"), 7);
 	assert_int_equal(figure(service, "hour", "sent"), 60 * 1800);
 	assert_int_equal(figure(service, "day", "sent"), 61 * 1800);
-	told = json_object_get(json_object_get(service, "hour"), "rtt_ns");
-	assert_in_range(json_integer_value(json_object_get(told, "p50")), 54450, 55550);
-	assert_int_equal(json_integer_value(json_object_get(told, "max")), 99950);
+	reported = json_object_get(json_object_get(service, "hour"), "rtt_ns");
+	assert_in_range(
+	    json_integer_value(json_object_get(reported, "p50")), 54450, 55550);
+	assert_int_equal(json_integer_value(json_object_get(reported, "max")), 99950);
 	json_decref(json);
 	sla_free(sla);
 }

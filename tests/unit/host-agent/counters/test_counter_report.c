@@ -162,7 +162,7 @@ take_light(struct counter_state *of, const uint64_t nanowatts[4], unsigned lanes
 }
 
 static uint64_t
-told(size_t count, unsigned counter, unsigned index)
+reported(size_t count, unsigned counter, unsigned index)
 {
 	for (size_t i = 0; i < count; i++)
 		if (values[i].counter == counter && values[i].index == index)
@@ -185,15 +185,15 @@ the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
 	take(states, "port_rate_mbps", 0, true, 200000);
 	count = counter_report_fill(bond, lowers, 2, values);
 	assert_int_equal(count, 4 + 1);
-	assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, 0), 40000);
+	assert_int_equal(reported(count, WIRE_COUNTER_OPTICS_RX_NW, 0), 40000);
 	for (unsigned i = 1; i < 4; i++)
-		assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, i), 900000);
-	assert_int_equal(told(count, WIRE_COUNTER_PORT_RATE_MBPS, 0), 200000);
+		assert_int_equal(reported(count, WIRE_COUNTER_OPTICS_RX_NW, i), 900000);
+	assert_int_equal(reported(count, WIRE_COUNTER_PORT_RATE_MBPS, 0), 200000);
 	/* A port that is down is no dark port. */
 	take_light(lower, (uint64_t[]){ 100, 200, 100, 2000 }, 4);
 	count = counter_report_fill(bond, lowers, 2, values);
-	assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, 0), 40000);
-	assert_int_equal(told(count, WIRE_COUNTER_OPTICS_RX_NW, 3), 900000);
+	assert_int_equal(reported(count, WIRE_COUNTER_OPTICS_RX_NW, 0), 40000);
+	assert_int_equal(reported(count, WIRE_COUNTER_OPTICS_RX_NW, 3), 900000);
 	free(bond);
 }
 

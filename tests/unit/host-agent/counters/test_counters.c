@@ -248,7 +248,7 @@ read_all(const struct counter_port_place *bond, const char *changes, uint64_t ex
 
 /* UINT64_MAX: they are not told. */
 static uint64_t
-changes_told(const struct counter_port_place *bond)
+changes_reported(const struct counter_port_place *bond)
 {
 	static struct wire_counter_value values[COUNTER_REPORT_VALUES];
 	struct wire_rnic_counters report;
@@ -274,14 +274,14 @@ of_a_bond_nothing_of_an_earlier_reading_is_told(void **unused)
 	read_all(&bond, "1", 1);
 	read_all(&bond, "1", 1 + 3);
 	read_all(&bond, "4", 1 + 2 * 3);
-	assert_int_equal(changes_told(&bond), 2 * 3);
+	assert_int_equal(changes_reported(&bond), 2 * 3);
 	device.hook = hold_eth1;
 	read_all(&bond, "5", 1 + 2 * 3 + 2);
-	assert_int_equal(changes_told(&bond), UINT64_MAX);
+	assert_int_equal(changes_reported(&bond), UINT64_MAX);
 	device.hook = NULL;
 	sem_post(&released);
 	LOOPBACK_WAIT(loop, reads() == 1 + 3 * 3);
-	assert_int_equal(changes_told(&bond), 2);
+	assert_int_equal(changes_reported(&bond), 2);
 }
 
 static void
@@ -405,10 +405,10 @@ static uint64_t
 light_told(void)
 {
 	static struct wire_counter_value values[COUNTER_REPORT_VALUES];
-	struct wire_rnic_counters told;
+	struct wire_rnic_counters reported;
 
-	assert_non_null(counter_report_of(counters, &device.place, values, &told));
-	for (size_t i = 0; i < told.value_count; i++)
+	assert_non_null(counter_report_of(counters, &device.place, values, &reported));
+	for (size_t i = 0; i < reported.value_count; i++)
 		if (values[i].counter == WIRE_COUNTER_OPTICS_RX_NW &&
 		    values[i].index == 0)
 			return values[i].value;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void
-told(struct brake *brake, size_t aggregator, uint64_t version, uint32_t permille)
+reported(struct brake *brake, size_t aggregator, uint64_t version, uint32_t permille)
 {
 	struct wire_brake word = { version, permille };
 
@@ -30,7 +30,7 @@ nobody_brakes_who_was_told_nothing(void **state)
 	struct brake brake = { 0 };
 
 	expect(&brake, 0, BRAKE_NONE);
-	told(&brake, 0, 0, BRAKE_NONE);
+	reported(&brake, 0, 0, BRAKE_NONE);
 	expect(&brake, 0, BRAKE_NONE);
 }
 
@@ -39,12 +39,12 @@ the_newest_version_counts_and_of_equals_the_lowest_rate(void **state)
 {
 	struct brake brake = { 0 };
 
-	told(&brake, 0, 5, 500);
-	told(&brake, 1, 5, 250);
+	reported(&brake, 0, 5, 500);
+	reported(&brake, 1, 5, 250);
 	expect(&brake, 5, 250);
-	told(&brake, 0, 6, BRAKE_NONE);
+	reported(&brake, 0, 6, BRAKE_NONE);
 	expect(&brake, 6, BRAKE_NONE); /* the other one is silent, or behind */
-	told(&brake, 1, 7, 0);
+	reported(&brake, 1, 7, 0);
 	expect(&brake, 7, 0);
 }
 
@@ -54,13 +54,13 @@ an_older_version_changes_nothing_within_a_session(void **state)
 	struct brake brake = { 0 };
 
 	brake_session(&brake, 0);
-	told(&brake, 0, 5, 0);
-	told(&brake, 0, 4, BRAKE_NONE);
+	reported(&brake, 0, 5, 0);
+	reported(&brake, 0, 4, BRAKE_NONE);
 	expect(&brake, 5, 0);
 	/* An aggregator that came back knows what it knows: numbers may start anew. */
 	brake_session(&brake, 0);
 	expect(&brake, 5, 0);
-	told(&brake, 0, 1, 300);
+	reported(&brake, 0, 1, 300);
 	expect(&brake, 1, 300);
 }
 
@@ -69,9 +69,9 @@ a_rate_beyond_all_is_all(void **state)
 {
 	struct brake brake = { 0 };
 
-	told(&brake, 0, 1, UINT32_MAX);
+	reported(&brake, 0, 1, UINT32_MAX);
 	expect(&brake, 1, BRAKE_NONE);
-	told(&brake, BRAKE_MAX_AGGREGATORS, 2, 0);
+	reported(&brake, BRAKE_MAX_AGGREGATORS, 2, 0);
 	brake_session(&brake, BRAKE_MAX_AGGREGATORS);
 	expect(&brake, 1, BRAKE_NONE);
 }
@@ -86,9 +86,9 @@ what_was_kept_counts_until_an_aggregator_knows_better(void **state)
 	brake_seal(&last, file);
 	assert_int_equal(brake_open(&brake, file, sizeof(file)), 0);
 	expect(&brake, 9, 0);
-	told(&brake, 0, 0, BRAKE_NONE); /* it has no controller either */
+	reported(&brake, 0, 0, BRAKE_NONE); /* it has no controller either */
 	expect(&brake, 9, 0);
-	told(&brake, 0, 3, 700);
+	reported(&brake, 0, 3, 700);
 	expect(&brake, 3, 700);
 }
 

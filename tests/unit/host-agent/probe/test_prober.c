@@ -488,19 +488,19 @@ a_reply_to_a_probe_that_was_given_up_is_told_once(void **state)
 	probe_fixture_end_apart(pid);
 	for (size_t i = 0; i < fixture->count; i++) {
 		const struct wire_result *late = &fixture->results[i];
-		size_t lost = 0, told = 0;
+		size_t lost = 0, reported = 0;
 
 		if (late->outcome != WIRE_OVERDUE)
 			continue;
 		for (size_t k = 0; k < fixture->count; k++) {
 			const struct wire_result *r = &fixture->results[k];
 
-			told += r->seq == late->seq && r->outcome == WIRE_OVERDUE;
+			reported += r->seq == late->seq && r->outcome == WIRE_OVERDUE;
 			lost += r->seq == late->seq && r->outcome == WIRE_NO_REPLY &&
 				fixture->sent[k].ns == fixture->sent[i].ns;
 		}
 		assert_int_equal(lost, 1);
-		assert_int_equal(told, 1);
+		assert_int_equal(reported, 1);
 		assert_true(late->round_trip_ns > FIXTURE_TIMEOUT_NS);
 		assert_int_equal(late->stamp_source, WIRE_STAMP_KERNEL);
 	}

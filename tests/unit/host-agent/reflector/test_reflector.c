@@ -205,7 +205,7 @@ static void
 the_next_reply_carries_when_the_last_one_left(void **state)
 {
 	struct fixture *fixture = *state;
-	int64_t left = INT64_C(1700000000123456789), told;
+	int64_t left = INT64_C(1700000000123456789), reported;
 	struct probe_reply reply;
 
 	assert_false(ask(fixture, 5, 1, 0).has_follow_up);
@@ -214,8 +214,9 @@ the_next_reply_carries_when_the_last_one_left(void **state)
 	reply = ask(fixture, 5, 2, 0);
 	assert_true(reply.has_follow_up);
 	assert_int_equal(reply.follow_up_seq, 1);
-	assert_int_equal(stamp_time_read(reply.follow_up_timestamp, true, &told), 0);
-	assert_true(told == left);
+	assert_int_equal(
+	    stamp_time_read(reply.follow_up_timestamp, true, &reported), 0);
+	assert_true(reported == left);
 	assert_false(ask(fixture, 5, 3, 0).has_follow_up); /* once only */
 }
 

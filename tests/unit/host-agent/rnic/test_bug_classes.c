@@ -169,7 +169,7 @@ what_makes_room_moves_up_by_one_and_nothing_else_moves(void **state)
 	for (uint32_t n = 0; n <= stamped; n++) {
 		struct reflector_sessions *sessions = reflector_sessions_new(1);
 		struct reflector_session *session;
-		struct reflector_follow_up told;
+		struct reflector_follow_up reported;
 
 		assert_non_null(sessions);
 		session = reflector_sessions_add(
@@ -179,9 +179,9 @@ what_makes_room_moves_up_by_one_and_nothing_else_moves(void **state)
 			reflector_sessions_stamp(
 			    sessions, reflector_session_token(session, seq), seq * 10);
 		for (uint32_t seq = n; seq > 0 && n - seq < kept; seq--) {
-			told = reflector_session_follow_up(session);
-			assert_int_equal(told.seq, seq);
-			assert_int_equal(told.stamp_ns, seq * 10);
+			reported = reflector_session_follow_up(session);
+			assert_int_equal(reported.seq, seq);
+			assert_int_equal(reported.stamp_ns, seq * 10);
 		}
 		assert_int_equal(reflector_session_follow_up(session).stamp_ns, 0);
 		assert_int_equal(reflector_session_prober(session).guid, prober.guid);

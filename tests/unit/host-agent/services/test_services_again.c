@@ -178,7 +178,7 @@ numbers_of_more_than_24_bits_are_told_as_they_are_sent(void **state)
 	assert_int_equal(services_flow(services, 18).dst_qpn, 0xffffff);
 	assert_int_equal(services_flows(services, flows, 2), 2);
 	for (size_t i = 0; i < 2; i++) /* whose peer nobody knows is only counted */
-		if (services_is_told(&flows[i]))
+		if (services_is_reported(&flows[i]))
 			flows[report.flow_count++] = flows[i];
 	assert_int_equal(report.flow_count, 1);
 	assert_int_equal(wire_write_services(writer, &report, &bytes), 0);

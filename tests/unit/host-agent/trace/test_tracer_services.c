@@ -112,7 +112,7 @@ they_are_traced_as_they_are_whatever_the_port_sends_from(void **state)
 }
 
 static size_t
-told(struct fixture *f, unsigned aggregator)
+reported(struct fixture *f, unsigned aggregator)
 {
 	struct wire_path paths[8];
 
@@ -131,18 +131,18 @@ they_are_told_again_before_aggregators_forget_them(void **state)
 	lengths(f, 2, 3);
 	lengths(f, 3, 3);
 	run(f, S);
-	assert_int_equal(told(f, 0), 6);
-	assert_int_equal(told(f, 5), 6);
+	assert_int_equal(reported(f, 0), 6);
+	assert_int_equal(reported(f, 5), 6);
 	run(f, TRACER_RETELL_NS / 2);
-	assert_int_equal(told(f, 0), 0);
+	assert_int_equal(reported(f, 0), 0);
 	run(f, TRACER_RETELL_NS / 2);
-	assert_int_equal(told(f, 0), 3); /* plans name the others */
-	assert_int_equal(told(f, 0), 0);
-	assert_int_equal(told(f, 5), 3);
+	assert_int_equal(reported(f, 0), 3); /* plans name the others */
+	assert_int_equal(reported(f, 0), 0);
+	assert_int_equal(reported(f, 5), 3);
 	f->deaf = true; /* what is known stays so, traced anew or not */
 	run(f, 3 * TRACER_RETELL_NS);
-	assert_int_equal(told(f, 5), 3);
-	assert_int_equal(told(f, 0), 3);
+	assert_int_equal(reported(f, 5), 3);
+	assert_int_equal(reported(f, 0), 3);
 }
 
 /* A program may connect as many QPs as it likes. */

@@ -181,7 +181,7 @@ on_gone(int reason, void *arg)
 
 	side->gone++;
 	side->gone_reason = reason;
-	if (side->free_when_told)
+	if (side->free_on_signal)
 		side_close(side);
 }
 

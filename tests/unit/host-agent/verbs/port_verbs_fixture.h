@@ -38,7 +38,7 @@ struct verbs_side {
 	int links, renumbered, gone; /* how often */
 	bool link_up;
 	int gone_reason;
-	bool free_when_told; /* frees the port from inside */
+	bool free_on_signal; /* frees the port from inside */
 };
 
 struct verbs_fixture {

@@ -159,7 +159,7 @@ a_port_may_be_freed_by_whom_it_tells_that_it_is_gone(void **state)
 
 	open_both(fixture);
 	probe_works(fixture);
-	to->free_when_told = true;
+	to->free_on_signal = true;
 	fake_verbs_remove(to->device);
 	UNTIL(fixture, to->gone == 1);
 	assert_null(to->port);

@@ -288,7 +288,7 @@ static void
 only_so_many_bad_targets_are_remembered(void **state)
 {
 	struct seen *seen = *state;
-	int told_at_once = 0;
+	int reported_at_once = 0;
 
 	make_cache(seen, 4);
 	for (int target = 0; target < 40; target++) {
@@ -298,8 +298,8 @@ only_so_many_bad_targets_are_remembered(void **state)
 		wait_told(seen, target + 1);
 	}
 	for (int target = 39; target >= 0; target--)
-		told_at_once += ask(seen, target, 0) == -ETIMEDOUT;
-	assert_in_range(told_at_once, 4, 8);
+		reported_at_once += ask(seen, target, 0) == -ETIMEDOUT;
+	assert_in_range(reported_at_once, 4, 8);
 }
 
 static void

@@ -154,7 +154,7 @@ the_owner_may_stop_it_when_told(void **state)
 {
 	struct seen *seen = *state;
 
-	seen->stop_when_told = true;
+	seen->stop_on_signal = true;
 	seen->manner[1] = ODD;
 	seen->error[1] = EINVAL;
 	for (uint32_t label = 0; label < 8; label++)

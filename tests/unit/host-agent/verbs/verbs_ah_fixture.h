@@ -37,7 +37,7 @@ struct seen {
 	bool late;
 	int ready, failed, last, stopped;
 	int64_t ready_ns[TARGETS]; /* when, by target */
-	bool stop_when_told;
+	bool stop_on_signal;
 
 	atomic_int manner[TARGETS]; /* enum manner */
 	atomic_int error[TARGETS];  /* of ODD ones: refused at once */
@@ -128,7 +128,7 @@ on_ready(const struct verbs_ah_key *key, int r, void *arg)
 		seen->ready++;
 	else
 		seen->failed++;
-	if (seen->stop_when_told)
+	if (seen->stop_on_signal)
 		(void)verbs_ah_cache_stop(seen->cache, on_stopped, seen);
 }
 

@@ -47,7 +47,7 @@ struct fixture {
 	const char *page;     /* in answer to alerts; NULL: nothing */
 	char log[2048];       /* lines of receivers, with line ends */
 	bool late;
-	unsigned told_opened, told_resolved;
+	unsigned notified_opened, notified_resolved;
 	/* Where incidents are kept, for those tests that keep them. */
 	struct rm_worker *worker;
 	struct rm_incident_file *file;
@@ -117,15 +117,15 @@ keep_log(enum rm_log_level level, const char *line, void *arg)
 }
 
 static void
-on_told(uint64_t incident, bool resolved, void *arg)
+on_notified(uint64_t incident, bool resolved, void *arg)
 {
 	struct fixture *f = arg;
 
 	assert_int_equal(incident, 42);
 	if (resolved)
-		f->told_resolved++;
+		f->notified_resolved++;
 	else
-		f->told_opened++;
+		f->notified_opened++;
 }
 
 static int
@@ -142,7 +142,7 @@ setup_asked(void **state, size_t max_queue, int64_t ask_ns)
 		.texts = { .region = "r1", .source = "agg-1" },
 		.max_queue = max_queue,
 		.ask_ns = ask_ns,
-		.on_told = on_told,
+		.on_notified = on_notified,
 		.arg = f };
 	struct sockaddr_storage at;
 	ev_socklen_t len = sizeof at;
@@ -272,7 +272,7 @@ what_is_open_since_an_earlier_life_is_told_to_be_open_now(void **state)
 	const char *ends;
 	json_t *am;
 
-	incident.told_opened = true;
+	incident.notified_opened = true;
 	rm_wall_format(rm_wall_now(), now);
 	rm_alerts_restore(f->alerts, &incident);
 	wait_for(f, 1);
@@ -675,7 +675,7 @@ what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
 	struct rm_incident old = incident_of("h1/r0"), fresh = incident_of("h2/r0");
 	json_t *hook;
 
-	old.told_opened = true;
+	old.notified_opened = true;
 	rm_alerts_restore(f->alerts, &old);
 	wait_for(f, 1);
 	assert_string_equal(f->path[0], "/api/v2/alerts");
@@ -715,7 +715,7 @@ what_was_not_told_before_a_restart_is_told_after_it(void **state)
 	assert_string_equal(
 	    json_string_value(json_object_get(hook, "status")), "resolved");
 	json_decref(hook);
-	incident.told_resolved = true;
+	incident.notified_resolved = true;
 	rm_alerts_restore(f->alerts, &incident);
 	assert_int_equal(rm_alerts_counts(f->alerts)->queued, 4);
 }
@@ -837,17 +837,17 @@ an_alert_is_told_when_the_last_sink_has_taken_it(void **state)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	incident.verdict.confidence = 0.5;
 	rm_alerts_fire(f->alerts, &incident); /* a newer word takes its place */
-	assert_int_equal(f->told_opened, 0);
+	assert_int_equal(f->notified_opened, 0);
 	f->hook_status = 400; /* for good */
 	while (rm_alerts_counts(f->alerts)->refused < 1)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
-	assert_int_equal(f->told_opened, 1);
+	assert_int_equal(f->notified_opened, 1);
 	f->hook_status = 0;
 	rm_alerts_resolve(f->alerts, &incident);
-	while (f->told_resolved == 0)
+	while (f->notified_resolved == 0)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
-	assert_int_equal(f->told_opened, 1);
-	assert_int_equal(f->told_resolved, 1);
+	assert_int_equal(f->notified_opened, 1);
+	assert_int_equal(f->notified_resolved, 1);
 }
 
 static void
@@ -988,7 +988,7 @@ a_full_queue_drops_and_counts(void **state)
 	while (counts->delivered + counts->dropped < counts->queued)
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
 	assert_int_equal(counts->delivered, 6);
-	assert_int_equal(f->told_opened, 3);
+	assert_int_equal(f->notified_opened, 3);
 }
 
 /* ---- receivers that take nothing ------------------------------------------------- */

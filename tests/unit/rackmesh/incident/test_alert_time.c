@@ -19,7 +19,7 @@ time_of(int64_t before, int64_t now, bool known)
 	const struct alert_time time = {
 		.now = { 140 * S },
 		.wall = { RIGHT + 40 * S + now },
-		.told = { RIGHT + 40 * S + (known ? 0 : now) },
+		.sent = { RIGHT + 40 * S + (known ? 0 : now) },
 		.known = known,
 		.since = { 100 * S },
 		.since_wall = { RIGHT + before },

@@ -72,7 +72,7 @@ theirs_on(const char *name)
 		.verdict = verdict_on(name),
 		.opened = { 60 },
 		.changed = { 70 },
-		.told_opened = true,
+		.notified_opened = true,
 	};
 
 	theirs.verdict.evidence.window_start.ns = 40;
@@ -112,10 +112,10 @@ first(const struct rack *rack)
 }
 
 static bool
-end(struct rack *rack, uint64_t id, bool told)
+end(struct rack *rack, uint64_t id, bool reported)
 {
 	return rm_incidents_end(
-	    rack->incidents, id, (rm_wall_t){ 99 }, told, (rm_mono_t){ 1 });
+	    rack->incidents, id, (rm_wall_t){ 99 }, reported, (rm_mono_t){ 1 });
 }
 
 static void
@@ -131,7 +131,7 @@ what_both_find_goes_by_their_id_and_times(void **state)
 	assert_int_equal(first(rack)->opened.ns, 60);
 	assert_int_equal(first(rack)->verdict.evidence.window_start.ns, 40);
 	assert_int_equal(first(rack)->verdict.evidence.late_ns, 7);
-	assert_true(first(rack)->told_opened);
+	assert_true(first(rack)->notified_opened);
 }
 
 static void
@@ -151,7 +151,7 @@ what_only_they_have_is_held_until_it_is_ours_to_end(void **state)
 	assert_int_equal(rack->resolved, 1);
 	assert_int_equal(rack->last.id, THEIRS);
 	assert_int_equal(rack->opened, 0);
-	assert_false(rack->last.told_resolved); /* by us, now */
+	assert_false(rack->last.notified_resolved); /* by us, now */
 }
 
 static void
@@ -165,7 +165,7 @@ what_they_end_ends_here_without_a_word(void **state)
 	assert_false(end(rack, THEIRS, true));
 	assert_int_equal(rm_incidents_open(rack->incidents), 0);
 	assert_int_equal(first(rack)->resolved.ns, 99);
-	assert_true(first(rack)->told_resolved);
+	assert_true(first(rack)->notified_resolved);
 	assert_int_equal(rack->resolved, 0);
 }
 
@@ -180,13 +180,13 @@ what_they_end_and_have_not_told_yet_is_kept_to_be_told(void **state)
 	assert_true(end(rack, THEIRS, false));
 	assert_int_equal(rm_incidents_open(rack->incidents), 0);
 	assert_int_equal(first(rack)->resolved.ns, 99);
-	assert_false(first(rack)->told_resolved);
+	assert_false(first(rack)->notified_resolved);
 	assert_int_equal(
 	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
 	    0);
-	assert_false(first(rack)->told_resolved); /* they have just said so */
+	assert_false(first(rack)->notified_resolved); /* they have just said so */
 	assert_true(end(rack, THEIRS, true));
-	assert_true(first(rack)->told_resolved);
+	assert_true(first(rack)->notified_resolved);
 	assert_false(end(rack, THEIRS, true));
 }
 
@@ -200,12 +200,12 @@ what_ended_here_is_theirs_to_tell_where_they_speak(void **state)
 	for (int i = 0; i < 40; i++)
 		judge(rack, NULL);
 	assert_int_equal(rack->resolved, 1);
-	assert_false(first(rack)->told_resolved);
+	assert_false(first(rack)->notified_resolved);
 	rm_incidents_doubt(rack->incidents);
 	assert_int_equal(
 	    rm_incidents_end_rest(rack->incidents, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }),
 	    1);
-	assert_true(first(rack)->told_resolved);
+	assert_true(first(rack)->notified_resolved);
 }
 
 /* They may have begun to speak before they heard of it. */
@@ -216,7 +216,7 @@ what_we_told_is_open_until_they_tell_of_it(void **state)
 	struct rm_incident theirs = theirs_on("h1/r0");
 
 	judge(rack, "h1/r0");
-	assert_true(rm_incidents_told(rack->incidents, first(rack)->id, false));
+	assert_true(rm_incidents_notified(rack->incidents, first(rack)->id, false));
 	rm_incidents_owe(rack->incidents);
 	assert_true(rm_incidents_owes(rack->incidents, 0));
 	rm_incidents_doubt(rack->incidents);
@@ -330,7 +330,7 @@ what_is_of_an_earlier_life_and_not_theirs_has_ended(void **state)
 	assert_int_equal(rm_incidents_restore(
 			     later, saved, (rm_mono_t){ 1 }, (rm_wall_t){ 1 }, &error),
 	    1);
-	assert_false(rm_incidents_get(later, 0)->told_opened);
+	assert_false(rm_incidents_get(later, 0)->notified_opened);
 	rm_incidents_doubt(later);
 	assert_int_equal(
 	    rm_incidents_end_rest(later, (rm_wall_t){ 99 }, (rm_mono_t){ 1 }), 1);

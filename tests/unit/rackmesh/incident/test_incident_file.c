@@ -187,7 +187,7 @@ those_just_resolved_are_remembered_and_older_ones_not(void **state)
 	judge(before, 2, NULL, 0, &seen);
 	judge(before, 5, NULL, 0, &seen);
 	assert_int_equal(seen.resolved, 1);
-	rm_incidents_told(before, rm_incidents_get(before, 0)->id, true);
+	rm_incidents_notified(before, rm_incidents_get(before, 0)->id, true);
 	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS + 300 * RM_NS_PER_S });
 	assert_int_equal(restore(after, saved, 300), 0);
 	json_decref(saved);
@@ -216,14 +216,16 @@ what_was_not_told_is_kept_for_a_day_and_what_was_for_five_minutes(void **state)
 	judge(before, 2, NULL, 0, &seen);
 	judge(before, 5, NULL, 0, &seen);
 	assert_int_equal(seen.resolved, 2);
-	assert_true(rm_incidents_told(before, rm_incidents_get(before, 0)->id, true));
-	assert_false(rm_incidents_told(before, rm_incidents_get(before, 0)->id, true));
+	assert_true(
+	    rm_incidents_notified(before, rm_incidents_get(before, 0)->id, true));
+	assert_false(
+	    rm_incidents_notified(before, rm_incidents_get(before, 0)->id, true));
 	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS + 10 * RM_NS_PER_S });
 	assert_int_equal(restore(after, saved, 306), 0);
 	assert_non_null(rm_incidents_get(after, 0));
 	assert_int_equal(
 	    rm_incidents_get(after, 0)->id, rm_incidents_get(before, 1)->id);
-	assert_false(rm_incidents_get(after, 0)->told_resolved);
+	assert_false(rm_incidents_get(after, 0)->notified_resolved);
 	assert_null(rm_incidents_get(after, 1));
 	rm_incidents_free(after);
 	after = fresh();
@@ -244,12 +246,12 @@ what_was_told_is_remembered(void **state)
 	size_t i;
 
 	judge(before, 1, verdicts, 2, &seen);
-	rm_incidents_told(before, rm_incidents_get(before, 0)->id, false);
+	rm_incidents_notified(before, rm_incidents_get(before, 0)->id, false);
 	saved = rm_incidents_save(before, (rm_wall_t){ WALL_NS });
 	assert_int_equal(restore(after, saved, 0), 2);
-	assert_true(rm_incidents_get(after, 0)->told_opened);
-	assert_false(rm_incidents_get(after, 0)->told_resolved);
-	assert_false(rm_incidents_get(after, 1)->told_opened);
+	assert_true(rm_incidents_get(after, 0)->notified_opened);
+	assert_false(rm_incidents_get(after, 0)->notified_resolved);
+	assert_false(rm_incidents_get(after, 1)->notified_opened);
 	rm_incidents_free(after);
 	/* By the names that versions before 1.0 gave them. */
 	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
@@ -262,9 +264,9 @@ what_was_told_is_remembered(void **state)
 	}
 	after = fresh();
 	assert_int_equal(restore(after, saved, 0), 2);
-	assert_true(rm_incidents_get(after, 0)->told_opened);
-	assert_false(rm_incidents_get(after, 0)->told_resolved);
-	assert_false(rm_incidents_get(after, 1)->told_opened);
+	assert_true(rm_incidents_get(after, 0)->notified_opened);
+	assert_false(rm_incidents_get(after, 0)->notified_resolved);
+	assert_false(rm_incidents_get(after, 1)->notified_opened);
 	rm_incidents_free(after);
 	/* Written before this was kept: everybody was told. */
 	json_array_foreach (json_object_get(saved, "incidents"), i, one) {
@@ -274,8 +276,8 @@ what_was_told_is_remembered(void **state)
 	after = fresh();
 	assert_int_equal(restore(after, saved, 0), 2);
 	for (i = 0; i < 2; i++) {
-		assert_true(rm_incidents_get(after, i)->told_opened);
-		assert_false(rm_incidents_get(after, i)->told_resolved);
+		assert_true(rm_incidents_get(after, i)->notified_opened);
+		assert_false(rm_incidents_get(after, i)->notified_resolved);
 	}
 	json_decref(saved);
 	rm_incidents_free(before);

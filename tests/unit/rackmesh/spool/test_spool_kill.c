@@ -16,27 +16,27 @@
 static void
 child_appends(struct fixture *f, int out)
 {
-	uint64_t told;
+	uint64_t reported;
 
 	if (start(f) < 0)
 		_exit(1);
-	told = rm_spool_next(f->spool) - 1;
+	reported = rm_spool_next(f->spool) - 1;
 	alarm(600); /* should the test die before us */
 	for (;;) {
 		uint8_t bytes[FIXTURE_MAX_RECORD];
 		uint64_t next = rm_spool_next(f->spool);
 
-		if (next < told + 50)
+		if (next < reported + 50)
 			rm_spool_append(f->spool, bytes,
 			    record_bytes(next, bytes, 50 + next % 300), NULL);
 		event_base_loop(rm_loop_base(f->loop), EVLOOP_NONBLOCK);
-		if (f->durable <= told)
+		if (f->durable <= reported)
 			continue;
-		told = f->durable;
-		if (write(out, &told, sizeof(told)) != sizeof(told))
+		reported = f->durable;
+		if (write(out, &reported, sizeof(reported)) != sizeof(reported))
 			_exit(1);
-		if (told % 7 == 0 && told > 40)
-			rm_spool_done(f->spool, told - 40);
+		if (reported % 7 == 0 && reported > 40)
+			rm_spool_done(f->spool, reported - 40);
 	}
 }
 

@@ -18,16 +18,16 @@ struct fixture {
 	int64_t takes_ns; /* to read one */
 	size_t turns;     /* of the loop, as far as a timer sees them */
 	struct rm_timer *tick;
-	char told[4096]; /* in its order */
+	char reported[4096]; /* in its order */
 };
 
 static void
 note(struct fixture *f, const char *word, const char *of, uint64_t restarts)
 {
 	rm_mono_t begun = rm_mono_now();
-	size_t len = strlen(f->told);
+	size_t len = strlen(f->reported);
 
-	snprintf(f->told + len, sizeof(f->told) - len, "%s%s/%u ", word, of,
+	snprintf(f->reported + len, sizeof(f->reported) - len, "%s%s/%u ", word, of,
 	    (unsigned)restarts);
 	while (rm_mono_since(rm_mono_now(), begun) < f->takes_ns)
 		;
@@ -110,7 +110,7 @@ what_there_is_time_for_is_told_at_once(void **state)
 	put(f, "a", "1", 0);
 	store_inbox_delete(f->inbox, "b", 0);
 	store_inbox_synced(f->inbox, 7, 0);
-	assert_string_equal(f->told, "a1/0 -b/0 s/0 ");
+	assert_string_equal(f->reported, "a1/0 -b/0 s/0 ");
 	assert_true(store_inbox_is_empty(f->inbox));
 	assert_int_equal(store_inbox_counts(f->inbox)->deferred, 0);
 }
@@ -129,12 +129,12 @@ what_is_too_much_waits_and_keeps_its_order(void **state)
 	/* The next batch must not overtake it. */
 	put(f, "a", "3", 1);
 	store_inbox_synced(f->inbox, 7, 1);
-	assert_string_equal(f->told, "a1/0 ");
+	assert_string_equal(f->reported, "a1/0 ");
 	assert_false(store_inbox_is_empty(f->inbox));
 	assert_int_equal(store_inbox_counts(f->inbox)->waiting, 6);
 	rm_timer_after(f->tick, 0);
 	LOOPBACK_WAIT(f->loop, store_inbox_is_empty(f->inbox));
-	assert_string_equal(f->told, "a1/0 b2/0 c/0 -a/0 s/0 a3/1 s/1 ");
+	assert_string_equal(f->reported, "a1/0 b2/0 c/0 -a/0 s/0 a3/1 s/1 ");
 	assert_true(f->turns >= 2); /* others had their turns in between */
 	assert_int_equal(store_inbox_counts(f->inbox)->waiting, 0);
 	assert_int_equal(store_inbox_counts(f->inbox)->waiting_bytes, 0);
@@ -150,7 +150,7 @@ what_still_waits_at_the_end_is_not_told(void **state)
 	put(f, "b", "2", 0);
 	store_inbox_free(f->inbox);
 	f->inbox = NULL;
-	assert_string_equal(f->told, "a1/0 ");
+	assert_string_equal(f->reported, "a1/0 ");
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -46,9 +46,9 @@ teardown(void **state)
 static int
 tell(struct fixture *f, const struct wire_rnic *rnic, enum registry_refusal *refusal)
 {
-	struct registry_told told = region_told(rnic->host);
+	struct registry_source source = region_source(rnic->host);
 
-	return registry_tell(f->registry, rnic, &told, refusal);
+	return registry_tell(f->registry, rnic, &source, refusal);
 }
 
 static const struct registry_rnic *
@@ -313,10 +313,10 @@ static void
 refused_as(struct fixture *f, const struct wire_rnic *rnic, const char *host,
     enum registry_refusal expected)
 {
-	struct registry_told told = region_told(host);
+	struct registry_source source = region_source(host);
 	enum registry_refusal refusal = REGISTRY_PLACED;
 
-	assert_int_equal(registry_tell(f->registry, rnic, &told, &refusal), -EINVAL);
+	assert_int_equal(registry_tell(f->registry, rnic, &source, &refusal), -EINVAL);
 	assert_int_equal(refusal, expected);
 	assert_int_equal(registry_refused(f->registry, 0)->refusal, expected);
 	assert_int_equal(registry_count(f->registry), 0);
@@ -652,11 +652,11 @@ an_rnic_is_found_by_any_of_its_addresses(void **state)
 static void
 tell_at(struct fixture *f, const struct wire_rnic *rnic, int64_t wall_s)
 {
-	struct registry_told told = region_told(rnic->host);
+	struct registry_source source = region_source(rnic->host);
 	enum registry_refusal refusal;
 
-	told.wall.ns = wall_s * RM_NS_PER_S;
-	assert_true(registry_tell(f->registry, rnic, &told, &refusal) >= 0);
+	source.wall.ns = wall_s * RM_NS_PER_S;
+	assert_true(registry_tell(f->registry, rnic, &source, &refusal) >= 0);
 }
 
 static void
@@ -691,7 +691,7 @@ what_the_store_has_is_known_and_overridden_by_what_is_told(void **state)
 	struct fixture *f = *state;
 	const struct wire_rnic rnic = region_rnic(7, "h1", "tor1", REGION_V4);
 	const struct store_rnic stored = { rnic, "agg7", { 5 * RM_NS_PER_S } };
-	struct wire_rnic told = rnic;
+	struct wire_rnic reported = rnic;
 	const struct registry_rnic *known;
 
 	assert_int_equal(registry_load(f->registry, &stored, (rm_mono_t){ 1 }), 1);
@@ -700,9 +700,9 @@ what_the_store_has_is_known_and_overridden_by_what_is_told(void **state)
 	assert_string_equal(known->aggregator, "agg7");
 	assert_true(known->registered.ns == 5 * RM_NS_PER_S);
 	assert_int_equal(known->refusal, REGISTRY_PLACED);
-	told.incarnation = 8;
-	told.mtu_bytes = 9000;
-	tell_at(f, &told, 10);
+	reported.incarnation = 8;
+	reported.mtu_bytes = 9000;
+	tell_at(f, &reported, 10);
 	assert_int_equal(known->mtu_bytes, 9000);
 	assert_int_equal(registry_counts(f->registry)->loaded, 1);
 }

@@ -29,8 +29,8 @@ static const char text[] = "region: lab\n"
 struct world {
 	struct traced *traced;
 	struct rm_topology *topology;
-	struct traced_link told[16];
-	size_t told_count;
+	struct traced_link reported[16];
+	size_t reported_count;
 	unsigned gone;
 };
 
@@ -63,8 +63,8 @@ on_link(const struct traced_link *link, void *arg)
 {
 	struct world *world = arg;
 
-	assert_true(world->told_count < 16);
-	world->told[world->told_count++] = *link;
+	assert_true(world->reported_count < 16);
+	world->reported[world->reported_count++] = *link;
 }
 
 /* hops: "a.b.c.d" by their last two bytes behind 172.16; 0: silent. */
@@ -90,15 +90,15 @@ hops_become_links_between_the_switches_that_aliases_name(void **state)
 	struct world *world = *state;
 
 	learn(world, (const uint16_t[]){ 0x0909, 0x0102, 0x0201 }, 3, DAY_NS);
-	assert_int_equal(world->told_count, 2);
+	assert_int_equal(world->reported_count, 2);
 	/* The first hop is the rack's own ToR, alias or not. */
-	assert_string_equal(world->told[0].from, "tor1");
-	assert_string_equal(world->told[0].to, "spine1");
-	assert_string_equal(world->told[0].address, "172.16.1.2");
-	assert_string_equal(world->told[0].by, "tor1");
-	assert_string_equal(world->told[1].from, "spine1");
-	assert_string_equal(world->told[1].to, "tor2");
-	assert_int_equal(world->told[1].first_seen.ns, DAY_NS);
+	assert_string_equal(world->reported[0].from, "tor1");
+	assert_string_equal(world->reported[0].to, "spine1");
+	assert_string_equal(world->reported[0].address, "172.16.1.2");
+	assert_string_equal(world->reported[0].by, "tor1");
+	assert_string_equal(world->reported[1].from, "spine1");
+	assert_string_equal(world->reported[1].to, "tor2");
+	assert_int_equal(world->reported[1].first_seen.ns, DAY_NS);
 }
 
 static void
@@ -107,8 +107,8 @@ what_no_alias_names_is_known_by_its_address(void **state)
 	struct world *world = *state;
 
 	learn(world, (const uint16_t[]){ 0x0909, 0x0505, 0x0201 }, 3, DAY_NS);
-	assert_string_equal(world->told[0].to, "?172.16.5.5");
-	assert_string_equal(world->told[1].from, "?172.16.5.5");
+	assert_string_equal(world->reported[0].to, "?172.16.5.5");
+	assert_string_equal(world->reported[1].from, "?172.16.5.5");
 }
 
 static void
@@ -117,7 +117,7 @@ nothing_is_guessed_across_a_silent_hop(void **state)
 	struct world *world = *state;
 
 	learn(world, (const uint16_t[]){ 0x0909, 0, 0x0201 }, 3, DAY_NS);
-	assert_int_equal(world->told_count, 0);
+	assert_int_equal(world->reported_count, 0);
 	assert_int_equal(traced_links(world->traced), 0);
 	assert_int_equal(traced_counts(world->traced)->silent, 1);
 }
@@ -132,9 +132,9 @@ a_link_seen_again_is_told_of_once_an_hour_only(void **state)
 
 	learn(world, hops, 2, DAY_NS);
 	learn(world, hops, 2, DAY_NS + 60 * RM_NS_PER_S);
-	assert_int_equal(world->told_count, 1);
+	assert_int_equal(world->reported_count, 1);
 	learn(world, hops, 2, DAY_NS + 3600 * RM_NS_PER_S);
-	assert_int_equal(world->told_count, 2);
+	assert_int_equal(world->reported_count, 2);
 	assert_int_equal(traced_sorted(world->traced, &links, &count), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(links[0]->first_seen.ns, DAY_NS);
@@ -161,10 +161,10 @@ what_was_not_seen_for_a_week_is_forgotten(void **state)
 
 	learn(world, (const uint16_t[]){ 0x0909, 0x0102 }, 2, DAY_NS);
 	learn(world, (const uint16_t[]){ 0x0909, 0x0505 }, 2, 5 * DAY_NS);
-	world->told_count = 0;
+	world->reported_count = 0;
 	traced_age(world->traced, (rm_wall_t){ 8 * DAY_NS }, on_link, world);
-	assert_int_equal(world->told_count, 1);
-	assert_string_equal(world->told[0].to, "spine1");
+	assert_int_equal(world->reported_count, 1);
+	assert_string_equal(world->reported[0].to, "spine1");
 	assert_int_equal(traced_links(world->traced), 1);
 }
 
@@ -177,7 +177,7 @@ a_link_comes_back_from_the_store_as_it_went(void **state)
 	char *stored;
 
 	learn(world, (const uint16_t[]){ 0x0909, 0x0505 }, 2, DAY_NS);
-	assert_int_equal(store_traced_write(&world->told[0], &stored), 0);
+	assert_int_equal(store_traced_write(&world->reported[0], &stored), 0);
 	assert_int_equal(store_traced_read(
 			     "tor1/?172.16.5.5", stored, strlen(stored), &link, &error),
 	    0);
@@ -187,7 +187,7 @@ a_link_comes_back_from_the_store_as_it_went(void **state)
 	link.first_seen.ns -= RM_NS_PER_S;
 	assert_int_equal(traced_restore(world->traced, &link), 0);
 	learn(world, (const uint16_t[]){ 0x0909, 0x0505 }, 2, 2 * DAY_NS);
-	assert_int_equal(world->told[1].first_seen.ns, DAY_NS - RM_NS_PER_S);
+	assert_int_equal(world->reported[1].first_seen.ns, DAY_NS - RM_NS_PER_S);
 	/* The key is part of it. */
 	assert_int_equal(store_traced_read(
 			     "tor2/?172.16.5.5", stored, strlen(stored), &link, &error),
@@ -251,7 +251,7 @@ another_topology(struct world *world, const char *aliases)
 	if (rm_topology_parse(
 		"t.yaml", other, strlen(other), &world->topology, &error) < 0)
 		fail_msg("%s", error.text);
-	world->told_count = 0;
+	world->reported_count = 0;
 	traced_fold(world->traced, world->topology, on_gone, on_link, world);
 }
 
@@ -267,7 +267,7 @@ what_an_alias_names_later_is_folded(void **state)
 	assert_int_equal(traced_links(world->traced), 4);
 	another_topology(world, "172.16.1.2, 172.16.5.5");
 	assert_int_equal(world->gone, 2);
-	assert_int_equal(world->told_count, 2);
+	assert_int_equal(world->reported_count, 2);
 	assert_int_equal(traced_counts(world->traced)->folded, 2);
 	assert_int_equal(traced_sorted(world->traced, &links, &count), 0);
 	assert_int_equal(count, 2);
@@ -280,7 +280,7 @@ what_an_alias_names_later_is_folded(void **state)
 	/* Nothing is left to do. */
 	another_topology(world, "172.16.1.2, 172.16.5.5");
 	assert_int_equal(world->gone, 2);
-	assert_int_equal(world->told_count, 0);
+	assert_int_equal(world->reported_count, 0);
 }
 
 static void
@@ -293,7 +293,7 @@ two_interfaces_that_turn_out_to_be_one_switch_are_no_link(void **state)
 	another_topology(world, "172.16.5.5, 172.16.5.6");
 	assert_int_equal(world->gone, 2);
 	assert_int_equal(traced_links(world->traced), 1);
-	assert_string_equal(world->told[0].to, "spine1");
+	assert_string_equal(world->reported[0].to, "spine1");
 }
 
 static void

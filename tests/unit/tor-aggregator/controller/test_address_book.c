@@ -81,14 +81,14 @@ static void
 what_is_found_is_told_with_its_qps(void **state)
 {
 	struct world *w = *state;
-	struct wire_rnic told = w->f->plan->members[0], rnic;
+	struct wire_rnic reported = w->f->plan->members[0], rnic;
 
-	told.qpn = 17;
-	told.large_qpn = 18;
-	told.lid = 9;
-	told.link = WIRE_LINK_UP;
-	tor_rack_register(w->f->rack, &told, w->f->now);
-	assert_true(find(w, &told.addresses[0], &rnic));
+	reported.qpn = 17;
+	reported.large_qpn = 18;
+	reported.lid = 9;
+	reported.link = WIRE_LINK_UP;
+	tor_rack_register(w->f->rack, &reported, w->f->now);
+	assert_true(find(w, &reported.addresses[0], &rnic));
 	assert_int_equal(rnic.qpn, 17);
 	assert_int_equal(rnic.large_qpn, 18);
 	assert_int_equal(rnic.lid, 9);

@@ -87,12 +87,12 @@ ports_with(const struct switch_list *list, uint64_t marks)
 	int count = 0;
 
 	while (switch_evidence_next(&walk, &evidence)) {
-		uint64_t told = 0;
+		uint64_t exported = 0;
 
-		if (!evidence_sum(&evidence, SWITCH_ECN_MARKED, 0, &told) ||
-		    told != marks)
-			fail_msg(
-			    "%s: %llu marks", evidence.port, (unsigned long long)told);
+		if (!evidence_sum(&evidence, SWITCH_ECN_MARKED, 0, &exported) ||
+		    exported != marks)
+			fail_msg("%s: %llu marks", evidence.port,
+			    (unsigned long long)exported);
 		assert_int_equal(evidence.value[SWITCH_PFC_RX_FRAMES][0], MARKS);
 		assert_int_equal(evidence.value[SWITCH_QUEUE_DROP_PKTS][3], MARKS);
 		assert_int_equal(evidence.value[SWITCH_PFCWD_STORMED][5], 1);
@@ -106,7 +106,7 @@ ports_with(const struct switch_list *list, uint64_t marks)
 }
 
 static void
-assert_all_are_told(const char *format, int first, int step, int count)
+assert_all_are_reported(const char *format, int first, int step, int count)
 {
 	struct switch_list *a = reading(format, first, step, count, NULL, false);
 	struct switch_list *b = reading(format, first, step, count, a, false);
@@ -120,9 +120,9 @@ static void
 marks_of_queues_are_told_of_every_port(void **state)
 {
 	(void)state;
-	assert_all_are_told("Ethernet1/%d", 1, 1, 54); /* 1/9, then 1/10 */
-	assert_all_are_told("Ethernet%d", 0, 4, 32);
-	assert_all_are_told("Ethernet%d", 0, 8, 64);
+	assert_all_are_reported("Ethernet1/%d", 1, 1, 54); /* 1/9, then 1/10 */
+	assert_all_are_reported("Ethernet%d", 0, 4, 32);
+	assert_all_are_reported("Ethernet%d", 0, 8, 64);
 }
 
 static void

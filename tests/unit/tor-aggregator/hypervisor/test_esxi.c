@@ -149,7 +149,7 @@ the_tables_tell_state_and_settings_of_each_nic(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(READ(w, tables, VSISH_RAN, end), 0);
-	assert_int_equal(hypervisor_nics_told(w->nics), 2);
+	assert_int_equal(hypervisor_nics_seen(w->nics), 2);
 	assert_string_equal(nic_of(w, "vmnic5")->driver, "nmlx5_core");
 	assert_int_equal(value(w, "vmnic0", "link_up", 0), 0);
 	assert_int_equal(value(w, "vmnic5", "link_up", 0), 1);

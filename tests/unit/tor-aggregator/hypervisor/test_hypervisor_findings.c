@@ -16,7 +16,7 @@
 struct world {
 	struct hypervisor_nics *nics;
 	struct hypervisor_nics_counts counts;
-	char told[HYPERVISOR_FINDINGS][FINDING_BYTES];
+	char texts[HYPERVISOR_FINDINGS][FINDING_BYTES];
 };
 
 struct value {
@@ -63,24 +63,24 @@ static const char *
 only(struct world *w, enum hypervisor_finding finding)
 {
 	assert_int_equal(hypervisor_findings_tell(
-			     hypervisor_nics_get(w->nics, 0), TEN_SECONDS, w->told),
+			     hypervisor_nics_get(w->nics, 0), TEN_SECONDS, w->texts),
 	    1);
-	assert_string_not_equal(w->told[finding], "");
-	return w->told[finding];
+	assert_string_not_equal(w->texts[finding], "");
+	return w->texts[finding];
 }
 
 static size_t
 count(struct world *w, int64_t interval_ns)
 {
 	return hypervisor_findings_tell(
-	    hypervisor_nics_get(w->nics, 0), interval_ns, w->told);
+	    hypervisor_nics_get(w->nics, 0), interval_ns, w->texts);
 }
 
 static void
 global_pause_frames_are_told_from_pfc(void **state)
 {
 	struct world *w = *state;
-	const char *told;
+	const char *texts;
 
 	READ(w, { 'd', "rx_global_pause", "1000" },
 	    { 'd', "rx_global_pause_transition", "500" },
@@ -89,23 +89,23 @@ global_pause_frames_are_told_from_pfc(void **state)
 	    { 'd', "rx_global_pause_transition", "600" },
 	    { 'd', "rx_global_pause_duration", "300000" },
 	    { 'q', "PFC Enabled", "false" });
-	told = only(w, FINDING_GLOBAL_PAUSE_USED);
-	assert_non_null(strstr(told, "received 200"));
-	assert_non_null(strstr(told, "100 times, for 3.0 %"));
-	assert_non_null(strstr(told, "PFC is off"));
+	texts = only(w, FINDING_GLOBAL_PAUSE_USED);
+	assert_non_null(strstr(texts, "received 200"));
+	assert_non_null(strstr(texts, "100 times, for 3.0 %"));
+	assert_non_null(strstr(texts, "PFC is off"));
 }
 
 static void
 what_is_not_counted_of_global_pause_is_not_told(void **state)
 {
 	struct world *w = *state;
-	const char *told;
+	const char *texts;
 
 	READ(w, { 'd', "rx_global_pause", "1000" });
 	READ(w, { 'd', "rx_global_pause", "1200" });
-	told = only(w, FINDING_GLOBAL_PAUSE_USED);
-	assert_non_null(strstr(told, "received 200"));
-	assert_null(strstr(told, "stopped it"));
+	texts = only(w, FINDING_GLOBAL_PAUSE_USED);
+	assert_non_null(strstr(texts, "received 200"));
+	assert_null(strstr(texts, "stopped it"));
 }
 
 static void
@@ -139,7 +139,7 @@ global_pause_set_without_pfc_is_told_at_the_first_reading(void **state)
 	READ(w, { 'p', "Pause RX", "true" }, { 'p', "Pause TX", "false" },
 	    { 'q', "PFC Enabled", "false" });
 	assert_int_equal(count(w, 0), 1);
-	assert_non_null(strstr(w->told[FINDING_GLOBAL_PAUSE_ON], "(receive)"));
+	assert_non_null(strstr(w->texts[FINDING_GLOBAL_PAUSE_ON], "(receive)"));
 	READ(w, { 'p', "Pause RX", "true" }, { 'p', "Pause TX", "false" },
 	    { 'q', "PFC Enabled", "true" });
 	assert_int_equal(count(w, TEN_SECONDS), 0);

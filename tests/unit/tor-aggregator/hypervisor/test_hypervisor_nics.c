@@ -77,12 +77,12 @@ priorities_that_carry_nothing_are_left_out_and_counted(void **state)
 
 	read_nics(w, 2, "0");
 	assert_int_equal(on_metrics(w, 100), 2);
-	assert_int_equal(w->on_metrics.told, 4);
+	assert_int_equal(w->on_metrics.exported, 4);
 	assert_int_equal(w->on_metrics.unused, 4);
 	assert_int_equal(w->on_metrics.refused, 0);
 	read_nics(w, 2, "7");
 	on_metrics(w, 100);
-	assert_int_equal(w->on_metrics.told, 6);
+	assert_int_equal(w->on_metrics.exported, 6);
 	assert_int_equal(w->on_metrics.unused, 2);
 }
 
@@ -95,7 +95,7 @@ nics_beyond_the_limit_are_left_out_whole_and_counted(void **state)
 	assert_int_equal(on_metrics(w, 8), 2);
 	assert_true(hypervisor_nics_get(w->nics, 1)->on_metrics);
 	assert_false(hypervisor_nics_get(w->nics, 2)->on_metrics);
-	assert_int_equal(w->on_metrics.told, 6);
+	assert_int_equal(w->on_metrics.exported, 6);
 	assert_int_equal(w->on_metrics.refused, 3);
 	assert_int_equal(w->on_metrics.unused, 3);
 }
@@ -109,7 +109,7 @@ a_nic_that_is_away_takes_no_room(void **state)
 	read_nics(w, 1, "7");
 	assert_int_equal(hypervisor_nics_count(w->nics), 3);
 	assert_int_equal(on_metrics(w, 100), 1);
-	assert_int_equal(w->on_metrics.told, 3);
+	assert_int_equal(w->on_metrics.exported, 3);
 	assert_int_equal(w->on_metrics.refused, 0);
 }
 

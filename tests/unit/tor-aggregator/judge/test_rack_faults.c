@@ -97,7 +97,7 @@ late_and_lossy(unsigned seed, double share)
 {
 	struct run run = run_new("late and lossy", 8, seed);
 	const int64_t from_ns = 3 * RM_NS_PER_S, end_ns = 25 * RM_NS_PER_S;
-	unsigned told = 0;
+	unsigned reported = 0;
 
 	run_begin(&run);
 	sim_add_fault(
@@ -121,10 +121,10 @@ late_and_lossy(unsigned seed, double share)
 			    verdict->evidence.from_part.sent;
 		assert_true(verdict->kind == RM_KIND_RNIC_LATE ||
 			    verdict->kind == RM_KIND_RNIC_LOSSY);
-		told += late && loses;
+		reported += late && loses;
 	}
 	run_end(&run);
-	return told;
+	return reported;
 }
 
 static void
@@ -146,7 +146,7 @@ a_host_all_of_whose_rnics_are_late_is_one_verdict(void **state)
 	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
 		struct run run = run_new("a late host", 8, seed);
 		const int64_t end_ns = 8 * RM_NS_PER_S;
-		unsigned told = 0;
+		unsigned reported = 0;
 		int64_t from_ns;
 
 		run.options.rnics_per_host = 2;
@@ -163,10 +163,10 @@ a_host_all_of_whose_rnics_are_late_is_one_verdict(void **state)
 			assert_true(judgement.verdict_count <= 1);
 			if (judgement.verdict_count == 0)
 				continue;
-			told += judgement.verdicts[0].part.type == RM_PART_HOST;
+			reported += judgement.verdicts[0].part.type == RM_PART_HOST;
 			assert_int_equal(judgement.verdicts[0].kind, RM_KIND_RNIC_LATE);
 		}
-		assert_true(told > 0);
+		assert_true(reported > 0);
 		run_end(&run);
 	}
 }

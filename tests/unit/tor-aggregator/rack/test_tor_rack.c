@@ -386,7 +386,7 @@ services_are_told_with_every_summary_of_all_rows(void **state)
 	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* a tick 30 ms after they are due */
 	f->now.ns += 20 * MS;
 	run(f, 4, NOBODY, 12 * RM_NS_PER_S); /* and one just then */
-	assert_int_equal(f->services_told, 2);
+	assert_int_equal(f->services_reported, 2);
 	assert_int_equal(f->services_apart, 0);
 	finish(f);
 }

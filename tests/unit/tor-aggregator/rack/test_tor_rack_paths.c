@@ -15,7 +15,7 @@
 #define MEMBERS 4
 #define FOREIGNERS 4
 
-struct told {
+struct reported {
 	unsigned messages;
 	uint64_t sent, lost, forward;
 	int64_t end_ns, last_ns; /* of paths; of any summary: both on our clock */
@@ -25,7 +25,7 @@ struct told {
 
 struct world {
 	struct rack_fixture *f;
-	struct told told;
+	struct reported reported;
 	struct wire_writer *writer;
 	uint32_t received[MEMBERS][FOREIGNERS];
 };
@@ -35,24 +35,25 @@ static struct world *the_world;
 static void
 on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 {
-	struct told *told = &the_world->told;
+	struct reported *reported = &the_world->reported;
 	struct wire_bytes bytes;
 
 	/* What is told can be written. */
 	assert_int_equal(wire_write_summary(the_world->writer, summary, &bytes), 0);
-	told->has_state = summary->has_state;
-	told->state = summary->state;
+	reported->has_state = summary->has_state;
+	reported->state = summary->state;
 	if (summary->path_count == 0)
 		return;
-	told->messages++;
-	told->sent = told->lost = told->forward = 0;
-	told->end_ns = (int64_t)summary->end_wall_ns - FIXTURE_WALL + FIXTURE_START;
+	reported->messages++;
+	reported->sent = reported->lost = reported->forward = 0;
+	reported->end_ns = (int64_t)summary->end_wall_ns - FIXTURE_WALL + FIXTURE_START;
 	for (size_t i = 0; i < summary->path_count; i++) {
 		const struct wire_path_row *row = &summary->paths[i];
 
-		told->sent += row->sent;
-		told->forward += row->lost_forward;
-		told->lost += row->lost_forward + row->lost_reverse + row->lost_unknown;
+		reported->sent += row->sent;
+		reported->forward += row->lost_forward;
+		reported->lost +=
+		    row->lost_forward + row->lost_reverse + row->lost_unknown;
 	}
 }
 
@@ -182,19 +183,19 @@ losses_on_a_path_are_told_within_two_seconds(void **state)
 
 	dead = SIZE_MAX;
 	run(w, nothing, 8 * RM_NS_PER_S);
-	assert_int_equal(w->told.lost, 0);
+	assert_int_equal(w->reported.lost, 0);
 	began = w->f->now.ns - 500 * MS;
-	while (w->told.lost == 0) {
+	while (w->reported.lost == 0) {
 		probe(w, flow_50001);
 		assert_true(w->f->now.ns - began < 2100 * MS);
 	}
-	assert_true(w->told.end_ns > began);
+	assert_true(w->reported.end_ns > began);
 	run(w, flow_50001, 3 * RM_NS_PER_S);
-	assert_true(w->told.lost > 0);
-	assert_int_equal(w->told.lost, w->told.forward);
-	assert_int_equal(2 * w->told.lost, w->told.sent);
+	assert_true(w->reported.lost > 0);
+	assert_int_equal(w->reported.lost, w->reported.forward);
+	assert_int_equal(2 * w->reported.lost, w->reported.sent);
 	run(w, nothing, 3 * RM_NS_PER_S);
-	assert_int_equal(w->told.lost, 0);
+	assert_int_equal(w->reported.lost, 0);
 	assert_int_equal(w->f->opened, 0);
 }
 
@@ -208,7 +209,7 @@ a_dead_member_is_no_fault_of_a_path(void **state)
 	dead = 2;
 	for (int i = 0; i < 100; i++) {
 		probe(w, nothing);
-		assert_int_equal(w->told.lost, 0);
+		assert_int_equal(w->reported.lost, 0);
 	}
 	assert_int_equal(w->f->opened, 1);
 	assert_true(
@@ -236,7 +237,7 @@ nor_is_one_that_is_bad_and_answered_now_and_then(void **state)
 	assert_int_equal(tor_rack_member(w->f->rack, 1).health, RM_HEALTH_BAD);
 	for (int i = 0; i < 60; i++) {
 		probe(w, every_other_of_member_1);
-		assert_int_equal(w->told.lost, 0);
+		assert_int_equal(w->reported.lost, 0);
 	}
 	mesh_dead = SIZE_MAX;
 }
@@ -251,7 +252,7 @@ nor_is_a_stalled_host(void **state)
 	w->f->states[1] = HOST_STALLED;
 	for (int i = 0; i < 60; i++) {
 		probe(w, every_other_of_member_1);
-		assert_int_equal(w->told.lost, 0);
+		assert_int_equal(w->reported.lost, 0);
 	}
 }
 
@@ -263,31 +264,31 @@ every_summary_says_how_the_rack_is(void **state)
 	dead = SIZE_MAX;
 	tor_rack_brake(w->f->rack, 500);
 	run(w, nothing, 12 * RM_NS_PER_S);
-	assert_true(w->told.has_state);
-	assert_int_equal(w->told.state.rnics, MEMBERS);
-	assert_int_equal(w->told.state.rnics_good, MEMBERS);
-	assert_int_equal(w->told.state.rnics_bad, 0);
-	assert_int_equal(w->told.state.hosts, MEMBERS);
-	assert_int_equal(w->told.state.hosts_ok, MEMBERS);
-	assert_int_equal(w->told.state.plan_version, 1);
-	assert_int_equal(w->told.state.brake_permille, 500);
+	assert_true(w->reported.has_state);
+	assert_int_equal(w->reported.state.rnics, MEMBERS);
+	assert_int_equal(w->reported.state.rnics_good, MEMBERS);
+	assert_int_equal(w->reported.state.rnics_bad, 0);
+	assert_int_equal(w->reported.state.hosts, MEMBERS);
+	assert_int_equal(w->reported.state.hosts_ok, MEMBERS);
+	assert_int_equal(w->reported.state.plan_version, 1);
+	assert_int_equal(w->reported.state.brake_permille, 500);
 	w->f->states[3] = HOST_PAUSED;
 	dead = 2;
 	run(w, nothing, 12 * RM_NS_PER_S);
-	assert_int_equal(w->told.state.rnics_bad, 1);
-	assert_int_equal(w->told.state.hosts_ok, MEMBERS - 1);
-	assert_int_equal(w->told.state.hosts_paused, 1);
-	assert_int_equal(w->told.state.incidents_open, 1);
+	assert_int_equal(w->reported.state.rnics_bad, 1);
+	assert_int_equal(w->reported.state.hosts_ok, MEMBERS - 1);
+	assert_int_equal(w->reported.state.hosts_paused, 1);
+	assert_int_equal(w->reported.state.incidents_open, 1);
 	/* How many are well does not wait for the rows. */
 	w->f->states[1] = HOST_PAUSED;
 	run(w, nothing, 3 * RM_NS_PER_S);
-	assert_int_equal(w->told.state.hosts_paused, 2);
+	assert_int_equal(w->reported.state.hosts_paused, 2);
 	/* Nor does that some hold themselves back; and it is held against nobody. */
-	assert_int_equal(w->told.state.hosts_slowed, 0);
+	assert_int_equal(w->reported.state.hosts_slowed, 0);
 	tor_rack_slowed(w->f->rack, 3);
 	run(w, nothing, 3 * RM_NS_PER_S);
-	assert_int_equal(w->told.state.hosts_slowed, 3);
-	assert_int_equal(w->told.state.incidents_open, 1);
+	assert_int_equal(w->reported.state.hosts_slowed, 3);
+	assert_int_equal(w->reported.state.incidents_open, 1);
 }
 
 static int

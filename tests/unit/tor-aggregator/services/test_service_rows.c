@@ -234,14 +234,14 @@ more_services_than_there_are_rows_are_counted_as_refused(void **state)
 {
 	struct world *w = *state;
 	static char names[WIRE_MAX_SERVICE_ROWS + 2][16];
-	const char *told[WIRE_MAX_SERVICE_ROWS + 2];
+	const char *reported[WIRE_MAX_SERVICE_ROWS + 2];
 	struct wire_summary s;
 
 	for (size_t i = 0; i < WIRE_MAX_SERVICE_ROWS + 2; i++) {
 		snprintf(names[i], sizeof(names[i]), "job-%zu", i);
-		told[i] = names[i];
+		reported[i] = names[i];
 	}
-	tell(w, 1, told, WIRE_MAX_SERVICE_ROWS + 2);
+	tell(w, 1, reported, WIRE_MAX_SERVICE_ROWS + 2);
 	for (uint16_t i = 0; i < WIRE_MAX_SERVICE_ROWS + 2; i++)
 		probe(w, 1, (uint16_t)(49152 + i), WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(*service_rows_refused(w->rows), 2);

@@ -110,7 +110,7 @@ what_is_told_is_there(void **state)
 	assert_int_equal(host->unresolved, 1);
 	assert_int_equal(host->over_cap, 2);
 	assert_int_equal(host->events_dropped, 3);
-	assert_int_equal(host->told.ns, S);
+	assert_int_equal(host->reported_at.ns, S);
 	assert_int_equal(host->flow_count, 1);
 	assert_string_equal(host->flows[0].service, "unit:a.service");
 	assert_string_equal(host->flows[0].comm, "trainer");

@@ -75,9 +75,9 @@ what_one_writes_the_other_reads(void **state)
 	struct rm_incident out;
 
 	for (int i = 0; i < 4; i++) {
-		in.told_opened = i > 0;
+		in.notified_opened = i > 0;
 		in.resolved.ns = i >= 2 ? 400 : 0;
-		in.told_resolved = i == 3;
+		in.notified_resolved = i == 3;
 		assert_int_equal(peer_incident_write(writer, "t1", &in, &bytes), 0);
 		assert_int_equal(wire_open_incident(&wire, bytes.data, bytes.len), 0);
 		assert_string_equal(wire.tor, "t1");
@@ -91,8 +91,8 @@ what_one_writes_the_other_reads(void **state)
 		assert_int_equal(out.opened.ns, 200);
 		assert_int_equal(out.changed.ns, i >= 2 ? 400 : 300);
 		assert_int_equal(out.resolved.ns, in.resolved.ns);
-		assert_int_equal(out.told_opened, in.told_opened);
-		assert_int_equal(out.told_resolved, in.told_resolved);
+		assert_int_equal(out.notified_opened, in.notified_opened);
+		assert_int_equal(out.notified_resolved, in.notified_resolved);
 	}
 	wire_writer_free(writer);
 }
@@ -145,7 +145,7 @@ an_end_of_which_nothing_else_is_said_was_told(void **state)
 	end.state = WIRE_RESOLVED;
 	end.evidence_json = "{\"rnic\":\"\"}";
 	assert_int_equal(peer_incident_read(&end, &out), 0);
-	assert_true(out.told_resolved);
+	assert_true(out.notified_resolved);
 }
 
 static void

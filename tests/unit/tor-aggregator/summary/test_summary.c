@@ -137,7 +137,7 @@ a_row_that_turns_bad_goes_at_once_with_its_flows(void **state)
 	assert_int_equal(out.rows[0].lost_forward, 4);
 	assert_int_equal(out.rows[0].lost_reverse, 1);
 	assert_int_equal(out.rows[0].lost_unknown, 1);
-	assert_false(summary_told_all(world->summary));
+	assert_false(summary_sent_all(world->summary));
 	/* Still bad: once is enough, the rest waits for its time. */
 	add(world, WIRE_NO_REPLY, 0, 50001, 5);
 	summary_check(world->summary);
@@ -145,7 +145,7 @@ a_row_that_turns_bad_goes_at_once_with_its_flows(void **state)
 	assert_true(take(world, 8 * S, &out));
 	assert_true(out.rows[0].bad);
 	assert_int_equal(out.rows[0].sent, 5);
-	assert_true(summary_told_all(world->summary));
+	assert_true(summary_sent_all(world->summary));
 }
 
 static void

@@ -1,4 +1,4 @@
-#include "tor-aggregator/tor_aggregator_told.h"
+#include "tor-aggregator/tor_aggregator_notified.h"
 
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/rack/tor_rack.h"
@@ -31,10 +31,10 @@ find_id(const struct tor_rack *rack, uint64_t id)
 }
 
 void
-tor_aggregator_mark_told(
+tor_aggregator_mark_notified(
     struct tor_aggregator *aggregator, size_t i, uint64_t id, bool resolved)
 {
-	if (!tor_rack_told(aggregator->racks[i], id, resolved))
+	if (!tor_rack_notified(aggregator->racks[i], id, resolved))
 		return;
 	aggregator->incidents_changed[i] = true;
 	pairs_tell(aggregator->pairs, i, find_id(aggregator->racks[i], id));
@@ -51,11 +51,12 @@ mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *p
 	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++)
 		if ((incident->resolved.ns != 0) == resolved &&
 		    rm_part_equal(&incident->verdict.part, part))
-			tor_aggregator_mark_told(aggregator, i, incident->id, resolved);
+			tor_aggregator_mark_notified(
+			    aggregator, i, incident->id, resolved);
 }
 
 void
-tor_aggregator_on_told(uint64_t id, bool resolved, void *arg)
+tor_aggregator_on_notified(uint64_t id, bool resolved, void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 	const struct rm_incident *incident = NULL;
@@ -66,7 +67,7 @@ tor_aggregator_on_told(uint64_t id, bool resolved, void *arg)
 		own++;
 	if (incident == NULL)
 		return;
-	tor_aggregator_mark_told(aggregator, own, id, resolved);
+	tor_aggregator_mark_notified(aggregator, own, id, resolved);
 	/* Else it is late news, and the others' may be of another time. */
 	if ((incident->resolved.ns != 0) != resolved)
 		return;
@@ -76,7 +77,7 @@ tor_aggregator_on_told(uint64_t id, bool resolved, void *arg)
 }
 
 bool
-tor_aggregator_opening_was_told(
+tor_aggregator_opening_was_notified(
     const struct tor_aggregator *aggregator, const struct rm_part *part)
 {
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
@@ -89,7 +90,7 @@ tor_aggregator_opening_was_told(
 			const struct rm_incident *other =
 			    rm_incidents_get(incidents, n);
 
-			if (other->told_opened &&
+			if (other->notified_opened &&
 			    rm_part_equal(&other->verdict.part, part))
 				return true;
 		}
@@ -98,8 +99,9 @@ tor_aggregator_opening_was_told(
 }
 
 void
-tor_aggregator_note_told(struct tor_aggregator *aggregator, const struct tor_rack *rack,
-    enum rm_incident_event event, const struct rm_incident *incident)
+tor_aggregator_note_notified(struct tor_aggregator *aggregator,
+    const struct tor_rack *rack, enum rm_incident_event event,
+    const struct rm_incident *incident)
 {
 	const struct rm_part *part = &incident->verdict.part;
 	bool resolved = event == RM_INCIDENT_RESOLVED;
@@ -108,12 +110,13 @@ tor_aggregator_note_told(struct tor_aggregator *aggregator, const struct tor_rac
 	if (event == RM_INCIDENT_UPDATED || (!speaks && !resolved))
 		return;
 	/* Of what somebody has heard, he has to hear the end. */
-	if (!speaks && incident->told_opened && has_alerts(part))
+	if (!speaks && incident->notified_opened && has_alerts(part))
 		return;
 	if (tor_aggregator_alerts_on(rack, part) &&
-	    (resolved || !tor_aggregator_opening_was_told(aggregator, part)))
+	    (resolved || !tor_aggregator_opening_was_notified(aggregator, part)))
 		return;
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		if (aggregator->racks[i] == rack)
-			tor_aggregator_mark_told(aggregator, i, incident->id, resolved);
+			tor_aggregator_mark_notified(
+			    aggregator, i, incident->id, resolved);
 }

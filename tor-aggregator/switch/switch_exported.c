@@ -1,4 +1,4 @@
-#include "tor-aggregator/switch/switch_told.h"
+#include "tor-aggregator/switch/switch_exported.h"
 
 #include <string.h>
 
@@ -100,45 +100,47 @@ static void
 take_used(struct switch_object *object, struct switch_object *port)
 {
 	if (object == port)
-		object->told_priorities = (uint8_t)object->used;
+		object->exported_priorities = (uint8_t)object->used;
 	else if (port != NULL && (port->used & class_bit(object)) != 0)
 		object->used = 1;
-	object->told = object == port || object->used != 0;
+	object->exported = object == port || object->used != 0;
 }
 
 bool
-switch_is_told(
+switch_is_exported(
     const struct switch_object *object, const struct switch_row *row, unsigned priority)
 {
-	return object->told &&
-	       (!row->by_priority || (object->told_priorities >> priority & 1) != 0);
+	return object->exported &&
+	       (!row->by_priority ||
+		   (object->exported_priorities >> priority & 1) != 0);
 }
 
 void
-switch_told_choose(struct switch_list *list, uint64_t limit, struct switch_told *ret)
+switch_exported_choose(
+    struct switch_list *list, uint64_t limit, struct switch_exported *ret)
 {
-	struct switch_told all = { 0 };
+	struct switch_exported all = { 0 };
 
 	each_object(list, note_used);
 	each_object(list, take_used);
 	for (size_t i = 0; i < switch_list_count(list); i++) {
 		struct switch_object *object = switch_list_get(list, i);
 		struct value value = { 0 };
-		uint64_t told = 0;
+		uint64_t exported = 0;
 
 		while (next_value(object, &value)) {
-			const bool is_told =
-			    switch_is_told(object, value.row, value.priority);
+			const bool is_exported =
+			    switch_is_exported(object, value.row, value.priority);
 
-			told += value.state->there && is_told;
-			all.unused += value.state->there && !is_told;
+			exported += value.state->there && is_exported;
+			all.unused += value.state->there && !is_exported;
 		}
-		if (all.told + told > limit) {
-			limit = all.told; /* nor any that follows */
-			object->told = false;
-			all.refused += told;
+		if (all.exported + exported > limit) {
+			limit = all.exported; /* nor any that follows */
+			object->exported = false;
+			all.refused += exported;
 		} else {
-			all.told += told;
+			all.exported += exported;
 		}
 	}
 	*ret = all;

@@ -1,4 +1,4 @@
-#include "tor-aggregator/switch/switch_told.h"
+#include "tor-aggregator/switch/switch_exported.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 struct world {
 	struct switch_list *list;
-	struct switch_told told;
+	struct switch_exported exported;
 };
 
 static void
@@ -71,11 +71,12 @@ counted(
 }
 
 static bool
-is_told(struct switch_object *object, const char *name, unsigned priority)
+is_exported(struct switch_object *object, const char *name, unsigned priority)
 {
 	size_t before;
 
-	return switch_is_told(object, row_of(object->part, name, &before), priority);
+	return switch_is_exported(
+	    object, row_of(object->part, name, &before), priority);
 }
 
 /* All values of all objects are there. before: the reading before, or NULL. */
@@ -124,16 +125,16 @@ of_classes_without_use_nothing_is_told_and_of_ports_all(void **state)
 {
 	struct world *w = *state;
 
-	switch_told_choose(w->list, ALL, &w->told);
-	assert_int_equal(w->told.told, 2 * (PORT_VALUES - PRIORITIES));
-	assert_int_equal(w->told.unused, 2 * PRIORITIES +
-					     16 * switch_values(SWITCH_QUEUE) +
-					     8 * switch_values(SWITCH_GROUP));
-	assert_int_equal(w->told.refused, 0);
+	switch_exported_choose(w->list, ALL, &w->exported);
+	assert_int_equal(w->exported.exported, 2 * (PORT_VALUES - PRIORITIES));
+	assert_int_equal(w->exported.unused, 2 * PRIORITIES +
+						 16 * switch_values(SWITCH_QUEUE) +
+						 8 * switch_values(SWITCH_GROUP));
+	assert_int_equal(w->exported.refused, 0);
 	assert_true(
-	    is_told(object_of(w, SWITCH_PORT, "Ethernet4", 0), "rx_discards", 0));
+	    is_exported(object_of(w, SWITCH_PORT, "Ethernet4", 0), "rx_discards", 0));
 	assert_false(
-	    is_told(object_of(w, SWITCH_PORT, "Ethernet4", 0), "pfc_rx_frames", 3));
+	    is_exported(object_of(w, SWITCH_PORT, "Ethernet4", 0), "pfc_rx_frames", 3));
 }
 
 static void
@@ -143,15 +144,15 @@ a_class_in_use_is_told_with_its_zeros_of_all_three_parts(void **state)
 	struct switch_object *port = object_of(w, SWITCH_PORT, "Ethernet4", 0);
 
 	counted(object_of(w, SWITCH_QUEUE, "Ethernet4", 3), "queue_tx_pkts", 0, 9);
-	switch_told_choose(w->list, ALL, &w->told);
-	assert_true(is_told(port, "pfc_rx_frames", 3));
-	assert_false(is_told(port, "pfc_rx_frames", 4));
-	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet4", 3)->told);
-	assert_true(object_of(w, SWITCH_GROUP, "Ethernet4", 3)->told);
-	assert_false(object_of(w, SWITCH_QUEUE, "Ethernet4", 4)->told);
-	assert_false(object_of(w, SWITCH_QUEUE, "Ethernet12", 3)->told);
-	assert_false(
-	    is_told(object_of(w, SWITCH_PORT, "Ethernet12", 0), "pfc_rx_frames", 3));
+	switch_exported_choose(w->list, ALL, &w->exported);
+	assert_true(is_exported(port, "pfc_rx_frames", 3));
+	assert_false(is_exported(port, "pfc_rx_frames", 4));
+	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet4", 3)->exported);
+	assert_true(object_of(w, SWITCH_GROUP, "Ethernet4", 3)->exported);
+	assert_false(object_of(w, SWITCH_QUEUE, "Ethernet4", 4)->exported);
+	assert_false(object_of(w, SWITCH_QUEUE, "Ethernet12", 3)->exported);
+	assert_false(is_exported(
+	    object_of(w, SWITCH_PORT, "Ethernet12", 0), "pfc_rx_frames", 3));
 }
 
 static void
@@ -160,10 +161,10 @@ pause_alone_makes_a_class_used(void **state)
 	struct world *w = *state;
 
 	counted(object_of(w, SWITCH_PORT, "Ethernet12", 0), "pfc_tx_pause_us", 5, 1);
-	switch_told_choose(w->list, ALL, &w->told);
-	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet12", 5)->told);
-	assert_true(
-	    is_told(object_of(w, SWITCH_PORT, "Ethernet12", 0), "pfc_rx_frames", 5));
+	switch_exported_choose(w->list, ALL, &w->exported);
+	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet12", 5)->exported);
+	assert_true(is_exported(
+	    object_of(w, SWITCH_PORT, "Ethernet12", 0), "pfc_rx_frames", 5));
 }
 
 static void
@@ -174,14 +175,14 @@ a_class_once_in_use_stays_told(void **state)
 	struct switch_object *group = object_of(w, SWITCH_GROUP, "Ethernet4", 6);
 
 	counted(group, "group_watermark_bytes", 0, 4096);
-	switch_told_choose(w->list, ALL, &w->told);
+	switch_exported_choose(w->list, ALL, &w->exported);
 	fill(w, before);
 	switch_list_free(before);
 	group = object_of(w, SWITCH_GROUP, "Ethernet4", 6);
 	counted(group, "group_watermark_bytes", 0, 0); /* somebody has cleared it */
-	switch_told_choose(w->list, ALL, &w->told);
-	assert_true(group->told);
-	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet4", 6)->told);
+	switch_exported_choose(w->list, ALL, &w->exported);
+	assert_true(group->exported);
+	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet4", 6)->exported);
 }
 
 static void
@@ -195,19 +196,19 @@ values_beyond_the_limit_are_refused_by_whole_objects(void **state)
 		counted(
 		    object_of(w, SWITCH_QUEUE, i == 0 ? "Ethernet4" : "Ethernet12", 3),
 		    "queue_tx_pkts", 0, 9);
-	switch_told_choose(w->list, 2 * of_port + of_queue + 1, &w->told);
-	assert_int_equal(w->told.told, 2 * of_port + of_queue);
-	assert_int_equal(w->told.refused, of_queue + switch_values(SWITCH_GROUP));
-	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet4", 3)->told);
-	assert_false(object_of(w, SWITCH_QUEUE, "Ethernet12", 3)->told);
-	assert_false(object_of(w, SWITCH_GROUP, "Ethernet4", 3)->told);
+	switch_exported_choose(w->list, 2 * of_port + of_queue + 1, &w->exported);
+	assert_int_equal(w->exported.exported, 2 * of_port + of_queue);
+	assert_int_equal(w->exported.refused, of_queue + switch_values(SWITCH_GROUP));
+	assert_true(object_of(w, SWITCH_QUEUE, "Ethernet4", 3)->exported);
+	assert_false(object_of(w, SWITCH_QUEUE, "Ethernet12", 3)->exported);
+	assert_false(object_of(w, SWITCH_GROUP, "Ethernet4", 3)->exported);
 }
 
 static void
 the_limit_holds_for_the_largest_list(void **state)
 {
 	struct switch_list *list = switch_list_new();
-	struct switch_told told;
+	struct switch_exported exported;
 	uint64_t forgotten = 0;
 
 	for (unsigned i = 0; i < SWITCH_MAX_OBJECTS; i++) {
@@ -230,10 +231,11 @@ the_limit_holds_for_the_largest_list(void **state)
 			each[j].there = true;
 			each[j].total = 1;
 		}
-	switch_told_choose(list, SWITCH_TOLD_MAX, &told);
-	assert_in_range(told.told, SWITCH_TOLD_MAX - PORT_VALUES, SWITCH_TOLD_MAX);
-	assert_int_equal(told.unused, 0);
-	assert_int_equal(told.told + told.refused,
+	switch_exported_choose(list, SWITCH_EXPORTED_MAX, &exported);
+	assert_in_range(
+	    exported.exported, SWITCH_EXPORTED_MAX - PORT_VALUES, SWITCH_EXPORTED_MAX);
+	assert_int_equal(exported.unused, 0);
+	assert_int_equal(exported.exported + exported.refused,
 	    SWITCH_MAX_PORTS * switch_values(SWITCH_PORT) +
 		(SWITCH_MAX_OBJECTS - SWITCH_MAX_PORTS) * switch_values(SWITCH_QUEUE));
 	switch_list_free(list);
@@ -253,5 +255,5 @@ main(void)
 		TEST(the_limit_holds_for_the_largest_list),
 	};
 
-	return cmocka_run_group_tests_name("switch_told", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("switch_exported", tests, NULL, NULL);
 }

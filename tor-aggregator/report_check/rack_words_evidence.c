@@ -21,42 +21,42 @@ say_miscount(const struct rack_words *words, const struct rack *rack, size_t hos
 	snprintf(evidence->observed, sizeof(evidence->observed),
 	    "it disagrees with %" PRIu32 " hosts on what arrives: %.30s says %.30s "
 	    "answered %" PRIu64 ", which got %" PRIu64,
-	    words->hosts[host].told.miscounts, src, dst,
+	    words->hosts[host].reported.miscounts, src, dst,
 	    miscount->answered / RACK_WORD_UNIT, miscount->arrived / RACK_WORD_UNIT);
-	evidence->peers = words->hosts[host].told.miscounts;
+	evidence->peers = words->hosts[host].reported.miscounts;
 }
 
 static void
 say_what(const struct rack_words *words, const struct rack *rack, size_t host,
     struct rm_evidence *evidence)
 {
-	const struct rack_contradiction *told = &words->hosts[host].told;
-	const uint64_t lost = told->lost / RACK_WORD_UNIT;
-	const uint64_t sent = told->sent / RACK_WORD_UNIT;
+	const struct rack_contradiction *reported = &words->hosts[host].reported;
+	const uint64_t lost = reported->lost / RACK_WORD_UNIT;
+	const uint64_t sent = reported->sent / RACK_WORD_UNIT;
 	char dst[RACK_MEMBER_NAME_BYTES];
 
-	if (told->miscounts > told->peers && !told->denies) {
+	if (reported->miscounts > reported->peers && !reported->denies) {
 		say_miscount(words, rack, host, evidence);
 		return;
 	}
-	rack_member_name(rack, told->dst, dst);
-	if (told->denies && told->src == told->dst)
+	rack_member_name(rack, reported->dst, dst);
+	if (reported->denies && reported->src == reported->dst)
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "it says that probes of %.60s are answered, %" PRIu32
 		    " others that it answers none",
-		    dst, told->voices);
-	else if (told->denies)
+		    dst, reported->voices);
+	else if (reported->denies)
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "%.50s answered %" PRIu64 " of its %" PRIu64
 		    " probes, it says, and none, say %" PRIu32 " others",
-		    dst, sent - lost, sent, told->voices);
+		    dst, sent - lost, sent, reported->voices);
 	else
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "it says that %" PRIu64 " of its %" PRIu64 " probes to %" PRIu32
 		    " hosts were lost, as to %.40s; others reach them, and %" PRIu32
 		    " of them count its probes",
-		    lost, sent, told->peers, dst, told->counted);
-	evidence->peers = told->denies ? told->voices : told->peers;
+		    lost, sent, reported->peers, dst, reported->counted);
+	evidence->peers = reported->denies ? reported->voices : reported->peers;
 }
 
 void
@@ -79,9 +79,10 @@ static void
 agent_verdict(const struct rack_words *words, const struct rack *rack, size_t host,
     struct rm_verdict *ret)
 {
-	const struct rack_contradiction *told = &words->hosts[host].told;
-	const bool few = !told->denies && told->peers <= rack_max_faulty(rack) &&
-			 told->miscounts <= rack_max_faulty(rack);
+	const struct rack_contradiction *reported = &words->hosts[host].reported;
+	const bool few = !reported->denies &&
+			 reported->peers <= rack_max_faulty(rack) &&
+			 reported->miscounts <= rack_max_faulty(rack);
 
 	*ret = (struct rm_verdict){
 		.part = { .type = RM_PART_AGENT },
@@ -92,8 +93,8 @@ agent_verdict(const struct rack_words *words, const struct rack *rack, size_t ho
 	snprintf(
 	    ret->part.name, sizeof(ret->part.name), "%.63s", rack->hosts[host].name);
 	say_what(words, rack, host, &ret->evidence);
-	if (told->peers > 0)
-		rack_words_rule_out(words, rack, told->dst, &ret->evidence);
+	if (reported->peers > 0)
+		rack_words_rule_out(words, rack, reported->dst, &ret->evidence);
 }
 
 size_t
