@@ -20,8 +20,8 @@
 #include "qp_event.h"
 #include "qp_kernel.h"
 
-#define RING_BYTES (1 << 20) /* 5,700 events: a large job's start */
-#define CALLS_UNDER_WAY 4096 /* modifies between kprobe and kretprobe */
+#define RING_BYTES (1 << 20)   /* 5,700 events: a large job's start */
+#define CALLS_IN_PROGRESS 4096 /* modifies between kprobe and kretprobe */
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -45,7 +45,7 @@ struct modify_call {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, CALLS_UNDER_WAY);
+	__uint(max_entries, CALLS_IN_PROGRESS);
 	__type(key, __u64); /* thread */
 	__type(value, struct modify_call);
 } calls SEC(".maps");

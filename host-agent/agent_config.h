@@ -86,7 +86,7 @@ struct agent_config {
 	uint64_t trace_max_packets_per_s;
 	int trace_one_flow_per_path; /* enum agent_one_flow */
 	bool services_enabled;
-	int services_hooks; /* enum qp_hooks_way */
+	int services_hooks; /* enum qp_hooks_method */
 	uint64_t services_max_flows;
 	uint64_t services_interval_ms;
 	uint64_t services_rotation_s;

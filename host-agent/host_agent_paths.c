@@ -24,7 +24,7 @@ agent_tune_tracing(struct host_agent *agent)
 	struct tracer_options options = agent_tracer_options(&agent->config);
 
 	tracing_tune(agent->tracing, &options, agent->paused ? 0 : agent_pace(agent));
-	agent->ways_chosen = UINT64_MAX;
+	agent->paths_chosen = UINT64_MAX;
 }
 
 static size_t
@@ -64,7 +64,7 @@ choose_flows(const struct wire_target *wire, void *arg)
 {
 	const struct chooser *chooser = arg;
 	const struct tracer *tracer = tracing_tracer(chooser->agent->tracing);
-	uint64_t ways[WIRE_MAX_FLOWS] = { 0 };
+	uint64_t path_ids[WIRE_MAX_FLOWS] = { 0 };
 	const int asked = chooser->agent->config.trace_one_flow_per_path;
 
 	if (asked == AGENT_ONE_FLOW_NONE ||
@@ -72,8 +72,9 @@ choose_flows(const struct wire_target *wire, void *arg)
 	    (wire->kind != WIRE_INTER_TOR && wire->kind != WIRE_SERVICE))
 		return UINT64_MAX;
 	for (size_t i = 0; i < wire->flow_count; i++)
-		ways[i] = tracer_way(tracer, chooser->owner, wire->dst, wire->flows[i]);
-	return flow_choice(wire->flows, ways, wire->flow_count);
+		path_ids[i] =
+		    tracer_path_id(tracer, chooser->owner, wire->dst, wire->flows[i]);
+	return flow_choice(wire->flows, path_ids, wire->flow_count);
 }
 
 /* All flows go on being traced: one whose way has become another is back then. */
@@ -90,11 +91,11 @@ choose_of_rnic(struct host_agent *agent, size_t i)
 static void
 choose_anew(struct host_agent *agent)
 {
-	uint64_t ways = tracer_ways(tracing_tracer(agent->tracing));
+	uint64_t path_ids = tracer_path_changes(tracing_tracer(agent->tracing));
 
-	if (ways == agent->ways_chosen)
+	if (path_ids == agent->paths_chosen)
 		return;
-	agent->ways_chosen = ways;
+	agent->paths_chosen = path_ids;
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		choose_of_rnic(agent, i);
 }

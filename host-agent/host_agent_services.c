@@ -521,7 +521,7 @@ path_of(size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg)
 
 	if (rnic_flows(agent->rnics[owner]) == PORT_FLOWS_UNKNOWN)
 		return 0;
-	return tracer_way(tracing_tracer(agent->tracing), owner, dst, src_port);
+	return tracer_path_id(tracing_tracer(agent->tracing), owner, dst, src_port);
 }
 
 static void
@@ -576,7 +576,7 @@ begin(struct agent_services *own)
 {
 	static const struct qp_tracer_callbacks callbacks = { on_event, on_state };
 	const struct qp_tracer_options options = {
-		.way = (enum qp_hooks_way)own->agent->config.services_hooks
+		.method = (enum qp_hooks_method)own->agent->config.services_hooks
 	};
 
 	if (own->hooks != NULL)

@@ -80,7 +80,8 @@ struct host_agent {
 	struct count_rows *rows;
 
 	struct tracing *tracing;
-	uint64_t ways_chosen; /* tracer_ways when flows were last chosen by it */
+	uint64_t
+	    paths_chosen; /* tracer_path_changes when flows were last chosen by it */
 
 	struct agent_services *services; /* NULL: not wanted */
 	struct agent_counters *counters; /* likewise */

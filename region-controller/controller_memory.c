@@ -165,7 +165,7 @@ traced_gone(const char *from, const char *to, void *arg)
 }
 
 void
-controller_learn_ways(const struct wire_traced *traced, void *arg)
+controller_learn_paths(const struct wire_traced *traced, void *arg)
 {
 	struct region_controller *controller = arg;
 	const struct rm_topology *topology = store_topology(controller->store);

@@ -44,6 +44,6 @@ const char *controller_standby(void *arg);
 const struct rm_topology *controller_topology(void *arg);
 void controller_plan_soon(void *arg);
 void controller_put_rnic(const struct registry_rnic *rnic, void *arg);
-void controller_learn_ways(const struct wire_traced *traced, void *arg);
+void controller_learn_paths(const struct wire_traced *traced, void *arg);
 
 #endif

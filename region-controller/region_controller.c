@@ -245,7 +245,7 @@ serve_aggregators(struct region_controller *controller)
 		.standby = controller_standby,
 		.on_change = controller_plan_soon,
 		.on_rnic = controller_put_rnic,
-		.on_traced = controller_learn_ways,
+		.on_traced = controller_learn_paths,
 		.topology = controller_topology,
 		.arg = controller,
 	};

@@ -587,7 +587,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	if (aggregator == NULL)
 		return;
 	rm_timer_free(aggregator->tick);
-	wire_writer_free(aggregator->ways_writer);
+	wire_writer_free(aggregator->paths_writer);
 	rm_http_server_free(aggregator->server);
 	rm_metrics_free(aggregator->metrics);
 	switch_metrics_free(aggregator->switch_metrics);

@@ -36,7 +36,7 @@
 
 #define TICK_NS (50 * RM_NS_PER_MS)
 #define TICKS_PER_S 20
-#define WAYS_PER_S 64 /* of one rack, told to the controller */
+#define PATHS_PER_S 64 /* of one rack, told to the controller */
 /* Later than this, we stood still; then sockets are emptied before a bin closes. */
 #define STALL_NS (300 * RM_NS_PER_MS)
 #define HOLD_NS (500 * RM_NS_PER_MS)
@@ -386,10 +386,10 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 
 /* What traces have found, for the topology. */
 static void
-tell_ways(struct tor_aggregator *aggregator, rm_mono_t now)
+send_paths(struct tor_aggregator *aggregator, rm_mono_t now)
 {
 	const uint64_t connection = relay_counts(aggregator->relay)->connected;
-	struct wire_path paths[WAYS_PER_S];
+	struct wire_path paths[PATHS_PER_S];
 	struct wire_bytes bytes;
 
 	if (!relay_connected(aggregator->relay))
@@ -401,12 +401,12 @@ tell_ways(struct tor_aggregator *aggregator, rm_mono_t now)
 			.paths = paths };
 
 		if (connection != aggregator->relay_informed)
-			tor_rack_found_ways_again(rack);
-		traced.path_count = tor_rack_found_ways(rack, now, paths, WAYS_PER_S);
+			tor_rack_found_paths_again(rack);
+		traced.path_count = tor_rack_found_paths(rack, now, paths, PATHS_PER_S);
 		if (traced.path_count > 0 &&
-		    (wire_write_traced(aggregator->ways_writer, &traced, &bytes) < 0 ||
+		    (wire_write_traced(aggregator->paths_writer, &traced, &bytes) < 0 ||
 			relay_send(aggregator->relay, &bytes) < 0))
-			tor_rack_found_ways_again(rack);
+			tor_rack_found_paths_again(rack);
 	}
 	aggregator->relay_informed = connection;
 }
@@ -458,7 +458,7 @@ on_tick(void *arg)
 		orders_tick(aggregator->orders, now);
 		tor_aggregator_services_tick(aggregator, now);
 		plan_store_save(aggregator->plans);
-		tell_ways(aggregator, now);
+		send_paths(aggregator, now);
 		tor_aggregator_tell_versions(aggregator);
 		for (size_t i = 0; i < aggregator->rack_count; i++)
 			look_at_hosts(aggregator, aggregator->racks[i], wall);
@@ -477,8 +477,8 @@ tor_aggregator_start_ticking(struct tor_aggregator *aggregator)
 
 	if (r < 0)
 		return r;
-	aggregator->ways_writer = wire_writer_new();
-	if (aggregator->ways_writer == NULL)
+	aggregator->paths_writer = wire_writer_new();
+	if (aggregator->paths_writer == NULL)
 		return -ENOMEM;
 	aggregator->deadline = rm_mono_add(rm_mono_now(), TICK_NS);
 	rm_timer_at(aggregator->tick, aggregator->deadline);

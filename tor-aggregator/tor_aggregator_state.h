@@ -46,7 +46,7 @@ struct tor_aggregator {
 	struct key_store *keys;
 	struct relay *relay;
 	uint64_t relay_informed; /* which of its connections was told of ways */
-	struct wire_writer *ways_writer;
+	struct wire_writer *paths_writer;
 	struct peer_versions versions;
 	struct versions_sent { /* what the controller holds of them */
 		uint64_t connection, hash;

@@ -84,7 +84,7 @@ tor_aggregator_tell_versions(struct tor_aggregator *aggregator)
 	fresh.hash = hash_peers(peers, versions.peer_count);
 	if ((fresh.connection != aggregator->versions_sent.connection ||
 		fresh.hash != aggregator->versions_sent.hash) &&
-	    wire_write_versions(aggregator->ways_writer, &versions, &bytes) == 0 &&
+	    wire_write_versions(aggregator->paths_writer, &versions, &bytes) == 0 &&
 	    relay_send(aggregator->relay, &bytes) == 0)
 		aggregator->versions_sent = fresh;
 	free(peers);

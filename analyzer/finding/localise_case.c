@@ -40,16 +40,16 @@ localise_suspect_part(const struct localise_suspect *suspect, struct rm_part *re
 
 bool
 localise_suspect_on(
-    const struct localise_suspect *suspect, const struct localise_way *way)
+    const struct localise_suspect *suspect, const struct localise_path *path)
 {
 	if (suspect->type == RM_PART_PATH)
-		return way->elements[0] == suspect->elements[0] &&
-		       way->elements[way->element_count - 1] == suspect->elements[1];
-	if (suspect->transit != NULL && way->pair != suspect->transit &&
-	    (!suspect->and_back || way->pair != suspect->transit->back))
+		return path->elements[0] == suspect->elements[0] &&
+		       path->elements[path->element_count - 1] == suspect->elements[1];
+	if (suspect->transit != NULL && path->pair != suspect->transit &&
+	    (!suspect->and_back || path->pair != suspect->transit->back))
 		return false;
 	for (size_t i = 0; i < suspect->element_count; i++)
-		if (localise_way_crosses(way, suspect->elements[i]))
+		if (localise_path_crosses(path, suspect->elements[i]))
 			return true;
 	return false;
 }
@@ -67,7 +67,7 @@ localise_suspect_on(
 
 /* A cable fails more often than a switch, and than one direction of a cable. */
 #define PRIOR_LINK (-11.0)
-#define PRIOR_LINK_ONE_WAY (-11.5)
+#define PRIOR_LINK_ONE_DIRECTION (-11.5)
 #define PRIOR_SWITCH (-12.0)
 #define PRIOR_PATH (-14.0)
 /* An entry of a switch's tables: where a link would do nearly as well, it is that. */
@@ -79,9 +79,9 @@ localise_suspect_on(
 #define SLOW_PRIOR_SWITCH (-14.0)
 
 #define MAX_PATH_SUSPECTS 256
-#define MAX_TRANSIT_WAYS 256 /* that lose something: more are no one entry's doing */
-#define MAX_PARALLEL 16      /* cables between two switches, both ways counted */
-#define DEAD_SHARE 0.5       /* of the flows that lose something: they lose all */
+#define MAX_TRANSIT_PATHS 256 /* that lose something: more are no one entry's doing */
+#define MAX_PARALLEL 16       /* cables between two switches, both ways counted */
+#define DEAD_SHARE 0.5        /* of the flows that lose something: they lose all */
 #define NO_LOCAL LOCALISE_NO_LOCAL
 
 int
@@ -138,11 +138,11 @@ local_of(struct localise_case *c, struct localise_element *element)
 /* What the way says by itself; what it lost on the way out, or nobody knows where, is
  * kept until all ways are known. */
 static int
-take_way(
-    struct localise_case *c, struct localise_way *way, const struct localise_sum *sum)
+take_path(
+    struct localise_case *c, struct localise_path *path, const struct localise_sum *sum)
 {
-	const uint32_t there = local_of(c, way->pair),
-		       back = local_of(c, way->pair->back);
+	const uint32_t there = local_of(c, path->pair),
+		       back = local_of(c, path->pair->back);
 	struct localise_local *local;
 
 	if (back == NO_LOCAL || there == NO_LOCAL ||
@@ -156,8 +156,8 @@ take_way(
 		(c->with_replies ? round(sum->reverse) : 0) <
 	    1)
 		return 0;
-	way->stamp = c->stamp;
-	c->lossy[c->lossy_count++] = (struct localise_lossy){ way, *sum };
+	path->stamp = c->stamp;
+	c->lossy[c->lossy_count++] = (struct localise_lossy){ path, *sum };
 	return 0;
 }
 
@@ -178,21 +178,22 @@ loses_whole_flows(const struct localise_case *c)
 static bool
 meet_at_switch(const struct localise_case *c)
 {
-	const struct localise_element *common[LOCALISE_WAY_ELEMENTS];
+	const struct localise_element *common[LOCALISE_PATH_ELEMENTS];
 	size_t count = 0;
 	bool first = true;
 
 	for (size_t i = 0; i < c->lossy_count; i++) {
-		const struct localise_way *way = c->lossy[i].way;
+		const struct localise_path *path = c->lossy[i].path;
 
 		if (round(c->lossy[i].sum.forward) < 1)
 			continue;
-		for (uint8_t k = 0; first && k < way->element_count; k++)
-			if (way->elements[k]->b[0] == '\0' && !way->elements[k]->is_tor)
-				common[count++] = way->elements[k];
+		for (uint8_t k = 0; first && k < path->element_count; k++)
+			if (path->elements[k]->b[0] == '\0' &&
+			    !path->elements[k]->is_tor)
+				common[count++] = path->elements[k];
 		first = false;
 		for (size_t k = count; k-- > 0;)
-			if (!localise_way_crosses(way, common[k]))
+			if (!localise_path_crosses(path, common[k]))
 				common[k] = common[--count];
 	}
 	return count > 0;
@@ -212,37 +213,37 @@ tell_base_loss(struct localise_case *c)
 
 /* What crosses a switch, which is not a ToR, between the ends of the way. */
 static uint32_t
-add_transit(struct localise_case *c, const struct localise_way *way, uint8_t at)
+add_transit(struct localise_case *c, const struct localise_path *path, uint8_t at)
 {
-	uint32_t local = localise_transit(c, way->pair, way->elements[at]);
+	uint32_t local = localise_transit(c, path->pair, path->elements[at]);
 	struct localise_local *pair;
 
 	if (local != NO_LOCAL)
 		return local;
 	local = add_local(
-	    c, (struct localise_local){ .element = way->elements[at],
-		   .transit = way->pair,
-		   .next_transit = c->locals[way->pair->local].next_transit });
+	    c, (struct localise_local){ .element = path->elements[at],
+		   .transit = path->pair,
+		   .next_transit = c->locals[path->pair->local].next_transit });
 	if (local == NO_LOCAL)
 		return NO_LOCAL;
-	pair = &c->locals[way->pair->local];
+	pair = &c->locals[path->pair->local];
 	pair->next_transit = local + 1;
 	return local;
 }
 
 /* Whom its losses make suspect. */
 static int
-count_way(struct localise_case *c, const struct localise_lossy *lossy)
+count_path(struct localise_case *c, const struct localise_lossy *lossy)
 {
 	const struct localise_sum *sum = &lossy->sum;
 	const struct localise_sum witnesses = localise_observe_witnesses(c, sum);
-	const struct localise_way *way = lossy->way;
+	const struct localise_path *path = lossy->path;
 	const double lost = sum->forward + sum->unknown;
 	const bool with_transits = c->with_transits;
 
-	for (uint8_t i = 0; i <= way->element_count; i++) {
-		const uint32_t local =
-		    local_of(c, i < way->element_count ? way->elements[i] : way->pair);
+	for (uint8_t i = 0; i <= path->element_count; i++) {
+		const uint32_t local = local_of(
+		    c, i < path->element_count ? path->elements[i] : path->pair);
 
 		if (local == NO_LOCAL)
 			return -ENOMEM;
@@ -250,13 +251,13 @@ count_way(struct localise_case *c, const struct localise_lossy *lossy)
 		c->locals[local].weighed += witnesses.forward + witnesses.unknown;
 		c->locals[local].lossy++;
 	}
-	c->locals[way->pair->back->local].lost += sum->unknown;
-	for (uint8_t i = 0; with_transits && i < way->element_count; i++) {
+	c->locals[path->pair->back->local].lost += sum->unknown;
+	for (uint8_t i = 0; with_transits && i < path->element_count; i++) {
 		uint32_t local;
 
-		if (way->elements[i]->is_tor || way->elements[i]->b[0] != '\0')
+		if (path->elements[i]->is_tor || path->elements[i]->b[0] != '\0')
 			continue;
-		local = add_transit(c, way, i);
+		local = add_transit(c, path, i);
 		if (local == NO_LOCAL)
 			return -ENOMEM;
 		c->locals[local].lost += lost;
@@ -300,7 +301,7 @@ by_cable(const void *a, const void *b)
 }
 
 static int
-suspect_both_ways(struct localise_case *c, uint32_t one, uint32_t other)
+suspect_both_directions(struct localise_case *c, uint32_t one, uint32_t other)
 {
 	struct localise_element *there = c->locals[one].element,
 				*back = c->locals[other].element;
@@ -335,7 +336,7 @@ suspect_cables(struct localise_case *c)
 		     r == 0 && k < count && c->cables[k].cable == c->cables[i].cable &&
 		     k - i <= MAX_PARALLEL;
 		     k++)
-			r = suspect_both_ways(
+			r = suspect_both_directions(
 			    c, c->cables[i].local, c->cables[k].local);
 	return r;
 }
@@ -382,14 +383,14 @@ suspect_local(struct localise_case *c, uint32_t local)
 	return suspect(c,
 	    (struct localise_suspect){
 		.type = RM_PART_LINK, .elements = { l->element }, .element_count = 1 },
-	    PRIOR_LINK_ONE_WAY, local, NO_LOCAL);
+	    PRIOR_LINK_ONE_DIRECTION, local, NO_LOCAL);
 }
 
 int
 localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t now,
     localise_seen *seen,
     enum localise_known (*known)(
-	const struct localise_way *way, const struct localise_sum *sum, void *arg),
+	const struct localise_path *path, const struct localise_sum *sum, void *arg),
     void *arg)
 {
 	const size_t listed = localise_listed(map, seen);
@@ -402,18 +403,18 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 	c->now = now;
 	c->current_ns = 5 * map->row_interval_ns / 2;
 	for (size_t i = 0; r == 0 && i < listed; i++) {
-		struct localise_way *way = map->lossy[i];
+		struct localise_path *path = map->lossy[i];
 		struct localise_sum sum = { 0 };
 
 		enum localise_known what = LOCALISE_NEWS;
 
-		seen(map, way, now, &sum);
+		seen(map, path, now, &sum);
 		if (sum.forward + sum.unknown + sum.reverse <= 0)
 			continue;
 		if (known != NULL)
-			what = known(way, &sum, arg);
+			what = known(path, &sum, arg);
 		if (what == LOCALISE_KNOWN) {
-			way->stamp = c->stamp;
+			path->stamp = c->stamp;
 			continue;
 		}
 		if (what == LOCALISE_KNOWN_REPLIES || what == LOCALISE_KNOWN_MISSED) {
@@ -424,16 +425,16 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 			sum.sent -= sum.unknown;
 			sum.unknown = 0;
 		}
-		r = take_way(c, way, &sum);
+		r = take_path(c, path, &sum);
 	}
 	c->by_flow = loses_whole_flows(c);
-	c->with_transits = !c->late && c->lossy_count <= MAX_TRANSIT_WAYS;
+	c->with_transits = !c->late && c->lossy_count <= MAX_TRANSIT_PATHS;
 	if (r == 0)
 		r = tell_base_loss(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
-		r = count_way(c, &c->lossy[i]);
+		r = count_path(c, &c->lossy[i]);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
-		r = localise_observe_way(c, &c->lossy[i]);
+		r = localise_observe_path(c, &c->lossy[i]);
 	for (uint32_t i = 0; r == 0 && i < c->local_count; i++) {
 		if (c->locals[i].lost <
 			(c->locals[i].transit != NULL ? 1 : LOCALISE_MIN_LOST) ||

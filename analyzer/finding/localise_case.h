@@ -36,7 +36,7 @@ enum localise_known {
 int localise_case_build(struct localise_case *c, struct localise_map *map,
     rm_mono_t now, localise_seen *seen,
     enum localise_known (*known)(
-	const struct localise_way *way, const struct localise_sum *sum, void *arg),
+	const struct localise_path *path, const struct localise_sum *sum, void *arg),
     void *arg);
 /* By so many parts at most. As rm_judge_explain. */
 int localise_case_explain(
@@ -48,6 +48,6 @@ struct localise_suspect localise_suspect_path(const struct localise_element *pai
 void localise_suspect_part(const struct localise_suspect *suspect, struct rm_part *ret);
 /* Its elements are on this way, or it is the whole of it. */
 bool localise_suspect_on(
-    const struct localise_suspect *suspect, const struct localise_way *way);
+    const struct localise_suspect *suspect, const struct localise_path *path);
 
 #endif

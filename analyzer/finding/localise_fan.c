@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_WAYS_ASKED 256
+#define MAX_PATHS_ASKED 256
 #define STRIDE 7919
 /* Shares are so many of these: rough as they are, there are few kinds for the judge. */
 #define SHARE_STEPS 64
@@ -33,54 +33,55 @@ count_part(struct localise_fan *fan, uint32_t local)
 /* The half of it that climbs from its source, or falls to its destination, without
  * these themselves. */
 static void
-count_way(const struct localise_case *c, struct localise_fan *fan,
-    const struct localise_way *way, enum localise_fan_way which)
+count_path(const struct localise_case *c, struct localise_fan *fan,
+    const struct localise_path *path, enum localise_fan_direction which)
 {
-	const uint8_t middle = way->element_count / 2;
+	const uint8_t middle = path->element_count / 2;
 	const uint8_t from = which == LOCALISE_FAN_UP ? 1 : middle;
 	const uint8_t to =
-	    which == LOCALISE_FAN_UP ? middle + 1 : way->element_count - 1;
+	    which == LOCALISE_FAN_UP ? middle + 1 : path->element_count - 1;
 
 	for (uint8_t i = from; i < to; i++)
-		if (is_suspect(c, way->elements[i]))
-			count_part(fan, way->elements[i]->local);
+		if (is_suspect(c, path->elements[i]))
+			count_part(fan, path->elements[i]->local);
 }
 
 static void
 fill(const struct localise_case *c, struct localise_fan *fan,
-    const struct localise_element *tor, enum localise_fan_way which)
+    const struct localise_element *tor, enum localise_fan_direction which)
 {
 	const size_t asked =
-	    tor->way_count < MAX_WAYS_ASKED ? tor->way_count : MAX_WAYS_ASKED;
-	float ways = 0;
+	    tor->path_count < MAX_PATHS_ASKED ? tor->path_count : MAX_PATHS_ASKED;
+	float paths = 0;
 
 	fan->count = 0;
 	for (size_t i = 0; i < asked; i++) {
-		const struct localise_way *way =
-		    tor->ways[asked < tor->way_count ? i * STRIDE % tor->way_count : i];
+		const struct localise_path *path =
+		    tor->paths[asked < tor->path_count ? i * STRIDE % tor->path_count
+						       : i];
 		const uint8_t end =
-		    which == LOCALISE_FAN_UP ? 0 : way->element_count - 1;
+		    which == LOCALISE_FAN_UP ? 0 : path->element_count - 1;
 
-		if (!way->is_traced || way->elements[end] != tor ||
-		    rm_mono_since(c->now, way->row_at) > c->current_ns)
+		if (!path->is_traced || path->elements[end] != tor ||
+		    rm_mono_since(c->now, path->row_at) > c->current_ns)
 			continue;
-		ways++;
-		count_way(c, fan, way, which);
+		paths++;
+		count_path(c, fan, path, which);
 	}
 	for (uint32_t i = 0; i < fan->count; i++)
 		fan->parts[i].share =
-		    fmaxf(roundf(fan->parts[i].share / ways * SHARE_STEPS), 1) /
+		    fmaxf(roundf(fan->parts[i].share / paths * SHARE_STEPS), 1) /
 		    SHARE_STEPS;
 }
 
 const struct localise_fan *
-localise_fan(
-    struct localise_case *c, struct localise_element *tor, enum localise_fan_way way)
+localise_fan(struct localise_case *c, struct localise_element *tor,
+    enum localise_fan_direction direction)
 {
 	struct localise_local *local = &c->locals[tor->local];
 
-	if (local->fans[way] != 0)
-		return &c->fans[local->fans[way] - 1];
+	if (local->fans[direction] != 0)
+		return &c->fans[local->fans[direction] - 1];
 	if (c->fan_count == c->fan_size) {
 		const size_t size = 2 * c->fan_size + 16;
 		struct localise_fan *fans = realloc(c->fans, size * sizeof *fans);
@@ -90,8 +91,8 @@ localise_fan(
 		c->fans = fans;
 		c->fan_size = size;
 	}
-	fill(c, &c->fans[c->fan_count], tor, way);
-	local->fans[way] = (uint32_t)++c->fan_count;
+	fill(c, &c->fans[c->fan_count], tor, direction);
+	local->fans[direction] = (uint32_t)++c->fan_count;
 	return &c->fans[c->fan_count - 1];
 }
 

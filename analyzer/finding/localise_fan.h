@@ -13,7 +13,7 @@
 
 #define LOCALISE_FAN 32
 
-enum localise_fan_way { LOCALISE_FAN_UP, LOCALISE_FAN_DOWN };
+enum localise_fan_direction { LOCALISE_FAN_UP, LOCALISE_FAN_DOWN };
 
 struct localise_fan { /* of one ToR: what leaves it, or what enters it */
 	uint32_t count;
@@ -24,8 +24,8 @@ struct localise_fan { /* of one ToR: what leaves it, or what enters it */
 };
 
 /* Valid until the next call. NULL: out of memory. */
-const struct localise_fan *localise_fan(
-    struct localise_case *c, struct localise_element *tor, enum localise_fan_way way);
+const struct localise_fan *localise_fan(struct localise_case *c,
+    struct localise_element *tor, enum localise_fan_direction direction);
 
 /* Adds what replies of one ToR to another may have crossed to an observation's last
  * elements. */

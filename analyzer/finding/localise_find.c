@@ -172,7 +172,7 @@ settle(const struct ties *ties, struct localise_finding *finding)
 
 /* The one way between two racks that has all the losses of the suspect. */
 static bool
-only_way(const struct localise_case *c, const struct localise_suspect *suspect,
+only_path(const struct localise_case *c, const struct localise_suspect *suspect,
     struct localise_suspect *ret)
 {
 	struct localise_element *src = NULL, *dst = NULL;
@@ -180,16 +180,16 @@ only_way(const struct localise_case *c, const struct localise_suspect *suspect,
 	for (size_t i = 0; i < suspect->element_count; i++) {
 		const struct localise_element *e = suspect->elements[i];
 
-		for (size_t k = 0; k < e->way_count; k++) {
-			const struct localise_way *way = e->ways[k];
+		for (size_t k = 0; k < e->path_count; k++) {
+			const struct localise_path *path = e->paths[k];
 			struct localise_element *end =
-			    way->elements[way->element_count - 1];
+			    path->elements[path->element_count - 1];
 
-			if (way->stamp != c->stamp)
+			if (path->stamp != c->stamp)
 				continue;
-			if (src != NULL && (src != way->elements[0] || dst != end))
+			if (src != NULL && (src != path->elements[0] || dst != end))
 				return false;
-			src = way->elements[0];
+			src = path->elements[0];
 			dst = end;
 		}
 	}
@@ -201,7 +201,7 @@ only_way(const struct localise_case *c, const struct localise_suspect *suspect,
 
 /* A whole way is blamed too, which the switch would explain and the link would not. */
 static bool
-explains_ways(const struct localise_case *c, const struct rm_explanation *explanation,
+explains_paths(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *node, const struct localise_suspect *link)
 {
 	for (size_t i = 0; i < explanation->part_count; i++) {
@@ -211,10 +211,10 @@ explains_ways(const struct localise_case *c, const struct rm_explanation *explan
 
 		if (path->type != RM_PART_PATH)
 			continue;
-		for (size_t k = 0; k < src->way_count; k++)
-			if (localise_suspect_on(path, src->ways[k]) &&
-			    localise_suspect_on(node, src->ways[k]) &&
-			    !localise_suspect_on(link, src->ways[k]))
+		for (size_t k = 0; k < src->path_count; k++)
+			if (localise_suspect_on(path, src->paths[k]) &&
+			    localise_suspect_on(node, src->paths[k]) &&
+			    !localise_suspect_on(link, src->paths[k]))
 				return true;
 	}
 	return false;
@@ -356,7 +356,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	add_cables(c, blamed, &ties, ret);
 	ret->has_tor = ties.tors > 0;
 	if (mine->type != RM_PART_PATH && ties.count > 1 && !settle(&ties, ret)) {
-		const bool one = only_way(c, mine, &ret->path);
+		const bool one = only_path(c, mine, &ret->path);
 
 		/* As likely as another switch between the same two racks. */
 		if (!one && mine->transit != NULL && ties.switches > 1) {
@@ -369,7 +369,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 			ret->is_crowded = true;
 	}
 	if (ties.tors == 0 && ties.switches == 1 && ties.links == 1 &&
-	    explains_ways(c, explanation, of_type(&ties, RM_PART_SWITCH, 0),
+	    explains_paths(c, explanation, of_type(&ties, RM_PART_SWITCH, 0),
 		of_type(&ties, RM_PART_LINK, 0)))
 		ret->suspect = of_type(&ties, RM_PART_SWITCH, 0);
 	if (ret->others[0] == NULL)
@@ -401,13 +401,13 @@ localise_finding_confidence(const struct localise_finding *finding)
 
 bool
 localise_find_explains(const struct localise_case *c,
-    const struct rm_explanation *explanation, const struct localise_way *way)
+    const struct rm_explanation *explanation, const struct localise_path *path)
 {
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const struct localise_suspect *s =
 		    &c->suspects[explanation->parts[i].candidate];
 
-		if (s->type != RM_PART_PATH && localise_suspect_on(s, way))
+		if (s->type != RM_PART_PATH && localise_suspect_on(s, path))
 			return true;
 	}
 	return false;

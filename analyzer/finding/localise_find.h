@@ -61,6 +61,6 @@ double localise_finding_confidence(const struct localise_finding *finding);
 
 /* Some blamed part that is no whole path is on this way. */
 bool localise_find_explains(const struct localise_case *c,
-    const struct rm_explanation *explanation, const struct localise_way *way);
+    const struct rm_explanation *explanation, const struct localise_path *path);
 
 #endif

@@ -38,7 +38,7 @@ struct localise_local { /* an element of the judge's */
 };
 
 struct localise_lossy { /* a way, and what was seen on it */
-	struct localise_way *way;
+	struct localise_path *path;
 	struct localise_sum sum;
 };
 

@@ -8,7 +8,7 @@
 #include "analyzer/finding/localise_fan.h"
 #include "analyzer/finding/localise_transit.h"
 
-#define MAX_WAYS_ASKED 128
+#define MAX_PATHS_ASKED 128
 #define STRIDE 7919
 /* Replies to probes that had come another way never cross a part where both directions
  * of a flow are hashed alike, however many there are: that is as likely as not. */
@@ -68,32 +68,34 @@ localise_observe_witnesses(
 
 /* Probes of which the reply was lost, or maybe so: it took some way back. */
 static int
-observe_lost_replies(struct localise_case *c, const struct localise_way *way,
+observe_lost_replies(struct localise_case *c, const struct localise_path *path,
     double lost, const uint32_t *elements, uint32_t count)
 {
 	const int r = observe(c, lost, lost, elements, count);
 
-	return r < 0 ? r
-		     : localise_fan_replies(c,
-			   &c->observations[c->observation_count - 1], way->pair->back);
+	return r < 0
+		   ? r
+		   : localise_fan_replies(c, &c->observations[c->observation_count - 1],
+			 path->pair->back);
 }
 
 int
-localise_observe_way(struct localise_case *c, const struct localise_lossy *lossy)
+localise_observe_path(struct localise_case *c, const struct localise_lossy *lossy)
 {
 	const struct localise_sum sum = localise_observe_witnesses(c, &lossy->sum);
-	const struct localise_way *way = lossy->way;
-	const uint32_t back[] = { way->elements[0]->local,
-		way->elements[way->element_count - 1]->local, way->pair->back->local };
+	const struct localise_path *path = lossy->path;
+	const uint32_t back[] = { path->elements[0]->local,
+		path->elements[path->element_count - 1]->local,
+		path->pair->back->local };
 	uint32_t elements[RM_OBSERVATION_ELEMENTS], count = 0;
 	int r = 0;
 
-	for (uint8_t i = 0; i < way->element_count; i++)
-		elements[count++] = way->elements[i]->local;
-	elements[count++] = way->pair->local;
-	for (uint8_t i = 0; c->with_transits && i < way->element_count; i++) {
+	for (uint8_t i = 0; i < path->element_count; i++)
+		elements[count++] = path->elements[i]->local;
+	elements[count++] = path->pair->local;
+	for (uint8_t i = 0; c->with_transits && i < path->element_count; i++) {
 		const uint32_t transit =
-		    localise_transit_suspect(c, way->pair, way->elements[i]);
+		    localise_transit_suspect(c, path->pair, path->elements[i]);
 
 		if (transit != LOCALISE_NO_LOCAL)
 			elements[count++] = transit;
@@ -101,11 +103,11 @@ localise_observe_way(struct localise_case *c, const struct localise_lossy *lossy
 	if (sum.sent > sum.unknown)
 		r = observe(c, sum.sent - sum.unknown, sum.forward, elements, count);
 	if (r == 0 && c->with_replies && round(lossy->sum.reverse) >= 1)
-		r = observe_lost_replies(c, way, sum.reverse, back, 3);
+		r = observe_lost_replies(c, path, sum.reverse, back, 3);
 	if (r < 0 || round(lossy->sum.unknown) < 1)
 		return r;
-	elements[count++] = way->pair->back->local;
-	return observe_lost_replies(c, way, sum.unknown, elements, count);
+	elements[count++] = path->pair->back->local;
+	return observe_lost_replies(c, path, sum.unknown, elements, count);
 }
 
 /* Of all replies that came back, as many as may have crossed the element: that share
@@ -125,15 +127,16 @@ observe_replies(struct localise_case *c, uint32_t local, double arrived, float s
 size_t
 localise_observe_asked(const struct localise_element *at)
 {
-	return at->way_count < MAX_WAYS_ASKED ? at->way_count : MAX_WAYS_ASKED;
+	return at->path_count < MAX_PATHS_ASKED ? at->path_count : MAX_PATHS_ASKED;
 }
 
 /* They come in the order of peers and spines: a stride that is prime to both. */
-const struct localise_way *
-localise_observe_asked_way(const struct localise_element *at, size_t nth)
+const struct localise_path *
+localise_observe_asked_path(const struct localise_element *at, size_t nth)
 {
 	return at
-	    ->ways[at->way_count > MAX_WAYS_ASKED ? nth * STRIDE % at->way_count : nth];
+	    ->paths[at->path_count > MAX_PATHS_ASKED ? nth * STRIDE % at->path_count
+						     : nth];
 }
 
 static double
@@ -151,8 +154,8 @@ ask(const struct localise_case *c, const struct localise_map *map, localise_seen
 	struct localise_sum sum = { 0 };
 
 	for (size_t i = 0; i < asked; i++)
-		seen(map, localise_observe_asked_way(at, i), c->now, &sum);
-	*scale = (double)at->way_count / fmax((double)asked, 1);
+		seen(map, localise_observe_asked_path(at, i), c->now, &sum);
+	*scale = (double)at->path_count / fmax((double)asked, 1);
 	return localise_observe_witnesses(c, &sum);
 }
 
@@ -174,7 +177,7 @@ observe_at_switch(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
 {
 	const struct localise_element *at = c->locals[local].element;
-	const float share = (float)at->way_count / (float)map->way_count;
+	const float share = (float)at->path_count / (float)map->path_count;
 	const double same = replies(c, map, seen, at);
 	const double others = same / (double)share - same;
 
@@ -185,12 +188,12 @@ observe_at_switch(struct localise_case *c, const struct localise_map *map,
 
 /* The way crosses the same link, or one beside it, the other way. */
 static bool
-comes_over(const struct localise_way *way, const struct localise_element *link)
+comes_over(const struct localise_path *path, const struct localise_element *link)
 {
-	for (uint8_t i = 0; i < way->element_count; i++)
-		if (way->elements[i]->cable == link->cable &&
-		    strcmp(way->elements[i]->a, link->b) == 0 &&
-		    way->elements[i]->b[0] != '\0')
+	for (uint8_t i = 0; i < path->element_count; i++)
+		if (path->elements[i]->cable == link->cable &&
+		    strcmp(path->elements[i]->a, link->b) == 0 &&
+		    path->elements[i]->b[0] != '\0')
 			return true;
 	return false;
 }
@@ -202,14 +205,15 @@ replies_at(const struct localise_case *c, const struct localise_map *map,
     const struct localise_element *link)
 {
 	const size_t asked = localise_observe_asked(tor);
-	const double scale = (double)tor->way_count / (double)asked;
+	const double scale = (double)tor->path_count / (double)asked;
 	struct localise_sum same = { 0 }, others = { 0 };
 
 	for (size_t i = 0; i < asked; i++) {
-		const struct localise_way *way = localise_observe_asked_way(tor, i);
+		const struct localise_path *path = localise_observe_asked_path(tor, i);
 
-		if (way->elements[up ? way->element_count - 1 : 0] == tor)
-			seen(map, way, c->now, comes_over(way, link) ? &same : &others);
+		if (path->elements[up ? path->element_count - 1 : 0] == tor)
+			seen(map, path, c->now,
+			    comes_over(path, link) ? &same : &others);
 	}
 	same = localise_observe_witnesses(c, &same);
 	others = localise_observe_witnesses(c, &others);
@@ -221,8 +225,8 @@ static int
 observe_at_tor(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local, bool up)
 {
-	const struct localise_way *way = c->locals[local].element->ways[0];
-	struct localise_element *tor = way->elements[up ? 0 : way->element_count - 1];
+	const struct localise_path *path = c->locals[local].element->paths[0];
+	struct localise_element *tor = path->elements[up ? 0 : path->element_count - 1];
 	const struct localise_fan *fan;
 
 	if (tor->stamp != c->stamp)
@@ -244,7 +248,7 @@ observe_at_pair(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
 {
 	const struct localise_element *back = c->locals[local].element->back;
-	const double arrived = back->way_count > 0 ? replies(c, map, seen, back) : 0;
+	const double arrived = back->path_count > 0 ? replies(c, map, seen, back) : 0;
 
 	return arrived >= 1 ? observe(c, arrived, 0, &local, 1) : 0;
 }
@@ -261,10 +265,10 @@ observe_at_transit(struct localise_case *c, const struct localise_map *map,
 	struct localise_sum same = { 0 }, others = { 0 };
 
 	for (size_t i = 0; i < localise_observe_asked(back); i++) {
-		const struct localise_way *way = localise_observe_asked_way(back, i);
+		const struct localise_path *path = localise_observe_asked_path(back, i);
 
-		seen(map, way, c->now,
-		    localise_way_crosses(way, l->element) ? &same : &others);
+		seen(map, path, c->now,
+		    localise_path_crosses(path, l->element) ? &same : &others);
 	}
 	same = localise_observe_witnesses(c, &same);
 	others = localise_observe_witnesses(c, &others);
@@ -280,7 +284,7 @@ localise_observe_replies(struct localise_case *c, const struct localise_map *map
     localise_seen *seen, uint32_t local)
 {
 	const struct localise_element *at = c->locals[local].element;
-	const struct localise_way *way;
+	const struct localise_path *path;
 
 	if (c->locals[local].transit != NULL)
 		return localise_transit_takes_all(c, &c->locals[local])
@@ -288,14 +292,14 @@ localise_observe_replies(struct localise_case *c, const struct localise_map *map
 			   : 0;
 	if (at->back != NULL)
 		return observe_at_pair(c, map, seen, local);
-	if (at->is_tor || at->way_count == 0)
+	if (at->is_tor || at->path_count == 0)
 		return 0;
-	way = at->ways[0];
+	path = at->paths[0];
 	if (at->b[0] == '\0')
 		return observe_at_switch(c, map, seen, local);
-	if (way->elements[1] == at)
+	if (path->elements[1] == at)
 		return observe_at_tor(c, map, seen, local, true);
-	if (way->elements[way->element_count - 2] == at)
+	if (path->elements[path->element_count - 2] == at)
 		return observe_at_tor(c, map, seen, local, false);
 	return 0;
 }
@@ -313,17 +317,17 @@ localise_observe_arrivals(struct localise_case *c, const struct localise_map *ma
 	struct localise_sum sum = { 0 };
 	double arrived;
 
-	if (c->locals[local].lossy >= at->way_count)
+	if (c->locals[local].lossy >= at->path_count)
 		return 0;
 	for (size_t i = 0; i < asked; i++) {
-		const struct localise_way *way = localise_observe_asked_way(at, i);
+		const struct localise_path *path = localise_observe_asked_path(at, i);
 
-		if (way->stamp != c->stamp &&
-		    (of->transit == NULL || localise_way_crosses(way, of->element)))
-			seen(map, way, c->now, &sum);
+		if (path->stamp != c->stamp &&
+		    (of->transit == NULL || localise_path_crosses(path, of->element)))
+			seen(map, path, c->now, &sum);
 	}
 	sum = localise_observe_witnesses(c, &sum);
-	arrived = (double)at->way_count / (double)asked *
+	arrived = (double)at->path_count / (double)asked *
 		  (sum.sent - sum.forward - sum.unknown);
 	if (arrived < 1)
 		return 0;

@@ -15,7 +15,7 @@
 struct localise_sum localise_observe_witnesses(
     const struct localise_case *c, const struct localise_sum *sum);
 
-int localise_observe_way(struct localise_case *c, const struct localise_lossy *lossy);
+int localise_observe_path(struct localise_case *c, const struct localise_lossy *lossy);
 int localise_observe_arrivals(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local);
 /* Of a switch, or a link at a ToR: replies that came back, and may have crossed it. */
@@ -23,7 +23,7 @@ int localise_observe_replies(struct localise_case *c, const struct localise_map 
     localise_seen *seen, uint32_t local);
 /* An element may have thousands of ways: so many of them, from 0 on, stand for all. */
 size_t localise_observe_asked(const struct localise_element *at);
-const struct localise_way *localise_observe_asked_way(
+const struct localise_path *localise_observe_asked_path(
     const struct localise_element *at, size_t nth);
 /* What was lost on the way out over a suspect's ways, or nobody knows where, of what
  * was sent, in witnesses: 0 .. 1. Of an element with many ways some stand for all. */

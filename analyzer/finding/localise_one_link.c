@@ -39,16 +39,16 @@ find_cable(struct over_node *over, uint64_t cable)
 
 /* Those of the node's links that the way crosses. */
 static size_t
-cables_of(const struct localise_way *way, const struct localise_element *node,
+cables_of(const struct localise_path *path, const struct localise_element *node,
     uint64_t cables[2])
 {
 	size_t count = 0;
 
-	for (uint8_t i = 0; i < way->element_count && count < 2; i++) {
-		const struct localise_element *e = way->elements[i];
+	for (uint8_t i = 0; i < path->element_count && count < 2; i++) {
+		const struct localise_element *e = path->elements[i];
 		const bool beside =
-		    (i > 0 && way->elements[i - 1] == node) ||
-		    (i + 1 < way->element_count && way->elements[i + 1] == node);
+		    (i > 0 && path->elements[i - 1] == node) ||
+		    (i + 1 < path->element_count && path->elements[i + 1] == node);
 
 		if (beside && e->b[0] != '\0')
 			cables[count++] = e->cable;
@@ -59,12 +59,12 @@ cables_of(const struct localise_way *way, const struct localise_element *node,
 /* To the node, and to those of its links that the way crosses; of ways over the cable
  * `without` (NULL: none) nothing. */
 static void
-add_way(struct over_node *over, const struct localise_way *way,
+add_path(struct over_node *over, const struct localise_path *path,
     const struct localise_element *node, const uint64_t *without, double sent,
     double lost)
 {
 	uint64_t cables[2];
-	const size_t count = cables_of(way, node, cables);
+	const size_t count = cables_of(path, node, cables);
 
 	for (size_t i = 0; i < count; i++)
 		if (without != NULL && cables[i] == *without)
@@ -87,15 +87,15 @@ add_sent(const struct localise_case *c, const struct localise_map *map,
     struct over_node *over)
 {
 	const size_t asked = localise_observe_asked(node);
-	const double scale = (double)node->way_count / fmax((double)asked, 1);
+	const double scale = (double)node->path_count / fmax((double)asked, 1);
 
 	for (size_t i = 0; i < asked; i++) {
-		const struct localise_way *way = localise_observe_asked_way(node, i);
+		const struct localise_path *path = localise_observe_asked_path(node, i);
 		struct localise_sum sum = { 0 };
 
-		seen(map, way, c->now, &sum);
+		seen(map, path, c->now, &sum);
 		sum = localise_observe_witnesses(c, &sum);
-		add_way(over, way, node, without, scale * sum.sent, 0);
+		add_path(over, path, node, without, scale * sum.sent, 0);
 	}
 }
 
@@ -105,14 +105,14 @@ add_lost(const struct localise_case *c, const struct localise_map *map,
     struct over_node *over)
 {
 	for (size_t i = 0; i < c->lossy_count; i++) {
-		const struct localise_way *way = c->lossy[i].way;
+		const struct localise_path *path = c->lossy[i].path;
 		struct localise_sum sum = { 0 };
 
-		if (!localise_way_crosses(way, node))
+		if (!localise_path_crosses(path, node))
 			continue;
-		seen(map, way, c->now, &sum);
+		seen(map, path, c->now, &sum);
 		sum = localise_observe_witnesses(c, &sum);
-		add_way(over, way, node, without, 0, sum.forward + sum.unknown);
+		add_path(over, path, node, without, 0, sum.forward + sum.unknown);
 	}
 }
 

@@ -1,7 +1,7 @@
 #include "analyzer/finding/localise_transit.h"
 
 #define TRANSIT_LOSS 0.9
-#define MAX_WAYS_ASKED 256
+#define MAX_PATHS_ASKED 256
 
 uint32_t
 localise_transit(const struct localise_case *c, const struct localise_element *pair,
@@ -21,14 +21,14 @@ localise_transit_share(
 	const struct localise_element *pair = transit->transit;
 	double all = 0, over = 0;
 
-	for (size_t i = 0; i < pair->way_count && i < MAX_WAYS_ASKED; i++) {
-		const struct localise_way *way = pair->ways[i];
+	for (size_t i = 0; i < pair->path_count && i < MAX_PATHS_ASKED; i++) {
+		const struct localise_path *path = pair->paths[i];
 
-		if (!way->is_traced ||
-		    rm_mono_since(c->now, way->row_at) > c->current_ns)
+		if (!path->is_traced ||
+		    rm_mono_since(c->now, path->row_at) > c->current_ns)
 			continue;
 		all++;
-		over += localise_way_crosses(way, transit->element);
+		over += localise_path_crosses(path, transit->element);
 	}
 	return all > 0 ? over / all : 0;
 }

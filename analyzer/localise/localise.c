@@ -85,9 +85,9 @@ localise_rack_found(
 	if (element == NULL || !loses_probes(kind))
 		return;
 	element->found = now;
-	for (size_t i = 0; i < element->way_count; i++)
-		if (!localise_standings_slow(&localise->standings, element->ways[i]))
-			localise_bins_forget(element->ways[i]);
+	for (size_t i = 0; i < element->path_count; i++)
+		if (!localise_standings_slow(&localise->standings, element->paths[i]))
+			localise_bins_forget(element->paths[i]);
 }
 
 void
@@ -149,20 +149,20 @@ lately(const struct localise *localise)
 static bool
 is_explained(const struct localise *localise, const struct localise_element *pair)
 {
-	for (size_t i = 0; i < pair->way_count; i++)
+	for (size_t i = 0; i < pair->path_count; i++)
 		if (localise_standings_explain(
-			&localise->standings, pair->ways[i], lately(localise)))
+			&localise->standings, pair->paths[i], lately(localise)))
 			return true;
 	return false;
 }
 
 static enum localise_known
-known_back(const struct localise *localise, const struct localise_way *way,
+known_back(const struct localise *localise, const struct localise_path *path,
     const struct localise_sum *sum)
 {
 	if (sum->unknown > 0 &&
-	    !localise_standings_explain(&localise->standings, way, lately(localise)) &&
-	    is_explained(localise, way->pair->back))
+	    !localise_standings_explain(&localise->standings, path, lately(localise)) &&
+	    is_explained(localise, path->pair->back))
 		return LOCALISE_KNOWN_BACK;
 	return LOCALISE_NEWS;
 }
@@ -170,29 +170,29 @@ known_back(const struct localise *localise, const struct localise_way *way,
 /* What a hard fault loses stays in the sums of many seconds longer than it lasts. */
 static enum localise_known
 localise_known_slow(
-    const struct localise_way *way, const struct localise_sum *sum, void *arg)
+    const struct localise_path *path, const struct localise_sum *sum, void *arg)
 {
 	const struct localise *localise = arg;
 	const enum localise_known late =
-	    localise_late_known(&localise->late, way, true, localise->now);
+	    localise_late_known(&localise->late, path, true, localise->now);
 
 	if (late != LOCALISE_NEWS)
 		return late;
 	if (localise_standings_explain(
-		&localise->standings, way, (rm_mono_t){ INT64_MIN }))
+		&localise->standings, path, (rm_mono_t){ INT64_MIN }))
 		return LOCALISE_KNOWN;
-	return known_back(localise, way, sum);
+	return known_back(localise, path, sum);
 }
 
 /* What comes too late is missed, as what is lost is. */
 static enum localise_known
 localise_known_late(
-    const struct localise_way *way, const struct localise_sum *sum, void *arg)
+    const struct localise_path *path, const struct localise_sum *sum, void *arg)
 {
 	const struct localise *localise = arg;
 
 	(void)sum;
-	return localise_late_known(&localise->late, way, false, localise->now);
+	return localise_late_known(&localise->late, path, false, localise->now);
 }
 
 /* A way that something else that is blamed, or named, is on needs no name. */
@@ -202,15 +202,15 @@ localise_is_needless(const struct localise *localise, const struct localise_case
 {
 	if (path->type != RM_PART_PATH)
 		return false;
-	for (size_t i = 0; i < path->elements[0]->way_count; i++) {
-		const struct localise_way *way = path->elements[0]->ways[i];
+	for (size_t i = 0; i < path->elements[0]->path_count; i++) {
+		const struct localise_path *route = path->elements[0]->paths[i];
 
-		if (!localise_suspect_on(path, way))
+		if (!localise_suspect_on(path, route))
 			continue;
 		if (localise_standings_explain_path(
-			&localise->standings, way, c->slow, lately(localise)))
+			&localise->standings, route, c->slow, lately(localise)))
 			return true;
-		if (localise_find_explains(c, explanation, way))
+		if (localise_find_explains(c, explanation, route))
 			return true;
 	}
 	return false;
@@ -230,10 +230,10 @@ struct health {
 
 /* By the alphabet, as links are named. */
 static bool
-goes_back(const struct rm_part *part, const struct localise_way *way)
+goes_back(const struct rm_part *part, const struct localise_path *path)
 {
-	for (uint8_t i = 0; i < way->element_count; i++) {
-		const struct localise_element *e = way->elements[i];
+	for (uint8_t i = 0; i < path->element_count; i++) {
+		const struct localise_element *e = path->elements[i];
 
 		if (e->b[0] != '\0' && localise_part_is_link(part, e))
 			return strcmp(e->a, e->b) > 0;
@@ -248,16 +248,16 @@ struct visit {
 };
 
 static bool
-add_way(struct localise_way *way, void *arg)
+add_path(struct localise_path *path, void *arg)
 {
 	const struct visit *visit = arg;
 	struct health *health = visit->health;
 	const bool back =
-	    visit->part->type == RM_PART_LINK && goes_back(visit->part, way);
+	    visit->part->type == RM_PART_LINK && goes_back(visit->part, path);
 
-	if (visit->standing != NULL && !localise_standing_on(visit->standing, way))
+	if (visit->standing != NULL && !localise_standing_on(visit->standing, path))
 		return true;
-	localise_way_recent(&health->localise->map, way, health->localise->now,
+	localise_path_recent(&health->localise->map, path, health->localise->now,
 	    back ? &health->back : &health->there);
 	return true;
 }
@@ -276,15 +276,15 @@ lost_replies(const struct localise *localise, const struct rm_part *path)
 	double lost = 0;
 
 	for (size_t i = 0; i < localise->map.lossy_count; i++) {
-		const struct localise_way *way = localise->map.lossy[i];
+		const struct localise_path *route = localise->map.lossy[i];
 		struct localise_sum sum = { 0 };
 		char name[2 * RM_NAME_BYTES + 2];
 
-		snprintf(name, sizeof name, "%s->%s", localise_way_dst(way),
-		    way->elements[0]->a);
+		snprintf(name, sizeof name, "%s->%s", localise_path_dst(route),
+		    route->elements[0]->a);
 		if (strcmp(name, path->name) != 0)
 			continue;
-		localise_way_recent(&localise->map, way, localise->now, &sum);
+		localise_path_recent(&localise->map, route, localise->now, &sum);
 		lost += sum.reverse;
 	}
 	return lost;
@@ -305,7 +305,7 @@ traffic_is_good(const struct localise *localise, const struct rm_part *part,
 	struct visit visit = { &health, part, standing };
 	double lost;
 
-	localise_part_ways(&localise->map, part, add_way, &visit);
+	localise_part_paths(&localise->map, part, add_path, &visit);
 	lost = health.there.forward + health.there.unknown;
 	if (part->type == RM_PART_PATH)
 		lost += lost_replies(localise, part);
@@ -550,10 +550,10 @@ take_row(struct localise *localise, struct localise_rack *rack,
 	const int64_t covered =
 	    (int64_t)(summary->end_wall_ns - summary->paths_start_wall_ns);
 	const int64_t window = (int64_t)(summary->end_wall_ns - summary->start_wall_ns);
-	struct localise_way *way;
+	struct localise_path *path;
 	int r;
 
-	r = is_sane(rack, row) ? localise_map_way(&localise->map, rack, row, &way)
+	r = is_sane(rack, row) ? localise_map_path(&localise->map, rack, row, &path)
 			       : -EINVAL;
 	if (r == 0)
 		leave_out(localise, row);
@@ -564,9 +564,9 @@ take_row(struct localise *localise, struct localise_rack *rack,
 		return 0;
 	}
 	localise->counts.rows++;
-	if (!way->is_traced)
+	if (!path->is_traced)
 		localise->counts.untraced += row->sent;
-	return localise_map_row(&localise->map, way, row, covered, window, now);
+	return localise_map_row(&localise->map, path, row, covered, window, now);
 }
 
 int
@@ -620,7 +620,7 @@ localise_summary(
 		r = take_row(localise, rack, &row, summary, now);
 	}
 	localise_map_sweep(&localise->map, rack, now);
-	localise->counts.paths = localise->map.way_count;
+	localise->counts.paths = localise->map.path_count;
 	return r;
 }
 
@@ -678,8 +678,8 @@ static bool
 prefer_link(struct localise *localise, const struct localise_case *c,
     struct localise_finding *finding)
 {
-	static localise_seen *const windows[] = { localise_way_slow,
-		localise_way_lately };
+	static localise_seen *const windows[] = { localise_path_slow,
+		localise_path_lately };
 	const struct localise_suspect *link = NULL;
 
 	for (size_t i = 0; i < 2 && link == NULL && finding->others[0] == NULL; i++) {
@@ -717,7 +717,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 	int r;
 
 	r = localise_case_build(c, &localise->map, now->now,
-	    slow ? localise_way_slow : localise_way_newest,
+	    slow ? localise_path_slow : localise_path_newest,
 	    slow                                 ? localise_known_slow
 	    : localise->late.standings.count > 0 ? localise_known_late
 						 : NULL,
@@ -737,7 +737,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 		if (is_beside_many(c, &explanation, i) ||
 		    localise_is_faint(c, &explanation, i) ||
 		    (!slow && localise_is_overstated(c, &localise->map,
-				  localise_way_newest, &explanation, i)) ||
+				  localise_path_newest, &explanation, i)) ||
 		    localise_is_needless(
 			localise, c, &explanation, &c->suspects[part->candidate]))
 			continue;
@@ -776,9 +776,9 @@ hear_racks(struct localise *localise, const struct localise_now *now)
 		if (!rack->mesh_fails)
 			continue;
 		HASH_FIND_STR(localise->map.elements, rack->tor, tor);
-		for (size_t i = 0; tor != NULL && i < tor->way_count; i++)
-			localise_way_newest(
-			    &localise->map, tor->ways[i], now->now, &sum);
+		for (size_t i = 0; tor != NULL && i < tor->path_count; i++)
+			localise_path_newest(
+			    &localise->map, tor->paths[i], now->now, &sum);
 		if (sum.sent - sum.forward - sum.unknown <= REFUTING_SHARE * sum.sent)
 			localise_standings_own(&localise->standings, now, rack);
 	}

@@ -27,10 +27,10 @@ plus(uint16_t have, uint64_t more)
 }
 
 void
-localise_bins_forget(struct localise_way *way)
+localise_bins_forget(struct localise_path *path)
 {
-	memset(way->bins, 0, sizeof way->bins);
-	way->lossy_slots = 0;
+	memset(path->bins, 0, sizeof path->bins);
+	path->lossy_slots = 0;
 }
 
 static int64_t
@@ -47,23 +47,23 @@ aged(uint64_t slots, int64_t then, int64_t now)
 }
 
 static void
-note_loss(struct localise_way *way, rm_mono_t now)
+note_loss(struct localise_path *path, rm_mono_t now)
 {
-	way->lossy_slots = aged(way->lossy_slots, way->slot, slot_of(now)) | 1;
-	way->slot = slot_of(now);
+	path->lossy_slots = aged(path->lossy_slots, path->slot, slot_of(now)) | 1;
+	path->slot = slot_of(now);
 }
 
 /* Of the bins before this one, those that have not been used since mean nothing. */
 static struct localise_bin *
-newest(struct localise_way *way, int64_t number)
+newest(struct localise_path *path, int64_t number)
 {
-	if (number - way->bin >= LOCALISE_BINS)
-		localise_bins_forget(way);
+	if (number - path->bin >= LOCALISE_BINS)
+		localise_bins_forget(path);
 	else
-		for (int64_t n = way->bin + 1; n <= number; n++)
-			way->bins[place_of(n)] = (struct localise_bin){ 0 };
-	way->bin = number;
-	return &way->bins[place_of(number)];
+		for (int64_t n = path->bin + 1; n <= number; n++)
+			path->bins[place_of(n)] = (struct localise_bin){ 0 };
+	path->bin = number;
+	return &path->bins[place_of(number)];
 }
 
 static void
@@ -79,25 +79,25 @@ add_sent(struct localise_map *map, uint64_t sent, int64_t number)
 }
 
 static bool
-tells_of_what_was_found(const struct localise_way *way, rm_mono_t now)
+tells_of_what_was_found(const struct localise_path *path, rm_mono_t now)
 {
-	const struct localise_element *src = way->elements[0],
-				      *dst = way->elements[way->element_count - 1];
+	const struct localise_element *src = path->elements[0],
+				      *dst = path->elements[path->element_count - 1];
 
 	return (src->found.ns != 0 && rm_mono_since(now, src->found) < FOUND_NS) ||
 	       (dst->found.ns != 0 && rm_mono_since(now, dst->found) < FOUND_NS);
 }
 
 void
-localise_bins_add(struct localise_map *map, struct localise_way *way,
+localise_bins_add(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, rm_mono_t now)
 {
 	const int64_t number = number_of(now);
 	struct localise_bin *bin;
 
-	if (tells_of_what_was_found(way, now))
+	if (tells_of_what_was_found(path, now))
 		return;
-	bin = newest(way, number);
+	bin = newest(path, number);
 	bin->sent = row->sent < UINT32_MAX - bin->sent ? bin->sent + (uint32_t)row->sent
 						       : UINT32_MAX;
 	bin->forward = plus(bin->forward, row->lost_forward);
@@ -105,7 +105,7 @@ localise_bins_add(struct localise_map *map, struct localise_way *way,
 	bin->unknown = plus(bin->unknown, row->lost_unknown);
 	add_sent(map, row->sent, number);
 	if (row->lost_forward + row->lost_unknown > 0)
-		note_loss(way, now);
+		note_loss(path, now);
 }
 
 double
@@ -130,14 +130,14 @@ is_swallowed(const struct localise_sum *sum)
 
 /* Adds what was seen of the way in so many of the newest bins. */
 static void
-add_bins(const struct localise_way *way, rm_mono_t now, int64_t bins,
+add_bins(const struct localise_path *path, rm_mono_t now, int64_t bins,
     struct localise_sum *sum)
 {
 	const int64_t first = number_of(now) - bins + 1;
 	struct localise_sum mine = { 0 };
 
-	for (int64_t n = way->bin; n > way->bin - bins && n >= first; n--) {
-		const struct localise_bin *bin = &way->bins[place_of(n)];
+	for (int64_t n = path->bin; n > path->bin - bins && n >= first; n--) {
+		const struct localise_bin *bin = &path->bins[place_of(n)];
 
 		mine.sent += bin->sent;
 		mine.forward += bin->forward;
@@ -150,21 +150,21 @@ add_bins(const struct localise_way *way, rm_mono_t now, int64_t bins,
 	sum->forward += mine.forward;
 	sum->reverse += mine.reverse;
 	sum->unknown += mine.unknown;
-	sum->lossy_slots |= aged(way->lossy_slots, way->slot, slot_of(now));
+	sum->lossy_slots |= aged(path->lossy_slots, path->slot, slot_of(now));
 }
 
 void
-localise_way_slow(const struct localise_map *map, const struct localise_way *way,
+localise_path_slow(const struct localise_map *map, const struct localise_path *path,
     rm_mono_t now, struct localise_sum *sum)
 {
 	(void)map;
-	add_bins(way, now, LOCALISE_BINS, sum);
+	add_bins(path, now, LOCALISE_BINS, sum);
 }
 
 void
-localise_way_lately(const struct localise_map *map, const struct localise_way *way,
+localise_path_lately(const struct localise_map *map, const struct localise_path *path,
     rm_mono_t now, struct localise_sum *sum)
 {
 	(void)map;
-	add_bins(way, now, LATE_BINS, sum);
+	add_bins(path, now, LATE_BINS, sum);
 }

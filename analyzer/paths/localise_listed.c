@@ -8,39 +8,39 @@
 #define LATELY_NS (15 * RM_NS_PER_S) /* after a loss */
 
 static void
-put(struct localise_map *map, size_t at, struct localise_way *way)
+put(struct localise_map *map, size_t at, struct localise_path *path)
 {
-	map->lossy[at] = way;
-	way->listed_at = (uint32_t)at;
+	map->lossy[at] = path;
+	path->listed_at = (uint32_t)at;
 }
 
 static void
 swap(struct localise_map *map, size_t a, size_t b)
 {
-	struct localise_way *way = map->lossy[a];
+	struct localise_path *path = map->lossy[a];
 
 	put(map, a, map->lossy[b]);
-	put(map, b, way);
+	put(map, b, path);
 }
 
 int
-localise_list(struct localise_map *map, struct localise_way *way)
+localise_list(struct localise_map *map, struct localise_path *path)
 {
-	if (!way->is_listed && map->listed_count == map->lossy_size) {
+	if (!path->is_listed && map->listed_count == map->lossy_size) {
 		const size_t size = map->lossy_size != 0 ? 2 * map->lossy_size : 64;
-		struct localise_way **lossy =
-		    realloc(map->lossy, size * sizeof(struct localise_way *));
+		struct localise_path **lossy =
+		    realloc(map->lossy, size * sizeof(struct localise_path *));
 
 		if (lossy == NULL)
 			return -ENOMEM;
 		map->lossy = lossy;
 		map->lossy_size = size;
 	}
-	if (!way->is_listed)
-		put(map, map->listed_count++, way);
-	way->is_listed = true;
-	if (way->listed_at >= map->lossy_count)
-		swap(map, way->listed_at, map->lossy_count++);
+	if (!path->is_listed)
+		put(map, map->listed_count++, path);
+	path->is_listed = true;
+	if (path->listed_at >= map->lossy_count)
+		swap(map, path->listed_at, map->lossy_count++);
 	return 0;
 }
 
@@ -52,14 +52,14 @@ demote(struct localise_map *map, size_t at)
 }
 
 void
-localise_unlist(struct localise_map *map, struct localise_way *way)
+localise_unlist(struct localise_map *map, struct localise_path *path)
 {
-	if (!way->is_listed)
+	if (!path->is_listed)
 		return;
-	if (way->listed_at < map->lossy_count)
-		demote(map, way->listed_at);
-	swap(map, way->listed_at, --map->listed_count);
-	way->is_listed = false;
+	if (path->listed_at < map->lossy_count)
+		demote(map, path->listed_at);
+	swap(map, path->listed_at, --map->listed_count);
+	path->is_listed = false;
 }
 
 void
@@ -76,5 +76,5 @@ localise_listed_tidy(struct localise_map *map, rm_mono_t now)
 size_t
 localise_listed(const struct localise_map *map, localise_seen *seen)
 {
-	return seen == localise_way_slow ? map->listed_count : map->lossy_count;
+	return seen == localise_path_slow ? map->listed_count : map->lossy_count;
 }

@@ -101,25 +101,25 @@ static void
 localise_element_drop(struct localise_map *map, struct localise_element *element)
 {
 	HASH_DEL(map->elements, element);
-	free(element->ways);
+	free(element->paths);
 	free(element);
 }
 
 /* Drops it with its last way. */
 static void
 localise_element_leave(struct localise_map *map, struct localise_element *element,
-    const struct localise_way *way)
+    const struct localise_path *path)
 {
-	for (size_t i = element->way_count; i-- > 0;)
-		if (element->ways[i] == way) {
-			element->ways[i] = element->ways[--element->way_count];
+	for (size_t i = element->path_count; i-- > 0;)
+		if (element->paths[i] == path) {
+			element->paths[i] = element->paths[--element->path_count];
 			break;
 		}
-	if (element->way_count > 0)
+	if (element->path_count > 0)
 		return;
 	if (element->back == NULL)
 		localise_element_drop(map, element);
-	else if (element->back->way_count == 0) { /* they come and go together */
+	else if (element->back->path_count == 0) { /* they come and go together */
 		localise_element_drop(map, element->back);
 		localise_element_drop(map, element);
 	}
@@ -127,24 +127,25 @@ localise_element_leave(struct localise_map *map, struct localise_element *elemen
 
 /* -ENOMEM. */
 static int
-localise_element_enter(struct localise_element *element, struct localise_way *way)
+localise_element_enter(struct localise_element *element, struct localise_path *path)
 {
-	if (element->way_count == element->way_size) {
-		const size_t size = element->way_size != 0 ? 2 * element->way_size : 4;
-		struct localise_way **ways =
-		    realloc(element->ways, size * sizeof(struct localise_way *));
+	if (element->path_count == element->path_size) {
+		const size_t size =
+		    element->path_size != 0 ? 2 * element->path_size : 4;
+		struct localise_path **paths =
+		    realloc(element->paths, size * sizeof(struct localise_path *));
 
-		if (ways == NULL)
+		if (paths == NULL)
 			return -ENOMEM;
-		element->ways = ways;
-		element->way_size = size;
+		element->paths = paths;
+		element->path_size = size;
 	}
-	element->ways[element->way_count++] = way;
+	element->paths[element->path_count++] = path;
 	return 0;
 }
 
 static bool
-same_course(const struct localise_way *a, const struct localise_way *b)
+same_course(const struct localise_path *a, const struct localise_path *b)
 {
 	return a->element_count == b->element_count &&
 	       memcmp(a->elements, b->elements,
@@ -154,16 +155,16 @@ same_course(const struct localise_way *a, const struct localise_way *b)
 size_t
 localise_element_courses(const struct localise_element *pair)
 {
-	const struct localise_way *first[MAX_COURSES];
+	const struct localise_path *first[MAX_COURSES];
 	size_t count = 0;
 
-	for (size_t i = 0; i < pair->way_count && count < MAX_COURSES; i++) {
+	for (size_t i = 0; i < pair->path_count && count < MAX_COURSES; i++) {
 		size_t k = 0;
 
-		while (k < count && !same_course(first[k], pair->ways[i]))
+		while (k < count && !same_course(first[k], pair->paths[i]))
 			k++;
 		if (k == count)
-			first[count++] = pair->ways[i];
+			first[count++] = pair->paths[i];
 	}
 	return count > 0 ? count : 1;
 }
@@ -174,39 +175,39 @@ localise_element_courses(const struct localise_element *pair)
 
 struct course { /* a way while its text is read */
 	struct localise_map *map;
-	struct localise_element *elements[LOCALISE_WAY_ELEMENTS];
+	struct localise_element *elements[LOCALISE_PATH_ELEMENTS];
 	uint8_t count;
 	uint8_t entered; /* the first ones, by its way, which lets go of them itself */
 	bool has_gap;
 };
 
 static void
-drop_way(struct localise_map *map, struct localise_way *way)
+drop_path(struct localise_map *map, struct localise_path *path)
 {
-	localise_unlist(map, way);
-	if (way->pair != NULL) /* before its ends */
-		localise_element_leave(map, way->pair, way);
-	for (uint8_t i = 0; i < way->element_count; i++)
-		localise_element_leave(map, way->elements[i], way);
-	HASH_DEL(way->rack->ways, way);
-	way->rack->way_count--;
-	map->way_count--;
-	free(way->samples);
-	free(way);
+	localise_unlist(map, path);
+	if (path->pair != NULL) /* before its ends */
+		localise_element_leave(map, path->pair, path);
+	for (uint8_t i = 0; i < path->element_count; i++)
+		localise_element_leave(map, path->elements[i], path);
+	HASH_DEL(path->rack->paths, path);
+	path->rack->path_count--;
+	map->path_count--;
+	free(path->samples);
+	free(path);
 }
 
 void
 localise_map_sweep(struct localise_map *map, struct localise_rack *rack, rm_mono_t now)
 {
 	const int64_t keep_ns = 12 * map->row_interval_ns;
-	struct localise_way *way, *next;
+	struct localise_path *path, *next;
 
 	if (rm_mono_since(now, rack->swept) < keep_ns)
 		return;
 	rack->swept = now;
-	HASH_ITER (hh, rack->ways, way, next) {
-		if (rm_mono_since(now, way->row_at) >= keep_ns)
-			drop_way(map, way);
+	HASH_ITER (hh, rack->paths, path, next) {
+		if (rm_mono_since(now, path->row_at) >= keep_ns)
+			drop_path(map, path);
 	}
 }
 
@@ -214,11 +215,11 @@ void
 localise_map_release(struct localise_map *map)
 {
 	struct localise_rack *rack, *next_rack;
-	struct localise_way *way, *next;
+	struct localise_path *path, *next;
 
 	HASH_ITER (hh, map->racks, rack, next_rack) {
-		HASH_ITER (hh, rack->ways, way, next) {
-			drop_way(map, way);
+		HASH_ITER (hh, rack->paths, path, next) {
+			drop_path(map, path);
 		}
 		HASH_DEL(map->racks, rack);
 		localise_ends_release(&rack->ends);
@@ -273,8 +274,8 @@ add_element(struct course *course, const char *a, const char *b, const char *at)
 	for (uint8_t i = 0; i < course->count; i++)
 		if (course->elements[i] == element) /* a loop */
 			return 0;
-	if (course->count >= LOCALISE_WAY_ELEMENTS) {
-		if (element->way_count == 0)
+	if (course->count >= LOCALISE_PATH_ELEMENTS) {
+		if (element->path_count == 0)
 			localise_element_drop(course->map, element);
 		return -EINVAL;
 	}
@@ -357,21 +358,21 @@ read_course(struct course *course, const char *src, const char *dst, const char 
 }
 
 static int
-enter_pair(struct localise_map *map, struct localise_way *way)
+enter_pair(struct localise_map *map, struct localise_path *path)
 {
 	struct localise_element *pair;
 	int r;
 
 	r = localise_element_pair(
-	    map, way->elements[0], way->elements[way->element_count - 1], &pair);
+	    map, path->elements[0], path->elements[path->element_count - 1], &pair);
 	if (r < 0)
 		return r;
-	r = localise_element_enter(pair, way);
+	r = localise_element_enter(pair, path);
 	if (r < 0) {
-		localise_element_leave(map, pair, way);
+		localise_element_leave(map, pair, path);
 		return r;
 	}
-	way->pair = pair;
+	path->pair = pair;
 	return 0;
 }
 
@@ -379,46 +380,46 @@ static void
 abandon_course(struct course *course)
 {
 	for (uint8_t i = course->entered; i < course->count; i++)
-		if (course->elements[i]->way_count == 0)
+		if (course->elements[i]->path_count == 0)
 			localise_element_drop(course->map, course->elements[i]);
 }
 
-static struct localise_way *
-new_way(struct localise_map *map, struct localise_rack *rack, struct course *course,
+static struct localise_path *
+new_path(struct localise_map *map, struct localise_rack *rack, struct course *course,
     const char *key, size_t key_len)
 {
 	/* Its elements lie beside it: whoever looks at one looks at the other. */
 	const size_t elements = course->count * sizeof(struct localise_element *);
-	struct localise_way *way = calloc(1, sizeof *way + elements + key_len + 1);
+	struct localise_path *path = calloc(1, sizeof *path + elements + key_len + 1);
 
-	if (way == NULL)
+	if (path == NULL)
 		return NULL;
-	way->key = (char *)&way->elements[course->count];
-	memcpy(way->key, key, key_len + 1);
-	HASH_ADD_KEYPTR(hh, rack->ways, way->key, key_len, way);
-	if (way->hh.tbl == NULL) {
-		free(way);
+	path->key = (char *)&path->elements[course->count];
+	memcpy(path->key, key, key_len + 1);
+	HASH_ADD_KEYPTR(hh, rack->paths, path->key, key_len, path);
+	if (path->hh.tbl == NULL) {
+		free(path);
 		return NULL;
 	}
-	way->rack = rack;
-	way->is_traced = !course->has_gap;
-	rack->way_count++;
-	map->way_count++;
+	path->rack = rack;
+	path->is_traced = !course->has_gap;
+	rack->path_count++;
+	map->path_count++;
 	for (uint8_t i = 0; i < course->count; i++) {
-		if (localise_element_enter(course->elements[i], way) < 0) {
-			drop_way(map, way);
+		if (localise_element_enter(course->elements[i], path) < 0) {
+			drop_path(map, path);
 			return NULL;
 		}
-		way->elements[way->element_count++] = course->elements[i];
+		path->elements[path->element_count++] = course->elements[i];
 		course->entered++;
 	}
-	way->elements[0]->is_tor = true;
-	way->elements[way->element_count - 1]->is_tor = true;
-	if (enter_pair(map, way) < 0) {
-		drop_way(map, way);
+	path->elements[0]->is_tor = true;
+	path->elements[path->element_count - 1]->is_tor = true;
+	if (enter_pair(map, path) < 0) {
+		drop_path(map, path);
 		return NULL;
 	}
-	return way;
+	return path;
 }
 
 /* Without the silence behind the last hop that is known: of no meaning, and it varies.
@@ -434,12 +435,12 @@ path_length(const char *path)
 }
 
 int
-localise_map_way(struct localise_map *map, struct localise_rack *rack,
-    const struct wire_path_row *row, struct localise_way **ret)
+localise_map_path(struct localise_map *map, struct localise_rack *rack,
+    const struct wire_path_row *row, struct localise_path **ret)
 {
 	struct course course = { .map = map };
 	char key[KEY_BYTES];
-	struct localise_way *way;
+	struct localise_path *path;
 	/* Untraced, or many ways at once: no more than its ends is known. */
 	const int path_len = (int)path_length(row->path);
 	const int len =
@@ -448,32 +449,32 @@ localise_map_way(struct localise_map *map, struct localise_rack *rack,
 
 	if (len < 0 || (size_t)len >= sizeof key)
 		return -EINVAL;
-	HASH_FIND(hh, rack->ways, key, (unsigned)len, way);
-	if (way != NULL) {
-		*ret = way;
+	HASH_FIND(hh, rack->paths, key, (unsigned)len, path);
+	if (path != NULL) {
+		*ret = path;
 		return 0;
 	}
-	if (map->way_count >= LOCALISE_MAX_PATHS)
+	if (map->path_count >= LOCALISE_MAX_PATHS)
 		return -ENOBUFS;
 	r = read_course(
 	    &course, rack->tor, row->dst_tor, key + strlen(row->dst_tor) + 1);
 	if (r == 0) {
-		way = new_way(map, rack, &course, key, (size_t)len);
-		r = way != NULL ? 0 : -ENOMEM;
+		path = new_path(map, rack, &course, key, (size_t)len);
+		r = path != NULL ? 0 : -ENOMEM;
 	}
 	if (r < 0)
 		abandon_course(&course);
 	else
-		*ret = way;
+		*ret = path;
 	return r;
 }
 
 bool
-localise_way_crosses(
-    const struct localise_way *way, const struct localise_element *element)
+localise_path_crosses(
+    const struct localise_path *path, const struct localise_element *element)
 {
-	for (uint8_t i = 0; i < way->element_count; i++)
-		if (way->elements[i] == element)
+	for (uint8_t i = 0; i < path->element_count; i++)
+		if (path->elements[i] == element)
 			return true;
 	return false;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/paths/localise_way.h"
+#include "analyzer/paths/localise_path.h"
 
 void localise_map_release(struct localise_map *map);
 
@@ -25,8 +25,8 @@ int localise_map_rack(
 
 /* What is known of a rack's way, or begins to be. -EINVAL: no path; -ENOBUFS, -ENOMEM.
  */
-int localise_map_way(struct localise_map *map, struct localise_rack *rack,
-    const struct wire_path_row *row, struct localise_way **ret);
+int localise_map_path(struct localise_map *map, struct localise_rack *rack,
+    const struct wire_path_row *row, struct localise_path **ret);
 
 /* A new set of rows of this rack begins, of the time until `end`; late_ns: so much
  * later than rows take they come. */
@@ -34,7 +34,7 @@ void localise_map_frame(
     struct localise_rack *rack, rm_wall_t end, int64_t late_ns, rm_mono_t now);
 /* One of them: covered_ns is what it counts, window_ns the newest part of that, in
  * which whatever was lost was lost. -ENOMEM: its losses do not count. */
-int localise_map_row(struct localise_map *map, struct localise_way *way,
+int localise_map_row(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
     rm_mono_t now);
 /* Forgets ways that have not been in its rows for long. */
@@ -42,28 +42,28 @@ void localise_map_sweep(
     struct localise_map *map, struct localise_rack *rack, rm_mono_t now);
 
 /* Adds what was seen of it: in its newest rows, or in the newest two sets. */
-void localise_way_newest(const struct localise_map *map, const struct localise_way *way,
-    rm_mono_t now, struct localise_sum *sum);
-void localise_way_recent(const struct localise_map *map, const struct localise_way *way,
-    rm_mono_t now, struct localise_sum *sum);
+void localise_path_newest(const struct localise_map *map,
+    const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
+void localise_path_recent(const struct localise_map *map,
+    const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
 /* Of round trips that ended in the newest two sets and were timed, as .sent, those that
  * were slow, as .unknown. Of a way that has become slow between them only the newest
  * set. */
-void localise_way_late(const struct localise_map *map, const struct localise_way *way,
-    rm_mono_t now, struct localise_sum *sum);
+void localise_path_late(const struct localise_map *map,
+    const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
 /* Of the newest set of rows, or of the one before (age 1). NULL: it is in none, or in
  * an old one. */
-const struct localise_counts_seen *localise_way_row(
-    const struct localise_way *way, uint32_t age, rm_mono_t now);
+const struct localise_counts_seen *localise_path_row(
+    const struct localise_path *path, uint32_t age, rm_mono_t now);
 
-bool localise_way_crosses(
-    const struct localise_way *way, const struct localise_element *element);
+bool localise_path_crosses(
+    const struct localise_path *path, const struct localise_element *element);
 static inline const char *
-localise_way_dst(const struct localise_way *way)
+localise_path_dst(const struct localise_path *path)
 {
-	return way->elements[way->element_count - 1]->a;
+	return path->elements[path->element_count - 1]->a;
 }
 
 /* Switches, links and pairs of racks that ways cross. Pure. They live while a way

@@ -22,19 +22,19 @@ localise_part_is_link(const struct rm_part *part, const struct localise_element 
 }
 
 bool
-localise_part_on(const struct rm_part *part, const struct localise_way *way)
+localise_part_on(const struct rm_part *part, const struct localise_path *path)
 {
 	char name[2 * RM_NAME_BYTES + 2];
 
 	if (part->type == RM_PART_PATH) {
-		if (strstr(part->name, way->elements[0]->a) == NULL)
+		if (strstr(part->name, path->elements[0]->a) == NULL)
 			return false;
-		snprintf(name, sizeof name, "%s->%s", way->elements[0]->a,
-		    localise_way_dst(way));
+		snprintf(name, sizeof name, "%s->%s", path->elements[0]->a,
+		    localise_path_dst(path));
 		return rm_part_names(part, name);
 	}
-	for (uint8_t i = 0; i < way->element_count; i++) {
-		const struct localise_element *e = way->elements[i];
+	for (uint8_t i = 0; i < path->element_count; i++) {
+		const struct localise_element *e = path->elements[i];
 
 		if (e->b[0] == '\0'
 			? is_node(part) && rm_part_names(part, e->a)
@@ -53,7 +53,7 @@ localise_part_same(const struct rm_part *a, const struct rm_part *b)
 
 struct visit {
 	const struct rm_part *part;
-	bool (*on)(struct localise_way *way, void *arg);
+	bool (*on)(struct localise_path *path, void *arg);
 	void *arg;
 	bool stopped;
 };
@@ -64,9 +64,9 @@ visit_switch(const struct localise_map *map, const char *name, struct visit *vis
 	const struct localise_element *e;
 
 	HASH_FIND_STR(map->elements, name, e);
-	for (size_t i = 0; e != NULL && !visit->stopped && i < e->way_count; i++)
-		if (localise_part_on(visit->part, e->ways[i]))
-			visit->stopped = !visit->on(e->ways[i], visit->arg);
+	for (size_t i = 0; e != NULL && !visit->stopped && i < e->path_count; i++)
+		if (localise_part_on(visit->part, e->paths[i]))
+			visit->stopped = !visit->on(e->paths[i], visit->arg);
 }
 
 /* One name: of a link and a way, the switch that it begins with leads to its ways. */
@@ -92,8 +92,8 @@ visit_name(const struct localise_map *map, const char *name, size_t len,
 }
 
 void
-localise_part_ways(const struct localise_map *map, const struct rm_part *part,
-    bool (*on)(struct localise_way *way, void *arg), void *arg)
+localise_part_paths(const struct localise_map *map, const struct rm_part *part,
+    bool (*on)(struct localise_path *path, void *arg), void *arg)
 {
 	struct visit visit = { part, on, arg, false };
 	const char *between = part->type == RM_PART_LINK   ? "--"

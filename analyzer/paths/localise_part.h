@@ -10,7 +10,7 @@
 #include "analyzer/paths/localise_map.h"
 
 /* The part, or one of "A or B", is on this way. */
-bool localise_part_on(const struct rm_part *part, const struct localise_way *way);
+bool localise_part_on(const struct rm_part *part, const struct localise_path *path);
 
 /* A link element is (one of) what the link part names, either way. */
 bool localise_part_is_link(
@@ -23,7 +23,7 @@ bool localise_part_is_end(const struct rm_part *part, const char *name);
 bool localise_part_same(const struct rm_part *a, const struct rm_part *b);
 
 /* Calls on(way, arg) for each way over the part while that returns true. */
-void localise_part_ways(const struct localise_map *map, const struct rm_part *part,
-    bool (*on)(struct localise_way *way, void *arg), void *arg);
+void localise_part_paths(const struct localise_map *map, const struct rm_part *part,
+    bool (*on)(struct localise_path *path, void *arg), void *arg);
 
 #endif

@@ -101,21 +101,21 @@ is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
 }
 
 int
-localise_map_row(struct localise_map *map, struct localise_way *way,
+localise_map_row(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
     rm_mono_t now)
 {
 	const uint64_t lost = row->lost_forward + row->lost_reverse + row->lost_unknown;
-	struct localise_counts_seen *seen = &way->seen[way->rack->frame & 1];
+	struct localise_counts_seen *seen = &path->seen[path->rack->frame & 1];
 	const float sent =
 	    sent_in_window(row->sent, lost + row->slow, covered_ns, window_ns);
 	const struct flows_lost flows = count_flows(row, lost, sent);
 	char *samples;
 
-	if (seen->frame != way->rack->frame) {
-		*seen = (struct localise_counts_seen){ .frame = way->rack->frame,
+	if (seen->frame != path->rack->frame) {
+		*seen = (struct localise_counts_seen){ .frame = path->rack->frame,
 			.came = now };
-		way->rate = 0;
+		path->rate = 0;
 	}
 	seen->all += (uint32_t)row->sent;
 	seen->sent += sent;
@@ -134,24 +134,24 @@ localise_map_row(struct localise_map *map, struct localise_way *way,
 	seen->overdue += (float)row->overdue;
 	seen->slow_s += (float)row->slow_ns / (float)RM_NS_PER_S;
 	if (covered_ns > 0)
-		way->rate +=
+		path->rate +=
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
-	way->row_at = now;
+	path->row_at = now;
 	if (!is_sudden(row, lost, flows.hit))
-		localise_bins_add(map, way, row, now);
+		localise_bins_add(map, path, row, now);
 	if (lost + row->slow + row->overdue == 0)
 		return 0;
-	way->lossy_at = now;
+	path->lossy_at = now;
 	if (lost > 0)
-		way->rack->lossy = way->rack->frame;
+		path->rack->lossy = path->rack->frame;
 	if (row->samples != NULL && row->samples[0] != '\0') {
 		samples = strdup(row->samples);
 		if (samples != NULL) {
-			free(way->samples);
-			way->samples = samples;
+			free(path->samples);
+			path->samples = samples;
 		}
 	}
-	return localise_list(map, way);
+	return localise_list(map, path);
 }
 
 /* Nothing lost is only told every row interval. How long its last rows have spoken for
@@ -205,10 +205,10 @@ add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_s
 }
 
 const struct localise_counts_seen *
-localise_way_row(const struct localise_way *way, uint32_t age, rm_mono_t now)
+localise_path_row(const struct localise_path *path, uint32_t age, rm_mono_t now)
 {
-	const uint32_t frame = way->rack->frame - age;
-	const struct localise_counts_seen *seen = &way->seen[frame & 1];
+	const uint32_t frame = path->rack->frame - age;
+	const struct localise_counts_seen *seen = &path->seen[frame & 1];
 
 	return frame != 0 && seen->frame == frame &&
 		       rm_mono_since(now, seen->came) <= FRESH_NS
@@ -217,31 +217,31 @@ localise_way_row(const struct localise_way *way, uint32_t age, rm_mono_t now)
 }
 
 static void
-add_frames(const struct localise_map *map, const struct localise_way *way,
+add_frames(const struct localise_map *map, const struct localise_path *path,
     rm_mono_t now, uint32_t frames, struct localise_sum *sum)
 {
-	const struct localise_rack *rack = way->rack;
+	const struct localise_rack *rack = path->rack;
 
 	const int64_t implied = implied_ns(map, rack, now);
 
 	if (implied > 0) {
-		const struct localise_counts_seen *seen = &way->seen[rack->frame & 1];
+		const struct localise_counts_seen *seen = &path->seen[rack->frame & 1];
 
 		/* What was lossy last may carry nothing since: that is no health. */
 		if (seen->frame == rack->frame &&
 		    seen->forward + seen->reverse + seen->unknown == 0) {
 			sum->sent +=
-			    way->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
+			    path->rate * (double)IMPLIED_NS / (double)RM_NS_PER_S;
 			sum->flows += seen->flows;
 			add_tuples(seen->flows, 0, seen, sum);
 			sum->all += seen->all +
-				    way->rate * (double)implied / (double)RM_NS_PER_S;
+				    path->rate * (double)implied / (double)RM_NS_PER_S;
 		}
 		return;
 	}
 	for (uint32_t age = 0; age < frames; age++) {
 		const struct localise_counts_seen *seen =
-		    localise_way_row(way, age, now);
+		    localise_path_row(path, age, now);
 
 		if (seen == NULL)
 			continue;
@@ -262,16 +262,16 @@ add_frames(const struct localise_map *map, const struct localise_way *way,
  * an RNIC's own loss.
  */
 void
-localise_way_newest(const struct localise_map *map, const struct localise_way *way,
+localise_path_newest(const struct localise_map *map, const struct localise_path *path,
     rm_mono_t now, struct localise_sum *sum)
 {
-	const struct localise_rack *rack = way->rack;
+	const struct localise_rack *rack = path->rack;
 	const struct localise_counts_seen *seen =
-	    &way->seen[way->seen[1].frame > way->seen[0].frame];
+	    &path->seen[path->seen[1].frame > path->seen[0].frame];
 	const int64_t age = rm_mono_since(now, seen->came);
 
 	if (rack->lossy != rack->frame || implied_ns(map, rack, now) > 0) {
-		add_frames(map, way, now, 1, sum);
+		add_frames(map, path, now, 1, sum);
 		return;
 	}
 	if (seen->frame < rack->first)
@@ -287,29 +287,29 @@ localise_way_newest(const struct localise_map *map, const struct localise_way *w
 }
 
 void
-localise_way_recent(const struct localise_map *map, const struct localise_way *way,
+localise_path_recent(const struct localise_map *map, const struct localise_path *path,
     rm_mono_t now, struct localise_sum *sum)
 {
-	add_frames(map, way, now, 2, sum);
+	add_frames(map, path, now, 2, sum);
 }
 
 void
-localise_way_late(const struct localise_map *map, const struct localise_way *way,
+localise_path_late(const struct localise_map *map, const struct localise_path *path,
     rm_mono_t now, struct localise_sum *sum)
 {
-	const struct localise_counts_seen *last = &way->seen[way->rack->frame & 1];
+	const struct localise_counts_seen *last = &path->seen[path->rack->frame & 1];
 	double newest = 0;
 
-	if (implied_ns(map, way->rack, now) > 0) {
-		if (last->frame == way->rack->frame && last->slow + last->overdue <= 0)
-			sum->sent += way->rate * (double)IMPLIED_NS /
+	if (implied_ns(map, path->rack, now) > 0) {
+		if (last->frame == path->rack->frame && last->slow + last->overdue <= 0)
+			sum->sent += path->rate * (double)IMPLIED_NS /
 				     (double)RM_NS_PER_S * (double)last->timed /
 				     fmax((double)last->sent, 1);
 		return;
 	}
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =
-		    localise_way_row(way, age, now);
+		    localise_path_row(path, age, now);
 		double late;
 
 		if (seen == NULL)
@@ -324,9 +324,9 @@ localise_way_late(const struct localise_map *map, const struct localise_way *way
 		sum->slow_s += (double)seen->slow_s;
 		if (late <= 0)
 			continue;
-		if (way->rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
-			sum->lossy_end = way->rack->frame_end[seen->frame & 1];
-		if (way->rack->frame_late[seen->frame & 1] > sum->late_ns)
-			sum->late_ns = way->rack->frame_late[seen->frame & 1];
+		if (path->rack->frame_end[seen->frame & 1].ns > sum->lossy_end.ns)
+			sum->lossy_end = path->rack->frame_end[seen->frame & 1];
+		if (path->rack->frame_late[seen->frame & 1] > sum->late_ns)
+			sum->late_ns = path->rack->frame_late[seen->frame & 1];
 	}
 }

@@ -12,7 +12,7 @@
 #define LIKE_SHARE 0.25 /* of the other way's losses, of as many packets */
 #define CLEAN_LOSS 0.1  /* of what was sent, at most, is lost nobody knows where */
 
-struct ways {
+struct directions {
 	const struct localise_map *map;
 	struct localise_directed *link;
 	localise_seen *seen;
@@ -23,26 +23,26 @@ struct ways {
 /* Where the way crosses the link, or a cable beside it, from there to there; or NULL.
  */
 static struct localise_element *
-crossing(const struct localise_way *way, const char *from, const char *to)
+crossing(const struct localise_path *path, const char *from, const char *to)
 {
-	for (uint8_t i = 0; i < way->element_count; i++)
-		if (strcmp(way->elements[i]->a, from) == 0 &&
-		    strcmp(way->elements[i]->b, to) == 0)
-			return way->elements[i];
+	for (uint8_t i = 0; i < path->element_count; i++)
+		if (strcmp(path->elements[i]->a, from) == 0 &&
+		    strcmp(path->elements[i]->b, to) == 0)
+			return path->elements[i];
 	return NULL;
 }
 
 static bool
-add_way(struct localise_way *way, void *arg)
+add_path(struct localise_path *path, void *arg)
 {
-	struct ways *ways = arg;
-	const struct localise_element *there = ways->link->there;
-	struct localise_element *back = crossing(way, there->b, there->a);
+	struct directions *directions = arg;
+	const struct localise_element *there = directions->link->there;
+	struct localise_element *back = crossing(path, there->b, there->a);
 
-	ways->seen(
-	    ways->map, way, ways->now, back == NULL ? &ways->there : &ways->back);
-	if (ways->link->back == NULL)
-		ways->link->back = back;
+	directions->seen(directions->map, path, directions->now,
+	    back == NULL ? &directions->there : &directions->back);
+	if (directions->link->back == NULL)
+		directions->link->back = back;
 	return true;
 }
 
@@ -75,69 +75,71 @@ is_as_lossy(const struct localise_sum *sum, const struct localise_sum *other)
 }
 
 static enum localise_direction
-slow_direction_of(const struct ways *ways, const struct localise_suspect *link)
+slow_direction_of(
+    const struct directions *directions, const struct localise_suspect *link)
 {
-	const bool there = is_as_lossy(&ways->there, &ways->back),
-		   back = is_as_lossy(&ways->back, &ways->there);
+	const bool there = is_as_lossy(&directions->there, &directions->back),
+		   back = is_as_lossy(&directions->back, &directions->there);
 
 	if (link->element_count == 1)
-		return there ? LOCALISE_THERE : LOCALISE_UNKNOWN_WAY;
-	return there && back ? LOCALISE_BOTH_WAYS
+		return there ? LOCALISE_THERE : LOCALISE_UNKNOWN_DIRECTION;
+	return there && back ? LOCALISE_BOTH_DIRECTIONS
 	       : there       ? LOCALISE_THERE
 	       : back        ? LOCALISE_BACK
-			     : LOCALISE_UNKNOWN_WAY;
+			     : LOCALISE_UNKNOWN_DIRECTION;
 }
 
 static enum localise_direction
-direction_of(const struct ways *ways, const struct localise_suspect *link)
+direction_of(const struct directions *directions, const struct localise_suspect *link)
 {
-	const bool there = is_clean(&ways->there), back = is_clean(&ways->back);
+	const bool there = is_clean(&directions->there),
+		   back = is_clean(&directions->back);
 
-	if (is_shown(&ways->there) && is_shown(&ways->back))
-		return LOCALISE_BOTH_WAYS;
+	if (is_shown(&directions->there) && is_shown(&directions->back))
+		return LOCALISE_BOTH_DIRECTIONS;
 	if (back && !there)
 		return LOCALISE_THERE;
 	if (there && !back)
 		return LOCALISE_BACK;
-	return link->element_count == 1 && is_shown(&ways->there)
+	return link->element_count == 1 && is_shown(&directions->there)
 		   ? LOCALISE_THERE
-		   : LOCALISE_UNKNOWN_WAY;
+		   : LOCALISE_UNKNOWN_DIRECTION;
 }
 
 static void
 see(const struct localise_map *map, const struct localise_suspect *link,
-    struct ways *ways, struct localise_directed *ret)
+    struct directions *directions, struct localise_directed *ret)
 {
 	struct rm_part part;
 
 	*ret = (struct localise_directed){ .there = link->elements[0],
 		.back = link->element_count == 2 ? link->elements[1] : NULL };
 	localise_suspect_part(link, &part);
-	localise_part_ways(map, &part, add_way, ways);
+	localise_part_paths(map, &part, add_path, directions);
 }
 
 void
 localise_direction_see(const struct localise_map *map,
     const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret)
 {
-	struct ways ways = {
-		.map = map, .link = ret, .seen = localise_way_recent, .now = now
+	struct directions directions = {
+		.map = map, .link = ret, .seen = localise_path_recent, .now = now
 	};
 
-	see(map, link, &ways, ret);
-	ret->direction = direction_of(&ways, link);
+	see(map, link, &directions, ret);
+	ret->direction = direction_of(&directions, link);
 }
 
 void
 localise_direction_see_slow(const struct localise_map *map,
     const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret)
 {
-	struct ways ways = {
-		.map = map, .link = ret, .seen = localise_way_slow, .now = now
+	struct directions directions = {
+		.map = map, .link = ret, .seen = localise_path_slow, .now = now
 	};
 
-	see(map, link, &ways, ret);
-	ret->direction = slow_direction_of(&ways, link);
+	see(map, link, &directions, ret);
+	ret->direction = slow_direction_of(&directions, link);
 }
 
 static const char *
@@ -161,7 +163,7 @@ localise_direction_say(
 	else if (back != NULL)
 		snprintf(out, RM_EVIDENCE_TEXT,
 		    "%s, at %.35s of %.45s and %.35s of %.45s",
-		    directed->direction == LOCALISE_BOTH_WAYS ? "both ways"
-							      : "one way or both",
+		    directed->direction == LOCALISE_BOTH_DIRECTIONS ? "both ways"
+								    : "one way or both",
 		    interface_of(there), there->b, interface_of(back), back->b);
 }

@@ -11,10 +11,10 @@
 #include "rackmesh/judge/verdict.h"
 
 enum localise_direction {
-	LOCALISE_UNKNOWN_WAY, /* one way or both */
-	LOCALISE_THERE,       /* from the first element's beginning to its end */
+	LOCALISE_UNKNOWN_DIRECTION, /* one way or both */
+	LOCALISE_THERE,             /* from the first element's beginning to its end */
 	LOCALISE_BACK,
-	LOCALISE_BOTH_WAYS,
+	LOCALISE_BOTH_DIRECTIONS,
 };
 
 struct localise_directed { /* a link */

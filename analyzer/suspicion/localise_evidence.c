@@ -14,11 +14,11 @@
 #include "analyzer/suspicion/localise_standings.h"
 
 #define MAX_NEIGHBOURS 16
-#define MAX_WAYS 4096     /* looked at for one neighbour */
+#define MAX_PATHS 4096    /* looked at for one neighbour */
 #define MIN_TO_RULE_OUT 4 /* probes */
 #define SHARE_TO_RULE_OUT 0.9
 #define MAX_SAMPLES_READ 128
-#define MAX_WAYS_BACK 64
+#define MAX_PATHS_BACK 64
 #define ONE_RNIC_SHARE 0.75
 #define MAX_PAIRS 64
 #define CONFINED_LN 3.0 /* 20 to 1 that others would be lost too, were it an RNIC */
@@ -47,11 +47,12 @@ localise_evidence_traffic(const struct localise_map *map,
 
 	*ret = (struct localise_sum){ 0 };
 	for (size_t i = 0; i < ends; i++)
-		for (size_t k = 0; k < suspect->elements[i]->way_count; k++) {
-			const struct localise_way *way = suspect->elements[i]->ways[k];
+		for (size_t k = 0; k < suspect->elements[i]->path_count; k++) {
+			const struct localise_path *path =
+			    suspect->elements[i]->paths[k];
 
-			if (localise_suspect_on(suspect, way))
-				seen(map, way, now, ret);
+			if (localise_suspect_on(suspect, path))
+				seen(map, path, now, ret);
 		}
 }
 
@@ -125,7 +126,7 @@ is_tied(const struct localise_finding *finding, const struct rm_part *part)
  */
 static bool
 is_another_on(const struct localise_standings *standings,
-    const struct localise_finding *finding, const struct localise_way *way,
+    const struct localise_finding *finding, const struct localise_path *path,
     rm_mono_t now)
 {
 	for (size_t i = 0; i < standings->count; i++) {
@@ -133,7 +134,7 @@ is_another_on(const struct localise_standings *standings,
 
 		if ((s->named || rm_mono_since(now, s->seen) < LOCALISE_JUST_NOW_NS) &&
 		    s->part.type != RM_PART_PATH && !is_tied(finding, &s->part) &&
-		    localise_part_on(&s->part, way))
+		    localise_part_on(&s->part, path))
 			return true;
 	}
 	return false;
@@ -149,15 +150,15 @@ struct one_rnic {
 
 /* Another part took its probes, or may have taken their replies. */
 static bool
-is_explained(const struct one_rnic *one, const struct localise_way *way)
+is_explained(const struct one_rnic *one, const struct localise_path *path)
 {
-	const struct localise_element *back = way->pair->back;
+	const struct localise_element *back = path->pair->back;
 
-	if (is_another_on(one->standings, one->finding, way, one->now->now))
+	if (is_another_on(one->standings, one->finding, path, one->now->now))
 		return true;
-	for (size_t i = 0; i < back->way_count && i < MAX_WAYS_BACK; i++)
+	for (size_t i = 0; i < back->path_count && i < MAX_PATHS_BACK; i++)
 		if (is_another_on(
-			one->standings, one->finding, back->ways[i], one->now->now))
+			one->standings, one->finding, back->paths[i], one->now->now))
 			return true;
 	return false;
 }
@@ -171,14 +172,14 @@ read_samples(struct one_rnic *one, const struct localise_suspect *suspect,
 
 	one->count = 0;
 	for (size_t i = 0; i < listed && one->count < MAX_SAMPLES_READ; i++) {
-		const struct localise_way *way = map->lossy[i];
-		const char *text = way->samples;
+		const struct localise_path *path = map->lossy[i];
+		const char *text = path->samples;
 		struct localise_sum sum = { 0 };
 
-		seen(map, way, one->now->now, &sum);
+		seen(map, path, one->now->now, &sum);
 		if (sum.forward + sum.unknown + sum.reverse < 1 ||
-		    !localise_suspect_on(suspect, way) ||
-		    (!explained && is_explained(one, way)))
+		    !localise_suspect_on(suspect, path) ||
+		    (!explained && is_explained(one, path)))
 			continue;
 		while (one->count < MAX_SAMPLES_READ &&
 		       (text = read_sample(text, &one->samples[one->count])) != NULL)
@@ -242,10 +243,10 @@ localise_evidence_confined(
 		    is_among(pair, pairs, count))
 			continue;
 		pairs[count++] = pair;
-		for (size_t k = 0; k < pair->way_count && k < MAX_WAYS; k++)
-			localise_way_newest(now->map, pair->ways[k], now->now,
-			    localise_suspect_on(suspect, pair->ways[k]) ? &on
-									: &beside);
+		for (size_t k = 0; k < pair->path_count && k < MAX_PATHS; k++)
+			localise_path_newest(now->map, pair->paths[k], now->now,
+			    localise_suspect_on(suspect, pair->paths[k]) ? &on
+									 : &beside);
 	}
 	/* Rows of few packets know a flow to be silent, not yet dead. */
 	lost = fmax(on.hit, on.gone);
@@ -256,23 +257,24 @@ localise_evidence_confined(
 }
 
 static bool
-loses_now(const struct localise_map *map, const struct localise_way *way, rm_mono_t now)
+loses_now(
+    const struct localise_map *map, const struct localise_path *path, rm_mono_t now)
 {
 	struct localise_sum sum = { 0 };
 
-	localise_way_recent(map, way, now, &sum);
+	localise_path_recent(map, path, now, &sum);
 	return sum.forward + sum.unknown + sum.reverse >= 1;
 }
 
 /* Its switches, each with the address that it is entered at; cut at a hop. */
 static void
-write_path(const struct localise_way *way, char path[static RM_EVIDENCE_TEXT])
+write_path(const struct localise_path *route, char path[static RM_EVIDENCE_TEXT])
 {
 	const struct localise_element *link = NULL;
 	size_t len = 0;
 
-	for (uint8_t i = 0; i < way->element_count; i++) {
-		const struct localise_element *element = way->elements[i];
+	for (uint8_t i = 0; i < route->element_count; i++) {
+		const struct localise_element *element = route->elements[i];
 		int n;
 
 		if (element->b[0] != '\0') {
@@ -300,11 +302,11 @@ fill_samples(const struct localise_map *map, const struct localise_suspect *susp
 	struct sample sample;
 
 	for (size_t i = 0; i < listed; i++) {
-		const struct localise_way *way = map->lossy[i];
-		const char *text = way->samples;
+		const struct localise_path *path = map->lossy[i];
+		const char *text = path->samples;
 
-		if (!localise_suspect_on(suspect, way) ||
-		    (recent && !loses_now(map, way, now)))
+		if (!localise_suspect_on(suspect, path) ||
+		    (recent && !loses_now(map, path, now)))
 			continue;
 		while (evidence->sample_count < RM_EVIDENCE_SAMPLES &&
 		       (text = read_sample(text, &sample)) != NULL) {
@@ -315,8 +317,8 @@ fill_samples(const struct localise_map *map, const struct localise_suspect *susp
 			memcpy(out->to, sample.to, sizeof out->to);
 			out->src_port = (uint16_t)sample.port;
 			snprintf(out->outcome, sizeof out->outcome, "no_reply");
-			if (way->is_traced)
-				write_path(way, out->path);
+			if (path->is_traced)
+				write_path(path, out->path);
 		}
 	}
 }
@@ -329,12 +331,12 @@ find_neighbours(const struct localise_map *map, const struct localise_suspect *s
 	size_t count = 0;
 
 	for (size_t i = 0; i < listed; i++) {
-		const struct localise_way *way = map->lossy[i];
+		const struct localise_path *path = map->lossy[i];
 
-		if (!localise_suspect_on(suspect, way))
+		if (!localise_suspect_on(suspect, path))
 			continue;
-		for (uint8_t e = 0; e < way->element_count; e++) {
-			struct localise_element *element = way->elements[e];
+		for (uint8_t e = 0; e < path->element_count; e++) {
+			struct localise_element *element = path->elements[e];
 			bool known = element->b[0] != '\0';
 
 			for (size_t k = 0; k < suspect->element_count; k++)
@@ -356,25 +358,25 @@ sum_pairs(const struct localise_map *map, const struct localise_standing *s,
     struct localise_sum *ret)
 {
 	*ret = (struct localise_sum){ 0 };
-	for (size_t i = 0; i < node->way_count; i++)
-		if (localise_pairs_on(&s->pairs, node->ways[i]))
-			seen(map, node->ways[i], now, ret);
+	for (size_t i = 0; i < node->path_count; i++)
+		if (localise_pairs_on(&s->pairs, node->paths[i]))
+			seen(map, node->paths[i], now, ret);
 }
 
 static bool
 is_of_pairs(const struct localise_finding *finding, const struct localise_standing *s,
-    const struct localise_way *way)
+    const struct localise_path *path)
 {
 	return finding->suspect->transit != NULL &&
-	       localise_way_crosses(way, finding->suspect->elements[0]) &&
-	       localise_pairs_on(&s->pairs, way);
+	       localise_path_crosses(path, finding->suspect->elements[0]) &&
+	       localise_pairs_on(&s->pairs, path);
 }
 
 static bool
-is_others(const struct localise_finding *finding, const struct localise_way *way)
+is_others(const struct localise_finding *finding, const struct localise_path *path)
 {
 	for (size_t i = 0; i < LOCALISE_EITHER - 1 && finding->others[i] != NULL; i++)
-		if (localise_suspect_on(finding->others[i], way))
+		if (localise_suspect_on(finding->others[i], path))
 			return true;
 	return false;
 }
@@ -386,14 +388,14 @@ sum_elsewhere(const struct localise_map *map, const struct localise_finding *fin
     localise_seen *seen, rm_mono_t now, struct localise_sum *ret)
 {
 	*ret = (struct localise_sum){ 0 };
-	for (size_t i = 0; i < at->way_count && i < MAX_WAYS; i++) {
-		const struct localise_way *way = at->ways[i];
+	for (size_t i = 0; i < at->path_count && i < MAX_PATHS; i++) {
+		const struct localise_path *path = at->paths[i];
 
-		if (localise_suspect_on(finding->suspect, way) ||
-		    is_of_pairs(finding, s, way) || is_others(finding, way) ||
-		    (sources && way->elements[0] != at))
+		if (localise_suspect_on(finding->suspect, path) ||
+		    is_of_pairs(finding, s, path) || is_others(finding, path) ||
+		    (sources && path->elements[0] != at))
 			continue;
-		seen(map, way, now, ret);
+		seen(map, path, now, ret);
 	}
 }
 
@@ -680,7 +682,7 @@ fill(struct localise_standing *s, const struct localise_now *now,
 	if (reported.transit != NULL)
 		localise_pairs_say(&s->pairs, evidence->observed);
 	localise_evidence_fill(now->map, finding, s, &reported,
-	    slow ? localise_way_slow : localise_way_recent, now->now, evidence);
+	    slow ? localise_path_slow : localise_path_recent, now->now, evidence);
 	if (!slow && reported.transit == NULL && passage_of(look) == LOCALISE_CLOSED)
 		fill_closed(look, evidence);
 }
@@ -720,7 +722,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	if (s->named && rm_mono_since(now->now, s->reported_at) < EVIDENCE_NS)
 		return;
 	localise_evidence_traffic(
-	    now->map, finding->suspect, localise_way_recent, now->now, &traffic);
+	    now->map, finding->suspect, localise_path_recent, now->now, &traffic);
 	type = type_of(s, finding, rack, &traffic, slow);
 	look_at(&look, now, finding->suspect, slow, first->first_end);
 	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,

@@ -27,7 +27,7 @@
 #define KEPT_NS (6 * RM_NS_PER_S)       /* rows of before may still come */
 #define KEPT_SLOW_NS LOCALISE_WINDOW_NS /* minutes remember what it cost */
 #define REPORT_EVERY_NS RM_NS_PER_S
-#define MAX_WAYS_BACK 64
+#define MAX_PATHS_BACK 64
 /* What it loses is told from so many on, and of such a share: more where replies are
  * given up first, for rows tell of that before they tell of its reply. */
 #define COUNTED_AFTER_NS (3500 * RM_NS_PER_MS)
@@ -73,10 +73,11 @@ figures_of(const struct localise_map *map, const struct localise_suspect *suspec
 	struct localise_sum sum = { 0 };
 
 	for (size_t i = 0; i < ends; i++)
-		for (size_t k = 0; k < suspect->elements[i]->way_count; k++)
-			if (localise_suspect_on(suspect, suspect->elements[i]->ways[k]))
-				localise_way_late(
-				    map, suspect->elements[i]->ways[k], now, &sum);
+		for (size_t k = 0; k < suspect->elements[i]->path_count; k++)
+			if (localise_suspect_on(
+				suspect, suspect->elements[i]->paths[k]))
+				localise_path_late(
+				    map, suspect->elements[i]->paths[k], now, &sum);
 	return sum;
 }
 
@@ -118,9 +119,10 @@ say_link(const struct localise_now *now, const struct localise_suspect *link,
 	localise_direction_see(now->map, link, now->now, &directed);
 	there = one_way(now->map, directed.there, now->now);
 	back = one_way(now->map, directed.back, now->now);
-	directed.direction = share_of(&back) < LATE_SHARE    ? LOCALISE_THERE
-			     : share_of(&there) < LATE_SHARE ? LOCALISE_BACK
-							     : LOCALISE_UNKNOWN_WAY;
+	directed.direction = share_of(&back) < LATE_SHARE ? LOCALISE_THERE
+			     : share_of(&there) < LATE_SHARE
+				 ? LOCALISE_BACK
+				 : LOCALISE_UNKNOWN_DIRECTION;
 	localise_direction_say(&directed, out);
 	if (directed.direction == LOCALISE_THERE)
 		return there;
@@ -148,14 +150,15 @@ say(const struct localise_now *now, const struct localise_finding *finding,
 {
 	const struct localise_suspect *suspect = finding->suspect;
 	struct localise_sum sum;
-	char way[RM_EVIDENCE_TEXT] = "", *out = evidence->observed;
+	char direction[RM_EVIDENCE_TEXT] = "", *out = evidence->observed;
 	size_t len;
 
 	if (suspect->type == RM_PART_LINK)
-		sum = say_link(now, suspect, way);
+		sum = say_link(now, suspect, direction);
 	else
 		sum = figures_of(now->map, suspect, now->now);
-	snprintf(out, RM_EVIDENCE_TEXT, "%.100s%s", way, way[0] != '\0' ? "; " : "");
+	snprintf(out, RM_EVIDENCE_TEXT, "%.100s%s", direction,
+	    direction[0] != '\0' ? "; " : "");
 	len = strlen(out);
 	if (finding->others[0] != NULL)
 		snprintf(out + len, RM_EVIDENCE_TEXT - len, "one of the %s; ",
@@ -242,13 +245,13 @@ struct toll {
 };
 
 static bool
-count_way(struct localise_way *way, void *arg)
+count_path(struct localise_path *path, void *arg)
 {
 	const struct toll *toll = arg;
 
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =
-		    localise_way_row(way, age, toll->now);
+		    localise_path_row(path, age, toll->now);
 		double lost;
 
 		if (seen == NULL || seen->came.ns <= toll->of->counted.ns)
@@ -273,7 +276,7 @@ count_losses(const struct localise_standings *standings, const struct localise_n
 
 		if (!s->named || rm_mono_since(now->now, s->counted) <= 0)
 			continue;
-		localise_part_ways(now->map, &s->part, count_way, &toll);
+		localise_part_paths(now->map, &s->part, count_path, &toll);
 		s->counted = now->now;
 	}
 }
@@ -305,7 +308,7 @@ weigh(struct localise_late *late, const struct localise_standings *hard,
 		rm_mono_since(now->now, s->since) < wait ||
 		(may_be_rnic(finding) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
-			localise_way_late, &late->standings, true))))
+			localise_path_late, &late->standings, true))))
 		return;
 	name(s, now, finding);
 }
@@ -317,9 +320,9 @@ is_explained(const struct localise_case *c, const struct rm_explanation *explana
 {
 	const struct localise_element *src = path->elements[0];
 
-	for (size_t i = 0; path->type == RM_PART_PATH && i < src->way_count; i++)
-		if (localise_suspect_on(path, src->ways[i]) &&
-		    localise_find_explains(c, explanation, src->ways[i]))
+	for (size_t i = 0; path->type == RM_PART_PATH && i < src->path_count; i++)
+		if (localise_suspect_on(path, src->paths[i]) &&
+		    localise_find_explains(c, explanation, src->paths[i]))
 			return true;
 	return false;
 }
@@ -383,10 +386,10 @@ is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
 
 		if (!s->named || !localise_part_is_end(&s->part, e->a))
 			continue;
-		for (size_t k = 0; k < e->way_count; k++)
-			if (!localise_part_on(&s->part, e->ways[k]))
-				localise_way_late(
-				    now->map, e->ways[k], now->now, &others);
+		for (size_t k = 0; k < e->path_count; k++)
+			if (!localise_part_on(&s->part, e->paths[k]))
+				localise_path_late(
+				    now->map, e->paths[k], now->now, &others);
 		if (share_of(&others) >= WHOLE_SHARE)
 			continue;
 		s->seen = now->now;
@@ -403,7 +406,7 @@ late_tor(const struct localise_late *late, const struct localise_suspect *link,
 {
 	const struct localise_element *e = link->elements[0];
 	struct localise_sum sum = { 0 };
-	const struct localise_way *first = e->way_count > 0 ? e->ways[0] : NULL;
+	const struct localise_path *first = e->path_count > 0 ? e->paths[0] : NULL;
 	struct localise_element *tor;
 
 	if (link->type != RM_PART_LINK || first == NULL)
@@ -414,12 +417,12 @@ late_tor(const struct localise_late *late, const struct localise_suspect *link,
 	if ((strcmp(tor->a, e->a) != 0 && strcmp(tor->a, e->b) != 0) ||
 	    has_named_link(&late->standings, tor->a))
 		return NULL;
-	for (size_t i = 0; i < tor->way_count; i++) {
-		const struct localise_way *way = tor->ways[i];
+	for (size_t i = 0; i < tor->path_count; i++) {
+		const struct localise_path *path = tor->paths[i];
 
-		if ((way->elements[0] == tor) == (first->elements[0] == tor) &&
-		    !localise_suspect_on(link, way))
-			localise_way_late(now->map, way, now->now, &sum);
+		if ((path->elements[0] == tor) == (first->elements[0] == tor) &&
+		    !localise_suspect_on(link, path))
+			localise_path_late(now->map, path, now->now, &sum);
 	}
 	return share_of(&sum) >= LATE_SHARE ? tor : NULL;
 }
@@ -453,7 +456,7 @@ localise_late_judge(struct localise_late *late, const struct localise_standings 
 	int r;
 
 	count_losses(&late->standings, now);
-	r = localise_case_build(c, now->map, now->now, localise_way_late, NULL, NULL);
+	r = localise_case_build(c, now->map, now->now, localise_path_late, NULL, NULL);
 
 	if (r < 0)
 		return r;
@@ -509,11 +512,11 @@ localise_late_fade(struct localise_late *late, rm_mono_t now)
 
 /* Replies take ways of their own, which no probe need have shown. */
 static bool
-may_meet(const struct rm_part *part, const struct localise_way *way)
+may_meet(const struct rm_part *part, const struct localise_path *path)
 {
 	return part->type == RM_PART_SWITCH ||
-	       localise_part_is_end(part, way->elements[0]->a) ||
-	       localise_part_is_end(part, localise_way_dst(way));
+	       localise_part_is_end(part, path->elements[0]->a) ||
+	       localise_part_is_end(part, localise_path_dst(path));
 }
 
 /* What it misses is its doing. What is but suspected, and is not named soon, hides
@@ -529,11 +532,11 @@ is_answerable(const struct localise_standing *s, bool slow, rm_mono_t now)
 }
 
 enum localise_known
-localise_late_known(const struct localise_late *late, const struct localise_way *way,
+localise_late_known(const struct localise_late *late, const struct localise_path *path,
     bool slow, rm_mono_t now)
 {
 	const struct localise_standings *standings = &late->standings;
-	const struct localise_element *back = way->pair->back;
+	const struct localise_element *back = path->pair->back;
 	enum localise_known ret = LOCALISE_NEWS;
 
 	for (size_t i = 0; i < standings->count; i++) {
@@ -541,12 +544,12 @@ localise_late_known(const struct localise_late *late, const struct localise_way 
 
 		if (!is_answerable(s, slow, now))
 			continue;
-		if (localise_part_on(&s->part, way))
+		if (localise_part_on(&s->part, path))
 			return LOCALISE_KNOWN;
-		for (size_t k = 0; k < back->way_count && k < MAX_WAYS_BACK; k++)
-			if (localise_part_on(&s->part, back->ways[k]))
+		for (size_t k = 0; k < back->path_count && k < MAX_PATHS_BACK; k++)
+			if (localise_part_on(&s->part, back->paths[k]))
 				ret = LOCALISE_KNOWN_REPLIES;
-		if (ret == LOCALISE_NEWS && may_meet(&s->part, way))
+		if (ret == LOCALISE_NEWS && may_meet(&s->part, path))
 			ret = LOCALISE_KNOWN_MISSED;
 	}
 	return ret;
@@ -559,11 +562,11 @@ struct visit {
 };
 
 static bool
-see_way(struct localise_way *way, void *arg)
+see_path(struct localise_path *path, void *arg)
 {
 	struct visit *visit = arg;
 
-	localise_way_late(visit->map, way, visit->now, &visit->sum);
+	localise_path_late(visit->map, path, visit->now, &visit->sum);
 	return true;
 }
 
@@ -573,7 +576,7 @@ localise_late_is_over(
 {
 	struct visit visit = { .map = map, .now = now };
 
-	localise_part_ways(map, part, see_way, &visit);
+	localise_part_paths(map, part, see_path, &visit);
 	return visit.sum.sent >= GOOD_MIN_SENT &&
 	       visit.sum.unknown <= fmax(1, GOOD_SHARE * visit.sum.sent);
 }

@@ -28,7 +28,7 @@ void localise_late_fade(struct localise_late *late, rm_mono_t now);
 /* What of this way's losses is known, where some part that is late, or seems so, is on
  * it or on the way of its replies. slow: of the losses of minutes. */
 enum localise_known localise_late_known(const struct localise_late *late,
-    const struct localise_way *way, bool slow, rm_mono_t now);
+    const struct localise_path *path, bool slow, rm_mono_t now);
 
 /* What passes a part that was late is quick again. */
 bool localise_late_is_over(

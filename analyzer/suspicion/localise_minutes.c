@@ -25,10 +25,10 @@ localise_minutes_add(
 }
 
 static bool
-is_on_any(const struct localise_minutes *minutes, const struct localise_way *way)
+is_on_any(const struct localise_minutes *minutes, const struct localise_path *path)
 {
 	for (size_t i = 0; i < minutes->count; i++)
-		if (localise_part_on(&minutes->parts[i], way))
+		if (localise_part_on(&minutes->parts[i], path))
 			return true;
 	return false;
 }
@@ -48,15 +48,15 @@ localise_minutes_explain(const struct localise_minutes *minutes,
 		if (localise_part_same(&finding->part, &minutes->parts[i]))
 			return false;
 	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
-		const struct localise_way *way = map->lossy[i];
+		const struct localise_path *path = map->lossy[i];
 		struct localise_sum sum = { 0 };
 
-		if (!localise_suspect_on(finding->suspect, way))
+		if (!localise_suspect_on(finding->suspect, path))
 			continue;
 		looked++;
-		localise_way_recent(map, way, now, &sum);
+		localise_path_recent(map, path, now, &sum);
 		lost += sum.forward + sum.unknown;
-		if (is_on_any(minutes, way))
+		if (is_on_any(minutes, path))
 			explained += sum.forward + sum.unknown;
 	}
 	return lost > 0 && explained >= MOST_SHARE * lost;

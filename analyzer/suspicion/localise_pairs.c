@@ -34,10 +34,10 @@ find(const struct localise_pairs *pairs, const char *from, const char *to)
 }
 
 static void
-note(struct localise_pairs *pairs, const struct localise_element *way, bool reported,
-    rm_mono_t now)
+note(struct localise_pairs *pairs, const struct localise_element *transit,
+    bool reported, rm_mono_t now)
 {
-	const char *from = way->ends[0]->a, *to = way->ends[1]->a;
+	const char *from = transit->ends[0]->a, *to = transit->ends[1]->a;
 	struct localise_pair *pair = find(pairs, from, to);
 
 	if (pair == NULL) {
@@ -65,10 +65,10 @@ localise_pairs_note(struct localise_pairs *pairs,
 }
 
 bool
-localise_pairs_on(const struct localise_pairs *pairs, const struct localise_way *way)
+localise_pairs_on(const struct localise_pairs *pairs, const struct localise_path *path)
 {
 	const struct localise_pair *pair =
-	    find(pairs, way->elements[0]->a, localise_way_dst(way));
+	    find(pairs, path->elements[0]->a, localise_path_dst(path));
 
 	return pairs->count == 0 || (pair != NULL && pair->reported);
 }

@@ -31,7 +31,7 @@ void localise_pairs_note(struct localise_pairs *pairs,
 
 /* The way is from and to one of those that are told; any is, where there are none. */
 bool localise_pairs_on(
-    const struct localise_pairs *pairs, const struct localise_way *way);
+    const struct localise_pairs *pairs, const struct localise_path *path);
 
 /* "only from tor1 to tor2 and between tor3 and tor4" */
 void localise_pairs_say(const struct localise_pairs *pairs, char out[RM_EVIDENCE_TEXT]);

@@ -39,13 +39,14 @@ add_row(const struct localise_counts_seen *seen, struct localise_passed *ret,
 /* A rack that lost nothing sends rows but now and then: since the last ones it has sent
  * as much as they tell of, and all of that passed. */
 static void
-add_quiet(const struct localise_way *way, rm_wall_t since, struct localise_passed *ret)
+add_quiet(
+    const struct localise_path *path, rm_wall_t since, struct localise_passed *ret)
 {
-	const struct localise_rack *rack = way->rack;
-	const struct localise_counts_seen *seen = &way->seen[rack->frame & 1];
+	const struct localise_rack *rack = path->rack;
+	const struct localise_counts_seen *seen = &path->seen[rack->frame & 1];
 	const double quiet_s =
 	    (double)(rack->last_end.ns - since.ns) / (double)RM_NS_PER_S;
-	const double sent = way->rate * quiet_s;
+	const double sent = path->rate * quiet_s;
 
 	if (seen->frame != rack->frame)
 		return;
@@ -58,10 +59,10 @@ add_quiet(const struct localise_way *way, rm_wall_t since, struct localise_passe
 }
 
 static void
-add_way(const struct localise_way *way, rm_mono_t now, rm_wall_t since,
+add_path(const struct localise_path *path, rm_mono_t now, rm_wall_t since,
     struct localise_passed *ret)
 {
-	const struct localise_rack *rack = way->rack;
+	const struct localise_rack *rack = path->rack;
 	double dead = 0, passed = 0;
 	bool is_reported = false;
 
@@ -69,7 +70,7 @@ add_way(const struct localise_way *way, rm_mono_t now, rm_wall_t since,
 		return;
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =
-		    localise_way_row(way, age, now);
+		    localise_path_row(path, age, now);
 
 		if (seen == NULL ||
 		    !is_after(rack->frame_end[seen->frame & 1], since) ||
@@ -87,7 +88,7 @@ add_way(const struct localise_way *way, rm_mono_t now, rm_wall_t since,
 	if (!is_after(rack->last_end, since))
 		ret->is_awaited = true;
 	else if (rack->lossy != rack->frame)
-		add_quiet(way, since, ret);
+		add_quiet(path, since, ret);
 }
 
 static enum localise_passage
@@ -114,7 +115,7 @@ localise_passage_see(struct localise_element *element, rm_mono_t now, rm_wall_t 
     struct localise_passed *ret)
 {
 	*ret = (struct localise_passed){ 0 };
-	for (size_t i = 0; i < element->way_count; i++)
-		add_way(element->ways[i], now, since, ret);
+	for (size_t i = 0; i < element->path_count; i++)
+		add_path(element->paths[i], now, since, ret);
 	ret->passage = passage_of(element, now, ret);
 }

@@ -12,8 +12,8 @@
 
 /* Named, or it may be soon. */
 static bool
-is_suspected(const struct localise_standings *standings, const struct localise_way *way,
-    rm_mono_t now)
+is_suspected(const struct localise_standings *standings,
+    const struct localise_path *path, rm_mono_t now)
 {
 	for (size_t k = 0; k < standings->count; k++) {
 		const struct localise_standing *s = &standings->standings[k];
@@ -21,7 +21,7 @@ is_suspected(const struct localise_standings *standings, const struct localise_w
 		if (s->part.type != RM_PART_PATH && !s->slow &&
 		    (s->reported_at.ns != 0 ||
 			rm_mono_since(now, s->since) < RNIC_NS) &&
-		    localise_part_on(&s->part, way))
+		    localise_part_on(&s->part, path))
 			return true;
 	}
 	return false;
@@ -35,18 +35,18 @@ has_reason(const struct localise_standings *standings, const struct localise_loc
 {
 	const struct localise_element *src = l->element->ends[0],
 				      *dst = l->element->ends[1];
-	const bool known = l->element->way_count > 0;
+	const bool known = l->element->path_count > 0;
 
-	for (size_t i = 0; i < l->element->way_count; i++)
-		if (is_suspected(standings, l->element->ways[i], now))
+	for (size_t i = 0; i < l->element->path_count; i++)
+		if (is_suspected(standings, l->element->paths[i], now))
 			return true;
 	/* No probe goes that way: replies may take any that leads from, or to, there.
 	 */
-	for (size_t i = 0; !known && i < src->way_count; i++)
-		if (is_suspected(standings, src->ways[i], now))
+	for (size_t i = 0; !known && i < src->path_count; i++)
+		if (is_suspected(standings, src->paths[i], now))
 			return true;
-	for (size_t i = 0; !known && i < dst->way_count; i++)
-		if (is_suspected(standings, dst->ways[i], now))
+	for (size_t i = 0; !known && i < dst->path_count; i++)
+		if (is_suspected(standings, dst->paths[i], now))
 			return true;
 	return false;
 }
@@ -82,16 +82,17 @@ localise_standings_reverse(
 
 	for (size_t i = 0; i < now->c->local_count; i++) {
 		const struct localise_local *l = &now->c->locals[i];
-		struct localise_suspect way, back;
-		struct localise_finding finding = { .suspect = &way, .tie_count = 1 };
+		struct localise_suspect forward, back;
+		struct localise_finding finding = { .suspect = &forward,
+			.tie_count = 1 };
 		struct localise_standing *s;
 
 		if (l->element->back == NULL || l->reverse < SUSPECT_LOST ||
 		    l->reverse < REVERSE_SHARE * l->reverse_sent)
 			continue;
-		way = localise_suspect_path(l->element);
+		forward = localise_suspect_path(l->element);
 		back = localise_suspect_path(l->element->back);
-		localise_suspect_part(&way, &finding.part);
+		localise_suspect_part(&forward, &finding.part);
 		if (has_reason(standings, l, now->now) ||
 		    shares_end(standings, &finding.part, l))
 			continue;
@@ -103,13 +104,13 @@ localise_standings_reverse(
 			continue;
 		if (rm_mono_since(now->now, s->since) < RNIC_NS &&
 		    localise_evidence_one_rnic(
-			now, &finding, &back, localise_way_recent, standings, true))
+			now, &finding, &back, localise_path_recent, standings, true))
 			continue;
 		localise_name(s, now, &finding, s, false);
 		snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
 		    "%.0f of %.0f replies on it did not come, to probes from %.63s "
 		    "that "
 		    "had arrived",
-		    l->reverse, l->reverse_sent, way.elements[1]->a);
+		    l->reverse, l->reverse_sent, forward.elements[1]->a);
 	}
 }

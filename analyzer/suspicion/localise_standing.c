@@ -138,7 +138,7 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 	double lost, times, clean_ns;
 
 	localise_evidence_losses(
-	    now->map, finding->suspect, now->now, localise_way_slow, &sum);
+	    now->map, finding->suspect, now->now, localise_path_slow, &sum);
 	if (sum.lossy_slots == 0)
 		return LOCALISE_NOTHING;
 	lost = sum.forward + sum.unknown;
@@ -163,7 +163,7 @@ localise_how_much(const struct localise_now *now,
 	double lost;
 
 	localise_evidence_losses(
-	    now->map, finding->suspect, now->now, localise_way_recent, recent);
+	    now->map, finding->suspect, now->now, localise_path_recent, recent);
 	lost = recent->forward + recent->unknown;
 	if (slow)
 		return how_much_slow(now, finding, lost, named);
@@ -254,21 +254,22 @@ loses_a_share(const struct localise_standing *s)
 
 bool
 localise_standings_slow(
-    const struct localise_standings *standings, const struct localise_way *way)
+    const struct localise_standings *standings, const struct localise_path *path)
 {
 	for (size_t i = 0; i < standings->count; i++) {
 		const struct localise_standing *s = &standings->standings[i];
 
-		if (s->named && s->slow && localise_part_on(&s->part, way))
+		if (s->named && s->slow && localise_part_on(&s->part, path))
 			return true;
 	}
 	return false;
 }
 
 bool
-localise_standing_on(const struct localise_standing *s, const struct localise_way *way)
+localise_standing_on(
+    const struct localise_standing *s, const struct localise_path *path)
 {
-	return localise_part_on(&s->part, way) && localise_pairs_on(&s->pairs, way);
+	return localise_part_on(&s->part, path) && localise_pairs_on(&s->pairs, path);
 }
 
 struct forget {
@@ -277,17 +278,17 @@ struct forget {
 };
 
 static bool
-forget_way(struct localise_way *way, void *arg)
+forget_path(struct localise_path *path, void *arg)
 {
 	const struct forget *forget = arg;
 
-	if (!localise_standing_on(forget->s, way))
+	if (!localise_standing_on(forget->s, path))
 		return true;
 	for (size_t i = 0; i < forget->standings->count; i++)
 		if (forget->standings->standings[i].named &&
-		    localise_standing_on(&forget->standings->standings[i], way))
+		    localise_standing_on(&forget->standings->standings[i], path))
 			return true;
-	localise_bins_forget(way);
+	localise_bins_forget(path);
 	return true;
 }
 
@@ -311,38 +312,38 @@ localise_standings_fade(
 		if (absent <= kept)
 			continue;
 		if (s->reported_at.ns != 0)
-			localise_part_ways(map, &s->part, forget_way, &forget);
+			localise_part_paths(map, &s->part, forget_path, &forget);
 		*s = standings->standings[--standings->count];
 	}
 }
 
 static bool
-was_reported(
-    const struct localise_standing *s, const struct localise_way *way, rm_mono_t since)
+was_reported(const struct localise_standing *s, const struct localise_path *path,
+    rm_mono_t since)
 {
 	return s->reported_at.ns != 0 && s->reported_at.ns >= since.ns &&
-	       localise_standing_on(s, way);
+	       localise_standing_on(s, path);
 }
 
 bool
 localise_standings_explain(const struct localise_standings *standings,
-    const struct localise_way *way, rm_mono_t since)
+    const struct localise_path *path, rm_mono_t since)
 {
 	for (size_t i = 0; i < standings->count; i++)
 		if (!loses_a_share(&standings->standings[i]) &&
-		    was_reported(&standings->standings[i], way, since))
+		    was_reported(&standings->standings[i], path, since))
 			return true;
 	return false;
 }
 
 bool
 localise_standings_explain_path(const struct localise_standings *standings,
-    const struct localise_way *way, bool slow, rm_mono_t since)
+    const struct localise_path *path, bool slow, rm_mono_t since)
 {
 	for (size_t i = 0; i < standings->count; i++)
 		if (standings->standings[i].part.type != RM_PART_PATH &&
 		    (slow || !standings->standings[i].slow) &&
-		    was_reported(&standings->standings[i], way, since))
+		    was_reported(&standings->standings[i], path, since))
 			return true;
 	return false;
 }
@@ -389,7 +390,7 @@ localise_standings_touch(struct localise_standings *standings,
 /* One lossy way may turn out to be a part of it. */
 static const struct localise_standing *
 earlier(const struct localise_standing *first,
-    const struct localise_standings *standings, const struct localise_way *way,
+    const struct localise_standings *standings, const struct localise_path *path,
     const struct localise_now *now)
 {
 	for (size_t i = 0; i < standings->count; i++) {
@@ -398,7 +399,7 @@ earlier(const struct localise_standing *first,
 		if (s->part.type == RM_PART_PATH && !s->named &&
 		    rm_mono_since(now->now, s->seen) <= LAPSE_NS &&
 		    (first == NULL || s->since.ns < first->since.ns) &&
-		    localise_part_on(&s->part, way))
+		    localise_part_on(&s->part, path))
 			first = s;
 	}
 	return first;
@@ -587,7 +588,7 @@ localise_standings_weigh(struct localise_standings *standings,
 		if ((slow || (localise_may_be_rnic(finding, first->since, now->now) &&
 				 !localise_evidence_confined(now, finding->suspect))) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
-			slow ? localise_way_slow : localise_way_recent, standings,
+			slow ? localise_path_slow : localise_path_recent, standings,
 			localise_may_be_one_pair(finding, first->since, now->now)))
 			return;
 	}
@@ -597,9 +598,9 @@ localise_standings_weigh(struct localise_standings *standings,
 static bool
 is_seen_by(const struct localise_standing *s, const struct localise_rack *rack)
 {
-	for (const struct localise_way *way = rack->ways; way != NULL;
-	     way = way->hh.next)
-		if (localise_part_on(&s->part, way))
+	for (const struct localise_path *path = rack->paths; path != NULL;
+	     path = path->hh.next)
+		if (localise_part_on(&s->part, path))
 			return true;
 	return false;
 }

@@ -42,19 +42,19 @@ bool localise_may_speak(const struct localise_standings *standings,
 
 /* The part is on this way, and was not named for others than this. */
 bool localise_standing_on(
-    const struct localise_standing *s, const struct localise_way *way);
+    const struct localise_standing *s, const struct localise_path *path);
 
 /* Some part that is named, or was at some time since then, is on this way, and took all
  * that it took: not a share of it. */
 bool localise_standings_explain(const struct localise_standings *standings,
-    const struct localise_way *way, rm_mono_t since);
+    const struct localise_path *path, rm_mono_t since);
 /* Some part that is named, or was, and is no whole way, is on it. slow: it may lose but
  * a few. */
 bool localise_standings_explain_path(const struct localise_standings *standings,
-    const struct localise_way *way, bool slow, rm_mono_t since);
+    const struct localise_path *path, bool slow, rm_mono_t since);
 /* One that loses a few, and is named, is on it. */
 bool localise_standings_slow(
-    const struct localise_standings *standings, const struct localise_way *way);
+    const struct localise_standings *standings, const struct localise_path *path);
 
 /* Something has come under suspicion lately, and has not been named yet. */
 bool localise_standings_wait(const struct localise_standings *standings, rm_mono_t now);

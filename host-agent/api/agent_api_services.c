@@ -103,7 +103,7 @@ show_head(const struct agent_services *services, json_t *all)
 	json_object_set_new(
 	    all, "tracing", json_boolean(hooks != NULL && qp_tracer_hears(hooks)));
 	json_object_set_new(
-	    all, "by", json_string(hooks == NULL ? "" : qp_tracer_way(hooks)));
+	    all, "by", json_string(hooks == NULL ? "" : qp_tracer_method(hooks)));
 	json_object_set_new(all, "missing",
 	    json_string(hooks == NULL ? "no RNIC that is probed over verbs"
 				      : qp_tracer_missing(hooks)));

@@ -17,7 +17,7 @@
 struct qp_hooks {
 	struct qp_trace *programs;
 	struct ring_buffer *ring;
-	enum qp_hooks_way way;
+	enum qp_hooks_method method;
 	uint64_t *per_cpu; /* scratch, cpus long */
 	int cpus;
 	uint64_t malformed;
@@ -50,12 +50,12 @@ on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
 }
 
 const char *
-qp_hooks_way_name(enum qp_hooks_way way)
+qp_hooks_method_name(enum qp_hooks_method method)
 {
-	static const char *const names[QP_HOOKS_WAYS] = { "any", "fexit", "kprobe",
+	static const char *const names[QP_HOOKS_METHODS] = { "any", "fexit", "kprobe",
 		"fprobe" };
 
-	return names[way];
+	return names[method];
 }
 
 /* The programs of kprobes, which are those of fprobes, too. */
@@ -116,9 +116,9 @@ attach_fprobes(struct qp_trace *programs)
 
 /* Only this way's programs get into the kernel. */
 static int
-choose(struct qp_trace *programs, enum qp_hooks_way way)
+choose(struct qp_trace *programs, enum qp_hooks_method method)
 {
-	bool fexit = way == QP_HOOKS_FEXIT;
+	bool fexit = method == QP_HOOKS_FEXIT;
 	struct {
 		struct bpf_program *program;
 		bool wanted;
@@ -135,7 +135,7 @@ choose(struct qp_trace *programs, enum qp_hooks_way way)
 		r = bpf_program__set_autoload(list[i].program, list[i].wanted);
 	if (r == 0 && fexit)
 		r = bpf_map__set_autocreate(programs->maps.calls, false);
-	if (r == 0 && way == QP_HOOKS_FPROBE)
+	if (r == 0 && method == QP_HOOKS_FPROBE)
 		r = prepare_fprobes(programs);
 	return r;
 }
@@ -147,10 +147,10 @@ static int on_sample(void *arg, void *data, size_t size);
  * sysfs: the kernel need not let us ask it for those of its modules.
  */
 static int
-load(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
+load(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
-	int types = way != QP_HOOKS_FEXIT ? qp_btf_open("ib_core") : -ENOENT;
+	int types = method != QP_HOOKS_FEXIT ? qp_btf_open("ib_core") : -ENOENT;
 	char path[64];
 	int r;
 
@@ -159,7 +159,7 @@ load(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
 	if (types >= 0)
 		options.btf_custom_path = path;
 	hooks->programs = qp_trace__open_opts(&options);
-	r = hooks->programs == NULL ? -errno : choose(hooks->programs, way);
+	r = hooks->programs == NULL ? -errno : choose(hooks->programs, method);
 	if (r == 0) {
 		*step = "load";
 		r = qp_trace__load(hooks->programs);
@@ -171,11 +171,11 @@ load(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
 
 /* *step: what was being done. */
 static int
-start(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
+start(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
 {
 	int r;
 
-	r = load(hooks, way, step);
+	r = load(hooks, method, step);
 	if (r < 0)
 		return r;
 	*step = "ring buffer";
@@ -184,10 +184,10 @@ start(struct qp_hooks *hooks, enum qp_hooks_way way, const char **step)
 	if (hooks->ring == NULL)
 		return -errno;
 	*step = "attach";
-	r = way == QP_HOOKS_FPROBE ? attach_fprobes(hooks->programs)
-				   : qp_trace__attach(hooks->programs);
+	r = method == QP_HOOKS_FPROBE ? attach_fprobes(hooks->programs)
+				      : qp_trace__attach(hooks->programs);
 	if (r == 0)
-		hooks->way = way;
+		hooks->method = method;
 	return r;
 }
 
@@ -201,19 +201,21 @@ stop(struct qp_hooks *hooks)
 }
 
 static void
-explain(char reason[QP_HOOKS_TEXT], enum qp_hooks_way way, const char *step, int r)
+explain(
+    char reason[QP_HOOKS_TEXT], enum qp_hooks_method method, const char *step, int r)
 {
 	size_t len = strlen(reason);
 	const char *text = strerrordesc_np(-r);
 
 	snprintf(reason + len, QP_HOOKS_TEXT - len, "%s%s: %s: %s%s%s%s",
-	    len == 0 ? "" : "; ", qp_hooks_way_name(way), step,
+	    len == 0 ? "" : "; ", qp_hooks_method_name(method), step,
 	    text == NULL ? "failed" : text, complaint[0] == 0 ? "" : " (", complaint,
 	    complaint[0] == 0 ? "" : ")");
 }
 
 int
-qp_hooks_open(enum qp_hooks_way way, struct qp_hooks **ret, char reason[QP_HOOKS_TEXT])
+qp_hooks_open(
+    enum qp_hooks_method method, struct qp_hooks **ret, char reason[QP_HOOKS_TEXT])
 {
 	struct qp_hooks *hooks = calloc(1, sizeof(*hooks));
 	int r;
@@ -233,10 +235,11 @@ qp_hooks_open(enum qp_hooks_way way, struct qp_hooks **ret, char reason[QP_HOOKS
 		return r;
 	}
 	r = -EINVAL;
-	for (enum qp_hooks_way w = QP_HOOKS_FEXIT; w < QP_HOOKS_WAYS && r < 0; w++) {
+	for (enum qp_hooks_method w = QP_HOOKS_FEXIT; w < QP_HOOKS_METHODS && r < 0;
+	     w++) {
 		const char *step = "";
 
-		if (way != QP_HOOKS_ANY && way != w)
+		if (method != QP_HOOKS_ANY && method != w)
 			continue;
 		complaint[0] = 0;
 		r = start(hooks, w, &step);
@@ -263,10 +266,10 @@ qp_hooks_close(struct qp_hooks *hooks)
 	free(hooks);
 }
 
-enum qp_hooks_way
-qp_hooks_way(const struct qp_hooks *hooks)
+enum qp_hooks_method
+qp_hooks_method(const struct qp_hooks *hooks)
 {
-	return hooks->way;
+	return hooks->method;
 }
 
 int

@@ -17,23 +17,23 @@
 struct qp_event;
 struct qp_hooks;
 
-enum qp_hooks_way {
+enum qp_hooks_method {
 	QP_HOOKS_ANY = 0, /* the first of the following that works */
 	QP_HOOKS_FEXIT,   /* of a module: CAP_SYS_ADMIN, to get a handle of its types */
 	QP_HOOKS_KPROBE,  /* through perf events, which kernel.perf_event_paranoid may
 			     bar */
 	QP_HOOKS_FPROBE,  /* neither; of a module from Linux 6.2 on, with CONFIG_FPROBE
 			   */
-	QP_HOOKS_WAYS
+	QP_HOOKS_METHODS
 };
 
 /* reason: on failure each way that was tried, its step and what it said. */
 int qp_hooks_open(
-    enum qp_hooks_way way, struct qp_hooks **ret, char reason[QP_HOOKS_TEXT]);
+    enum qp_hooks_method method, struct qp_hooks **ret, char reason[QP_HOOKS_TEXT]);
 void qp_hooks_close(struct qp_hooks *hooks); /* NULL is fine */
 
-enum qp_hooks_way qp_hooks_way(const struct qp_hooks *hooks);
-const char *qp_hooks_way_name(enum qp_hooks_way way); /* "any", "fexit", ... */
+enum qp_hooks_method qp_hooks_method(const struct qp_hooks *hooks);
+const char *qp_hooks_method_name(enum qp_hooks_method method); /* "any", "fexit", ... */
 
 /* Readable while there are events. */
 int qp_hooks_fd(const struct qp_hooks *hooks);

@@ -18,7 +18,7 @@
 
 struct start_job { /* the worker's, between submit and done */
 	const char *root;
-	enum qp_hooks_way way;
+	enum qp_hooks_method method;
 	enum qp_needs needs;
 	struct qp_hooks *hooks;
 	char reason[QP_HOOKS_TEXT];
@@ -66,7 +66,7 @@ start_run(void *arg)
 	job->needs = qp_needs_look(job->root, job->reason);
 	if (job->needs != QP_NEEDS_NOTHING)
 		return -ENOTSUP;
-	return qp_hooks_open(job->way, &job->hooks, job->reason);
+	return qp_hooks_open(job->method, &job->hooks, job->reason);
 }
 
 static int
@@ -115,7 +115,7 @@ start_done(void *arg, int r)
 		give_up(tracer, r);
 	} else {
 		tracer->missing[0] = 0;
-		rm_log_info("service flows: traced by %s", qp_tracer_way(tracer));
+		rm_log_info("service flows: traced by %s", qp_tracer_method(tracer));
 	}
 	job->hooks = NULL;
 	tracer->callbacks.on_state(tracer->arg);
@@ -152,7 +152,7 @@ qp_tracer_new(struct rm_loop *loop, struct rm_worker *worker,
 		return r;
 	}
 	tracer->job.root = tracer->root;
-	tracer->job.way = options->way;
+	tracer->job.method = options->method;
 	begin(tracer);
 	*ret = tracer;
 	return 0;
@@ -184,10 +184,11 @@ qp_tracer_missing(const struct qp_tracer *tracer)
 }
 
 const char *
-qp_tracer_way(const struct qp_tracer *tracer)
+qp_tracer_method(const struct qp_tracer *tracer)
 {
-	return tracer->hooks == NULL ? ""
-				     : qp_hooks_way_name(qp_hooks_way(tracer->hooks));
+	return tracer->hooks == NULL
+		   ? ""
+		   : qp_hooks_method_name(qp_hooks_method(tracer->hooks));
 }
 
 struct qp_tracer_counts

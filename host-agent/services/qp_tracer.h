@@ -19,7 +19,7 @@ struct rm_loop;
 struct rm_worker;
 
 struct qp_tracer_options {
-	enum qp_hooks_way way;
+	enum qp_hooks_method method;
 	const char *root; /* before /proc and /sys, in tests; NULL or "": none */
 };
 
@@ -46,7 +46,7 @@ bool qp_tracer_hears(const struct qp_tracer *tracer);
 /* "" or what is missing, in words. */
 const char *qp_tracer_missing(const struct qp_tracer *tracer);
 /* "fexit", "kprobe", "fprobe"; "" while it does not hear. */
-const char *qp_tracer_way(const struct qp_tracer *tracer);
+const char *qp_tracer_method(const struct qp_tracer *tracer);
 struct qp_tracer_counts qp_tracer_counts(const struct qp_tracer *tracer);
 
 #endif

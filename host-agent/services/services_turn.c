@@ -31,13 +31,13 @@ struct pair { /* made anew each turn; what it is of may be gone before the next 
 };
 
 /* All flows of a pair whose path is known and the same. */
-struct way_key {
+struct service_path_key {
 	struct pair_key pair;
 	uint64_t path;
 };
 
-struct way {
-	struct way_key key;
+struct service_path {
+	struct service_path_key key;
 	uint16_t port; /* 0: none of the RNIC's ports goes there */
 	UT_hash_handle hh;
 };
@@ -46,7 +46,7 @@ struct chooser {
 	struct services *services;
 	services_path *path;
 	void *arg;
-	struct way *ways;
+	struct service_path *paths;
 	bool no_memory; /* then no two share probes: more, not less */
 };
 
@@ -94,33 +94,33 @@ path_of(const struct chooser *chooser, const struct flow *flow, uint16_t port)
 /* The port that all flows of this path use: of those that the RNIC has, the first; else
  * the smallest of their own. */
 static void
-way_join(struct chooser *chooser, const struct flow *flow, const struct pair_key *pair)
+path_join(struct chooser *chooser, const struct flow *flow, const struct pair_key *pair)
 {
 	const struct owner *owner = &chooser->services->owners[flow->key.owner];
-	struct way_key key = { *pair, flow->path };
-	struct way *way;
+	struct service_path_key key = { *pair, flow->path };
+	struct service_path *path;
 
-	HASH_FIND(hh, chooser->ways, &key, sizeof(key), way);
-	if (way != NULL) {
-		if (owner->port_count == 0 && flow->key.src_port < way->port &&
+	HASH_FIND(hh, chooser->paths, &key, sizeof(key), path);
+	if (path != NULL) {
+		if (owner->port_count == 0 && flow->key.src_port < path->port &&
 		    flow->key.src_port != 0)
-			way->port = flow->key.src_port;
+			path->port = flow->key.src_port;
 		return;
 	}
-	way = calloc(1, sizeof(*way));
-	if (way != NULL) {
-		way->key = key;
-		way->port = owner->port_count == 0 ? flow->key.src_port : 0;
-		for (size_t i = 0; i < owner->port_count && way->port == 0; i++)
+	path = calloc(1, sizeof(*path));
+	if (path != NULL) {
+		path->key = key;
+		path->port = owner->port_count == 0 ? flow->key.src_port : 0;
+		for (size_t i = 0; i < owner->port_count && path->port == 0; i++)
 			if (path_of(chooser, flow, owner->ports[i]) == flow->path)
-				way->port = owner->ports[i];
-		HASH_ADD(hh, chooser->ways, key, sizeof(way->key), way);
-		if (way->hh.tbl == NULL) {
-			free(way);
-			way = NULL;
+				path->port = owner->ports[i];
+		HASH_ADD(hh, chooser->paths, key, sizeof(path->key), path);
+		if (path->hh.tbl == NULL) {
+			free(path);
+			path = NULL;
 		}
 	}
-	if (way == NULL)
+	if (path == NULL)
 		chooser->no_memory = true;
 }
 
@@ -140,14 +140,14 @@ static uint16_t
 port_for(const struct chooser *chooser, struct flow *flow, const struct pair_key *pair)
 {
 	const struct owner *owner = &chooser->services->owners[flow->key.owner];
-	struct way_key key = { *pair, flow->path };
-	struct way *way = NULL;
+	struct service_path_key key = { *pair, flow->path };
+	struct service_path *path = NULL;
 
 	if (flow->path != 0)
-		HASH_FIND(hh, chooser->ways, &key, sizeof(key), way);
-	flow->exact = way != NULL && way->port != 0;
+		HASH_FIND(hh, chooser->paths, &key, sizeof(key), path);
+	flow->exact = path != NULL && path->port != 0;
 	if (flow->exact)
-		return way->port;
+		return path->port;
 	flow->exact = owner->port_count == 0 && flow->key.src_port != 0;
 	return some_port(owner, flow);
 }
@@ -189,7 +189,7 @@ place_flows(struct chooser *chooser, rm_mono_t now)
 		flow->path = path_of(chooser, flow, flow->key.src_port);
 		pair_key_of(flow, &address, &key.pair);
 		if (flow->path != 0)
-			way_join(chooser, flow, &key.pair);
+			path_join(chooser, flow, &key.pair);
 	}
 	HASH_ITER (hh, services->flows, flow, next) {
 		if (!services_peer_address(
@@ -302,14 +302,14 @@ uint64_t
 services_turn(struct services *services, services_path *path, void *arg, rm_mono_t now)
 {
 	struct chooser chooser = { services, path, arg, NULL, false };
-	struct way *way, *next;
+	struct service_path *route, *next;
 
 	services->news = false;
 	services->turn++;
 	place_flows(&chooser, now);
-	HASH_ITER (hh, chooser.ways, way, next) {
-		HASH_DEL(chooser.ways, way);
-		free(way);
+	HASH_ITER (hh, chooser.paths, route, next) {
+		HASH_DEL(chooser.paths, route);
+		free(route);
 	}
 	services->news = chooser.no_memory;
 	drop_unused_slots(services);

@@ -7,10 +7,10 @@
 /* Of equal ports the first. */
 static bool
 another_goes_before(
-    const uint16_t *ports, const uint64_t *ways, size_t count, size_t own)
+    const uint16_t *ports, const uint64_t *path_ids, size_t count, size_t own)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (ways[i] != ways[own])
+		if (path_ids[i] != path_ids[own])
 			continue;
 		if (ports[i] < ports[own] || (ports[i] == ports[own] && i < own))
 			return true;
@@ -19,14 +19,14 @@ another_goes_before(
 }
 
 uint64_t
-flow_choice(const uint16_t *ports, const uint64_t *ways, size_t count)
+flow_choice(const uint16_t *ports, const uint64_t *path_ids, size_t count)
 {
 	uint64_t kept = 0;
 
 	if (count > FLOWS_MAX)
 		count = FLOWS_MAX;
 	for (size_t i = 0; i < count; i++)
-		if (ways[i] == 0 || !another_goes_before(ports, ways, count, i))
+		if (path_ids[i] == 0 || !another_goes_before(ports, path_ids, count, i))
 			kept |= UINT64_C(1) << i;
 	return kept;
 }

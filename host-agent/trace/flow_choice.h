@@ -15,6 +15,6 @@
  * sure. Returns a bit per flow, at most 64: of every way the smallest port, and all
  * whose way is not known.
  */
-uint64_t flow_choice(const uint16_t *ports, const uint64_t *ways, size_t count);
+uint64_t flow_choice(const uint16_t *ports, const uint64_t *path_ids, size_t count);
 
 #endif

@@ -56,11 +56,11 @@ struct tracer {
 	rm_mono_t budget_at;
 	bool waits_for_budget; /* counted once each time */
 	uint64_t random;
-	uint64_t ways; /* how often one has changed */
+	uint64_t path_changes; /* how often one has changed */
 	struct tracer_counts counts;
 };
 
-static uint64_t tracer_flow_way(const struct tracer_flow *flow);
+static uint64_t tracer_flow_path_id(const struct tracer_flow *flow);
 
 #define TRACE_NS RM_NS_PER_S /* so long answers are waited for */
 #define AGAIN_NS RM_NS_PER_S /* after another way was seen */
@@ -229,7 +229,7 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 {
 	struct tracer_flow *flow = slot->flow;
 	struct trace_hops before = flow->path.good;
-	uint64_t way = tracer_flow_way(flow);
+	uint64_t path_id = tracer_flow_path_id(flow);
 	enum trace_says says;
 
 	/* The length as known now: a probe may have told it meanwhile. */
@@ -248,7 +248,7 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 		tracer->counts.moved += before.count > 0;
 	}
 	plan_next(tracer, flow, says, now);
-	tracer->ways += tracer_flow_way(flow) != way;
+	tracer->path_changes += tracer_flow_path_id(flow) != path_id;
 }
 
 static void
@@ -429,7 +429,7 @@ static void
 flow_forget(struct tracer *tracer, struct tracer_flow *flow)
 {
 	tracer_abandon(tracer, flow);
-	tracer->ways++;
+	tracer->path_changes++;
 	HASH_DEL(tracer->flows, flow);
 	free(flow);
 }
@@ -454,7 +454,7 @@ flow_begin(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 	flow->misses = 0;
 	flow->news = 0;
 	flow->retell = (rm_mono_t){ 0 };
-	tracer->ways++;
+	tracer->path_changes++;
 	flow->due =
 	    rm_mono_add(now, FIRST_LENGTH_NS + tracer_random(tracer, FIRST_SPREAD_NS));
 }
@@ -737,33 +737,33 @@ tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
 /* So many traces in a row that got less far than is known: it may be another way. */
 #define DOUBTFUL_MISSES 3
 
-/* as tracer_way */
+/* as tracer_path_id */
 static uint64_t
-tracer_flow_way(const struct tracer_flow *flow)
+tracer_flow_path_id(const struct tracer_flow *flow)
 {
 	const struct trace_hops *good = &flow->path.good;
-	uint64_t way = RM_FNV1A ^ good->count;
+	uint64_t path_id = RM_FNV1A ^ good->count;
 
 	if (good->count == 0 || flow->path.multipath || flow->path.other.count > 0 ||
 	    flow->misses >= DOUBTFUL_MISSES || trace_path_has_gaps(&flow->path))
 		return 0;
-	way = rm_fnv1a(way, good->at, good->count * sizeof(good->at[0]));
-	return way != 0 ? way : 1;
+	path_id = rm_fnv1a(path_id, good->at, good->count * sizeof(good->at[0]));
+	return path_id != 0 ? path_id : 1;
 }
 
 uint64_t
-tracer_way(const struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
+tracer_path_id(const struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
     uint16_t src_port)
 {
 	const struct tracer_flow *flow = tracer_find(tracer, owner, dst, src_port);
 
-	return flow == NULL ? 0 : tracer_flow_way(flow);
+	return flow == NULL ? 0 : tracer_flow_path_id(flow);
 }
 
 uint64_t
-tracer_ways(const struct tracer *tracer)
+tracer_path_changes(const struct tracer *tracer)
 {
-	return tracer->ways;
+	return tracer->path_changes;
 }
 
 size_t

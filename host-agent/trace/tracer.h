@@ -97,10 +97,10 @@ void tracer_report_all(struct tracer *tracer, unsigned aggregator);
 /* What stands for a flow's way: equal for equal ways; 0: not known for sure, which is
  * so of an unknown, incomplete or multipath one, and of one that lately was not seen.
  */
-uint64_t tracer_way(const struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
-    uint16_t src_port);
+uint64_t tracer_path_id(const struct tracer *tracer, size_t owner,
+    struct wire_rnic_id dst, uint16_t src_port);
 /* Another number whenever any flow's has become another. */
-uint64_t tracer_ways(const struct tracer *tracer);
+uint64_t tracer_path_changes(const struct tracer *tracer);
 
 struct tracer_view {           /* one flow, for people */
 	struct wire_path path; /* hop_count 0: not traced yet */

@@ -281,7 +281,7 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	const char *one = narrowed(mine, verdict);
 	const bool changed =
 	    mine->kind != verdict->kind ||
-	    mine->evidence.way != verdict->evidence.way ||
+	    mine->evidence.direction != verdict->evidence.direction ||
 	    impact != mine->evidence.impact ||
 	    strcmp(one, mine->evidence.narrowed) != 0 ||
 	    mine->evidence.loses_too != verdict->evidence.loses_too ||

@@ -253,7 +253,7 @@ evidence_json(const struct rm_evidence *evidence)
 	    (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "late_ns",
 	    (json_int_t)evidence->late_ns, "peers", (json_int_t)evidence->peers,
-	    "direction", rm_way_word(evidence->way), "to_part",
+	    "direction", rm_direction_word(evidence->direction), "to_part",
 	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
 	    "outside", legs_json(&evidence->outside), "others",
 	    legs_json(&evidence->others), "observed", evidence->observed, "counters",
@@ -378,18 +378,18 @@ take_legs(struct reading *reading, const char *key, struct rm_leg_counts *legs)
 }
 
 /* Absent: written by a version that did not keep it. */
-static enum rm_way
-take_way(struct reading *reading, const char *key)
+static enum rm_direction
+take_direction(struct reading *reading, const char *key)
 {
-	const json_t *way = json_object_get(reading->object, key);
-	const char *word = json_string_value(way);
+	const json_t *direction = json_object_get(reading->object, key);
+	const char *word = json_string_value(direction);
 
-	for (int i = 0; i < RM_WAYS && word != NULL; i++)
-		if (strcmp(word, rm_way_word((enum rm_way)i)) == 0)
-			return (enum rm_way)i;
-	if (way != NULL)
+	for (int i = 0; i < RM_DIRECTIONS && word != NULL; i++)
+		if (strcmp(word, rm_direction_word((enum rm_direction)i)) == 0)
+			return (enum rm_direction)i;
+	if (direction != NULL)
 		reading->wrong = key;
-	return RM_WAY_UNKNOWN;
+	return RM_DIRECTION_UNKNOWN;
 }
 
 static void
@@ -448,7 +448,7 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	evidence->window_ns = take_number(reading, "window_ns", INT64_MAX);
 	evidence->window_start.ns = take_number(reading, "window_start_ns", INT64_MAX);
 	evidence->peers = (unsigned)take_number(reading, "peers", UINT32_MAX);
-	evidence->way = take_way(reading, "direction");
+	evidence->direction = take_direction(reading, "direction");
 	take_legs(reading, "to_part", &evidence->to_part);
 	take_legs(reading, "from_part", &evidence->from_part);
 	take_legs(reading, "outside", &evidence->outside);

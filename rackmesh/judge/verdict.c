@@ -54,11 +54,11 @@ static const struct {
 static const struct {
 	const char *word;
 	const char *says; /* follows "loses packets" */
-} ways[RM_WAYS] = {
-	[RM_WAY_UNKNOWN] = { "", "" },
-	[RM_WAY_RECEIVE] = { "receive", " of what is sent to it" },
-	[RM_WAY_SEND] = { "send", " of what it sends" },
-	[RM_WAY_BOTH] = { "both", " of what it sends and of what is sent to it" },
+} directions[RM_DIRECTIONS] = {
+	[RM_DIRECTION_UNKNOWN] = { "", "" },
+	[RM_DIRECTION_RECEIVE] = { "receive", " of what is sent to it" },
+	[RM_DIRECTION_SEND] = { "send", " of what it sends" },
+	[RM_DIRECTION_BOTH] = { "both", " of what it sends and of what is sent to it" },
 };
 
 struct text {
@@ -101,9 +101,11 @@ rm_tor_fails_inside(const struct rm_leg_counts *inside)
 }
 
 const char *
-rm_way_word(enum rm_way way)
+rm_direction_word(enum rm_direction direction)
 {
-	return way > RM_WAY_UNKNOWN && way < RM_WAYS ? ways[way].word : "";
+	return direction > RM_DIRECTION_UNKNOWN && direction < RM_DIRECTIONS
+		   ? directions[direction].word
+		   : "";
 }
 
 /* "unknown", "P0", ... */
@@ -126,14 +128,14 @@ rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
 
 /* Which packets, where the kind does not say so itself. */
 static void
-text_way(struct text *text, const struct rm_verdict *verdict)
+text_direction(struct text *text, const struct rm_verdict *verdict)
 {
-	const enum rm_way way = verdict->evidence.way;
+	const enum rm_direction direction = verdict->evidence.direction;
 
 	if (verdict->kind != RM_KIND_RNIC_LOSSY && verdict->kind != RM_KIND_RNIC_MTU)
 		return;
-	if (way > RM_WAY_UNKNOWN && way < RM_WAYS)
-		text_add(text, "%s", ways[way].says);
+	if (direction > RM_DIRECTION_UNKNOWN && direction < RM_DIRECTIONS)
+		text_add(text, "%s", directions[direction].says);
 	if (verdict->evidence.one_class)
 		text_add(text, ", only those with DSCP %u", verdict->evidence.dscp);
 	if (verdict->kind == RM_KIND_RNIC_MTU)
@@ -281,7 +283,7 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	if (verdict->part.place[0] != '\0')
 		text_add(&text, " at %s", verdict->part.place);
 	text_add(&text, " %s", kind_says(verdict->kind));
-	text_way(&text, verdict);
+	text_direction(&text, verdict);
 	if (evidence->observed[0] != '\0')
 		text_add(&text, ": %s", evidence->observed);
 	if (evidence->to_part.sent > 0 || evidence->from_part.sent > 0 ||
@@ -355,10 +357,10 @@ evidence_json(const struct rm_evidence *evidence)
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "late_ms",
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
-	    (int)evidence->peers, "direction", rm_way_word(evidence->way), "class",
-	    evidence->one_class ? json_integer(evidence->dscp) : json_null(), "impact",
-	    impact_word(evidence->impact), "services", evidence->services, "observed",
-	    evidence->observed, "counters", evidence->counters, "narrowed",
+	    (int)evidence->peers, "direction", rm_direction_word(evidence->direction),
+	    "class", evidence->one_class ? json_integer(evidence->dscp) : json_null(),
+	    "impact", impact_word(evidence->impact), "services", evidence->services,
+	    "observed", evidence->observed, "counters", evidence->counters, "narrowed",
 	    evidence->narrowed, "to_part", legs_json(&evidence->to_part), "from_part",
 	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
 	    "others", legs_json(&evidence->others), "service_probes",

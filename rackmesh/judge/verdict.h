@@ -51,9 +51,16 @@ enum rm_kind {
 };
 
 /* Of what passes an RNIC: what is sent to it, what it sends. */
-enum rm_way { RM_WAY_UNKNOWN, RM_WAY_RECEIVE, RM_WAY_SEND, RM_WAY_BOTH, RM_WAYS };
+enum rm_direction {
+	RM_DIRECTION_UNKNOWN,
+	RM_DIRECTION_RECEIVE,
+	RM_DIRECTION_SEND,
+	RM_DIRECTION_BOTH,
+	RM_DIRECTIONS
+};
 
-const char *rm_way_word(enum rm_way way);    /* "", "receive", "send", "both" */
+const char *rm_direction_word(
+    enum rm_direction direction);            /* "", "receive", "send", "both" */
 const char *rm_kind_word(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
 
 /* Whom it hurts: a service that uses the part and suffers, one that uses it, nobody. */
@@ -96,9 +103,9 @@ struct rm_evidence {
 	rm_wall_t window_start; /* of the first window that showed it */
 	int64_t late_ns;        /* so much later than usual that window was judged */
 	unsigned peers;         /* distinct RNICs that bear witness */
-	enum rm_way way;        /* of an RNIC's packets those that are lost */
-	bool one_class;         /* only those with this DSCP */
-	bool loses_too;         /* what is late: the words tell its losses, too */
+	enum rm_direction direction; /* of an RNIC's packets those that are lost */
+	bool one_class;              /* only those with this DSCP */
+	bool loses_too;              /* what is late: the words tell its losses, too */
 	uint8_t dscp;
 	struct rm_leg_counts service_probes; /* with the part, round trips */
 	enum rm_impact impact;

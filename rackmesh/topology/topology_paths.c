@@ -9,7 +9,7 @@
 #define FAR UINT32_MAX
 
 /* One direction of a link, seen from the switch it leaves. */
-struct way {
+struct edge {
 	uint32_t to;
 	uint32_t cables;
 	size_t load; /* 2 * link, + 1 from b to a */
@@ -19,7 +19,7 @@ struct rm_topology_paths {
 	const struct rm_topology *topology;
 	size_t count;  /* switches */
 	size_t *first; /* of a switch's ways; one more at the end */
-	struct way *ways;
+	struct edge *edges;
 	uint32_t *distance; /* to the destination */
 	uint32_t *paths;
 	uint32_t *order; /* reached switches, the nearest first */
@@ -28,21 +28,21 @@ struct rm_topology_paths {
 };
 
 static void
-lay_way(struct rm_topology_paths *paths, size_t *fill, size_t from, size_t to,
+add_edge(struct rm_topology_paths *paths, size_t *fill, size_t from, size_t to,
     uint32_t cables, size_t load)
 {
-	paths->ways[fill[from]++] = (struct way){ (uint32_t)to, cables, load };
+	paths->edges[fill[from]++] = (struct edge){ (uint32_t)to, cables, load };
 }
 
 static int
-lay_ways(struct rm_topology_paths *paths)
+build_edges(struct rm_topology_paths *paths)
 {
 	const struct rm_topology *topology = paths->topology;
 	size_t links = rm_topology_links(topology);
 	size_t *fill = calloc(paths->count + 1, sizeof(*fill));
 
-	paths->ways = calloc(2 * links + 1, sizeof(*paths->ways));
-	if (fill == NULL || paths->ways == NULL) {
+	paths->edges = calloc(2 * links + 1, sizeof(*paths->edges));
+	if (fill == NULL || paths->edges == NULL) {
 		free(fill);
 		return -ENOMEM;
 	}
@@ -59,8 +59,8 @@ lay_ways(struct rm_topology_paths *paths)
 	for (size_t i = 0; i < links; i++) {
 		const struct rm_topology_link *link = rm_topology_link(topology, i);
 
-		lay_way(paths, fill, link->a, link->b, link->count, 2 * i);
-		lay_way(paths, fill, link->b, link->a, link->count, 2 * i + 1);
+		add_edge(paths, fill, link->a, link->b, link->count, 2 * i);
+		add_edge(paths, fill, link->b, link->a, link->count, 2 * i + 1);
 	}
 	free(fill);
 	return 0;
@@ -85,7 +85,7 @@ rm_topology_paths_new(
 	paths->carried = calloc(count + 1, sizeof(*paths->carried));
 	if (paths->first != NULL && paths->distance != NULL && paths->paths != NULL &&
 	    paths->order != NULL && paths->carried != NULL)
-		r = lay_ways(paths);
+		r = build_edges(paths);
 	if (r < 0) {
 		rm_topology_paths_free(paths);
 		return r;
@@ -101,7 +101,7 @@ rm_topology_paths_free(struct rm_topology_paths *paths)
 	if (paths == NULL)
 		return;
 	free(paths->first);
-	free(paths->ways);
+	free(paths->edges);
 	free(paths->distance);
 	free(paths->paths);
 	free(paths->order);
@@ -117,12 +117,13 @@ passes_on(const struct rm_topology_paths *paths, size_t i)
 
 /* Whether the way from a switch is on a shortest path. */
 static bool
-leads_nearer(const struct rm_topology_paths *paths, size_t from, const struct way *way)
+leads_nearer(
+    const struct rm_topology_paths *paths, size_t from, const struct edge *edge)
 {
-	uint32_t distance = paths->distance[way->to];
+	uint32_t distance = paths->distance[edge->to];
 
 	return distance != FAR && distance + 1 == paths->distance[from] &&
-	       (distance == 0 || passes_on(paths, way->to));
+	       (distance == 0 || passes_on(paths, edge->to));
 }
 
 static uint32_t
@@ -137,11 +138,11 @@ count_paths(struct rm_topology_paths *paths, size_t from)
 	uint64_t sum = 0;
 
 	for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
-		const struct way *way = &paths->ways[w];
+		const struct edge *edge = &paths->edges[w];
 
-		if (leads_nearer(paths, from, way))
-			sum =
-			    capped(sum + (uint64_t)way->cables * paths->paths[way->to]);
+		if (leads_nearer(paths, from, edge))
+			sum = capped(
+			    sum + (uint64_t)edge->cables * paths->paths[edge->to]);
 	}
 	paths->paths[from] = capped(sum);
 }
@@ -163,7 +164,7 @@ rm_topology_paths_to(struct rm_topology_paths *paths, size_t destination)
 		if (head > 0 && !passes_on(paths, at))
 			continue;
 		for (size_t w = paths->first[at]; w < paths->first[at + 1]; w++) {
-			uint32_t to = paths->ways[w].to;
+			uint32_t to = paths->edges[w].to;
 
 			if (paths->distance[to] != FAR)
 				continue;
@@ -185,8 +186,8 @@ cables_nearer(const struct rm_topology_paths *paths, size_t from)
 	uint64_t cables = 0;
 
 	for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
-		if (leads_nearer(paths, from, &paths->ways[w]))
-			cables += paths->ways[w].cables;
+		if (leads_nearer(paths, from, &paths->edges[w]))
+			cables += paths->edges[w].cables;
 	}
 	return cables;
 }
@@ -205,12 +206,12 @@ rm_topology_paths_load(
 			continue;
 		share = paths->carried[from] / (double)cables_nearer(paths, from);
 		for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
-			const struct way *way = &paths->ways[w];
+			const struct edge *edge = &paths->edges[w];
 
-			if (!leads_nearer(paths, from, way))
+			if (!leads_nearer(paths, from, edge))
 				continue;
-			loads[way->load] += share;
-			paths->carried[way->to] += share * way->cables;
+			loads[edge->load] += share;
+			paths->carried[edge->to] += share * edge->cables;
 		}
 	}
 }
@@ -225,14 +226,14 @@ rm_topology_paths_worst(
 		uint32_t from = paths->order[i];
 
 		for (size_t w = paths->first[from]; w < paths->first[from + 1]; w++) {
-			const struct way *way = &paths->ways[w];
+			const struct edge *edge = &paths->edges[w];
 			double weight;
 
-			if (!leads_nearer(paths, from, way))
+			if (!leads_nearer(paths, from, edge))
 				continue;
-			weight = weights[way->load] > worst[way->to]
-				     ? weights[way->load]
-				     : worst[way->to];
+			weight = weights[edge->load] > worst[edge->to]
+				     ? weights[edge->load]
+				     : worst[edge->to];
 			if (weight > worst[from])
 				worst[from] = weight;
 		}

@@ -84,7 +84,7 @@ struct write {
 	char key[STORE_KEY_BYTES];
 	struct store_value value; /* to be written */
 	bool has_value;
-	bool is_under_way; /* flying holds what goes */
+	bool is_in_progress; /* flying holds what goes */
 	struct store_value flying;
 };
 
@@ -142,7 +142,7 @@ write_of(struct store_writes *writes, const char *key)
 static void
 write_release(struct store_writes *writes, struct write *write)
 {
-	if (write->has_value || write->is_under_way)
+	if (write->has_value || write->is_in_progress)
 		return;
 	HASH_DEL(writes->all, write);
 	writes->counts.waiting--;
@@ -242,7 +242,7 @@ fill_batch(struct store_writes *writes)
 		write->flying = write->value;
 		write->value = (struct store_value){ 0 };
 		write->has_value = false;
-		write->is_under_way = true;
+		write->is_in_progress = true;
 		writes->batch[writes->batch_count++] = write;
 		if (writes->batch_count >= writes->max_ops)
 			break;
@@ -310,7 +310,7 @@ end_batch(struct store_writes *writes, int r, const char *sentence)
 		struct store_value ended = write->flying;
 
 		write->flying = (struct store_value){ 0 };
-		write->is_under_way = false;
+		write->is_in_progress = false;
 		write_release(writes, write);
 		store_value_end(&ended, r, sentence);
 	}
@@ -333,7 +333,7 @@ make_smaller(struct store_writes *writes, const char *error)
 		struct write *write = writes->batch[i];
 
 		/* Nothing was done. What came meanwhile takes its place. */
-		write->is_under_way = false;
+		write->is_in_progress = false;
 		if (write->has_value) {
 			store_value_end(&write->flying, -ECANCELED,
 			    "something newer took its place");

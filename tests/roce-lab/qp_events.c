@@ -60,16 +60,16 @@ on_state(void *arg)
 	const struct watch *watch = arg;
 
 	if (qp_tracer_hears(watch->tracer))
-		printf("hears by=%s\n", qp_tracer_way(watch->tracer));
+		printf("hears by=%s\n", qp_tracer_method(watch->tracer));
 	else
 		printf("deaf why=%s\n", qp_tracer_missing(watch->tracer));
 }
 
 static int
-follow(enum qp_hooks_way way)
+follow(enum qp_hooks_method method)
 {
 	static const struct qp_tracer_callbacks callbacks = { on_event, on_state };
-	const struct qp_tracer_options options = { .way = way };
+	const struct qp_tracer_options options = { .method = method };
 	struct watch watch = { 0 };
 	struct qp_tracer_counts counts;
 	int r;
@@ -140,9 +140,10 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (strcmp(what, "list") == 0)
 		r = list_all();
-	for (enum qp_hooks_way way = QP_HOOKS_ANY; way < QP_HOOKS_WAYS; way++)
-		if (strcmp(what, qp_hooks_way_name(way)) == 0)
-			r = follow(way);
+	for (enum qp_hooks_method method = QP_HOOKS_ANY; method < QP_HOOKS_METHODS;
+	     method++)
+		if (strcmp(what, qp_hooks_method_name(method)) == 0)
+			r = follow(method);
 	if (r < 0)
 		rm_log_error(r, "%s", what);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -86,7 +86,7 @@ middle_serves(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint32
 
 /* The way up: a middle switch and a cable to it, as one number. CLOS_NONE: none. */
 static uint32_t
-pick_way_up(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_t hash)
+pick_path_up(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_t hash)
 {
 	const uint32_t count = c->o.middle * c->o.cables;
 	const uint32_t first = clos_rack_link(c, src_rack, 0, 0);
@@ -114,7 +114,7 @@ cross(const struct clos *c, uint32_t src_rack, uint32_t dst_rack, uint64_t hash,
 {
 	const uint32_t src_pod = src_rack / c->pod_racks;
 	const uint32_t dst_pod = dst_rack / c->pod_racks;
-	const uint32_t up = pick_way_up(
+	const uint32_t up = pick_path_up(
 	    c, src_rack, dst_rack, hash_at(c, hash, AT_TOR, clos_tors(c) + src_rack));
 	const uint32_t m = up / c->o.cables;
 	const uint32_t src_middle = clos_middles(c) + src_pod * c->o.middle + m;

@@ -183,8 +183,8 @@ add_seen(struct eyes *eyes, struct seen *seen, const struct sim_target *target,
 		.dscp = target->dscps[0],
 		.large = large,
 		.traced = in_rack || flow->traced != 0,
-		.out_count = flow->way.out_count,
-		.back_count = flow->way.back_count,
+		.out_count = flow->path.out_count,
+		.back_count = flow->path.back_count,
 		.sent = eye->sent,
 		.forward = eye->forward,
 		.reverse = eye->reverse,
@@ -192,8 +192,8 @@ add_seen(struct eyes *eyes, struct seen *seen, const struct sim_target *target,
 		.slow = eye->slow,
 		.src_stalled = is_excused(eyes->run, target->src, start_ns),
 		.dst_stalled = is_excused(eyes->run, target->dst, start_ns) };
-	memcpy(to->out, flow->way.out, sizeof to->out);
-	memcpy(to->back, flow->way.back, sizeof to->back);
+	memcpy(to->out, flow->path.out, sizeof to->out);
+	memcpy(to->back, flow->path.back, sizeof to->back);
 	/* Between racks only a reply's count can tell. */
 	if (!in_rack && eye->answered == 0) {
 		to->unknown += to->forward + to->reverse;

@@ -111,7 +111,8 @@ leg_is_touched(const struct fate *fate, const uint32_t *links, uint8_t count)
 }
 
 void
-fate_way(const struct fate *fate, const struct fate_packet *flow, struct fate_way *ret)
+fate_path(
+    const struct fate *fate, const struct fate_packet *flow, struct fate_path *ret)
 {
 	const uint64_t hash = flow_hash(fate, flow, false);
 	const uint64_t back =
@@ -133,14 +134,16 @@ fate_way(const struct fate *fate, const struct fate_packet *flow, struct fate_wa
 static bool
 concerns(const struct fault *fault, const struct fate_packet *packet, bool leaving)
 {
-	const enum fault_way way =
-	    fault->way == FAULT_ONE ? FAULT_SEND + fault->salt % 2 : fault->way;
+	const enum fault_direction direction = fault->direction == FAULT_ONE
+						   ? FAULT_SEND + fault->salt % 2
+						   : fault->direction;
 
 	if (fault->dscp >= 0 && packet->dscp != fault->dscp)
 		return false;
 	if (packet->bytes < fault->min_bytes)
 		return false;
-	return way == FAULT_BOTH || way == (leaving ? FAULT_SEND : FAULT_RECEIVE);
+	return direction == FAULT_BOTH ||
+	       direction == (leaving ? FAULT_SEND : FAULT_RECEIVE);
 }
 
 static bool
@@ -247,14 +250,14 @@ is_lost_on(struct fate *fate, const uint32_t *links, uint8_t count,
 }
 
 static void
-spray(struct fate *fate, const struct fate_packet *packet, struct fate_way *way)
+spray(struct fate *fate, const struct fate_packet *packet, struct fate_path *path)
 {
-	way->out_count = (uint8_t)clos_route(
-	    fate->clos, packet->src, packet->dst, dice_next(&fate->dice), way->out);
-	way->back_count = (uint8_t)clos_route(
-	    fate->clos, packet->dst, packet->src, dice_next(&fate->dice), way->back);
-	way->touched = leg_is_touched(fate, way->out, way->out_count) ||
-		       leg_is_touched(fate, way->back, way->back_count);
+	path->out_count = (uint8_t)clos_route(
+	    fate->clos, packet->src, packet->dst, dice_next(&fate->dice), path->out);
+	path->back_count = (uint8_t)clos_route(
+	    fate->clos, packet->dst, packet->src, dice_next(&fate->dice), path->back);
+	path->touched = leg_is_touched(fate, path->out, path->out_count) ||
+			leg_is_touched(fate, path->back, path->back_count);
 }
 
 static int64_t
@@ -270,44 +273,44 @@ draw_rtt(struct fate *fate, uint8_t hops)
 }
 
 enum fate_end
-fate_round_trip(struct fate *fate, const struct fate_way *way,
+fate_round_trip(struct fate *fate, const struct fate_path *path,
     const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns, int64_t *late_ns)
 {
-	struct fate_way sprayed;
+	struct fate_path sprayed;
 	int64_t slow_ns = 0;
 	double share;
 
-	if (way->sprayed) {
+	if (path->sprayed) {
 		spray(fate, packet, &sprayed);
 		sprayed.sprayed = true;
-		way = &sprayed;
+		path = &sprayed;
 	}
-	if (way->out_count == 0 || way->back_count == 0)
+	if (path->out_count == 0 || path->back_count == 0)
 		return FATE_LOST_FORWARD;
-	if (way->touched &&
-	    is_lost_on(fate, way->out, way->out_count, packet, false, now_ns, &slow_ns))
+	if (path->touched && is_lost_on(fate, path->out, path->out_count, packet, false,
+				 now_ns, &slow_ns))
 		return FATE_LOST_FORWARD;
 	*late_ns = slow_ns;
-	if (way->touched && is_lost_on(fate, way->back, way->back_count, packet, true,
-				now_ns, &slow_ns))
+	if (path->touched && is_lost_on(fate, path->back, path->back_count, packet,
+				 true, now_ns, &slow_ns))
 		return FATE_LOST_REVERSE;
 	share = fate->loss > 0 ? dice_share(&fate->dice) : 1;
 	if (share < fate->loss)
 		return FATE_LOST_FORWARD;
 	if (share < 2 * fate->loss)
 		return FATE_LOST_REVERSE;
-	*rtt_ns = draw_rtt(fate, way->out_count) + slow_ns;
+	*rtt_ns = draw_rtt(fate, path->out_count) + slow_ns;
 	return FATE_ANSWERED;
 }
 
 bool
-fate_hop_answers(struct fate *fate, const struct fate_way *way, size_t i,
+fate_hop_answers(struct fate *fate, const struct fate_path *path, size_t i,
     const struct fate_packet *packet, int64_t now_ns)
 {
 	int64_t slow_ns = 0;
 
 	return !is_lost_on(
-	    fate, way->out, (uint8_t)(i + 1), packet, false, now_ns, &slow_ns);
+	    fate, path->out, (uint8_t)(i + 1), packet, false, now_ns, &slow_ns);
 }
 
 bool

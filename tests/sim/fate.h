@@ -19,7 +19,7 @@
 
 struct fate;
 
-struct fate_way {
+struct fate_path {
 	uint32_t out[CLOS_MAX_HOPS], back[CLOS_MAX_HOPS];
 	uint8_t out_count, back_count; /* 0: there is no way */
 	bool touched;                  /* by some fault of the run, ever */
@@ -44,18 +44,18 @@ void fate_free(struct fate *fate);
 void fate_advance(struct fate *fate, int64_t now_ns);
 uint32_t fate_epoch(const struct fate *fate);
 
-void fate_way(
-    const struct fate *fate, const struct fate_packet *flow, struct fate_way *ret);
+void fate_path(
+    const struct fate *fate, const struct fate_packet *flow, struct fate_path *ret);
 
 /* A whole round trip; *rtt_ns is set when it is answered, *late_ns to what its way out
  * took longer than usual, when it was not lost on that. Hot path. */
-enum fate_end fate_round_trip(struct fate *fate, const struct fate_way *way,
+enum fate_end fate_round_trip(struct fate *fate, const struct fate_path *path,
     const struct fate_packet *packet, int64_t now_ns, int64_t *rtt_ns,
     int64_t *late_ns);
 
 /* Would a trace of this flow see the end of its i-th link? Answers of switches come
  * back whatever happens to the flow itself. */
-bool fate_hop_answers(struct fate *fate, const struct fate_way *way, size_t i,
+bool fate_hop_answers(struct fate *fate, const struct fate_path *path, size_t i,
     const struct fate_packet *packet, int64_t now_ns);
 
 bool fate_port_is_down(const struct fate *fate, uint32_t rnic, int64_t now_ns);

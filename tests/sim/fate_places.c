@@ -21,9 +21,9 @@ put_link(struct fate *fate, uint32_t number, bool place)
 	const struct fault *fault = &fate->faults[number];
 	const uint32_t twin = clos_part(fate->clos, fault->part)->twin;
 
-	if (fault->way != FAULT_RECEIVE)
+	if (fault->direction != FAULT_RECEIVE)
 		put(fate, fault->part, number, place);
-	if (fault->way == FAULT_BOTH || fault->way == FAULT_RECEIVE)
+	if (fault->direction == FAULT_BOTH || fault->direction == FAULT_RECEIVE)
 		put(fate, twin, number, place);
 }
 
@@ -164,7 +164,7 @@ fate_add_bursts(const struct scenario *scenario, const struct scenario_draw *dra
 		*faults = grown;
 		grown[*count] = (struct fault){ .kind = FAULT_BURST,
 			.part = first + (uint32_t)dice_below(dice, clos_links(clos)),
-			.way = FAULT_ONE,
+			.direction = FAULT_ONE,
 			.loss = draw->noise[NOISE_BURST_LOSS],
 			.dscp = -1,
 			.from_ns = (int64_t)(at * 1e9),

@@ -103,7 +103,7 @@ draw_lost(uint32_t sent, double loss, struct dice *dice)
 }
 
 static uint32_t
-draw_way(const struct flock_case *c, const uint32_t *links, uint8_t count,
+draw_path(const struct flock_case *c, const uint32_t *links, uint8_t count,
     uint32_t sent, struct dice *dice)
 {
 	uint32_t left = sent;
@@ -118,8 +118,8 @@ send(struct flock_case *c, struct seen_flow *f, struct dice *dice)
 {
 	f->sent = c->options.packets;
 	f->traced = true;
-	f->forward = draw_way(c, f->out, f->out_count, f->sent, dice);
-	f->reverse = draw_way(c, f->back, f->back_count, f->sent - f->forward, dice);
+	f->forward = draw_path(c, f->out, f->out_count, f->sent, dice);
+	f->reverse = draw_path(c, f->back, f->back_count, f->sent - f->forward, dice);
 	c->flows[c->flow_count++] = *f;
 }
 

@@ -214,8 +214,8 @@ show_options(void)
 	for (size_t i = 0; i < FAULT_BURST; i++)
 		printf(" %s", scenario_kind_words[i]);
 	printf("\n  way:");
-	for (size_t i = 0; i < FAULT_WAYS; i++)
-		printf(" %s", scenario_way_words[i]);
+	for (size_t i = 0; i < FAULT_DIRECTIONS; i++)
+		printf(" %s", scenario_direction_words[i]);
 	printf("\n  type:");
 	for (size_t i = 1; i < PLACES; i++)
 		printf(" %s", scenario_place_words[i]);

@@ -58,15 +58,15 @@ find_part(const struct clos *clos, enum rm_part_type type, const char *name)
 static bool
 find_cable(const struct clos *clos, const struct rm_evidence *evidence, uint32_t *link)
 {
-	const char *const ways[] = { "both ways, at ", "one way or both, at " };
+	const char *const paths[] = { "both ways, at ", "one way or both, at " };
 	char to[RM_NAME_BYTES], at[RM_NAME_BYTES], end[RM_PART_NAME_BYTES];
 	const struct clos_part *part = clos_part(clos, *link);
 	uint32_t found;
 
-	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-		const size_t len = strlen(ways[i]);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		const size_t len = strlen(paths[i]);
 
-		if (strncmp(evidence->observed, ways[i], len) != 0 ||
+		if (strncmp(evidence->observed, paths[i], len) != 0 ||
 		    sscanf(evidence->observed + len, "%63s of %63[^ ,]", at, to) != 2)
 			continue;
 		clos_name(clos, part->to, end);
@@ -89,7 +89,7 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	char from[RM_NAME_BYTES], to[RM_NAME_BYTES], at[RM_NAME_BYTES] = "";
 	uint32_t link;
 
-	named->both_ways = true;
+	named->both_directions = true;
 	if (find_cable(clos, evidence, &named->part))
 		return;
 	if (sscanf(evidence->observed, "from %63s to %63s at %63s", from, to, at) < 2)
@@ -98,7 +98,7 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	if (link == CLOS_NONE)
 		return;
 	named->part = link;
-	named->both_ways = false;
+	named->both_directions = false;
 }
 
 /* The names behind the first: one, or of switches two. */

@@ -56,7 +56,7 @@ likelier(const struct noise_subject *subject, double usual, uint32_t place,
 static double
 weight_of(const struct noise_subject *subject, const struct noise_options *options)
 {
-	const double ways =
+	const double paths =
 	    (double)subject->places * NOISE_STRETCH_S * LENGTHS * LOSSES;
 	double sum = 0;
 
@@ -65,7 +65,7 @@ weight_of(const struct noise_subject *subject, const struct noise_options *optio
 			for (size_t i = 0; i < LENGTHS; i++)
 				sum += likelier(subject, options->loss, place, start_s,
 				    end_of(start_s, lengths_s[i]));
-	return 1 / (options->plainly + (1 - options->plainly) * sum / ways);
+	return 1 / (options->plainly + (1 - options->plainly) * sum / paths);
 }
 
 struct sums {

@@ -41,11 +41,11 @@ struct noise_fabric {
 };
 
 /* The places of one way: its links up and down, its spine, its ToRs. */
-#define PLACES_OF_WAY 5
+#define PLACES_OF_PATH 5
 
 static void
 places_of(const struct noise_fabric *fabric, uint32_t from, uint32_t to, uint32_t spine,
-    uint32_t places[PLACES_OF_WAY])
+    uint32_t places[PLACES_OF_PATH])
 {
 	const uint32_t links = 2 * fabric->racks * fabric->spines;
 
@@ -132,17 +132,17 @@ static uint32_t
 send(struct noise_fabric *fabric, const struct noise_worse *worse, uint32_t second,
     uint32_t from, uint32_t to, uint32_t spine, uint32_t count, struct dice *dice)
 {
-	uint32_t places[PLACES_OF_WAY], lost = 0;
+	uint32_t places[PLACES_OF_PATH], lost = 0;
 	double loss = fabric->loss;
 
 	places_of(fabric, from, to, spine, places);
-	for (size_t i = 0; i < PLACES_OF_WAY; i++)
+	for (size_t i = 0; i < PLACES_OF_PATH; i++)
 		if (worse->loss > 0 && places[i] == worse->place &&
 		    second >= worse->from_s && second < worse->to_s)
 			loss = worse->loss;
 	for (uint32_t i = 0; i < count; i++)
 		lost += dice_share(dice) < loss;
-	for (size_t i = 0; i < PLACES_OF_WAY; i++) {
+	for (size_t i = 0; i < PLACES_OF_PATH; i++) {
 		struct place_counts *counts = counts_at(fabric, second + 1, places[i]);
 
 		counts->tried += count;

@@ -76,7 +76,7 @@ send(struct run *run, const struct sim_target *target, const struct sim_flow *fl
 	struct sim_pair *pair = &run->pairs[target->pair];
 	const uint32_t class = class_of(pair, packet->dscp);
 	enum fate_end end = fate_round_trip(
-	    run->fate, &flow->way, packet, now_ns, &trip->rtt_ns, &trip->late_ns);
+	    run->fate, &flow->path, packet, now_ns, &trip->rtt_ns, &trip->late_ns);
 	const int64_t resumes = life_resumes(run->life, host, now_ns);
 
 	if (end == FATE_LOST_FORWARD || resumes == INT64_MAX ||
@@ -214,7 +214,7 @@ probe(struct run *run, struct sim_target *target, bool pair_goes_on, int64_t now
 	packet.dscp = target->dscps[at.dscp];
 	packet.bytes = target->sizes[at.size];
 	if (flow->epoch != fate_epoch(run->fate)) {
-		fate_way(run->fate, &packet, &flow->way);
+		fate_path(run->fate, &packet, &flow->path);
 		flow->epoch = fate_epoch(run->fate);
 	}
 	run->result.probes++;

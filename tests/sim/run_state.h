@@ -52,7 +52,7 @@ struct sim_pair { /* what a responder has received of a prober */
 };
 
 struct sim_flow {
-	struct fate_way way;
+	struct fate_path path;
 	uint32_t epoch; /* of the way; 0: not known yet */
 	uint16_t port;
 	uint8_t kept;    /* of the target's flows, its n-th that is probed */

@@ -101,7 +101,7 @@ read_fault_words(const struct scenario_read *read, const struct rm_yaml_node *ma
 {
 	const struct rm_yaml_node *kind = rm_yaml_get(map, "kind"),
 				  *part = rm_yaml_get(map, "part"),
-				  *way = rm_yaml_get(map, "way"),
+				  *direction = rm_yaml_get(map, "way"),
 				  *type = rm_yaml_get(map, "type");
 	size_t at = 0;
 	int r;
@@ -113,9 +113,9 @@ read_fault_words(const struct scenario_read *read, const struct rm_yaml_node *ma
 	fault->kind = (enum fault_kind)at;
 	if (r == 0 && part != NULL)
 		r = read_part(read, part, fault);
-	if (r == 0 && way != NULL)
-		r = scenario_read_word(
-		    read, way, "way", scenario_way_words, 0, &fault->way);
+	if (r == 0 && direction != NULL)
+		r = scenario_read_word(read, direction, "way", scenario_direction_words,
+		    0, &fault->direction);
 	if (r == 0 && type != NULL)
 		r = scenario_read_word(
 		    read, type, "type", scenario_place_words, 1, &fault->type);
@@ -140,7 +140,8 @@ read_fault(const struct scenario_read *read, const struct rm_yaml_node *map)
 		    map, read->error, -EINVAL, "faults: expected a map in the list");
 	read->scenario->fault_count++;
 	fault->line = rm_yaml_line(map);
-	fault->way = fault->type = (struct scenario_choice){ CHOICE_ONE, 1, { 0 } };
+	fault->direction = fault->type =
+	    (struct scenario_choice){ CHOICE_ONE, 1, { 0 } };
 	set_fallbacks(scenario_fault_options, FAULT_OPTIONS, fault->options);
 	for (size_t i = 0; i < FAULT_OPTIONS; i++)
 		if (i != FAULT_ON_MS && i != FAULT_OFF_MS)

@@ -133,7 +133,13 @@ enum fault_kind {
 };
 
 /* Of an RNIC or a link. Of a link: from its first to its second end, or back. */
-enum fault_way { FAULT_BOTH, FAULT_SEND, FAULT_RECEIVE, FAULT_ONE, FAULT_WAYS };
+enum fault_direction {
+	FAULT_BOTH,
+	FAULT_SEND,
+	FAULT_RECEIVE,
+	FAULT_ONE,
+	FAULT_DIRECTIONS
+};
 
 enum fault_place {
 	PLACE_BY_KIND,
@@ -160,7 +166,8 @@ struct scenario_fault {
 	/* Empty: at random. */
 	char (*parts)[RM_PART_NAME_BYTES];
 	size_t part_count;
-	struct scenario_choice way, type; /* of enum fault_way, fault_place */
+	struct scenario_choice direction,
+	    type; /* of enum fault_direction, fault_place */
 	struct scenario_choice options[FAULT_OPTIONS];
 };
 
@@ -197,7 +204,7 @@ void scenario_draw(
 struct fault { /* one part's */
 	enum fault_kind kind;
 	uint32_t part; /* of the fabric */
-	enum fault_way way;
+	enum fault_direction direction;
 	double loss;  /* 0 .. 1 */
 	double share; /* of the flows */
 	int dscp;     /* < 0: all classes */
@@ -233,7 +240,8 @@ extern const struct scenario_option scenario_fabric_options[FABRIC_OPTIONS];
 extern const struct scenario_option scenario_probing_options[PROBING_OPTIONS];
 extern const struct scenario_option scenario_noise_options[NOISE_OPTIONS];
 extern const struct scenario_option scenario_fault_options[FAULT_OPTIONS];
-extern const char *const scenario_way_words[FAULT_WAYS + 1]; /* ended by NULL */
+extern const char
+    *const scenario_direction_words[FAULT_DIRECTIONS + 1]; /* ended by NULL */
 extern const char *const scenario_place_words[PLACES + 1];
 extern const char *const scenario_kind_words[FAULT_BURST + 1];
 

@@ -244,14 +244,14 @@ named_part(const struct drawing *d, const struct scenario_fault *from, uint32_t 
 	return 0;
 }
 
-static enum fault_way
-way_of(enum fault_kind kind, double drawn)
+static enum fault_direction
+direction_of(enum fault_kind kind, double drawn)
 {
 	if (kind == FAULT_RNIC_SEND_DEAD)
 		return FAULT_SEND;
 	if (kind == FAULT_RNIC_RECEIVE_DEAD)
 		return FAULT_RECEIVE;
-	return (enum fault_way)(int)drawn;
+	return (enum fault_direction)(int)drawn;
 }
 
 static struct fault
@@ -262,7 +262,8 @@ draw_fault(const struct drawing *d, const struct scenario_fault *from, uint32_t 
 
 	for (size_t i = 0; i < FAULT_OPTIONS; i++)
 		v[i] = pick(&from->options[i], &scenario_fault_options[i], d->dice);
-	fault.way = way_of(from->kind, scenario_pick(&from->way, d->dice));
+	fault.direction =
+	    direction_of(from->kind, scenario_pick(&from->direction, d->dice));
 	fault.loss = v[FAULT_LOSS];
 	fault.share = v[FAULT_SHARE];
 	fault.dscp = (int)v[FAULT_DSCP];

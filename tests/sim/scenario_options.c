@@ -87,7 +87,7 @@ const struct scenario_option scenario_fault_options[FAULT_OPTIONS] = {
 	[FAULT_PAIR] = { "pair", 0, 0, 2, true, "of a switch: only what goes from one rack to another; 2: and back; 0: all" },
 };
 
-const char *const scenario_way_words[FAULT_WAYS + 1] = {
+const char *const scenario_direction_words[FAULT_DIRECTIONS + 1] = {
 	[FAULT_BOTH] = "both", [FAULT_SEND] = "send", [FAULT_RECEIVE] = "receive",
 	[FAULT_ONE] = "one",
 };

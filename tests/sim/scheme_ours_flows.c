@@ -104,7 +104,8 @@ name(const struct ours *ours, struct windowed *w,
 			rivals += exp(-b->alternatives[k].behind);
 		if (windowed_name(w, candidate->elements[0], 1 / (1 + rivals)) < 0)
 			return -ENOMEM;
-		w->named[w->named_count - 1].both_ways |= candidate->element_count > 1;
+		w->named[w->named_count - 1].both_directions |=
+		    candidate->element_count > 1;
 	}
 	return windowed_gather_devices(w, 0, w->values[DEVICE_CABLES]);
 }

@@ -36,7 +36,7 @@ name_most(struct windowed *w, const double *votes)
 			continue;
 		if (windowed_name(w, i, 1) < 0)
 			return -ENOMEM;
-		w->named[w->named_count - 1].both_ways =
+		w->named[w->named_count - 1].both_directions =
 		    clos_part(w->clos, w->named[w->named_count - 1].part)->type ==
 		    CLOS_LINK;
 	}

@@ -112,7 +112,7 @@ add_truth(struct score *score, const struct truth *truth)
 	r = add_case(score, truth, cable(score->clos, truth->part), SCORE_LINKS);
 	if (r == 0)
 		r = add_case(score, truth, truth->part, SCORE_LINKS_DIRECTED);
-	if (r == 0 && truth->both_ways)
+	if (r == 0 && truth->both_directions)
 		r = add_case(score, truth, p->twin, SCORE_LINKS_DIRECTED);
 	return r;
 }
@@ -252,7 +252,7 @@ tell_link(struct score *score, size_t *next_count, const struct scheme_named *na
 		    (struct score_opening){
 			named->part, other, SCORE_LINKS_DIRECTED, 0 },
 		    now_ns, named->confidence);
-	if (r == 0 && named->both_ways)
+	if (r == 0 && named->both_directions)
 		r = tell_part(score, next_count,
 		    (struct score_opening){ twin, other, SCORE_LINKS_DIRECTED, 0 },
 		    now_ns, named->confidence);

@@ -26,9 +26,9 @@
 
 struct truth {
 	uint32_t part;
-	bool both_ways;   /* of a link */
-	const char *kind; /* of the scenario language; borrowed */
-	double loss;      /* share of what it loses; 1: dead */
+	bool both_directions; /* of a link */
+	const char *kind;     /* of the scenario language; borrowed */
+	double loss;          /* share of what it loses; 1: dead */
 	int64_t from_ns, to_ns;
 	bool counts; /* false: not enough to be found (a stall); naming a RNIC, link or
 		      * device for it is false all the same */

@@ -30,7 +30,7 @@ static bool
 is_direction(const struct clos *clos, const struct truth *truth, uint32_t link)
 {
 	return truth->part == link ||
-	       (truth->both_ways && truth->part == clos_part(clos, link)->twin);
+	       (truth->both_directions && truth->part == clos_part(clos, link)->twin);
 }
 
 static bool

@@ -18,29 +18,29 @@ trace(struct run *run, const struct sim_target *target, struct sim_flow *flow,
 	size_t hops;
 
 	if (flow->epoch != fate_epoch(run->fate)) {
-		fate_way(run->fate, &packet, &flow->way);
+		fate_path(run->fate, &packet, &flow->path);
 		flow->epoch = fate_epoch(run->fate);
 	}
-	hops = flow->way.out_count == 0 ? 0 : flow->way.out_count - 1u;
+	hops = flow->path.out_count == 0 ? 0 : flow->path.out_count - 1u;
 	*ret = (struct wire_path){ .src_guid = RUN_GUID + target->src,
 		.dst_guid = RUN_GUID + target->dst,
 		.src_port = flow->port,
 		.dscp = target->dscps[0],
 		.family = 4,
-		.flags = flow->way.sprayed ? WIRE_PATH_MULTIPATH : 0 };
+		.flags = flow->path.sprayed ? WIRE_PATH_MULTIPATH : 0 };
 	flow->traced = 1;
 	for (size_t i = 0; i < hops; i++) {
 		char address[16];
 
-		if (!fate_hop_answers(run->fate, &flow->way, i, &packet, now_ns))
+		if (!fate_hop_answers(run->fate, &flow->path, i, &packet, now_ns))
 			break;
-		clos_address(run->clos, flow->way.out[i], address);
+		clos_address(run->clos, flow->path.out[i], address);
 		inet_pton(AF_INET, address, ret->hops[i]);
-		flow->traced = dice_mix(flow->traced + flow->way.out[i]);
+		flow->traced = dice_mix(flow->traced + flow->path.out[i]);
 		ret->hop_count = (uint8_t)(i + 1);
 	}
 	if (ret->hop_count == hops &&
-	    fate_hop_answers(run->fate, &flow->way, hops, &packet, now_ns))
+	    fate_hop_answers(run->fate, &flow->path, hops, &packet, now_ns))
 		ret->flags |= WIRE_PATH_COMPLETE;
 	if (ret->flags != WIRE_PATH_COMPLETE)
 		flow->traced = 0;
@@ -54,14 +54,14 @@ choose(struct run *run, struct sim_target *target)
 {
 	struct sim_flow *flows = &run->flows[target->first_flow];
 	uint16_t ports[WIRE_MAX_FLOWS];
-	uint64_t ways[WIRE_MAX_FLOWS], kept;
+	uint64_t path_ids[WIRE_MAX_FLOWS], kept;
 	uint8_t count = 0;
 
 	for (uint8_t i = 0; i < target->flow_count; i++) {
 		ports[i] = flows[i].port;
-		ways[i] = flows[i].traced;
+		path_ids[i] = flows[i].traced;
 	}
-	kept = flow_choice(ports, ways, target->flow_count);
+	kept = flow_choice(ports, path_ids, target->flow_count);
 	for (uint8_t i = 0; i < target->flow_count; i++)
 		if (kept & UINT64_C(1) << i)
 			flows[count++].kept = i;
@@ -90,8 +90,8 @@ static bool
 recall(const struct run *run, const struct sim_target *target,
     const struct sim_flow *flow, int64_t age_ns, struct wire_path *ret)
 {
-	const size_t hops = flow->way.out_count == 0 ? 0 : flow->way.out_count - 1u;
-	uint64_t way = 1;
+	const size_t hops = flow->path.out_count == 0 ? 0 : flow->path.out_count - 1u;
+	uint64_t path = 1;
 
 	if (flow->known == 0)
 		return false;
@@ -106,11 +106,11 @@ recall(const struct run *run, const struct sim_target *target,
 	for (size_t i = 0; i < hops; i++) {
 		char address[16];
 
-		clos_address(run->clos, flow->way.out[i], address);
+		clos_address(run->clos, flow->path.out[i], address);
 		inet_pton(AF_INET, address, ret->hops[i]);
-		way = dice_mix(way + flow->way.out[i]);
+		path = dice_mix(path + flow->path.out[i]);
 	}
-	return way == flow->known;
+	return path == flow->known;
 }
 
 int

@@ -51,10 +51,10 @@ of_fault(const struct clos *clos, const struct fault *fault)
 	const bool link = clos_part(clos, fault->part)->type == CLOS_LINK;
 
 	return (struct truth){
-		.part = link && fault->way == FAULT_RECEIVE
+		.part = link && fault->direction == FAULT_RECEIVE
 			    ? clos_part(clos, fault->part)->twin
 			    : fault->part,
-		.both_ways = link && fault->way == FAULT_BOTH,
+		.both_directions = link && fault->direction == FAULT_BOTH,
 		.kind = scenario_kind_word(fault->kind),
 		.loss = loss_of(fault),
 		.from_ns = fault->from_ns,
@@ -121,9 +121,9 @@ show_fault(const struct clos *clos, const struct fault *fault)
 
 	clos_name(clos, truth.part, name);
 	json = json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:b}", "kind", truth.kind,
-	    "part", name, "way", scenario_way_words[fault->way], "loss", truth.loss,
-	    "from_s", seconds(truth.from_ns), "to_s", seconds(truth.to_ns), "counts",
-	    truth.counts);
+	    "part", name, "way", scenario_direction_words[fault->direction], "loss",
+	    truth.loss, "from_s", seconds(truth.from_ns), "to_s", seconds(truth.to_ns),
+	    "counts", truth.counts);
 	if (part->type == CLOS_LINK) {
 		clos_name(clos, part->from, from);
 		clos_name(clos, part->to, name);

@@ -152,7 +152,7 @@ seen_window_add(struct window *w, const struct seen *seen)
 }
 
 static void
-add_way(struct passage *p, const uint32_t *links, uint8_t count)
+add_path(struct passage *p, const uint32_t *links, uint8_t count)
 {
 	memcpy(p->links + p->count, links, count * sizeof *links);
 	p->count += count;
@@ -168,18 +168,18 @@ split(const struct seen_flow *f, struct passage *ret)
 	if (!f->traced || f->unknown > 0) {
 		ret[0].lost = lost;
 		if (f->traced) {
-			add_way(&ret[0], f->out, f->out_count);
-			add_way(&ret[0], f->back, f->back_count);
+			add_path(&ret[0], f->out, f->out_count);
+			add_path(&ret[0], f->back, f->back_count);
 		}
 		return 1;
 	}
 	ret[1] = ret[0];
 	ret[1].back = true;
 	ret[0].lost = f->forward;
-	add_way(&ret[0], f->out, f->out_count);
+	add_path(&ret[0], f->out, f->out_count);
 	ret[1].sent -= f->forward;
 	ret[1].lost = f->reverse;
-	add_way(&ret[1], f->back, f->back_count);
+	add_path(&ret[1], f->back, f->back_count);
 	return ret[1].sent > 0 ? 2 : 1;
 }
 

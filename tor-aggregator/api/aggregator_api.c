@@ -74,7 +74,8 @@ show_name(const struct tor_rack *rack, struct wire_rnic_id id)
 }
 
 static json_t *
-show_way(const struct tor_rack *rack, const struct service_flow *flow, rm_mono_t now)
+show_direction(
+    const struct tor_rack *rack, const struct service_flow *flow, rm_mono_t now)
 {
 	uint32_t path;
 
@@ -122,7 +123,7 @@ show_flow(const struct tor_aggregator *aggregator, const struct service_host *ho
 	set(object, "state", json_string(wire_service_state_word(flow->state)));
 	set(object, "probe_port",
 	    flow->probe_port == 0 ? json_null() : json_integer(flow->probe_port));
-	set(object, "path", show_way(rack, flow, now));
+	set(object, "path", show_direction(rack, flow, now));
 	return object;
 }
 

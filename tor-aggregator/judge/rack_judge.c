@@ -340,7 +340,7 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 
 	rack_suspect_name(rack, suspect, &verdict->part);
 	evidence->window_start = judge->suspects[suspect->member].since;
-	evidence->way = suspect->way;
+	evidence->direction = suspect->direction;
 	rack_evidence_of_member(rack, &judge->legs, &judge->blame, judge->tallies,
 	    suspect->member, suspect->kind, judge->witnesses, evidence);
 	if (suspect->gap > 0 && evidence->observed[0] == '\0')
@@ -408,7 +408,7 @@ add_loss(const struct rack *rack, const struct rack_slow_named *named,
 	}
 	add_loss_in_words("it", loss, evidence);
 	evidence->window_ns = loss->window_ns;
-	evidence->way = loss->way;
+	evidence->direction = loss->direction;
 	evidence->to_part = loss->to_part;
 	evidence->from_part = loss->from_part;
 	evidence->outside = loss->outside;

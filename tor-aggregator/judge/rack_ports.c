@@ -131,7 +131,7 @@ port_verdict(const struct rack *rack, size_t member, struct rm_verdict *ret)
 		.rnic = rack->members[member].id,
 		.kind = RM_KIND_RNIC_DOWN,
 		.confidence = 0.99,
-		.evidence = { .way = RM_WAY_BOTH },
+		.evidence = { .direction = RM_DIRECTION_BOTH },
 	};
 	rack_member_name(rack, member, ret->part.name);
 	snprintf(ret->part.place, sizeof ret->part.place, "%.63s", rack->tor);

@@ -202,7 +202,7 @@ name_member(struct rack_lasting *lasting, const struct rack_view *view,
 	    lasting->tallies, m, kind, lasting->witnesses, evidence);
 	evidence->window_ns = (int64_t)(lasting->legs.seconds * (double)RM_NS_PER_S);
 	evidence->window_start = memory->suspect.since;
-	evidence->way = memory->suspect.way;
+	evidence->direction = memory->suspect.direction;
 	if (other == RACK_NO_OTHER)
 		named->verdict.rnic = view->rack->members[m].id;
 	if (evidence->observed[0] == '\0')
@@ -242,9 +242,10 @@ judge_member(struct rack_lasting *lasting, const struct rack_view *view,
 	memory->seen = true;
 	if (memory->suspect.since.ns == 0)
 		memory->suspect.since = view->start;
-	rack_suspect_settle_way(&memory->suspect,
-	    other == RACK_NO_OTHER ? rack_loss_way(&tally, kind) : RM_WAY_UNKNOWN);
-	if (memory->suspect.way == RM_WAY_UNKNOWN && !lasting->known[m] &&
+	rack_suspect_settle_direction(
+	    &memory->suspect, other == RACK_NO_OTHER ? rack_loss_direction(&tally, kind)
+						     : RM_DIRECTION_UNKNOWN);
+	if (memory->suspect.direction == RM_DIRECTION_UNKNOWN && !lasting->known[m] &&
 	    ++memory->suspect.undecided < UNDECIDED_SECONDS)
 		return;
 	name_member(lasting, view, &finding, m, other, kind);
@@ -405,7 +406,7 @@ rack_lasting_take(struct rack_lasting *lasting, const struct rack_slow_named *na
 	memory = &lasting->memories[named->member];
 	memory->suspect.named = RM_KIND_RNIC_LOSSY;
 	memory->suspect.since = named->verdict.evidence.window_start;
-	memory->suspect.way = named->verdict.evidence.way;
+	memory->suspect.direction = named->verdict.evidence.direction;
 	memory->suspect.absent = 0;
 	memory->other = RACK_NO_OTHER;
 	memory->share = share_of(tally, memory->share);

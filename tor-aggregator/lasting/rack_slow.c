@@ -470,7 +470,7 @@ name_member(struct rack_slow *slow, const struct rack *rack, size_t m,
 	    slow->witnesses, evidence);
 	evidence->window_ns = SECONDS * RM_NS_PER_S;
 	evidence->window_start = memory->since;
-	evidence->way = memory->way;
+	evidence->direction = memory->direction;
 }
 
 static void
@@ -501,8 +501,9 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 	memory->absent = 0;
 	if (memory->since.ns == 0)
 		memory->since = view->start;
-	rack_suspect_settle_way(memory, rack_loss_way(&slow->tallies[m], kind));
-	if (memory->way == RM_WAY_UNKNOWN && memory->named == 0 &&
+	rack_suspect_settle_direction(
+	    memory, rack_loss_direction(&slow->tallies[m], kind));
+	if (memory->direction == RM_DIRECTION_UNKNOWN && memory->named == 0 &&
 	    ++memory->undecided < UNDECIDED_SECONDS)
 		return;
 	memory->named = kind;

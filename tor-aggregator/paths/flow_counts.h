@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum lost_way { LOST_UNKNOWN, LOST_FORWARD, LOST_REVERSE, LOST_WAYS };
+enum loss_direction { LOST_UNKNOWN, LOST_FORWARD, LOST_REVERSE, LOSS_DIRECTIONS };
 
 struct flow_count {
 	uint32_t src, dst;
@@ -21,7 +21,7 @@ struct flow_count {
 	uint8_t dscp;
 	bool counted;                  /* responder_count is there */
 	bool left_out;                 /* says nothing about a path */
-	uint8_t way;                   /* enum lost_way of this second's losses */
+	uint8_t direction;             /* enum loss_direction of this second's losses */
 	uint32_t sent;                 /* answered, late or not at all */
 	uint32_t lost;                 /* of sent */
 	uint32_t others;               /* outcomes that say nothing */
@@ -32,7 +32,7 @@ struct flow_count {
 	int64_t answered;  /* when the newest that was answered was sent; 0: none */
 	uint64_t answered_slots;  /* in which those that were answered were sent */
 	uint32_t responder_count; /* as that answer told it */
-	uint32_t ways[LOST_WAYS]; /* of lost, over more than a second */
+	uint32_t by_direction[LOSS_DIRECTIONS]; /* of lost, over more than a second */
 };
 
 /* A bit for each 64th of a second. */

@@ -10,8 +10,8 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/paths/flow_counts.h"
+#include "tor-aggregator/paths/loss_directions.h"
 #include "tor-aggregator/paths/lossy_ends.h"
-#include "tor-aggregator/paths/lost_ways.h"
 #include "tor-aggregator/paths/path_ends.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/window/roster.h"
@@ -144,9 +144,9 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 			continue;
 		}
 		row->sent += flow->sent;
-		row->lost_forward += flow->ways[LOST_FORWARD];
-		row->lost_reverse += flow->ways[LOST_REVERSE];
-		row->lost_unknown += flow->ways[LOST_UNKNOWN];
+		row->lost_forward += flow->by_direction[LOST_FORWARD];
+		row->lost_reverse += flow->by_direction[LOST_REVERSE];
+		row->lost_unknown += flow->by_direction[LOST_UNKNOWN];
 		row->timed += flow->timed;
 		row->slow += flow->slow;
 		row->overdue += flow->overdue;
@@ -176,7 +176,7 @@ struct path_rows {
 	struct flow_counts span; /* closed, and in no message yet */
 	rm_mono_t span_start;
 	bool lossy; /* something was lost, or slow, in the newest second */
-	struct lost_ways *ways;
+	struct loss_directions *directions;
 	struct path_ends *ends;
 	struct lossy_ends *lossy_ends;
 	struct path_build *build;
@@ -275,7 +275,7 @@ path_rows_new(
 		r = -ENOMEM;
 	flow_counts_init(&rows->span, 2 * options->max_flows);
 	if (r == 0)
-		r = lost_ways_new(MAX_PAIRS, &rows->ways);
+		r = loss_directions_new(MAX_PAIRS, &rows->directions);
 	if (r == 0)
 		r = path_ends_new(&rows->ends);
 	if (r == 0)
@@ -303,7 +303,7 @@ path_rows_free(struct path_rows *rows)
 	second_free(rows->spare);
 	free(rows->seconds);
 	flow_counts_release(&rows->span);
-	lost_ways_free(rows->ways);
+	loss_directions_free(rows->directions);
 	path_ends_free(rows->ends);
 	lossy_ends_free(rows->lossy_ends);
 	path_build_free(rows->build);
@@ -462,7 +462,7 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 		to->slow += from->slow;
 		to->overdue += from->overdue;
 		to->slow_ns += from->slow_ns;
-		to->ways[from->way] += from->lost;
+		to->by_direction[from->direction] += from->lost;
 	}
 }
 
@@ -508,7 +508,7 @@ fold(struct path_rows *rows, const struct path_rows_second *in,
 	place(rows, in, second);
 	path_ends_judge(rows->ends, second, path_table_end(in->paths));
 	lossy_ends_judge(rows->lossy_ends, second);
-	lost_ways_fold(rows->ways, second);
+	loss_directions_fold(rows->directions, second);
 	rows->lossy = is_conspicuous(second);
 	rows->counts.seconds++;
 	rows->counts.lossy += rows->lossy;
@@ -538,7 +538,7 @@ path_rows_close(struct path_rows *rows, const struct path_rows_second *in)
 	second = *place != NULL ? *place : second_open(rows, place);
 	if (in->partial || second == NULL) {
 		rows->counts.skipped++;
-		lost_ways_forget(rows->ways);
+		loss_directions_forget(rows->directions);
 		flush(rows, in, rm_mono_add(in->end, -PATH_ROWS_SECOND_NS));
 		rows->span_start = in->end;
 		second_forget(rows, place);
@@ -561,7 +561,7 @@ path_rows_renumber(struct path_rows *rows)
 		second_forget(rows, &rows->seconds[i]);
 	rows->counts.forgotten += sent_in(&rows->span);
 	flow_counts_clear(&rows->span);
-	lost_ways_forget(rows->ways);
+	loss_directions_forget(rows->directions);
 	path_ends_forget(rows->ends);
 	lossy_ends_forget(rows->lossy_ends);
 }

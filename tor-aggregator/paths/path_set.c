@@ -19,7 +19,7 @@
 #define MIN_ROOM 64u
 
 struct entry {
-	struct path_way way;
+	struct path_hops route;
 	uint32_t path;
 	size_t holders;
 	char *text;
@@ -29,7 +29,7 @@ struct entry {
 
 struct path_set {
 	size_t max_paths;
-	struct entry *by_way;
+	struct entry *by_hops;
 	struct entry **entries; /* by number less PATH_FIRST; NULL: free */
 	uint32_t end, room;
 	uint32_t free_hint; /* no free number below it */
@@ -62,7 +62,7 @@ path_set_free(struct path_set *set)
 {
 	if (set == NULL)
 		return;
-	HASH_CLEAR(hh, set->by_way);
+	HASH_CLEAR(hh, set->by_hops);
 	for (uint32_t i = 0; i < set->end; i++)
 		entry_free(set->entries[i]);
 	free(set->entries);
@@ -71,46 +71,46 @@ path_set_free(struct path_set *set)
 
 /* Returns how much was written of one hop. */
 static size_t
-hop_write(const struct path_way *way, size_t hop, const struct hop_names *names,
+hop_write(const struct path_hops *route, size_t hop, const struct hop_names *names,
     char out[HOP_TEXT])
 {
 	static const uint8_t silent[16];
-	struct wire_address address = { .family = way->family };
+	struct wire_address address = { .family = route->family };
 	char text[WIRE_ADDRESS_TEXT];
 	const char *name;
 
-	if (memcmp(way->hops[hop], silent, sizeof(silent)) == 0)
+	if (memcmp(route->hops[hop], silent, sizeof(silent)) == 0)
 		return (size_t)snprintf(out, HOP_TEXT, "?");
-	memcpy(address.bytes, way->hops[hop], sizeof(address.bytes));
+	memcpy(address.bytes, route->hops[hop], sizeof(address.bytes));
 	wire_address_format(&address, text);
-	name = hop_names_find(names, way->family, way->hops[hop]);
+	name = hop_names_find(names, route->family, route->hops[hop]);
 	return (size_t)snprintf(
 	    out, HOP_TEXT, "%s@%s", name == NULL ? "?" : name, text);
 }
 
 /* NULL: no memory. */
 static char *
-text_of(const struct path_way *way, const struct hop_names *names)
+text_of(const struct path_hops *route, const struct hop_names *names)
 {
 	char text[WIRE_MAX_HOPS * HOP_TEXT];
 	size_t at = 0;
 
 	text[0] = 0;
-	for (size_t i = 0; i < way->hop_count; i++) {
+	for (size_t i = 0; i < route->hop_count; i++) {
 		if (i > 0)
 			text[at++] = ' ';
-		at += hop_write(way, i, names, text + at);
+		at += hop_write(route, i, names, text + at);
 	}
 	return strdup(text);
 }
 
 static uint64_t
-switches_of(const struct path_way *way, const struct hop_names *names)
+switches_of(const struct path_hops *route, const struct hop_names *names)
 {
 	uint64_t switches = 0;
 
-	for (size_t i = 1; i + 1 < way->hop_count; i++) {
-		const char *name = hop_names_find(names, way->family, way->hops[i]);
+	for (size_t i = 1; i + 1 < route->hop_count; i++) {
+		const char *name = hop_names_find(names, route->family, route->hops[i]);
 
 		if (name == NULL)
 			return UINT64_MAX;
@@ -144,7 +144,7 @@ free_number(struct path_set *set, uint32_t *ret)
 }
 
 static int
-add(struct path_set *set, const struct path_way *way, const struct hop_names *names,
+add(struct path_set *set, const struct path_hops *route, const struct hop_names *names,
     struct entry **ret)
 {
 	struct entry *entry;
@@ -157,12 +157,12 @@ add(struct path_set *set, const struct path_way *way, const struct hop_names *na
 	entry = calloc(1, sizeof(*entry));
 	if (entry == NULL)
 		return -ENOMEM;
-	entry->way = *way;
+	entry->route = *route;
 	entry->path = at + PATH_FIRST;
-	entry->text = text_of(way, names);
-	entry->switches = switches_of(way, names);
+	entry->text = text_of(route, names);
+	entry->switches = switches_of(route, names);
 	if (entry->text != NULL)
-		HASH_ADD(hh, set->by_way, way, sizeof(entry->way), entry);
+		HASH_ADD(hh, set->by_hops, route, sizeof(entry->route), entry);
 	if (entry->text == NULL || entry->hh.tbl == NULL) {
 		entry_free(entry);
 		return -ENOMEM;
@@ -177,15 +177,15 @@ add(struct path_set *set, const struct path_way *way, const struct hop_names *na
 }
 
 int
-path_set_hold(struct path_set *set, const struct path_way *way,
+path_set_hold(struct path_set *set, const struct path_hops *route,
     const struct hop_names *names, uint32_t *ret)
 {
 	struct entry *entry;
 	int r = 0;
 
-	HASH_FIND(hh, set->by_way, way, sizeof(*way), entry);
+	HASH_FIND(hh, set->by_hops, route, sizeof(*route), entry);
 	if (entry == NULL)
-		r = add(set, way, names, &entry);
+		r = add(set, route, names, &entry);
 	if (r < 0)
 		return r;
 	entry->holders++;
@@ -215,13 +215,13 @@ path_set_rename(struct path_set *set, const struct hop_names *names)
 {
 	for (uint32_t i = 0; i < set->end; i++) {
 		struct entry *entry = set->entries[i];
-		char *text = entry == NULL ? NULL : text_of(&entry->way, names);
+		char *text = entry == NULL ? NULL : text_of(&entry->route, names);
 
 		if (text == NULL)
 			continue;
 		free(entry->text);
 		entry->text = text;
-		entry->switches = switches_of(&entry->way, names);
+		entry->switches = switches_of(&entry->route, names);
 	}
 }
 
@@ -233,7 +233,7 @@ path_set_sweep(struct path_set *set)
 
 		if (entry == NULL || entry->holders > 0)
 			continue;
-		HASH_DELETE(hh, set->by_way, entry);
+		HASH_DELETE(hh, set->by_hops, entry);
 		entry_free(entry);
 		set->entries[i] = NULL;
 		set->count--;
@@ -263,13 +263,13 @@ path_set_switches(const struct path_set *set, uint32_t path)
 }
 
 bool
-path_set_way(const struct path_set *set, uint32_t path, struct path_way *ret)
+path_set_hops(const struct path_set *set, uint32_t path, struct path_hops *ret)
 {
 	const struct entry *entry = entry_of(set, path);
 
 	if (entry == NULL || entry->holders == 0)
 		return false;
-	*ret = entry->way;
+	*ret = entry->route;
 	return true;
 }
 

@@ -21,7 +21,7 @@ struct path_set;
 #define PATH_MULTIPATH 1u /* text "*" */
 #define PATH_FIRST 2u     /* the first real one */
 
-struct path_way { /* no padding: it is hashed as bytes */
+struct path_hops { /* no padding: it is hashed as bytes */
 	uint8_t family, hop_count;
 	uint8_t hops[WIRE_MAX_HOPS][16]; /* as in wire_path; zero behind the last */
 };
@@ -30,7 +30,7 @@ int path_set_new(size_t max_paths, struct path_set **ret);
 void path_set_free(struct path_set *set);
 
 /* The number of this path, held once more. -ENOSPC: too many; -ENOMEM. */
-int path_set_hold(struct path_set *set, const struct path_way *way,
+int path_set_hold(struct path_set *set, const struct path_hops *route,
     const struct hop_names *names, uint32_t *ret);
 void path_set_drop(struct path_set *set, uint32_t path);
 
@@ -47,7 +47,7 @@ const char *path_set_text(const struct path_set *set, uint32_t path);
  */
 uint64_t path_set_switches(const struct path_set *set, uint32_t path);
 /* False: no such path, or no flow takes it now. */
-bool path_set_way(const struct path_set *set, uint32_t path, struct path_way *ret);
+bool path_set_hops(const struct path_set *set, uint32_t path, struct path_hops *ret);
 size_t path_set_count(const struct path_set *set); /* distinct ones, held or not */
 uint32_t path_set_end(const struct path_set *set); /* all numbers are below */
 

@@ -196,15 +196,15 @@ path_table_plan(
 /* Both ends of a path are known by name; a silent or nameless hop may be anybody. */
 static bool
 is_expected(
-    const struct path_table *table, const struct path_way *way, const char *dst_tor)
+    const struct path_table *table, const struct path_hops *route, const char *dst_tor)
 {
 	const char *first, *last;
 
-	if (way->hop_count == 0)
+	if (route->hop_count == 0)
 		return false;
-	first = hop_names_find(&table->names, way->family, way->hops[0]);
-	last =
-	    hop_names_find(&table->names, way->family, way->hops[way->hop_count - 1]);
+	first = hop_names_find(&table->names, route->family, route->hops[0]);
+	last = hop_names_find(
+	    &table->names, route->family, route->hops[route->hop_count - 1]);
 	return (first == NULL || strcmp(first, table->tor) == 0) &&
 	       (last == NULL || strcmp(last, dst_tor) == 0);
 }
@@ -218,36 +218,37 @@ is_whole(const struct wire_path *path)
 
 /* One that got less far ends in silent hops: more than one, lest the last that answered
  * be taken for a neighbour of the destination's ToR. */
-static struct path_way
-way_of(const struct wire_path *path)
+static struct path_hops
+hops_of(const struct wire_path *path)
 {
 	const size_t bytes = path->family == 4 ? 4 : 16;
-	struct path_way way = { .family = path->family, .hop_count = path->hop_count };
+	struct path_hops route = { .family = path->family,
+		.hop_count = path->hop_count };
 
-	for (size_t i = 0; i < way.hop_count; i++)
-		memcpy(way.hops[i], path->hops[i], bytes);
+	for (size_t i = 0; i < route.hop_count; i++)
+		memcpy(route.hops[i], path->hops[i], bytes);
 	if (!is_whole(path))
-		way.hop_count = way.hop_count + SILENT_HOPS > WIRE_MAX_HOPS
-				    ? WIRE_MAX_HOPS
-				    : (uint8_t)(way.hop_count + SILENT_HOPS);
-	return way;
+		route.hop_count = route.hop_count + SILENT_HOPS > WIRE_MAX_HOPS
+				      ? WIRE_MAX_HOPS
+				      : (uint8_t)(route.hop_count + SILENT_HOPS);
+	return route;
 }
 
 static int
 path_of(struct path_table *table, const struct wire_path *path, const char *dst_tor,
     uint32_t *ret)
 {
-	const struct path_way way = way_of(path);
+	const struct path_hops route = hops_of(path);
 	int r;
 
 	if (path->flags & WIRE_PATH_MULTIPATH) {
 		*ret = PATH_MULTIPATH;
 		return 0;
 	}
-	r = path_set_hold(table->paths, &way, &table->names, ret);
+	r = path_set_hold(table->paths, &route, &table->names, ret);
 	if (r < 0)
 		table->counts.refused_paths++;
-	else if (!is_expected(table, &way, dst_tor))
+	else if (!is_expected(table, &route, dst_tor))
 		table->counts.unexpected++;
 	return r;
 }
@@ -346,9 +347,9 @@ path_table_switches(const struct path_table *table, uint32_t path)
 }
 
 bool
-path_table_way(const struct path_table *table, uint32_t path, struct path_way *ret)
+path_table_hops(const struct path_table *table, uint32_t path, struct path_hops *ret)
 {
-	return path_set_way(table->paths, path, ret);
+	return path_set_hops(table->paths, path, ret);
 }
 
 uint32_t

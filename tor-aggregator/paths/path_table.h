@@ -73,9 +73,9 @@ void path_table_age(struct path_table *table, rm_mono_t now);
 
 const char *path_table_text(const struct path_table *table, uint32_t path);
 uint64_t path_table_switches(const struct path_table *table, uint32_t path);
-/* As path_set_way. */
-bool path_table_way(
-    const struct path_table *table, uint32_t path, struct path_way *ret);
+/* As path_set_hops. */
+bool path_table_hops(
+    const struct path_table *table, uint32_t path, struct path_hops *ret);
 uint32_t path_table_end(const struct path_table *table); /* all numbers are below */
 size_t path_table_flows(const struct path_table *table);
 size_t path_table_paths(const struct path_table *table);

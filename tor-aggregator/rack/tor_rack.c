@@ -12,7 +12,7 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/mesh/rack_mesh.h"
-#include "tor-aggregator/paths/found_ways.h"
+#include "tor-aggregator/paths/path_discovery.h"
 #include "tor-aggregator/paths/path_rows.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/rack/kept_ports.h"
@@ -137,7 +137,7 @@ tor_rack_paths_new(struct tor_rack *rack, rm_mono_t now)
 	if (r == 0)
 		r = path_rows_new(&rows, now, &rack->path_rows);
 	if (r == 0)
-		r = found_ways_new(&rack->found_ways);
+		r = path_discovery_new(&rack->path_discovery);
 	return r;
 }
 
@@ -146,7 +146,7 @@ tor_rack_paths_free(struct tor_rack *rack)
 {
 	path_table_free(rack->paths);
 	path_rows_free(rack->path_rows);
-	found_ways_free(rack->found_ways);
+	path_discovery_free(rack->path_discovery);
 	free(rack->witnesses);
 	free(rack->mesh);
 }
@@ -274,16 +274,16 @@ tor_rack_path_rows(const struct tor_rack *rack)
 }
 
 size_t
-tor_rack_found_ways(
+tor_rack_found_paths(
     struct tor_rack *rack, rm_mono_t now, struct wire_path *out, size_t max)
 {
-	return found_ways_next(rack->found_ways, rack->paths, now, out, max);
+	return path_discovery_next(rack->path_discovery, rack->paths, now, out, max);
 }
 
 void
-tor_rack_found_ways_again(struct tor_rack *rack)
+tor_rack_found_paths_again(struct tor_rack *rack)
 {
-	found_ways_again(rack->found_ways);
+	path_discovery_again(rack->path_discovery);
 }
 
 #define OPEN_BINS 40 /* ten seconds: a stall of ours, and what was sent meanwhile */

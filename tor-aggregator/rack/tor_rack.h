@@ -169,10 +169,10 @@ const struct wire_plan_view *tor_rack_plan_view(
 const struct focus_counts *tor_rack_focus(const struct tor_rack *rack);
 const struct path_table *tor_rack_paths(const struct tor_rack *rack);
 const struct path_rows *tor_rack_path_rows(const struct tor_rack *rack);
-/* As found_ways_next and found_ways_again. */
-size_t tor_rack_found_ways(
+/* As path_discovery_next and path_discovery_again. */
+size_t tor_rack_found_paths(
     struct tor_rack *rack, rm_mono_t now, struct wire_path *out, size_t max);
-void tor_rack_found_ways_again(struct tor_rack *rack);
+void tor_rack_found_paths_again(struct tor_rack *rack);
 struct tor_rack_counts *tor_rack_counts(
     struct tor_rack *rack); /* ingest adds to .raw */
 rm_mono_t tor_rack_window_end(

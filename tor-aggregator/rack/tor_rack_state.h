@@ -26,7 +26,7 @@ struct tor_rack {
 	struct focus focus;
 	struct path_table *paths;
 	struct path_rows *path_rows;
-	struct found_ways *found_ways;
+	struct path_discovery *path_discovery;
 	rm_mono_t paths_aged;
 	bool *witnesses; /* by member: its probes say something of paths */
 	struct {

@@ -45,7 +45,7 @@ rack_quarrels_note(
 		/* It stays about the same two, and says what is newest of them. */
 		quarrel->sent = seen->sent;
 		quarrel->lost = seen->lost;
-		quarrel->both_ways = seen->both_ways;
+		quarrel->both_directions = seen->both_directions;
 		quarrel->counts = seen->counts;
 	}
 	quarrel->seen = true;
@@ -114,7 +114,8 @@ say_what(const struct rack_quarrel *quarrel, const char *src, const char *dst,
 		    "%.30s says that %" PRIu64 " of its %" PRIu64
 		    " probes to %.30s were lost, %s; others reach both",
 		    src, lost, sent, dst,
-		    quarrel->both_ways ? "which says the same" : "which does not");
+		    quarrel->both_directions ? "which says the same"
+					     : "which does not");
 }
 
 static void

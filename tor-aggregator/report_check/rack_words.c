@@ -428,13 +428,13 @@ note_loss(struct rack_words *words, const struct rack *rack,
 		.dst = pair->dst,
 		.lost = pair->outcomes[WIRE_NO_REPLY],
 		.sent = pair->outcomes[WIRE_NO_REPLY] + pair->outcomes[WIRE_OK],
-		.both_ways = (reverse & RACK_WORD_LOST) != 0,
+		.both_directions = (reverse & RACK_WORD_LOST) != 0,
 	};
 
 	if (voices == 0 || !is_reached(words, pair->src, peer))
 		return;
 	rack_quarrels_note(words, rack, &seen);
-	if (seen.both_ways)
+	if (seen.both_directions)
 		return;
 	if (now->sent == 0 || pair->src < now->src ||
 	    (pair->src == now->src && pair->dst < now->dst)) {

@@ -56,10 +56,10 @@ struct rack_host_words { /* of one host, from window to window */
 
 struct rack_quarrel {    /* of two hosts, about the pair of members that was first */
 	size_t src, dst; /* members */
-	uint64_t sent, lost; /* as src says, in units */
-	bool both_ways;      /* dst says the same of src */
-	bool counts;         /* more of sent were answered than arrived, they say */
-	bool seen, reported; /* in this window */
+	uint64_t sent, lost;  /* as src says, in units */
+	bool both_directions; /* dst says the same of src */
+	bool counts;          /* more of sent were answered than arrived, they say */
+	bool seen, reported;  /* in this window */
 	unsigned windows, absent; /* in a row */
 	rm_wall_t since;
 };

@@ -64,16 +64,17 @@ tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
 }
 
 static void
-tally_way(struct rack_way_out *way, const struct rack_pair *pair, double seconds)
+tally_outbound(
+    struct rack_outbound *outbound, const struct rack_pair *pair, double seconds)
 {
 	const double deviation = COUNT_DEVIATION((double)pair->sent / seconds);
 
 	if (!pair->counted)
 		return;
-	way->sent += pair->sent;
-	way->lost += pair->sent - pair->answered;
-	way->missing += pair->sent - pair->arrived;
-	way->variance += deviation * deviation * (double)pair->weight;
+	outbound->sent += pair->sent;
+	outbound->lost += pair->sent - pair->answered;
+	outbound->missing += pair->sent - pair->arrived;
+	outbound->variance += deviation * deviation * (double)pair->weight;
 }
 
 static void
@@ -95,14 +96,14 @@ tally_mesh(struct rack_tally *tallies, const struct rack_legs *legs,
 	tally_bytes(src, pair);
 	tally_bytes(dst, pair);
 	if (!blame->members[pair->dst]) {
-		tally_way(&src->own, pair, legs->seconds);
+		tally_outbound(&src->own, pair, legs->seconds);
 		if (pair->large)
-			tally_way(&src->large_own, pair, legs->seconds);
+			tally_outbound(&src->large_own, pair, legs->seconds);
 	}
 	if (!blame->members[pair->src]) {
-		tally_way(&dst->peers, pair, legs->seconds);
+		tally_outbound(&dst->peers, pair, legs->seconds);
 		if (pair->large)
-			tally_way(&dst->large_peers, pair, legs->seconds);
+			tally_outbound(&dst->large_peers, pair, legs->seconds);
 	}
 	tally_end(src, pair, blame->tor || blame->members[pair->dst]);
 	tally_end(dst, pair, blame->tor || blame->members[pair->src]);
@@ -117,10 +118,10 @@ rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
 	blame->tor = blame->uplinks = false;
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const size_t candidate = explanation->parts[i].candidate;
-		enum rack_way way;
+		enum rack_direction direction;
 		size_t index;
 
-		if (rack_legs_is_member(legs, candidate, &index, &way))
+		if (rack_legs_is_member(legs, candidate, &index, &direction))
 			blame->members[index] = true;
 		else if (rack_legs_is_tor(legs, candidate))
 			blame->tor = true;
@@ -160,9 +161,9 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 			src->outside_sent += pair->sent;
 			src->outside_answered += pair->answered;
 			if (!blame->foreigners[pair->dst]) {
-				src->way_out_sent += pair->sent;
-				src->way_out_newest_sent += pair->newest_sent;
-				src->way_out_newest_answered +=
+				src->outbound_sent += pair->sent;
+				src->outbound_newest_sent += pair->newest_sent;
+				src->outbound_newest_answered +=
 				    pair->newest_sent - pair->newest_lost;
 			}
 			tally_end(src, pair,
@@ -177,7 +178,7 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 bool
 rack_tally_refuses(const struct rack_tally *tally)
 {
-	const struct rack_way_out *own = &tally->own, *peers = &tally->peers;
+	const struct rack_outbound *own = &tally->own, *peers = &tally->peers;
 
 	return peers->sent >= REFUSES_MIN && own->sent >= REFUSES_MIN &&
 	       peers->lost >= REFUSES_LOST * peers->sent &&

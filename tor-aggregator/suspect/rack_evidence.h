@@ -24,7 +24,7 @@ struct rack_blame { /* who is blamed in this window, for whatever share of loss 
  * the way out is dead. None: the way back is. Receive counts are cut into bins by time
  * alone, so `missing` is only known give or take the root of variance.
  */
-struct rack_way_out {
+struct rack_outbound {
 	double sent, lost, missing, variance;
 };
 
@@ -36,15 +36,15 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t own_sent, send_failed;  /* of its own probes: left, could not leave */
 	uint64_t outside_sent, outside_answered; /* of its own, out of the rack */
 	/* those of them to foreigners that are not blamed themselves */
-	uint64_t way_out_sent, way_out_newest_sent, way_out_newest_answered;
+	uint64_t outbound_sent, outbound_newest_sent, outbound_newest_answered;
 	/* where nobody else is blamed on the way */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
 	uint64_t inside_sent, inside_answered; /* those of them inside the rack */
-	struct rack_way_out own, peers; /* its own probes, those of its peers to it */
+	struct rack_outbound own, peers; /* its own probes, those of its peers to it */
 	/* of clean_*, own and peers: large probes */
 	uint64_t large_sent, large_lost, large_failed;
 	uint64_t large_inside_lost; /* inside the rack */
-	struct rack_way_out large_own, large_peers;
+	struct rack_outbound large_own, large_peers;
 	uint16_t large_bytes, small_bytes; /* the largest of either */
 };
 

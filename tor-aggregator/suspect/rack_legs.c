@@ -94,39 +94,39 @@ is_mtu(const struct rack_legs *legs, size_t candidate)
 }
 
 bool
-rack_legs_is_member(
-    const struct rack_legs *legs, size_t candidate, size_t *member, enum rack_way *way)
+rack_legs_is_member(const struct rack_legs *legs, size_t candidate, size_t *member,
+    enum rack_direction *direction)
 {
 	const struct rm_candidate *c = &legs->candidates[candidate];
 	size_t element = c->elements[0];
 
 	if (is_mtu(legs, candidate))
 		element -= element_large_send(legs, 0);
-	else if (candidate >= RACK_WAYS * legs->members)
+	else if (candidate >= RACK_DIRECTIONS * legs->members)
 		return false;
 	*member = element / 2;
-	*way = c->element_count == 2 ? RACK_BOTH_WAYS
-	       : element % 2 == 0    ? RACK_SEND
-				     : RACK_RECEIVE;
+	*direction = c->element_count == 2 ? RACK_BOTH_DIRECTIONS
+		     : element % 2 == 0    ? RACK_SEND
+					   : RACK_RECEIVE;
 	return true;
 }
 
 bool
 rack_legs_is_tor(const struct rack_legs *legs, size_t candidate)
 {
-	return candidate == RACK_WAYS * legs->members;
+	return candidate == RACK_DIRECTIONS * legs->members;
 }
 
 double
 rack_legs_prior_of_tor(const struct rack_legs *legs)
 {
-	return legs->candidates[RACK_WAYS * legs->members].log_prior;
+	return legs->candidates[RACK_DIRECTIONS * legs->members].log_prior;
 }
 
 bool
 rack_legs_is_uplinks(const struct rack_legs *legs, size_t candidate)
 {
-	return candidate == RACK_WAYS * legs->members + 1;
+	return candidate == RACK_DIRECTIONS * legs->members + 1;
 }
 
 bool
@@ -310,7 +310,8 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 	    rm_scratch(&legs->observations, &legs->observation_size,
 		OBSERVATIONS_PER_PAIR * both, sizeof *legs->observations) < 0 ||
 	    rm_scratch(&legs->candidates, &legs->candidate_size,
-		2 * RACK_WAYS * rack->member_count + 3 + 2 * rack->foreigner_count,
+		2 * RACK_DIRECTIONS * rack->member_count + 3 +
+		    2 * rack->foreigner_count,
 		sizeof *legs->candidates) < 0 ||
 	    rm_scratch(&legs->foreign_seen, &legs->foreign_size,
 		rack->foreigner_count + 1, 1) < 0 ||
@@ -376,10 +377,10 @@ void
 rack_legs_expect(struct rack_legs *legs, size_t member)
 {
 	for (size_t i = 0; i < legs->candidate_count; i++) {
-		enum rack_way way;
+		enum rack_direction direction;
 		size_t m;
 
-		if (rack_legs_is_member(legs, i, &m, &way) && m == member)
+		if (rack_legs_is_member(legs, i, &m, &direction) && m == member)
 			legs->candidates[i].log_prior = PRIOR_NAMED;
 	}
 }

@@ -23,7 +23,7 @@ struct rack;
 struct rack_pair;
 struct window_closed;
 
-enum rack_way { RACK_BOTH_WAYS, RACK_SEND, RACK_RECEIVE, RACK_WAYS };
+enum rack_direction { RACK_BOTH_DIRECTIONS, RACK_SEND, RACK_RECEIVE, RACK_DIRECTIONS };
 
 struct rack_legs { /* zero it before the first use */
 	size_t members;
@@ -50,8 +50,8 @@ void rack_legs_expect(struct rack_legs *legs, size_t member);
 void rack_legs_release(struct rack_legs *legs);
 
 /* What a candidate stands for; a member's MTU stands for the member. */
-bool rack_legs_is_member(
-    const struct rack_legs *legs, size_t candidate, size_t *member, enum rack_way *way);
+bool rack_legs_is_member(const struct rack_legs *legs, size_t candidate, size_t *member,
+    enum rack_direction *direction);
 bool rack_legs_is_tor(const struct rack_legs *legs, size_t candidate);
 double rack_legs_prior_of_tor(const struct rack_legs *legs);
 bool rack_legs_is_uplinks(const struct rack_legs *legs, size_t candidate);

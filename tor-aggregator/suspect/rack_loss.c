@@ -34,16 +34,17 @@
 
 /* A way loses nothing worth telling if it loses less than a third of what it would at
  * the other's rate, and is cleared only where that would be so many. */
-#define WAY_SHARE (1.0 / 3)
-#define WAY_MIN_EXPECTED 6
-#define WAY_MIN_LOST 8
+#define DIRECTION_SHARE (1.0 / 3)
+#define DIRECTION_MIN_EXPECTED 6
+#define DIRECTION_MIN_LOST 8
 /* Inside the rack none is lost, by chance once in 55; or fewer than two of eight (three
  * in 1,000), and no more than anybody loses. */
 #define ELSEWHERE_NONE_LN 4.0
 #define ELSEWHERE_MIN_EXPECTED 8
 #define ELSEWHERE_LOST 1
 #define ELSEWHERE_NOISE 0.002
-#define WAY_UNCERTAIN 0.2 /* standard deviation, of all losses: nothing is known */
+#define DIRECTION_UNCERTAIN \
+	0.2 /* standard deviation, of all losses: nothing is known */
 
 static bool
 is_share(uint64_t part, uint64_t of, double low, double high)
@@ -78,11 +79,13 @@ rack_loss_is_gap(const struct rack_tally *tally)
 
 /* ln of how much likelier it is that the way out lost them than the way back. */
 static double
-out_over_back(const struct rack_way_out *way)
+out_over_back(const struct rack_outbound *outbound)
 {
-	const double out = way->lost - way->missing, back = way->missing;
+	const double out = outbound->lost - outbound->missing, back = outbound->missing;
 
-	return way->variance > 0 ? (back * back - out * out) / (2 * way->variance) : 0;
+	return outbound->variance > 0
+		   ? (back * back - out * out) / (2 * outbound->variance)
+		   : 0;
 }
 
 enum rm_kind
@@ -167,51 +170,55 @@ rack_loss_is_elsewhere(const struct rack_tally *tally)
 }
 
 /* One way of an RNIC: packets that took it, and those of them that it lost. */
-struct way_counts {
+struct direction_counts {
 	double sent, lost;
 };
 
 /* Of this way's losses, give or take `off`: as many as the other's rate would bring? */
-enum way_seen { WAY_UNSEEN, WAY_CLEAR, WAY_LOSSY };
+enum direction_seen { DIRECTION_UNSEEN, DIRECTION_CLEAR, DIRECTION_LOSSY };
 
-static enum way_seen
-see_way(const struct way_counts *way, const struct way_counts *other, double off)
+static enum direction_seen
+see_direction(const struct direction_counts *direction,
+    const struct direction_counts *other, double off)
 {
 	const double rate = other->sent > 0 ? other->lost / other->sent : 0;
-	const double border = WAY_SHARE * rate * way->sent;
+	const double border = DIRECTION_SHARE * rate * direction->sent;
 
-	if (way->lost - 2 * off > border)
-		return WAY_LOSSY;
-	if (way->lost + off < border && rate * way->sent >= WAY_MIN_EXPECTED)
-		return WAY_CLEAR;
-	return WAY_UNSEEN;
+	if (direction->lost - 2 * off > border)
+		return DIRECTION_LOSSY;
+	if (direction->lost + off < border &&
+	    rate * direction->sent >= DIRECTION_MIN_EXPECTED)
+		return DIRECTION_CLEAR;
+	return DIRECTION_UNSEEN;
 }
 
-enum rm_way
-rack_loss_way(const struct rack_tally *tally, enum rm_kind kind)
+enum rm_direction
+rack_loss_direction(const struct rack_tally *tally, enum rm_kind kind)
 {
 	const bool large = kind == RM_KIND_RNIC_MTU;
-	const struct rack_way_out *own = large ? &tally->large_own : &tally->own;
-	const struct rack_way_out *peers = large ? &tally->large_peers : &tally->peers;
+	const struct rack_outbound *own = large ? &tally->large_own : &tally->own;
+	const struct rack_outbound *peers = large ? &tally->large_peers : &tally->peers;
 	/* Its own probes and its replies; its peers' probes and theirs. */
-	const struct way_counts send = { own->sent + peers->sent - peers->missing,
+	const struct direction_counts send = { own->sent + peers->sent - peers->missing,
 		own->missing + peers->lost - peers->missing };
-	const struct way_counts receive = { peers->sent + own->sent - own->missing,
+	const struct direction_counts receive = { peers->sent + own->sent -
+						      own->missing,
 		peers->missing + own->lost - own->missing };
 	const double lost = own->lost + peers->lost;
 	const double off = sqrt(own->variance + peers->variance);
-	enum way_seen sends, receives;
+	enum direction_seen sends, receives;
 
 	if (large && tally->large_failed > tally->large_lost)
-		return RM_WAY_SEND;
-	if (lost < WAY_MIN_LOST || off > WAY_UNCERTAIN * lost)
-		return RM_WAY_UNKNOWN;
-	sends = see_way(&send, &receive, off);
-	receives = see_way(&receive, &send, off);
-	if (sends == WAY_LOSSY && receives == WAY_LOSSY)
-		return RM_WAY_BOTH;
-	if (sends == WAY_CLEAR && receives == WAY_LOSSY)
-		return RM_WAY_RECEIVE;
-	return sends == WAY_LOSSY && receives == WAY_CLEAR ? RM_WAY_SEND
-							   : RM_WAY_UNKNOWN;
+		return RM_DIRECTION_SEND;
+	if (lost < DIRECTION_MIN_LOST || off > DIRECTION_UNCERTAIN * lost)
+		return RM_DIRECTION_UNKNOWN;
+	sends = see_direction(&send, &receive, off);
+	receives = see_direction(&receive, &send, off);
+	if (sends == DIRECTION_LOSSY && receives == DIRECTION_LOSSY)
+		return RM_DIRECTION_BOTH;
+	if (sends == DIRECTION_CLEAR && receives == DIRECTION_LOSSY)
+		return RM_DIRECTION_RECEIVE;
+	return sends == DIRECTION_LOSSY && receives == DIRECTION_CLEAR
+		   ? RM_DIRECTION_SEND
+		   : RM_DIRECTION_UNKNOWN;
 }

@@ -47,6 +47,7 @@ bool rack_loss_is_lossy(const struct rack_tally *tally);
 bool rack_loss_is_elsewhere(const struct rack_tally *tally);
 
 /* Of what kind: of all its packets, for an MTU of the large ones. */
-enum rm_way rack_loss_way(const struct rack_tally *tally, enum rm_kind kind);
+enum rm_direction rack_loss_direction(
+    const struct rack_tally *tally, enum rm_kind kind);
 
 #endif

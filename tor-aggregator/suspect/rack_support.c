@@ -315,7 +315,7 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 		if (sums.accusers <= max_faulty)
 			return false;
 		take_away(tally, &sums.ours);
-		tally->own = (struct rack_way_out){ 0 };
+		tally->own = (struct rack_outbound){ 0 };
 		return true;
 	}
 	if (refute(support, rack, &sums) > 0)

@@ -65,10 +65,10 @@ weigh_alternatives(
 
 	for (size_t i = 0; i < part->alternative_count; i++) {
 		const struct rm_alternative *a = &part->alternatives[i];
-		enum rack_way way;
+		enum rack_direction direction;
 		size_t member;
 		const bool is_rnic =
-		    rack_legs_is_member(view->legs, a->candidate, &member, &way);
+		    rack_legs_is_member(view->legs, a->candidate, &member, &direction);
 
 		if (is_rnic && member == mine)
 			continue;
@@ -95,10 +95,10 @@ rack_suspect_find(const struct rack_view *view,
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const struct rm_blamed *part = &explanation->parts[i];
 		struct rack_finding one;
-		enum rack_way way;
+		enum rack_direction direction;
 		size_t m;
 
-		if (!rack_legs_is_member(view->legs, part->candidate, &m, &way) ||
+		if (!rack_legs_is_member(view->legs, part->candidate, &m, &direction) ||
 		    m != member)
 			continue;
 		one = weigh_alternatives(view, part, member);
@@ -164,15 +164,15 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const size_t candidate = explanation->parts[i].candidate;
-		enum rack_way way, other_way;
+		enum rack_direction direction, other_direction;
 		size_t member, other;
 		bool again = false;
 
-		if (rack_legs_is_member(view->legs, candidate, &member, &way))
+		if (rack_legs_is_member(view->legs, candidate, &member, &direction))
 			for (size_t k = 0; k < i; k++)
 				again |= rack_legs_is_member(view->legs,
 					     explanation->parts[k].candidate, &other,
-					     &other_way) &&
+					     &other_direction) &&
 					 other == member;
 		if (!again)
 			sum += view->legs->candidates[candidate].log_prior;
@@ -185,9 +185,9 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 static bool
 gets_out(const struct rack_tally *tally)
 {
-	return tally->way_out_sent >= GETS_OUT_MIN &&
-	       tally->way_out_newest_answered > 0 &&
-	       2 * tally->way_out_newest_answered >= tally->way_out_newest_sent;
+	return tally->outbound_sent >= GETS_OUT_MIN &&
+	       tally->outbound_newest_answered > 0 &&
+	       2 * tally->outbound_newest_answered >= tally->outbound_newest_sent;
 }
 
 enum rack_state
@@ -266,35 +266,36 @@ settle_kind(struct rack_suspect_memory *memory, enum rm_kind kind)
 	return memory->named;
 }
 
-static enum rm_way
-way_of(const struct rack_tally *tally, enum rm_kind kind)
+static enum rm_direction
+direction_of(const struct rack_tally *tally, enum rm_kind kind)
 {
 	switch (kind) {
 	case RM_KIND_RNIC_SEND_DEAD:
 	case RM_KIND_RNIC_SEND_FAILED:
-		return RM_WAY_SEND;
+		return RM_DIRECTION_SEND;
 	case RM_KIND_RNIC_RECEIVE_DEAD:
-		return RM_WAY_RECEIVE;
+		return RM_DIRECTION_RECEIVE;
 	case RM_KIND_RNIC_DOWN:
-		return RM_WAY_BOTH;
+		return RM_DIRECTION_BOTH;
 	case RM_KIND_RNIC_LATE:
-		return RM_WAY_UNKNOWN;
+		return RM_DIRECTION_UNKNOWN;
 	default:
-		return rack_loss_way(tally, kind);
+		return rack_loss_direction(tally, kind);
 	}
 }
 
-enum rm_way
-rack_suspect_settle_way(struct rack_suspect_memory *memory, enum rm_way way)
+enum rm_direction
+rack_suspect_settle_direction(
+    struct rack_suspect_memory *memory, enum rm_direction direction)
 {
-	if (way == memory->way || way == RM_WAY_UNKNOWN) {
+	if (direction == memory->direction || direction == RM_DIRECTION_UNKNOWN) {
 		memory->turning = 0;
-	} else if (memory->way == RM_WAY_UNKNOWN ||
+	} else if (memory->direction == RM_DIRECTION_UNKNOWN ||
 		   ++memory->turning >= CHANGE_WINDOWS) {
-		memory->way = way;
+		memory->direction = direction;
 		memory->turning = 0;
 	}
-	return memory->way;
+	return memory->direction;
 }
 
 /* Its host has not stuttered, which may cost a packet now and then. */
@@ -396,10 +397,10 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 			return false;
 	}
 	ret->kind = settle_kind(memory, ret->kind);
-	ret->way = way_of(&tally, ret->kind);
+	ret->direction = direction_of(&tally, ret->kind);
 	if (ret->kind == RM_KIND_RNIC_LOSSY || ret->kind == RM_KIND_RNIC_MTU)
-		ret->way = rack_suspect_settle_way(memory, ret->way);
-	memory->way = ret->way;
+		ret->direction = rack_suspect_settle_direction(memory, ret->direction);
+	memory->direction = ret->direction;
 	memory->absent = 0;
 	return true;
 }
@@ -427,7 +428,7 @@ note_absence(struct rack_suspect_memory *memory, bool blamed)
 	memory->changing = 0;
 	if (memory->named != 0 && ++memory->absent >= ABSENT_WINDOWS) {
 		memory->named = 0;
-		memory->way = RM_WAY_UNKNOWN;
+		memory->direction = RM_DIRECTION_UNKNOWN;
 	}
 }
 

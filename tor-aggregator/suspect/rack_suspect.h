@@ -23,9 +23,9 @@ struct rack_suspect_memory { /* of one member, from window to window */
 	struct rm_rnic_id rnic;
 	rm_wall_t
 	    since; /* start of the first window that blamed it; ns 0: not blamed */
-	enum rm_kind named;        /* 0: no verdict stands */
-	enum rm_way way;           /* that stands with it */
-	unsigned undecided, lossy; /* windows so far */
+	enum rm_kind named;          /* 0: no verdict stands */
+	enum rm_direction direction; /* that stands with it */
+	unsigned undecided, lossy;   /* windows so far */
 	unsigned unable, mtu, port_down;
 	unsigned late, late_absent; /* windows in a row; since it was, if it is told */
 	rm_wall_t late_since;       /* start of the first of them */
@@ -50,7 +50,7 @@ struct rack_suspect {
 	size_t member;
 	size_t other; /* the other of "A or B", if nothing tells them apart */
 	enum rm_kind kind;
-	enum rm_way way;
+	enum rm_direction direction;
 	double confidence;
 	unsigned
 	    gap; /* dead for a moment, so many windows after the last time; 0: not */
@@ -71,8 +71,8 @@ struct rack_finding rack_suspect_find(const struct rack_view *view,
     const struct rm_explanation *explanation, size_t member);
 double rack_suspect_confidence(double behind);
 /* A way that was told changes only for good reasons. */
-enum rm_way rack_suspect_settle_way(
-    struct rack_suspect_memory *memory, enum rm_way way);
+enum rm_direction rack_suspect_settle_direction(
+    struct rack_suspect_memory *memory, enum rm_direction direction);
 
 enum rack_state {
 	RACK_WORKS,   /* at least in part: RNICs can be told apart */

@@ -61,7 +61,7 @@ begin(struct fixture *f, const struct scheme_type *type)
 }
 
 static inline uint8_t
-way(const struct fixture *f, uint32_t src, uint32_t dst, const char *spine,
+path(const struct fixture *f, uint32_t src, uint32_t dst, const char *spine,
     uint32_t links[CLOS_MAX_HOPS])
 {
 	for (uint64_t hash = 0; hash < 1000; hash++) {
@@ -89,8 +89,8 @@ flow(struct fixture *f, const char *src, const char *dst, const char *spine,
 		.traced = true,
 		.sent = sent,
 		.forward = lost };
-	flow->out_count = way(f, flow->src, flow->dst, spine, flow->out);
-	flow->back_count = way(f, flow->dst, flow->src, spine, flow->back);
+	flow->out_count = path(f, flow->src, flow->dst, spine, flow->out);
+	flow->back_count = path(f, flow->dst, flow->src, spine, flow->back);
 	return flow;
 }
 

@@ -65,7 +65,7 @@ a_cable_is_two_links_that_know_each_other(void **state)
 
 /* A chain from one to the other, up and then down. */
 static void
-check_way(const struct clos *clos, uint32_t src, uint32_t dst, uint64_t hash)
+check_path(const struct clos *clos, uint32_t src, uint32_t dst, uint64_t hash)
 {
 	uint32_t links[CLOS_MAX_HOPS], at = src;
 	const uint32_t n = clos_route(clos, src, dst, hash, links);
@@ -88,7 +88,7 @@ check_every_pair(struct clos *clos)
 	for (uint32_t a = 0; a < clos_rnics(clos); a++)
 		for (uint32_t b = 0; b < clos_rnics(clos); b++)
 			if (a != b)
-				check_way(clos, a, b, a * 31 + b);
+				check_path(clos, a, b, a * 31 + b);
 	clos_free(clos);
 }
 
@@ -209,7 +209,7 @@ a_withdrawn_cable_is_avoided_at_every_tier_and_comes_back(void **state)
 		assert_true(takes(clos, 0, dst, link));
 		clos_withdraw(clos, clos_part(clos, link)->twin, true);
 		assert_false(takes(clos, 0, dst, link));
-		check_way(clos, 0, dst, 7);
+		check_path(clos, 0, dst, 7);
 		clos_withdraw(clos, link, true); /* twice is once */
 		clos_withdraw(clos, link, false);
 		assert_true(takes(clos, 0, dst, link));
@@ -247,7 +247,7 @@ where_no_other_is_left_a_withdrawn_cable_is_taken(void **state)
 	clos_withdraw(clos, b, true);
 	assert_true(takes(clos, 0, dst, a));
 	assert_true(takes(clos, 0, dst, b));
-	check_way(clos, 0, dst, 3);
+	check_path(clos, 0, dst, 3);
 	clos_free(clos);
 }
 

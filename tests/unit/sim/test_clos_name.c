@@ -85,7 +85,7 @@ with_loopbacks_a_switch_has_one_address(void **state)
 }
 
 static void
-check_topology(struct clos *clos, const char *from, const char *to, uint32_t ways)
+check_topology(struct clos *clos, const char *from, const char *to, uint32_t routes)
 {
 	json_t *document = clos_topology(clos);
 	struct rm_topology_paths *paths = NULL;
@@ -107,7 +107,7 @@ check_topology(struct clos *clos, const char *from, const char *to, uint32_t way
 	assert_true(rm_topology_find(topology, to, &b));
 	assert_int_equal(rm_topology_paths_new(topology, &paths), 0);
 	rm_topology_paths_to(paths, b);
-	assert_int_equal(rm_topology_paths_from(paths, a), ways);
+	assert_int_equal(rm_topology_paths_from(paths, a), routes);
 	rm_topology_paths_free(paths);
 	rm_topology_free(topology);
 	clos_free(clos);

@@ -73,12 +73,12 @@ static struct sum
 send(struct fixture *f, struct fate_packet packet, int64_t now_ns, unsigned count)
 {
 	struct sum sum = { 0 };
-	struct fate_way way;
+	struct fate_path path;
 
-	fate_way(f->fate, &packet, &way);
+	fate_path(f->fate, &packet, &path);
 	for (unsigned i = 0; i < count; i++) {
 		const enum fate_end end = fate_round_trip(
-		    f->fate, &way, &packet, now_ns, &sum.rtt_ns, &sum.late_ns);
+		    f->fate, &path, &packet, now_ns, &sum.rtt_ns, &sum.late_ns);
 
 		sum.answered += end == FATE_ANSWERED;
 		sum.forward += end == FATE_LOST_FORWARD;
@@ -108,14 +108,14 @@ static void
 a_lossy_link_loses_its_share_one_way_only(void **state)
 {
 	struct fixture *f = *state;
-	struct fate_way way;
+	struct fate_path path;
 	struct sum sum;
 
 	begin(f, 0);
-	fate_way(f->fate, &across, &way);
+	fate_path(f->fate, &across, &path);
 	fate_free(f->fate);
-	f->faults[0] = fault(FAULT_LINK_LOSSY, way.out[1]);
-	f->faults[0].way = FAULT_ONE;
+	f->faults[0] = fault(FAULT_LINK_LOSSY, path.out[1]);
+	f->faults[0].direction = FAULT_ONE;
 	f->faults[0].loss = 0.05;
 	begin(f, 1);
 	sum = send(f, across, 0, PACKETS);
@@ -132,7 +132,7 @@ an_rnic_that_only_receives_loses_what_it_sends(void **state)
 	struct fate_packet to = { 1, 0, 50000, 26, 88 };
 
 	f->faults[0] = fault(FAULT_RNIC_SEND_DEAD, 0);
-	f->faults[0].way = FAULT_SEND;
+	f->faults[0].direction = FAULT_SEND;
 	begin(f, 1);
 	assert_int_equal(send(f, mesh, 0, 100).forward, 100);
 	assert_int_equal(send(f, to, 0, 100).reverse, 100);
@@ -205,13 +205,13 @@ static void
 routing_avoids_a_dead_link_once_it_has_noticed(void **state)
 {
 	struct fixture *f = *state;
-	struct fate_way way;
+	struct fate_path path;
 	uint32_t epoch;
 
 	begin(f, 0);
-	fate_way(f->fate, &across, &way);
+	fate_path(f->fate, &across, &path);
 	fate_free(f->fate);
-	f->faults[0] = fault(FAULT_LINK_DOWN, way.out[1]);
+	f->faults[0] = fault(FAULT_LINK_DOWN, path.out[1]);
 	f->faults[0].from_ns = 10;
 	f->faults[0].rerouted_ns = 1000;
 	begin(f, 1);

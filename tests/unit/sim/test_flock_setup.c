@@ -171,8 +171,8 @@ a_fault_loses_its_share_and_the_rest_next_to_nothing(void **state)
 	for (size_t i = 0; i < witness.count; i++) {
 		const struct seen_flow *f = &witness.flows[i];
 
-		for (int way = 0; way < 2; way++) {
-			const uint32_t n = way == 0 ? f->forward : f->reverse;
+		for (int path = 0; path < 2; path++) {
+			const uint32_t n = path == 0 ? f->forward : f->reverse;
 
 			if (n < 200) {
 				assert_in_range(n, 0, 60); /* 3e-4 at most */

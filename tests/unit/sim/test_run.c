@@ -148,7 +148,7 @@ what_is_late_is_told_as_late(void **state)
 static void
 an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
 {
-	static const char *const ways[] = { "send", "receive", "both" };
+	static const char *const paths[] = { "send", "receive", "both" };
 
 	for (uint32_t i = 0; i < 12; i++) {
 		char scenario[256];
@@ -159,7 +159,7 @@ an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
 		    "rnics_per_rack: 4 }\nnoise: { loss: 1e-5 }\nfaults:\n"
 		    "  - { kind: rnic-lossy, part: h2/r0, loss: 0.2, way: %s, "
 		    "from_s: %u.%02u }\n",
-		    ways[i % 3], i < 6 ? 7 : 8, i < 6 ? 50 + 9 * i : 9 * (i - 6));
+		    paths[i % 3], i < 6 ? 7 : 8, i < 6 ? 50 + 9 * i : 9 * (i - 6));
 		a = run(scenario, 1, i);
 		assert_int_equal(a.rows[SCORE_RNICS].found, 1);
 		for (size_t k = 0; k < SCORE_CLASSES; k++)

@@ -200,8 +200,8 @@ both_ways_are_two_directions_and_one_cable(void **state)
 	struct truth truth = fault(f, "tor1--spine1", 0, SCORE_FOREVER);
 	struct scheme_named n = named(f, "spine1--tor1");
 
-	truth.both_ways = true;
-	n.both_ways = true;
+	truth.both_directions = true;
+	n.both_directions = true;
 	run(f, truth, n);
 	check(f, SCORE_LINKS, 1, 1, 1, 0);
 	check(f, SCORE_LINKS_DIRECTED, 2, 2, 2, 0);

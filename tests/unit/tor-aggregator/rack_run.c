@@ -61,27 +61,29 @@ run_random_time(struct run *run, int64_t after_ns)
 static const struct {
 	enum rm_part_type type;
 	enum rm_kind kind;
-	enum rm_way way;
+	enum rm_direction direction;
 } verdict_of[] = {
 	[SIM_RNIC_BOTH] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN },
-	[SIM_RNIC_SEND] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_DEAD, RM_WAY_SEND },
+	[SIM_RNIC_SEND] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_DEAD, RM_DIRECTION_SEND },
 	[SIM_RNIC_RECEIVE] = { RM_PART_RNIC, RM_KIND_RNIC_RECEIVE_DEAD,
-	    RM_WAY_RECEIVE },
+	    RM_DIRECTION_RECEIVE },
 	[SIM_RNIC_LINK_DOWN] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN },
 	[SIM_RNIC_LOSSY] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY },
-	[SIM_RNIC_LOSES_SENT] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY, RM_WAY_SEND },
+	[SIM_RNIC_LOSES_SENT] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY, RM_DIRECTION_SEND },
 	[SIM_RNIC_LOSES_RECEIVED] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY,
-	    RM_WAY_RECEIVE },
-	[SIM_RNIC_LOSES_BOTH] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY, RM_WAY_BOTH },
-	[SIM_RNIC_MTU] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_WAY_BOTH },
-	[SIM_RNIC_MTU_RECEIVE] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_WAY_RECEIVE },
-	[SIM_RNIC_MTU_SEND] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_WAY_SEND },
-	[SIM_RNIC_UNABLE] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_FAILED, RM_WAY_SEND },
+	    RM_DIRECTION_RECEIVE },
+	[SIM_RNIC_LOSES_BOTH] = { RM_PART_RNIC, RM_KIND_RNIC_LOSSY, RM_DIRECTION_BOTH },
+	[SIM_RNIC_MTU] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_DIRECTION_BOTH },
+	[SIM_RNIC_MTU_RECEIVE] = { RM_PART_RNIC, RM_KIND_RNIC_MTU,
+	    RM_DIRECTION_RECEIVE },
+	[SIM_RNIC_MTU_SEND] = { RM_PART_RNIC, RM_KIND_RNIC_MTU, RM_DIRECTION_SEND },
+	[SIM_RNIC_UNABLE] = { RM_PART_RNIC, RM_KIND_RNIC_SEND_FAILED,
+	    RM_DIRECTION_SEND },
 	[SIM_RNIC_REFUSES] = { RM_PART_RNIC, RM_KIND_RNIC_RECEIVE_DEAD,
-	    RM_WAY_RECEIVE },
+	    RM_DIRECTION_RECEIVE },
 	[SIM_RNIC_LATE] = { RM_PART_RNIC, RM_KIND_RNIC_LATE },
 	[SIM_RNIC_TOO_LATE] = { RM_PART_RNIC, RM_KIND_RNIC_LATE },
-	[SIM_RNIC_PORT_DOWN] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN, RM_WAY_BOTH },
+	[SIM_RNIC_PORT_DOWN] = { RM_PART_RNIC, RM_KIND_RNIC_DOWN, RM_DIRECTION_BOTH },
 	[SIM_TOR] = { RM_PART_TOR, RM_KIND_TOR_DOWN },
 	[SIM_TOR_LATE] = { RM_PART_TOR, RM_KIND_SWITCH_LATE },
 	[SIM_UPLINKS] = { 0, 0 },
@@ -107,7 +109,7 @@ run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_
 	run->expected_count++;
 	*e = (struct run_expected){ .type = verdict_of[kind].type,
 		.kind = verdict_of[kind].kind,
-		.way = verdict_of[kind].way,
+		.direction = verdict_of[kind].direction,
 		.from_ns = from_ns,
 		.to_ns = from_ns + for_ns,
 		.deadline_ns =
@@ -144,7 +146,7 @@ fail_run(const struct run *run, int64_t now_ns, const char *reason, const char *
 static void
 check_verdict(struct run *run, int64_t now_ns, const struct rm_verdict *verdict)
 {
-	const enum rm_way way = verdict->evidence.way;
+	const enum rm_direction direction = verdict->evidence.direction;
 	char sentence[RM_SENTENCE_BYTES];
 
 	for (size_t i = 0; i < run->expected_count; i++) {
@@ -153,16 +155,17 @@ check_verdict(struct run *run, int64_t now_ns, const struct rm_verdict *verdict)
 		if (verdict->part.type != e->type ||
 		    strcmp(verdict->part.name, e->name) != 0 ||
 		    verdict->kind != e->kind ||
-		    (way != RM_WAY_UNKNOWN && e->way != RM_WAY_UNKNOWN &&
-			way != e->way) ||
+		    (direction != RM_DIRECTION_UNKNOWN &&
+			e->direction != RM_DIRECTION_UNKNOWN &&
+			direction != e->direction) ||
 		    now_ns < e->from_ns ||
 		    now_ns > e->to_ns + (run->afterglow_ns != 0 ? run->afterglow_ns
 								: AFTERGLOW_NS))
 			continue;
 		if (e->named_ns == 0)
 			e->named_ns = now_ns;
-		if (way == e->way && e->way_reported_ns == 0)
-			e->way_reported_ns = now_ns;
+		if (direction == e->direction && e->direction_reported_ns == 0)
+			e->direction_reported_ns = now_ns;
 		return;
 	}
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
@@ -177,9 +180,11 @@ check_deadlines(const struct run *run, int64_t now_ns)
 
 		if (e->named_ns == 0 && now_ns - e->from_ns > e->deadline_ns)
 			fail_run(run, now_ns, "not named in time:", e->name, "");
-		if (e->way != RM_WAY_UNKNOWN && e->way_reported_ns == 0 &&
-		    now_ns - e->from_ns >
-			(e->deadline_ns > RUN_WAY_NS ? e->deadline_ns : RUN_WAY_NS))
+		if (e->direction != RM_DIRECTION_UNKNOWN &&
+		    e->direction_reported_ns == 0 &&
+		    now_ns - e->from_ns > (e->deadline_ns > RUN_DIRECTION_NS
+						  ? e->deadline_ns
+						  : RUN_DIRECTION_NS))
 			fail_run(run, now_ns, "no direction in time:", e->name, "");
 	}
 }

@@ -17,17 +17,18 @@
  */
 #define RUN_DEADLINE_NS (1500 * RM_NS_PER_MS)
 #define RUN_HOST_DEADLINE_NS (2500 * RM_NS_PER_MS)
-#define RUN_WAY_NS (10000 * RM_NS_PER_MS)      /* by then its direction is known, too */
+#define RUN_DIRECTION_NS \
+	(10000 * RM_NS_PER_MS)                 /* by then its direction is known, too */
 #define RUN_RECOVERED_NS (4000 * RM_NS_PER_MS) /* all were well for 2 s by then */
 
 struct run_expected {
 	enum rm_part_type type;
 	enum rm_kind kind;
 	char name[64];
-	enum rm_way way; /* that it must be told to have, and no other */
+	enum rm_direction direction; /* that it must be told to have, and no other */
 	int64_t from_ns, to_ns, deadline_ns;
 	int64_t named_ns; /* 0: not yet */
-	int64_t way_reported_ns;
+	int64_t direction_reported_ns;
 };
 
 struct run {

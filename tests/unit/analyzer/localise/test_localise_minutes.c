@@ -30,16 +30,17 @@ tell(struct seen *seen, const char *dst, uint64_t lost)
 		.sent = 100,
 		.lost_forward = lost };
 	struct localise_rack *rack;
-	struct localise_way *way;
+	struct localise_path *route;
 
 	snprintf(path, sizeof path, "tor1@10.0.0.1 s1@10.1.0.1 %s@10.2.0.1", dst);
 	assert_int_equal(localise_map_rack(&seen->map, "tor1", &rack), 0);
 	if (rack->frame == 0)
 		localise_map_frame(rack, end, 0, now);
-	assert_int_equal(localise_map_way(&seen->map, rack, &row, &way), 0);
+	assert_int_equal(localise_map_path(&seen->map, rack, &row, &route), 0);
 	assert_int_equal(
-	    localise_map_row(&seen->map, way, &row, RM_NS_PER_S, RM_NS_PER_S, now), 0);
-	seen->spine = way->elements[2];
+	    localise_map_row(&seen->map, route, &row, RM_NS_PER_S, RM_NS_PER_S, now),
+	    0);
+	seen->spine = route->elements[2];
 	assert_string_equal(seen->spine->a, "s1");
 }
 

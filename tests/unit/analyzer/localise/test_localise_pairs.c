@@ -61,15 +61,16 @@ static bool
 is_on(const struct localise_pairs *pairs, struct localise_element *from,
     struct localise_element *to)
 {
-	struct localise_way *way = calloc(1, sizeof *way + 2 * sizeof *way->elements);
+	struct localise_path *path =
+	    calloc(1, sizeof *path + 2 * sizeof *path->elements);
 	bool ret;
 
-	assert_non_null(way);
-	way->element_count = 2;
-	way->elements[0] = from;
-	way->elements[1] = to;
-	ret = localise_pairs_on(pairs, way);
-	free(way);
+	assert_non_null(path);
+	path->element_count = 2;
+	path->elements[0] = from;
+	path->elements[1] = to;
+	ret = localise_pairs_on(pairs, path);
+	free(path);
 	return ret;
 }
 

@@ -135,7 +135,7 @@ late_and_repeated_summaries_count_nothing(void **state)
 
 /* Tells of one way, and so long after it of another one: how many are known then. */
 static uint64_t
-ways_known_after(struct rows *rows, const char *tor, int64_t ns)
+paths_known_after(struct rows *rows, const char *tor, int64_t ns)
 {
 	const struct wire_path_row first = {
 		.dst_tor = "t2", .path = VIA("t1", "10.1.0.1", "t2"), .sent = 9
@@ -156,9 +156,9 @@ ways_are_known_for_longer_where_rows_come_seldom(void **state)
 {
 	struct rows *rows = *state;
 
-	assert_int_equal(ways_known_after(rows, "t1", 120 * RM_NS_PER_S), 1);
+	assert_int_equal(paths_known_after(rows, "t1", 120 * RM_NS_PER_S), 1);
 	localise_row_interval(rows->localise, 60 * RM_NS_PER_S);
-	assert_int_equal(ways_known_after(rows, "t4", 120 * RM_NS_PER_S), 2);
+	assert_int_equal(paths_known_after(rows, "t4", 120 * RM_NS_PER_S), 2);
 }
 
 static void
@@ -633,7 +633,7 @@ a_way_of_many_ports_is_one_way_back(void **state)
 	};
 	struct localise_map map = { 0 };
 	struct localise_rack *rack;
-	struct localise_way *way;
+	struct localise_path *path;
 
 	(void)state;
 	assert_int_equal(localise_map_rack(&map, "tor1", &rack), 0);
@@ -642,11 +642,11 @@ a_way_of_many_ports_is_one_way_back(void **state)
 			.dst_tor = "tor2", .path = paths[i], .sent = 8
 		};
 
-		assert_int_equal(localise_map_way(&map, rack, &row, &way), 0);
+		assert_int_equal(localise_map_path(&map, rack, &row, &path), 0);
 	}
-	assert_int_equal(way->pair->way_count, 5);
-	assert_int_equal(localise_element_courses(way->pair), 2);
-	assert_int_equal(localise_element_courses(way->pair->back), 1);
+	assert_int_equal(path->pair->path_count, 5);
+	assert_int_equal(localise_element_courses(path->pair), 2);
+	assert_int_equal(localise_element_courses(path->pair->back), 1);
 	localise_map_release(&map);
 }
 

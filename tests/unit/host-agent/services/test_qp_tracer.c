@@ -93,7 +93,7 @@ what_is_missing_is_told_and_the_agent_goes_on(void **state)
 	assert_false(world->late);
 	assert_int_equal(world->states, 1);
 	assert_false(qp_tracer_hears(world->tracer));
-	assert_string_equal(qp_tracer_way(world->tracer), "");
+	assert_string_equal(qp_tracer_method(world->tracer), "");
 	assert_non_null(strstr(qp_tracer_missing(world->tracer), "BTF"));
 	assert_int_equal(qp_tracer_counts(world->tracer).attempts, 1);
 	assert_int_equal(qp_tracer_counts(world->tracer).events, 0);
@@ -145,10 +145,11 @@ freed_at_once_it_leaves_nothing(void **state)
 static void
 hooks_either_open_or_say_why_not(void **state)
 {
-	for (enum qp_hooks_way way = QP_HOOKS_ANY; way < QP_HOOKS_WAYS; way++) {
+	for (enum qp_hooks_method method = QP_HOOKS_ANY; method < QP_HOOKS_METHODS;
+	     method++) {
 		char reason[QP_HOOKS_TEXT];
 		struct qp_hooks *hooks = NULL;
-		int r = qp_hooks_open(way, &hooks, reason);
+		int r = qp_hooks_open(method, &hooks, reason);
 
 		if (r == 0) {
 			assert_int_equal(qp_hooks_dropped(hooks), 0);
@@ -158,9 +159,9 @@ hooks_either_open_or_say_why_not(void **state)
 		assert_true(r < 0);
 		assert_null(hooks);
 		assert_non_null(strchr(reason, ':'));
-		if (way != QP_HOOKS_ANY)
-			assert_memory_equal(reason, qp_hooks_way_name(way),
-			    strlen(qp_hooks_way_name(way)));
+		if (method != QP_HOOKS_ANY)
+			assert_memory_equal(reason, qp_hooks_method_name(method),
+			    strlen(qp_hooks_method_name(method)));
 	}
 }
 

@@ -31,9 +31,9 @@ static void
 the_choice_does_not_depend_on_the_order(void **state)
 {
 	static const uint16_t turned[] = { 50000, 50002, 50001, 50003 };
-	const uint64_t ways[] = { 7, 7, 9, 9 }, back[] = { 9, 9, 7, 7 };
+	const uint64_t path_ids[] = { 7, 7, 9, 9 }, back[] = { 9, 9, 7, 7 };
 
-	assert_int_equal(flow_choice(ports, ways, 4), 1 << 1 | 1 << 3);
+	assert_int_equal(flow_choice(ports, path_ids, 4), 1 << 1 | 1 << 3);
 	assert_int_equal(flow_choice(turned, back, 4), 1 << 2 | 1 << 0);
 }
 
@@ -41,25 +41,25 @@ static void
 a_port_that_is_named_twice_is_kept_once(void **state)
 {
 	static const uint16_t twice[] = { 50000, 50000 };
-	const uint64_t ways[] = { 7, 7 };
+	const uint64_t path_ids[] = { 7, 7 };
 
-	assert_int_equal(flow_choice(twice, ways, 2), 1);
+	assert_int_equal(flow_choice(twice, path_ids, 2), 1);
 }
 
 static void
 as_many_flows_as_a_target_may_have_have_a_bit_each(void **state)
 {
 	uint16_t many[64];
-	uint64_t ways[64];
+	uint64_t path_ids[64];
 
 	for (size_t i = 0; i < 64; i++) {
 		many[i] = (uint16_t)(50000 + i);
-		ways[i] = 1 + i / 2;
+		path_ids[i] = 1 + i / 2;
 	}
-	assert_true(flow_choice(many, ways, 64) == UINT64_C(0x5555555555555555));
-	ways[63] = 0;
-	assert_true(flow_choice(many, ways, 64) == UINT64_C(0xd555555555555555));
-	assert_int_equal(flow_choice(many, ways, 0), 0);
+	assert_true(flow_choice(many, path_ids, 64) == UINT64_C(0x5555555555555555));
+	path_ids[63] = 0;
+	assert_true(flow_choice(many, path_ids, 64) == UINT64_C(0xd555555555555555));
+	assert_int_equal(flow_choice(many, path_ids, 0), 0);
 }
 
 int

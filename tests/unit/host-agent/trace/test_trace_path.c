@@ -134,14 +134,14 @@ a_single_move_is_no_multipath(void **state)
 static void
 traces_that_keep_disagreeing_are_multipath_until_they_agree(void **state)
 {
-	static const char *const ways[] = { "abc|", "axc|", "ayc|", "azc|", "awc|" };
+	static const char *const paths[] = { "abc|", "axc|", "ayc|", "azc|", "awc|" };
 	struct trace_path path = { 0 };
 	int second;
 
 	for (second = 0; second < 4; second++)
-		take(&path, ways[second], second);
+		take(&path, paths[second], second);
 	assert_false(path.multipath);
-	assert_int_equal(take(&path, ways[4], second), TRACE_NEWS);
+	assert_int_equal(take(&path, paths[4], second), TRACE_NEWS);
 	assert_true(path.multipath);
 	expect(&path, "abc|", 0); /* the last that anybody can stand behind */
 	assert_int_equal(take(&path, "abc|", 600), TRACE_SAME);

@@ -20,9 +20,9 @@ length(struct fixture *f, uint64_t dst, uint16_t port, uint8_t routers)
 }
 
 static uint64_t
-way(const struct fixture *f, uint64_t dst, uint16_t port)
+path_id(const struct fixture *f, uint64_t dst, uint16_t port)
 {
-	return tracer_way(f->tracer, 0, (struct wire_rnic_id){ dst, 1 }, port);
+	return tracer_path_id(f->tracer, 0, (struct wire_rnic_id){ dst, 1 }, port);
 }
 
 static void
@@ -36,8 +36,8 @@ they_have_the_length_of_a_way_that_probes_take(void **state)
 	run(f, S);
 	assert_int_equal(f->jobs, 3);
 	assert_int_equal(f->packets, 9); /* none gets to the destination */
-	assert_int_not_equal(way(f, 2, 50001), 0);
-	assert_int_equal(way(f, 2, 50001), way(f, 2, 50002));
+	assert_int_not_equal(path_id(f, 2, 50001), 0);
+	assert_int_equal(path_id(f, 2, 50001), path_id(f, 2, 50002));
 }
 
 static void
@@ -55,7 +55,7 @@ one_that_comes_later_has_it_at_once(void **state)
 	set(f, &one, 1);
 	run(f, S);
 	assert_int_equal(f->packets, 12);
-	assert_int_equal(way(f, 2, 50099), way(f, 2, 50002));
+	assert_int_equal(path_id(f, 2, 50099), path_id(f, 2, 50002));
 }
 
 static void
@@ -70,7 +70,7 @@ a_length_of_its_own_counts_more(void **state)
 	assert_false(length(f, 2, 50001, 2));
 	run(f, S);
 	assert_int_equal(f->packets, 3 + 3 + 2);
-	assert_int_not_equal(way(f, 2, 50001), way(f, 2, 50002));
+	assert_int_not_equal(path_id(f, 2, 50001), path_id(f, 2, 50002));
 }
 
 static void
@@ -85,7 +85,7 @@ nothing_is_lent_to_others(void **state)
 	run(f, S);
 	assert_int_equal(
 	    f->jobs, 1); /* its two sisters wait for a probe of their own */
-	assert_int_equal(way(f, 3, 50001), 0);
+	assert_int_equal(path_id(f, 3, 50001), 0);
 }
 
 static void
@@ -157,7 +157,7 @@ however_many_new_ones_there_are_planned_flows_are_traced_again(void **state)
 	set(f, targets, 1);
 	lengths(f, 2, 3);
 	run(f, S);
-	before = way(f, 2, 50001);
+	before = path_id(f, 2, 50001);
 	f->spine = 2;
 	for (uint64_t second = 0; second < 60; second++) {
 		for (uint64_t i = 1 + second % 2; i <= 200; i += 1 + (second > 0)) {
@@ -170,8 +170,8 @@ however_many_new_ones_there_are_planned_flows_are_traced_again(void **state)
 		run(f, S);
 	}
 	assert_true(tracer_counts(f->tracer)->traces > 1000);
-	assert_int_not_equal(way(f, 2, 50001), 0);
-	assert_int_not_equal(way(f, 2, 50001), before);
+	assert_int_not_equal(path_id(f, 2, 50001), 0);
+	assert_int_not_equal(path_id(f, 2, 50001), before);
 }
 
 int

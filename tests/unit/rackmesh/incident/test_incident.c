@@ -129,7 +129,7 @@ only_changes_that_matter_are_announced(void **state)
 	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 38 of 38 probes were answered");
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 3);
-	verdict.evidence.way = RM_WAY_SEND;
+	verdict.evidence.direction = RM_DIRECTION_SEND;
 	judge(rack, &verdict, 1);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 4);

@@ -70,7 +70,7 @@ verdict_on(const char *name)
 		    .window_start = { WALL_NS - 7 },
 		    .late_ns = 11,
 		    .peers = 3,
-		    .way = RM_WAY_RECEIVE,
+		    .direction = RM_DIRECTION_RECEIVE,
 		    .to_part = { 100, 40 },
 		    .from_part = { 90, 90 },
 		    .counters = "its port counted 812 symbol errors in 5 s",

@@ -80,22 +80,22 @@ a_loss_says_of_which_packets(void **state)
 {
 	static const struct {
 		enum rm_kind kind;
-		enum rm_way way;
+		enum rm_direction direction;
 		const char *says, *word;
 	} cases[] = {
-		{ RM_KIND_RNIC_LOSSY, RM_WAY_UNKNOWN, "loses packets:", "" },
-		{ RM_KIND_RNIC_LOSSY, RM_WAY_RECEIVE,
+		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_UNKNOWN, "loses packets:", "" },
+		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_RECEIVE,
 		    "loses packets of what is sent to it:", "receive" },
-		{ RM_KIND_RNIC_LOSSY, RM_WAY_SEND,
+		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_SEND,
 		    "loses packets of what it sends:", "send" },
-		{ RM_KIND_RNIC_LOSSY, RM_WAY_BOTH,
+		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_BOTH,
 		    "loses packets of what it sends and of what is sent to it:",
 		    "both" },
-		{ RM_KIND_RNIC_MTU, RM_WAY_RECEIVE,
+		{ RM_KIND_RNIC_MTU, RM_DIRECTION_RECEIVE,
 		    "loses large packets of what is sent to it, as an MTU that is too "
 		    "small does:",
 		    "receive" },
-		{ RM_KIND_RNIC_SEND_DEAD, RM_WAY_SEND,
+		{ RM_KIND_RNIC_SEND_DEAD, RM_DIRECTION_SEND,
 		    "receives, but what it sends vanishes:", "send" },
 	};
 
@@ -106,7 +106,7 @@ a_loss_says_of_which_packets(void **state)
 		json_t *json;
 
 		verdict.kind = cases[i].kind;
-		verdict.evidence.way = cases[i].way;
+		verdict.evidence.direction = cases[i].direction;
 		rm_verdict_sentence(&verdict, text, sizeof text);
 		snprintf(expected, sizeof expected, "RNIC h1/r0 at tor1 %s in 1.0 s,",
 		    cases[i].says);

@@ -116,7 +116,7 @@ late_and_lossy(unsigned seed, double share)
 		verdict = &judgement.verdicts[0];
 		assert_string_equal(verdict->part.name, "h3/r0");
 		late = strstr(verdict->evidence.observed, "round trips") != NULL;
-		loses = verdict->evidence.way == RM_WAY_SEND &&
+		loses = verdict->evidence.direction == RM_DIRECTION_SEND &&
 			verdict->evidence.from_part.arrived <
 			    verdict->evidence.from_part.sent;
 		assert_true(verdict->kind == RM_KIND_RNIC_LATE ||
@@ -270,7 +270,7 @@ a_rack_of_two_without_witnesses_never_guesses(void **state)
 		e = run_break(&run, (enum sim_fault_kind)(seed % 3), seed / 3 % 2,
 		    from_ns, 4 * RM_NS_PER_S);
 		e->kind = RM_KIND_RNIC_DOWN;
-		e->way = RM_WAY_UNKNOWN;
+		e->direction = RM_DIRECTION_UNKNOWN;
 		strcpy(e->name, "h0/r0 or h1/r0");
 		run_until(&run, from_ns + SETTLED_NS,
 		    from_ns + 4 * RM_NS_PER_S + RUN_RECOVERED_NS);
@@ -369,7 +369,7 @@ without_receive_counts_a_dead_rnic_is_still_named(void **state)
 			e = run_break(&run, (enum sim_fault_kind)(seed % 3),
 			    sim_random(run.sim) % sizes[s], from_ns, 4 * RM_NS_PER_S);
 			e->kind = RM_KIND_RNIC_DOWN; /* as far as anybody can tell */
-			e->way = RM_WAY_UNKNOWN;
+			e->direction = RM_DIRECTION_UNKNOWN;
 			e->deadline_ns = RUN_HOST_DEADLINE_NS;
 			run_until(&run, from_ns + SETTLED_NS, 0);
 			run_end(&run);

@@ -197,7 +197,7 @@ an_mtu_is_told_with_sizes_and_counts(void **state)
 	assert_int_equal(table->judgement.verdict_count, 1);
 	verdict = &table->judgement.verdicts[0];
 	assert_int_equal(verdict->kind, RM_KIND_RNIC_MTU);
-	assert_int_equal(verdict->evidence.way, RM_WAY_RECEIVE);
+	assert_int_equal(verdict->evidence.direction, RM_DIRECTION_RECEIVE);
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
 	assert_string_equal(sentence,
 	    "RNIC h0/r0 at tor1 loses large packets of what is sent to it, as an MTU "
@@ -302,7 +302,7 @@ a_host_that_cannot_send_a_single_probe_says_so(void **state)
 	assert_string_equal(verdict->part.name, "h0/r0");
 	assert_string_equal(verdict->evidence.observed,
 	    "send-failed: its own host could not send 40 of 40 probes through it");
-	assert_int_equal(verdict->evidence.way, RM_WAY_SEND);
+	assert_int_equal(verdict->evidence.direction, RM_DIRECTION_SEND);
 	/* A QPN that has changed is nobody's fault. */
 	for (int i = 0; i < 12; i++) {
 		fill(table, NEITHER);
@@ -320,21 +320,26 @@ a_host_that_cannot_send_a_single_probe_says_so(void **state)
 static void
 a_way_that_was_not_tried_is_not_cleared(void **state)
 {
-	const struct rack_way_out few = { 1, 1, 1, 4 }, none = { 20, 0, 0, 4 };
-	const struct rack_way_out all = { 20, 20, 20, 4 }, back = { 20, 20, 0, 4 };
+	const struct rack_outbound few = { 1, 1, 1, 4 }, none = { 20, 0, 0, 4 };
+	const struct rack_outbound all = { 20, 20, 20, 4 }, back = { 20, 20, 0, 4 };
 	struct rack_tally tally = { .large_own = few, .large_peers = all };
 
 	(void)state;
-	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_UNKNOWN);
+	assert_int_equal(
+	    rack_loss_direction(&tally, RM_KIND_RNIC_MTU), RM_DIRECTION_UNKNOWN);
 	tally.large_own = back; /* they arrived, and the replies did not */
-	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_RECEIVE);
+	assert_int_equal(
+	    rack_loss_direction(&tally, RM_KIND_RNIC_MTU), RM_DIRECTION_RECEIVE);
 	tally.large_own = all;
-	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_BOTH);
+	assert_int_equal(
+	    rack_loss_direction(&tally, RM_KIND_RNIC_MTU), RM_DIRECTION_BOTH);
 	tally.large_peers = back;
-	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_SEND);
+	assert_int_equal(
+	    rack_loss_direction(&tally, RM_KIND_RNIC_MTU), RM_DIRECTION_SEND);
 	tally.large_own = none;
 	tally.large_peers = none;
-	assert_int_equal(rack_loss_way(&tally, RM_KIND_RNIC_MTU), RM_WAY_UNKNOWN);
+	assert_int_equal(
+	    rack_loss_direction(&tally, RM_KIND_RNIC_MTU), RM_DIRECTION_UNKNOWN);
 }
 
 static void

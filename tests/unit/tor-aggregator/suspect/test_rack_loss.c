@@ -55,15 +55,15 @@ run_loss(const struct loss *loss)
 	run_print_latencies(loss->what, seeds);
 }
 
-static const enum sim_fault_kind ways[] = { SIM_RNIC_LOSES_SENT,
+static const enum sim_fault_kind directions[] = { SIM_RNIC_LOSES_SENT,
 	SIM_RNIC_LOSES_RECEIVED, SIM_RNIC_LOSES_BOTH };
 
 static void
-lossy_ways(const char *what, double share, unsigned large_every)
+lossy_directions(const char *what, double share, unsigned large_every)
 {
-	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+	for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
 		run_loss(&(struct loss){ .what = what,
-		    .kind = ways[i],
+		    .kind = directions[i],
 		    .share = share,
 		    .large_every = large_every,
 		    .interval_ns = FAST_NS,
@@ -74,21 +74,21 @@ static void
 a_twentieth_lost_on_one_way_is_named_with_the_way(void **state)
 {
 	(void)state;
-	lossy_ways("5 % lost", 0.05, 0);
+	lossy_directions("5 % lost", 0.05, 0);
 }
 
 static void
 a_fifth_lost_on_one_way_is_named_with_the_way(void **state)
 {
 	(void)state;
-	lossy_ways("20 % lost", 0.2, 0);
+	lossy_directions("20 % lost", 0.2, 0);
 }
 
 static void
 half_lost_on_one_way_is_named_with_the_way(void **state)
 {
 	(void)state;
-	lossy_ways("50 % lost", 0.5, 0);
+	lossy_directions("50 % lost", 0.5, 0);
 }
 
 static void
@@ -114,8 +114,8 @@ random_loss_is_never_called_an_mtu(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
-		lossy_ways("5 % lost of both sizes", 0.05, every[i]);
-		lossy_ways("60 % lost of both sizes", 0.6, every[i]);
+		lossy_directions("5 % lost of both sizes", 0.05, every[i]);
+		lossy_directions("60 % lost of both sizes", 0.6, every[i]);
 	}
 }
 
@@ -239,7 +239,7 @@ run_slow(const struct slow *slow, size_t members, enum sim_fault_kind kind)
 		    &run, kind, sim_random(run.sim) % members, from_ns, slow->for_ns);
 		expected->deadline_ns = slow->deadline_ns;
 		if (members < 8) /* few peers count too few of its packets */
-			expected->way = RM_WAY_UNKNOWN;
+			expected->direction = RM_DIRECTION_UNKNOWN;
 		run_until(&run,
 		    from_ns + slow->for_ns + slow->over_ns + 120 * RM_NS_PER_S,
 		    from_ns + slow->for_ns + slow->over_ns + 3 * RM_NS_PER_S);
@@ -248,13 +248,13 @@ run_slow(const struct slow *slow, size_t members, enum sim_fault_kind kind)
 }
 
 static void
-slow_ways(const struct slow *slow)
+slow_directions(const struct slow *slow)
 {
 	static const size_t sizes[] = { 3, 4, 8, 16 };
 
 	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-		for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-			run_slow(slow, sizes[s], ways[i]);
+		for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
+			run_slow(slow, sizes[s], directions[i]);
 	run_print_latencies(slow->what, run_seeds(3));
 }
 
@@ -262,7 +262,7 @@ static void
 a_hundredth_lost_is_named_within_ninety_seconds(void **state)
 {
 	(void)state;
-	slow_ways(&(struct slow){ .what = "1 % lost",
+	slow_directions(&(struct slow){ .what = "1 % lost",
 	    .share = 0.01,
 	    .deadline_ns = 90 * RM_NS_PER_S,
 	    .for_ns = 120 * RM_NS_PER_S,
@@ -273,7 +273,7 @@ static void
 half_a_hundredth_lost_is_named_within_three_minutes(void **state)
 {
 	(void)state;
-	slow_ways(&(struct slow){ .what = "0.5 % lost",
+	slow_directions(&(struct slow){ .what = "0.5 % lost",
 	    .share = 0.005,
 	    .deadline_ns = 180 * RM_NS_PER_S,
 	    .for_ns = 200 * RM_NS_PER_S,
@@ -314,7 +314,7 @@ of_two_that_nobody_else_probes_one_is_named_as_either(void **state)
 		expected = run_break(&run, SIM_RNIC_LOSES_BOTH, seed % 2,
 		    run_random_time(&run, 6 * RM_NS_PER_S), 200 * RM_NS_PER_S);
 		snprintf(expected->name, sizeof expected->name, "h0/r0 or h1/r0");
-		expected->way = RM_WAY_UNKNOWN;
+		expected->direction = RM_DIRECTION_UNKNOWN;
 		expected->deadline_ns = 120 * RM_NS_PER_S;
 		run_until(&run, 360 * RM_NS_PER_S, 0);
 		run_end(&run);

@@ -1,4 +1,4 @@
-#include "tor-aggregator/paths/found_ways.h"
+#include "tor-aggregator/paths/path_discovery.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 struct world {
 	struct path_table *table;
-	struct found_ways *ways;
+	struct path_discovery *discovery;
 	struct wire_path out[4];
 };
 
@@ -26,7 +26,7 @@ setup(void **state)
 	*state = world;
 	return path_table_new(&options, &world->table) < 0
 		   ? -1
-		   : found_ways_new(&world->ways);
+		   : path_discovery_new(&world->discovery);
 }
 
 static int
@@ -34,7 +34,7 @@ teardown(void **state)
 {
 	struct world *world = *state;
 
-	found_ways_free(world->ways);
+	path_discovery_free(world->discovery);
 	path_table_free(world->table);
 	free(world);
 	return 0;
@@ -60,7 +60,8 @@ trace(struct world *world, uint16_t src_port, uint8_t spine, int64_t at_s)
 static size_t
 next(struct world *world, int64_t at_s)
 {
-	return found_ways_next(world->ways, world->table, AT(at_s), world->out, 4);
+	return path_discovery_next(
+	    world->discovery, world->table, AT(at_s), world->out, 4);
 }
 
 static void
@@ -107,7 +108,7 @@ all_are_told_again_to_whoever_comes_after(void **state)
 
 	trace(world, 50000, 1, 1);
 	assert_int_equal(next(world, 2), 1);
-	found_ways_again(world->ways);
+	path_discovery_again(world->discovery);
 	assert_int_equal(next(world, 3), 1);
 }
 
@@ -123,5 +124,5 @@ main(void)
 		TEST(all_are_told_again_to_whoever_comes_after),
 	};
 
-	return cmocka_run_group_tests_name("found_ways", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("path_discovery", tests, NULL, NULL);
 }

@@ -1,27 +1,29 @@
 /*
- * lost_ways - on which leg probes were lost, by what their responders counted. Pure.
+ * loss_directions - on which leg probes were lost, by what their responders counted.
+ * Pure.
  *
  * Each answer says how many probes of this prober and class its responder has received.
  * Between two answers, what was sent and not received was lost on the way out. If that
  * is none of the losses, all were lost on the way back; if it is all, none was; what
  * is mixed, or has no second answer yet, stays unknown.
  */
-#ifndef TOR_AGGREGATOR_PATHS_LOST_WAYS_H
-#define TOR_AGGREGATOR_PATHS_LOST_WAYS_H
+#ifndef TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
+#define TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct flow_second;
-struct lost_ways;
+struct loss_directions;
 
-int lost_ways_new(size_t max_pairs, struct lost_ways **ret);
-void lost_ways_free(struct lost_ways *ways);
+int loss_directions_new(size_t max_pairs, struct loss_directions **ret);
+void loss_directions_free(struct loss_directions *directions);
 
 /* One second after another: sets .way of every flow. */
-void lost_ways_fold(struct lost_ways *ways, struct flow_second *second);
+void loss_directions_fold(
+    struct loss_directions *directions, struct flow_second *second);
 
 /* RNICs were renumbered, or a second is missing: counts start afresh. */
-void lost_ways_forget(struct lost_ways *ways);
+void loss_directions_forget(struct loss_directions *directions);
 
 #endif

@@ -11,9 +11,10 @@
 #include "tracer_fixture.h"
 
 static uint64_t
-way(const struct fixture *f, uint64_t dst, size_t flow)
+path_id(const struct fixture *f, uint64_t dst, size_t flow)
 {
-	return tracer_way(f->tracer, 0, (struct wire_rnic_id){ dst, 1 }, ports[flow]);
+	return tracer_path_id(
+	    f->tracer, 0, (struct wire_rnic_id){ dst, 1 }, ports[flow]);
 }
 
 static void
@@ -24,20 +25,20 @@ flows_with_the_same_path_have_the_same_way(void **state)
 	uint64_t first, before;
 
 	set(f, &one, 1);
-	assert_true(way(f, 2, 0) == 0); /* not traced yet */
-	assert_true(way(f, 3, 0) == 0); /* nobody knows it */
-	before = tracer_ways(f->tracer);
+	assert_true(path_id(f, 2, 0) == 0); /* not traced yet */
+	assert_true(path_id(f, 3, 0) == 0); /* nobody knows it */
+	before = tracer_path_changes(f->tracer);
 	lengths(f, 2, 3);
 	run(f, S);
-	assert_int_not_equal(tracer_ways(f->tracer), before);
-	first = way(f, 2, 0);
+	assert_int_not_equal(tracer_path_changes(f->tracer), before);
+	first = path_id(f, 2, 0);
 	assert_true(first != 0);
-	assert_true(way(f, 2, 1) == first && way(f, 2, 2) == first);
+	assert_true(path_id(f, 2, 1) == first && path_id(f, 2, 2) == first);
 
-	before = tracer_ways(f->tracer);
+	before = tracer_path_changes(f->tracer);
 	run(f, 60 * S); /* traced again, and all is as it was */
-	assert_int_equal(tracer_ways(f->tracer), before);
-	assert_true(way(f, 2, 0) == first);
+	assert_int_equal(tracer_path_changes(f->tracer), before);
+	assert_true(path_id(f, 2, 0) == first);
 }
 
 static void
@@ -51,15 +52,15 @@ a_path_that_moves_is_another_way_and_none_while_it_is_in_doubt(void **state)
 	set(f, &one, 1);
 	lengths(f, 2, 3);
 	run(f, S);
-	first = way(f, 2, 0);
-	before = tracer_ways(f->tracer);
+	first = path_id(f, 2, 0);
+	before = tracer_path_changes(f->tracer);
 	f->spine = 9;
-	while (way(f, 2, 0) == first)
+	while (path_id(f, 2, 0) == first)
 		run(f, S);
-	assert_true(way(f, 2, 0) == 0); /* one trace may be odd */
+	assert_true(path_id(f, 2, 0) == 0); /* one trace may be odd */
 	run(f, 10 * S);
-	assert_true(way(f, 2, 0) != 0 && way(f, 2, 0) != first);
-	assert_true(tracer_ways(f->tracer) >= before + 2);
+	assert_true(path_id(f, 2, 0) != 0 && path_id(f, 2, 0) != first);
+	assert_true(tracer_path_changes(f->tracer) >= before + 2);
 }
 
 static void
@@ -73,17 +74,17 @@ a_way_that_is_not_seen_again_and_again_is_in_doubt(void **state)
 	set(f, &one, 1);
 	lengths(f, 2, 3);
 	run(f, S);
-	first = way(f, 2, 0);
+	first = path_id(f, 2, 0);
 	f->deaf = true;
 	/* A switch that answers once a second may miss one. */
 	while (tracer_counts(f->tracer)->incomplete < 2)
 		run(f, S);
-	assert_true(way(f, 2, 0) == first);
+	assert_true(path_id(f, 2, 0) == first);
 	run(f, 10 * S);
-	assert_true(way(f, 2, 0) == 0);
+	assert_true(path_id(f, 2, 0) == 0);
 	f->deaf = false;
 	run(f, 60 * S);
-	assert_true(way(f, 2, 0) == first);
+	assert_true(path_id(f, 2, 0) == first);
 }
 
 static void
@@ -95,7 +96,7 @@ a_path_with_a_silent_hop_is_no_way(void **state)
 	set(f, &one, 1);
 	lengths(f, 2, 4); /* the fourth never answers */
 	run(f, 5 * S);
-	assert_true(way(f, 2, 0) == 0);
+	assert_true(path_id(f, 2, 0) == 0);
 }
 
 static void
@@ -139,5 +140,5 @@ main(void)
 		TEST(what_is_traced_are_the_flows_that_the_port_has),
 	};
 
-	return cmocka_run_group_tests_name("tracer_ways", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("tracer_path_ids", tests, NULL, NULL);
 }

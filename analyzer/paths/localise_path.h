@@ -1,9 +1,9 @@
 /*
- * localise_way - ways through a region, what they cross, and what was seen of them, as
+ * localise_path - ways through a region, what they cross, and what was seen of them, as
  * localise_map keeps them.
  */
-#ifndef ANALYZER_PATHS_LOCALISE_WAY_H
-#define ANALYZER_PATHS_LOCALISE_WAY_H
+#ifndef ANALYZER_PATHS_LOCALISE_PATH_H
+#define ANALYZER_PATHS_LOCALISE_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +17,11 @@
 
 #define LOCALISE_MAX_RACKS 16384
 #define LOCALISE_MAX_PATHS 2097152 /* over all racks */
-#define LOCALISE_WAY_ELEMENTS 18
+#define LOCALISE_PATH_ELEMENTS 18
 #define LOCALISE_BINS 8
 #define LOCALISE_BIN_NS (16 * RM_NS_PER_S)
 
-struct localise_way;
+struct localise_path;
 
 struct localise_element {
 	char a[RM_NAME_BYTES];  /* the switch, or where the link begins */
@@ -33,8 +33,8 @@ struct localise_element {
 	rm_mono_t passed; /* when flows last passed it whole while others were lost */
 	/* Of all there is between two racks: their ToRs, and the same the other way. */
 	struct localise_element *ends[2], *back;
-	struct localise_way **ways;
-	size_t way_count, way_size;
+	struct localise_path **paths;
+	size_t path_count, path_size;
 	uint64_t stamp; /* scratch of who works with it now */
 	uint32_t local;
 	UT_hash_handle hh;
@@ -70,8 +70,8 @@ struct localise_lag { /* of a rack's summaries behind now, give or take a consta
 
 struct localise_rack {
 	char tor[RM_NAME_BYTES];
-	struct localise_way *ways; /* by key */
-	size_t way_count;
+	struct localise_path *paths; /* by key */
+	size_t path_count;
 	bool heard;
 	/* Its own verdict on its ToR; two_tell: both of its RNICs may be dead, too. */
 	bool tor_stands, mesh_fails, two_tell;
@@ -94,7 +94,7 @@ struct localise_rack {
 	UT_hash_handle hh;
 };
 
-struct localise_way {
+struct localise_path {
 	struct localise_rack *rack;
 	struct localise_element *pair; /* between its ends; not among the elements */
 	uint8_t element_count;
@@ -119,11 +119,11 @@ struct localise_way {
 
 struct localise_map {
 	struct localise_rack *racks;
-	size_t rack_count, way_count;
+	size_t rack_count, path_count;
 	struct localise_element *elements;
 	/* First those that lost something lately; then, up to listed_count, those that
 	 * did as long ago as bins reach. */
-	struct localise_way **lossy;
+	struct localise_path **lossy;
 	size_t lossy_count, listed_count, lossy_size;
 	uint64_t sent[LOCALISE_BINS]; /* on all ways, as theirs */
 	int64_t bin;
@@ -152,6 +152,6 @@ struct localise_sum {
 /* What was seen on a way: in the newest rows, the last seconds, or the last minutes; or
  * what of it was late. */
 typedef void localise_seen(const struct localise_map *map,
-    const struct localise_way *way, rm_mono_t now, struct localise_sum *sum);
+    const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tor-aggregator/paths/lost_ways.h"
+#include "tor-aggregator/paths/loss_directions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "tor-aggregator/window/window.h"
 
 struct world {
-	struct lost_ways *ways;
+	struct loss_directions *directions;
 	struct flow_second second;
 	int64_t now;
 	uint32_t received; /* by the responder, so far */
@@ -27,7 +27,7 @@ setup(void **state)
 	*state = w;
 	flow_counts_init(&w->second.flows, 64);
 	w->now = 1000;
-	return lost_ways_new(16, &w->ways);
+	return loss_directions_new(16, &w->directions);
 }
 
 static int
@@ -35,7 +35,7 @@ teardown(void **state)
 {
 	struct world *w = *state;
 
-	lost_ways_free(w->ways);
+	loss_directions_free(w->directions);
 	flow_second_release(&w->second);
 	free(w);
 	return 0;
@@ -66,15 +66,15 @@ probe(struct world *w, uint16_t src_port, enum fate fate)
 	flow_second_lost(&w->second, (size_t)(f - w->second.flows.flows), w->now);
 }
 
-static enum lost_way
+static enum loss_direction
 fold(struct world *w, uint16_t src_port)
 {
-	enum lost_way way;
+	enum loss_direction direction;
 
-	lost_ways_fold(w->ways, &w->second);
-	way = flow(w, src_port)->way;
+	loss_directions_fold(w->directions, &w->second);
+	direction = flow(w, src_port)->direction;
 	flow_second_clear(&w->second);
-	return way;
+	return direction;
 }
 
 static void
@@ -201,12 +201,12 @@ too_many_pairs_are_unknown(void **state)
 			f->responder_count = (uint32_t)(10 + second);
 			flow_second_lost(&w->second, i, 5 + second);
 		}
-		lost_ways_fold(w->ways, &w->second);
+		loss_directions_fold(w->directions, &w->second);
 		if (second == 0)
 			flow_second_clear(&w->second);
 	}
-	assert_int_equal(w->second.flows.flows[0].way, LOST_FORWARD);
-	assert_int_equal(w->second.flows.flows[39].way, LOST_UNKNOWN);
+	assert_int_equal(w->second.flows.flows[0].direction, LOST_FORWARD);
+	assert_int_equal(w->second.flows.flows[39].direction, LOST_UNKNOWN);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -225,5 +225,5 @@ main(void)
 		TEST(too_many_pairs_are_unknown),
 	};
 
-	return cmocka_run_group_tests_name("lost_ways", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("loss_directions", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "tor-aggregator/paths/lost_ways.h"
+#include "tor-aggregator/paths/loss_directions.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -20,11 +20,11 @@ struct pair {
 		bool others;
 		int64_t answered;
 		uint32_t count; /* as that answer told it */
-		enum lost_way way;
+		enum loss_direction direction;
 	} now;
 };
 
-struct lost_ways {
+struct loss_directions {
 	struct flow_counts keys; /* of pairs: source port 0 */
 	struct pair *pairs;
 	size_t room;
@@ -32,67 +32,68 @@ struct lost_ways {
 };
 
 int
-lost_ways_new(size_t max_pairs, struct lost_ways **ret)
+loss_directions_new(size_t max_pairs, struct loss_directions **ret)
 {
-	struct lost_ways *ways = calloc(1, sizeof(*ways));
+	struct loss_directions *directions = calloc(1, sizeof(*directions));
 
-	if (ways == NULL)
+	if (directions == NULL)
 		return -ENOMEM;
-	flow_counts_init(&ways->keys, max_pairs);
-	*ret = ways;
+	flow_counts_init(&directions->keys, max_pairs);
+	*ret = directions;
 	return 0;
 }
 
 void
-lost_ways_free(struct lost_ways *ways)
+loss_directions_free(struct loss_directions *directions)
 {
-	if (ways == NULL)
+	if (directions == NULL)
 		return;
-	flow_counts_release(&ways->keys);
-	free(ways->pairs);
-	free(ways);
+	flow_counts_release(&directions->keys);
+	free(directions->pairs);
+	free(directions);
 }
 
 void
-lost_ways_forget(struct lost_ways *ways)
+loss_directions_forget(struct loss_directions *directions)
 {
-	flow_counts_clear(&ways->keys);
+	flow_counts_clear(&directions->keys);
 }
 
 /* NULL: too many, or out of memory. Valid until the next call. */
 static struct pair *
-pair_of(struct lost_ways *ways, const struct flow_count *flow)
+pair_of(struct loss_directions *directions, const struct flow_count *flow)
 {
-	const size_t before = ways->keys.count;
+	const size_t before = directions->keys.count;
 	struct flow_count *key;
 	struct pair *pairs;
 	size_t at;
 
-	if (before == ways->room) {
+	if (before == directions->room) {
 		const size_t room = before == 0 ? 64 : 2 * before;
 
-		pairs = realloc(ways->pairs, room * sizeof(*pairs));
+		pairs = realloc(directions->pairs, room * sizeof(*pairs));
 		if (pairs == NULL)
 			return NULL;
-		ways->pairs = pairs;
-		ways->room = room;
+		directions->pairs = pairs;
+		directions->room = room;
 	}
-	key = flow_counts_get(&ways->keys, flow->src, flow->dst, 0, flow->dscp);
+	key = flow_counts_get(&directions->keys, flow->src, flow->dst, 0, flow->dscp);
 	if (key == NULL)
 		return NULL;
-	at = (size_t)(key - ways->keys.flows);
+	at = (size_t)(key - directions->keys.flows);
 	if (at == before)
-		ways->pairs[at] = (struct pair){ 0 };
-	return &ways->pairs[at];
+		directions->pairs[at] = (struct pair){ 0 };
+	return &directions->pairs[at];
 }
 
 /* What its losses were after the newest answer: the next answer tells of those. */
 static void
-add_losses(struct lost_ways *ways, const struct flow_second *second)
+add_losses(struct loss_directions *directions, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->loss_count; i++) {
 		const struct flow_loss *loss = &second->losses[i];
-		struct pair *pair = pair_of(ways, &second->flows.flows[loss->flow]);
+		struct pair *pair =
+		    pair_of(directions, &second->flows.flows[loss->flow]);
 
 		if (pair != NULL &&
 		    (pair->now.answered == 0 || loss->sent > pair->now.answered))
@@ -101,16 +102,16 @@ add_losses(struct lost_ways *ways, const struct flow_second *second)
 }
 
 static void
-add_flows(struct lost_ways *ways, const struct flow_second *second)
+add_flows(struct loss_directions *directions, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
-		struct pair *pair = pair_of(ways, flow);
+		struct pair *pair = pair_of(directions, flow);
 
 		if (pair == NULL)
 			continue;
-		if (pair->now.fold != ways->fold)
-			pair->now = (struct pair_second){ .fold = ways->fold };
+		if (pair->now.fold != directions->fold)
+			pair->now = (struct pair_second){ .fold = directions->fold };
 		pair->now.sent += flow->sent;
 		pair->now.lost += flow->lost;
 		pair->now.others = pair->now.others || flow->others > 0;
@@ -121,8 +122,8 @@ add_flows(struct lost_ways *ways, const struct flow_second *second)
 	}
 }
 
-static enum lost_way
-way_of(const struct pair *pair)
+static enum loss_direction
+direction_of(const struct pair *pair)
 {
 	const uint64_t sent = pair->sent + pair->now.sent - pair->now.after;
 	const uint64_t lost = pair->lost + pair->now.lost - pair->now.after;
@@ -145,25 +146,27 @@ settle(struct pair *pair)
 		pair->known = pair->known && !pair->now.others;
 		return;
 	}
-	pair->now.way = way_of(pair);
+	pair->now.direction = direction_of(pair);
 	pair->known = true;
 	pair->base = pair->now.count;
 	pair->sent = pair->lost = pair->now.after;
 }
 
 void
-lost_ways_fold(struct lost_ways *ways, struct flow_second *second)
+loss_directions_fold(struct loss_directions *directions, struct flow_second *second)
 {
-	ways->fold++;
-	add_flows(ways, second);
-	add_losses(ways, second);
-	for (size_t i = 0; i < ways->keys.count; i++)
-		if (ways->pairs[i].now.fold == ways->fold)
-			settle(&ways->pairs[i]);
+	directions->fold++;
+	add_flows(directions, second);
+	add_losses(directions, second);
+	for (size_t i = 0; i < directions->keys.count; i++)
+		if (directions->pairs[i].now.fold == directions->fold)
+			settle(&directions->pairs[i]);
 	for (size_t i = 0; i < second->flows.count; i++) {
 		struct flow_count *flow = &second->flows.flows[i];
-		const struct pair *pair = flow->lost > 0 ? pair_of(ways, flow) : NULL;
+		const struct pair *pair =
+		    flow->lost > 0 ? pair_of(directions, flow) : NULL;
 
-		flow->way = (uint8_t)(pair == NULL ? LOST_UNKNOWN : pair->now.way);
+		flow->direction =
+		    (uint8_t)(pair == NULL ? LOST_UNKNOWN : pair->now.direction);
 	}
 }
