@@ -55,8 +55,8 @@ agent_serve_http(struct host_agent *agent)
 
 	/* Its RNICs, which may become more, are host_agent_rnics.c's to tell. */
 	agent->api.host = agent->config.host;
-	agent->api.uplinks = agent->uplinks;
-	agent->api.uplink_count = agent->uplink_count;
+	agent->api.aggregator_links = agent->aggregator_links;
+	agent->api.aggregator_link_count = agent->aggregator_link_count;
 	agent->api.plans = agent->plans;
 	agent->api.tracer = tracing_tracer(agent->tracing);
 	agent->api.services = agent->services;
@@ -174,17 +174,18 @@ agent_add_rnics(struct host_agent *agent)
 }
 
 static int
-agent_add_uplinks(struct host_agent *agent)
+agent_add_aggregator_links(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
 	const struct agent_aggregator_config *list = config->aggregators.items;
 
-	agent->uplinks = calloc(config->aggregators.count + 1, sizeof(*agent->uplinks));
-	if (agent->uplinks == NULL)
+	agent->aggregator_links =
+	    calloc(config->aggregators.count + 1, sizeof(*agent->aggregator_links));
+	if (agent->aggregator_links == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->aggregators.count; i++) {
 		struct rm_endpoint aggregator;
-		struct uplink_options options = {
+		struct aggregator_link_options options = {
 			.aggregator = &aggregator,
 			.host = config->host,
 			.region = config->region,
@@ -202,12 +203,14 @@ agent_add_uplinks(struct host_agent *agent)
 
 		r = rm_endpoint_parse(list[i].address, &aggregator);
 		if (r == 0)
-			r = uplink_new(agent->loop, &options, &agent_uplink_callbacks,
-			    agent, &agent->uplinks[i]);
+			r = aggregator_link_new(agent->loop, &options,
+			    &agent_aggregator_link_callbacks, agent,
+			    &agent->aggregator_links[i]);
 		if (r < 0)
 			return r;
-		agent->uplink_count++;
-		r = agent_metrics_uplink(agent->metrics, agent->uplinks[i]);
+		agent->aggregator_link_count++;
+		r = agent_metrics_aggregator_link(
+		    agent->metrics, agent->aggregator_links[i]);
 		if (r < 0)
 			return r;
 	}
@@ -308,7 +311,7 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = agent_add_rnics(agent);
 	if (r == 0)
-		r = agent_add_uplinks(agent);
+		r = agent_add_aggregator_links(agent);
 	if (r == 0)
 		r = agent_start_place(agent);
 	if (r == 0)
@@ -364,7 +367,7 @@ host_agent_new(
 		return r;
 	}
 	rm_log_info("%s: started: %zu RNICs, %zu aggregators", agent->config.host,
-	    agent->rnic_count, agent->uplink_count);
+	    agent->rnic_count, agent->aggregator_link_count);
 	*ret = agent;
 	return 0;
 }
@@ -388,14 +391,14 @@ host_agent_free(struct host_agent *agent)
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);
 	lanes_free(agent->lanes); /* what the RNICs have left there ends */
-	for (size_t i = 0; i < agent->uplink_count; i++)
-		uplink_free(agent->uplinks[i]);
+	for (size_t i = 0; i < agent->aggregator_link_count; i++)
+		aggregator_link_free(agent->aggregator_links[i]);
 	agent_free_place(agent);
 	tracing_free(agent->tracing);
 	/* Waits for drivers, and one may hang: nothing else has to end after it. */
 	agent_counters_free(agent->counters);
 	free(agent->rnics);
-	free(agent->uplinks);
+	free(agent->aggregator_links);
 	count_rows_free(agent->rows);
 	rdma_index_free(agent->rdma);
 	plans_free(agent->plans);

@@ -9,7 +9,7 @@
 #include "host-agent/counters/counter_report.h"
 #include "host-agent/counters/counters.h"
 #include "host-agent/host_agent_state.h"
-#include "host-agent/report/uplink.h"
+#include "host-agent/report/aggregator_link.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
@@ -167,16 +167,16 @@ static void
 tell_settings(struct agent_counters *own)
 {
 	struct host_agent *agent = own->agent;
-	uint64_t uplinks = 0;
+	uint64_t aggregator_links = 0;
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct wire_settings now;
 
 		agent_counters_settings(own, agent->rnics[i], &now);
 		if (note_settings(&own->reported[i], &now))
-			uplinks |= rnic_aggregators(agent->rnics[i]);
+			aggregator_links |= rnic_aggregators(agent->rnics[i]);
 	}
-	agent_register_with(agent, uplinks);
+	agent_register_with(agent, aggregator_links);
 }
 
 /* ---- counters ---- */
@@ -220,9 +220,11 @@ on_tell(void *arg)
 		rnic->id = rnic_facts(agent->rnics[i])->id;
 		report.rnic_count++;
 	}
-	for (size_t i = 0; report.rnic_count > 0 && i < agent->uplink_count; i++)
-		if (uplink_has_session(agent->uplinks[i]))
-			(void)uplink_counter_report(agent->uplinks[i], &report);
+	for (size_t i = 0; report.rnic_count > 0 && i < agent->aggregator_link_count;
+	     i++)
+		if (aggregator_link_has_session(agent->aggregator_links[i]))
+			(void)aggregator_link_counter_report(
+			    agent->aggregator_links[i], &report);
 }
 
 static void

@@ -21,17 +21,17 @@
 
 #define PEER_ERROR_BYTES 1024
 
-static int agent_on_keys(
-    struct uplink *uplink, const uint8_t *data, size_t len, void *arg);
+static int agent_on_keys(struct aggregator_link *aggregator_link, const uint8_t *data,
+    size_t len, void *arg);
 
 bool
-agent_serves(size_t uplink, const struct rnic *rnic)
+agent_serves(size_t aggregator, const struct rnic *rnic)
 {
-	return rnic_aggregators(rnic) >> uplink & 1;
+	return rnic_aggregators(rnic) >> aggregator & 1;
 }
 
 static void
-agent_register(struct host_agent *agent, size_t uplink)
+agent_register(struct host_agent *agent, size_t aggregator)
 {
 	struct wire_rnic rnics[WIRE_MAX_HOST_RNICS];
 	struct wire_settings settings[WIRE_MAX_HOST_RNICS];
@@ -39,7 +39,7 @@ agent_register(struct host_agent *agent, size_t uplink)
 	int r;
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
-		if (!agent_serves(uplink, agent->rnics[i]) ||
+		if (!agent_serves(aggregator, agent->rnics[i]) ||
 		    !rnic_describe(agent->rnics[i], &rnics[count]))
 			continue;
 		rnics[count].host = agent->config.host;
@@ -48,20 +48,21 @@ agent_register(struct host_agent *agent, size_t uplink)
 		    agent->counters, agent->rnics[i], &settings[count]);
 		count++;
 	}
-	r = uplink_register(agent->uplinks[uplink], rnics, settings, count);
+	r = aggregator_link_register(
+	    agent->aggregator_links[aggregator], rnics, settings, count);
 	if (r < 0)
-		rm_log_warn(
-		    r, "%s: cannot register", uplink_address(agent->uplinks[uplink]));
+		rm_log_warn(r, "%s: cannot register",
+		    aggregator_link_address(agent->aggregator_links[aggregator]));
 }
 
 void
-agent_register_with(struct host_agent *agent, uint64_t uplinks)
+agent_register_with(struct host_agent *agent, uint64_t aggregator_links)
 {
-	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if ((uplinks >> i & 1) == 0)
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
+		if ((aggregator_links >> i & 1) == 0)
 			continue;
 		/* Results of an RNIC that has changed its name are of the old one. */
-		uplink_flush(agent->uplinks[i], rm_mono_now());
+		aggregator_link_flush(agent->aggregator_links[i], rm_mono_now());
 		agent_register(agent, i);
 	}
 }
@@ -69,8 +70,8 @@ agent_register_with(struct host_agent *agent, uint64_t uplinks)
 void
 agent_move_rnic(struct host_agent *agent, struct rnic *rnic)
 {
-	for (size_t i = 0; i < agent->uplink_count; i++) {
-		uplink_flush(agent->uplinks[i], rm_mono_now());
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
+		aggregator_link_flush(agent->aggregator_links[i], rm_mono_now());
 		agent_register(agent, i);
 	}
 	agent_services_rnic(agent->services, rnic);
@@ -118,9 +119,10 @@ agent_on_result(
 	agent_trace_result(agent, rnic, result);
 	if (result->kind == WIRE_SERVICE)
 		agent_services_result(agent->services, result, now);
-	for (size_t i = 0; i < agent->uplink_count; i++) {
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		if (agent_serves(i, rnic))
-			uplink_result(agent->uplinks[i], result, sent, now);
+			aggregator_link_result(
+			    agent->aggregator_links[i], result, sent, now);
 	}
 }
 
@@ -207,23 +209,25 @@ agent_on_rnic_counters(struct rnic *rnic, bool there, void *arg)
 /* ---- aggregators ---- */
 
 static size_t
-agent_uplink_index(const struct host_agent *agent, const struct uplink *uplink)
+agent_aggregator_index(
+    const struct host_agent *agent, const struct aggregator_link *aggregator_link)
 {
 	size_t i = 0;
 
-	while (agent->uplinks[i] != uplink)
+	while (agent->aggregator_links[i] != aggregator_link)
 		i++;
 	return i;
 }
 
 static void
-agent_on_welcome(struct uplink *uplink, void *arg)
+agent_on_welcome(struct aggregator_link *aggregator_link, void *arg)
 {
 	struct host_agent *agent = arg;
 
-	size_t i = agent_uplink_index(agent, uplink);
+	size_t i = agent_aggregator_index(agent, aggregator_link);
 
-	rm_log_info("%s: connected to %s", uplink_address(uplink), uplink_peer(uplink));
+	rm_log_info("%s: connected to %s", aggregator_link_address(aggregator_link),
+	    aggregator_link_peer(aggregator_link));
 	brake_session(&agent->brake, i);
 	tracer_report_all(tracing_tracer(agent->tracing), (unsigned)i);
 	agent_register(agent, i);
@@ -245,7 +249,8 @@ agent_plan_tor(struct host_agent *agent, const char *tor)
 }
 
 static int
-agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+agent_on_pinglist(
+    struct aggregator_link *aggregator_link, const uint8_t *data, size_t len, void *arg)
 {
 	struct host_agent *agent = arg;
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
@@ -255,11 +260,12 @@ agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *
 
 	r = plans_open(agent->plans, data, len, &view);
 	/* It may speak of the ToRs only for which on_peer has asked its certificate. */
-	if (r == 0 && !agent_aggregator_serves(&list[agent_uplink_index(agent, uplink)],
+	if (r == 0 && !agent_aggregator_serves(
+			  &list[agent_aggregator_index(agent, aggregator_link)],
 			  view.pinglist.tor)) {
 		rm_log_warn(0,
 		    "%s: pinglist refused: this aggregator does not serve its ToR",
-		    uplink_address(uplink));
+		    aggregator_link_address(aggregator_link));
 		return 0;
 	}
 	if (r == 0 &&
@@ -267,16 +273,18 @@ agent_on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *
 		agent_plan_tor(agent, tor);
 	agent_tune_probers(agent);
 	if (r < 0)
-		rm_log_warn(r, "%s: pinglist refused", uplink_address(uplink));
+		rm_log_warn(r, "%s: pinglist refused",
+		    aggregator_link_address(aggregator_link));
 	else /* it has a plan, and may have known none of these flows before */
 		tracer_report_all(tracing_tracer(agent->tracing),
-		    (unsigned)agent_uplink_index(agent, uplink));
+		    (unsigned)agent_aggregator_index(agent, aggregator_link));
 	/* One of a ToR that is not ours, or no memory, says nothing about the link. */
 	return r == -ENOENT || r == -ENOMEM ? 0 : r;
 }
 
 static void
-agent_on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
+agent_on_focus(
+    struct aggregator_link *aggregator_link, const struct wire_focus *focus, void *arg)
 {
 	struct host_agent *agent = arg;
 
@@ -310,12 +318,14 @@ agent_obey_brake(struct host_agent *agent)
 }
 
 static void
-agent_on_brake(struct uplink *uplink, const struct wire_brake *received, void *arg)
+agent_on_brake(struct aggregator_link *aggregator_link,
+    const struct wire_brake *received, void *arg)
 {
 	struct host_agent *agent = arg;
 	struct wire_brake before = agent->brake_now;
 
-	brake_take(&agent->brake, agent_uplink_index(agent, uplink), received);
+	brake_take(
+	    &agent->brake, agent_aggregator_index(agent, aggregator_link), received);
 	agent_obey_brake(agent);
 	if (agent->brake_now.version != before.version ||
 	    agent->brake_now.rate_permille != before.rate_permille)
@@ -323,8 +333,8 @@ agent_on_brake(struct uplink *uplink, const struct wire_brake *received, void *a
 }
 
 static void
-agent_on_resolved(
-    struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg)
+agent_on_resolved(struct aggregator_link *aggregator_link,
+    const struct wire_resolve_answer *answer, void *arg)
 {
 	struct host_agent *agent = arg;
 	bool keyed =
@@ -338,8 +348,9 @@ agent_on_resolved(
 /* Whether this peer is an aggregator of all ToRs that we would speak to it about of
  * this RNIC; *asked: there was one. */
 static bool
-agent_peer_serves(const struct host_agent *agent, size_t uplink, const char *identity,
-    const struct rnic *rnic, bool *asked, char reason[PEER_ERROR_BYTES])
+agent_peer_serves(const struct host_agent *agent, size_t aggregator,
+    const char *identity, const struct rnic *rnic, bool *asked,
+    char reason[PEER_ERROR_BYTES])
 {
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
 	struct rm_request request = {
@@ -349,7 +360,7 @@ agent_peer_serves(const struct host_agent *agent, size_t uplink, const char *ide
 
 	for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
 		request.tor = rnic_tor(rnic, t);
-		if (!agent_aggregator_serves(&list[uplink], request.tor))
+		if (!agent_aggregator_serves(&list[aggregator], request.tor))
 			continue;
 		*asked = true;
 		if (!rm_authority_admits(identity, &request, reason, PEER_ERROR_BYTES))
@@ -361,13 +372,14 @@ agent_peer_serves(const struct host_agent *agent, size_t uplink, const char *ide
 /* What a neighbour calls itself must not cost other RNICs their aggregator. */
 static void
 agent_withhold(
-    struct host_agent *agent, size_t uplink, struct rnic *rnic, const char *reason)
+    struct host_agent *agent, size_t aggregator, struct rnic *rnic, const char *reason)
 {
 	rm_log_warn(0,
 	    "%s: not used for %s: it does not serve the ToR that %s names: %s",
-	    uplink_address(agent->uplinks[uplink]), rnic_device(rnic),
-	    tor_source_word(rnic_tors(rnic)->source), reason);
-	rnic_set_aggregators(rnic, rnic_aggregators(rnic) & ~(UINT64_C(1) << uplink));
+	    aggregator_link_address(agent->aggregator_links[aggregator]),
+	    rnic_device(rnic), tor_source_word(rnic_tors(rnic)->source), reason);
+	rnic_set_aggregators(
+	    rnic, rnic_aggregators(rnic) & ~(UINT64_C(1) << aggregator));
 }
 
 void
@@ -376,8 +388,9 @@ agent_admit(struct host_agent *agent, struct rnic *rnic)
 	char reason[PEER_ERROR_BYTES];
 	bool asked = false;
 
-	for (size_t i = 0; i < agent->uplink_count; i++) {
-		const char *identity = uplink_identity(agent->uplinks[i]);
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
+		const char *identity =
+		    aggregator_link_identity(agent->aggregator_links[i]);
 
 		if (agent_serves(i, rnic) && identity[0] != '\0' &&
 		    !agent_peer_serves(agent, i, identity, rnic, &asked, reason))
@@ -387,20 +400,20 @@ agent_admit(struct host_agent *agent, struct rnic *rnic)
 
 /* By the config, whatever its peer called itself last time. */
 static bool
-agent_is_for(const struct host_agent *agent, size_t uplink, const struct rnic *rnic)
+agent_is_for(const struct host_agent *agent, size_t aggregator, const struct rnic *rnic)
 {
 	uint64_t serving = 0;
 
 	for (size_t t = 0; t < rnic_tor_count(rnic); t++)
 		serving |= agent_tor_aggregators(&agent->config, rnic_tor(rnic, t));
-	return serving >> uplink & 1;
+	return serving >> aggregator & 1;
 }
 
 static int
-agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
+agent_on_peer(struct aggregator_link *aggregator_link, const char *identity, void *arg)
 {
 	struct host_agent *agent = arg;
-	size_t at = agent_uplink_index(agent, uplink);
+	size_t at = agent_aggregator_index(agent, aggregator_link);
 	bool asked = false;
 	char reason[PEER_ERROR_BYTES] = "it serves no ToR of ours";
 
@@ -421,19 +434,19 @@ agent_on_peer(struct uplink *uplink, const char *identity, void *arg)
 		return 0;
 refused:
 	rm_log_warn(0, "%s: refused: not an aggregator of this host: %s",
-	    uplink_address(uplink), reason);
+	    aggregator_link_address(aggregator_link), reason);
 	return -EACCES;
 }
 
 static void
-agent_on_refused(struct uplink *uplink, const char *reason, void *arg)
+agent_on_refused(struct aggregator_link *aggregator_link, const char *reason, void *arg)
 {
-	rm_log_warn(
-	    0, "%s: refused by the aggregator: %s", uplink_address(uplink), reason);
+	rm_log_warn(0, "%s: refused by the aggregator: %s",
+	    aggregator_link_address(aggregator_link), reason);
 }
 
 static void
-agent_on_caught_up(struct uplink *uplink, void *arg)
+agent_on_caught_up(struct aggregator_link *aggregator_link, void *arg)
 {
 	struct host_agent *agent = arg;
 
@@ -441,13 +454,17 @@ agent_on_caught_up(struct uplink *uplink, void *arg)
 }
 
 static void
-agent_on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
+agent_on_down(
+    struct aggregator_link *aggregator_link, int reason, bool had_session, void *arg)
 {
 	if (had_session)
-		rm_log_warn(reason, "%s: disconnected", uplink_address(uplink));
+		rm_log_warn(reason, "%s: disconnected",
+		    aggregator_link_address(aggregator_link));
 	else
-		rm_log_warn(reason, "%s: cannot connect%s%s", uplink_address(uplink),
-		    uplink_error(uplink)[0] != '\0' ? ": " : "", uplink_error(uplink));
+		rm_log_warn(reason, "%s: cannot connect%s%s",
+		    aggregator_link_address(aggregator_link),
+		    aggregator_link_error(aggregator_link)[0] != '\0' ? ": " : "",
+		    aggregator_link_error(aggregator_link));
 }
 
 const struct rnic_callbacks agent_rnic_callbacks = {
@@ -457,7 +474,7 @@ const struct rnic_callbacks agent_rnic_callbacks = {
 	.identity = agent_on_identity,
 };
 
-const struct uplink_callbacks agent_uplink_callbacks = {
+const struct aggregator_link_callbacks agent_aggregator_link_callbacks = {
 	.on_peer = agent_on_peer,
 	.on_welcome = agent_on_welcome,
 	.on_pinglist = agent_on_pinglist,
@@ -512,7 +529,8 @@ agent_load_keys(struct host_agent *agent)
 
 /* A message of them, from an aggregator. */
 static int
-agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+agent_on_keys(
+    struct aggregator_link *aggregator_link, const uint8_t *data, size_t len, void *arg)
 {
 	struct host_agent *agent = arg;
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
@@ -522,13 +540,13 @@ agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 	size_t at = 0;
 	int r;
 
-	while (agent->uplinks[at] != uplink)
+	while (agent->aggregator_links[at] != aggregator_link)
 		at++;
 	r = key_ring_open(agent->keys, data, len, &view);
 	if (r == 0 && !agent_aggregator_serves(&list[at], view.tor)) {
 		rm_log_warn(0,
 		    "%s: probe keys refused: this aggregator does not serve their ToR",
-		    uplink_address(uplink));
+		    aggregator_link_address(aggregator_link));
 		return 0;
 	}
 	if (r == 0 && key_ring_take(agent->keys, &view, &tor, &r)) {
@@ -540,7 +558,8 @@ agent_on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 		agent_plan_tor(agent, tor);
 	}
 	if (r < 0)
-		rm_log_warn(r, "%s: probe keys refused", uplink_address(uplink));
+		rm_log_warn(r, "%s: probe keys refused",
+		    aggregator_link_address(aggregator_link));
 	/* Of a ToR that is not ours, or no memory: says nothing about the link. */
 	return r == -ENOENT || r == -ENOMEM ? 0 : r;
 }

@@ -109,7 +109,7 @@ agent_trace_plan(
 	uint64_t to = 0;
 	int r;
 
-	for (size_t i = 0; i < agent->uplink_count; i++) {
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		if (agent_serves(i, rnic))
 			to |= UINT64_C(1) << i;
 	}
@@ -137,7 +137,8 @@ tell(struct host_agent *agent, unsigned i)
 	size_t count;
 
 	while ((count = tracer_report(tracer, i, now, paths, PATHS_PER_FRAME)) > 0) {
-		if (uplink_paths(agent->uplinks[i], paths, count, now) == 0)
+		if (aggregator_link_paths(
+			agent->aggregator_links[i], paths, count, now) == 0)
 			continue;
 		/* Its link is full or gone: all of them, next time. */
 		tracer_report_all(tracer, i);
@@ -151,8 +152,8 @@ agent_tell_paths(void *arg)
 	struct host_agent *agent = arg;
 
 	choose_anew(agent);
-	for (size_t i = 0; i < agent->uplink_count; i++) {
-		if (uplink_has_session(agent->uplinks[i]))
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
+		if (aggregator_link_has_session(agent->aggregator_links[i]))
 			tell(agent, (unsigned)i);
 	}
 	rm_timer_after(agent->tell, TELL_INTERVAL_NS);

@@ -98,9 +98,9 @@ agent_load_place(struct host_agent *agent)
 	return r;
 }
 
-/* Takes a whole new start, which is quick and rare: cables, uplinks and metrics all go
- * by it. It must not end in a config that is refused, nor begin with the old
- * place. */
+/* Takes a whole new start, which is quick and rare: cables, aggregator links and
+ * metrics all go by it. It must not end in a config that is refused, nor begin with the
+ * old place. */
 static void
 agent_on_place(struct place *place, void *arg)
 {
@@ -192,8 +192,8 @@ agent_tick_place(struct host_agent *agent, rm_mono_t now)
 {
 	if (agent->place_link == NULL)
 		return;
-	for (size_t i = 0; i < agent->uplink_count; i++)
-		if (uplink_has_session(agent->uplinks[i]))
+	for (size_t i = 0; i < agent->aggregator_link_count; i++)
+		if (aggregator_link_has_session(agent->aggregator_links[i]))
 			agent->heard = now;
 	place_link_tick(
 	    agent->place_link, rm_mono_since(now, agent->heard) > ALONE_NS, now);

@@ -64,7 +64,7 @@ struct agent_services {
 	struct wire_target *targets; /* scratch */
 	uint16_t (*ports)[WIRE_MAX_FLOWS];
 	bool news;        /* not told yet */
-	uint64_t strange; /* a bit per uplink that knows nothing */
+	uint64_t strange; /* a bit per aggregator link that knows nothing */
 	rm_mono_t reported_at;
 
 	struct agent_services_counts counts;
@@ -307,14 +307,14 @@ agent_services_add_guests(
 
 /* Those of RNICs that this aggregator serves. */
 static bool
-is_served(const struct host_agent *agent, size_t uplink, struct wire_rnic_id src)
+is_served(const struct host_agent *agent, size_t aggregator, struct wire_rnic_id src)
 {
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		const struct rnic_facts *facts = rnic_facts(agent->rnics[i]);
 
 		if (facts != NULL && facts->id.guid == src.guid &&
 		    facts->id.port == src.port)
-			return agent_serves(uplink, agent->rnics[i]);
+			return agent_serves(aggregator, agent->rnics[i]);
 	}
 	return false;
 }
@@ -330,7 +330,7 @@ pod_of(const struct agent_services *own, const char *service)
 }
 
 static int
-tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
+tell_one(struct agent_services *own, size_t aggregator, size_t count, rm_mono_t now)
 {
 	struct host_agent *agent = own->agent;
 	struct wire_services report = { .tracing = qp_tracer_hears(own->hooks),
@@ -339,12 +339,12 @@ tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
 		.flows = own->served };
 
 	for (size_t i = 0; i < agent->rnic_count; i++)
-		if (agent_serves(uplink, agent->rnics[i]))
+		if (agent_serves(aggregator, agent->rnics[i]))
 			report.unresolved += services_unjoinable(own->services, i);
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_service_flow *flow = &own->flows[i];
 
-		if (!is_served(agent, uplink, flow->src))
+		if (!is_served(agent, aggregator, flow->src))
 			continue;
 		if (flow->state == WIRE_SERVICE_UNRESOLVED ||
 		    !services_is_reported(flow))
@@ -355,7 +355,8 @@ tell_one(struct agent_services *own, size_t uplink, size_t count, rm_mono_t now)
 		own->served[report.flow_count] = *flow;
 		own->served[report.flow_count++].pod = pod_of(own, flow->service);
 	}
-	return uplink_services(agent->uplinks[uplink], &report, now);
+	return aggregator_link_services(
+	    agent->aggregator_links[aggregator], &report, now);
 }
 
 /* Reports, where there is something to tell. */
@@ -370,10 +371,10 @@ agent_services_tell(struct agent_services *own, rm_mono_t now)
 	if (!all && own->strange == 0)
 		return;
 	count = services_flows(own->services, own->flows, SERVICES_MAX_FLOWS);
-	for (size_t i = 0; i < agent->uplink_count; i++) {
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		uint64_t bit = UINT64_C(1) << i;
 
-		if (!uplink_has_session(agent->uplinks[i]) ||
+		if (!aggregator_link_has_session(agent->aggregator_links[i]) ||
 		    (!all && (own->strange & bit) == 0))
 			continue;
 		own->strange &= ~bit;
@@ -444,13 +445,13 @@ on_state(void *arg)
 
 /* ---- questions ---- */
 
-static struct uplink *
-uplink_for(const struct host_agent *agent, size_t rnic)
+static struct aggregator_link *
+aggregator_link_for(const struct host_agent *agent, size_t rnic)
 {
-	for (size_t i = 0; i < agent->uplink_count; i++)
-		if (uplink_has_session(agent->uplinks[i]) &&
+	for (size_t i = 0; i < agent->aggregator_link_count; i++)
+		if (aggregator_link_has_session(agent->aggregator_links[i]) &&
 		    agent_serves(i, agent->rnics[rnic]))
-			return agent->uplinks[i];
+			return agent->aggregator_links[i];
 	return NULL;
 }
 
@@ -458,19 +459,22 @@ static int
 send_ask(struct agent_services *own, const struct services_ask *ask)
 {
 	const struct rnic *rnic = own->agent->rnics[ask->owner];
-	struct uplink *uplink = uplink_for(own->agent, ask->owner);
+	struct aggregator_link *aggregator_link =
+	    aggregator_link_for(own->agent, ask->owner);
 
-	if (uplink == NULL)
+	if (aggregator_link == NULL)
 		return -ENOTCONN;
 	if (ask->join)
-		return uplink_join(uplink, &(struct wire_join){ .token = ask->token,
-					       .rnic = rnic_facts(rnic)->id,
-					       .qpn = ask->qpn,
-					       .dst_qpn = ask->dst_qpn,
-					       .qp_type = ask->qp_type });
-	return uplink_resolve(uplink, &(struct wire_resolve){ .token = ask->token,
-					  .address = ask->address,
-					  .prober = rnic_facts(rnic)->id });
+		return aggregator_link_join(
+		    aggregator_link, &(struct wire_join){ .token = ask->token,
+					 .rnic = rnic_facts(rnic)->id,
+					 .qpn = ask->qpn,
+					 .dst_qpn = ask->dst_qpn,
+					 .qp_type = ask->qp_type });
+	return aggregator_link_resolve(
+	    aggregator_link, &(struct wire_resolve){ .token = ask->token,
+				 .address = ask->address,
+				 .prober = rnic_facts(rnic)->id });
 }
 
 static void
@@ -480,8 +484,8 @@ ask_all(struct agent_services *own, rm_mono_t now)
 	bool anybody = false;
 	size_t count;
 
-	for (size_t i = 0; i < own->agent->uplink_count; i++)
-		anybody |= uplink_has_session(own->agent->uplinks[i]);
+	for (size_t i = 0; i < own->agent->aggregator_link_count; i++)
+		anybody |= aggregator_link_has_session(own->agent->aggregator_links[i]);
 	if (!anybody)
 		return; /* else they would be put off */
 	count = services_asks(own->services, now, asks, ASKS_PER_TURN);
@@ -621,11 +625,11 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 }
 
 void
-agent_services_tell_all(struct agent_services *own, size_t uplink)
+agent_services_tell_all(struct agent_services *own, size_t aggregator)
 {
 	if (own == NULL)
 		return;
-	own->strange |= UINT64_C(1) << uplink;
+	own->strange |= UINT64_C(1) << aggregator;
 	agent_services_turn_soon(own);
 }
 

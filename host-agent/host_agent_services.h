@@ -43,7 +43,7 @@ void agent_services_answer(
 void agent_services_result(
     struct agent_services *own, const struct wire_result *result, rm_mono_t now);
 /* The aggregator knows nothing (any more). */
-void agent_services_tell_all(struct agent_services *own, size_t uplink);
+void agent_services_tell_all(struct agent_services *own, size_t aggregator);
 
 /* Puts what is to be probed, or traced, for services behind the first count targets of
  * sum, instead of what is there. -ENOMEM. Valid until the next call. */

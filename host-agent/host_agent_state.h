@@ -16,9 +16,9 @@
 #include "host-agent/pinglist/brake.h"
 #include "host-agent/probe/ceiling.h"
 #include "host-agent/probe/prober.h"
+#include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/heartbeat.h"
 #include "host-agent/report/self_limit.h"
-#include "host-agent/report/uplink.h"
 #include "host-agent/rnic/rnic.h"
 #include "host-agent/trace/tracer.h"
 #include "rackmesh/config/config_reload.h"
@@ -75,8 +75,9 @@ struct host_agent {
 	bool events_failed;           /* and that was logged */
 	struct rnic **rnics;
 	size_t rnic_count;
-	struct uplink **uplinks; /* in the order of config.aggregators */
-	size_t uplink_count;
+	struct aggregator_link *
+	    *aggregator_links; /* in the order of config.aggregators */
+	size_t aggregator_link_count;
 	struct count_rows *rows;
 
 	struct tracing *tracing;
@@ -102,13 +103,13 @@ struct host_agent {
 
 /* arg of both: the host_agent. */
 extern const struct rnic_callbacks agent_rnic_callbacks;
-extern const struct uplink_callbacks agent_uplink_callbacks;
+extern const struct aggregator_link_callbacks agent_aggregator_link_callbacks;
 
-/* Does the uplink's aggregator serve one of the rnic's ToRs? */
-bool agent_serves(size_t uplink, const struct rnic *rnic);
+/* Does the aggregator link's aggregator serve one of the rnic's ToRs? */
+bool agent_serves(size_t aggregator, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
 /* As rnic_aggregators: with those to which something has changed. */
-void agent_register_with(struct host_agent *agent, uint64_t uplinks);
+void agent_register_with(struct host_agent *agent, uint64_t aggregator_links);
 /* Its ToRs are others: registered with all, and planned anew. */
 void agent_move_rnic(struct host_agent *agent, struct rnic *rnic);
 /* Asks the certificates of aggregators that are connected already for its ToRs. */
@@ -144,7 +145,7 @@ void agent_beat_soon(struct host_agent *agent, rm_mono_t now);
 
 /* ---- host_agent_place.c ---- */
 
-/* The place of the last run, put into the config; before RNICs and uplinks. */
+/* The place of the last run, put into the config; before RNICs and aggregator links. */
 int agent_load_place(struct host_agent *agent);
 int agent_start_place(struct host_agent *agent);
 void agent_tick_place(struct host_agent *agent, rm_mono_t now);

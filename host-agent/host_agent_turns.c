@@ -113,7 +113,7 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 
 /* Is a pinglist of one of its ToRs expired? Only until it has renewed it. */
 static bool
-uplink_is_expired(const struct host_agent *agent, size_t uplink)
+aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 {
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
 
@@ -121,7 +121,7 @@ uplink_is_expired(const struct host_agent *agent, size_t uplink)
 		const struct pinglist *pinglist = plans_at(agent->plans, i);
 
 		if (pinglist_slow(pinglist) &&
-		    agent_aggregator_serves(&list[uplink], pinglist_tor(pinglist)))
+		    agent_aggregator_serves(&list[aggregator], pinglist_tor(pinglist)))
 			return true;
 	}
 	return false;
@@ -129,7 +129,8 @@ uplink_is_expired(const struct host_agent *agent, size_t uplink)
 
 /* What that aggregator is to know of it. */
 static void
-agent_note_slowed(const struct host_agent *agent, size_t uplink, struct loop_turn *turn)
+agent_note_slowed(
+    const struct host_agent *agent, size_t aggregator, struct loop_turn *turn)
 {
 	const uint32_t expired = 1000 / PINGLIST_SLOW_FACTOR;
 
@@ -137,7 +138,8 @@ agent_note_slowed(const struct host_agent *agent, size_t uplink, struct loop_tur
 	turn->slowed_reason = agent->limit.reason;
 	if (agent->limit.permille < 1000)
 		turn->slowed_permille = (uint16_t)agent->limit.permille;
-	if (plans_slow(agent->plans) == 0 || !uplink_is_expired(agent, uplink))
+	if (plans_slow(agent->plans) == 0 ||
+	    !aggregator_link_is_expired(agent, aggregator))
 		return;
 	turn->slowed_permille = (uint16_t)(expired * agent->limit.permille / 1000);
 	turn->slowed_reason = WIRE_SLOW_PLAN;
@@ -171,9 +173,9 @@ agent_on_turn(void *arg)
 	struct loop_turn turn = loop_watch_turn(&agent->watch, now);
 	int64_t late;
 
-	for (size_t i = 0; i < agent->uplink_count; i++) {
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		agent_note_slowed(agent, i, &turn);
-		uplink_note(agent->uplinks[i], &turn);
+		aggregator_link_note(agent->aggregator_links[i], &turn);
 	}
 	if (turn.stalled)
 		agent->counts.loop_stalls++;
@@ -200,7 +202,7 @@ agent_beat_soon(struct host_agent *agent, rm_mono_t now)
 
 struct served { /* by this one */
 	const struct host_agent *agent;
-	size_t uplink;
+	size_t aggregator;
 };
 
 static bool
@@ -208,7 +210,7 @@ rnic_is_served(size_t rnic, const void *arg)
 {
 	const struct served *served = arg;
 
-	return agent_serves(served->uplink, served->agent->rnics[rnic]);
+	return agent_serves(served->aggregator, served->agent->rnics[rnic]);
 }
 
 static void
@@ -216,8 +218,8 @@ agent_gather_counts(struct host_agent *agent)
 {
 	bool all = false;
 
-	for (size_t i = 0; i < agent->uplink_count; i++)
-		all |= uplink_wants_all_counts(agent->uplinks[i]);
+	for (size_t i = 0; i < agent->aggregator_link_count; i++)
+		all |= aggregator_link_wants_all_counts(agent->aggregator_links[i]);
 	count_rows_start(agent->rows);
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct reflector *reflector = rnic_reflector(agent->rnics[i]);
@@ -234,18 +236,19 @@ agent_gather_counts(struct host_agent *agent)
 /* Whom we hear is told to all: an aggregator takes over from another by it. */
 static void
 agent_list_live(const struct host_agent *agent, const char *live[WIRE_MAX_LIVE],
-    struct uplink_report *report)
+    struct aggregator_link_report *report)
 {
 	rm_mono_t now = rm_mono_now();
 
 	report->live = live;
-	for (size_t i = 0; i < agent->uplink_count; i++) {
-		const struct uplink *uplink = agent->uplinks[i];
-		const char *id = uplink_live(uplink, now);
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
+		const struct aggregator_link *aggregator_link =
+		    agent->aggregator_links[i];
+		const char *id = aggregator_link_live(aggregator_link, now);
 
 		if (id == NULL || report->live_count == WIRE_MAX_LIVE)
 			continue;
-		report->live_mute |= (uint64_t)uplink_is_mute(uplink)
+		report->live_mute |= (uint64_t)aggregator_link_is_mute(aggregator_link)
 				     << report->live_count;
 		live[report->live_count++] = id;
 	}
@@ -257,7 +260,7 @@ agent_on_beat(void *arg)
 	struct host_agent *agent = arg;
 	rm_mono_t now = rm_mono_now();
 	const char *live[WIRE_MAX_LIVE];
-	struct uplink_report report = {
+	struct aggregator_link_report report = {
 		.paused = agent->paused || agent->brake_now.rate_permille == 0,
 		.paused_by_hand = agent->paused,
 		.known_through = rm_mono_add(agent->beat_due, -TIMER_SLACK_NS),
@@ -268,12 +271,13 @@ agent_on_beat(void *arg)
 	agent_gather_counts(agent);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		report.self_loss += rnic_self_loss(agent->rnics[i]);
-	for (size_t i = 0; i < agent->uplink_count; i++) {
+	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		struct served served = { agent, i };
 
 		report.rows = count_rows_pick(
 		    agent->rows, rnic_is_served, &served, &report.row_count);
-		uplink_report(agent->uplinks[i], &report, rm_mono_now());
+		aggregator_link_report(
+		    agent->aggregator_links[i], &report, rm_mono_now());
 	}
 
 	agent_watch_itself(agent, now);
@@ -292,8 +296,9 @@ agent_renew_plans(struct host_agent *agent, rm_mono_t now)
 		for (size_t t = 0; t < rnic_tor_count(rnic); t++) {
 			const char *tor = rnic_tor(rnic, t);
 
-			for (size_t u = 0; u < agent->uplink_count; u++) {
-				if (uplink_has_session(agent->uplinks[u]) &&
+			for (size_t u = 0; u < agent->aggregator_link_count; u++) {
+				if (aggregator_link_has_session(
+					agent->aggregator_links[u]) &&
 				    agent_aggregator_serves(&list[u], tor))
 					plans_renew(agent->plans, tor, now);
 			}

@@ -25,7 +25,7 @@
 #include "tor-aggregator/aggregator_check.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/api/aggregator_api.h"
 #include "tor-aggregator/api/aggregator_metrics.h"
 #include "tor-aggregator/api/hypervisor_answer.h"
@@ -202,10 +202,10 @@ start_plans(struct tor_aggregator *aggregator)
 }
 
 static int
-start_uplink(struct tor_aggregator *aggregator)
+start_report_spool(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
-	const struct uplink_options options = {
+	const struct report_spool_options options = {
 		.aggregator = config->name,
 		.region = config->region,
 		.off = config->analyzers.count == 0,
@@ -214,8 +214,8 @@ start_uplink(struct tor_aggregator *aggregator)
 		.incident_bytes = config->spool_incident_bytes,
 	};
 	struct rm_error error = { 0 };
-	int r = uplink_new(aggregator->loop, aggregator->worker, &options,
-	    &aggregator->uplink, &error);
+	int r = report_spool_new(aggregator->loop, aggregator->worker, &options,
+	    &aggregator->reports, &error);
 
 	if (r < 0)
 		rm_log_error(r, "cannot spool for the analyzer: %s", error.text);
@@ -251,7 +251,7 @@ start_analyzer(struct tor_aggregator *aggregator)
 		r = rm_endpoint_parse(analyzers[i], &endpoints[i]);
 	if (r == 0)
 		r = analyzer_link_new(aggregator->loop, &options, &callbacks,
-		    aggregator->uplink, &aggregator->analyzer);
+		    aggregator->reports, &aggregator->analyzer);
 	if (r < 0)
 		rm_log_error(r, "cannot prepare the link to the analyzers");
 	return r;
@@ -538,7 +538,7 @@ tor_aggregator_new(
 	if (r == 0)
 		r = start_racks(aggregator);
 	if (r == 0)
-		r = start_uplink(aggregator);
+		r = start_report_spool(aggregator);
 	if (r == 0)
 		r = start_alerts(aggregator);
 	if (r == 0)
@@ -607,7 +607,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	orders_free(aggregator->orders);
 	service_table_free(aggregator->services);
 	analyzer_link_free(aggregator->analyzer);
-	uplink_free(aggregator->uplink);
+	report_spool_free(aggregator->reports);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		rm_incident_file_free(aggregator->incident_files[i]);
 	rm_alerts_free(aggregator->alerts);

@@ -14,7 +14,7 @@
 #include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/collector/collector.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/drift/drift.h"
@@ -69,7 +69,7 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 
 	if (!tor_rack_speaks(rack))
 		return; /* the other aggregator tells */
-	uplink_summary(aggregator->uplink, summary);
+	report_spool_summary(aggregator->reports, summary);
 }
 
 static void

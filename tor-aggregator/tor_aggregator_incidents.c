@@ -9,7 +9,7 @@
 #include "rackmesh/incident/alert.h"
 #include "rackmesh/incident/incident_file.h"
 #include "tor-aggregator/aggregator_config.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_notified.h"
@@ -101,8 +101,8 @@ tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
 	}
 	alert(aggregator, rack, event, incident);
 	if (tor_rack_speaks(rack))
-		uplink_incident(
-		    aggregator->uplink, tor_rack_tor(rack), states[event], incident);
+		report_spool_incident(
+		    aggregator->reports, tor_rack_tor(rack), states[event], incident);
 }
 
 /* ---- over a restart ---------------------------------------------------------- */
@@ -145,7 +145,7 @@ rack_restored(struct tor_aggregator *aggregator, size_t i)
 		    !another_speaks(aggregator, rack, part, !resolved))
 			rm_alerts_restore(aggregator->alerts, incident);
 		if (resolved)
-			uplink_incident(aggregator->uplink, tor_rack_tor(rack),
+			report_spool_incident(aggregator->reports, tor_rack_tor(rack),
 			    WIRE_RESOLVED, incident);
 	}
 }
@@ -204,7 +204,7 @@ static void
 tell_again(
     struct tor_aggregator *aggregator, size_t i, const struct rm_incident *incident)
 {
-	uplink_incident(aggregator->uplink, aggregator->tors[i],
+	report_spool_incident(aggregator->reports, aggregator->tors[i],
 	    incident->changed.ns == incident->opened.ns ? WIRE_OPENED : WIRE_UPDATED,
 	    incident);
 }
@@ -262,8 +262,8 @@ fire_ends(struct tor_aggregator *aggregator, size_t i)
 			tor_aggregator_mark_notified(aggregator, i, incident->id, true);
 		else if (!another_speaks(aggregator, rack, part, false))
 			rm_alerts_restore(aggregator->alerts, incident);
-		uplink_incident(
-		    aggregator->uplink, tor_rack_tor(rack), WIRE_RESOLVED, incident);
+		report_spool_incident(
+		    aggregator->reports, tor_rack_tor(rack), WIRE_RESOLVED, incident);
 	}
 }
 

@@ -54,7 +54,7 @@ struct tor_aggregator {
 	struct orders *orders;
 	struct service_table *services;
 	rm_mono_t served; /* whom they talk to was last found then */
-	struct uplink *uplink;
+	struct report_spool *reports;
 	struct analyzer_link *analyzer;
 	/* Of each rack; NULL: nothing is kept. */
 	struct rm_incident_file *incident_files[WIRE_MAX_TORS];

@@ -9,8 +9,8 @@
 #include "host-agent/api/agent_show.h"
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/plans.h"
+#include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/outbox.h"
-#include "host-agent/report/uplink.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/http/http_server.h"
 #include "schemas/wire/text.h"
@@ -127,19 +127,24 @@ show_tally(struct outbox_tally tally)
 }
 
 static json_t *
-show_uplink(const struct uplink *uplink)
+show_aggregator_link(const struct aggregator_link *aggregator_link)
 {
-	const struct outbox *outbox = uplink_outbox(uplink);
+	const struct outbox *outbox = aggregator_link_outbox(aggregator_link);
 	const struct outbox_counts *counts = outbox_counts(outbox);
 	json_t *object = json_object();
 
-	json_object_set_new(object, "address", json_string(uplink_address(uplink)));
 	json_object_set_new(
-	    object, "connected", json_boolean(uplink_has_session(uplink)));
-	json_object_set_new(object, "name", json_string(uplink_peer(uplink)));
-	agent_show_u64(object, "sessions", uplink_counts(uplink)->sessions);
-	agent_show_u64(object, "refusals", uplink_counts(uplink)->refusals);
-	agent_show_u64(object, "heartbeats", uplink_counts(uplink)->heartbeats);
+	    object, "address", json_string(aggregator_link_address(aggregator_link)));
+	json_object_set_new(object, "connected",
+	    json_boolean(aggregator_link_has_session(aggregator_link)));
+	json_object_set_new(
+	    object, "name", json_string(aggregator_link_peer(aggregator_link)));
+	agent_show_u64(
+	    object, "sessions", aggregator_link_counts(aggregator_link)->sessions);
+	agent_show_u64(
+	    object, "refusals", aggregator_link_counts(aggregator_link)->refusals);
+	agent_show_u64(
+	    object, "heartbeats", aggregator_link_counts(aggregator_link)->heartbeats);
 	json_object_set_new(object, "made", show_tally(counts->made));
 	json_object_set_new(object, "acked", show_tally(counts->acked));
 	json_object_set_new(object, "dropped", show_tally(outbox_dropped(outbox)));
@@ -154,8 +159,9 @@ get_aggregators(struct rm_http_request *request, void *arg)
 	const struct agent_api *api = arg;
 	json_t *all = json_object(), *list = json_array();
 
-	for (size_t i = 0; i < api->uplink_count; i++)
-		json_array_append_new(list, show_uplink(api->uplinks[i]));
+	for (size_t i = 0; i < api->aggregator_link_count; i++)
+		json_array_append_new(
+		    list, show_aggregator_link(api->aggregator_links[i]));
 	json_object_set_new(all, "aggregators", list);
 	rm_http_reply_json(request, 200, all);
 }
@@ -193,8 +199,8 @@ api_ready(char *sentence, size_t len, void *arg)
 	const struct agent_api *api = arg;
 	bool connected = false;
 
-	for (size_t i = 0; i < api->uplink_count; i++)
-		connected |= uplink_has_session(api->uplinks[i]);
+	for (size_t i = 0; i < api->aggregator_link_count; i++)
+		connected |= aggregator_link_has_session(api->aggregator_links[i]);
 	if (!plans_any(api->plans))
 		snprintf(sentence, len, "no pinglist yet");
 	else if (!connected)

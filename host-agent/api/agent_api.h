@@ -28,7 +28,7 @@ struct rm_http_server;
 struct rm_metrics;
 struct self_limit;
 struct tracer;
-struct uplink;
+struct aggregator_link;
 
 #define AGENT_MAX_WAITING 64
 
@@ -44,8 +44,8 @@ struct agent_api { /* what the API shows; borrowed, and read at every request */
 	size_t rnic_count;
 	const struct agent_waiting *waiting;
 	size_t waiting_count;
-	struct uplink *const *uplinks;
-	size_t uplink_count;
+	struct aggregator_link *const *aggregator_links;
+	size_t aggregator_link_count;
 	const struct plans *plans;
 	const struct tracer *tracer;
 	const struct agent_services *services; /* NULL: not wanted */

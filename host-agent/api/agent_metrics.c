@@ -8,9 +8,9 @@
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 #include "host-agent/pinglist/plans.h"
+#include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/outbox.h"
 #include "host-agent/report/self_limit.h"
-#include "host-agent/report/uplink.h"
 #include "host-agent/trace/tracing.h"
 #include "rackmesh/identity/key_file.h"
 #include "rackmesh/loop/notify.h"
@@ -20,7 +20,7 @@
 #define LABELS 256
 
 #define O(field) offsetof(struct outbox_counts, field)
-#define U(field) offsetof(struct uplink_counts, field)
+#define U(field) offsetof(struct aggregator_link_counts, field)
 #define L(field) offsetof(struct plans_counts, field)
 #define C(field) offsetof(struct pinglist_cache_counts, field)
 #define A(field) offsetof(struct agent_counts, field)
@@ -59,7 +59,7 @@ static const struct agent_counter outbox_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter uplink_counters[] = {
+static const struct agent_counter aggregator_link_counters[] = {
 	{ "rackmesh_agent_sessions_total", "", U(sessions), "Sessions established." },
 	{ "rackmesh_agent_refusals_total", "", U(refusals), "Sessions refused by the aggregator." },
 	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Malformed frames from the aggregator." },
@@ -168,41 +168,42 @@ agent_metrics_table(struct rm_metrics *metrics, const void *owner, const char *l
 static double
 read_session(const void *arg)
 {
-	return uplink_has_session(arg) ? 1 : 0;
+	return aggregator_link_has_session(arg) ? 1 : 0;
 }
 
 static double
 read_waiting(const void *arg)
 {
-	return (double)outbox_counts(uplink_outbox(arg))->waiting.batches;
+	return (double)outbox_counts(aggregator_link_outbox(arg))->waiting.batches;
 }
 
 static double
 read_waiting_results(const void *arg)
 {
-	return (double)outbox_counts(uplink_outbox(arg))->waiting.results;
+	return (double)outbox_counts(aggregator_link_outbox(arg))->waiting.results;
 }
 
 static double
 read_waiting_bytes(const void *arg)
 {
-	return (double)outbox_bytes(uplink_outbox(arg));
+	return (double)outbox_bytes(aggregator_link_outbox(arg));
 }
 
 static double
 read_doubtful(const void *arg)
 {
-	return (double)outbox_counts(uplink_outbox(arg))->doubtful.batches;
+	return (double)outbox_counts(aggregator_link_outbox(arg))->doubtful.batches;
 }
 
 static double
 read_doubtful_results(const void *arg)
 {
-	return (double)outbox_counts(uplink_outbox(arg))->doubtful.results;
+	return (double)outbox_counts(aggregator_link_outbox(arg))->doubtful.results;
 }
 
 int
-agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink)
+agent_metrics_aggregator_link(
+    struct rm_metrics *metrics, const struct aggregator_link *aggregator_link)
 {
 	static const struct {
 		const char *name, *help;
@@ -227,15 +228,17 @@ agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink)
 	char label[GROUP_LABEL];
 	int r;
 
-	snprintf(label, sizeof(label), "aggregator=\"%s\"", uplink_address(uplink));
-	r = agent_metrics_table(
-	    metrics, uplink, label, uplink_counters, uplink_counts(uplink));
+	snprintf(label, sizeof(label), "aggregator=\"%s\"",
+	    aggregator_link_address(aggregator_link));
+	r = agent_metrics_table(metrics, aggregator_link, label,
+	    aggregator_link_counters, aggregator_link_counts(aggregator_link));
 	if (r == 0)
-		r = agent_metrics_table(metrics, uplink, label, outbox_counters,
-		    outbox_counts(uplink_outbox(uplink)));
+		r = agent_metrics_table(metrics, aggregator_link, label,
+		    outbox_counters,
+		    outbox_counts(aggregator_link_outbox(aggregator_link)));
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
-		r = rm_metrics_gauge(metrics, uplink, gauges[i].name, label,
-		    gauges[i].help, gauges[i].read, uplink);
+		r = rm_metrics_gauge(metrics, aggregator_link, gauges[i].name, label,
+		    gauges[i].help, gauges[i].read, aggregator_link);
 	return r;
 }
 

@@ -26,7 +26,7 @@ struct rm_notify;
 struct self_limit;
 struct services;
 struct tracing;
-struct uplink;
+struct aggregator_link;
 struct wire_brake;
 
 struct agent_counts { /* of the daemon as a whole */
@@ -40,7 +40,8 @@ struct agent_counts { /* of the daemon as a whole */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
 /* Whether it is there: for as long as the rnic, up or not. */
 int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
-int agent_metrics_uplink(struct rm_metrics *metrics, const struct uplink *uplink);
+int agent_metrics_aggregator_link(
+    struct rm_metrics *metrics, const struct aggregator_link *aggregator_link);
 int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
 int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
     const struct brake_file *file);

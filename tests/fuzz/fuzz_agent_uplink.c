@@ -12,8 +12,8 @@
 
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/plans.h"
+#include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/heartbeat.h"
-#include "host-agent/report/uplink.h"
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/loop/loop.h"
 #include "tests/support/arrivals.h"
@@ -31,7 +31,7 @@ struct run {
 	struct rm_loop *loop;
 	struct plans *plans;
 	struct key_ring *ring;
-	struct uplink *uplink;
+	struct aggregator_link *aggregator_link;
 	struct wire_writer *writer;
 	uint64_t last_seq; /* of a batch in this session */
 	uint64_t results, known;
@@ -39,7 +39,7 @@ struct run {
 };
 
 static void
-on_welcome(struct uplink *uplink, void *arg)
+on_welcome(struct aggregator_link *aggregator_link, void *arg)
 {
 	struct wire_rnic rnic = { .id = { .guid = 1 },
 		.host = "h1",
@@ -48,14 +48,16 @@ on_welcome(struct uplink *uplink, void *arg)
 		.tor_count = 1 };
 	struct run *run = arg;
 
-	if (!uplink_has_session(uplink) || uplink_peer(uplink)[0] != '"')
+	if (!aggregator_link_has_session(aggregator_link) ||
+	    aggregator_link_peer(aggregator_link)[0] != '"')
 		abort();
 	run->last_seq = 0;
-	uplink_register(uplink, &rnic, NULL, 1);
+	aggregator_link_register(aggregator_link, &rnic, NULL, 1);
 }
 
 static int
-on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+on_pinglist(
+    struct aggregator_link *aggregator_link, const uint8_t *data, size_t len, void *arg)
 {
 	struct run *run = arg;
 	const char *tor;
@@ -66,7 +68,8 @@ on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 }
 
 static int
-on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+on_keys(
+    struct aggregator_link *aggregator_link, const uint8_t *data, size_t len, void *arg)
 {
 	struct run *run = arg;
 	const char *tor;
@@ -77,48 +80,53 @@ on_keys(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 }
 
 static void
-on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
+on_focus(
+    struct aggregator_link *aggregator_link, const struct wire_focus *focus, void *arg)
 {
 }
 
 static void
-on_refused(struct uplink *uplink, const char *reason, void *arg)
+on_refused(struct aggregator_link *aggregator_link, const char *reason, void *arg)
 {
 	if (reason[0] != '"')
 		abort();
 }
 
 static void
-on_caught_up(struct uplink *uplink, void *arg)
+on_caught_up(struct aggregator_link *aggregator_link, void *arg)
 {
-	if (!uplink_has_session(uplink))
+	if (!aggregator_link_has_session(aggregator_link))
 		abort();
 }
 
 static void
-on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
+on_down(
+    struct aggregator_link *aggregator_link, int reason, bool had_session, void *arg)
 {
-	if (uplink_has_session(uplink) || uplink_live(uplink, rm_mono_now()) != NULL)
+	if (aggregator_link_has_session(aggregator_link) ||
+	    aggregator_link_live(aggregator_link, rm_mono_now()) != NULL)
 		abort();
-	(void)uplink_error(uplink);
+	(void)aggregator_link_error(aggregator_link);
 }
 
 static void
-on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
+on_brake(
+    struct aggregator_link *aggregator_link, const struct wire_brake *brake, void *arg)
 {
 	if (brake->rate_permille > 1000)
 		abort();
 }
 
 static void
-on_resolved(struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg)
+on_resolved(struct aggregator_link *aggregator_link,
+    const struct wire_resolve_answer *answer, void *arg)
 {
 	if (!answer->found && answer->rnic.id.guid != 0)
 		abort();
 }
 
 static int
-on_peer(struct uplink *uplink, const char *identity, void *arg)
+on_peer(struct aggregator_link *aggregator_link, const char *identity, void *arg)
 {
 	struct run *run = arg;
 
@@ -134,7 +142,7 @@ on_sent(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 
 	if (kind == WIRE_HELLO)
 		return;
-	if (!uplink_has_session(run->uplink))
+	if (!aggregator_link_has_session(run->aggregator_link))
 		abort();
 	if (kind != WIRE_BATCH)
 		return;
@@ -147,7 +155,7 @@ on_sent(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 static void
 check(const struct run *run)
 {
-	const struct outbox *outbox = uplink_outbox(run->uplink);
+	const struct outbox *outbox = aggregator_link_outbox(run->aggregator_link);
 	const struct outbox_counts *counts = outbox_counts(outbox);
 
 	if (counts->made.batches !=
@@ -158,9 +166,10 @@ check(const struct run *run)
 		    counts->waiting.results + counts->doubtful.results ||
 	    counts->made.results > run->results)
 		abort();
-	if (uplink_wants_all_counts(run->uplink) && !uplink_has_session(run->uplink))
+	if (aggregator_link_wants_all_counts(run->aggregator_link) &&
+	    !aggregator_link_has_session(run->aggregator_link))
 		abort();
-	if (uplink_counts(run->uplink)->sessions == 0 &&
+	if (aggregator_link_counts(run->aggregator_link)->sessions == 0 &&
 	    (counts->acked.batches > 0 || counts->sent.batches > 0))
 		abort();
 }
@@ -229,7 +238,8 @@ find_out(struct run *run)
 	for (unsigned n = fuzz_below(&run->bytes, 32); n > 0; n--) {
 		struct wire_result result = { .seq = (uint32_t)run->results++ };
 
-		uplink_result(run->uplink, &result, (rm_mono_t){ 1 }, rm_mono_now());
+		aggregator_link_result(
+		    run->aggregator_link, &result, (rm_mono_t){ 1 }, rm_mono_now());
 	}
 }
 
@@ -239,7 +249,7 @@ report(struct run *run)
 	static const struct wire_count rows[3] = { { .own_guid = 1 } };
 	static const char *const live[] = { "agg-1", "agg-2" };
 	uint8_t what = fuzz_u8(&run->bytes);
-	struct uplink_report report = { .rows = what & 1 ? rows : NULL,
+	struct aggregator_link_report report = { .rows = what & 1 ? rows : NULL,
 		.row_count = what & 1 ? 3 : 0,
 		.paused = what & 2,
 		.self_loss = what,
@@ -250,8 +260,8 @@ report(struct run *run)
 		.stalled = what & 8,
 		.slowed_permille = what & 0x10 ? 500 : 0 };
 
-	uplink_note(run->uplink, &turn);
-	uplink_report(run->uplink, &report, rm_mono_now());
+	aggregator_link_note(run->aggregator_link, &turn);
+	aggregator_link_report(run->aggregator_link, &report, rm_mono_now());
 }
 
 static void
@@ -261,21 +271,23 @@ say(struct run *run)
 	struct wire_services services = { .missing = "" };
 	struct wire_resolve resolve = { .address = { .family = 4 } };
 	struct wire_join join = { .qp_type = WIRE_QP_RC };
-	bool session = uplink_has_session(run->uplink);
+	bool session = aggregator_link_has_session(run->aggregator_link);
 	int r = 0;
 
 	switch (fuzz_below(&run->bytes, 4)) {
 	case 0:
-		r = uplink_paths(run->uplink, &path, 1, rm_mono_now());
+		r = aggregator_link_paths(
+		    run->aggregator_link, &path, 1, rm_mono_now());
 		break;
 	case 1:
-		r = uplink_services(run->uplink, &services, rm_mono_now());
+		r = aggregator_link_services(
+		    run->aggregator_link, &services, rm_mono_now());
 		break;
 	case 2:
-		r = uplink_resolve(run->uplink, &resolve);
+		r = aggregator_link_resolve(run->aggregator_link, &resolve);
 		break;
 	default:
-		r = uplink_join(run->uplink, &join);
+		r = aggregator_link_join(run->aggregator_link, &join);
 	}
 	if (r == 0 && !session)
 		abort();
@@ -310,7 +322,7 @@ event(struct run *run)
 		find_out(run);
 		break;
 	case 7:
-		uplink_flush(run->uplink, rm_mono_now());
+		aggregator_link_flush(run->aggregator_link, rm_mono_now());
 		break;
 	case 8:
 		report(run);
@@ -335,7 +347,8 @@ event(struct run *run)
 static int
 start(struct run *run, unsigned fails)
 {
-	static const struct uplink_callbacks callbacks = { .on_welcome = on_welcome,
+	static const struct aggregator_link_callbacks callbacks = { .on_welcome =
+									on_welcome,
 		.on_pinglist = on_pinglist,
 		.on_focus = on_focus,
 		.on_refused = on_refused,
@@ -346,7 +359,7 @@ start(struct run *run, unsigned fails)
 		.on_peer = on_peer,
 		.on_keys = on_keys };
 	struct rm_endpoint endpoint;
-	struct uplink_options options = {
+	struct aggregator_link_options options = {
 		.aggregator = &endpoint,
 		.host = "h1",
 		.region = "default",
@@ -360,7 +373,8 @@ start(struct run *run, unsigned fails)
 	if (rm_endpoint_parse("127.0.0.1:1", &endpoint) < 0)
 		abort();
 	failing_malloc_arm(fails);
-	r = uplink_new(run->loop, &options, &callbacks, run, &run->uplink);
+	r = aggregator_link_new(
+	    run->loop, &options, &callbacks, run, &run->aggregator_link);
 	if ((r < 0) != (!failing_malloc_disarm() && fails > 0))
 		abort();
 	return r;
@@ -380,14 +394,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    key_ring_add_tor(run.ring, "tor-a") < 0)
 		abort();
 	if (start(&run, fuzz_below(&run.bytes, 16)) == 0) {
-		if (strcmp(uplink_address(run.uplink), "127.0.0.1:1") != 0)
+		if (strcmp(aggregator_link_address(run.aggregator_link),
+			"127.0.0.1:1") != 0)
 			abort();
 		for (int i = 0; i < MAX_EVENTS && run.bytes.left > 0; i++) {
 			event(&run);
 			check(&run);
 		}
 	}
-	uplink_free(run.uplink);
+	aggregator_link_free(run.aggregator_link);
 	key_ring_free(run.ring);
 	plans_free(run.plans);
 	wire_writer_free(run.writer);

@@ -20,7 +20,7 @@
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/agent_links_state.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -148,9 +148,9 @@ check(const struct world *world)
 		abort();
 	for (enum wire_lane lane = WIRE_LANE_SUMMARY; lane <= WIRE_LANE_INCIDENT;
 	     lane++) {
-		uint64_t spooled = uplink_spooled(aggregator->uplink, lane);
-		const struct uplink_counts *counts =
-		    uplink_counts(aggregator->uplink, lane);
+		uint64_t spooled = report_spool_held(aggregator->reports, lane);
+		const struct report_spool_counts *counts =
+		    report_spool_counts(aggregator->reports, lane);
 
 		if (counts->in != counts->delivered + spooled + counts->dropped_full +
 				      counts->dropped_write + counts->dropped_off)

@@ -11,7 +11,7 @@
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/frame.h"
 #include "tor-aggregator/analyzer/analyzer_scout.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/plan/peer_versions.h"
 
 #define WELCOME_NS (2 * RM_NS_PER_S)
@@ -36,7 +36,7 @@ struct flight { /* of one lane */
 struct analyzer_link {
 	struct analyzer_link_options options;
 	struct analyzer_link_callbacks callbacks;
-	struct uplink *uplink;
+	struct report_spool *reports;
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
 	struct flight summary, incident;
@@ -79,7 +79,7 @@ pump_lane(struct analyzer_link *link, enum wire_lane lane, struct flight *flight
 	size_t at;
 
 	while (flight->count < WINDOW_MESSAGES) {
-		if (uplink_take(link->uplink, lane, flight->next, &item) < 0)
+		if (report_spool_take(link->reports, lane, flight->next, &item) < 0)
 			return true;
 		if (flight->count > 0 && flight->bytes + item.len > WINDOW_BYTES)
 			return true;
@@ -121,10 +121,10 @@ take_ack(struct analyzer_link *link, const uint8_t *data, size_t len)
 	if (ack.lane != WIRE_LANE_INCIDENT && ack.lane != WIRE_LANE_SUMMARY)
 		return -EPROTO;
 	flight = ack.lane == WIRE_LANE_INCIDENT ? &link->incident : &link->summary;
-	if (ack.incarnation != uplink_incarnation(link->uplink, ack.lane))
+	if (ack.incarnation != report_spool_incarnation(link->reports, ack.lane))
 		return -EPROTO;
 	/* Perhaps further than this link has sent: by the numbers of an earlier one. */
-	ack.seq = uplink_acked(link->uplink, ack.lane, ack.seq);
+	ack.seq = report_spool_acked(link->reports, ack.lane, ack.seq);
 	if (flight->next <= ack.seq)
 		flight->next = ack.seq + 1;
 	while (flight->count > 0 && flight->sent[flight->head].seq <= ack.seq) {
@@ -240,7 +240,7 @@ on_drained(struct rm_link *up, void *arg)
 
 int
 analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *options,
-    const struct analyzer_link_callbacks *callbacks, struct uplink *uplink,
+    const struct analyzer_link_callbacks *callbacks, struct report_spool *reports,
     struct analyzer_link **ret)
 {
 	const struct rm_dialer_options dialer = {
@@ -260,7 +260,7 @@ analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *opti
 		return -ENOMEM;
 	link->options = *options;
 	link->callbacks = *callbacks;
-	link->uplink = uplink;
+	link->reports = reports;
 	link->loop = loop;
 	link->writer = wire_writer_new();
 	link->endpoints = calloc(options->analyzer_count + 1, sizeof(*link->endpoints));
@@ -275,7 +275,7 @@ analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *opti
 		analyzer_link_free(link);
 		return r;
 	}
-	uplink_listen(uplink, pump, link);
+	report_spool_listen(reports, pump, link);
 	*ret = link;
 	return 0;
 }
@@ -285,7 +285,7 @@ analyzer_link_free(struct analyzer_link *link)
 {
 	if (link == NULL)
 		return;
-	uplink_listen(link->uplink, NULL, NULL);
+	report_spool_listen(link->reports, NULL, NULL);
 	analyzer_scout_free(link->scout);
 	rm_dialer_free(link->dialer);
 	wire_writer_free(link->writer);

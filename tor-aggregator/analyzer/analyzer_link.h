@@ -20,7 +20,7 @@
 
 struct analyzer_link;
 struct rm_loop;
-struct uplink;
+struct report_spool;
 
 struct analyzer_link_callbacks { /* each may be NULL */
 	/* Nothing is sent yet: what this puts on the lanes comes after what waits. */
@@ -38,9 +38,9 @@ struct analyzer_link_counts {
 };
 
 int analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *options,
-    const struct analyzer_link_callbacks *callbacks, struct uplink *uplink,
+    const struct analyzer_link_callbacks *callbacks, struct report_spool *reports,
     struct analyzer_link **ret);
-void analyzer_link_free(struct analyzer_link *link); /* before the uplink */
+void analyzer_link_free(struct analyzer_link *link); /* before the report spool */
 
 /* -ENOTCONN, or as rm_link_send. */
 int analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes);

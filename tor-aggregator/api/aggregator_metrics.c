@@ -459,7 +459,7 @@ aggregator_metrics_register(
 		    &aggregator->stalled_ns);
 	if (r == 0)
 		r = lane_metrics_register(
-		    aggregator->uplink, aggregator->analyzer, metrics);
+		    aggregator->reports, aggregator->analyzer, metrics);
 	if (r == 0)
 		r = path_metrics_of_orders(aggregator->orders, metrics);
 	if (r == 0)

@@ -4,7 +4,7 @@
 
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/controller/brake_store.h"
 #include "tor-aggregator/controller/resolver.h"
 #include "tor-aggregator/orders.h"
@@ -20,7 +20,7 @@
 /* ---- lanes to the analyzer ---- */
 
 #define SP(field) offsetof(struct rm_spool_counts, field)
-#define U(field) offsetof(struct uplink_counts, field)
+#define U(field) offsetof(struct report_spool_counts, field)
 #define Z(field) offsetof(struct analyzer_link_counts, field)
 
 /* clang-format off */
@@ -73,13 +73,14 @@ static const struct metrics_counter incident_lane[] = {
 static double
 read_spooled_summary(const void *arg)
 {
-	return (double)uplink_spooled((struct uplink *)arg, WIRE_LANE_SUMMARY);
+	return (double)report_spool_held((struct report_spool *)arg, WIRE_LANE_SUMMARY);
 }
 
 static double
 read_spooled_incident(const void *arg)
 {
-	return (double)uplink_spooled((struct uplink *)arg, WIRE_LANE_INCIDENT);
+	return (double)report_spool_held(
+	    (struct report_spool *)arg, WIRE_LANE_INCIDENT);
 }
 
 static double
@@ -95,7 +96,7 @@ read_durable(const void *arg)
 }
 
 static int
-add_spools(struct uplink *uplink, struct rm_metrics *metrics)
+add_spools(struct report_spool *reports, struct rm_metrics *metrics)
 {
 	static const struct {
 		enum wire_lane lane;
@@ -106,13 +107,13 @@ add_spools(struct uplink *uplink, struct rm_metrics *metrics)
 
 	for (size_t i = 0; r == 0 && i < 2; i++) {
 		const struct rm_spool_counts *counts =
-		    uplink_spool_counts(uplink, lanes[i].lane);
+		    report_spool_lane_counts(reports, lanes[i].lane);
 
 		if (counts == NULL)
 			continue;
 		r = metrics_table_add(metrics, spool_counters, counts, lanes[i].label);
 		if (r == 0)
-			r = rm_metrics_gauge(metrics, uplink, N("spool_durable"),
+			r = rm_metrics_gauge(metrics, reports, N("spool_durable"),
 			    lanes[i].label, "1 when what the lane promises is on disk.",
 			    read_durable, counts);
 	}
@@ -120,8 +121,8 @@ add_spools(struct uplink *uplink, struct rm_metrics *metrics)
 }
 
 int
-lane_metrics_register(
-    struct uplink *uplink, const struct analyzer_link *link, struct rm_metrics *metrics)
+lane_metrics_register(struct report_spool *reports, const struct analyzer_link *link,
+    struct rm_metrics *metrics)
 {
 	const struct {
 		const char *name, *label, *help;
@@ -129,27 +130,27 @@ lane_metrics_register(
 		const void *arg;
 	} gauges[] = {
 		{ N("lane_spooled"), "lane=\"summary\"", "Messages not yet delivered.",
-		    read_spooled_summary, uplink },
+		    read_spooled_summary, reports },
 		{ N("lane_spooled"), "lane=\"incident\"", "Messages not yet delivered.",
-		    read_spooled_incident, uplink },
+		    read_spooled_incident, reports },
 		{ N("analyzer_connected"), "", "1 with a session.", read_analyzer,
 		    link },
 	};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof(gauges) / sizeof(gauges[0]); i++)
-		r = rm_metrics_gauge(metrics, uplink, gauges[i].name, gauges[i].label,
+		r = rm_metrics_gauge(metrics, reports, gauges[i].name, gauges[i].label,
 		    gauges[i].help, gauges[i].read, gauges[i].arg);
 	if (r == 0)
 		r = metrics_table_add(metrics, summary_lane,
-		    uplink_counts(uplink, WIRE_LANE_SUMMARY), "");
+		    report_spool_counts(reports, WIRE_LANE_SUMMARY), "");
 	if (r == 0)
 		r = metrics_table_add(metrics, incident_lane,
-		    uplink_counts(uplink, WIRE_LANE_INCIDENT), "");
+		    report_spool_counts(reports, WIRE_LANE_INCIDENT), "");
 	if (r == 0)
 		r = metrics_table_add(
 		    metrics, analyzer_counters, analyzer_link_counts(link), "");
-	return r < 0 ? r : add_spools(uplink, metrics);
+	return r < 0 ? r : add_spools(reports, metrics);
 }
 
 /* ---- paths, and orders from above ---- */

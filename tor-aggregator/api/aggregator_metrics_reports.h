@@ -10,11 +10,11 @@ struct orders;
 struct rm_metrics;
 struct service_table;
 struct tor_rack;
-struct uplink;
+struct report_spool;
 
 /* The lanes to the analyzer, their spools and the link. */
-int lane_metrics_register(struct uplink *uplink, const struct analyzer_link *link,
-    struct rm_metrics *metrics);
+int lane_metrics_register(struct report_spool *reports,
+    const struct analyzer_link *link, struct rm_metrics *metrics);
 
 /* label: of the rack, 'tor="t1"'. */
 int path_metrics_of_rack(

@@ -28,7 +28,7 @@
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/agent_watch.h"
 #include "tor-aggregator/aggregator_config.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/controller/relay.h"
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -940,12 +940,13 @@ static void
 without_an_analyzer_summaries_are_counted_as_that(void **state)
 {
 	struct world *world = *state;
-	struct uplink *uplink = world->aggregator->uplink;
-	const struct uplink_counts *lane = uplink_counts(uplink, WIRE_LANE_SUMMARY);
+	struct report_spool *reports = world->aggregator->reports;
+	const struct report_spool_counts *lane =
+	    report_spool_counts(reports, WIRE_LANE_SUMMARY);
 
 	LOOPBACK_WAIT(world->loop, lane->dropped_off >= 1);
 	assert_int_equal(lane->in, lane->dropped_off);
-	assert_int_equal(uplink_spooled(uplink, WIRE_LANE_SUMMARY), 0);
+	assert_int_equal(report_spool_held(reports, WIRE_LANE_SUMMARY), 0);
 	assert_true(lane->bytes > 0);
 }
 
@@ -984,7 +985,7 @@ incidents_of_an_earlier_life_go_on(void **state)
 	assert_int_equal(rm_incidents_open(incidents), 1);
 	assert_int_equal(rm_incidents_get(incidents, 0)->id, 0xa1);
 	assert_int_equal(
-	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 0);
+	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 0);
 	loopback_run(world->loop, 200 * RM_NS_PER_MS);
 	assert_int_equal(rm_incidents_open(incidents), 1); /* silence is never health */
 
@@ -992,11 +993,11 @@ incidents_of_an_earlier_life_go_on(void **state)
 	assert_int_equal(rm_incidents_open(incidents), 0);
 	/* Nobody knows whether it was heard: it is said once more. */
 	assert_int_equal(
-	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 1);
+	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 1);
 	/* Days later nobody wants to hear it. */
 	live_again(world, 7, "");
 	assert_int_equal(
-	    uplink_counts(world->aggregator->uplink, WIRE_LANE_INCIDENT)->in, 0);
+	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 0);
 }
 
 static bool

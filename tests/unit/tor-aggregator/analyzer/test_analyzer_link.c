@@ -22,7 +22,7 @@
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/plan/peer_versions.h"
 
 #define MAX_SEEN 4096
@@ -46,7 +46,7 @@ struct analyzer { /* as far as the aggregator can see */
 struct world {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	struct uplink *uplink;
+	struct report_spool *reports;
 	struct analyzer_link *link;
 	struct analyzer analyzers[2];
 	unsigned welcomes, drills;
@@ -210,7 +210,7 @@ static int
 setup(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	struct uplink_options options = { .aggregator = "agg",
+	struct report_spool_options options = { .aggregator = "agg",
 		.region = "lab",
 		.summary_bytes = 8 << 20,
 		.incident_bytes = 1 << 20 };
@@ -235,7 +235,8 @@ setup(void **state)
 	}
 	if (rm_worker_new(world->loop, 16, &world->worker) < 0)
 		return -1;
-	return uplink_new(world->loop, world->worker, &options, &world->uplink, &error);
+	return report_spool_new(
+	    world->loop, world->worker, &options, &world->reports, &error);
 }
 
 static int
@@ -246,7 +247,7 @@ teardown(void **state)
 
 	rm_worker_free(world->worker);
 	analyzer_link_free(world->link);
-	uplink_free(world->uplink);
+	report_spool_free(world->reports);
 	for (int i = 0; i < 2; i++) {
 		rm_link_free(world->analyzers[i].link);
 		rm_listener_free(world->analyzers[i].listener);
@@ -279,7 +280,7 @@ dial(struct world *world, size_t count)
 		endpoints[i] =
 		    loopback_endpoint(rm_listener_port(world->analyzers[i].listener));
 	assert_int_equal(analyzer_link_new(world->loop, &options, &callbacks,
-			     world->uplink, &world->link),
+			     world->reports, &world->link),
 	    0);
 }
 
@@ -291,13 +292,13 @@ put(struct world *world, int count)
 	};
 
 	for (int i = 0; i < count; i++)
-		uplink_summary(world->uplink, &summary);
+		report_spool_summary(world->reports, &summary);
 }
 
 static uint64_t
 waiting(struct world *world)
 {
-	return uplink_spooled(world->uplink, WIRE_LANE_SUMMARY);
+	return report_spool_held(world->reports, WIRE_LANE_SUMMARY);
 }
 
 static void
@@ -319,7 +320,7 @@ what_is_acknowledged_leaves_the_lane(void **state)
 	assert_string_equal(analyzer_link_analyzer(world->link), "a1");
 	assert_int_equal(world->analyzers[1].hellos, 0);
 	assert_int_equal(
-	    uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->delivered, 100);
+	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->delivered, 100);
 }
 
 static void
@@ -429,9 +430,9 @@ incidents_pass_the_backlog(void **state)
 	incident.verdict.part.type = RM_PART_RNIC;
 	strcpy(incident.verdict.part.name, "h1/r0");
 	put(world, 200);
-	uplink_incident(world->uplink, "t1", WIRE_OPENED, &incident);
-	LOOPBACK_WAIT(
-	    world->loop, uplink_take(world->uplink, WIRE_LANE_INCIDENT, 1, &item) == 0);
+	report_spool_incident(world->reports, "t1", WIRE_OPENED, &incident);
+	LOOPBACK_WAIT(world->loop,
+	    report_spool_take(world->reports, WIRE_LANE_INCIDENT, 1, &item) == 0);
 	dial(world, 1);
 	LOOPBACK_WAIT(world->loop, analyzer->got == 200);
 	assert_int_equal(analyzer->incidents, 1);

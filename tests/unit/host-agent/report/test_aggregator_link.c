@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/heartbeat.h"
-#include "host-agent/report/uplink.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"
@@ -25,7 +25,7 @@ struct fixture {
 	struct rm_link *link; /* to the agent; NULL: none */
 	struct wire_writer *writer;
 	struct rm_endpoint endpoint;
-	struct uplink *uplink;
+	struct aggregator_link *aggregator_link;
 
 	/* how it behaves */
 	bool mute; /* accepts, and says nothing */
@@ -48,7 +48,7 @@ struct fixture {
 	char live[256];
 	size_t flows; /* of the last report of services */
 
-	/* what the uplink said */
+	/* what the aggregator link said */
 	unsigned welcomes, downs, refusals, pinglists, focuses, brakes, catch_ups;
 	unsigned answers;
 	uint64_t token;
@@ -222,7 +222,7 @@ aggregator_ack(struct fixture *f, uint64_t incarnation, uint64_t seq)
 }
 
 static void
-on_welcome(struct uplink *uplink, void *arg)
+on_welcome(struct aggregator_link *aggregator_link, void *arg)
 {
 	struct wire_rnic rnic = { .id = rnic_number(1),
 		.host = "h1",
@@ -234,11 +234,12 @@ on_welcome(struct uplink *uplink, void *arg)
 	struct fixture *f = arg;
 
 	f->welcomes++;
-	assert_int_equal(uplink_register(uplink, &rnic, NULL, 1), 0);
+	assert_int_equal(aggregator_link_register(aggregator_link, &rnic, NULL, 1), 0);
 }
 
 static int
-on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
+on_pinglist(
+    struct aggregator_link *aggregator_link, const uint8_t *data, size_t len, void *arg)
 {
 	struct wire_pinglist_view view;
 	struct fixture *f = arg;
@@ -248,7 +249,8 @@ on_pinglist(struct uplink *uplink, const uint8_t *data, size_t len, void *arg)
 }
 
 static void
-on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
+on_focus(
+    struct aggregator_link *aggregator_link, const struct wire_focus *focus, void *arg)
 {
 	struct fixture *f = arg;
 
@@ -257,7 +259,8 @@ on_focus(struct uplink *uplink, const struct wire_focus *focus, void *arg)
 }
 
 static void
-on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
+on_brake(
+    struct aggregator_link *aggregator_link, const struct wire_brake *brake, void *arg)
 {
 	struct fixture *f = arg;
 
@@ -266,7 +269,8 @@ on_brake(struct uplink *uplink, const struct wire_brake *brake, void *arg)
 }
 
 static void
-on_resolved(struct uplink *uplink, const struct wire_resolve_answer *answer, void *arg)
+on_resolved(struct aggregator_link *aggregator_link,
+    const struct wire_resolve_answer *answer, void *arg)
 {
 	struct fixture *f = arg;
 
@@ -277,7 +281,7 @@ on_resolved(struct uplink *uplink, const struct wire_resolve_answer *answer, voi
 }
 
 static void
-on_refused(struct uplink *uplink, const char *reason, void *arg)
+on_refused(struct aggregator_link *aggregator_link, const char *reason, void *arg)
 {
 	struct fixture *f = arg;
 
@@ -286,7 +290,7 @@ on_refused(struct uplink *uplink, const char *reason, void *arg)
 }
 
 static void
-on_caught_up(struct uplink *uplink, void *arg)
+on_caught_up(struct aggregator_link *aggregator_link, void *arg)
 {
 	struct fixture *f = arg;
 
@@ -294,7 +298,8 @@ on_caught_up(struct uplink *uplink, void *arg)
 }
 
 static void
-on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
+on_down(
+    struct aggregator_link *aggregator_link, int reason, bool had_session, void *arg)
 {
 	struct fixture *f = arg;
 
@@ -304,11 +309,12 @@ on_down(struct uplink *uplink, int reason, bool had_session, void *arg)
 }
 
 static void
-uplink_start(struct fixture *f, size_t max_items)
+aggregator_link_start(struct fixture *f, size_t max_items)
 {
-	static const struct uplink_callbacks callbacks = { on_welcome, on_pinglist,
-		on_focus, on_refused, on_caught_up, on_down, on_brake, on_resolved };
-	struct uplink_options options = {
+	static const struct aggregator_link_callbacks callbacks = { on_welcome,
+		on_pinglist, on_focus, on_refused, on_caught_up, on_down, on_brake,
+		on_resolved };
+	struct aggregator_link_options options = {
 		.aggregator = &f->endpoint,
 		.host = "h1",
 		.region = "default",
@@ -322,7 +328,9 @@ uplink_start(struct fixture *f, size_t max_items)
 		.backoff_cap_ns = 5 * RM_NS_PER_MS,
 	};
 
-	assert_int_equal(uplink_new(f->loop, &options, &callbacks, f, &f->uplink), 0);
+	assert_int_equal(
+	    aggregator_link_new(f->loop, &options, &callbacks, f, &f->aggregator_link),
+	    0);
 }
 
 static int
@@ -345,7 +353,7 @@ teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	uplink_free(f->uplink);
+	aggregator_link_free(f->aggregator_link);
 	rm_link_free(f->link);
 	rm_listener_free(f->listener);
 	wire_writer_free(f->writer);
@@ -361,7 +369,7 @@ results(struct fixture *f, unsigned count)
 		struct wire_result result = { .seq = i };
 		rm_mono_t now = rm_mono_now();
 
-		uplink_result(f->uplink, &result, now, now);
+		aggregator_link_result(f->aggregator_link, &result, now, now);
 	}
 }
 
@@ -369,24 +377,24 @@ static void
 report(struct fixture *f, const struct wire_count *rows, size_t row_count)
 {
 	rm_mono_t now = rm_mono_now();
-	struct uplink_report report = {
+	struct aggregator_link_report report = {
 		.rows = rows, .row_count = row_count, .known_through = now
 	};
 
-	uplink_report(f->uplink, &report, now);
+	aggregator_link_report(f->aggregator_link, &report, now);
 }
 
 static void
-connect_uplink(struct fixture *f)
+connect_aggregator_link(struct fixture *f)
 {
-	uplink_start(f, 4);
-	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
+	aggregator_link_start(f, 4);
+	LOOPBACK_WAIT(f->loop, aggregator_link_has_session(f->aggregator_link));
 }
 
 static const struct outbox_counts *
 counts_of(struct fixture *f)
 {
-	return outbox_counts(uplink_outbox(f->uplink));
+	return outbox_counts(aggregator_link_outbox(f->aggregator_link));
 }
 
 static void
@@ -394,10 +402,10 @@ a_session_begins_with_hello_and_registration(void **state)
 {
 	struct fixture *f = *state;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	LOOPBACK_WAIT(f->loop, f->seen_count >= 2);
 	assert_string_equal(f->seen, "HR");
-	assert_string_equal(uplink_peer(f->uplink), "\"agg-1\"");
+	assert_string_equal(aggregator_link_peer(f->aggregator_link), "\"agg-1\"");
 }
 
 static void
@@ -406,7 +414,7 @@ a_full_batch_leaves_at_once_and_an_old_one_by_itself(void **state)
 	struct fixture *f = *state;
 	rm_mono_t begun;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	begun = rm_mono_now();
 	results(f, 2);
 	LOOPBACK_WAIT(f->loop, f->batches == 1);
@@ -422,14 +430,14 @@ batches_and_counts_go_before_the_heartbeat(void **state)
 	struct fixture *f = *state;
 	struct wire_count row = { .own_guid = 1, .prober_guid = 2, .received = 3 };
 
-	connect_uplink(f);
-	assert_true(uplink_wants_all_counts(f->uplink));
+	connect_aggregator_link(f);
+	assert_true(aggregator_link_wants_all_counts(f->aggregator_link));
 	results(f, 3); /* one full batch, one result left */
 	report(f, &row, 1);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_string_equal(f->seen, "HRBBCT");
 	assert_int_equal(f->rows, 1);
-	assert_false(uplink_wants_all_counts(f->uplink));
+	assert_false(aggregator_link_wants_all_counts(f->aggregator_link));
 	/* What the heartbeat vouches for was made before it. */
 	assert_true(f->last_beat_ns <= f->last_head.now_ns);
 }
@@ -439,7 +447,7 @@ without_rows_the_counts_still_say_so(void **state)
 {
 	struct fixture *f = *state;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	report(f, NULL, 0);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_string_equal(f->seen, "HRCT");
@@ -451,7 +459,7 @@ many_rows_go_in_several_frames(void **state)
 	struct fixture *f = *state;
 	struct wire_count *rows = calloc(20000, sizeof(*rows));
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	report(f, rows, 20000);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_string_equal(f->seen, "HRCCCT");
@@ -467,13 +475,13 @@ a_stall_is_told_when_the_session_is_back(void **state)
 	};
 	struct fixture *f = *state;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	aggregator_hang_up(f);
-	LOOPBACK_WAIT(f->loop, !uplink_has_session(f->uplink));
-	uplink_note(f->uplink, &turn);
+	LOOPBACK_WAIT(f->loop, !aggregator_link_has_session(f->aggregator_link));
+	aggregator_link_note(f->aggregator_link, &turn);
 	report(f, NULL, 0); /* nobody there */
-	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
-	assert_true(uplink_wants_all_counts(f->uplink));
+	LOOPBACK_WAIT(f->loop, aggregator_link_has_session(f->aggregator_link));
+	assert_true(aggregator_link_wants_all_counts(f->aggregator_link));
 	report(f, NULL, 0);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_int_equal(f->stalls, 1);
@@ -484,21 +492,22 @@ a_heartbeat_vouches_only_for_batches_that_went(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(rm_mono_now(), 2 * OUTBOX_PATIENCE_NS);
-	struct uplink_report before = { .known_through = { 1000 } };
-	struct uplink_report nothing = { .known_through = later };
+	struct aggregator_link_report before = { .known_through = { 1000 } };
+	struct aggregator_link_report nothing = { .known_through = later };
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	results(f, 2);
 	LOOPBACK_WAIT(f->loop, f->batches == 1);
-	uplink_report(f->uplink, &before, rm_mono_now());
+	aggregator_link_report(f->aggregator_link, &before, rm_mono_now());
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_int_equal(f->vouched_ns, 1000);
 	results(f, 1);
 	/* Half a second later 1 is still not acknowledged: 2 does not go, and the
 	 * heartbeat, which does, does not vouch for it. */
-	uplink_report(f->uplink, &nothing, later);
+	aggregator_link_report(f->aggregator_link, &nothing, later);
 	assert_int_equal(counts_of(f)->sent.batches, 1);
-	assert_int_equal(uplink_counts(f->uplink)->heartbeats_behind, 1);
+	assert_int_equal(
+	    aggregator_link_counts(f->aggregator_link)->heartbeats_behind, 1);
 	LOOPBACK_WAIT(f->loop, f->beats == 2);
 	assert_int_equal(f->vouched_ns, 1000);
 	aggregator_ack(f, INCARNATION, 1);
@@ -512,24 +521,25 @@ static void
 who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with(void **state)
 {
 	struct fixture *f = *state;
-	struct uplink_report nothing = { 0 };
+	struct aggregator_link_report nothing = { 0 };
 	rm_mono_t sent;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	results(f, 2);
 	sent = rm_mono_now();
 	LOOPBACK_WAIT(f->loop, f->batches == 1);
 	/* Really as late as that: whenever the link has room it is tried again. */
 	LOOPBACK_WAIT(f->loop, rm_mono_since(rm_mono_now(), sent) > OUTBOX_PATIENCE_NS);
 	results(f, 1);
-	uplink_report(f->uplink, &nothing, rm_mono_now());
-	assert_int_equal(uplink_counts(f->uplink)->heartbeats_behind, 1);
+	aggregator_link_report(f->aggregator_link, &nothing, rm_mono_now());
+	assert_int_equal(
+	    aggregator_link_counts(f->aggregator_link)->heartbeats_behind, 1);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	f->mute = true;
 	aggregator_hang_up(f);
 	/* The second hello has left, and nothing waits behind it. */
 	LOOPBACK_WAIT(f->loop, f->downs == 1 && f->seen[f->seen_count - 1] == 'H');
-	assert_false(uplink_has_session(f->uplink));
+	assert_false(aggregator_link_has_session(f->aggregator_link));
 	assert_int_equal(f->catch_ups, 0);
 }
 
@@ -541,23 +551,23 @@ overdue_replies_go_to_those_alone_who_know_them(void **state)
 	struct fixture *f = *state;
 	const rm_mono_t now = rm_mono_now();
 
-	connect_uplink(f);
-	uplink_result(f->uplink, &overdue, now, now);
+	connect_aggregator_link(f);
+	aggregator_link_result(f->aggregator_link, &overdue, now, now);
 	results(f, 2);
 	LOOPBACK_WAIT(f->loop, f->batches == 1);
 	assert_int_equal(f->overdue, 0);
 	assert_int_equal(counts_of(f)->made.results, 2);
-	assert_int_equal(uplink_counts(f->uplink)->overdue_unsent, 1);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->overdue_unsent, 1);
 
 	f->counted_seq = 1;
 	f->knows_overdue = true;
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
-	uplink_result(f->uplink, &overdue, now, now);
+	aggregator_link_result(f->aggregator_link, &overdue, now, now);
 	results(f, 1);
 	LOOPBACK_WAIT(f->loop, f->batches == 2);
 	assert_int_equal(f->overdue, 1);
-	assert_int_equal(uplink_counts(f->uplink)->overdue_unsent, 1);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->overdue_unsent, 1);
 }
 
 static void
@@ -568,15 +578,17 @@ overdue_replies_that_wait_do_not_go_to_an_older_one(void **state)
 	const rm_mono_t now = rm_mono_now();
 
 	f->knows_overdue = true;
-	connect_uplink(f);
-	uplink_result(f->uplink, &overdue, now, now);
+	connect_aggregator_link(f);
+	aggregator_link_result(f->aggregator_link, &overdue, now, now);
 	results(f, 1); /* a batch that is not acknowledged */
 	LOOPBACK_WAIT(f->loop, f->overdue == 1);
-	uplink_result(f->uplink, &overdue, now, now); /* waits for another one */
-	f->knows_overdue = false;                     /* rolled back */
+	aggregator_link_result(
+	    f->aggregator_link, &overdue, now, now); /* waits for another one */
+	f->knows_overdue = false;                    /* rolled back */
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
-	uplink_result(f->uplink, &overdue, now, now); /* who comes next? */
+	aggregator_link_result(
+	    f->aggregator_link, &overdue, now, now); /* who comes next? */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
 	results(f, 1);
 	LOOPBACK_WAIT(f->loop, f->batches == 3);
@@ -584,7 +596,7 @@ overdue_replies_that_wait_do_not_go_to_an_older_one(void **state)
 	assert_int_equal(f->seqs[2], 2);
 	assert_int_equal(f->overdue, 1); /* still */
 	assert_int_equal(f->results, 3); /* the first one twice */
-	assert_int_equal(uplink_counts(f->uplink)->overdue_unsent, 3);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->overdue_unsent, 3);
 }
 
 static void
@@ -592,7 +604,7 @@ an_acknowledged_batch_is_forgotten(void **state)
 {
 	struct fixture *f = *state;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	results(f, 4);
 	LOOPBACK_WAIT(f->loop, f->batches == 2);
 	aggregator_ack(f, INCARNATION, 2);
@@ -606,7 +618,7 @@ a_reconnect_sends_exactly_what_was_not_counted(void **state)
 {
 	struct fixture *f = *state;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	results(f, 8); /* 1 to 4 */
 	LOOPBACK_WAIT(f->loop, f->batches == 4);
 	aggregator_ack(f, INCARNATION, 1);
@@ -629,7 +641,7 @@ without_an_aggregator_the_oldest_are_dropped_and_told(void **state)
 {
 	struct fixture *f = *state;
 
-	uplink_start(f, 4);
+	aggregator_link_start(f, 4);
 	results(f, 12); /* 6 batches before anybody answers: 1 and 2 go */
 	assert_int_equal(counts_of(f)->dropped[OUTBOX_DROP_FULL].batches, 2);
 	assert_int_equal(counts_of(f)->dropped[OUTBOX_DROP_FULL].results, 4);
@@ -649,13 +661,13 @@ one_who_refuses_us_is_quoted_and_asked_again(void **state)
 	struct fixture *f = *state;
 
 	f->refuses = "not\nyours";
-	uplink_start(f, 4);
+	aggregator_link_start(f, 4);
 	LOOPBACK_WAIT(f->loop, f->refusals >= 2);
 	assert_string_equal(f->cause, "\"not\\x0ayours\"");
 	assert_int_equal(f->welcomes, 0);
 	assert_false(f->had_session);
 	f->refuses = NULL;
-	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
+	LOOPBACK_WAIT(f->loop, aggregator_link_has_session(f->aggregator_link));
 }
 
 static void
@@ -667,7 +679,7 @@ pinglists_brake_focus_and_pings_are_passed_on(void **state)
 	struct fixture *f = *state;
 	struct wire_bytes bytes;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	bytes = pinglist_write(f->writer, "tor-a", 1, 0, pairs, 1);
 	rm_link_send(f->link, bytes.data, bytes.len);
 	assert_int_equal(wire_write_brake(f->writer, &brake, &bytes), 0);
@@ -676,7 +688,7 @@ pinglists_brake_focus_and_pings_are_passed_on(void **state)
 	rm_link_send(f->link, bytes.data, bytes.len);
 	assert_int_equal(wire_write_ping(f->writer, 5, &bytes), 0);
 	rm_link_send(f->link, bytes.data, bytes.len);
-	LOOPBACK_WAIT(f->loop, uplink_counts(f->uplink)->pings == 1);
+	LOOPBACK_WAIT(f->loop, aggregator_link_counts(f->aggregator_link)->pings == 1);
 	assert_int_equal(f->pinglists, 1);
 	assert_int_equal(f->focuses, 1);
 	assert_int_equal(f->brakes, 1);
@@ -690,20 +702,20 @@ an_aggregator_is_mute_while_it_says_so_in_this_session(void **state)
 	struct fixture *f = *state;
 	struct wire_bytes bytes;
 
-	connect_uplink(f);
-	assert_false(uplink_is_mute(f->uplink));
+	connect_aggregator_link(f);
+	assert_false(aggregator_link_is_mute(f->aggregator_link));
 	assert_int_equal(wire_write_ping_ending(f->writer, &ping, &bytes), 0);
 	rm_link_send(f->link, bytes.data, bytes.len);
-	LOOPBACK_WAIT(f->loop, uplink_is_mute(f->uplink));
+	LOOPBACK_WAIT(f->loop, aggregator_link_is_mute(f->aggregator_link));
 	assert_int_equal(wire_write_ping(f->writer, 6, &bytes), 0);
 	rm_link_send(f->link, bytes.data, bytes.len);
-	LOOPBACK_WAIT(f->loop, !uplink_is_mute(f->uplink));
+	LOOPBACK_WAIT(f->loop, !aggregator_link_is_mute(f->aggregator_link));
 	assert_int_equal(wire_write_ping_ending(f->writer, &ping, &bytes), 0);
 	rm_link_send(f->link, bytes.data, bytes.len);
-	LOOPBACK_WAIT(f->loop, uplink_is_mute(f->uplink));
+	LOOPBACK_WAIT(f->loop, aggregator_link_is_mute(f->aggregator_link));
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
-	assert_false(uplink_is_mute(f->uplink));
+	assert_false(aggregator_link_is_mute(f->aggregator_link));
 }
 
 static void
@@ -712,11 +724,11 @@ nonsense_ends_the_session_and_is_counted(void **state)
 	struct fixture *f = *state;
 	static const uint8_t nonsense[16] = { 1, 2, 3 };
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	rm_link_send(f->link, nonsense, sizeof(nonsense));
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
 	assert_int_equal(f->reason, -EBADMSG);
-	assert_int_equal(uplink_counts(f->uplink)->refused_frames, 1);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->refused_frames, 1);
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
 	aggregator_ack(f, INCARNATION, 9); /* never sent */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 3);
@@ -724,7 +736,7 @@ nonsense_ends_the_session_and_is_counted(void **state)
 	LOOPBACK_WAIT(f->loop, f->welcomes == 4);
 	aggregator_say_welcome(f); /* twice */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 5);
-	assert_int_equal(uplink_counts(f->uplink)->refused_frames, 4);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->refused_frames, 4);
 }
 
 static void
@@ -735,12 +747,12 @@ what_only_a_newer_aggregator_says_is_passed_over(void **state)
 	struct fixture *f = *state;
 	struct wire_bytes bytes;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	rm_link_send(f->link, newer, sizeof(newer));
 	assert_int_equal(wire_write_ping(f->writer, 5, &bytes), 0);
 	rm_link_send(f->link, bytes.data, bytes.len);
-	LOOPBACK_WAIT(f->loop, uplink_counts(f->uplink)->pings == 1);
-	assert_int_equal(uplink_counts(f->uplink)->refused_frames, 1);
+	LOOPBACK_WAIT(f->loop, aggregator_link_counts(f->aggregator_link)->pings == 1);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->refused_frames, 1);
 	assert_int_equal(f->downs, 0);
 }
 
@@ -750,7 +762,7 @@ a_peer_that_counts_what_was_never_sent_gets_no_session(void **state)
 	struct fixture *f = *state;
 
 	f->counted_seq = 3;
-	uplink_start(f, 4);
+	aggregator_link_start(f, 4);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
 	assert_int_equal(f->reason, -EBADMSG);
 	assert_int_equal(f->welcomes, 0);
@@ -761,14 +773,15 @@ one_who_accepts_but_says_nothing_is_left_after_a_while(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S);
-	struct uplink_report nothing = { .known_through = later };
+	struct aggregator_link_report nothing = { .known_through = later };
 
 	f->mute = true;
-	uplink_start(f, 4);
+	aggregator_link_start(f, 4);
 	LOOPBACK_WAIT(f->loop, f->seen_count == 1);
 	report(f, NULL, 0);
 	assert_int_equal(f->downs, 0);
-	uplink_report(f->uplink, &nothing, later); /* as if 4 s had passed */
+	aggregator_link_report(
+	    f->aggregator_link, &nothing, later); /* as if 4 s had passed */
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
 	assert_int_equal(f->reason, -ETIMEDOUT);
 }
@@ -779,13 +792,16 @@ paths_leave_during_a_session_only(void **state)
 	const struct wire_path paths[] = { { .src_guid = 1, .family = 4 } };
 	struct fixture *f = *state;
 
-	connect_uplink(f);
-	assert_int_equal(uplink_paths(f->uplink, paths, 1, rm_mono_now()), 0);
+	connect_aggregator_link(f);
+	assert_int_equal(
+	    aggregator_link_paths(f->aggregator_link, paths, 1, rm_mono_now()), 0);
 	LOOPBACK_WAIT(f->loop, strchr(f->seen, 'X') != NULL);
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
-	assert_int_equal(uplink_paths(f->uplink, paths, 1, rm_mono_now()), -ENOTCONN);
-	assert_int_equal(uplink_counts(f->uplink)->paths, 1);
+	assert_int_equal(
+	    aggregator_link_paths(f->aggregator_link, paths, 1, rm_mono_now()),
+	    -ENOTCONN);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->paths, 1);
 }
 
 static void
@@ -799,14 +815,16 @@ services_leave_during_a_session_only(void **state)
 	const rm_mono_t now = { 12345 };
 	struct fixture *f = *state;
 
-	connect_uplink(f);
-	assert_int_equal(uplink_services(f->uplink, &services, now), 0);
+	connect_aggregator_link(f);
+	assert_int_equal(
+	    aggregator_link_services(f->aggregator_link, &services, now), 0);
 	LOOPBACK_WAIT(f->loop, strchr(f->seen, 'U') != NULL);
 	assert_int_equal(f->flows, 1);
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
-	assert_int_equal(uplink_services(f->uplink, &services, now), -ENOTCONN);
-	assert_int_equal(uplink_counts(f->uplink)->services, 1);
+	assert_int_equal(
+	    aggregator_link_services(f->aggregator_link, &services, now), -ENOTCONN);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->services, 1);
 }
 
 static void
@@ -816,21 +834,22 @@ what_is_asked_is_answered_with_its_token(void **state)
 	const struct wire_join join = { 8, rnic_number(1), 17, 18, WIRE_QP_RC };
 	struct fixture *f = *state;
 
-	connect_uplink(f);
-	assert_int_equal(uplink_resolve(f->uplink, &resolve), 0);
+	connect_aggregator_link(f);
+	assert_int_equal(aggregator_link_resolve(f->aggregator_link, &resolve), 0);
 	LOOPBACK_WAIT(f->loop, f->answers == 1);
 	assert_int_equal(f->token, 7);
 	assert_string_equal(f->answered, "h2");
-	assert_int_equal(uplink_join(f->uplink, &join), 0);
+	assert_int_equal(aggregator_link_join(f->aggregator_link, &join), 0);
 	LOOPBACK_WAIT(f->loop, f->answers == 2);
 	assert_int_equal(f->token, 8);
 	assert_string_equal(f->answered, "");
-	assert_int_equal(uplink_counts(f->uplink)->asked, 2);
-	assert_int_equal(uplink_counts(f->uplink)->resolved, 1);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->asked, 2);
+	assert_int_equal(aggregator_link_counts(f->aggregator_link)->resolved, 1);
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
-	assert_int_equal(uplink_resolve(f->uplink, &resolve), -ENOTCONN);
-	assert_int_equal(uplink_join(f->uplink, &join), -ENOTCONN);
+	assert_int_equal(
+	    aggregator_link_resolve(f->aggregator_link, &resolve), -ENOTCONN);
+	assert_int_equal(aggregator_link_join(f->aggregator_link, &join), -ENOTCONN);
 }
 
 static void
@@ -839,28 +858,30 @@ an_aggregator_is_live_while_something_comes_from_it(void **state)
 	struct fixture *f = *state;
 	rm_mono_t now;
 
-	uplink_start(f, 4);
-	assert_null(uplink_live(f->uplink, rm_mono_now()));
-	LOOPBACK_WAIT(f->loop, uplink_has_session(f->uplink));
+	aggregator_link_start(f, 4);
+	assert_null(aggregator_link_live(f->aggregator_link, rm_mono_now()));
+	LOOPBACK_WAIT(f->loop, aggregator_link_has_session(f->aggregator_link));
 	now = rm_mono_now();
-	assert_string_equal(uplink_live(f->uplink, now), "agg-1");
-	assert_non_null(uplink_live(f->uplink, rm_mono_add(now, 2 * RM_NS_PER_S)));
-	assert_null(uplink_live(f->uplink, rm_mono_add(now, 3 * RM_NS_PER_S)));
+	assert_string_equal(aggregator_link_live(f->aggregator_link, now), "agg-1");
+	assert_non_null(aggregator_link_live(
+	    f->aggregator_link, rm_mono_add(now, 2 * RM_NS_PER_S)));
+	assert_null(aggregator_link_live(
+	    f->aggregator_link, rm_mono_add(now, 3 * RM_NS_PER_S)));
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
-	assert_null(uplink_live(f->uplink, now));
+	assert_null(aggregator_link_live(f->aggregator_link, now));
 }
 
 static void
 a_heartbeat_lists_who_is_live(void **state)
 {
 	const char *const live[] = { "agg-1", "agg-2" };
-	struct uplink_report said = { .live = live, .live_count = 2 };
+	struct aggregator_link_report said = { .live = live, .live_count = 2 };
 	struct fixture *f = *state;
 
-	connect_uplink(f);
+	connect_aggregator_link(f);
 	said.known_through = rm_mono_now();
-	uplink_report(f->uplink, &said, said.known_through);
+	aggregator_link_report(f->aggregator_link, &said, said.known_through);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_string_equal(f->live, "agg-1 agg-2 ");
 }
@@ -899,5 +920,5 @@ main(void)
 		TEST(one_who_accepts_but_says_nothing_is_left_after_a_while),
 	};
 
-	return cmocka_run_group_tests_name("uplink", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("aggregator_link", tests, NULL, NULL);
 }

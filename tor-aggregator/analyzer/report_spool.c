@@ -1,4 +1,4 @@
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,14 +13,14 @@
 #define MAX_PATH 4096
 
 struct lane {
-	struct uplink *uplink;
+	struct report_spool *reports;
 	struct rm_spool *spool; /* NULL: off */
 	uint64_t durable;       /* up to and with it all are */
 	uint64_t made;
-	struct uplink_counts counts;
+	struct report_spool_counts counts;
 };
 
-struct uplink {
+struct report_spool {
 	char aggregator[RM_NAME_BYTES], region[RM_NAME_BYTES];
 	struct wire_writer *writer;
 	struct lane summary, incident;
@@ -29,10 +29,10 @@ struct uplink {
 };
 
 static void
-ready(struct uplink *uplink)
+ready(struct report_spool *reports)
 {
-	if (uplink->on_ready != NULL)
-		uplink->on_ready(uplink->arg);
+	if (reports->on_ready != NULL)
+		reports->on_ready(reports->arg);
 }
 
 static void
@@ -41,7 +41,7 @@ on_durable(uint64_t seq, void *arg)
 	struct lane *lane = arg;
 
 	lane->durable = seq;
-	ready(lane->uplink);
+	ready(lane->reports);
 }
 
 static void
@@ -49,12 +49,12 @@ on_fetched(void *arg)
 {
 	struct lane *lane = arg;
 
-	ready(lane->uplink);
+	ready(lane->reports);
 }
 
 static int
 lane_open(struct rm_loop *loop, struct rm_worker *worker,
-    const struct uplink_options *options, const char *name, uint64_t bytes,
+    const struct report_spool_options *options, const char *name, uint64_t bytes,
     struct lane *lane, struct rm_error *error)
 {
 	const struct rm_spool_callbacks callbacks = { on_durable, on_fetched, lane };
@@ -78,66 +78,68 @@ lane_open(struct rm_loop *loop, struct rm_worker *worker,
 }
 
 int
-uplink_new(struct rm_loop *loop, struct rm_worker *worker,
-    const struct uplink_options *options, struct uplink **ret, struct rm_error *error)
+report_spool_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct report_spool_options *options, struct report_spool **ret,
+    struct rm_error *error)
 {
-	struct uplink *uplink = calloc(1, sizeof(*uplink));
+	struct report_spool *reports = calloc(1, sizeof(*reports));
 	int r;
 
-	if (uplink == NULL)
+	if (reports == NULL)
 		return -ENOMEM;
-	snprintf(
-	    uplink->aggregator, sizeof(uplink->aggregator), "%s", options->aggregator);
-	snprintf(uplink->region, sizeof(uplink->region), "%s", options->region);
-	uplink->summary.uplink = uplink->incident.uplink = uplink;
-	uplink->writer = wire_writer_new();
-	r = uplink->writer == NULL ? -ENOMEM : 0;
+	snprintf(reports->aggregator, sizeof(reports->aggregator), "%s",
+	    options->aggregator);
+	snprintf(reports->region, sizeof(reports->region), "%s", options->region);
+	reports->summary.reports = reports->incident.reports = reports;
+	reports->writer = wire_writer_new();
+	r = reports->writer == NULL ? -ENOMEM : 0;
 	if (r == 0 && !options->off)
 		r = lane_open(loop, worker, options, "summaries",
-		    options->summary_bytes, &uplink->summary, error);
+		    options->summary_bytes, &reports->summary, error);
 	if (r == 0 && !options->off)
 		r = lane_open(loop, worker, options, "incidents",
-		    options->incident_bytes, &uplink->incident, error);
+		    options->incident_bytes, &reports->incident, error);
 	if (r < 0) {
-		uplink_free(uplink);
+		report_spool_free(reports);
 		return r;
 	}
-	uplink_spooled(uplink, WIRE_LANE_SUMMARY);
-	uplink_spooled(uplink, WIRE_LANE_INCIDENT);
-	*ret = uplink;
+	report_spool_held(reports, WIRE_LANE_SUMMARY);
+	report_spool_held(reports, WIRE_LANE_INCIDENT);
+	*ret = reports;
 	return 0;
 }
 
 void
-uplink_free(struct uplink *uplink)
+report_spool_free(struct report_spool *reports)
 {
-	if (uplink == NULL)
+	if (reports == NULL)
 		return;
-	rm_spool_free(uplink->summary.spool);
-	rm_spool_free(uplink->incident.spool);
-	wire_writer_free(uplink->writer);
-	free(uplink);
+	rm_spool_free(reports->summary.spool);
+	rm_spool_free(reports->incident.spool);
+	wire_writer_free(reports->writer);
+	free(reports);
 }
 
 void
-uplink_listen(struct uplink *uplink, void (*on_ready)(void *arg), void *arg)
+report_spool_listen(
+    struct report_spool *reports, void (*on_ready)(void *arg), void *arg)
 {
-	uplink->on_ready = on_ready;
-	uplink->arg = arg;
+	reports->on_ready = on_ready;
+	reports->arg = arg;
 }
 
 static struct lane *
-lane_of(struct uplink *uplink, enum wire_lane lane)
+lane_of(struct report_spool *reports, enum wire_lane lane)
 {
-	return lane == WIRE_LANE_INCIDENT ? &uplink->incident : &uplink->summary;
+	return lane == WIRE_LANE_INCIDENT ? &reports->incident : &reports->summary;
 }
 
 static struct wire_lane_head
-head_of(const struct uplink *uplink, const struct lane *lane)
+head_of(const struct report_spool *reports, const struct lane *lane)
 {
 	return (struct wire_lane_head){
-		.aggregator = uplink->aggregator,
-		.region = uplink->region,
+		.aggregator = reports->aggregator,
+		.region = reports->region,
 		.incarnation = lane->spool == NULL ? 0 : rm_spool_identity(lane->spool),
 		.seq =
 		    lane->spool == NULL ? lane->made + 1 : rm_spool_next(lane->spool),
@@ -175,15 +177,15 @@ lane_push(struct lane *lane, int r, const struct wire_bytes *bytes)
 }
 
 void
-uplink_summary(struct uplink *uplink, const struct wire_summary *summary)
+report_spool_summary(struct report_spool *reports, const struct wire_summary *summary)
 {
 	struct wire_summary full = *summary;
 	struct wire_bytes bytes = { 0 };
 	int r;
 
-	full.head = head_of(uplink, &uplink->summary);
-	r = wire_write_summary(uplink->writer, &full, &bytes);
-	lane_push(&uplink->summary, r, &bytes);
+	full.head = head_of(reports, &reports->summary);
+	r = wire_write_summary(reports->writer, &full, &bytes);
+	lane_push(&reports->summary, r, &bytes);
 }
 
 /* Samples go one by one until the text fits into a message. NULL: out of memory. */
@@ -214,8 +216,8 @@ evidence_text(const struct rm_verdict *verdict)
 }
 
 void
-uplink_incident(struct uplink *uplink, const char *tor, enum wire_incident_state state,
-    const struct rm_incident *incident)
+report_spool_incident(struct report_spool *reports, const char *tor,
+    enum wire_incident_state state, const struct rm_incident *incident)
 {
 	char sentence[RM_SENTENCE_BYTES];
 	struct wire_incident out = incident_message(tor, state, incident, sentence);
@@ -223,18 +225,18 @@ uplink_incident(struct uplink *uplink, const char *tor, enum wire_incident_state
 	struct wire_bytes bytes = { 0 };
 	int r;
 
-	out.head = head_of(uplink, &uplink->incident);
+	out.head = head_of(reports, &reports->incident);
 	out.evidence_json = evidence == NULL ? "{}" : evidence;
-	r = wire_write_incident(uplink->writer, &out, &bytes);
-	lane_push(&uplink->incident, r, &bytes);
+	r = wire_write_incident(reports->writer, &out, &bytes);
+	lane_push(&reports->incident, r, &bytes);
 	free(evidence);
 }
 
 int
-uplink_take(
-    struct uplink *uplink, enum wire_lane name, uint64_t seq, struct rm_spool_item *ret)
+report_spool_take(struct report_spool *reports, enum wire_lane name, uint64_t seq,
+    struct rm_spool_item *ret)
 {
-	struct lane *lane = lane_of(uplink, name);
+	struct lane *lane = lane_of(reports, name);
 	struct rm_spool_item item;
 	int r;
 
@@ -251,9 +253,9 @@ uplink_take(
 }
 
 uint64_t
-uplink_acked(struct uplink *uplink, enum wire_lane name, uint64_t seq)
+report_spool_acked(struct report_spool *reports, enum wire_lane name, uint64_t seq)
 {
-	struct lane *lane = lane_of(uplink, name);
+	struct lane *lane = lane_of(reports, name);
 
 	if (lane->spool == NULL)
 		return 0;
@@ -265,35 +267,35 @@ uplink_acked(struct uplink *uplink, enum wire_lane name, uint64_t seq)
 }
 
 uint64_t
-uplink_incarnation(const struct uplink *uplink, enum wire_lane name)
+report_spool_incarnation(const struct report_spool *reports, enum wire_lane name)
 {
 	const struct lane *lane =
-	    name == WIRE_LANE_INCIDENT ? &uplink->incident : &uplink->summary;
+	    name == WIRE_LANE_INCIDENT ? &reports->incident : &reports->summary;
 
 	return lane->spool == NULL ? 0 : rm_spool_identity(lane->spool);
 }
 
 uint64_t
-uplink_spooled(struct uplink *uplink, enum wire_lane name)
+report_spool_held(struct report_spool *reports, enum wire_lane name)
 {
-	struct lane *lane = lane_of(uplink, name);
+	struct lane *lane = lane_of(reports, name);
 
 	lane_count(lane);
 	return lane->spool == NULL ? 0 : rm_spool_waiting(lane->spool);
 }
 
-const struct uplink_counts *
-uplink_counts(const struct uplink *uplink, enum wire_lane lane)
+const struct report_spool_counts *
+report_spool_counts(const struct report_spool *reports, enum wire_lane lane)
 {
-	return lane == WIRE_LANE_INCIDENT ? &uplink->incident.counts
-					  : &uplink->summary.counts;
+	return lane == WIRE_LANE_INCIDENT ? &reports->incident.counts
+					  : &reports->summary.counts;
 }
 
 const struct rm_spool_counts *
-uplink_spool_counts(const struct uplink *uplink, enum wire_lane name)
+report_spool_lane_counts(const struct report_spool *reports, enum wire_lane name)
 {
 	const struct lane *lane =
-	    name == WIRE_LANE_INCIDENT ? &uplink->incident : &uplink->summary;
+	    name == WIRE_LANE_INCIDENT ? &reports->incident : &reports->summary;
 
 	return lane->spool == NULL ? NULL : rm_spool_counts(lane->spool);
 }

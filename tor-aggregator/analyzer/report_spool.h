@@ -1,13 +1,13 @@
 /*
- * uplink - the two lanes to the analyzer: summaries and incidents.
+ * report spool - the two lanes to the analyzer: summaries and incidents.
  *
  * Each lane is a spool: a message is numbered (incarnation: the spool's identity; seq)
  * and kept, on disk if there is a folder, until the analyzer acknowledges it: is
  * responsible for it. A full lane drops its oldest. At every moment, per lane:
  * in = delivered + spooled + dropped. Whoever sends takes only what is durable.
  */
-#ifndef TOR_AGGREGATOR_ANALYZER_UPLINK_H
-#define TOR_AGGREGATOR_ANALYZER_UPLINK_H
+#ifndef TOR_AGGREGATOR_ANALYZER_REPORT_SPOOL_H
+#define TOR_AGGREGATOR_ANALYZER_REPORT_SPOOL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,9 +18,9 @@
 struct rm_incident;
 struct rm_loop;
 struct rm_worker;
-struct uplink;
+struct report_spool;
 
-struct uplink_options {
+struct report_spool_options {
 	const char *aggregator, *region; /* copied */
 	bool off; /* nobody will ever take them: they are made, counted and dropped */
 	const char *folder; /* summaries/ and incidents/ in it; NULL: memory only */
@@ -28,8 +28,8 @@ struct uplink_options {
 	uint64_t incarnation; /* of lanes that are made anew; 0: random */
 };
 
-struct uplink_counts { /* of one lane; up to date after uplink_spooled */
-	uint64_t in;   /* made, and found from an earlier life */
+struct report_spool_counts { /* of one lane; up to date after report_spool_held */
+	uint64_t in;         /* made, and found from an earlier life */
 	uint64_t delivered;
 	uint64_t dropped_full;  /* pushed out by newer ones */
 	uint64_t dropped_write; /* could not be written: too large, or out of memory */
@@ -38,32 +38,37 @@ struct uplink_counts { /* of one lane; up to date after uplink_spooled */
 };
 
 /* Has said in error what is wrong with a folder. */
-int uplink_new(struct rm_loop *loop, struct rm_worker *worker,
-    const struct uplink_options *options, struct uplink **ret, struct rm_error *error);
-void uplink_free(struct uplink *uplink); /* after the worker */
+int report_spool_new(struct rm_loop *loop, struct rm_worker *worker,
+    const struct report_spool_options *options, struct report_spool **ret,
+    struct rm_error *error);
+void report_spool_free(struct report_spool *reports); /* after the worker */
 
 /* More can be taken than before. One listener. */
-void uplink_listen(struct uplink *uplink, void (*on_ready)(void *arg), void *arg);
+void report_spool_listen(
+    struct report_spool *reports, void (*on_ready)(void *arg), void *arg);
 
 /* The head is filled here. */
-void uplink_summary(struct uplink *uplink, const struct wire_summary *summary);
-void uplink_incident(struct uplink *uplink, const char *tor,
+void report_spool_summary(
+    struct report_spool *reports, const struct wire_summary *summary);
+void report_spool_incident(struct report_spool *reports, const char *tor,
     enum wire_incident_state state, const struct rm_incident *incident);
 
 /* The first with a number >= seq that is durable, as rm_spool_get; after -EAGAIN, and
  * when there are new ones, on_ready follows. */
-int uplink_take(struct uplink *uplink, enum wire_lane lane, uint64_t seq,
+int report_spool_take(struct report_spool *reports, enum wire_lane lane, uint64_t seq,
     struct rm_spool_item *ret);
 /* Returns up to where it was taken: a number that nobody was given (of numbers that
  * were lost with a disk, or are from before a backup) means all that was. */
-uint64_t uplink_acked(struct uplink *uplink, enum wire_lane lane, uint64_t seq);
+uint64_t report_spool_acked(
+    struct report_spool *reports, enum wire_lane lane, uint64_t seq);
 
-uint64_t uplink_incarnation(const struct uplink *uplink, enum wire_lane lane);
-uint64_t uplink_spooled(struct uplink *uplink, enum wire_lane lane);
-const struct uplink_counts *uplink_counts(
-    const struct uplink *uplink, enum wire_lane lane);
+uint64_t report_spool_incarnation(
+    const struct report_spool *reports, enum wire_lane lane);
+uint64_t report_spool_held(struct report_spool *reports, enum wire_lane lane);
+const struct report_spool_counts *report_spool_counts(
+    const struct report_spool *reports, enum wire_lane lane);
 /* NULL: the lanes are off. */
-const struct rm_spool_counts *uplink_spool_counts(
-    const struct uplink *uplink, enum wire_lane lane);
+const struct rm_spool_counts *report_spool_lane_counts(
+    const struct report_spool *reports, enum wire_lane lane);
 
 #endif

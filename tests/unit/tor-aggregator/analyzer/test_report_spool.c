@@ -1,4 +1,4 @@
-#include "tor-aggregator/analyzer/uplink.h"
+#include "tor-aggregator/analyzer/report_spool.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 struct world {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	struct uplink *uplink;
+	struct report_spool *reports;
 	char folder[64];
 	unsigned readies;
 };
@@ -35,7 +35,7 @@ on_ready(void *arg)
 static void
 start(struct world *world, bool off, bool memory, size_t bytes)
 {
-	const struct uplink_options options = { .aggregator = "agg",
+	const struct report_spool_options options = { .aggregator = "agg",
 		.region = "lab",
 		.off = off,
 		.folder = memory ? NULL : world->folder,
@@ -45,19 +45,19 @@ start(struct world *world, bool off, bool memory, size_t bytes)
 	struct rm_error error = { 0 };
 
 	assert_int_equal(rm_worker_new(world->loop, 16, &world->worker), 0);
-	assert_int_equal(
-	    uplink_new(world->loop, world->worker, &options, &world->uplink, &error),
+	assert_int_equal(report_spool_new(world->loop, world->worker, &options,
+			     &world->reports, &error),
 	    0);
-	uplink_listen(world->uplink, on_ready, world);
+	report_spool_listen(world->reports, on_ready, world);
 }
 
 static void
 stop(struct world *world)
 {
 	rm_worker_free(world->worker);
-	uplink_free(world->uplink);
+	report_spool_free(world->reports);
 	world->worker = NULL;
-	world->uplink = NULL;
+	world->reports = NULL;
 }
 
 static int
@@ -93,14 +93,15 @@ put(struct world *world, int count)
 		.windowed = 10 };
 
 	for (int i = 0; i < count; i++)
-		uplink_summary(world->uplink, &summary);
+		report_spool_summary(world->reports, &summary);
 }
 
 static void
 conserves(struct world *world, enum wire_lane lane)
 {
-	uint64_t spooled = uplink_spooled(world->uplink, lane);
-	const struct uplink_counts *counts = uplink_counts(world->uplink, lane);
+	uint64_t spooled = report_spool_held(world->reports, lane);
+	const struct report_spool_counts *counts =
+	    report_spool_counts(world->reports, lane);
 
 	assert_int_equal(counts->in, counts->delivered + spooled +
 					 counts->dropped_full + counts->dropped_write +
@@ -112,7 +113,7 @@ can_take(struct world *world, enum wire_lane lane, uint64_t seq)
 {
 	struct rm_spool_item item;
 
-	return uplink_take(world->uplink, lane, seq, &item) == 0;
+	return report_spool_take(world->reports, lane, seq, &item) == 0;
 }
 
 static void
@@ -124,24 +125,26 @@ only_what_is_durable_is_given_away(void **state)
 	start(world, false, false, 1 << 20);
 	put(world, 5);
 	assert_int_equal(
-	    uplink_take(world->uplink, WIRE_LANE_SUMMARY, 0, &item), -ENOENT);
-	assert_int_equal(uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 1), 0);
+	    report_spool_take(world->reports, WIRE_LANE_SUMMARY, 0, &item), -ENOENT);
+	assert_int_equal(report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 1), 0);
 	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 5));
 	assert_true(world->readies > 0);
 	for (uint64_t seq = 1; seq <= 5; seq++) {
 		struct wire_summary_view view;
 
 		assert_int_equal(
-		    uplink_take(world->uplink, WIRE_LANE_SUMMARY, seq, &item), 0);
+		    report_spool_take(world->reports, WIRE_LANE_SUMMARY, seq, &item),
+		    0);
 		assert_int_equal(item.seq, seq);
 		assert_int_equal(wire_open_summary(&view, item.data, item.len), 0);
 		assert_int_equal(view.summary.head.seq, seq);
 		assert_int_equal(view.summary.head.incarnation, 5);
 		assert_string_equal(view.summary.head.aggregator, "agg");
 	}
-	assert_int_equal(uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 2), 2);
-	assert_int_equal(uplink_spooled(world->uplink, WIRE_LANE_SUMMARY), 3);
-	assert_int_equal(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->delivered, 2);
+	assert_int_equal(report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 2), 2);
+	assert_int_equal(report_spool_held(world->reports, WIRE_LANE_SUMMARY), 3);
+	assert_int_equal(
+	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->delivered, 2);
 	conserves(world, WIRE_LANE_SUMMARY);
 }
 
@@ -154,19 +157,21 @@ lanes_go_on_where_an_earlier_life_ended(void **state)
 	start(world, false, false, 1 << 20);
 	put(world, 9);
 	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 9));
-	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 4);
+	report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 4);
 	stop(world);
 	start(world, false, false, 1 << 20);
-	assert_int_equal(uplink_incarnation(world->uplink, WIRE_LANE_SUMMARY), 5);
-	assert_int_equal(uplink_spooled(world->uplink, WIRE_LANE_SUMMARY), 5);
+	assert_int_equal(
+	    report_spool_incarnation(world->reports, WIRE_LANE_SUMMARY), 5);
+	assert_int_equal(report_spool_held(world->reports, WIRE_LANE_SUMMARY), 5);
 	conserves(world, WIRE_LANE_SUMMARY);
 	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 0));
-	assert_int_equal(uplink_take(world->uplink, WIRE_LANE_SUMMARY, 0, &item), 0);
+	assert_int_equal(
+	    report_spool_take(world->reports, WIRE_LANE_SUMMARY, 0, &item), 0);
 	assert_int_equal(item.seq, 5);
 	put(world, 1);
 	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 10));
-	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 10);
-	assert_int_equal(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->in, 6);
+	report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 10);
+	assert_int_equal(report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->in, 6);
 	conserves(world, WIRE_LANE_SUMMARY);
 }
 
@@ -178,16 +183,19 @@ a_full_lane_drops_its_oldest_and_counts_them(void **state)
 
 	start(world, false, true, 2000);
 	put(world, 100);
-	assert_true(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->dropped_full > 50);
+	assert_true(
+	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->dropped_full > 50);
 	conserves(world, WIRE_LANE_SUMMARY);
 	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_SUMMARY, 100));
-	assert_int_equal(uplink_take(world->uplink, WIRE_LANE_SUMMARY, 0, &item), 0);
+	assert_int_equal(
+	    report_spool_take(world->reports, WIRE_LANE_SUMMARY, 0, &item), 0);
 	assert_true(item.seq > 50);
 	/* One that was dropped meanwhile: its word changes nothing. */
-	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 1);
-	assert_int_equal(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->delivered, 0);
-	uplink_acked(world->uplink, WIRE_LANE_SUMMARY, 100);
-	assert_int_equal(uplink_spooled(world->uplink, WIRE_LANE_SUMMARY), 0);
+	report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 1);
+	assert_int_equal(
+	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->delivered, 0);
+	report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 100);
+	assert_int_equal(report_spool_held(world->reports, WIRE_LANE_SUMMARY), 0);
 	conserves(world, WIRE_LANE_SUMMARY);
 }
 
@@ -199,9 +207,10 @@ without_an_analyzer_nothing_is_kept_and_that_is_counted(void **state)
 	start(world, true, false, 1 << 20);
 	put(world, 7);
 	assert_int_equal(
-	    uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->dropped_off, 7);
-	assert_true(uplink_counts(world->uplink, WIRE_LANE_SUMMARY)->bytes > 7 * 50);
-	assert_null(uplink_spool_counts(world->uplink, WIRE_LANE_SUMMARY));
+	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->dropped_off, 7);
+	assert_true(
+	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->bytes > 7 * 50);
+	assert_null(report_spool_lane_counts(world->reports, WIRE_LANE_SUMMARY));
 	conserves(world, WIRE_LANE_SUMMARY);
 	assert_int_equal(rmdir(world->folder), 0); /* empty */
 }
@@ -243,9 +252,10 @@ the_longest_evidence_fits_into_an_incident(void **state)
 	struct wire_incident view;
 
 	start(world, false, false, 1 << 20);
-	uplink_incident(world->uplink, "t1", WIRE_OPENED, &incident);
+	report_spool_incident(world->reports, "t1", WIRE_OPENED, &incident);
 	LOOPBACK_WAIT(world->loop, can_take(world, WIRE_LANE_INCIDENT, 1));
-	assert_int_equal(uplink_take(world->uplink, WIRE_LANE_INCIDENT, 1, &item), 0);
+	assert_int_equal(
+	    report_spool_take(world->reports, WIRE_LANE_INCIDENT, 1, &item), 0);
 	assert_int_equal(wire_open_incident(&view, item.data, item.len), 0);
 	assert_int_equal(view.head.incarnation, 5);
 	assert_int_equal(view.head.seq, 1);
@@ -269,5 +279,5 @@ main(void)
 		TEST(the_longest_evidence_fits_into_an_incident),
 	};
 
-	return cmocka_run_group_tests_name("uplink_lanes", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("report_spool", tests, NULL, NULL);
 }
