@@ -6,7 +6,7 @@
 #define REGION_CONTROLLER_CONTROLLER_WIRING_H
 
 #include "rackmesh/config/config_reload.h"
-#include "region-controller/api/controller_face.h"
+#include "region-controller/api/api_context.h"
 #include "region-controller/api/controller_show.h"
 #include "region-controller/controller_config.h"
 #include "region-controller/store/store.h"
@@ -29,7 +29,7 @@ struct region_controller {
 	struct rm_http_server *http;
 	struct planner *planner;
 	struct controller_counts counts;
-	struct controller_face face;
+	struct api_context context;
 	struct controller_brake brake;
 	bool leads;
 	char standby[SHOW_STANDBY_TEXT];

@@ -165,7 +165,7 @@ serve_http(struct region_controller *controller)
 	struct rm_error error = { 0 };
 	int r;
 
-	controller->face = (struct controller_face){
+	controller->context = (struct api_context){
 		.name = controller->config.name,
 		.started = rm_wall_now(),
 		.region = controller->config.region,
@@ -189,7 +189,7 @@ serve_http(struct region_controller *controller)
 	if (r == 0)
 		r = rm_metrics_reloads(controller->metrics, &controller->reload);
 	if (r == 0)
-		r = controller_metrics_add(controller->metrics, &controller->face);
+		r = controller_metrics_add(controller->metrics, &controller->context);
 	if (r == 0)
 		r = rm_credentials_metrics(
 		    controller->credentials, controller->metrics);
@@ -197,7 +197,7 @@ serve_http(struct region_controller *controller)
 		r = store_add_metrics(controller->store, controller->metrics);
 	if (r == 0)
 		r = rm_http_server_new(controller->loop, &controller->http);
-	controller->face.http = controller->http;
+	controller->context.http = controller->http;
 	if (r == 0)
 		r = rm_metrics_counter(controller->metrics, controller->http,
 		    "rackmesh_controller_http_full_total", "",
@@ -219,7 +219,7 @@ serve_http(struct region_controller *controller)
 		r = controller_notify_metrics(controller);
 	if (r == 0)
 		r = controller_api_serve(
-		    controller->http, controller->metrics, &controller->face);
+		    controller->http, controller->metrics, &controller->context);
 	if (r < 0)
 		return r;
 	r = rm_http_places_listen(controller->http, &places,
@@ -374,7 +374,7 @@ region_controller_free(struct region_controller *controller)
 		return;
 	/* First: what waits for it is answered. */
 	rm_http_server_free(controller->http);
-	controller->face.http = NULL;
+	controller->context.http = NULL;
 	rm_listener_free(controller->listener);
 	aggregators_free(controller->aggregators);
 	store_free(controller->store);

@@ -263,13 +263,13 @@ client_call(struct rm_http_client *client, const struct rm_http_exchange *exchan
     struct rm_http_call **ret)
 {
 	struct rm_http_exchange met = *exchange;
-	struct rm_http_meeting meeting;
+	struct rm_http_request_auth auth;
 	int r;
 
-	r = rm_http_sites_meet(client->sites, &met, &meeting);
+	r = rm_http_sites_meet(client->sites, &met, &auth);
 	if (r == 0)
 		r = rm_http_call_new(&met, client, ret);
-	explicit_bzero(&meeting, sizeof(meeting));
+	explicit_bzero(&auth, sizeof(auth));
 	return r;
 }
 

@@ -12,8 +12,8 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/http/http_face.h"
 #include "rackmesh/http/http_host.h"
+#include "rackmesh/http/http_listener.h"
 #include "rackmesh/http/http_request.h"
 #include "rackmesh/http/http_token.h"
 #include "rackmesh/http/own_names.h"
@@ -39,8 +39,8 @@ struct rm_http_server {
 	struct rm_loop *loop;
 	/* Several, since evhttp does not say which socket a request came by; and so a
 	 * crowd on TCP cannot keep an operator out of the Unix socket. */
-	struct rm_http_face *tcp, *local;
-	struct rm_http_face *sealed; /* TLS; NULL until somebody wants it */
+	struct rm_http_listener *tcp, *local;
+	struct rm_http_listener *sealed; /* TLS; NULL until somebody wants it */
 	bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
 	    size_t len, void *arg);
 	void *allows_arg;
@@ -52,7 +52,7 @@ struct rm_http_server {
 	size_t route_count;
 	struct rm_http_health health;
 	char local_at[RM_ADDRESS_TEXT]; /* "unix:/path", or "": nowhere */
-	struct http_face_counts counts;
+	struct http_listener_counts counts;
 	struct own_names own;
 	const struct rm_list *names;
 	uint64_t misdirected;
@@ -138,7 +138,7 @@ static bool
 server_takes_token(struct rm_http_server *server, struct rm_http_request *request,
     char identity[RM_TLS_MAX_IDENTITY])
 {
-	struct rm_tls *tls = rm_http_face_tls(server->sealed);
+	struct rm_tls *tls = rm_http_listener_tls(server->sealed);
 	const char *header = evhttp_find_header(
 	    evhttp_request_get_input_headers(request->req), "Authorization");
 	char token[RM_HTTP_MAX_TOKEN] = "";
@@ -152,7 +152,7 @@ server_takes_token(struct rm_http_server *server, struct rm_http_request *reques
 	}
 	if (r == 0)
 		return true;
-	http_seal_refuses(tls, request->req);
+	http_tls_refuses(tls, request->req);
 	if (server->finds == NULL)
 		rm_http_reply_error(request, 403,
 		    "no certificate was shown: a viewer's or an operator's is needed");
@@ -172,19 +172,19 @@ server_takes_token(struct rm_http_server *server, struct rm_http_request *reques
 /* Whether somebody who may be here has sent it; answers when not. */
 static bool
 server_knows(struct rm_http_server *server, struct rm_http_request *request,
-    const struct rm_http_face *face, char identity[RM_TLS_MAX_IDENTITY])
+    const struct rm_http_listener *listener, char identity[RM_TLS_MAX_IDENTITY])
 {
 	struct rm_tls *tls;
 	int r;
 
-	if (face != server->sealed)
+	if (listener != server->sealed)
 		return true;
-	tls = rm_http_face_tls(face);
-	r = http_seal_identity(tls, request->req, identity);
+	tls = rm_http_listener_tls(listener);
+	r = http_tls_identity(tls, request->req, identity);
 	if (r == -ENOENT)
 		return server_takes_token(server, request, identity);
 	if (r < 0) {
-		http_seal_refuses(tls, request->req);
+		http_tls_refuses(tls, request->req);
 		rm_http_reply_error(
 		    request, 403, "this certificate is not accepted any more");
 	}
@@ -214,12 +214,12 @@ came_by_loopback(struct evhttp_request *req)
 /* Whether a page from elsewhere cannot have sent it; answers when it can. */
 static bool
 server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
-    const struct rm_http_face *face)
+    const struct rm_http_listener *listener)
 {
 	const char *host;
 	char quoted[128];
 
-	if (face != server->tcp || !came_by_loopback(request->req))
+	if (listener != server->tcp || !came_by_loopback(request->req))
 		return true;
 	host = evhttp_request_get_host(request->req);
 	if (http_host_is_here(host, &server->own, server->names))
@@ -239,7 +239,7 @@ server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
 /* Whether this way of coming is good enough; answers when it is not. */
 static bool
 server_lets(struct rm_http_server *server, struct rm_http_request *request,
-    const struct rm_http_face *face, enum rm_http_verb verb)
+    const struct rm_http_listener *listener, enum rm_http_verb verb)
 {
 	char reason[256] = "";
 
@@ -252,17 +252,17 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 		    request, 403, "changes are not taken from web pages");
 		return false;
 	}
-	if (face == server->sealed) {
+	if (listener == server->sealed) {
 		if (server->allows != NULL &&
 		    server->allows(request->identity, verb, reason, sizeof(reason),
 			server->allows_arg))
 			return true;
-		http_seal_refuses(rm_http_face_tls(face), request->req);
+		http_tls_refuses(rm_http_listener_tls(listener), request->req);
 		rm_http_reply_error(request, 403, "%s",
 		    reason[0] != '\0' ? reason : "not allowed to this certificate");
 		return false;
 	}
-	if (verb != RM_HTTP_CHANGE || face == server->local)
+	if (verb != RM_HTTP_CHANGE || listener == server->local)
 		return true;
 	rm_http_reply_error(request, 403, "changes are taken on the Unix socket%s%s%s",
 	    server->sealed != NULL ? " and over TLS only" : " only",
@@ -272,7 +272,7 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 
 static void
 server_answer(struct rm_http_server *server, struct evhttp_request *req,
-    const struct rm_http_face *face)
+    const struct rm_http_listener *listener)
 {
 	enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	char identity[RM_TLS_MAX_IDENTITY] = "";
@@ -285,18 +285,18 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	request.identity = identity;
 	route = server_find(
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
-	if (!server_is_meant(server, &request, face) ||
-	    !server_knows(server, &request, face, identity))
+	if (!server_is_meant(server, &request, listener) ||
+	    !server_knows(server, &request, listener, identity))
 		; /* it has been told */
-	else if (face == server->sealed && route == NULL &&
-		 !server_lets(server, &request, face, RM_HTTP_READ_PART))
+	else if (listener == server->sealed && route == NULL &&
+		 !server_lets(server, &request, listener, RM_HTTP_READ_PART))
 		; /* what there is and what not is not for everybody */
 	else if (!known)
 		rm_http_reply_error(&request, 404, "nothing at this path");
 	else if (route == NULL)
 		rm_http_reply_error(&request, 405, "this path takes %s",
 		    method & READ_METHODS ? "POST only" : "GET only");
-	else if (server_lets(server, &request, face, route->verb))
+	else if (server_lets(server, &request, listener, route->verb))
 		route->handler(&request, route->arg);
 	rm_http_request_close(&request);
 }
@@ -337,10 +337,10 @@ rm_http_server_new(struct rm_loop *loop, struct rm_http_server **ret)
 	own_names_read(&server->own);
 	r = rm_http_defers_new(loop, &server->defers);
 	if (r == 0)
-		r = rm_http_face_new(
+		r = rm_http_listener_new(
 		    loop, NULL, server_on_tcp, server, &server->counts, &server->tcp);
 	if (r == 0)
-		r = rm_http_face_new(loop, NULL, server_on_local, server,
+		r = rm_http_listener_new(loop, NULL, server_on_local, server,
 		    &server->counts, &server->local);
 	if (r < 0) {
 		rm_http_server_free(server);
@@ -356,9 +356,9 @@ rm_http_server_free(struct rm_http_server *server)
 	if (server == NULL)
 		return;
 	rm_http_defers_free(server->defers); /* first: its requests live in the faces */
-	rm_http_face_free(server->tcp);
-	rm_http_face_free(server->local);
-	rm_http_face_free(server->sealed);
+	rm_http_listener_free(server->tcp);
+	rm_http_listener_free(server->local);
+	rm_http_listener_free(server->sealed);
 	for (size_t i = 0; i < server->route_count; i++)
 		free(server->routes[i].path);
 	free(server);
@@ -370,7 +370,7 @@ rm_http_server_listen(struct rm_http_server *server, const struct rm_address *ad
 	bool local = address->storage.ss_family == AF_UNIX;
 	int r;
 
-	r = rm_http_face_listen(local ? server->local : server->tcp, address);
+	r = rm_http_listener_listen(local ? server->local : server->tcp, address);
 	if (r == 0 && local)
 		rm_address_format(address, server->local_at);
 	return r;
@@ -383,16 +383,16 @@ rm_http_server_listen_tls(
 	int r = 0;
 
 	if (tls == NULL || address->storage.ss_family == AF_UNIX ||
-	    (server->sealed != NULL && rm_http_face_tls(server->sealed) != tls))
+	    (server->sealed != NULL && rm_http_listener_tls(server->sealed) != tls))
 		return -EINVAL;
 	if (server->sealed == NULL)
-		r = rm_http_face_new(server->loop, tls, server_on_sealed, server,
+		r = rm_http_listener_new(server->loop, tls, server_on_sealed, server,
 		    &server->counts, &server->sealed);
 	if (r < 0)
 		return r;
 	if (server->max_body > 0)
-		rm_http_face_max_body(server->sealed, server->max_body);
-	return rm_http_face_listen(server->sealed, address);
+		rm_http_listener_max_body(server->sealed, server->max_body);
+	return rm_http_listener_listen(server->sealed, address);
 }
 
 void
@@ -417,22 +417,23 @@ rm_http_server_tokens(struct rm_http_server *server,
 int
 rm_http_server_tls_port(const struct rm_http_server *server)
 {
-	return server->sealed != NULL ? rm_http_face_port(server->sealed) : -ENOTCONN;
+	return server->sealed != NULL ? rm_http_listener_port(server->sealed)
+				      : -ENOTCONN;
 }
 
 int
 rm_http_server_port(const struct rm_http_server *server)
 {
-	return rm_http_face_port(server->tcp);
+	return rm_http_listener_port(server->tcp);
 }
 
 void
 rm_http_server_max_body(struct rm_http_server *server, size_t bytes)
 {
 	server->max_body = bytes;
-	rm_http_face_max_body(server->local, bytes);
+	rm_http_listener_max_body(server->local, bytes);
 	if (server->sealed != NULL)
-		rm_http_face_max_body(server->sealed, bytes);
+		rm_http_listener_max_body(server->sealed, bytes);
 }
 
 int

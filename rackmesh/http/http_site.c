@@ -159,7 +159,7 @@ find(const struct rm_http_sites *sites, const char *url)
 
 int
 rm_http_sites_meet(const struct rm_http_sites *sites, struct rm_http_exchange *exchange,
-    struct rm_http_meeting *meeting)
+    struct rm_http_request_auth *auth)
 {
 	const struct rm_http_site *site = find(sites, exchange->url);
 	int r = 0;
@@ -167,24 +167,24 @@ rm_http_sites_meet(const struct rm_http_sites *sites, struct rm_http_exchange *e
 	if (site == NULL)
 		return 0;
 	if (exchange->tls == NULL) {
-		meeting->tls = (struct rm_http_tls){
+		auth->tls = (struct rm_http_tls){
 			.authorities = site->authorities,
 			.certificate = site->certificate,
 			.key = site->key,
 		};
-		exchange->tls = &meeting->tls;
+		exchange->tls = &auth->tls;
 	}
 	if (exchange->user != NULL || exchange->bearer != NULL)
 		return 0;
 	if (site->token_file != NULL) {
 		r = rm_file_read_password(
-		    site->token_file, meeting->token, sizeof(meeting->token), NULL);
-		exchange->bearer = meeting->token;
+		    site->token_file, auth->token, sizeof(auth->token), NULL);
+		exchange->bearer = auth->token;
 	} else if (site->user != NULL && site->password_file != NULL) {
-		r = rm_file_read_password(site->password_file, meeting->password,
-		    sizeof(meeting->password), NULL);
+		r = rm_file_read_password(
+		    site->password_file, auth->password, sizeof(auth->password), NULL);
 		exchange->user = site->user;
-		exchange->password = meeting->password;
+		exchange->password = auth->password;
 	}
 	return r;
 }

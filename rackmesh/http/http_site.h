@@ -55,7 +55,7 @@ void rm_http_sites_free(struct rm_http_sites *sites); /* NULL is fine */
 int rm_http_sites_add(
     struct rm_http_sites *sites, const char *base, const struct rm_http_site *site);
 
-struct rm_http_meeting { /* what an exchange borrows while it is started */
+struct rm_http_request_auth { /* what an exchange borrows while it is started */
 	struct rm_http_tls tls;
 	char password[RM_HTTP_SECRET_BYTES], token[RM_HTTP_SECRET_BYTES];
 };
@@ -63,6 +63,6 @@ struct rm_http_meeting { /* what an exchange borrows while it is started */
 /* Fills what exchange leaves open, if its URL is one of a site's. Forget meeting's
  * secrets afterwards. -EACCES, -ENOENT, ...: of a secret's file. */
 int rm_http_sites_meet(const struct rm_http_sites *sites,
-    struct rm_http_exchange *exchange, struct rm_http_meeting *meeting);
+    struct rm_http_exchange *exchange, struct rm_http_request_auth *auth);
 
 #endif

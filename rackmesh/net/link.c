@@ -498,7 +498,7 @@ link_arm(struct rm_link *link, struct rm_loop *loop)
 }
 
 static int
-link_seal(struct rm_link *link, const struct rm_link_limits *limits)
+link_tls_wrap(struct rm_link *link, const struct rm_link_limits *limits)
 {
 	link->plain = evbuffer_new();
 	link->outgoing = evbuffer_new();
@@ -560,7 +560,7 @@ rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
 	 * an unfinished one cannot hold more. */
 	bufferevent_setwatermark(
 	    link->bev, EV_READ, 0, RM_FRAME_HEADER_BYTES + link->max_frame);
-	r = limits->tls != NULL ? link_seal(link, limits) : 0;
+	r = limits->tls != NULL ? link_tls_wrap(link, limits) : 0;
 	if (r < 0)
 		goto out;
 	r = -ENOMEM;

@@ -1,5 +1,5 @@
 /*
- * tls_state - what the files of tls share; private to them and to http_face.
+ * tls_state - what the files of tls share; private to them and to http_listener.
  *
  * A set is what one look at the files gave: it is never changed, only replaced whole.
  * Connections keep the contexts of the set that they began with.

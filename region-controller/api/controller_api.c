@@ -7,7 +7,7 @@
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/topology/topology.h"
 #include "region-controller/aggregators/aggregators.h"
-#include "region-controller/api/controller_face.h"
+#include "region-controller/api/api_context.h"
 #include "region-controller/api/controller_show.h"
 #include "region-controller/api/topology_json.h"
 #include "region-controller/api/traced_json.h"
@@ -22,12 +22,12 @@
 
 static json_t *
 show_rack_aggregators(
-    const struct controller_face *face, const char *tor, const struct publish_tor *plan)
+    const struct api_context *context, const char *tor, const struct publish_tor *plan)
 {
 	const struct aggregators_session *session;
 	json_t *list = json_array();
 
-	for (size_t i = 0; (session = aggregators_get(face->aggregators, i)) != NULL;
+	for (size_t i = 0; (session = aggregators_get(context->aggregators, i)) != NULL;
 	     i++) {
 		for (size_t k = 0; session->is_welcome && k < session->tor_count; k++) {
 			json_t *object;
@@ -47,23 +47,23 @@ show_rack_aggregators(
 }
 
 static json_t *
-show_rack(const struct controller_face *face, size_t index)
+show_rack(const struct api_context *context, size_t index)
 {
-	const struct rm_topology *topology = store_topology(face->store);
+	const struct rm_topology *topology = store_topology(context->store);
 	const struct rm_switch *tor = rm_topology_switch(topology, index);
-	const struct publish_tor *plan = publish_find(face->publish, tor->name);
+	const struct publish_tor *plan = publish_find(context->publish, tor->name);
 	json_t *object = json_object();
 
 	json_object_set_new(object, "tor", json_string(tor->name));
 	json_object_set_new(
 	    object, "plane", json_string(rm_topology_plane(topology, tor->plane)));
-	show_u64(object, "members", registry_members(face->registry, index));
+	show_u64(object, "members", registry_members(context->registry, index));
 	json_object_set_new(object, "expected_rnics",
 	    tor->expected_rnics > 0 ? json_integer(tor->expected_rnics) : json_null());
 	json_object_set_new(object, "expected_hosts",
 	    tor->expected_hosts > 0 ? json_integer(tor->expected_hosts) : json_null());
 	json_object_set_new(
-	    object, "aggregators", show_rack_aggregators(face, tor->name, plan));
+	    object, "aggregators", show_rack_aggregators(context, tor->name, plan));
 	json_object_set_new(object, "plan_version",
 	    plan != NULL ? json_integer((json_int_t)plan->version) : json_null());
 	json_object_set_new(object, "plan_digest",
@@ -78,8 +78,8 @@ show_rack(const struct controller_face *face, size_t index)
 static void
 get_racks(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
-	const struct rm_topology *topology = show_topology(request, face);
+	const struct api_context *context = arg;
+	const struct rm_topology *topology = show_topology(request, context);
 	json_t *all, *list;
 
 	if (topology == NULL)
@@ -88,11 +88,11 @@ get_racks(struct rm_http_request *request, void *arg)
 	list = json_array();
 	for (size_t i = 0; i < rm_topology_switches(topology); i++) {
 		if (rm_topology_switch(topology, i)->role == RM_SWITCH_TOR)
-			json_array_append_new(list, show_rack(face, i));
+			json_array_append_new(list, show_rack(context, i));
 	}
-	json_object_set_new(all, "controller", json_string(face->name));
-	json_object_set_new(all, "region", json_string(face->region));
-	json_object_set_new(all, "settled", json_boolean(*face->settled));
+	json_object_set_new(all, "controller", json_string(context->name));
+	json_object_set_new(all, "region", json_string(context->region));
+	json_object_set_new(all, "settled", json_boolean(*context->settled));
 	json_object_set_new(all, "racks", list);
 	rm_http_reply_json(request, 200, all);
 }
@@ -102,12 +102,12 @@ get_racks(struct rm_http_request *request, void *arg)
 static void
 get_rnics(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	const struct registry_rnic **all = NULL;
 	json_t *object, *list;
 	size_t count = 0;
 
-	if (registry_sorted(face->registry, &all, &count) < 0) {
+	if (registry_sorted(context->registry, &all, &count) < 0) {
 		rm_http_reply_error(request, 500, "out of memory");
 		return;
 	}
@@ -115,7 +115,7 @@ get_rnics(struct rm_http_request *request, void *arg)
 	list = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(
-		    list, show_rnic(store_topology(face->store), all[i]));
+		    list, show_rnic(store_topology(context->store), all[i]));
 	free(all);
 	json_object_set_new(object, "rnics", list);
 	rm_http_reply_json(request, 200, object);
@@ -133,20 +133,20 @@ set_reason(json_t *object, enum registry_refusal refusal)
 }
 
 static json_t *
-show_unplaced(const struct controller_face *face)
+show_unplaced(const struct api_context *context)
 {
 	const struct registry_rnic **all = NULL;
 	json_t *list = json_array();
 	size_t count = 0;
 
-	if (registry_sorted(face->registry, &all, &count) < 0)
+	if (registry_sorted(context->registry, &all, &count) < 0)
 		return list;
 	for (size_t i = 0; i < count; i++) {
 		json_t *object;
 
 		if (all[i]->refusal == REGISTRY_PLACED)
 			continue;
-		object = show_rnic(store_topology(face->store), all[i]);
+		object = show_rnic(store_topology(context->store), all[i]);
 		set_reason(object, all[i]->refusal);
 		json_array_append_new(list, object);
 	}
@@ -155,13 +155,13 @@ show_unplaced(const struct controller_face *face)
 }
 
 static json_t *
-show_ambiguous(const struct controller_face *face)
+show_ambiguous(const struct api_context *context)
 {
 	struct registry_shared shared;
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < REGISTRY_MAX_REFUSED &&
-			   registry_shared_address(face->registry, i, &shared);
+			   registry_shared_address(context->registry, i, &shared);
 	     i++) {
 		json_t *object = json_object(), *rnics = json_array();
 
@@ -188,12 +188,12 @@ show_ambiguous(const struct controller_face *face)
 static void
 get_refused(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	json_t *object = json_object(), *list = json_array();
 
-	for (size_t i = 0; i < registry_refused_count(face->registry); i++) {
+	for (size_t i = 0; i < registry_refused_count(context->registry); i++) {
 		const struct registry_refused *entry =
-		    registry_refused(face->registry, i);
+		    registry_refused(context->registry, i);
 		json_t *item = json_object();
 
 		json_object_set_new(item, "id", json_string(entry->id));
@@ -208,9 +208,9 @@ get_refused(struct rm_http_request *request, void *arg)
 		json_object_set_new(item, "last", show_wall(entry->last));
 		json_array_append_new(list, item);
 	}
-	json_object_set_new(object, "unplaced", show_unplaced(face));
+	json_object_set_new(object, "unplaced", show_unplaced(context));
 	json_object_set_new(object, "malformed", list);
-	json_object_set_new(object, "ambiguous", show_ambiguous(face));
+	json_object_set_new(object, "ambiguous", show_ambiguous(context));
 	rm_http_reply_json(request, 200, object);
 }
 
@@ -220,14 +220,14 @@ get_refused(struct rm_http_request *request, void *arg)
 static void
 get_topology(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
-	const struct rm_topology *topology = show_topology(request, face);
+	const struct api_context *context = arg;
+	const struct rm_topology *topology = show_topology(request, context);
 	json_t *object;
 
 	if (topology == NULL)
 		return;
 	object = topology_json(topology);
-	if (traced_json_merge(object, face->traced) < 0) {
+	if (traced_json_merge(object, context->traced) < 0) {
 		json_decref(object);
 		rm_http_reply_error(request, 500, "out of memory");
 		return;
@@ -238,28 +238,28 @@ get_topology(struct rm_http_request *request, void *arg)
 static void
 post_reload(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	struct rm_error error = { 0 };
 	json_t *object;
 
-	if (face->reload_topology(face->arg, &error) < 0) {
+	if (context->reload_topology(context->arg, &error) < 0) {
 		rm_http_reply_error(request, 422, "%s", error.text);
 		return;
 	}
 	object = json_object();
-	if (store_topology(face->store) != NULL)
+	if (store_topology(context->store) != NULL)
 		json_object_set_new(object, "warnings",
-		    topology_json_warnings(store_topology(face->store)));
+		    topology_json_warnings(store_topology(context->store)));
 	rm_http_reply_json(request, 200, object);
 }
 
 static void
 get_plan(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	const char *tor = rm_http_path_rest(request);
-	const struct publish_tor *plan = publish_find(face->publish, tor);
-	const struct rm_topology *topology = show_topology(request, face);
+	const struct publish_tor *plan = publish_find(context->publish, tor);
+	const struct rm_topology *topology = show_topology(request, context);
 	size_t index;
 
 	if (topology == NULL)
@@ -277,11 +277,11 @@ get_plan(struct rm_http_request *request, void *arg)
 static void
 get_aggregators(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	const struct aggregators_session *session;
 	json_t *object = json_object(), *list = json_array();
 
-	for (size_t i = 0; (session = aggregators_get(face->aggregators, i)) != NULL;
+	for (size_t i = 0; (session = aggregators_get(context->aggregators, i)) != NULL;
 	     i++) {
 		json_t *item = json_object(), *tors = json_array();
 		char peer[RM_ADDRESS_TEXT];
@@ -306,12 +306,12 @@ get_aggregators(struct rm_http_request *request, void *arg)
 static void
 get_versions(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	json_t *object;
 
-	if (!show_leads(request, face))
+	if (!show_leads(request, context))
 		return;
-	object = versions_json(face);
+	object = versions_json(context);
 	if (object == NULL)
 		rm_http_reply_error(request, 500, "out of memory");
 	else
@@ -321,16 +321,16 @@ get_versions(struct rm_http_request *request, void *arg)
 static void
 post_forget(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	struct rm_rnic_id id;
 
 	if (rm_rnic_id_parse(rm_http_path_rest(request), &id) < 0)
 		rm_http_reply_error(request, 400,
 		    "expected the id of an RNIC, as /v1/rnics shows it, behind "
 		    "/v1/forget/");
-	else if (!show_leads(request, face))
+	else if (!show_leads(request, context))
 		return;
-	else if (face->forget(face->arg, id) < 0)
+	else if (context->forget(context->arg, id) < 0)
 		rm_http_reply_error(request, 404, "no such RNIC; /v1/rnics lists all");
 	else
 		rm_http_reply_json(request, 200, json_object());
@@ -341,11 +341,11 @@ post_forget(struct rm_http_request *request, void *arg)
 static bool
 is_ready(char *sentence, size_t len, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	struct store_status status;
 	char standby[SHOW_STANDBY_TEXT];
 
-	store_status(face->store, rm_mono_now(), &status);
+	store_status(context->store, rm_mono_now(), &status);
 	if (status.trouble[0] != '\0') {
 		snprintf(sentence, len, "%s", status.trouble);
 		return false;
@@ -355,14 +355,14 @@ is_ready(char *sentence, size_t len, void *arg)
 		return status.leader[0] != '\0';
 	}
 	snprintf(sentence, len, "%s",
-	    *face->settled ? "plans are published"
-			   : "waiting for the aggregators of all ToRs");
-	return *face->settled;
+	    *context->settled ? "plans are published"
+			      : "waiting for the aggregators of all ToRs");
+	return *context->settled;
 }
 
 int
 controller_api_serve(struct rm_http_server *server, const struct rm_metrics *metrics,
-    const struct controller_face *face)
+    const struct api_context *context)
 {
 	static const struct {
 		enum rm_http_verb verb;
@@ -381,9 +381,9 @@ controller_api_serve(struct rm_http_server *server, const struct rm_metrics *met
 	};
 	int r;
 
-	r = rm_http_serve_health(server, metrics, is_ready, (void *)face);
+	r = rm_http_serve_health(server, metrics, is_ready, (void *)context);
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]) && r == 0; i++)
 		r = rm_http_route(server, routes[i].verb, routes[i].path,
-		    routes[i].handler, (void *)face);
-	return r < 0 ? r : controller_api_serve_region(server, face);
+		    routes[i].handler, (void *)context);
+	return r < 0 ? r : controller_api_serve_region(server, context);
 }

@@ -6,7 +6,7 @@
 
 #include "rackmesh/http/http_server.h"
 #include "region-controller/aggregators/aggregators.h"
-#include "region-controller/api/controller_face.h"
+#include "region-controller/api/api_context.h"
 #include "region-controller/api/controller_show.h"
 #include "region-controller/plan/plan_json.h"
 #include "region-controller/registry/registry.h"
@@ -27,13 +27,13 @@
 static void
 get_leader(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	struct store_status status;
 	json_t *object = json_object();
 
-	store_status(face->store, rm_mono_now(), &status);
-	json_object_set_new(object, "controller", json_string(face->name));
-	json_object_set_new(object, "region", json_string(face->region));
+	store_status(context->store, rm_mono_now(), &status);
+	json_object_set_new(object, "controller", json_string(context->name));
+	json_object_set_new(object, "region", json_string(context->region));
 	json_object_set_new(object, "leading", json_boolean(status.leads));
 	json_object_set_new(object, "leader",
 	    status.leader[0] != '\0' ? json_string(status.leader) : json_null());
@@ -51,17 +51,17 @@ get_leader(struct rm_http_request *request, void *arg)
 
 /* NULL: it is over; at the controller's end all are. */
 static struct rm_http_request *
-deferred(const struct controller_face *face, uint64_t token)
+deferred(const struct api_context *context, uint64_t token)
 {
-	return face->http == NULL ? NULL : rm_http_deferred(face->http, token);
+	return context->http == NULL ? NULL : rm_http_deferred(context->http, token);
 }
 
 /* What a store says in the end. */
 static void
 on_stored(int r, const char *sentence, uint64_t token, void *arg)
 {
-	const struct controller_face *face = arg;
-	struct rm_http_request *request = deferred(face, token);
+	const struct api_context *context = arg;
+	struct rm_http_request *request = deferred(context, token);
 
 	if (request == NULL)
 		return;
@@ -88,9 +88,9 @@ defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token)
 
 static void
 refuse_later(
-    const struct controller_face *face, uint64_t token, int status, const char *text)
+    const struct api_context *context, uint64_t token, int status, const char *text)
 {
-	struct rm_http_request *request = deferred(face, token);
+	struct rm_http_request *request = deferred(context, token);
 
 	if (request != NULL)
 		rm_http_reply_error(request, status, "%s", text);
@@ -101,27 +101,27 @@ refuse_later(
 static void
 get_export(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	const char *text;
 	size_t len;
 
-	if (show_topology(request, face) == NULL)
+	if (show_topology(request, context) == NULL)
 		return;
-	text = store_topology_text(face->store, &len);
+	text = store_topology_text(context->store, &len);
 	rm_http_reply_plain(request, 200, text, len);
 }
 
 static void
 post_import(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	struct store_reply reply = { .done = on_stored, .arg = arg };
 	struct rm_error error = { 0 };
 	size_t len = 0;
 	const char *text = rm_http_body(request, &len);
 	int r;
 
-	if (!show_leads(request, face))
+	if (!show_leads(request, context))
 		return;
 	if (len == 0) {
 		rm_http_reply_error(
@@ -130,9 +130,9 @@ post_import(struct rm_http_request *request, void *arg)
 	}
 	if (!defer(request, STORED_TIMEOUT_NS, &reply.token))
 		return;
-	r = store_import(face->store, text, len, &reply, &error);
+	r = store_import(context->store, text, len, &reply, &error);
 	if (r < 0)
-		refuse_later(face, reply.token,
+		refuse_later(context, reply.token,
 		    r == -EOPNOTSUPP || r == -EPERM ? 409
 		    : r == -EFBIG                   ? 413
 						    : 422,
@@ -145,8 +145,8 @@ post_import(struct rm_http_request *request, void *arg)
 static void
 get_brake(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
-	const struct controller_brake *brake = face->brake;
+	const struct api_context *context = arg;
+	const struct controller_brake *brake = context->brake;
 	json_t *object = json_object();
 
 	show_u64(
@@ -159,7 +159,7 @@ get_brake(struct rm_http_request *request, void *arg)
 }
 
 struct braking { /* asked for, until the store has it */
-	const struct controller_face *face;
+	const struct api_context *context;
 	uint64_t rate_permille;
 };
 
@@ -167,11 +167,11 @@ static void
 on_braked(int r, const char *sentence, uint64_t token, void *arg)
 {
 	struct braking *braking = arg;
-	struct rm_http_request *request = deferred(braking->face, token);
+	struct rm_http_request *request = deferred(braking->context, token);
 	json_t *object;
 
 	if (r < 0) {
-		on_stored(r, sentence, token, (void *)braking->face);
+		on_stored(r, sentence, token, (void *)braking->context);
 	} else if (request != NULL) {
 		object = json_object();
 		show_u64(object, "rate_permille", braking->rate_permille);
@@ -181,7 +181,7 @@ on_braked(int r, const char *sentence, uint64_t token, void *arg)
 }
 
 static void
-brake(struct rm_http_request *request, const struct controller_face *face,
+brake(struct rm_http_request *request, const struct api_context *context,
     uint64_t rate_permille, const char *by)
 {
 	struct store_reply reply = { .done = on_braked };
@@ -191,14 +191,14 @@ brake(struct rm_http_request *request, const struct controller_face *face,
 		rm_http_reply_error(request, 500, "out of memory");
 		return;
 	}
-	*braking = (struct braking){ face, rate_permille };
+	*braking = (struct braking){ context, rate_permille };
 	reply.arg = braking;
 	if (!defer(request, STORED_TIMEOUT_NS, &reply.token)) {
 		free(braking);
 		return;
 	}
-	if (store_set_brake(face->store, (uint32_t)rate_permille, by, &reply) < 0) {
-		refuse_later(face, reply.token, 503, "leadership was lost just now");
+	if (store_set_brake(context->store, (uint32_t)rate_permille, by, &reply) < 0) {
+		refuse_later(context, reply.token, 503, "leadership was lost just now");
 		free(braking);
 	}
 }
@@ -206,7 +206,7 @@ brake(struct rm_http_request *request, const struct controller_face *face,
 static void
 post_brake(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	const char *by = rm_http_query(request, "by");
 	uint64_t rate = UINT64_MAX;
 
@@ -221,8 +221,8 @@ post_brake(struct rm_http_request *request, void *arg)
 		rm_http_reply_error(request, 400, "by: " RM_NAME_EXPECTED);
 		return;
 	}
-	if (show_leads(request, face))
-		brake(request, face, rate, by != NULL ? by : face->name);
+	if (show_leads(request, context))
+		brake(request, context, rate, by != NULL ? by : context->name);
 }
 
 /* ---- whose address is this?
@@ -231,7 +231,7 @@ post_brake(struct rm_http_request *request, void *arg)
 static void
 get_resolve(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	const struct registry_rnic *rnic;
 	struct wire_address address;
 	json_t *object;
@@ -241,13 +241,13 @@ get_resolve(struct rm_http_request *request, void *arg)
 		    request, 400, "expected an address or a GID behind /v1/resolve/");
 		return;
 	}
-	rnic = registry_resolve(face->registry, &address);
+	rnic = registry_resolve(context->registry, &address);
 	if (rnic == NULL) {
 		rm_http_reply_error(
 		    request, 404, "no RNIC has this address; /v1/rnics lists all");
 		return;
 	}
-	object = show_rnic(store_topology(face->store), rnic);
+	object = show_rnic(store_topology(context->store), rnic);
 	address.port = 0;
 	json_object_set_new(object, "address", plan_json_address(&address));
 	rm_http_reply_json(request, 200, object);
@@ -288,8 +288,8 @@ find_rnic(const struct registry *registry, const char *name)
 static void
 on_drilled(const struct wire_drill_answer *answer, uint64_t token, void *arg)
 {
-	const struct controller_face *face = arg;
-	struct rm_http_request *request = deferred(face, token);
+	const struct api_context *context = arg;
+	struct rm_http_request *request = deferred(context, token);
 
 	if (request == NULL)
 		return;
@@ -301,7 +301,7 @@ on_drilled(const struct wire_drill_answer *answer, uint64_t token, void *arg)
 }
 
 static void
-ask_drill(const struct controller_face *face, const struct registry_rnic *rnic,
+ask_drill(const struct api_context *context, const struct registry_rnic *rnic,
     const struct aggregators_drill *drill)
 {
 	struct aggregators_drill asked = *drill;
@@ -312,26 +312,26 @@ ask_drill(const struct controller_face *face, const struct registry_rnic *rnic,
 	asked.rnic = id;
 	for (size_t i = 0; i < rnic->tor_count && r < 0; i++) {
 		asked.tor = rnic->tors[i];
-		r = aggregators_ask_drill(face->aggregators, &asked);
+		r = aggregators_ask_drill(context->aggregators, &asked);
 	}
 	if (r < 0)
-		refuse_later(face, drill->token, 503,
+		refuse_later(context, drill->token, 503,
 		    "no aggregator of its ToR is connected to this controller");
 }
 
 static void
 get_drill(struct rm_http_request *request, void *arg)
 {
-	const struct controller_face *face = arg;
+	const struct api_context *context = arg;
 	const struct registry_rnic *rnic;
 	struct aggregators_drill drill = { .done = on_drilled, .arg = arg };
 	uint64_t seconds = DRILL_SECONDS, limit = DRILL_LIMIT;
 
 	if (!rm_http_query_number(request, "seconds", 1, DRILL_MAX_SECONDS, &seconds) ||
 	    !rm_http_query_number(request, "limit", 1, DRILL_MAX_LIMIT, &limit) ||
-	    !show_leads(request, face))
+	    !show_leads(request, context))
 		return;
-	rnic = find_rnic(face->registry, rm_http_path_rest(request));
+	rnic = find_rnic(context->registry, rm_http_path_rest(request));
 	if (rnic == NULL) {
 		rm_http_reply_error(request, 404, "no such RNIC; /v1/rnics lists all");
 		return;
@@ -339,12 +339,12 @@ get_drill(struct rm_http_request *request, void *arg)
 	drill.seconds = (uint32_t)seconds;
 	drill.limit = (uint32_t)limit;
 	if (defer(request, DRILL_TIMEOUT_NS, &drill.token))
-		ask_drill(face, rnic, &drill);
+		ask_drill(context, rnic, &drill);
 }
 
 int
 controller_api_serve_region(
-    struct rm_http_server *server, const struct controller_face *face)
+    struct rm_http_server *server, const struct api_context *context)
 {
 	static const struct {
 		enum rm_http_verb verb;
@@ -364,6 +364,6 @@ controller_api_serve_region(
 	rm_http_server_max_body(server, MAX_IMPORT_BYTES);
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]) && r == 0; i++)
 		r = rm_http_route(server, routes[i].verb, routes[i].path,
-		    routes[i].handler, (void *)face);
+		    routes[i].handler, (void *)context);
 	return r;
 }

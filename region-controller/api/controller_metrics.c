@@ -3,7 +3,7 @@
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/strangers.h"
 #include "region-controller/aggregators/aggregators.h"
-#include "region-controller/api/controller_face.h"
+#include "region-controller/api/api_context.h"
 #include "region-controller/plan/publish.h"
 #include "region-controller/planner.h"
 #include "region-controller/registry/qp_joins.h"
@@ -38,12 +38,12 @@ read_bool(const void *value)
 #define NAME(name) "rackmesh_controller_" name
 
 static int
-add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
+add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 {
-	const struct aggregators_counts *c = aggregators_counts(face->aggregators);
-	const struct rm_strangers *s = aggregators_strangers(face->aggregators);
-	const struct qp_joins_counts *j = aggregators_joins(face->aggregators);
-	const struct traced_counts *t = traced_counts(face->traced);
+	const struct aggregators_counts *c = aggregators_counts(context->aggregators);
+	const struct rm_strangers *s = aggregators_strangers(context->aggregators);
+	const struct qp_joins_counts *j = aggregators_joins(context->aggregators);
+	const struct traced_counts *t = traced_counts(context->traced);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("connections_accepted_total"), "", "Connections of aggregators accepted", &c->accepted },
@@ -95,23 +95,23 @@ add_sessions(struct rm_metrics *metrics, const struct controller_face *face)
 		"Connections of aggregators open now", &c->sessions };
 	int r;
 
-	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
+	r = rm_metrics_counters(metrics, context, counters, COUNT(counters));
 	if (r == 0)
-		r = rm_metrics_gauges(metrics, face, &sessions, 1);
+		r = rm_metrics_gauges(metrics, context, &sessions, 1);
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, face, NAME("joins_waiting"), "",
+		r = rm_metrics_gauge(metrics, context, NAME("joins_waiting"), "",
 		    "QPs remembered until their other end is asked for", read_joins,
-		    face->aggregators);
+		    context->aggregators);
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, face, NAME("traced_links"), "",
-		    "Links known from traced paths", read_traced, face->traced);
+		r = rm_metrics_gauge(metrics, context, NAME("traced_links"), "",
+		    "Links known from traced paths", read_traced, context->traced);
 	return r;
 }
 
 static int
-add_registry(struct rm_metrics *metrics, const struct controller_face *face)
+add_registry(struct rm_metrics *metrics, const struct api_context *context)
 {
-	const struct registry_counts *c = registry_counts(face->registry);
+	const struct registry_counts *c = registry_counts(context->registry);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("rnic_registrations_total"), "", "RNICs in registration messages, repeated ones included", &c->registrations },
@@ -129,27 +129,28 @@ add_registry(struct rm_metrics *metrics, const struct controller_face *face)
 	/* clang-format on */
 	int r;
 
-	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
+	r = rm_metrics_counters(metrics, context, counters, COUNT(counters));
 	for (int i = REGISTRY_PLACED + 1; i < REGISTRY_REFUSALS && r == 0; i++) {
 		char labels[64];
 
 		snprintf(labels, sizeof(labels), "reason=\"%s\"",
 		    registry_refusal_word((enum registry_refusal)i));
-		r = rm_metrics_counter(metrics, face, NAME("rnics_refused_total"),
+		r = rm_metrics_counter(metrics, context, NAME("rnics_refused_total"),
 		    labels, "Registrations not planned, by reason", &c->refused[i]);
 	}
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, face, NAME("rnics"), "",
-		    "RNICs known, also those in no plan", read_rnics, face->registry);
+		r = rm_metrics_gauge(metrics, context, NAME("rnics"), "",
+		    "RNICs known, also those in no plan", read_rnics,
+		    context->registry);
 	return r;
 }
 
 static int
-add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
+add_publishing(struct rm_metrics *metrics, const struct api_context *context)
 {
-	const struct publish_counts *p = publish_counts(face->publish);
-	const struct planner_counts *n = face->planner_counts;
-	const struct controller_counts *c = face->counts;
+	const struct publish_counts *p = publish_counts(context->publish);
+	const struct planner_counts *n = context->planner_counts;
+	const struct controller_counts *c = context->counts;
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("plannings_total"), "", "Times that all plans were made", &n->plannings },
@@ -169,11 +170,11 @@ add_publishing(struct rm_metrics *metrics, const struct controller_face *face)
 	/* clang-format on */
 	int r;
 
-	r = rm_metrics_counters(metrics, face, counters, COUNT(counters));
+	r = rm_metrics_counters(metrics, context, counters, COUNT(counters));
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, face, NAME("settled"), "",
+		r = rm_metrics_gauge(metrics, context, NAME("settled"), "",
 		    "1 once plans are published after a start", read_bool,
-		    face->settled);
+		    context->settled);
 	return r;
 }
 
@@ -184,9 +185,9 @@ read_us(const void *arg)
 }
 
 static int
-add_plans(struct rm_metrics *metrics, const struct controller_face *face)
+add_plans(struct rm_metrics *metrics, const struct api_context *context)
 {
-	const struct plan_counts *p = face->plan_counts;
+	const struct plan_counts *p = context->plan_counts;
 	/* clang-format off */
 	const struct rm_metric gauges[] = {
 		{ NAME("racks"), "", "ToRs in the topology", &p->racks },
@@ -212,27 +213,27 @@ add_plans(struct rm_metrics *metrics, const struct controller_face *face)
 	/* clang-format on */
 	int r;
 
-	r = rm_metrics_gauges(metrics, face, gauges, COUNT(gauges));
+	r = rm_metrics_gauges(metrics, context, gauges, COUNT(gauges));
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, face, NAME("planning_seconds"), "",
+		r = rm_metrics_gauge(metrics, context, NAME("planning_seconds"), "",
 		    "Seconds that making all plans took", read_us,
-		    &face->planner_counts->last_us);
+		    &context->planner_counts->last_us);
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, face, NAME("planning_slice_seconds"), "",
-		    "Seconds of the longest step of making the plans", read_us,
-		    &face->planner_counts->longest_us);
+		r = rm_metrics_gauge(metrics, context, NAME("planning_slice_seconds"),
+		    "", "Seconds of the longest step of making the plans", read_us,
+		    &context->planner_counts->longest_us);
 	return r;
 }
 
 int
-controller_metrics_add(struct rm_metrics *metrics, const struct controller_face *face)
+controller_metrics_add(struct rm_metrics *metrics, const struct api_context *context)
 {
 	int r;
 
-	r = add_sessions(metrics, face);
+	r = add_sessions(metrics, context);
 	if (r == 0)
-		r = add_registry(metrics, face);
+		r = add_registry(metrics, context);
 	if (r == 0)
-		r = add_publishing(metrics, face);
-	return r < 0 ? r : add_plans(metrics, face);
+		r = add_publishing(metrics, context);
+	return r < 0 ? r : add_plans(metrics, context);
 }

@@ -4,7 +4,7 @@
 
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/topology/topology.h"
-#include "region-controller/api/controller_face.h"
+#include "region-controller/api/api_context.h"
 #include "region-controller/plan/plan_json.h"
 #include "region-controller/registry/registry.h"
 #include "region-controller/store/store.h"
@@ -66,9 +66,9 @@ show_rnic(const struct rm_topology *topology, const struct registry_rnic *rnic)
 }
 
 const struct rm_topology *
-show_topology(struct rm_http_request *request, const struct controller_face *face)
+show_topology(struct rm_http_request *request, const struct api_context *context)
 {
-	const struct rm_topology *topology = store_topology(face->store);
+	const struct rm_topology *topology = store_topology(context->store);
 
 	if (topology == NULL)
 		rm_http_reply_error(request, 503,
@@ -87,12 +87,12 @@ show_standby(const struct store_status *status, char text[SHOW_STANDBY_TEXT])
 }
 
 bool
-show_leads(struct rm_http_request *request, const struct controller_face *face)
+show_leads(struct rm_http_request *request, const struct api_context *context)
 {
 	struct store_status status;
 	char text[SHOW_STANDBY_TEXT];
 
-	store_status(face->store, rm_mono_now(), &status);
+	store_status(context->store, rm_mono_now(), &status);
 	if (status.leads)
 		return true;
 	rm_http_reply_error(request, 409, "%s", show_standby(&status, text));

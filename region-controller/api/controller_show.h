@@ -10,7 +10,7 @@
 
 #include "rackmesh/core/clock.h"
 
-struct controller_face;
+struct api_context;
 struct registry_rnic;
 struct rm_http_request;
 struct rm_topology;
@@ -23,10 +23,10 @@ void show_u64(json_t *object, const char *key, uint64_t value);
 
 /* NULL: there is none yet, and 503 was answered. */
 const struct rm_topology *show_topology(
-    struct rm_http_request *request, const struct controller_face *face);
+    struct rm_http_request *request, const struct api_context *context);
 
 /* False: another one leads, and 409 was answered. */
-bool show_leads(struct rm_http_request *request, const struct controller_face *face);
+bool show_leads(struct rm_http_request *request, const struct api_context *context);
 
 /* "standby: c2 leads"; for those who asked the wrong one. Returns text. */
 #define SHOW_STANDBY_TEXT 128

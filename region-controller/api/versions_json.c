@@ -6,7 +6,7 @@
 
 #include "rackmesh/core/version.h"
 #include "region-controller/aggregators/aggregators.h"
-#include "region-controller/api/controller_face.h"
+#include "region-controller/api/api_context.h"
 #include "region-controller/api/controller_show.h"
 
 struct row { /* borrows from the sessions */
@@ -64,12 +64,12 @@ add_reported(struct rows *rows, const struct aggregators_session *session)
 }
 
 static int
-collect(const struct controller_face *face, struct rows *rows)
+collect(const struct api_context *context, struct rows *rows)
 {
 	const struct aggregators_session *session;
 	size_t room = 1;
 
-	for (size_t i = 0; (session = aggregators_get(face->aggregators, i)) != NULL;
+	for (size_t i = 0; (session = aggregators_get(context->aggregators, i)) != NULL;
 	     i++)
 		room += 1 + (session->versions_bytes == NULL
 				    ? 0
@@ -78,8 +78,8 @@ collect(const struct controller_face *face, struct rows *rows)
 	if (rows->items == NULL)
 		return -1;
 	rows->items[rows->count++] = (struct row){ WIRE_COMPONENT_CONTROLLER,
-		face->name, RACKMESH_VERSION, face->started, true, true };
-	for (size_t i = 0; (session = aggregators_get(face->aggregators, i)) != NULL;
+		context->name, RACKMESH_VERSION, context->started, true, true };
+	for (size_t i = 0; (session = aggregators_get(context->aggregators, i)) != NULL;
 	     i++) {
 		if (!session->is_welcome)
 			continue;
@@ -155,12 +155,12 @@ show_counts(const struct rows *rows)
 }
 
 json_t *
-versions_json(const struct controller_face *face)
+versions_json(const struct api_context *context)
 {
 	struct rows rows = { 0 };
 	json_t *all, *list, *counts;
 
-	if (collect(face, &rows) < 0)
+	if (collect(context, &rows) < 0)
 		return NULL;
 	merge(&rows);
 	all = json_object();
@@ -168,8 +168,8 @@ versions_json(const struct controller_face *face)
 	for (size_t i = 0; i < rows.count; i++)
 		json_array_append_new(list, show_row(&rows.items[i]));
 	counts = show_counts(&rows);
-	json_object_set_new(all, "controller", json_string(face->name));
-	json_object_set_new(all, "region", json_string(face->region));
+	json_object_set_new(all, "controller", json_string(context->name));
+	json_object_set_new(all, "region", json_string(context->region));
 	json_object_set_new(all, "mixed", json_boolean(json_object_size(counts) > 1));
 	json_object_set_new(all, "counts", counts);
 	json_object_set_new(all, "versions", list);

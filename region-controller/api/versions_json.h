@@ -9,10 +9,10 @@
 
 #include <jansson.h>
 
-struct controller_face;
+struct api_context;
 
 /* The caller owns it. NULL: out of memory. */
-json_t *versions_json(const struct controller_face *face);
+json_t *versions_json(const struct api_context *context);
 
 /* null for "": it is not known. */
 json_t *versions_json_text(const char *software);

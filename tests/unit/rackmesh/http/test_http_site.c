@@ -58,9 +58,9 @@ only_urls_below_a_base_are_met_its_way(void **state)
 	assert_int_equal(rm_http_sites_add(sites, "https://a:9093/", &site), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rm_http_exchange exchange = { .url = cases[i].url };
-		struct rm_http_meeting meeting;
+		struct rm_http_request_auth auth;
 
-		assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+		assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
 		if ((exchange.tls != NULL) != cases[i].met)
 			fail_msg("%s", cases[i].url);
 		if (!cases[i].met)
@@ -78,17 +78,17 @@ a_secret_is_read_anew_each_time_and_never_when_others_can(void **state)
 	struct rm_http_site site = { .token_file = secret };
 	struct rm_http_sites *sites = *state;
 	struct rm_http_exchange exchange = { .url = "https://a/x" };
-	struct rm_http_meeting meeting;
+	struct rm_http_request_auth auth;
 
 	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
 	assert_string_equal(exchange.bearer, "s3cret");
 	assert_int_equal(rm_file_replace(secret, (const uint8_t *)"other\n", 6), 0);
 	exchange = (struct rm_http_exchange){ .url = "https://a/x" };
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), -EACCES);
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), -EACCES);
 	assert_int_equal(chmod(secret, 0400), 0);
 	exchange = (struct rm_http_exchange){ .url = "https://a/x" };
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
 	assert_string_equal(exchange.bearer, "other");
 }
 
@@ -102,10 +102,10 @@ what_an_exchange_brings_itself_is_kept(void **state)
 	struct rm_http_exchange exchange = {
 		.url = "https://a/x", .tls = &own, .user = "me", .password = "mine"
 	};
-	struct rm_http_meeting meeting;
+	struct rm_http_request_auth auth;
 
 	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &meeting), 0);
+	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
 	assert_ptr_equal(exchange.tls, &own);
 	assert_string_equal(exchange.user, "me");
 	assert_null(exchange.bearer);

@@ -1,5 +1,5 @@
 /*
- * http_face - an evhttp with a bound on its connections and its own listeners;
+ * http_listener - an evhttp with a bound on its connections and its own listeners;
  * private to http_server, which has one for TCP, one for TLS and one for Unix sockets.
  *
  * When all connections are in use accepting stops, and newcomers wait in the
@@ -7,8 +7,8 @@
  * is closed then. A request has its time as a whole, not only between two bytes, and so
  * has its answer.
  */
-#ifndef RACKMESH_HTTP_HTTP_FACE_H
-#define RACKMESH_HTTP_HTTP_FACE_H
+#ifndef RACKMESH_HTTP_HTTP_LISTENER_H
+#define RACKMESH_HTTP_HTTP_LISTENER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,38 +18,39 @@
 
 struct evhttp_request;
 struct rm_address;
-struct rm_http_face;
+struct rm_http_listener;
 struct rm_loop;
 struct rm_tls;
 
-struct http_face_counts {
+struct http_listener_counts {
 	uint64_t full; /* how often accepting stopped */
 	uint64_t
 	    late; /* connections closed since a request or an answer took too long */
 };
 
 /* tls: NULL, or borrowed. Adds to *counts for as long as the face lives. */
-int rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
+int rm_http_listener_new(struct rm_loop *loop, struct rm_tls *tls,
     void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
-    struct http_face_counts *counts, struct rm_http_face **ret);
-void rm_http_face_free(struct rm_http_face *face); /* NULL is fine */
+    struct http_listener_counts *counts, struct rm_http_listener **ret);
+void rm_http_listener_free(struct rm_http_listener *listener); /* NULL is fine */
 
-void rm_http_face_max_body(struct rm_http_face *face, size_t bytes);
-int rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address);
+void rm_http_listener_max_body(struct rm_http_listener *listener, size_t bytes);
+int rm_http_listener_listen(
+    struct rm_http_listener *listener, const struct rm_address *address);
 
-struct rm_tls *rm_http_face_tls(const struct rm_http_face *face);
+struct rm_tls *rm_http_listener_tls(const struct rm_http_listener *listener);
 
 /* Of the first listener, a TCP one; negative: there is none. */
-int rm_http_face_port(const struct rm_http_face *face);
+int rm_http_listener_port(const struct rm_http_listener *listener);
 
-/* TLS on the connections of an http_face; private to it and to http_server. */
+/* TLS on the connections of an http_listener; private to it and to http_server. */
 
 /* Who sends this request? -EACCES: nobody who may be here now; -ENOENT: no certificate
  * was shown. */
-int http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
+int http_tls_identity(const struct rm_tls *tls, struct evhttp_request *req,
     char identity[RM_TLS_MAX_IDENTITY]);
 
 /* Before it is answered: who may not ask keeps no connection, is counted and logged. */
-void http_seal_refuses(struct rm_tls *tls, struct evhttp_request *req);
+void http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req);
 
 #endif

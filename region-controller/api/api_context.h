@@ -1,9 +1,9 @@
 /*
- * controller_face - what the controller shows of itself: /metrics and the HTTP API read
+ * api_context - what the controller shows of itself: /metrics and the HTTP API read
  * it, and what people may change goes back through it.
  */
-#ifndef REGION_CONTROLLER_API_CONTROLLER_FACE_H
-#define REGION_CONTROLLER_API_CONTROLLER_FACE_H
+#ifndef REGION_CONTROLLER_API_API_CONTEXT_H
+#define REGION_CONTROLLER_API_API_CONTEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ struct controller_brake { /* version 0: none was ever set */
 	rm_wall_t when;
 };
 
-struct controller_face {
+struct api_context {
 	const char *name, *region;
 	rm_wall_t started; /* this process */
 	struct store *store;
@@ -55,12 +55,12 @@ struct controller_face {
 
 /* All borrow the face for as long as server and registry live. */
 int controller_metrics_add(
-    struct rm_metrics *metrics, const struct controller_face *face);
+    struct rm_metrics *metrics, const struct api_context *context);
 int controller_api_serve(struct rm_http_server *server,
-    const struct rm_metrics *metrics, const struct controller_face *face);
+    const struct rm_metrics *metrics, const struct api_context *context);
 /* What concerns the region as a whole: leader, topology, brake, addresses, drill-down;
  * controller_api_serve calls it. */
 int controller_api_serve_region(
-    struct rm_http_server *server, const struct controller_face *face);
+    struct rm_http_server *server, const struct api_context *context);
 
 #endif

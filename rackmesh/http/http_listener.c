@@ -1,4 +1,4 @@
-#include "rackmesh/http/http_face.h"
+#include "rackmesh/http/http_listener.h"
 
 #include <errno.h>
 #include <event2/bufferevent.h>
@@ -23,9 +23,9 @@
 #include "rackmesh/tls/tls_state.h"
 
 struct rm_address;
-struct rm_http_face;
+struct rm_http_listener;
 
-static void face_on_accept_error(struct evconnlistener *listener, void *evhttps);
+static void listener_on_accept_error(struct evconnlistener *listener, void *evhttps);
 
 static const char *
 http_socket_path(const struct rm_address *address)
@@ -88,7 +88,8 @@ http_socket_port(int fd)
 /* For a connection that is about to be accepted; NULL: no memory. on_shaken: at each
  * step of the handshake, with face as the application's data. */
 static struct bufferevent *
-http_seal_new(struct event_base *base, struct rm_tls *tls, struct rm_http_face *face,
+http_tls_new(struct event_base *base, struct rm_tls *tls,
+    struct rm_http_listener *listener,
     void (*on_shaken)(const SSL *ssl, int where, int r))
 {
 	SSL *ssl = rm_tls_accepting(tls);
@@ -100,7 +101,7 @@ http_seal_new(struct event_base *base, struct rm_tls *tls, struct rm_http_face *
 	 * browser has nothing but a riddle for a handshake that fails. A bad one fails.
 	 */
 	SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
-	SSL_set_app_data(ssl, face);
+	SSL_set_app_data(ssl, listener);
 	SSL_set_info_callback(ssl, on_shaken);
 	/* It frees ssl, and only with this option. */
 	bev = bufferevent_openssl_socket_new(
@@ -116,14 +117,14 @@ http_seal_new(struct event_base *base, struct rm_tls *tls, struct rm_http_face *
 
 /* still */
 static bool
-http_seal_shakes_hands(struct bufferevent *bev)
+http_tls_shakes_hands(struct bufferevent *bev)
 {
 	return !SSL_is_init_finished(bufferevent_openssl_get_ssl(bev));
 }
 
 /* The handshake is over, or is to be: counts how it went. */
 static void
-http_seal_count(struct rm_tls *tls, struct bufferevent *bev, bool late)
+http_tls_count(struct rm_tls *tls, struct bufferevent *bev, bool late)
 {
 	const SSL *ssl = bufferevent_openssl_get_ssl(bev);
 
@@ -137,7 +138,7 @@ http_seal_count(struct rm_tls *tls, struct bufferevent *bev, bool late)
 }
 
 int
-http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
+http_tls_identity(const struct rm_tls *tls, struct evhttp_request *req,
     char identity[RM_TLS_MAX_IDENTITY])
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(req);
@@ -159,7 +160,7 @@ http_seal_identity(const struct rm_tls *tls, struct evhttp_request *req,
 }
 
 void
-http_seal_refuses(struct rm_tls *tls, struct evhttp_request *req)
+http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(req);
 	char *address = NULL;
@@ -177,21 +178,23 @@ http_seal_refuses(struct rm_tls *tls, struct evhttp_request *req)
 	    address != NULL ? address : "nowhere");
 }
 
-#define FACE_MAX_HEADERS (8 << 10)
-#define FACE_MAX_BODY (64 << 10)
+#define LISTENER_MAX_HEADERS (8 << 10)
+#define LISTENER_MAX_BODY (64 << 10)
 /* Over TLS without a certificate: a viewer's token reads, and reading needs none. */
-#define FACE_MAX_UNKNOWN_BODY (1 << 10)
-#define FACE_MAX_CONNECTIONS 64
-#define FACE_MAX_LISTENERS 4
-#define FACE_SILENCE_S 10
-#define FACE_PAUSE_NS (100 * RM_NS_PER_MS)
-#define FACE_LOOK_NS (250 * RM_NS_PER_MS) /* between two looks at all connections */
+#define LISTENER_MAX_UNKNOWN_BODY (1 << 10)
+#define LISTENER_MAX_CONNECTIONS 64
+#define LISTENER_MAX_SOCKETS 4
+#define LISTENER_SILENCE_S 10
+#define LISTENER_STOP_NS (100 * RM_NS_PER_MS)
+#define LISTENER_LOOK_NS                                             \
+	(250 * RM_NS_PER_MS) /* between two looks at all connections \
+			      */
 /* From the accept or the last answer to a whole request, however it comes. */
-#define FACE_REQUEST_NS (10 * RM_NS_PER_S)
-#define FACE_CROWDED_NS (1 * RM_NS_PER_S) /* the same when newcomers wait */
+#define LISTENER_REQUEST_NS (10 * RM_NS_PER_S)
+#define LISTENER_CROWDED_NS (1 * RM_NS_PER_S) /* the same when newcomers wait */
 /* To the end of its answer: some take 10 s to make, and the reader may be slow. */
-#define FACE_ANSWER_NS (60 * RM_NS_PER_S)
-#define FACE_METHODS                                                           \
+#define LISTENER_ANSWER_NS (60 * RM_NS_PER_S)
+#define LISTENER_METHODS                                                       \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | \
 	    EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |        \
 	    EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
@@ -211,7 +214,7 @@ struct listener {
 	struct rm_address address;
 };
 
-struct rm_http_face {
+struct rm_http_listener {
 	struct event_base *base;
 	struct rm_tls *tls;
 	struct rm_timer *look;
@@ -220,69 +223,71 @@ struct rm_http_face {
 	struct event *bind;
 	struct rm_turn turn;    /* to accept one more */
 	struct rm_timer *pause; /* no descriptors left: accept again later */
-	struct slot slots[FACE_MAX_CONNECTIONS];
+	struct slot slots[LISTENER_MAX_CONNECTIONS];
 	size_t used;
-	struct listener listeners[FACE_MAX_LISTENERS];
+	struct listener listeners[LISTENER_MAX_SOCKETS];
 	size_t listener_count;
-	struct http_face_counts *counts;
+	struct http_listener_counts *counts;
 	void (*on_request)(struct evhttp_request *req, void *arg);
 	void *arg;
-	struct rm_http_face *next;
+	struct rm_http_listener *next;
 };
 
-static struct rm_http_face *all_faces; /* for face_on_accept_error */
+static struct rm_http_listener *all_faces; /* for listener_on_accept_error */
 
 static void
-face_accept(void *arg)
+listener_take(void *arg)
 {
-	struct rm_http_face *face = arg;
+	struct rm_http_listener *listener = arg;
 
-	if (face->used == FACE_MAX_CONNECTIONS)
+	if (listener->used == LISTENER_MAX_CONNECTIONS)
 		return; /* until one of them closes */
-	for (size_t i = 0; i < face->listener_count; i++)
-		evconnlistener_enable(face->listeners[i].listener);
+	for (size_t i = 0; i < listener->listener_count; i++)
+		evconnlistener_enable(listener->listeners[i].listener);
 }
 
 static void
-face_accept_no_more(struct rm_http_face *face)
+listener_accept_no_more(struct rm_http_listener *listener)
 {
-	for (size_t i = 0; i < face->listener_count; i++)
-		evconnlistener_disable(face->listeners[i].listener);
+	for (size_t i = 0; i < listener->listener_count; i++)
+		evconnlistener_disable(listener->listeners[i].listener);
 }
 
 /* Connection NULL: a free one. */
 static struct slot *
-face_slot(struct rm_http_face *face, const struct evhttp_connection *connection)
+listener_slot(
+    struct rm_http_listener *listener, const struct evhttp_connection *connection)
 {
-	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
-		if (face->slots[i].connection == connection &&
-		    face->slots[i].unbound == NULL)
-			return &face->slots[i];
+	for (size_t i = 0; i < LISTENER_MAX_CONNECTIONS; i++)
+		if (listener->slots[i].connection == connection &&
+		    listener->slots[i].unbound == NULL)
+			return &listener->slots[i];
 	return NULL;
 }
 
 static void
-slot_enters(struct rm_http_face *face, struct slot *slot, enum phase phase)
+slot_enters(struct rm_http_listener *listener, struct slot *slot, enum phase phase)
 {
-	if (slot->phase == SHAKES_HANDS && phase != SHAKES_HANDS && face->tls != NULL)
-		http_seal_count(face->tls,
+	if (slot->phase == SHAKES_HANDS && phase != SHAKES_HANDS &&
+	    listener->tls != NULL)
+		http_tls_count(listener->tls,
 		    evhttp_connection_get_bufferevent(slot->connection), false);
 	slot->phase = phase;
 	slot->since = rm_mono_now();
 }
 
 static void
-face_on_close(struct evhttp_connection *connection, void *arg)
+listener_on_close(struct evhttp_connection *connection, void *arg)
 {
-	struct rm_http_face *face = arg;
-	struct slot *slot = face_slot(face, connection);
+	struct rm_http_listener *listener = arg;
+	struct slot *slot = listener_slot(listener, connection);
 
 	if (slot != NULL) {
-		slot_enters(face, slot, ASKS); /* counts a handshake that failed */
+		slot_enters(listener, slot, ASKS); /* counts a handshake that failed */
 		slot->connection = NULL;
-		face->used--;
+		listener->used--;
 	}
-	rm_turn_ask(&face->turn);
+	rm_turn_ask(&listener->turn);
 }
 
 /* Larger bodies are for those whom a certificate names: who they are is asked of a
@@ -294,91 +299,95 @@ bound_body(struct evhttp_connection *connection)
 	    bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(connection));
 
 	if (SSL_is_init_finished(ssl) && SSL_get0_peer_certificate(ssl) == NULL)
-		evhttp_connection_set_max_body_size(connection, FACE_MAX_UNKNOWN_BODY);
+		evhttp_connection_set_max_body_size(
+		    connection, LISTENER_MAX_UNKNOWN_BODY);
 }
 
 static void
-face_on_shaken(const SSL *ssl, int where, int r)
+listener_on_shaken(const SSL *ssl, int where, int r)
 {
-	struct rm_http_face *face = SSL_get_app_data(ssl);
+	struct rm_http_listener *listener = SSL_get_app_data(ssl);
 
 	if ((where & SSL_CB_HANDSHAKE_DONE) == 0)
 		return;
-	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
-		if (face->slots[i].connection != NULL)
-			bound_body(face->slots[i].connection);
+	for (size_t i = 0; i < LISTENER_MAX_CONNECTIONS; i++)
+		if (listener->slots[i].connection != NULL)
+			bound_body(listener->slots[i].connection);
 }
 
 /* Frees it; no request can have come. */
 static void
-slot_gives_up(struct rm_http_face *face, struct slot *slot)
+slot_gives_up(struct rm_http_listener *listener, struct slot *slot)
 {
 	struct evhttp_connection *connection = slot->connection;
 
-	http_seal_count(face->tls, evhttp_connection_get_bufferevent(connection), true);
+	http_tls_count(
+	    listener->tls, evhttp_connection_get_bufferevent(connection), true);
 	slot->phase = ASKS;                 /* it is counted */
-	evhttp_connection_free(connection); /* calls face_on_close */
+	evhttp_connection_free(connection); /* calls listener_on_close */
 }
 
 static void
-slot_look(struct rm_http_face *face, struct slot *slot, rm_mono_t now)
+slot_look(struct rm_http_listener *listener, struct slot *slot, rm_mono_t now)
 {
 	struct bufferevent *bev = evhttp_connection_get_bufferevent(slot->connection);
-	int64_t took = rm_mono_since(now, slot->since), patience = FACE_ANSWER_NS;
+	int64_t took = rm_mono_since(now, slot->since), patience = LISTENER_ANSWER_NS;
 
 	if (slot->phase == SHAKES_HANDS) {
-		if (!http_seal_shakes_hands(bev))
-			slot_enters(face, slot, ASKS);
+		if (!http_tls_shakes_hands(bev))
+			slot_enters(listener, slot, ASKS);
 		else if (took > RM_TLS_HANDSHAKE_NS)
-			slot_gives_up(face, slot);
+			slot_gives_up(listener, slot);
 		return;
 	}
 	if (slot->phase == ASKS)
-		patience = face->used == FACE_MAX_CONNECTIONS ? FACE_CROWDED_NS
-							      : FACE_REQUEST_NS;
+		patience = listener->used == LISTENER_MAX_CONNECTIONS
+			       ? LISTENER_CROWDED_NS
+			       : LISTENER_REQUEST_NS;
 	if (took <= patience)
 		return;
 	/* As if the client had left: whoever has its request learns of it so. */
 	shutdown(bufferevent_getfd(bev), SHUT_RDWR);
 	slot->since = now;
-	face->counts->late++;
+	listener->counts->late++;
 }
 
 static void
-face_on_look(void *arg)
+listener_on_look(void *arg)
 {
-	struct rm_http_face *face = arg;
+	struct rm_http_listener *listener = arg;
 	rm_mono_t now = rm_mono_now();
 
-	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++)
-		if (face->slots[i].connection != NULL)
-			slot_look(face, &face->slots[i], now);
-	face->looks = face->used > 0;
-	if (face->looks)
-		rm_timer_after(face->look, FACE_LOOK_NS);
+	for (size_t i = 0; i < LISTENER_MAX_CONNECTIONS; i++)
+		if (listener->slots[i].connection != NULL)
+			slot_look(listener, &listener->slots[i], now);
+	listener->looks = listener->used > 0;
+	if (listener->looks)
+		rm_timer_after(listener->look, LISTENER_LOOK_NS);
 }
 
 static void
-face_on_answered(struct evhttp_request *req, void *arg)
+listener_on_answered(struct evhttp_request *req, void *arg)
 {
-	struct rm_http_face *face = arg;
+	struct rm_http_listener *listener = arg;
 	struct evhttp_connection *connection = evhttp_request_get_connection(req);
-	struct slot *slot = connection != NULL ? face_slot(face, connection) : NULL;
+	struct slot *slot =
+	    connection != NULL ? listener_slot(listener, connection) : NULL;
 
 	if (slot != NULL)
-		slot_enters(face, slot, ASKS);
+		slot_enters(listener, slot, ASKS);
 }
 
 static void
-face_on_request(struct evhttp_request *req, void *arg)
+listener_on_request(struct evhttp_request *req, void *arg)
 {
-	struct rm_http_face *face = arg;
-	struct slot *slot = face_slot(face, evhttp_request_get_connection(req));
+	struct rm_http_listener *listener = arg;
+	struct slot *slot = listener_slot(listener, evhttp_request_get_connection(req));
 
 	if (slot != NULL)
-		slot_enters(face, slot, IS_ANSWERED);
-	evhttp_request_set_on_complete_cb(req, face_on_answered, face);
-	face->on_request(req, face->arg);
+		slot_enters(listener, slot, IS_ANSWERED);
+	evhttp_request_set_on_complete_cb(req, listener_on_answered, listener);
+	listener->on_request(req, listener->arg);
 }
 
 /* An answer is several writes: without this the last waits 40 ms for the first one's
@@ -400,58 +409,60 @@ send_at_once(struct evhttp_connection *connection)
  * can be asked to report its end.
  */
 static void
-face_on_bind(evutil_socket_t fd, short what, void *arg)
+listener_on_bind(evutil_socket_t fd, short what, void *arg)
 {
-	struct rm_http_face *face = arg;
+	struct rm_http_listener *listener = arg;
 
-	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++) {
-		struct slot *slot = &face->slots[i];
+	for (size_t i = 0; i < LISTENER_MAX_CONNECTIONS; i++) {
+		struct slot *slot = &listener->slots[i];
 		void *connection = NULL;
 
 		if (slot->unbound == NULL)
 			continue;
 		bufferevent_getcb(slot->unbound, NULL, NULL, NULL, &connection);
 		if (connection != NULL)
-			evhttp_connection_set_closecb(connection, face_on_close, face);
+			evhttp_connection_set_closecb(
+			    connection, listener_on_close, listener);
 		else
-			face->used--; /* gone already */
+			listener->used--; /* gone already */
 		if (connection != NULL)
 			send_at_once(connection);
-		if (connection != NULL && face->tls != NULL)
+		if (connection != NULL && listener->tls != NULL)
 			bound_body(connection); /* its handshake may be over */
 		slot->connection = connection;
-		slot->phase = face->tls != NULL ? SHAKES_HANDS : ASKS;
+		slot->phase = listener->tls != NULL ? SHAKES_HANDS : ASKS;
 		slot->since = rm_mono_now();
 		bufferevent_decref(slot->unbound);
 		slot->unbound = NULL;
 	}
-	if (!face->looks) {
-		face->looks = true;
-		rm_timer_after(face->look, FACE_LOOK_NS);
+	if (!listener->looks) {
+		listener->looks = true;
+		rm_timer_after(listener->look, LISTENER_LOOK_NS);
 	}
-	rm_turn_ask(&face->turn);
+	rm_turn_ask(&listener->turn);
 }
 
 static struct bufferevent *
-face_on_connection(struct event_base *base, void *arg)
+listener_on_connection(struct event_base *base, void *arg)
 {
-	struct rm_http_face *face = arg;
+	struct rm_http_listener *listener = arg;
 	struct bufferevent *bev;
 	struct slot *slot;
 
-	bev = face->tls != NULL ? http_seal_new(base, face->tls, face, face_on_shaken)
-				: bufferevent_socket_new(base, -1, 0);
-	if (bev == NULL || face->used == FACE_MAX_CONNECTIONS)
+	bev = listener->tls != NULL
+		  ? http_tls_new(base, listener->tls, listener, listener_on_shaken)
+		  : bufferevent_socket_new(base, -1, 0);
+	if (bev == NULL || listener->used == LISTENER_MAX_CONNECTIONS)
 		return bev;
-	slot = face_slot(face, NULL);
+	slot = listener_slot(listener, NULL);
 	bufferevent_incref(bev);
 	slot->unbound = bev;
-	event_active(face->bind, EV_TIMEOUT, 1);
-	if (++face->used == FACE_MAX_CONNECTIONS)
-		face->counts->full++;
+	event_active(listener->bind, EV_TIMEOUT, 1);
+	if (++listener->used == LISTENER_MAX_CONNECTIONS)
+		listener->counts->full++;
 	/* Of many who come at once the handshakes would come at once, too. */
-	if (face->tls != NULL || face->used == FACE_MAX_CONNECTIONS)
-		face_accept_no_more(face);
+	if (listener->tls != NULL || listener->used == LISTENER_MAX_CONNECTIONS)
+		listener_accept_no_more(listener);
 	return bev;
 }
 
@@ -460,141 +471,143 @@ face_on_connection(struct event_base *base, void *arg)
  * argument is evhttp's own, whatever is given with the listener, hence the list.
  */
 static void
-face_on_accept_error(struct evconnlistener *listener, void *evhttps)
+listener_on_accept_error(struct evconnlistener *listener, void *evhttps)
 {
-	struct rm_http_face *face = all_faces;
+	struct rm_http_listener *http_listener = all_faces;
 
-	while (face != NULL && face->http != evhttps)
-		face = face->next;
-	if (face == NULL)
+	while (http_listener != NULL && http_listener->http != evhttps)
+		http_listener = http_listener->next;
+	if (http_listener == NULL)
 		return;
-	face->counts->full++;
+	http_listener->counts->full++;
 	evconnlistener_disable(listener);
-	rm_timer_after(face->pause, FACE_PAUSE_NS);
+	rm_timer_after(http_listener->pause, LISTENER_STOP_NS);
 }
 
 int
-rm_http_face_new(struct rm_loop *loop, struct rm_tls *tls,
+rm_http_listener_new(struct rm_loop *loop, struct rm_tls *tls,
     void (*on_request)(struct evhttp_request *req, void *arg), void *arg,
-    struct http_face_counts *counts, struct rm_http_face **ret)
+    struct http_listener_counts *counts, struct rm_http_listener **ret)
 {
-	struct rm_http_face *face = calloc(1, sizeof(*face));
+	struct rm_http_listener *listener = calloc(1, sizeof(*listener));
 	int r = -ENOMEM;
 
-	if (face == NULL)
+	if (listener == NULL)
 		return -ENOMEM;
-	face->base = rm_loop_base(loop);
-	face->tls = tls;
-	face->counts = counts;
-	face->on_request = on_request;
-	face->arg = arg;
-	rm_turn_init(&face->turn, loop, RM_TURN_ACCEPT, face_accept, face);
-	face->http = evhttp_new(face->base);
-	face->bind = event_new(face->base, -1, 0, face_on_bind, face);
-	if (face->http == NULL || face->bind == NULL)
+	listener->base = rm_loop_base(loop);
+	listener->tls = tls;
+	listener->counts = counts;
+	listener->on_request = on_request;
+	listener->arg = arg;
+	rm_turn_init(&listener->turn, loop, RM_TURN_ACCEPT, listener_take, listener);
+	listener->http = evhttp_new(listener->base);
+	listener->bind = event_new(listener->base, -1, 0, listener_on_bind, listener);
+	if (listener->http == NULL || listener->bind == NULL)
 		goto out;
-	r = rm_timer_new(loop, face_accept, face, &face->pause);
+	r = rm_timer_new(loop, listener_take, listener, &listener->pause);
 	if (r == 0)
-		r = rm_timer_new(loop, face_on_look, face, &face->look);
+		r = rm_timer_new(loop, listener_on_look, listener, &listener->look);
 	if (r < 0)
 		goto out;
-	evhttp_set_max_headers_size(face->http, FACE_MAX_HEADERS);
-	evhttp_set_max_body_size(face->http, FACE_MAX_BODY);
-	evhttp_set_timeout(face->http, FACE_SILENCE_S);
-	evhttp_set_allowed_methods(face->http, FACE_METHODS);
-	evhttp_set_bevcb(face->http, face_on_connection, face);
-	evhttp_set_gencb(face->http, face_on_request, face);
-	face->next = all_faces;
-	all_faces = face;
-	*ret = face;
+	evhttp_set_max_headers_size(listener->http, LISTENER_MAX_HEADERS);
+	evhttp_set_max_body_size(listener->http, LISTENER_MAX_BODY);
+	evhttp_set_timeout(listener->http, LISTENER_SILENCE_S);
+	evhttp_set_allowed_methods(listener->http, LISTENER_METHODS);
+	evhttp_set_bevcb(listener->http, listener_on_connection, listener);
+	evhttp_set_gencb(listener->http, listener_on_request, listener);
+	listener->next = all_faces;
+	all_faces = listener;
+	*ret = listener;
 	return 0;
 out:
-	rm_http_face_free(face);
+	rm_http_listener_free(listener);
 	return r;
 }
 
 void
-rm_http_face_max_body(struct rm_http_face *face, size_t bytes)
+rm_http_listener_max_body(struct rm_http_listener *listener, size_t bytes)
 {
-	evhttp_set_max_body_size(face->http, (ssize_t)bytes);
+	evhttp_set_max_body_size(listener->http, (ssize_t)bytes);
 }
 
 void
-rm_http_face_free(struct rm_http_face *face)
+rm_http_listener_free(struct rm_http_listener *listener)
 {
-	if (face == NULL)
+	if (listener == NULL)
 		return;
-	for (struct rm_http_face **at = &all_faces; *at != NULL; at = &(*at)->next)
-		if (*at == face) {
-			*at = face->next;
+	for (struct rm_http_listener **at = &all_faces; *at != NULL; at = &(*at)->next)
+		if (*at == listener) {
+			*at = listener->next;
 			break;
 		}
-	for (size_t i = 0; i < face->listener_count; i++) {
-		const char *path = http_socket_path(&face->listeners[i].address);
+	for (size_t i = 0; i < listener->listener_count; i++) {
+		const char *path = http_socket_path(&listener->listeners[i].address);
 
 		if (path != NULL)
 			unlink(path);
 	}
-	/* evhttp ends its listeners first, then each connection calls face_on_close. */
-	face->listener_count = 0;
-	for (size_t i = 0; i < FACE_MAX_CONNECTIONS; i++) {
-		if (face->slots[i].unbound != NULL)
-			bufferevent_decref(face->slots[i].unbound);
+	/* evhttp ends its listeners first, then each connection calls
+	 * listener_on_close. */
+	listener->listener_count = 0;
+	for (size_t i = 0; i < LISTENER_MAX_CONNECTIONS; i++) {
+		if (listener->slots[i].unbound != NULL)
+			bufferevent_decref(listener->slots[i].unbound);
 	}
-	if (face->http != NULL)
-		evhttp_free(face->http);
-	if (face->bind != NULL)
-		event_free(face->bind);
-	rm_turn_leave(&face->turn);
-	rm_timer_free(face->pause);
-	rm_timer_free(face->look);
-	free(face);
+	if (listener->http != NULL)
+		evhttp_free(listener->http);
+	if (listener->bind != NULL)
+		event_free(listener->bind);
+	rm_turn_leave(&listener->turn);
+	rm_timer_free(listener->pause);
+	rm_timer_free(listener->look);
+	free(listener);
 }
 
 int
-rm_http_face_listen(struct rm_http_face *face, const struct rm_address *address)
+rm_http_listener_listen(
+    struct rm_http_listener *http_listener, const struct rm_address *address)
 {
 	struct evconnlistener *listener;
 	int fd = -1, r;
 
-	if (face->listener_count == FACE_MAX_LISTENERS)
+	if (http_listener->listener_count == LISTENER_MAX_SOCKETS)
 		return -ENOSPC;
 	r = http_socket_bind(address, &fd);
 	if (r < 0)
 		return r;
 	/* Here, since evconnlistener_new would not say why it failed. */
-	if (listen(fd, FACE_MAX_CONNECTIONS) < 0) {
+	if (listen(fd, LISTENER_MAX_CONNECTIONS) < 0) {
 		r = -errno;
 		close(fd);
 		return r;
 	}
-	listener = evconnlistener_new(face->base, NULL, NULL,
+	listener = evconnlistener_new(http_listener->base, NULL, NULL,
 	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
 	if (listener == NULL) {
 		close(fd);
 		return -ENOMEM;
 	}
-	if (evhttp_bind_listener(face->http, listener) == NULL) {
+	if (evhttp_bind_listener(http_listener->http, listener) == NULL) {
 		evconnlistener_free(listener);
 		return -ENOMEM;
 	}
-	evconnlistener_set_error_cb(listener, face_on_accept_error);
-	face->listeners[face->listener_count++] =
+	evconnlistener_set_error_cb(listener, listener_on_accept_error);
+	http_listener->listeners[http_listener->listener_count++] =
 	    (struct listener){ listener, *address };
-	face_accept(face);
+	listener_take(http_listener);
 	return 0;
 }
 
 struct rm_tls *
-rm_http_face_tls(const struct rm_http_face *face)
+rm_http_listener_tls(const struct rm_http_listener *listener)
 {
-	return face->tls;
+	return listener->tls;
 }
 
 int
-rm_http_face_port(const struct rm_http_face *face)
+rm_http_listener_port(const struct rm_http_listener *listener)
 {
-	if (face->listener_count == 0)
+	if (listener->listener_count == 0)
 		return -ENOTCONN;
-	return http_socket_port(evconnlistener_get_fd(face->listeners[0].listener));
+	return http_socket_port(evconnlistener_get_fd(listener->listeners[0].listener));
 }
