@@ -98,7 +98,7 @@ agent_plan_rnic(struct host_agent *agent, struct rnic *rnic)
 	if (r == 0)
 		r = agent_services_add_probes(agent->services, rnic, &sum, planned);
 	if (r == 0)
-		r = agent_services_add_guests(agent->services, rnic, &sum);
+		r = agent_services_add_peers(agent->services, rnic, &sum);
 	if (r == 0)
 		r = rnic_plan(rnic, &sum);
 	if (r == 0)

@@ -284,7 +284,7 @@ agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,
 }
 
 int
-agent_services_add_guests(
+agent_services_add_peers(
     struct agent_services *own, const struct rnic *rnic, struct pinglist_sum *sum)
 {
 	size_t count = sum->peer_count, room = WIRE_MAX_ROSTER - count;
@@ -292,13 +292,13 @@ agent_services_add_guests(
 
 	if (own == NULL || count >= WIRE_MAX_ROSTER)
 		return 0;
-	if (room > SERVICES_MAX_GUESTS)
-		room = SERVICES_MAX_GUESTS;
+	if (room > SERVICES_MAX_PEERS)
+		room = SERVICES_MAX_PEERS;
 	grown = realloc(sum->peers, (count + room) * sizeof(*grown));
 	if (grown == NULL)
 		return -ENOMEM;
 	sum->peers = grown;
-	sum->peer_count += services_guests(
+	sum->peer_count += services_peers(
 	    own->services, index_of(own->agent, rnic), grown + count, room);
 	return 0;
 }

@@ -52,7 +52,7 @@ int agent_services_add_probes(struct agent_services *own, const struct rnic *rni
 int agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,
     struct pinglist_sum *sum, size_t count);
 /* Puts whom it is to answer because of services behind the peers of sum. -ENOMEM. */
-int agent_services_add_guests(
+int agent_services_add_peers(
     struct agent_services *own, const struct rnic *rnic, struct pinglist_sum *sum);
 
 const struct services *agent_services_table(const struct agent_services *own);

@@ -297,7 +297,7 @@ orders_join(struct orders *orders, struct agent *agent, const struct wire_join *
 	if (agent_owns(agent, join->rnic, &hint) != NULL)
 		r = ask_join(orders, agent, join);
 	else
-		orders->counts.strangers++;
+		orders->counts.unauthorized++;
 	if (r < 0)
 		answer(orders, agent, join->token, NULL, NULL);
 }

@@ -24,7 +24,7 @@ struct tor_aggregator;
 struct orders_counts {
 	uint64_t brakes_sent, brakes_failed;    /* to agents */
 	uint64_t resolved_here, resolve_failed; /* failed: answers not sent */
-	uint64_t strangers; /* joins of RNICs that the agent does not speak for */
+	uint64_t unauthorized; /* joins of RNICs that the agent does not speak for */
 	uint64_t learned, learn_failed; /* peers of services, by our rosters */
 	uint64_t drills, drills_failed;
 };

@@ -320,7 +320,7 @@ start_links(struct pairs *pairs, const struct peer_link_other *others)
 		.on_incident = pairs_on_incident,
 		.arg = pairs,
 	};
-	struct agent_links_guests guests = {
+	struct agent_links_peers peer_aggregators = {
 		.on_hello = peer_links_on_hello,
 		.on_up = peer_links_on_up,
 		.on_frame = peer_links_on_frame,
@@ -330,8 +330,8 @@ start_links(struct pairs *pairs, const struct peer_link_other *others)
 
 	if (r < 0)
 		return r;
-	guests.arg = pairs->links;
-	agent_links_admit(aggregator->links, &guests);
+	peer_aggregators.arg = pairs->links;
+	agent_links_admit(aggregator->links, &peer_aggregators);
 	return 0;
 }
 

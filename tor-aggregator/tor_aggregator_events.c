@@ -259,8 +259,7 @@ tor_aggregator_on_plan(size_t tor, void *arg)
 	rm_log_info(
 	    "plan %llu of %s: received: %zu members, %zu others, %zu planned pairs",
 	    (unsigned long long)view->plan.version, view->plan.tor,
-	    view->plan.member_count, view->plan.foreigner_count,
-	    view->plan.entry_count);
+	    view->plan.member_count, view->plan.remote_count, view->plan.entry_count);
 }
 
 int

@@ -150,8 +150,8 @@ gather(const struct tor_aggregator *aggregator, size_t at,
 	for (size_t r = 0; r < aggregator->rack_count; r++) {
 		const struct roster *roster = tor_rack_roster(aggregator->racks[r]);
 
-		for (size_t i = 0; i < roster_foreigners(roster); i++) {
-			const struct roster_rnic *rnic = roster_foreigner(roster, i);
+		for (size_t i = 0; i < roster_remotes(roster); i++) {
+			const struct roster_rnic *rnic = roster_remote(roster, i);
 
 			if (elsewhere->budget == 0 ||
 			    elsewhere->count == NEIGHBORS_BEHIND) {

@@ -17,7 +17,7 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/net/strangers.h"
+#include "rackmesh/net/pending_conns.h"
 
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
 #define NAME(name) "rackmesh_analyzer_" name
@@ -38,7 +38,7 @@ static int
 add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 {
 	const struct intake_counts *c = intake_counts(analyzer->intake);
-	const struct rm_strangers *s = intake_strangers(analyzer->intake);
+	const struct rm_pending_conns *s = intake_pending_conns(analyzer->intake);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
 		{ NAME("connections_accepted_total"), "", "Connections of aggregators accepted", &c->accepted },

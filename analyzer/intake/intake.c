@@ -188,7 +188,7 @@ intake_session_free(struct intake_session *session)
 	if (session->next != NULL)
 		session->next->prev = session->prev;
 	owner->counts.sessions--;
-	rm_strangers_remove(&owner->strangers, &session->stranger);
+	rm_pending_conns_remove(&owner->pending_conns, &session->pending_conn);
 	if (session->peer != NULL && session->peer->session == session)
 		session->peer->session = NULL;
 	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
@@ -223,7 +223,7 @@ session_on_open(struct rm_link *link, void *arg)
 {
 	const struct intake_session *session = arg;
 
-	rm_strangers_named(&session->owner->strangers, &session->stranger);
+	rm_pending_conns_named(&session->owner->pending_conns, &session->pending_conn);
 	return 0;
 }
 
@@ -268,8 +268,8 @@ intake_accept(int fd, const struct rm_address *peer, void *arg)
 	if (session->next != NULL)
 		session->next->prev = session;
 	intake->sessions = session;
-	rm_strangers_add(
-	    &intake->strangers, &session->stranger, session->link, rm_mono_now());
+	rm_pending_conns_add(&intake->pending_conns, &session->pending_conn,
+	    session->link, rm_mono_now());
 	intake->counts.sessions++;
 	intake->counts.accepted++;
 	return 0;
@@ -315,7 +315,7 @@ on_tick(void *arg)
 		if (r < 0)
 			rm_link_close(session->link, r);
 	}
-	rm_strangers_sweep(&intake->strangers, now);
+	rm_pending_conns_sweep(&intake->pending_conns, now);
 	intake_flush(intake);
 	rm_timer_after(intake->tick, TICK_NS);
 }
@@ -363,10 +363,10 @@ intake_find(const struct intake *intake, const char *region, const char *name)
 	return peer != NULL && peer->session != NULL ? &peer->session->info : NULL;
 }
 
-const struct rm_strangers *
-intake_strangers(const struct intake *intake)
+const struct rm_pending_conns *
+intake_pending_conns(const struct intake *intake)
 {
-	return &intake->strangers;
+	return &intake->pending_conns;
 }
 
 const struct intake_counts *

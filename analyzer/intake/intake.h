@@ -25,7 +25,7 @@
 
 struct intake;
 struct rm_loop;
-struct rm_strangers;
+struct rm_pending_conns;
 
 int intake_new(struct rm_loop *loop, const struct intake_options *options,
     const struct intake_callbacks *callbacks, struct intake **ret);
@@ -46,6 +46,6 @@ const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
 /* Who has not said yet who it is. */
-const struct rm_strangers *intake_strangers(const struct intake *intake);
+const struct rm_pending_conns *intake_pending_conns(const struct intake *intake);
 
 #endif

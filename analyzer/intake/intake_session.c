@@ -195,7 +195,8 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	refused = session_take_place(session, view.hello.incarnation);
 	info->is_welcome = refused[0] == '\0';
 	if (info->is_welcome)
-		rm_strangers_remove(&session->owner->strangers, &session->stranger);
+		rm_pending_conns_remove(
+		    &session->owner->pending_conns, &session->pending_conn);
 	if (info->is_welcome)
 		rm_log_info("%s: connected, of region %s, serves %zu ToRs", info->name,
 		    info->region, info->tor_count);

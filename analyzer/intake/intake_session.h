@@ -10,8 +10,8 @@
 #include "analyzer/intake/intake_info.h"
 #include "analyzer/intake/intake_lanes.h"
 #include "analyzer/intake/intake_racks.h"
+#include "rackmesh/net/pending_conns.h"
 #include "rackmesh/net/refusals.h"
-#include "rackmesh/net/strangers.h"
 
 struct rm_link;
 struct rm_timer;
@@ -45,7 +45,7 @@ struct intake_session {
 	struct intake_session *prev, *next;
 	struct intake_peer *peer; /* NULL before its hello */
 	struct rm_link *link;
-	struct rm_stranger stranger; /* until it is welcome */
+	struct rm_pending_conn pending_conn; /* until it is welcome */
 	rm_mono_t pinged;
 	bool has_pinged; /* the other side */
 	uint8_t *held;   /* the bytes of a message that could not be taken yet */
@@ -58,7 +58,7 @@ struct intake {
 	struct intake_callbacks callbacks;
 	struct intake_session *sessions;
 	struct intake_peer *peers, *due;
-	struct rm_strangers strangers;
+	struct rm_pending_conns pending_conns;
 	struct rm_refusals refusals;
 	struct intake_pending *pending[LANES];
 	struct wire_writer *writer;

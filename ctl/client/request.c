@@ -58,7 +58,7 @@ static size_t place_count;
 
 /* Of the request under way: who may answer, and why somebody else was refused. */
 static bool wanted[RM_ROLES];
-static struct rm_error stranger;
+static struct rm_error unknown;
 
 void
 request_place(const char *base, enum rm_role role)
@@ -93,7 +93,7 @@ is_wanted(const X509 *certificate)
 	    rm_identity_parse(uri, &who) < 0)
 		return false;
 	if (!wanted[who.role])
-		rm_error_set(&stranger, 0,
+		rm_error_set(&unknown, 0,
 		    "its certificate is of the role %s, not asked here",
 		    rm_role_word(who.role));
 	return wanted[who.role];
@@ -251,7 +251,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	CURLcode code;
 	int r = 0;
 
-	stranger.text[0] = '\0';
+	unknown.text[0] = '\0';
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
 	code = curl_easy_perform(curl);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
@@ -260,8 +260,8 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
 		if (strncmp(base, "unix:", 5) == 0 && error != 0)
 			snprintf(reason, sizeof(reason), "%s", strerror((int)error));
-		if (stranger.text[0] != '\0')
-			snprintf(reason, sizeof(reason), "%.200s", stranger.text);
+		if (unknown.text[0] != '\0')
+			snprintf(reason, sizeof(reason), "%.200s", unknown.text);
 		fprintf(complaints(),
 		    "rackmeshctl: cannot ask %s: %s; is the daemon running there? "
 		    "(see --aggregator, --controller, --analyzer, --agent)\n",

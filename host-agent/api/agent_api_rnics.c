@@ -37,9 +37,9 @@ show_reflector(const struct reflector *reflector)
 	agent_show_u64(object, "received", counts->received);
 	agent_show_u64(object, "replied", counts->replied);
 	agent_show_u64(object, "refused",
-	    counts->refused_stranger + counts->refused_port +
-		counts->refused_malformed + counts->refused_full + counts->refused_mac +
-		counts->refused_plain + counts->refused_replayed);
+	    counts->refused_unknown + counts->refused_port + counts->refused_malformed +
+		counts->refused_full + counts->refused_mac + counts->refused_plain +
+		counts->refused_replayed);
 	agent_show_u64(object, "authenticated", counts->authenticated);
 	agent_show_u64(object, "bad_mac", counts->refused_mac);
 	agent_show_u64(object, "unauthenticated", counts->refused_plain);

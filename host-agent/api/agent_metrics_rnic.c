@@ -41,7 +41,7 @@ static const struct agent_counter reflector_counters[] = {
 	{ "rackmesh_agent_reflector_received_total", "", R(received), "Packets received at the reflector's port." },
 	{ "rackmesh_agent_replies_sent_total", "", R(replied), "Replies handed to the kernel." },
 	{ "rackmesh_agent_replies_send_failed_total", "", R(send_failed), "Replies that the kernel refused." },
-	{ "rackmesh_agent_reflector_refused_total", "reason=\"unknown_peer\"", R(refused_stranger), "Packets at the reflector's port that were not answered, by reason." },
+	{ "rackmesh_agent_reflector_refused_total", "reason=\"unknown_peer\"", R(refused_unknown), "Packets at the reflector's port that were not answered, by reason." },
 	{ "rackmesh_agent_reflector_refused_total", "reason=\"port\"", R(refused_port), "Packets at the reflector's port that were not answered, by reason." },
 	{ "rackmesh_agent_reflector_refused_total", "reason=\"malformed\"", R(refused_malformed), "Packets at the reflector's port that were not answered, by reason." },
 	{ "rackmesh_agent_reflector_refused_total", "reason=\"full\"", R(refused_full), "Packets at the reflector's port that were not answered, by reason." },

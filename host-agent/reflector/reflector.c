@@ -63,7 +63,7 @@ admit_plain(struct reflector *reflector, const struct wire_address *from,
 		return session;
 	peer = reflector_roster_peer(&reflector->roster, from);
 	if (peer == NULL) {
-		reflector->counts.refused_stranger++;
+		reflector->counts.refused_unknown++;
 		return NULL;
 	}
 	if (reflector->keys.count > 0 &&
@@ -88,7 +88,7 @@ admit_keyed(struct reflector *reflector, const struct port_arrival *arrival,
 	struct reflector_session *session;
 
 	if (peer == NULL) {
-		reflector->counts.refused_stranger++;
+		reflector->counts.refused_unknown++;
 		return NULL;
 	}
 	session = reflector_sessions_find(reflector->sessions, from, ask->ssid);
@@ -136,7 +136,7 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 	} else {
 		/* Strangers are counted as such, whatever they send. */
 		if (reflector_roster_find(&reflector->roster, from) == NULL)
-			reflector->counts.refused_stranger++;
+			reflector->counts.refused_unknown++;
 		else
 			reflector->counts.refused_malformed++;
 		return NULL;

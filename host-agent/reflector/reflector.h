@@ -28,7 +28,7 @@ struct reflector_counts {
 	uint64_t received; /* everything that arrived at the reflector port */
 	uint64_t replied;
 	uint64_t send_failed;
-	uint64_t refused_stranger;
+	uint64_t refused_unknown;
 	uint64_t refused_port;      /* from a reflector port or a privileged one */
 	uint64_t refused_malformed; /* short, bad TLV lengths */
 	uint64_t refused_full;      /* session table full of younger sessions */

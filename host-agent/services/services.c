@@ -561,7 +561,7 @@ services_free(struct services *services)
 		return;
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
 		services_drop_owner(services, i);
-	services_guests_clear(services);
+	services_peers_clear(services);
 	services_turn_clear(services);
 	free(services);
 }
@@ -619,7 +619,7 @@ services_set_rnic(
 	filled.unjoinable = same ? old->unjoinable : 0;
 	filled.no_record = same ? old->no_record : 0;
 	filled.digest = old->digest;
-	filled.guests_digest = old->guests_digest;
+	filled.service_peers_digest = old->service_peers_digest;
 	*old = filled;
 	services->news = true;
 	return rnic != NULL && !same;
@@ -744,7 +744,7 @@ services_counts(const struct services *services)
 
 	counts.qps = HASH_COUNT(services->qps) - services->flowless;
 	counts.flows = HASH_COUNT(services->flows);
-	counts.guests = services_guests_count(services);
+	counts.service_peers = services_peers_count(services);
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++)
 		counts.unresolved += services->owners[i].unjoinable;
 	HASH_ITER (hh, services->flows, flow, next_flow) {

@@ -23,7 +23,7 @@
 #define SERVICES_MAX_FLOWS WIRE_MAX_SERVICES
 #define SERVICES_MAX_PROBED WIRE_MAX_FLOWS /* of one RNIC; no config can raise it */
 #define SERVICES_MAX_PORTS WIRE_MAX_FLOWS  /* of one RNIC that has only some */
-#define SERVICES_MAX_GUESTS (2 * SERVICES_MAX_FLOWS)
+#define SERVICES_MAX_PEERS (2 * SERVICES_MAX_FLOWS)
 
 struct process_name;
 struct qp_event;
@@ -122,7 +122,7 @@ size_t services_traces(
 
 /* Whom an RNIC has to answer, since they have connections with it and probe them from
  * their side, known to a plan or not. Each address once; no guid: not known yet. */
-size_t services_guests(
+size_t services_peers(
     const struct services *services, size_t owner, struct wire_peer *out, size_t max);
 
 /* All flows, at most max; valid until the next change. */
@@ -167,15 +167,15 @@ struct services_counts {
 	uint64_t local;   /* from an RNIC to itself: no network between */
 	uint64_t refused; /* beyond a ceiling, or out of memory */
 	uint64_t asks, found, not_found;
-	uint64_t unmatched;      /* answers to nothing that is asked (any more) */
-	uint64_t guests_refused; /* times that there was no room for one */
+	uint64_t unmatched; /* answers to nothing that is asked (any more) */
+	uint64_t service_peers_refused; /* times that there was no room for one */
 	/* now */
-	uint64_t qps, flows; /* qps: that have a flow */
-	uint64_t unresolved; /* QPs whose peer nobody knows */
-	uint64_t probed;     /* ways */
-	uint64_t waiting;    /* flows whose way waits for its turn */
-	uint64_t merged;     /* flows that share another's probes */
-	uint64_t guests;     /* addresses that are answered because of flows */
+	uint64_t qps, flows;    /* qps: that have a flow */
+	uint64_t unresolved;    /* QPs whose peer nobody knows */
+	uint64_t probed;        /* ways */
+	uint64_t waiting;       /* flows whose way waits for its turn */
+	uint64_t merged;        /* flows that share another's probes */
+	uint64_t service_peers; /* addresses that are answered because of flows */
 };
 
 struct services_counts services_counts(const struct services *services);

@@ -20,15 +20,15 @@
 /* A controller that has just begun knows nobody yet. */
 #define MISSES_OF_FOUND 3
 
-struct guest_key {
+struct service_peer_key {
 	uint8_t bytes[16]; /* of the address */
 	uint8_t family;
 	uint8_t owner;
 	uint8_t zero[2];
 };
 
-struct guest {
-	struct guest_key key;
+struct service_peer {
+	struct service_peer_key key;
 	struct wire_rnic_id id; /* guid 0: not known yet */
 	rm_mono_t seen;         /* the last turn that had a flow to it */
 	UT_hash_handle hh;
@@ -272,80 +272,80 @@ services_peer_address(
 #define KEPT_NS (60 * RM_NS_PER_S)
 
 static void
-guest_drop(struct services *services, struct guest *guest)
+service_peer_drop(struct services *services, struct service_peer *peer)
 {
-	HASH_DEL(services->guests, guest);
-	free(guest);
+	HASH_DEL(services->service_peers, peer);
+	free(peer);
 }
 
 void
-services_guests_clear(struct services *services)
+services_peers_clear(struct services *services)
 {
-	struct guest *guest, *next;
+	struct service_peer *peer, *next;
 
-	HASH_ITER (hh, services->guests, guest, next)
-		guest_drop(services, guest);
+	HASH_ITER (hh, services->service_peers, peer, next)
+		service_peer_drop(services, peer);
 }
 
 size_t
-services_guests_count(const struct services *services)
+services_peers_count(const struct services *services)
 {
-	return HASH_COUNT(services->guests);
+	return HASH_COUNT(services->service_peers);
 }
 
 /* Those that have no connection any more leave in time, or for others. */
 static void
-guests_leave(struct services *services, int64_t kept_ns, rm_mono_t now)
+peers_leave(struct services *services, int64_t kept_ns, rm_mono_t now)
 {
-	struct guest *guest, *next;
+	struct service_peer *peer, *next;
 
-	HASH_ITER (hh, services->guests, guest, next) {
-		if (!services->owners[guest->key.owner].present ||
-		    (guest->seen.ns != now.ns &&
-			rm_mono_since(now, guest->seen) >= kept_ns))
-			guest_drop(services, guest);
+	HASH_ITER (hh, services->service_peers, peer, next) {
+		if (!services->owners[peer->key.owner].present ||
+		    (peer->seen.ns != now.ns &&
+			rm_mono_since(now, peer->seen) >= kept_ns))
+			service_peer_drop(services, peer);
 	}
 }
 
 /* NULL: no room. */
-static struct guest *
-guest_add(struct services *services, const struct guest_key *key)
+static struct service_peer *
+service_peer_add(struct services *services, const struct service_peer_key *key)
 {
-	struct guest *guest = NULL;
+	struct service_peer *peer = NULL;
 
-	if (HASH_COUNT(services->guests) < SERVICES_MAX_GUESTS)
-		guest = calloc(1, sizeof(*guest));
-	if (guest != NULL) {
-		guest->key = *key;
-		HASH_ADD(hh, services->guests, key, sizeof(guest->key), guest);
-		if (guest->hh.tbl == NULL) {
-			free(guest);
-			guest = NULL;
+	if (HASH_COUNT(services->service_peers) < SERVICES_MAX_PEERS)
+		peer = calloc(1, sizeof(*peer));
+	if (peer != NULL) {
+		peer->key = *key;
+		HASH_ADD(hh, services->service_peers, key, sizeof(peer->key), peer);
+		if (peer->hh.tbl == NULL) {
+			free(peer);
+			peer = NULL;
 		}
 	}
-	services->counts.guests_refused += guest == NULL;
-	return guest;
+	services->counts.service_peers_refused += peer == NULL;
+	return peer;
 }
 
 static void
-guest_see(struct services *services, size_t owner, const uint8_t *bytes, uint8_t family,
-    struct wire_rnic_id id, rm_mono_t now)
+service_peer_see(struct services *services, size_t owner, const uint8_t *bytes,
+    uint8_t family, struct wire_rnic_id id, rm_mono_t now)
 {
-	struct guest_key key;
-	struct guest *guest;
+	struct service_peer_key key;
+	struct service_peer *peer;
 
 	memset(&key, 0, sizeof(key));
 	key.family = family;
 	key.owner = (uint8_t)owner;
 	memcpy(key.bytes, bytes, family == 4 ? 4 : sizeof(key.bytes));
-	HASH_FIND(hh, services->guests, &key, sizeof(key), guest);
-	if (guest == NULL)
-		guest = guest_add(services, &key);
-	if (guest == NULL)
+	HASH_FIND(hh, services->service_peers, &key, sizeof(key), peer);
+	if (peer == NULL)
+		peer = service_peer_add(services, &key);
+	if (peer == NULL)
 		return;
-	guest->seen = now;
+	peer->seen = now;
 	if (id.guid != 0) /* else who it was is the best that is known */
-		guest->id = id;
+		peer->id = id;
 }
 
 static void
@@ -353,59 +353,58 @@ peer_see(
     struct services *services, size_t owner, const struct peer *peer, rm_mono_t now)
 {
 	if (peer->key.family != 0)
-		guest_see(
+		service_peer_see(
 		    services, owner, peer->key.bytes, peer->key.family, peer->id, now);
 	/* It may probe from another one than the QP uses. */
 	for (size_t i = 0; i < peer->address_count; i++)
-		guest_see(services, owner, peer->addresses[i].bytes,
+		service_peer_see(services, owner, peer->addresses[i].bytes,
 		    peer->addresses[i].family, peer->id, now);
 }
 
 static uint64_t
-digest_of(const struct guest *guest)
+digest_of(const struct service_peer *peer)
 {
-	const uint64_t facts[] = { guest->id.guid, guest->id.port, guest->key.family };
+	const uint64_t facts[] = { peer->id.guid, peer->id.port, peer->key.family };
 	uint64_t hash = rm_fnv1a(RM_FNV1A, facts, sizeof(facts));
 
-	return rm_fnv1a(hash, guest->key.bytes, sizeof(guest->key.bytes));
+	return rm_fnv1a(hash, peer->key.bytes, sizeof(peer->key.bytes));
 }
 
 uint64_t
-services_guests_turn(struct services *services, rm_mono_t now)
+services_peers_turn(struct services *services, rm_mono_t now)
 {
 	uint64_t digests[SERVICES_MAX_RNICS] = { 0 }, changed = 0;
-	bool full = HASH_COUNT(services->guests) + HASH_COUNT(services->flows) >
-		    SERVICES_MAX_GUESTS;
-	struct guest *guest, *next_guest;
+	bool full = HASH_COUNT(services->service_peers) + HASH_COUNT(services->flows) >
+		    SERVICES_MAX_PEERS;
+	struct service_peer *peer, *next_peer;
 	struct flow *flow, *next_flow;
 
-	guests_leave(services, full ? 0 : KEPT_NS, now);
+	peers_leave(services, full ? 0 : KEPT_NS, now);
 	HASH_ITER (hh, services->flows, flow, next_flow)
 		peer_see(services, flow->key.owner, flow->key.peer, now);
-	HASH_ITER (hh, services->guests, guest, next_guest)
-		digests[guest->key.owner] += digest_of(guest);
+	HASH_ITER (hh, services->service_peers, peer, next_peer)
+		digests[peer->key.owner] += digest_of(peer);
 	for (size_t i = 0; i < SERVICES_MAX_RNICS; i++) {
-		if (digests[i] != services->owners[i].guests_digest)
+		if (digests[i] != services->owners[i].service_peers_digest)
 			changed |= (uint64_t)1 << i;
-		services->owners[i].guests_digest = digests[i];
+		services->owners[i].service_peers_digest = digests[i];
 	}
 	return changed;
 }
 
 size_t
-services_guests(
+services_peers(
     const struct services *services, size_t owner, struct wire_peer *out, size_t max)
 {
-	struct guest *guest, *next;
+	struct service_peer *peer, *next;
 	size_t n = 0;
 
-	HASH_ITER (hh, services->guests, guest, next) {
-		if (guest->key.owner != owner || n == max)
+	HASH_ITER (hh, services->service_peers, peer, next) {
+		if (peer->key.owner != owner || n == max)
 			continue;
-		out[n] = (struct wire_peer){ .id = guest->id,
-			.address = { .family = guest->key.family } };
-		memcpy(
-		    out[n].address.bytes, guest->key.bytes, sizeof(guest->key.bytes));
+		out[n] = (struct wire_peer){ .id = peer->id,
+			.address = { .family = peer->key.family } };
+		memcpy(out[n].address.bytes, peer->key.bytes, sizeof(peer->key.bytes));
 		n++;
 	}
 	return n;

@@ -32,7 +32,7 @@ struct owner { /* one of our RNICs */
 	uint64_t unjoinable; /* QPs in the last list that nobody can tell about */
 	uint64_t no_record;  /* QPs that found no room: of the last list, and since */
 	uint64_t digest;     /* of its probes and traces */
-	uint64_t guests_digest;
+	uint64_t service_peers_digest;
 };
 
 struct process_key {
@@ -92,7 +92,7 @@ struct flow_key {
 	uint8_t zero[2];
 };
 
-struct guest;
+struct service_peer;
 struct pair;
 struct slot;
 
@@ -158,7 +158,7 @@ struct services {
 	struct qp *qps;
 	struct slot *slots;
 	struct pair *pairs;
-	struct guest *guests;
+	struct service_peer *service_peers;
 	struct services_counts counts;
 	size_t unnamed;  /* processes */
 	size_t flowless; /* QPs without a flow */
@@ -185,9 +185,9 @@ bool services_peer_address(
     const struct owner *owner, const struct peer *peer, struct wire_address *ret);
 
 /* After flows and peers have changed. A bit per RNIC with other guests. */
-uint64_t services_guests_turn(struct services *services, rm_mono_t now);
-void services_guests_clear(struct services *services);
-size_t services_guests_count(const struct services *services);
+uint64_t services_peers_turn(struct services *services, rm_mono_t now);
+void services_peers_clear(struct services *services);
+size_t services_peers_count(const struct services *services);
 
 /* All that the turns have chosen. */
 void services_turn_clear(struct services *services);

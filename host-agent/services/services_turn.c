@@ -314,7 +314,7 @@ services_turn(struct services *services, services_path *path, void *arg, rm_mono
 	services->news = chooser.no_memory;
 	drop_unused_slots(services);
 	all_take_turns(services, now);
-	return services_pair_up(services) | services_guests_turn(services, now);
+	return services_pair_up(services) | services_peers_turn(services, now);
 }
 
 /* ---- What the turns come down to: targets of the prober and of the tracer ---- */

@@ -226,7 +226,7 @@ session_on_join(struct session *session, const uint8_t *data, size_t len)
 		return r;
 	/* Who asks for others' RNICs could spoil their joins. */
 	if (!session_serves_rnic(session, find_rnic(owner, join.rnic)))
-		owner->counts.join_strangers++;
+		owner->counts.joins_unauthorized++;
 	else if (qp_joins_ask(owner->joins, &join, rm_mono_now(), &other))
 		rnic = find_rnic(owner, other);
 	return answer(session, join.token, join.rnic, rnic);

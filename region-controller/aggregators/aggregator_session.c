@@ -229,7 +229,7 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	session->info.is_welcome = true;
-	rm_strangers_remove(&session->owner->strangers, &session->stranger);
+	rm_pending_conns_remove(&session->owner->pending_conns, &session->pending_conn);
 	replace_older(session);
 	rm_log_info("%s: connected, serves %zu ToRs", session->info.name,
 	    session->info.tor_count);

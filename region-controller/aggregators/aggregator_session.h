@@ -6,8 +6,8 @@
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 
+#include "rackmesh/net/pending_conns.h"
 #include "rackmesh/net/refusals.h"
-#include "rackmesh/net/strangers.h"
 #include "region-controller/aggregators/aggregators_info.h"
 
 #define AGGREGATORS_MAX_DRILLS 32
@@ -23,15 +23,16 @@ struct session {
 	struct aggregators *owner;
 	struct session *prev, *next;
 	struct rm_link *link;
-	struct rm_stranger stranger; /* until it is welcome; of an agent always */
-	bool is_agent; /* it may ask where its host belongs, and nothing else */
+	struct rm_pending_conn
+	    pending_conn; /* until it is welcome; of an agent always */
+	bool is_agent;    /* it may ask where its host belongs, and nothing else */
 };
 
 struct aggregators {
 	struct rm_loop *loop;
 	struct aggregators_options options;
 	struct session *sessions;
-	struct rm_strangers strangers;
+	struct rm_pending_conns pending_conns;
 	struct rm_refusals refusals;
 	struct wire_writer *writer;
 	struct rm_timer *sweep, *ping, *deliver;

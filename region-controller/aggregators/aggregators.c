@@ -34,7 +34,7 @@ session_free(struct session *session)
 	if (session->next != NULL)
 		session->next->prev = session->prev;
 	owner->counts.sessions--;
-	rm_strangers_remove(&owner->strangers, &session->stranger);
+	rm_pending_conns_remove(&owner->pending_conns, &session->pending_conn);
 	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
 	rm_link_free(session->link);
 	free(session->info.tors);
@@ -66,7 +66,7 @@ session_on_open(struct rm_link *link, void *arg)
 {
 	const struct session *session = arg;
 
-	rm_strangers_named(&session->owner->strangers, &session->stranger);
+	rm_pending_conns_named(&session->owner->pending_conns, &session->pending_conn);
 	return 0;
 }
 
@@ -131,8 +131,8 @@ aggregators_accept(int fd, const struct rm_address *peer, void *arg)
 	if (session->next != NULL)
 		session->next->prev = session;
 	aggregators->sessions = session;
-	rm_strangers_add(
-	    &aggregators->strangers, &session->stranger, session->link, rm_mono_now());
+	rm_pending_conns_add(&aggregators->pending_conns, &session->pending_conn,
+	    session->link, rm_mono_now());
 	aggregators->counts.sessions++;
 	aggregators->counts.accepted++;
 	return 0;
@@ -144,7 +144,7 @@ sweep(void *arg)
 {
 	struct aggregators *aggregators = arg;
 
-	rm_strangers_sweep(&aggregators->strangers, rm_mono_now());
+	rm_pending_conns_sweep(&aggregators->pending_conns, rm_mono_now());
 	rm_timer_after(aggregators->sweep, SWEEP_NS);
 }
 
@@ -294,10 +294,10 @@ aggregators_get(const struct aggregators *aggregators, size_t i)
 	return session != NULL ? &session->info : NULL;
 }
 
-const struct rm_strangers *
-aggregators_strangers(const struct aggregators *aggregators)
+const struct rm_pending_conns *
+aggregators_pending_conns(const struct aggregators *aggregators)
 {
-	return &aggregators->strangers;
+	return &aggregators->pending_conns;
 }
 
 const struct aggregators_counts *

@@ -74,9 +74,10 @@ struct aggregators_counts {
 	uint64_t refused_standby; /* hellos, since we do not lead */
 	uint64_t resolved, unresolved;
 	uint64_t placed, unplaced; /* hosts whose agents asked where they belong */
-	uint64_t join_strangers;   /* of RNICs that the one who asked does not serve */
-	uint64_t traced;           /* ways that traces found */
-	uint64_t versions;         /* messages */
+	uint64_t
+	    joins_unauthorized; /* of RNICs that the one who asked does not serve */
+	uint64_t traced;        /* ways that traces found */
+	uint64_t versions;      /* messages */
 	uint64_t drills, drill_answers; /* answers nobody asked for are refused */
 };
 

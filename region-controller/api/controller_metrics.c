@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/net/strangers.h"
+#include "rackmesh/net/pending_conns.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/api/api_context.h"
 #include "region-controller/plan/publish.h"
@@ -41,7 +41,8 @@ static int
 add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 {
 	const struct aggregators_counts *c = aggregators_counts(context->aggregators);
-	const struct rm_strangers *s = aggregators_strangers(context->aggregators);
+	const struct rm_pending_conns *s =
+	    aggregators_pending_conns(context->aggregators);
 	const struct qp_joins_counts *j = aggregators_joins(context->aggregators);
 	const struct traced_counts *t = traced_counts(context->traced);
 	/* clang-format off */
@@ -67,7 +68,7 @@ add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 		{ NAME("joins_refused_total"), "reason=\"full\"",
 		  "Requests for the service at the other end of a QP that were refused, by reason", &j->refused },
 		{ NAME("joins_refused_total"), "reason=\"unauthorized\"",
-		  "Requests for the service at the other end of a QP that were refused, by reason", &c->join_strangers },
+		  "Requests for the service at the other end of a QP that were refused, by reason", &c->joins_unauthorized },
 		{ NAME("traced_paths_total"), "", "Paths between racks reported by traces, repeated ones included", &c->traced },
 		{ NAME("version_reports_total"), "", "Reports of aggregators on the versions of their peers", &c->versions },
 		{ NAME("traced_paths_learned_total"), "", "Traced paths between racks received", &t->learned },

@@ -293,10 +293,10 @@ step_rack(struct plan_set *set, size_t rack)
 	switch (set->stage) {
 	case PLAN_WITNESS:
 		return plan_witness(set, rack);
-	case PLAN_FOREIGNERS:
-		return plan_note_foreigners(set, rack);
+	case PLAN_REMOTES:
+		return plan_note_remotes(set, rack);
 	default:
-		plan_order_foreigners(set, rack);
+		plan_order_remotes(set, rack);
 		return 0;
 	}
 }
@@ -352,7 +352,7 @@ plan_set_free(struct plan_set *set)
 		free(set->racks[i].members);
 		free(set->racks[i].usable);
 		free(set->racks[i].entries);
-		free(set->racks[i].foreigners);
+		free(set->racks[i].remotes);
 	}
 	plan_inter_free(set->inter);
 	rm_topology_paths_free(set->paths);

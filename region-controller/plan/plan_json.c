@@ -111,7 +111,7 @@ show_entry(const struct wire_plan_view *view, size_t i)
 	snprintf(name, sizeof(name), "%s/%s", rnic.host, rnic.device);
 	json_object_set_new(object, "from", json_string(name));
 	json_object_set_new(object, "from_id", plan_json_id(rnic.id));
-	wire_plan_foreigner(view, entry.dst, &rnic);
+	wire_plan_remote(view, entry.dst, &rnic);
 	snprintf(name, sizeof(name), "%s/%s", rnic.host, rnic.device);
 	json_object_set_new(object, "to", json_string(name));
 	json_object_set_new(object, "to_id", plan_json_id(rnic.id));
@@ -165,8 +165,8 @@ plan_json(const struct wire_plan_view *view)
 	}
 	json_object_set_new(object, "members", list);
 	list = json_array();
-	for (size_t i = 0; i < plan->foreigner_count; i++) {
-		wire_plan_foreigner(view, i, &rnic);
+	for (size_t i = 0; i < plan->remote_count; i++) {
+		wire_plan_remote(view, i, &rnic);
 		json_array_append_new(list, show_rnic(&rnic));
 	}
 	json_object_set_new(object, "remote_rnics", list);

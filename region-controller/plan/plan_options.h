@@ -44,7 +44,7 @@ struct plan_options {
 extern const struct plan_options plan_defaults;
 
 struct plan_counts { /* of the newest set */
-	uint64_t racks, members, foreigners;
+	uint64_t racks, members, remotes;
 	uint64_t inter_tor_entries, witness_entries, reflector_entries;
 	uint64_t pairs;        /* of ToRs that probe each other, both directions */
 	uint64_t short_pairs;  /* with fewer flows than coverage asks for */

@@ -44,14 +44,14 @@ struct plan_rack {
 	size_t with_qp; /* of the usable ones */
 	struct plan_entry *entries;
 	size_t entry_count, entries_allocated;
-	uint32_t *foreigners; /* nodes; sorted and each once when the set is whole */
-	size_t foreigner_count, foreigners_allocated;
+	uint32_t *remotes; /* nodes; sorted and each once when the set is whole */
+	size_t remote_count, remotes_allocated;
 };
 
 enum plan_stage { /* in this order */
 	PLAN_INTER_TOR,
 	PLAN_WITNESS,
-	PLAN_FOREIGNERS,
+	PLAN_REMOTES,
 	PLAN_ORDER,
 	PLAN_WHOLE,
 };
@@ -97,7 +97,7 @@ int plan_inter_tor(struct plan_set *set);
 void plan_inter_free(struct plan_inter *inter);
 /* One rack's each; the last one once all have been through the one before. */
 int plan_witness(struct plan_set *set, size_t rack);
-int plan_note_foreigners(struct plan_set *set, size_t rack);
-void plan_order_foreigners(struct plan_set *set, size_t rack);
+int plan_note_remotes(struct plan_set *set, size_t rack);
+void plan_order_remotes(struct plan_set *set, size_t rack);
 
 #endif

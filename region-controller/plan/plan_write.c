@@ -44,8 +44,8 @@ find_crossed(const struct plan_set *set, const struct plan_rack *rack)
 		crossed[i] = sw->role != RM_SWITCH_TOR && sw->plane == rack->plane;
 	}
 	crossed[rack->tor] = true;
-	for (size_t i = 0; i < rack->foreigner_count; i++) {
-		const struct plan_node *node = &set->nodes[rack->foreigners[i]];
+	for (size_t i = 0; i < rack->remote_count; i++) {
+		const struct plan_node *node = &set->nodes[rack->remotes[i]];
 
 		for (size_t k = 0; k < node->rack_count; k++)
 			crossed[set->racks[node->racks[k]].tor] = true;
@@ -102,29 +102,28 @@ plan_aliases(const struct plan_set *set, const struct plan_rack *rack,
 #define CLASSES 4    /* three RoCE probes, one of best effort */
 #define SIZES 3      /* two small probes, one of full size */
 #define MESH_FLOWS 5 /* no common divisor with the two above */
-#define FIRST_FOREIGNERS 64
+#define FIRST_REMOTES 64
 
-/* ---- foreigners ---- */
+/* ---- remote RNICs ---- */
 
 static int
-note_foreigner(struct plan_rack *rack, uint32_t node)
+note_remote(struct plan_rack *rack, uint32_t node)
 {
-	if (rack->foreigner_count == rack->foreigners_allocated) {
-		size_t wanted = rack->foreigner_count > 0 ? 2 * rack->foreigner_count
-							  : FIRST_FOREIGNERS;
-		uint32_t *bigger =
-		    reallocarray(rack->foreigners, wanted, sizeof(*bigger));
+	if (rack->remote_count == rack->remotes_allocated) {
+		size_t wanted =
+		    rack->remote_count > 0 ? 2 * rack->remote_count : FIRST_REMOTES;
+		uint32_t *bigger = reallocarray(rack->remotes, wanted, sizeof(*bigger));
 
 		if (bigger == NULL)
 			return -ENOMEM;
-		rack->foreigners = bigger;
-		rack->foreigners_allocated = wanted;
+		rack->remotes = bigger;
+		rack->remotes_allocated = wanted;
 	}
-	rack->foreigners[rack->foreigner_count++] = node;
+	rack->remotes[rack->remote_count++] = node;
 	return 0;
 }
 
-/* The target is a foreigner of the prober's rack, and the prober one of the target's:
+/* The target is a remote RNIC of the prober's rack, and the prober one of the target's:
  * its reflectors must know whom to answer. */
 static int
 note_entry(struct plan_set *set, size_t rack, const struct plan_entry *entry)
@@ -133,16 +132,16 @@ note_entry(struct plan_set *set, size_t rack, const struct plan_entry *entry)
 	const struct plan_node *dst = &set->nodes[entry->dst];
 	int r;
 
-	r = note_foreigner(&set->racks[rack], entry->dst);
+	r = note_remote(&set->racks[rack], entry->dst);
 	for (size_t i = 0; i < dst->rack_count && r == 0; i++) {
 		if (!plan_in_rack(src, dst->racks[i]))
-			r = note_foreigner(&set->racks[dst->racks[i]], entry->src);
+			r = note_remote(&set->racks[dst->racks[i]], entry->src);
 	}
 	return r;
 }
 
 int
-plan_note_foreigners(struct plan_set *set, size_t rack)
+plan_note_remotes(struct plan_set *set, size_t rack)
 {
 	const struct plan_rack *from = &set->racks[rack];
 	int r = 0;
@@ -161,27 +160,27 @@ by_number(const void *a, const void *b)
 }
 
 void
-plan_order_foreigners(struct plan_set *set, size_t rack)
+plan_order_remotes(struct plan_set *set, size_t rack)
 {
 	struct plan_rack *of = &set->racks[rack];
 	size_t count = 0;
 
-	if (of->foreigner_count == 0)
+	if (of->remote_count == 0)
 		return;
-	qsort(of->foreigners, of->foreigner_count, sizeof(*of->foreigners), by_number);
-	for (size_t i = 0; i < of->foreigner_count; i++) {
-		if (count == 0 || of->foreigners[i] != of->foreigners[count - 1])
-			of->foreigners[count++] = of->foreigners[i];
+	qsort(of->remotes, of->remote_count, sizeof(*of->remotes), by_number);
+	for (size_t i = 0; i < of->remote_count; i++) {
+		if (count == 0 || of->remotes[i] != of->remotes[count - 1])
+			of->remotes[count++] = of->remotes[i];
 	}
-	of->foreigner_count = count;
-	set->counts.foreigners += count;
+	of->remote_count = count;
+	set->counts.remotes += count;
 }
 
 /* ---- the message ---- */
 
 struct draft {
 	struct wire_plan plan;
-	struct wire_rnic *members, *foreigners;
+	struct wire_rnic *members, *remotes;
 	struct wire_plan_entry *entries;
 	struct wire_alias *aliases;
 	uint16_t *flows; /* of all entries, one after the other */
@@ -296,7 +295,7 @@ fill_entry(const struct plan_set *set, const struct plan_rack *rack,
 		flows[k] = plan_port(seed, k);
 	draft->entries[i] = (struct wire_plan_entry){
 		.src = place_of(rack->members, rack->member_count, entry->src),
-		.dst = place_of(rack->foreigners, rack->foreigner_count, entry->dst),
+		.dst = place_of(rack->remotes, rack->remote_count, entry->dst),
 		.kind = entry->kind,
 		.interval_us = entry->interval_us,
 		.paired = entry->paired,
@@ -373,12 +372,11 @@ draft_fill(
 	for (size_t i = 0; i < rack->entry_count; i++)
 		flows += rack->entries[i].flow_count;
 	draft->members = calloc(rack->member_count + 1, sizeof(*draft->members));
-	draft->foreigners =
-	    calloc(rack->foreigner_count + 1, sizeof(*draft->foreigners));
+	draft->remotes = calloc(rack->remote_count + 1, sizeof(*draft->remotes));
 	draft->entries = calloc(rack->entry_count + 1, sizeof(*draft->entries));
 	draft->sizes = calloc(rack->entry_count + 1, sizeof(*draft->sizes));
 	draft->flows = calloc(flows + 1, sizeof(*draft->flows));
-	if (draft->members == NULL || draft->foreigners == NULL ||
+	if (draft->members == NULL || draft->remotes == NULL ||
 	    draft->entries == NULL || draft->sizes == NULL || draft->flows == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < CLASSES; i++)
@@ -386,8 +384,8 @@ draft_fill(
 		    i + 1 < CLASSES ? set->options.dscp : set->options.dscp_best_effort;
 	for (size_t i = 0; i < rack->member_count; i++)
 		draft->members[i] = wire_of_node(set, rack->members[i]);
-	for (size_t i = 0; i < rack->foreigner_count; i++)
-		draft->foreigners[i] = wire_of_node(set, rack->foreigners[i]);
+	for (size_t i = 0; i < rack->remote_count; i++)
+		draft->remotes[i] = wire_of_node(set, rack->remotes[i]);
 	for (size_t i = 0; i < rack->entry_count; i++) {
 		fill_entry(set, rack, &rack->entries[i], draft, i, draft->flows + done);
 		done += rack->entries[i].flow_count;
@@ -409,7 +407,7 @@ plan_set_write(const struct plan_set *set, size_t i, uint64_t version, uint64_t 
 			.version = version,
 			.digest = digest,
 			.member_count = rack->member_count,
-			.foreigner_count = rack->foreigner_count,
+			.remote_count = rack->remote_count,
 			.entry_count = rack->entry_count,
 			.probe_timeout_ms = set->options.probe_timeout_ms,
 		},
@@ -421,13 +419,13 @@ plan_set_write(const struct plan_set *set, size_t i, uint64_t version, uint64_t 
 		r = plan_aliases(set, rack, &draft.aliases, &draft.plan.alias_count);
 	if (r == 0) {
 		draft.plan.members = draft.members;
-		draft.plan.foreigners = draft.foreigners;
+		draft.plan.remotes = draft.remotes;
 		draft.plan.entries = draft.entries;
 		draft.plan.aliases = draft.aliases;
 		r = wire_write_plan(writer, &draft.plan, out);
 	}
 	free(draft.members);
-	free(draft.foreigners);
+	free(draft.remotes);
 	free(draft.entries);
 	free(draft.aliases);
 	free(draft.sizes);

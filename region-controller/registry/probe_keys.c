@@ -120,8 +120,8 @@ draft_new(const struct wire_plan *plan, struct draft *draft)
 	draft->responders = calloc(
 	    WIRE_KEY_EPOCHS * plan->member_count + 1, sizeof(*draft->responders));
 	draft->pairs = calloc(plan->entry_count + 1, sizeof(*draft->pairs));
-	draft->plain = calloc(
-	    plan->member_count + plan->foreigner_count + 1, sizeof(*draft->plain));
+	draft->plain =
+	    calloc(plan->member_count + plan->remote_count + 1, sizeof(*draft->plain));
 	return draft->responders == NULL || draft->pairs == NULL || draft->plain == NULL
 		   ? -ENOMEM
 		   : 0;
@@ -172,7 +172,7 @@ draft_entries(const struct probe_keys *keys, struct draft *draft,
 
 		wire_plan_entry(view, i, &entry);
 		wire_plan_member(view, entry.src, &src);
-		wire_plan_foreigner(view, entry.dst, &dst);
+		wire_plan_remote(view, entry.dst, &dst);
 		if (src.authenticates && dst.authenticates)
 			probe_keys_pair(keys, draft->out.epoch, src.id, dst.id,
 			    &draft->pairs[draft->out.pair_count++]);
@@ -199,8 +199,8 @@ probe_keys_write(const struct probe_keys *keys, const struct wire_plan_view *vie
 		wire_plan_member(view, i, &rnic);
 		draft_member(keys, &draft, &rnic);
 	}
-	for (size_t i = 0; i < plan->foreigner_count; i++) {
-		wire_plan_foreigner(view, i, &rnic);
+	for (size_t i = 0; i < plan->remote_count; i++) {
+		wire_plan_remote(view, i, &rnic);
 		if (!rnic.authenticates)
 			draft.plain[draft.out.plain_count++] = rnic.id;
 	}

@@ -11,18 +11,18 @@ plan_copy_make(struct plan_copy *ret, bool with_mixes)
 	struct wire_plan *plan = &ret->plan;
 
 	ret->members = calloc(plan->member_count + 1, sizeof(*ret->members));
-	ret->foreigners = calloc(plan->foreigner_count + 1, sizeof(*ret->foreigners));
+	ret->remotes = calloc(plan->remote_count + 1, sizeof(*ret->remotes));
 	ret->entries = calloc(plan->entry_count + 1, sizeof(*ret->entries));
 	ret->aliases = calloc(plan->alias_count + 1, sizeof(*ret->aliases));
 	if (with_mixes)
 		ret->mixes = calloc(plan->entry_count + 1, sizeof(*ret->mixes));
-	if (ret->members == NULL || ret->foreigners == NULL || ret->entries == NULL ||
+	if (ret->members == NULL || ret->remotes == NULL || ret->entries == NULL ||
 	    ret->aliases == NULL || (with_mixes && ret->mixes == NULL)) {
 		plan_copy_clear(ret);
 		return -ENOMEM;
 	}
 	plan->members = ret->members;
-	plan->foreigners = ret->foreigners;
+	plan->remotes = ret->remotes;
 	plan->entries = ret->entries;
 	plan->aliases = ret->aliases;
 	return 0;
@@ -32,7 +32,7 @@ void
 plan_copy_clear(struct plan_copy *copy)
 {
 	free(copy->members);
-	free(copy->foreigners);
+	free(copy->remotes);
 	free(copy->entries);
 	free(copy->aliases);
 	free(copy->mixes);
@@ -50,8 +50,8 @@ plan_copy_view(struct plan_copy *ret, const struct wire_plan_view *view)
 		return r;
 	for (size_t i = 0; i < copy.plan.member_count; i++)
 		wire_plan_member(view, i, &copy.members[i]);
-	for (size_t i = 0; i < copy.plan.foreigner_count; i++)
-		wire_plan_foreigner(view, i, &copy.foreigners[i]);
+	for (size_t i = 0; i < copy.plan.remote_count; i++)
+		wire_plan_remote(view, i, &copy.remotes[i]);
 	for (size_t i = 0; i < copy.plan.entry_count; i++)
 		wire_plan_entry(view, i, &copy.entries[i]);
 	for (size_t i = 0; i < copy.plan.alias_count; i++)

@@ -13,7 +13,7 @@ struct plan_copy_mix { /* room for the flows, classes and sizes of an entry */
 
 struct plan_copy {
 	struct wire_plan plan; /* points at what follows, and borrows its texts */
-	struct wire_rnic *members, *foreigners;
+	struct wire_rnic *members, *remotes;
 	struct wire_plan_entry *entries;
 	struct wire_alias *aliases;
 	struct plan_copy_mix *mixes; /* one for each entry, or NULL */

@@ -174,8 +174,8 @@ object_of(const struct wire_plan *plan, uint64_t digest, uint64_t base)
 	json_object_set_new(object, "mesh", mesh_of(&plan->mesh));
 	json_object_set_new(
 	    object, "members", rnics_of(plan->members, plan->member_count, &shares));
-	json_object_set_new(object, "foreigners",
-	    rnics_of(plan->foreigners, plan->foreigner_count, &shares));
+	json_object_set_new(
+	    object, "foreigners", rnics_of(plan->remotes, plan->remote_count, &shares));
 	json_object_set_new(object, "shared", shares.list);
 	json_decref(shares.places);
 	for (size_t i = 0; i < plan->entry_count; i++)
@@ -210,7 +210,7 @@ store_plan_write(const struct wire_bytes *plan, uint64_t digest, uint64_t base,
 	return 0;
 }
 
-#define MAX_SHARES (WIRE_MAX_MEMBERS + WIRE_MAX_FOREIGNERS)
+#define MAX_SHARES (WIRE_MAX_MEMBERS + WIRE_MAX_REMOTES)
 
 static size_t
 read_u16s(struct store_json *in, const json_t *object, const char *key, uint16_t *ret,
@@ -389,7 +389,7 @@ static void
 read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mesh,
     struct plan_copy *copy)
 {
-	const json_t *members, *foreigners, *shares, *entries, *mixes;
+	const json_t *members, *remotes, *shares, *entries, *mixes;
 	struct wire_plan *plan = &copy->plan;
 	size_t mix_count, share_count;
 
@@ -402,8 +402,8 @@ read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mes
 		    in, object, "probe_timeout_ms", WIRE_MAX_PROBE_TIMEOUT_MS);
 	members = store_json_list(
 	    in, object, "members", WIRE_MAX_MEMBERS, &plan->member_count);
-	foreigners = store_json_list(
-	    in, object, "foreigners", WIRE_MAX_FOREIGNERS, &plan->foreigner_count);
+	remotes = store_json_list(
+	    in, object, "foreigners", WIRE_MAX_REMOTES, &plan->remote_count);
 	entries = store_json_list(
 	    in, object, "entries", WIRE_MAX_ENTRIES, &plan->entry_count);
 	mixes = store_json_list(in, object, "mixes", WIRE_MAX_ENTRIES, &mix_count);
@@ -414,7 +414,7 @@ read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mes
 	if (in->r < 0)
 		return;
 	read_rnics(in, members, shares, copy->members);
-	read_rnics(in, foreigners, shares, copy->foreigners);
+	read_rnics(in, remotes, shares, copy->remotes);
 	for (size_t i = 0; i < plan->entry_count && in->r == 0; i++)
 		read_entry(in, json_array_get(entries, i), mixes, &copy->mixes[i],
 		    &copy->entries[i]);

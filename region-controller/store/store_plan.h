@@ -2,7 +2,7 @@
  * store_plan - one ToR's whole plan as the JSON that stands in etcd, and back. Pure;
  * foreign bytes are fuzzed.
  *
- * Readable and compact: entries name members and foreigners by their place in the
+ * Readable and compact: entries name members and remote RNICs by their place in the
  * lists, and share their mixes of classes and sizes; RNICs share what they have in
  * common ("of" is a place in "shared"). What comes back is equal to what went in,
  * digest and all; what somebody has changed by hand is not a plan.

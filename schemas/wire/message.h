@@ -23,7 +23,7 @@ extern "C" {
 #define WIRE_MAX_HOST_RNICS 64       /* of one agent */
 #define WIRE_MAX_SETTINGS 32         /* of one RNIC, that newer peers may tell */
 #define WIRE_MAX_MEMBERS 1024        /* RNICs of one ToR */
-#define WIRE_MAX_FOREIGNERS 65536    /* RNICs outside that a plan names */
+#define WIRE_MAX_REMOTES 65536       /* RNICs outside that a plan names */
 #define WIRE_MAX_ENTRIES 65536       /* planned pairs besides the ToR-mesh */
 #define WIRE_MAX_TARGETS 16384       /* of one agent */
 #define WIRE_MAX_ROSTER 65536        /* addresses that a reflector answers */

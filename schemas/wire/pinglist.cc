@@ -43,7 +43,7 @@ get_mix(const rackmesh::Mix *mix, S *out)
 
 /* The plan, its mesh and the mesh's mix; RNICs; entries and their mixes; aliases. */
 const size_t plan_tables =
-    3 + (WIRE_MAX_MEMBERS + WIRE_MAX_FOREIGNERS) * wire::tables_per_rnic +
+    3 + (WIRE_MAX_MEMBERS + WIRE_MAX_REMOTES) * wire::tables_per_rnic +
     2 * WIRE_MAX_ENTRIES + WIRE_MAX_ALIASES;
 
 wire::offset<rackmesh::PlanEntry>
@@ -97,7 +97,7 @@ void
 check_plan(wire::checker *check, const rackmesh::Plan *from)
 {
 	const size_t members = wire::count(from->members());
-	const size_t foreigners = wire::count(from->foreigners());
+	const size_t remotes = wire::count(from->foreigners());
 
 	check->text(from->region());
 	check->text(from->tor());
@@ -105,7 +105,7 @@ check_plan(wire::checker *check, const rackmesh::Plan *from)
 	check->choice(from->mesh()->sl(), 0, WIRE_MAX_SL);
 	check_mix(check, from->mesh()->mix());
 	check->each(from->members(), WIRE_MAX_MEMBERS, wire::check_rnic);
-	check->each(from->foreigners(), WIRE_MAX_FOREIGNERS, wire::check_rnic);
+	check->each(from->foreigners(), WIRE_MAX_REMOTES, wire::check_rnic);
 	check->each(from->entries(), WIRE_MAX_ENTRIES, check_entry);
 	check->each(from->aliases(), WIRE_MAX_ALIASES, check_alias);
 	if (check->error < 0)
@@ -113,7 +113,7 @@ check_plan(wire::checker *check, const rackmesh::Plan *from)
 	for (uint32_t i = 0; i < wire::count(from->entries()); i++) {
 		auto entry = from->entries()->Get(i);
 
-		if (entry->src() >= members || entry->dst() >= foreigners)
+		if (entry->src() >= members || entry->dst() >= remotes)
 			check->refuse(-EBADMSG);
 	}
 }
@@ -127,13 +127,13 @@ try {
 	wire::begin(writer);
 	auto members = wire::tables(writer, plan->members, plan->member_count,
 	    WIRE_MAX_MEMBERS, wire::put_rnic);
-	auto foreigners = wire::tables(writer, plan->foreigners, plan->foreigner_count,
-	    WIRE_MAX_FOREIGNERS, wire::put_rnic);
+	auto remotes = wire::tables(writer, plan->remotes, plan->remote_count,
+	    WIRE_MAX_REMOTES, wire::put_rnic);
 	auto entries = wire::tables(
 	    writer, plan->entries, plan->entry_count, WIRE_MAX_ENTRIES, put_entry);
 	for (size_t i = 0; writer->error == 0 && i < plan->entry_count; i++)
 		if (plan->entries[i].src >= plan->member_count ||
-		    plan->entries[i].dst >= plan->foreigner_count)
+		    plan->entries[i].dst >= plan->remote_count)
 			wire::refuse(writer, -EINVAL);
 	auto aliases = wire::tables(
 	    writer, plan->aliases, plan->alias_count, WIRE_MAX_ALIASES, put_alias);
@@ -149,7 +149,7 @@ try {
 	auto tor = wire::text(writer, plan->tor);
 	auto plane = wire::text(writer, plan->plane);
 	auto root = rackmesh::CreatePlan(writer->fbb, region, tor, plane, plan->version,
-	    plan->digest, mesh, members, foreigners, entries, aliases, timeout_ms);
+	    plan->digest, mesh, members, remotes, entries, aliases, timeout_ms);
 	return wire::finish(writer, root.Union(), WIRE_PLAN, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -178,8 +178,8 @@ wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len)
 	get_mesh(from->mesh(), &view->plan.mesh);
 	view->plan.members = nullptr;
 	view->plan.member_count = wire::count(from->members());
-	view->plan.foreigners = nullptr;
-	view->plan.foreigner_count = wire::count(from->foreigners());
+	view->plan.remotes = nullptr;
+	view->plan.remote_count = wire::count(from->foreigners());
 	view->plan.entries = nullptr;
 	view->plan.entry_count = wire::count(from->entries());
 	view->plan.aliases = nullptr;
@@ -198,7 +198,7 @@ wire_plan_member(const struct wire_plan_view *view, size_t i, struct wire_rnic *
 }
 
 void
-wire_plan_foreigner(const struct wire_plan_view *view, size_t i, struct wire_rnic *out)
+wire_plan_remote(const struct wire_plan_view *view, size_t i, struct wire_rnic *out)
 {
 	auto from = static_cast<const rackmesh::Plan *>(view->opaque);
 

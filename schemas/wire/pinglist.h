@@ -17,7 +17,7 @@ extern "C" {
 
 /* ---- plans (controller -> aggregator) ---- */
 
-/* One planned pair besides the ToR-mesh. src indexes members, dst foreigners. */
+/* One planned pair besides the ToR-mesh. src indexes members, dst remote RNICs. */
 struct wire_plan_entry {
 	uint32_t src, dst;
 	enum wire_probe_kind kind;
@@ -62,8 +62,8 @@ struct wire_plan {
 	struct wire_mesh mesh;
 	const struct wire_rnic *members; /* the rack, in a fixed order */
 	size_t member_count;
-	const struct wire_rnic *foreigners; /* targets and probers outside the rack */
-	size_t foreigner_count;
+	const struct wire_rnic *remotes; /* targets and probers outside the rack */
+	size_t remote_count;
 	const struct wire_plan_entry *entries;
 	size_t entry_count;
 	const struct wire_alias *aliases; /* of switches that its paths may cross */
@@ -74,7 +74,8 @@ struct wire_plan {
 };
 
 struct wire_plan_view {
-	struct wire_plan plan; /* .members, .foreigners, .entries, .aliases are NULL */
+	struct wire_plan
+	    plan; /* .members, .remote RNICs, .entries, .aliases are NULL */
 	const void *opaque;
 };
 
@@ -83,7 +84,7 @@ int wire_write_plan(
 int wire_open_plan(struct wire_plan_view *view, const uint8_t *data, size_t len);
 void wire_plan_member(
     const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
-void wire_plan_foreigner(
+void wire_plan_remote(
     const struct wire_plan_view *view, size_t i, struct wire_rnic *out);
 /* open has checked that src and dst are within bounds. */
 void wire_plan_entry(

@@ -12,7 +12,7 @@
 #define MESH_PEERS 10
 #define ROTATION_S 60
 #define FOREIGN_PER_TOR 16
-#define MAX_FOREIGNERS (SIM_MAX_FAR_TORS * FOREIGN_PER_TOR)
+#define MAX_REMOTES (SIM_MAX_FAR_TORS * FOREIGN_PER_TOR)
 #define FOREIGN_SLOTS 3 /* beside the mesh peers, of one RNIC */
 #define MEMBER_GUID 0x1000
 #define FOREIGN_GUID 0x100000
@@ -23,7 +23,7 @@
 #define ROCE 26 /* DSCP; one in four is best effort */
 
 struct sim_agents {
-	size_t count, foreigners;
+	size_t count, remotes;
 	uint64_t per_batch;
 	uint64_t messages; /* so far */
 	struct latency latency;
@@ -46,7 +46,7 @@ sim_agents_new(
 		return -ENOMEM;
 	agents->count = count;
 	agents->per_batch = per_batch;
-	agents->foreigners = far_tors * FOREIGN_PER_TOR;
+	agents->remotes = far_tors * FOREIGN_PER_TOR;
 	agents->latency.state = 1;
 	agents->writer = wire_writer_new();
 	if (agents->writer == NULL) {
@@ -112,7 +112,7 @@ member(size_t i, struct names *names)
 }
 
 static struct wire_rnic
-foreigner(size_t i, struct names *names)
+remote(size_t i, struct names *names)
 {
 	snprintf(names->host, sizeof(names->host), "far-%zu", i);
 	snprintf(names->tor, sizeof(names->tor), "tor-%zu", 1 + i / FOREIGN_PER_TOR);
@@ -124,8 +124,8 @@ sim_agents_plan(struct sim_agents *agents, struct wire_bytes *ret)
 {
 	static const uint16_t flow = 50000, size = 128;
 	static const uint8_t dscp = ROCE;
-	static struct names names[WIRE_MAX_MEMBERS + MAX_FOREIGNERS];
-	static struct wire_rnic rnics[WIRE_MAX_MEMBERS + MAX_FOREIGNERS];
+	static struct names names[WIRE_MAX_MEMBERS + MAX_REMOTES];
+	static struct wire_rnic rnics[WIRE_MAX_MEMBERS + MAX_REMOTES];
 	struct wire_plan plan = {
 		.region = "bench",
 		.tor = SIM_TOR,
@@ -142,14 +142,14 @@ sim_agents_plan(struct sim_agents *agents, struct wire_bytes *ret)
 		    .size_count = 1 },
 		.members = rnics,
 		.member_count = agents->count,
-		.foreigners = rnics + agents->count,
-		.foreigner_count = agents->foreigners,
+		.remotes = rnics + agents->count,
+		.remote_count = agents->remotes,
 	};
 
 	for (size_t i = 0; i < agents->count; i++)
 		rnics[i] = member(i, &names[i]);
-	for (size_t i = 0; i < agents->foreigners; i++)
-		rnics[agents->count + i] = foreigner(i, &names[agents->count + i]);
+	for (size_t i = 0; i < agents->remotes; i++)
+		rnics[agents->count + i] = remote(i, &names[agents->count + i]);
 	return wire_write_plan(agents->writer, &plan, ret);
 }
 
@@ -200,7 +200,7 @@ probe(struct sim_agents *agents, size_t agent, uint64_t n, uint64_t rotation,
 	else
 		result->dst_guid =
 		    FOREIGN_GUID +
-		    (agent * FOREIGN_SLOTS + slot - peers) % agents->foreigners;
+		    (agent * FOREIGN_SLOTS + slot - peers) % agents->remotes;
 }
 
 /* No two clocks agree. */

@@ -13,8 +13,8 @@ write_plan(struct world *world, struct fuzz_bytes *script, uint8_t what,
 	static const uint8_t dscps[] = { 0, 26 };
 	const uint8_t flags = fuzz_u8(script);
 	const uint64_t first = what & 16 ? 0x200 : 0x100;
-	struct wire_rnic members[MEMBERS], foreigners[FOREIGNERS];
-	struct wire_plan_entry entries[FOREIGNERS];
+	struct wire_rnic members[MEMBERS], remotes[REMOTES];
+	struct wire_plan_entry entries[REMOTES];
 	const struct wire_alias alias = { flags & 4 ? "\xff" : "s1",
 		{ .family = 4, .bytes = { 0, 0, 0, 1 } } };
 	const struct wire_plan plan = {
@@ -34,8 +34,8 @@ write_plan(struct world *world, struct fuzz_bytes *script, uint8_t what,
 		    .size_count = 1 },
 		.members = members,
 		.member_count = MEMBERS - (flags >> 4 & 3),
-		.foreigners = foreigners,
-		.foreigner_count = FOREIGNERS,
+		.remotes = remotes,
+		.remote_count = REMOTES,
 		.entries = entries,
 		.entry_count = flags >> 6,
 		.aliases = &alias,
@@ -45,8 +45,8 @@ write_plan(struct world *world, struct fuzz_bytes *script, uint8_t what,
 	for (size_t i = 0; i < MEMBERS; i++)
 		members[i] =
 		    run_rnic(first + i, run_hosts[i], run_tors[what >> 4 & 1], flags);
-	for (size_t i = 0; i < FOREIGNERS; i++) {
-		foreigners[i] = run_rnic(FOREIGN + i, "x1", "t3", flags);
+	for (size_t i = 0; i < REMOTES; i++) {
+		remotes[i] = run_rnic(FOREIGN + i, "x1", "t3", flags);
 		entries[i] = (struct wire_plan_entry){ .dst = (uint32_t)i,
 			.kind = WIRE_INTER_TOR,
 			.interval_us = 50000,

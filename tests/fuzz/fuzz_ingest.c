@@ -116,7 +116,7 @@ send_paths(struct rack_fixture *f, const uint8_t *data, size_t len)
 		/* What nobody would believe is not worth most tries. */
 		row->src_guid = 0x100 + row->src_guid % 2;
 		row->src_port_num = row->dst_port_num = 1;
-		row->dst_guid = FIXTURE_FOREIGN + row->dst_guid % 3;
+		row->dst_guid = FIXTURE_REMOTE + row->dst_guid % 3;
 		row->family = row->family % 2 ? 4 : 6;
 		row->hop_count %= WIRE_MAX_HOPS + 1;
 		row->age_ns %= 1000000;

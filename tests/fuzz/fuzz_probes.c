@@ -194,7 +194,7 @@ check(const struct run *run)
 	    near->asked != near->skipped + near->sent + near->send_failed ||
 	    run->answered > run->genuine || near->split_replies > run->answered)
 		abort();
-	if (far->received != far->replied + far->send_failed + far->refused_stranger +
+	if (far->received != far->replied + far->send_failed + far->refused_unknown +
 				 far->refused_port + far->refused_malformed +
 				 far->refused_full + far->refused_mac +
 				 far->refused_plain + far->refused_replayed ||

@@ -131,7 +131,7 @@ one_run(const uint8_t *data, size_t len, const struct key_ring *ring)
 	const struct reflector_counts *counts = reflector_counts(reflector);
 
 	if (counts->received != counts->replied + counts->send_failed +
-				    counts->refused_stranger + counts->refused_port +
+				    counts->refused_unknown + counts->refused_port +
 				    counts->refused_malformed + counts->refused_full +
 				    counts->refused_mac + counts->refused_plain +
 				    counts->refused_replayed)

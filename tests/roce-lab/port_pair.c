@@ -247,7 +247,7 @@ end_print(struct end *end)
 			printf("  invalid, reason %d: %lu\n", i, prober->invalid[i]);
 	printf("  received %lu replied %lu failed %lu stranger %lu malformed %lu\n",
 	    reflector->received, reflector->replied, reflector->send_failed,
-	    reflector->refused_stranger, reflector->refused_malformed);
+	    reflector->refused_unknown, reflector->refused_malformed);
 	printf("  errors %lu no_header %lu low %lu overruns %lu truncated %lu rebuilt "
 	       "%lu reset %lu waited %lu refused %lu lowest %u handles %zu\n",
 	    port->errors, port->no_header, port->receives_low, port->overruns,

@@ -73,8 +73,8 @@ name_all(struct noise_rack *rack)
 	rack->rack = (struct rack){ .tor = "tor1",
 		.members = rack->members,
 		.member_count = rack->rnics,
-		.foreigners = rack->witnesses,
-		.foreigner_count = WITNESSES,
+		.remotes = rack->witnesses,
+		.remote_count = WITNESSES,
 		.hosts = rack->hosts,
 		.host_count = rack->rnics };
 }
@@ -207,7 +207,7 @@ see(const struct noise_rack *rack, const struct pair *pair, uint32_t bin)
 	const bool outside = pair->dst >= rack->rnics;
 	struct window_pair ret = { .src = pair->src,
 		.dst =
-		    outside ? WINDOW_FOREIGN_BASE + pair->dst - rack->rnics : pair->dst,
+		    outside ? WINDOW_REMOTE_BASE + pair->dst - rack->rnics : pair->dst,
 		.kind = outside ? WIRE_WITNESS : WIRE_TOR_MESH,
 		.counted = !outside };
 

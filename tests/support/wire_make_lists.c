@@ -4,7 +4,7 @@ int
 wire_make_plan(
     struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
-	static struct wire_rnic members[MAKE_MAX], foreigners[MAKE_MAX];
+	static struct wire_rnic members[MAKE_MAX], remotes[MAKE_MAX];
 	static struct wire_plan_entry entries[MAKE_MAX];
 	static struct wire_alias aliases[MAKE_MAX];
 	static uint16_t flows[MAKE_MAX], sizes[MAKE_MAX];
@@ -19,7 +19,7 @@ wire_make_plan(
 		    .rotation_s = (uint32_t)fuzz_number(bytes),
 		    .sl = (uint8_t)fuzz_below(bytes, 17) },
 		.members = members,
-		.foreigners = foreigners,
+		.remotes = remotes,
 		.entries = entries,
 		.aliases = aliases };
 	bool too_many;
@@ -33,9 +33,9 @@ wire_make_plan(
 	plan.member_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < plan.member_count && !too_many; i++)
 		make_rnic(bytes, &members[i]);
-	plan.foreigner_count = make_count(bytes, &too_many);
-	for (size_t i = 0; i < plan.foreigner_count && !too_many; i++)
-		make_rnic(bytes, &foreigners[i]);
+	plan.remote_count = make_count(bytes, &too_many);
+	for (size_t i = 0; i < plan.remote_count && !too_many; i++)
+		make_rnic(bytes, &remotes[i]);
 	plan.entry_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < plan.entry_count && !too_many; i++) {
 		entries[i] = (struct wire_plan_entry){ .src = fuzz_below(bytes, 8),

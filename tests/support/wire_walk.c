@@ -162,15 +162,15 @@ walk_plan(const uint8_t *data, size_t len)
 	WALK(plan->mesh.sizes, plan->mesh.size_count, WIRE_MAX_SIZES);
 	PROMISE(plan->mesh.sl <= WIRE_MAX_SL);
 	PROMISE(plan->member_count <= WIRE_MAX_MEMBERS);
-	PROMISE(plan->foreigner_count <= WIRE_MAX_FOREIGNERS);
+	PROMISE(plan->remote_count <= WIRE_MAX_REMOTES);
 	PROMISE(plan->entry_count <= WIRE_MAX_ENTRIES);
-	for (size_t i = 0; i < plan->member_count + plan->foreigner_count; i++) {
+	for (size_t i = 0; i < plan->member_count + plan->remote_count; i++) {
 		struct wire_rnic rnic;
 
 		if (i < plan->member_count)
 			wire_plan_member(&view, i, &rnic);
 		else
-			wire_plan_foreigner(&view, i - plan->member_count, &rnic);
+			wire_plan_remote(&view, i - plan->member_count, &rnic);
 		walk_rnic(&rnic);
 	}
 	for (size_t i = 0; i < plan->entry_count; i++) {
@@ -178,7 +178,7 @@ walk_plan(const uint8_t *data, size_t len)
 
 		wire_plan_entry(&view, i, &entry);
 		PROMISE(entry.src < plan->member_count);
-		PROMISE(entry.dst < plan->foreigner_count);
+		PROMISE(entry.dst < plan->remote_count);
 		PROMISE(entry.kind < WIRE_PROBE_KINDS);
 		PROMISE(entry.sl <= WIRE_MAX_SL);
 		WALK(entry.flows, entry.flow_count, WIRE_MAX_FLOWS);

@@ -335,7 +335,7 @@ agent_place(struct agent *agent, struct tor_rack *const *racks, size_t count)
 			const struct roster_rnic *rnic =
 			    roster_find(tor_rack_roster(racks[t]), own->id);
 
-			if (rnic == NULL || rnic->index >= WINDOW_FOREIGN_BASE)
+			if (rnic == NULL || rnic->index >= WINDOW_REMOTE_BASE)
 				continue;
 			own->rack = racks[t];
 			own->index = rnic->index;

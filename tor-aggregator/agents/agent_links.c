@@ -146,29 +146,33 @@ hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
 
 /* The other aggregator of a ToR. */
 static int
-take_guest(struct agent_link *peer, const struct wire_hello_view *view)
+take_peer_aggregator(struct agent_link *peer, const struct wire_hello_view *view)
 {
-	const struct agent_links_guests *guests = &peer->links->guests;
-	const char *refused = guests->on_hello(peer->link, view, guests->arg);
+	const struct agent_links_peers *peer_aggregators =
+	    &peer->links->peer_aggregators;
+	const char *refused =
+	    peer_aggregators->on_hello(peer->link, view, peer_aggregators->arg);
 	int r;
 
 	if (refused != NULL)
-		return turn_away(peer, AGENT_LINKS_STRANGER, refused);
-	peer->is_guest = true;
-	rm_strangers_remove(&peer->links->strangers, &peer->stranger);
+		return turn_away(peer, AGENT_LINKS_WRONG_IDENTITY, refused);
+	peer->is_peer_aggregator = true;
+	rm_pending_conns_remove(&peer->links->pending_conns, &peer->pending_conn);
 	r = welcome(peer, 0, "");
 	if (r < 0)
 		return agent_session_refuse(peer, AGENT_LINKS_SLOW, r);
-	guests->on_up(peer->link, guests->arg);
+	peer_aggregators->on_up(peer->link, peer_aggregators->arg);
 	return 0;
 }
 
 static int
-take_guests_frame(struct agent_link *peer, const uint8_t *data, size_t len)
+take_peer_aggregators_frame(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	const struct agent_links_guests *guests = &peer->links->guests;
+	const struct agent_links_peers *peer_aggregators =
+	    &peer->links->peer_aggregators;
 
-	if (guests->on_frame(peer->link, data, len, guests->arg) < 0)
+	if (peer_aggregators->on_frame(peer->link, data, len, peer_aggregators->arg) <
+	    0)
 		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
 	return 0;
 }
@@ -184,7 +188,7 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	int r;
 
 	if (!hello_is_its_own(peer, hello, reason))
-		return turn_away(peer, AGENT_LINKS_STRANGER, reason);
+		return turn_away(peer, AGENT_LINKS_WRONG_IDENTITY, reason);
 	r = agents_get(links->agents, hello->id, &agent);
 	if (r < 0)
 		return turn_away(peer, AGENT_LINKS_AGENTS, "too many agents");
@@ -198,7 +202,7 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	peer->agent = agent;
 	agent->link = peer;
 	format_host(rm_link_peer(peer->link), agent->address);
-	rm_strangers_remove(&links->strangers, &peer->stranger);
+	rm_pending_conns_remove(&links->pending_conns, &peer->pending_conn);
 	links->counts.sessions++;
 	r = welcome(peer, session_counted(agent->session, agent->incarnation), "");
 	if (r < 0)
@@ -213,26 +217,28 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 	const struct agent_links *links = peer->links;
 	struct wire_hello_view view;
 	const struct wire_hello *hello = &view.hello;
-	bool is_guest;
+	bool is_peer_aggregator;
 
 	if (wire_open_hello(&view, data, len) < 0 || hello->now_ns > INT64_MAX)
 		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
-	is_guest =
-	    hello->role == WIRE_ROLE_AGGREGATOR && links->guests.on_hello != NULL;
+	is_peer_aggregator = hello->role == WIRE_ROLE_AGGREGATOR &&
+			     links->peer_aggregators.on_hello != NULL;
 	if ((hello->role != WIRE_ROLE_AGENT && hello->role != WIRE_ROLE_CHECK &&
-		!is_guest) ||
+		!is_peer_aggregator) ||
 	    !rm_name_valid(hello->id))
-		return turn_away(
-		    peer, AGENT_LINKS_STRANGER, "only host-agents are served here");
+		return turn_away(peer, AGENT_LINKS_WRONG_IDENTITY,
+		    "only host-agents are served here");
 	if (strcmp(hello->region, links->options.region) != 0)
-		return turn_away(peer, AGENT_LINKS_STRANGER, "this is another region");
+		return turn_away(
+		    peer, AGENT_LINKS_WRONG_IDENTITY, "this is another region");
 	if (!wire_hello_meets_us(hello))
 		return turn_away(peer, AGENT_LINKS_VERSION,
 		    "versions more than one apart do not work together");
 	/* By its certificate it may know that much, and it closes. */
 	if (hello->role == WIRE_ROLE_CHECK)
 		return welcome(peer, 0, "");
-	return is_guest ? take_guest(peer, &view) : take_agent(peer, hello);
+	return is_peer_aggregator ? take_peer_aggregator(peer, &view)
+				  : take_agent(peer, hello);
 }
 
 static void
@@ -412,8 +418,8 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 
 	if (peer->closing)
 		return 0;
-	if (peer->is_guest)
-		return take_guests_frame(peer, data, len);
+	if (peer->is_peer_aggregator)
+		return take_peer_aggregators_frame(peer, data, len);
 	if (peer->agent == NULL)
 		return kind == WIRE_HELLO ? take_hello(peer, data, len)
 					  : agent_session_refuse(
@@ -458,8 +464,8 @@ agent_links_refused_word(enum agent_links_refused reason)
 	static const char *const words[AGENT_LINKS_REFUSALS] = {
 		[AGENT_LINKS_FULL] = "full",
 		[AGENT_LINKS_SILENT] = "silent",
-		[AGENT_LINKS_CROWD] = "too_many_pending",
-		[AGENT_LINKS_STRANGER] = "wrong_identity",
+		[AGENT_LINKS_TOO_MANY_PENDING] = "too_many_pending",
+		[AGENT_LINKS_WRONG_IDENTITY] = "wrong_identity",
 		[AGENT_LINKS_NAME_TAKEN] = "name_taken",
 		[AGENT_LINKS_VERSION] = "version",
 		[AGENT_LINKS_AGENTS] = "too_many_agents",
@@ -499,7 +505,7 @@ peer_free(struct agent_link *peer)
 	if (peer->next != NULL)
 		peer->next->previous = peer->previous;
 	links->count--;
-	rm_strangers_remove(&links->strangers, &peer->stranger);
+	rm_pending_conns_remove(&links->pending_conns, &peer->pending_conn);
 	if (peer->link != NULL) {
 		add_traffic(&links->counts, peer->link);
 		rm_link_free(peer->link);
@@ -534,8 +540,8 @@ on_close(struct rm_link *link, int reason, void *arg)
 		    reason == 0 ? "closed" : strerror(-reason));
 		links->callbacks.on_gone(agent, links->callbacks.arg);
 	}
-	if (peer->is_guest)
-		links->guests.on_gone(link, links->guests.arg);
+	if (peer->is_peer_aggregator)
+		links->peer_aggregators.on_gone(link, links->peer_aggregators.arg);
 	peer_free(peer);
 }
 
@@ -544,7 +550,7 @@ on_open(struct rm_link *link, void *arg)
 {
 	const struct agent_link *peer = arg;
 
-	rm_strangers_named(&peer->links->strangers, &peer->stranger);
+	rm_pending_conns_named(&peer->links->pending_conns, &peer->pending_conn);
 	return 0;
 }
 
@@ -586,7 +592,8 @@ on_accept(int fd, const struct rm_address *address, void *arg)
 	if (peer->next != NULL)
 		peer->next->previous = peer;
 	links->first = peer;
-	rm_strangers_add(&links->strangers, &peer->stranger, peer->link, rm_mono_now());
+	rm_pending_conns_add(
+	    &links->pending_conns, &peer->pending_conn, peer->link, rm_mono_now());
 	links->count++;
 	links->counts.accepted++;
 	return 0;
@@ -631,9 +638,10 @@ agent_links_free(struct agent_links *links)
 }
 
 void
-agent_links_admit(struct agent_links *links, const struct agent_links_guests *guests)
+agent_links_admit(
+    struct agent_links *links, const struct agent_links_peers *peer_aggregators)
 {
-	links->guests = *guests;
+	links->peer_aggregators = *peer_aggregators;
 }
 
 int
@@ -708,7 +716,7 @@ agent_links_tick(struct agent_links *links)
 		if (!peer->closing && peer->agent != NULL)
 			ask_kernel(peer, now);
 	}
-	rm_strangers_sweep(&links->strangers, now);
+	rm_pending_conns_sweep(&links->pending_conns, now);
 }
 
 size_t
@@ -743,8 +751,9 @@ const struct agent_links_counts *
 agent_links_counts(struct agent_links *links)
 {
 	links->shown = links->counts;
-	links->shown.refused[AGENT_LINKS_SILENT] = links->strangers.timed_out;
-	links->shown.refused[AGENT_LINKS_CROWD] = links->strangers.pushed_out;
+	links->shown.refused[AGENT_LINKS_SILENT] = links->pending_conns.timed_out;
+	links->shown.refused[AGENT_LINKS_TOO_MANY_PENDING] =
+	    links->pending_conns.pushed_out;
 	for (const struct agent_link *peer = links->first; peer != NULL;
 	     peer = peer->next)
 		add_traffic(&links->shown, peer->link);

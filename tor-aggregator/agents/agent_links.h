@@ -56,7 +56,7 @@ struct agent_links_callbacks {
 };
 
 /* Other aggregators, who dial the same port; their links are ours to free. */
-struct agent_links_guests {
+struct agent_links_peers {
 	/* NULL: welcome; else why not. */
 	const char *(*on_hello)(
 	    struct rm_link *link, const struct wire_hello_view *view, void *arg);
@@ -67,12 +67,13 @@ struct agent_links_guests {
 	void *arg;
 };
 
-enum agent_links_refused {      /* why a link was closed by us */
-	AGENT_LINKS_FULL,       /* too many connections */
-	AGENT_LINKS_SILENT,     /* no hello in time */
-	AGENT_LINKS_CROWD,      /* no hello yet, and others came; see rm_strangers */
-	AGENT_LINKS_STRANGER,   /* another region or role, a bad name */
-	AGENT_LINKS_NAME_TAKEN, /* another host of that name is connected */
+enum agent_links_refused {            /* why a link was closed by us */
+	AGENT_LINKS_FULL,             /* too many connections */
+	AGENT_LINKS_SILENT,           /* no hello in time */
+	AGENT_LINKS_TOO_MANY_PENDING, /* no hello yet, and others came; see
+					 rm_pending_conns */
+	AGENT_LINKS_WRONG_IDENTITY,   /* another region or role, a bad name */
+	AGENT_LINKS_NAME_TAKEN,       /* another host of that name is connected */
 	AGENT_LINKS_VERSION,
 	AGENT_LINKS_AGENTS, /* too many agents known */
 	AGENT_LINKS_OUT_OF_TURN,
@@ -102,7 +103,7 @@ void agent_links_free(struct agent_links *links); /* no callback any more */
 
 /* Before agent_links_listen; else no aggregator is welcome. */
 void agent_links_admit(
-    struct agent_links *links, const struct agent_links_guests *guests);
+    struct agent_links *links, const struct agent_links_peers *peer_aggregators);
 
 int agent_links_listen(struct agent_links *links, const struct rm_address *address);
 int agent_links_port(const struct agent_links *links); /* the real one, for port 0 */

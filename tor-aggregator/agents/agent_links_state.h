@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "rackmesh/core/clock.h"
+#include "rackmesh/net/pending_conns.h"
 #include "rackmesh/net/refusals.h"
-#include "rackmesh/net/strangers.h"
 #include "tor-aggregator/agents/agent_links.h"
 
 struct rm_link;
@@ -17,10 +17,10 @@ struct rm_link;
 struct agent_link {
 	struct agent_links *links;
 	struct rm_link *link;
-	struct agent *agent;         /* NULL: no hello yet */
-	struct rm_stranger stranger; /* until it is welcome */
-	rm_mono_t pinged;            /* ns 0: it has news to hear */
-	bool closing, is_guest;
+	struct agent *agent;                 /* NULL: no hello yet */
+	struct rm_pending_conn pending_conn; /* until it is welcome */
+	rm_mono_t pinged;                    /* ns 0: it has news to hear */
+	bool closing, is_peer_aggregator;
 	struct agent_link *next, *previous;
 };
 
@@ -28,7 +28,7 @@ struct agent_links {
 	struct rm_loop *loop;
 	struct agent_links_options options;
 	struct agent_links_callbacks callbacks;
-	struct agent_links_guests guests; /* zero: none are welcome */
+	struct agent_links_peers peer_aggregators; /* zero: none are welcome */
 	struct agents *agents;
 	struct ingest *ingest;
 	struct rm_listener *listener;
@@ -36,7 +36,7 @@ struct agent_links {
 	struct agent_link *first;
 	size_t count;
 	bool mute;
-	struct rm_strangers strangers;
+	struct rm_pending_conns pending_conns;
 	struct rm_refusals refusals;
 	struct agent_links_counts counts; /* bytes and frames: of closed links */
 	struct agent_links_counts shown;

@@ -256,7 +256,7 @@ take_row(struct ingest *ingest, struct agent *agent, const struct wire_count *ro
 	prober = roster_find(tor_rack_roster(own->rack),
 	    (struct wire_rnic_id){ row->prober_guid, row->prober_port_num });
 	/* Probers of other racks are for those to judge. */
-	if (prober == NULL || prober->index >= WINDOW_FOREIGN_BASE || delta == 0)
+	if (prober == NULL || prober->index >= WINDOW_REMOTE_BASE || delta == 0)
 		return;
 	tor_rack_arrived(own->rack, prober->index, own->index, from, to, delta);
 }

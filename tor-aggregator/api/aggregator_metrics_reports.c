@@ -191,13 +191,13 @@ static const struct metrics_counter row_counters[] = {
 };
 
 static const struct metrics_counter end_counters[] = {
-	{ N("path_rows_remote_dead_total"), "", E(foreign_dead), "Probes left out of the rows by path because their target is dead." },
+	{ N("path_rows_remote_dead_total"), "", E(remote_dead), "Probes left out of the rows by path because their target is dead." },
 	{ N("path_rows_own_dead_total"), "", E(own_dead), "Probes left out of the rows by path because all that their source sends is lost." },
 	{ 0 }
 };
 
 static const struct metrics_counter lossy_counters[] = {
-	{ N("path_rows_remote_lossy_total"), "", L(foreign), "Probes left out of the rows by path because their target itself loses packets." },
+	{ N("path_rows_remote_lossy_total"), "", L(remote), "Probes left out of the rows by path because their target itself loses packets." },
 	{ N("path_rows_own_lossy_total"), "", L(own), "Probes left out of the rows by path because their source itself loses packets." },
 	{ 0 }
 };
@@ -224,7 +224,7 @@ static const struct metrics_counter order_counters[] = {
 	{ N("brakes_sent_total"), "", O(brakes_sent), "Settings of the brake sent to agents." },
 	{ N("brakes_failed_total"), "", O(brakes_failed), "Settings of the brake that could not be sent to an agent." },
 	{ N("resolved_here_total"), "", O(resolved_here), "Requests of agents for an RNIC that is in the aggregator's own racks." },
-	{ N("joins_unauthorized_total"), "", O(strangers), "Requests for the other end of a QP refused because its RNIC is not registered by the agent." },
+	{ N("joins_unauthorized_total"), "", O(unauthorized), "Requests for the other end of a QP refused because its RNIC is not registered by the agent." },
 	{ N("service_peers_learned_total"), "", O(learned), "RNICs that services talk to, added to a rack." },
 	{ N("service_peers_failed_total"), "", O(learn_failed), "RNICs that services talk to, not added because they are invalid or the table is full." },
 	{ N("resolve_answers_failed_total"), "", O(resolve_failed), "Answers that could not be sent to an agent." },

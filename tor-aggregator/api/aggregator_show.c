@@ -100,7 +100,7 @@ show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	set(object, "peer",
 	    pairs_show(aggregator->pairs, rack_number(aggregator, rack), now->mono));
 	set_u64(object, "members", roster_members(roster));
-	set_u64(object, "remote_rnics", roster_foreigners(roster));
+	set_u64(object, "remote_rnics", roster_remotes(roster));
 	set_u64(object, "hosts", roster_hosts(roster));
 	set_u64(object, "agents_connected", agents);
 	set_u64(object, "plan_version", view == NULL ? 0 : view->plan.version);

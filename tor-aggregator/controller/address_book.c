@@ -59,10 +59,10 @@ rack_write(const struct tor_rack *rack, uint16_t number, struct book_entry *out)
 	const size_t members = roster_members(roster);
 	size_t count = 0;
 
-	for (size_t i = 0; i < members + roster_foreigners(roster); i++) {
+	for (size_t i = 0; i < members + roster_remotes(roster); i++) {
 		const struct roster_rnic *rnic =
 		    i < members ? roster_member(roster, i)
-				: roster_foreigner(roster, i - members);
+				: roster_remote(roster, i - members);
 
 		for (size_t a = 0; a < rnic->address_count; a++)
 			out[count++] =
@@ -80,9 +80,9 @@ build(struct address_book *book, struct tor_rack *const *racks, size_t rack_coun
 	size_t room = 1, count = 0;
 
 	for (size_t i = 0; i < rack_count; i++)
-		room += WIRE_MAX_ADDRESSES *
-			(roster_members(tor_rack_roster(racks[i])) +
-			    roster_foreigners(tor_rack_roster(racks[i])));
+		room +=
+		    WIRE_MAX_ADDRESSES * (roster_members(tor_rack_roster(racks[i])) +
+					     roster_remotes(tor_rack_roster(racks[i])));
 	entries = malloc(room * sizeof(*entries));
 	if (entries == NULL)
 		return;

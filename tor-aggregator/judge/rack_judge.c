@@ -39,7 +39,7 @@ struct rack_judge {
 	unsigned tor_arrives; /* windows in a row in which nothing but that is known */
 	unsigned tor_late;    /* windows left in which it is, without new replies */
 
-	/* one per member, host, foreigner */
+	/* one per member, host, remote RNIC */
 	struct rack_tally *tallies;
 	struct rack_suspect_memory *suspects;
 	size_t suspect_count;
@@ -91,7 +91,7 @@ forget_rack(struct rack_judge *judge)
 	free(judge->suspects);
 	free(judge->hosts);
 	free(judge->blame.members);
-	free(judge->blame.foreigners);
+	free(judge->blame.remotes);
 	free(judge->lates);
 	free(judge->witnesses);
 	free(judge->excused);
@@ -145,7 +145,7 @@ fingerprint_of(const struct rack *rack)
 	for (size_t i = 0; i < rack->host_count; i++)
 		hash = rm_fnv1a(
 		    hash, rack->hosts[i].name, strlen(rack->hosts[i].name) + 1);
-	hash = rm_fnv1a(hash, &rack->foreigner_count, sizeof rack->foreigner_count);
+	hash = rm_fnv1a(hash, &rack->remote_count, sizeof rack->remote_count);
 	return hash != 0 ? hash : 1;
 }
 
@@ -237,7 +237,7 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->suspects = calloc(members, sizeof *judge->suspects);
 	judge->hosts = calloc(hosts, sizeof *judge->hosts);
 	judge->blame.members = calloc(members, sizeof(bool));
-	judge->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
+	judge->blame.remotes = calloc(rack->remote_count + 1, sizeof(bool));
 	judge->lates = calloc(members, sizeof *judge->lates);
 	judge->witnesses = calloc(members, sizeof(bool));
 	judge->excused = calloc(members, sizeof(bool));
@@ -247,7 +247,7 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	judge->verdicts = calloc(members + 2 * hosts, sizeof *judge->verdicts);
 	judge->found = calloc(members, sizeof *judge->found);
 	if (judge->tallies == NULL || judge->suspects == NULL || judge->hosts == NULL ||
-	    judge->blame.members == NULL || judge->blame.foreigners == NULL ||
+	    judge->blame.members == NULL || judge->blame.remotes == NULL ||
 	    judge->lates == NULL || judge->witnesses == NULL ||
 	    judge->excused == NULL || judge->unsteady == NULL ||
 	    judge->member_health == NULL || judge->host_health == NULL ||
@@ -656,8 +656,8 @@ explain(struct rack_judge *judge, const struct rack *rack,
 	    judge->legs.candidates, judge->legs.candidate_count, ret);
 	if (r < 0)
 		return r;
-	rack_blame_note(&judge->blame, &judge->legs, ret, rack->member_count,
-	    rack->foreigner_count);
+	rack_blame_note(
+	    &judge->blame, &judge->legs, ret, rack->member_count, rack->remote_count);
 	for (size_t i = 0; i < rack->member_count; i++)
 		if (judge->excused[i])
 			judge->blame.members[i] = true;

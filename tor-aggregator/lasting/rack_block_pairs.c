@@ -30,8 +30,8 @@ struct pair {
 };
 
 struct rack_block_pairs {
-	size_t members, foreigners;
-	struct rm_rnic_id *ids; /* of foreigners */
+	size_t members, remotes;
+	struct rm_rnic_id *ids; /* of remote RNICs */
 	uint32_t *places;       /* by src and dst: in pairs, plus 1; 0: none */
 	struct pair *pairs;
 	size_t count, size;
@@ -57,7 +57,7 @@ release_numbers(struct rack_block_pairs *table)
 	free(table->places);
 	table->ids = NULL;
 	table->places = NULL;
-	table->members = table->foreigners = 0;
+	table->members = table->remotes = 0;
 }
 
 void
@@ -74,11 +74,11 @@ rack_block_pairs_free(struct rack_block_pairs *table)
 static uint32_t *
 place_of(const struct rack_block_pairs *table, uint32_t src, uint32_t dst)
 {
-	const size_t to = dst >= WINDOW_FOREIGN_BASE
-			      ? table->members + (dst - WINDOW_FOREIGN_BASE)
+	const size_t to = dst >= WINDOW_REMOTE_BASE
+			      ? table->members + (dst - WINDOW_REMOTE_BASE)
 			      : dst;
 
-	return &table->places[src * (table->members + table->foreigners) + to];
+	return &table->places[src * (table->members + table->remotes) + to];
 }
 
 /* NULL: no room for another one. */
@@ -138,17 +138,17 @@ rack_block_pairs_tidy(struct rack_block_pairs *table)
 
 /* False: one of its ends is gone. */
 static bool
-move_pair(const struct rack_block_pairs *table, const struct rack *rack,
-    size_t foreigners, const size_t *moved, struct pair *pair)
+move_pair(const struct rack_block_pairs *table, const struct rack *rack, size_t remotes,
+    const size_t *moved, struct pair *pair)
 {
-	const size_t far = pair->dst - WINDOW_FOREIGN_BASE;
+	const size_t far = pair->dst - WINDOW_REMOTE_BASE;
 
 	if (moved[pair->src] == SIZE_MAX)
 		return false;
 	pair->src = (uint32_t)moved[pair->src];
-	if (pair->dst >= WINDOW_FOREIGN_BASE)
-		return far < foreigners &&
-		       rm_rnic_id_equal(table->ids[far], rack->foreigners[far].id);
+	if (pair->dst >= WINDOW_REMOTE_BASE)
+		return far < remotes &&
+		       rm_rnic_id_equal(table->ids[far], rack->remotes[far].id);
 	if (moved[pair->dst] == SIZE_MAX)
 		return false;
 	pair->dst = (uint32_t)moved[pair->dst];
@@ -156,7 +156,7 @@ move_pair(const struct rack_block_pairs *table, const struct rack *rack,
 }
 
 static void
-move_pairs(struct rack_block_pairs *table, const struct rack *rack, size_t foreigners,
+move_pairs(struct rack_block_pairs *table, const struct rack *rack, size_t remotes,
     const size_t *moved)
 {
 	size_t kept = 0;
@@ -164,7 +164,7 @@ move_pairs(struct rack_block_pairs *table, const struct rack *rack, size_t forei
 	for (size_t i = 0; i < table->count; i++) {
 		struct pair pair = table->pairs[i];
 
-		if (move_pair(table, rack, foreigners, moved, &pair))
+		if (move_pair(table, rack, remotes, moved, &pair))
 			table->pairs[kept++] = pair;
 	}
 	table->count = kept;
@@ -172,12 +172,11 @@ move_pairs(struct rack_block_pairs *table, const struct rack *rack, size_t forei
 
 int
 rack_block_pairs_renumber(struct rack_block_pairs *table, const struct rack *rack,
-    size_t foreigners, const size_t *moved)
+    size_t remotes, const size_t *moved)
 {
 	const size_t members = rack->member_count;
-	struct rm_rnic_id *ids = calloc(foreigners + 1, sizeof(*ids));
-	uint32_t *places =
-	    calloc((members + 1) * (members + foreigners), sizeof(*places));
+	struct rm_rnic_id *ids = calloc(remotes + 1, sizeof(*ids));
+	uint32_t *places = calloc((members + 1) * (members + remotes), sizeof(*places));
 
 	if (ids == NULL || places == NULL) {
 		free(ids);
@@ -186,14 +185,14 @@ rack_block_pairs_renumber(struct rack_block_pairs *table, const struct rack *rac
 		table->count = 0;
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < foreigners; i++)
-		ids[i] = rack->foreigners[i].id;
-	move_pairs(table, rack, foreigners, moved);
+	for (size_t i = 0; i < remotes; i++)
+		ids[i] = rack->remotes[i].id;
+	move_pairs(table, rack, remotes, moved);
 	release_numbers(table);
 	table->ids = ids;
 	table->places = places;
 	table->members = members;
-	table->foreigners = foreigners;
+	table->remotes = remotes;
 	for (size_t i = 0; i < table->count; i++)
 		*place_of(table, table->pairs[i].src, table->pairs[i].dst) =
 		    (uint32_t)i + 1;

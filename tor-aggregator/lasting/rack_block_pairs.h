@@ -23,9 +23,9 @@ struct window_pair;
 int rack_block_pairs_new(struct rack_block_pairs **ret);
 void rack_block_pairs_free(struct rack_block_pairs *table);
 
-/* As rack_blocks_renumber; of the rack's foreigners only the first so many. */
+/* As rack_blocks_renumber; of the rack's remote RNICs only the first so many. */
 int rack_block_pairs_renumber(struct rack_block_pairs *table, const struct rack *rack,
-    size_t foreigners, const size_t *moved);
+    size_t remotes, const size_t *moved);
 
 /* What was in this block is too old. */
 void rack_block_pairs_begin(struct rack_block_pairs *table, int64_t block);

@@ -27,7 +27,7 @@ struct rack_blocks {
 	struct rack_block_pairs *pairs;
 	struct member *members;
 	size_t member_count;
-	bool foreign;          /* probes to foreigners tell, too */
+	bool remote;           /* probes to remote RNICs tell, too */
 	int64_t first, newest; /* seconds; newest < 0: none */
 };
 
@@ -63,11 +63,11 @@ int
 rack_blocks_renumber(
     struct rack_blocks *blocks, const struct rack *rack, const size_t *moved)
 {
-	const bool foreign = rack->member_count < FEW_MEMBERS;
+	const bool remote = rack->member_count < FEW_MEMBERS;
 	struct member *kept = calloc(rack->member_count + 1, sizeof(*kept));
 
 	if (kept == NULL || rack_block_pairs_renumber(blocks->pairs, rack,
-				foreign ? rack->foreigner_count : 0, moved) < 0) {
+				remote ? rack->remote_count : 0, moved) < 0) {
 		free(kept);
 		free(blocks->members);
 		blocks->members = NULL;
@@ -80,7 +80,7 @@ rack_blocks_renumber(
 	free(blocks->members);
 	blocks->members = kept;
 	blocks->member_count = rack->member_count;
-	blocks->foreign = foreign;
+	blocks->remote = remote;
 	return 0;
 }
 
@@ -149,9 +149,9 @@ is_explained(const struct rack_blame *blame, const struct rack_pair *pair)
 {
 	if (blame->members[pair->src])
 		return true;
-	if (!pair->foreign)
+	if (!pair->remote)
 		return blame->members[pair->dst];
-	return blame->foreigners[pair->dst] || (blame->uplinks && !pair->reflector);
+	return blame->remotes[pair->dst] || (blame->uplinks && !pair->reflector);
 }
 
 /* Of a member that is known also what a shorter window has explained, by blaming it:
@@ -162,7 +162,7 @@ tell(struct rack_blocks *blocks, const struct rack_blame *blame, const bool *kno
 {
 	const uint32_t src = sizes[0].src, dst = sizes[0].dst;
 
-	if (sizes[0].foreign) {
+	if (sizes[0].remote) {
 		if (known[src])
 			tell_end(blocks, src, sizes, count);
 		return;
@@ -180,12 +180,12 @@ add_second(struct rack_blocks *blocks, const struct rack *rack,
 {
 	for (size_t i = 0; i < second->pair_count; i++) {
 		const struct window_pair *from = &second->pairs[i];
-		const bool foreign = from->dst >= WINDOW_FOREIGN_BASE;
+		const bool remote = from->dst >= WINDOW_REMOTE_BASE;
 		struct rack_pair sizes[RACK_PAIR_SIZES];
 		size_t count;
 		int r;
 
-		if (foreign && !blocks->foreign)
+		if (remote && !blocks->remote)
 			continue;
 		count = rack_pair_read(rack, from, sizes);
 		if (count == 0)

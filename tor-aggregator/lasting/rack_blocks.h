@@ -25,7 +25,7 @@ struct window_closed;
 int rack_blocks_new(struct rack_blocks **ret);
 void rack_blocks_free(struct rack_blocks *blocks);
 
-/* The rack's members or foreigners are others, or have other numbers. Those that it
+/* The rack's members or remote RNICs are others, or have other numbers. Those that it
  * still has keep what is known of them; moved: by old member its new number, SIZE_MAX
  * if there is none. -ENOMEM: empty, for no member. */
 int rack_blocks_renumber(

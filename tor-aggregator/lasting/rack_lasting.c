@@ -131,7 +131,7 @@ stands_out(const struct rack_lasting *lasting, size_t m)
 	for (size_t i = 0; i < lasting->legs.pair_count; i++) {
 		const struct rack_pair *pair = &lasting->legs.pairs[i];
 
-		if (pair->foreign)
+		if (pair->remote)
 			continue;
 		if (pair->src == m || pair->dst == m)
 			mine += pair->sent;
@@ -278,7 +278,7 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 	if (r < 0)
 		return r;
 	rack_blame_note(&lasting->blame, &lasting->legs, &explanation,
-	    rack->member_count, rack->foreigner_count);
+	    rack->member_count, rack->remote_count);
 	rack_evidence_tally(&lasting->legs, &lasting->blame, lasting->tallies);
 	for (size_t i = 0; i < lasting->members; i++)
 		if (lasting->blame.members[i] && lasting->memories[i].length == length)
@@ -328,7 +328,7 @@ release_members(struct rack_lasting *lasting)
 	free(lasting->known);
 	free(lasting->tallies);
 	free(lasting->blame.members);
-	free(lasting->blame.foreigners);
+	free(lasting->blame.remotes);
 	free(lasting->witnesses);
 	lasting->ids = NULL;
 	lasting->memories = NULL;
@@ -480,10 +480,10 @@ rack_lasting_renumber(struct rack_lasting *lasting, const struct rack *rack)
 	lasting->ids = calloc(members, sizeof(*lasting->ids));
 	lasting->tallies = calloc(members, sizeof(*lasting->tallies));
 	lasting->blame.members = calloc(members, sizeof(bool));
-	lasting->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
+	lasting->blame.remotes = calloc(rack->remote_count + 1, sizeof(bool));
 	lasting->witnesses = calloc(members, sizeof(bool));
 	if (lasting->ids == NULL || lasting->tallies == NULL ||
-	    lasting->blame.members == NULL || lasting->blame.foreigners == NULL ||
+	    lasting->blame.members == NULL || lasting->blame.remotes == NULL ||
 	    lasting->witnesses == NULL) {
 		release_members(lasting);
 		return -ENOMEM;

@@ -162,7 +162,7 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 		*lossy = *lossy || from->outcomes[WIRE_NO_REPLY] > 0;
 		for (size_t k = 0; k < sizes; k++) {
 			add_halves(seconds, pairs[k].src, &pairs[k]);
-			if (!pairs[k].foreign)
+			if (!pairs[k].remote)
 				add_halves(seconds, pairs[k].dst, &pairs[k]);
 		}
 	}
@@ -368,7 +368,7 @@ release_members(struct rack_slow *slow)
 	free(slow->memories);
 	free(slow->tallies);
 	free(slow->blame.members);
-	free(slow->blame.foreigners);
+	free(slow->blame.remotes);
 	free(slow->witnesses);
 	slow->memories = NULL;
 	slow->tallies = NULL;
@@ -406,10 +406,10 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 	slow->memories = calloc(members, sizeof(*slow->memories));
 	slow->tallies = calloc(members, sizeof(*slow->tallies));
 	slow->blame.members = calloc(members, sizeof(bool));
-	slow->blame.foreigners = calloc(rack->foreigner_count + 1, sizeof(bool));
+	slow->blame.remotes = calloc(rack->remote_count + 1, sizeof(bool));
 	slow->witnesses = calloc(members, sizeof(bool));
 	if (slow->memories == NULL || slow->tallies == NULL ||
-	    slow->blame.members == NULL || slow->blame.foreigners == NULL ||
+	    slow->blame.members == NULL || slow->blame.remotes == NULL ||
 	    slow->witnesses == NULL ||
 	    rack_seconds_renumber(slow->seconds, rack->member_count) < 0 ||
 	    rack_lasting_renumber(slow->lasting, rack) < 0) {
@@ -532,7 +532,7 @@ judge_seconds(
 	if (r < 0)
 		return r;
 	rack_blame_note(&slow->blame, &slow->legs, &explanation, rack->member_count,
-	    rack->foreigner_count);
+	    rack->remote_count);
 	rack_evidence_tally(&slow->legs, &slow->blame, slow->tallies);
 	for (size_t i = 0; i < rack->member_count; i++) {
 		if (slow->blame.members[i])

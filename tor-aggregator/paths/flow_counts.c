@@ -29,7 +29,7 @@ flow_counts_clear(struct flow_counts *counts)
 	counts->count = 0;
 }
 
-/* Fibonacci hashing: members and foreigners need 16 bits each, see window.h. */
+/* Fibonacci hashing: members and remote RNICs need 16 bits each, see window.h. */
 static size_t
 first_slot(const struct flow_counts *counts, uint32_t src, uint32_t dst,
     uint16_t src_port, uint8_t dscp)

@@ -3,7 +3,7 @@
  * Pure.
  *
  * A flow here is (source, destination, UDP source port, class), by roster indexes: a
- * member, and a foreigner from WINDOW_FOREIGN_BASE. Losses of one second are kept one
+ * member, and a remote RNIC from WINDOW_REMOTE_BASE. Losses of one second are kept one
  * by one as well, with the time of their sending.
  */
 #ifndef TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H

@@ -34,7 +34,7 @@ struct lossy_end { /* one RNIC, ours or theirs */
 };
 
 struct lossy_ends {
-	struct lossy_end *own, *foreign;
+	struct lossy_end *own, *remote;
 	struct sums all, *tors; /* of all of ours; of theirs by ToR */
 	uint64_t fold;          /* numbers seconds, from 1 */
 	struct lossy_ends_counts counts;
@@ -48,9 +48,9 @@ lossy_ends_new(struct lossy_ends **ret)
 	if (ends == NULL)
 		return -ENOMEM;
 	ends->own = calloc(WIRE_MAX_MEMBERS, sizeof(*ends->own));
-	ends->foreign = calloc(WIRE_MAX_FOREIGNERS, sizeof(*ends->foreign));
+	ends->remote = calloc(WIRE_MAX_REMOTES, sizeof(*ends->remote));
 	ends->tors = calloc(ROSTER_MAX_TORS, sizeof(*ends->tors));
-	if (ends->own == NULL || ends->foreign == NULL || ends->tors == NULL) {
+	if (ends->own == NULL || ends->remote == NULL || ends->tors == NULL) {
 		lossy_ends_free(ends);
 		return -ENOMEM;
 	}
@@ -64,7 +64,7 @@ lossy_ends_free(struct lossy_ends *ends)
 	if (ends == NULL)
 		return;
 	free(ends->own);
-	free(ends->foreign);
+	free(ends->remote);
 	free(ends->tors);
 	free(ends);
 }
@@ -73,7 +73,7 @@ void
 lossy_ends_forget(struct lossy_ends *ends)
 {
 	memset(ends->own, 0, WIRE_MAX_MEMBERS * sizeof(*ends->own));
-	memset(ends->foreign, 0, WIRE_MAX_FOREIGNERS * sizeof(*ends->foreign));
+	memset(ends->remote, 0, WIRE_MAX_REMOTES * sizeof(*ends->remote));
 	memset(ends->tors, 0, ROSTER_MAX_TORS * sizeof(*ends->tors));
 	ends->all = (struct sums){ 0 };
 }
@@ -137,9 +137,9 @@ own_of(const struct lossy_ends *ends, const struct flow_count *flow)
 }
 
 static struct lossy_end *
-foreign_of(const struct lossy_ends *ends, const struct flow_count *flow)
+remote_of(const struct lossy_ends *ends, const struct flow_count *flow)
 {
-	return &ends->foreign[(flow->dst - WINDOW_FOREIGN_BASE) % WIRE_MAX_FOREIGNERS];
+	return &ends->remote[(flow->dst - WINDOW_REMOTE_BASE) % WIRE_MAX_REMOTES];
 }
 
 static struct sums *
@@ -157,7 +157,7 @@ add_flows(struct lossy_ends *ends, const struct flow_second *second)
 		if (flow->left_out)
 			continue;
 		end_add(own_of(ends, flow), ends->fold, flow);
-		end_add(foreign_of(ends, flow), ends->fold, flow);
+		end_add(remote_of(ends, flow), ends->fold, flow);
 		sums_add(&ends->all, ends->fold, flow);
 		sums_add(tor_of(ends, flow), ends->fold, flow);
 	}
@@ -206,8 +206,8 @@ lossy_ends_judge(struct lossy_ends *ends, struct flow_second *second)
 
 		if (flow->left_out)
 			continue;
-		if (judge_end(foreign_of(ends, flow), tor_of(ends, flow))) {
-			ends->counts.foreign += flow->sent;
+		if (judge_end(remote_of(ends, flow), tor_of(ends, flow))) {
+			ends->counts.remote += flow->sent;
 			flow->left_out = true;
 		} else if (judge_end(own_of(ends, flow), &ends->all)) {
 			ends->counts.own += flow->sent;

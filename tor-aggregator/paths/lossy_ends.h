@@ -16,7 +16,7 @@ struct flow_second;
 struct lossy_ends;
 
 struct lossy_ends_counts { /* probes left out */
-	uint64_t foreign, own;
+	uint64_t remote, own;
 };
 
 int lossy_ends_new(struct lossy_ends **ret);

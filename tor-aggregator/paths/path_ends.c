@@ -44,8 +44,8 @@ struct on_path {
 };
 
 struct path_ends {
-	struct end *own, *foreign;
-	struct newest *of_foreign, *of_own; /* by the destination's ToR */
+	struct end *own, *remote;
+	struct newest *of_remote, *of_own; /* by the destination's ToR */
 	uint32_t *lone; /* by ToR: dead ones of it that are known by one flow each */
 	struct on_path *paths;
 	size_t path_room;
@@ -60,11 +60,11 @@ path_ends_new(struct path_ends **ret)
 	if (ends == NULL)
 		return -ENOMEM;
 	ends->own = calloc(WIRE_MAX_MEMBERS, sizeof(*ends->own));
-	ends->foreign = calloc(WIRE_MAX_FOREIGNERS, sizeof(*ends->foreign));
-	ends->of_foreign = calloc(ROSTER_MAX_TORS, sizeof(*ends->of_foreign));
+	ends->remote = calloc(WIRE_MAX_REMOTES, sizeof(*ends->remote));
+	ends->of_remote = calloc(ROSTER_MAX_TORS, sizeof(*ends->of_remote));
 	ends->of_own = calloc(ROSTER_MAX_TORS, sizeof(*ends->of_own));
 	ends->lone = calloc(ROSTER_MAX_TORS, sizeof(*ends->lone));
-	if (ends->own == NULL || ends->foreign == NULL || ends->of_foreign == NULL ||
+	if (ends->own == NULL || ends->remote == NULL || ends->of_remote == NULL ||
 	    ends->of_own == NULL || ends->lone == NULL) {
 		path_ends_free(ends);
 		return -ENOMEM;
@@ -79,8 +79,8 @@ path_ends_free(struct path_ends *ends)
 	if (ends == NULL)
 		return;
 	free(ends->own);
-	free(ends->foreign);
-	free(ends->of_foreign);
+	free(ends->remote);
+	free(ends->of_remote);
 	free(ends->of_own);
 	free(ends->lone);
 	free(ends->paths);
@@ -102,9 +102,9 @@ own_of(const struct path_ends *ends, const struct flow_count *flow)
 }
 
 static struct end *
-foreign_of(const struct path_ends *ends, const struct flow_count *flow)
+remote_of(const struct path_ends *ends, const struct flow_count *flow)
 {
-	return &ends->foreign[(flow->dst - WINDOW_FOREIGN_BASE) % WIRE_MAX_FOREIGNERS];
+	return &ends->remote[(flow->dst - WINDOW_REMOTE_BASE) % WIRE_MAX_REMOTES];
 }
 
 /* The newest answers from its destination's ToR, by source. */
@@ -116,9 +116,9 @@ own_newest(const struct path_ends *ends, const struct flow_count *flow)
 
 /* The same, by destination. */
 static struct newest *
-foreign_newest(const struct path_ends *ends, const struct flow_count *flow)
+remote_newest(const struct path_ends *ends, const struct flow_count *flow)
 {
-	return &ends->of_foreign[flow->dst_tor % ROSTER_MAX_TORS];
+	return &ends->of_remote[flow->dst_tor % ROSTER_MAX_TORS];
 }
 
 static uint32_t *
@@ -145,14 +145,14 @@ begin(struct path_ends *ends, const struct flow_second *second, uint32_t path_en
 		ends->path_room = path_end;
 	}
 	memset(ends->paths, 0, path_end * sizeof(*ends->paths));
-	memset(ends->of_foreign, 0, ROSTER_MAX_TORS * sizeof(*ends->of_foreign));
+	memset(ends->of_remote, 0, ROSTER_MAX_TORS * sizeof(*ends->of_remote));
 	memset(ends->of_own, 0, ROSTER_MAX_TORS * sizeof(*ends->of_own));
 	memset(ends->lone, 0, ROSTER_MAX_TORS * sizeof(*ends->lone));
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
 
 		*own_of(ends, flow) = (struct end){ 0 };
-		begin_end(foreign_of(ends, flow));
+		begin_end(remote_of(ends, flow));
 	}
 	return 0;
 }
@@ -213,9 +213,9 @@ add_flows(struct path_ends *ends, const struct flow_second *second)
 		if (flow->left_out)
 			continue;
 		end_add(own_of(ends, flow), flow);
-		end_add(foreign_of(ends, flow), flow);
+		end_add(remote_of(ends, flow), flow);
 		newest_add(own_newest(ends, flow), flow->src, flow);
-		newest_add(foreign_newest(ends, flow), flow->dst, flow);
+		newest_add(remote_newest(ends, flow), flow->dst, flow);
 		path->lost += flow->lost;
 		if (flow->answered > path->answered)
 			path->answered = flow->answered;
@@ -241,7 +241,7 @@ add_losses(struct path_ends *ends, const struct flow_second *second)
 		if (flow->left_out)
 			continue;
 		loss_add(own_of(ends, flow), loss->sent);
-		loss_add(foreign_of(ends, flow), loss->sent);
+		loss_add(remote_of(ends, flow), loss->sent);
 	}
 }
 
@@ -250,16 +250,16 @@ add_company(struct path_ends *ends, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
-		struct end *own = own_of(ends, flow), *foreign = foreign_of(ends, flow);
+		struct end *own = own_of(ends, flow), *remote = remote_of(ends, flow);
 
 		if (flow->left_out || flow->lost == 0)
 			continue;
 		if (newest_of_others(own_newest(ends, flow), flow->src) <=
 		    own->first_lost)
 			own->alone = true;
-		if (newest_of_others(foreign_newest(ends, flow), flow->dst) <=
-		    foreign->first_lost)
-			foreign->alone = true;
+		if (newest_of_others(remote_newest(ends, flow), flow->dst) <=
+		    remote->first_lost)
+			remote->alone = true;
 	}
 }
 
@@ -305,8 +305,8 @@ add_pauses(struct path_ends *ends, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
-		struct end *end = foreign_of(ends, flow);
-		struct newest *tor = foreign_newest(ends, flow);
+		struct end *end = remote_of(ends, flow);
+		struct newest *tor = remote_newest(ends, flow);
 
 		if (flow->left_out || end->lost == 0 || end->weighed)
 			continue;
@@ -336,12 +336,12 @@ has_pauses(const struct newest *tor)
 }
 
 static bool
-is_foreign_dead(const struct path_ends *ends, const struct flow_count *flow)
+is_remote_dead(const struct path_ends *ends, const struct flow_count *flow)
 {
-	const struct end *end = foreign_of(ends, flow);
+	const struct end *end = remote_of(ends, flow);
 
 	return is_dead(end) || still_dead(end) ||
-	       (end->pause != 0 && has_pauses(foreign_newest(ends, flow)));
+	       (end->pause != 0 && has_pauses(remote_newest(ends, flow)));
 }
 
 static void
@@ -349,19 +349,19 @@ find_dead(struct path_ends *ends, const struct flow_second *second)
 {
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
-		struct end *foreign = foreign_of(ends, flow);
-		const bool dead = is_foreign_dead(ends, flow);
+		struct end *remote = remote_of(ends, flow);
+		const bool dead = is_remote_dead(ends, flow);
 
 		own_of(ends, flow)->dead = is_dead(own_of(ends, flow));
-		if (!foreign->dead && dead && foreign->lone)
+		if (!remote->dead && dead && remote->lone)
 			++*lone_of(ends, flow);
-		foreign->dead = dead;
+		remote->dead = dead;
 	}
 	for (size_t i = 0; i < second->flows.count; i++) {
 		const struct flow_count *flow = &second->flows.flows[i];
 
 		if (!flow->left_out && !own_of(ends, flow)->dead &&
-		    !foreign_of(ends, flow)->dead)
+		    !remote_of(ends, flow)->dead)
 			ends->paths[flow->path].mixed_lost += flow->lost;
 	}
 }
@@ -382,7 +382,7 @@ is_excused(const struct path_ends *ends, const struct end *end)
 static bool
 is_of_flows(const struct path_ends *ends, const struct flow_count *flow)
 {
-	return foreign_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
+	return remote_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
 }
 
 /* One that pauses when the second ends is dead until it is answered. */
@@ -396,7 +396,7 @@ note_dead(struct end *end, const struct newest *tor)
 void
 path_ends_forget(struct path_ends *ends)
 {
-	memset(ends->foreign, 0, WIRE_MAX_FOREIGNERS * sizeof(*ends->foreign));
+	memset(ends->remote, 0, WIRE_MAX_REMOTES * sizeof(*ends->remote));
 }
 
 int
@@ -417,15 +417,15 @@ path_ends_judge(struct path_ends *ends, struct flow_second *second, uint32_t pat
 	for (size_t i = 0; i < second->flows.count; i++) {
 		struct flow_count *flow = &second->flows.flows[i];
 		const struct end *own = own_of(ends, flow);
-		struct end *foreign = foreign_of(ends, flow);
+		struct end *remote = remote_of(ends, flow);
 
 		if (flow->left_out)
 			continue;
-		if (foreign->dead && !is_excused(ends, foreign) &&
+		if (remote->dead && !is_excused(ends, remote) &&
 		    !is_of_flows(ends, flow)) {
-			ends->counts.foreign_dead += flow->sent;
+			ends->counts.remote_dead += flow->sent;
 			flow->left_out = true;
-			note_dead(foreign, foreign_newest(ends, flow));
+			note_dead(remote, remote_newest(ends, flow));
 		} else if (own->dead && !is_excused(ends, own)) {
 			ends->counts.own_dead += flow->sent;
 			flow->left_out = true;

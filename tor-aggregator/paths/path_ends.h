@@ -27,7 +27,7 @@ struct path_ends;
 #define PATH_ENDS_STRAY 1 /* losses of others besides */
 
 struct path_ends_counts { /* probes left out */
-	uint64_t foreign_dead, own_dead;
+	uint64_t remote_dead, own_dead;
 };
 
 int path_ends_new(struct path_ends **ret);

@@ -147,7 +147,7 @@ plan_entry(struct path_table *table, const struct wire_plan_view *view, size_t i
 	int r = 0;
 
 	wire_plan_entry(view, i, &entry);
-	wire_plan_foreigner(view, entry.dst, &dst);
+	wire_plan_remote(view, entry.dst, &dst);
 	if (dst.tor_count > 0 && strcmp(dst.tors[0], table->tor) == 0)
 		return 0; /* our own ToR's reflector */
 	wire_plan_member(view, entry.src, &src);

@@ -148,7 +148,7 @@ add_entry(struct expansion *expansion, const struct wire_plan_view *view,
 	};
 	struct wire_rnic dst;
 
-	wire_plan_foreigner(view, entry->dst, &dst);
+	wire_plan_remote(view, entry->dst, &dst);
 	add_target(expansion, src, &dst, &how);
 }
 
@@ -205,8 +205,8 @@ expansion_pinglist(struct expansion *expansion, const struct wire_plan_view *vie
 			add_mesh(expansion, view, rotation, i);
 	}
 	expand_entries(expansion, view, own_member);
-	for (size_t i = 0; i < plan->foreigner_count; i++) {
-		wire_plan_foreigner(view, i, &rnic);
+	for (size_t i = 0; i < plan->remote_count; i++) {
+		wire_plan_remote(view, i, &rnic);
 		add_peers(expansion, &rnic);
 	}
 	*refused += expansion->refused;
@@ -242,7 +242,7 @@ expansion_interval_us(
 		wire_plan_entry(view, i, &entry);
 		if (entry.src != src_at)
 			continue;
-		wire_plan_foreigner(view, entry.dst, &rnic);
+		wire_plan_remote(view, entry.dst, &rnic);
 		if (same_id(rnic.id, dst))
 			return entry.interval_us;
 	}

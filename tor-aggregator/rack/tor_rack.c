@@ -158,7 +158,7 @@ tor_rack_path(struct tor_rack *rack, const struct wire_path *path, rm_mono_t tra
 	const struct roster_rnic *dst = roster_find(
 	    rack->roster, (struct wire_rnic_id){ path->dst_guid, path->dst_port_num });
 
-	if (dst == NULL || dst->index < WINDOW_FOREIGN_BASE || dst->tor_number == 0)
+	if (dst == NULL || dst->index < WINDOW_REMOTE_BASE || dst->tor_number == 0)
 		return -ENOENT;
 	return path_table_learn(rack->paths, path, dst->tor, traced, now);
 }
@@ -295,7 +295,7 @@ static int
 rack_allocate(struct tor_rack *rack)
 {
 	rack->members = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->members));
-	rack->foreigners = calloc(WIRE_MAX_FOREIGNERS, sizeof(*rack->foreigners));
+	rack->remotes = calloc(WIRE_MAX_REMOTES, sizeof(*rack->remotes));
 	rack->hosts = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->hosts));
 	rack->expected = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->expected));
 	rack->states = calloc(WIRE_MAX_MEMBERS, sizeof(*rack->states));
@@ -303,7 +303,7 @@ rack_allocate(struct tor_rack *rack)
 	rack->verdicts = calloc(TOR_RACK_MAX_VERDICTS, sizeof(*rack->verdicts));
 	rack->forward = calloc(ROSTER_MAX_TORS, sizeof(*rack->forward));
 	rack->reverse = calloc(ROSTER_MAX_TORS, sizeof(*rack->reverse));
-	if (rack->members == NULL || rack->foreigners == NULL || rack->hosts == NULL ||
+	if (rack->members == NULL || rack->remotes == NULL || rack->hosts == NULL ||
 	    rack->expected == NULL || rack->states == NULL || rack->traffic == NULL ||
 	    rack->verdicts == NULL || rack->forward == NULL || rack->reverse == NULL)
 		return -ENOMEM;
@@ -397,7 +397,7 @@ tor_rack_free(struct tor_rack *rack)
 	ring_free(rack->ring);
 	tor_rack_paths_free(rack);
 	free(rack->members);
-	free(rack->foreigners);
+	free(rack->remotes);
 	free(rack->hosts);
 	free(rack->expected);
 	free(rack->states);

@@ -37,8 +37,8 @@ refresh(struct tor_rack *rack)
 
 	for (size_t i = 0; i < roster_members(roster); i++)
 		rack->members[i] = member_of(roster_member(roster, i));
-	for (size_t i = 0; i < roster_foreigners(roster); i++)
-		rack->foreigners[i] = member_of(roster_foreigner(roster, i));
+	for (size_t i = 0; i < roster_remotes(roster); i++)
+		rack->remotes[i] = member_of(roster_remote(roster, i));
 	for (size_t i = 0; i < roster_hosts(roster); i++) {
 		rack->hosts[i] = (struct rack_host){ .name = roster_host(roster, i) };
 		rack->expected[i] = false;
@@ -320,8 +320,8 @@ tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 		.tor = rack->tor,
 		.members = rack->members,
 		.member_count = roster_members(rack->roster),
-		.foreigners = rack->foreigners,
-		.foreigner_count = roster_foreigners(rack->roster),
+		.remotes = rack->remotes,
+		.remote_count = roster_remotes(rack->roster),
 		.hosts = rack->hosts,
 		.host_count = roster_hosts(rack->roster),
 	};

@@ -41,7 +41,7 @@ struct tor_rack {
 	unsigned closings; /* since the last whole second was summarised */
 	/* The roster as the judge wants to see it; stale: it has changed since. */
 	bool stale;
-	struct rack_member *members, *foreigners;
+	struct rack_member *members, *remotes;
 	struct rack_host *hosts;
 	bool *expected; /* by host: the plan names it; all are, without a plan */
 	struct tor_rack_member_state *states;

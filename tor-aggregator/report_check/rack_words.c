@@ -212,7 +212,7 @@ add_window(struct rack_words *words, const struct rack *rack,
 		struct window_pair *to;
 
 		/* The same size for everybody: large ones may have an MTU's reasons. */
-		if (sizes == 0 || pairs[0].foreign || pairs[0].large ||
+		if (sizes == 0 || pairs[0].remote || pairs[0].large ||
 		    was_away(words, rack, from->src, from->dst))
 			continue;
 		to =

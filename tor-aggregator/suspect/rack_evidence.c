@@ -55,9 +55,9 @@ tally_end(struct rack_tally *tally, const struct rack_pair *pair, bool excused)
 	if (pair->large) {
 		tally->large_sent += pair->sent;
 		tally->large_lost += lost;
-		tally->large_inside_lost += pair->foreign ? 0 : lost;
+		tally->large_inside_lost += pair->remote ? 0 : lost;
 	}
-	if (!pair->foreign) {
+	if (!pair->remote) {
 		tally->inside_sent += pair->sent;
 		tally->inside_answered += pair->answered;
 	}
@@ -111,10 +111,10 @@ tally_mesh(struct rack_tally *tallies, const struct rack_legs *legs,
 
 void
 rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
-    const struct rm_explanation *explanation, size_t members, size_t foreigners)
+    const struct rm_explanation *explanation, size_t members, size_t remotes)
 {
 	memset(blame->members, 0, members * sizeof *blame->members);
-	memset(blame->foreigners, 0, foreigners * sizeof *blame->foreigners);
+	memset(blame->remotes, 0, remotes * sizeof *blame->remotes);
 	blame->tor = blame->uplinks = false;
 	for (size_t i = 0; i < explanation->part_count; i++) {
 		const size_t candidate = explanation->parts[i].candidate;
@@ -127,8 +127,8 @@ rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
 			blame->tor = true;
 		else if (rack_legs_is_uplinks(legs, candidate))
 			blame->uplinks = true;
-		else if (rack_legs_is_foreigner(legs, candidate, &index))
-			blame->foreigners[index] = true;
+		else if (rack_legs_is_remote(legs, candidate, &index))
+			blame->remotes[index] = true;
 	}
 }
 
@@ -156,18 +156,18 @@ rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame
 		src->send_failed += pair->send_failed;
 		if (pair->large)
 			src->large_failed += pair->send_failed;
-		if (pair->foreign) {
+		if (pair->remote) {
 			tally_bytes(src, pair);
 			src->outside_sent += pair->sent;
 			src->outside_answered += pair->answered;
-			if (!blame->foreigners[pair->dst]) {
+			if (!blame->remotes[pair->dst]) {
 				src->outbound_sent += pair->sent;
 				src->outbound_newest_sent += pair->newest_sent;
 				src->outbound_newest_answered +=
 				    pair->newest_sent - pair->newest_lost;
 			}
 			tally_end(src, pair,
-			    blame->tor || blame->foreigners[pair->dst] ||
+			    blame->tor || blame->remotes[pair->dst] ||
 				(blame->uplinks && !pair->reflector));
 			continue;
 		}
@@ -216,7 +216,7 @@ add_counts(const struct rack_legs *legs, const struct rack_blame *blame, size_t 
 
 		if (pair->sent == 0)
 			continue;
-		if (pair->foreign) {
+		if (pair->remote) {
 			if (pair->src == member)
 				add_leg(&evidence->outside, pair->sent, pair->answered);
 			continue;
@@ -369,7 +369,7 @@ rack_evidence_of_tor(const struct rack *rack, const struct rack_legs *legs,
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		add_leg(pair->foreign ? &evidence->outside : &evidence->others,
+		add_leg(pair->remote ? &evidence->outside : &evidence->others,
 		    pair->sent, pair->answered);
 	}
 	for (size_t i = 0; i < legs->members; i++) {

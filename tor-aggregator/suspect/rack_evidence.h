@@ -15,7 +15,7 @@ struct rack_legs;
 
 struct rack_blame { /* who is blamed in this window, for whatever share of loss */
 	bool *members;
-	bool *foreigners;
+	bool *remotes;
 	bool uplinks, tor;
 };
 
@@ -35,7 +35,7 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 	uint64_t small_sent, small_lost; /* of sent and lost: no large probes */
 	uint64_t own_sent, send_failed;  /* of its own probes: left, could not leave */
 	uint64_t outside_sent, outside_answered; /* of its own, out of the rack */
-	/* those of them to foreigners that are not blamed themselves */
+	/* those of them to remote RNICs that are not blamed themselves */
 	uint64_t outbound_sent, outbound_newest_sent, outbound_newest_answered;
 	/* where nobody else is blamed on the way */
 	uint64_t clean_sent, clean_lost, clean_newest_answered;
@@ -49,7 +49,7 @@ struct rack_tally { /* probes from and to one member; sums over its pairs */
 };
 
 void rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
-    const struct rm_explanation *explanation, size_t members, size_t foreigners);
+    const struct rm_explanation *explanation, size_t members, size_t remotes);
 /* So many of the members are blamed for losing some that it is what they share: their
  * ToR, of which other racks tell. */
 bool rack_blame_is_common(const struct rack_blame *blame, size_t members);

@@ -31,7 +31,7 @@
 static bool
 is_reported(const struct rack_pair *pair)
 {
-	return !pair->foreign && pair->timed >= MIN_TIMED;
+	return !pair->remote && pair->timed >= MIN_TIMED;
 }
 
 static bool
@@ -270,7 +270,7 @@ sum_tor(const struct rack_legs *legs)
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
 
-		if (pair->foreign)
+		if (pair->remote)
 			continue;
 		sum.sent += pair->sent;
 		sum.lost += pair->sent - pair->answered;

@@ -12,20 +12,20 @@
 
 /*
  * ln of how likely each is at fault, before anything is seen. RNICs, cables and ports
- * fail most often; a foreigner costs least to blame because nothing follows from it. A
- * ToR is dearer than one RNIC, so that a rack of two is not its fault, and
- * cheaper than two.
+ * fail most often; a remote RNIC costs least to blame because nothing follows from it.
+ * A ToR is dearer than one RNIC, so that a rack of two is not its fault, and cheaper
+ * than two.
  */
 #define PRIOR_RNIC (-10.0)
 #define PRIOR_TOR (-14.0)
 #define PRIOR_UPLINKS (-12.0)
-#define PRIOR_FOREIGNER (-9.0)
+#define PRIOR_REMOTE (-9.0)
 #define PRIOR_NAMED (-2.0) /* of an RNIC that is known to be dead already */
 
 /* What fails beyond this share of a pair's probes bears witness against the sender. */
 #define SEND_FAILED_SHARE 0.3
 
-enum { SEEN_SMALL = 1, SEEN_LARGE }; /* losses to a foreigner */
+enum { SEEN_SMALL = 1, SEEN_LARGE }; /* losses to a remote RNIC */
 #define LEG_ELEMENTS 6 /* at most: three of any packet, three of large ones */
 #define OBSERVATIONS_PER_PAIR 4
 
@@ -54,22 +54,22 @@ element_uplinks(const struct rack_legs *legs)
 }
 
 static uint32_t
-element_foreigner(const struct rack_legs *legs, size_t foreigner)
+element_remote(const struct rack_legs *legs, size_t remote)
 {
-	return (uint32_t)(2 * legs->members + 2 + foreigner);
+	return (uint32_t)(2 * legs->members + 2 + remote);
 }
 
 /* What only large packets cross. */
 static uint32_t
-element_large_foreigner(const struct rack_legs *legs, size_t foreigner)
+element_large_remote(const struct rack_legs *legs, size_t remote)
 {
-	return element_foreigner(legs, legs->foreigners + foreigner);
+	return element_remote(legs, legs->remotes + remote);
 }
 
 static uint32_t
 element_large_send(const struct rack_legs *legs, size_t member)
 {
-	return element_large_foreigner(legs, legs->foreigners) + (uint32_t)(2 * member);
+	return element_large_remote(legs, legs->remotes) + (uint32_t)(2 * member);
 }
 
 static uint32_t
@@ -130,15 +130,13 @@ rack_legs_is_uplinks(const struct rack_legs *legs, size_t candidate)
 }
 
 bool
-rack_legs_is_foreigner(
-    const struct rack_legs *legs, size_t candidate, size_t *foreigner)
+rack_legs_is_remote(const struct rack_legs *legs, size_t candidate, size_t *remote)
 {
 	const uint32_t element = legs->candidates[candidate].elements[0];
 
-	if (element < element_foreigner(legs, 0) ||
-	    element >= element_large_send(legs, 0))
+	if (element < element_remote(legs, 0) || element >= element_large_send(legs, 0))
 		return false;
-	*foreigner = (element - element_foreigner(legs, 0)) % legs->foreigners;
+	*remote = (element - element_remote(legs, 0)) % legs->remotes;
 	return true;
 }
 
@@ -148,7 +146,7 @@ rack_legs_release(struct rack_legs *legs)
 	free(legs->pairs);
 	free(legs->observations);
 	free(legs->candidates);
-	free(legs->foreign_seen);
+	free(legs->remote_seen);
 	free(legs->large_seen);
 	*legs = (struct rack_legs){ 0 };
 }
@@ -243,31 +241,31 @@ suspect_mtus(struct rack_legs *legs, const struct rack_pair *pair)
 	if (!pair->large || pair->answered == pair->sent + pair->send_failed)
 		return;
 	suspect_mtu(legs, pair->src);
-	if (!pair->foreign)
+	if (!pair->remote)
 		suspect_mtu(legs, pair->dst);
 }
 
 /* Where large ones are lost, its MTU too. */
 static void
-suspect_foreigner(struct rack_legs *legs, size_t foreigner, bool large)
+suspect_remote(struct rack_legs *legs, size_t remote, bool large)
 {
-	const uint32_t any = element_foreigner(legs, foreigner);
-	const uint32_t mtu = element_large_foreigner(legs, foreigner);
-	uint8_t *seen = &legs->foreign_seen[foreigner];
+	const uint32_t any = element_remote(legs, remote);
+	const uint32_t mtu = element_large_remote(legs, remote);
+	uint8_t *seen = &legs->remote_seen[remote];
 
 	if (*seen == 0)
-		add_candidate(legs, any, any, PRIOR_FOREIGNER);
+		add_candidate(legs, any, any, PRIOR_REMOTE);
 	if (large && *seen < SEEN_LARGE)
-		add_candidate(legs, mtu, mtu, PRIOR_FOREIGNER);
+		add_candidate(legs, mtu, mtu, PRIOR_REMOTE);
 	*seen = large || *seen == SEEN_LARGE ? SEEN_LARGE : SEEN_SMALL;
 }
 
 static void
-observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
+observe_remote(struct rack_legs *legs, const struct rack_pair *pair)
 {
 	uint32_t elements[2 * LEG_ELEMENTS + 1] = { element_send(pair->src),
 		element_receive(pair->src), element_tor(legs), element_tor(legs),
-		element_foreigner(legs, pair->dst) };
+		element_remote(legs, pair->dst) };
 	const uint32_t lost = pair->sent - pair->answered;
 	uint32_t count = 5;
 
@@ -278,11 +276,11 @@ observe_foreign(struct rack_legs *legs, const struct rack_pair *pair)
 		elements[count++] = element_large_receive(legs, pair->src);
 		elements[count++] = element_large_tor(legs);
 		elements[count++] = element_large_tor(legs);
-		elements[count++] = element_large_foreigner(legs, pair->dst);
+		elements[count++] = element_large_remote(legs, pair->dst);
 	}
 	observe(legs, pair->sent, lost, elements, count, true);
 	if (lost > 0)
-		suspect_foreigner(legs, pair->dst, pair->large);
+		suspect_remote(legs, pair->dst, pair->large);
 }
 
 static void
@@ -310,11 +308,10 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 	    rm_scratch(&legs->observations, &legs->observation_size,
 		OBSERVATIONS_PER_PAIR * both, sizeof *legs->observations) < 0 ||
 	    rm_scratch(&legs->candidates, &legs->candidate_size,
-		2 * RACK_DIRECTIONS * rack->member_count + 3 +
-		    2 * rack->foreigner_count,
+		2 * RACK_DIRECTIONS * rack->member_count + 3 + 2 * rack->remote_count,
 		sizeof *legs->candidates) < 0 ||
-	    rm_scratch(&legs->foreign_seen, &legs->foreign_size,
-		rack->foreigner_count + 1, 1) < 0 ||
+	    rm_scratch(&legs->remote_seen, &legs->remote_size, rack->remote_count + 1,
+		1) < 0 ||
 	    rm_scratch(
 		&legs->large_seen, &legs->large_size, rack->member_count + 1, 1) < 0)
 		return -ENOMEM;
@@ -337,8 +334,8 @@ static void
 add_pair(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
 {
 	legs->pair_count++;
-	if (pair->foreign)
-		observe_foreign(legs, pair);
+	if (pair->remote)
+		observe_remote(legs, pair);
 	else
 		observe_mesh(legs, pair, slack);
 	observe_send_failures(legs, pair);
@@ -354,11 +351,11 @@ rack_legs_build(
 	legs->seconds = fmax(
 	    (double)rm_mono_since(window->end, window->start) / (double)RM_NS_PER_S, 1);
 	legs->members = rack->member_count;
-	legs->foreigners = rack->foreigner_count;
+	legs->remotes = rack->remote_count;
 	legs->elements = element_large_tor(legs) + 1;
 	legs->pair_count = 0;
 	legs->observation_count = 0;
-	memset(legs->foreign_seen, 0, rack->foreigner_count + 1);
+	memset(legs->remote_seen, 0, rack->remote_count + 1);
 	memset(legs->large_seen, 0, rack->member_count + 1);
 	list_candidates(legs);
 	for (size_t i = 0; i < window->pair_count; i++) {

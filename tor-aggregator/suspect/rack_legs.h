@@ -35,11 +35,11 @@ struct rack_legs { /* zero it before the first use */
 	struct rm_candidate *candidates;
 	size_t candidate_count, candidate_size;
 	size_t elements;
-	uint8_t *foreign_seen; /* by foreigner: a candidate already */
-	size_t foreign_size;
+	uint8_t *remote_seen; /* by remote RNIC: a candidate already */
+	size_t remote_size;
 	uint8_t *large_seen; /* by member: its MTU is a candidate already */
 	size_t large_size;
-	size_t foreigners;
+	size_t remotes;
 };
 
 /* -ENOMEM: the legs are unusable until the next success. */
@@ -55,7 +55,7 @@ bool rack_legs_is_member(const struct rack_legs *legs, size_t candidate, size_t 
 bool rack_legs_is_tor(const struct rack_legs *legs, size_t candidate);
 double rack_legs_prior_of_tor(const struct rack_legs *legs);
 bool rack_legs_is_uplinks(const struct rack_legs *legs, size_t candidate);
-bool rack_legs_is_foreigner(
-    const struct rack_legs *legs, size_t candidate, size_t *foreigner);
+bool rack_legs_is_remote(
+    const struct rack_legs *legs, size_t candidate, size_t *remote);
 
 #endif

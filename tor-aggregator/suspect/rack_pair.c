@@ -31,7 +31,7 @@ read_both_sizes(
 	const uint32_t *outcomes = from->outcomes;
 	struct rack_pair pair = {
 		.src = from->src,
-		.foreign = from->dst >= WINDOW_FOREIGN_BASE,
+		.remote = from->dst >= WINDOW_REMOTE_BASE,
 		.reflector = from->kind == WIRE_TOR_REFLECTOR,
 		.answered = outcomes[WIRE_OK] + outcomes[WIRE_LATE_REPLY] +
 			    outcomes[WIRE_INVALID],
@@ -45,16 +45,15 @@ read_both_sizes(
 		.bytes = from->large.small_bytes,
 	};
 
-	pair.dst = pair.foreign ? from->dst - WINDOW_FOREIGN_BASE : from->dst;
+	pair.dst = pair.remote ? from->dst - WINDOW_REMOTE_BASE : from->dst;
 	if (from->src >= rack->member_count || from->src == from->dst ||
 	    !is_witness(rack, pair.src))
 		return false;
-	if (pair.foreign
-		? pair.dst >= rack->foreigner_count
-		: pair.dst >= rack->member_count || !is_witness(rack, pair.dst))
+	if (pair.remote ? pair.dst >= rack->remote_count
+			: pair.dst >= rack->member_count || !is_witness(rack, pair.dst))
 		return false;
 	pair.sent = pair.answered + outcomes[WIRE_NO_REPLY];
-	pair.counted = from->counted && !pair.foreign;
+	pair.counted = from->counted && !pair.remote;
 	pair.arrived = clamp(from->arrived, pair.answered, pair.sent);
 	if (pair.sent + pair.send_failed == 0)
 		return false;

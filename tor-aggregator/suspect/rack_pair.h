@@ -15,10 +15,11 @@ struct window_pair;
 
 #define RACK_PAIR_SIZES 2 /* small and large */
 
-struct rack_pair {         /* probes of which both ends may bear witness */
-	uint32_t src, dst; /* members; dst of a foreign pair: index of the foreigner */
-	bool foreign;
-	bool reflector; /* the foreigner is the ToR's own: no uplink in between */
+struct rack_pair { /* probes of which both ends may bear witness */
+	uint32_t src,
+	    dst; /* members; dst of a foreign pair: index of the remote RNIC */
+	bool remote;
+	bool reflector; /* the remote RNIC is the ToR's own: no uplink in between */
 	bool counted;
 	bool large;   /* probes above WIRE_ROCE_SMALL_BYTES only; else the small ones */
 	float weight; /* of the receive count's uncertainty, this size's part */

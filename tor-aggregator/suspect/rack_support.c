@@ -129,7 +129,7 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 		const bool ours = pair->src == member;
 		size_t other, host;
 
-		if (pair->foreign || (!ours && pair->dst != member))
+		if (pair->remote || (!ours && pair->dst != member))
 			continue;
 		other = ours ? pair->dst : pair->src;
 		host = rack->members[other].host_index;

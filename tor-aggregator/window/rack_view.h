@@ -63,8 +63,8 @@ struct rack {
 	const char *tor;
 	const struct rack_member *members;
 	size_t member_count;
-	const struct rack_member *foreigners; /* host_index unused */
-	size_t foreigner_count;
+	const struct rack_member *remotes; /* host_index unused */
+	size_t remote_count;
 	const struct rack_host *hosts;
 	size_t host_count;
 	/* By member: it tells nothing, because its port is down, or was in the window.

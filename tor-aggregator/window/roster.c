@@ -25,9 +25,9 @@ struct roster {
 	char (*tors)[RM_NAME_BYTES];
 	size_t tor_count; /* the first is our own */
 	struct roster_entry *by_id;
-	struct roster_entry **members, **foreigners;
-	size_t member_count, foreigner_count;
-	size_t planned_foreigners;
+	struct roster_entry **members, **remotes;
+	size_t member_count, remote_count;
+	size_t planned_remotes;
 	const char **hosts; /* borrowed from the first member of each */
 	size_t host_count;
 	uint64_t refused;
@@ -46,9 +46,9 @@ roster_new(const char *tor, struct roster **ret)
 	roster->tors = calloc(ROSTER_MAX_TORS, sizeof(*roster->tors));
 	roster->members = calloc(WIRE_MAX_MEMBERS, sizeof(*roster->members));
 	roster->hosts = calloc(WIRE_MAX_MEMBERS, sizeof(*roster->hosts));
-	roster->foreigners = calloc(WIRE_MAX_FOREIGNERS, sizeof(*roster->foreigners));
+	roster->remotes = calloc(WIRE_MAX_REMOTES, sizeof(*roster->remotes));
 	if (roster->tors == NULL || roster->members == NULL || roster->hosts == NULL ||
-	    roster->foreigners == NULL) {
+	    roster->remotes == NULL) {
 		roster_free(roster);
 		return -ENOMEM;
 	}
@@ -70,7 +70,7 @@ roster_free(struct roster *roster)
 		free(entry);
 	}
 	free(roster->members);
-	free(roster->foreigners);
+	free(roster->remotes);
 	free(roster->hosts);
 	free(roster->tors);
 	free(roster);
@@ -166,7 +166,7 @@ add(struct roster *roster, const struct wire_rnic *rnic, bool member,
 	struct roster_entry *entry;
 
 	if (member ? roster->member_count == WIRE_MAX_MEMBERS
-		   : roster->foreigner_count == WIRE_MAX_FOREIGNERS)
+		   : roster->remote_count == WIRE_MAX_REMOTES)
 		return -ENOSPC;
 	entry = calloc(1, sizeof(*entry));
 	if (entry == NULL)
@@ -183,9 +183,8 @@ add(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		entry->rnic.index = (uint32_t)roster->member_count;
 		roster->members[roster->member_count++] = entry;
 	} else {
-		entry->rnic.index =
-		    WINDOW_FOREIGN_BASE + (uint32_t)roster->foreigner_count;
-		roster->foreigners[roster->foreigner_count++] = entry;
+		entry->rnic.index = WINDOW_REMOTE_BASE + (uint32_t)roster->remote_count;
+		roster->remotes[roster->remote_count++] = entry;
 	}
 	*ret = entry;
 	return 0;
@@ -224,7 +223,7 @@ keep_member(const struct roster_entry *entry)
 }
 
 static bool
-keep_foreigner(const struct roster_entry *entry)
+keep_remote(const struct roster_entry *entry)
 {
 	return !entry->member && (entry->rnic.planned || entry->rnic.served);
 }
@@ -297,11 +296,9 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		*r = 0;
 	}
 	if (entry != NULL && entry->member != member) {
-		struct roster_entry **list =
-		    member ? roster->foreigners : roster->members;
-		size_t *count =
-		    member ? &roster->foreigner_count : &roster->member_count;
-		uint32_t base = member ? WINDOW_FOREIGN_BASE : 0;
+		struct roster_entry **list = member ? roster->remotes : roster->members;
+		size_t *count = member ? &roster->remote_count : &roster->member_count;
+		uint32_t base = member ? WINDOW_REMOTE_BASE : 0;
 		uint32_t at = entry->rnic.index - base;
 
 		/* The last one takes its place. */
@@ -346,8 +343,8 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 		else if (r == -ENOMEM)
 			break;
 	}
-	for (size_t i = 0; i < plan->foreigner_count && r != -ENOMEM; i++) {
-		wire_plan_foreigner(view, i, &rnic);
+	for (size_t i = 0; i < plan->remote_count && r != -ENOMEM; i++) {
+		wire_plan_remote(view, i, &rnic);
 		entry = roster_entry(roster, rnic.id);
 		if (entry != NULL && entry->member &&
 		    (entry->rnic.planned ||
@@ -360,10 +357,10 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 	}
 	if (sweep_members(roster))
 		changed = true;
-	/* Foreigners come and go with every plan; their holes can wait a while. */
-	if (roster->foreigner_count > 2 * plan->foreigner_count + 64 &&
-	    sweep(roster, roster->foreigners, &roster->foreigner_count,
-		WINDOW_FOREIGN_BASE, keep_foreigner))
+	/* Remote RNICs come and go with every plan; their holes can wait a while. */
+	if (roster->remote_count > 2 * plan->remote_count + 64 &&
+	    sweep(roster, roster->remotes, &roster->remote_count, WINDOW_REMOTE_BASE,
+		keep_remote))
 		changed = true;
 	number_hosts(roster);
 	return r == -ENOMEM ? r : changed;
@@ -509,9 +506,9 @@ roster_members(const struct roster *roster)
 }
 
 size_t
-roster_foreigners(const struct roster *roster)
+roster_remotes(const struct roster *roster)
 {
-	return roster->foreigner_count;
+	return roster->remote_count;
 }
 
 size_t
@@ -527,9 +524,9 @@ roster_member(const struct roster *roster, size_t i)
 }
 
 const struct roster_rnic *
-roster_foreigner(const struct roster *roster, size_t i)
+roster_remote(const struct roster *roster, size_t i)
 {
-	return &roster->foreigners[i]->rnic;
+	return &roster->remotes[i]->rnic;
 }
 
 const struct roster_rnic *
@@ -537,9 +534,9 @@ roster_at(const struct roster *roster, uint32_t index)
 {
 	if (index < roster->member_count)
 		return &roster->members[index]->rnic;
-	if (index >= WINDOW_FOREIGN_BASE &&
-	    index - WINDOW_FOREIGN_BASE < roster->foreigner_count)
-		return &roster->foreigners[index - WINDOW_FOREIGN_BASE]->rnic;
+	if (index >= WINDOW_REMOTE_BASE &&
+	    index - WINDOW_REMOTE_BASE < roster->remote_count)
+		return &roster->remotes[index - WINDOW_REMOTE_BASE]->rnic;
 	return NULL;
 }
 

@@ -3,7 +3,7 @@
  *
  * Fed by the plan and by what agents register; an RNIC keeps its index for as long
  * as it can, so that a plan that only grows disturbs no window. Members count from 0,
- * foreigners from WINDOW_FOREIGN_BASE. Names from outside are checked here; what
+ * remote RNICs from WINDOW_REMOTE_BASE. Names from outside are checked here; what
  * is malformed or beyond the limits is refused and counted.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_ROSTER_H
@@ -46,7 +46,7 @@ int roster_new(const char *tor, struct roster **ret);
 void roster_free(struct roster *roster);
 
 /*
- * Takes over a plan's members and foreigners. Members that are neither planned
+ * Takes over a plan's members and remote RNICs. Members that are neither planned
  * nor registered leave. Returns 1 when indexes have changed (renumber the
  * window), 0 when all that was known kept its own, or -ENOMEM.
  */
@@ -90,10 +90,10 @@ const char *roster_tor(const struct roster *roster);
 const struct roster_rnic *roster_find(
     const struct roster *roster, struct wire_rnic_id id);
 size_t roster_members(const struct roster *roster);
-size_t roster_foreigners(const struct roster *roster);
+size_t roster_remotes(const struct roster *roster);
 size_t roster_hosts(const struct roster *roster); /* that have members */
 const struct roster_rnic *roster_member(const struct roster *roster, size_t i);
-const struct roster_rnic *roster_foreigner(const struct roster *roster, size_t i);
+const struct roster_rnic *roster_remote(const struct roster *roster, size_t i);
 const struct roster_rnic *roster_at(const struct roster *roster, uint32_t index);
 const char *roster_host(const struct roster *roster, size_t i);
 const char *roster_tor_name(const struct roster *roster, uint16_t number); /* or "" */

@@ -128,7 +128,7 @@ window_add(struct window *window, rm_mono_t sent, const struct wire_result *resu
 	const int64_t offset = sent.ns - window->current_start_ns;
 	struct window_pair *pair;
 
-	if (result->outcome >= WIRE_OUTCOMES || src >= WINDOW_FOREIGN_BASE)
+	if (result->outcome >= WIRE_OUTCOMES || src >= WINDOW_REMOTE_BASE)
 		return WINDOW_REFUSED;
 	if (offset < 0 || offset >= window->options.bin_ns) {
 		window->current = bin_of(window, sent.ns);
@@ -158,7 +158,7 @@ window_overdue(
 {
 	struct window_pair *pair = NULL;
 
-	if (src < WINDOW_FOREIGN_BASE && result->stamp_source != WIRE_STAMP_USER)
+	if (src < WINDOW_REMOTE_BASE && result->stamp_source != WIRE_STAMP_USER)
 		pair = pair_table_get(bin_table(window, window->next), src, dst);
 	if (pair != NULL)
 		pair->overdue++;
@@ -173,7 +173,7 @@ window_arrived(struct window *window, uint32_t src, uint32_t dst, rm_mono_t from
 	const double span = (double)(to.ns - from.ns);
 	enum window_says says = WINDOW_LATE;
 
-	if (to.ns < from.ns || src >= WINDOW_FOREIGN_BASE ||
+	if (to.ns < from.ns || src >= WINDOW_REMOTE_BASE ||
 	    last - window->next >= window->options.open_bins)
 		return WINDOW_REFUSED;
 	if (first < window->next)
@@ -203,7 +203,7 @@ coverage_of(struct window *window, uint32_t dst)
 	size_t count = window->coverage_count;
 	struct coverage *coverage;
 
-	if (dst >= WINDOW_FOREIGN_BASE)
+	if (dst >= WINDOW_REMOTE_BASE)
 		return NULL;
 	if (dst >= count) {
 		count = count * 2 > (size_t)dst + 1 ? count * 2 : (size_t)dst + 1;

@@ -6,7 +6,7 @@
  * after a bounded wait; what comes later is late, counted, and changes nothing. The
  * judge looks at the sum of the last judge_bins closed bins: bins are never recomputed.
  *
- * RNICs are indexes: members of the rack from 0, foreigners from FOREIGN_BASE.
+ * RNICs are indexes: members of the rack from 0, remote RNICs from FOREIGN_BASE.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_WINDOW_H
 #define TOR_AGGREGATOR_WINDOW_WINDOW_H
@@ -19,7 +19,7 @@
 #include "schemas/wire.h"
 #include "tor-aggregator/window/window_pair.h"
 
-#define WINDOW_FOREIGN_BASE 0x10000u /* index of foreigner i: this + i */
+#define WINDOW_REMOTE_BASE 0x10000u /* index of remote RNIC i: this + i */
 
 struct window;
 
@@ -79,7 +79,7 @@ void window_mark_partial(struct window *window, rm_mono_t until);
  * everything in. */
 void window_mark_doubtful(struct window *window, rm_mono_t until);
 
-/* Members or foreigners were renumbered: forget all pairs, keep the clock. */
+/* Members or remote RNICs were renumbered: forget all pairs, keep the clock. */
 void window_renumber(struct window *window);
 
 #endif

@@ -60,8 +60,8 @@ struct fixture {
 	int port;
 	struct wire_writer *writer;
 	struct host hosts[2];
-	struct rm_link *strangers[8]; /* before their hello */
-	uint32_t probe_timeout_ms;    /* of the next pinglists; 0: not said */
+	struct rm_link *pending_conns[8]; /* before their hello */
+	uint32_t probe_timeout_ms;        /* of the next pinglists; 0: not said */
 };
 
 static struct fixture fixture;
@@ -231,8 +231,8 @@ on_close(struct rm_link *link, int reason, void *arg)
 			f->hosts[i].link = NULL;
 	}
 	for (size_t i = 0; i < 8; i++) {
-		if (f->strangers[i] == link)
-			f->strangers[i] = NULL;
+		if (f->pending_conns[i] == link)
+			f->pending_conns[i] = NULL;
 	}
 	rm_link_free(link);
 }
@@ -245,10 +245,10 @@ on_accept(int fd, const struct rm_address *peer, void *arg)
 	struct fixture *f = arg;
 	size_t i = 0;
 
-	while (i < 7 && f->strangers[i] != NULL)
+	while (i < 7 && f->pending_conns[i] != NULL)
 		i++;
-	assert_null(f->strangers[i]);
-	return rm_link_new(f->loop, fd, &limits, &callbacks, f, &f->strangers[i]);
+	assert_null(f->pending_conns[i]);
+	return rm_link_new(f->loop, fd, &limits, &callbacks, f, &f->pending_conns[i]);
 }
 
 static void
@@ -265,8 +265,8 @@ static void
 aggregator_stop(struct fixture *f)
 {
 	for (size_t i = 0; i < 8; i++) {
-		rm_link_free(f->strangers[i]);
-		f->strangers[i] = NULL;
+		rm_link_free(f->pending_conns[i]);
+		f->pending_conns[i] = NULL;
 	}
 	for (size_t i = 0; i < 2; i++)
 		f->hosts[i].link = NULL;

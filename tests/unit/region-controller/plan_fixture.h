@@ -77,7 +77,7 @@ check_entry(const struct wire_plan_view *view, const struct wire_plan_entry *ent
 	bool common = false;
 
 	wire_plan_member(view, entry->src, &src);
-	wire_plan_foreigner(view, entry->dst, &dst);
+	wire_plan_remote(view, entry->dst, &dst);
 	assert_string_not_equal(src.host, dst.host);
 	assert_string_equal(src.plane, dst.plane);
 	assert_int_equal(src.qpn != 0, dst.qpn != 0);
@@ -182,7 +182,7 @@ entries_between(const struct wire_plan_view *view, enum wire_probe_kind kind,
 
 		wire_plan_entry(view, i, &entry);
 		wire_plan_member(view, entry.src, &src);
-		wire_plan_foreigner(view, entry.dst, &dst);
+		wire_plan_remote(view, entry.dst, &dst);
 		count += entry.kind == kind &&
 			 (host == NULL || strcmp(src.host, host) == 0) &&
 			 (tor == NULL || strcmp(dst.tors[0], tor) == 0);
@@ -191,12 +191,12 @@ entries_between(const struct wire_plan_view *view, enum wire_probe_kind kind,
 }
 
 static inline bool
-has_foreigner(const struct wire_plan_view *view, uint64_t guid)
+has_remote(const struct wire_plan_view *view, uint64_t guid)
 {
-	for (size_t i = 0; i < view->plan.foreigner_count; i++) {
+	for (size_t i = 0; i < view->plan.remote_count; i++) {
 		struct wire_rnic rnic;
 
-		wire_plan_foreigner(view, i, &rnic);
+		wire_plan_remote(view, i, &rnic);
 		if (rnic.id.guid == guid)
 			return true;
 	}
@@ -233,7 +233,7 @@ least_cable_rate(struct fixture *f)
 			wire_plan_entry(view, k, &entry);
 			if (entry.kind != WIRE_INTER_TOR)
 				continue;
-			wire_plan_foreigner(view, entry.dst, &rnic);
+			wire_plan_remote(view, entry.dst, &rnic);
 			assert_true(rm_topology_find(f->topology, rnic.tors[0], &dst));
 			rm_topology_paths_to(paths, dst);
 			rates[src] = rate_of(&entry);

@@ -35,8 +35,8 @@ static const struct wire_plan plan = {
 	.mesh = { .peers = 10, .interval_us = 100001, .rotation_s = 300, MIX },
 	.members = rnic_samples,
 	.member_count = 2,
-	.foreigners = rnic_samples,
-	.foreigner_count = 2,
+	.remotes = rnic_samples,
+	.remote_count = 2,
 	.entries = entries,
 	.entry_count = 2,
 };
@@ -70,12 +70,12 @@ expect_plan(const uint8_t *data, size_t len)
 	assert_int_equal(view.plan.mesh.size_count, 2);
 	assert_memory_equal(view.plan.mesh.sizes, sizes, sizeof(sizes));
 	assert_int_equal(view.plan.member_count, 2);
-	assert_int_equal(view.plan.foreigner_count, 2);
+	assert_int_equal(view.plan.remote_count, 2);
 	assert_int_equal(view.plan.entry_count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		wire_plan_member(&view, i, &rnic);
 		rnic_expect(&rnic, &rnic_samples[i]);
-		wire_plan_foreigner(&view, i, &rnic);
+		wire_plan_remote(&view, i, &rnic);
 		rnic_expect(&rnic, &rnic_samples[i]);
 
 		wire_plan_entry(&view, i, &entry);
@@ -140,7 +140,7 @@ a_plan_that_says_nothing_newer_keeps_its_bytes(void **state)
 enum {
 	PLAN_MESH = 5,
 	PLAN_MEMBERS,
-	PLAN_FOREIGNERS,
+	PLAN_REMOTES,
 	PLAN_ENTRIES,
 	PLAN_PROBE_TIMEOUT = 10,
 	PLAN_FIELDS
@@ -150,7 +150,7 @@ enum { ENTRY_SRC, ENTRY_DST, ENTRY_KIND, ENTRY_MIX = 5, ENTRY_FIELDS };
 enum { MIX_FLOWS, MIX_DSCPS, MIX_SIZES, MIX_FIELDS };
 
 struct shape { /* of a forged plan */
-	size_t members, foreigners, entries;
+	size_t members, remotes, entries;
 	uint32_t src, dst;
 	uint8_t kind;
 	size_t flows, dscps, sizes;
@@ -163,7 +163,7 @@ static int
 open_shape(const struct shape *shape)
 {
 	static const char text[WIRE_MAX_STRING] = { [0 ... WIRE_MAX_STRING - 1] = 'x' };
-	size_t root, mesh, mix, members, foreigners, all, entry, rnic, name;
+	size_t root, mesh, mix, members, remotes, all, entry, rnic, name;
 	struct forge forge;
 	int r;
 
@@ -174,13 +174,13 @@ open_shape(const struct shape *shape)
 	forge_refer(&forge, root, PLAN_MESH, mesh);
 	members = forge_vector(&forge, shape->members, 4, 4);
 	forge_refer(&forge, root, PLAN_MEMBERS, members);
-	foreigners = forge_vector(&forge, shape->foreigners, 4, 4);
-	forge_refer(&forge, root, PLAN_FOREIGNERS, foreigners);
+	remotes = forge_vector(&forge, shape->remotes, 4, 4);
+	forge_refer(&forge, root, PLAN_REMOTES, remotes);
 	all = forge_vector(&forge, shape->entries, 4, 4);
 	forge_refer(&forge, root, PLAN_ENTRIES, all);
 	rnic = rnic_forge(&forge);
 	forge_refer_all(&forge, members, shape->members, rnic);
-	forge_refer_all(&forge, foreigners, shape->foreigners, rnic);
+	forge_refer_all(&forge, remotes, shape->remotes, rnic);
 	entry = forge_table(&forge, ENTRY_FIELDS);
 	forge_number(&forge, entry, ENTRY_SRC, shape->src);
 	forge_number(&forge, entry, ENTRY_DST, shape->dst);
@@ -203,7 +203,7 @@ open_shape(const struct shape *shape)
 }
 
 static const struct shape usual = { .members = 2,
-	.foreigners = 3,
+	.remotes = 3,
 	.entries = 4,
 	.src = 1,
 	.dst = 2,
@@ -218,7 +218,7 @@ vectors_beyond_their_limits_are_refused(void **state)
 	struct shape most = usual;
 
 	most.members = WIRE_MAX_MEMBERS;
-	most.foreigners = WIRE_MAX_FOREIGNERS;
+	most.remotes = WIRE_MAX_REMOTES;
 	most.entries = WIRE_MAX_ENTRIES;
 	most.flows = WIRE_MAX_FLOWS;
 	most.dscps = WIRE_MAX_CLASSES;
@@ -230,7 +230,7 @@ vectors_beyond_their_limits_are_refused(void **state)
 	most.members = WIRE_MAX_MEMBERS + 1;
 	assert_int_equal(open_shape(&most), -EMSGSIZE);
 	most = usual;
-	most.foreigners = WIRE_MAX_FOREIGNERS + 1;
+	most.remotes = WIRE_MAX_REMOTES + 1;
 	assert_int_equal(open_shape(&most), -EMSGSIZE);
 	most = usual;
 	most.entries = WIRE_MAX_ENTRIES + 1;
@@ -260,7 +260,7 @@ indexes_stay_within_members_and_foreigners(void **state)
 	shape.dst = UINT32_MAX;
 	assert_int_equal(open_shape(&shape), -EBADMSG);
 	shape = usual;
-	shape.foreigners = 0;
+	shape.remotes = 0;
 	assert_int_equal(open_shape(&shape), -EBADMSG);
 	shape.entries = 0;
 	assert_int_equal(open_shape(&shape), 0);
@@ -294,10 +294,10 @@ text_that_is_shared_cannot_cost_without_end(void **state)
 {
 	struct shape shape = usual;
 
-	shape.foreigners = WIRE_MAX_FOREIGNERS;
+	shape.remotes = WIRE_MAX_REMOTES;
 	shape.text = WIRE_MAX_STRING - 1;
 	assert_int_equal(open_shape(&shape), -EMSGSIZE);
-	shape.foreigners = 1000;
+	shape.remotes = 1000;
 	assert_int_equal(open_shape(&shape), 0);
 }
 
@@ -351,7 +351,7 @@ a_writer_refuses_what_an_opener_would(void **state)
 static void
 a_plan_larger_than_a_frame_is_not_written(void **state)
 {
-	struct wire_rnic *many = calloc(WIRE_MAX_FOREIGNERS, sizeof(*many));
+	struct wire_rnic *many = calloc(WIRE_MAX_REMOTES, sizeof(*many));
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes out = { NULL, 0 };
 	char text[WIRE_MAX_STRING];
@@ -361,18 +361,18 @@ a_plan_larger_than_a_frame_is_not_written(void **state)
 	assert_non_null(many);
 	memset(text, 'x', sizeof(text));
 	text[WIRE_MAX_STRING - 1] = 0;
-	for (size_t i = 0; i < WIRE_MAX_FOREIGNERS; i++)
+	for (size_t i = 0; i < WIRE_MAX_REMOTES; i++)
 		many[i].host = many[i].device = many[i].driver = text;
-	large.foreigners = many;
-	large.foreigner_count = WIRE_MAX_FOREIGNERS;
+	large.remotes = many;
+	large.remote_count = WIRE_MAX_REMOTES;
 	assert_int_equal(wire_write_plan(writer, &large, &out), -EMSGSIZE);
 	assert_null(out.data);
 
-	for (large.foreigner_count = 1300; r == 0; large.foreigner_count++)
+	for (large.remote_count = 1300; r == 0; large.remote_count++)
 		r = wire_write_plan(writer, &large, &out);
 	assert_int_equal(r, -EMSGSIZE);
-	large.foreigner_count -= 2; /* the last that fitted */
-	assert_in_range(large.foreigner_count, 1301, 1400);
+	large.remote_count -= 2; /* the last that fitted */
+	assert_in_range(large.remote_count, 1301, 1400);
 	r = 0;
 	for (size_t len = 0; r == 0 && len < WIRE_MAX_STRING; len += 105) {
 		large.region = text + WIRE_MAX_STRING - 1 - len;

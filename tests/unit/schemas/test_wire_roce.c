@@ -54,8 +54,8 @@ write_plan_of(const struct wire_plan_entry *of, uint8_t mesh_sl,
 		.mesh = { .peers = 2, .interval_us = 832, .sl = mesh_sl },
 		.members = &rnic_roce,
 		.member_count = 1,
-		.foreigners = &rnic_roce,
-		.foreigner_count = 1,
+		.remotes = &rnic_roce,
+		.remote_count = 1,
 		.entries = of,
 		.entry_count = 1,
 	};
@@ -80,7 +80,7 @@ expect_plan(const uint8_t *data, size_t len)
 	assert_int_equal(view.plan.mesh.sl, 14);
 	wire_plan_member(&view, 0, &rnic);
 	rnic_expect(&rnic, &rnic_roce);
-	wire_plan_foreigner(&view, 0, &rnic);
+	wire_plan_remote(&view, 0, &rnic);
 	rnic_expect(&rnic, &rnic_roce);
 	wire_plan_entry(&view, 0, &got);
 	assert_int_equal(got.sl, 15);
@@ -200,7 +200,7 @@ a_target_has_qps_and_a_level_in_range(void **state)
 static int
 open_plan(uint8_t mesh_sl, uint8_t entry_sl)
 {
-	size_t root, mesh, all, members, foreigners, one, mix;
+	size_t root, mesh, all, members, remotes, one, mix;
 	struct forge forge;
 	int r;
 
@@ -210,13 +210,13 @@ open_plan(uint8_t mesh_sl, uint8_t entry_sl)
 	forge_refer(&forge, root, 5, mesh);
 	members = forge_vector(&forge, 1, 4, 4);
 	forge_refer(&forge, root, 6, members);
-	foreigners = forge_vector(&forge, 1, 4, 4);
-	forge_refer(&forge, root, 7, foreigners);
+	remotes = forge_vector(&forge, 1, 4, 4);
+	forge_refer(&forge, root, 7, remotes);
 	all = forge_vector(&forge, 1, 4, 4);
 	forge_refer(&forge, root, 8, all);
 	one = rnic_forge(&forge);
 	forge_refer_all(&forge, members, 1, one);
-	forge_refer_all(&forge, foreigners, 1, one);
+	forge_refer_all(&forge, remotes, 1, one);
 	one = forge_table(&forge, 7);
 	forge_refer_all(&forge, all, 1, one);
 	mix = forge_table(&forge, 3);

@@ -14,13 +14,13 @@
 #include "schemas/wire.h"
 
 #define FIXTURE_MAX 256
-#define FIXTURE_FOREIGN 0x9000u
+#define FIXTURE_REMOTE 0x9000u
 
 struct plan_fixture {
 	struct wire_writer *writer;
 	struct wire_bytes bytes;
 	struct wire_plan_view view;
-	struct wire_rnic members[FIXTURE_MAX], foreigners[FIXTURE_MAX];
+	struct wire_rnic members[FIXTURE_MAX], remotes[FIXTURE_MAX];
 	char names[2 * FIXTURE_MAX][24];
 	uint8_t mesh_sl, entry_sl;
 	uint32_t probe_timeout_ms; /* 0: it does not say */
@@ -53,10 +53,9 @@ fixture_rnic(uint64_t guid, const char *host, const char *tor)
 	return rnic;
 }
 
-/* entries: from member 0 to each foreigner. */
+/* entries: from member 0 to each remote RNIC. */
 static inline void
-fixture_plan(
-    struct plan_fixture *f, uint64_t version, size_t members, size_t foreigners)
+fixture_plan(struct plan_fixture *f, uint64_t version, size_t members, size_t remotes)
 {
 	struct wire_plan_entry entries[FIXTURE_MAX];
 	struct wire_plan plan = {
@@ -77,10 +76,10 @@ fixture_plan(
 		    .size_count = 1 },
 		.members = f->members,
 		.member_count = members,
-		.foreigners = f->foreigners,
-		.foreigner_count = foreigners,
+		.remotes = f->remotes,
+		.remote_count = remotes,
 		.entries = entries,
-		.entry_count = members > 0 ? foreigners : 0,
+		.entry_count = members > 0 ? remotes : 0,
 		.probe_timeout_ms = f->probe_timeout_ms,
 	};
 	int r;
@@ -92,13 +91,13 @@ fixture_plan(
 		if (f->members[i].id.guid == 0)
 			f->members[i] = fixture_rnic(0x100 + i, f->names[i], "t1");
 	}
-	for (size_t i = 0; i < foreigners; i++) {
+	for (size_t i = 0; i < remotes; i++) {
 		char *name = f->names[FIXTURE_MAX + i];
 
 		snprintf(name, sizeof(f->names[0]), "x%zu", i);
-		if (f->foreigners[i].id.guid == 0)
-			f->foreigners[i] = fixture_rnic(
-			    FIXTURE_FOREIGN + i, name, i % 2 ? "t3" : "t2");
+		if (f->remotes[i].id.guid == 0)
+			f->remotes[i] =
+			    fixture_rnic(FIXTURE_REMOTE + i, name, i % 2 ? "t3" : "t2");
 		entries[i] = (struct wire_plan_entry){ .dst = (uint32_t)i,
 			.kind = WIRE_WITNESS,
 			.interval_us = 50000,

@@ -124,7 +124,7 @@ fixture_agent(struct rack_fixture *f, size_t i)
 }
 
 static inline struct rack_fixture *
-fixture_rack(size_t members, size_t foreigners)
+fixture_rack(size_t members, size_t remotes)
 {
 	struct rack_fixture *f = calloc(1, sizeof(*f));
 	const struct tor_rack_callbacks callbacks = {
@@ -155,7 +155,7 @@ fixture_rack(size_t members, size_t foreigners)
 	    &options, &callbacks, f->now, (rm_wall_t){ FIXTURE_WALL }, &f->rack);
 	assert(r == 0);
 	(void)r;
-	fixture_plan(f->plan, 1, members, foreigners);
+	fixture_plan(f->plan, 1, members, remotes);
 	tor_rack_plan(f->rack, &f->plan->view, f->now);
 	for (size_t i = 0; i < members; i++)
 		fixture_agent(f, i);
@@ -191,7 +191,7 @@ fixture_result(const struct rack_fixture *f, size_t src, uint64_t dst_guid,
 		.src_port = 50000,
 		.size_bytes = 64,
 		.outcome = outcome,
-		.kind = dst_guid >= FIXTURE_FOREIGN ? WIRE_WITNESS : WIRE_TOR_MESH,
+		.kind = dst_guid >= FIXTURE_REMOTE ? WIRE_WITNESS : WIRE_TOR_MESH,
 		.dscp = 26,
 		.stamp_source = WIRE_STAMP_KERNEL,
 		.flags = outcome == WIRE_OK ? WIRE_SPLIT : 0,

@@ -24,8 +24,8 @@
 #define GONE_AFTER_NS (1500 * RM_NS_PER_MS)
 
 struct target {
-	size_t src, dst; /* dst of a witness: a foreigner */
-	bool foreign;
+	size_t src, dst; /* dst of a witness: a remote RNIC */
+	bool remote;
 	int64_t next_ns;
 	uint64_t received; /* by dst, since its last report */
 	int64_t noise;     /* packets that the last report held too many */
@@ -45,7 +45,7 @@ struct sim {
 	struct sim_fault faults[MAX_FAULTS];
 	size_t fault_count;
 	struct rack rack;
-	struct rack_member members[SIM_MAX_MEMBERS], foreigners[SIM_MAX_FOREIGNERS];
+	struct rack_member members[SIM_MAX_MEMBERS], remotes[SIM_MAX_REMOTES];
 	struct rack_host hosts[SIM_MAX_MEMBERS];
 	char names[SIM_MAX_MEMBERS][24], devices[SIM_MAX_MEMBERS][24];
 	int64_t reported_ns[SIM_MAX_MEMBERS];
@@ -76,11 +76,11 @@ below(struct sim *sim, int64_t limit)
 }
 
 static void
-add_target(struct sim *sim, size_t src, size_t dst, bool foreign)
+add_target(struct sim *sim, size_t src, size_t dst, bool remote)
 {
 	sim->targets[sim->target_count++] = (struct target){ .src = src,
 		.dst = dst,
-		.foreign = foreign,
+		.remote = remote,
 		.next_ns = sim->now_ns + below(sim, sim->options.interval_ns) };
 }
 
@@ -131,11 +131,11 @@ name_all(struct sim *sim)
 		snprintf(sim->names[i], sizeof sim->names[i], "h%zu", i);
 		sim->hosts[i] = (struct rack_host){ sim->names[i], HOST_OK };
 	}
-	for (size_t i = 0; i < SIM_MAX_FOREIGNERS; i++)
-		sim->foreigners[i] =
+	for (size_t i = 0; i < SIM_MAX_REMOTES; i++)
+		sim->remotes[i] =
 		    (struct rack_member){ { 0x030000000000 + i, 0 }, "far", "r0", 0 };
-	sim->rack = (struct rack){ "tor1", sim->members, n, sim->foreigners,
-		SIM_MAX_FOREIGNERS, sim->hosts, hosts };
+	sim->rack = (struct rack){ "tor1", sim->members, n, sim->remotes,
+		SIM_MAX_REMOTES, sim->hosts, hosts };
 }
 
 int
@@ -159,7 +159,7 @@ sim_new(const struct sim_options *options, struct sim **ret)
 	sim->random = options->seed;
 	sim->now_ns = START_NS;
 	sim->targets = calloc(
-	    options->members * (MESH_PEERS + SIM_MAX_FOREIGNERS), sizeof *sim->targets);
+	    options->members * (MESH_PEERS + SIM_MAX_REMOTES), sizeof *sim->targets);
 	if (sim->targets == NULL || rack_judge_new(&sim->judge) < 0 ||
 	    window_new(&window, (rm_mono_t){ START_NS }, &sim->window) < 0) {
 		sim_free(sim);
@@ -291,7 +291,7 @@ round_trip_outside(struct sim *sim, const struct target *target, bool large, int
 	return can_send(sim, target->src, large, t) &&
 	       can_receive(sim, target->src, large, t) &&
 	       !is_fault(sim, SIM_TOR, 0, t) && !is_fault(sim, SIM_UPLINKS, 0, t) &&
-	       !is_fault(sim, SIM_FOREIGNER, target->dst, t) &&
+	       !is_fault(sim, SIM_REMOTE, target->dst, t) &&
 	       !chance(sim, 2 * sim->options.loss);
 }
 
@@ -309,7 +309,7 @@ shuns(const struct sim *sim, const struct target *target)
 {
 	const struct sim_lies *lies = sim->options.lies;
 
-	return lies != NULL && lies->shuns != NULL && !target->foreign &&
+	return lies != NULL && lies->shuns != NULL && !target->remote &&
 	       lies->shuns(lies->arg, target->src, target->dst);
 }
 
@@ -318,7 +318,7 @@ is_at(const struct sim *sim, enum sim_fault_kind kind, const struct target *targ
     int64_t t)
 {
 	return is_fault(sim, kind, target->src, t) ||
-	       (!target->foreign && is_fault(sim, kind, target->dst, t));
+	       (!target->remote && is_fault(sim, kind, target->dst, t));
 }
 
 /* Of a probe that would be answered at once. */
@@ -337,8 +337,8 @@ delay(const struct sim *sim, const struct target *target, int64_t t,
 static uint32_t
 window_index(const struct target *target)
 {
-	return (uint32_t)(target->foreign ? WINDOW_FOREIGN_BASE + target->dst
-					  : target->dst);
+	return (
+	    uint32_t)(target->remote ? WINDOW_REMOTE_BASE + target->dst : target->dst);
 }
 
 /* As its agent tells it. */
@@ -350,7 +350,7 @@ tell(struct sim *sim, const struct target *target, int64_t t, struct wire_result
 
 	if (lies != NULL && lies->on_result != NULL)
 		times = lies->on_result(
-		    lies->arg, target->src, target->dst, target->foreign, &result);
+		    lies->arg, target->src, target->dst, target->remote, &result);
 	while (times-- > 0)
 		window_add(sim->window, (rm_mono_t){ t }, &result,
 		    (uint32_t)target->src, window_index(target));
@@ -379,7 +379,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 {
 	const bool large = is_large(sim, target);
 	struct wire_result result = { .outcome = WIRE_NO_REPLY,
-		.kind = target->foreign ? WIRE_WITNESS : WIRE_TOR_MESH,
+		.kind = target->remote ? WIRE_WITNESS : WIRE_TOR_MESH,
 		.size_bytes = large ? LARGE_BYTES : SMALL_BYTES };
 	bool is_late = false;
 
@@ -390,7 +390,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 	if (is_fault(sim, SIM_RNIC_LINK_DOWN, target->src, t) ||
 	    is_fault(sim, SIM_RNIC_UNABLE, target->src, t)) {
 		result.outcome = WIRE_SEND_FAILED;
-	} else if (target->foreign) {
+	} else if (target->remote) {
 		if (round_trip_outside(sim, target, large, t))
 			result.outcome = WIRE_OK;
 	} else if (leg(sim, target->src, target->dst, large, t) &&
@@ -429,7 +429,7 @@ report(struct sim *sim, size_t dst, int64_t t)
 		struct target *target = &sim->targets[i];
 		int64_t count, off;
 
-		if (target->foreign || target->dst != dst)
+		if (target->remote || target->dst != dst)
 			continue;
 		off = noise > 0 ? below(sim, 2 * noise + 1) - noise : 0;
 		count = (int64_t)target->received - target->noise + off;
@@ -519,7 +519,7 @@ run_bin(struct sim *sim, int64_t end)
 			struct target *target = &sim->targets[i];
 
 			/* In the order of time, as seen from this destination. */
-			if (!target->foreign && target->dst == m)
+			if (!target->remote && target->dst == m)
 				while (target->next_ns < t) {
 					probe(sim, target, target->next_ns);
 					pace(sim, target);

@@ -16,7 +16,7 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define SIM_MAX_MEMBERS 256
-#define SIM_MAX_FOREIGNERS 8
+#define SIM_MAX_REMOTES 8
 #define SIM_BIN_NS (250 * RM_NS_PER_MS)
 /* A host's word is of now, a judged window is older. */
 #define SIM_WORD_AHEAD_NS (700 * RM_NS_PER_MS)
@@ -41,7 +41,7 @@ enum sim_fault_kind {
 	SIM_TOR,
 	SIM_TOR_LATE, /* by more than probes wait */
 	SIM_UPLINKS,
-	SIM_FOREIGNER,    /* `index` is a foreigner */
+	SIM_REMOTE,       /* `index` is a remote RNIC */
 	SIM_AGENT_KILLED, /* `index` is a host, from here on */
 	SIM_AGENT_FROZEN,
 	SIM_HOST_GONE,
@@ -58,8 +58,8 @@ struct sim_fault {
 /* What agents say that is not so; NULL where they tell the truth. arg is passed on. */
 struct sim_lies {
 	/* A result as it would be told: how often it is. */
-	unsigned (*on_result)(void *arg, size_t src, size_t dst, bool foreign,
-	    struct wire_result *result);
+	unsigned (*on_result)(
+	    void *arg, size_t src, size_t dst, bool remote, struct wire_result *result);
 	uint64_t (*on_count)(void *arg, size_t src, size_t dst, uint64_t received);
 	bool (*on_port)(void *arg, size_t member, bool down);
 	/* No word, but a deed: does not take a probe, and so does not count it. */
@@ -71,7 +71,7 @@ struct sim_lies {
 struct sim_options {
 	size_t members;
 	size_t rnics_per_host;
-	size_t witnesses;     /* per member: foreigners that it probes */
+	size_t witnesses;     /* per member: remote RNICs that it probes */
 	bool uncounted;       /* no receive counts at all */
 	unsigned large_every; /* of a target's probes; 0: none is large */
 	unsigned large_run;   /* so many large ones in a row; 0: one */

@@ -120,7 +120,7 @@ nobody_asks_for_the_qps_of_others(void **state)
 	assert_int_equal(w->token, 12);
 	assert_false(w->found);
 	assert_int_equal(w->joins, 0);
-	assert_int_equal(orders_counts(w->aggregator->orders)->strangers, 1);
+	assert_int_equal(orders_counts(w->aggregator->orders)->unauthorized, 1);
 }
 
 static void
@@ -224,7 +224,7 @@ number(const json_t *object, const char *key)
 static void
 services_are_shown_with_their_peers_and_ports(void **state)
 {
-	struct wire_service_flow flows[] = { flow_to(FIXTURE_FOREIGN), flow_to(0) };
+	struct wire_service_flow flows[] = { flow_to(FIXTURE_REMOTE), flow_to(0) };
 	struct world *w = *state;
 	const json_t *flow;
 	json_t *all;
@@ -266,9 +266,9 @@ services_are_shown_with_their_peers_and_ports(void **state)
 static void
 a_traced_flow_is_shown_with_its_path(void **state)
 {
-	const struct wire_service_flow flow = flow_to(FIXTURE_FOREIGN);
+	const struct wire_service_flow flow = flow_to(FIXTURE_REMOTE);
 	const struct wire_path path = { .src_guid = 0x100,
-		.dst_guid = FIXTURE_FOREIGN,
+		.dst_guid = FIXTURE_REMOTE,
 		.src_port = 50000,
 		.src_port_num = 1,
 		.dst_port_num = 1,
@@ -298,7 +298,7 @@ a_traced_flow_is_shown_with_its_path(void **state)
 static void
 services_of_a_rack_are_summed(void **state)
 {
-	const struct wire_service_flow flows[] = { flow_to(FIXTURE_FOREIGN), flow_to(0),
+	const struct wire_service_flow flows[] = { flow_to(FIXTURE_REMOTE), flow_to(0),
 		flow_to(PEER) };
 	struct wire_service_flow reported[3];
 	struct world *w = *state;
@@ -327,7 +327,7 @@ services_of_a_rack_are_summed(void **state)
 static void
 who_has_gone_is_shown_for_a_while(void **state)
 {
-	const struct wire_service_flow flow = flow_to(FIXTURE_FOREIGN);
+	const struct wire_service_flow flow = flow_to(FIXTURE_REMOTE);
 	struct world *w = *state;
 	const struct service_host *host;
 

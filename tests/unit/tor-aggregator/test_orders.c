@@ -125,7 +125,7 @@ what_our_racks_know_is_answered_here(void **state)
 	assert_int_equal(w->token, 11);
 	assert_true(w->found);
 	assert_string_equal(w->host, "h1");
-	resolve(w, 12, &w->plan->foreigners[0].addresses[0]);
+	resolve(w, 12, &w->plan->remotes[0].addresses[0]);
 	LOOPBACK_WAIT(w->loop, w->answers == 2);
 	assert_string_equal(w->host, "x0");
 	assert_int_equal(w->resolves, 0);
@@ -159,13 +159,13 @@ what_a_question_told_a_while_ago_is_asked_anew_if_that_can_be(void **state)
 static void
 the_rest_is_asked_of_the_controller(void **state)
 {
-	const struct wire_address stranger = { .family = 4, .bytes = { 192, 0, 2, 1 } };
+	const struct wire_address unknown = { .family = 4, .bytes = { 192, 0, 2, 1 } };
 	struct wire_resolve_answer answer = { .found = true };
 	struct world *w = *state;
 	struct wire_bytes bytes = { 0 };
 
 	agent_join(w);
-	resolve(w, 11, &stranger);
+	resolve(w, 11, &unknown);
 	LOOPBACK_WAIT(w->loop, w->resolves == 1);
 	answer.rnic = fixture_rnic(0x7777, "far", "t9");
 	answer.token = w->up_token;
@@ -186,11 +186,11 @@ the_rest_is_asked_of_the_controller(void **state)
 static void
 a_silent_controller_means_not_found(void **state)
 {
-	const struct wire_address stranger = { .family = 4, .bytes = { 192, 0, 2, 1 } };
+	const struct wire_address unknown = { .family = 4, .bytes = { 192, 0, 2, 1 } };
 	struct world *w = *state;
 
 	agent_join(w);
-	resolve(w, 11, &stranger);
+	resolve(w, 11, &unknown);
 	LOOPBACK_WAIT(w->loop, w->resolves == 1);
 	orders_tick(w->aggregator->orders, rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
 	LOOPBACK_WAIT(w->loop, w->answers == 1);
@@ -201,7 +201,7 @@ a_silent_controller_means_not_found(void **state)
 	w->listener = NULL;
 	rm_link_close(w->controller, -ECONNRESET);
 	LOOPBACK_WAIT(w->loop, !relay_connected(w->aggregator->relay));
-	resolve(w, 12, &stranger);
+	resolve(w, 12, &unknown);
 	LOOPBACK_WAIT(w->loop, w->answers == 2);
 	assert_int_equal(w->token, 12);
 	assert_false(w->found);
@@ -366,7 +366,7 @@ static void
 an_agents_traces_are_learned(void **state)
 {
 	const struct wire_path path = { .src_guid = 0x100,
-		.dst_guid = FIXTURE_FOREIGN,
+		.dst_guid = FIXTURE_REMOTE,
 		.src_port = 50000,
 		.src_port_num = 1,
 		.dst_port_num = 1,

@@ -22,7 +22,7 @@
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"
-#include "rackmesh/net/strangers.h"
+#include "rackmesh/net/pending_conns.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
@@ -454,7 +454,7 @@ strangers_and_those_out_of_turn_are_turned_away(void **state)
 	LOOPBACK_WAIT(world->loop, peer.closed);
 	peer_free(&peer);
 	counts = agent_links_counts(world->aggregator->links);
-	assert_int_equal(counts->refused[AGENT_LINKS_STRANGER], 1);
+	assert_int_equal(counts->refused[AGENT_LINKS_WRONG_IDENTITY], 1);
 	assert_int_equal(counts->refused[AGENT_LINKS_NOT_ITSELF], 1);
 	assert_int_equal(counts->refused[AGENT_LINKS_OUT_OF_TURN] +
 			     counts->refused[AGENT_LINKS_MALFORMED],
@@ -536,25 +536,27 @@ a_host_that_fell_silent_may_come_back_from_another_address(void **state)
 static void
 a_crowd_at_the_door_makes_room_for_an_agent(void **state)
 {
-	const size_t crowd = RM_STRANGERS_MAX + 20;
+	const size_t crowd = RM_PENDING_CONNS_MAX + 20;
 	struct world *world = *state;
 	struct agent_links *links = world->aggregator->links;
-	int fds[RM_STRANGERS_MAX + 20];
+	int fds[RM_PENDING_CONNS_MAX + 20];
 	struct peer peer, late;
 
 	join(world, &peer, 0, 77);
 	for (size_t i = 0; i < crowd; i++)
 		fds[i] = loopback_connect(agent_links_port(links));
 	join(world, &late, 1, 78);
-	LOOPBACK_WAIT(world->loop,
-	    agent_links_open(links) == RM_STRANGERS_MAX + 1 /* late left the line */);
-	assert_int_equal(agent_links_counts(links)->refused[AGENT_LINKS_CROWD], 21);
+	LOOPBACK_WAIT(
+	    world->loop, agent_links_open(links) ==
+			     RM_PENDING_CONNS_MAX + 1 /* late left the line */);
+	assert_int_equal(
+	    agent_links_counts(links)->refused[AGENT_LINKS_TOO_MANY_PENDING], 21);
 	assert_false(peer.closed);
 	assert_false(late.closed);
 	/* And nobody stands there for ever. */
 	LOOPBACK_WAIT(world->loop, agent_links_open(links) == 2);
 	assert_int_equal(agent_links_counts(links)->refused[AGENT_LINKS_SILENT],
-	    RM_STRANGERS_MAX - 1);
+	    RM_PENDING_CONNS_MAX - 1);
 	for (size_t i = 0; i < crowd; i++)
 		close(fds[i]);
 	peer_free(&late);

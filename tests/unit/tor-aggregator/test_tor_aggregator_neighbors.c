@@ -192,7 +192,7 @@ a_name_that_several_have_is_not_known(void **state)
 
 /* ---- at the ToRs of other aggregators ---- */
 
-#define FOREIGNERS 2000
+#define REMOTES 2000
 #define PORTS 64
 #define SWITCHES 4
 
@@ -205,8 +205,8 @@ setup_elsewhere(void **state)
 	static char names[SWITCHES][8];
 
 	assert_int_equal(setup(state), 0);
-	for (unsigned i = 0; i < FOREIGNERS; i++) {
-		const unsigned left = FOREIGNERS - 1 - i;
+	for (unsigned i = 0; i < REMOTES; i++) {
+		const unsigned left = REMOTES - 1 - i;
 		char host[16], tor[16];
 		struct wire_rnic rnic;
 
@@ -253,7 +253,7 @@ rnics_of_other_tors_take_nothing_from_those_behind_this_one(void **state)
 	assert_int_equal(find(0, "h70").kind, NEIGHBOR_NOT_KNOWN); /* s1's */
 	/* Looked at once for each switch, then only what is behind it. */
 	assert_true(NEIGHBORS_BUDGET - elsewhere.budget <=
-		    (SWITCHES + 1) * FOREIGNERS + (SWITCHES * PORTS + 1) * PORTS);
+		    (SWITCHES + 1) * REMOTES + (SWITCHES * PORTS + 1) * PORTS);
 }
 
 static void
@@ -273,9 +273,9 @@ static void
 what_is_not_found_where_not_all_were_looked_at_is_left_out(void **state)
 {
 	(void)state;
-	elsewhere.budget = FOREIGNERS - 1;
+	elsewhere.budget = REMOTES - 1;
 	assert_int_equal(find(0, "h0").kind, NEIGHBOR_LEFT_OUT);
-	elsewhere = (struct neighbors_elsewhere){ .budget = FOREIGNERS + PORTS };
+	elsewhere = (struct neighbors_elsewhere){ .budget = REMOTES + PORTS };
 	assert_int_equal(find(0, "h0").kind, NEIGHBOR_RNIC);
 	assert_int_equal(find(0, "h1").kind, NEIGHBOR_LEFT_OUT);
 }

@@ -20,7 +20,7 @@ static const struct wire_rnic_id known = { 7, 1 };
 static const struct wire_address friend = {
 	.family = 4, .bytes = { 10, 0, 0, 1 }, .port = PROBER_PORT
 };
-static const struct wire_address stranger = {
+static const struct wire_address unknown = {
 	.family = 4, .bytes = { 10, 0, 0, 2 }, .port = PROBER_PORT
 };
 
@@ -159,11 +159,11 @@ strangers_are_refused(void **state)
 	struct fixture *fixture = *state;
 
 	build(fixture, 5, 1, 0, 88);
-	arrive(fixture, &stranger);
+	arrive(fixture, &unknown);
 	fixture->len = 3;
-	arrive(fixture, &stranger);
+	arrive(fixture, &unknown);
 	assert_int_equal(fixture->fake.sent_count, 0);
-	assert_int_equal(counts(fixture)->refused_stranger, 2);
+	assert_int_equal(counts(fixture)->refused_unknown, 2);
 	assert_int_equal(counts(fixture)->received, 2);
 }
 
@@ -310,7 +310,7 @@ who_leaves_the_roster_is_a_stranger(void **state)
 	fake_port_depart(&fixture->fake, PORT_REFLECTOR, 0, 1000);
 	build(fixture, 5, 2, 0, 88);
 	arrive(fixture, &friend);
-	assert_int_equal(counts(fixture)->refused_stranger, 1);
+	assert_int_equal(counts(fixture)->refused_unknown, 1);
 	answer_friends(fixture);
 	assert_int_equal(ask(fixture, 5, 3, 0).rx_count, 1);
 	assert_false(ask(fixture, 5, 4, 0).has_follow_up);

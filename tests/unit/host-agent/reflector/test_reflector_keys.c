@@ -369,13 +369,13 @@ without_keys_of_its_own_it_demands_none(void **state)
 static void
 another_tors_epoch_is_not_ours(void **state)
 {
-	const struct wire_responder_key stranger = {
+	const struct wire_responder_key unknown = {
 		.guid = 99, .port = 1, .epoch = 50
 	};
 	const struct wire_keys keys = { .tor = "tor2",
 		.epoch = 50,
 		.version = 1,
-		.responders = &stranger,
+		.responders = &unknown,
 		.responder_count = 1 };
 	struct wire_writer *writer = wire_writer_new();
 	struct fixture *f = *state;

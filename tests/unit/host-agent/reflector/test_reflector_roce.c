@@ -178,7 +178,7 @@ a_stranger_is_not_answered(void **state)
 	f->arrival.from.bytes[3] = 2;
 	arrive(f, 1);
 	assert_int_equal(f->fake.sent_count, 0);
-	assert_int_equal(reflector_counts(f->reflector)->refused_stranger, 1);
+	assert_int_equal(reflector_counts(f->reflector)->refused_unknown, 1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

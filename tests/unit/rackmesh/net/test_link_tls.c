@@ -337,16 +337,16 @@ static void
 a_stranger_takes_little_memory(void **state)
 {
 	struct ends *ends = *state;
-	struct end strangers[STRANGERS] = { 0 };
+	struct end pending_conns[STRANGERS] = { 0 };
 	static uint8_t junk[8000] = { 0x16, 3, 1, 0x20, 0, 1, 0, 0x1f, 0xfc };
 	size_t before = 0, each;
 	int fds[2], peers[STRANGERS];
 
 	for (int i = 0; i < STRANGERS; i++) {
-		strangers[i].tls = ends->accepting.tls;
+		pending_conns[i].tls = ends->accepting.tls;
 		loopback_pair(fds, 0);
 		peers[i] = fds[1];
-		end_begin(ends->loop, &strangers[i], fds[0], true);
+		end_begin(ends->loop, &pending_conns[i], fds[0], true);
 		assert_int_equal(write(fds[1], junk, sizeof(junk)), sizeof(junk));
 		if (i == 0) /* what is made once */
 			loopback_run(ends->loop, 20 * RM_NS_PER_MS);
@@ -358,8 +358,8 @@ a_stranger_takes_little_memory(void **state)
 	print_message("%zu bytes each\n", each); /* 0 under the sanitizers */
 	assert_in_range(each, 0, STRANGER_BYTES);
 	for (int i = 0; i < STRANGERS; i++) {
-		strangers[i].tls = NULL;
-		end_clear(&strangers[i]);
+		pending_conns[i].tls = NULL;
+		end_clear(&pending_conns[i]);
 		close(peers[i]);
 	}
 }

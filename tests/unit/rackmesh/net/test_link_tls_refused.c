@@ -14,7 +14,7 @@
  * Somebody with a certificate that our own code would not even load: plain OpenSSL,
  * which trusts everybody, on the other end of the connection.
  */
-struct stranger {
+struct bad_peer {
 	SSL_CTX *ctx;
 	SSL *ssl;
 	int fd;
@@ -28,47 +28,47 @@ believe(X509_STORE_CTX *ctx, void *arg)
 
 static void
 stranger_begin(
-    struct stranger *stranger, const struct rm_tls_files *files, int fd, bool accepting)
+    struct bad_peer *bad_peer, const struct rm_tls_files *files, int fd, bool accepting)
 {
-	stranger->fd = fd;
-	stranger->ctx =
+	bad_peer->fd = fd;
+	bad_peer->ctx =
 	    SSL_CTX_new(accepting ? TLS_server_method() : TLS_client_method());
-	SSL_CTX_set_security_level(stranger->ctx, 0);
-	SSL_CTX_set_verify(stranger->ctx, SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_cert_verify_callback(stranger->ctx, believe, NULL);
+	SSL_CTX_set_security_level(bad_peer->ctx, 0);
+	SSL_CTX_set_verify(bad_peer->ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_cert_verify_callback(bad_peer->ctx, believe, NULL);
 	if (files != NULL) {
 		assert_int_equal(SSL_CTX_use_certificate_chain_file(
-				     stranger->ctx, files->certificate),
+				     bad_peer->ctx, files->certificate),
 		    1);
 		assert_int_equal(SSL_CTX_use_PrivateKey_file(
-				     stranger->ctx, files->key, SSL_FILETYPE_PEM),
+				     bad_peer->ctx, files->key, SSL_FILETYPE_PEM),
 		    1);
 	}
-	stranger->ssl = SSL_new(stranger->ctx);
+	bad_peer->ssl = SSL_new(bad_peer->ctx);
 	evutil_make_socket_nonblocking(fd);
-	SSL_set_fd(stranger->ssl, fd);
+	SSL_set_fd(bad_peer->ssl, fd);
 	if (accepting)
-		SSL_set_accept_state(stranger->ssl);
+		SSL_set_accept_state(bad_peer->ssl);
 	else
-		SSL_set_connect_state(stranger->ssl);
+		SSL_set_connect_state(bad_peer->ssl);
 }
 
 static void
-stranger_end(struct stranger *stranger)
+stranger_end(struct bad_peer *bad_peer)
 {
-	SSL_free(stranger->ssl);
-	SSL_CTX_free(stranger->ctx);
-	close(stranger->fd);
+	SSL_free(bad_peer->ssl);
+	SSL_CTX_free(bad_peer->ctx);
+	close(bad_peer->fd);
 }
 
 /* One move of his; true while he has not given up. */
 static bool
-stranger_moves(struct stranger *stranger)
+stranger_moves(struct bad_peer *bad_peer)
 {
 	char byte;
-	int r = SSL_read(stranger->ssl, &byte, 1);
+	int r = SSL_read(bad_peer->ssl, &byte, 1);
 
-	return r > 0 || SSL_get_error(stranger->ssl, r) == SSL_ERROR_WANT_READ;
+	return r > 0 || SSL_get_error(bad_peer->ssl, r) == SSL_ERROR_WANT_READ;
 }
 
 /* He meets our end, which is in that role; how it ended. */
@@ -76,18 +76,18 @@ static int
 meet(struct ends *ends, struct end *end, bool accepting,
     const struct rm_tls_files *files)
 {
-	struct stranger stranger;
+	struct bad_peer bad_peer;
 	int fds[2], reason;
 
 	loopback_pair(fds, 0);
 	end->closes = end->opens = 0;
 	end_begin(ends->loop, end, fds[0], accepting);
-	stranger_begin(&stranger, files, fds[1], !accepting);
+	stranger_begin(&bad_peer, files, fds[1], !accepting);
 	LOOPBACK_WAIT(
-	    ends->loop, (stranger_moves(&stranger), end->closes > 0) || end->opens > 0);
+	    ends->loop, (stranger_moves(&bad_peer), end->closes > 0) || end->opens > 0);
 	reason = end->closes > 0 ? end->reason : 0;
 	end_hang_up(end);
-	stranger_end(&stranger);
+	stranger_end(&bad_peer);
 	return reason;
 }
 
@@ -96,7 +96,7 @@ static const struct {
 	struct pki_wish wish;
 	const char *says; /* our sentence; NULL: he is let in */
 	enum { ANY, SERVER_ONLY, CLIENT_ONLY } when; /* what the certificate is for */
-} strangers[] = {
+} pending_conns[] = {
 	{ "good", { .uri = AGENT_URI }, NULL, ANY },
 	{ "good with other names",
 	    { .uri = AGENT_URI, .dns = "h1", .common_name = "h1" }, NULL, ANY },
@@ -154,16 +154,16 @@ every_bad_certificate_is_refused_in_both_roles(void **state)
 {
 	struct ends *ends = *state;
 
-	for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+	for (size_t i = 0; i < sizeof(pending_conns) / sizeof(pending_conns[0]); i++) {
 		struct rm_tls_files files =
-		    pki_issue(ends->pki, "stranger", &strangers[i].wish);
-		const char *says = strangers[i].says;
+		    pki_issue(ends->pki, "stranger", &pending_conns[i].wish);
+		const char *says = pending_conns[i].says;
 
 		/* We accept: he is a client. */
-		judge(ends, &files, strangers[i].name,
-		    strangers[i].when == CLIENT_ONLY ? NULL : says, true);
-		judge(ends, &files, strangers[i].name,
-		    strangers[i].when == SERVER_ONLY ? NULL : says, false);
+		judge(ends, &files, pending_conns[i].name,
+		    pending_conns[i].when == CLIENT_ONLY ? NULL : says, true);
+		judge(ends, &files, pending_conns[i].name,
+		    pending_conns[i].when == SERVER_ONLY ? NULL : says, false);
 	}
 }
 
@@ -240,17 +240,17 @@ nothing_older_than_tls_1_3_is_spoken(void **state)
 
 	for (int accepting = 0; accepting < 2; accepting++) {
 		struct end *end = accepting ? &ends->accepting : &ends->dialing;
-		struct stranger stranger;
+		struct bad_peer bad_peer;
 		int fds[2];
 
 		loopback_pair(fds, 0);
 		end_begin(ends->loop, end, fds[0], accepting);
-		stranger_begin(&stranger, &files, fds[1], !accepting);
-		SSL_set_max_proto_version(stranger.ssl, TLS1_2_VERSION);
-		LOOPBACK_WAIT(ends->loop, (stranger_moves(&stranger), end->closes > 0));
+		stranger_begin(&bad_peer, &files, fds[1], !accepting);
+		SSL_set_max_proto_version(bad_peer.ssl, TLS1_2_VERSION);
+		LOOPBACK_WAIT(ends->loop, (stranger_moves(&bad_peer), end->closes > 0));
 		assert_int_equal(end->reason, -EPROTO);
 		assert_int_equal(rm_tls_counts(end->tls)->garbled, 1);
-		stranger_end(&stranger);
+		stranger_end(&bad_peer);
 	}
 }
 
@@ -265,7 +265,7 @@ who_has_us_answer_and_answer_is_left(void **state)
 	struct rm_link_limits limits = { 1024, 1024, end->tls, true };
 	struct rm_tls_files files =
 	    pki_issue(ends->pki, "stranger", &(struct pki_wish){ .uri = AGENT_URI });
-	struct stranger stranger;
+	struct bad_peer bad_peer;
 	size_t most = 0;
 	int fds[2];
 
@@ -275,11 +275,11 @@ who_has_us_answer_and_answer_is_left(void **state)
 	    setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &(int){ 4096 }, sizeof(int)), 0);
 	assert_int_equal(
 	    rm_link_new(ends->loop, fds[0], &limits, &callbacks, end, &end->link), 0);
-	stranger_begin(&stranger, &files, fds[1], false);
-	LOOPBACK_WAIT(ends->loop, (stranger_moves(&stranger), end->opens > 0));
+	stranger_begin(&bad_peer, &files, fds[1], false);
+	LOOPBACK_WAIT(ends->loop, (stranger_moves(&bad_peer), end->opens > 0));
 	for (int i = 0; i < 200000 && end->closes == 0; i++) {
-		SSL_key_update(stranger.ssl, SSL_KEY_UPDATE_REQUESTED);
-		SSL_do_handshake(stranger.ssl);
+		SSL_key_update(bad_peer.ssl, SSL_KEY_UPDATE_REQUESTED);
+		SSL_do_handshake(bad_peer.ssl);
 		event_base_loop(rm_loop_base(ends->loop), EVLOOP_NONBLOCK);
 		if (end->link != NULL && rm_link_output_bytes(end->link) > most)
 			most = rm_link_output_bytes(end->link);
@@ -287,7 +287,7 @@ who_has_us_answer_and_answer_is_left(void **state)
 	assert_int_equal(end->closes, 1);
 	assert_int_equal(end->reason, -ENOBUFS);
 	assert_in_range(most, 1024, 200 << 10);
-	stranger_end(&stranger);
+	stranger_end(&bad_peer);
 }
 
 /* In TLS 1.3 it is up before it hears of it. */

@@ -106,7 +106,7 @@ a_small_rack_probes_its_own_reflector(void **state)
 		wire_plan_entry(view, i, &entry);
 		if (entry.kind != WIRE_TOR_REFLECTOR)
 			continue;
-		wire_plan_foreigner(view, entry.dst, &rnic);
+		wire_plan_remote(view, entry.dst, &rnic);
 		assert_int_equal(rnic.id.guid, id.guid);
 		assert_int_equal(rnic.id.port, RM_PORT_SWITCH);
 		assert_string_equal(rnic.host, "tor1");
@@ -207,9 +207,8 @@ probers_from_outside_are_in_the_roster(void **state)
 
 			wire_plan_entry(view, k, &entry);
 			wire_plan_member(view, entry.src, &src);
-			wire_plan_foreigner(view, entry.dst, &dst);
-			assert_true(
-			    has_foreigner(view_of(f, dst.tors[0]), src.id.guid));
+			wire_plan_remote(view, entry.dst, &dst);
+			assert_true(has_remote(view_of(f, dst.tors[0]), src.id.guid));
 		}
 	}
 }

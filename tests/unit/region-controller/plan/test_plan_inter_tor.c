@@ -133,7 +133,7 @@ unlinked_tors_do_not_probe_each_other(void **state)
 	region_rack(f->registry, "t3", 300, 2);
 	plan(f);
 	assert_int_equal(view_of(f, "t3")->plan.entry_count, 0);
-	assert_int_equal(view_of(f, "t3")->plan.foreigner_count, 0);
+	assert_int_equal(view_of(f, "t3")->plan.remote_count, 0);
 	assert_int_equal(
 	    entries_between(view_of(f, "t1"), WIRE_WITNESS, NULL, "t3"), 0);
 }

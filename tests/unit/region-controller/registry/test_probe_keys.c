@@ -102,7 +102,7 @@ static const struct wire_rnic members[] = {
 	{ .id = { 2, 1 }, .host = "b" },
 	{ .id = { 3, 1 }, .host = "c", .authenticates = true },
 };
-static const struct wire_rnic foreigners[] = {
+static const struct wire_rnic remotes[] = {
 	{ .id = { 11, 1 }, .host = "x", .authenticates = true },
 	{ .id = { 12, 1 }, .host = "y" },
 };
@@ -121,8 +121,8 @@ write_for(const struct probe_keys *keys, struct wire_writer *writer,
 		.version = 9,
 		.members = members,
 		.member_count = 3,
-		.foreigners = foreigners,
-		.foreigner_count = 2,
+		.remotes = remotes,
+		.remote_count = 2,
 		.entries = entries,
 		.entry_count = 4 };
 	struct wire_plan_view view;

@@ -50,8 +50,7 @@ a_good_result_is_windowed(void **state)
 
 	assert_int_equal(take(f, fixture_result(f, 0, 0x101, 100 * MS, WIRE_OK)), -1);
 	assert_int_equal(
-	    take(f, fixture_result(f, 0, FIXTURE_FOREIGN, 100 * MS, WIRE_NO_REPLY)),
-	    -1);
+	    take(f, fixture_result(f, 0, FIXTURE_REMOTE, 100 * MS, WIRE_NO_REPLY)), -1);
 	assert_int_equal(f->ingest.counts.raw.windowed, 2);
 	assert_int_equal(tor_rack_counts(f->rack)->raw.windowed, 2);
 	assert_int_equal(ring_count(tor_rack_ring(f->rack)), 2);

@@ -56,8 +56,8 @@ members_and_others_are_found_by_address(void **state)
 	assert_string_equal(rnic.tors[0], "t1");
 	assert_string_equal(rnic.plane, "p");
 	assert_int_equal(rnic.address_count, 1);
-	assert_true(find(w, &w->f->plan->foreigners[1].addresses[0], &rnic));
-	assert_int_equal(rnic.id.guid, FIXTURE_FOREIGN + 1);
+	assert_true(find(w, &w->f->plan->remotes[1].addresses[0], &rnic));
+	assert_int_equal(rnic.id.guid, FIXTURE_REMOTE + 1);
 	assert_string_equal(rnic.tors[0], "t3");
 }
 
@@ -127,7 +127,7 @@ static void
 what_only_questions_told_of_is_old_until_a_plan_or_agent_tells(void **state)
 {
 	struct world *w = *state;
-	struct wire_rnic peer = w->f->plan->foreigners[0], rnic;
+	struct wire_rnic peer = w->f->plan->remotes[0], rnic;
 
 	assert_true(find(w, &w->f->plan->members[0].addresses[0], &rnic));
 	assert_false(w->old);

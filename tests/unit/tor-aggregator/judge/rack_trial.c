@@ -58,12 +58,12 @@ set_delays(struct trial *trial, struct wire_result *result)
 }
 
 static unsigned
-on_result(void *arg, size_t src, size_t dst, bool foreign, struct wire_result *result)
+on_result(void *arg, size_t src, size_t dst, bool remote, struct wire_result *result)
 {
 	struct trial *trial = arg;
 	const size_t host = host_of(trial, src);
-	const bool victim = !foreign && dst == trial->victims[host];
-	const bool hidden = !foreign && dst == trial->faulty;
+	const bool victim = !remote && dst == trial->victims[host];
+	const bool hidden = !remote && dst == trial->faulty;
 
 	if (!trial->liars[host])
 		return 1;
@@ -76,18 +76,18 @@ on_result(void *arg, size_t src, size_t dst, bool foreign, struct wire_result *r
 		result->outcome = WIRE_NO_REPLY;
 		return trial->lie[host] == LIE_ACCUSE_ONE_MANY_TIMES ? MANY : 1;
 	case LIE_ACCUSE_TWO:
-		if (victim || (!foreign && dst == trial->seconds[host]))
+		if (victim || (!remote && dst == trial->seconds[host]))
 			result->outcome = WIRE_NO_REPLY;
 		return 1;
 	case LIE_DELAYS:
 		set_delays(trial, result);
 		return 1;
 	case LIE_ACCUSE_SOME_OF_ALL:
-		if (!foreign && below(trial, 3) == 0)
+		if (!remote && below(trial, 3) == 0)
 			result->outcome = WIRE_NO_REPLY;
 		return 1;
 	case LIE_ACCUSE_ALL:
-		if (!foreign)
+		if (!remote)
 			result->outcome = WIRE_NO_REPLY;
 		return 1;
 	case LIE_HIDE:
@@ -100,7 +100,7 @@ on_result(void *arg, size_t src, size_t dst, bool foreign, struct wire_result *r
 		result->outcome = WIRE_OK;
 		return 1;
 	case LIE_OUTSIDE:
-		if (foreign)
+		if (remote)
 			result->outcome = WIRE_NO_REPLY;
 		return 1;
 	case LIE_SEND_FAILED:

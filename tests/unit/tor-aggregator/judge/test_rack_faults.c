@@ -35,7 +35,7 @@ one_fault_beyond(
 			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
 			index = sim_random(run.sim) %
 				(kind == SIM_TOR || kind == SIM_UPLINKS ? 1
-				    : kind == SIM_FOREIGNER             ? 4
+				    : kind == SIM_REMOTE                ? 4
 									: sizes[s]);
 			run_break(&run, kind, index, from_ns, 4 * RM_NS_PER_S);
 			run_until(&run, from_ns + SETTLED_NS,
@@ -222,7 +222,7 @@ static void
 a_dead_witness_blames_nobody_in_the_rack(void **state)
 {
 	(void)state;
-	one_fault("dead foreigner", SIM_FOREIGNER, true);
+	one_fault("dead foreigner", SIM_REMOTE, true);
 }
 
 static void

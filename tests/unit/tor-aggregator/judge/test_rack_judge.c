@@ -13,14 +13,14 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-/* Three RNICs on three hosts, two foreigners; windows are written by hand. */
+/* Three RNICs on three hosts, two remote RNICs; windows are written by hand. */
 #define MEMBERS 3
-#define FAR(i) (WINDOW_FOREIGN_BASE + (i))
+#define FAR(i) (WINDOW_REMOTE_BASE + (i))
 #define MAX_PAIRS 32
 
 struct table {
 	struct rack_judge *judge;
-	struct rack_member members[MEMBERS], foreigners[2];
+	struct rack_member members[MEMBERS], remotes[2];
 	struct rack_host hosts[MEMBERS];
 	struct rack rack;
 	struct window_pair pairs[MAX_PAIRS];
@@ -41,9 +41,9 @@ setup(void **state)
 		table.hosts[i] = (struct rack_host){ names[i], HOST_OK };
 	}
 	for (size_t i = 0; i < 2; i++)
-		table.foreigners[i] =
+		table.remotes[i] =
 		    (struct rack_member){ { 0x030000000000 + i, 0 }, "far", "r0", 0 };
-	table.rack = (struct rack){ "tor1", table.members, MEMBERS, table.foreigners, 2,
+	table.rack = (struct rack){ "tor1", table.members, MEMBERS, table.remotes, 2,
 		table.hosts, MEMBERS };
 	table.closed = (struct window_closed){ .start = { RM_NS_PER_S },
 		.end = { 2 * RM_NS_PER_S },
@@ -70,11 +70,11 @@ pair(struct table *table, uint32_t src, uint32_t dst, uint32_t answered, uint32_
 
 	*p = (struct window_pair){ .src = src,
 		.dst = dst,
-		.kind = dst >= WINDOW_FOREIGN_BASE ? WIRE_WITNESS : WIRE_TOR_MESH,
+		.kind = dst >= WINDOW_REMOTE_BASE ? WIRE_WITNESS : WIRE_TOR_MESH,
 		.newest_sent = (answered + lost) / 2,
 		.newest_lost = lost / 2,
 		.arrived = arrived,
-		.counted = dst < WINDOW_FOREIGN_BASE };
+		.counted = dst < WINDOW_REMOTE_BASE };
 	p->outcomes[WIRE_OK] = answered;
 	p->outcomes[WIRE_NO_REPLY] = lost;
 	return p;
@@ -702,12 +702,12 @@ a_rack_that_changes_is_judged_afresh(void **state)
 	judge(table);
 	table->rack.member_count = 0;
 	table->rack.host_count = 0;
-	table->rack.foreigner_count = 0;
+	table->rack.remote_count = 0;
 	judge(table);
 	assert_int_equal(table->judgement.verdict_count, 0);
 	table->rack.member_count = MEMBERS;
 	table->rack.host_count = MEMBERS;
-	table->rack.foreigner_count = 2;
+	table->rack.remote_count = 2;
 	table->members[0].id.guid++;
 	fill(table, RECEIVES);
 	judge(table);

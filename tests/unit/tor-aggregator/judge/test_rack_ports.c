@@ -146,7 +146,7 @@ all_ports_down_is_their_tor(void **state)
 
 struct table {
 	struct rack_judge *judge;
-	struct rack_member members[MEMBERS], foreigners[1];
+	struct rack_member members[MEMBERS], remotes[1];
 	struct rack_host hosts[MEMBERS];
 	struct rack rack;
 	struct window_closed closed;
@@ -165,7 +165,7 @@ setup(void **state)
 			names[i], "r0", i, false };
 		table.hosts[i] = (struct rack_host){ names[i], HOST_OK };
 	}
-	table.rack = (struct rack){ "tor1", table.members, MEMBERS, table.foreigners, 0,
+	table.rack = (struct rack){ "tor1", table.members, MEMBERS, table.remotes, 0,
 		table.hosts, MEMBERS };
 	table.closed = (struct window_closed){ .start = { RM_NS_PER_S },
 		.end = { 2 * RM_NS_PER_S } };
@@ -318,7 +318,7 @@ a_port_that_falls_every_ten_minutes_flaps_all_the_time(void **state)
 
 	judge(table, 4);
 	for (int i = 0; i < 6; i++) {
-		table->rack.foreigner_count = (size_t)i % 2; /* another plan */
+		table->rack.remote_count = (size_t)i % 2; /* another plan */
 		table->members[1].port_falls++;
 		table->members[1].port_down = true;
 		judge(table, 2);

@@ -45,7 +45,7 @@ static struct flow_count *
 flow(struct world *w, uint16_t src_port)
 {
 	return flow_counts_get(
-	    &w->second.flows, 3, WINDOW_FOREIGN_BASE + 5, src_port, 26);
+	    &w->second.flows, 3, WINDOW_REMOTE_BASE + 5, src_port, 26);
 }
 
 static void
@@ -192,7 +192,7 @@ too_many_pairs_are_unknown(void **state)
 	for (int second = 0; second < 2; second++) {
 		for (uint32_t i = 0; i < 40; i++) {
 			struct flow_count *f = flow_counts_get(
-			    &w->second.flows, i, WINDOW_FOREIGN_BASE, 1, 0);
+			    &w->second.flows, i, WINDOW_REMOTE_BASE, 1, 0);
 
 			f->sent = 2;
 			f->lost = 1;

@@ -50,7 +50,7 @@ add(struct world *w, uint32_t src, uint32_t dst, uint16_t port, uint16_t tor,
     uint8_t dscp, bool lost)
 {
 	struct flow_count *flow = flow_counts_get(
-	    &w->second.flows, src, WINDOW_FOREIGN_BASE + dst, port, dscp);
+	    &w->second.flows, src, WINDOW_REMOTE_BASE + dst, port, dscp);
 	const size_t index = (size_t)(flow - w->second.flows.flows);
 
 	flow->dst_tor = tor;
@@ -75,7 +75,7 @@ probes_left_out(struct world *w, uint32_t dead, uint16_t ports, uint8_t classes)
 		}
 	assert_int_equal(path_ends_judge(w->ends, &w->second, w->path_end), 0);
 	assert_int_equal(path_ends_counts(w->ends)->own_dead, 0);
-	return path_ends_counts(w->ends)->foreign_dead;
+	return path_ends_counts(w->ends)->remote_dead;
 }
 
 static void
@@ -111,7 +111,7 @@ probe(struct world *w, uint32_t dst, int64_t sent_ns, bool lost)
 {
 	const uint32_t src = (uint32_t)(sent_ns / (STEP * MS) % 2);
 	struct flow_count *flow =
-	    flow_counts_get(&w->second.flows, src, WINDOW_FOREIGN_BASE + dst, 50000, 0);
+	    flow_counts_get(&w->second.flows, src, WINDOW_REMOTE_BASE + dst, 50000, 0);
 
 	flow->dst_tor = T2;
 	flow->path = PATH_FIRST + src;
@@ -142,11 +142,11 @@ probe_second(struct world *w, uint32_t dst, int64_t second, int from_ms, int to_
 static uint64_t
 judge_second(struct world *w)
 {
-	const uint64_t before = path_ends_counts(w->ends)->foreign_dead;
+	const uint64_t before = path_ends_counts(w->ends)->remote_dead;
 
 	assert_int_equal(path_ends_judge(w->ends, &w->second, w->path_end), 0);
 	flow_second_clear(&w->second);
-	return path_ends_counts(w->ends)->foreign_dead - before;
+	return path_ends_counts(w->ends)->remote_dead - before;
 }
 
 static void

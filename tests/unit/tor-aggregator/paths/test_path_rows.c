@@ -16,7 +16,7 @@
 #define S RM_NS_PER_S
 #define MS RM_NS_PER_MS
 #define MEMBERS 4
-#define FOREIGNERS 6 /* 0, 2, 4 behind t2, 1, 3, 5 behind t3 */
+#define REMOTES 6 /* 0, 2, 4 behind t2, 1, 3, 5 behind t3 */
 #define START (1000 * S)
 #define WALL INT64_C(1700000000000000000)
 #define ROWS 64
@@ -28,7 +28,7 @@ struct world {
 	struct path_rows *rows;
 	bool witnesses[MEMBERS], partial;
 	int64_t now; /* start of the second that is open */
-	uint32_t received[MEMBERS][FOREIGNERS];
+	uint32_t received[MEMBERS][REMOTES];
 	/* what came out */
 	unsigned messages;
 	uint64_t sent;
@@ -50,9 +50,9 @@ learn(struct world *w, uint16_t src_port, uint8_t spine)
 		.hop_count = 3 };
 
 	for (uint64_t s = 0; s < MEMBERS; s++)
-		for (uint64_t d = 0; d < FOREIGNERS; d++) {
+		for (uint64_t d = 0; d < REMOTES; d++) {
 			path.src_guid = 0x100 + s;
-			path.dst_guid = FIXTURE_FOREIGN + d;
+			path.dst_guid = FIXTURE_REMOTE + d;
 			memcpy(path.hops[0], (uint8_t[]){ 10, 1, 0, 1 }, 4);
 			memcpy(path.hops[1], (uint8_t[]){ 10, 2, 0, spine }, 4);
 			memcpy(path.hops[2],
@@ -73,7 +73,7 @@ setup(void **state)
 
 	*state = w;
 	w->plan = calloc(1, sizeof(*w->plan));
-	fixture_plan(w->plan, 1, MEMBERS, FOREIGNERS);
+	fixture_plan(w->plan, 1, MEMBERS, REMOTES);
 	assert_int_equal(roster_new("t1", &w->roster), 0);
 	assert_true(roster_plan(w->roster, &w->plan->view) >= 0);
 	assert_int_equal(path_table_new(&table, &w->table), 0);
@@ -147,7 +147,7 @@ result(struct world *w, int64_t at, uint32_t src, uint32_t dst, uint16_t src_por
 		.outcome = outcome,
 		.responder_count = w->received[src][dst],
 		.flags = outcome == WIRE_OK ? WIRE_COUNTED : 0 };
-	const struct roster_rnic *rnic = roster_foreigner(w->roster, dst);
+	const struct roster_rnic *rnic = roster_remote(w->roster, dst);
 
 	path_rows_add(w->rows, (rm_mono_t){ w->now + at }, &out, src, rnic->index,
 	    rnic->tor_number);
@@ -168,7 +168,7 @@ probe(struct world *w, is_lost *lost, int64_t from)
 {
 	for (int64_t at = 0; at < S; at += 250 * MS)
 		for (uint32_t s = 0; s < MEMBERS; s++)
-			for (uint32_t d = 0; d < FOREIGNERS; d++)
+			for (uint32_t d = 0; d < REMOTES; d++)
 				for (uint16_t f = 50000; f <= 50001; f++) {
 					const int64_t when =
 					    at + f % 2 * 20 * MS + s * MS;
@@ -214,8 +214,8 @@ clean_paths_are_told_every_interval(void **state)
 	assert_int_equal(w->row_count, 4);
 	assert_int_equal(w->start_ns, START + 10 * S);
 	assert_int_equal(w->end_ns, START + 20 * S);
-	assert_int_equal(w->sent, 20 * MEMBERS * FOREIGNERS * 2 * 4);
-	assert_int_equal(row(w, "t2", "10.2.0.1")->flows, MEMBERS * FOREIGNERS / 2);
+	assert_int_equal(w->sent, 20 * MEMBERS * REMOTES * 2 * 4);
+	assert_int_equal(row(w, "t2", "10.2.0.1")->flows, MEMBERS * REMOTES / 2);
 	assert_int_equal(lost_in(w), 0);
 }
 
@@ -255,7 +255,7 @@ losses_are_told_at_once_and_their_end_once(void **state)
 	probe(w, nothing, 0);
 	assert_int_equal(w->messages, 5);
 	/* No probe is in two messages, and none is missing. */
-	assert_int_equal(w->sent, 16 * MEMBERS * FOREIGNERS * 2 * 4);
+	assert_int_equal(w->sent, 16 * MEMBERS * REMOTES * 2 * 4);
 }
 
 static void
@@ -290,12 +290,12 @@ a_path_that_loses_some_flows_is_told(void **state)
 	probe(w, nothing, 0);
 	probe(w, half_of_spine_1, 0);
 	assert_int_equal(lost_in(w), 12 * 4);
-	assert_int_equal(path_rows_ends(w->rows)->foreign_dead, 0);
+	assert_int_equal(path_rows_ends(w->rows)->remote_dead, 0);
 	assert_int_equal(path_rows_ends(w->rows)->own_dead, 0);
 }
 
 static bool
-to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+to_remote_2(uint32_t src, uint32_t dst, uint16_t src_port)
 {
 	return dst == 2;
 }
@@ -306,11 +306,11 @@ a_dead_rnic_elsewhere_is_no_fault_of_a_path(void **state)
 	struct world *w = *state;
 
 	probe(w, nothing, 0);
-	probe(w, to_foreigner_2, 0);
+	probe(w, to_remote_2, 0);
 	assert_int_equal(w->messages, 0);
-	assert_int_equal(path_rows_ends(w->rows)->foreign_dead, MEMBERS * 2 * 4);
+	assert_int_equal(path_rows_ends(w->rows)->remote_dead, MEMBERS * 2 * 4);
 	for (int i = 0; i < 8; i++)
-		probe(w, to_foreigner_2, 0);
+		probe(w, to_remote_2, 0);
 	assert_int_equal(w->messages, 1);
 	assert_int_equal(lost_in(w), 0);
 }
@@ -321,15 +321,15 @@ nor_is_one_that_dies_within_the_second(void **state)
 	struct world *w = *state;
 
 	probe(w, nothing, 0);
-	probe(w, to_foreigner_2, 500 * MS);
+	probe(w, to_remote_2, 500 * MS);
 	assert_int_equal(w->messages, 0);
-	assert_true(path_rows_ends(w->rows)->foreign_dead > 0);
+	assert_true(path_rows_ends(w->rows)->remote_dead > 0);
 }
 
 static unsigned turn; /* of whatever loses a part */
 
 static bool
-some_to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+some_to_remote_2(uint32_t src, uint32_t dst, uint16_t src_port)
 {
 	return dst == 2 && turn++ % 7 == 0;
 }
@@ -353,7 +353,7 @@ some_to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
 }
 
 static bool
-one_flow_to_foreigner_2(uint32_t src, uint32_t dst, uint16_t src_port)
+one_flow_to_remote_2(uint32_t src, uint32_t dst, uint16_t src_port)
 {
 	return src == 1 && dst == 2 && src_port == 50000;
 }
@@ -377,8 +377,8 @@ a_lossy_rnic_is_no_fault_of_a_path_either(void **state)
 	struct world *w = *state;
 
 	probe(w, nothing, 0);
-	assert_int_equal(lost_after_a_while(w, some_to_foreigner_2), 0);
-	assert_true(path_rows_lossy_ends(w->rows)->foreign > 0);
+	assert_int_equal(lost_after_a_while(w, some_to_remote_2), 0);
+	assert_true(path_rows_lossy_ends(w->rows)->remote > 0);
 	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
 }
 
@@ -390,14 +390,14 @@ nor_is_a_lossy_one_of_ours(void **state)
 	probe(w, nothing, 0);
 	assert_int_equal(lost_after_a_while(w, some_from_member_1), 0);
 	assert_true(path_rows_lossy_ends(w->rows)->own > 0);
-	assert_int_equal(path_rows_lossy_ends(w->rows)->foreign, 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->remote, 0);
 }
 
 static void
 a_lossy_path_is_told_for_as_long_as_it_loses(void **state)
 {
 	static is_lost *const faults[] = { some_by_spine_1, some_to_t2,
-		one_flow_to_foreigner_2, half_of_spine_1 };
+		one_flow_to_remote_2, half_of_spine_1 };
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
@@ -405,7 +405,7 @@ a_lossy_path_is_told_for_as_long_as_it_loses(void **state)
 			probe(w, nothing, 0);
 		assert_true(lost_after_a_while(w, faults[i]) > 0);
 	}
-	assert_int_equal(path_rows_lossy_ends(w->rows)->foreign, 0);
+	assert_int_equal(path_rows_lossy_ends(w->rows)->remote, 0);
 	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
 }
 
@@ -428,7 +428,7 @@ a_lone_target_that_loses_on_all_paths_is_left_out(void **state)
 		tick(w);
 	}
 	assert_int_equal(lost_in(w), 0);
-	assert_true(path_rows_lossy_ends(w->rows)->foreign > 0);
+	assert_true(path_rows_lossy_ends(w->rows)->remote > 0);
 }
 
 static bool
@@ -448,7 +448,7 @@ a_dead_tor_elsewhere_is_told(void **state)
 	probe(w, to_t2, 0);
 	assert_int_equal(lost_in(w), 3 * MEMBERS * 2 * 4);
 	assert_int_equal(row(w, "t2", "10.2.0.1")->flows_dead, 12);
-	assert_int_equal(path_rows_ends(w->rows)->foreign_dead, 0);
+	assert_int_equal(path_rows_ends(w->rows)->remote_dead, 0);
 	assert_int_equal(path_rows_ends(w->rows)->own_dead, 0);
 }
 
@@ -529,7 +529,7 @@ who_is_no_witness_is_not_asked(void **state)
 	w->witnesses[1] = false;
 	probe(w, from_member_1, 0);
 	assert_int_equal(w->messages, 0);
-	assert_int_equal(path_rows_counts(w->rows)->not_a_witness, FOREIGNERS * 2 * 4);
+	assert_int_equal(path_rows_counts(w->rows)->not_a_witness, REMOTES * 2 * 4);
 }
 
 static void
@@ -557,7 +557,7 @@ late_answers_are_told_at_once_and_replies_when_they_come(void **state)
 		.round_trip_ns = 900 * MS,
 		.stamp_source = WIRE_STAMP_KERNEL,
 		.flags = WIRE_SPLIT };
-	const struct roster_rnic *dst = roster_foreigner(w->roster, 0);
+	const struct roster_rnic *dst = roster_remote(w->roster, 0);
 
 	path_rows_add(
 	    w->rows, (rm_mono_t){ w->now }, &slow, 0, dst->index, dst->tor_number);
@@ -635,7 +635,7 @@ a_new_numbering_forgets_what_is_open(void **state)
 	assert_int_equal(w->messages, 0);
 	assert_true(path_rows_empty(w->rows));
 	assert_int_equal(
-	    path_rows_counts(w->rows)->forgotten, MEMBERS * FOREIGNERS * 2 * 4 + 1);
+	    path_rows_counts(w->rows)->forgotten, MEMBERS * REMOTES * 2 * 4 + 1);
 }
 
 static void

@@ -27,13 +27,13 @@ v4(uint8_t a, uint8_t b, uint8_t c, uint8_t d)
 	return (struct wire_address){ .family = 4, .bytes = { a, b, c, d } };
 }
 
-/* One member, one foreigner behind t2, `flows` flows from 50000 on, three aliases. */
+/* One member, one remote RNIC behind t2, `flows` flows from 50000 on, three aliases. */
 static void
 plan(struct paths *p, size_t flow_count, const char *spine)
 {
 	uint16_t flows[WIRE_MAX_FLOWS];
 	struct wire_rnic member = fixture_rnic(src.guid, "h0", "t1");
-	const struct wire_rnic foreigner = fixture_rnic(dst.guid, "x0", "t2");
+	const struct wire_rnic remote = fixture_rnic(dst.guid, "x0", "t2");
 	const struct wire_alias aliases[] = {
 		{ "t1", v4(10, 1, 0, 1) },
 		{ spine, v4(10, 2, 0, 1) },
@@ -63,8 +63,8 @@ plan(struct paths *p, size_t flow_count, const char *spine)
 		    .size_count = 1 },
 		.members = &member,
 		.member_count = 1,
-		.foreigners = &foreigner,
-		.foreigner_count = 1,
+		.remotes = &remote,
+		.remote_count = 1,
 		.entries = &entry,
 		.entry_count = flow_count > 0,
 		.aliases = aliases,
@@ -145,7 +145,7 @@ static void
 paths_without_a_bit_in_common_share_no_switch(void **state)
 {
 	struct paths *p = *state;
-	struct wire_path named = trace(50000, 1), stranger = trace(50001, 9),
+	struct wire_path named = trace(50000, 1), unknown = trace(50001, 9),
 			 silent = trace(50002, 0);
 	uint64_t before;
 
@@ -153,7 +153,7 @@ paths_without_a_bit_in_common_share_no_switch(void **state)
 	assert_int_equal(path_table_plan(p->table, &p->view, (rm_mono_t){ S }), 0);
 	assert_true(switches_at(p, 50000) == UINT64_MAX); /* not traced */
 	assert_int_equal(learn(p, &named, 1), 0);
-	assert_int_equal(learn(p, &stranger, 1), 0);
+	assert_int_equal(learn(p, &unknown, 1), 0);
 	assert_int_equal(learn(p, &silent, 1), 0);
 	before = switches_at(p, 50000);
 	assert_int_equal(__builtin_popcountll(before), 1);
@@ -168,14 +168,14 @@ static void
 hops_get_the_names_that_the_plan_knows(void **state)
 {
 	struct paths *p = *state;
-	struct wire_path named = trace(50000, 1), stranger = trace(50001, 9),
+	struct wire_path named = trace(50000, 1), unknown = trace(50001, 9),
 			 silent = trace(50002, 0);
 
 	plan(p, 3, "s1");
 	assert_int_equal(path_table_plan(p->table, &p->view, (rm_mono_t){ S }), 0);
 	assert_string_equal(text_at(p, 50000, 1), "");
 	assert_int_equal(learn(p, &named, 1), 0);
-	assert_int_equal(learn(p, &stranger, 1), 0);
+	assert_int_equal(learn(p, &unknown, 1), 0);
 	assert_int_equal(learn(p, &silent, 1), 0);
 	assert_string_equal(
 	    text_at(p, 50000, 1), "t1@10.1.0.1 s1@10.2.0.1 t2@10.3.0.1");

@@ -99,10 +99,9 @@ the_own_host_and_other_families_are_never_probed(void **state)
 	fixture_plan(world->plan, 1, 4, 1);
 	world->plan->members[1].host = "h0";
 	world->plan->members[2].addresses[0].family = 6;
-	world->plan->foreigners[0].address_count = 2;
-	world->plan->foreigners[0].addresses[1] =
-	    world->plan->foreigners[0].addresses[0];
-	world->plan->foreigners[0].addresses[0].family = 6;
+	world->plan->remotes[0].address_count = 2;
+	world->plan->remotes[0].addresses[1] = world->plan->remotes[0].addresses[0];
+	world->plan->remotes[0].addresses[0].family = 6;
 	fixture_plan(world->plan, 2, 4, 1);
 	expand(world, 0, 0x100);
 	assert_int_equal(world->out.target_count, 2);
@@ -127,7 +126,7 @@ probes_over_verbs_are_told_where_to_go(void **state)
 	fixture_plan(world->plan, 1, 2, 1);
 	for (uint32_t i = 0; i < 2; i++)
 		has_qps(&world->plan->members[i], 100 * (i + 1));
-	has_qps(&world->plan->foreigners[0], 300);
+	has_qps(&world->plan->remotes[0], 300);
 	world->plan->mesh_sl = 3;
 	world->plan->entry_sl = 4;
 	fixture_plan(world->plan, 2, 2, 1);
@@ -167,7 +166,7 @@ the_planned_interval_of_a_pair_is_found(void **state)
 	struct world *world = *state;
 	const struct wire_plan_view *view = &world->plan->view;
 	const struct wire_rnic_id a = { 0x100, 1 }, b = { 0x101, 1 };
-	const struct wire_rnic_id x = { FIXTURE_FOREIGN + 1, 1 };
+	const struct wire_rnic_id x = { FIXTURE_REMOTE + 1, 1 };
 
 	fixture_plan(world->plan, 1, 4, 3);
 	assert_int_equal(expansion_interval_us(view, a, b), 100000);

@@ -35,7 +35,7 @@ probe_unheard(struct rack_fixture *f, size_t members, size_t dead)
 				    500 * MS, lost ? WIRE_NO_REPLY : WIRE_OK);
 		}
 		for (size_t x = 0; x < 2; x++)
-			results[count++] = fixture_result(f, src, FIXTURE_FOREIGN + x,
+			results[count++] = fixture_result(f, src, FIXTURE_REMOTE + x,
 			    500 * MS, src == dead ? WIRE_NO_REPLY : WIRE_OK);
 		assert_int_equal(
 		    fixture_batch(f, src, ++f->seq[src], results, count), 0);

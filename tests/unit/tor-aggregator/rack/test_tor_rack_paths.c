@@ -13,7 +13,7 @@
 
 #define MS RM_NS_PER_MS
 #define MEMBERS 4
-#define FOREIGNERS 4
+#define REMOTES 4
 
 struct reported {
 	unsigned messages;
@@ -27,7 +27,7 @@ struct world {
 	struct rack_fixture *f;
 	struct reported reported;
 	struct wire_writer *writer;
-	uint32_t received[MEMBERS][FOREIGNERS];
+	uint32_t received[MEMBERS][REMOTES];
 };
 
 static struct world *the_world;
@@ -80,7 +80,7 @@ setup(void **state)
 
 	*state = the_world = w;
 	w->writer = wire_writer_new();
-	w->f = fixture_rack(MEMBERS, FOREIGNERS);
+	w->f = fixture_rack(MEMBERS, REMOTES);
 	/* The same rack, but its summaries are ours. */
 	tor_rack_free(w->f->rack);
 	w->f->now.ns = FIXTURE_START;
@@ -130,7 +130,7 @@ in_mesh(size_t src, size_t dst)
 static void
 probe(struct world *w, is_lost *lost)
 {
-	struct wire_result results[MEMBERS + 2 * FOREIGNERS];
+	struct wire_result results[MEMBERS + 2 * REMOTES];
 	struct rack_fixture *f = w->f;
 
 	f->now.ns += 50 * MS;
@@ -141,13 +141,13 @@ probe(struct world *w, is_lost *lost)
 			if (dst != src)
 				results[count++] = fixture_result(
 				    f, src, 0x100 + dst, 500 * MS, in_mesh(src, dst));
-		for (size_t i = 0; i < 2 * FOREIGNERS; i++) {
+		for (size_t i = 0; i < 2 * REMOTES; i++) {
 			const size_t dst = i / 2;
 			const uint16_t flow = (uint16_t)(50000 + i % 2);
 			bool gone = src == dead || lost(src, dst, flow);
 			struct wire_result *result = &results[count++];
 
-			*result = fixture_result(f, src, FIXTURE_FOREIGN + dst,
+			*result = fixture_result(f, src, FIXTURE_REMOTE + dst,
 			    500 * MS - (int64_t)(i % 2) * MS,
 			    gone ? WIRE_NO_REPLY : WIRE_OK);
 			result->src_port = flow;
@@ -313,7 +313,7 @@ an_agent_tells_only_its_own_paths(void **state)
 	const struct ingest_counts *counts = &w->f->ingest.counts;
 	const struct path_table *table = tor_rack_paths(w->f->rack);
 	struct wire_path path = { .src_guid = 0x100,
-		.dst_guid = FIXTURE_FOREIGN,
+		.dst_guid = FIXTURE_REMOTE,
 		.src_port = 50000,
 		.src_port_num = 1,
 		.dst_port_num = 1,
@@ -327,7 +327,7 @@ an_agent_tells_only_its_own_paths(void **state)
 	assert_string_equal(
 	    path_table_text(table,
 		path_table_find(table, (struct wire_rnic_id){ 0x100, 1 },
-		    (struct wire_rnic_id){ FIXTURE_FOREIGN, 1 }, 50000, w->f->now)),
+		    (struct wire_rnic_id){ FIXTURE_REMOTE, 1 }, 50000, w->f->now)),
 	    "?@10.0.0.1");
 	path.hops[0][3] = 2;
 	path.src_guid = 0x101; /* another's */
@@ -337,7 +337,7 @@ an_agent_tells_only_its_own_paths(void **state)
 	assert_int_equal(report(w, &path, 7), 0);
 	path.dst_guid = 0xdead;
 	assert_int_equal(report(w, &path, 7), 0);
-	path.dst_guid = FIXTURE_FOREIGN;
+	path.dst_guid = FIXTURE_REMOTE;
 	path.age_ns = UINT64_MAX;
 	assert_int_equal(report(w, &path, 7), 0);
 	path.age_ns = 0;
@@ -356,7 +356,7 @@ paths_outlive_a_new_numbering(void **state)
 	struct world *w = *state;
 	const struct path_table *table = tor_rack_paths(w->f->rack);
 	struct wire_path path = { .src_guid = 0x100,
-		.dst_guid = FIXTURE_FOREIGN,
+		.dst_guid = FIXTURE_REMOTE,
 		.src_port = 50000,
 		.src_port_num = 1,
 		.dst_port_num = 1,
@@ -368,14 +368,14 @@ paths_outlive_a_new_numbering(void **state)
 
 	assert_int_equal(report(w, &path, 7), 0);
 	tor_rack_leave(w->f->rack, "h3");
-	fixture_plan(w->f->plan, 2, 3, FOREIGNERS);
+	fixture_plan(w->f->plan, 2, 3, REMOTES);
 	tor_rack_plan(w->f->rack, &w->f->plan->view, w->f->now);
 	assert_int_equal(tor_rack_counts(w->f->rack)->renumbered, 1);
 	assert_int_equal(path_table_flows(table), flows);
 	assert_string_equal(
 	    path_table_text(table,
 		path_table_find(table, (struct wire_rnic_id){ 0x100, 1 },
-		    (struct wire_rnic_id){ FIXTURE_FOREIGN, 1 }, 50000, w->f->now)),
+		    (struct wire_rnic_id){ FIXTURE_REMOTE, 1 }, 50000, w->f->now)),
 	    "?@10.0.0.1");
 }
 

@@ -48,19 +48,19 @@ index_of(const struct world *world, uint64_t guid)
 }
 
 static void
-members_and_foreigners_come_from_the_plan(void **state)
+members_and_remotes_come_from_the_plan(void **state)
 {
 	struct world *world = *state;
 
 	fixture_plan(world->plan, 1, 4, 3);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	assert_int_equal(roster_members(world->roster), 4);
-	assert_int_equal(roster_foreigners(world->roster), 3);
+	assert_int_equal(roster_remotes(world->roster), 3);
 	assert_int_equal(roster_hosts(world->roster), 4);
 	assert_int_equal(index_of(world, 0x102), 2);
-	assert_int_equal(index_of(world, FIXTURE_FOREIGN + 1), WINDOW_FOREIGN_BASE + 1);
+	assert_int_equal(index_of(world, FIXTURE_REMOTE + 1), WINDOW_REMOTE_BASE + 1);
 	assert_string_equal(roster_tor_name(world->roster, 0), "t1");
-	assert_string_equal(roster_foreigner(world->roster, 1)->tor, "t3");
+	assert_string_equal(roster_remote(world->roster, 1)->tor, "t3");
 	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x102, 2 }));
 }
 
@@ -163,19 +163,19 @@ whom_a_service_talks_to_stays_while_it_is_served(void **state)
 	roster_plan(world->roster, &world->plan->view);
 	assert_false(roster_serve(world->roster, peer.id));
 	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
-	assert_int_equal(roster_foreigners(world->roster), 4);
+	assert_int_equal(roster_remotes(world->roster), 4);
 	assert_string_equal(roster_find(world->roster, peer.id)->tor, "t9");
-	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
+	assert_int_equal(index_of(world, 0x5000), WINDOW_REMOTE_BASE + 3);
 	peer.qpn = 17; /* its agent has been restarted */
 	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
 	assert_int_equal(roster_find(world->roster, peer.id)->qpn, 17);
-	assert_int_equal(index_of(world, 0x5000), WINDOW_FOREIGN_BASE + 3);
+	assert_int_equal(index_of(world, 0x5000), WINDOW_REMOTE_BASE + 3);
 	/* Many who are named no more: all holes are closed, but its place stays. */
 	fixture_plan(world->plan, 2, 2, 100);
 	roster_plan(world->roster, &world->plan->view);
 	fixture_plan(world->plan, 3, 2, 1);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
-	assert_int_equal(roster_foreigners(world->roster), 2);
+	assert_int_equal(roster_remotes(world->roster), 2);
 	assert_true(roster_serve(world->roster, peer.id));
 	roster_unserve(world->roster);
 	fixture_plan(world->plan, 4, 2, 100);
@@ -289,18 +289,18 @@ a_host_that_was_renamed_keeps_its_place(void **state)
 }
 
 static void
-a_foreigner_that_registers_becomes_a_member(void **state)
+a_remote_that_registers_becomes_a_member(void **state)
 {
 	struct world *world = *state;
-	struct wire_rnic rnic = fixture_rnic(FIXTURE_FOREIGN, "x0", "t1");
+	struct wire_rnic rnic = fixture_rnic(FIXTURE_REMOTE, "x0", "t1");
 
 	fixture_plan(world->plan, 1, 2, 3);
 	roster_plan(world->roster, &world->plan->view);
 	assert_int_equal(roster_register(world->roster, &rnic), 1);
-	assert_int_equal(index_of(world, FIXTURE_FOREIGN), 2);
-	assert_int_equal(roster_foreigners(world->roster), 2);
-	index_of(world, FIXTURE_FOREIGN + 1);
-	index_of(world, FIXTURE_FOREIGN + 2);
+	assert_int_equal(index_of(world, FIXTURE_REMOTE), 2);
+	assert_int_equal(roster_remotes(world->roster), 2);
+	index_of(world, FIXTURE_REMOTE + 1);
+	index_of(world, FIXTURE_REMOTE + 2);
 }
 
 static void
@@ -320,7 +320,7 @@ what_is_another_hosts_is_not_taken_from_it(void **state)
 	assert_false(roster_is_anothers(world->roster, own.id, "h0"));
 	assert_int_equal(roster_register(world->roster, &own), 0);
 	/* Nor one that is probed from here. */
-	thief = fixture_rnic(FIXTURE_FOREIGN, "h1", "t1");
+	thief = fixture_rnic(FIXTURE_REMOTE, "h1", "t1");
 	assert_int_equal(roster_register(world->roster, &thief), -EPERM);
 	assert_int_equal(roster_members(world->roster), 2);
 }
@@ -330,16 +330,16 @@ whoever_comes_before_the_plan_gives_back_what_is_anothers(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic thief = fixture_rnic(0x100, "h1", "t1");
-	struct wire_rnic foreign = fixture_rnic(FIXTURE_FOREIGN, "h1", "t1");
+	struct wire_rnic remote = fixture_rnic(FIXTURE_REMOTE, "h1", "t1");
 
 	assert_int_equal(roster_register(world->roster, &thief), 0);
-	assert_int_equal(roster_register(world->roster, &foreign), 0);
+	assert_int_equal(roster_register(world->roster, &remote), 0);
 	fixture_plan(world->plan, 1, 2, 1);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
 	assert_string_equal(roster_find(world->roster, thief.id)->host, "h0");
 	assert_true(roster_is_anothers(world->roster, thief.id, "h1"));
-	assert_string_equal(roster_find(world->roster, foreign.id)->host, "x0");
-	assert_int_equal(roster_foreigners(world->roster), 1);
+	assert_string_equal(roster_find(world->roster, remote.id)->host, "x0");
+	assert_int_equal(roster_remotes(world->roster), 1);
 }
 
 static void
@@ -376,25 +376,25 @@ a_rack_has_no_more_members_than_the_wire_allows(void **state)
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 static void
-a_member_that_moves_to_another_rack_becomes_a_foreigner_at_once(void **state)
+a_member_that_moves_to_another_rack_becomes_a_remote_at_once(void **state)
 {
 	struct world *world = *state;
 
 	fixture_plan(world->plan, 1, 3, 1);
 	roster_plan(world->roster, &world->plan->view);
-	world->plan->foreigners[0] = world->plan->members[2];
-	world->plan->foreigners[0].tors[0] = "t2";
+	world->plan->remotes[0] = world->plan->members[2];
+	world->plan->remotes[0].tors[0] = "t2";
 	fixture_plan(world->plan, 2, 2, 1);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
 	assert_int_equal(roster_members(world->roster), 2);
-	assert_int_equal(index_of(world, 0x102), WINDOW_FOREIGN_BASE + 1);
+	assert_int_equal(index_of(world, 0x102), WINDOW_REMOTE_BASE + 1);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(members_and_foreigners_come_from_the_plan),
+		TEST(members_and_remotes_come_from_the_plan),
 		TEST(a_plan_that_only_grows_renumbers_nobody),
 		TEST(an_order_that_changes_renumbers_nobody),
 		TEST(a_member_that_left_the_plan_and_has_no_agent_leaves),
@@ -405,12 +405,12 @@ main(void)
 		TEST(a_swapped_rnic_leaves_for_the_one_in_its_place),
 		TEST(a_planned_rnic_that_got_anothers_name_or_address_replaces_it_not),
 		TEST(a_host_that_was_renamed_keeps_its_place),
-		TEST(a_foreigner_that_registers_becomes_a_member),
+		TEST(a_remote_that_registers_becomes_a_member),
 		TEST(what_is_another_hosts_is_not_taken_from_it),
 		TEST(whoever_comes_before_the_plan_gives_back_what_is_anothers),
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),
-		TEST(a_member_that_moves_to_another_rack_becomes_a_foreigner_at_once),
+		TEST(a_member_that_moves_to_another_rack_becomes_a_remote_at_once),
 	};
 
 	return cmocka_run_group_tests_name("roster", tests, NULL, NULL);

@@ -243,9 +243,9 @@ the_future_and_the_unknown_are_refused(void **state)
 	assert_int_equal(add(window, 16 * BIN - 1, WIRE_OK, 1, 2), WINDOW_COUNTED);
 	assert_int_equal(add(window, 0, WIRE_OUTCOMES, 1, 2), WINDOW_REFUSED);
 	assert_int_equal(
-	    add(window, 0, WIRE_OK, WINDOW_FOREIGN_BASE, 2), WINDOW_REFUSED);
+	    add(window, 0, WIRE_OK, WINDOW_REMOTE_BASE, 2), WINDOW_REFUSED);
 	assert_int_equal(
-	    window_arrived(window, WINDOW_FOREIGN_BASE, 2, at(0), at(BIN), 1),
+	    window_arrived(window, WINDOW_REMOTE_BASE, 2, at(0), at(BIN), 1),
 	    WINDOW_REFUSED);
 	assert_int_equal(
 	    window_arrived(window, 1, 2, at(BIN), at(BIN - 1), 1), WINDOW_REFUSED);
@@ -263,17 +263,17 @@ pairs_beyond_the_limit_are_refused_and_the_rest_still_counts(void **state)
 	size_t refused = 0;
 
 	for (uint32_t i = 0; i < 1200; i++)
-		refused += add(window, 0, WIRE_OK, i, WINDOW_FOREIGN_BASE + i * 7) ==
+		refused += add(window, 0, WIRE_OK, i, WINDOW_REMOTE_BASE + i * 7) ==
 			   WINDOW_REFUSED;
 	assert_int_equal(refused, 200);
 	assert_int_equal(
-	    add(window, 0, WIRE_OK, 5, WINDOW_FOREIGN_BASE + 35), WINDOW_COUNTED);
+	    add(window, 0, WIRE_OK, 5, WINDOW_REMOTE_BASE + 35), WINDOW_COUNTED);
 	closed = close_next(window, 0);
 	assert_int_equal(closed.pair_count, 1000);
 	assert_int_equal(
-	    find(&closed, 5, WINDOW_FOREIGN_BASE + 35)->outcomes[WIRE_OK], 2);
+	    find(&closed, 5, WINDOW_REMOTE_BASE + 35)->outcomes[WIRE_OK], 2);
 	assert_int_equal(
-	    find(&closed, 999, WINDOW_FOREIGN_BASE + 6993)->outcomes[WIRE_OK], 1);
+	    find(&closed, 999, WINDOW_REMOTE_BASE + 6993)->outcomes[WIRE_OK], 1);
 }
 
 static void
@@ -309,15 +309,15 @@ a_pair_is_counted_only_when_reports_cover_every_bin_in_time(void **state)
 
 	for (int64_t bin = 0; bin < 15; bin++) {
 		add(window, bin * BIN, WIRE_OK, 1, 2);
-		add(window, bin * BIN, WIRE_OK, 1, WINDOW_FOREIGN_BASE);
+		add(window, bin * BIN, WIRE_OK, 1, WINDOW_REMOTE_BASE);
 	}
 	window_counts_through(window, 2, at(0));
-	window_counts_through(window, WINDOW_FOREIGN_BASE, at(0)); /* harmless */
+	window_counts_through(window, WINDOW_REMOTE_BASE, at(0)); /* harmless */
 	for (int64_t bin = 0; bin < 4; bin++) {
 		window_counts_through(window, 2, at((bin + 1) * BIN));
 		closed = close_next(window, bin);
 		assert_int_equal(find(&closed, 1, 2)->counted, bin == 3);
-		assert_false(find(&closed, 1, WINDOW_FOREIGN_BASE)->counted);
+		assert_false(find(&closed, 1, WINDOW_REMOTE_BASE)->counted);
 	}
 	/* Bin 4 closes without its report; when that comes, it is too late for it. */
 	window_counts_through(window, 2, at(5 * BIN - 1));

@@ -9,22 +9,22 @@
 
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/net/link.h"
-#include "rackmesh/net/strangers.h"
+#include "rackmesh/net/pending_conns.h"
 #include "tests/support/loopback.h"
 
-#define MANY (RM_STRANGERS_MAX + 10)
+#define MANY (RM_PENDING_CONNS_MAX + 10)
 
 struct caller { /* as a daemon's session */
 	struct fixture *f;
 	struct rm_link *link;
-	struct rm_stranger stranger;
+	struct rm_pending_conn pending_conn;
 	int peer;
 	int reason; /* 1: its link is open */
 };
 
 struct fixture {
 	struct rm_loop *loop;
-	struct rm_strangers strangers;
+	struct rm_pending_conns pending_conns;
 	struct caller callers[MANY];
 	size_t closed;
 };
@@ -42,7 +42,7 @@ on_close(struct rm_link *link, int reason, void *arg)
 {
 	struct caller *caller = arg;
 
-	rm_strangers_remove(&caller->f->strangers, &caller->stranger);
+	rm_pending_conns_remove(&caller->f->pending_conns, &caller->pending_conn);
 	caller->reason = reason;
 	caller->link = NULL;
 	caller->f->closed++;
@@ -64,7 +64,8 @@ comes(struct fixture *f, size_t i, rm_mono_t now)
 	assert_int_equal(
 	    rm_link_new(f->loop, fds[0], &limits, &callbacks, caller, &caller->link),
 	    0);
-	rm_strangers_add(&f->strangers, &caller->stranger, caller->link, now);
+	rm_pending_conns_add(
+	    &f->pending_conns, &caller->pending_conn, caller->link, now);
 }
 
 static int
@@ -100,12 +101,12 @@ the_one_that_has_stood_longest_makes_room_for_the_newest(void **state)
 
 	for (size_t i = 0; i < MANY; i++)
 		comes(f, i, rm_mono_add(start, (int64_t)i));
-	LOOPBACK_WAIT(f->loop, f->closed == MANY - RM_STRANGERS_MAX);
+	LOOPBACK_WAIT(f->loop, f->closed == MANY - RM_PENDING_CONNS_MAX);
 	for (size_t i = 0; i < MANY; i++)
-		assert_int_equal(
-		    f->callers[i].reason, i < MANY - RM_STRANGERS_MAX ? -EUSERS : 1);
-	assert_int_equal(f->strangers.count, RM_STRANGERS_MAX);
-	assert_int_equal(f->strangers.pushed_out, MANY - RM_STRANGERS_MAX);
+		assert_int_equal(f->callers[i].reason,
+		    i < MANY - RM_PENDING_CONNS_MAX ? -EUSERS : 1);
+	assert_int_equal(f->pending_conns.count, RM_PENDING_CONNS_MAX);
+	assert_int_equal(f->pending_conns.pushed_out, MANY - RM_PENDING_CONNS_MAX);
 }
 
 static void
@@ -114,36 +115,36 @@ who_is_known_is_never_pushed_out(void **state)
 	struct fixture *f = *state;
 
 	comes(f, 0, start);
-	rm_strangers_remove(&f->strangers, &f->callers[0].stranger);
+	rm_pending_conns_remove(&f->pending_conns, &f->callers[0].pending_conn);
 	for (size_t i = 1; i < MANY; i++)
 		comes(f, i, start);
-	LOOPBACK_WAIT(f->loop, f->closed == MANY - 1 - RM_STRANGERS_MAX);
+	LOOPBACK_WAIT(f->loop, f->closed == MANY - 1 - RM_PENDING_CONNS_MAX);
 	assert_int_equal(f->callers[0].reason, 1);
-	rm_strangers_sweep(
-	    &f->strangers, rm_mono_add(start, RM_STRANGERS_PATIENCE_NS + 1));
+	rm_pending_conns_sweep(
+	    &f->pending_conns, rm_mono_add(start, RM_PENDING_CONNS_PATIENCE_NS + 1));
 	LOOPBACK_WAIT(f->loop, f->closed == MANY - 1);
 	assert_int_equal(f->callers[0].reason, 1);
-	assert_int_equal(f->strangers.count, 0);
+	assert_int_equal(f->pending_conns.count, 0);
 }
 
 static void
 who_stays_silent_too_long_is_closed_and_the_others_wait_on(void **state)
 {
 	struct fixture *f = *state;
-	rm_mono_t later = rm_mono_add(start, RM_STRANGERS_PATIENCE_NS);
+	rm_mono_t later = rm_mono_add(start, RM_PENDING_CONNS_PATIENCE_NS);
 
 	comes(f, 0, start);
 	comes(f, 1, start);
 	comes(f, 2, later);
-	rm_strangers_sweep(&f->strangers, later);
-	assert_int_equal(f->strangers.timed_out, 0);
-	rm_strangers_sweep(&f->strangers, rm_mono_add(later, 1));
+	rm_pending_conns_sweep(&f->pending_conns, later);
+	assert_int_equal(f->pending_conns.timed_out, 0);
+	rm_pending_conns_sweep(&f->pending_conns, rm_mono_add(later, 1));
 	LOOPBACK_WAIT(f->loop, f->closed == 2);
 	assert_int_equal(f->callers[0].reason, -ETIMEDOUT);
 	assert_int_equal(f->callers[1].reason, -ETIMEDOUT);
 	assert_int_equal(f->callers[2].reason, 1);
-	assert_int_equal(f->strangers.timed_out, 2);
-	assert_int_equal(f->strangers.count, 1);
+	assert_int_equal(f->pending_conns.timed_out, 2);
+	assert_int_equal(f->pending_conns.count, 1);
 }
 
 static void
@@ -155,12 +156,14 @@ leaving_in_any_order_keeps_the_line_whole(void **state)
 	for (size_t i = 0; i < 5; i++)
 		comes(f, i, start);
 	for (size_t i = 0; i < 5; i++) {
-		rm_strangers_remove(&f->strangers, &f->callers[order[i]].stranger);
-		rm_strangers_remove(&f->strangers, &f->callers[order[i]].stranger);
-		assert_int_equal(f->strangers.count, 4 - i);
+		rm_pending_conns_remove(
+		    &f->pending_conns, &f->callers[order[i]].pending_conn);
+		rm_pending_conns_remove(
+		    &f->pending_conns, &f->callers[order[i]].pending_conn);
+		assert_int_equal(f->pending_conns.count, 4 - i);
 	}
-	assert_null(f->strangers.oldest);
-	assert_null(f->strangers.newest);
+	assert_null(f->pending_conns.oldest);
+	assert_null(f->pending_conns.newest);
 }
 
 int

@@ -5,15 +5,15 @@
 
 #include <cmocka.h>
 
-#include "rackmesh/net/strangers.h"
+#include "rackmesh/net/pending_conns.h"
 #include "tests/support/tls_fixture.h"
 
-#define CALLERS (RM_STRANGERS_SAME_MAX + 3)
+#define CALLERS (RM_PENDING_CONNS_SAME_MAX + 3)
 
 struct caller {
-	struct rm_strangers *strangers;
+	struct rm_pending_conns *pending_conns;
 	struct rm_link *link;
-	struct rm_stranger stranger;
+	struct rm_pending_conn pending_conn;
 	struct end dials;
 	bool open;
 	int reason; /* 1: its link is open */
@@ -31,7 +31,7 @@ on_open(struct rm_link *link, void *arg)
 	struct caller *caller = arg;
 
 	caller->open = true;
-	rm_strangers_named(caller->strangers, &caller->stranger);
+	rm_pending_conns_named(caller->pending_conns, &caller->pending_conn);
 	return 0;
 }
 
@@ -40,14 +40,14 @@ on_close(struct rm_link *link, int reason, void *arg)
 {
 	struct caller *caller = arg;
 
-	rm_strangers_remove(caller->strangers, &caller->stranger);
+	rm_pending_conns_remove(caller->pending_conns, &caller->pending_conn);
 	caller->reason = reason;
 	caller->link = NULL;
 	rm_link_free(link);
 }
 
 static void
-comes(struct ends *ends, struct rm_strangers *strangers, struct caller *caller,
+comes(struct ends *ends, struct rm_pending_conns *pending_conns, struct caller *caller,
     struct rm_tls *tls)
 {
 	static const struct rm_link_callbacks callbacks = { on_frame, on_close, NULL,
@@ -56,13 +56,14 @@ comes(struct ends *ends, struct rm_strangers *strangers, struct caller *caller,
 	int fds[2];
 
 	loopback_pair(fds, 0);
-	*caller = (struct caller){ .strangers = strangers, .reason = 1 };
+	*caller = (struct caller){ .pending_conns = pending_conns, .reason = 1 };
 	caller->dials.tls = tls;
 	end_begin(ends->loop, &caller->dials, fds[0], false);
 	assert_int_equal(
 	    rm_link_new(ends->loop, fds[1], &limits, &callbacks, caller, &caller->link),
 	    0);
-	rm_strangers_add(strangers, &caller->stranger, caller->link, rm_mono_now());
+	rm_pending_conns_add(
+	    pending_conns, &caller->pending_conn, caller->link, rm_mono_now());
 	LOOPBACK_WAIT(ends->loop, caller->open);
 }
 
@@ -77,26 +78,26 @@ static void
 of_one_identity_only_the_newest_few_stand_at_the_door(void **state)
 {
 	const struct pki_wish wish = { .uri = "rackmesh://r1/agent/h2" };
-	struct rm_strangers strangers = { 0 };
+	struct rm_pending_conns pending_conns = { 0 };
 	struct caller callers[CALLERS], other, known;
 	struct ends *ends = *state;
 	struct rm_tls_files files = pki_issue(ends->pki, "other", &wish);
 	struct rm_tls *tls = tls_of(ends->loop, &files);
 
-	comes(ends, &strangers, &other, tls);
-	comes(ends, &strangers, &known, ends->dialing.tls);
-	rm_strangers_remove(&strangers, &known.stranger);
+	comes(ends, &pending_conns, &other, tls);
+	comes(ends, &pending_conns, &known, ends->dialing.tls);
+	rm_pending_conns_remove(&pending_conns, &known.pending_conn);
 	for (size_t i = 0; i < CALLERS; i++)
-		comes(ends, &strangers, &callers[i], ends->dialing.tls);
+		comes(ends, &pending_conns, &callers[i], ends->dialing.tls);
 	LOOPBACK_WAIT(
-	    ends->loop, callers[CALLERS - RM_STRANGERS_SAME_MAX - 1].reason != 1);
+	    ends->loop, callers[CALLERS - RM_PENDING_CONNS_SAME_MAX - 1].reason != 1);
 	for (size_t i = 0; i < CALLERS; i++)
 		assert_int_equal(callers[i].reason,
-		    i < CALLERS - RM_STRANGERS_SAME_MAX ? -EUSERS : 1);
+		    i < CALLERS - RM_PENDING_CONNS_SAME_MAX ? -EUSERS : 1);
 	assert_int_equal(other.reason, 1);
 	assert_int_equal(known.reason, 1);
-	assert_int_equal(strangers.count, RM_STRANGERS_SAME_MAX + 1);
-	assert_int_equal(strangers.pushed_out, CALLERS - RM_STRANGERS_SAME_MAX);
+	assert_int_equal(pending_conns.count, RM_PENDING_CONNS_SAME_MAX + 1);
+	assert_int_equal(pending_conns.pushed_out, CALLERS - RM_PENDING_CONNS_SAME_MAX);
 	for (size_t i = 0; i < CALLERS; i++)
 		goes(&callers[i]);
 	goes(&other);
@@ -107,14 +108,14 @@ of_one_identity_only_the_newest_few_stand_at_the_door(void **state)
 static void
 without_tls_everybody_is_nobody(void **state)
 {
-	struct rm_strangers strangers = { 0 };
+	struct rm_pending_conns pending_conns = { 0 };
 	struct caller callers[CALLERS];
 	struct ends *ends = *state;
 
 	for (size_t i = 0; i < CALLERS; i++)
-		comes(ends, &strangers, &callers[i], NULL);
-	assert_int_equal(strangers.count, CALLERS);
-	assert_int_equal(strangers.pushed_out, 0);
+		comes(ends, &pending_conns, &callers[i], NULL);
+	assert_int_equal(pending_conns.count, CALLERS);
+	assert_int_equal(pending_conns.pushed_out, 0);
 	for (size_t i = 0; i < CALLERS; i++)
 		goes(&callers[i]);
 }
@@ -130,5 +131,5 @@ main(void)
 		    without_tls_everybody_is_nobody, ends_setup_bare, ends_teardown),
 	};
 
-	return cmocka_run_group_tests_name("strangers_named", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pending_conns_named", tests, NULL, NULL);
 }

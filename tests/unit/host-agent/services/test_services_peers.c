@@ -52,28 +52,28 @@ turn(struct services *services, int64_t second)
 }
 
 static struct wire_peer
-only_guest(const struct services *services, size_t owner)
+only_peer(const struct services *services, size_t owner)
 {
-	struct wire_peer guests[4] = { 0 };
+	struct wire_peer peers[4] = { 0 };
 
-	assert_int_equal(services_guests(services, owner, guests, 4), 1);
-	return guests[0];
+	assert_int_equal(services_peers(services, owner, peers, 4), 1);
+	return peers[0];
 }
 
 static void
 a_peer_is_a_guest_at_once_and_of_that_rnic_only(void **state)
 {
 	struct services *services = *state;
-	struct wire_peer guest;
+	struct wire_peer peer;
 
 	turn(services, 0);
 	hear(services, services_qp(1, 17, 2, 0xc123, 5));
 	assert_int_equal(turn(services, 1), 2); /* that RNIC's plan is another one */
-	guest = only_guest(services, 1);
-	assert_int_equal(guest.id.guid, 0);
-	assert_int_equal(guest.address.family, 4);
-	assert_memory_equal(guest.address.bytes, "\x0a\0\x01\x02", 4);
-	assert_int_equal(services_guests(services, 0, &guest, 1), 0);
+	peer = only_peer(services, 1);
+	assert_int_equal(peer.id.guid, 0);
+	assert_int_equal(peer.address.family, 4);
+	assert_memory_equal(peer.address.bytes, "\x0a\0\x01\x02", 4);
+	assert_int_equal(services_peers(services, 0, &peer, 1), 0);
 	assert_int_equal(turn(services, 2), 0);
 
 	/* Another flow with it is no news to reflectors, but who it is. */
@@ -81,8 +81,8 @@ a_peer_is_a_guest_at_once_and_of_that_rnic_only(void **state)
 	assert_int_equal(turn(services, 3), 0);
 	services_answer_all(services, services_at(3000));
 	turn(services, 3);
-	assert_int_equal(only_guest(services, 1).id.guid, PEER_GUID + 2);
-	assert_int_equal(services_counts(services).guests, 1);
+	assert_int_equal(only_peer(services, 1).id.guid, PEER_GUID + 2);
+	assert_int_equal(services_counts(services).service_peers, 1);
 }
 
 static void
@@ -94,29 +94,29 @@ one_that_nobody_knows_is_a_guest_too(void **state)
 	services_answer_all(services, services_at(0));
 	turn(services, 1);
 	assert_int_equal(services_counts(services).unresolved, 1);
-	assert_int_equal(only_guest(services, 1).address.bytes[3], 200);
+	assert_int_equal(only_peer(services, 1).address.bytes[3], 200);
 }
 
 static void
 guests_stay_a_while_after_their_last_flow(void **state)
 {
 	struct services *services = *state;
-	struct wire_peer guest;
+	struct wire_peer peer;
 
 	hear(services, services_qp(1, 17, 2, 0xc123, 5));
 	services_answer_all(services, services_at(0));
 	turn(services, 100);
 	hear(services, services_end(1, 17));
 	turn(services, 100 + KEPT_S - 1); /* its own end of the QP may still be there */
-	assert_int_equal(only_guest(services, 1).id.guid, PEER_GUID + 2);
+	assert_int_equal(only_peer(services, 1).id.guid, PEER_GUID + 2);
 	assert_int_equal(turn(services, 100 + KEPT_S), 2);
-	assert_int_equal(services_guests(services, 1, &guest, 1), 0);
+	assert_int_equal(services_peers(services, 1, &peer, 1), 0);
 
 	hear(services, services_qp(1, 17, 2, 0xc123, 5));
 	turn(services, 200);
 	services_set_rnic(services, 1, NULL);
 	turn(services, 201);
-	assert_int_equal(services_counts(services).guests, 0);
+	assert_int_equal(services_counts(services).service_peers, 0);
 }
 
 static struct qp_event
@@ -132,7 +132,7 @@ static void
 they_are_bounded_and_those_with_flows_go_before(void **state)
 {
 	struct services *services = *state;
-	static struct wire_peer guests[SERVICES_MAX_GUESTS + 1];
+	static struct wire_peer peers[SERVICES_MAX_PEERS + 1];
 	size_t count;
 
 	for (uint32_t round = 0; round < 5; round++) {
@@ -144,10 +144,10 @@ they_are_bounded_and_those_with_flows_go_before(void **state)
 	}
 	hear(services, services_qp(1, 17, 2, 0xc123, 5));
 	turn(services, 6);
-	count = services_guests(services, 1, guests, SERVICES_MAX_GUESTS + 1);
-	assert_in_range(count, 1, SERVICES_MAX_GUESTS);
+	count = services_peers(services, 1, peers, SERVICES_MAX_PEERS + 1);
+	assert_in_range(count, 1, SERVICES_MAX_PEERS);
 	for (size_t i = 0; i < count; i++)
-		if (memcmp(guests[i].address.bytes, "\x0a\0\x01\x02", 4) == 0)
+		if (memcmp(peers[i].address.bytes, "\x0a\0\x01\x02", 4) == 0)
 			return;
 	fail_msg("the one that has a flow is no guest");
 }

@@ -13,7 +13,7 @@
 #include "host-agent/reflector/reflector_roster.h"
 #include "tests/support/fake_port.h"
 
-static const struct wire_address guest = { 4, { 10, 0, 0, 1 }, 40001 };
+static const struct wire_address service_peer = { 4, { 10, 0, 0, 1 }, 40001 };
 
 static void
 of_two_names_the_known_one_counts(void **state)
@@ -28,7 +28,7 @@ of_two_names_the_known_one_counts(void **state)
 
 	assert_int_equal(reflector_roster_set(&roster, peers, 4), 0);
 	assert_int_equal(roster.count, 2);
-	assert_int_equal(reflector_roster_find(&roster, &guest)->id.guid, 7);
+	assert_int_equal(reflector_roster_find(&roster, &service_peer)->id.guid, 7);
 	assert_int_equal(reflector_roster_find(&roster, &peers[3].address)->id.guid, 0);
 	reflector_roster_clear(&roster);
 }
@@ -46,14 +46,14 @@ probe(struct fake_port *fake, uint32_t seq)
 	size_t len = stamp_format.size(256);
 
 	stamp_format.write_probe(&ask, len, data);
-	fake_port_arrive(fake, PORT_REFLECTOR, &guest, data, len, 26);
+	fake_port_arrive(fake, PORT_REFLECTOR, &service_peer, data, len, 26);
 }
 
 /* A count that began anew would look like probes lost on their way here. */
 static void
 who_becomes_known_goes_on_with_its_counts(void **state)
 {
-	struct wire_peer peer = { .address = guest };
+	struct wire_peer peer = { .address = service_peer };
 	struct reflector *reflector;
 	struct wire_count rows[4];
 	struct fake_port fake;
