@@ -48,7 +48,7 @@ on_hello(const struct intake_info *session, void *arg)
 	blind_row_interval(region_blind(region), session->region, session->name,
 	    session->row_interval_ns);
 	region_row_interval(region, now);
-	if (known_heard(analyzer->known, session->region, session->name, session->tors,
+	if (known_seen(analyzer->known, session->region, session->name, session->tors,
 		session->tor_count, rm_wall_now()) < 0)
 		rm_log_warn(0,
 		    "cannot persist aggregator %s: after a restart its silence is not "
@@ -83,15 +83,15 @@ on_left(const struct intake_info *session, void *arg)
 }
 
 static void
-on_heard(const struct intake_info *session, void *arg)
+on_seen(const struct intake_info *session, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 	struct blind *blind = region_blind(analyzer_region(analyzer, session->region));
 
 	if (session->is_held)
-		blind_held(blind, session->region, session->name, session->heard);
+		blind_held(blind, session->region, session->name, session->last_seen);
 	else
-		blind_heard(blind, session->region, session->name, session->heard);
+		blind_seen(blind, session->region, session->name, session->last_seen);
 	blind_certificates(blind, session->region, session->name, session->ends_s,
 	    session->controller, session->controller_ends_s);
 }
@@ -180,7 +180,7 @@ analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *re
 		.on_hello = on_hello,
 		.on_gone = on_gone,
 		.on_left = on_left,
-		.on_heard = on_heard,
+		.on_seen = on_seen,
 		.take_summary = take_summary,
 		.take_incident = take_incident,
 		.on_summary = on_summary,
@@ -327,27 +327,27 @@ notice_stall(struct analyzer *analyzer, rm_mono_t now)
 
 /* Last rows of a rack that is not heard of say nothing. */
 static void
-tell_heard(struct analyzer *analyzer, rm_mono_t now)
+note_seen(struct analyzer *analyzer, rm_mono_t now)
 {
 	const struct rack *rack;
 
 	for (size_t i = 0; (rack = racks_get(analyzer->racks, i)) != NULL; i++) {
 		struct region *region = analyzer_region(analyzer, rack->region);
 
-		region_rack_heard(region, rack->tor,
-		    blind_rack_is_heard(
+		region_rack_is_seen(region, rack->tor,
+		    blind_rack_is_seen(
 			region_blind(region), rack->region, rack->tor, now),
 		    now);
 	}
 }
 
 static rm_wall_t
-calm(const char *region, const char *source, const char *tor, rm_wall_t changed,
+quiet(const char *region, const char *source, const char *tor, rm_wall_t changed,
     void *arg)
 {
 	const struct analyzer *analyzer = arg;
 
-	return racks_calm(analyzer->racks, region, source, tor, changed);
+	return racks_quiet(analyzer->racks, region, source, tor, changed);
 }
 
 static void
@@ -387,7 +387,7 @@ judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 		    analyzer->config->name,
 		    rm_tls_ending_wall_s(rm_credentials_tls(analyzer->credentials),
 			wall.ns / RM_NS_PER_S));
-		region_hear_board(analyzer->regions[i], analyzer->board);
+		region_listen_to_board(analyzer->regions[i], analyzer->board);
 		r = region_judge(analyzer->regions[i], now, wall, also_blind);
 		analyzer->counts.judgements++;
 		analyzer->counts.failed_judgements += r < 0;
@@ -427,8 +427,8 @@ sla_wait_ns(const struct analyzer *analyzer)
 static void
 every_second(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 {
-	tell_heard(analyzer, now);
-	board_end_calm(analyzer->board, calm, on_ended, analyzer);
+	note_seen(analyzer, now);
+	board_end_quiet(analyzer->board, quiet, on_ended, analyzer);
 	sla_close(analyzer->sla, wall, sla_wait_ns(analyzer), on_minute, analyzer);
 	known_keep(analyzer->known, wall, FORGET_NS);
 }
@@ -442,7 +442,7 @@ every_hour(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 	tor_mesh_expire(analyzer->tor_mesh, now);
 	for (size_t i = 0; (session = intake_get(analyzer->intake, i)) != NULL; i++)
 		if (session->is_welcome)
-			(void)known_heard(analyzer->known, session->region,
+			(void)known_seen(analyzer->known, session->region,
 			    session->name, session->tors, session->tor_count, wall);
 }
 

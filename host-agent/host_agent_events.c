@@ -338,7 +338,7 @@ agent_on_resolved(struct aggregator_link *aggregator_link,
 {
 	struct host_agent *agent = arg;
 	bool keyed =
-	    answer->found && key_ring_hear(agent->keys, &answer->rnic, &answer->key);
+	    answer->found && key_ring_receive(agent->keys, &answer->rnic, &answer->key);
 
 	agent_services_answer(agent->services, answer);
 	for (size_t i = 0; keyed && i < agent->rnic_count; i++)

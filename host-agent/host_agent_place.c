@@ -177,7 +177,7 @@ agent_start_place(struct host_agent *agent)
 	};
 	int r = 0;
 
-	agent->heard = rm_mono_now();
+	agent->last_seen = rm_mono_now();
 	if (config->controllers.count == 0)
 		return 0;
 	for (size_t i = 0; i < config->controllers.count && r == 0; i++)
@@ -194,9 +194,9 @@ agent_tick_place(struct host_agent *agent, rm_mono_t now)
 		return;
 	for (size_t i = 0; i < agent->aggregator_link_count; i++)
 		if (aggregator_link_has_session(agent->aggregator_links[i]))
-			agent->heard = now;
+			agent->last_seen = now;
 	place_link_tick(
-	    agent->place_link, rm_mono_since(now, agent->heard) > ALONE_NS, now);
+	    agent->place_link, rm_mono_since(now, agent->last_seen) > ALONE_NS, now);
 }
 
 void

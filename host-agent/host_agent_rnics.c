@@ -242,7 +242,7 @@ log_mismatch(const struct rnic *rnic)
 }
 
 static void
-hear_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *found,
+note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *found,
     rm_mono_t now)
 {
 	const struct tor_set set = tors_of_lldp(&agent->config, found);
@@ -394,7 +394,7 @@ take_found(struct agent_finder *finder, struct rnic_found *found, rm_mono_t now)
 		if (!is_of(found, agent->rnics[i]))
 			continue;
 		found->taken = true;
-		hear_lldp(agent, agent->rnics[i], found, now);
+		note_lldp(agent, agent->rnics[i], found, now);
 		return;
 	}
 	if (is_behind_taken(finder, found) ||

@@ -179,7 +179,7 @@ list_done(void *arg, int r)
 static void
 agent_services_list(struct agent_services *own, rm_mono_t now)
 {
-	bool hears = qp_tracer_hears(own->hooks);
+	bool attached = qp_tracer_is_attached(own->hooks);
 	uint64_t dropped = qp_tracer_counts(own->hooks).dropped;
 	struct list_job *job = &own->list;
 
@@ -191,7 +191,7 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 	if (job->rest.ns != 0 && rm_mono_since(now, job->rest) < 0)
 		return; /* in a later turn */
 	own->dropped = dropped;
-	own->list_at = rm_mono_add(now, hears ? LIST_HEARING_NS : LIST_DEAF_NS);
+	own->list_at = rm_mono_add(now, attached ? LIST_HEARING_NS : LIST_DEAF_NS);
 	job->asked = now;
 	job->wanted = false;
 	job->busy = rm_worker_submit(own->agent->worker, list_run, list_done, job) == 0;
@@ -333,7 +333,7 @@ static int
 tell_one(struct agent_services *own, size_t aggregator, size_t count, rm_mono_t now)
 {
 	struct host_agent *agent = own->agent;
-	struct wire_services report = { .tracing = qp_tracer_hears(own->hooks),
+	struct wire_services report = { .tracing = qp_tracer_is_attached(own->hooks),
 		.missing = qp_tracer_missing(own->hooks),
 		.events_dropped = qp_tracer_counts(own->hooks).dropped,
 		.flows = own->served };
@@ -551,7 +551,7 @@ on_turn(void *arg)
 	agent_services_tell(own, now);
 	own->counts.table = services_counts(own->services);
 	own->counts.hooks = qp_tracer_counts(own->hooks);
-	own->counts.hears = qp_tracer_hears(own->hooks);
+	own->counts.attached = qp_tracer_is_attached(own->hooks);
 	own->turn_ns = rm_mono_since(rm_mono_now(), now);
 }
 

@@ -26,7 +26,7 @@ struct agent_services_counts {
 	/* As of the last turn: */
 	struct services_counts table;
 	struct qp_tracer_counts hooks;
-	uint64_t hears; /* 1 or 0 */
+	uint64_t attached; /* 1 or 0 */
 };
 
 int agent_services_new(struct host_agent *agent, struct agent_services **ret);

@@ -64,7 +64,7 @@ struct host_agent {
 	struct place
 	    *place; /* where this host belongs, as in use; NULL: as configured */
 	struct place_link *place_link; /* NULL: no controller is asked */
-	rm_mono_t heard;               /* some aggregator, or the start */
+	rm_mono_t last_seen;           /* some aggregator, or the start */
 
 	struct plans *plans;
 	struct key_ring *keys;

@@ -34,7 +34,7 @@ struct orders_counts {
 int orders_new(struct tor_aggregator *aggregator, struct orders **ret);
 void orders_free(struct orders *orders); /* after the worker */
 
-/* relay_hear's on_order. */
+/* relay_listen's on_order. */
 int orders_take(enum wire_kind kind, const uint8_t *data, size_t len, void *arg);
 
 /* From whomever; the answer goes back through send. < 0: malformed. */

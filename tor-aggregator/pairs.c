@@ -49,7 +49,7 @@ void
 pairs_tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 {
 	if (pairs != NULL && incident != NULL &&
-	    tor_rack_speaks(pairs->aggregator->racks[tor]))
+	    tor_rack_is_active(pairs->aggregator->racks[tor]))
 		tell(pairs, tor, incident);
 }
 
@@ -106,7 +106,7 @@ pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 		if (pairs->pairs[i].met || !pairs->pairs[i].peer.primary)
 			tors[standing.tor_count++] = (struct wire_tor_standing){
 				.tor = aggregator->tors[i],
-				.speaks = pairs->pairs[i].peer.speaks,
+				.active = pairs->pairs[i].peer.active,
 				.delivers = own->warm && own->delivers,
 				.agents = own->warm ? own->agents : 0,
 			};
@@ -151,11 +151,11 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 		pair->own.agents++;
 		if (agent->live_count == 0)
 			continue;
-		lost = !agent_hears(agent, pairs->names[pair->other], &mute);
+		lost = !agent_sees(agent, pairs->names[pair->other], &mute);
 		pair->own.asked++;
 		pair->own.lost += lost;
 		pair->own.mute += mute;
-		agent_hears(agent, pairs->aggregator->config->name, &relay);
+		agent_sees(agent, pairs->aggregator->config->name, &relay);
 		pair->own.relay += relay;
 	}
 }
@@ -165,7 +165,7 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 static void
 doubt_delivery(struct pairs *pairs, struct pair *pair, rm_mono_t now)
 {
-	if (pair->own.agents > 0 || peer_is_heard(&pair->peer, now))
+	if (pair->own.agents > 0 || peer_is_seen(&pair->peer, now))
 		pair->lonely.ns = 0;
 	else if (pair->lonely.ns == 0)
 		pair->lonely = now;
@@ -201,28 +201,28 @@ look_around(struct pairs *pairs, rm_mono_t now)
 static const char *
 other_state(const struct peer *peer, rm_mono_t now)
 {
-	if (!peer_is_heard(peer, now))
+	if (!peer_is_seen(peer, now))
 		return "not heard";
-	if (!peer->other_speaks)
+	if (!peer->other_is_active)
 		return "not active";
 	return peer->other_delivers ? "active" : "active, and cannot deliver";
 }
 
 /* Returns whether it has changed. */
 static bool
-turn(struct pairs *pairs, size_t tor, bool speaks)
+turn(struct pairs *pairs, size_t tor, bool active)
 {
 	struct tor_aggregator *aggregator = pairs->aggregator;
 	const struct pair *pair = &pairs->pairs[tor];
 	const char *other = pairs->names[pair->other];
 	const char *state = other_state(&pair->peer, rm_mono_now());
 
-	if (speaks == tor_rack_speaks(aggregator->racks[tor]))
+	if (active == tor_rack_is_active(aggregator->racks[tor]))
 		return false;
-	if (speaks) {
+	if (active) {
 		rm_log_warn(0, "%s: became active; aggregator %s: %s",
 		    aggregator->tors[tor], other, state);
-		tor_aggregator_speak(aggregator, tor);
+		tor_aggregator_set_active(aggregator, tor);
 		pairs_tell_all(pairs, tor);
 	} else {
 		rm_log_warn(0, "%s: went standby; aggregator %s: %s",
@@ -230,7 +230,7 @@ turn(struct pairs *pairs, size_t tor, bool speaks)
 		tor_aggregator_go_standby(aggregator, tor);
 		pairs_tell_owed(pairs, tor);
 		/* One that speaks already has told of all that it has open. */
-		if (!pairs->pairs[tor].peer.other_speaks) {
+		if (!pairs->pairs[tor].peer.other_is_active) {
 			pairs->pairs[tor].synced = false;
 			tor_rack_doubt(aggregator->racks[tor]);
 		}
@@ -274,7 +274,7 @@ pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now)
 		if (pair->other == PAIRS_NOBODY)
 			continue;
 		peer_stalled(&pair->peer, for_ns, now);
-		turn(pairs, i, pair->peer.speaks);
+		turn(pairs, i, pair->peer.active);
 	}
 }
 
@@ -419,9 +419,9 @@ meet(struct pairs *pairs, size_t tor)
 	pair->met = true;
 	if (!pair->peer.primary)
 		return;
-	if (pair->peer.speaks) {
+	if (pair->peer.active) {
 		pairs_tell_all(pairs, tor);
-	} else if (tor_rack_speaks(aggregator->racks[tor])) {
+	} else if (tor_rack_is_active(aggregator->racks[tor])) {
 		rm_log_warn(0, "%s: went standby; aggregator %s: active meanwhile",
 		    aggregator->tors[tor], pairs->names[pair->other]);
 		tor_aggregator_go_standby(aggregator, tor);
@@ -431,19 +431,19 @@ meet(struct pairs *pairs, size_t tor)
 
 /* While it does not speak, what it has told of is perhaps not all. */
 static void
-synchronise(struct pairs *pairs, size_t tor, bool other_speaks, rm_mono_t now)
+synchronise(struct pairs *pairs, size_t tor, bool other_is_active, rm_mono_t now)
 {
 	struct tor_rack *rack = pairs->aggregator->racks[tor];
 	struct pair *pair = &pairs->pairs[tor];
 	size_t ended;
 
-	if (!other_speaks) {
+	if (!other_is_active) {
 		if (pair->synced)
 			tor_rack_doubt(rack);
 		pair->synced = false;
 		return;
 	}
-	if (pair->synced || tor_rack_speaks(rack))
+	if (pair->synced || tor_rack_is_active(rack))
 		return;
 	pair->synced = true;
 	ended = tor_rack_end_rest(rack, rm_wall_now(), now);
@@ -506,10 +506,10 @@ pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
 		tor = tor_of(pairs, other, word.tor);
 		if (tor == PAIRS_NOBODY)
 			continue;
-		peer_heard(&pairs->pairs[tor].peer, &word, now);
+		peer_seen(&pairs->pairs[tor].peer, &word, now);
 		if (!pairs->pairs[tor].met)
 			meet(pairs, tor);
-		synchronise(pairs, tor, word.speaks, now);
+		synchronise(pairs, tor, word.active, now);
 	}
 }
 
@@ -535,26 +535,26 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	const struct rm_incident *known;
 	struct rm_incident theirs;
 	struct tor_rack *rack;
-	bool speaks;
+	bool active;
 
 	if (tor == PAIRS_NOBODY || peer_incident_read(wire, &theirs) < 0)
 		return;
 	rack = aggregator->racks[tor];
-	speaks = tor_rack_speaks(rack);
+	active = tor_rack_is_active(rack);
 	if (theirs.resolved.ns != 0) {
 		/* While we speak, the end is ours to see. */
-		if (!speaks && tor_rack_end(rack, theirs.id, theirs.resolved,
+		if (!active && tor_rack_end(rack, theirs.id, theirs.resolved,
 				   theirs.notified_resolved, rm_mono_now()))
 			aggregator->incidents_changed[tor] = true;
 		return;
 	}
 	/* What they owe us may have ended since they told us of it. */
 	known = find_id(rack, theirs.id);
-	if (speaks && known != NULL && known->resolved.ns != 0) {
+	if (active && known != NULL && known->resolved.ns != 0) {
 		pairs_tell(pairs, tor, known);
 		return;
 	}
-	if (tor_rack_adopt(rack, &theirs) > 0 && speaks)
+	if (tor_rack_adopt(rack, &theirs) > 0 && active)
 		tor_aggregator_fire(aggregator, tor, find_id(rack, theirs.id));
 	aggregator->incidents_changed[tor] = true;
 }
@@ -595,7 +595,7 @@ pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now)
 	return json_pack("{s:s, s:b, s:b, s:b, s:b, s:i, s:b, s:b, s:i, s:i, s:b, s:b}",
 	    "name", pairs->names[pair->other], "connected",
 	    peer_links_connected(pairs->links, pair->other), "alive",
-	    peer_is_heard(&pair->peer, now), "active", pair->peer.other_speaks,
+	    peer_is_seen(&pair->peer, now), "active", pair->peer.other_is_active,
 	    "can_deliver", pair->peer.other_delivers, "agents",
 	    (int)pair->peer.other_agents, "we_can_deliver", pair->own.delivers,
 	    "we_are_ready", pair->own.warm, "agents_without_it", (int)pair->own.lost,
@@ -613,9 +613,9 @@ pairs_quarrel(const struct pairs *pairs)
 }
 
 static double
-read_speaks(const void *arg)
+read_active(const void *arg)
 {
-	return tor_rack_speaks(arg);
+	return tor_rack_is_active(arg);
 }
 
 static double
@@ -644,7 +644,7 @@ pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics)
 			r = rm_metrics_gauge(metrics, pairs, N("active"), label,
 			    "1 while this aggregator sends the alerts and summaries of "
 			    "the ToR; 0: it stands by.",
-			    read_speaks, rack);
+			    read_active, rack);
 		if (r == 0)
 			r = rm_metrics_gauge(metrics, pairs, N("pair_primary_conflict"),
 			    label,

@@ -145,7 +145,7 @@ start_racks(struct tor_aggregator *aggregator)
 
 		options.tor = tors[i].name;
 		/* Of two, whoever has to finds it out. */
-		options.speaks = tors[i].primary && tors[i].peer_name[0] == 0;
+		options.active = tors[i].primary && tors[i].peer_name[0] == 0;
 		options.id_seed = rm_random_u64();
 		r = tor_rack_new(&options, &callbacks, rm_mono_now(), rm_wall_now(),
 		    &aggregator->racks[i]);
@@ -501,7 +501,7 @@ start_relay(struct tor_aggregator *aggregator)
 		    aggregator->plans, tor_aggregator_on_plan, aggregator,
 		    &aggregator->relay);
 	if (r == 0)
-		relay_hear(aggregator->relay, orders_take, aggregator->orders);
+		relay_listen(aggregator->relay, orders_take, aggregator->orders);
 	else
 		rm_log_error(r, "cannot prepare the link to the controllers");
 	return r;

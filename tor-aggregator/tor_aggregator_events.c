@@ -67,7 +67,7 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 
-	if (!tor_rack_speaks(rack))
+	if (!tor_rack_is_active(rack))
 		return; /* the other aggregator tells */
 	report_spool_summary(aggregator->reports, summary);
 }

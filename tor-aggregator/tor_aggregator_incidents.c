@@ -33,7 +33,7 @@ has_open(const struct tor_rack *rack, const struct rm_part *part)
 /* A host's rails end in several racks, and each finds it: its alert is one. The
  * first rack that has it open speaks; the last that had it resolves. */
 static bool
-another_speaks(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
+another_is_active(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     const struct rm_part *part, bool before_it_only)
 {
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
@@ -41,7 +41,7 @@ another_speaks(const struct tor_aggregator *aggregator, const struct tor_rack *r
 
 		if (other == rack && before_it_only)
 			return false;
-		if (other != rack && tor_rack_speaks(other) && has_open(other, part))
+		if (other != rack && tor_rack_is_active(other) && has_open(other, part))
 			return true;
 	}
 	return false;
@@ -68,9 +68,9 @@ alert(struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	if (!tor_aggregator_alerts_on(rack, part))
 		return;
 	if (event == RM_INCIDENT_RESOLVED) {
-		if (!another_speaks(aggregator, rack, part, false))
+		if (!another_is_active(aggregator, rack, part, false))
 			rm_alerts_resolve(aggregator->alerts, incident);
-	} else if (!another_speaks(aggregator, rack, part, true)) {
+	} else if (!another_is_active(aggregator, rack, part, true)) {
 		rm_alerts_fire_kept(
 		    aggregator->alerts, incident, file_of(aggregator, rack));
 	}
@@ -100,7 +100,7 @@ tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
 		pairs_tell(aggregator->pairs, i, incident);
 	}
 	alert(aggregator, rack, event, incident);
-	if (tor_rack_speaks(rack))
+	if (tor_rack_is_active(rack))
 		report_spool_incident(
 		    aggregator->reports, tor_rack_tor(rack), states[event], incident);
 }
@@ -142,7 +142,7 @@ rack_restored(struct tor_aggregator *aggregator, size_t i)
 			continue;
 		}
 		if (tor_aggregator_alerts_on(rack, part) &&
-		    !another_speaks(aggregator, rack, part, !resolved))
+		    !another_is_active(aggregator, rack, part, !resolved))
 			rm_alerts_restore(aggregator->alerts, incident);
 		if (resolved)
 			report_spool_incident(aggregator->reports, tor_rack_tor(rack),
@@ -174,7 +174,7 @@ tor_aggregator_restore_incidents(struct tor_aggregator *aggregator)
 	}
 	/* All of them first: a host's alert is spoken by one rack only. */
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (tor_rack_speaks(aggregator->racks[i]))
+		if (tor_rack_is_active(aggregator->racks[i]))
 			rack_restored(aggregator, i);
 	return 0;
 }
@@ -220,7 +220,7 @@ tor_aggregator_tell_incidents(void *arg)
 
 		/* Oldest first. */
 		for (size_t n = rm_incidents_open(incidents);
-		     n-- > 0 && tor_rack_speaks(aggregator->racks[i]);)
+		     n-- > 0 && tor_rack_is_active(aggregator->racks[i]);)
 			tell_again(aggregator, i, rm_incidents_get(incidents, n));
 	}
 }
@@ -238,7 +238,7 @@ tor_aggregator_fire(
 	    tor_aggregator_opening_was_notified(aggregator, part))
 		tor_aggregator_mark_notified(aggregator, i, incident->id, false);
 	if (tor_aggregator_alerts_on(rack, part) &&
-	    !another_speaks(aggregator, rack, part, true))
+	    !another_is_active(aggregator, rack, part, true))
 		rm_alerts_restore(aggregator->alerts, incident);
 	tell_again(aggregator, i, incident);
 	aggregator->incidents_changed[i] = true;
@@ -260,7 +260,7 @@ fire_ends(struct tor_aggregator *aggregator, size_t i)
 			continue;
 		if (has_open(rack, part) || !tor_aggregator_alerts_on(rack, part))
 			tor_aggregator_mark_notified(aggregator, i, incident->id, true);
-		else if (!another_speaks(aggregator, rack, part, false))
+		else if (!another_is_active(aggregator, rack, part, false))
 			rm_alerts_restore(aggregator->alerts, incident);
 		report_spool_incident(
 		    aggregator->reports, tor_rack_tor(rack), WIRE_RESOLVED, incident);
@@ -268,12 +268,12 @@ fire_ends(struct tor_aggregator *aggregator, size_t i)
 }
 
 void
-tor_aggregator_speak(struct tor_aggregator *aggregator, size_t i)
+tor_aggregator_set_active(struct tor_aggregator *aggregator, size_t i)
 {
 	struct tor_rack *rack = aggregator->racks[i];
 	const struct rm_incidents *incidents = tor_rack_incidents(rack);
 
-	tor_rack_speak(rack, true);
+	tor_rack_set_active(rack, true);
 	for (size_t n = rm_incidents_open(incidents); n-- > 0;)
 		tor_aggregator_fire(aggregator, i, rm_incidents_get(incidents, n));
 	fire_ends(aggregator, i);
@@ -286,12 +286,12 @@ tor_aggregator_go_standby(struct tor_aggregator *aggregator, size_t i)
 	const struct rm_incidents *incidents = tor_rack_incidents(rack);
 	const struct rm_incident *incident;
 
-	tor_rack_speak(rack, false);
+	tor_rack_set_active(rack, false);
 	for (size_t n = 0; (incident = rm_incidents_get(incidents, n)) != NULL; n++) {
 		const struct rm_part *part = &incident->verdict.part;
 
 		if ((incident->resolved.ns == 0 || !incident->notified_resolved) &&
-		    !another_speaks(aggregator, rack, part, false))
+		    !another_is_active(aggregator, rack, part, false))
 			rm_alerts_withdraw(aggregator->alerts, part);
 	}
 }

@@ -25,7 +25,7 @@ int tor_aggregator_restore_incidents(struct tor_aggregator *aggregator);
 void tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall);
 /* We speak for the tor-th rack from now on: what is open in it goes on, under its id,
  * at the receivers of alerts and the analyzer. */
-void tor_aggregator_speak(struct tor_aggregator *aggregator, size_t tor);
+void tor_aggregator_set_active(struct tor_aggregator *aggregator, size_t tor);
 /* We do not any more: nothing is sent on its account, and nothing is taken back. */
 void tor_aggregator_go_standby(struct tor_aggregator *aggregator, size_t tor);
 /* This one, open, is ours to tell of now: as if we had opened it. */

@@ -15,7 +15,7 @@ has_alerts(const struct rm_part *part)
 bool
 tor_aggregator_alerts_on(const struct tor_rack *rack, const struct rm_part *part)
 {
-	return tor_rack_speaks(rack) && has_alerts(part);
+	return tor_rack_is_active(rack) && has_alerts(part);
 }
 
 static const struct rm_incident *
@@ -84,7 +84,7 @@ tor_aggregator_opening_was_notified(
 		const struct rm_incidents *incidents =
 		    tor_rack_incidents(aggregator->racks[i]);
 
-		if (!tor_rack_speaks(aggregator->racks[i]))
+		if (!tor_rack_is_active(aggregator->racks[i]))
 			continue;
 		for (size_t n = 0; n < rm_incidents_open(incidents); n++) {
 			const struct rm_incident *other =
@@ -105,12 +105,12 @@ tor_aggregator_note_notified(struct tor_aggregator *aggregator,
 {
 	const struct rm_part *part = &incident->verdict.part;
 	bool resolved = event == RM_INCIDENT_RESOLVED;
-	bool speaks = tor_rack_speaks(rack);
+	bool active = tor_rack_is_active(rack);
 
-	if (event == RM_INCIDENT_UPDATED || (!speaks && !resolved))
+	if (event == RM_INCIDENT_UPDATED || (!active && !resolved))
 		return;
 	/* Of what somebody has heard, he has to hear the end. */
-	if (!speaks && incident->notified_opened && has_alerts(part))
+	if (!active && incident->notified_opened && has_alerts(part))
 		return;
 	if (tor_aggregator_alerts_on(rack, part) &&
 	    (resolved || !tor_aggregator_opening_was_notified(aggregator, part)))

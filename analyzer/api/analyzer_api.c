@@ -33,13 +33,13 @@ set_u64(json_t *object, const char *key, uint64_t value)
 /* ---- health ---------------------------------------------------------------------- */
 
 static bool
-is_heard(const struct rack *rack, rm_mono_t now, void *arg)
+is_seen(const struct rack *rack, rm_mono_t now, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 	struct region *region = analyzer_region(analyzer, rack->region);
 
 	return region != NULL &&
-	       blind_rack_is_heard(region_blind(region), rack->region, rack->tor, now);
+	       blind_rack_is_seen(region_blind(region), rack->region, rack->tor, now);
 }
 
 static void
@@ -111,7 +111,7 @@ rack_json(const struct health_rack *health, rm_mono_t now)
 			    aggregators, json_string(rack->aggregators[i]));
 	json_object_set_new(object, "aggregators", aggregators);
 	set_u64(object, "last_heard_ms",
-	    (uint64_t)(rm_mono_since(now, rack->heard) / RM_NS_PER_MS));
+	    (uint64_t)(rm_mono_since(now, rack->last_seen) / RM_NS_PER_MS));
 	return object;
 }
 
@@ -164,7 +164,7 @@ get_racks(const struct analyzer *analyzer, struct rm_http_request *request,
 {
 	int r;
 
-	r = health_of(analyzer->racks, analyzer->board, sight, is_heard,
+	r = health_of(analyzer->racks, analyzer->board, sight, is_seen,
 	    (void *)analyzer, now, racks, count);
 	if (r < 0)
 		rm_http_reply_error(request, 500, "out of memory");
@@ -272,7 +272,7 @@ session_json(const struct intake_info *session, rm_mono_t now)
 	set_u64(object, "unacked", session->unacked);
 	json_object_set_new(object, "held", json_boolean(session->is_held));
 	set_u64(object, "last_heard_ms",
-	    (uint64_t)(rm_mono_since(now, session->heard) / RM_NS_PER_MS));
+	    (uint64_t)(rm_mono_since(now, session->last_seen) / RM_NS_PER_MS));
 	return object;
 }
 

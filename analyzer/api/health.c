@@ -113,7 +113,7 @@ state_of(const struct health_rack *health)
 	const struct wire_rack_state *state = &health->rack->state;
 
 	/* Nothing is known of it but what was: that it is blind tells more. */
-	if (!health->is_heard || health->by_part[RM_PART_RACK] > 0)
+	if (!health->is_seen || health->by_part[RM_PART_RACK] > 0)
 		return HEALTH_BLIND;
 	if (health->incidents > 0 || state->rnics_bad > 0)
 		return HEALTH_BAD;
@@ -130,7 +130,7 @@ state_of(const struct health_rack *health)
 int
 health_of(const struct racks *racks, const struct board *board,
     const struct rm_sight *sight,
-    bool (*is_heard)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
+    bool (*is_seen)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
     rm_mono_t now, struct health_rack **ret, size_t *ret_count)
 {
 	size_t room = racks_counts(racks)->racks, count = 0;
@@ -145,7 +145,7 @@ health_of(const struct racks *racks, const struct board *board,
 		if (!rm_sight_shows(sight, rack->region))
 			continue;
 		health->rack = rack;
-		health->is_heard = is_heard(rack, now, arg);
+		health->is_seen = is_seen(rack, now, arg);
 		racks_figures(rack, racks, now, &health->inside, &health->outgoing);
 		count++;
 	}

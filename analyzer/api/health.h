@@ -27,7 +27,7 @@ enum health_state { /* the worst first */
 struct health_rack {
 	const struct rack *rack;
 	enum health_state state;
-	bool is_heard;
+	bool is_seen;
 	struct rack_figures inside, outgoing;
 	uint64_t incidents;              /* open, that concern it */
 	uint64_t by_part[RM_PART_TYPES]; /* of them */
@@ -38,7 +38,7 @@ const char *health_word(enum health_state state);
 /* Of the regions in sight. Borrows from racks; the caller frees *ret. -ENOMEM. */
 int health_of(const struct racks *racks, const struct board *board,
     const struct rm_sight *sight,
-    bool (*is_heard)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
+    bool (*is_seen)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
     rm_mono_t now, struct health_rack **ret, size_t *count);
 
 #endif

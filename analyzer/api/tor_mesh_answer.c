@@ -156,7 +156,7 @@ write_pair(const struct tor_mesh_row *row, void *arg)
 		    row->rtt_ns[TOR_MESH_P50], row->rtt_ns[TOR_MESH_P95],
 		    row->rtt_ns[TOR_MESH_P99]);
 	fprintf(out, ",%" PRId64 "]",
-	    rm_mono_since(answer->now, row->heard) / RM_NS_PER_MS);
+	    rm_mono_since(answer->now, row->last_seen) / RM_NS_PER_MS);
 }
 
 /* The place of a ToR in the answer, which tells of it first. */

@@ -100,7 +100,7 @@ get_aggregator(struct blind *blind, const char *region, const char *name, rm_mon
 	make_key(aggregator->key, region, name);
 	snprintf(aggregator->region, RM_NAME_BYTES, "%s", region);
 	snprintf(aggregator->name, RM_NAME_BYTES, "%s", name);
-	aggregator->heard = now;
+	aggregator->last_seen = now;
 	aggregator->row_interval_ns = blind->options.row_interval_ns;
 	HASH_ADD_STR(blind->aggregators, key, aggregator);
 	if (aggregator->hh.tbl == NULL) { /* uthash could not grow */
@@ -144,7 +144,7 @@ get_source(struct blind_rack *rack, struct blind_aggregator *aggregator)
 
 		if (source->aggregator == aggregator)
 			return source;
-		if (source->aggregator->heard.ns < oldest->aggregator->heard.ns)
+		if (source->aggregator->last_seen.ns < oldest->aggregator->last_seen.ns)
 			oldest = source;
 	}
 	if (rack->source_count < BLIND_SOURCES)
@@ -163,7 +163,7 @@ blind_connected(struct blind *blind, const char *region, const char *aggregator,
 		return;
 	a->connected = true;
 	a->since = now;
-	a->heard = now;
+	a->last_seen = now;
 	a->ends_s = a->controller_ends_s = 0;
 	for (size_t i = 0; i < tor_count; i++) {
 		struct blind_rack *rack = get_rack(blind, region, tors[i]);
@@ -191,7 +191,7 @@ blind_longest_row_interval(const struct blind *blind, rm_mono_t now)
 
 	for (a = blind->aggregators; a != NULL; a = a->hh.next)
 		if (a->row_interval_ns > longest_ns &&
-		    (a->connected || rm_mono_since(now, a->heard) <=
+		    (a->connected || rm_mono_since(now, a->last_seen) <=
 					 KEEP_ROW_INTERVALS * a->row_interval_ns))
 			longest_ns = a->row_interval_ns;
 	return longest_ns != 0 ? longest_ns : blind->options.row_interval_ns;
@@ -228,26 +228,26 @@ blind_is_connected(const struct blind *blind)
 }
 
 bool
-blind_last_heard(const struct blind *blind, rm_mono_t *ret)
+blind_last_seen(const struct blind *blind, rm_mono_t *ret)
 {
 	const struct blind_aggregator *a = blind->aggregators;
 
 	if (a == NULL)
 		return false;
-	for (*ret = a->heard; a != NULL; a = a->hh.next)
-		if (ret->ns < a->heard.ns)
-			*ret = a->heard;
+	for (*ret = a->last_seen; a != NULL; a = a->hh.next)
+		if (ret->ns < a->last_seen.ns)
+			*ret = a->last_seen;
 	return true;
 }
 
 void
-blind_heard(
+blind_seen(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now)
 {
 	struct blind_aggregator *a = blind_find_aggregator(blind, region, aggregator);
 
 	if (a != NULL)
-		a->heard = now;
+		a->last_seen = now;
 }
 
 void
@@ -258,7 +258,7 @@ blind_held(
 
 	if (a == NULL)
 		return;
-	a->heard = now;
+	a->last_seen = now;
 	a->unread = now;
 }
 
@@ -310,7 +310,7 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 
 	if (rack == NULL)
 		return;
-	a->heard = now;
+	a->last_seen = now;
 	source = get_source(rack, a);
 	if (is_late(source, lag_ns))
 		return;

@@ -54,9 +54,9 @@ void blind_clear(struct blind *blind);
 /* Has any of them a session? */
 bool blind_is_connected(const struct blind *blind);
 /* When anything came from any of them, last. False: none is known. */
-bool blind_last_heard(const struct blind *blind, rm_mono_t *ret);
+bool blind_last_seen(const struct blind *blind, rm_mono_t *ret);
 /* Anything came from it. */
-void blind_heard(
+void blind_seen(
     struct blind *blind, const char *region, const char *aggregator, rm_mono_t now);
 /* It is there, but what it says is not read now: it may see somebody again. */
 void blind_held(
@@ -78,7 +78,7 @@ void blind_own_certificate(struct blind *blind, const char *analyzer, int64_t en
 void blind_stalled(struct blind *blind, rm_mono_t now);
 
 /* All that are silent, also inhibited ones. What a rack knows is known here. */
-bool blind_rack_is_heard(
+bool blind_rack_is_seen(
     const struct blind *blind, const char *region, const char *tor, rm_mono_t now);
 
 /* Every second. Verdicts with an alert of their own; inhibited ones are left out. *ret

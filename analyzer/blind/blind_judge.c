@@ -18,7 +18,7 @@
 static int64_t
 silence(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
 {
-	rm_mono_t since = a->heard;
+	rm_mono_t since = a->last_seen;
 
 	if (since.ns < blind->stalled.ns)
 		since = blind->stalled;
@@ -89,7 +89,7 @@ sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_
 }
 
 bool
-blind_rack_is_heard(
+blind_rack_is_seen(
     const struct blind *blind, const char *region, const char *tor, rm_mono_t now)
 {
 	const struct blind_rack *rack = blind_find_rack(blind, region, tor);
@@ -237,7 +237,7 @@ is_outlived(const struct blind *blind, const struct blind_aggregator *a)
 
 	for (b = blind->aggregators; b != NULL; b = b->hh.next)
 		if (b != a && strcmp(b->region, a->region) == 0 &&
-		    rm_mono_since(b->heard, a->heard) >= OUTLIVED_NS)
+		    rm_mono_since(b->last_seen, a->last_seen) >= OUTLIVED_NS)
 			return true;
 	return aggregators_of(blind, a->region) == 1;
 }

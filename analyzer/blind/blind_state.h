@@ -16,10 +16,10 @@ struct blind_aggregator {
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	bool connected;
 	int64_t row_interval_ns;
-	rm_mono_t heard;  /* last, or when it was first named */
-	rm_mono_t since;  /* it has been connected, now or last */
-	rm_mono_t unread; /* last when it was there, but not listened to */
-	int64_t ends_s;   /* its certificate, soon; 0: not soon */
+	rm_mono_t last_seen; /* last, or when it was first named */
+	rm_mono_t since;     /* it has been connected, now or last */
+	rm_mono_t unread;    /* last when it was there, but not listened to */
+	int64_t ends_s;      /* its certificate, soon; 0: not soon */
 	char controller[RM_NAME_BYTES];
 	int64_t controller_ends_s; /* that one's */
 	UT_hash_handle hh;

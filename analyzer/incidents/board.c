@@ -626,8 +626,8 @@ end_narrows(struct node *node)
 }
 
 size_t
-board_end_calm(struct board *board,
-    rm_wall_t (*calm)(const char *region, const char *source, const char *tor,
+board_end_quiet(struct board *board,
+    rm_wall_t (*quiet)(const char *region, const char *source, const char *tor,
 	rm_wall_t changed, void *arg),
     void (*on_ended)(const struct board_entry *entry, void *arg), void *arg)
 {
@@ -643,7 +643,7 @@ board_end_calm(struct board *board,
 			rm_wall_t since = { 0 };
 
 			if (telling->is_open && !telling->is_own)
-				since = calm(node->entry.region, telling->source,
+				since = quiet(node->entry.region, telling->source,
 				    telling->tor, telling->changed, arg);
 			if (since.ns == 0)
 				continue;

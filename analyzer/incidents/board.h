@@ -64,8 +64,8 @@ int board_own(struct board *board, const char *region, const char *analyzer,
  * before it could keep it. calm: since when, after changed, the rack has had nothing
  * open by that aggregator's word; .ns 0: it has, or nobody knows. Returns how many
  * entries ended, each of which on_ended is given. */
-size_t board_end_calm(struct board *board,
-    rm_wall_t (*calm)(const char *region, const char *source, const char *tor,
+size_t board_end_quiet(struct board *board,
+    rm_wall_t (*quiet)(const char *region, const char *source, const char *tor,
 	rm_wall_t changed, void *arg),
     void (*on_ended)(const struct board_entry *entry, void *arg), void *arg);
 

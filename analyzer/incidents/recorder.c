@@ -134,12 +134,13 @@ recorder_tor(struct recorder *recorder, const char *tor, enum localise_tor_word 
 }
 
 void
-recorder_heard(struct recorder *recorder, const char *tor, bool heard, rm_mono_t now)
+recorder_rack_is_seen(
+    struct recorder *recorder, const char *tor, bool seen, rm_mono_t now)
 {
 	FILE *out = line(recorder, now, 128);
 
 	if (out != NULL)
-		fprintf(out, "heard %s %s\n", tor, heard ? "yes" : "no");
+		fprintf(out, "heard %s %s\n", tor, seen ? "yes" : "no");
 }
 
 void

@@ -39,8 +39,8 @@ void recorder_incident(
     struct recorder *recorder, const struct wire_incident *incident, rm_mono_t now);
 void recorder_tor(struct recorder *recorder, const char *tor,
     enum localise_tor_word word, rm_mono_t now);
-void recorder_heard(
-    struct recorder *recorder, const char *tor, bool heard, rm_mono_t now);
+void recorder_rack_is_seen(
+    struct recorder *recorder, const char *tor, bool seen, rm_mono_t now);
 void recorder_row_interval(
     struct recorder *recorder, int64_t row_interval_ns, rm_mono_t now);
 void recorder_judged(struct recorder *recorder, rm_mono_t now, rm_wall_t wall);

@@ -95,14 +95,14 @@ region_is_left(struct region *region, rm_mono_t now)
 static bool
 region_is_cut_off(struct region *region, rm_mono_t now)
 {
-	rm_mono_t heard;
+	rm_mono_t last_seen;
 	bool cut_off;
 
-	if (!blind_last_heard(region->blind, &heard))
+	if (!blind_last_seen(region->blind, &last_seen))
 		return false;
-	heard = rm_mono_add(heard, ALONE_NS);
-	cut_off = rm_mono_since(now, heard) >= 0 &&
-		  !rm_alerts_answered(region->alerts, heard);
+	last_seen = rm_mono_add(last_seen, ALONE_NS);
+	cut_off = rm_mono_since(now, last_seen) >= 0 &&
+		  !rm_alerts_answered(region->alerts, last_seen);
 	/* Whoever was silent meanwhile gets his grace anew. */
 	if (!cut_off && region->cut_off.ns != 0 &&
 	    rm_mono_since(now, region->cut_off) >= ANSWER_NS)
@@ -244,7 +244,7 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 }
 
 void
-region_hear_board(struct region *region, const struct board *board)
+region_listen_to_board(struct region *region, const struct board *board)
 {
 	if (board_changes(board) == region->board_seen)
 		return;
@@ -373,10 +373,10 @@ region_summary(
 }
 
 void
-region_rack_heard(struct region *region, const char *tor, bool heard, rm_mono_t now)
+region_rack_is_seen(struct region *region, const char *tor, bool seen, rm_mono_t now)
 {
-	recorder_heard(region->recorder, tor, heard, now);
-	localise_rack_heard(region->localise, tor, heard);
+	recorder_rack_is_seen(region->recorder, tor, seen, now);
+	localise_rack_is_seen(region->localise, tor, seen);
 }
 
 /* ---- life ---- */

@@ -72,7 +72,7 @@ const struct class_marks *region_marks(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);
 
 /* Before each judgement: which RNICs and hosts their racks hold bad now. */
-void region_hear_board(struct region *region, const struct board *board);
+void region_listen_to_board(struct region *region, const struct board *board);
 
 /* What its racks tell: summaries, in order and none twice; */
 void region_summary(
@@ -81,8 +81,8 @@ void region_summary(
 void region_incident(
     struct region *region, const struct wire_incident *incident, rm_mono_t now);
 /* whether anything is heard of one. */
-void region_rack_heard(
-    struct region *region, const char *tor, bool heard, rm_mono_t now);
+void region_rack_is_seen(
+    struct region *region, const char *tor, bool seen, rm_mono_t now);
 /* Takes over what its aggregators say in their hellos, as region_judge does: the
  * longest. */
 void region_row_interval(struct region *region, rm_mono_t now);

@@ -287,12 +287,12 @@ session_tick(struct intake_session *session, rm_mono_t now)
 		return 0;
 	if (session->held != NULL) {
 		/* It is we who do not listen. */
-		session->info.heard = now;
-		intake->callbacks.on_heard(&session->info, intake->callbacks.arg);
+		session->info.last_seen = now;
+		intake->callbacks.on_seen(&session->info, intake->callbacks.arg);
 		intake_session_retry(session);
 	}
 	if (session->has_pinged &&
-	    rm_mono_since(now, session->info.heard) > intake->options.silence_ns) {
+	    rm_mono_since(now, session->info.last_seen) > intake->options.silence_ns) {
 		intake->counts.silent++;
 		session->has_pinged = false; /* once */
 		return -ETIMEDOUT;
@@ -325,7 +325,7 @@ intake_stalled(struct intake *intake, rm_mono_t now)
 {
 	for (struct intake_session *session = intake->sessions; session != NULL;
 	     session = session->next)
-		session->info.heard = now;
+		session->info.last_seen = now;
 }
 
 /* ---- drill-down, reading --------------------------------------------------------- */

@@ -36,7 +36,7 @@ struct intake_info {
 	struct rm_address peer;
 	int64_t row_interval_ns; /* between two summaries of healthy rows */
 	rm_wall_t since;
-	rm_mono_t heard;
+	rm_mono_t last_seen;
 	char (*tors)[RM_NAME_BYTES];
 	size_t tor_count;
 	uint64_t summaries, incidents; /* messages, also repeated ones */
@@ -53,7 +53,7 @@ struct intake_callbacks {
 	void (*on_gone)(const struct intake_info *session, void *arg);
 	/* It goes to another analyzer; on_gone follows. */
 	void (*on_left)(const struct intake_info *session, void *arg);
-	void (*on_heard)(const struct intake_info *session, void *arg);
+	void (*on_seen)(const struct intake_info *session, void *arg);
 	/* -ENOBUFS, -ENOMEM: not now. -EBADMSG: never. */
 	int (*take_summary)(
 	    const struct wire_summary_view *view, uint64_t *ticket, void *arg);

@@ -191,7 +191,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	r = session_take_tors(session, &view);
 	if (r < 0)
 		return r;
-	info->heard = rm_mono_now();
+	info->last_seen = rm_mono_now();
 	refused = session_take_place(session, view.hello.incarnation);
 	info->is_welcome = refused[0] == '\0';
 	if (info->is_welcome)
@@ -383,7 +383,7 @@ intake_session_retry(struct intake_session *session)
 	free(session->held);
 	session->held = NULL;
 	session->info.is_held = false;
-	session->info.heard = rm_mono_now();
+	session->info.last_seen = rm_mono_now();
 	rm_link_resume(session->link);
 }
 
@@ -457,8 +457,8 @@ session_on_known(struct intake_session *session, const uint8_t *data, size_t len
 {
 	const struct intake_callbacks *callbacks = &session->owner->callbacks;
 
-	session->info.heard = rm_mono_now();
-	callbacks->on_heard(&session->info, callbacks->arg);
+	session->info.last_seen = rm_mono_now();
+	callbacks->on_seen(&session->info, callbacks->arg);
 	switch (wire_kind_of(data, len)) {
 	case WIRE_PING:
 		return session_on_ping(session, data, len);

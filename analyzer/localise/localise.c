@@ -113,13 +113,13 @@ localise_rack_end(
 }
 
 void
-localise_rack_heard(struct localise *localise, const char *tor, bool heard)
+localise_rack_is_seen(struct localise *localise, const char *tor, bool seen)
 {
 	struct localise_rack *rack = localise_map_find_rack(&localise->map, tor);
 
-	if (rack == NULL || rack->heard == heard)
+	if (rack == NULL || rack->seen == seen)
 		return;
-	rack->heard = heard;
+	rack->seen = seen;
 	rack->frame_came[0].ns = rack->frame_came[1].ns = INT64_MIN / 2;
 }
 
@@ -338,7 +338,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 		if (rack != NULL && rack->tor_stands)
 			return RM_HEALTH_BAD;
 		/* Nobody probes it from outside: its own rack is the only witness. */
-		if (rack != NULL && rack->heard && tor == NULL)
+		if (rack != NULL && rack->seen && tor == NULL)
 			return RM_HEALTH_GOOD;
 	}
 	/* What minutes had shown, before a start of ours, seconds do not acquit. */
@@ -511,7 +511,7 @@ late_ns(const struct localise *localise, struct localise_rack *rack,
 /* What was seen by a clock that was set back since would come again only when it has
  * made up for that. */
 static void
-hear_clock(struct localise *localise, struct localise_rack *rack,
+note_clock(struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, bool anew)
 {
 	const rm_wall_t end = { (int64_t)summary->end_wall_ns };
@@ -603,10 +603,10 @@ localise_summary(
 	if (rack->doubted)
 		return 0;
 	late = late_ns(localise, rack, summary, now);
-	rack->heard = true;
+	rack->seen = true;
 	if (summary->has_state)
 		rack->ends.rnics = summary->state.rnics;
-	hear_clock(localise, rack, summary, anew);
+	note_clock(localise, rack, summary, anew);
 	if (summary->path_count == 0)
 		return 0;
 	if (localise->first_row.ns == 0)
@@ -652,7 +652,7 @@ favour(const struct localise *localise, const struct localise_suspect *suspect)
 		sum += FAVOUR_OWN_MESH;
 	else if (rack->tor_stands)
 		sum += FAVOUR_OWN_UPLINKS;
-	else if (!rack->heard && rack->seq != 0)
+	else if (!rack->seen && rack->seq != 0)
 		sum += FAVOUR_UNHEARD;
 	return sum;
 }
@@ -765,7 +765,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 
 /* Racks that condemn their own ToR where no probe of others is lost or arrives. */
 static void
-hear_racks(struct localise *localise, const struct localise_now *now)
+note_racks(struct localise *localise, const struct localise_now *now)
 {
 	struct localise_rack *rack, *next;
 
@@ -856,7 +856,7 @@ localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
 	r = judge(localise, &at);
 	if (r < 0)
 		return r;
-	hear_racks(localise, &at);
+	note_racks(localise, &at);
 	localise_standings_fade(&localise->standings, map, now);
 	localise_late_fade(&localise->late, now);
 	count = add_late(localise);

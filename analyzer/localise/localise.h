@@ -81,7 +81,7 @@ void localise_rack_end(
     struct localise *localise, const char *tor, const char *kind, const char *part);
 
 /* Nothing is heard of this rack (any more): its last rows say nothing. */
-void localise_rack_heard(struct localise *localise, const char *tor, bool heard);
+void localise_rack_is_seen(struct localise *localise, const char *tor, bool seen);
 /* Another analyzer judges the region: what is named here is not any more. */
 void localise_forget_named(struct localise *localise);
 

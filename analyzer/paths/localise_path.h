@@ -72,7 +72,7 @@ struct localise_rack {
 	char tor[RM_NAME_BYTES];
 	struct localise_path *paths; /* by key */
 	size_t path_count;
-	bool heard;
+	bool seen;
 	/* Its own verdict on its ToR; two_tell: both of its RNICs may be dead, too. */
 	bool tor_stands, mesh_fails, two_tell;
 	struct localise_ends ends; /* that it has found bad itself */

@@ -69,7 +69,7 @@ node_get(struct known *known, const char *region, const char *name, struct node 
 }
 
 int
-known_heard(struct known *known, const char *region, const char *name,
+known_seen(struct known *known, const char *region, const char *name,
     char (*tors)[RM_NAME_BYTES], size_t tor_count, rm_wall_t now)
 {
 	char(*copy)[RM_NAME_BYTES] = calloc(tor_count + 1, sizeof(*copy));
@@ -86,7 +86,7 @@ known_heard(struct known *known, const char *region, const char *name,
 	free(node->aggregator.tors);
 	node->aggregator.tors = copy;
 	node->aggregator.tor_count = tor_count;
-	node->aggregator.heard = now;
+	node->aggregator.last_seen = now;
 	known->is_dirty = true;
 	return 0;
 }
@@ -119,13 +119,13 @@ take(struct known *known, const json_t *entry)
 	const json_t *region = json_object_get(entry, "region");
 	const json_t *name = json_object_get(entry, "aggregator");
 	const json_t *list = json_object_get(entry, "tors");
-	const json_t *heard = json_object_get(entry, "heard_s");
+	const json_t *last_seen = json_object_get(entry, "heard_s");
 	char tors[WIRE_MAX_TORS][RM_NAME_BYTES];
-	json_int_t heard_s = json_integer_value(heard);
+	json_int_t last_seen_s = json_integer_value(last_seen);
 	size_t count = json_array_size(list);
 
 	if (!is_name(region) || !is_name(name) || count > WIRE_MAX_TORS ||
-	    heard_s < 0 || heard_s > INT64_MAX / RM_NS_PER_S)
+	    last_seen_s < 0 || last_seen_s > INT64_MAX / RM_NS_PER_S)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *tor = json_array_get(list, i);
@@ -134,15 +134,15 @@ take(struct known *known, const json_t *entry)
 			return false;
 		strcpy(tors[i], json_string_value(tor));
 	}
-	return known_heard(known, json_string_value(region), json_string_value(name),
-		   tors, count, (rm_wall_t){ heard_s * RM_NS_PER_S }) == 0;
+	return known_seen(known, json_string_value(region), json_string_value(name),
+		   tors, count, (rm_wall_t){ last_seen_s * RM_NS_PER_S }) == 0;
 }
 
 static void
 forget(struct known *known, rm_wall_t now, int64_t forget_ns)
 {
 	for (size_t i = known->count; i-- > 0;) {
-		if (now.ns - known->list[i]->aggregator.heard.ns <= forget_ns)
+		if (now.ns - known->list[i]->aggregator.last_seen.ns <= forget_ns)
 			continue;
 		node_free(known, known->list[i]);
 		known->is_dirty = true;
@@ -175,7 +175,7 @@ entry_json(const struct known_aggregator *aggregator)
 		json_array_append_new(tors, json_string(aggregator->tors[i]));
 	return json_pack("{s:s, s:s, s:o, s:I}", "region", aggregator->region,
 	    "aggregator", aggregator->name, "tors", tors, "heard_s",
-	    (json_int_t)(aggregator->heard.ns / RM_NS_PER_S));
+	    (json_int_t)(aggregator->last_seen.ns / RM_NS_PER_S));
 }
 
 void

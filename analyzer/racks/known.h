@@ -24,7 +24,7 @@ struct known_aggregator {
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
 	char (*tors)[RM_NAME_BYTES];
 	size_t tor_count;
-	rm_wall_t heard; /* to the hour */
+	rm_wall_t last_seen; /* to the hour */
 };
 
 /* path: of the file, copied; "": nothing is kept. */
@@ -34,7 +34,7 @@ void known_free(struct known *known); /* after the worker */
 /* What the file held. An entry that makes no sense is left out. Once, at the start. */
 void known_load(struct known *known, rm_wall_t now, int64_t forget_ns);
 /* It has come, or is still there. -ENOBUFS, -ENOMEM. */
-int known_heard(struct known *known, const char *region, const char *name,
+int known_seen(struct known *known, const char *region, const char *name,
     char (*tors)[RM_NAME_BYTES], size_t tor_count, rm_wall_t now);
 /* It is another analyzer's from now on. */
 void known_left(struct known *known, const char *region, const char *name);

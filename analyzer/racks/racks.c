@@ -8,7 +8,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "analyzer/racks/rack_calm.h"
+#include "analyzer/racks/rack_quiet.h"
 #include "rackmesh/identity/sight.h"
 #include "rackmesh/metrics/sketch.h"
 
@@ -71,7 +71,7 @@ rack_rnics_take(struct rack_rnics *rnics, const struct wire_summary *summary,
 	strcpy(node->rnic.tor, summary->tor);
 	strcpy(node->rnic.host, row->host);
 	strcpy(node->rnic.device, row->device);
-	node->rnic.heard = now;
+	node->rnic.last_seen = now;
 }
 
 static void
@@ -80,7 +80,7 @@ rack_rnics_expire(struct rack_rnics *rnics, rm_mono_t now, int64_t forget_ns)
 	struct rnic_node *node, *next;
 
 	HASH_ITER (hh, rnics->by_id, node, next) {
-		if (rm_mono_since(now, node->rnic.heard) <= forget_ns)
+		if (rm_mono_since(now, node->rnic.last_seen) <= forget_ns)
 			continue;
 		HASH_DEL(rnics->by_id, node);
 		free(node);
@@ -160,18 +160,18 @@ struct flow_key { /* all bytes count: zero it first */
 struct flow {
 	struct flow_key key;
 	uint64_t sent, lost;
-	rm_mono_t heard;
+	rm_mono_t last_seen;
 	UT_hash_handle hh;
 };
 
 struct scope { /* inside, or outgoing */
 	uint64_t p50_ns, p99_ns;
-	rm_mono_t heard;
+	rm_mono_t last_seen;
 };
 
 struct node {
 	struct rack rack; /* first */
-	struct rack_calm calm;
+	struct rack_quiet quiet;
 	char key[KEY_BYTES];
 	struct flow *flows;
 	struct scope inside, outgoing;
@@ -245,7 +245,7 @@ take_row(
 		return;
 	flow->sent = row->sent;
 	flow->lost = lost;
-	flow->heard = now;
+	flow->last_seen = now;
 	merge(racks, inside ? 0 : 1, row->rtt);
 }
 
@@ -256,7 +256,7 @@ scope_set(struct scope *scope, const struct rm_sketch *sketch, rm_mono_t now)
 		return;
 	scope->p50_ns = rm_sketch_quantile_ns(sketch, 0.50);
 	scope->p99_ns = rm_sketch_quantile_ns(sketch, 0.99);
-	scope->heard = now;
+	scope->last_seen = now;
 }
 
 static void
@@ -338,7 +338,7 @@ take_state(struct node *node, const struct wire_summary *summary)
 {
 	node->rack.has_state = true;
 	node->rack.state = summary->state;
-	rack_calm_take(&node->calm, summary->head.aggregator,
+	rack_quiet_take(&node->quiet, summary->head.aggregator,
 	    (rm_wall_t){ (int64_t)summary->end_wall_ns },
 	    summary->state.incidents_open);
 }
@@ -351,7 +351,7 @@ racks_served(struct racks *racks, const char *region, const char *tor,
 
 	if (node == NULL)
 		return;
-	node->rack.heard = now;
+	node->rack.last_seen = now;
 	if (node->rack.aggregators[0][0] == '\0')
 		reported_by(&node->rack, aggregator);
 }
@@ -383,10 +383,10 @@ racks_summary(struct racks *racks, const struct wire_summary_view *view,
 	/* A backlog comes oldest first: what is older than what we have says nothing of
 	 * now. */
 	end = (int64_t)summary->end_wall_ns;
-	if (end < node->rack.heard_wall.ns)
+	if (end < node->rack.last_seen_wall.ns)
 		return;
-	node->rack.heard_wall.ns = end;
-	node->rack.heard = now;
+	node->rack.last_seen_wall.ns = end;
+	node->rack.last_seen = now;
 	reported_by(&node->rack, summary->head.aggregator);
 	if (summary->has_state)
 		take_state(node, summary);
@@ -413,7 +413,7 @@ void
 racks_expire(struct racks *racks, rm_mono_t now)
 {
 	for (size_t i = racks->counts.racks; i-- > 0;)
-		if (rm_mono_since(now, racks->list[i]->rack.heard) >
+		if (rm_mono_since(now, racks->list[i]->rack.last_seen) >
 		    racks->options.forget_ns)
 			node_free(racks, racks->list[i]);
 	rack_rnics_expire(racks->rnics, now, racks->options.forget_ns);
@@ -436,12 +436,12 @@ racks_find(const struct racks *racks, const char *region, const char *tor)
 }
 
 rm_wall_t
-racks_calm(const struct racks *racks, const char *region, const char *aggregator,
+racks_quiet(const struct racks *racks, const char *region, const char *aggregator,
     const char *tor, rm_wall_t changed)
 {
 	const struct node *node = node_find(racks, region, tor);
 
-	return node != NULL ? rack_calm_since(&node->calm, aggregator, changed)
+	return node != NULL ? rack_quiet_since(&node->quiet, aggregator, changed)
 			    : (rm_wall_t){ 0 };
 }
 
@@ -458,16 +458,16 @@ racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
 		struct rack_figures *figures =
 		    strcmp(flow->key.dst_tor, rack->tor) == 0 ? inside : outgoing;
 
-		if (rm_mono_since(now, flow->heard) > fresh_ns)
+		if (rm_mono_since(now, flow->last_seen) > fresh_ns)
 			continue;
 		figures->sent += flow->sent;
 		figures->lost += flow->lost;
 	}
-	if (rm_mono_since(now, node->inside.heard) <= fresh_ns) {
+	if (rm_mono_since(now, node->inside.last_seen) <= fresh_ns) {
 		inside->rtt_p50_ns = node->inside.p50_ns;
 		inside->rtt_p99_ns = node->inside.p99_ns;
 	}
-	if (rm_mono_since(now, node->outgoing.heard) <= fresh_ns) {
+	if (rm_mono_since(now, node->outgoing.last_seen) <= fresh_ns) {
 		outgoing->rtt_p50_ns = node->outgoing.p50_ns;
 		outgoing->rtt_p99_ns = node->outgoing.p99_ns;
 	}

@@ -34,8 +34,8 @@ struct rack_figures { /* what the rack's RNICs probed, inside it or outward */
 struct rack {
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregators[RACKS_AGGREGATORS][RM_NAME_BYTES]; /* the last to tell first */
-	rm_mono_t heard;
-	rm_wall_t heard_wall; /* the newest end of a summary */
+	rm_mono_t last_seen;
+	rm_wall_t last_seen_wall; /* the newest end of a summary */
 	bool has_state;
 	struct wire_rack_state state;
 };
@@ -46,7 +46,7 @@ struct rack_rnic {
 	struct rm_rnic_id id;
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES], aggregator[RM_NAME_BYTES];
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	rm_mono_t heard;
+	rm_mono_t last_seen;
 };
 
 struct racks_counts {
@@ -70,8 +70,8 @@ void racks_expire(struct racks *racks, rm_mono_t now);
 const struct rack *racks_get(const struct racks *racks, size_t i);
 const struct rack *racks_find(
     const struct racks *racks, const char *region, const char *tor);
-/* As rack_calm_since. */
-rm_wall_t racks_calm(const struct racks *racks, const char *region,
+/* As rack_quiet_since. */
+rm_wall_t racks_quiet(const struct racks *racks, const char *region,
     const char *aggregator, const char *tor, rm_wall_t changed);
 void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing);

@@ -45,7 +45,7 @@ struct pair {
 	struct pair_key key;
 	struct slice slices[TOR_MESH_PERIODS][MAX_SLICES]; /* by number modulo */
 	uint64_t rtt_ns[TOR_MESH_QUANTILES];
-	rm_mono_t heard;
+	rm_mono_t last_seen;
 	UT_hash_handle hh;
 };
 
@@ -255,12 +255,12 @@ tor_mesh_summary(
 		}
 		for (int p = 0; p < TOR_MESH_PERIODS; p++)
 			count_row(pair->slices[p], &periods[p], end, &row);
-		if (end.ns < pair->heard.ns)
+		if (end.ns < pair->last_seen.ns)
 			continue;
-		if (end.ns > pair->heard.ns) /* of what is lost there is none */
+		if (end.ns > pair->last_seen.ns) /* of what is lost there is none */
 			memset(pair->rtt_ns, 0, sizeof(pair->rtt_ns));
 		take_rtt(mesh, pair, row.rtt);
-		pair->heard = end;
+		pair->last_seen = end;
 	}
 }
 
@@ -271,7 +271,7 @@ tor_mesh_expire(struct tor_mesh *mesh, rm_mono_t now)
 	struct pair *pair, *next;
 
 	HASH_ITER (hh, mesh->pairs, pair, next)
-		if (rm_mono_since(now, pair->heard) >
+		if (rm_mono_since(now, pair->last_seen) >
 		    hour->slice_ns * (int64_t)hour->slices)
 			drop_pair(mesh, pair);
 }
@@ -319,7 +319,7 @@ tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
 	}
 	HASH_ITER (hh, mesh->pairs, pair, more) {
 		struct tor_mesh_row row = { pair->key.src->place, pair->key.dst->place,
-			.heard = pair->heard };
+			.last_seen = pair->last_seen };
 
 		if (row.src == SIZE_MAX)
 			continue;

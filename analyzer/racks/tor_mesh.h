@@ -42,7 +42,7 @@ struct tor_mesh_row {
 	size_t src, dst; /* places among the ToRs that were told of */
 	uint64_t counts[TOR_MESH_COUNTS];
 	uint64_t rtt_ns[TOR_MESH_QUANTILES]; /* 0: none is known */
-	rm_mono_t heard;                     /* its newest row */
+	rm_mono_t last_seen;                 /* its newest row */
 };
 
 struct tor_mesh_reader {

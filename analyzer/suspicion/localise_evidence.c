@@ -602,7 +602,7 @@ say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 	else if (rack->tor_stands)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "its own rack says so too");
-	else if (!rack->heard)
+	else if (!rack->seen)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "nothing is heard of its rack either");
 }

@@ -19,7 +19,7 @@
 #define SUSPECT_LATE 2
 #define MIN_GAIN 6.0
 #define SUSPECT_GAIN 2.0
-#define SPEAK_NS (1600 * RM_NS_PER_MS)  /* nothing else is near */
+#define REPORT_NS (1600 * RM_NS_PER_MS) /* nothing else is near */
 #define DECIDE_NS (2250 * RM_NS_PER_MS) /* the likelier one */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
 #define LAPSE_NS (1500 * RM_NS_PER_MS)
@@ -292,7 +292,7 @@ weigh(struct localise_late *late, const struct localise_standings *hard,
 	const int64_t wait = finding->is_crowded || finding->others[0] != NULL
 				 ? UNDECIDED_NS
 			     : is_called_dead(hard, &part) ? 0
-			     : finding->is_clear           ? SPEAK_NS
+			     : finding->is_clear           ? REPORT_NS
 							   : DECIDE_NS;
 	struct localise_standing *s;
 

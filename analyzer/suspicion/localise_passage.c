@@ -66,7 +66,7 @@ add_path(const struct localise_path *path, rm_mono_t now, rm_wall_t since,
 	double dead = 0, passed = 0;
 	bool is_reported = false;
 
-	if (!rack->heard || rack->doubted)
+	if (!rack->seen || rack->doubted)
 		return;
 	for (uint32_t age = 0; age < 2; age++) {
 		const struct localise_counts_seen *seen =

@@ -99,7 +99,7 @@ localise_standings_reverse(
 		finding.ties[0] = finding.part;
 		s = localise_standings_touch(
 		    standings, &finding.part, false, &recent, now);
-		if (s == NULL || (!s->named && !localise_may_speak(standings, now,
+		if (s == NULL || (!s->named && !localise_may_report(standings, now,
 						   &finding, s, false, now->wall)))
 			continue;
 		if (rm_mono_since(now->now, s->since) < RNIC_NS &&

@@ -15,15 +15,15 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 /* ---- when what is suspected may be said ---- */
 
 /* Rows take up to 1.5 s to come, and come every second. */
-#define SPEAK_NS (1600 * RM_NS_PER_MS)   /* nothing else is near */
+#define REPORT_NS (1600 * RM_NS_PER_MS)  /* nothing else is near */
 #define LASTING_NS (1800 * RM_NS_PER_MS) /* three windows of a second */
 #define DECIDE_NS (2250 * RM_NS_PER_MS)  /* the likelier one */
 /* "A or B" keeps its name for life: more rows may tell which. */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
-#define SIBLING_NS (3250 * RM_NS_PER_MS)  /* or it is the switch of both */
-#define CROWDED_NS (5 * RM_NS_PER_S)      /* the likeliest of several */
-#define OVERLAP_NS (3 * RM_NS_PER_S)      /* more, where another fault was named */
-#define TOR_SPEAK_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
+#define SIBLING_NS (3250 * RM_NS_PER_MS)   /* or it is the switch of both */
+#define CROWDED_NS (5 * RM_NS_PER_S)       /* the likeliest of several */
+#define OVERLAP_NS (3 * RM_NS_PER_S)       /* more, where another fault was named */
+#define TOR_REPORT_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
 #define LATELY_NS (6 * RM_NS_PER_S)
 #define SUSPECT_LOST 3 /* with this begins the wait, with the rest it may end */
 #define SUSPECT_GAIN 2.0
@@ -78,7 +78,7 @@ found_itself(const struct localise_element *tor, rm_mono_t now)
 }
 
 bool
-localise_may_speak(const struct localise_standings *standings,
+localise_may_report(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end)
 {
@@ -86,7 +86,7 @@ localise_may_speak(const struct localise_standings *standings,
 	int64_t wait = finding->is_crowded                               ? CROWDED_NS
 		       : finding->others[0] != NULL && !finding->has_tor ? UNDECIDED_NS
 		       : finding->has_sibling                            ? SIBLING_NS
-		       : finding->is_clear                               ? SPEAK_NS
+		       : finding->is_clear                               ? REPORT_NS
 									 : DECIDE_NS;
 
 	/* Two racks that only have each other, and some of it arrives: anything may be.
@@ -101,7 +101,7 @@ localise_may_speak(const struct localise_standings *standings,
 	    found_itself(finding->suspect->elements[0], now->now))
 		return false;
 	if (rack != NULL && rack->tor_stands)
-		wait = TOR_SPEAK_NS;
+		wait = TOR_REPORT_NS;
 	else if (!slow && lossy_end.ns - first->first_end.ns < LASTING_NS)
 		return false;
 	/* A way that has a name of its own needs no part, and no haste. */
@@ -514,7 +514,7 @@ was_its_link(const struct localise_standings *standings, const struct localise_n
 {
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
 
-	if (rack == NULL || rack->tor_stands || !rack->heard ||
+	if (rack == NULL || rack->tor_stands || !rack->seen ||
 	    rm_mono_since(now->now, first->since) >= DISPUTED_NS)
 		return false;
 	for (size_t i = 0; i < standings->count; i++) {
@@ -581,7 +581,7 @@ localise_standings_weigh(struct localise_standings *standings,
 		    (!slow && was_its_link(standings, now, finding, first)))
 			return;
 		if (much != LOCALISE_ENOUGH ||
-		    !localise_may_speak(
+		    !localise_may_report(
 			standings, now, finding, first, slow, recent.lossy_end))
 			return;
 		/* One RNIC that its own rack has not named yet is no part of ours. */
@@ -630,7 +630,7 @@ localise_standings_own(struct localise_standings *standings,
 
 	snprintf(part.name, sizeof part.name, "%s", rack->tor);
 	s = localise_standings_touch(standings, &part, false, &recent, now);
-	if (s == NULL || s->named || rm_mono_since(now->now, s->since) < TOR_SPEAK_NS)
+	if (s == NULL || s->named || rm_mono_since(now->now, s->since) < TOR_REPORT_NS)
 		return;
 	s->verdict = (struct rm_verdict){
 		.part = part, .kind = RM_KIND_TOR_DOWN, .confidence = 0.95

@@ -36,7 +36,7 @@ struct localise_standing *localise_standings_touch(struct localise_standings *st
     const struct localise_now *now);
 
 /* It has been under suspicion for long enough; first: since it, or one of its kind. */
-bool localise_may_speak(const struct localise_standings *standings,
+bool localise_may_report(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end);
 

@@ -100,8 +100,8 @@ show_head(const struct agent_services *services, json_t *all)
 	const struct agent_services_counts *counts = agent_services_counts(services);
 	const struct qp_tracer *hooks = agent_services_hooks(services);
 
-	json_object_set_new(
-	    all, "tracing", json_boolean(hooks != NULL && qp_tracer_hears(hooks)));
+	json_object_set_new(all, "tracing",
+	    json_boolean(hooks != NULL && qp_tracer_is_attached(hooks)));
 	json_object_set_new(
 	    all, "by", json_string(hooks == NULL ? "" : qp_tracer_method(hooks)));
 	json_object_set_new(all, "missing",

@@ -436,7 +436,7 @@ agent_metrics_services(
 		{ "rackmesh_agent_qp_hook_attempts_total", "", "Attempts to attach the BPF hooks to the kernel's QP functions.", &c->hooks.attempts },
 		{ "rackmesh_agent_service_reports_total", "", "Reports of service flows made.", &c->reports },
 	}, gauges[] = {
-		{ "rackmesh_agent_service_tracing", "", "1: BPF hooks report QPs.", &c->hears },
+		{ "rackmesh_agent_service_tracing", "", "1: BPF hooks report QPs.", &c->attached },
 		{ "rackmesh_agent_service_qps", "", "QPs of monitored RNICs that are connected to a peer now.", &c->table.qps },
 		{ "rackmesh_agent_service_flows", "", "Distinct flows of the connected QPs.", &c->table.flows },
 		{ "rackmesh_agent_service_qps_unresolved", "", "Connected QPs whose peer RNIC is not known.", &c->table.unresolved },

@@ -44,7 +44,7 @@ is_end(const uint8_t *data, size_t len)
 }
 
 static int
-hear(int fd, uint8_t *answer, size_t room)
+receive(int fd, uint8_t *answer, size_t room)
 {
 	size_t len = 0;
 
@@ -87,7 +87,7 @@ call_netlink(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *
 		(const struct sockaddr *)&kernel, sizeof(kernel)) < 0)
 		r = -errno;
 	if (r == 0)
-		r = hear(fd, answer, room);
+		r = receive(fd, answer, room);
 	close(fd);
 	return r;
 }

@@ -11,14 +11,14 @@
 
 #define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
 
-struct heard_key { /* of a pair, or (dst alone) of a peer */
+struct received_key_id { /* of a pair, or (dst alone) of a peer */
 	uint64_t src_guid, dst_guid;
 	uint8_t src_port, dst_port;
 	uint8_t zero[6];
 };
 
-struct heard {
-	struct heard_key id;
+struct received_key {
+	struct received_key_id id;
 	bool authenticates;
 	struct wire_pair_key key; /* of a pair */
 	UT_hash_handle hh;
@@ -27,7 +27,7 @@ struct heard {
 struct key_ring {
 	struct tor_keys tors[MAX_TORS];
 	size_t count;
-	struct heard *heard; /* uthash, the oldest first */
+	struct received_key *received; /* uthash, the oldest first */
 	struct key_ring_counts counts;
 };
 
@@ -43,11 +43,11 @@ key_ring_new(struct key_ring **ret)
 }
 
 static void
-heard_drop(struct key_ring *ring, struct heard *heard)
+received_drop(struct key_ring *ring, struct received_key *received)
 {
-	HASH_DEL(ring->heard, heard);
-	explicit_bzero(&heard->key, sizeof(heard->key));
-	free(heard);
+	HASH_DEL(ring->received, received);
+	explicit_bzero(&received->key, sizeof(received->key));
+	free(received);
 }
 
 void
@@ -55,8 +55,8 @@ key_ring_free(struct key_ring *ring)
 {
 	if (ring == NULL)
 		return;
-	while (ring->heard != NULL)
-		heard_drop(ring, ring->heard);
+	while (ring->received != NULL)
+		received_drop(ring, ring->received);
 	for (size_t i = 0; i < ring->count; i++)
 		tor_keys_clear(&ring->tors[i]);
 	free(ring);
@@ -164,54 +164,54 @@ key_ring_bytes(const struct key_ring *ring, const char *tor)
 
 /* ---- what was heard of services' peers ---------------------------------------- */
 
-static struct heard *
-heard_find(
+static struct received_key *
+received_find(
     const struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
-	const struct heard_key key = { .src_guid = src.guid,
+	const struct received_key_id key = { .src_guid = src.guid,
 		.src_port = src.port,
 		.dst_guid = dst.guid,
 		.dst_port = dst.port };
-	struct heard *heard;
+	struct received_key *received;
 
-	HASH_FIND(hh, ring->heard, &key, sizeof(key), heard);
-	return heard;
+	HASH_FIND(hh, ring->received, &key, sizeof(key), received);
+	return received;
 }
 
 /* The newest last. NULL: no memory. */
-static struct heard *
-heard_renew(struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
+static struct received_key *
+received_renew(struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
-	struct heard *heard = heard_find(ring, src, dst);
+	struct received_key *received = received_find(ring, src, dst);
 
-	if (heard != NULL)
-		return heard;
-	if (HASH_COUNT(ring->heard) >= KEY_RING_MAX_HEARD)
-		heard_drop(ring, ring->heard);
-	heard = calloc(1, sizeof(*heard));
-	if (heard == NULL)
+	if (received != NULL)
+		return received;
+	if (HASH_COUNT(ring->received) >= KEY_RING_MAX_RECEIVED)
+		received_drop(ring, ring->received);
+	received = calloc(1, sizeof(*received));
+	if (received == NULL)
 		return NULL;
-	heard->id = (struct heard_key){ .src_guid = src.guid,
+	received->id = (struct received_key_id){ .src_guid = src.guid,
 		.src_port = src.port,
 		.dst_guid = dst.guid,
 		.dst_port = dst.port };
-	HASH_ADD(hh, ring->heard, id, sizeof(heard->id), heard);
-	if (heard->hh.tbl == NULL) {
-		free(heard);
-		heard = NULL;
+	HASH_ADD(hh, ring->received, id, sizeof(received->id), received);
+	if (received->hh.tbl == NULL) {
+		free(received);
+		received = NULL;
 	}
-	return heard;
+	return received;
 }
 
 static const struct wire_rnic_id nobody = { 0 };
 
 bool
-key_ring_hear(struct key_ring *ring, const struct wire_rnic *rnic,
+key_ring_receive(struct key_ring *ring, const struct wire_rnic *rnic,
     const struct wire_pair_key *key)
 {
 	const struct wire_rnic_id src = { key->src_guid, key->src_port },
 				  dst = { key->dst_guid, key->dst_port };
-	struct heard *peer = heard_renew(ring, nobody, rnic->id), *pair;
+	struct received_key *peer = received_renew(ring, nobody, rnic->id), *pair;
 	bool changed = false;
 
 	if (peer == NULL) {
@@ -222,7 +222,7 @@ key_ring_hear(struct key_ring *ring, const struct wire_rnic *rnic,
 	peer->authenticates = rnic->authenticates;
 	if (key->epoch == 0 || dst.guid != rnic->id.guid || dst.port != rnic->id.port)
 		return changed;
-	pair = heard_renew(ring, src, dst);
+	pair = received_renew(ring, src, dst);
 	if (pair == NULL) {
 		ring->counts.no_memory++;
 		return changed;
@@ -278,7 +278,7 @@ key_ring_pair(
     const struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
 	const struct wire_pair_key *newest = NULL;
-	const struct heard *heard;
+	const struct received_key *received;
 
 	for (size_t t = 0; t < ring->count; t++) {
 		const struct wire_pair_key *key =
@@ -289,22 +289,22 @@ key_ring_pair(
 	}
 	if (newest != NULL)
 		return newest;
-	heard = heard_find(ring, src, dst);
-	return heard != NULL && heard->key.epoch != 0 ? &heard->key : NULL;
+	received = received_find(ring, src, dst);
+	return received != NULL && received->key.epoch != 0 ? &received->key : NULL;
 }
 
 enum key_demand
 key_ring_demand(const struct key_ring *ring, struct wire_rnic_id id)
 {
-	const struct heard *heard = heard_find(ring, nobody, id);
+	const struct received_key *received = received_find(ring, nobody, id);
 
 	/* Nobody's key can be found without knowing whose it is. */
-	if (id.guid == 0 || (heard != NULL && !heard->authenticates))
+	if (id.guid == 0 || (received != NULL && !received->authenticates))
 		return KEY_NOT_DEMANDED;
 	for (size_t t = 0; t < ring->count; t++)
 		if (tor_keys_is_plain(&ring->tors[t], id))
 			return KEY_NOT_DEMANDED;
-	return heard != NULL ? KEY_NOT_BEFORE : KEY_DEMANDED;
+	return received != NULL ? KEY_NOT_BEFORE : KEY_DEMANDED;
 }
 
 const struct key_ring_counts *

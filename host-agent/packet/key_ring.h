@@ -15,7 +15,7 @@
 
 #include "schemas/wire.h"
 
-#define KEY_RING_MAX_HEARD 8192 /* services' peers, pairs; the oldest make room */
+#define KEY_RING_MAX_RECEIVED 8192 /* services' peers, pairs; the oldest make room */
 
 struct key_ring;
 
@@ -51,7 +51,7 @@ bool key_ring_take(
 
 /* An answer: whether it authenticates, and the key from a prober of ours to it, if
  * there is one. True: something has changed. */
-bool key_ring_hear(struct key_ring *ring, const struct wire_rnic *rnic,
+bool key_ring_receive(struct key_ring *ring, const struct wire_rnic *rnic,
     const struct wire_pair_key *key);
 
 /* The newest that any ToR's keys are of; 0: no keys. */

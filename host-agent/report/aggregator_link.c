@@ -34,12 +34,12 @@ struct aggregator_link {
 	struct outbox *outbox;
 	struct heartbeat heartbeat;
 
-	rm_mono_t up_at;    /* connected since; while there is a link */
-	rm_mono_t heard;    /* last, of any frame */
-	bool session;       /* welcomed */
-	bool mute;          /* it says that it cannot deliver alerts */
-	bool knows_overdue; /* in this session */
-	bool has_overdue;   /* some were once taken for it, and may wait */
+	rm_mono_t up_at;     /* connected since; while there is a link */
+	rm_mono_t last_seen; /* last, of any frame */
+	bool session;        /* welcomed */
+	bool mute;           /* it says that it cannot deliver alerts */
+	bool knows_overdue;  /* in this session */
+	bool has_overdue;    /* some were once taken for it, and may wait */
 	bool wants_all_counts;
 	bool behind;       /* batches wait, so the last heartbeat vouched for less */
 	rm_mono_t through; /* results known by then are on the stream */
@@ -535,7 +535,7 @@ aggregator_link_take_frame(
 	enum wire_kind kind = wire_kind_of(data, len);
 	int r = -EBADMSG;
 
-	aggregator_link->heard = rm_mono_now();
+	aggregator_link->last_seen = rm_mono_now();
 	if (aggregator_link->session && wire_is_newer(data, len)) {
 		aggregator_link->counts.refused_frames++;
 		return 0;
@@ -717,7 +717,7 @@ const char *
 aggregator_link_live(const struct aggregator_link *aggregator_link, rm_mono_t now)
 {
 	if (!aggregator_link->session || aggregator_link->id[0] == 0 ||
-	    rm_mono_since(now, aggregator_link->heard) > AGGREGATOR_LINK_LIVE_NS)
+	    rm_mono_since(now, aggregator_link->last_seen) > AGGREGATOR_LINK_LIVE_NS)
 		return NULL;
 	return aggregator_link->id;
 }

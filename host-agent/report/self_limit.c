@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /* Calm: below this share of both limits. */
-#define CALM_CPU 0.75
-#define CALM_MEMORY 0.90
+#define QUIET_CPU 0.75
+#define QUIET_MEMORY 0.90
 /* A shorter span says more of the clock than of us. */
 #define MIN_SPAN_NS (100 * RM_NS_PER_MS)
 /* A rise that lasted this long has held. */
@@ -24,7 +24,7 @@ self_limit_init(struct self_limit *limit, const struct self_limit_options *optio
 {
 	*limit = (struct self_limit){ .options = *options,
 		.permille = steps[0],
-		.calm_ns = SELF_LIMIT_CALM_NS,
+		.quiet_ns = SELF_LIMIT_QUIET_NS,
 		.risen = { INT64_MIN / 2 } };
 }
 
@@ -60,15 +60,15 @@ what_is_over(const struct self_limit *limit)
 }
 
 static bool
-is_calm(const struct self_limit *limit)
+is_quiet(const struct self_limit *limit)
 {
 	const struct self_limit_options *options = &limit->options;
 
 	return (options->cpu_percent == 0 ||
-		   limit->cpu_percent < CALM_CPU * (double)options->cpu_percent) &&
+		   limit->cpu_percent < QUIET_CPU * (double)options->cpu_percent) &&
 	       (options->memory_bytes == 0 ||
 		   (double)limit->memory_bytes <
-		       CALM_MEMORY * (double)options->memory_bytes);
+		       QUIET_MEMORY * (double)options->memory_bytes);
 }
 
 static void
@@ -82,8 +82,8 @@ fall(struct self_limit *limit, enum wire_slow reason, rm_mono_t now)
 		return;
 	/* What was just given back was too much: not so soon again. */
 	if (rm_mono_since(now, limit->risen) < HELD_NS &&
-	    limit->calm_ns < SELF_LIMIT_CALM_MAX_NS)
-		limit->calm_ns *= 2;
+	    limit->quiet_ns < SELF_LIMIT_QUIET_MAX_NS)
+		limit->quiet_ns *= 2;
 	limit->permille = steps[step + 1];
 	limit->falls++;
 }
@@ -93,7 +93,7 @@ rise(struct self_limit *limit, rm_mono_t now)
 {
 	limit->permille = steps[step_of(limit) - 1];
 	limit->risen = now;
-	limit->calm_since = now;
+	limit->quiet_since = now;
 	limit->rises++;
 	if (limit->permille == steps[0])
 		limit->reason = WIRE_SLOW_NOT;
@@ -105,20 +105,20 @@ judge(struct self_limit *limit, rm_mono_t now)
 	enum wire_slow over = what_is_over(limit);
 
 	if (limit->permille == steps[0] && rm_mono_since(now, limit->risen) > HELD_NS)
-		limit->calm_ns = SELF_LIMIT_CALM_NS;
+		limit->quiet_ns = SELF_LIMIT_QUIET_NS;
 	if (over != WIRE_SLOW_NOT) {
-		limit->calm_since = now;
+		limit->quiet_since = now;
 		if (++limit->over >= SELF_LIMIT_OVER_SAMPLES)
 			fall(limit, over, now);
 		return;
 	}
 	limit->over = 0;
-	if (!is_calm(limit)) {
-		limit->calm_since = now;
+	if (!is_quiet(limit)) {
+		limit->quiet_since = now;
 		return;
 	}
 	if (limit->permille != steps[0] &&
-	    rm_mono_since(now, limit->calm_since) >= limit->calm_ns)
+	    rm_mono_since(now, limit->quiet_since) >= limit->quiet_ns)
 		rise(limit, now);
 }
 
@@ -138,7 +138,7 @@ self_limit_take(
 		    100.0 * (double)(sample->cpu_ns - limit->cpu_ns) / (double)span;
 		judge(limit, now);
 	} else {
-		limit->calm_since = now;
+		limit->quiet_since = now;
 	}
 	limit->sampled = true;
 	limit->cpu_ns = sample->cpu_ns;

@@ -18,8 +18,8 @@
 #define SELF_LIMIT_INTERVAL_NS RM_NS_PER_S /* between two samples */
 #define SELF_LIMIT_FLOOR 100               /* permille */
 #define SELF_LIMIT_OVER_SAMPLES 3
-#define SELF_LIMIT_CALM_NS (10 * RM_NS_PER_S) /* before the first rise */
-#define SELF_LIMIT_CALM_MAX_NS (320 * RM_NS_PER_S)
+#define SELF_LIMIT_QUIET_NS (10 * RM_NS_PER_S) /* before the first rise */
+#define SELF_LIMIT_QUIET_MAX_NS (320 * RM_NS_PER_S)
 
 struct self_limit_options {
 	uint64_t cpu_percent;  /* of one core; 0: no limit */
@@ -41,9 +41,9 @@ struct self_limit { /* by self_limit_init */
 
 	bool sampled;
 	int64_t cpu_ns;
-	rm_mono_t at, calm_since, risen;
-	int64_t calm_ns; /* so long it has to be calm before a rise */
-	unsigned over;   /* samples in a row */
+	rm_mono_t at, quiet_since, risen;
+	int64_t quiet_ns; /* so long it has to be calm before a rise */
+	unsigned over;    /* samples in a row */
 };
 
 void self_limit_init(

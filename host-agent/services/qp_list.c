@@ -59,7 +59,7 @@ ask(struct talk *talk, enum qp_list_ask what, uint32_t device)
 
 /* One whole answer. */
 static int
-hear(struct talk *talk, enum qp_list_ask what, struct qp_list *list)
+receive(struct talk *talk, enum qp_list_ask what, struct qp_list *list)
 {
 	for (;;) {
 		struct sockaddr_nl from = { 0 };
@@ -94,17 +94,17 @@ ask_all(struct talk *talk, struct qp_list *list)
 	int r = ask(talk, QP_LIST_DEVICES, 0);
 
 	if (r == 0)
-		r = hear(talk, QP_LIST_DEVICES, list);
+		r = receive(talk, QP_LIST_DEVICES, list);
 	for (size_t i = 0; i < list->device_count && r == 0; i++) {
 		uint32_t device = list->devices[i].index;
 
 		r = ask(talk, QP_LIST_QPS, device);
 		if (r == 0)
-			r = hear(talk, QP_LIST_QPS, list);
+			r = receive(talk, QP_LIST_QPS, list);
 		if (r == 0)
 			r = ask(talk, QP_LIST_CONNECTIONS, device);
 		if (r == 0)
-			r = hear(talk, QP_LIST_CONNECTIONS, list);
+			r = receive(talk, QP_LIST_CONNECTIONS, list);
 		if (r == -ENODEV || r == -EINVAL) /* it went while we asked */
 			r = 0;
 	}

@@ -172,7 +172,7 @@ qp_tracer_free(struct qp_tracer *tracer)
 }
 
 bool
-qp_tracer_hears(const struct qp_tracer *tracer)
+qp_tracer_is_attached(const struct qp_tracer *tracer)
 {
 	return tracer->hooks != NULL;
 }

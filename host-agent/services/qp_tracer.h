@@ -42,7 +42,7 @@ int qp_tracer_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct qp_tracer_callbacks *callbacks, void *arg, struct qp_tracer **ret);
 void qp_tracer_free(struct qp_tracer *tracer); /* NULL is fine */
 
-bool qp_tracer_hears(const struct qp_tracer *tracer);
+bool qp_tracer_is_attached(const struct qp_tracer *tracer);
 /* "" or what is missing, in words. */
 const char *qp_tracer_missing(const struct qp_tracer *tracer);
 /* "fexit", "kprobe", "fprobe"; "" while it does not hear. */

@@ -430,7 +430,7 @@ struct rm_etcd_mirror {
 	struct rm_backoff list_backoff, watch_backoff;
 	bool listing;    /* the list asked for has not come yet */
 	unsigned behind; /* lists in a row that lay behind */
-	rm_mono_t heard;
+	rm_mono_t last_seen;
 };
 
 static void mirror_list(void *arg);
@@ -458,7 +458,7 @@ mirror_synced(struct rm_etcd_mirror *mirror)
 {
 	struct rm_etcd_view *view = &mirror->view;
 
-	mirror->heard = rm_mono_now();
+	mirror->last_seen = rm_mono_now();
 	view->callbacks.on_synced(view->known, view->callbacks.arg);
 }
 
@@ -522,14 +522,14 @@ mirror_list(void *arg)
 
 /* False: of another cluster than the list. */
 static bool
-mirror_hears(struct rm_etcd_mirror *mirror, uint64_t cluster_id)
+mirror_is_current(struct rm_etcd_mirror *mirror, uint64_t cluster_id)
 {
 	if (cluster_id != mirror->view.cluster_id) {
 		mirror_list_within(mirror, MIRROR_SOON_NS);
 		return false;
 	}
 	rm_backoff_reset(&mirror->watch_backoff);
-	mirror->heard = rm_mono_now();
+	mirror->last_seen = rm_mono_now();
 	return true;
 }
 
@@ -539,7 +539,7 @@ mirror_on_events(const struct rm_etcd_event *events, size_t count, uint64_t clus
 {
 	struct rm_etcd_mirror *mirror = arg;
 
-	if (!mirror_hears(mirror, cluster_id))
+	if (!mirror_is_current(mirror, cluster_id))
 		return;
 	if (!rm_etcd_view_take_events(&mirror->view, events, count))
 		mirror_list_within(mirror, MIRROR_SOON_NS);
@@ -551,7 +551,7 @@ mirror_on_progress(uint64_t cluster_id, int64_t revision, void *arg)
 {
 	struct rm_etcd_mirror *mirror = arg;
 
-	if (mirror_hears(mirror, cluster_id) && revision > mirror->view.known)
+	if (mirror_is_current(mirror, cluster_id) && revision > mirror->view.known)
 		mirror->view.known = revision;
 }
 
@@ -667,7 +667,8 @@ bool
 rm_etcd_mirror_is_fresh(
     const struct rm_etcd_mirror *mirror, rm_mono_t now, int64_t within_ns)
 {
-	return mirror->view.synced && rm_mono_since(now, mirror->heard) <= within_ns;
+	return mirror->view.synced &&
+	       rm_mono_since(now, mirror->last_seen) <= within_ns;
 }
 
 int64_t

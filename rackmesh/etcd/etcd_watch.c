@@ -33,7 +33,7 @@ struct rm_etcd_watch {
 	int64_t complete;    /* all events up to here have been handed over */
 	uint64_t cluster_id; /* 0: not known yet */
 	struct rm_timer *timer;
-	rm_mono_t heard, opened; /* opened: the stream */
+	rm_mono_t last_seen, opened; /* opened: the stream */
 	bool created, ended;
 	bool *gone; /* tells whoever is calling back that we have been freed */
 	struct rm_etcd_cutter cutter;
@@ -130,7 +130,7 @@ watch_take_read(
 {
 	struct rm_etcd_line sign = { .cluster_id = answer->cluster_id };
 
-	watch->heard = rm_mono_now();
+	watch->last_seen = rm_mono_now();
 	if (answer->revision > watch->vouched)
 		watch->vouched = answer->revision;
 	if (watch->cluster_id == 0)
@@ -242,7 +242,7 @@ watch_take_line(const char *text, size_t len, void *arg)
 		watch_end(watch, line.r, line.error);
 		return false;
 	}
-	watch->heard = rm_mono_now();
+	watch->last_seen = rm_mono_now();
 	if (line.cluster_id != watch->cluster_id) {
 		rm_etcd_line_clear(&line);
 		watch_end(watch, -ESTALE, "another cluster streams");
@@ -329,7 +329,7 @@ watch_on_timer(void *arg)
 {
 	struct rm_etcd_watch *watch = arg;
 	rm_mono_t now = rm_mono_now();
-	int64_t silent = rm_mono_since(now, watch->heard);
+	int64_t silent = rm_mono_since(now, watch->last_seen);
 
 	/* Reads alone do not show that the stream has come through. */
 	if (silent >= watch->silence_ns ||
@@ -365,7 +365,7 @@ rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
 	watch->arg = arg;
 	watch->last = &watch->first;
 	watch->endpoint = etcd->endpoint;
-	watch->heard = rm_mono_now();
+	watch->last_seen = rm_mono_now();
 	watch->prefix = strdup(prefix);
 	if (watch->prefix == NULL)
 		goto out;

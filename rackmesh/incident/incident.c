@@ -67,8 +67,8 @@ incident_resolve_after_ns(
 {
 	const int64_t after_ns = incidents->options.resolve_after_ns;
 
-	return incident->flaps_since.ns != 0 && after_ns < RM_INCIDENT_CALM_NS
-		   ? RM_INCIDENT_CALM_NS
+	return incident->flaps_since.ns != 0 && after_ns < RM_INCIDENT_QUIET_NS
+		   ? RM_INCIDENT_QUIET_NS
 		   : after_ns;
 }
 

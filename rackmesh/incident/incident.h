@@ -6,7 +6,7 @@
  * resolve_after_ns in all since the last sign of the fault: silence is never health,
  * and does not count. A part that comes back for the second time within
  * RM_INCIDENT_FLAP_NS comes and goes: that is one incident, which counts its returns
- * and lasts until the part was good for RM_INCIDENT_CALM_NS. An incident of "A or B"
+ * and lasts until the part was good for RM_INCIDENT_QUIET_NS. An incident of "A or B"
  * goes on under that name when a verdict can tell that it was A, and the other way
  * round: one fault is one incident. Once a verdict has named A, the incident names A.
  * Verdicts on "A or B" then update its kind, its counts and, if that is worse, its
@@ -27,7 +27,7 @@
 struct rm_incidents;
 
 #define RM_INCIDENT_FLAP_NS (60 * RM_NS_PER_S)
-#define RM_INCIDENT_CALM_NS (15 * RM_NS_PER_S)
+#define RM_INCIDENT_QUIET_NS (15 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_RECONSIDER_MAX_NS (160 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 64 /* bytes */

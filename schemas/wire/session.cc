@@ -290,7 +290,7 @@ put_tor_standing(wire_writer *writer, const struct wire_tor_standing &standing)
 	auto tor = wire::text(writer, standing.tor);
 
 	return rackmesh::CreateTorStanding(
-	    writer->fbb, tor, standing.speaks, standing.delivers, standing.agents);
+	    writer->fbb, tor, standing.active, standing.delivers, standing.agents);
 }
 
 void
@@ -361,7 +361,7 @@ wire_standing_tor(
 	auto tor = from->tors()->Get(static_cast<uint32_t>(i));
 
 	out->tor = wire::string(tor->tor());
-	out->speaks = tor->speaks();
+	out->active = tor->speaks();
 	out->delivers = tor->delivers();
 	out->agents = tor->agents();
 }

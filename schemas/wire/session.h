@@ -154,7 +154,7 @@ int wire_open_ping_ending(struct wire_ping *view, const uint8_t *data, size_t le
 
 struct wire_tor_standing {
 	const char *tor;
-	bool speaks;     /* alerts and upstream are, now, ours */
+	bool active;     /* alerts and upstream are, now, ours */
 	bool delivers;   /* what we say of it arrives: alerts are taken */
 	uint32_t agents; /* of this ToR that we hear */
 };

@@ -106,7 +106,7 @@ sim_aggregator_init(struct sim_aggregator *aggregator, struct sim_agents *from)
 {
 	const struct tor_rack_options options = {
 		.tor = SIM_TOR,
-		.speaks = true,
+		.active = true,
 		.ring_bytes = 64 << 20,
 		.timeout_ns = SIM_TIMEOUT_NS,
 		.row_interval_ns = 10 * RM_NS_PER_S,

@@ -301,7 +301,7 @@ run_agent_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link 
 		return;
 	if (what % 9 == 8) {
 		raw = fuzz_part(script, 255);
-		(void)fake_link_hears(link, raw.at, raw.left);
+		(void)fake_link_receives(link, raw.at, raw.left);
 	} else if (what % 9 == 7) {
 		agent_asks(world, script, link);
 	} else if (agent != NULL) {
@@ -333,7 +333,7 @@ all_of_one(
 		}
 	if (wire_write_batch(world->writer, &head, results, count, &bytes) < 0)
 		abort();
-	return fake_link_hears(link, bytes.data, bytes.len);
+	return fake_link_receives(link, bytes.data, bytes.len);
 }
 
 static bool
@@ -345,7 +345,7 @@ beats(struct world *world, struct rm_link *link, const struct agent *agent)
 
 	if (wire_write_heartbeat(world->writer, &beat, &bytes) < 0)
 		abort();
-	return fake_link_hears(link, bytes.data, bytes.len);
+	return fake_link_receives(link, bytes.data, bytes.len);
 }
 
 void

@@ -175,7 +175,7 @@ check(const struct run *run)
 }
 
 static void
-hear(struct run *run, const struct wire_bytes *message)
+receive(struct run *run, const struct wire_bytes *message)
 {
 	struct rm_link *link = fake_world_dialed(0);
 	uint8_t damage = fuzz_u8(&run->bytes);
@@ -189,12 +189,12 @@ hear(struct run *run, const struct wire_bytes *message)
 	memcpy(copy, message->data, message->len);
 	if (damage >= 0xf0)
 		copy[fuzz_number(&run->bytes) % message->len] ^= fuzz_u8(&run->bytes);
-	fake_link_hears(link, copy, message->len);
+	fake_link_receives(link, copy, message->len);
 	free(copy);
 }
 
 static void
-hear_any(struct run *run)
+receive_any(struct run *run)
 {
 	static const enum wire_kind kinds[] = { WIRE_PINGLIST, WIRE_KEYS, WIRE_FOCUS,
 		WIRE_PING, WIRE_BRAKE, WIRE_RESOLVE_ANSWER, WIRE_WELCOME, WIRE_ACK,
@@ -204,11 +204,11 @@ hear_any(struct run *run)
 	struct wire_bytes message;
 
 	if (wire_make(kind, &run->bytes, run->writer, &message) == 0)
-		hear(run, &message);
+		receive(run, &message);
 }
 
 static void
-hear_welcome(struct run *run)
+receive_welcome(struct run *run)
 {
 	struct wire_welcome welcome = { .version = WIRE_VERSION, .id = "agg-1" };
 	struct wire_bytes message;
@@ -216,11 +216,11 @@ hear_welcome(struct run *run)
 	welcome.counted_seq = fuzz_below(&run->bytes, 4);
 	if (wire_write_welcome(run->writer, &welcome, &message) < 0)
 		abort();
-	hear(run, &message);
+	receive(run, &message);
 }
 
 static void
-hear_ack(struct run *run)
+receive_ack(struct run *run)
 {
 	struct wire_ack ack = { WIRE_LANE_BATCH, INCARNATION, 0 };
 	struct wire_bytes message;
@@ -229,7 +229,7 @@ hear_ack(struct run *run)
 	ack.seq = run->last_seq + fuzz_below(&run->bytes, 4) - 2;
 	if (wire_write_ack(run->writer, &ack, &message) < 0)
 		abort();
-	hear(run, &message);
+	receive(run, &message);
 }
 
 static void
@@ -310,13 +310,13 @@ event(struct run *run)
 		break;
 	case 2:
 	case 3:
-		hear_any(run);
+		receive_any(run);
 		break;
 	case 4:
-		hear_welcome(run);
+		receive_welcome(run);
 		break;
 	case 5:
-		hear_ack(run);
+		receive_ack(run);
 		break;
 	case 6:
 		find_out(run);

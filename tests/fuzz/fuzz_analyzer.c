@@ -335,7 +335,7 @@ other_word(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 	default:
 		part = fuzz_part(script, 255);
 		if (link != NULL)
-			(void)fake_link_hears(link, part.at, part.left);
+			(void)fake_link_receives(link, part.at, part.left);
 		return;
 	}
 	fuzz_say(script, link, r, &bytes);

@@ -345,7 +345,7 @@ speak(
 	default:
 		part = fuzz_part(script, 255);
 		if (link != NULL)
-			(void)fake_link_hears(link, part.at, part.left);
+			(void)fake_link_receives(link, part.at, part.left);
 	}
 }
 

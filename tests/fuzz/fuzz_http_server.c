@@ -229,7 +229,7 @@ dial(void)
 
 /* False: it has ended. */
 static bool
-hear(int fd, char *answer, size_t *len)
+receive(int fd, char *answer, size_t *len)
 {
 	ssize_t n = recv(fd, answer + *len, TEXT_BYTES - *len, 0);
 
@@ -242,7 +242,7 @@ static void
 talk(const char *text, size_t len, size_t piece)
 {
 	static char answer[TEXT_BYTES];
-	size_t said = 0, heard = 0;
+	size_t said = 0, seen = 0;
 	int fd = dial();
 
 	for (int i = 0; i < TURNS; i++) {
@@ -254,13 +254,13 @@ talk(const char *text, size_t len, size_t piece)
 		if (said == len)
 			shutdown(fd, SHUT_WR);
 		turn();
-		if (heard < TEXT_BYTES && !hear(fd, answer, &heard))
+		if (seen < TEXT_BYTES && !receive(fd, answer, &seen))
 			break;
 	}
 	close(fd);
 	turn();
 	turn();
-	if (heard > 0 && (heard < 12 || memcmp(answer, "HTTP/", 5) != 0))
+	if (seen > 0 && (seen < 12 || memcmp(answer, "HTTP/", 5) != 0))
 		abort();
 }
 
@@ -276,7 +276,7 @@ still_serves(void)
 		abort();
 	for (int i = 0; i < TURNS && len == 0; i++) {
 		turn();
-		(void)hear(fd, answer, &len);
+		(void)receive(fd, answer, &len);
 	}
 	close(fd);
 	turn();

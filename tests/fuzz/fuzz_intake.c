@@ -132,7 +132,7 @@ send_bytes(const uint8_t *data, size_t len)
 	if (link == NULL)
 		link = fake_world_connect("");
 	if (link != NULL)
-		(void)fake_link_hears(link, data, len);
+		(void)fake_link_receives(link, data, len);
 }
 
 static void
@@ -256,7 +256,7 @@ begin(struct world *world)
 	const struct intake_callbacks callbacks = { .on_hello = on_hello,
 		.on_gone = on_session,
 		.on_left = on_session,
-		.on_heard = on_session,
+		.on_seen = on_session,
 		.take_summary = take_summary,
 		.take_incident = take_incident,
 		.on_summary = on_summary,

@@ -90,7 +90,7 @@ take_made(struct key_ring *ring, struct fuzz_bytes *bytes, struct wire_writer *w
 }
 
 static void
-hear(struct key_ring *ring, struct fuzz_bytes *bytes)
+receive(struct key_ring *ring, struct fuzz_bytes *bytes)
 {
 	uint8_t how = fuzz_u8(bytes);
 	struct wire_rnic rnic = { .id = { fuzz_below(bytes, 4), 1 },
@@ -100,10 +100,10 @@ hear(struct key_ring *ring, struct fuzz_bytes *bytes)
 		.src_port = fuzz_u8(bytes) % 3,
 		.dst_port = 1,
 		.epoch = (uint32_t)fuzz_number(bytes) };
-	bool changed = key_ring_hear(ring, &rnic, &key);
+	bool changed = key_ring_receive(ring, &rnic, &key);
 	uint64_t lost = key_ring_counts(ring)->no_memory;
 
-	if (key_ring_hear(ring, &rnic, &key) && !changed &&
+	if (key_ring_receive(ring, &rnic, &key) && !changed &&
 	    key_ring_counts(ring)->no_memory == lost && lost == 0)
 		abort();
 }
@@ -114,10 +114,10 @@ hear_crowd(struct key_ring *ring)
 {
 	const struct wire_pair_key none = { .epoch = 0 };
 
-	for (uint64_t i = 0; i < KEY_RING_MAX_HEARD + 3; i++) {
+	for (uint64_t i = 0; i < KEY_RING_MAX_RECEIVED + 3; i++) {
 		struct wire_rnic rnic = { .id = { 1000 + i, 1 } };
 
-		(void)key_ring_hear(ring, &rnic, &none);
+		(void)key_ring_receive(ring, &rnic, &none);
 	}
 }
 
@@ -141,7 +141,7 @@ script(struct key_ring *ring, struct fuzz_bytes bytes)
 				abort();
 			break;
 		case 1:
-			hear(ring, &bytes);
+			receive(ring, &bytes);
 			break;
 		case 2:
 			if (what == 0xfa && !crowd)

@@ -105,11 +105,11 @@ on_close(struct rm_link *link, int reason, void *arg)
 static void
 look(struct run *run)
 {
-	char heard[4096];
+	char received[4096];
 
 	for (int i = 0; i < LOOKS; i++) {
 		event_base_loop(rm_loop_base(run->loop), EVLOOP_NONBLOCK);
-		while (read(run->peer, heard, sizeof(heard)) > 0)
+		while (read(run->peer, received, sizeof(received)) > 0)
 			;
 	}
 }

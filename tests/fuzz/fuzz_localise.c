@@ -122,7 +122,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			localise_tor_verdict(world.localise, tor,
 			    (enum localise_tor_word)(what >> 2 & 3),
 			    (rm_mono_t){ world.now_ns });
-			localise_rack_heard(world.localise, tor, what & 16);
+			localise_rack_is_seen(world.localise, tor, what & 16);
 			if (what & 64)
 				localise_rack_end(world.localise, tors[counts[0] % 4],
 				    "rnic-down", ends[counts[1] % 4]);

@@ -80,7 +80,7 @@ new_keys(struct run *run)
 	run->epoch += how & 3;
 	tell_keys(run, how & 0x80);
 	if (how & 0x40)
-		tell_heard(run, how & 0x20);
+		note_seen(run, how & 0x20);
 	prober_set_keys(run->prober, run->ring);
 	tell_targets(run);
 	tell_roster(run, how >> 2);

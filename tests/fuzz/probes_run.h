@@ -37,7 +37,7 @@ struct run {
 
 /* Anything here may also fail for want of memory: then it is as it was. */
 void tell_keys(struct run *run, bool plain);
-void tell_heard(struct run *run, bool authenticates);
+void note_seen(struct run *run, bool authenticates);
 void tell_roster(struct run *run, uint8_t how);
 void tell_targets(struct run *run);
 /* Whatever a pinglist may name: what is refused is counted. */

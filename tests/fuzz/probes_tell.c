@@ -60,13 +60,13 @@ tell_keys(struct run *run, bool plain)
 
 /* A service's peer, as an answer says it. */
 void
-tell_heard(struct run *run, bool authenticates)
+note_seen(struct run *run, bool authenticates)
 {
 	const struct wire_rnic rnic = { .id = prober_id,
 		.authenticates = authenticates };
 	const struct wire_pair_key none = { .epoch = 0 };
 
-	(void)key_ring_hear(run->ring, &rnic, &none);
+	(void)key_ring_receive(run->ring, &rnic, &none);
 }
 
 void

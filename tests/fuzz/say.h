@@ -25,7 +25,7 @@ fuzz_say(struct fuzz_bytes *script, struct rm_link *link, int r,
 		return;
 	memcpy(copy, bytes->data, bytes->len);
 	fuzz_damage(script, copy, bytes->len);
-	(void)fake_link_hears(link, copy, bytes->len);
+	(void)fake_link_receives(link, copy, bytes->len);
 	free(copy);
 }
 

@@ -59,7 +59,7 @@ on_state(void *arg)
 {
 	const struct watch *watch = arg;
 
-	if (qp_tracer_hears(watch->tracer))
+	if (qp_tracer_is_attached(watch->tracer))
 		printf("hears by=%s\n", qp_tracer_method(watch->tracer));
 	else
 		printf("deaf why=%s\n", qp_tracer_missing(watch->tracer));

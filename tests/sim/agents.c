@@ -256,7 +256,7 @@ begin_session(struct run *run, struct sim_lane *lane, int64_t now_ns)
 		r = agents_post(run, lane, WIRE_HELLO, bytes, now_ns);
 	lane->connected = true;
 	lane->wants_all_counts = true;
-	lane->heard_ns = now_ns;
+	lane->last_seen_ns = now_ns;
 	if (r == 0)
 		r = post_registration(run, lane, now_ns);
 	return r == 0 ? agents_retell(run, lane, now_ns) : r;

@@ -217,12 +217,12 @@ deliver(struct centre *centre, int64_t now_ns)
 /* ---- judgement ------------------------------------------------------------------- */
 
 static void
-tell_heard(struct centre *centre, int64_t now_ns)
+note_seen(struct centre *centre, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < centre->run->racks; i++) {
 		const struct sim_rack *rack = &centre->run->rack[i];
 
-		localise_rack_heard(centre->localise, rack->name,
+		localise_rack_is_seen(centre->localise, rack->name,
 		    rack->rack != NULL || now_ns - rack->down_ns < GRACE_NS);
 	}
 }
@@ -258,7 +258,7 @@ centre_judge(struct centre *centre, int64_t now_ns)
 	if (r < 0 || now_ns % (250 * RM_NS_PER_MS) != 0)
 		return r;
 	if (now_ns % RM_NS_PER_S == 0)
-		tell_heard(centre, now_ns);
+		note_seen(centre, now_ns);
 	if (board_changes(centre->board) != centre->board_seen)
 		board_ends_tell(centre->board, RUN_REGION, centre->localise);
 	centre->board_seen = board_changes(centre->board);

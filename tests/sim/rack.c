@@ -83,7 +83,7 @@ sim_rack_start(struct sim_rack *rack, int64_t now_ns)
 {
 	const struct tor_rack_options options = {
 		.tor = rack->name,
-		.speaks = true,
+		.active = true,
 		.ring_bytes = RING_BYTES * rack->run->draw.fabric.rnics_per_rack,
 		.timeout_ns = RUN_TIMEOUT_NS,
 		.row_interval_ns = RUN_ROW_INTERVAL_NS,
@@ -240,7 +240,7 @@ sim_rack_take(struct sim_rack *rack, struct sim_lane *lane, enum wire_kind kind,
 	struct wire_ack ack;
 
 	record_frame(rack, lane, data, len, now_ns);
-	lane->heard_ns = now_ns;
+	lane->last_seen_ns = now_ns;
 	if (kind == WIRE_HELLO)
 		return take_hello(rack, lane, data, len, now);
 	if (lane->agent == NULL)
@@ -307,7 +307,7 @@ watch_agents(struct sim_rack *rack, rm_mono_t now, int64_t now_ns)
 		if (agent_watch_wants_ping(lane->agent->watch, now) &&
 		    kernel_answers(rack, lane, now_ns))
 			agent_watch_acked(lane->agent->watch, now);
-		if (lane->connected && now_ns - lane->heard_ns > SILENT_NS &&
+		if (lane->connected && now_ns - lane->last_seen_ns > SILENT_NS &&
 		    !kernel_answers(rack, lane, now_ns))
 			sim_rack_ended(rack, lane, false, now_ns);
 		if (lane->agent->rnic_count > 0 &&

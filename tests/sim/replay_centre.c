@@ -138,13 +138,13 @@ take_tor(struct replayed *replayed, const char *rest)
 }
 
 static int
-take_heard(struct replayed *replayed, const char *rest)
+take_seen(struct replayed *replayed, const char *rest)
 {
 	char tor[RM_NAME_BYTES], how[8];
 
 	if (sscanf(rest, "%63s %7s", tor, how) != 2)
 		return refuse(replayed, "expected heard TOR yes|no");
-	localise_rack_heard(replayed->localise, tor, strcmp(how, "yes") == 0);
+	localise_rack_is_seen(replayed->localise, tor, strcmp(how, "yes") == 0);
 	return 0;
 }
 
@@ -216,7 +216,7 @@ take_line(struct replayed *replayed, const char *text)
 		int (*take)(struct replayed *replayed, const char *rest);
 	} lines[] = { { "centre", take_centre }, { "summary", take_summary },
 		{ "incident", take_incident }, { "tor", take_tor },
-		{ "heard", take_heard }, { "interval", take_interval },
+		{ "heard", take_seen }, { "interval", take_interval },
 		{ "judged", take_judged } };
 	char word[16];
 	int64_t time_ns;

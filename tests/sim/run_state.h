@@ -112,7 +112,7 @@ struct sim_lane { /* a host's agent, towards one rack's aggregator */
 	/* What is on its way, or waits for the aggregator, in order. */
 	struct sim_message *first, *last;
 	int64_t last_arrival_ns;
-	int64_t heard_ns;
+	int64_t last_seen_ns;
 	bool connected;
 	bool mute; /* a recording says that its kernel does not answer */
 };

@@ -6,7 +6,7 @@
 
 struct summed {
 	struct seen_flow flow; /* counts of all seconds */
-	bool heard;            /* in some second, neither end was excused */
+	bool seen;             /* in some second, neither end was excused */
 };
 
 struct window {
@@ -134,19 +134,19 @@ seen_window_add(struct window *w, const struct seen *seen)
 {
 	for (size_t i = 0; i < seen->count; i++) {
 		const struct seen_flow *f = &seen->flows[i];
-		const bool heard = !f->src_stalled && !f->dst_stalled;
+		const bool is_seen = !f->src_stalled && !f->dst_stalled;
 		struct summed *sum;
 
 		if (make_room(w) < 0)
 			return -ENOMEM;
 		sum = find(w, f);
 		if (sum == NULL) {
-			w->flows[w->count] = (struct summed){ *f, heard };
+			w->flows[w->count] = (struct summed){ *f, is_seen };
 			put_slot(w, w->count++);
 			continue;
 		}
 		sum_up(&sum->flow, f);
-		sum->heard |= heard;
+		sum->seen |= is_seen;
 	}
 	return 0;
 }
@@ -197,7 +197,7 @@ seen_window_passages(struct window *w, const struct passage **ret, size_t *ret_c
 		w->passages_allocated = 2 * w->count + 2;
 	}
 	for (size_t i = 0; i < w->count; i++)
-		if (w->flows[i].heard && w->flows[i].flow.sent > 0)
+		if (w->flows[i].seen && w->flows[i].flow.sent > 0)
 			count += split(&w->flows[i].flow, w->passages + count);
 	*ret = w->passages;
 	*ret_count = count;

@@ -45,7 +45,7 @@ void fake_world_unreachable(size_t i);
 
 /* A frame comes; not while the link is paused or being closed. False: the link is gone.
  */
-bool fake_link_hears(struct rm_link *link, const uint8_t *data, size_t len);
+bool fake_link_receives(struct rm_link *link, const uint8_t *data, size_t len);
 void fake_link_ends(struct rm_link *link, int reason);
 /* Takes nothing any more, or all again. */
 void fake_link_blocks(struct rm_link *link, bool blocks);

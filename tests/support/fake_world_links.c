@@ -213,7 +213,7 @@ fake_link_ends(struct rm_link *link, int reason)
 }
 
 bool
-fake_link_hears(struct rm_link *link, const uint8_t *data, size_t len)
+fake_link_receives(struct rm_link *link, const uint8_t *data, size_t len)
 {
 	uint8_t *copy; /* aligned, and exactly as long */
 	int r;

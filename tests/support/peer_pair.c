@@ -134,25 +134,25 @@ tell(struct pair *pair, int i)
 	const struct peer_own own = own_of(pair, i);
 	const struct wire_tor_standing word = {
 		.tor = "t",
-		.speaks = pair->nodes[i].peer.speaks,
+		.active = pair->nodes[i].peer.active,
 		.delivers = own.warm && own.delivers,
 		.agents = own.warm ? own.agents : 0,
 	};
 
 	if (pair->linked && pair->nodes[i].life == LIVES &&
 	    pair->nodes[!i].life == LIVES)
-		peer_heard(&pair->nodes[!i].peer, &word, pair->now);
+		peer_seen(&pair->nodes[!i].peer, &word, pair->now);
 }
 
 static bool
-speaks(const struct node *node)
+active(const struct node *node)
 {
-	return node->life == LIVES && node->peer.speaks;
+	return node->life == LIVES && node->peer.active;
 }
 
 /* It lives, delivers and hears all agents, long enough. */
 static bool
-could_speak(const struct pair *pair, int i)
+could_be_active(const struct pair *pair, int i)
 {
 	const struct node *node = &pair->nodes[i];
 
@@ -166,7 +166,7 @@ static bool
 is_heard_outside(const struct pair *pair)
 {
 	for (int i = 0; i < 2; i++)
-		if (speaks(&pair->nodes[i]) && pair->nodes[i].delivers)
+		if (active(&pair->nodes[i]) && pair->nodes[i].delivers)
 			return true;
 	return false;
 }
@@ -189,7 +189,7 @@ static void
 step(struct pair *pair, unsigned steps)
 {
 	struct node *nodes = pair->nodes;
-	bool able = could_speak(pair, 0) || could_speak(pair, 1);
+	bool able = could_be_active(pair, 0) || could_be_active(pair, 1);
 	bool both;
 
 	pair->now = rm_mono_add(pair->now, STEP_NS);
@@ -211,7 +211,7 @@ step(struct pair *pair, unsigned steps)
 		tell(pair, i);
 	if (is_heard_outside(pair) || !able)
 		pair->spoken = pair->now;
-	both = speaks(&nodes[0]) && speaks(&nodes[1]) && pair->linked &&
+	both = active(&nodes[0]) && active(&nodes[1]) && pair->linked &&
 	       rm_mono_since(pair->now, pair->linked_since) > RM_NS_PER_S &&
 	       nodes[0].delivers;
 	if (!both)

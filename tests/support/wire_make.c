@@ -303,7 +303,7 @@ make_standing(
 	standing.tor_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < standing.tor_count && !too_many; i++)
 		tors[i] = (struct wire_tor_standing){ .tor = make_word(bytes),
-			.speaks = fuzz_u8(bytes) & 1,
+			.active = fuzz_u8(bytes) & 1,
 			.delivers = fuzz_u8(bytes) & 1,
 			.agents = (uint32_t)fuzz_number(bytes) };
 	standing.role_count = make_count(bytes, &too_many);

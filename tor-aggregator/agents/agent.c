@@ -379,7 +379,7 @@ agent_note_live(struct agent *agent, const struct wire_heartbeat *beat, rm_mono_
 }
 
 bool
-agent_hears(const struct agent *agent, const char *aggregator, bool *mute)
+agent_sees(const struct agent *agent, const char *aggregator, bool *mute)
 {
 	const uint64_t wanted = name_hash(aggregator);
 

@@ -122,7 +122,7 @@ void agent_note_live(
     struct agent *agent, const struct wire_heartbeat *beat, rm_mono_t now);
 /* Does it hear that aggregator? Only asked of one that says whom it hears. mute: and
  * that it cannot deliver; set where it does. */
-bool agent_hears(const struct agent *agent, const char *aggregator, bool *mute);
+bool agent_sees(const struct agent *agent, const char *aggregator, bool *mute);
 
 /* May it hand in so many results now, at max_per_s with a burst of 2 s? */
 bool agent_spend(

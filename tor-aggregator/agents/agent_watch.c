@@ -24,7 +24,7 @@ struct agent_watch {
 	bool beaten; /* a heartbeat came in this session */
 	bool paused, paused_by_hand;
 	bool timed_out;      /* the last session ended without a word of its kernel */
-	rm_mono_t heard;     /* when the last heartbeat or hello arrived */
+	rm_mono_t last_seen; /* when the last heartbeat or hello arrived */
 	rm_mono_t last_made; /* the newest heartbeat's own time, or the hello's */
 	rm_mono_t through;   /* results known by then have come */
 	rm_mono_t ended;
@@ -76,7 +76,7 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 	rm_mono_t from = watch->connected ? watch->last_made : watch->ended;
 
 	/* Of the time before its first hello we know nothing at all. */
-	if (watch->heard.ns == 0)
+	if (watch->last_seen.ns == 0)
 		from = (rm_mono_t){ INT64_MIN };
 	if (fresh)
 		memset(watch->stops, 0, sizeof watch->stops);
@@ -85,7 +85,7 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 	watch->connected = true;
 	watch->beaten = false;
 	watch->timed_out = false;
-	watch->heard = now;
+	watch->last_seen = now;
 	watch->last_made = now;
 	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
 }
@@ -117,7 +117,7 @@ was_out_of_reach(const struct agent_watch *watch, rm_mono_t now)
 	const rm_mono_t answered = watch->first_ack.ns != 0 ? watch->first_ack : now;
 
 	return watch->first_ping.ns != 0 &&
-	       rm_mono_since(now, watch->heard) > AGENT_WATCH_SILENT_NS &&
+	       rm_mono_since(now, watch->last_seen) > AGENT_WATCH_SILENT_NS &&
 	       rm_mono_since(answered, watch->first_ping) >= AGENT_WATCH_GAP_NS;
 }
 
@@ -140,7 +140,7 @@ agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
 		remember(watch, watch->last_made, made, HOST_PAUSED);
 	watch->beaten = true;
 	watch->paused = paused;
-	watch->heard = now;
+	watch->last_seen = now;
 	watch->last_made = made;
 	watch->through = through;
 	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
@@ -175,7 +175,8 @@ silence_of(const struct agent_watch *watch, rm_mono_t now)
 	    &watch->stops[(watch->next_stop + AGENT_WATCH_STOPS - 1) %
 			  AGENT_WATCH_STOPS];
 
-	silence.ns = watch->heard.ns == 0 ? 0 : rm_mono_since(now, watch->heard);
+	silence.ns =
+	    watch->last_seen.ns == 0 ? 0 : rm_mono_since(now, watch->last_seen);
 	for (size_t i = 0; i < AGENT_WATCH_STOPS; i++) {
 		const struct stop *stop = &watch->stops[i];
 
@@ -197,14 +198,14 @@ bool
 agent_watch_overdue(const struct agent_watch *watch, rm_mono_t now)
 {
 	return watch->connected &&
-	       rm_mono_since(now, watch->heard) >= AGENT_WATCH_OVERDUE_NS;
+	       rm_mono_since(now, watch->last_seen) >= AGENT_WATCH_OVERDUE_NS;
 }
 
 bool
 agent_watch_silent(const struct agent_watch *watch, rm_mono_t now)
 {
 	return watch->connected &&
-	       rm_mono_since(now, watch->heard) >= AGENT_WATCH_SILENT_NS;
+	       rm_mono_since(now, watch->last_seen) >= AGENT_WATCH_SILENT_NS;
 }
 
 bool
@@ -238,7 +239,7 @@ backs_off(const struct agent_watch *watch, rm_mono_t now)
 	return rm_mono_since(watch->first_ack, watch->first_ping) >
 		   AGENT_WATCH_ACK_LATE_NS &&
 	       rm_mono_since(now, watch->first_ack) <=
-		   rm_mono_since(watch->first_ack, watch->heard) +
+		   rm_mono_since(watch->first_ack, watch->last_seen) +
 		       AGENT_WATCH_BACKOFF_NS;
 }
 
@@ -271,7 +272,7 @@ worse(enum host_state a, enum host_state b)
 static enum host_state
 silence(const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns)
 {
-	int64_t silent_ns = rm_mono_since(now, watch->heard);
+	int64_t silent_ns = rm_mono_since(now, watch->last_seen);
 
 	if (silent_ns <= AGENT_WATCH_GAP_NS)
 		return HOST_OK;
@@ -322,7 +323,7 @@ agent_watch_state(const struct agent_watch *watch, rm_mono_t now, rm_mono_t star
 	enum host_state state = HOST_OK;
 
 	*ret = silence_of(watch, now);
-	if (watch->heard.ns == 0)
+	if (watch->last_seen.ns == 0)
 		return HOST_UNKNOWN;
 	for (size_t i = 0; i < WATCH_SPANS; i++) {
 		const struct span *span = &watch->spans[i];
@@ -353,7 +354,7 @@ agent_watch_reported(
     const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret)
 {
 	if (!watch->connected || !watch->beaten ||
-	    rm_mono_since(now, watch->heard) > patience_ns(timeout_ns))
+	    rm_mono_since(now, watch->last_seen) > patience_ns(timeout_ns))
 		return false;
 	*ret = rm_mono_add(watch->through, -timeout_ns);
 	return true;

@@ -40,7 +40,7 @@ struct analyzer_link {
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
 	struct flight summary, incident;
-	rm_mono_t up_at, heard, pinged;
+	rm_mono_t up_at, last_seen, pinged;
 	bool welcomed;
 	bool leaves; /* it was closed for an earlier one */
 	bool pings;  /* it does, and so its silence means something */
@@ -62,7 +62,7 @@ on_up(struct rm_link *up, void *arg)
 {
 	struct analyzer_link *link = arg;
 
-	link->up_at = link->heard = rm_mono_now();
+	link->up_at = link->last_seen = rm_mono_now();
 	link->pings = false;
 	return analyzer_scout_hello(up, &link->options, link->writer);
 }
@@ -156,7 +156,7 @@ take_welcome(struct analyzer_link *link, const uint8_t *data, size_t len)
 	r = wire_open_welcome(&welcome, data, len);
 	if (r < 0)
 		return r;
-	peer_versions_hear(link->options.versions, WIRE_COMPONENT_ANALYZER, &welcome,
+	peer_versions_receive(link->options.versions, WIRE_COMPONENT_ANALYZER, &welcome,
 	    welcome.refused[0] == 0, rm_wall_now());
 	if (welcome.refused[0] != 0) {
 		link->counts.refused++;
@@ -209,7 +209,7 @@ on_frame(struct rm_link *up, const uint8_t *data, size_t len, void *arg)
 	int r;
 
 	(void)up;
-	link->heard = rm_mono_now();
+	link->last_seen = rm_mono_now();
 	r = take_frame(link, data, len);
 	link->counts.bad_frames += r < 0 && r != -EPERM;
 	return r;
@@ -355,8 +355,9 @@ analyzer_link_tick(struct analyzer_link *link, const char *controller,
 	look_back(link, now);
 	if (up == NULL)
 		return;
-	if (link->welcomed ? link->pings && rm_mono_since(now, link->heard) > SILENCE_NS
-			   : rm_mono_since(now, link->up_at) > WELCOME_NS) {
+	if (link->welcomed
+		? link->pings && rm_mono_since(now, link->last_seen) > SILENCE_NS
+		: rm_mono_since(now, link->up_at) > WELCOME_NS) {
 		link->counts.silent++;
 		rm_link_close(up, -ETIMEDOUT);
 		return;
@@ -372,7 +373,7 @@ analyzer_link_tick(struct analyzer_link *link, const char *controller,
 void
 analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now)
 {
-	link->heard = link->up_at = now;
+	link->last_seen = link->up_at = now;
 }
 
 bool

@@ -96,7 +96,7 @@ show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	for (size_t i = 0; i < roster_hosts(roster); i++)
 		agents += connected(aggregator, roster_host(roster, i));
 	set(object, "tor", json_string(tor_rack_tor(rack)));
-	set(object, "active", json_boolean(tor_rack_speaks(rack)));
+	set(object, "active", json_boolean(tor_rack_is_active(rack)));
 	set(object, "peer",
 	    pairs_show(aggregator->pairs, rack_number(aggregator, rack), now->mono));
 	set_u64(object, "members", roster_members(roster));

@@ -35,7 +35,7 @@ struct relay {
 	void *order_arg;
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
-	rm_mono_t up_at, heard;
+	rm_mono_t up_at, last_seen;
 	bool welcomed;
 	bool pings; /* it does, and so its silence means something */
 	char controller[RM_NAME_BYTES];
@@ -60,7 +60,7 @@ on_up(struct rm_link *link, void *arg)
 	r = hello_check(link, &request, "a controller of this region");
 	if (r < 0)
 		return r;
-	relay->up_at = relay->heard = rm_mono_now();
+	relay->up_at = relay->last_seen = rm_mono_now();
 	relay->pings = false;
 	for (size_t i = 0; i < options->tor_count; i++) {
 		const struct wire_plan_view *view = plan_store_view(relay->store, i);
@@ -177,8 +177,8 @@ take_welcome(struct relay *relay, const uint8_t *data, size_t len)
 		relay->counts.bad_frames++;
 		return r;
 	}
-	peer_versions_hear(relay->options.versions, WIRE_COMPONENT_CONTROLLER, &welcome,
-	    welcome.refused[0] == 0, rm_wall_now());
+	peer_versions_receive(relay->options.versions, WIRE_COMPONENT_CONTROLLER,
+	    &welcome, welcome.refused[0] == 0, rm_wall_now());
 	if (welcome.refused[0] != 0) {
 		relay->counts.refused++;
 		rm_log_warn(0, "refused by a controller: %s",
@@ -235,7 +235,7 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	enum wire_kind kind = wire_kind_of(data, len);
 	int r = -EPROTO;
 
-	relay->heard = rm_mono_now();
+	relay->last_seen = rm_mono_now();
 	if (kind == WIRE_PING)
 		return take_ping(relay, data, len);
 	if (!relay->welcomed && kind == WIRE_WELCOME)
@@ -322,7 +322,7 @@ relay_free(struct relay *relay)
 }
 
 void
-relay_hear(struct relay *relay,
+relay_listen(struct relay *relay,
     int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
     void *arg)
 {
@@ -357,7 +357,7 @@ relay_watch(struct relay *relay, rm_mono_t now)
 	if (link == NULL)
 		return;
 	if (relay->welcomed
-		? relay->pings && rm_mono_since(now, relay->heard) > SILENCE_NS
+		? relay->pings && rm_mono_since(now, relay->last_seen) > SILENCE_NS
 		: rm_mono_since(now, relay->up_at) > WELCOME_NS)
 		rm_link_close(link, -ETIMEDOUT);
 }
@@ -365,7 +365,7 @@ relay_watch(struct relay *relay, rm_mono_t now)
 void
 relay_stalled(struct relay *relay, rm_mono_t now)
 {
-	relay->heard = relay->up_at = now;
+	relay->last_seen = relay->up_at = now;
 }
 
 bool

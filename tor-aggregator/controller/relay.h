@@ -52,7 +52,7 @@ void relay_free(struct relay *relay);
 
 /* Who takes the controller's other frames. -EPROTO: of no kind that it should send;
  * what is malformed closes the link, too. */
-void relay_hear(struct relay *relay,
+void relay_listen(struct relay *relay,
     int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
     void *arg);
 

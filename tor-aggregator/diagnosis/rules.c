@@ -208,7 +208,8 @@ tell(struct hearing *hearing, uint8_t indicator)
 }
 
 static void
-hear(struct hearing *hearing, const struct rule_condition *condition, enum truth truth)
+receive(
+    struct hearing *hearing, const struct rule_condition *condition, enum truth truth)
 {
 	const bool grouped =
 	    condition->role == RULE_ANY || condition->role == RULE_WITH;
@@ -261,7 +262,7 @@ judge(const struct evidence *evidence, const struct rule *rule)
 
 	for (size_t i = 0; i < RULE_CONDITIONS && rule->conditions[i].role != RULE_END;
 	     i++)
-		hear(&hearing, &rule->conditions[i],
+		receive(&hearing, &rule->conditions[i],
 		    ask(evidence, &rule->conditions[i]));
 	conclude(&hearing);
 	return hearing.result;

@@ -26,7 +26,7 @@
 
 /* Does anything of any host reach us? A lone host cannot be told from ourselves. */
 static bool
-hears_somebody(const struct rack *rack)
+sees_somebody(const struct rack *rack)
 {
 	for (size_t i = 0; i < rack->host_count; i++)
 		if (rack->hosts[i].state != HOST_UNREACHABLE &&
@@ -75,7 +75,7 @@ void
 rack_hosts_count(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, struct rack_host_memory *memories)
 {
-	const bool cut_off = !hears_somebody(rack);
+	const bool cut_off = !sees_somebody(rack);
 
 	for (size_t i = 0; i < rack->host_count; i++) {
 		memories[i].newest = (struct rack_host_probes){ 0 };

@@ -177,7 +177,7 @@ is_worth_keeping(const struct port_flaps *flaps, rm_mono_t now)
 {
 	return flaps->at[0].ns != 0 &&
 	       rm_mono_since(now, flaps->at[0]) <=
-		   (flaps->flaps ? PORT_FLAPS_CALM_MAX_NS : PORT_FLAPS_WITHIN_NS);
+		   (flaps->flaps ? PORT_FLAPS_QUIET_MAX_NS : PORT_FLAPS_WITHIN_NS);
 }
 
 bool
@@ -682,7 +682,7 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 		return r;
 	judge->falls += rack_ports_excuse(rack, all, judge->suspects, judge->excused);
 	with_excuses.excused = judge->excused;
-	r = rack_words_hear(judge->words, rack, all, window_start);
+	r = rack_words_receive(judge->words, rack, all, window_start);
 	if (r < 0)
 		return r;
 	believed = rack_words_believed(judge->words, rack, all);

@@ -95,17 +95,17 @@ rack_lasting_keep(struct rack_lasting *lasting, size_t member)
 static size_t
 only_peer(const struct rack_lasting *lasting, size_t m)
 {
-	size_t peer = RACK_NO_OTHER, heard = 0, outside = 0;
+	size_t peer = RACK_NO_OTHER, seen = 0, outside = 0;
 
 	for (size_t i = 0; i < lasting->members; i++) {
 		const struct rack_tally *tally = &lasting->tallies[i];
 
 		outside += tally->outside_sent;
-		heard += tally->sent > tally->outside_sent;
+		seen += tally->sent > tally->outside_sent;
 		if (i != m && tally->sent > tally->outside_sent)
 			peer = i;
 	}
-	return heard == 2 && outside == 0 ? peer : RACK_NO_OTHER;
+	return seen == 2 && outside == 0 ? peer : RACK_NO_OTHER;
 }
 
 /* Who is to be named for what it is blamed for, or which two. False: nobody yet. */

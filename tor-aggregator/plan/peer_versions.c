@@ -13,7 +13,7 @@ find(struct peer_versions *versions, enum wire_component component, const char *
 }
 
 void
-peer_versions_hear(struct peer_versions *versions, enum wire_component component,
+peer_versions_receive(struct peer_versions *versions, enum wire_component component,
     const struct wire_welcome *welcome, bool connected, rm_wall_t now)
 {
 	char software[RM_VERSION_BYTES];

@@ -34,8 +34,9 @@ struct peer_versions { /* zeroed: nobody yet */
 };
 
 /* Of a welcome. Names that are not valid are passed over. */
-void peer_versions_hear(struct peer_versions *versions, enum wire_component component,
-    const struct wire_welcome *welcome, bool connected, rm_wall_t now);
+void peer_versions_receive(struct peer_versions *versions,
+    enum wire_component component, const struct wire_welcome *welcome, bool connected,
+    rm_wall_t now);
 /* Its link has ended. */
 void peer_versions_gone(
     struct peer_versions *versions, enum wire_component component, const char *name);

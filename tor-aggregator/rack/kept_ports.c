@@ -96,7 +96,7 @@ port_read(
 	    (flaps->flaps && rm_mono_since(flaps->at[0], flaps->since) < 0))
 		return "since_ns";
 	if (!take_number(
-		object, "longest_ns", PORT_FLAPS_CALM_MAX_NS, &flaps->longest_ns))
+		object, "longest_ns", PORT_FLAPS_QUIET_MAX_NS, &flaps->longest_ns))
 		return "longest_ns";
 	flaps->seen = now;
 	return NULL;

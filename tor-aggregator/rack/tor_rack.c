@@ -540,14 +540,14 @@ tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through)
 static void
 rack_settle(struct tor_rack *rack, rm_mono_t now)
 {
-	size_t hosts = roster_hosts(rack->roster), heard = 0;
+	size_t hosts = roster_hosts(rack->roster), seen = 0;
 	struct host_silence silence;
 
 	for (size_t i = 0; i < hosts; i++)
 		if (rack->callbacks.host_state(rack, roster_host(rack->roster, i), now,
 			now, now, &silence, rack->callbacks.arg) != HOST_UNKNOWN)
-			heard++;
-	rack->settled = (hosts > 0 && heard == hosts) ||
+			seen++;
+	rack->settled = (hosts > 0 && seen == hosts) ||
 			rm_mono_since(now, rack->started) >= TOR_RACK_START_NS;
 	window_mark_partial(rack->window, now);
 }
@@ -592,18 +592,18 @@ tor_rack_tor(const struct tor_rack *rack)
 }
 
 bool
-tor_rack_speaks(const struct tor_rack *rack)
+tor_rack_is_active(const struct tor_rack *rack)
 {
-	return rack->options.speaks;
+	return rack->options.active;
 }
 
 void
-tor_rack_speak(struct tor_rack *rack, bool speaks)
+tor_rack_set_active(struct tor_rack *rack, bool active)
 {
-	if (rack->options.speaks && !speaks)
+	if (rack->options.active && !active)
 		rm_incidents_owe(rack->incidents);
-	rack->options.speaks = speaks;
-	if (!speaks)
+	rack->options.active = active;
+	if (!active)
 		return;
 	rm_incidents_release(rack->incidents);
 	/* How the rack is, is news to the analyzer: it may be us from whom it never
@@ -614,7 +614,7 @@ tor_rack_speak(struct tor_rack *rack, bool speaks)
 int
 tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs)
 {
-	return rm_incidents_adopt(rack->incidents, theirs, !rack->options.speaks);
+	return rm_incidents_adopt(rack->incidents, theirs, !rack->options.active);
 }
 
 bool

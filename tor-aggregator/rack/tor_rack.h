@@ -42,7 +42,7 @@ struct tor_rack;
 
 struct tor_rack_options {
 	const char *tor; /* copied */
-	bool speaks;     /* at first: see tor_rack_speak */
+	bool active;     /* at first: see tor_rack_set_active */
 	size_t ring_bytes;
 	int64_t timeout_ns; /* of the agents' probes, where the plan does not say */
 	int64_t row_interval_ns, rnic_interval_ns;
@@ -139,9 +139,9 @@ void tor_rack_tick(
 void tor_rack_stalled(struct tor_rack *rack, int64_t for_ns, rm_mono_t until);
 
 const char *tor_rack_tor(const struct tor_rack *rack);
-bool tor_rack_speaks(const struct tor_rack *rack);
+bool tor_rack_is_active(const struct tor_rack *rack);
 /* Alerts and what the analyzer hears are ours, or another one's, from now on. */
-void tor_rack_speak(struct tor_rack *rack, bool speaks);
+void tor_rack_set_active(struct tor_rack *rack, bool active);
 /* What the other one tells of its incidents: as rm_incidents_adopt, held while we do
  * not speak, _end, _doubt and _end_rest. */
 int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);

@@ -38,7 +38,7 @@ rack_words_new(struct rack_words **ret)
 	if (words == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2; i++)
-		pair_table_init(&words->heard[i], MAX_PAIRS);
+		pair_table_init(&words->reported[i], MAX_PAIRS);
 	*ret = words;
 	return 0;
 }
@@ -47,14 +47,14 @@ static void
 release_rack(struct rack_words *words)
 {
 	free(words->says);
-	free(words->voices);
+	free(words->observers);
 	free(words->hosts);
 	free(words->against);
 	free(words->quarrels);
 	words->says = words->against = NULL;
 	words->quarrels = NULL;
 	words->quarrel_count = 0;
-	words->voices = NULL;
+	words->observers = NULL;
 	words->hosts = NULL;
 	words->member_count = words->host_count = 0;
 	words->any_named = false;
@@ -67,7 +67,7 @@ rack_words_free(struct rack_words *words)
 		return;
 	release_rack(words);
 	for (size_t i = 0; i < 2; i++)
-		pair_table_release(&words->heard[i]);
+		pair_table_release(&words->reported[i]);
 	free(words->believed);
 	free(words);
 }
@@ -79,13 +79,13 @@ rack_words_forget(struct rack_words *words, const struct rack *rack)
 
 	release_rack(words);
 	for (size_t i = 0; i < 2; i++)
-		pair_table_clear(&words->heard[i]);
+		pair_table_clear(&words->reported[i]);
 	words->says = calloc(members * hosts, sizeof(*words->says));
-	words->voices = calloc(members, sizeof(*words->voices));
+	words->observers = calloc(members, sizeof(*words->observers));
 	words->hosts = calloc(hosts, sizeof(*words->hosts));
 	words->against = calloc(hosts * hosts, sizeof(*words->against));
 	words->quarrels = calloc(hosts, sizeof(*words->quarrels));
-	if (words->says == NULL || words->voices == NULL || words->hosts == NULL ||
+	if (words->says == NULL || words->observers == NULL || words->hosts == NULL ||
 	    words->against == NULL || words->quarrels == NULL) {
 		release_rack(words);
 		return -ENOMEM;
@@ -160,8 +160,8 @@ was_away(
 static int
 fade(struct rack_words *words, const struct rack *rack)
 {
-	const struct pair_table *from = &words->heard[words->current];
-	struct pair_table *to = &words->heard[!words->current];
+	const struct pair_table *from = &words->reported[words->current];
+	struct pair_table *to = &words->reported[!words->current];
 
 	pair_table_clear(to);
 	for (size_t i = 0; i < from->count; i++) {
@@ -215,8 +215,8 @@ add_window(struct rack_words *words, const struct rack *rack,
 		if (sizes == 0 || pairs[0].remote || pairs[0].large ||
 		    was_away(words, rack, from->src, from->dst))
 			continue;
-		to =
-		    pair_table_get(&words->heard[words->current], from->src, from->dst);
+		to = pair_table_get(
+		    &words->reported[words->current], from->src, from->dst);
 		if (to == NULL)
 			return -ENOMEM;
 		to->outcomes[WIRE_OK] += PER_PROBE * pairs[0].answered;
@@ -231,15 +231,15 @@ add_window(struct rack_words *words, const struct rack *rack,
 }
 
 static void
-hear_own(struct rack_words *words, const struct rack *rack)
+receive_own(struct rack_words *words, const struct rack *rack)
 {
-	const struct pair_table *heard = &words->heard[words->current];
+	const struct pair_table *reported = &words->reported[words->current];
 
-	memset(words->voices, 0, words->member_count * sizeof(*words->voices));
-	for (size_t i = 0; i < heard->count; i++) {
-		const struct window_pair *pair = &heard->pairs[i];
+	memset(words->observers, 0, words->member_count * sizeof(*words->observers));
+	for (size_t i = 0; i < reported->count; i++) {
+		const struct window_pair *pair = &reported->pairs[i];
 		const unsigned word = rack_word_of(pair);
-		struct rack_voices *own = &words->voices[pair->src];
+		struct rack_observers *own = &words->observers[pair->src];
 
 		if (rack->members[pair->src].host_index ==
 		    rack->members[pair->dst].host_index)
@@ -255,15 +255,15 @@ hear_own(struct rack_words *words, const struct rack *rack)
 
 /* An RNIC that loses much of all it sends says nothing of others by that. */
 static void
-hear_others(struct rack_words *words, const struct rack *rack)
+receive_others(struct rack_words *words, const struct rack *rack)
 {
-	const struct pair_table *heard = &words->heard[words->current];
+	const struct pair_table *reported = &words->reported[words->current];
 
 	memset(words->says, 0, words->member_count * words->host_count);
-	for (size_t i = 0; i < heard->count; i++) {
-		const struct window_pair *pair = &heard->pairs[i];
+	for (size_t i = 0; i < reported->count; i++) {
+		const struct window_pair *pair = &reported->pairs[i];
 		const size_t host = rack->members[pair->src].host_index;
-		const struct rack_voices *own = &words->voices[pair->src];
+		const struct rack_observers *own = &words->observers[pair->src];
 
 		if (host == rack->members[pair->dst].host_index ||
 		    (own->own_lost > 1 && 2 * own->own_lost > own->own))
@@ -275,11 +275,11 @@ hear_others(struct rack_words *words, const struct rack *rack)
 		for (size_t m = 0; m < words->member_count; m++) {
 			const unsigned bits =
 			    words->says[host * words->member_count + m];
-			struct rack_voices *voices = &words->voices[m];
+			struct rack_observers *observers = &words->observers[m];
 
-			voices->good += bits == RACK_WORD_GOOD;
-			voices->lost += (bits & RACK_WORD_LOST) != 0;
-			voices->dead += bits == (RACK_WORD_LOST | RACK_WORD_DEAD);
+			observers->good += bits == RACK_WORD_GOOD;
+			observers->lost += (bits & RACK_WORD_LOST) != 0;
+			observers->dead += bits == (RACK_WORD_LOST | RACK_WORD_DEAD);
 		}
 }
 
@@ -312,7 +312,7 @@ note_host(const struct rack *rack, struct rack_host_words *host, rm_wall_t start
 }
 
 int
-rack_words_hear(struct rack_words *words, const struct rack *rack,
+rack_words_receive(struct rack_words *words, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start)
 {
 	int r;
@@ -325,8 +325,8 @@ rack_words_hear(struct rack_words *words, const struct rack *rack,
 		r = add_window(words, rack, window);
 	if (r < 0)
 		return r;
-	hear_own(words, rack);
-	hear_others(words, rack);
+	receive_own(words, rack);
+	receive_others(words, rack);
 	rack_contradictions_find(words, rack);
 	words->any_named = false;
 	for (size_t i = 0; i < words->host_count; i++) {
@@ -343,8 +343,8 @@ rack_words_is_contradicted(const struct rack_words *words, size_t host)
 	return words->hosts[host].named;
 }
 
-#define MIN_VOICES 2  /* that say the opposite */
-#define OUTNUMBERED 2 /* those of the other opinion, so many times */
+#define MIN_OBSERVERS 2 /* that say the opposite */
+#define OUTNUMBERED 2   /* those of the other opinion, so many times */
 
 static unsigned
 says(const struct rack_words *words, size_t host, size_t member)
@@ -353,22 +353,22 @@ says(const struct rack_words *words, size_t host, size_t member)
 }
 
 static bool
-outnumbers(uint32_t voices, uint32_t others)
+outnumbers(uint32_t observers, uint32_t others)
 {
-	return voices >= MIN_VOICES && voices > OUTNUMBERED * others;
+	return observers >= MIN_OBSERVERS && observers > OUTNUMBERED * others;
 }
 
 /* What all hosts but this one say of a member, its own excluded. */
-static struct rack_voices
-voices_without(const struct rack_words *words, size_t member, size_t host)
+static struct rack_observers
+observers_without(const struct rack_words *words, size_t member, size_t host)
 {
-	struct rack_voices voices = words->voices[member];
+	struct rack_observers observers = words->observers[member];
 	const unsigned bits = says(words, host, member);
 
-	voices.good -= bits == RACK_WORD_GOOD;
-	voices.lost -= (bits & RACK_WORD_LOST) != 0;
-	voices.dead -= bits == (RACK_WORD_LOST | RACK_WORD_DEAD);
-	return voices;
+	observers.good -= bits == RACK_WORD_GOOD;
+	observers.lost -= (bits & RACK_WORD_LOST) != 0;
+	observers.dead -= bits == (RACK_WORD_LOST | RACK_WORD_DEAD);
+	return observers;
 }
 
 /* By what it says itself and by what others say without this one; returns how many
@@ -376,12 +376,13 @@ voices_without(const struct rack_words *words, size_t member, size_t host)
 static uint32_t
 is_well(const struct rack_words *words, size_t member, size_t without)
 {
-	const struct rack_voices voices = voices_without(words, member, without);
-	const uint32_t good = voices.good + 1;
+	const struct rack_observers observers =
+	    observers_without(words, member, without);
+	const uint32_t good = observers.good + 1;
 
-	if (2 * voices.own_good <= voices.own)
+	if (2 * observers.own_good <= observers.own)
 		return 0;
-	return voices.good > 0 && outnumbers(good, voices.lost) ? good : 0;
+	return observers.good > 0 && outnumbers(good, observers.lost) ? good : 0;
 }
 
 /* By its own word, if it can send at all, and more hosts' than may be wrong at once. */
@@ -389,21 +390,24 @@ static uint32_t
 is_dead(const struct rack_words *words, const struct rack *rack, size_t member,
     size_t without)
 {
-	const struct rack_voices voices = voices_without(words, member, without);
-	const uint32_t dead = voices.dead + (voices.own > 0);
+	const struct rack_observers observers =
+	    observers_without(words, member, without);
+	const uint32_t dead = observers.dead + (observers.own > 0);
 
-	if (2 * voices.own_dead <= voices.own && voices.own > 0)
+	if (2 * observers.own_dead <= observers.own && observers.own > 0)
 		return 0;
-	return dead > rack_max_faulty(rack) && outnumbers(dead, voices.good) ? dead : 0;
+	return dead > rack_max_faulty(rack) && outnumbers(dead, observers.good) ? dead
+										: 0;
 }
 
 /* Its own probes may fail all the same: it is about its agent's word. */
 static bool
 is_reached(const struct rack_words *words, size_t member, size_t without)
 {
-	const struct rack_voices voices = voices_without(words, member, without);
+	const struct rack_observers observers =
+	    observers_without(words, member, without);
 
-	return voices.good > OUTNUMBERED * voices.lost;
+	return observers.good > OUTNUMBERED * observers.lost;
 }
 
 /* Dst counts at least half of what src says was lost. */
@@ -422,7 +426,7 @@ note_loss(struct rack_words *words, const struct rack *rack,
 	const size_t peer = rack->members[pair->dst].host_index;
 	struct rack_contradiction *now = &words->hosts[host].now;
 	uint8_t *against = &words->against[host * words->host_count + peer];
-	const uint32_t voices = is_well(words, pair->dst, host);
+	const uint32_t observers = is_well(words, pair->dst, host);
 	const struct rack_quarrel seen = {
 		.src = pair->src,
 		.dst = pair->dst,
@@ -431,7 +435,7 @@ note_loss(struct rack_words *words, const struct rack *rack,
 		.both_directions = (reverse & RACK_WORD_LOST) != 0,
 	};
 
-	if (voices == 0 || !is_reached(words, pair->src, peer))
+	if (observers == 0 || !is_reached(words, pair->src, peer))
 		return;
 	rack_quarrels_note(words, rack, &seen);
 	if (seen.both_directions)
@@ -440,7 +444,7 @@ note_loss(struct rack_words *words, const struct rack *rack,
 	    (pair->src == now->src && pair->dst < now->dst)) {
 		now->src = pair->src;
 		now->dst = pair->dst;
-		now->voices = voices;
+		now->observers = observers;
 	}
 	now->lost += seen.lost;
 	now->sent += seen.sent;
@@ -484,19 +488,19 @@ note_miscount(
 
 static void
 note_denial(struct rack_words *words, const struct rack *rack,
-    const struct window_pair *pair, uint32_t voices)
+    const struct window_pair *pair, uint32_t observers)
 {
 	struct rack_contradiction *now =
 	    &words->hosts[rack->members[pair->src].host_index].now;
 
-	if (voices == 0 || now->denies || now->sent > 0)
+	if (observers == 0 || now->denies || now->sent > 0)
 		return;
 	*now = (struct rack_contradiction){
 		.src = pair->src,
 		.dst = pair->dst,
 		.lost = pair->outcomes[WIRE_NO_REPLY],
 		.sent = pair->outcomes[WIRE_NO_REPLY] + pair->outcomes[WIRE_OK],
-		.voices = voices,
+		.observers = observers,
 		.denies = true,
 	};
 }
@@ -506,13 +510,13 @@ note_denial(struct rack_words *words, const struct rack *rack,
 static uint32_t
 denies_itself(const struct rack_words *words, const struct rack *rack, size_t member)
 {
-	const struct rack_voices *voices = &words->voices[member];
+	const struct rack_observers *observers = &words->observers[member];
 
-	return 2 * voices->own_good > voices->own &&
-		       2 * voices->own_counted <= voices->own_good &&
-		       voices->lost > rack_max_faulty(rack) &&
-		       outnumbers(voices->lost, voices->good)
-		   ? voices->lost
+	return 2 * observers->own_good > observers->own &&
+		       2 * observers->own_counted <= observers->own_good &&
+		       observers->lost > rack_max_faulty(rack) &&
+		       outnumbers(observers->lost, observers->good)
+		   ? observers->lost
 		   : 0;
 }
 
@@ -555,7 +559,7 @@ find_contradiction(
 
 	if (word == 0)
 		return;
-	back = pair_table_get(&words->heard[words->current], pair->dst, pair->src);
+	back = pair_table_get(&words->reported[words->current], pair->dst, pair->src);
 	reverse = back == NULL ? 0 : rack_word_of(back);
 	if (word == RACK_WORD_GOOD)
 		find_denial(words, rack, pair, reverse);
@@ -567,15 +571,15 @@ find_contradiction(
 static void
 rack_contradictions_find(struct rack_words *words, const struct rack *rack)
 {
-	struct pair_table *heard = &words->heard[words->current];
-	const size_t count = heard->count;
+	struct pair_table *reported = &words->reported[words->current];
+	const size_t count = reported->count;
 
 	memset(words->against, 0, words->host_count * words->host_count);
 	for (size_t i = 0; i < words->host_count; i++)
 		words->hosts[i].now = (struct rack_contradiction){ 0 };
 	for (size_t i = 0; i < count; i++) {
 		/* A copy: looking for the way back may move the table. */
-		const struct window_pair pair = heard->pairs[i];
+		const struct window_pair pair = reported->pairs[i];
 
 		if (rack->members[pair.src].host_index ==
 		    rack->members[pair.dst].host_index)

@@ -32,7 +32,7 @@ void rack_words_free(struct rack_words *words);
 int rack_words_forget(struct rack_words *words, const struct rack *rack);
 
 /* Before a window is judged. -ENOMEM: its words are not all heard. */
-int rack_words_hear(struct rack_words *words, const struct rack *rack,
+int rack_words_receive(struct rack_words *words, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start);
 
 /* The window without the words of agents that are contradicted now, neither their

@@ -44,35 +44,35 @@ say_what(const struct rack_words *words, const struct rack *rack, size_t host,
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "it says that probes of %.60s are answered, %" PRIu32
 		    " others that it answers none",
-		    dst, reported->voices);
+		    dst, reported->observers);
 	else if (reported->denies)
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "%.50s answered %" PRIu64 " of its %" PRIu64
 		    " probes, it says, and none, say %" PRIu32 " others",
-		    dst, sent - lost, sent, reported->voices);
+		    dst, sent - lost, sent, reported->observers);
 	else
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "it says that %" PRIu64 " of its %" PRIu64 " probes to %" PRIu32
 		    " hosts were lost, as to %.40s; others reach them, and %" PRIu32
 		    " of them count its probes",
 		    lost, sent, reported->peers, dst, reported->counted);
-	evidence->peers = reported->denies ? reported->voices : reported->peers;
+	evidence->peers = reported->denies ? reported->observers : reported->peers;
 }
 
 void
 rack_words_rule_out(const struct rack_words *words, const struct rack *rack,
     size_t member, struct rm_evidence *evidence)
 {
-	const struct rack_voices *voices = &words->voices[member];
+	const struct rack_observers *observers = &words->observers[member];
 	char name[RACK_MEMBER_NAME_BYTES];
 
-	if (voices->good == 0)
+	if (observers->good == 0)
 		return;
 	rack_member_name(rack, member, name);
 	snprintf(evidence->ruled_out[evidence->ruled_out_count++], RM_EVIDENCE_TEXT,
 	    "%s: %" PRIu32 " hosts say that it answers, and %" PRIu32 " of its %" PRIu32
 	    " targets answer it",
-	    name, voices->good, voices->own_good, voices->own);
+	    name, observers->good, observers->own_good, observers->own);
 }
 
 static void

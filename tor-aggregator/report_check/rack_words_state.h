@@ -24,7 +24,7 @@ enum rack_word {            /* bits: what a host's RNICs say of one RNIC may dif
 	RACK_WORD_DEAD = 4, /* nearly all; LOST is set too */
 };
 
-struct rack_voices {                                /* about one member */
+struct rack_observers {                             /* about one member */
 	uint32_t own, own_good, own_lost, own_dead; /* of its own: targets */
 	uint32_t own_counted;      /* of own_good: its targets count its probes, too */
 	uint32_t good, lost, dead; /* of others: hosts, each of one mind */
@@ -35,7 +35,7 @@ struct rack_contradiction {  /* of one host's words, in this window */
 	uint64_t sent, lost; /* of those pairs, as it says, in units */
 	uint32_t peers;      /* hosts that it says it does not reach, and others do */
 	uint32_t counted;    /* of them those whose own counts say that it does */
-	uint32_t voices;     /* that say the opposite about dst */
+	uint32_t observers;  /* that say the opposite about dst */
 	uint32_t miscounts;  /* hosts of which fewer arrived than were answered */
 	bool denies;         /* it says it reaches dst, and nobody else does */
 };
@@ -68,10 +68,10 @@ struct rack_words {
 	/* Directed pairs, outcomes as decaying sums, arrived what dst counted of them
 	 * beyond what src calls answered, newest_sent the windows since a probe; the
 	 * other one is scratch. */
-	struct pair_table heard[2];
+	struct pair_table reported[2];
 	unsigned current;
-	uint8_t *says;              /* by host and member: enum rack_word bits */
-	struct rack_voices *voices; /* by member */
+	uint8_t *says;                    /* by host and member: enum rack_word bits */
+	struct rack_observers *observers; /* by member */
 	struct rack_host_words *hosts;
 	uint8_t *against; /* by host and host: enum rack_against bits */
 	struct rack_quarrel *quarrels;

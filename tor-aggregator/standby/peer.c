@@ -20,39 +20,39 @@ peer_become(struct peer *peer, bool primary)
 
 /* Begins or ends to speak, and counts it. */
 static void
-turn(struct peer *peer, bool speaks)
+turn(struct peer *peer, bool active)
 {
-	if (speaks && !peer->speaks)
+	if (active && !peer->active)
 		peer->taken++;
-	if (!speaks && peer->speaks)
+	if (!active && peer->active)
 		peer->given++;
-	peer->speaks = speaks;
+	peer->active = active;
 }
 
 /* How long nothing has come, since we could have heard it. */
 static int64_t
 silence(const struct peer *peer, rm_mono_t now)
 {
-	return rm_mono_since(now, peer->has_word ? peer->heard : peer->since);
+	return rm_mono_since(now, peer->has_word ? peer->last_seen : peer->since);
 }
 
 bool
-peer_is_heard(const struct peer *peer, rm_mono_t now)
+peer_is_seen(const struct peer *peer, rm_mono_t now)
 {
 	return peer->has_word && silence(peer, now) < PEER_SILENT_NS;
 }
 
 void
-peer_heard(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
+peer_seen(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now)
 {
-	if (peer->primary && peer->speaks && standing->speaks &&
-	    !peer_is_heard(peer, now)) {
+	if (peer->primary && peer->active && standing->active &&
+	    !peer_is_seen(peer, now)) {
 		turn(peer, false);
 		peer->well.ns = 0;
 	}
 	peer->has_word = true;
-	peer->heard = now;
-	peer->other_speaks = standing->speaks;
+	peer->last_seen = now;
+	peer->other_is_active = standing->active;
 	peer->other_delivers = standing->delivers;
 	peer->other_agents = standing->agents;
 }
@@ -64,9 +64,9 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 		/* It was not silent: we did not listen. What it was before counts on:
 		 * who stalls often would otherwise never find it gone. */
 		if (peer->has_word)
-			peer->heard = rm_mono_add(peer->heard, for_ns);
-		if (rm_mono_since(now, peer->heard) < 0)
-			peer->heard = now;
+			peer->last_seen = rm_mono_add(peer->last_seen, for_ns);
+		if (rm_mono_since(now, peer->last_seen) < 0)
+			peer->last_seen = now;
 		return;
 	}
 	turn(peer, false);
@@ -92,7 +92,7 @@ lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
 static bool
 other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
-	if (peer_is_heard(peer, now))
+	if (peer_is_seen(peer, now))
 		return peer->other_delivers;
 	return own->asked > 0 && 2 * (uint64_t)own->relay >= own->asked &&
 	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
@@ -110,20 +110,20 @@ patience(const struct peer_own *own)
 static bool
 primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
-	const bool heard = peer_is_heard(peer, now);
-	const bool is_deaf = heard && 2 * (uint64_t)own->agents < peer->other_agents;
+	const bool seen = peer_is_seen(peer, now);
+	const bool is_deaf = seen && 2 * (uint64_t)own->agents < peer->other_agents;
 	const bool is_mute = !own->delivers && other_delivers(peer, own, now);
 	const bool deaf = lasts(&peer->deaf, is_deaf, PEER_DEAF_NS, now);
 	const bool mute = lasts(&peer->mute, is_mute, PEER_MUTE_NS, now);
 	const bool well =
 	    lasts(&peer->well, own->warm && !is_deaf && !is_mute, PEER_BACK_NS, now);
 
-	if (peer->speaks)
+	if (peer->active)
 		return !deaf && !mute;
-	if (!heard)
+	if (!seen)
 		return own->warm && !is_mute && silence(peer, now) >= patience(own);
 	/* Nobody has spoken yet, or we did a moment ago: nothing to be careful of. */
-	return well || (own->warm && !is_deaf && !is_mute && !peer->other_speaks &&
+	return well || (own->warm && !is_deaf && !is_mute && !peer->other_is_active &&
 			   peer->given == 0);
 }
 
@@ -140,22 +140,22 @@ agents_miss_it(const struct peer_own *own)
 static bool
 standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
-	const bool heard = peer_is_heard(peer, now);
+	const bool seen = peer_is_seen(peer, now);
 	const bool stuck = lasts(&peer->stuck,
-	    heard && peer->other_speaks && !peer->other_delivers && own->delivers,
+	    seen && peer->other_is_active && !peer->other_delivers && own->delivers,
 	    PEER_STUCK_NS, now);
 	const bool missed = agents_miss_it(own);
-	const bool doubt = lasts(&peer->doubt, !heard && !missed, PEER_DOUBT_NS, now);
+	const bool doubt = lasts(&peer->doubt, !seen && !missed, PEER_DOUBT_NS, now);
 
-	if (!heard && peer->speaks)
+	if (!seen && peer->active)
 		return !doubt;
 	if (!own->warm)
 		return false;
-	if (!heard)
+	if (!seen)
 		return missed && silence(peer, now) >= patience(own);
-	if (peer->other_speaks)
+	if (peer->other_is_active)
 		return stuck;
-	return peer->speaks || rm_mono_since(now, peer->since) >= PEER_START_NS;
+	return peer->active || rm_mono_since(now, peer->since) >= PEER_START_NS;
 }
 
 /* Whoever hears nobody and is heard by nobody does nobody any good, and what he says
@@ -163,10 +163,10 @@ standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 static bool
 is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
-	const bool is = !peer_is_heard(peer, now) && own->agents == 0 && !own->delivers;
+	const bool is = !peer_is_seen(peer, now) && own->agents == 0 && !own->delivers;
 	const bool lasting = lasts(&peer->isolated, is, PEER_ISOLATED_NS, now);
 
-	if (!is || (peer->speaks && !lasting))
+	if (!is || (peer->active && !lasting))
 		return false;
 	/* Once it is over, the other one is listened to first. */
 	peer->since = now;
@@ -184,5 +184,5 @@ peer_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 	}
 	turn(peer, peer->primary ? primary_judge(peer, own, now)
 				 : standby_judge(peer, own, now));
-	return peer->speaks;
+	return peer->active;
 }

@@ -33,11 +33,11 @@
 struct wire_tor_standing;
 
 struct peer {
-	bool primary, speaks;
+	bool primary, active;
 	rm_mono_t since; /* our start, or the end of a stall */
 	bool has_word;   /* of the other one, since then */
-	rm_mono_t heard;
-	bool other_speaks, other_delivers;
+	rm_mono_t last_seen;
+	bool other_is_active, other_delivers;
 	uint32_t other_agents;
 	/* Since when it is so, without interruption; ns 0: it is not. */
 	rm_mono_t deaf, mute, well, doubt, stuck, isolated;
@@ -63,7 +63,7 @@ void peer_become(struct peer *peer, bool primary);
 /* The other one's word. On a new link that comes after its incidents. A primary that
  * hears after a silence that the other one speaks knows less than that one does: it
  * speaks no more until it has been well for a while. */
-void peer_heard(
+void peer_seen(
     struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now);
 
 /* We stood still for so long, until now. After PEER_STALL_NS or more we speak no more
@@ -74,6 +74,6 @@ void peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now);
 bool peer_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now);
 
 /* Is the other one heard? */
-bool peer_is_heard(const struct peer *peer, rm_mono_t now);
+bool peer_is_seen(const struct peer *peer, rm_mono_t now);
 
 #endif

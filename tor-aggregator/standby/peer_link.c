@@ -21,7 +21,7 @@ struct other {
 	struct peer_link_other is;
 	struct rm_dialer *dialer; /* NULL: it dials us */
 	struct rm_link *link;     /* welcome; NULL: there is none */
-	rm_mono_t heard;          /* or, before the welcome, when the link came up */
+	rm_mono_t last_seen;      /* or, before the welcome, when the link came up */
 };
 
 struct peer_links {
@@ -78,7 +78,7 @@ static void
 begin(struct other *other, struct rm_link *link)
 {
 	other->link = link;
-	other->heard = rm_mono_now();
+	other->last_seen = rm_mono_now();
 	other->links->counts.sessions++;
 	rm_log_info("aggregator %s: connected", other->is.name);
 }
@@ -120,7 +120,7 @@ take_frame(struct other *other, const uint8_t *data, size_t len)
 {
 	int r;
 
-	other->heard = rm_mono_now();
+	other->last_seen = rm_mono_now();
 	switch (wire_kind_of(data, len)) {
 	case WIRE_STANDING:
 		r = take_standing(other, data, len);
@@ -146,7 +146,7 @@ on_up(struct rm_link *link, void *arg)
 		options->incarnation, options->tors, options->tor_count };
 	char reason[REASON_BYTES];
 
-	other->heard = rm_mono_now();
+	other->last_seen = rm_mono_now();
 	if (!is_itself(other, link, reason)) {
 		rm_log_warn(0, "aggregator %s: refused: not its certificate: %s",
 		    other->is.name, reason);
@@ -372,11 +372,11 @@ peer_links_tick(struct peer_links *links, rm_mono_t now)
 
 		if (link == NULL && other->dialer != NULL)
 			link = rm_dialer_link(other->dialer);
-		if (link == NULL || rm_mono_since(now, other->heard) <= WELCOME_NS)
+		if (link == NULL || rm_mono_since(now, other->last_seen) <= WELCOME_NS)
 			continue;
 		links->counts.silent++;
 		rm_link_close(link, -ETIMEDOUT);
-		other->heard = now; /* once */
+		other->last_seen = now; /* once */
 	}
 }
 
@@ -384,7 +384,7 @@ void
 peer_links_stalled(struct peer_links *links, rm_mono_t now)
 {
 	for (size_t i = 0; i < links->count; i++)
-		links->others[i].heard = now;
+		links->others[i].last_seen = now;
 }
 
 const struct peer_link_counts *

@@ -1,6 +1,6 @@
 #include "tor-aggregator/suspect/port_flaps.h"
 
-#define CALM_GAPS 3
+#define QUIET_GAPS 3
 
 /* Since its last fall, as far as it was seen. */
 static int64_t
@@ -37,22 +37,22 @@ note_fall(struct port_flaps *flaps, rm_mono_t now)
 }
 
 static int64_t
-calm_ns(const struct port_flaps *flaps)
+quiet_ns(const struct port_flaps *flaps)
 {
-	const int64_t ns = CALM_GAPS * flaps->longest_ns;
+	const int64_t ns = QUIET_GAPS * flaps->longest_ns;
 
-	if (ns < PORT_FLAPS_CALM_MIN_NS)
-		return PORT_FLAPS_CALM_MIN_NS;
-	return ns < PORT_FLAPS_CALM_MAX_NS ? ns : PORT_FLAPS_CALM_MAX_NS;
+	if (ns < PORT_FLAPS_QUIET_MIN_NS)
+		return PORT_FLAPS_QUIET_MIN_NS;
+	return ns < PORT_FLAPS_QUIET_MAX_NS ? ns : PORT_FLAPS_QUIET_MAX_NS;
 }
 
 bool
 port_flaps_is_old(const struct port_flaps *flaps, rm_mono_t now)
 {
-	const int64_t calm = calm_ns(flaps);
+	const int64_t quiet = quiet_ns(flaps);
 
 	return rm_mono_since(now, flaps->at[0]) >=
-	       (calm > PORT_FLAPS_WITHIN_NS ? calm : PORT_FLAPS_WITHIN_NS);
+	       (quiet > PORT_FLAPS_WITHIN_NS ? quiet : PORT_FLAPS_WITHIN_NS);
 }
 
 bool
@@ -62,7 +62,7 @@ port_flaps_note(struct port_flaps *flaps, rm_mono_t now, uint32_t falls, bool do
 		note_fall(flaps, now);
 	if (falls > PORT_FLAPS_FALLS)
 		flaps->falls += falls - PORT_FLAPS_FALLS;
-	if (flaps->flaps && !down && falls == 0 && up_ns(flaps, now) >= calm_ns(flaps))
+	if (flaps->flaps && !down && falls == 0 && up_ns(flaps, now) >= quiet_ns(flaps))
 		*flaps = (struct port_flaps){ 0 };
 	return flaps->flaps;
 }

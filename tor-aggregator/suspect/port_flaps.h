@@ -18,8 +18,8 @@
 
 #define PORT_FLAPS_FALLS 3
 #define PORT_FLAPS_WITHIN_NS (1800 * RM_NS_PER_S)
-#define PORT_FLAPS_CALM_MIN_NS (15 * RM_NS_PER_S)
-#define PORT_FLAPS_CALM_MAX_NS (3600 * RM_NS_PER_S)
+#define PORT_FLAPS_QUIET_MIN_NS (15 * RM_NS_PER_S)
+#define PORT_FLAPS_QUIET_MAX_NS (3600 * RM_NS_PER_S)
 
 struct port_flaps { /* zeroed: of a port that never fell */
 	bool flaps;

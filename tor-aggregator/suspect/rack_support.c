@@ -182,7 +182,7 @@ static bool
 is_shared(struct rack_support *support, size_t host_count)
 {
 	double all = 0, rest = 0;
-	size_t peers = 0, heard = 0, kept;
+	size_t peers = 0, seen = 0, kept;
 
 	for (size_t i = 0; i < host_count; i++)
 		peers += support->peers[i].ours.sent > 0;
@@ -194,7 +194,7 @@ is_shared(struct rack_support *support, size_t host_count)
 		if (ours->sent == 0)
 			continue;
 		all += share_of(ours);
-		rest += heard++ < kept ? share_of(ours) : 0;
+		rest += seen++ < kept ? share_of(ours) : 0;
 	}
 	return rest > 0 && rest * (double)peers >= REST_SHARE * all * (double)kept;
 }

@@ -33,7 +33,7 @@ expect_standing(const uint8_t *data, size_t len)
 
 		wire_standing_tor(&view, i, &tor);
 		assert_string_equal(tor.tor, tors[i].tor);
-		assert_int_equal(tor.speaks, tors[i].speaks);
+		assert_int_equal(tor.active, tors[i].active);
 		assert_int_equal(tor.delivers, tors[i].delivers);
 		assert_int_equal(tor.agents, tors[i].agents);
 	}

@@ -146,9 +146,9 @@ live(struct story *story)
 			char tor[16];
 
 			snprintf(tor, sizeof tor, "tor%d", rack);
-			recorder_heard(
+			recorder_rack_is_seen(
 			    story->recorder, tor, true, at(second * RM_NS_PER_S));
-			localise_rack_heard(story->live, tor, true);
+			localise_rack_is_seen(story->live, tor, true);
 			tell_rack(story, rack, second);
 		}
 		for (int quarter = 0; quarter < 4; quarter++)

@@ -136,7 +136,7 @@ fixture_rack(size_t members, size_t remotes)
 	};
 	const struct tor_rack_options options = {
 		.tor = "t1",
-		.speaks = true,
+		.active = true,
 		.ring_bytes = 1 << 20,
 		.timeout_ns = 500 * RM_NS_PER_MS,
 		.row_interval_ns = 10 * RM_NS_PER_S,

@@ -64,7 +64,7 @@ free_port(void)
 }
 
 static void
-start(struct world *world, int i, bool speaks)
+start(struct world *world, int i, bool active)
 {
 	struct rm_error error = { 0 };
 	char path[128], text[1024];
@@ -76,7 +76,7 @@ start(struct world *world, int i, bool speaks)
 	    "tors: [{name: t1, primary: %s, peer: {name: %s, address: "
 	    "\"127.0.0.1:%d\"}}]\n"
 	    "state_folder: %s/%s\nhttp: {listen: \"127.0.0.1:0\", socket: \"\"}\n",
-	    names[i], i == 1 ? world->port : 0, speaks ? "true" : "false", names[!i],
+	    names[i], i == 1 ? world->port : 0, active ? "true" : "false", names[!i],
 	    world->port, world->folder, names[i]);
 	snprintf(path, sizeof(path), "%s/%s.yaml", world->folder, names[i]);
 	rm_file_replace(path, (const uint8_t *)text, (size_t)len);
@@ -130,10 +130,10 @@ says(const struct world *world, int i, const char *what)
 
 /* One speaks, by the other one's word, and it is the one whose name comes first. */
 static void
-quarrel(struct world *world, bool speaks)
+quarrel(struct world *world, bool active)
 {
-	start(world, 0, speaks);
-	start(world, 1, speaks);
+	start(world, 0, active);
+	start(world, 1, active);
 	LOOPBACK_WAIT(world->loop,
 	    says(world, 0, "primary_conflict") && says(world, 1, "primary_conflict"));
 	assert_true(says(world, 0, "we_are_primary"));
@@ -238,7 +238,7 @@ what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
 	start(world, 1, true);
 	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
 	standby = world->both[0]->racks[0];
-	tor_rack_speak(standby, true);
+	tor_rack_set_active(standby, true);
 	assert_int_equal(tor_rack_adopt(standby, &reported), 1);
 	tor_aggregator_go_standby(world->both[0], 0);
 	assert_null(open_at(world, 1));
@@ -276,7 +276,7 @@ what_is_owed_and_has_ended_is_answered_with_its_end(void **state)
 	assert_int_equal(tor_rack_adopt(racks[1], &old), 1);
 	assert_true(
 	    tor_rack_end(racks[1], old.id, (rm_wall_t){ 2 }, true, rm_mono_now()));
-	tor_rack_speak(racks[0], true);
+	tor_rack_set_active(racks[0], true);
 	assert_int_equal(tor_rack_adopt(racks[0], &old), 1);
 	tor_aggregator_go_standby(world->both[0], 0);
 	pairs_on_session(0, world->both[0]->pairs);

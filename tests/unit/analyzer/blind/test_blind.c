@@ -38,17 +38,17 @@ new_blind(void)
 }
 
 static void
-hear(struct blind *blind, const char *aggregator, const char *tor, double s)
+receive(struct blind *blind, const char *aggregator, const char *tor, double s)
 {
 	blind_rack(blind, "r1", aggregator, tor, &fine, 0, at(s));
 }
 
 static void
-hear_all(struct blind *blind, double s)
+receive_all(struct blind *blind, double s)
 {
-	hear(blind, "a1", "tor1", s);
-	hear(blind, "a2", "tor2", s);
-	hear(blind, "a3", "tor3", s);
+	receive(blind, "a1", "tor1", s);
+	receive(blind, "a2", "tor2", s);
+	receive(blind, "a3", "tor3", s);
 }
 
 static int
@@ -78,11 +78,11 @@ what_was_taken_away_ends_its_incident(void **state)
 	struct rm_verdict silent = { .part = {
 					 .type = RM_PART_AGGREGATOR, .name = "a1" } };
 
-	hear_all(blind, 16);
+	receive_all(blind, 16);
 	blind_disconnected(blind, "r1", "a1", at(16));
 	for (double day = 1; day <= 2; day++) {
-		hear(blind, "a2", "tor2", day * 86400);
-		hear(blind, "a3", "tor3", day * 86400);
+		receive(blind, "a2", "tor2", day * 86400);
+		receive(blind, "a3", "tor3", day * 86400);
 		judge(blind, day * 86400, &v);
 		assert_int_equal(blind_health(blind, &silent, at(day * 86400)),
 		    day == 1 ? RM_HEALTH_UNKNOWN : RM_HEALTH_GOOD);
@@ -103,13 +103,13 @@ a_restart_within_the_grace_is_nothing(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_disconnected(blind, "r1", "a1", at(20));
-	hear(blind, "a2", "tor2", 22.5);
-	hear(blind, "a3", "tor3", 22.5);
+	receive(blind, "a2", "tor2", 22.5);
+	receive(blind, "a3", "tor3", 22.5);
 	assert_int_equal(judge(blind, 22.5, &v), 0);
 	blind_connected(blind, "r1", "a1", &tors[0], 1, at(22.8));
-	hear_all(blind, 23.5);
+	receive_all(blind, 23.5);
 	assert_int_equal(judge(blind, 24, &v), 0);
 	blind_free(blind);
 }
@@ -121,20 +121,20 @@ a_silent_aggregator_is_one_alert_that_lists_its_racks(void **state)
 	struct rm_verdict down;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_disconnected(blind, "r1", "a1", at(20));
-	hear(blind, "a2", "tor2", 24);
-	hear(blind, "a3", "tor3", 24);
+	receive(blind, "a2", "tor2", 24);
+	receive(blind, "a3", "tor3", 24);
 	assert_int_equal(judge(blind, 24, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
 	assert_string_equal(v[0].part.name, "a1");
 	assert_non_null(strstr(v[0].evidence.observed, "1: tor1"));
 	down = v[0];
-	assert_false(blind_rack_is_heard(blind, "r1", "tor1", at(24)));
-	assert_true(blind_rack_is_heard(blind, "r1", "tor2", at(24)));
+	assert_false(blind_rack_is_seen(blind, "r1", "tor1", at(24)));
+	assert_true(blind_rack_is_seen(blind, "r1", "tor2", at(24)));
 	assert_int_equal(blind_health(blind, &down, at(24)), RM_HEALTH_UNKNOWN);
 	blind_connected(blind, "r1", "a1", &tors[0], 1, at(25));
-	hear_all(blind, 25);
+	receive_all(blind, 25);
 	assert_int_equal(judge(blind, 25, &v), 0);
 	assert_int_equal(blind_health(blind, &down, at(25)), RM_HEALTH_GOOD);
 	blind_free(blind);
@@ -146,15 +146,15 @@ those_of_a_region_that_is_lost_at_once_are_not_named_one_by_one(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
-	hear(blind, "a2", "tor2", 20.3);
-	hear(blind, "a3", "tor3", 20.5);
+	receive_all(blind, 20);
+	receive(blind, "a2", "tor2", 20.3);
+	receive(blind, "a3", "tor3", 20.5);
 	assert_int_equal(judge(blind, 23.2, &v), 0);
 	assert_int_equal(judge(blind, 23.4, &v), 0);
 	assert_int_equal(judge(blind, 23.6, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_REGION_BLIND);
 	/* One of them comes back, and the others do not. */
-	hear(blind, "a2", "tor2", 24);
+	receive(blind, "a2", "tor2", 24);
 	assert_int_equal(judge(blind, 24, &v), 2);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
 	blind_free(blind);
@@ -166,9 +166,9 @@ a_connected_and_silent_one_is_down_too(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
-	hear(blind, "a2", "tor2", 24);
-	hear(blind, "a3", "tor3", 24);
+	receive_all(blind, 20);
+	receive(blind, "a2", "tor2", 24);
+	receive(blind, "a3", "tor3", 24);
 	assert_int_equal(judge(blind, 24, &v), 1);
 	assert_non_null(strstr(v[0].evidence.observed, "connected, but"));
 	blind_free(blind);
@@ -181,14 +181,14 @@ a_rack_with_a_second_aggregator_is_seen(void **state)
 	struct blind *blind = new_blind();
 
 	blind_connected(blind, "r1", "b1", &tors[0], 1, at(19));
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_disconnected(blind, "r1", "a1", at(20));
-	hear(blind, "b1", "tor1", 24);
-	hear(blind, "a2", "tor2", 24);
-	hear(blind, "a3", "tor3", 24);
+	receive(blind, "b1", "tor1", 24);
+	receive(blind, "a2", "tor2", 24);
+	receive(blind, "a3", "tor3", 24);
 	assert_int_equal(judge(blind, 24, &v), 1);
 	assert_non_null(strstr(v[0].evidence.observed, "nobody sees now: 0"));
-	assert_true(blind_rack_is_heard(blind, "r1", "tor1", at(24)));
+	assert_true(blind_rack_is_seen(blind, "r1", "tor1", at(24)));
 	blind_free(blind);
 }
 
@@ -199,20 +199,20 @@ agents_find_back_to_an_aggregator_that_was_restarted(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_disconnected(blind, "r1", "a1", at(21));
 	blind_connected(blind, "r1", "a1", &tors[0], 1, at(22));
 	assert_int_equal(blind_health(blind, &rack, at(22)), RM_HEALTH_UNKNOWN);
 	for (int s = 25; s < 37; s++) {
-		hear(blind, "a2", "tor2", s);
-		hear(blind, "a3", "tor3", s);
+		receive(blind, "a2", "tor2", s);
+		receive(blind, "a3", "tor3", s);
 		blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(s));
 		assert_int_equal(judge(blind, s, &v), 0);
 		assert_int_equal(blind_health(blind, &rack, at(s)), RM_HEALTH_UNKNOWN);
 	}
-	hear(blind, "a2", "tor2", 37);
-	hear(blind, "a3", "tor3", 37);
-	blind_heard(blind, "r1", "a1", at(37));
+	receive(blind, "a2", "tor2", 37);
+	receive(blind, "a3", "tor3", 37);
+	blind_seen(blind, "r1", "a1", at(37));
 	assert_int_equal(judge(blind, 37, &v), 1); /* they do not */
 	blind_free(blind);
 }
@@ -227,14 +227,14 @@ a_rack_that_was_told_not_to_probe_is_not_blind(void **state)
 	struct blind *blind = new_blind();
 
 	for (int s = 20; s < 25; s++) {
-		hear_all(blind, s);
+		receive_all(blind, s);
 		blind_rack(blind, "r1", "a1", "tor1", &paused, 0, at(s));
 		assert_int_equal(judge(blind, s, &v), 0);
 	}
 	/* Its agents may be gone all the same. */
 	for (int s = 25; s < 29; s++) {
-		hear(blind, "a2", "tor2", s);
-		hear(blind, "a3", "tor3", s);
+		receive(blind, "a2", "tor2", s);
+		receive(blind, "a3", "tor3", s);
 		blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(s));
 	}
 	assert_int_equal(judge(blind, 28, &v), 1);
@@ -249,27 +249,27 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	struct rm_verdict rack;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(21));
-	hear(blind, "a2", "tor2", 21);
-	hear(blind, "a3", "tor3", 21);
+	receive(blind, "a2", "tor2", 21);
+	receive(blind, "a3", "tor3", 21);
 	assert_int_equal(judge(blind, 21, &v), 0); /* it may be a moment's */
 	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(22));
-	hear(blind, "a2", "tor2", 24);
-	hear(blind, "a3", "tor3", 24);
-	blind_heard(blind, "r1", "a1", at(23.9));
+	receive(blind, "a2", "tor2", 24);
+	receive(blind, "a3", "tor3", 24);
+	blind_seen(blind, "r1", "a1", at(23.9));
 	assert_int_equal(judge(blind, 23.9, &v), 0);
 	assert_int_equal(judge(blind, 24, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
 	assert_string_equal(v[0].part.name, "tor1");
 	rack = v[0];
 	/* Now its aggregator goes too: that is the alert, and the rack is no better. */
-	hear(blind, "a2", "tor2", 28);
-	hear(blind, "a3", "tor3", 28);
+	receive(blind, "a2", "tor2", 28);
+	receive(blind, "a3", "tor3", 28);
 	assert_int_equal(judge(blind, 28, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
 	assert_int_equal(blind_health(blind, &rack, at(28)), RM_HEALTH_UNKNOWN);
-	hear_all(blind, 29);
+	receive_all(blind, 29);
 	assert_int_equal(blind_health(blind, &rack, at(29)), RM_HEALTH_GOOD);
 	blind_free(blind);
 }
@@ -294,17 +294,17 @@ of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind(void **state)
 	struct blind *blind = new_pair();
 
 	for (int s = 2; s < 20; s++) {
-		hear(blind, "a1", "tor1", s);
-		blind_heard(blind, "r1", "b1", at(s));
+		receive(blind, "a1", "tor1", s);
+		blind_seen(blind, "r1", "b1", at(s));
 	}
 	assert_int_equal(judge(blind, 20, &v), 0); /* b1 says nothing, and lives */
 	for (int s = 20; s < 26; s++)
-		blind_heard(blind, "r1", "b1", at(s));
+		blind_seen(blind, "r1", "b1", at(s));
 	assert_int_equal(judge(blind, 25.5, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
 	assert_string_equal(v[0].part.name, "a1");
 	assert_non_null(strstr(v[0].evidence.observed, "nobody sees now: 0"));
-	assert_true(blind_rack_is_heard(blind, "r1", "tor1", at(25.5)));
+	assert_true(blind_rack_is_seen(blind, "r1", "tor1", at(25.5)));
 	blind_free(blind);
 }
 
@@ -315,11 +315,11 @@ of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind(void **state)
 	struct rm_verdict rack;
 	struct blind *blind = new_pair();
 
-	hear(blind, "a1", "tor1", 19);
+	receive(blind, "a1", "tor1", 19);
 	for (int s = 20; s < 60; s++) {
 		/* b1 speaks from now on, and sees nobody; what a1 said grows old. */
 		blind_rack(blind, "r1", "b1", "tor1", &empty, 0, at(s));
-		blind_heard(blind, "r1", "a1", at(s));
+		blind_seen(blind, "r1", "a1", at(s));
 		if (s == 45)
 			assert_int_equal(judge(blind, s, &v), 0);
 	}
@@ -328,8 +328,8 @@ of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind(void **state)
 	assert_non_null(strstr(v[0].evidence.observed, "aggregator b1"));
 	rack = v[0];
 	assert_int_equal(blind_health(blind, &rack, at(60)), RM_HEALTH_UNKNOWN);
-	hear(blind, "b1", "tor1", 61);
-	blind_heard(blind, "r1", "a1", at(61));
+	receive(blind, "b1", "tor1", 61);
+	blind_seen(blind, "r1", "a1", at(61));
 	assert_int_equal(judge(blind, 61, &v), 0);
 	assert_int_equal(blind_health(blind, &rack, at(61)), RM_HEALTH_GOOD);
 	blind_free(blind);
@@ -342,10 +342,10 @@ what_an_aggregator_said_grows_old_by_its_own_interval(void **state)
 	struct blind *blind = new_pair();
 
 	blind_row_interval(blind, "r1", "a1", 20 * S);
-	hear(blind, "a1", "tor1", 19);
+	receive(blind, "a1", "tor1", 19);
 	for (int s = 20; s < 90; s++) {
 		blind_rack(blind, "r1", "b1", "tor1", &empty, 0, at(s));
-		blind_heard(blind, "r1", "a1", at(s));
+		blind_seen(blind, "r1", "a1", at(s));
 		if (s == 79)
 			assert_int_equal(judge(blind, s, &v), 0);
 	}
@@ -381,12 +381,12 @@ whoever_leaves_for_another_analyzer_is_not_missed(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_left(blind, "r1", "a1");
 	blind_disconnected(blind, "r1", "a1", at(20));
 	blind_left(blind, "r1", "nobody");
-	hear(blind, "a2", "tor2", 26);
-	hear(blind, "a3", "tor3", 26);
+	receive(blind, "a2", "tor2", 26);
+	receive(blind, "a3", "tor3", 26);
 	assert_int_equal(judge(blind, 26, &v), 0);
 	assert_true(blind_is_connected(blind));
 	blind_clear(blind);
@@ -403,13 +403,13 @@ a_backlog_that_sees_nobody_does_not_make_a_rack_blind(void **state)
 	struct blind *blind = new_blind();
 
 	for (int s = 16; s < 30; s++) {
-		hear(blind, "a2", "tor2", s);
-		hear(blind, "a3", "tor3", s);
+		receive(blind, "a2", "tor2", s);
+		receive(blind, "a3", "tor3", s);
 		/* Read ten times as fast as it was written, and then not at all. */
 		if (s < 20)
 			blind_rack(blind, "r1", "a1", "tor1", &empty,
 			    (60 - 9 * (s - 16)) * S, at(s));
-		blind_heard(blind, "r1", "a1", at(s));
+		blind_seen(blind, "r1", "a1", at(s));
 		assert_int_equal(judge(blind, s, &v), 0);
 	}
 	blind_free(blind);
@@ -422,8 +422,8 @@ an_aggregator_whose_clock_is_wrong_is_believed_nevertheless(void **state)
 	struct blind *blind = new_blind();
 
 	for (int s = 16; s < 30; s++) {
-		hear(blind, "a2", "tor2", s);
-		hear(blind, "a3", "tor3", s);
+		receive(blind, "a2", "tor2", s);
+		receive(blind, "a3", "tor3", s);
 		blind_rack(blind, "r1", "a1", "tor1", &empty, -3600 * S, at(s));
 	}
 	assert_int_equal(judge(blind, 29, &v), 1);
@@ -438,14 +438,14 @@ what_nobody_listens_to_is_not_taken_for_emptiness(void **state)
 	struct blind *blind = new_blind();
 
 	for (int s = 16; s < 40; s++) {
-		hear(blind, "a2", "tor2", s);
-		hear(blind, "a3", "tor3", s);
+		receive(blind, "a2", "tor2", s);
+		receive(blind, "a3", "tor3", s);
 		if (s == 16)
 			blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(s));
 		if (s < 30)
 			blind_held(blind, "r1", "a1", at(s));
 		else
-			blind_heard(blind, "r1", "a1", at(s));
+			blind_seen(blind, "r1", "a1", at(s));
 		assert_int_equal(judge(blind, s, &v), s >= 32);
 	}
 	blind_free(blind);
@@ -458,14 +458,14 @@ what_an_earlier_session_saw_is_no_word_of_now(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_rack(blind, "r1", "a1", "tor1", &empty, 0, at(20));
 	blind_disconnected(blind, "r1", "a1", at(21));
 	blind_connected(blind, "r1", "a1", &tors[0], 1, at(22));
 	for (int s = 22; s < 45; s++) {
-		hear(blind, "a2", "tor2", s);
-		hear(blind, "a3", "tor3", s);
-		blind_heard(blind, "r1", "a1", at(s));
+		receive(blind, "a2", "tor2", s);
+		receive(blind, "a3", "tor3", s);
+		blind_seen(blind, "r1", "a1", at(s));
 		assert_int_equal(judge(blind, s, &v), 0);
 	}
 	blind_free(blind);
@@ -479,7 +479,7 @@ a_rack_without_hosts_is_not_blind(void **state)
 	struct blind *blind = new_blind();
 
 	for (int i = 20; i < 25; i++) {
-		hear_all(blind, i);
+		receive_all(blind, i);
 		blind_rack(blind, "r1", "a1", "tor1", &none, 0, at(i));
 	}
 	assert_int_equal(judge(blind, 25, &v), 0);
@@ -495,8 +495,8 @@ a_silent_region_is_one_alert(void **state)
 	struct blind *blind = new_blind();
 
 	blind_connected(blind, "r2", "z1", &tors[0], 1, at(20));
-	hear_all(blind, 20);
-	blind_heard(blind, "r2", "z1", at(24));
+	receive_all(blind, 20);
+	blind_seen(blind, "r2", "z1", at(24));
 	assert_int_equal(judge(blind, 24, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_REGION_BLIND);
 	assert_string_equal(v[0].part.name, "r1");
@@ -510,7 +510,7 @@ our_own_stall_is_nobodys_silence(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_stalled(blind, at(30));
 	assert_int_equal(judge(blind, 32, &v), 0);
 	assert_int_equal(judge(blind, 33.5, &v), 1);
@@ -523,16 +523,16 @@ what_is_silent_for_a_day_was_taken_away(void **state)
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	for (double s = 3600; s <= 86000; s += 3600) {
-		hear(blind, "a2", "tor2", s);
-		hear(blind, "a3", "tor3", s);
+		receive(blind, "a2", "tor2", s);
+		receive(blind, "a3", "tor3", s);
 		assert_int_equal(judge(blind, s, &v), 1);
 	}
-	hear(blind, "a2", "tor2", 86500);
-	hear(blind, "a3", "tor3", 86500);
+	receive(blind, "a2", "tor2", 86500);
+	receive(blind, "a3", "tor3", 86500);
 	assert_int_equal(judge(blind, 86500, &v), 0);
-	assert_false(blind_rack_is_heard(blind, "r1", "tor1", at(86500)));
+	assert_false(blind_rack_is_seen(blind, "r1", "tor1", at(86500)));
 	blind_free(blind);
 }
 
@@ -551,7 +551,7 @@ a_certificate_that_ends_is_one_incident_per_daemon(void **state)
 	char sentence[RM_SENTENCE_BYTES];
 	const struct rm_verdict *v;
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_certificates(blind, "r1", "a1", ENDS_S, "c1", ENDS_S + 60);
 	blind_certificates(blind, "r1", "a2", 0, "c1", ENDS_S + 60);
 	blind_certificates(blind, "r1", "a3", 0, "no name", ENDS_S);
@@ -571,7 +571,7 @@ a_certificate_that_ends_is_one_incident_per_daemon(void **state)
 	/* a1 comes with a new one, and hears of another controller; a2 still has c1. */
 	blind_connected(blind, "r1", "a1", &tors[0], 1, at(21));
 	blind_own_certificate(blind, "x", 0);
-	hear_all(blind, 21);
+	receive_all(blind, 21);
 	assert_int_equal(judge(blind, 21, &v), 1);
 	assert_true(rm_part_equal(&v[0].part, &of_c1.part));
 	assert_int_equal(blind_health(blind, &of_a1, at(21)), RM_HEALTH_GOOD);
@@ -591,11 +591,11 @@ of_a_silent_aggregator_nothing_is_said_of_certificates(void **state)
 	struct blind *blind = new_blind();
 	const struct rm_verdict *v;
 
-	hear_all(blind, 20);
+	receive_all(blind, 20);
 	blind_certificates(blind, "r1", "a1", ENDS_S, "c1", ENDS_S);
 	blind_disconnected(blind, "r1", "a1", at(20));
-	hear(blind, "a2", "tor2", 24);
-	hear(blind, "a3", "tor3", 24);
+	receive(blind, "a2", "tor2", 24);
+	receive(blind, "a3", "tor3", 24);
 	assert_int_equal(judge(blind, 24, &v), 1);
 	assert_int_equal(v[0].kind, RM_KIND_AGGREGATOR_DOWN);
 	blind_free(blind);

@@ -342,16 +342,16 @@ an_entry_is_json_with_the_evidence_inside(void **state)
 
 /* What racks say: since when this one has nothing open. */
 static rm_wall_t
-calm(const char *region, const char *source, const char *tor, rm_wall_t changed,
+quiet(const char *region, const char *source, const char *tor, rm_wall_t changed,
     void *arg)
 {
-	const char *const *calm_source = arg;
+	const char *const *quiet_source = arg;
 
 	(void)changed;
 	assert_string_equal(region, "lab");
 	assert_string_equal(tor, "tor1");
 	return (rm_wall_t){
-		strcmp(source, *calm_source) == 0 ? BEGAN_NS + 20 * RM_NS_PER_S : 0
+		strcmp(source, *quiet_source) == 0 ? BEGAN_NS + 20 * RM_NS_PER_S : 0
 	};
 }
 
@@ -373,12 +373,12 @@ what_a_rack_has_open_no_more_ends_without_a_word(void **state)
 
 	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
 	tell(board, edge("agg2", 43, WIRE_OPENED, 1));
-	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 0);
+	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 0);
 	source = "agg1";
-	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 0);
+	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 0);
 	assert_int_equal(board_open(board), 1); /* agg2 still says so */
 	source = "agg2";
-	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 1);
+	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 1);
 	assert_int_equal(board_open(board), 0);
 	assert_int_equal(board_counts(board)->resolved, 1);
 	entry = board_find(board, 42);
@@ -403,7 +403,7 @@ our_own_words_end_only_with_our_own(void **state)
 	own.changed = own.opened;
 	board_own(board, "lab", "an1", WIRE_OPENED, &own);
 	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
-	assert_int_equal(board_end_calm(board, calm, on_ended, &source), 0);
+	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 0);
 	assert_int_equal(board_open(board), 1);
 }
 

@@ -253,7 +253,7 @@ a_telling_that_ends_in_silence_contradicts_nobody(void **state)
 	tell_which(board, "agg1", KNOWS_1, WIRE_OPENED, 0);
 	tell_which(board, "agg2", KNOWS_2, WIRE_OPENED, 1);
 	changes = board_changes(board);
-	assert_int_equal(board_end_calm(board, first_is_calm, on_ended, NULL), 0);
+	assert_int_equal(board_end_quiet(board, first_is_calm, on_ended, NULL), 0);
 	assert_string_equal(ends_of(board, "lab"), "tor1:rnic-down:h2/r0");
 	assert_int_equal(board_changes(board), changes + 1);
 

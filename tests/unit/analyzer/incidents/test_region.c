@@ -263,7 +263,7 @@ what_was_left_to_another_analyzer_does_not_open_again(void **state)
 	region_incident(f->region, &down, now);
 	for (int i = 0; i < 40; i++) {
 		now = rm_mono_add(now, RM_NS_PER_S / 4);
-		blind_heard(region_blind(f->region), "lab", "agg1", now);
+		blind_seen(region_blind(f->region), "lab", "agg1", now);
 		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
 	}
 	assert_int_equal(f->reported[WIRE_OPENED], 1);
@@ -296,10 +296,10 @@ a_tor_that_is_late_after_all_is_not_dead_any_more(void **state)
 	start(f);
 	blind_connected(region_blind(f->region), "lab", "agg1", tors, 1, now);
 	region_incident(f->region, &reported, now);
-	region_rack_heard(f->region, "tor1", true, now);
+	region_rack_is_seen(f->region, "tor1", true, now);
 	for (int i = 0; i < 120; i++) {
 		now = rm_mono_add(now, RM_NS_PER_S / 4);
-		blind_heard(region_blind(f->region), "lab", "agg1", now);
+		blind_seen(region_blind(f->region), "lab", "agg1", now);
 		region_judge(f->region, now, rm_wall_now(), i % 4 == 3);
 		if (i != 40)
 			continue;
@@ -340,7 +340,7 @@ static void
 a_region_is_blind_when_somebody_else_is_heard(void **state)
 {
 	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
-	const rm_mono_t heard = { rm_mono_now().ns - 20 * RM_NS_PER_S };
+	const rm_mono_t last_seen = { rm_mono_now().ns - 20 * RM_NS_PER_S };
 	struct fixture *f = *state;
 	int fd = silent_listener(f->url, sizeof(f->url));
 
@@ -351,7 +351,7 @@ a_region_is_blind_when_somebody_else_is_heard(void **state)
 	start(f);
 	for (int i = 0; i < 2; i++)
 		blind_connected(
-		    region_blind(f->region), "lab", names[i], tors, 1, heard);
+		    region_blind(f->region), "lab", names[i], tors, 1, last_seen);
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(judged_now(f), 0);
 		loopback_run(f->loop, 20 * RM_NS_PER_MS);
@@ -367,7 +367,7 @@ static void
 a_region_is_blind_at_once_where_receivers_answer(void **state)
 {
 	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
-	const rm_mono_t heard = { rm_mono_now().ns - 20 * RM_NS_PER_S };
+	const rm_mono_t last_seen = { rm_mono_now().ns - 20 * RM_NS_PER_S };
 	struct fixture *f = *state;
 
 	f->options.state_folder = f->folder + strlen(f->folder);
@@ -376,7 +376,7 @@ a_region_is_blind_at_once_where_receivers_answer(void **state)
 	start(f); /* its receiver refuses, and so is there */
 	for (int i = 0; i < 2; i++)
 		blind_connected(
-		    region_blind(f->region), "lab", names[i], tors, 1, heard);
+		    region_blind(f->region), "lab", names[i], tors, 1, last_seen);
 	assert_int_equal(judged_now(f), 0);
 	LOOPBACK_WAIT(f->loop, judged_now(f) == 1);
 }
@@ -385,7 +385,7 @@ static void
 a_region_that_is_back_with_its_receivers_was_not_blind(void **state)
 {
 	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
-	const rm_mono_t heard = { rm_mono_now().ns - 20 * RM_NS_PER_S };
+	const rm_mono_t last_seen = { rm_mono_now().ns - 20 * RM_NS_PER_S };
 	struct fixture *f = *state;
 	int fd = silent_listener(f->url, sizeof(f->url));
 
@@ -395,10 +395,10 @@ a_region_that_is_back_with_its_receivers_was_not_blind(void **state)
 	start(f);
 	for (int i = 0; i < 2; i++)
 		blind_connected(
-		    region_blind(f->region), "lab", names[i], tors, 1, heard);
+		    region_blind(f->region), "lab", names[i], tors, 1, last_seen);
 	assert_int_equal(judged_now(f), 0);
 	for (int i = 0; i < 2; i++)
-		blind_heard(region_blind(f->region), "lab", names[i], rm_mono_now());
+		blind_seen(region_blind(f->region), "lab", names[i], rm_mono_now());
 	close(fd);
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(judged_now(f), 0);

@@ -43,7 +43,7 @@ struct fixture {
 	uint64_t tickets;
 	int take_says, incident_says;
 	const char *hello_says;
-	unsigned hellos, gone, left, heard, summaries, repeats, incidents, drilled;
+	unsigned hellos, gone, left, seen, summaries, repeats, incidents, drilled;
 	uint64_t drilled_token;
 };
 
@@ -81,11 +81,11 @@ on_left(const struct intake_info *session, void *arg)
 }
 
 static inline void
-on_heard(const struct intake_info *session, void *arg)
+on_seen(const struct intake_info *session, void *arg)
 {
 	struct fixture *f = arg;
 
-	f->heard++;
+	f->seen++;
 }
 
 static inline int
@@ -145,7 +145,7 @@ start(struct fixture *f)
 		.on_hello = on_hello,
 		.on_gone = on_gone,
 		.on_left = on_left,
-		.on_heard = on_heard,
+		.on_seen = on_seen,
 		.take_summary = take_summary,
 		.take_incident = take_incident,
 		.on_summary = on_summary,
@@ -343,10 +343,10 @@ send_ping(struct aggregator *agg)
 static inline void
 settle(struct fixture *f)
 {
-	unsigned heard = f->heard;
+	unsigned seen = f->seen;
 
 	send_ping(&f->agg);
-	LOOPBACK_WAIT(f->loop, f->heard > heard);
+	LOOPBACK_WAIT(f->loop, f->seen > seen);
 	loopback_run(f->loop, 20 * RM_NS_PER_MS);
 }
 

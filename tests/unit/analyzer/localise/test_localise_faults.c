@@ -387,7 +387,7 @@ a_silent_rack_leaves_the_others_their_verdict(void **state)
 		fabric_add_fault(fabric,
 		    (struct fabric_fault){ FABRIC_LINK, 0, 0, 1, FAULT_AT, FOREVER });
 		nobody_is_named(fabric, 20, seed);
-		localise_rack_heard(fabric_localise(fabric), "tor4", false);
+		localise_rack_is_seen(fabric_localise(fabric), "tor4", false);
 		run(fabric, &e, 1, 45, "mute", seed);
 		fabric_free(fabric);
 	}

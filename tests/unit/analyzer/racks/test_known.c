@@ -77,11 +77,11 @@ at(int64_t after_ns)
 }
 
 static void
-hear(struct fixture *f, const char *name, int64_t after_ns)
+receive(struct fixture *f, const char *name, int64_t after_ns)
 {
 	char tors[][RM_NAME_BYTES] = { "tor1", "tor2" };
 
-	assert_int_equal(known_heard(f->known, "lab", name, tors, 2, at(after_ns)), 0);
+	assert_int_equal(known_seen(f->known, "lab", name, tors, 2, at(after_ns)), 0);
 }
 
 static void
@@ -90,9 +90,9 @@ a_restart_forgets_nobody(void **state)
 	struct fixture *f = *state;
 	const struct known_aggregator *aggregator;
 
-	hear(f, "agg1", 0);
-	hear(f, "agg1", RM_NS_PER_S);
-	hear(f, "agg2", 0);
+	receive(f, "agg1", 0);
+	receive(f, "agg1", RM_NS_PER_S);
+	receive(f, "agg2", 0);
 	known_keep(f->known, at(0), DAY_NS);
 	end(f);
 	begin(f);
@@ -103,7 +103,7 @@ a_restart_forgets_nobody(void **state)
 	assert_string_equal(aggregator->name, "agg1");
 	assert_int_equal(aggregator->tor_count, 2);
 	assert_string_equal(aggregator->tors[1], "tor2");
-	assert_true(aggregator->heard.ns == NOW_NS + RM_NS_PER_S);
+	assert_true(aggregator->last_seen.ns == NOW_NS + RM_NS_PER_S);
 }
 
 static void
@@ -111,8 +111,8 @@ who_was_taken_away_is_forgotten_in_a_day(void **state)
 {
 	struct fixture *f = *state;
 
-	hear(f, "agg1", 0);
-	hear(f, "agg2", DAY_NS);
+	receive(f, "agg1", 0);
+	receive(f, "agg2", DAY_NS);
 	known_keep(f->known, at(DAY_NS), DAY_NS);
 	assert_int_equal(known_count(f->known), 2);
 	known_keep(f->known, at(DAY_NS + 1), DAY_NS);

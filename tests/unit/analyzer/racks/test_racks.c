@@ -99,7 +99,7 @@ sketch_of(uint64_t value_ns, uint8_t *room, size_t len)
 }
 
 static bool
-all_heard(const struct rack *rack, rm_mono_t now, void *arg)
+all_seen(const struct rack *rack, rm_mono_t now, void *arg)
 {
 	return arg == NULL || strcmp(rack->tor, arg) != 0;
 }
@@ -308,7 +308,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	summary.state.hosts_paused = summary.state.hosts;
 	take(f, &summary);
 	open_link(f, "spine1--tor3");
-	assert_int_equal(health_of(f->racks, f->board, NULL, all_heard, blind, f->now,
+	assert_int_equal(health_of(f->racks, f->board, NULL, all_seen, blind, f->now,
 			     &racks, &count),
 	    0);
 	assert_int_equal(count, 7);
@@ -328,7 +328,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	assert_string_equal(racks[6].rack->tor, "tor1");
 	assert_int_equal(racks[6].state, HEALTH_OK);
 	free(racks);
-	assert_int_equal(health_of(f->racks, f->board, &field, all_heard, NULL, f->now,
+	assert_int_equal(health_of(f->racks, f->board, &field, all_seen, NULL, f->now,
 			     &racks, &count),
 	    0);
 	assert_int_equal(count, 0);
@@ -346,9 +346,9 @@ say_open(struct fixture *f, const char *aggregator, int seconds, uint32_t open)
 }
 
 static int64_t
-calm_s(struct fixture *f, const char *aggregator, int changed)
+quiet_s(struct fixture *f, const char *aggregator, int changed)
 {
-	rm_wall_t since = racks_calm(f->racks, "lab", aggregator, "tor1",
+	rm_wall_t since = racks_quiet(f->racks, "lab", aggregator, "tor1",
 	    (rm_wall_t){ WALL_NS + changed * RM_NS_PER_S });
 
 	return since.ns == 0 ? -1 : (since.ns - WALL_NS) / RM_NS_PER_S;
@@ -359,22 +359,22 @@ a_rack_is_calm_when_it_has_said_so_for_a_while(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(calm_s(f, "agg1", 0), -1);
+	assert_int_equal(quiet_s(f, "agg1", 0), -1);
 	say_open(f, "agg1", 1, 0);
-	assert_int_equal(calm_s(f, "agg1", 0), -1);
+	assert_int_equal(quiet_s(f, "agg1", 0), -1);
 	for (int s = 2; s <= 11; s++) { /* two serve it, and take turns */
 		say_open(f, "agg2", s, 1);
 		say_open(f, "agg1", s, 0);
 	}
-	assert_int_equal(calm_s(f, "agg1", 0), 1);
-	assert_int_equal(calm_s(f, "agg2", 0), -1);
-	assert_int_equal(calm_s(f, "agg3", 0), -1);
+	assert_int_equal(quiet_s(f, "agg1", 0), 1);
+	assert_int_equal(quiet_s(f, "agg2", 0), -1);
+	assert_int_equal(quiet_s(f, "agg3", 0), -1);
 	/* Its opening is on another lane, and may be newer than this word. */
-	assert_int_equal(calm_s(f, "agg1", 2), -1);
+	assert_int_equal(quiet_s(f, "agg1", 2), -1);
 	say_open(f, "agg1", 12, 0);
-	assert_int_equal(calm_s(f, "agg1", 2), 2);
+	assert_int_equal(quiet_s(f, "agg1", 2), 2);
 	say_open(f, "agg1", 13, 1);
-	assert_int_equal(calm_s(f, "agg1", 0), -1);
+	assert_int_equal(quiet_s(f, "agg1", 0), -1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

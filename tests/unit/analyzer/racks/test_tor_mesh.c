@@ -134,7 +134,7 @@ rows_of_one_pair_add_up(void **state)
 		assert_int_equal(seen.pairs[0].counts[TOR_MESH_NOT_SENT], 20);
 		assert_int_equal(seen.pairs[0].counts[TOR_MESH_LOST_FORWARD], 5);
 		assert_in_range(seen.pairs[0].rtt_ns[TOR_MESH_P99], 39000, 41000);
-		assert_int_equal(seen.pairs[0].heard.ns, w->now.ns);
+		assert_int_equal(seen.pairs[0].last_seen.ns, w->now.ns);
 		assert_int_equal(seen.pairs[1].rtt_ns[TOR_MESH_P99], 0);
 	}
 }
@@ -195,7 +195,7 @@ what_was_kept_for_a_while_counts_where_it_belongs(void **state)
 	seen = look(w, TOR_MESH_HOUR, NULL);
 	assert_int_equal(seen.pairs[0].counts[TOR_MESH_NO_REPLY], 7);
 	assert_in_range(seen.pairs[0].rtt_ns[TOR_MESH_P50], 19000, 21000);
-	assert_int_equal(seen.pairs[0].heard.ns, w->now.ns);
+	assert_int_equal(seen.pairs[0].last_seen.ns, w->now.ns);
 }
 
 static void

@@ -135,14 +135,14 @@ a_services_peer_is_heard_of_with_its_key(void **state)
 		.key = { 1, 2, 3 } };
 	struct wire_pair_key none = { .epoch = 0 };
 
-	assert_true(key_ring_hear(*state, &rnic, &key));
-	assert_false(key_ring_hear(*state, &rnic, &key));
+	assert_true(key_ring_receive(*state, &rnic, &key));
+	assert_false(key_ring_receive(*state, &rnic, &key));
 	assert_memory_equal(key_ring_pair(*state, one, far)->key, key.key, 16);
 	assert_int_equal(key_ring_demand(*state, far), KEY_NOT_BEFORE);
 	/* What is kept of the peer itself is nobody's key. */
 	assert_null(key_ring_pair(*state, (struct wire_rnic_id){ 0 }, far));
 	rnic.authenticates = false;
-	assert_true(key_ring_hear(*state, &rnic, &none));
+	assert_true(key_ring_receive(*state, &rnic, &none));
 	assert_int_equal(key_ring_demand(*state, far), KEY_NOT_DEMANDED);
 }
 
@@ -158,10 +158,10 @@ a_plans_key_counts_before_one_that_was_heard(void **state)
 		.epoch = 4,
 		.key = { 1, 2, 3 } };
 
-	assert_true(key_ring_hear(*state, &rnic, &key));
+	assert_true(key_ring_receive(*state, &rnic, &key));
 	assert_int_equal(key_ring_pair(*state, one, two)->epoch, 5);
 	key.epoch = 50;
-	assert_true(key_ring_hear(*state, &rnic, &key));
+	assert_true(key_ring_receive(*state, &rnic, &key));
 	assert_int_equal(key_ring_pair(*state, one, two)->epoch, 5);
 }
 
@@ -171,9 +171,9 @@ what_is_heard_is_bounded(void **state)
 	struct wire_rnic rnic = { .id = { 1000, 1 }, .authenticates = true };
 	struct wire_pair_key none = { .epoch = 0 };
 
-	for (uint64_t i = 0; i < KEY_RING_MAX_HEARD + 10; i++) {
+	for (uint64_t i = 0; i < KEY_RING_MAX_RECEIVED + 10; i++) {
 		rnic.id.guid = 1000 + i;
-		(void)key_ring_hear(*state, &rnic, &none);
+		(void)key_ring_receive(*state, &rnic, &none);
 	}
 	rnic.id.guid = 1000; /* forgotten: it made room */
 	assert_int_equal(key_ring_demand(*state, rnic.id), KEY_DEMANDED);

@@ -269,7 +269,7 @@ a_secret_of_nothing_opens_nothing(void **state)
 	close(fd);
 	unlink(path);
 	assert_int_equal(key_ring_new(&ring), 0);
-	(void)key_ring_hear(ring, &peer, &none);
+	(void)key_ring_receive(ring, &peer, &none);
 	assert_null(key_ring_pair(ring, (struct wire_rnic_id){ 0 }, peer.id));
 	assert_null(key_ring_responder(ring, (struct wire_rnic_id){ 0 }, 0));
 	key_ring_free(ring);

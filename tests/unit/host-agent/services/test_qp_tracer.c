@@ -92,7 +92,7 @@ what_is_missing_is_told_and_the_agent_goes_on(void **state)
 	assert_int_equal(rm_loop_run(world->loop), 0);
 	assert_false(world->late);
 	assert_int_equal(world->states, 1);
-	assert_false(qp_tracer_hears(world->tracer));
+	assert_false(qp_tracer_is_attached(world->tracer));
 	assert_string_equal(qp_tracer_method(world->tracer), "");
 	assert_non_null(strstr(qp_tracer_missing(world->tracer), "BTF"));
 	assert_int_equal(qp_tracer_counts(world->tracer).attempts, 1);

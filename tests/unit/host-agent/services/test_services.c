@@ -40,7 +40,7 @@ teardown(void **state)
 }
 
 static void
-hear(struct services *services, struct qp_event event, int64_t ms)
+receive(struct services *services, struct qp_event event, int64_t ms)
 {
 	assert_int_equal(services_event(services, &event, services_at(ms)), 0);
 }
@@ -67,7 +67,7 @@ a_connected_qp_is_a_flow_until_it_is_destroyed(void **state)
 	struct wire_service_flow flow;
 
 	assert_true(services_news(services));
-	hear(services, services_qp(1, 17, 2, 0xc123, 4711), 1000);
+	receive(services, services_qp(1, 17, 2, 0xc123, 4711), 1000);
 	flow = services_flow(services, 17);
 	assert_int_equal(flow.src.guid, OWN_GUID + 1);
 	assert_int_equal(flow.dst.guid, 0);
@@ -82,13 +82,13 @@ a_connected_qp_is_a_flow_until_it_is_destroyed(void **state)
 	assert_int_equal(flow.state, WIRE_SERVICE_RESOLVING);
 	assert_false(flow.older);
 
-	hear(services, services_end(1, 17), 2000);
+	receive(services, services_end(1, 17), 2000);
 	assert_int_equal(services_counts(services).flows, 0);
 	assert_int_equal(services_counts(services).qps, 0);
 	assert_int_equal(services_counts(services).connected, 1);
 	assert_int_equal(services_counts(services).destroyed, 1);
 	/* Of one that we never knew. */
-	hear(services, services_end(1, 99), 2000);
+	receive(services, services_end(1, 99), 2000);
 	assert_int_equal(services_counts(services).destroyed, 1);
 }
 
@@ -99,7 +99,7 @@ label_0_gives_the_port_that_both_numbers_hash_to(void **state)
 	struct qp_event event = services_qp(1, 17, 2, 0xc000, 1);
 
 	event.flow_label = 0;
-	hear(services, event, 0);
+	receive(services, event, 0);
 	assert_int_equal(
 	    services_flow(services, 17).src_port, flow_label_sport(0, 17, 1017));
 }
@@ -111,25 +111,25 @@ qps_alike_are_one_flow(void **state)
 	struct qp_event other;
 
 	for (uint32_t qpn = 20; qpn < 24; qpn++)
-		hear(services, services_qp(1, qpn, 2, 0xc001, 5), 0);
+		receive(services, services_qp(1, qpn, 2, 0xc001, 5), 0);
 	assert_int_equal(services_counts(services).flows, 1);
 	assert_int_equal(services_flow(services, 23).qps, 4);
 
 	/* another port, process, class, type, peer, RNIC */
-	hear(services, services_qp(1, 30, 2, 0xc002, 5), 0);
-	hear(services, services_qp(1, 31, 2, 0xc001, 6), 0);
+	receive(services, services_qp(1, 30, 2, 0xc002, 5), 0);
+	receive(services, services_qp(1, 31, 2, 0xc001, 6), 0);
 	other = services_qp(1, 32, 2, 0xc001, 5);
 	other.traffic_class = 0;
-	hear(services, other, 0);
+	receive(services, other, 0);
 	other = services_qp(1, 33, 2, 0xc001, 5);
 	other.qp_type = QP_EVENT_XRC_INI;
-	hear(services, other, 0);
-	hear(services, services_qp(1, 34, 3, 0xc001, 5), 0);
-	hear(services, services_qp(0, 35, 2, 0xc001, 5), 0);
+	receive(services, other, 0);
+	receive(services, services_qp(1, 34, 3, 0xc001, 5), 0);
+	receive(services, services_qp(0, 35, 2, 0xc001, 5), 0);
 	assert_int_equal(services_counts(services).flows, 7);
 	assert_int_equal(services_flow(services, 33).qp_type, WIRE_QP_XRC);
 
-	hear(services, services_end(1, 20), 0);
+	receive(services, services_end(1, 20), 0);
 	assert_int_equal(services_flow(services, 23).qps, 3);
 }
 
@@ -138,8 +138,8 @@ a_qp_that_gets_another_peer_leaves_its_flow(void **state)
 {
 	struct services *services = *state;
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
-	hear(services, services_qp(1, 17, 3, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 3, 0xc001, 5), 0);
 	assert_int_equal(services_counts(services).flows, 1);
 	assert_int_equal(services_counts(services).qps, 1);
 	assert_int_equal(services_flow(services, 17).peer.bytes[3], 3);
@@ -150,10 +150,10 @@ the_same_number_on_another_device_is_another_qp(void **state)
 {
 	struct services *services = *state;
 
-	hear(services, services_qp(0, 17, 2, 0xc001, 5), 0);
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(0, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	assert_int_equal(services_counts(services).qps, 2);
-	hear(services, services_end(0, 17), 0);
+	receive(services, services_end(0, 17), 0);
 	assert_int_equal(services_counts(services).qps, 1);
 	assert_int_equal(services_flow(services, 17).src.guid, OWN_GUID + 1);
 }
@@ -176,7 +176,7 @@ what_is_not_ours_is_counted(void **state)
 
 	event = services_qp(1, 17, 2, 0xc001, 5);
 	memcpy(event.dgid, self, sizeof(self));
-	hear(services, event, 0);
+	receive(services, event, 0);
 	assert_int_equal(services_counts(services).local, 1);
 	assert_int_equal(services_counts(services).flows, 0);
 }
@@ -186,8 +186,8 @@ flows_end_with_their_rnic(void **state)
 {
 	struct services *services = *state;
 
-	hear(services, services_qp(0, 17, 2, 0xc001, 5), 0);
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(0, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	services_answer_all(services, services_at(1));
 	services_turn(services, services_no_path, NULL, services_at(2));
 	assert_false(services_own(services, 1, NULL, 0)); /* as it was */
@@ -212,8 +212,8 @@ more_flows_than_the_ceiling_are_counted(void **state)
 	}
 	assert_int_equal(services_counts(services).refused, 10);
 	assert_int_equal(services_counts(services).flows, SERVICES_MAX_FLOWS);
-	hear(services, services_end(1, 100), 0);
-	hear(services, services_qp(1, 9999, 3, 0xc000, 6), 0);
+	receive(services, services_end(1, 100), 0);
+	receive(services, services_qp(1, 9999, 3, 0xc000, 6), 0);
 }
 
 static void
@@ -223,8 +223,8 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	struct process_name name = { "python3", "pod:abc" };
 	struct services_process process;
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
-	hear(services, services_qp(0, 18, 3, 0xc002, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(0, 18, 3, 0xc002, 5), 0);
 	assert_true(services_next_process(services, &process));
 	assert_int_equal(process.pid, 5);
 	assert_string_equal(process.comm, "app5");
@@ -235,10 +235,10 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	assert_string_equal(services_flow(services, 18).comm, "python3");
 
 	/* Its number may be another's next time. */
-	hear(services, services_end(1, 17), 0);
-	hear(services, services_end(0, 18), 0);
+	receive(services, services_end(1, 17), 0);
+	receive(services, services_end(0, 18), 0);
 	services_named(services, 5, false, &name);
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	assert_string_equal(services_flow(services, 17).service, "comm:app5");
 	assert_true(services_next_process(services, &process));
 }
@@ -262,7 +262,7 @@ in_a_pid_namespace_of_our_own_nobody_has_anothers_name(void **state)
 	rows[0].pid = 5;
 	rows[1].pid = 0; /* of a process that the list cannot name to us */
 	list(services, rows, 2, false, 0);
-	hear(services, services_qp(0, 19, 3, 0xc002, 5), 0);
+	receive(services, services_qp(0, 19, 3, 0xc002, 5), 0);
 	while (services_next_process(services, &process)) {
 		assert_int_equal(process.pid, 5);
 		services_named(
@@ -325,11 +325,12 @@ a_listing_ends_what_it_does_not_have(void **state)
 	struct qp_list_row rows[2] = { services_row(17, 1017, 0),
 		services_row(18, 1018, 0) };
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 100);
-	hear(services, services_qp(1, 18, 2, 0xc001, 5), 100);
-	hear(services, services_qp(1, 19, 2, 0xc001, 5), 100);
-	hear(services, services_qp(1, 20, 2, 0xc001, 5), 300); /* while it was made */
-	rows[1].state = 6;                                     /* in error, but there */
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 100);
+	receive(services, services_qp(1, 18, 2, 0xc001, 5), 100);
+	receive(services, services_qp(1, 19, 2, 0xc001, 5), 100);
+	receive(
+	    services, services_qp(1, 20, 2, 0xc001, 5), 300); /* while it was made */
+	rows[1].state = 6;                                    /* in error, but there */
 	list(services, rows, 2, true, 200);
 	assert_int_equal(services_counts(services).qps, 4); /* cut: who knows? */
 	list(services, rows, 2, false, 200);
@@ -364,8 +365,8 @@ a_peer_is_asked_for_once_and_again_when_nobody_answers(void **state)
 	int64_t ms = 0, last = 0;
 	unsigned count = 0;
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
-	hear(services, services_qp(1, 18, 2, 0xc002, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 18, 2, 0xc002, 5), 0);
 	assert_int_equal(services_asks(services, services_at(0), asks, 4), 1);
 	assert_false(asks[0].join);
 	assert_int_equal(asks[0].address.bytes[3], 2);
@@ -388,7 +389,7 @@ an_answer_is_for_the_last_ask_only(void **state)
 	struct wire_rnic rnic = services_peer_rnic(2, "tor2");
 	struct services_ask first, second;
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	assert_int_equal(services_asks(services, services_at(0), &first, 1), 1);
 	assert_int_equal(services_asks(services, services_at(9000), &second, 1), 1);
 	assert_int_not_equal(first.token, second.token);
@@ -409,8 +410,8 @@ a_peer_nobody_knows_is_unresolved_and_seldom_asked_for(void **state)
 	int64_t gap = 0, last = 0;
 	unsigned count = 0;
 
-	hear(services, services_qp(1, 17, 222, 0xc001, 5), 0);
-	hear(services, services_qp(1, 18, 222, 0xc002, 5), 0);
+	receive(services, services_qp(1, 17, 222, 0xc001, 5), 0);
+	receive(services, services_qp(1, 18, 222, 0xc002, 5), 0);
 	assert_int_equal(services_answer_all(services, services_at(0)), 1);
 	services_turn(services, services_no_path, NULL, services_at(1));
 	assert_int_equal(services_flow(services, 17).state, WIRE_SERVICE_UNRESOLVED);
@@ -435,7 +436,7 @@ a_found_peer_is_asked_for_again_and_may_have_moved(void **state)
 	struct wire_target target;
 	int64_t ms = 1000;
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	services_answer_all(services, services_at(0));
 	assert_int_equal(
 	    services_turn(services, services_no_path, NULL, services_at(1)), 2);

@@ -37,7 +37,7 @@ teardown(void **state)
 }
 
 static void
-hear(struct services *services, struct qp_event event, int64_t ms)
+receive(struct services *services, struct qp_event event, int64_t ms)
 {
 	assert_int_equal(services_event(services, &event, services_at(ms)), 0);
 }
@@ -89,8 +89,8 @@ a_number_that_another_qp_has_by_now_is_that_one(void **state)
 	struct qp_list_row rows[2] = { services_row(17, 2017, 3),
 		services_row(18, 2018, 3) };
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 100);
-	hear(services, services_qp(1, 18, 2, 0xc001, 5), 300); /* heard meanwhile */
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 100);
+	receive(services, services_qp(1, 18, 2, 0xc001, 5), 300); /* heard meanwhile */
 	list(services, rows, 2, false, 200);
 	assert_int_equal(services_flow(services, 17).dst_qpn, 2017);
 	assert_int_equal(services_flow(services, 17).peer.bytes[3], 3);
@@ -110,12 +110,12 @@ what_ends_while_it_is_listed_is_looked_for_again(void **state)
 		.devices = &device, .device_count = 1, .rows = &row, .row_count = 1
 	};
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 100);
-	hear(services, services_end(1, 17), 210);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 100);
+	receive(services, services_end(1, 17), 210);
 	assert_true(services_listed(services, &of, services_at(200), services_at(220)));
 	assert_false(
 	    services_listed(services, &of, services_at(300), services_at(320)));
-	hear(services, services_end(1, 99), 410); /* nothing was added meanwhile */
+	receive(services, services_end(1, 99), 410); /* nothing was added meanwhile */
 	assert_false(
 	    services_listed(services, &of, services_at(400), services_at(420)));
 }
@@ -127,7 +127,7 @@ a_command_of_strange_bytes_is_clean_at_once(void **state)
 	struct qp_event event = services_qp(1, 17, 2, 0xc001, 5);
 
 	strcpy(event.comm, "a\x1b[2J\xff\n\"b");
-	hear(services, event, 0);
+	receive(services, event, 0);
 	assert_string_equal(services_flow(services, 17).comm, "a?[2J??\"b");
 	assert_string_equal(services_flow(services, 17).service, "comm:a?[2J??\"b");
 }
@@ -141,8 +141,8 @@ a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **st
 	struct services *services = *state;
 	struct services_ask ask;
 
-	hear(services, services_qp(1, 17, 2, 0xc001, 5), 0);
-	hear(services, services_qp(1, 18, 3, 0xc001, 5), 0);
+	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
+	receive(services, services_qp(1, 18, 3, 0xc001, 5), 0);
 	services_answer_all(services, services_at(0));
 	services_lost(services, peer, services_at(2000));
 	assert_int_equal(services_asks(services, services_at(2000), &ask, 1), 0);
@@ -172,7 +172,7 @@ numbers_of_more_than_24_bits_are_told_as_they_are_sent(void **state)
 	struct wire_bytes bytes;
 
 	event.dest_qpn = 0xff001017;
-	hear(services, event, 0);
+	receive(services, event, 0);
 	list(services, &row, 1, true, 0);
 	assert_int_equal(services_flow(services, 17).dst_qpn, 0x1017);
 	assert_int_equal(services_flow(services, 18).dst_qpn, 0xffffff);
@@ -195,12 +195,12 @@ a_qp_that_gets_another_port_of_its_device_leaves_the_first(void **state)
 	struct qp_event event = services_qp(1, 17, 2, 0xc001, 5);
 
 	services_set_rnic(services, 2, &second);
-	hear(services, event, 0);
+	receive(services, event, 0);
 	event.port = 2;
-	hear(services, event, 10);
+	receive(services, event, 10);
 	assert_int_equal(services_counts(services).qps, 1);
 	assert_int_equal(services_flow(services, 17).src.port, 2);
-	hear(services, services_end(1, 17), 20);
+	receive(services, services_end(1, 17), 20);
 	assert_int_equal(services_counts(services).qps, 0);
 	assert_int_equal(services_counts(services).destroyed, 1);
 }

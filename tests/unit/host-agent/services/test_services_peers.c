@@ -39,7 +39,7 @@ teardown(void **state)
 }
 
 static void
-hear(struct services *services, struct qp_event event)
+receive(struct services *services, struct qp_event event)
 {
 	assert_int_equal(services_event(services, &event, services_at(0)), 0);
 }
@@ -67,7 +67,7 @@ a_peer_is_a_guest_at_once_and_of_that_rnic_only(void **state)
 	struct wire_peer peer;
 
 	turn(services, 0);
-	hear(services, services_qp(1, 17, 2, 0xc123, 5));
+	receive(services, services_qp(1, 17, 2, 0xc123, 5));
 	assert_int_equal(turn(services, 1), 2); /* that RNIC's plan is another one */
 	peer = only_peer(services, 1);
 	assert_int_equal(peer.id.guid, 0);
@@ -77,7 +77,7 @@ a_peer_is_a_guest_at_once_and_of_that_rnic_only(void **state)
 	assert_int_equal(turn(services, 2), 0);
 
 	/* Another flow with it is no news to reflectors, but who it is. */
-	hear(services, services_qp(1, 18, 2, 0xc124, 6));
+	receive(services, services_qp(1, 18, 2, 0xc124, 6));
 	assert_int_equal(turn(services, 3), 0);
 	services_answer_all(services, services_at(3000));
 	turn(services, 3);
@@ -90,7 +90,7 @@ one_that_nobody_knows_is_a_guest_too(void **state)
 {
 	struct services *services = *state;
 
-	hear(services, services_qp(1, 17, 200, 0xc123, 5));
+	receive(services, services_qp(1, 17, 200, 0xc123, 5));
 	services_answer_all(services, services_at(0));
 	turn(services, 1);
 	assert_int_equal(services_counts(services).unresolved, 1);
@@ -103,16 +103,16 @@ guests_stay_a_while_after_their_last_flow(void **state)
 	struct services *services = *state;
 	struct wire_peer peer;
 
-	hear(services, services_qp(1, 17, 2, 0xc123, 5));
+	receive(services, services_qp(1, 17, 2, 0xc123, 5));
 	services_answer_all(services, services_at(0));
 	turn(services, 100);
-	hear(services, services_end(1, 17));
+	receive(services, services_end(1, 17));
 	turn(services, 100 + KEPT_S - 1); /* its own end of the QP may still be there */
 	assert_int_equal(only_peer(services, 1).id.guid, PEER_GUID + 2);
 	assert_int_equal(turn(services, 100 + KEPT_S), 2);
 	assert_int_equal(services_peers(services, 1, &peer, 1), 0);
 
-	hear(services, services_qp(1, 17, 2, 0xc123, 5));
+	receive(services, services_qp(1, 17, 2, 0xc123, 5));
 	turn(services, 200);
 	services_set_rnic(services, 1, NULL);
 	turn(services, 201);
@@ -137,12 +137,12 @@ they_are_bounded_and_those_with_flows_go_before(void **state)
 
 	for (uint32_t round = 0; round < 5; round++) {
 		for (uint32_t n = 1; n <= SERVICES_MAX_FLOWS; n++)
-			hear(services, to_anybody(round << 16 | n));
+			receive(services, to_anybody(round << 16 | n));
 		turn(services, round);
 		for (uint32_t n = 1; n <= SERVICES_MAX_FLOWS; n++)
-			hear(services, services_end(1, round << 16 | n));
+			receive(services, services_end(1, round << 16 | n));
 	}
-	hear(services, services_qp(1, 17, 2, 0xc123, 5));
+	receive(services, services_qp(1, 17, 2, 0xc123, 5));
 	turn(services, 6);
 	count = services_peers(services, 1, peers, SERVICES_MAX_PEERS + 1);
 	assert_in_range(count, 1, SERVICES_MAX_PEERS);

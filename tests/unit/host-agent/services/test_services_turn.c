@@ -39,7 +39,7 @@ teardown(void **state)
 }
 
 static void
-hear(struct services *services, struct qp_event event)
+receive(struct services *services, struct qp_event event)
 {
 	assert_int_equal(services_event(services, &event, services_at(0)), 0);
 }
@@ -63,7 +63,7 @@ a_resolved_flow_is_probed_from_its_own_port(void **state)
 	struct services *services = *state;
 	struct wire_target target;
 
-	hear(services, services_qp(1, 17, 2, 0xc123, 5));
+	receive(services, services_qp(1, 17, 2, 0xc123, 5));
 	turn(services, services_no_path, 0);
 	assert_int_equal(services_probes(services, 1, &target, 1), 0);
 	services_answer_all(services, services_at(1));
@@ -91,7 +91,7 @@ a_resolved_flow_is_probed_from_its_own_port(void **state)
 	assert_int_equal(services_counts(services).probed, 1);
 
 	assert_int_equal(turn(services, services_no_path, 1), 0); /* nothing new */
-	hear(services, services_end(1, 17));
+	receive(services, services_end(1, 17));
 	assert_int_equal(turn(services, services_no_path, 2), 2);
 	assert_int_equal(services_probes(services, 1, &target, 1), 0);
 }
@@ -102,10 +102,10 @@ flows_of_one_port_share_probes_whatever_process_has_them(void **state)
 	struct services *services = *state;
 	struct wire_target targets[4];
 
-	hear(services, services_qp(1, 17, 2, 0xc123, 5));
-	hear(services, services_qp(1, 18, 2, 0xc123, 6));
-	hear(services, services_qp(1, 19, 2, 0xc124, 6));
-	hear(services, services_qp(1, 20, 4, 0xc123, 6));
+	receive(services, services_qp(1, 17, 2, 0xc123, 5));
+	receive(services, services_qp(1, 18, 2, 0xc123, 6));
+	receive(services, services_qp(1, 19, 2, 0xc124, 6));
+	receive(services, services_qp(1, 20, 4, 0xc123, 6));
 	services_answer_all(services, services_at(1));
 	assert_int_equal(turn(services, services_no_path, 0), 2);
 	assert_int_equal(services_probes(services, 1, targets, 4), 2);
@@ -126,7 +126,7 @@ flows_of_one_traced_path_share_probes(void **state)
 	struct wire_target targets[4];
 
 	for (uint32_t i = 0; i < 6; i++)
-		hear(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
+		receive(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
 	services_answer_all(services, services_at(1));
 	turn(services, services_no_path, 0);
 	assert_int_equal(services_counts(services).probed, MAX);
@@ -157,8 +157,8 @@ flows_of_no_single_path_are_probed_each_by_itself(void **state)
 {
 	struct services *services = *state;
 
-	hear(services, services_qp(1, 20, 3, 0xc100, 5));
-	hear(services, services_qp(1, 21, 3, 0xc102, 5));
+	receive(services, services_qp(1, 20, 3, 0xc100, 5));
+	receive(services, services_qp(1, 21, 3, 0xc102, 5));
 	services_answer_all(services, services_at(1));
 	turn(services, two_spines, 0);
 	assert_int_equal(services_counts(services).probed, 2);
@@ -173,8 +173,8 @@ an_rnic_of_few_ports_takes_the_one_that_goes_the_same_way(void **state)
 	struct wire_target target;
 
 	services_own(services, 1, ports, 3);
-	hear(services, services_qp(1, 20, 2, 0xc100, 5));
-	hear(services, services_qp(1, 21, 2, 0xc103, 5));
+	receive(services, services_qp(1, 20, 2, 0xc100, 5));
+	receive(services, services_qp(1, 21, 2, 0xc103, 5));
 	services_answer_all(services, services_at(1));
 
 	/* Not traced yet: some port, and it is not said to be the flow's way. */
@@ -209,7 +209,7 @@ a_way_that_no_port_takes_is_not_claimed(void **state)
 	struct wire_target target;
 
 	services_own(services, 1, ports, 2);
-	hear(services, services_qp(1, 20, 2, 0xc100, 5));
+	receive(services, services_qp(1, 20, 2, 0xc100, 5));
 	services_answer_all(services, services_at(1));
 	turn(services, own_spine_each, 0);
 	assert_int_equal(services_flow(services, 20).probe_port, 0);
@@ -224,8 +224,8 @@ below_one_tor_all_ways_are_one_and_none_is_traced(void **state)
 	struct services_ask ask;
 	struct wire_target target;
 
-	hear(services, services_qp(1, 20, 2, 0xc100, 5));
-	hear(services, services_qp(1, 21, 2, 0xc101, 5));
+	receive(services, services_qp(1, 20, 2, 0xc100, 5));
+	receive(services, services_qp(1, 21, 2, 0xc101, 5));
 	assert_int_equal(services_asks(services, services_at(0), &ask, 1), 1);
 	services_answer(services, ask.token, &rnic, services_at(0));
 	turn(services, services_no_path, 0);
@@ -242,7 +242,7 @@ everyone_has_its_turn(void **state)
 	unsigned turns[10] = { 0 };
 
 	for (uint32_t i = 0; i < 10; i++)
-		hear(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
+		receive(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
 	services_answer_all(services, services_at(1));
 	for (int64_t second = 0; second < 50 * TURN_S; second++) {
 		turn(services, services_no_path, second);
@@ -262,11 +262,11 @@ who_has_never_had_a_turn_comes_first(void **state)
 	struct services *services = *state;
 
 	for (uint32_t i = 0; i < 8; i++)
-		hear(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
+		receive(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
 	services_answer_all(services, services_at(1));
 	turn(services, services_no_path, 0);
 	turn(services, services_no_path, TURN_S); /* the second four */
-	hear(services, services_qp(1, 50, 2, 0xc200, 5));
+	receive(services, services_qp(1, 50, 2, 0xc200, 5));
 	turn(services, services_no_path, TURN_S + 1);
 	assert_int_equal(services_flow(services, 50).state, WIRE_SERVICE_WAITING);
 	turn(services, services_no_path, 2 * TURN_S);
@@ -279,13 +279,13 @@ nobody_gives_way_while_there_is_room(void **state)
 	struct services *services = *state;
 
 	for (uint32_t i = 0; i < MAX; i++)
-		hear(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
+		receive(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
 	services_answer_all(services, services_at(1));
 	assert_int_equal(turn(services, services_no_path, 0), 2);
 	for (int64_t second = 1; second < 5 * TURN_S; second++)
 		assert_int_equal(turn(services, services_no_path, second), 0);
 	/* The cap is for each RNIC. */
-	hear(services, services_qp(0, 50, 2, 0xc200, 5));
+	receive(services, services_qp(0, 50, 2, 0xc200, 5));
 	assert_int_equal(turn(services, services_no_path, 6 * TURN_S), 1);
 	assert_int_equal(services_counts(services).probed, MAX + 1);
 }
@@ -297,7 +297,7 @@ a_lower_cap_is_kept_at_once_and_no_cap_is_above_the_ceiling(void **state)
 	struct services_options other = options;
 
 	for (uint32_t i = 0; i < 100; i++)
-		hear(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
+		receive(services, services_qp(1, 20 + i, 2, (uint16_t)(0xc100 + i), 5));
 	services_answer_all(services, services_at(1));
 	other.max_probed = 1000;
 	services_tune(services, &other);
@@ -322,7 +322,7 @@ probes_go_where_their_kind_is_answered(void **state)
 	struct services_ask ask;
 	struct wire_target target;
 
-	hear(services, services_qp(1, 20, 2, 0xc100, 5));
+	receive(services, services_qp(1, 20, 2, 0xc100, 5));
 	assert_int_equal(services_asks(services, services_at(0), &ask, 1), 1);
 	rnic.qpn = 0; /* it answers UDP only */
 	services_answer(services, ask.token, &rnic, services_at(0));

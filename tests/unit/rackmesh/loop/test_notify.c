@@ -77,7 +77,7 @@ teardown(void **state)
 
 /* The next word, "" when there is none. */
 static const char *
-heard(struct manager *m)
+receives(struct manager *m)
 {
 	ssize_t n = recv(m->fd, m->words, sizeof(m->words) - 1, MSG_DONTWAIT);
 
@@ -97,14 +97,14 @@ states_arrive_word_by_word(void **state)
 	struct manager *m = *state;
 
 	assert_int_equal(rm_notify_new(&m->notify), 0);
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "");
 	rm_notify_ready(m->notify);
 	rm_notify_reloading(m->notify, at(7.5));
 	rm_notify_stopping(m->notify);
-	assert_string_equal(heard(m), "READY=1");
-	assert_string_equal(heard(m), "RELOADING=1\nMONOTONIC_USEC=7500000");
-	assert_string_equal(heard(m), "STOPPING=1");
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "READY=1");
+	assert_string_equal(receives(m), "RELOADING=1\nMONOTONIC_USEC=7500000");
+	assert_string_equal(receives(m), "STOPPING=1");
+	assert_string_equal(receives(m), "");
 }
 
 static void
@@ -125,7 +125,7 @@ an_abstract_name_is_a_socket_too(void **state)
 	assert_int_equal(rm_notify_new(&m->notify), 0);
 	rm_notify_ready(m->notify);
 	m->fd = fd;
-	assert_string_equal(heard(m), "READY=1");
+	assert_string_equal(receives(m), "READY=1");
 	m->fd = own;
 	close(fd);
 }
@@ -139,7 +139,7 @@ the_watchdog_is_fed_four_times_an_interval(void **state)
 	assert_int_equal(rm_notify_new(&m->notify), 0);
 	for (int i = 0; i <= 4000; i++) {
 		rm_notify_worked(m->notify, NULL, at(i * 0.025));
-		while (heard(m)[0] != '\0') {
+		while (receives(m)[0] != '\0') {
 			assert_string_equal(m->words, "WATCHDOG=1");
 			fed++;
 		}
@@ -147,7 +147,7 @@ the_watchdog_is_fed_four_times_an_interval(void **state)
 	assert_int_equal(fed, 1 + 100 * 4 / WATCHDOG_S);
 	assert_int_equal(rm_notify_counts(m->notify)->fed, fed);
 	/* No turn, no word. */
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "");
 }
 
 static void
@@ -161,7 +161,7 @@ nobody_is_fed_who_did_not_ask(void **state)
 		setenv("WATCHDOG_USEC", not_asked[i], 1);
 		assert_int_equal(rm_notify_new(&m->notify), 0);
 		rm_notify_worked(m->notify, NULL, at(1));
-		assert_string_equal(heard(m), "");
+		assert_string_equal(receives(m), "");
 		rm_notify_free(m->notify);
 		m->notify = NULL;
 	}
@@ -169,16 +169,16 @@ nobody_is_fed_who_did_not_ask(void **state)
 	setenv("WATCHDOG_PID", "1", 1); /* another process */
 	assert_int_equal(rm_notify_new(&m->notify), 0);
 	rm_notify_worked(m->notify, NULL, at(1));
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "");
 	rm_notify_ready(m->notify);
-	assert_string_equal(heard(m), "READY=1");
+	assert_string_equal(receives(m), "READY=1");
 	rm_notify_free(m->notify);
 	m->notify = NULL;
 	unsetenv("NOTIFY_SOCKET");
 	assert_int_equal(rm_notify_new(&m->notify), 0);
 	rm_notify_ready(m->notify);
 	rm_notify_worked(m->notify, NULL, at(1));
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "");
 	assert_int_equal(rm_notify_counts(m->notify)->failed, 0);
 }
 
@@ -245,7 +245,7 @@ a_stuck_worker_starves_the_watchdog(void **state)
 	assert_int_equal(rm_notify_new(&m->notify), 0);
 	/* Idle for however long: it has nothing to do. */
 	rm_notify_worked(m->notify, m->worker, rm_mono_add(now, 300 * RM_NS_PER_S));
-	assert_string_equal(heard(m), "WATCHDOG=1");
+	assert_string_equal(receives(m), "WATCHDOG=1");
 	rm_notify_free(m->notify);
 	assert_int_equal(rm_notify_new(&m->notify), 0);
 
@@ -253,20 +253,20 @@ a_stuck_worker_starves_the_watchdog(void **state)
 	assert_int_equal(rm_worker_submit(m->worker, run_behind_gate, on_answer, m), 0);
 	now = rm_mono_now();
 	rm_notify_worked(m->notify, m->worker, rm_mono_add(now, 30 * RM_NS_PER_S));
-	assert_string_equal(heard(m), "WATCHDOG=1"); /* a slow disk */
+	assert_string_equal(receives(m), "WATCHDOG=1"); /* a slow disk */
 	for (int s = 61; s < 120; s++)
 		rm_notify_worked(
 		    m->notify, m->worker, rm_mono_add(now, s * RM_NS_PER_S));
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "");
 	assert_int_equal(rm_notify_counts(m->notify)->withheld, 120 - 61);
 
 	pthread_mutex_unlock(&m->gate);
 	assert_int_equal(rm_loop_run(m->loop), 0);
 	assert_true(m->answered);
-	assert_string_equal(heard(m), "READY=1"); /* the loop's own */
-	assert_string_equal(heard(m), "STOPPING=1");
+	assert_string_equal(receives(m), "READY=1"); /* the loop's own */
+	assert_string_equal(receives(m), "STOPPING=1");
 	rm_notify_worked(m->notify, m->worker, rm_mono_add(now, 121 * RM_NS_PER_S));
-	assert_string_equal(heard(m), "WATCHDOG=1");
+	assert_string_equal(receives(m), "WATCHDOG=1");
 }
 
 /* ---- the loop ------------------------------------------------------------------- */
@@ -288,9 +288,9 @@ on_reload(void *arg)
 {
 	struct manager *m = arg;
 
-	assert_string_equal(heard(m), "READY=1");
-	assert_int_equal(strncmp(heard(m), "RELOADING=1\nMONOTONIC_USEC=", 26), 0);
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "READY=1");
+	assert_int_equal(strncmp(receives(m), "RELOADING=1\nMONOTONIC_USEC=", 26), 0);
+	assert_string_equal(receives(m), "");
 	m->answered = true;
 }
 
@@ -304,12 +304,12 @@ a_loop_is_ready_reloads_and_stops(void **state)
 	assert_int_equal(rm_timer_new(m->loop, on_timer, m, &m->timer), 0);
 	rm_loop_on_reload(m->loop, on_reload, m);
 	rm_timer_after(m->timer, 0);
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "");
 	assert_int_equal(rm_loop_run(m->loop), 0);
 	assert_true(m->answered);
-	assert_string_equal(heard(m), "READY=1");
-	assert_string_equal(heard(m), "STOPPING=1");
-	assert_string_equal(heard(m), "");
+	assert_string_equal(receives(m), "READY=1");
+	assert_string_equal(receives(m), "STOPPING=1");
+	assert_string_equal(receives(m), "");
 }
 
 static void

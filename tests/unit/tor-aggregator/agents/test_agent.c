@@ -204,11 +204,11 @@ an_agent_tells_whom_it_hears_and_who_of_them_cannot_deliver(void **state)
 	assert_int_equal(wire_write_heartbeat(writer, &beat, &bytes), 0);
 	assert_int_equal(wire_open_heartbeat(&view, bytes.data, bytes.len), 0);
 	agent_note_live(agent, &view, (rm_mono_t){ 7 });
-	assert_true(agent_hears(agent, "agg-a", &mute));
+	assert_true(agent_sees(agent, "agg-a", &mute));
 	assert_false(mute);
-	assert_true(agent_hears(agent, "agg-b", &mute));
+	assert_true(agent_sees(agent, "agg-b", &mute));
 	assert_true(mute);
-	assert_false(agent_hears(agent, "agg-c", &mute));
+	assert_false(agent_sees(agent, "agg-c", &mute));
 	agents_free(agents);
 	wire_writer_free(writer);
 }

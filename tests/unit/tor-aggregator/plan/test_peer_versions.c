@@ -18,25 +18,25 @@ setup(void **state)
 }
 
 static void
-hear(const char *name, const char *software, bool connected, int64_t now)
+receive(const char *name, const char *software, bool connected, int64_t now)
 {
 	const struct wire_welcome welcome = { .id = name, .software = software };
 
-	peer_versions_hear(&versions, WIRE_COMPONENT_CONTROLLER, &welcome, connected,
+	peer_versions_receive(&versions, WIRE_COMPONENT_CONTROLLER, &welcome, connected,
 	    (rm_wall_t){ now });
 }
 
 static void
 a_version_counts_from_when_it_was_first_heard(void **state)
 {
-	hear("c1", "1.0", false, 10);
-	hear("c1", "1.0", true, 20);
+	receive("c1", "1.0", false, 10);
+	receive("c1", "1.0", true, 20);
 	assert_int_equal(versions.count, 1);
 	assert_string_equal(versions.peers[0].software, "1.0");
 	assert_int_equal(versions.peers[0].since.ns, 10);
 	assert_true(versions.peers[0].connected);
 
-	hear("c1", "1.1", true, 30);
+	receive("c1", "1.1", true, 30);
 	assert_int_equal(versions.count, 1);
 	assert_string_equal(versions.peers[0].software, "1.1");
 	assert_int_equal(versions.peers[0].since.ns, 30);
@@ -45,8 +45,8 @@ a_version_counts_from_when_it_was_first_heard(void **state)
 static void
 one_that_has_gone_is_kept(void **state)
 {
-	hear("c1", "1.0", true, 10);
-	hear("c2", "", true, 10);
+	receive("c1", "1.0", true, 10);
+	receive("c2", "", true, 10);
 	peer_versions_gone(&versions, WIRE_COMPONENT_ANALYZER, "c1");
 	assert_true(versions.peers[0].connected);
 	peer_versions_gone(&versions, WIRE_COMPONENT_CONTROLLER, "c1");
@@ -59,10 +59,10 @@ one_that_has_gone_is_kept(void **state)
 static void
 names_that_are_none_are_passed_over_and_nonsense_is_unknown(void **state)
 {
-	hear("", "1.0", true, 10);
-	hear("c 1", "1.0", true, 10);
+	receive("", "1.0", true, 10);
+	receive("c 1", "1.0", true, 10);
 	assert_int_equal(versions.count, 0);
-	hear("c1", "1.0\n", true, 10);
+	receive("c1", "1.0\n", true, 10);
 	assert_string_equal(versions.peers[0].software, "");
 }
 
@@ -73,11 +73,11 @@ more_than_there_is_room_for_are_counted(void **state)
 
 	for (int i = 0; i < PEER_VERSIONS_MAX + 2; i++) {
 		snprintf(name, sizeof(name), "c%d", i);
-		hear(name, "1.0", true, 10);
+		receive(name, "1.0", true, 10);
 	}
 	assert_int_equal(versions.count, PEER_VERSIONS_MAX);
 	assert_int_equal(versions.dropped, 2);
-	hear("c0", "1.1", true, 20);
+	receive("c0", "1.1", true, 20);
 	assert_string_equal(versions.peers[0].software, "1.1");
 }
 

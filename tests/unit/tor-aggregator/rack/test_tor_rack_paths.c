@@ -69,7 +69,7 @@ setup(void **state)
 	};
 	const struct tor_rack_options options = {
 		.tor = "t1",
-		.speaks = true,
+		.active = true,
 		.ring_bytes = 1 << 20,
 		.timeout_ns = 500 * MS,
 		.row_interval_ns = 10 * RM_NS_PER_S,

@@ -60,7 +60,7 @@ teardown(void **state)
 /* Windows in which the subject is in such a state, says that all is well if it says
  * anything, and is reached by the others or not. */
 static void
-pass(struct table *table, unsigned windows, enum host_state state, bool speaks,
+pass(struct table *table, unsigned windows, enum host_state state, bool active,
     bool reached)
 {
 	table->hosts[SUBJECT].state = state;
@@ -72,7 +72,7 @@ pass(struct table *table, unsigned windows, enum host_state state, bool speaks,
 			    &table->pairs[table->closed.pair_count];
 			const bool ok = dst != SUBJECT || reached;
 
-			if (src == dst || (src == SUBJECT && !speaks))
+			if (src == dst || (src == SUBJECT && !active))
 				continue;
 			*pair = (struct window_pair){ .src = src, .dst = dst };
 			pair->outcomes[ok ? WIRE_OK : WIRE_NO_REPLY] = PROBES;
@@ -81,7 +81,7 @@ pass(struct table *table, unsigned windows, enum host_state state, bool speaks,
 			table->closed.pair_count++;
 		}
 	while (windows-- > 0) {
-		assert_int_equal(rack_words_hear(table->words, &table->rack,
+		assert_int_equal(rack_words_receive(table->words, &table->rack,
 				     &table->closed, (rm_wall_t){ 1 }),
 		    0);
 		table->named =

@@ -39,28 +39,28 @@ run(struct side *side, int64_t for_ns)
 	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
 		side->now = rm_mono_add(side->now, STEP_NS);
 		if (side->tells && side->now.ns % (250 * RM_NS_PER_MS) == 0)
-			peer_heard(&side->peer, &side->other, side->now);
+			peer_seen(&side->peer, &side->other, side->now);
 		peer_judge(&side->peer, &side->own, side->now);
 	}
 }
 
 static void
-expect(struct side *side, int64_t for_ns, bool speaks)
+expect(struct side *side, int64_t for_ns, bool active)
 {
 	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
 		run(side, STEP_NS);
-		assert_int_equal(side->peer.speaks, speaks);
+		assert_int_equal(side->peer.active, active);
 	}
 }
 
 /* Runs until it turns; returns after how long, and fails past that. */
 static int64_t
-turns_within(struct side *side, int64_t for_ns, bool speaks)
+turns_within(struct side *side, int64_t for_ns, bool active)
 {
-	assert_int_equal(side->peer.speaks, !speaks);
+	assert_int_equal(side->peer.active, !active);
 	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
 		run(side, STEP_NS);
-		if (side->peer.speaks == speaks)
+		if (side->peer.active == active)
 			return ns + STEP_NS;
 	}
 	fail_msg("it did not turn");
@@ -68,7 +68,7 @@ turns_within(struct side *side, int64_t for_ns, bool speaks)
 }
 
 static struct side
-primary_that_speaks(void)
+active_primary(void)
 {
 	struct side side = side_of(true);
 
@@ -81,7 +81,7 @@ standby_that_is_quiet(void)
 {
 	struct side side = side_of(false);
 
-	side.other.speaks = true;
+	side.other.active = true;
 	expect(&side, 10 * S, false);
 	return side;
 }
@@ -115,7 +115,7 @@ a_primary_that_comes_back_takes_over_from_one_that_speaks(void **state)
 {
 	struct side side = side_of(true);
 
-	side.other.speaks = true;
+	side.other.active = true;
 	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS);
 }
 
@@ -124,7 +124,7 @@ a_primary_that_hears_no_agents_yet_leaves_it_to_the_other_one(void **state)
 {
 	struct side side = side_of(true);
 
-	side.other.speaks = true;
+	side.other.active = true;
 	side.own.agents = 1;
 	expect(&side, 30 * S, false);
 	side.own.agents = 2;
@@ -134,11 +134,11 @@ a_primary_that_hears_no_agents_yet_leaves_it_to_the_other_one(void **state)
 static void
 a_primary_that_cannot_deliver_yields_and_comes_back_when_it_can(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.own.delivers = false;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
-	side.other.speaks = true;
+	side.other.active = true;
 	expect(&side, 60 * S, false);
 	side.own.delivers = true;
 	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS);
@@ -149,7 +149,7 @@ a_primary_that_cannot_deliver_yields_and_comes_back_when_it_can(void **state)
 static void
 a_primary_does_not_yield_to_one_that_cannot_deliver_either(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.own.delivers = false;
 	side.other.delivers = false;
@@ -159,7 +159,7 @@ a_primary_does_not_yield_to_one_that_cannot_deliver_either(void **state)
 static void
 a_primary_does_not_yield_to_nobody(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.tells = false;
 	side.own.delivers = false;
@@ -174,11 +174,11 @@ a_primary_does_not_yield_to_nobody(void **state)
 static void
 a_primary_that_has_lost_its_agents_yields_to_one_that_has_them(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.own.agents = 1;
 	assert_true(turns_within(&side, 4 * S, false) >= PEER_DEAF_NS);
-	side.other.speaks = true;
+	side.other.active = true;
 	expect(&side, 20 * S, false);
 	side.own.agents = 4;
 	turns_within(&side, 5 * S, true);
@@ -187,7 +187,7 @@ a_primary_that_has_lost_its_agents_yields_to_one_that_has_them(void **state)
 static void
 a_primary_speaks_when_whom_it_yielded_to_falls_silent(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.own.delivers = false;
 	turns_within(&side, 2 * S, false);
@@ -200,7 +200,7 @@ a_primary_speaks_when_whom_it_yielded_to_falls_silent(void **state)
 static void
 a_primary_that_cannot_deliver_yields_by_the_agents_word(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.tells = false;
 	expect(&side, 10 * S, true);
@@ -224,7 +224,7 @@ a_primary_that_cannot_deliver_yields_by_the_agents_word(void **state)
 static void
 a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.tells = false;
 	side.own = (struct peer_own){ .warm = true };
@@ -236,11 +236,11 @@ a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
 static void
 who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise(void **state)
 {
-	struct side first = primary_that_speaks(), second = primary_that_speaks();
+	struct side first = active_primary(), second = active_primary();
 
 	peer_become(&first.peer, true);
 	peer_become(&second.peer, false);
-	first.other.speaks = second.other.speaks = true;
+	first.other.active = second.other.active = true;
 	expect(&first, 2 * S, true);
 	run(&second, S);
 	expect(&second, 60 * S, false);
@@ -249,19 +249,19 @@ who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise(void **state)
 static void
 a_primary_that_stood_still_asks_before_it_speaks(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.now = rm_mono_add(side.now, 20 * S);
 	peer_stalled(&side.peer, 20 * S, side.now);
-	assert_false(side.peer.speaks);
-	side.other.speaks = true;
+	assert_false(side.peer.active);
+	side.other.active = true;
 	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS);
 }
 
 static void
 a_primary_that_stood_still_and_finds_nobody_speaks(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.tells = false;
 	side.now = rm_mono_add(side.now, 20 * S);
@@ -273,17 +273,17 @@ a_primary_that_stood_still_and_finds_nobody_speaks(void **state)
 static void
 a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on(void **state)
 {
-	struct side side = primary_that_speaks();
+	struct side side = active_primary();
 
 	side.tells = false;
 	expect(&side, 10 * S, true);
 	side.tells = true;
-	side.other.speaks = true;
+	side.other.active = true;
 	turns_within(&side, S, false);
 	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS - S / 2);
 	/* Heard all the time, that it speaks a little longer is nothing. */
 	expect(&side, S, true);
-	side.other.speaks = false;
+	side.other.active = false;
 	expect(&side, 10 * S, true);
 }
 
@@ -291,8 +291,7 @@ static void
 whoever_is_cut_off_from_everybody_is_silent_and_asks_first(void **state)
 {
 	for (int primary = 0; primary < 2; primary++) {
-		struct side side =
-		    primary ? primary_that_speaks() : standby_that_is_quiet();
+		struct side side = primary ? active_primary() : standby_that_is_quiet();
 
 		side.tells = false;
 		side.own = (struct peer_own){ .warm = true };
@@ -302,7 +301,7 @@ whoever_is_cut_off_from_everybody_is_silent_and_asks_first(void **state)
 		side.own.delivers = true; /* the first thing to be back */
 		expect(&side, 2 * S, false);
 		side.tells = true;
-		side.other.speaks = true;
+		side.other.active = true;
 		expect(&side, 2 * S, false);
 		if (!primary)
 			continue;
@@ -314,7 +313,7 @@ whoever_is_cut_off_from_everybody_is_silent_and_asks_first(void **state)
 static void
 a_short_stall_changes_nothing(void **state)
 {
-	struct side side = primary_that_speaks(), other = standby_that_is_quiet();
+	struct side side = active_primary(), other = standby_that_is_quiet();
 
 	side.now = rm_mono_add(side.now, 3 * S / 2);
 	peer_stalled(&side.peer, 3 * S / 2, side.now);
@@ -335,12 +334,12 @@ short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone(void **state)
 
 	side.own.lost = 4;
 	side.tells = false;
-	while (!side.peer.speaks && rm_mono_since(side.now, gone) < 20 * S) {
+	while (!side.peer.active && rm_mono_since(side.now, gone) < 20 * S) {
 		side.now = rm_mono_add(side.now, S / 2);
 		peer_stalled(&side.peer, S / 2, side.now);
 		run(&side, S);
 	}
-	assert_true(side.peer.speaks);
+	assert_true(side.peer.active);
 	assert_true(rm_mono_since(side.now, gone) <= 6 * S);
 }
 
@@ -390,9 +389,9 @@ it_stops_at_once_when_the_primary_speaks_again(void **state)
 	side.tells = false;
 	turns_within(&side, 4 * S, true);
 	side.tells = true;
-	side.other.speaks = false; /* back, and not warm yet */
+	side.other.active = false; /* back, and not warm yet */
 	expect(&side, 20 * S, true);
-	side.other.speaks = true;
+	side.other.active = true;
 	assert_true(turns_within(&side, S, false) <= 250 * RM_NS_PER_MS);
 }
 
@@ -401,7 +400,7 @@ it_speaks_while_the_primary_says_that_it_does_not(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
-	side.other.speaks = false;
+	side.other.active = false;
 	assert_true(turns_within(&side, S, true) <= 250 * RM_NS_PER_MS);
 	expect(&side, 60 * S, true);
 }
@@ -529,7 +528,7 @@ one_that_stood_still_listens_before_it_takes_over(void **state)
 	turns_within(&side, 4 * S, true);
 	side.now = rm_mono_add(side.now, 20 * S);
 	peer_stalled(&side.peer, 20 * S, side.now);
-	assert_false(side.peer.speaks);
+	assert_false(side.peer.active);
 	side.tells = true;
 	expect(&side, 60 * S, false);
 }
