@@ -27,7 +27,7 @@
 #define NETDEV_MAX_LEN 15
 #define FLOW_QPS_MAX 64
 
-static const struct rm_word hooks[] = {
+static const struct rm_enum_name hooks[] = {
 	{ "any", QP_HOOKS_ANY },
 	{ "fexit", QP_HOOKS_FEXIT },
 	{ "kprobe", QP_HOOKS_KPROBE },
@@ -35,14 +35,14 @@ static const struct rm_word hooks[] = {
 	{ 0 },
 };
 
-static const struct rm_word transports[] = {
+static const struct rm_enum_name transports[] = {
 	{ "auto", RNIC_AUTO },
 	{ "udp", RNIC_UDP },
 	{ "roce", RNIC_ROCE },
 	{ 0 },
 };
 
-static const struct rm_word one_flow_words[] = {
+static const struct rm_enum_name one_flow_words[] = {
 	{ "none", AGENT_ONE_FLOW_NONE },
 	{ "roce", AGENT_ONE_FLOW_ROCE },
 	{ "all", AGENT_ONE_FLOW_ALL },
@@ -98,7 +98,7 @@ static const struct rm_option switch_options[] = {
 	{ 0 }
 };
 
-static const struct rm_word rnic_words[] = { { "auto", 1 }, { 0 } };
+static const struct rm_enum_name rnic_words[] = { { "auto", 1 }, { 0 } };
 
 const struct rm_option agent_options[] = {
 	{ "host", RM_STRING, AT(host), NULL, 1, 63, 0,

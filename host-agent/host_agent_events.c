@@ -11,7 +11,7 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/plans.h"
 #include "host-agent/rnic/rnic_facts.h"
-#include "host-agent/rnic/rnic_words.h"
+#include "host-agent/rnic/rnic_names.h"
 #include "host-agent/trace/tracing.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/identity/authority.h"
@@ -147,7 +147,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 		rm_rnic_id_format(
 		    (struct rm_rnic_id){ facts->id.guid, facts->id.port }, id);
 		rm_log_info("%s: ready as %s over %s", device, id,
-		    rnic_transport_word(facts->transport));
+		    rnic_transport_str(facts->transport));
 		agent_services_rnic(agent->services, rnic);
 		agent_trace_rnic(agent, rnic);
 		agent_plan_rnic(agent, rnic);
@@ -377,7 +377,7 @@ agent_withhold(
 	rm_log_warn(0,
 	    "%s: not used for %s: it does not serve the ToR that %s names: %s",
 	    aggregator_link_address(agent->aggregator_links[aggregator]),
-	    rnic_device(rnic), tor_source_word(rnic_tors(rnic)->source), reason);
+	    rnic_device(rnic), tor_source_str(rnic_tors(rnic)->source), reason);
 	rnic_set_aggregators(
 	    rnic, rnic_aggregators(rnic) & ~(UINT64_C(1) << aggregator));
 }

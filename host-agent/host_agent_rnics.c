@@ -14,8 +14,8 @@
 #include "host-agent/rnic/rdma_facts.h"
 #include "host-agent/rnic/rdma_index.h"
 #include "host-agent/rnic/rnic_find.h"
+#include "host-agent/rnic/rnic_names.h"
 #include "host-agent/rnic/rnic_pattern.h"
-#include "host-agent/rnic/rnic_words.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
 #include "rackmesh/loop/worker.h"
@@ -368,7 +368,7 @@ start_found(struct agent_finder *finder, size_t entry, const struct rnic_found *
 		return;
 	rnic = agent->rnics[agent->rnic_count - 1];
 	rm_log_info("%s: found at ToR %s, by %s", rnic_device(rnic),
-	    tor_set_text(&tors->chosen, text), tor_source_word(tors->source));
+	    tor_set_text(&tors->chosen, text), tor_source_str(tors->source));
 	(void)rnic_say_tors(rnic, TOR_LLDP, &tors->said[TOR_LLDP], rm_mono_now());
 	if (tor_choice_mismatch(rnic_tors(rnic)))
 		log_mismatch(rnic);

@@ -80,7 +80,7 @@ agent_say_slowed(const struct host_agent *agent)
 		rm_log_warn(0,
 		    "probing: slowed by the %s limit: %u of 1000 probes are sent; CPU "
 		    "%.1f %% of a core, memory %llu MiB",
-		    wire_slow_word(limit->reason), (unsigned)limit->permille,
+		    wire_slow_str(limit->reason), (unsigned)limit->permille,
 		    limit->cpu_percent,
 		    (unsigned long long)(limit->memory_bytes >> 20));
 }

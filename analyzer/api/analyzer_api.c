@@ -74,7 +74,7 @@ by_part_json(const struct health_rack *health)
 
 	for (int i = RM_PART_RNIC; i < RM_PART_TYPES; i++)
 		if (health->by_part[i] > 0)
-			set_u64(object, rm_part_type_word((enum rm_part_type)i),
+			set_u64(object, rm_part_type_str((enum rm_part_type)i),
 			    health->by_part[i]);
 	return object;
 }
@@ -87,7 +87,7 @@ rack_json(const struct health_rack *health, rm_mono_t now)
 
 	json_object_set_new(object, "region", json_string(rack->region));
 	json_object_set_new(object, "tor", json_string(rack->tor));
-	json_object_set_new(object, "state", json_string(health_word(health->state)));
+	json_object_set_new(object, "state", json_string(health_str(health->state)));
 	set_u64(object, "rnics", rack->state.rnics);
 	set_u64(object, "rnics_good", rack->state.rnics_good);
 	set_u64(object, "rnics_bad", rack->state.rnics_bad);
@@ -136,10 +136,10 @@ region_json(const struct region *region, const struct health_rack *racks, size_t
 	if (all == 0)
 		worst = HEALTH_UNKNOWN;
 	json_object_set_new(object, "region", json_string(region_name(region)));
-	json_object_set_new(object, "state", json_string(health_word(worst)));
+	json_object_set_new(object, "state", json_string(health_str(worst)));
 	set_u64(object, "racks", all);
 	for (int i = 0; i < HEALTH_STATES; i++)
-		set_u64(object, health_word((enum health_state)i), states[i]);
+		set_u64(object, health_str((enum health_state)i), states[i]);
 	set_u64(object, "rnics", rnics);
 	set_u64(object, "rnics_good", good);
 	set_u64(object, "incidents_open", incidents);

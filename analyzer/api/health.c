@@ -18,7 +18,7 @@ static const char *const words[HEALTH_STATES] = {
 };
 
 const char *
-health_word(enum health_state state)
+health_str(enum health_state state)
 {
 	return words[state];
 }
@@ -57,7 +57,7 @@ static enum rm_part_type
 type_of(const struct board_entry *entry)
 {
 	for (int i = RM_PART_RNIC; i < RM_PART_TYPES; i++)
-		if (strcmp(entry->part_type, rm_part_type_word((enum rm_part_type)i)) ==
+		if (strcmp(entry->part_type, rm_part_type_str((enum rm_part_type)i)) ==
 		    0)
 			return (enum rm_part_type)i;
 	return 0;

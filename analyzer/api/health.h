@@ -33,7 +33,7 @@ struct health_rack {
 	uint64_t by_part[RM_PART_TYPES]; /* of them */
 };
 
-const char *health_word(enum health_state state);
+const char *health_str(enum health_state state);
 
 /* Of the regions in sight. Borrows from racks; the caller frees *ret. -ENOMEM. */
 int health_of(const struct racks *racks, const struct board *board,

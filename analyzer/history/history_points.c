@@ -212,10 +212,10 @@ history_points_incident(struct history_points *points, const char *analyzer,
 		.incident_id = incident->id,
 		.state = state,
 		.tor = "",
-		.part_type = rm_part_type_word(verdict->part.type),
+		.part_type = rm_part_type_str(verdict->part.type),
 		.part = verdict->part.name,
 		.place = verdict->part.place,
-		.kind = rm_kind_word(verdict->kind),
+		.kind = rm_kind_str(verdict->kind),
 		.confidence = verdict->confidence,
 		.began_wall_ns = (uint64_t)verdict->evidence.window_start.ns,
 		.opened_wall_ns = (uint64_t)incident->opened.ns,
@@ -307,7 +307,7 @@ line_outcomes(struct rm_line *line, uint64_t sent, const uint64_t *outcomes)
 {
 	rm_line_int(line, "sent", (int64_t)sent);
 	for (int o = 0; o < WIRE_OUTCOMES; o++)
-		rm_line_int(line, wire_outcome_word((unsigned)o), (int64_t)outcomes[o]);
+		rm_line_int(line, wire_outcome_str((unsigned)o), (int64_t)outcomes[o]);
 }
 
 static void

@@ -251,9 +251,9 @@ lane_on_answer(const struct rm_http_answer *http, void *arg)
 	if (http->r == -ECANCELED)
 		return; /* the client ends, and so do we */
 	influx_answer_read(http, &answer);
-	if (answer.says != INFLUX_TAKEN)
+	if (answer.status != INFLUX_TAKEN)
 		counts->failed_attempts++;
-	switch (answer.says) {
+	switch (answer.status) {
 	case INFLUX_TAKEN:
 	case INFLUX_PARTIAL:
 		dropped = answer.dropped < points ? answer.dropped : points;

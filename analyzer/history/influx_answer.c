@@ -86,7 +86,7 @@ body_has(const struct rm_http_answer *answer, const char *words)
 	return strstr(answer->body, words) != NULL;
 }
 
-static enum influx_says
+static enum influx_status
 read_status(const struct rm_http_answer *answer)
 {
 	long status = answer->status;
@@ -117,18 +117,18 @@ read_status(const struct rm_http_answer *answer)
 void
 influx_answer_read(const struct rm_http_answer *answer, struct influx_answer *ret)
 {
-	*ret = (struct influx_answer){ .says = INFLUX_RETRY, .retry_after_s = -1 };
+	*ret = (struct influx_answer){ .status = INFLUX_RETRY, .retry_after_s = -1 };
 	if (answer->r < 0) {
 		snprintf(
 		    ret->sentence, sizeof(ret->sentence), "%s", strerror(-answer->r));
 		return;
 	}
-	ret->says = read_status(answer);
-	if (ret->says == INFLUX_TAKEN)
+	ret->status = read_status(answer);
+	if (ret->status == INFLUX_TAKEN)
 		return;
 	read_sentence(answer, ret);
-	if (ret->says == INFLUX_PARTIAL)
+	if (ret->status == INFLUX_PARTIAL)
 		ret->dropped = read_dropped(answer->body);
-	if (ret->says == INFLUX_RETRY)
+	if (ret->status == INFLUX_RETRY)
 		ret->retry_after_s = answer->retry_after_s;
 }

@@ -11,7 +11,7 @@
 
 struct rm_http_answer;
 
-enum influx_says {
+enum influx_status {
 	INFLUX_TAKEN = 1,
 	INFLUX_PARTIAL,   /* taken, but for some points that it will never take */
 	INFLUX_REFUSED,   /* nothing was taken, something in it is at fault: halve */
@@ -23,7 +23,7 @@ enum influx_says {
 #define INFLUX_SENTENCE_BYTES 320
 
 struct influx_answer {
-	enum influx_says says;
+	enum influx_status status;
 	uint64_t dropped;      /* of INFLUX_PARTIAL, at least 1 */
 	int64_t retry_after_s; /* of INFLUX_RETRY; -1: it did not say */
 	/* What the database said, or what became of the exchange; "" when all is well.

@@ -85,7 +85,7 @@ static bool
 is_part_type(const char *word)
 {
 	for (int i = RM_PART_RNIC; i < RM_PART_TYPES; i++)
-		if (strcmp(word, rm_part_type_word((enum rm_part_type)i)) == 0)
+		if (strcmp(word, rm_part_type_str((enum rm_part_type)i)) == 0)
 			return true;
 	return false;
 }
@@ -161,10 +161,10 @@ board_report_own(const char *region, const char *analyzer,
 		.region = region,
 		.source = analyzer,
 		.tor = of_tor && strlen(part->name) < RM_NAME_BYTES ? part->name : "",
-		.part_type = rm_part_type_word(part->type),
+		.part_type = rm_part_type_str(part->type),
 		.part = part->name,
 		.place = part->place,
-		.kind = rm_kind_word(verdict->kind),
+		.kind = rm_kind_str(verdict->kind),
 		.severity = incident->severity,
 		.confidence = verdict->confidence,
 		.began = verdict->evidence.window_start,

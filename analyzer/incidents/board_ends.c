@@ -8,8 +8,8 @@
 static bool
 is_end(const struct board_entry *entry)
 {
-	return strcmp(entry->part_type, rm_part_type_word(RM_PART_RNIC)) == 0 ||
-	       strcmp(entry->part_type, rm_part_type_word(RM_PART_HOST)) == 0;
+	return strcmp(entry->part_type, rm_part_type_str(RM_PART_RNIC)) == 0 ||
+	       strcmp(entry->part_type, rm_part_type_str(RM_PART_HOST)) == 0;
 }
 
 void

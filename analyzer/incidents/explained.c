@@ -19,12 +19,12 @@ is_about(const struct board_entry *entry, const char *rnic)
 	char host[2 * RM_NAME_BYTES];
 
 	snprintf(part.name, sizeof(part.name), "%s", entry->part);
-	if (strcmp(entry->kind, rm_kind_word(RM_KIND_CERTIFICATE_ENDING)) == 0)
+	if (strcmp(entry->kind, rm_kind_str(RM_KIND_CERTIFICATE_ENDING)) == 0)
 		return false; /* its probes are as good as ever */
-	if (strcmp(entry->part_type, rm_part_type_word(RM_PART_RNIC)) == 0)
+	if (strcmp(entry->part_type, rm_part_type_str(RM_PART_RNIC)) == 0)
 		return rm_part_names(&part, rnic);
-	if (strcmp(entry->part_type, rm_part_type_word(RM_PART_HOST)) != 0 &&
-	    strcmp(entry->part_type, rm_part_type_word(RM_PART_AGENT)) != 0)
+	if (strcmp(entry->part_type, rm_part_type_str(RM_PART_HOST)) != 0 &&
+	    strcmp(entry->part_type, rm_part_type_str(RM_PART_AGENT)) != 0)
 		return false;
 	snprintf(host, sizeof(host), "%.*s", (int)strcspn(rnic, "/"), rnic);
 	return rm_part_names(&part, host);
@@ -35,7 +35,7 @@ static bool
 may_explain(const struct board_entry *entry, const struct rm_verdict *verdict)
 {
 	return verdict->kind != RM_KIND_LINK_DOWN ||
-	       strcmp(entry->kind, rm_kind_word(RM_KIND_RNIC_FLAPPING)) != 0;
+	       strcmp(entry->kind, rm_kind_str(RM_KIND_RNIC_FLAPPING)) != 0;
 }
 
 static bool

@@ -336,8 +336,7 @@ tor_incident(struct region *region, const struct wire_incident *incident, rm_mon
 	json_t *others = json_object_get(evidence != NULL ? evidence : json, "others");
 	const struct rm_leg_counts inside = { count_of(others, "sent"),
 		count_of(others, "arrived") };
-	const bool is_down =
-	    strcmp(incident->kind, rm_kind_word(RM_KIND_TOR_DOWN)) == 0;
+	const bool is_down = strcmp(incident->kind, rm_kind_str(RM_KIND_TOR_DOWN)) == 0;
 	const enum localise_tor_word word =
 	    localise_tor_word(is_down && incident->state != WIRE_RESOLVED, &inside,
 		(unsigned)count_of(evidence, "peers"));
@@ -357,7 +356,7 @@ region_incident(
 		    region->localise, incident->tor, incident->kind, now);
 	/* A rack speaks of its own ToR only. One that is called down may be called late
 	 * after it. */
-	if (strcmp(incident->part_type, rm_part_type_word(RM_PART_TOR)) == 0 &&
+	if (strcmp(incident->part_type, rm_part_type_str(RM_PART_TOR)) == 0 &&
 	    strcmp(incident->part, incident->tor) == 0)
 		tor_incident(region, incident, now);
 }

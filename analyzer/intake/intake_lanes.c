@@ -46,8 +46,8 @@ intake_lanes_forget(struct intake_lane lanes[INTAKE_INCARNATIONS])
 	}
 }
 
-enum intake_says
-intake_lane_says(const struct intake_lane *lane, uint64_t seq, size_t max_unacked)
+enum intake_status
+intake_lane_status(const struct intake_lane *lane, uint64_t seq, size_t max_unacked)
 {
 	if (seq <= lane->durable)
 		return INTAKE_SAFE;

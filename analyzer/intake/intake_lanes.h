@@ -25,7 +25,7 @@ struct intake_lane { /* of one incarnation of one aggregator */
 	bool ack_due;
 };
 
-enum intake_says {
+enum intake_status {
 	INTAKE_NEW,
 	INTAKE_PENDING, /* taken already, its acknowledgement will come */
 	INTAKE_SAFE,    /* taken already, acknowledge it again */
@@ -38,7 +38,7 @@ struct intake_lane *intake_lane_get(
 /* A new life of the aggregator: its numbers may mean other messages now. What waits to
  * be safe is not acknowledged, and comes again. */
 void intake_lanes_forget(struct intake_lane lanes[INTAKE_INCARNATIONS]);
-enum intake_says intake_lane_says(
+enum intake_status intake_lane_status(
     const struct intake_lane *lane, uint64_t seq, size_t max_unacked);
 
 /* Of one lane, all aggregators. capacity: a power of two. */

@@ -305,20 +305,20 @@ session_take(struct intake_session *session, const struct intake_message *messag
 	struct intake_pending *pending = owner->pending[message->lane];
 	uint64_t seq = head->seq, ticket = 0;
 	struct intake_lane *lane;
-	enum intake_says says;
+	enum intake_status status;
 	int r;
 
 	lane = intake_lane_get(
 	    session->peer->lanes[message->lane], head->incarnation, ++owner->last_used);
-	says = lane == NULL ? INTAKE_BUSY
-			    : intake_lane_says(lane, seq, INTAKE_MAX_UNACKED);
-	if (says == INTAKE_NEW && intake_pending_full(pending))
-		says = INTAKE_BUSY;
-	if (says == INTAKE_BUSY)
+	status = lane == NULL ? INTAKE_BUSY
+			      : intake_lane_status(lane, seq, INTAKE_MAX_UNACKED);
+	if (status == INTAKE_NEW && intake_pending_full(pending))
+		status = INTAKE_BUSY;
+	if (status == INTAKE_BUSY)
 		return -ENOBUFS;
-	if (says != INTAKE_NEW) {
+	if (status != INTAKE_NEW) {
 		owner->counts.repeated++;
-		lane->ack_due = says == INTAKE_SAFE;
+		lane->ack_due = status == INTAKE_SAFE;
 		if (lane->ack_due)
 			intake_peer_due(owner, session->peer);
 		return 0;

@@ -70,7 +70,7 @@ loses_probes(const char *kind)
 		RM_KIND_AGENT_CONTRADICTED, RM_KIND_PAIR_CONTRADICTED };
 
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-		if (strcmp(kind, rm_kind_word(none[i])) == 0)
+		if (strcmp(kind, rm_kind_str(none[i])) == 0)
 			return false;
 	return true;
 }

@@ -95,7 +95,7 @@ is_wanted(const X509 *certificate)
 	if (!wanted[who.role])
 		rm_error_set(&unknown, 0,
 		    "its certificate is of the role %s, not asked here",
-		    rm_role_word(who.role));
+		    rm_role_str(who.role));
 	return wanted[who.role];
 }
 

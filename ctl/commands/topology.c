@@ -31,7 +31,7 @@ switch_json(const struct rm_topology *topology, size_t i)
 	if (at->has_reflector)
 		rm_address_format(&at->reflector, reflector);
 	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "name", at->name,
-	    "role", rm_switch_role_word(at->role), "plane",
+	    "role", rm_switch_role_str(at->role), "plane",
 	    rm_topology_plane(topology, at->plane), "reflector", reflector,
 	    "expected_rnics", (int)at->expected_rnics, "line", at->line, "known",
 	    "written");

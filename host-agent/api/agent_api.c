@@ -37,7 +37,7 @@ show_target(const struct wire_target *target)
 	json_object_set_new(object, "src", agent_show_id(target->src));
 	json_object_set_new(object, "dst", agent_show_id(target->dst));
 	json_object_set_new(
-	    object, "kind", json_string(wire_probe_kind_word(target->kind)));
+	    object, "kind", json_string(wire_probe_kind_str(target->kind)));
 	json_object_set_new(object, "address", agent_show_address(&target->address));
 	agent_show_u64(object, "interval_us", target->interval_us);
 	json_object_set_new(object, "paired", json_boolean(target->paired));

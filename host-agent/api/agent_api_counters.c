@@ -27,7 +27,7 @@ show_value(const struct counter_row *row, size_t index,
 
 	json_object_set_new(object, "name", json_string(row->name));
 	if (row->index != COUNTER_ONE)
-		agent_show_u64(object, counter_index_word(row->index), index);
+		agent_show_u64(object, counter_index_str(row->index), index);
 	json_object_set_new(object, "unit", json_string(row->unit));
 	if (row->width == 0) {
 		agent_show_u64(object, "value", state->total);
@@ -172,7 +172,7 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 
 			if (row->index != COUNTER_ONE)
 				snprintf(more, sizeof(more), "%s=\"%zu\"",
-				    counter_index_word(row->index), i);
+				    counter_index_str(row->index), i);
 			if (state->there)
 				rm_metrics_tell(out, label, more,
 				    counter_row_is_optics(row)

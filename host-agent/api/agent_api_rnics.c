@@ -7,7 +7,7 @@
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/report/self_limit.h"
 #include "host-agent/rnic/rnic.h"
-#include "host-agent/rnic/rnic_words.h"
+#include "host-agent/rnic/rnic_names.h"
 #include "rackmesh/http/http_server.h"
 #include "schemas/wire/text.h"
 
@@ -23,7 +23,7 @@ show_prober(const struct prober *prober)
 	agent_show_u64(object, "sent", counts->sent);
 	agent_show_u64(object, "send_failed", counts->send_failed);
 	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
-		agent_show_u64(results, wire_outcome_word(i), counts->outcomes[i]);
+		agent_show_u64(results, wire_outcome_str(i), counts->outcomes[i]);
 	json_object_set_new(object, "results", results);
 	return object;
 }
@@ -122,7 +122,7 @@ static void
 set_transport(json_t *object, const struct rnic *rnic, const struct rnic_facts *facts)
 {
 	json_object_set_new(
-	    object, "transport", json_string(rnic_transport_word(facts->transport)));
+	    object, "transport", json_string(rnic_transport_str(facts->transport)));
 	json_object_set_new(object, "netdev", json_string(facts->netdev));
 	if (facts->transport == RNIC_ROCE)
 		json_object_set_new(object, "rdma", show_rdma(rnic, facts));
@@ -143,7 +143,7 @@ set_tors(json_t *object, const struct tor_choice *tors)
 {
 	json_object_set_new(object, "tors", show_tors(&tors->chosen));
 	json_object_set_new(
-	    object, "tor_source", json_string(tor_source_word(tors->source)));
+	    object, "tor_source", json_string(tor_source_str(tors->source)));
 	json_object_set_new(object, "lldp_tors", show_tors(&tors->said[TOR_LLDP]));
 	json_object_set_new(
 	    object, "lldp_mismatch", json_boolean(tor_choice_mismatch(tors)));
@@ -162,7 +162,7 @@ show_rnic(const struct rnic *rnic)
 		json_object_set_new(
 		    object, "error", json_string(rnic_waits_error(rnic)));
 	json_object_set_new(
-	    object, "link", json_string(wire_link_word(rnic_link(rnic))));
+	    object, "link", json_string(wire_link_str(rnic_link(rnic))));
 	json_object_set_new(
 	    object, "id", facts == NULL ? json_null() : agent_show_id(facts->id));
 	if (facts != NULL)
@@ -170,9 +170,9 @@ show_rnic(const struct rnic *rnic)
 	set_addresses(object, rnic);
 	if (rnic_up(rnic)) {
 		json_object_set_new(
-		    object, "stamps", json_string(rnic_stamps_word(rnic_stamps(rnic))));
+		    object, "stamps", json_string(rnic_stamps_str(rnic_stamps(rnic))));
 		json_object_set_new(
-		    object, "flows", json_string(rnic_flows_word(rnic_flows(rnic))));
+		    object, "flows", json_string(rnic_flows_str(rnic_flows(rnic))));
 		json_object_set_new(object, "prober", show_prober(rnic_prober(rnic)));
 		json_object_set_new(
 		    object, "reflector", show_reflector(rnic_reflector(rnic)));
@@ -200,7 +200,7 @@ agent_api_rnics(struct rm_http_request *request, void *arg)
 	agent_show_u64(all, "brake_permille", api->brake->rate_permille);
 	agent_show_u64(all, "slowed_permille", api->limit->permille);
 	json_object_set_new(
-	    all, "slowed", json_string(wire_slow_word(api->limit->reason)));
+	    all, "slowed", json_string(wire_slow_str(api->limit->reason)));
 	json_object_set_new(all, "rnics", list);
 	json_object_set_new(all, "waiting", waiting);
 	rm_http_reply_json(request, 200, all);

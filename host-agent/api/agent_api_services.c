@@ -61,7 +61,7 @@ show_flow(const struct wire_service_flow *flow, const struct kubelet *kubelet)
 	json_object_set_new(object, "dst", show_id(flow->dst));
 	json_object_set_new(object, "peer", show_address(&flow->peer));
 	json_object_set_new(
-	    object, "qp_type", json_string(wire_qp_type_word(flow->qp_type)));
+	    object, "qp_type", json_string(wire_qp_type_str(flow->qp_type)));
 	json_object_set_new(object, "src_qpn", json_integer(flow->src_qpn));
 	json_object_set_new(object, "dst_qpn", json_integer(flow->dst_qpn));
 	json_object_set_new(object, "qps", json_integer(flow->qps));
@@ -69,7 +69,7 @@ show_flow(const struct wire_service_flow *flow, const struct kubelet *kubelet)
 	json_object_set_new(object, "dscp", json_integer(flow->dscp));
 	json_object_set_new(object, "predates_agent", json_boolean(flow->older));
 	json_object_set_new(
-	    object, "state", json_string(wire_service_state_word(flow->state)));
+	    object, "state", json_string(wire_service_state_str(flow->state)));
 	json_object_set_new(object, "probe_port", number_or_null(flow->probe_port));
 	return object;
 }

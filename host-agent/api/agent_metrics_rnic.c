@@ -6,7 +6,7 @@
 #include "host-agent/probe/port.h"
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rnic.h"
-#include "host-agent/rnic/rnic_words.h"
+#include "host-agent/rnic/rnic_names.h"
 #include "host-agent/verbs/nic_clock.h"
 #include "host-agent/verbs/verbs_ah.h"
 #include "rackmesh/metrics/metrics.h"
@@ -109,14 +109,14 @@ add_results(struct rm_metrics *metrics, const struct rnic *rnic, const char *lab
 
 	for (size_t i = 0; i < WIRE_OUTCOMES && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,outcome=\"%s\"", label,
-		    wire_outcome_word(i));
+		    wire_outcome_str(i));
 		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_results_total",
 		    labels, "Results, by the outcome of the probe.",
 		    &counts->outcomes[i]);
 	}
 	for (int i = TARGET_FINE + 1; i < TARGET_REFUSALS && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
-		    target_refusal_word((enum target_refusal)i));
+		    target_refusal_str((enum target_refusal)i));
 		r = rm_metrics_counter(metrics, rnic,
 		    "rackmesh_agent_targets_refused_total", labels,
 		    "Targets that are never probed, by reason.",
@@ -124,7 +124,7 @@ add_results(struct rm_metrics *metrics, const struct rnic *rnic, const char *lab
 	}
 	for (size_t i = WIRE_VALID + 1; i < WIRE_INVALID_REASONS && r == 0; i++) {
 		snprintf(labels, sizeof(labels), "%s,reason=\"%s\"", label,
-		    wire_invalid_word(i));
+		    wire_invalid_str(i));
 		r = rm_metrics_counter(metrics, rnic, "rackmesh_agent_invalid_total",
 		    labels, "Results with an impossible timestamp, by reason.",
 		    &counts->invalid[i]);
@@ -238,9 +238,9 @@ add_info(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
 	snprintf(labels, sizeof(labels),
 	    "%s,transport=\"%s\",netdev=\"%s\",rdma_device=\"%s\",driver=\"%s\","
 	    "stamps=\"%s\",flows=\"%s\"",
-	    label, rnic_transport_word(facts->transport), facts->netdev,
-	    facts->rdma_device, facts->driver, rnic_stamps_word(rnic_stamps(rnic)),
-	    rnic_flows_word(rnic_flows(rnic)));
+	    label, rnic_transport_str(facts->transport), facts->netdev,
+	    facts->rdma_device, facts->driver, rnic_stamps_str(rnic_stamps(rnic)),
+	    rnic_flows_str(rnic_flows(rnic)));
 	return rm_metrics_gauge(metrics, rnic, "rackmesh_agent_rnic_info", labels,
 	    "1: how this RNIC is probed from.", read_one, rnic);
 }

@@ -224,7 +224,7 @@ static bool
 is_judged(const struct counter_row *row)
 {
 	for (unsigned i = 1; row->width != 0 && i < WIRE_COUNTERS; i++)
-		if (strcmp(wire_counter_word(i), row->name) == 0)
+		if (strcmp(wire_counter_str(i), row->name) == 0)
 			return true;
 	return false;
 }

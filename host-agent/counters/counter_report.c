@@ -12,7 +12,7 @@ static unsigned
 number_of(const struct counter_row *row)
 {
 	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
-		if (strcmp(wire_counter_word(i), row->name) == 0)
+		if (strcmp(wire_counter_str(i), row->name) == 0)
 			return i;
 	return 0;
 }

@@ -331,7 +331,7 @@ counter_driver_of(const char *driver)
 }
 
 const char *
-counter_driver_word(enum counter_driver driver)
+counter_driver_str(enum counter_driver driver)
 {
 	static const char *const words[COUNTER_DRIVERS] = { "mlx5", "bnxt_re", "irdma",
 		"rxe", "mana", "efa", "any" };
@@ -340,7 +340,7 @@ counter_driver_word(enum counter_driver driver)
 }
 
 const char *
-counter_index_word(enum counter_index index)
+counter_index_str(enum counter_index index)
 {
 	static const char *const words[] = { "", "priority", "lane" };
 

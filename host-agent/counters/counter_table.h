@@ -62,8 +62,8 @@ size_t counter_values(void);
 
 /* By the name of a driver, of RDMA or of the network device. */
 enum counter_driver counter_driver_of(const char *driver);
-const char *counter_driver_word(enum counter_driver driver);
-const char *counter_index_word(enum counter_index index); /* of labels; "" of one */
+const char *counter_driver_str(enum counter_driver driver);
+const char *counter_index_str(enum counter_index index); /* of labels; "" of one */
 unsigned counter_width(const struct counter_row *row, enum counter_driver driver);
 /* It is of the optical module, which is read apart from all others: see module_optics.
  */

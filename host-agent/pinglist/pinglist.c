@@ -45,7 +45,7 @@ pinglist_tor(const struct pinglist *pinglist)
 }
 
 /* One plan means more targets once another RNIC of ours has registered. */
-static enum pinglist_says
+static enum pinglist_status
 compare(const struct pinglist *held, const struct wire_pinglist_view *offered)
 {
 	const struct wire_pinglist *own = &held->view.pinglist,
@@ -66,15 +66,15 @@ compare(const struct pinglist *held, const struct wire_pinglist_view *offered)
 
 int
 pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
-    rm_mono_t until, enum pinglist_says *ret)
+    rm_mono_t until, enum pinglist_status *ret)
 {
-	enum pinglist_says says;
+	enum pinglist_status status;
 	uint8_t *copy;
 
 	if (strcmp(offered->pinglist.tor, pinglist->tor) != 0)
 		return -ENOENT;
-	says = compare(pinglist, offered);
-	if (says == PINGLIST_NEW) {
+	status = compare(pinglist, offered);
+	if (status == PINGLIST_NEW) {
 		copy = malloc(offered->bytes.len); /* aligned, as the view wants it */
 		if (copy == NULL)
 			return -ENOMEM;
@@ -83,9 +83,9 @@ pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offere
 		pinglist->data = copy;
 		pinglist->slow = false;
 	}
-	if (says != PINGLIST_OLD)
+	if (status != PINGLIST_OLD)
 		pinglist->until = until;
-	*ret = says;
+	*ret = status;
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 
 struct pinglist;
 
-enum pinglist_says {
+enum pinglist_status {
 	PINGLIST_NEW,  /* taken */
 	PINGLIST_SAME, /* that one is held already */
 	PINGLIST_OLD,  /* an older version, or an older rotation of this one */
@@ -39,7 +39,7 @@ const char *pinglist_tor(const struct pinglist *pinglist);
  * ToR; -ENOMEM. What was held stays then.
  */
 int pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
-    rm_mono_t until, enum pinglist_says *ret);
+    rm_mono_t until, enum pinglist_status *ret);
 
 /* It is still what the aggregators want. */
 void pinglist_renew(struct pinglist *pinglist, rm_mono_t until);

@@ -116,7 +116,7 @@ plans_load(struct plans *plans, rm_wall_t wall, rm_mono_t now)
 {
 	for (size_t i = 0; plans->cache != NULL && i < plans->count; i++) {
 		struct plan *plan = &plans->list[i];
-		enum pinglist_says says;
+		enum pinglist_status status;
 		struct wire_pinglist_view view;
 		uint8_t *file;
 		int64_t age_ns;
@@ -126,7 +126,7 @@ plans_load(struct plans *plans, rm_wall_t wall, rm_mono_t now)
 			continue; /* counted over there */
 		plan->confirmed = rm_mono_add(now, -age_ns);
 		if (pinglist_take(plan->pinglist, &view, until(plans, plan->confirmed),
-			&says) < 0)
+			&status) < 0)
 			plans->counts.no_memory++;
 		free(file);
 	}
@@ -178,11 +178,11 @@ bool
 plans_take(struct plans *plans, const struct wire_pinglist_view *view, rm_wall_t wall,
     rm_mono_t now, const char **tor, int *r)
 {
-	enum pinglist_says says = PINGLIST_OLD;
+	enum pinglist_status status = PINGLIST_OLD;
 	struct plan *plan = plans_find(plans, view->pinglist.tor);
 	int result = plan == NULL ? -ENOENT
-				  : pinglist_take(
-					plan->pinglist, view, until(plans, now), &says);
+				  : pinglist_take(plan->pinglist, view,
+					until(plans, now), &status);
 
 	if (result < 0) {
 		*r = plans_refuse(plans, result);
@@ -190,12 +190,12 @@ plans_take(struct plans *plans, const struct wire_pinglist_view *view, rm_wall_t
 	}
 	*r = 0;
 	*tor = pinglist_tor(plan->pinglist);
-	if (says == PINGLIST_OLD) {
+	if (status == PINGLIST_OLD) {
 		plans->counts.old++;
 		return false;
 	}
 	plan->confirmed = now;
-	if (says == PINGLIST_SAME) {
+	if (status == PINGLIST_SAME) {
 		plans->counts.same++;
 		return false;
 	}

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *
-target_refusal_word(enum target_refusal refusal)
+target_refusal_str(enum target_refusal refusal)
 {
 	static const char *const words[TARGET_REFUSALS] = {
 		[TARGET_FINE] = "none",

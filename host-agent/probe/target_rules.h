@@ -37,7 +37,7 @@ struct target_home {
 };
 
 /* "unspecified", "multicast", ...: the label of its metric. */
-const char *target_refusal_word(enum target_refusal refusal);
+const char *target_refusal_str(enum target_refusal refusal);
 
 /* Of an address alone. */
 enum target_refusal target_address_check(

@@ -9,7 +9,7 @@
 #include "host-agent/probe/port.h"
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rdma_index.h"
-#include "host-agent/rnic/rnic_words.h"
+#include "host-agent/rnic/rnic_names.h"
 #include "host-agent/udp/port_udp.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"

@@ -101,7 +101,7 @@ tor_choice_mismatch(const struct tor_choice *choice)
 }
 
 const char *
-tor_source_word(enum tor_source source)
+tor_source_str(enum tor_source source)
 {
 	static const char *const words[] = {
 		[TOR_CONFIG] = "config",

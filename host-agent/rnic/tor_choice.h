@@ -47,6 +47,6 @@ bool tor_choice_say(struct tor_choice *choice, enum tor_source source,
 /* LLDP tells of other ToRs than config has. */
 bool tor_choice_mismatch(const struct tor_choice *choice);
 
-const char *tor_source_word(enum tor_source source); /* "config", "lldp", ... */
+const char *tor_source_str(enum tor_source source); /* "config", "lldp", ... */
 
 #endif

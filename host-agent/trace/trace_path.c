@@ -91,7 +91,7 @@ gets_far_enough(const struct trace_path *path, const struct trace_hops *found)
 }
 
 /* Another way than the good one. */
-static enum trace_says
+static enum trace_status
 take_other(struct trace_path *path, const struct trace_hops *found, rm_mono_t now)
 {
 	bool flag;
@@ -110,7 +110,7 @@ take_other(struct trace_path *path, const struct trace_hops *found, rm_mono_t no
 	return flag ? TRACE_NEWS : TRACE_ODD;
 }
 
-enum trace_says
+enum trace_status
 trace_path_take(struct trace_path *path, const struct trace_hops *found, rm_mono_t now)
 {
 	bool far, news;

@@ -33,7 +33,7 @@ struct trace_path {
 	bool multipath;
 };
 
-enum trace_says {
+enum trace_status {
 	TRACE_SAME,
 	TRACE_NEWS, /* the path or its flag is another now */
 	TRACE_LESS, /* got less far than is known */
@@ -41,7 +41,7 @@ enum trace_says {
 };
 
 /* found: one whole trace, at now. */
-enum trace_says trace_path_take(
+enum trace_status trace_path_take(
     struct trace_path *path, const struct trace_hops *found, rm_mono_t now);
 
 /* Is any hop of it silent, or its end unknown? */

@@ -201,17 +201,17 @@ tracer_abandon(struct tracer *tracer, struct tracer_flow *flow)
 }
 
 static void
-plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_says says,
+plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_status status,
     rm_mono_t now)
 {
 	int64_t interval = tracer->options.interval_ns, pause = interval;
 
-	flow->misses = says == TRACE_LESS ? flow->misses + 1 : 0;
-	if (says == TRACE_ODD)
+	flow->misses = status == TRACE_LESS ? flow->misses + 1 : 0;
+	if (status == TRACE_ODD)
 		pause = AGAIN_NS;
-	else if (says == TRACE_LESS && flow->misses < MISSES_MAX)
+	else if (status == TRACE_LESS && flow->misses < MISSES_MAX)
 		pause = MISS_NS << (flow->misses - 1);
-	else if (says == TRACE_NEWS && trace_path_has_gaps(&flow->path))
+	else if (status == TRACE_NEWS && trace_path_has_gaps(&flow->path))
 		pause = MISS_NS;
 	if (pause > interval)
 		pause = interval;
@@ -230,7 +230,7 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 	struct tracer_flow *flow = slot->flow;
 	struct trace_hops before = flow->path.good;
 	uint64_t path_id = tracer_flow_path_id(flow);
-	enum trace_says says;
+	enum trace_status status;
 
 	/* The length as known now: a probe may have told it meanwhile. */
 	if (flow->known && !slot->reached) {
@@ -240,14 +240,14 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 	for (unsigned i = slot->found.count; i < WIRE_MAX_HOPS; i++)
 		memset(slot->found.at[i], 0, sizeof(slot->found.at[i]));
 	tracer_abandon(tracer, flow);
-	says = trace_path_take(&flow->path, &slot->found, now);
-	if (says == TRACE_LESS)
+	status = trace_path_take(&flow->path, &slot->found, now);
+	if (status == TRACE_LESS)
 		tracer->counts.incomplete++;
-	if (says == TRACE_NEWS) {
+	if (status == TRACE_NEWS) {
 		flow->news = flow->to;
 		tracer->counts.moved += before.count > 0;
 	}
-	plan_next(tracer, flow, says, now);
+	plan_next(tracer, flow, status, now);
 	tracer->path_changes += tracer_flow_path_id(flow) != path_id;
 }
 

@@ -105,7 +105,8 @@ accepts_words(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
 {
 	size_t len = (size_t)snprintf(out, RM_CONFIG_ACCEPTS, "one of");
 
-	for (const struct rm_word *word = option->words; word->word != NULL; word++) {
+	for (const struct rm_enum_name *word = option->words; word->word != NULL;
+	     word++) {
 		int more = snprintf(out + len, RM_CONFIG_ACCEPTS - len, "%s %s",
 		    word == option->words ? "" : ",", word->word);
 
@@ -165,7 +166,8 @@ value_string(const struct rm_option *option, const char *text, char **field, int
 static bool
 value_word(const struct rm_option *option, const char *text, int *field)
 {
-	for (const struct rm_word *word = option->words; word->word != NULL; word++) {
+	for (const struct rm_enum_name *word = option->words; word->word != NULL;
+	     word++) {
 		if (strcmp(word->word, text) == 0) {
 			*field = word->value;
 			return true;

@@ -38,7 +38,7 @@ struct rm_list {
 	size_t count;
 };
 
-struct rm_word {
+struct rm_enum_name {
 	const char *word;
 	int value;
 };
@@ -53,7 +53,7 @@ struct rm_option {
 	uint64_t min, max;
 	unsigned flags;
 	const char *help;
-	const struct rm_word *words;
+	const struct rm_enum_name *words;
 	const struct rm_option *options;
 	size_t item_bytes;
 };
@@ -124,7 +124,7 @@ int rm_config_start(const struct rm_option *options, const char *what, int argc,
 		    RM_RELOAD, "least urgent lines that are logged",         \
 		    rm_config_log_levels, NULL, 0                            \
 	}
-extern const struct rm_word rm_config_log_levels[];
+extern const struct rm_enum_name rm_config_log_levels[];
 void rm_config_log_level(int level); /* of that option, from now on */
 
 #define RM_CONFIG_ACCEPTS 256

@@ -9,7 +9,7 @@
 
 #define UNITS_USER "rackmesh" /* User= of all units */
 
-const struct rm_word rm_config_log_levels[] = {
+const struct rm_enum_name rm_config_log_levels[] = {
 	{ "error", RM_LOG_ERROR },
 	{ "warning", RM_LOG_WARNING },
 	{ "info", RM_LOG_INFO },

@@ -236,7 +236,7 @@ rm_etcd_view_ask(struct rm_etcd_view *view)
 
 /* Linearizable reads never lie behind what was known when they were asked for, unless
  * somebody dreams or etcd was restored. Events may have overtaken them since. */
-enum rm_etcd_view_says
+enum rm_etcd_view_status
 rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer *list)
 {
 	if (view->synced && list->cluster_id != view->cluster_id)
@@ -475,7 +475,7 @@ mirror_on_list(const struct rm_etcd_answer *list, void *arg)
 {
 	struct rm_etcd_mirror *mirror = arg;
 	struct rm_etcd_view *view = &mirror->view;
-	enum rm_etcd_view_says says;
+	enum rm_etcd_view_status status;
 
 	mirror->listing = view->listing = false;
 	if (list->r < 0) {
@@ -484,8 +484,8 @@ mirror_on_list(const struct rm_etcd_answer *list, void *arg)
 	}
 	rm_backoff_reset(&mirror->list_backoff);
 	view->counts.lists++;
-	says = rm_etcd_view_judge(view, list);
-	if (says == RM_ETCD_VIEW_BEHIND && ++mirror->behind < MIRROR_BEHIND_TRIES) {
+	status = rm_etcd_view_judge(view, list);
+	if (status == RM_ETCD_VIEW_BEHIND && ++mirror->behind < MIRROR_BEHIND_TRIES) {
 		view->counts.stale++;
 		/* Another member may know more. */
 		rm_etcd_rotate(mirror->etcd, mirror->etcd->endpoint);
@@ -493,11 +493,11 @@ mirror_on_list(const struct rm_etcd_answer *list, void *arg)
 		return;
 	}
 	mirror->behind = 0;
-	if (says != RM_ETCD_VIEW_NEWER) {
+	if (status != RM_ETCD_VIEW_NEWER) {
 		rm_etcd_watch_free(mirror->watch);
 		mirror->watch = NULL;
 	}
-	rm_etcd_view_take_list(view, list, says != RM_ETCD_VIEW_NEWER);
+	rm_etcd_view_take_list(view, list, status != RM_ETCD_VIEW_NEWER);
 	mirror_synced(mirror);
 	if (mirror->watch == NULL)
 		rm_timer_after(mirror->watch_timer, 0);

@@ -87,7 +87,7 @@ int rm_etcd_view_init(struct rm_etcd_view *view, const char *prefix,
     const struct rm_etcd_mirror_callbacks *callbacks);
 void rm_etcd_view_clear(struct rm_etcd_view *view);
 
-enum rm_etcd_view_says {
+enum rm_etcd_view_status {
 	RM_ETCD_VIEW_NEWER,
 	RM_ETCD_VIEW_BEHIND, /* older than what has been handed over: ask again */
 	RM_ETCD_VIEW_OTHER,  /* of another cluster: to be taken afresh */
@@ -95,7 +95,7 @@ enum rm_etcd_view_says {
 
 /* A list is under way from now on. */
 void rm_etcd_view_ask(struct rm_etcd_view *view);
-enum rm_etcd_view_says rm_etcd_view_judge(
+enum rm_etcd_view_status rm_etcd_view_judge(
     const struct rm_etcd_view *view, const struct rm_etcd_answer *list);
 /* afresh: believe all of it, and hand over all. */
 void rm_etcd_view_take_list(

@@ -67,8 +67,8 @@ rm_authority_allows(const struct rm_identity *who, const struct rm_request *requ
 		return true;
 	if (cause != NULL && len > 0)
 		snprintf(cause, len, "%s '%s' of region '%s' may not %s%s%s%s%s%s: %s",
-		    rm_role_word(who->role), who->name, who->region,
-		    rm_verb_word(request->verb), request->name != NULL ? " as '" : "",
+		    rm_role_str(who->role), who->name, who->region,
+		    rm_verb_str(request->verb), request->name != NULL ? " as '" : "",
 		    request->name != NULL ? request->name : "",
 		    request->name != NULL ? "'" : "",
 		    request->tor != NULL ? " for ToR " : "",
@@ -92,7 +92,7 @@ rm_authority_admits(
 }
 
 const char *
-rm_verb_word(enum rm_verb verb)
+rm_verb_str(enum rm_verb verb)
 {
 	return verb >= 0 && verb < RM_VERBS ? verbs[verb].word : "?";
 }

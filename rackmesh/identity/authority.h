@@ -55,6 +55,6 @@ bool rm_authority_allows(const struct rm_identity *who,
 bool rm_authority_admits(
     const char *uri, const struct rm_request *request, char *reason, size_t len);
 
-const char *rm_verb_word(enum rm_verb verb);
+const char *rm_verb_str(enum rm_verb verb);
 
 #endif

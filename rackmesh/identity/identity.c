@@ -308,11 +308,11 @@ rm_identity_claim_check(
 		return rm_error_set(error, -EACCES,
 		    "the certificate's URI is no identity of Rackmesh: '%s'; expected "
 		    "rackmesh://REGION/%s/NAME",
-		    uri, rm_role_word(claim->role));
+		    uri, rm_role_str(claim->role));
 	if (identity.role != claim->role)
 		return rm_error_set(error, -EACCES,
 		    "the certificate is of role '%s', and this daemon's is '%s' (%s)",
-		    rm_role_word(identity.role), rm_role_word(claim->role), uri);
+		    rm_role_str(identity.role), rm_role_str(claim->role), uri);
 	if (claim->region != NULL && strcmp(identity.region, "*") != 0 &&
 	    strcmp(identity.region, claim->region) != 0)
 		return rm_error_set(error, -EACCES,
@@ -334,7 +334,7 @@ rm_identity_claim_check(
 }
 
 const char *
-rm_role_word(enum rm_role role)
+rm_role_str(enum rm_role role)
 {
 	return role >= RM_ROLE_NOBODY && role < RM_ROLES ? roles[role].word : "?";
 }

@@ -73,6 +73,6 @@ struct rm_identity_claim {
 int rm_identity_claim_check(
     const char *uri, const struct rm_identity_claim *claim, struct rm_error *error);
 
-const char *rm_role_word(enum rm_role role); /* "agent", ... */
+const char *rm_role_str(enum rm_role role); /* "agent", ... */
 
 #endif

@@ -64,7 +64,7 @@ struct rm_alerts {
 static void
 alert_key(const struct rm_part *part, char key[ALERT_KEY_BYTES])
 {
-	snprintf(key, ALERT_KEY_BYTES, "%s|%s|%s", rm_part_type_word(part->type),
+	snprintf(key, ALERT_KEY_BYTES, "%s|%s|%s", rm_part_type_str(part->type),
 	    part->name, part->place);
 }
 

@@ -36,7 +36,7 @@ alert_message_labels(
 		? incident->severity
 		: rm_severity(verdict->kind, verdict->evidence.impact);
 	json_t *labels = json_pack("{s:s, s:s, s:s, s:s, s:s}", "alertname",
-	    rm_part_alertname(part->type), "part_type", rm_part_type_word(part->type),
+	    rm_part_alertname(part->type), "part_type", rm_part_type_str(part->type),
 	    "part", part->name, "region", texts->region, "severity",
 	    rm_severity_str(severity));
 
@@ -84,13 +84,13 @@ alert_annotations(
 	rm_verdict_impact(verdict, impact, sizeof impact);
 	rm_incident_flapping(incident, flapping);
 	annotations = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}",
-	    "summary", sentence, "kind", rm_kind_word(verdict->kind), "confidence",
+	    "summary", sentence, "kind", rm_kind_str(verdict->kind), "confidence",
 	    confidence, "impact", impact, "flapping", flapping, "rnic", rnic,
 	    "incident", id, "source", texts->source, "evidence", evidence);
 	free(evidence);
 	if (annotations != NULL && is_set(texts->runbook_url)) {
 		snprintf(runbook, sizeof runbook, "%s%s", texts->runbook_url,
-		    rm_kind_word(verdict->kind));
+		    rm_kind_str(verdict->kind));
 		json_object_set_new(annotations, "runbook_url", json_string(runbook));
 	}
 	return annotations;

@@ -253,7 +253,7 @@ evidence_json(const struct rm_evidence *evidence)
 	    (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "late_ns",
 	    (json_int_t)evidence->late_ns, "peers", (json_int_t)evidence->peers,
-	    "direction", rm_direction_word(evidence->direction), "to_part",
+	    "direction", rm_direction_str(evidence->direction), "to_part",
 	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
 	    "outside", legs_json(&evidence->outside), "others",
 	    legs_json(&evidence->others), "observed", evidence->observed, "counters",
@@ -271,11 +271,11 @@ saved_json(const struct rm_incident *incident)
 		rm_rnic_id_format(verdict->rnic, rnic);
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I, s:I, s:I, "
 			 "s:I, s:I, s:I, s:b, s:b, s:o}",
-	    "id", id, "part_type", rm_part_type_word(verdict->part.type), "part",
+	    "id", id, "part_type", rm_part_type_str(verdict->part.type), "part",
 	    verdict->part.name, "place", verdict->part.place, "rnic", rnic, "kind",
-	    rm_kind_word(verdict->kind), "severity",
-	    rm_severity_str(incident->severity), "confidence", verdict->confidence,
-	    "opened_ns", (json_int_t)incident->opened.ns, "changed_ns",
+	    rm_kind_str(verdict->kind), "severity", rm_severity_str(incident->severity),
+	    "confidence", verdict->confidence, "opened_ns",
+	    (json_int_t)incident->opened.ns, "changed_ns",
 	    (json_int_t)incident->changed.ns, "resolved_ns",
 	    (json_int_t)incident->resolved.ns, "reopened",
 	    (json_int_t)incident->reopened, "flaps_since_ns",
@@ -385,7 +385,7 @@ take_direction(struct reading *reading, const char *key)
 	const char *word = json_string_value(direction);
 
 	for (int i = 0; i < RM_DIRECTIONS && word != NULL; i++)
-		if (strcmp(word, rm_direction_word((enum rm_direction)i)) == 0)
+		if (strcmp(word, rm_direction_str((enum rm_direction)i)) == 0)
 			return (enum rm_direction)i;
 	if (direction != NULL)
 		reading->wrong = key;
@@ -410,14 +410,14 @@ take_words(struct reading *reading, struct rm_verdict *verdict)
 
 	take_text(reading, "part_type", word, sizeof(word), false);
 	for (int i = 1; i < RM_PART_TYPES; i++)
-		if (strcmp(word, rm_part_type_word((enum rm_part_type)i)) == 0)
+		if (strcmp(word, rm_part_type_str((enum rm_part_type)i)) == 0)
 			verdict->part.type = (enum rm_part_type)i;
 	if (verdict->part.type == 0)
 		reading->wrong = "part_type";
 	word[0] = '\0';
 	take_text(reading, "kind", word, sizeof(word), false);
 	for (int i = 1; i < RM_KINDS; i++)
-		if (strcmp(word, rm_kind_word((enum rm_kind)i)) == 0)
+		if (strcmp(word, rm_kind_str((enum rm_kind)i)) == 0)
 			verdict->kind = (enum rm_kind)i;
 	if (verdict->kind == 0)
 		reading->wrong = "kind";

@@ -186,7 +186,7 @@ rm_name_matches(const char *name, const char *pattern)
 }
 
 const char *
-rm_part_type_word(enum rm_part_type type)
+rm_part_type_str(enum rm_part_type type)
 {
 	if (type < RM_PART_RNIC || type >= RM_PART_TYPES)
 		return "unknown";

@@ -66,7 +66,7 @@ struct rm_part {
 	char place[RM_NAME_BYTES]; /* "" where a place would split one fault in two */
 };
 
-const char *rm_part_type_word(enum rm_part_type type); /* "rnic", "host", ... */
+const char *rm_part_type_str(enum rm_part_type type);  /* "rnic", "host", ... */
 const char *rm_part_alertname(enum rm_part_type type); /* "RackmeshRnic", ... */
 bool rm_part_equal(const struct rm_part *a, const struct rm_part *b);
 

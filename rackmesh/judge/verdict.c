@@ -84,7 +84,7 @@ text_add(struct text *text, const char *format, ...)
 }
 
 const char *
-rm_kind_word(enum rm_kind kind)
+rm_kind_str(enum rm_kind kind)
 {
 	if (kind < RM_KIND_RNIC_DOWN || kind >= RM_KINDS)
 		return "unknown";
@@ -101,7 +101,7 @@ rm_tor_fails_inside(const struct rm_leg_counts *inside)
 }
 
 const char *
-rm_direction_word(enum rm_direction direction)
+rm_direction_str(enum rm_direction direction)
 {
 	return direction > RM_DIRECTION_UNKNOWN && direction < RM_DIRECTIONS
 		   ? directions[direction].word
@@ -357,7 +357,7 @@ evidence_json(const struct rm_evidence *evidence)
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "late_ms",
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
-	    (int)evidence->peers, "direction", rm_direction_word(evidence->direction),
+	    (int)evidence->peers, "direction", rm_direction_str(evidence->direction),
 	    "class", evidence->one_class ? json_integer(evidence->dscp) : json_null(),
 	    "impact", impact_word(evidence->impact), "services", evidence->services,
 	    "observed", evidence->observed, "counters", evidence->counters, "narrowed",
@@ -383,8 +383,8 @@ rm_verdict_json(const struct rm_verdict *verdict)
 	if (verdict->rnic.guid != 0)
 		rm_rnic_id_format(verdict->rnic, rnic);
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:s, s:o}", "part_type",
-	    rm_part_type_word(verdict->part.type), "part", verdict->part.name, "place",
-	    verdict->part.place, "rnic", rnic, "kind", rm_kind_word(verdict->kind),
+	    rm_part_type_str(verdict->part.type), "part", verdict->part.name, "place",
+	    verdict->part.place, "rnic", rnic, "kind", rm_kind_str(verdict->kind),
 	    "confidence", verdict->confidence, "sentence", sentence, "evidence",
 	    evidence_json(&verdict->evidence));
 }

@@ -59,9 +59,9 @@ enum rm_direction {
 	RM_DIRECTIONS
 };
 
-const char *rm_direction_word(
-    enum rm_direction direction);            /* "", "receive", "send", "both" */
-const char *rm_kind_word(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
+const char *rm_direction_str(
+    enum rm_direction direction);           /* "", "receive", "send", "both" */
+const char *rm_kind_str(enum rm_kind kind); /* "rnic-down", "rnic-send-dead", ... */
 
 /* Whom it hurts: a service that uses the part and suffers, one that uses it, nobody. */
 enum rm_impact {

@@ -146,26 +146,26 @@ take_records(
     struct recovery *recovery, struct spool_file *file, const uint8_t *data, size_t len)
 {
 	struct rm_spool *spool = recovery->spool;
-	enum spool_scan_says says;
+	enum spool_scan_status status;
 	struct spool_found found;
 	struct spool_scan scan;
 	int damaged = 0;
 
 	spool_scan_init(&scan, data, len, file->first_seq);
-	while ((says = spool_scan_next(&scan, &found)) != SPOOL_END) {
+	while ((status = spool_scan_next(&scan, &found)) != SPOOL_END) {
 		struct spool_record record = { .seq = found.seq,
 			.file = file,
 			.at = (uint32_t)found.at,
 			.len = (uint32_t)found.len };
 
-		if (says == SPOOL_DAMAGE) {
+		if (status == SPOOL_DAMAGE) {
 			spool->counts.lost_corrupt_bytes += found.bytes;
 			spool->counts.quarantined++;
 			damaged = 1;
 		}
-		if (says == SPOOL_TORN)
+		if (status == SPOOL_TORN)
 			cut(spool, file, found.at);
-		if (says != SPOOL_RECORD)
+		if (status != SPOOL_RECORD)
 			continue;
 		file->last_seq = recovery->last_seq = found.seq;
 		if (found.seq <= recovery->done.done)

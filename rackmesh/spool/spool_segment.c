@@ -192,7 +192,7 @@ torn(const struct spool_scan *scan)
 	       record_checksum((uint32_t)len, found.seq, head + SPOOL_RECORD_BYTES);
 }
 
-enum spool_scan_says
+enum spool_scan_status
 spool_scan_next(struct spool_scan *scan, struct spool_found *ret)
 {
 	size_t end;

@@ -38,7 +38,7 @@ struct spool_found {
 	size_t len;
 };
 
-enum spool_scan_says {
+enum spool_scan_status {
 	SPOOL_RECORD,
 	SPOOL_DAMAGE, /* at and bytes of *ret say where */
 	SPOOL_TORN,   /* an unfinished write; at and bytes again. The end */
@@ -55,7 +55,8 @@ struct spool_scan {
 /* data: a segment's, with its header, which is not looked at. */
 void spool_scan_init(
     struct spool_scan *scan, const uint8_t *data, size_t len, uint64_t first_seq);
-enum spool_scan_says spool_scan_next(struct spool_scan *scan, struct spool_found *ret);
+enum spool_scan_status spool_scan_next(
+    struct spool_scan *scan, struct spool_found *ret);
 
 /* Whether exactly this record lies there. */
 int spool_record_check(const uint8_t *at, size_t bytes, uint64_t seq, size_t len);

@@ -218,7 +218,7 @@ rm_topology_find_alias(
 }
 
 const char *
-rm_switch_role_word(enum rm_switch_role role)
+rm_switch_role_str(enum rm_switch_role role)
 {
 	switch (role) {
 	case RM_SWITCH_TOR:

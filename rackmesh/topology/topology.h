@@ -113,7 +113,7 @@ struct rm_topology_cable {
 size_t rm_topology_cables(const struct rm_topology *topology, const char *host,
     struct rm_topology_cable *cables, size_t max);
 
-const char *rm_switch_role_word(enum rm_switch_role role);
+const char *rm_switch_role_str(enum rm_switch_role role);
 /* False for a plane whose links nobody wrote down: paths in it are unknown. */
 bool rm_topology_has_links(const struct rm_topology *topology, size_t plane);
 

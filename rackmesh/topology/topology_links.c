@@ -279,7 +279,7 @@ read_rack(struct topology_read *read, const struct rm_yaml_node *map)
 		return rm_yaml_error(name, read->error, -EINVAL,
 		    "\"%s\" is a %s, and racks are below ToRs; name a tor, or correct "
 		    "its role (line %d)",
-		    tor->name, rm_switch_role_word(tor->role), tor->line);
+		    tor->name, rm_switch_role_str(tor->role), tor->line);
 	if (read->rack_line[index] != 0)
 		return rm_yaml_error(name, read->error, -EEXIST,
 		    "the rack of \"%s\" stands twice, first in line %d; remove one",

@@ -182,7 +182,7 @@ unlinked_switches(struct rm_topology *topology)
 		if (sw->role != RM_SWITCH_TOR && !linked[i])
 			r = warn(topology, sw->line,
 			    "%s \"%s\" has no link; add its links or remove it",
-			    rm_switch_role_word(sw->role), sw->name);
+			    rm_switch_role_str(sw->role), sw->name);
 	}
 	free(linked);
 	return r;

@@ -18,7 +18,7 @@ static const struct rm_option root_keys[] = { KEY("region"), KEY("planes"),
 static const struct rm_option switch_keys[] = { KEY("name"), KEY("role"), KEY("plane"),
 	KEY("reflector"), KEY("aliases"), { 0 } };
 
-static const struct rm_word roles[] = {
+static const struct rm_enum_name roles[] = {
 	{ "tor", RM_SWITCH_TOR },
 	{ "spine", RM_SWITCH_SPINE },
 	{ "core", RM_SWITCH_CORE },
@@ -109,7 +109,7 @@ switch_role(const struct topology_read *read, const struct rm_yaml_node *map,
 	    read, map, "a switch", "role", "tor, spine, core or other", &node);
 	if (r < 0)
 		return r;
-	for (const struct rm_word *role = roles; role->word != NULL; role++) {
+	for (const struct rm_enum_name *role = roles; role->word != NULL; role++) {
 		if (strcmp(role->word, rm_yaml_text(node)) == 0) {
 			sw->role = (enum rm_switch_role)role->value;
 			return 0;

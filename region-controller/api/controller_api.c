@@ -127,7 +127,7 @@ static void
 set_reason(json_t *object, enum registry_refusal refusal)
 {
 	json_object_set_new(
-	    object, "reason", json_string(registry_refusal_word(refusal)));
+	    object, "reason", json_string(registry_refusal_str(refusal)));
 	json_object_set_new(
 	    object, "sentence", json_string(registry_refusal_sentence(refusal)));
 }

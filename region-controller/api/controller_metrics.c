@@ -135,7 +135,7 @@ add_registry(struct rm_metrics *metrics, const struct api_context *context)
 		char labels[64];
 
 		snprintf(labels, sizeof(labels), "reason=\"%s\"",
-		    registry_refusal_word((enum registry_refusal)i));
+		    registry_refusal_str((enum registry_refusal)i));
 		r = rm_metrics_counter(metrics, context, NAME("rnics_refused_total"),
 		    labels, "Registrations not planned, by reason", &c->refused[i]);
 	}

@@ -49,12 +49,12 @@ show_rnic(const struct rm_topology *topology, const struct registry_rnic *rnic)
 		json_array_append_new(
 		    addresses, plan_json_address(&rnic->addresses[i]));
 	json_object_set_new(object, "addresses", addresses);
-	json_object_set_new(object, "transport",
-	    json_string(wire_transport_word(rnic->qpn, rnic->lid)));
+	json_object_set_new(
+	    object, "transport", json_string(wire_transport_str(rnic->qpn, rnic->lid)));
 	show_u64(object, "qpn", rnic->qpn);
 	show_u64(object, "large_qpn", rnic->large_qpn);
 	show_u64(object, "lid", rnic->lid);
-	json_object_set_new(object, "link", json_string(wire_link_word(rnic->link)));
+	json_object_set_new(object, "link", json_string(wire_link_str(rnic->link)));
 	show_u64(object, "mtu_bytes", rnic->mtu_bytes);
 	json_object_set_new(object, "authenticates", json_boolean(rnic->authenticates));
 	json_object_set_new(object, "incarnation", plan_json_digest(rnic->incarnation));

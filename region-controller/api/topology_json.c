@@ -34,7 +34,7 @@ show_switch(const struct rm_topology *topology, const struct rm_switch *sw)
 	json_t *object = json_object(), *aliases = json_array();
 
 	json_object_set_new(object, "name", json_string(sw->name));
-	json_object_set_new(object, "role", json_string(rm_switch_role_word(sw->role)));
+	json_object_set_new(object, "role", json_string(rm_switch_role_str(sw->role)));
 	json_object_set_new(
 	    object, "plane", json_string(rm_topology_plane(topology, sw->plane)));
 	json_object_set_new(object, "reflector",

@@ -106,7 +106,7 @@ show_entry(const struct wire_plan_view *view, size_t i)
 
 	wire_plan_entry(view, i, &entry);
 	json_object_set_new(
-	    object, "kind", json_string(wire_probe_kind_word(entry.kind)));
+	    object, "kind", json_string(wire_probe_kind_str(entry.kind)));
 	wire_plan_member(view, entry.src, &rnic);
 	snprintf(name, sizeof(name), "%s/%s", rnic.host, rnic.device);
 	json_object_set_new(object, "from", json_string(name));

@@ -66,7 +66,7 @@ static const struct {
 };
 
 const char *
-registry_refusal_word(enum registry_refusal refusal)
+registry_refusal_str(enum registry_refusal refusal)
 {
 	return refusal < REGISTRY_REFUSALS ? reasons[refusal].word : "unknown";
 }

@@ -130,7 +130,7 @@ size_t registry_refused_count(const struct registry *registry);
 const struct registry_refused *registry_refused(
     const struct registry *registry, size_t i); /* the newest first */
 const struct registry_counts *registry_counts(const struct registry *registry);
-const char *registry_refusal_word(enum registry_refusal refusal);
+const char *registry_refusal_str(enum registry_refusal refusal);
 /* What to do about it. */
 const char *registry_refusal_sentence(enum registry_refusal refusal);
 

@@ -203,10 +203,10 @@ static uint8_t
 read_link(struct store_json *in, const json_t *object)
 {
 	const char *word =
-	    store_json_text(in, object, "link", wire_link_word(WIRE_LINK_UNKNOWN));
+	    store_json_text(in, object, "link", wire_link_str(WIRE_LINK_UNKNOWN));
 
 	for (unsigned i = WIRE_LINK_UNKNOWN; i <= WIRE_LINK_DOWN; i++) {
-		if (strcmp(word, wire_link_word(i)) == 0)
+		if (strcmp(word, wire_link_str(i)) == 0)
 			return (uint8_t)i;
 	}
 	store_json_refuse(in, "link", "expected up, down or unknown");
@@ -291,7 +291,7 @@ store_json_set_rnic(json_t *object, const struct wire_rnic *rnic)
 	set_number(object, "lid", rnic->lid);
 	set_number(object, "authenticates", rnic->authenticates);
 	if (rnic->link != WIRE_LINK_UNKNOWN)
-		set_text(object, "link", wire_link_word(rnic->link));
+		set_text(object, "link", wire_link_str(rnic->link));
 	if (rnic->incarnation != 0)
 		json_object_set_new(
 		    object, "incarnation", store_json_of_hex(rnic->incarnation));

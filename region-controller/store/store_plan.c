@@ -77,7 +77,7 @@ entry_of(const struct wire_plan_entry *entry, json_t *mixes)
 	json_object_set_new(object, "from", json_integer(entry->src));
 	json_object_set_new(object, "to", json_integer(entry->dst));
 	json_object_set_new(
-	    object, "kind", json_string(wire_probe_kind_word(entry->kind)));
+	    object, "kind", json_string(wire_probe_kind_str(entry->kind)));
 	json_object_set_new(object, "interval_us", json_integer(entry->interval_us));
 	if (entry->paired)
 		json_object_set_new(object, "paired", json_true());
@@ -281,7 +281,7 @@ read_kind(struct store_json *in, const json_t *object)
 	const char *word = store_json_text(in, object, "kind", NULL);
 
 	for (unsigned i = 0; i < WIRE_PROBE_KINDS; i++) {
-		if (strcmp(word, wire_probe_kind_word(i)) == 0)
+		if (strcmp(word, wire_probe_kind_str(i)) == 0)
 			return (enum wire_probe_kind)i;
 	}
 	store_json_refuse(in, "kind", "expected a kind of probe");

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 const char *
-wire_outcome_word(unsigned outcome)
+wire_outcome_str(unsigned outcome)
 {
 	static const char *const words[WIRE_OUTCOMES] = {
 		[WIRE_OK] = "ok",
@@ -21,7 +21,7 @@ wire_outcome_word(unsigned outcome)
 }
 
 const char *
-wire_invalid_word(unsigned reason)
+wire_invalid_str(unsigned reason)
 {
 	static const char *const words[WIRE_INVALID_REASONS] = {
 		[WIRE_VALID] = "none",
@@ -36,7 +36,7 @@ wire_invalid_word(unsigned reason)
 }
 
 const char *
-wire_probe_kind_word(unsigned kind)
+wire_probe_kind_str(unsigned kind)
 {
 	static const char *const words[WIRE_PROBE_KINDS] = {
 		[WIRE_TOR_MESH] = "tor_mesh",
@@ -50,7 +50,7 @@ wire_probe_kind_word(unsigned kind)
 }
 
 const char *
-wire_slow_word(unsigned reason)
+wire_slow_str(unsigned reason)
 {
 	static const char *const words[WIRE_SLOW_REASONS] = {
 		[WIRE_SLOW_NOT] = "none",
@@ -63,7 +63,7 @@ wire_slow_word(unsigned reason)
 }
 
 const char *
-wire_counter_word(unsigned counter)
+wire_counter_str(unsigned counter)
 {
 	static const char *const words[WIRE_COUNTERS] = {
 		[WIRE_COUNTER_RDMA_RX_BYTES] = "rdma_rx_bytes",
@@ -118,7 +118,7 @@ wire_counter_word(unsigned counter)
 }
 
 const char *
-wire_link_word(unsigned link)
+wire_link_str(unsigned link)
 {
 	static const char *const words[] = {
 		[WIRE_LINK_UNKNOWN] = "unknown",
@@ -130,7 +130,7 @@ wire_link_word(unsigned link)
 }
 
 const char *
-wire_transport_word(uint32_t qpn, uint16_t lid)
+wire_transport_str(uint32_t qpn, uint16_t lid)
 {
 	if (qpn == 0)
 		return "udp";
@@ -138,7 +138,7 @@ wire_transport_word(uint32_t qpn, uint16_t lid)
 }
 
 const char *
-wire_qp_type_word(unsigned type)
+wire_qp_type_str(unsigned type)
 {
 	static const char *const words[] = {
 		[0] = "unknown",
@@ -151,7 +151,7 @@ wire_qp_type_word(unsigned type)
 }
 
 const char *
-wire_service_state_word(unsigned state)
+wire_service_state_str(unsigned state)
 {
 	static const char *const words[] = {
 		[0] = "unknown",

@@ -34,7 +34,7 @@ struct sample {
 #define PORT(field) offsetof(struct port, field)
 
 /* clang-format off */
-static const struct rm_word modes[] = { { "active", 1 }, { "standby", 2 }, { NULL, 0 } };
+static const struct rm_enum_name modes[] = { { "active", 1 }, { "standby", 2 }, { NULL, 0 } };
 
 static const struct rm_option port_options[] = {
 	{ "name", RM_STRING, PORT(name), NULL, 1, 4, RM_REQUIRED, "name" },

@@ -32,7 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	influx_answer_read(&http, &answer);
 	if (strlen(answer.sentence) >= INFLUX_SENTENCE_BYTES)
 		abort();
-	switch (answer.says) {
+	switch (answer.status) {
 	case INFLUX_TAKEN:
 		if (http.status < 200 || http.status >= 300)
 			abort();

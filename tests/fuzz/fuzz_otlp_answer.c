@@ -32,12 +32,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	otlp_answer_read(&http, &answer);
 	if (strlen(answer.sentence) >= OTLP_SENTENCE_BYTES)
 		abort();
-	if ((answer.says == OTLP_TAKEN) != (http.status >= 200 && http.status < 300))
+	if ((answer.status == OTLP_TAKEN) != (http.status >= 200 && http.status < 300))
 		abort();
-	if ((answer.says == OTLP_RETRY) !=
+	if ((answer.status == OTLP_RETRY) !=
 	    (http.status == 429 || (http.status >= 502 && http.status <= 504)))
 		abort();
-	if (answer.rejected > 0 && answer.says != OTLP_TAKEN)
+	if (answer.rejected > 0 && answer.status != OTLP_TAKEN)
 		abort();
 	free(body);
 	return 0;

@@ -17,12 +17,12 @@ act_on(const struct wire_pinglist_view *view, uint64_t guid)
 {
 	struct pinglist_sum sum;
 	struct pinglist *pinglist;
-	enum pinglist_says says;
+	enum pinglist_status status;
 
 	if (pinglist_new("tor-a", &pinglist) < 0)
 		return;
-	if (pinglist_take(pinglist, view, (rm_mono_t){ 1 }, &says) < 0 ||
-	    says != PINGLIST_NEW)
+	if (pinglist_take(pinglist, view, (rm_mono_t){ 1 }, &status) < 0 ||
+	    status != PINGLIST_NEW)
 		abort(); /* it was opened before */
 	if (pinglist_sum((const struct pinglist *const[]){ pinglist }, 1,
 		(struct wire_rnic_id){ .guid = guid }, &sum) == 0)

@@ -23,20 +23,20 @@ fuzz_require(int truth)
 static void
 fuzz_scan(const uint8_t *data, size_t len, uint64_t first_seq)
 {
-	enum spool_scan_says says;
+	enum spool_scan_status status;
 	struct spool_found found;
 	struct spool_scan scan;
 	size_t at = SPOOL_HEADER_BYTES;
 	uint64_t last = first_seq - 1;
 
 	spool_scan_init(&scan, data, len, first_seq);
-	while ((says = spool_scan_next(&scan, &found)) != SPOOL_END) {
+	while ((status = spool_scan_next(&scan, &found)) != SPOOL_END) {
 		fuzz_require(found.at == at && found.bytes > 0);
 		at += found.bytes;
 		fuzz_require(at <= len);
-		if (says == SPOOL_TORN)
+		if (status == SPOOL_TORN)
 			fuzz_require(at == len);
-		if (says != SPOOL_RECORD)
+		if (status != SPOOL_RECORD)
 			continue;
 		fuzz_require(found.seq > last);
 		last = found.seq;

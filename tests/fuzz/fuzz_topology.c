@@ -87,7 +87,7 @@ check_words(const struct rm_topology *topology)
 		if (rm_topology_warning(topology, i)[0] == 0)
 			abort();
 	for (size_t i = 0; i < rm_topology_switches(topology); i++)
-		if (rm_switch_role_word(rm_topology_switch(topology, i)->role)[0] == 0)
+		if (rm_switch_role_str(rm_topology_switch(topology, i)->role)[0] == 0)
 			abort();
 }
 

@@ -144,7 +144,7 @@ tell_any_targets(struct run *run)
 	for (int i = 0; i < TARGET_REFUSALS; i++)
 		refused += prober_counts(run->prober)->refused_targets[i];
 	if (prober_targets(run->prober) + refused - before != count ||
-	    target_refusal_word(
+	    target_refusal_str(
 		TARGET_FINE + (enum target_refusal)(count % TARGET_REFUSALS)) == NULL)
 		abort();
 }

@@ -135,7 +135,7 @@ name_one(
 	struct scheme_named named = { .part = CLOS_NONE,
 		.other = CLOS_NONE,
 		.confidence = verdict->confidence,
-		.kind = rm_kind_word(verdict->kind),
+		.kind = rm_kind_str(verdict->kind),
 		.since_ns = incident->opened.ns - wall_ns };
 	char first[RM_PART_NAME_BYTES];
 	int r;

@@ -83,7 +83,7 @@ tell_registry(struct run *run, struct registry *registry, struct rm_error *error
 		if (r < 0 || refusal != REGISTRY_PLACED)
 			return rm_error_set(error, r < 0 ? r : -EINVAL,
 			    "the registry refuses %s/%s: %s", names.host, names.device,
-			    registry_refusal_word(refusal));
+			    registry_refusal_str(refusal));
 	}
 	return 0;
 }

@@ -225,7 +225,7 @@ struct fault { /* one part's */
 int scenario_faults(const struct scenario *scenario, const struct clos *clos,
     struct dice *dice, struct fault **ret, size_t *count, struct rm_error *error);
 
-const char *scenario_kind_word(enum fault_kind kind);
+const char *scenario_kind_str(enum fault_kind kind);
 
 /* The table of options, with defaults and ranges, for people. */
 struct scenario_option {

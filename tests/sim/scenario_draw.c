@@ -225,7 +225,7 @@ draw_part(const struct drawing *d, const struct drawing_entry *e, uint32_t *ret)
 	}
 	return rm_error_set(d->error, -EINVAL,
 	    "%s:%d: a %s at a %s: this fabric has not so many", d->scenario->file,
-	    e->from->line, scenario_kind_word(e->from->kind),
+	    e->from->line, scenario_kind_str(e->from->kind),
 	    scenario_place_words[e->place]);
 }
 
@@ -239,8 +239,7 @@ named_part(const struct drawing *d, const struct scenario_fault *from, uint32_t 
 		return rm_error_set(d->error, -EINVAL,
 		    "%s:%d: part: %s: this fabric has no such part, or a %s cannot "
 		    "befall it",
-		    d->scenario->file, from->line, name,
-		    scenario_kind_word(from->kind));
+		    d->scenario->file, from->line, name, scenario_kind_str(from->kind));
 	return 0;
 }
 

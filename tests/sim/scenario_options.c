@@ -122,7 +122,7 @@ const char *const scenario_kind_words[FAULT_BURST + 1] = {
 /* clang-format on */
 
 const char *
-scenario_kind_word(enum fault_kind kind)
+scenario_kind_str(enum fault_kind kind)
 {
 	return kind == FAULT_BURST ? "burst" : scenario_kind_words[kind];
 }

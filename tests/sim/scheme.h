@@ -41,8 +41,8 @@ struct scheme_named {
 	uint32_t third; /* "A or B or C", of switches; 0, which is none: no third */
 	bool both_directions; /* of a link: its twin as well */
 	double confidence;    /* 0 .. 1; 1 where a scheme has none */
-	const char *kind; /* word of rm_kind_word, or NULL where a scheme has none */
-	int64_t since_ns; /* first named without interruption */
+	const char *kind;     /* word of rm_kind_str, or NULL where a scheme has none */
+	int64_t since_ns;     /* first named without interruption */
 };
 
 #define SCHEME_PARAMETERS 6

@@ -55,7 +55,7 @@ of_fault(const struct clos *clos, const struct fault *fault)
 			    ? clos_part(clos, fault->part)->twin
 			    : fault->part,
 		.both_directions = link && fault->direction == FAULT_BOTH,
-		.kind = scenario_kind_word(fault->kind),
+		.kind = scenario_kind_str(fault->kind),
 		.loss = loss_of(fault),
 		.from_ns = fault->from_ns,
 		.to_ns = fault->to_ns < fault->rerouted_ns ? fault->to_ns

@@ -21,12 +21,12 @@ plans_arrival(struct plans *plans, const uint8_t *data, size_t len, rm_wall_t wa
 
 static inline int
 pinglist_arrival(struct pinglist *pinglist, const uint8_t *data, size_t len,
-    rm_mono_t until, enum pinglist_says *says)
+    rm_mono_t until, enum pinglist_status *status)
 {
 	struct wire_pinglist_view view;
 	int r = wire_open_pinglist(&view, data, len);
 
-	return r < 0 ? r : pinglist_take(pinglist, &view, until, says);
+	return r < 0 ? r : pinglist_take(pinglist, &view, until, status);
 }
 
 static inline bool

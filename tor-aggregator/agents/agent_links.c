@@ -459,7 +459,7 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 #define MAX_FRAME_BYTES (2u << 20) /* the largest batch and count report fit */
 
 const char *
-agent_links_refused_word(enum agent_links_refused reason)
+agent_links_refused_str(enum agent_links_refused reason)
 {
 	static const char *const words[AGENT_LINKS_REFUSALS] = {
 		[AGENT_LINKS_FULL] = "full",

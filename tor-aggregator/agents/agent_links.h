@@ -126,6 +126,6 @@ const char *agent_links_peer(const struct agent *agent, char *text, size_t len);
  * soon, no link, no TLS. */
 int64_t agent_links_certificate_ends_s(const struct agent *agent, rm_wall_t now);
 const struct agent_links_counts *agent_links_counts(struct agent_links *links);
-const char *agent_links_refused_word(enum agent_links_refused reason);
+const char *agent_links_refused_str(enum agent_links_refused reason);
 
 #endif

@@ -14,7 +14,7 @@
 #define DUPLICATE (-2) /* beside enum ingest_invalid and -1, windowed or late */
 
 const char *
-ingest_invalid_word(enum ingest_invalid reason)
+ingest_invalid_str(enum ingest_invalid reason)
 {
 	static const char *const words[INGEST_INVALIDS] = {
 		[INGEST_NOT_OWNED] = "not-owned",

@@ -64,6 +64,6 @@ int ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t 
 int ingest_paths(struct ingest *ingest, struct agent *agent, rm_mono_t now,
     const uint8_t *data, size_t len);
 
-const char *ingest_invalid_word(enum ingest_invalid reason); /* "not-owned", ... */
+const char *ingest_invalid_str(enum ingest_invalid reason); /* "not-owned", ... */
 
 #endif

@@ -21,7 +21,7 @@ session_free(struct session *session)
 	free(session);
 }
 
-enum session_says
+enum session_status
 session_batch(
     struct session *session, uint64_t incarnation, uint64_t seq, uint64_t *gap)
 {

@@ -12,7 +12,7 @@
 
 struct session; /* opaque only to keep its fields its own */
 
-enum session_says {
+enum session_status {
 	SESSION_COUNT,
 	SESSION_DUPLICATE,
 	SESSION_RESTARTED, /* a new life of the agent: count, and start afresh */
@@ -26,7 +26,7 @@ void session_free(struct session *session); /* NULL is fine */
  * all tells nothing about those before it: they went to an earlier life of ours.
  * seq counts from 1; 0 is a duplicate of nothing and never counted.
  */
-enum session_says session_batch(
+enum session_status session_batch(
     struct session *session, uint64_t incarnation, uint64_t seq, uint64_t *gap);
 
 /* The last batch of this incarnation that was counted, 0 if none was. */

@@ -115,12 +115,12 @@ show_flow(const struct tor_aggregator *aggregator, const struct service_host *ho
 	set(object, "peer_address", show_address(&flow->peer));
 	set_u64(object, "src_port", flow->src_port);
 	set_u64(object, "dscp", flow->dscp);
-	set(object, "qp_type", json_string(wire_qp_type_word(flow->qp_type)));
+	set(object, "qp_type", json_string(wire_qp_type_str(flow->qp_type)));
 	set_u64(object, "src_qpn", flow->src_qpn);
 	set_u64(object, "dst_qpn", flow->dst_qpn);
 	set_u64(object, "qps", flow->qps);
 	set(object, "predates_agent", json_boolean(flow->older));
-	set(object, "state", json_string(wire_service_state_word(flow->state)));
+	set(object, "state", json_string(wire_service_state_str(flow->state)));
 	set(object, "probe_port",
 	    flow->probe_port == 0 ? json_null() : json_integer(flow->probe_port));
 	set(object, "path", show_direction(rack, flow, now));

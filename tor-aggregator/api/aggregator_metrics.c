@@ -191,7 +191,7 @@ add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 
 	for (int i = 0; r == 0 && i < INGEST_INVALIDS; i++) {
 		snprintf(label, sizeof(label), "reason=\"%s\"",
-		    ingest_invalid_word((enum ingest_invalid)i));
+		    ingest_invalid_str((enum ingest_invalid)i));
 		r = rm_metrics_counter(metrics, aggregator,
 		    N("results_invalid_reason_total"), label,
 		    "Results refused, by reason.",
@@ -199,7 +199,7 @@ add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 	}
 	for (int i = 0; r == 0 && i < AGENT_LINKS_REFUSALS; i++) {
 		snprintf(label, sizeof(label), "reason=\"%s\"",
-		    agent_links_refused_word((enum agent_links_refused)i));
+		    agent_links_refused_str((enum agent_links_refused)i));
 		r = rm_metrics_counter(metrics, aggregator, N("links_refused_total"),
 		    label,
 		    "Connections of agents that the aggregator closed, by reason.",

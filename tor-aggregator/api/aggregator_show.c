@@ -115,7 +115,7 @@ show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 }
 
 static const char *
-health_word(enum rm_health health)
+health_str(enum rm_health health)
 {
 	return health == RM_HEALTH_GOOD  ? "good"
 	       : health == RM_HEALTH_BAD ? "bad"
@@ -151,15 +151,14 @@ show_rnic(const struct tor_rack *rack, size_t i)
 	set(object, "tor", json_string(tor_rack_tor(rack)));
 	set(object, "addresses", addresses);
 	set_u64(object, "mtu_bytes", rnic->mtu_bytes);
-	set(object, "transport",
-	    json_string(wire_transport_word(rnic->qpn, rnic->lid)));
+	set(object, "transport", json_string(wire_transport_str(rnic->qpn, rnic->lid)));
 	set_u64(object, "qpn", rnic->qpn);
 	set_u64(object, "large_qpn", rnic->large_qpn);
 	set_u64(object, "lid", rnic->lid);
-	set(object, "link", json_string(wire_link_word(rnic->link)));
+	set(object, "link", json_string(wire_link_str(rnic->link)));
 	set(object, "planned", json_boolean(rnic->planned));
 	set(object, "registered", json_boolean(rnic->registered));
-	set(object, "health", json_string(health_word(state.health)));
+	set(object, "health", json_string(health_str(state.health)));
 	set_u64(object, "sent", state.sent);
 	set_u64(object, "lost", state.lost);
 	if (last == NULL)
@@ -212,7 +211,7 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	set_u64(object, "rnics", agent->rnic_count);
 	set(object, "paused", json_boolean(agent->paused));
 	set(object, "slowed",
-	    json_string(wire_slow_word(
+	    json_string(wire_slow_str(
 		agent->slowed_permille == 0 ? WIRE_SLOW_NOT : agent->slowed_reason)));
 	set_u64(object, "slowed_permille",
 	    agent->slowed_permille == 0 ? 1000 : agent->slowed_permille);
@@ -319,8 +318,8 @@ show_result(const struct roster *roster, const struct ring_result *result,
 	    (struct wire_rnic_id){ result->src_guid, result->src_port_num });
 	set_end(object, "to", roster,
 	    (struct wire_rnic_id){ result->dst_guid, result->dst_port_num });
-	set(object, "outcome", json_string(wire_outcome_word(result->outcome)));
-	set(object, "kind", json_string(wire_probe_kind_word(result->kind)));
+	set(object, "outcome", json_string(wire_outcome_str(result->outcome)));
+	set(object, "kind", json_string(wire_probe_kind_str(result->kind)));
 	set_u64(object, "seq", result->seq);
 	set_u64(object, "src_port", result->src_port);
 	set_u64(object, "dscp", result->dscp);
@@ -383,7 +382,7 @@ show_target(const struct roster *roster, const struct wire_target *target)
 		json_array_append_new(sizes, json_integer(target->sizes[i]));
 	set_end(object, "from", roster, target->src);
 	set_end(object, "to", roster, target->dst);
-	set(object, "kind", json_string(wire_probe_kind_word(target->kind)));
+	set(object, "kind", json_string(wire_probe_kind_str(target->kind)));
 	set(object, "address", show_address(&target->address));
 	set_u64(object, "qpn", target->dst_qpn);
 	set_u64(object, "large_qpn", target->dst_large_qpn);

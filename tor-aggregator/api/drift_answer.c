@@ -51,10 +51,9 @@ show_setting(const char *tor, const struct drift_rnic *rnic, enum wire_setting s
 	json_object_set_new(object, "tor", json_string(tor));
 	json_object_set_new(object, "host", json_string(rnic->host));
 	json_object_set_new(object, "device", json_string(rnic->device));
+	json_object_set_new(object, "setting", json_string(drift_setting_str(setting)));
 	json_object_set_new(
-	    object, "setting", json_string(drift_setting_word(setting)));
-	json_object_set_new(
-	    object, "state", json_string(drift_state_word(rnic->states[setting])));
+	    object, "state", json_string(drift_state_str(rnic->states[setting])));
 	set_text(object, "expected", &rnic->expected, &rnic->expected, setting);
 	set_text(object, "actual", &rnic->actual, &rnic->expected, setting);
 	json_object_set_new(object, "since", json_string(since));
@@ -88,7 +87,7 @@ show_sums(const char *tor, const struct drift *drift)
 	set_u64(object, "rnics", sums.rnics);
 	set_u64(object, "rnics_different", sums.rnics_different);
 	for (int i = DRIFT_SAME; i < DRIFT_STATES; i++)
-		set_u64(object, drift_state_word((enum drift_state)i), sums.states[i]);
+		set_u64(object, drift_state_str((enum drift_state)i), sums.states[i]);
 	return object;
 }
 
@@ -173,7 +172,7 @@ tell_settings(struct rm_metrics_out *out, const void *arg)
 		tor_label(label, aggregator, t);
 		for (int i = DRIFT_SAME; i < DRIFT_STATES; i++) {
 			snprintf(more, sizeof(more), "state=\"%s\"",
-			    drift_state_word((enum drift_state)i));
+			    drift_state_str((enum drift_state)i));
 			rm_metrics_tell(out, label, more, (double)sums.states[i]);
 		}
 	}

@@ -58,7 +58,7 @@ show_findings(const struct hypervisor_shown *host, const struct hypervisor_nic *
 			continue;
 		object = json_object();
 		json_object_set_new(
-		    object, "finding", json_string(hypervisor_finding_word(i)));
+		    object, "finding", json_string(hypervisor_finding_str(i)));
 		json_object_set_new(object, "text", json_string(texts[i]));
 		json_array_append_new(list, object);
 	}
@@ -313,7 +313,7 @@ tell_nic_findings(struct rm_metrics_out *out, const struct hypervisor_shown *sho
 	    label, sizeof(label), "host=\"%s\",nic=\"%s\"", shown->name, nic->name);
 	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
 		snprintf(
-		    more, sizeof(more), "finding=\"%s\"", hypervisor_finding_word(i));
+		    more, sizeof(more), "finding=\"%s\"", hypervisor_finding_str(i));
 		rm_metrics_tell(out, label, more, texts[i][0] != '\0');
 	}
 }

@@ -45,9 +45,9 @@ show_answers(const struct proof_total *total)
 		json_t *object = json_object();
 
 		json_object_set_new(
-		    object, "question", json_string(proof_question_word(question)));
+		    object, "question", json_string(proof_question_str(question)));
 		json_object_set_new(
-		    object, "state", json_string(proof_state_word(state)));
+		    object, "state", json_string(proof_state_str(state)));
 		json_object_set_new(object, "sentence", json_string(sentence));
 		json_array_append_new(list, object);
 	}
@@ -69,7 +69,7 @@ show_ratios(const struct proof_total *total)
 		json_t *object = json_object();
 
 		json_object_set_new(
-		    object, "name", json_string(proof_ratio_word(ratio)));
+		    object, "name", json_string(proof_ratio_str(ratio)));
 		json_object_set_new(
 		    object, "what", json_string(proof_ratio_what(ratio)));
 		set_known(object, "pct", status == PROOF_KNOWN, value);

@@ -250,7 +250,7 @@ tell_kinds(struct rm_metrics_out *out, const struct tor_rack *rack)
 	snprintf(label, sizeof(label), "tor=\"%s\"", tor_rack_tor(rack));
 	for (int k = 1; k < RM_KINDS; k++) {
 		snprintf(
-		    kind, sizeof(kind), "kind=\"%s\"", rm_kind_word((enum rm_kind)k));
+		    kind, sizeof(kind), "kind=\"%s\"", rm_kind_str((enum rm_kind)k));
 		rm_metrics_tell(out, label, kind, open[k]);
 	}
 }

@@ -66,7 +66,7 @@ show_object(const struct switch_object *of, bool all)
 	const struct counter_state *state = of->states;
 	json_t *object = json_object(), *list = json_array();
 
-	json_object_set_new(object, "part", json_string(switch_part_word(of->part)));
+	json_object_set_new(object, "part", json_string(switch_part_str(of->part)));
 	json_object_set_new(object, "port", json_string(of->port));
 	json_object_set_new(object, "role",
 	    json_string(switch_port_is_internal(of->port) ? "fabric" : "edge"));
@@ -377,7 +377,7 @@ tell_object(struct rm_metrics_out *out, const struct row_family *family, const c
 		    label, sizeof(label), "%s,port=\"%s\"%s", of, object->port, role);
 	else
 		snprintf(label, sizeof(label), "%s,port=\"%s\"%s,%s=\"%u\"", of,
-		    object->port, role, switch_part_word(object->part), object->index);
+		    object->port, role, switch_part_str(object->part), object->index);
 	for (unsigned i = 0; i < switch_row_values(row); i++) {
 		if (row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);

@@ -17,7 +17,7 @@ number_of(const char *name)
 	if (strcmp(name, "rx_out_of_buffer") == 0)
 		return 0;
 	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
-		if (strcmp(wire_counter_word(i), name) == 0)
+		if (strcmp(wire_counter_str(i), name) == 0)
 			return i;
 	return 0;
 }

@@ -100,7 +100,7 @@ static const struct row rows[INDICATORS] = {
 /* clang-format on */
 
 const char *
-indicator_word(enum indicator indicator)
+indicator_str(enum indicator indicator)
 {
 	return rows[indicator].word;
 }
@@ -396,7 +396,7 @@ number_word(unsigned number)
 	};
 
 	return evidence_is_switch(number) ? of_switch[number - EVIDENCE_SWITCH_FIRST]
-					  : wire_counter_word(number);
+					  : wire_counter_str(number);
 }
 
 const char *

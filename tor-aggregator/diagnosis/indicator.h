@@ -79,7 +79,7 @@ enum indicator_status {
 	INDICATOR_MISSING, /* a counter is not there */
 };
 
-const char *indicator_word(enum indicator indicator); /* "symbol_errors" */
+const char *indicator_str(enum indicator indicator);  /* "symbol_errors" */
 const char *indicator_unit(enum indicator indicator); /* "symbols", "%", ... */
 
 enum indicator_status indicator_read(

@@ -57,7 +57,7 @@ static const uint8_t pause_numbers[PROOF_SIDES][DIRECTIONS] = {
 };
 
 const char *
-proof_ratio_word(enum proof_ratio ratio)
+proof_ratio_str(enum proof_ratio ratio)
 {
 	return ratios[ratio].word;
 }

@@ -131,7 +131,7 @@ void proof_add_probes(
 
 void proof_sum_up(const struct proof *proof, rm_mono_t now, struct proof_total *ret);
 
-const char *proof_ratio_word(enum proof_ratio ratio); /* "host_ce" */
+const char *proof_ratio_str(enum proof_ratio ratio);  /* "host_ce" */
 const char *proof_ratio_what(enum proof_ratio ratio); /* a phrase, for people */
 
 enum proof_status {

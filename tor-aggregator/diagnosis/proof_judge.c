@@ -10,13 +10,13 @@ static const char *const state_words[] = { "working", "not-needed", "failing",
 	"not-known" };
 
 const char *
-proof_question_word(enum proof_question question)
+proof_question_str(enum proof_question question)
 {
 	return question_words[question];
 }
 
 const char *
-proof_state_word(enum proof_state state)
+proof_state_str(enum proof_state state)
 {
 	return state_words[state];
 }

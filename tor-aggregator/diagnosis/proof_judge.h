@@ -25,8 +25,8 @@
 enum proof_question { PROOF_ECN, PROOF_CNP, PROOF_PFC, PROOF_QUESTIONS };
 enum proof_state { PROOF_WORKING, PROOF_NOT_NEEDED, PROOF_FAILING, PROOF_NOT_KNOWN };
 
-const char *proof_question_word(enum proof_question question); /* "ecn" */
-const char *proof_state_word(enum proof_state state);          /* "not-needed" */
+const char *proof_question_str(enum proof_question question); /* "ecn" */
+const char *proof_state_str(enum proof_state state);          /* "not-needed" */
 enum proof_state proof_judge(const struct proof_total *total,
     enum proof_question question, char sentence[PROOF_TEXT]);
 

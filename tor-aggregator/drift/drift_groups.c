@@ -10,14 +10,14 @@
 
 #define AT(field) offsetof(struct drift_group_config, field)
 
-static const struct rm_word trusts[] = {
+static const struct rm_enum_name trusts[] = {
 	{ "any", 0 },
 	{ "pcp", 1 + WIRE_TRUST_PCP },
 	{ "dscp", 1 + WIRE_TRUST_DSCP },
 	{ NULL, 0 },
 };
 
-static const struct rm_word fecs[] = {
+static const struct rm_enum_name fecs[] = {
 	{ "any", 0 },
 	{ "off", WIRE_FEC_OFF },
 	{ "rs", WIRE_FEC_RS },
@@ -26,7 +26,7 @@ static const struct rm_word fecs[] = {
 	{ NULL, 0 },
 };
 
-static const struct rm_word gid_types[] = {
+static const struct rm_enum_name gid_types[] = {
 	{ "any", 0 },
 	{ "v1", WIRE_GID_ROCE_V1 },
 	{ "v2", WIRE_GID_ROCE_V2 },

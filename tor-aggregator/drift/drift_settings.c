@@ -142,7 +142,7 @@ drift_dscps_read(const char *text, uint8_t ret[WIRE_DSCPS])
 }
 
 const char *
-drift_fec_word(uint32_t fec)
+drift_fec_str(uint32_t fec)
 {
 	return fec == WIRE_FEC_OFF     ? "off"
 	       : fec == WIRE_FEC_RS    ? "rs"
@@ -152,7 +152,7 @@ drift_fec_word(uint32_t fec)
 }
 
 const char *
-drift_setting_word(enum wire_setting setting)
+drift_setting_str(enum wire_setting setting)
 {
 	static const char *const words[] = {
 		[WIRE_SETTING_MTU] = "mtu",
@@ -171,7 +171,7 @@ drift_setting_word(enum wire_setting setting)
 }
 
 const char *
-drift_state_word(enum drift_state state)
+drift_state_str(enum drift_state state)
 {
 	static const char *const words[] = {
 		[DRIFT_UNDECLARED] = "undeclared",
@@ -246,7 +246,7 @@ drift_setting_text(const struct drift_settings *settings,
 	else if (setting == WIRE_SETTING_DSCPS)
 		dscps_text(settings->dscps, expected->dscps, ret);
 	else if (setting == WIRE_SETTING_FEC)
-		strcpy(ret, drift_fec_word(number));
+		strcpy(ret, drift_fec_str(number));
 	else if (setting == WIRE_SETTING_GID_TYPES)
 		strcpy(ret, gid_types_word(number));
 	else if (setting == WIRE_SETTING_TRUST)

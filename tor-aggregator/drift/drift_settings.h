@@ -45,10 +45,10 @@ int drift_class_read(const char *text, uint32_t *ret);
 
 /* DSCP:PRIORITY, at most DRIFT_MAX_DSCPS with commas between them. -EINVAL. */
 int drift_dscps_read(const char *text, uint8_t ret[WIRE_DSCPS]);
-const char *drift_fec_word(uint32_t fec);
+const char *drift_fec_str(uint32_t fec);
 
-const char *drift_setting_word(enum wire_setting setting);
-const char *drift_state_word(enum drift_state state);
+const char *drift_setting_str(enum wire_setting setting);
+const char *drift_state_str(enum drift_state state);
 /* The value as people write it: "9000", "400 Gb/s", "3,4", "26:3". "": it is not known.
  * expected: which DSCPs are looked at; may be settings. */
 void drift_setting_text(const struct drift_settings *settings,

@@ -24,7 +24,7 @@ static const struct finding {
 };
 
 const char *
-hypervisor_finding_word(enum hypervisor_finding finding)
+hypervisor_finding_str(enum hypervisor_finding finding)
 {
 	return findings[finding].word;
 }

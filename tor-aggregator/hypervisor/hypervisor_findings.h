@@ -29,8 +29,7 @@ enum hypervisor_finding {
 
 #define FINDING_BYTES 320
 
-const char *hypervisor_finding_word(
-    enum hypervisor_finding finding); /* "pause-storm" */
+const char *hypervisor_finding_str(enum hypervisor_finding finding); /* "pause-storm" */
 const char *hypervisor_finding_help(enum hypervisor_finding finding);
 
 /* interval_ns: between the two last readings; 0: there was one alone, and what is told

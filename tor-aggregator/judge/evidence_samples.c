@@ -92,10 +92,10 @@ add_sample(struct rm_evidence *evidence, const struct ring_result *result,
 	snprintf(sample->to, sizeof(sample->to), "%s/%s", dst->host, dst->device);
 	if (result->outcome == WIRE_NO_REPLY)
 		snprintf(sample->outcome, sizeof(sample->outcome), "%s",
-		    wire_outcome_word(result->outcome));
+		    wire_outcome_str(result->outcome));
 	else
 		snprintf(sample->outcome, sizeof(sample->outcome), "%.10s, %u ms",
-		    wire_outcome_word(result->outcome),
+		    wire_outcome_str(result->outcome),
 		    (unsigned)(took_ns(result) / RM_NS_PER_MS));
 }
 

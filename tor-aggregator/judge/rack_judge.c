@@ -419,7 +419,7 @@ static bool
 is_loss_of_late(const struct rack_judge *judge, const struct rack_slow_named *named,
     const struct rm_verdict *verdict)
 {
-	return judge->lates[named->member].says != RACK_LATE_NOTHING &&
+	return judge->lates[named->member].status != RACK_LATE_NOTHING &&
 	       verdict->kind == RM_KIND_RNIC_LATE &&
 	       named->verdict.kind == RM_KIND_RNIC_LOSSY &&
 	       named->other == RACK_NO_OTHER;
@@ -461,7 +461,7 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 	}
 	*verdict = named->verdict;
 	rack_suspect_name(rack, &suspect, &verdict->part);
-	if (judge->lates[member].says == RACK_LATE_RNIC &&
+	if (judge->lates[member].status == RACK_LATE_RNIC &&
 	    verdict->evidence.observed[0] == '\0')
 		rack_late_words(
 		    rack, &judge->legs, judge->lates, member, &verdict->evidence);
@@ -514,7 +514,7 @@ static void
 late_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, size_t member)
 {
-	const bool host = judge->lates[member].says == RACK_LATE_HOST;
+	const bool host = judge->lates[member].status == RACK_LATE_HOST;
 	const struct rack_suspect suspect = { .member = member,
 		.other = RACK_NO_OTHER };
 	struct rm_verdict *verdict =
@@ -552,7 +552,7 @@ judge_late(struct rack_judge *judge, const struct rack *rack,
 		struct rm_verdict *said = verdict_of(judge, rack, i);
 		bool again = false;
 
-		if (judge->lates[i].says == RACK_LATE_NOTHING)
+		if (judge->lates[i].status == RACK_LATE_NOTHING)
 			continue;
 		if (said != NULL && said->kind == RM_KIND_RNIC_LOSSY &&
 		    said->evidence.observed[0] == '\0')
@@ -563,7 +563,7 @@ judge_late(struct rack_judge *judge, const struct rack *rack,
 		judge->member_health[i] = RM_HEALTH_BAD;
 		for (size_t k = 0; k < i; k++)
 			again |=
-			    judge->lates[k].says == RACK_LATE_HOST &&
+			    judge->lates[k].status == RACK_LATE_HOST &&
 			    rack->members[k].host_index == rack->members[i].host_index;
 		if (!again)
 			late_verdict(judge, rack, window, i);

@@ -25,7 +25,7 @@ struct window_closed;
 
 #define RACK_SECONDS 5
 
-enum rack_seconds_says {
+enum rack_seconds_status {
 	RACK_SECONDS_PASSED, /* part of what is there already */
 	RACK_SECONDS_FEW,    /* added; not all seconds are there yet */
 	RACK_SECONDS_FULL,
@@ -172,7 +172,7 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 }
 
 /* One of a window that moves on bin by bin: added when it is all new. Returns enum
- * rack_seconds_says or -ENOMEM: that second is incomplete. */
+ * rack_seconds_status or -ENOMEM: that second is incomplete. */
 static int
 rack_seconds_add(struct rack_seconds *seconds, const struct rack *rack,
     const struct window_closed *window)

@@ -141,7 +141,7 @@ on_answer(const struct rm_http_answer *http, void *arg)
 	if (http->r == -ECANCELED)
 		return; /* the client ends */
 	otlp_answer_read(http, &answer);
-	switch (answer.says) {
+	switch (answer.status) {
 	case OTLP_TAKEN:
 		note_taken(otlp, &answer);
 		break;

@@ -53,7 +53,7 @@ read_partial(const json_t *json, struct otlp_answer *ret)
 		say(ret, "no reason given");
 }
 
-static enum otlp_says
+static enum otlp_status
 read_status(long status)
 {
 	if (status >= 200 && status < 300)
@@ -79,18 +79,18 @@ otlp_answer_read(const struct rm_http_answer *answer, struct otlp_answer *ret)
 {
 	json_t *json;
 
-	*ret = (struct otlp_answer){ .says = OTLP_RETRY, .retry_after_s = -1 };
+	*ret = (struct otlp_answer){ .status = OTLP_RETRY, .retry_after_s = -1 };
 	if (answer->r < 0) {
 		say(ret, strerror(-answer->r));
 		return;
 	}
 	json = json_loadb(answer->body, answer->body_len, 0, NULL);
-	ret->says = read_status(answer->status);
-	if (ret->says == OTLP_TAKEN)
+	ret->status = read_status(answer->status);
+	if (ret->status == OTLP_TAKEN)
 		read_partial(json, ret);
 	else
 		read_error(answer, json, ret);
-	if (ret->says == OTLP_RETRY)
+	if (ret->status == OTLP_RETRY)
 		ret->retry_after_s = answer->retry_after_s;
 	json_decref(json);
 }

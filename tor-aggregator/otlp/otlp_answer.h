@@ -11,7 +11,7 @@
 
 struct rm_http_answer;
 
-enum otlp_says {
+enum otlp_status {
 	OTLP_TAKEN = 1, /* but for what it rejected */
 	OTLP_REFUSED,   /* the same message again would be refused, too */
 	OTLP_RETRY,
@@ -20,7 +20,7 @@ enum otlp_says {
 #define OTLP_SENTENCE_BYTES 320
 
 struct otlp_answer {
-	enum otlp_says says;
+	enum otlp_status status;
 	uint64_t rejected;     /* of OTLP_TAKEN: data points */
 	int64_t retry_after_s; /* of OTLP_RETRY; -1: it did not say */
 	/* What the collector said, or what became of the exchange; "" when all is

@@ -495,22 +495,23 @@ tor_rack_leave(struct tor_rack *rack, const char *host)
 	rack->stale = true; /* its word of its ports is */
 }
 
-enum window_says
+enum window_status
 tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, const struct roster_rnic *dst)
 {
-	enum window_says says = window_add(rack->window, sent, result, src, dst->index);
+	enum window_status status =
+	    window_add(rack->window, sent, result, src, dst->index);
 
-	if (says == WINDOW_COUNTED) {
+	if (status == WINDOW_COUNTED) {
 		summary_add(rack->summary, result, src, dst->tor_number);
 		service_rows_add(rack->service_rows, result);
 		rack_mesh_add(rack->pair_mesh, sent, result, src, dst->index);
 	}
-	if (says == WINDOW_COUNTED && dst->tor_number != 0)
+	if (status == WINDOW_COUNTED && dst->tor_number != 0)
 		path_rows_add(
 		    rack->path_rows, sent, result, src, dst->index, dst->tor_number);
-	ring_put(rack->ring, sent, says == WINDOW_LATE, result);
-	return says;
+	ring_put(rack->ring, sent, status == WINDOW_LATE, result);
+	return status;
 }
 
 void

@@ -106,7 +106,7 @@ bool tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id);
 void tor_rack_unserve(struct tor_rack *rack);
 
 /* Hot path. The result's ranges have been checked. */
-enum window_says tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
+enum window_status tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
 /* A reply to a probe that had been told as lost. */
 void tor_rack_overdue(struct tor_rack *rack, const struct wire_result *result,

@@ -14,7 +14,7 @@ static enum rm_part_type
 type_of(const char *word)
 {
 	for (int i = 1; i < RM_PART_TYPES; i++)
-		if (strcmp(word, rm_part_type_word((enum rm_part_type)i)) == 0)
+		if (strcmp(word, rm_part_type_str((enum rm_part_type)i)) == 0)
 			return (enum rm_part_type)i;
 	return 0;
 }
@@ -23,7 +23,7 @@ static enum rm_kind
 kind_of(const char *word)
 {
 	for (int i = 1; i < RM_KINDS; i++)
-		if (strcmp(word, rm_kind_word((enum rm_kind)i)) == 0)
+		if (strcmp(word, rm_kind_str((enum rm_kind)i)) == 0)
 			return (enum rm_kind)i;
 	return 0;
 }

@@ -115,7 +115,7 @@ note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 
 /* One that is about to be told: of its host, if all that the others time of it are
  * late; then the last of them is waited for. */
-static enum rack_late_says
+static enum rack_late_status
 say(const struct rack *rack, const struct rack_suspect_memory *memories,
     const struct rack_late *lates, size_t member)
 {
@@ -142,7 +142,7 @@ rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
     struct rack_late *lates)
 {
 	for (size_t i = 0; i < rack->member_count; i++) {
-		lates[i].says =
+		lates[i].status =
 		    note(&memories[i], rack_late_is(legs, lates, i), window_start)
 			? RACK_LATE_RNIC
 			: RACK_LATE_NOTHING;
@@ -150,10 +150,10 @@ rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
 		memories[i].late_alone |= memories[i].late > 0 && bad[i];
 	}
 	for (size_t i = 0; i < rack->member_count; i++) {
-		if (lates[i].says == RACK_LATE_NOTHING)
+		if (lates[i].status == RACK_LATE_NOTHING)
 			continue;
-		lates[i].says = say(rack, memories, lates, i);
-		memories[i].late_alone |= lates[i].says == RACK_LATE_RNIC;
+		lates[i].status = say(rack, memories, lates, i);
+		memories[i].late_alone |= lates[i].status == RACK_LATE_RNIC;
 	}
 }
 
@@ -161,7 +161,7 @@ static bool
 is_of(const struct rack *rack, const struct rack_late *lates, size_t of, size_t member)
 {
 	return member == of ||
-	       (lates[of].says == RACK_LATE_HOST &&
+	       (lates[of].status == RACK_LATE_HOST &&
 		   rack->members[member].host_index == rack->members[of].host_index);
 }
 
@@ -225,7 +225,7 @@ rack_late_words(const struct rack *rack, const struct rack_legs *legs,
 		count++;
 	}
 	count_others(rack, legs, lates, member, SIZE_MAX, &others);
-	if (lates[member].says == RACK_LATE_HOST)
+	if (lates[member].status == RACK_LATE_HOST)
 		snprintf(whom, sizeof(whom), "all %u of its RNICs here", count);
 	snprintf(evidence->observed, sizeof(evidence->observed),
 	    "%" PRIu64 " of %" PRIu64 " round trips with %s took %d ms or longer, and "

@@ -19,14 +19,14 @@ struct rack_legs;
 struct rack_suspect_memory;
 struct rm_evidence;
 
-enum rack_late_says { RACK_LATE_NOTHING, RACK_LATE_RNIC, RACK_LATE_HOST };
+enum rack_late_status { RACK_LATE_NOTHING, RACK_LATE_RNIC, RACK_LATE_HOST };
 
 struct rack_late {             /* of one member, in one window */
 	uint64_t timed, slow;  /* of the round trips with it */
 	unsigned late, well;   /* pairs with others: slow, quick */
 	unsigned own;          /* of them those that it timed itself */
 	uint64_t older, newer; /* probes of either half of the window */
-	enum rack_late_says says;
+	enum rack_late_status status;
 };
 
 /* lates: one per member. */

@@ -8,14 +8,14 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/judge/part.h"
 
-const struct rm_word switch_kinds[] = {
+const struct rm_enum_name switch_kinds[] = {
 	{ "none", SWITCH_NONE },
 	{ "sonic", SWITCH_SONIC },
 	{ "nexus", SWITCH_NEXUS },
 	{ NULL, 0 },
 };
 
-const struct rm_word switch_roles[] = {
+const struct rm_enum_name switch_roles[] = {
 	{ "tor", SWITCH_ROLE_TOR },
 	{ "spine", SWITCH_ROLE_SPINE },
 	{ NULL, 0 },

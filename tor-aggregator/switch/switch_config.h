@@ -31,7 +31,7 @@ struct other_switch_config {
 
 #define SWITCH_MAX_OTHERS 64
 
-extern const struct rm_word switch_kinds[], switch_roles[];
+extern const struct rm_enum_name switch_kinds[], switch_roles[];
 extern const struct rm_option other_switch_options[];
 
 /* clang-format off */

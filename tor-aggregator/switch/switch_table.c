@@ -115,7 +115,7 @@ static const struct word {
 };
 
 const char *
-switch_part_word(enum switch_part part)
+switch_part_str(enum switch_part part)
 {
 	static const char *const names[] = { "port", "queue", "group" };
 

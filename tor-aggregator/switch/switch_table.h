@@ -38,7 +38,7 @@ struct switch_row {
 
 extern const struct switch_row switch_rows[]; /* name NULL: the end */
 
-const char *switch_part_word(enum switch_part part);
+const char *switch_part_str(enum switch_part part);
 /* Is it between the chips of one switch? Such ports carry what others have counted. */
 bool switch_port_is_internal(const char *port);
 size_t switch_row_values(const struct switch_row *row);

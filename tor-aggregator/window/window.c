@@ -121,7 +121,7 @@ add_size(struct window_large *large, const struct wire_result *result)
 	}
 }
 
-enum window_says
+enum window_status
 window_add(struct window *window, rm_mono_t sent, const struct wire_result *result,
     uint32_t src, uint32_t dst)
 {
@@ -164,14 +164,14 @@ window_overdue(
 		pair->overdue++;
 }
 
-enum window_says
+enum window_status
 window_arrived(struct window *window, uint32_t src, uint32_t dst, rm_mono_t from,
     rm_mono_t to, uint64_t received)
 {
 	const int64_t bin_ns = window->options.bin_ns;
 	int64_t first = bin_of(window, from.ns), last = bin_of(window, to.ns);
 	const double span = (double)(to.ns - from.ns);
-	enum window_says says = WINDOW_LATE;
+	enum window_status status = WINDOW_LATE;
 
 	if (to.ns < from.ns || src >= WINDOW_REMOTE_BASE ||
 	    last - window->next >= window->options.open_bins)
@@ -191,9 +191,9 @@ window_arrived(struct window *window, uint32_t src, uint32_t dst, rm_mono_t from
 			return WINDOW_REFUSED;
 		pair->arrived += span > 0 ? (double)received * ((double)(b - a) / span)
 					  : (double)received;
-		says = WINDOW_COUNTED;
+		status = WINDOW_COUNTED;
 	}
-	return says;
+	return status;
 }
 
 /* NULL: not a member, or no memory; then its counts just stay unknown. */

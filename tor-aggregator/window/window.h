@@ -33,7 +33,7 @@ struct window_options {
 	size_t max_pairs; /* beyond: refused and counted; 131072 */
 };
 
-enum window_says { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
+enum window_status { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
 
 struct window_closed { /* one closing; valid until the next call */
 	rm_mono_t start,
@@ -50,7 +50,7 @@ void window_set_timeout(struct window *window, int64_t timeout_ns);
 void window_free(struct window *window);
 
 /* Hot path. sent: on the aggregator's clock. */
-enum window_says window_add(struct window *window, rm_mono_t sent,
+enum window_status window_add(struct window *window, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst);
 
 /* A reply to a probe that has been told as lost: counted in the bin that closes next.
@@ -59,7 +59,7 @@ void window_overdue(struct window *window, const struct wire_result *result,
     uint32_t src, uint32_t dst);
 
 /* dst's reflector received `received` probes of src between from and to. */
-enum window_says window_arrived(struct window *window, uint32_t src, uint32_t dst,
+enum window_status window_arrived(struct window *window, uint32_t src, uint32_t dst,
     rm_mono_t from, rm_mono_t to, uint64_t received);
 
 /* dst's receive counts are complete up to here, so a missing row means 0. */

@@ -122,7 +122,7 @@ region_tell(struct registry *registry, const struct wire_rnic *rnic)
 	enum registry_refusal refusal;
 
 	if (registry_tell(registry, rnic, &source, &refusal) < 0)
-		fail_msg("refused: %s", registry_refusal_word(refusal));
+		fail_msg("refused: %s", registry_refusal_str(refusal));
 }
 
 /* count RNICs of a rack, one per host "<tor>-h<i>", numbered from first. */

@@ -13,26 +13,26 @@ every_value_has_a_word_of_its_own(void **state)
 	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
 		for (unsigned j = 0; j < i; j++)
 			assert_string_not_equal(
-			    wire_outcome_word(i), wire_outcome_word(j));
+			    wire_outcome_str(i), wire_outcome_str(j));
 	for (unsigned i = 0; i < WIRE_INVALID_REASONS; i++)
 		for (unsigned j = 0; j < i; j++)
 			assert_string_not_equal(
-			    wire_invalid_word(i), wire_invalid_word(j));
+			    wire_invalid_str(i), wire_invalid_str(j));
 	for (unsigned i = 0; i < WIRE_PROBE_KINDS; i++)
 		for (unsigned j = 0; j < i; j++)
 			assert_string_not_equal(
-			    wire_probe_kind_word(i), wire_probe_kind_word(j));
+			    wire_probe_kind_str(i), wire_probe_kind_str(j));
 }
 
 static void
 every_counter_has_a_word_of_its_own(void **state)
 {
-	assert_null(wire_counter_word(0));
-	assert_null(wire_counter_word(WIRE_COUNTERS));
+	assert_null(wire_counter_str(0));
+	assert_null(wire_counter_str(WIRE_COUNTERS));
 	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
 		for (unsigned j = 1; j < i; j++)
 			assert_string_not_equal(
-			    wire_counter_word(i), wire_counter_word(j));
+			    wire_counter_str(i), wire_counter_str(j));
 }
 
 static void
@@ -40,26 +40,26 @@ every_value_of_services_has_a_word_of_its_own(void **state)
 {
 	for (unsigned i = 0; i <= WIRE_LINK_DOWN; i++)
 		for (unsigned j = 0; j < i; j++)
-			assert_string_not_equal(wire_link_word(i), wire_link_word(j));
+			assert_string_not_equal(wire_link_str(i), wire_link_str(j));
 	for (unsigned i = 0; i <= WIRE_QP_XRC; i++)
 		for (unsigned j = 0; j < i; j++)
 			assert_string_not_equal(
-			    wire_qp_type_word(i), wire_qp_type_word(j));
+			    wire_qp_type_str(i), wire_qp_type_str(j));
 	for (unsigned i = 0; i <= WIRE_SERVICE_UNRESOLVED; i++)
 		for (unsigned j = 0; j < i; j++)
 			assert_string_not_equal(
-			    wire_service_state_word(i), wire_service_state_word(j));
+			    wire_service_state_str(i), wire_service_state_str(j));
 }
 
 static void
 what_a_newer_peer_sends_is_unknown(void **state)
 {
-	assert_string_equal(wire_outcome_word(WIRE_OUTCOMES), "unknown");
-	assert_string_equal(wire_invalid_word(255), "unknown");
-	assert_string_equal(wire_probe_kind_word(WIRE_PROBE_KINDS), "unknown");
-	assert_string_equal(wire_link_word(WIRE_LINK_DOWN + 1), "unknown");
-	assert_string_equal(wire_qp_type_word(WIRE_QP_XRC + 1), "unknown");
-	assert_string_equal(wire_service_state_word(255), "unknown");
+	assert_string_equal(wire_outcome_str(WIRE_OUTCOMES), "unknown");
+	assert_string_equal(wire_invalid_str(255), "unknown");
+	assert_string_equal(wire_probe_kind_str(WIRE_PROBE_KINDS), "unknown");
+	assert_string_equal(wire_link_str(WIRE_LINK_DOWN + 1), "unknown");
+	assert_string_equal(wire_qp_type_str(WIRE_QP_XRC + 1), "unknown");
+	assert_string_equal(wire_service_state_str(255), "unknown");
 }
 
 static void

@@ -137,7 +137,7 @@ fail_run(const struct run *run, int64_t now_ns, const char *reason, const char *
 	    (double)now_ns / 1e9, reason, name, detail);
 	for (size_t i = 0; i < run->expected_count; i++)
 		print_error("  expected %s %s from %.2f to %.2f s\n",
-		    run->expected[i].name, rm_kind_word(run->expected[i].kind),
+		    run->expected[i].name, rm_kind_str(run->expected[i].kind),
 		    (double)run->expected[i].from_ns / 1e9,
 		    (double)run->expected[i].to_ns / 1e9);
 	fail();
@@ -169,7 +169,7 @@ check_verdict(struct run *run, int64_t now_ns, const struct rm_verdict *verdict)
 		return;
 	}
 	rm_verdict_sentence(verdict, sentence, sizeof sentence);
-	fail_run(run, now_ns, "wrong verdict:", rm_kind_word(verdict->kind), sentence);
+	fail_run(run, now_ns, "wrong verdict:", rm_kind_str(verdict->kind), sentence);
 }
 
 static void

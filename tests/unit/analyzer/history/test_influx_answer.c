@@ -16,7 +16,7 @@
 
 static struct influx_answer answer;
 
-static enum influx_says
+static enum influx_status
 says(long status, const char *body)
 {
 	const struct rm_http_answer http = { .status = status,
@@ -25,7 +25,7 @@ says(long status, const char *body)
 		.retry_after_s = -1 };
 
 	influx_answer_read(&http, &answer);
-	return answer.says;
+	return answer.status;
 }
 
 static void
@@ -140,11 +140,11 @@ everything_else_is_tried_again(void **state)
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
 		assert_int_equal(says(statuses[i], "no"), INFLUX_RETRY);
 	influx_answer_read(&http, &answer);
-	assert_int_equal(answer.says, INFLUX_RETRY);
+	assert_int_equal(answer.status, INFLUX_RETRY);
 	assert_string_equal(answer.sentence, "Connection refused");
 	http = (struct rm_http_answer){ .status = 429, .body = "", .retry_after_s = 7 };
 	influx_answer_read(&http, &answer);
-	assert_int_equal(answer.says, INFLUX_RETRY);
+	assert_int_equal(answer.status, INFLUX_RETRY);
 	assert_int_equal(answer.retry_after_s, 7);
 }
 

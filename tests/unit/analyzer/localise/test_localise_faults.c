@@ -74,7 +74,7 @@ run(struct fabric *fabric, const struct expected *expected, size_t count, double
 			if (k == count)
 				fail_msg("%s, seed %u, after %.2f s: %s %s: %s", title,
 				    (unsigned)seed, since,
-				    rm_kind_word(verdicts[i].kind),
+				    rm_kind_str(verdicts[i].kind),
 				    verdicts[i].part.name, text);
 			if (named[k] == 0)
 				named[k] = since;
@@ -292,7 +292,7 @@ nobody_is_named(struct fabric *fabric, double end_s, uint64_t seed)
 		if (n != 0)
 			fail_msg("seed %u, %.2f s: %s %s", (unsigned)seed,
 			    (double)fabric_now(fabric) / 1e9,
-			    rm_kind_word(verdicts[0].kind), verdicts[0].part.name);
+			    rm_kind_str(verdicts[0].kind), verdicts[0].part.name);
 	}
 }
 

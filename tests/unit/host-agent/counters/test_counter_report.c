@@ -61,9 +61,9 @@ static void
 all_that_an_aggregator_asks_for_is_in_the_table(void **state)
 {
 	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
-		take(states, wire_counter_word(i), 0, true, 1);
+		take(states, wire_counter_str(i), 0, true, 1);
 	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
-		take(states, wire_counter_word(i), 0, true, 3);
+		take(states, wire_counter_str(i), 0, true, 3);
 	assert_int_equal(fill(0), WIRE_COUNTERS - 1);
 }
 

@@ -134,7 +134,7 @@ each_driver_is_read_by_its_own_names(void **unused)
 	char path[256], line[160], about[80];
 
 	for (enum counter_driver d = 0; d < COUNTER_DRIVERS; d++) {
-		const char *driver = counter_driver_word(d);
+		const char *driver = counter_driver_str(d);
 		bool any = false;
 		FILE *file;
 
@@ -188,9 +188,9 @@ every_name_of_the_table_was_read(void **unused)
 						continue; /* test_module_optics */
 					snprintf(source, sizeof(source), "%c:%s",
 					    places[name.place], name.name);
-					if (!was_shown(counter_driver_word(d), source))
+					if (!was_shown(counter_driver_str(d), source))
 						fail_msg("no device of %s shows %s",
-						    counter_driver_word(d), source);
+						    counter_driver_str(d), source);
 					names++;
 				}
 			}
@@ -205,7 +205,7 @@ print_the_table(void **unused)
 
 	print_message("%-22s", "counter");
 	for (enum counter_driver d = 0; d < COUNTER_DRIVERS; d++)
-		print_message(" %-8s", counter_driver_word(d));
+		print_message(" %-8s", counter_driver_str(d));
 	for (const struct counter_row *row = counter_rows; row->name != NULL; row++) {
 		print_message("\n%-22s", row->name);
 		for (enum counter_driver d = 0; d < COUNTER_DRIVERS; d++) {
@@ -234,7 +234,7 @@ document(const struct counter_row *row, char line[512])
 		if (row->source[d] != NULL)
 			snprintf(drivers + strlen(drivers),
 			    sizeof(drivers) - strlen(drivers), "%s%s",
-			    drivers[0] == '\0' ? "" : ", ", counter_driver_word(d));
+			    drivers[0] == '\0' ? "" : ", ", counter_driver_str(d));
 	if (row->source[COUNTER_ANY] != NULL)
 		strcpy(drivers, "all");
 	snprintf(line, 512, "| `%s` | `%s` | %s%s | %s | %s |\n", row->name,

@@ -43,17 +43,17 @@ static const struct pinglist_pair pairs[] = {
 	{ 9, 2, 1000 },
 };
 
-static enum pinglist_says
+static enum pinglist_status
 take(struct fixture *f, uint64_t version, uint32_t rotation, size_t count)
 {
 	struct wire_bytes bytes =
 	    pinglist_write(f->writer, "tor-a", version, rotation, pairs, count);
-	enum pinglist_says says;
+	enum pinglist_status status;
 
 	assert_int_equal(pinglist_arrival(f->tor_a, bytes.data, bytes.len,
-			     (rm_mono_t){ 100 }, &says),
+			     (rm_mono_t){ 100 }, &status),
 	    0);
-	return says;
+	return status;
 }
 
 static void
@@ -86,11 +86,11 @@ the_senders_bytes_may_go_after_it_is_taken(void **state)
 	struct wire_bytes bytes = pinglist_write(f->writer, "tor-a", 1, 0, pairs, 3);
 	uint8_t *copy = malloc(bytes.len);
 	struct wire_target target;
-	enum pinglist_says says;
+	enum pinglist_status status;
 
 	memcpy(copy, bytes.data, bytes.len);
 	assert_int_equal(
-	    pinglist_arrival(f->tor_a, copy, bytes.len, (rm_mono_t){ 1 }, &says), 0);
+	    pinglist_arrival(f->tor_a, copy, bytes.len, (rm_mono_t){ 1 }, &status), 0);
 	memset(copy, 0xff, bytes.len);
 	free(copy);
 	wire_pinglist_target(pinglist_view(f->tor_a), 1, &target);
@@ -102,16 +102,16 @@ static void
 one_of_another_tor_or_a_damaged_one_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
-	enum pinglist_says says;
+	enum pinglist_status status;
 	struct wire_bytes bytes;
 
 	take(f, 1, 0, 2);
 	bytes = pinglist_write(f->writer, "tor-b", 9, 0, pairs, 1);
-	assert_int_equal(
-	    pinglist_arrival(f->tor_a, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says),
+	assert_int_equal(pinglist_arrival(f->tor_a, bytes.data, bytes.len,
+			     (rm_mono_t){ 1 }, &status),
 	    -ENOENT);
 	assert_int_equal(pinglist_arrival(f->tor_a, bytes.data, bytes.len - 1,
-			     (rm_mono_t){ 1 }, &says),
+			     (rm_mono_t){ 1 }, &status),
 	    -EBADMSG);
 	assert_int_equal(pinglist_view(f->tor_a)->pinglist.version, 1);
 }
@@ -174,13 +174,13 @@ an_rnic_of_two_tors_probes_for_both_and_each_pair_once(void **state)
 		{ 1, 4, 5000 },
 	};
 	struct fixture *f = *state;
-	enum pinglist_says says;
+	enum pinglist_status status;
 	struct pinglist_sum sum;
 	struct wire_bytes bytes;
 
 	take(f, 1, 0, 3);
 	bytes = pinglist_write(f->writer, "tor-b", 1, 0, others, 2);
-	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
+	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &status);
 
 	sum = sum_of(f, 1);
 	assert_true(sum.held);
@@ -202,13 +202,13 @@ an_expired_one_asks_for_a_tenth_and_gives_way_to_one_in_force(void **state)
 		{ 1, 4, UINT32_MAX / 5 },
 	};
 	struct fixture *f = *state;
-	enum pinglist_says says;
+	enum pinglist_status status;
 	struct pinglist_sum sum;
 	struct wire_bytes bytes;
 
 	take(f, 1, 0, 3);
 	bytes = pinglist_write(f->writer, "tor-b", 1, 0, others, 2);
-	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1000 }, &says);
+	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1000 }, &status);
 	pinglist_expire(f->tor_a, (rm_mono_t){ 500 });
 	pinglist_expire(f->tor_b, (rm_mono_t){ 500 });
 	sum = sum_of(f, 1);
@@ -259,7 +259,7 @@ take_many(struct fixture *f, size_t count)
 	static const uint8_t dscps[] = { 26 };
 	struct pinglist *lists[] = { f->tor_a, f->tor_b };
 	struct wire_target *targets = calloc(count, sizeof(*targets));
-	enum pinglist_says says;
+	enum pinglist_status status;
 
 	assert_non_null(targets);
 	for (size_t k = 0; k < 2; k++) {
@@ -283,7 +283,7 @@ take_many(struct fixture *f, size_t count)
 				.size_count = 1 };
 		assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
 		assert_int_equal(pinglist_arrival(lists[k], bytes.data, bytes.len,
-				     (rm_mono_t){ 100 }, &says),
+				     (rm_mono_t){ 100 }, &status),
 		    0);
 	}
 	free(targets);
@@ -343,13 +343,13 @@ each_kind_towards_the_same_rnic_is_a_target_of_its_own(void **state)
 	struct wire_pinglist pinglist = {
 		.tor = "tor-b", .version = 1, .targets = &target, .target_count = 1
 	};
-	enum pinglist_says says;
+	enum pinglist_status status;
 	struct pinglist_sum sum;
 	struct wire_bytes bytes;
 
 	take(f, 1, 0, 1);
 	assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
-	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &says);
+	pinglist_arrival(f->tor_b, bytes.data, bytes.len, (rm_mono_t){ 1 }, &status);
 	sum = sum_of(f, 1);
 	assert_int_equal(sum.target_count, 2);
 	assert_int_equal(sum.targets[1].kind, WIRE_WITNESS);

@@ -120,11 +120,11 @@ static void
 every_refusal_has_a_word_of_its_own(void **state)
 {
 	for (int i = 0; i < TARGET_REFUSALS; i++) {
-		assert_non_null(target_refusal_word((enum target_refusal)i));
+		assert_non_null(target_refusal_str((enum target_refusal)i));
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(
-			    target_refusal_word((enum target_refusal)i),
-			    target_refusal_word((enum target_refusal)k));
+			    target_refusal_str((enum target_refusal)i),
+			    target_refusal_str((enum target_refusal)k));
 	}
 }
 

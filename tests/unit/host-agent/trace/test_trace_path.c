@@ -22,7 +22,7 @@ hops(const char *text)
 	return ret;
 }
 
-static enum trace_says
+static enum trace_status
 take(struct trace_path *path, const char *text, int64_t second)
 {
 	struct trace_hops found = hops(text);

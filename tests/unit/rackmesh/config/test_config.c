@@ -37,7 +37,7 @@ struct sample {
 #define RNIC(field) offsetof(struct rnic, field)
 
 /* clang-format off */
-static const struct rm_word modes[] = {
+static const struct rm_enum_name modes[] = {
 	{ "active", MODE_ACTIVE }, { "standby", MODE_STANDBY }, { NULL, 0 },
 };
 
@@ -237,7 +237,7 @@ a_missing_required_option_is_named_with_its_file(void **state)
 static void
 a_word_may_stand_for_a_table_of_one_item(void **state)
 {
-	static const struct rm_word words[] = { { "auto", 1 }, { 0 } };
+	static const struct rm_enum_name words[] = { { "auto", 1 }, { 0 } };
 	static const struct rm_option worded[] = {
 		{ "rnics", RM_TABLE, AT(rnics), NULL, 0, 4, RM_REQUIRED, "the RNICs",
 		    words, rnic_options, sizeof(struct rnic) },

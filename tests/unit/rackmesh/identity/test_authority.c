@@ -137,7 +137,7 @@ count_wrong(const char *peer, size_t *cells, size_t *allowed)
 				if (may == is_expected(verb, names[n], tors[t], peer))
 					continue;
 				print_error("%s: %s as %s for %s: %s\n", peer,
-				    rm_verb_word(verb), names[n], tors[t],
+				    rm_verb_str(verb), names[n], tors[t],
 				    may ? "allowed" : "refused");
 				wrong++;
 			}

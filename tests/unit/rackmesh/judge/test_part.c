@@ -91,14 +91,14 @@ every_type_has_a_word_and_an_alertname(void **state)
 	(void)state;
 	for (int a = RM_PART_RNIC; a < RM_PART_TYPES; a++)
 		for (int b = RM_PART_RNIC; b < a; b++) {
-			assert_string_not_equal(rm_part_type_word((enum rm_part_type)a),
-			    rm_part_type_word((enum rm_part_type)b));
+			assert_string_not_equal(rm_part_type_str((enum rm_part_type)a),
+			    rm_part_type_str((enum rm_part_type)b));
 			assert_string_not_equal(rm_part_alertname((enum rm_part_type)a),
 			    rm_part_alertname((enum rm_part_type)b));
 		}
-	assert_string_equal(rm_part_type_word(RM_PART_RNIC), "rnic");
+	assert_string_equal(rm_part_type_str(RM_PART_RNIC), "rnic");
 	assert_string_equal(rm_part_alertname(RM_PART_HOST), "RackmeshHost");
-	assert_string_equal(rm_part_type_word((enum rm_part_type)0), "unknown");
+	assert_string_equal(rm_part_type_str((enum rm_part_type)0), "unknown");
 	assert_string_equal(rm_part_alertname(RM_PART_TYPES), "RackmeshUnknown");
 }
 

@@ -112,7 +112,7 @@ every_kind_has_its_heading_in_the_docs(void **state)
 		char heading[64];
 
 		snprintf(heading, sizeof heading, "\n## %s\n",
-		    rm_kind_word((enum rm_kind)kind));
+		    rm_kind_str((enum rm_kind)kind));
 		if (strstr(verdicts, heading) == NULL)
 			fail_msg("docs/verdicts.md has no heading%s", heading);
 	}
@@ -129,7 +129,7 @@ the_docs_have_the_severity_of_every_kind(void **state)
 	(void)state;
 	assert_non_null(table);
 	for (int kind = 1; kind < RM_KINDS; kind++) {
-		const char *word = rm_kind_word((enum rm_kind)kind);
+		const char *word = rm_kind_str((enum rm_kind)kind);
 		char wanted[64], name[64];
 		const char *row;
 

@@ -273,13 +273,13 @@ every_kind_has_its_word(void **state)
 {
 	(void)state;
 	for (int a = RM_KIND_RNIC_DOWN; a < RM_KINDS; a++) {
-		assert_string_not_equal(rm_kind_word((enum rm_kind)a), "unknown");
+		assert_string_not_equal(rm_kind_str((enum rm_kind)a), "unknown");
 		for (int b = RM_KIND_RNIC_DOWN; b < a; b++)
-			assert_string_not_equal(rm_kind_word((enum rm_kind)a),
-			    rm_kind_word((enum rm_kind)b));
+			assert_string_not_equal(
+			    rm_kind_str((enum rm_kind)a), rm_kind_str((enum rm_kind)b));
 	}
-	assert_string_equal(rm_kind_word(RM_KINDS), "unknown");
-	assert_string_equal(rm_kind_word((enum rm_kind)0), "unknown");
+	assert_string_equal(rm_kind_str(RM_KINDS), "unknown");
+	assert_string_equal(rm_kind_str((enum rm_kind)0), "unknown");
 }
 
 int

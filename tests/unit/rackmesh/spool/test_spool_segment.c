@@ -42,17 +42,17 @@ static struct result
 scan(const uint8_t *bytes, size_t len)
 {
 	struct result result = { 0 };
-	enum spool_scan_says says;
+	enum spool_scan_status status;
 	struct spool_found found;
 	struct spool_scan walk;
 
 	spool_scan_init(&walk, bytes, len, 7);
-	while ((says = spool_scan_next(&walk, &found)) != SPOOL_END) {
-		if (says == SPOOL_DAMAGE)
+	while ((status = spool_scan_next(&walk, &found)) != SPOOL_END) {
+		if (status == SPOOL_DAMAGE)
 			result.damaged += found.bytes;
-		if (says == SPOOL_TORN)
+		if (status == SPOOL_TORN)
 			result.torn += found.bytes;
-		if (says != SPOOL_RECORD)
+		if (status != SPOOL_RECORD)
 			continue;
 		result.altered++;
 		for (unsigned i = 0; i < RECORDS; i++)

@@ -102,8 +102,7 @@ a_topology_is_read_as_written(void **state)
 	assert_int_equal(link->count, 2);
 	assert_int_equal(link->speed_gbps, 400);
 	assert_string_equal(
-	    rm_switch_role_word(rm_topology_switch(t, named(t, "core1"))->role),
-	    "core");
+	    rm_switch_role_str(rm_topology_switch(t, named(t, "core1"))->role), "core");
 	assert_int_equal(rm_address_parse("[fd00::2]:99", -1, &address), 0);
 	assert_true(rm_topology_find_alias(t, &address, &owner));
 	assert_int_equal(owner, named(t, "tor1"));

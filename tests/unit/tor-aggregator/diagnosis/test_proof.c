@@ -110,8 +110,8 @@ assert_answer(
 	const enum proof_state state = proof_judge(&total, question, text);
 
 	if (state != expected || strstr(text, sentence) == NULL)
-		fail_msg("%s: %s: %s", proof_question_word(question),
-		    proof_state_word(state), text);
+		fail_msg("%s: %s: %s", proof_question_str(question),
+		    proof_state_str(state), text);
 }
 
 static void

@@ -764,7 +764,7 @@ each_rule_has_words_a_source_and_earlier_exceptions(void **state)
 				break;
 			any |= condition->role == RULE_ANY;
 			assert_true(i + 1 < RULE_CONDITIONS);
-			assert_non_null(indicator_word(condition->indicator));
+			assert_non_null(indicator_str(condition->indicator));
 			assert_non_null(indicator_unit(condition->indicator));
 			assert_non_null(
 			    indicator_needs(&rack[0], condition->indicator));

@@ -15,7 +15,7 @@
 
 static struct otlp_answer answer;
 
-static enum otlp_says
+static enum otlp_status
 says(long status, const char *body)
 {
 	const struct rm_http_answer http = { .status = status,
@@ -24,7 +24,7 @@ says(long status, const char *body)
 		.retry_after_s = 7 };
 
 	otlp_answer_read(&http, &answer);
-	return answer.says;
+	return answer.status;
 }
 
 static void
@@ -95,7 +95,7 @@ no_answer_asks_for_another_try(void **state)
 	const struct rm_http_answer http = { .r = -ECONNREFUSED, .body = "" };
 
 	otlp_answer_read(&http, &answer);
-	assert_int_equal(answer.says, OTLP_RETRY);
+	assert_int_equal(answer.status, OTLP_RETRY);
 	assert_int_equal(answer.retry_after_s, -1);
 	assert_string_equal(answer.sentence, "Connection refused");
 }

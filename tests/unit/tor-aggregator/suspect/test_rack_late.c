@@ -155,10 +155,10 @@ static void
 expect_says(const struct rack_of_8 *rack, unsigned rnics, unsigned of_hosts)
 {
 	for (unsigned i = 0; i < MEMBERS; i++)
-		assert_int_equal(rack->lates[i].says, rnics >> i & 1 ? RACK_LATE_RNIC
-						      : of_hosts >> i & 1
-							  ? RACK_LATE_HOST
-							  : RACK_LATE_NOTHING);
+		assert_int_equal(rack->lates[i].status, rnics >> i & 1 ? RACK_LATE_RNIC
+							: of_hosts >> i & 1
+							    ? RACK_LATE_HOST
+							    : RACK_LATE_NOTHING);
 }
 
 static void

@@ -40,7 +40,7 @@ object_of(struct world *w, enum switch_part part, const char *port, uint16_t ind
 		    object->index == index)
 			return object;
 	}
-	fail_msg("no %s %s %u", switch_part_word(part), port, index);
+	fail_msg("no %s %s %u", switch_part_str(part), port, index);
 	return NULL;
 }
 

@@ -40,7 +40,7 @@ teardown(void **state)
 	return 0;
 }
 
-static enum window_says
+static enum window_status
 add(struct window *window, int64_t ns, uint8_t outcome, uint32_t src, uint32_t dst)
 {
 	const struct wire_result result = { .outcome = outcome, .kind = WIRE_WITNESS };
@@ -410,11 +410,11 @@ every_result_is_in_exactly_one_bin_or_late_or_refused(void **state)
 		const uint32_t dst = (uint32_t)(next_random(&seed) % 8);
 
 		const uint8_t outcome = (uint8_t)(next_random(&seed) % WIRE_OUTCOMES);
-		const enum window_says says = add(window, ns, outcome, src, dst);
+		const enum window_status status = add(window, ns, outcome, src, dst);
 
-		counted += says == WINDOW_COUNTED;
-		late += says == WINDOW_LATE;
-		refused += says == WINDOW_REFUSED;
+		counted += status == WINDOW_COUNTED;
+		late += status == WINDOW_LATE;
+		refused += status == WINDOW_REFUSED;
 		if (next_random(&seed) % 50 == 0) {
 			assert_true(window_close(
 			    window, at((bin + 1) * BIN), at((bin + 1) * BIN), &closed));

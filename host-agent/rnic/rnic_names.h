@@ -1,15 +1,15 @@
 /*
- * rnic_words - how an RNIC is probed from, and what it lacks, in the words of API,
+ * rnic_names - how an RNIC is probed from, and what it lacks, in the words of API,
  * metrics and shell.
  */
-#ifndef HOST_AGENT_RNIC_RNIC_WORDS_H
-#define HOST_AGENT_RNIC_RNIC_WORDS_H
+#ifndef HOST_AGENT_RNIC_RNIC_NAMES_H
+#define HOST_AGENT_RNIC_RNIC_NAMES_H
 
 #include "host-agent/probe/port.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "schemas/wire.h"
 
-const char *rnic_transport_word(enum rnic_transport transport); /* "udp", "roce" */
+const char *rnic_transport_str(enum rnic_transport transport); /* "udp", "roce" */
 /*
  * What an RNIC lacks that cannot be found (errors of rnic_facts_find), or opened, and
  * what to do. transport: as configured, or as it was found.
@@ -17,8 +17,8 @@ const char *rnic_transport_word(enum rnic_transport transport); /* "udp", "roce"
 const char *rnic_find_error(enum rnic_transport transport, int r);
 const char *rnic_open_error(enum rnic_transport transport, int r);
 /* Who stamps: "nic", "wallclock" (the NIC's), "kernel", "user"; "none". */
-const char *rnic_stamps_word(enum wire_stamp_source stamps);
+const char *rnic_stamps_str(enum wire_stamp_source stamps);
 /* What makes a flow: "source-port", "label", "qp", "unknown". */
-const char *rnic_flows_word(enum port_flows flows);
+const char *rnic_flows_str(enum port_flows flows);
 
 #endif

@@ -1,4 +1,4 @@
-#include "host-agent/rnic/rnic_words.h"
+#include "host-agent/rnic/rnic_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "host-agent/rnic/rdma_facts.h"
 
 const char *
-rnic_transport_word(enum rnic_transport transport)
+rnic_transport_str(enum rnic_transport transport)
 {
 	switch (transport) {
 	case RNIC_UDP:
@@ -82,7 +82,7 @@ rnic_open_error(enum rnic_transport transport, int r)
 }
 
 const char *
-rnic_stamps_word(enum wire_stamp_source stamps)
+rnic_stamps_str(enum wire_stamp_source stamps)
 {
 	switch (stamps) {
 	case WIRE_STAMP_NIC:
@@ -99,7 +99,7 @@ rnic_stamps_word(enum wire_stamp_source stamps)
 }
 
 const char *
-rnic_flows_word(enum port_flows flows)
+rnic_flows_str(enum port_flows flows)
 {
 	switch (flows) {
 	case PORT_FLOWS_SOURCE_PORT:
