@@ -12,7 +12,7 @@
 #include "analyzer/api/drills.h"
 #include "analyzer/blind/blind.h"
 #include "analyzer/history/history.h"
-#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/incident_table.h"
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/past/past.h"
@@ -109,7 +109,7 @@ start_modules(struct analyzer *analyzer)
 	};
 	int r;
 
-	r = board_new(&analyzer->board);
+	r = incident_table_new(&analyzer->table);
 	if (r == 0)
 		r = racks_new(&racks, &analyzer->racks);
 	if (r == 0)
@@ -324,7 +324,7 @@ analyzer_free(struct analyzer *analyzer)
 	rack_turns_free(analyzer->turns);
 	tor_mesh_free(analyzer->tor_mesh);
 	racks_free(analyzer->racks);
-	board_free(analyzer->board);
+	incident_table_free(analyzer->table);
 	rm_credentials_free(analyzer->credentials);
 	free(analyzer);
 }

@@ -8,9 +8,9 @@
 #include "analyzer/api/drills.h"
 #include "analyzer/blind/blind.h"
 #include "analyzer/history/history.h"
-#include "analyzer/incidents/board.h"
-#include "analyzer/incidents/explained.h"
+#include "analyzer/incidents/incident_table.h"
 #include "analyzer/incidents/region.h"
+#include "analyzer/incidents/suppression.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/racks/known.h"
 #include "analyzer/racks/rack_turns.h"
@@ -156,7 +156,7 @@ on_incident(const struct wire_incident *incident, void *arg)
 	struct analyzer *analyzer = arg;
 	int r;
 
-	r = board_edge(analyzer->board, incident);
+	r = incident_table_edge(analyzer->table, incident);
 	if (r > 0)
 		region_incident(analyzer_region(analyzer, incident->head.region),
 		    incident, rm_mono_now());
@@ -215,7 +215,7 @@ analyzer_region(const struct analyzer *analyzer, const char *name)
 	return NULL;
 }
 
-/* What is ours: on the board, and into history. */
+/* What is ours: on the table of incidents, and into history. */
 static void
 on_own_incident(const char *region, enum wire_incident_state state,
     const struct rm_incident *incident, void *arg)
@@ -223,7 +223,8 @@ on_own_incident(const char *region, enum wire_incident_state state,
 	struct analyzer *analyzer = arg;
 	int r;
 
-	r = board_own(analyzer->board, region, analyzer->config->name, state, incident);
+	r = incident_table_own(
+	    analyzer->table, region, analyzer->config->name, state, incident);
 	if (r < 0)
 		rm_log_warn(r, "cannot list an incident of region %s", region);
 	r = history_incident(analyzer->history, region, state, incident);
@@ -237,7 +238,7 @@ is_explained(
 {
 	const struct analyzer *analyzer = arg;
 
-	return explained_by_racks(analyzer->board, region, verdict, now);
+	return suppressed_by_racks(analyzer->table, region, verdict, now);
 }
 
 int
@@ -351,7 +352,7 @@ quiet(const char *region, const char *source, const char *tor, rm_wall_t changed
 }
 
 static void
-on_ended(const struct board_entry *entry, void *arg)
+on_ended(const struct incident_table_entry *entry, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 	struct region *region = analyzer_region(analyzer, entry->region);
@@ -387,7 +388,7 @@ judge(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall, bool also_blind)
 		    analyzer->config->name,
 		    rm_tls_ending_wall_s(rm_credentials_tls(analyzer->credentials),
 			wall.ns / RM_NS_PER_S));
-		region_listen_to_board(analyzer->regions[i], analyzer->board);
+		region_listen_to_table(analyzer->regions[i], analyzer->table);
 		r = region_judge(analyzer->regions[i], now, wall, also_blind);
 		analyzer->counts.judgements++;
 		analyzer->counts.failed_judgements += r < 0;
@@ -428,7 +429,7 @@ static void
 every_second(struct analyzer *analyzer, rm_mono_t now, rm_wall_t wall)
 {
 	note_seen(analyzer, now);
-	board_end_quiet(analyzer->board, quiet, on_ended, analyzer);
+	incident_table_end_quiet(analyzer->table, quiet, on_ended, analyzer);
 	sla_close(analyzer->sla, wall, sla_wait_ns(analyzer), on_minute, analyzer);
 	known_keep(analyzer->known, wall, FORGET_NS);
 }

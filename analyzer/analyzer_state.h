@@ -35,7 +35,7 @@ struct analyzer {
 	struct rm_worker *worker;
 	struct rm_http_client *http;
 	struct history *history;
-	struct board *board;
+	struct incident_table *table;
 	struct racks *racks;
 	struct sla *sla;
 	struct rack_turns *turns;

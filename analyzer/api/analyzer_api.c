@@ -147,12 +147,12 @@ region_json(const struct region *region, const struct health_rack *racks, size_t
 }
 
 static size_t
-open_incidents(const struct board *board, const char *region)
+open_incidents(const struct incident_table *table, const char *region)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < board_open(board); i++)
-		count += strcmp(board_get(board, i)->region, region) == 0;
+	for (size_t i = 0; i < incident_table_open(table); i++)
+		count += strcmp(incident_table_get(table, i)->region, region) == 0;
 	return count;
 }
 
@@ -164,7 +164,7 @@ get_racks(const struct analyzer *analyzer, struct rm_http_request *request,
 {
 	int r;
 
-	r = health_of(analyzer->racks, analyzer->board, sight, is_seen,
+	r = health_of(analyzer->racks, analyzer->table, sight, is_seen,
 	    (void *)analyzer, now, racks, count);
 	if (r < 0)
 		rm_http_reply_error(request, 500, "out of memory");
@@ -215,7 +215,7 @@ get_health(struct rm_http_request *request, void *arg)
 		if (rm_sight_shows(&sight, name))
 			json_array_append_new(
 			    regions, region_json(analyzer->regions[i], racks, count,
-					 open_incidents(analyzer->board, name)));
+					 open_incidents(analyzer->table, name)));
 	}
 	rm_wall_format(analyzer->started, started);
 	json_object_set_new(all, "analyzer", json_string(analyzer->config->name));

@@ -4,7 +4,7 @@
 #ifndef ANALYZER_API_ANALYZER_API_H
 #define ANALYZER_API_ANALYZER_API_H
 
-#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/incident_table.h"
 
 struct rm_http_request;
 

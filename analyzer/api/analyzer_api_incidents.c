@@ -9,18 +9,18 @@
 #include "analyzer/analyzer_config.h"
 #include "analyzer/analyzer_state.h"
 #include "analyzer/api/analyzer_api.h"
-#include "analyzer/incidents/concerns.h"
+#include "analyzer/incidents/part_names.h"
 #include "analyzer/intake/intake.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/identity/sight.h"
 
 #define LIMIT 1000
-#define MAX_LIMIT (BOARD_MAX_OPEN + BOARD_MAX_CLOSED)
+#define MAX_LIMIT (INCIDENT_TABLE_MAX_OPEN + INCIDENT_TABLE_MAX_CLOSED)
 #define MAX_RELATED 50
 
 /* Nobody who tells of it is connected: it stays as it was. */
 static bool
-is_silent(const struct analyzer *analyzer, const struct board_entry *entry)
+is_silent(const struct analyzer *analyzer, const struct incident_table_entry *entry)
 {
 	for (size_t i = 0; i < entry->source_count; i++)
 		if (strcmp(entry->sources[i], analyzer->config->name) == 0 ||
@@ -31,13 +31,14 @@ is_silent(const struct analyzer *analyzer, const struct board_entry *entry)
 }
 
 static json_t *
-entry_json(const struct analyzer *analyzer, const struct board_entry *entry,
+entry_json(const struct analyzer *analyzer, const struct incident_table_entry *entry,
     const struct rm_sight *sight)
 {
-	json_t *json = board_json(entry);
+	json_t *json = incident_table_json(entry);
 
 	json_object_set_new(json, "number",
-	    json_integer((json_int_t)board_number_in(analyzer->board, entry, sight)));
+	    json_integer(
+		(json_int_t)incident_table_number_in(analyzer->table, entry, sight)));
 	json_object_set_new(
 	    json, "source_silent", json_boolean(is_silent(analyzer, entry)));
 	return json;
@@ -46,23 +47,25 @@ entry_json(const struct analyzer *analyzer, const struct board_entry *entry,
 static int
 by_change(const void *a, const void *b)
 {
-	const struct board_entry *const *one = a, *const *other = b;
+	const struct incident_table_entry *const *one = a, *const *other = b;
 
 	return (*one)->changes < (*other)->changes ? -1 : 1;
 }
 
-/* What is asked for, in the board's order. */
+/* What is asked for, in the table of incidents's order. */
 static size_t
 choose(const struct analyzer *analyzer, const struct rm_http_request *request,
-    const struct rm_sight *sight, uint64_t since, const struct board_entry **chosen)
+    const struct rm_sight *sight, uint64_t since,
+    const struct incident_table_entry **chosen)
 {
 	const char *tor = rm_http_query(request, "tor");
 	bool open_only = rm_http_query(request, "open") != NULL;
-	const struct board_entry *entry;
+	const struct incident_table_entry *entry;
 	size_t count = 0;
 
-	for (size_t i = 0; (entry = board_get(analyzer->board, i)) != NULL; i++)
-		if (board_number_in(analyzer->board, entry, sight) > since &&
+	for (size_t i = 0; (entry = incident_table_get(analyzer->table, i)) != NULL;
+	     i++)
+		if (incident_table_number_in(analyzer->table, entry, sight) > since &&
 		    (!open_only || entry->is_open) &&
 		    rm_sight_shows(sight, entry->region) &&
 		    (tor == NULL || strcmp(tor, entry->tor) == 0))
@@ -77,8 +80,9 @@ open_in(const struct analyzer *analyzer, struct rm_sight sight)
 	size_t count = 0;
 
 	sight.asked = NULL;
-	for (size_t i = 0; i < board_open(analyzer->board); i++)
-		count += rm_sight_shows(&sight, board_get(analyzer->board, i)->region);
+	for (size_t i = 0; i < incident_table_open(analyzer->table); i++)
+		count += rm_sight_shows(
+		    &sight, incident_table_get(analyzer->table, i)->region);
 	return count;
 }
 
@@ -88,7 +92,7 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 	uint64_t since = 0, limit = LIMIT, changes;
-	const struct board_entry **chosen;
+	const struct incident_table_entry **chosen;
 	struct rm_sight sight;
 	json_t *list, *all;
 	size_t count;
@@ -102,13 +106,13 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 		return;
 	}
 	rm_sight_of(&sight, request);
-	changes = board_changes_in(analyzer->board, &sight);
+	changes = incident_table_changes_in(analyzer->table, &sight);
 	count = choose(analyzer, request, &sight, since, chosen);
 	if (rm_http_query(request, "since") != NULL) {
 		qsort(chosen, count, sizeof(*chosen), by_change);
 		if (count > limit)
-			changes =
-			    board_number_in(analyzer->board, chosen[limit - 1], &sight);
+			changes = incident_table_number_in(
+			    analyzer->table, chosen[limit - 1], &sight);
 	}
 	all = json_object();
 	list = json_array();
@@ -127,9 +131,10 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 static bool
 share_a_name(const char *part, const char *other)
 {
-	char names[CONCERNS_MAX][RM_NAME_BYTES], others[CONCERNS_MAX][RM_NAME_BYTES];
-	size_t count = concerns_names(part, names);
-	size_t other_count = concerns_names(other, others);
+	char names[PART_NAMES_MAX][RM_NAME_BYTES],
+	    others[PART_NAMES_MAX][RM_NAME_BYTES];
+	size_t count = part_names_of(part, names);
+	size_t other_count = part_names_of(other, others);
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < other_count; k++)
@@ -140,7 +145,8 @@ share_a_name(const char *part, const char *other)
 
 /* Of the same rack, or of parts that have a switch in common. */
 static bool
-is_related(const struct board_entry *entry, const struct board_entry *other)
+is_related(
+    const struct incident_table_entry *entry, const struct incident_table_entry *other)
 {
 	if (entry == other || strcmp(entry->region, other->region) != 0)
 		return false;
@@ -154,15 +160,16 @@ is_related(const struct board_entry *entry, const struct board_entry *other)
 }
 
 static json_t *
-related_json(const struct analyzer *analyzer, const struct board_entry *entry,
+related_json(const struct analyzer *analyzer, const struct incident_table_entry *entry,
     const struct rm_sight *sight)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0;
-	     i < board_open(analyzer->board) && json_array_size(list) < MAX_RELATED;
+	for (size_t i = 0; i < incident_table_open(analyzer->table) &&
+			   json_array_size(list) < MAX_RELATED;
 	     i++) {
-		const struct board_entry *other = board_get(analyzer->board, i);
+		const struct incident_table_entry *other =
+		    incident_table_get(analyzer->table, i);
 
 		if (is_related(entry, other))
 			json_array_append_new(list, entry_json(analyzer, other, sight));
@@ -175,14 +182,14 @@ analyzer_api_incident(struct rm_http_request *request, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 	const char *text = rm_http_path_rest(request);
-	const struct board_entry *entry = NULL;
+	const struct incident_table_entry *entry = NULL;
 	size_t len = strlen(text);
 	struct rm_sight sight;
 	json_t *json;
 
 	rm_sight_of(&sight, request);
 	if (len > 0 && len <= 16 && strspn(text, "0123456789abcdefABCDEF") == len)
-		entry = board_find(analyzer->board, strtoull(text, NULL, 16));
+		entry = incident_table_find(analyzer->table, strtoull(text, NULL, 16));
 	if (entry == NULL || !rm_sight_shows(&sight, entry->region)) {
 		rm_http_reply_error(
 		    request, 404, "no such incident: give its id, see /v1/incidents");

@@ -3,7 +3,7 @@
 #include "analyzer/analyzer_state.h"
 #include "analyzer/api/drills.h"
 #include "analyzer/history/history.h"
-#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/incident_table.h"
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/localise/localise.h"
@@ -29,9 +29,9 @@ read_row_interval(const void *region)
 }
 
 static double
-read_open(const void *board)
+read_open(const void *table)
 {
-	return (double)board_open(board);
+	return (double)incident_table_open(table);
 }
 
 static int
@@ -85,9 +85,9 @@ add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 }
 
 static int
-add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
+add_incident_table(const struct analyzer *analyzer, struct rm_metrics *metrics)
 {
-	const struct board_counts *b = board_counts(analyzer->board);
+	const struct incident_table_counts *b = incident_table_counts(analyzer->table);
 	const struct racks_counts *k = racks_counts(analyzer->racks);
 	const struct drills_counts *d = drills_counts(analyzer->drills);
 	const struct past_counts *p = past_counts(analyzer->past);
@@ -125,7 +125,7 @@ add_board(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		r = rm_metrics_gauges(metrics, analyzer, gauges, COUNT(gauges));
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, analyzer, NAME("incidents_open"), "",
-		    "Incidents open now", read_open, analyzer->board);
+		    "Incidents open now", read_open, analyzer->table);
 	return r;
 }
 
@@ -193,7 +193,7 @@ analyzer_metrics_register(const struct analyzer *analyzer, struct rm_metrics *me
 
 	r = add_intake(analyzer, metrics);
 	if (r == 0)
-		r = add_board(analyzer, metrics);
+		r = add_incident_table(analyzer, metrics);
 	if (r == 0)
 		r = add_own(analyzer, metrics);
 	if (r == 0)

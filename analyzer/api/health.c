@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/incidents/board.h"
-#include "analyzer/incidents/concerns.h"
+#include "analyzer/incidents/incident_table.h"
+#include "analyzer/incidents/part_names.h"
 #include "rackmesh/identity/sight.h"
 
 static const char *const words[HEALTH_STATES] = {
@@ -54,7 +54,7 @@ by_trouble(const void *a, const void *b)
 /* ---- incidents ------------------------------------------------------------------- */
 
 static enum rm_part_type
-type_of(const struct board_entry *entry)
+type_of(const struct incident_table_entry *entry)
 {
 	for (int i = RM_PART_RNIC; i < RM_PART_TYPES; i++)
 		if (strcmp(entry->part_type, rm_part_type_str((enum rm_part_type)i)) ==
@@ -82,9 +82,10 @@ count_at(struct health_rack *racks, size_t count, const char *region, const char
 
 /* At the rack that told of it; what is between racks, at all that its name holds. */
 static void
-count_incident(struct health_rack *racks, size_t count, const struct board_entry *entry)
+count_incident(
+    struct health_rack *racks, size_t count, const struct incident_table_entry *entry)
 {
-	char names[CONCERNS_MAX][RM_NAME_BYTES];
+	char names[PART_NAMES_MAX][RM_NAME_BYTES];
 	enum rm_part_type type = type_of(entry);
 	size_t name_count;
 
@@ -94,7 +95,7 @@ count_incident(struct health_rack *racks, size_t count, const struct board_entry
 	}
 	if (type != RM_PART_LINK && type != RM_PART_PATH)
 		return;
-	name_count = concerns_names(entry->part, names);
+	name_count = part_names_of(entry->part, names);
 	for (size_t i = 0; i < name_count; i++) {
 		bool again = false;
 
@@ -128,7 +129,7 @@ state_of(const struct health_rack *health)
 }
 
 int
-health_of(const struct racks *racks, const struct board *board,
+health_of(const struct racks *racks, const struct incident_table *table,
     const struct rm_sight *sight,
     bool (*is_seen)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
     rm_mono_t now, struct health_rack **ret, size_t *ret_count)
@@ -150,8 +151,8 @@ health_of(const struct racks *racks, const struct board *board,
 		count++;
 	}
 	qsort(list, count, sizeof(*list), by_name);
-	for (size_t i = 0; i < board_open(board); i++)
-		count_incident(list, count, board_get(board, i));
+	for (size_t i = 0; i < incident_table_open(table); i++)
+		count_incident(list, count, incident_table_get(table, i));
 	for (size_t i = 0; i < count; i++)
 		list[i].state = state_of(&list[i]);
 	qsort(list, count, sizeof(*list), by_trouble);

@@ -11,7 +11,7 @@
 
 #include "analyzer/racks/racks.h"
 
-struct board;
+struct incident_table;
 struct rm_sight;
 
 enum health_state { /* the worst first */
@@ -36,7 +36,7 @@ struct health_rack {
 const char *health_str(enum health_state state);
 
 /* Of the regions in sight. Borrows from racks; the caller frees *ret. -ENOMEM. */
-int health_of(const struct racks *racks, const struct board *board,
+int health_of(const struct racks *racks, const struct incident_table *table,
     const struct rm_sight *sight,
     bool (*is_seen)(const struct rack *rack, rm_mono_t now, void *arg), void *arg,
     rm_mono_t now, struct health_rack **ret, size_t *count);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analyzer/blind/blind.h"
-#include "analyzer/incidents/board.h"
-#include "analyzer/incidents/board_ends.h"
-#include "analyzer/incidents/concerns.h"
+#include "analyzer/incidents/incident_table.h"
+#include "analyzer/incidents/incident_table_ends.h"
+#include "analyzer/incidents/part_names.h"
 #include "analyzer/incidents/recorder.h"
 #include "analyzer/localise/localise.h"
 #include "analyzer/marks/class_marks.h"
@@ -31,13 +31,14 @@ struct region {
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: nothing is kept */
 	int64_t row_interval_ns;       /* the longest of its aggregators */
-	uint64_t board_seen; /* the board's number, when it was asked for bad ends */
-	bool is_dirty;       /* the file is not as the incidents are */
-	bool is_first;       /* of the analyzers; else: */
-	bool is_left;        /* all aggregators are at another one */
-	rm_mono_t cut_off;   /* we ourselves, since then; ns 0: we are not */
-	rm_mono_t connected; /* one of them was, last */
-	rm_mono_t now;       /* of the judgement that goes on */
+	uint64_t incident_table_seen;  /* the table of incidents's number, when it was
+					  asked for bad ends */
+	bool is_dirty;                 /* the file is not as the incidents are */
+	bool is_first;                 /* of the analyzers; else: */
+	bool is_left;                  /* all aggregators are at another one */
+	rm_mono_t cut_off;             /* we ourselves, since then; ns 0: we are not */
+	rm_mono_t connected;           /* one of them was, last */
+	rm_mono_t now;                 /* of the judgement that goes on */
 	const struct rm_verdict *silent; /* blind's, of its last judgement */
 	size_t silent_count;
 	struct rm_verdict *verdicts; /* all that stand */
@@ -69,7 +70,7 @@ region_leave(struct region *region)
 	}
 	blind_clear(region->blind);
 	localise_forget_named(region->localise);
-	region->board_seen = UINT64_MAX;
+	region->incident_table_seen = UINT64_MAX;
 	region->silent_count = 0;
 	region->is_dirty = true;
 	region->is_left = true;
@@ -202,10 +203,10 @@ is_explained(const struct region *region, const struct rm_verdict *silent, size_
 	if (silent->part.type != RM_PART_RACK)
 		return false;
 	for (size_t i = 0; i < found; i++)
-		if (concerns_tor(&region->verdicts[i].part, tor))
+		if (part_names_tor(&region->verdicts[i].part, tor))
 			return true;
 	for (size_t i = 0; i < rm_incidents_open(incidents); i++)
-		if (concerns_tor(&rm_incidents_get(incidents, i)->verdict.part, tor))
+		if (part_names_tor(&rm_incidents_get(incidents, i)->verdict.part, tor))
 			return true;
 	return false;
 }
@@ -244,12 +245,12 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 }
 
 void
-region_listen_to_board(struct region *region, const struct board *board)
+region_listen_to_table(struct region *region, const struct incident_table *table)
 {
-	if (board_changes(board) == region->board_seen)
+	if (incident_table_changes(table) == region->incident_table_seen)
 		return;
-	region->board_seen = board_changes(board);
-	board_ends_tell(board, region->name, region->localise);
+	region->incident_table_seen = incident_table_changes(table);
+	incident_table_ends_tell(table, region->name, region->localise);
 }
 
 /* once_more: once a second what the disk has not taken is tried again. */

@@ -17,7 +17,7 @@
 #include "schemas/wire.h"
 
 struct localise_counts;
-struct board;
+struct incident_table;
 struct region;
 struct rm_alert_config;
 struct rm_alert_counts;
@@ -72,7 +72,7 @@ const struct class_marks *region_marks(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);
 
 /* Before each judgement: which RNICs and hosts their racks hold bad now. */
-void region_listen_to_board(struct region *region, const struct board *board);
+void region_listen_to_table(struct region *region, const struct incident_table *table);
 
 /* What its racks tell: summaries, in order and none twice; */
 void region_summary(

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/incidents/board.h"
-#include "analyzer/incidents/board_ends.h"
-#include "analyzer/incidents/explained.h"
+#include "analyzer/incidents/incident_table.h"
+#include "analyzer/incidents/incident_table_ends.h"
+#include "analyzer/incidents/suppression.h"
 #include "analyzer/localise/localise.h"
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/standby/incident_message.h"
@@ -26,8 +26,8 @@ struct letter {
 struct centre {
 	struct run *run;
 	struct localise *localise;
-	struct board *board;
-	uint64_t board_seen; /* its number, when it was asked for bad ends */
+	struct incident_table *table;
+	uint64_t incident_table_seen; /* its number, when it was asked for bad ends */
 	struct rm_incidents *incidents;
 	struct wire_writer *writer;
 	struct letter *first, *last;
@@ -52,7 +52,7 @@ centre_new(struct run *run, struct centre **ret)
 	centre->verdicts = calloc(LOCALISE_MAX_VERDICTS, sizeof *centre->verdicts);
 	if (centre->writer == NULL || centre->verdicts == NULL ||
 	    localise_new(&localise, &centre->localise) < 0 ||
-	    board_new(&centre->board) < 0 ||
+	    incident_table_new(&centre->table) < 0 ||
 	    rm_incidents_new(&incidents, &centre->incidents) < 0) {
 		centre_free(centre);
 		return -ENOMEM;
@@ -73,7 +73,7 @@ centre_free(struct centre *centre)
 		free(letter);
 	}
 	rm_incidents_free(centre->incidents);
-	board_free(centre->board);
+	incident_table_free(centre->table);
 	localise_free(centre->localise);
 	wire_writer_free(centre->writer);
 	free(centre->verdicts);
@@ -182,7 +182,8 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 	message.evidence_json = json = evidence_json(&incident->verdict);
 	if (json == NULL)
 		centre->failed = -ENOMEM;
-	else if (board_edge(centre->board, &message) > 0 && state == WIRE_OPENED)
+	else if (incident_table_edge(centre->table, &message) > 0 &&
+		 state == WIRE_OPENED)
 		localise_rack_found(centre->localise, rack->name, message.kind,
 		    mono(centre->run->now_ns));
 	free(json);
@@ -259,14 +260,14 @@ centre_judge(struct centre *centre, int64_t now_ns)
 		return r;
 	if (now_ns % RM_NS_PER_S == 0)
 		note_seen(centre, now_ns);
-	if (board_changes(centre->board) != centre->board_seen)
-		board_ends_tell(centre->board, RUN_REGION, centre->localise);
-	centre->board_seen = board_changes(centre->board);
+	if (incident_table_changes(centre->table) != centre->incident_table_seen)
+		incident_table_ends_tell(centre->table, RUN_REGION, centre->localise);
+	centre->incident_table_seen = incident_table_changes(centre->table);
 	n = localise_judge(centre->localise, mono(now_ns), wall, &found);
 	if (n < 0)
 		return n;
 	for (int i = 0; i < n && count < LOCALISE_MAX_VERDICTS; i++)
-		if (!explained_by_racks(centre->board, RUN_REGION, &found[i], wall))
+		if (!suppressed_by_racks(centre->table, RUN_REGION, &found[i], wall))
 			centre->verdicts[count++] = found[i];
 	rm_incidents_judge(centre->incidents, mono(now_ns), wall, centre->verdicts,
 	    count, health, on_event, centre);

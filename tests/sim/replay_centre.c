@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/incidents/board.h"
-#include "analyzer/incidents/board_ends.h"
-#include "analyzer/incidents/explained.h"
+#include "analyzer/incidents/incident_table.h"
+#include "analyzer/incidents/incident_table_ends.h"
+#include "analyzer/incidents/suppression.h"
 #include "analyzer/localise/localise.h"
 #include "schemas/wire.h"
 #include "tests/sim/hex.h"
@@ -27,7 +27,7 @@ struct replayed {
 	int64_t mono_ns; /* when the recording began */
 	int64_t time_ns; /* since then */
 	struct localise *localise;
-	struct board *board;
+	struct incident_table *table;
 	struct rm_incidents *incidents;
 	struct rm_verdict verdicts[LOCALISE_MAX_VERDICTS];
 	struct hex_bytes bytes;
@@ -112,7 +112,7 @@ take_incident(struct replayed *replayed, const char *rest)
 	incident.began_wall_ns = incident.opened_wall_ns;
 	if (state == WIRE_OPENED)
 		localise_rack_found(replayed->localise, tor, kind, now_of(replayed));
-	return board_edge(replayed->board, &incident) == -ENOMEM ? -ENOMEM : 0;
+	return incident_table_edge(replayed->table, &incident) == -ENOMEM ? -ENOMEM : 0;
 }
 
 static int
@@ -195,13 +195,13 @@ take_judged(struct replayed *replayed, const char *rest)
 	if (sscanf(rest, "%" SCNd64, &wall.ns) != 1 || wall.ns < 0 ||
 	    wall.ns > INT64_MAX / 2)
 		return refuse(replayed, "expected judged WALL_NS");
-	board_ends_tell(replayed->board, replayed->region, replayed->localise);
+	incident_table_ends_tell(replayed->table, replayed->region, replayed->localise);
 	n = localise_judge(replayed->localise, now_of(replayed), wall, &found);
 	if (n < 0)
 		return n;
 	for (int i = 0; i < n && count < LOCALISE_MAX_VERDICTS; i++)
-		if (!explained_by_racks(
-			replayed->board, replayed->region, &found[i], wall))
+		if (!suppressed_by_racks(
+			replayed->table, replayed->region, &found[i], wall))
 			replayed->verdicts[count++] = found[i];
 	rm_incidents_judge(replayed->incidents, now_of(replayed), wall,
 	    replayed->verdicts, count, health, on_event, replayed);
@@ -270,13 +270,13 @@ replay_centre(FILE *in, const char *file, FILE *verdicts, struct rm_error *error
 	replayed->file = file;
 	replayed->error = error;
 	replayed->out = verdicts;
-	r = board_new(&replayed->board);
+	r = incident_table_new(&replayed->table);
 	if (r == 0)
 		r = rm_incidents_new(&incidents, &replayed->incidents);
 	if (r == 0)
 		r = take_lines(replayed, in);
 	rm_incidents_free(replayed->incidents);
-	board_free(replayed->board);
+	incident_table_free(replayed->table);
 	localise_free(replayed->localise);
 	free(replayed->bytes.bytes);
 	free(replayed);

@@ -37,7 +37,7 @@
 #define RUN_CLASSES 4                       /* DSCPs of one pair */
 
 struct agents;
-struct board;
+struct incident_table;
 struct expansion;
 struct kept;
 struct localise;

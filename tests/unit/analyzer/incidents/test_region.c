@@ -426,8 +426,8 @@ what_everybody_was_told_is_not_told_again(void **state)
 	leave_file(f, false, true);
 	start(f);
 	assert_int_equal(region_alert_counts(f->region)->queued, 0);
-	assert_int_equal(
-	    f->reported[WIRE_RESOLVED], 1); /* the board knows nothing yet */
+	assert_int_equal(f->reported[WIRE_RESOLVED],
+	    1); /* the table of incidents knows nothing yet */
 }
 
 /* Its webhook was down, and then we were killed. */

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "analyzer/api/health.h"
-#include "analyzer/incidents/board.h"
-#include "analyzer/incidents/concerns.h"
+#include "analyzer/incidents/incident_table.h"
+#include "analyzer/incidents/part_names.h"
 #include "rackmesh/identity/sight.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/metrics/sketch.h"
@@ -24,7 +24,7 @@
 
 struct fixture {
 	struct racks *racks;
-	struct board *board;
+	struct incident_table *table;
 	struct wire_writer *writer;
 	int64_t row_interval_ns;
 	rm_mono_t now;
@@ -37,7 +37,7 @@ setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_int_equal(racks_new(&options, &f->racks), 0);
-	assert_int_equal(board_new(&f->board), 0);
+	assert_int_equal(incident_table_new(&f->table), 0);
 	f->writer = wire_writer_new();
 	f->row_interval_ns = ROW_INTERVAL_NS;
 	f->now.ns = 1000 * RM_NS_PER_S;
@@ -51,7 +51,7 @@ teardown(void **state)
 	struct fixture *f = *state;
 
 	racks_free(f->racks);
-	board_free(f->board);
+	incident_table_free(f->table);
 	wire_writer_free(f->writer);
 	free(f);
 	return 0;
@@ -252,20 +252,20 @@ both_aggregators_of_a_rack_are_known(void **state)
 static void
 names_between_racks_are_told_apart(void **state)
 {
-	char names[CONCERNS_MAX][RM_NAME_BYTES];
+	char names[PART_NAMES_MAX][RM_NAME_BYTES];
 	struct rm_part link = { .type = RM_PART_LINK, .name = "spine1--tor-2" };
 	struct rm_part rnic = { .type = RM_PART_RNIC, .name = "tor-2" };
 
-	assert_int_equal(concerns_names("spine1--tor-2 or tor3->tor4", names), 4);
+	assert_int_equal(part_names_of("spine1--tor-2 or tor3->tor4", names), 4);
 	assert_string_equal(names[0], "spine1");
 	assert_string_equal(names[1], "tor-2");
 	assert_string_equal(names[2], "tor3");
 	assert_string_equal(names[3], "tor4");
-	assert_int_equal(concerns_names("", names), 0);
-	assert_int_equal(concerns_names("--", names), 0);
-	assert_true(concerns_tor(&link, "tor-2"));
-	assert_false(concerns_tor(&link, "tor"));
-	assert_false(concerns_tor(&rnic, "tor-2"));
+	assert_int_equal(part_names_of("", names), 0);
+	assert_int_equal(part_names_of("--", names), 0);
+	assert_true(part_names_tor(&link, "tor-2"));
+	assert_false(part_names_tor(&link, "tor"));
+	assert_false(part_names_tor(&rnic, "tor-2"));
 }
 
 static void
@@ -278,7 +278,8 @@ open_link(struct fixture *f, const char *name)
 	incident.verdict.part.type = RM_PART_LINK;
 	strcpy(incident.verdict.part.name, name);
 	incident.verdict.kind = RM_KIND_LINK_DOWN;
-	assert_int_equal(board_own(f->board, "lab", "an1", WIRE_OPENED, &incident), 1);
+	assert_int_equal(
+	    incident_table_own(f->table, "lab", "an1", WIRE_OPENED, &incident), 1);
 }
 
 static void
@@ -308,7 +309,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	summary.state.hosts_paused = summary.state.hosts;
 	take(f, &summary);
 	open_link(f, "spine1--tor3");
-	assert_int_equal(health_of(f->racks, f->board, NULL, all_seen, blind, f->now,
+	assert_int_equal(health_of(f->racks, f->table, NULL, all_seen, blind, f->now,
 			     &racks, &count),
 	    0);
 	assert_int_equal(count, 7);
@@ -328,7 +329,7 @@ racks_are_sorted_by_their_trouble(void **state)
 	assert_string_equal(racks[6].rack->tor, "tor1");
 	assert_int_equal(racks[6].state, HEALTH_OK);
 	free(racks);
-	assert_int_equal(health_of(f->racks, f->board, &field, all_seen, NULL, f->now,
+	assert_int_equal(health_of(f->racks, f->table, &field, all_seen, NULL, f->now,
 			     &racks, &count),
 	    0);
 	assert_int_equal(count, 0);

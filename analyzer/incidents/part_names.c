@@ -1,4 +1,4 @@
-#include "analyzer/incidents/concerns.h"
+#include "analyzer/incidents/part_names.h"
 
 #include <string.h>
 
@@ -24,11 +24,11 @@ next_joint(const char *text, size_t *len)
 }
 
 size_t
-concerns_names(const char *part, char names[CONCERNS_MAX][RM_NAME_BYTES])
+part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES])
 {
 	size_t count = 0;
 
-	while (part[0] != '\0' && count < CONCERNS_MAX) {
+	while (part[0] != '\0' && count < PART_NAMES_MAX) {
 		size_t joint_len;
 		const char *end = next_joint(part, &joint_len);
 		size_t len = (size_t)(end - part);
@@ -44,14 +44,14 @@ concerns_names(const char *part, char names[CONCERNS_MAX][RM_NAME_BYTES])
 }
 
 bool
-concerns_tor(const struct rm_part *part, const char *tor)
+part_names_tor(const struct rm_part *part, const char *tor)
 {
-	char names[CONCERNS_MAX][RM_NAME_BYTES];
+	char names[PART_NAMES_MAX][RM_NAME_BYTES];
 	size_t count;
 
 	if (part->type != RM_PART_TOR && part->type != RM_PART_LINK)
 		return false;
-	count = concerns_names(part->name, names);
+	count = part_names_of(part->name, names);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], tor) == 0)
 			return true;

@@ -1,10 +1,10 @@
-#include "analyzer/incidents/explained.h"
+#include "analyzer/incidents/suppression.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/incident_table.h"
 #include "rackmesh/judge/verdict.h"
 
 #define MOST 0.75 /* of the samples */
@@ -13,7 +13,7 @@
 
 /* rnic: "host/device". Is the entry about it, or about its host? */
 static bool
-is_about(const struct board_entry *entry, const char *rnic)
+is_about(const struct incident_table_entry *entry, const char *rnic)
 {
 	struct rm_part part = { 0 };
 	char host[2 * RM_NAME_BYTES];
@@ -32,21 +32,22 @@ is_about(const struct board_entry *entry, const char *rnic)
 
 /* A port that comes and goes loses on all ways for a while, and never all of one. */
 static bool
-may_explain(const struct board_entry *entry, const struct rm_verdict *verdict)
+may_explain(const struct incident_table_entry *entry, const struct rm_verdict *verdict)
 {
 	return verdict->kind != RM_KIND_LINK_DOWN ||
 	       strcmp(entry->kind, rm_kind_str(RM_KIND_RNIC_FLAPPING)) != 0;
 }
 
 static bool
-is_reported(const struct board *board, const char *region,
+is_reported(const struct incident_table *table, const char *region,
     const struct rm_verdict *verdict, const struct rm_evidence_sample *sample,
     rm_wall_t now)
 {
-	const size_t count = board_open(board) + MAX_ENDED;
-	const struct board_entry *entry;
+	const size_t count = incident_table_open(table) + MAX_ENDED;
+	const struct incident_table_entry *entry;
 
-	for (size_t i = 0; i < count && (entry = board_get(board, i)) != NULL; i++) {
+	for (size_t i = 0; i < count && (entry = incident_table_get(table, i)) != NULL;
+	     i++) {
 		if (!entry->is_open && llabs(now.ns - entry->resolved.ns) > LATELY_NS)
 			continue;
 		if (strcmp(entry->region, region) == 0 && may_explain(entry, verdict) &&
@@ -57,7 +58,7 @@ is_reported(const struct board *board, const char *region,
 }
 
 bool
-explained_by_racks(const struct board *board, const char *region,
+suppressed_by_racks(const struct incident_table *table, const char *region,
     const struct rm_verdict *verdict, rm_wall_t now)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
@@ -65,7 +66,7 @@ explained_by_racks(const struct board *board, const char *region,
 
 	for (size_t i = 0; i < evidence->sample_count; i++)
 		reported +=
-		    is_reported(board, region, verdict, &evidence->samples[i], now);
+		    is_reported(table, region, verdict, &evidence->samples[i], now);
 	return reported > 0 &&
 	       (double)reported >= MOST * (double)evidence->sample_count;
 }

@@ -1,4 +1,4 @@
-#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/incident_table.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -17,17 +17,17 @@
 static int
 setup(void **state)
 {
-	struct board *board = NULL;
+	struct incident_table *table = NULL;
 
-	assert_int_equal(board_new(&board), 0);
-	*state = board;
+	assert_int_equal(incident_table_new(&table), 0);
+	*state = table;
 	return 0;
 }
 
 static int
 teardown(void **state)
 {
-	board_free(*state);
+	incident_table_free(*state);
 	return 0;
 }
 
@@ -55,210 +55,211 @@ edge(const char *aggregator, uint64_t id, enum wire_incident_state state, int ch
 }
 
 static int
-tell(struct board *board, struct wire_incident incident)
+tell(struct incident_table *table, struct wire_incident incident)
 {
-	return board_edge(board, &incident);
+	return incident_table_edge(table, &incident);
 }
 
 /* Of two aggregators of a rack the other one goes on with it. */
 static void
 an_opening_that_another_one_goes_on_with_stays_one(void **state)
 {
-	struct board *board = *state;
-	const struct board_entry *entry;
+	struct incident_table *table = *state;
+	const struct incident_table_entry *entry;
 
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(tell(board, edge("agg2", 42, WIRE_OPENED, 0)), 0);
-	assert_int_equal(board_open(board), 1);
-	entry = board_find(board, 42);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(tell(table, edge("agg2", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(incident_table_open(table), 1);
+	entry = incident_table_find(table, 42);
 	assert_int_equal(entry->source_count, 2);
-	assert_int_equal(tell(board, edge("agg2", 42, WIRE_RESOLVED, 9)), 1);
-	assert_int_equal(board_open(board), 0);
+	assert_int_equal(tell(table, edge("agg2", 42, WIRE_RESOLVED, 9)), 1);
+	assert_int_equal(incident_table_open(table), 0);
 	/* The first one wakes, and says what it said before. */
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 5)), 0);
-	assert_int_equal(board_open(board), 0);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 5)), 0);
+	assert_int_equal(incident_table_open(table), 0);
 }
 
 static void
 an_incident_opens_changes_and_resolves(void **state)
 {
-	struct board *board = *state;
-	const struct board_entry *entry;
+	struct incident_table *table = *state;
+	const struct incident_table_entry *entry;
 	struct wire_incident update = edge("agg1", 42, WIRE_UPDATED, 2);
 
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(board_open(board), 1);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(incident_table_open(table), 1);
 	update.kind = "rnic-send-dead";
-	assert_int_equal(board_edge(board, &update), 1);
-	entry = board_find(board, 42);
-	assert_ptr_equal(entry, board_get(board, 0));
+	assert_int_equal(incident_table_edge(table, &update), 1);
+	entry = incident_table_find(table, 42);
+	assert_ptr_equal(entry, incident_table_get(table, 0));
 	assert_string_equal(entry->kind, "rnic-send-dead");
 	assert_true(entry->is_open);
 	assert_int_equal(entry->changes, 2);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
-	assert_int_equal(board_open(board), 0);
-	entry = board_find(board, 42);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(incident_table_open(table), 0);
+	entry = incident_table_find(table, 42);
 	assert_false(entry->is_open);
 	assert_true(entry->resolved.ns == BEGAN_NS + 5 * RM_NS_PER_S);
-	assert_int_equal(board_changes(board), 3);
+	assert_int_equal(incident_table_changes(table), 3);
 }
 
 static void
 what_is_sent_again_changes_nothing(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 0);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 0);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 9)), 0);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 0);
-	assert_int_equal(board_changes(board), 2);
-	assert_int_equal(board_open(board), 0);
-	assert_int_equal(board_counts(board)->repeated, 4);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 9)), 0);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 0);
+	assert_int_equal(incident_table_changes(table), 2);
+	assert_int_equal(incident_table_open(table), 0);
+	assert_int_equal(incident_table_counts(table)->repeated, 4);
 }
 
 static void
 one_fault_told_by_two_is_one_entry_and_ends_with_the_last(void **state)
 {
-	struct board *board = *state;
-	const struct board_entry *entry;
+	struct incident_table *table = *state;
+	const struct incident_table_entry *entry;
 
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(tell(board, edge("agg2", 43, WIRE_OPENED, 1)), 1);
-	assert_int_equal(board_open(board), 1);
-	entry = board_find(board, 43);
-	assert_ptr_equal(entry, board_find(board, 42));
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(tell(table, edge("agg2", 43, WIRE_OPENED, 1)), 1);
+	assert_int_equal(incident_table_open(table), 1);
+	entry = incident_table_find(table, 43);
+	assert_ptr_equal(entry, incident_table_find(table, 42));
 	assert_int_equal(entry->source_count, 2);
 	assert_string_equal(entry->sources[0], "agg1");
 	assert_string_equal(entry->sources[1], "agg2");
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
-	assert_int_equal(board_open(board), 1);
-	assert_int_equal(tell(board, edge("agg2", 43, WIRE_RESOLVED, 6)), 1);
-	assert_int_equal(board_open(board), 0);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(incident_table_open(table), 1);
+	assert_int_equal(tell(table, edge("agg2", 43, WIRE_RESOLVED, 6)), 1);
+	assert_int_equal(incident_table_open(table), 0);
 }
 
 /* It was killed before it could keep what it had told. */
 static void
 what_an_aggregator_tells_anew_takes_the_place_of_what_it_told(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	struct wire_incident other = edge("agg1", 50, WIRE_OPENED, 1);
 
 	other.tor = "tor2"; /* of the same host's part, by another rack */
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(board_edge(board, &other), 1);
-	assert_int_equal(tell(board, edge("agg1", 44, WIRE_OPENED, 3)), 1);
-	assert_int_equal(board_open(board), 1);
-	assert_int_equal(tell(board, edge("agg1", 44, WIRE_RESOLVED, 5)), 1);
-	assert_int_equal(board_open(board), 1); /* the other rack's */
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(incident_table_edge(table, &other), 1);
+	assert_int_equal(tell(table, edge("agg1", 44, WIRE_OPENED, 3)), 1);
+	assert_int_equal(incident_table_open(table), 1);
+	assert_int_equal(tell(table, edge("agg1", 44, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(incident_table_open(table), 1); /* the other rack's */
 	other.state = WIRE_RESOLVED;
 	other.changed_wall_ns += 9 * RM_NS_PER_S;
-	assert_int_equal(board_edge(board, &other), 1);
-	assert_int_equal(board_open(board), 0);
+	assert_int_equal(incident_table_edge(table, &other), 1);
+	assert_int_equal(incident_table_open(table), 0);
 }
 
 static void
 one_that_is_killed_again_and_again_leaves_room_for_its_last_word(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 
 	for (uint64_t id = 1; id <= 100; id++)
 		assert_int_equal(
-		    tell(board, edge("agg1", id, WIRE_OPENED, (int)id)), 1);
-	assert_int_equal(board_open(board), 1);
-	assert_int_equal(tell(board, edge("agg1", 100, WIRE_RESOLVED, 101)), 1);
-	assert_int_equal(board_open(board), 0);
-	assert_int_equal(board_counts(board)->refused, 0);
+		    tell(table, edge("agg1", id, WIRE_OPENED, (int)id)), 1);
+	assert_int_equal(incident_table_open(table), 1);
+	assert_int_equal(tell(table, edge("agg1", 100, WIRE_RESOLVED, 101)), 1);
+	assert_int_equal(incident_table_open(table), 0);
+	assert_int_equal(incident_table_counts(table)->refused, 0);
 }
 
 static void
 a_fault_that_comes_back_is_a_new_entry(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 
-	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
-	tell(board, edge("agg1", 42, WIRE_RESOLVED, 5));
-	assert_int_equal(tell(board, edge("agg1", 44, WIRE_OPENED, 9)), 1);
-	assert_int_equal(board_open(board), 1);
-	assert_true(board_find(board, 44) != board_find(board, 42));
+	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
+	tell(table, edge("agg1", 42, WIRE_RESOLVED, 5));
+	assert_int_equal(tell(table, edge("agg1", 44, WIRE_OPENED, 9)), 1);
+	assert_int_equal(incident_table_open(table), 1);
+	assert_true(incident_table_find(table, 44) != incident_table_find(table, 42));
 	/* Open ones first. */
-	assert_int_equal(board_get(board, 0)->id, 44);
-	assert_int_equal(board_get(board, 1)->id, 42);
-	assert_null(board_get(board, 2));
+	assert_int_equal(incident_table_get(table, 0)->id, 44);
+	assert_int_equal(incident_table_get(table, 1)->id, 42);
+	assert_null(incident_table_get(table, 2));
 }
 
 static void
 a_resolution_of_what_we_never_saw_is_remembered_closed(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
-	assert_int_equal(board_open(board), 0);
-	assert_false(board_find(board, 42)->is_open);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(incident_table_open(table), 0);
+	assert_false(incident_table_find(table, 42)->is_open);
 }
 
 static void
 equal_labels_of_two_regions_are_two_faults(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	struct wire_incident other = edge("agg1", 42, WIRE_OPENED, 0);
 
 	other.head.region = "field";
-	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
-	assert_int_equal(board_edge(board, &other), 1);
-	assert_int_equal(board_open(board), 2);
+	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
+	assert_int_equal(incident_table_edge(table, &other), 1);
+	assert_int_equal(incident_table_open(table), 2);
 }
 
 static void
 our_own_words_weigh_more_than_a_racks(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	struct wire_incident rack = edge("agg1", 42, WIRE_OPENED, 0);
 	struct rm_incident own;
-	const struct board_entry *entry;
+	const struct incident_table_entry *entry;
 
 	rack.part_type = "tor";
 	rack.part = "tor1";
 	rack.place = "";
 	rack.kind = "tor-down";
-	assert_int_equal(board_edge(board, &rack), 1);
+	assert_int_equal(incident_table_edge(table, &rack), 1);
 	memset(&own, 0, sizeof(own));
 	own.id = 99;
 	own.verdict.part.type = RM_PART_TOR;
 	strcpy(own.verdict.part.name, "tor1");
 	own.verdict.kind = RM_KIND_SWITCH_LOSSY;
 	own.opened.ns = own.changed.ns = BEGAN_NS + RM_NS_PER_S;
-	assert_int_equal(board_own(board, "lab", "an1", WIRE_OPENED, &own), 1);
-	entry = board_find(board, 99);
-	assert_int_equal(board_open(board), 1);
+	assert_int_equal(incident_table_own(table, "lab", "an1", WIRE_OPENED, &own), 1);
+	entry = incident_table_find(table, 99);
+	assert_int_equal(incident_table_open(table), 1);
 	assert_string_equal(entry->kind, "switch-lossy");
 	assert_string_equal(entry->tor, "tor1");
 	/* The rack goes on to talk, and is not heard over us. */
 	rack.state = WIRE_UPDATED;
 	rack.changed_wall_ns += 3 * RM_NS_PER_S;
-	assert_int_equal(board_edge(board, &rack), 1);
+	assert_int_equal(incident_table_edge(table, &rack), 1);
 	assert_string_equal(entry->kind, "switch-lossy");
 	own.resolved.ns = own.changed.ns = BEGAN_NS + 9 * RM_NS_PER_S;
-	assert_int_equal(board_own(board, "lab", "an1", WIRE_RESOLVED, &own), 1);
-	assert_int_equal(board_open(board), 1); /* the rack's still stands */
+	assert_int_equal(
+	    incident_table_own(table, "lab", "an1", WIRE_RESOLVED, &own), 1);
+	assert_int_equal(incident_table_open(table), 1); /* the rack's still stands */
 }
 
 static void
 nonsense_is_refused_and_counted(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	struct wire_incident good = edge("agg1", 42, WIRE_OPENED, 0), bad;
 	char longest[400];
 
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-#define REFUSED(change)                                             \
-	do {                                                        \
-		bad = good;                                         \
-		bad.change;                                         \
-		assert_int_equal(board_edge(board, &bad), -EINVAL); \
+#define REFUSED(change)                                                      \
+	do {                                                                 \
+		bad = good;                                                  \
+		bad.change;                                                  \
+		assert_int_equal(incident_table_edge(table, &bad), -EINVAL); \
 	} while (0)
 	REFUSED(incident_id = 0);
 	REFUSED(part_type = "cat");
@@ -274,48 +275,49 @@ nonsense_is_refused_and_counted(void **state)
 	REFUSED(changed_wall_ns = UINT64_MAX);
 	REFUSED(sentence = "\xff");
 	REFUSED(head.region = "");
-	assert_int_equal(board_counts(board)->refused, 14);
-	assert_null(board_get(board, 0));
+	assert_int_equal(incident_table_counts(table)->refused, 14);
+	assert_null(incident_table_get(table, 0));
 }
 
 static void
 the_oldest_closed_ones_are_forgotten_first(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	char part[32];
 
-	for (unsigned i = 1; i <= BOARD_MAX_CLOSED + 10; i++) {
+	for (unsigned i = 1; i <= INCIDENT_TABLE_MAX_CLOSED + 10; i++) {
 		struct wire_incident incident = edge("agg1", i, WIRE_OPENED, 0);
 
 		snprintf(part, sizeof(part), "h%u/r0", i);
 		incident.part = part;
-		assert_int_equal(board_edge(board, &incident), 1);
+		assert_int_equal(incident_table_edge(table, &incident), 1);
 		incident.state = WIRE_RESOLVED;
-		assert_int_equal(board_edge(board, &incident), 1);
+		assert_int_equal(incident_table_edge(table, &incident), 1);
 	}
-	assert_null(board_find(board, 10));
-	assert_non_null(board_find(board, 11));
-	assert_null(board_get(board, BOARD_MAX_CLOSED));
-	assert_int_equal(board_get(board, 0)->id, BOARD_MAX_CLOSED + 10);
+	assert_null(incident_table_find(table, 10));
+	assert_non_null(incident_table_find(table, 11));
+	assert_null(incident_table_get(table, INCIDENT_TABLE_MAX_CLOSED));
+	assert_int_equal(
+	    incident_table_get(table, 0)->id, INCIDENT_TABLE_MAX_CLOSED + 10);
 }
 
 static void
 severity_stays_as_it_opened(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	struct wire_incident old = edge("agg1", 42, WIRE_OPENED, 0);
 	json_t *json;
 
 	old.severity = ""; /* of an aggregator that does not tell it yet */
-	assert_int_equal(board_edge(board, &old), 1);
-	json = board_json(board_get(board, 0));
+	assert_int_equal(incident_table_edge(table, &old), 1);
+	json = incident_table_json(incident_table_get(table, 0));
 	assert_true(json_is_null(json_object_get(json, "severity")));
 	json_decref(json);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 1)), 1);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 1)), 1);
 	old = edge("agg1", 42, WIRE_UPDATED, 2);
 	old.severity = "critical";
-	assert_int_equal(board_edge(board, &old), 1);
-	json = board_json(board_get(board, 0));
+	assert_int_equal(incident_table_edge(table, &old), 1);
+	json = incident_table_json(incident_table_get(table, 0));
 	assert_string_equal(
 	    json_string_value(json_object_get(json, "severity")), "major");
 	json_decref(json);
@@ -324,11 +326,11 @@ severity_stays_as_it_opened(void **state)
 static void
 an_entry_is_json_with_the_evidence_inside(void **state)
 {
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	json_t *json;
 
-	tell(board, edge("agg1", 0xabc, WIRE_OPENED, 0));
-	json = board_json(board_get(board, 0));
+	tell(table, edge("agg1", 0xabc, WIRE_OPENED, 0));
+	json = incident_table_json(incident_table_get(table, 0));
 	assert_string_equal(
 	    json_string_value(json_object_get(json, "id")), "0000000000000abc");
 	assert_string_equal(json_string_value(json_object_get(json, "state")), "open");
@@ -356,7 +358,7 @@ quiet(const char *region, const char *source, const char *tor, rm_wall_t changed
 }
 
 static void
-on_ended(const struct board_entry *entry, void *arg)
+on_ended(const struct incident_table_entry *entry, void *arg)
 {
 	(void)arg;
 	assert_string_equal(entry->kind, "rnic-down");
@@ -367,33 +369,33 @@ on_ended(const struct board_entry *entry, void *arg)
 static void
 what_a_rack_has_open_no_more_ends_without_a_word(void **state)
 {
-	struct board *board = *state;
-	const struct board_entry *entry;
+	struct incident_table *table = *state;
+	const struct incident_table_entry *entry;
 	const char *source = "agg3";
 
-	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
-	tell(board, edge("agg2", 43, WIRE_OPENED, 1));
-	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 0);
+	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
+	tell(table, edge("agg2", 43, WIRE_OPENED, 1));
+	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
 	source = "agg1";
-	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 0);
-	assert_int_equal(board_open(board), 1); /* agg2 still says so */
+	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
+	assert_int_equal(incident_table_open(table), 1); /* agg2 still says so */
 	source = "agg2";
-	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 1);
-	assert_int_equal(board_open(board), 0);
-	assert_int_equal(board_counts(board)->resolved, 1);
-	entry = board_find(board, 42);
+	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 1);
+	assert_int_equal(incident_table_open(table), 0);
+	assert_int_equal(incident_table_counts(table)->resolved, 1);
+	entry = incident_table_find(table, 42);
 	assert_string_equal(entry->sentence, "h1/r0 is down.");
 	assert_int_equal(entry->changed.ns, entry->resolved.ns);
 	/* A late word on it changes nothing. */
-	assert_int_equal(tell(board, edge("agg2", 43, WIRE_RESOLVED, 30)), 0);
-	assert_int_equal(tell(board, edge("agg1", 42, WIRE_UPDATED, 31)), 0);
+	assert_int_equal(tell(table, edge("agg2", 43, WIRE_RESOLVED, 30)), 0);
+	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 31)), 0);
 }
 
 static void
 our_own_words_end_only_with_our_own(void **state)
 {
 	struct rm_incident own = { .id = 77, .opened = { BEGAN_NS } };
-	struct board *board = *state;
+	struct incident_table *table = *state;
 	const char *source = "agg1";
 
 	own.verdict.part.type = RM_PART_RNIC;
@@ -401,10 +403,10 @@ our_own_words_end_only_with_our_own(void **state)
 	strcpy(own.verdict.part.place, "tor1");
 	own.verdict.kind = RM_KIND_RNIC_DOWN;
 	own.changed = own.opened;
-	board_own(board, "lab", "an1", WIRE_OPENED, &own);
-	tell(board, edge("agg1", 42, WIRE_OPENED, 0));
-	assert_int_equal(board_end_quiet(board, quiet, on_ended, &source), 0);
-	assert_int_equal(board_open(board), 1);
+	incident_table_own(table, "lab", "an1", WIRE_OPENED, &own);
+	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
+	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
+	assert_int_equal(incident_table_open(table), 1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -431,5 +433,5 @@ main(void)
 		TEST(our_own_words_end_only_with_our_own),
 	};
 
-	return cmocka_run_group_tests_name("board", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("incident_table", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "analyzer/incidents/board.h"
+#include "analyzer/incidents/incident_table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/verdict.h"
 
-struct board_report { /* strings are borrowed, and short enough for an entry */
+struct incident_table_report { /* strings are borrowed, and short enough for an entry */
 	uint64_t id;
 	enum wire_incident_state state;
 	bool is_own;
@@ -44,7 +44,7 @@ struct telling {
 };
 
 struct node {
-	struct board_entry entry; /* first */
+	struct incident_table_entry entry; /* first */
 	char labels[LABELS_BYTES];
 	struct telling *tellings[MAX_TELLINGS];
 	size_t telling_count;
@@ -52,16 +52,17 @@ struct node {
 	UT_hash_handle hh; /* by labels, while it is open */
 };
 
-struct board {
-	struct node *open[BOARD_MAX_OPEN]; /* oldest first */
+struct incident_table {
+	struct node *open[INCIDENT_TABLE_MAX_OPEN]; /* oldest first */
 	size_t open_count;
-	struct node *closed[BOARD_MAX_CLOSED]; /* a ring, closed_next is written next */
+	struct node *
+	    closed[INCIDENT_TABLE_MAX_CLOSED]; /* a ring, closed_next is written next */
 	size_t closed_count, closed_next;
 	struct node *by_labels;
 	struct telling *by_key;
 	uint64_t changes;
 	struct rm_sight_counts by_region; /* of the changes */
-	struct board_counts counts;
+	struct incident_table_counts counts;
 };
 
 /* ---- what somebody says of an incident, checked ---- */
@@ -102,9 +103,10 @@ is_text(const char *text)
 
 /* -EINVAL: it makes no sense. */
 static int
-board_report_edge(const struct wire_incident *incident, struct board_report *ret)
+incident_table_report_edge(
+    const struct wire_incident *incident, struct incident_table_report *ret)
 {
-	const size_t kind_bytes = sizeof(((struct board_entry *)0)->kind);
+	const size_t kind_bytes = sizeof(((struct incident_table_entry *)0)->kind);
 
 	if (!rm_name_valid(incident->head.region) ||
 	    !rm_name_valid(incident->head.aggregator) || !rm_name_valid(incident->tor))
@@ -124,7 +126,7 @@ board_report_edge(const struct wire_incident *incident, struct board_report *ret
 		return -EINVAL;
 	if (!is_text(incident->sentence) || !is_text(incident->evidence_json))
 		return -EINVAL;
-	*ret = (struct board_report){
+	*ret = (struct incident_table_report){
 		.id = incident->incident_id,
 		.state = incident->state,
 		.region = incident->head.region,
@@ -146,15 +148,15 @@ board_report_edge(const struct wire_incident *incident, struct board_report *ret
 }
 
 static int
-board_report_own(const char *region, const char *analyzer,
+incident_table_report_own(const char *region, const char *analyzer,
     enum wire_incident_state state, const struct rm_incident *incident,
-    const char *evidence_json, struct board_report *ret)
+    const char *evidence_json, struct incident_table_report *ret)
 {
 	const struct rm_verdict *verdict = &incident->verdict;
 	const struct rm_part *part = &verdict->part;
 	bool of_tor = part->type == RM_PART_TOR || part->type == RM_PART_RACK;
 
-	*ret = (struct board_report){
+	*ret = (struct incident_table_report){
 		.id = incident->id,
 		.state = state,
 		.is_own = true,
@@ -181,23 +183,23 @@ board_report_own(const char *region, const char *analyzer,
 /* ---- entries ------------------------------------------------------------------ */
 
 static void
-key_of(const struct board_report *report, char key[KEY_BYTES])
+key_of(const struct incident_table_report *report, char key[KEY_BYTES])
 {
 	snprintf(key, KEY_BYTES, "%s|%016" PRIx64, report->region, report->id);
 }
 
 static void
-labels_of(const struct board_report *report, char labels[LABELS_BYTES])
+labels_of(const struct incident_table_report *report, char labels[LABELS_BYTES])
 {
 	snprintf(labels, LABELS_BYTES, "%s|%s|%s|%s", report->region, report->part_type,
 	    report->part, report->place);
 }
 
 static void
-node_free(struct board *board, struct node *node)
+node_free(struct incident_table *table, struct node *node)
 {
 	for (size_t i = 0; i < node->telling_count; i++) {
-		HASH_DEL(board->by_key, node->tellings[i]);
+		HASH_DEL(table->by_key, node->tellings[i]);
 		free(node->tellings[i]);
 	}
 	free(node->entry.sentence);
@@ -206,19 +208,19 @@ node_free(struct board *board, struct node *node)
 }
 
 static void
-add_source(struct board_entry *entry, const char *source)
+add_source(struct incident_table_entry *entry, const char *source)
 {
 	for (size_t i = 0; i < entry->source_count; i++)
 		if (strcmp(entry->sources[i], source) == 0)
 			return;
-	if (entry->source_count < BOARD_SOURCES)
+	if (entry->source_count < INCIDENT_TABLE_SOURCES)
 		strcpy(entry->sources[entry->source_count++], source);
 }
 
 /* The place of what the same rack of the same aggregator has said, or a free one. NULL:
  * there is none. */
 static struct telling **
-telling_place(struct node *node, const struct board_report *report)
+telling_place(struct node *node, const struct incident_table_report *report)
 {
 	for (size_t i = 0; i < node->telling_count; i++)
 		if (strcmp(node->tellings[i]->source, report->source) == 0 &&
@@ -302,7 +304,7 @@ known_by(const struct node *node, bool is_open, bool is_own)
 
 /* A message that names neither A nor B leaves what this telling has named before. */
 static void
-telling_note(struct telling *telling, const struct board_report *report)
+telling_note(struct telling *telling, const struct incident_table_report *report)
 {
 	const unsigned known = known_of(report->part, report->evidence_json);
 
@@ -316,7 +318,7 @@ telling_note(struct telling *telling, const struct board_report *report)
 static void
 narrow(struct node *node)
 {
-	struct board_entry *entry = &node->entry;
+	struct incident_table_entry *entry = &node->entry;
 	const char *one = "";
 	unsigned known = 0;
 	size_t len;
@@ -336,7 +338,8 @@ narrow(struct node *node)
 /* Whoever opens anew what he has open has been killed before he could keep its id: he
  * will not end the old one any more. */
 static int
-add_telling(struct board *board, struct node *node, const struct board_report *report)
+add_telling(struct incident_table *table, struct node *node,
+    const struct incident_table_report *report)
 {
 	struct telling *telling, **place = telling_place(node, report);
 
@@ -352,7 +355,7 @@ add_telling(struct board *board, struct node *node, const struct board_report *r
 	telling->is_own = report->is_own;
 	telling->is_open = report->state != WIRE_RESOLVED;
 	telling->changed = report->changed;
-	HASH_ADD_STR(board->by_key, key, telling);
+	HASH_ADD_STR(table->by_key, key, telling);
 	if (telling->hh.tbl == NULL) {
 		free(telling);
 		return -ENOMEM;
@@ -363,7 +366,7 @@ add_telling(struct board *board, struct node *node, const struct board_report *r
 		/* What was named in a resolved incident does not hold for this one. */
 		if ((*place)->is_open)
 			telling->known = (*place)->known;
-		HASH_DEL(board->by_key, *place);
+		HASH_DEL(table->by_key, *place);
 		free(*place);
 	}
 	*place = telling;
@@ -375,9 +378,9 @@ add_telling(struct board *board, struct node *node, const struct board_report *r
 
 /* What is known of it now. Nothing of it changes for want of memory. */
 static int
-node_say(struct node *node, const struct board_report *report)
+node_say(struct node *node, const struct incident_table_report *report)
 {
-	struct board_entry *entry = &node->entry;
+	struct incident_table_entry *entry = &node->entry;
 	char *sentence = strdup(report->sentence);
 	char *evidence = strdup(report->evidence_json);
 
@@ -401,50 +404,50 @@ node_say(struct node *node, const struct board_report *report)
 }
 
 static void
-count_change(struct board *board, struct board_entry *entry)
+count_change(struct incident_table *table, struct incident_table_entry *entry)
 {
-	entry->changes = ++board->changes;
-	rm_sight_count(&board->by_region, entry->region);
-	memcpy(entry->by_region, board->by_region.counts, sizeof(entry->by_region));
+	entry->changes = ++table->changes;
+	rm_sight_count(&table->by_region, entry->region);
+	memcpy(entry->by_region, table->by_region.counts, sizeof(entry->by_region));
 }
 
 /* ---- open and closed ----------------------------------------------------------- */
 
 static void
-remember_closed(struct board *board, struct node *node)
+remember_closed(struct incident_table *table, struct node *node)
 {
-	if (board->closed_count == BOARD_MAX_CLOSED)
-		node_free(board, board->closed[board->closed_next]);
+	if (table->closed_count == INCIDENT_TABLE_MAX_CLOSED)
+		node_free(table, table->closed[table->closed_next]);
 	else
-		board->closed_count++;
-	board->closed[board->closed_next] = node;
-	board->closed_next = (board->closed_next + 1) % BOARD_MAX_CLOSED;
+		table->closed_count++;
+	table->closed[table->closed_next] = node;
+	table->closed_next = (table->closed_next + 1) % INCIDENT_TABLE_MAX_CLOSED;
 }
 
 static void
-node_close(struct board *board, struct node *node, rm_wall_t resolved)
+node_close(struct incident_table *table, struct node *node, rm_wall_t resolved)
 {
-	HASH_DEL(board->by_labels, node);
-	board->open_count--;
-	for (size_t i = node->place; i < board->open_count; i++) {
-		board->open[i] = board->open[i + 1];
-		board->open[i]->place = i;
+	HASH_DEL(table->by_labels, node);
+	table->open_count--;
+	for (size_t i = node->place; i < table->open_count; i++) {
+		table->open[i] = table->open[i + 1];
+		table->open[i]->place = i;
 	}
 	node->entry.is_open = false;
 	node->entry.resolved = resolved;
-	board->counts.resolved++;
-	remember_closed(board, node);
+	table->counts.resolved++;
+	remember_closed(table, node);
 }
 
 static int
-node_new(struct board *board, const struct board_report *report)
+node_new(struct incident_table *table, const struct incident_table_report *report)
 {
 	bool is_open = report->state != WIRE_RESOLVED;
-	struct board_entry *entry;
+	struct incident_table_entry *entry;
 	struct node *node;
 	int r;
 
-	if (is_open && board->open_count == BOARD_MAX_OPEN)
+	if (is_open && table->open_count == INCIDENT_TABLE_MAX_OPEN)
 		return -ENOBUFS;
 	node = calloc(1, sizeof(*node));
 	if (node == NULL)
@@ -463,24 +466,24 @@ node_new(struct board *board, const struct board_report *report)
 	labels_of(report, node->labels);
 	r = node_say(node, report);
 	if (r == 0)
-		r = add_telling(board, node, report);
+		r = add_telling(table, node, report);
 	if (r == 0 && is_open) {
-		HASH_ADD_STR(board->by_labels, labels, node);
+		HASH_ADD_STR(table->by_labels, labels, node);
 		r = node->hh.tbl == NULL ? -ENOMEM : 0;
 	}
 	if (r < 0) {
-		node_free(board, node);
+		node_free(table, node);
 		return r;
 	}
-	count_change(board, entry);
-	board->counts.opened++;
+	count_change(table, entry);
+	table->counts.opened++;
 	if (!is_open) {
-		board->counts.resolved++;
-		remember_closed(board, node);
+		table->counts.resolved++;
+		remember_closed(table, node);
 		return 1;
 	}
-	node->place = board->open_count;
-	board->open[board->open_count++] = node;
+	node->place = table->open_count;
+	table->open[table->open_count++] = node;
 	return 1;
 }
 
@@ -498,8 +501,8 @@ still_open(const struct node *node, bool own_only)
 }
 
 static int
-tell_known(
-    struct board *board, struct telling *telling, const struct board_report *report)
+tell_known(struct incident_table *table, struct telling *telling,
+    const struct incident_table_report *report)
 {
 	struct node *node = telling->node;
 	int r = 0;
@@ -512,7 +515,7 @@ tell_known(
 	/* An opening that was resolved does not come back under its id. */
 	if (!telling->is_open || (report->state != WIRE_RESOLVED &&
 				     report->changed.ns <= telling->changed.ns)) {
-		board->counts.repeated++;
+		table->counts.repeated++;
 		return 0;
 	}
 	/* Our own words weigh more than a single rack's. */
@@ -524,38 +527,40 @@ tell_known(
 	telling->is_open = report->state != WIRE_RESOLVED;
 	telling_note(telling, report);
 	narrow(node);
-	count_change(board, &node->entry);
+	count_change(table, &node->entry);
 	if (!still_open(node, false))
-		node_close(board, node, report->changed);
+		node_close(table, node, report->changed);
 	else
-		board->counts.updated++;
+		table->counts.updated++;
 	return 1;
 }
 
 /* Another one tells of what is open already. */
 static int
-tell_again(struct board *board, struct node *node, const struct board_report *report)
+tell_again(struct incident_table *table, struct node *node,
+    const struct incident_table_report *report)
 {
 	int r;
 
 	if (report->state == WIRE_RESOLVED) {
-		board->counts.repeated++; /* of an opening before this one */
+		table->counts.repeated++; /* of an opening before this one */
 		return 0;
 	}
-	r = add_telling(board, node, report);
+	r = add_telling(table, node, report);
 	if (r == 0 && report->is_own)
 		r = node_say(node, report);
 	if (r < 0)
 		return r;
 	if (report->began.ns < node->entry.began.ns)
 		node->entry.began = report->began;
-	count_change(board, &node->entry);
-	board->counts.updated++;
+	count_change(table, &node->entry);
+	table->counts.updated++;
 	return 1;
 }
 
 static int
-board_tell(struct board *board, const struct board_report *report)
+incident_table_tell(
+    struct incident_table *table, const struct incident_table_report *report)
 {
 	char key[KEY_BYTES], labels[LABELS_BYTES];
 	struct telling *telling;
@@ -563,50 +568,51 @@ board_tell(struct board *board, const struct board_report *report)
 	int r;
 
 	key_of(report, key);
-	HASH_FIND_STR(board->by_key, key, telling);
+	HASH_FIND_STR(table->by_key, key, telling);
 	labels_of(report, labels);
-	HASH_FIND_STR(board->by_labels, labels, node);
+	HASH_FIND_STR(table->by_labels, labels, node);
 	if (telling != NULL)
-		r = tell_known(board, telling, report);
+		r = tell_known(table, telling, report);
 	else if (node != NULL)
-		r = tell_again(board, node, report);
+		r = tell_again(table, node, report);
 	else
-		r = node_new(board, report);
+		r = node_new(table, report);
 	if (r < 0)
-		board->counts.refused++;
+		table->counts.refused++;
 	return r;
 }
 
 int
-board_edge(struct board *board, const struct wire_incident *incident)
+incident_table_edge(struct incident_table *table, const struct wire_incident *incident)
 {
-	struct board_report report;
+	struct incident_table_report report;
 	int r;
 
-	r = board_report_edge(incident, &report);
+	r = incident_table_report_edge(incident, &report);
 	if (r < 0) {
-		board->counts.refused++;
+		table->counts.refused++;
 		return r;
 	}
-	return board_tell(board, &report);
+	return incident_table_tell(table, &report);
 }
 
 int
-board_own(struct board *board, const char *region, const char *analyzer,
-    enum wire_incident_state state, const struct rm_incident *incident)
+incident_table_own(struct incident_table *table, const char *region,
+    const char *analyzer, enum wire_incident_state state,
+    const struct rm_incident *incident)
 {
-	struct board_report report;
+	struct incident_table_report report;
 	json_t *json = rm_verdict_json(&incident->verdict);
 	char *evidence = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
 	int r = -ENOMEM;
 
 	if (evidence != NULL)
-		r = board_report_own(
+		r = incident_table_report_own(
 		    region, analyzer, state, incident, evidence, &report);
 	if (r == 0)
-		r = board_tell(board, &report);
+		r = incident_table_tell(table, &report);
 	else
-		board->counts.refused++;
+		table->counts.refused++;
 	json_decref(json);
 	free(evidence);
 	return r;
@@ -626,15 +632,15 @@ end_narrows(struct node *node)
 }
 
 size_t
-board_end_quiet(struct board *board,
+incident_table_end_quiet(struct incident_table *table,
     rm_wall_t (*quiet)(const char *region, const char *source, const char *tor,
 	rm_wall_t changed, void *arg),
-    void (*on_ended)(const struct board_entry *entry, void *arg), void *arg)
+    void (*on_ended)(const struct incident_table_entry *entry, void *arg), void *arg)
 {
 	size_t ended = 0;
 
-	for (size_t i = board->open_count; i-- > 0;) {
-		struct node *node = board->open[i];
+	for (size_t i = table->open_count; i-- > 0;) {
+		struct node *node = table->open[i];
 		rm_wall_t last = { 0 };
 		bool is_over;
 
@@ -657,10 +663,10 @@ board_end_quiet(struct board *board,
 			continue;
 		if (is_over || last.ns > node->entry.changed.ns)
 			node->entry.changed = last;
-		count_change(board, &node->entry);
+		count_change(table, &node->entry);
 		if (!is_over)
 			continue;
-		node_close(board, node, last);
+		node_close(table, node, last);
 		on_ended(&node->entry, arg);
 		ended++;
 	}
@@ -670,51 +676,52 @@ board_end_quiet(struct board *board,
 /* ---- life ---------------------------------------------------------------------- */
 
 int
-board_new(struct board **ret)
+incident_table_new(struct incident_table **ret)
 {
-	struct board *board = calloc(1, sizeof(*board));
+	struct incident_table *table = calloc(1, sizeof(*table));
 
-	if (board == NULL)
+	if (table == NULL)
 		return -ENOMEM;
-	*ret = board;
+	*ret = table;
 	return 0;
 }
 
 void
-board_free(struct board *board)
+incident_table_free(struct incident_table *table)
 {
-	if (board == NULL)
+	if (table == NULL)
 		return;
-	HASH_CLEAR(hh, board->by_labels);
-	for (size_t i = 0; i < board->open_count; i++)
-		node_free(board, board->open[i]);
-	for (size_t i = 0; i < board->closed_count; i++)
-		node_free(board, board->closed[i]);
-	free(board);
+	HASH_CLEAR(hh, table->by_labels);
+	for (size_t i = 0; i < table->open_count; i++)
+		node_free(table, table->open[i]);
+	for (size_t i = 0; i < table->closed_count; i++)
+		node_free(table, table->closed[i]);
+	free(table);
 }
 
 /* ---- reading ---- */
 
-const struct board_entry *
-board_get(const struct board *board, size_t i)
+const struct incident_table_entry *
+incident_table_get(const struct incident_table *table, size_t i)
 {
-	if (i < board->open_count)
-		return &board->open[board->open_count - 1 - i]->entry;
-	i -= board->open_count;
-	if (i >= board->closed_count)
+	if (i < table->open_count)
+		return &table->open[table->open_count - 1 - i]->entry;
+	i -= table->open_count;
+	if (i >= table->closed_count)
 		return NULL;
-	i = (board->closed_next + BOARD_MAX_CLOSED - 1 - i) % BOARD_MAX_CLOSED;
-	return &board->closed[i]->entry;
+	i = (table->closed_next + INCIDENT_TABLE_MAX_CLOSED - 1 - i) %
+	    INCIDENT_TABLE_MAX_CLOSED;
+	return &table->closed[i]->entry;
 }
 
-const struct board_entry *
-board_find(const struct board *board, uint64_t id)
+const struct incident_table_entry *
+incident_table_find(const struct incident_table *table, uint64_t id)
 {
 	const struct telling *telling, *next;
 	char text[KEY_BYTES];
 
 	snprintf(text, sizeof(text), "|%016" PRIx64, id);
-	HASH_ITER (hh, board->by_key, telling, next) {
+	HASH_ITER (hh, table->by_key, telling, next) {
 		if (strcmp(strchr(telling->key, '|'), text) == 0)
 			return &telling->node->entry;
 	}
@@ -722,47 +729,48 @@ board_find(const struct board *board, uint64_t id)
 }
 
 size_t
-board_open(const struct board *board)
+incident_table_open(const struct incident_table *table)
 {
-	return board->open_count;
+	return table->open_count;
 }
 
 uint64_t
-board_changes(const struct board *board)
+incident_table_changes(const struct incident_table *table)
 {
-	return board->changes;
+	return table->changes;
 }
 
 static uint64_t
-sum_in(const struct board *board, const uint64_t counts[RM_SIGHT_REGIONS],
+sum_in(const struct incident_table *table, const uint64_t counts[RM_SIGHT_REGIONS],
     const struct rm_sight *sight)
 {
 	struct rm_sight all = *sight;
 
 	all.asked = NULL;
-	return rm_sight_sum(&board->by_region, counts, &all);
+	return rm_sight_sum(&table->by_region, counts, &all);
 }
 
 uint64_t
-board_changes_in(const struct board *board, const struct rm_sight *sight)
+incident_table_changes_in(
+    const struct incident_table *table, const struct rm_sight *sight)
 {
 	return rm_sight_is_limited(sight)
-		   ? sum_in(board, board->by_region.counts, sight)
-		   : board->changes;
+		   ? sum_in(table, table->by_region.counts, sight)
+		   : table->changes;
 }
 
 uint64_t
-board_number_in(const struct board *board, const struct board_entry *entry,
-    const struct rm_sight *sight)
+incident_table_number_in(const struct incident_table *table,
+    const struct incident_table_entry *entry, const struct rm_sight *sight)
 {
-	return rm_sight_is_limited(sight) ? sum_in(board, entry->by_region, sight)
+	return rm_sight_is_limited(sight) ? sum_in(table, entry->by_region, sight)
 					  : entry->changes;
 }
 
-const struct board_counts *
-board_counts(const struct board *board)
+const struct incident_table_counts *
+incident_table_counts(const struct incident_table *table)
 {
-	return &board->counts;
+	return &table->counts;
 }
 
 /* ---- as JSON, which docs/api.md describes ---- */
@@ -779,7 +787,7 @@ wall_json(rm_wall_t wall)
 }
 
 static json_t *
-sources_json(const struct board_entry *entry)
+sources_json(const struct incident_table_entry *entry)
 {
 	json_t *list = json_array();
 
@@ -791,7 +799,7 @@ sources_json(const struct board_entry *entry)
 /* NULL into json_object_set_new is refused, and the key then missing: better than no
  * answer. */
 json_t *
-board_json(const struct board_entry *entry)
+incident_table_json(const struct incident_table_entry *entry)
 {
 	json_t *json = json_object(), *evidence = evidence_of(entry->evidence_json);
 	char id[17];

@@ -1,0 +1,96 @@
+/*
+ * incident_table - all incidents that are known: those of the racks, as their
+ * aggregators tell, and our own. Pure.
+ *
+ * One entry per (region, incident id); what edges send again after a restart of theirs
+ * or ours changes nothing. An open one whose aggregator is silent stays open, marked
+ * so. Two aggregators that tell of one fault (equal label sets) are one entry with two
+ * sources.
+ */
+#ifndef ANALYZER_INCIDENTS_INCIDENT_TABLE_H
+#define ANALYZER_INCIDENTS_INCIDENT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "rackmesh/core/clock.h"
+#include "rackmesh/identity/sight_counts.h"
+#include "rackmesh/judge/part.h"
+#include "rackmesh/judge/severity.h"
+#include "schemas/wire.h"
+
+#define INCIDENT_TABLE_MAX_OPEN 16384
+#define INCIDENT_TABLE_MAX_CLOSED 4096 /* the oldest are forgotten first */
+#define INCIDENT_TABLE_SOURCES 4
+
+struct incident_table;
+struct rm_incident;
+struct rm_sight;
+
+struct incident_table_entry {
+	uint64_t id;
+	uint64_t changes; /* the table of incidents's own number of its last change: for
+			     --follow */
+	uint64_t by_region[RM_SIGHT_REGIONS]; /* of the table of incidents's changes
+						 until then */
+	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
+	char sources[INCIDENT_TABLE_SOURCES]
+		    [RM_NAME_BYTES]; /* aggregators, or the analyzer */
+	size_t source_count;
+	char narrowed[RM_PART_NAME_BYTES]; /* of part "A or B" the one that it is; or ""
+					    */
+	char part_type[24], part[RM_PART_NAME_BYTES], place[RM_NAME_BYTES], kind[32];
+	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not told */
+	double confidence;
+	bool is_open;
+	rm_wall_t began, opened, changed, resolved;
+	char *sentence;
+	char *evidence_json;
+};
+
+struct incident_table_counts {
+	uint64_t opened, updated, resolved, repeated, refused;
+};
+
+int incident_table_new(struct incident_table **ret);
+void incident_table_free(struct incident_table *table);
+
+/* 1: something is new; 0: it was known; -ENOBUFS, -ENOMEM, -EINVAL (makes no sense). */
+int incident_table_edge(
+    struct incident_table *table, const struct wire_incident *incident);
+int incident_table_own(struct incident_table *table, const char *region,
+    const char *analyzer, enum wire_incident_state state,
+    const struct rm_incident *incident);
+
+/* Ends what racks have open no more and will not say so: their aggregator was killed
+ * before it could keep it. calm: since when, after changed, the rack has had nothing
+ * open by that aggregator's word; .ns 0: it has, or nobody knows. Returns how many
+ * entries ended, each of which on_ended is given. */
+size_t incident_table_end_quiet(struct incident_table *table,
+    rm_wall_t (*quiet)(const char *region, const char *source, const char *tor,
+	rm_wall_t changed, void *arg),
+    void (*on_ended)(const struct incident_table_entry *entry, void *arg), void *arg);
+
+/* Open ones first, newest first; then closed ones. NULL past the end. */
+const struct incident_table_entry *incident_table_get(
+    const struct incident_table *table, size_t i);
+const struct incident_table_entry *incident_table_find(
+    const struct incident_table *table, uint64_t id);
+size_t incident_table_open(const struct incident_table *table);
+uint64_t incident_table_changes(const struct incident_table *table);
+/* The same two numbers among the changes that are in sight, whatever region is asked
+ * for. */
+uint64_t incident_table_changes_in(
+    const struct incident_table *table, const struct rm_sight *sight);
+uint64_t incident_table_number_in(const struct incident_table *table,
+    const struct incident_table_entry *entry, const struct rm_sight *sight);
+const struct incident_table_counts *incident_table_counts(
+    const struct incident_table *table);
+
+json_t *incident_table_json(
+    const struct incident_table_entry *entry); /* new reference */
+
+#endif

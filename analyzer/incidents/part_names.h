@@ -1,0 +1,20 @@
+/*
+ * part_names - whose rack does a part between the racks concern? Pure.
+ */
+#ifndef ANALYZER_INCIDENTS_PART_NAMES_H
+#define ANALYZER_INCIDENTS_PART_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rackmesh/judge/part.h"
+
+#define PART_NAMES_MAX 8
+
+/* The names of all switches that the part's name holds: of a ToR itself, a link's and a
+ * path's both ends, and of all in "A or B". Returns how many. */
+size_t part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES]);
+/* A ToR or a link, and it is that ToR or ends there. */
+bool part_names_tor(const struct rm_part *part, const char *tor);
+
+#endif

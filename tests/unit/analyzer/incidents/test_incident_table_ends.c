@@ -1,0 +1,323 @@
+#include "analyzer/incidents/incident_table_ends.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/incidents/incident_table.h"
+#include "analyzer/localise/localise.h"
+#include "rackmesh/incident/incident.h"
+
+/* ---- in place of the judgement over racks: what it was told ---- */
+
+#define REPORTED_BYTES 512
+
+static char reported[REPORTED_BYTES]; /* "tor1:rnic-down:h1/r0 ..." */
+
+void
+localise_ends_none(struct localise *localise)
+{
+	(void)localise;
+	reported[0] = '\0';
+}
+
+void
+localise_rack_end(
+    struct localise *localise, const char *tor, const char *kind, const char *part)
+{
+	const size_t len = strlen(reported);
+
+	(void)localise;
+	snprintf(reported + len, sizeof(reported) - len, "%s%s:%s:%s",
+	    len > 0 ? " " : "", tor, kind, part);
+}
+
+static const char *
+ends_of(const struct incident_table *table, const char *region)
+{
+	incident_table_ends_tell(table, region, NULL);
+	return reported;
+}
+
+/* ---- what the racks tell the table of incidents ---- */
+
+#define OPENED_NS (INT64_C(1700000000) * RM_NS_PER_S)
+
+static int
+setup(void **state)
+{
+	struct incident_table *table = NULL;
+
+	assert_int_equal(incident_table_new(&table), 0);
+	*state = table;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	incident_table_free(*state);
+	return 0;
+}
+
+struct word { /* of an aggregator, on one part */
+	const char *aggregator, *part_type, *part, *kind, *evidence;
+	uint64_t id;
+	enum wire_incident_state state;
+	int changed_s; /* after its opening */
+};
+
+static void
+tell(struct incident_table *table, struct word word)
+{
+	const struct wire_incident incident = {
+		.head = { word.aggregator, "lab", 7, 1 },
+		.incident_id = word.id,
+		.state = word.state,
+		.tor = "tor1",
+		.part_type = word.part_type,
+		.part = word.part,
+		.place = "tor1",
+		.kind = word.kind,
+		.confidence = 0.9,
+		.began_wall_ns = OPENED_NS,
+		.opened_wall_ns = OPENED_NS,
+		.changed_wall_ns = (uint64_t)(OPENED_NS + word.changed_s * RM_NS_PER_S),
+		.sentence = "",
+		.evidence_json = word.evidence != NULL ? word.evidence : "{}",
+		.severity = "major",
+	};
+
+	assert_true(incident_table_edge(table, &incident) >= 0);
+}
+
+static void
+rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is(void **state)
+{
+	struct incident_table *table = *state;
+
+	tell(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			WIRE_OPENED, 0 });
+	tell(table, (struct word){
+			"agg1", "host", "h2", "host-down", NULL, 2, WIRE_OPENED, 0 });
+	tell(table, (struct word){
+			"agg1", "tor", "tor1", "tor-down", NULL, 3, WIRE_OPENED, 0 });
+	assert_non_null(strstr(ends_of(table, "lab"), "tor1:rnic-down:h1/r0"));
+	assert_non_null(strstr(ends_of(table, "lab"), "tor1:host-down:h2"));
+	assert_null(strstr(ends_of(table, "lab"), "tor-down"));
+	assert_string_equal(ends_of(table, "other"), "");
+}
+
+static void
+an_end_has_the_kind_that_its_incident_has_now(void **state)
+{
+	struct incident_table *table = *state;
+
+	tell(table, (struct word){
+			"agg1", "host", "h1", "host-down", NULL, 1, WIRE_OPENED, 0 });
+	tell(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
+			WIRE_UPDATED, 2 });
+	assert_string_equal(ends_of(table, "lab"), "tor1:management-down:h1");
+	tell(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
+			WIRE_RESOLVED, 5 });
+	assert_string_equal(ends_of(table, "lab"), "");
+}
+
+static void
+an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it(void **state)
+{
+	struct incident_table *table = *state;
+
+	tell(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			WIRE_OPENED, 0 });
+	tell(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+			WIRE_OPENED, 0 });
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
+	tell(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			WIRE_RESOLVED, 3 });
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
+	tell(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+			WIRE_RESOLVED, 4 });
+	assert_string_equal(ends_of(table, "lab"), "");
+}
+
+static void
+of_a_or_b_the_one_that_is_known_is_the_end(void **state)
+{
+	struct incident_table *table = *state;
+
+	tell(table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+			"{\"evidence\":{\"narrowed\":\"\"}}", 1, WIRE_OPENED, 0 });
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
+	tell(
+	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+		       "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", 1, WIRE_UPDATED, 2 });
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+	/* Not one of them: nobody knows what it means. */
+	tell(
+	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+		       "{\"evidence\":{\"narrowed\":\"h3/r0\"}}", 1, WIRE_UPDATED, 3 });
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+	tell(
+	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+		       "{\"evidence\":{\"narrowed\":\"h1/r0\"}}", 1, WIRE_UPDATED, 4 });
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
+}
+
+/* Of which one of "h1/r0 or h2/r0" it is. evidence: NULL: it says nothing of it. */
+static void
+tell_which(struct incident_table *table, const char *aggregator, const char *evidence,
+    enum wire_incident_state state, int changed_s)
+{
+	const uint64_t id = aggregator[3] == '1' ? 1 : 2;
+
+	tell(table, (struct word){ aggregator, "rnic", "h1/r0 or h2/r0", "rnic-down",
+			evidence, id, state, changed_s });
+}
+
+static void
+who_does_not_say_which_one_it_is_takes_nothing_back(void **state)
+{
+	const char *knows = "{\"evidence\":{\"narrowed\":\"h2/r0\"}}";
+	struct incident_table *table = *state;
+	json_t *json;
+
+	tell_which(table, "agg1", "{\"evidence\":{}}", WIRE_OPENED, 0);
+	tell_which(table, "agg2", knows, WIRE_OPENED, 1);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+	tell_which(table, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 2);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+	tell_which(table, "agg1", NULL, WIRE_UPDATED, 3);
+	tell_which(
+	    table, "agg2", "{\"evidence\":{\"narrowed\":\"\"}}", WIRE_UPDATED, 4);
+	tell_which(table, "agg1", "{\"evidence\":[]}", WIRE_UPDATED, 5);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+
+	/* The one that knows is gone, what it knew is not. */
+	tell_which(table, "agg2", knows, WIRE_RESOLVED, 6);
+	tell_which(table, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 7);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+	json = incident_table_json(incident_table_get(table, 0));
+	assert_string_equal(json_string_value(json_object_get(
+				json_object_get(json, "evidence"), "narrowed")),
+	    "h2/r0");
+	json_decref(json);
+}
+
+static void
+of_two_that_contradict_each_other_nobody_is_believed(void **state)
+{
+	struct incident_table *table = *state;
+
+	tell_which(
+	    table, "agg1", "{\"evidence\":{\"narrowed\":\"h1/r0\"}}", WIRE_OPENED, 0);
+	tell_which(
+	    table, "agg2", "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", WIRE_OPENED, 1);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
+	tell_which(
+	    table, "agg1", "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", WIRE_UPDATED, 2);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+}
+
+static rm_wall_t
+first_is_calm(const char *region, const char *source, const char *tor,
+    rm_wall_t changed, void *arg)
+{
+	(void)region;
+	(void)tor;
+	(void)arg;
+	return strcmp(source, "agg1") == 0 ? changed : (rm_wall_t){ 0 };
+}
+
+static void
+on_ended(const struct incident_table_entry *entry, void *arg)
+{
+	(void)entry;
+	(void)arg;
+}
+
+#define KNOWS_1 "{\"evidence\":{\"narrowed\":\"h1/r0\"}}"
+#define KNOWS_2 "{\"evidence\":{\"narrowed\":\"h2/r0\"}}"
+
+static void
+a_telling_that_ends_in_silence_contradicts_nobody(void **state)
+{
+	struct incident_table *table = *state;
+	uint64_t changes;
+
+	tell_which(table, "agg1", KNOWS_1, WIRE_OPENED, 0);
+	tell_which(table, "agg2", KNOWS_2, WIRE_OPENED, 1);
+	changes = incident_table_changes(table);
+	assert_int_equal(
+	    incident_table_end_quiet(table, first_is_calm, on_ended, NULL), 0);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
+	assert_int_equal(incident_table_changes(table), changes + 1);
+
+	/* What was known last stays when nobody has it open any more. */
+	tell_which(table, "agg2", KNOWS_2, WIRE_RESOLVED, 2);
+	assert_int_equal(incident_table_open(table), 0);
+	assert_string_equal(incident_table_get(table, 0)->narrowed, "h2/r0");
+}
+
+static void
+a_resolved_incident_does_not_say_which_one_the_next_is(void **state)
+{
+	const char *part = "h1/r0 or h2/r0";
+	struct incident_table *table = *state;
+
+	tell_which(table, "agg2", NULL, WIRE_OPENED, 0);
+	tell_which(table, "agg1", KNOWS_2, WIRE_OPENED, 1);
+	tell_which(table, "agg1", KNOWS_2, WIRE_RESOLVED, 2);
+	tell(table, (struct word){ "agg1", "rnic", part, "rnic-down", NULL, 9,
+			WIRE_OPENED, 3600 });
+	tell_which(table, "agg2", KNOWS_1, WIRE_UPDATED, 3601);
+	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
+}
+
+static void
+the_analyzers_own_word_is_believed_before_those_of_racks(void **state)
+{
+	struct rm_incident own = {
+		.id = 3,
+		.verdict = { .part = { RM_PART_RNIC, "h1/r0 or h2/r0", "tor1" },
+		    .kind = RM_KIND_RNIC_DOWN,
+		    .evidence = { .narrowed = "h1/r0" } },
+		.opened = { OPENED_NS },
+		.changed = { OPENED_NS },
+	};
+	struct incident_table *table = *state;
+
+	tell_which(table, "agg1", KNOWS_2, WIRE_OPENED, 0);
+	assert_int_equal(
+	    incident_table_own(table, "lab", "analyzer", WIRE_OPENED, &own), 1);
+	assert_string_equal(incident_table_get(table, 0)->narrowed, "h1/r0");
+	own.resolved.ns = OPENED_NS + RM_NS_PER_S;
+	assert_int_equal(
+	    incident_table_own(table, "lab", "analyzer", WIRE_RESOLVED, &own), 1);
+	assert_string_equal(incident_table_get(table, 0)->narrowed, "h2/r0");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is),
+		TEST(an_end_has_the_kind_that_its_incident_has_now),
+		TEST(an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it),
+		TEST(of_a_or_b_the_one_that_is_known_is_the_end),
+		TEST(who_does_not_say_which_one_it_is_takes_nothing_back),
+		TEST(of_two_that_contradict_each_other_nobody_is_believed),
+		TEST(a_telling_that_ends_in_silence_contradicts_nobody),
+		TEST(a_resolved_incident_does_not_say_which_one_the_next_is),
+		TEST(the_analyzers_own_word_is_believed_before_those_of_racks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
