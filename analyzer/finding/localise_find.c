@@ -12,10 +12,13 @@
 /* Of what crosses two switches between the same racks, 100 to 1: by which way replies
  * came back is known by shares alone. */
 #define AMBIGUOUS_TRANSITS 4.6
+/* Several cables of a switch cost as much more than the switch: 20,000 to 1. */
+#define RIVAL 10.0
 #define CERTAIN 14.0   /* no alternative was listed */
 #define FAINT_GAIN 0.5 /* for each flow, or probe, that was lost on it */
 #define DOWN 0.9       /* fitted loss of what lets nothing through */
 #define OVERSTATED 0.4 /* of the fitted loss: less is to be seen on its own ways */
+#define TOR_DEAD 0.99  /* of a ToR: nothing passes it */
 #define TOR_DOWN 0.95  /* of a ToR where a link of it would do as well */
 
 struct ties { /* one suspect of each part that is as good */
@@ -375,7 +378,11 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	if (ret->others[0] == NULL)
 		localise_suspect_part(ret->suspect, &ret->part);
 	ret->has_sibling = has_sibling(c, explanation, mine);
-	ret->is_clear = ties.count == 1 && ret->behind >= SURE && !ties.overflow;
+	/* A ToR that nothing passes is what it is, by its own fault or its uplinks'. */
+	ret->has_rival = c->by_flow && blamed->rival_behind < RIVAL &&
+			 (mine->type != RM_PART_TOR || blamed->loss < TOR_DEAD);
+	ret->is_clear =
+	    !ret->has_rival && ties.count == 1 && ret->behind >= SURE && !ties.overflow;
 }
 
 void

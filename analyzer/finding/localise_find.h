@@ -24,6 +24,7 @@ struct localise_finding {
 	size_t tie_count;
 	bool has_tor;      /* among them */
 	bool is_clear;     /* nothing else is near */
+	bool has_rival;    /* other parts, several for one maybe, explain as much */
 	bool has_sibling;  /* another link of a switch of its own is blamed as well */
 	bool is_crowded;   /* no rule says which of them */
 	bool or_its_links; /* a switch, or some of its cables: all packets cross both */

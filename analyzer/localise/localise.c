@@ -380,6 +380,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define FAVOUR_UNHEARD 3.0
 #define FAVOUR_OWN_UPLINKS 4.0
 #define FAVOUR_OWN_MESH 12.0
+#define FAVOUR_OWN_GOOD (-8.0) /* as much as it is likelier by its kind */
 
 /* Of a monotonic clock: some seventy years. */
 #define MAX_END_NS (INT64_MAX / 4)
@@ -638,7 +639,8 @@ is_named(const struct localise *localise, const struct localise_suspect *suspect
 }
 
 static double
-favour(const struct localise *localise, const struct localise_suspect *suspect)
+favour(const struct localise *localise, const struct localise_case *c,
+    const struct localise_suspect *suspect)
 {
 	const struct localise_rack *rack;
 	double sum = is_named(localise, suspect) ? LOCALISE_FAVOUR_NAMED : 0;
@@ -654,6 +656,8 @@ favour(const struct localise *localise, const struct localise_suspect *suspect)
 		sum += FAVOUR_OWN_UPLINKS;
 	else if (!rack->seen && rack->seq != 0)
 		sum += FAVOUR_UNHEARD;
+	else if (rack->seen && c->by_flow)
+		sum += FAVOUR_OWN_GOOD;
 	return sum;
 }
 
@@ -725,7 +729,7 @@ judge_case(struct localise *localise, struct localise_case *c,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < c->suspect_count; i++)
-		c->candidates[i].log_prior += favour(localise, &c->suspects[i]);
+		c->candidates[i].log_prior += favour(localise, c, &c->suspects[i]);
 	r = localise_find_parts(c, &explanation);
 	if (r < 0)
 		return r;

@@ -85,7 +85,7 @@ localise_may_report(const struct localise_standings *standings,
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
 	int64_t wait = finding->is_crowded                               ? CROWDED_NS
 		       : finding->others[0] != NULL && !finding->has_tor ? UNDECIDED_NS
-		       : finding->has_sibling                            ? SIBLING_NS
+		       : finding->has_sibling || finding->has_rival      ? SIBLING_NS
 		       : finding->is_clear                               ? REPORT_NS
 									 : DECIDE_NS;
 

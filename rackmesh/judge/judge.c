@@ -16,6 +16,9 @@ struct rm_judge {
 	struct rm_hypothesis now;
 	struct rm_suspect *kept; /* parts of the best hypothesis so far */
 	size_t kept_count;
+	struct rm_suspect *rival; /* parts of the other hypothesis that was tried */
+	size_t rival_count;
+	double rival_behind;
 	struct rm_alternative *alternatives; /* of the first part, the second, ... */
 	size_t alternative_count, alternatives_size;
 	struct rm_blamed *blamed;
@@ -35,9 +38,10 @@ rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret)
 		return -ENOMEM;
 	judge->options = *options;
 	judge->kept = calloc(options->max_parts, sizeof *judge->kept);
+	judge->rival = calloc(options->max_parts, sizeof *judge->rival);
 	judge->blamed = calloc(options->max_parts, sizeof *judge->blamed);
 	if (rm_hypothesis_init(&judge->now, options) < 0 || judge->kept == NULL ||
-	    judge->blamed == NULL) {
+	    judge->rival == NULL || judge->blamed == NULL) {
 		rm_judge_free(judge);
 		return -ENOMEM;
 	}
@@ -52,6 +56,7 @@ rm_judge_free(struct rm_judge *judge)
 		return;
 	rm_hypothesis_release(&judge->now);
 	free(judge->kept);
+	free(judge->rival);
 	free(judge->alternatives);
 	free(judge->blamed);
 	free(judge);
@@ -214,6 +219,15 @@ add_alternative(struct rm_judge *judge, struct rm_alternative alternative)
 	return 0;
 }
 
+static double
+rival_behind(const struct rm_judge *judge, size_t candidate)
+{
+	for (size_t i = 0; i < judge->rival_count; i++)
+		if (judge->rival[i].candidate == candidate)
+			return INFINITY;
+	return judge->rival_count > 0 ? judge->rival_behind : INFINITY;
+}
+
 /* The first part, with all that could stand in its place, added at the end of the
  * judge's alternatives. It goes to the end, so that as many calls as there are parts
  * describe each of them once. */
@@ -242,7 +256,8 @@ describe(struct rm_judge *judge, struct rm_blamed *ret)
 	}
 	rm_hypothesis_put_down(h, old, part);
 	*ret = (struct rm_blamed){ candidate, h->parts[h->count - 1].loss, part.gain,
-		NULL, judge->alternative_count - first };
+		rival_behind(judge, candidate), NULL,
+		judge->alternative_count - first };
 	if (ret->alternative_count > 0)
 		qsort(judge->alternatives + first, ret->alternative_count,
 		    sizeof *judge->alternatives, by_behind);
@@ -309,6 +324,14 @@ doubt(const struct rm_judge *judge)
 	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
 }
 
+static void
+keep(struct rm_suspect *into, size_t *into_count, const struct rm_suspect *parts,
+    size_t count)
+{
+	memcpy(into, parts, count * sizeof *parts);
+	*into_count = count;
+}
+
 /* Leaves the likeliest hypothesis that was found in judge->now. */
 static void
 find_best(struct rm_judge *judge)
@@ -317,16 +340,22 @@ find_best(struct rm_judge *judge)
 	size_t first_pick;
 	double score, other;
 
+	judge->rival_count = 0;
 	score = search(h, h->candidate_count, &first_pick);
 	if (h->count == 0)
 		return;
 	/* A wide part may be picked first where several narrow ones are at fault, and
 	 * then stand in their way: try without it too. */
-	judge->kept_count = h->count;
-	memcpy(judge->kept, h->parts, h->count * sizeof *judge->kept);
+	keep(judge->kept, &judge->kept_count, h->parts, h->count);
 	other = search(h, first_pick, &first_pick);
-	if (other <= score + doubt(judge))
-		restore_kept(judge);
+	score += doubt(judge);
+	judge->rival_behind = fabs(other - score);
+	if (other > score) {
+		keep(judge->rival, &judge->rival_count, judge->kept, judge->kept_count);
+		return;
+	}
+	keep(judge->rival, &judge->rival_count, h->parts, h->count);
+	restore_kept(judge);
 }
 
 int

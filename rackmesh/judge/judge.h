@@ -32,6 +32,10 @@ struct rm_blamed {
 	size_t candidate;
 	double loss; /* fitted share of what crosses it, 0 .. 1 */
 	double gain; /* ln of how much likelier with it than without, prior included */
+	/* ln of how much less likely the whole is that was found without the part which
+	 * explains most alone, several parts in its place maybe. INFINITY: that one
+	 * blames this part, too, or none was found. */
+	double rival_behind;
 	const struct rm_alternative *alternatives; /* nearest first */
 	size_t alternative_count;
 };

@@ -79,6 +79,56 @@ excuses(const struct score *score, const struct truth *truth, uint32_t part,
 	       (truth->part == p->from || is_cable_of(score->clos, truth->part, part));
 }
 
+static bool
+is_switch(enum clos_type type)
+{
+	return type == CLOS_TOR || type == CLOS_MIDDLE || type == CLOS_CORE;
+}
+
+/* Nothing passes this cable, either way. */
+static bool
+is_dead(const struct score *score, uint32_t link, int64_t now_ns)
+{
+	const uint32_t twin = clos_part(score->clos, link)->twin;
+
+	for (size_t i = 0; i < score->truth_count; i++) {
+		const struct truth *t = &score->truths[i];
+
+		if ((t->part == link || t->part == twin) && t->counts &&
+		    t->both_directions && t->loss >= 1 && score_holds(t, now_ns))
+			return true;
+	}
+	return false;
+}
+
+/* Its dead cables leave no way across it: no probe tells it from a dead switch. A ToR
+ * without uplinks still forwards in its rack, but to nobody else. */
+static bool
+is_cut_off(const struct score *score, uint32_t sw, int64_t now_ns)
+{
+	const uint32_t *links;
+	const uint32_t count = clos_leaving(score->clos, sw, &links);
+	uint32_t alive = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (is_switch(
+			clos_part(score->clos, clos_part(score->clos, links[i])->to)
+			    ->type) &&
+		    !is_dead(score, links[i], now_ns))
+			alive++;
+	return alive <= (clos_part(score->clos, sw)->type == CLOS_TOR ? 0 : 1);
+}
+
+static bool
+is_down(const struct score *score, uint32_t sw, int64_t now_ns)
+{
+	for (size_t i = 0; i < score->truth_count; i++)
+		if (score->truths[i].part == sw && score->truths[i].loss >= 1 &&
+		    score_holds(&score->truths[i], now_ns))
+			return true;
+	return false;
+}
+
 bool
 score_is_right(
     const struct score *score, uint32_t part, enum score_class class, int64_t now_ns)
@@ -87,7 +137,19 @@ score_is_right(
 		if (score_holds(&score->truths[i], now_ns) &&
 		    excuses(score, &score->truths[i], part, class))
 			return true;
-	return false;
+	return class == SCORE_DEVICES && is_cut_off(score, part, now_ns);
+}
+
+bool
+score_hides(const struct score *score, uint32_t part, const struct score_case *c,
+    int64_t now_ns)
+{
+	const struct clos_part *link = clos_part(score->clos, c->part);
+
+	return is_switch(clos_part(score->clos, part)->type) &&
+	       link->type == CLOS_LINK && (link->from == part || link->to == part) &&
+	       is_dead(score, c->part, now_ns) &&
+	       (is_down(score, part, now_ns) || is_cut_off(score, part, now_ns));
 }
 
 bool

@@ -53,6 +53,11 @@ bool score_is_right(
 /* Naming the part finds that case. */
 bool score_finds(const struct score *score, uint32_t part, enum score_class class,
     const struct score_case *c);
+/* The part is a switch that lets nothing through, or whose dead cables leave no way
+ * across it, and the case one of its dead cables: no probe shows it besides the switch,
+ * whose name stands for both. */
+bool score_hides(const struct score *score, uint32_t part, const struct score_case *c,
+    int64_t now_ns);
 /* "core1", "core1 -> pod1-agg1" of a directed link. */
 void score_name(const struct score *score, uint32_t part, enum score_class class,
     char name[RM_PART_NAME_BYTES]);

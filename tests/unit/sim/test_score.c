@@ -183,6 +183,51 @@ a_switch_is_wronged_if_only_a_link_of_it_is_at_fault(void **state)
 	check(f, SCORE_LINKS, 1, 0, 0, 0);
 }
 
+static struct truth
+dead_cable(const struct fixture *f, const char *name)
+{
+	struct truth truth = fault(f, name, 5 * S, SCORE_FOREVER);
+
+	truth.both_directions = true;
+	return truth;
+}
+
+static void
+a_switch_stands_for_its_dead_cables_if_they_leave_no_path_across_it(void **state)
+{
+	struct fixture *f = *state;
+
+	run(f, dead_cable(f, "tor1--spine1"), named(f, "spine1"));
+	check(f, SCORE_DEVICES, 0, 0, 1, 0);
+	check(f, SCORE_LINKS, 1, 1, 0, 0);
+	check(f, SCORE_LINKS_DIRECTED, 2, 2, 0, 0);
+}
+
+static void
+a_tor_with_an_uplink_left_does_not_stand_for_its_dead_cable(void **state)
+{
+	struct fixture *f = *state;
+
+	run(f, dead_cable(f, "tor1--spine1"), named(f, "tor1"));
+	check(f, SCORE_DEVICES, 0, 0, 1, 1);
+	check(f, SCORE_LINKS, 1, 0, 0, 0);
+}
+
+static void
+a_dead_switch_stands_for_its_dead_cables(void **state)
+{
+	struct fixture *f = *state;
+	const struct truth truths[] = { dead_cable(f, "tor1--spine1"),
+		fault(f, "tor1", 6 * S, SCORE_FOREVER) };
+	const struct scheme_named n = named(f, "tor1");
+
+	assert_int_equal(score_begin(f->score, f->clos, truths, 2), 0);
+	tell(f, 10 * S, &n);
+	assert_int_equal(score_end(f->score, RUN), 0);
+	check(f, SCORE_DEVICES, 1, 1, 1, 0);
+	check(f, SCORE_LINKS, 1, 1, 0, 0);
+}
+
 static void
 the_other_direction_is_the_right_cable_only(void **state)
 {
@@ -384,6 +429,10 @@ main(void)
 		TEST(
 		    a_link_is_right_if_one_of_its_ends_is_at_fault_but_does_not_find_it),
 		TEST(a_switch_is_wronged_if_only_a_link_of_it_is_at_fault),
+		TEST(
+		    a_switch_stands_for_its_dead_cables_if_they_leave_no_path_across_it),
+		TEST(a_tor_with_an_uplink_left_does_not_stand_for_its_dead_cable),
+		TEST(a_dead_switch_stands_for_its_dead_cables),
 		TEST(the_other_direction_is_the_right_cable_only),
 		TEST(both_ways_are_two_directions_and_one_cable),
 		TEST(two_directions_named_apart_are_one_opening_of_the_cable),

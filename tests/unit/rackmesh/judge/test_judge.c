@@ -138,6 +138,29 @@ one_dead_host_is_the_only_one_blamed(void **state)
 }
 
 static void
+several_cables_in_place_of_a_switch_are_its_rival(void **state)
+{
+	struct fabric *fabric = *state;
+	const struct rm_blamed *parts;
+
+	observe_dead(fabric, 1u << 0 | 1u << 1 | 1u << 2);
+	parts = fabric->explanation.parts;
+	assert_int_equal(fabric->explanation.part_count, 1);
+	assert_int_equal(parts[0].candidate, SWITCH);
+	/* Three times their prior against the prior of the switch. */
+	assert_true(parts[0].rival_behind > 10 && parts[0].rival_behind < 20);
+}
+
+static void
+what_nothing_else_explains_has_a_rival_far_behind(void **state)
+{
+	struct fabric *fabric = *state;
+
+	observe_dead(fabric, 1u << 2);
+	assert_true(fabric->explanation.parts[0].rival_behind > 100);
+}
+
+static void
 no_more_parts_are_blamed_than_are_allowed(void **state)
 {
 	struct fabric *fabric = *state;
@@ -535,6 +558,8 @@ main(void)
 		TEST(nothing_observed_blames_nothing),
 		TEST(scattered_losses_stay_unexplained),
 		TEST(one_dead_host_is_the_only_one_blamed),
+		TEST(several_cables_in_place_of_a_switch_are_its_rival),
+		TEST(what_nothing_else_explains_has_a_rival_far_behind),
 		TEST(no_more_parts_are_blamed_than_are_allowed),
 		TEST(two_dead_hosts_are_not_one_lossy_switch),
 		TEST(many_dead_hosts_are_not_hidden_by_what_was_picked_first),
