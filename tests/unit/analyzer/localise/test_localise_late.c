@@ -17,6 +17,8 @@
 #define FOREVER INT64_MAX
 #define FROM_NS (15 * RM_NS_PER_S)
 #define WITHIN_NS (8 * RM_NS_PER_S)
+#define UNDER_WAY_NS \
+	(2 * RM_NS_PER_S) /* what was sent before the end comes so much later */
 
 static struct fabric *
 new_fabric(uint64_t seed, const size_t *rnics)
@@ -72,7 +74,7 @@ is_reported(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
 		assert_true(live(fabric, FROM_NS + WITHIN_NS, part, kind, last));
 		if (strstr(last, words) == NULL || strstr(last, "never came") != NULL)
 			fail_msg("no \"%s\": %s", words, last);
-		live(fabric, over_ns + WITHIN_NS, part, kind, last);
+		live(fabric, over_ns + WITHIN_NS + UNDER_WAY_NS, part, kind, last);
 		assert_false(live(fabric, over_ns + 3 * WITHIN_NS, NULL, 0, last));
 		fabric_free(fabric);
 	}

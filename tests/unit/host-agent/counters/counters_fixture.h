@@ -372,11 +372,13 @@ static inline void
 fixture_list_put(struct fixture_list *list, const char *name, uint64_t value)
 {
 	size_t i = 0;
+	int length;
 
 	while (i < list->count && strcmp(list->names[i], name) != 0)
 		i++;
 	assert_true(i < 256);
-	snprintf(list->names[i], sizeof(list->names[i]), "%s", name);
+	length = snprintf(list->names[i], sizeof(list->names[i]), "%s", name);
+	assert_in_range(length, 1, sizeof(list->names[i]) - 1);
 	list->values[i] = value;
 	if (i == list->count)
 		list->count++;
@@ -422,7 +424,8 @@ counters_fixture_put(
 	       strncmp(fixture->names[i], name, ETH_GSTRING_LEN) != 0)
 		i++;
 	assert_true(i < FIXTURE_MAX_STATS);
-	strncpy(fixture->names[i], name, ETH_GSTRING_LEN);
+	memset(fixture->names[i], 0, ETH_GSTRING_LEN);
+	memcpy(fixture->names[i], name, strnlen(name, ETH_GSTRING_LEN));
 	fixture->values[i] = strtoull(text, NULL, 10);
 	if (i == fixture->count)
 		fixture->count++;

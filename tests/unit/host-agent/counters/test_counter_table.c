@@ -22,10 +22,18 @@ static char shown[4096][96];
 static size_t shown_count;
 
 static void
+shown_name(const char *driver, const char *source, char ret[96])
+{
+	int length = snprintf(ret, sizeof(shown[0]), "%s %s", driver, source);
+
+	assert_in_range(length, 1, sizeof(shown[0]) - 1);
+}
+
+static void
 note_shown(const char *driver, const char *source)
 {
 	assert_true(shown_count < sizeof(shown) / sizeof(shown[0]));
-	snprintf(shown[shown_count++], sizeof(shown[0]), "%s %s", driver, source);
+	shown_name(driver, source, shown[shown_count++]);
 }
 
 static bool
@@ -33,7 +41,7 @@ was_shown(const char *driver, const char *source)
 {
 	char text[96];
 
-	snprintf(text, sizeof(text), "%s %s", driver, source);
+	shown_name(driver, source, text);
 	for (size_t i = 0; i < shown_count; i++)
 		if (strcmp(shown[i], text) == 0)
 			return true;
@@ -131,7 +139,7 @@ begin_device(const char *driver, const char *about)
 static void
 each_driver_is_read_by_its_own_names(void **unused)
 {
-	char path[256], line[160], about[80];
+	char path[256], line[160], about[160];
 
 	for (enum counter_driver d = 0; d < COUNTER_DRIVERS; d++) {
 		const char *driver = counter_driver_str(d);

@@ -39,8 +39,9 @@ static inline void
 rdma_fixture_run(const struct rdma_fixture *fixture, const char *command)
 {
 	char line[512];
+	int n = snprintf(line, sizeof(line), "cd %s && %s", fixture->root, command);
 
-	snprintf(line, sizeof(line), "cd %s && %s", fixture->root, command);
+	assert_in_range(n, 1, sizeof(line) - 1);
 	assert_int_equal(system(line), 0);
 }
 
