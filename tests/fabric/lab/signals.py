@@ -39,3 +39,14 @@ def uninterrupted():
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def ended(command):
+    """The exit status of a started process. Who tells us to end tells it, too, and waits."""
+    while True:
+        try:
+            return command.wait()
+        except KeyboardInterrupt:  # a terminal tells both of us
+            continue
+        except SystemExit:
+            command.terminate()

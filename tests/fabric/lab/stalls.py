@@ -5,7 +5,7 @@ again.
 usage: stalls.py PATTERN COMMAND...    all that the command starts, until it ends
 
 PATTERN is one of often (300 ms of every 330), now-and-then (1 s every 5 s), once (3 s,
-after 10 s)."""
+after 10 s), each-level (3 s every 23 s: no longer level of ./dev test is without)."""
 
 import contextlib
 import dataclasses
@@ -15,6 +15,11 @@ import signal
 import subprocess
 import sys
 import threading
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from lab.signals import end_on_signals, ended  # noqa: E402
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +34,7 @@ PATTERNS = {
     "now-and-then": Pattern(4.0, 1.0, 0),
     "once": Pattern(10.0, 3.0, 1),
 }
+EACH_LEVEL = {"each-level": Pattern(20.0, 3.0, 0)}  # of ./dev test: no scenario's
 
 
 class Stalls:
@@ -90,11 +96,13 @@ def descendants(pid):
 
 
 def main(name, *command):
-    if name not in PATTERNS or not command:
+    patterns = PATTERNS | EACH_LEVEL
+    if name not in patterns or not command:
         sys.exit(__doc__)
+    end_on_signals()  # and what is stopped goes on
     started = subprocess.Popen(command)
-    with Stalls(PATTERNS[name], lambda: [started.pid, *descendants(started.pid)]) as stalls:
-        status = started.wait()
+    with Stalls(patterns[name], lambda: [started.pid, *descendants(started.pid)]) as stalls:
+        status = ended(started)
     print(f"stalls.py: {name}: it stood still {stalls.times} times", file=sys.stderr)
     sys.exit(status)
 
