@@ -2,13 +2,16 @@
 their time: all that came meanwhile waits in their sockets, and nothing of it is missing."""
 
 import contextlib
+import pathlib
+import subprocess
 import threading
 from functools import partial
 
+from lab import stalls as program
 from lab.faults import RnicDead
-from lab.stalls import Pattern, Stalls
+from lab.stalls import Pattern, Stalls, descendants
 from lab.story import live_through
-from lab.wait import FULL
+from lab.wait import FULL, until
 
 RACKS = {"tor1": ["h1", "h2", "h3", "h4"]}
 STILL_S, RUNS_S = 0.4, 0.8
@@ -77,3 +80,21 @@ def test_a_dead_rnic_is_told_while_agents_stutter(world, rng, say):
         say(f"{name}: told after {told.plain:.1f} s, {stalls.times} times still")
         assert told.kind == "rnic-down"
         assert stalls.times > 1
+
+
+def state_of(pid):
+    """A letter, T: stopped. None: it is gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return None
+
+
+def test_a_command_that_stands_still_ends_with_stalls_py():
+    with subprocess.Popen([program.__file__, "often", "sleep", "1000"]) as running:
+        until("the command runs", 5, lambda: descendants(running.pid))
+        (pid,) = descendants(running.pid)
+        until("it stands still", 5, lambda: state_of(pid) == "T", every=0.005)
+        running.terminate()
+        running.wait(60)
+    assert running.returncode != 0
+    assert state_of(pid) is None, "the command is left behind"
