@@ -318,11 +318,18 @@ agent_counters_new(struct host_agent *agent, struct agent_counters **ret)
 void
 agent_counters_free(struct agent_counters *own)
 {
+	size_t left;
+
 	if (own == NULL)
 		return;
 	rm_timer_free(own->turn);
 	rm_timer_free(own->tell);
-	counters_free(own->counters);
+	left = counters_free(own->counters);
+	if (left > 0)
+		rm_log_warn(0,
+		    "counters: ended without %zu readings: a driver or an optical "
+		    "module hangs",
+		    left);
 	free(own->readings);
 	free(own);
 }

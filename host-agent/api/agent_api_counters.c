@@ -122,6 +122,7 @@ static const struct agent_counter own_counters[] = {
 	{ "rackmesh_agent_optics_reads_total", "", C(optics_reads), "Readings of the optical module of one RNIC." },
 	{ "rackmesh_agent_optics_none_total", "", C(optics_none), "Readings that found no optical module whose light can be read." },
 	{ "rackmesh_agent_optics_refused_total", "", C(optics_refused), "Readings of optical modules that the kernel refused: the agent has not CAP_NET_ADMIN." },
+	{ "rackmesh_agent_optics_overdue_total", "", C(optics_overdue), "Readings of optical modules that did not begin, since the reading before of the same module had not ended." },
 	{ "rackmesh_agent_optics_failed_total", "", C(optics_failed), "Readings of optical modules that failed for another reason." },
 	{ 0 }
 };

@@ -13,6 +13,10 @@
 #define OPTICS_LANES 4  /* two of them may hang, and a third one goes on */
 #define OPTICS_MISSED 3 /* turns without an answer: what was read is not of now */
 
+/* All that is left when the process ends: a module may hang in its driver for a minute,
+ * and then all that ask the kernel for the same lock hang with it. */
+#define STOP_NS (2 * RM_NS_PER_S)
+
 /* A driver that took longer than this may hold one thread from then on. */
 #define SLOW_NS (200 * RM_NS_PER_MS)
 
@@ -98,16 +102,22 @@ port_free(struct port *port)
 	free(port);
 }
 
-void
+size_t
 counters_free(struct counters *counters)
 {
+	const rm_mono_t until = rm_mono_add(rm_mono_now(), STOP_NS);
+	size_t left;
+
 	if (counters == NULL)
-		return;
-	lanes_free(counters->optics_lanes);
-	lanes_free(counters->lanes); /* ends what the threads have of the ports */
+		return 0;
+	left = lanes_free_until(counters->optics_lanes, until);
+	left += lanes_free_until(counters->lanes, until);
+	if (left > 0) /* their threads have ports, and the kernel's calls, still */
+		return left;
 	for (size_t i = 0; i < counters->count; i++)
 		port_free(counters->ports[i]);
 	free(counters);
+	return 0;
 }
 
 static int
@@ -293,9 +303,12 @@ counters_read_optics(struct counters *counters)
 
 		if (port->shown.optics_at.ns != 0 && optics->turns++ == OPTICS_MISSED)
 			forget_optics(port);
-		if (!port->shown.wanted || optics->busy ||
-		    port->place.netdev[0] == '\0')
+		if (!port->shown.wanted || port->place.netdev[0] == '\0')
 			continue;
+		if (optics->busy) {
+			counters->counts.optics_overdue++;
+			continue;
+		}
 		memcpy(optics->netdev, port->place.netdev, sizeof(optics->netdev));
 		optics->busy = lanes_submit(counters->optics_lanes, &optics->job,
 				   optics_class(optics)) == 0;

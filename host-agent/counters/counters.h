@@ -33,6 +33,7 @@ struct counters_counts {
 	/* Of one optical module each. none: no module whose light can be read; refused:
 	 * for want of CAP_NET_ADMIN; failed: for another reason. */
 	uint64_t optics_reads, optics_none, optics_refused, optics_failed;
+	uint64_t optics_overdue; /* not read, since the reading before had not ended */
 	uint64_t optics_took_ns, optics_cpu_ns;
 };
 
@@ -61,8 +62,10 @@ struct counters_port { /* of one RNIC, as last read */
 /* kernel: borrowed. */
 int counters_new(
     struct rm_loop *loop, const struct counter_kernel *kernel, struct counters **ret);
-/* Waits for readings that are on their way. NULL is fine. */
-void counters_free(struct counters *counters);
+/* Waits two seconds at most for readings that are on their way. Returns how many have
+ * not ended by then: each is left behind in its thread, and what they all read into is
+ * not freed. NULL is fine. */
+size_t counters_free(struct counters *counters);
 
 /* Whether what the QPs of each process have counted is read, too: from the next reading
  * on. */

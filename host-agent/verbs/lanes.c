@@ -159,20 +159,26 @@ out:
 	return r;
 }
 
-void
-lanes_stop(struct lanes *lanes)
+static void
+cancel_waiting(struct lanes *lanes)
 {
 	struct lane_job *job;
 
+	for (size_t i = 0; i < LANE_CLASSES; i++) {
+		while ((job = queue_pop(&lanes->queues[i])) != NULL)
+			job->done(job, -ECANCELED);
+	}
+}
+
+void
+lanes_stop(struct lanes *lanes)
+{
 	lanes->ending = true;
 	for (size_t i = 0; i < lanes->count; i++) {
 		rm_worker_free(lanes->lanes[i].worker);
 		lanes->lanes[i].worker = NULL;
 	}
-	for (size_t i = 0; i < LANE_CLASSES; i++) {
-		while ((job = queue_pop(&lanes->queues[i])) != NULL)
-			job->done(job, -ECANCELED);
-	}
+	cancel_waiting(lanes);
 }
 
 void
@@ -183,6 +189,26 @@ lanes_free(struct lanes *lanes)
 	lanes_stop(lanes);
 	free(lanes->lanes);
 	free(lanes);
+}
+
+size_t
+lanes_free_until(struct lanes *lanes, rm_mono_t until)
+{
+	size_t left = 0;
+
+	if (lanes == NULL)
+		return 0;
+	lanes->ending = true;
+	for (size_t i = 0; i < lanes->count; i++)
+		rm_worker_stop(lanes->lanes[i].worker);
+	for (size_t i = 0; i < lanes->count; i++)
+		left += rm_worker_free_until(lanes->lanes[i].worker, until) < 0;
+	cancel_waiting(lanes);
+	if (left == 0) {
+		free(lanes->lanes);
+		free(lanes);
+	} /* else those that run were found through them */
+	return left;
 }
 
 int

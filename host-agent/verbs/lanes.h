@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/core/clock.h"
+
 struct rm_loop;
 struct lanes;
 
@@ -39,6 +41,10 @@ int lanes_new(struct rm_loop *loop, size_t count, struct lanes **ret);
 /* Waits for what is running; what never ran gets done(-ECANCELED). */
 void lanes_stop(struct lanes *lanes);
 void lanes_free(struct lanes *lanes); /* stops them first; NULL is fine */
+/* As that, but waits no longer than until then. Returns how many jobs are left behind
+ * in their threads: their done is never called, and they, with all that they touch,
+ * must live as long as the process. */
+size_t lanes_free_until(struct lanes *lanes, rm_mono_t until);
 
 /* Takes any number: bounding them is the caller's. -ECANCELED: the lanes have been
  * stopped, and done will not be called. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rackmesh/loop/loop.h"
@@ -29,10 +30,13 @@ struct rm_worker {
 	uint64_t answered; /* the loop's alone */
 
 	pthread_mutex_t lock; /* for the following */
-	pthread_cond_t wake;
+	pthread_cond_t wake, idle;
 	uint64_t run, submitted;
 	rm_mono_t moved; /* when a job last ended, or the first came to none */
+	bool running;    /* a job */
 	bool stopping;
+	bool ended; /* the thread does nothing any more */
+	bool left;  /* nobody waits for the thread: it frees the worker */
 
 	pthread_t thread;
 	bool started;
@@ -56,10 +60,23 @@ worker_notify(struct rm_worker *worker)
 		return;
 }
 
+static void
+worker_release(struct rm_worker *worker)
+{
+	if (worker->fd >= 0)
+		close(worker->fd);
+	pthread_cond_destroy(&worker->wake);
+	pthread_cond_destroy(&worker->idle);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker->jobs);
+	free(worker);
+}
+
 static void *
 worker_main(void *arg)
 {
 	struct rm_worker *worker = arg;
+	bool left;
 
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
@@ -71,18 +88,25 @@ worker_main(void *arg)
 			break;
 		/* The slot is ours until run is moved past it. */
 		job = worker_slot(worker, worker->run);
+		worker->running = true;
 		pthread_mutex_unlock(&worker->lock);
 
 		job->r = job->run(job->job);
 
 		pthread_mutex_lock(&worker->lock);
+		worker->running = false;
 		worker->run++;
 		worker->moved = rm_mono_now();
+		pthread_cond_signal(&worker->idle);
 		pthread_mutex_unlock(&worker->lock);
 		worker_notify(worker); /* not with the lock: the loop may want it */
 		pthread_mutex_lock(&worker->lock);
 	}
+	worker->ended = true;
+	left = worker->left;
 	pthread_mutex_unlock(&worker->lock);
+	if (left)
+		worker_release(worker);
 	return NULL;
 }
 
@@ -130,6 +154,18 @@ worker_start(struct rm_worker *worker)
 	return r;
 }
 
+/* Waited for until a time of rm_mono_now()'s clock. */
+static void
+worker_init_idle(struct rm_worker *worker)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&worker->idle, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 int
 rm_worker_new(struct rm_loop *loop, size_t capacity, struct rm_worker **ret)
 {
@@ -143,6 +179,7 @@ rm_worker_new(struct rm_loop *loop, size_t capacity, struct rm_worker **ret)
 		return -ENOMEM;
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->wake, NULL);
+	worker_init_idle(worker);
 	worker->capacity = capacity;
 	worker->fd = -1;
 	worker->jobs = calloc(capacity, sizeof(*worker->jobs));
@@ -168,30 +205,85 @@ out:
 }
 
 void
-rm_worker_free(struct rm_worker *worker)
+rm_worker_stop(struct rm_worker *worker)
 {
-	if (worker == NULL)
-		return;
 	pthread_mutex_lock(&worker->lock);
 	worker->stopping = true;
 	pthread_cond_signal(&worker->wake);
 	pthread_mutex_unlock(&worker->lock);
-	if (worker->started)
-		pthread_join(worker->thread, NULL);
+}
 
-	for (uint64_t i = worker->run; i < worker->submitted; i++)
-		worker_slot(worker, i)->r = -ECANCELED;
+/* The job of that number, which still runs, is not answered; none: UINT64_MAX. */
+static void
+worker_end(struct rm_worker *worker, uint64_t run, uint64_t running)
+{
+	for (uint64_t i = run; i < worker->submitted; i++)
+		if (i != running)
+			worker_slot(worker, i)->r = -ECANCELED;
 	while (worker->answered < worker->submitted)
-		worker_answer(worker);
-
+		if (worker->answered == running)
+			worker->answered++;
+		else
+			worker_answer(worker);
 	if (worker->event != NULL)
 		event_free(worker->event);
-	if (worker->fd >= 0)
-		close(worker->fd);
-	pthread_cond_destroy(&worker->wake);
-	pthread_mutex_destroy(&worker->lock);
-	free(worker->jobs);
-	free(worker);
+}
+
+void
+rm_worker_free(struct rm_worker *worker)
+{
+	if (worker == NULL)
+		return;
+	rm_worker_stop(worker);
+	if (worker->started)
+		pthread_join(worker->thread, NULL);
+	worker_end(worker, worker->run, UINT64_MAX);
+	worker_release(worker);
+}
+
+/* False: a job still runs. */
+static bool
+worker_wait(struct rm_worker *worker, rm_mono_t until)
+{
+	const struct timespec time = { .tv_sec = (time_t)(until.ns / RM_NS_PER_S),
+		.tv_nsec = (long)(until.ns % RM_NS_PER_S) };
+	int r = 0;
+
+	while (worker->running && r == 0)
+		r = pthread_cond_timedwait(&worker->idle, &worker->lock, &time);
+	return !worker->running;
+}
+
+int
+rm_worker_free_until(struct rm_worker *worker, rm_mono_t until)
+{
+	bool ended;
+	uint64_t run;
+
+	if (worker == NULL)
+		return 0;
+	rm_worker_stop(worker);
+	pthread_mutex_lock(&worker->lock);
+	if (worker_wait(worker, until)) {
+		pthread_mutex_unlock(&worker->lock);
+		rm_worker_free(worker);
+		return 0;
+	}
+	run = worker->run;
+	pthread_mutex_unlock(&worker->lock);
+	/* Before it is left: from then on the thread may free it. */
+	worker_end(worker, run, run);
+	pthread_mutex_lock(&worker->lock);
+	ended = worker->ended; /* meanwhile */
+	worker->left = !ended;
+	if (!ended)
+		pthread_detach(worker->thread);
+	pthread_mutex_unlock(&worker->lock);
+	if (ended) {
+		pthread_join(worker->thread, NULL);
+		worker_release(worker);
+	}
+	return -ETIMEDOUT;
 }
 
 int

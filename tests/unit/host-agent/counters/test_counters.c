@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <event2/buffer.h>
 #include <jansson.h>
+#include <sched.h>
 #include <semaphore.h>
 
 #include "host-agent/api/agent_api_counters.h"
@@ -379,6 +381,32 @@ hold_the_module(struct counters_fixture *fixture, const char *netdev)
 }
 
 static void
+hold_all(struct counters_fixture *fixture, const char *netdev)
+{
+	sem_post(&held);
+	sem_wait(&released);
+}
+
+static void
+wait_for_threads(unsigned count)
+{
+	const int64_t give_up = rm_mono_now().ns + 60 * RM_NS_PER_S;
+	unsigned seen = 0;
+
+	while (seen != count && rm_mono_now().ns < give_up) {
+		DIR *threads = opendir("/proc/self/task");
+
+		assert_non_null(threads);
+		for (seen = 0; readdir(threads) != NULL;)
+			seen++;
+		seen -= 2; /* "." and ".." */
+		closedir(threads);
+		sched_yield();
+	}
+	assert_int_equal(seen, count);
+}
+
+static void
 no_counter_waits_for_a_slow_module(void **unused)
 {
 	make_module();
@@ -476,6 +504,35 @@ no_module_waits_for_one_that_hangs(void **unused)
 	assert_int_not_equal(counters_port(counters, 1)->optics_at.ns, 0);
 	sem_post(&released);
 	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 2);
+}
+
+/* The module hangs in its driver, and with it a counter that wants the same lock. */
+static void
+the_end_does_not_wait_for_what_hangs(void **unused)
+{
+	static struct counters *behind; /* their threads have them: not freed */
+	rm_mono_t begun;
+
+	make_module();
+	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
+	counters_fixture_put(&device, 'e', "rx_prio3_pause", "7");
+	read_once(&device.place, 1);
+	device.hook = hold_all;
+	counters_read_optics(counters);
+	sem_wait(&held);
+	counters_read_optics(counters);
+	assert_int_equal(counters_counts(counters)->optics_overdue, 1);
+	counters_read(counters, &device.place, 1, true, rm_mono_now());
+	sem_wait(&held);
+	behind = counters;
+	counters = NULL;
+	begun = rm_mono_now();
+	assert_int_equal(counters_free(behind), 2);
+	assert_true(rm_mono_since(rm_mono_now(), begun) < 60 * RM_NS_PER_S);
+	device.hook = NULL;
+	for (unsigned i = 0; i < 2; i++)
+		sem_post(&released);
+	wait_for_threads(1); /* of this process: before the fixture is gone */
 }
 
 static void
@@ -619,6 +676,7 @@ main(void)
 		TEST(a_lane_is_dark_when_it_was_so_twice),
 		TEST(no_module_waits_for_one_that_hangs),
 		TEST(what_a_module_says_is_shown_until_it_does_not),
+		TEST(the_end_does_not_wait_for_what_hangs),
 		TEST(what_the_qps_of_a_process_counted_has_its_name),
 	};
 

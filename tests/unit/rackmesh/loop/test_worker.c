@@ -216,6 +216,61 @@ freeing_waits_for_the_running_job_and_cancels_the_rest(void **state)
 	assert_int_equal(seen->cancelled + atomic_load(&seen->runs), JOBS);
 }
 
+static void
+done_counts(void *arg, int r)
+{
+	struct seen *seen = ((struct job *)arg)->seen;
+
+	seen->done++;
+	seen->cancelled += r == -ECANCELED;
+}
+
+/* As of a driver that hangs: the process ends all the same. */
+static void
+a_job_that_does_not_end_is_left_behind(void **state)
+{
+	static struct job *behind; /* lives as long as the process, as its job must */
+	struct seen *seen = *state;
+	int64_t give_up = rm_mono_now().ns + 60 * RM_NS_PER_S;
+
+	assert_int_equal(rm_worker_new(seen->loop, 3, &seen->worker), 0);
+	behind = &seen->jobs[0];
+	pthread_mutex_lock(&seen->gate);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(rm_worker_submit(seen->worker, run_behind_gate,
+				     done_counts, &seen->jobs[i]),
+		    0);
+	while (atomic_load(&seen->runs) == 0 && rm_mono_now().ns < give_up)
+		sched_yield();
+	assert_int_equal(rm_worker_free_until(seen->worker, rm_mono_now()), -ETIMEDOUT);
+	seen->worker = NULL;
+	assert_int_equal(seen->done, 2); /* those that wait are cancelled */
+	assert_int_equal(seen->cancelled, 2);
+	assert_int_equal(atomic_load(&seen->runs), 1);
+	pthread_mutex_unlock(&seen->gate); /* and the thread frees the worker */
+	assert_non_null(behind);
+	*state = calloc(1, sizeof(*seen)); /* for teardown; the job has the other one */
+	pthread_mutex_init(&((struct seen *)*state)->gate, NULL);
+	rm_timer_free(seen->guard);
+	rm_loop_free(seen->loop);
+}
+
+static void
+one_that_has_nothing_to_do_is_not_left_behind(void **state)
+{
+	struct seen *seen = *state;
+
+	assert_int_equal(rm_worker_new(seen->loop, 1, &seen->worker), 0);
+	seen->expected = 1;
+	assert_int_equal(rm_worker_submit(seen->worker, run, done, &seen->jobs[0]), 0);
+	assert_int_equal(rm_loop_run(seen->loop), 0);
+	/* That time has passed already; the thread may not even have been started. */
+	assert_int_equal(rm_worker_free_until(seen->worker, rm_mono_now()), 0);
+	assert_int_equal(rm_worker_free_until(NULL, rm_mono_now()), 0);
+	seen->worker = NULL;
+	assert_int_equal(seen->done, 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -226,6 +281,8 @@ main(void)
 		TEST(a_full_worker_takes_nothing_until_it_has_answered),
 		TEST(an_answer_may_submit_the_next_job),
 		TEST(freeing_waits_for_the_running_job_and_cancels_the_rest),
+		TEST(a_job_that_does_not_end_is_left_behind),
+		TEST(one_that_has_nothing_to_do_is_not_left_behind),
 	};
 
 	return cmocka_run_group_tests_name("worker", tests, NULL, NULL);
