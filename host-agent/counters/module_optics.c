@@ -169,12 +169,27 @@ decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 }
 
 #define QSFP_LANES 4
+#define NOISE_NW 5000 /* receivers show that much without any light */
+
+/* In bits, of which 0 is the first. A bit of byte 113 says that a channel is not
+ * implemented; some modules, and some readers, have it the other way round. One that
+ * receives light is there, whatever it says. */
+static unsigned
+channels_without(const uint8_t lower[MODULE_PAGE_BYTES])
+{
+	unsigned without = lower[113] & 0x0f;
+
+	for (unsigned i = 0; i < QSFP_LANES; i++)
+		if (read_u16(lower + 34 + (size_t)2 * i) * 100 >= NOISE_NW)
+			without &= ~(1u << i);
+	return without;
+}
 
 static int
 decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
     module_page_fn *page, void *arg)
 {
-	const unsigned without = lower[113] & 0x0f; /* channels: bit 0 is the first */
+	const unsigned without = channels_without(lower);
 	uint8_t upper[MODULE_PAGE_BYTES];
 	int r = page(arg, BUS_MODULE, 0, true, upper);
 
@@ -202,18 +217,17 @@ decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 
 #define CMIS_READY 3
 
-/* Which monitors there are stands in page 1, what they say in page 17. */
+/* has: page 1, where it stands which monitors there are; what those of lanes say stands
+ * in page 17. */
 static int
-decode_cmis_lanes(
-    struct module_optics *ret, unsigned without, module_page_fn *page, void *arg)
+decode_cmis_lanes(struct module_optics *ret, const uint8_t has[MODULE_PAGE_BYTES],
+    unsigned without, module_page_fn *page, void *arg)
 {
 	static const uint8_t factors[] = { 1, 2, 4, 0 };
-	uint8_t has[MODULE_PAGE_BYTES], lanes[MODULE_PAGE_BYTES];
+	uint8_t lanes[MODULE_PAGE_BYTES];
 	unsigned factor;
-	int r = page(arg, BUS_MODULE, 1, true, has);
+	int r = page(arg, BUS_MODULE, 17, true, lanes);
 
-	if (r == 0)
-		r = page(arg, BUS_MODULE, 17, true, lanes);
 	if (r < 0)
 		return r;
 	factor = factors[has[UPPER(160)] >> 3 & 3];
@@ -234,7 +248,7 @@ decode_cmis(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
     module_page_fn *page, void *arg)
 {
 	const bool flat = (lower[2] & 0x80) != 0;
-	uint8_t upper[MODULE_PAGE_BYTES];
+	uint8_t upper[MODULE_PAGE_BYTES], has[MODULE_PAGE_BYTES];
 	unsigned technology;
 	int r = page(arg, BUS_MODULE, 0, true, upper);
 
@@ -245,11 +259,15 @@ decode_cmis(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
 		return -ENODATA;
 	if ((lower[3] >> 1 & 7) != CMIS_READY)
 		return -EAGAIN;
-	r = decode_cmis_lanes(ret, upper[UPPER(210)], page, arg);
+	r = page(arg, BUS_MODULE, 1, true, has);
+	if (r == 0)
+		r = decode_cmis_lanes(ret, has, upper[UPPER(210)], page, arg);
 	if (r < 0)
 		return r;
-	put_celsius(ret, MODULE_CELSIUS, lower + 14);
-	put(ret, MODULE_MILLIVOLTS, read_u16(lower + 16) / 10);
+	if ((has[UPPER(159)] & 0x01) != 0)
+		put_celsius(ret, MODULE_CELSIUS, lower + 14);
+	if ((has[UPPER(159)] & 0x02) != 0)
+		put(ret, MODULE_MILLIVOLTS, read_u16(lower + 16) / 10);
 	if (page(arg, BUS_MODULE, 2, true, upper) == 0) {
 		put_threshold(ret, MODULE_HIGH_ALARM_CELSIUS, upper + UPPER(128));
 		put_threshold(ret, MODULE_TX_LOW_ALARM_NW, upper + UPPER(178));

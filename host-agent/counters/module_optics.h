@@ -5,6 +5,19 @@
  * The bytes are those of SFF-8472 (SFP28), SFF-8636 (QSFP28) and CMIS (QSFP-DD, OSFP,
  * and later ones of other shapes). A module is read over a slow bus: it takes from
  * milliseconds to a second. Copper has no light: none is told.
+ *
+ * Every offset was compared with these (November 2026):
+ * SFF-8472: ethtool 6.2 sfpdiag.c (SFF_A0_DOM is 92, with its bits; all of SFF_A2_*);
+ * Linux include/linux/sfp.h (SFP_DIAGMON_ADDRMODE is bit 2 of 92); FreeBSD
+ * sys/net/sff8472.h (bit 0 of 110 is set until there are data).
+ * SFF-8636: ethtool 6.2 qsfp.h (SFF8636_*: 2, 22, 26, 34, 42, 50, 147, 220, and of page
+ * 3 128, 178, 182, 194). Byte 113, "Near End Implementation" (SFF-8636 6.2.9), nobody
+ * of these reads: what its bits mean is not confirmed, and is believed of dark channels
+ * alone. CMIS: ethtool 6.2 cmis.h (2, 3, 14, 16, 210, 212, 160 of page 1, 128, 178, 194
+ * and 198 of page 2, 154, 170 and 186 of page 11h); SONiC
+ * sonic_xcvr/mem_maps/public/cmis.py (the same); OIF-CMIS 5.2 tables 8-35
+ * (MediaLaneUnsupported, 210) and 8-47 (159 of page 1). Identifiers: Linux
+ * include/linux/sfp.h, SFF8024_ID_*, as net/ethtool/module.c groups them.
  */
 #ifndef HOST_AGENT_COUNTERS_MODULE_OPTICS_H
 #define HOST_AGENT_COUNTERS_MODULE_OPTICS_H

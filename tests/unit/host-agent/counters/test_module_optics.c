@@ -79,6 +79,7 @@ make_cmis(void)
 	put16(lower + 14, 0x3100);
 	put16(lower + 16, 32990);
 	device.module.upper[0][212 - 128] = 0x06; /* 1310 nm EML */
+	device.module.upper[1][159 - 128] = 0x03;
 	device.module.upper[1][160 - 128] = 0x07 | 1 << 3;
 	put_upper(2, 128, 80 << 8);
 	put_upper(2, 178, 501);
@@ -174,6 +175,9 @@ channels_that_a_qsfp28_has_not_are_not_dark(void **unused)
 	}
 	assert_value(MODULE_RX_NW, 891200);
 	assert_value(MODULE_RX_LOWEST_NW, 891200);
+	device.module.lower[113] = 0x01; /* the other way round: the first is lit */
+	assert_int_equal(read_module(), 0);
+	assert_value(MODULE_RX_NW, 891200);
 }
 
 static void
@@ -229,6 +233,11 @@ what_a_module_does_not_measure_is_missing_and_not_dark(void **unused)
 	assert_false(optics.there[MODULE_RX_NW]);
 	assert_false(optics.there[MODULE_BIAS_UA]);
 	assert_true(optics.there[MODULE_CELSIUS]);
+	device.module.upper[1][159 - 128] =
+	    0x02; /* of temperature and supply the latter */
+	assert_int_equal(read_module(), 0);
+	assert_false(optics.there[MODULE_CELSIUS]);
+	assert_true(optics.there[MODULE_MILLIVOLTS]);
 }
 
 static void
