@@ -30,6 +30,7 @@ def rack(world, tmp_path):
         address = f"{fabric.management['centre']}:{NXAPI_PORT}"
         reading = {"kind": "nexus", "address": address, "user": USER,
                    "password_file": str(password), "interval_s": 2,
+                   "neighbors_interval_s": 4,
                    "authorities": str(authority.certificate_path)}
         return {"tors": [{"name": "tor1", "switch": reading}]}
 

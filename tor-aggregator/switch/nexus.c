@@ -38,6 +38,7 @@ static const struct command {
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define COUNTER_COMMANDS (COMMANDS - 1) /* the last one is that of LLDP */
 
 struct source { /* one name of a row */
 	char name[SWITCH_NAME_BYTES];
@@ -66,7 +67,8 @@ struct nexus_values {
 	size_t count, capacity;
 	struct nexus_neighbor *neighbors; /* SWITCH_MAX_PORTS; NULL: none so far */
 	size_t neighbor_count;
-	struct switch_counts counts; /* of this reading */
+	struct switch_counts counts;         /* of this reading */
+	bool asked_neighbors, has_neighbors; /* has: the answer to that */
 	bool no_memory;
 	struct source sources[MAX_SOURCES];
 	size_t source_count;
@@ -83,12 +85,13 @@ struct place {
 };
 
 char *
-nexus_question(void)
+nexus_question(bool neighbors)
 {
+	const size_t count = neighbors ? COMMANDS : COUNTER_COMMANDS;
 	char input[512] = "", *text;
 	json_t *question;
 
-	for (size_t i = 0, used = 0; i < COMMANDS; i++)
+	for (size_t i = 0, used = 0; i < count; i++)
 		used += (size_t)snprintf(input + used, sizeof(input) - used, "%s%s",
 		    i == 0 ? "" : " ;", commands[i].input);
 	question = json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:s}}", "ins_api", "version",
@@ -527,6 +530,12 @@ is_ok(const json_t *output)
 				     : strcmp(text_at(output, "code"), "200") == 0;
 }
 
+static size_t
+commands_asked(const struct nexus_values *values)
+{
+	return values->asked_neighbors ? COMMANDS : COUNTER_COMMANDS;
+}
+
 /* answered: a bit for each command. */
 static void
 take_output(struct nexus_values *values, json_t *output, unsigned *answered)
@@ -534,7 +543,7 @@ take_output(struct nexus_values *values, json_t *output, unsigned *answered)
 	const size_t at = command_of(text_at(output, "input"));
 	struct place place = { .queue = NO_QUEUE, .priority = -1 };
 
-	if (at == COMMANDS || (*answered >> at & 1) != 0) {
+	if (at >= commands_asked(values) || (*answered >> at & 1) != 0) {
 		values->counts.parse_errors++;
 		return;
 	}
@@ -542,10 +551,12 @@ take_output(struct nexus_values *values, json_t *output, unsigned *answered)
 		return;
 	*answered |= 1U << at;
 	place.command = commands[at].name;
-	if (strcmp(place.command, LLDP) == 0)
+	if (strcmp(place.command, LLDP) == 0) {
+		values->has_neighbors = true;
 		read_neighbors(values, json_object_get(output, "body"), 0);
-	else
+	} else {
 		walk(values, &place, json_object_get(output, "body"), 0);
+	}
 }
 
 static int
@@ -571,7 +582,7 @@ take_outputs(struct nexus_values *values, const json_t *root, struct rm_error *e
 		    "show "
 		    "interface and show queuing?");
 	values->counts.commands_refused =
-	    COMMANDS - (size_t)__builtin_popcount(answered);
+	    commands_asked(values) - (size_t)__builtin_popcount(answered);
 	return 0;
 }
 
@@ -645,8 +656,8 @@ sort_values(struct nexus_values *values)
 }
 
 int
-nexus_parse(
-    const char *text, size_t len, struct nexus_values **ret, struct rm_error *error)
+nexus_parse(const char *text, size_t len, bool neighbors, struct nexus_values **ret,
+    struct rm_error *error)
 {
 	struct nexus_values *values;
 	int r;
@@ -657,6 +668,7 @@ nexus_parse(
 	values = calloc(1, sizeof(*values));
 	if (values == NULL)
 		return -ENOMEM;
+	values->asked_neighbors = neighbors;
 	fill_sources(values);
 	r = read_tree(values, text, len, error);
 	if (r == 0 && values->no_memory)
@@ -678,6 +690,12 @@ nexus_values_free(struct nexus_values *values)
 	free(values->neighbors);
 	free(values->values);
 	free(values);
+}
+
+bool
+nexus_values_have_neighbors(const struct nexus_values *values)
+{
+	return values->has_neighbors;
 }
 
 /* ---- the list ---- */
@@ -810,7 +828,9 @@ take_all(const struct nexus_values *values, const struct switch_list *before,
 		    error, -EPROTO, "its answers name no Ethernet port");
 	for (size_t i = 0; i < switch_list_count(list); i++)
 		take_object(values, &at, switch_list_get(list, i), counts);
-	return take_neighbors(values, list);
+	if (values->asked_neighbors)
+		return take_neighbors(values, list);
+	return before == NULL ? 0 : switch_list_keep_neighbors(list, before);
 }
 
 int

@@ -2,10 +2,11 @@
  * nexus - reads a Cisco Nexus by its NX-API: what to ask, and what the answer means.
  * Pure.
  *
- * One reading is one request with all commands, also for the neighbours (LLDP). Its
- * answer is taken in two steps, since it may be large: nexus_parse() cuts the values
- * out of it, sorts them, and may run on a worker; nexus_list() joins them with the last
- * reading, on the loop, in a time linear in the objects of both.
+ * One reading is one request with all commands, now and then also for the neighbours
+ * (LLDP): without that they stay who they were. Its answer is taken in two steps, since
+ * it may be large: nexus_parse() cuts the values out of it, sorts them, and may run on
+ * a worker; nexus_list() joins them with the last reading, on the loop, in a time
+ * linear in the objects of both.
  *
  * Interfaces are found in the answers, not configured: Ethernet ports and the internal
  * ones of the fabric (ii). Others (VLANs, port-channels, mgmt0) count what ports have
@@ -14,6 +15,7 @@
 #ifndef TOR_AGGREGATOR_SWITCH_NEXUS_H
 #define TOR_AGGREGATOR_SWITCH_NEXUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "rackmesh/core/error.h"
@@ -29,12 +31,15 @@ struct switch_counts;
 struct switch_list;
 
 /* The body of the request, JSON; the caller frees it. NULL when out of memory. */
-char *nexus_question(void);
+char *nexus_question(bool neighbors);
 
-/* -EPROTO: it is no answer to that; error says it. -ENOMEM. */
-int nexus_parse(
-    const char *text, size_t len, struct nexus_values **ret, struct rm_error *error);
+/* neighbors: as they were asked for. -EPROTO: it is no answer to that; error says it.
+ * -ENOMEM. */
+int nexus_parse(const char *text, size_t len, bool neighbors, struct nexus_values **ret,
+    struct rm_error *error);
 void nexus_values_free(struct nexus_values *values); /* NULL is fine */
+/* The neighbours were asked for, and that was answered. */
+bool nexus_values_have_neighbors(const struct nexus_values *values);
 
 /* before: the last reading, or NULL. counts: added to; when it fails
  * without the resets. -EPROTO: there is no port; -ENOMEM. */

@@ -13,6 +13,7 @@
 
 struct job {                         /* the worker's until it is done */
 	struct nexus_client *client; /* NULL: canceled */
+	bool neighbors;
 	char *text;
 	size_t len;
 	struct nexus_values *values;
@@ -21,7 +22,9 @@ struct job {                         /* the worker's until it is done */
 
 struct nexus_client {
 	struct nexus_client_options options;
-	char url[320], *question;
+	char url[320];
+	char *questions[2]; /* without neighbours, and with them */
+	bool neighbors;     /* as asked for last */
 	struct rm_http_call *call;
 	struct job *job;
 };
@@ -36,9 +39,10 @@ nexus_client_new(const struct nexus_client_options *options, struct nexus_client
 	client->options = *options;
 	snprintf(client->url, sizeof(client->url), "https://%s/ins",
 	    options->config->address);
-	client->question = nexus_question();
-	if (client->question == NULL) {
-		free(client);
+	for (int i = 0; i < 2; i++)
+		client->questions[i] = nexus_question(i == 1);
+	if (client->questions[0] == NULL || client->questions[1] == NULL) {
+		nexus_client_free(client);
 		return -ENOMEM;
 	}
 	*ret = client;
@@ -51,7 +55,8 @@ nexus_client_free(struct nexus_client *client)
 	if (client == NULL)
 		return;
 	nexus_client_cancel(client);
-	free(client->question);
+	for (int i = 0; i < 2; i++)
+		free(client->questions[i]);
 	free(client);
 }
 
@@ -83,7 +88,8 @@ run_job(void *arg)
 {
 	struct job *job = arg;
 
-	return nexus_parse(job->text, job->len, &job->values, &job->error);
+	return nexus_parse(
+	    job->text, job->len, job->neighbors, &job->values, &job->error);
 }
 
 static void
@@ -110,6 +116,7 @@ submit(struct nexus_client *client, const struct rm_http_answer *answer)
 	if (job == NULL)
 		return r;
 	job->client = client;
+	job->neighbors = client->neighbors;
 	job->len = answer->body_len;
 	job->text = malloc(answer->body_len + 1);
 	if (job->text != NULL) {
@@ -164,8 +171,8 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 }
 
 int
-nexus_client_ask(
-    struct nexus_client *client, int64_t timeout_ns, struct rm_error *error)
+nexus_client_ask(struct nexus_client *client, bool neighbors, int64_t timeout_ns,
+    struct rm_error *error)
 {
 	static const char *const headers[] = { "Content-Type: application/json",
 		"Accept: application/json", NULL };
@@ -177,8 +184,8 @@ nexus_client_ask(
 	const struct rm_http_exchange exchange = {
 		.url = client->url,
 		.headers = headers,
-		.body = client->question,
-		.body_len = strlen(client->question),
+		.body = client->questions[neighbors],
+		.body_len = strlen(client->questions[neighbors]),
 		.user = config->user,
 		.password = password,
 		.tls = &tls,
@@ -191,6 +198,7 @@ nexus_client_ask(
 	int r = rm_file_read_password(
 	    config->password_file, password, sizeof(password), error);
 
+	client->neighbors = neighbors;
 	if (r == 0)
 		r = rm_http_client_start(
 		    client->options.http, &exchange, &client->call);

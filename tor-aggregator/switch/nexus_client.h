@@ -8,6 +8,7 @@
 #ifndef TOR_AGGREGATOR_SWITCH_NEXUS_CLIENT_H
 #define TOR_AGGREGATOR_SWITCH_NEXUS_CLIENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "rackmesh/core/error.h"
@@ -33,8 +34,8 @@ int nexus_client_new(
 void nexus_client_free(struct nexus_client *client); /* NULL is fine; cancels */
 
 /* None may be under way. done is called once, from the loop, unless it is canceled. */
-int nexus_client_ask(
-    struct nexus_client *client, int64_t timeout_ns, struct rm_error *error);
+int nexus_client_ask(struct nexus_client *client, bool neighbors, int64_t timeout_ns,
+    struct rm_error *error);
 /* NULL, and nothing under way, are fine. */
 void nexus_client_cancel(struct nexus_client *client);
 

@@ -353,6 +353,8 @@ on_nexus(int r, const char *reason, struct nexus_values *values, void *arg)
 
 	if (r == 0) {
 		r = nexus_list(values, device->list, &device->counts, &list, &said);
+		if (r == 0 && nexus_values_have_neighbors(values))
+			device->neighbors_at = device->begun;
 		nexus_values_free(values);
 		reason = said.text;
 	}
@@ -367,7 +369,10 @@ begin_nexus(int64_t limit_ns, struct rm_error *error, void *arg)
 {
 	struct switch_collector *device = arg;
 
-	return nexus_client_ask(device->nexus, limit_ns, error);
+	const unsigned also = choose_questions(device, rm_mono_now());
+
+	return nexus_client_ask(
+	    device->nexus, (also & SONIC_NEIGHBORS) != 0, limit_ns, error);
 }
 
 /* ---- what is shown ---- */

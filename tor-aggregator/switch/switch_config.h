@@ -56,8 +56,8 @@ extern const struct rm_option other_switch_options[];
 	{ prefix "interval_s", RM_UINT, offsetof(type, field.interval_s), "10", 1, 3600, 0, \
 	  "time between two readings of the switch's counters", NULL, NULL, 0 },           \
 	{ prefix "neighbors_interval_s", RM_UINT, offsetof(type, field.neighbors_interval_s), \
-	  "30", 1, 3600, 0, "of SONiC: time between two readings in which it is also asked " \
-	  "for its ports' neighbours (LLDP)", NULL, NULL, 0 },                              \
+	  "30", 1, 3600, 0, "time between two readings in which it is also asked for its " \
+	  "ports' neighbours (LLDP)", NULL, NULL, 0 },                              \
 	{ prefix "optics_interval_s", RM_UINT, offsetof(type, field.optics_interval_s), "60", \
 	  1, 3600, 0, "of SONiC: time between two readings of its ports' optical modules, " \
 	  "each with one of its counters; SONiC itself reads modules once a minute",        \

@@ -156,6 +156,7 @@ struct talk {
 	struct switch_counts counts;
 	struct switch_list *list;
 	struct rm_error error;
+	bool no_neighbors; /* they are not asked for */
 };
 
 /* One whole reading of these bytes; the list stays until the next one. */
@@ -164,7 +165,8 @@ read_bytes(struct talk *talk, const char *text)
 {
 	struct nexus_values *values;
 	struct switch_list *list;
-	int r = nexus_parse(text, strlen(text), &values, &talk->error);
+	int r =
+	    nexus_parse(text, strlen(text), !talk->no_neighbors, &values, &talk->error);
 
 	if (r < 0)
 		return r;
@@ -243,7 +245,7 @@ __wrap_strverscmp(const char *a, const char *b)
 static void
 all_commands_are_asked_at_once(void **state)
 {
-	char *question = nexus_question();
+	char *question = nexus_question(true);
 	json_t *root = json_loads(question, 0, NULL);
 	const json_t *api = json_object_get(root, "ins_api");
 	const char *input = json_string_value(json_object_get(api, "input"));
@@ -504,6 +506,28 @@ neighbours_are_read_and_bounded(void **state)
 	assert_int_equal(talk->counts.parse_errors, 1);
 }
 
+/* As at most readings: they stay, and that is no command refused. */
+static void
+neighbours_stay_while_they_are_not_asked_for(void **state)
+{
+	struct talk *talk = *state;
+	char *question = nexus_question(false);
+
+	assert_null(strstr(question, "lldp"));
+	assert_non_null(strstr(question, "show queuing burst-detect"));
+	free(question);
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->name, "spine1.lab");
+	talk->no_neighbors = true;
+	talk->counts = (struct switch_counts){ 0 };
+	assert_int_equal(read_switch(talk, FLOWCONTROL), 0);
+	assert_string_equal(neighbor_of(talk, "Ethernet1/2")->name, "spine1.lab");
+	assert_int_equal(talk->counts.commands_refused, 7); /* one of eight answered */
+	assert_int_equal(talk->counts.parse_errors, 0);
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_int_equal(talk->counts.parse_errors, 1); /* nobody asked for LLDP */
+}
+
 static void
 of_several_neighbours_at_a_port_the_one_with_a_name_counts(void **state)
 {
@@ -719,7 +743,7 @@ parse_many(struct talk *talk, int skip)
 	}
 	used--; /* the comma */
 	used += (size_t)snprintf(text + used, sizeof(text) - used, "]}}}}}}");
-	assert_int_equal(nexus_parse(text, used, &values, &talk->error), 0);
+	assert_int_equal(nexus_parse(text, used, true, &values, &talk->error), 0);
 	return values;
 }
 
@@ -765,6 +789,7 @@ main(void)
 		TEST(the_watchdog_and_bursts_are_read),
 		TEST(every_row_of_the_table_is_in_the_fixture),
 		TEST(neighbours_are_read_and_bounded),
+		TEST(neighbours_stay_while_they_are_not_asked_for),
 		TEST(of_several_neighbours_at_a_port_the_one_with_a_name_counts),
 		TEST(one_command_alone_is_an_object),
 		TEST(a_refused_command_hides_no_other),
