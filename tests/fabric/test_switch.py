@@ -6,7 +6,7 @@ import json
 import pytest
 
 from lab.faults import RnicDead
-from lab.sonic import APPL_DB, COUNTERS_DB, REDIS_PORT, Sonic
+from lab.sonic import APPL_DB, COUNTERS_DB, REDIS_PORT, STATE_DB, Sonic
 from lab.wait import until
 
 RACKS = {"tor1": ["h1", "h2", "h3"]}
@@ -27,7 +27,7 @@ def rack(world, tmp_path):
     def options(fabric):
         address = f"{fabric.management['centre']}:{REDIS_PORT}"
         reading = {"kind": "sonic", "address": address, "password_file": str(password),
-                   "interval_s": 4, "neighbors_interval_s": 1}
+                   "interval_s": 4, "neighbors_interval_s": 1, "optics_interval_s": 1}
         return {"tors": [{"name": "tor1", "switch": reading}]}
 
     rack = world(RACKS, spines=0, alertmanager=False, aggregator=options)
@@ -117,6 +117,7 @@ def test_what_the_switch_counts_is_shown(rack, say):
     assert "pfc_rx_frames" in table and "9286478" in table and "h2/r0" in table
     say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
     the_proof_has_what_the_switch_counted_beside_the_hosts(rack)
+    a_dark_lane_of_the_switchs_port_is_a_cable(rack)
 
 
 def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
@@ -138,6 +139,19 @@ def the_proof_has_what_the_switch_counted_beside_the_hosts(rack):
     assert not ratios["host_ce"]["known"] and "ecn_ce_rx" in ratios["host_ce"]["error"]
     table = rack.lab.ctl("agg-tor1", "diagnosis", "--proof", "tor1")
     assert "pfc priority 3" in table and "9286478 frames received" in table and "not known" in table, table
+
+
+def a_dark_lane_of_the_switchs_port_is_a_cable(rack):
+    rack.switch.set(STATE_DB, "TRANSCEIVER_DOM_SENSOR|Ethernet8", temperature=44,
+                    rx1power="-2.0", rx2power="-inf", tx1power="0.0", tx2power="0.0")
+
+    def cables():
+        told = json.loads(rack.aggregator.get("/v1/diagnosis").text)["findings"]
+        return [each for each in told if each["diagnosis"] == "cable-errors"]
+
+    found, = until("a lane is dark", READ_S, cables, [rack.aggregator])
+    assert (found["host"], found["device"]) == ("h2", "r0"), found
+    assert "the module of the switch's port Ethernet8 receives a lane" in found["evidence"], found
 
 
 def test_a_switch_that_hangs_or_is_gone_delays_nothing(rack):

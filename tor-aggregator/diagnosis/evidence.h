@@ -38,6 +38,11 @@ enum evidence_number {
 	SWITCH_GROUP_DROP_PKTS, /* by group, which is the priority */
 	SWITCH_OPER_UP,         /* gauges */
 	SWITCH_PFC_ON,
+	/* Of the port's module, unless it shares it with another port; gauges. */
+	SWITCH_OPTICS_RX_LOWEST_NW,
+	SWITCH_OPTICS_RX_HIGHEST_NW,
+	SWITCH_OPTICS_RX_LOW_ALARM_NW,
+	SWITCH_GIANTS,
 	EVIDENCE_NUMBERS,
 };
 

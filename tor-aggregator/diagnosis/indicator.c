@@ -17,10 +17,13 @@ enum how {
 	USE,   /* bytes, of what a port of so many Mb/s carries */
 	LIGHT, /* decibels by which the darkest lane of `of` is below the brightest, or
 		  below `per`; of lanes whose own transmitter, `where`, is not off */
+	SWITCH_LIGHT, /* decibels by which `of`, the darkest lane of a switch's module,
+		  is below `per` */
 	GIVEN,
 };
 
 #define MAX_OF 4
+#define EXCUSE 10
 
 struct row {
 	const char *word, *unit;
@@ -28,7 +31,8 @@ struct row {
 	uint8_t of[MAX_OF];
 	uint8_t where; /* only at indexes where this is above 0 */
 	uint8_t per[MAX_OF];
-	double scale, at_least; /* of RATIO; at_least: of `per`, else it is idle */
+	double scale, at_least;  /* of RATIO; at_least: of `per`, else it is idle */
+	uint8_t excused[MAX_OF]; /* idle where one of these counts EXCUSE or more */
 	uint8_t otherwise; /* the indicator that stands for it when it is missing */
 	bool timed;        /* its text goes on "in 10 s" */
 	const char *text; /* '#': the number; '$': the switch's port; '@': who pauses */
@@ -48,7 +52,9 @@ static const struct row rows[INDICATORS] = {
 	[BIT_ERROR_RATE] = { "bit_error_rate", "of all bits", RATIO, { WIRE_COUNTER_FEC_CORRECTED_BITS }, .per = { WIRE_COUNTER_PHY_RX_BITS }, .scale = 1, .at_least = 1e9, TEXT("# of its bits arrive wrong before FEC") },
 	[LANE_DARKER] = { "lane_darker", "dB", LIGHT, { WIRE_COUNTER_OPTICS_RX_NW }, .where = WIRE_COUNTER_OPTICS_TX_NW, TEXT("its module receives a lane # dB darker than its brightest") },
 	[LANE_BELOW_ALARM] = { "lane_below_alarm", "dB", LIGHT, { WIRE_COUNTER_OPTICS_RX_NW }, .where = WIRE_COUNTER_OPTICS_TX_NW, .per = { WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW }, TEXT("its module receives a lane # dB below the module's own alarm") },
-	[SWITCH_ERRORS] = { "switch_errors", "packets", COUNT, { SWITCH_RX_ERR }, TIMED("the switch's port $ counted # packets with an error") },
+	[SWITCH_LANE_DARKER] = { "switch_lane_darker", "dB", SWITCH_LIGHT, { SWITCH_OPTICS_RX_LOWEST_NW }, .per = { SWITCH_OPTICS_RX_HIGHEST_NW }, TEXT("the module of the switch's port $ receives a lane # dB darker than its brightest") },
+	[SWITCH_LANE_BELOW_ALARM] = { "switch_lane_below_alarm", "dB", SWITCH_LIGHT, { SWITCH_OPTICS_RX_LOWEST_NW }, .per = { SWITCH_OPTICS_RX_LOW_ALARM_NW }, TEXT("the module of the switch's port $ receives a lane # dB below its own alarm") },
+	[SWITCH_ERRORS] = { "switch_errors", "packets", COUNT, { SWITCH_RX_ERR }, .excused = { WIRE_COUNTER_MTU_ERR, SWITCH_GIANTS }, TIMED("the switch's port $ counted # packets with an error") },
 	[SWITCH_FEC_FAILURES] = { "switch_fec_failures", "codewords", COUNT, { SWITCH_FEC_UNCORR }, TIMED("the switch's port $ counted # codewords that FEC could not correct") },
 	[ICRC_ERRORS] = { "icrc_errors", "packets", COUNT, { WIRE_COUNTER_ICRC_ERR }, TIMED("it received # RoCE packets with a wrong ICRC") },
 	[PCI_OVERFLOWS] = { "pci_overflows", "packets", COUNT, { WIRE_COUNTER_PCI_RX_OVERFLOW }, TIMED("it dropped # packets since its PCIe buffer was full") },
@@ -89,6 +95,7 @@ static const struct row rows[INDICATORS] = {
 	[CNP_RATE] = { "cnp_rate", "packets per second", RATE, { WIRE_COUNTER_CNP_TX }, TEXT("it sent # CNPs per second") },
 	[CNP_IGNORED] = { "cnp_ignored", "%", RATIO, { WIRE_COUNTER_CNP_RX_IGNORED }, .per = { WIRE_COUNTER_CNP_RX_HANDLED, WIRE_COUNTER_CNP_RX_IGNORED }, .at_least = 100, PCT, TEXT("it ignored # of the CNPs that it received") },
 	[OVERSIZE] = { "oversize", "packets", COUNT, { WIRE_COUNTER_MTU_ERR }, TIMED("its port counted # packets larger than the MTU") },
+	[SWITCH_OVERSIZE] = { "switch_oversize", "packets", COUNT, { SWITCH_GIANTS }, TIMED("the switch's port $ counted # packets larger than the MTU") },
 	[PROBE_LOSS] = { "probe_loss", "%", GIVEN, { GIVEN_LOSS_PCT }, TEXT("# of its probes are lost") },
 	[SMALL_PROBE_LOSS] = { "small_probe_loss", "%", GIVEN, { GIVEN_SMALL_LOSS_PCT }, TEXT("# of its small probes are lost") },
 	[LARGE_PROBE_LOSS] = { "large_probe_loss", "%", GIVEN, { GIVEN_LARGE_LOSS_PCT }, TEXT("# of its large probes are lost") },
@@ -136,6 +143,19 @@ count(const struct evidence *evidence, const uint8_t of[MAX_OF], unsigned where,
 	return any;
 }
 
+static bool
+is_excused(const struct evidence *evidence, const struct row *row)
+{
+	for (size_t i = 0; i < MAX_OF && row->excused[i] != 0; i++) {
+		uint64_t value = 0;
+
+		if (evidence_sum(evidence, row->excused[i], 0, &value) &&
+		    value >= EXCUSE)
+			return true;
+	}
+	return false;
+}
+
 /* There are values of it, whatever `where` says. */
 static bool
 is_there(const struct evidence *evidence, unsigned number)
@@ -156,6 +176,8 @@ read_count(const struct evidence *evidence, const struct row *row, double *ret)
 	if (!count(evidence, row->of, row->where, row->how == MOST, &value) &&
 	    row->where == 0)
 		return INDICATOR_MISSING;
+	if (is_excused(evidence, row))
+		return INDICATOR_IDLE;
 	*ret =
 	    row->how == RATE ? value / evidence_seconds(evidence, row->of[0]) : value;
 	return INDICATOR_KNOWN;
@@ -262,6 +284,36 @@ read_light(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
+/* The host's end is off, or the link down. Without its state: no lane is bright. */
+static bool
+is_switch_without_light(const struct evidence *evidence)
+{
+	uint64_t value = 0, brightest = 0;
+
+	if (!evidence_most(evidence, SWITCH_OPTICS_RX_HIGHEST_NW, &brightest) ||
+	    brightest < NOISE_NW)
+		return true;
+	if (evidence_most(evidence, SWITCH_OPER_UP, &value))
+		return value == 0;
+	return evidence_most(evidence, SWITCH_OPTICS_RX_LOW_ALARM_NW, &value) &&
+	       brightest < value;
+}
+
+static enum indicator_status
+read_switch_light(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	uint64_t darkest = 0, other = 0;
+
+	if (!evidence_most(evidence, row->of[0], &darkest) ||
+	    !evidence_most(evidence, row->per[0], &other))
+		return INDICATOR_MISSING;
+	if (other == 0 || is_switch_without_light(evidence))
+		return INDICATOR_IDLE;
+	*ret =
+	    10 * log10((double)other / (double)(darkest < STEP_NW ? STEP_NW : darkest));
+	return INDICATOR_KNOWN;
+}
+
 static enum indicator_status
 read_row(const struct evidence *evidence, const struct row *row, double *ret)
 {
@@ -275,6 +327,8 @@ read_row(const struct evidence *evidence, const struct row *row, double *ret)
 		return read_use(evidence, row, ret);
 	case LIGHT:
 		return read_light(evidence, row, ret);
+	case SWITCH_LIGHT:
+		return read_switch_light(evidence, row, ret);
 	case GIVEN:
 		if ((evidence->given_there & 1u << row->of[0]) == 0)
 			return INDICATOR_MISSING;
@@ -393,6 +447,15 @@ number_word(unsigned number)
 		    "switch pfcwd_detected",
 		[SWITCH_GROUP_DROP_PKTS - EVIDENCE_SWITCH_FIRST] =
 		    "switch group_drop_pkts",
+		[SWITCH_OPER_UP - EVIDENCE_SWITCH_FIRST] = "switch oper_up",
+		[SWITCH_PFC_ON - EVIDENCE_SWITCH_FIRST] = "switch pfc_on",
+		[SWITCH_OPTICS_RX_LOWEST_NW - EVIDENCE_SWITCH_FIRST] =
+		    "switch optics_rx_lowest_nw",
+		[SWITCH_OPTICS_RX_HIGHEST_NW - EVIDENCE_SWITCH_FIRST] =
+		    "switch optics_rx_highest_nw",
+		[SWITCH_OPTICS_RX_LOW_ALARM_NW - EVIDENCE_SWITCH_FIRST] =
+		    "switch optics_rx_low_alarm_nw",
+		[SWITCH_GIANTS - EVIDENCE_SWITCH_FIRST] = "switch rx_giants",
 	};
 
 	return evidence_is_switch(number) ? of_switch[number - EVIDENCE_SWITCH_FIRST]

@@ -30,6 +30,10 @@ static const struct {
 	{ "pfcwd_stormed", SWITCH_PFCWD_STORMED },
 	{ "pfcwd_detected", SWITCH_PFCWD_DETECTED },
 	{ "group_drop_pkts", SWITCH_GROUP_DROP_PKTS },
+	{ "optics_rx_lowest_nw", SWITCH_OPTICS_RX_LOWEST_NW },
+	{ "optics_rx_highest_nw", SWITCH_OPTICS_RX_HIGHEST_NW },
+	{ "optics_rx_low_alarm_nw", SWITCH_OPTICS_RX_LOW_ALARM_NW },
+	{ "rx_giants", SWITCH_GIANTS },
 };
 
 static unsigned
@@ -48,6 +52,67 @@ has_counted(const struct counter_state *state)
 	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
 }
 
+static bool
+is_optics(unsigned number)
+{
+	return number == SWITCH_OPTICS_RX_LOWEST_NW ||
+	       number == SWITCH_OPTICS_RX_HIGHEST_NW ||
+	       number == SWITCH_OPTICS_RX_LOW_ALARM_NW;
+}
+
+/* A lane is dark when it was so twice: its delta is what was read the time before. */
+static uint64_t
+value_of(
+    const struct switch_row *row, unsigned number, const struct counter_state *state)
+{
+	if (!row->gauge)
+		return state->delta;
+	if (number == SWITCH_OPTICS_RX_LOWEST_NW)
+		return state->delta > state->total ? state->delta : state->total;
+	if (number == SWITCH_OPTICS_RX_HIGHEST_NW)
+		return state->delta < state->total ? state->delta : state->total;
+	return state->total;
+}
+
+/* The number of the cage; UINT64_MAX: it is not known, or that is no port. */
+static uint64_t
+module_of(const struct switch_list *list, size_t i)
+{
+	const struct switch_object *object =
+	    i < switch_list_count(list) ? switch_list_get(list, i) : NULL;
+	const struct counter_state *state = object == NULL ? NULL : object->states;
+
+	if (object == NULL || object->part != SWITCH_PORT)
+		return UINT64_MAX;
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (row->part != SWITCH_PORT)
+			continue;
+		if (strcmp(row->name, "module") == 0)
+			return state->there ? state->total : UINT64_MAX;
+		state += switch_row_values(row);
+	}
+	return UINT64_MAX;
+}
+
+/* Ports that a module is broken out to stand beside each other; its lanes are told of
+ * one of them, and which are whose is not. */
+static bool
+shares_module(const struct switch_list *list, size_t i)
+{
+	const uint64_t own = module_of(list, i);
+
+	return own != UINT64_MAX && (own == module_of(list, i + 1) ||
+					(i > 0 && own == module_of(list, i - 1)));
+}
+
+static void
+forget_optics(struct evidence *evidence)
+{
+	for (unsigned number = 0; number < EVIDENCE_NUMBERS; number++)
+		if (is_optics(number))
+			evidence->there[number] = 0;
+}
+
 /* Without what is there already; of a queue by its number. */
 static void
 take_object(const struct switch_object *object, unsigned without, struct evidence *ret)
@@ -64,7 +129,7 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 			if (number != 0 && number != without && has_counted(state))
 				evidence_add(ret, number,
 				    (object->index + i) % EVIDENCE_INDEXES,
-				    row->gauge ? state->total : state->delta);
+				    value_of(row, number, state));
 	}
 }
 
@@ -90,8 +155,8 @@ bool
 switch_evidence_next(struct switch_evidence *walk, struct evidence *ret)
 {
 	while (walk->port < switch_list_count(walk->list)) {
-		const struct switch_object *object =
-		    switch_list_get(walk->list, walk->port++);
+		const size_t at = walk->port++;
+		const struct switch_object *object = switch_list_get(walk->list, at);
 
 		if (object->part != SWITCH_PORT)
 			return false;
@@ -100,6 +165,8 @@ switch_evidence_next(struct switch_evidence *walk, struct evidence *ret)
 		*ret = (struct evidence){ .switch_ns = walk->ns };
 		snprintf(ret->port, sizeof(ret->port), "%s", object->port);
 		take_object(object, 0, ret);
+		if (shares_module(walk->list, at))
+			forget_optics(ret);
 		take_part(walk->list, SWITCH_QUEUE, &walk->queue,
 		    ret->there[SWITCH_ECN_MARKED] != 0 ? SWITCH_ECN_MARKED : 0, ret);
 		take_part(walk->list, SWITCH_GROUP, &walk->group, 0, ret);

@@ -30,7 +30,8 @@ enum stage {
 	STATES, /* of each port */
 	NEIGHBORS,
 	SELECT_STATE,
-	OPTICS, /* of each port */
+	OPTICS, /* of each port, as the next one */
+	ALARMS,
 	DONE,
 };
 
@@ -51,8 +52,9 @@ struct sonic {
 	const struct switch_list *before;
 	struct switch_counts *counts;
 	struct switch_list *list;
-	uint64_t resets;               /* of this reading, which may yet fail */
-	struct cursor asked, answered; /* the next to be */
+	uint64_t resets;                  /* of this reading, which may yet fail */
+	struct cursor asked, answered;    /* the next to be */
+	bool has_alarm[SWITCH_MAX_PORTS]; /* told with its optics, as by an old SONiC */
 	struct fields values[SWITCH_PARTS], states;
 };
 
@@ -69,6 +71,12 @@ is_of_optics(const struct switch_row *row)
 {
 	return strncmp(row->sonic, SONIC_OPTICS_PREFIX, strlen(SONIC_OPTICS_PREFIX)) ==
 	       0;
+}
+
+static bool
+is_alarm(const struct switch_row *row)
+{
+	return strcmp(row->name, SONIC_ALARM_ROW) == 0;
 }
 
 static void
@@ -230,6 +238,16 @@ ask_optics(struct evbuffer *out, const char *port)
 }
 
 static int
+ask_alarm(struct evbuffer *out, const char *port)
+{
+	char key[SWITCH_PORT_BYTES + 28];
+	const char *const words[] = { "HMGET", key, SONIC_ALARM_FIELD };
+
+	snprintf(key, sizeof(key), "TRANSCEIVER_DOM_THRESHOLD|%s", port);
+	return command(out, words, NULL, 3);
+}
+
+static int
 ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out)
 {
 	const struct switch_object *object =
@@ -260,6 +278,8 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 		return ask_words(out, "SELECT", STATE_DB);
 	case OPTICS:
 		return ask_optics(out, object->port);
+	case ALARMS:
+		return ask_alarm(out, object->port);
 	case DONE:
 		break;
 	}
@@ -490,6 +510,18 @@ take_neighbor(struct sonic *sonic, const redisReply *answer)
 		   : 0;
 }
 
+/* Its delta is what it said the time before. */
+static void
+take_light(struct sonic *sonic, struct counter_state *state,
+    const struct counter_sample *sample)
+{
+	const uint64_t before = state->total;
+
+	sonic->counts->values += sample->there;
+	(void)counter_take(state, sample, 0, true);
+	state->delta = before;
+}
+
 /* As take_neighbor: no optics cost another value. */
 static void
 take_optics(struct sonic *sonic, const redisReply *answer)
@@ -510,9 +542,35 @@ take_optics(struct sonic *sonic, const redisReply *answer)
 			if (whole)
 				sonic->counts->parse_errors +=
 				    sonic_optics_sample(answer, row->name, &sample);
-			sonic->counts->values += sample.there;
-			(void)counter_take(states, &sample, 0, true);
+			if (is_alarm(row))
+				sonic->has_alarm[sonic->answered.object] = sample.there;
+			if (!is_alarm(row) || sample.there)
+				take_light(sonic, states, &sample);
 		}
+		states += switch_row_values(row);
+	}
+}
+
+/* Of a port whose optics did not tell it. */
+static void
+take_alarm(struct sonic *sonic, const redisReply *answer)
+{
+	struct switch_object *object =
+	    switch_list_get(sonic->list, sonic->answered.object);
+	struct counter_state *states = object->states;
+	struct counter_sample sample = { 0 };
+	const bool whole = answer->type == REDIS_REPLY_ARRAY && answer->elements == 1;
+
+	sonic->counts->parse_errors += !whole;
+	if (sonic->has_alarm[sonic->answered.object])
+		return;
+	if (whole)
+		sonic->counts->parse_errors += sonic_optics_alarm(answer, &sample);
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (row->part != SWITCH_PORT)
+			continue;
+		if (is_alarm(row))
+			take_light(sonic, states, &sample);
 		states += switch_row_values(row);
 	}
 }
@@ -567,6 +625,9 @@ take_answer(struct sonic *sonic, const redisReply *answer, struct rm_error *erro
 		return 0;
 	case OPTICS:
 		take_optics(sonic, answer);
+		return 0;
+	case ALARMS:
+		take_alarm(sonic, answer);
 		return 0;
 	case DONE:
 		break;

@@ -20,7 +20,7 @@ sonic_optics_field(size_t i, char ret[16])
 		snprintf(ret, 16, "%cx%zupower", i < SONIC_LANES ? 'r' : 't',
 		    i % SONIC_LANES + 1);
 	else
-		strcpy(ret, "temperature");
+		strcpy(ret, i == 2 * SONIC_LANES ? "temperature" : SONIC_ALARM_FIELD);
 }
 
 static bool
@@ -76,36 +76,89 @@ read_celsius(const char *text, size_t len, uint64_t *ret)
 	return 0;
 }
 
-size_t
-sonic_optics_sample(
-    const struct redisReply *answer, const char *row, struct counter_sample *ret)
+/* Darker is a transmitter that is off: -30 dBm. */
+#define DARK_NW 1000
+
+/* The lane of that number is not in use: its own transmitter is off. */
+static bool
+is_off(const redisReply *answer, size_t lane)
 {
-	const bool temperature = strcmp(row, "optics_celsius") == 0,
-		   highest = strcmp(row, "optics_rx_highest_nw") == 0,
-		   sent = strcmp(row, "optics_tx_lowest_nw") == 0;
-	const size_t first = temperature ? 2 * SONIC_LANES
-			     : sent      ? SONIC_LANES
-					 : 0,
-		     count = temperature ? 1 : SONIC_LANES;
+	const redisReply *text = answer->element[SONIC_LANES + lane];
+	uint64_t sent = 0;
+
+	return text->type == REDIS_REPLY_STRING &&
+	       sonic_optics_power(text->str, (size_t)text->len, &sent) == 0 &&
+	       sent < DARK_NW;
+}
+
+/* Which elements of the answer a row is made of, and how. */
+struct choice {
+	const char *row;
+	size_t first, count;
+	int (*read)(const char *text, size_t len, uint64_t *ret);
+	bool highest, in_use;
+};
+
+static const struct choice choices[] = {
+	{ "optics_rx_lowest_nw", 0, SONIC_LANES, sonic_optics_power, false, true },
+	{ "optics_rx_highest_nw", 0, SONIC_LANES, sonic_optics_power, true, true },
+	{ "optics_tx_lowest_nw", SONIC_LANES, SONIC_LANES, sonic_optics_power, false,
+	    false },
+	{ "optics_celsius", 2 * SONIC_LANES, 1, read_celsius, false, false },
+	{ SONIC_ALARM_ROW, 2 * SONIC_LANES + 1, 1, sonic_optics_power, false, false },
+};
+
+/* Nothing is told by a nil, and by what makes no sense. */
+static int
+read_text(const redisReply *text,
+    int (*read)(const char *text, size_t len, uint64_t *ret), uint64_t *ret)
+{
+	if (text->type == REDIS_REPLY_NIL)
+		return -ENODATA;
+	return text->type != REDIS_REPLY_STRING
+		   ? -EBADMSG
+		   : read(text->str, (size_t)text->len, ret);
+}
+
+static size_t
+sample_of(
+    const redisReply *answer, const struct choice *choice, struct counter_sample *ret)
+{
 	size_t errors = 0;
 
-	*ret = (struct counter_sample){ .source = 1 };
-	for (size_t i = first; i < first + count; i++) {
-		const redisReply *text = answer->element[i];
+	for (size_t i = choice->first; i < choice->first + choice->count; i++) {
 		uint64_t value = 0;
-		int r = -EBADMSG;
+		const int r = read_text(answer->element[i], choice->read, &value);
 
-		if (text->type == REDIS_REPLY_NIL)
-			continue;
-		if (text->type == REDIS_REPLY_STRING)
-			r = (temperature ? read_celsius : sonic_optics_power)(
-			    text->str, (size_t)text->len, &value);
 		errors += r == -EBADMSG;
-		if (r < 0 || (ret->there &&
-				 (highest ? value <= ret->value : value >= ret->value)))
+		if (r < 0 || (choice->in_use && is_off(answer, i)))
+			continue;
+		if (ret->there &&
+		    (choice->highest ? value <= ret->value : value >= ret->value))
 			continue;
 		ret->there = true;
 		ret->value = value;
 	}
 	return errors;
+}
+
+size_t
+sonic_optics_sample(
+    const struct redisReply *answer, const char *row, struct counter_sample *ret)
+{
+	*ret = (struct counter_sample){ .source = 1 };
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (strcmp(choices[i].row, row) == 0)
+			return sample_of(answer, &choices[i], ret);
+	return 0;
+}
+
+size_t
+sonic_optics_alarm(const struct redisReply *answer, struct counter_sample *ret)
+{
+	const int r = read_text(answer->element[0], sonic_optics_power, &ret->value);
+
+	ret->source = 1;
+	ret->there = r == 0;
+	return r == -EBADMSG;
 }

@@ -43,6 +43,7 @@ const struct switch_row switch_rows[] = {
 	{ "oper_up", METRIC "port_up", "0 or 1", SWITCH_PORT, false, true, "1: the port is operational.", "PORT_TABLE/oper_status", "" },
 	{ "speed_mbps", METRIC "port_speed_bytes_per_second", "megabits per second", SWITCH_PORT, false, true, "Speed of the port.", "PORT_TABLE/speed", "" },
 	{ "mtu_bytes", METRIC "port_mtu_bytes", "bytes", SWITCH_PORT, false, true, "MTU of the port.", "PORT_TABLE/mtu", "" },
+	{ "module", METRIC "port_module", "number", SWITCH_PORT, false, true, "Number of the cage that the port's module is in: ports with the same number share one.", "PORT_TABLE/index", "" },
 	{ "rx_fcs_err", METRIC "rx_fcs_errors_total", "frames", SWITCH_PORT, false, false, "Frames received with a wrong check sum.", "", "errors/eth_fcs_err" },
 	{ "rx_align_err", METRIC "rx_alignment_errors_total", "frames", SWITCH_PORT, false, false, "Frames received that did not end at a byte, with a wrong check sum.", "", "errors/eth_align_err" },
 	{ "rx_symbol_err", METRIC "rx_symbol_errors_total", "symbols", SWITCH_PORT, false, false, "Symbols received that are none.", "", "errors/eth_symbol_err" },
@@ -50,7 +51,7 @@ const struct switch_row switch_rows[] = {
 	{ "tx_mac_err", METRIC "tx_mac_errors_total", "frames", SWITCH_PORT, false, false, "Errors of the MAC while it sent.", "", "errors/eth_inmactx_err" },
 	{ "rx_undersize", METRIC "rx_undersize_total", "frames", SWITCH_PORT, false, false, "Frames received that are too short, with a right check sum.", "", "errors/eth_undersize" },
 	{ "rx_runts", METRIC "rx_runts_total", "frames", SWITCH_PORT, false, false, "Frames received that are too short, with a wrong check sum.", "", "errors/eth_runts" },
-	{ "rx_giants", METRIC "rx_giants_total", "frames", SWITCH_PORT, false, false, "Frames received that are longer than the MTU.", "", "errors/eth_giants" },
+	{ "rx_giants", METRIC "rx_giants_total", "frames", SWITCH_PORT, false, false, "Frames received that are longer than the MTU.", PORT_STAT "ETHER_RX_OVERSIZE_PKTS", "errors/eth_giants" },
 	{ "carrier_err", METRIC "carrier_errors_total", "errors", SWITCH_PORT, false, false, "Carrier lost while a frame was sent.", "", "errors/eth_carri_sen" },
 	{ "collisions", METRIC "collisions_total", "collisions", SWITCH_PORT, false, false, "Collisions of all kinds: on a link of one direction each, the ends differ in duplex.", "", "errors/eth_single_col+errors/eth_multi_col+errors/eth_late_col+errors/eth_excess_col" },
 	{ "tx_deferred", METRIC "tx_deferred_total", "frames", SWITCH_PORT, false, false, "Frames that were sent late, as the link was busy.", "", "errors/eth_deferred_tx" },
@@ -59,9 +60,10 @@ const struct switch_row switch_rows[] = {
 	{ "port_pfc_tx_frames", METRIC "tx_pfc_frames_total", "frames", SWITCH_PORT, false, false, "PFC frames sent, of all priorities.", "", "pfc/tx-stats" "|queuing/tx-ppp" },
 	{ "pfc_on", METRIC "pfc_on", "0 or 1", SWITCH_PORT, false, true, "1: PFC is in use on the port.", "", "pfc/oper=On" },
 	/* Of a module's lanes: see sonic_optics.h. */
-	{ "optics_rx_lowest_nw", METRIC "optics_rx_power_lowest_watts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module receives on its darkest lane.", "DOM/rxNpower", "" },
+	{ "optics_rx_lowest_nw", METRIC "optics_rx_power_lowest_watts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module receives on its darkest lane, of those that it sends on.", "DOM/rxNpower", "" },
 	{ "optics_rx_highest_nw", METRIC "optics_rx_power_highest_watts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module receives on its brightest lane.", "DOM/rxNpower", "" },
 	{ "optics_tx_lowest_nw", METRIC "optics_tx_power_lowest_watts", "nanowatts", SWITCH_PORT, false, true, "Optical power that the module sends on its darkest lane.", "DOM/txNpower", "" },
+	{ "optics_rx_low_alarm_nw", METRIC "optics_rx_power_low_alarm_watts", "nanowatts", SWITCH_PORT, false, true, "Received power below which the module raises an alarm.", "DOM/rxpowerlowalarm", "" },
 	{ "optics_celsius", METRIC "optics_temperature_celsius", "degrees Celsius", SWITCH_PORT, false, true, "Temperature of the module.", "DOM/temperature", "" },
 	/* ---- priorities of a port ---- */
 	{ "pfc_rx_frames", METRIC "rx_priority_pause_total", "frames per priority", SWITCH_PORT, true, false, "PFC frames received: the neighbour paused this port.", PORT_STAT "PFC_#_RX_PKTS", "queuing/rx-pause-count" },

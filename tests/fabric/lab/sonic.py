@@ -7,7 +7,7 @@ from .process import Process
 from .wait import until
 
 REDIS_PORT = 6379
-APPL_DB, COUNTERS_DB = 0, 2
+APPL_DB, COUNTERS_DB, STATE_DB = 0, 2, 6
 # redis-tools has the server, too, without a service: it goes by its name.
 _SERVER = 'exec -a redis-server /usr/bin/redis-check-rdb "$@"'
 

@@ -1,69 +1,6 @@
 #include "tor-aggregator/diagnosis/rules.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tor-aggregator/diagnosis/evidence.h"
-
-/*
- * A rack of five RNICs of 100 Gb/s, each with all counters of mlx5 and of its switch's
- * port, at rest: 10 s of 1 GB/s of RDMA in class 3, and nothing wrong. A case changes
- * what its fault changes.
- */
-
-#define RNICS 5
-#define SECONDS 10
-#define LOSSLESS 3
-#define LANES 4
-#define PACKETS 1000000
-
-static struct evidence rack[RNICS];
-static struct evidence *const all[RNICS] = { &rack[0], &rack[1], &rack[2], &rack[3],
-	&rack[4] };
-static struct rule_result results[RNICS][DIAGNOSES];
-
-static bool
-is_by_priority(unsigned number)
-{
-	return (number >= WIRE_COUNTER_PRIO_RX_BYTES &&
-		   number <= WIRE_COUNTER_PFC_ENABLED) ||
-	       (number >= SWITCH_PFC_RX_FRAMES && number != SWITCH_PFCWD_DETECTED);
-}
-
-static void
-fill_healthy(struct evidence *evidence, unsigned i)
-{
-	*evidence = (struct evidence){ .host_ns = SECONDS * INT64_C(1000000000),
-		.switch_ns = SECONDS * INT64_C(1000000000) };
-	snprintf(evidence->name, sizeof(evidence->name), "h%u/mlx5_0", i);
-	snprintf(evidence->port, sizeof(evidence->port), "Ethernet%u", 4 * i);
-	for (unsigned n = 1; n < EVIDENCE_NUMBERS; n++)
-		for (unsigned x = 0; x < (is_by_priority(n) ? 8u : 1u); x++)
-			evidence_set(evidence, n, x, 0);
-	evidence_set(evidence, WIRE_COUNTER_RDMA_RX_BYTES, 0, UINT64_C(10000000000));
-	evidence_set(
-	    evidence, WIRE_COUNTER_PRIO_RX_BYTES, LOSSLESS, UINT64_C(10000000000));
-	evidence_set(evidence, WIRE_COUNTER_RDMA_RX_PKTS, 0, PACKETS);
-	evidence_set(evidence, WIRE_COUNTER_RDMA_TX_PKTS, 0, PACKETS);
-	evidence_set(evidence, WIRE_COUNTER_PHY_RX_BITS, 0, UINT64_C(80000000000));
-	evidence_set(evidence, WIRE_COUNTER_FEC_CORRECTED_BITS, 0, 80);
-	evidence_set(evidence, WIRE_COUNTER_PORT_RATE_MBPS, 0, 100000);
-	for (unsigned lane = 0; lane < LANES; lane++) {
-		evidence_set(evidence, WIRE_COUNTER_OPTICS_RX_NW, lane, 800000);
-		evidence_set(evidence, WIRE_COUNTER_OPTICS_TX_NW, lane, 1000000);
-	}
-	evidence_set(evidence, WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW, 0, 40000);
-	evidence_set(evidence, WIRE_COUNTER_PFC_ENABLED, LOSSLESS, 1);
-	evidence_set(evidence, SWITCH_OPER_UP, 0, 1);
-	evidence_give(evidence, GIVEN_LOSS_PCT, 0);
-	evidence_give(evidence, GIVEN_SMALL_LOSS_PCT, 0);
-	evidence_give(evidence, GIVEN_LARGE_LOSS_PCT, 0);
-}
+#include "tests/unit/tor-aggregator/diagnosis/rules_fixture.h"
 
 static int
 setup(void **state)
@@ -75,21 +12,11 @@ setup(void **state)
 }
 
 static void
-judge(void)
+assert_nothing(void)
 {
-	evidence_join(all, RNICS);
+	judge();
 	for (size_t i = 0; i < RNICS; i++)
-		rules_judge(&rack[i], results[i]);
-}
-
-/* Of RNIC i that one holds and no other; DIAGNOSES: none does. */
-static void
-assert_only(size_t i, enum diagnosis diagnosis)
-{
-	for (size_t d = 0; d < DIAGNOSES; d++)
-		if ((results[i][d].status == RULE_HOLDS) != (d == diagnosis))
-			fail_msg("%s: %s is %d", rack[i].name, rules[d].word,
-			    results[i][d].status);
+		assert_only(i, DIAGNOSES);
 }
 
 /* RNIC 0 has it, and the others have nothing. */
@@ -191,6 +118,45 @@ one_lane_alone_is_judged_by_its_own_alarm(void **state)
 	set_light(WIRE_COUNTER_OPTICS_RX_NW, 0, 10000);
 	assert_found(DIAGNOSIS_CABLE,
 	    "its module receives a lane 6 dB below the module's own alarm");
+}
+
+/* As the host's: what the switch's module receives of this RNIC. */
+static void
+a_dark_lane_of_the_switchs_port_is_a_cable(void **state)
+{
+	(void)state;
+	set(SWITCH_OPTICS_RX_LOWEST_NW, 300);
+	assert_found(DIAGNOSIS_CABLE,
+	    "the module of the switch's port Ethernet0 receives a lane 35 dB darker "
+	    "than its brightest, the module of the switch's port Ethernet0 receives a "
+	    "lane 21 dB below its own alarm");
+	set(SWITCH_OPTICS_RX_LOWEST_NW, 10000); /* one lane: by the alarm alone */
+	set(SWITCH_OPTICS_RX_HIGHEST_NW, 10000);
+	assert_found(DIAGNOSIS_CABLE,
+	    "the module of the switch's port Ethernet0 receives a lane 6 dB below its "
+	    "own alarm");
+	rack[0].there[SWITCH_OPTICS_RX_LOW_ALARM_NW] = 0; /* it has no threshold */
+	assert_nothing();
+}
+
+/* 5.5 dB between lanes, and monitors that are wrong by 3 dB each; no light at all, and
+ * a port that is down, is another matter. */
+static void
+other_light_of_the_switchs_port_is_no_cable(void **state)
+{
+	(void)state;
+	set(SWITCH_OPTICS_RX_LOWEST_NW, 65000);
+	set(SWITCH_OPTICS_RX_HIGHEST_NW, 900000);
+	assert_nothing();
+	set(SWITCH_OPTICS_RX_LOWEST_NW, 0);
+	set(SWITCH_OPTICS_RX_HIGHEST_NW, 4000);
+	assert_nothing();
+	set(SWITCH_OPTICS_RX_HIGHEST_NW, 900000);
+	set(SWITCH_OPER_UP, 0);
+	assert_nothing();
+	rack[0].there[SWITCH_OPER_UP] = 0; /* nor is known whether it is up */
+	set(SWITCH_OPTICS_RX_HIGHEST_NW, 30000);
+	assert_nothing();
 }
 
 /* A link that is down is a link that is down; lanes that a slower one leaves dark are
@@ -818,6 +784,8 @@ main(void)
 		TEST(a_lane_that_is_nearly_dark_is_a_cable),
 		TEST(lanes_may_differ_by_what_standards_allow),
 		TEST(one_lane_alone_is_judged_by_its_own_alarm),
+		TEST(a_dark_lane_of_the_switchs_port_is_a_cable),
+		TEST(other_light_of_the_switchs_port_is_no_cable),
 		TEST(light_that_nobody_sends_is_not_missed),
 		TEST(noise_of_a_link_whose_other_end_is_off_is_no_light),
 		TEST(light_of_a_port_that_is_down_at_the_switch_is_not_judged),

@@ -152,6 +152,70 @@ a_first_reading_tells_no_counts(void **state)
 	switch_list_free(a);
 }
 
+/* Of Ethernet0, 4 and 8: the module's cage, and the light of its darkest lane. */
+static struct switch_list *
+light_reading(const struct switch_list *before, const int module[3], const int nw[3])
+{
+	struct switch_list *list = switch_list_new();
+	uint64_t forgotten = 0;
+
+	for (int i = 0; i < 3; i++) {
+		char name[SWITCH_PORT_BYTES];
+
+		snprintf(name, sizeof(name), "Ethernet%d", 4 * i);
+		add_port(list, name);
+	}
+	assert_int_equal(switch_list_close(list, before, &forgotten), 0);
+	for (size_t i = 0; i < 3; i++) {
+		struct switch_object *port = switch_list_get(list, i);
+
+		if (module[i] >= 0)
+			take(port, "module", (uint64_t)module[i]);
+		take(port, "optics_rx_lowest_nw", (uint64_t)nw[i]);
+		take(port, "optics_rx_highest_nw", 900000);
+	}
+	return list;
+}
+
+static uint8_t
+ports_with_light(const struct switch_list *list, uint64_t darkest)
+{
+	struct switch_evidence walk = { .list = list, .ns = 10 * S };
+	struct evidence evidence;
+	uint8_t ports = 0;
+
+	for (unsigned i = 0; switch_evidence_next(&walk, &evidence); i++) {
+		uint64_t value = 0;
+
+		if (!evidence_most(&evidence, SWITCH_OPTICS_RX_LOWEST_NW, &value))
+			continue;
+		assert_int_equal(value, darkest);
+		ports |= (uint8_t)(1u << i);
+	}
+	return ports;
+}
+
+/* Which lanes of it are whose is not known; a port without a number stands alone. */
+static void
+light_of_a_module_that_ports_share_is_nobodys(void **state)
+{
+	static const int shared[3] = { 1, 1, 2 }, apart[3] = { 1, 2, -1 },
+			 nw[3] = { 500, 500, 500 };
+	struct switch_list *a = light_reading(NULL, shared, nw),
+			   *b = light_reading(a, shared, nw), *c, *d;
+
+	(void)state;
+	assert_int_equal(ports_with_light(a, 500), 0); /* a first reading alone */
+	assert_int_equal(ports_with_light(b, 500), 1 << 2);
+	c = light_reading(NULL, apart, nw);
+	d = light_reading(c, apart, nw);
+	assert_int_equal(ports_with_light(d, 500), 7);
+	switch_list_free(a);
+	switch_list_free(b);
+	switch_list_free(c);
+	switch_list_free(d);
+}
+
 int
 main(void)
 {
@@ -160,6 +224,7 @@ main(void)
 		cmocka_unit_test(
 		    a_ports_own_count_of_marks_goes_before_those_of_its_queues),
 		cmocka_unit_test(a_first_reading_tells_no_counts),
+		cmocka_unit_test(light_of_a_module_that_ports_share_is_nobodys),
 	};
 
 	return cmocka_run_group_tests_name("switch_evidence", tests, NULL, NULL);

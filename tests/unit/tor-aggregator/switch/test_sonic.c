@@ -298,6 +298,56 @@ optics_are_told_by_their_darkest_lane_and_cost_nothing(void **state)
 	assert_true(talk->counts.parse_errors > before + 5);
 }
 
+/* Lanes that its own transmitter is off on are not in use, and may be dark. */
+static void
+a_lane_that_is_not_in_use_is_not_the_darkest(void **state)
+{
+	struct pair pairs[3 + sizeof(plain) / sizeof(plain[0])] = {
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "tx2power", "-inf" },
+		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "tx3power", "0.1" },
+		{ "PORT_TABLE:Ethernet0", "index", "7" },
+	};
+	struct talk *talk = *state;
+
+	memcpy(pairs + 3, plain, sizeof(plain));
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_int_equal(state_of(talk, 0, "optics_rx_lowest_nw", 0)->total, 630957);
+	assert_int_equal(state_of(talk, 0, "optics_rx_highest_nw", 0)->total, 1000000);
+	assert_int_equal(state_of(talk, 0, "optics_tx_lowest_nw", 0)->total, 0);
+	assert_int_equal(state_of(talk, 0, "module", 0)->total, 7);
+	assert_false(state_of(talk, 1, "module", 0)->there);
+}
+
+/* In a table of its own, or, of an older SONiC, in that of the optics. */
+static void
+the_alarm_of_a_module_is_read_from_either_table(void **state)
+{
+	static const char *const keys[] = { "TRANSCEIVER_DOM_THRESHOLD|Ethernet0",
+		"TRANSCEIVER_DOM_SENSOR|Ethernet0" };
+	struct pair pairs[2 + sizeof(plain) / sizeof(plain[0])] = {
+		{ "TRANSCEIVER_DOM_THRESHOLD|Ethernet0", "rxpowerlowalarm", "-14" },
+		{ "TRANSCEIVER_DOM_THRESHOLD|Ethernet8", "rxpowerlowalarm", "N/A" },
+	};
+	struct talk *talk = *state;
+	const struct counter_state *alarm;
+
+	memcpy(pairs + 2, plain, sizeof(plain));
+	for (unsigned i = 0; i < 4; i++) {
+		pairs[0].question = keys[i / 2];
+		assert_int_equal(read_switch(talk, "", pairs), 0);
+		alarm = state_of(talk, 0, "optics_rx_low_alarm_nw", 0);
+		assert_true(alarm->there);
+		assert_false(alarm->back);
+		assert_int_equal(alarm->total, 39811);
+	}
+	assert_false(state_of(talk, 1, "optics_rx_low_alarm_nw", 0)->there);
+	assert_int_equal(talk->counts.parse_errors, 4); /* those of the plain ones */
+	pairs[0].answer = "low";
+	assert_int_equal(read_switch(talk, "", pairs), 0);
+	assert_false(state_of(talk, 0, "optics_rx_low_alarm_nw", 0)->there);
+	assert_int_equal(talk->counts.parse_errors, 6);
+}
+
 /* Two ports: 4 questions before the values, those of 4 objects, a database, 2 states.
  */
 #define FAST_QUESTIONS (4 + 4 + 1 + 2)
@@ -313,7 +363,7 @@ what_changes_slowly_is_not_asked_for_each_time(void **state)
 
 	memcpy(pairs + 2, plain, sizeof(plain));
 	assert_int_equal(read_switch(talk, "", plain), 0);
-	assert_int_equal(talk->questions, FAST_QUESTIONS + 2 + 1 + 2);
+	assert_int_equal(talk->questions, FAST_QUESTIONS + 2 + 1 + 2 + 2);
 	assert_int_equal(read_also(talk, "", 0, pairs), 0);
 	assert_int_equal(talk->questions, FAST_QUESTIONS);
 	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine1");
@@ -325,7 +375,7 @@ what_changes_slowly_is_not_asked_for_each_time(void **state)
 	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine2");
 	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 44);
 	assert_int_equal(read_also(talk, "", SONIC_OPTICS, pairs), 0);
-	assert_int_equal(talk->questions, FAST_QUESTIONS + 1 + 2);
+	assert_int_equal(talk->questions, FAST_QUESTIONS + 1 + 2 + 2);
 	assert_int_equal(state_of(talk, 0, "optics_celsius", 0)->total, 50);
 	assert_string_equal(switch_list_neighbor(talk->list, 1)->name, "spine2");
 }
@@ -494,8 +544,8 @@ a_batch_is_bounded(void **state)
 	assert_int_equal(read_switch(talk, "", pairs), 0);
 	assert_int_equal(switch_list_count(talk->list), 3 * SONIC_BATCH);
 	/* 4 before the values, the other two databases, and of each port its values,
-	 * its state, its neighbour and its optics. */
-	assert_int_equal(talk->questions, 4 + 2 + 4 * 3 * SONIC_BATCH);
+	 * its state, its neighbour, its optics and their alarm. */
+	assert_int_equal(talk->questions, 4 + 2 + 5 * 3 * SONIC_BATCH);
 	evbuffer_free(map);
 }
 
@@ -639,6 +689,8 @@ main(void)
 		TEST(ports_queues_and_groups_are_found_and_read),
 		TEST(neighbours_are_read_and_none_costs_a_counter),
 		TEST(optics_are_told_by_their_darkest_lane_and_cost_nothing),
+		TEST(a_lane_that_is_not_in_use_is_not_the_darkest),
+		TEST(the_alarm_of_a_module_is_read_from_either_table),
 		TEST(what_changes_slowly_is_not_asked_for_each_time),
 		TEST(what_was_answered_with_an_error_was_not_read),
 		TEST(what_is_missing_or_no_number_is_not_there),
