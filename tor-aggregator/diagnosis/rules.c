@@ -64,8 +64,7 @@ const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_CABLE] = {
 		"cable-errors", "A cable, an optic or the transmitter at its far end is going bad: bits arrive wrong, or a lane is nearly dark.",
 		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
-		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW),
-		  NOT_IF_KNOWN(OVERSIZE, FEW) }, .loses = true },
+		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW) }, .loses = true },
 	[DIAGNOSIS_CORRUPTION] = {
 		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which gives them a right check sum again.",
 		"IBTA volume 1, annex A17: the ICRC goes from end to end, the check sum from hop to hop" START, 0, 0,
@@ -87,7 +86,7 @@ const struct rule rules[DIAGNOSES] = {
 		"pfc-storm", "The RNIC pauses its switch without end, and takes next to nothing: all that send to it stop, and others behind them.",
 		GUO ", 4.3, the NIC PFC frame storm" START, 10, 0,
 		{ ANY(PAUSING, 50), ANY(STORM_EVENTS, 1), ANY(WATCHDOG_STORMS, 1), ANY(WATCHDOG_STORMED, 1),
-		  NOT_IF_KNOWN(RECEIVE_USE, 10), NOT_IF_KNOWN(PCI_OVERFLOWS, 1) }, .loses = true },
+		  NOT_IF_KNOWN(RECEIVE_USE, 10), NOT_IF_KNOWN(PCI_OVERFLOWS, 1), NOT_IF_KNOWN(PCI_STALLED, 30) }, .loses = true },
 	[DIAGNOSIS_SLOW_RECEIVER] = {
 		"slow-receiver", "The host takes data more slowly than they arrive (CPU, memory, page faults), and its RNIC pauses the switch.",
 		GUO ", 4.4, the slow-receiver symptom" START, 0, BIT(PFC_STORM) | BIT(PCIE_BOTTLENECK),
@@ -118,23 +117,24 @@ const struct rule rules[DIAGNOSES] = {
 		  NOT_IF_KNOWN(PFC_SENT, BUSY_PFC), NOT_IF_KNOWN(DISCARDS, 1) } },
 	[DIAGNOSIS_QUEUE_DROPS] = {
 		"queue-drops", "The switch drops packets to this RNIC in a queue that is not lossless, or full.",
-		"the switch's own count of it" START, 0, BIT(HEADROOM),
+		"the switch's own count of it" START, 0, BIT(HEADROOM) | BIT(LINK_FLAP) | BIT(PFC_STORM),
 		{ ANY(OUT_OF_ORDER, FEW), ANY(SEQUENCE_NAKS, FEW),
 		  MUST(SWITCH_DROPS, FEW), NOT_IF_KNOWN(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_SILENT_DROP] = {
 		"silent-drop", "Packets of this RNIC vanish on the way, and nobody counts them: one member of an ECMP group or of a LAG, say.",
-		"Guo et al., Pingmesh (SIGCOMM 2015): black holes and silent drops" START, 10, 0,
+		"Guo et al., Pingmesh (SIGCOMM 2015): black holes and silent drops" START, 10, BIT(LINK_FLAP) | BIT(CABLE) | BIT(PFC_STORM) | BIT(HEADROOM),
 		{ ANY(RETRIES_EXCEEDED, 1), ANY(ACK_TIMEOUTS, FEW),
 		  MUST(PROBE_LOSS, 0.1), NOT(NAKS_PER_TIMEOUT, 10),
 		  NOT_IF_KNOWN(SWITCH_DROPS, 1), NOT_IF_KNOWN(CRC_ERRORS, 1), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW),
-		  NOT_IF_KNOWN(LINK_DOWNS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(SWITCH_ERRORS, FEW) }, .loses = true },
+		  NOT_IF_KNOWN(LINK_DOWNS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(SWITCH_ERRORS, FEW),
+		  NOT_IF_KNOWN(OVERSIZE, FEW), NOT_IF_KNOWN(SWITCH_OVERSIZE, FEW), NOT_IF_KNOWN(PAUSED, 30), NOT_IF_KNOWN(ICRC_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_REORDERING] = {
 		"reordering", "Packets arrive out of order and none is lost: adaptive routing, or a change of ECMP, with an RNIC that cannot take that.",
-		"Mittal et al., Revisiting Network Support for RDMA (SIGCOMM 2018)" START, 0, 0,
+		"Mittal et al., Revisiting Network Support for RDMA (SIGCOMM 2018)" START, 0, BIT(LINK_FLAP) | BIT(CABLE) | BIT(HEADROOM),
 		{ ANY(OUT_OF_ORDER, MANY),
 		  MUST_BELOW(PROBE_LOSS, 0.01), MUST_BELOW_IF_KNOWN(ACK_TIMEOUTS, FEW),
 		  NOT_IF_KNOWN(SWITCH_DROPS, 1), NOT_IF_KNOWN(DISCARDS, 1), NOT_IF_KNOWN(CRC_ERRORS, 1),
-		  NOT_IF_KNOWN(SYMBOL_ERRORS, FEW), NOT_IF_KNOWN(OUT_OF_BUFFERS, 1) } },
+		  NOT_IF_KNOWN(SYMBOL_ERRORS, FEW), NOT_IF_KNOWN(OUT_OF_BUFFERS, 1), NOT_IF_KNOWN(ICRC_ERRORS, FEW) } },
 	[DIAGNOSIS_CNP_OFF] = {
 		"cnp-off", "The RNIC receives congestion marks and tells no sender: generation of CNPs is off.",
 		DCQCN ": marks are answered by CNPs, at most one per flow in some 50 us; between 1 in 62 marks and nearly 1 in 1 were seen" START, 10, 0,
@@ -160,7 +160,7 @@ const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_MTU_MISMATCH] = {
 		"mtu-mismatch", "Packets arrive that are larger than this end's MTU.",
 		"the port's own count of it" START, 0, 0,
-		{ ANY(OVERSIZE, FEW),
+		{ ANY(OVERSIZE, FEW), ANY(SWITCH_OVERSIZE, FEW),
 		  MUST_IF_KNOWN(LARGE_PROBE_LOSS, 10), MUST_BELOW_IF_KNOWN(SMALL_PROBE_LOSS, 10) }, .loses = true },
 };
 /* clang-format on */

@@ -58,7 +58,7 @@ struct rule_condition {
 	double threshold;  /* in the indicator's unit */
 };
 
-#define RULE_CONDITIONS 13
+#define RULE_CONDITIONS 16
 
 struct rule {
 	const char *word;   /* "pfc-storm" */

@@ -1,0 +1,223 @@
+/* Whole faults: with all that they do besides, two at once, and with counters that are
+ * missing. No rule may hold of what another one explains. */
+#include "tor-aggregator/diagnosis/rules.h"
+
+#include "tests/unit/tor-aggregator/diagnosis/rules_fixture.h"
+
+#define W(name) WIRE_COUNTER_##name
+
+enum whose { OWN, OTHERS, ALL };
+
+struct change {
+	unsigned number, index;
+	uint64_t value;
+	enum whose whose;
+};
+
+struct fault {
+	const char *what;
+	enum diagnosis diagnosis, others; /* others: DIAGNOSES, nothing */
+	struct change changes[12];
+	double loss, large, others_loss; /* of probes, in percent; of large ones */
+};
+
+#define NONE DIAGNOSES
+#define P LOSSLESS
+
+/* clang-format off */
+static const struct fault faults[] = {
+	{ "a flap, with the errors of training, dead QPs and drops while it is down", DIAGNOSIS_LINK_FLAP, NONE, { { W(LINK_DOWN), 0, 3, OWN }, { W(CARRIER_CHANGES), 0, 6, OWN }, { W(SYMBOL_ERR), 0, 500, OWN }, { W(CRC_ERR), 0, 50, OWN }, { SWITCH_RX_ERR, 0, 20, OWN }, { W(ACK_TIMEOUT), 0, 300, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN }, { SWITCH_TX_DISCARDS, 0, 400, OWN }, { W(OOS_RX), 0, 30, OWN } }, .loss = 3 },
+	{ "a flap that the carrier alone tells of", DIAGNOSIS_LINK_FLAP, NONE, { { W(CARRIER_CHANGES), 0, 2, OWN }, { W(ACK_TIMEOUT), 0, 300, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN } }, .loss = 3 },
+	{ "a cable that FEC alone tells of, as at 100 Gb/s and above", DIAGNOSIS_CABLE, NONE, { { W(FEC_UNCORR), 0, 60, OWN }, { W(FEC_CORRECTED_BITS), 0, 4000000, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 2, OWN }, { W(NAK_SEQ_RX), 0, 20, OWN }, { W(OOS_RX), 0, 150, OWN } }, .loss = 1 },
+	{ "the same, of which probes have lost nothing yet", DIAGNOSIS_CABLE, NONE, { { W(FEC_UNCORR), 0, 60, OWN }, { W(NAK_SEQ_RX), 0, 20, OWN }, { W(OOS_RX), 0, 150, OWN } } },
+	{ "a cable with a dark lane at the switch", DIAGNOSIS_CABLE, NONE, { { SWITCH_OPTICS_RX_LOWEST_NW, 0, 0, OWN }, { SWITCH_FEC_UNCORR, 0, 90, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 2, OWN } }, .loss = 1 },
+	{ "a cable with errors of all kinds at one end", DIAGNOSIS_CABLE, NONE, { { W(SYMBOL_ERR), 0, 812, OWN }, { W(CRC_ERR), 0, 300, OWN }, { W(NAK_SEQ_RX), 0, 40, OWN }, { W(ACK_TIMEOUT), 0, 40, OWN }, { W(OOS_RX), 0, 200, OWN } }, .loss = 1 },
+	{ "packets damaged inside a switch, and lost for it", DIAGNOSIS_CORRUPTION, NONE, { { W(ICRC_ERR), 0, 140, OWN }, { W(OOS_RX), 0, 140, OWN }, { W(ACK_TIMEOUT), 0, 60, OWN }, { W(RETRY_EXCEEDED), 0, 1, OWN } }, .loss = 0.5 },
+	{ "a PCIe bottleneck that pauses more than half of the time", DIAGNOSIS_PCIE_BOTTLENECK, NONE, { { W(PCI_STALL_WR_PCT), 0, 62, OWN }, { W(RX_BUF_THRESH), 0, 9, OWN }, { W(PFC_TX_FRAMES), P, 40000, OWN }, { W(PFC_TX_PAUSE_US), P, 6000000, OWN }, { SWITCH_PFC_RX_FRAMES, P, 40000, OWN }, { W(PHY_RX_DISCARDS), 0, 300, OWN }, { W(OOS_RX), 0, 400, OWN } } },
+	{ "errors of the PCIe signal", DIAGNOSIS_PCIE_SIGNAL, NONE, { { W(PCI_SIGNAL_RX), 0, 2, OWN }, { W(PCI_SIGNAL_TX), 0, 1, OWN } } },
+	{ "global pause on a host without PFC", DIAGNOSIS_GLOBAL_PAUSE, NONE, { { W(PFC_ENABLED), P, 0, OWN }, { W(GPAUSE_RX_FRAMES), 0, 1337000, OWN }, { W(GPAUSE_TX_FRAMES), 0, 20, OWN } } },
+	{ "a storm, whose victims and own QPs time out, and which the watchdog drops for", DIAGNOSIS_PFC_STORM, DIAGNOSIS_PAUSE_VICTIM, { { W(RDMA_RX_BYTES), 0, 1000, OWN }, { W(PRIO_RX_BYTES), P, 1000, OWN }, { W(RDMA_RX_PKTS), 0, 3, OWN }, { W(PFC_TX_PAUSE_US), P, 9900000, OWN }, { SWITCH_PFCWD_STORMED, P, 1, OWN }, { SWITCH_QUEUE_DROP_PKTS, P, 900, OWN }, { W(OOS_RX), 0, 20, OWN }, { W(ACK_TIMEOUT), 0, 400, ALL }, { W(RETRY_EXCEEDED), 0, 12, ALL }, { W(PFC_RX_PAUSE_US), P, 4000000, OTHERS } }, .loss = 20, .others_loss = 2 },
+	{ "a host that takes data slowly, and discards", DIAGNOSIS_SLOW_RECEIVER, NONE, { { W(RX_BUF_THRESH), 0, 700, OWN }, { W(PFC_TX_FRAMES), P, 40000, OWN }, { W(PFC_TX_PAUSE_US), P, 300000, OWN }, { SWITCH_PFC_RX_FRAMES, P, 40000, OWN }, { W(PHY_RX_DISCARDS), 0, 200, OWN }, { W(OOS_RX), 0, 200, OWN } } },
+	{ "a victim whose QPs time out", DIAGNOSIS_PAUSE_VICTIM, NONE, { { W(PFC_RX_FRAMES), P, 50000, OWN }, { SWITCH_PFC_TX_FRAMES, P, 50000, OWN }, { W(PFC_RX_PAUSE_US), P, 4000000, OWN }, { W(PFC_TX_PAUSE_US), P, 900000, OTHERS }, { W(ACK_TIMEOUT), 0, 200, OWN }, { W(RETRY_EXCEEDED), 0, 1, OWN } }, .loss = 2 },
+	{ "PFC as the steady state", DIAGNOSIS_PFC_STEADY, DIAGNOSIS_PFC_STEADY, { { W(PFC_RX_FRAMES), P, 50000, ALL }, { SWITCH_PFC_TX_FRAMES, P, 50000, ALL }, { W(PFC_RX_PAUSE_US), P, 900000, ALL } } },
+	{ "PFC that the switch ignores", DIAGNOSIS_PFC_DISAGREEMENT, NONE, { { W(PFC_TX_FRAMES), P, 40000, OWN }, { SWITCH_PFC_RX_FRAMES, P, 400, OWN } } },
+	{ "PFC that the RNIC ignores", DIAGNOSIS_PFC_DISAGREEMENT, NONE, { { SWITCH_PFC_TX_FRAMES, P, 40000, OWN }, { W(PFC_RX_FRAMES), P, 400, OWN } } },
+	{ "a headroom that is too short, and what it loses", DIAGNOSIS_HEADROOM, NONE, { { SWITCH_GROUP_DROP_PKTS, P, 77, OWN }, { SWITCH_PFC_TX_FRAMES, P, 300, OWN }, { W(PFC_RX_FRAMES), P, 300, OWN }, { W(ACK_TIMEOUT), 0, 40, OWN }, { W(RETRY_EXCEEDED), 0, 1, OWN } }, .loss = 0.5 },
+	{ "too few receive buffers", DIAGNOSIS_OUT_OF_BUFFERS, NONE, { { W(RX_OUT_OF_BUFFER), 0, 5000, OWN }, { W(RNR_NAK_TX), 0, 800, OWN }, { W(OOS_RX), 0, 300, OWN } } },
+	{ "a queue that drops", DIAGNOSIS_QUEUE_DROPS, NONE, { { W(OOS_RX), 0, 900, OWN }, { W(NAK_SEQ_RX), 0, 900, OWN }, { SWITCH_QUEUE_DROP_PKTS, 1, 950, OWN }, { W(ACK_TIMEOUT), 0, 50, OWN }, { W(RETRY_EXCEEDED), 0, 1, OWN } }, .loss = 1 },
+	{ "a silent drop", DIAGNOSIS_SILENT_DROP, NONE, { { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN }, { W(NAK_SEQ_RX), 0, 3, OWN } }, .loss = 6.25 },
+	{ "a silent drop where PFC carries some of the load", DIAGNOSIS_SILENT_DROP, NONE, { { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN }, { W(PFC_RX_PAUSE_US), P, 1000000, OWN } }, .loss = 6.25 },
+	{ "reordering", DIAGNOSIS_REORDERING, NONE, { { W(OOS_RX), 0, 9000, OWN }, { W(NAK_SEQ_RX), 0, 9000, OWN } } },
+	{ "CNPs that nobody sends", DIAGNOSIS_CNP_OFF, NONE, { { W(ECN_CE_RX), 0, 150000, OWN } } },
+	{ "CNPs that nobody heeds", DIAGNOSIS_CNP_IGNORED, NONE, { { W(CNP_RX_HANDLED), 0, 100, OWN }, { W(CNP_RX_IGNORED), 0, 900, OWN } } },
+	{ "incast", DIAGNOSIS_INCAST, NONE, { { W(ECN_CE_RX), 0, 150000, OWN }, { W(CNP_TX), 0, 30000, OWN }, { W(CNP_RX_HANDLED), 0, 7000, OTHERS } } },
+	{ "congestion that ECN manages", DIAGNOSIS_ECN_CONGESTION, DIAGNOSIS_ECN_CONGESTION, { { W(ECN_CE_RX), 0, 20000, ALL }, { W(CNP_TX), 0, 9000, ALL }, { W(CNP_RX_HANDLED), 0, 9000, ALL } } },
+	{ "RDMA in the wrong class", DIAGNOSIS_WRONG_CLASS, NONE, { { W(PRIO_RX_BYTES), P, 1000000, OWN }, { W(PRIO_RX_BYTES), 0, UINT64_C(10000000000), OWN } } },
+	{ "another MTU at the switch, and what that costs", DIAGNOSIS_MTU_MISMATCH, NONE, { { W(MTU_ERR), 0, 3000, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN } }, .loss = 50, .large = 100 },
+	{ "the same, as the switch alone counts it", DIAGNOSIS_MTU_MISMATCH, NONE, { { SWITCH_GIANTS, 0, 3000, OWN }, { SWITCH_RX_ERR, 0, 3000, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 12, OWN } }, .loss = 50, .large = 100 },
+};
+/* clang-format on */
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+#define CHANGES (sizeof(faults[0].changes) / sizeof(faults[0].changes[0]))
+
+static void
+give_more(struct evidence *evidence, enum evidence_given given, double value)
+{
+	if (value > evidence->given[given])
+		evidence_give(evidence, given, value);
+}
+
+/* Of the RNIC of that number. What is set already by another fault, and larger, stays.
+ */
+static void
+apply(const struct fault *fault, unsigned at)
+{
+	for (size_t i = 0; i < CHANGES && fault->changes[i].number != 0; i++) {
+		const struct change *change = &fault->changes[i];
+
+		for (unsigned n = 0; n < RNICS; n++)
+			if (change->whose == ALL || (n == at) == (change->whose == OWN))
+				evidence_set(&rack[n], change->number, change->index,
+				    change->value);
+	}
+	for (unsigned n = 0; n < RNICS; n++)
+		give_more(&rack[n], GIVEN_LOSS_PCT,
+		    n == at ? fault->loss : fault->others_loss);
+	give_more(&rack[at], GIVEN_LARGE_LOSS_PCT, fault->large);
+}
+
+static void
+rest(void)
+{
+	for (unsigned i = 0; i < RNICS; i++)
+		fill_healthy(&rack[i], i);
+}
+
+/* It concerns its own RNIC alone, and pauses nobody. */
+static bool
+is_local(const struct fault *fault)
+{
+	for (size_t i = 0; i < CHANGES && fault->changes[i].number != 0; i++)
+		if (fault->changes[i].whose != OWN ||
+		    fault->changes[i].number == W(PFC_TX_PAUSE_US))
+			return false;
+	return true;
+}
+
+static bool
+holds(size_t i, enum diagnosis diagnosis)
+{
+	return results[i][diagnosis].status == RULE_HOLDS;
+}
+
+static void
+a_fault_with_all_that_it_does_is_told_by_one_rule(void **state)
+{
+	bool told[DIAGNOSES] = { false };
+
+	(void)state;
+	for (size_t f = 0; f < FAULTS; f++) {
+		rest();
+		apply(&faults[f], 0);
+		judge();
+		print_message("%s\n", faults[f].what);
+		assert_only(0, faults[f].diagnosis);
+		for (size_t i = 1; i < RNICS; i++)
+			assert_only(i, faults[f].others);
+		told[faults[f].diagnosis] = true;
+	}
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		assert_true(told[d]);
+}
+
+static void
+two_faults_of_two_rnics_are_told_each_of_its_own(void **state)
+{
+	(void)state;
+	for (size_t a = 0; a < FAULTS; a++)
+		for (size_t b = 0; b < FAULTS; b++) {
+			if (!is_local(&faults[a]) || !is_local(&faults[b]))
+				continue;
+			rest();
+			apply(&faults[a], 0);
+			apply(&faults[b], 1);
+			judge();
+			assert_only(0, faults[a].diagnosis);
+			assert_only(1, faults[b].diagnosis);
+			for (size_t i = 2; i < RNICS; i++)
+				assert_only(i, DIAGNOSES);
+		}
+}
+
+/* One may explain what the other one shows; a third one has no part in it. */
+static void
+two_faults_of_one_rnic_tell_no_third_one(void **state)
+{
+	(void)state;
+	for (size_t a = 0; a < FAULTS; a++)
+		for (size_t b = a + 1; b < FAULTS; b++) {
+			if (!is_local(&faults[a]) || !is_local(&faults[b]))
+				continue;
+			rest();
+			apply(&faults[a], 0);
+			apply(&faults[b], 0);
+			judge();
+			/* The many NAKs of the one hide that the other has few. */
+			if (!holds(0, faults[a].diagnosis) &&
+			    !holds(0, faults[b].diagnosis) &&
+			    faults[b].diagnosis != DIAGNOSIS_REORDERING)
+				fail_msg(
+				    "neither: %s; %s", faults[a].what, faults[b].what);
+			for (size_t d = 0; d < DIAGNOSES; d++)
+				if (holds(0, (enum diagnosis)d) &&
+				    d != faults[a].diagnosis &&
+				    d != faults[b].diagnosis)
+					fail_msg("%s: %s; %s", rules[d].word,
+					    faults[a].what, faults[b].what);
+		}
+}
+
+static bool
+belongs(const struct fault *fault, unsigned number)
+{
+	for (size_t i = 0; i < CHANGES; i++)
+		if (fault->changes[i].number == number)
+			return true;
+	return false;
+}
+
+/* Nor may one come of a counter that a driver, or a switch, does not have. */
+static void
+a_counter_that_is_missing_tells_no_other_fault(void **state)
+{
+	(void)state;
+	for (size_t f = 0; f < FAULTS; f++)
+		for (unsigned number = 1; number < EVIDENCE_NUMBERS; number++) {
+			if (belongs(&faults[f], number))
+				continue;
+			rest();
+			apply(&faults[f], 0);
+			for (unsigned i = 0; i < RNICS; i++)
+				rack[i].there[number] = 0;
+			judge();
+			for (size_t d = 0; d < DIAGNOSES; d++)
+				if (holds(0, (enum diagnosis)d) &&
+				    d != faults[f].diagnosis)
+					fail_msg("%s without number %u: %s",
+					    rules[d].word, number, faults[f].what);
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fault_with_all_that_it_does_is_told_by_one_rule),
+		cmocka_unit_test(two_faults_of_two_rnics_are_told_each_of_its_own),
+		cmocka_unit_test(two_faults_of_one_rnic_tell_no_third_one),
+		cmocka_unit_test(a_counter_that_is_missing_tells_no_other_fault),
+	};
+
+	return cmocka_run_group_tests_name("rule_faults", tests, NULL, NULL);
+}
