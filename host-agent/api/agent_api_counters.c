@@ -128,6 +128,19 @@ static const struct agent_counter own_counters[] = {
 };
 /* clang-format on */
 
+/* By these names the exporter of Spiderpool has them, too. */
+static const struct alias {
+	const char *metric, *row;
+} aliases[] = {
+	{ "rdma_rx_pause_total", "pfc_rx_frames" },
+	{ "rdma_tx_pause_total", "pfc_tx_frames" },
+	{ "rdma_rx_discards_total", "prio_rx_discards" },
+	{ "rdma_tx_discards_total", "prio_tx_discards" },
+	{ "rdma_vport_speed_mbps", "port_rate_mbps" },
+};
+
+#define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
+
 struct row_family {
 	struct rm_metrics_family family;
 	const struct agent_counter_metrics *shown;
@@ -184,6 +197,22 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 }
 
 static void
+tell_class(struct rm_metrics_out *out, const void *arg)
+{
+	const struct agent_counter_metrics *shown = arg;
+	char label[LABELS];
+
+	for (size_t p = 0; p < counters_ports(shown->counters); p++) {
+		const struct counters_port *port = counters_port(shown->counters, p);
+		const int class = port->reading.traffic_class;
+
+		if (label_of(shown, port, label) && class >= 0 &&
+		    class != COUNTER_NO_CLASS)
+			rm_metrics_tell(out, label, "", class);
+	}
+}
+
+static void
 tell_age(struct rm_metrics_out *out, const void *arg)
 {
 	const struct agent_counter_metrics *shown = arg;
@@ -207,6 +236,8 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 		"Seconds since the last reading of this RNIC's counters began.",
 		tell_age
 	};
+	static const struct rm_metrics_family class = { "rdma_device_tos", "gauge",
+		"Traffic class that the driver gives all RoCE packets.", tell_class };
 	const struct counters_counts *counts = counters_counts(shown->counters);
 	int r = agent_metrics_table(metrics, shown, "", own_counters, counts);
 
@@ -230,7 +261,34 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 		    &counts->optics_cpu_ns);
 	if (r == 0)
 		r = rm_metrics_family(metrics, shown, &age, shown);
+	if (r == 0)
+		r = rm_metrics_family(metrics, shown, &class, shown);
 	return r;
+}
+
+/* at: of its values. */
+static int
+add_row(struct rm_metrics *metrics, struct agent_counter_metrics *shown,
+    struct row_family *family, const struct counter_row *row, const char *metric,
+    size_t at)
+{
+	*family = (struct row_family){ { metric, row->width == 0 ? "gauge" : "counter",
+					   row->help, tell_row },
+		shown, row, at };
+	return rm_metrics_family(metrics, shown, &family->family, family);
+}
+
+static int
+add_alias(struct rm_metrics *metrics, struct agent_counter_metrics *shown,
+    struct row_family *family, const struct alias *alias)
+{
+	size_t at = 0;
+
+	for (const struct counter_row *row = counter_rows; row->name != NULL;
+	     at += counter_row_values(row++))
+		if (strcmp(row->name, alias->row) == 0)
+			return add_row(metrics, shown, family, row, alias->metric, at);
+	return -ENOENT;
 }
 
 int
@@ -246,7 +304,8 @@ agent_counter_metrics_new(struct rm_metrics *metrics, const char *host,
 		return 0;
 	while (counter_rows[rows].name != NULL)
 		rows++;
-	shown = calloc(1, sizeof(*shown) + rows * sizeof(shown->families[0]));
+	shown =
+	    calloc(1, sizeof(*shown) + (rows + ALIASES) * sizeof(shown->families[0]));
 	if (shown == NULL)
 		return -ENOMEM;
 	*ret = shown;
@@ -254,16 +313,13 @@ agent_counter_metrics_new(struct rm_metrics *metrics, const char *host,
 	shown->counters = counters;
 	for (size_t i = 0; i < rows && r == 0; i++) {
 		const struct counter_row *row = &counter_rows[i];
-		struct row_family *family = &shown->families[i];
 
-		*family = (struct row_family){
-			{ row->metric, row->width == 0 ? "gauge" : "counter", row->help,
-			    tell_row },
-			shown, row, first
-		};
+		r = add_row(
+		    metrics, shown, &shown->families[i], row, row->metric, first);
 		first += counter_row_values(row);
-		r = rm_metrics_family(metrics, shown, &family->family, family);
 	}
+	for (size_t i = 0; i < ALIASES && r == 0; i++)
+		r = add_alias(metrics, shown, &shown->families[rows + i], &aliases[i]);
 	return r < 0 ? r : add_own(metrics, shown);
 }
 

@@ -297,6 +297,9 @@ the_metrics_have_types_labels_and_totals(void **unused)
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	counters_fixture_put(&device, 'e', "rx_prio3_pause", "41927");
 	counters_fixture_put(&device, 'e', "outbound_pci_stalled_wr", "31");
+	counters_fixture_put(&device, 'p', "rate", "100 Gb/sec (4X EDR)");
+	rdma_fixture_put(&device.files, "Global tclass=106\n",
+	    "class/infiniband/rdma0/tc/1/traffic_class");
 	read_once(&device.place, 1);
 	assert_int_equal(rm_metrics_new(&metrics), 0);
 	assert_int_equal(agent_counter_metrics_new(metrics, "h1", counters, &shown), 0);
@@ -312,6 +315,16 @@ the_metrics_have_types_labels_and_totals(void **unused)
 	assert_non_null(strstr(all, "# TYPE rdma_pci_stalled_write_percent gauge\n"
 				    "rdma_pci_stalled_write_percent{host=\"h1\","
 				    "device=\"rdma0\",port=\"1\"} 31\n"));
+	/* As Spiderpool's exporter calls it; its gauges are gauges here. */
+	assert_non_null(strstr(all, "# TYPE rdma_rx_pause_total counter\n"
+				    "rdma_rx_pause_total{host=\"h1\",device="
+				    "\"rdma0\",port=\"1\",priority=\"3\"} 41927\n"));
+	assert_non_null(strstr(all, "# TYPE rdma_vport_speed_mbps gauge\n"
+				    "rdma_vport_speed_mbps{host=\"h1\",device="
+				    "\"rdma0\",port=\"1\"} 100000\n"));
+	assert_non_null(strstr(all, "# TYPE rdma_device_tos gauge\n"
+				    "rdma_device_tos{host=\"h1\",device="
+				    "\"rdma0\",port=\"1\"} 106\n"));
 	assert_non_null(strstr(all, "rackmesh_agent_counters_reads_total 1\n"));
 	assert_null(strstr(all, "rdma_np_ecn_marked_roce_packets_total{"));
 	rm_metrics_free(metrics);
