@@ -423,6 +423,7 @@ past_ask(struct rm_http_request *request, void *arg)
 {
 	struct past *past = arg;
 	struct past_words words = { .measurement = rm_http_path_rest(request),
+		.by = rm_http_query(request, "by"),
 		.from = rm_http_query(request, "from"),
 		.to = rm_http_query(request, "to"),
 		.columns = rm_http_query(request, "columns") };

@@ -17,21 +17,36 @@ fault(struct rm_error *error, const json_t *object)
 			    : rm_error_set(error, -EBADMSG, "it says: %.300s", text);
 }
 
-/* The columns are those asked for, in this order, after the time. */
+struct answer_columns {
+	size_t count; /* of a row, with its time */
+	size_t by;    /* where its tag goes, counted without the time */
+};
+
+/* The columns are those asked for, in this order, after the time; but for `by`: of it
+ * each name is a series. */
 static bool
-columns_are(const json_t *series, const struct past_question *q)
+columns_are(
+    const json_t *series, const struct past_question *q, struct answer_columns *ret)
 {
 	const struct history_column *columns[PAST_COLUMNS];
 	const size_t count = past_question_asked(q, columns);
 	const json_t *names = json_object_get(series, "columns");
+	size_t at = 1;
 
+	ret->by = 0;
 	for (size_t i = 0; i < count; i++) {
-		const char *name = json_string_value(json_array_get(names, i + 1));
+		const char *name = json_string_value(json_array_get(names, at));
 
+		if (columns[i] == q->by) {
+			ret->by = i;
+			continue;
+		}
 		if (name == NULL || strcmp(name, columns[i]->name) != 0)
 			return false;
+		at++;
 	}
-	return json_array_size(names) == count + 1;
+	ret->count = at;
+	return json_array_size(names) == at;
 }
 
 static bool
@@ -40,20 +55,24 @@ is_scalar(const json_t *value)
 	return value != NULL && !json_is_object(value) && !json_is_array(value);
 }
 
+/* tag: its name of `by`; NULL: nothing was asked by a tag. */
 static int
-take_row(struct past_rows *rows, const json_t *values, size_t columns)
+take_row(struct past_rows *rows, const json_t *values, json_t *tag,
+    const struct answer_columns *columns)
 {
 	const json_t *time = json_array_get(values, 0), *value;
 	json_t *row;
 	size_t i;
 
-	if (json_array_size(values) != columns || !json_is_integer(time))
+	if (json_array_size(values) != columns->count || !json_is_integer(time))
 		return -EBADMSG;
 	json_array_foreach (values, i, value)
 		if (!is_scalar(value))
 			return -EBADMSG;
 	row = json_copy((json_t *)values);
 	json_array_remove(row, 0);
+	if (tag != NULL)
+		json_array_insert(row, columns->by, tag);
 	return past_rows_add(rows, (rm_wall_t){ json_integer_value(time) }, 0, row);
 }
 
@@ -69,20 +88,27 @@ take_all(const json_t *result, const struct past_question *q, struct past_rows *
     struct rm_error *error)
 {
 	const json_t *series, *values;
+	struct answer_columns columns;
 	size_t i, k;
 	int r;
 
 	if (is_partial(result))
 		past_rows_cut(rows);
 	json_array_foreach (json_object_get(result, "series"), i, series) {
+		json_t *tag = NULL;
+
 		if (is_partial(series))
 			past_rows_cut(rows);
-		r = columns_are(series, q) ? 0 : -EBADMSG;
+		r = columns_are(series, q, &columns) ? 0 : -EBADMSG;
+		if (q->by != NULL) {
+			tag = json_object_get(
+			    json_object_get(series, "tags"), q->by->name);
+			if (!json_is_string(tag))
+				r = -EBADMSG;
+		}
 		json_array_foreach (json_object_get(series, "values"), k, values)
 			if (r == 0)
-				r = take_row(rows, values,
-				    json_array_size(
-					json_object_get(series, "columns")));
+				r = take_row(rows, values, tag, &columns);
 		if (r == -ENOSPC)
 			break; /* the answer says so */
 		if (r < 0)

@@ -76,7 +76,8 @@ past_question_columns(
 
 	for (size_t i = 0; i < PAST_COLUMNS && all[i].name != NULL; i++)
 		if ((q->columns == 0 || (q->columns >> i & 1) != 0) &&
-		    (q->step_ns == 0 || all[i].merge != HISTORY_MERGE_NONE))
+		    (q->step_ns == 0 || all[i].merge != HISTORY_MERGE_NONE ||
+			&all[i] == q->by))
 			columns[count++] = &all[i];
 	return count;
 }
@@ -239,6 +240,28 @@ take_step(uint64_t step_s, struct past_question *q, struct rm_error *error)
 	return 0;
 }
 
+static int
+take_by(const char *text, struct past_question *q, struct rm_error *error)
+{
+	const struct history_column *all = q->measurement->columns;
+	size_t i = 0;
+
+	if (text == NULL)
+		return 0;
+	while (all[i].name != NULL && strcmp(all[i].name, text) != 0)
+		i++;
+	if (all[i].name == NULL || all[i].type != RM_LINE_TAG)
+		return rm_error_set(
+		    error, -EINVAL, "?by= is a tag of %s", q->measurement->name);
+	if (q->step_ns == 0)
+		return rm_error_set(
+		    error, -EINVAL, "?by= says what ?step_s= merges: give both");
+	if (q->columns != 0)
+		q->columns |= UINT64_C(1) << i;
+	q->by = &all[i];
+	return 0;
+}
+
 int
 past_question_make(const struct past_words *words, rm_wall_t now,
     struct past_question *ret, struct rm_error *error)
@@ -266,6 +289,8 @@ past_question_make(const struct past_words *words, rm_wall_t now,
 		return rm_error_set(error, -EINVAL,
 		    "?from= is before ?to=, and at most 400 days before it");
 	r = take_step(words->step_s, &q, error);
+	if (r == 0)
+		r = take_by(words->by, &q, error);
 	if (r < 0)
 		return r;
 	q.hidden = choose_hidden(&q);
@@ -350,12 +375,16 @@ past_question_influxql(
 	const struct history_column *columns[PAST_COLUMNS];
 	const size_t count = past_question_asked(q, columns);
 	FILE *out = fmemopen(text, PAST_STATEMENT_BYTES, "w");
+	const char *separator = "SELECT ";
 
 	if (out == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		fputs(i == 0 ? "SELECT " : ",", out);
+		if (columns[i] == q->by)
+			continue;
+		fputs(separator, out);
 		put_column(out, columns[i], q->step_ns != 0);
+		separator = ",";
 	}
 	fprintf(out, " FROM ");
 	if (policy[0] != '\0') {
@@ -365,9 +394,12 @@ past_question_influxql(
 	fprintf(out, "\"%s\" WHERE time >= %" PRId64 " AND time < %" PRId64,
 	    q->measurement->name, q->from.ns, q->to.ns);
 	put_filters(out, q);
-	if (q->step_ns != 0)
-		fprintf(out, " GROUP BY time(%" PRId64 "s) fill(none)",
-		    q->step_ns / RM_NS_PER_S);
+	if (q->step_ns != 0) {
+		fprintf(out, " GROUP BY time(%" PRId64 "s)", q->step_ns / RM_NS_PER_S);
+		if (q->by != NULL)
+			fprintf(out, ",\"%s\"", q->by->name);
+		fputs(" fill(none)", out);
+	}
 	fprintf(out, " ORDER BY time ASC LIMIT %zu", q->limit + 1);
 	return close_text(out, text);
 }

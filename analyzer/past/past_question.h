@@ -58,11 +58,14 @@ struct past_question {
 	 * asked for and not shown. NULL: some number is shown. */
 	const struct history_column *hidden;
 	int64_t step_ns; /* all rows of so long are one; 0: rows as written */
-	size_t limit;    /* rows, the oldest first */
+	/* With a step a tag: all rows of so long that have the same one; NULL: all. */
+	const struct history_column *by;
+	size_t limit; /* rows, the oldest first */
 };
 
 struct past_words { /* as they came; NULL: not given */
 	const char *measurement, *from, *to, *columns; /* names with commas */
+	const char *by;
 	const char *filter[PAST_FILTERS];
 	const char *regions;    /* as of an identity (identity.h), but not "*" */
 	uint64_t step_s, limit; /* 0: not given */
@@ -74,7 +77,7 @@ int past_question_make(const struct past_words *words, rm_wall_t now,
     struct past_question *ret, struct rm_error *error);
 
 /* What each row has after its time, in this order: the columns that were asked for;
- * with a step, those of them that can be merged. How many. */
+ * with a step, those of them that can be merged, and `by`. How many. */
 size_t past_question_columns(const struct past_question *question,
     const struct history_column *columns[PAST_COLUMNS]);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/history/history_schema.h"
 
@@ -19,6 +20,11 @@ struct merged { /* of one column and step */
 	int64_t value;
 };
 
+struct group { /* rows of one name of the question's `by`; without it all rows */
+	char *name;
+	struct merged *merged; /* by step, column_count each */
+};
+
 struct seen {
 	uint64_t *hashes; /* open addressing; 0: free */
 	size_t room, count;
@@ -30,9 +36,11 @@ struct past_rows {
 	size_t column_count;
 	struct found *found; /* rows as written */
 	size_t count;
-	struct merged *merged; /* by step, column_count each */
-	size_t steps;
-	struct seen seen; /* what is merged */
+	struct group *groups; /* what is merged */
+	size_t group_count, group_room, steps;
+	size_t by;            /* the column of its name */
+	json_t *group_places; /* by name */
+	struct seen seen;     /* what is merged */
 	bool truncated, no_strings;
 };
 
@@ -45,15 +53,16 @@ past_rows_new(const struct past_question *q)
 		return NULL;
 	rows->question = q;
 	rows->column_count = past_question_columns(q, rows->columns);
-	if (q->step_ns == 0) {
+	for (size_t i = 0; i < rows->column_count; i++)
+		if (rows->columns[i] == q->by)
+			rows->by = i;
+	if (q->step_ns == 0)
 		rows->found = calloc(PAST_ROWS, sizeof(*rows->found));
-	} else {
+	else
 		rows->steps =
 		    (size_t)((q->to.ns - 1) / q->step_ns - q->from.ns / q->step_ns + 1);
-		rows->merged =
-		    calloc(rows->steps * rows->column_count, sizeof(*rows->merged));
-	}
-	if (rows->found == NULL && rows->merged == NULL) {
+	rows->group_places = json_object();
+	if ((q->step_ns == 0 && rows->found == NULL) || rows->group_places == NULL) {
 		past_rows_free(rows);
 		return NULL;
 	}
@@ -67,8 +76,13 @@ past_rows_free(struct past_rows *rows)
 		return;
 	for (size_t i = 0; i < rows->count; i++)
 		json_decref(rows->found[i].values);
+	for (size_t i = 0; i < rows->group_count; i++) {
+		free(rows->groups[i].name);
+		free(rows->groups[i].merged);
+	}
 	free(rows->found);
-	free(rows->merged);
+	free(rows->groups);
+	json_decref(rows->group_places);
 	free(rows->seen.hashes);
 	free(rows);
 }
@@ -147,20 +161,80 @@ merge_value(struct merged *merged, enum history_merge how, int64_t value)
 	}
 }
 
+/* name: NULL where the question has no `by`. *ret: until the next one is added. */
+static int
+add_group(struct past_rows *rows, const char *name, struct group **ret)
+{
+	struct group group = { 0 };
+
+	/* As many rows as an answer may gather, whatever they are merged by. */
+	if (rows->group_count > 0 && (rows->group_count + 1) * rows->steps > PAST_ROWS)
+		return -ENOSPC;
+	if (rows->group_count == rows->group_room) {
+		const size_t room = rows->group_room == 0 ? 1 : 2 * rows->group_room;
+		struct group *grown =
+		    reallocarray(rows->groups, room, sizeof(*rows->groups));
+
+		if (grown == NULL)
+			return -ENOMEM;
+		rows->groups = grown;
+		rows->group_room = room;
+	}
+	group.merged = calloc(rows->steps * rows->column_count, sizeof(*group.merged));
+	group.name = name != NULL ? strdup(name) : NULL;
+	if (group.merged == NULL || (name != NULL && group.name == NULL) ||
+	    (name != NULL && json_object_set_new(rows->group_places, name,
+				 json_integer((json_int_t)rows->group_count)) < 0)) {
+		free(group.merged);
+		free(group.name);
+		return -ENOMEM;
+	}
+	rows->groups[rows->group_count] = group;
+	*ret = &rows->groups[rows->group_count++];
+	return 0;
+}
+
+static int
+find_group(struct past_rows *rows, const json_t *values, struct group **ret)
+{
+	const char *name = NULL;
+	const json_t *place;
+
+	if (rows->question->by == NULL && rows->group_count > 0) {
+		*ret = &rows->groups[0];
+		return 0;
+	}
+	if (rows->question->by != NULL) {
+		name = json_string_value(json_array_get(values, rows->by));
+		if (name == NULL)
+			name = ""; /* it was written without that tag */
+		place = json_object_get(rows->group_places, name);
+		if (place != NULL) {
+			*ret = &rows->groups[json_integer_value(place)];
+			return 0;
+		}
+	}
+	return add_group(rows, name, ret);
+}
+
 static int
 merge_row(struct past_rows *rows, rm_wall_t when, uint64_t hash, const json_t *values)
 {
 	const struct past_question *q = rows->question;
 	const size_t step = (size_t)(when.ns / q->step_ns - q->from.ns / q->step_ns);
+	struct group *group = NULL;
 	const json_t *value;
 	size_t i;
 	int r = hash != 0 ? seen_add(&rows->seen, hash) : 1;
 
 	if (r <= 0)
 		return r;
+	r = find_group(rows, values, &group);
+	if (r < 0)
+		return r;
 	json_array_foreach (values, i, value)
 		if (i < rows->column_count && json_is_integer(value))
-			merge_value(&rows->merged[step * rows->column_count + i],
+			merge_value(&group->merged[step * rows->column_count + i],
 			    rows->columns[i]->merge, json_integer_value(value));
 	return 0;
 }
@@ -247,31 +321,51 @@ put_found(struct past_rows *rows, json_t *list)
 	}
 }
 
+static int
+by_group_name(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* False: there are as many as were asked for. */
+static bool
+put_step(struct past_rows *rows, const struct group *group, size_t step, json_t *list)
+{
+	const struct past_question *q = rows->question;
+	const rm_wall_t when = { (q->from.ns / q->step_ns + (int64_t)step) *
+				 q->step_ns };
+	json_t *values = json_array();
+	bool there = false, more = true;
+
+	for (size_t i = 0; i < rows->column_count; i++) {
+		const struct merged *merged =
+		    &group->merged[step * rows->column_count + i];
+
+		there = there || merged->there;
+		json_array_append_new(
+		    values, merged->there ? json_integer(merged->value)
+			    : rows->columns[i] == q->by && group->name[0] != '\0'
+				? json_string(group->name)
+				: json_null());
+	}
+	if (there)
+		more = put_row(rows, list, when, values);
+	json_decref(values);
+	return more;
+}
+
 static void
 put_merged(struct past_rows *rows, json_t *list)
 {
-	const struct past_question *q = rows->question;
-
-	for (size_t step = 0; step < rows->steps; step++) {
-		const rm_wall_t when = { (q->from.ns / q->step_ns + (int64_t)step) *
-					 q->step_ns };
-		json_t *values = json_array();
-		bool there = false, more = true;
-
-		for (size_t i = 0; i < rows->column_count; i++) {
-			const struct merged *merged =
-			    &rows->merged[step * rows->column_count + i];
-
-			there = there || merged->there;
-			json_array_append_new(values,
-			    merged->there ? json_integer(merged->value) : json_null());
-		}
-		if (there)
-			more = put_row(rows, list, when, values);
-		json_decref(values);
-		if (!more)
-			return;
-	}
+	if (rows->question->by != NULL && rows->group_count > 0)
+		qsort(rows->groups, rows->group_count, sizeof(*rows->groups),
+		    by_group_name);
+	for (size_t step = 0; step < rows->steps; step++)
+		for (size_t i = 0; i < rows->group_count; i++)
+			if (!put_step(rows, &rows->groups[i], step, list))
+				return;
 }
 
 int

@@ -5,9 +5,12 @@ feeder's own count of what was acknowledged."""
 
 import collections
 import contextlib
+import http.client
 import json
 import math
 import os
+import secrets
+import ssl
 import subprocess
 import time
 import urllib.parse
@@ -18,6 +21,7 @@ import yaml
 from lab import netns as namespaces
 from lab import places
 from lab.browser import browser, seen
+from lab.ca import Authority, identity
 from lab.fakeclock import FakeClock
 from lab.feeder import ROWS, Feeder, stored
 from lab.influx import INFLUX_PORT, VICTORIA_PORT, Influx, Victoria
@@ -28,7 +32,8 @@ from lab.schema import measurements
 from lab.wait import comes_true, until
 
 AT = "127.0.0.1"
-LINK, HTTP, PROXY = 7491, 9474, 8087
+LINK, HTTP, HTTPS, PROXY = 7491, 9474, 9574, 8087
+REGIONS = "lab", "north.1", "northX1"  # "." is no wildcard
 AGGREGATORS = 10
 FED_S = 300
 NS = 1_000_000_000
@@ -197,10 +202,76 @@ def test_the_analyzer_tells_what_it_has_written(place, pack, tmp_path, where):
     assert max(row["rtt_p99_ns"] for row in steps) == max(row["rtt_p99_ns"] for row in out)
     assert asked(analyzer, "rm_tor_pair", step_s=1)[0] == 400  # 172,800 rows
     assert figure(analyzer, "questions_failed_total") == 0
+    analyzer = who_may_see_some_regions_is_told_of_those(
+        place, pack, tmp_path, analyzer, history, influx)
     if database:
         database.kill()
         status, error = asked(analyzer, "rm_tor_pair")
         assert status == 502 and database.url in error and "does not answer" in error
+
+
+def over_tls(place, authority, token, path):
+    """(status, answer) for who shows the token."""
+    context = ssl.create_default_context(cafile=authority.certificate_path)
+    line = http.client.HTTPSConnection(AT, HTTPS, context=context, timeout=20)
+    with namespaces.inside(place):
+        line.connect()
+    with contextlib.closing(line):
+        line.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+        answer = line.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+def who_may_see_some_regions_is_told_of_those(place, pack, folder, analyzer, history, influx):
+    """Of one more region each, whose rows are looked at by viewers' tokens: over TLS, which
+    the feeder does not know, by the next life of the analyzer."""
+    for region in REGIONS[1:]:
+        feeder = Feeder(place, f"{AT}:{LINK}", folder, region=region, aggregators=1,
+                        summaries=3, incidents=0, start_ns=int(time.time() - 60) * NS, step_ns=NS)
+        pack.add(feeder).start().wait_finished(60)
+    wait_empty(analyzer, 60)
+    sent = dict.fromkeys(REGIONS, 0)
+
+    def all_are_there():
+        """Some seconds pass until VictoriaMetrics shows what it has taken."""
+        rows = asked(analyzer, "rm_tor_pair", columns="region,sent", step_s=DAY_S, by="region")[1]
+        for region in REGIONS:
+            sent[region] = sum(row["sent"] for row in rows if row["region"] == region)
+        return all(sent.values())
+
+    until("all regions are there", 60, all_are_there, [analyzer])
+    analyzer.stop()
+    authority, tokens = Authority(folder / "tls"), folder / "tokens"
+    tokens.touch(mode=0o600)
+    both, none = secrets.token_hex(24), secrets.token_hex(24)
+    tokens.write_text(f"ann {both} {REGIONS[0]},{REGIONS[1]}\neve {none} north\n")
+    again = pack.add(analyzer_at(place, folder, history, **influx))
+    config = folder / "analyzer.yaml"
+    shown = authority.issue(identity("*", "analyzer", "ana"), "analyzer", hosts=[AT]).options()
+    options = {**yaml.safe_load(config.read_text()), **shown, "plaintext": False}
+    options["http"] |= {"tls_listen": f"{AT}:{HTTPS}", "tokens_file": str(tokens)}
+    config.write_text(yaml.safe_dump(options))
+    again.start()
+    again.wait_ready()
+    times = f"from={at(time.time() - DAY_S)}&to={at(time.time() + DAY_S)}&limit=10000"
+    path = f"/v1/history/rm_tor_pair?{times}&columns=region,sent"
+
+    def told(token, more=""):
+        status, answer = over_tls(place, authority, token, path + more)
+        return status, sorted(row[1:] for row in answer.get("rows", []))  # one time has no order
+
+    for more in ("", f"&step_s={DAY_S}&by=region"):
+        status, rows = told(both, more)
+        assert status == 200 and {row[0] for row in rows} == set(REGIONS[:2])
+        for region in REGIONS[:2]:
+            assert sum(row[1] for row in rows if row[0] == region) == sent[region], more
+            assert told(both, f"{more}&region={region}") == (
+                200, [row for row in rows if row[0] == region])
+        assert told(both, f"{more}&region={REGIONS[2]}") == (403, [])
+        assert told(none, more) == (403, [])
+    assert sum(row[0] for row in told(both, f"&step_s={DAY_S}")[1]) == sum(
+        sent[region] for region in REGIONS[:2])
+    return again
 
 
 def what_is_told_of(kind, pack, place, folder, start_s):

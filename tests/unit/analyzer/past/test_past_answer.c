@@ -435,6 +435,77 @@ a_number_that_finds_the_tags_is_not_shown(void **state)
 	}
 }
 
+/* Of files, of InfluxDB and of VictoriaMetrics alike. */
+static void
+rows_of_a_step_are_one_for_each_name_of_a_tag(void **state)
+{
+	static const char influx[] =
+	    "{\"results\":[{\"series\":["
+	    "{\"tags\":{\"region\":\"lab\"},\"columns\":[\"time\",\"sent\"],"
+	    "\"values\":[[1769860800000000000,5],[1769861400000000000,5]]},"
+	    "{\"tags\":{\"region\":\"field\"},\"columns\":[\"time\",\"sent\"],"
+	    "\"values\":[[1769860800000000000,9]]}]}]}";
+	static const char victoria[] = SERIES(
+	    "rm_sla_sent", "lab", "2,3,5", "1769860800000,1769860860000,1769861520000")
+	    SERIES("rm_sla_sent", "field", "9", "1769860860000");
+	const struct past_words words = { .measurement = "rm_sla",
+		.from = "2026-01-31T12:00:00Z",
+		.to = "2026-01-31T13:00:00Z",
+		.columns = "sent",
+		.by = "region",
+		.step_s = 600 };
+	struct past_question q;
+	struct rm_error error = { 0 };
+
+	put("incidents.lp",
+	    SLA("1769860800", "lab", "2") SLA("1769860860", "lab", "3")
+		SLA("1769860860", "field", "9") SLA("1769861520", "lab", "5"));
+	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
+	for (int i = 0; i < 3; i++) {
+		char *text = NULL;
+
+		assert_int_equal(i == 0   ? past_answer_files(&q, folder, &text, &error)
+				 : i == 1 ? past_answer_influx(&q, influx,
+						strlen(influx), &text, &error)
+					  : past_answer_victoria(&q, victoria,
+						strlen(victoria), &text, &error),
+		    0);
+		assert_non_null(
+		    strstr(text, "\"columns\":[\"time\",\"region\",\"sent\"],\"rows\":["
+				 "[\"2026-01-31T12:00:00.000Z\",\"field\",9],"
+				 "[\"2026-01-31T12:00:00.000Z\",\"lab\",5],"
+				 "[\"2026-01-31T12:10:00.000Z\",\"lab\",5]],"
+				 "\"truncated\":false"));
+		free(text);
+	}
+}
+
+/* A step for each second of an hour, of more names than an answer has room for. */
+static void
+names_of_a_tag_are_bounded(void **state)
+{
+	const struct past_words words = { .measurement = "rm_sla",
+		.from = "2026-01-31T12:00:00Z",
+		.to = "2026-01-31T13:00:00Z",
+		.by = "region",
+		.step_s = 1 };
+	struct past_question q;
+	struct rm_error error = { 0 };
+	char *text = NULL, lines[32 * 128];
+	size_t len = 0;
+
+	for (int i = 0; i < 32; i++)
+		len += (size_t)snprintf(lines + len, sizeof(lines) - len,
+		    "rm_sla,region=r%d,aggregator=an1,scope=rack,dscp=26 sent=1i "
+		    "1769860800000000000\n",
+		    i);
+	put("incidents.lp", lines);
+	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
+	assert_int_equal(past_answer_files(&q, folder, &text, &error), 0);
+	assert_non_null(strstr(text, "\"truncated\":true"));
+	free(text);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
 
 int
@@ -443,6 +514,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_of_files_come_by_time_each_once_and_torn_lines_not_at_all),
 		TEST(more_rows_than_asked_for_are_told),
+		TEST(rows_of_a_step_are_one_for_each_name_of_a_tag),
+		TEST(names_of_a_tag_are_bounded),
 		TEST(rows_of_a_step_are_one_and_a_line_that_stands_twice_counts_once),
 		TEST(files_last_written_before_that_time_are_not_read),
 		TEST(files_that_rotate_while_they_are_read_are_all_read),

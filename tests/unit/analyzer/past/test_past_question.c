@@ -45,6 +45,9 @@ what_is_no_name_or_no_measurement_is_refused(void **state)
 		{ .measurement = "rm_sla", .columns = "sent,\"lost\"" },
 		{ .measurement = "rm_incident", .step_s = 60 },
 		{ .measurement = "rm_sla", .columns = "region", .step_s = 60 },
+		{ .measurement = "rm_sla", .by = "region" }, /* merges nothing */
+		{ .measurement = "rm_sla", .by = "tor", .step_s = 60 },
+		{ .measurement = "rm_sla", .by = "sent", .step_s = 60 },
 		{ .measurement = "rm_sla", .from = "now()" },
 		{ .measurement = "rm_sla", .from = "2026-02-01T00:00:00Z" },
 		{ .measurement = "rm_sla", .from = "2020-02-01T00:00:00Z" },
@@ -102,6 +105,27 @@ a_step_merges_counts_by_sums_and_times_by_the_largest(void **state)
 	    "\"rtt_p99_ns\" FROM \"rm_rnic\" WHERE time >= 1769857200000000000 AND "
 	    "time < 1769860800000000000 AND (\"rnic\" = '0c42:a103:0065:aabc/1') "
 	    "GROUP BY time(60s) fill(none) ORDER BY time ASC LIMIT 11");
+}
+
+static void
+a_step_merges_what_has_the_same_tag(void **state)
+{
+	struct past_question q;
+	char text[PAST_STATEMENT_BYTES];
+	struct rm_error error;
+
+	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_rack",
+				  .columns = "sent,lost",
+				  .by = "tor",
+				  .step_s = 3600 },
+			     &q, &error),
+	    0);
+	assert_int_equal(past_question_influxql(&q, "raw", text), 0);
+	assert_string_equal(text,
+	    "SELECT sum(\"sent\") AS \"sent\",sum(\"lost\") AS \"lost\" FROM "
+	    "\"raw\".\"rm_sla_rack\" WHERE time >= 1769857200000000000 AND "
+	    "time < 1769860800000000000 "
+	    "GROUP BY time(3600s),\"tor\" fill(none) ORDER BY time ASC LIMIT 11");
 }
 
 static void
@@ -281,6 +305,7 @@ main(void)
 		cmocka_unit_test(what_is_no_name_or_no_measurement_is_refused),
 		cmocka_unit_test(influxql_names_columns_and_quotes_what_it_was_given),
 		cmocka_unit_test(a_step_merges_counts_by_sums_and_times_by_the_largest),
+		cmocka_unit_test(a_step_merges_what_has_the_same_tag),
 		cmocka_unit_test(series_are_selected_by_either_tor),
 		cmocka_unit_test(tags_alone_are_found_by_a_number_that_is_not_shown),
 		cmocka_unit_test(names_of_services_are_quoted),
