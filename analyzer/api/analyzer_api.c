@@ -340,6 +340,7 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 		{ "/v1/drill/", drills_ask, analyzer->drills },
 		{ "/v1/mesh/", drills_ask_mesh, analyzer->drills },
 		{ "/v1/counters/", drills_ask_counted, analyzer->drills },
+		{ "/v1/hosts/", drills_ask_hosts, analyzer->drills },
 		{ "/v1/history/", past_ask, analyzer->past },
 		{ "/v1/mesh", tor_mesh_answer_get, analyzer->tor_mesh },
 	};

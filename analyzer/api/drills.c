@@ -207,17 +207,28 @@ drills_ask_mesh(struct rm_http_request *request, void *arg)
 	ask_rack(drills, request, rack, &drill);
 }
 
-void
-drills_ask_counted(struct rm_http_request *request, void *arg)
+static void
+ask_counted(struct drills *drills, struct rm_http_request *request, bool hosts_only)
 {
-	struct drills *drills = arg;
 	const struct rack *rack = rack_of(drills, request);
-	struct wire_drill drill = { 0 };
+	struct wire_drill drill = { .hosts_only = hosts_only };
 
 	if (rack == NULL)
 		return;
 	drill.counted = rack->tor;
 	ask_rack(drills, request, rack, &drill);
+}
+
+void
+drills_ask_counted(struct rm_http_request *request, void *arg)
+{
+	ask_counted(arg, request, false);
+}
+
+void
+drills_ask_hosts(struct rm_http_request *request, void *arg)
+{
+	ask_counted(arg, request, true);
 }
 
 /* What the aggregator says, with its region. */

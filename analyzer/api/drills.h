@@ -33,6 +33,8 @@ void drills_ask(struct rm_http_request *request, void *drills);
 void drills_ask_mesh(struct rm_http_request *request, void *drills);
 /* rm_http_handler of "/v1/counters/": likewise. */
 void drills_ask_counted(struct rm_http_request *request, void *drills);
+/* rm_http_handler of "/v1/hosts/": of that answer the hosts. */
+void drills_ask_hosts(struct rm_http_request *request, void *drills);
 void drills_answer(
     struct drills *drills, uint64_t session, const struct wire_drill_answer *answer);
 /* That session will not answer any more. */

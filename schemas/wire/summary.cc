@@ -447,7 +447,7 @@ try {
 	auto mesh = wire::text(writer, drill->mesh);
 	auto counted = wire::text(writer, drill->counted);
 	auto root = rackmesh::CreateDrill(writer->fbb, drill->token, rnic,
-	    drill->seconds, drill->limit, mesh, counted);
+	    drill->seconds, drill->limit, mesh, counted, drill->hosts_only);
 	return wire::finish(writer, root.Union(), WIRE_DRILL, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -474,6 +474,7 @@ wire_open_drill(struct wire_drill *view, const uint8_t *data, size_t len)
 	view->limit = from->limit();
 	view->mesh = wire::string(from->mesh());
 	view->counted = wire::string(from->counted());
+	view->hosts_only = from->hosts_only();
 	return 0;
 }
 

@@ -177,8 +177,10 @@ struct wire_drill {
 	/* Not "": the pairs of this ToR are asked for, and no RNIC; seconds: of 3600
 	 * the last hour, else the last minute. */
 	const char *mesh;
-	/* Not "": what the counters of this ToR's rack mean is asked for. */
+	/* Not "": what the counters of this ToR's rack mean is asked for; hosts_only:
+	 * of that answer its hosts alone (an older peer tells all of it). */
 	const char *counted;
+	bool hosts_only;
 };
 
 int wire_write_drill(

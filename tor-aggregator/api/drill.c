@@ -158,9 +158,10 @@ show_hosts(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
 	return list;
 }
 
-/* What the rack's view on the page asks. */
+/* What the rack's view on the page asks; hosts_only: the view of all agents. */
 static json_t *
-show_counted(const struct tor_aggregator *aggregator, const char *tor, int *status)
+show_counted(const struct tor_aggregator *aggregator, const char *tor, bool hosts_only,
+    int *status)
 {
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		json_t *all;
@@ -168,7 +169,12 @@ show_counted(const struct tor_aggregator *aggregator, const char *tor, int *stat
 		if (strcmp(aggregator->tors[i], tor) != 0)
 			continue;
 		all = json_object();
+		*status = 200;
 		json_object_set_new(all, "tor", json_string(tor));
+		json_object_set_new(
+		    all, "hosts", show_hosts(aggregator, aggregator->racks[i]));
+		if (hosts_only)
+			return all;
 		json_object_set_new(all, "diagnosis", diagnosis_show(aggregator, i));
 		json_object_set_new(all, "drift", drift_show(aggregator, i));
 		json_object_set_new(all, "proof", proof_show(aggregator, i));
@@ -176,11 +182,8 @@ show_counted(const struct tor_aggregator *aggregator, const char *tor, int *stat
 		json_object_set_new(all, "switches", other_switches_show(aggregator));
 		json_object_set_new(all, "hypervisors", hypervisors_show(aggregator));
 		json_object_set_new(
-		    all, "hosts", show_hosts(aggregator, aggregator->racks[i]));
-		json_object_set_new(
 		    all, "services", show_services(aggregator, aggregator->racks[i]));
 		pauses_show(aggregator, all);
-		*status = 200;
 		return all;
 	}
 	return error_of(404, "that ToR is not ours", status);
@@ -198,7 +201,8 @@ drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *dr
 	if (drill->mesh[0] != '\0')
 		return write_mesh(aggregator, drill, writer, out);
 	if (drill->counted[0] != '\0')
-		all = show_counted(aggregator, drill->counted, &status);
+		all = show_counted(
+		    aggregator, drill->counted, drill->hosts_only, &status);
 	else if (seconds > DRILL_MAX_SECONDS || limit > DRILL_MAX_LIMIT)
 		all = error_of(400, "at most 86400 seconds and 10000 results", &status);
 	else

@@ -123,7 +123,7 @@ answer_drill(struct fixture_agg *agg, const uint8_t *data, size_t len)
 	struct wire_drill_answer answer = { .status = 200 };
 	struct wire_drill drill;
 	struct wire_bytes bytes;
-	char text[64];
+	char text[96];
 
 	assert_int_equal(wire_open_drill(&drill, data, len), 0);
 	if (agg->leaves_when_drilled) {
@@ -134,7 +134,8 @@ answer_drill(struct fixture_agg *agg, const uint8_t *data, size_t len)
 	answer.mesh = drill.mesh[0] != '\0' && !agg->knows_no_mesh;
 	answer.counted = drill.counted[0] != '\0' && !agg->knows_no_counters;
 	answer.json.len = (size_t)snprintf(text, sizeof(text),
-	    "{\"asked\":%u,\"counted\":\"%s\"}", drill.seconds, drill.counted);
+	    "{\"asked\":%u,\"counted\":\"%s\",\"hosts_only\":%s}", drill.seconds,
+	    drill.counted, drill.hosts_only ? "true" : "false");
 	answer.json.data = (const uint8_t *)text;
 	send_bytes(agg, wire_write_drilled(agg->writer, &answer, &bytes), &bytes);
 }

@@ -86,12 +86,34 @@ expect_drill_counted(const uint8_t *data, size_t len)
 	assert_int_equal(view.token, 525);
 	assert_string_equal(view.mesh, "");
 	assert_string_equal(view.counted, "tor-8");
+	assert_false(view.hosts_only); /* older peers ask for all */
+}
+
+static int
+write_drill_hosts(struct wire_writer *writer, struct wire_bytes *out)
+{
+	const struct wire_drill drill = {
+		.token = 526, .counted = "tor-9", .hosts_only = true
+	};
+
+	return wire_write_drill(writer, &drill, out);
+}
+
+static void
+expect_drill_hosts(const uint8_t *data, size_t len)
+{
+	struct wire_drill view;
+
+	assert_int_equal(wire_open_drill(&view, data, len), 0);
+	assert_int_equal(view.token, 526);
+	assert_string_equal(view.counted, "tor-9");
+	assert_true(view.hosts_only);
 }
 
 static int
 write_drill_mesh(struct wire_writer *writer, struct wire_bytes *out)
 {
-	const struct wire_drill drill = { 524, NULL, 3600, 0, "tor-7", NULL };
+	const struct wire_drill drill = { 524, NULL, 3600, 0, "tor-7", NULL, false };
 
 	return wire_write_drill(writer, &drill, out);
 }
@@ -256,7 +278,7 @@ a_writer_refuses_what_an_opener_would(void **state)
 	struct wire_resolve_answer answer = { 1, true, rnic_samples[0] };
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_resolve bad = resolve;
-	struct wire_drill drill = { 1, NULL, 2, 3, NULL, NULL };
+	struct wire_drill drill = { 1, NULL, 2, 3, NULL, NULL, false };
 	struct wire_bytes out = { NULL, 0 };
 	char text[WIRE_MAX_STRING + 1];
 
@@ -290,6 +312,7 @@ main(int argc, char **argv)
 		    expect_drilled_mesh },
 		{ WIRE_DRILL, "drill_counted", write_drill_counted,
 		    expect_drill_counted },
+		{ WIRE_DRILL, "drill_hosts", write_drill_hosts, expect_drill_hosts },
 		{ WIRE_DRILL_ANSWER, "drill_answer_counted", write_drilled_counted,
 		    expect_drilled_counted },
 	};

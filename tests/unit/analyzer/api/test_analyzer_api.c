@@ -230,6 +230,12 @@ a_racks_counters_are_asked_of_its_aggregator(void **state)
 	assert_int_equal(answer.status, 200);
 	assert_string_equal(text_of(answer.json, "region"), "lab");
 	assert_string_equal(text_of(answer.json, "counted"), "tor2");
+	assert_true(json_is_false(json_object_get(answer.json, "hosts_only")));
+	answer_clear(&answer);
+	get(f, "/v1/hosts/tor2", &answer);
+	assert_int_equal(answer.status, 200);
+	assert_string_equal(text_of(answer.json, "region"), "lab");
+	assert_true(json_is_true(json_object_get(answer.json, "hosts_only")));
 	answer_clear(&answer);
 	f->agg.knows_no_counters = true;
 	get(f, "/v1/counters/tor1", &answer);

@@ -43,6 +43,7 @@ static const struct route {
 	{ "/v1/mesh", "", 200, 200, true },
 	{ "/v1/mesh/", "tor3", 200, 404, true },
 	{ "/v1/counters/", "tor3", 200, 404, true },
+	{ "/v1/hosts/", "tor3", 200, 404, true },
 	{ "/v1/history/", "rm_rack", 200, 200, true },
 };
 
