@@ -39,6 +39,7 @@ struct fixture {
 	char url[64];
 	char *taken[MAX_TAKEN];
 	char path[MAX_TAKEN][64];
+	char authorization[64]; /* of the last one */
 	size_t taken_count, wanted;
 	bool is_asked;        /* whether it takes alerts; else questions are not kept */
 	int hook_status;      /* 0: as status */
@@ -62,6 +63,8 @@ on_post(struct evhttp_request *request, void *arg)
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	size_t len = evbuffer_get_length(body);
 	struct evbuffer *page = NULL;
+	const char *authorization = evhttp_find_header(
+	    evhttp_request_get_input_headers(request), "Authorization");
 
 	if (f->date != NULL)
 		evhttp_add_header(
@@ -74,6 +77,8 @@ on_post(struct evhttp_request *request, void *arg)
 		return;
 	}
 	f->was_kept = access(f->kept, F_OK) == 0;
+	snprintf(f->authorization, sizeof f->authorization, "%s",
+	    authorization != NULL ? authorization : "");
 	if (f->taken_count < MAX_TAKEN) {
 		char *text = calloc(1, len + 1);
 
@@ -1021,7 +1026,7 @@ wait_trouble(struct fixture *f, const char *wanted)
 
 /* As a person gave it in the config. */
 static void
-alert_to(struct fixture *f, const char *ending)
+alert_to_url(struct fixture *f, const char *given)
 {
 	char url[128];
 	char *urls[] = { url };
@@ -1032,10 +1037,19 @@ alert_to(struct fixture *f, const char *ending)
 	struct rm_alert_options options = { 0 };
 	struct rm_error error = { 0 };
 
-	snprintf(url, sizeof url, "%s%s", f->url, ending);
+	snprintf(url, sizeof url, "%s", given);
 	assert_int_equal(rm_alert_config_check(&config, NULL, &error), 0);
 	rm_alert_config_options(&config, &options);
 	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
+}
+
+static void
+alert_to(struct fixture *f, const char *ending)
+{
+	char url[128];
+
+	snprintf(url, sizeof url, "%s%s", f->url, ending);
+	alert_to_url(f, url);
 }
 
 static void
@@ -1108,6 +1122,36 @@ a_wrong_prefix_is_said(void **state)
 	alert_to(*state, "/wrong");
 	is_said_once_and_once_that_it_is_over(
 	    *state, 404, NULL, "/wrong/api/v2/alerts answers 404: look at its prefix");
+}
+
+/* Basic authentication, a prefix and an IPv6 address at once. */
+static void
+a_password_in_the_url_is_for_the_receiver_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	struct evhttp_bound_socket *bound =
+	    evhttp_bind_socket_with_handle(f->server, "::1", 0);
+	struct sockaddr_in6 at;
+	ev_socklen_t len = sizeof at;
+	char url[96];
+
+	if (bound == NULL)
+		skip(); /* a machine without IPv6 */
+	getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&at, &len);
+	snprintf(url, sizeof url, "http://me:a%%40b:c@[::1]:%d/ops/#/alerts",
+	    ntohs(at.sin6_port));
+	alert_to_url(f, url);
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 1);
+	assert_string_equal(f->path[0], "/ops/api/v2/alerts");
+	assert_string_equal(f->authorization, "Basic bWU6YUBiOmM="); /* me:a@b:c */
+	assert_string_equal(rm_alerts_trouble(f->alerts), "");
+	f->status = 401;
+	wait_trouble(f, "/ops/api/v2/alerts answers 401");
+	assert_non_null(strstr(rm_alerts_trouble(f->alerts), "http://[::1]:"));
+	assert_null(strstr(rm_alerts_trouble(f->alerts), "40b"));
+	assert_null(strstr(f->log, "40b"));
 }
 
 static void
@@ -1372,6 +1416,7 @@ main(void)
 		ASKING(a_redirect_for_good_is_said_with_where_it_leads),
 		ASKING(a_redirect_that_keeps_the_method_is_said_with_where_it_leads),
 		ASKING(a_wrong_prefix_is_said),
+		ASKING(a_password_in_the_url_is_for_the_receiver_alone),
 		TEST(nobody_at_home_is_said),
 		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
 		ASKING(
