@@ -13,6 +13,7 @@ import * as sla from "./sla.js";
 
 // A view has a title and a root. update(known) tells it what is new; ask(), every each_ms,
 // lets it ask what only it wants to know. fail(why): nothing is new, since nobody answers.
+// close(): it is not shown any more.
 const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, history, sla, daemons }));
 
 const BEAT_MS = 1000;
@@ -41,6 +42,7 @@ function decoded(text) {
 }
 
 function route() {
+  shown?.close?.();
   const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
   const view = VIEWS.get(name) ?? racks;
   shown = view.open(rest.map(decoded), known);

@@ -1,14 +1,19 @@
 // Lines over time, as SVG. What was not measured is a gap, never a zero.
 
-import { element } from "./element.js";
-import { clocks } from "./words.js";
+import { element, say } from "./element.js";
+import { clock } from "./words.js";
 
-const WIDE = 900;
+const MOST_WIDE = 900;
+const LEAST_WIDE = 320;
 const HIGH = 150;
 const LEFT = 64;
 const BOTTOM = 18;
 const TOP = 8;
-const TIMES = 5;
+const WIDE_OF_TICK = 120; // at least
+const MINUTE_MS = 60000;
+const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080].map((minutes) => minutes * MINUTE_MS);
+const PADDING = 28; // of the view, both sides
+const LABEL_WIDE = 40; // half of a label
 
 function svg(tag, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -23,27 +28,40 @@ function above(value) {
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= value);
 }
 
+// Full minutes, hours or days between from and to, each with its text: a day is said where it
+// begins, and at first.
+function ticks(from, to, most) {
+  const step = TICKS.find((each) => (to - from) / each <= most) ?? TICKS.at(-1);
+  const times = [];
+  for (let time = Math.ceil(from / step) * step; time <= to; time += step) times.push(time);
+  const day = (time) => clock(time, true).slice(0, 10);
+  return times.map((time, i) => [time, i === 0 || day(time) !== day(times[i - 1]) ? clock(time, true).slice(0, 16) : clock(time, true).slice(11, 16)]);
+}
+
 // series: { name, points: [[time in ms, value or null], ...] }, in order of time. marks: times
 // in ms. words(value): its text.
 export function chart(title, { from, to, series, marks = [], words }) {
+  // As wide as it is shown, or its texts would shrink with it on a small screen.
+  const wide = Math.min(MOST_WIDE, Math.max(LEAST_WIDE, document.getElementById("view").clientWidth - PADDING));
   const known = series.some(({ points }) => points.some(([, value]) => value !== null));
   const values = series.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const top = values.length === 0 ? 1 : above(Math.max(...values));
-  const x = (time) => LEFT + ((WIDE - LEFT) * (time - from)) / (to - from);
+  const x = (time) => LEFT + ((wide - LEFT) * (time - from)) / (to - from);
   const y = (value) => TOP + (HIGH - TOP - BOTTOM) * (1 - value / top);
-  const drawn = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, class: "chart", role: "img", "aria-label": title });
+  const drawn = svg("svg", { viewBox: `0 0 ${wide} ${HIGH}`, class: "chart", role: "img", "aria-label": title });
   for (const part of [0, 0.5, 1]) {
     drawn.append(
-      svg("line", { x1: LEFT, x2: WIDE, y1: y(top * part), y2: y(top * part), class: "grid-line" }),
+      svg("line", { x1: LEFT, x2: wide, y1: y(top * part), y2: y(top * part), class: "grid-line" }),
       svg("text", { x: LEFT - 6, y: y(top * part) + 4, "text-anchor": "end" }, known ? words(top * part) : ""),
     );
   }
-  if (!known) drawn.append(svg("text", { x: (LEFT + WIDE) / 2, y: y(top * 0.5) - 6, "text-anchor": "middle" }, "nothing measured"));
-  const times = Array.from({ length: TIMES }, (_, i) => from + ((to - from) * i) / (TIMES - 1));
-  const said = clocks(times);
-  for (const [i, time] of times.entries()) {
-    const anchor = i === 0 ? "start" : i === TIMES - 1 ? "end" : "middle";
-    drawn.append(svg("text", { x: x(time), y: HIGH - 4, "text-anchor": anchor }, said[i]));
+  if (!known) drawn.append(svg("text", { x: (LEFT + wide) / 2, y: y(top * 0.5) - 6, "text-anchor": "middle" }, "nothing measured"));
+  for (const [time, text] of ticks(from, to, (wide - LEFT) / WIDE_OF_TICK)) {
+    const anchor = x(time) > wide - LABEL_WIDE ? "end" : x(time) < LEFT + LABEL_WIDE ? "start" : "middle";
+    drawn.append(
+      svg("line", { x1: x(time), x2: x(time), y1: HIGH - BOTTOM, y2: HIGH - BOTTOM + 4, class: "grid-line" }),
+      svg("text", { x: x(time), y: HIGH - 4, "text-anchor": anchor }, text),
+    );
   }
   for (const time of marks) drawn.append(svg("line", { x1: x(time), x2: x(time), y1: TOP, y2: HIGH - BOTTOM, class: "event" }));
   series.forEach(({ points }, i) => {
@@ -57,6 +75,28 @@ export function chart(title, { from, to, series, marks = [], words }) {
     }
     drawn.append(svg("path", { d: line, class: `line line-${i}` }));
   });
+  const cursor = svg("line", { y1: TOP, y2: HIGH - BOTTOM, class: "cursor", visibility: "hidden" });
+  const readout = element("span", { class: "readout" });
+  drawn.append(cursor);
+  // The values of the time that is pointed at; points of all series are of the same times.
+  const pointAt = (event) => {
+    const box = drawn.getBoundingClientRect();
+    const at = from + ((to - from) * (((event.clientX - box.left) / box.width) * wide - LEFT)) / (wide - LEFT);
+    const near = (points) => points.reduce((best, point) => (best === null || Math.abs(point[0] - at) < Math.abs(best[0] - at) ? point : best), null);
+    const found = series.map(({ name, points }) => [name, near(points)]).filter(([, point]) => point !== null);
+    if (found.length === 0) return;
+    const time = found[0][1][0];
+    cursor.setAttribute("x1", x(time));
+    cursor.setAttribute("x2", x(time));
+    cursor.setAttribute("visibility", "visible");
+    say(readout, `${clock(time)}: ${found.map(([name, [, value]]) => `${name} ${value === null ? "–" : words(value)}`).join(", ")}`);
+  };
+  drawn.addEventListener("pointermove", pointAt);
+  drawn.addEventListener("pointerdown", pointAt);
+  drawn.addEventListener("pointerleave", () => {
+    cursor.setAttribute("visibility", "hidden");
+    say(readout, "");
+  });
   return element(
     "figure",
     {},
@@ -66,6 +106,7 @@ export function chart(title, { from, to, series, marks = [], words }) {
       element("b", {}, title),
       series.map(({ name }, i) => element("span", { class: `key key-${i}` }, name)),
       marks.length > 0 ? element("span", { class: "key key-event" }, "an incident opened") : null,
+      readout,
     ),
     drawn,
   );

@@ -1,5 +1,6 @@
-// The aggregators that are connected, with their releases.
+// The aggregators that are connected, with their releases, and the agents of all racks.
 
+import { agents } from "./agents.js";
 import { ask } from "./ask.js";
 import { element, table } from "./element.js";
 import { age, clock, count, several } from "./words.js";
@@ -34,6 +35,7 @@ const row = (each) => [
 export function open() {
   const list = element("div", {}, element("p", { class: "quiet" }, "Asking…"));
   const mixed = element("p", { class: "quiet" });
+  const all = agents();
 
   return {
     title: "Daemons",
@@ -44,10 +46,14 @@ export function open() {
       element("h1", {}, "Aggregators"),
       mixed,
       list,
-      element("p", { class: "quiet" }, "Releases of agents: on the page of their rack. Of all daemons of a region: ", element("code", {}, "rackmeshctl versions"), "."),
+      all.root,
+      element("p", { class: "quiet" }, "What controllers run, and what was rolled out: ", element("code", {}, "rackmeshctl versions"), "."),
     ),
+    close: () => all.close(),
     async ask() {
       const { aggregators } = await ask("/v1/aggregators");
+      const name = (each) => `${each.region} ${each.name}`;
+      aggregators.sort((a, b) => name(a).localeCompare(name(b), "en", { numeric: true }));
       const versions = [...new Set(aggregators.map((each) => each.version ?? "not told"))];
       mixed.textContent = `${several(aggregators.length, "aggregator")}, ${
         versions.length === 1 ? `all of release ${versions[0]}` : several(versions.length, "release")
@@ -58,6 +64,6 @@ export function open() {
           : table("Connected now", COLUMNS, aggregators.map(row)),
       );
     },
-    update() {},
+    update: (known) => all.update(known.health.racks),
   };
 }

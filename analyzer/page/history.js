@@ -94,7 +94,7 @@ export function open([region, tor, until, span], known) {
 
   const head = element("h1", {});
   const name = tor || region;
-  say(head, name ? `${name} in the past` : "History");
+  say(head, tor ? `${tor} in the past` : region ? `Region ${region} in the past` : "History");
   return {
     title: name ? `${name}, history` : "History",
     root: element(

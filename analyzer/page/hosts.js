@@ -8,7 +8,10 @@ const SILENT_MS = 3000; // of less nothing is said: agents tell every second
 
 const NOT_TOLD = "not told";
 
-function agentOf({ version }) {
+// What row() fills.
+export const COLUMNS = [["Host"], ["State"], ["Agent’s release"], ["From"], ["RNICs", "number"], ["Probing"], ["Silent", "number"], ["Dropped results", "number"]];
+
+export function agentOf({ version }) {
   if (version === undefined) return "none has come";
   return version ?? NOT_TOLD;
 }
@@ -19,7 +22,8 @@ function probingOf({ paused, slowed, slowed_permille, version }) {
   return slowed === "none" ? "as planned" : `${percent(slowed_permille / 1000)} of the plan: ${slowed}`;
 }
 
-const row = (host) => [
+// Of a host: its name first.
+export const row = (host) => [
   host.host,
   element("span", { class: host.state === "ok" ? "ok" : "bad" }, `${host.state === "ok" ? "✓" : "✕"} ${host.state}`),
   agentOf(host),
@@ -31,14 +35,14 @@ const row = (host) => [
 ];
 
 // Of each release how many, the most common first.
-function releasesOf(hosts) {
+export function releasesOf(hosts) {
   const counts = new Map();
   for (const host of hosts.filter((each) => each.version !== undefined)) counts.set(agentOf(host), (counts.get(agentOf(host)) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
 // What ought to be looked at before what is well, and another release before the common one.
-function sorted(hosts, common) {
+export function sorted(hosts, common) {
   const odd = (host) => (host.state !== "ok" ? 3 : !host.connected ? 2 : agentOf(host) !== common ? 1 : 0);
   return [...hosts].sort((a, b) => odd(b) - odd(a) || a.host.localeCompare(b.host, "en", { numeric: true }));
 }
@@ -57,11 +61,10 @@ export function hostsOf(hosts) {
       : releases.length === 1
         ? `all agents that have come are of release ${releases[0][0]}`
         : `agents are of ${several(releases.length, "release")}: ${releases.map(([name, number]) => `${name} (${count(number)})`).join(", ")}`;
-  const columns = [["Host"], ["State"], ["Agent’s release"], ["From"], ["RNICs", "number"], ["Probing"], ["Silent", "number"], ["Dropped results", "number"]];
   const order = sorted(hosts, releases[0]?.[0]);
   const most = order.length > SHOWN ? `, ${SHOWN} of them below, those in trouble first` : "";
   return [
     element("p", { class: releases.length > 1 ? null : "quiet" }, `${several(hosts.length, "host")}${most}; ${ran}.`),
-    table("Hosts of the rack", columns, order.slice(0, SHOWN).map(row)),
+    table("Hosts of the rack", COLUMNS, order.slice(0, SHOWN).map(row)),
   ];
 }

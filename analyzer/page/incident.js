@@ -61,20 +61,19 @@ function samples(evidence) {
 // "spine1@10.0.0.1": a hop; what the part's name holds is marked.
 function path(text, part) {
   const suspects = namesIn(part);
+  const hops = text.split(/[ >,]+/).filter(Boolean).map((hop) => hop.split("@"));
+  // Of a link it is the step between its ends that is at fault.
+  const isStep = (i) => i > 0 && part.includes("--") && [hops[i - 1][0], hops[i][0]].every((name) => suspects.includes(name));
   return element(
     "ol",
     { class: "hops" },
-    text
-      .split(/[ >,]+/)
-      .filter(Boolean)
-      .map((hop) => {
-        const [name, address] = hop.split("@");
-        return element(
-          "li",
-          { class: suspects.includes(name) ? "suspect" : null, title: address ?? null },
-          name === "?" ? "silent" : name,
-        );
-      }),
+    hops.map(([name, address], i) =>
+      element(
+        "li",
+        { class: [suspects.includes(name) ? "suspect" : "", isStep(i) ? "cut" : ""].join(" ").trim() || null, title: address ?? null },
+        name === "?" ? "silent" : name,
+      ),
+    ),
   );
 }
 

@@ -6,7 +6,7 @@ import { age, count, duration, percent, several } from "./words.js";
 const MAX_LABEL_PX = 140;
 const LABEL_GAP_PX = 5;
 const MIN_CELL_PX = 4;
-const MAX_CELL_PX = 22;
+const MAX_CELL_PX = 30;
 const LABELLED_PX = 9; // smaller cells have a label per host
 const WORST = 8;
 

@@ -1,6 +1,7 @@
 // A whole region at some time in the past: what was lost, what was open, and its racks as they
 // were at the end of that time.
 
+import { NoAnswer } from "./ask.js";
 import { chart } from "./chart.js";
 import { element, walkable } from "./element.js";
 import { POINTS, askRows, cut, incidentsIn, incidentsOf, marksOf, pathOf, summary } from "./past.js";
@@ -11,6 +12,7 @@ const MINUTE_S = 60; // one row of each class and scope
 const LAST_WORD_S = 60; // an aggregator tells of each rack every ten seconds
 const SCOPES = { "inside racks": "rack", "between racks": "fabric" };
 const SLA = "sent,lost,rtt_p50_ns,rtt_p99_ns";
+const LEAST_LOST_S = 900; // of what each rack lost: minutes are written when they are over
 const RACK = "tor,rnics,rnics_good,rnics_bad,hosts,hosts_ok,hosts_slowed,brake_permille";
 
 // Steps begin at multiples of their length, the first one before from.
@@ -43,20 +45,46 @@ function stateOf(row, hurt) {
   return row.rnics_good > 0 ? "ok" : "unknown";
 }
 
-function racksThen(rows, incidents, names) {
-  const last = new Map(names.map((tor) => [tor, undefined]));
+// What the probes of each rack lost in that time: { racks: by ToR, null: not known, why }. A
+// database that keeps too much to add it up at once costs nothing else.
+async function lostBy(region, from, to) {
+  const step_s = Math.max(LEAST_LOST_S, Math.ceil((to - from) / 1000));
+  const racks = new Map();
+  try {
+    const { rows, truncated } = await askRows("rm_sla_rack", { from, to, region, step_s, by: "tor", columns: "sent,lost" });
+    for (const { tor, sent, lost } of rows) {
+      const sum = racks.get(tor) ?? { sent: 0, lost: 0 };
+      racks.set(tor, { sent: sum.sent + sent, lost: sum.lost + lost });
+    }
+    return truncated ? { racks: null, why: "there are too many" } : { racks };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    return { racks: null, why: error.message };
+  }
+}
+
+const shareOf = (sum) => (sum === undefined || sum.sent === 0 ? null : sum.lost / sum.sent);
+
+function racksThen(rows, incidents, names, lost) {
+  const last = new Map([...names, ...(lost?.keys() ?? [])].map((tor) => [tor, undefined]));
   const racks = [];
   for (const row of rows) last.set(row.tor, row);
   for (const [tor, row] of last) {
     const hurt = incidents.filter((each) => (each.tor ? each.tor === tor : namesIn(each.part).includes(tor)));
-    racks.push({ tor, row, hurt: hurt.length, state: stateOf(row, hurt) });
+    racks.push({ tor, row, hurt: hurt.length, state: stateOf(row, hurt), lost: shareOf(lost?.get(tor)) });
   }
   const place = ({ state }) => STATES.indexOf(state);
-  return racks.sort((a, b) => place(a) - place(b) || b.hurt - a.hurt || a.tor.localeCompare(b.tor, "en", { numeric: true }));
+  return racks.sort((a, b) => place(a) - place(b) || b.hurt - a.hurt || (b.lost ?? 0) - (a.lost ?? 0) || a.tor.localeCompare(b.tor, "en", { numeric: true }));
 }
 
-function tile({ tor, row, hurt, state }, href) {
-  const figures = [row ? `${row.rnics_good}/${row.rnics} RNICs` : "nothing was told of it", hurt > 0 ? several(hurt, "incident") : null].filter(Boolean).join(" · ");
+function tile({ tor, row, hurt, state, lost }, href) {
+  const figures = [
+    row ? `${row.rnics_good}/${row.rnics} RNICs` : "nothing was told of it",
+    lost === null ? null : `${percent(lost)} lost`,
+    hurt > 0 ? several(hurt, "incident") : null,
+  ]
+    .filter(Boolean)
+    .join(" · ");
   const title = `${tor}: ${state}; ${figures}`;
   return element(
     "li",
@@ -69,6 +97,15 @@ function tile({ tor, row, hurt, state }, href) {
       element("span", { class: "figures" }, figures),
     ),
   );
+}
+
+// The racks that lost most in that time, also if all was well at its end.
+const LOSERS = 8;
+function losersOf(racks) {
+  const losers = racks.filter(({ lost }) => lost > 0).sort((a, b) => b.lost - a.lost);
+  if (losers.length === 0) return "";
+  const names = losers.slice(0, LOSERS).map(({ tor, lost }) => `${tor} ${percent(lost)}`);
+  return element("p", {}, `Of what its probes sent, most was lost by ${names.join(", ")}${losers.length > LOSERS ? `; ${count(losers.length)} racks lost some` : ""}.`);
 }
 
 function gridOf(racks, region, from, to) {
@@ -94,9 +131,10 @@ export async function lookAtRegion(region, from, to, known) {
     incidentsIn(region, from, to, () => true, known),
     askRows("rm_rack", { from: new Date(to - LAST_WORD_S * 1000), to, region, columns: RACK }),
   ]);
+  const lost = await lostBy(region, from, to);
   const names = (known.health?.racks ?? []).filter((rack) => rack.region === region).map((rack) => rack.tor);
   const still = open.incidents.filter((each) => each.state !== "resolved");
-  const racks = racksThen(told.rows, still, names);
+  const racks = racksThen(told.rows, still, names, lost.racks);
   const series = (value) => lines.map(({ name, filled }) => ({ name, points: filled.map((each) => [each.time, value(each)]) }));
   const frame = { from: +from, to: +to, marks: marksOf(open, from, to) };
   return [
@@ -106,5 +144,6 @@ export async function lookAtRegion(region, from, to, known) {
     chart("RTT, 99th percentile", { ...frame, series: series((each) => each.p99), words: duration }),
     ...incidentsOf(open),
     racks.length === 0 ? "" : gridOf(racks, region, from, to),
+    lost.racks === null ? element("p", { class: "quiet" }, `What each rack lost is not known: ${lost.why}.`) : losersOf(racks),
   ];
 }

@@ -53,14 +53,6 @@ export function clock(time, whole = false) {
   return whole || !today ? `${day} ${hour}` : hour;
 }
 
-// A day is said once, where it begins. Of several times, in order.
-export function clocks(times) {
-  return times.map((time, i) => {
-    const text = clock(time, true);
-    return i > 0 && text.slice(0, 10) === clock(times[i - 1], true).slice(0, 10) ? text.slice(11) : text;
-  });
-}
-
 // The parts that a part's name holds: "spine1--tor2", "tor1->tor2", "h1/r0 or h2/r0".
 export const namesIn = (part) => (part ?? "").split(/ or |--|->/);
 

@@ -1,5 +1,6 @@
 """The analyzer's page, in a real browser, of real daemons."""
 
+import re
 import time
 from datetime import datetime, timedelta, timezone
 
@@ -49,7 +50,21 @@ def test_all_racks_are_shown_and_nothing_is_complained_of(region, page):
         seen(page, view, "h1", lambda texts, head=head: texts and texts[0].startswith(head))
     page.open(url(region, "#/daemons"))
     seen(page, "its daemons", "td", lambda texts: {"agg-tor1", "agg-tor2"} <= set(texts))
+    agents = "section tbody tr"
+    seen(page, "all agents", agents, lambda rows: all_are_told(rows, region))
+    assert "8 hosts, 8 ok." in page.texts("section p"), page.texts("section p")
+    page.press("/", *"tor3")
+    seen(page, "those of a rack", agents, lambda rows: len(rows) == 1 + len(RACKS["tor3"]))
     assert page.complaints() == []
+
+
+def all_are_told(rows, region):
+    """The agents' one release, and each agent with its rack and release."""
+    release = region.lab.aggregators["tor1"].get("/v1/hosts").json["hosts"][0]["version"]
+    hosts = [(host, tor) for tor, hosts in RACKS.items() for host in hosts]
+    return len(rows) == 1 + len(hosts) and rows[0].split() == [release, "8", "3"] and all(
+        any(row.split()[:7] == [host, "lab", "/", tor, "✓", "ok", release] for row in rows)
+        for host, tor in hosts)
 
 
 def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page, say):
@@ -241,7 +256,8 @@ def test_the_whole_region_is_shown_as_it_was(region, page):
         page.open(url(region))
         page.open(url(region, view))
         seen(page, "then", "main p", lambda texts: any("were open" in t or "was open" in t for t in texts))
-        return "nothing measured" not in page.driver.page_source
+        lost = [" lost" in text for text in page.texts(".rack .figures")]  # of each rack, too
+        return "nothing measured" not in page.driver.page_source and lost and all(lost)
 
     until("minutes are written", 2 * PATIENCE_S, minutes_are_written)
     said = next(t for t in page.texts("main p") if "inside racks" in t)
@@ -252,7 +268,12 @@ def test_the_whole_region_is_shown_as_it_was(region, page):
     assert any(drawn) and all("L" in d or "h4" in d for d in drawn if d), drawn  # a minute alone is seen
     shown = dict(zip(page.texts(NAMES), page.find(".rack"), strict=True))
     assert set(shown) == set(RACKS) and "bad" in shown["tor1"].get_attribute("class")
-    assert {"3/4 RNICs · 1 incident", "2/2 RNICs"} <= set(page.texts(".rack .figures")), page.texts(".rack")
+    # What each lost in these minutes is told, too.
+    figures = dict(zip(page.texts(NAMES), page.texts(".rack .figures"), strict=True))
+    lost = {tor: re.fullmatch(r"(./.) RNICs · (.*) % lost(.*)", text) for tor, text in figures.items()}
+    assert all(lost.values()) and lost["tor1"][1] == "3/4" and lost["tor1"][3] == " · 1 incident", figures
+    assert lost["tor1"][2] != "0", figures
+    assert any("most was lost by" in text and "tor1 " in text for text in page.texts("main p"))
     # By the keyboard from rack to rack, and into the past of one.
     page.driver.execute_script("document.querySelector('.rack a').focus()")
     page.press(Keys.END, Keys.ENTER)
