@@ -114,7 +114,8 @@ function tellHeard(error) {
   const regions = known.health?.regions.map((each) => each.region) ?? [];
   // What is not shown must not be taken for well.
   const only = known.health?.limited ? ` · only ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}` : "";
-  say(heard, error === null ? `live ${clock(known.heard)} UTC${only}${trouble}` : `no answer${since}: ${error.message}`);
+  const advice = error?.status === 401 ? "; to show another one, load the page anew" : "";
+  say(heard, error === null ? `live ${clock(known.heard)} UTC${only}${trouble}` : `no answer${since}: ${error.message}${advice}`);
 }
 
 async function beat() {

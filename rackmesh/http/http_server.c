@@ -124,12 +124,20 @@ server_find(const struct rm_http_server *server, struct rm_http_request *request
 	return best;
 }
 
-/* A browser asks its user for a name and a token then. */
+/* A browser asks its user for a name and a token then; but not for what a script of the
+ * page asks each second (it says so, Fetch Metadata): the page tells that the token has
+ * gone, and its user, whose dialog would come again and again, loads it anew. */
 static void
 server_asks_for_token(struct rm_http_request *request, const char *sentence)
 {
+	const char *for_what = evhttp_find_header(
+	    evhttp_request_get_input_headers(request->req), "Sec-Fetch-Dest");
+	const bool is_script = for_what != NULL && strcmp(for_what, "empty") == 0;
+
 	evhttp_add_header(evhttp_request_get_output_headers(request->req),
-	    "WWW-Authenticate", "Basic realm=\"Rackmesh\", charset=\"UTF-8\"");
+	    "WWW-Authenticate",
+	    is_script ? "Bearer realm=\"Rackmesh\""
+		      : "Basic realm=\"Rackmesh\", charset=\"UTF-8\"");
 	rm_http_reply_error(request, 401, "%s", sentence);
 }
 

@@ -73,6 +73,22 @@ def test_so_does_a_viewers_token(region, tmp_path):
         page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")
         every_view_is_shown(region, page)
         seen(page, "that it is not all", "#heard", lambda texts: f"only region {REGION}" in texts[0])
+        a_token_that_is_taken_away_is_missed_at_once(region, page)
+
+
+def a_token_that_is_taken_away_is_missed_at_once(region, page):
+    """The page that it has opened shows nothing new from then on, and says why."""
+    tokens = region.lab.folder / "tokens"
+    before = tokens.read_text()
+    tokens.write_text(f"eve {ELSEWHERE} field\n")
+    try:
+        seen(page, "why nothing is new", ".stale #heard",
+             lambda texts: "the token is not known" in "".join(texts) and "load the page anew" in texts[0])
+    finally:
+        tokens.write_text(before)
+    page.open(f"https://whoever:{TOKEN}@{place(region)}/healthz")  # the browser has forgotten it
+    page.open(f"https://{place(region)}/")
+    seen(page, "live again", "body:not(.stale) #heard", lambda texts: "".join(texts).startswith("live"))
 
 
 def asked(region, path, method="GET", shown=None, **headers):
@@ -98,6 +114,9 @@ def test_everybody_else_is_refused_in_words(region):
     status, words, headers = asked(region, "/v1/racks")
     assert status == 401 and "neither a certificate nor a viewer's token" in words
     assert headers["WWW-Authenticate"].startswith('Basic realm="Rackmesh"')
+    # Of what the page's script asks no dialog of the browser comes again and again.
+    status, _, headers = asked(region, "/v1/racks", **{"Sec-Fetch-Dest": "empty"})
+    assert (status, headers["WWW-Authenticate"]) == (401, 'Bearer realm="Rackmesh"')
     status, words, _ = asked(region, "/", shown=person(region, "agent"))
     assert status == 403 and "agent 'ann' of region 'lab' may not read" in words
 
