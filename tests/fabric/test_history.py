@@ -10,6 +10,7 @@ import json
 import math
 import os
 import secrets
+import signal
 import ssl
 import subprocess
 import time
@@ -304,7 +305,7 @@ def what_is_told_of(kind, pack, place, folder, start_s):
     for who in ("tor-0", "h1-0/mlx5_0"):
         words = ("history", who, "--at", at(start_s + 60), "--since", "2m", "--json")
         told[who] = json.loads(rackmeshctl(place, *words))
-    return told, analyzer
+    return told, analyzer, database
 
 
 def at(seconds):
@@ -317,10 +318,11 @@ def test_victoriametrics_tells_the_same_as_influxdb_but_for_texts(place, tmp_pat
     for kind in ("influxdb", "victoria"):
         (tmp_path / kind).mkdir()
         with Pack() as pack:
-            told[kind], analyzer = what_is_told_of(
+            told[kind], analyzer, database = what_is_told_of(
                 kind, pack, place, tmp_path / kind, start_s)
             if kind == "victoria":
-                texts_are_said_to_be_missing(place, tmp_path / "browser", analyzer, start_s)
+                texts_are_said_to_be_missing(
+                    place, tmp_path / "browser", analyzer, database, start_s)
     columns = measurements()
     for what, influx in told["influxdb"].items():
         victoria = told["victoria"][what]
@@ -349,7 +351,7 @@ def without_region(told):
     return sorted(repr(row) for row in told if row.get("part_type") != "region")
 
 
-def texts_are_said_to_be_missing(place, folder, analyzer, start_s):
+def texts_are_said_to_be_missing(place, folder, analyzer, database, start_s):
     answer = analyzer.get(f"/v1/history/rm_incident?from={at(start_s)}&columns=id,part,sentence")
     assert answer.json["not_kept"] == ["id", "sentence"] and answer.json["rows"]
     folder.mkdir()
@@ -359,6 +361,24 @@ def texts_are_said_to_be_missing(place, folder, analyzer, start_s):
         assert any("keeps no text (VictoriaMetrics)" in text for text in page.texts("main p"))
         assert page.texts(".incidents b") == ["h0-0/mlx5_0"] * 5
         assert page.complaints() == []
+        a_database_that_hangs_leaves_the_page_live(page, database)
+
+
+def a_database_that_hangs_leaves_the_page_live(page, database):
+    """What it does not answer is said; all else goes on, and so does it once it answers."""
+    look = "document.querySelector('form button').click()"
+    database.signal(signal.SIGSTOP)
+    try:
+        page.driver.execute_script("document.querySelector('select[aria-label=\"How long\"]').value = 3600;" + look)
+        seen(page, "it is asked", "main p", lambda texts: "Asking the history…" in texts)
+        before = page.texts("#heard")
+        seen(page, "the page goes on", "body:not(.stale) #heard", lambda texts: texts and texts != before)
+        seen(page, "it does not answer", ".trouble", lambda texts: "The history does not answer" in "".join(texts))
+        assert page.texts(".stale") == []
+    finally:
+        database.signal(signal.SIGCONT)
+    page.driver.execute_script("document.querySelector('select[aria-label=\"How long\"]').value = 900;" + look)
+    seen(page, "it answers again", "main p", lambda texts: any("5 incidents were open" in t for t in texts))
 
 
 def names_alone_are_found(place, analyzer, expected):
