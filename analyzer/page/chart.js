@@ -9,7 +9,7 @@ const HIGH = 150;
 const LEFT = 64;
 const BOTTOM = 18;
 const TOP = 8;
-const WIDE_OF_TICK = 120; // at least
+const WIDE_OF_TICK = 95; // at least
 const MINUTE_MS = 60000;
 const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080].map((minutes) => minutes * MINUTE_MS);
 const PADDING = 28; // of the view, both sides

@@ -6,6 +6,9 @@ import { element, table } from "./element.js";
 import { age, clock, count, several } from "./words.js";
 
 const EACH_MS = 3000;
+const SHOWN = 50;
+const SILENT_MS = 3000; // heartbeats come each second
+const NOT_TOLD = "not told";
 const COLUMNS = [
   ["Region"],
   ["Aggregator"],
@@ -23,7 +26,7 @@ const row = (each) => [
   each.region,
   each.name,
   each.tors.join(", "),
-  each.version ?? "not told",
+  each.version ?? NOT_TOLD,
   each.address,
   clock(each.since),
   `${age(each.last_heard_ms)} ago${each.held ? ", held" : ""}`,
@@ -31,6 +34,17 @@ const row = (each) => [
   count(each.incidents),
   count(each.unacked),
 ];
+
+const isOdd = (each, common) => each.held || each.last_heard_ms > SILENT_MS || (each.version ?? NOT_TOLD) !== common;
+
+// Of a list the most common one.
+function commonOf(versions) {
+  const counts = new Map();
+  for (const each of versions) counts.set(each, (counts.get(each) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+const byName = (a, b) => `${a.region} ${a.name}`.localeCompare(`${b.region} ${b.name}`, "en", { numeric: true });
 
 export function open() {
   const list = element("div", {}, element("p", { class: "quiet" }, "Asking…"));
@@ -52,16 +66,19 @@ export function open() {
     close: () => all.close(),
     async ask() {
       const { aggregators } = await ask("/v1/aggregators");
-      const name = (each) => `${each.region} ${each.name}`;
-      aggregators.sort((a, b) => name(a).localeCompare(name(b), "en", { numeric: true }));
-      const versions = [...new Set(aggregators.map((each) => each.version ?? "not told"))];
+      const versions = aggregators.map((each) => each.version ?? NOT_TOLD);
+      const common = commonOf(versions);
+      const different = new Set(versions).size;
+      const rank = (each) => (isOdd(each, common) ? 0 : 1);
+      aggregators.sort((a, b) => rank(a) - rank(b) || byName(a, b));
+      const most = aggregators.length > SHOWN ? `; ${SHOWN} of them below, those that are silent, held or of another release first` : "";
       mixed.textContent = `${several(aggregators.length, "aggregator")}, ${
-        versions.length === 1 ? `all of release ${versions[0]}` : several(versions.length, "release")
-      }`;
+        different !== 1 ? several(different, "release") : common === NOT_TOLD ? "none tells its release" : `all of release ${common}`
+      }${most}`;
       list.replaceChildren(
         aggregators.length === 0
           ? element("p", { class: "trouble" }, "No aggregator is connected.")
-          : table("Connected now", COLUMNS, aggregators.map(row)),
+          : table("Connected now", COLUMNS, aggregators.slice(0, SHOWN).map(row)),
       );
     },
     update: (known) => all.update(known.health.racks),

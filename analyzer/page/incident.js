@@ -4,7 +4,7 @@ import { NoAnswer, ask } from "./ask.js";
 import { element, facts, say, show, table } from "./element.js";
 import { isOpen, list, told } from "./incidents.js";
 import { pathOf } from "./past.js";
-import { clock, count, namesIn, percent } from "./words.js";
+import { age, clock, count, namesIn, percent } from "./words.js";
 
 const EACH_MS = 2000;
 const PAST_S = 31 * 86400; // in which it is looked for
@@ -110,7 +110,7 @@ function timeline(incident) {
         { title: meaning },
         element("b", {}, name),
         ` ${clock(time, true)}`,
-        name === "began" ? "" : element("span", { class: "quiet" }, ` +${((new Date(time) - begun) / 1000).toFixed(1)} s`),
+        name === "began" ? "" : element("span", { class: "quiet" }, ` +${age(new Date(time) - begun)}`),
       ),
     ),
   );

@@ -1,7 +1,7 @@
 // Lists of incidents: what is open, and what has been.
 
 import { element, say, show } from "./element.js";
-import { clock, several } from "./words.js";
+import { age, clock, several } from "./words.js";
 
 export const href = (incident) => `#/incident/${encodeURIComponent(incident.id)}`;
 export const isOpen = (incident) => incident.state === "open";
@@ -44,7 +44,7 @@ class Line {
     say(this.severity, incident.severity);
     say(this.what, what);
     say(this.seen, seen);
-    const end = isOpen(incident) ? "" : ` to ${clock(incident.resolved)}`;
+    const end = isOpen(incident) ? `, for ${age(Math.max(0, Date.now() - new Date(incident.opened)))}` : ` to ${clock(incident.resolved)}`;
     const silent = incident.source_silent ? ", nobody who told of it is heard" : "";
     say(this.when, `${incident.region}${incident.tor ? ` · ${incident.tor}` : ""} · ${clock(incident.opened)}${end}${hurt}${silent}`);
   }

@@ -13,6 +13,7 @@ const BEFORE_S = 86400; // openings are looked for so long before,
 const AFTER_S = 31 * 86400; // and ends of older ones so long afterwards
 const INCIDENT = "region,tor,part_type,part,place,state,id,severity,opened_ns,sentence";
 const SHOWN = 500; // incidents
+const AT_FIRST = 20; // of them; the others are there for who opens them
 
 // words: of GET /v1/history/, with from and to as dates.
 export async function askRows(measurement, { from, to, ...more }) {
@@ -124,7 +125,10 @@ export const incidentsOf = ({ incidents, lacking }) => [
   incidents.length === 0 ? "" : element("h2", {}, "Open in that time"),
   incidents.length > 0 && lacking.length > 0 ? element("p", { class: "quiet" }, "The analyzer's database keeps no text (VictoriaMetrics): of each incident the part alone is known, not what it was.") : "",
   incidents.length > SHOWN ? element("p", { class: "quiet" }, `The newest ${count(SHOWN)} of ${count(incidents.length)}:`) : "",
-  listOf(incidents.slice(0, SHOWN)),
+  listOf(incidents.slice(0, AT_FIRST)),
+  incidents.length > AT_FIRST
+    ? element("details", {}, element("summary", {}, `${count(Math.min(SHOWN, incidents.length) - AT_FIRST)} more`), listOf(incidents.slice(AT_FIRST, SHOWN)))
+    : "",
 ];
 
 // Times in ms at which incidents opened, for charts.

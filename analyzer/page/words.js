@@ -36,7 +36,7 @@ export const several = (number, one, many = `${one}s`) => `${count(number)} ${nu
 export function age(ms) {
   if (ms === null || ms === undefined) return "–";
   const s = ms / 1000;
-  if (s < 90) return `${s < 10 ? s.toFixed(1) : s.toFixed(0)} s`;
+  if (s < 89.5) return `${s < 9.95 ? s.toFixed(1) : s.toFixed(0)} s`;
   if (s < 5400) return `${Math.round(s / 60)} min`;
   return s < 172800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
 }
