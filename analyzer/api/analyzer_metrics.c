@@ -2,6 +2,7 @@
 
 #include "analyzer/analyzer_state.h"
 #include "analyzer/api/drills.h"
+#include "analyzer/api/region_metrics.h"
 #include "analyzer/history/history.h"
 #include "analyzer/incidents/incident_table.h"
 #include "analyzer/incidents/region.h"
@@ -198,6 +199,8 @@ analyzer_metrics_register(const struct analyzer *analyzer, struct rm_metrics *me
 		r = add_own(analyzer, metrics);
 	if (r == 0)
 		r = history_metrics(analyzer->history, metrics);
+	if (r == 0)
+		r = region_metrics_register(analyzer, metrics);
 	for (size_t i = 0; i < analyzer->region_count && r == 0; i++)
 		r = analyzer_metrics_region(analyzer->regions[i], metrics);
 	return r;

@@ -77,6 +77,8 @@ struct sla_scope {
 	struct sla_past hours[SLA_HOURS];       /* by hour */
 	int64_t summed;                         /* up to this minute; 0: never */
 	struct sla_sum hour, day;
+	struct sla_figures total; /* of all minutes that were closed */
+	struct sla_sum newest;    /* the last of them that had results */
 	struct sla_rack *racks;
 	UT_hash_handle hh;
 };
@@ -555,12 +557,43 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 		.rack_count = closed };
 	for (size_t i = 0; has && i < WIRE_QUANTILES; i++)
 		minute.rtt_ns[i] = rm_sketch_quantile_ns(open->rtt, quantiles[i]);
+	add_figures(&scope->total, &figures);
+	if (figures.sent > 0) {
+		scope->newest.figures = figures;
+		memcpy(scope->newest.rtt_ns, minute.rtt_ns, sizeof(minute.rtt_ns));
+	}
 	if (has) {
 		rm_sketch_free(open->rtt);
 		*open = (struct sla_open){ 0 };
 	}
 	if (has || scope->kind != SLA_SERVICE)
 		on_minute(&minute, arg);
+}
+
+void
+sla_each(const struct sla *sla, void (*tell)(const struct sla_total *total, void *arg),
+    void *arg)
+{
+	for (const struct sla_scope *scope = sla->scopes; scope != NULL;
+	     scope = scope->hh.next) {
+		const struct sla_figures *all = &scope->total;
+		struct sla_total total = { .region = scope->region,
+			.scope = kind_words[scope->kind],
+			.dscp = scope->dscp,
+			.sent = all->sent,
+			.lost = all->lost,
+			.racks_available = all->available,
+			.racks_unavailable = all->unavailable,
+			.racks_unknown = all->unknown,
+			.last_sent = scope->newest.figures.sent,
+			.last_lost = scope->newest.figures.lost };
+
+		if (scope->kind == SLA_SERVICE)
+			continue;
+		memcpy(
+		    total.last_rtt_ns, scope->newest.rtt_ns, sizeof(total.last_rtt_ns));
+		tell(&total, arg);
+	}
 }
 
 static void

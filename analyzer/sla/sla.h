@@ -69,6 +69,20 @@ struct sla_counts {       /* rows that count nowhere, and services, so far */
 
 const struct sla_counts *sla_counts(const struct sla *sla);
 
+/* A scope of racks since we run: all minutes that were closed, and the last of them
+ * that had results. */
+struct sla_total { /* borrowed */
+	const char *region, *scope;
+	uint8_t dscp;
+	uint64_t sent, lost;
+	uint64_t racks_available, racks_unavailable, racks_unknown;
+	uint64_t last_sent, last_lost, last_rtt_ns[WIRE_QUANTILES];
+};
+
+/* Of every region, class and scope; services are left out: there may be many. */
+void sla_each(const struct sla *sla,
+    void (*tell)(const struct sla_total *total, void *arg), void *arg);
+
 /* The hour and the day up to the last closed minute, of every scope and service in
  * sight (NULL: all). New reference. */
 json_t *sla_json(struct sla *sla, const struct rm_sight *sight);

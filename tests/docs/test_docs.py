@@ -12,7 +12,7 @@ HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
 FENCED = re.compile(r"^```.*?^```$|^(?: {4}.*\n)+", re.M | re.S)
 INLINE = re.compile(r"`([^`\n]+)`")
 METRIC = re.compile(
-    r"\brackmesh_(?:agent|aggregator|controller|analyzer|rnic|rack|config|name|build)_[a-z0-9_]*[a-z0-9]\b"
+    r"\brackmesh_(?:agent|aggregator|controller|analyzer|rnic|rack|region|config|name|build)_[a-z0-9_]*[a-z0-9]\b"
 )
 NAMED_TESTS = re.compile(r"`(tests/[^`]+\.(?:c|py))`: (`\w+`(?:, `\w+`)*)")
 PROMISE = re.compile(r"^### (\d\..*?)$(.*?)(?=^##|\Z)", re.M | re.S)

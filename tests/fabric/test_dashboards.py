@@ -357,6 +357,8 @@ def whole(tmp_path_factory):
         for figures in ("rtt_p50_ns FROM incidents.rm_sla", "lost FROM raw.rm_sla_rack"):
             until("a minute's SLA is there", 30, lambda: world.influx.query(
                 f"SELECT {figures} WHERE sent > 0"), [world.lab.analyzer])
+        until("Prometheus has that minute, too", 30, lambda: prometheus.query(
+            "rackmesh_region_loss_ratio and increase(rackmesh_region_probes_total[1h]) > 0"), [prometheus])
         end_hour(world.influx)
         yield Filled(world, prometheus, began)
 

@@ -66,7 +66,7 @@ def test_rules_and_config_are_valid(tmp_path):
 
 def test_queries_of_the_docs_are_valid(tmp_path):
     queries = re.findall(r"^```promql\n(.*?)^```", DOC.read_text(), re.M | re.S)
-    assert len(queries) == 5
+    assert len(queries) == 7
     rules = [{"record": f"q{i}", "expr": query} for i, query in enumerate(queries)]
     asked = tmp_path / "queries.yaml"
     asked.write_text(yaml.safe_dump({"groups": [{"name": "docs", "rules": rules}]}))

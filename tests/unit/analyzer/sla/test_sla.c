@@ -85,6 +85,40 @@ new_sla(void)
 }
 
 static void
+keep_total(const struct sla_total *total, void *arg)
+{
+	struct sla_total *ret = arg;
+
+	assert_string_equal(total->region, "r1");
+	assert_string_equal(total->scope, "rack");
+	*ret = *total;
+}
+
+static void
+totals_grow_by_closed_minutes(void **state)
+{
+	struct sla *sla = new_sla();
+	struct sla_total total = { 0 };
+
+	feed(sla, "tor1", "tor1", BASE + RM_NS_PER_S, 100, 5, 10000);
+	sla_each(sla, keep_total, &total);
+	assert_int_equal(total.sent, 0); /* its minute runs */
+	sla_close(sla, (rm_wall_t){ BASE + MINUTE }, 0, on_minute, NULL);
+	feed(sla, "tor1", "tor1", BASE + MINUTE, 50, 0, 20000);
+	sla_close(sla, (rm_wall_t){ BASE + 3 * MINUTE }, 0, on_minute, NULL);
+	sla_each(sla, keep_total, &total);
+	assert_int_equal(total.sent, 150);
+	assert_int_equal(total.lost, 5);
+	assert_int_equal(total.racks_unavailable, 1);
+	assert_int_equal(total.racks_available, 1);
+	assert_int_equal(total.racks_unknown, 1);
+	assert_int_equal(total.last_sent, 50); /* of the last one with results */
+	assert_int_equal(total.last_lost, 0);
+	assert_in_range(total.last_rtt_ns[WIRE_P99], 19800, 20200);
+	sla_free(sla);
+}
+
+static void
 a_minute_is_a_sum_and_is_told_once(void **state)
 {
 	struct sla *sla = new_sla();
@@ -493,6 +527,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(totals_grow_by_closed_minutes),
 		cmocka_unit_test(a_minute_is_a_sum_and_is_told_once),
 		cmocka_unit_test(a_minute_tells_what_each_rack_did),
 		cmocka_unit_test(inside_and_between_racks_are_apart),

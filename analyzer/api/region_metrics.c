@@ -1,0 +1,225 @@
+#include "analyzer/api/region_metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/analyzer_state.h"
+#include "analyzer/incidents/incident_table.h"
+#include "analyzer/incidents/region.h"
+#include "analyzer/sla/sla.h"
+#include "rackmesh/judge/verdict.h"
+#include "rackmesh/metrics/metrics.h"
+
+#define LABEL_BYTES 1024 /* the longest names, each byte escaped */
+
+/* ---- service levels -------------------------------------------------------------- */
+
+struct telling {
+	struct rm_metrics_out *out;
+	void (*tell)(struct rm_metrics_out *out, const char *labels,
+	    const struct sla_total *total);
+};
+
+static void
+tell_scope(const struct sla_total *total, void *arg)
+{
+	const struct telling *telling = arg;
+	char labels[LABEL_BYTES];
+
+	snprintf(labels, sizeof(labels), "region=\"%s\",scope=\"%s\",dscp=\"%u\"",
+	    total->region, total->scope, total->dscp);
+	telling->tell(telling->out, labels, total);
+}
+
+static void
+tell_probes(
+    struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
+{
+	rm_metrics_tell(out, labels, "", (double)total->sent);
+}
+
+static void
+tell_lost(struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
+{
+	rm_metrics_tell(out, labels, "", (double)total->lost);
+}
+
+static void
+tell_rack_minutes(
+    struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
+{
+	rm_metrics_tell(
+	    out, labels, "state=\"available\"", (double)total->racks_available);
+	rm_metrics_tell(
+	    out, labels, "state=\"unavailable\"", (double)total->racks_unavailable);
+	rm_metrics_tell(out, labels, "state=\"unknown\"", (double)total->racks_unknown);
+}
+
+static void
+tell_ratio(
+    struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
+{
+	if (total->last_sent > 0)
+		rm_metrics_tell(out, labels, "",
+		    (double)total->last_lost / (double)total->last_sent);
+}
+
+static void
+tell_rtt(struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
+{
+	if (total->last_rtt_ns[WIRE_P99] == 0)
+		return;
+	rm_metrics_tell(out, labels, "quantile=\"0.5\"",
+	    (double)total->last_rtt_ns[WIRE_P50] / RM_NS_PER_S);
+	rm_metrics_tell(out, labels, "quantile=\"0.99\"",
+	    (double)total->last_rtt_ns[WIRE_P99] / RM_NS_PER_S);
+}
+
+#define EACH_SCOPE(name)                                                       \
+	static void family_##name(struct rm_metrics_out *out, const void *arg) \
+	{                                                                      \
+		const struct analyzer *analyzer = arg;                         \
+		struct telling telling = { out, tell_##name };                 \
+                                                                               \
+		sla_each(analyzer->sla, tell_scope, &telling);                 \
+	}
+
+EACH_SCOPE(probes)
+EACH_SCOPE(lost)
+EACH_SCOPE(rack_minutes)
+EACH_SCOPE(ratio)
+EACH_SCOPE(rtt)
+
+/* ---- incidents ------------------------------------------------------------------- */
+
+static void
+tell_kinds(struct rm_metrics_out *out, const struct incident_table *table,
+    const struct region *region)
+{
+	unsigned open[RM_KINDS] = { 0 };
+	char labels[LABEL_BYTES], kind[64];
+
+	for (size_t i = 0; i < incident_table_open(table); i++) {
+		const struct incident_table_entry *entry = incident_table_get(table, i);
+
+		if (strcmp(entry->region, region_name(region)) != 0)
+			continue;
+		/* A kind of a later release is in none of ours. */
+		for (int k = 1; k < RM_KINDS; k++)
+			open[k] +=
+			    strcmp(entry->kind, rm_kind_str((enum rm_kind)k)) == 0;
+	}
+	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
+	for (int k = 1; k < RM_KINDS; k++) {
+		snprintf(
+		    kind, sizeof(kind), "kind=\"%s\"", rm_kind_str((enum rm_kind)k));
+		rm_metrics_tell(out, labels, kind, open[k]);
+	}
+}
+
+static void
+family_kinds(struct rm_metrics_out *out, const void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		tell_kinds(out, analyzer->table, analyzer->regions[i]);
+}
+
+/* Names are an aggregator's word. */
+static void
+put_escaped(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "%s=\"", label);
+	for (; *text != '\0'; text++) {
+		if (*text == '\\' || *text == '"')
+			putc('\\', out);
+		if (*text == '\n')
+			fputs("\\n", out);
+		else
+			putc(*text, out);
+	}
+	putc('"', out);
+}
+
+static void
+tell_part(struct rm_metrics_out *out, const struct incident_table_entry *entry)
+{
+	char labels[LABEL_BYTES] = "";
+	FILE *text = fmemopen(labels, sizeof(labels), "w");
+	bool whole;
+
+	if (text == NULL)
+		return;
+	put_escaped(text, "region", entry->region);
+	put_escaped(text, ",part_type", entry->part_type);
+	put_escaped(text, ",part", entry->part);
+	put_escaped(text, ",place", entry->place);
+	put_escaped(text, ",kind", entry->kind);
+	whole = ftell(text) < (long)sizeof(labels) - 1;
+	if (fclose(text) == 0 && whole)
+		rm_metrics_tell(out, labels, "", 1);
+}
+
+static bool
+is_same_part(const struct incident_table_entry *a, const struct incident_table_entry *b)
+{
+	return strcmp(a->region, b->region) == 0 &&
+	       strcmp(a->part_type, b->part_type) == 0 &&
+	       strcmp(a->part, b->part) == 0 && strcmp(a->place, b->place) == 0 &&
+	       strcmp(a->kind, b->kind) == 0;
+}
+
+/* Two aggregators of a rack may have opened the same: a series stands once. */
+static void
+family_parts(struct rm_metrics_out *out, const void *arg)
+{
+	const struct incident_table *table = ((const struct analyzer *)arg)->table;
+	size_t count = incident_table_open(table);
+
+	if (count > PARTS_AT_FAULT_MAX)
+		count = PARTS_AT_FAULT_MAX;
+	for (size_t i = 0; i < count; i++) {
+		const struct incident_table_entry *entry = incident_table_get(table, i);
+		bool told = false;
+
+		for (size_t k = 0; k < i && !told; k++)
+			told = is_same_part(incident_table_get(table, k), entry);
+		if (!told)
+			tell_part(out, entry);
+	}
+}
+
+static double
+read_left_out(const void *table)
+{
+	const size_t open = incident_table_open(table);
+
+	return open > PARTS_AT_FAULT_MAX ? (double)(open - PARTS_AT_FAULT_MAX) : 0;
+}
+
+/* clang-format off */
+static const struct rm_metrics_family families[] = {
+	{ "rackmesh_region_probes_total", "counter", "Probes of whole minutes, by class, inside racks (rack) and between them (fabric).", family_probes },
+	{ "rackmesh_region_probes_lost_total", "counter", "Probes of whole minutes that were lost, by class, inside racks (rack) and between them (fabric).", family_lost },
+	{ "rackmesh_region_loss_ratio", "gauge", "Share of probes lost in the last whole minute with results, by class, inside racks (rack) and between them (fabric).", family_ratio },
+	{ "rackmesh_region_network_rtt_seconds", "summary", "Network round-trip time of the last whole minute with results, by class, inside racks (rack) and between them (fabric).", family_rtt },
+	{ "rackmesh_region_rack_minutes_total", "counter", "Minutes of racks, by class and scope: available (less was lost than the threshold), unavailable, or unknown (no results).", family_rack_minutes },
+	{ "rackmesh_region_incidents_open", "gauge", "Incidents open now in the region, of racks and of what lies between them, by kind.", family_kinds },
+	{ "rackmesh_region_part_at_fault", "gauge", "1: an incident of the part is open.", family_parts },
+};
+/* clang-format on */
+
+int
+region_metrics_register(const struct analyzer *analyzer, struct rm_metrics *metrics)
+{
+	int r =
+	    rm_metrics_gauge(metrics, families, "rackmesh_region_parts_left_out", "",
+		"Open incidents whose part is not shown because the limit of series is "
+		"reached.",
+		read_left_out, analyzer->table);
+
+	for (size_t i = 0; r == 0 && i < sizeof(families) / sizeof(families[0]); i++)
+		r = rm_metrics_family(metrics, families, &families[i], analyzer);
+	return r;
+}
