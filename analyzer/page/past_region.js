@@ -105,7 +105,7 @@ function losersOf(racks) {
   const losers = racks.filter(({ lost }) => lost > 0).sort((a, b) => b.lost - a.lost);
   if (losers.length === 0) return "";
   const names = losers.slice(0, LOSERS).map(({ tor, lost }) => `${tor} ${percent(lost)}`);
-  return element("p", {}, `Of what its probes sent, most was lost by ${names.join(", ")}${losers.length > LOSERS ? `; ${count(losers.length)} racks lost some` : ""}.`);
+  return element("p", {}, `The racks that lost most of their probes: ${names.join(", ")}${losers.length > LOSERS ? `; ${count(losers.length)} racks lost some` : ""}.`);
 }
 
 function gridOf(racks, region, from, to) {

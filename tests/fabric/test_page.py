@@ -273,7 +273,7 @@ def test_the_whole_region_is_shown_as_it_was(region, page):
     lost = {tor: re.fullmatch(r"(./.) RNICs · (.*) % lost(.*)", text) for tor, text in figures.items()}
     assert all(lost.values()) and lost["tor1"][1] == "3/4" and lost["tor1"][3] == " · 1 incident", figures
     assert lost["tor1"][2] != "0", figures
-    assert any("most was lost by" in text and "tor1 " in text for text in page.texts("main p"))
+    assert any("The racks that lost most" in text and "tor1 " in text for text in page.texts("main p"))
     # By the keyboard from rack to rack, and into the past of one.
     page.driver.execute_script("document.querySelector('.rack a').focus()")
     page.press(Keys.END, Keys.ENTER)
