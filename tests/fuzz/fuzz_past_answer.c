@@ -73,6 +73,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		question.to.ns = INT64_C(10000000) * RM_NS_PER_S;
 		question.step_ns = INT64_C(1000000) * RM_NS_PER_S;
 	}
+	if ((how & 4) != 0 && (how & 16) != 0)
+		question.by = &question.measurement->columns[0]; /* a tag */
 	if ((how & 8) != 0)
 		strcpy(question.filter[PAST_REGION], "lab");
 	if ((how & 1) != 0)

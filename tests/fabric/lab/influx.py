@@ -38,6 +38,12 @@ class Questions:
         """The series of one InfluxQL statement: a list of {column: value} each."""
         return _rows(self.ask(_statement(text, database)).json)
 
+    def put(self, policy, *lines, database="rackmesh"):
+        """Points in line protocol, made up by a test."""
+        path = f"/write?{urllib.parse.urlencode({'db': database, 'rp': policy})}"
+        answer = http.post(self.netns, self.address, self.port, path, "\n".join(lines))
+        assert answer.status == 204, answer
+
     def change(self, text, database="rackmesh"):
         """The same of a statement that changes something."""
         path = _statement(text, database)
