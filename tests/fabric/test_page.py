@@ -309,7 +309,7 @@ def test_what_is_stale_is_not_shown_as_live(region, page):
     seen(page, "live again", "body:not(.stale) #heard", lambda texts: "live" in "".join(texts))
     seen(page, "all racks are back", NAMES, lambda texts: set(texts) == set(RACKS))
     page.open(ended)
-    seen(page, "what was written of it", "article p", lambda texts: "what was written" in "".join(texts))
+    seen(page, "what was written of it", "article p", lambda texts: "This is what was written" in "".join(texts))
     told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
     assert told["Kind"] == "rnic-down" and "to the part" in page.texts("td"), told
     assert page.texts(".path .state") == ["resolved"]
