@@ -23,32 +23,33 @@ struct rm_credentials_config;
 struct rm_http_site;
 struct rm_list;
 
-/* The words of the daemons' protocol, which this folder does not know. */
+/* The messages of the daemons' protocol, which this folder does not know. */
 struct rm_connect_words {
 	const uint8_t *hello; /* borrowed as long as the rm_connect */
 	size_t hello_len;
-	/* A frame of the peer: its own name, and why it refuses ("": it does not),
-	 * which live as long as data. < 0: that is no answer. */
+	/* Reads a frame of the peer: its name, and the reason of a refusal ("": not
+	 * refused); both live as long as data. < 0: the frame is no answer. */
 	int (*answer)(
 	    const uint8_t *data, size_t len, const char **name, const char **refused);
 };
 
-/* check: for what is found; borrowed, as credentials. words: NULL where no daemon is
- * dialed. NULL: no memory, or no certificate to show, which rm_check_credentials has
- * told of. */
+/* check: takes the findings; borrowed, as credentials are. words: NULL where no daemon
+ * is dialed. Returns NULL without memory, or without a usable certificate, which
+ * rm_check_credentials has logged. */
 struct rm_connect *rm_connect_new(struct rm_check *check,
     const struct rm_credentials_config *credentials,
     const struct rm_connect_words *words);
 void rm_connect_free(struct rm_connect *connect); /* NULL is fine */
 
-/* request: what the peer's certificate has to allow; of each of these ToRs, if there
- * are any. What both point to is borrowed until rm_connect_run has ended. */
+/* request: what the peer's certificate has to allow, for each of these ToRs if there
+ * are any. All pointers are borrowed until rm_connect_run returns. */
 void rm_connect_daemon(struct rm_connect *connect, const char *place,
     const char *address, const struct rm_request *request, const char *const *tors,
     size_t tor_count);
 
-/* page: behind url, and it must be there; NULL: url itself, and whatever status it
- * answers with is fine; only its server is shown then, since the rest may be secret. */
+/* page: path to append to url; it must exist. NULL: url itself, and any status is
+ * accepted; only the server's name is printed then, as the rest of the URL may be
+ * secret. */
 void rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
     const char *page, const struct rm_http_site *site);
 
@@ -58,7 +59,7 @@ void rm_connect_urls(struct rm_connect *connect, const char *place,
 
 #define RM_CONNECT_ALERTMANAGER "/-/ready"
 
-/* Until all have answered, or not. */
+/* Runs until every peer has answered or timed out. */
 void rm_connect_run(struct rm_connect *connect);
 
 #endif

@@ -67,10 +67,10 @@ int rm_config_parse(const struct rm_option *options, const char *name, const cha
 void rm_config_clear(const struct rm_option *options, void *config);
 
 /*
- * What concerns several options, or has a syntax of its own, a daemon checks after the
- * table is filled, when the lines are forgotten: only then is the file read again, to
- * name the place. format: "http.listen", "rnics[%zu].tor"; text: what was expected.
- * Returns -EINVAL.
+ * A check of several options together, or of an option with its own syntax, runs after
+ * the table is filled, when line numbers are no longer known. Only when such a check
+ * fails is the file read again, to find the line. format: "http.listen",
+ * "rnics[%zu].tor"; text: what was expected. Returns -EINVAL.
  */
 int rm_config_refuse(const char *path, struct rm_error *error, const char *text,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -78,8 +78,8 @@ int rm_config_refuse(const char *path, struct rm_error *error, const char *text,
 /* Puts the system's host name where *name is still NULL. */
 int rm_config_host_name(char **name, const char *option, struct rm_error *error);
 
-/* How many options differ that are not RM_RELOAD, and so wait for a restart; error:
- * their names, "region, rnics[0].device"; "": none. */
+/* Returns how many options differ and are not RM_RELOAD, so they take effect only after
+ * a restart; error: their names, "region, rnics[0].device"; "": none. */
 size_t rm_config_waiting(const struct rm_option *options, const void *old,
     const void *fresh, struct rm_error *error);
 /* Exchanges the RM_RELOAD options of the two. */
@@ -89,9 +89,9 @@ void rm_config_help(const struct rm_option *options, FILE *out);
 
 struct rm_config_command { /* zeroed at first; borrowed from argv */
 	const char *path;  /* NULL: no file */
-	bool check;        /* judge the config and end */
-	bool connect;      /* and try the peers, too */
-	const char *user;  /* whose rights count; NULL: not said */
+	bool check;        /* check the config and exit */
+	bool connect;      /* also try the peers */
+	const char *user;  /* whose rights are checked; NULL: not given */
 };
 
 /*
@@ -105,18 +105,18 @@ int rm_config_arguments(const struct rm_option *options, const char *what, int a
 
 /*
  * How a daemon starts: the command line, then read, which fills the zeroed *config from
- * the path (NULL: no file) or leaves it clear. With --check also check, for what lies
- * outside of the file: it logs all that it finds, and returns the number of errors.
- * Then *config is clear, and it is said whether it is good. As root, --check is done as
- * --user, or as the units' user if there is one. Returns as rm_config_arguments; what
- * is wrong has been said.
+ * the path (NULL: no file) or leaves it clear. With --check also check, for everything
+ * outside of the file: it logs its findings and returns the number of errors.
+ * Afterwards *config is clear, and the result is printed. As root, --check runs as
+ * --user, or else as the systemd units' user if that exists. Returns as
+ * rm_config_arguments; errors are logged already.
  */
 int rm_config_start(const struct rm_option *options, const char *what, int argc,
     char **argv, void *config,
     int (*read)(void *config, const char *path, struct rm_error *error),
     unsigned (*check)(const void *config, bool connect));
 
-/* From which level on lines are logged; --verbose: all. A daemon sets it once it is
+/* The least severe level that is logged; --verbose: all. A daemon sets it once it is
  * configured, and after each reload. */
 #define RM_LOG_LEVEL_OPTION(config, field)                                   \
 	{                                                                    \
@@ -135,8 +135,8 @@ const char *rm_config_accepts(
 
 #define RM_CONFIG_NAME 160 /* longest dotted name, with its 0 */
 
-/* The option that a mistyped name was probably meant to be. name: dotted, within the
- * table. False when nothing is similar enough. */
+/* Finds the option that a mistyped name probably means. name: dotted, within the table.
+ * False when no option is similar enough. */
 bool rm_config_near(
     const struct rm_option *options, const char *name, char ret[RM_CONFIG_NAME]);
 

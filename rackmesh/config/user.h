@@ -1,5 +1,5 @@
 /*
- * user - acts as another user: what the kernel then allows is what that user may.
+ * user - changes to another user, so that the kernel allows only what that user may.
  */
 #ifndef RACKMESH_CONFIG_USER_H
 #define RACKMESH_CONFIG_USER_H

@@ -1,10 +1,10 @@
 /*
  * yaml - a YAML file as a tree in which every node knows file, line and column.
  *
- * Built from libyaml's events, which show what its document API hides: anchors,
- * aliases and tags are refused, and so are duplicate keys, a second document,
- * nesting deeper than RM_YAML_MAX_DEPTH, files larger than RM_YAML_MAX_BYTES and
- * more nodes than RM_YAML_MAX_NODES. Foreign bytes: fuzzed.
+ * Built from libyaml's events, since its document API hides some of this: anchors,
+ * aliases and tags are refused, and so are duplicate keys, a second document, nesting
+ * deeper than RM_YAML_MAX_DEPTH, files larger than RM_YAML_MAX_BYTES and more nodes
+ * than RM_YAML_MAX_NODES. Foreign bytes: fuzzed.
  */
 #ifndef RACKMESH_CONFIG_YAML_H
 #define RACKMESH_CONFIG_YAML_H
@@ -51,7 +51,7 @@ int rm_yaml_error(const struct rm_yaml_node *node, struct rm_error *error, int r
 /* Decimal digits only: no sign, no leading zero (that would be octal), fits. */
 bool rm_yaml_number(const char *text, uint64_t *ret);
 
-/* Scalars as values; on failure why names the place and what was expected. */
+/* Scalars as values; on failure error names the place and what was expected. */
 int rm_yaml_uint(const struct rm_yaml_node *scalar, uint64_t min, uint64_t max,
     uint64_t *ret, struct rm_error *error);
 int rm_yaml_bool(const struct rm_yaml_node *scalar, bool *ret, struct rm_error *error);

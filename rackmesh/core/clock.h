@@ -25,7 +25,7 @@ typedef struct {
 rm_mono_t rm_mono_now(void);
 rm_wall_t rm_wall_now(void);
 
-/* CPU time that the calling thread has had so far, in ns: for what something costs. */
+/* CPU time of the calling thread so far, in ns: to measure what some work costs. */
 int64_t rm_thread_cpu_ns(void);
 
 static inline rm_mono_t
@@ -34,7 +34,7 @@ rm_mono_add(rm_mono_t t, int64_t ns)
 	return (rm_mono_t){ t.ns + ns };
 }
 
-/* later - earlier, in ns; negative when they are the other way round. */
+/* later - earlier, in ns; negative when `later` is before `earlier`. */
 static inline int64_t
 rm_mono_since(rm_mono_t later, rm_mono_t earlier)
 {
@@ -44,8 +44,8 @@ rm_mono_since(rm_mono_t later, rm_mono_t earlier)
 /* RFC 3339 in UTC with milliseconds, "2026-01-31T12:00:00.000Z". */
 #define RM_WALL_TEXT 32
 void rm_wall_format(rm_wall_t t, char text[RM_WALL_TEXT]);
-/* Also without the fraction, or with a longer one, and without the seconds. False: it
- * is no such time, or not of the years 1970 to 2200. */
+/* Accepts any length of the fraction, no fraction, and no seconds. False: not such a
+ * time, or not in the years 1970 to 2200. */
 bool rm_wall_parse(const char *text, rm_wall_t *ret);
 
 #endif

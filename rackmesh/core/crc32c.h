@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* crc: 0, or what came out for the bytes before these. Any thread. */
+/* crc: 0, or the result for the bytes before these. May be called by any thread. */
 uint32_t rm_crc32c(uint32_t crc, const uint8_t *data, size_t len);
 
 #endif

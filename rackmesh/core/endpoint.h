@@ -1,9 +1,9 @@
 /*
- * endpoint - where a peer listens, as a config gives it: "agg1.rack7.example:7471", or
- * numeric as in rackmesh/core/address.h.
+ * endpoint - the place where a peer listens, as a config gives it:
+ * "agg1.rack7.example:7471", or numeric as in rackmesh/core/address.h.
  *
- * A name is kept as it is, and looked up when somebody dials: its addresses may change.
- * Own addresses to listen on are numeric: rm_address_parse.
+ * A name is kept as text and is looked up for each connection, since its addresses may
+ * change. Addresses to listen on are numeric: rm_address_parse.
  */
 #ifndef RACKMESH_CORE_ENDPOINT_H
 #define RACKMESH_CORE_ENDPOINT_H
@@ -33,15 +33,15 @@ struct rm_endpoint {
 int rm_endpoint_parse(const char *text, struct rm_endpoint *ret);
 void rm_endpoint_format(
     const struct rm_endpoint *endpoint, char text[RM_ENDPOINT_TEXT]);
-/* The same text; two names of one host differ. Letters in either case are the same. */
+/* Compares as text, ignoring case; two names of one host are not equal. */
 bool rm_endpoint_equal(const struct rm_endpoint *a, const struct rm_endpoint *b);
 
 /*
- * Its addresses, IPv4 and IPv6, in the order of getaddrinfo (hosts file, DNS: by
- * nsswitch.conf); of a numeric one that itself. Blocks, for as long as the resolver
- * pleases: on a loop use rackmesh/net/lookup.h. -ENXIO: there is no such name, or it
- * has no address; -EAGAIN: no server answered; -ENOMEM, -EIO. error: the name and the
- * resolver's words; may be NULL.
+ * Looks up the IPv4 and IPv6 addresses, in the order of getaddrinfo (hosts file, DNS:
+ * by nsswitch.conf); a numeric endpoint gives its own address. Blocks without a time
+ * limit: on a loop use rackmesh/net/lookup.h. -ENXIO: no such name, or it has no
+ * address; -EAGAIN: no server answered; -ENOMEM, -EIO. error: the name and the
+ * resolver's message; may be NULL.
  */
 int rm_endpoint_resolve(const struct rm_endpoint *endpoint,
     struct rm_address addresses[RM_ENDPOINT_ADDRESSES], size_t *count,

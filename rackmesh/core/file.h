@@ -13,8 +13,9 @@ struct rm_error;
  * frees it. -EFBIG: more than max_bytes. */
 int rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len);
 
-/* For keys and passwords: a plain file, of our user or of root, 0600 or 0400. -EACCES:
- * open to others, -EINVAL: no plain file. error: which file, and what is wrong with it.
+/* For keys and passwords: a plain file, owned by the process's user or root, with mode
+ * 0600 or 0400. -EACCES: others may read it, -EINVAL: not a plain file. error: the
+ * file, and what is wrong with it.
  */
 int rm_file_read_secret(const char *path, size_t max_bytes, uint8_t **ret, size_t *len,
     struct rm_error *error);
@@ -22,7 +23,7 @@ int rm_file_read_secret(const char *path, size_t max_bytes, uint8_t **ret, size_
  */
 int rm_file_read_password(
     const char *path, char *password, size_t size, struct rm_error *error);
-/* Would it be read? For files that somebody else reads. */
+/* Tells whether rm_file_read would work, for files that a library reads. */
 int rm_file_check_secret(const char *path, struct rm_error *error);
 
 /* Temporary file, fsync, rename, fsync of the folder: a reader sees the old or

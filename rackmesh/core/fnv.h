@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of nothing: where every hash begins. */
+/* The hash of no bytes: the initial value. */
 #define RM_FNV1A UINT64_C(0xcbf29ce484222325)
 
 /* hash: RM_FNV1A, or that of what came before. */

@@ -40,13 +40,14 @@ void rm_log_at(enum rm_log_level level, const char *file, int line, int r,
  * Returns out. */
 const char *rm_log_quote(char *out, size_t out_len, const char *text, size_t text_len);
 
-/* Tests and fuzzers take the lines instead of stderr; NULL puts stderr back. */
+/* For tests and fuzzers: lines go to this function instead of stderr; NULL restores
+ * stderr. */
 typedef void rm_log_sink(enum rm_log_level level, const char *line, void *arg);
 void rm_log_set_sink(rm_log_sink *sink, void *arg);
 
-/* Which lines of a call site are worth writing. Pure. Within 10 s a call site may
- * write the same text 5 times, and 50 texts in all; what is held back is counted and
- * told with its next line. */
+/* Limits the lines of a call site. Pure. Within 10 s a call site may write the same
+ * text 5 times, and 50 texts in all; suppressed lines are counted, and its next line
+ * gives the number. */
 #define RM_LOG_LIMIT_WINDOW_NS (10 * RM_NS_PER_S)
 #define RM_LOG_LIMIT_SAME 5
 #define RM_LOG_LIMIT_LINES 50
@@ -62,13 +63,13 @@ struct rm_log_site {
 	uint64_t suppressed;
 };
 
-/* Zeroed at first. The last site is shared by all that find no other place. */
+/* Zeroed at first. Call sites beyond the table share its last entry. */
 struct rm_log_limit {
 	struct rm_log_site sites[RM_LOG_LIMIT_SITES + 1];
 };
 
-/* file: a literal, told apart by its address. *suppressed: how many lines of this
- * site were held back since its last one; set only when true. */
+/* file: a string literal, compared by address. *suppressed: number of lines of this
+ * site suppressed since its last one; set only when true is returned. */
 bool rm_log_limit_allows(struct rm_log_limit *limit, const char *file, int line,
     const char *text, rm_mono_t now, uint64_t *suppressed);
 

@@ -1,5 +1,5 @@
 /*
- * netns - sockets that live in another network namespace than their process.
+ * netns - sockets in another network namespace than their process.
  */
 #ifndef RACKMESH_CORE_NETNS_H
 #define RACKMESH_CORE_NETNS_H

@@ -1,6 +1,5 @@
 /*
- * version - the release that a peer says it runs, as text that is safe to keep and
- * show.
+ * version - the release that a peer reports, as text that is safe to store and print.
  */
 #ifndef RACKMESH_CORE_VERSION_H
 #define RACKMESH_CORE_VERSION_H
@@ -12,7 +11,7 @@
 /* Letters, digits and ". + ~ : _ -", as in a package's version; not empty. */
 bool rm_version_valid(const char *version);
 
-/* Copies a valid one, else "": the peer does not say, or says nonsense. */
+/* Copies a valid version, else "": the peer gives none, or an invalid one. */
 void rm_version_take(char out[RM_VERSION_BYTES], const char *version);
 
 /* "unknown" for "". */

@@ -2,10 +2,10 @@
  * etcd - an etcd v3 cluster through its gRPC gateway: JSON over HTTP, on the event
  * loop.
  *
- * Nothing is retried here: a call that fails turns to the next endpoint for the calls
- * after it, and whoever made it decides. The one exception is authentication: a refused
- * token is fetched anew, once, and the call repeated. Keys and values may hold any
- * byte; keys are handed over terminated.
+ * A failed call is not retried; the calls after it go to the next endpoint, and the
+ * caller decides whether to repeat. The one exception is authentication: for a refused
+ * token a new one is fetched, once, and the call is repeated. Keys and values may hold
+ * any byte; keys are 0-terminated.
  *
  * Sources: etcd 3.4 API reference and gRPC gateway; what it leaves out (zeros) and how
  * it fails (codes in the body) was measured against 3.4.23.
@@ -33,18 +33,18 @@ struct rm_etcd_options {              /* copied */
 
 int rm_etcd_new(struct rm_loop *loop, struct rm_http_client *http,
     const struct rm_etcd_options *options, struct rm_etcd **ret);
-/* Ends what is under way without a word; watches must be gone. */
+/* Cancels all calls without calling done; free the watches first. */
 void rm_etcd_free(struct rm_etcd *etcd);
 
-/* Ends all calls that were made with this arg, without a word: for whoever goes before
- * its answers have come. */
+/* Cancels all calls that were made with this arg, without calling done: for an owner
+ * that is freed before its answers have come. */
 void rm_etcd_forget(struct rm_etcd *etcd, const void *arg);
-/* The time-out of the calls made from now on; 0: that of the options again. For the
- * few calls that have to know soon. */
+/* Sets the time-out of the calls made from now on; 0: that of the options. For the few
+ * calls whose answer is needed soon. */
 void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
 
-/* All return 0 and call done once, later, from the loop; or < 0 and never: -EAGAIN when
- * too many calls wait, -ENOMEM, -EMSGSIZE. */
+/* All return 0 and call done once, later, from the loop; or return < 0 and never call
+ * it: -EAGAIN when too many calls wait, -ENOMEM, -EMSGSIZE. */
 
 /* prefix: all keys that begin with key, sorted; asked for page by page, as of one
  * revision, at most 512 MiB of text (else -EMSGSIZE). Keys with a zero byte inside are
@@ -57,8 +57,8 @@ int rm_etcd_txn(struct rm_etcd *etcd, const struct rm_etcd_compare *compares,
     size_t compare_count, const struct rm_etcd_op *ops, size_t op_count,
     rm_etcd_done *done, void *arg);
 
-/* Forgets what came before that revision, of the whole cluster: keys stay, and who
- * watches or reads from further back is told -ESTALE. */
+/* Drops the history before that revision, of the whole cluster: keys stay; a watch or a
+ * read of an older revision then fails with -ESTALE. */
 int rm_etcd_compact(
     struct rm_etcd *etcd, int64_t revision, rm_etcd_done *done, void *arg);
 
@@ -68,7 +68,7 @@ int rm_etcd_lease_keepalive(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
 int rm_etcd_lease_revoke(
     struct rm_etcd *etcd, int64_t lease, rm_etcd_done *done, void *arg);
-/* Waits for it, at most 300 ms: for the end of a program, whose loop no longer turns.
+/* Waits for the answer, at most 300 ms: for the end of a program, whose loop has ended.
  */
 void rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease);
 
@@ -76,19 +76,20 @@ void rm_etcd_lease_revoke_now(struct rm_etcd *etcd, int64_t lease);
 
 struct rm_etcd_watch;
 
-/* In each of them the watch may be freed. */
+/* Each of these functions may free the watch. */
 struct rm_etcd_watch_callbacks {
-	/* All events of one line: of whole transactions. revision: of the header. */
+	/* All events of one line, which are whole transactions. revision: from the
+	 * header. */
 	void (*on_events)(const struct rm_etcd_event *events, size_t count,
 	    uint64_t cluster_id, int64_t revision, void *arg);
-	/* A sign of life without events. revision: so far all events have been handed
-	 * over. */
+	/* The stream is alive and had no events. All events up to revision were given
+	 * to on_events. */
 	void (*on_progress)(uint64_t cluster_id, int64_t revision, void *arg);
-	/* The stream is over; the watch is to be freed. r as in rm_etcd_answer;
-	 * besides, -ESTALE: compacted, or the store has gone back behind `from`
-	 * (restored), or it is another one; -ECANCELED: canceled for another reason;
-	 * -ETIMEDOUT: silent for too long; -EPROTO: a line that makes no sense, or
-	 * events of a revision that does not exist; -ENOBUFS: a line beyond 64 MiB. */
+	/* The stream has ended; free the watch. r as in rm_etcd_answer; besides,
+	 * -ESTALE: compacted, or the store has gone back behind `from` (restored), or
+	 * it is another one; -ECANCELED: canceled for another reason; -ETIMEDOUT:
+	 * silent for too long; -EPROTO: a line that makes no sense, or events of a
+	 * revision that does not exist; -ENOBUFS: a line beyond 64 MiB. */
 	void (*on_end)(int r, const char *error, void *arg);
 };
 
@@ -96,12 +97,12 @@ struct rm_etcd_watch_callbacks {
  * From revision `from` on, all keys below prefix.
  *
  * The gateway takes no second request on a stream, so progress cannot be asked for on
- * it. Instead every silence_ns / 3 a linearizable read of one key goes to the member
- * that serves the stream: it answers only with a quorum behind it. Without an answer
- * for silence_ns the watch ends. Such a read also vouches for events: none is handed
- * over before a read has shown that its revision exists (a read at once, so this costs
- * one round trip). Whether the stream holds back events no read can tell: list again
- * now and then.
+ * it. Instead, every silence_ns / 3, a linearizable read of one key goes to the member
+ * that serves the stream; that member answers only if it has a quorum. Without an
+ * answer for silence_ns the watch ends. Such a read also confirms events: each event is
+ * held until a read has shown that its revision exists (the read is sent at once, so
+ * this costs one round trip). No read can show whether the stream holds back events:
+ * list again from time to time.
  */
 int rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
     int64_t silence_ns, const struct rm_etcd_watch_callbacks *callbacks, void *arg,

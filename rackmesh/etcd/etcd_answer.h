@@ -1,5 +1,5 @@
 /*
- * etcd_answer - what is asked of etcd, and what it answers: values, compares,
+ * etcd_answer - the parts of requests to etcd and of its answers: values, compares,
  * operations, events.
  */
 #ifndef RACKMESH_ETCD_ETCD_ANSWER_H
@@ -21,14 +21,14 @@ struct rm_etcd_value {
 };
 
 struct rm_etcd_answer { /* borrowed for the call */
-	/* 0; -ETIMEDOUT, -EIO and -EPROTO (an answer that makes no sense): it may have
-	 * been done all the same. Nothing was done: -ECONNREFUSED, -EHOSTUNREACH,
+	/* 0: done. -ETIMEDOUT, -EIO and -EPROTO (a malformed answer): etcd may or may
+	 * not have done it. Nothing was done: -ECONNREFUSED, -EHOSTUNREACH,
 	 * -ENETUNREACH; -EAGAIN: no leader, too busy, or a revision that is not there
 	 * yet; -EACCES: authentication or permission; -ENOSPC: the database is full;
-	 * -EMSGSIZE: request or answer too large; -ESTALE: that revision is compacted
-	 * away; -ENOENT: no such lease; -EINVAL: not understood. */
+	 * -EMSGSIZE: request or answer too large; -ESTALE: that revision was compacted;
+	 * -ENOENT: no such lease; -EINVAL: etcd did not understand the request. */
 	int r;
-	char error[160]; /* the server's own words, printable; "" when r is 0 */
+	char error[160]; /* the server's message, printable; "" when r is 0 */
 	uint64_t cluster_id;
 	int64_t revision;                   /* of the header */
 	bool succeeded;                     /* txn: the compares held */

@@ -40,7 +40,7 @@ struct rm_etcd_ask {
 	void (*done)(struct rm_etcd_reply *reply, void *arg);
 	void *arg;
 	void (*drop)(
-	    void *arg); /* instead of done, when ended without a word; or NULL */
+	    void *arg); /* called instead of done when the call is canceled; or NULL */
 	void *owner;    /* for rm_etcd_forget */
 };
 
@@ -53,7 +53,7 @@ void rm_etcd_call_cancel(struct rm_etcd_call *call); /* without a word */
 
 /* ---- for watches, too, which have their own exchange ----------------------- */
 
-/* Turns to the next one, unless that has happened since. */
+/* Changes to the next endpoint, unless another call has done so since. */
 void rm_etcd_rotate(struct rm_etcd *etcd, size_t from);
 void rm_etcd_token_refused(struct rm_etcd *etcd);
 /* Adds url and headers. */

@@ -1,5 +1,5 @@
 /*
- * etcd_cutter - cuts a stream into lines, of any size in pieces of any size. Pure;
+ * etcd_cutter - splits a stream into lines. Lines and pieces may have any size. Pure;
  * private to the etcd client.
  */
 #ifndef RACKMESH_ETCD_ETCD_CUTTER_H
@@ -15,8 +15,9 @@ struct rm_etcd_cutter { /* all zeros: nothing has come yet */
 	size_t len, size;
 };
 
-/* on_line gets every whole line that is not empty, without its end; false: the cutter
- * may be gone, stop. -ENOBUFS: a line beyond the bound, or no memory for it. */
+/* on_line gets every whole line that is not empty, without its line break; it returns
+ * false to stop, as the splitter may have been freed. -ENOBUFS: a line longer than the
+ * bound, or no memory for it. */
 int rm_etcd_cutter_feed(struct rm_etcd_cutter *cutter, const char *data, size_t len,
     bool (*on_line)(const char *text, size_t len, void *arg), void *arg);
 void rm_etcd_cutter_clear(struct rm_etcd_cutter *cutter);

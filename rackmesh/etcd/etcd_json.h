@@ -1,6 +1,6 @@
 /*
- * etcd_json - what goes to etcd's gateway and comes from it, as text and as structs.
- * Pure; private to the etcd client.
+ * etcd_json - requests to etcd's gateway and its answers, as text and as structs. Pure;
+ * private to the etcd client.
  *
  * The gateway leaves out what is zero, writes 64-bit numbers as strings, and bytes in
  * base64; the body of an error is {"error", "message", "code"}, within a stream
@@ -12,7 +12,8 @@
 #include "rackmesh/etcd/etcd_answer.h"
 
 #define RM_ETCD_TOKEN 1024
-#define RM_ETCD_MAX_EVENTS 1000000 /* of one answer or line: far past what fits in */
+#define RM_ETCD_MAX_EVENTS \
+	1000000 /* of one answer or line: well above etcd's own limits */
 
 /* ---- requests: *ret is the caller's to free; -ENOMEM, -EINVAL, -EMSGSIZE --- */
 
@@ -47,7 +48,7 @@ struct rm_etcd_reply {
 	char token[RM_ETCD_TOKEN];
 };
 
-/* Whatever the text is, *ret says so in answer.r, and is to be cleared. */
+/* Always fills *ret, for any text: answer.r has the result. The caller clears it. */
 void rm_etcd_json_answer(
     long status, const char *text, size_t len, struct rm_etcd_reply *ret);
 void rm_etcd_reply_clear(struct rm_etcd_reply *reply);

@@ -1,11 +1,10 @@
 /*
- * etcd_leader - one leader among several processes: a key with a lease.
+ * etcd_leader - elects one leader among several processes, by a key with a lease.
  *
- * Whoever creates the key leads while its lease lives. By its own monotonic clock a
- * leader steps down when it could not refresh the lease for the TTL since it *asked*
- * for the last good refresh: before etcd can give the key to somebody else, however
- * long the process stood still. What is written must be fenced all the same: put the
- * compares into every txn.
+ * The process that creates the key leads while its lease lives. A leader steps down, by
+ * its own monotonic clock, when the TTL has passed since it *sent* the last successful
+ * refresh: that is before etcd can give the key to another process, however long this
+ * one was stopped. Writes must be fenced as well: put the compares into every txn.
  *
  * Source: Burrows, "The Chubby lock service", 2006 (sequencers); etcd's concurrency
  * recipes.
@@ -31,8 +30,8 @@ struct rm_etcd_leader_options { /* copied */
 };
 
 struct rm_etcd_leader_callbacks {
-	/* Also again after on_follow, with the fence as it was, when the lease turns
-	 * out to have lived on. */
+	/* May be called again after on_follow, with the same fence, when the lease
+	 * proves to be still alive. */
 	void (*on_lead)(void *arg);
 	void (*on_follow)(void *arg); /* after on_lead only; either may be NULL */
 	void *arg;
@@ -45,19 +44,19 @@ struct rm_etcd_leader_counts {
 int rm_etcd_leader_new(struct rm_loop *loop, struct rm_etcd *etcd,
     const struct rm_etcd_leader_options *options,
     const struct rm_etcd_leader_callbacks *callbacks, struct rm_etcd_leader **ret);
-/* Revokes its lease, so that another can follow at once: best effort, waits at most
- * 300 ms. */
+/* Revokes its lease, so that another process can lead at once: best effort, waits at
+ * most 300 ms. */
 void rm_etcd_leader_free(struct rm_etcd_leader *leader);
 
-/* The key is gone or there, as somebody who watches it has seen: campaigns at once when
- * it is gone, instead of within ttl / 2. */
+/* For a caller that watches the key: reports whether it exists. If not, campaigns at
+ * once instead of within ttl / 2. */
 void rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there);
 
-/* Looks at the clock: call it before anything that only a leader may do. */
+/* Reads the clock: call it before anything that only a leader may do. */
 bool rm_etcd_leader_leads(struct rm_etcd_leader *leader, rm_mono_t now);
-/* For the txns of a leader: holds only while it is this leadership; when it does not
- * lead, never. By revision and lease: another cluster may count alike, but does not
- * give the same lease. Both are of the leader's key. */
+/* Compares for the txns of a leader: they hold only during this leadership, and never
+ * without one. They compare revision and lease of the leader's key: another cluster may
+ * reach the same revision, but does not grant the same lease. */
 void rm_etcd_leader_fence(
     const struct rm_etcd_leader *leader, struct rm_etcd_compare ret[RM_ETCD_FENCE]);
 /* The revision that this leadership began with. */

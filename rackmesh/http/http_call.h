@@ -1,9 +1,9 @@
 /*
- * http_call - one exchange of http_client: its easy handle and what has come for it;
+ * http_call - one exchange of http_client: its easy handle and the data received;
  * private to http_client.
  *
- * libcurl must not be called from inside its own callbacks, so these only store what
- * arrives; http_client hands it on when libcurl has returned.
+ * libcurl must not be called from its own callbacks, so these only store the data;
+ * http_client processes it when libcurl has returned.
  */
 #ifndef RACKMESH_HTTP_HTTP_CALL_H
 #define RACKMESH_HTTP_HTTP_CALL_H
@@ -18,7 +18,8 @@ struct rm_http_call {
 	struct rm_http_call *next; /* of all under way */
 	CURL *easy;
 	struct curl_slist *headers;
-	char *body; /* come and not handed on yet; terminated once there is one */
+	char *body; /* received and not yet given to the caller; 0-terminated unless
+		       empty */
 	size_t body_len, body_size, max_body;
 	bool whole, too_large;
 	bool streams; /* on_data, and the status is 200 */
@@ -33,7 +34,7 @@ int rm_http_call_new(const struct rm_http_exchange *exchange,
     struct rm_http_client *client, struct rm_http_call **ret);
 void rm_http_call_free(struct rm_http_call *call);
 
-/* The end of it as -errno, 0 when an answer came. */
+/* How the exchange ended: -errno, or 0 when an answer came. */
 int rm_http_call_errno(const struct rm_http_call *call, CURLcode code);
 
 #endif

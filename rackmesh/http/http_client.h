@@ -1,11 +1,11 @@
 /*
  * http_client - POST and GET by libcurl's multi interface on the event loop.
  *
- * https is TLS 1.2 or later (the engines are not ours), and the server's certificate
- * and name are always checked. Files are read again for every new connection, and none
- * is used for longer than an hour, so that they can be rotated.
- * A completed exchange is not a success: the caller classifies the status.
- * Connections are kept alive and used again.
+ * https is TLS 1.2 or later (as other servers may lack 1.3), and the server's
+ * certificate and name are always checked. Certificate files are read for every new
+ * connection, and no connection is used for longer than an hour, so that files can be
+ * rotated. An answer is not yet a success: the caller checks the status. Connections
+ * are kept alive and used again.
  */
 #ifndef RACKMESH_HTTP_HTTP_CLIENT_H
 #define RACKMESH_HTTP_HTTP_CLIENT_H
@@ -37,13 +37,14 @@ int rm_http_client_send(struct rm_http_client *client, const char *url,
     const char *content_type, const char *body, size_t body_len, int64_t timeout_ns,
     void (*done)(const struct rm_http_answer *answer, void *arg), void *arg);
 
-/* How servers whose URLs begin with base are met, from now on: see http_site.h. All is
- * copied. A base that is known stays as it is. -ENOSPC: too many. */
+/* Sets the certificates and logins for servers whose URLs begin with base: see
+ * http_site.h. All is copied. A base that was set before is not changed. -ENOSPC: too
+ * many. */
 int rm_http_client_site(
     struct rm_http_client *client, const char *base, const struct rm_http_site *site);
 
-/* Is it a page for people, of whatever status: a login or a front page, of what stands
- * before the server that was meant or in its place? */
+/* True: the answer is a web page for people (a login or a front page), so it probably
+ * comes from a proxy, or from another server than the one meant. */
 bool rm_http_answer_is_page(const struct rm_http_answer *answer);
 
 struct rm_http_call;
@@ -51,11 +52,11 @@ struct rm_http_call;
 /* As rm_http_client_send; *call (may be NULL) is good until done is called. */
 int rm_http_client_start(struct rm_http_client *client,
     const struct rm_http_exchange *exchange, struct rm_http_call **call);
-/* Ends it without a word: neither function is called any more. Not from inside done. */
+/* Cancels it: neither function is called any more. Not from inside done. */
 void rm_http_call_cancel(struct rm_http_call *call);
 
-/* Waits for the end of it, on a connection of its own: for the last words of a program,
- * whose loop no longer turns. Calls nobody; 0: there was an answer. */
+/* Waits for the answer, on a separate connection: for the last request of a program
+ * whose loop has ended. Calls no callback; 0: there was an answer. */
 int rm_http_client_now(
     struct rm_http_client *client, const struct rm_http_exchange *exchange);
 

@@ -2,10 +2,10 @@
  * http_listener - an evhttp with a bound on its connections and its own listeners;
  * private to http_server, which has one for TCP, one for TLS and one for Unix sockets.
  *
- * When all connections are in use accepting stops, and newcomers wait in the
- * kernel's queue, which is bounded too; and who has not asked anything within a second
- * is closed then. A request has its time as a whole, not only between two bytes, and so
- * has its answer.
+ * When all connections are in use, accepting stops and new connections wait in the
+ * kernel's queue, which is bounded too; connections without a request for a second are
+ * then closed. The time limits are for a whole request and a whole answer, not only
+ * between two bytes.
  */
 #ifndef RACKMESH_HTTP_HTTP_LISTENER_H
 #define RACKMESH_HTTP_HTTP_LISTENER_H
@@ -40,17 +40,18 @@ int rm_http_listener_listen(
 
 struct rm_tls *rm_http_listener_tls(const struct rm_http_listener *listener);
 
-/* Of the first listener, a TCP one; negative: there is none. */
+/* The port of the first TCP listener; negative: there is none. */
 int rm_http_listener_port(const struct rm_http_listener *listener);
 
 /* TLS on the connections of an http_listener; private to it and to http_server. */
 
-/* Who sends this request? -EACCES: nobody who may be here now; -ENOENT: no certificate
- * was shown. */
+/* Fills in the identity of the client. -EACCES: its certificate is not valid now;
+ * -ENOENT: it has no certificate. */
 int http_tls_identity(const struct rm_tls *tls, struct evhttp_request *req,
     char identity[RM_TLS_MAX_IDENTITY]);
 
-/* Before it is answered: who may not ask keeps no connection, is counted and logged. */
+/* Called before the answer: closes the connection of a client that is not allowed,
+ * counts and logs it. */
 void http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req);
 
 #endif

@@ -40,12 +40,12 @@ void rm_http_request_close(struct rm_http_request *request);
 void rm_http_reply_buffer(struct rm_http_request *request, int status,
     const char *content_type, struct evbuffer *body);
 
-/* Those that are answered later. Whatever becomes of the one who wanted to answer, each
- * request here is answered: at its timeout, or when the server ends. */
+/* The requests that are answered later. Each one is answered in any case: by its owner,
+ * at its time-out, or when the server ends. */
 int rm_http_defers_new(struct rm_loop *loop, struct rm_http_defers **ret);
 void rm_http_defers_free(struct rm_http_defers *defers); /* answers 503 to the rest */
 
-/* NULL: unknown, answered already, or its client has left. */
+/* NULL: unknown, answered already, or its client has disconnected. */
 struct rm_http_request *rm_http_defers_find(
     struct rm_http_defers *defers, uint64_t token);
 

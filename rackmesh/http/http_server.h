@@ -1,19 +1,18 @@
 /*
- * http_server - the HTTP face of a daemon: /metrics, /healthz, /readyz, /v1/...
+ * http_server - the HTTP server of a daemon: /metrics, /healthz, /readyz, /v1/...
  *
  * evhttp, bounded: 8 KiB of headers, 64 KiB of body (1 KiB over TLS without a
- * certificate), 10 s of silence, 64
- * connections and 4 listeners for TCP, as many for TLS and for Unix sockets, 64
- * routes; a TLS handshake within RM_TLS_HANDSHAKE_NS, a request within 10 s of the
- * accept or the last answer (1 s while all connections are in use), an answer in 60 s.
- * Reading goes over TCP (loopback by default); what changes something is
- * registered with RM_HTTP_CHANGE and answered only on a Unix socket, or over TLS to
- * whom the owner allows it (403 else), and never to a web page: a browser shows its
- * user's certificate for every page that asks it to. Over TLS nobody is served without
- * a certificate or a token (http_token.h), and nothing, reading neither, that was not
- * allowed to its identity. Over plain TCP on loopback a request is answered only if its
- * Host is a name of this host (http_host.h): a page from elsewhere whose name was made
- * to lead here is 421.
+ * certificate), 10 s of silence, 64 connections and 4 listeners for TCP, as many for
+ * TLS and for Unix sockets, 64 routes; a TLS handshake within RM_TLS_HANDSHAKE_NS, a
+ * request within 10 s of the accept or the last answer (1 s while all connections are
+ * in use), an answer in 60 s. Reading goes over TCP (loopback by default); what changes
+ * something is registered with RM_HTTP_CHANGE and answered only on a Unix socket, or
+ * over TLS to whom the owner allows it (403 else), and never to a web page: a browser
+ * shows its user's certificate for every page that asks it to. Over TLS nobody is
+ * served without a certificate or a token (http_token.h), and nothing, reading neither,
+ * that was not allowed to its identity. Over plain TCP on loopback a request is
+ * answered only if its Host is a name of this host (http_host.h): a page from elsewhere
+ * whose name was made to lead here is 421.
  */
 #ifndef RACKMESH_HTTP_HTTP_SERVER_H
 #define RACKMESH_HTTP_HTTP_SERVER_H
@@ -52,15 +51,16 @@ int rm_http_server_listen(
  * outlives the server. */
 int rm_http_server_listen_tls(struct rm_http_server *server,
     const struct rm_address *address, struct rm_tls *tls);
-/* Asked at each request over TLS; false: reason says the reason (403). Without it
- * nothing is allowed. why comes empty. */
+/* Called for each request over TLS: is it allowed? False: reason is filled and sent
+ * with 403. Without this function nothing is allowed. reason is empty at the call. */
 void rm_http_server_authorise(struct rm_http_server *server,
     bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
 	size_t len, void *arg),
     void *arg);
 
-/* Asked over TLS with the token of who shows no certificate: whose is it? 0 and a URI;
- * -ENOENT: nobody's (401); else it cannot be said now (503). Without it no token is. */
+/* Called over TLS for a client with a token and no certificate: fills the URI of the
+ * token's owner and returns 0. -ENOENT: the token is unknown (401); other errors: not
+ * known now (503). Without this function no token is accepted. */
 void rm_http_server_tokens(struct rm_http_server *server,
     int (*finds)(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg),
     void *arg);
@@ -70,18 +70,19 @@ void rm_http_server_tokens(struct rm_http_server *server,
 int rm_http_server_port(const struct rm_http_server *server);
 int rm_http_server_tls_port(const struct rm_http_server *server);
 
-/* Another bound on bodies that come by a Unix socket, or over TLS with a certificate.
+/* Sets the limit on bodies of requests over a Unix socket, or over TLS with a
+ * certificate.
  */
 void rm_http_server_max_body(struct rm_http_server *server, size_t bytes);
 
-/* How often accepting had to stop: all connections in use, or no descriptor left.
- * Newcomers then wait in the kernel's queue. Borrowed by a metric. */
+/* How often accepting had to stop, because all connections or all file descriptors were
+ * in use. New connections then wait in the kernel's queue. Borrowed by a metric. */
 const uint64_t *rm_http_server_full(const struct rm_http_server *server);
 /* Connections that took too long for a request or its answer. As above. */
 const uint64_t *rm_http_server_late(const struct rm_http_server *server);
 
-/* Names by which plain HTTP on loopback is reached besides this host's own, as behind a
- * proxy: borrowed, as long as the server. */
+/* Names, besides this host's own, that requests to plain HTTP on loopback may have as
+ * Host, for example behind a proxy. Borrowed for the server's life. */
 void rm_http_server_names(struct rm_http_server *server, const struct rm_list *names);
 /* Requests whose Host was no name of this host. As above. */
 const uint64_t *rm_http_server_misdirected(const struct rm_http_server *server);
@@ -93,7 +94,7 @@ const uint64_t *rm_http_server_misdirected(const struct rm_http_server *server);
  */
 int rm_http_route(struct rm_http_server *server, enum rm_http_verb verb,
     const char *path, rm_http_handler *handler, void *arg);
-/* The path of the i-th route, for who must know them all; NULL: no more. */
+/* The path of the i-th route, to list all routes; NULL: no more. */
 const char *rm_http_route_at(const struct rm_http_server *server, size_t i);
 
 /* /metrics from the registry; /healthz 200 while the loop turns; /readyz 200 or
@@ -102,7 +103,8 @@ int rm_http_serve_health(struct rm_http_server *server,
     const struct rm_metrics *metrics,
     bool (*ready)(char *sentence, size_t len, void *arg), void *arg);
 
-/* NULL: it is over, answered or given up by its client. A reply to NULL does nothing.
+/* NULL: the request has been answered, or its client has disconnected. A reply to NULL
+ * does nothing.
  */
 struct rm_http_request *rm_http_deferred(struct rm_http_server *server, uint64_t token);
 

@@ -1,9 +1,8 @@
 /*
- * http_site - how a server of somebody else's is met: whom to believe that it is it,
- * what we show, and who asks. By the base of its URLs, so that whoever talks to it need
- * not know.
+ * http_site - CA bundle, client certificate and login for another server, chosen by the
+ * base of its URLs, so that the code that sends a request does not handle them.
  *
- * Secrets are read, as rm_file_read_password does, for each exchange: they may be
+ * Secrets are read for each exchange, as rm_file_read_password does, so they may be
  * replaced at any time.
  */
 #ifndef RACKMESH_HTTP_HTTP_SITE_H
@@ -42,8 +41,8 @@ struct rm_http_site {
 	  "\"\": none", NULL, NULL, 0 }
 /* clang-format on */
 
-/* Can it be used? prefix: of the options, for error. -EINVAL, or what is wrong with a
- * file. */
+/* Checks that it can be used. prefix: of the options, for error. -EINVAL, or the error
+ * of a file. */
 int rm_http_site_check(
     const struct rm_http_site *site, const char *prefix, struct rm_error *error);
 
@@ -60,8 +59,9 @@ struct rm_http_request_auth { /* what an exchange borrows while it is started */
 	char password[RM_HTTP_SECRET_BYTES], token[RM_HTTP_SECRET_BYTES];
 };
 
-/* Fills what exchange leaves open, if its URL is one of a site's. Forget meeting's
- * secrets afterwards. -EACCES, -ENOENT, ...: of a secret's file. */
+/* Fills the fields that exchange leaves unset, if its URL begins with a known base.
+ * Clear the secrets in auth afterwards. -EACCES, -ENOENT, ...: error of a secret's
+ * file. */
 int rm_http_sites_meet(const struct rm_http_sites *sites,
     struct rm_http_exchange *exchange, struct rm_http_request_auth *auth);
 

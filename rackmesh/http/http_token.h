@@ -1,15 +1,17 @@
 /*
- * http_token - the token in an Authorization header, of who shows no certificate.
+ * h
  *
- * "Bearer TOKEN", as programs send it, or "Basic NAME:TOKEN", as a browser does that
- * has asked its user; the name is whatever the user has typed, and says nothing.
+ * ttp_token - reads the token of an Authorization header, for clients without a
+ * certificate: "Bearer TOKEN", as programs send it, or "Basic NAME:TOKEN", as a browser
+ * sends what its user has typed; the name is ignored.
  */
 #ifndef RACKMESH_HTTP_HTTP_TOKEN_H
 #define RACKMESH_HTTP_HTTP_TOKEN_H
 
 #define RM_HTTP_MAX_TOKEN 256 /* bytes, with its 0 byte */
 
-/* header: NULL: none came. -ENOKEY: none, or of another kind; -EINVAL: malformed. */
+/* header: NULL: the request has none. -ENOKEY: no token, or another scheme; -EINVAL:
+ * malformed. */
 int http_token_of(const char *header, char token[RM_HTTP_MAX_TOKEN]);
 
 #endif

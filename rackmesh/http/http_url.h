@@ -1,5 +1,6 @@
 /*
- * http_url - URLs of other servers: what a config may give, and what a log may show.
+ * http_url - URLs of other servers: checks them in a config, and shortens them for a
+ * log.
  */
 #ifndef RACKMESH_HTTP_HTTP_URL_H
 #define RACKMESH_HTTP_HTTP_URL_H
@@ -12,8 +13,8 @@
  * backslashes. */
 bool rm_http_url_valid(const char *text);
 
-/* Cut where it is too long, and without user and password. whole: with its path and
- * query; a webhook's may be a secret. */
+/* Cuts a long URL and removes user and password. whole: keep path and query, which may
+ * be a secret in a webhook's URL. */
 void rm_http_url_show(
     const char *url, bool whole, char shown[static RM_HTTP_URL_SHOWN_BYTES]);
 

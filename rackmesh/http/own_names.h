@@ -1,10 +1,10 @@
 /*
- * own_names - the names by which this host is known to itself.
+ * own_names - the names of this host: its host name, short and long, and its names in
+ * /etc/hosts, which only root writes.
  *
- * Its host name, short and long, and what /etc/hosts says of this host: only root
- * writes it. /etc/resolv.conf says nothing here: DHCP, VPNs and router advertisements
- * write it, and no name server is asked, since whoever answers for a name of his own
- * must not get it in here. All but own_names_read is pure.
+ * /etc/resolv.conf is not used, since DHCP, VPNs and router advertisements write it. No
+ * name server is asked, since an attacker may control the answer for a name of his own.
+ * All but own_names_read is pure.
  */
 #ifndef RACKMESH_HTTP_OWN_NAMES_H
 #define RACKMESH_HTTP_OWN_NAMES_H
@@ -25,7 +25,8 @@ struct own_names {
 	size_t count;
 };
 
-/* Of this process's host; what cannot be read says nothing. Reads a small file. */
+/* Names of the process's host. Files that cannot be read are ignored. Reads a small
+ * file. */
 void own_names_read(struct own_names *names);
 
 /*

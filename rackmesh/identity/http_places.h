@@ -1,8 +1,8 @@
 /*
- * http_places - where the HTTP face of a daemon listens: plain TCP to read, a Unix
+ * http_places - where the HTTP server of a daemon listens: plain TCP to read, a Unix
  * socket for its owner, TLS for viewers, who may read (by certificate or token), and
  * operators, who may change things (authority.h). Plain TCP on another address than
- * loopback is warned of.
+ * loopback is logged as a warning.
  */
 #ifndef RACKMESH_IDENTITY_HTTP_PLACES_H
 #define RACKMESH_IDENTITY_HTTP_PLACES_H
@@ -41,9 +41,9 @@ struct rm_tls;
 struct rm_http_places { /* each may be "": nowhere */
 	const char *tcp, *socket, *tls;
 	const char *tokens; /* viewer_tokens.h, "" or NULL: none; lives as long */
-	/* Of a daemon of several regions: who is of some of them sees those by
-	 * RM_HTTP_READ_PART, and the rest of the API if they are all. NULL: region says
-	 * it. */
+	/* For a daemon of several regions: a viewer of some regions may use the routes
+	 * with RM_HTTP_READ_PART, and the others only if his regions are all. NULL:
+	 * region decides. */
 	const struct rm_http_regions *regions;
 	const struct rm_list *names; /* as http.names; NULL: none; lives as long */
 };

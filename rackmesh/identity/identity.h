@@ -1,5 +1,5 @@
 /*
- * identity - who somebody is, out of the URI of a certificate. Pure.
+ * identity - a peer's role and names, read from the URI in its certificate. Pure.
  *
  *   rackmesh://REGION/agent/HOST
  *   rackmesh://REGION/aggregator/NAME/TOR[,TOR...]    the ToRs it may speak for
@@ -54,22 +54,23 @@ struct rm_identity {
 
 /* -EBADMSG. */
 int rm_identity_parse(const char *uri, struct rm_identity *ret);
-/* -EMSGSIZE; -EINVAL: a name that cannot be one. What parse makes of it is the same. */
+/* The reverse of parse. -EMSGSIZE; -EINVAL: an invalid name. */
 int rm_identity_format(const struct rm_identity *identity, char *out, size_t len);
 
-/* Is region among those of an identity, as its region has them? */
+/* True: region is one of the identity's regions, which are given as in its region
+ * field. */
 bool rm_identity_is_of(const char *regions, const char *region);
 
-/* Who a daemon's config says that it is, as far as its peers ask. */
+/* The identity that a daemon's config claims, as far as its peers check it. */
 struct rm_identity_claim {
 	enum rm_role role;
-	const char *region, *name; /* NULL: they do not ask */
+	const char *region, *name; /* NULL: peers do not check it */
 	const char *const *tors;   /* all of these */
 	size_t tor_count;
 };
 
-/* Does the certificate with this URI say the same? If not, every peer refuses us.
- * -EACCES; error: what differs, both ways. */
+/* Compares the claim with the URI of the daemon's certificate. If they differ, every
+ * peer would refuse the daemon: -EACCES; error: both values. */
 int rm_identity_claim_check(
     const char *uri, const struct rm_identity_claim *claim, struct rm_error *error);
 

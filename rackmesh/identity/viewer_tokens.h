@@ -16,8 +16,8 @@
 #define RM_VIEWER_TOKEN_MIN 32 /* characters: nobody guesses it */
 #define RM_VIEWER_TOKEN_MAX 128
 
-/* The viewer's URI into identity. -ENOENT: nobody's. Else the file
- * cannot be used, and error says where and how. */
+/* Writes the viewer's URI to identity. -ENOENT: unknown token. Other errors: the file
+ * cannot be used; error has the place and the reason. */
 int rm_viewer_tokens_find(const char *path, const char *token,
     char identity[RM_TLS_MAX_IDENTITY], struct rm_error *error);
 /* Can it be used? */

@@ -1,8 +1,8 @@
 /*
- * alert_config - the options "alerts." that every daemon has that sends alerts.
+ * alert_config - the options "alerts." of a daemon that sends alerts.
  *
- * Call rm_alert_config_check after each load: URLs are then as they are used, however
- * they were pasted.
+ * Call rm_alert_config_check after each load: it brings URLs into the form in which
+ * they are used.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_CONFIG_H
 #define RACKMESH_INCIDENT_ALERT_CONFIG_H
@@ -53,18 +53,18 @@ struct rm_alert_config {
 /* clang-format on */
 
 /*
- * URLs are checked, and those of Alertmanagers cut down to the base: a fragment,
- * slashes at the end and "/api/v2/alerts" go. path: of the config's file. -EINVAL,
- * -EACCES, ... and error.
+ * Checks URLs, and reduces those of Alertmanagers to the base: removes a fragment,
+ * slashes at the end and "/api/v2/alerts". path: of the config file. -EINVAL, -EACCES,
+ * ... and error.
  */
 int rm_alert_config_check(
     struct rm_alert_config *config, const char *path, struct rm_error *error);
 
-/* How the receivers are met; see rm_http_client_site. */
+/* Sets CA bundle and login of the receivers; see rm_http_client_site. */
 int rm_alert_config_introduce(
     const struct rm_alert_config *config, struct rm_http_client *http);
 
-/* Fills what the config says; borrowed from it. */
+/* Fills the options from the config; borrowed from it. */
 void rm_alert_config_options(
     const struct rm_alert_config *config, struct rm_alert_options *options);
 

@@ -1,5 +1,5 @@
 /*
- * alert_counts - what became of alerts, over all their receivers.
+ * alert_counts - counts of alerts by outcome, over all receivers.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_COUNTS_H
 #define RACKMESH_INCIDENT_ALERT_COUNTS_H
@@ -9,7 +9,8 @@
 struct rm_alert_counts { /* over all sinks */
 	uint64_t queued, delivered, failed_attempts, dropped, refused /* 4xx */;
 	uint64_t withdrawn;
-	uint64_t unkept; /* alerts, not per sink: left before they were on the disk */
+	uint64_t unkept; /* alerts, not per receiver: sent before their incident was on
+			    the disk */
 };
 
 #endif

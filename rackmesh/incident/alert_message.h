@@ -1,7 +1,6 @@
 /*
- * alert_message - alerts as their receivers are sent them: the alert, and the bodies of
- * Alertmanager's API and of its webhooks. Pure. All of it is new references; NULL: no
- * memory.
+ * alert_message - builds the alert object and the bodies of Alertmanager's API and of
+ * its webhooks. Pure. All functions return new references; NULL: no memory.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_MESSAGE_H
 #define RACKMESH_INCIDENT_ALERT_MESSAGE_H
@@ -32,8 +31,8 @@ json_t *alert_message_json(const struct rm_alert_texts *texts,
 /* Bodies, see alert_sink_options; they take alerts. texts: struct rm_alert_texts. What
  * an Alertmanager works out for itself is left out. */
 json_t *alert_message_alertmanager(json_t *alerts, const void *texts);
-/* Of one alert, which is a group of its own: who takes the group's key for the fault,
- * as bridges to pagers do, is right. */
+/* Body with one alert, which is its own group: programs that identify a fault by the
+ * group's key, as bridges to pagers do, work. */
 json_t *alert_message_webhook(json_t *alerts, const void *texts);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * alert_sink - one receiver of alerts, its bounded queue and its retries.
  *
- * Delivers in order, one exchange at a time; a newer word on an alert that still
- * waits replaces the older, and what may not leave yet holds up what is behind it: its
- * word says for how long. What a sink refuses for good (4xx) is dropped and
- * counted; everything else is retried with back-off until it is taken.
+ * Delivers in order, one exchange at a time. A newer message on an alert that still
+ * waits replaces the older one. A message that may not be sent yet delays those behind
+ * it, for as long as its alert_word says. What a receiver refuses for good (4xx) is
+ * dropped and counted; everything else is retried with back-off until it is accepted.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_SINK_H
 #define RACKMESH_INCIDENT_ALERT_SINK_H
@@ -42,11 +42,11 @@ void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
  * same; NULL: nobody asks whether this was told. */
 void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
     json_t *alert, struct alert_word *word);
-/* Nothing of this alert leaves any more: another one tells of it. What is on its way is
- * given up, with what goes along, which is sent again. */
+/* Drops all messages of this alert, since another daemon sends it. A request under way
+ * with it is canceled; its other alerts are sent again. */
 void alert_sink_withdraw(struct alert_sink *sink, const char *key);
 struct alert_reach *alert_sink_reach(const struct alert_sink *sink);
-/* Something that could not leave may be able to now. */
+/* A message that had to wait may be sent now. */
 void alert_sink_look(struct alert_sink *sink);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * alert_time - times of an incident as its receivers are told them. Pure.
+ * alert_time - times of an incident as sent to a receiver. Pure.
  *
- * Alertmanager goes by endsAt and by its own clock: where ours was set ahead an end
- * would lie in its future and the alert go on, where ours was set back it would be over
- * at once. So ages count, by a clock that nobody sets, and the time of day is that of
- * whoever is told.
+ * Alertmanager compares endsAt with its own clock. If this host's clock is ahead, an
+ * end would lie in the future and the alert would go on; if it is behind, the alert
+ * would end at once. So the age is measured by the monotonic clock, and is subtracted
+ * from the receiver's time of day.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_TIME_H
 #define RACKMESH_INCIDENT_ALERT_TIME_H
@@ -22,8 +22,8 @@ struct alert_time {
 	rm_wall_t wall; /* ours */
 	rm_wall_t sent; /* the receivers'; ours where that is about right, or unknown */
 	bool known;
-	/* When the alert first left, and our time of day then. ns 0: in an earlier life
-	 * of ours, if ever. */
+	/* When the alert was first sent, and this host's time of day then. ns 0: before
+	 * the restart, or never. */
 	rm_mono_t since;
 	rm_wall_t since_wall;
 };

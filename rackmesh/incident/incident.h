@@ -90,8 +90,8 @@ void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t
 const struct rm_incident *rm_incidents_get(
     const struct rm_incidents *incidents, size_t i);
 size_t rm_incidents_open(const struct rm_incidents *incidents);
-/* Its opening, or its resolution, was told to all. False: that is no news, or it is
- * forgotten. */
+/* All receivers know its opening, or its resolution. False: known already, or the
+ * incident is forgotten. */
 bool rm_incidents_notified(struct rm_incidents *incidents, uint64_t id, bool resolved);
 const struct rm_incident_counts *rm_incidents_counts(
     const struct rm_incidents *incidents);

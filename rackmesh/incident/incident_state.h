@@ -1,6 +1,6 @@
 /*
- * incident_state - what incidents are made of, for the judging of them and for their
- * keeping; nobody else's business.
+ * incident_state - the struct of incidents; private to the files that judge and save
+ * them.
  */
 #ifndef RACKMESH_INCIDENT_INCIDENT_STATE_H
 #define RACKMESH_INCIDENT_INCIDENT_STATE_H

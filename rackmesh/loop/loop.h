@@ -1,9 +1,9 @@
 /*
  * loop - the one event loop of a daemon, and its timers.
  *
- * A callback never blocks and does a bounded share of work. TERM and INT end
- * the loop, HUP calls the reload hook. The service manager is told that the daemon is
- * ready when the loop runs, of reloads, and of its end.
+ * A callback never blocks and does a bounded share of work. TERM and INT end the loop,
+ * HUP calls the reload hook. The loop notifies the service manager when it runs
+ * (ready), at reloads, and at its end.
  */
 #ifndef RACKMESH_LOOP_LOOP_H
 #define RACKMESH_LOOP_LOOP_H
@@ -23,14 +23,14 @@ void rm_loop_free(struct rm_loop *loop); /* NULL is fine; free its users first *
 
 int rm_loop_run(struct rm_loop *loop); /* until a signal or rm_loop_stop */
 void rm_loop_stop(struct rm_loop *loop);
-/* As rm_loop_stop, but its owner will run another one at once: the service manager is
- * told of a reload, not of the end. A signal that ends us comes first. */
+/* As rm_loop_stop, but the owner will run another loop at once: the service manager is
+ * notified of a reload, not of the end. A signal that ends the process has priority. */
 void rm_loop_again(struct rm_loop *loop);
 bool rm_loop_wants_again(const struct rm_loop *loop); /* after rm_loop_run */
 
 void rm_loop_on_reload(struct rm_loop *loop, void (*fn)(void *arg), void *arg);
 
-/* For the turn that does the daemon's work: rm_notify_worked. */
+/* For the callback that does the daemon's work: rm_notify_worked. */
 struct rm_notify *rm_loop_notify(struct rm_loop *loop);
 
 /* For modules that put their own fds on the loop (libevent's event_new). */

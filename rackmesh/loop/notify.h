@@ -1,10 +1,10 @@
 /*
- * notify - tells the service manager how the daemon is: ready, reloading, stopping, and
- * that it still does its work.
+ * notify - reports the daemon's state to the service manager: ready, reloading,
+ * stopping, and still working (watchdog).
  *
- * Where nobody asked (no NOTIFY_SOCKET), nothing is said. The loop says the first
- * three; rm_notify_worked is for the turn that does the daemon's work, never for a
- * timer that would go on firing while the rest is stuck.
+ * Without NOTIFY_SOCKET it does nothing. The loop reports the first three; call
+ * rm_notify_worked from the callback that does the daemon's work, never from a timer
+ * that would go on firing while the rest is stuck.
  */
 #ifndef RACKMESH_LOOP_NOTIFY_H
 #define RACKMESH_LOOP_NOTIFY_H
@@ -17,8 +17,9 @@
 struct rm_notify;
 struct rm_worker;
 
-/* A job of the worker that runs, or waits to, for longer than this is stuck: a name
- * look-up without servers takes 30 s, and a slow disk is no reason to die. */
+/* A job of the worker that runs or waits for longer than this is stuck. It is longer
+ * than a name look-up without servers (30 s), and a slow disk must not end the
+ * daemon. */
 #define RM_NOTIFY_STUCK_NS (60 * RM_NS_PER_S)
 
 /* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. -EINVAL, -ENAMETOOLONG: a
@@ -31,8 +32,8 @@ void rm_notify_reloading(struct rm_notify *notify, rm_mono_t now); /* then: read
 void rm_notify_stopping(struct rm_notify *notify);
 
 /*
- * A turn of the daemon's work is done. Feeds the watchdog, four times an interval at
- * most, unless worker (NULL: there is none) is stuck.
+ * Reports that a round of the daemon's work is done. Feeds the watchdog, at most four
+ * times per interval, unless worker (NULL: there is none) is stuck.
  */
 void rm_notify_worked(
     struct rm_notify *notify, const struct rm_worker *worker, rm_mono_t now);

@@ -1,14 +1,15 @@
 /*
- * turn - what costs much and can wait: newcomers. One has its turn when the loop has
- * nothing else to do, so that whoever is known is served before, and between any two.
+ * turn - runs expensive work of new connections when the loop is idle.
  *
- * Steps of handshakes stand in one line; connections are accepted when that is empty,
- * so that of a crowd most wait in the kernel, where they cost nothing. A few who send
- * their part of a handshake byte by byte would never let it be: so also after every
- * RM_TURN_STEPS. On a loop that always has something to do one has its turn every
- * RM_TURN_NS: nobody is shut out.
+ * One piece of work runs whenever the loop has nothing else to do, so established
+ * connections are served first. Steps of handshakes wait in one queue; connections are
+ * accepted when that queue is empty, so with many new connections most wait in the
+ * kernel, where they cost nothing. Peers that send a handshake byte by byte could keep
+ * the queue from ever being empty, so a connection is also accepted after every
+ * RM_TURN_STEPS steps. On a loop that is never idle, one piece runs every RM_TURN_NS,
+ * so each one runs eventually.
  *
- * The owner embeds a struct rm_turn, and leaves the line before he frees it.
+ * The owner embeds a struct rm_turn, and removes it from the queue before freeing it.
  */
 #ifndef RACKMESH_LOOP_TURN_H
 #define RACKMESH_LOOP_TURN_H
@@ -16,8 +17,8 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#define RM_TURN_NS (1 * 1000000LL) /* a third of it for newcomers */
-#define RM_TURN_STEPS 16 /* of handshakes, then somebody who waits is accepted */
+#define RM_TURN_NS (1 * 1000000LL) /* a third of the time for new connections */
+#define RM_TURN_STEPS 16 /* handshake steps, then a waiting connection is accepted */
 
 struct event_base;
 struct rm_loop;
@@ -36,9 +37,10 @@ struct rm_turn {
 
 void rm_turn_init(struct rm_turn *turn, struct rm_loop *loop, enum rm_turn_line line,
     void (*fn)(void *arg), void *arg);
-/* To the end of the line, for one turn; who waits already goes on waiting. */
+/* Appends it to the queue, for one turn; one that waits already keeps its place. */
 void rm_turn_ask(struct rm_turn *turn);
-void rm_turn_leave(struct rm_turn *turn); /* also who does not wait, or zeroed */
+void rm_turn_leave(
+    struct rm_turn *turn); /* may be called for one that does not wait, or is zeroed */
 
 /* The loop's own. */
 int rm_turns_new(struct event_base *base, int lowest_priority, struct rm_turns **ret);

@@ -1,8 +1,8 @@
 /*
- * worker - one bounded thread for what blocks (fsync, name look-up).
+ * worker - one thread with a bounded queue, for calls that block (fsync, name look-up).
  *
- * run() executes in the thread and must touch nothing but its own job; done()
- * executes on the loop, in submission order.
+ * run() executes in the thread and must touch nothing but its own job; done() executes
+ * on the loop, in submission order.
  */
 #ifndef RACKMESH_LOOP_WORKER_H
 #define RACKMESH_LOOP_WORKER_H
@@ -31,7 +31,7 @@ int rm_worker_free_until(struct rm_worker *worker, rm_mono_t until);
 int rm_worker_submit(struct rm_worker *worker, int (*run)(void *job),
     void (*done)(void *job, int r), void *job);
 
-/* How long it has had work and ended no job; 0: it has nothing to do. */
+/* How long it has had work without ending a job; 0: it has nothing to do. */
 int64_t rm_worker_behind_ns(const struct rm_worker *worker, rm_mono_t now);
 
 #endif

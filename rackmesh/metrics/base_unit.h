@@ -1,5 +1,5 @@
 /*
- * base_unit - values in the units that Prometheus asks for: seconds, and bytes per
+ * base_unit - converts values to Prometheus's base units: seconds, and bytes per
  * second. Pure.
  */
 #ifndef RACKMESH_METRICS_BASE_UNIT_H
@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* unit: that of a counter's table, as "microseconds per priority", "nanowatts" or
- * "megabits per second"; a value in any other is what it was. */
+/* unit: as in a counter's table, for example "microseconds per priority", "nanowatts"
+ * or "megabits per second"; a value in any other unit is returned unchanged. */
 double base_unit_value(const char *unit, uint64_t value);
 
 #endif

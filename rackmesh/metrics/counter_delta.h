@@ -1,8 +1,8 @@
 /*
- * counter_delta - what a counter has counted between two readings of it. Pure.
+ * counter_delta - how much a counter grew between two readings. Pure.
  *
- * Missing is not zero: a counter that is not there keeps what it had, and goes on from
- * there when it is back. The first reading of a counter is no delta.
+ * Missing is not zero: a counter that is missing keeps its last value, and continues
+ * from it when it is back. The first reading of a counter gives no delta.
  */
 #ifndef RACKMESH_METRICS_COUNTER_DELTA_H
 #define RACKMESH_METRICS_COUNTER_DELTA_H
@@ -12,7 +12,8 @@
 
 struct counter_sample {
 	bool there;
-	uint16_t source; /* of which of its names; another one counts apart */
+	uint16_t source; /* which of its names it was read by; another name has another
+			    count */
 	uint64_t value;
 };
 
@@ -28,7 +29,8 @@ enum counter_change {
 struct counter_state {
 	bool seen;  /* ever */
 	bool there; /* in the last reading */
-	bool back;  /* there, and was not in the one before: its delta is of several */
+	bool back;  /* present, but missing in the reading before: its delta covers
+		       several intervals */
 	uint16_t source;
 	uint8_t change; /* enum counter_change, of the last reading */
 	uint64_t value; /* as last read */

@@ -43,8 +43,8 @@ int rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
     const struct rm_metric *list, size_t count);
 
 /*
- * All series of one name, where they come and go: tell is called at every rendering,
- * and calls rm_metrics_tell for each. How many that can be is tell's to bound.
+ * All series of one name, where series appear and disappear: tell is called at every
+ * rendering, and calls rm_metrics_tell for each series. tell has to bound their number.
  */
 struct rm_metrics_out;
 struct rm_metrics_family {              /* borrowed, for ever */
@@ -56,7 +56,7 @@ int rm_metrics_family(struct rm_metrics *metrics, const void *owner,
 /* labels, more: as metrics_table_add puts them together; one of them is not "". */
 void rm_metrics_tell(
     struct rm_metrics_out *out, const char *labels, const char *more, double value);
-/* For something else than the text: what the family tells now goes to take. */
+/* For another output than text: passes the family's series to take. */
 void rm_metrics_take(const struct rm_metrics_family *family, const void *arg,
     void (*take)(const char *labels, const char *more, double value, void *to),
     void *to);
@@ -68,7 +68,7 @@ void rm_metrics_forget(struct rm_metrics *metrics, const void *owner);
 int rm_metrics_build_info(struct rm_metrics *metrics, const char *component);
 
 struct rm_reload;
-/* rackmesh_config_reloads_total and what else of a daemon's reloads is seen; borrowed.
+/* rackmesh_config_reloads_total and the other metrics of reloads; borrowed.
  */
 int rm_metrics_reloads(struct rm_metrics *metrics, const struct rm_reload *reload);
 

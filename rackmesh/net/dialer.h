@@ -4,13 +4,12 @@
  * Tries the peers in turn, each address for connect_timeout (TLS handshake included),
  * with back-off (full jitter) after every whole round. When the link closes it dials
  * again by itself: from the first peer if the session was settled, else as after a
- * failed attempt, so a peer that accepts and drops us neither is hammered nor hides the
- * next one.
+ * failed attempt. So a peer that accepts and then closes is not dialed too often, and
+ * does not hide the next one.
  *
- * A peer's name is looked up whenever its turn comes, so again after every failure, and
- * all its addresses are tried in order. While no answer comes within connect_timeout,
- * or none at all, those of the last answer serve. What cannot be resolved is logged
- * once.
+ * A peer's name is looked up for every attempt, so again after every failure, and all
+ * its addresses are tried in order. If no answer comes within connect_timeout, the
+ * addresses of the last answer are used. A name that cannot be resolved is logged once.
  */
 #ifndef RACKMESH_NET_DIALER_H
 #define RACKMESH_NET_DIALER_H
@@ -37,9 +36,9 @@ struct rm_dialer_callbacks {
 	int (*on_up)(struct rm_link *link, void *arg);
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-	/* The link is gone, or a connect attempt failed; -ENXIO, -EAGAIN: the peer's
-	 * name cannot be resolved, and no answer of before is left. May free the
-	 * dialer; the other callbacks may not. */
+	/* The link was closed, or a connect attempt failed; -ENXIO, -EAGAIN: the peer's
+	 * name cannot be resolved, and there is no earlier answer. May free the dialer;
+	 * the other callbacks may not. */
 	void (*on_down)(int reason, void *arg);
 	void (*on_drained)(struct rm_link *link, void *arg); /* may be NULL */
 };
@@ -52,9 +51,9 @@ void rm_dialer_free(struct rm_dialer *dialer); /* no callback any more */
 struct rm_link *rm_dialer_link(const struct rm_dialer *dialer);
 /* The number of the peer that the link leads to, or that is dialed now. */
 size_t rm_dialer_peer(const struct rm_dialer *dialer);
-/* In on_down: what TLS or the resolver has to say about the reason; "": nothing. */
+/* In on_down: the reason as text, from TLS or the resolver; "": none. */
 const char *rm_dialer_error(const struct rm_dialer *dialer);
-/* Whoever said welcome has earned a fast reconnect: forget the back-off. */
+/* Call it at the peer's welcome: the session is settled, and the back-off is reset. */
 void rm_dialer_settled(struct rm_dialer *dialer);
 
 #endif

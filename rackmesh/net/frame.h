@@ -15,7 +15,7 @@
 struct evbuffer;
 
 #define RM_FRAME_HEADER_BYTES 8
-#define RM_FRAME_MAX_BYTES (16u << 20) /* ceiling for any limit given below */
+#define RM_FRAME_MAX_BYTES (16u << 20) /* upper bound for any limit given below */
 
 struct rm_frame {
 	uint8_t *data; /* malloc'd, so 16-byte aligned; the caller frees it */

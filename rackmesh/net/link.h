@@ -19,17 +19,17 @@ struct rm_link;
 struct rm_loop;
 struct rm_tls;
 
-/* A frame that has begun is whole by then, or the link closes at one of the next looks,
- * LINK_RECHECK_NS apart: nobody holds half a frame's memory, a byte a second, for ever.
- * Not while the link is paused. */
+/* Time limit for receiving a frame that has begun. It is checked every LINK_RECHECK_NS,
+ * but not while the link is paused. So a peer that sends a byte a second cannot hold a
+ * frame's memory for ever. */
 #define RM_LINK_FRAME_NS (10 * 1000000000LL)
 
 struct rm_link_counts {
 	uint64_t frames_in, bytes_in;   /* bytes with frame headers */
 	uint64_t frames_out, bytes_out; /* handed to the kernel's stream or its queue */
 	uint64_t refused_frames;        /* damaged, oversized or empty */
-	uint64_t slow_frames;           /* begun and not whole in time: 0 or 1 */
-	uint64_t refused_sends;         /* output queue full */
+	uint64_t slow_frames;   /* frames begun and not complete in time: 0 or 1 */
+	uint64_t refused_sends; /* output queue full */
 };
 
 struct rm_link_callbacks {
@@ -48,7 +48,7 @@ struct rm_link_callbacks {
 	 * before the end come first.
 	 */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
-	/* The output queue has become empty; may be NULL. */
+	/* The output queue became empty; may be NULL. */
 	void (*on_drained)(struct rm_link *link, void *arg);
 	/*
 	 * The link may be used: after the handshake, without TLS soon. Once, from the
@@ -86,12 +86,12 @@ void rm_link_close(struct rm_link *link, int reason);
 
 /* The URI in the peer's certificate, from on_open on; "" before, and without TLS. */
 const char *rm_link_identity(const struct rm_link *link);
-/* When the peer's certificate ends, or what vouches for it, in wall-clock seconds. 0:
- * without TLS, and before on_open. */
+/* When the peer's certificate, or one of its authorities, expires, in wall-clock
+ * seconds. 0: without TLS, and before on_open. */
 int64_t rm_link_certificate_ends_s(const struct rm_link *link);
-/* Less than a fifth of its life is left: whoever renews has long done so. */
+/* Less than a fifth of its life is left, so its renewal is overdue. */
 bool rm_link_certificate_ending(const struct rm_link *link, int64_t now_wall_s);
-/* In on_close: what TLS has to say about the reason; "": nothing. */
+/* In on_close: TLS's text on the reason; "": none. */
 const char *rm_link_error(const struct rm_link *link);
 
 /* Hands over no frame until it is resumed; the peer's next ones wait, in the end on its

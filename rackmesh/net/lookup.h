@@ -1,9 +1,10 @@
 /*
- * lookup - the addresses of an endpoint's name, looked up beside the loop.
+ * lookup - looks up the addresses of an endpoint's name in threads.
  *
- * Each has a thread of its own, not the daemon's worker: a name server that does not
- * answer takes half a minute, and must hold up neither a file nor another name. Nor the
- * end of the daemon: a look-up that is given up goes on alone and is forgotten.
+ * Each look-up has its own thread, not the daemon's worker: a name server that does not
+ * answer takes half a minute, and must delay neither files nor other names. A look-up
+ * that is given up continues in its thread and its result is dropped, so it does not
+ * delay the end of the daemon.
  */
 #ifndef RACKMESH_NET_LOOKUP_H
 #define RACKMESH_NET_LOOKUP_H
@@ -34,12 +35,12 @@ struct rm_lookup_answer { /* borrowed for the call */
 int rm_lookup_new(struct rm_loop *loop, const struct rm_endpoint *endpoint,
     unsigned most, void (*done)(const struct rm_lookup_answer *answer, void *arg),
     void *arg, struct rm_lookup **ret);
-/* Gives it up: done is not called. Not from inside done; NULL is fine. */
+/* Gives up the look-up: done is not called. Not from inside done; NULL is fine. */
 void rm_lookup_free(struct rm_lookup *lookup);
 
 struct rm_lookup_counts {
-	uint64_t started,
-	    failed; /* failed: without an address, also for want of threads */
+	uint64_t started, failed; /* failed: without an address, also because all
+				     threads were in use */
 };
 
 /* Of the whole process; counted on the loop's thread. */

@@ -1,9 +1,9 @@
 /*
- * refusals - which refused peers are worth a line in the log. Pure.
+ * refusals - limits the log lines on refused peers. Pure.
  *
- * Whoever is refused dials again, for as long as nobody mends it: of one host and
- * reason a line a minute, with how many were not told meanwhile. Of more than
- * RM_REFUSALS at a time the one told longest ago is forgotten.
+ * A refused peer dials again until a person corrects the cause: each host and reason
+ * gets one line a minute, with the number of refusals since the last one. Beyond
+ * RM_REFUSALS hosts and reasons, the one logged longest ago is forgotten.
  */
 #ifndef RACKMESH_NET_REFUSALS_H
 #define RACKMESH_NET_REFUSALS_H
@@ -30,7 +30,7 @@ struct rm_refusals { /* zeroed at first */
 #define RM_REFUSALS_TEXT 160
 
 /* who: the address without its port, and "(7 more times since)" where some were not
- * told. False: no line. */
+ * logged. False: no line. */
 bool rm_refusals_tell(struct rm_refusals *refusals, const struct rm_address *peer,
     const char *reason, rm_mono_t now, char who[RM_REFUSALS_TEXT]);
 

@@ -1,11 +1,11 @@
 /*
  * spool - a bounded queue of records that survives: segments on disk, in order.
  *
- * A record is numbered (seq, from 1, never used again), written, and durable once its
- * segment was fsynced; one fsync on the worker covers all that was appended while the
- * last one ran (group commit). Whoever promises a record to somebody else does so from
- * on_durable. Records leave from the front when they are done with; when the spool is
- * full the oldest segment goes first and is counted.
+ * A record gets a number (seq, from 1, never used again), is written, and is durable
+ * once its segment was fsynced; one fsync on the worker covers all records appended
+ * while the last one ran (group commit). Acknowledge a record to another process only
+ * from on_durable. Records that are done are removed from the front; when the spool is
+ * full, the oldest segment is removed first and is counted.
  *
  * On disk: folder/NNNNNNNNNNNNNNNN.spool, named by its first seq in hex. A segment
  * begins with a header (magic, version, the spool's identity, first seq, CRC-32C) and
@@ -43,7 +43,7 @@ struct rm_spool_options {
 	const char *folder;
 	uint64_t max_bytes;     /* on disk, all files; of records in memory for NULL */
 	uint64_t segment_bytes; /* 0: an eighth of max_bytes, at most 8 MiB */
-	/* Of records kept in memory for fast reading, besides those that are not
+	/* Limit on records kept in memory for fast reading, besides those that are not
 	 * durable yet; 0: 8 MiB. Older ones are read back from disk, on the worker. */
 	uint64_t memory_bytes;
 	uint64_t identity; /* random: of a spool that is made anew */
@@ -53,8 +53,8 @@ struct rm_spool_callbacks {
 	/* Every record up to and with seq is safe. Never from inside append. May be
 	 * NULL. */
 	void (*on_durable)(uint64_t seq, void *arg);
-	/* What rm_spool_get had to fetch is there, or will never be: ask again. May be
-	 * NULL. */
+	/* The record that rm_spool_get had to fetch was read, or cannot be read: call
+	 * rm_spool_get again. May be NULL. */
 	void (*on_fetched)(void *arg);
 	void *arg;
 };
@@ -69,27 +69,31 @@ struct rm_spool_counts {
 	uint64_t in;    /* appended in this life */
 	uint64_t found; /* on disk at the start, not done with */
 	uint64_t done;
-	uint64_t dropped_full;       /* pushed out; or unreadable, and counted below */
-	uint64_t refused;            /* too large, or no memory: never got a seq */
+	uint64_t dropped_full; /* dropped because the spool was full; or unreadable, and
+				  counted below */
+	uint64_t refused;      /* too large, or no memory: never got a seq */
 	uint64_t lost_corrupt_bytes; /* in parts that were set aside */
 	uint64_t quarantined;        /* such parts */
 	uint64_t failed_writes, failed_syncs, syncs, written_bytes;
-	uint64_t durable; /* 1, or 0 while memory is all there is */
+	uint64_t durable; /* 1; 0 while records are in memory only */
 };
-/* At every moment: in + found = done + dropped_full + waiting. */
+/* Always holds: in + found = done + dropped_full + waiting. */
 
-/* Reads what is there (at start, on the caller's thread). Where the folder can neither
- * be made nor read (full, read-only, no permission), it begins in memory and makes it
- * as soon as it can; records of an earlier life that nobody could read then wait for
- * the next start. Fails only for want of memory, when the path leads to a file, or when
- * another process uses the folder (-EBUSY): -errno and error. */
+/* Reads the folder's records (at start, on the caller's thread). If the folder can
+ * neither be made nor read (full, read-only, no permission), the spool begins in memory
+ * and makes the folder as soon as it can; records from before the restart that could
+ * not be read then wait for the next start. Fails only without memory, when the path
+ * leads to a file, or when another process uses the folder (-EBUSY): -errno and
+ * error. */
 int rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct rm_spool_options *options, const struct rm_spool_callbacks *callbacks,
     struct rm_spool **ret, struct rm_error *error);
-/* After the worker. What was appended and not synced is written, not synced. */
+/* Free the worker first. Records that were appended and not synced are written, but not
+ * synced. */
 void rm_spool_free(struct rm_spool *spool);
 
-/* Random, and for ever this spool's: (identity, seq) names a record across restarts. */
+/* Random, and never changes for this spool: (identity, seq) names a record across
+ * restarts. */
 uint64_t rm_spool_identity(const struct rm_spool *spool);
 uint64_t rm_spool_next(const struct rm_spool *spool); /* seq of the next append. After
 	a crash numbers may have been skipped */
@@ -99,18 +103,18 @@ int rm_spool_append(
     struct rm_spool *spool, const uint8_t *data, size_t len, uint64_t *seq);
 
 /* The first record with a number >= seq. -ENOENT: there is none (yet). -EAGAIN: it is
- * being fetched, on_fetched follows. It need not be durable yet: who shows its number
- * to another process waits for on_durable, or the number may be another's after a
- * crash. */
+ * being read, and on_fetched follows. The record may not be durable yet: wait for
+ * on_durable before sending its number to another process, as after a crash another
+ * record may get the same number. */
 int rm_spool_get(struct rm_spool *spool, uint64_t seq, struct rm_spool_item *ret);
 
-/* This one and all before it are done with. */
+/* This record and all before it are done and may be removed. */
 void rm_spool_done(struct rm_spool *spool, uint64_t seq);
 
 uint64_t rm_spool_waiting(const struct rm_spool *spool); /* records */
 uint64_t rm_spool_waiting_bytes(const struct rm_spool *spool);
-/* Of what a disk that takes records has not synced yet: all of it is in memory, and
- * only max_bytes bounds it. Who can wait asks, and waits for on_durable. */
+/* Bytes that a working disk has not synced yet: all of them are in memory, limited only
+ * by max_bytes. A caller that can wait checks this, and waits for on_durable. */
 uint64_t rm_spool_unsynced_bytes(const struct rm_spool *spool);
 const struct rm_spool_counts *rm_spool_counts(const struct rm_spool *spool);
 

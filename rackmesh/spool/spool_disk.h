@@ -1,10 +1,8 @@
 /*
- * spool_disk - what a spool does to its folder. Everything blocks: on the worker, or
- * before the loop runs.
- *
- * The order of the steps is what makes a crash harmless: a file appears under its name
- * only when it is whole and synced; a file goes only when the numbers in it are known
- * to be used up from elsewhere (a later file, or `done`, synced before).
+ * spool_disk - a spool's operations on its folder. All functions block: call them on
+ * the worker, or before the loop runs. The order of the steps makes a crash harmless: a
+ * file gets its name only when it is whole and synced; a file is removed only when
+ * another synced file (a later segment, or `done`) shows that its numbers are used.
  */
 #ifndef RACKMESH_SPOOL_SPOOL_DISK_H
 #define RACKMESH_SPOOL_SPOOL_DISK_H
@@ -16,13 +14,13 @@
 #define SPOOL_PATH_BYTES 4096
 #define SPOOL_DONE_BYTES 48
 #define SPOOL_MAX_UNLINKS 64
-/* Of any file that is read; larger ones are nobody's segments. */
+/* Limit on a file that is read; a larger one is no segment. */
 #define SPOOL_MAX_FILE_BYTES (64u << 20)
 
 enum spool_life {
 	SPOOL_RUNNING = 0,
-	SPOOL_CLEAN = 1,  /* it has ended, and all there is was synced */
-	SPOOL_UNSURE = 2, /* numbers may have been used that no disk has seen */
+	SPOOL_CLEAN = 1,  /* it has ended, and all of it was synced */
+	SPOOL_UNSURE = 2, /* numbers may have been used that were never on a disk */
 };
 
 struct spool_done {
@@ -48,9 +46,9 @@ struct spool_unlink {
 struct spool_job {
 	const char *folder; /* borrowed: constant for the spool's life */
 	struct spool_done done;
-	bool settle;            /* the folder first; without it nothing else is done */
-	bool adopt;             /* what is in it was never read: it has to be empty */
-	uint64_t renew;         /* the file of this first seq, too; 0: none */
+	bool settle;    /* make the folder first; if that fails, nothing else is done */
+	bool adopt;     /* its files were never read: it has to be empty */
+	uint64_t renew; /* the file of this first seq, too; 0: none */
 	bool renew_room;        /* for a second one of it */
 	bool write_done, sweep; /* sweep: remove what was set aside */
 	struct spool_unlink unlinks[SPOOL_MAX_UNLINKS];
@@ -71,11 +69,12 @@ void spool_job_run(struct spool_job *job);
 
 /* Made, if need be with its parent; its own name synced. */
 int spool_folder_settle(const char *folder);
-/* What an earlier life may have written without an fsync, or with one that failed
- * unseen, is not made durable by one more fsync: the file is written anew, as it is,
- * if there is room. 0 also when there is none any more. */
+/* Makes a file from before the restart durable. The former process may have written it
+ * without an fsync, or with one that failed, and another fsync does not repair that:
+ * the file is written again, unchanged, if there is room. 0 also when the file does not
+ * exist any more. */
 int spool_file_renew(const char *folder, uint64_t first_seq, bool room);
-/* What is behind takes room, and is nobody's. */
+/* Cuts the file there: bytes after it belong to no record and take room. */
 int spool_file_cut(const char *folder, uint64_t first_seq, uint64_t bytes);
 int spool_settle(struct spool_job *job); /* the part of the job that comes first */
 
@@ -84,17 +83,18 @@ int spool_done_write(const char *folder, const struct spool_done *done);
 /* In place, for a disk that has no room: best effort. */
 void spool_done_mark_unsure(const char *folder, const struct spool_done *done);
 
-/* Whole, synced, and only then under its name. */
+/* Writes and syncs the whole file under another name, then renames it. */
 int spool_file_create(const char *path, const uint8_t *data, size_t len, bool *synced);
 int spool_folder_sync(const char *folder);
-/* A descriptor that holds it until closed, whatever way the process ends. -EBUSY: by
- * another one. Any other error: it cannot be locked there. */
+/* Locks the folder. The lock lasts until the returned descriptor is closed, or the
+ * process ends. -EBUSY: another process has it. Any other error: this file system
+ * cannot lock. */
 int spool_folder_lock(const char *folder);
 /* bytes from at; -ENODATA when the file is shorter. */
 int spool_file_read(const char *path, uint64_t at, uint8_t *data, size_t bytes);
 
-/* Which files a spool's folder holds. */
-#define SPOOL_CORRUPT ".corrupt" /* the end of the name of what was set aside */
+/* The files in a spool's folder. */
+#define SPOOL_CORRUPT ".corrupt" /* suffix of files that were set aside */
 
 struct spool_names { /* of segments, in order */
 	uint64_t *first_seqs;

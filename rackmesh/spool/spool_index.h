@@ -1,8 +1,8 @@
 /*
  * spool_index - which records of a spool wait, and where each of them is. Pure.
  *
- * A ring in order of seq, addressed by positions that only grow. A record lies in
- * memory, in a file, or both; in neither: it was dropped from the middle.
+ * A ring in order of seq, addressed by positions that only grow. A record is in memory,
+ * in a file, or both; in neither if it was dropped from the middle.
  */
 #ifndef RACKMESH_SPOOL_SPOOL_INDEX_H
 #define RACKMESH_SPOOL_SPOOL_INDEX_H

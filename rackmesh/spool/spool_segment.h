@@ -25,7 +25,8 @@ struct spool_header {
 };
 
 void spool_header_put(uint8_t at[SPOOL_HEADER_BYTES], const struct spool_header *head);
-/* -ENODATA: torn, nothing was ever promised of it. -EBADMSG: damaged, or foreign. */
+/* -ENODATA: cut off, so none of its records was ever acknowledged. -EBADMSG: damaged,
+ * or not a segment. */
 int spool_header_take(const uint8_t *data, size_t len, struct spool_header *ret);
 
 /* at: room for SPOOL_RECORD_BYTES + len. */

@@ -1,8 +1,8 @@
 /*
- * spool_state - what the parts of the spool share; nobody else's business.
+ * spool_state - the spool's struct; private to the files of the spool.
  *
- * Positions of the index, in order: what lies in files, what a running job is writing
- * (disk_end .. flying_end), what waits for the next one.
+ * Positions of the index, in order: records in files, records that a running job writes
+ * (disk_end .. flying_end), records that wait for the next job.
  */
 #ifndef RACKMESH_SPOOL_SPOOL_STATE_H
 #define RACKMESH_SPOOL_SPOOL_STATE_H
@@ -30,7 +30,7 @@ struct rm_spool {
 	uint64_t waiting, waiting_bytes;
 	struct rm_spool_counts counts;
 	uint64_t promised;     /* on_durable was called with this */
-	struct rm_timer *tell; /* promises that only memory keeps */
+	struct rm_timer *tell; /* records acknowledged while they are in memory only */
 
 	/* On disk. */
 	struct spool_file *files, *active; /* oldest first; active: the last, or NULL */
@@ -43,8 +43,8 @@ struct rm_spool {
 	uint64_t durable_seq; /* the last on disk */
 	bool busy;            /* the job runs, and is the worker's */
 	bool failing, retry_due;
-	bool unsettled; /* the folder is not as it has to be: a job sees to that */
-	bool unread;    /* nobody could look into it: there may be records in it */
+	bool unsettled; /* the folder must be repaired by a job */
+	bool unread;    /* it could not be read: there may be records in it */
 	uint64_t renew; /* the file of this first seq may not be durable; 0: all are */
 	bool done_due, sweep_due, lazy_armed;
 	struct spool_file *flying; /* the job's file */
@@ -74,8 +74,8 @@ spool_gone(const struct rm_spool *spool)
 		   : spool_index_at(&spool->index, spool->index.first)->seq - 1;
 }
 
-/* Is there one that was promised, and that the disk does not have? After it has healed
- * they follow one batch after the other. */
+/* True: some acknowledged record is not on the disk. When the disk works again, these
+ * are written batch by batch. */
 static inline bool
 spool_memory_keeps_promises(const struct rm_spool *spool)
 {

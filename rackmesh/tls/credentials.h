@@ -1,11 +1,11 @@
 /*
- * credentials - what a daemon shows and whom it believes, out of its config, and what
- * it says of that in its log and metrics.
+ * credentials - a daemon's certificate and CA bundle from its config, with its log
+ * lines and metrics.
  *
- * Secure by default: without a word in the file a daemon wants its certificate, key and
- * authorities below /etc/rackmesh/tls, and does not start without them. Plaintext is
- * only where a config says so. Logs when files are taken or refused, and once an hour
- * that the end is near: when a third is left of what a certificate had as we took it.
+ * Secure by default: if the config says nothing, a daemon expects certificate, key and
+ * authorities below /etc/rackmesh/tls, and does not start without them. Plaintext must
+ * be set in the config. Logs when files are loaded or refused, and once an hour that
+ * the certificate expires soon: when a third of its life at loading is left.
  */
 #ifndef RACKMESH_TLS_CREDENTIALS_H
 #define RACKMESH_TLS_CREDENTIALS_H
@@ -49,13 +49,13 @@ struct rm_credentials_config {
 	  "labs only", NULL, NULL, 0 }
 /* clang-format on */
 
-/* The files alone, of a config without plaintext. error: which file, what is wrong with
- * it, and what to do. */
+/* Checks only the files, for a config without plaintext. error: the file, what is wrong
+ * with it, and what to do. */
 int rm_credentials_read(struct rm_loop *loop,
     const struct rm_credentials_config *config, struct rm_error *error,
     struct rm_tls **ret);
 
-/* config is borrowed for the call. Has said what is wrong when it fails. */
+/* config is borrowed for the call. Logs the error when it fails. */
 int rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *config,
     struct rm_credentials **ret);
 void rm_credentials_free(struct rm_credentials *credentials); /* NULL is fine */

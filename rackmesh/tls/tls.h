@@ -1,20 +1,20 @@
 /*
- * tls - mutual TLS 1.3: a daemon's certificate, and whom it trusts.
+ * tls - mutual TLS 1.3: a daemon's certificate, and the authorities that it trusts.
  *
- * One rm_tls serves everything a daemon does: its listeners, dialers, HTTP faces.
- * Both ends show a certificate that leads to one of our authorities, is valid now, is
- * meant for this side of a connection (extended key usage), and has exactly one URI in
- * its subjectAltName: that URI is the peer's identity (what SPIFFE's X.509-SVID asks
- * for). Names and addresses in certificates mean nothing. Nothing older than TLS 1.3,
- * no resumption, no renegotiation, no early data.
+ * One rm_tls serves all connections of a daemon: listeners, dialers, HTTP servers. Both
+ * ends show a certificate that leads to one of our authorities, is valid now, is meant
+ * for this side of a connection (extended key usage), and has exactly one URI in its
+ * subjectAltName: that URI is the peer's identity (what SPIFFE's X.509-SVID asks for).
+ * Names and addresses in certificates mean nothing. Nothing older than TLS 1.3, no
+ * resumption, no renegotiation, no early data.
  *
  * The files are looked at every second, and by what they hold, so a rename, a symlink
  * swap and a rewrite are all seen. What is complete and fits together (key to
  * certificate, certificate to authorities) is used for connections from then on;
  * anything else is refused with a sentence, and what we had stays. Connections that
- * stand go on; who must not be let in any more is turned away within
- * RM_TLS_RECHECK_NS: every link asks rm_tls_still_good then. Shortly before a
- * certificate of a link ends, the side that has dialed begins anew.
+ * stand go on; who must not be let in any more is turned away within RM_TLS_RECHECK_NS:
+ * every link asks rm_tls_still_good then. Shortly before a certificate of a link ends,
+ * the side that has dialed begins anew.
  *
  * Who has given no list of revoked certificates has revoked none; one that is past its
  * time still holds.
@@ -39,8 +39,8 @@ struct ssl_st;
 struct x509_st;
 
 struct rm_tls_files {            /* PEM; copied */
-	const char *certificate; /* ours, then what leads to an authority */
-	const char *key;         /* 0600 or 0400, of our user or of root */
+	const char *certificate; /* own certificate first, then intermediates */
+	const char *key;         /* 0600 or 0400, owned by the process's user or root */
 	const char *authorities; /* one or more, so that they can be rotated */
 	const char *revoked;     /* CRLs of them; NULL: none */
 };
@@ -49,8 +49,9 @@ struct rm_tls_counts {
 	uint64_t handshakes, refused; /* refused: by either side's certificate */
 	uint64_t garbled;             /* not TLS 1.3, or cut off within the handshake */
 	uint64_t timed_out;           /* handshakes that took too long */
-	uint64_t unknown; /* requests of whom neither certificate nor token names */
-	uint64_t rotations, bad_files; /* new files taken; looked at and refused */
+	uint64_t unknown; /* requests refused: neither a certificate nor a token that is
+			     allowed */
+	uint64_t rotations, bad_files; /* new files loaded; new files refused */
 };
 
 /* Reads the files. error: which file, and what is wrong with it. -EACCES: the key is
@@ -58,28 +59,29 @@ struct rm_tls_counts {
 int rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
     struct rm_error *error, struct rm_tls **ret);
 void rm_tls_free(struct rm_tls *tls); /* NULL is fine; after all connections */
-void rm_tls_look(struct rm_tls *tls); /* at the files, now: when told to reload */
+void rm_tls_look(struct rm_tls *tls); /* checks the files now, at a reload */
 
-/* For a connection that begins now; the caller frees it (a bufferevent does). NULL: no
- * memory. */
+/* Makes the SSL object of a new connection; the caller frees it (a bufferevent does).
+ * NULL: no memory. */
 struct ssl_st *rm_tls_accepting(struct rm_tls *tls);
 struct ssl_st *rm_tls_connecting(struct rm_tls *tls);
 
 /* After the handshake: the peer's URI into identity. -EBADMSG: not exactly one. */
 int rm_tls_identity(const struct ssl_st *ssl, char identity[RM_TLS_MAX_IDENTITY]);
-/* The one URI in a certificate, whoever's. -EBADMSG: not exactly one. */
+/* The one URI in any certificate. -EBADMSG: not exactly one. */
 int rm_tls_certificate_identity(
     const struct x509_st *certificate, char identity[RM_TLS_MAX_IDENTITY]);
-/* Has the first certificate of this PEM file a DNS name or an IP address, too? We ask
- * for none, browsers do. -EBADMSG: there is no certificate. */
+/* True: the first certificate of this PEM file also has a DNS name or an IP address.
+ * Daemons do not need one, browsers do. -EBADMSG: there is no certificate. */
 int rm_tls_file_names_host(const char *path);
-/* Is the peer's certificate valid now, by today's authorities and CRLs? */
+/* Checks that the peer's certificate is valid now, by the authorities and CRLs in use
+ * now. */
 bool rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl);
 
 const char *rm_tls_own_identity(const struct rm_tls *tls);
 int64_t rm_tls_expires_wall_s(const struct rm_tls *tls); /* of what we show */
-/* The same once less than a fifth of its life is left, since whoever renews has long
- * done so; 0: not yet. tls: NULL is fine. */
+/* The same, once less than a fifth of its life is left, as any renewal should have
+ * happened before; 0: not yet. tls: NULL is fine. */
 int64_t rm_tls_ending_wall_s(const struct rm_tls *tls, int64_t now_wall_s);
 const struct rm_tls_counts *rm_tls_counts(const struct rm_tls *tls);
 /* The last refusal of new files, "" once they are good. */

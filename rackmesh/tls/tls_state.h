@@ -1,8 +1,8 @@
 /*
- * tls_state - what the files of tls share; private to them and to http_listener.
+ * tls_state - structs of the tls files; private to them and to http_listener.
  *
- * A set is what one look at the files gave: it is never changed, only replaced whole.
- * Connections keep the contexts of the set that they began with.
+ * A set is the result of one reading of the files: it is never changed, only replaced
+ * as a whole. Connections keep the contexts of the set that they began with.
  */
 #ifndef RACKMESH_TLS_TLS_STATE_H
 #define RACKMESH_TLS_TLS_STATE_H
@@ -16,7 +16,7 @@
 #define TLS_SECURITY_LEVEL 2 /* no SHA-1, no RSA below 2048 bits */
 #define TLS_MAX_DEPTH 4      /* authorities between a certificate and one of ours */
 
-/* With so much of a certificate's life left its renewal must have failed. */
+/* When less of a certificate's life is left, its renewal must have failed. */
 #define TLS_ENDING_PARTS 5
 
 struct rm_timer;
@@ -35,7 +35,7 @@ struct tls_set {
 	int64_t begins_wall_s, expires_wall_s;
 };
 
-/* Hangs on every connection, and ends with it. */
+/* Attached to every connection, and freed with it. */
 struct tls_note {
 	uint64_t generation; /* of the set that its peer was checked by */
 	int64_t since_wall_s, until_wall_s; /* of all certificates that it leads by */
@@ -71,7 +71,7 @@ int tls_verify_own(X509_STORE *store, X509 *leaf, STACK_OF(X509) * chain);
 int tls_certificate_identity(
     const X509 *certificate, char identity[RM_TLS_MAX_IDENTITY], int *count);
 int64_t tls_wall_s(const ASN1_TIME *time); /* INT64_MIN: no time */
-/* Is less than one of so many parts of a life left? */
+/* True: less than 1/parts of the certificate's life is left. */
 bool tls_last_part(int64_t since_s, int64_t until_s, int64_t now_s, int parts);
 
 /* How a handshake ended; counted. failed: -EACCES, -EPROTO or -ECONNRESET (error 0),
@@ -80,7 +80,7 @@ void tls_handshake_done(struct rm_tls *tls);
 int tls_handshake_failed(
     struct rm_tls *tls, const SSL *ssl, unsigned long error, struct rm_error *failure);
 int tls_handshake_late(struct rm_tls *tls, struct rm_error *error);
-/* A request over HTTPS of nobody who may ask. */
+/* Counts a request over HTTPS that was refused for its certificate or token. */
 void tls_request_refused(struct rm_tls *tls);
 /* The same classes after the handshake: a refusal of our certificate comes then. */
 int tls_broken(

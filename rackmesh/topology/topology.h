@@ -1,14 +1,13 @@
 /*
- * topology - a region's switches and links, as a person wrote them down. Pure.
+ * topology - a region's switches and links, from a file that a person wrote. Pure.
  *
  * docs/topology.md is the format. A topology that loads is consistent: every name is
  * valid and unique, every link joins two switches of one plane, every address is
- * claimed once. What is odd but possible (a ToR that reaches no other) is a warning.
- * Foreign bytes: fuzzed. Never changes after it is loaded.
+ * claimed once. Something unusual but possible (a ToR that reaches no other) is a
+ * warning. Foreign bytes: fuzzed. Never changes after it is loaded.
  *
  * Switches, planes and links are known by index: switches in the file's order, planes
- * too. Every switch of role tor is a rack, whether or not "racks" has more to say on
- * it.
+ * too. Every switch of role tor is a rack, whether or not "racks" has an entry for it.
  */
 #ifndef RACKMESH_TOPOLOGY_TOPOLOGY_H
 #define RACKMESH_TOPOLOGY_TOPOLOGY_H
@@ -43,10 +42,10 @@ enum rm_switch_role {
 	RM_SWITCH_OTHER,
 };
 
-/* Of a host's RNICs those whose cables end in a rack's ToR. Both are patterns. */
+/* The RNICs of a host whose cables end in the rack's ToR. Both are patterns. */
 struct rm_topology_member {
 	char host[RM_NAME_BYTES];
-	char device[RM_NAME_BYTES]; /* "": all that nobody names */
+	char device[RM_NAME_BYTES]; /* "": all that no other entry names */
 };
 
 struct rm_switch {
@@ -58,7 +57,7 @@ struct rm_switch {
 	struct rm_address reflector;
 	struct rm_address *aliases; /* port 0 */
 	size_t alias_count;
-	/* Of a ToR, from "racks"; all 0: not said. */
+	/* Of a ToR, from "racks"; all 0: not given. */
 	struct rm_endpoint *aggregators;
 	size_t aggregator_count;
 	struct rm_topology_member *members;
@@ -69,13 +68,13 @@ struct rm_switch {
 struct rm_topology_link {
 	size_t a, b; /* switches */
 	uint32_t count;
-	uint32_t speed_gbps; /* of one cable; 0: not said */
+	uint32_t speed_gbps; /* of one cable; 0: not given */
 	int line;
 };
 
 struct rm_topology;
 
-/* why->text: "file:line:column: what is wrong; what to do". */
+/* error->text: "file:line:column: what is wrong; what to do". */
 int rm_topology_load(
     const char *path, struct rm_topology **ret, struct rm_error *error);
 int rm_topology_parse(const char *name, const char *text, size_t len,
@@ -108,13 +107,13 @@ struct rm_topology_cable {
 	size_t tor;         /* the switch */
 };
 
-/* Where the cables of that host end, in the order of the file. Returns how many there
- * are, of which at most max are written. */
+/* The ToRs that the cables of that host end in, in the order of the file. Returns how
+ * many there are; at most max are written. */
 size_t rm_topology_cables(const struct rm_topology *topology, const char *host,
     struct rm_topology_cable *cables, size_t max);
 
 const char *rm_switch_role_str(enum rm_switch_role role);
-/* False for a plane whose links nobody wrote down: paths in it are unknown. */
+/* False for a plane without links in the file: paths in it are unknown. */
 bool rm_topology_has_links(const struct rm_topology *topology, size_t plane);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * topology_internal - what topology_read.c builds and topology.c reads; nobody else's
- * business.
+ * topology_internal - the topology's structs; private to topology_read.c and
+ * topology.c.
  */
 #ifndef RACKMESH_TOPOLOGY_TOPOLOGY_INTERNAL_H
 #define RACKMESH_TOPOLOGY_TOPOLOGY_INTERNAL_H
@@ -54,7 +54,7 @@ int topology_add_alias(struct rm_topology *topology, const struct rm_address *ad
 int topology_add_switch(struct rm_topology *topology, struct rm_switch *takes);
 int topology_add_link(
     struct rm_topology *topology, const struct rm_topology_link *link);
-/* What is odd, found when all is read. -ENOMEM. */
+/* Finds what is unusual, after all is read. -ENOMEM. */
 int topology_find_oddities(struct rm_topology *topology);
 
 #endif

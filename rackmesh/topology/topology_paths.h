@@ -1,9 +1,10 @@
 /*
- * topology_paths - how many ways lead from ToR to ToR, and what each link carries.
+ * topology_paths - the number of paths between ToRs, and the share of traffic on each
+ * link.
  *
  * Equal-cost multipath as Clos fabrics run it: every switch spreads over all cables
  * that lie on a shortest path, each alike. ToRs never carry others' traffic. Every
- * question is about one destination, so that a region costs one walk per ToR.
+ * query is for one destination, so a region costs one walk per ToR.
  */
 #ifndef RACKMESH_TOPOLOGY_TOPOLOGY_PATHS_H
 #define RACKMESH_TOPOLOGY_TOPOLOGY_PATHS_H
@@ -19,7 +20,7 @@ int rm_topology_paths_new(
     const struct rm_topology *topology, struct rm_topology_paths **ret);
 void rm_topology_paths_free(struct rm_topology_paths *paths);
 
-/* Chooses the destination of the questions below. */
+/* Chooses the destination of the queries below. */
 void rm_topology_paths_to(struct rm_topology_paths *paths, size_t destination);
 
 /* Number of shortest paths, parallel cables counted apart, at most

@@ -40,7 +40,7 @@ int topology_uint(const struct topology_read *read, const struct rm_yaml_node *m
 /* default_port < 0: a port is required; 0: none is allowed. */
 int topology_address(const struct topology_read *read, const struct rm_yaml_node *node,
     int default_port, struct rm_address *ret);
-/* name:port or address:port of somebody who listens. */
+/* name:port or address:port of a listener. */
 int topology_endpoint(const struct topology_read *read, const struct rm_yaml_node *node,
     struct rm_endpoint *ret);
 /* The name of a switch that there is. */
