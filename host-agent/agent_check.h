@@ -1,5 +1,5 @@
 /*
- * agent_check - what --check of a host-agent finds beside its options.
+ * agent_check - the checks of a host-agent's --check besides its options.
  */
 #ifndef HOST_AGENT_AGENT_CHECK_H
 #define HOST_AGENT_AGENT_CHECK_H
@@ -10,7 +10,7 @@
 
 struct agent_config;
 
-/* Who the config says that this agent is; borrows. */
+/* The identity that the config claims for this agent; borrows. */
 struct rm_identity_claim agent_claim(const struct agent_config *config);
 
 /* For rm_config_start; config: a struct agent_config. */

@@ -20,7 +20,7 @@
 #define AGENT_MAX_AGGREGATORS 64 /* a bit of a uint64_t each */
 #define AGENT_MAX_CONTROLLERS 16
 
-/* AddressSanitizer keeps what was freed: 256 MiB, in the end. */
+/* AddressSanitizer keeps freed memory: up to 256 MiB. */
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMITS_MEMORY_MIB "0"
 #elif defined(__has_feature)
@@ -57,8 +57,8 @@ struct agent_aggregator_config {
 	struct rm_list tors; /* char *; empty: all of this host */
 };
 
-/* Whose targets keep one flow per path. Over UDP all flows stay: what a port swallows
- * by a hash of the 5-tuple is seen the sooner the more flows cross it. */
+/* Transports whose targets keep one flow per path. Over UDP all flows stay: a port that
+ * drops packets by a hash of the 5-tuple is found sooner when more flows cross it. */
 enum agent_one_flow {
 	AGENT_ONE_FLOW_NONE,
 	AGENT_ONE_FLOW_ROCE,
@@ -77,7 +77,8 @@ struct agent_config {
 	char *lldp_file;              /* "": none */
 	struct rm_list lldp_switches; /* struct agent_switch_config */
 	struct rm_list aggregators;   /* struct agent_aggregator_config */
-	struct rm_list controllers;   /* char *: who knows the ToRs and aggregators */
+	struct rm_list
+	    controllers; /* char *: controllers, which know the ToRs and aggregators */
 	uint64_t probe_timeout_ms;
 	uint64_t probe_max_rate_per_s;
 	uint64_t roce_flow_qps;
@@ -114,8 +115,7 @@ struct agent_config {
 
 extern const struct rm_option agent_options[];
 
-/* 0: go on; 1: the process has done what was asked (--help); < 0: what is wrong has
- * been said on stderr. */
+/* 0: go on; 1: the process is done (--help); < 0: an error, printed on stderr. */
 int agent_config_load(struct agent_config *config, int argc, char **argv);
 
 /* The same from a file alone, for reloads and tests. On failure *config is clear. */
@@ -123,7 +123,7 @@ int agent_config_read(
     struct agent_config *config, const char *path, struct rm_error *error);
 void agent_config_clear(struct agent_config *config);
 
-/* Where the i-th RNIC is to be found; borrows. */
+/* How to find the i-th RNIC; borrows. */
 struct rnic_place agent_rnic_place(const struct agent_config *config, size_t i);
 /* The ToRs that an RNIC is attached to. */
 size_t agent_rnic_tor_count(const struct agent_rnic_config *rnic);
@@ -135,8 +135,8 @@ bool agent_rnic_is_pattern(const struct agent_rnic_config *rnic);
 bool agent_aggregator_serves(
     const struct agent_aggregator_config *aggregator, const char *tor);
 struct place;
-/* Puts in the aggregators that the controllers have answered, where the file lists
- * none. place: NULL is fine. */
+/* Fills in the aggregators that the controllers answered, where the file lists none.
+ * place: NULL is fine. */
 int agent_config_place(struct agent_config *config, const struct place *place);
 /* Bit k is set if aggregators[k] serves this ToR. */
 uint64_t agent_tor_aggregators(const struct agent_config *config, const char *tor);

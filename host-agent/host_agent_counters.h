@@ -1,7 +1,7 @@
 /*
- * host_agent_counters - the part of the wiring that reads the counters of the agent's
- * RNICs, and of no others, and their settings, which aggregators are told anew when
- * they change. NULL stands for none: the config may not want them.
+ * host_agent_counters - the wiring that reads the counters and settings of the agent's
+ * RNICs only; changed settings are sent to the aggregators again. NULL: counters are
+ * disabled in the config.
  */
 #ifndef HOST_AGENT_HOST_AGENT_COUNTERS_H
 #define HOST_AGENT_HOST_AGENT_COUNTERS_H

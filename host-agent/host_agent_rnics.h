@@ -1,9 +1,10 @@
 /*
- * host_agent_rnics - the wiring of rnic/'s search: which RNICs this agent has.
+ * host_agent_rnics - the wiring of the search for RNICs: decides which RNICs this agent
+ * has.
  *
- * RNICs that the config names with their ToRs are there from the start. Others come as
- * they are found and their ToR is known, at the start or later, and stay until the
- * agent ends: one that goes away is missing, not forgotten.
+ * RNICs that the config names with their ToRs exist from the start. Others are added
+ * when they are found and their ToR is known, at the start or later, and stay until the
+ * agent ends: an RNIC that disappears is missing, not forgotten.
  */
 #ifndef HOST_AGENT_HOST_AGENT_RNICS_H
 #define HOST_AGENT_HOST_AGENT_RNICS_H
@@ -17,10 +18,10 @@ struct host_agent;
 
 /* Searches at once, before the loop runs. */
 int agent_finder_new(struct host_agent *agent, struct agent_finder **ret);
-/* After the worker. NULL is fine. */
+/* Free the worker first. NULL is fine. */
 void agent_finder_free(struct agent_finder *finder);
 
-/* Searches again if it is time. changed: an event says that it is. */
+/* Searches again if it is time. changed: an event reported a change. */
 void agent_find(struct host_agent *agent, bool changed, rm_mono_t now);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * host_agent_services - the part of the wiring that follows services: what the kernel
- * tells of QPs becomes questions to aggregators, targets of probers and tracer, and
- * reports. NULL stands for none: the config may not want it.
+ * host_agent_services - the wiring that follows services: from the kernel's events on
+ * QPs it makes questions to aggregators, targets of probers and tracer, and reports.
+ * NULL: services are disabled in the config.
  */
 #ifndef HOST_AGENT_HOST_AGENT_SERVICES_H
 #define HOST_AGENT_HOST_AGENT_SERVICES_H
@@ -22,7 +22,7 @@ struct agent_services_counts {
 	uint64_t lists, lists_failed;
 	uint64_t reports;
 	uint64_t names;
-	uint64_t unsent; /* questions that no aggregator could be asked */
+	uint64_t unsent; /* questions that could not be sent to any aggregator */
 	/* As of the last turn: */
 	struct services_counts table;
 	struct qp_tracer_counts hooks;
@@ -35,28 +35,28 @@ void agent_services_stop(struct agent_services *own);
 void agent_services_free(struct agent_services *own);
 void agent_services_tune(struct agent_services *own); /* config has changed */
 
-/* It is up, perhaps as another. */
+/* The RNIC is up, perhaps with another identity. */
 void agent_services_rnic(struct agent_services *own, const struct rnic *rnic);
 void agent_services_answer(
     struct agent_services *own, const struct wire_resolve_answer *answer);
 /* Of a probe of a service. */
 void agent_services_result(
     struct agent_services *own, const struct wire_result *result, rm_mono_t now);
-/* The aggregator knows nothing (any more). */
+/* A new session: the aggregator knows no service flows yet. */
 void agent_services_tell_all(struct agent_services *own, size_t aggregator);
 
-/* Puts what is to be probed, or traced, for services behind the first count targets of
- * sum, instead of what is there. -ENOMEM. Valid until the next call. */
+/* Writes the targets of services after the first count targets of sum, in place of
+ * those there. -ENOMEM. Valid until the next call. */
 int agent_services_add_probes(struct agent_services *own, const struct rnic *rnic,
     struct pinglist_sum *sum, size_t count);
 int agent_services_add_traces(struct agent_services *own, const struct rnic *rnic,
     struct pinglist_sum *sum, size_t count);
-/* Puts whom it is to answer because of services behind the peers of sum. -ENOMEM. */
+/* Appends the peers that services need answered to the peers of sum. -ENOMEM. */
 int agent_services_add_peers(
     struct agent_services *own, const struct rnic *rnic, struct pinglist_sum *sum);
 
 const struct services *agent_services_table(const struct agent_services *own);
-/* The same table, with who names its pods. */
+/* The same table, with the kubelet's names of its pods. */
 const struct agent_pods *agent_services_pods(const struct agent_services *own);
 /* NULL: there is no RNIC yet that verbs can use. */
 const struct qp_tracer *agent_services_hooks(const struct agent_services *own);

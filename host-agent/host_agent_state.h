@@ -61,8 +61,8 @@ struct host_agent {
 	struct self_limit limit;
 	struct ceiling ceiling; /* of all RNICs */
 
-	struct place
-	    *place; /* where this host belongs, as in use; NULL: as configured */
+	struct place *place; /* ToRs and aggregators in use, as a controller named them;
+				NULL: as configured */
 	struct place_link *place_link; /* NULL: no controller is asked */
 	rm_mono_t last_seen;           /* some aggregator, or the start */
 
@@ -108,26 +108,26 @@ extern const struct aggregator_link_callbacks agent_aggregator_link_callbacks;
 /* Does the aggregator link's aggregator serve one of the rnic's ToRs? */
 bool agent_serves(size_t aggregator, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
-/* As rnic_aggregators: with those to which something has changed. */
+/* As rnic_aggregators, a bit for each aggregator for which something changed. */
 void agent_register_with(struct host_agent *agent, uint64_t aggregator_links);
-/* Its ToRs are others: registered with all, and planned anew. */
+/* Its ToRs changed: registers it with all aggregators, and plans it again. */
 void agent_move_rnic(struct host_agent *agent, struct rnic *rnic);
-/* Asks the certificates of aggregators that are connected already for its ToRs. */
+/* Checks that the certificates of the connected aggregators allow its ToRs. */
 void agent_admit(struct host_agent *agent, struct rnic *rnic);
 struct prober_options agent_prober_options(struct host_agent *agent); /* host_agent.c */
 /* host_agent_events.c */
 int agent_new_keys(struct host_agent *agent);
-/* Those of an earlier life, of all ToRs: blocks, so before the loop runs. */
+/* Loads the saved ones of all ToRs: blocks, so call it before the loop runs. */
 void agent_load_keys(struct host_agent *agent);
-/* Puts into force what agent->brake has come to. */
+/* Applies the state of agent->brake. */
 void agent_obey_brake(struct host_agent *agent);
 
-/* host_agent_turns.c: what the brake and our own limits leave of the pace, in
- * permille, 0 only by the brake. */
+/* host_agent_turns.c: the share of the rate that the brake and the agent's own limits
+ * allow, in permille; 0 only by the brake. */
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);
 void agent_tune_limits(struct host_agent *agent); /* to its config */
-/* To config and pinglists: probers begin anew where something of it has changed. */
+/* Applies config and pinglists: probers restart where their options changed. */
 void agent_tune_probers(struct host_agent *agent);
 
 struct tracer_options agent_tracer_options(const struct agent_config *config);
@@ -140,12 +140,13 @@ void agent_trace_result(struct host_agent *agent, const struct rnic *rnic,
     const struct wire_result *result);
 void agent_tell_paths(void *arg); /* the host_agent */
 int agent_start_timers(struct host_agent *agent);
-/* A heartbeat to everybody, after what is due before. */
+/* Sends a heartbeat to every aggregator, after all that has to be sent before it. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);
 
 /* ---- host_agent_place.c ---- */
 
-/* The place of the last run, put into the config; before RNICs and aggregator links. */
+/* Writes the saved ToRs and aggregators into the config; call it before RNICs and
+ * aggregator links are made. */
 int agent_load_place(struct host_agent *agent);
 int agent_start_place(struct host_agent *agent);
 void agent_tick_place(struct host_agent *agent, rm_mono_t now);

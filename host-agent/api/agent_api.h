@@ -1,11 +1,11 @@
 /*
- * agent_api - the daemon over HTTP: what it is doing, and pausing it.
+ * agent_api - the HTTP API of the daemon: its state, and pausing it.
  *
  *   GET  /v1/rnics        each RNIC: id, addresses, state, counters
  *   GET  /v1/pinglist     each ToR's pinglist: version, size of the roster, targets,
  *                         ?offset= and ?limit= (1000) of them
- *   GET  /v1/aggregators  each aggregator: session, batches by what became of them
- *   GET  /v1/paths        the way of each flow that leaves the rack; ?offset=, ?limit=
+ *   GET  /v1/aggregators  each aggregator: session, batches by outcome
+ *   GET  /v1/paths        the path of each flow that leaves the rack; ?offset=, ?limit=
  *   GET  /v1/counters     what each RNIC has counted
  *   GET  /v1/services     whose flows use the RNICs of this host; ?offset=, ?limit=
  *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
@@ -32,13 +32,13 @@ struct aggregator_link;
 
 #define AGENT_MAX_WAITING 64
 
-/* A device that the config means, and that is no RNIC of this agent yet. */
+/* A device that the config selects, and that is not an RNIC of this agent yet. */
 struct agent_waiting {
 	char device[64];
 	char reason[192];
 };
 
-struct agent_api { /* what the API shows; borrowed, and read at every request */
+struct agent_api { /* data of the API; borrowed, and read at every request */
 	const char *host;
 	struct rnic *const *rnics;
 	size_t rnic_count;

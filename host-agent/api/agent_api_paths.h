@@ -1,5 +1,5 @@
 /*
- * agent_api_paths - GET /v1/paths: the way of each flow, as traced.
+ * agent_api_paths - GET /v1/paths: the traced path of each flow.
  */
 #ifndef HOST_AGENT_API_AGENT_API_PATHS_H
 #define HOST_AGENT_API_AGENT_API_PATHS_H

@@ -31,14 +31,14 @@ struct wire_brake;
 
 struct agent_counts { /* of the daemon as a whole */
 	uint64_t loop_stalls;
-	uint64_t focus_refused;  /* for an RNIC that is not ours */
+	uint64_t focus_refused;  /* for an RNIC that is not of this host */
 	uint64_t rows_no_memory; /* receive counts that waited for memory */
 };
 
 /* The owner of each group is its first pointer: forget by that. The rnic must be
  * up. -EEXIST, -ENOMEM: whatever was registered already stays. */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
-/* Whether it is there: for as long as the rnic, up or not. */
+/* Whether it is present: registered for the rnic's whole life, up or not. */
 int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_aggregator_link(
     struct rm_metrics *metrics, const struct aggregator_link *aggregator_link);
@@ -60,7 +60,7 @@ struct agent_pods { /* both borrowed */
 	const struct services *services;
 	const struct kubelet *kubelet; /* NULL: none */
 };
-/* What the kubelet says of them; pods: borrowed as long as metrics. */
+/* Metrics of the readings of the kubelet; pods: borrowed as long as metrics. */
 int agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods);
 struct agent_users { /* both borrowed */
 	const struct services *services;

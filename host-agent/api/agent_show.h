@@ -1,7 +1,6 @@
 /*
- * agent_show - what several answers of the agent's API show alike.
- *
- * What is returned is the caller's.
+ * agent_show - JSON that several answers of the agent's API share. Results are new
+ * references.
  */
 #ifndef HOST_AGENT_API_AGENT_SHOW_H
 #define HOST_AGENT_API_AGENT_SHOW_H

@@ -1,9 +1,9 @@
 /*
- * place - where this host belongs, as a controller answered: which ToR the cable of
- * each RNIC ends in, and where the aggregators of those ToRs listen. Pure, but for its
- * file.
+ * place - the ToRs and aggregators of this host, from a controller's answer: the ToR
+ * that the cable of each RNIC ends in, and the addresses of the aggregators of those
+ * ToRs. Pure, but for its file.
  *
- * The answer is kept as it came, so that a host starts with every controller gone.
+ * The answer is saved as received, so that a host can start without any controller.
  */
 #ifndef HOST_AGENT_CONTROLLER_PLACE_H
 #define HOST_AGENT_CONTROLLER_PLACE_H
@@ -16,16 +16,17 @@
 
 struct place;
 
-/* Copies. -EBADMSG: malformed, or of names, patterns and addresses that are none.
- * -ENOENT: the answer is an error, and no place. */
+/* Copies. -EBADMSG: malformed, or with invalid names, patterns or addresses. -ENOENT:
+ * the answer is an error message. */
 int place_new(const uint8_t *data, size_t len, struct place **ret);
 void place_free(struct place *place); /* NULL is fine */
 
-/* They say the same; NULL equals NULL alone. */
+/* True: both are equal; NULL equals only NULL. */
 bool place_equal(const struct place *a, const struct place *b);
 
-/* The ToRs of that device, borrowed; 0: nobody says. Rows that name the device, or its
- * network device ("": none), count, and only without one those that name none. */
+/* The ToRs of that device, borrowed; 0: not known. Rows that name the device, or its
+ * network device ("": none), are used; rows without a device only if there is no such
+ * row. */
 size_t place_tors(const struct place *place, const char *device, const char *netdev,
     const char *tors[WIRE_MAX_ATTACHMENTS]);
 
@@ -33,7 +34,7 @@ size_t place_aggregators(const struct place *place);
 void place_aggregator(
     const struct place *place, size_t i, struct wire_tor_aggregator *ret);
 
-/* Both block. -ENOENT: none was ever kept. */
+/* Both block. -ENOENT: none was saved. */
 int place_load(const char *folder, struct place **ret);
 int place_save(const char *folder, const struct place *place);
 

@@ -1,9 +1,10 @@
 /*
- * place_link - asks the region's controllers where this host belongs: at the start,
- * every five minutes, and more often while nobody knows, or no aggregator is heard.
+ * place_link - asks the region's controllers for the ToRs and aggregators of this host:
+ * at the start, every five minutes, and more often while there is no answer, or no
+ * aggregator is connected.
  *
- * A connection is made for each question, to the first controller that leads, and
- * closed with its answer.
+ * Each question has its own connection, to the leading controller, which is closed
+ * after the answer.
  */
 #ifndef HOST_AGENT_CONTROLLER_PLACE_LINK_H
 #define HOST_AGENT_CONTROLLER_PLACE_LINK_H
@@ -34,7 +35,7 @@ struct place_link_options {
 struct place_link_counts {
 	uint64_t asked;   /* questions sent */
 	uint64_t placed;  /* answers with a place */
-	uint64_t unknown; /* that this host belongs nowhere */
+	uint64_t unknown; /* answers that this host has no ToR */
 	uint64_t refused; /* answers that are malformed */
 };
 
@@ -42,7 +43,7 @@ int place_link_new(struct rm_loop *loop, const struct place_link_options *option
     struct place_link **ret);
 void place_link_free(struct place_link *link); /* NULL is fine */
 
-/* Often. alone: no aggregator has been heard for a while. */
+/* Call it often. alone: no aggregator was connected for a while. */
 void place_link_tick(struct place_link *link, bool alone, rm_mono_t now);
 
 const struct place_link_counts *place_link_counts(const struct place_link *link);

@@ -1,10 +1,10 @@
 /*
- * kubelet - asks this host's kubelet which pods it runs: GET /pods over https, one
- * request at a time. Only reads.
+ * kubelet - asks this host's kubelet for its pods: GET /pods over https, one request at
+ * a time. It only reads.
  *
- * At its start, every interval, and when a pod that is not known is asked for; but
- * never more than once in apart_ns, and less often while it fails. The token is read
- * for each request. The last list stays until there is another.
+ * It asks at its start, every interval, and when an unknown pod is looked up; but never
+ * more than once in apart_ns, and less often while it fails. The token is read for each
+ * request. The last list is used until there is a new one.
  */
 #ifndef HOST_AGENT_KUBERNETES_KUBELET_H
 #define HOST_AGENT_KUBERNETES_KUBELET_H
@@ -30,10 +30,11 @@ struct kubelet_options {
 	const char *url;                 /* "https://127.0.0.1:10250"; copied */
 	const struct rm_http_site *site; /* no user; borrowed as long as the kubelet */
 	int64_t interval_ns, apart_ns;   /* interval_ns: the longer one */
-	int64_t news_ns; /* between two failures that are news, unless one succeeded */
-	/* After each reading: 0, or what failed, which why explains. news: people
-	 * should hear of it: the first failure, one for another reason than the last
-	 * that was news, the first success after them. */
+	int64_t news_ns; /* between two failures that are reported, unless one reading
+			    succeeded */
+	/* After each reading: 0, or an error that error explains. news: log it: the
+	 * first failure, one for another reason than the last logged one, the first
+	 * success after them. */
 	void (*done)(int r, const char *reason, bool news, void *arg);
 	void *arg;
 };
@@ -46,7 +47,7 @@ struct kubelet_counts {
 int kubelet_new(const struct kubelet_options *options, struct kubelet **ret);
 void kubelet_free(struct kubelet *kubelet); /* NULL is fine; before the worker's end */
 
-/* Of all functions below kubelet may be NULL: it knows nothing. */
+/* In all functions below kubelet may be NULL: then no pod is known. */
 
 /* A process of this pod was seen. */
 void kubelet_want(struct kubelet *kubelet, const char *uid);
@@ -55,7 +56,7 @@ const struct pod *kubelet_pod(const struct kubelet *kubelet, const char *uid);
 
 bool kubelet_up(const struct kubelet *kubelet); /* the last reading was complete */
 const char *kubelet_error(const struct kubelet *kubelet); /* "": none */
-/* Since the list that it has was asked for; -1: there is none. */
+/* Time since the current list was requested; -1: there is none. */
 int64_t kubelet_age_ns(const struct kubelet *kubelet, rm_mono_t now);
 size_t kubelet_pods(const struct kubelet *kubelet);
 const struct kubelet_counts *kubelet_counts(const struct kubelet *kubelet);

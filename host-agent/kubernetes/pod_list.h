@@ -28,14 +28,14 @@ struct pod {
 	char uid[POD_UID_BYTES]; /* of a static pod: the hash that its cgroup has */
 	char namespace[POD_NAMESPACE_BYTES], name[POD_OBJECT_BYTES];
 	char full_name[POD_NAMESPACE_BYTES + POD_OBJECT_BYTES]; /* "namespace/name" */
-	/* The Deployment, where the pod's ReplicaSet is proven to be one's, else who
-	 * controls the pod; "": nobody. */
+	/* The Deployment, if the pod's ReplicaSet certainly belongs to one, else the
+	 * pod's controller; "": none. */
 	char owner_kind[POD_KIND_BYTES], owner_name[POD_OBJECT_BYTES];
 };
 
 struct pod_list;
 
-/* -EPROTO: it is no PodList; error says it. -ENOMEM. */
+/* -EPROTO: not a PodList; error has the reason. -ENOMEM. */
 int pod_list_parse(
     const char *text, size_t len, struct pod_list **ret, struct rm_error *error);
 void pod_list_free(struct pod_list *list); /* NULL is fine */

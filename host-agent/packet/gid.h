@@ -15,12 +15,12 @@
 
 bool gid_is_zero(const uint8_t gid[GID_BYTES]);
 
-/* Port 0. Of family 4 when it is an IPv4 address in IPv6's clothes. */
+/* Port 0. Of family 4 when it is an IPv4-mapped IPv6 address. */
 void gid_to_address(const uint8_t gid[GID_BYTES], struct wire_address *ret);
 /* -EAFNOSUPPORT: of neither family. */
 int gid_from_address(const struct wire_address *address, uint8_t ret[GID_BYTES]);
 
-/* Can be reached from beyond its own link: not link-local, loopback, multicast, zero.
+/* True: reachable from other links: not link-local, loopback, multicast or zero.
  */
 bool gid_is_global(const uint8_t gid[GID_BYTES]);
 

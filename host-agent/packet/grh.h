@@ -1,9 +1,9 @@
 /*
- * grh - the 40 bytes in front of every UD payload: where a packet came from, and how
- * it arrived.
+ * grh - the 40 bytes in front of every UD payload: source address, DSCP, ECN and TTL of
+ * a packet.
  *
- * With RoCE v2 over IPv4 they are 20 undefined bytes and the IPv4 header; over IPv6
- * and InfiniBand an IPv6 header or a GRH, which have the same layout. Nothing in the
+ * With RoCE v2 over IPv4 they are 20 undefined bytes and the IPv4 header; over IPv6 and
+ * InfiniBand an IPv6 header or a GRH, which have the same layout. Nothing in the
  * completion says which it is. Pure.
  */
 #ifndef HOST_AGENT_PACKET_GRH_H
@@ -23,8 +23,8 @@ struct grh {
 	uint8_t ttl; /* or hop limit, as it arrived */
 };
 
-/* len: what the completion says has arrived, payload included. -EBADMSG: too short, or
- * neither of both. */
+/* len: number of bytes received, from the completion, payload included. -EBADMSG: too
+ * short, or neither layout. */
 int grh_parse(const uint8_t *bytes, size_t len, struct grh *ret);
 
 #endif

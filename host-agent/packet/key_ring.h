@@ -1,10 +1,10 @@
 /*
- * key_ring - the keys this host holds: those its RNICs answer with, and those of the
- * pairs it probes. Pure.
+ * key_ring - the keys of this host: its RNICs' own keys for replies, and those of the
+ * pairs that it probes. Pure.
  *
- * They come in one message per ToR from its aggregators, and with answers to questions
- * about services' peers, which count where no message has any. Which epoch is the
- * current one is what a ToR's newest message says, never a clock's business.
+ * Aggregators send them in one message per ToR, and in answers to questions about
+ * services' peers, which are used where no message has a key. The current epoch comes
+ * from a ToR's newest message, never from a clock.
  */
 #ifndef HOST_AGENT_PACKET_KEY_RING_H
 #define HOST_AGENT_PACKET_KEY_RING_H
@@ -15,13 +15,15 @@
 
 #include "schemas/wire.h"
 
-#define KEY_RING_MAX_RECEIVED 8192 /* services' peers, pairs; the oldest make room */
+#define KEY_RING_MAX_RECEIVED \
+	8192 /* services' peers, pairs; the oldest are dropped for new ones */
 
 struct key_ring;
 
-enum key_demand {         /* of the packets of somebody whom we may answer */
-	KEY_NOT_DEMANDED, /* its agent cannot, or we do not know who it is */
-	KEY_NOT_BEFORE,   /* not before the first authenticated one: a service's peer */
+enum key_demand {         /* of the packets of a peer in the roster */
+	KEY_NOT_DEMANDED, /* its agent cannot authenticate, or the peer is not known */
+	KEY_NOT_BEFORE, /* needed after the first authenticated packet: a service's peer
+			 */
 	KEY_DEMANDED,
 };
 
@@ -37,33 +39,33 @@ void key_ring_free(struct key_ring *ring); /* NULL is fine */
 
 int key_ring_add_tor(struct key_ring *ring, const char *tor); /* known ones are fine */
 
-/* Verifies a message of an aggregator, the only time that this is done to it: *ret
- * borrows from data. -EBADMSG, -EMSGSIZE: not a message of keys; it is counted. */
+/* Verifies a message of an aggregator (it is verified only here): *ret borrows from
+ * data. -EBADMSG, -EMSGSIZE: not a message of keys; it is counted. */
 int key_ring_open(
     struct key_ring *ring, const uint8_t *data, size_t len, struct wire_keys *ret);
 /*
- * Takes a message that key_ring_open has opened; it is copied. True: something has
- * changed, *tor (borrowed) is whose. *r: why it was not taken, -ENOENT or -ENOMEM; 0
- * when it is held already or an older one.
+ * Takes a message that key_ring_open has opened; it is copied. True: keys changed, *tor
+ * (borrowed) is their ToR. *r: the error if it was not taken, -ENOENT or -ENOMEM; 0
+ * when it is held already or is older.
  */
 bool key_ring_take(
     struct key_ring *ring, const struct wire_keys *view, const char **tor, int *r);
 
-/* An answer: whether it authenticates, and the key from a prober of ours to it, if
- * there is one. True: something has changed. */
+/* Takes an answer on a service's peer: whether the peer authenticates, and the key from
+ * this host's prober to it, if there is one. True: something changed. */
 bool key_ring_receive(struct key_ring *ring, const struct wire_rnic *rnic,
     const struct wire_pair_key *key);
 
-/* The newest that any ToR's keys are of; 0: no keys. */
+/* The newest epoch of any ToR's keys; 0: no keys. */
 uint32_t key_ring_epoch(const struct key_ring *ring);
-/* The one of own's ToR, its aggregators' word and no clock's; 0: no keys. Of two ToRs,
- * the newer. */
+/* The current epoch of own's ToR, as its aggregators sent it; 0: no keys. With two
+ * ToRs, the newer one. */
 uint32_t key_ring_own_epoch(const struct key_ring *ring, struct wire_rnic_id own);
 
-/* What own answers with in that epoch, WIRE_KEY_BYTES borrowed; NULL: none. */
+/* The key of own's replies in that epoch, WIRE_KEY_BYTES borrowed; NULL: none. */
 const uint8_t *key_ring_responder(
     const struct key_ring *ring, struct wire_rnic_id own, uint32_t epoch);
-/* What src probes dst with, borrowed; NULL: nothing. */
+/* The key of probes from src to dst, borrowed; NULL: none. */
 const struct wire_pair_key *key_ring_pair(
     const struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst);
 enum key_demand key_ring_demand(const struct key_ring *ring, struct wire_rnic_id id);

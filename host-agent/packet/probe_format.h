@@ -1,10 +1,11 @@
 /*
- * probe_format - what a probe and its reply say, whatever their bytes look like.
+ * probe_format - the contents of a probe and its reply, for any format.
  *
- * Two formats: STAMP (stamp.h) for UDP, so that switches and routers can answer, and a
- * shorter one of our own (roce_packet.h) for UD messages. Times are PTP truncated
- * or NTP, as stamp.h reads and writes them, in both. Reading never trusts: -EBADMSG for
- * what is short, damaged, of another version, or the other of probe and reply.
+ * There are two formats: STAMP (stamp.h) for UDP, so that switches and routers can
+ * answer, and a shorter one of our own (roce_packet.h) for UD messages. Times are PTP
+ * truncated or NTP, as stamp.h reads and writes them, in both. Reading checks
+ * everything: -EBADMSG for a packet that is short, damaged, of another version, or a
+ * reply in place of a probe (or the other way round).
  *
  * Each has a keyed variant, whose packets are told from the others' by how they look.
  * What one of those says is not to be acted on before its MAC was verified: with the
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROBE_HEAD_BYTES 180 /* of any format: all that is not zeros */
+#define PROBE_HEAD_BYTES 180 /* of any format: the bytes that are not zero */
 
 struct probe_mac;
 
@@ -61,7 +62,8 @@ struct probe_reply {
 struct probe_format {
 	const char *name;  /* "stamp", "roce" */
 	size_t base_bytes; /* of the plainest probe; its reply has no TLVs */
-	/* The size really sent where size is asked for: with room for everything. */
+	/* The size that is sent when size is asked for: at least room for all
+	 * fields. */
 	size_t (*size)(size_t asked);
 	/* Writes all but the zeros at the end of a probe of size bytes, size(asked) or
 	 * base_bytes. Returns how many bytes that is. */
@@ -76,7 +78,8 @@ struct probe_format {
 	int (*read_plain_reply)(
 	    const uint8_t *data, size_t len, struct probe_reply *ret);
 
-	/* The variant with a MAC; NULL: this is it, and it alone has what follows. */
+	/* The variant with a MAC; NULL: this one is it, and only it has the functions
+	 * below. */
 	const struct probe_format *keyed;
 	/* Of what read_probe or read_reply took. Whatever bit is another, padding
 	 * included: false. */

@@ -1,11 +1,11 @@
 /*
  * roce_packet - the bytes of probes in UD messages: roce_format of probe_format.h.
  *
- * A layout of our own, big-endian, the whole of it in 64 bytes, so that even the
- * smallest probe brings back everything. A reply is its probe, answered in place: the
- * second half is zero until then. Between RNICs that authenticate a MAC of the 64 bytes
- * follows (roce_keyed_format), so that 80 is the smallest there. What is left of a
- * larger one is zero.
+ * A layout of Rackmesh, big-endian, in 64 bytes, so that even the smallest probe
+ * returns all fields. A reply is its probe, answered in place: the second half is zero
+ * until then. Between RNICs that authenticate a MAC of the 64 bytes follows
+ * (roce_keyed_format), so that 80 is the smallest there. What is left of a larger one
+ * is zero.
  *
  *    0 magic 2, version 1, kind 1         32 received (T3) 8
  *    4 ssid 2, bytes of the message 2     40 follow-up: sent (T4) 8
@@ -27,7 +27,7 @@
 #define ROCE_KEYED_BYTES (ROCE_BASE_BYTES + ROCE_MAC_BYTES)
 #define ROCE_MAX_BYTES 9216
 
-/* An answering QP and a flow's QP could be mixed up: the packet says what it is. */
+/* A reflector's QP and a flow's QP could be confused, so the packet has its kind. */
 enum roce_kind { ROCE_PROBE = 1, ROCE_REPLY };
 
 enum roce_flags {

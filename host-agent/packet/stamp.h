@@ -44,7 +44,8 @@ enum stamp_tlv {
 };
 
 enum stamp_tlv_flags {
-	STAMP_UNRECOGNIZED = 0x80, /* set by the sender, cleared by who understands */
+	STAMP_UNRECOGNIZED =
+	    0x80, /* set by the sender, cleared by a reflector that knows the TLV */
 	STAMP_MALFORMED = 0x40,
 	STAMP_INTEGRITY = 0x20,
 };

@@ -1,6 +1,6 @@
 /*
- * tor_keys - one ToR's newest message of keys, as key_ring keeps and searches it. Pure;
- * key_ring's own.
+ * tor_keys - one ToR's newest message of keys, with an index. Pure; private to
+ * key_ring.
  */
 #ifndef HOST_AGENT_PACKET_TOR_KEYS_H
 #define HOST_AGENT_PACKET_TOR_KEYS_H
