@@ -14,6 +14,7 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -157,6 +158,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: delay_relay INTERFACE INTERFACE\n");
 		return EXIT_FAILURE;
 	}
+	/* A wire waits for no processor. Who may not ask for that is a little late. */
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 });
 	setvbuf(stdin, NULL, _IONBF, 0); /* poll must see every line that is left */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	d[0].in = d[1].out = open_wire(argv[1]);
