@@ -14,12 +14,13 @@ import pytest
 
 from lab import machine, places
 from lab.signals import end_on_signals
-from lab.wait import FULL, VIRTUAL, until
+from lab.wait import FULL, VIRTUAL, Late, until
 from lab.world import World
 
 SOAK = os.environ.get("RACKMESH_SOAK") == "1"
 SEED = 1  # of every run, unless its counts are the full ones
 BEFORE_S = 20  # what a test finds in its world may come from the one before
+BUSY_SHARE = 0.5  # of a test's time in which somebody waited for a processor
 STARVED_S = 1  # stood still for so long: no verdict within seconds can be asked of it
 MEMORY = pathlib.Path("/dev/shm")  # state lies there: a shared disk's turns are not ours
 ROOM_BYTES = 2 << 30
@@ -66,7 +67,8 @@ LANE = os.environ.get("PYTEST_XDIST_WORKER")
 
 def pytest_addoption(parser):
     parser.addoption("--failed", type=os.path.abspath, help="a file that takes what failed, a"
-                     " line each: starved, in a machine that stood still, or steady; its name")
+                     " line each: starved, in a machine that stood still or was too busy for a"
+                     " time that is judged, or steady; its name")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -143,24 +145,26 @@ def pytest_runtest_setup(item):
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item):
+def pytest_runtest_makereport(item, call):
     """Of what failed: how the machine was, and what the aggregators last said."""
     report = (yield).get_result()
     if report.failed:
         item.broken = True
-        explain(item, report)
+        explain(item, report, call.excinfo.value)
         keep(item, report)
     if report.when == "teardown":
         put_away(item)
 
 
-def explain(item, report):
+def explain(item, report, error):
+    """A time that is judged (never in the gate) may be missed for want of a processor, too."""
     times, in_all, longest = item.config.pulse.since(item.started - BEFORE_S, machine.STILL_S)
     said = (f"stood still {times} times, for {in_all:.1f} s in all, {longest:.1f} s at the"
             " longest")
-    now = machine.cpu_waited_s()
+    now, busy = machine.cpu_waited_s(), False
     if None not in (now, item.waited):
         waited, took = now - item.waited, time.monotonic() - item.started
+        busy = isinstance(error, Late) and waited >= BUSY_SHARE * took
         said += f"; somebody waited for a processor for {waited:.1f} s of {took:.1f}"
     report.sections.append(("the machine", said))
     for world in World.opened:
@@ -169,7 +173,7 @@ def explain(item, report):
             report.sections.append((f"log of {daemon.name}", "\n".join(said[-8:])))
     failed = item.config.getoption("failed")
     if failed:
-        how = "starved" if in_all >= STARVED_S else "steady"
+        how = "starved" if in_all >= STARVED_S or busy else "steady"
         with open(failed, "a", encoding="utf-8") as file:
             file.write(f"{how} {item.nodeid}\n")
 
