@@ -33,6 +33,7 @@ FABRIC = ROOT / "tests" / "fabric"
 SECONDS = {"host": 900, "virtual": 3600}  # patience: a starved host takes four times as long
 TAIL = 15  # lines
 STARVED_MS = 1000  # in all
+STARVED_SHARE = 0.25  # of the host's time: two emulated processors have two
 LOCK_UPS = 2
 LONG = {"verdicts-stalls", "verdicts-catalogue"}  # asked for by their names
 # What shares a machine, since its boot and its first programs take as long as a file's tests;
@@ -141,12 +142,9 @@ class Group:
         out, started = self.machine.out, time.monotonic()
         line = self._line()
         status, wrong = self._try(line)
-        still_ms = self._stood_still_ms() if status and self.asked.clock == "host" else 0
-        if still_ms >= STARVED_MS:
-            self._print(
-                f"\nRoCE lab, {self.name}: FAILED in a machine that stood still for {still_ms}"
-                " ms in all, as its daemons say. Once more:"
-            )
+        starved = self._starved(time.monotonic() - started) if status else None
+        if starved:
+            self._print(f"\nRoCE lab, {self.name}: FAILED in a machine that {starved}. Once more:")
             self._tried_again()
             self.machine = self._machine(self.machine.out)
             status, wrong = self._try(line)
@@ -190,6 +188,18 @@ class Group:
         """For tests/support/count.py, which says so at the end."""
         with (self.asked.reports / "tried-again.txt").open("a") as list_of_names:
             list_of_names.write(f"{self.name}\n")
+
+    def _starved(self, seconds):
+        """How, if it was: nothing can be asked of such a machine. None with a virtual clock,
+        which does not see it."""
+        if self.asked.clock == "virtual":
+            return None
+        still_ms, waited_s = self._stood_still_ms(), self.machine.waited_s
+        if still_ms >= STARVED_MS:
+            return f"stood still for {still_ms} ms in all, as its daemons say"
+        if waited_s >= STARVED_SHARE * seconds:
+            return f"waited for a processor for {waited_s:.0f} s of {seconds:.0f}"
+        return None
 
     def _stood_still_ms(self):
         """For how long in all a daemon was not run, by its own log: emulation on a machine that

@@ -7,6 +7,7 @@ Its clock is the host's, or virtual: then it counts instructions, 1 ns each, on 
 processor, and jumps to the next timer where there is nothing to run. A host that stands
 still, or that is slow, costs wall time and nothing else: nothing inside can see it."""
 
+import contextlib
 import glob
 import os
 import pathlib
@@ -24,6 +25,7 @@ LAB = pathlib.Path(__file__).resolve().parents[3] / "build" / "roce-lab"
 SUPPORT = pathlib.Path(__file__).resolve().parents[2] / "support"
 GUEST = pathlib.Path(__file__).with_name("guest.sh")
 MEMORY_MB = 2048
+LOOK_S = 5
 CLOCKS = {
     "host": "-accel tcg,thread=multi -smp 2",
     "virtual": "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1",
@@ -38,6 +40,8 @@ APPEND = (
     "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable norandmaps"
     " random.trust_cpu=on nokaslr audit=0 selinux=0 apparmor=0 module.sig_enforce=0"
     " softlockup_panic=1 softlockup_all_cpu_backtrace=1 watchdog_thresh=15"
+    # Else a host that is late with the first ticks makes it panic: "timer doesn't work".
+    " no_timer_check"
 )
 OURS = {"job", "initrd", "console", "qemu", "status"}
 PASSED_ON = (
@@ -122,6 +126,15 @@ def warm_programs(build):
     )
 
 
+def waited_s(pid):
+    """The longest that one of its threads has been kept waiting for a processor, in all."""
+    waits = [0]
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # a thread that has ended
+            waits.append(int(path.read_text().split()[1]))
+    return max(waits) / 1e9
+
+
 class Lost(Exception):
     """The machine ended without a status: a panic, or its time was up."""
 
@@ -135,6 +148,7 @@ class Machine:
         self.kernel, self.clock, self.processor = kernel(name), clock, processor
         self.out = pathlib.Path(out).absolute()
         self.console = self.out / "console"
+        self.waited_s = 0.0  # for how long one of its threads wanted a processor of the host
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir(parents=True)
 
@@ -201,16 +215,21 @@ class Machine:
             stderr=(self.out / "qemu").open("wb"),
         ) as machine:
             try:
-                in_time = self._follow(machine.stdout, time.monotonic() + seconds, listen)
+                in_time = self._follow(machine, time.monotonic() + seconds, listen)
             finally:
                 machine.kill()
         return self._status(None if in_time else seconds)
 
-    def _follow(self, pipe, deadline, listen):
+    def _follow(self, machine, deadline, listen):
+        pipe = machine.stdout
         while True:
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([pipe], [], [], left)[0]:
+            if left <= 0:
                 return False
+            ready = select.select([pipe], [], [], min(left, LOOK_S))[0]
+            self.waited_s = max(self.waited_s, waited_s(machine.pid))
+            if not ready:
+                continue
             some = os.read(pipe.fileno(), 65536)
             if not some:
                 return True

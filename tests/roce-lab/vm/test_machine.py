@@ -1,17 +1,20 @@
 """The machine from outside: whatever becomes of it, its caller is told."""
 
+import contextlib
 import io
 import lzma
 import os
 import struct
+import subprocess
+import time
 import zlib
 
 import pytest
 
 from .kernel import SECTOR, vmlinux
-from .machine import Lost, Machine
+from .machine import Lost, Machine, waited_s
 
-BOOT_S = 90
+BOOT_S = 600  # patience
 KERNEL = os.environ.get("RACKMESH_LAB_KERNEL", "usual")
 
 
@@ -60,3 +63,16 @@ def test_only_an_elf_file_in_a_known_packing_is_taken_for_a_kernel():
         vmlinux(image(b"BZh9 and more"))
     with pytest.raises(ValueError, match="no ELF"):
         vmlinux(image(gzip(b"text")))
+
+
+def test_what_a_process_waits_for_a_processor_is_counted():
+    line = ["taskset", "--cpu-list", str(min(os.sched_getaffinity(0))), "yes"]
+    with contextlib.ExitStack() as stack:
+        loops = [subprocess.Popen(line, stdout=subprocess.DEVNULL) for _ in range(2)]
+        for each in loops:
+            stack.callback(each.wait)
+            stack.callback(each.kill)
+        deadline = time.monotonic() + 60
+        while min(waited_s(each.pid) for each in loops) < 0.1:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
