@@ -108,7 +108,7 @@ def test_manual_pages_and_completion_name_every_option(installed):
     [
         ("hea", "health"),
         ("topology ch", "check"),
-        ("-j rnics --t", "--tor --through"),
+        ("-j rnics --t", "--tor --through --token-file"),
         ("drill h1/eth1 --s", "--seconds"),
         ("brake o", "on off"),
         ("incidents d", ""),
