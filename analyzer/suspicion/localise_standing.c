@@ -209,7 +209,7 @@ localise_may_be_one_pair(
 #define SUDDEN_LOSS 0.3                /* of what was known to lose a few before */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
 #define WAIT_NS (6 * RM_NS_PER_S)
-#define STALE_NS (45 * RM_NS_PER_S)       /* until nothing recent is of it */
+#define STALE_NS (8 * RM_NS_PER_S)        /* until nothing recent is of it */
 #define STALE_SHARE_NS (20 * RM_NS_PER_S) /* what loses a share may do so in bursts */
 /* A switch that has worked again for so long is no suspect for what one of its links
  * loses next. */
@@ -278,17 +278,33 @@ struct forget {
 };
 
 static bool
+is_on_named(
+    const struct localise_standings *standings, const struct localise_path *path)
+{
+	for (size_t i = 0; i < standings->count; i++)
+		if (standings->standings[i].named &&
+		    localise_standing_on(&standings->standings[i], path))
+			return true;
+	return false;
+}
+
+static bool
 forget_path(struct localise_path *path, void *arg)
 {
 	const struct forget *forget = arg;
+	const struct localise_element *back = path->pair->back;
 
-	if (!localise_standing_on(forget->s, path))
+	if (!localise_standing_on(forget->s, path) ||
+	    is_on_named(forget->standings, path))
 		return true;
-	for (size_t i = 0; i < forget->standings->count; i++)
-		if (forget->standings->standings[i].named &&
-		    localise_standing_on(&forget->standings->standings[i], path))
-			return true;
 	localise_bins_forget(path);
+	/* Its replies may have been lost on their way over the link: all ways back over
+	 * a switch are on it, too. */
+	for (size_t i = 0; forget->s->part.type == RM_PART_LINK &&
+			   i < back->path_count && i < MAX_LOOKED;
+	     i++)
+		if (!is_on_named(forget->standings, back->paths[i]))
+			localise_bins_forget(back->paths[i]);
 	return true;
 }
 
@@ -300,7 +316,7 @@ localise_standings_fade(
 		struct localise_standing *s = &standings->standings[i];
 		const int64_t absent = rm_mono_since(now, s->seen);
 		/* What was named is remembered until its losses are forgotten: the next
-		 * fault of its ways is weighed without them. */
+		 * fault of its ways, or of its switch, is weighed without them. */
 		const int64_t kept = s->reported_at.ns == 0         ? SLOW_LAPSE_NS
 				     : !loses_a_share(s)            ? STALE_NS
 				     : s->part.type == RM_PART_LINK ? STALE_SHARE_NS

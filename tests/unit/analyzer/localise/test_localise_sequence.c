@@ -14,6 +14,8 @@
 #define SEEDS 60
 #define CUT_AT (20 * RM_NS_PER_S)
 #define CUT "s2--tor2"
+#define LOSSY "s1--tor1"
+#define LATER_NS (14 * RM_NS_PER_S) /* all that was told has ended by then */
 
 /* Three racks, two spines; the cable of the second rack to the second spine is cut,
  * both ways or only towards the rack. */
@@ -90,12 +92,58 @@ an_rnic_that_was_mended_just_before_is_no_part_of_it(void **state)
 	}
 }
 
+/* What the one cable lost at its end, and of its replies, is no evidence against the
+ * spine that it shares with the other. */
+static void
+a_cable_that_was_dead_is_forgotten_when_another_of_its_spine_loses(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trials_are_all() ? 1 : 6) {
+		const struct fabric_options options = { .tors = 3,
+			.spines = 2,
+			.flows = 8,
+			.flow_rate = 4,
+			.loss = 1e-5,
+			.same_back = true,
+			.seed = seed };
+		const int64_t mended =
+		    CUT_AT + (int64_t)(seed % 8) * 125 * RM_NS_PER_MS;
+		const int64_t lossy = mended + LATER_NS;
+		struct fabric *fabric;
+		bool found = false;
+
+		assert_int_equal(fabric_new(&options, &fabric), 0);
+		fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_DOWN_PORT, 1, 0,
+					     1, mended - 8 * RM_NS_PER_S, mended });
+		fabric_add_fault(fabric,
+		    (struct fabric_fault){ FABRIC_LOSSY, 0, 0, 0.05, lossy, FOREVER });
+		while (fabric_now(fabric) < lossy + 40 * RM_NS_PER_S) {
+			const struct rm_verdict *verdicts;
+			const int n = fabric_step(fabric, &verdicts);
+
+			assert_true(n >= 0);
+			for (int i = 0; i < n; i++) {
+				char text[RM_SENTENCE_BYTES];
+
+				rm_verdict_sentence(&verdicts[i], text, sizeof text);
+				if (verdicts[i].part.type == RM_PART_SWITCH)
+					fail_msg("seed %u: %s", (unsigned)seed, text);
+				found |= strcmp(verdicts[i].part.name, LOSSY) == 0;
+			}
+		}
+		fabric_free(fabric);
+		assert_true(found);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rack_that_is_not_believed_vouches_for_nobody),
 		cmocka_unit_test(an_rnic_that_was_mended_just_before_is_no_part_of_it),
+		cmocka_unit_test(
+		    a_cable_that_was_dead_is_forgotten_when_another_of_its_spine_loses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
