@@ -40,7 +40,8 @@ def say(pytestconfig):
     return line
 
 
-@pytest.fixture(scope="session")
+# Of a module: the machines of one are gone before those of the next come.
+@pytest.fixture(scope="module")
 def region(tmp_path_factory, say):
     """All machines of the example's inventory, bare. One is not in the inventory yet."""
     places = places_of(EXAMPLE)
@@ -51,7 +52,7 @@ def region(tmp_path_factory, say):
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def rolled_out(region, say):
     """The run of Ansible that has made the region, which is calm since."""
     run = region.play("site")

@@ -33,8 +33,9 @@ INFLUX = "ctl1"
 ETCD = "ctl1"
 NEWCOMER = "h23"
 CONTROL = "control"
-CONTROL_ADDRESS = "172.31.0.1"
-NETWORK_BITS = 24
+# What the daemons depend on; a machine without a repository has it from a folder alone.
+FROM_FOLDER = ["libcurl4", "libevent-2.1-7", "libevent-openssl-2.1-7", "libhiredis0.14",
+               "libibverbs1", "libjansson4", "libssh-4", "libyaml-0-2"]  # fmt: skip
 SINK_PORT = 8081
 REPOSITORY_PORT = 8082
 PATIENCE_S = 180
@@ -78,12 +79,21 @@ def places_of(inventory):
     ]
 
 
+def control_address(places):
+    """The first of the machines' network."""
+    return re.match(r".*[.:]", places[0].address)[0] + "1"
+
+
+def in_url(address):
+    return f"[{address}]" if ":" in address else address
+
+
 class RegionFabric(Fabric):
     """The management network and the RNICs are as the inventory has them."""
 
     def __init__(self, places, spines=2):
         self._by_inventory = {place.name: place.address for place in places}
-        self._by_inventory[CONTROL] = CONTROL_ADDRESS
+        self._by_inventory[CONTROL] = control_address(places)
         racks = {}
         for place in places:
             if place.tor:
@@ -92,7 +102,9 @@ class RegionFabric(Fabric):
         super().__init__(racks, spines, centres)
 
     def management_address(self, name, _number):
-        return self._by_inventory[name], NETWORK_BITS
+        address = self._by_inventory[name]
+        # Of use at once, not when nobody else has been found to have it.
+        return address, "64 nodad" if ":" in address else "24"
 
     def device(self, n):
         return f"eth{n + 1}"
@@ -128,31 +140,36 @@ class Run:
 
 
 class Region:
-    """Closes in the reverse order of its making, whatever has failed."""
+    """Closes in the reverse order of its making, whatever has failed. packages: a folder with all
+    that the machines need, which have no repository then."""
 
-    def __init__(self, places, folder):
+    def __init__(self, places, folder, inventory=EXAMPLE, packages=None):
         self.folder = pathlib.Path(folder)
         self.inventory = self.folder / "inventory"  # of its own, to be changed
         self.variables = {  # of every play
-            "rackmesh_packages_folder": "",
+            "rackmesh_packages_folder": str(packages or ""),
+            "rackmesh_apt_update": not packages,
             "rackmesh_agent_options": {"limits": {"cpu_percent": 0}},  # of a shared machine
         }
-        shutil.copytree(EXAMPLE, self.inventory)
+        shutil.copytree(inventory, self.inventory)
         self._left_out = {}
         self.names = [place.name for place in places]
         self.began = time.monotonic()
         self._machines = {}
         with contextlib.ExitStack() as undo:
             self.fabric = undo.enter_context(RegionFabric(places))
-            self.sink = Sink(self.fabric.netns(CONTROL), CONTROL_ADDRESS, SINK_PORT)
+            address = control_address(places)
+            self.sink = Sink(self.fabric.netns(CONTROL), address, SINK_PORT)
             undo.callback(self.sink.close)
             self.variables["rackmesh_webhooks"] = [self.sink.url]
-            self.repository = Repository(
-                self.fabric.netns(CONTROL), CONTROL_ADDRESS, REPOSITORY_PORT, self.folder / "apt"
-            )
-            undo.callback(self.repository.close)
-            self.repository.add(DEBS)
-            self.variables["rackmesh_repository"] = self.repository.source
+            if not packages:
+                self.repository = Repository(
+                    self.fabric.netns(CONTROL), address, REPOSITORY_PORT, self.folder / "apt"
+                )
+                undo.callback(self.repository.close)
+                self.repository.add(DEBS)
+                self.variables["rackmesh_repository"] = self.repository.source
+            self._layers = [self._lay_bare(), BASE] if packages else [BASE]
             self._key = self._make_key()
             for name in self.names:
                 root = self._lay_root(name)
@@ -170,10 +187,22 @@ class Region:
         subprocess.run(command, check=True)
         return key
 
+    def _lay_bare(self):
+        """A layer over the base: nothing that the folder is to bring, and no repository."""
+        folder = self.folder / "bare"
+        folder.mkdir()
+        root = DebianRoot([BASE], folder)
+        try:
+            root.run("apt-get", "-y", "purge", *FROM_FOLDER)
+            root.run("rm", "-r", "/etc/apt/sources.list", "/srv/debian", "/var/lib/apt/lists")
+        finally:
+            root.close()
+        return root.layer
+
     def _lay_root(self, name):
         folder = self.folder / name
         folder.mkdir()
-        root = DebianRoot([BASE], folder)
+        root = DebianRoot(self._layers, folder)
         (root.path / "etc/hostname").write_text(f"{name}\n")
         ssh = root.path / "root/.ssh"
         ssh.mkdir(mode=0o700, exist_ok=True)
@@ -230,8 +259,8 @@ class Region:
         return {f"{place.name}/{RNIC}" for place in places_of(self.inventory) if place.tor}
 
     def machines_of(self, daemon):
-        """Where the example has it."""
-        return {
+        """Where the example has it, of the machines that are there."""
+        return set(self.names) & {
             "host-agent": {place.name for place in places_of(self.inventory) if place.tor},
             "tor-aggregator": {"h11", "h12", "h21", "h22"},
             "region-controller": {"ctl1", "ctl2"},
@@ -290,7 +319,7 @@ class Region:
 
     def alerts(self):
         """(alertname, part) of what Alertmanager has now."""
-        ask = ASK_ALERTMANAGER.format(self.fabric.management[ANALYZER])
+        ask = ASK_ALERTMANAGER.format(in_url(self.fabric.management[ANALYZER]))
         said = self.on(ANALYZER, "/usr/bin/python3", "-c", ask)
         labels = [alert["labels"] for alert in json.loads(said)]
         return {(each["alertname"], each["part"]) for each in labels}
@@ -298,7 +327,7 @@ class Region:
     def ask_influx(self, question):
         """The rows of all series of the answer, as InfluxDB's admin sees them."""
         password = (self.inventory / "secrets/influx-admin.password").read_text().strip()
-        url = f"https://{self.fabric.management[INFLUX]}:8086"
+        url = f"https://{in_url(self.fabric.management[INFLUX])}:8086"
         said = self.on(INFLUX, "/usr/bin/python3", "-c", ASK_INFLUX, password, url, question)
         (result,) = json.loads(said)["results"]
         return [dict(zip(series["columns"], row, strict=True))
@@ -308,7 +337,7 @@ class Region:
         """The value, as the controllers' user reads it."""
         command = (
             "ETCDCTL_API=3 etcdctl --print-value-only --command-timeout=10s"
-            f" --endpoints=https://{self.fabric.management[ETCD]}:2379"
+            f" --endpoints=https://{in_url(self.fabric.management[ETCD])}:2379"
             ' --user "rackmesh:$(cat /etc/rackmesh/etcd.password)" --cacert=$0/authorities.pem'
             " --cert=$0/certificate.pem --key=$0/key.pem get $1"
         )
@@ -332,7 +361,7 @@ class Region:
 
     def served_serial(self, name, port):
         """Of the certificate that a daemon shows to who connects."""
-        address = self.fabric.management[name]
+        address = in_url(self.fabric.management[name])
         ask = f"openssl s_client -connect {address}:{port} </dev/null 2>/dev/null"
         return self.on(name, "sh", "-c", f"{ask} | openssl x509 -noout -serial")
 

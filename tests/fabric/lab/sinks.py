@@ -75,11 +75,12 @@ class Sink:
     HANDLER = _Handler
 
     def __init__(self, netns, address, port):
-        self.url = f"http://{address}:{port}/"
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.url = f"http://{f'[{address}]' if ':' in address else address}:{port}/"
         self.arrivals = []
         self._changed = threading.Condition()
         with namespaces.inside(netns):
-            sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            sock = socket.socket(family, socket.SOCK_STREAM)
         with contextlib.ExitStack() as undo:
             undo.callback(sock.close)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
