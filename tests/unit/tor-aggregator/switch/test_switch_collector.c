@@ -15,6 +15,7 @@
 #include <event2/listener.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
@@ -33,6 +34,8 @@ struct world {
 	char address[64], log[4096];
 	const char *answer; /* to each connection; "": none, ever */
 	bool again;         /* without end */
+	bool drips;         /* a byte for each of our looks, without end */
+	bool vanishes;      /* it closes the connection after the answer */
 	unsigned wanted;    /* readings that fail */
 	bool late;          /* the deadline came */
 };
@@ -61,9 +64,15 @@ on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *
     int len, void *arg)
 {
 	struct world *w = arg;
-	struct bufferevent *peer =
-	    bufferevent_socket_new(rm_loop_base(w->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+	struct bufferevent *peer;
 
+	if (w->vanishes) {
+		assert_true(write(fd, w->answer, strlen(w->answer)) ==
+			    (ssize_t)strlen(w->answer));
+		close(fd);
+		return;
+	}
+	peer = bufferevent_socket_new(rm_loop_base(w->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	w->peer = peer;
 	bufferevent_setcb(peer, NULL, send_again, on_peer_event, w);
 	bufferevent_enable(peer, EV_READ | EV_WRITE);
@@ -75,6 +84,8 @@ on_look(void *arg)
 {
 	struct world *w = arg;
 
+	if (w->drips && w->peer != NULL)
+		bufferevent_write(w->peer, "x", 1);
 	if (collector_counts(switch_collector_reading(w->collector))->failed >=
 	    w->wanted)
 		rm_loop_stop(w->loop);
@@ -107,7 +118,7 @@ run(struct world *w, const char *answer, bool again)
 		.of = "switch of",
 		.name = "tor1",
 		.config = &w->config,
-		.interval_ns = answer[0] == '\0' ? SHORT_NS : LONG_NS };
+		.interval_ns = answer[0] == '\0' || w->drips ? SHORT_NS : LONG_NS };
 
 	w->answer = answer;
 	w->again = again;
@@ -169,6 +180,48 @@ a_mute_switch_is_given_up(void **state)
 	assert_non_null(strstr(w->log, "switch of tor1: cannot read its counters"));
 }
 
+/* It answers, but so slowly that it would never end. */
+static void
+a_slow_switch_is_given_up(void **state)
+{
+	struct world *w = *state;
+
+	w->drips = true;
+	assert_non_null(strstr(run(w, "+", false), "not all answers came in time"));
+}
+
+static void
+a_switch_that_vanishes_is_said(void **state)
+{
+	struct world *w = *state;
+
+	w->vanishes = true;
+	assert_non_null(strstr(
+	    run(w, "+OK\r\n*2\r\n$9\r\nEth", false), "it closed the connection"));
+}
+
+/* Of two switches the one hangs, and the other is asked again and again. */
+static void
+no_switch_waits_for_another_one(void **state)
+{
+	struct world *w = *state;
+	struct switch_config gone = w->config;
+	const struct switch_collector_options options = { .loop = w->loop,
+		.of = "switch of",
+		.name = "tor2",
+		.config = &w->config,
+		.interval_ns = LONG_NS };
+	struct switch_collector *hangs;
+
+	w->answer = ""; /* it takes the connection, and says nothing for a minute */
+	assert_int_equal(switch_collector_new(&options, &hangs), 0);
+	gone.address = (char *)"127.0.0.1:1";
+	w->config = gone;
+	assert_non_null(strstr(run(w, "", false), "refused"));
+	assert_int_equal(collector_counts(switch_collector_reading(hangs))->failed, 0);
+	switch_collector_free(hangs);
+}
+
 static void
 a_value_without_end_is_refused(void **state)
 {
@@ -213,6 +266,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_mute_switch_is_given_up),
+		TEST(a_slow_switch_is_given_up),
+		TEST(a_switch_that_vanishes_is_said),
+		TEST(no_switch_waits_for_another_one),
 		TEST(a_value_without_end_is_refused),
 		TEST(more_answers_than_questions_are_refused),
 		TEST(another_server_is_named_as_none),
