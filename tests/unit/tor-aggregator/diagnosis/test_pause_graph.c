@@ -196,6 +196,156 @@ through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours(void **st
 	    strstr(f->found[0].sentence, "not known: its counters are not read"));
 }
 
+#define MAX_SWITCHES 6
+#define RNICS_EACH 3
+
+static unsigned
+random_below(uint64_t *seed, unsigned limit)
+{
+	*seed = *seed * 6364136223846793005U + 1442695040888963407U;
+	return (unsigned)(*seed >> 33) % limit;
+}
+
+struct tree {
+	unsigned count, parent[MAX_SWITCHES]; /* of 0 none */
+	/* Of each switch: how much it pauses its parent, and its parent it; in percent.
+	 */
+	double up[MAX_SWITCHES], down[MAX_SWITCHES];
+	double rnic[MAX_SWITCHES][RNICS_EACH]; /* how much its switch pauses it */
+};
+
+static bool
+is_below(const struct tree *tree, unsigned of, unsigned at)
+{
+	while (at != of && at != 0)
+		at = tree->parent[at];
+	return at == of;
+}
+
+/* From the switch at, which is paused for so much, on to that of the sender. */
+static void
+spread(struct tree *tree, unsigned at, unsigned sender, double rate, uint64_t *seed)
+{
+	for (;;) {
+		unsigned next = tree->parent[at];
+		double *link = &tree->up[at];
+
+		rate *= 0.3 + random_below(seed, 70) / 100.0;
+		if (rate < 6)
+			rate = 6;
+		if (at == sender)
+			break;
+		if (is_below(tree, at, sender)) {
+			for (next = sender; tree->parent[next] != at;)
+				next = tree->parent[next];
+			link = &tree->down[next];
+		}
+		if (*link > rate)
+			rate = *link;
+		*link = rate;
+		at = next;
+	}
+	tree->rnic[sender][1 + random_below(seed, RNICS_EACH - 1)] = rate;
+}
+
+static struct pause_rate
+seen_by(uint64_t *seed, bool may_miss, double rate)
+{
+	return may_miss && random_below(seed, 4) == 0
+		   ? missing
+		   : (struct pause_rate){
+			     .known = true, .timed = rate > 0, .value = rate
+		     };
+}
+
+static void
+add_rnic(struct fabric *f, const struct tree *tree, unsigned i, unsigned r)
+{
+	static char names[MAX_SWITCHES][RNICS_EACH][16];
+	char *name = names[i][r];
+	const bool source = i == 0 && r == 0;
+	const struct pause_rate rate = {
+		.known = true, .timed = tree->rnic[i][r] > 0, .value = tree->rnic[i][r]
+	};
+
+	snprintf(name, sizeof(names[i][r]), "h%u/r%u", i, r);
+	rnic(f, i, name, name, source ? rate : none, source ? none : rate);
+}
+
+/* Of each link one end at most does not count. */
+static void
+add_tree(struct fabric *f, const struct tree *tree, uint64_t *seed)
+{
+	static char names[MAX_SWITCHES][16], ports[MAX_SWITCHES][2][16];
+	bool
+	    lower[MAX_SWITCHES]; /* of the link to the parent: that end may not count */
+
+	for (unsigned i = 0; i < tree->count; i++) {
+		snprintf(names[i], sizeof(names[i]), "sw%u", i);
+		assert_int_equal(pause_graph_add_switch(f->graph, names[i], true), 0);
+	}
+	for (unsigned i = 1; i < tree->count; i++) {
+		lower[i] = random_below(seed, 2) == 0;
+		snprintf(ports[i][0], sizeof(ports[i][0]), "up%u", i);
+		snprintf(ports[i][1], sizeof(ports[i][1]), "down%u", i);
+	}
+	for (unsigned i = 0; i < tree->count; i++) {
+		for (unsigned r = 0; r < RNICS_EACH; r++)
+			add_rnic(f, tree, i, r);
+		if (i > 0)
+			cable(f, i, ports[i][0], tree->parent[i], ports[i][1],
+			    seen_by(seed, lower[i], tree->down[i]),
+			    seen_by(seed, lower[i], tree->up[i]));
+		for (unsigned k = 1; k < tree->count; k++)
+			if (tree->parent[k] == i)
+				cable(f, i, ports[k][1], k, ports[k][0],
+				    seen_by(seed, !lower[k], tree->up[k]),
+				    seen_by(seed, !lower[k], tree->down[k]));
+	}
+}
+
+/* h0/r0 pauses sw0, which pauses others for that, up to some senders of any of three
+ * to six switches. */
+static void
+in_any_tree_of_switches_the_source_is_named_and_no_victim(void **state)
+{
+	struct fabric *f = *state;
+
+	for (uint64_t run = 1; run <= 500; run++) {
+		uint64_t seed = run;
+		struct tree tree = { .count = 3 + random_below(&seed, 4) };
+
+		for (unsigned i = 0; i < 10; i++)
+			(void)random_below(&seed, 2);
+		for (unsigned i = 1; i < tree.count; i++)
+			tree.parent[i] = random_below(&seed, i);
+		tree.rnic[0][0] = 40 + random_below(&seed, 60);
+		for (unsigned k = 1 + random_below(&seed, 4); k > 0; k--)
+			spread(&tree, 0, 1 + random_below(&seed, tree.count - 1),
+			    tree.rnic[0][0], &seed);
+		pause_graph_free(f->graph);
+		f->graph = pause_graph_new();
+		add_tree(f, &tree, &seed);
+		judge(f);
+		if (f->count != 1 || f->found[0].kind != PAUSE_SOURCE_RNIC ||
+		    strcmp(f->found[0].source, "h0/r0") != 0)
+			fail_msg("run %u: %zu findings, %s: %s", (unsigned)run,
+			    f->count, f->count > 0 ? f->found[0].source : "",
+			    f->count > 0 ? f->found[0].sentence : "");
+		assert_false(is_victim(&f->found[0], "h0/r0"));
+		for (unsigned i = 0; i < tree.count; i++)
+			for (unsigned r = 0; r < RNICS_EACH; r++) {
+				char name[16];
+
+				snprintf(name, sizeof(name), "h%u/r%u", i, r);
+				if ((i != 0 || r != 0) &&
+				    is_victim(&f->found[0], name) !=
+					(tree.rnic[i][r] > 0))
+					fail_msg("run %u: %s", (unsigned)run, name);
+			}
+	}
+}
+
 static void
 a_missing_neighbour_is_said_to_be_not_known(void **state)
 {
@@ -611,6 +761,7 @@ main(void)
 		    the_source_of_a_storm_over_three_switches_is_named_and_its_victims_are_not),
 		TEST(
 		    through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours),
+		TEST(in_any_tree_of_switches_the_source_is_named_and_no_victim),
 		TEST(a_missing_neighbour_is_said_to_be_not_known),
 		TEST(a_switch_that_nobody_pauses_is_the_source_if_it_counts_that),
 		TEST(a_switch_of_which_not_all_is_seen_is_no_source),
