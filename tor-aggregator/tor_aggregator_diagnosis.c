@@ -119,24 +119,50 @@ take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack)
 
 /* ---- the proof ---- */
 
-/* Of the RNIC whose cable ends in that port, as LLDP tells. */
+/* What a port has counted is told of the RNIC whose cable ends in it, as LLDP tells;
+ * else of the port itself, at the rack that its cable leads from or to. */
 static void
 diagnose_port(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
 {
+	const struct read_switch *one = &aggregator->read_switches[at];
 	const struct switch_neighbor *lldp = NULL;
-	size_t port;
-	struct neighbor found;
+	struct neighbor found = { .kind = NEIGHBOR_NOT_KNOWN };
+	size_t port, rack = one->rack;
 
 	if (switch_list_find_port(list, evidence->port, &port) == 0)
 		lldp = switch_list_neighbor(list, port);
-	if (lldp == NULL)
-		return;
-	found = tor_aggregator_neighbor(aggregator, at, lldp, NULL);
-	if (found.kind == NEIGHBOR_RNIC)
+	if (lldp != NULL)
+		found = tor_aggregator_neighbor(aggregator, at, lldp, NULL);
+	if (found.kind == NEIGHBOR_RNIC && rack != SIZE_MAX) {
 		diagnoses_port(
-		    aggregator->diagnoses[aggregator->read_switches[at].rack],
-		    found.rnic->id, evidence, read);
+		    aggregator->diagnoses[rack], found.rnic->id, evidence, read);
+		return;
+	}
+	if (rack == SIZE_MAX && found.kind == NEIGHBOR_SWITCH)
+		rack = aggregator->read_switches[found.at].rack;
+	diagnoses_link(aggregator->diagnoses[rack == SIZE_MAX ? 0 : rack], one->name,
+	    evidence, read);
+}
+
+/* at: of a switch that is no rack's. */
+static void
+take_other_switch(struct tor_aggregator *aggregator, size_t at)
+{
+	struct read_switch *one = &aggregator->read_switches[at];
+	const struct switch_collector_shown shown =
+	    switch_collector_shown(one->collector);
+	struct switch_evidence walk = { .list = shown.list,
+		.ns = shown.reading.interval_ns };
+	struct evidence evidence;
+
+	if (shown.list == NULL || shown.reading.interval_ns <= 0 ||
+	    shown.reading.at.ns == one->judged.ns)
+		return;
+	one->judged = shown.reading.at;
+	while (switch_evidence_next(&walk, &evidence))
+		diagnose_port(aggregator, at, shown.list, &evidence,
+		    rm_mono_add(shown.reading.at, shown.reading.took_ns));
 }
 
 /* at: of a rack's switch, in read_switches. */
@@ -195,7 +221,7 @@ prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
 
 	for (size_t i = 0; i < diagnoses_rnics(diagnoses); i++)
 		if (!diagnoses_rnic(diagnoses, i)->judged &&
-		    !diagnoses_rnic(diagnoses, i)->hypervisor)
+		    diagnoses_rnic(diagnoses, i)->kind == DIAGNOSED_RNIC)
 			proof_add_rnic(
 			    proof->proof, &diagnoses_rnic(diagnoses, i)->evidence, now);
 	if (proof->ended.ns != 0)
@@ -476,6 +502,8 @@ tor_aggregator_diagnosis_tick(
 	for (i = 0; i < aggregator->read_switch_count; i++)
 		if (aggregator->read_switches[i].rack != SIZE_MAX)
 			take_switch(aggregator, i);
+		else if (aggregator->rack_count > 0)
+			take_other_switch(aggregator, i);
 	for (i = 0; i < aggregator->hypervisor_count; i++)
 		take_hypervisor(aggregator, i);
 	judge_pauses(aggregator, now, wall);

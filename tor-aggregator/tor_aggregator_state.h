@@ -24,7 +24,8 @@ struct read_switch {
 	const char *name;        /* the config's */
 	const char *system_name; /* by LLDP; "": that name */
 	enum switch_role role;
-	size_t rack; /* whose ToR it is; SIZE_MAX: of none of ours */
+	size_t rack;      /* whose ToR it is; SIZE_MAX: of none of ours */
+	rm_mono_t judged; /* the last reading whose ports were; of none of ours */
 };
 
 struct tor_aggregator {

@@ -36,8 +36,8 @@ show_finding(const char *tor, const struct diagnosed *rnic, size_t d)
 
 	rm_wall_format(finding->since, since);
 	json_object_set_new(object, "tor", json_string(tor));
-	json_object_set_new(
-	    object, "id", rnic->hypervisor ? json_null() : show_id(rnic->id));
+	json_object_set_new(object, "id",
+	    rnic->kind == DIAGNOSED_RNIC ? show_id(rnic->id) : json_null());
 	json_object_set_new(object, "host", json_string(rnic->host));
 	json_object_set_new(object, "device", json_string(rnic->device));
 	json_object_set_new(object, "diagnosis", json_string(rules[d].word));
@@ -81,8 +81,8 @@ show_rnic_rules(const char *tor, const struct diagnosed *rnic)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "tor", json_string(tor));
-	json_object_set_new(
-	    object, "id", rnic->hypervisor ? json_null() : show_id(rnic->id));
+	json_object_set_new(object, "id",
+	    rnic->kind == DIAGNOSED_RNIC ? show_id(rnic->id) : json_null());
 	json_object_set_new(object, "host", json_string(rnic->host));
 	json_object_set_new(object, "device", json_string(rnic->device));
 	json_object_set_new(object, "age_ms",

@@ -159,7 +159,7 @@ show_rnics(const struct diagnoses *diagnoses)
 		const struct diagnosed *rnic = diagnoses_rnic(diagnoses, i);
 		json_t *object;
 
-		if (!rnic->fresh || rnic->hypervisor)
+		if (!rnic->fresh || rnic->kind != DIAGNOSED_RNIC)
 			continue;
 		object = json_object();
 		json_object_set_new(object, "host", json_string(rnic->host));

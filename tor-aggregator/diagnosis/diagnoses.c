@@ -31,7 +31,7 @@ static struct diagnosed *
 find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
 {
 	for (size_t i = 0; i < diagnoses->count; i++)
-		if (!diagnoses->rnics[i]->hypervisor &&
+		if (diagnoses->rnics[i]->kind == DIAGNOSED_RNIC &&
 		    diagnoses->rnics[i]->id.guid == id.guid &&
 		    diagnoses->rnics[i]->id.port == id.port)
 			return diagnoses->rnics[i];
@@ -39,13 +39,14 @@ find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
 }
 
 static struct diagnosed *
-find_hypervisor(const struct diagnoses *diagnoses, const char *host, const char *nic)
+find_named(const struct diagnoses *diagnoses, enum diagnosed_kind kind,
+    const char *host, const char *device)
 {
 	for (size_t i = 0; i < diagnoses->count; i++) {
 		struct diagnosed *rnic = diagnoses->rnics[i];
 
-		if (rnic->hypervisor && strcmp(rnic->host, host) == 0 &&
-		    strcmp(rnic->device, nic) == 0)
+		if (rnic->kind == kind && strcmp(rnic->host, host) == 0 &&
+		    strcmp(rnic->device, device) == 0)
 			return rnic;
 	}
 	return NULL;
@@ -110,11 +111,11 @@ diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *devi
 	}
 }
 
-void
-diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host, const char *nic,
-    const struct evidence *evidence, rm_mono_t now)
+static void
+take_named(struct diagnoses *diagnoses, enum diagnosed_kind kind, const char *host,
+    const char *device, const struct evidence *evidence, rm_mono_t now)
 {
-	struct diagnosed *rnic = find_hypervisor(diagnoses, host, nic);
+	struct diagnosed *rnic = find_named(diagnoses, kind, host, device);
 
 	diagnoses->counts.reports++;
 	if (rnic == NULL)
@@ -123,12 +124,55 @@ diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host, const char *
 		diagnoses->counts.refused++;
 		return;
 	}
-	rnic->hypervisor = true;
+	rnic->kind = kind;
 	snprintf(rnic->host, sizeof(rnic->host), "%s", host);
-	snprintf(rnic->device, sizeof(rnic->device), "%s", nic);
+	snprintf(rnic->device, sizeof(rnic->device), "%s", device);
 	rnic->reported = now;
 	rnic->evidence = *evidence;
 	rnic->judged = false;
+}
+
+void
+diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host, const char *nic,
+    const struct evidence *evidence, rm_mono_t now)
+{
+	take_named(diagnoses, DIAGNOSED_VMNIC, host, nic, evidence, now);
+}
+
+static void
+judge_link(const struct evidence *evidence, struct rule_result ret[DIAGNOSES])
+{
+	rules_judge(evidence, ret);
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		if (!rules[d].of_links)
+			ret[d].status = RULE_NOT_SO;
+}
+
+static bool
+any_holds(const struct evidence *evidence)
+{
+	struct rule_result found[DIAGNOSES];
+
+	judge_link(evidence, found);
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		if (found[d].status == RULE_HOLDS)
+			return true;
+	return false;
+}
+
+void
+diagnoses_link(struct diagnoses *diagnoses, const char *name,
+    const struct evidence *evidence, rm_mono_t at)
+{
+	struct evidence own;
+
+	if (!any_holds(evidence) &&
+	    find_named(diagnoses, DIAGNOSED_PORT, name, evidence->port) == NULL)
+		return;
+	own = *evidence;
+	own.host_ns = own.switch_ns; /* how long it is fresh */
+	snprintf(own.name, sizeof(own.name), "%s/%s", name, own.port);
+	take_named(diagnoses, DIAGNOSED_PORT, name, own.port, &own, at);
 }
 
 void
@@ -267,6 +311,8 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 		struct diagnosed *rnic = diagnoses->rnics[i];
 
 		rnic->fresh = is_fresh(rnic, now);
+		if (rnic->kind == DIAGNOSED_PORT)
+			continue;
 		join_port(rnic, now);
 		if (rnic->fresh)
 			diagnoses->joined[count++] = &rnic->evidence;
@@ -276,7 +322,8 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 		struct diagnosed *rnic = diagnoses->rnics[i];
 
 		if (rnic->fresh)
-			rules_judge(&rnic->evidence, rnic->results);
+			(rnic->kind == DIAGNOSED_PORT ? judge_link : rules_judge)(
+			    &rnic->evidence, rnic->results);
 		rnic->judged = true;
 		for (size_t d = 0; d < DIAGNOSES; d++)
 			if (rnic->fresh && rnic->results[d].status == RULE_HOLDS &&
@@ -317,7 +364,7 @@ diagnoses_reported(const struct diagnoses *diagnoses)
 	size_t count = 0;
 
 	for (size_t i = 0; i < diagnoses->count; i++)
-		count += !diagnoses->rnics[i]->hypervisor;
+		count += diagnoses->rnics[i]->kind == DIAGNOSED_RNIC;
 	return count;
 }
 

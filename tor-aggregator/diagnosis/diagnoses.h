@@ -2,10 +2,12 @@
  * diagnoses - what the rules say of each RNIC of a rack, and since when. Pure.
  *
  * A vmnic of an ESXi host is one of them, too: none that is probed, but it pauses
- * others, and others it. Reports of counters, those of switches' ports and figures of
- * probes go in; every interval all RNICs that were reported lately are judged together,
- * since one explains another. A diagnosis stands once its rule has held for as long as
- * it asks, until it has not held for DIAGNOSES_QUIET_NS. It accuses nobody by itself.
+ * others, and others it. So is the port of a switch behind which no RNIC is: of the
+ * rules those that are of links are asked of it. Reports of counters, those of
+ * switches' ports and figures of probes go in; every interval all RNICs that were
+ * reported lately are judged together, since one explains another. A diagnosis stands
+ * once its rule has held for as long as it asks, until it has not held for
+ * DIAGNOSES_QUIET_NS. It accuses nobody by itself.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
 #define TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
@@ -51,8 +53,14 @@ struct diagnosed_port { /* of the switch, behind which the RNIC is */
 	uint64_t value[DIAGNOSED_PORT_NUMBERS][EVIDENCE_INDEXES];
 };
 
-struct diagnosed {       /* one RNIC */
-	bool hypervisor; /* a vmnic of an ESXi host, which has no id */
+enum diagnosed_kind {
+	DIAGNOSED_RNIC,
+	DIAGNOSED_VMNIC, /* of an ESXi host; has no id, as the next one */
+	DIAGNOSED_PORT,  /* host: its switch; device: the port */
+};
+
+struct diagnosed { /* one RNIC */
+	enum diagnosed_kind kind;
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
 	rm_mono_t reported;
@@ -87,6 +95,10 @@ void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
  * numbers of evidence. An RNIC that has reported nothing is left out. */
 void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
+/* A port of a switch with no RNIC behind it, as the last reading found it; the evidence
+ * is copied. One of which no rule holds, and held lately, is left out. */
+void diagnoses_link(struct diagnoses *diagnoses, const char *name,
+    const struct evidence *evidence, rm_mono_t at);
 /* sent, lost: of its own probes and of those to it, so far, but for those with an end
  * that is at fault itself; they may begin again. */
 void diagnoses_probes(
@@ -103,7 +115,7 @@ struct diagnoses_turns {
 bool diagnoses_turn(
     struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_t *ret);
 
-size_t diagnoses_rnics(const struct diagnoses *diagnoses);    /* vmnics, too */
+size_t diagnoses_rnics(const struct diagnoses *diagnoses);    /* all three kinds */
 size_t diagnoses_reported(const struct diagnoses *diagnoses); /* without them */
 const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
 const struct diagnosed *diagnoses_find(

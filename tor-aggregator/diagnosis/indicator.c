@@ -46,6 +46,7 @@ struct row {
 static const struct row rows[INDICATORS] = {
 	[LINK_DOWNS] = { "link_downs", "events", COUNT, { WIRE_COUNTER_LINK_DOWN }, TIMED("its link went down # times") },
 	[CARRIER_CHANGES] = { "carrier_changes", "events", COUNT, { WIRE_COUNTER_CARRIER_CHANGES }, TIMED("its link came or went # times") },
+	[SWITCH_CHANGES] = { "switch_changes", "events", COUNT, { SWITCH_OPER_CHANGES }, TIMED("the switch's port $ went up or down # times") },
 	[CRC_ERRORS] = { "crc_errors", "frames", COUNT, { WIRE_COUNTER_CRC_ERR }, TIMED("its port counted # frames with a wrong check sum") },
 	[SYMBOL_ERRORS] = { "symbol_errors", "symbols", COUNT, { WIRE_COUNTER_SYMBOL_ERR }, TIMED("its port counted # symbol errors") },
 	[FEC_FAILURES] = { "fec_failures", "blocks", COUNT, { WIRE_COUNTER_FEC_UNCORR }, TIMED("its port counted # blocks that FEC could not correct") },
@@ -456,6 +457,7 @@ number_word(unsigned number)
 		[SWITCH_OPTICS_RX_LOW_ALARM_NW - EVIDENCE_SWITCH_FIRST] =
 		    "switch optics_rx_low_alarm_nw",
 		[SWITCH_GIANTS - EVIDENCE_SWITCH_FIRST] = "switch rx_giants",
+		[SWITCH_OPER_CHANGES - EVIDENCE_SWITCH_FIRST] = "switch oper_changes",
 	};
 
 	return evidence_is_switch(number) ? of_switch[number - EVIDENCE_SWITCH_FIRST]

@@ -60,11 +60,11 @@ const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_LINK_FLAP] = {
 		"link-flap", "The link goes down and comes back.",
 		"the link's own count of it", 0, 0,
-		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2) }, .loses = true },
+		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2), ANY(SWITCH_CHANGES, 2) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CABLE] = {
 		"cable-errors", "A cable, an optic or the transmitter at its far end is going bad: bits arrive wrong, or a lane is nearly dark.",
 		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
-		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW) }, .loses = true },
+		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CORRUPTION] = {
 		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which gives them a right check sum again.",
 		"IBTA volume 1, annex A17: the ICRC goes from end to end, the check sum from hop to hop" START, 0, 0,
@@ -109,7 +109,7 @@ const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_HEADROOM] = {
 		"headroom-short", "The switch drops packets of a lossless class although it pauses their sender: the headroom is too small for the cable or the speed.",
 		"IEEE 802.1Q, clause 36: the headroom holds what is on its way when the pause is sent", 0, 0,
-		{ ANY(HEADROOM_DROPS, 1) }, .loses = true },
+		{ ANY(HEADROOM_DROPS, 1) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_OUT_OF_BUFFERS] = {
 		"out-of-receive-buffers", "The application posts too few receive buffers.",
 		"IBTA volume 1: RNR NAK" START, 0, 0,
@@ -161,7 +161,7 @@ const struct rule rules[DIAGNOSES] = {
 		"mtu-mismatch", "Packets arrive that are larger than this end's MTU.",
 		"the port's own count of it" START, 0, 0,
 		{ ANY(OVERSIZE, FEW), ANY(SWITCH_OVERSIZE, FEW),
-		  MUST_IF_KNOWN(LARGE_PROBE_LOSS, 10), MUST_BELOW_IF_KNOWN(SMALL_PROBE_LOSS, 10) }, .loses = true },
+		  MUST_IF_KNOWN(LARGE_PROBE_LOSS, 10), MUST_BELOW_IF_KNOWN(SMALL_PROBE_LOSS, 10) }, .loses = true, .of_links = true },
 };
 /* clang-format on */
 

@@ -67,7 +67,8 @@ struct rule {
 	unsigned lasts_s;   /* it has to hold for so long */
 	uint32_t unless;    /* in bits: diagnoses that explain the same; asked before */
 	struct rule_condition conditions[RULE_CONDITIONS];
-	bool loses; /* packets: it can explain why probes are lost */
+	bool loses;    /* packets: it can explain why probes are lost */
+	bool of_links; /* asked of a switch's port without an RNIC, too */
 };
 
 extern const struct rule rules[DIAGNOSES];

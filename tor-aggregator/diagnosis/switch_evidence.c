@@ -34,6 +34,7 @@ static const struct {
 	{ "optics_rx_highest_nw", SWITCH_OPTICS_RX_HIGHEST_NW },
 	{ "optics_rx_low_alarm_nw", SWITCH_OPTICS_RX_LOW_ALARM_NW },
 	{ "rx_giants", SWITCH_GIANTS },
+	{ "oper_changes", SWITCH_OPER_CHANGES },
 };
 
 static unsigned

@@ -345,6 +345,77 @@ rnics_beyond_the_bound_are_refused(void **state)
 	assert_int_equal(diagnoses_counts(diagnoses)->refused, 1);
 }
 
+/* The port of a switch, of which nothing but these is known. */
+static void
+tell_link(unsigned number, uint64_t value)
+{
+	struct evidence evidence = { .switch_ns = 10 * S };
+
+	strcpy(evidence.port, "Ethernet48");
+	evidence_set(
+	    &evidence, number, number == SWITCH_GROUP_DROP_PKTS ? 3 : 0, value);
+	evidence_set(&evidence, SWITCH_PFC_TX_FRAMES, 3, 900);
+	evidence_set(&evidence, SWITCH_PFC_RX_PAUSE_US, 3, 9900000);
+	diagnoses_link(diagnoses, "spine1", &evidence, now);
+}
+
+static const struct diagnosed *
+link_told(void)
+{
+	return diagnoses_rnics(diagnoses) == 0 ? NULL : diagnoses_rnic(diagnoses, 0);
+}
+
+static void
+a_link_between_switches_is_judged_by_what_is_of_links(void **state)
+{
+	const struct diagnosed *link;
+
+	tell_link(SWITCH_FEC_UNCORR, 9); /* a few */
+	assert_null(link_told());
+	tell_link(SWITCH_FEC_UNCORR, 40);
+	judge(S);
+	link = link_told();
+	assert_non_null(link);
+	assert_int_equal(link->kind, DIAGNOSED_PORT);
+	assert_string_equal(link->host, "spine1");
+	assert_string_equal(link->device, "Ethernet48");
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		assert_int_equal(link->findings[d].stands, d == DIAGNOSIS_CABLE);
+	assert_string_equal(link->findings[DIAGNOSIS_CABLE].sentence,
+	    "the switch's port Ethernet48 counted 40 codewords that FEC could not "
+	    "correct in 10 s");
+	assert_int_equal(diagnoses_reported(diagnoses), 0);
+
+	tell_link(SWITCH_FEC_UNCORR, 0);
+	judge(10 * S);
+	assert_true(link->findings[DIAGNOSIS_CABLE].stands);
+	judge(DIAGNOSES_QUIET_NS);
+	assert_false(link->findings[DIAGNOSIS_CABLE].stands);
+
+	tell_link(SWITCH_GROUP_DROP_PKTS, 77); /* it paused */
+	judge(S);
+	assert_true(link->findings[DIAGNOSIS_HEADROOM].stands);
+	tell_link(SWITCH_OPER_CHANGES, 2);
+	judge(S);
+	assert_true(link->findings[DIAGNOSIS_LINK_FLAP].stands);
+	assert_false(link->findings[DIAGNOSIS_PFC_STORM].stands);
+}
+
+/* It is none of those that pause, or are paused, in the rack. */
+static void
+a_link_between_switches_is_no_other_of_the_rack(void **state)
+{
+	tell_link(SWITCH_FEC_UNCORR, 40);
+	report(1, WIRE_COUNTER_PFC_RX_PAUSE_US, 900000);
+	judge(S);
+	assert_int_equal(diagnoses_rnics(diagnoses), 2);
+	assert_int_equal(diagnoses_reported(diagnoses), 1);
+	assert_false(finding(1, DIAGNOSIS_PAUSE_VICTIM)->stands);
+	assert_int_equal(diagnoses_find(diagnoses, (struct wire_rnic_id){ 1, 1 })
+			     ->evidence.given_there,
+	    0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -352,6 +423,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_finding_stands_with_its_sentence_until_it_is_quiet),
+		TEST(a_link_between_switches_is_judged_by_what_is_of_links),
+		TEST(a_link_between_switches_is_no_other_of_the_rack),
 		TEST(reports_between_two_judgements_add_up),
 		TEST(of_a_gauge_the_latest_report_counts),
 		TEST(what_stands_is_told_as_far_as_it_fits),

@@ -134,7 +134,7 @@ a_vmnic_with_global_pause_is_diagnosed(void **state)
 
 	judge_vmnic("rx_global_pause", "700");
 	vmnic = judged(0, S);
-	assert_true(vmnic->hypervisor);
+	assert_int_equal(vmnic->kind, DIAGNOSED_VMNIC);
 	assert_true(vmnic->findings[DIAGNOSIS_GLOBAL_PAUSE].stands);
 	assert_string_equal(vmnic->findings[DIAGNOSIS_GLOBAL_PAUSE].sentence,
 	    "its port counted 700 global pause frames (802.3x) in 60 s");
