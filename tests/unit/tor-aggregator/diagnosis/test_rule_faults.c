@@ -210,6 +210,62 @@ a_counter_that_is_missing_tells_no_other_fault(void **state)
 		}
 }
 
+/* All counters of a host begin again at 0 with its driver, and those of a switch with
+ * its restart: of that interval nothing is told of them, while the other end counts on.
+ */
+static void
+an_end_that_was_reset_tells_no_other_fault(void **state)
+{
+	(void)state;
+	for (size_t f = 0; f < FAULTS; f++)
+		for (unsigned end = 0; end < 4; end++) {
+			rest();
+			apply(&faults[f], 0);
+			for (unsigned i = 0; i < RNICS; i++)
+				for (unsigned number = 1; number < EVIDENCE_NUMBERS;
+				     number++)
+					if (evidence_is_switch(number) == (end & 1) &&
+					    (i == 0 || end >= 2)) /* or of all */
+						rack[i].there[number] = 0;
+			judge();
+			for (size_t d = 0; d < DIAGNOSES; d++)
+				if (holds(0, (enum diagnosis)d) &&
+				    d != faults[f].diagnosis && rules[d].lasts_s == 0 &&
+				    !(d == DIAGNOSIS_CABLE &&
+					faults[f].diagnosis == DIAGNOSIS_LINK_FLAP))
+					fail_msg("%s without end %u: %s", rules[d].word,
+					    end, faults[f].what);
+		}
+}
+
+/* What the one end has sent is not what the other one counted: of a tenth of the
+ * faults more or less, in counts that both have. */
+static void
+ends_that_disagree_a_little_tell_the_same(void **state)
+{
+	static const unsigned pairs[][2] = {
+		{ W(PFC_TX_FRAMES), SWITCH_PFC_RX_FRAMES },
+		{ W(PFC_RX_FRAMES), SWITCH_PFC_TX_FRAMES },
+	};
+
+	(void)state;
+	for (size_t f = 0; f < FAULTS; f++)
+		for (size_t p = 0; p < sizeof(pairs) / sizeof(pairs[0]); p++)
+			for (unsigned permille = 600; permille <= 1600;
+			     permille += 100) {
+				if (faults[f].diagnosis == DIAGNOSIS_PFC_DISAGREEMENT)
+					continue;
+				rest();
+				apply(&faults[f], 0);
+				for (unsigned i = 0; i < RNICS; i++)
+					rack[i].value[pairs[p][1]][P] =
+					    rack[i].value[pairs[p][0]][P] * permille /
+					    1000;
+				judge();
+				assert_only(0, faults[f].diagnosis);
+			}
+}
+
 int
 main(void)
 {
@@ -218,6 +274,8 @@ main(void)
 		cmocka_unit_test(two_faults_of_two_rnics_are_told_each_of_its_own),
 		cmocka_unit_test(two_faults_of_one_rnic_tell_no_third_one),
 		cmocka_unit_test(a_counter_that_is_missing_tells_no_other_fault),
+		cmocka_unit_test(an_end_that_was_reset_tells_no_other_fault),
+		cmocka_unit_test(ends_that_disagree_a_little_tell_the_same),
 	};
 
 	return cmocka_run_group_tests_name("rule_faults", tests, NULL, NULL);
