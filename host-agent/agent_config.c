@@ -188,6 +188,9 @@ const struct rm_option agent_options[] = {
 	{ "counters.optics_interval_s", RM_UINT, AT(counters_optics_interval_s), "60", 0, 3600, 0,
 	  "time between two readings of the optical modules of these RNICs, which needs "
 	  "CAP_NET_ADMIN; 0: they are not read", NULL, NULL, 0 },
+	{ "counters.namespaces", RM_BOOL, AT(counters_namespaces), "false", 0, 0, RM_RELOAD,
+	  "read RDMA devices in other network namespaces, too, those of pods, where `rdma system "
+	  "set netns exclusive` is set; needs CAP_SYS_ADMIN", NULL, NULL, 0 },
 	{ "counters.by_process", RM_BOOL, AT(counters_by_process), "false", 0, 0, RM_RELOAD,
 	  "read what the QPs of each process have counted, too, where `rdma statistic qp set "
 	  "link ... auto pid on` has the NIC count them apart; each asks the firmware", NULL,

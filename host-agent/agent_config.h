@@ -96,6 +96,7 @@ struct agent_config {
 	uint64_t kubernetes_interval_s;
 	bool counters_enabled;
 	bool counters_by_process;
+	bool counters_namespaces;
 	uint64_t counters_interval_ms, counters_rest_interval_ms;
 	uint64_t counters_optics_interval_s; /* 0: they are not read */
 	uint64_t batch_max_age_ms;

@@ -9,9 +9,11 @@
 #include "host-agent/counters/counter_report.h"
 #include "host-agent/counters/counters.h"
 #include "host-agent/host_agent_state.h"
+#include "host-agent/namespaces/namespace_ports.h"
 #include "host-agent/report/aggregator_link.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/loop/worker.h"
 
 _Static_assert(COUNTER_NO_CLASS == WIRE_TRAFFIC_CLASS_NONE, "one number");
 _Static_assert((int)COUNTER_GID_ROCE_V1 == WIRE_GID_ROCE_V1 &&
@@ -34,6 +36,12 @@ struct agent_counters {
 	struct rm_timer *turn, *tell;
 	rm_mono_t due, rest_due, optics_due;
 	bool optics_refused; /* and that was said */
+	struct {
+		bool busy, refused; /* refused: and that was said */
+		rm_mono_t due;
+		struct namespace_ports shown,
+		    found; /* found: the worker's while busy */
+	} namespaces;
 	struct reported
 	    reported[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
 	struct reading { /* of each RNIC: the reading that was told last */
@@ -257,6 +265,53 @@ is_rest_due(struct agent_counters *own, int64_t interval_ns, rm_mono_t now)
 	return true;
 }
 
+/* ---- other namespaces ---- */
+
+static int
+find_namespaces(void *arg)
+{
+	struct agent_counters *own = arg;
+
+	return namespace_ports_find(
+	    &own->namespaces.found, "", &counter_kernel, counter_kernel_enter);
+}
+
+/* Of a search that fails nothing is known of now. */
+static void
+on_namespaces(void *arg, int r)
+{
+	struct agent_counters *own = arg;
+
+	own->namespaces.busy = false;
+	if (r == -ECANCELED)
+		return;
+	own->namespaces.shown = own->namespaces.found;
+	if (own->namespaces.shown.refused > 0 && !own->namespaces.refused) {
+		own->namespaces.refused = true;
+		rm_log_info("counters: RDMA devices of other network namespaces are "
+			    "not read: that needs CAP_SYS_ADMIN");
+	}
+}
+
+static size_t
+add_namespaces(struct agent_counters *own, struct counter_port_place *places,
+    size_t count, rm_mono_t now)
+{
+	const struct agent_config *config = &own->agent->config;
+
+	if (!config->counters_namespaces)
+		return count;
+	if (!own->namespaces.busy && rm_mono_since(now, own->namespaces.due) >= 0) {
+		own->namespaces.due = rm_mono_add(
+		    now, (int64_t)config->counters_rest_interval_ms * RM_NS_PER_MS);
+		own->namespaces.busy = rm_worker_submit(own->agent->worker,
+					   find_namespaces, on_namespaces, own) == 0;
+	}
+	for (size_t i = 0; i < own->namespaces.shown.count; i++)
+		places[count++] = own->namespaces.shown.ports[i].place;
+	return count;
+}
+
 static void
 on_turn(void *arg)
 {
@@ -264,12 +319,13 @@ on_turn(void *arg)
 	struct host_agent *agent = own->agent;
 	const int64_t interval_ns =
 	    (int64_t)agent->config.counters_interval_ms * RM_NS_PER_MS;
-	struct counter_port_place places[WIRE_MAX_HOST_RNICS];
+	struct counter_port_place places[WIRE_MAX_HOST_RNICS + NAMESPACE_PORTS_MAX];
 	const rm_mono_t now = rm_mono_now();
 	size_t count = 0;
 
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
+	count = add_namespaces(own, places, count, now);
 	tell_settings(own); /* as the last reading found them */
 	counters_read_apart(own->counters, agent->config.counters_by_process);
 	counters_read(
@@ -338,4 +394,10 @@ const struct counters *
 agent_counters_table(const struct agent_counters *own)
 {
 	return own == NULL ? NULL : own->counters;
+}
+
+const struct namespace_ports *
+agent_counters_namespaces(const struct agent_counters *own)
+{
+	return own == NULL ? NULL : &own->namespaces.shown;
 }

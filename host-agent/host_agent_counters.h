@@ -9,12 +9,16 @@
 struct agent_counters;
 struct counters;
 struct host_agent;
+struct namespace_ports;
 struct rnic;
 struct wire_settings;
 
 int agent_counters_new(struct host_agent *agent, struct agent_counters **ret);
 void agent_counters_free(struct agent_counters *own);
 
+/* NULL: there is none. */
+const struct namespace_ports *agent_counters_namespaces(
+    const struct agent_counters *own);
 const struct counters *agent_counters_table(const struct agent_counters *own);
 
 /* As last read; without counters the MTUs alone. Borrows. */

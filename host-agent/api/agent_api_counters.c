@@ -9,6 +9,8 @@
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/api/agent_show.h"
 #include "host-agent/counters/counters.h"
+#include "host-agent/namespaces/namespace_ports.h"
+#include "host-agent/services/pod_name.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/base_unit.h"
@@ -71,6 +73,8 @@ agent_api_counters_port(const struct counters_port *port, rm_mono_t now)
 		place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev));
 	json_object_set_new(object, "port", json_integer(place->port));
 	json_object_set_new(object, "netdev", json_string(place->netdev));
+	json_object_set_new(object, "netns",
+	    place->netns[0] != '\0' ? json_string(place->netns) : json_null());
 	json_object_set_new(object, "driver", json_string(place->driver));
 	json_object_set_new(object, "error",
 	    port->error < 0 ? json_string("nothing there that can be read")
@@ -161,9 +165,11 @@ label_of(const struct agent_counter_metrics *shown, const struct counters_port *
 {
 	const struct counter_port_place *place = &port->place;
 
-	snprintf(label, LABELS, "host=\"%s\",device=\"%s\",port=\"%u\"", shown->host,
+	snprintf(label, LABELS, "host=\"%s\",device=\"%s\",port=\"%u\"%s%s%s",
+	    shown->host,
 	    place->rdma_device[0] != '\0' ? place->rdma_device : place->netdev,
-	    place->port);
+	    place->port, place->netns[0] != '\0' ? ",netns=\"" : "", place->netns,
+	    place->netns[0] != '\0' ? "\"" : "");
 	return port->wanted && port->at.ns != 0;
 }
 
@@ -327,4 +333,65 @@ void
 agent_counter_metrics_free(struct agent_counter_metrics *shown)
 {
 	free(shown);
+}
+
+/* ---- other namespaces ---- */
+
+static void
+tell_namespaces(struct rm_metrics_out *out, const void *arg)
+{
+	const struct namespace_ports *ports = arg;
+	char label[2 * LABELS + POD_NAME_BYTES];
+
+	for (size_t i = 0; i < ports->count; i++) {
+		const struct namespace_port *port = &ports->ports[i];
+		const char *uid = pod_name_uid(port->service);
+
+		snprintf(label, sizeof(label),
+		    "device=\"%s\",port=\"%u\",netns=\"%s\",service=\"%s\","
+		    "pod_uid=\"%s\"",
+		    port->place.rdma_device, port->place.port, port->place.netns,
+		    port->service, uid == NULL ? "" : uid);
+		rm_metrics_tell(out, label, "", 1);
+	}
+}
+
+static double
+read_left_out(const void *arg)
+{
+	return (double)((const struct namespace_ports *)arg)->left_out;
+}
+
+static double
+read_refused(const void *arg)
+{
+	return (double)((const struct namespace_ports *)arg)->refused;
+}
+
+int
+agent_namespace_metrics(struct rm_metrics *metrics, const struct namespace_ports *ports)
+{
+	static const struct rm_metrics_family info = {
+		"rackmesh_agent_namespace_port_info", "gauge",
+		"1, for each port of an RDMA device in another network namespace, with "
+		"whose it is.",
+		tell_namespaces
+	};
+	int r;
+
+	if (ports == NULL)
+		return 0;
+	r = rm_metrics_family(metrics, ports, &info, ports);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, ports,
+		    "rackmesh_agent_namespace_ports_left_out", "",
+		    "Ports and network namespaces that are not read, for the agent's "
+		    "limits.",
+		    read_left_out, ports);
+	return r < 0 ? r
+		     : rm_metrics_gauge(metrics, ports,
+			   "rackmesh_agent_namespaces_refused", "",
+			   "Network namespaces that the kernel did not let the agent "
+			   "enter: it has not CAP_SYS_ADMIN.",
+			   read_refused, ports);
 }

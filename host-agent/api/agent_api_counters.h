@@ -9,6 +9,7 @@
 struct agent_counter_metrics;
 struct counters;
 struct counters_port;
+struct namespace_ports;
 struct rm_http_request;
 struct rm_metrics;
 
@@ -20,5 +21,9 @@ json_t *agent_api_counters_port(const struct counters_port *port, rm_mono_t now)
 int agent_counter_metrics_new(struct rm_metrics *metrics, const char *host,
     const struct counters *counters, struct agent_counter_metrics **ret);
 void agent_counter_metrics_free(struct agent_counter_metrics *shown);
+
+/* Whose the devices of other namespaces are. ports: borrowed; NULL: nothing. */
+int agent_namespace_metrics(
+    struct rm_metrics *metrics, const struct namespace_ports *ports);
 
 #endif

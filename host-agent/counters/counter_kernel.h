@@ -26,4 +26,9 @@ struct counter_kernel {
 /* The kernel itself. For any thread. */
 extern const struct counter_kernel counter_kernel;
 
+/* The kernel as the network namespace of that file sees it ("/run/netns/x"), which
+ * needs CAP_SYS_ADMIN; files of sysfs there are none. path: borrowed. For any thread.
+ */
+void counter_kernel_enter(const char *path, struct counter_kernel *ret);
+
 #endif

@@ -23,7 +23,10 @@
 struct counter_kernel;
 struct counter_port;
 
+#define COUNTER_NETNS_BYTES 64
+
 struct counter_port_place {
+	char netns[COUNTER_NETNS_BYTES]; /* in /run/netns; "": our own */
 	char rdma_device[64]; /* "": a network device alone */
 	uint8_t port;         /* of it */
 	char netdev[16];      /* "": it has none */

@@ -1,9 +1,11 @@
 #include "host-agent/counters/counters.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/module_optics.h"
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/verbs/lanes.h"
@@ -48,6 +50,8 @@ struct port {
 	bool all_due;    /* at the next one */
 
 	/* The thread's while busy. */
+	struct counter_kernel kernel;
+	char netns[sizeof("/run/netns/") + COUNTER_NETNS_BYTES]; /* its path */
 	struct counter_port *reader;
 	struct counter_port_place place;
 	bool all;
@@ -129,7 +133,7 @@ port_run(struct lane_job *job)
 	    port->samples, &port->reading);
 
 	if (apart != NULL) /* empty when it fails */
-		(void)qp_counters_read(&apart->read, port->counters->kernel,
+		(void)qp_counters_read(&apart->read, &port->kernel,
 		    port->place.rdma_device, port->place.port, apart->reply);
 	return r;
 }
@@ -203,8 +207,7 @@ optics_run(struct lane_job *job)
 	int r;
 
 	optics->begun = rm_mono_now();
-	r = module_optics_read(
-	    &optics->read, optics->port->counters->kernel, optics->netdev);
+	r = module_optics_read(&optics->read, &optics->port->kernel, optics->netdev);
 	optics->cpu_ns = rm_thread_cpu_ns() - cpu_ns;
 	optics->took_ns = rm_mono_since(rm_mono_now(), optics->begun);
 	return r;
@@ -331,7 +334,7 @@ add_port(struct counters *counters)
 	port->samples = calloc(counter_values(), sizeof(*port->samples));
 	port->seldom = calloc(counter_values(), sizeof(*port->seldom));
 	if (port->states != NULL && port->samples != NULL && port->seldom != NULL)
-		r = counter_port_new(counters->kernel, &port->reader);
+		r = counter_port_new(&port->kernel, &port->reader);
 	if (r < 0) {
 		port_free(port);
 		return r;
@@ -347,7 +350,7 @@ is_at(const struct port *port, const struct counter_port_place *place)
 {
 	const struct counter_port_place *own = &port->place;
 
-	return own->port == place->port &&
+	return own->port == place->port && strcmp(own->netns, place->netns) == 0 &&
 	       strcmp(own->rdma_device, place->rdma_device) == 0 &&
 	       strcmp(own->netdev, place->netdev) == 0;
 }
@@ -396,6 +399,19 @@ want_apart(struct port *port)
 	port->apart = NULL;
 }
 
+/* While no thread has the port: a module's reading may, of the same place. */
+static void
+set_kernel(struct port *port)
+{
+	if (port->optics.busy)
+		return;
+	port->kernel = *port->counters->kernel;
+	if (port->place.netns[0] == '\0')
+		return;
+	snprintf(port->netns, sizeof(port->netns), "/run/netns/%s", port->place.netns);
+	counter_kernel_enter(port->netns, &port->kernel);
+}
+
 static void
 read_place(struct counters *counters, const struct counter_port_place *place, bool all,
     rm_mono_t now)
@@ -415,6 +431,7 @@ read_place(struct counters *counters, const struct counter_port_place *place, bo
 		return;
 	}
 	port->place = *place;
+	set_kernel(port);
 	port->all = port->all_due;
 	port->all_due = false;
 	want_apart(port);
@@ -434,6 +451,7 @@ read_lowers(struct counters *counters, const struct port *bond, bool all, rm_mon
 		memcpy(
 		    place.netdev, bond->shown.reading.lowers[i], sizeof(place.netdev));
 		memcpy(place.driver, bond->shown.place.driver, sizeof(place.driver));
+		memcpy(place.netns, bond->shown.place.netns, sizeof(place.netns));
 		read_place(counters, &place, all, now);
 	}
 }

@@ -59,7 +59,7 @@ struct counters_port { /* of one RNIC, as last read */
 	const struct qp_counters *apart; /* of each process; NULL: not read */
 };
 
-/* kernel: borrowed. */
+/* kernel: borrowed; of other namespaces counter_kernel_enter's is used. */
 int counters_new(
     struct rm_loop *loop, const struct counter_kernel *kernel, struct counters **ret);
 /* Waits two seconds at most for readings that are on their way. Returns how many have
