@@ -12,6 +12,7 @@ const LEAST_PAUSE_MS = 5000; // between two rounds; a long round is followed by 
 const SHOWN = 200;
 
 const key = (rack) => `${rack.region}/${rack.tor}`;
+const BY_NAME = new Intl.Collator("en", { numeric: true });
 
 const inRack = ({ region, tor }) => element("a", { href: `#/rack/${encodeURIComponent(region)}/${encodeURIComponent(tor)}` }, `${region} / ${tor}`);
 
@@ -44,6 +45,7 @@ export function agents() {
   let racks = [];
   let drawn = "";
   let timer = null;
+  let asking = false;
   let closed = false;
 
   function render() {
@@ -80,6 +82,7 @@ export function agents() {
 
   async function askAll() {
     timer = null;
+    asking = true;
     const began = performance.now();
     const waiting = [...racks];
     const askSome = async () => {
@@ -89,6 +92,7 @@ export function agents() {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
+    asking = false;
     if (closed) return;
     render();
     timer = setTimeout(again, Math.max(LEAST_PAUSE_MS, 10 * (performance.now() - began)));
@@ -112,11 +116,10 @@ export function agents() {
       list,
     ),
     update(known) {
-      const first = racks.length === 0;
-      racks = [...known].sort((a, b) => key(a).localeCompare(key(b), "en", { numeric: true }));
+      racks = [...known].sort((a, b) => BY_NAME.compare(key(a), key(b)));
       const here = new Set(racks.map(key));
       for (const name of told.keys()) if (!here.has(name)) told.delete(name);
-      if (first && racks.length > 0) askAll();
+      if (racks.length > 0 && !asking && timer === null) askAll();
       else if (racks.length === 0) say(summary, "No rack is told of.");
     },
     close() {

@@ -7,6 +7,7 @@ const SHOWN = 50;
 const SILENT_MS = 3000; // of less nothing is said: agents tell every second
 
 const NOT_TOLD = "not told";
+const BY_NAME = new Intl.Collator("en", { numeric: true });
 
 // What row() fills.
 export const COLUMNS = [["Host"], ["State"], ["Agent’s release"], ["From"], ["RNICs", "number"], ["Probing"], ["Silent", "number"], ["Dropped results", "number"]];
@@ -44,7 +45,7 @@ export function releasesOf(hosts) {
 // What ought to be looked at before what is well, and another release before the common one.
 export function sorted(hosts, common) {
   const odd = (host) => (host.state !== "ok" ? 3 : !host.connected ? 2 : agentOf(host) !== common ? 1 : 0);
-  return [...hosts].sort((a, b) => odd(b) - odd(a) || a.host.localeCompare(b.host, "en", { numeric: true }));
+  return [...hosts].sort((a, b) => odd(b) - odd(a) || BY_NAME.compare(a.host, b.host));
 }
 
 // Of an answer; undefined: it is too old for them. What changes all the time and says nothing is
