@@ -2,10 +2,13 @@
 
 import ctypes
 import pathlib
+import re
+import subprocess
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.serialization import pkcs12
+
+from . import places
 
 TRUSTED_CA = 1 << 7 | 1 << 3 | 1 << 4  # CERTDB_TRUSTED_CLIENT_CA, _VALID_CA, _TRUSTED_CA
 PASSWORD = b"import"
@@ -66,16 +69,20 @@ def _believe(nss, slot, path):
     nss.CERT_DestroyCertificate(made)
 
 
+def _exported(person):
+    text = (places.ROOT / "docs" / "page.md").read_text()
+    words = re.search(r"`(openssl pkcs12 -export [^`]*)`", text)[1].split()
+    names = {"ann.pem": person.certificate, "ann.key": person.key, "ann.p12": "/dev/stdout"}
+    command = [str(names.get(word, word)) for word in words]
+    assert set(names) <= set(words), words
+    return subprocess.run([*command, "-passout", f"pass:{PASSWORD.decode()}"], stdout=subprocess.PIPE,
+                          check=True).stdout
+
+
 def _import(slot, person):
-    """As: openssl pkcs12 -export, and the file given to the browser."""
+    """The file that docs/page.md has somebody make, given to the browser."""
     p12 = _library("libsmime3.so", "SEC_PKCS12DecoderStart")
-    container = pkcs12.serialize_key_and_certificates(
-        b"person",
-        serialization.load_pem_private_key(person.key.read_bytes(), None),
-        x509.load_pem_x509_certificate(person.certificate.read_bytes()),
-        None,
-        serialization.BestAvailableEncryption(PASSWORD),
-    )
+    container = _exported(person)
     words = b"".join(bytes((0, each)) for each in PASSWORD) + b"\0\0"  # UCS-2
     password = _Item(0, words, len(words))
     keep = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
