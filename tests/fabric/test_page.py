@@ -256,8 +256,9 @@ def test_the_whole_region_is_shown_as_it_was(region, page):
         page.open(url(region))
         page.open(url(region, view))
         seen(page, "then", "main p", lambda texts: any("were open" in t or "was open" in t for t in texts))
-        lost = [" lost" in text for text in page.texts(".rack .figures")]  # of each rack, too
-        return "nothing measured" not in page.driver.page_source and lost and all(lost)
+        figures = page.texts(".rack .figures")  # the first one's is the minute of the fault
+        told = figures and all(" lost" in text for text in figures) and " 0 % lost" not in figures[0]
+        return told and "nothing measured" not in page.driver.page_source
 
     until("minutes are written", 2 * PATIENCE_S, minutes_are_written)
     said = next(t for t in page.texts("main p") if "inside racks" in t)
@@ -277,6 +278,7 @@ def test_the_whole_region_is_shown_as_it_was(region, page):
     # By the keyboard from rack to rack, and into the past of one.
     last = page.texts(NAMES)[-1]  # of good racks the one that lost least
     page.driver.execute_script("document.querySelector('.rack a').focus()")
+    last = page.texts(NAMES)[-1]  # of those that are well the one that lost least
     page.press(Keys.END, Keys.ENTER)
     seen(page, "a rack then", "h1", lambda texts: texts and texts[0] == f"{last} in the past")
     assert page.driver.current_url.endswith("/900"), page.driver.current_url
@@ -291,6 +293,30 @@ def test_the_whole_region_is_shown_as_it_was(region, page):
     assert any("still open at the end" in text for text in page.texts(".incidents .when"))
     page.driver.execute_script("window.fetch = window.answers")
     assert page.complaints() == []
+
+
+def lost_out(rows, prober, target):
+    """What the table of the worst pairs says of one; 0: it is not there."""
+    of_pair = [row.split("\t") for row in rows if row.split("\t")[:2] == [prober, target]]
+    figure = of_pair[0][4].replace("\u202f", "") if of_pair else ""
+    return int(figure) if figure.isdigit() else 0
+
+
+def test_a_pair_that_fails_is_seen_at_once(region, page, say):
+    """Of a rack that is looked at: before anybody has a verdict on it."""
+    prober, target = region.rnic("h1/r0"), region.rnic("h3/r0")
+    page.open(url(region, "#/rack/lab/tor1"))
+    seen(page, "a mesh", ".legend span", lambda texts: texts and not texts[0].endswith(" 0"))
+    at = time.monotonic()
+    region.fabric.drop(target, send=False, which=f"ip saddr {prober.ipv4} udp dport 862")
+    try:
+        seen(page, "it is among the worst", ".mesh tbody tr",
+             lambda rows: lost_out(rows, prober.name, target.name) >= 5, 2 * PATIENCE_S)
+        took = time.monotonic() - at
+        say(f"a pair on the page after {took:.2f} s")
+        in_time("on the page", took, SHOWN_S, at)
+    finally:
+        region.fabric.heal(target)
 
 
 def test_what_is_stale_is_not_shown_as_live(region, page):
