@@ -29,8 +29,7 @@ const struct rm_option analyzer_options[] = {
 	  "folder for what must survive a restart: open incidents, points that "
 	  "are not written yet; \"\": nothing is kept", NULL, NULL, 0 },
 	{ "primary", RM_BOOL, AT(primary), "true", 0, 0, 0,
-	  "true at the first analyzer of the aggregators' list; false at the "
-	  "others, which send no alert while no aggregator is connected", NULL, NULL, 0 },
+	  "true at the first analyzer in the aggregators' config; false at the others, which send no alert while no aggregator is connected", NULL, NULL, 0 },
 	RM_ALERT_OPTIONS(struct analyzer_config, alerts),
 	{ "blind.grace_ms", RM_UINT, AT(blind_grace_ms), "3000", 500, 600000, 0,
 	  "time that an aggregator may be silent before it is reported", NULL, NULL, 0 },
@@ -38,8 +37,7 @@ const struct rm_option analyzer_options[] = {
 	  "time after the analyzer's start in which no aggregator is reported as "
 	  "silent", NULL, NULL, 0 },
 	{ "record.folder", RM_STRING, AT(record_folder), "", 0, 1023, 0,
-	  "for labs: folder for recordings of all that is judged between racks, "
-	  "for sim --replay; \"\": nothing is recorded",
+	  "for labs: folder for recordings of the input of the judgement between racks, for sim --replay; \"\": nothing is recorded",
 	  NULL, NULL, 0 },
 	{ "record.max_mib", RM_UINT, AT(record_max_mib), "256", 1, 65536, 0,
 	  "limit on one recording; each start of the analyzer begins a new one", NULL, NULL, 0 },
@@ -112,11 +110,12 @@ check_influx(const struct analyzer_config *config, struct rm_error *error)
 		    "expected http://... or https://...", "influx.url");
 	if (influx->password_file[0] != '\0' && influx->user[0] == '\0')
 		return rm_config_refuse(config->path, error,
-		    "there is no influx.user whose password it could hold",
+		    "influx.user is missing; a password needs a user",
 		    "influx.password_file");
 	if (influx->token_file[0] != '\0' && influx->user[0] != '\0')
 		return rm_config_refuse(config->path, error,
-		    "a token or a user with a password, not both", "influx.token_file");
+		    "give a token, or a user with a password, not both",
+		    "influx.token_file");
 	return 0;
 }
 
@@ -192,8 +191,8 @@ int
 analyzer_config_load(struct analyzer_config *config, int argc, char **argv)
 {
 	return rm_config_start(analyzer_options,
-	    "says what is wrong between the racks, and keeps what was", argc, argv,
-	    config, read_any, analyzer_check);
+	    "finds faults between racks, and writes the history", argc, argv, config,
+	    read_any, analyzer_check);
 }
 
 void

@@ -37,7 +37,7 @@ on_hello(const struct intake_info *session, void *arg)
 	struct region *region;
 
 	if (analyzer_region_get(analyzer, session->region, &region) < 0)
-		return "no room for one more region";
+		return "the table of regions is full";
 	for (size_t i = 0; i < session->tor_count; i++) {
 		tors[i] = session->tors[i];
 		racks_served(

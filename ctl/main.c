@@ -32,7 +32,7 @@ static const struct command {
 	    "  Exit status 1: no pair was probed. Incidents say what is wrong.\n" },
 	{ "mesh", ctl_mesh, "[--region REGION] [--top 20]",
 	    "what each pair of racks loses, the worst first",
-	    "  --region REGION  of this one, else of all that the analyzer hears of\n"
+	    "  --region REGION  of this one, else of all that report to the analyzer\n"
 	    "  --top 20         as many pairs, at most 1000\n"
 	    "  --rtt, --hour    by P99 of the RTT instead of loss; of the last hour\n"
 	    "  Asks the analyzer. With a TOR, --region says whose.\n" },
@@ -49,7 +49,7 @@ static const struct command {
 	    "raw probe results of an RNIC",
 	    "  --seconds N  of the last N seconds, 10 by default, at most 86400\n"
 	    "  --limit N    at most N results, 1000 by default, at most 10000\n"
-	    "  --through aggregator (the usual), controller or analyzer: whom to "
+	    "  --through aggregator (the usual), controller or analyzer: daemon to "
 	    "ask\n" },
 	{ "history", ctl_history, "RNIC|TOR [--since 1h] [--at TIME] [--region REGION]",
 	    "what it lost in the past, and its incidents",
@@ -115,7 +115,7 @@ static const struct command {
 	{ "leader", ctl_leader, "", "the controller that leads the region" },
 	{ "versions", ctl_versions, "", "release of every daemon of the region",
 	    "  Asks the controller that leads. Exit status 1: not all are the same.\n"
-	    "  unknown: a release that does not tell its version yet.\n" },
+	    "  unknown: a release that does not report its version yet.\n" },
 	{ "topology", ctl_topology, "check FILE | show [FILE]",
 	    "check a topology; show one" },
 	{ "topology", ctl_topology, "import FILE | export",

@@ -71,8 +71,7 @@ static const struct rm_option rnic_options[] = {
 	  "roce: this GID only; left out (256): the RoCEv2 one of each family's address",
 	  NULL, NULL, 0 },
 	{ "tor", RM_STRING, RNIC_AT(tor), NULL, 1, 63, 0,
-	  "name of the ToR that its cable ends in; left out: what LLDP tells, else what the "
-	  "controllers know", NULL, NULL, 0 },
+	  "name of the ToR that its cable ends in; left out: the one that LLDP names, else the one that the controllers know", NULL, NULL, 0 },
 	{ "tors", RM_LIST, RNIC_AT(tors), NULL, 1, WIRE_MAX_ATTACHMENTS, 0,
 	  "instead of tor: both ToRs of a bond", NULL, NULL, 0 },
 	{ "address", RM_STRING, RNIC_AT(address), NULL, 2, 45, 0,
@@ -92,7 +91,7 @@ static const struct rm_option aggregator_options[] = {
 
 static const struct rm_option switch_options[] = {
 	{ "name", RM_STRING, SWITCH_AT(name), NULL, 1, 255, RM_REQUIRED,
-	  "system name of a switch, as LLDP tells it", NULL, NULL, 0 },
+	  "system name of a switch, as LLDP has it", NULL, NULL, 0 },
 	{ "tor", RM_STRING, SWITCH_AT(tor), NULL, 1, 63, RM_REQUIRED,
 	  "name of that ToR here", NULL, NULL, 0 },
 	{ 0 }
@@ -130,8 +129,7 @@ const struct rm_option agent_options[] = {
 	  "left out of aggregators and of rnics[].tor: their topology has it in racks[].members "
 	  "and racks[].aggregators", NULL, NULL, 0 },
 	{ "probe.timeout_ms", RM_UINT, AT(probe_timeout_ms), "500", 10, 10000, RM_RELOAD,
-	  "a probe with no reply after this long counts as lost; used until a pinglist "
-	  "says it", NULL, NULL, 0 },
+	  "a probe with no reply after this long counts as lost; used until a pinglist sets it", NULL, NULL, 0 },
 	{ "probe.max_rate_per_s", RM_UINT, AT(probe_max_rate_per_s), "0", 0,
 	  PROBER_MAX_RATE_PER_S, RM_RELOAD,
 	  "limit on probes per second of one RNIC; 0: the built-in limit", NULL, NULL, 0 },
@@ -155,8 +153,7 @@ const struct rm_option agent_options[] = {
 	  "their paths", NULL,
 	  NULL, 0 },
 	{ "services.hooks", RM_ENUM, AT(services_hooks), "any", 0, 0, 0,
-	  "kind of BPF hook that reports QPs; any: the first of fexit, kprobe and "
-	  "fprobe that the kernel lets us have", hooks, NULL, 0 },
+	  "kind of BPF hook that reports QPs; any: the first of fexit, kprobe and fprobe that the kernel allows", hooks, NULL, 0 },
 	{ "services.max_flows", RM_UINT, AT(services_max_flows), "16", 0,
 	  SERVICES_MAX_PROBED, RM_RELOAD,
 	  "limit on service flows that one RNIC probes at a time; the others wait",
@@ -175,16 +172,13 @@ const struct rm_option agent_options[] = {
 	  "file with the token of a service account that may get nodes/pods (mode 0600); \"\": "
 	  "none", NULL, NULL, 0 },
 	{ "kubernetes.interval_s", RM_UINT, AT(kubernetes_interval_s), "300", 10, 3600, 0,
-	  "time between two questions to the kubelet; a pod that is new with us is asked for at "
-	  "once", NULL, NULL, 0 },
+	  "time between two requests to the kubelet; an unknown pod is looked up at once", NULL, NULL, 0 },
 	{ "counters.enabled", RM_BOOL, AT(counters_enabled), "true", 0, 0, 0,
 	  "read what these RNICs have counted, for /metrics and /v1/counters", NULL, NULL, 0 },
 	{ "counters.interval_ms", RM_UINT, AT(counters_interval_ms), "5000", 500, 60000,
-	  RM_RELOAD, "time between two readings of an RNIC's counters; in a minute some "
-	  "count to their end and begin again at 0", NULL, NULL, 0 },
+	  RM_RELOAD, "time between two readings of an RNIC's counters; some of 32 bits wrap within a minute", NULL, NULL, 0 },
 	{ "counters.rest_interval_ms", RM_UINT, AT(counters_rest_interval_ms), "15000", 500,
-	  60000, RM_RELOAD, "time between two readings of what no aggregator judges by and has "
-	  "to be asked for apart", NULL, NULL, 0 },
+	  60000, RM_RELOAD, "time between two readings of the counters that no aggregator needs and that take a separate request", NULL, NULL, 0 },
 	{ "counters.optics_interval_s", RM_UINT, AT(counters_optics_interval_s), "60", 0, 3600, 0,
 	  "time between two readings of the optical modules of these RNICs, which needs "
 	  "CAP_NET_ADMIN; 0: they are not read", NULL, NULL, 0 },
@@ -192,8 +186,7 @@ const struct rm_option agent_options[] = {
 	  "read RDMA devices in other network namespaces, too, those of pods, where `rdma system "
 	  "set netns exclusive` is set; needs CAP_SYS_ADMIN", NULL, NULL, 0 },
 	{ "counters.by_process", RM_BOOL, AT(counters_by_process), "false", 0, 0, RM_RELOAD,
-	  "read what the QPs of each process have counted, too, where `rdma statistic qp set "
-	  "link ... auto pid on` has the NIC count them apart; each asks the firmware", NULL,
+	  "also read the counters of each process's QPs, if `rdma statistic qp set link ... auto pid on` makes the NIC count per process; each reading asks the firmware", NULL,
 	  NULL, 0 },
 	{ "limits.cpu_percent", RM_UINT, AT(limits_cpu_percent), "10", 0, 6400, RM_RELOAD,
 	  "CPU limit, of one core; an agent that stays above it probes less, at "
@@ -365,8 +358,8 @@ check_rnic_transport(const struct check *check, size_t i)
 
 	if (rnic->transport == RNIC_ROCE && check->config->netns != NULL)
 		return refuse(check,
-		    "roce needs the daemon itself in the RNICs' network namespace; "
-		    "remove netns and start it there, or say udp",
+		    "roce works only if the daemon runs in the RNICs' network "
+		    "namespace; remove netns and start the daemon there, or choose udp",
 		    "rnics", i, "transport");
 	if ((udp || check->config->netns != NULL) &&
 	    strlen(rnic->device) > NETDEV_MAX_LEN)
@@ -548,8 +541,9 @@ check_kubernetes(const struct check *check)
 	else if (certificate != key)
 		error = "kubernetes.certificate and kubernetes.key: both or neither";
 	else if (kubelet[0] != '\0' && !token && !certificate)
-		error = "a kubelet asks who we are; give kubernetes.token_file, or "
-			"kubernetes.certificate and kubernetes.key";
+		error =
+		    "a kubelet needs to know its client; give kubernetes.token_file, "
+		    "or kubernetes.certificate and kubernetes.key";
 	return error == NULL ? 0
 			     : rm_config_refuse(check->path, check->error, error,
 				   "kubernetes.kubelet");

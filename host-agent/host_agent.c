@@ -82,7 +82,8 @@ agent_serve_http(struct host_agent *agent)
 	if (r == 0)
 		r = rm_metrics_counter(agent->metrics, agent->http,
 		    "rackmesh_agent_http_misdirected_total", "",
-		    "HTTP requests refused because their Host is no name of this host.",
+		    "HTTP requests refused because their Host is not a name of this "
+		    "host.",
 		    rm_http_server_misdirected(agent->http));
 	if (r == 0)
 		r = agent_api_serve(agent->http, agent->metrics, &agent->api);

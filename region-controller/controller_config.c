@@ -275,7 +275,7 @@ controller_config_load(struct controller_config *config, int argc, char **argv)
 	int r;
 
 	r = rm_config_start(controller_options,
-	    "plans who probes whom in a region, and hands the plans to its aggregators",
+	    "plans the probes of a region, and sends the plans to its aggregators",
 	    argc, argv, config, read_any, controller_check);
 	if (r == 0 && controller_config_unused_topology(config))
 		rm_log_warn(0, "topology: %s", CONTROLLER_UNUSED_TOPOLOGY);

@@ -213,7 +213,8 @@ serve_http(struct region_controller *controller)
 	if (r == 0)
 		r = rm_metrics_counter(controller->metrics, controller->http,
 		    "rackmesh_controller_http_misdirected_total", "",
-		    "HTTP requests refused because their Host is no name of this host.",
+		    "HTTP requests refused because their Host is not a name of this "
+		    "host.",
 		    rm_http_server_misdirected(controller->http));
 	if (r == 0)
 		r = controller_notify_metrics(controller);

@@ -43,8 +43,9 @@ check_peers(struct rm_check *check, const struct aggregator_config *config)
 		if (rm_address_parse(config->listen, -1, &own) == 0 &&
 		    rm_address_parse(tors[i].peer_address, -1, &peer) == 0 &&
 		    rm_address_equal(&own, &peer))
-			rm_check_error(
-			    check, at, "this is where we listen: expected the other's");
+			rm_check_error(check, at,
+			    "this aggregator itself listens there: expected the "
+			    "address of the other one");
 	}
 }
 

@@ -278,8 +278,8 @@ int
 aggregator_config_load(struct aggregator_config *config, int argc, char **argv)
 {
 	return rm_config_start(aggregator_options,
-	    "judges the racks of its ToRs by what their host-agents measure", argc,
-	    argv, config, read_any, aggregator_check);
+	    "judges the racks of its ToRs by the measurements of their host-agents",
+	    argc, argv, config, read_any, aggregator_check);
 }
 
 void

@@ -90,7 +90,8 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 	if (r == 0)
 		r = rm_metrics_counter(aggregator->metrics, aggregator->server,
 		    "rackmesh_aggregator_http_misdirected_total", "",
-		    "HTTP requests refused because their Host is no name of this host.",
+		    "HTTP requests refused because their Host is not a name of this "
+		    "host.",
 		    rm_http_server_misdirected(aggregator->server));
 	if (r == 0)
 		r = aggregator_api_serve(aggregator, aggregator->server);

@@ -188,7 +188,8 @@ trouble_in(const struct analyzer *analyzer, const struct rm_sight *sight)
 	const char *trouble = history_trouble(analyzer->history);
 
 	return trouble[0] != '\0' && rm_sight_is_limited(sight)
-		   ? "points wait to be written; who may see all regions is told why"
+		   ? "points wait to be written; a viewer of all regions is shown the "
+		     "reason"
 		   : trouble;
 }
 

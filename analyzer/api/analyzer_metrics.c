@@ -168,7 +168,7 @@ add_own(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		  "HTTP connections closed because a request or an answer took too long",
 		  rm_http_server_late(analyzer->server) },
 		{ NAME("http_misdirected_total"), "",
-		  "HTTP requests refused because their Host is no name of this host",
+		  "HTTP requests refused because their Host is not a name of this host",
 		  rm_http_server_misdirected(analyzer->server) },
 	};
 	/* clang-format on */

@@ -198,7 +198,7 @@ judge_regions(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		verdict = add(blind, RM_PART_REGION, RM_KIND_REGION_BLIND, a->region,
 		    "", least, wall);
 		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
-		    "nothing came from any of its %zu aggregators for %.1f s",
+		    "none of its %zu aggregators sent anything for %.1f s",
 		    aggregators_of(blind, a->region), (double)least / 1e9);
 	}
 }
@@ -261,8 +261,8 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		verdict = add(blind, RM_PART_AGGREGATOR, RM_KIND_AGGREGATOR_DOWN,
 		    a->name, "", silent_ns, wall);
 		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
-		    "%s for %.1f s; racks that nobody sees now: %zu%s%s",
-		    a->connected ? "connected, but nothing came"
+		    "%s for %.1f s; racks that no aggregator sees now: %zu%s%s",
+		    a->connected ? "connected, but it sent nothing"
 				 : "no connection to it",
 		    (double)silent_ns / 1e9, blinded, blinded > 0 ? ": " : "", racks);
 	}
@@ -304,8 +304,9 @@ judge_racks(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 		verdict = add(blind, RM_PART_RACK, RM_KIND_RACK_BLIND, rack->tor, "",
 		    rm_mono_since(now, source->empty_since), wall);
 		snprintf(verdict->evidence.observed, RM_EVIDENCE_TEXT,
-		    "its aggregator %.63s is heard, but hears none of %" PRIu32
-		    " hosts, and none of %" PRIu32 " RNICs is known to work",
+		    "its aggregator %.63s reports, but none of its %" PRIu32
+		    " hosts reports to it, and none of its %" PRIu32
+		    " RNICs is known to work",
 		    source->aggregator->name, state->hosts, state->rnics);
 	}
 }

@@ -51,7 +51,7 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 	if (session->info.is_welcome)
 		return "a second hello";
 	if (hello->role != WIRE_ROLE_AGGREGATOR && hello->role != WIRE_ROLE_CHECK)
-		return "only tor-aggregators speak to an analyzer";
+		return "an analyzer serves only tor-aggregators";
 	if (!wire_hello_meets_us(hello))
 		return "versions more than one apart do not work together; upgrade the "
 		       "older side";
@@ -146,7 +146,7 @@ session_take_place(struct intake_session *session, uint64_t life)
 
 	peer = intake_peer_get(owner, info->region, info->name);
 	if (peer == NULL)
-		return "no room for one more aggregator";
+		return "the table of aggregators is full";
 	if (intake_racks_serve(&peer->racks, info->tors, info->tor_count) < 0)
 		return "no memory for its racks";
 	refused = owner->callbacks.on_hello(info, owner->callbacks.arg);

@@ -27,18 +27,18 @@ judge_looks(const struct acceptance *acceptance, struct findings *findings)
 {
 	findings->check = "aggregator";
 	if (acceptance->looks == acceptance->unanswered) {
-		WRONG("no look at the rack was answered in full");
+		WRONG("no query for the rack was answered completely");
 		findings_remedy(findings,
 		    "is %s a ToR of this aggregator? rackmeshctl racks "
 		    "lists them; --aggregator names another one",
 		    acceptance->tor);
 	} else if (acceptance->unanswered * BAD_LOOKS_PART > acceptance->looks) {
-		WRONG("%u of %u looks at the rack were not answered",
+		WRONG("%u of %u queries for the rack were not answered",
 		    acceptance->unanswered, acceptance->looks);
 		findings_remedy(findings, "see the aggregator's log, and repeat");
 	} else {
-		GOOD("%u looks at the rack, %u of them not answered", acceptance->looks,
-		    acceptance->unanswered);
+		GOOD("%u queries for the rack, %u of them not answered",
+		    acceptance->looks, acceptance->unanswered);
 	}
 }
 
@@ -78,7 +78,7 @@ judge_expected(const struct acceptance *acceptance, struct findings *findings)
 	if (expected > 0) {
 		judge_count(acceptance, "RNICs", registered, expected, findings);
 	} else {
-		WRONG("nobody says how many RNICs the rack has: %zu are there",
+		WRONG("the expected number of RNICs is not known: %zu are registered",
 		    registered);
 		findings_remedy(findings,
 		    "give --rnics N, or write rnics: into racks: of "
@@ -99,9 +99,8 @@ judge_plan(const struct acceptance *acceptance, struct findings *findings)
 {
 	findings->check = "plan";
 	if (!acceptance->has_plan) {
-		WARNING(
-		    "no controller told of this rack: neither its plan nor its links "
-		    "are known");
+		WARNING("no controller answered for this rack: neither its plan nor "
+			"its links are known");
 		findings_remedy(findings, "name one by --controller");
 	} else if (!acceptance->plan_is_held) {
 		WRONG("no aggregator of the rack holds its newest plan");
@@ -212,9 +211,9 @@ judge_rnics(struct acceptance *acceptance, struct findings *findings)
 			passed++;
 			continue;
 		}
-		WRONG("%s: %s (health %s, link %s; of what it sent %" PRIu64
-		      " answered, %" PRIu64 " lost; of what it was sent %" PRIu64
-		      " and %" PRIu64 ")",
+		WRONG("%s: %s (health %s, link %s; probes that it sent: %" PRIu64
+		      " answered, %" PRIu64 " lost; probes sent to it: %" PRIu64
+		      " answered, %" PRIu64 " lost)",
 		    rnic->name, rnic->verdict, rnic->health, rnic->link,
 		    rnic->out.answered, rnic->out.lost, rnic->in.answered,
 		    rnic->in.lost);
@@ -276,18 +275,18 @@ static void
 judge_host(const struct accept_host *host, struct findings *findings)
 {
 	if (host->slowed_looks * BAD_LOOKS_PART > host->looks) {
-		WRONG("host %s probes less than it should (%s), in %u of %u looks",
+		WRONG("host %s probes less than it should (%s), in %u of %u queries",
 		    host->name, host->slowed, host->slowed_looks, host->looks);
 		findings_remedy(findings, "see limits: in its agent's config");
 	}
 	if (!host->is_ok || !host->connected ||
 	    host->bad_looks * BAD_LOOKS_PART > host->looks) {
-		WRONG("host %s is %s, in %u of %u looks", host->name,
-		    host->state[0] == '\0' ? "not told of any more" : host->state,
+		WRONG("host %s is %s, in %u of %u queries", host->name,
+		    host->state[0] == '\0' ? "no longer reported" : host->state,
 		    host->bad_looks, host->looks);
 		findings_remedy(findings, "rackmeshctl doctor on %s", host->name);
 	} else if (host->bad_looks > 0) {
-		WARNING("host %s was %s, in %u of %u looks", host->name, host->state,
+		WARNING("host %s was %s, in %u of %u queries", host->name, host->state,
 		    host->bad_looks, host->looks);
 		findings_remedy(findings, "journalctl -u host-agent on %s", host->name);
 	}
@@ -356,7 +355,8 @@ judge_paths(const struct acceptance *acceptance, struct findings *findings)
 		WARNING(
 		    acceptance->has_topology
 			? "the topology has no link of %s: its uplinks were not judged"
-			: "nobody told of the links of %s: its uplinks were not judged",
+			: "no controller reported the links of %s: its uplinks were "
+			  "not judged",
 		    acceptance->tor);
 		findings_remedy(findings, "write links: into the topology");
 	} else if (seen == expected) {

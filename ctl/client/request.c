@@ -94,7 +94,7 @@ is_wanted(const X509 *certificate)
 		return false;
 	if (!wanted[who.role])
 		rm_error_set(&unknown, 0,
-		    "its certificate is of the role %s, not asked here",
+		    "its certificate has the role %s, so it is not the daemon to ask",
 		    rm_role_str(who.role));
 	return wanted[who.role];
 }
@@ -146,7 +146,7 @@ request_tls_set(CURL *curl, const char *base)
 
 	if (authorities_file == NULL || (!shows && token_file == NULL)) {
 		fprintf(complaints(),
-		    "rackmeshctl: https wants --certificate, --key and --authorities "
+		    "rackmeshctl: https needs --certificate, --key and --authorities "
 		    "(or $RACKMESH_CERTIFICATE, $RACKMESH_KEY, "
 		    "$RACKMESH_AUTHORITIES), or --token-file and --authorities\n");
 		return -ENOENT;

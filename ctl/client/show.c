@@ -20,7 +20,7 @@ show_rows(const struct column *columns, const json_t *rows)
 {
 	if (columns_print(columns, rows) >= 0)
 		return CTL_GOOD;
-	fprintf(stderr, "rackmeshctl: the table cannot be made\n");
+	fprintf(stderr, "rackmeshctl: cannot make the table\n");
 	return CTL_NO_ANSWER;
 }
 

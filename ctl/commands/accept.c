@@ -246,12 +246,12 @@ parse(const struct ctl *ctl, struct burn_in *burn_in)
 		    "[--rnics N] [--no-paths]");
 	burn_in->for_ns = duration_ns(duration);
 	if (burn_in->for_ns < LEAST_NS)
-		return ctl_usage("--for wants 2s or more: 90s, 15m, 6h");
+		return ctl_usage("--for: expected 2s or more, such as 90s, 15m, 6h");
 	if (!take_number(percent, 0, 100, &loss))
-		return ctl_usage("--max-loss wants a percentage, 0 to 100");
+		return ctl_usage("--max-loss: expected a percentage from 0 to 100");
 	if (!take_number(rnics, 0, ACCEPTANCE_MAX_RNICS, &count))
 		return ctl_usage(
-		    "--rnics wants a number, at most %d", ACCEPTANCE_MAX_RNICS);
+		    "--rnics: expected a number up to %d", ACCEPTANCE_MAX_RNICS);
 	burn_in->limits.max_loss = loss / 100;
 	burn_in->limits.rnics = (unsigned)count;
 	return -1;

@@ -35,7 +35,7 @@ print_brake(const json_t *answer)
 	if (permille == 0)
 		printf("The brake is on: no RNIC of the region probes.\n");
 	else if (permille >= 1000)
-		printf("The brake is off: everybody probes as planned.\n");
+		printf("The brake is off: all RNICs probe as planned.\n");
 	else
 		printf("The brake is at %.1f %% of what is planned.\n",
 		    (double)permille / 10);

@@ -27,11 +27,11 @@ print_direction(const json_t *evidence)
 	const char *direction = incident_text(evidence, "direction");
 
 	if (strcmp(direction, "receive") == 0)
-		printf("    lost is what is sent to it\n");
+		printf("    lost: what is sent to it\n");
 	else if (strcmp(direction, "send") == 0)
-		printf("    lost is what it sends\n");
+		printf("    lost: what it sends\n");
 	else if (strcmp(direction, "both") == 0)
-		printf("    lost is what it sends and what is sent to it\n");
+		printf("    lost: what it sends and what is sent to it\n");
 }
 
 static void

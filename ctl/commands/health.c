@@ -140,8 +140,8 @@ print_slowed(const json_t *racks)
 		slowed += number(rack, "hosts_slowed");
 	}
 	if (slowed > 0)
-		printf("%lld of %lld hosts hold their own probing back; why, say their "
-		       "aggregators' /v1/hosts.\n",
+		printf("%lld of %lld hosts slow down their own probing; /v1/hosts of "
+		       "their aggregators has the reason.\n",
 		    slowed, hosts);
 }
 
@@ -252,7 +252,8 @@ ctl_health(const struct ctl *ctl)
 			printf("These regions are all that you may see; there may be "
 			       "others.\n");
 		if (text(answer, "trouble")[0] != '\0')
-			printf("Our own trouble: %s\n", text(answer, "trouble"));
+			printf("Trouble of Rackmesh itself: %s\n",
+			    text(answer, "trouble"));
 		if (print_troubled(racks) < 0)
 			status = CTL_NO_ANSWER;
 		if (json_array_size(racks) > 0)

@@ -146,7 +146,7 @@ say_answer(const struct ctl *ctl, int r)
 		return CTL_GOOD;
 	if (r == -EBADMSG)
 		fprintf(stderr,
-		    "rackmeshctl: %s answered with something that is no history\n",
+		    "rackmeshctl: %s answered with something that is not a history\n",
 		    ctl->analyzer);
 	else if (r == -EPROTO)
 		fprintf(stderr,

@@ -347,9 +347,8 @@ print_racks(const struct mesh *mesh, const char *region, bool rtt)
 	size_t i;
 	int r;
 
-	printf(
-	    "%s%s, last %s (%lld s): %lld pairs of racks are probed, %lld of them lost "
-	    "something\n",
+	printf("%s%s, last %s (%lld s): %lld pairs of racks are probed, %lld of them "
+	       "lost probes\n",
 	    region != NULL ? "Region " : "All regions", region != NULL ? region : "",
 	    text(answer, "period"),
 	    (long long)json_integer_value(json_object_get(answer, "seconds")),
@@ -404,9 +403,9 @@ show_mesh(const json_t *answer, bool rtt, bool json)
 		show_json(answer);
 
 	if (!read_mesh(&mesh, answer, rtt)) {
-		fprintf(stderr,
-		    "rackmeshctl: the answer is no mesh that we know: is the "
-		    "daemon of another release?\n");
+		fprintf(
+		    stderr, "rackmeshctl: the answer is not a mesh that this "
+			    "rackmeshctl knows: is the daemon of another release?\n");
 		return CTL_NO_ANSWER;
 	}
 	if (json_array_size(mesh.pairs) == 0)
@@ -456,7 +455,7 @@ parse(const struct ctl *ctl, struct question *question)
 		}
 	}
 	if (question->tor != NULL && question->top > 0)
-		return ctl_usage("--top is of pairs of racks, without a TOR");
+		return ctl_usage("--top is for pairs of racks: give no TOR with it");
 	return 0;
 }
 
@@ -494,9 +493,9 @@ show_racks(const json_t *answer, const struct question *question, bool json)
 	if (json)
 		show_json(answer);
 	if (!read_racks(&mesh, answer)) {
-		fprintf(stderr, "rackmeshctl: the answer is no list of the worst pairs "
-				"of racks: is "
-				"the analyzer of another release?\n");
+		fprintf(
+		    stderr, "rackmeshctl: the answer is not a list of the worst pairs "
+			    "of racks: is the analyzer of another release?\n");
 		return CTL_NO_ANSWER;
 	}
 	if (!json && print_racks(&mesh, question->region, question->rtt) < 0)
@@ -518,9 +517,8 @@ ctl_mesh(const struct ctl *ctl)
 	if (strcmp(tier, "analyzer") != 0 && strcmp(tier, "aggregator") != 0)
 		return ctl_usage("--through: expected analyzer or aggregator");
 	if (strcmp(tier, "aggregator") == 0 && question.tor == NULL)
-		return ctl_usage(
-		    "--through aggregator: pairs of racks are the analyzer's "
-		    "to tell; name a TOR");
+		return ctl_usage("--through aggregator: only the analyzer has pairs of "
+				 "racks; name a TOR");
 	if (!write_path(&question, path, sizeof(path)) ||
 	    request_get(ctl_tier(ctl, tier), path, &answer) < 0)
 		return CTL_NO_ANSWER;

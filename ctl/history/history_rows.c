@@ -526,7 +526,7 @@ history_rows_print(struct history_rows *rows, bool json)
 		    rows->left_out);
 	if (rows->cut && !json)
 		fprintf(stderr,
-		    "rackmeshctl: the analyzer has not told all: figures may be too "
+		    "rackmeshctl: the analyzer did not send all: figures may be too "
 		    "low, "
 		    "and incidents may be missing; ask for a shorter --since\n");
 	if (rows->no_text && rows->incident_count > 0 && !json)
@@ -534,9 +534,9 @@ history_rows_print(struct history_rows *rows, bool json)
 		    "rackmeshctl: the analyzer's database keeps no text "
 		    "(VictoriaMetrics): kinds, ids and sentences of incidents are "
 		    "missing; "
-		    "those since its start are told by rackmeshctl incidents\n");
+		    "rackmeshctl incidents shows those since its start\n");
 	if (!known && !json)
-		fprintf(stderr, "rackmeshctl: nothing is known of %s in that time\n",
+		fprintf(stderr, "rackmeshctl: there is no history of %s in that time\n",
 		    rows->subject->text);
 	return known ? CTL_GOOD : CTL_BAD_NEWS;
 }

@@ -272,15 +272,14 @@ agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic)
 
 	snprintf(label, sizeof(label), "device=\"%s\"", rnic_device(rnic));
 	r = rm_metrics_gauge(metrics, owner, "rackmesh_agent_rnic_up", label,
-	    "0: it is not there, or cannot be opened.", read_up, rnic);
+	    "0: the RNIC is missing, or cannot be opened.", read_up, rnic);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, owner, "rackmesh_agent_rnic_link_down",
-		    label, "1: its link is known to be down.", read_link_down, rnic);
+		    label, "1: its link is down.", read_link_down, rnic);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, owner,
 		    "rackmesh_agent_rnic_lldp_mismatch", label,
-		    "1: LLDP tells of another ToR than the config.", read_mismatch,
-		    rnic);
+		    "1: LLDP names another ToR than the config.", read_mismatch, rnic);
 	return r;
 }
 

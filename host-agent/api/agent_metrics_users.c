@@ -178,8 +178,7 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 		r = rm_metrics_family(metrics, kubelet, &info, pods);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, kubelet, N("up"), "",
-		    "1: the last question to the kubelet was answered with a list of "
-		    "pods.",
+		    "1: the kubelet answered the last request with a list of pods.",
 		    read_up, kubelet);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, kubelet, N("age_seconds"), "",
@@ -299,8 +298,8 @@ agent_metrics_counted(struct rm_metrics *metrics, const struct agent_users *user
 {
 	static const struct rm_metrics_family counted = {
 		"rackmesh_agent_user_counter_total", "counter",
-		"What the QPs of a service and command have counted, by the driver's "
-		"name; as the kernel tells it, and not 0.",
+		"Counters of the QPs of a service and command, by the driver's name of "
+		"the counter; as the kernel reports them, without those that are 0.",
 		tell_counted
 	};
 	int r = rm_metrics_family(metrics, users, &counted, users);

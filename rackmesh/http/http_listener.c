@@ -173,8 +173,8 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 	if (connection != NULL)
 		evhttp_connection_get_peer(connection, &address, &port);
 	rm_log_warn(0,
-	    "http: request refused: %s shows neither a certificate "
-	    "nor a token of somebody who may ask",
+	    "http: request refused: %s has neither a certificate nor a token that is "
+	    "allowed",
 	    address != NULL ? address : "nowhere");
 }
 

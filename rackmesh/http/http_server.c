@@ -234,11 +234,12 @@ server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
 		return true;
 	server->misdirected++;
 	rm_log_warn(0,
-	    "http: request refused: its Host %s is no name of this host; http.names "
-	    "lists others",
+	    "http: request refused: its Host %s is not a name of this host; http.names "
+	    "lists more names",
 	    rm_log_quote(quoted, sizeof(quoted), host, strlen(host)));
 	rm_http_reply_error(request, 421,
-	    "'%.100s' is no name of this host: ask for its address, for localhost, or "
+	    "'%.100s' is not a name of this host: ask for its address, for localhost, "
+	    "or "
 	    "list the name in http.names",
 	    host);
 	return false;

@@ -54,8 +54,7 @@ finds(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg)
 
 	if (r < 0 && r != -ENOENT)
 		rm_log_warn(0,
-		    "http.tokens_file: cannot be used, who has a token is sent "
-		    "away: %s",
+		    "http.tokens_file: cannot be used, all tokens are refused: %s",
 		    error.text);
 	return r;
 }

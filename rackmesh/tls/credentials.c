@@ -123,8 +123,8 @@ rm_credentials_new(struct rm_loop *loop, const struct rm_credentials_config *con
 		return -ENOMEM;
 	*ret = credentials;
 	if (config->plaintext) {
-		rm_log_warn(0,
-		    "plaintext: TLS is off: the name that a peer gives is not checked");
+		rm_log_warn(
+		    0, "plaintext: TLS is off: the names of peers are not checked");
 		return 0;
 	}
 	r = rm_credentials_read(loop, config, &error, &credentials->tls);

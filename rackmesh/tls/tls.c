@@ -336,7 +336,7 @@ tls_broken(
 	}
 	tls->counts.garbled++;
 	text = ERR_reason_error_string(error);
-	return rm_error_set(failure, -EPROTO, "what the peer says is not TLS 1.3 (%s)",
+	return rm_error_set(failure, -EPROTO, "the peer does not use TLS 1.3 (%s)",
 	    text != NULL ? text : "it cannot be read");
 }
 

@@ -163,8 +163,8 @@ static int
 stream_odd(struct tls_stream *stream, const char *what, struct rm_error *error)
 {
 	stream->tls->counts.garbled++;
-	stream->lost = rm_error_set(
-	    error, -EPROTO, "what the peer says is not TLS 1.3 (%s)", what);
+	stream->lost =
+	    rm_error_set(error, -EPROTO, "the peer does not use TLS 1.3 (%s)", what);
 	return stream->lost;
 }
 
@@ -195,7 +195,7 @@ tls_stream_greeted(struct tls_stream *stream, struct rm_error *error)
 	message = (size_t)head[6] << 16 | (size_t)head[7] << 8 | head[8];
 	if (head[5] != SSL3_MT_CLIENT_HELLO || record > STREAM_HELLO_BYTES ||
 	    message + SSL3_HM_HEADER_LENGTH > record)
-		return stream_odd(stream, "an odd first message", error);
+		return stream_odd(stream, "its first message is malformed", error);
 	if (have < SSL3_RT_HEADER_LENGTH + record)
 		return -EAGAIN;
 	return 0;

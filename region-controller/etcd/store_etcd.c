@@ -449,12 +449,12 @@ find_trouble(struct store_etcd *etcd, bool is_fresh)
 		snprintf(out, len, "waiting for etcd; trying %s now", endpoint);
 	else if (!is_fresh)
 		snprintf(out, len,
-		    "etcd does not answer; plans stay as they are; trying %s now",
+		    "etcd does not answer; plans do not change; trying %s now",
 		    endpoint);
 	else if (etcd->is_unleased)
 		snprintf(out, len,
-		    "the leader's key has no lease, so that nobody can lead; "
-		    "etcdctl del /rackmesh/%s/leader",
+		    "the leader's key has no lease, so no controller can lead; etcdctl "
+		    "del /rackmesh/%s/leader",
 		    etcd->region);
 	else if (etcd->bad_topology.text[0] != '\0')
 		snprintf(out, len,

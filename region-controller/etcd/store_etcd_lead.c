@@ -328,7 +328,8 @@ plan_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 	r = store_plan_read(value->value, value->value_len,
 	    (uint64_t)value->mod_revision, etcd->writer, &read, &bytes, &error);
 	if (r == 0 && strcmp(read.tor, name) != 0)
-		r = rm_error_set(&error, -EBADMSG, "tor: it is not that of the key");
+		r = rm_error_set(
+		    &error, -EBADMSG, "tor: it differs from the one in the key");
 	if (r < 0) {
 		store_etcd_refuse(etcd, value->key, &error);
 		etcd->callbacks.on_plan_gone(name, etcd->callbacks.arg);

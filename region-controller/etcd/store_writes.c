@@ -170,8 +170,7 @@ put(struct store_writes *writes, const char *key, struct store_value *value)
 		return -ENOMEM;
 	}
 	if (write->has_value)
-		store_value_end(
-		    &write->value, -ECANCELED, "something newer took its place");
+		store_value_end(&write->value, -ECANCELED, "a newer value replaced it");
 	write->value = *value;
 	write->has_value = true;
 	arm(writes, writes->options.gather_ns);
@@ -335,8 +334,8 @@ make_smaller(struct store_writes *writes, const char *error)
 		/* Nothing was done. What came meanwhile takes its place. */
 		write->is_in_progress = false;
 		if (write->has_value) {
-			store_value_end(&write->flying, -ECANCELED,
-			    "something newer took its place");
+			store_value_end(
+			    &write->flying, -ECANCELED, "a newer value replaced it");
 		} else {
 			write->value = write->flying;
 			write->flying = (struct store_value){ 0 };

@@ -56,8 +56,8 @@ int store_writes_new(struct rm_loop *loop, const struct store_writes_options *op
 void store_writes_free(struct store_writes *writes);
 
 /* text NULL: the key is deleted; else it is taken, also on failure. reply (may be NULL)
- * is given once, unless this fails: 0, -ECANCELED when something newer took its place
- * or leadership is lost, -ETIMEDOUT when it is lost and the write may have been done,
+ * is given once, unless this fails: 0, -ECANCELED when a newer value replaced it or
+ * leadership is lost, -ETIMEDOUT when it is lost and the write may have been done,
  * -EMSGSIZE. -ENOMEM. */
 int store_writes_put(struct store_writes *writes, const char *key, char *text,
     const struct store_reply *reply);

@@ -35,7 +35,8 @@ static const struct {
 	const char *word, *sentence;
 } reasons[REGISTRY_REFUSALS] = {
 	[REGISTRY_PLACED] = { "placed", "it is in the plans" },
-	[REGISTRY_BAD_ID] = { "bad_id", "its id is no GUID and port and no MAC" },
+	[REGISTRY_BAD_ID] = { "bad_id",
+	    "its id is neither a GUID with a port nor a MAC" },
 	[REGISTRY_BAD_NAME] = { "bad_name",
 	    "a name is malformed, given twice, or of another host" },
 	[REGISTRY_BAD_ADDRESS] = { "bad_address",
@@ -43,14 +44,13 @@ static const struct {
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
 	[REGISTRY_ANOTHERS] = { "of_other_host",
-	    "another host has registered it before; if it has moved, POST "
-	    "/v1/forget/ID "
-	    "to the controller and restart its new host's agent" },
+	    "another host has registered it before; if it was moved, POST "
+	    "/v1/forget/ID to the controller and restart the agent of its new host" },
 	[REGISTRY_STALE] = { "stale",
 	    "the agent has been restarted or replaced since" },
 	[REGISTRY_REPLACED] = { "replaced",
-	    "its host has another RNIC in its place; an aggregator that is cut off "
-	    "from the agent has an old plan" },
+	    "its host has another RNIC in its place; an aggregator without a "
+	    "connection to the agent has an old plan" },
 	[REGISTRY_FULL] = { "registry_full",
 	    "the region has too many RNICs; split it" },
 	[REGISTRY_UNKNOWN_TOR] = { "unknown_tor",

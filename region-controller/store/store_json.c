@@ -35,9 +35,9 @@ store_json_open(struct store_json *in, const char *text, size_t len)
 	if (json_is_object(object))
 		return object;
 	if (in->r == 0 && object == NULL)
-		in->r =
-		    rm_error_set(in->error, -EBADMSG, "line %d, column %d: no JSON: %s",
-			error.line, error.column, error.text);
+		in->r = rm_error_set(in->error, -EBADMSG,
+		    "line %d, column %d: not JSON: %s", error.line, error.column,
+		    error.text);
 	json_decref(object);
 	store_json_refuse(in, "value", "expected a JSON object");
 	return NULL;

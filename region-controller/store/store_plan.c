@@ -431,7 +431,8 @@ stamp_plan(struct store_json *in, struct plan_copy *copy, struct wire_writer *wr
 	r = plan_copy_digest(copy, writer, &found);
 	if (r == 0 && found != copy->plan.digest)
 		return rm_error_set(in->error, -EBADMSG,
-		    "digest: it is not that of this plan; has somebody changed it?");
+		    "digest: it is not that of this plan; was the plan changed by "
+		    "hand?");
 	if (r == 0)
 		r = wire_write_plan(writer, &copy->plan, out);
 	return r == -EINVAL || r == -EMSGSIZE

@@ -107,7 +107,7 @@ store_traced_read(const char *name, const char *text, size_t len,
 	if (in.r == 0 && strcmp(named, name) != 0)
 		store_json_refuse(&in, "from", "the key names another link");
 	if (in.r == 0 && !traced_link_valid(&link))
-		store_json_refuse(&in, "address", "a name or an address is none");
+		store_json_refuse(&in, "address", "a name or an address is not valid");
 	json_decref(object);
 	if (in.r == 0)
 		*ret = link;

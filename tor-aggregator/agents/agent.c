@@ -211,7 +211,7 @@ refusal_text(const struct agents *agents, const struct agent *agent,
 	size_t hint = 0;
 
 	if (rnic->id.guid == 0 || rnic->id.port == RM_PORT_SWITCH)
-		return "its id is no GUID and port and no MAC";
+		return "its id is neither a GUID with a port nor a MAC";
 	if (!rm_name_valid(rnic->device))
 		return "the name of its device is malformed";
 	if (strcmp(rnic->host, agent->host) != 0)

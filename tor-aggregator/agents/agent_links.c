@@ -227,7 +227,7 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 		!is_peer_aggregator) ||
 	    !rm_name_valid(hello->id))
 		return turn_away(peer, AGENT_LINKS_WRONG_IDENTITY,
-		    "only host-agents are served here");
+		    "an aggregator serves only host-agents");
 	if (strcmp(hello->region, links->options.region) != 0)
 		return turn_away(
 		    peer, AGENT_LINKS_WRONG_IDENTITY, "this is another region");

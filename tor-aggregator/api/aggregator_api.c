@@ -378,7 +378,8 @@ get_pinglist(struct rm_http_request *request, void *arg)
 	rnic = text == NULL ? NULL : drill_find(aggregator, text, &rack);
 	if (rnic == NULL) {
 		rm_http_reply_error(request, text == NULL ? 400 : 404,
-		    "?rnic= with the id or host/device of one of ours, see /v1/rnics");
+		    "?rnic= with the id or host/device of an RNIC of this aggregator, "
+		    "see /v1/rnics");
 		return;
 	}
 	view = tor_rack_plan_view(rack);
@@ -421,8 +422,9 @@ ready(char *sentence, size_t len, void *arg)
 		    tor_rack_window_end(rack).ns != 0)
 			continue;
 		snprintf(sentence, len, "%s: %s", tor_rack_tor(rack),
-		    tor_rack_plan_view(rack) == NULL ? "neither a plan nor an agent yet"
-						     : "no window judged yet");
+		    tor_rack_plan_view(rack) == NULL
+			? "there is neither a plan nor an agent yet"
+			: "no window judged yet");
 		return false;
 	}
 	/* The rack is watched all the same: who waits for that must not wait for a

@@ -114,7 +114,8 @@ add_spools(struct report_spool *reports, struct rm_metrics *metrics)
 		r = metrics_table_add(metrics, spool_counters, counts, lanes[i].label);
 		if (r == 0)
 			r = rm_metrics_gauge(metrics, reports, N("spool_durable"),
-			    lanes[i].label, "1 when what the lane promises is on disk.",
+			    lanes[i].label,
+			    "1 when the acknowledged messages of the lane are on disk.",
 			    read_durable, counts);
 	}
 	return r;

@@ -186,7 +186,7 @@ show_counted(const struct tor_aggregator *aggregator, const char *tor, bool host
 		pauses_show(aggregator, all);
 		return all;
 	}
-	return error_of(404, "that ToR is not ours", status);
+	return error_of(404, "this aggregator does not watch that ToR", status);
 }
 
 int

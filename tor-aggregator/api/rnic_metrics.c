@@ -278,7 +278,7 @@ static const struct measure {
 	{ { "rackmesh_rnic_health", "gauge", "1; its label health is good, bad or unknown, in the last judged second.", family_health }, "rackmesh.rnic.health", "{rnic}" },
 	{ { "rackmesh_rnic_last_probe_age_seconds", "gauge", "Seconds since the end of the last window in which this RNIC sent a probe.", family_age }, "rackmesh.rnic.last_probe_age", "s" },
 	{ { "rackmesh_rack_incidents_open", "gauge", "Incidents open now, by kind.", family_kinds }, "rackmesh.rack.incidents_open", "{incident}" },
-	{ { "rackmesh_rack_blind", "gauge", "1: no host of the rack is heard, none is paused, and nothing says that an RNIC works.", family_blind }, "rackmesh.rack.blind", "{rack}" },
+	{ { "rackmesh_rack_blind", "gauge", "1: no host of the rack reports, none is paused, and no RNIC is known to work.", family_blind }, "rackmesh.rack.blind", "{rack}" },
 	{ { "rackmesh_rack_hosts", "gauge", "Hosts of the rack that the plan names.", family_hosts }, "rackmesh.rack.hosts", "{host}" },
 	{ { "rackmesh_rack_hosts_ok", "gauge", "Hosts of the rack whose agents report.", family_hosts_ok }, "rackmesh.rack.hosts_ok", "{host}" },
 	{ { "rackmesh_rack_hosts_paused", "gauge", "Hosts of the rack whose agents were ordered not to probe.", family_hosts_paused }, "rackmesh.rack.hosts_paused", "{host}" },

@@ -100,7 +100,8 @@ brake_store_load(struct brake_store *store, struct rm_error *error)
 	json_decref(object);
 	free(data);
 	return good ? 0
-		    : rm_error_set(error, -EBADMSG, "%s holds no brake", store->path);
+		    : rm_error_set(
+			  error, -EBADMSG, "%s is not a saved brake", store->path);
 }
 
 int

@@ -107,7 +107,7 @@ kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
     rm_wall_t wall, struct rm_error *error)
 {
 	if (list != NULL && !json_is_array(list)) {
-		rm_error_set(error, -EINVAL, "ports is not usable");
+		rm_error_set(error, -EINVAL, "ports: not valid");
 		return;
 	}
 	for (size_t i = 0; i < json_array_size(list); i++) {

@@ -178,7 +178,7 @@ take_welcome(struct other *other, struct rm_link *link, const uint8_t *data, siz
 	    strlen(welcome.refused[0] != 0 ? welcome.refused : welcome.id));
 	rm_log_warn(0,
 	    welcome.refused[0] != 0 ? "aggregator %s: refused this aggregator: %s"
-				    : "aggregator %s: refused: it calls itself %s",
+				    : "aggregator %s: refused: its name is %s",
 	    other->is.name, quoted);
 	return -EPERM;
 }
@@ -256,7 +256,8 @@ peer_links_on_hello(struct rm_link *link, const struct wire_hello_view *view, vo
 		if (strcmp(links->others[i].is.name, view->hello.id) == 0)
 			other = &links->others[i];
 	if (other == NULL || !shares_a_tor(links, view))
-		return "no ToR of ours has this one for its other aggregator";
+		return "in this aggregator's config no ToR has that one as its other "
+		       "aggregator";
 	if (other->dialer != NULL)
 		return "of two aggregators the one whose name comes first dials";
 	if (!is_itself(other, link, reason)) {

@@ -359,7 +359,7 @@ what_a_racks_counters_mean_is_told_over_a_link(void **state)
 	json_decref(object);
 	ask_counted(w, 42, "t9");
 	assert_int_equal(w->drill_status, 404);
-	assert_non_null(strstr(w->drill, "that ToR is not ours"));
+	assert_non_null(strstr(w->drill, "this aggregator does not watch that ToR"));
 }
 
 static void

@@ -271,7 +271,7 @@ what_a_database_says_is_for_those_who_may_see_all(void **state)
 	}
 	assert_non_null(strstr(text, "database"));
 	assert_string_equal(trouble_of(f, LAB_ONLY, text),
-	    "points wait to be written; who may see all regions is told why");
+	    "points wait to be written; a viewer of all regions is shown the reason");
 }
 
 static int

@@ -89,8 +89,8 @@ a_stranger_is_refused_with_a_reason(void **state)
 	refused_with(f, "versions more than one apart do not work together; upgrade "
 			"the older side");
 	f->agg.newer = 1;
-	f->hello_says = "no room for one more region";
-	refused_with(f, "no room for one more region");
+	f->hello_says = "the table of regions is full";
+	refused_with(f, "the table of regions is full");
 	f->hello_says = NULL;
 	hello(f, &f->agg);
 	assert_true(f->agg.welcome);

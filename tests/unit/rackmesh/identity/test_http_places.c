@@ -250,7 +250,7 @@ who_asks_loopback_by_a_name_from_elsewhere_is_refused(void **state)
 	w->warnings = 0;
 	assert_int_equal(ask(w, tcp, false), 421);
 	assert_non_null(
-	    strstr(w->body, "'rebound.example' is no name of this host: ask for"));
+	    strstr(w->body, "'rebound.example' is not a name of this host: ask for"));
 	assert_int_equal(ask(w, tcp, true), 421);
 	assert_non_null(strstr(w->warning, "its Host \"rebound.example\" is no name"));
 	w->headers = foreign;
