@@ -1,5 +1,5 @@
 /*
- * brake_file - the last brake on disk, beside the pinglists that a restart begins with.
+ * brake_file - keeps the last brake on disk, beside the saved pinglists.
  *
  * Written on the worker, the newest wins.
  */
@@ -19,12 +19,12 @@ struct brake_file_counts {
 	uint64_t save_skipped; /* out of memory, or the worker is full */
 };
 
-/* folder: "" for no copy. worker: free it before, it answers to this. */
+/* folder: "" for no copy. worker: free it first, as its jobs use this. */
 int brake_file_new(
     const char *folder, struct rm_worker *worker, struct brake_file **ret);
 void brake_file_free(struct brake_file *file);
 
-/* Blocks: before the loop runs. -ENOENT: none was ever kept. */
+/* Blocks: call it before the loop runs. -ENOENT: none was saved. */
 int brake_file_load(const struct brake_file *file, struct brake *brake);
 void brake_file_save(struct brake_file *file, const struct wire_brake *brake);
 

@@ -1,9 +1,8 @@
 /*
- * pinglist - what one ToR's aggregators want of this host, and the sum over the ToRs
- * that an RNIC is attached to. Pure.
+ * pinglist - the pinglist of one ToR, and the sum over the ToRs of an RNIC. Pure.
  *
- * Holds the wire's own bytes and a view on them: everything that is handed out is
- * borrowed until the pinglist takes a newer one.
+ * It holds the message's bytes and a view on them: all results are borrowed until the
+ * pinglist takes a newer message.
  */
 #ifndef HOST_AGENT_PINGLIST_PINGLIST_H
 #define HOST_AGENT_PINGLIST_PINGLIST_H
@@ -15,8 +14,9 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* Expired, it is acted on at this share of its rates, for so much longer: whoever is
- * still out there is seen, and whoever has got the addresses since is not harmed. */
+/* An expired pinglist is probed at this share of its rates, for this much longer: RNICs
+ * that still exist are watched, and other hosts that got their addresses meanwhile are
+ * not harmed. */
 #define PINGLIST_SLOW_FACTOR 10
 #define PINGLIST_SLOW_NS (60 * 24 * 3600 * RM_NS_PER_S)
 
@@ -24,8 +24,8 @@ struct pinglist;
 
 enum pinglist_status {
 	PINGLIST_NEW,  /* taken */
-	PINGLIST_SAME, /* that one is held already */
-	PINGLIST_OLD,  /* an older version, or an older rotation of this one */
+	PINGLIST_SAME, /* the same as the one held */
+	PINGLIST_OLD,  /* an older version, or an older rotation */
 };
 
 int pinglist_new(const char *tor, struct pinglist **ret);
@@ -34,24 +34,24 @@ void pinglist_free(struct pinglist *pinglist);
 const char *pinglist_tor(const struct pinglist *pinglist);
 
 /*
- * Copies the offered pinglist's bytes and takes it, if it is newer than what is held.
- * until: after that it has expired (PINGLIST_SAME moves it on). -ENOENT: of another
- * ToR; -ENOMEM. What was held stays then.
+ * Copies and takes the offered pinglist if it is newer than the one held. until: time
+ * at which it expires (PINGLIST_SAME extends it). -ENOENT: of another ToR; -ENOMEM. On
+ * failure the held one stays.
  */
 int pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
     rm_mono_t until, enum pinglist_status *ret);
 
-/* It is still what the aggregators want. */
+/* An aggregator has confirmed it. */
 void pinglist_renew(struct pinglist *pinglist, rm_mono_t until);
 
 enum pinglist_turn {
 	PINGLIST_STAYS,
-	PINGLIST_EXPIRES,  /* from now on it is slow */
-	PINGLIST_RECOVERS, /* somebody stands behind it again */
+	PINGLIST_EXPIRES,  /* it has expired: probed slowly from now on */
+	PINGLIST_RECOVERS, /* an aggregator has confirmed it again */
 	PINGLIST_ENDS,     /* it is forgotten */
 };
 
-/* What has become of it, by its age. */
+/* Its state, by its age. */
 enum pinglist_turn pinglist_expire(struct pinglist *pinglist, rm_mono_t now);
 bool pinglist_slow(const struct pinglist *pinglist);
 
@@ -59,14 +59,15 @@ bool pinglist_slow(const struct pinglist *pinglist);
 const struct wire_pinglist_view *pinglist_view(const struct pinglist *pinglist);
 struct wire_bytes pinglist_bytes(const struct pinglist *pinglist);
 
-/* What an RNIC is to probe and whom it is to answer. */
+/* The targets of an RNIC, and the peers that it answers. */
 struct pinglist_sum {
-	struct wire_target *targets; /* each (destination, kind) once; the first wins,
-					but none of an expired one over one in force */
+	struct wire_target
+	    *targets; /* each (destination, kind) once, from the first pinglist that has
+			 it; those in force before expired ones */
 	size_t target_count;
-	struct wire_peer *peers; /* may name one twice: a set to its reader */
+	struct wire_peer *peers; /* may have duplicates; the reader uses it as a set */
 	size_t peer_count;
-	bool held; /* at least one of the pinglists was there */
+	bool held; /* at least one of the pinglists exists */
 };
 
 /* -ENOMEM. The caller clears *ret; it borrows from the pinglists. */

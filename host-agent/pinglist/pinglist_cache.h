@@ -1,9 +1,9 @@
 /*
- * pinglist_cache - the last good pinglist of each ToR on disk, so that a restart with
- * everybody else gone goes on probing.
+ * pinglist_cache - the last good pinglist of each ToR on disk, so that a host can probe
+ * after a restart without any aggregator.
  *
- * Written on the worker, one file per ToR, the newest wins. What does not check out
- * when read is renamed to *.damaged and never looked at again.
+ * Written on the worker, one file per ToR, the newest wins. A file that fails its
+ * checks is renamed to *.damaged and is never read again.
  *
  * File: "RMPC" 0 0 0 1 | u64 CLOCK_REALTIME ns when it was valid | u32 CRC-32 of that
  * and of the pinglist | u32 0 | the wire's pinglist. Integers are big endian.
@@ -19,9 +19,9 @@
 
 #define PINGLIST_CACHE_HEADER_BYTES 24
 #define PINGLIST_CACHE_MAX_BYTES (8u << 20) /* of a pinglist */
-/* Expired or not, what is older than this is of no use to anybody. */
+/* A pinglist older than this is not used, expired or not. */
 #define PINGLIST_CACHE_LIFE_NS (90 * 24 * 3600 * RM_NS_PER_S)
-/* So far the clock may have been set back since. */
+/* The largest change of the clock that is accepted. */
 #define PINGLIST_CACHE_AHEAD_NS (7 * 24 * 3600 * RM_NS_PER_S)
 
 struct pinglist_cache;
@@ -33,16 +33,16 @@ struct pinglist_cache_counts {
 	uint64_t save_skipped; /* out of memory, or the worker is full */
 };
 
-/* Pure. *age_ns: since it was valid, 0 if the clock has gone back since. -EBADMSG:
- * damaged, of another ToR or from the far future; -ESTALE: past its life. *ret borrows
- * from data, which must be aligned to 8. */
+/* Pure. *age_ns: time since it was valid, 0 if the clock was set back. -EBADMSG:
+ * damaged, of another ToR or from the far future; -ESTALE: too old. *ret borrows from
+ * data, which must be aligned to 8. */
 int pinglist_cache_open(const char *tor, const uint8_t *data, size_t len, rm_wall_t now,
     int64_t *age_ns, struct wire_pinglist_view *ret);
 /* Pure. -ENOMEM. *ret is malloc'd; the caller frees it. */
 int pinglist_cache_seal(
     const struct wire_bytes *pinglist, rm_wall_t now, uint8_t **ret, size_t *len);
 
-/* folder: copied. worker: free it before the cache, it answers to it. */
+/* folder: copied. worker: free it before the cache, as its jobs use the cache. */
 int pinglist_cache_new(
     const char *folder, struct rm_worker *worker, struct pinglist_cache **ret);
 void pinglist_cache_free(struct pinglist_cache *cache);
@@ -52,7 +52,7 @@ void pinglist_cache_free(struct pinglist_cache *cache);
 int pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now,
     uint8_t **file, int64_t *age_ns, struct wire_pinglist_view *ret);
 
-/* Copies. A failure is counted, and the old file is still there. */
+/* Copies. A failure is counted, and the old file stays. */
 void pinglist_cache_save(struct pinglist_cache *cache, const char *tor,
     const struct wire_bytes *pinglist, rm_wall_t now);
 

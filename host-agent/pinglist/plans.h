@@ -1,9 +1,9 @@
 /*
  * plans - the pinglists of all ToRs of this host, and their copies on disk.
  *
- * What an aggregator sends is acted on and kept; after a restart with nobody there the
- * copies serve. Without anybody who stands behind it a pinglist expires after days: its
- * targets are then probed at a tenth of their rates, and in the end not at all.
+ * An aggregator's pinglist is used and saved; after a restart without aggregators the
+ * copies are used. A pinglist that no aggregator confirms expires after days: its
+ * targets are then probed at a tenth of their rates, and later not at all.
  */
 #ifndef HOST_AGENT_PINGLIST_PLANS_H
 #define HOST_AGENT_PINGLIST_PLANS_H
@@ -44,31 +44,31 @@ const struct pinglist *plans_at(const struct plans *plans, size_t i);
 /* Takes the copies from the disk: blocks, so before the loop runs. */
 void plans_load(struct plans *plans, rm_wall_t wall, rm_mono_t now);
 
-/* Verifies what an aggregator has sent, the only time that this is done to it: *ret
- * borrows from data. -EBADMSG, -EMSGSIZE: not a pinglist; it is counted. */
+/* Verifies a message of an aggregator (it is verified only here): *ret borrows from
+ * data. -EBADMSG, -EMSGSIZE: not a pinglist; it is counted. */
 int plans_open(struct plans *plans, const uint8_t *data, size_t len,
     struct wire_pinglist_view *ret);
 /*
  * Takes a pinglist that plans_open has opened; its bytes are copied. True: it is new,
- * *tor (borrowed) has changed. *r: why it was not taken, -ENOENT or -ENOMEM; 0 when it
- * is held already or an older one.
+ * and *tor (borrowed) is its ToR. *r: the error if it was not taken, -ENOENT or
+ * -ENOMEM; 0 when it is held already or is older.
  */
 bool plans_take(struct plans *plans, const struct wire_pinglist_view *view,
     rm_wall_t wall, rm_mono_t now, const char **tor, int *r);
 
-/* An aggregator that serves tor is there and has nothing newer. */
+/* An aggregator that serves tor is connected and has no newer pinglist. */
 void plans_renew(struct plans *plans, const char *tor, rm_mono_t now);
-/* After what time without anybody a pinglist expires; at most PLANS_MAX_EXPIRE_DAYS.
- * For those of now from the next plans_renew on. */
+/* Sets the time after which an unconfirmed pinglist expires; at most
+ * PLANS_MAX_EXPIRE_DAYS. Held pinglists use it from the next plans_renew on. */
 void plans_set_life(struct plans *plans, int64_t life_ns);
-/* Writes what has changed. True: one has expired, recovered or ended. Every few
- * seconds. */
+/* Writes changed pinglists. True: one has expired, was confirmed again, or ended. Call
+ * it every few seconds. */
 bool plans_tick(struct plans *plans, rm_wall_t wall, rm_mono_t now);
 
 /* pinglist_sum over these ToRs. */
 int plans_sum(const struct plans *plans, const char *const *tors, size_t count,
     struct wire_rnic_id rnic, struct pinglist_sum *ret);
-/* What the pinglists say of it, the longest; 0: none says it. */
+/* The longest probe time-out in the pinglists; 0: none sets it. */
 uint32_t plans_probe_timeout_ms(const struct plans *plans);
 bool plans_any(const struct plans *plans);    /* at least one is held */
 size_t plans_slow(const struct plans *plans); /* how many have expired */

@@ -1,8 +1,8 @@
 /*
- * ceiling - how much may leave at most, in packets and in bytes, in every window.
+ * ceiling - the limit on sent packets and bytes per window.
  *
- * In any second no more than the rate, in any 10 ms no more than a fiftieth of it: what
- * was not used is not saved up for longer than that. Nothing from outside sets a rate:
+ * In any second at most the rate, in any 10 ms at most a fiftieth of it; unused
+ * capacity is not saved for longer than that. No message or option sets the rates:
  * those of a host and of an RNIC are compiled in. Pure: time is an argument.
  */
 #ifndef HOST_AGENT_PROBE_CEILING_H
@@ -18,7 +18,8 @@
 #define CEILING_RNIC_BYTES_PER_S 12500000 /* with IP and UDP headers: 100 Mb/s */
 #define CEILING_HOST_PACKETS_PER_S 60000
 #define CEILING_HOST_BYTES_PER_S 50000000
-/* Of all that goes to one address; what the pinglist asks for is stretched to it. */
+/* Limit on all probes to one address; intervals of the pinglist are stretched to keep
+ * it. */
 #define CEILING_TARGET_PACKETS_PER_S 10000
 #define CEILING_TARGET_BYTES_PER_S 6250000
 
@@ -30,8 +31,9 @@
 #define CEILING_LARGEST_BYTES 9000 /* payload */
 
 struct ceiling_meter {
-	rm_mono_t due;    /* by when what has left would have, at the rate */
-	int64_t taken_ns; /* what was taken and has not left yet costs so much of it */
+	rm_mono_t
+	    due; /* when everything sent so far would have been sent at this rate */
+	int64_t taken_ns; /* the share of it for packets taken and not sent yet */
 };
 
 struct ceiling { /* by ceiling_init */
@@ -42,14 +44,14 @@ struct ceiling { /* by ceiling_init */
 void ceiling_init(
     struct ceiling *ceiling, uint64_t packets_per_s, uint64_t bytes_per_s);
 
-/* ns until one more packet, of whatever size, may leave; 0: now. */
+/* ns until one more packet of any size may be sent; 0: now. */
 int64_t ceiling_wait(const struct ceiling *ceiling, rm_mono_t now);
 
-/* One with so much payload is about to leave. */
+/* A packet with this payload will be sent now. */
 void ceiling_take(struct ceiling *ceiling, size_t bytes);
 
-/* All that was taken has left by now, and maybe only now: the kernel may have held us
- * up in between. */
+/* All taken packets were sent by now, possibly just now: the kernel may have delayed
+ * the calls. */
 void ceiling_left(struct ceiling *ceiling, rm_mono_t now);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * flow_label - how RoCEv2 devices come by the UDP source port of a packet. Pure.
+ * flow_label - how RoCEv2 devices choose the UDP source port of a packet. Pure.
  *
- * The switches of a fabric hash it, so it decides the path. No API tells it: what the
- * functions here give is what the kernel, rdma-core and the drivers are known to do.
+ * Switches hash the port, so it decides the path. No API returns it: these functions
+ * repeat what the kernel, rdma-core and the drivers do.
  */
 #ifndef HOST_AGENT_PROBE_FLOW_LABEL_H
 #define HOST_AGENT_PROBE_FLOW_LABEL_H
@@ -21,11 +21,11 @@
  */
 uint16_t flow_label_sport(uint32_t label, uint32_t local_qpn, uint32_t remote_qpn);
 
-/* A label, never 0, that gives this source port; of one below FLOW_LABEL_SPORT_MIN the
- * low 14 bits decide. */
+/* A label, never 0, that gives this source port; for a port below FLOW_LABEL_SPORT_MIN
+ * only its low 14 bits count. */
 uint32_t flow_label_for_sport(uint16_t sport);
 
-/* Of all UD packets of this QP of a Soft-RoCE device, whatever the label. */
+/* The port of all UD packets of this QP of a Soft-RoCE device, for any label. */
 uint16_t flow_label_rxe_ud_sport(uint32_t qpn);
 
 /* How UD flows are made by this driver ("mlx5", "mlx5_core", "rxe", ...). */

@@ -1,5 +1,5 @@
 /*
- * overdue - probes that were given up: a reply may come all the same. Pure.
+ * overdue - probes that timed out and whose reply may still come. Pure.
  *
  * The last OVERDUE_MAX of them; each holds on to its target.
  */
@@ -23,7 +23,7 @@ struct overdue { /* zeroed at first */
 	struct overdue_probe *ring;
 };
 
-/* Without memory for it, it is forgotten. */
+/* Without memory the probe is not kept. */
 void overdue_put(struct overdue *overdue, const struct pending_probe *probe,
     const struct wire_result *result);
 struct overdue_probe *overdue_find(struct overdue *overdue, uint32_t seq); /* or NULL */
@@ -31,9 +31,9 @@ void overdue_forget(struct overdue_probe *probe);
 void overdue_clear(struct overdue *overdue);
 
 /*
- * What is told of a reply that came at back_ns by the same clock as the probe's send
- * stamp, share_ns of it inside the responder. False: it was in time for the network, or
- * is too old.
+ * Fills the report on a reply that came at back_ns, by the clock of the probe's send
+ * stamp; share_ns of the time was inside the responder. False: the network delivered it
+ * in time, or it is too old.
  */
 bool overdue_tell(const struct overdue_probe *probe, int64_t back_ns, int64_t share_ns,
     int64_t timeout_ns, struct wire_result *ret);

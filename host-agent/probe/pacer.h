@@ -1,9 +1,9 @@
 /*
  * pacer - when each target's next probe is due, by deadlines that never drift.
  *
- * A deadline follows from the one before it, not from when we got round to it. What
- * is behind by up to PACER_MAKE_UP_NS is made up; of what is older only the latest
- * is, the rest is skipped and told. Pure: time is an argument.
+ * A deadline is computed from the one before it, not from the time of sending. Packets
+ * overdue by up to PACER_MAKE_UP_NS are sent; of older ones only the latest is sent,
+ * and the skipped ones are counted. Pure: time is an argument.
  */
 #ifndef HOST_AGENT_PROBE_PACER_H
 #define HOST_AGENT_PROBE_PACER_H
@@ -33,9 +33,9 @@ void pacer_clear(struct pacer *pacer); /* entries are the caller's */
 int pacer_reserve(struct pacer *pacer, size_t capacity);
 void pacer_add(struct pacer *pacer, struct pacer_entry *entry); /* within capacity */
 
-/* A pair closer than its own gap would be no pair. */
+/* An interval shorter than the gap of a pair is not possible. */
 bool pacer_can_pair(int64_t interval_ns);
-/* The next packet comes no later than one new interval from now. */
+/* The next packet is due no later than one new interval from now. */
 void pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t interval_ns,
     bool paired, rm_mono_t now);
 void pacer_set_due(struct pacer *pacer, struct pacer_entry *entry, rm_mono_t due);
@@ -46,7 +46,7 @@ bool pacer_next(const struct pacer *pacer, rm_mono_t *ret);
 struct pacer_tick {
 	rm_mono_t deadline;
 	bool second;      /* of a pair */
-	uint64_t skipped; /* packets before it that were too old to be made up */
+	uint64_t skipped; /* packets before it that were skipped, being too old */
 };
 
 /* Takes the earliest that is due before now + window_ns, NULL if none, and sets when
@@ -54,7 +54,8 @@ struct pacer_tick {
 struct pacer_entry *pacer_take(
     struct pacer *pacer, rm_mono_t now, int64_t window_ns, struct pacer_tick *tick);
 
-/* Left later than half its interval (at least 2 ms, at most 50 ms) after its time. */
+/* True: sent later than half its interval (at least 2 ms, at most 50 ms) after its
+ * time. */
 bool pacer_is_late(int64_t interval_ns, rm_mono_t deadline, rm_mono_t left);
 
 #endif

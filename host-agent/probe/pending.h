@@ -1,9 +1,9 @@
 /*
- * pending - the probes in flight, and what became of each.
+ * pending - the probes in flight, and the outcome of each.
  *
  * Send stamp, reply and follow-up may come in any order, twice, or never; a probe is
- * concluded exactly once. Sequence numbers are handed out here, one after the other,
- * so that a reply finds its probe without a search. Pure: time is an argument.
+ * concluded exactly once. Sequence numbers are handed out here, one after the other, so
+ * that a reply finds its probe without a search. Pure: time is an argument.
  */
 #ifndef HOST_AGENT_PROBE_PENDING_H
 #define HOST_AGENT_PROBE_PENDING_H
@@ -29,8 +29,8 @@ struct pending_probe {
 	rm_mono_t seen;                  /* T6 */
 	int64_t sent_ns, back_ns;        /* T2, T5: our port's clock */
 	int64_t arrived_ns, answered_ns; /* T3, T4: the reflector's clock */
-	uint64_t timestamp; /* as it went out, in PTP format: a reply echoes it */
-	uint64_t overruns;  /* of our own receive queues when it was sent */
+	uint64_t timestamp;              /* as sent, in PTP format: a reply echoes it */
+	uint64_t overruns; /* of our own receive queues when it was sent */
 	uint32_t seq;
 	uint32_t responder_count;
 	uint32_t dst_qpn, label; /* where there are QPs; of its flow */
@@ -41,7 +41,7 @@ struct pending_probe {
 	uint8_t result_flags; /* WIRE_COUNTED, WIRE_ARRIVAL, WIRE_LATE_SEND */
 	uint8_t stamp_source; /* of T5 */
 	bool own_clock;       /* T2 and T5 are not of CLOCK_REALTIME, as timestamp is */
-	bool unstamped;       /* the reply came without T5: back_ns means nothing */
+	bool unstamped;       /* the reply came without T5: back_ns is not valid */
 };
 
 struct pending;
@@ -58,13 +58,13 @@ struct pending_probe *pending_oldest(struct pending *pending);
 void pending_remove(struct pending *pending, struct pending_probe *probe);
 size_t pending_count(const struct pending *pending);
 
-/* All three terms can be told: no need to wait any longer. */
+/* All three delays are known: no need to wait any longer. */
 bool pending_complete(const struct pending_probe *probe);
 
 /*
  * Fills outcome, reason, times, flags of result; the rest is untouched. A reply that
- * arrived within timeout_ns by the stamps is in time, whenever it was read. self_loss:
- * we ourselves may have lost the reply.
+ * arrived within timeout_ns by its stamps is in time, however late it was read.
+ * self_loss: this host itself may have lost the reply.
  */
 void pending_conclude(const struct pending_probe *probe, int64_t timeout_ns,
     bool self_loss, struct wire_result *result);

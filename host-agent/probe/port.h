@@ -1,12 +1,13 @@
 /*
- * port - how probes leave and arrive: bursts of packets, with the time of each.
+ * port - the interface of transports: sends and receives bursts of packets, with the
+ * time of each.
  *
- * Prober and reflector know only this; port_udp is one port, others can follow.
- * Everything runs on the loop's thread. A stamp is ns of the port's own clock:
- * subtract it from another of the same port, never from CLOCK_MONOTONIC.
+ * Prober and reflector use only this interface; port_udp and port_verbs implement it.
+ * Everything runs on the loop's thread. A stamp is ns of the port's own clock: subtract
+ * it from another of the same port, never from CLOCK_MONOTONIC.
  *
- * A flow is named by its UDP source port everywhere, on RoCEv2 too: how the port brings
- * that about is its own matter.
+ * A flow is named by its UDP source port everywhere, on RoCEv2 too; each transport sets
+ * that port in its own way.
  */
 #ifndef HOST_AGENT_PROBE_PORT_H
 #define HOST_AGENT_PROBE_PORT_H
@@ -19,12 +20,12 @@
 
 enum port_role { PORT_PROBER, PORT_REFLECTOR, PORT_ROLES };
 
-/* How a probe comes by the path that is asked for. */
+/* How a transport makes a probe take the requested path. */
 enum port_flows {
 	PORT_FLOWS_SOURCE_PORT, /* the socket's own UDP source port */
 	PORT_FLOWS_LABEL,       /* the NIC makes the source port of the flow label */
-	PORT_FLOWS_QP,          /* it makes it of the QPN: several QPs, several flows */
-	PORT_FLOWS_UNKNOWN,     /* nobody has told us of this driver: one flow */
+	PORT_FLOWS_QP, /* the NIC makes the source port of the QPN: one flow per QP */
+	PORT_FLOWS_UNKNOWN, /* unknown driver: one flow */
 };
 
 /* Called from the loop, and from inside port_send and port_drain. */
@@ -36,14 +37,15 @@ struct port_events {
 };
 
 struct port_counts {
-	uint64_t overruns;         /* packets our own receive queues dropped (or that
-				      came damaged: the kernel counts both as one) */
+	uint64_t overruns; /* packets dropped by this host's receive queues (or damaged:
+			      the kernel counts both together) */
 	uint64_t truncated;        /* arrived larger than any probe may be: dropped */
-	uint64_t stamps_unmatched; /* of no packet we know of: never guessed */
+	uint64_t stamps_unmatched; /* stamps that match no packet; they are not used */
 	uint64_t stamps_resynced;  /* the numbers had shifted after a failed send */
-	uint64_t stamps_missing;   /* a later packet's stamp came, this one's did not */
-	uint64_t socket_errors;    /* ICMP and the like, drained and ignored */
-	uint64_t refused_flows;    /* one socket more than allowed, or none to be had */
+	uint64_t
+	    stamps_missing;     /* the stamp is missing, though a later packet's came */
+	uint64_t socket_errors; /* ICMP and the like, drained and ignored */
+	uint64_t refused_flows; /* no more sockets allowed, or the kernel refused one */
 	/* Verbs only. */
 	uint64_t errors;          /* completions that are not a success */
 	uint64_t no_header;       /* arrived without a GRH that can be read */
@@ -59,7 +61,7 @@ struct port;
 struct probe_format;
 
 struct port_ops {
-	/* 0, or -errno: this port could never send from that flow to this address */
+	/* 0, or -errno: this transport can never send from that flow to this address */
 	int (*check)(
 	    struct port *port, const struct wire_address *to, uint16_t src_port);
 	void (*listen)(
@@ -87,7 +89,7 @@ port_check(struct port *port, const struct wire_address *to, uint16_t src_port)
 	return port->ops->check(port, to, src_port);
 }
 
-/* events is copied. NULL: nobody listens any more, arrivals are thrown away. */
+/* events is copied. NULL: arrivals are dropped from now on. */
 static inline void
 port_listen(struct port *port, enum port_role role, const struct port_events *events)
 {
@@ -103,15 +105,16 @@ port_send(
 	port->ops->send(port, role, packets, count);
 }
 
-/* Hands over what has already arrived. False: stopped at its bound, there is more. */
+/* Passes on the packets that have arrived. False: stopped at its limit, there are
+ * more. */
 static inline bool
 port_drain(struct port *port, enum port_role role)
 {
 	return port->ops->drain(port, role);
 }
 
-/* Packets of this role that our own queues dropped so far. refresh: asks the kernel,
- * else what the packets read so far have told. */
+/* Packets of this role dropped by this host's queues so far. refresh: asks the kernel;
+ * else the number from the packets read so far. */
 static inline uint64_t
 port_overruns(struct port *port, enum port_role role, bool refresh)
 {
@@ -119,8 +122,8 @@ port_overruns(struct port *port, enum port_role role, bool refresh)
 }
 
 /*
- * The source port that a probe really leaves from where a plan asks for wanted: another
- * one, where the NIC does not let us choose. Several wanted ones may become one.
+ * The source port that a probe really gets when a plan asks for `wanted`: another one
+ * if the NIC's port cannot be chosen. Several wanted ports may give the same one.
  */
 static inline uint16_t
 port_flow(const struct port *port, uint16_t wanted)
@@ -128,7 +131,7 @@ port_flow(const struct port *port, uint16_t wanted)
 	return port->ops->flow(port, wanted);
 }
 
-/* The flow label that goes with a source port of port_flow; 0: there are none. */
+/* The flow label of a source port of port_flow; 0: none. */
 static inline uint32_t
 port_label(const struct port *port, uint16_t src_port)
 {
@@ -141,7 +144,7 @@ port_flows(const struct port *port)
 	return port->ops->flows(port);
 }
 
-/* Packets go to a QP there, and from is no more than an address. */
+/* True: packets go to a QP, and ports of addresses mean nothing. */
 static inline bool
 port_has_qps(const struct port *port)
 {
@@ -154,8 +157,8 @@ port_format(const struct port *port)
 	return port->ops->format;
 }
 
-/* Where this port's own reflector listens: never a probe's source. 0: there are no such
- * ports, what is a probe and what a reply says the packet. */
+/* The port of this transport's own reflector, which is never a probe's source. 0: there
+ * are no ports, and the packet itself has its kind (probe or reply). */
 static inline uint16_t
 port_reflector_port(const struct port *port)
 {

@@ -1,5 +1,6 @@
 /*
- * port_packet - a packet of a port: one to send, one that arrived, and that one left.
+ * port_packet - packets of a transport: one to send, one that arrived, and the stamp of
+ * one that was sent.
  *
  * Times of arrival and departure are ns of the port's own clock (see port.h).
  */
@@ -19,34 +20,35 @@ struct port_packet { /* one to send */
 	uint32_t qpn; /* where there are QPs: the destination's */
 	uint16_t lid; /* InfiniBand: the destination's; 0 else */
 	uint8_t sl;
-	uint32_t label; /* of a reply: the probe's, so that it takes the same flow */
+	uint32_t label; /* of a reply: the probe's flow label, so that it takes the same
+			   flow */
 	const uint8_t *data; /* its first 16 bytes are unlike those of any packet
 				of the same role still without its stamp */
 	uint16_t len;
 	uint16_t zeros;    /* so many zero bytes follow data */
 	uint16_t src_port; /* of a probe: its flow, as port_flow gave it */
 	uint8_t dscp;
-	uint64_t token;   /* comes back with the stamp */
-	rm_mono_t posted; /* out: just before it was handed over (T1) */
-	int error;        /* out: 0, or why it did not leave, -errno */
+	uint64_t token;   /* returned with the stamp */
+	rm_mono_t posted; /* out: just before it was given to the kernel or NIC (T1) */
+	int error;        /* out: 0, or -errno if it was not sent */
 };
 
 struct port_arrival {
 	struct wire_address from;
-	uint8_t *data; /* free to be overwritten until the callback returns */
+	uint8_t *data; /* may be overwritten until the callback returns */
 	size_t len;
 	int64_t stamp_ns;
 	uint32_t qpn; /* the sender's, where there are QPs */
 	uint16_t lid; /* InfiniBand */
 	uint8_t sl;
-	uint16_t local_port;           /* 0: not known, any flow of ours */
+	uint16_t local_port;           /* 0: not known, any flow of this host */
 	uint8_t dscp, ecn, ttl;        /* as it arrived */
 	enum wire_stamp_source source; /* of stamp_ns; 0: it has none */
 };
 
 struct port_departure {
 	uint64_t token;
-	int64_t stamp_ns; /* when the packet was handed to the NIC */
+	int64_t stamp_ns; /* when the packet was given to the NIC */
 };
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * prober - asks: sends probes by the pinglist's pace and says what became of each.
+ * prober - sends probes at the rates of the pinglist, and reports the outcome of each.
  *
- * One prober per RNIC, over one port. Every probe that it tried to send ends in
- * exactly one result, at the latest timeout_ns after its send: the sums of results
- * are the sums of probes. Besides, a reply that comes later than that is told once, as
+ * One prober per RNIC, over one transport. Every probe that it tried to send gives
+ * exactly one result, at the latest timeout_ns after sending: the numbers of results
+ * and probes are equal. A reply that comes later is reported once more, as
  * WIRE_OVERDUE.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_H
@@ -26,8 +26,9 @@ struct rm_loop;
 
 struct prober_options {
 	int64_t timeout_ns;      /* a probe with no reply after this is lost */
-	uint64_t max_rate_per_s; /* of all targets; 0: the ceiling. Lower than the
-				    pinglist asks: all intervals stretch alike */
+	uint64_t max_rate_per_s; /* of all targets; 0: the built-in limit. If the
+				    pinglist asks for more, all intervals are stretched
+				    by the same factor */
 	uint64_t random_seed;
 	struct target_home home; /* all zero: not known */
 	/* Of all probers together, borrowed; NULL: none. */
@@ -36,18 +37,18 @@ struct prober_options {
 
 struct prober_counts {
 	uint64_t asked;   /* probes that became due, made up ones included */
-	uint64_t skipped; /* due, but never tried: too late to be made up, or for
-			     want of a socket, memory or address handle */
-	uint64_t sent;    /* handed to the kernel or NIC with success */
+	uint64_t skipped; /* due, but not sent: too late, or no socket, memory or
+			     address handle */
+	uint64_t sent;    /* given to the kernel or NIC with success */
 	uint64_t send_failed;
 	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t invalid[WIRE_INVALID_REASONS];
 	uint64_t late_sends;
-	uint64_t unknown_replies;    /* no such probe in flight (any more) */
+	uint64_t unknown_replies;    /* no such probe in flight */
 	uint64_t malformed_replies;  /* none at all, or with a broken TLV */
-	uint64_t unverified_replies; /* with a wrong MAC, or none where one is due */
+	uint64_t unverified_replies; /* with a wrong MAC, or none where one is needed */
 	uint64_t split_replies;      /* OK ones with all three terms */
-	uint64_t held;               /* times that a ceiling held back what was due */
+	uint64_t held; /* times that a limit delayed packets that were due */
 	uint64_t refused_targets[TARGET_REFUSALS];
 };
 
@@ -62,37 +63,37 @@ int prober_new(struct rm_loop *loop, struct port *port,
 void prober_free(struct prober *prober); /* unresolved probes end without a result */
 
 /*
- * Replaces the target list (copied). A target that stays (same source, destination
- * and kind) keeps its pace, sequence and what is in flight; a new one starts at a
- * random point of its interval. Targets beyond the ceilings are refused and counted.
+ * Replaces the target list (copied). A target that stays (same source, destination and
+ * kind) keeps its pace, sequence and probes in flight; a new one starts at a random
+ * point of its interval. Targets beyond the limits are refused and counted.
  */
 int prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count);
 
-/* Borrowed for as long as it lives: targets that are set next are probed with a MAC
- * where it has their key. NULL: none is. */
+/* Borrowed for the prober's life: targets set afterwards are probed with a MAC if the
+ * key ring has their key. NULL: no MACs. */
 void prober_set_keys(struct prober *prober, const struct key_ring *ring);
 
 /*
- * Asks which flows of each target are to take turns from now on: a bit per flow of
- * wire->flows, which are those that its probes really leave from. A target that stays
- * keeps what was chosen for it as long as its flows are the same.
+ * Calls the function for each target to choose the flows to probe: a bit per flow of
+ * wire->flows, which has the real source ports. A target that stays keeps its choice
+ * while its flows do not change.
  */
 void prober_choose_flows(struct prober *prober,
     uint64_t (*choose)(const struct wire_target *wire, void *arg), void *arg);
 
-/* Probes all targets towards dst at interval_us for duration_ms, within the ceilings.
+/* Probes all targets towards dst at interval_us for duration_ms, within the limits.
  */
 void prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_us,
     uint32_t duration_ms);
 
-void prober_pause(
-    struct prober *prober, bool paused); /* what is in flight still ends */
+void prober_pause(struct prober *prober, bool paused); /* probes in flight still end */
 
-/* Of what the targets ask for, 1 to 1000: all intervals stretch alike. */
+/* Share of the targets' rates, 1 to 1000: all intervals are stretched by the same
+ * factor. */
 void prober_set_permille(struct prober *prober, uint32_t permille);
 
-/* How long what it has to do next has been due. */
+/* How long its next work has been due. */
 int64_t prober_behind_ns(const struct prober *prober, rm_mono_t now);
 
 const struct prober_counts *prober_counts(const struct prober *prober);

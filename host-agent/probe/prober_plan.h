@@ -1,8 +1,8 @@
 /*
- * prober_plan - the targets of one prober and how fast each may go.
+ * prober_plan - the targets of one prober and the rate of each.
  *
- * Keeps the sum of all rates below the ceiling by stretching all intervals alike.
- * Pure: time is an argument.
+ * Keeps the sum of all rates below the limit by stretching all intervals by the same
+ * factor. Pure: time is an argument.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_PLAN_H
 #define HOST_AGENT_PROBE_PROBER_PLAN_H
@@ -41,7 +41,8 @@ struct prober_plan_place { /* from where the targets are probed */
 	const struct target_home *home;
 };
 
-/* Adds to refused what was beyond a ceiling or impossible. On failure all is as it was.
+/* Adds the targets beyond a limit, or impossible ones, to refused. On failure nothing
+ * has changed.
  */
 int prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *place,
     const struct wire_target *wires, size_t count, rm_mono_t now,
@@ -50,7 +51,7 @@ int prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *pl
 void prober_plan_focus(struct prober_plan *plan, struct wire_rnic_id dst,
     int64_t interval_ns, rm_mono_t until);
 
-/* After a change of targets, focus or ceiling: sets every target's pace anew. Returns
+/* Call it after a change of targets, focus or limit: sets every target's pace. Returns
  * when the next focus ends; INT64_MAX ns: none. */
 rm_mono_t prober_plan_pace(struct prober_plan *plan, rm_mono_t now);
 

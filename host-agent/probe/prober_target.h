@@ -1,6 +1,8 @@
 /*
- * prober_target - one line of the pinglist at work: its pace, whose turn it is, and
- * how many went out. Lives as long as it is listed or has probes in flight.
+ * prober_target - one target of the pinglist: its pace, the flow, class and size of its
+ * next probe, and its number of probes.
+ *
+ * It lives as long as it is listed or has probes in flight.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_TARGET_H
 #define HOST_AGENT_PROBE_PROBER_TARGET_H
@@ -19,7 +21,7 @@
 
 struct port;
 
-/* What makes two targets of different lists the same. */
+/* The key by which targets of two lists are compared. */
 struct prober_target_key {
 	uint64_t src_guid, dst_guid;
 	uint8_t src_port, dst_port, kind, family;
@@ -43,41 +45,42 @@ struct prober_target {
 	rm_mono_t focus_until;
 	int64_t focus_ns; /* 0: not focused */
 	size_t crowd;     /* all that share its address */
-	unsigned refs;    /* the list's one, and one per probe in flight */
+	unsigned refs;    /* references: one of the list, and one per probe in flight */
 	UT_hash_handle hh;
 };
 
 /*
- * Whatever a plan says: TARGET_FINE, or why it is never probed. port: NULL for whoever
- * does not send through one, but no more than a prober might. home: NULL, not known.
+ * Checks a target of any plan: TARGET_FINE, or the reason why it is never probed. port:
+ * NULL for a caller that does not send through a transport but must keep the same
+ * rules. home: NULL: not known.
  */
 enum target_refusal prober_target_check(
     const struct wire_target *wire, struct port *port, const struct target_home *home);
 
-/* The flows that wire's probes really leave from, each once, in the order of their
- * wanted ones. Returns how many. port NULL: as wanted. */
+/* The real source ports of wire's probes, each once, in the order of the wanted ones.
+ * Returns how many. port NULL: the wanted ones. */
 size_t prober_target_flows(const struct wire_target *wire, const struct port *port,
     uint16_t ret[WIRE_MAX_FLOWS]);
 
-/* Copies, without the sizes that no QP of the target takes. wire has passed
+/* Copies the target, without the sizes that its QPs cannot receive. wire has passed
  * prober_target_check. -ENOMEM. */
 int prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret);
 void prober_target_ref(struct prober_target *target);
 void prober_target_unref(struct prober_target *target); /* NULL is fine */
 
-/* The new list's target goes on where the old list's was. */
+/* The new list's target takes over the state of the old list's. */
 void prober_target_inherit(
     struct prober_target *target, const struct prober_target *old);
 
-/* From now on the flows of these bits of wire.flows take turns; if there are none of
- * them, all. */
+/* Probes only the flows of wire.flows whose bits are set, in turn; all flows if no bit
+ * is set. */
 void prober_target_keep(struct prober_target *target, uint64_t flows);
 
 /*
- * Of which flow, class and size the turn-th probe is: flows take turns fastest, then
- * classes, then sizes, so that every combination occurs; each flow begins with another
- * size than the one before, or all would be large for as long as the flows take.
+ * Flow, class and size of the turn-th probe: flows change fastest, then classes, then
+ * sizes, so that every combination occurs. Each flow begins with another size than the
+ * flow before it; otherwise all probes would be large during one round of the flows.
  */
 struct prober_places {
 	size_t flow, dscp, size; /* 0 .. flows - 1, and so on */
@@ -97,7 +100,7 @@ struct prober_combination prober_target_turn(
 /* ns between two probes (or pairs) as asked for now, before any stretching. */
 int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
 
-/* Where it has a QP an address has no port that would tell anything. */
+/* With a QP the address's port means nothing. */
 bool prober_target_is(
     const struct prober_target *target, const struct wire_address *address);
 

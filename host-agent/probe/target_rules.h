@@ -1,8 +1,8 @@
 /*
- * target_rules - which addresses are never probed, whoever asks for it.
+ * target_rules - refuses addresses that must never be probed.
  *
- * A pinglist comes from outside: what it names is held against what a probe may ever go
- * to, and against what the RNIC knows of its own place. Pure.
+ * A pinglist comes from outside: each target is checked against the addresses that a
+ * probe may have, and against the RNIC's own addresses and subnets. Pure.
  */
 #ifndef HOST_AGENT_PROBE_TARGET_RULES_H
 #define HOST_AGENT_PROBE_TARGET_RULES_H
@@ -17,19 +17,20 @@ enum target_refusal {
 	TARGET_FINE,
 	TARGET_NOBODY,     /* the unspecified address, or of no family we know */
 	TARGET_GROUP,      /* multicast, and what was class E */
-	TARGET_BROADCAST,  /* 255.255.255.255, or our own subnet's, or its network's */
-	TARGET_LOOPBACK,   /* and we are not on it */
+	TARGET_BROADCAST,  /* 255.255.255.255, or broadcast or network address of the
+			      RNIC's own subnet */
+	TARGET_LOOPBACK,   /* and the RNIC is not on that link */
 	TARGET_LINK_LOCAL, /* and we are not */
-	TARGET_SELF,       /* our own address, or from another RNIC than ours */
-	TARGET_OTHER_PORT, /* a flow, family or QP that our port does not have */
-	TARGET_MALFORMED,  /* no flow, no class, no size, or one that cannot be */
-	TARGET_TOO_FAST,   /* beyond a compiled-in ceiling, like the following */
+	TARGET_SELF, /* the RNIC's own address, or a source that is another RNIC */
+	TARGET_OTHER_PORT, /* a flow, family or QP that the transport does not have */
+	TARGET_MALFORMED,  /* no flow, class or size, or an impossible one */
+	TARGET_TOO_FAST,   /* beyond a compiled-in limit, like the following */
 	TARGET_TOO_LARGE,
 	TARGET_TOO_MANY,
 	TARGET_REFUSALS
 };
 
-/* Where an RNIC is itself. All zero: not known, and nothing is held against it. */
+/* The RNIC's own addresses and subnets. All zero: not known, and not checked. */
 struct target_home {
 	struct wire_rnic_id id;
 	struct wire_address addresses[TARGET_HOME_ADDRESSES]; /* family 0: none */

@@ -1,8 +1,8 @@
 /*
- * count_rows - what the reflectors of all RNICs have counted since the last report.
+ * count_rows - rows of the receive counts that changed since the last report.
  *
- * A reflector tells each change once, so they are gathered once for all aggregators
- * and then picked for each by the RNICs that it serves.
+ * A reflector returns each change once, so the rows are gathered once for all
+ * aggregators and then selected for each by the RNICs that it serves.
  */
 #ifndef HOST_AGENT_REFLECTOR_COUNT_ROWS_H
 #define HOST_AGENT_REFLECTOR_COUNT_ROWS_H
@@ -19,8 +19,8 @@ int count_rows_new(struct count_rows **ret);
 void count_rows_free(struct count_rows *rows);
 
 void count_rows_start(struct count_rows *rows);
-/* Takes the changes of one RNIC. -ENOMEM, -ENOBUFS (WIRE_MAX_COUNTS are held): the
- * rest stays changed, for the next time. */
+/* Takes the changed rows of one RNIC. -ENOMEM, -ENOBUFS (WIRE_MAX_COUNTS are held): the
+ * rest is returned the next time. */
 int count_rows_gather(
     struct count_rows *rows, size_t rnic, struct reflector *reflector);
 

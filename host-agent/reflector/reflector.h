@@ -1,5 +1,6 @@
 /*
- * reflector - answers: one reply per probe, never larger, never to a stranger.
+ * reflector - answers probes: one reply per probe, never larger, only to RNICs of the
+ * roster.
  *
  * Refuses replies (any packet from a reflector port; where there are no ports, what
  * says that it is one), sources outside its roster, short and damaged packets; counts
@@ -18,7 +19,7 @@
 
 #include "schemas/wire.h"
 
-#define REFLECTOR_GRACE_NS (30 * RM_NS_PER_S) /* for a prober to get its keys */
+#define REFLECTOR_GRACE_NS (30 * RM_NS_PER_S) /* time for a prober to get its keys */
 
 struct key_ring;
 struct port;
@@ -33,9 +34,9 @@ struct reflector_counts {
 	uint64_t refused_malformed; /* short, bad TLV lengths */
 	uint64_t refused_full;      /* session table full of younger sessions */
 	uint64_t authenticated;     /* of received: with the right MAC */
-	uint64_t refused_mac;       /* with a wrong one, or one we have no key for */
-	uint64_t refused_plain;     /* without one, though its sender has keys */
-	uint64_t refused_replayed;  /* the right MAC, but of a packet seen before */
+	uint64_t refused_mac;   /* with a wrong MAC, or without a key for the sender */
+	uint64_t refused_plain; /* without one, though its sender has keys */
+	uint64_t refused_replayed; /* the right MAC, but of a packet seen before */
 };
 
 /* own: the RNIC this reflector speaks for. max_sessions: 0 for 16384. */
@@ -43,14 +44,14 @@ int reflector_new(struct port *port, struct wire_rnic_id own, size_t max_session
     struct reflector **ret);
 void reflector_free(struct reflector *reflector);
 
-/* Replaces the roster (copied, sorted or hashed). Empty: nobody is answered. */
+/* Replaces the roster (copied, sorted or hashed). Empty: no probe is answered. */
 int reflector_set_roster(
     struct reflector *reflector, const struct wire_peer *peers, size_t count);
 
-/* Borrowed for as long as it lives; the roster that is set next is with it. */
+/* Borrowed for the reflector's life; used from the next roster on. */
 void reflector_set_keys(
     struct reflector *reflector, const struct key_ring *ring, int64_t grace_ns);
-/* Of the keys in use; 0: there are none, everybody in the roster is answered. */
+/* Epoch of the keys in use; 0: there are none, and all of the roster are answered. */
 uint32_t reflector_key_epoch(const struct reflector *reflector);
 
 /*

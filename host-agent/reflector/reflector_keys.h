@@ -1,6 +1,6 @@
 /*
- * reflector_keys - what a reflector verifies probes with: its RNIC's own key of each
- * epoch that counts, of which any prober's follows. Pure.
+ * reflector_keys - the keys to verify probes: its RNIC's own key of each accepted
+ * epoch, from which every prober's key is derived. Pure.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_KEYS_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_KEYS_H
@@ -27,8 +27,9 @@ struct reflector_keys { /* all zero: none */
 void reflector_keys_set(
     struct reflector_keys *keys, const struct key_ring *ring, struct wire_rnic_id own);
 
-/* Is this packet, of the keyed format, the prober's? If so auth holds what it was
- * signed with. On false it is as it was. At most PROBE_KEY_EPOCHS keys are tried. */
+/* Verifies that the prober sent this packet of the keyed format. If so, auth holds the
+ * key that signed it; else auth is not changed. At most PROBE_KEY_EPOCHS keys are
+ * tried. */
 bool reflector_keys_verify(const struct reflector_keys *keys,
     const struct probe_format *format, const uint8_t *data, size_t len,
     struct wire_rnic_id prober, struct reflector_auth *auth);

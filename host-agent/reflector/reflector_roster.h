@@ -1,6 +1,6 @@
 /*
- * reflector_roster - whom the reflector answers, by address, and whether without a MAC.
- * Pure.
+ * reflector_roster - the RNICs that the reflector answers, by address, and whether a
+ * MAC is required. Pure.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_ROSTER_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_ROSTER_H
@@ -15,7 +15,7 @@
 struct reflector_peer {
 	struct wire_peer wire;
 	enum key_demand demand;
-	bool authenticated; /* it has been, since it is here */
+	bool authenticated; /* it has been authenticated since it was added */
 	rm_mono_t since;    /* when demand became one */
 };
 
@@ -29,16 +29,16 @@ void reflector_roster_clear(struct reflector_roster *roster);
  * -EMSGSIZE: more than WIRE_MAX_ROSTER. On failure it is as it was. */
 int reflector_roster_set(
     struct reflector_roster *roster, const struct wire_peer *peers, size_t count);
-/* Whatever the port. NULL: a stranger. */
+/* Ignores the port. NULL: not in the roster. */
 const struct wire_peer *reflector_roster_find(
     const struct reflector_roster *roster, const struct wire_address *address);
 struct reflector_peer *reflector_roster_peer(
     const struct reflector_roster *roster, const struct wire_address *address);
 
-/* What is demanded of each from now on. ring NULL: nothing of nobody. */
+/* Sets which RNICs must authenticate. ring NULL: none. */
 void reflector_roster_demand(
     struct reflector_roster *roster, const struct key_ring *ring, rm_mono_t now);
-/* Is it answered without a MAC now? grace_ns: how long one may take to get its keys. */
+/* True: it is answered without a MAC now. grace_ns: time to get its keys. */
 bool reflector_peer_may_be_plain(
     const struct reflector_peer *peer, int64_t grace_ns, rm_mono_t now);
 

@@ -50,28 +50,29 @@ struct reflector_session *reflector_sessions_find(struct reflector_sessions *ses
 /* It is in use now. */
 void reflector_sessions_touch(struct reflector_sessions *sessions,
     struct reflector_session *session, rm_mono_t now);
-/* NULL: full of younger sessions, or no memory. */
+/* NULL: the table is full of younger sessions, or no memory. */
 struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
     rm_mono_t now);
-/* Drops those whose address keep() does not know any more, or as another RNIC's. One
- * whose RNIC was not known goes on, with the rows of that. */
+/* Drops sessions whose address keep() does not know any more, or knows as another
+ * RNIC's. A session whose RNIC was not known continues, with that RNIC's rows. */
 void reflector_sessions_sweep(struct reflector_sessions *sessions,
     const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
     void *arg);
 
 struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
 struct reflector_auth *reflector_session_auth(struct reflector_session *session);
-/* NULL: more classes than are told apart. */
+/* NULL: more classes than the table has. */
 struct reflector_class *reflector_session_class(
     struct reflector_session *session, uint8_t dscp);
 
-/* Of a reply just sent; its stamp comes back with it, maybe when the session is gone.
+/* Token of a reply just sent; its stamp returns with the token, possibly after the
+ * session is gone.
  */
 uint64_t reflector_session_token(const struct reflector_session *session, uint32_t seq);
 void reflector_sessions_stamp(
     struct reflector_sessions *sessions, uint64_t token, int64_t stamp_ns);
-/* Takes the newest send time that was not told yet. */
+/* Takes the newest send time that was not sent yet. */
 struct reflector_follow_up reflector_session_follow_up(
     struct reflector_session *session);
 

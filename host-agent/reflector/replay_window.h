@@ -1,8 +1,7 @@
 /*
- * replay_window - which of the last sequence numbers of a session have come. Pure.
- *
- * A number that comes again, or is REPLAY_WINDOW or more behind the newest, is not
- * fresh. Numbers go round at 2^32. All zero: nothing has come yet.
+ * replay_window - remembers which of the last sequence numbers of a session were
+ * received. Pure. A repeated number, or one that is REPLAY_WINDOW or more behind the
+ * newest, is not fresh. Numbers wrap at 2^32. All zero: none received yet.
  */
 #ifndef HOST_AGENT_REFLECTOR_REPLAY_WINDOW_H
 #define HOST_AGENT_REFLECTOR_REPLAY_WINDOW_H

@@ -1,11 +1,11 @@
 /*
- * aggregator link - one aggregator, as this host sees it: the link to it, the batch
- * being filled for it, and what it has not acknowledged.
+ * aggregator link - the connection to one aggregator: its link, the batch being filled,
+ * and the batches that are not acknowledged.
  *
- * Everything leaves in the order in which it became known. A heartbeat says through
- * which time all results are on the stream ahead of it: the aggregator closes windows
- * by that. It goes out also while batches have to wait for acknowledgements: a slow
- * aggregator must not take a healthy agent for a frozen one.
+ * Messages are sent in the order in which their data became known. A heartbeat has the
+ * time up to which all results were sent before it; the aggregator closes windows by
+ * that. Heartbeats are also sent while batches wait for acknowledgements, so a slow
+ * aggregator does not take a healthy agent for a frozen one.
  */
 #ifndef HOST_AGENT_REPORT_AGGREGATOR_LINK_H
 #define HOST_AGENT_REPORT_AGGREGATOR_LINK_H
@@ -48,22 +48,23 @@ struct aggregator_link_callbacks {
 	/* cause: quoted. on_down follows. */
 	void (*on_refused)(
 	    struct aggregator_link *aggregator_link, const char *cause, void *arg);
-	/* A heartbeat was behind, and nothing is in its way any more: report again. */
+	/* A heartbeat was delayed and can be sent now: report again. */
 	void (*on_caught_up)(struct aggregator_link *aggregator_link, void *arg);
 	/* The session, or an attempt at one, has ended. */
 	void (*on_down)(struct aggregator_link *aggregator_link, int reason,
 	    bool had_session, void *arg);
 	void (*on_brake)(struct aggregator_link *aggregator_link,
 	    const struct wire_brake *brake, void *arg);
-	/* What aggregator_link_resolve or aggregator_link_join asked; answer is
-	 * borrowed. NULL: nothing is ever asked. */
+	/* The answer to aggregator_link_resolve or aggregator_link_join; borrowed.
+	 * NULL: no requests are made. */
 	void (*on_resolved)(struct aggregator_link *aggregator_link,
 	    const struct wire_resolve_answer *answer, void *arg);
-	/* Connected to whom this certificate's URI names ("": a link without TLS),
-	 * before a word is said. < 0: it is not one of ours. NULL: whoever it is. */
+	/* Called after the connection, before the hello, with the URI of the peer's
+	 * certificate ("": a link without TLS). < 0: not an aggregator of this host.
+	 * NULL: accept any. */
 	int (*on_peer)(
 	    struct aggregator_link *aggregator_link, const char *identity, void *arg);
-	/* As on_pinglist; NULL: nobody here authenticates, keys are passed over. */
+	/* As on_pinglist; NULL: no RNIC authenticates, keys are ignored. */
 	int (*on_keys)(struct aggregator_link *aggregator_link, const uint8_t *data,
 	    size_t len, void *arg);
 };
@@ -71,10 +72,10 @@ struct aggregator_link_callbacks {
 struct aggregator_link_counts {
 	uint64_t sessions;
 	uint64_t refusals;       /* welcomes that were none */
-	uint64_t refused_frames; /* malformed, out of turn, or of no kind we know */
+	uint64_t refused_frames; /* malformed, unexpected, or of an unknown kind */
 	uint64_t pinglists, keys, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
-	uint64_t heartbeats_behind; /* batches could not go before it */
+	uint64_t heartbeats_behind; /* batches could not be sent before it */
 	uint64_t count_rows;
 	uint64_t registrations;
 	uint64_t paths;
@@ -91,15 +92,15 @@ int aggregator_link_new(struct rm_loop *loop,
 void aggregator_link_free(
     struct aggregator_link *aggregator_link); /* not from its own callbacks */
 
-/* A result, known now. One that is overdue goes to peers that know such, as the welcome
- * of the session said; it is counted otherwise, as it is between sessions. */
+/* Adds a result. An overdue one is sent only if the welcome of the session says that
+ * the peer knows them; else, and between sessions, it is only counted. */
 void aggregator_link_result(struct aggregator_link *aggregator_link,
     const struct wire_result *result, rm_mono_t sent, rm_mono_t now);
 
-/* What is known so far goes out now. True: all of it went. */
+/* Sends all results so far. True: all were sent. */
 bool aggregator_link_flush(struct aggregator_link *aggregator_link, rm_mono_t now);
 
-/* What the loop did since the last time: goes into the next heartbeat. */
+/* Stalls of the loop since the last call, for the next heartbeat. */
 void aggregator_link_note(
     struct aggregator_link *aggregator_link, const struct loop_turn *turn);
 
@@ -114,17 +115,17 @@ struct aggregator_link_report {
 	const char *const *live;
 	size_t live_count;
 	uint64_t live_mute;
-	/* What the heartbeat vouches for: results known by then have been handed over.
+	/* The time in the heartbeat: results known by then were sent before it.
 	 */
 	rm_mono_t known_through;
 };
 
-/* Batches, then receive counts, then the heartbeat; nothing while there is no
- * session. Also watches over the peer: call it every HEARTBEAT_INTERVAL_NS. */
+/* Sends batches, then receive counts, then the heartbeat; nothing without a session.
+ * Also checks that the peer is alive: call it every HEARTBEAT_INTERVAL_NS. */
 void aggregator_link_report(struct aggregator_link *aggregator_link,
     const struct aggregator_link_report *report, rm_mono_t now);
-/* The peer knows nothing of our counts, or has missed some: the next report is to
- * hold all rows. */
+/* The peer has no receive counts, or missed some: the next report must have all
+ * rows. */
 bool aggregator_link_wants_all_counts(const struct aggregator_link *aggregator_link);
 
 /* 0 also while there is no session: the next welcome asks again. */
@@ -143,7 +144,7 @@ int aggregator_link_services(struct aggregator_link *aggregator_link,
 /* What the RNICs counted; incarnation is filled here. -ENOTCONN without a session. */
 int aggregator_link_counter_report(struct aggregator_link *aggregator_link,
     const struct wire_counter_report *counters);
-/* Questions, each answered by on_resolved with its token, unless the session ends
+/* Requests, each answered by on_resolved with its token, unless the session ends
  * before. -ENOTCONN without a session. */
 int aggregator_link_resolve(
     struct aggregator_link *aggregator_link, const struct wire_resolve *resolve);
@@ -151,15 +152,16 @@ int aggregator_link_join(
     struct aggregator_link *aggregator_link, const struct wire_join *join);
 
 bool aggregator_link_has_session(const struct aggregator_link *aggregator_link);
-/* The aggregator's id if there is a session and something came lately; else NULL. */
+/* The aggregator's name, if there is a session and a message came recently; else
+ * NULL. */
 const char *aggregator_link_live(
     const struct aggregator_link *aggregator_link, rm_mono_t now);
-/* In this session it has last said that it cannot deliver alerts. */
+/* True: in this session it has reported that it cannot deliver alerts. */
 bool aggregator_link_is_mute(const struct aggregator_link *aggregator_link);
 const char *aggregator_link_address(const struct aggregator_link *aggregator_link);
-/* In on_down: what TLS has to say about the reason; "": nothing. */
+/* In on_down: TLS's text on the reason; "": none. */
 const char *aggregator_link_error(const struct aggregator_link *aggregator_link);
-/* Of the certificate of the peer that it is connected to; "": it is not, or without
+/* The URI in the certificate of the connected peer; "": not connected, or without
  * TLS. */
 const char *aggregator_link_identity(const struct aggregator_link *aggregator_link);
 const char *aggregator_link_peer(

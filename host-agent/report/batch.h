@@ -1,8 +1,8 @@
 /*
- * batch - results on their way into one ResultBatch. Pure.
+ * batch - collects results for one ResultBatch message. Pure.
  *
- * Ages are worked out when the batch is made, against the one now that it carries, so
- * that nothing is lost of them while results wait.
+ * Ages are computed when the batch is written, relative to the batch's time, so waiting
+ * does not make them wrong.
  */
 #ifndef HOST_AGENT_REPORT_BATCH_H
 #define HOST_AGENT_REPORT_BATCH_H
@@ -18,7 +18,7 @@ struct batch;
 int batch_new(size_t max_results, int64_t max_age_ns, struct batch **ret);
 void batch_free(struct batch *batch);
 
-/* now: when the result was known. False: full, nothing was taken. */
+/* now: when the result was known. False: full, the result was not added. */
 bool batch_add(struct batch *batch, const struct wire_result *result, rm_mono_t sent,
     rm_mono_t now);
 
@@ -28,8 +28,8 @@ bool batch_full(const struct batch *batch);
 rm_mono_t batch_deadline(const struct batch *batch);
 
 /*
- * Writes what there is and starts anew, also on failure (-ENOMEM: the results are
- * gone, the caller counts them). head.now_ns is filled here. *out lives in the writer.
+ * Writes all results and empties the batch, also on failure (-ENOMEM: the results are
+ * lost, the caller counts them). head.now_ns is filled here. *out lives in the writer.
  */
 int batch_make(struct batch *batch, struct wire_writer *writer,
     struct wire_batch_head *head, rm_mono_t now, struct wire_bytes *out);

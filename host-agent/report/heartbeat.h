@@ -1,10 +1,10 @@
 /*
- * heartbeat - how well this process itself is doing. Pure.
+ * heartbeat - stalls and limits of this process, for the aggregators. Pure.
  *
- * One loop_watch per process notices that the loop did not turn; one heartbeat per
- * aggregator collects what happened since the last one that went to it, so that an
- * aggregator that was away for a while still learns of every stall: results that
- * suffered from one must never speak against the network.
+ * One loop_watch per process detects stalls of the loop. One heartbeat per aggregator
+ * collects the stalls since the last heartbeat sent to it, so an aggregator that was
+ * disconnected still gets every stall: results affected by a stall are never evidence
+ * against the network.
  */
 #ifndef HOST_AGENT_REPORT_HEARTBEAT_H
 #define HOST_AGENT_REPORT_HEARTBEAT_H
@@ -23,22 +23,22 @@
 #define LOOP_WATCH_STALL_NS (100 * RM_NS_PER_MS)
 
 struct loop_watch {
-	rm_mono_t alive;    /* when the loop was last seen turning */
-	rm_mono_t deadline; /* when it is to be seen next */
+	rm_mono_t alive;    /* when the loop last ran */
+	rm_mono_t deadline; /* when it should run next */
 };
 
 struct loop_turn {
-	int64_t lag_ns; /* this much later than asked for */
+	int64_t lag_ns; /* how much later than its deadline it ran */
 	bool stalled;
 	struct wire_stall stall; /* from the last sign of life on */
-	/* Set by whoever knows: what is probed of what is asked for, 0: all, and why.
+	/* Set by the wiring: the share of probes that is sent, 0: all, and the reason.
 	 */
 	uint16_t slowed_permille;
 	enum wire_slow slowed_reason;
 };
 
 void loop_watch_init(struct loop_watch *watch, rm_mono_t now);
-/* To be called at every deadline; moves it on, past now, always by whole intervals. */
+/* Call it at every deadline; sets the next one after now, by whole intervals. */
 struct loop_turn loop_watch_turn(struct loop_watch *watch, rm_mono_t now);
 
 struct heartbeat {
@@ -51,8 +51,9 @@ struct heartbeat {
 };
 
 void heartbeat_note(struct heartbeat *heartbeat, const struct loop_turn *turn);
-/* Fills seq, loop_lag_max_ns, what slows us and the stalls, which stay borrowed. */
+/* Fills seq, loop_lag_max_ns, the reason of slowed probing, and the stalls, which are
+ * borrowed. */
 void heartbeat_fill(const struct heartbeat *heartbeat, struct wire_heartbeat *ret);
-void heartbeat_sent(struct heartbeat *heartbeat); /* what was filled has gone out */
+void heartbeat_sent(struct heartbeat *heartbeat); /* the filled heartbeat was sent */
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * outbox - batches that one aggregator has not acknowledged yet. Pure.
  *
- * At any moment and in batches as in results: made = acknowledged + dropped + waiting
- * + in doubt. In doubt is what had to go for newer ones while its acknowledgement may
- * be on the way: the acknowledgement, or the next session's welcome, decides which it
- * was, so that no batch is ever both counted over there and reported as dropped.
+ * At any moment and in batches as in results: made = acknowledged + dropped + waiting +
+ * in doubt. In doubt are batches that were dropped for newer ones while their
+ * acknowledgement may be on the way: the acknowledgement, or the next session's
+ * welcome, decides. So no batch is both counted by the aggregator and reported as
+ * dropped.
  */
 #ifndef HOST_AGENT_REPORT_OUTBOX_H
 #define HOST_AGENT_REPORT_OUTBOX_H
@@ -25,11 +26,11 @@ struct outbox;
 struct outbox_options {
 	size_t max_items;
 	size_t max_bytes;
-	int64_t max_age_ns; /* what is older is of no use to a window any more */
+	int64_t max_age_ns; /* older batches are too late for any window */
 };
 
 enum outbox_drop {
-	OUTBOX_DROP_FULL,   /* pushed out by newer ones, or larger than all the room */
+	OUTBOX_DROP_FULL,   /* dropped for newer ones, or larger than the limit */
 	OUTBOX_DROP_OLD,    /* waited too long */
 	OUTBOX_DROP_MEMORY, /* there was none */
 	OUTBOX_DROPS
@@ -53,20 +54,21 @@ void outbox_free(struct outbox *outbox);
 
 /* Numbers the batches itself: the number to write into the next one, from 1. */
 uint64_t outbox_next_seq(const struct outbox *outbox);
-/* Copies data; NULL: the batch could not be written, its number becomes a gap. */
+/* Copies data; NULL: the batch could not be written, and its number stays unused. */
 void outbox_push(struct outbox *outbox, rm_mono_t made, size_t results,
     const struct wire_bytes *data);
 
-/* A new session: what the peer has counted is done, all else is to be sent (again).
- * -EBADMSG: it claims more than there ever was; nothing changed. */
+/* A new session: batches that the peer has counted are done, all others are sent
+ * (again). -EBADMSG: the peer claims batches that were never made; nothing has
+ * changed. */
 int outbox_begin(struct outbox *outbox, uint64_t counted_seq);
 /* The session has ended: nothing can be sent or acknowledged until the next. */
 void outbox_end(struct outbox *outbox);
 
 /*
  * The next to send in this session; borrowed until the next call. -ENOENT: none.
- * -EAGAIN: what went before is not acknowledged for OUTBOX_PATIENCE_NS; a frozen peer's
- * socket would only swallow what then nobody can tell apart from lost.
+ * -EAGAIN: batches sent before are not acknowledged for OUTBOX_PATIENCE_NS; more data
+ * in a frozen peer's socket could not be distinguished from lost data.
  */
 int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret);
 void outbox_sent(struct outbox *outbox, rm_mono_t now); /* that one went */

@@ -1,10 +1,11 @@
 /*
- * self_limit - how much the agent holds itself back, so that it never costs its host
- * more than it may.
+ * self_limit - slows down probing when the agent uses more CPU or memory than its
+ * limits.
  *
- * Over a limit for SELF_LIMIT_OVER_SAMPLES in a row its pace falls by a step, down to a
- * floor and never to silence; well below it for a while it rises by one. A rise that
- * had to be taken back makes the next one wait twice as long. Pure: samples come in.
+ * After SELF_LIMIT_OVER_SAMPLES samples in a row above a limit the rate falls by a
+ * step, down to a minimum above 0; well below the limit for a while it rises by a step.
+ * A rise that had to be reversed doubles the wait before the next one. Pure: samples
+ * are arguments.
  */
 #ifndef HOST_AGENT_REPORT_SELF_LIMIT_H
 #define HOST_AGENT_REPORT_SELF_LIMIT_H
@@ -42,24 +43,24 @@ struct self_limit { /* by self_limit_init */
 	bool sampled;
 	int64_t cpu_ns;
 	rm_mono_t at, quiet_since, risen;
-	int64_t quiet_ns; /* so long it has to be calm before a rise */
+	int64_t quiet_ns; /* time below the limits before a rise */
 	unsigned over;    /* samples in a row */
 };
 
 void self_limit_init(
     struct self_limit *limit, const struct self_limit_options *options);
-/* Other options, at the pace of now. */
+/* Changes the options and keeps the present rate. */
 void self_limit_tune(
     struct self_limit *limit, const struct self_limit_options *options);
 
-/* Once every SELF_LIMIT_INTERVAL_NS. True: permille or why has changed. */
+/* Call it every SELF_LIMIT_INTERVAL_NS. True: permille or the reason changed. */
 bool self_limit_take(
     struct self_limit *limit, const struct self_sample *sample, rm_mono_t now);
 
-/* What this process uses of its host, as the kernel counts it. */
+/* CPU and memory of this process, from the kernel. */
 struct self_sample;
 
-/* Some microseconds. -EBADMSG: the kernel says what we do not understand. */
+/* Takes some microseconds. -EBADMSG: the kernel's text is not understood. */
 int self_sample_read(struct self_sample *ret);
 
 #endif

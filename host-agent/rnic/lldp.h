@@ -1,9 +1,10 @@
 /*
- * lldp - which switch each network device's cable ends in, as lldpd has heard.
+ * lldp - the switch that each network device's cable ends in, from lldpd.
  *
  * From the output of `lldpcli -f json0 show neighbors`, which a unit of its own writes
  * into a file: lldpd's socket would let us change its settings, and its command cannot
- * be run without more rights. Neighbours say what they like: bounded, and only names.
+ * be run without more rights. Neighbours' data is not trusted: it is bounded, and only
+ * names are used.
  */
 #ifndef HOST_AGENT_RNIC_LLDP_H
 #define HOST_AGENT_RNIC_LLDP_H
@@ -20,13 +21,13 @@
 struct lldp_neighbor {
 	char netdev[LLDP_NETDEV_BYTES];
 	char name[LLDP_NAME_BYTES]; /* the system's, printable; "" when it has none */
-	bool forwards;              /* it says that it is a bridge or a router */
+	bool forwards;              /* it reports that it is a bridge or a router */
 };
 
 struct lldp {
 	struct lldp_neighbor list[LLDP_MAX_NEIGHBORS];
 	size_t count;
-	uint64_t dropped; /* beyond the bound, or without a name that we can use */
+	uint64_t dropped; /* beyond the bound, or without a usable name */
 };
 
 /* -EBADMSG: it is not that output. *ret is then unchanged. -ENOMEM. */

@@ -1,5 +1,5 @@
 /*
- * look_pace - how often RNICs are looked at: soon, for less than a percent of a core.
+ * look_pace - how often RNICs are examined: soon, for less than a percent of a core.
  *
  * A look at an RDMA port opens hundreds of files of sysfs, and a host may have 64. All
  * looks together cost a quarter percent at those that are up, and as much at those that

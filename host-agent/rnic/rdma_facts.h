@@ -1,10 +1,10 @@
 /*
- * rdma_facts - what sysfs says about a port of an RDMA device, and which of its GIDs
- * to probe with.
+ * rdma_facts - a port of an RDMA device as sysfs has it, and the choice of the GID to
+ * probe with.
  *
- * Reading opens up to three files per GID and may wait for a driver's locks: call it
- * on the worker. The choice is pure. Not here, because sysfs does not know it: the
- * active MTU (ibv_query_port).
+ * Reading opens up to three files per GID and may wait for a driver's locks: call it on
+ * the worker. The choice is pure. Not here, because sysfs does not know it: the active
+ * MTU (ibv_query_port).
  */
 #ifndef HOST_AGENT_RNIC_RDMA_FACTS_H
 #define HOST_AGENT_RNIC_RDMA_FACTS_H
@@ -68,7 +68,7 @@ uint64_t rdma_facts_guid(const char *root, const char *device);
 
 struct rdma_gid_wish {
 	uint8_t family;     /* 4 or 6; of no meaning on InfiniBand */
-	int index;          /* a person's choice; -1: ours */
+	int index;          /* configured; -1: chosen here */
 	const char *netdev; /* whose GIDs are preferred; NULL: the port's own */
 };
 
@@ -83,7 +83,7 @@ struct rdma_gid_wish {
 int rdma_facts_pick_gid(const struct rdma_facts *facts,
     const struct rdma_gid_wish *wish, struct rdma_gid *ret);
 
-/* What is missing, for a person, by the errors of these functions and of rdma_index. */
+/* Text on what is missing, for the errors of these functions and of rdma_index. */
 const char *rdma_facts_error(int r);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * rdma_index - which RDMA port is behind a network device, for all devices of a host.
+ * rdma_index - finds the RDMA port of a network device, for all devices of a host.
  *
  * A search reads every GID entry of every port, a tenth of a second for a hundred
  * devices: so one search serves all RNICs, and searches together cost at most a quarter
  * percent of a core however many RNICs are missing. What was found is to be looked at
- * anew by the caller; what was not found is searched for again as soon as something
- * has changed (rdma_index_expire), and else now and then.
+ * anew by the caller; what was not found is searched for again as soon as something has
+ * changed (rdma_index_expire), and else now and then.
  *
  * For one thread, the worker's; rdma_index_expire and the counts for any.
  */

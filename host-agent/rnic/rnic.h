@@ -1,11 +1,10 @@
 /*
- * rnic - one RNIC at work: looked up, and while it is there, probing and answering.
+ * rnic - one RNIC: finds its device and, while it exists, probes and answers.
  *
- * An RNIC that is not there yet is waited for. One whose addresses or device change
- * gets new sockets or QPs and keeps its plan. A network device that goes away keeps its
- * old sockets, whose failing sends say so; an RDMA device that does is closed and
- * stays registered, with its link down. While a link is known to be down no probe is
- * tried.
+ * A missing RNIC is waited for. When its addresses or device change, it gets new
+ * sockets or QPs and keeps its plan. A network device that disappears keeps its old
+ * sockets, whose sends fail; an RDMA device that disappears is closed and stays
+ * registered, with its link down. While a link is down no probe is sent.
  */
 #ifndef HOST_AGENT_RNIC_RNIC_H
 #define HOST_AGENT_RNIC_RNIC_H
@@ -42,12 +41,13 @@ struct rnic_options { /* strings are borrowed, but place.device and ToRs copied 
 	bool software_stamps;
 	const struct verbs_calls *calls;
 	struct lanes *lanes;
-	const struct key_ring *keys;  /* outlives it; NULL: it cannot authenticate */
+	const struct key_ring
+	    *keys; /* outlives the RNIC; NULL: it cannot authenticate */
 	struct prober_options prober; /* random_seed is made anew each time */
 };
 
 enum rnic_event {
-	/* Sockets or QPs are open, perhaps anew: it needs targets and a roster. */
+	/* Sockets or QPs were opened, perhaps again: it needs targets and a roster. */
 	RNIC_UP,
 	RNIC_CHANGED,   /* an attribute: to be registered again */
 	RNIC_LINK_DOWN, /* to be registered again */
@@ -65,14 +65,14 @@ enum rnic_identity {
 struct rnic_callbacks {
 	void (*on_result)(struct rnic *rnic, const struct wire_result *result,
 	    rm_mono_t sent, void *arg);
-	/* Each event when it begins, not at every look. */
+	/* Called when the state begins, not at every examination. */
 	void (*on_event)(
 	    struct rnic *rnic, enum rnic_event event, int reason, void *arg);
-	/* The counters that metrics point at are about to go, or have come. */
+	/* The counters that metrics point to will be freed, or were created. */
 	void (*on_counters)(struct rnic *rnic, bool there, void *arg);
-	/* Before it opens with the identity of these facts. One that is shared is told
-	 * apart, from then on; one that is there twice waits, with -EEXIST. NULL: all
-	 * are free. */
+	/* Called before it opens with the identity in these facts. A shared identity
+	 * gets another one, from then on; the second of two equal devices waits, with
+	 * -EEXIST. NULL: every identity is free. */
 	enum rnic_identity (*identity)(
 	    const struct rnic *rnic, const struct rnic_facts *facts, void *arg);
 };
@@ -80,17 +80,17 @@ struct rnic_callbacks {
 int rnic_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct rnic_options *options, const struct rnic_callbacks *callbacks,
     void *arg, struct rnic **ret);
-/* After the worker: a look may be on its way. */
+/* Free the worker first: a job may use the RNIC. */
 void rnic_free(struct rnic *rnic);
 
-/* Looks the RNIC up, on the worker; what has changed comes as events. */
+/* Examines the RNIC, on the worker; changes are reported as events. */
 void rnic_look(struct rnic *rnic);
 
-/* Nothing happens while the RNIC is waited for; RNIC_UP asks for it again. */
+/* Does nothing while the RNIC is missing; the owner sets it again at RNIC_UP. */
 int rnic_plan(struct rnic *rnic, const struct pinglist_sum *sum);
 void rnic_focus(struct rnic *rnic, const struct wire_focus *focus);
 void rnic_pause(struct rnic *rnic, bool paused);
-/* At most so much of what the pinglist asks for; 0: no probe, as if paused. */
+/* Limits the rate to this share of the pinglist's; 0: no probe, as if paused. */
 void rnic_brake(struct rnic *rnic, uint32_t permille);
 /* New timeout or rate: the prober starts anew, the sockets stay. */
 int rnic_retune(struct rnic *rnic, const struct prober_options *options);
@@ -105,8 +105,8 @@ const char *rnic_device(const struct rnic *rnic);
 const struct rnic_place *rnic_place(const struct rnic *rnic);
 size_t rnic_tor_count(const struct rnic *rnic);
 const char *rnic_tor(const struct rnic *rnic, size_t i);
-/* What a source says of its ToRs. True: rnic_tor has changed, so that it is to be
- * registered and to get another plan. */
+/* Sets the ToRs that a source names. True: rnic_tor has changed, so the RNIC must be
+ * registered again and gets another plan. */
 bool rnic_say_tors(struct rnic *rnic, enum tor_source source, const struct tor_set *set,
     rm_mono_t now);
 const struct tor_choice *rnic_tors(const struct rnic *rnic);
@@ -116,9 +116,9 @@ uint64_t rnic_aggregators(const struct rnic *rnic);
 void rnic_set_aggregators(struct rnic *rnic, uint64_t aggregators);
 
 bool rnic_up(const struct rnic *rnic);
-/* While it waits: what for, as a text. */
+/* While the RNIC is missing: the reason, as text. */
 const char *rnic_waits_error(const struct rnic *rnic);
-/* What was last seen; NULL before the first sight. */
+/* The facts of the last examination; NULL before the first one. */
 const struct rnic_facts *rnic_facts(const struct rnic *rnic);
 enum wire_link rnic_link(const struct rnic *rnic);
 /* Of its QPs; false where there are none open. */

@@ -1,5 +1,6 @@
 /*
- * rnic_facts - what an RNIC's network device, or its RDMA port, says about itself.
+ * rnic_facts - identity, addresses and state of an RNIC, from its network device or
+ * RDMA port.
  *
  * Reading asks the kernel and may wait for its locks: do it on the worker.
  */
@@ -45,7 +46,7 @@ struct rnic_facts {
 	uint16_t lid; /* InfiniBand */
 };
 
-/* Where an RNIC is to be found. Strings are borrowed. */
+/* How to find an RNIC. Strings are borrowed. */
 struct rnic_place {
 	enum rnic_transport transport;
 	const char *device;       /* netdev or RDMA device */
@@ -84,7 +85,8 @@ int rnic_facts_read(
  * host: always the same of the same name, and no manufacturer's. */
 struct wire_rnic_id rnic_facts_id_apart(struct wire_rnic_id id, const char *name);
 
-/* Nothing differs that sockets or QPs are bound to or that identifies the RNIC. */
+/* True: nothing differs that sockets or QPs are bound to, or that identifies the
+ * RNIC. */
 bool rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b);
 bool rnic_facts_same(const struct rnic_facts *a, const struct rnic_facts *b);
 

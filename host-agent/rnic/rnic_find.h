@@ -1,5 +1,5 @@
 /*
- * rnic_find - what RNICs this host has, and the switches that LLDP tells of them.
+ * rnic_find - finds the RNICs of this host and the switches that LLDP names for them.
  *
  * For configs that do not name every device. Reads every port's GIDs and the network
  * devices around it: on the worker, seldom.
@@ -22,7 +22,7 @@ struct rnic_found {
 	uint8_t port;                   /* of an RDMA device */
 	char netdev[RNIC_NETDEV_BYTES]; /* "" when it is not known */
 	char driver[RNIC_DRIVER_BYTES];
-	int error;  /* 0: it has an address to probe from; else what it lacks */
+	int error;  /* 0: it has an address to probe from; else what is missing */
 	bool taken; /* for the owner of the find */
 	/* Of its cables, by LLDP: of a bond both. Borrowed from the find. */
 	const char *switches[WIRE_MAX_ATTACHMENTS];

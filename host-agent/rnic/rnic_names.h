@@ -1,6 +1,6 @@
 /*
- * rnic_names - how an RNIC is probed from, and what it lacks, in the words of API,
- * metrics and shell.
+ * rnic_names - texts for API, metrics and shell: how an RNIC is probed from, and what
+ * is missing.
  */
 #ifndef HOST_AGENT_RNIC_RNIC_NAMES_H
 #define HOST_AGENT_RNIC_RNIC_NAMES_H
@@ -16,7 +16,7 @@ const char *rnic_transport_str(enum rnic_transport transport); /* "udp", "roce" 
  */
 const char *rnic_find_error(enum rnic_transport transport, int r);
 const char *rnic_open_error(enum rnic_transport transport, int r);
-/* Who stamps: "nic", "wallclock" (the NIC's), "kernel", "user"; "none". */
+/* Source of time stamps: "nic", "wallclock" (the NIC's), "kernel", "user"; "none". */
 const char *rnic_stamps_str(enum wire_stamp_source stamps);
 /* What makes a flow: "source-port", "label", "qp", "unknown". */
 const char *rnic_flows_str(enum port_flows flows);

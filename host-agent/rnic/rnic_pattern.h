@@ -1,5 +1,5 @@
 /*
- * rnic_pattern - which of a host's devices an entry of the config means. Pure.
+ * rnic_pattern - matches a host's devices with an entry of the config. Pure.
  */
 #ifndef HOST_AGENT_RNIC_RNIC_PATTERN_H
 #define HOST_AGENT_RNIC_RNIC_PATTERN_H
@@ -14,7 +14,7 @@ struct rnic_pattern {                /* borrowed */
 	size_t except_count;
 };
 
-/* No device's own name: "auto", or with * ? or [ in it. */
+/* True: not the name of one device: "auto", or with * ? or [ in it. */
 bool rnic_pattern_is(const char *device);
 /* netdev: "" when it has none. */
 bool rnic_pattern_matches(const struct rnic_pattern *pattern, const char *device,

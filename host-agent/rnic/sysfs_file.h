@@ -1,7 +1,6 @@
 /*
- * sysfs_file - the small texts of sysfs, one value per file.
- *
- * Paths are given as a format. Blocks for as long as the driver behind a file does.
+ * sysfs_file - reads files of sysfs, one value each. Paths are given as a format.
+ * Blocks as long as the driver of a file does.
  */
 #ifndef HOST_AGENT_RNIC_SYSFS_FILE_H
 #define HOST_AGENT_RNIC_SYSFS_FILE_H
@@ -15,7 +14,7 @@
  * or the path, does not fit; else why it could not be opened or read. */
 int sysfs_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The last part of where a link points. */
+/* The last part of a symbolic link's target. */
 int sysfs_link(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool sysfs_exists(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,10 +1,10 @@
 /*
- * tor_choice - which ToRs an RNIC is attached to, of what several sources say. Pure.
+ * tor_choice - chooses the ToRs of an RNIC from several sources. Pure.
  *
- * The first source that says something counts: what a person has configured, what LLDP
- * tells, what the controller's topology has. An RNIC must not move between racks with a
- * neighbour that flaps: other ToRs have to be said for TOR_CHOICE_MOVE_NS without a
- * break, and silence moves nobody.
+ * The first source that names ToRs counts, in this order: the config, LLDP, the
+ * controller's topology. An RNIC must not move between racks because an LLDP neighbour
+ * flaps: a source has to name other ToRs for TOR_CHOICE_MOVE_NS without a break, and a
+ * source that names none moves no RNIC.
  */
 #ifndef HOST_AGENT_RNIC_TOR_CHOICE_H
 #define HOST_AGENT_RNIC_TOR_CHOICE_H
@@ -22,7 +22,7 @@ enum tor_source { TOR_CONFIG, TOR_LLDP, TOR_CONTROLLER, TOR_SOURCES };
 
 struct tor_set {
 	char tors[WIRE_MAX_ATTACHMENTS][TOR_NAME_BYTES];
-	size_t count; /* 0: the source says nothing */
+	size_t count; /* 0: the source names none */
 };
 
 struct tor_choice {
@@ -41,10 +41,10 @@ bool tor_set_equal(const struct tor_set *a, const struct tor_set *b);
 #define TOR_SET_TEXT (WIRE_MAX_ATTACHMENTS * (TOR_NAME_BYTES + 8))
 const char *tor_set_text(const struct tor_set *set, char out[TOR_SET_TEXT]);
 
-/* What this source says now. True: choice->chosen has changed. */
+/* Sets the ToRs that this source names now. True: choice->chosen has changed. */
 bool tor_choice_say(struct tor_choice *choice, enum tor_source source,
     const struct tor_set *set, rm_mono_t now);
-/* LLDP tells of other ToRs than config has. */
+/* True: LLDP names other ToRs than the config. */
 bool tor_choice_mismatch(const struct tor_choice *choice);
 
 const char *tor_source_str(enum tor_source source); /* "config", "lldp", ... */

@@ -1,9 +1,7 @@
 /*
- * pod_name - whose process is it? By the path of its cgroup, as container runtimes and
- * systemd lay it out.
- *
- * Pure. Names are for people and for grouping: "pod:<uid>", "job:<id>",
- * "container:<id>", "unit:<name>", else nothing.
+ * pod_name - names the owner of a process by the path of its cgroup, as container
+ * runtimes and systemd make it. Pure. Names are for people and for grouping:
+ * "pod:<uid>", "job:<id>", "container:<id>", "unit:<name>", else nothing.
  */
 #ifndef HOST_AGENT_SERVICES_POD_NAME_H
 #define HOST_AGENT_SERVICES_POD_NAME_H
@@ -21,7 +19,7 @@
 bool pod_name_cgroup_path(
     const char *text, size_t text_len, const char **ret, size_t *len);
 
-/* False: the path names nobody, as "/" or a user's session. */
+/* False: the path names no owner, such as "/" or a user's session. */
 bool pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES]);
 
 /* The UID in "pod:<uid>"; NULL: the name is no pod's. */

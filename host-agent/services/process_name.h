@@ -1,10 +1,9 @@
 /*
- * process_name - what to call the process that owns a QP: its pod, container, job or
+ * process_name - the name of the process that owns a QP: its pod, container, job or
  * unit, else its command.
  *
- * Reads /proc and cgroupfs: call it on the worker. The process may be gone already;
- * then its cgroup may still be there, and else there is the command that the event
- * told.
+ * Reads /proc and cgroupfs: call it on the worker. If the process has ended already,
+ * its cgroup may still exist; else the command of the event is used.
  */
 #ifndef HOST_AGENT_SERVICES_PROCESS_NAME_H
 #define HOST_AGENT_SERVICES_PROCESS_NAME_H
@@ -25,7 +24,7 @@ struct process_name {
  * number is nobody's, or somebody else's. root: before /proc ("" but in tests). */
 bool process_name_sees_events_pids(const char *root);
 
-/* What a process calls itself may be anything: what does not print becomes '?'. */
+/* A process chooses its command's text: bytes that do not print become '?'. */
 void process_name_clean(char comm[PROCESS_COMM_BYTES]);
 /* root: before /proc and /sys ("" but in tests). pid: 0 when /proc cannot say anything
  * of it. cgroup_id: 0 for unknown. name: comm is filled in with what is known, and

@@ -1,10 +1,9 @@
 /*
- * qp_hooks - the BPF programs of bpf/ in the kernel, and what they tell.
+ * qp_hooks - loads the BPF programs of bpf/ into the kernel, and reads their events.
  *
- * The one place that speaks libbpf, whose log goes to ours at the level of debugging:
- * a failed way in is no warning while another is left. qp_hooks_open takes tens of
- * milliseconds: call it on the worker. Nothing stays in the kernel after
- * qp_hooks_close.
+ * Only this file uses libbpf, whose log goes to the agent's debug log: a method that
+ * fails is no warning while another is left. qp_hooks_open takes tens of milliseconds:
+ * call it on the worker. Nothing stays in the kernel after qp_hooks_close.
  */
 #ifndef HOST_AGENT_SERVICES_QP_HOOKS_H
 #define HOST_AGENT_SERVICES_QP_HOOKS_H
@@ -27,7 +26,7 @@ enum qp_hooks_method {
 	QP_HOOKS_METHODS
 };
 
-/* reason: on failure each way that was tried, its step and what it said. */
+/* reason: on failure each method tried, its step and its error. */
 int qp_hooks_open(
     enum qp_hooks_method method, struct qp_hooks **ret, char reason[QP_HOOKS_TEXT]);
 void qp_hooks_close(struct qp_hooks *hooks); /* NULL is fine */
@@ -37,7 +36,7 @@ const char *qp_hooks_method_name(enum qp_hooks_method method); /* "any", "fexit"
 
 /* Readable while there are events. */
 int qp_hooks_fd(const struct qp_hooks *hooks);
-/* Hands over at most max events; how many. event: valid in the call. */
+/* Passes on at most max events; returns how many. event: valid during the call. */
 size_t qp_hooks_take(struct qp_hooks *hooks, size_t max,
     void (*fn)(const struct qp_event *event, void *arg), void *arg);
 

@@ -1,5 +1,6 @@
 /*
- * qp_needs - can this kernel, with these rights, tell of QPs? If not, what is missing.
+ * qp_needs - checks whether this kernel, with the agent's rights, can report QPs, and
+ * what is missing.
  *
  * Looks at a few files of /proc and /sys; root is put before their paths ("" but in
  * tests). Reads sysfs: call it on the worker.
@@ -18,7 +19,7 @@ enum qp_needs {
 	QP_NEEDS_KERNEL,
 };
 
-/* missing: "" or the words for a person, of everything that is missing at once. */
+/* missing: "" or a text with everything that is missing. */
 enum qp_needs qp_needs_look(const char *root, char missing[QP_NEEDS_TEXT]);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * qp_tracer - hears from the kernel, as it happens, which QPs get a peer and which go.
+ * qp_tracer - gets events from the kernel when a QP is connected to a peer or
+ * destroyed.
  *
- * Starts on the worker; where something is missing the agent goes on without it and
- * can say what. The module ib_core may come later: it is looked for again. Costs
+ * Starts on the worker; if something is missing, the agent runs without it and reports
+ * what is missing. The module ib_core may come later: it is looked for again. Costs
  * probing nothing: a bounded share of events per turn of the loop.
  */
 #ifndef HOST_AGENT_SERVICES_QP_TRACER_H
@@ -25,7 +26,8 @@ struct qp_tracer_options {
 
 struct qp_tracer_callbacks {
 	void (*on_event)(const struct qp_event *event, void *arg);
-	/* It has begun to hear: what came before has to be listed. Or it will not. */
+	/* Events come from now on, and older QPs have to be listed; or tracing
+	 * failed. */
 	void (*on_state)(void *arg);
 };
 
@@ -43,7 +45,7 @@ int qp_tracer_new(struct rm_loop *loop, struct rm_worker *worker,
 void qp_tracer_free(struct qp_tracer *tracer); /* NULL is fine */
 
 bool qp_tracer_is_attached(const struct qp_tracer *tracer);
-/* "" or what is missing, in words. */
+/* "" or a text on what is missing. */
 const char *qp_tracer_missing(const struct qp_tracer *tracer);
 /* "fexit", "kprobe", "fprobe"; "" while it does not hear. */
 const char *qp_tracer_method(const struct qp_tracer *tracer);

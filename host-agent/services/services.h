@@ -1,12 +1,12 @@
 /*
- * services - whose flows use this host's RNICs, and which of them to probe.
+ * services - the service flows that use this host's RNICs, and which of them to probe.
  *
- * Hears of QPs (qp_event.h) and is shown lists of them (qp_list.h). QPs of one process
- * with the same ends, source port and class are one flow; flows that take the same way
- * share probes; and no RNIC probes more than max_probed ways at a time, which the
- * others wait for in turn. A peer has to be asked for: by its address, or, of a QP
- * older than we are, by the numbers of both QPs. Pure: the caller asks, reads names,
- * probes and traces.
+ * Gets events on QPs (qp_event.h) and lists of them (qp_list.h). QPs of one process
+ * with the same ends, source port and class are one flow. Flows on the same path share
+ * probes. An RNIC probes at most max_probed paths at a time; the others wait for their
+ * turn. The aggregators know the RNIC of a peer: they are asked by the peer's address
+ * or, for a QP older than the agent, by the numbers of both QPs. Pure: the caller sends
+ * requests, reads names, probes and traces.
  */
 #ifndef HOST_AGENT_SERVICES_SERVICES_H
 #define HOST_AGENT_SERVICES_SERVICES_H
@@ -33,10 +33,10 @@ struct services;
 struct services_options {
 	size_t max_probed;    /* ways of one RNIC at a time */
 	uint32_t interval_us; /* between two probes (pairs, if long) of one flow */
-	int64_t turn_ns;      /* so long a way is probed while others wait */
+	int64_t turn_ns;      /* time that a path is probed while others wait */
 	uint64_t random_seed;
-	/* We are in a pid namespace of our own: events' pids are not of it (those of
-	 * lists are). */
+	/* The agent is in a pid namespace of its own: pids of events are not of it
+	 * (those of lists are). */
 	bool pids_elsewhere;
 };
 
@@ -62,16 +62,16 @@ struct services_rnic {
 	uint32_t large_bytes;  /* of the largest probe it sends; 0: no large ones */
 };
 
-/* owner: below SERVICES_MAX_RNICS. rnic NULL: it is not there, nor are its flows.
- * True: it is new, or another device: what is there has to be listed. */
+/* owner: below SERVICES_MAX_RNICS. rnic NULL: the RNIC and its flows are gone. True: it
+ * is new, or another device: its QPs have to be listed. */
 bool services_set_rnic(
     struct services *services, size_t owner, const struct services_rnic *rnic);
 
 /* -ENODEV: of no RNIC of ours; -ENOSPC: beyond a ceiling; -ENOMEM. All are counted. */
 int services_event(
     struct services *services, const struct qp_event *event, rm_mono_t now);
-/* All there was at that time: what is not in it is gone, unless the list is cut. True:
- * another one has to be made, since some of it may have ended meanwhile. */
+/* A list of all QPs at that time: QPs not in it are gone, unless the list is cut. True:
+ * another list is needed, since some QPs may have ended meanwhile. */
 bool services_listed(struct services *services, const struct qp_list *list,
     rm_mono_t asked, rm_mono_t now);
 
@@ -82,35 +82,37 @@ struct services_process { /* to be named */
 	const char *comm;
 };
 
-/* True: name this one. It is not told of again. */
+/* True: the process to name next. Each is returned once. */
 bool services_next_process(struct services *services, struct services_process *ret);
 void services_named(struct services *services, uint32_t pid, bool elsewhere,
     const struct process_name *name);
 
 struct services_ask {
 	uint64_t token;
-	size_t owner; /* of the first QP that wants to know */
+	size_t owner; /* of the first QP that needs it */
 	bool join;    /* by numbers, else by address */
 	struct wire_address address;
 	uint32_t qpn, dst_qpn;
 	uint8_t qp_type; /* enum wire_qp_type */
 };
 
-/* What is to be asked now, at most max. What is not answered is asked again. */
+/* The requests to send now, at most max. Requests without an answer are returned
+ * again. */
 size_t services_asks(
     struct services *services, rm_mono_t now, struct services_ask *out, size_t max);
 /* rnic: NULL, not found; copied. */
 void services_answer(struct services *services, uint64_t token,
     const struct wire_rnic *rnic, rm_mono_t now);
 
-/* A probe to it was lost: perhaps it has other QPs by now. What plans name is told anew
- * at once; of others we have to ask. Cheap, whatever is lost. */
+/* A probe to it was lost: perhaps its QPs have changed. For RNICs in plans the new
+ * numbers come by themselves; for others a request is sent again. Cheap, however many
+ * probes are lost. */
 void services_lost(struct services *services, struct wire_rnic_id dst, rm_mono_t now);
 
-/* Something has changed since services_turn. */
+/* True: something has changed since services_turn. */
 bool services_news(const struct services *services);
-/* Chooses anew what to probe, trace and answer: after news, and every second for the
- * turns and paths. A bit per RNIC whose lists are others now. */
+/* Chooses again what to probe, trace and answer: call it after a change, and every
+ * second for turns and paths. Returns a bit per RNIC whose lists changed. */
 uint64_t services_turn(
     struct services *services, services_path *path, void *arg, rm_mono_t now);
 /* Both valid until the next services_turn. Traced are all, also those that wait, with
@@ -120,8 +122,8 @@ size_t services_probes(
 size_t services_traces(
     const struct services *services, size_t owner, struct wire_target *out, size_t max);
 
-/* Whom an RNIC has to answer, since they have connections with it and probe them from
- * their side, known to a plan or not. Each address once; no guid: not known yet. */
+/* The peers that an RNIC has to answer, since they have connections with it and probe
+ * them from their side. Each address once; no guid: not known yet. */
 size_t services_peers(
     const struct services *services, size_t owner, struct wire_peer *out, size_t max);
 
@@ -129,7 +131,7 @@ size_t services_peers(
 size_t services_flows(
     const struct services *services, struct wire_service_flow *out, size_t max);
 
-/* Who has QPs on an RDMA device: processes of one service and command are one. */
+/* A user of an RDMA device's QPs: processes of one service and command are one. */
 struct services_user {
 	const char *device;
 	uint32_t port;
@@ -154,15 +156,15 @@ size_t services_users(
 const struct process_name *services_process(
     const struct services *services, uint32_t pid);
 
-/* Whether aggregators are told of it: only of peers with an address. The others are
- * counted as unresolved; one of them among the flows, and no report could be made. */
+/* True: it is reported to aggregators. Only peers with an address are; the others are
+ * counted as unresolved, as one of them would make the whole report invalid. */
 bool services_is_reported(const struct wire_service_flow *flow);
 
 struct services_counts {
 	/* so far */
 	uint64_t connected, destroyed;
 	uint64_t older;   /* found by listing */
-	uint64_t missed;  /* gone by listing: their end was not heard of */
+	uint64_t missed;  /* missing in a list, without an event of their end */
 	uint64_t foreign; /* of devices that are no RNIC of ours */
 	uint64_t local;   /* from an RNIC to itself: no network between */
 	uint64_t refused; /* beyond a ceiling, or out of memory */

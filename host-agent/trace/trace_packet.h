@@ -1,13 +1,13 @@
 /*
- * trace_packet - a packet that takes a probe's way as far as its TTL, and what a
- * switch says when that has run out.
+ * trace_packet - a packet that follows a probe's path up to its TTL, and the ICMP
+ * answer of the switch where the TTL ran out.
  *
  * The same 5-tuple and class as the probes of a flow. Far too short for a probe, so
  * that no reflector answers or counts one that arrives. An answer is ours when it
  * quotes a packet that we would build exactly so; whether it was sent is the caller's
- * to know. Who does not see our packets would have to guess 16 bits of each, which
- * come from a secret, besides its flow and token: with IPv4, whose switches need not
- * quote more, they are those of the UDP checksum. Pure.
+ * to know. Who does not see our packets would have to guess 16 bits of each, which come
+ * from a secret, besides its flow and token: with IPv4, whose switches need not quote
+ * more, they are those of the UDP checksum. Pure.
  */
 #ifndef HOST_AGENT_TRACE_TRACE_PACKET_H
 #define HOST_AGENT_TRACE_TRACE_PACKET_H
@@ -36,7 +36,7 @@ struct trace_answer {
 	uint16_t token;
 	struct wire_address from; /* port 0 */
 	bool expired;             /* the TTL ran out there */
-	bool reached;             /* the destination itself says that nobody listens */
+	bool reached; /* the destination itself answers "port unreachable" */
 };
 
 /*

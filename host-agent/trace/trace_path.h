@@ -1,9 +1,9 @@
 /*
- * trace_path - what repeated traces of one flow come down to.
+ * trace_path - the path of one flow from repeated traces.
  *
- * A trace that gets less far than the path known erases nothing: a black hole, or a
- * switch that answers once a second, is silent. Where another switch answers, two
- * traces in a row have to agree before the path has moved. Pure.
+ * A trace with fewer hops than the known path erases nothing: a black hole, or a switch
+ * that answers once a second, is silent. If another switch answers, two traces in a row
+ * have to agree before the path is changed. Pure.
  */
 #ifndef HOST_AGENT_TRACE_TRACE_PATH_H
 #define HOST_AGENT_TRACE_TRACE_PATH_H
@@ -35,16 +35,16 @@ struct trace_path {
 
 enum trace_status {
 	TRACE_SAME,
-	TRACE_NEWS, /* the path or its flag is another now */
-	TRACE_LESS, /* got less far than is known */
-	TRACE_ODD,  /* another way, once: look again soon */
+	TRACE_NEWS, /* the path or its flag has changed */
+	TRACE_LESS, /* fewer hops than known */
+	TRACE_ODD,  /* another path, once: trace again soon */
 };
 
 /* found: one whole trace, at now. */
 enum trace_status trace_path_take(
     struct trace_path *path, const struct trace_hops *found, rm_mono_t now);
 
-/* Is any hop of it silent, or its end unknown? */
+/* True: a hop is silent, or the end is unknown. */
 bool trace_path_has_gaps(const struct trace_path *path);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * trace_port - the raw sockets of one RNIC: traces out, ICMP answers in.
+ * trace_port - the raw sockets of one RNIC: sends trace packets, receives ICMP answers.
  *
- * What is sent here never comes back to the probes' sockets: they are not connected
- * and do not ask for errors, so that the kernel tells them nothing of ICMP. The sending
+ * What is sent here never comes back to the probes' sockets: they are not connected and
+ * do not ask for errors, so that the kernel tells them nothing of ICMP. The sending
  * sockets receive nothing; the others only "time exceeded" and "unreachable". All of
  * them are bound to the RNIC's device, in its network namespace.
  */

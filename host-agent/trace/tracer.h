@@ -1,13 +1,12 @@
 /*
- * tracer - whom to trace when, and which way every flow takes.
+ * tracer - decides which flow to trace when, and keeps the path of every flow.
  *
  * Follows every flow that leaves the rack. New and changed flows come first, each path
  * is looked at again from time to time, every other trace is of what plans name if any
- * of that is due, and never are there more packets than the
- * budget of the whole agent allows. A trace needs the length of the way, which the
- * TTL tells with which probes arrive: so nothing of it gets to the destination. Only
- * where no probe arrives it is sent out blindly. Pure: the caller sends, and tells of
- * answers and time.
+ * of that is due, and never are there more packets than the budget of the whole agent
+ * allows. A trace needs the length of the way, which the TTL tells with which probes
+ * arrive: so nothing of it gets to the destination. Only where no probe arrives it is
+ * sent out blindly. Pure: the caller sends, and tells of answers and time.
  */
 #ifndef HOST_AGENT_TRACE_TRACER_H
 #define HOST_AGENT_TRACE_TRACER_H
@@ -35,7 +34,7 @@ struct tracer_counts {
 	uint64_t packets_failed; /* the kernel refused them */
 	uint64_t answers;        /* that told a hop */
 	uint64_t unmatched;      /* no trace under way that they belong to */
-	uint64_t incomplete;     /* traces that got less far than is known */
+	uint64_t incomplete;     /* traces that fewer hops than known */
 	uint64_t over_budget;    /* times that a trace had to wait for the budget */
 	uint64_t moved;          /* times that a path has become another */
 	uint64_t refused_flows;  /* more than the ceiling */
@@ -65,8 +64,8 @@ int tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *ta
     size_t count, const struct wire_address src[2], struct port *port, uint64_t to,
     rm_mono_t now);
 
-/* A probe of this flow has arrived having passed so many routers. True: that is news,
- * and something may be due. */
+/* A probe of this flow has arrived after passing this number of routers. True: the
+ * number is new, and a trace may be due. */
 bool tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
     uint16_t src_port, uint8_t routers, rm_mono_t now);
 
@@ -87,19 +86,19 @@ void tracer_answer(
 /* A packet of a job that did not leave. */
 void tracer_failed(struct tracer *tracer);
 
-/* Moves to out what aggregator is to be told, at most max; 0: nothing. What is new or
- * has changed, and flows of services again and again. */
+/* Moves the paths to report to the aggregator to out, at most max; 0: none. These are
+ * new and changed paths, and regularly those of services. */
 size_t tracer_report(struct tracer *tracer, unsigned aggregator, rm_mono_t now,
     struct wire_path *out, size_t max);
-/* It knows nothing (any more). */
+/* A new session: the aggregator has no paths. */
 void tracer_report_all(struct tracer *tracer, unsigned aggregator);
 
-/* What stands for a flow's way: equal for equal ways; 0: not known for sure, which is
- * so of an unknown, incomplete or multipath one, and of one that lately was not seen.
+/* A number for a flow's path, equal for equal paths; 0: not known for sure, that is
+ * unknown, incomplete, multipath, or not seen recently.
  */
 uint64_t tracer_path_id(const struct tracer *tracer, size_t owner,
     struct wire_rnic_id dst, uint16_t src_port);
-/* Another number whenever any flow's has become another. */
+/* Changes whenever any flow's path changes. */
 uint64_t tracer_path_changes(const struct tracer *tracer);
 
 struct tracer_view {           /* one flow, for people */

@@ -1,8 +1,7 @@
 /*
- * tracing - the tracer at work: its sockets, one set per RNIC, and its timer.
+ * tracing - runs the tracer: its sockets, one set per RNIC, and its timer.
  *
- * Costs probing nothing: it never waits, and without the right to raw sockets there is
- * just no path.
+ * It never delays probing; without the right to open raw sockets no path is traced.
  */
 #ifndef HOST_AGENT_TRACE_TRACING_H
 #define HOST_AGENT_TRACE_TRACING_H
@@ -24,14 +23,14 @@ int tracing_new(
     struct rm_loop *loop, const struct tracer_options *options, struct tracing **ret);
 void tracing_free(struct tracing *tracing);
 
-/* An RNIC's sockets, anew. owner: below TRACER_MAX_OWNERS. Why there are none:
- * -EPERM is not worth more than one word in the log. */
+/* Opens an RNIC's sockets again. owner: below TRACER_MAX_OWNERS. On failure the error;
+ * -EPERM is logged only once. */
 int tracing_open(struct tracing *tracing, size_t owner, const char *netns,
     const char *device, const struct rnic_facts *facts);
 /* Its targets; port and to as for tracer_set. */
 int tracing_set(struct tracing *tracing, size_t owner, const struct pinglist_sum *sum,
     const struct rnic_facts *facts, struct port *port, uint64_t to);
-/* Of one of its probes: tells how long the way is. */
+/* A result of one of its probes, which has the length of the path. */
 void tracing_result(
     struct tracing *tracing, size_t owner, const struct wire_result *result);
 

@@ -1,16 +1,17 @@
 /*
- * port_udp - a port over kernel UDP sockets, bound to one device and its addresses.
+ * port_udp - the transport over kernel UDP sockets, bound to one device and its
+ * addresses.
  *
  * One reflector socket per family, opened at once; one prober socket per (family,
  * source port), opened when first sent from and kept until it is idle and others need
- * the room. Times are the kernel's
- * software stamps (SO_TIMESTAMPING), CLOCK_REALTIME. The socket that a thread opens
- * belongs to the namespace given, not to the daemon's own.
+ * the room. Times are the kernel's software stamps (SO_TIMESTAMPING), CLOCK_REALTIME.
+ * The socket that a thread opens belongs to the namespace given, not to the daemon's
+ * own.
  *
- * Packets leave with TTL 255 (so that the length of the path can be seen), ECN
- * capable (so that a congested switch marks instead of dropping) and never in
- * fragments: the path MTU that an ICMP message claims is not believed, a too large
- * probe has to be lost where the fault is.
+ * Packets leave with TTL 255 (so that the length of the path can be seen), ECN capable
+ * (so that a congested switch marks instead of dropping) and never in fragments: the
+ * path MTU that an ICMP message claims is not believed, a too large probe has to be
+ * lost where the fault is.
  */
 #ifndef HOST_AGENT_UDP_PORT_UDP_H
 #define HOST_AGENT_UDP_PORT_UDP_H
@@ -31,11 +32,12 @@ struct port_udp_options {
 	uint16_t reflector_port;          /* 0: no reflector sockets */
 	uint16_t sport_min, sport_max;    /* flows allowed; 0, 0: 1024 to 65535 */
 	size_t max_flows;                 /* prober sockets; 0: 1024 */
-	int64_t flow_idle_ns;     /* unused for this long, it makes room; 0: 30 s */
+	int64_t flow_idle_ns;     /* a socket unused for this long may be closed for
+				     another; 0: 30 s */
 	int receive_buffer_bytes; /* of each socket; 0: 4 MiB */
 };
 
-/* -EINVAL: no address. Else what opening the reflector's sockets said. */
+/* -EINVAL: no address. Else the error of opening the reflector's sockets. */
 int port_udp_new(
     struct rm_loop *loop, const struct port_udp_options *options, struct port **ret);
 

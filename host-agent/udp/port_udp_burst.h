@@ -15,7 +15,7 @@ struct port_udp_burst;
 struct port_udp_burst *port_udp_burst_new(void);        /* NULL when out of memory */
 void port_udp_burst_free(struct port_udp_burst *burst); /* NULL is fine */
 
-/* What a burst of arrivals told besides. */
+/* Further results of a burst of arrivals. */
 struct port_udp_read {
 	size_t taken;    /* packets off the queue, arrivals or not */
 	size_t arrivals; /* whole ones */

@@ -1,6 +1,6 @@
 /*
- * port_udp_flow - one socket of a port_udp at work on the loop: receives, sends,
- * matches stamps. port_udp decides which flows there are.
+ * port_udp_flow - one socket of a port_udp on the loop: receives, sends, matches
+ * stamps. port_udp decides which flows exist.
  */
 #ifndef HOST_AGENT_UDP_PORT_UDP_FLOW_H
 #define HOST_AGENT_UDP_PORT_UDP_FLOW_H

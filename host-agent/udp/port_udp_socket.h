@@ -1,5 +1,5 @@
 /*
- * port_udp_socket - one bound UDP socket with stamps, and how addresses look to it.
+ * port_udp_socket - one bound UDP socket with time stamps, and its address format.
  */
 #ifndef HOST_AGENT_UDP_PORT_UDP_SOCKET_H
 #define HOST_AGENT_UDP_PORT_UDP_SOCKET_H

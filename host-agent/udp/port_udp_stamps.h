@@ -31,7 +31,7 @@ struct port_udp_stamps { /* all zero at first */
 /* Of a packet's first bytes; never 0. Less than PORT_UDP_KEY_BYTES: 0. */
 uint64_t port_udp_stamps_key(const uint8_t *payload, size_t len);
 
-/* A packet was sent. True: pushed out an older one, whose stamp never came. */
+/* A packet was sent. True: an older packet without a stamp was dropped for it. */
 bool port_udp_stamps_add(struct port_udp_stamps *stamps, uint64_t key, uint64_t token);
 
 enum port_udp_stamp { PORT_UDP_UNMATCHED, PORT_UDP_MATCHED, PORT_UDP_RESYNCED };

@@ -1,11 +1,11 @@
 /*
- * lanes - a few threads for calls of which one may block for a second, so that those
- * which surely do not never wait behind those which might.
+ * lanes - a few threads for calls that may block for a second, so that calls that do
+ * not block never wait for those that may.
  *
- * With a single thread every new target would wait for each dead one before it. So:
- * several; one is left free of all but sure calls; what has failed before may hold
- * one, so that new ones find another. All from the loop; only run() is called in a
- * thread, and touches nothing but its job.
+ * With a single thread every new target would wait for each dead one before it. So
+ * there are several threads: one runs only calls that do not block; calls that have
+ * failed before use at most one, so new ones find another. Call everything from the
+ * loop; only run() is called in a thread, and uses nothing but its job.
  */
 #ifndef HOST_AGENT_VERBS_LANES_H
 #define HOST_AGENT_VERBS_LANES_H
@@ -25,7 +25,7 @@ enum lane_class { /* the first goes first */
 	LANE_SURE,
 	LANE_NEW,   /* never tried: likely good */
 	LANE_RETRY, /* has failed before */
-	LANE_IDLE,  /* nobody waits for it; may fail; one for some of LANE_RETRY */
+	LANE_IDLE,  /* not urgent; may fail; runs once per some of LANE_RETRY */
 	LANE_CLASSES
 };
 
@@ -38,7 +38,7 @@ struct lane_job { /* embedded in the caller's; it must live until done */
 
 /* count: LANES_MIN to LANES_MAX, else -EINVAL. One for all ports of a process does. */
 int lanes_new(struct rm_loop *loop, size_t count, struct lanes **ret);
-/* Waits for what is running; what never ran gets done(-ECANCELED). */
+/* Waits for running jobs; jobs that never ran get done(-ECANCELED). */
 void lanes_stop(struct lanes *lanes);
 void lanes_free(struct lanes *lanes); /* stops them first; NULL is fine */
 /* As that, but waits no longer than until then. Returns how many jobs are left behind

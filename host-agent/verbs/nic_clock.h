@@ -1,5 +1,6 @@
 /*
- * nic_clock - the raw time stamps of one RDMA device's completions as nanoseconds.
+ * nic_clock - converts the raw time stamps of one RDMA device's completions to
+ * nanoseconds.
  *
  * Only differences between stamps of the same device mean anything: its zero is its
  * own. A stamp that cannot be true makes the clock untrusted for some seconds; until

@@ -1,5 +1,5 @@
 /*
- * port_verbs - a port over UD queue pairs of one RDMA port (RoCEv2; InfiniBand).
+ * port_verbs - the transport over UD queue pairs of one RDMA port (RoCEv2; InfiniBand).
  *
  * Three kinds of QP. Probes arrive at the small or the large answering QP, whose
  * numbers are registered: the many receive buffers of the one hold

@@ -1,11 +1,11 @@
 /*
- * verbs_ah - the address handles of one RDMA port, made off the loop and kept.
+ * verbs_ah - a cache of the address handles of one RDMA port, made in threads.
  *
- * Making one asks the kernel to resolve the neighbour, which takes a second when it
- * does not answer. So they are made in lanes, and of a target that has not answered
- * one attempt at a time, at ever longer intervals; in between everybody is told at
- * once. A handle holds the neighbour's MAC as it was: one in use is made anew now and
- * then, and the old one serves until that has worked. All from the loop.
+ * To make one, the kernel resolves the neighbour, which takes a second when it does not
+ * answer. So they are made in lanes. For a target that has not answered there is one
+ * attempt at a time, at growing intervals; requests in between fail at once. A handle
+ * holds the neighbour's MAC as it was: one in use is made anew now and then, and the
+ * old one serves until that has worked. All from the loop.
  */
 #ifndef HOST_AGENT_VERBS_VERBS_AH_H
 #define HOST_AGENT_VERBS_VERBS_AH_H

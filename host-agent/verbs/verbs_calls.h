@@ -1,5 +1,5 @@
 /*
- * verbs_calls - the entry points of libibverbs that are used, as a table.
+ * verbs_calls - a table of the libibverbs functions that are used.
  *
  * Everything else calls verbs through it, so that tests can put a provider of their own
  * in its place: one that has hardware clocks, fails, and counts what it gave away. All
