@@ -1,5 +1,5 @@
 /*
- * aggregator_check - what --check of a tor-aggregator finds beside its options.
+ * aggregator_check - the checks of a tor-aggregator's --check besides its options.
  */
 #ifndef TOR_AGGREGATOR_AGGREGATOR_CHECK_H
 #define TOR_AGGREGATOR_AGGREGATOR_CHECK_H
@@ -11,7 +11,7 @@
 
 struct aggregator_config;
 
-/* Who the config says that this aggregator is; borrows, tors too. */
+/* The identity that the config claims for this aggregator; borrows, tors too. */
 struct rm_identity_claim aggregator_claim(
     const struct aggregator_config *config, const char *tors[WIRE_MAX_TORS]);
 

@@ -59,12 +59,13 @@ struct aggregator_config {
 
 extern const struct rm_option aggregator_options[];
 
-/* --check and the like end it with 1; what is wrong was said. Else 0. */
+/* 1: the process is done (--check and the like); < 0: an error, which was logged; else
+ * 0. */
 int aggregator_config_load(struct aggregator_config *config, int argc, char **argv);
-/* The file alone, for a reload; on failure nothing is left to clear. */
+/* Reads only the file, for a reload; on failure there is nothing to clear. */
 int aggregator_config_read(
     struct aggregator_config *config, const char *path, struct rm_error *error);
-/* Is one of its ToRs another aggregator's, too? */
+/* True: one of its ToRs has a second aggregator. */
 bool aggregator_config_has_peers(const struct aggregator_config *config);
 void aggregator_config_clear(struct aggregator_config *config); /* zeroed is fine */
 

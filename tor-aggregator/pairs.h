@@ -1,11 +1,11 @@
 /*
- * pairs - our ToRs' other aggregators: who of the two speaks, and what both know of the
- * rack's incidents. A part of the wiring.
+ * pairs - the other aggregators of this aggregator's ToRs: which of the two is active,
+ * and the incidents that both know. Part of the wiring.
  *
- * The speaker tells the other one of every incident: that it is open, with "opened"
- * until everybody has taken the alert and "updated" from then on, and "resolved" at its
- * end, and again once everybody has heard of that. The other one holds them, goes on
- * with them, and tells of an end that was not told.
+ * The active one sends the other one every incident: "opened" until all receivers have
+ * accepted the alert, "updated" from then on, and "resolved" at its end and once more
+ * when all receivers have accepted that. The other one holds the incidents, continues
+ * them when it becomes active, and sends ends that were not delivered.
  */
 #ifndef TOR_AGGREGATOR_PAIRS_H
 #define TOR_AGGREGATOR_PAIRS_H
@@ -21,8 +21,8 @@ struct rm_incident;
 struct rm_metrics;
 struct tor_aggregator;
 
-/* After the incidents are restored, the links of agents made, and before they listen.
- * ToRs without another aggregator speak, or not, as their config says. */
+/* Call it after the incidents are restored and the agents' server is made, and before
+ * that listens. ToRs without another aggregator are active or not by their config. */
 int pairs_new(struct tor_aggregator *aggregator, struct pairs **ret);
 void pairs_free(struct pairs *pairs); /* before the links of agents */
 
@@ -30,12 +30,13 @@ void pairs_free(struct pairs *pairs); /* before the links of agents */
 void pairs_tick(struct pairs *pairs, rm_mono_t now);
 void pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now);
 
-/* Of the tor-th ToR; something of it has changed that the other one should know. */
+/* The incident of the tor-th ToR has changed: sends it to the other aggregator. */
 void pairs_tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident);
 
 /* NULL: it has no other aggregator. New reference. */
 json_t *pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now);
-/* A ToR at which both of the two are told to speak, or neither is; NULL: none. */
+/* A ToR of which both aggregators are primary by their configs, or neither; NULL:
+ * none. */
 const char *pairs_quarrel(const struct pairs *pairs);
 int pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics);
 

@@ -1,6 +1,5 @@
 /*
- * pairs_state - a ToR's two aggregators, as pairs.c keeps them. For pairs.c and its
- * test.
+ * pairs_state - the struct of a ToR's two aggregators; private to pairs.c and its test.
  */
 #ifndef TOR_AGGREGATOR_PAIRS_STATE_H
 #define TOR_AGGREGATOR_PAIRS_STATE_H
@@ -15,13 +14,13 @@ struct pair {         /* one ToR's */
 	size_t other; /* of the links; NOBODY: it has none */
 	struct peer peer;
 	struct peer_own own;
-	/* Since when neither it nor any agent is heard; ns 0: one is. */
+	/* Since when neither it nor any agent is connected; ns 0: one is. */
 	rm_mono_t lonely;
 	bool quarrel; /* both are the primary by their configs, or neither is */
-	/* The other one has told of all that it has open since it began to speak. */
+	/* The other one has sent all its open incidents since it became active. */
 	bool synced;
-	/* Its word was heard on this link. Until then a primary says nothing of the
-	 * ToR: what it has open may be of before. */
+	/* Its state was received on this link. Until then a primary sends nothing about
+	 * the ToR: its open incidents may be outdated. */
 	bool met;
 };
 
@@ -33,10 +32,10 @@ struct pairs {
 	const char *names[WIRE_MAX_TORS]; /* by the links' numbers; borrowed */
 	size_t other_count;
 	rm_mono_t judged;
-	rm_mono_t stood[WIRE_MAX_TORS]; /* it was last told how we stand */
+	rm_mono_t stood[WIRE_MAX_TORS]; /* when our state was last sent to it */
 };
 
-/* Do we share that ToR with that one? */
+/* True: this aggregator shares that ToR with that one. */
 static inline bool
 pairs_share(const struct pairs *pairs, size_t tor, size_t other)
 {

@@ -1,6 +1,6 @@
 /*
- * agent_links_state - what an agent's connection is made of. For agent_links.c, and for
- * the fuzzer that plays the agents.
+ * agent_links_state - the struct of an agent's connection; private to agent_links.c and
+ * to the fuzzer that plays agents.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
@@ -19,7 +19,7 @@ struct agent_link {
 	struct rm_link *link;
 	struct agent *agent;                 /* NULL: no hello yet */
 	struct rm_pending_conn pending_conn; /* until it is welcome */
-	rm_mono_t pinged;                    /* ns 0: it has news to hear */
+	rm_mono_t pinged;                    /* ns 0: a ping with news is due */
 	bool closing, is_peer_aggregator;
 	struct agent_link *next, *previous;
 };

@@ -1,12 +1,12 @@
 /*
- * agent_watch - what one host's agent was doing during a window. Pure.
+ * agent_watch - the state of one host's agent during a window. Pure.
  *
- * Judged from what reaches us over the management network: heartbeats with the
- * agent's own time stamps, the stalls it confesses, TCP acknowledgements of its
- * kernel, and the end of its session. A heartbeat that was only held up on the way is
- * no stall, because gaps are measured between the agent's stamps, unless the way to its
- * host was cut meanwhile: then nobody knows what else was. All times are on
- * our clock (see clock_map).
+ * Judged from the management network: heartbeats with the agent's own time stamps, the
+ * stalls that it reports, TCP acknowledgements of its kernel, and the end of its
+ * session. A heartbeat that was only delayed on the network is no stall, because gaps
+ * are measured between the agent's stamps. The exception is a cut of the management
+ * path: then the cause of a gap is not known. All times are on our clock (see
+ * clock_map).
  */
 #ifndef TOR_AGGREGATOR_AGENTS_AGENT_WATCH_H
 #define TOR_AGGREGATOR_AGENTS_AGENT_WATCH_H
@@ -19,25 +19,26 @@
 
 #define AGENT_WATCH_GAP_NS (400 * RM_NS_PER_MS)   /* between heartbeats: a stall */
 #define AGENT_WATCH_STALL_NS (200 * RM_NS_PER_MS) /* shorter ones cost nothing */
-/* A stall shorter than the probe time-out less this much stutters: packets wait in
+/* A stall shorter than the probe time-out minus this is a stutter: packets wait in
  * queues with the kernel's stamps, and are answered in time. */
 #define AGENT_WATCH_MARGIN_NS (100 * RM_NS_PER_MS)
 #define AGENT_WATCH_OVERDUE_NS (500 * RM_NS_PER_MS) /* ask its kernel */
 /* A fault: the host is unreachable. */
 #define AGENT_WATCH_SILENT_NS (1000 * RM_NS_PER_MS)
-/* A fault: the agent is frozen. A busy host stops a process for a second now and then,
- * and nobody is called for that: until here it is a stall. */
+/* Silence longer than this is a fault: the agent is frozen. Shorter silence is a stall,
+ * as a busy host may stop a process for a second, and that needs no alert. */
 #define AGENT_WATCH_FROZEN_NS (2000 * RM_NS_PER_MS)
-/* A fault, too: so many stops in a row of a second and longer within that time, and
- * more than half of it. A host that stops its processes for a second of five is only
+/* Also a fault: this many stops of a second and longer within that time, together more
+ * than half of it. A host that stops its processes for one second of five is only
  * busy. */
 #define AGENT_WATCH_STOP_NS (1000 * RM_NS_PER_MS)
 #define AGENT_WATCH_STOPS 5
 #define AGENT_WATCH_STOPS_NS (30 * RM_NS_PER_S)
 #define AGENT_WATCH_STOPS_OVER_NS (4 * RM_NS_PER_S) /* since the last of them */
-#define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS)  /* for coming back after a reset */
-#define AGENT_WATCH_SETTLE_NS                                  \
-	(1000 * RM_NS_PER_MS) /* after the start of a new life \
+#define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS)  /* time to reconnect after a reset \
+						     */
+#define AGENT_WATCH_SETTLE_NS                                         \
+	(1000 * RM_NS_PER_MS) /* after the start of a new incarnation \
 			       */
 #define AGENT_WATCH_ACK_FRESH_NS (1500 * RM_NS_PER_MS)
 /* A first answer later than this was not late, it was kept from us: until the cut is
@@ -52,27 +53,27 @@ struct agent_watch;
 int agent_watch_new(struct agent_watch **ret);
 void agent_watch_free(struct agent_watch *watch);
 
-/* A session began; fresh: with an incarnation that we had not seen. */
+/* A session began; fresh: with a new incarnation. */
 void agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh);
 
-/* A heartbeat made at `made` arrived, and all results known at `through` before it.
- * Only ever the newest counts. */
+/* A heartbeat made at `made` arrived, after all results known at `through`. Only the
+ * newest counts. */
 void agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
     rm_mono_t through, bool paused);
 
-/* A person has paused its probing, or not: an end of its session is then meant, and the
- * host counts as paused until it is back. */
+/* A person has paused or resumed its probing. If its session ends while paused, that is
+ * intended, and the host counts as paused until it reconnects. */
 void agent_watch_excuse(struct agent_watch *watch, bool paused_by_hand);
 
-/* The agent says that its loop did not turn between these two. */
+/* The agent reports that its loop did not run between these two times. */
 void agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end);
 
-/* Its heartbeat is overdue: its kernel's acknowledgements matter now. */
+/* True: its heartbeat is overdue, and its kernel's acknowledgements are needed. */
 bool agent_watch_overdue(const struct agent_watch *watch, rm_mono_t now);
 /* For so long that it is a fault: see AGENT_WATCH_SILENT_NS. */
 bool agent_watch_silent(const struct agent_watch *watch, rm_mono_t now);
-/* Should its kernel be asked now (wire_ping, then rm_link_peer_ack)? At most
- * once per AGENT_WATCH_OVERDUE_NS; the answer goes to agent_watch_acked. */
+/* True: ask its kernel now (wire_ping, then rm_link_peer_ack). At most once per
+ * AGENT_WATCH_OVERDUE_NS; the answer goes to agent_watch_acked. */
 bool agent_watch_wants_ping(struct agent_watch *watch, rm_mono_t now);
 void agent_watch_acked(struct agent_watch *watch, rm_mono_t acked_at);
 
@@ -80,14 +81,14 @@ void agent_watch_acked(struct agent_watch *watch, rm_mono_t acked_at);
 void agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer);
 
 /*
- * The worst that touches [start, end + timeout_ns], because a probe sent at the end
- * of a window is answered until then. ret: how it is now.
+ * The worst state within [start, end + timeout_ns], because a probe sent at the end of
+ * a window is answered until then. ret: the state now.
  */
 enum host_state agent_watch_state(const struct agent_watch *watch, rm_mono_t now,
     rm_mono_t start, rm_mono_t end, int64_t timeout_ns, struct host_silence *ret);
 
-/* Results sent before this time are in; false while it is silent for longer than one
- * that stutters, or gone. */
+/* Results sent before this time have arrived; false while it is silent for longer than
+ * a stutter, or disconnected. */
 bool agent_watch_reported(
     const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret);
 

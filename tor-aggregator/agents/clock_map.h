@@ -1,12 +1,12 @@
 /*
- * clock_map - an agent's monotonic clock on ours. Pure.
+ * clock_map - maps an agent's monotonic clock to this aggregator's. Pure.
  *
  * A message is never read before it was written, so (ours - theirs) is the offset of
- * the clocks plus a delay that is never negative: the minimum over many messages
- * is the best estimate. Only the last one to two minutes count, because two crystals
- * part by up to 100 us a second. When all of a while's messages seem late by much, the
- * agent's clock stood still meanwhile, because its host was suspended, and the
- * map moves on. A new session starts afresh: its host may have been rebooted.
+ * the clocks plus a delay that is never negative: the minimum over many messages is the
+ * best estimate. Only the last one to two minutes count, because two crystals part by
+ * up to 100 us a second. When all of a while's messages seem late by much, the agent's
+ * clock stood still meanwhile, because its host was suspended, and the map moves on. A
+ * new session starts afresh: its host may have been rebooted.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_CLOCK_MAP_H
 #define TOR_AGGREGATOR_AGENTS_CLOCK_MAP_H

@@ -1,9 +1,10 @@
 /*
- * dispatch - brings each connected agent the pinglists and keys that it should have.
+ * dispatch - sends each connected agent its pinglists and keys.
  *
- * One per ToR of its RNICs, again whenever the plan's version, its rotation or the
- * agent's registration has changed. A bounded share per tick; keys first, and to all:
- * who is to be probed should hold its own before anybody probes it with one.
+ * One pinglist per ToR of its RNICs, again whenever the plan's version, its rotation or
+ * the agent's registration has changed. A bounded number per tick. Keys go first, and
+ * to all agents: an RNIC should have its key before another one probes it with a
+ * derived key.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_DISPATCH_H
 #define TOR_AGGREGATOR_AGENTS_DISPATCH_H
@@ -30,14 +31,14 @@ struct dispatch_counts {
 int dispatch_new(struct agents *agents, struct agent_links *links,
     struct tor_rack *const *racks, size_t rack_count, struct dispatch **ret);
 void dispatch_free(struct dispatch *dispatch);
-/* Borrowed; in the order of the racks. Without it there are no keys. */
+/* Borrowed; in the order of the racks. Without it no keys are sent. */
 void dispatch_set_keys(struct dispatch *dispatch, struct key_store *keys);
 
 void dispatch_tick(struct dispatch *dispatch, rm_wall_t wall);
 void dispatch_focus(
     struct dispatch *dispatch, const char *host, const struct wire_focus *focus);
 
-/* Scratch memory for whoever wants to show a pinglist. */
+/* Scratch memory for the API, to show a pinglist. */
 struct expansion *dispatch_scratch(struct dispatch *dispatch);
 const struct dispatch_counts *dispatch_counts(const struct dispatch *dispatch);
 

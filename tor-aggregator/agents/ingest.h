@@ -1,9 +1,9 @@
 /*
- * ingest - an agent's batches and receive counts: verified, checked, counted. Pure.
+ * ingest - verifies, checks and counts an agent's batches and receive counts. Pure.
  *
  * Every result of every batch ends in exactly one counter: taken = windowed + late +
- * invalid + duplicate. A batch may be acknowledged when ingest_batch returns: it
- * is counted then, for better or worse. No allocation per result or batch.
+ * invalid + duplicate. A batch may be acknowledged when ingest_batch returns: all of
+ * its results are counted then. No allocation per result or batch.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_INGEST_H
 #define TOR_AGGREGATOR_AGENTS_INGEST_H
@@ -22,12 +22,12 @@ struct agent;
 
 enum ingest_invalid {       /* why a result was not windowed */
 	INGEST_NOT_OWNED,   /* its source was not registered by this agent */
-	INGEST_NOT_OURS,    /* its source is in none of our racks */
+	INGEST_NOT_OURS,    /* its source is in no rack of this aggregator */
 	INGEST_UNKNOWN_DST, /* its target is in no plan and in no rack */
 	INGEST_BAD_VALUE,   /* outcome, kind, class or reason out of range */
 	INGEST_BAD_AGE,     /* older than any agent keeps results */
 	INGEST_TABLE_FULL,  /* the window holds too many pairs */
-	INGEST_OVER_RATE,   /* the agent handed in more than it may */
+	INGEST_OVER_RATE,   /* the agent sent more than its rate allows */
 	INGEST_NO_CLOCK,    /* its clock cannot be mapped */
 	INGEST_INVALIDS
 };
@@ -35,15 +35,16 @@ enum ingest_invalid {       /* why a result was not windowed */
 struct ingest_counts {
 	struct raw_counts raw; /* over all racks */
 	uint64_t invalid[INGEST_INVALIDS];
-	uint64_t stale_qpn; /* results that we reclassed as such */
+	uint64_t stale_qpn; /* results reclassified by this aggregator */
 	uint64_t service;   /* windowed ones of probes along services' flows */
 	uint64_t batches, duplicate_batches, missing_batches;
 	uint64_t restarted; /* agents that came with a new incarnation */
 	uint64_t count_reports, count_rows, count_rows_invalid;
 	uint64_t count_rows_refused; /* beyond what is kept of one agent */
-	uint64_t agent_dropped;      /* results that agents threw away */
+	uint64_t agent_dropped;      /* results that agents dropped */
 	uint64_t path_reports, paths;
-	uint64_t paths_invalid; /* not the agent's to tell, to nobody known, too old */
+	uint64_t
+	    paths_invalid; /* not of the agent's RNIC, to an unknown RNIC, or too old */
 };
 
 struct ingest {                     /* zeroed at first */

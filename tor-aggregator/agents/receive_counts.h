@@ -1,9 +1,10 @@
 /*
- * receive_counts - from an agent's cumulative receive counts to what came when. Pure.
+ * receive_counts - turns an agent's cumulative receive counts into counts per interval.
+ * Pure.
  *
  * Rows are cumulative since the agent's start, per own RNIC, prober and class; only
- * rows that changed are sent. The first report of an incarnation that we did not
- * see from its beginning only sets the base. Bounded; beyond, rows are refused.
+ * rows that changed are sent. The first report of an incarnation whose beginning was
+ * missed only sets the base. Bounded; beyond, rows are refused.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_RECEIVE_COUNTS_H
 #define TOR_AGGREGATOR_AGENTS_RECEIVE_COUNTS_H
@@ -18,7 +19,8 @@ struct receive_counts;
 int receive_counts_new(size_t max_rows, struct receive_counts **ret);
 void receive_counts_free(struct receive_counts *counts);
 
-/* A new life of the agent: everything from 0, and its first report sets the base. */
+/* A new incarnation of the agent: everything starts at 0, and its first report sets the
+ * base. */
 void receive_counts_reset(struct receive_counts *counts);
 
 /*
@@ -29,7 +31,7 @@ void receive_counts_reset(struct receive_counts *counts);
 int receive_counts_report(
     struct receive_counts *counts, uint64_t now_ns, uint64_t *since_ns);
 
-/* How many more than the last time. A count that fell is a new base. */
+/* The increase since the last report. A count that fell is a new base. */
 uint64_t receive_counts_delta(
     struct receive_counts *counts, const struct wire_count *row);
 

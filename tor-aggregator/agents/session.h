@@ -1,9 +1,10 @@
 /*
- * session - what one agent's stream of batches proves about itself. Pure.
+ * session - the sequence of one agent's batches: finds repeated and missing ones. Pure.
  *
- * Feed it every batch's (incarnation, seq); it says whether to count the batch.
- * A batch is never counted twice, and a gap is a loss of ours, never of the
- * network. It outlives connections: an agent that reconnects goes on where it was.
+ * Pass it every batch's (incarnation, seq); it returns whether to count the batch. A
+ * batch is never counted twice, and a missing batch is a loss of Rackmesh, never of the
+ * network. It is kept across connections: an agent that reconnects continues its
+ * numbers.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_SESSION_H
 #define TOR_AGGREGATOR_AGENTS_SESSION_H
@@ -15,16 +16,16 @@ struct session; /* opaque only to keep its fields its own */
 enum session_status {
 	SESSION_COUNT,
 	SESSION_DUPLICATE,
-	SESSION_RESTARTED, /* a new life of the agent: count, and start afresh */
+	SESSION_RESTARTED, /* a new incarnation of the agent: count, and start anew */
 };
 
 struct session *session_new(void);          /* NULL when out of memory */
 void session_free(struct session *session); /* NULL is fine */
 
 /*
- * Adds to *gap how many batches are missing before this one. The first batch of
- * all tells nothing about those before it: they went to an earlier life of ours.
- * seq counts from 1; 0 is a duplicate of nothing and never counted.
+ * Adds the number of batches missing before this one to *gap. Before the very first
+ * batch none is missing: earlier ones went to this aggregator before its restart. seq
+ * counts from 1; 0 is never counted.
  */
 enum session_status session_batch(
     struct session *session, uint64_t incarnation, uint64_t seq, uint64_t *gap);

@@ -1,11 +1,11 @@
 /*
- * analyzer_link - brings the lanes to the first reachable analyzer.
+ * analyzer_link - sends the lanes to the first reachable analyzer.
  *
- * Incidents go before summaries, a bounded window of each ahead of the
- * acknowledgements; what was not acknowledged goes again, in order, after every
- * reconnect. Both sides ping: once the analyzer has, 2.5 s of silence mean that it is
- * gone. While it is not the first of the list, those before it are looked after, and
- * when one of them welcomes us again we go back to it.
+ * Incidents are sent before summaries, with a bounded window of unacknowledged messages
+ * of each; these are sent again, in order, after every reconnect. Both sides ping:
+ * after the analyzer's first ping, 2.5 s of silence mean that it is gone. If the
+ * analyzer is not the first of the list, the earlier ones are tried meanwhile, and when
+ * one of them sends a welcome the link goes back to it.
  */
 #ifndef TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
 #define TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
@@ -23,7 +23,8 @@ struct rm_loop;
 struct report_spool;
 
 struct analyzer_link_callbacks { /* each may be NULL */
-	/* Nothing is sent yet: what this puts on the lanes comes after what waits. */
+	/* Nothing is sent yet: messages put on the lanes here follow the waiting
+	 * ones. */
 	void (*on_welcome)(void *arg);
 	/* A WIRE_DRILL; answered with analyzer_link_send. < 0 closes the link. */
 	int (*on_drill)(const uint8_t *data, size_t len, void *arg);
@@ -32,7 +33,7 @@ struct analyzer_link_callbacks { /* each may be NULL */
 
 struct analyzer_link_counts {
 	uint64_t connected, disconnected, refused, silent;
-	uint64_t returned; /* to an earlier one of the list, which was back */
+	uint64_t returned;             /* back to an earlier one of the list */
 	uint64_t summaries, incidents; /* messages sent, also those sent again */
 	uint64_t acks, bad_frames;
 };
@@ -45,11 +46,11 @@ void analyzer_link_free(struct analyzer_link *link); /* before the report spool 
 /* -ENOTCONN, or as rm_link_send. */
 int analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes);
 
-/* Often: pings every 500 ms, and ends what has fallen silent. controller: ours, whose
- * certificate ends then; 0: not soon. */
+/* Call it often: pings every 500 ms, and closes a silent link. controller: this
+ * aggregator's controller, whose certificate expires then; 0: not soon. */
 void analyzer_link_tick(struct analyzer_link *link, const char *controller,
     uint64_t controller_ends_s, rm_mono_t now);
-/* We ourselves stood still until now: it was not silent meanwhile. */
+/* This daemon itself was stopped until now: the peer was not silent meanwhile. */
 void analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now);
 
 bool analyzer_link_connected(const struct analyzer_link *link);

@@ -1,5 +1,6 @@
 /*
- * analyzer_link_options - which analyzers there are, and who talks to them.
+ * analyzer_link_options - the addresses of the analyzers, and the identity shown to
+ * them.
  */
 #ifndef TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_OPTIONS_H
 #define TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_OPTIONS_H

@@ -2,9 +2,9 @@
  * report spool - the two lanes to the analyzer: summaries and incidents.
  *
  * Each lane is a spool: a message is numbered (incarnation: the spool's identity; seq)
- * and kept, on disk if there is a folder, until the analyzer acknowledges it: is
- * responsible for it. A full lane drops its oldest. At every moment, per lane:
- * in = delivered + spooled + dropped. Whoever sends takes only what is durable.
+ * and kept, on disk if there is a folder, until the analyzer acknowledges it and so is
+ * responsible for it. A full lane drops its oldest. Always, per lane: in = delivered +
+ * spooled + dropped. Only durable messages are sent.
  */
 #ifndef TOR_AGGREGATOR_ANALYZER_REPORT_SPOOL_H
 #define TOR_AGGREGATOR_ANALYZER_REPORT_SPOOL_H
@@ -22,28 +22,28 @@ struct report_spool;
 
 struct report_spool_options {
 	const char *aggregator, *region; /* copied */
-	bool off; /* nobody will ever take them: they are made, counted and dropped */
+	bool off; /* without an analyzer messages are made, counted and dropped */
 	const char *folder; /* summaries/ and incidents/ in it; NULL: memory only */
 	uint64_t summary_bytes, incident_bytes;
 	uint64_t incarnation; /* of lanes that are made anew; 0: random */
 };
 
 struct report_spool_counts { /* of one lane; up to date after report_spool_held */
-	uint64_t in;         /* made, and found from an earlier life */
+	uint64_t in;         /* made, and found at the start */
 	uint64_t delivered;
-	uint64_t dropped_full;  /* pushed out by newer ones */
+	uint64_t dropped_full;  /* dropped for newer ones */
 	uint64_t dropped_write; /* could not be written: too large, or out of memory */
 	uint64_t dropped_off;
 	uint64_t bytes; /* of what was made for the analyzer */
 };
 
-/* Has said in error what is wrong with a folder. */
+/* On failure error says what is wrong with a folder. */
 int report_spool_new(struct rm_loop *loop, struct rm_worker *worker,
     const struct report_spool_options *options, struct report_spool **ret,
     struct rm_error *error);
 void report_spool_free(struct report_spool *reports); /* after the worker */
 
-/* More can be taken than before. One listener. */
+/* Called when more messages can be read. One listener. */
 void report_spool_listen(
     struct report_spool *reports, void (*on_ready)(void *arg), void *arg);
 
@@ -57,8 +57,8 @@ void report_spool_incident(struct report_spool *reports, const char *tor,
  * when there are new ones, on_ready follows. */
 int report_spool_take(struct report_spool *reports, enum wire_lane lane, uint64_t seq,
     struct rm_spool_item *ret);
-/* Returns up to where it was taken: a number that nobody was given (of numbers that
- * were lost with a disk, or are from before a backup) means all that was. */
+/* Returns the number up to which messages were removed: a number that was never sent
+ * (from a lost disk, or from before a restored backup) means all sent ones. */
 uint64_t report_spool_acked(
     struct report_spool *reports, enum wire_lane lane, uint64_t seq);
 

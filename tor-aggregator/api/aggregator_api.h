@@ -1,5 +1,5 @@
 /*
- * aggregator_api - the daemon's HTTP face, JSON for people and rackmeshctl.
+ * aggregator_api - the daemon's HTTP API, JSON for people and rackmeshctl.
  *
  *   /v1/racks      each ToR: members, agents, plan, last window, open incidents
  *   /v1/rnics      each RNIC: identity, addresses, health, figures; ?tor= of one rack

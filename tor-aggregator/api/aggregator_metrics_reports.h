@@ -1,6 +1,6 @@
 /*
- * aggregator_metrics_reports - what the aggregator takes in and passes on, as metrics:
- * the lanes to the analyzer, paths, orders from above, flows of services.
+ * aggregator_metrics_reports - metrics of the lanes to the analyzer, paths, requests of
+ * controllers, and flows of services.
  */
 #ifndef TOR_AGGREGATOR_API_AGGREGATOR_METRICS_REPORTS_H
 #define TOR_AGGREGATOR_API_AGGREGATOR_METRICS_REPORTS_H

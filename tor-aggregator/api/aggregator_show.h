@@ -24,13 +24,13 @@ struct show_now { /* one moment on both clocks */
 	rm_wall_t wall;
 };
 
-/* Sums of counters that people look at. Of several columns with one key the first that
- * is known counts; where none is, it is null: that is no zero. */
+/* Sums of counters for people. Of several columns with one key the first that is known
+ * is used; if none is known the value is null, not 0. */
 struct show_sum {
 	const char *key;
 	const char *counters[2]; /* their names; those that are there are added */
 };
-/* Adds what a counter's last reading brought. false: it is not there. */
+/* Adds the delta of a counter's last reading. False: the counter is missing. */
 typedef bool (*show_add)(const void *of, const char *counter, uint64_t *sum);
 void show_sums(json_t *object, const struct show_sum *sums, size_t count, show_add add,
     const void *of);
@@ -41,8 +41,8 @@ json_t *show_rack(const struct tor_aggregator *aggregator, const struct tor_rack
 json_t *show_rnic(const struct tor_rack *rack, size_t member);
 json_t *show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     size_t host, const struct show_now *now);
-/* Whom a fault in this rack hurts: services whose flows use its RNICs, and on how many
- * hosts they are traced. */
+/* The services that a fault in this rack hurts, that is whose flows use its RNICs, and
+ * the number of hosts on which services are traced. */
 json_t *show_services(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack);
 json_t *show_result(const struct roster *roster, const struct ring_result *result,

@@ -1,5 +1,5 @@
 /*
- * drill - the raw results that touch one RNIC, for whoever asks: HTTP, the controller,
+ * drill - the raw results of one RNIC, for requests over HTTP, from the controller or
  * the analyzer.
  */
 #ifndef TOR_AGGREGATOR_API_DRILL_H
@@ -20,7 +20,7 @@ struct tor_rack;
 #define DRILL_LIMIT 1000
 #define DRILL_MAX_LIMIT 10000
 
-/* text: an id, or host/device. NULL: none of ours. */
+/* text: an id, or host/device. NULL: no RNIC of this aggregator. */
 const struct roster_rnic *drill_find(const struct tor_aggregator *aggregator,
     const char *text, const struct tor_rack **rack);
 
@@ -29,7 +29,7 @@ json_t *drill_results(const struct tor_aggregator *aggregator, const char *rnic,
     uint64_t seconds, uint64_t limit, int *status);
 
 /*
- * Answers what came through a link, also what asks for the pairs of a rack; 0 seconds
+ * Answers a request that came over a link, also one for the pairs of a rack; 0 seconds
  * or limit: as over HTTP without them. The answer is in the writer until its next
  * message. -ENOMEM.
  */

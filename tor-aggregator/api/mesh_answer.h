@@ -13,7 +13,7 @@ struct tor_aggregator;
 
 /*
  * JSON, of a 256-RNIC rack up to 4 MB; the caller frees it. *status is HTTP's: 404 and
- * an error as JSON when the ToR is none of ours. NULL: out of memory.
+ * an error as JSON when the ToR is not of this aggregator. NULL: out of memory.
  */
 char *mesh_answer(const struct tor_aggregator *aggregator, const char *tor,
     enum mesh_period period, int *status, size_t *len);

@@ -1,6 +1,5 @@
 /*
- * rnic_metrics - what is measured, as metrics: of each RNIC of our racks, and of each
- * rack.
+ * rnic_metrics - the measured values of each RNIC and each rack, as metrics.
  *
  * The figures are those of /v1/rnics and of the summaries; nothing is measured for
  * them. At most RNIC_METRICS_MAX RNICs are shown; how many are left out is a metric,

@@ -1,8 +1,9 @@
 /*
- * address_book - whose address is this, of all RNICs that our racks know. Pure.
+ * address_book - finds the RNIC of an address, among all RNICs of this aggregator's
+ * racks. Pure.
  *
- * A sorted copy of the rosters' addresses: whoever changes a roster calls it stale,
- * and it is made again when asked next, at most once a second. A GID that holds an
+ * A sorted copy of the rosters' addresses: after a change of a roster mark it stale,
+ * and it is made again at the next query, at most once a second. A GID that holds an
  * IPv4 address is that address.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_ADDRESS_BOOK_H
@@ -31,9 +32,9 @@ void address_book_stale(struct address_book *book);
 void address_book_release(struct address_book *book);
 
 /*
- * Strings in *ret live until the roster changes. False: not known here (yet). *old: no
- * plan and no agent of ours tells of it, only somebody's question of a while ago, so
- * that it may be another by now.
+ * Strings in *ret live until the roster changes. False: not known here (yet). *old:
+ * known only from an earlier request, not from a plan or an agent, so it may be
+ * outdated.
  */
 bool address_book_find(struct address_book *book, struct tor_rack *const *racks,
     size_t rack_count, const struct wire_address *address, rm_mono_t now,

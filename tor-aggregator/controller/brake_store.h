@@ -1,8 +1,8 @@
 /*
- * brake_store - how fast our agents may probe, as the controllers said last.
+ * brake_store - the brake for this aggregator's agents, as controllers sent it last.
  *
- * Versions only grow. Kept in the state folder as JSON, written on the worker, so that
- * a restart of ours does not let anybody go whom a person has stopped.
+ * Versions only grow. It is saved in the state folder as JSON, written on the worker,
+ * so that agents stopped by a person stay stopped over a restart of the aggregator.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H
 #define TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H
@@ -19,7 +19,7 @@ struct rm_worker;
 
 struct brake_store_counts {
 	uint64_t taken;   /* newer ones */
-	uint64_t stale;   /* not newer than what we hold */
+	uint64_t stale;   /* not newer than the one held */
 	uint64_t refused; /* rates beyond 1000 */
 	uint64_t written, write_failed;
 };
@@ -29,17 +29,17 @@ int brake_store_new(
     struct rm_worker *worker, const char *folder, struct brake_store **ret);
 void brake_store_free(struct brake_store *store);
 
-/* Blocks: before the loop runs. A file that is missing is no error; a damaged one is,
- * said in error, and is ignored. */
+/* Blocks: call it before the loop runs. A missing file is no error; a damaged one is an
+ * error, and is ignored. */
 int brake_store_load(struct brake_store *store, struct rm_error *error);
 
-/* 1: newer, it counts now. 0: not newer. -EBADMSG: it makes no sense. */
+/* 1: newer, in force now. 0: not newer. -EBADMSG: out of range. */
 int brake_store_take(struct brake_store *store, const struct wire_brake *brake);
 
-/* Hands what is not yet on disk to the worker. */
+/* Writes the brake on the worker, unless it is on disk already. */
 void brake_store_save(struct brake_store *store);
 
-/* Version 0: nobody has said anything yet; the rate is BRAKE_FREE_PERMILLE. */
+/* Version 0: none received yet; the rate is BRAKE_FREE_PERMILLE. */
 const struct wire_brake *brake_store_get(const struct brake_store *store);
 const struct brake_store_counts *brake_store_counts(const struct brake_store *store);
 

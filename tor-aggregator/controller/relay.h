@@ -1,10 +1,10 @@
 /*
- * relay - registrations up to the controllers, plans down from them.
+ * relay - the link to the controllers: sends registrations, receives plans.
  *
- * One link to the first reachable controller. Every agent's last registration goes up
- * as it came, all of them again after every reconnect. The plans' other members go
- * before them with incarnation 0, so that a controller that has forgotten them, too,
- * does not take those with dead agents for gone. Plans go to plan_store.
+ * One link to the first reachable controller. Every agent's last registration is sent
+ * unchanged, and all of them again after every reconnect. The plans' other members are
+ * sent before them with incarnation 0, so that a controller without a memory of them
+ * does not drop RNICs whose agents are dead. Plans go to plan_store.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_RELAY_H
 #define TOR_AGGREGATOR_CONTROLLER_RELAY_H
@@ -34,7 +34,8 @@ struct relay_options {
 	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed; in the order of the store */
 	size_t tor_count;
-	const struct key_store *keys;   /* borrowed; what it holds is told */
+	const struct key_store
+	    *keys; /* borrowed; the versions that it holds are sent */
 	struct peer_versions *versions; /* borrowed; told of the controllers' */
 };
 
@@ -50,27 +51,27 @@ int relay_new(struct rm_loop *loop, const struct relay_options *options,
     void (*on_plan)(size_t tor, void *arg), void *arg, struct relay **ret);
 void relay_free(struct relay *relay);
 
-/* Who takes the controller's other frames. -EPROTO: of no kind that it should send;
- * what is malformed closes the link, too. */
+/* Handles the controller's other frames. -EPROTO: a kind that it must not send;
+ * malformed frames close the link too. */
 void relay_listen(struct relay *relay,
     int (*on_order)(enum wire_kind kind, const uint8_t *data, size_t len, void *arg),
     void *arg);
 
-/* Up, if there is a controller: else -ENOTCONN. */
+/* Sends to the controller; -ENOTCONN without one. */
 int relay_send(struct relay *relay, const struct wire_bytes *bytes);
 
-/* Its registration is new or has changed. */
+/* Call it when an agent's registration is new or has changed. */
 void relay_registered(struct relay *relay, const struct agent *agent);
 
-/* Often: one that takes our hello and never answers is frozen, and would keep us from
- * the next; and so is one that has pinged and falls silent for 2.5 s. */
+/* Call it often: closes the link to a controller that never answers the hello, or that
+ * has pinged and then is silent for 2.5 s, so that the next one is tried. */
 void relay_watch(struct relay *relay, rm_mono_t now);
-/* We ourselves stood still until now: it was not silent meanwhile. */
+/* This daemon itself was stopped until now: the peer was not silent meanwhile. */
 void relay_stalled(struct relay *relay, rm_mono_t now);
 
 bool relay_connected(const struct relay *relay);
 const char *relay_controller(const struct relay *relay); /* its id, or "" */
-/* When its certificate ends, by its own word, once that is soon; 0: not soon. */
+/* When its certificate expires, as it reports, if that is soon; 0: not soon. */
 uint64_t relay_controller_ends_s(const struct relay *relay);
 const struct relay_counts *relay_counts(const struct relay *relay);
 

@@ -1,8 +1,8 @@
 /*
- * resolver - questions of agents that only the controller can answer. Pure.
+ * resolver - requests of agents that only the controller can answer. Pure.
  *
- * Each goes up with a token of our own, so that no agent can see or spoil another's,
- * and waits for its answer a while. Bounded, also per agent.
+ * Each is sent with a token of the aggregator, so that no agent can see or disturb
+ * another's request, and waits a limited time for its answer. Bounded, also per agent.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_RESOLVER_H
 #define TOR_AGGREGATOR_CONTROLLER_RESOLVER_H
@@ -21,16 +21,16 @@ struct resolver;
 
 struct resolver_asker {
 	char host[RM_NAME_BYTES];
-	uint64_t incarnation; /* a later life of the agent did not ask */
+	uint64_t incarnation; /* a later incarnation of the agent did not ask */
 	uint64_t token;       /* the agent's own */
-	bool ours;            /* it was for us, on the agent's behalf: no answer */
+	bool ours; /* it was for the aggregator itself: no answer to the agent */
 };
 
 struct resolver_counts {
 	uint64_t asked, answered;
 	uint64_t expired; /* no answer in time */
 	uint64_t refused; /* too many at a time */
-	uint64_t unknown; /* answers to what nobody waits for any more */
+	uint64_t unknown; /* answers without a waiting request */
 };
 
 int resolver_new(uint64_t seed, struct resolver **ret);
@@ -40,11 +40,11 @@ void resolver_free(struct resolver *resolver);
 int resolver_ask(struct resolver *resolver, rm_mono_t now,
     const struct resolver_asker *asker, uint64_t *token);
 
-/* Takes the question back: whose was it? False: nobody's any more. */
+/* Removes the request and returns who sent it. False: nobody waits for it any more. */
 bool resolver_answered(
     struct resolver *resolver, uint64_t token, struct resolver_asker *ret);
 
-/* The next one that has waited too long; call until false. */
+/* Removes the next one that has waited too long; call it until false. */
 bool resolver_expired(
     struct resolver *resolver, rm_mono_t now, struct resolver_asker *ret);
 

@@ -1,5 +1,5 @@
 /*
- * ssh_client - runs one command on one host by SSH, and hands over what it prints.
+ * ssh_client - runs one command on one host by SSH, and passes on its output.
  *
  * The one file that knows libssh. Nothing in it blocks: it connects, checks the host's
  * key against a file of known hosts before it shows its own, runs the command and reads

@@ -1,10 +1,10 @@
 /*
- * otlp - sends what is measured to a collector of OpenTelemetry, every interval.
+ * otlp - sends the measured values to an OpenTelemetry collector, every interval.
  *
- * One request at a time, and nothing is kept: a message is made when it is sent, also
- * when it is tried again, so that a collector that was away gets what is so then. What
- * was measured meanwhile it can see of the sums. An interval without a message that was
- * taken is counted as dropped.
+ * One request at a time, and nothing is stored: a message is made when it is sent, also
+ * at a retry, so a collector that was away gets the current values. Sums include what
+ * was measured meanwhile. An interval without an accepted message is counted as
+ * dropped.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_H
 #define TOR_AGGREGATOR_OTLP_OTLP_H
@@ -29,8 +29,8 @@ struct otlp_options { /* all borrowed */
 
 struct otlp_counts {
 	uint64_t sent;            /* messages taken */
-	uint64_t failed_attempts; /* whatever became of the message */
-	uint64_t dropped;         /* intervals that no message tells of */
+	uint64_t failed_attempts; /* with any outcome */
+	uint64_t dropped;         /* intervals without an accepted message */
 	uint64_t rejected_points; /* of messages taken */
 };
 

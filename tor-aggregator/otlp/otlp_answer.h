@@ -1,8 +1,8 @@
 /*
- * otlp_answer - what a collector's answer to a message of OTLP means. Pure.
+ * otlp_answer - interprets a collector's answer to an OTLP message. Pure.
  *
- * As the protocol has it: 429, 502, 503 and 504 ask for another try, all else that is
- * no 2xx does not, and a 2xx may still have rejected some of the values.
+ * By the protocol, 429, 502, 503 and 504 mean: try again; any other status but 2xx
+ * means: do not; a 2xx may still have rejected some of the values.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
 #define TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
@@ -22,9 +22,9 @@ enum otlp_status {
 struct otlp_answer {
 	enum otlp_status status;
 	uint64_t rejected;     /* of OTLP_TAKEN: data points */
-	int64_t retry_after_s; /* of OTLP_RETRY; -1: it did not say */
-	/* What the collector said, or what became of the exchange; "" when all is
-	 * well. One line, printable. */
+	int64_t retry_after_s; /* of OTLP_RETRY; -1: not given */
+	/* The collector's message, or the error of the exchange; "" if there is none.
+	 * One line, printable. */
 	char sentence[OTLP_SENTENCE_BYTES];
 };
 

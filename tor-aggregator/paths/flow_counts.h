@@ -1,5 +1,5 @@
 /*
- * flow_counts - what became of each flow's probes that left the rack, in some time.
+ * flow_counts - outcomes of the probes that left the rack, per flow, in some time.
  * Pure.
  *
  * A flow here is (source, destination, UDP source port, class), by roster indexes: a

@@ -1,9 +1,7 @@
 /*
- * hop_names - switches by the addresses of their interfaces, from a plan's aliases.
- * Pure.
- *
- * What a trace finds is an address; two interfaces of one switch must not look like
- * two switches. Names that are malformed are left out and counted.
+ * hop_names - names of switches by the addresses of their interfaces, from a plan's
+ * aliases. Pure. A trace finds addresses; two interfaces of one switch must not look
+ * like two switches. Malformed names are left out and counted.
  */
 #ifndef TOR_AGGREGATOR_PATHS_HOP_NAMES_H
 #define TOR_AGGREGATOR_PATHS_HOP_NAMES_H
@@ -19,7 +17,7 @@ struct hop_names {              /* zero it before the first use */
 	uint64_t refused; /* aliases without a valid name or address, so far */
 };
 
-/* Takes over all of the plan's aliases in place of the former ones. -ENOMEM: they stay.
+/* Replaces the aliases by the plan's. -ENOMEM: the former ones stay.
  */
 int hop_names_plan(struct hop_names *names, const struct wire_plan_view *view);
 void hop_names_release(struct hop_names *names);

@@ -1,11 +1,11 @@
 /*
- * loss_directions - on which leg probes were lost, by what their responders counted.
- * Pure.
+ * loss_directions - finds the direction in which probes were lost, from their
+ * responders' receive counts. Pure.
  *
  * Each answer says how many probes of this prober and class its responder has received.
  * Between two answers, what was sent and not received was lost on the way out. If that
- * is none of the losses, all were lost on the way back; if it is all, none was; what
- * is mixed, or has no second answer yet, stays unknown.
+ * is none of the losses, all were lost on the way back; if it is all of them, none was;
+ * if it is some, or there is no second answer yet, the direction is unknown.
  */
 #ifndef TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
 #define TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
@@ -23,7 +23,7 @@ void loss_directions_free(struct loss_directions *directions);
 void loss_directions_fold(
     struct loss_directions *directions, struct flow_second *second);
 
-/* RNICs were renumbered, or a second is missing: counts start afresh. */
+/* RNICs were renumbered, or a second is missing: counts start anew. */
 void loss_directions_forget(struct loss_directions *directions);
 
 #endif

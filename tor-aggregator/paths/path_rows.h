@@ -1,10 +1,10 @@
 /*
- * path_rows - what was sent and lost along each path that leaves the rack. Pure.
+ * path_rows - counts of sent and lost probes for each path that leaves the rack. Pure.
  *
  * Results are counted by flow and second of sending. A second that has closed is
- * folded: flows of members that are no witnesses, or towards RNICs that are dead
- * or lossy themselves, are left out, and the rest is added up by path. While anything
- * is lost, or slow, rows go every second, and once more after it ended; else every row
+ * folded: flows of members that are no witnesses, or towards RNICs that are dead or
+ * lossy themselves, are left out, and the rest is added up by path. While anything is
+ * lost, or slow, rows go every second, and once more after it ended; else every row
  * interval. No probe is in two messages.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ROWS_H

@@ -1,9 +1,7 @@
 /*
- * planned_pairs - between which RNICs a plan has flows whose source ports are the
- * prober's own matter. Pure.
- *
- * On RoCE the plan's source ports are wishes: where a NIC makes them of its QPNs, the
- * prober's flows are others. Whatever goes between such a pair is as planned.
+ * planned_pairs - the pairs of RNICs with planned flows whose source ports the prober
+ * chooses. Pure. On RoCE the plan's source ports are only requests: a NIC that makes
+ * them of its QPNs uses others. Any flow between such a pair counts as planned.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PLANNED_PAIRS_H
 #define TOR_AGGREGATOR_PATHS_PLANNED_PAIRS_H

@@ -1,11 +1,11 @@
 /*
- * expansion - the pinglist that one ToR's plan makes for one agent: what it is to
- * probe, and whom to answer. Pure.
+ * expansion - builds the pinglist of one agent from one ToR's plan: its targets, and
+ * the RNICs that it answers. Pure.
  *
- * Mesh peers by rackmesh/judge/mesh for the agent's RNICs, less those on its own
- * host and those without a common address family or transport (one with a QPN is
- * probed over verbs, one without by UDP); planned entries whose source is one of its
- * RNICs; and as roster everybody whom the plan names.
+ * Mesh peers by rackmesh/judge/mesh for the agent's RNICs, less those on its own host
+ * and those without a common address family or transport (one with a QPN is probed over
+ * verbs, one without by UDP); planned entries whose source is one of its RNICs; and, as
+ * roster, all RNICs that the plan names.
  */
 #ifndef TOR_AGGREGATOR_PLAN_EXPANSION_H
 #define TOR_AGGREGATOR_PLAN_EXPANSION_H
@@ -19,7 +19,7 @@ struct expansion;
 int expansion_new(struct expansion **ret); /* reusable scratch memory */
 void expansion_free(struct expansion *expansion);
 
-/* The rotation that matters now: 0 as long as one rotation covers all peers. */
+/* The rotation in use now: 0 as long as one rotation covers all peers. */
 uint64_t expansion_rotation(const struct wire_plan *plan, int64_t wall_s);
 
 /*
@@ -31,7 +31,7 @@ void expansion_pinglist(struct expansion *expansion, const struct wire_plan_view
     uint64_t rotation, const struct wire_rnic_id *own, size_t own_count,
     struct wire_pinglist *ret, uint64_t *refused);
 
-/* How often src is to probe dst by this plan; 0: it is not planned. */
+/* The interval at which src probes dst in this plan; 0: not planned. */
 uint32_t expansion_interval_us(const struct wire_plan_view *view,
     struct wire_rnic_id src, struct wire_rnic_id dst);
 

@@ -1,6 +1,6 @@
 /*
- * hello - the first word to those whom we dial: controllers, analyzers, the other
- * aggregator of a ToR.
+ * hello - the hello to dialed peers: controllers, analyzers, the other aggregator of a
+ * ToR.
  */
 #ifndef TOR_AGGREGATOR_PLAN_HELLO_H
 #define TOR_AGGREGATOR_PLAN_HELLO_H
@@ -21,12 +21,12 @@ struct hello { /* who we are; all borrowed */
 	uint16_t summary_interval_s; /* to analyzers; else 0 */
 };
 
-/* Before it: is it, by its certificate, one that may do what is asked? Else says that
- * it is not who ("an analyzer of this region"): -EACCES. */
+/* Call it before the hello: checks that the peer's certificate allows the request. If
+ * not, logs that `who` ("an analyzer of this region") was expected: -EACCES. */
 int hello_check(
     const struct rm_link *link, const struct rm_request *request, const char *who);
 
-/* held: what we have of each ToR, in their order; NULL: nothing to tell of. */
+/* held: versions held of each ToR, in their order; NULL: none to report. */
 int hello_say(struct rm_link *link, const struct hello *hello,
     const struct wire_tor_state *held, struct wire_writer *writer);
 

@@ -1,9 +1,10 @@
 /*
- * key_store - the keys of probes of each of our ToRs, and what of them is an agent's.
+ * key_store - the probe keys of each of this aggregator's ToRs, and the part that an
+ * agent gets.
  *
- * They come from a controller as wire bytes; versions only grow. Kept on disk beside
- * the plans, so that a rack goes on authenticating when no controller is left. Of its
- * members' responder keys follow all keys inside the rack, see
+ * They come from a controller as wire bytes; versions only grow. Saved on disk beside
+ * the plans, so that a rack goes on authenticating without a controller. All keys
+ * inside the rack are derived from its members' responder keys, see
  * rackmesh/identity/probe_key.h.
  */
 #ifndef TOR_AGGREGATOR_PLAN_KEY_STORE_H
@@ -30,22 +31,23 @@ int key_store_new(struct rm_worker *worker, const char *folder, const char *cons
     size_t count, struct key_store **ret);
 void key_store_free(struct key_store *store); /* NULL is fine */
 
-/* Blocks: before the loop runs. What is damaged is said, and is not taken. */
+/* Blocks: call it before the loop runs. Damaged files are logged and ignored. */
 void key_store_load(struct key_store *store);
 
-/* Takes it if it is newer. -EBADMSG, -EMSGSIZE; what is of another ToR, or finds no
- * memory, is counted as refused, and says nothing about who sent it. */
+/* Takes it if it is newer. -EBADMSG, -EMSGSIZE; a message of another ToR, or without
+ * memory for it, is counted as refused, and is no error of its sender. */
 int key_store_take(struct key_store *store, const uint8_t *data, size_t len);
 
 const struct wire_keys *key_store_view(
     const struct key_store *store, size_t tor); /* NULL: none */
 
-/* What an agent with these RNICs is to hold: *ret lives until the next call. -ENOENT:
+/* The keys for an agent with these RNICs: *ret lives until the next call. -ENOENT:
  * there are no keys; -ENOMEM. */
 int key_store_expand(struct key_store *store, size_t tor,
     const struct wire_rnic_id *own, size_t own_count, struct wire_keys *ret);
 
-/* The key from a prober to a member of ours; false: it is none, or has no keys. */
+/* The key from a prober to a member of a rack; false: not a member, or it has no
+ * keys. */
 bool key_store_pair(const struct key_store *store, struct wire_rnic_id prober,
     struct wire_rnic_id responder, struct wire_pair_key *ret);
 

@@ -1,9 +1,7 @@
 /*
- * peer_versions - which release each controller and analyzer runs, as its welcome says.
- * Pure.
- *
- * Those that refuse us are kept, too: a standby controller says its release while it
- * names the leader. Agents are kept elsewhere (agents/agent.h).
+ * peer_versions - the release of each controller and analyzer, from its welcome. Pure.
+ * Peers that refuse this aggregator are kept too: a standby controller sends its
+ * release with its refusal. Agents are in agents/agent.h.
  */
 #ifndef TOR_AGGREGATOR_PLAN_PEER_VERSIONS_H
 #define TOR_AGGREGATOR_PLAN_PEER_VERSIONS_H
@@ -22,8 +20,8 @@
 struct peer_version {
 	enum wire_component component;
 	char name[RM_NAME_BYTES];
-	char software[RM_VERSION_BYTES]; /* "": it does not say */
-	rm_wall_t since;                 /* when this was first heard of it */
+	char software[RM_VERSION_BYTES]; /* "": not reported */
+	rm_wall_t since;                 /* when this was first received */
 	bool connected;
 };
 
@@ -33,7 +31,7 @@ struct peer_versions { /* zeroed: nobody yet */
 	uint64_t dropped;
 };
 
-/* Of a welcome. Names that are not valid are passed over. */
+/* Takes a welcome. Invalid names are ignored. */
 void peer_versions_receive(struct peer_versions *versions,
     enum wire_component component, const struct wire_welcome *welcome, bool connected,
     rm_wall_t now);

@@ -1,9 +1,9 @@
 /*
- * plan_store - the newest plan of each of our ToRs, also across restarts.
+ * plan_store - the newest plan of each of this aggregator's ToRs, also across restarts.
  *
- * Plans come as wire bytes from a controller, from a file, or from the cache of an
- * earlier life; versions only grow. The cache is written on the worker, one file per
- * ToR in the state folder: a rack goes on with it when no controller is left.
+ * Plans come as wire bytes from a controller, from a file, or from the cache on disk;
+ * versions only grow. The cache is written on the worker, one file per ToR in the state
+ * folder: a rack uses it when there is no controller.
  */
 #ifndef TOR_AGGREGATOR_PLAN_PLAN_STORE_H
 #define TOR_AGGREGATOR_PLAN_PLAN_STORE_H
@@ -19,8 +19,9 @@ struct rm_worker;
 
 struct plan_store_counts {
 	uint64_t taken;   /* newer ones */
-	uint64_t stale;   /* not newer than what we hold */
-	uint64_t refused; /* malformed, of another region, of a ToR that is not ours */
+	uint64_t stale;   /* not newer than the one held */
+	uint64_t refused; /* malformed, of another region, or of a ToR of another
+			     aggregator */
 	uint64_t cache_written, cache_failed;
 };
 
@@ -31,19 +32,20 @@ int plan_store_new(struct rm_worker *worker, const char *region, const char *fol
 void plan_store_free(struct plan_store *store);
 
 /* 1: newer, *tor is its index and its view, at the same place, shows it now. 0: not
- * newer. -EBADMSG, -EMSGSIZE, -EINVAL (region, names), -ENOENT (not our ToR), -ENOMEM.
+ * newer. -EBADMSG, -EMSGSIZE, -EINVAL (region, names), -ENOENT (a ToR of another
+ * aggregator), -ENOMEM.
  */
 int plan_store_take(
     struct plan_store *store, const uint8_t *data, size_t len, size_t *tor);
 
-/* Blocks: before the loop runs. A cache that is missing is no error; a damaged
- * one is, said in error, and is ignored. */
+/* Blocks: call it before the loop runs. A missing cache is no error; a damaged one is
+ * an error, and is ignored. */
 int plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_error *error);
 /* As plan_store_take, from a file of the same bytes. */
 int plan_store_load_file(
     struct plan_store *store, const char *path, size_t *tor, struct rm_error *error);
 
-/* Hands plans that are not yet on disk to the worker. */
+/* Writes plans that are not on disk yet, on the worker. */
 void plan_store_save(struct plan_store *store);
 
 const struct wire_plan_view *plan_store_view(

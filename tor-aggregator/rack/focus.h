@@ -1,9 +1,9 @@
 /*
- * focus - which pairs are worth more packets for a moment. Pure.
+ * focus - selects pairs to be probed faster for a moment. Pure.
  *
- * A pair that lost something in the newest bins is probed faster for FOCUS_MS, so
- * that the judge can tell a fault from bad luck within a second. Bounded per rack;
- * a pair is not asked for again while it is focused.
+ * A pair that lost something in the newest bins is probed faster for FOCUS_MS, so that
+ * the judge can tell a fault from bad luck within a second. Bounded per rack; a pair is
+ * not asked for again while it is focused.
  */
 #ifndef TOR_AGGREGATOR_RACK_FOCUS_H
 #define TOR_AGGREGATOR_RACK_FOCUS_H
@@ -30,10 +30,10 @@ struct focus {
 	struct focus_counts counts;
 };
 
-/* Should this pair be focused now? Then it counts as focused. */
+/* True: focus this pair now; it counts as focused from then on. */
 bool focus_wants(struct focus *focus, rm_mono_t now, uint32_t src, uint32_t dst);
 
-/* The interval to ask for, given the planned one. */
+/* The interval to request, from the planned one. */
 uint32_t focus_interval_us(uint32_t planned_us);
 
 /* RNICs were renumbered. */

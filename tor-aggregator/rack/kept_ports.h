@@ -1,8 +1,7 @@
 /*
- * kept_ports - how often the ports of a rack fell, kept over a restart. Pure.
- *
- * Without it a port that falls every few minutes would have to fall three times more
- * after each restart before it is called flapping again.
+ * kept_ports - saves how often the ports of a rack went down, over a restart. Pure.
+ * Without it a port that goes down every few minutes would have to go down three times
+ * after each restart before it is reported as flapping again.
  */
 #ifndef TOR_AGGREGATOR_RACK_KEPT_PORTS_H
 #define TOR_AGGREGATOR_RACK_KEPT_PORTS_H
@@ -17,9 +16,9 @@ struct rack_judge;
 /* New reference; NULL: memory. */
 json_t *kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall);
 
-/* Foreign bytes: everything is checked; what is not usable is left out, and the first
- * of it is in error. So are falls that are too long ago. NULL as list: an older life's,
- * it knows of none. */
+/* Foreign bytes: everything is checked; invalid items are left out, and the first one
+ * is in error. Link-downs too long ago are left out too. NULL as list: the file is from
+ * an older release. */
 void kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
     rm_wall_t wall, struct rm_error *error);
 

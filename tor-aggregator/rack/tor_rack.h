@@ -1,10 +1,9 @@
 /*
  * tor_rack - one ToR's rack: its roster, window, judge, incidents, summary, ring. Pure.
  *
- * Results and receive counts go in; on every tick due bins close, the last second
- * is judged, and what came of it leaves through the callbacks. RNICs are known by
- * their roster index; whoever keeps one looks it up again after tor_rack_plan or
- * tor_rack_register.
+ * Results and receive counts go in; on every tick due bins close, the last second is
+ * judged, and the results are passed to the callbacks. RNICs are identified by their
+ * roster index; look up a stored index again after tor_rack_plan or tor_rack_register.
  */
 #ifndef TOR_AGGREGATOR_RACK_TOR_RACK_H
 #define TOR_AGGREGATOR_RACK_TOR_RACK_H
@@ -33,11 +32,11 @@ struct tor_rack;
 
 #define TOR_RACK_BIN_NS (250 * RM_NS_PER_MS)
 #define TOR_RACK_JUDGE_BINS 4
-#define TOR_RACK_START_NS                                          \
-	(3 * RM_NS_PER_S) /* partial until all were heard, or this \
+#define TOR_RACK_START_NS                                                             \
+	(3 * RM_NS_PER_S) /* partial until all agents have reported, or for this time \
 			   */
 
-/* Shorter than this a stall leaves room in the open bins for all that waited. */
+/* After a stall shorter than this the open bins can still take all waiting results. */
 #define TOR_RACK_MOMENT_NS (2 * RM_NS_PER_S)
 
 struct tor_rack_options {
@@ -62,8 +61,7 @@ struct tor_rack_callbacks {
 	    struct tor_rack *rack, const struct wire_summary *summary, void *arg);
 	void (*on_focus)(struct tor_rack *rack, const char *host,
 	    const struct wire_focus *focus, void *arg);
-	/* Whom it hurts, and what counters tell: fills impact, services and counters.
-	 * May be NULL. */
+	/* Fills impact, services and counters of a verdict's evidence. May be NULL. */
 	void (*impact)(struct tor_rack *rack, struct rm_verdict *verdict, void *arg);
 	void *arg;
 };
@@ -74,7 +72,7 @@ struct raw_counts { /* taken = windowed + late + invalid + duplicate, always */
 
 struct tor_rack_counts {
 	struct raw_counts raw;    /* of results whose source is a member */
-	uint64_t agent_dropped;   /* results that agents threw away */
+	uint64_t agent_dropped;   /* results that agents dropped */
 	uint64_t judged, partial; /* windows */
 	uint64_t renumbered;
 	uint64_t unexplained_lost; /* legs that no part explains */
@@ -86,7 +84,7 @@ int tor_rack_new(const struct tor_rack_options *options,
     struct tor_rack **ret);
 void tor_rack_free(struct tor_rack *rack);
 
-/* A newer plan; the view is borrowed until the next one. -ENOMEM. */
+/* Applies a newer plan; the view is borrowed until the next one. -ENOMEM. */
 int tor_rack_plan(
     struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
 /* Of the agents' probes: by the plan, else by the options. */
@@ -108,7 +106,7 @@ void tor_rack_unserve(struct tor_rack *rack);
 /* Hot path. The result's ranges have been checked. */
 enum window_status tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
-/* A reply to a probe that had been told as lost. */
+/* A reply to a probe that was reported as lost. */
 void tor_rack_overdue(struct tor_rack *rack, const struct wire_result *result,
     uint32_t src, const struct roster_rnic *dst);
 void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono_t from,
@@ -121,29 +119,30 @@ void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t thro
 int tor_rack_path(struct tor_rack *rack, const struct wire_path *path, rm_mono_t traced,
     rm_mono_t now);
 
-/* How fast agents may probe, of what their pinglists ask for; 1000 at first. */
+/* Share of the pinglists' rates that agents may probe at; 1000 at first. */
 void tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille);
-/* So many of its hosts hold their own probing back: told on, and nothing is judged by
- * it, since few probes are few witnesses anyway. */
+/* Number of its hosts that slow down their own probing: only reported. The judge does
+ * not use it, since fewer probes are less evidence anyway. */
 void tor_rack_slowed(struct tor_rack *rack, uint32_t hosts);
-/* When its host-th host's certificate ends, once that is soon; 0: not soon. */
+/* When its host-th host's certificate expires, if that is soon; 0: not soon. */
 void tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s);
 
 /* everything_through: see window_close. */
 void tor_rack_tick(
     struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
-/* We stood still for so long, and close nothing before `until`: what waits in sockets
- * is read first. After more than TOR_RACK_MOMENT_NS the newest of it may find no open
- * bin.
+/* This daemon was stopped for so long, and closes no bin before `until`, so that
+ * waiting data in sockets is read first. After more than TOR_RACK_MOMENT_NS the newest
+ * of it may find no open bin.
  */
 void tor_rack_stalled(struct tor_rack *rack, int64_t for_ns, rm_mono_t until);
 
 const char *tor_rack_tor(const struct tor_rack *rack);
 bool tor_rack_is_active(const struct tor_rack *rack);
-/* Alerts and what the analyzer hears are ours, or another one's, from now on. */
+/* From now on this aggregator, or another one, sends the alerts and the reports to the
+ * analyzer. */
 void tor_rack_set_active(struct tor_rack *rack, bool active);
-/* What the other one tells of its incidents: as rm_incidents_adopt, held while we do
- * not speak, _end, _doubt and _end_rest. */
+/* Incidents of the other aggregator: as rm_incidents_adopt (held while this one is
+ * standby), _end, _doubt and _end_rest. */
 int tor_rack_adopt(struct tor_rack *rack, const struct rm_incident *theirs);
 bool tor_rack_end(struct tor_rack *rack, uint64_t id, rm_wall_t resolved, bool notified,
     rm_mono_t now);
@@ -157,8 +156,8 @@ const struct rack_mesh *tor_rack_pair_mesh(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
 /* As rm_incidents_notified. */
 bool tor_rack_notified(struct tor_rack *rack, uint64_t incident, bool resolved);
-/* All that a later life needs: incidents, as rm_incidents_save, and how often ports
- * fell, which is worth saving anew when tor_rack_port_falls has changed. */
+/* All that is needed after a restart: incidents, as rm_incidents_save, and link-downs
+ * of ports; save again when tor_rack_port_falls has changed. */
 json_t *tor_rack_save(const struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);
 uint64_t tor_rack_port_falls(const struct tor_rack *rack);
 /* Before the first tick; as rm_incidents_restore. */
@@ -197,7 +196,7 @@ struct tor_rack_traffic {
 	rm_mono_t probed; /* its last probe, to the window; ns 0: none yet */
 };
 struct tor_rack_traffic tor_rack_traffic(const struct tor_rack *rack, size_t i);
-/* As every summary says it of the rack itself. */
+/* The same values as in every summary of the rack. */
 struct wire_rack_state tor_rack_state(const struct tor_rack *rack);
 enum host_state tor_rack_host(const struct tor_rack *rack, size_t i);
 

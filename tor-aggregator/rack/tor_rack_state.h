@@ -1,5 +1,5 @@
 /*
- * tor_rack_state - what tor_rack.c and tor_rack_judge.c share; nobody else's business.
+ * tor_rack_state - the struct of a rack; private to tor_rack.c and tor_rack_judge.c.
  */
 #ifndef TOR_AGGREGATOR_RACK_TOR_RACK_STATE_H
 #define TOR_AGGREGATOR_RACK_TOR_RACK_STATE_H
@@ -36,8 +36,7 @@ struct tor_rack {
 	uint32_t hosts_slowed;
 	const struct wire_plan_view *plan;
 	rm_mono_t started, changed, window_end;
-	bool
-	    settled; /* all expected agents were heard once, or we have waited enough */
+	bool settled; /* all expected agents have reported once, or the wait is over */
 	unsigned closings; /* since the last whole second was summarised */
 	/* The roster as the judge wants to see it; stale: it has changed since. */
 	bool stale;

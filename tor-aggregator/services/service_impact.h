@@ -1,8 +1,8 @@
 /*
- * service_impact - whom the fault of an RNIC hurts, by the services that use it. Pure.
+ * service_impact - the impact of an RNIC's fault, from the services that use it. Pure.
  *
- * P0: a service's own probes over it are lost. P1: a service uses it. P2: nobody does,
- * and its host would tell.
+ * P0: a service's own probes over it are lost. P1: a service uses it. P2: no service
+ * does, and its host traces services.
  */
 #ifndef TOR_AGGREGATOR_SERVICES_SERVICE_IMPACT_H
 #define TOR_AGGREGATOR_SERVICES_SERVICE_IMPACT_H

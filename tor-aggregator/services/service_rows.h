@@ -1,6 +1,5 @@
 /*
- * service_rows - what the probes that follow services have met, by service and class.
- * Pure.
+ * service_rows - results of probes along services' flows, by service and class. Pure.
  *
  * Which flow is whose, agents tell (service_table). Each row covers the time since it
  * last went, so that rows add up.
@@ -16,7 +15,7 @@
 struct service_rows;
 struct service_table;
 
-/* The table is borrowed, for as long as the rows; NULL: nobody tells of services. */
+/* The table is borrowed for the rows' life; NULL: no service reports. */
 int service_rows_new(
     const struct service_table *table, rm_wall_t wall, struct service_rows **ret);
 void service_rows_free(struct service_rows *rows);

@@ -1,11 +1,11 @@
 /*
- * service_table - whose flows use the RNICs of our racks, as their agents last told.
- * Pure.
+ * service_table - the services' flows on RNICs of this aggregator's racks, from their
+ * agents' reports. Pure.
  *
- * An agent tells all of its flows every time, and they replace what it told before.
- * When its session ends they stay for a while: it may come back. Two services on the
- * very same probe's flow count as the first of them. Texts come from outside: they are
- * cut, and what does not print becomes '?'.
+ * Each report has all flows of an agent, and replaces its last one. When its session
+ * ends its flows stay for a while, as it may reconnect. Two services on the same
+ * probe's flow count as the first of them. Texts come from outside: they are cut, and
+ * bytes that do not print become '?'.
  */
 #ifndef TOR_AGGREGATOR_SERVICES_SERVICE_TABLE_H
 #define TOR_AGGREGATOR_SERVICES_SERVICE_TABLE_H
@@ -40,15 +40,14 @@ struct service_flow {
 };
 
 struct service_name {
-	uint64_t
-	    number; /* that no other name has had, nor this one before it was gone */
+	uint64_t number; /* never used before, for any name */
 	char text[SERVICE_NAME_BYTES];
 };
 
 struct service_host {
 	char host[RM_NAME_BYTES];
 	rm_mono_t reported_at; /* when */
-	rm_mono_t gone;        /* its session ended then; 0: it is there */
+	rm_mono_t gone;        /* its session ended then; 0: it is connected */
 	bool tracing;
 	char missing[SERVICE_MISSING_BYTES];
 	uint64_t unresolved, over_cap, events_dropped;
@@ -58,10 +57,10 @@ struct service_host {
 
 struct service_table_counts {
 	uint64_t reports;
-	uint64_t refused_flows; /* of RNICs that the agent does not speak for, or of an
+	uint64_t refused_flows; /* of RNICs that the agent has not registered, or of an
 				   impossible class */
 	uint64_t dropped_flows; /* beyond the bound, or out of memory */
-	uint64_t aged;          /* hosts that did not come back */
+	uint64_t aged;          /* hosts that did not reconnect */
 };
 
 int service_table_new(size_t max_flows, struct service_table **ret);
@@ -72,10 +71,10 @@ int service_table_take(struct service_table *table, const char *host,
     const struct wire_services_view *view,
     bool (*owns)(struct wire_rnic_id id, void *arg), void *arg, rm_mono_t now);
 void service_table_gone(struct service_table *table, const char *host, rm_mono_t now);
-/* Forgets who has been gone for too long. */
+/* Drops hosts that have been disconnected for too long. */
 void service_table_age(struct service_table *table, rm_mono_t now);
 
-/* NULL: it has told of nothing. */
+/* NULL: it has sent no report. */
 const struct service_host *service_table_find(
     const struct service_table *table, const char *host);
 /* By name, the first for NULL; NULL at the end. Valid until the table changes. */

@@ -1,6 +1,6 @@
 /*
- * incident_message - an incident of ours as it goes on the wire, to the analyzer and to
- * the other aggregator of its ToR. Pure.
+ * incident_message - fills the wire message of an incident, for the analyzer and the
+ * other aggregator of its ToR. Pure.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_INCIDENT_MESSAGE_H
 #define TOR_AGGREGATOR_STANDBY_INCIDENT_MESSAGE_H

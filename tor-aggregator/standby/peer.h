@@ -1,6 +1,6 @@
 /*
- * peer - who of a ToR's two aggregators speaks: sends its alerts, and tells the
- * analyzer. Pure.
+ * peer - decides which of a ToR's two aggregators is active, that is sends its alerts
+ * and its reports to the analyzer. Pure.
  *
  * No lease: one of the two is the primary, by its config, and speaks. It yields only to
  * one that it hears, and that is better off: that delivers alerts while it cannot, or
@@ -20,13 +20,19 @@
 #include "rackmesh/core/clock.h"
 
 #define PEER_SILENT_NS (3 * RM_NS_PER_S)
-#define PEER_DEAF_NS (3 * RM_NS_PER_S)   /* hears less than half of what it does */
-#define PEER_MUTE_NS (1 * RM_NS_PER_S)   /* cannot deliver, and says so */
-#define PEER_BACK_NS (3 * RM_NS_PER_S)   /* well for so long before it speaks again */
-#define PEER_DOUBT_NS (1 * RM_NS_PER_S)  /* of the agents' word, before it ends ours */
-#define PEER_START_NS (6 * RM_NS_PER_S)  /* the primary's time to come, at our start */
-#define PEER_STUCK_NS (5 * RM_NS_PER_S)  /* it cannot deliver, and does not yield */
-#define PEER_ALONE_NS (10 * RM_NS_PER_S) /* neither it nor any agent is heard */
+#define PEER_DEAF_NS                                                               \
+	(3 * RM_NS_PER_S) /* is connected to less than half of the agents that the \
+			     other one is connected to */
+#define PEER_MUTE_NS (1 * RM_NS_PER_S) /* cannot deliver alerts, and reports that */
+#define PEER_BACK_NS \
+	(3 * RM_NS_PER_S) /* time without trouble before it becomes active again */
+#define PEER_DOUBT_NS \
+	(1 * RM_NS_PER_S) /* age at which agents' reports do not count any more */
+#define PEER_START_NS \
+	(6 * RM_NS_PER_S) /* time for the primary to connect, at the start */
+#define PEER_STUCK_NS (5 * RM_NS_PER_S) /* it cannot deliver, and does not yield */
+#define PEER_ALONE_NS \
+	(10 * RM_NS_PER_S) /* neither the other one nor any agent is connected */
 #define PEER_ISOLATED_NS (1 * RM_NS_PER_S) /* from agents, receivers, and it */
 #define PEER_STALL_NS (2 * RM_NS_PER_S)    /* who stood still for longer has to ask */
 
@@ -41,20 +47,23 @@ struct peer {
 	uint32_t other_agents;
 	/* Since when it is so, without interruption; ns 0: it is not. */
 	rm_mono_t deaf, mute, well, doubt, stuck, isolated;
-	uint64_t taken, given; /* times that we began, that we ended to speak */
+	uint64_t taken,
+	    given; /* times that this aggregator became active, went standby */
 };
 
 struct peer_own {        /* how we are, now */
 	bool warm;       /* windows are whole, agents had their time to come */
 	bool delivers;   /* alerts are taken */
-	uint32_t agents; /* of the ToR, that we hear */
-	uint32_t asked;  /* of them: who say whom they hear, */
-	uint32_t lost;   /* of those: not the other one, */
-	uint32_t mute;   /* or the other one, and that it cannot deliver */
-	uint32_t relay;  /* of those asked: who pass on that we cannot deliver */
+	uint32_t agents; /* agents of the ToR that are connected here */
+	uint32_t asked;  /* of them: those that report their aggregators, */
+	uint32_t lost;   /* of those: not connected to the other one, */
+	uint32_t mute;   /* or connected to it, and reporting that it cannot deliver */
+	uint32_t
+	    relay; /* of those asked: those that pass on that this one cannot deliver */
 };
 
-/* Primary: it speaks once it knows how the other one is, or that there is none. */
+/* The primary becomes active once it knows the state of the other one, or that there is
+ * none. */
 void peer_init(struct peer *peer, bool primary, rm_mono_t now);
 
 /* Who of the two is the primary turns out to be otherwise. */

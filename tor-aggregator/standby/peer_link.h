@@ -76,7 +76,8 @@ void peer_links_tick(struct peer_links *links, rm_mono_t now);
 /* We ourselves stood still until now: nobody was silent meanwhile. */
 void peer_links_stalled(struct peer_links *links, rm_mono_t now);
 
-/* Of those who dial us: agent_links' guests. NULL: welcome; else why not. */
+/* Of those who dial us: agent_links' guests. NULL: accepted; else the reason of the
+ * refusal. */
 const char *peer_links_on_hello(
     struct rm_link *link, const struct wire_hello_view *view, void *links);
 void peer_links_on_up(struct rm_link *link, void *links);
