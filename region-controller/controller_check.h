@@ -1,5 +1,5 @@
 /*
- * controller_check - what --check of a region-controller finds beside its options.
+ * controller_check - the checks of a region-controller's --check besides its options.
  */
 #ifndef REGION_CONTROLLER_CONTROLLER_CHECK_H
 #define REGION_CONTROLLER_CONTROLLER_CHECK_H
@@ -10,7 +10,7 @@
 
 struct controller_config;
 
-/* Who the config says that this controller is; borrows. */
+/* The identity that the config claims for this controller; borrows. */
 struct rm_identity_claim controller_claim(const struct controller_config *config);
 
 /* For rm_config_start; config: a struct controller_config. */

@@ -57,7 +57,7 @@ struct controller_config {
 extern const struct rm_option controller_options[];
 
 /* 0: go on; 1: the process has done what was asked (--help, --check with its topology);
- * < 0: what is wrong has been said on stderr. */
+ * < 0: an error, printed on stderr. */
 int controller_config_load(struct controller_config *config, int argc, char **argv);
 
 /* The same from a file alone, for reloads and tests. On failure *config is clear. */

@@ -1,6 +1,6 @@
 /*
- * controller_wiring - the controller's inside, of region_controller.c and
- * controller_memory.c only: who knows whom.
+ * controller_wiring - the controller's struct; private to region_controller.c and
+ * controller_memory.c.
  */
 #ifndef REGION_CONTROLLER_CONTROLLER_WIRING_H
 #define REGION_CONTROLLER_CONTROLLER_WIRING_H
@@ -35,11 +35,11 @@ struct region_controller {
 	char standby[SHOW_STANDBY_TEXT];
 };
 
-/* From now on the store's callbacks come. */
+/* Starts the store; its callbacks come from now on. */
 int controller_start_store(struct region_controller *controller);
 void controller_log_warnings(const struct rm_topology *topology);
 
-/* What the aggregators ask for; arg is the controller. */
+/* Handlers of the aggregators' requests; arg is the controller. */
 const char *controller_standby(void *arg);
 const struct rm_topology *controller_topology(void *arg);
 void controller_plan_soon(void *arg);

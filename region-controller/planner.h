@@ -1,10 +1,10 @@
 /*
- * planner - when plans are made: by who leads, soon after a change, never too early.
+ * planner - makes the leader's plans, soon after a change, but not too early.
  *
- * Changes are gathered for debounce_ms. Who begins to lead without a memory publishes
- * nothing before every ToR of the topology has an aggregator and RNICs, or settle_ms
- * have passed: a controller that knows half of the region would otherwise shrink
- * everybody's plans. With registrations from the store it plans at once.
+ * Changes are gathered for debounce_ms. A new leader without stored registrations
+ * publishes nothing before every ToR of the topology has an aggregator and RNICs, or
+ * settle_ms have passed: a controller that knows half of the region would shrink all
+ * plans. With registrations from the store it plans at once.
  *
  * Plans are made and published in slices, between which the loop turns: the lease is
  * refreshed, and frames and requests are served. What changes meanwhile begins it anew,
@@ -27,9 +27,9 @@ struct store;
 
 struct planner_counts {
 	uint64_t plannings, failures;
-	uint64_t restarts;   /* given up for what had changed meanwhile */
+	uint64_t restarts;   /* given up because something changed meanwhile */
 	uint64_t last_us;    /* the last one took so long */
-	uint64_t slices;     /* turns of the loop that did a share of it */
+	uint64_t slices;     /* turns of the loop that did a part of it */
 	uint64_t longest_us; /* of them, in the last one */
 };
 
@@ -39,16 +39,16 @@ int planner_new(struct rm_loop *loop, const struct controller_config *config,
     struct planner **ret);
 void planner_free(struct planner *planner);
 
-/* They are handed the plans. */
+/* They get the plans. */
 void planner_start(struct planner *planner, struct aggregators *aggregators);
 
-/* From now on; the registry is full: what the store has was loaded. */
+/* Starts planning; loaded: the registry has the store's registrations. */
 void planner_lead(struct planner *planner, bool is_full);
 void planner_follow(struct planner *planner);
 
-/* Before the topology goes: what is being made of it is given up. */
+/* Call it before the topology is freed: gives up the plans being made of it. */
 void planner_drop(struct planner *planner);
-/* Something has changed; arg is the planner. */
+/* Call it after a change; arg is the planner. */
 void planner_soon(void *arg);
 
 /* All borrowed from the planner. */

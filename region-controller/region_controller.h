@@ -8,12 +8,12 @@ struct controller_config;
 struct region_controller;
 struct rm_loop;
 
-/* Takes what the config owns, also on failure; has said then what is wrong. */
+/* Takes the config's contents, also on failure, which is logged. */
 int region_controller_new(struct rm_loop *loop, struct controller_config *config,
     struct region_controller **ret);
 void region_controller_free(struct region_controller *controller);
 
-/* For rm_loop_on_reload: config and topology anew, each whole or not at all. */
+/* For rm_loop_on_reload: reloads config and topology, each as a whole or not at all. */
 void region_controller_reload(void *controller);
 
 /* The ports in use, for an address with port 0; negative: none. */

@@ -1,7 +1,6 @@
 /*
- * aggregator_session - one aggregator at the other end of a link: its hello, what it
- * tells of, what it is sent, what either asks. Shared by aggregator_*.c and
- * aggregators.c only.
+ * aggregator_session - the session with one aggregator: its hello, its messages, and
+ * those sent to it. Private to aggregator_*.c and aggregators.c.
  */
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
@@ -24,8 +23,8 @@ struct session {
 	struct session *prev, *next;
 	struct rm_link *link;
 	struct rm_pending_conn
-	    pending_conn; /* until it is welcome; of an agent always */
-	bool is_agent;    /* it may ask where its host belongs, and nothing else */
+	    pending_conn; /* until its hello is accepted; always for an agent */
+	bool is_agent;    /* it may only ask for the ToRs of its host */
 };
 
 struct aggregators {
@@ -48,30 +47,30 @@ struct aggregators {
 	} drills[AGGREGATORS_MAX_DRILLS];
 	uint64_t last_drill;
 	struct qp_joins *joins;
-	uint32_t epoch;        /* of keys, that is handed out; 0: none yet */
+	uint32_t epoch;        /* epoch of the keys sent to it; 0: none yet */
 	rm_mono_t epoch_since; /* it is */
 	struct aggregators_counts counts;
 };
 
-/* Takes it off the list; closes its link without a word. */
+/* Removes it from the list and closes its link. */
 void session_free(struct session *session);
-/* What rm_link wants of its on_frame; arg is the session. */
+/* For rm_link's on_frame; arg is the session. */
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 /* Sends the plans that it does not hold. */
 int session_deliver(struct session *session);
-/* aggregator_asks.c: sends that ToR's, unless it has them. */
+/* aggregator_asks.c: sends that ToR's keys, unless it has them. */
 int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
     const struct publish_tor *plan);
-/* This session comes with keys of that epoch. True: so do most, and it is the one in
- * use now, which everybody is to have the keys of. */
+/* The session's hello has keys of that epoch. True: so do most, and this epoch is in
+ * use now, so its keys are sent to all. */
 bool aggregators_epoch_held(struct aggregators *aggregators, uint32_t held);
-/* A new epoch has begun: everybody is to have its keys. */
+/* A new epoch has begun: sends its keys to all. */
 bool aggregators_epoch_over(struct aggregators *aggregators);
-/* Nothing was ever braked: 0 without a message. */
+/* Without any brake so far it returns 0 and sends nothing. */
 int session_brake(struct session *session);
 int session_on_resolve(struct session *session, const uint8_t *data, size_t len);
 int session_on_join(struct session *session, const uint8_t *data, size_t len);
-/* agent_place.c: an agent's hello, which is its own, and its question. */
+/* agent_place.c: an agent's hello, which has a format of its own, and its request. */
 int session_on_place(struct session *session, const uint8_t *data, size_t len);
 int session_on_traced(struct session *session, const uint8_t *data, size_t len);
 int session_on_drilled(struct session *session, const uint8_t *data, size_t len);

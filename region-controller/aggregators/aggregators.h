@@ -1,11 +1,11 @@
 /*
- * aggregators - the sessions of this region's tor-aggregators: they dial us, say which
- * ToRs they serve and what plans they hold, tell of RNICs, ask whose an address is, and
- * take plans and the brake.
+ * aggregators - the sessions of this region's tor-aggregators: they dial the
+ * controller, report their ToRs, the plans that they hold and their RNICs, ask for the
+ * RNIC of an address, and receive plans and the brake.
  *
- * An aggregator speaks for its own ToRs only. One that says hello again replaces its
- * older session. Who does not lead refuses every hello, and says who does. All get a
- * ping each 500 ms.
+ * An aggregator reports only for its own ToRs. A second hello of an aggregator replaces
+ * its older session. A controller that does not lead refuses every hello, and names the
+ * leader. All get a ping every 500 ms.
  */
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATORS_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATORS_H
@@ -30,7 +30,7 @@ struct aggregators_drill {
 	const char *tor;  /* whose aggregator is asked */
 	const char *rnic; /* its id */
 	uint32_t seconds, limit;
-	/* Once, unless the session ends before: answer is borrowed. */
+	/* Called once, unless the session ends before: answer is borrowed. */
 	void (*done)(const struct wire_drill_answer *answer, uint64_t token, void *arg);
 	uint64_t token; /* the caller's */
 	void *arg;
@@ -48,12 +48,12 @@ void aggregators_deliver(struct aggregators *aggregators);
 /* The same, in the next turn of the loop: for many new plans one after the other. */
 void aggregators_deliver_soon(struct aggregators *aggregators);
 
-/* To all who are there, and to all who come; borrowed for the call. */
+/* Sends it to all sessions, and to each new one; borrowed for the call. */
 void aggregators_brake(
     struct aggregators *aggregators, const struct store_brake *brake);
-/* We do not lead any more: all sessions are closed, at once. */
+/* This controller lost leadership: closes all sessions at once. */
 void aggregators_close(struct aggregators *aggregators);
-/* -ENOTCONN: nobody serves that ToR. */
+/* -ENOTCONN: no session serves that ToR. */
 int aggregators_ask_drill(
     struct aggregators *aggregators, const struct aggregators_drill *drill);
 
@@ -67,7 +67,7 @@ const struct aggregators_session *aggregators_get(
     const struct aggregators *aggregators, size_t i);
 const struct aggregators_counts *aggregators_counts(
     const struct aggregators *aggregators);
-/* Who has not said yet who it is. */
+/* Connections without a hello. */
 const struct rm_pending_conns *aggregators_pending_conns(
     const struct aggregators *aggregators);
 /* Of QPs that are older than their agents. */

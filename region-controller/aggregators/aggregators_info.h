@@ -1,6 +1,6 @@
 /*
- * aggregators_info - what the sessions with aggregators are given, and what is told of
- * them.
+ * aggregators_info - options of the sessions with aggregators, and data of each
+ * session.
  */
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATORS_INFO_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATORS_INFO_H
@@ -27,16 +27,17 @@ struct aggregators_options {
 	uint64_t incarnation;
 	struct rm_tls *tls; /* borrowed; NULL: plaintext */
 	size_t max_sessions;
-	struct registry *registry;     /* told of RNICs */
-	struct publish *publish;       /* told what is held; asked what to send */
+	struct registry *registry; /* told of RNICs */
+	struct publish *publish;   /* gets the held versions; has the plans to send */
 	const struct probe_keys *keys; /* borrowed; NULL: nobody authenticates */
-	/* NULL: we lead; else what a hello is refused with. Borrowed for a moment. */
+	/* NULL: this controller leads; else the refusal of a hello. Borrowed for a
+	 * moment. */
 	const char *(*standby)(void *arg);
-	/* Plans may be different now. Never called from inside our functions below. */
+	/* Plans may be different now. Never called from inside the functions below. */
 	void (*on_change)(void *arg);
-	/* An RNIC was told of, perhaps once more. */
+	/* An RNIC was reported, perhaps once more. */
 	void (*on_rnic)(const struct registry_rnic *rnic, void *arg);
-	/* Ways out of a ToR's rack, as traces have found them. */
+	/* Paths out of a ToR's rack, found by traces. */
 	void (*on_traced)(const struct wire_traced *traced, void *arg);
 	const struct rm_topology *(*topology)(void *arg); /* or NULL */
 	void *arg;
@@ -44,7 +45,7 @@ struct aggregators_options {
 
 struct aggregators_tor {
 	char tor[RM_NAME_BYTES];
-	uint64_t version, digest; /* held there, as far as we know */
+	uint64_t version, digest; /* held there, as far as known */
 	uint64_t keys_version;    /* likewise; 0: none */
 	uint32_t keys_epoch;
 };
@@ -58,8 +59,8 @@ struct aggregators_session {
 	uint64_t registrations; /* messages */
 	struct aggregators_tor *tors;
 	size_t tor_count;
-	char software[RM_VERSION_BYTES]; /* its release; "": it does not say */
-	/* What it last told of its peers' releases, on versions_bytes. */
+	char software[RM_VERSION_BYTES]; /* its release; "": not reported */
+	/* Its last report of its peers' releases, of versions_bytes. */
 	struct wire_versions versions;
 	uint8_t *versions_bytes; /* NULL: nothing yet */
 };
@@ -68,17 +69,19 @@ struct aggregators_counts {
 	uint64_t sessions, accepted, refused_connections, refused_hellos, replaced;
 	uint64_t registrations; /* messages */
 	uint64_t refused_messages;
-	uint64_t foreign_rnics; /* of ToRs that the one who told does not serve */
-	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
-	uint64_t keys_sent;       /* messages */
-	uint64_t refused_standby; /* hellos, since we do not lead */
-	uint64_t resolved, unresolved;
-	uint64_t placed, unplaced; /* hosts whose agents asked where they belong */
 	uint64_t
-	    joins_unauthorized; /* of RNICs that the one who asked does not serve */
+	    foreign_rnics; /* of ToRs that the reporting aggregator does not serve */
+	uint64_t plans_sent, plan_bytes_sent, plans_not_sent;
+	uint64_t keys_sent; /* messages */
+	uint64_t
+	    refused_standby; /* hellos refused because this controller does not lead */
+	uint64_t resolved, unresolved;
+	uint64_t placed, unplaced; /* hosts whose agents asked for their ToRs */
+	uint64_t
+	    joins_unauthorized; /* of RNICs that the asking aggregator does not serve */
 	uint64_t traced;        /* ways that traces found */
 	uint64_t versions;      /* messages */
-	uint64_t drills, drill_answers; /* answers nobody asked for are refused */
+	uint64_t drills, drill_answers; /* answers without a request are refused */
 };
 
 #endif

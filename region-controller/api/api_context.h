@@ -1,6 +1,6 @@
 /*
- * api_context - what the controller shows of itself: /metrics and the HTTP API read
- * it, and what people may change goes back through it.
+ * api_context - the data that /metrics and the HTTP API read, and the functions for
+ * changes by people.
  */
 #ifndef REGION_CONTROLLER_API_API_CONTEXT_H
 #define REGION_CONTROLLER_API_API_CONTEXT_H
@@ -53,12 +53,12 @@ struct api_context {
 	void *arg;
 };
 
-/* All borrow the face for as long as server and registry live. */
+/* All borrow the context for as long as server and registry live. */
 int controller_metrics_add(
     struct rm_metrics *metrics, const struct api_context *context);
 int controller_api_serve(struct rm_http_server *server,
     const struct rm_metrics *metrics, const struct api_context *context);
-/* What concerns the region as a whole: leader, topology, brake, addresses, drill-down;
+/* Routes on the whole region: leader, topology, brake, addresses, drill-down;
  * controller_api_serve calls it. */
 int controller_api_serve_region(
     struct rm_http_server *server, const struct api_context *context);

@@ -1,5 +1,5 @@
 /*
- * controller_show - what several answers of the HTTP API have in common.
+ * controller_show - JSON that several answers of the HTTP API share.
  */
 #ifndef REGION_CONTROLLER_API_CONTROLLER_SHOW_H
 #define REGION_CONTROLLER_API_CONTROLLER_SHOW_H
@@ -21,14 +21,15 @@ json_t *show_wall(rm_wall_t wall); /* null for none */
 json_t *show_rnic(const struct rm_topology *topology, const struct registry_rnic *rnic);
 void show_u64(json_t *object, const char *key, uint64_t value);
 
-/* NULL: there is none yet, and 503 was answered. */
+/* NULL: there is none yet, and 503 was sent. */
 const struct rm_topology *show_topology(
     struct rm_http_request *request, const struct api_context *context);
 
-/* False: another one leads, and 409 was answered. */
+/* False: another controller leads, and 409 was sent. */
 bool show_leads(struct rm_http_request *request, const struct api_context *context);
 
-/* "standby: c2 leads"; for those who asked the wrong one. Returns text. */
+/* "standby: c2 leads", for requests to a controller that does not lead. Returns
+ * text. */
 #define SHOW_STANDBY_TEXT 128
 const char *show_standby(
     const struct store_status *status, char text[SHOW_STANDBY_TEXT]);

@@ -1,6 +1,6 @@
 /*
- * traced_json - marks in a topology's JSON what traces have seen of it, and adds what
- * they have found besides.
+ * traced_json - marks the traced links and switches in a topology's JSON, and adds
+ * those that only traces have found.
  */
 #ifndef REGION_CONTROLLER_API_TRACED_JSON_H
 #define REGION_CONTROLLER_API_TRACED_JSON_H
@@ -11,9 +11,9 @@ struct traced;
 
 /*
  * topology: as topology_json makes it. Each of its switches and links gets "known":
- * "written", and "first_traced", "last_traced" (null: never). Those that nobody wrote
- * down are appended with "known": "traced" and "traced_by", the ToR whose trace found
- * them first. -ENOMEM.
+ * "written", and "first_traced", "last_traced" (null: never). Those that are not in the
+ * topology file are appended with "known": "traced" and "traced_by", the ToR whose
+ * trace found them first. -ENOMEM.
  */
 int traced_json_merge(json_t *topology, const struct traced *traced);
 

@@ -1,8 +1,8 @@
 /*
  * versions_json - which release every daemon of the region runs, as JSON.
  *
- * A daemon may be told of by several aggregators: what it says itself counts before
- * what others say, and then who is connected to it before who was.
+ * Several aggregators may report a daemon: its own report counts before others', and a
+ * connected aggregator's before a former one's.
  */
 #ifndef REGION_CONTROLLER_API_VERSIONS_JSON_H
 #define REGION_CONTROLLER_API_VERSIONS_JSON_H

@@ -1,10 +1,10 @@
 /*
- * store_compact - etcd's history is cut off, so that it does not grow for ever: every
- * so often the leader has etcd forget what is older than that.
+ * store_compact - compacts etcd's history, so that it does not grow for ever: at each
+ * interval the leader removes history older than one interval.
  *
- * It is the whole cluster's history, also that of others' keys. Whoever watches from
- * further back than that lists again; what stands under a key stays. Failures are no
- * trouble: the next time comes.
+ * This is the history of the whole cluster, also of other programs' keys. A watch of an
+ * older revision has to list again; present values stay. After a failure the next
+ * interval tries again.
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_COMPACT_H
 #define REGION_CONTROLLER_ETCD_STORE_COMPACT_H

@@ -1,10 +1,10 @@
 /*
- * store_etcd - the store of several controllers: an etcd cluster, one of them leading.
+ * store_etcd - the store of several controllers: an etcd cluster; one controller leads.
  *
- * Leader and followers have all keys at hand, warm. etcd away: everybody keeps what he
- * has, the leader steps down when its lease is over, and all try again for ever. What
- * makes no sense in etcd is counted, said and left out; a bad topology leaves the old
- * one in use. store_etcd_keys.h says what stands where.
+ * Leader and followers have all keys in memory. Without etcd all keep their data, the
+ * leader steps down when its lease is over, and all try again for ever. Invalid values
+ * in etcd are counted, logged and left out; with a bad topology the old one stays in
+ * use. store_etcd_keys.h lists the keys.
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_H
 #define REGION_CONTROLLER_ETCD_STORE_ETCD_H

@@ -1,6 +1,6 @@
 /*
- * store_etcd_keys - what stands where in etcd, but for plans. Pure; foreign bytes are
- * fuzzed.
+ * store_etcd_keys - the keys in etcd and their values, except plans. Pure; foreign
+ * bytes are fuzzed.
  *
  * Below /rackmesh/<region>/:
  *   topology/region   the topology as a person imported it, docs/topology.md
@@ -27,19 +27,19 @@ struct rm_error;
 #define STORE_KEY_LEADER "leader"
 #define STORE_KEY_BRAKE "brake"
 
-/* kind: one of the above; name: what follows it, or "". */
+/* kind: one of the above; name: the rest of the key, or "". */
 void store_key(
     char ret[STORE_KEY_BYTES], const char *region, const char *kind, const char *name);
-/* What stands behind the region's prefix, or NULL. */
+/* The key without the region's prefix, or NULL. */
 const char *store_key_rest(const char *region, const char *key);
 
 /* *text is malloc'd. -ENOMEM. */
 int store_rnic_write(const struct store_rnic *rnic, char **text);
-/* rnic borrows from *object, which the caller owns then. -EBADMSG: and error says what
- * is wrong. id: of the key. */
+/* rnic borrows from *object, which the caller owns then. -EBADMSG: error has the
+ * reason. id: of the key. */
 int store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **object,
     struct store_rnic *ret, struct rm_error *error);
-/* Equal for registrations that say the same, whoever told of them and when. */
+/* Equal for registrations with equal contents, whoever reported them and when. */
 int store_rnic_hash(const struct store_rnic *rnic, uint64_t *hash);
 
 /* The version is base + revision. */
@@ -49,7 +49,7 @@ int store_brake_read(const char *text, size_t len, uint64_t revision, json_t **o
     struct store_brake *ret, struct rm_error *error);
 
 int store_leader_write(const char *name, char **text);
-/* "" when it names nobody that can be shown. */
+/* "" if the name is missing or not valid. */
 void store_leader_read(const char *text, size_t len, char ret[RM_NAME_BYTES]);
 
 #endif

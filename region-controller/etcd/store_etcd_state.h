@@ -1,5 +1,5 @@
 /*
- * store_etcd_state - the etcd store's inside; of store_etcd*.c only.
+ * store_etcd_state - the etcd store's struct; private to store_etcd*.c.
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_STATE_H
 #define REGION_CONTROLLER_ETCD_STORE_ETCD_STATE_H
@@ -25,7 +25,7 @@ struct store_known { /* a registration as it stands in etcd */
 };
 
 struct store_etcd_counts {
-	uint64_t bad_values;     /* that make no sense, each time they are read */
+	uint64_t bad_values;     /* invalid ones, each time they are read */
 	uint64_t bad_topologies; /* those of them that are topologies */
 	uint64_t unchanged;      /* registrations not written, since etcd has them */
 };
@@ -37,14 +37,14 @@ struct store_etcd {
 	struct rm_http_client *http;
 	struct rm_etcd *etcd;
 	struct rm_etcd_mirror *mirror;
-	struct store_inbox *inbox; /* what the mirror tells goes through it */
+	struct store_inbox *inbox; /* the mirror's changes go through it */
 	struct rm_etcd_leader *leader;
 	struct store_compact *compact;
 	int64_t relist_ns, lease_ttl_s, compact_after_ns;
 	struct store_callbacks callbacks;
 	struct wire_writer *writer;
 
-	/* Registrations and plans; what people ask for does not wait behind them. */
+	/* Registrations and plans; people's requests do not wait behind them. */
 	struct store_writes *writes, *asked;
 	struct store_known *known;
 
@@ -54,15 +54,16 @@ struct store_etcd {
 	struct store_brake brake; /* version 0: none was ever seen; by is brake_by */
 	char brake_by[RM_NAME_BYTES];
 	bool has_brake; /* in etcd */
-	/* It was put or deleted past us: its number may lie behind what is held. */
+	/* Somebody else wrote or deleted it: its number may be lower than that of the
+	 * held one. */
 	bool brake_by_hand;
 
 	char leader_name[RM_NAME_BYTES];
-	/* The leader's key without a lease was put by hand, and never goes away. */
+	/* A leader's key without a lease was put by hand, and never expires. */
 	struct rm_timer *unleased;
-	bool is_unleased; /* for so long that it is no race */
+	bool is_unleased; /* for so long that it cannot be a race */
 	rm_wall_t since;
-	bool is_loaded; /* all was handed over once */
+	bool is_loaded; /* all keys were reported once */
 	bool announced; /* on_lead was called */
 	/* Another cluster, or a restored one: what is missing there was not deleted. */
 	bool is_restart;
@@ -90,11 +91,11 @@ int store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *br
 void store_etcd_know(struct store_etcd *etcd, struct rm_rnic_id id, uint64_t hash);
 void store_etcd_forget(struct store_etcd *etcd, struct rm_rnic_id id);
 
-/* A key below STORE_KEY_TRACED, of which name is the rest, was put or is gone. */
+/* A key below STORE_KEY_TRACED, of which name is the rest, was put or deleted. */
 void store_etcd_traced(
     struct store_etcd *etcd, const char *name, const struct rm_etcd_value *value);
 void store_etcd_traced_gone(struct store_etcd *etcd, const char *name);
-/* What stands there is left out: says so, and counts it. */
+/* The value is ignored: logs and counts that. */
 void store_etcd_refuse(
     struct store_etcd *etcd, const char *key, const struct rm_error *error);
 

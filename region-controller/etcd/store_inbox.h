@@ -1,9 +1,10 @@
 /*
- * store_inbox - what a mirror of etcd tells, handed on in its order but in shares: to
- * read thousands of registrations and plans takes longer than a lease lasts.
+ * store_inbox - passes on the changes of an etcd mirror, in order but in portions, as
+ * reading thousands of registrations and plans takes longer than a lease lasts.
  *
- * What comes while there is time is handed on at once; what is too much for one turn of
- * the loop is copied and waits. Beyond its bound it does not wait: then the loop does.
+ * Changes are passed on at once while there is time in this turn of the loop; the rest
+ * is copied and waits. When the queue is full, changes are passed on at once, and the
+ * loop waits.
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_INBOX_H
 #define REGION_CONTROLLER_ETCD_STORE_INBOX_H
@@ -29,8 +30,8 @@ struct store_inbox_callbacks { /* as of the mirror, whose restarts go with each 
 };
 
 struct store_inbox_counts {
-	uint64_t deferred;   /* things that had to wait */
-	uint64_t undeferred; /* that could not, for want of room */
+	uint64_t deferred;   /* changes that had to wait */
+	uint64_t undeferred; /* changes that could not wait, as the queue was full */
 	uint64_t waiting, waiting_bytes;
 };
 
@@ -44,7 +45,7 @@ void store_inbox_delete(struct store_inbox *inbox, const char *key, uint64_t res
 /* Ends what came together. */
 void store_inbox_synced(struct store_inbox *inbox, int64_t revision, uint64_t restarts);
 
-/* All that came was handed on. */
+/* True: all changes were passed on. */
 bool store_inbox_is_empty(const struct store_inbox *inbox);
 const struct store_inbox_counts *store_inbox_counts(const struct store_inbox *inbox);
 

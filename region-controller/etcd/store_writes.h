@@ -1,11 +1,11 @@
 /*
- * store_writes - what a leader has to write into etcd, in order, key by key.
+ * store_writes - a leader's queue of writes to etcd, in order, key by key.
  *
  * Changes are gathered for a moment and go in transactions of bounded size, one at a
- * time, each with the leader's fence. What failed, or may have been done all the same,
- * is repeated with the same values and the same fence; what changes meanwhile follows
- * after it, so that never two writes of one key are under way. When the fence does not
- * hold any more everything is dropped: somebody else leads.
+ * time, each with the leader's fence. A write that failed, or whose result is not
+ * known, is repeated with the same values and the same fence; newer changes follow
+ * after it, so that there are never two writes of one key at a time. When the fence
+ * does not hold any more, everything is dropped: another controller leads.
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_WRITES_H
 #define REGION_CONTROLLER_ETCD_STORE_WRITES_H
@@ -28,16 +28,16 @@ struct store_writes;
 struct store_writes_options {
 	struct rm_etcd *etcd;
 	int64_t gather_ns; /* before the first write goes */
-	/* False: we do not lead; nothing is written now.
-	 * All of one key, which is copied. */
+	/* False: this controller does not lead, nothing is written now. All compares
+	 * are of one key, which is copied. */
 	bool (*fence)(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg);
 	/* Of the whole store, a lower bound. */
 	int64_t (*revision)(void *arg);
-	/* The value of this key is larger than etcd takes: it is left out. */
+	/* The value of this key is larger than etcd accepts: it is not written. */
 	void (*on_too_large)(const char *key, size_t len, void *arg);
 	/* The fence did not hold. */
 	void (*on_fenced)(void *arg);
-	/* It failed and is tried again; said once until it works again. */
+	/* It failed and is tried again; called once until it works again. */
 	void (*on_failing)(int r, const char *error, void *arg);
 	void *arg;
 };
@@ -52,7 +52,7 @@ struct store_writes_counts {
 
 int store_writes_new(struct rm_loop *loop, const struct store_writes_options *options,
     struct store_writes **ret);
-/* Calls what still waits with -ECANCELED. */
+/* Calls the reply of waiting writes with -ECANCELED. */
 void store_writes_free(struct store_writes *writes);
 
 /* text NULL: the key is deleted; else it is taken, also on failure. reply (may be NULL)
@@ -65,9 +65,9 @@ int store_writes_put(struct store_writes *writes, const char *key, char *text,
 int store_writes_put_plan(
     struct store_writes *writes, const char *key, const struct store_draft *draft);
 
-/* Is something to be written, or being written, under this key? */
+/* True: a write of this key waits or is under way. */
 bool store_writes_waits(const struct store_writes *writes, const char *key);
-/* We do not lead any more. */
+/* This controller lost leadership. */
 void store_writes_drop(struct store_writes *writes);
 const struct store_writes_counts *store_writes_counts(
     const struct store_writes *writes);

@@ -1,10 +1,11 @@
 /*
- * plan - who of a region probes whom, from the topology and the registry. Pure.
+ * plan - decides which RNICs of a region probe which, from the topology and the
+ * registry. Pure.
  *
- * Equal input gives equal plans, byte for byte: nothing here knows the time or rolls
- * dice, and what must be spread is spread by hashes of names. Nobody is ever made to
- * probe itself, its own host, another plane, or an RNIC that it shares no address
- * family or no transport with: one with a QPN is probed over verbs, one without by UDP.
+ * Equal input gives equal plans, byte for byte: no time and no random numbers are used;
+ * hashes of names spread the load. No RNIC probes itself, its own host, another plane,
+ * or an RNIC with which it shares no address family or transport: one with a QPN is
+ * probed over verbs, one without by UDP.
  *
  * A plan_set is made step by step, since a large region takes a second. It has copies
  * of the RNICs and borrows the topology: it is to be freed before that goes.
@@ -24,10 +25,10 @@ struct rm_topology;
 
 int plan_set_begin(const struct rm_topology *topology, const struct registry *registry,
     const struct plan_options *options, struct plan_set **ret);
-/* About one rack's share, a few ms at most. 1: there is more; 0: the set is whole; on
- * failure it is of no use. */
+/* Does about one rack's share, a few ms at most. 1: there is more; 0: the set is
+ * complete; after a failure free it. */
 int plan_set_step(struct plan_set *set);
-/* Both, to the end: for who has the time. */
+/* Both, to the end: for callers that may block. */
 int plan_set_new(const struct rm_topology *topology, const struct registry *registry,
     const struct plan_options *options, struct plan_set **ret);
 void plan_set_free(struct plan_set *set);

@@ -1,6 +1,6 @@
 /*
- * plan_inter - the racks of one plane and which of them probe each other, while
- * plan_inter_tor.c finds that.
+ * plan_inter - the racks of one plane and which of them probe each other; working data
+ * of plan_inter_tor.c.
  */
 #ifndef REGION_CONTROLLER_PLAN_PLAN_INTER_H
 #define REGION_CONTROLLER_PLAN_PLAN_INTER_H
@@ -53,8 +53,8 @@ struct plan_inter {
 	double *loads; /* per direction of a link; then what is asked for */
 	double *rates; /* per switch */
 	double *worst; /* per switch */
-	uint32_t
-	    flows[COVERAGE_MAX_PATHS + 1]; /* coverage's answers; 0: not asked yet */
+	uint32_t flows[COVERAGE_MAX_PATHS +
+		       1]; /* results of coverage; 0: not computed yet */
 };
 
 /* All pairs of RNICs by which one rack may probe another, each once, spread evenly over

@@ -1,5 +1,5 @@
 /*
- * plan_json - a plan and its parts, as people and rackmeshctl read them.
+ * plan_json - a plan and its parts as JSON.
  */
 #ifndef REGION_CONTROLLER_PLAN_PLAN_JSON_H
 #define REGION_CONTROLLER_PLAN_PLAN_JSON_H

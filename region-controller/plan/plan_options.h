@@ -1,5 +1,5 @@
 /*
- * plan_options - what plans are made by, and what is counted while they are made.
+ * plan_options - options of plans, and counts of their making.
  */
 #ifndef REGION_CONTROLLER_PLAN_PLAN_OPTIONS_H
 #define REGION_CONTROLLER_PLAN_PLAN_OPTIONS_H
@@ -51,8 +51,8 @@ struct plan_counts { /* of the newest set */
 	uint64_t short_cables; /* directions of cables below their rate */
 	uint64_t lonely_rnics; /* of small racks, with fewer witnesses than asked for */
 	uint64_t dropped_entries; /* beyond what a plan may hold */
-	/* What it costs that some RNICs have a QPN and others none: pairs of a rack's
-	 * members, and pairs of ToRs by direction, that no probe joins. */
+	/* Pairs that are not probed because one RNIC has a QPN and the other has none:
+	 * pairs of a rack's members, and pairs of ToRs by direction. */
 	uint64_t unlike_members, unlike_tors;
 };
 

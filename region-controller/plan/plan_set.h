@@ -23,7 +23,7 @@ struct plan_node {
 	size_t racks[WIRE_MAX_ATTACHMENTS];
 	size_t rack_count;
 	bool v4, v6;
-	bool qp; /* is probed over verbs, and so by its like only */
+	bool qp; /* is probed over verbs, and so only by RNICs with a QPN */
 };
 
 struct plan_entry {
@@ -75,9 +75,9 @@ struct plan_set {
 
 const char *plan_rack_name(const struct plan_set *set, size_t rack);
 bool plan_in_rack(const struct plan_node *node, size_t rack);
-/* How many usable RNICs of this rack are probed as the node is, itself included. */
+/* Number of usable RNICs of this rack with the node's transport, itself included. */
 size_t plan_likes(const struct plan_rack *rack, const struct plan_node *node);
-/* May it probe that, as a target outside this rack? */
+/* True: it may probe that target outside of this rack. */
 bool plan_may_probe(
     const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst);
 /* Payload of a full-size probe to b; 0: not known, or not above small. Over verbs the

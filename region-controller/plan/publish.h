@@ -1,5 +1,5 @@
 /*
- * publish - which plan of each ToR is the current one, and by what number. Pure.
+ * publish - the current plan of each ToR, and its version. Pure.
  *
  * What is published is what the store says it has: a plan is put there when its digest
  * (of the message with version and digest 0) is another than what the store has or is
@@ -33,20 +33,20 @@ struct publish_tor {
 	struct wire_plan_view view; /* on bytes */
 	uint64_t version, digest;
 	rm_wall_t published;
-	uint64_t wanted; /* digest of what was put and is not heard of yet; 0: none */
-	/* The newest plan that anybody holds. */
+	uint64_t wanted; /* digest of the plan put and not confirmed yet; 0: none */
+	/* The newest plan that any aggregator holds. */
 	uint64_t newest_version, newest_digest;
 	bool disputed; /* that version is held with different digests */
-	bool outrun;   /* somebody holds a newer version than ours */
+	bool outrun;   /* an aggregator holds a newer version than this controller */
 	bool named;    /* by the newest set of plans */
-	/* The newest message of keys, and what it is of; version 0: none yet. */
+	/* The newest message of keys, and its epoch and plan; version 0: none yet. */
 	uint64_t keys_version, keys_digest;
 	uint32_t keys_epoch;
-	uint64_t keys_held; /* the newest that anybody held in its hello */
+	uint64_t keys_held; /* the newest in any aggregator's hello */
 };
 
 struct publish_counts {
-	uint64_t updates;   /* sets of plans looked at */
+	uint64_t updates;   /* sets of plans processed */
 	uint64_t published; /* new plans, of one ToR each */
 	uint64_t adopted;   /* those of them that an aggregator had already */
 	uint64_t unchanged;
@@ -63,7 +63,7 @@ int publish_new(struct publish **ret);
 void publish_free(struct publish *publish);
 
 /* An aggregator holds this for that ToR (version 0: nothing). True: its version is
- * ahead of ours, so an update is due. */
+ * higher than this controller's, so an update is due. */
 bool publish_held(
     struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
 
@@ -80,7 +80,7 @@ uint64_t publish_keys_version(
 
 struct publish_walk { /* through a set of plans; a newer one may begin any time */
 	size_t at;
-	int changed; /* how many ToRs have a new plan */
+	int changed; /* returns how many ToRs have a new plan */
 	int failure; /* the first one; the others are done all the same */
 };
 
@@ -98,7 +98,7 @@ bool publish_step(struct publish *publish, const struct plan_set *set,
 bool publish_stored(struct publish *publish, const struct store_plan *plan);
 /* The store has none. */
 void publish_gone(struct publish *publish, const char *tor);
-/* What was put and is not heard of yet will never be: we do not lead any more. */
+/* This controller lost leadership: plans put and not confirmed yet never will be. */
 void publish_forget_wanted(struct publish *publish);
 
 /* NULL: nothing is published for it. */

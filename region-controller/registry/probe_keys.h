@@ -1,9 +1,9 @@
 /*
- * probe_keys - the root of all keys of probes: a master secret that the controllers of
- * a region share, and which epoch it is. Pure but for the file it begins with.
+ * probe_keys - derives all probe keys from a master secret that the controllers of a
+ * region share, and keeps the epoch. Pure, but for reading the secret's file.
  *
- * All that is handed out follows from the secret, the epoch and a plan, so controllers
- * need not agree on anything but the file and, roughly, the time.
+ * All keys follow from the secret, the epoch and a plan, so controllers only need the
+ * same file and roughly the same time.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_PROBE_KEYS_H
 #define REGION_CONTROLLER_REGISTRY_PROBE_KEYS_H
@@ -29,8 +29,8 @@ uint32_t probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now); /* from
 uint32_t probe_keys_follow(
     const struct probe_keys *keys, uint32_t held, int64_t held_for_ns, rm_wall_t now);
 
-/* What the plan's aggregators are to hold in that epoch; out lives until the writer's
- * next message. */
+/* The message of keys for the plan's aggregators in that epoch; out lives until the
+ * writer's next message. */
 int probe_keys_write(const struct probe_keys *keys, const struct wire_plan_view *plan,
     uint32_t epoch, uint64_t version, struct wire_writer *writer,
     struct wire_bytes *out);

@@ -1,11 +1,11 @@
 /*
- * qp_joins - who has asked for the other end of a QP that is older than its agent.
- * Pure.
+ * qp_joins - matches requests for the other end of QPs that are older than their
+ * agents. Pure.
  *
- * Two RNICs belong together when the one asks for the numbers of the other, the other
- * way round, and nobody else does: QPs on other hosts may well have the same numbers,
- * and then nothing can be said. An RNIC is never joined to itself. Who has asked is
- * remembered for a minute, and so asks again.
+ * Two RNICs match when each asks for the other's QP numbers, and no third RNIC asks for
+ * the same: QPs on other hosts may have the same numbers, and then there is no answer.
+ * An RNIC is never matched with itself. A request is kept for a minute, so agents
+ * repeat it.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_QP_JOINS_H
 #define REGION_CONTROLLER_REGISTRY_QP_JOINS_H
@@ -18,7 +18,7 @@
 #include "schemas/wire.h"
 
 #define QP_JOINS_MAX 65536 /* QPs that are remembered, at most */
-#define QP_JOINS_ALIKE 16  /* with the same two numbers: more would say nothing new */
+#define QP_JOINS_ALIKE 16  /* with the same two numbers; more are not needed */
 #define QP_JOINS_KEPT_NS (60 * RM_NS_PER_S)
 
 struct qp_joins;
@@ -33,7 +33,7 @@ struct qp_joins_counts {
 int qp_joins_new(size_t max, struct qp_joins **ret);
 void qp_joins_free(struct qp_joins *joins); /* NULL is fine */
 
-/* Remembers who asks. True: *ret is the RNIC at the other end. */
+/* Keeps the request. True: *ret is the RNIC at the other end. */
 bool qp_joins_ask(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now,
     struct wire_rnic_id *ret);
 

@@ -1,12 +1,13 @@
 /*
- * registry - every RNIC that agents have told of, wherever it belongs. Pure.
+ * registry - every RNIC that agents have registered, with or without a place in the
+ * topology. Pure.
  *
- * What is well formed is kept, also when the topology has no place for it (yet): a
- * new topology finds it then. Nothing is forgotten because somebody disconnected: an
- * RNIC that falls silent is a finding, not a gap. But one in whose place its host has
- * a new one (a NIC was swapped, a VF has a new GUID) is replaced by that at once. Who
- * told counts: while a session that told of an RNIC lives, it does not age. Incarnation
- * 0 is second hand, out of a plan that an aggregator holds: it makes an RNIC known, and
+ * What is well formed is kept, also when the topology has no place for it (yet): a new
+ * topology finds it then. Nothing is forgotten because somebody disconnected: an RNIC
+ * that falls silent is a finding, not a gap. But one in whose place its host has a new
+ * one (a NIC was swapped, a VF has a new GUID) is replaced by that at once. Who told
+ * counts: while a session that told of an RNIC lives, it does not age. Incarnation 0 is
+ * second hand, out of a plan that an aggregator holds: it makes an RNIC known, and
  * changes none that is.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_H
@@ -24,7 +25,7 @@
 #include "schemas/wire.h"
 
 #define REGISTRY_MAX_RNICS 131072
-#define REGISTRY_MAX_REFUSED 256 /* malformed registrations that are remembered */
+#define REGISTRY_MAX_REFUSED 256 /* malformed registrations that are kept */
 
 struct registry;
 struct rm_topology;
@@ -34,8 +35,8 @@ struct registry_refused { /* malformed; the texts are quoted, cut and printable 
 	char id[RM_RNIC_ID_TEXT];
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	char aggregator[RM_NAME_BYTES];
-	/* The one at fault (REGISTRY_BAD_NAME), the other host (REGISTRY_ANOTHERS); or
-	 * "". */
+	/* The malformed name (REGISTRY_BAD_NAME), the other host (REGISTRY_ANOTHERS);
+	 * or "". */
 	char name[RM_NAME_BYTES];
 	enum registry_refusal refusal;
 	uint64_t times;
@@ -47,8 +48,8 @@ struct registry_counts {
 	uint64_t changed;       /* that change a plan */
 	uint64_t moved;
 	uint64_t forgotten;
-	uint64_t renamed;   /* of a host that has got another name */
-	uint64_t replaced;  /* forgotten for another one in their place */
+	uint64_t renamed;   /* of a renamed host */
+	uint64_t replaced;  /* dropped for another one in their place */
 	uint64_t loaded;    /* from the store, changes only */
 	uint64_t ambiguous; /* claims of an address that another RNIC has, too */
 	uint64_t refused[REGISTRY_REFUSALS];
@@ -70,12 +71,12 @@ struct registry_named { /* in a host's registration */
 int registry_new(struct registry **ret);
 void registry_free(struct registry *registry);
 
-/* Finds everybody's place anew; borrows the topology until the next call. */
+/* Finds the place of every RNIC again; borrows the topology until the next call. */
 int registry_set_topology(
     struct registry *registry, const struct rm_topology *topology);
 
-/* 1: something that plans are made of has changed; 0: nothing has. -EINVAL: refused,
- * see *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
+/* 1: something changed that plans depend on; 0: nothing has. -EINVAL: refused, see
+ * *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
 int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_source *source, enum registry_refusal *refusal);
 
@@ -94,7 +95,7 @@ size_t registry_replace(struct registry *registry, const char *host,
 bool registry_rename(struct registry *registry, struct wire_rnic_id id,
     const char *former, const char *host);
 
-/* What the store has of one: it overrides what we know. As registry_tell. */
+/* The store's value of an RNIC, which replaces the one here. As registry_tell. */
 int registry_load(
     struct registry *registry, const struct store_rnic *from, rm_mono_t now);
 
@@ -102,7 +103,7 @@ int registry_load(
 void registry_on_gone(struct registry *registry,
     void (*on_gone)(const struct registry_rnic *rnic, void *arg), void *arg);
 
-/* Forgets what no living session has told of for max_age_ns. Returns how many. */
+/* Drops RNICs that no session has reported for max_age_ns. Returns how many. */
 size_t registry_expire(struct registry *registry, rm_mono_t now, int64_t max_age_ns,
     bool (*is_alive)(uint64_t session, void *arg), void *arg);
 /* -ENOENT. */
@@ -111,7 +112,7 @@ int registry_forget(struct registry *registry, struct rm_rnic_id id);
 size_t registry_count(const struct registry *registry);
 const struct registry_rnic *registry_find(
     const struct registry *registry, struct rm_rnic_id id); /* or NULL */
-/* Who has this address; of several the one that came last. NULL: nobody. */
+/* The RNIC with this address; of several the latest. NULL: none. */
 const struct registry_rnic *registry_resolve(
     const struct registry *registry, const struct wire_address *address);
 /* False: there is no i-th. */
@@ -131,7 +132,7 @@ const struct registry_refused *registry_refused(
     const struct registry *registry, size_t i); /* the newest first */
 const struct registry_counts *registry_counts(const struct registry *registry);
 const char *registry_refusal_str(enum registry_refusal refusal);
-/* What to do about it. */
+/* Text on what to do about it. */
 const char *registry_refusal_sentence(enum registry_refusal refusal);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * registry_addresses - whose address is this? Pure; the registry's own.
- *
- * Two RNICs may claim one address, a mistake or a spare part's; the newest claim wins.
+ * registry_addresses - finds the RNIC of an address. Pure; private to the registry. Two
+ * RNICs may claim one address, by mistake or because of a spare part; the newest claim
+ * counts.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_ADDRESSES_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_ADDRESSES_H
@@ -13,7 +13,7 @@ struct registry_addresses;
 int registry_addresses_new(struct registry_addresses **ret);
 void registry_addresses_free(struct registry_addresses *addresses);
 
-/* Borrows the RNIC until it is dropped. 1: somebody else claims one of its addresses,
+/* Borrows the RNIC until it is dropped. 1: another RNIC claims one of its addresses
  * too. -ENOMEM: some of them are not found. */
 int registry_addresses_add(
     struct registry_addresses *addresses, const struct registry_rnic *rnic);

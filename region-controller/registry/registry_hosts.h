@@ -1,5 +1,5 @@
 /*
- * registry_hosts - which RNICs are of a host? Pure; the registry's own.
+ * registry_hosts - the RNICs of a host. Pure; private to the registry.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_HOSTS_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_HOSTS_H

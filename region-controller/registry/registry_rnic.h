@@ -1,5 +1,5 @@
 /*
- * registry_rnic - an RNIC as the registry keeps it, and why one has no place in a plan.
+ * registry_rnic - an RNIC in the registry, and why it has no place in a plan.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_REGISTRY_RNIC_H
 #define REGION_CONTROLLER_REGISTRY_REGISTRY_RNIC_H
@@ -22,7 +22,7 @@ enum registry_refusal {
 	REGISTRY_BAD_NAME,
 	REGISTRY_BAD_ADDRESS,
 	REGISTRY_NO_TOR,
-	REGISTRY_ANOTHERS, /* another host has told of it before */
+	REGISTRY_ANOTHERS, /* another host has registered it before */
 	REGISTRY_STALE,    /* of an agent that has been replaced since */
 	REGISTRY_REPLACED, /* its host has another RNIC in its place */
 	REGISTRY_FULL,
@@ -43,7 +43,7 @@ struct registry_host;
 
 struct registry_rnic {
 	UT_hash_handle hh;
-	struct registry_host *of_host; /* these three are registry_hosts' own */
+	struct registry_host *of_host; /* these three are private to registry_hosts */
 	struct registry_rnic *next_of_host, *previous_of_host;
 	struct registry_key key;
 	struct rm_rnic_id id;
@@ -64,7 +64,7 @@ struct registry_rnic {
 	/* Who told, and when. */
 	char aggregator[RM_NAME_BYTES];
 	uint64_t tellers[2]; /* sessions, the newest first; 0: none */
-	rm_mono_t seen;      /* last known to be told of */
+	rm_mono_t seen;      /* when it was last reported */
 	rm_wall_t registered;
 	rm_wall_t claimed; /* since when it has these addresses */
 	uint64_t moves;    /* to another ToR */

@@ -1,5 +1,5 @@
 /*
- * store - a region's memory: topology, registrations, plans, who leads, the brake.
+ * store - keeps a region's topology, registrations, plans, leader and brake.
  *
  * The interface behind which an embedded file or an etcd cluster stands. The file keeps
  * a topology; whoever opens it leads, registrations are not kept, and plans and brake
@@ -40,16 +40,16 @@ struct store_callbacks {
 	void (*on_brake)(const struct store_brake *brake, void *arg);
 	void (*on_traced)(const struct traced_link *link, void *arg);
 	void (*on_traced_gone)(const char *from, const char *to, void *arg);
-	/* All that the store has was handed over before on_lead. Again while it leads,
-	 * when another store has taken the old one's place: what is not there is to
-	 * be put. */
+	/* All data of the store was passed on before on_lead. Called again during
+	 * leadership when another store has replaced the old one: what is missing there
+	 * has to be put again. */
 	void (*on_lead)(void *arg);
 	void (*on_follow)(void *arg);
 	void *arg;
 };
 
-struct store_reply { /* whom to tell, once, what has become of it */
-	/* r as of the store; sentence: "" or why not. NULL: nobody. */
+struct store_reply { /* called once with the result */
+	/* r: the store's result; sentence: "" or the reason. NULL: not called. */
 	void (*done)(int r, const char *sentence, uint64_t token, void *arg);
 	uint64_t token; /* the caller's */
 	void *arg;
@@ -88,7 +88,7 @@ store_topology(const struct store *store)
 	return store->methods->topology(store);
 }
 
-/* As a person wrote it; NULL: none yet. */
+/* The text that a person wrote; NULL: none yet. */
 static inline const char *
 store_topology_text(const struct store *store, size_t *len)
 {
@@ -102,14 +102,14 @@ store_start(struct store *store, const struct store_callbacks *callbacks)
 	return store->methods->start(store, callbacks);
 }
 
-/* Looks anew. On failure all stays, and error says what is wrong. */
+/* Reads again. On failure nothing changes, and error has the reason. */
 static inline int
 store_reload(struct store *store, struct rm_error *error)
 {
 	return store->methods->reload(store, error);
 }
 
-/* < 0: refused, and error says it; else the reply comes once, perhaps at once. */
+/* < 0: refused, error has the reason; else the reply comes once, perhaps at once. */
 static inline int
 store_import(struct store *store, const char *text, size_t len,
     const struct store_reply *reply, struct rm_error *error)
@@ -117,15 +117,15 @@ store_import(struct store *store, const char *text, size_t len,
 	return store->methods->import(store, text, len, reply, error);
 }
 
-/* Looks at the clock: ask before anything that only a leader may do. */
+/* Reads the clock: call it before anything that only a leader may do. */
 static inline bool
 store_leads(struct store *store, rm_mono_t now)
 {
 	return store->methods->leads(store, now);
 }
 
-/* The puts return < 0 only when nothing will come of it. What is equal to what the
- * store has is not written again. */
+/* The puts return < 0 only if the write will not happen. A value equal to the store's
+ * is not written again. */
 static inline int
 store_put_rnic(struct store *store, const struct store_rnic *rnic)
 {
@@ -150,7 +150,7 @@ store_drop_plan(struct store *store, const char *tor)
 	return store->methods->drop_plan(store, tor);
 }
 
-/* A part of the fabric that no person wrote down. */
+/* A link that traces found and that is not in the topology. */
 static inline int
 store_put_traced(struct store *store, const struct traced_link *link)
 {
@@ -163,7 +163,7 @@ store_drop_traced(struct store *store, const struct traced_link *link)
 	return store->methods->drop_traced(store, link);
 }
 
-/* As store_import; without words, since only a follower is refused. */
+/* As store_import; without a text, since only a follower is refused. */
 static inline int
 store_set_brake(struct store *store, uint32_t rate_permille, const char *by,
     const struct store_reply *reply)
