@@ -1,5 +1,5 @@
 /*
- * analyzer - the daemon's wiring: it and analyzer_events know all the modules.
+ * analyzer - the daemon's wiring: only it and analyzer_events know all modules.
  */
 #ifndef ANALYZER_ANALYZER_H
 #define ANALYZER_ANALYZER_H
@@ -8,7 +8,7 @@ struct analyzer;
 struct analyzer_config;
 struct rm_loop;
 
-/* The config is borrowed; a reload changes it. What is wrong has been said. */
+/* The config is borrowed; a reload changes it. Errors are logged. */
 int analyzer_new(
     struct rm_loop *loop, struct analyzer_config *config, struct analyzer **ret);
 void analyzer_free(struct analyzer *analyzer);

@@ -1,5 +1,5 @@
 /*
- * analyzer_check - what --check of an analyzer finds beside its options.
+ * analyzer_check - the checks of an analyzer's --check besides its options.
  */
 #ifndef ANALYZER_ANALYZER_CHECK_H
 #define ANALYZER_ANALYZER_CHECK_H
@@ -8,7 +8,8 @@
 
 #include "rackmesh/identity/identity.h"
 
-/* Who an analyzer's peers want it to be: of any name, and of a region of theirs. */
+/* The identity that an analyzer's peers require: any name, and a region that includes
+ * theirs. */
 struct rm_identity_claim analyzer_claim(void);
 
 /* For rm_config_start; config: a struct analyzer_config. */

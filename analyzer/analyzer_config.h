@@ -26,7 +26,8 @@ struct analyzer_config {
 	char *state_folder; /* "": nothing is kept */
 	struct rm_alert_config alerts;
 	struct influx_config influx;
-	char *history_folder; /* "": none, without influx.url nothing is kept then */
+	char *history_folder; /* "": none; without influx.url no history is written then
+			       */
 	uint64_t history_max_bytes;
 	bool primary;
 	uint64_t blind_grace_ms, blind_start_ms;
@@ -40,9 +41,10 @@ struct analyzer_config {
 
 extern const struct rm_option analyzer_options[];
 
-/* --check and the like end it with 1; what is wrong was said. Else 0. */
+/* 1: the process is done (--check and the like); < 0: an error, which was logged; else
+ * 0. */
 int analyzer_config_load(struct analyzer_config *config, int argc, char **argv);
-/* The file alone; on failure nothing is left to clear. */
+/* Reads only the file; on failure there is nothing to clear. */
 int analyzer_config_read(
     struct analyzer_config *config, const char *path, struct rm_error *error);
 void analyzer_config_clear(struct analyzer_config *config); /* zeroed is fine */

@@ -1,5 +1,5 @@
 /*
- * analyzer_events - what happens: hellos, summaries, incidents, ticks. Only for the
+ * analyzer_events - handlers of hellos, summaries, incidents and ticks. Only for the
  * wiring.
  */
 #ifndef ANALYZER_ANALYZER_EVENTS_H
@@ -13,7 +13,7 @@ struct region;
 void analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *ret);
 void analyzer_history_callbacks(
     struct analyzer *analyzer, struct history_callbacks *ret);
-/* Made if there is none. -ENOBUFS, -ENOMEM; it has been said. */
+/* Makes it if there is none. -ENOBUFS, -ENOMEM, which were logged. */
 int analyzer_region_get(
     struct analyzer *analyzer, const char *name, struct region **ret);
 int analyzer_start_ticking(struct analyzer *analyzer);

@@ -1,6 +1,6 @@
 /*
- * analyzer_state - what the wiring, the API and the metrics share; nobody else's
- * business.
+ * analyzer_state - the analyzer's struct; private to the wiring, the API and the
+ * metrics.
  */
 #ifndef ANALYZER_ANALYZER_STATE_H
 #define ANALYZER_ANALYZER_STATE_H
@@ -23,7 +23,7 @@ struct analyzer_counts {
 	uint64_t judgements, failed_judgements, judging_ns;
 	uint64_t unkept; /* own findings that history did not take */
 	uint64_t refused_regions;
-	uint64_t overlaps; /* windows that two aggregators of a rack told of */
+	uint64_t overlaps; /* windows that two aggregators of a rack reported */
 };
 
 struct analyzer {
@@ -47,17 +47,18 @@ struct analyzer {
 	struct rm_listener *listener;
 	struct rm_metrics *metrics;
 	struct rm_http_server *server;
-	struct rm_http_regions shown; /* who may see some regions sees these */
+	struct rm_http_regions shown; /* counts for viewers of some regions */
 	struct drills *drills;
 	struct past *past;
 	struct rm_timer *tick;
-	rm_mono_t deadline;   /* of the tick */
-	rm_mono_t hold_until; /* nothing is judged before: we stood still */
+	rm_mono_t deadline; /* of the tick */
+	rm_mono_t
+	    hold_until; /* no judgement before this time: the daemon was stopped */
 	unsigned ticks;
 	struct analyzer_counts counts;
 };
 
-/* NULL: nobody of that region has come yet. */
+/* NULL: no aggregator of that region has connected yet. */
 struct region *analyzer_region(const struct analyzer *analyzer, const char *name);
 
 int analyzer_metrics_register(

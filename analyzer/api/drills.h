@@ -1,6 +1,6 @@
 /*
- * drills - people who asked for raw results, for the pairs of a rack, or for what its
- * counters mean, waiting for the aggregator that has them.
+ * drills - requests for raw results, for the pairs of a rack, or for the diagnosis of
+ * its counters, that wait for the answer of an aggregator.
  */
 #ifndef ANALYZER_API_DRILLS_H
 #define ANALYZER_API_DRILLS_H
@@ -28,7 +28,8 @@ void drills_free(struct drills *drills);
 
 /* rm_http_handler of "/v1/drill/". */
 void drills_ask(struct rm_http_request *request, void *drills);
-/* rm_http_handler of "/v1/mesh/": 501 from an aggregator that knows no such question.
+/* rm_http_handler of "/v1/mesh/": 501 from an aggregator that does not know this
+ * request.
  */
 void drills_ask_mesh(struct rm_http_request *request, void *drills);
 /* rm_http_handler of "/v1/counters/": likewise. */
@@ -37,7 +38,7 @@ void drills_ask_counted(struct rm_http_request *request, void *drills);
 void drills_ask_hosts(struct rm_http_request *request, void *drills);
 void drills_answer(
     struct drills *drills, uint64_t session, const struct wire_drill_answer *answer);
-/* That session will not answer any more. */
+/* That session has ended: answers its requests with an error. */
 void drills_gone(struct drills *drills, uint64_t session);
 
 const struct drills_counts *drills_counts(const struct drills *drills);

@@ -1,6 +1,6 @@
 /*
- * health - how every rack stands now, worst first: what racks say, what is on the
- * board, and whether anything is heard. For the API.
+ * health - the state of every rack, worst first, from the racks' reports, the
+ * incidents, and silence. For the API.
  */
 #ifndef ANALYZER_API_HEALTH_H
 #define ANALYZER_API_HEALTH_H
@@ -18,7 +18,7 @@ enum health_state { /* the worst first */
 	HEALTH_BAD,
 	HEALTH_BLIND,
 	HEALTH_PAUSED,
-	HEALTH_SLOWED, /* some of its hosts probe less than they should */
+	HEALTH_SLOWED, /* some of its hosts slow down their probing */
 	HEALTH_UNKNOWN,
 	HEALTH_OK,
 	HEALTH_STATES

@@ -52,7 +52,7 @@ sees_nobody(const struct blind *blind, const struct blind_source *source, rm_mon
 	       rm_mono_since(now, source->aggregator->since) >= FIND_BACK_NS;
 }
 
-/* It has told of the rack lately: one that stands by does not. */
+/* True: it has reported the rack recently, which a standby does not. */
 bool
 blind_is_current(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now)

@@ -1,5 +1,5 @@
 /*
- * blind_state - what blind is made of. Private to blind.c and blind_judge.c.
+ * blind_state - the structs of blind. Private to blind.c and blind_judge.c.
  */
 #ifndef ANALYZER_BLIND_BLIND_STATE_H
 #define ANALYZER_BLIND_BLIND_STATE_H
@@ -17,8 +17,8 @@ struct blind_aggregator {
 	bool connected;
 	int64_t row_interval_ns;
 	rm_mono_t last_seen; /* last, or when it was first named */
-	rm_mono_t since;     /* it has been connected, now or last */
-	rm_mono_t unread;    /* last when it was there, but not listened to */
+	rm_mono_t since;     /* start of its present or last connection */
+	rm_mono_t unread;    /* last time that it was connected and not read */
 	int64_t ends_s;      /* its certificate, soon; 0: not soon */
 	char controller[RM_NAME_BYTES];
 	int64_t controller_ends_s; /* that one's */
@@ -29,10 +29,10 @@ struct blind_source { /* a rack as one aggregator sees it */
 	struct blind_aggregator *aggregator;
 	struct wire_rack_state state;
 	bool has_state; /* since it has been connected */
-	bool is_empty;  /* it saw nobody, all the time since then */
+	bool is_empty;  /* since then it has reported no agent at all times */
 	rm_mono_t empty_since;
-	int64_t lag_ns;        /* of the last summary */
-	unsigned odd_lags;     /* in a row: large, and like the one before */
+	int64_t lag_ns;    /* of the last summary */
+	unsigned odd_lags; /* number in a row of large lags equal to the one before */
 	rm_mono_t reported_at; /* that state */
 };
 
@@ -57,11 +57,11 @@ struct blind {
 
 bool blind_is_silent(
     const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now);
-/* It has told of the rack lately: one that stands by does not. */
+/* True: it has reported the rack recently, which a standby does not. */
 bool blind_is_current(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now);
-/* Of aggregators that are heard: the first to say that this controller's certificate
- * ends soon, or NULL. */
+/* The first connected aggregator which reports that this controller's certificate
+ * expires soon, or NULL. */
 const struct blind_aggregator *blind_says_ending(
     const struct blind *blind, const char *controller, rm_mono_t now);
 void blind_forget(struct blind *blind, struct blind_aggregator *aggregator);

@@ -1,11 +1,11 @@
 /*
- * incident_table - all incidents that are known: those of the racks, as their
- * aggregators tell, and our own. Pure.
+ * incident_table - all known incidents: those that aggregators report, and the
+ * analyzer's own. Pure.
  *
- * One entry per (region, incident id); what edges send again after a restart of theirs
- * or ours changes nothing. An open one whose aggregator is silent stays open, marked
- * so. Two aggregators that tell of one fault (equal label sets) are one entry with two
- * sources.
+ * One entry per (region, incident id); messages that are sent again after a restart of
+ * either side change nothing. An open incident of a silent aggregator stays open, and
+ * is marked. If two aggregators report one fault (equal label sets), that is one entry
+ * with two sources.
  */
 #ifndef ANALYZER_INCIDENTS_INCIDENT_TABLE_H
 #define ANALYZER_INCIDENTS_INCIDENT_TABLE_H
@@ -40,10 +40,10 @@ struct incident_table_entry {
 	char sources[INCIDENT_TABLE_SOURCES]
 		    [RM_NAME_BYTES]; /* aggregators, or the analyzer */
 	size_t source_count;
-	char narrowed[RM_PART_NAME_BYTES]; /* of part "A or B" the one that it is; or ""
+	char narrowed[RM_PART_NAME_BYTES]; /* of part "A or B" the one at fault; or ""
 					    */
 	char part_type[24], part[RM_PART_NAME_BYTES], place[RM_NAME_BYTES], kind[32];
-	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not told */
+	enum rm_severity severity; /* as it opened; RM_SEVERITY_UNSET: not reported */
 	double confidence;
 	bool is_open;
 	rm_wall_t began, opened, changed, resolved;
@@ -58,17 +58,18 @@ struct incident_table_counts {
 int incident_table_new(struct incident_table **ret);
 void incident_table_free(struct incident_table *table);
 
-/* 1: something is new; 0: it was known; -ENOBUFS, -ENOMEM, -EINVAL (makes no sense). */
+/* 1: something is new; 0: it was known; -ENOBUFS, -ENOMEM, -EINVAL (invalid). */
 int incident_table_edge(
     struct incident_table *table, const struct wire_incident *incident);
 int incident_table_own(struct incident_table *table, const char *region,
     const char *analyzer, enum wire_incident_state state,
     const struct rm_incident *incident);
 
-/* Ends what racks have open no more and will not say so: their aggregator was killed
- * before it could keep it. calm: since when, after changed, the rack has had nothing
- * open by that aggregator's word; .ns 0: it has, or nobody knows. Returns how many
- * entries ended, each of which on_ended is given. */
+/* Ends entries that are no longer open at their racks and whose end will not be
+ * reported, because the aggregator was killed before it could save them. calm: since
+ * when, after changed, the aggregator has reported no open incident of the rack; .ns 0:
+ * it has some, or that is not known. Returns how many entries ended; on_ended is called
+ * for each. */
 size_t incident_table_end_quiet(struct incident_table *table,
     rm_wall_t (*quiet)(const char *region, const char *source, const char *tor,
 	rm_wall_t changed, void *arg),

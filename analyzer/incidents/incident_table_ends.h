@@ -1,9 +1,8 @@
 /*
- * incident_table_ends - tells the judgement over racks which RNICs and hosts their own
- * racks hold bad now, as the table of incidents has it. Pure.
- *
- * The table of incidents is the one that knows: an incident changes its kind, is told
- * by several aggregators, and goes on while an analyzer has left the region.
+ * incident_table_ends - lists, for the judgement over racks, the RNICs and hosts that
+ * their own racks hold bad now, from the table of incidents. Pure. Only that table has
+ * this: an incident changes its kind, is reported by several aggregators, and stays
+ * open while another analyzer has the region.
  */
 #ifndef ANALYZER_INCIDENTS_INCIDENT_TABLE_ENDS_H
 #define ANALYZER_INCIDENTS_INCIDENT_TABLE_ENDS_H

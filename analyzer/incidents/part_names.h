@@ -1,5 +1,5 @@
 /*
- * part_names - whose rack does a part between the racks concern? Pure.
+ * part_names - the ToRs and switches in the name of a part. Pure.
  */
 #ifndef ANALYZER_INCIDENTS_PART_NAMES_H
 #define ANALYZER_INCIDENTS_PART_NAMES_H

@@ -1,11 +1,10 @@
 /*
- * recorder - what the judgement over a region's racks is told, written down: all but
- * that it leaves the region to another analyzer, and ends of incidents that nobody
- * told.
+ * recorder - writes the input of the judgement over a region's racks to a file, except
+ * changes to another analyzer, and ends of incidents that no aggregator reported.
  *
- * `sim --replay` feeds such a file to the same judgement: what it said, and why, can be
- * looked into, and looked at again after a change (tests/sim/README.md has the format).
- * For labs: it writes on the loop, and tens of kilobytes a second for each rack.
+ * `sim --replay` feeds such a file to the same judgement, to examine its verdicts, also
+ * after a change of the code (tests/sim/README.md has the format). For labs: it writes
+ * on the loop, tens of kilobytes a second for each rack.
  */
 #ifndef ANALYZER_INCIDENTS_RECORDER_H
 #define ANALYZER_INCIDENTS_RECORDER_H

@@ -1,8 +1,7 @@
 /*
- * suppression - losses between racks for which a rack has told the reason. Pure.
- *
- * A host whose agent is frozen, or an RNIC that is dead, answers nobody, and other
- * racks see their flows to it vanish: about the switches on the way that says nothing.
+ * suppression - finds losses between racks that a rack's own incident explains. Pure. A
+ * host with a frozen agent, or a dead RNIC, answers no probe, and other racks lose
+ * their flows to it: that is no evidence against the switches on the path.
  */
 #ifndef ANALYZER_INCIDENTS_SUPPRESSION_H
 #define ANALYZER_INCIDENTS_SUPPRESSION_H
@@ -14,9 +13,9 @@
 struct incident_table;
 struct rm_verdict;
 
-/* Most of the verdict's sample probes begin or end at an RNIC or a host on which a rack
- * of the region has an open incident, or had one until lately: rows tell of it later.
- * That a port flaps does not explain why a link carries nothing at all.
+/* True: most of the verdict's sample probes begin or end at an RNIC or a host with an
+ * open incident of its rack, or one that ended recently, as rows arrive later. A
+ * flapping port does not explain why a link carries nothing at all.
  */
 bool suppressed_by_racks(const struct incident_table *table, const char *region,
     const struct rm_verdict *verdict, rm_wall_t now);

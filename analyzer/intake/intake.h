@@ -1,13 +1,13 @@
 /*
- * intake - the sessions of all aggregators: they dial us, say whose racks they serve,
- * and send summaries and incidents until we acknowledge them.
+ * intake - the sessions of all aggregators: they dial the analyzer, name their racks,
+ * and send summaries and incidents until these are acknowledged.
  *
- * A message is acknowledged when its ticket is durable (intake_durable), so that
- * from then on we are responsible for it. What comes again is acknowledged again and
- * not applied twice; what is missing is counted, never waited for. A new life of an
+ * A message is acknowledged when its ticket is durable (intake_durable); from then on
+ * the analyzer is responsible for it. A repeated message is acknowledged again and not
+ * applied twice; missing ones are counted, and not waited for. A new life of an
  * aggregator may have lost numbers, and so ours of it are forgotten: what it sends
- * again is then taken again, a summary marked as repeated if its time says so. When
- * it cannot be taken, the session is not read until it can: nothing is dropped. An
+ * again is then taken again, a summary marked as repeated if its time says so. When it
+ * cannot be taken, the session is not read until it can: nothing is dropped. An
  * aggregator speaks for its own ToRs only.
  */
 #ifndef ANALYZER_INTAKE_INTAKE_H
@@ -33,19 +33,19 @@ void intake_free(struct intake *intake);
 
 int intake_accept(int fd, const struct rm_address *peer, void *intake);
 void intake_durable(struct intake *intake, enum wire_lane lane, uint64_t ticket);
-/* We ourselves stood still until now: nobody was silent meanwhile. */
+/* This daemon was stopped until now: no peer was silent meanwhile. */
 void intake_stalled(struct intake *intake, rm_mono_t now);
-/* By the session's id. -ENOTCONN: it is gone; else as rm_link_send. */
+/* Sends to the session with that id. -ENOTCONN: it has ended; else as rm_link_send. */
 int intake_drill(
     struct intake *intake, uint64_t session, const struct wire_drill *drill);
 
 /* The i-th session, NULL past the end; borrowed until the loop turns. */
 const struct intake_info *intake_get(const struct intake *intake, size_t i);
-/* The welcome one of that name, or NULL. */
+/* The session with a welcome of that name, or NULL. */
 const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
-/* Who has not said yet who it is. */
+/* Connections without a hello. */
 const struct rm_pending_conns *intake_pending_conns(const struct intake *intake);
 
 #endif

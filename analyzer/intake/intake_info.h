@@ -1,5 +1,5 @@
 /*
- * intake_info - what intake is given when it begins, and what it tells of its sessions.
+ * intake_info - options of intake, and data of its sessions.
  */
 #ifndef ANALYZER_INTAKE_INTAKE_INFO_H
 #define ANALYZER_INTAKE_INTAKE_INFO_H
@@ -14,7 +14,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define INTAKE_MAX_PEERS 16384   /* aggregators whose numbers are remembered */
+#define INTAKE_MAX_PEERS 16384   /* aggregators whose message numbers are kept */
 #define INTAKE_MAX_UNACKED 4096  /* messages of one lane of one aggregator */
 #define INTAKE_MAX_PENDING 65536 /* messages of one lane of all */
 
@@ -32,7 +32,7 @@ struct intake_info {
 	uint64_t id; /* never 0, never used again */
 	bool is_welcome, is_held;
 	char region[RM_NAME_BYTES], name[RM_NAME_BYTES];
-	char software[RM_VERSION_BYTES]; /* its release; "": it does not say */
+	char software[RM_VERSION_BYTES]; /* its release; "": not reported */
 	struct rm_address peer;
 	int64_t row_interval_ns; /* between two summaries of healthy rows */
 	rm_wall_t since;
@@ -41,29 +41,31 @@ struct intake_info {
 	size_t tor_count;
 	uint64_t summaries, incidents; /* messages, also repeated ones */
 	uint64_t unacked;
-	/* Of its certificate and of its controller's, "" if none: when it ends, in
-	 * wall-clock seconds, once that is soon; 0: not soon. */
+	/* When its certificate and its controller's ("": no controller) expire, in
+	 * wall-clock seconds, if that is soon; 0: not soon. */
 	int64_t ends_s, controller_ends_s;
 	char controller[RM_NAME_BYTES];
 };
 
 struct intake_callbacks {
-	/* NULL, or why it is not welcome. Before the session is. */
+	/* NULL, or the reason to refuse it. Called before the session begins. */
 	const char *(*on_hello)(const struct intake_info *session, void *arg);
 	void (*on_gone)(const struct intake_info *session, void *arg);
 	/* It goes to another analyzer; on_gone follows. */
 	void (*on_left)(const struct intake_info *session, void *arg);
 	void (*on_seen)(const struct intake_info *session, void *arg);
-	/* -ENOBUFS, -ENOMEM: not now. -EBADMSG: never. */
+	/* -ENOBUFS, -ENOMEM: try again later. -EBADMSG: never. */
 	int (*take_summary)(
 	    const struct wire_summary_view *view, uint64_t *ticket, void *arg);
 	int (*take_incident)(
 	    const struct wire_incident *incident, uint64_t *ticket, void *arg);
-	/* Each once, as far as their numbers tell; after take_summary. repeated: an
-	 * earlier life of the aggregator has sent it, and it was counted then. */
+	/* Called once for each, by their numbers; after take_summary. repeated: an
+	 * earlier incarnation of the aggregator has sent it, and it was counted
+	 * then. */
 	void (*on_summary)(
 	    const struct wire_summary_view *view, bool repeated, void *arg);
-	/* Before take_incident; may come again. < 0: not now. */
+	/* Called before take_incident; the same may come again. < 0: try again
+	 * later. */
 	int (*on_incident)(const struct wire_incident *incident, void *arg);
 	void (*on_drilled)(const struct intake_info *session,
 	    const struct wire_drill_answer *answer, void *arg);
@@ -75,9 +77,9 @@ struct intake_counts {
 	uint64_t silent; /* dropped for it */
 	uint64_t summaries, incidents, repeated, missing, acks;
 	uint64_t refused_messages; /* damaged, malformed, unknown */
-	uint64_t foreign;          /* of another's region, name or ToR */
-	uint64_t pointless; /* verified, but no points: acknowledged and forgotten */
-	uint64_t held;      /* times that a session was not read on */
+	uint64_t foreign;          /* with another aggregator's region, name or ToR */
+	uint64_t pointless; /* verified, but without points: acknowledged and dropped */
+	uint64_t held;      /* times that reading of a session was paused */
 	uint64_t refused_intervals; /* beyond WIRE_MAX_SUMMARY_INTERVAL_S */
 	uint64_t peers;
 };

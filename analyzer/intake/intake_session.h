@@ -1,6 +1,6 @@
 /*
- * intake_session - one aggregator at the other end of a link: its hello, what it sends,
- * what it is answered. Shared by intake*.c only, and the fuzzer.
+ * intake_session - the session with one aggregator: its hello, messages and
+ * acknowledgements. Private to intake*.c and the fuzzer.
  */
 #ifndef ANALYZER_INTAKE_INTAKE_SESSION_H
 #define ANALYZER_INTAKE_INTAKE_SESSION_H
@@ -47,8 +47,8 @@ struct intake_session {
 	struct rm_link *link;
 	struct rm_pending_conn pending_conn; /* until it is welcome */
 	rm_mono_t pinged;
-	bool has_pinged; /* the other side */
-	uint8_t *held;   /* the bytes of a message that could not be taken yet */
+	bool has_pinged;                    /* the other side */
+	uint8_t *held;                      /* a message that could not be taken yet */
 	struct intake_message held_message; /* on held */
 };
 
@@ -68,21 +68,21 @@ struct intake {
 	struct intake_counts counts;
 };
 
-/* Takes it off the list; closes its link without a word. */
+/* Removes it from the list and closes its link. */
 void intake_session_free(struct intake_session *session);
-/* What rm_link wants of its on_frame; arg is the session. */
+/* For rm_link's on_frame; arg is the session. */
 int intake_session_on_frame(
     struct rm_link *link, const uint8_t *data, size_t len, void *arg);
-/* Once more what it holds. */
+/* Tries the held message again. */
 void intake_session_retry(struct intake_session *session);
 /* -ENOBUFS: the link's queue is full, or another reason to close it. */
 int intake_session_ping(struct intake_session *session, rm_mono_t now);
 
-/* The aggregator's place, made if there is none. NULL: no room. */
+/* The aggregator's entry, made if there is none. NULL: the table is full. */
 struct intake_peer *intake_peer_get(
     struct intake *intake, const char *region, const char *name);
 void intake_peer_due(struct intake *intake, struct intake_peer *peer);
-/* What is safe by now is due to be acknowledged. */
+/* Acknowledges what has become durable. */
 void intake_settle(struct intake *intake, int lane);
 /* Acknowledges what is due. */
 void intake_flush(struct intake *intake);

@@ -1,5 +1,6 @@
 /*
- * class_marks - where a region's network rewrites the class (DSCP) of packets. Pure.
+ * class_marks - finds where a region's network rewrites the class (DSCP) of packets.
+ * Pure.
  *
  * Responders say with which DSCP probes arrived; rows of summaries count them by pair
  * of ToRs and class. What a pair's probes of the last minute arrived as is compared
@@ -28,8 +29,8 @@ void class_marks_free(struct class_marks *marks); /* NULL is fine */
 void class_marks_summary(
     struct class_marks *marks, const struct wire_summary_view *view, rm_mono_t now);
 
-/* Every second; what is new is worked out every five. How many; *ret lives until the
- * next call. */
+/* Call it every second; results are computed anew every five. How many; *ret lives
+ * until the next call. */
 int class_marks_judge(struct class_marks *marks, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict **ret);
 /* Of a part without a verdict now: good once enough of its class has arrived. */

@@ -1,8 +1,7 @@
 /*
- * known - the aggregators that have ever come, kept over a restart: who was taken down
- * while we were away has to be missed, too.
- *
- * One that nobody has heard for forget_ns was taken away.
+ * known - the aggregators that ever connected, saved over a restart, so that the
+ * absence of one that ended while the analyzer was down is reported too. One that was
+ * silent for forget_ns was removed on purpose, and is dropped.
  */
 #ifndef ANALYZER_RACKS_KNOWN_H
 #define ANALYZER_RACKS_KNOWN_H
@@ -31,14 +30,14 @@ struct known_aggregator {
 int known_new(struct rm_worker *worker, const char *path, struct known **ret);
 void known_free(struct known *known); /* after the worker */
 
-/* What the file held. An entry that makes no sense is left out. Once, at the start. */
+/* Takes the file's contents, once, at the start. Invalid entries are left out. */
 void known_load(struct known *known, rm_wall_t now, int64_t forget_ns);
-/* It has come, or is still there. -ENOBUFS, -ENOMEM. */
+/* It has connected, or is still connected. -ENOBUFS, -ENOMEM. */
 int known_seen(struct known *known, const char *region, const char *name,
     char (*tors)[RM_NAME_BYTES], size_t tor_count, rm_wall_t now);
-/* It is another analyzer's from now on. */
+/* It belongs to another analyzer from now on. */
 void known_left(struct known *known, const char *region, const char *name);
-/* Writes what has changed, and lets go of whom nobody has heard for so long. */
+/* Writes changes, and drops those that were silent for forget_ns. */
 void known_keep(struct known *known, rm_wall_t now, int64_t forget_ns);
 
 size_t known_count(const struct known *known);

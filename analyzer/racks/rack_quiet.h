@@ -1,9 +1,7 @@
 /*
- * rack_quiet - since when each aggregator of a rack says that nothing is open there.
- * Pure.
- *
- * Summaries and incidents come on two lanes, and the one may overtake the other: a rack
- * is calm only when it has said so for a while.
+ * rack_quiet - since when each aggregator of a rack reports no open incident. Pure.
+ * Summaries and incidents come on two lanes, and one may overtake the other: a rack is
+ * quiet only after it has reported that for a while.
  */
 #ifndef ANALYZER_RACKS_RACK_QUIET_H
 #define ANALYZER_RACKS_RACK_QUIET_H
@@ -16,7 +14,7 @@
 #define RACK_QUIET_NS (10 * RM_NS_PER_S)
 #define RACK_QUIET_AGGREGATORS 2
 
-struct rack_quiet { /* zeroed: nobody has said anything */
+struct rack_quiet { /* zeroed: no report yet */
 	struct rack_quiet_word {
 		char aggregator[RM_NAME_BYTES];
 		rm_wall_t since, until; /* since.ns 0: something is open */
@@ -26,7 +24,7 @@ struct rack_quiet { /* zeroed: nobody has said anything */
 /* The name is valid. */
 void rack_quiet_take(struct rack_quiet *quiet, const char *aggregator, rm_wall_t end,
     uint64_t incidents_open);
-/* Since when, after changed; .ns 0: it is not, or nobody knows. */
+/* Since when it is quiet, after changed; .ns 0: it is not, or that is not known. */
 rm_wall_t rack_quiet_since(
     const struct rack_quiet *quiet, const char *aggregator, rm_wall_t changed);
 

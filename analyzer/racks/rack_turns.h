@@ -1,11 +1,9 @@
 /*
- * rack_turns - whose figures of a rack count, where two aggregators may tell of it.
- * Pure.
- *
- * One of the two tells, but when they take turns the windows of the one may overlap
- * those of the other, and a probe would count twice. A window of another aggregator
- * than the last that begins before that one's last has ended is not counted, while that
- * one was heard of lately.
+ * rack_turns - chooses the aggregator whose windows of a rack count, where two may
+ * report it. Pure. Only the active one reports, but at a change the windows of the two
+ * may overlap, and a probe would count twice. So a window of the other aggregator is
+ * not counted if it begins before the last counted window has ended, and that one's
+ * aggregator has reported recently.
  */
 #ifndef ANALYZER_RACKS_RACK_TURNS_H
 #define ANALYZER_RACKS_RACK_TURNS_H
@@ -15,15 +13,16 @@
 
 #include "rackmesh/core/clock.h"
 
-#define RACK_TURNS_MAX 16384                   /* racks; others always count */
-#define RACK_TURNS_FRESH_NS (60 * RM_NS_PER_S) /* clocks that differ cost no more */
+#define RACK_TURNS_MAX 16384 /* racks; others always count */
+#define RACK_TURNS_FRESH_NS \
+	(60 * RM_NS_PER_S) /* limit on the effect of clocks that differ */
 
 struct rack_turns;
 
 int rack_turns_new(struct rack_turns **ret);
 void rack_turns_free(struct rack_turns *turns);
 
-/* Does this window of the rack count? */
+/* True: count this window of the rack. */
 bool rack_turns_take(struct rack_turns *turns, const char *region, const char *tor,
     const char *aggregator, uint64_t start_wall_ns, uint64_t end_wall_ns,
     rm_mono_t now);

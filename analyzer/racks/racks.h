@@ -1,8 +1,8 @@
 /*
- * racks - how every rack stood when last heard of, and who serves which RNIC. Pure.
- *
- * Of figures only the last of each pair of ToRs and class is kept: what was, history
- * knows. A rack or an RNIC that nobody has told of for forget_ns was taken away.
+ * racks - the last reported state of every rack, and the aggregators that serve each
+ * RNIC. Pure. Only the last figures of each pair of ToRs and class are kept; history
+ * has older ones. A rack or an RNIC without a report for forget_ns was removed, and is
+ * dropped.
  */
 #ifndef ANALYZER_RACKS_RACKS_H
 #define ANALYZER_RACKS_RACKS_H
@@ -26,14 +26,15 @@ struct racks_options {
 	int64_t forget_ns; /* a day */
 };
 
-struct rack_figures { /* what the rack's RNICs probed, inside it or outward */
+struct rack_figures { /* probes of the rack's RNICs, inside it or outward */
 	uint64_t sent, lost;
 	uint64_t rtt_p50_ns, rtt_p99_ns; /* of the last rows; 0: no split replies */
 };
 
 struct rack {
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
-	char aggregators[RACKS_AGGREGATORS][RM_NAME_BYTES]; /* the last to tell first */
+	char aggregators[RACKS_AGGREGATORS]
+			[RM_NAME_BYTES]; /* the latest to report first */
 	rm_mono_t last_seen;
 	rm_wall_t last_seen_wall; /* the newest end of a summary */
 	bool has_state;
@@ -51,13 +52,13 @@ struct rack_rnic {
 
 struct racks_counts {
 	uint64_t racks, rnics;
-	uint64_t refused; /* rows and summaries beyond a bound, or without sense */
+	uint64_t refused; /* rows and summaries beyond a bound, or invalid */
 };
 
 int racks_new(const struct racks_options *options, struct racks **ret);
 void racks_free(struct racks *racks);
 
-/* An aggregator that serves it has come. */
+/* An aggregator that serves it has connected. */
 void racks_served(struct racks *racks, const char *region, const char *tor,
     const char *aggregator, rm_mono_t now);
 /* row_interval_ns: between such; figures that are older than some are left out. */
@@ -66,7 +67,7 @@ void racks_summary(struct racks *racks, const struct wire_summary_view *view,
 /* Some times a minute. */
 void racks_expire(struct racks *racks, rm_mono_t now);
 
-/* In no order; NULL past the end. What is borrowed is good until the next summary. */
+/* In no order; NULL past the end. Pointers are valid until the next summary. */
 const struct rack *racks_get(const struct racks *racks, size_t i);
 const struct rack *racks_find(
     const struct racks *racks, const char *region, const char *tor);
@@ -75,7 +76,8 @@ rm_wall_t racks_quiet(const struct racks *racks, const char *region,
     const char *aggregator, const char *tor, rm_wall_t changed);
 void racks_figures(const struct rack *rack, const struct racks *racks, rm_mono_t now,
     struct rack_figures *inside, struct rack_figures *outgoing);
-/* An id, or "host/device", in sight (NULL: all); NULL: nobody has told of it. */
+/* An id, or "host/device", among the regions in sight (NULL: all); NULL: not
+ * reported. */
 const struct rack_rnic *racks_rnic(
     const struct racks *racks, const char *text, const struct rm_sight *sight);
 

@@ -1,6 +1,6 @@
 /*
- * tor_mesh - what each ordered pair of ToRs saw in the last minute and hour, of the
- * rows of summaries, for people who look at it; nothing is judged by it. Pure.
+ * tor_mesh - loss and RTT of each ordered pair of ToRs in the last minute and hour,
+ * from the rows of summaries, for display; the judge does not use it. Pure.
  *
  * A minute is slices of 10 s, an hour slices of 15 min; the newest is not full yet, so
  * a period covers up to one slice more than its name. Rows count at their summary's
@@ -39,7 +39,7 @@ enum tor_mesh_count {
 enum { TOR_MESH_P50, TOR_MESH_P95, TOR_MESH_P99, TOR_MESH_QUANTILES };
 
 struct tor_mesh_row {
-	size_t src, dst; /* places among the ToRs that were told of */
+	size_t src, dst; /* indexes of the reported ToRs */
 	uint64_t counts[TOR_MESH_COUNTS];
 	uint64_t rtt_ns[TOR_MESH_QUANTILES]; /* 0: none is known */
 	rm_mono_t last_seen;                 /* its newest row */
@@ -54,15 +54,15 @@ struct tor_mesh_reader {
 int tor_mesh_new(rm_mono_t now, struct tor_mesh **ret);
 void tor_mesh_free(struct tor_mesh *mesh);
 
-/* Of an aggregator whose turn it is, and no summary twice. end: of the summary; one
- * that an aggregator had to keep for a while counts where it belongs. */
+/* Adds a summary, of the aggregator that rack_turns chose, and none twice. end: of the
+ * summary; a delayed one counts at its own time. */
 void tor_mesh_summary(
     struct tor_mesh *mesh, const struct wire_summary_view *view, rm_mono_t end);
 /* Once an hour. */
 void tor_mesh_expire(struct tor_mesh *mesh, rm_mono_t now);
 
 /*
- * Tells of every ToR that is known, by region and name, and then of the pairs that have
+ * Calls back for every known ToR, by region and name, and then for the pairs with
  * probes in that period, of the regions in sight (NULL: all).
  */
 void tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
@@ -70,7 +70,8 @@ void tor_mesh_read(struct tor_mesh *mesh, enum tor_mesh_period period,
 int64_t tor_mesh_covered_ns(
     const struct tor_mesh *mesh, enum tor_mesh_period period, rm_mono_t now);
 
-/* Rows without sense or beyond a bound, so far: of all regions, and of those in sight.
+/* Rows that were invalid or beyond a bound, so far: of all regions, and of those in
+ * sight.
  */
 const uint64_t *tor_mesh_refused(const struct tor_mesh *mesh);
 uint64_t tor_mesh_refused_in(const struct tor_mesh *mesh, const struct rm_sight *sight);

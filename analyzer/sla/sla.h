@@ -36,7 +36,7 @@ struct sla_options {
 
 enum sla_state { SLA_UNKNOWN, SLA_AVAILABLE, SLA_UNAVAILABLE };
 
-struct sla_rack_minute { /* what the probers of one rack did in it */
+struct sla_rack_minute { /* probes of one rack in it */
 	const char *tor;
 	enum sla_state state;
 	uint64_t sent, lost;
@@ -62,7 +62,7 @@ void sla_summary(struct sla *sla, const struct wire_summary_view *view);
 void sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
     void (*on_minute)(const struct sla_minute *minute, void *arg), void *arg);
 struct sla_counts {       /* rows that count nowhere, and services, so far */
-	uint64_t refused; /* found no place among the scopes, services or racks */
+	uint64_t refused; /* the table of scopes, services or racks is full */
 	uint64_t late;    /* of a minute that is closed, or lies ahead */
 	uint64_t evicted; /* services, not rows: the longest silent one, for another */
 };
