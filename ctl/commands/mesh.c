@@ -403,9 +403,9 @@ show_mesh(const json_t *answer, bool rtt, bool json)
 		show_json(answer);
 
 	if (!read_mesh(&mesh, answer, rtt)) {
-		fprintf(
-		    stderr, "rackmeshctl: the answer is not a mesh that this "
-			    "rackmeshctl knows: is the daemon of another release?\n");
+		fprintf(stderr,
+		    "rackmeshctl: the answer is not a mesh that this "
+		    "rackmeshctl knows: is the daemon of another release?\n");
 		return CTL_NO_ANSWER;
 	}
 	if (json_array_size(mesh.pairs) == 0)
@@ -493,9 +493,9 @@ show_racks(const json_t *answer, const struct question *question, bool json)
 	if (json)
 		show_json(answer);
 	if (!read_racks(&mesh, answer)) {
-		fprintf(
-		    stderr, "rackmeshctl: the answer is not a list of the worst pairs "
-			    "of racks: is the analyzer of another release?\n");
+		fprintf(stderr,
+		    "rackmeshctl: the answer is not a list of the worst pairs "
+		    "of racks: is the analyzer of another release?\n");
 		return CTL_NO_ANSWER;
 	}
 	if (!json && print_racks(&mesh, question->region, question->rtt) < 0)

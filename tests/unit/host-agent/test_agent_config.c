@@ -268,7 +268,7 @@ a_kubelet_is_asked_over_https_and_told_who_asks(void **state)
 			     "  token_file: /nonexistent\n",
 	    "", "expected https://host:port of the kubelet");
 	assert_refused(RNICS "kubernetes:\n  kubelet: https://127.0.0.1:10250\n",
-	    "8:", "who we are");
+	    "8:", "needs to know its client");
 	assert_refused(RNICS "kubernetes:\n  kubelet: https://127.0.0.1:10250\n"
 			     "  key: /nonexistent\n",
 	    "8:", "both or neither");
@@ -305,7 +305,7 @@ a_transport_that_cannot_be_is_refused(void **state)
 	assert_refused("netns: fabric\n" AGGREGATORS
 		       "rnics:\n  - device: eth1\n    tor: tor-a\n"
 		       "    transport: roce\n",
-	    "8:", "rnics[0].transport: roce needs the daemon itself");
+	    "8:", "rnics[0].transport: roce works only if the daemon");
 	assert_refused(AGGREGATORS
 	    "rnics:\n  - device: rocep129s0f0np01\n    tor: tor-a\n"
 	    "    transport: udp\n",

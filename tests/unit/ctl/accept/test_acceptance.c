@@ -263,9 +263,9 @@ silence_is_no_health(void **state)
 	struct findings findings = { 0 };
 
 	acceptance_judge(acceptance, &findings);
-	assert_true(finds(&findings, FINDING_WRONG, "no look at the rack"));
+	assert_true(finds(&findings, FINDING_WRONG, "no query for the rack"));
 	assert_true(finds(&findings, FINDING_WRONG, "the rack has no RNIC"));
-	assert_true(finds(&findings, FINDING_WRONG, "nobody says how many"));
+	assert_true(finds(&findings, FINDING_WRONG, "the expected number of RNICs"));
 	assert_true(finds(&findings, FINDING_WRONG, "names no host"));
 	findings_clear(&findings);
 	acceptance_free(acceptance);
@@ -293,9 +293,9 @@ without_a_controller_somebody_has_to_say_how_many(void **state)
 	struct rack rack = healthy;
 
 	rack.without_controller = true;
-	fails(&rack, "nobody says how many RNICs");
+	fails(&rack, "the expected number of RNICs");
 	rack.expected = 3;
-	passes(&rack, FINDING_WARNING, "no controller told of this rack");
+	passes(&rack, FINDING_WARNING, "no controller answered for this rack");
 }
 
 static void
@@ -371,7 +371,7 @@ the_aggregators_word_counts(void **state)
 	fails(&rack, "host h1 probes less than it should (cpu)");
 	rack = healthy;
 	rack.unanswered = true;
-	fails(&rack, "no look at the rack");
+	fails(&rack, "no query for the rack");
 }
 
 static void

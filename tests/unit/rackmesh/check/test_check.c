@@ -137,7 +137,7 @@ what_keeps_a_daemon_from_starting_is_an_error(void **state)
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .self_signed = true });
 	found(w, 1, 0, "own.pem: self-signed certificate");
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .other_uri = "urn:x" });
-	found(w, 1, 0, "2 URIs as names in it");
+	found(w, 1, 0, "it has 2 URIs as names");
 
 	files = pki_issue(w->pki, "own", &(struct pki_wish){ .uri = GOOD });
 	assert_int_equal(chmod(files.key, 0644), 0);

@@ -252,10 +252,12 @@ who_asks_loopback_by_a_name_from_elsewhere_is_refused(void **state)
 	assert_non_null(
 	    strstr(w->body, "'rebound.example' is not a name of this host: ask for"));
 	assert_int_equal(ask(w, tcp, true), 421);
-	assert_non_null(strstr(w->warning, "its Host \"rebound.example\" is no name"));
+	assert_non_null(
+	    strstr(w->warning, "its Host \"rebound.example\" is not a name"));
 	w->headers = foreign;
 	assert_int_equal(ask(w, tcp, false), 421);
-	assert_non_null(strstr(w->body, "'no\xc3\xa4?!' is no name of this host: ask"));
+	assert_non_null(
+	    strstr(w->body, "'no\xc3\xa4?!' is not a name of this host: ask"));
 	assert_int_equal(*rm_http_server_misdirected(w->server), 3);
 	assert_int_equal(w->reads, 2);
 }

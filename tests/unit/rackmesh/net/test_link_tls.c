@@ -266,7 +266,7 @@ a_plaintext_client_is_closed_at_once_and_counted(void **state)
 	assert_int_equal(ends->accepting.reason, -EPROTO);
 	assert_int_equal(ends->accepting.opens, 0);
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->garbled, 1);
-	assert_non_null(strstr(ends->accepting.cause, "not TLS 1.3"));
+	assert_non_null(strstr(ends->accepting.cause, "does not use TLS 1.3"));
 	assert_int_equal(ends->dialing.frames, 0);
 }
 

@@ -73,8 +73,9 @@ what_we_could_not_show_is_refused_with_a_sentence(void **state)
 		    "own.pem: certificate has expired" },
 		{ { .uri = AGENT_URI, .not_yet = true },
 		    "own.pem: certificate is not yet" },
-		{ { .uri = AGENT_URI, .other_uri = TOR_URI }, "own.pem: 2 URIs" },
-		{ { .dns = "h1" }, "own.pem: 0 URIs" },
+		{ { .uri = AGENT_URI, .other_uri = TOR_URI },
+		    "own.pem: it has 2 URIs" },
+		{ { .dns = "h1" }, "own.pem: it has 0 URIs" },
 		{ { .uri = AGENT_URI, .no_usage = true },
 		    "own.pem: its extended key usage" },
 		{ { .uri = AGENT_URI, .self_signed = true }, "own.pem: self-signed" },
@@ -126,19 +127,19 @@ files_that_are_none_are_named(void **state)
 	odd.certificate = "/nowhere/at/all.pem";
 	expect_refusal(ends, &odd, -ENOENT, "/nowhere/at/all.pem: No such file");
 	odd.certificate = empty;
-	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: no certificate");
+	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: it has no certificate");
 	odd.certificate = damaged;
 	expect_refusal(ends, &odd, -EBADMSG, "damaged.pem: certificate 1");
 	odd.certificate = files.key;
-	expect_refusal(ends, &odd, -EBADMSG, "own.key: no certificate");
+	expect_refusal(ends, &odd, -EBADMSG, "own.key: it has no certificate");
 	odd = files;
 	odd.key = empty;
-	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: no key");
+	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: it has no key");
 	odd.key = "/";
 	expect_refusal(ends, &odd, -EINVAL, "/: is not a plain file");
 	odd = files;
 	odd.authorities = empty;
-	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: no certificate");
+	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: it has no certificate");
 	odd.authorities = files.certificate;
 	expect_refusal(ends, &odd, -EBADMSG, "own.pem: certificate 1 is not an auth");
 	odd = files;

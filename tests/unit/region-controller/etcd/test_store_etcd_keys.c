@@ -135,9 +135,9 @@ an_older_registration_is_read(void **state)
 static void
 what_is_no_registration_is_refused(void **state)
 {
-	refused_rnic(
-	    "garbage", "line 1, column 7: no JSON: '[' or '{' expected near 'garbage'");
-	refused_rnic("7", "line 1, column 1: no JSON: '[' or '{' expected near '7'");
+	refused_rnic("garbage",
+	    "line 1, column 7: not JSON: '[' or '{' expected near 'garbage'");
+	refused_rnic("7", "line 1, column 1: not JSON: '[' or '{' expected near '7'");
 	refused_rnic("{}", "id: expected a text");
 	refused_rnic("{\"id\":\"00:00:00:00:00:01\"}", "id: it is not that of the key");
 	refused_rnic("{" ID ",\"host\":1}", "host: expected a text");
@@ -164,7 +164,7 @@ what_is_no_registration_is_refused(void **state)
 	refused_rnic("{" ID ",\"registered\":\"2026-02-31T12:00:00.000Z\"}",
 	    "registered: expected a time like 2026-01-31T12:00:00.000Z");
 	refused_rnic("{" ID "," ID "}",
-	    "line 1, column 34: no JSON: duplicate object key "
+	    "line 1, column 34: not JSON: duplicate object key "
 	    "near '\"id\"'");
 }
 

@@ -212,7 +212,7 @@ refused(const char *text, const char *sentence)
 static void
 what_is_no_plan_is_refused(void **state)
 {
-	refused("", "no JSON");
+	refused("", "not JSON");
 	refused("[]", "expected a JSON object");
 	refused("{\"tor\":\"t\"}", "region: expected a text");
 	refused("{\"region\":\"r\",\"tor\":\"t\"}", "mesh: expected an object");
@@ -223,7 +223,8 @@ what_is_no_plan_is_refused(void **state)
 	    "entries: expected objects");
 	refused("{\"region\":\"r\",\"tor\":\"t\",\"mesh\":{\"peers\":-1}}",
 	    "peers: expected a whole number in range");
-	refused("{\"region\":\"r\",\"tor\":\"t\",\"mesh\":{}}", "digest: it is not");
+	refused("{\"region\":\"r\",\"tor\":\"t\",\"mesh\":{}}",
+	    "digest: it is not that of this plan");
 	refused(
 	    "{\"region\":\"r\",\"tor\":\"a b\",\"mesh\":{}}", "tor: expected a name");
 	refused("{\"region\":\"r\",\"tor\":\"t\",\"mesh\":{},\"mixes\":[{}],"
@@ -246,7 +247,7 @@ what_somebody_has_changed_is_refused(void **state)
 	region = strstr(text, "\"r\"");
 	assert_non_null(region);
 	region[1] = 's';
-	refused(text, "has somebody changed it?");
+	refused(text, "was the plan changed by hand?");
 	free(text);
 	wire_writer_free(writer);
 }
