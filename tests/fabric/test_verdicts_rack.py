@@ -6,6 +6,7 @@ import pathlib
 
 import pytest
 
+from lab import places
 from lab.faults import (
     DIRECTIONS,
     AgentFrozen,
@@ -30,6 +31,9 @@ LOSSY_S = 6.0  # what the simulated rack promises
 LONGEST = 1000  # bytes; a large probe has 1500
 QUIET_S = 5
 COST_S = 10
+# Of a build that is optimised: 171,000 and 22,000 with little scatter, in November 2026.
+MOST_INSTRUCTIONS = {"agent": 200_000, "aggregator": 28_000}
+OPTIMISED = ":STRING=RelWithDebInfo" in (places.BUILD / "CMakeCache.txt").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +128,7 @@ def ran_ns(daemon):
     return sum(int(each.read_text().split()[0]) for each in threads)
 
 
-def test_what_a_probe_costs_is_printed(region, say):
+def test_a_probe_costs_no_more_instructions_than_it_did(region, say):
     lab = region.lab
     groups = {"agent": list(lab.agents.values()), "aggregator": list(lab.aggregators.values())}
     before = {name: sum(map(ran_ns, group)) for name, group in groups.items()}
@@ -134,4 +138,5 @@ def test_what_a_probe_costs_is_printed(region, say):
     for name, group in groups.items():
         each = (sum(map(ran_ns, group)) - before[name]) / probes
         say(f"{name}: {each:,.0f} instructions a probe, all that it does included")
+        assert each <= MOST_INSTRUCTIONS[name] or not OPTIMISED
     assert probes > 100 * len(region.fabric.rnics)
