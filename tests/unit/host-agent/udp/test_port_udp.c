@@ -144,6 +144,18 @@ a_packet_arrives_with_class_ttl_and_time(void **state)
 	assert_in_range(seen.last.stamp_ns, seen.before[1], rm_wall_now().ns);
 }
 
+/* Else probes of a service would share one way, whatever its flows take. */
+static void
+a_flow_is_the_source_port_that_was_asked_for(void **state)
+{
+	const struct probe_fixture *fixture = *state;
+
+	if (!probe_fixture_root())
+		skip();
+	for (uint16_t wanted = 40000; wanted < 40010; wanted++)
+		assert_int_equal(port_flow(fixture->near, wanted), wanted);
+}
+
 static void
 flows_are_bounded_and_refusals_counted(void **state)
 {
@@ -258,6 +270,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_failed_send_shifts_no_stamp),
 		TEST(a_packet_arrives_with_class_ttl_and_time),
+		TEST(a_flow_is_the_source_port_that_was_asked_for),
 		TEST(flows_are_bounded_and_refusals_counted),
 		TEST(an_idle_flow_makes_room),
 		TEST(a_port_says_why_it_cannot_be),
