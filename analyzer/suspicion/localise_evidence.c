@@ -481,8 +481,9 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 	(2500 * RM_NS_PER_MS) /* another story has to last: no partial \
 				 seconds at an end */
 
-/* Until more rows tell whether anything passes, since it came under suspicion. */
-#define HOLD_NS (2750 * RM_NS_PER_MS)
+/* Until more rows tell whether anything passes, since it came under suspicion: by then
+ * the third ones of all racks are in. */
+#define HOLD_NS (2500 * RM_NS_PER_MS)
 
 struct look { /* at a switch, or at a link: there and, if it is to be told of, back */
 	struct localise_passed passed[2];

@@ -77,6 +77,14 @@ found_itself(const struct localise_element *tor, rm_mono_t now)
 	return tor->found.ns != 0 && rm_mono_since(now, tor->found) < FOUND_NS;
 }
 
+/* Several of its cables may be dead in its place. One cable in whose place several
+ * parts would have to be is not held up. */
+static bool
+is_against_several(const struct localise_finding *finding)
+{
+	return finding->has_rival && finding->suspect->type != RM_PART_LINK;
+}
+
 bool
 localise_may_report(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
@@ -85,9 +93,10 @@ localise_may_report(const struct localise_standings *standings,
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
 	int64_t wait = finding->is_crowded                               ? CROWDED_NS
 		       : finding->others[0] != NULL && !finding->has_tor ? UNDECIDED_NS
-		       : finding->has_sibling || finding->has_rival      ? SIBLING_NS
-		       : finding->is_clear                               ? REPORT_NS
-									 : DECIDE_NS;
+		       : finding->has_sibling || is_against_several(finding)
+			   ? SIBLING_NS
+		       : finding->is_clear ? REPORT_NS
+					   : DECIDE_NS;
 
 	/* Two racks that only have each other, and some of it arrives: anything may be.
 	 */
