@@ -189,6 +189,28 @@ def test_secrets_beside_the_inventory_are_no_part_of_it(tmp_path):
     assert "gpu-1.r1.example" in run.stdout and "PRIVATE" not in run.stdout + run.stderr
 
 
+def test_what_roles_make_themselves_is_watched_as_well_as_what_the_inventory_brings(inventory):
+    def files(role, **variables):
+        said = ansible(inventory, hosts_of(role), role, "-m", "debug", "-a", "var=shown",
+                       shown=role_files(role), **variables)  # fmt: skip
+        return dict(answers(said))
+
+    controllers = files("region_controller", rackmesh_controller_files={"mine": "x"})
+    assert controllers["ctl.r1.example"] == {
+        "probe-secret": "probe-secret", "etcd.password": "etcd.password", "mine": "x"}  # fmt: skip
+    assert controllers["ctl.r2.example"] == {"probe-secret": "probe-secret", "mine": "x"}
+    analyzers = files("analyzer", rackmesh_analyzer_files={"mine": "x"})
+    assert analyzers["ctl.r1.example"] == {"mine": "x"}
+    analyzers = files("analyzer", rackmesh_influxdb=["ctl.r1.example"])
+    assert analyzers["ctl.r1.example"] == {"influx.password": "influx.password"}
+
+
+def role_files(role):
+    """What the role gives the role of daemons to bring and to watch."""
+    tasks = yaml.safe_load((ROOT / f"ansible/roles/{role}/tasks/main.yaml").read_text())
+    return tasks[-1]["vars"]["rackmesh_daemon_files"]
+
+
 def test_rnics_keep_what_the_inventory_says_of_each(rendered):
     agents = rendered["host_agent"]
     one = agents["gpu-1.r1.example"]["rackmesh_agent_config"]

@@ -208,6 +208,24 @@ def test_a_file_that_has_changed_restarts_its_daemon_and_nobody_else(
         assert play() == (set(), set())
 
 
+@pytest.mark.long
+def test_other_passwords_reach_the_engines_and_who_uses_them(rolled_out, region, say):
+    names = ("etcd.password", "influx.password")
+    for name in names:
+        (region.inventory / "secrets" / name).write_text(f"another-{name.replace('.', '-')}\n")
+    before = state(region)
+    options = ("--limit", "controllers,etcd,influxdb,analyzers")
+    with calm(region):
+        run = region.play("site", *options)
+    say(f"other passwords: {run.took_s:.0f} s, {run.counts()}")
+    assert changed_between(before, state(region)) == {ANALYZER, *region.machines_of("region-controller")}
+    for name in names:
+        assert region.on(ANALYZER, "cat", f"/etc/rackmesh/{name}").startswith("another-")
+    assert region.in_etcd("/rackmesh/r1/topology/region")
+    assert json.loads(region.on(ANALYZER, "rackmeshctl", "history", "tor1", "--json"))
+    assert region.play("site", *options).hosts("changed") == set()
+
+
 # ---- rights -----------------------------------------------------------------------------------
 
 
