@@ -1,6 +1,7 @@
 """The folder of packages for hosts without a repository: ansible/offline. No machine is needed."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -8,6 +9,7 @@ from packages import ROOT
 
 OFFLINE = ROOT / "ansible/offline"
 INDEX = ROOT / "ansible/roles/packages/files/index"
+SPARED = ROOT / "ansible/roles/packages/files/spared"
 # What the script asks for by name, besides what Rackmesh's packages depend on.
 NAMED = ["openssl", "python3", "python3-apt", "etcd-server", "etcd-client", "influxdb",
          "influxdb-client", "prometheus-alertmanager"]  # fmt: skip
@@ -31,6 +33,7 @@ class Apt:
     by: "copy" is as from a network, "file" as the roles write it."""
 
     def __init__(self, work, source, by="copy"):
+        self.folder = source
         work.mkdir()
         for each in ("lists/partial", "archives/partial", "parts"):
             (work / each).mkdir(parents=True)
@@ -81,7 +84,7 @@ def folder(tmp_path):
 
 def test_the_folder_has_all_that_a_bare_host_installs(debian, folder, tmp_path):
     debian.run(OFFLINE, folder)
-    names = {deb.name.split("_")[0] for deb in folder.iterdir()}
+    names = {deb.name.split("_")[0] for deb in folder.glob("*.deb")}
     assert names == {"rackmesh-common", AGENT, "libc6", "libnear", "libfar", *NAMED}
     subprocess.run([INDEX, folder], check=True, capture_output=True)
     host = Apt(tmp_path / "host", folder, by="file")
@@ -100,6 +103,33 @@ def test_what_the_folder_has_is_not_fetched_again(debian, folder):
     assert after.keys() == before.keys() and not any(deb.is_symlink() for deb in after)
     assert [deb.name for deb in after if after[deb] != before[deb]] in (
         [], ["libfar_1%3a2_all.deb"])  # fmt: skip
+
+
+def spared(host, folder, *packages):
+    """What is not copied to this host, by names of packages. What apt does not know, it installs."""
+    cache = folder.parent / "cache"
+    (cache / "offered").mkdir(parents=True, exist_ok=True)
+    shutil.copy(folder / "Packages", cache / "offered")
+    return {name.split("_")[0] for name in host.run(SPARED, cache, *packages).split()}
+
+
+def test_a_host_is_copied_what_it_installs_and_no_more(debian, folder, tmp_path):
+    debian.run(OFFLINE, folder)
+    host = Apt(tmp_path / "host", debian.folder)
+    others = {*NAMED, "libc6"}
+    assert spared(host, folder, AGENT) == others
+    older = (f"{AGENT}=1", "rackmesh-common=1", "openssl")
+    assert spared(host, folder, *older) == others - {"openssl", "libc6"}
+    status = "Package: libfar\nStatus: install ok installed\nVersion: 1:2\nArchitecture: all\n"
+    (tmp_path / "host/status").write_text(f"{status}Maintainer: nobody\nDescription: none\n")
+    assert spared(host, folder, AGENT) == others | {"libfar"}
+
+
+def test_a_host_is_copied_all_where_apt_finds_no_way(debian, folder, tmp_path):
+    debian.run(OFFLINE, folder)
+    host = Apt(tmp_path / "host", debian.folder)
+    assert spared(host, folder, f"{AGENT}=3") == set()
+    assert host.run(SPARED, tmp_path / "no-cache", AGENT) == ""
 
 
 def test_a_package_that_is_nowhere_is_an_error_that_names_it(debian, folder):
