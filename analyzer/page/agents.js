@@ -10,6 +10,7 @@ const AT_ONCE = 3; // the analyzer passes on 32 questions at once, of everybody
 const PATIENCE_MS = 12000; // the analyzer says after 10 s that an aggregator does not answer
 const LEAST_PAUSE_MS = 5000; // between two rounds; a long round is followed by a longer pause
 const SHOWN = 200;
+const DRAWN_MS = 1000; // between two drawings of a round: thousands of hosts are sorted for each
 
 const key = (rack) => `${rack.region}/${rack.tor}`;
 const BY_NAME = new Intl.Collator("en", { numeric: true });
@@ -44,6 +45,7 @@ export function agents() {
   });
   let racks = [];
   let drawn = "";
+  let drawnAt = -Infinity;
   let timer = null;
   let asking = false;
   let closed = false;
@@ -54,6 +56,7 @@ export function agents() {
     const failed = here.filter((rack) => told.get(key(rack)).why);
     const text = filter.value.trim().toLowerCase();
     const state = JSON.stringify([text, racks.length, here.length, failed.length, hosts]);
+    drawnAt = performance.now();
     if (state === drawn) return; // what somebody reads, or has marked, stays
     drawn = state;
     const found = sorted(hosts, releasesOf(hosts)[0]?.[0]).filter((host) => holds(host, text));
@@ -88,7 +91,7 @@ export function agents() {
     const askSome = async () => {
       while (waiting.length > 0 && !closed) {
         await askRack(waiting.shift());
-        if (!closed && waiting.length % 20 === 0) render();
+        if (!closed && performance.now() - drawnAt > DRAWN_MS) render();
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));

@@ -1,6 +1,6 @@
 // What views of the past share: rows of the history, and incidents that were open then.
 
-import { ask } from "./ask.js";
+import { NoAnswer, ask } from "./ask.js";
 import { element } from "./element.js";
 import { told } from "./incidents.js";
 import { clock, count, percent, several } from "./words.js";
@@ -9,11 +9,26 @@ export const POINTS = 120; // of a line, at most
 const ROWS = 10000; // the most that one answer has
 const ANSWERS = 8; // for one look
 const PATIENCE_MS = 25000; // a database, or files, may take their time
+const TURNS = 8; // attempts to be among those who are answered at once
+const TURN_MS = 400;
 const BEFORE_S = 86400; // openings are looked for so long before,
 const AFTER_S = 31 * 86400; // and ends of older ones so long afterwards
 const INCIDENT = "region,tor,part_type,part,place,state,id,severity,opened_ns,sentence";
 const SHOWN = 500; // incidents
 const AT_FIRST = 20; // of them; the others are there for who opens them
+
+// The analyzer answers four questions at once, of everybody: who has just left another look, or
+// is not alone, waits for a place.
+async function askInTurn(path) {
+  for (let i = 1; ; i++) {
+    try {
+      return await ask(path, PATIENCE_MS);
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || error.status !== 503 || i === TURNS) throw error;
+      await new Promise((done) => setTimeout(done, i * TURN_MS));
+    }
+  }
+}
 
 // words: of GET /v1/history/, with from and to as dates.
 export async function askRows(measurement, { from, to, ...more }) {
@@ -21,7 +36,7 @@ export async function askRows(measurement, { from, to, ...more }) {
   let all = [];
   let lacking = [];
   for (let i = 0; i < ANSWERS; i++) {
-    const { columns, rows, truncated, not_kept } = await ask(`/v1/history/${measurement}?${words}`, PATIENCE_MS);
+    const { columns, rows, truncated, not_kept } = await askInTurn(`/v1/history/${measurement}?${words}`);
     all = all.concat(rows.map((row) => Object.fromEntries(columns.map((column, c) => [column, row[c]]))));
     lacking = not_kept;
     if (!truncated) return { rows: all, truncated: false, lacking };
