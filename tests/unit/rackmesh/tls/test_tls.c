@@ -144,7 +144,7 @@ files_that_are_none_are_named(void **state)
 	expect_refusal(ends, &odd, -EBADMSG, "own.pem: certificate 1 is not an auth");
 	odd = files;
 	odd.revoked = damaged;
-	expect_refusal(ends, &odd, -EBADMSG, "damaged.pem: no list");
+	expect_refusal(ends, &odd, -EBADMSG, "damaged.pem: it has no list");
 	odd.revoked = "/dev/zero";
 	expect_refusal(ends, &odd, -EFBIG, "/dev/zero");
 	odd.certificate = NULL;
