@@ -44,30 +44,43 @@ enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 #define FOUND_NS (4 * RM_NS_PER_S)
 #define MAX_LOOKED 64 /* ways of a part */
 
-/* Another part that is named, or was until lately, shares a lossy way with it. */
+/* Another part that is named, or was until lately, is on this way. */
+static bool
+is_anothers(const struct localise_standings *standings,
+    const struct localise_finding *finding, const struct localise_path *path,
+    rm_mono_t now)
+{
+	for (size_t k = 0; k < standings->count; k++) {
+		const struct localise_standing *s = &standings->standings[k];
+
+		if (s->reported_at.ns != 0 && !s->slow &&
+		    rm_mono_since(now, s->reported_at) <= LATELY_NS &&
+		    !localise_part_same(&s->part, &finding->part) &&
+		    localise_part_on(&s->part, path))
+			return true;
+	}
+	return false;
+}
+
+/* Another part that is named, or was until lately, shares a lossy way with it: what the
+ * two lose is not told apart in a second. A dead link is, by most of its lossy ways,
+ * which that other is not on. */
 static bool
 overlaps(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_now *now)
 {
 	const struct localise_map *map = now->map;
+	const bool dead = finding->suspect->type == RM_PART_LINK && finding->is_clear &&
+			  finding->loss >= DOWN_SHARE;
+	size_t looked = 0, shared = 0;
 
-	for (size_t k = 0; k < standings->count; k++) {
-		const struct localise_standing *s = &standings->standings[k];
-		size_t looked = 0;
-
-		if (s->reported_at.ns == 0 || s->slow ||
-		    rm_mono_since(now->now, s->reported_at) > LATELY_NS ||
-		    localise_part_same(&s->part, &finding->part))
+	for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
+		if (!localise_suspect_on(finding->suspect, map->lossy[i]))
 			continue;
-		for (size_t i = 0; i < map->lossy_count && looked < MAX_LOOKED; i++) {
-			if (!localise_suspect_on(finding->suspect, map->lossy[i]))
-				continue;
-			looked++;
-			if (localise_part_on(&s->part, map->lossy[i]))
-				return true;
-		}
+		looked++;
+		shared += is_anothers(standings, finding, map->lossy[i], now->now);
 	}
-	return false;
+	return dead ? 2 * shared > looked : shared > 0;
 }
 
 /* Its rack has just found something in itself, which may be all that is wrong. */
