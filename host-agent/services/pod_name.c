@@ -200,12 +200,15 @@ name_unit(const struct part *part, char ret[POD_NAME_BYTES])
 	return true;
 }
 
-bool
-pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
+/* What a path names, and what of it says most. */
+enum named { NOTHING, UNIT, CONTAINER, POD };
+
+static enum named
+name_path(const char *path, size_t len, char found[POD_NAME_BYTES])
 {
-	char found[POD_NAME_BYTES], name[POD_NAME_BYTES];
+	char name[POD_NAME_BYTES];
 	bool below_kubepods = false, below_slurm = false;
-	enum { NOTHING, UNIT, CONTAINER, POD } best = NOTHING;
+	enum named best = NOTHING;
 	struct part part = { path, 0 }, parent = { path, 0 };
 
 	for (size_t at = 0; at < len; at += part.len + 1, parent = part) {
@@ -219,13 +222,21 @@ pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
 		else if (best < CONTAINER && name_container(&part, &parent, found))
 			best = CONTAINER;
 		else if (best <= UNIT && name_unit(&part, name)) {
-			memcpy(found, name, sizeof(found)); /* the innermost */
+			memcpy(found, name, sizeof(name)); /* the innermost */
 			best = UNIT;
 		}
 		below_kubepods |= starts(&part, "kubepods");
 		below_slurm |= is_slurm(&part);
 	}
-	if (best == NOTHING)
+	return best;
+}
+
+bool
+pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
+{
+	char found[POD_NAME_BYTES];
+
+	if (name_path(path, len, found) == NOTHING)
 		return false;
 	memcpy(ret, found, sizeof(found));
 	return true;
@@ -238,16 +249,29 @@ pod_name_uid(const char *service)
 							     : NULL;
 }
 
+/* Whether a hierarchy's path is to be preferred to that of another. */
+static bool
+says_more(const struct part *path, bool v2, const struct part *than)
+{
+	char unused[POD_NAME_BYTES];
+	enum named named = name_path(path->text, path->len, unused);
+	enum named other = name_path(than->text, than->len, unused);
+
+	if (named != other && (named > UNIT || other > UNIT))
+		return named > other;
+	return v2 ? path->len > 1 : path->len > than->len;
+}
+
 bool
 pod_name_cgroup_path(const char *text, size_t text_len, const char **ret, size_t *len)
 {
 	const char *end = text + text_len;
-	bool found = false;
+	struct part best = { NULL, 0 };
+	bool best_v2 = false;
 
 	for (const char *line = text; line < end;) {
 		const char *stop = memchr(line, '\n', (size_t)(end - line));
 		const char *first, *second;
-		size_t path_len;
 
 		if (stop == NULL)
 			stop = end;
@@ -256,20 +280,22 @@ pod_name_cgroup_path(const char *text, size_t text_len, const char **ret, size_t
 			     ? NULL
 			     : memchr(first + 1, ':', (size_t)(stop - first - 1));
 		if (second != NULL && second + 1 < stop && second[1] == '/') {
+			struct part path = { second + 1, (size_t)(stop - second - 1) };
 			bool v2 =
 			    line[0] == '0' && first == line + 1 && second == first + 1;
 
-			path_len = (size_t)(stop - second - 1);
-			if (!found || (v2 && path_len > 1) ||
-			    (!v2 && path_len > *len)) {
-				*ret = second + 1;
-				*len = path_len;
-				found = true;
+			if (best.text == NULL ||
+			    (best_v2 ? !says_more(&best, true, &path)
+				     : says_more(&path, v2, &best))) {
+				best = path;
+				best_v2 = v2;
 			}
-			if (v2 && path_len > 1)
-				return true;
 		}
 		line = stop + 1;
 	}
-	return found;
+	if (best.text == NULL)
+		return false;
+	*ret = best.text;
+	*len = best.len;
+	return true;
 }

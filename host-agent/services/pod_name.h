@@ -12,9 +12,10 @@
 #define POD_NAME_BYTES 128 /* with the 0 byte */
 
 /*
- * The cgroup path of a process, from the text of /proc/PID/cgroup: of the v2 hierarchy
- * if it says anything, else of the v1 controller that says most. *ret points into text.
- * False: none.
+ * The cgroup path of a process, from the text of /proc/PID/cgroup: of the hierarchy
+ * that names a pod, job or container, which on v1 not all do; else of v2 if it says
+ * anything, else of the v1 controller that says most. *ret points into text. False:
+ * none.
  */
 bool pod_name_cgroup_path(
     const char *text, size_t text_len, const char **ret, size_t *len);

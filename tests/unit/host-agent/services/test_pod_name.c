@@ -156,6 +156,17 @@ the_path_is_of_the_hierarchy_that_says_most(void **state)
 		{ "12:cpu,cpuacct:/\n3:memory:/kubepods/x\n1:name=systemd:/y\n0::/\n",
 		    "/kubepods/x" },
 		{ "2:devices:/docker/abc\n", "/docker/abc" },
+		/* Slurm on v1 makes a job's cgroups in its own controllers alone. */
+		{ "9:freezer:/slurm/uid_0/job_1/step_0\n4:memory:/slurm/uid_0/job_1\n"
+		  "1:name=systemd:/system.slice/slurmd.service\n"
+		  "0::/system.slice/slurmd.service\n",
+		    "/slurm/uid_0/job_1/step_0" },
+		{ "9:freezer:/slurm/uid_0/job_2/step_0\n"
+		  "1:name=systemd:/user.slice/user-1000.slice/session-31.scope\n"
+		  "0::/user.slice/user-1000.slice/session-31.scope\n",
+		    "/slurm/uid_0/job_2/step_0" },
+		{ "9:freezer:/a\n1:name=systemd:/system.slice/b.service\n0::/\n",
+		    "/system.slice/b.service" },
 		{ "0::/with:colon\n", "/with:colon" },
 		{ "0::/\n", "/" },
 		{ "0::/no newline", "/no newline" },
