@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "host-agent/agent_check.h"
 #include "host-agent/pinglist/plans.h"
@@ -593,8 +594,22 @@ agent_config_read(struct agent_config *config, const char *path, struct rm_error
 	return r;
 }
 
-/* Every host that was never named is called localhost: aggregators know hosts by name.
+/* Every host that was never named is called localhost, or localhost-live by an image of
+ * Fedora: aggregators know hosts by name.
  */
+static bool
+is_nobodys_name(const char *host)
+{
+	const size_t len = strlen("localhost");
+	const char *rest = host + len;
+
+	if (strncasecmp(host, "localhost", len) != 0)
+		return false;
+	if (*rest == '4' || *rest == '6')
+		rest++;
+	return *rest == '\0' || *rest == '.' || strcasecmp(host, "localhost-live") == 0;
+}
+
 static int
 read_at_start(void *arg, const char *path, struct rm_error *error)
 {
@@ -604,8 +619,7 @@ read_at_start(void *arg, const char *path, struct rm_error *error)
 	r = agent_config_read(config, path, error);
 	if (r < 0)
 		return r;
-	if (strcmp(config->host, "localhost") == 0 ||
-	    strncmp(config->host, "localhost.", strlen("localhost.")) == 0) {
+	if (is_nobodys_name(config->host)) {
 		r = rm_config_refuse(path, error,
 		    "expected the name of this host, not localhost; name the system, "
 		    "or give host here",

@@ -377,21 +377,28 @@ keep_line(enum rm_log_level level, const char *line, void *arg)
 static void
 a_host_that_was_never_named_does_not_start(void **state)
 {
+	static const char *const names[] = { "localhost.localdomain",
+		"LocalHost.example", "localhost4", "localhost6.localdomain6",
+		"localhost-live" };
 	char *argv[] = { (char[]){ "host-agent" }, (char[]){ "--check" },
 		(char[]){ "--config" }, path, NULL };
-	char line[512] = "";
-	struct agent_config config;
-	FILE *file = fopen(path, "w");
 
-	assert_non_null(file);
-	fputs("host: localhost.localdomain\n" AGGREGATORS
-	      "rnics: [{device: eth1, tor: tor-a}]\n",
-	    file);
-	assert_int_equal(fclose(file), 0);
-	rm_log_set_sink(keep_line, line);
-	assert_true(agent_config_load(&config, 4, argv) < 0);
-	rm_log_set_sink(NULL, NULL);
-	assert_non_null(strstr(line, ":1:7: host: expected the name of this host"));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char line[512] = "";
+		struct agent_config config;
+		FILE *file = fopen(path, "w");
+
+		assert_non_null(file);
+		fprintf(file,
+		    "host: %s\n" AGGREGATORS "rnics: [{device: eth1, tor: tor-a}]\n",
+		    names[i]);
+		assert_int_equal(fclose(file), 0);
+		rm_log_set_sink(keep_line, line);
+		assert_true(agent_config_load(&config, 4, argv) < 0);
+		rm_log_set_sink(NULL, NULL);
+		if (strstr(line, ":1:7: host: expected the name of this host") == NULL)
+			fail_msg("%s: %s", names[i], line);
+	}
 }
 
 static void
