@@ -166,4 +166,4 @@ def test_a_token_is_shown_to_nobody_but_who_is_asked(region, tmp_path):
         there = (f"--{tier}", f"https://{place(region)}", *shown)
         done = region.lab.ctl_run("centre", *there, words)
         assert done.returncode == 3, done
-        assert "its certificate is of the role analyzer, not asked here" in done.stderr, done
+        assert "its certificate has the role analyzer, so it is not the daemon to ask" in done.stderr, done
