@@ -327,8 +327,8 @@ agent_build(struct host_agent *agent)
 		r = agent_counter_metrics_new(agent->metrics, config->host,
 		    agent_counters_table(agent->counters), &agent->counter_metrics);
 	if (r == 0)
-		r = agent_namespace_metrics(agent->metrics,
-		    agent_counters_namespaces(agent->counters));
+		r = agent_namespace_metrics(
+		    agent->metrics, agent_counters_namespaces(agent->counters));
 	if (r == 0)
 		r = agent_serve_http(agent);
 	if (r == 0)

@@ -27,9 +27,9 @@ struct counter_port;
 
 struct counter_port_place {
 	char netns[COUNTER_NETNS_BYTES]; /* in /run/netns; "": our own */
-	char rdma_device[64]; /* "": a network device alone */
-	uint8_t port;         /* of it */
-	char netdev[16];      /* "": it has none */
+	char rdma_device[64];            /* "": a network device alone */
+	uint8_t port;                    /* of it */
+	char netdev[16];                 /* "": it has none */
 	char driver[32];
 };
 

@@ -35,8 +35,9 @@
 #define AGENT_WATCH_STOPS 5
 #define AGENT_WATCH_STOPS_NS (30 * RM_NS_PER_S)
 #define AGENT_WATCH_STOPS_OVER_NS (4 * RM_NS_PER_S) /* since the last of them */
-#define AGENT_WATCH_GRACE_NS (1000 * RM_NS_PER_MS)  /* time to reconnect after a reset \
-						     */
+#define AGENT_WATCH_GRACE_NS                                     \
+	(1000 * RM_NS_PER_MS) /* time to reconnect after a reset \
+			       */
 #define AGENT_WATCH_SETTLE_NS                                         \
 	(1000 * RM_NS_PER_MS) /* after the start of a new incarnation \
 			       */

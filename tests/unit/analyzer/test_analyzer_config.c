@@ -102,9 +102,9 @@ errors_name_file_line_and_option(void **state)
 	    "name");
 	refused("alerts:\n  labels: [team=a, team=b]\n",
 	    "2:20: alerts.labels[1]: listed twice; remove one");
-	refused(
-	    "influx:\n  password_file: /p\n", "2:18: influx.password_file: influx.user "
-					      "is missing; a password needs a user");
+	refused("influx:\n  password_file: /p\n",
+	    "2:18: influx.password_file: influx.user "
+	    "is missing; a password needs a user");
 	refused("influx:\n  user: u\n  token_file: /t\n",
 	    "3:15: influx.token_file: give a token, or a user with a password, not "
 	    "both");
