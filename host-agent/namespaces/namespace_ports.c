@@ -20,6 +20,20 @@
 #define MAX_DEVICES 32 /* of one namespace */
 #define PATH_BYTES 512
 
+/* It becomes a label; who has a namespace may give its devices any names. */
+static bool
+is_name(const char *text)
+{
+	const size_t len = strlen(text);
+
+	if (len == 0 || text[0] == '.' || len >= COUNTER_NETNS_BYTES)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && strchr("-_.:", text[i]) == NULL)
+			return false;
+	return true;
+}
+
 struct question {
 	struct nlmsghdr head;
 	struct {
@@ -175,7 +189,7 @@ add_port(struct search *search, const struct counter_kernel *kernel, const char 
 	struct namespace_ports *ret = search->ret;
 	struct namespace_port *port = &ret->ports[ret->count];
 
-	if (ret->count == NAMESPACE_PORTS_MAX) {
+	if (ret->count == NAMESPACE_PORTS_MAX || !is_name(device->name)) {
 		ret->left_out++;
 		return;
 	}
@@ -246,20 +260,6 @@ look_into(
 		     port++)
 			add_port(
 			    search, &kernel, netns, &devices.all[i], port, service);
-}
-
-/* It becomes a label. */
-static bool
-is_name(const char *text)
-{
-	const size_t len = strlen(text);
-
-	if (text[0] == '.' || len >= COUNTER_NETNS_BYTES)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)text[i]) && strchr("-_.:", text[i]) == NULL)
-			return false;
-	return true;
 }
 
 int

@@ -20,6 +20,7 @@
 static struct rdma_fixture files;
 static uint8_t mode;            /* 0: exclusive */
 static unsigned devices, ports; /* in each namespace, and of each device */
+static const char *stem;        /* of the devices' names */
 static int refused;             /* or why nothing is told */
 static char entered[8][256];
 static unsigned enters;
@@ -49,7 +50,7 @@ say(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
 		for (uint32_t i = 0; i < devices; i++) {
 			char name[16];
 
-			snprintf(name, sizeof(name), "mlx5_%u", i);
+			snprintf(name, sizeof(name), "%s%u", stem, i);
 			at = begin_message(&answer);
 			fixture_attribute(&answer, RDMA_NLDEV_ATTR_DEV_INDEX, &i, 4);
 			fixture_attribute(
@@ -109,6 +110,7 @@ setup(void **state)
 	rdma_fixture_make(&files);
 	mode = 0;
 	devices = ports = 1;
+	stem = "mlx5_";
 	refused = 0;
 	enters = 0;
 	rdma_fixture_put(&files, "", "proc/self/ns/net");
@@ -198,6 +200,18 @@ limits_are_kept_and_counted(void **state)
 	assert_int_equal(found.left_out, 8 + 32 * 5 - NAMESPACE_PORTS_MAX);
 }
 
+/* A pod may rename its devices; their names are labels of the agent's metrics. */
+static void
+devices_with_names_that_are_none_are_left_out(void **state)
+{
+	(void)state;
+	stem = "a\"\nb ";
+	devices = 2;
+	assert_int_equal(look(), 0);
+	assert_int_equal(found.count, 0);
+	assert_int_equal(found.left_out, 2);
+}
+
 /* A device with that name is in the child's namespace alone. */
 static void
 a_socket_is_of_the_namespace_that_was_entered(void **state)
@@ -250,6 +264,7 @@ main(void)
 		TEST(shared_devices_are_counted_once),
 		TEST(what_may_not_be_entered_is_counted_and_hides_nothing),
 		TEST(limits_are_kept_and_counted),
+		TEST(devices_with_names_that_are_none_are_left_out),
 		TEST(a_socket_is_of_the_namespace_that_was_entered),
 	};
 
