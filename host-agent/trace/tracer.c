@@ -28,7 +28,7 @@ struct tracer_flow {
 	struct trace_path path;
 	bool known;        /* by the TTL of probes that arrived: */
 	uint8_t routers;   /* so many on the way */
-	unsigned misses;   /* traces in a row that fewer hops than known */
+	unsigned misses;   /* traces in a row with fewer hops than known */
 	rm_mono_t due;     /* while none is under way */
 	int slot;          /* -1: none is under way */
 	uint64_t to, news; /* a bit per aggregator: to be told; has not been told */
@@ -734,7 +734,7 @@ tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
 	return count;
 }
 
-/* So many traces in a row that fewer hops than known: it may be another way. */
+/* So many traces in a row with fewer hops than known: it may be another way. */
 #define DOUBTFUL_MISSES 3
 
 /* as tracer_path_id */

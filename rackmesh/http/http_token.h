@@ -1,7 +1,5 @@
 /*
- * h
- *
- * ttp_token - reads the token of an Authorization header, for clients without a
+ * http_token - reads the token of an Authorization header, for clients without a
  * certificate: "Bearer TOKEN", as programs send it, or "Basic NAME:TOKEN", as a browser
  * sends what its user has typed; the name is ignored.
  */
