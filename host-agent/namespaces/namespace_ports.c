@@ -194,7 +194,8 @@ add_port(struct search *search, const struct counter_kernel *kernel, const char 
 		return;
 	}
 	*port = (struct namespace_port){ .place.port = (uint8_t)number };
-	snprintf(port->place.netns, sizeof(port->place.netns), "%s", netns);
+	snprintf(port->place.netns, sizeof(port->place.netns), "%.*s",
+	    (int)sizeof(port->place.netns) - 1, netns);
 	snprintf(port->place.rdma_device, sizeof(port->place.rdma_device), "%s",
 	    device->name);
 	snprintf(port->service, sizeof(port->service), "%s", service);
