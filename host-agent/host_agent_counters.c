@@ -30,6 +30,9 @@ struct reported { /* settings of one RNIC, as they were at the last turn */
 /* After a reading has begun; what has not ended by then is told with the next one. */
 #define TELL_AFTER_NS (300 * RM_NS_PER_MS)
 
+/* The agent's end waits no longer for a search of namespaces. */
+#define SEARCH_STOP_NS (2 * RM_NS_PER_S)
+
 struct agent_counters {
 	struct host_agent *agent;
 	struct counters *counters;
@@ -37,7 +40,8 @@ struct agent_counters {
 	rm_mono_t due, rest_due, optics_due;
 	bool optics_refused; /* and that was said */
 	struct {
-		bool busy, refused; /* refused: and that was said */
+		struct rm_worker *worker; /* its own: a driver that is asked may hang */
+		bool busy, refused;       /* refused: and that was said */
 		rm_mono_t due;
 		struct namespace_ports shown,
 		    found; /* found: the worker's while busy */
@@ -283,7 +287,7 @@ on_namespaces(void *arg, int r)
 	struct agent_counters *own = arg;
 
 	own->namespaces.busy = false;
-	if (r == -ECANCELED)
+	if (r == -ECANCELED || !own->agent->config.counters_namespaces)
 		return;
 	own->namespaces.shown = own->namespaces.found;
 	if (own->namespaces.shown.refused > 0 && !own->namespaces.refused) {
@@ -293,20 +297,35 @@ on_namespaces(void *arg, int r)
 	}
 }
 
+/* At one time there is one search: while it hangs, no other begins. */
+static void
+search_namespaces(struct agent_counters *own, rm_mono_t now)
+{
+	int r = 0;
+
+	if (own->namespaces.busy || rm_mono_since(now, own->namespaces.due) < 0)
+		return;
+	own->namespaces.due = rm_mono_add(
+	    now, (int64_t)own->agent->config.counters_rest_interval_ms * RM_NS_PER_MS);
+	if (own->namespaces.worker == NULL)
+		r = rm_worker_new(own->agent->loop, 1, &own->namespaces.worker);
+	if (r == 0)
+		r = rm_worker_submit(
+		    own->namespaces.worker, find_namespaces, on_namespaces, own);
+	own->namespaces.busy = r == 0;
+}
+
 static size_t
 add_namespaces(struct agent_counters *own, struct counter_port_place *places,
     size_t count, rm_mono_t now)
 {
 	const struct agent_config *config = &own->agent->config;
 
-	if (!config->counters_namespaces)
+	if (!config->counters_namespaces) {
+		own->namespaces.shown = (struct namespace_ports){ 0 };
 		return count;
-	if (!own->namespaces.busy && rm_mono_since(now, own->namespaces.due) >= 0) {
-		own->namespaces.due = rm_mono_add(
-		    now, (int64_t)config->counters_rest_interval_ms * RM_NS_PER_MS);
-		own->namespaces.busy = rm_worker_submit(own->agent->worker,
-					   find_namespaces, on_namespaces, own) == 0;
 	}
+	search_namespaces(own, now);
 	for (size_t i = 0; i < own->namespaces.shown.count; i++)
 		places[count++] = own->namespaces.shown.ports[i].place;
 	return count;
@@ -374,6 +393,8 @@ agent_counters_new(struct host_agent *agent, struct agent_counters **ret)
 void
 agent_counters_free(struct agent_counters *own)
 {
+	const rm_mono_t until = rm_mono_add(rm_mono_now(), SEARCH_STOP_NS);
+	bool searching;
 	size_t left;
 
 	if (own == NULL)
@@ -381,13 +402,16 @@ agent_counters_free(struct agent_counters *own)
 	rm_timer_free(own->turn);
 	rm_timer_free(own->tell);
 	left = counters_free(own->counters);
+	searching = rm_worker_free_until(own->namespaces.worker, until) < 0;
+	left += searching;
 	if (left > 0)
 		rm_log_warn(0,
 		    "counters: ended without %zu readings: a driver or an optical "
 		    "module hangs",
 		    left);
 	free(own->readings);
-	free(own);
+	if (!searching) /* else the search still writes into it */
+		free(own);
 }
 
 const struct counters *
