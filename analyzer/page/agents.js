@@ -46,17 +46,24 @@ export function agents() {
   let racks = [];
   let drawn = "";
   let drawnAt = -Infinity;
+  let drawingMs = 0; // what the last drawing took
   let timer = null;
   let asking = false;
   let closed = false;
 
   function render() {
+    const began = performance.now();
+    draw();
+    drawnAt = performance.now();
+    drawingMs = drawnAt - began;
+  }
+
+  function draw() {
     const here = racks.filter((rack) => told.has(key(rack)));
     const hosts = here.flatMap((rack) => (told.get(key(rack)).hosts ?? []).map((host) => ({ ...host, region: rack.region, tor: rack.tor })));
     const failed = here.filter((rack) => told.get(key(rack)).why);
     const text = filter.value.trim().toLowerCase();
     const state = JSON.stringify([text, racks.length, here.length, failed.length, hosts]);
-    drawnAt = performance.now();
     if (state === drawn) return; // what somebody reads, or has marked, stays
     drawn = state;
     const found = sorted(hosts, releasesOf(hosts)[0]?.[0]).filter((host) => holds(host, text));
@@ -91,11 +98,14 @@ export function agents() {
     const askSome = async () => {
       while (waiting.length > 0 && !closed) {
         await askRack(waiting.shift());
-        if (!closed && performance.now() - drawnAt > DRAWN_MS) render();
+        if (!closed && performance.now() - drawnAt > Math.max(DRAWN_MS, 10 * drawingMs)) render();
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, askSome));
-    asking = false;
+    try {
+      await Promise.all(Array.from({ length: AT_ONCE }, askSome));
+    } finally {
+      asking = false;
+    }
     if (closed) return;
     render();
     timer = setTimeout(again, Math.max(LEAST_PAUSE_MS, 10 * (performance.now() - began)));
