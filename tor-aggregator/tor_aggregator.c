@@ -21,7 +21,7 @@
 #include "rackmesh/net/lookup.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
-#include "tor-aggregator/agents/dispatch.h"
+#include "tor-aggregator/agents/pinglist_sender.h"
 #include "tor-aggregator/aggregator_check.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
@@ -30,11 +30,11 @@
 #include "tor-aggregator/api/aggregator_metrics.h"
 #include "tor-aggregator/api/hypervisor_answer.h"
 #include "tor-aggregator/api/switch_answer.h"
-#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/controller/controller_link.h"
+#include "tor-aggregator/controller_requests.h"
 #include "tor-aggregator/drift/drift.h"
 #include "tor-aggregator/drift/drift_groups.h"
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
-#include "tor-aggregator/orders.h"
 #include "tor-aggregator/otlp/otlp.h"
 #include "tor-aggregator/otlp/otlp_body.h"
 #include "tor-aggregator/pairs.h"
@@ -117,7 +117,7 @@ tor_aggregator_start_keys(struct tor_aggregator *aggregator)
 	if (r < 0)
 		return r;
 	key_store_load(aggregator->keys);
-	dispatch_set_keys(aggregator->dispatch, aggregator->keys);
+	pinglist_sender_set_keys(aggregator->pinglist_sender, aggregator->keys);
 	return 0;
 }
 
@@ -461,8 +461,9 @@ start_agents(struct tor_aggregator *aggregator)
 	r = agent_links_new(aggregator->loop, &options, &callbacks, aggregator->agents,
 	    &aggregator->ingest, &aggregator->links);
 	if (r == 0)
-		r = dispatch_new(aggregator->agents, aggregator->links,
-		    aggregator->racks, aggregator->rack_count, &aggregator->dispatch);
+		r = pinglist_sender_new(aggregator->agents, aggregator->links,
+		    aggregator->racks, aggregator->rack_count,
+		    &aggregator->pinglist_sender);
 	if (r < 0)
 		return r;
 	r = pairs_new(aggregator, &aggregator->pairs);
@@ -476,12 +477,12 @@ start_agents(struct tor_aggregator *aggregator)
 }
 
 static int
-start_relay(struct tor_aggregator *aggregator)
+start_controller_link(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
 	char *const *controllers = config->controllers.items;
 	struct rm_endpoint endpoints[AGGREGATOR_MAX_CONTROLLERS];
-	const struct relay_options options = {
+	const struct controller_link_options options = {
 		.controllers = endpoints,
 		.controller_count = config->controllers.count,
 		.name = config->name,
@@ -498,11 +499,12 @@ start_relay(struct tor_aggregator *aggregator)
 	for (size_t i = 0; r == 0 && i < config->controllers.count; i++)
 		r = rm_endpoint_parse(controllers[i], &endpoints[i]);
 	if (r == 0)
-		r = relay_new(aggregator->loop, &options, aggregator->agents,
+		r = controller_link_new(aggregator->loop, &options, aggregator->agents,
 		    aggregator->plans, tor_aggregator_on_plan, aggregator,
-		    &aggregator->relay);
+		    &aggregator->controller_link);
 	if (r == 0)
-		relay_listen(aggregator->relay, orders_take, aggregator->orders);
+		controller_link_listen(aggregator->controller_link,
+		    controller_requests_take, aggregator->controller_requests);
 	else
 		rm_log_error(r, "cannot prepare the link to the controllers");
 	return r;
@@ -555,7 +557,8 @@ tor_aggregator_new(
 	if (r == 0)
 		r = tor_aggregator_restore_incidents(aggregator);
 	if (r == 0)
-		r = orders_new(aggregator, &aggregator->orders);
+		r = controller_requests_new(
+		    aggregator, &aggregator->controller_requests);
 	if (r == 0)
 		r = start_plans(aggregator);
 	if (r == 0)
@@ -563,7 +566,7 @@ tor_aggregator_new(
 	if (r == 0)
 		r = tor_aggregator_start_keys(aggregator);
 	if (r == 0)
-		r = start_relay(aggregator);
+		r = start_controller_link(aggregator);
 	if (r == 0)
 		r = start_analyzer(aggregator);
 	if (r == 0)
@@ -597,15 +600,15 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	hypervisor_metrics_free(aggregator->hypervisor_metrics);
 	for (size_t i = 0; i < aggregator->hypervisor_count; i++)
 		hypervisor_collector_free(aggregator->hypervisors[i]);
-	relay_free(aggregator->relay);
+	controller_link_free(aggregator->controller_link);
 	pairs_free(aggregator->pairs);
-	dispatch_free(aggregator->dispatch);
+	pinglist_sender_free(aggregator->pinglist_sender);
 	agent_links_free(aggregator->links);
 	/* Its jobs answer to the store and the uplink, so it goes first. */
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
 	key_store_free(aggregator->keys);
-	orders_free(aggregator->orders);
+	controller_requests_free(aggregator->controller_requests);
 	service_table_free(aggregator->services);
 	analyzer_link_free(aggregator->analyzer);
 	report_spool_free(aggregator->reports);

@@ -11,16 +11,16 @@
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/agent_watch.h"
-#include "tor-aggregator/agents/dispatch.h"
+#include "tor-aggregator/agents/pinglist_sender.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
 #include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/collector/collector.h"
-#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/controller/controller_link.h"
+#include "tor-aggregator/controller_requests.h"
 #include "tor-aggregator/drift/drift.h"
 #include "tor-aggregator/drift/drift_groups.h"
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
-#include "tor-aggregator/orders.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/tor_rack.h"
@@ -78,7 +78,7 @@ on_focus(
 {
 	struct tor_aggregator *aggregator = arg;
 
-	dispatch_focus(aggregator->dispatch, host, focus);
+	pinglist_sender_focus(aggregator->pinglist_sender, host, focus);
 }
 
 static void
@@ -114,7 +114,7 @@ place_agents(struct tor_aggregator *aggregator)
 	for (struct agent *agent = agents_first(aggregator->agents); agent != NULL;
 	     agent = agent->next)
 		agent_place(agent, aggregator->racks, aggregator->rack_count);
-	orders_roster(aggregator->orders);
+	controller_requests_roster(aggregator->controller_requests);
 }
 
 /* settings NULL: its agent is too old to tell. */
@@ -188,7 +188,7 @@ tor_aggregator_on_register(
 	for (size_t t = 0; t < aggregator->rack_count; t++)
 		tor_rack_replace(aggregator->racks[t], agent->host, rm_mono_now());
 	place_agents(aggregator);
-	relay_registered(aggregator->relay, agent);
+	controller_link_registered(aggregator->controller_link, agent);
 	rm_log_info("agent %s: registered %zu RNICs", agent->host, agent->rnic_count);
 }
 
@@ -209,7 +209,7 @@ tor_aggregator_on_session(struct agent *agent, void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 
-	orders_session(aggregator->orders, agent);
+	controller_requests_session(aggregator->controller_requests, agent);
 }
 
 void
@@ -218,7 +218,7 @@ tor_aggregator_on_resolve(
 {
 	struct tor_aggregator *aggregator = arg;
 
-	orders_resolve(aggregator->orders, agent, resolve);
+	controller_requests_resolve(aggregator->controller_requests, agent, resolve);
 }
 
 void
@@ -226,7 +226,7 @@ tor_aggregator_on_join(struct agent *agent, const struct wire_join *join, void *
 {
 	struct tor_aggregator *aggregator = arg;
 
-	orders_join(aggregator->orders, agent, join);
+	controller_requests_join(aggregator->controller_requests, agent, join);
 }
 
 static int
@@ -240,8 +240,8 @@ tor_aggregator_on_drill(const uint8_t *data, size_t len, void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 
-	return orders_drill(
-	    aggregator->orders, data, len, send_to_analyzer, aggregator->analyzer);
+	return controller_requests_drill(aggregator->controller_requests, data, len,
+	    send_to_analyzer, aggregator->analyzer);
 }
 
 void
@@ -377,7 +377,7 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 		tor_rack_stalled(
 		    aggregator->racks[i], aggregator->still_ns, aggregator->hold_until);
 	pairs_stalled(aggregator->pairs, late_ns, now);
-	relay_stalled(aggregator->relay, now);
+	controller_link_stalled(aggregator->controller_link, now);
 	analyzer_link_stalled(aggregator->analyzer, now);
 	rm_log_warn(
 	    0, "event loop stalled for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
@@ -387,11 +387,12 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 static void
 send_paths(struct tor_aggregator *aggregator, rm_mono_t now)
 {
-	const uint64_t connection = relay_counts(aggregator->relay)->connected;
+	const uint64_t connection =
+	    controller_link_counts(aggregator->controller_link)->connected;
 	struct wire_path paths[PATHS_PER_S];
 	struct wire_bytes bytes;
 
-	if (!relay_connected(aggregator->relay))
+	if (!controller_link_connected(aggregator->controller_link))
 		return;
 	for (size_t i = 0; i < aggregator->rack_count; i++) {
 		struct tor_rack *rack = aggregator->racks[i];
@@ -399,15 +400,15 @@ send_paths(struct tor_aggregator *aggregator, rm_mono_t now)
 			.now_ns = (uint64_t)now.ns,
 			.paths = paths };
 
-		if (connection != aggregator->relay_informed)
+		if (connection != aggregator->controller_link_informed)
 			tor_rack_found_paths_again(rack);
 		traced.path_count = tor_rack_found_paths(rack, now, paths, PATHS_PER_S);
 		if (traced.path_count > 0 &&
 		    (wire_write_traced(aggregator->paths_writer, &traced, &bytes) < 0 ||
-			relay_send(aggregator->relay, &bytes) < 0))
+			controller_link_send(aggregator->controller_link, &bytes) < 0))
 			tor_rack_found_paths_again(rack);
 	}
-	aggregator->relay_informed = connection;
+	aggregator->controller_link_informed = connection;
 }
 
 /* Of the hosts that are there: of another nobody knows. */
@@ -448,13 +449,14 @@ on_tick(void *arg)
 		    rack, now, wall, everything_through(aggregator, rack, now));
 	}
 	tor_aggregator_keep_incidents(aggregator, wall);
-	analyzer_link_tick(aggregator->analyzer, relay_controller(aggregator->relay),
-	    relay_controller_ends_s(aggregator->relay), now);
-	relay_watch(aggregator->relay, now);
-	dispatch_tick(aggregator->dispatch, wall);
+	analyzer_link_tick(aggregator->analyzer,
+	    controller_link_controller(aggregator->controller_link),
+	    controller_link_controller_ends_s(aggregator->controller_link), now);
+	controller_link_watch(aggregator->controller_link, now);
+	pinglist_sender_tick(aggregator->pinglist_sender, wall);
 	tor_aggregator_diagnosis_tick(aggregator, now, wall);
 	if (++aggregator->ticks % TICKS_PER_S == 0) {
-		orders_tick(aggregator->orders, now);
+		controller_requests_tick(aggregator->controller_requests, now);
 		tor_aggregator_services_tick(aggregator, now);
 		plan_store_save(aggregator->plans);
 		send_paths(aggregator, now);
@@ -512,7 +514,8 @@ learn_peers(struct tor_aggregator *aggregator, struct agent *agent,
 		if (flow->dst.guid == 0 || own == NULL || own->rack == NULL ||
 		    tor_rack_serve(own->rack, flow->dst))
 			continue;
-		if (orders_peer(aggregator->orders, agent, &flow->peer) < 0)
+		if (controller_requests_peer(
+			aggregator->controller_requests, agent, &flow->peer) < 0)
 			return;
 		asked++;
 	}

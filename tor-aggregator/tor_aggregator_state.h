@@ -41,18 +41,19 @@ struct tor_aggregator {
 	struct agents *agents;
 	struct agent_links *links;
 	struct pairs *pairs;
-	struct dispatch *dispatch;
+	struct pinglist_sender *pinglist_sender;
 	struct rm_worker *worker;
 	struct plan_store *plans;
 	struct key_store *keys;
-	struct relay *relay;
-	uint64_t relay_informed; /* which of its connections was told of ways */
+	struct controller_link *controller_link;
+	uint64_t
+	    controller_link_informed; /* which of its connections was told of ways */
 	struct wire_writer *paths_writer;
 	struct peer_versions versions;
 	struct versions_sent { /* what the controller holds of them */
 		uint64_t connection, hash;
 	} versions_sent;
-	struct orders *orders;
+	struct controller_requests *controller_requests;
 	struct service_table *services;
 	rm_mono_t served; /* whom they talk to was last found then */
 	struct report_spool *reports;

@@ -5,7 +5,7 @@
 
 #include "rackmesh/core/fnv.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/controller/controller_link.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -68,13 +68,14 @@ tor_aggregator_tell_versions(struct tor_aggregator *aggregator)
 {
 	const size_t room = agents_count(aggregator->agents) + PEER_VERSIONS_MAX;
 	struct versions_sent fresh = {
-		.connection = relay_counts(aggregator->relay)->connected,
+		.connection =
+		    controller_link_counts(aggregator->controller_link)->connected,
 	};
 	struct wire_versions versions = { 0 };
 	struct wire_version *peers;
 	struct wire_bytes bytes;
 
-	if (!relay_connected(aggregator->relay))
+	if (!controller_link_connected(aggregator->controller_link))
 		return;
 	peers = calloc(room, sizeof(*peers));
 	if (peers == NULL)
@@ -85,7 +86,7 @@ tor_aggregator_tell_versions(struct tor_aggregator *aggregator)
 	if ((fresh.connection != aggregator->versions_sent.connection ||
 		fresh.hash != aggregator->versions_sent.hash) &&
 	    wire_write_versions(aggregator->paths_writer, &versions, &bytes) == 0 &&
-	    relay_send(aggregator->relay, &bytes) == 0)
+	    controller_link_send(aggregator->controller_link, &bytes) == 0)
 		aggregator->versions_sent = fresh;
 	free(peers);
 }

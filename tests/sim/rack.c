@@ -8,7 +8,7 @@
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_watch.h"
-#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/roster.h"
 
@@ -323,12 +323,12 @@ static int
 rotate(struct sim_rack *rack, int64_t now_ns)
 {
 	struct run *run = rack->run;
-	const uint64_t rotation = expansion_rotation(
+	const uint64_t rotation = pinglist_builder_rotation(
 	    &rack->view.plan, rack_wall(rack, now_ns).ns / RM_NS_PER_S);
 	int r = 0;
 
-	for (size_t i = 0; run->expansion != NULL && i < rack->lane_count && r == 0;
-	     i++) {
+	for (size_t i = 0;
+	     run->pinglist_builder != NULL && i < rack->lane_count && r == 0; i++) {
 		struct sim_lane *lane = &run->lanes[rack->lanes[i]];
 
 		if (lane->rotation != rotation)

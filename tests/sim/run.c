@@ -8,7 +8,7 @@
 #include "tests/sim/record.h"
 #include "tests/sim/run_state.h"
 #include "tests/sim/truth.h"
-#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/plan/pinglist_builder.h"
 
 #define JUDGE_NS (250 * RM_NS_PER_MS)
 #define SEEN_AFTER_NS (750 * RM_NS_PER_MS) /* results of a second are in by then */
@@ -165,7 +165,7 @@ start_racks(struct run *run)
 
 	for (uint32_t i = 0; i < run->racks && r == 0; i++) {
 		struct sim_rack *rack = &run->rack[i];
-		const uint64_t rotation = expansion_rotation(
+		const uint64_t rotation = pinglist_builder_rotation(
 		    &rack->view.plan, rack_wall(rack, 0).ns / RM_NS_PER_S);
 
 		r = sim_rack_start(rack, 0);
@@ -217,7 +217,7 @@ run_begin(struct run *run, const struct run_options *options, struct rm_error *e
 	if (r == 0)
 		r = wheel_new(RUN_SLICE_NS, &run->wheel);
 	if (r == 0)
-		r = expansion_new(&run->expansion);
+		r = pinglist_builder_new(&run->pinglist_builder);
 	if (r == 0)
 		r = centre_new(run, &run->centre);
 	if (r == 0) {
@@ -293,7 +293,7 @@ run_clear(struct run *run)
 		sim_rack_clear(&run->rack[i]);
 	eyes_free(run->eyes);
 	centre_free(run->centre);
-	expansion_free(run->expansion);
+	pinglist_builder_free(run->pinglist_builder);
 	wheel_free(run->wheel);
 	arrivals_clear(&run->arrivals);
 	fate_free(run->fate);

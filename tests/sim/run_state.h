@@ -38,7 +38,7 @@
 
 struct agents;
 struct incident_table;
-struct expansion;
+struct pinglist_builder;
 struct kept;
 struct localise;
 struct rm_incidents;
@@ -179,7 +179,7 @@ struct run {
 	struct arrivals arrivals;
 	struct wire_writer *writer;      /* of agents and the controller */
 	struct wire_writer *rack_writer; /* theirs are still being read */
-	struct expansion *expansion;
+	struct pinglist_builder *pinglist_builder;
 	struct centre *centre;
 	struct kept *keep;          /* what they see; NULL: not kept */
 	struct eyes *eyes;          /* what baselines see; NULL: there are none */

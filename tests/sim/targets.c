@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/sim/run_state.h"
-#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/plan/pinglist_builder.h"
 
 /* ---- pairs ----------------------------------------------------------------------- */
 
@@ -185,8 +185,8 @@ probing_expand(struct run *run, struct sim_lane *lane, uint64_t rotation)
 
 	for (size_t i = 0; i < lane->rnic_count; i++)
 		own[i] = (struct wire_rnic_id){ RUN_GUID + lane->rnics[i], 0 };
-	expansion_pinglist(run->expansion, &rack->view, rotation, own, lane->rnic_count,
-	    &list, &refused);
+	pinglist_builder_pinglist(run->pinglist_builder, &rack->view, rotation, own,
+	    lane->rnic_count, &list, &refused);
 	drop_targets(run, lane, mesh_only);
 	for (size_t i = 0; i < list.target_count && r == 0; i++)
 		if (!mesh_only || list.targets[i].kind == WIRE_TOR_MESH)

@@ -11,7 +11,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire/text.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/dispatch.h"
+#include "tor-aggregator/agents/pinglist_sender.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/api/diagnosis_answer.h"
 #include "tor-aggregator/api/drift_answer.h"
@@ -22,7 +22,7 @@
 #include "tor-aggregator/api/switch_answer.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/paths/path_table.h"
-#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/tor_aggregator_state.h"
@@ -388,9 +388,10 @@ get_pinglist(struct rm_http_request *request, void *arg)
 		    request, 404, "there is no plan for %s yet", tor_rack_tor(rack));
 		return;
 	}
-	expansion_pinglist(dispatch_scratch(aggregator->dispatch), view,
-	    expansion_rotation(&view->plan, rm_wall_now().ns / RM_NS_PER_S), &rnic->id,
-	    1, &pinglist, &refused);
+	pinglist_builder_pinglist(pinglist_sender_scratch(aggregator->pinglist_sender),
+	    view,
+	    pinglist_builder_rotation(&view->plan, rm_wall_now().ns / RM_NS_PER_S),
+	    &rnic->id, 1, &pinglist, &refused);
 	all = json_object();
 	list = json_array();
 	for (size_t i = 0; i < pinglist.target_count; i++)

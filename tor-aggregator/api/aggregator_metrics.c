@@ -13,15 +13,15 @@
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/agents/agent.h"
 #include "tor-aggregator/agents/agent_links.h"
-#include "tor-aggregator/agents/dispatch.h"
 #include "tor-aggregator/agents/ingest.h"
+#include "tor-aggregator/agents/pinglist_sender.h"
 #include "tor-aggregator/api/aggregator_metrics_reports.h"
 #include "tor-aggregator/api/diagnosis_answer.h"
 #include "tor-aggregator/api/drift_answer.h"
 #include "tor-aggregator/api/hypervisor_answer.h"
 #include "tor-aggregator/api/rnic_metrics.h"
 #include "tor-aggregator/api/switch_answer.h"
-#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/controller/controller_link.h"
 #include "tor-aggregator/mesh/rack_mesh.h"
 #include "tor-aggregator/otlp/otlp.h"
 #include "tor-aggregator/pairs.h"
@@ -39,9 +39,9 @@
 
 #define I(field) offsetof(struct ingest_counts, field)
 #define T(field) offsetof(struct tor_rack_counts, field)
-#define R(field) offsetof(struct relay_counts, field)
+#define R(field) offsetof(struct controller_link_counts, field)
 #define P(field) offsetof(struct plan_store_counts, field)
-#define D(field) offsetof(struct dispatch_counts, field)
+#define D(field) offsetof(struct pinglist_sender_counts, field)
 #define A(field) offsetof(struct rm_alert_counts, field)
 #define O(field) offsetof(struct otlp_counts, field)
 #define F(field) offsetof(struct focus_counts, field)
@@ -104,7 +104,7 @@ static const struct metrics_counter incident_counters[] = {
 	{ 0 }
 };
 
-static const struct metrics_counter relay_counters[] = {
+static const struct metrics_counter controller_link_counters[] = {
 	{ N("controller_connects_total"), "", R(connected), "Sessions with a controller." },
 	{ N("controller_disconnects_total"), "", R(disconnected), "Sessions with a controller that ended." },
 	{ N("controller_refusals_total"), "", R(refused), "Sessions that a controller refused." },
@@ -147,7 +147,7 @@ static const struct metrics_counter notify_counters[] = {
 	{ 0 }
 };
 
-static const struct metrics_counter dispatch_counters[] = {
+static const struct metrics_counter pinglist_sender_counters[] = {
 	{ N("pinglists_sent_total"), "", D(pinglists), "Pinglists sent to agents." },
 	{ N("pinglists_failed_total"), "", D(failed), "Pinglists that could not be sent." },
 	{ N("pinglist_targets_refused_total"), "", D(refused_targets), "Targets and peers left out because a pinglist cannot hold more." },
@@ -262,7 +262,7 @@ read_controller(const void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 
-	return relay_connected(aggregator->relay);
+	return controller_link_connected(aggregator->controller_link);
 }
 
 /* Scraped first of all, so it also adds up the links' counters. */
@@ -427,11 +427,13 @@ aggregator_metrics_register(
 		const void *base;
 	} tables[] = {
 		{ ingest_counters, &aggregator->ingest.counts },
-		{ relay_counters, relay_counts(aggregator->relay) },
+		{ controller_link_counters,
+		    controller_link_counts(aggregator->controller_link) },
 		{ plan_counters, plan_store_counts(aggregator->plans) },
 		{ key_counters, key_store_counts(aggregator->keys) },
 		{ key_file_counters, key_store_file_counts(aggregator->keys) },
-		{ dispatch_counters, dispatch_counts(aggregator->dispatch) },
+		{ pinglist_sender_counters,
+		    pinglist_sender_counts(aggregator->pinglist_sender) },
 		{ notify_counters, rm_notify_counts(rm_loop_notify(aggregator->loop)) },
 		{ alert_counters, rm_alerts_counts(aggregator->alerts) },
 		{ otlp_counters, otlp_counts(aggregator->otlp) },
@@ -461,7 +463,7 @@ aggregator_metrics_register(
 		r = lane_metrics_register(
 		    aggregator->reports, aggregator->analyzer, metrics);
 	if (r == 0)
-		r = path_metrics_of_orders(aggregator->orders, metrics);
+		r = path_metrics_of_requests(aggregator->controller_requests, metrics);
 	if (r == 0)
 		r = service_metrics_register(aggregator->services, metrics);
 	if (r == 0)

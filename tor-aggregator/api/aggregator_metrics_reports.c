@@ -7,7 +7,7 @@
 #include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/controller/brake_store.h"
 #include "tor-aggregator/controller/resolver.h"
-#include "tor-aggregator/orders.h"
+#include "tor-aggregator/controller_requests.h"
 #include "tor-aggregator/paths/lossy_ends.h"
 #include "tor-aggregator/paths/path_ends.h"
 #include "tor-aggregator/paths/path_rows.h"
@@ -162,7 +162,7 @@ lane_metrics_register(struct report_spool *reports, const struct analyzer_link *
 #define L(field) offsetof(struct lossy_ends_counts, field)
 #define B(field) offsetof(struct brake_store_counts, field)
 #define Q(field) offsetof(struct resolver_counts, field)
-#define O(field) offsetof(struct orders_counts, field)
+#define O(field) offsetof(struct controller_requests_counts, field)
 
 /* clang-format off */
 static const struct metrics_counter table_counters[] = {
@@ -250,7 +250,7 @@ read_paths(const void *arg)
 static double
 read_brake(const void *arg)
 {
-	return brake_store_get(orders_brake(arg))->rate_permille;
+	return brake_store_get(controller_requests_brake(arg))->rate_permille;
 }
 
 int
@@ -282,23 +282,27 @@ path_metrics_of_rack(
 }
 
 int
-path_metrics_of_orders(const struct orders *orders, struct rm_metrics *metrics)
+path_metrics_of_requests(
+    const struct controller_requests *controller_requests, struct rm_metrics *metrics)
 {
-	const struct brake_store *brake = orders_brake(orders);
+	const struct brake_store *brake =
+	    controller_requests_brake(controller_requests);
 	int r;
 
 	r = metrics_table_add(metrics, brake_counters, brake_store_counts(brake), "");
 	if (r == 0)
 		r = metrics_table_add(metrics, resolver_counters,
-		    resolver_counts(orders_resolver(orders)), "");
+		    resolver_counts(controller_requests_resolver(controller_requests)),
+		    "");
 	if (r == 0)
-		r = metrics_table_add(
-		    metrics, order_counters, orders_counts(orders), "");
+		r = metrics_table_add(metrics, order_counters,
+		    controller_requests_counts(controller_requests), "");
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, orders, N("brake_permille"), "",
+		r = rm_metrics_gauge(metrics, controller_requests, N("brake_permille"),
+		    "",
 		    "Probes that the brake lets through, per 1000 that the pinglists "
 		    "ask for.",
-		    read_brake, orders);
+		    read_brake, controller_requests);
 	return r;
 }
 

@@ -6,7 +6,7 @@
 #define TOR_AGGREGATOR_API_AGGREGATOR_METRICS_REPORTS_H
 
 struct analyzer_link;
-struct orders;
+struct controller_requests;
 struct rm_metrics;
 struct service_table;
 struct tor_rack;
@@ -19,7 +19,8 @@ int lane_metrics_register(struct report_spool *reports,
 /* label: of the rack, 'tor="t1"'. */
 int path_metrics_of_rack(
     const struct tor_rack *rack, const char *label, struct rm_metrics *metrics);
-int path_metrics_of_orders(const struct orders *orders, struct rm_metrics *metrics);
+int path_metrics_of_requests(
+    const struct controller_requests *controller_requests, struct rm_metrics *metrics);
 
 /* table: borrowed. */
 int service_metrics_register(

@@ -11,8 +11,8 @@
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/agents/agent_watch.h"
 #include "tor-aggregator/controller/brake_store.h"
+#include "tor-aggregator/controller_requests.h"
 #include "tor-aggregator/judge/evidence_samples.h"
-#include "tor-aggregator/orders.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/rack/tor_rack.h"
@@ -110,7 +110,8 @@ show_rack(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	set_u64(object, "incidents_open", rm_incidents_open(tor_rack_incidents(rack)));
 	set_u64(object, "ring_results", ring_count(tor_rack_ring(rack)));
 	set_u64(object, "brake_permille",
-	    brake_store_get(orders_brake(aggregator->orders))->rate_permille);
+	    brake_store_get(controller_requests_brake(aggregator->controller_requests))
+		->rate_permille);
 	return object;
 }
 

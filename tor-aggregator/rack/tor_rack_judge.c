@@ -5,7 +5,7 @@
 #include "tor-aggregator/judge/evidence_samples.h"
 #include "tor-aggregator/judge/rack_judge.h"
 #include "tor-aggregator/mesh/rack_mesh.h"
-#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/summary/summary.h"
 #include "tor-aggregator/window/roster.h"
 
@@ -264,7 +264,7 @@ focus_ask(struct tor_rack *rack, rm_mono_t now, const struct window_closed *clos
 		if (src == NULL || dst == NULL ||
 		    !focus_wants(&rack->focus, now, pair->src, pair->dst))
 			continue;
-		planned_us = expansion_interval_us(rack->plan, src->id, dst->id);
+		planned_us = pinglist_builder_interval_us(rack->plan, src->id, dst->id);
 		if (planned_us == 0)
 			continue;
 		focus = (struct wire_focus){

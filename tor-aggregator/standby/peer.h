@@ -58,8 +58,8 @@ struct peer_own {        /* how we are, now */
 	uint32_t asked;  /* of them: those that report their aggregators, */
 	uint32_t lost;   /* of those: not connected to the other one, */
 	uint32_t mute;   /* or connected to it, and reporting that it cannot deliver */
-	uint32_t
-	    relay; /* of those asked: those that pass on that this one cannot deliver */
+	uint32_t controller_link; /* of those asked: those that pass on that this one
+				     cannot deliver */
 };
 
 /* The primary becomes active once it knows the state of the other one, or that there is

@@ -1,6 +1,6 @@
 /*
- * orders_fixture - the whole daemon on real links, between a controller and an agent
- * that the test plays.
+ * controller_requests_fixture - the whole daemon on real links, between a controller
+ * and an agent that the test plays.
  *
  * Include it after cmocka.h. Everything asserts.
  */
@@ -20,7 +20,7 @@
 #include "tor-aggregator/agents/agent_links.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/controller/brake_store.h"
-#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/controller/controller_link.h"
 #include "tor-aggregator/controller/resolver.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/plan/plan_store.h"
@@ -231,7 +231,8 @@ static inline void
 aggregator_start(struct world *w)
 {
 	assert_int_equal(tor_aggregator_new(w->loop, &w->config, &w->aggregator), 0);
-	LOOPBACK_WAIT(w->loop, relay_connected(w->aggregator->relay));
+	LOOPBACK_WAIT(
+	    w->loop, controller_link_connected(w->aggregator->controller_link));
 }
 
 static inline int

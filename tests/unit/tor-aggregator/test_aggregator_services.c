@@ -15,7 +15,7 @@
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
 #include "tor-aggregator/api/aggregator_show.h"
-#include "tor-aggregator/orders.h"
+#include "tor-aggregator/controller_requests.h"
 #include "tor-aggregator/services/service_table.h"
 #include "tor-aggregator/window/roster.h"
 
@@ -120,7 +120,9 @@ nobody_asks_for_the_qps_of_others(void **state)
 	assert_int_equal(w->token, 12);
 	assert_false(w->found);
 	assert_int_equal(w->joins, 0);
-	assert_int_equal(orders_counts(w->aggregator->orders)->unauthorized, 1);
+	assert_int_equal(controller_requests_counts(w->aggregator->controller_requests)
+			     ->unauthorized,
+	    1);
 }
 
 static void

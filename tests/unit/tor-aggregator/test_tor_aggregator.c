@@ -29,7 +29,7 @@
 #include "tor-aggregator/agents/agent_watch.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/report_spool.h"
-#include "tor-aggregator/controller/relay.h"
+#include "tor-aggregator/controller/controller_link.h"
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/tor_rack.h"
@@ -345,7 +345,8 @@ join(struct world *world, struct peer *peer, size_t member, uint64_t incarnation
 static void
 send_plan(struct world *world)
 {
-	LOOPBACK_WAIT(world->loop, relay_connected(world->aggregator->relay));
+	LOOPBACK_WAIT(
+	    world->loop, controller_link_connected(world->aggregator->controller_link));
 	rm_link_send(
 	    world->controller, world->plan->bytes.data, world->plan->bytes.len);
 	LOOPBACK_WAIT(
@@ -733,7 +734,8 @@ registrations_go_up_again_after_a_reconnect(void **state)
 	struct world *world = *state;
 	struct peer peer;
 
-	LOOPBACK_WAIT(world->loop, relay_connected(world->aggregator->relay));
+	LOOPBACK_WAIT(
+	    world->loop, controller_link_connected(world->aggregator->controller_link));
 	join(world, &peer, 0, 1);
 	LOOPBACK_WAIT(world->loop, world->registrations == 1);
 	rm_link_close(world->controller, -ECONNRESET);
@@ -760,7 +762,8 @@ a_hello_tells_which_keys_are_held(void **state)
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes bytes;
 
-	LOOPBACK_WAIT(world->loop, relay_connected(world->aggregator->relay));
+	LOOPBACK_WAIT(
+	    world->loop, controller_link_connected(world->aggregator->controller_link));
 	assert_int_equal(world->hello_keys, 0);
 	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
 	rm_link_send(world->controller, bytes.data, bytes.len);
@@ -869,44 +872,48 @@ static void
 a_controller_that_never_answers_is_left(void **state)
 {
 	struct world *world = *state;
-	struct relay *relay;
+	struct controller_link *controller_link;
 
 	LOOPBACK_WAIT(world->loop, world->hellos == 1);
 	world->mute = true;
 	restart(world);
-	relay = world->aggregator->relay;
+	controller_link = world->aggregator->controller_link;
 	LOOPBACK_WAIT(world->loop, world->hellos == 2);
-	relay_watch(relay, rm_mono_now());
+	controller_link_watch(controller_link, rm_mono_now());
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
 	assert_non_null(world->controller);
 	world->mute = false;
-	relay_watch(relay, rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
-	LOOPBACK_WAIT(world->loop, world->hellos == 3 && relay_connected(relay));
+	controller_link_watch(
+	    controller_link, rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
+	LOOPBACK_WAIT(world->loop,
+	    world->hellos == 3 && controller_link_connected(controller_link));
 }
 
 static void
 a_controller_that_pings_and_falls_silent_is_left(void **state)
 {
 	struct world *world = *state;
-	struct relay *relay = world->aggregator->relay;
+	struct controller_link *controller_link = world->aggregator->controller_link;
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes bytes = { 0 };
 	rm_mono_t now;
 
-	LOOPBACK_WAIT(world->loop, relay_connected(relay));
+	LOOPBACK_WAIT(world->loop, controller_link_connected(controller_link));
 	/* One that never pinged may be silent. */
-	relay_watch(relay, rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S));
+	controller_link_watch(
+	    controller_link, rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S));
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
 	assert_int_equal(world->hellos, 1);
 	assert_int_equal(wire_write_ping(writer, 1, &bytes), 0);
 	rm_link_send(world->controller, bytes.data, bytes.len);
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
 	now = rm_mono_now();
-	relay_watch(relay, rm_mono_add(now, 2 * RM_NS_PER_S));
+	controller_link_watch(controller_link, rm_mono_add(now, 2 * RM_NS_PER_S));
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
 	assert_int_equal(world->hellos, 1);
-	relay_watch(relay, rm_mono_add(now, 3 * RM_NS_PER_S));
-	LOOPBACK_WAIT(world->loop, world->hellos == 2 && relay_connected(relay));
+	controller_link_watch(controller_link, rm_mono_add(now, 3 * RM_NS_PER_S));
+	LOOPBACK_WAIT(world->loop,
+	    world->hellos == 2 && controller_link_connected(controller_link));
 	wire_writer_free(writer);
 }
 
@@ -915,26 +922,29 @@ static void
 a_controllers_certificate_that_ends_is_known(void **state)
 {
 	struct world *world = *state;
-	struct relay *relay = world->aggregator->relay;
+	struct controller_link *controller_link = world->aggregator->controller_link;
 	struct wire_writer *writer = wire_writer_new();
 	const struct wire_ping ping = { 1, "", 1795147800 };
 	struct wire_bytes bytes;
 
-	LOOPBACK_WAIT(world->loop, relay_connected(relay));
-	assert_int_equal(relay_controller_ends_s(relay), 0);
+	LOOPBACK_WAIT(world->loop, controller_link_connected(controller_link));
+	assert_int_equal(controller_link_controller_ends_s(controller_link), 0);
 	assert_int_equal(wire_write_ping_ending(writer, &ping, &bytes), 0);
 	rm_link_send(world->controller, bytes.data, bytes.len);
-	LOOPBACK_WAIT(world->loop, relay_controller_ends_s(relay) == 1795147800);
-	assert_string_equal(relay_controller(relay), "c1");
+	LOOPBACK_WAIT(world->loop,
+	    controller_link_controller_ends_s(controller_link) == 1795147800);
+	assert_string_equal(controller_link_controller(controller_link), "c1");
 	assert_int_equal(wire_write_ping(writer, 2, &bytes), 0);
 	rm_link_send(world->controller, bytes.data, bytes.len);
-	LOOPBACK_WAIT(world->loop, relay_controller_ends_s(relay) == 0);
+	LOOPBACK_WAIT(
+	    world->loop, controller_link_controller_ends_s(controller_link) == 0);
 	assert_int_equal(wire_write_ping_ending(writer, &ping, &bytes), 0);
 	rm_link_send(world->controller, bytes.data, bytes.len);
-	LOOPBACK_WAIT(world->loop, relay_controller_ends_s(relay) != 0);
+	LOOPBACK_WAIT(
+	    world->loop, controller_link_controller_ends_s(controller_link) != 0);
 	rm_link_close(world->controller, -ECONNRESET);
 	LOOPBACK_WAIT(world->loop, world->hellos == 2);
-	assert_int_equal(relay_controller_ends_s(relay), 0);
+	assert_int_equal(controller_link_controller_ends_s(controller_link), 0);
 	wire_writer_free(writer);
 }
 

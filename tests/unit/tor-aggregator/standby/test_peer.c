@@ -205,9 +205,9 @@ a_primary_that_cannot_deliver_yields_by_the_agents_word(void **state)
 	side.tells = false;
 	expect(&side, 10 * S, true);
 	side.own.delivers = false;
-	side.own.relay = 1; /* the others would, but are too old to say so */
+	side.own.controller_link = 1; /* the others would, but are too old to say so */
 	expect(&side, 60 * S, true);
-	side.own.relay = 2;
+	side.own.controller_link = 2;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
 	expect(&side, 60 * S, false);
 	side.own.delivers = true;

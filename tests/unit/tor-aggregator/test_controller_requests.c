@@ -2,7 +2,7 @@
  * What comes down from a controller besides plans, through the whole daemon on real
  * links: the brake, answers to an agent's questions, drill-downs.
  */
-#include "tor-aggregator/orders.h"
+#include "tor-aggregator/controller_requests.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -53,8 +53,10 @@ the_brake_reaches_who_is_there_and_who_comes_later(void **state)
 	agent_join(w);
 	LOOPBACK_WAIT(w->loop, w->brakes == 2);
 	assert_int_equal(w->brake.rate_permille, 0);
-	LOOPBACK_WAIT(w->loop,
-	    brake_store_counts(orders_brake(w->aggregator->orders))->stale == 1);
+	LOOPBACK_WAIT(
+	    w->loop, brake_store_counts(
+			 controller_requests_brake(w->aggregator->controller_requests))
+			     ->stale == 1);
 }
 
 static void
@@ -63,8 +65,10 @@ the_brake_outlives_the_controller_and_ourselves(void **state)
 	struct world *w = *state;
 
 	send_brake(w, 5, 100);
-	LOOPBACK_WAIT(w->loop,
-	    brake_store_counts(orders_brake(w->aggregator->orders))->written == 1);
+	LOOPBACK_WAIT(
+	    w->loop, brake_store_counts(
+			 controller_requests_brake(w->aggregator->controller_requests))
+			     ->written == 1);
 	tor_aggregator_free(w->aggregator);
 	w->aggregator = NULL;
 	LOOPBACK_WAIT(w->loop, w->controller == NULL);
@@ -90,9 +94,12 @@ a_brake_that_makes_no_sense_closes_the_link(void **state)
 	at[0] = 1001 & 0xff;
 	send_frame(w->controller, 0, &bytes);
 	LOOPBACK_WAIT(w->loop, w->controller_closed);
+	assert_int_equal(brake_store_get(controller_requests_brake(
+					     w->aggregator->controller_requests))
+			     ->version,
+	    0);
 	assert_int_equal(
-	    brake_store_get(orders_brake(w->aggregator->orders))->version, 0);
-	assert_int_equal(relay_counts(w->aggregator->relay)->bad_frames, 1);
+	    controller_link_counts(w->aggregator->controller_link)->bad_frames, 1);
 }
 
 static void
@@ -105,9 +112,10 @@ what_only_newer_peers_say_is_passed_over(void **state)
 	agent_join(w);
 	assert_int_equal(rm_link_send(w->agent, newer, sizeof(newer)), 0);
 	assert_int_equal(rm_link_send(w->controller, newer, sizeof(newer)), 0);
-	LOOPBACK_WAIT(
-	    w->loop, agent_links_counts(w->aggregator->links)->unknown_messages == 1 &&
-			 relay_counts(w->aggregator->relay)->bad_frames == 1);
+	LOOPBACK_WAIT(w->loop,
+	    agent_links_counts(w->aggregator->links)->unknown_messages == 1 &&
+		controller_link_counts(w->aggregator->controller_link)->bad_frames ==
+		    1);
 	send_brake(w, 5, 100);
 	LOOPBACK_WAIT(w->loop, w->brakes > 0 && w->brake.rate_permille == 100);
 	assert_int_equal(w->welcomes, 1);
@@ -141,14 +149,15 @@ what_a_question_told_a_while_ago_is_asked_anew_if_that_can_be(void **state)
 
 	agent_join(w);
 	assert_true(tor_rack_learn(w->aggregator->racks[0], &far, before) >= 0);
-	orders_roster(w->aggregator->orders);
+	controller_requests_roster(w->aggregator->controller_requests);
 	resolve(w, 11, &far.addresses[0]);
 	LOOPBACK_WAIT(w->loop, w->resolves == 1);
 	assert_int_equal(w->answers, 0);
 	rm_listener_free(w->listener);
 	w->listener = NULL;
 	rm_link_close(w->controller, -ECONNRESET);
-	LOOPBACK_WAIT(w->loop, !relay_connected(w->aggregator->relay));
+	LOOPBACK_WAIT(
+	    w->loop, !controller_link_connected(w->aggregator->controller_link));
 	resolve(w, 12, &far.addresses[0]);
 	LOOPBACK_WAIT(w->loop, w->answers == 1);
 	assert_int_equal(w->token, 12);
@@ -178,8 +187,9 @@ the_rest_is_asked_of_the_controller(void **state)
 	/* Told again, it is for nobody. */
 	send_frame(
 	    w->controller, wire_write_resolved(w->writer, &answer, &bytes), &bytes);
-	LOOPBACK_WAIT(w->loop,
-	    resolver_counts(orders_resolver(w->aggregator->orders))->unknown == 1);
+	LOOPBACK_WAIT(w->loop, resolver_counts(controller_requests_resolver(
+						   w->aggregator->controller_requests))
+				       ->unknown == 1);
 	assert_int_equal(w->answers, 1);
 }
 
@@ -192,7 +202,8 @@ a_silent_controller_means_not_found(void **state)
 	agent_join(w);
 	resolve(w, 11, &unknown);
 	LOOPBACK_WAIT(w->loop, w->resolves == 1);
-	orders_tick(w->aggregator->orders, rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
+	controller_requests_tick(w->aggregator->controller_requests,
+	    rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S));
 	LOOPBACK_WAIT(w->loop, w->answers == 1);
 	assert_int_equal(w->token, 11);
 	assert_false(w->found);
@@ -200,7 +211,8 @@ a_silent_controller_means_not_found(void **state)
 	rm_listener_free(w->listener);
 	w->listener = NULL;
 	rm_link_close(w->controller, -ECONNRESET);
-	LOOPBACK_WAIT(w->loop, !relay_connected(w->aggregator->relay));
+	LOOPBACK_WAIT(
+	    w->loop, !controller_link_connected(w->aggregator->controller_link));
 	resolve(w, 12, &unknown);
 	LOOPBACK_WAIT(w->loop, w->answers == 2);
 	assert_int_equal(w->token, 12);

@@ -1,4 +1,4 @@
-#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/plan/pinglist_builder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 struct world {
 	struct plan_fixture *plan;
-	struct expansion *expansion;
+	struct pinglist_builder *pinglist_builder;
 	struct wire_pinglist out;
 };
 
@@ -21,7 +21,7 @@ setup(void **state)
 
 	world->plan = calloc(1, sizeof(*world->plan));
 	*state = world;
-	return expansion_new(&world->expansion);
+	return pinglist_builder_new(&world->pinglist_builder);
 }
 
 static int
@@ -29,7 +29,7 @@ teardown(void **state)
 {
 	struct world *world = *state;
 
-	expansion_free(world->expansion);
+	pinglist_builder_free(world->pinglist_builder);
 	fixture_free(world->plan);
 	free(world);
 	return 0;
@@ -41,8 +41,8 @@ expand(struct world *world, uint64_t rotation, uint64_t guid)
 	const struct wire_rnic_id own = { guid, 1 };
 	uint64_t refused = 0;
 
-	expansion_pinglist(world->expansion, &world->plan->view, rotation, &own, 1,
-	    &world->out, &refused);
+	pinglist_builder_pinglist(world->pinglist_builder, &world->plan->view, rotation,
+	    &own, 1, &world->out, &refused);
 	assert_int_equal(refused, 0);
 }
 
@@ -85,10 +85,10 @@ rotations_cover_all_pairs_ten_at_a_time(void **state)
 		distinct += seen[i];
 	assert_int_equal(distinct, 63);
 	assert_false(seen[5]);
-	assert_int_equal(expansion_rotation(&world->plan->view.plan, 600), 10);
+	assert_int_equal(pinglist_builder_rotation(&world->plan->view.plan, 600), 10);
 	fixture_plan(
 	    world->plan, 2, 11, 0); /* one rotation covers all: never changes */
-	assert_int_equal(expansion_rotation(&world->plan->view.plan, 600), 0);
+	assert_int_equal(pinglist_builder_rotation(&world->plan->view.plan, 600), 0);
 }
 
 static void
@@ -169,9 +169,9 @@ the_planned_interval_of_a_pair_is_found(void **state)
 	const struct wire_rnic_id x = { FIXTURE_REMOTE + 1, 1 };
 
 	fixture_plan(world->plan, 1, 4, 3);
-	assert_int_equal(expansion_interval_us(view, a, b), 100000);
-	assert_int_equal(expansion_interval_us(view, a, x), 50000);
-	assert_int_equal(expansion_interval_us(view, b, x), 0);
+	assert_int_equal(pinglist_builder_interval_us(view, a, b), 100000);
+	assert_int_equal(pinglist_builder_interval_us(view, a, x), 50000);
+	assert_int_equal(pinglist_builder_interval_us(view, b, x), 0);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -1,38 +1,39 @@
 /*
- * expansion - builds the pinglist of one agent from one ToR's plan: its targets, and
- * the RNICs that it answers. Pure.
+ * pinglist_builder - builds the pinglist of one agent from one ToR's plan: its targets,
+ * and the RNICs that it answers. Pure.
  *
  * Mesh peers by rackmesh/judge/mesh for the agent's RNICs, less those on its own host
  * and those without a common address family or transport (one with a QPN is probed over
  * verbs, one without by UDP); planned entries whose source is one of its RNICs; and, as
  * roster, all RNICs that the plan names.
  */
-#ifndef TOR_AGGREGATOR_PLAN_EXPANSION_H
-#define TOR_AGGREGATOR_PLAN_EXPANSION_H
+#ifndef TOR_AGGREGATOR_PLAN_PINGLIST_BUILDER_H
+#define TOR_AGGREGATOR_PLAN_PINGLIST_BUILDER_H
 
 #include <stdint.h>
 
 #include "schemas/wire.h"
 
-struct expansion;
+struct pinglist_builder;
 
-int expansion_new(struct expansion **ret); /* reusable scratch memory */
-void expansion_free(struct expansion *expansion);
+int pinglist_builder_new(struct pinglist_builder **ret); /* reusable scratch memory */
+void pinglist_builder_free(struct pinglist_builder *pinglist_builder);
 
 /* The rotation in use now: 0 as long as one rotation covers all peers. */
-uint64_t expansion_rotation(const struct wire_plan *plan, int64_t wall_s);
+uint64_t pinglist_builder_rotation(const struct wire_plan *plan, int64_t wall_s);
 
 /*
  * own: the agent's RNICs. Everything in *ret lives until the next call or as long
  * as the plan's bytes, whichever ends first. What is beyond WIRE_MAX_TARGETS or
  * WIRE_MAX_ROSTER is left out and added to *refused.
  */
-void expansion_pinglist(struct expansion *expansion, const struct wire_plan_view *view,
-    uint64_t rotation, const struct wire_rnic_id *own, size_t own_count,
-    struct wire_pinglist *ret, uint64_t *refused);
+void pinglist_builder_pinglist(struct pinglist_builder *pinglist_builder,
+    const struct wire_plan_view *view, uint64_t rotation,
+    const struct wire_rnic_id *own, size_t own_count, struct wire_pinglist *ret,
+    uint64_t *refused);
 
 /* The interval at which src probes dst in this plan; 0: not planned. */
-uint32_t expansion_interval_us(const struct wire_plan_view *view,
+uint32_t pinglist_builder_interval_us(const struct wire_plan_view *view,
     struct wire_rnic_id src, struct wire_rnic_id dst);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tor-aggregator/plan/expansion.h"
+#include "tor-aggregator/plan/pinglist_builder.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "rackmesh/judge/mesh.h"
 
-struct expansion {
+struct pinglist_builder {
 	struct wire_target *targets; /* WIRE_MAX_TARGETS */
 	struct wire_peer *peers;     /* WIRE_MAX_ROSTER */
 	size_t target_count, peer_count;
@@ -15,34 +15,37 @@ struct expansion {
 };
 
 int
-expansion_new(struct expansion **ret)
+pinglist_builder_new(struct pinglist_builder **ret)
 {
-	struct expansion *expansion = calloc(1, sizeof(*expansion));
+	struct pinglist_builder *pinglist_builder =
+	    calloc(1, sizeof(*pinglist_builder));
 
-	if (expansion == NULL)
+	if (pinglist_builder == NULL)
 		return -ENOMEM;
-	expansion->targets = calloc(WIRE_MAX_TARGETS, sizeof(*expansion->targets));
-	expansion->peers = calloc(WIRE_MAX_ROSTER, sizeof(*expansion->peers));
-	if (expansion->targets == NULL || expansion->peers == NULL) {
-		expansion_free(expansion);
+	pinglist_builder->targets =
+	    calloc(WIRE_MAX_TARGETS, sizeof(*pinglist_builder->targets));
+	pinglist_builder->peers =
+	    calloc(WIRE_MAX_ROSTER, sizeof(*pinglist_builder->peers));
+	if (pinglist_builder->targets == NULL || pinglist_builder->peers == NULL) {
+		pinglist_builder_free(pinglist_builder);
 		return -ENOMEM;
 	}
-	*ret = expansion;
+	*ret = pinglist_builder;
 	return 0;
 }
 
 void
-expansion_free(struct expansion *expansion)
+pinglist_builder_free(struct pinglist_builder *pinglist_builder)
 {
-	if (expansion == NULL)
+	if (pinglist_builder == NULL)
 		return;
-	free(expansion->targets);
-	free(expansion->peers);
-	free(expansion);
+	free(pinglist_builder->targets);
+	free(pinglist_builder->peers);
+	free(pinglist_builder);
 }
 
 uint64_t
-expansion_rotation(const struct wire_plan *plan, int64_t wall_s)
+pinglist_builder_rotation(const struct wire_plan *plan, int64_t wall_s)
 {
 	if (plan->mesh.rotation_s == 0 || plan->member_count < 2 ||
 	    plan->mesh.peers >= plan->member_count - 1)
@@ -80,7 +83,7 @@ reachable(const struct wire_rnic *src, const struct wire_rnic *dst)
 }
 
 static void
-add_target(struct expansion *expansion, const struct wire_rnic *src,
+add_target(struct pinglist_builder *pinglist_builder, const struct wire_rnic *src,
     const struct wire_rnic *dst, const struct wire_target *how)
 {
 	const struct wire_address *address = reachable(src, dst);
@@ -88,11 +91,11 @@ add_target(struct expansion *expansion, const struct wire_rnic *src,
 
 	if (address == NULL || (src->host[0] != 0 && strcmp(src->host, dst->host) == 0))
 		return;
-	if (expansion->target_count == WIRE_MAX_TARGETS) {
-		expansion->refused++;
+	if (pinglist_builder->target_count == WIRE_MAX_TARGETS) {
+		pinglist_builder->refused++;
 		return;
 	}
-	target = &expansion->targets[expansion->target_count++];
+	target = &pinglist_builder->targets[pinglist_builder->target_count++];
 	*target = *how;
 	target->src = src->id;
 	target->dst = dst->id;
@@ -103,7 +106,7 @@ add_target(struct expansion *expansion, const struct wire_rnic *src,
 }
 
 static void
-add_mesh(struct expansion *expansion, const struct wire_plan_view *view,
+add_mesh(struct pinglist_builder *pinglist_builder, const struct wire_plan_view *view,
     uint64_t rotation, size_t member)
 {
 	const struct wire_plan *plan = &view->plan;
@@ -126,12 +129,12 @@ add_mesh(struct expansion *expansion, const struct wire_plan_view *view,
 	for (size_t slot = 0; slot < slots; slot++) {
 		wire_plan_member(view,
 		    rm_mesh_target(n, plan->mesh.peers, rotation, member, slot), &dst);
-		add_target(expansion, &src, &dst, &how);
+		add_target(pinglist_builder, &src, &dst, &how);
 	}
 }
 
 static void
-add_entry(struct expansion *expansion, const struct wire_plan_view *view,
+add_entry(struct pinglist_builder *pinglist_builder, const struct wire_plan_view *view,
     const struct wire_plan_entry *entry, const struct wire_rnic *src)
 {
 	const struct wire_target how = {
@@ -149,20 +152,20 @@ add_entry(struct expansion *expansion, const struct wire_plan_view *view,
 	struct wire_rnic dst;
 
 	wire_plan_remote(view, entry->dst, &dst);
-	add_target(expansion, src, &dst, &how);
+	add_target(pinglist_builder, src, &dst, &how);
 }
 
 static void
-add_peers(struct expansion *expansion, const struct wire_rnic *rnic)
+add_peers(struct pinglist_builder *pinglist_builder, const struct wire_rnic *rnic)
 {
 	for (size_t i = 0; i < rnic->address_count; i++) {
 		struct wire_peer *peer;
 
-		if (expansion->peer_count == WIRE_MAX_ROSTER) {
-			expansion->refused++;
+		if (pinglist_builder->peer_count == WIRE_MAX_ROSTER) {
+			pinglist_builder->refused++;
 			return;
 		}
-		peer = &expansion->peers[expansion->peer_count++];
+		peer = &pinglist_builder->peers[pinglist_builder->peer_count++];
 		peer->id = rnic->id;
 		peer->address = rnic->addresses[i];
 		peer->address.port = 0;
@@ -170,8 +173,8 @@ add_peers(struct expansion *expansion, const struct wire_rnic *rnic)
 }
 
 static void
-expand_entries(struct expansion *expansion, const struct wire_plan_view *view,
-    const bool *own_member)
+expand_entries(struct pinglist_builder *pinglist_builder,
+    const struct wire_plan_view *view, const bool *own_member)
 {
 	const struct wire_plan *plan = &view->plan;
 	struct wire_plan_entry entry;
@@ -182,47 +185,48 @@ expand_entries(struct expansion *expansion, const struct wire_plan_view *view,
 		if (!own_member[entry.src])
 			continue;
 		wire_plan_member(view, entry.src, &src);
-		add_entry(expansion, view, &entry, &src);
+		add_entry(pinglist_builder, view, &entry, &src);
 	}
 }
 
 void
-expansion_pinglist(struct expansion *expansion, const struct wire_plan_view *view,
-    uint64_t rotation, const struct wire_rnic_id *own, size_t own_count,
-    struct wire_pinglist *ret, uint64_t *refused)
+pinglist_builder_pinglist(struct pinglist_builder *pinglist_builder,
+    const struct wire_plan_view *view, uint64_t rotation,
+    const struct wire_rnic_id *own, size_t own_count, struct wire_pinglist *ret,
+    uint64_t *refused)
 {
 	const struct wire_plan *plan = &view->plan;
 	bool own_member[WIRE_MAX_MEMBERS] = { false };
 	struct wire_rnic rnic;
 
-	expansion->target_count = expansion->peer_count = 0;
-	expansion->refused = 0;
+	pinglist_builder->target_count = pinglist_builder->peer_count = 0;
+	pinglist_builder->refused = 0;
 	for (size_t i = 0; i < plan->member_count; i++) {
 		wire_plan_member(view, i, &rnic);
-		add_peers(expansion, &rnic);
+		add_peers(pinglist_builder, &rnic);
 		own_member[i] = is_own(rnic.id, own, own_count);
 		if (own_member[i])
-			add_mesh(expansion, view, rotation, i);
+			add_mesh(pinglist_builder, view, rotation, i);
 	}
-	expand_entries(expansion, view, own_member);
+	expand_entries(pinglist_builder, view, own_member);
 	for (size_t i = 0; i < plan->remote_count; i++) {
 		wire_plan_remote(view, i, &rnic);
-		add_peers(expansion, &rnic);
+		add_peers(pinglist_builder, &rnic);
 	}
-	*refused += expansion->refused;
+	*refused += pinglist_builder->refused;
 	*ret = (struct wire_pinglist){
 		.tor = plan->tor,
 		.version = plan->version,
 		.rotation = (uint32_t)rotation,
-		.targets = expansion->targets,
-		.target_count = expansion->target_count,
-		.roster = expansion->peers,
-		.roster_count = expansion->peer_count,
+		.targets = pinglist_builder->targets,
+		.target_count = pinglist_builder->target_count,
+		.roster = pinglist_builder->peers,
+		.roster_count = pinglist_builder->peer_count,
 	};
 }
 
 uint32_t
-expansion_interval_us(
+pinglist_builder_interval_us(
     const struct wire_plan_view *view, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
 	const struct wire_plan *plan = &view->plan;

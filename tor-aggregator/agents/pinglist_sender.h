@@ -1,0 +1,48 @@
+/*
+ * pinglist_sender - sends each connected agent its pinglists and keys.
+ *
+ * One pinglist per ToR of its RNICs, again whenever the plan's version, its rotation or
+ * the agent's registration has changed. A bounded number per tick. Keys go first, and
+ * to all agents: an RNIC should have its key before another one probes it with a
+ * derived key.
+ */
+#ifndef TOR_AGGREGATOR_AGENTS_PINGLIST_SENDER_H
+#define TOR_AGGREGATOR_AGENTS_PINGLIST_SENDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+
+struct agent_links;
+struct agents;
+struct pinglist_sender;
+struct pinglist_builder;
+struct key_store;
+struct tor_rack;
+struct wire_focus;
+
+struct pinglist_sender_counts {
+	uint64_t pinglists, keys, failed;
+	uint64_t refused_targets; /* beyond what one pinglist can hold */
+	uint64_t focuses, focuses_failed;
+};
+
+int pinglist_sender_new(struct agents *agents, struct agent_links *links,
+    struct tor_rack *const *racks, size_t rack_count, struct pinglist_sender **ret);
+void pinglist_sender_free(struct pinglist_sender *pinglist_sender);
+/* Borrowed; in the order of the racks. Without it no keys are sent. */
+void pinglist_sender_set_keys(
+    struct pinglist_sender *pinglist_sender, struct key_store *keys);
+
+void pinglist_sender_tick(struct pinglist_sender *pinglist_sender, rm_wall_t wall);
+void pinglist_sender_focus(struct pinglist_sender *pinglist_sender, const char *host,
+    const struct wire_focus *focus);
+
+/* Scratch memory for the API, to show a pinglist. */
+struct pinglist_builder *pinglist_sender_scratch(
+    struct pinglist_sender *pinglist_sender);
+const struct pinglist_sender_counts *pinglist_sender_counts(
+    const struct pinglist_sender *pinglist_sender);
+
+#endif
