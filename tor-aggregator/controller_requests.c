@@ -8,7 +8,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/api/drill.h"
 #include "tor-aggregator/controller/address_book.h"
@@ -96,7 +96,7 @@ brake_agent(struct controller_requests *controller_requests, struct agent *agent
 	if (brake->version == 0) /* nobody has said anything yet */
 		return;
 	if (wire_write_brake(controller_requests->writer, brake, &bytes) == 0 &&
-	    agent_links_send(controller_requests->aggregator->links, agent, &bytes) ==
+	    agent_server_send(controller_requests->aggregator->links, agent, &bytes) ==
 		0)
 		controller_requests->counts.brakes_sent++;
 	else
@@ -158,7 +158,8 @@ answer(struct controller_requests *controller_requests, struct agent *agent,
 	    speaks_for(agent, (struct wire_rnic_id){ key->src_guid, key->src_port }))
 		out.key = *key;
 	if (wire_write_resolved(controller_requests->writer, &out, &bytes) < 0 ||
-	    agent_links_send(controller_requests->aggregator->links, agent, &bytes) < 0)
+	    agent_server_send(controller_requests->aggregator->links, agent, &bytes) <
+		0)
 		controller_requests->counts.resolve_failed++;
 }
 

@@ -13,7 +13,7 @@
 #include "rackmesh/incident/incident_adopt.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/pairs_state.h"
 #include "tor-aggregator/rack/tor_rack.h"
@@ -194,7 +194,7 @@ look_around(struct pairs *pairs, rm_mono_t now)
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		if (pairs->pairs[i].other != PAIRS_NOBODY)
 			doubt_delivery(pairs, &pairs->pairs[i], now);
-	agent_links_mute(aggregator->links, !delivers);
+	agent_server_mute(aggregator->links, !delivers);
 }
 
 /* For the log: what is known of the ToR's other aggregator. */
@@ -320,7 +320,7 @@ start_links(struct pairs *pairs, const struct peer_link_other *others)
 		.on_incident = pairs_on_incident,
 		.arg = pairs,
 	};
-	struct agent_links_peers peer_aggregators = {
+	struct agent_server_peers peer_aggregators = {
 		.on_hello = peer_links_on_hello,
 		.on_up = peer_links_on_up,
 		.on_frame = peer_links_on_frame,
@@ -331,7 +331,7 @@ start_links(struct pairs *pairs, const struct peer_link_other *others)
 	if (r < 0)
 		return r;
 	peer_aggregators.arg = pairs->links;
-	agent_links_admit(aggregator->links, &peer_aggregators);
+	agent_server_admit(aggregator->links, &peer_aggregators);
 	return 0;
 }
 

@@ -20,7 +20,7 @@
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/lookup.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/agents/pinglist_sender.h"
 #include "tor-aggregator/aggregator_check.h"
 #include "tor-aggregator/aggregator_config.h"
@@ -436,7 +436,7 @@ static int
 start_agents(struct tor_aggregator *aggregator)
 {
 	const struct aggregator_config *config = aggregator->config;
-	const struct agent_links_options options = {
+	const struct agent_server_options options = {
 		.name = config->name,
 		.region = config->region,
 		.incarnation = aggregator->incarnation,
@@ -444,7 +444,7 @@ start_agents(struct tor_aggregator *aggregator)
 		.max_links = config->max_links,
 		.max_output_bytes = MAX_AGENT_OUTPUT_BYTES,
 	};
-	const struct agent_links_callbacks callbacks = {
+	const struct agent_server_callbacks callbacks = {
 		.on_register = tor_aggregator_on_register,
 		.on_gone = tor_aggregator_on_gone,
 		.on_session = tor_aggregator_on_session,
@@ -458,7 +458,7 @@ start_agents(struct tor_aggregator *aggregator)
 	int r;
 
 	aggregator->ingest.max_results_per_s = config->max_results_per_s;
-	r = agent_links_new(aggregator->loop, &options, &callbacks, aggregator->agents,
+	r = agent_server_new(aggregator->loop, &options, &callbacks, aggregator->agents,
 	    &aggregator->ingest, &aggregator->links);
 	if (r == 0)
 		r = pinglist_sender_new(aggregator->agents, aggregator->links,
@@ -470,7 +470,7 @@ start_agents(struct tor_aggregator *aggregator)
 	if (r == 0)
 		r = rm_address_parse(config->listen, -1, &address);
 	if (r == 0)
-		r = agent_links_listen(aggregator->links, &address);
+		r = agent_server_listen(aggregator->links, &address);
 	if (r < 0)
 		rm_log_error(r, "cannot listen on %s", config->listen);
 	return r;
@@ -603,7 +603,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	controller_link_free(aggregator->controller_link);
 	pairs_free(aggregator->pairs);
 	pinglist_sender_free(aggregator->pinglist_sender);
-	agent_links_free(aggregator->links);
+	agent_server_free(aggregator->links);
 	/* Its jobs answer to the store and the uplink, so it goes first. */
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);

@@ -9,8 +9,8 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/agents/pinglist_sender.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/analyzer_link.h"
@@ -55,7 +55,7 @@ host_state(struct tor_rack *rack, const char *host, rm_mono_t now, rm_mono_t sta
 	const struct agent *agent = agents_find(aggregator->agents, host);
 
 	if (agent != NULL)
-		return agent_watch_state(
+		return agent_health_state(
 		    agent->watch, now, start, end, tor_rack_timeout_ns(rack), silence);
 	*silence =
 	    (struct host_silence){ .ns = rm_mono_since(now, tor_rack_changed(rack)) };
@@ -352,7 +352,7 @@ everything_through(
 		for (size_t i = 0; i < agent->rnic_count && !member; i++)
 			member = agent->rnics[i].rack == rack;
 		if (member &&
-		    agent_watch_reported(agent->watch, now, timeout_ns, &through) &&
+		    agent_health_reported(agent->watch, now, timeout_ns, &through) &&
 		    through.ns < least.ns)
 			least = through;
 	}
@@ -426,7 +426,7 @@ look_at_hosts(
 		slowed +=
 		    agent != NULL && agent->link != NULL && agent->slowed_permille != 0;
 		tor_rack_certificate(rack, i,
-		    agent != NULL ? agent_links_certificate_ends_s(agent, wall) : 0);
+		    agent != NULL ? agent_server_certificate_ends_s(agent, wall) : 0);
 	}
 	tor_rack_slowed(rack, slowed);
 }
@@ -439,7 +439,7 @@ on_tick(void *arg)
 	rm_wall_t wall = rm_wall_now();
 
 	notice_stall(aggregator, now);
-	agent_links_tick(aggregator->links);
+	agent_server_tick(aggregator->links);
 	pairs_tick(aggregator->pairs, now);
 	for (size_t i = 0;
 	     i < aggregator->rack_count && now.ns >= aggregator->hold_until.ns; i++) {

@@ -39,7 +39,7 @@ struct tor_aggregator {
 	size_t rack_count;
 	struct ingest ingest;
 	struct agents *agents;
-	struct agent_links *links;
+	struct agent_server *links;
 	struct pairs *pairs;
 	struct pinglist_sender *pinglist_sender;
 	struct rm_worker *worker;

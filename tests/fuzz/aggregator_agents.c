@@ -3,7 +3,7 @@
 
 #include "tests/fuzz/aggregator_run.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links_state.h"
+#include "tor-aggregator/agents/agent_server_state.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
 void

@@ -18,8 +18,8 @@
 #include "tests/fuzz/aggregator_run.h"
 #include "tests/support/failing_malloc.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
-#include "tor-aggregator/agents/agent_links_state.h"
+#include "tor-aggregator/agents/agent_server.h"
+#include "tor-aggregator/agents/agent_server_state.h"
 #include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator.h"
@@ -156,7 +156,7 @@ check(const struct world *world)
 				      counts->dropped_write + counts->dropped_off)
 			abort();
 	}
-	if (agent_links_open(aggregator->links) > world->config.max_links)
+	if (agent_server_open(aggregator->links) > world->config.max_links)
 		abort();
 }
 

@@ -7,7 +7,7 @@
 #include "tests/sim/record.h"
 #include "tests/sim/run_state.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
 #include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/roster.h"
@@ -38,7 +38,7 @@ on_host_state(struct tor_rack *tor, const char *host, rm_mono_t now, rm_mono_t s
 
 	*silence = (struct host_silence){ 0 };
 	return agent == NULL ? HOST_UNKNOWN
-			     : agent_watch_state(agent->watch, now, start, end,
+			     : agent_health_state(agent->watch, now, start, end,
 				   RUN_TIMEOUT_NS, silence);
 }
 
@@ -171,7 +171,7 @@ take_hello(struct sim_rack *rack, struct sim_lane *lane, const uint8_t *data,
 		return r;
 	fresh = agent_hello(lane->agent, view.hello.incarnation);
 	clock_map_sample(&lane->agent->clock, view.hello.now_ns, now);
-	agent_watch_hello(lane->agent->watch, now, fresh);
+	agent_health_hello(lane->agent->watch, now, fresh);
 	return 0;
 }
 
@@ -220,8 +220,8 @@ take_beat(struct agent *agent, const uint8_t *data, size_t len, rm_mono_t now)
 	for (size_t i = 0; i < beat.stall_count; i++)
 		if (clock_map_ours(&agent->clock, beat.stalls[i].start_ns, &start) &&
 		    clock_map_ours(&agent->clock, beat.stalls[i].end_ns, &end))
-			agent_watch_stall(agent->watch, start, end);
-	agent_watch_beat(agent->watch, now, made, through, beat.paused);
+			agent_health_stall(agent->watch, start, end);
+	agent_health_beat(agent->watch, now, made, through, beat.paused);
 	return 0;
 }
 
@@ -273,7 +273,8 @@ sim_rack_ended(
 	if (by_peer)
 		record_ended(rack, lane, now_ns);
 	if (lane->agent != NULL && rack->rack != NULL)
-		agent_watch_ended(lane->agent->watch, rack_mono(rack, now_ns), by_peer);
+		agent_health_ended(
+		    lane->agent->watch, rack_mono(rack, now_ns), by_peer);
 	lane->connected = false;
 }
 
@@ -304,14 +305,14 @@ watch_agents(struct sim_rack *rack, rm_mono_t now, int64_t now_ns)
 
 		if (lane->agent == NULL)
 			continue;
-		if (agent_watch_wants_ping(lane->agent->watch, now) &&
+		if (agent_health_wants_ping(lane->agent->watch, now) &&
 		    kernel_answers(rack, lane, now_ns))
-			agent_watch_acked(lane->agent->watch, now);
+			agent_health_acked(lane->agent->watch, now);
 		if (lane->connected && now_ns - lane->last_seen_ns > SILENT_NS &&
 		    !kernel_answers(rack, lane, now_ns))
 			sim_rack_ended(rack, lane, false, now_ns);
 		if (lane->agent->rnic_count > 0 &&
-		    agent_watch_reported(
+		    agent_health_reported(
 			lane->agent->watch, now, RUN_TIMEOUT_NS, &through) &&
 		    through.ns < least.ns)
 			least = through;

@@ -9,9 +9,9 @@
 #include <uthash.h>
 
 #include "rackmesh/core/fnv.h"
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
+#include "tor-aggregator/agents/batch_sequence.h"
 #include "tor-aggregator/agents/receive_counts.h"
-#include "tor-aggregator/agents/session.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/roster.h"
 
@@ -45,8 +45,8 @@ entry_free(struct entry *entry)
 {
 	if (entry == NULL)
 		return;
-	session_free(entry->agent.session);
-	agent_watch_free(entry->agent.watch);
+	session_free(entry->agent.sequence);
+	agent_health_free(entry->agent.watch);
 	receive_counts_free(entry->agent.received);
 	free(entry->agent.registration);
 	free(entry);
@@ -85,8 +85,8 @@ entry_new(const char *host)
 		return NULL;
 	agent = &entry->agent;
 	snprintf(agent->host, sizeof(agent->host), "%s", host);
-	agent->session = session_new();
-	if (agent->session == NULL || agent_watch_new(&agent->watch) < 0 ||
+	agent->sequence = session_new();
+	if (agent->sequence == NULL || agent_health_new(&agent->watch) < 0 ||
 	    receive_counts_new(AGENT_MAX_COUNT_ROWS, &agent->received) < 0) {
 		entry_free(entry);
 		return NULL;

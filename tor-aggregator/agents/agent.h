@@ -21,10 +21,10 @@
 #define AGENT_MAX_COUNT_ROWS 65536
 
 struct agent_link;
-struct agent_watch;
+struct agent_health;
 struct agents;
 struct receive_counts;
-struct session;
+struct batch_sequence;
 struct tor_rack;
 
 struct agent_rnic {
@@ -44,8 +44,8 @@ struct agent {
 	char
 	    address[RM_ADDRESS_TEXT]; /* address of its last connection, without port */
 	char former[RM_NAME_BYTES];   /* former name of its host; or "" */
-	struct session *session;
-	struct agent_watch *watch;
+	struct batch_sequence *sequence;
+	struct agent_health *watch;
 	struct receive_counts *received;
 	struct clock_map clock;
 	struct agent_rnic rnics[WIRE_MAX_HOST_RNICS];

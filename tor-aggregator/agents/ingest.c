@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/batch_sequence.h"
 #include "tor-aggregator/agents/receive_counts.h"
-#include "tor-aggregator/agents/session.h"
 #include "tor-aggregator/window/roster.h"
 
 #define MAX_DSCP 63
@@ -174,15 +174,15 @@ judge_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 {
 	const struct wire_batch_head *head = &view->head;
 
-	switch (session_batch(agent->session, head->incarnation, head->seq,
+	switch (batch_sequence_batch(agent->sequence, head->incarnation, head->seq,
 	    &ingest->counts.missing_batches)) {
-	case SESSION_DUPLICATE:
+	case BATCH_SEQUENCE_DUPLICATE:
 		ingest->counts.duplicate_batches++;
 		return DUPLICATE;
-	case SESSION_RESTARTED:
+	case BATCH_SEQUENCE_RESTARTED:
 		ingest->counts.restarted++;
 		break;
-	case SESSION_COUNT:
+	case BATCH_SEQUENCE_COUNT:
 		break;
 	}
 	note_drops(ingest, agent, head);
@@ -230,7 +230,7 @@ ingest_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 			take_result(ingest, own, made, result);
 	}
 	*ack = (struct wire_ack){ WIRE_LANE_BATCH, agent->incarnation,
-		session_counted(agent->session, agent->incarnation) };
+		batch_sequence_counted(agent->sequence, agent->incarnation) };
 	return 0;
 }
 

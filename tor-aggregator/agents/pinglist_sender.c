@@ -6,7 +6,7 @@
 
 #include "schemas/wire.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
@@ -16,7 +16,7 @@
 
 struct pinglist_sender {
 	struct agents *agents;
-	struct agent_links *links;
+	struct agent_server *links;
 	struct tor_rack *const *racks; /* borrowed */
 	size_t rack_count;
 	struct pinglist_builder *pinglist_builder;
@@ -26,7 +26,7 @@ struct pinglist_sender {
 };
 
 int
-pinglist_sender_new(struct agents *agents, struct agent_links *links,
+pinglist_sender_new(struct agents *agents, struct agent_server *links,
     struct tor_rack *const *racks, size_t rack_count, struct pinglist_sender **ret)
 {
 	struct pinglist_sender *pinglist_sender = calloc(1, sizeof(*pinglist_sender));
@@ -106,7 +106,7 @@ send_keys(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t
 	if (r == 0)
 		r = wire_write_keys(pinglist_sender->writer, &out, &bytes);
 	if (r == 0)
-		r = agent_links_send(pinglist_sender->links, agent, &bytes);
+		r = agent_server_send(pinglist_sender->links, agent, &bytes);
 	if (r < 0) {
 		pinglist_sender->counts.failed++;
 		return true;
@@ -161,7 +161,7 @@ send_due(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t,
 	out.probe_timeout_ms = (uint32_t)(tor_rack_timeout_ns(rack) / RM_NS_PER_MS);
 	r = wire_write_pinglist(pinglist_sender->writer, &out, &bytes);
 	if (r == 0)
-		r = agent_links_send(pinglist_sender->links, agent, &bytes);
+		r = agent_server_send(pinglist_sender->links, agent, &bytes);
 	if (r < 0) {
 		pinglist_sender->counts.failed++;
 		return true;
@@ -202,7 +202,7 @@ pinglist_sender_focus(struct pinglist_sender *pinglist_sender, const char *host,
 
 	if (agent != NULL &&
 	    wire_write_focus(pinglist_sender->writer, focus, &bytes) == 0 &&
-	    agent_links_send(pinglist_sender->links, agent, &bytes) == 0)
+	    agent_server_send(pinglist_sender->links, agent, &bytes) == 0)
 		pinglist_sender->counts.focuses++;
 	else
 		pinglist_sender->counts.focuses_failed++;

@@ -14,7 +14,7 @@
 
 #include "rackmesh/core/clock.h"
 
-struct agent_links;
+struct agent_server;
 struct agents;
 struct pinglist_sender;
 struct pinglist_builder;
@@ -28,7 +28,7 @@ struct pinglist_sender_counts {
 	uint64_t focuses, focuses_failed;
 };
 
-int pinglist_sender_new(struct agents *agents, struct agent_links *links,
+int pinglist_sender_new(struct agents *agents, struct agent_server *links,
     struct tor_rack *const *racks, size_t rack_count, struct pinglist_sender **ret);
 void pinglist_sender_free(struct pinglist_sender *pinglist_sender);
 /* Borrowed; in the order of the racks. Without it no keys are sent. */

@@ -12,7 +12,7 @@
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/agents/ingest.h"
 #include "tor-aggregator/agents/pinglist_sender.h"
 #include "tor-aggregator/api/aggregator_metrics_reports.h"
@@ -185,7 +185,8 @@ static const struct metrics_counter own_counters[] = {
 static int
 add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 {
-	const struct agent_links_counts *links = agent_links_counts(aggregator->links);
+	const struct agent_server_counts *links =
+	    agent_server_counts(aggregator->links);
 	char label[METRICS_LABEL_BYTES];
 	int r = 0;
 
@@ -197,9 +198,9 @@ add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 		    "Results refused, by reason.",
 		    &aggregator->ingest.counts.invalid[i]);
 	}
-	for (int i = 0; r == 0 && i < AGENT_LINKS_REFUSALS; i++) {
+	for (int i = 0; r == 0 && i < AGENT_SERVER_REFUSALS; i++) {
 		snprintf(label, sizeof(label), "reason=\"%s\"",
-		    agent_links_refused_str((enum agent_links_refused)i));
+		    agent_server_refused_str((enum agent_server_refused)i));
 		r = rm_metrics_counter(metrics, aggregator, N("links_refused_total"),
 		    label,
 		    "Connections of agents that the aggregator closed, by reason.",
@@ -211,7 +212,8 @@ add_reasons(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 static int
 add_links(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 {
-	const struct agent_links_counts *links = agent_links_counts(aggregator->links);
+	const struct agent_server_counts *links =
+	    agent_server_counts(aggregator->links);
 	const struct {
 		const char *name, *help;
 		const uint64_t *value;
@@ -271,8 +273,8 @@ read_links(const void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 
-	agent_links_counts(aggregator->links);
-	return (double)agent_links_open(aggregator->links);
+	agent_server_counts(aggregator->links);
+	return (double)agent_server_open(aggregator->links);
 }
 
 static double

@@ -8,8 +8,8 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire/text.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/controller/brake_store.h"
 #include "tor-aggregator/controller_requests.h"
 #include "tor-aggregator/judge/evidence_samples.h"
@@ -204,9 +204,9 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 	set(object, "connected", json_boolean(connected(aggregator, name)));
 	if (agent == NULL)
 		return object;
-	agent_watch_state(agent->watch, now->mono, now->mono, now->mono, 0, &silence);
+	agent_health_state(agent->watch, now->mono, now->mono, now->mono, 0, &silence);
 	set(object, "address",
-	    json_string(agent_links_peer(agent, peer, sizeof(peer))));
+	    json_string(agent_server_peer(agent, peer, sizeof(peer))));
 	set(object, "version",
 	    agent->software[0] != '\0' ? json_string(agent->software) : json_null());
 	set_u64(object, "rnics", agent->rnic_count);

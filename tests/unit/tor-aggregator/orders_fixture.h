@@ -17,7 +17,7 @@
 #include "rackmesh/net/listener.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/controller/brake_store.h"
 #include "tor-aggregator/controller/controller_link.h"
@@ -211,7 +211,7 @@ agent_join(struct world *w)
 		.incarnation = 7,
 		.rnics = &w->plan->members[0],
 		.rnic_count = 1 };
-	int fd = loopback_connect(agent_links_port(w->aggregator->links));
+	int fd = loopback_connect(agent_server_port(w->aggregator->links));
 	const struct agent *agent;
 	struct wire_bytes bytes = { 0 };
 

@@ -10,7 +10,7 @@
 #include "plan_fixture.h"
 #include "rackmesh/judge/verdict.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
 #include "tor-aggregator/agents/ingest.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/window/ring.h"
@@ -109,7 +109,7 @@ fixture_agent(struct rack_fixture *f, size_t i)
 	r = agents_get(f->agents, f->plan->names[i], &f->agent[i]);
 	assert(r == 0);
 	agent_hello(f->agent[i], 7 + i);
-	agent_watch_hello(f->agent[i]->watch, f->now, true);
+	agent_health_hello(f->agent[i]->watch, f->now, true);
 	clock_map_sample(&f->agent[i]->clock, (uint64_t)f->now.ns, f->now);
 	r = wire_write_register(f->writer, &reg, &bytes);
 	assert(r == 0);

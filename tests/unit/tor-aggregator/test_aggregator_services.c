@@ -354,9 +354,8 @@ services_of_another_host_close_the_link(void **state)
 
 	agent_join(w);
 	send_frame(w->agent, wire_write_services(w->writer, &services, &bytes), &bytes);
-	LOOPBACK_WAIT(w->loop,
-	    agent_links_counts(w->aggregator->links)->refused[AGENT_LINKS_NOT_ITSELF] ==
-		1);
+	LOOPBACK_WAIT(w->loop, agent_server_counts(w->aggregator->links)
+				       ->refused[AGENT_SERVER_NOT_ITSELF] == 1);
 	assert_int_equal(service_table_flows(w->aggregator->services), 0);
 }
 

@@ -113,7 +113,7 @@ what_only_newer_peers_say_is_passed_over(void **state)
 	assert_int_equal(rm_link_send(w->agent, newer, sizeof(newer)), 0);
 	assert_int_equal(rm_link_send(w->controller, newer, sizeof(newer)), 0);
 	LOOPBACK_WAIT(w->loop,
-	    agent_links_counts(w->aggregator->links)->unknown_messages == 1 &&
+	    agent_server_counts(w->aggregator->links)->unknown_messages == 1 &&
 		controller_link_counts(w->aggregator->controller_link)->bad_frames ==
 		    1);
 	send_brake(w, 5, 100);

@@ -25,8 +25,8 @@
 #include "rackmesh/net/pending_conns.h"
 #include "tests/support/loopback.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links.h"
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
+#include "tor-aggregator/agents/agent_server.h"
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/analyzer/report_spool.h"
 #include "tor-aggregator/controller/controller_link.h"
@@ -240,7 +240,7 @@ peer_open_from(struct world *world, struct peer *peer, uint8_t from)
 		NULL };
 	static const struct rm_link_limits limits = { 1 << 20, 1 << 20 };
 	int fd =
-	    loopback_connect_from(from, agent_links_port(world->aggregator->links));
+	    loopback_connect_from(from, agent_server_port(world->aggregator->links));
 
 	*peer = (struct peer){ .writer = wire_writer_new() };
 	assert_int_equal(
@@ -391,9 +391,9 @@ agents_hear_at_once_that_no_alert_is_taken(void **state)
 	LOOPBACK_WAIT(world->loop, peer.pings > 0);
 	assert_false(peer.mute);
 	before = rm_mono_now();
-	agent_links_mute(world->aggregator->links, true);
+	agent_server_mute(world->aggregator->links, true);
 	LOOPBACK_WAIT(world->loop, peer.mute);
-	agent_links_mute(world->aggregator->links, false);
+	agent_server_mute(world->aggregator->links, false);
 	LOOPBACK_WAIT(world->loop, !peer.mute);
 	assert_true(rm_mono_since(rm_mono_now(), before) < RM_NS_PER_S);
 	peer_free(&peer);
@@ -412,7 +412,7 @@ who_only_asks_is_answered_and_takes_nobodys_place(void **state)
 	LOOPBACK_WAIT(world->loop, asking.welcomes == 1);
 	assert_string_equal(asking.refused, "");
 	assert_false(agent.closed);
-	assert_int_equal(agent_links_counts(world->aggregator->links)->sessions, 1);
+	assert_int_equal(agent_server_counts(world->aggregator->links)->sessions, 1);
 	say_heartbeat(&asking, 0); /* it has no session */
 	LOOPBACK_WAIT(world->loop, asking.closed);
 	peer_free(&asking);
@@ -430,7 +430,7 @@ static void
 strangers_and_those_out_of_turn_are_turned_away(void **state)
 {
 	struct world *world = *state;
-	const struct agent_links_counts *counts;
+	const struct agent_server_counts *counts;
 	struct peer peer;
 
 	peer_open(world, &peer);
@@ -454,11 +454,11 @@ strangers_and_those_out_of_turn_are_turned_away(void **state)
 	    rm_link_send(peer.link, (const uint8_t *)"rubbishRMB1", 11), 0);
 	LOOPBACK_WAIT(world->loop, peer.closed);
 	peer_free(&peer);
-	counts = agent_links_counts(world->aggregator->links);
-	assert_int_equal(counts->refused[AGENT_LINKS_WRONG_IDENTITY], 1);
-	assert_int_equal(counts->refused[AGENT_LINKS_NOT_ITSELF], 1);
-	assert_int_equal(counts->refused[AGENT_LINKS_OUT_OF_TURN] +
-			     counts->refused[AGENT_LINKS_MALFORMED],
+	counts = agent_server_counts(world->aggregator->links);
+	assert_int_equal(counts->refused[AGENT_SERVER_WRONG_IDENTITY], 1);
+	assert_int_equal(counts->refused[AGENT_SERVER_NOT_ITSELF], 1);
+	assert_int_equal(counts->refused[AGENT_SERVER_OUT_OF_TURN] +
+			     counts->refused[AGENT_SERVER_MALFORMED],
 	    2);
 	assert_int_equal(world->aggregator->ingest.counts.raw.taken, 0);
 }
@@ -468,7 +468,7 @@ static void
 of_two_hosts_with_one_name_the_second_is_refused(void **state)
 {
 	struct world *world = *state;
-	const struct agent_links_counts *counts;
+	const struct agent_server_counts *counts;
 	struct peer first, second, moved;
 
 	join(world, &first, 0, 77);
@@ -479,9 +479,9 @@ of_two_hosts_with_one_name_the_second_is_refused(void **state)
 	assert_string_equal(second.refused,
 	    "two hosts are called h0, at 127.0.0.1 and at 127.0.0.2: give one of them "
 	    "another name");
-	counts = agent_links_counts(world->aggregator->links);
-	assert_int_equal(counts->refused[AGENT_LINKS_NAME_TAKEN], 1);
-	assert_int_equal(counts->refused[AGENT_LINKS_SUPERSEDED], 0);
+	counts = agent_server_counts(world->aggregator->links);
+	assert_int_equal(counts->refused[AGENT_SERVER_NAME_TAKEN], 1);
+	assert_int_equal(counts->refused[AGENT_SERVER_SUPERSEDED], 0);
 	assert_false(first.closed);
 	peer_free(&second);
 	/* The same agent by another way, before its former connection has ended. */
@@ -524,7 +524,7 @@ a_host_that_fell_silent_may_come_back_from_another_address(void **state)
 
 	join(world, &first, 0, 77);
 	LOOPBACK_WAIT(world->loop,
-	    agent_watch_silent(
+	    agent_health_silent(
 		agents_find(world->aggregator->agents, "h0")->watch, rm_mono_now()));
 	peer_open_from(world, &second, 2);
 	say_hello(&second, "h0", "lab", 78);
@@ -539,24 +539,24 @@ a_crowd_at_the_door_makes_room_for_an_agent(void **state)
 {
 	const size_t crowd = RM_PENDING_CONNS_MAX + 20;
 	struct world *world = *state;
-	struct agent_links *links = world->aggregator->links;
+	struct agent_server *links = world->aggregator->links;
 	int fds[RM_PENDING_CONNS_MAX + 20];
 	struct peer peer, late;
 
 	join(world, &peer, 0, 77);
 	for (size_t i = 0; i < crowd; i++)
-		fds[i] = loopback_connect(agent_links_port(links));
+		fds[i] = loopback_connect(agent_server_port(links));
 	join(world, &late, 1, 78);
 	LOOPBACK_WAIT(
-	    world->loop, agent_links_open(links) ==
+	    world->loop, agent_server_open(links) ==
 			     RM_PENDING_CONNS_MAX + 1 /* late left the line */);
 	assert_int_equal(
-	    agent_links_counts(links)->refused[AGENT_LINKS_TOO_MANY_PENDING], 21);
+	    agent_server_counts(links)->refused[AGENT_SERVER_TOO_MANY_PENDING], 21);
 	assert_false(peer.closed);
 	assert_false(late.closed);
 	/* And nobody stands there for ever. */
-	LOOPBACK_WAIT(world->loop, agent_links_open(links) == 2);
-	assert_int_equal(agent_links_counts(links)->refused[AGENT_LINKS_SILENT],
+	LOOPBACK_WAIT(world->loop, agent_server_open(links) == 2);
+	assert_int_equal(agent_server_counts(links)->refused[AGENT_SERVER_SILENT],
 	    RM_PENDING_CONNS_MAX - 1);
 	for (size_t i = 0; i < crowd; i++)
 		close(fds[i]);
@@ -582,7 +582,7 @@ nobody_speaks_for_anothers_rnic(void **state)
 	stolen.host = "h9";
 	say_register(&thief, &stolen, 9);
 	LOOPBACK_WAIT(world->loop,
-	    agent_links_counts(world->aggregator->links)->refused_rnics == 1);
+	    agent_server_counts(world->aggregator->links)->refused_rnics == 1);
 	assert_int_equal(agents_find(world->aggregator->agents, "h9")->rnic_count, 0);
 	peer_free(&honest);
 	peer_free(&thief);

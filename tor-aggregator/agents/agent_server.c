@@ -1,4 +1,4 @@
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -15,10 +15,10 @@
 #include "rackmesh/net/link.h"
 #include "rackmesh/net/listener.h"
 #include "tor-aggregator/agents/agent.h"
-#include "tor-aggregator/agents/agent_links_state.h"
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
+#include "tor-aggregator/agents/agent_server_state.h"
+#include "tor-aggregator/agents/batch_sequence.h"
 #include "tor-aggregator/agents/ingest.h"
-#include "tor-aggregator/agents/session.h"
 
 /* ---- What an agent says, frame by frame ---- */
 
@@ -28,7 +28,7 @@
 /* Counts why and closes soon; returns 0, so that frames behind it are simply not
  * handed over. */
 static int
-agent_session_refuse(struct agent_link *peer, enum agent_links_refused reason, int r)
+agent_session_refuse(struct agent_link *peer, enum agent_server_refused reason, int r)
 {
 	if (!peer->closing)
 		peer->links->counts.refused[reason]++;
@@ -40,7 +40,7 @@ agent_session_refuse(struct agent_link *peer, enum agent_links_refused reason, i
 static int
 welcome(struct agent_link *peer, uint64_t counted_seq, const char *refused)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	const struct wire_welcome out = {
 		.version = WIRE_VERSION,
 		.id = links->options.name,
@@ -60,7 +60,7 @@ welcome(struct agent_link *peer, uint64_t counted_seq, const char *refused)
 }
 
 static int
-turn_away(struct agent_link *peer, enum agent_links_refused reason, const char *cause)
+turn_away(struct agent_link *peer, enum agent_server_refused reason, const char *cause)
 {
 	welcome(peer, 0, cause);
 	return agent_session_refuse(peer, reason, -EPERM);
@@ -75,7 +75,7 @@ supersede(struct agent_link *peer, struct agent *agent)
 	if (old == NULL)
 		return;
 	old->agent = NULL;
-	agent_session_refuse(old, AGENT_LINKS_SUPERSEDED, -ECONNABORTED);
+	agent_session_refuse(old, AGENT_SERVER_SUPERSEDED, -ECONNABORTED);
 	agent->link = NULL;
 	agent->superseded = agent->incarnation;
 }
@@ -113,7 +113,7 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 
 	if (agent->link == NULL || agent->link->closing ||
 	    hello->incarnation == agent->incarnation ||
-	    agent_watch_silent(agent->watch, now))
+	    agent_health_silent(agent->watch, now))
 		return false;
 	format_host(rm_link_peer(agent->link->link), here);
 	format_host(rm_link_peer(peer->link), there);
@@ -148,19 +148,19 @@ hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
 static int
 take_peer_aggregator(struct agent_link *peer, const struct wire_hello_view *view)
 {
-	const struct agent_links_peers *peer_aggregators =
+	const struct agent_server_peers *peer_aggregators =
 	    &peer->links->peer_aggregators;
 	const char *refused =
 	    peer_aggregators->on_hello(peer->link, view, peer_aggregators->arg);
 	int r;
 
 	if (refused != NULL)
-		return turn_away(peer, AGENT_LINKS_WRONG_IDENTITY, refused);
+		return turn_away(peer, AGENT_SERVER_WRONG_IDENTITY, refused);
 	peer->is_peer_aggregator = true;
 	rm_pending_conns_remove(&peer->links->pending_conns, &peer->pending_conn);
 	r = welcome(peer, 0, "");
 	if (r < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_SLOW, r);
+		return agent_session_refuse(peer, AGENT_SERVER_SLOW, r);
 	peer_aggregators->on_up(peer->link, peer_aggregators->arg);
 	return 0;
 }
@@ -168,19 +168,19 @@ take_peer_aggregator(struct agent_link *peer, const struct wire_hello_view *view
 static int
 take_peer_aggregators_frame(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	const struct agent_links_peers *peer_aggregators =
+	const struct agent_server_peers *peer_aggregators =
 	    &peer->links->peer_aggregators;
 
 	if (peer_aggregators->on_frame(peer->link, data, len, peer_aggregators->arg) <
 	    0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	return 0;
 }
 
 static int
 take_agent(struct agent_link *peer, const struct wire_hello *hello)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	rm_mono_t now = rm_mono_now();
 	struct agent *agent;
 	char reason[REASON_BYTES];
@@ -188,25 +188,26 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	int r;
 
 	if (!hello_is_its_own(peer, hello, reason))
-		return turn_away(peer, AGENT_LINKS_WRONG_IDENTITY, reason);
+		return turn_away(peer, AGENT_SERVER_WRONG_IDENTITY, reason);
 	r = agents_get(links->agents, hello->id, &agent);
 	if (r < 0)
-		return turn_away(peer, AGENT_LINKS_AGENTS, "too many agents");
+		return turn_away(peer, AGENT_SERVER_AGENTS, "too many agents");
 	if (is_another_host(peer, agent, hello, now, reason))
-		return turn_away(peer, AGENT_LINKS_NAME_TAKEN, reason);
+		return turn_away(peer, AGENT_SERVER_NAME_TAKEN, reason);
 	supersede(peer, agent);
 	fresh = agent_hello(agent, hello->incarnation);
 	agent_note_software(agent, hello->software, rm_wall_now());
 	clock_map_sample(&agent->clock, hello->now_ns, now);
-	agent_watch_hello(agent->watch, now, fresh);
+	agent_health_hello(agent->watch, now, fresh);
 	peer->agent = agent;
 	agent->link = peer;
 	format_host(rm_link_peer(peer->link), agent->address);
 	rm_pending_conns_remove(&links->pending_conns, &peer->pending_conn);
 	links->counts.sessions++;
-	r = welcome(peer, session_counted(agent->session, agent->incarnation), "");
+	r = welcome(
+	    peer, batch_sequence_counted(agent->sequence, agent->incarnation), "");
 	if (r < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_SLOW, r);
+		return agent_session_refuse(peer, AGENT_SERVER_SLOW, r);
 	links->callbacks.on_session(agent, links->callbacks.arg);
 	return 0;
 }
@@ -214,25 +215,25 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 static int
 take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	const struct agent_links *links = peer->links;
+	const struct agent_server *links = peer->links;
 	struct wire_hello_view view;
 	const struct wire_hello *hello = &view.hello;
 	bool is_peer_aggregator;
 
 	if (wire_open_hello(&view, data, len) < 0 || hello->now_ns > INT64_MAX)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	is_peer_aggregator = hello->role == WIRE_ROLE_AGGREGATOR &&
 			     links->peer_aggregators.on_hello != NULL;
 	if ((hello->role != WIRE_ROLE_AGENT && hello->role != WIRE_ROLE_CHECK &&
 		!is_peer_aggregator) ||
 	    !rm_name_valid(hello->id))
-		return turn_away(peer, AGENT_LINKS_WRONG_IDENTITY,
+		return turn_away(peer, AGENT_SERVER_WRONG_IDENTITY,
 		    "an aggregator serves only host-agents");
 	if (strcmp(hello->region, links->options.region) != 0)
 		return turn_away(
-		    peer, AGENT_LINKS_WRONG_IDENTITY, "this is another region");
+		    peer, AGENT_SERVER_WRONG_IDENTITY, "this is another region");
 	if (!wire_hello_meets_us(hello))
-		return turn_away(peer, AGENT_LINKS_VERSION,
+		return turn_away(peer, AGENT_SERVER_VERSION,
 		    "versions more than one apart do not work together");
 	/* By its certificate it may know that much, and it closes. */
 	if (hello->role == WIRE_ROLE_CHECK)
@@ -261,18 +262,18 @@ note_refused(struct agent_link *peer, const struct agent_refused *refused)
 static int
 take_register(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct agent *agent = peer->agent;
 	struct wire_register_view view;
 	struct agent_refused refused;
 
 	if (wire_open_register(&view, data, len) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	if (strcmp(view.reg.host, agent->host) != 0 ||
 	    view.reg.incarnation != agent->incarnation)
-		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, -EPERM);
+		return agent_session_refuse(peer, AGENT_SERVER_NOT_ITSELF, -EPERM);
 	if (agent_register(links->agents, agent, &view, links->writer, &refused) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_SLOW, -ENOMEM);
+		return agent_session_refuse(peer, AGENT_SERVER_SLOW, -ENOMEM);
 	note_refused(peer, &refused);
 	links->callbacks.on_register(agent, &view, links->callbacks.arg);
 	return 0;
@@ -281,20 +282,20 @@ take_register(struct agent_link *peer, const uint8_t *data, size_t len)
 static int
 take_batch(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size_t len)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct wire_bytes bytes;
 	struct wire_ack ack;
 	int r;
 
 	r = ingest_batch(links->ingest, peer->agent, now, data, len, &ack);
 	if (r == -EPERM)
-		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, r);
+		return agent_session_refuse(peer, AGENT_SERVER_NOT_ITSELF, r);
 	if (r < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, r);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, r);
 	r = wire_write_ack(links->writer, &ack, &bytes);
 	if (r == 0)
 		r = rm_link_send(peer->link, bytes.data, bytes.len);
-	return r < 0 ? agent_session_refuse(peer, AGENT_LINKS_SLOW, r) : 0;
+	return r < 0 ? agent_session_refuse(peer, AGENT_SERVER_SLOW, r) : 0;
 }
 
 static int
@@ -305,12 +306,12 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 	rm_mono_t made, through;
 
 	if (wire_open_heartbeat(&beat, data, len) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	if (beat.incarnation != agent->incarnation)
-		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, -EPERM);
+		return agent_session_refuse(peer, AGENT_SERVER_NOT_ITSELF, -EPERM);
 	if (clock_map_sample(&agent->clock, beat.now_ns, now) < 0 ||
 	    !clock_map_ours(&agent->clock, beat.now_ns, &made))
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	if (beat.results_through_ns == 0)
 		through = made;
 	else if (beat.results_through_ns > beat.now_ns ||
@@ -322,14 +323,14 @@ take_heartbeat(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size
 
 		if (clock_map_ours(&agent->clock, beat.stalls[i].start_ns, &start) &&
 		    clock_map_ours(&agent->clock, beat.stalls[i].end_ns, &end))
-			agent_watch_stall(agent->watch, start, end);
+			agent_health_stall(agent->watch, start, end);
 	}
 	agent->paused = beat.paused;
 	agent->slowed_permille = beat.slowed_permille < 1000 ? beat.slowed_permille : 0;
 	agent->slowed_reason = beat.slowed_reason;
 	agent_note_live(agent, &beat, now);
-	agent_watch_beat(agent->watch, now, made, through, beat.paused);
-	agent_watch_excuse(agent->watch, beat.paused_by_hand);
+	agent_health_beat(agent->watch, now, made, through, beat.paused);
+	agent_health_excuse(agent->watch, beat.paused_by_hand);
 	return 0;
 }
 
@@ -340,8 +341,8 @@ take_counts(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size_t 
 
 	r = ingest_receive_counts(peer->links->ingest, peer->agent, now, data, len);
 	if (r == -EPERM)
-		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, r);
-	return r < 0 ? agent_session_refuse(peer, AGENT_LINKS_MALFORMED, r) : 0;
+		return agent_session_refuse(peer, AGENT_SERVER_NOT_ITSELF, r);
+	return r < 0 ? agent_session_refuse(peer, AGENT_SERVER_MALFORMED, r) : 0;
 }
 
 static int
@@ -351,18 +352,18 @@ take_paths(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size_t l
 
 	r = ingest_paths(peer->links->ingest, peer->agent, now, data, len);
 	if (r == -EPERM)
-		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, r);
-	return r < 0 ? agent_session_refuse(peer, AGENT_LINKS_MALFORMED, r) : 0;
+		return agent_session_refuse(peer, AGENT_SERVER_NOT_ITSELF, r);
+	return r < 0 ? agent_session_refuse(peer, AGENT_SERVER_MALFORMED, r) : 0;
 }
 
 static int
 take_resolve(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct wire_resolve resolve;
 
 	if (wire_open_resolve(&resolve, data, len) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	links->callbacks.on_resolve(peer->agent, &resolve, links->callbacks.arg);
 	return 0;
 }
@@ -370,11 +371,11 @@ take_resolve(struct agent_link *peer, const uint8_t *data, size_t len)
 static int
 take_join(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct wire_join join;
 
 	if (wire_open_join(&join, data, len) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	links->callbacks.on_join(peer->agent, &join, links->callbacks.arg);
 	return 0;
 }
@@ -382,14 +383,14 @@ take_join(struct agent_link *peer, const uint8_t *data, size_t len)
 static int
 take_services(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct wire_services_view view;
 
 	if (wire_open_services(&view, data, len) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	if (strcmp(view.services.host, peer->agent->host) != 0 ||
 	    view.services.incarnation != peer->agent->incarnation)
-		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, -EPERM);
+		return agent_session_refuse(peer, AGENT_SERVER_NOT_ITSELF, -EPERM);
 	links->callbacks.on_services(peer->agent, &view, links->callbacks.arg);
 	return 0;
 }
@@ -397,13 +398,13 @@ take_services(struct agent_link *peer, const uint8_t *data, size_t len)
 static int
 take_counter_report(struct agent_link *peer, const uint8_t *data, size_t len)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct wire_counter_report view;
 
 	if (wire_open_counter_report(&view, data, len) < 0)
-		return agent_session_refuse(peer, AGENT_LINKS_MALFORMED, -EBADMSG);
+		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	if (view.incarnation != peer->agent->incarnation)
-		return agent_session_refuse(peer, AGENT_LINKS_NOT_ITSELF, -EPERM);
+		return agent_session_refuse(peer, AGENT_SERVER_NOT_ITSELF, -EPERM);
 	links->callbacks.on_counters(peer->agent, &view, links->callbacks.arg);
 	return 0;
 }
@@ -422,8 +423,8 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 		return take_peer_aggregators_frame(peer, data, len);
 	if (peer->agent == NULL)
 		return kind == WIRE_HELLO ? take_hello(peer, data, len)
-					  : agent_session_refuse(
-						peer, AGENT_LINKS_OUT_OF_TURN, -EPROTO);
+					  : agent_session_refuse(peer,
+						AGENT_SERVER_OUT_OF_TURN, -EPROTO);
 	now = rm_mono_now();
 	switch (kind) {
 	case WIRE_REGISTER:
@@ -447,7 +448,7 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 	default:
 		if (!wire_is_newer(data, len))
 			return agent_session_refuse(
-			    peer, AGENT_LINKS_OUT_OF_TURN, -EPROTO);
+			    peer, AGENT_SERVER_OUT_OF_TURN, -EPROTO);
 		peer->links->counts.unknown_messages++;
 		return 0;
 	}
@@ -459,28 +460,28 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 #define MAX_FRAME_BYTES (2u << 20) /* the largest batch and count report fit */
 
 const char *
-agent_links_refused_str(enum agent_links_refused reason)
+agent_server_refused_str(enum agent_server_refused reason)
 {
-	static const char *const words[AGENT_LINKS_REFUSALS] = {
-		[AGENT_LINKS_FULL] = "full",
-		[AGENT_LINKS_SILENT] = "silent",
-		[AGENT_LINKS_TOO_MANY_PENDING] = "too_many_pending",
-		[AGENT_LINKS_WRONG_IDENTITY] = "wrong_identity",
-		[AGENT_LINKS_NAME_TAKEN] = "name_taken",
-		[AGENT_LINKS_VERSION] = "version",
-		[AGENT_LINKS_AGENTS] = "too_many_agents",
-		[AGENT_LINKS_OUT_OF_TURN] = "unexpected_message",
-		[AGENT_LINKS_MALFORMED] = "malformed",
-		[AGENT_LINKS_NOT_ITSELF] = "not_own_message",
-		[AGENT_LINKS_SLOW] = "slow",
-		[AGENT_LINKS_SUPERSEDED] = "superseded",
+	static const char *const words[AGENT_SERVER_REFUSALS] = {
+		[AGENT_SERVER_FULL] = "full",
+		[AGENT_SERVER_SILENT] = "silent",
+		[AGENT_SERVER_TOO_MANY_PENDING] = "too_many_pending",
+		[AGENT_SERVER_WRONG_IDENTITY] = "wrong_identity",
+		[AGENT_SERVER_NAME_TAKEN] = "name_taken",
+		[AGENT_SERVER_VERSION] = "version",
+		[AGENT_SERVER_AGENTS] = "too_many_agents",
+		[AGENT_SERVER_OUT_OF_TURN] = "unexpected_message",
+		[AGENT_SERVER_MALFORMED] = "malformed",
+		[AGENT_SERVER_NOT_ITSELF] = "not_own_message",
+		[AGENT_SERVER_SLOW] = "slow",
+		[AGENT_SERVER_SUPERSEDED] = "superseded",
 	};
 
 	return words[reason];
 }
 
 static void
-add_traffic(struct agent_links_counts *counts, const struct rm_link *link)
+add_traffic(struct agent_server_counts *counts, const struct rm_link *link)
 {
 	const struct rm_link_counts *more = rm_link_counts(link);
 
@@ -496,7 +497,7 @@ add_traffic(struct agent_links_counts *counts, const struct rm_link *link)
 static void
 peer_free(struct agent_link *peer)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 
 	if (peer->previous != NULL)
 		peer->previous->next = peer->next;
@@ -528,13 +529,13 @@ static void
 on_close(struct rm_link *link, int reason, void *arg)
 {
 	struct agent_link *peer = arg;
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct agent *agent = peer->agent;
 
-	links->counts.refused[AGENT_LINKS_SLOW] += rm_link_counts(link)->slow_frames;
+	links->counts.refused[AGENT_SERVER_SLOW] += rm_link_counts(link)->slow_frames;
 	if (agent != NULL) {
 		agent->link = NULL;
-		agent_watch_ended(
+		agent_health_ended(
 		    agent->watch, rm_mono_now(), ended_by_peer(link, reason));
 		rm_log_info("agent %s: disconnected: %s", agent->host,
 		    reason == 0 ? "closed" : strerror(-reason));
@@ -562,7 +563,7 @@ on_accept(int fd, const struct rm_address *address, void *arg)
 		.on_close = on_close,
 		.on_open = on_open,
 	};
-	struct agent_links *links = arg;
+	struct agent_server *links = arg;
 	const struct rm_link_limits limits = {
 		.max_frame_bytes = MAX_FRAME_BYTES,
 		.max_output_bytes = links->options.max_output_bytes,
@@ -573,7 +574,7 @@ on_accept(int fd, const struct rm_address *address, void *arg)
 	int r;
 
 	if (links->count >= links->options.max_links) {
-		links->counts.refused[AGENT_LINKS_FULL]++;
+		links->counts.refused[AGENT_SERVER_FULL]++;
 		close(fd);
 		return -ENOSPC;
 	}
@@ -600,11 +601,11 @@ on_accept(int fd, const struct rm_address *address, void *arg)
 }
 
 int
-agent_links_new(struct rm_loop *loop, const struct agent_links_options *options,
-    const struct agent_links_callbacks *callbacks, struct agents *agents,
-    struct ingest *ingest, struct agent_links **ret)
+agent_server_new(struct rm_loop *loop, const struct agent_server_options *options,
+    const struct agent_server_callbacks *callbacks, struct agents *agents,
+    struct ingest *ingest, struct agent_server **ret)
 {
-	struct agent_links *links = calloc(1, sizeof(*links));
+	struct agent_server *links = calloc(1, sizeof(*links));
 
 	if (links == NULL)
 		return -ENOMEM;
@@ -623,7 +624,7 @@ agent_links_new(struct rm_loop *loop, const struct agent_links_options *options,
 }
 
 void
-agent_links_free(struct agent_links *links)
+agent_server_free(struct agent_server *links)
 {
 	if (links == NULL)
 		return;
@@ -638,28 +639,28 @@ agent_links_free(struct agent_links *links)
 }
 
 void
-agent_links_admit(
-    struct agent_links *links, const struct agent_links_peers *peer_aggregators)
+agent_server_admit(
+    struct agent_server *links, const struct agent_server_peers *peer_aggregators)
 {
 	links->peer_aggregators = *peer_aggregators;
 }
 
 int
-agent_links_listen(struct agent_links *links, const struct rm_address *address)
+agent_server_listen(struct agent_server *links, const struct rm_address *address)
 {
 	return rm_listener_new(
 	    links->loop, address, on_accept, links, &links->listener);
 }
 
 int
-agent_links_port(const struct agent_links *links)
+agent_server_port(const struct agent_server *links)
 {
 	return rm_listener_port(links->listener);
 }
 
 int
-agent_links_send(
-    struct agent_links *links, struct agent *agent, const struct wire_bytes *bytes)
+agent_server_send(
+    struct agent_server *links, struct agent *agent, const struct wire_bytes *bytes)
 {
 	int r;
 
@@ -667,7 +668,7 @@ agent_links_send(
 		return -ENOTCONN;
 	r = rm_link_send(agent->link->link, bytes->data, bytes->len);
 	if (r < 0)
-		agent_session_refuse(agent->link, AGENT_LINKS_SLOW, r);
+		agent_session_refuse(agent->link, AGENT_SERVER_SLOW, r);
 	return r;
 }
 
@@ -675,10 +676,10 @@ agent_links_send(
 static void
 ask_kernel(struct agent_link *peer, rm_mono_t now)
 {
-	struct agent_links *links = peer->links;
+	struct agent_server *links = peer->links;
 	struct agent *agent = peer->agent;
-	bool overdue = agent_watch_overdue(agent->watch, now);
-	bool asks = agent_watch_wants_ping(agent->watch, now);
+	bool overdue = agent_health_overdue(agent->watch, now);
+	bool asks = agent_health_wants_ping(agent->watch, now);
 	const struct wire_ping ping = {
 		.now_ns = (uint64_t)now.ns,
 		.ending = "",
@@ -695,11 +696,11 @@ ask_kernel(struct agent_link *peer, rm_mono_t now)
 		links->counts.pings++;
 	}
 	if (overdue && rm_link_peer_ack(peer->link, &since_ns, &unacked) == 0)
-		agent_watch_acked(agent->watch, rm_mono_add(now, -since_ns));
+		agent_health_acked(agent->watch, rm_mono_add(now, -since_ns));
 }
 
 void
-agent_links_mute(struct agent_links *links, bool mute)
+agent_server_mute(struct agent_server *links, bool mute)
 {
 	for (struct agent_link *peer = links->first;
 	     peer != NULL && mute != links->mute; peer = peer->next)
@@ -708,7 +709,7 @@ agent_links_mute(struct agent_links *links, bool mute)
 }
 
 void
-agent_links_tick(struct agent_links *links)
+agent_server_tick(struct agent_server *links)
 {
 	rm_mono_t now = rm_mono_now();
 
@@ -720,13 +721,13 @@ agent_links_tick(struct agent_links *links)
 }
 
 size_t
-agent_links_open(const struct agent_links *links)
+agent_server_open(const struct agent_server *links)
 {
 	return links->count;
 }
 
 const char *
-agent_links_peer(const struct agent *agent, char *text, size_t len)
+agent_server_peer(const struct agent *agent, char *text, size_t len)
 {
 	char address[RM_ADDRESS_TEXT] = "";
 
@@ -737,7 +738,7 @@ agent_links_peer(const struct agent *agent, char *text, size_t len)
 }
 
 int64_t
-agent_links_certificate_ends_s(const struct agent *agent, rm_wall_t now)
+agent_server_certificate_ends_s(const struct agent *agent, rm_wall_t now)
 {
 	const struct agent_link *peer = agent->link;
 
@@ -747,12 +748,12 @@ agent_links_certificate_ends_s(const struct agent *agent, rm_wall_t now)
 	return rm_link_certificate_ends_s(peer->link);
 }
 
-const struct agent_links_counts *
-agent_links_counts(struct agent_links *links)
+const struct agent_server_counts *
+agent_server_counts(struct agent_server *links)
 {
 	links->shown = links->counts;
-	links->shown.refused[AGENT_LINKS_SILENT] = links->pending_conns.timed_out;
-	links->shown.refused[AGENT_LINKS_TOO_MANY_PENDING] =
+	links->shown.refused[AGENT_SERVER_SILENT] = links->pending_conns.timed_out;
+	links->shown.refused[AGENT_SERVER_TOO_MANY_PENDING] =
 	    links->pending_conns.pushed_out;
 	for (const struct agent_link *peer = links->first; peer != NULL;
 	     peer = peer->next)

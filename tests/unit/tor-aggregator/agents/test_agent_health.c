@@ -1,4 +1,4 @@
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,38 +19,38 @@ ms(int64_t t)
 static int
 setup(void **state)
 {
-	return agent_watch_new((struct agent_watch **)state);
+	return agent_health_new((struct agent_health **)state);
 }
 
 static int
 teardown(void **state)
 {
-	agent_watch_free(*state);
+	agent_health_free(*state);
 	return 0;
 }
 
 /* Of the second that ended wait_ms ago. */
 static enum host_state
-state_at(struct agent_watch *watch, int64_t now, int64_t wait)
+state_at(struct agent_health *watch, int64_t now, int64_t wait)
 {
 	struct host_silence silence;
 
-	return agent_watch_state(
+	return agent_health_state(
 	    watch, ms(now), ms(now - wait - 1000), ms(now - wait), TIMEOUT, &silence);
 }
 
 /* Heartbeats from..to as they should be; the first session begins 10 s before. */
 static void
-beat(struct agent_watch *watch, int64_t from, int64_t to)
+beat(struct agent_health *watch, int64_t from, int64_t to)
 {
 	for (int64_t t = from; t <= to; t += BEAT)
-		agent_watch_beat(watch, ms(t), ms(t), ms(t), false);
+		agent_health_beat(watch, ms(t), ms(t), ms(t), false);
 }
 
 static void
-begin(struct agent_watch *watch)
+begin(struct agent_health *watch)
 {
-	agent_watch_hello(watch, ms(10000), true);
+	agent_health_hello(watch, ms(10000), true);
 	beat(watch, 10000, 20000);
 }
 
@@ -71,7 +71,7 @@ steady_heartbeats_are_good(void **state)
 static void
 a_new_agent_is_excused_for_the_time_before_and_just_after(void **state)
 {
-	agent_watch_hello(*state, ms(10000), true);
+	agent_health_hello(*state, ms(10000), true);
 	beat(*state, 10000, 13000);
 	assert_int_equal(state_at(*state, 11000, 600), HOST_RESTARTING);
 	assert_int_equal(state_at(*state, 13000, 600), HOST_OK);
@@ -80,19 +80,19 @@ a_new_agent_is_excused_for_the_time_before_and_just_after(void **state)
 static void
 a_frozen_agent_stalls_first_and_is_frozen_after_two_seconds(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
-	assert_false(agent_watch_wants_ping(watch, ms(20400)));
+	assert_false(agent_health_wants_ping(watch, ms(20400)));
 	assert_int_equal(state_at(watch, 20450, 100), HOST_STUTTERED);
 	assert_int_equal(state_at(watch, 20700, 300), HOST_STALLED);
-	assert_true(agent_watch_wants_ping(watch, ms(20500)));
-	assert_false(agent_watch_wants_ping(watch, ms(20550)));
-	agent_watch_acked(watch, ms(20500));
+	assert_true(agent_health_wants_ping(watch, ms(20500)));
+	assert_false(agent_health_wants_ping(watch, ms(20550)));
+	agent_health_acked(watch, ms(20500));
 	assert_int_equal(state_at(watch, 20900, 300), HOST_STALLED);
 	for (int64_t t = 21050; t < 26000; t += 50) {
-		if (agent_watch_wants_ping(watch, ms(t)))
-			agent_watch_acked(watch, ms(t + 1));
+		if (agent_health_wants_ping(watch, ms(t)))
+			agent_health_acked(watch, ms(t + 1));
 		assert_int_equal(state_at(watch, t + 2, 600),
 		    t < 22000 ? HOST_STALLED : HOST_AGENT_FROZEN);
 	}
@@ -101,14 +101,14 @@ a_frozen_agent_stalls_first_and_is_frozen_after_two_seconds(void **state)
 static void
 an_agent_that_stops_for_a_second_of_five_is_never_frozen(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
 	for (int64_t stop = 20000; stop < 40000; stop += 5000) {
 		/* Its last heartbeat may be a whole interval older than the stop. */
 		for (int64_t t = stop; t < stop + 1250; t += 50) {
-			if (agent_watch_wants_ping(watch, ms(t)))
-				agent_watch_acked(watch, ms(t + 1));
+			if (agent_health_wants_ping(watch, ms(t)))
+				agent_health_acked(watch, ms(t + 1));
 			assert_int_not_equal(
 			    state_at(watch, t + 2, 600), HOST_AGENT_FROZEN);
 		}
@@ -118,28 +118,28 @@ an_agent_that_stops_for_a_second_of_five_is_never_frozen(void **state)
 
 /* It tells of each stop as it wakes up. */
 static void
-stop_and_go(struct agent_watch *watch, int64_t from, int64_t every_ms, int64_t still_ms,
-    int times)
+stop_and_go(struct agent_health *watch, int64_t from, int64_t every_ms,
+    int64_t still_ms, int times)
 {
 	for (int64_t t = from; times-- > 0; t += every_ms) {
-		agent_watch_stall(watch, ms(t), ms(t + still_ms));
+		agent_health_stall(watch, ms(t), ms(t + still_ms));
 		beat(watch, t + still_ms, t + every_ms);
 	}
 }
 
 static struct host_silence
-silence_at(struct agent_watch *watch, int64_t now)
+silence_at(struct agent_health *watch, int64_t now)
 {
 	struct host_silence silence;
 
-	agent_watch_state(watch, ms(now), ms(now), ms(now), TIMEOUT, &silence);
+	agent_health_state(watch, ms(now), ms(now), ms(now), TIMEOUT, &silence);
 	return silence;
 }
 
 static void
 an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 	struct host_silence silence;
 
 	begin(watch);
@@ -161,7 +161,7 @@ an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted(void **state
 static void
 stops_that_are_short_or_rare_or_of_another_life_are_not_counted(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
 	stop_and_go(watch, 20000, 1000, 950, 10);
@@ -170,14 +170,14 @@ stops_that_are_short_or_rare_or_of_another_life_are_not_counted(void **state)
 	assert_int_equal(silence_at(watch, 80000).stops, 0);
 	stop_and_go(watch, 80000, 1500, 1400, 10);
 	assert_int_equal(silence_at(watch, 95000).stops, 5);
-	agent_watch_hello(watch, ms(95000), true);
+	agent_health_hello(watch, ms(95000), true);
 	assert_int_equal(silence_at(watch, 95000).stops, 0);
 }
 
 static void
 a_thawed_agent_was_stalled_for_as_long_and_then_is_good(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
 	beat(watch, 25000, 30000);
@@ -189,15 +189,15 @@ a_thawed_agent_was_stalled_for_as_long_and_then_is_good(void **state)
 static void
 silence_without_acknowledgement_is_a_host_out_of_reach(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_watch_acked(watch, ms(20010)); /* of something said before */
-	assert_true(agent_watch_wants_ping(watch, ms(20500)));
+	agent_health_acked(watch, ms(20010)); /* of something said before */
+	assert_true(agent_health_wants_ping(watch, ms(20500)));
 	assert_int_equal(state_at(watch, 21050, 300), HOST_UNREACHABLE);
 	assert_int_equal(state_at(watch, 29000, 600), HOST_UNREACHABLE);
 	/* And when its kernel gives up on it, that is no restart. */
-	agent_watch_ended(watch, ms(30000), false);
+	agent_health_ended(watch, ms(30000), false);
 	assert_int_equal(state_at(watch, 30500, 600), HOST_UNREACHABLE);
 	assert_int_equal(state_at(watch, 40000, 600), HOST_UNREACHABLE);
 }
@@ -207,44 +207,44 @@ silence_without_acknowledgement_is_a_host_out_of_reach(void **state)
 static void
 an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch); /* heard until 20000 */
-	assert_true(agent_watch_wants_ping(watch, ms(20500)));
+	assert_true(agent_health_wants_ping(watch, ms(20500)));
 	assert_int_equal(state_at(watch, 21100, 300), HOST_UNREACHABLE);
 	for (int64_t t = 22000; t < 24500; t += 50) {
-		agent_watch_wants_ping(watch, ms(t));
-		agent_watch_acked(watch, ms(t));
+		agent_health_wants_ping(watch, ms(t));
+		agent_health_acked(watch, ms(t));
 		assert_int_equal(state_at(watch, t, 600), HOST_STALLED);
 	}
 	/* By now they would have come. */
-	agent_watch_acked(watch, ms(24600));
+	agent_health_acked(watch, ms(24600));
 	assert_int_equal(state_at(watch, 24610, 600), HOST_AGENT_FROZEN);
 }
 
 static void
 a_host_that_vanishes_under_a_frozen_agent_is_out_of_reach(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
 	for (int64_t t = 20500; t <= 21500; t += 500) {
-		agent_watch_wants_ping(watch, ms(t));
-		agent_watch_acked(watch, ms(t + 1));
+		agent_health_wants_ping(watch, ms(t));
+		agent_health_acked(watch, ms(t + 1));
 	}
 	assert_int_equal(state_at(watch, 22100, 300), HOST_AGENT_FROZEN);
-	agent_watch_wants_ping(watch, ms(22000));
-	agent_watch_wants_ping(watch, ms(22500));
+	agent_health_wants_ping(watch, ms(22000));
+	agent_health_wants_ping(watch, ms(22500));
 	assert_int_equal(state_at(watch, 23100, 300), HOST_UNREACHABLE);
 }
 
 static void
 a_killed_agent_has_a_second_to_come_back(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_watch_ended(watch, ms(20100), true);
+	agent_health_ended(watch, ms(20100), true);
 	assert_int_equal(state_at(watch, 20200, 300), HOST_RESTARTING);
 	assert_int_equal(state_at(watch, 21050, 300), HOST_RESTARTING);
 	assert_int_equal(state_at(watch, 21200, 300), HOST_AGENT_DOWN);
@@ -254,12 +254,12 @@ a_killed_agent_has_a_second_to_come_back(void **state)
 static void
 windows_that_ended_before_the_kill_are_still_good(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 	struct host_silence silence;
 
 	begin(watch);
-	agent_watch_ended(watch, ms(20100), true);
-	assert_int_equal(agent_watch_state(
+	agent_health_ended(watch, ms(20100), true);
+	assert_int_equal(agent_health_state(
 			     watch, ms(20200), ms(18000), ms(19000), TIMEOUT, &silence),
 	    HOST_OK);
 }
@@ -267,11 +267,11 @@ windows_that_ended_before_the_kill_are_still_good(void **state)
 static void
 a_restarted_agent_is_excused_until_it_has_settled(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_watch_ended(watch, ms(20100), true);
-	agent_watch_hello(watch, ms(22000), true);
+	agent_health_ended(watch, ms(20100), true);
+	agent_health_hello(watch, ms(22000), true);
 	beat(watch, 22000, 27000);
 	assert_int_equal(state_at(watch, 23500, 600), HOST_RESTARTING);
 	assert_int_equal(state_at(watch, 24500, 600), HOST_RESTARTING);
@@ -281,11 +281,11 @@ a_restarted_agent_is_excused_until_it_has_settled(void **state)
 static void
 heartbeats_held_up_on_the_way_are_no_stall(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
 	for (int64_t t = 20250; t <= 22000; t += BEAT)
-		agent_watch_beat(watch, ms(22001), ms(t), ms(t), false);
+		agent_health_beat(watch, ms(22001), ms(t), ms(t), false);
 	beat(watch, 22250, 24000);
 	assert_int_equal(state_at(watch, 22700, 600), HOST_OK);
 }
@@ -294,14 +294,14 @@ heartbeats_held_up_on_the_way_are_no_stall(void **state)
 static void
 a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch); /* heard until 20000 */
-	assert_true(agent_watch_wants_ping(watch, ms(20500)));
+	assert_true(agent_health_wants_ping(watch, ms(20500)));
 	assert_int_equal(state_at(watch, 21100, 300), HOST_UNREACHABLE);
-	agent_watch_acked(watch, ms(21990));
+	agent_health_acked(watch, ms(21990));
 	for (int64_t t = 20250; t <= 22000; t += BEAT)
-		agent_watch_beat(watch, ms(22001), ms(t), ms(t), false);
+		agent_health_beat(watch, ms(22001), ms(t), ms(t), false);
 	beat(watch, 22250, 25000);
 	assert_int_equal(state_at(watch, 22250, 600), HOST_STALLED);
 	assert_int_equal(state_at(watch, 23600, 600), HOST_STALLED);
@@ -311,11 +311,12 @@ a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back(void **state)
 static void
 a_stall_that_the_agent_confesses_excuses_what_it_touches(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_watch_stall(watch, ms(19850), ms(20300));
-	agent_watch_stall(watch, ms(20800), ms(20900)); /* too short to cost anything */
+	agent_health_stall(watch, ms(19850), ms(20300));
+	agent_health_stall(
+	    watch, ms(20800), ms(20900)); /* too short to cost anything */
 	beat(watch, 20250, 24000);
 	/* The window ended before it, but its last probes were answered in it. */
 	assert_int_equal(state_at(watch, 20300, 600), HOST_STALLED);
@@ -327,7 +328,7 @@ a_stall_that_the_agent_confesses_excuses_what_it_touches(void **state)
 static void
 stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 	rm_mono_t through;
 	struct host_silence silence;
 
@@ -336,13 +337,13 @@ stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 		beat(watch, t + 250, t + 500);
 		/* Its heartbeat of 250 ms later is waited for. */
 		assert_true(
-		    agent_watch_reported(watch, ms(t + 1000), TIMEOUT, &through));
-		agent_watch_stall(watch, ms(t + 700), ms(t + 1000));
+		    agent_health_reported(watch, ms(t + 1000), TIMEOUT, &through));
+		agent_health_stall(watch, ms(t + 700), ms(t + 1000));
 		beat(watch, t + 1000, t + 1000);
 		assert_int_equal(state_at(watch, t + 1000, 600), HOST_STUTTERED);
 	}
 	/* To a probe with less time it did stand still. */
-	assert_int_equal(agent_watch_state(watch, ms(30000), ms(28000), ms(29000),
+	assert_int_equal(agent_health_state(watch, ms(30000), ms(28000), ms(29000),
 			     300 * MS, &silence),
 	    HOST_STALLED);
 }
@@ -350,10 +351,10 @@ stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 static void
 a_paused_host_says_so(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_watch_beat(watch, ms(20250), ms(20250), ms(20250), true);
+	agent_health_beat(watch, ms(20250), ms(20250), ms(20250), true);
 	assert_int_equal(state_at(watch, 20300, 600), HOST_PAUSED);
 	beat(watch, 20500, 24000);
 	assert_int_equal(state_at(watch, 21500, 600), HOST_PAUSED);
@@ -363,18 +364,18 @@ a_paused_host_says_so(void **state)
 static void
 one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_watch_beat(watch, ms(20250), ms(20250), ms(20250), true);
-	agent_watch_excuse(watch, true);
-	agent_watch_ended(watch, ms(20300), true);
+	agent_health_beat(watch, ms(20250), ms(20250), ms(20250), true);
+	agent_health_excuse(watch, true);
+	agent_health_ended(watch, ms(20300), true);
 	assert_int_equal(state_at(watch, 20900, 600), HOST_PAUSED);
 	assert_int_equal(state_at(watch, 90000, 600), HOST_PAUSED);
-	agent_watch_hello(watch, ms(91000), true);
-	agent_watch_beat(watch, ms(91250), ms(91250), ms(91250), false);
-	agent_watch_excuse(watch, false);
-	agent_watch_ended(watch, ms(99000), true);
+	agent_health_hello(watch, ms(91000), true);
+	agent_health_beat(watch, ms(91250), ms(91250), ms(91250), false);
+	agent_health_excuse(watch, false);
+	agent_health_ended(watch, ms(99000), true);
 	assert_int_equal(state_at(watch, 102000, 600), HOST_AGENT_DOWN);
 }
 
@@ -383,24 +384,24 @@ static void
 one_that_the_brake_has_paused_is_missed_when_it_ends(void **state)
 {
 	begin(*state);
-	agent_watch_beat(*state, ms(20250), ms(20250), ms(20250), true);
-	agent_watch_ended(*state, ms(20300), true);
+	agent_health_beat(*state, ms(20250), ms(20250), ms(20250), true);
+	agent_health_ended(*state, ms(20300), true);
 	assert_int_equal(state_at(*state, 23000, 600), HOST_AGENT_DOWN);
 }
 
 static void
 reports_reach_up_to_the_last_heartbeat_less_the_time_out(void **state)
 {
-	struct agent_watch *watch = *state;
+	struct agent_health *watch = *state;
 	rm_mono_t through = { 0 };
 
-	assert_false(agent_watch_reported(watch, ms(10000), TIMEOUT, &through));
+	assert_false(agent_health_reported(watch, ms(10000), TIMEOUT, &through));
 	begin(watch);
-	assert_true(agent_watch_reported(watch, ms(20100), TIMEOUT, &through));
+	assert_true(agent_health_reported(watch, ms(20100), TIMEOUT, &through));
 	assert_int_equal(through.ns, ms(19500).ns);
-	assert_false(agent_watch_reported(watch, ms(20700), TIMEOUT, &through));
-	agent_watch_ended(watch, ms(20800), true);
-	assert_false(agent_watch_reported(watch, ms(20800), TIMEOUT, &through));
+	assert_false(agent_health_reported(watch, ms(20700), TIMEOUT, &through));
+	agent_health_ended(watch, ms(20800), true);
+	assert_false(agent_health_reported(watch, ms(20800), TIMEOUT, &through));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -411,11 +412,11 @@ one_that_was_frozen_before_it_was_killed_is_not_well_in_between(void **state)
 {
 	begin(*state);
 	for (int64_t t = 20500; t <= 25000; t += 500) {
-		agent_watch_wants_ping(*state, ms(t));
-		agent_watch_acked(*state, ms(t));
+		agent_health_wants_ping(*state, ms(t));
+		agent_health_acked(*state, ms(t));
 	}
 	assert_int_equal(state_at(*state, 25000, 600), HOST_AGENT_FROZEN);
-	agent_watch_ended(*state, ms(25000), true);
+	agent_health_ended(*state, ms(25000), true);
 	assert_int_equal(state_at(*state, 25100, 700), HOST_AGENT_FROZEN);
 	assert_int_equal(state_at(*state, 27500, 600), HOST_AGENT_DOWN);
 }

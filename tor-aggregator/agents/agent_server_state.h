@@ -1,21 +1,21 @@
 /*
- * agent_links_state - the struct of an agent's connection; private to agent_links.c and
- * to the fuzzer that plays agents.
+ * agent_server_state - the struct of an agent's connection; private to agent_server.c
+ * and to the fuzzer that plays agents.
  */
-#ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
-#define TOR_AGGREGATOR_AGENTS_AGENT_LINKS_STATE_H
+#ifndef TOR_AGGREGATOR_AGENTS_AGENT_SERVER_STATE_H
+#define TOR_AGGREGATOR_AGENTS_AGENT_SERVER_STATE_H
 
 #include <stdbool.h>
 
 #include "rackmesh/core/clock.h"
 #include "rackmesh/net/pending_conns.h"
 #include "rackmesh/net/refusals.h"
-#include "tor-aggregator/agents/agent_links.h"
+#include "tor-aggregator/agents/agent_server.h"
 
 struct rm_link;
 
 struct agent_link {
-	struct agent_links *links;
+	struct agent_server *links;
 	struct rm_link *link;
 	struct agent *agent;                 /* NULL: no hello yet */
 	struct rm_pending_conn pending_conn; /* until it is welcome */
@@ -24,11 +24,11 @@ struct agent_link {
 	struct agent_link *next, *previous;
 };
 
-struct agent_links {
+struct agent_server {
 	struct rm_loop *loop;
-	struct agent_links_options options;
-	struct agent_links_callbacks callbacks;
-	struct agent_links_peers peer_aggregators; /* zero: none are welcome */
+	struct agent_server_options options;
+	struct agent_server_callbacks callbacks;
+	struct agent_server_peers peer_aggregators; /* zero: none are welcome */
 	struct agents *agents;
 	struct ingest *ingest;
 	struct rm_listener *listener;
@@ -38,8 +38,8 @@ struct agent_links {
 	bool mute;
 	struct rm_pending_conns pending_conns;
 	struct rm_refusals refusals;
-	struct agent_links_counts counts; /* bytes and frames: of closed links */
-	struct agent_links_counts shown;
+	struct agent_server_counts counts; /* bytes and frames: of closed links */
+	struct agent_server_counts shown;
 };
 
 #endif

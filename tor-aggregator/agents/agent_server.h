@@ -1,5 +1,5 @@
 /*
- * agent_links - the server of the agents' connections: checks identities, and passes
+ * agent_server - the server of the agents' connections: checks identities, and passes
  * each frame to its handler.
  *
  * Hello first, answered by a welcome; then one registration or more, batches,
@@ -9,8 +9,8 @@
  * takes the place of an older one; of two hosts with one name the second is refused
  * while the first is heard.
  */
-#ifndef TOR_AGGREGATOR_AGENTS_AGENT_LINKS_H
-#define TOR_AGGREGATOR_AGENTS_AGENT_LINKS_H
+#ifndef TOR_AGGREGATOR_AGENTS_AGENT_SERVER_H
+#define TOR_AGGREGATOR_AGENTS_AGENT_SERVER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #include "schemas/wire.h"
 
 struct agent;
-struct agent_links;
+struct agent_server;
 struct agents;
 struct ingest;
 struct rm_address;
@@ -27,7 +27,7 @@ struct rm_link;
 struct rm_loop;
 struct rm_tls;
 
-struct agent_links_options {
+struct agent_server_options {
 	const char *name, *region; /* borrowed */
 	uint64_t incarnation;
 	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
@@ -35,7 +35,7 @@ struct agent_links_options {
 	size_t max_output_bytes; /* waiting for one agent */
 };
 
-struct agent_links_callbacks {
+struct agent_server_callbacks {
 	/* It has sent a registration, the first or another one. */
 	void (*on_register)(
 	    struct agent *agent, const struct wire_register_view *view, void *arg);
@@ -57,7 +57,7 @@ struct agent_links_callbacks {
 };
 
 /* For other aggregators, which dial the same port; the callee frees their links. */
-struct agent_links_peers {
+struct agent_server_peers {
 	/* NULL: accepted; else the reason of the refusal. */
 	const char *(*on_hello)(
 	    struct rm_link *link, const struct wire_hello_view *view, void *arg);
@@ -68,26 +68,26 @@ struct agent_links_peers {
 	void *arg;
 };
 
-enum agent_links_refused {            /* why this aggregator closed a link */
-	AGENT_LINKS_FULL,             /* too many connections */
-	AGENT_LINKS_SILENT,           /* no hello in time */
-	AGENT_LINKS_TOO_MANY_PENDING, /* no hello yet, and too many others; see
+enum agent_server_refused {            /* why this aggregator closed a link */
+	AGENT_SERVER_FULL,             /* too many connections */
+	AGENT_SERVER_SILENT,           /* no hello in time */
+	AGENT_SERVER_TOO_MANY_PENDING, /* no hello yet, and too many others; see
 					 rm_pending_conns */
-	AGENT_LINKS_WRONG_IDENTITY,   /* another region or role, a bad name */
-	AGENT_LINKS_NAME_TAKEN,       /* another host of that name is connected */
-	AGENT_LINKS_VERSION,
-	AGENT_LINKS_AGENTS, /* too many agents known */
-	AGENT_LINKS_OUT_OF_TURN,
-	AGENT_LINKS_MALFORMED,  /* did not verify */
-	AGENT_LINKS_NOT_ITSELF, /* another host's or incarnation's message */
-	AGENT_LINKS_SLOW, /* did not read what was sent, or sent a frame too slowly */
-	AGENT_LINKS_SUPERSEDED, /* its host has a newer connection */
-	AGENT_LINKS_REFUSALS
+	AGENT_SERVER_WRONG_IDENTITY,   /* another region or role, a bad name */
+	AGENT_SERVER_NAME_TAKEN,       /* another host of that name is connected */
+	AGENT_SERVER_VERSION,
+	AGENT_SERVER_AGENTS, /* too many agents known */
+	AGENT_SERVER_OUT_OF_TURN,
+	AGENT_SERVER_MALFORMED,  /* did not verify */
+	AGENT_SERVER_NOT_ITSELF, /* another host's or incarnation's message */
+	AGENT_SERVER_SLOW, /* did not read what was sent, or sent a frame too slowly */
+	AGENT_SERVER_SUPERSEDED, /* its host has a newer connection */
+	AGENT_SERVER_REFUSALS
 };
 
-struct agent_links_counts {
+struct agent_server_counts {
 	uint64_t accepted, sessions;
-	uint64_t refused[AGENT_LINKS_REFUSALS];
+	uint64_t refused[AGENT_SERVER_REFUSALS];
 	uint64_t refused_rnics;    /* malformed, or registered by another host */
 	uint64_t refused_frames;   /* damaged or oversized, below the wire */
 	uint64_t unknown_messages; /* of newer agents, ignored */
@@ -97,37 +97,37 @@ struct agent_links_counts {
 	uint64_t bytes_out;
 };
 
-int agent_links_new(struct rm_loop *loop, const struct agent_links_options *options,
-    const struct agent_links_callbacks *callbacks, struct agents *agents,
-    struct ingest *ingest, struct agent_links **ret);
-void agent_links_free(struct agent_links *links); /* no callback any more */
+int agent_server_new(struct rm_loop *loop, const struct agent_server_options *options,
+    const struct agent_server_callbacks *callbacks, struct agents *agents,
+    struct ingest *ingest, struct agent_server **ret);
+void agent_server_free(struct agent_server *links); /* no callback any more */
 
-/* Call it before agent_links_listen; without it no aggregator is accepted. */
-void agent_links_admit(
-    struct agent_links *links, const struct agent_links_peers *peer_aggregators);
+/* Call it before agent_server_listen; without it no aggregator is accepted. */
+void agent_server_admit(
+    struct agent_server *links, const struct agent_server_peers *peer_aggregators);
 
-int agent_links_listen(struct agent_links *links, const struct rm_address *address);
-int agent_links_port(const struct agent_links *links); /* the real one, for port 0 */
+int agent_server_listen(struct agent_server *links, const struct rm_address *address);
+int agent_server_port(const struct agent_server *links); /* the real one, for port 0 */
 
 /* Sends to this agent; -ENOTCONN. An agent that does not read is disconnected. */
-int agent_links_send(
-    struct agent_links *links, struct agent *agent, const struct wire_bytes *bytes);
+int agent_server_send(
+    struct agent_server *links, struct agent *agent, const struct wire_bytes *bytes);
 
 /* Agents are told in pings whether this aggregator can deliver alerts; at once if that
  * changed. */
-void agent_links_mute(struct agent_links *links, bool mute);
+void agent_server_mute(struct agent_server *links, bool mute);
 
 /* Call it every 50 ms: asks the kernels of silent agents for acknowledgements, and
  * closes connections without a hello. */
-void agent_links_tick(struct agent_links *links);
+void agent_server_tick(struct agent_server *links);
 
-size_t agent_links_open(const struct agent_links *links);
+size_t agent_server_open(const struct agent_server *links);
 /* Of an agent's link, for the API; "" when it has none. */
-const char *agent_links_peer(const struct agent *agent, char *text, size_t len);
+const char *agent_server_peer(const struct agent *agent, char *text, size_t len);
 /* When its certificate expires, in wall-clock seconds, if that is soon; 0: not soon, no
  * link, no TLS. */
-int64_t agent_links_certificate_ends_s(const struct agent *agent, rm_wall_t now);
-const struct agent_links_counts *agent_links_counts(struct agent_links *links);
-const char *agent_links_refused_str(enum agent_links_refused reason);
+int64_t agent_server_certificate_ends_s(const struct agent *agent, rm_wall_t now);
+const struct agent_server_counts *agent_server_counts(struct agent_server *links);
+const char *agent_server_refused_str(enum agent_server_refused reason);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tor-aggregator/agents/agent_watch.h"
+#include "tor-aggregator/agents/agent_health.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct stop {
 	rm_mono_t start, end; /* ns 0: none */
 };
 
-struct agent_watch {
+struct agent_health {
 	bool connected;
 	bool beaten; /* a heartbeat came in this session */
 	bool paused, paused_by_hand;
@@ -32,14 +32,14 @@ struct agent_watch {
 	rm_mono_t acked, first_ack;   /* first_ack: of this silence; ns 0: none */
 	struct span spans[WATCH_SPANS];
 	size_t next_span;
-	struct stop stops[AGENT_WATCH_STOPS]; /* a ring: the oldest is next */
+	struct stop stops[AGENT_HEALTH_STOPS]; /* a ring: the oldest is next */
 	size_t next_stop;
 };
 
 int
-agent_watch_new(struct agent_watch **ret)
+agent_health_new(struct agent_health **ret)
 {
-	struct agent_watch *watch = calloc(1, sizeof(*watch));
+	struct agent_health *watch = calloc(1, sizeof(*watch));
 
 	if (watch == NULL)
 		return -ENOMEM;
@@ -48,14 +48,14 @@ agent_watch_new(struct agent_watch **ret)
 }
 
 void
-agent_watch_free(struct agent_watch *watch)
+agent_health_free(struct agent_health *watch)
 {
 	free(watch);
 }
 
 /* The oldest is overwritten. */
 static void
-remember_span(struct agent_watch *watch, struct span span)
+remember_span(struct agent_health *watch, struct span span)
 {
 	if (span.end.ns <= span.start.ns)
 		return;
@@ -65,13 +65,13 @@ remember_span(struct agent_watch *watch, struct span span)
 
 static void
 remember(
-    struct agent_watch *watch, rm_mono_t start, rm_mono_t end, enum host_state state)
+    struct agent_health *watch, rm_mono_t start, rm_mono_t end, enum host_state state)
 {
 	remember_span(watch, (struct span){ start, end, state, INT64_MAX });
 }
 
 void
-agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
+agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh)
 {
 	rm_mono_t from = watch->connected ? watch->last_made : watch->ended;
 
@@ -80,7 +80,7 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 		from = (rm_mono_t){ INT64_MIN };
 	if (fresh)
 		memset(watch->stops, 0, sizeof watch->stops);
-	remember(watch, from, fresh ? rm_mono_add(now, AGENT_WATCH_SETTLE_NS) : now,
+	remember(watch, from, fresh ? rm_mono_add(now, AGENT_HEALTH_SETTLE_NS) : now,
 	    HOST_RESTARTING);
 	watch->connected = true;
 	watch->beaten = false;
@@ -94,9 +94,9 @@ agent_watch_hello(struct agent_watch *watch, rm_mono_t now, bool fresh)
 static int64_t
 costly_stall_ns(int64_t timeout_ns)
 {
-	const int64_t ns = timeout_ns - AGENT_WATCH_MARGIN_NS;
+	const int64_t ns = timeout_ns - AGENT_HEALTH_MARGIN_NS;
 
-	return ns > AGENT_WATCH_STALL_NS ? ns : AGENT_WATCH_STALL_NS;
+	return ns > AGENT_HEALTH_STALL_NS ? ns : AGENT_HEALTH_STALL_NS;
 }
 
 /* From one heartbeat to the next, or to now, without such a stall. */
@@ -105,24 +105,24 @@ patience_ns(int64_t timeout_ns)
 {
 	const int64_t ns = BEAT_NS + costly_stall_ns(timeout_ns);
 
-	if (ns < AGENT_WATCH_GAP_NS)
-		return AGENT_WATCH_GAP_NS;
-	return ns < AGENT_WATCH_SILENT_NS ? ns : AGENT_WATCH_SILENT_NS;
+	if (ns < AGENT_HEALTH_GAP_NS)
+		return AGENT_HEALTH_GAP_NS;
+	return ns < AGENT_HEALTH_SILENT_NS ? ns : AGENT_HEALTH_SILENT_NS;
 }
 
 /* By its kernel's silence, or the first answer that was kept from us. */
 static bool
-was_out_of_reach(const struct agent_watch *watch, rm_mono_t now)
+was_out_of_reach(const struct agent_health *watch, rm_mono_t now)
 {
 	const rm_mono_t answered = watch->first_ack.ns != 0 ? watch->first_ack : now;
 
 	return watch->first_ping.ns != 0 &&
-	       rm_mono_since(now, watch->last_seen) > AGENT_WATCH_SILENT_NS &&
-	       rm_mono_since(answered, watch->first_ping) >= AGENT_WATCH_GAP_NS;
+	       rm_mono_since(now, watch->last_seen) > AGENT_HEALTH_SILENT_NS &&
+	       rm_mono_since(answered, watch->first_ping) >= AGENT_HEALTH_GAP_NS;
 }
 
 void
-agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
+agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
     rm_mono_t through, bool paused)
 {
 	if (made.ns < watch->last_made.ns && watch->beaten)
@@ -131,7 +131,8 @@ agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
 	 * speaks of the host, not of its RNICs, whoever tells of it later. */
 	if (was_out_of_reach(watch, now))
 		remember(watch, watch->last_made, now, HOST_STALLED);
-	if (watch->beaten && rm_mono_since(made, watch->last_made) > AGENT_WATCH_GAP_NS)
+	if (watch->beaten &&
+	    rm_mono_since(made, watch->last_made) > AGENT_HEALTH_GAP_NS)
 		remember_span(
 		    watch, (struct span){ watch->last_made, made, HOST_STALLED,
 			       rm_mono_since(made, watch->last_made) - BEAT_NS });
@@ -147,74 +148,74 @@ agent_watch_beat(struct agent_watch *watch, rm_mono_t now, rm_mono_t made,
 }
 
 void
-agent_watch_excuse(struct agent_watch *watch, bool paused_by_hand)
+agent_health_excuse(struct agent_health *watch, bool paused_by_hand)
 {
 	watch->paused_by_hand = paused_by_hand;
 }
 
 void
-agent_watch_stall(struct agent_watch *watch, rm_mono_t start, rm_mono_t end)
+agent_health_stall(struct agent_health *watch, rm_mono_t start, rm_mono_t end)
 {
 	const int64_t stall_ns = rm_mono_since(end, start);
 
-	if (stall_ns >= AGENT_WATCH_STALL_NS)
+	if (stall_ns >= AGENT_HEALTH_STALL_NS)
 		remember_span(
 		    watch, (struct span){ start, end, HOST_STALLED, stall_ns });
-	if (stall_ns >= AGENT_WATCH_STOP_NS) {
+	if (stall_ns >= AGENT_HEALTH_STOP_NS) {
 		watch->stops[watch->next_stop] = (struct stop){ start, end };
-		watch->next_stop = (watch->next_stop + 1) % AGENT_WATCH_STOPS;
+		watch->next_stop = (watch->next_stop + 1) % AGENT_HEALTH_STOPS;
 	}
 }
 
 static struct host_silence
-silence_of(const struct agent_watch *watch, rm_mono_t now)
+silence_of(const struct agent_health *watch, rm_mono_t now)
 {
 	struct host_silence silence = { 0 };
 	const struct stop *oldest = &watch->stops[watch->next_stop];
 	const struct stop *newest =
-	    &watch->stops[(watch->next_stop + AGENT_WATCH_STOPS - 1) %
-			  AGENT_WATCH_STOPS];
+	    &watch->stops[(watch->next_stop + AGENT_HEALTH_STOPS - 1) %
+			  AGENT_HEALTH_STOPS];
 
 	silence.ns =
 	    watch->last_seen.ns == 0 ? 0 : rm_mono_since(now, watch->last_seen);
-	for (size_t i = 0; i < AGENT_WATCH_STOPS; i++) {
+	for (size_t i = 0; i < AGENT_HEALTH_STOPS; i++) {
 		const struct stop *stop = &watch->stops[i];
 
 		silence.still_ns += rm_mono_since(stop->end, stop->start);
-		silence.lately += stop->end.ns != 0 &&
-				  rm_mono_since(now, stop->end) <= AGENT_WATCH_STOPS_NS;
+		silence.lately += stop->end.ns != 0 && rm_mono_since(now, stop->end) <=
+							   AGENT_HEALTH_STOPS_NS;
 	}
 	if (oldest->end.ns == 0)
 		return silence;
 	silence.stops_ns = rm_mono_since(now, oldest->start);
-	if (silence.stops_ns <= AGENT_WATCH_STOPS_NS &&
-	    rm_mono_since(now, newest->end) < AGENT_WATCH_STOPS_OVER_NS &&
+	if (silence.stops_ns <= AGENT_HEALTH_STOPS_NS &&
+	    rm_mono_since(now, newest->end) < AGENT_HEALTH_STOPS_OVER_NS &&
 	    2 * silence.still_ns > silence.stops_ns)
-		silence.stops = AGENT_WATCH_STOPS;
+		silence.stops = AGENT_HEALTH_STOPS;
 	return silence;
 }
 
 bool
-agent_watch_overdue(const struct agent_watch *watch, rm_mono_t now)
+agent_health_overdue(const struct agent_health *watch, rm_mono_t now)
 {
 	return watch->connected &&
-	       rm_mono_since(now, watch->last_seen) >= AGENT_WATCH_OVERDUE_NS;
+	       rm_mono_since(now, watch->last_seen) >= AGENT_HEALTH_OVERDUE_NS;
 }
 
 bool
-agent_watch_silent(const struct agent_watch *watch, rm_mono_t now)
+agent_health_silent(const struct agent_health *watch, rm_mono_t now)
 {
 	return watch->connected &&
-	       rm_mono_since(now, watch->last_seen) >= AGENT_WATCH_SILENT_NS;
+	       rm_mono_since(now, watch->last_seen) >= AGENT_HEALTH_SILENT_NS;
 }
 
 bool
-agent_watch_wants_ping(struct agent_watch *watch, rm_mono_t now)
+agent_health_wants_ping(struct agent_health *watch, rm_mono_t now)
 {
-	if (!agent_watch_overdue(watch, now))
+	if (!agent_health_overdue(watch, now))
 		return false;
 	if (watch->pinged.ns != 0 &&
-	    rm_mono_since(now, watch->pinged) < AGENT_WATCH_OVERDUE_NS)
+	    rm_mono_since(now, watch->pinged) < AGENT_HEALTH_OVERDUE_NS)
 		return false;
 	watch->pinged = now;
 	if (watch->first_ping.ns == 0)
@@ -223,24 +224,24 @@ agent_watch_wants_ping(struct agent_watch *watch, rm_mono_t now)
 }
 
 void
-agent_watch_acked(struct agent_watch *watch, rm_mono_t acked_at)
+agent_health_acked(struct agent_health *watch, rm_mono_t acked_at)
 {
 	if (acked_at.ns > watch->acked.ns)
 		watch->acked = acked_at;
 	if (watch->first_ping.ns != 0 && watch->first_ack.ns == 0 &&
-	    rm_mono_since(acked_at, watch->first_ping) >= -AGENT_WATCH_ACK_BLUR_NS)
+	    rm_mono_since(acked_at, watch->first_ping) >= -AGENT_HEALTH_ACK_BLUR_NS)
 		watch->first_ack = acked_at;
 }
 
 /* The way to it was cut during this silence, and may be open for us only. */
 static bool
-backs_off(const struct agent_watch *watch, rm_mono_t now)
+backs_off(const struct agent_health *watch, rm_mono_t now)
 {
 	return rm_mono_since(watch->first_ack, watch->first_ping) >
-		   AGENT_WATCH_ACK_LATE_NS &&
+		   AGENT_HEALTH_ACK_LATE_NS &&
 	       rm_mono_since(now, watch->first_ack) <=
 		   rm_mono_since(watch->first_ack, watch->last_seen) +
-		       AGENT_WATCH_BACKOFF_NS;
+		       AGENT_HEALTH_BACKOFF_NS;
 }
 
 /* Faults outweigh excuses, and what excuses the host whole outweighs a stall. */
@@ -270,31 +271,31 @@ worse(enum host_state a, enum host_state b)
 
 /* Of an agent whose session stands but whose heartbeats may not. */
 static enum host_state
-silence(const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns)
+silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 {
 	int64_t silent_ns = rm_mono_since(now, watch->last_seen);
 
-	if (silent_ns <= AGENT_WATCH_GAP_NS)
+	if (silent_ns <= AGENT_HEALTH_GAP_NS)
 		return HOST_OK;
 	if (silent_ns <= patience_ns(timeout_ns))
 		return HOST_STUTTERED;
-	if (silent_ns <= AGENT_WATCH_SILENT_NS)
+	if (silent_ns <= AGENT_HEALTH_SILENT_NS)
 		return HOST_STALLED;
 	/* Nobody has asked its kernel for long enough: we know nothing yet. */
 	if (watch->first_ping.ns == 0 ||
-	    rm_mono_since(now, watch->first_ping) < AGENT_WATCH_GAP_NS)
+	    rm_mono_since(now, watch->first_ping) < AGENT_HEALTH_GAP_NS)
 		return HOST_STALLED;
 	if (rm_mono_since(watch->acked, watch->first_ping) >=
-		-AGENT_WATCH_ACK_BLUR_NS &&
-	    rm_mono_since(now, watch->acked) <= AGENT_WATCH_ACK_FRESH_NS)
-		return silent_ns <= AGENT_WATCH_FROZEN_NS || backs_off(watch, now)
+		-AGENT_HEALTH_ACK_BLUR_NS &&
+	    rm_mono_since(now, watch->acked) <= AGENT_HEALTH_ACK_FRESH_NS)
+		return silent_ns <= AGENT_HEALTH_FROZEN_NS || backs_off(watch, now)
 			   ? HOST_STALLED
 			   : HOST_AGENT_FROZEN;
 	return HOST_UNREACHABLE;
 }
 
 void
-agent_watch_ended(struct agent_watch *watch, rm_mono_t now, bool by_peer)
+agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer)
 {
 	/* What it was before it ended stays true: windows of that time still close. */
 	if (watch->connected)
@@ -316,7 +317,7 @@ state_of(const struct span *span, int64_t timeout_ns)
 }
 
 enum host_state
-agent_watch_state(const struct agent_watch *watch, rm_mono_t now, rm_mono_t start,
+agent_health_state(const struct agent_health *watch, rm_mono_t now, rm_mono_t start,
     rm_mono_t end, int64_t timeout_ns, struct host_silence *ret)
 {
 	rm_mono_t through = rm_mono_add(end, timeout_ns);
@@ -344,14 +345,14 @@ agent_watch_state(const struct agent_watch *watch, rm_mono_t now, rm_mono_t star
 		return worse(state, HOST_PAUSED);
 	if (watch->timed_out)
 		return worse(state, HOST_UNREACHABLE);
-	if (rm_mono_since(now, watch->ended) <= AGENT_WATCH_GRACE_NS)
+	if (rm_mono_since(now, watch->ended) <= AGENT_HEALTH_GRACE_NS)
 		return worse(state, HOST_RESTARTING);
 	return worse(state, HOST_AGENT_DOWN);
 }
 
 bool
-agent_watch_reported(
-    const struct agent_watch *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret)
+agent_health_reported(
+    const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret)
 {
 	if (!watch->connected || !watch->beaten ||
 	    rm_mono_since(now, watch->last_seen) > patience_ns(timeout_ns))
