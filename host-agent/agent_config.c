@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "host-agent/agent_check.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/probe/prober.h"
 #include "host-agent/rnic/rnic_pattern.h"
 #include "host-agent/services/qp_hooks.h"
@@ -198,8 +198,8 @@ const struct rm_option agent_options[] = {
 	  "limit on resident memory, plus 6 MiB for every RDMA port; above it "
 	  "the agent probes less, as with cpu_percent; 0: no limit",
 	  NULL, NULL, 0 },
-	{ "pinglists.expire_days", RM_UINT, AT(pinglists_expire_days), PLANS_EXPIRE_DAYS, 1,
-	  PLANS_MAX_EXPIRE_DAYS, RM_RELOAD,
+	{ "pinglists.expire_days", RM_UINT, AT(pinglists_expire_days), PINGLIST_STORE_EXPIRE_DAYS, 1,
+	  PINGLIST_STORE_MAX_EXPIRE_DAYS, RM_RELOAD,
 	  "a pinglist that no aggregator has confirmed for so long is probed at "
 	  "a tenth of its rate", NULL, NULL, 0 },
 	{ "batch.max_age_ms", RM_UINT, AT(batch_max_age_ms), "200", 10, 1000, 0,

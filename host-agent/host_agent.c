@@ -12,8 +12,8 @@
 #include "host-agent/host_agent_state.h"
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/brake_file.h"
-#include "host-agent/pinglist/plans.h"
-#include "host-agent/reflector/count_rows.h"
+#include "host-agent/pinglist/pinglist_store.h"
+#include "host-agent/reflector/rx_count_report.h"
 #include "host-agent/rnic/device_events.h"
 #include "host-agent/rnic/rdma_index.h"
 #include "host-agent/trace/tracing.h"
@@ -57,7 +57,7 @@ agent_serve_http(struct host_agent *agent)
 	agent->api.host = agent->config.host;
 	agent->api.aggregator_links = agent->aggregator_links;
 	agent->api.aggregator_link_count = agent->aggregator_link_count;
-	agent->api.plans = agent->plans;
+	agent->api.pinglists = agent->pinglists;
 	agent->api.tracer = tracing_tracer(agent->tracing);
 	agent->api.services = agent->services;
 	agent->api.counters = agent_counters_table(agent->counters);
@@ -108,14 +108,14 @@ struct prober_options
 agent_prober_options(struct host_agent *agent)
 {
 	const struct agent_config *config = &agent->config;
-	const uint32_t planned_ms = plans_probe_timeout_ms(agent->plans);
+	const uint32_t planned_ms = pinglist_store_probe_timeout_ms(agent->pinglists);
 
 	return (struct prober_options){
 		.timeout_ns =
 		    (int64_t)(planned_ms != 0 ? planned_ms : config->probe_timeout_ms) *
 		    RM_NS_PER_MS,
 		.max_rate_per_s = config->probe_max_rate_per_s,
-		.host_ceiling = &agent->ceiling,
+		.host_rate_limit = &agent->rate_limit,
 	};
 }
 
@@ -284,14 +284,15 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = lanes_new(agent->loop, ADDRESS_LANES, &agent->lanes);
 	if (r == 0)
-		r = plans_new(config->state_folder, agent->worker, &agent->plans);
+		r = pinglist_store_new(
+		    config->state_folder, agent->worker, &agent->pinglists);
 	if (r == 0)
 		r = agent_new_keys(agent);
 	if (r == 0)
 		r = brake_file_new(
 		    config->state_folder, agent->worker, &agent->brake_file);
 	if (r == 0)
-		r = count_rows_new(&agent->rows);
+		r = rx_count_report_new(&agent->rows);
 	if (r == 0)
 		r = rdma_index_new(RDMA_SYSFS, &agent->rdma);
 	if (r == 0)
@@ -300,7 +301,7 @@ agent_build(struct host_agent *agent)
 		r = agent_metrics_brake(
 		    agent->metrics, &agent->brake_now, agent->brake_file);
 	if (r == 0)
-		r = agent_metrics_plans(agent->metrics, agent->plans);
+		r = agent_metrics_plans(agent->metrics, agent->pinglists);
 	if (r == 0)
 		r = agent_metrics_keys(agent->metrics, agent->keys, agent->key_files);
 	if (r == 0)
@@ -336,7 +337,7 @@ agent_build(struct host_agent *agent)
 	if (r == 0) {
 		agent_tune_limits(agent);
 		agent_load_brake(agent);
-		plans_load(agent->plans, rm_wall_now(), rm_mono_now());
+		pinglist_store_load(agent->pinglists, rm_wall_now(), rm_mono_now());
 		agent_tune_probers(agent);
 		agent_load_keys(agent);
 	}
@@ -357,8 +358,8 @@ host_agent_new(
 	agent->loop = loop;
 	agent->brake_now.rate_permille = BRAKE_NONE;
 	self_limit_init(&agent->limit, &(struct self_limit_options){ 0 });
-	ceiling_init(
-	    &agent->ceiling, CEILING_HOST_PACKETS_PER_S, CEILING_HOST_BYTES_PER_S);
+	rate_limit_init(&agent->rate_limit, RATE_LIMIT_HOST_PACKETS_PER_S,
+	    RATE_LIMIT_HOST_BYTES_PER_S);
 	agent->config = *config;
 	*config = (struct agent_config){ 0 };
 	rm_reload_start(&agent->reload, rm_wall_now());
@@ -403,9 +404,9 @@ host_agent_free(struct host_agent *agent)
 	agent_counters_free(agent->counters);
 	free(agent->rnics);
 	free(agent->aggregator_links);
-	count_rows_free(agent->rows);
+	rx_count_report_free(agent->rows);
 	rdma_index_free(agent->rdma);
-	plans_free(agent->plans);
+	pinglist_store_free(agent->pinglists);
 	key_ring_free(agent->keys);
 	rm_key_files_free(agent->key_files);
 	brake_file_free(agent->brake_file);

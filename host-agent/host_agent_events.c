@@ -9,7 +9,7 @@
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/rnic/rnic_names.h"
 #include "host-agent/trace/tracing.h"
@@ -92,8 +92,8 @@ agent_plan_rnic(struct host_agent *agent, struct rnic *rnic)
 		return;
 	for (size_t i = 0; i < rnic_tor_count(rnic); i++)
 		tors[i] = rnic_tor(rnic, i);
-	r = plans_sum(
-	    agent->plans, tors, rnic_tor_count(rnic), rnic_facts(rnic)->id, &sum);
+	r = pinglist_store_sum(
+	    agent->pinglists, tors, rnic_tor_count(rnic), rnic_facts(rnic)->id, &sum);
 	planned = sum.target_count;
 	if (r == 0)
 		r = agent_services_add_probes(agent->services, rnic, &sum, planned);
@@ -258,7 +258,7 @@ agent_on_pinglist(
 	const char *tor;
 	int r;
 
-	r = plans_open(agent->plans, data, len, &view);
+	r = pinglist_store_open(agent->pinglists, data, len, &view);
 	/* It may speak of the ToRs only for which on_peer has asked its certificate. */
 	if (r == 0 && !agent_aggregator_serves(
 			  &list[agent_aggregator_index(agent, aggregator_link)],
@@ -268,8 +268,8 @@ agent_on_pinglist(
 		    aggregator_link_address(aggregator_link));
 		return 0;
 	}
-	if (r == 0 &&
-	    plans_take(agent->plans, &view, rm_wall_now(), rm_mono_now(), &tor, &r))
+	if (r == 0 && pinglist_store_take(agent->pinglists, &view, rm_wall_now(),
+			  rm_mono_now(), &tor, &r))
 		agent_plan_tor(agent, tor);
 	agent_tune_probers(agent);
 	if (r < 0)
@@ -504,8 +504,8 @@ agent_new_keys(struct host_agent *agent)
 void
 agent_load_keys(struct host_agent *agent)
 {
-	for (size_t i = 0; i < plans_tors(agent->plans); i++) {
-		const char *tor = pinglist_tor(plans_at(agent->plans, i));
+	for (size_t i = 0; i < pinglist_store_tors(agent->pinglists); i++) {
+		const char *tor = pinglist_tor(pinglist_store_at(agent->pinglists, i));
 		const uint8_t *data;
 		uint8_t *file;
 		size_t len;

@@ -9,7 +9,7 @@
 #include "host-agent/controller/place.h"
 #include "host-agent/host_agent_state.h"
 #include "host-agent/packet/key_ring.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/rnic/look_pace.h"
 #include "host-agent/rnic/rdma_facts.h"
 #include "host-agent/rnic/rdma_index.h"
@@ -68,7 +68,7 @@ know_tors(struct host_agent *agent, const struct tor_set *set, uint64_t *aggrega
 	*aggregators = 0;
 	for (size_t t = 0; t < set->count && r == 0; t++) {
 		*aggregators |= agent_tor_aggregators(&agent->config, set->tors[t]);
-		r = plans_add_tor(agent->plans, set->tors[t]);
+		r = pinglist_store_add_tor(agent->pinglists, set->tors[t]);
 		if (r == 0)
 			r = key_ring_add_tor(agent->keys, set->tors[t]);
 	}

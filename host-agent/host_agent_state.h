@@ -14,8 +14,8 @@
 #include "host-agent/api/agent_api.h"
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/pinglist/brake.h"
-#include "host-agent/probe/ceiling.h"
 #include "host-agent/probe/prober.h"
+#include "host-agent/probe/rate_limit.h"
 #include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/heartbeat.h"
 #include "host-agent/report/self_limit.h"
@@ -28,14 +28,14 @@ struct agent_counters;
 struct agent_finder;
 struct agent_services;
 struct brake_file;
-struct count_rows;
+struct rx_count_report;
 struct device_events;
 struct key_ring;
 struct lanes;
 struct pinglist_sum;
 struct place;
 struct place_link;
-struct plans;
+struct pinglist_store;
 struct rdma_index;
 struct rm_http_server;
 struct rm_key_files;
@@ -59,14 +59,14 @@ struct host_agent {
 	struct wire_brake brake_now; /* what brake comes down to */
 	struct brake_file *brake_file;
 	struct self_limit limit;
-	struct ceiling ceiling; /* of all RNICs */
+	struct rate_limit rate_limit; /* of all RNICs */
 
 	struct place *place; /* ToRs and aggregators in use, as a controller named them;
 				NULL: as configured */
 	struct place_link *place_link; /* NULL: no controller is asked */
 	rm_mono_t last_seen;           /* some aggregator, or the start */
 
-	struct plans *plans;
+	struct pinglist_store *pinglists;
 	struct key_ring *keys;
 	struct rm_key_files *key_files;
 	struct rdma_index *rdma;
@@ -78,7 +78,7 @@ struct host_agent {
 	struct aggregator_link *
 	    *aggregator_links; /* in the order of config.aggregators */
 	size_t aggregator_link_count;
-	struct count_rows *rows;
+	struct rx_count_report *rows;
 
 	struct tracing *tracing;
 	uint64_t

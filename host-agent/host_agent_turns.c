@@ -5,9 +5,9 @@
 #include "host-agent/agent_config.h"
 #include "host-agent/host_agent_rnics.h"
 #include "host-agent/pinglist/pinglist.h"
-#include "host-agent/pinglist/plans.h"
-#include "host-agent/reflector/count_rows.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/reflector/reflector.h"
+#include "host-agent/reflector/rx_count_report.h"
 #include "host-agent/report/self_limit.h"
 #include "host-agent/rnic/device_events.h"
 #include "host-agent/rnic/look_pace.h"
@@ -66,7 +66,8 @@ agent_tune_limits(struct host_agent *agent)
 	};
 
 	self_limit_tune(&agent->limit, &options);
-	plans_set_life(agent->plans, (int64_t)config->pinglists_expire_days * DAY_NS);
+	pinglist_store_set_life(
+	    agent->pinglists, (int64_t)config->pinglists_expire_days * DAY_NS);
 }
 
 static void
@@ -117,8 +118,9 @@ aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 {
 	const struct agent_aggregator_config *list = agent->config.aggregators.items;
 
-	for (size_t i = 0; i < plans_tors(agent->plans); i++) {
-		const struct pinglist *pinglist = plans_at(agent->plans, i);
+	for (size_t i = 0; i < pinglist_store_tors(agent->pinglists); i++) {
+		const struct pinglist *pinglist =
+		    pinglist_store_at(agent->pinglists, i);
 
 		if (pinglist_slow(pinglist) &&
 		    agent_aggregator_serves(&list[aggregator], pinglist_tor(pinglist)))
@@ -138,7 +140,7 @@ agent_note_slowed(
 	turn->slowed_reason = agent->limit.reason;
 	if (agent->limit.permille < 1000)
 		turn->slowed_permille = (uint16_t)agent->limit.permille;
-	if (plans_slow(agent->plans) == 0 ||
+	if (pinglist_store_slow(agent->pinglists) == 0 ||
 	    !aggregator_link_is_expired(agent, aggregator))
 		return;
 	turn->slowed_permille = (uint16_t)(expired * agent->limit.permille / 1000);
@@ -220,7 +222,7 @@ agent_gather_counts(struct host_agent *agent)
 
 	for (size_t i = 0; i < agent->aggregator_link_count; i++)
 		all |= aggregator_link_wants_all_counts(agent->aggregator_links[i]);
-	count_rows_start(agent->rows);
+	rx_count_report_start(agent->rows);
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct reflector *reflector = rnic_reflector(agent->rnics[i]);
 
@@ -228,7 +230,7 @@ agent_gather_counts(struct host_agent *agent)
 			continue;
 		if (all)
 			reflector_report_all(reflector);
-		if (count_rows_gather(agent->rows, i, reflector) < 0)
+		if (rx_count_report_gather(agent->rows, i, reflector) < 0)
 			agent->counts.rows_no_memory++;
 	}
 }
@@ -274,7 +276,7 @@ agent_on_beat(void *arg)
 	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		struct served served = { agent, i };
 
-		report.rows = count_rows_pick(
+		report.rows = rx_count_report_pick(
 		    agent->rows, rnic_is_served, &served, &report.row_count);
 		aggregator_link_report(
 		    agent->aggregator_links[i], &report, rm_mono_now());
@@ -300,7 +302,8 @@ agent_renew_plans(struct host_agent *agent, rm_mono_t now)
 				if (aggregator_link_has_session(
 					agent->aggregator_links[u]) &&
 				    agent_aggregator_serves(&list[u], tor))
-					plans_renew(agent->plans, tor, now);
+					pinglist_store_renew(
+					    agent->pinglists, tor, now);
 			}
 		}
 	}
@@ -394,15 +397,15 @@ agent_on_look(void *arg)
 	agent_look_at_rnics(agent, now);
 	agent_find(agent, false, now);
 	agent_renew_plans(agent, now);
-	if (!plans_tick(agent->plans, rm_wall_now(), now))
+	if (!pinglist_store_tick(agent->pinglists, rm_wall_now(), now))
 		return;
 	agent_tune_probers(agent);
-	if (plans_slow(agent->plans) > 0)
+	if (pinglist_store_slow(agent->pinglists) > 0)
 		rm_log_warn(0,
 		    "pinglists: %zu expired: no aggregator of their ToRs for days, a "
 		    "tenth of their probes is sent",
-		    plans_slow(agent->plans));
-	else if (plans_any(agent->plans))
+		    pinglist_store_slow(agent->pinglists));
+	else if (pinglist_store_any(agent->pinglists))
 		rm_log_info("pinglists: in force again");
 	else
 		rm_log_warn(0, "pinglists: all expired: no probe is sent");

@@ -8,7 +8,7 @@
 
 #include "host-agent/api/agent_show.h"
 #include "host-agent/pinglist/pinglist.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/outbox.h"
 #include "rackmesh/core/address.h"
@@ -108,9 +108,10 @@ get_pinglist(struct rm_http_request *request, void *arg)
 		return;
 	all = json_object();
 	list = json_array();
-	for (size_t i = 0; i < plans_tors(api->plans); i++)
+	for (size_t i = 0; i < pinglist_store_tors(api->pinglists); i++)
 		json_array_append_new(
-		    list, show_pinglist(plans_at(api->plans, i), &page, &targets));
+		    list, show_pinglist(
+			      pinglist_store_at(api->pinglists, i), &page, &targets));
 	agent_show_u64(all, "target_count", targets);
 	json_object_set_new(all, "pinglists", list);
 	rm_http_reply_json(request, 200, all);
@@ -201,14 +202,14 @@ api_ready(char *sentence, size_t len, void *arg)
 
 	for (size_t i = 0; i < api->aggregator_link_count; i++)
 		connected |= aggregator_link_has_session(api->aggregator_links[i]);
-	if (!plans_any(api->plans))
+	if (!pinglist_store_any(api->pinglists))
 		snprintf(sentence, len, "no pinglist yet");
 	else if (!connected)
 		snprintf(
 		    sentence, len, "no aggregator, probing from the last pinglist");
 	else
 		snprintf(sentence, len, "probing");
-	return connected && plans_any(api->plans);
+	return connected && pinglist_store_any(api->pinglists);
 }
 
 int

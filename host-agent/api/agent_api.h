@@ -23,7 +23,7 @@ struct agent_services;
 struct counters;
 struct rnic;
 struct wire_brake;
-struct plans;
+struct pinglist_store;
 struct rm_http_server;
 struct rm_metrics;
 struct self_limit;
@@ -46,7 +46,7 @@ struct agent_api { /* data of the API; borrowed, and read at every request */
 	size_t waiting_count;
 	struct aggregator_link *const *aggregator_links;
 	size_t aggregator_link_count;
-	const struct plans *plans;
+	const struct pinglist_store *pinglists;
 	const struct tracer *tracer;
 	const struct agent_services *services; /* NULL: not wanted */
 	const struct counters *counters;       /* likewise */

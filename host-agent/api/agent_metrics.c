@@ -7,7 +7,7 @@
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist_cache.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/outbox.h"
 #include "host-agent/report/self_limit.h"
@@ -21,7 +21,7 @@
 
 #define O(field) offsetof(struct outbox_counts, field)
 #define U(field) offsetof(struct aggregator_link_counts, field)
-#define L(field) offsetof(struct plans_counts, field)
+#define L(field) offsetof(struct pinglist_store_counts, field)
 #define C(field) offsetof(struct pinglist_cache_counts, field)
 #define A(field) offsetof(struct agent_counts, field)
 #define B(field) offsetof(struct brake_file_counts, field)
@@ -72,7 +72,7 @@ static const struct agent_counter aggregator_link_counters[] = {
 	{ "rackmesh_agent_heartbeats_sent_total", "", U(heartbeats), "Heartbeats sent." },
 	{ "rackmesh_agent_heartbeats_behind_total", "", U(heartbeats_behind), "Heartbeats sent while batches waited for acknowledgements." },
 	{ "rackmesh_agent_overdue_replies_unsent_total", "", U(overdue_unsent), "Replies that came after their probe was reported as lost, and were not reported because this aggregator's release does not know them." },
-	{ "rackmesh_agent_count_rows_sent_total", "", U(count_rows), "Rows of receive counts sent." },
+	{ "rackmesh_agent_count_rows_sent_total", "", U(rx_count_report), "Rows of receive counts sent." },
 	{ "rackmesh_agent_paths_sent_total", "", U(paths), "Traced paths sent." },
 	{ "rackmesh_agent_service_reports_sent_total", "", U(services), "Reports of service flows sent." },
 	{ "rackmesh_agent_readings_sent_total", "", U(counter_reports), "Reports of the RNICs' counters sent." },
@@ -82,7 +82,7 @@ static const struct agent_counter aggregator_link_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter plans_counters[] = {
+static const struct agent_counter pinglist_store_counters[] = {
 	{ "rackmesh_agent_pinglists_total", "result=\"new\"", L(taken), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists received, by what was done with them." },
@@ -245,22 +245,23 @@ agent_metrics_aggregator_link(
 static double
 read_slow(const void *arg)
 {
-	return (double)plans_slow(arg);
+	return (double)pinglist_store_slow(arg);
 }
 
 int
-agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans)
+agent_metrics_plans(struct rm_metrics *metrics, const struct pinglist_store *pinglists)
 {
-	int r = agent_metrics_table(
-	    metrics, plans, "", plans_counters, plans_counts(plans));
+	int r = agent_metrics_table(metrics, pinglists, "", pinglist_store_counters,
+	    pinglist_store_counts(pinglists));
 
 	if (r == 0)
-		r = rm_metrics_gauge(metrics, plans, "rackmesh_agent_pinglists_slow",
-		    "", "Expired pinglists in use; a tenth of their probes is sent.",
-		    read_slow, plans);
-	if (r == 0 && plans_cache_counts(plans) != NULL)
-		r = agent_metrics_table(
-		    metrics, plans, "", cache_counters, plans_cache_counts(plans));
+		r = rm_metrics_gauge(metrics, pinglists,
+		    "rackmesh_agent_pinglists_slow", "",
+		    "Expired pinglists in use; a tenth of their probes is sent.",
+		    read_slow, pinglists);
+	if (r == 0 && pinglist_store_cache_counts(pinglists) != NULL)
+		r = agent_metrics_table(metrics, pinglists, "", cache_counters,
+		    pinglist_store_cache_counts(pinglists));
 	return r;
 }
 

@@ -17,7 +17,7 @@ struct agent_services;
 struct brake_file;
 struct key_ring;
 struct rnic;
-struct plans;
+struct pinglist_store;
 struct counters;
 struct kubelet;
 struct rm_key_files;
@@ -42,7 +42,8 @@ int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_aggregator_link(
     struct rm_metrics *metrics, const struct aggregator_link *aggregator_link);
-int agent_metrics_plans(struct rm_metrics *metrics, const struct plans *plans);
+int agent_metrics_plans(
+    struct rm_metrics *metrics, const struct pinglist_store *pinglists);
 int agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
     const struct brake_file *file);
 int agent_metrics_keys(struct rm_metrics *metrics, const struct key_ring *ring,

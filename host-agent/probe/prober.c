@@ -8,12 +8,12 @@
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/packet/stamp.h"
-#include "host-agent/probe/ceiling.h"
 #include "host-agent/probe/overdue.h"
 #include "host-agent/probe/pending.h"
 #include "host-agent/probe/port.h"
-#include "host-agent/probe/prober_plan.h"
 #include "host-agent/probe/prober_target.h"
+#include "host-agent/probe/rate_limit.h"
+#include "host-agent/probe/target_list.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
 
@@ -27,14 +27,14 @@ struct prober {
 	struct rm_loop *loop;
 	struct rm_timer *timer;
 	struct port *port;
-	struct prober_plan plan;
+	struct target_list plan;
 	struct pending *pending;
 	struct overdue overdue;
 	const struct key_ring *ring; /* NULL: no keys */
 	size_t keyed_targets;
 	struct prober_counts counts;
-	struct ceiling ceiling;
-	struct ceiling *host_ceiling; /* NULL: none */
+	struct rate_limit rate_limit;
+	struct rate_limit *host_rate_limit; /* NULL: none */
 	struct target_home home;
 	prober_on_result *on_result;
 	void *arg;
@@ -111,9 +111,9 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 				       .tx_count = ++*combination.tx_count,
 				       .label = probe->label },
 	    size, burst->heads[n]);
-	ceiling_take(&prober->ceiling, size);
-	if (prober->host_ceiling != NULL)
-		ceiling_take(prober->host_ceiling, size);
+	rate_limit_take(&prober->rate_limit, size);
+	if (prober->host_rate_limit != NULL)
+		rate_limit_take(prober->host_rate_limit, size);
 	if (target->keyed)
 		format->sign(burst->heads[n], &target->macs.probe);
 	prober_target_ref(target);
@@ -181,12 +181,12 @@ burst_settle(struct prober *prober, const struct burst *burst)
 
 /* ns until a ceiling lets one more packet leave. */
 static int64_t
-prober_ceiling_wait(const struct prober *prober, rm_mono_t now)
+prober_rate_limit_wait(const struct prober *prober, rm_mono_t now)
 {
-	int64_t own = ceiling_wait(&prober->ceiling, now), host = 0;
+	int64_t own = rate_limit_wait(&prober->rate_limit, now), host = 0;
 
-	if (prober->host_ceiling != NULL)
-		host = ceiling_wait(prober->host_ceiling, now);
+	if (prober->host_rate_limit != NULL)
+		host = rate_limit_wait(prober->host_rate_limit, now);
 	return own > host ? own : host;
 }
 
@@ -197,9 +197,9 @@ burst_leave(struct prober *prober, struct burst *burst)
 
 	port_send(prober->port, PORT_PROBER, burst->packets, burst->count);
 	left = rm_mono_now();
-	ceiling_left(&prober->ceiling, left);
-	if (prober->host_ceiling != NULL)
-		ceiling_left(prober->host_ceiling, left);
+	rate_limit_left(&prober->rate_limit, left);
+	if (prober->host_rate_limit != NULL)
+		rate_limit_left(prober->host_rate_limit, left);
 }
 
 /* Sends what is due. True: a full burst went out, there may be more. */
@@ -218,7 +218,7 @@ prober_send_burst(struct prober *prober, rm_mono_t now)
 	while (burst.count < PORT_BURST) {
 		struct pacer_entry *entry;
 
-		if (prober_ceiling_wait(prober, begun) > 0) {
+		if (prober_rate_limit_wait(prober, begun) > 0) {
 			held = pacer_next(&prober->plan.pacer, &due) &&
 			       rm_mono_since(due, now) <= window;
 			break;
@@ -509,7 +509,7 @@ prober_arm(struct prober *prober)
 
 	prober_note_stall(prober, now);
 	if (!prober->paused && pacer_next(&prober->plan.pacer, &at)) {
-		rm_mono_t free = rm_mono_add(now, prober_ceiling_wait(prober, now));
+		rm_mono_t free = rm_mono_add(now, prober_rate_limit_wait(prober, now));
 
 		if (rm_mono_since(free, at) > 0)
 			at = free;
@@ -572,7 +572,7 @@ prober_on_timer(void *arg)
 
 	prober_note_stall(prober, now);
 	if (rm_mono_since(now, prober->focus_ends) >= 0)
-		prober->focus_ends = prober_plan_pace(&prober->plan, now);
+		prober->focus_ends = target_list_pace(&prober->plan, now);
 	prober_expire(prober, now);
 	for (int i = 0; i < BURSTS_PER_TURN && !prober->paused; i++)
 		if (!prober_send_burst(prober, now))
@@ -593,21 +593,21 @@ prober_new(struct rm_loop *loop, struct port *port,
 		return -ENOMEM;
 	if (rate == 0 || rate > PROBER_MAX_RATE_PER_S)
 		rate = PROBER_MAX_RATE_PER_S;
-	prober_plan_init(&prober->plan, rate, seed != 0 ? seed : rm_random_u64());
+	target_list_init(&prober->plan, rate, seed != 0 ? seed : rm_random_u64());
 	prober->loop = loop;
 	prober->port = port;
 	prober->on_result = on_result;
 	prober->arg = arg;
 	prober->timeout_ns = options->timeout_ns;
 	prober->home = options->home;
-	prober->host_ceiling = options->host_ceiling;
-	ceiling_init(
-	    &prober->ceiling, CEILING_RNIC_PACKETS_PER_S, CEILING_RNIC_BYTES_PER_S);
+	prober->host_rate_limit = options->host_rate_limit;
+	rate_limit_init(&prober->rate_limit, RATE_LIMIT_RNIC_PACKETS_PER_S,
+	    RATE_LIMIT_RNIC_BYTES_PER_S);
 	prober->stalled = (rm_mono_t){ INT64_MIN / 2 };
 	prober->focus_ends = prober->armed = (rm_mono_t){ INT64_MAX };
 	while (prober->ssid == 0)
-		prober->ssid = (uint16_t)prober_plan_random(&prober->plan);
-	prober->pending = pending_new(0, (uint32_t)prober_plan_random(&prober->plan));
+		prober->ssid = (uint16_t)target_list_random(&prober->plan);
+	prober->pending = pending_new(0, (uint32_t)target_list_random(&prober->plan));
 	if (prober->pending == NULL)
 		goto fail;
 	r = rm_timer_new(loop, prober_on_timer, prober, &prober->timer);
@@ -640,7 +640,7 @@ prober_free(struct prober *prober)
 	overdue_clear(&prober->overdue);
 	rm_timer_free(prober->timer);
 	pending_free(prober->pending);
-	prober_plan_clear(&prober->plan);
+	target_list_clear(&prober->plan);
 	free(prober);
 }
 
@@ -652,7 +652,7 @@ prober_repace(struct prober *prober)
 	rm_mono_t now = rm_mono_now();
 	double seconds = (double)(prober->timeout_ns + PACER_MAKE_UP_NS) / 1e9;
 
-	prober->focus_ends = prober_plan_pace(&prober->plan, now);
+	prober->focus_ends = target_list_pace(&prober->plan, now);
 	(void)pending_reserve(
 	    prober->pending, (size_t)(prober->plan.rate_per_s * seconds) + PORT_BURST);
 	prober_arm(prober);
@@ -680,8 +680,8 @@ int
 prober_set_targets(
     struct prober *prober, const struct wire_target *targets, size_t count)
 {
-	const struct prober_plan_place place = { prober->port, &prober->home };
-	int r = prober_plan_set(&prober->plan, &place, targets, count, rm_mono_now(),
+	const struct target_list_place place = { prober->port, &prober->home };
+	int r = target_list_set(&prober->plan, &place, targets, count, rm_mono_now(),
 	    prober->counts.refused_targets);
 
 	if (r < 0)
@@ -718,7 +718,7 @@ prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_u
 		interval_us = PROBER_MIN_INTERVAL_US;
 	if (duration_ms > PROBER_MAX_FOCUS_MS)
 		duration_ms = PROBER_MAX_FOCUS_MS;
-	prober_plan_focus(&prober->plan, dst, interval_us * RM_NS_PER_US,
+	target_list_focus(&prober->plan, dst, interval_us * RM_NS_PER_US,
 	    rm_mono_add(now, duration_ms * RM_NS_PER_MS));
 	prober_repace(prober);
 }
@@ -728,7 +728,7 @@ prober_pause(struct prober *prober, bool paused)
 {
 	if (prober->paused &&
 	    !paused) /* what was not asked meanwhile was not skipped */
-		prober_plan_jitter(&prober->plan, rm_mono_now());
+		target_list_jitter(&prober->plan, rm_mono_now());
 	prober->paused = paused;
 	prober_arm(prober);
 }

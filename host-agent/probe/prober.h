@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 #include "host-agent/probe/prober_limits.h"
-#include "host-agent/probe/target_rules.h"
+#include "host-agent/probe/target_filter.h"
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-struct ceiling;
+struct rate_limit;
 struct key_ring;
 struct port;
 struct prober;
@@ -32,7 +32,7 @@ struct prober_options {
 	uint64_t random_seed;
 	struct target_home home; /* all zero: not known */
 	/* Of all probers together, borrowed; NULL: none. */
-	struct ceiling *host_ceiling;
+	struct rate_limit *host_rate_limit;
 };
 
 struct prober_counts {

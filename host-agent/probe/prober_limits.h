@@ -1,6 +1,6 @@
 /*
  * prober_limits - compiled-in ceilings of one prober that no pinglist can raise (DESIGN
- * section 6, promise 3); those of every window are in ceiling.h.
+ * section 6, promise 3); those of every window are in rate_limit.h.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_LIMITS_H
 #define HOST_AGENT_PROBE_PROBER_LIMITS_H

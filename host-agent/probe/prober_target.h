@@ -15,7 +15,7 @@
 #include <uthash.h>
 
 #include "host-agent/probe/pacer.h"
-#include "host-agent/probe/target_rules.h"
+#include "host-agent/probe/target_filter.h"
 #include "rackmesh/identity/probe_key.h"
 #include "schemas/wire.h"
 
@@ -44,7 +44,7 @@ struct prober_target {
 	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* by the class's first place in wire */
 	rm_mono_t focus_until;
 	int64_t focus_ns; /* 0: not focused */
-	size_t crowd;     /* all that share its address */
+	size_t limit;     /* all that share its address */
 	unsigned refs;    /* references: one of the list, and one per probe in flight */
 	UT_hash_handle hh;
 };

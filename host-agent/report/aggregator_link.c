@@ -192,7 +192,7 @@ aggregator_link_send_counts(struct aggregator_link *aggregator_link,
 			return false;
 		done += counts.row_count;
 	} while (done < report->row_count);
-	aggregator_link->counts.count_rows += done;
+	aggregator_link->counts.rx_count_report += done;
 	return true;
 }
 

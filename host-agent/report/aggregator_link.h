@@ -76,7 +76,7 @@ struct aggregator_link_counts {
 	uint64_t pinglists, keys, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
 	uint64_t heartbeats_behind; /* batches could not be sent before it */
-	uint64_t count_rows;
+	uint64_t rx_count_report;
 	uint64_t registrations;
 	uint64_t paths;
 	uint64_t services; /* reports */

@@ -153,11 +153,12 @@ ttl_count(const struct tracer_flow *flow)
 
 /* Knows less; else it has been due for longer. */
 static bool
-goes_before(const struct tracer_flow *a, const struct tracer_flow *b, bool plans_first)
+goes_before(
+    const struct tracer_flow *a, const struct tracer_flow *b, bool pinglist_store_first)
 {
 	bool fresh = a->path.good.count == 0, other_fresh = b->path.good.count == 0;
 
-	if (plans_first && a->service != b->service)
+	if (pinglist_store_first && a->service != b->service)
 		return b->service;
 	if (fresh != other_fresh)
 		return fresh;
@@ -169,13 +170,13 @@ goes_before(const struct tracer_flow *a, const struct tracer_flow *b, bool plans
 static struct tracer_flow *
 pick(const struct tracer *tracer, rm_mono_t now)
 {
-	const bool plans_first = tracer->counts.traces % 2 != 0;
+	const bool pinglist_store_first = tracer->counts.traces % 2 != 0;
 	struct tracer_flow *best = NULL;
 
 	for (struct tracer_flow *f = tracer->flows; f != NULL; f = f->hh.next) {
 		if (f->slot >= 0 || now.ns < f->due.ns)
 			continue;
-		if (best == NULL || goes_before(f, best, plans_first))
+		if (best == NULL || goes_before(f, best, pinglist_store_first))
 			best = f;
 	}
 	return best;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "host-agent/packet/key_ring.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/heartbeat.h"
 #include "rackmesh/core/endpoint.h"
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct run {
 	struct fuzz_bytes bytes;
 	struct rm_loop *loop;
-	struct plans *plans;
+	struct pinglist_store *pinglists;
 	struct key_ring *ring;
 	struct aggregator_link *aggregator_link;
 	struct wire_writer *writer;
@@ -63,7 +63,8 @@ on_pinglist(
 	const char *tor;
 	int r;
 
-	plans_arrival(run->plans, data, len, rm_wall_now(), rm_mono_now(), &tor, &r);
+	pinglist_store_arrival(
+	    run->pinglists, data, len, rm_wall_now(), rm_mono_now(), &tor, &r);
 	return r;
 }
 
@@ -389,9 +390,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fake_world_on_sent(on_sent, &run);
 	run.writer = wire_writer_new();
 	if (run.writer == NULL || rm_loop_new(&run.loop) < 0 ||
-	    plans_new("", NULL, &run.plans) < 0 ||
-	    plans_add_tor(run.plans, "tor-a") < 0 || key_ring_new(&run.ring) < 0 ||
-	    key_ring_add_tor(run.ring, "tor-a") < 0)
+	    pinglist_store_new("", NULL, &run.pinglists) < 0 ||
+	    pinglist_store_add_tor(run.pinglists, "tor-a") < 0 ||
+	    key_ring_new(&run.ring) < 0 || key_ring_add_tor(run.ring, "tor-a") < 0)
 		abort();
 	if (start(&run, fuzz_below(&run.bytes, 16)) == 0) {
 		if (strcmp(aggregator_link_address(run.aggregator_link),
@@ -404,7 +405,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	aggregator_link_free(run.aggregator_link);
 	key_ring_free(run.ring);
-	plans_free(run.plans);
+	pinglist_store_free(run.pinglists);
 	wire_writer_free(run.writer);
 	rm_loop_free(run.loop);
 	fake_world_end();

@@ -11,7 +11,7 @@
 
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/pinglist_cache.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/fuzz/folder.h"
@@ -33,7 +33,7 @@ struct run {
 	struct rm_loop *loop;
 	struct rm_worker *worker;
 	struct wire_writer *writer;
-	struct plans *plans;
+	struct pinglist_store *pinglists;
 	uint64_t versions[2]; /* held, in this life */
 };
 
@@ -44,26 +44,26 @@ restart(struct run *run)
 	int r;
 
 	rm_worker_free(run->worker);
-	plans_free(run->plans);
+	pinglist_store_free(run->pinglists);
 	run->worker = NULL;
-	run->plans = NULL;
+	run->pinglists = NULL;
 	if (rm_worker_new(run->loop, 4, &run->worker) < 0)
 		abort();
 	failing_malloc_arm(fuzz_below(&run->bytes, 16));
-	r = plans_new(run->folder, run->worker, &run->plans);
+	r = pinglist_store_new(run->folder, run->worker, &run->pinglists);
 	if (failing_malloc_disarm() && r < 0)
 		abort();
-	if (r < 0 && plans_new(run->folder, run->worker, &run->plans) < 0)
+	if (r < 0 && pinglist_store_new(run->folder, run->worker, &run->pinglists) < 0)
 		abort();
 	for (size_t i = 0; i < 2; i++) {
 		failing_malloc_arm(fuzz_below(&run->bytes, 64));
-		r = plans_add_tor(run->plans, tors[i]);
+		r = pinglist_store_add_tor(run->pinglists, tors[i]);
 		(void)failing_malloc_disarm();
-		if (r < 0 && plans_add_tor(run->plans, tors[i]) < 0)
+		if (r < 0 && pinglist_store_add_tor(run->pinglists, tors[i]) < 0)
 			abort();
 	}
 	failing_malloc_arm(fuzz_below(&run->bytes, 64));
-	plans_load(run->plans, rm_wall_now(), rm_mono_now());
+	pinglist_store_load(run->pinglists, rm_wall_now(), rm_mono_now());
 	(void)failing_malloc_disarm();
 	memset(run->versions, 0, sizeof(run->versions));
 }
@@ -86,14 +86,14 @@ take(struct run *run)
 	if (damage >= 0xf0)
 		copy[fuzz_number(&run->bytes) % message.len] ^= fuzz_u8(&run->bytes);
 	failing_malloc_arm(fails);
-	if (plans_arrival(run->plans, copy, message.len, rm_wall_now(), rm_mono_now(),
-		&tor, &r) &&
+	if (pinglist_store_arrival(run->pinglists, copy, message.len, rm_wall_now(),
+		rm_mono_now(), &tor, &r) &&
 	    (r != 0 || tor == NULL))
 		abort();
 	(void)failing_malloc_disarm();
 	/* Again: it is held, or was refused. */
-	if (r > 0 || (plans_arrival(run->plans, copy, message.len, rm_wall_now(),
-			  rm_mono_now(), &tor, &r) &&
+	if (r > 0 || (pinglist_store_arrival(run->pinglists, copy, message.len,
+			  rm_wall_now(), rm_mono_now(), &tor, &r) &&
 			 fails == 0))
 		abort();
 	free(copy);
@@ -124,7 +124,7 @@ pass(struct run *run)
 
 	fake_world_pass(days * DAY_NS / 8);
 	failing_malloc_arm(fails);
-	plans_tick(run->plans, rm_wall_now(), rm_mono_now());
+	pinglist_store_tick(run->pinglists, rm_wall_now(), rm_mono_now());
 	(void)failing_malloc_disarm();
 	if (days & 1)
 		fake_world_turn(); /* it is written now */
@@ -137,11 +137,11 @@ event(struct run *run)
 
 	switch (what % 8) {
 	case 0:
-		plans_renew(run->plans, what == 0xf8 ? "nobody" : tors[what >> 7],
-		    rm_mono_now());
+		pinglist_store_renew(run->pinglists,
+		    what == 0xf8 ? "nobody" : tors[what >> 7], rm_mono_now());
 		break;
 	case 1:
-		plans_set_life(run->plans,
+		pinglist_store_set_life(run->pinglists,
 		    (int64_t)(fuzz_number(&run->bytes) % 1000) * DAY_NS / 8);
 		break;
 	case 2:
@@ -169,13 +169,13 @@ static void
 check_sum(const struct run *run, struct wire_rnic_id rnic)
 {
 	struct pinglist_sum sum;
-	int r = plans_sum(run->plans, tors, 2, rnic, &sum);
+	int r = pinglist_store_sum(run->pinglists, tors, 2, rnic, &sum);
 
 	if (r < 0 && r != -ENOMEM)
 		abort();
 	if (r < 0)
 		return;
-	if (sum.held != plans_any(run->plans))
+	if (sum.held != pinglist_store_any(run->pinglists))
 		abort();
 	for (size_t i = 0; i < sum.target_count; i++)
 		if (!same_id(sum.targets[i].src, rnic))
@@ -186,11 +186,12 @@ check_sum(const struct run *run, struct wire_rnic_id rnic)
 static void
 check(struct run *run)
 {
-	const struct plans_counts *counts = plans_counts(run->plans);
+	const struct pinglist_store_counts *counts =
+	    pinglist_store_counts(run->pinglists);
 	size_t slow = 0;
 
-	for (size_t i = 0; i < plans_tors(run->plans); i++) {
-		const struct pinglist *pinglist = plans_at(run->plans, i);
+	for (size_t i = 0; i < pinglist_store_tors(run->pinglists); i++) {
+		const struct pinglist *pinglist = pinglist_store_at(run->pinglists, i);
 		const struct wire_pinglist_view *view = pinglist_view(pinglist);
 
 		slow += pinglist_slow(pinglist);
@@ -203,7 +204,8 @@ check(struct run *run)
 			abort();
 		run->versions[i] = view != NULL ? view->pinglist.version : 0;
 	}
-	if (slow != plans_slow(run->plans) || counts->recovered > counts->expired)
+	if (slow != pinglist_store_slow(run->pinglists) ||
+	    counts->recovered > counts->expired)
 		abort();
 	for (uint64_t guid = 0; guid < 3; guid++)
 		check_sum(run, (struct wire_rnic_id){ guid, 1 });
@@ -227,9 +229,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		event(&run);
 		check(&run);
 	}
-	(void)plans_cache_counts(run.plans);
+	(void)pinglist_store_cache_counts(run.pinglists);
 	rm_worker_free(run.worker);
-	plans_free(run.plans);
+	pinglist_store_free(run.pinglists);
 	wire_writer_free(run.writer);
 	rm_loop_free(run.loop);
 	fuzz_folder_remove(run.folder);

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "host-agent/packet/key_ring.h"
-#include "host-agent/probe/ceiling.h"
 #include "host-agent/probe/prober.h"
+#include "host-agent/probe/rate_limit.h"
 #include "host-agent/reflector/reflector.h"
 #include "rackmesh/loop/loop.h"
 #include "tests/fuzz/probes_run.h"
@@ -226,7 +226,7 @@ begin(struct run *run)
 		.home = { .id = prober_id,
 		    .addresses = { prober_at },
 		    .prefix_bits = { 24 } } };
-	static struct ceiling ceiling;
+	static struct rate_limit rate_limit;
 	uint8_t what = fuzz_u8(&run->bytes);
 
 	run->roce = what & 1;
@@ -239,9 +239,10 @@ begin(struct run *run)
 		fake_port_init(&run->near);
 		fake_port_init(&run->far);
 	}
-	ceiling_init(&ceiling, CEILING_HOST_PACKETS_PER_S, CEILING_HOST_BYTES_PER_S);
+	rate_limit_init(
+	    &rate_limit, RATE_LIMIT_HOST_PACKETS_PER_S, RATE_LIMIT_HOST_BYTES_PER_S);
 	if (what & 8)
-		options.host_ceiling = &ceiling;
+		options.host_rate_limit = &rate_limit;
 	options.max_rate_per_s = what & 4 ? 100 : 0;
 	run->epoch = 5;
 	if (rm_loop_new(&run->loop) < 0 || (run->writer = wire_writer_new()) == NULL ||

@@ -7,16 +7,16 @@
 
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/pinglist.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 
 static inline bool
-plans_arrival(struct plans *plans, const uint8_t *data, size_t len, rm_wall_t wall,
-    rm_mono_t now, const char **tor, int *r)
+pinglist_store_arrival(struct pinglist_store *pinglists, const uint8_t *data,
+    size_t len, rm_wall_t wall, rm_mono_t now, const char **tor, int *r)
 {
 	struct wire_pinglist_view view;
 
-	*r = plans_open(plans, data, len, &view);
-	return *r == 0 && plans_take(plans, &view, wall, now, tor, r);
+	*r = pinglist_store_open(pinglists, data, len, &view);
+	return *r == 0 && pinglist_store_take(pinglists, &view, wall, now, tor, r);
 }
 
 static inline int

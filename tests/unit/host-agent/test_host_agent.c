@@ -21,7 +21,7 @@
 #include "host-agent/packet/key_ring.h"
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist_cache.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/trace/tracing.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
@@ -760,7 +760,7 @@ expired_copies_are_probed_slowly_until_somebody_is_there(void **state)
 	host->slowed_permille = 0;
 	agent_start(f, 0);
 	loopback_run(f->loop, RM_NS_PER_S);
-	assert_int_equal(plans_slow(host->agent->plans), 1);
+	assert_int_equal(pinglist_store_slow(host->agent->pinglists), 1);
 	/* The next look would renew them, perhaps before a heartbeat has said so. */
 	rm_timer_after(host->agent->look, 3600 * RM_NS_PER_S);
 	aggregator_start(f, port);
@@ -768,7 +768,7 @@ expired_copies_are_probed_slowly_until_somebody_is_there(void **state)
 	assert_int_equal(host->slowed_reason, WIRE_SLOW_PLAN);
 	rm_timer_after(host->agent->look, 0);
 	LOOPBACK_WAIT(f->loop, host->beats > 0 && host->slowed_permille == 0);
-	assert_int_equal(plans_slow(host->agent->plans), 0);
+	assert_int_equal(pinglist_store_slow(host->agent->pinglists), 0);
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 50);
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/trace/tracer.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/metrics.h"
@@ -25,7 +25,7 @@ struct fixture {
 	struct rm_loop *loop;
 	struct rm_metrics *metrics;
 	struct rm_http_server *server;
-	struct plans *plans;
+	struct pinglist_store *pinglists;
 	struct tracer *tracer;
 	struct agent_api api;
 	bool paused;
@@ -46,14 +46,15 @@ setup(void **state)
 	*f = (struct fixture){ .answer = malloc(ANSWER_BYTES) };
 	*state = f;
 	if (f->answer == NULL || rm_loop_new(&f->loop) < 0 ||
-	    rm_metrics_new(&f->metrics) < 0 || plans_new("", NULL, &f->plans) < 0 ||
-	    plans_add_tor(f->plans, "tor-a") < 0 ||
-	    plans_add_tor(f->plans, "tor-b") < 0 ||
+	    rm_metrics_new(&f->metrics) < 0 ||
+	    pinglist_store_new("", NULL, &f->pinglists) < 0 ||
+	    pinglist_store_add_tor(f->pinglists, "tor-a") < 0 ||
+	    pinglist_store_add_tor(f->pinglists, "tor-b") < 0 ||
 	    tracer_new(&options, &f->tracer) < 0 ||
 	    rm_http_server_new(f->loop, &f->server) < 0)
 		return -1;
 	f->api = (struct agent_api){ .host = "h1",
-		.plans = f->plans,
+		.pinglists = f->pinglists,
 		.paused = &f->paused,
 		.brake = &f->brake,
 		.tracer = f->tracer };
@@ -68,7 +69,7 @@ teardown(void **state)
 	struct fixture *f = *state;
 
 	rm_http_server_free(f->server);
-	plans_free(f->plans);
+	pinglist_store_free(f->pinglists);
 	tracer_free(f->tracer);
 	rm_metrics_free(f->metrics);
 	rm_loop_free(f->loop);
@@ -105,8 +106,8 @@ take(struct fixture *f, const char *tor, size_t count, uint32_t first)
 			.sizes = sizes,
 			.size_count = 1 };
 	assert_int_equal(wire_write_pinglist(writer, &pinglist, &bytes), 0);
-	assert_true(plans_arrival(f->plans, bytes.data, bytes.len, rm_wall_now(),
-	    rm_mono_now(), &changed, &r));
+	assert_true(pinglist_store_arrival(f->pinglists, bytes.data, bytes.len,
+	    rm_wall_now(), rm_mono_now(), &changed, &r));
 	wire_writer_free(writer);
 	free(targets);
 }

@@ -1,6 +1,6 @@
 /* A plan that wants the worst, and what an onlooker on the wire counts of it: the raw
  * packets, each with the kernel's time, and nftables beside. */
-#include "host-agent/probe/ceiling.h"
+#include "host-agent/probe/rate_limit.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -189,10 +189,10 @@ expect_below(const struct onlooker *o, uint64_t packets_per_s, uint64_t bytes_pe
 	assert_true(packets <= packets_per_s);
 	assert_true(bytes <= bytes_per_s);
 	assert_true(packets > 0); /* something was tried */
-	most_within(o, CEILING_WINDOW_NS, &packets, &bytes);
+	most_within(o, RATE_LIMIT_WINDOW_NS, &packets, &bytes);
 	print_message("most in 10 ms: %lu packets, %lu bytes\n", packets, bytes);
-	assert_true(packets * CEILING_WINDOWS_PER_RATE <= packets_per_s);
-	assert_true(bytes * CEILING_WINDOWS_PER_RATE <= bytes_per_s);
+	assert_true(packets * RATE_LIMIT_WINDOWS_PER_RATE <= packets_per_s);
+	assert_true(bytes * RATE_LIMIT_WINDOWS_PER_RATE <= bytes_per_s);
 }
 
 /* ---- the plan ---------------------------------------------------------------------
@@ -275,12 +275,13 @@ static const struct target_home home = { .id = { 1, 1 },
 	.prefix_bits = { 8 } };
 
 static struct prober *
-hostile_prober(struct probe_fixture *fixture, struct port *port, struct ceiling *host)
+hostile_prober(
+    struct probe_fixture *fixture, struct port *port, struct rate_limit *host)
 {
 	const struct prober_options options = { .timeout_ns = FIXTURE_TIMEOUT_NS,
 		.random_seed = 1,
 		.home = home,
-		.host_ceiling = host };
+		.host_rate_limit = host };
 	struct prober *prober = NULL;
 
 	assert_int_equal(prober_new(fixture->loop, port, &options,
@@ -314,7 +315,8 @@ one_rnic(void **state, uint16_t size)
 	assert_true(counts->refused_targets[TARGET_TOO_MANY] > MANY / 2);
 	assert_true(counts->held > 0);
 	assert_true(onlooker.count <= counts->sent);
-	expect_below(&onlooker, CEILING_RNIC_PACKETS_PER_S, CEILING_RNIC_BYTES_PER_S);
+	expect_below(
+	    &onlooker, RATE_LIMIT_RNIC_PACKETS_PER_S, RATE_LIMIT_RNIC_BYTES_PER_S);
 	free(onlooker.seen);
 	prober_free(prober);
 }
@@ -344,12 +346,12 @@ a_host_has_one_ceiling_for_all_its_rnics(void **state)
 	struct port *ports[RNICS];
 	struct prober *probers[RNICS];
 	struct onlooker onlooker;
-	struct ceiling host;
+	struct rate_limit host;
 	uint64_t held = 0;
 
 	if (!probe_fixture_root())
 		skip();
-	ceiling_init(&host, PACKETS, BYTES);
+	rate_limit_init(&host, PACKETS, BYTES);
 	for (size_t i = 0; i < RNICS; i++) {
 		char own[INET_ADDRSTRLEN];
 
@@ -362,7 +364,7 @@ a_host_has_one_ceiling_for_all_its_rnics(void **state)
 	onlooker_stop(&onlooker);
 	expect_below(&onlooker, PACKETS, BYTES);
 	/* It held none back before it had sent what the ceiling lets through. */
-	assert_true(onlooker.count >= PACKETS / CEILING_WINDOWS_PER_RATE / 2);
+	assert_true(onlooker.count >= PACKETS / RATE_LIMIT_WINDOWS_PER_RATE / 2);
 	for (size_t i = 0; i < RNICS; i++) {
 		held += prober_counts(probers[i])->held;
 		prober_free(probers[i]);

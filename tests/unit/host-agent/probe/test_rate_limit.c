@@ -1,4 +1,4 @@
-#include "host-agent/probe/ceiling.h"
+#include "host-agent/probe/rate_limit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ struct left {
 };
 
 struct wire { /* what an onlooker counts */
-	struct ceiling ceiling;
+	struct rate_limit rate_limit;
 	struct left *left;
 	size_t count;
 	rm_mono_t now;
@@ -61,16 +61,16 @@ send_greedily(struct wire *wire, size_t bytes, int64_t hold_up_ns, int64_t wait_
 {
 	size_t n = 0;
 
-	while (n < 32 && ceiling_wait(&wire->ceiling, wire->now) == 0) {
-		ceiling_take(&wire->ceiling, bytes);
+	while (n < 32 && rate_limit_wait(&wire->rate_limit, wire->now) == 0) {
+		rate_limit_take(&wire->rate_limit, bytes);
 		n++;
 	}
 	wire->now = rm_mono_add(wire->now, hold_up_ns);
-	ceiling_left(&wire->ceiling, wire->now);
+	rate_limit_left(&wire->rate_limit, wire->now);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(wire->count < MOST);
 		wire->left[wire->count++] =
-		    (struct left){ wire->now.ns, bytes + CEILING_HEADER_BYTES };
+		    (struct left){ wire->now.ns, bytes + RATE_LIMIT_HEADER_BYTES };
 	}
 	wire->now = rm_mono_add(wire->now, wait_ns);
 }
@@ -101,15 +101,17 @@ expect_held(const struct wire *wire, bool by_bytes)
 
 	most_within(wire, RM_NS_PER_S, &packets, &bytes);
 	per_s = by_bytes ? bytes : packets;
-	assert_true(packets <= wire->ceiling.packets_per_s);
-	assert_true(bytes <= wire->ceiling.bytes_per_s);
+	assert_true(packets <= wire->rate_limit.packets_per_s);
+	assert_true(bytes <= wire->rate_limit.bytes_per_s);
 	/* And it was the ceiling that held it, not the test. */
+	assert_true(per_s * 100 > (by_bytes ? wire->rate_limit.bytes_per_s
+					    : wire->rate_limit.packets_per_s) *
+				      90);
+	most_within(wire, RATE_LIMIT_WINDOW_NS, &packets, &bytes);
 	assert_true(
-	    per_s * 100 >
-	    (by_bytes ? wire->ceiling.bytes_per_s : wire->ceiling.packets_per_s) * 90);
-	most_within(wire, CEILING_WINDOW_NS, &packets, &bytes);
-	assert_true(packets * CEILING_WINDOWS_PER_RATE <= wire->ceiling.packets_per_s);
-	assert_true(bytes * CEILING_WINDOWS_PER_RATE <= wire->ceiling.bytes_per_s);
+	    packets * RATE_LIMIT_WINDOWS_PER_RATE <= wire->rate_limit.packets_per_s);
+	assert_true(
+	    bytes * RATE_LIMIT_WINDOWS_PER_RATE <= wire->rate_limit.bytes_per_s);
 }
 
 static void
@@ -117,8 +119,8 @@ small_packets_are_held_by_their_number(void **state)
 {
 	struct wire *wire = *state;
 
-	ceiling_init(
-	    &wire->ceiling, CEILING_RNIC_PACKETS_PER_S, CEILING_RNIC_BYTES_PER_S);
+	rate_limit_init(&wire->rate_limit, RATE_LIMIT_RNIC_PACKETS_PER_S,
+	    RATE_LIMIT_RNIC_BYTES_PER_S);
 	while (wire->now.ns < 9 * RM_NS_PER_S)
 		send_greedily(wire, 44, 0, 50 * US);
 	expect_held(wire, false);
@@ -129,10 +131,10 @@ large_packets_are_held_by_their_bytes(void **state)
 {
 	struct wire *wire = *state;
 
-	ceiling_init(
-	    &wire->ceiling, CEILING_RNIC_PACKETS_PER_S, CEILING_RNIC_BYTES_PER_S);
+	rate_limit_init(&wire->rate_limit, RATE_LIMIT_RNIC_PACKETS_PER_S,
+	    RATE_LIMIT_RNIC_BYTES_PER_S);
 	while (wire->now.ns < 9 * RM_NS_PER_S)
-		send_greedily(wire, CEILING_LARGEST_BYTES, 0, 50 * US);
+		send_greedily(wire, RATE_LIMIT_LARGEST_BYTES, 0, 50 * US);
 	expect_held(wire, true);
 }
 
@@ -143,8 +145,8 @@ no_hold_up_bunches_what_leaves(void **state)
 	struct wire *wire = *state;
 	uint64_t packets, bytes;
 
-	ceiling_init(
-	    &wire->ceiling, CEILING_HOST_PACKETS_PER_S, CEILING_HOST_BYTES_PER_S);
+	rate_limit_init(&wire->rate_limit, RATE_LIMIT_HOST_PACKETS_PER_S,
+	    RATE_LIMIT_HOST_BYTES_PER_S);
 	while (wire->now.ns < 9 * RM_NS_PER_S) {
 		int64_t hold_up = draw(wire, 50) == 0 ? (int64_t)draw(wire, 40) * MS
 						      : (int64_t)draw(wire, 300) * US;
@@ -153,12 +155,13 @@ no_hold_up_bunches_what_leaves(void **state)
 		    (int64_t)draw(wire, 200) * US);
 	}
 	most_within(wire, RM_NS_PER_S, &packets, &bytes);
-	assert_true(packets <= CEILING_HOST_PACKETS_PER_S);
-	assert_true(bytes <= CEILING_HOST_BYTES_PER_S);
-	assert_true(packets > CEILING_HOST_PACKETS_PER_S / 10);
-	most_within(wire, CEILING_WINDOW_NS, &packets, &bytes);
-	assert_true(packets * CEILING_WINDOWS_PER_RATE <= CEILING_HOST_PACKETS_PER_S);
-	assert_true(bytes * CEILING_WINDOWS_PER_RATE <= CEILING_HOST_BYTES_PER_S);
+	assert_true(packets <= RATE_LIMIT_HOST_PACKETS_PER_S);
+	assert_true(bytes <= RATE_LIMIT_HOST_BYTES_PER_S);
+	assert_true(packets > RATE_LIMIT_HOST_PACKETS_PER_S / 10);
+	most_within(wire, RATE_LIMIT_WINDOW_NS, &packets, &bytes);
+	assert_true(
+	    packets * RATE_LIMIT_WINDOWS_PER_RATE <= RATE_LIMIT_HOST_PACKETS_PER_S);
+	assert_true(bytes * RATE_LIMIT_WINDOWS_PER_RATE <= RATE_LIMIT_HOST_BYTES_PER_S);
 }
 
 static void
@@ -167,14 +170,14 @@ a_rest_saves_up_no_more_than_a_window(void **state)
 	struct wire *wire = *state;
 	uint64_t packets, bytes;
 
-	ceiling_init(
-	    &wire->ceiling, CEILING_RNIC_PACKETS_PER_S, CEILING_RNIC_BYTES_PER_S);
+	rate_limit_init(&wire->rate_limit, RATE_LIMIT_RNIC_PACKETS_PER_S,
+	    RATE_LIMIT_RNIC_BYTES_PER_S);
 	for (int i = 0; i < 1000; i++)
 		send_greedily(wire, 44, 0, 0);
 	wire->now = rm_mono_add(wire->now, 3600 * RM_NS_PER_S);
 	for (int i = 0; i < 1000; i++)
 		send_greedily(wire, 44, 0, 0);
-	most_within(wire, CEILING_WINDOW_NS, &packets, &bytes);
+	most_within(wire, RATE_LIMIT_WINDOW_NS, &packets, &bytes);
 	assert_in_range(packets, 200, 500);
 }
 
@@ -184,15 +187,16 @@ the_wait_is_as_long_as_told(void **state)
 	struct wire *wire = *state;
 	int64_t wait;
 
-	ceiling_init(&wire->ceiling, 1000, 1000000000);
-	assert_int_equal(ceiling_wait(&wire->ceiling, wire->now), 0);
-	while ((wait = ceiling_wait(&wire->ceiling, wire->now)) == 0)
-		ceiling_take(&wire->ceiling, 100);
-	ceiling_left(&wire->ceiling, wire->now);
+	rate_limit_init(&wire->rate_limit, 1000, 1000000000);
+	assert_int_equal(rate_limit_wait(&wire->rate_limit, wire->now), 0);
+	while ((wait = rate_limit_wait(&wire->rate_limit, wire->now)) == 0)
+		rate_limit_take(&wire->rate_limit, 100);
+	rate_limit_left(&wire->rate_limit, wire->now);
 	assert_in_range(wait, 1, 2 * MS);
 	assert_int_not_equal(
-	    ceiling_wait(&wire->ceiling, rm_mono_add(wire->now, wait - 1)), 0);
-	assert_int_equal(ceiling_wait(&wire->ceiling, rm_mono_add(wire->now, wait)), 0);
+	    rate_limit_wait(&wire->rate_limit, rm_mono_add(wire->now, wait - 1)), 0);
+	assert_int_equal(
+	    rate_limit_wait(&wire->rate_limit, rm_mono_add(wire->now, wait)), 0);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -1,4 +1,4 @@
-#include "host-agent/probe/prober_plan.h"
+#include "host-agent/probe/target_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static const rm_mono_t now = { 1000 * RM_NS_PER_S };
 
 struct fixture {
 	struct fake_port fake;
-	struct prober_plan plan;
+	struct target_list plan;
 	uint64_t refused[TARGET_REFUSALS];
 	struct target_home home;
 };
@@ -31,7 +31,7 @@ setup(void **state)
 	if (fixture == NULL)
 		return -1;
 	fake_port_init(&fixture->fake);
-	prober_plan_init(&fixture->plan, 1000, 1);
+	target_list_init(&fixture->plan, 1000, 1);
 	return 0;
 }
 
@@ -40,7 +40,7 @@ teardown(void **state)
 {
 	struct fixture *fixture = *state;
 
-	prober_plan_clear(&fixture->plan);
+	target_list_clear(&fixture->plan);
 	free(fixture);
 	return 0;
 }
@@ -67,12 +67,12 @@ target(uint64_t dst, uint32_t interval_us)
 static void
 set(struct fixture *fixture, const struct wire_target *wires, size_t count)
 {
-	const struct prober_plan_place place = { &fixture->fake.port, &fixture->home };
+	const struct target_list_place place = { &fixture->fake.port, &fixture->home };
 
-	assert_int_equal(prober_plan_set(&fixture->plan, &place, wires, count, now,
+	assert_int_equal(target_list_set(&fixture->plan, &place, wires, count, now,
 			     fixture->refused),
 	    0);
-	prober_plan_pace(&fixture->plan, now);
+	target_list_pace(&fixture->plan, now);
 }
 
 static void
@@ -244,13 +244,13 @@ focus_speeds_up_its_target_for_a_while(void **state)
 	rm_mono_t until = rm_mono_add(now, 500 * MS);
 
 	set(fixture, wires, 2);
-	prober_plan_focus(
+	target_list_focus(
 	    &fixture->plan, (struct wire_rnic_id){ 2, 1 }, 10 * MS, until);
-	assert_true(prober_plan_pace(&fixture->plan, now).ns == until.ns);
+	assert_true(target_list_pace(&fixture->plan, now).ns == until.ns);
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 100 * MS);
 	assert_int_equal(fixture->plan.targets[1]->pace.interval_ns, 10 * MS);
 	assert_true(rm_mono_since(fixture->plan.targets[1]->pace.due, now) <= 10 * MS);
-	assert_true(prober_plan_pace(&fixture->plan, until).ns == INT64_MAX);
+	assert_true(target_list_pace(&fixture->plan, until).ns == INT64_MAX);
 	assert_int_equal(fixture->plan.targets[1]->pace.interval_ns, 100 * MS);
 }
 
@@ -314,17 +314,17 @@ the_brake_stretches_all_intervals_and_no_ceiling_twice(void **state)
 
 	set(fixture, wires, 2);
 	fixture->plan.permille = 250;
-	prober_plan_pace(&fixture->plan, now);
+	target_list_pace(&fixture->plan, now);
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 40 * MS);
 	assert_int_equal(fixture->plan.targets[1]->pace.interval_ns, 160 * MS);
 	assert_true(fixture->plan.rate_per_s > 31.2 && fixture->plan.rate_per_s < 31.3);
 
 	/* 125 are asked for: a quarter of that is less than the ceiling anyway. */
 	fixture->plan.max_rate_per_s = 50;
-	prober_plan_pace(&fixture->plan, now);
+	target_list_pace(&fixture->plan, now);
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 40 * MS);
 	fixture->plan.max_rate_per_s = 25;
-	prober_plan_pace(&fixture->plan, now);
+	target_list_pace(&fixture->plan, now);
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 50 * MS);
 }
 

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-#include "host-agent/reflector/count_rows.h"
 #include "host-agent/reflector/reflector.h"
+#include "host-agent/reflector/rx_count_report.h"
 
 /* A reflector that has so many changed rows, all of the same RNIC. */
 struct reflector {
@@ -31,11 +31,11 @@ reflector_changed_counts(
 static int
 setup(void **state)
 {
-	struct count_rows *rows;
+	struct rx_count_report *rows;
 
-	if (count_rows_new(&rows) < 0)
+	if (rx_count_report_new(&rows) < 0)
 		return -1;
-	count_rows_start(rows);
+	rx_count_report_start(rows);
 	*state = rows;
 	return 0;
 }
@@ -43,7 +43,7 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	count_rows_free(*state);
+	rx_count_report_free(*state);
 	return 0;
 }
 
@@ -66,13 +66,13 @@ an_aggregator_gets_the_rows_of_its_rnics(void **state)
 	const struct wire_count *rows;
 	size_t count, third = 2;
 
-	assert_int_equal(count_rows_gather(*state, 0, &a), 0);
-	assert_int_equal(count_rows_gather(*state, 1, &b), 0);
-	assert_int_equal(count_rows_gather(*state, 2, &c), 0);
-	rows = count_rows_pick(*state, serves_one, &third, &count);
+	assert_int_equal(rx_count_report_gather(*state, 0, &a), 0);
+	assert_int_equal(rx_count_report_gather(*state, 1, &b), 0);
+	assert_int_equal(rx_count_report_gather(*state, 2, &c), 0);
+	rows = rx_count_report_pick(*state, serves_one, &third, &count);
 	assert_int_equal(count, 2);
 	assert_int_equal(rows[0].own_guid, 3);
-	rows = count_rows_pick(*state, serves_all, NULL, &count);
+	rows = rx_count_report_pick(*state, serves_all, NULL, &count);
 	assert_int_equal(count, 5);
 	assert_int_equal(rows[0].own_guid, 1);
 	assert_int_equal(rows[4].own_guid, 3);
@@ -84,9 +84,9 @@ a_new_report_starts_with_nothing(void **state)
 	struct reflector a = { 1, 3 };
 	size_t count;
 
-	count_rows_gather(*state, 0, &a);
-	count_rows_start(*state);
-	count_rows_pick(*state, serves_all, NULL, &count);
+	rx_count_report_gather(*state, 0, &a);
+	rx_count_report_start(*state);
+	rx_count_report_pick(*state, serves_all, NULL, &count);
 	assert_int_equal(count, 0);
 }
 
@@ -97,9 +97,9 @@ many_rows_find_room(void **state)
 	const struct wire_count *rows;
 	size_t count;
 
-	assert_int_equal(count_rows_gather(*state, 0, &a), 0);
-	assert_int_equal(count_rows_gather(*state, 1, &b), 0);
-	rows = count_rows_pick(*state, serves_all, NULL, &count);
+	assert_int_equal(rx_count_report_gather(*state, 0, &a), 0);
+	assert_int_equal(rx_count_report_gather(*state, 1, &b), 0);
+	rows = rx_count_report_pick(*state, serves_all, NULL, &count);
 	assert_int_equal(count, 4000);
 	assert_int_equal(rows[999].prober_guid, 1);
 	assert_int_equal(rows[1000].own_guid, 2);
@@ -112,14 +112,14 @@ what_finds_no_room_stays_for_the_next_report(void **state)
 	struct reflector a = { 1, WIRE_MAX_COUNTS + 5 }, b = { 2, 1 };
 	size_t count;
 
-	assert_int_equal(count_rows_gather(*state, 0, &a), -ENOBUFS);
+	assert_int_equal(rx_count_report_gather(*state, 0, &a), -ENOBUFS);
 	assert_int_equal(a.changed, 5);
-	assert_int_equal(count_rows_gather(*state, 1, &b), -ENOBUFS);
+	assert_int_equal(rx_count_report_gather(*state, 1, &b), -ENOBUFS);
 	assert_int_equal(b.changed, 1);
-	count_rows_pick(*state, serves_all, NULL, &count);
+	rx_count_report_pick(*state, serves_all, NULL, &count);
 	assert_int_equal(count, WIRE_MAX_COUNTS);
-	count_rows_start(*state);
-	assert_int_equal(count_rows_gather(*state, 0, &a), 0);
+	rx_count_report_start(*state);
+	assert_int_equal(rx_count_report_gather(*state, 0, &a), 0);
 	assert_int_equal(a.changed, 0);
 }
 

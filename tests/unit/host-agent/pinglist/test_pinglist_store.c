@@ -10,7 +10,7 @@
 
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/pinglist/pinglist_cache.h"
-#include "host-agent/pinglist/plans.h"
+#include "host-agent/pinglist/pinglist_store.h"
 #include "rackmesh/loop/worker.h"
 #include "tests/support/arrivals.h"
 #include "tests/support/loopback.h"
@@ -22,7 +22,7 @@ struct fixture {
 	char folder[40], path[64];
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	struct plans *plans;
+	struct pinglist_store *pinglists;
 	struct wire_writer *writer;
 };
 
@@ -36,18 +36,18 @@ static void
 start(struct fixture *f)
 {
 	assert_int_equal(rm_worker_new(f->loop, 8, &f->worker), 0);
-	assert_int_equal(plans_new(f->folder, f->worker, &f->plans), 0);
-	assert_int_equal(plans_add_tor(f->plans, "tor-a"), 0);
-	assert_int_equal(plans_add_tor(f->plans, "tor-b"), 0);
-	assert_int_equal(plans_add_tor(f->plans, "tor-a"), 0);
-	plans_set_life(f->plans, 7 * DAY_NS);
+	assert_int_equal(pinglist_store_new(f->folder, f->worker, &f->pinglists), 0);
+	assert_int_equal(pinglist_store_add_tor(f->pinglists, "tor-a"), 0);
+	assert_int_equal(pinglist_store_add_tor(f->pinglists, "tor-b"), 0);
+	assert_int_equal(pinglist_store_add_tor(f->pinglists, "tor-a"), 0);
+	pinglist_store_set_life(f->pinglists, 7 * DAY_NS);
 }
 
 static void
 stop(struct fixture *f)
 {
 	rm_worker_free(f->worker);
-	plans_free(f->plans);
+	pinglist_store_free(f->pinglists);
 }
 
 static int
@@ -84,7 +84,8 @@ take_at(struct fixture *f, const char *tor, uint64_t version, rm_mono_t when, in
 	const char *changed = NULL;
 	bool taken;
 
-	taken = plans_arrival(f->plans, bytes.data, bytes.len, wall, when, &changed, r);
+	taken = pinglist_store_arrival(
+	    f->pinglists, bytes.data, bytes.len, wall, when, &changed, r);
 	if (taken)
 		assert_string_equal(changed, tor);
 	return taken;
@@ -93,7 +94,7 @@ take_at(struct fixture *f, const char *tor, uint64_t version, rm_mono_t when, in
 static uint64_t
 saved(struct fixture *f)
 {
-	return plans_cache_counts(f->plans)->saved;
+	return pinglist_store_cache_counts(f->pinglists)->saved;
 }
 
 static void
@@ -102,17 +103,17 @@ each_tor_has_one_pinglist(void **state)
 	struct fixture *f = *state;
 	int r;
 
-	assert_int_equal(plans_tors(f->plans), 2);
-	assert_false(plans_any(f->plans));
+	assert_int_equal(pinglist_store_tors(f->pinglists), 2);
+	assert_false(pinglist_store_any(f->pinglists));
 	assert_true(take_at(f, "tor-a", 2, now, &r));
 	assert_false(take_at(f, "tor-a", 2, now, &r));
 	assert_int_equal(r, 0);
 	assert_false(take_at(f, "tor-a", 1, now, &r));
 	assert_int_equal(r, 0);
-	assert_true(plans_any(f->plans));
-	assert_int_equal(plans_counts(f->plans)->taken, 1);
-	assert_int_equal(plans_counts(f->plans)->same, 1);
-	assert_int_equal(plans_counts(f->plans)->old, 1);
+	assert_true(pinglist_store_any(f->pinglists));
+	assert_int_equal(pinglist_store_counts(f->pinglists)->taken, 1);
+	assert_int_equal(pinglist_store_counts(f->pinglists)->same, 1);
+	assert_int_equal(pinglist_store_counts(f->pinglists)->old, 1);
 }
 
 static void
@@ -125,11 +126,11 @@ another_tors_or_damaged_ones_are_refused_and_counted(void **state)
 
 	assert_false(take_at(f, "tor-x", 2, now, &r));
 	assert_int_equal(r, -ENOENT);
-	assert_int_equal(plans_counts(f->plans)->foreign, 1);
-	assert_false(
-	    plans_arrival(f->plans, nothing, sizeof(nothing), wall, now, &changed, &r));
+	assert_int_equal(pinglist_store_counts(f->pinglists)->foreign, 1);
+	assert_false(pinglist_store_arrival(
+	    f->pinglists, nothing, sizeof(nothing), wall, now, &changed, &r));
 	assert_int_equal(r, -EBADMSG);
-	assert_int_equal(plans_counts(f->plans)->malformed, 1);
+	assert_int_equal(pinglist_store_counts(f->pinglists)->malformed, 1);
 }
 
 static void
@@ -144,8 +145,9 @@ a_restart_goes_on_with_the_copies(void **state)
 	LOOPBACK_WAIT(f->loop, saved(f) == 1);
 	stop(f);
 	start(f);
-	plans_load(f->plans, wall, now);
-	assert_int_equal(plans_sum(f->plans, tors, 2, rnic_number(1), &sum), 0);
+	pinglist_store_load(f->pinglists, wall, now);
+	assert_int_equal(
+	    pinglist_store_sum(f->pinglists, tors, 2, rnic_number(1), &sum), 0);
 	assert_true(sum.held);
 	assert_int_equal(sum.target_count, 1);
 	assert_int_equal(sum.peer_count, 1);
@@ -165,12 +167,13 @@ a_copy_does_not_grow_younger_by_a_restart(void **state)
 	LOOPBACK_WAIT(f->loop, saved(f) == 1);
 	stop(f);
 	start(f);
-	plans_load(f->plans, (rm_wall_t){ wall.ns + 6 * DAY_NS }, now);
-	assert_true(plans_any(f->plans));
-	assert_false(plans_tick(f->plans, wall, rm_mono_add(now, DAY_NS)));
-	assert_true(plans_tick(f->plans, wall, rm_mono_add(now, DAY_NS + 1)));
-	assert_int_equal(plans_slow(f->plans), 1);
-	assert_int_equal(plans_counts(f->plans)->expired, 1);
+	pinglist_store_load(f->pinglists, (rm_wall_t){ wall.ns + 6 * DAY_NS }, now);
+	assert_true(pinglist_store_any(f->pinglists));
+	assert_false(pinglist_store_tick(f->pinglists, wall, rm_mono_add(now, DAY_NS)));
+	assert_true(
+	    pinglist_store_tick(f->pinglists, wall, rm_mono_add(now, DAY_NS + 1)));
+	assert_int_equal(pinglist_store_slow(f->pinglists), 1);
+	assert_int_equal(pinglist_store_counts(f->pinglists)->expired, 1);
 }
 
 static uint32_t
@@ -180,7 +183,8 @@ interval_us(struct fixture *f)
 	struct pinglist_sum sum;
 	uint32_t interval;
 
-	assert_int_equal(plans_sum(f->plans, tors, 2, rnic_number(1), &sum), 0);
+	assert_int_equal(
+	    pinglist_store_sum(f->pinglists, tors, 2, rnic_number(1), &sum), 0);
 	interval = sum.target_count == 1 ? sum.targets[0].interval_us : 0;
 	pinglist_sum_clear(&sum);
 	return interval;
@@ -196,16 +200,16 @@ alone_it_probes_on_for_days_then_slowly_then_not_at_all(void **state)
 
 	take_at(f, "tor-a", 2, now, &r);
 	for (int64_t hour = 0; hour <= 100 * 24; hour++) {
-		turns +=
-		    plans_tick(f->plans, wall, rm_mono_add(now, hour * DAY_NS / 24));
+		turns += pinglist_store_tick(
+		    f->pinglists, wall, rm_mono_add(now, hour * DAY_NS / 24));
 		assert_int_equal(interval_us(f), hour <= 7 * 24    ? 1000
 						 : hour <= 67 * 24 ? 10000
 								   : 0);
 	}
 	assert_int_equal(turns, 2);
-	assert_int_equal(plans_counts(f->plans)->expired, 1);
-	assert_int_equal(plans_counts(f->plans)->ended, 1);
-	assert_false(plans_any(f->plans));
+	assert_int_equal(pinglist_store_counts(f->pinglists)->expired, 1);
+	assert_int_equal(pinglist_store_counts(f->pinglists)->ended, 1);
+	assert_false(pinglist_store_any(f->pinglists));
 }
 
 static void
@@ -216,15 +220,16 @@ whoever_comes_back_brings_the_full_rate(void **state)
 	int r;
 
 	take_at(f, "tor-a", 2, now, &r);
-	assert_true(plans_tick(f->plans, wall, late));
+	assert_true(pinglist_store_tick(f->pinglists, wall, late));
 	assert_int_equal(interval_us(f), 10000);
-	plans_renew(f->plans, "tor-b", late); /* of another ToR it is no word */
-	assert_false(plans_tick(f->plans, wall, late));
-	plans_renew(f->plans, "tor-a", late);
-	assert_true(plans_tick(f->plans, wall, late));
+	pinglist_store_renew(
+	    f->pinglists, "tor-b", late); /* of another ToR it is no word */
+	assert_false(pinglist_store_tick(f->pinglists, wall, late));
+	pinglist_store_renew(f->pinglists, "tor-a", late);
+	assert_true(pinglist_store_tick(f->pinglists, wall, late));
 	assert_int_equal(interval_us(f), 1000);
-	assert_int_equal(plans_slow(f->plans), 0);
-	assert_int_equal(plans_counts(f->plans)->recovered, 1);
+	assert_int_equal(pinglist_store_slow(f->pinglists), 0);
+	assert_int_equal(pinglist_store_counts(f->pinglists)->recovered, 1);
 }
 
 /* A host that was off for a fortnight, with everybody else gone. */
@@ -238,13 +243,13 @@ an_expired_copy_serves_slowly_after_a_restart(void **state)
 	LOOPBACK_WAIT(f->loop, saved(f) == 1);
 	stop(f);
 	start(f);
-	plans_load(f->plans, (rm_wall_t){ wall.ns + 14 * DAY_NS }, now);
-	assert_true(plans_tick(f->plans, wall, now));
+	pinglist_store_load(f->pinglists, (rm_wall_t){ wall.ns + 14 * DAY_NS }, now);
+	assert_true(pinglist_store_tick(f->pinglists, wall, now));
 	assert_int_equal(interval_us(f), 10000);
 	stop(f);
 	start(f);
-	plans_load(f->plans, (rm_wall_t){ wall.ns + 91 * DAY_NS }, now);
-	assert_false(plans_any(f->plans));
+	pinglist_store_load(f->pinglists, (rm_wall_t){ wall.ns + 91 * DAY_NS }, now);
+	assert_false(pinglist_store_any(f->pinglists));
 }
 
 static void
@@ -253,12 +258,12 @@ no_config_lets_a_pinglist_live_longer_than_the_ceiling(void **state)
 	struct fixture *f = *state;
 	int r;
 
-	plans_set_life(f->plans, 1000 * DAY_NS);
+	pinglist_store_set_life(f->pinglists, 1000 * DAY_NS);
 	take_at(f, "tor-a", 2, now, &r);
-	assert_false(plans_tick(
-	    f->plans, wall, rm_mono_add(now, PLANS_MAX_EXPIRE_DAYS * DAY_NS)));
-	assert_true(plans_tick(
-	    f->plans, wall, rm_mono_add(now, PLANS_MAX_EXPIRE_DAYS * DAY_NS + 1)));
+	assert_false(pinglist_store_tick(f->pinglists, wall,
+	    rm_mono_add(now, PINGLIST_STORE_MAX_EXPIRE_DAYS * DAY_NS)));
+	assert_true(pinglist_store_tick(f->pinglists, wall,
+	    rm_mono_add(now, PINGLIST_STORE_MAX_EXPIRE_DAYS * DAY_NS + 1)));
 }
 
 static void
@@ -270,12 +275,13 @@ a_confirmed_one_stays_and_its_copy_too(void **state)
 
 	take_at(f, "tor-a", 2, now, &r);
 	LOOPBACK_WAIT(f->loop, saved(f) == 1);
-	plans_renew(f->plans, "tor-a", later);
-	plans_renew(f->plans, "tor-b", later); /* none is held */
-	plans_tick(f->plans, wall, later);
+	pinglist_store_renew(f->pinglists, "tor-a", later);
+	pinglist_store_renew(f->pinglists, "tor-b", later); /* none is held */
+	pinglist_store_tick(f->pinglists, wall, later);
 	LOOPBACK_WAIT(f->loop, saved(f) == 2);
-	assert_false(plans_tick(f->plans, wall, rm_mono_add(now, 8 * DAY_NS)));
-	assert_true(plans_any(f->plans));
+	assert_false(
+	    pinglist_store_tick(f->pinglists, wall, rm_mono_add(now, 8 * DAY_NS)));
+	assert_true(pinglist_store_any(f->pinglists));
 }
 
 static void
@@ -287,13 +293,14 @@ many_changes_cost_few_writes_and_the_last_one_is_kept(void **state)
 
 	for (uint64_t version = 1; version <= 10; version++)
 		assert_true(take_at(f, "tor-a", version, now, &r));
-	plans_tick(f->plans, wall, now);
-	plans_tick(f->plans, wall, later);
+	pinglist_store_tick(f->pinglists, wall, now);
+	pinglist_store_tick(f->pinglists, wall, later);
 	LOOPBACK_WAIT(f->loop, saved(f) == 2);
 	stop(f);
 	start(f);
-	plans_load(f->plans, wall, now);
-	assert_int_equal(pinglist_view(plans_at(f->plans, 0))->pinglist.version, 10);
+	pinglist_store_load(f->pinglists, wall, now);
+	assert_int_equal(
+	    pinglist_view(pinglist_store_at(f->pinglists, 0))->pinglist.version, 10);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -1,17 +1,17 @@
-#include "host-agent/probe/prober_plan.h"
+#include "host-agent/probe/target_list.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/probe/ceiling.h"
 #include "host-agent/probe/prober_limits.h"
 #include "host-agent/probe/prober_target.h"
+#include "host-agent/probe/rate_limit.h"
 
 struct prober_target;
 
-struct prober_crowd {
+struct per_address_limit {
 	double packets_per_s, bytes_per_s; /* as asked for */
 };
 
@@ -33,17 +33,17 @@ by_address(const void *a, const void *b)
 
 /* Sets target->crowd of each. The caller frees *ret. -ENOMEM. */
 static int
-prober_crowds_make(struct prober_target *const *targets, size_t count,
-    struct prober_crowd **ret, size_t *ret_count)
+per_address_limits_make(struct prober_target *const *targets, size_t count,
+    struct per_address_limit **ret, size_t *ret_count)
 {
 	struct prober_target **sorted =
 	    calloc(count + 1, sizeof(struct prober_target *));
-	struct prober_crowd *crowds = calloc(count + 1, sizeof(*crowds));
+	struct per_address_limit *limits = calloc(count + 1, sizeof(*limits));
 	size_t last = 0;
 
-	if (sorted == NULL || crowds == NULL) {
+	if (sorted == NULL || limits == NULL) {
 		free(sorted);
-		free(crowds);
+		free(limits);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -53,58 +53,58 @@ prober_crowds_make(struct prober_target *const *targets, size_t count,
 		if (i > 0 && compare(&sorted[i - 1]->wire.address,
 				 &sorted[i]->wire.address) != 0)
 			last++;
-		sorted[i]->crowd = last;
+		sorted[i]->limit = last;
 	}
 	free(sorted);
-	*ret = crowds;
+	*ret = limits;
 	*ret_count = count == 0 ? 0 : last + 1;
 	return 0;
 }
 
 static void
-prober_crowds_clear(struct prober_crowd *crowds, size_t count)
+per_address_limits_clear(struct per_address_limit *limits, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		crowds[i] = (struct prober_crowd){ 0 };
+		limits[i] = (struct per_address_limit){ 0 };
 }
 
 /* Of a target's packets on the wire, on average. */
 static double
-prober_crowd_bytes(const struct prober_target *target)
+per_address_limit_bytes(const struct prober_target *target)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < target->wire.size_count; i++)
 		sum += target->sizes[i];
-	return sum / (double)target->wire.size_count + CEILING_HEADER_BYTES;
+	return sum / (double)target->wire.size_count + RATE_LIMIT_HEADER_BYTES;
 }
 
 static void
-prober_crowd_add(struct prober_crowd *crowds, const struct prober_target *target,
-    double packets_per_s)
+per_address_limit_add(struct per_address_limit *limits,
+    const struct prober_target *target, double packets_per_s)
 {
-	struct prober_crowd *crowd = &crowds[target->crowd];
+	struct per_address_limit *limit = &limits[target->limit];
 
-	crowd->packets_per_s += packets_per_s;
-	crowd->bytes_per_s += packets_per_s * prober_crowd_bytes(target);
+	limit->packets_per_s += packets_per_s;
+	limit->bytes_per_s += packets_per_s * per_address_limit_bytes(target);
 }
 
 /* By what its targets' intervals stretch, 1 or more. */
 static double
-prober_crowd_stretch(const struct prober_crowd *crowd)
+per_address_limit_stretch(const struct per_address_limit *limit)
 {
-	double packets = crowd->packets_per_s / CEILING_TARGET_PACKETS_PER_S;
-	double bytes = crowd->bytes_per_s / CEILING_TARGET_BYTES_PER_S;
+	double packets = limit->packets_per_s / RATE_LIMIT_TARGET_PACKETS_PER_S;
+	double bytes = limit->bytes_per_s / RATE_LIMIT_TARGET_BYTES_PER_S;
 	double most = packets > bytes ? packets : bytes;
 
 	return most > 1 ? most : 1;
 }
 
 void
-prober_plan_init(
-    struct prober_plan *plan, uint64_t max_rate_per_s, uint64_t random_seed)
+target_list_init(
+    struct target_list *plan, uint64_t max_rate_per_s, uint64_t random_seed)
 {
-	*plan = (struct prober_plan){ .max_rate_per_s = max_rate_per_s,
+	*plan = (struct target_list){ .max_rate_per_s = max_rate_per_s,
 		.permille = 1000,
 		.random = random_seed };
 }
@@ -118,15 +118,15 @@ targets_free(struct prober_target **targets, size_t count)
 }
 
 void
-prober_plan_clear(struct prober_plan *plan)
+target_list_clear(struct target_list *plan)
 {
 	targets_free(plan->targets, plan->count);
-	free(plan->crowds);
+	free(plan->limits);
 	pacer_clear(&plan->pacer);
 }
 
 uint64_t
-prober_plan_random(struct prober_plan *plan) /* splitmix64 */
+target_list_random(struct target_list *plan) /* splitmix64 */
 {
 	uint64_t z = plan->random += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -137,25 +137,25 @@ prober_plan_random(struct prober_plan *plan) /* splitmix64 */
 
 /* Over the interval as stretched: starting must not break the ceiling either. */
 static void
-target_jitter(struct prober_plan *plan, struct prober_target *target, rm_mono_t now)
+target_jitter(struct target_list *plan, struct prober_target *target, rm_mono_t now)
 {
 	uint64_t interval = (uint64_t)target->pace.interval_ns;
 
 	target->pace.second = false;
 	pacer_set_due(&plan->pacer, &target->pace,
-	    rm_mono_add(now, (int64_t)(prober_plan_random(plan) % interval)));
+	    rm_mono_add(now, (int64_t)(target_list_random(plan) % interval)));
 }
 
 /* The first of several alike goes on, the others begin anew. */
 static void
-target_find_old(struct prober_plan *plan, struct prober_target **old,
+target_find_old(struct target_list *plan, struct prober_target **old,
     struct prober_target *target, rm_mono_t now)
 {
 	struct prober_target *was;
 
 	HASH_FIND(hh, *old, &target->key, sizeof(target->key), was);
 	if (was == NULL) {
-		target->turn = (uint32_t)prober_plan_random(plan) >> 8;
+		target->turn = (uint32_t)target_list_random(plan) >> 8;
 		target->pace.due = now; /* until its pace is known */
 		return;
 	}
@@ -164,7 +164,7 @@ target_find_old(struct prober_plan *plan, struct prober_target **old,
 }
 
 static int
-plan_build(const struct prober_plan_place *place, const struct wire_target *wires,
+plan_build(const struct target_list_place *place, const struct wire_target *wires,
     size_t count, struct prober_target **targets, size_t *built,
     uint64_t refused[TARGET_REFUSALS])
 {
@@ -188,7 +188,7 @@ plan_build(const struct prober_plan_place *place, const struct wire_target *wire
 
 /* Targets that stay go on where they were. */
 static void
-plan_take(struct prober_plan *plan, struct prober_target **targets, size_t count,
+plan_take(struct target_list *plan, struct prober_target **targets, size_t count,
     rm_mono_t now)
 {
 	struct prober_target *old = NULL;
@@ -212,7 +212,7 @@ plan_take(struct prober_plan *plan, struct prober_target **targets, size_t count
 }
 
 int
-prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *place,
+target_list_set(struct target_list *plan, const struct target_list_place *place,
     const struct wire_target *wires, size_t count, rm_mono_t now,
     uint64_t refused[TARGET_REFUSALS])
 {
@@ -220,7 +220,7 @@ prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *place,
 	struct prober_target **targets =
 	    calloc(room + 1, sizeof(struct prober_target *));
 	uint64_t more_refused[TARGET_REFUSALS] = { 0 };
-	struct prober_crowd *crowds = NULL;
+	struct per_address_limit *limits = NULL;
 	size_t built = 0;
 	int r = -ENOMEM;
 
@@ -229,11 +229,11 @@ prober_plan_set(struct prober_plan *plan, const struct prober_plan_place *place,
 	r = plan_build(place, wires, count, targets, &built, more_refused);
 	if (r < 0)
 		goto fail;
-	r = prober_crowds_make(targets, built, &crowds, &plan->crowd_count);
+	r = per_address_limits_make(targets, built, &limits, &plan->crowd_count);
 	if (r < 0)
 		goto fail;
-	free(plan->crowds);
-	plan->crowds = crowds;
+	free(plan->limits);
+	plan->limits = limits;
 	plan_take(plan, targets, built, now);
 	for (int i = 0; i < TARGET_REFUSALS; i++)
 		refused[i] += more_refused[i];
@@ -244,7 +244,7 @@ fail:
 }
 
 void
-prober_plan_focus(struct prober_plan *plan, struct wire_rnic_id dst,
+target_list_focus(struct target_list *plan, struct wire_rnic_id dst,
     int64_t interval_ns, rm_mono_t until)
 {
 	for (size_t i = 0; i < plan->count; i++) {
@@ -270,21 +270,21 @@ target_rate(const struct prober_target *target, rm_mono_t now)
 /* What all would send, each address held below its ceiling. Returns by what all
  * intervals stretch so that their sum stays below the prober's. */
 static double
-plan_stretch(struct prober_plan *plan, rm_mono_t now)
+plan_stretch(struct target_list *plan, rm_mono_t now)
 {
 	double rate = 0, bytes = 0, stretch = 1000.0 / plan->permille, over;
 
-	prober_crowds_clear(plan->crowds, plan->crowd_count);
+	per_address_limits_clear(plan->limits, plan->crowd_count);
 	for (size_t i = 0; i < plan->count; i++)
-		prober_crowd_add(
-		    plan->crowds, plan->targets[i], target_rate(plan->targets[i], now));
+		per_address_limit_add(
+		    plan->limits, plan->targets[i], target_rate(plan->targets[i], now));
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct prober_target *target = plan->targets[i];
 		double own = target_rate(target, now) /
-			     prober_crowd_stretch(&plan->crowds[target->crowd]);
+			     per_address_limit_stretch(&plan->limits[target->limit]);
 
 		rate += own;
-		bytes += own * prober_crowd_bytes(target);
+		bytes += own * per_address_limit_bytes(target);
 	}
 	over = rate / (double)plan->max_rate_per_s;
 	if (bytes / PROBER_MAX_BYTES_PER_S > over)
@@ -296,7 +296,7 @@ plan_stretch(struct prober_plan *plan, rm_mono_t now)
 }
 
 rm_mono_t
-prober_plan_pace(struct prober_plan *plan, rm_mono_t now)
+target_list_pace(struct target_list *plan, rm_mono_t now)
 {
 	rm_mono_t focus_ends = { INT64_MAX };
 	double all = plan_stretch(plan, now);
@@ -305,7 +305,7 @@ prober_plan_pace(struct prober_plan *plan, rm_mono_t now)
 		struct prober_target *target = plan->targets[i];
 		double interval = (double)prober_target_interval(target, now);
 		double stretch =
-		    all * prober_crowd_stretch(&plan->crowds[target->crowd]);
+		    all * per_address_limit_stretch(&plan->limits[target->limit]);
 		bool paired = target->wire.paired && pacer_can_pair((int64_t)interval);
 		bool fresh = target->pace.interval_ns == 0;
 
@@ -322,7 +322,7 @@ prober_plan_pace(struct prober_plan *plan, rm_mono_t now)
 }
 
 void
-prober_plan_jitter(struct prober_plan *plan, rm_mono_t now)
+target_list_jitter(struct target_list *plan, rm_mono_t now)
 {
 	for (size_t i = 0; i < plan->count; i++)
 		target_jitter(plan, plan->targets[i], now);

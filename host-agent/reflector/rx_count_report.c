@@ -1,4 +1,4 @@
-#include "host-agent/reflector/count_rows.h"
+#include "host-agent/reflector/rx_count_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 
 #include "host-agent/reflector/reflector.h"
 
-#define COUNT_ROWS_FIRST 256
+#define RX_COUNT_REPORT_FIRST 256
 
-struct count_rows {
+struct rx_count_report {
 	struct wire_count *rows; /* of RNIC i: from begin[i], count[i] of them */
 	struct wire_count *picked;
 	size_t used, capacity; /* of both */
@@ -16,7 +16,7 @@ struct count_rows {
 };
 
 static int
-rows_reserve(struct count_rows *rows, size_t capacity)
+rows_reserve(struct rx_count_report *rows, size_t capacity)
 {
 	struct wire_count *grown;
 
@@ -35,22 +35,22 @@ rows_reserve(struct count_rows *rows, size_t capacity)
 }
 
 int
-count_rows_new(struct count_rows **ret)
+rx_count_report_new(struct rx_count_report **ret)
 {
-	struct count_rows *rows = calloc(1, sizeof(*rows));
+	struct rx_count_report *rows = calloc(1, sizeof(*rows));
 	int r = -ENOMEM;
 
 	if (rows != NULL)
-		r = rows_reserve(rows, COUNT_ROWS_FIRST);
+		r = rows_reserve(rows, RX_COUNT_REPORT_FIRST);
 	if (r < 0)
-		count_rows_free(rows);
+		rx_count_report_free(rows);
 	else
 		*ret = rows;
 	return r;
 }
 
 void
-count_rows_free(struct count_rows *rows)
+rx_count_report_free(struct rx_count_report *rows)
 {
 	if (rows == NULL)
 		return;
@@ -60,14 +60,15 @@ count_rows_free(struct count_rows *rows)
 }
 
 void
-count_rows_start(struct count_rows *rows)
+rx_count_report_start(struct rx_count_report *rows)
 {
 	rows->used = 0;
 	memset(rows->count, 0, sizeof(rows->count));
 }
 
 int
-count_rows_gather(struct count_rows *rows, size_t rnic, struct reflector *reflector)
+rx_count_report_gather(
+    struct rx_count_report *rows, size_t rnic, struct reflector *reflector)
 {
 	size_t room, got;
 	int r;
@@ -89,8 +90,8 @@ count_rows_gather(struct count_rows *rows, size_t rnic, struct reflector *reflec
 }
 
 const struct wire_count *
-count_rows_pick(struct count_rows *rows, bool (*serves)(size_t rnic, const void *arg),
-    const void *arg, size_t *count)
+rx_count_report_pick(struct rx_count_report *rows,
+    bool (*serves)(size_t rnic, const void *arg), const void *arg, size_t *count)
 {
 	size_t picked = 0;
 

@@ -1,11 +1,11 @@
 /*
- * target_rules - refuses addresses that must never be probed.
+ * target_filter - refuses addresses that must never be probed.
  *
  * A pinglist comes from outside: each target is checked against the addresses that a
  * probe may have, and against the RNIC's own addresses and subnets. Pure.
  */
-#ifndef HOST_AGENT_PROBE_TARGET_RULES_H
-#define HOST_AGENT_PROBE_TARGET_RULES_H
+#ifndef HOST_AGENT_PROBE_TARGET_FILTER_H
+#define HOST_AGENT_PROBE_TARGET_FILTER_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "host-agent/probe/target_rules.h"
+#include "host-agent/probe/target_filter.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

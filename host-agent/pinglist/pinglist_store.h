@@ -1,0 +1,92 @@
+/*
+ * pinglist_store - the pinglists of all ToRs of this host, and their copies on disk.
+ *
+ * An aggregator's pinglist is used and saved; after a restart without aggregators the
+ * copies are used. A pinglist that no aggregator confirms expires after days: its
+ * targets are then probed at a tenth of their rates, and later not at all.
+ */
+#ifndef HOST_AGENT_PINGLIST_PINGLIST_STORE_H
+#define HOST_AGENT_PINGLIST_PINGLIST_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rackmesh/core/clock.h"
+#include "schemas/wire.h"
+
+struct pinglist;
+struct pinglist_cache_counts;
+struct pinglist_sum;
+struct pinglist_store;
+struct rm_worker;
+
+#define PINGLIST_STORE_EXPIRE_DAYS "7"
+#define PINGLIST_STORE_MAX_EXPIRE_DAYS 30 /* no config lets a pinglist live longer */
+
+struct pinglist_store_counts {
+	uint64_t taken, same, old;
+	uint64_t malformed;
+	uint64_t foreign; /* of a ToR that is not this host's */
+	uint64_t no_memory;
+	uint64_t expired, recovered;
+	uint64_t ended; /* forgotten */
+};
+
+/* folder: "" for no copies. worker: free it first. */
+int pinglist_store_new(
+    const char *folder, struct rm_worker *worker, struct pinglist_store **ret);
+void pinglist_store_free(struct pinglist_store *pinglists);
+
+int pinglist_store_add_tor(
+    struct pinglist_store *pinglists, const char *tor); /* known ones are fine */
+size_t pinglist_store_tors(const struct pinglist_store *pinglists);
+const struct pinglist *pinglist_store_at(
+    const struct pinglist_store *pinglists, size_t i);
+
+/* Takes the copies from the disk: blocks, so before the loop runs. */
+void pinglist_store_load(
+    struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
+
+/* Verifies a message of an aggregator (it is verified only here): *ret borrows from
+ * data. -EBADMSG, -EMSGSIZE: not a pinglist; it is counted. */
+int pinglist_store_open(struct pinglist_store *pinglists, const uint8_t *data,
+    size_t len, struct wire_pinglist_view *ret);
+/*
+ * Takes a pinglist that pinglist_store_open has opened; its bytes are copied. True: it
+ * is new, and *tor (borrowed) is its ToR. *r: the error if it was not taken, -ENOENT or
+ * -ENOMEM; 0 when it is held already or is older.
+ */
+bool pinglist_store_take(struct pinglist_store *pinglists,
+    const struct wire_pinglist_view *view, rm_wall_t wall, rm_mono_t now,
+    const char **tor, int *r);
+
+/* An aggregator that serves tor is connected and has no newer pinglist. */
+void pinglist_store_renew(
+    struct pinglist_store *pinglists, const char *tor, rm_mono_t now);
+/* Sets the time after which an unconfirmed pinglist expires; at most
+ * PINGLIST_STORE_MAX_EXPIRE_DAYS. Held pinglists use it from the next
+ * pinglist_store_renew on. */
+void pinglist_store_set_life(struct pinglist_store *pinglists, int64_t life_ns);
+/* Writes changed pinglists. True: one has expired, was confirmed again, or ended. Call
+ * it every few seconds. */
+bool pinglist_store_tick(
+    struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
+
+/* pinglist_sum over these ToRs. */
+int pinglist_store_sum(const struct pinglist_store *pinglists, const char *const *tors,
+    size_t count, struct wire_rnic_id rnic, struct pinglist_sum *ret);
+/* The longest probe time-out in the pinglists; 0: none sets it. */
+uint32_t pinglist_store_probe_timeout_ms(const struct pinglist_store *pinglists);
+bool pinglist_store_any(
+    const struct pinglist_store *pinglists); /* at least one is held */
+size_t pinglist_store_slow(
+    const struct pinglist_store *pinglists); /* how many have expired */
+
+const struct pinglist_store_counts *pinglist_store_counts(
+    const struct pinglist_store *pinglists);
+/* NULL: no copies. */
+const struct pinglist_cache_counts *pinglist_store_cache_counts(
+    const struct pinglist_store *pinglists);
+
+#endif
