@@ -16,8 +16,8 @@
 #include "host-agent/reflector/rx_count_report.h"
 #include "host-agent/rnic/device_events.h"
 #include "host-agent/rnic/rdma_index.h"
-#include "host-agent/trace/tracing.h"
-#include "host-agent/verbs/lanes.h"
+#include "host-agent/trace/tracer_io.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "rackmesh/check/check.h"
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/log.h"
@@ -58,7 +58,7 @@ agent_serve_http(struct host_agent *agent)
 	agent->api.aggregator_links = agent->aggregator_links;
 	agent->api.aggregator_link_count = agent->aggregator_link_count;
 	agent->api.pinglists = agent->pinglists;
-	agent->api.tracer = tracing_tracer(agent->tracing);
+	agent->api.tracer = tracer_io_tracer(agent->io);
 	agent->api.services = agent->services;
 	agent->api.counters = agent_counters_table(agent->counters);
 	agent->api.paused = &agent->paused;
@@ -235,9 +235,9 @@ agent_add_tracing(struct host_agent *agent)
 	int r;
 
 	options.random_seed = rm_random_u64();
-	r = tracing_new(agent->loop, &options, &agent->tracing);
+	r = tracer_io_new(agent->loop, &options, &agent->io);
 	if (r == 0)
-		r = agent_metrics_tracing(agent->metrics, agent->tracing);
+		r = agent_metrics_tracing(agent->metrics, agent->io);
 	return r;
 }
 
@@ -282,7 +282,7 @@ agent_build(struct host_agent *agent)
 	if (r == 0)
 		r = rm_worker_new(agent->loop, WORKER_JOBS, &agent->worker);
 	if (r == 0)
-		r = lanes_new(agent->loop, ADDRESS_LANES, &agent->lanes);
+		r = priority_pool_new(agent->loop, ADDRESS_LANES, &agent->pool);
 	if (r == 0)
 		r = pinglist_store_new(
 		    config->state_folder, agent->worker, &agent->pinglists);
@@ -395,11 +395,11 @@ host_agent_free(struct host_agent *agent)
 	agent_services_free(agent->services);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);
-	lanes_free(agent->lanes); /* what the RNICs have left there ends */
+	priority_pool_free(agent->pool); /* what the RNICs have left there ends */
 	for (size_t i = 0; i < agent->aggregator_link_count; i++)
 		aggregator_link_free(agent->aggregator_links[i]);
 	agent_free_place(agent);
-	tracing_free(agent->tracing);
+	tracer_io_free(agent->io);
 	/* Waits for drivers, and one may hang: nothing else has to end after it. */
 	agent_counters_free(agent->counters);
 	free(agent->rnics);

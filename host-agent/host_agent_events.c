@@ -12,7 +12,7 @@
 #include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/rnic/rnic_names.h"
-#include "host-agent/trace/tracing.h"
+#include "host-agent/trace/tracer_io.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/identity/authority.h"
 #include "rackmesh/identity/key_file.h"
@@ -229,7 +229,7 @@ agent_on_welcome(struct aggregator_link *aggregator_link, void *arg)
 	rm_log_info("%s: connected to %s", aggregator_link_address(aggregator_link),
 	    aggregator_link_peer(aggregator_link));
 	brake_session(&agent->brake, i);
-	tracer_report_all(tracing_tracer(agent->tracing), (unsigned)i);
+	tracer_report_all(tracer_io_tracer(agent->io), (unsigned)i);
 	agent_register(agent, i);
 	agent_services_tell_all(agent->services, i);
 }
@@ -276,7 +276,7 @@ agent_on_pinglist(
 		rm_log_warn(r, "%s: pinglist refused",
 		    aggregator_link_address(aggregator_link));
 	else /* it has a plan, and may have known none of these flows before */
-		tracer_report_all(tracing_tracer(agent->tracing),
+		tracer_report_all(tracer_io_tracer(agent->io),
 		    (unsigned)agent_aggregator_index(agent, aggregator_link));
 	/* One of a ToR that is not ours, or no memory, says nothing about the link. */
 	return r == -ENOENT || r == -ENOMEM ? 0 : r;

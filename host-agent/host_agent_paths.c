@@ -2,7 +2,7 @@
 #include "host-agent/host_agent_state.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/trace/flow_choice.h"
-#include "host-agent/trace/tracing.h"
+#include "host-agent/trace/tracer_io.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
@@ -23,7 +23,7 @@ agent_tune_tracing(struct host_agent *agent)
 {
 	struct tracer_options options = agent_tracer_options(&agent->config);
 
-	tracing_tune(agent->tracing, &options, agent->paused ? 0 : agent_pace(agent));
+	tracer_io_tune(agent->io, &options, agent->paused ? 0 : agent_pace(agent));
 	agent->paths_chosen = UINT64_MAX;
 }
 
@@ -40,13 +40,13 @@ rnic_index(const struct host_agent *agent, const struct rnic *rnic)
 void
 agent_trace_rnic(struct host_agent *agent, const struct rnic *rnic)
 {
-	bool denied = tracing_denied(agent->tracing);
-	int r = tracing_open(agent->tracing, rnic_index(agent, rnic),
-	    agent->config.netns, rnic_facts(rnic)->netdev, rnic_facts(rnic));
+	bool denied = tracer_io_denied(agent->io);
+	int r = tracer_io_open(agent->io, rnic_index(agent, rnic), agent->config.netns,
+	    rnic_facts(rnic)->netdev, rnic_facts(rnic));
 
 	if (r == 0)
 		return;
-	if (!tracing_denied(agent->tracing))
+	if (!tracer_io_denied(agent->io))
 		rm_log_warn(r, "%s: cannot trace paths", rnic_device(rnic));
 	else if (!denied)
 		rm_log_warn(r, "cannot trace paths: CAP_NET_RAW is missing");
@@ -63,7 +63,7 @@ static uint64_t
 choose_flows(const struct wire_target *wire, void *arg)
 {
 	const struct chooser *chooser = arg;
-	const struct tracer *tracer = tracing_tracer(chooser->agent->tracing);
+	const struct tracer *tracer = tracer_io_tracer(chooser->agent->io);
 	uint64_t path_ids[WIRE_MAX_FLOWS] = { 0 };
 	const int asked = chooser->agent->config.trace_one_flow_per_path;
 
@@ -91,7 +91,7 @@ choose_of_rnic(struct host_agent *agent, size_t i)
 static void
 choose_anew(struct host_agent *agent)
 {
-	uint64_t path_ids = tracer_path_changes(tracing_tracer(agent->tracing));
+	uint64_t path_ids = tracer_path_changes(tracer_io_tracer(agent->io));
 
 	if (path_ids == agent->paths_chosen)
 		return;
@@ -113,7 +113,7 @@ agent_trace_plan(
 		if (agent_serves(i, rnic))
 			to |= UINT64_C(1) << i;
 	}
-	r = tracing_set(agent->tracing, rnic_index(agent, rnic), sum, rnic_facts(rnic),
+	r = tracer_io_set(agent->io, rnic_index(agent, rnic), sum, rnic_facts(rnic),
 	    prober_port(rnic_prober(rnic)), to);
 	if (r < 0)
 		rm_log_warn(r, "%s: cannot trace all flows", rnic_device(rnic));
@@ -125,13 +125,13 @@ agent_trace_result(
     struct host_agent *agent, const struct rnic *rnic, const struct wire_result *result)
 {
 	if (result->kind != WIRE_TOR_MESH && result->kind != WIRE_TOR_REFLECTOR)
-		tracing_result(agent->tracing, rnic_index(agent, rnic), result);
+		tracer_io_result(agent->io, rnic_index(agent, rnic), result);
 }
 
 static void
 tell(struct host_agent *agent, unsigned i)
 {
-	struct tracer *tracer = tracing_tracer(agent->tracing);
+	struct tracer *tracer = tracer_io_tracer(agent->io);
 	struct wire_path paths[PATHS_PER_FRAME];
 	rm_mono_t now = rm_mono_now();
 	size_t count;

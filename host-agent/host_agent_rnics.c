@@ -50,7 +50,7 @@ options_of(struct host_agent *agent, size_t entry)
 		.udp_port = (uint16_t)about->udp_port,
 		.flow_qps = agent->config.roce_flow_qps,
 		.software_stamps = agent->config.roce_software_stamps,
-		.lanes = agent->lanes,
+		.pool = agent->pool,
 		.keys = agent->keys,
 		.prober = agent_prober_options(agent),
 	};

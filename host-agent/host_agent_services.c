@@ -12,10 +12,10 @@
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/probe/port.h"
 #include "host-agent/rnic/rnic_facts.h"
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 #include "host-agent/services/process_name.h"
 #include "host-agent/services/qp_list.h"
-#include "host-agent/trace/tracing.h"
+#include "host-agent/trace/tracer_io.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/loop/loop.h"
@@ -105,7 +105,7 @@ names_done(void *arg, int r)
 	if (r < 0)
 		return;
 	for (size_t i = 0; i < own->names.count; i++) {
-		const char *uid = pod_name_uid(own->names.items[i].name.service);
+		const char *uid = cgroup_name_uid(own->names.items[i].name.service);
 
 		services_named(own->services, own->names.items[i].pid,
 		    own->names.items[i].elsewhere, &own->names.items[i].name);
@@ -323,7 +323,7 @@ is_served(const struct host_agent *agent, size_t aggregator, struct wire_rnic_id
 static const char *
 pod_of(const struct agent_services *own, const char *service)
 {
-	const char *uid = pod_name_uid(service);
+	const char *uid = cgroup_name_uid(service);
 	const struct pod *pod = uid == NULL ? NULL : kubelet_pod(own->kubelet, uid);
 
 	return pod == NULL ? "" : pod->full_name;
@@ -525,7 +525,7 @@ path_of(size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg)
 
 	if (rnic_flows(agent->rnics[owner]) == PORT_FLOWS_UNKNOWN)
 		return 0;
-	return tracer_path_id(tracing_tracer(agent->tracing), owner, dst, src_port);
+	return tracer_path_id(tracer_io_tracer(agent->io), owner, dst, src_port);
 }
 
 static void

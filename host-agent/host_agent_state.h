@@ -31,7 +31,7 @@ struct brake_file;
 struct rx_count_report;
 struct device_events;
 struct key_ring;
-struct lanes;
+struct priority_pool;
 struct pinglist_sum;
 struct place;
 struct place_link;
@@ -43,7 +43,7 @@ struct rm_loop;
 struct rm_metrics;
 struct rm_timer;
 struct rm_worker;
-struct tracing;
+struct tracer_io;
 
 struct host_agent {
 	struct agent_config config;
@@ -52,7 +52,7 @@ struct host_agent {
 	struct rm_credentials *credentials;
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	struct lanes *lanes; /* of all RDMA ports */
+	struct priority_pool *pool; /* of all RDMA ports */
 	uint64_t incarnation;
 	bool paused;
 	struct brake brake;
@@ -80,7 +80,7 @@ struct host_agent {
 	size_t aggregator_link_count;
 	struct rx_count_report *rows;
 
-	struct tracing *tracing;
+	struct tracer_io *io;
 	uint64_t
 	    paths_chosen; /* tracer_path_changes when flows were last chosen by it */
 

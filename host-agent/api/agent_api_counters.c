@@ -10,7 +10,7 @@
 #include "host-agent/api/agent_show.h"
 #include "host-agent/counters/counters.h"
 #include "host-agent/namespaces/namespace_ports.h"
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 #include "rackmesh/core/clock.h"
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/metrics/base_unit.h"
@@ -341,11 +341,11 @@ static void
 tell_namespaces(struct rm_metrics_out *out, const void *arg)
 {
 	const struct namespace_ports *ports = arg;
-	char label[2 * LABELS + POD_NAME_BYTES];
+	char label[2 * LABELS + CGROUP_NAME_BYTES];
 
 	for (size_t i = 0; i < ports->count; i++) {
 		const struct namespace_port *port = &ports->ports[i];
-		const char *uid = pod_name_uid(port->service);
+		const char *uid = cgroup_name_uid(port->service);
 
 		snprintf(label, sizeof(label),
 		    "device=\"%s\",port=\"%u\",netns=\"%s\",service=\"%s\","

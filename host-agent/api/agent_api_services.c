@@ -7,7 +7,7 @@
 #include "host-agent/api/agent_show.h"
 #include "host-agent/host_agent_services.h"
 #include "host-agent/kubernetes/kubelet.h"
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 #include "rackmesh/http/http_server.h"
 #include "schemas/wire/text.h"
 
@@ -37,7 +37,7 @@ number_or_null(uint64_t value)
 static void
 show_pod(const struct kubelet *kubelet, const char *service, json_t *object)
 {
-	const char *uid = pod_name_uid(service);
+	const char *uid = cgroup_name_uid(service);
 	const struct pod *pod = uid == NULL ? NULL : kubelet_pod(kubelet, uid);
 
 	json_object_set_new(

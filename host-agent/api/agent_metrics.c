@@ -11,7 +11,7 @@
 #include "host-agent/report/aggregator_link.h"
 #include "host-agent/report/outbox.h"
 #include "host-agent/report/self_limit.h"
-#include "host-agent/trace/tracing.h"
+#include "host-agent/trace/tracer_io.h"
 #include "rackmesh/identity/key_file.h"
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
@@ -478,7 +478,7 @@ static const struct {
 	{ "rackmesh_agent_trace_flows_refused_total", T(refused_flows), "Flows not traced because the table is full." },
 #undef T
 }, port_counters[] = {
-#define Q(field) offsetof(struct trace_port_counts, field)
+#define Q(field) offsetof(struct trace_socket_counts, field)
 	{ "rackmesh_agent_trace_icmp_total", Q(received), "ICMP messages received that may be answers to traces." },
 	{ "rackmesh_agent_trace_icmp_malformed_total", Q(malformed), "Malformed ICMP messages received." },
 	{ "rackmesh_agent_trace_icmp_unrelated_total", Q(foreign), "ICMP messages that belong to no trace." },
@@ -490,19 +490,19 @@ static const struct {
 static double
 read_flows(const void *arg)
 {
-	return (double)tracer_flows(tracing_tracer(arg));
+	return (double)tracer_flows(tracer_io_tracer(arg));
 }
 
 static double
 read_multipath(const void *arg)
 {
-	return (double)tracer_multipath(tracing_tracer(arg));
+	return (double)tracer_multipath(tracer_io_tracer(arg));
 }
 
 static double
 read_denied(const void *arg)
 {
-	return tracing_denied(arg) ? 1 : 0;
+	return tracer_io_denied(arg) ? 1 : 0;
 }
 
 static int
@@ -514,7 +514,7 @@ add(struct rm_metrics *metrics, const void *owner, const char *name, const char 
 }
 
 int
-agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing)
+agent_metrics_tracing(struct rm_metrics *metrics, const struct tracer_io *io)
 {
 	static const struct {
 		const char *name, *help;
@@ -528,20 +528,20 @@ agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing)
 		    "1: raw sockets are not allowed, so that nothing is traced.",
 		    read_denied },
 	};
-	const void *counts = tracer_counts(tracing_tracer(tracing));
-	const void *port = tracing_port_counts(tracing);
+	const void *counts = tracer_counts(tracer_io_tracer(io));
+	const void *port = tracer_io_port_counts(io);
 	int r = 0;
 
 	for (size_t i = 0;
 	     i < sizeof(tracer_counters) / sizeof(tracer_counters[0]) && r == 0; i++)
-		r = add(metrics, tracing, tracer_counters[i].name,
-		    tracer_counters[i].help, counts, tracer_counters[i].offset);
+		r = add(metrics, io, tracer_counters[i].name, tracer_counters[i].help,
+		    counts, tracer_counters[i].offset);
 	for (size_t i = 0;
 	     i < sizeof(port_counters) / sizeof(port_counters[0]) && r == 0; i++)
-		r = add(metrics, tracing, port_counters[i].name, port_counters[i].help,
-		    port, port_counters[i].offset);
+		r = add(metrics, io, port_counters[i].name, port_counters[i].help, port,
+		    port_counters[i].offset);
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
-		r = rm_metrics_gauge(metrics, tracing, gauges[i].name, "",
-		    gauges[i].help, gauges[i].read, tracing);
+		r = rm_metrics_gauge(metrics, io, gauges[i].name, "", gauges[i].help,
+		    gauges[i].read, io);
 	return r;
 }

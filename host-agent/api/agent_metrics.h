@@ -25,7 +25,7 @@ struct rm_metrics;
 struct rm_notify;
 struct self_limit;
 struct services;
-struct tracing;
+struct tracer_io;
 struct aggregator_link;
 struct wire_brake;
 
@@ -50,7 +50,7 @@ int agent_metrics_keys(struct rm_metrics *metrics, const struct key_ring *ring,
     const struct rm_key_files *files);
 int agent_metrics_notify(struct rm_metrics *metrics, const struct rm_notify *notify);
 int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit);
-int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracing *tracing);
+int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracer_io *io);
 int agent_metrics_services(
     struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */
 /* Whose QPs they are: the AGENT_METRICS_USERS largest users, and a series of all others

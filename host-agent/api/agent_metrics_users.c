@@ -7,7 +7,7 @@
 #include "host-agent/counters/counters.h"
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/kubernetes/kubelet.h"
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 #include "host-agent/services/process_name.h"
 #include "host-agent/services/services.h"
 #include "rackmesh/metrics/metrics.h"
@@ -40,7 +40,7 @@ label_of(const struct services_user *user, char label[LABELS])
 
 	escape(user->service, service);
 	escape(user->comm, comm);
-	pod = pod_name_uid(service);
+	pod = cgroup_name_uid(service);
 	snprintf(label, LABELS,
 	    "device=\"%s\",port=\"%u\",service=\"%s\",pod_uid=\"%s\",process=\"%s\"",
 	    user->device, user->port, service, pod == NULL ? "" : pod, comm);
@@ -113,7 +113,7 @@ tell_pods(struct rm_metrics_out *out, const void *arg)
 	size_t count = services_users(pods->services, users, AGENT_METRICS_USERS);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *uid = pod_name_uid(users[i].service);
+		const char *uid = cgroup_name_uid(users[i].service);
 		const struct pod *pod =
 		    uid == NULL ? NULL : kubelet_pod(pods->kubelet, uid);
 

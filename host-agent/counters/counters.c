@@ -8,7 +8,7 @@
 #include "host-agent/counters/counter_kernel.h"
 #include "host-agent/counters/module_optics.h"
 #include "host-agent/counters/qp_counters.h"
-#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/priority_pool.h"
 
 /* A module, or its bus, that took longer may do so for ever the next time. */
 #define OPTICS_SLOW_NS (5 * RM_NS_PER_S)
@@ -65,8 +65,8 @@ struct port {
 struct counters {
 	const struct counter_kernel *kernel;
 	struct rm_loop *loop;
-	struct lanes *lanes;
-	struct lanes *optics_lanes; /* NULL: no module was read yet */
+	struct priority_pool *pool;
+	struct priority_pool *optics_lanes; /* NULL: no module was read yet */
 	struct port *ports[COUNTERS_MAX_PORTS];
 	size_t count;
 	bool apart;
@@ -84,7 +84,7 @@ counters_new(
 		return -ENOMEM;
 	counters->kernel = kernel;
 	counters->loop = loop;
-	r = lanes_new(loop, LANES_MIN, &counters->lanes);
+	r = priority_pool_new(loop, PRIORITY_POOL_MIN, &counters->pool);
 	if (r < 0) {
 		free(counters);
 		return r;
@@ -115,7 +115,7 @@ counters_free(struct counters *counters)
 	if (counters == NULL)
 		return 0;
 	left = lanes_free_until(counters->optics_lanes, until);
-	left += lanes_free_until(counters->lanes, until);
+	left += lanes_free_until(counters->pool, until);
 	if (left > 0) /* their threads have ports, and the kernel's calls, still */
 		return left;
 	for (size_t i = 0; i < counters->count; i++)
@@ -298,7 +298,8 @@ void
 counters_read_optics(struct counters *counters)
 {
 	if (counters->optics_lanes == NULL &&
-	    lanes_new(counters->loop, OPTICS_LANES, &counters->optics_lanes) < 0)
+	    priority_pool_new(counters->loop, OPTICS_LANES, &counters->optics_lanes) <
+		0)
 		return;
 	for (size_t i = 0; i < counters->count; i++) {
 		struct port *port = counters->ports[i];
@@ -313,8 +314,8 @@ counters_read_optics(struct counters *counters)
 			continue;
 		}
 		memcpy(optics->netdev, port->place.netdev, sizeof(optics->netdev));
-		optics->busy = lanes_submit(counters->optics_lanes, &optics->job,
-				   optics_class(optics)) == 0;
+		optics->busy = priority_pool_submit(counters->optics_lanes,
+				   &optics->job, optics_class(optics)) == 0;
 	}
 }
 
@@ -437,7 +438,7 @@ read_place(struct counters *counters, const struct counter_port_place *place, bo
 	want_apart(port);
 	port->shown.begun = now;
 	port->shown.busy =
-	    lanes_submit(counters->lanes, &port->job,
+	    priority_pool_submit(counters->pool, &port->job,
 		port->reading.took_ns > SLOW_NS ? LANE_RETRY : LANE_SURE) == 0;
 }
 

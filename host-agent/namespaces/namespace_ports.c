@@ -244,7 +244,7 @@ look_into(
 {
 	const struct question question =
 	    question_of(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, sizeof(struct nlmsghdr), 0, 0);
-	char service[POD_NAME_BYTES] = "";
+	char service[CGROUP_NAME_BYTES] = "";
 	struct devices devices = { .count = 0 };
 	struct counter_kernel kernel;
 	int r;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "host-agent/counters/counter_port.h"
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 
 struct counter_kernel;
 
@@ -22,7 +22,7 @@ struct counter_kernel;
 
 struct namespace_port {
 	struct counter_port_place place;
-	char service[POD_NAME_BYTES]; /* "pod:...": whose it is; "": unknown */
+	char service[CGROUP_NAME_BYTES]; /* "pod:...": whose it is; "": unknown */
 };
 
 struct namespace_ports {

@@ -236,7 +236,7 @@ open_roce(struct rnic *rnic)
 		.flow_qps = rnic->options.flow_qps,
 		.software_stamps = rnic->options.software_stamps,
 		.calls = rnic->options.calls,
-		.lanes = rnic->options.lanes,
+		.pool = rnic->options.pool,
 	};
 	int r;
 

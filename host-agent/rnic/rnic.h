@@ -23,7 +23,7 @@
 
 struct rnic;
 struct key_ring;
-struct lanes;
+struct priority_pool;
 struct pinglist_sum;
 struct reflector;
 struct rm_loop;
@@ -40,7 +40,7 @@ struct rnic_options { /* strings are borrowed, but place.device and ToRs copied 
 	size_t flow_qps; /* the next four of RoCE, as in port_verbs_options */
 	bool software_stamps;
 	const struct verbs_calls *calls;
-	struct lanes *lanes;
+	struct priority_pool *pool;
 	const struct key_ring
 	    *keys; /* outlives the RNIC; NULL: it cannot authenticate */
 	struct prober_options prober; /* random_seed is made anew each time */

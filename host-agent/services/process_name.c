@@ -35,7 +35,7 @@ process_name_sees_events_pids(const char *root)
 
 /* By what the process itself says. */
 static bool
-name_by_process(const char *root, uint32_t pid, char ret[POD_NAME_BYTES])
+name_by_process(const char *root, uint32_t pid, char ret[CGROUP_NAME_BYTES])
 {
 	char path[PATH_MAX];
 	const char *cgroup;
@@ -46,16 +46,17 @@ name_by_process(const char *root, uint32_t pid, char ret[POD_NAME_BYTES])
 	snprintf(path, sizeof(path), "%s/proc/%u/cgroup", root, pid);
 	if (rm_file_read(path, CGROUP_MAX_BYTES, &text, &len) < 0)
 		return false;
-	found = pod_name_cgroup_path((const char *)text, len, &cgroup, &cgroup_len) &&
-		pod_name_from_path(cgroup, cgroup_len, ret);
+	found =
+	    cgroup_name_cgroup_path((const char *)text, len, &cgroup, &cgroup_len) &&
+	    cgroup_name_from_path(cgroup, cgroup_len, ret);
 	free(text);
 	return found;
 }
 
 /* By its cgroup's number, which in the v2 hierarchy is a file handle. */
 static bool
-name_by_cgroup(
-    const char *root, const char *mount, uint64_t cgroup_id, char ret[POD_NAME_BYTES])
+name_by_cgroup(const char *root, const char *mount, uint64_t cgroup_id,
+    char ret[CGROUP_NAME_BYTES])
 {
 	union {
 		struct file_handle handle;
@@ -80,7 +81,7 @@ name_by_cgroup(
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, path, sizeof(path));
 	close(fd);
-	return len > 0 && pod_name_from_path(path, (size_t)len, ret);
+	return len > 0 && cgroup_name_from_path(path, (size_t)len, ret);
 }
 
 void

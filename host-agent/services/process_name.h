@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 
 #define PROCESS_COMM_BYTES 16
 
 struct process_name {
 	char comm[PROCESS_COMM_BYTES];
-	char service[POD_NAME_BYTES]; /* "pod:...", ..., "comm:..." */
+	char service[CGROUP_NAME_BYTES]; /* "pod:...", ..., "comm:..." */
 };
 
 /* Is /proc of the initial pid namespace, of which the events' pids are? In another the

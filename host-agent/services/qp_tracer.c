@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/services/qp_needs.h"
+#include "host-agent/services/kernel_support.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
@@ -19,7 +19,7 @@
 struct start_job { /* the worker's, between submit and done */
 	const char *root;
 	enum qp_hooks_method method;
-	enum qp_needs needs;
+	enum kernel_support needs;
 	struct qp_hooks *hooks;
 	char reason[QP_HOOKS_TEXT];
 };
@@ -61,10 +61,10 @@ static int
 start_run(void *arg)
 {
 	struct start_job *job = arg;
-	_Static_assert(QP_NEEDS_TEXT <= QP_HOOKS_TEXT, "one holds the other");
+	_Static_assert(KERNEL_SUPPORT_TEXT <= QP_HOOKS_TEXT, "one holds the other");
 
-	job->needs = qp_needs_look(job->root, job->reason);
-	if (job->needs != QP_NEEDS_NOTHING)
+	job->needs = kernel_support_look(job->root, job->reason);
+	if (job->needs != KERNEL_SUPPORT_FULL)
 		return -ENOTSUP;
 	return qp_hooks_open(job->method, &job->hooks, job->reason);
 }
@@ -87,14 +87,14 @@ give_up(struct qp_tracer *tracer, int r)
 	bool news = strcmp(tracer->missing, job->reason) != 0;
 
 	snprintf(tracer->missing, sizeof(tracer->missing), "%s", job->reason);
-	if (news && job->needs == QP_NEEDS_MODULE)
+	if (news && job->needs == KERNEL_SUPPORT_NO_MODULE)
 		rm_log_info("service flows: not traced yet: %s", job->reason);
 	else if (news)
 		rm_log_warn(job->reason[0] == 0 ? r : 0,
 		    "cannot trace service flows: %s", job->reason);
-	if (job->needs == QP_NEEDS_MODULE)
+	if (job->needs == KERNEL_SUPPORT_NO_MODULE)
 		rm_timer_after(tracer->retry, MODULE_RETRY_NS);
-	else if (job->needs == QP_NEEDS_NOTHING)
+	else if (job->needs == KERNEL_SUPPORT_FULL)
 		rm_timer_after(tracer->retry, FAILURE_RETRY_NS);
 }
 

@@ -8,8 +8,8 @@
 #include "host-agent/packet/gid.h"
 #include "host-agent/packet/probe_format.h"
 #include "host-agent/probe/flow_label.h"
-#include "host-agent/verbs/lanes.h"
 #include "host-agent/verbs/port_verbs_state.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "host-agent/verbs/verbs_ah.h"
 #include "host-agent/verbs/verbs_calls.h"
 #include "rackmesh/core/log.h"
@@ -80,18 +80,19 @@ static int
 port_verbs_open_handles(struct port_verbs *port)
 {
 	struct port_verbs_domain *domain = port->domain;
-	struct lanes *lanes = port->options.lanes;
+	struct priority_pool *pool = port->options.pool;
 	int r;
 
-	if (lanes == NULL) {
-		r = lanes_new(port->loop, LANES_MIN, &domain->own_lanes);
+	if (pool == NULL) {
+		r = priority_pool_new(
+		    port->loop, PRIORITY_POOL_MIN, &domain->own_lanes);
 		if (r < 0) {
 			domain->own_lanes = NULL;
 			return r;
 		}
-		lanes = domain->own_lanes;
+		pool = domain->own_lanes;
 	}
-	r = verbs_ah_cache_new(lanes,
+	r = verbs_ah_cache_new(pool,
 	    &(struct verbs_ah_options){ .max_handles = port->options.max_handles,
 		.calls = { domain_create, domain_destroy, domain },
 		.on_ready = domain_on_ready,
@@ -120,7 +121,7 @@ static void
 port_verbs_close_domain(struct port_verbs *port)
 {
 	struct port_verbs_domain *domain = port->domain;
-	struct lanes *own_lanes;
+	struct priority_pool *own_lanes;
 
 	if (domain == NULL)
 		return;
@@ -129,7 +130,8 @@ port_verbs_close_domain(struct port_verbs *port)
 	if (domain->handles == NULL ||
 	    verbs_ah_cache_stop(domain->handles, domain_on_stopped, domain) == 0)
 		domain_on_stopped(domain);
-	lanes_free(own_lanes); /* waits for what is running, and so ends the domain */
+	priority_pool_free(
+	    own_lanes); /* waits for what is running, and so ends the domain */
 }
 
 int

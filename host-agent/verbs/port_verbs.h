@@ -30,7 +30,7 @@
 #include "host-agent/probe/port.h"
 #include "schemas/wire.h"
 
-struct lanes;
+struct priority_pool;
 struct rm_loop;
 struct verbs_calls;
 
@@ -55,7 +55,7 @@ struct port_verbs_options { /* strings are borrowed during port_verbs_new only *
 	/* Where address handles are made. They outlive the port, and are freed before
 	 * the loop: what the port leaves behind ends with them. NULL: lanes of its own,
 	 * for which freeing the port may wait a second. */
-	struct lanes *lanes;
+	struct priority_pool *pool;
 };
 
 /* All from the loop, never from inside port_send. */

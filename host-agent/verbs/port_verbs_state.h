@@ -13,7 +13,7 @@
 #include "rackmesh/core/clock.h"
 
 struct event;
-struct lanes;
+struct priority_pool;
 struct rm_timer;
 struct verbs_ah_cache;
 struct verbs_ah;
@@ -66,7 +66,7 @@ struct port_verbs_domain {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct verbs_ah_cache *handles;
-	struct lanes *own_lanes; /* NULL: the owner's are used */
+	struct priority_pool *own_lanes; /* NULL: the owner's are used */
 };
 
 struct port_verbs_waiting { /* a reply without address handle */

@@ -85,7 +85,7 @@ ah_destroy(struct verbs_ah *ah)
 	ah->state = AH_GOING;
 	ah->job.run = ah_run_destroy;
 	ah->job.done = ah_destroyed;
-	if (lanes_submit(ah->cache->lanes, &ah->job, LANE_SURE) < 0)
+	if (priority_pool_submit(ah->cache->pool, &ah->job, LANE_SURE) < 0)
 		ah_destroyed(&ah->job, -ECANCELED);
 }
 
@@ -257,7 +257,7 @@ ah_make(struct verbs_ah *ah, enum lane_class class)
 	ah->state = AH_MAKING;
 	ah->job.run = ah_run_create;
 	ah->job.done = ah_created;
-	return lanes_submit(ah->cache->lanes, &ah->job, class);
+	return priority_pool_submit(ah->cache->pool, &ah->job, class);
 }
 
 #define DEFAULT_HANDLES 4096
@@ -265,7 +265,7 @@ ah_make(struct verbs_ah *ah, enum lane_class class)
 #define DEFAULT_REFRESH_NS (60 * RM_NS_PER_S)
 
 int
-verbs_ah_cache_new(struct lanes *lanes, const struct verbs_ah_options *options,
+verbs_ah_cache_new(struct priority_pool *pool, const struct verbs_ah_options *options,
     struct verbs_ah_cache **ret)
 {
 	struct verbs_ah_cache *cache;
@@ -275,7 +275,7 @@ verbs_ah_cache_new(struct lanes *lanes, const struct verbs_ah_options *options,
 	cache = calloc(1, sizeof(*cache));
 	if (cache == NULL)
 		return -ENOMEM;
-	cache->lanes = lanes;
+	cache->pool = pool;
 	cache->options = *options;
 	if (options->max_handles == 0)
 		cache->options.max_handles = DEFAULT_HANDLES;

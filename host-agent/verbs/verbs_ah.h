@@ -16,7 +16,7 @@
 #include "rackmesh/core/clock.h"
 
 struct ibv_ah;
-struct lanes;
+struct priority_pool;
 struct verbs_ah;
 struct verbs_ah_cache;
 
@@ -67,8 +67,8 @@ struct verbs_ah_counts {
 };
 
 /* lanes: must outlive the cache. */
-int verbs_ah_cache_new(struct lanes *lanes, const struct verbs_ah_options *options,
-    struct verbs_ah_cache **ret);
+int verbs_ah_cache_new(struct priority_pool *pool,
+    const struct verbs_ah_options *options, struct verbs_ah_cache **ret);
 /*
  * Nothing new, no on_ready any more; all handles go as soon as they are put. 0: none is
  * left. -EINPROGRESS: on_stopped follows, when calls.arg and the protection domain
@@ -78,8 +78,8 @@ int verbs_ah_cache_stop(
     struct verbs_ah_cache *cache, void (*on_stopped)(void *arg), void *arg);
 /*
  * Destroys what is left, also what was not put: nothing may be sending with it. Do it
- * when stopped, or after lanes_stop, which waits instead: else a call that is running
- * will still use calls.arg. NULL is fine.
+ * when stopped, or after priority_pool_stop, which waits instead: else a call that is
+ * running will still use calls.arg. NULL is fine.
  */
 void verbs_ah_cache_free(struct verbs_ah_cache *cache);
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "host-agent/verbs/verbs_ah.h"
 
 struct ah_target;
@@ -62,7 +62,7 @@ LIST_HEAD(ah_target_bucket, ah_target);
 TAILQ_HEAD(ah_bad_line, ah_target);
 
 struct verbs_ah_cache {
-	struct lanes *lanes;
+	struct priority_pool *pool;
 	struct verbs_ah_options options;
 	struct verbs_ah_counts counts;
 	bool stopped, freed;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -12,17 +12,17 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	char *copy = malloc(len + 1);
-	char name[POD_NAME_BYTES];
+	char name[CGROUP_NAME_BYTES];
 	const char *path;
 	size_t path_len;
 
 	if (copy == NULL)
 		return 0;
 	memcpy(copy + 1, data, len); /* no 0 byte behind it */
-	if (pod_name_cgroup_path(copy + 1, len, &path, &path_len)) {
+	if (cgroup_name_cgroup_path(copy + 1, len, &path, &path_len)) {
 		if (path < copy + 1 || path + path_len > copy + 1 + len)
 			abort();
-		if (pod_name_from_path(path, path_len, name)) {
+		if (cgroup_name_from_path(path, path_len, name)) {
 			if (memchr(name, 0, sizeof(name)) == NULL)
 				abort();
 			for (const char *c = name; *c != 0; c++)

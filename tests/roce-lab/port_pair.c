@@ -20,8 +20,8 @@
 #include "host-agent/probe/prober.h"
 #include "host-agent/reflector/reflector.h"
 #include "host-agent/rnic/rnic_facts.h"
-#include "host-agent/verbs/lanes.h"
 #include "host-agent/verbs/port_verbs.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
@@ -194,7 +194,7 @@ on_gone(int reason, void *arg)
 }
 
 static int
-end_open(struct end *end, size_t qps, struct lanes *lanes)
+end_open(struct end *end, size_t qps, struct priority_pool *pool)
 {
 	struct rnic_place place = { .transport = RNIC_ROCE,
 		.device = end->device,
@@ -202,7 +202,7 @@ end_open(struct end *end, size_t qps, struct lanes *lanes)
 		.gid_index = -1 };
 	struct port_verbs_events events = { on_link, on_renumbered, on_gone, end };
 	struct port_verbs_options options = {
-		.port_num = 1, .flow_qps = qps, .lanes = lanes
+		.port_num = 1, .flow_qps = qps, .pool = pool
 	};
 	struct prober_options prober = { .timeout_ns = TIMEOUT_NS };
 	int r = rnic_facts_read_roce(&place, &end->facts);
@@ -282,15 +282,15 @@ on_stop(void *arg)
 static int
 run(long seconds, size_t qps)
 {
-	struct lanes *lanes = NULL;
+	struct priority_pool *pool = NULL;
 	int r = rm_loop_new(&loop);
 
 	if (r == 0)
-		r = lanes_new(loop, LANES_MIN, &lanes);
+		r = priority_pool_new(loop, PRIORITY_POOL_MIN, &pool);
 	if (r == 0)
 		r = rm_timer_new(loop, on_stop, NULL, &stop_timer);
 	for (size_t i = 0; r == 0 && i < end_count; i++) {
-		r = end_open(&ends[i], qps, lanes);
+		r = end_open(&ends[i], qps, pool);
 		if (r < 0)
 			say(&ends[i], strerror(-r));
 	}
@@ -303,7 +303,7 @@ run(long seconds, size_t qps)
 	}
 	for (size_t i = 0; i < end_count; i++)
 		end_close(&ends[i]);
-	lanes_free(lanes);
+	priority_pool_free(pool);
 	rm_timer_free(stop_timer);
 	rm_loop_free(loop);
 	return r;

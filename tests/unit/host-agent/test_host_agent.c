@@ -22,7 +22,7 @@
 #include "host-agent/pinglist/brake_file.h"
 #include "host-agent/pinglist/pinglist_cache.h"
 #include "host-agent/pinglist/pinglist_store.h"
-#include "host-agent/trace/tracing.h"
+#include "host-agent/trace/tracer_io.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/identity/key_file.h"
@@ -435,7 +435,7 @@ two_agents_probe_each_other_across_namespaces(void **state)
 		LOOPBACK_WAIT(f->loop, f->hosts[i].counted > 20);
 		assert_true(f->hosts[i].beats > 0);
 		assert_int_equal(f->hosts[i].outcomes[WIRE_INVALID], 0);
-		assert_false(tracing_denied(f->hosts[i].agent->tracing));
+		assert_false(tracer_io_denied(f->hosts[i].agent->io));
 	}
 	assert_int_equal(ask(f, &f->hosts[0], "GET /readyz HTTP/1.0\r\n\r\n"), 200);
 	assert_int_equal(ask(f, &f->hosts[0], "GET /v1/rnics HTTP/1.0\r\n\r\n"), 200);

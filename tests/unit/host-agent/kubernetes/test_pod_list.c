@@ -48,13 +48,13 @@ assert_refused(const char *text, const char *error)
 }
 
 static void
-assert_owner(const struct pod_list *list, const char *uid, const char *pod_name,
+assert_owner(const struct pod_list *list, const char *uid, const char *cgroup_name,
     const char *kind, const char *name)
 {
 	const struct pod *pod = pod_list_find(list, uid);
 
 	assert_non_null(pod);
-	assert_string_equal(pod->name, pod_name);
+	assert_string_equal(pod->name, cgroup_name);
 	assert_string_equal(pod->owner_kind, kind);
 	assert_string_equal(pod->owner_name, name);
 }

@@ -15,7 +15,7 @@
 #include "host-agent/api/agent_metrics.h"
 #include "host-agent/pinglist/pinglist.h"
 #include "host-agent/rnic/rnic.h"
-#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "rackmesh/loop/worker.h"
 #include "rackmesh/metrics/metrics.h"
 #include "rdma_fixture.h"
@@ -28,7 +28,7 @@ struct fixture {
 	struct rdma_fixture sysfs;
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	struct lanes *lanes;
+	struct priority_pool *pool;
 	struct fake_device *device;
 	struct rnic *rnic;
 	unsigned ups, changes, waits;
@@ -87,9 +87,9 @@ setup(void **state)
 	f->device = fake_verbs_add("rxe0", 1);
 	memcpy(f->device->gids[0], gid, sizeof(gid));
 	if (rm_loop_new(&f->loop) < 0 || rm_worker_new(f->loop, 8, &f->worker) < 0 ||
-	    lanes_new(f->loop, LANES_MIN, &f->lanes) < 0)
+	    priority_pool_new(f->loop, PRIORITY_POOL_MIN, &f->pool) < 0)
 		return -1;
-	options.lanes = f->lanes;
+	options.pool = f->pool;
 	options.place.sysfs = f->sysfs.root;
 	return rnic_new(f->loop, f->worker, &options, &callbacks, f, &f->rnic);
 }
@@ -102,7 +102,7 @@ teardown(void **state)
 
 	rm_worker_free(f->worker);
 	rnic_free(f->rnic);
-	lanes_free(f->lanes);
+	priority_pool_free(f->pool);
 	rm_loop_free(f->loop);
 	rdma_fixture_free(&f->sysfs);
 	violation = fake_verbs_violation();

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
@@ -32,7 +32,7 @@ verbs_setup(void **state)
 
 	rm_log_set_sink(no_log, NULL);
 	if (rm_loop_new(&fixture->loop) < 0 ||
-	    lanes_new(fixture->loop, LANES_MIN, &fixture->lanes) < 0 ||
+	    priority_pool_new(fixture->loop, PRIORITY_POOL_MIN, &fixture->pool) < 0 ||
 	    rm_timer_new(fixture->loop, on_deadline, fixture, &fixture->deadline) < 0)
 		return -1;
 	for (uint8_t i = 0; i < 2; i++) {
@@ -50,7 +50,7 @@ verbs_setup(void **state)
 			    .large_receives = 16,
 			    .flow_qps = 4,
 			    .calls = &fake_verbs_calls,
-			    .lanes = fixture->lanes };
+			    .pool = fixture->pool };
 		side->options.gids[0].address = side->address;
 		memcpy(side->options.gids[0].gid, side->device->gids[0], 16);
 	}
@@ -67,7 +67,7 @@ verbs_teardown(void **state)
 
 	for (int i = 0; i < 2; i++)
 		side_close(&fixture->sides[i]);
-	lanes_free(fixture->lanes);
+	priority_pool_free(fixture->pool);
 	rm_timer_free(fixture->deadline);
 	rm_loop_free(fixture->loop);
 	free(fixture);

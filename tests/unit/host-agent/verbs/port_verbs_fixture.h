@@ -43,7 +43,7 @@ struct verbs_side {
 
 struct verbs_fixture {
 	struct rm_loop *loop;
-	struct lanes *lanes;
+	struct priority_pool *pool;
 	struct rm_timer *deadline;
 	bool late;
 	struct verbs_side sides[2];

@@ -309,7 +309,7 @@ far_too_large_a_cache_is_refused(void **state)
 	const struct verbs_ah_options options = { .max_handles = 1u << 20 };
 	struct verbs_ah_cache *cache = NULL;
 
-	assert_int_equal(verbs_ah_cache_new(seen->lanes, &options, &cache), -EINVAL);
+	assert_int_equal(verbs_ah_cache_new(seen->pool, &options, &cache), -EINVAL);
 	assert_null(cache);
 	verbs_ah_cache_free(NULL);
 }

@@ -206,7 +206,7 @@ without_lanes_it_says_so(void **state)
 		assert_int_equal(ask(seen, target, 1), -EINPROGRESS);
 	}
 	open_gate(seen);
-	lanes_stop(seen->lanes);
+	priority_pool_stop(seen->pool);
 	assert_int_equal(seen->ready + seen->failed, 21);
 	assert_int_equal(seen->last, -ECANCELED);
 	assert_int_equal(get(seen, 30, 0, &ah), -ESHUTDOWN);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "host-agent/verbs/verbs_ah.h"
 #include "rackmesh/loop/loop.h"
 
@@ -32,7 +32,7 @@ enum manner { ALIVE, DEAD, DEAD_HELD, HELD, ODD }; /* held: until the gate opens
 struct seen {
 	struct rm_loop *loop;
 	struct rm_timer *guard;
-	struct lanes *lanes;
+	struct priority_pool *pool;
 	struct verbs_ah_cache *cache;
 	bool late;
 	int ready, failed, last, stopped;
@@ -160,7 +160,7 @@ make_cache(struct seen *seen, size_t max_handles)
 
 	verbs_ah_cache_free(seen->cache);
 	seen->cache = NULL;
-	assert_int_equal(verbs_ah_cache_new(seen->lanes, &options, &seen->cache), 0);
+	assert_int_equal(verbs_ah_cache_new(seen->pool, &options, &seen->cache), 0);
 }
 
 static inline int
@@ -170,7 +170,7 @@ ah_setup(void **state)
 
 	if (seen == NULL || rm_loop_new(&seen->loop) < 0 ||
 	    rm_timer_new(seen->loop, on_guard, seen, &seen->guard) < 0 ||
-	    lanes_new(seen->loop, 4, &seen->lanes) < 0)
+	    priority_pool_new(seen->loop, 4, &seen->pool) < 0)
 		return -1;
 	pthread_mutex_init(&seen->lock, NULL);
 	pthread_cond_init(&seen->wake, NULL);
@@ -188,9 +188,9 @@ ah_teardown(void **state)
 	int leaked;
 
 	open_gate(seen);
-	lanes_stop(seen->lanes);
+	priority_pool_stop(seen->pool);
 	verbs_ah_cache_free(seen->cache);
-	lanes_free(seen->lanes);
+	priority_pool_free(seen->pool);
 	rm_timer_free(seen->guard);
 	rm_loop_free(seen->loop);
 	pthread_cond_destroy(&seen->wake);

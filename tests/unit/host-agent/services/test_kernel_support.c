@@ -1,4 +1,4 @@
-#include "host-agent/services/qp_needs.h"
+#include "host-agent/services/kernel_support.h"
 
 #include <ftw.h>
 #include <setjmp.h>
@@ -78,11 +78,11 @@ teardown(void **state)
 }
 
 static void
-expect(enum qp_needs needs, const char *words)
+expect(enum kernel_support needs, const char *words)
 {
-	char missing[QP_NEEDS_TEXT];
+	char missing[KERNEL_SUPPORT_TEXT];
 
-	assert_int_equal(qp_needs_look(root, missing), needs);
+	assert_int_equal(kernel_support_look(root, missing), needs);
 	if (words == NULL)
 		assert_string_equal(missing, "");
 	else if (strstr(missing, words) == NULL)
@@ -93,7 +93,7 @@ static void
 a_whole_kernel_and_all_rights_need_nothing(void **state)
 {
 	make_all();
-	expect(QP_NEEDS_NOTHING, NULL);
+	expect(KERNEL_SUPPORT_FULL, NULL);
 }
 
 static void
@@ -101,20 +101,20 @@ each_thing_that_is_missing_is_named(void **state)
 {
 	make_all();
 	lose("/sys/kernel/btf/vmlinux");
-	expect(QP_NEEDS_KERNEL, "CONFIG_DEBUG_INFO_BTF)");
+	expect(KERNEL_SUPPORT_NONE, "CONFIG_DEBUG_INFO_BTF)");
 
 	make_all();
 	lose("/sys/kernel/btf/ib_core");
-	expect(QP_NEEDS_KERNEL, "no BTF of the module ib_core");
+	expect(KERNEL_SUPPORT_NONE, "no BTF of the module ib_core");
 
 	make_all();
 	make("/proc/sys/kernel/osrelease", "5.7.19\n");
-	expect(QP_NEEDS_KERNEL, "kernel 5.7 has no BPF ring buffer");
+	expect(KERNEL_SUPPORT_NONE, "kernel 5.7 has no BPF ring buffer");
 	make("/proc/sys/kernel/osrelease", "5.8.0\n");
-	expect(QP_NEEDS_NOTHING, NULL);
+	expect(KERNEL_SUPPORT_FULL, NULL);
 
 	make("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
-	expect(QP_NEEDS_KERNEL, "lockdown");
+	expect(KERNEL_SUPPORT_NONE, "lockdown");
 }
 
 static void
@@ -122,7 +122,7 @@ a_module_that_is_not_loaded_may_come_later(void **state)
 {
 	make_all();
 	lose("/sys/module/ib_core");
-	expect(QP_NEEDS_MODULE, "ib_core is not loaded");
+	expect(KERNEL_SUPPORT_NO_MODULE, "ib_core is not loaded");
 }
 
 static void
@@ -130,36 +130,37 @@ either_all_rights_or_two_of_them_are_enough(void **state)
 {
 	make_all();
 	make("/proc/self/status", NO_RIGHTS);
-	expect(QP_NEEDS_PRIVILEGES, "no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN");
+	expect(KERNEL_SUPPORT_NO_PRIVILEGES,
+	    "no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN");
 	make("/proc/self/status", BPF_RIGHTS);
-	expect(QP_NEEDS_NOTHING, NULL);
+	expect(KERNEL_SUPPORT_FULL, NULL);
 	make("/proc/sys/kernel/perf_event_paranoid", "3\n");
 	make("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
-	expect(QP_NEEDS_PRIVILEGES, "perf_event_paranoid above 2");
+	expect(KERNEL_SUPPORT_NO_PRIVILEGES, "perf_event_paranoid above 2");
 	make("/proc/sys/kernel/osrelease", "6.2.0\n"); /* fprobes open no perf event */
-	expect(QP_NEEDS_NOTHING, NULL);
+	expect(KERNEL_SUPPORT_FULL, NULL);
 	make("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	make("/proc/sys/kernel/perf_event_paranoid", "2\n");
 	/* Built in: no BTF of a module is needed. */
 	lose("/sys/module/ib_core/initstate");
 	lose("/sys/kernel/btf/ib_core");
-	expect(QP_NEEDS_NOTHING, NULL);
+	expect(KERNEL_SUPPORT_FULL, NULL);
 }
 
 static void
 everything_that_is_missing_is_said_at_once(void **state)
 {
-	char missing[QP_NEEDS_TEXT];
+	char missing[KERNEL_SUPPORT_TEXT];
 
 	make_all();
 	make("/proc/sys/kernel/osrelease", "4.19.0\n");
 	make("/proc/self/status", NO_RIGHTS);
 	lose("/sys/kernel/btf/vmlinux");
 	lose("/sys/kernel/btf/ib_core");
-	assert_int_equal(qp_needs_look(root, missing), QP_NEEDS_KERNEL);
+	assert_int_equal(kernel_support_look(root, missing), KERNEL_SUPPORT_NONE);
 	assert_non_null(strstr(missing, "kernel 4.19"));
 	assert_non_null(strstr(missing, "; no BTF of this kernel"));
-	assert_true(strlen(missing) < QP_NEEDS_TEXT);
+	assert_true(strlen(missing) < KERNEL_SUPPORT_TEXT);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

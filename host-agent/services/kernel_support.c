@@ -1,4 +1,4 @@
-#include "host-agent/services/qp_needs.h"
+#include "host-agent/services/kernel_support.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -21,20 +21,21 @@
 struct look {
 	const char *root;
 	char *missing;
-	enum qp_needs worst;
+	enum kernel_support worst;
 };
 
 static void __attribute__((format(printf, 3, 4)))
-miss(struct look *look, enum qp_needs what, const char *format, ...)
+miss(struct look *look, enum kernel_support what, const char *format, ...)
 {
 	size_t len = strlen(look->missing);
 	va_list args;
 
 	if (len > 0)
-		len += (size_t)snprintf(look->missing + len, QP_NEEDS_TEXT - len, "; ");
-	if (len < QP_NEEDS_TEXT) {
+		len += (size_t)snprintf(
+		    look->missing + len, KERNEL_SUPPORT_TEXT - len, "; ");
+	if (len < KERNEL_SUPPORT_TEXT) {
 		va_start(args, format);
-		vsnprintf(look->missing + len, QP_NEEDS_TEXT - len, format, args);
+		vsnprintf(look->missing + len, KERNEL_SUPPORT_TEXT - len, format, args);
 		va_end(args);
 	}
 	if (what > look->worst)
@@ -72,14 +73,14 @@ look_at_kernel(struct look *look)
 
 	if (release != NULL && sscanf(release, "%u.%u", &major, &minor) == 2 &&
 	    (major < 5 || (major == 5 && minor < 8)))
-		miss(look, QP_NEEDS_KERNEL,
+		miss(look, KERNEL_SUPPORT_NONE,
 		    "kernel %u.%u has no BPF ring buffer, it came with 5.8", major,
 		    minor);
 	if (!is_there(look, "/sys/kernel/btf/vmlinux"))
-		miss(look, QP_NEEDS_KERNEL,
+		miss(look, KERNEL_SUPPORT_NONE,
 		    "no BTF of this kernel (CONFIG_DEBUG_INFO_BTF)");
 	if (lockdown != NULL && strstr(lockdown, "[confidentiality]") != NULL)
-		miss(look, QP_NEEDS_KERNEL, "the kernel's lockdown forbids BPF");
+		miss(look, KERNEL_SUPPORT_NONE, "the kernel's lockdown forbids BPF");
 	free(release);
 	free(lockdown);
 }
@@ -91,9 +92,10 @@ look_at_module(struct look *look)
 	bool module = is_there(look, "/sys/module/ib_core/initstate");
 
 	if (!is_there(look, "/sys/module/ib_core"))
-		miss(look, QP_NEEDS_MODULE, "the module ib_core is not loaded");
+		miss(
+		    look, KERNEL_SUPPORT_NO_MODULE, "the module ib_core is not loaded");
 	else if (module && !is_there(look, "/sys/kernel/btf/ib_core"))
-		miss(look, QP_NEEDS_KERNEL,
+		miss(look, KERNEL_SUPPORT_NONE,
 		    "no BTF of the module ib_core (built apart from its kernel, or "
 		    "without CONFIG_DEBUG_INFO_BTF_MODULES)");
 }
@@ -134,21 +136,21 @@ look_at_rights(struct look *look)
 		return; /* unknown: the kernel will say so itself */
 	paranoid = text_of(look, "/proc/sys/kernel/perf_event_paranoid");
 	if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
-		miss(look, QP_NEEDS_PRIVILEGES,
+		miss(look, KERNEL_SUPPORT_NO_PRIVILEGES,
 		    "no CAP_BPF and CAP_PERFMON, nor CAP_SYS_ADMIN");
 	else if (paranoid != NULL && atoi(paranoid) > PARANOID_MAX &&
 		 !can_do_without_perf(look))
-		miss(look, QP_NEEDS_PRIVILEGES,
+		miss(look, KERNEL_SUPPORT_NO_PRIVILEGES,
 		    "no CAP_SYS_ADMIN, which kernel.perf_event_paranoid above %d asks "
 		    "for before Linux 6.2",
 		    PARANOID_MAX);
 	free(paranoid);
 }
 
-enum qp_needs
-qp_needs_look(const char *root, char missing[QP_NEEDS_TEXT])
+enum kernel_support
+kernel_support_look(const char *root, char missing[KERNEL_SUPPORT_TEXT])
 {
-	struct look look = { root, missing, QP_NEEDS_NOTHING };
+	struct look look = { root, missing, KERNEL_SUPPORT_FULL };
 
 	missing[0] = 0;
 	look_at_kernel(&look);

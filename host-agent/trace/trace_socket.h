@@ -1,13 +1,14 @@
 /*
- * trace_port - the raw sockets of one RNIC: sends trace packets, receives ICMP answers.
+ * trace_socket - the raw sockets of one RNIC: sends trace packets, receives ICMP
+ * answers.
  *
  * What is sent here never comes back to the probes' sockets: they are not connected and
  * do not ask for errors, so that the kernel tells them nothing of ICMP. The sending
  * sockets receive nothing; the others only "time exceeded" and "unreachable". All of
  * them are bound to the RNIC's device, in its network namespace.
  */
-#ifndef HOST_AGENT_TRACE_TRACE_PORT_H
-#define HOST_AGENT_TRACE_TRACE_PORT_H
+#ifndef HOST_AGENT_TRACE_TRACE_SOCKET_H
+#define HOST_AGENT_TRACE_TRACE_SOCKET_H
 
 #include <stdint.h>
 
@@ -15,32 +16,32 @@
 #include "schemas/wire.h"
 
 struct rm_loop;
-struct trace_port;
+struct trace_socket;
 
-struct trace_port_options {
+struct trace_socket_options {
 	const char *device;               /* NULL or "": not bound to one */
 	const char *netns;                /* NULL or "": our own */
 	struct wire_address addresses[2]; /* at most one per family; family 0: none */
 };
 
-struct trace_port_counts {
+struct trace_socket_counts {
 	uint64_t received;  /* ICMP messages of those kinds */
 	uint64_t malformed; /* of those */
 	uint64_t foreign;   /* about packets that are no trace */
 	uint64_t overruns;  /* that did not fit into the queue */
 };
 
-typedef void trace_port_on_answer(const struct trace_answer *answer, void *arg);
+typedef void trace_socket_on_answer(const struct trace_answer *answer, void *arg);
 
 /* -EPERM: no CAP_NET_RAW (or CAP_SYS_ADMIN for another namespace). counts: borrowed,
  * added to. */
-int trace_port_new(struct rm_loop *loop, const struct trace_port_options *options,
-    struct trace_port_counts *counts, trace_port_on_answer *on_answer, void *arg,
-    struct trace_port **ret);
-void trace_port_free(struct trace_port *port); /* NULL is fine */
+int trace_socket_new(struct rm_loop *loop, const struct trace_socket_options *options,
+    struct trace_socket_counts *counts, trace_socket_on_answer *on_answer, void *arg,
+    struct trace_socket **ret);
+void trace_socket_free(struct trace_socket *port); /* NULL is fine */
 
 /* 0 or -errno; never waits. */
-int trace_port_send(struct trace_port *port, const struct trace_flow *flow, uint8_t ttl,
-    uint16_t token);
+int trace_socket_send(struct trace_socket *port, const struct trace_flow *flow,
+    uint8_t ttl, uint16_t token);
 
 #endif

@@ -1,4 +1,4 @@
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ take_uid(const char *text, size_t len, char ret[UID_LEN + 1])
  * "kubepods[-burstable|-besteffort]-pod<uid>.slice".
  */
 static bool
-name_pod(const struct part *part, bool below_kubepods, char ret[POD_NAME_BYTES])
+name_pod(const struct part *part, bool below_kubepods, char ret[CGROUP_NAME_BYTES])
 {
 	/* containerd below systemd's driver may call a cgroup "<slice>:<runtime>:<id>".
 	 */
@@ -94,7 +94,7 @@ name_pod(const struct part *part, bool below_kubepods, char ret[POD_NAME_BYTES])
 	if (!starts(&rest, "pod") ||
 	    !take_uid(rest.text + strlen("pod"), rest.len - strlen("pod"), uid))
 		return false;
-	snprintf(ret, POD_NAME_BYTES, PREFIX "%s", uid);
+	snprintf(ret, CGROUP_NAME_BYTES, PREFIX "%s", uid);
 	return true;
 }
 
@@ -105,7 +105,7 @@ name_pod(const struct part *part, bool below_kubepods, char ret[POD_NAME_BYTES])
  */
 static bool
 name_container(
-    const struct part *part, const struct part *parent, char ret[POD_NAME_BYTES])
+    const struct part *part, const struct part *parent, char ret[CGROUP_NAME_BYTES])
 {
 	static const char *const runtimes[] = { "docker", "libpod", "cri-containerd",
 		"crio", "containerd", "podman", "nerdctl" };
@@ -124,7 +124,7 @@ name_container(
 	}
 	if (id == NULL || !is_hex(id, CONTAINER_ID_LEN))
 		return false;
-	snprintf(ret, POD_NAME_BYTES, "container:%.*s", CONTAINER_SHOWN, id);
+	snprintf(ret, CGROUP_NAME_BYTES, "container:%.*s", CONTAINER_SHOWN, id);
 	return true;
 }
 
@@ -142,7 +142,7 @@ is_number(const char *text, size_t len)
 	for (size_t i = 0; i < len; i++)
 		if (!isdigit((unsigned char)text[i]))
 			return false;
-	return len > 0 && len < POD_NAME_BYTES / 2;
+	return len > 0 && len < CGROUP_NAME_BYTES / 2;
 }
 
 static bool
@@ -163,7 +163,7 @@ is_sluid(const char *text, size_t len)
  * CgroupJobIdPaths=yes.
  */
 static bool
-name_job(const struct part *part, bool below_slurm, char ret[POD_NAME_BYTES])
+name_job(const struct part *part, bool below_slurm, char ret[CGROUP_NAME_BYTES])
 {
 	const size_t prefix = strlen("job_");
 	struct part id = *part;
@@ -177,13 +177,13 @@ name_job(const struct part *part, bool below_slurm, char ret[POD_NAME_BYTES])
 	if (!is_sluid(id.text, id.len) &&
 	    !(id.len < part->len && is_number(id.text, id.len)))
 		return false;
-	snprintf(ret, POD_NAME_BYTES, "job:%.*s", (int)id.len, id.text);
+	snprintf(ret, CGROUP_NAME_BYTES, "job:%.*s", (int)id.len, id.text);
 	return true;
 }
 
 /* What systemd has made for a program; not a session of a person. */
 static bool
-name_unit(const struct part *part, char ret[POD_NAME_BYTES])
+name_unit(const struct part *part, char ret[CGROUP_NAME_BYTES])
 {
 	if (!ends(part, ".service") && !ends(part, ".scope") && !ends(part, ".slice"))
 		return false;
@@ -196,7 +196,7 @@ name_unit(const struct part *part, char ret[POD_NAME_BYTES])
 	for (size_t i = 0; i < part->len; i++)
 		if (!isgraph((unsigned char)part->text[i]))
 			return false;
-	snprintf(ret, POD_NAME_BYTES, "unit:%.*s", (int)part->len, part->text);
+	snprintf(ret, CGROUP_NAME_BYTES, "unit:%.*s", (int)part->len, part->text);
 	return true;
 }
 
@@ -204,9 +204,9 @@ name_unit(const struct part *part, char ret[POD_NAME_BYTES])
 enum named { NOTHING, UNIT, CONTAINER, POD };
 
 static enum named
-name_path(const char *path, size_t len, char found[POD_NAME_BYTES])
+name_path(const char *path, size_t len, char found[CGROUP_NAME_BYTES])
 {
-	char name[POD_NAME_BYTES];
+	char name[CGROUP_NAME_BYTES];
 	bool below_kubepods = false, below_slurm = false;
 	enum named best = NOTHING;
 	struct part part = { path, 0 }, parent = { path, 0 };
@@ -232,9 +232,9 @@ name_path(const char *path, size_t len, char found[POD_NAME_BYTES])
 }
 
 bool
-pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
+cgroup_name_from_path(const char *path, size_t len, char ret[CGROUP_NAME_BYTES])
 {
-	char found[POD_NAME_BYTES];
+	char found[CGROUP_NAME_BYTES];
 
 	if (name_path(path, len, found) == NOTHING)
 		return false;
@@ -243,7 +243,7 @@ pod_name_from_path(const char *path, size_t len, char ret[POD_NAME_BYTES])
 }
 
 const char *
-pod_name_uid(const char *service)
+cgroup_name_uid(const char *service)
 {
 	return strncmp(service, PREFIX, strlen(PREFIX)) == 0 ? service + strlen(PREFIX)
 							     : NULL;
@@ -253,7 +253,7 @@ pod_name_uid(const char *service)
 static bool
 says_more(const struct part *path, bool v2, const struct part *than)
 {
-	char unused[POD_NAME_BYTES];
+	char unused[CGROUP_NAME_BYTES];
 	enum named named = name_path(path->text, path->len, unused);
 	enum named other = name_path(than->text, than->len, unused);
 
@@ -263,7 +263,8 @@ says_more(const struct part *path, bool v2, const struct part *than)
 }
 
 bool
-pod_name_cgroup_path(const char *text, size_t text_len, const char **ret, size_t *len)
+cgroup_name_cgroup_path(
+    const char *text, size_t text_len, const char **ret, size_t *len)
 {
 	const char *end = text + text_len;
 	struct part best = { NULL, 0 };

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "host-agent/verbs/lanes.h"
+#include "host-agent/verbs/priority_pool.h"
 #include "rackmesh/loop/loop.h"
 
 #define JOBS 16
@@ -29,7 +29,7 @@ struct job {
 struct seen {
 	struct rm_loop *loop;
 	struct rm_timer *guard;
-	struct lanes *lanes;
+	struct priority_pool *pool;
 	struct job jobs[JOBS];
 	int done;
 	bool late;
@@ -57,7 +57,7 @@ setup(void **state)
 	pthread_cond_init(&seen->wake, NULL);
 	rm_timer_after(seen->guard, 60 * RM_NS_PER_S);
 	*state = seen;
-	return lanes_new(seen->loop, LANES_MIN, &seen->lanes);
+	return priority_pool_new(seen->loop, PRIORITY_POOL_MIN, &seen->pool);
 }
 
 static void
@@ -75,7 +75,7 @@ teardown(void **state)
 	struct seen *seen = *state;
 
 	open_gate(seen);
-	lanes_free(seen->lanes);
+	priority_pool_free(seen->pool);
 	rm_timer_free(seen->guard);
 	rm_loop_free(seen->loop);
 	pthread_cond_destroy(&seen->wake);
@@ -114,7 +114,7 @@ submit(struct seen *seen, int i, enum lane_class class, bool blocks)
 	struct job *job = &seen->jobs[i];
 
 	*job = (struct job){ { job_run, job_done }, seen, blocks, 1 };
-	assert_int_equal(lanes_submit(seen->lanes, &job->job, class), 0);
+	assert_int_equal(priority_pool_submit(seen->pool, &job->job, class), 0);
 }
 
 static void
@@ -212,14 +212,15 @@ stopping_waits_for_what_runs_and_cancels_the_rest(void **state)
 		submit(seen, i, LANE_NEW, true);
 	wait_started(seen, 2);
 	open_gate(seen);
-	lanes_stop(seen->lanes);
+	priority_pool_stop(seen->pool);
 	assert_int_equal(seen->done, 4);
 	assert_int_equal(seen->jobs[0].r, 0);
 	assert_int_equal(seen->jobs[1].r, 0);
 	assert_int_equal(seen->jobs[2].r, -ECANCELED);
 	assert_int_equal(seen->jobs[3].r, -ECANCELED);
 	assert_int_equal(
-	    lanes_submit(seen->lanes, &seen->jobs[0].job, LANE_SURE), -ECANCELED);
+	    priority_pool_submit(seen->pool, &seen->jobs[0].job, LANE_SURE),
+	    -ECANCELED);
 	assert_int_equal(seen->done, 4);
 }
 
@@ -227,12 +228,14 @@ static void
 too_few_or_too_many_lanes_are_refused(void **state)
 {
 	struct seen *seen = *state;
-	struct lanes *lanes = NULL;
+	struct priority_pool *pool = NULL;
 
-	assert_int_equal(lanes_new(seen->loop, LANES_MIN - 1, &lanes), -EINVAL);
-	assert_int_equal(lanes_new(seen->loop, LANES_MAX + 1, &lanes), -EINVAL);
-	assert_null(lanes);
-	lanes_free(NULL);
+	assert_int_equal(
+	    priority_pool_new(seen->loop, PRIORITY_POOL_MIN - 1, &pool), -EINVAL);
+	assert_int_equal(
+	    priority_pool_new(seen->loop, PRIORITY_POOL_MAX + 1, &pool), -EINVAL);
+	assert_null(pool);
+	priority_pool_free(NULL);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -1,4 +1,4 @@
-#include "host-agent/trace/trace_port.h"
+#include "host-agent/trace/trace_socket.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -21,23 +21,23 @@
 #define RECEIVE_BYTES (256 << 10)
 
 struct side { /* one family */
-	struct trace_port *port;
+	struct trace_socket *port;
 	uint8_t family; /* 0: not there */
 	int out, in;
 	struct event *event;
 	uint32_t drops;
 };
 
-struct trace_port {
+struct trace_socket {
 	struct side sides[FAMILIES];
 	uint64_t secret; /* of its packets */
-	struct trace_port_counts *counts;
-	trace_port_on_answer *on_answer;
+	struct trace_socket_counts *counts;
+	trace_socket_on_answer *on_answer;
 	void *arg;
 };
 
 struct open_call {
-	const struct trace_port_options *options;
+	const struct trace_socket_options *options;
 	const struct wire_address *address;
 	int out, in; /* results */
 };
@@ -153,7 +153,7 @@ static void
 take(struct side *side, const union port_udp_address *from, const uint8_t *data,
     size_t len)
 {
-	struct trace_port *port = side->port;
+	struct trace_socket *port = side->port;
 	struct trace_answer answer;
 	struct wire_address sender;
 	int r;
@@ -198,8 +198,8 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 static int
-open_side(struct trace_port *port, struct side *side, struct rm_loop *loop,
-    const struct trace_port_options *options, int netns_fd,
+open_side(struct trace_socket *port, struct side *side, struct rm_loop *loop,
+    const struct trace_socket_options *options, int netns_fd,
     const struct wire_address *address)
 {
 	struct open_call call = { options, address, -1, -1 };
@@ -217,11 +217,11 @@ open_side(struct trace_port *port, struct side *side, struct rm_loop *loop,
 }
 
 int
-trace_port_new(struct rm_loop *loop, const struct trace_port_options *options,
-    struct trace_port_counts *counts, trace_port_on_answer *on_answer, void *arg,
-    struct trace_port **ret)
+trace_socket_new(struct rm_loop *loop, const struct trace_socket_options *options,
+    struct trace_socket_counts *counts, trace_socket_on_answer *on_answer, void *arg,
+    struct trace_socket **ret)
 {
-	struct trace_port *port = calloc(1, sizeof(*port));
+	struct trace_socket *port = calloc(1, sizeof(*port));
 	int netns_fd, r;
 
 	if (port == NULL)
@@ -242,14 +242,14 @@ trace_port_new(struct rm_loop *loop, const struct trace_port_options *options,
 	}
 	close(netns_fd);
 	if (r < 0)
-		trace_port_free(port);
+		trace_socket_free(port);
 	else
 		*ret = port;
 	return r;
 }
 
 void
-trace_port_free(struct trace_port *port)
+trace_socket_free(struct trace_socket *port)
 {
 	if (port == NULL)
 		return;
@@ -267,8 +267,8 @@ trace_port_free(struct trace_port *port)
 }
 
 int
-trace_port_send(
-    struct trace_port *port, const struct trace_flow *flow, uint8_t ttl, uint16_t token)
+trace_socket_send(struct trace_socket *port, const struct trace_flow *flow, uint8_t ttl,
+    uint16_t token)
 {
 	uint8_t packet[TRACE_PACKET_MAX_BYTES];
 	size_t len = trace_packet_build(flow, ttl, token, port->secret, packet);

@@ -1,4 +1,4 @@
-#include "host-agent/services/pod_name.h"
+#include "host-agent/services/cgroup_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@
 static void
 expect(const char *path, const char *want)
 {
-	char name[POD_NAME_BYTES] = "";
+	char name[CGROUP_NAME_BYTES] = "";
 
-	if (pod_name_from_path(path, strlen(path), name) != (want != NULL))
+	if (cgroup_name_from_path(path, strlen(path), name) != (want != NULL))
 		fail_msg("%s is named \"%s\"", path, name);
 	if (want != NULL)
 		assert_string_equal(name, want);
@@ -178,7 +178,7 @@ the_path_is_of_the_hierarchy_that_says_most(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *path = NULL;
 		size_t len = 0;
-		bool found = pod_name_cgroup_path(
+		bool found = cgroup_name_cgroup_path(
 		    cases[i].text, strlen(cases[i].text), &path, &len);
 
 		assert_int_equal(found, cases[i].path != NULL);

@@ -1,0 +1,27 @@
+/*
+ * kernel_support - checks whether this kernel, with the agent's rights, can report QPs,
+ * and what is missing.
+ *
+ * Looks at a few files of /proc and /sys; root is put before their paths ("" but in
+ * tests). Reads sysfs: call it on the worker.
+ */
+#ifndef HOST_AGENT_SERVICES_KERNEL_SUPPORT_H
+#define HOST_AGENT_SERVICES_KERNEL_SUPPORT_H
+
+#include <stddef.h>
+
+#define KERNEL_SUPPORT_TEXT 256
+
+enum kernel_support {
+	KERNEL_SUPPORT_FULL = 0,
+	KERNEL_SUPPORT_NO_MODULE, /* comes by itself when RDMA is used: look again later
+				   */
+	KERNEL_SUPPORT_NO_PRIVILEGES, /* and all that follow: not without a new start */
+	KERNEL_SUPPORT_NONE,
+};
+
+/* missing: "" or a text with everything that is missing. */
+enum kernel_support kernel_support_look(
+    const char *root, char missing[KERNEL_SUPPORT_TEXT]);
+
+#endif

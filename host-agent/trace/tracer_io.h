@@ -1,0 +1,45 @@
+/*
+ * tracer_io - runs the tracer: its sockets, one set per RNIC, and its timer.
+ *
+ * It never delays probing; without the right to open raw sockets no path is traced.
+ */
+#ifndef HOST_AGENT_TRACE_TRACER_IO_H
+#define HOST_AGENT_TRACE_TRACER_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host-agent/trace/trace_socket.h"
+#include "host-agent/trace/tracer.h"
+
+struct pinglist_sum;
+struct port;
+struct rm_loop;
+struct rnic_facts;
+struct tracer_io;
+
+int tracer_io_new(
+    struct rm_loop *loop, const struct tracer_options *options, struct tracer_io **ret);
+void tracer_io_free(struct tracer_io *io);
+
+/* Opens an RNIC's sockets again. owner: below TRACER_MAX_OWNERS. On failure the error;
+ * -EPERM is logged only once. */
+int tracer_io_open(struct tracer_io *io, size_t owner, const char *netns,
+    const char *device, const struct rnic_facts *facts);
+/* Its targets; port and to as for tracer_set. */
+int tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum,
+    const struct rnic_facts *facts, struct port *port, uint64_t to);
+/* A result of one of its probes, which has the length of the path. */
+void tracer_io_result(
+    struct tracer_io *io, size_t owner, const struct wire_result *result);
+
+/* permille 0: no packet leaves. */
+void tracer_io_tune(
+    struct tracer_io *io, const struct tracer_options *options, uint32_t permille);
+
+struct tracer *tracer_io_tracer(const struct tracer_io *io);
+bool tracer_io_denied(const struct tracer_io *io); /* no right to raw sockets */
+const struct trace_socket_counts *tracer_io_port_counts(const struct tracer_io *io);
+
+#endif
