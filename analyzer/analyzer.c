@@ -64,8 +64,8 @@ introduce_sites(struct analyzer *analyzer)
 	int r = 0;
 
 	if (config->influx.url[0] != '\0')
-		r = rm_http_client_site(
-		    analyzer->http, config->influx.url, &config->influx.site);
+		r = rm_http_client_origin(
+		    analyzer->http, config->influx.url, &config->influx.origin);
 	return r < 0 ? r : rm_alert_config_introduce(&config->alerts, analyzer->http);
 }
 

@@ -38,7 +38,7 @@ check_influx(struct rm_check *check, const struct analyzer_config *config)
 	if (influx_target_init(&target, &config->influx, &error) < 0)
 		rm_check_error(check, "influx", "%s", error.text);
 	explicit_bzero(&target, sizeof(target));
-	rm_check_site(check, "influx", &config->influx.site);
+	rm_check_origin(check, "influx", &config->influx.origin);
 }
 
 static void
@@ -50,11 +50,11 @@ connect_all(struct rm_check *check, const struct analyzer_config *config)
 		return;
 	if (config->influx.url[0] != '\0')
 		rm_connect_url(connect, "influx.url", config->influx.url, "/ping",
-		    &config->influx.site);
+		    &config->influx.origin);
 	rm_connect_urls(connect, "alerts.alertmanagers", &config->alerts.alertmanagers,
-	    RM_CONNECT_ALERTMANAGER, &config->alerts.site);
+	    RM_CONNECT_ALERTMANAGER, &config->alerts.origin);
 	rm_connect_urls(connect, "alerts.webhooks", &config->alerts.webhooks, NULL,
-	    &config->alerts.site);
+	    &config->alerts.origin);
 	rm_connect_run(connect);
 	rm_connect_free(connect);
 }
@@ -74,7 +74,7 @@ analyzer_check(const void *arg, bool connect)
 	rm_check_folder(&check, "record.folder", config->record_folder);
 	rm_check_listen(&check, "listen", config->listen);
 	rm_check_http(&check, &places, &config->credentials);
-	rm_check_site(&check, "alerts", &config->alerts.site);
+	rm_check_origin(&check, "alerts", &config->alerts.origin);
 	if (config->influx.url[0] != '\0')
 		check_influx(&check, config);
 	if (connect)

@@ -68,7 +68,7 @@ const struct rm_option analyzer_options[] = {
 	  "user name for basic authentication; \"\": none", NULL, NULL, 0 },
 	{ "influx.password_file", RM_STRING, AT(influx.password_file), "", 0, 1023, 0,
 	  "file with the user's password (mode 0600); \"\": none", NULL, NULL, 0 },
-	RM_HTTP_SITE_TLS("influx", struct analyzer_config, influx.site),
+	RM_HTTP_ORIGIN_TLS("influx", struct analyzer_config, influx.origin),
 	{ "influx.batch_points", RM_UINT, AT(influx.batch_points), "5000", 1, 100000, 0,
 	  "limit on points in one write", NULL, NULL, 0 },
 	{ "influx.batch_ms", RM_UINT, AT(influx.batch_ms), "1000", 1, 60000, 0,
@@ -137,7 +137,7 @@ check_all(const struct analyzer_config *config, struct rm_error *error)
 		    "expected address:port, the address numeric", "http.listen");
 	r = check_influx(config, error);
 	if (r == 0)
-		r = rm_http_site_check(&config->influx.site, "influx", error);
+		r = rm_http_origin_check(&config->influx.origin, "influx", error);
 	return r;
 }
 

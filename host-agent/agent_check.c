@@ -53,7 +53,7 @@ check_kubernetes(struct rm_check *check, const struct agent_config *config)
 	const char *token_file = config->kubernetes_site.token_file;
 	struct rm_error error;
 
-	rm_check_site(check, "kubernetes", &config->kubernetes_site);
+	rm_check_origin(check, "kubernetes", &config->kubernetes_site);
 	if (token_file[0] != '\0' && rm_file_check_secret(token_file, &error) < 0)
 		rm_check_error(check, "kubernetes.token_file", "%s", error.text);
 }

@@ -168,7 +168,7 @@ const struct rm_option agent_options[] = {
 	{ "kubernetes.kubelet", RM_STRING, AT(kubernetes_kubelet), "", 0, 255, 0,
 	  "https://host:port of this host's kubelet, which names the pods of services by their "
 	  "UIDs; \"\": none", NULL, NULL, 0 },
-	RM_HTTP_SITE_TLS("kubernetes", struct agent_config, kubernetes_site),
+	RM_HTTP_ORIGIN_TLS("kubernetes", struct agent_config, kubernetes_site),
 	{ "kubernetes.token_file", RM_STRING, AT(kubernetes_site.token_file), "", 0, 1023, 0,
 	  "file with the token of a service account that may get nodes/pods (mode 0600); \"\": "
 	  "none", NULL, NULL, 0 },
@@ -525,14 +525,14 @@ check_controllers(const struct check *check)
 static int
 check_kubernetes(const struct check *check)
 {
-	const struct rm_http_site *site = &check->config->kubernetes_site;
+	const struct rm_http_origin *origin = &check->config->kubernetes_site;
 	const char *kubelet = check->config->kubernetes_kubelet, *error = NULL;
-	const bool token = site->token_file[0] != '\0',
-		   certificate = site->certificate[0] != '\0',
-		   key = site->key[0] != '\0';
+	const bool token = origin->token_file[0] != '\0',
+		   certificate = origin->certificate[0] != '\0',
+		   key = origin->key[0] != '\0';
 
 	if (kubelet[0] == '\0' &&
-	    (token || certificate || key || site->authorities[0] != '\0'))
+	    (token || certificate || key || origin->authorities[0] != '\0'))
 		error = "missing; give the kubelet's https://host:port, or remove all "
 			"of kubernetes";
 	else if (kubelet[0] != '\0' && (strncmp(kubelet, "https://", 8) != 0 ||

@@ -11,7 +11,7 @@
 
 #include "host-agent/rnic/rnic_facts.h"
 #include "rackmesh/config/config.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 
@@ -92,7 +92,7 @@ struct agent_config {
 	uint64_t services_interval_ms;
 	uint64_t services_rotation_s;
 	char *kubernetes_kubelet; /* "": none */
-	struct rm_http_site kubernetes_site;
+	struct rm_http_origin kubernetes_site;
 	uint64_t kubernetes_interval_s;
 	bool counters_enabled;
 	bool counters_by_process;

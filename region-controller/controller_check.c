@@ -55,7 +55,7 @@ check_etcd(struct rm_check *check, const struct controller_config *config)
 	if (controller_config_password(config, &password, &error) < 0)
 		rm_check_error(check, "etcd.password_file", "%s", error.text);
 	free(password);
-	rm_check_site(check, "etcd", &config->etcd.site);
+	rm_check_origin(check, "etcd", &config->etcd.origin);
 }
 
 static void
@@ -79,7 +79,7 @@ connect_all(struct rm_check *check, const struct controller_config *config)
 	if (connect == NULL)
 		return;
 	rm_connect_urls(connect, "etcd.endpoints", &config->etcd.endpoints, "/health",
-	    &config->etcd.site);
+	    &config->etcd.origin);
 	rm_connect_run(connect);
 	rm_connect_free(connect);
 }

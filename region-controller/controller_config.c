@@ -36,7 +36,7 @@ const struct rm_option controller_options[] = {
 	  "user of etcd; \"\": no authentication", NULL, NULL, 0 },
 	{ "etcd.password_file", RM_STRING, AT(etcd.password_file), "", 0, 4095, 0,
 	  "file with that user's password (mode 0600)", NULL, NULL, 0 },
-	RM_HTTP_SITE_TLS("etcd", struct controller_config, etcd.site),
+	RM_HTTP_ORIGIN_TLS("etcd", struct controller_config, etcd.origin),
 	{ "etcd.lease_ttl_s", RM_UINT, AT(etcd.lease_ttl_s), "2", 2, 60, 0,
 	  "a leader that has not renewed its lease for this long loses leadership", NULL, NULL, 0 },
 	{ "etcd.timeout_ms", RM_UINT, AT(etcd.timeout_ms), "2500", 100, 60000, 0,
@@ -164,7 +164,7 @@ check_etcd(const struct controller_config *config, struct rm_error *error)
 	if (config->etcd.user[0] != '\0' && config->etcd.password_file[0] == '\0')
 		return rm_config_refuse(config->path, error,
 		    "expected etcd.password_file, too", "etcd.user");
-	return rm_http_site_check(&config->etcd.site, "etcd", error);
+	return rm_http_origin_check(&config->etcd.origin, "etcd", error);
 }
 
 static int

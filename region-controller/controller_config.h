@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "rackmesh/config/config.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 #include "region-controller/plan/plan.h"
@@ -25,7 +25,7 @@ struct controller_plan_config {
 struct controller_etcd_config {
 	struct rm_list endpoints; /* of char *; none: the topology file */
 	char *user, *password_file;
-	struct rm_http_site site; /* its TLS; nothing else of it */
+	struct rm_http_origin origin; /* its TLS; nothing else of it */
 	uint64_t lease_ttl_s, timeout_ms, relist_s, compact_after_s;
 };
 

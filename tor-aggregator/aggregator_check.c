@@ -176,12 +176,12 @@ connect_each(struct rm_connect *connect, const struct aggregator_config *config)
 	connect_list(connect, "analyzers", &config->analyzers, &lanes);
 	connect_peers(connect, config);
 	rm_connect_urls(connect, "alerts.alertmanagers", &config->alerts.alertmanagers,
-	    RM_CONNECT_ALERTMANAGER, &config->alerts.site);
+	    RM_CONNECT_ALERTMANAGER, &config->alerts.origin);
 	rm_connect_urls(connect, "alerts.webhooks", &config->alerts.webhooks, NULL,
-	    &config->alerts.site);
+	    &config->alerts.origin);
 	if (config->otlp.url[0] != '\0')
 		rm_connect_url(
-		    connect, "otlp.url", config->otlp.url, NULL, &config->otlp.site);
+		    connect, "otlp.url", config->otlp.url, NULL, &config->otlp.origin);
 	rm_connect_run(connect);
 }
 
@@ -233,8 +233,8 @@ aggregator_check(const void *arg, bool connect)
 	check_peers(&check, config);
 	check_plans(&check, config, tors);
 	check_collectors(&check, config);
-	rm_check_site(&check, "alerts", &config->alerts.site);
-	rm_check_site(&check, "otlp", &config->otlp.site);
+	rm_check_origin(&check, "alerts", &config->alerts.origin);
+	rm_check_origin(&check, "otlp", &config->otlp.origin);
 	if (connect)
 		connect_all(&check, config, &claim);
 	return check.errors;

@@ -318,7 +318,8 @@ start_otlp(struct tor_aggregator *aggregator)
 	int r = 0;
 
 	if (config->url[0] != '\0')
-		r = rm_http_client_site(aggregator->http, config->url, &config->site);
+		r = rm_http_client_origin(
+		    aggregator->http, config->url, &config->origin);
 	if (r == 0)
 		r = otlp_new(&options, &aggregator->otlp);
 	if (r < 0)

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 
 /* Strings are never NULL. */
 struct influx_config {
@@ -16,7 +16,7 @@ struct influx_config {
 	char *database, *retention_policy, *incident_retention_policy;
 	char *org, *bucket;
 	char *token_file, *user, *password_file; /* "": none */
-	struct rm_http_site site;                /* its TLS; nothing else of it */
+	struct rm_http_origin origin;            /* its TLS; nothing else of it */
 	uint64_t batch_points, batch_ms, timeout_ms;
 	uint64_t spool_bytes, incident_spool_bytes; /* also without a url */
 };

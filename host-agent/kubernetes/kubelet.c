@@ -10,7 +10,7 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/http/http_client.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 
@@ -275,15 +275,15 @@ static int
 ask(struct kubelet *kubelet, struct rm_error *error)
 {
 	static const char *const headers[] = { "Accept: application/json", NULL };
-	const struct rm_http_site *site = kubelet->options.site;
-	const struct rm_http_tls tls = { .authorities = option(site->authorities),
-		.certificate = option(site->certificate),
-		.key = option(site->key) };
+	const struct rm_http_origin *origin = kubelet->options.origin;
+	const struct rm_http_tls tls = { .authorities = option(origin->authorities),
+		.certificate = option(origin->certificate),
+		.key = option(origin->key) };
 	char token[RM_HTTP_SECRET_BYTES];
 	const struct rm_http_exchange exchange = {
 		.url = kubelet->url,
 		.headers = headers,
-		.bearer = option(site->token_file) == NULL ? NULL : token,
+		.bearer = option(origin->token_file) == NULL ? NULL : token,
 		.tls = &tls,
 		.max_body_bytes = POD_LIST_MAX_BYTES,
 		.whole = true,
@@ -295,7 +295,7 @@ ask(struct kubelet *kubelet, struct rm_error *error)
 
 	if (exchange.bearer != NULL)
 		r = rm_file_read_password(
-		    site->token_file, token, sizeof(token), error);
+		    origin->token_file, token, sizeof(token), error);
 	if (r == 0 && tls.key != NULL)
 		r = rm_file_check_secret(tls.key, error);
 	if (r == 0)

@@ -20,16 +20,17 @@
 #define KUBELET_PAGE "/pods"
 
 struct kubelet;
-struct rm_http_site;
+struct rm_http_origin;
 struct rm_loop;
 struct rm_worker;
 
 struct kubelet_options {
 	struct rm_loop *loop;
-	struct rm_worker *worker;        /* parses */
-	const char *url;                 /* "https://127.0.0.1:10250"; copied */
-	const struct rm_http_site *site; /* no user; borrowed as long as the kubelet */
-	int64_t interval_ns, apart_ns;   /* interval_ns: the longer one */
+	struct rm_worker *worker; /* parses */
+	const char *url;          /* "https://127.0.0.1:10250"; copied */
+	const struct rm_http_origin
+	    *origin;                   /* no user; borrowed as long as the kubelet */
+	int64_t interval_ns, apart_ns; /* interval_ns: the longer one */
 	int64_t news_ns; /* between two failures that are reported, unless one reading
 			    succeeded */
 	/* After each reading: 0, or an error that error explains. news: log it: the

@@ -18,7 +18,7 @@
 #include "rackmesh/core/endpoint.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/identity/viewer_tokens.h"
 #include "rackmesh/loop/loop.h"
@@ -164,15 +164,15 @@ rm_check_file(struct rm_check *check, const char *place, const char *file)
 }
 
 void
-rm_check_site(
-    struct rm_check *check, const char *prefix, const struct rm_http_site *site)
+rm_check_origin(
+    struct rm_check *check, const char *prefix, const struct rm_http_origin *origin)
 {
 	char place[PLACE];
 
 	snprintf(place, sizeof(place), "%s.authorities", prefix);
-	rm_check_file(check, place, site->authorities);
+	rm_check_file(check, place, origin->authorities);
 	snprintf(place, sizeof(place), "%s.certificate", prefix);
-	rm_check_file(check, place, site->certificate);
+	rm_check_file(check, place, origin->certificate);
 }
 
 /* 0: files can be made in it; else why not. */

@@ -15,7 +15,7 @@
 struct rm_credentials;
 struct rm_credentials_config;
 struct rm_http_places;
-struct rm_http_site;
+struct rm_http_origin;
 struct rm_list;
 
 struct rm_check {
@@ -64,7 +64,7 @@ void rm_check_peers(
 
 /* Checks the certificate files that requests to other servers use; prefix: "alerts".
  * Passwords and tokens are read with the config. */
-void rm_check_site(
-    struct rm_check *check, const char *prefix, const struct rm_http_site *site);
+void rm_check_origin(
+    struct rm_check *check, const char *prefix, const struct rm_http_origin *origin);
 
 #endif

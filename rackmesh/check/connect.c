@@ -210,7 +210,7 @@ on_page(const struct rm_http_answer *answer, void *arg)
 
 void
 rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
-    const char *page, const struct rm_http_site *site)
+    const char *page, const struct rm_http_origin *origin)
 {
 	char shown[RM_HTTP_URL_SHOWN_BYTES], text[2048];
 	size_t len = strlen(url);
@@ -225,7 +225,7 @@ rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
 	while (page != NULL && len > 0 && url[len - 1] == '/')
 		len--;
 	snprintf(text, sizeof(text), "%.*s%s", (int)len, url, page != NULL ? page : "");
-	r = rm_http_client_site(connect->http, url, site);
+	r = rm_http_client_origin(connect->http, url, origin);
 	if (r == 0)
 		r = rm_http_client_send(connect->http, text, NULL, NULL, 0,
 		    CONNECT_TIMEOUT_NS, on_page, peer);
@@ -235,14 +235,14 @@ rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
 
 void
 rm_connect_urls(struct rm_connect *connect, const char *place,
-    const struct rm_list *list, const char *page, const struct rm_http_site *site)
+    const struct rm_list *list, const char *page, const struct rm_http_origin *origin)
 {
 	char *const *urls = list->items;
 	char at[128];
 
 	for (size_t i = 0; i < list->count; i++) {
 		snprintf(at, sizeof(at), "%s[%zu]", place, i);
-		rm_connect_url(connect, at, urls[i], page, site);
+		rm_connect_url(connect, at, urls[i], page, origin);
 	}
 }
 

@@ -20,7 +20,7 @@
 struct rm_check;
 struct rm_connect;
 struct rm_credentials_config;
-struct rm_http_site;
+struct rm_http_origin;
 struct rm_list;
 
 /* The messages of the daemons' protocol, which this folder does not know. */
@@ -51,11 +51,11 @@ void rm_connect_daemon(struct rm_connect *connect, const char *place,
  * accepted; only the server's name is printed then, as the rest of the URL may be
  * secret. */
 void rm_connect_url(struct rm_connect *connect, const char *place, const char *url,
-    const char *page, const struct rm_http_site *site);
+    const char *page, const struct rm_http_origin *origin);
 
 /* place[0], place[1], ...; list: of char *. */
 void rm_connect_urls(struct rm_connect *connect, const char *place,
-    const struct rm_list *list, const char *page, const struct rm_http_site *site);
+    const struct rm_list *list, const char *page, const struct rm_http_origin *origin);
 
 #define RM_CONNECT_ALERTMANAGER "/-/ready"
 

@@ -6,7 +6,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/etcd/etcd.h"
 #include "rackmesh/etcd/etcd_call.h"
-#include "rackmesh/etcd/etcd_cutter.h"
+#include "rackmesh/etcd/line_splitter.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/loop/loop.h"
 
@@ -36,7 +36,7 @@ struct rm_etcd_watch {
 	rm_mono_t last_seen, opened; /* opened: the stream */
 	bool created, ended;
 	bool *gone; /* tells whoever is calling back that we have been freed */
-	struct rm_etcd_cutter cutter;
+	struct rm_line_splitter splitter;
 	struct line *first, **last; /* not vouched for yet */
 	size_t waiting;
 };
@@ -267,7 +267,8 @@ watch_on_data(const char *data, size_t len, void *arg)
 {
 	struct rm_etcd_watch *watch = arg;
 
-	if (rm_etcd_cutter_feed(&watch->cutter, data, len, watch_take_line, watch) < 0)
+	if (rm_line_splitter_feed(&watch->splitter, data, len, watch_take_line, watch) <
+	    0)
 		watch_end(watch, -ENOBUFS, "a line is too long");
 	return 0;
 }
@@ -289,8 +290,8 @@ watch_on_done(const struct rm_http_answer *answer, void *arg)
 		return;
 	}
 	/* A member that leaves says so in a last line with no end. */
-	if (watch->cutter.len > 0 &&
-	    rm_etcd_json_line(watch->cutter.text, watch->cutter.len, &line) == 0) {
+	if (watch->splitter.len > 0 &&
+	    rm_etcd_json_line(watch->splitter.text, watch->splitter.len, &line) == 0) {
 		if (line.r < 0) {
 			watch_end(watch, line.r, line.error);
 			return;
@@ -397,49 +398,49 @@ rm_etcd_watch_free(struct rm_etcd_watch *watch)
 	if (watch->read != NULL)
 		rm_etcd_call_cancel(watch->read);
 	watch_drop_lines(watch);
-	rm_etcd_cutter_clear(&watch->cutter);
+	rm_line_splitter_clear(&watch->splitter);
 	rm_timer_free(watch->timer);
 	free(watch->prefix);
 	free(watch);
 }
 
-#define CUTTER_KEPT (64u << 10) /* a larger buffer is given back after its line */
+#define SPLITTER_KEPT (64u << 10) /* a larger buffer is given back after its line */
 
 static int
-cutter_keep(struct rm_etcd_cutter *cutter, const char *data, size_t len)
+splitter_keep(struct rm_line_splitter *splitter, const char *data, size_t len)
 {
-	size_t size = cutter->size > 0 ? cutter->size : 4096;
+	size_t size = splitter->size > 0 ? splitter->size : 4096;
 	char *text;
 
-	if (len > RM_ETCD_MAX_LINE - cutter->len)
+	if (len > RM_ETCD_MAX_LINE - splitter->len)
 		return -ENOBUFS;
-	while (size < cutter->len + len)
+	while (size < splitter->len + len)
 		size *= 2;
-	if (size > cutter->size) {
-		text = realloc(cutter->text, size);
+	if (size > splitter->size) {
+		text = realloc(splitter->text, size);
 		if (text == NULL)
 			return -ENOBUFS;
-		cutter->text = text;
-		cutter->size = size;
+		splitter->text = text;
+		splitter->size = size;
 	}
-	memcpy(cutter->text + cutter->len, data, len);
-	cutter->len += len;
+	memcpy(splitter->text + splitter->len, data, len);
+	splitter->len += len;
 	return 0;
 }
 
 /* The line is taken out first: on_line may free the cutter. */
 static bool
-cutter_give(struct rm_etcd_cutter *cutter,
+splitter_give(struct rm_line_splitter *splitter,
     bool (*on_line)(const char *text, size_t len, void *arg), void *arg)
 {
-	struct rm_etcd_cutter line = *cutter;
+	struct rm_line_splitter line = *splitter;
 	bool here;
 
-	*cutter = (struct rm_etcd_cutter){ 0 };
+	*splitter = (struct rm_line_splitter){ 0 };
 	here = on_line(line.text, line.len, arg);
-	if (here && line.size <= CUTTER_KEPT) {
-		*cutter = line;
-		cutter->len = 0;
+	if (here && line.size <= SPLITTER_KEPT) {
+		*splitter = line;
+		splitter->len = 0;
 	} else {
 		free(line.text);
 	}
@@ -447,7 +448,7 @@ cutter_give(struct rm_etcd_cutter *cutter,
 }
 
 int
-rm_etcd_cutter_feed(struct rm_etcd_cutter *cutter, const char *data, size_t len,
+rm_line_splitter_feed(struct rm_line_splitter *splitter, const char *data, size_t len,
     bool (*on_line)(const char *text, size_t len, void *arg), void *arg)
 {
 	const char *end;
@@ -456,11 +457,11 @@ rm_etcd_cutter_feed(struct rm_etcd_cutter *cutter, const char *data, size_t len,
 	while (len > 0 && (end = memchr(data, '\n', len)) != NULL) {
 		size_t part = (size_t)(end - data);
 
-		if (cutter->len > 0) {
-			r = cutter_keep(cutter, data, part);
+		if (splitter->len > 0) {
+			r = splitter_keep(splitter, data, part);
 			if (r < 0)
 				return r;
-			if (!cutter_give(cutter, on_line, arg))
+			if (!splitter_give(splitter, on_line, arg))
 				return 0;
 		} else if (part > 0 && !on_line(data, part, arg)) {
 			return 0;
@@ -468,12 +469,12 @@ rm_etcd_cutter_feed(struct rm_etcd_cutter *cutter, const char *data, size_t len,
 		data = end + 1;
 		len -= part + 1;
 	}
-	return len > 0 ? cutter_keep(cutter, data, len) : 0;
+	return len > 0 ? splitter_keep(splitter, data, len) : 0;
 }
 
 void
-rm_etcd_cutter_clear(struct rm_etcd_cutter *cutter)
+rm_line_splitter_clear(struct rm_line_splitter *splitter)
 {
-	free(cutter->text);
-	*cutter = (struct rm_etcd_cutter){ 0 };
+	free(splitter->text);
+	*splitter = (struct rm_line_splitter){ 0 };
 }

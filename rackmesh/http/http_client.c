@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "rackmesh/http/http_call.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 #include "rackmesh/loop/loop.h"
 
 #define CLIENT_IDLE_CONNECTIONS 64
@@ -17,7 +17,7 @@
 #define CLIENT_CONTENT_TYPE 256
 
 struct rm_http_client {
-	struct rm_http_sites *sites;
+	struct rm_http_origins *origins;
 	struct event_base *base;
 	struct rm_timer *timer;
 	CURLM *multi;
@@ -215,7 +215,7 @@ rm_http_client_new(struct rm_loop *loop, struct rm_http_client **ret)
 	client->multi = curl_multi_init();
 	if (client->multi == NULL)
 		goto out;
-	r = rm_http_sites_new(&client->sites);
+	r = rm_http_origins_new(&client->origins);
 	if (r < 0)
 		goto out;
 	r = rm_timer_new(loop, client_on_timeout, client, &client->timer);
@@ -246,16 +246,16 @@ rm_http_client_free(struct rm_http_client *client)
 	if (client->multi != NULL)
 		curl_multi_cleanup(client->multi);
 	rm_timer_free(client->timer);
-	rm_http_sites_free(client->sites);
+	rm_http_origins_free(client->origins);
 	free(client);
 	curl_global_cleanup();
 }
 
 int
-rm_http_client_site(
-    struct rm_http_client *client, const char *base, const struct rm_http_site *site)
+rm_http_client_origin(struct rm_http_client *client, const char *base,
+    const struct rm_http_origin *origin)
 {
-	return rm_http_sites_add(client->sites, base, site);
+	return rm_http_origins_add(client->origins, base, origin);
 }
 
 static int
@@ -266,7 +266,7 @@ client_call(struct rm_http_client *client, const struct rm_http_exchange *exchan
 	struct rm_http_request_auth auth;
 	int r;
 
-	r = rm_http_sites_meet(client->sites, &met, &auth);
+	r = rm_http_origins_meet(client->origins, &met, &auth);
 	if (r == 0)
 		r = rm_http_call_new(&met, client, ret);
 	explicit_bzero(&auth, sizeof(auth));

@@ -19,7 +19,7 @@
 #define RM_HTTP_MAX_CALLS 512 /* at once; streams count, too */
 
 struct rm_http_client;
-struct rm_http_site;
+struct rm_http_origin;
 struct rm_loop;
 
 int rm_http_client_new(struct rm_loop *loop, struct rm_http_client **ret);
@@ -38,10 +38,10 @@ int rm_http_client_send(struct rm_http_client *client, const char *url,
     void (*done)(const struct rm_http_answer *answer, void *arg), void *arg);
 
 /* Sets the certificates and logins for servers whose URLs begin with base: see
- * http_site.h. All is copied. A base that was set before is not changed. -ENOSPC: too
+ * http_origin.h. All is copied. A base that was set before is not changed. -ENOSPC: too
  * many. */
-int rm_http_client_site(
-    struct rm_http_client *client, const char *base, const struct rm_http_site *site);
+int rm_http_client_origin(struct rm_http_client *client, const char *base,
+    const struct rm_http_origin *origin);
 
 /* True: the answer is a web page for people (a login or a front page), so it probably
  * comes from a proxy, or from another server than the one meant. */

@@ -10,10 +10,10 @@
 
 #include "rackmesh/http/http_url.h"
 #include "rackmesh/incident/alert_message.h"
+#include "rackmesh/incident/alert_notice.h"
 #include "rackmesh/incident/alert_reach.h"
 #include "rackmesh/incident/alert_sink.h"
 #include "rackmesh/incident/alert_time.h"
-#include "rackmesh/incident/alert_word.h"
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/metrics/metrics.h"
@@ -106,14 +106,14 @@ time_of(const struct rm_alerts *alerts, const struct firing *firing)
 	return time;
 }
 
-/* file: see alert_word_follow; NULL: none. */
+/* file: see alert_notice_follow; NULL: none. */
 static void
 alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
     enum alert_news news, struct alert_sink *const *sinks, size_t count,
     const struct rm_incident_file *file)
 {
 	struct rm_incident reported = *incident;
-	struct alert_word *word = NULL;
+	struct alert_notice *notice = NULL;
 	const struct firing *firing;
 	char key[ALERT_KEY_BYTES];
 	struct alert_time time;
@@ -133,13 +133,13 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
 		return;
 	}
 	if (news != ALERT_UPDATED)
-		word = alert_word_new(incident->id, news == ALERT_RESOLVED,
+		notice = alert_notice_new(incident->id, news == ALERT_RESOLVED,
 		    alerts->options.on_notified, alerts->options.arg);
-	if (word != NULL && file != NULL)
-		alert_word_follow(word, file, rm_mono_now());
+	if (notice != NULL && file != NULL)
+		alert_notice_follow(notice, file, rm_mono_now());
 	for (size_t i = 0; i < count; i++)
-		alert_sink_push(sinks[i], key, news, alert, word);
-	alert_word_put(word, true);
+		alert_sink_push(sinks[i], key, news, alert, notice);
+	alert_notice_put(notice, true);
 	json_decref(alert);
 }
 

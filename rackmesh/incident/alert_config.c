@@ -89,7 +89,7 @@ rm_alert_config_check(
 		return rm_config_refuse(path, error,
 		    "expected http://... or https://...", "alerts.runbook_url");
 	r = check_labels(config, path, error);
-	return r < 0 ? r : rm_http_site_check(&config->site, "alerts", error);
+	return r < 0 ? r : rm_http_origin_check(&config->origin, "alerts", error);
 }
 
 int
@@ -101,8 +101,8 @@ rm_alert_config_introduce(
 
 	for (size_t l = 0; l < 2; l++)
 		for (size_t i = 0; r == 0 && i < lists[l]->count; i++)
-			r = rm_http_client_site(
-			    http, ((char *const *)lists[l]->items)[i], &config->site);
+			r = rm_http_client_origin(
+			    http, ((char *const *)lists[l]->items)[i], &config->origin);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "rackmesh/config/config.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 
 #define RM_ALERT_CONFIG_RECEIVERS 8 /* of each sort */
 #define RM_ALERT_CONFIG_LABELS 16
@@ -23,7 +23,7 @@ struct rm_alert_config {
 	struct rm_list webhooks;      /* whole URLs */
 	struct rm_list labels;        /* "team=fabric" */
 	char *page_url, *runbook_url; /* "": none */
-	struct rm_http_site site;     /* how both are met */
+	struct rm_http_origin origin; /* how both are met */
 };
 
 /* clang-format off */
@@ -48,8 +48,8 @@ struct rm_alert_config {
 	  RM_ALERT_CONFIG_LABELS, RM_RELOAD,                                               \
 	  "labels for every alert that opens from now on, as name=value, e.g. "            \
 	  "team=fabric", NULL, NULL, 0 },                                                  \
-	RM_HTTP_SITE_TLS("alerts", type, alerts.site),                                     \
-	RM_HTTP_SITE_LOGIN("alerts", type, alerts.site)
+	RM_HTTP_ORIGIN_TLS("alerts", type, alerts.origin),                                     \
+	RM_HTTP_ORIGIN_LOGIN("alerts", type, alerts.origin)
 /* clang-format on */
 
 /*
@@ -60,7 +60,7 @@ struct rm_alert_config {
 int rm_alert_config_check(
     struct rm_alert_config *config, const char *path, struct rm_error *error);
 
-/* Sets CA bundle and login of the receivers; see rm_http_client_site. */
+/* Sets CA bundle and login of the receivers; see rm_http_client_origin. */
 int rm_alert_config_introduce(
     const struct rm_alert_config *config, struct rm_http_client *http);
 

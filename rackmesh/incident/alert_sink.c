@@ -10,8 +10,8 @@
 #include "rackmesh/core/random.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/incident/alert_counts.h"
+#include "rackmesh/incident/alert_notice.h"
 #include "rackmesh/incident/alert_reach.h"
-#include "rackmesh/incident/alert_word.h"
 #include "rackmesh/loop/loop.h"
 
 #define SINK_TIMEOUT_NS (5 * RM_NS_PER_S)
@@ -24,7 +24,7 @@ struct entry {
 	char *key;
 	enum alert_news news;
 	json_t *alert;
-	struct alert_word *word; /* NULL: none */
+	struct alert_notice *notice; /* NULL: none */
 };
 
 /* An exchange under way outlives its sink: then sink is NULL. */
@@ -56,7 +56,7 @@ entry_free(struct entry *entry, bool taken)
 {
 	if (entry == NULL)
 		return;
-	alert_word_put(entry->word, taken);
+	alert_notice_put(entry->notice, taken);
 	json_decref(entry->alert);
 	free(entry->key);
 	free(entry);
@@ -71,10 +71,10 @@ sink_remove(struct alert_sink *sink, struct entry *entry, bool taken)
 }
 
 static void
-sink_lose(struct alert_sink *sink, struct alert_word *word)
+sink_lose(struct alert_sink *sink, struct alert_notice *notice)
 {
 	sink->counts->dropped++;
-	alert_word_lose(word);
+	alert_notice_lose(notice);
 }
 
 static void
@@ -166,13 +166,13 @@ sink_batch(struct alert_sink *sink, size_t *count)
 	DL_FOREACH (sink->queue, entry) {
 		if (*count == sink->options.batch ||
 		    (entry->news == ALERT_RESOLVED) != resolved ||
-		    !alert_word_may_leave(entry->word, now))
+		    !alert_notice_may_leave(entry->notice, now))
 			break;
 		if (json_array_append(alerts, entry->alert) < 0) {
 			json_decref(alerts);
 			return NULL;
 		}
-		sink->counts->unkept += alert_word_left_early(entry->word);
+		sink->counts->unkept += alert_notice_left_early(entry->notice);
 		(*count)++;
 	}
 	return sink->options.render(alerts, sink->options.arg);
@@ -220,8 +220,8 @@ sink_send(struct alert_sink *sink)
 
 	if (first == NULL || sink->flight != NULL || sink->waiting)
 		return;
-	if (!alert_word_may_leave(first->word, rm_mono_now())) {
-		rm_timer_at(sink->patience, alert_word_patience(first->word));
+	if (!alert_notice_may_leave(first->notice, rm_mono_now())) {
+		rm_timer_at(sink->patience, alert_notice_patience(first->notice));
 		return;
 	}
 	if (sink_post(sink) < 0)
@@ -289,7 +289,7 @@ sink_waiting(struct alert_sink *sink, const char *key)
 
 void
 alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
-    json_t *alert, struct alert_word *word)
+    json_t *alert, struct alert_notice *notice)
 {
 	struct entry *entry = NULL;
 
@@ -302,7 +302,7 @@ alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
 	}
 	sink->counts->queued++;
 	if (sink->queued >= sink->options.max_queue && !sink_drop_one(sink)) {
-		sink_lose(sink, word);
+		sink_lose(sink, notice);
 		return;
 	}
 	entry = calloc(1, sizeof *entry);
@@ -310,11 +310,11 @@ alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
 		entry->key = strdup(key);
 	if (entry == NULL || entry->key == NULL) {
 		entry_free(entry, false);
-		sink_lose(sink, word);
+		sink_lose(sink, notice);
 		return;
 	}
-	entry->word = word;
-	alert_word_hold(word);
+	entry->notice = notice;
+	alert_notice_hold(notice);
 	entry->news = news;
 	entry->alert = json_incref(alert);
 	DL_APPEND(sink->queue, entry);

@@ -16,7 +16,7 @@
 
 struct alert_reach;
 struct alert_sink;
-struct alert_word;
+struct alert_notice;
 struct rm_alert_counts;
 struct rm_http_client;
 struct rm_loop;
@@ -41,7 +41,7 @@ void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
 /* key: the alert's identity, copied. alert: borrowed, its count is raised. word: the
  * same; NULL: nobody asks whether this was told. */
 void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
-    json_t *alert, struct alert_word *word);
+    json_t *alert, struct alert_notice *notice);
 /* Drops all messages of this alert, since another daemon sends it. A request under way
  * with it is canceled; its other alerts are sent again. */
 void alert_sink_withdraw(struct alert_sink *sink, const char *key);

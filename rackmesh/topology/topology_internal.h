@@ -55,6 +55,6 @@ int topology_add_switch(struct rm_topology *topology, struct rm_switch *takes);
 int topology_add_link(
     struct rm_topology *topology, const struct rm_topology_link *link);
 /* Finds what is unusual, after all is read. -ENOMEM. */
-int topology_find_oddities(struct rm_topology *topology);
+int topology_find_warnings(struct rm_topology *topology);
 
 #endif

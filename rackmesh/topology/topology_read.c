@@ -263,7 +263,7 @@ read_root(struct topology_read *read, const struct rm_yaml_node *root)
 	if (r == 0)
 		r = topology_read_racks(read, root);
 	if (r == 0)
-		r = topology_find_oddities(read->topology);
+		r = topology_find_warnings(read->topology);
 	return r;
 }
 

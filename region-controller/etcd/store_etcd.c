@@ -604,9 +604,9 @@ build(struct store_etcd *etcd, const struct store_etcd_options *options)
 	if (etcd->writer != NULL)
 		r = rm_http_client_new(etcd->loop, &etcd->http);
 	for (size_t i = 0;
-	     r == 0 && options->site != NULL && i < options->endpoint_count; i++)
-		r = rm_http_client_site(
-		    etcd->http, options->endpoints[i], options->site);
+	     r == 0 && options->origin != NULL && i < options->endpoint_count; i++)
+		r = rm_http_client_origin(
+		    etcd->http, options->endpoints[i], options->origin);
 	if (r == 0)
 		r = rm_etcd_new(etcd->loop, etcd->http, &client, &etcd->etcd);
 	inbox.arg = etcd;

@@ -11,15 +11,15 @@
 
 #include "region-controller/store/store.h"
 
-struct rm_http_site;
+struct rm_http_origin;
 struct rm_loop;
 
 struct store_etcd_options { /* copied */
 	const char *name, *region;
 	const char *const *endpoints;
 	size_t endpoint_count;
-	const char *user, *password;     /* "": no authentication */
-	const struct rm_http_site *site; /* for https; NULL: nothing special */
+	const char *user, *password;         /* "": no authentication */
+	const struct rm_http_origin *origin; /* for https; NULL: nothing special */
 	int64_t timeout_ns, relist_ns;
 	int64_t lease_ttl_s;
 	int64_t compact_after_ns; /* 0: never */

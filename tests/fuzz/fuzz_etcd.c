@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "rackmesh/etcd/base64.h"
-#include "rackmesh/etcd/etcd_cutter.h"
 #include "rackmesh/etcd/etcd_json.h"
+#include "rackmesh/etcd/line_splitter.h"
 #include "tests/support/failing_malloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -52,21 +52,21 @@ on_line(const char *text, size_t len, void *arg)
 static void
 lines(uint8_t how, const char *text, size_t size)
 {
-	struct rm_etcd_cutter cutter = { 0 };
+	struct rm_line_splitter splitter = { 0 };
 	size_t half = size * how / 256, times = 1;
 	int r;
 
 	failing_malloc_arm(how == 0xf7 ? 2 : 0);
 	if (size > 2 && text[0] == '*')
 		times = 40;
-	r = rm_etcd_cutter_feed(&cutter, text, half, on_line, NULL);
+	r = rm_line_splitter_feed(&splitter, text, half, on_line, NULL);
 	for (size_t i = 0; r == 0 && i < times; i++)
-		r = rm_etcd_cutter_feed(
-		    &cutter, text + half, size - half, on_line, NULL);
-	if ((r != 0 && r != -ENOBUFS) || cutter.len > RM_ETCD_MAX_LINE)
+		r = rm_line_splitter_feed(
+		    &splitter, text + half, size - half, on_line, NULL);
+	if ((r != 0 && r != -ENOBUFS) || splitter.len > RM_ETCD_MAX_LINE)
 		abort();
 	(void)failing_malloc_disarm();
-	rm_etcd_cutter_clear(&cutter);
+	rm_line_splitter_clear(&splitter);
 }
 
 static void

@@ -72,8 +72,8 @@ rm_http_client_free(struct rm_http_client *gone)
 }
 
 int
-rm_http_client_site(
-    struct rm_http_client *of, const char *base, const struct rm_http_site *site)
+rm_http_client_origin(
+    struct rm_http_client *of, const char *base, const struct rm_http_origin *origin)
 {
 	return 0;
 }

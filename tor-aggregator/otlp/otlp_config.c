@@ -48,7 +48,7 @@ otlp_config_check(struct otlp_config *config, const char *path, struct rm_error 
 	if (r < 0)
 		return r;
 	otlp_headers_clear(&headers);
-	return rm_http_site_check(&config->site, "otlp", error);
+	return rm_http_origin_check(&config->origin, "otlp", error);
 }
 
 /* ---- headers --------------------------------------------------------------------- */

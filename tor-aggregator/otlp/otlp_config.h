@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "rackmesh/config/config.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 
 #define OTLP_PATH "/v1/metrics" /* below the base URL */
 #define OTLP_MAX_HEADERS 8
@@ -17,7 +17,7 @@ struct otlp_config {
 	char *url; /* base URL, without "/" at the end; "": nothing is sent */
 	uint64_t interval_s;
 	char *headers_file; /* "": none */
-	struct rm_http_site site;
+	struct rm_http_origin origin;
 };
 
 /* clang-format off */
@@ -31,8 +31,8 @@ struct otlp_config {
 	{ "otlp.headers_file", RM_STRING, offsetof(type, otlp.headers_file), "", 0, 1023, 0, \
 	  "file with headers for each request, a line \"Name: value\" each (mode 0600); "  \
 	  "\"\": none", NULL, NULL, 0 },                                                   \
-	RM_HTTP_SITE_TLS("otlp", type, otlp.site),                                         \
-	RM_HTTP_SITE_LOGIN("otlp", type, otlp.site)
+	RM_HTTP_ORIGIN_TLS("otlp", type, otlp.origin),                                         \
+	RM_HTTP_ORIGIN_LOGIN("otlp", type, otlp.origin)
 /* clang-format on */
 
 /* Cuts the URL down to its base. path: of the config's file. -EINVAL, -EACCES, ... and

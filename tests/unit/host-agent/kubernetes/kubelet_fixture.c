@@ -12,8 +12,8 @@
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/file.h"
+#include "rackmesh/http/http_origin.h"
 #include "rackmesh/http/http_server.h"
-#include "rackmesh/http/http_site.h"
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 
@@ -64,13 +64,13 @@ serve(struct kubelet_fixture *f)
 static int
 ask(struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns, int64_t news_ns)
 {
-	static struct rm_http_site site;
+	static struct rm_http_origin origin;
 	char url[64];
 	const struct kubelet_options options = {
 		.loop = f->loop,
 		.worker = f->worker,
 		.url = url,
-		.site = &site,
+		.origin = &origin,
 		.interval_ns = interval_ns,
 		.apart_ns = apart_ns,
 		.news_ns = news_ns,
@@ -78,7 +78,7 @@ ask(struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns, int64_t ne
 		.arg = f,
 	};
 
-	site.token_file = f->token_file;
+	origin.token_file = f->token_file;
 	snprintf(
 	    url, sizeof(url), "http://127.0.0.1:%d/", rm_http_server_port(f->server));
 	return kubelet_new(&options, &f->kubelet);

@@ -15,7 +15,7 @@
 #include "rackmesh/config/config.h"
 #include "rackmesh/config/user.h"
 #include "rackmesh/core/log.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 #include "tests/support/pki.h"
@@ -329,8 +329,9 @@ certificates_for_others_servers_are_read(void **state)
 	struct world *w = *state;
 	char nowhere[] = "/nowhere.pem";
 
-	rm_check_site(&w->check, "alerts",
-	    &(struct rm_http_site){ .authorities = w->config, .certificate = nowhere });
+	rm_check_origin(&w->check, "alerts",
+	    &(struct rm_http_origin){
+		.authorities = w->config, .certificate = nowhere });
 	found(w, 1, 0, "alerts.certificate: cannot read /nowhere.pem");
 }
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "rackmesh/etcd/base64.h"
-#include "rackmesh/etcd/etcd_cutter.h"
+#include "rackmesh/etcd/line_splitter.h"
 
 #define HEADER                                                 \
 	"\"header\":{\"cluster_id\":\"14841639068965178418\"," \
@@ -353,17 +353,19 @@ lines_are_cut_wherever_the_pieces_end(void **state)
 
 	for (size_t first = 0; first < sizeof(text); first++) {
 		for (size_t second = first; second < sizeof(text); second++) {
-			struct rm_etcd_cutter cutter = { 0 };
+			struct rm_line_splitter splitter = { 0 };
 			char lines[64] = "";
 			size_t all = strlen(text), b = second < all ? second : all;
 			size_t a = first < b ? first : b;
 
-			rm_etcd_cutter_feed(&cutter, text, a, on_line, lines);
-			rm_etcd_cutter_feed(&cutter, text + a, b - a, on_line, lines);
-			rm_etcd_cutter_feed(&cutter, text + b, all - b, on_line, lines);
+			rm_line_splitter_feed(&splitter, text, a, on_line, lines);
+			rm_line_splitter_feed(
+			    &splitter, text + a, b - a, on_line, lines);
+			rm_line_splitter_feed(
+			    &splitter, text + b, all - b, on_line, lines);
 			assert_string_equal(lines, "one|two and more|x|");
-			assert_int_equal(cutter.len, 4);
-			rm_etcd_cutter_clear(&cutter);
+			assert_int_equal(splitter.len, 4);
+			rm_line_splitter_clear(&splitter);
 		}
 	}
 }
@@ -371,7 +373,7 @@ lines_are_cut_wherever_the_pieces_end(void **state)
 static void
 a_line_beyond_the_bound_is_refused(void **state)
 {
-	struct rm_etcd_cutter cutter = { 0 };
+	struct rm_line_splitter splitter = { 0 };
 	char *piece = malloc(1 << 20), lines[8];
 	int r = 0;
 
@@ -379,10 +381,11 @@ a_line_beyond_the_bound_is_refused(void **state)
 	memset(piece, 'x', 1 << 20);
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(
-		    rm_etcd_cutter_feed(&cutter, piece, 1 << 20, on_line, lines), 0);
-	r = rm_etcd_cutter_feed(&cutter, piece, 1, on_line, lines);
+		    rm_line_splitter_feed(&splitter, piece, 1 << 20, on_line, lines),
+		    0);
+	r = rm_line_splitter_feed(&splitter, piece, 1, on_line, lines);
 	assert_int_equal(r, -ENOBUFS);
-	rm_etcd_cutter_clear(&cutter);
+	rm_line_splitter_clear(&splitter);
 	free(piece);
 }
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "rackmesh/core/file.h"
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 
 static char secret[64];
 
@@ -21,13 +21,13 @@ setup(void **state)
 	if (rm_file_replace(secret, (const uint8_t *)"s3cret\n", 7) < 0 ||
 	    chmod(secret, 0600) < 0)
 		return -1;
-	return rm_http_sites_new((struct rm_http_sites **)state);
+	return rm_http_origins_new((struct rm_http_origins **)state);
 }
 
 static int
 teardown(void **state)
 {
-	rm_http_sites_free(*state);
+	rm_http_origins_free(*state);
 	unlink(secret);
 	return 0;
 }
@@ -50,17 +50,17 @@ only_urls_below_a_base_are_met_its_way(void **state)
 		{ "", false },
 	};
 	char ca[] = "/ca.pem", user[] = "ann";
-	struct rm_http_site site = {
+	struct rm_http_origin origin = {
 		.authorities = ca, .user = user, .password_file = secret
 	};
-	struct rm_http_sites *sites = *state;
+	struct rm_http_origins *origins = *state;
 
-	assert_int_equal(rm_http_sites_add(sites, "https://a:9093/", &site), 0);
+	assert_int_equal(rm_http_origins_add(origins, "https://a:9093/", &origin), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rm_http_exchange exchange = { .url = cases[i].url };
 		struct rm_http_request_auth auth;
 
-		assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
+		assert_int_equal(rm_http_origins_meet(origins, &exchange, &auth), 0);
 		if ((exchange.tls != NULL) != cases[i].met)
 			fail_msg("%s", cases[i].url);
 		if (!cases[i].met)
@@ -75,20 +75,20 @@ only_urls_below_a_base_are_met_its_way(void **state)
 static void
 a_secret_is_read_anew_each_time_and_never_when_others_can(void **state)
 {
-	struct rm_http_site site = { .token_file = secret };
-	struct rm_http_sites *sites = *state;
+	struct rm_http_origin origin = { .token_file = secret };
+	struct rm_http_origins *origins = *state;
 	struct rm_http_exchange exchange = { .url = "https://a/x" };
 	struct rm_http_request_auth auth;
 
-	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
+	assert_int_equal(rm_http_origins_add(origins, "https://a", &origin), 0);
+	assert_int_equal(rm_http_origins_meet(origins, &exchange, &auth), 0);
 	assert_string_equal(exchange.bearer, "s3cret");
 	assert_int_equal(rm_file_replace(secret, (const uint8_t *)"other\n", 6), 0);
 	exchange = (struct rm_http_exchange){ .url = "https://a/x" };
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), -EACCES);
+	assert_int_equal(rm_http_origins_meet(origins, &exchange, &auth), -EACCES);
 	assert_int_equal(chmod(secret, 0400), 0);
 	exchange = (struct rm_http_exchange){ .url = "https://a/x" };
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
+	assert_int_equal(rm_http_origins_meet(origins, &exchange, &auth), 0);
 	assert_string_equal(exchange.bearer, "other");
 }
 
@@ -96,16 +96,16 @@ static void
 what_an_exchange_brings_itself_is_kept(void **state)
 {
 	char ca[] = "/ca.pem";
-	struct rm_http_site site = { .authorities = ca, .token_file = secret };
+	struct rm_http_origin origin = { .authorities = ca, .token_file = secret };
 	const struct rm_http_tls own = { .authorities = "/own.pem" };
-	struct rm_http_sites *sites = *state;
+	struct rm_http_origins *origins = *state;
 	struct rm_http_exchange exchange = {
 		.url = "https://a/x", .tls = &own, .user = "me", .password = "mine"
 	};
 	struct rm_http_request_auth auth;
 
-	assert_int_equal(rm_http_sites_add(sites, "https://a", &site), 0);
-	assert_int_equal(rm_http_sites_meet(sites, &exchange, &auth), 0);
+	assert_int_equal(rm_http_origins_add(origins, "https://a", &origin), 0);
+	assert_int_equal(rm_http_origins_meet(origins, &exchange, &auth), 0);
 	assert_ptr_equal(exchange.tls, &own);
 	assert_string_equal(exchange.user, "me");
 	assert_null(exchange.bearer);
@@ -115,8 +115,8 @@ static void
 halves_of_credentials_are_refused(void **state)
 {
 	char some[] = "some", missing[] = "/nonexistent";
-	const struct rm_http_site good = { .user = some, .password_file = secret };
-	const struct rm_http_site bad[] = {
+	const struct rm_http_origin good = { .user = some, .password_file = secret };
+	const struct rm_http_origin bad[] = {
 		{ .certificate = some },
 		{ .key = secret },
 		{ .user = some },
@@ -127,35 +127,35 @@ halves_of_credentials_are_refused(void **state)
 	};
 	struct rm_error error;
 
-	assert_int_equal(rm_http_site_check(&good, "alerts", &error), 0);
+	assert_int_equal(rm_http_origin_check(&good, "alerts", &error), 0);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		assert_true(rm_http_site_check(&bad[i], "alerts", &error) < 0);
+		assert_true(rm_http_origin_check(&bad[i], "alerts", &error) < 0);
 	/* Which of the files it is. */
-	assert_true(rm_http_site_check(&bad[5], "otlp", &error) < 0);
+	assert_true(rm_http_origin_check(&bad[5], "otlp", &error) < 0);
 	assert_ptr_equal(
 	    strstr(error.text, "otlp.token_file: /nonexistent: "), error.text);
-	assert_true(rm_http_site_check(&bad[6], "alerts", &error) < 0);
+	assert_true(rm_http_origin_check(&bad[6], "alerts", &error) < 0);
 	assert_ptr_equal(strstr(error.text, "alerts.key: /nonexistent: "), error.text);
 	assert_int_equal(chmod(secret, 0644), 0);
-	assert_true(rm_http_site_check(&good, "alerts", &error) < 0);
+	assert_true(rm_http_origin_check(&good, "alerts", &error) < 0);
 	assert_ptr_equal(strstr(error.text, "alerts.password_file: "), error.text);
 }
 
 static void
 the_number_of_sites_has_an_end(void **state)
 {
-	const struct rm_http_site site = { 0 };
-	struct rm_http_sites *sites = *state;
+	const struct rm_http_origin origin = { 0 };
+	struct rm_http_origins *origins = *state;
 
 	char base[32];
 
 	for (size_t i = 0; i < RM_HTTP_SITES; i++) {
 		snprintf(base, sizeof(base), "https://a%zu/", i);
-		assert_int_equal(rm_http_sites_add(sites, base, &site), 0);
+		assert_int_equal(rm_http_origins_add(origins, base, &origin), 0);
 	}
-	assert_int_equal(rm_http_sites_add(sites, "https://b", &site), -ENOSPC);
+	assert_int_equal(rm_http_origins_add(origins, "https://b", &origin), -ENOSPC);
 	/* One that is known needs no room. */
-	assert_int_equal(rm_http_sites_add(sites, "https://a0", &site), 0);
+	assert_int_equal(rm_http_origins_add(origins, "https://a0", &origin), 0);
 }
 
 int

@@ -1,4 +1,4 @@
-#include "rackmesh/http/http_site.h"
+#include "rackmesh/http/http_origin.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 
 #include "rackmesh/core/file.h"
 
-struct rm_http_sites {
+struct rm_http_origins {
 	struct site {
 		char *base;
 		size_t base_len; /* without a slash at its end */
-		struct rm_http_site is;
+		struct rm_http_origin is;
 	} sites[RM_HTTP_SITES];
 	size_t count;
 };
@@ -47,30 +47,30 @@ check_key(const char *file, const char *prefix, struct rm_error *error)
 }
 
 int
-rm_http_site_check(
-    const struct rm_http_site *site, const char *prefix, struct rm_error *error)
+rm_http_origin_check(
+    const struct rm_http_origin *origin, const char *prefix, struct rm_error *error)
 {
 	int r;
 
-	if (is_set(site->certificate) != is_set(site->key))
+	if (is_set(origin->certificate) != is_set(origin->key))
 		return rm_error_set(error, -EINVAL,
 		    "%s.certificate and %s.key: both or neither", prefix, prefix);
-	if (is_set(site->user) && is_set(site->token_file))
+	if (is_set(origin->user) && is_set(origin->token_file))
 		return rm_error_set(error, -EINVAL,
 		    "%s.user and %s.token_file: one of the two", prefix, prefix);
-	if (is_set(site->user) != is_set(site->password_file))
+	if (is_set(origin->user) != is_set(origin->password_file))
 		return rm_error_set(error, -EINVAL,
 		    "%s.user and %s.password_file: both or neither", prefix, prefix);
-	r = check_key(site->key, prefix, error);
+	r = check_key(origin->key, prefix, error);
 	if (r == 0)
-		r = check_secret(site->password_file, prefix, "password_file", error);
+		r = check_secret(origin->password_file, prefix, "password_file", error);
 	if (r == 0)
-		r = check_secret(site->token_file, prefix, "token_file", error);
+		r = check_secret(origin->token_file, prefix, "token_file", error);
 	return r;
 }
 
 int
-rm_http_sites_new(struct rm_http_sites **ret)
+rm_http_origins_new(struct rm_http_origins **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret == NULL ? -ENOMEM : 0;
@@ -89,13 +89,13 @@ site_clear(struct site *site)
 }
 
 void
-rm_http_sites_free(struct rm_http_sites *sites)
+rm_http_origins_free(struct rm_http_origins *origins)
 {
-	if (sites == NULL)
+	if (origins == NULL)
 		return;
-	for (size_t i = 0; i < sites->count; i++)
-		site_clear(&sites->sites[i]);
-	free(sites);
+	for (size_t i = 0; i < origins->count; i++)
+		site_clear(&origins->sites[i]);
+	free(origins);
 }
 
 /* NULL where there is none; false: no memory. */
@@ -107,48 +107,48 @@ copy(char **to, const char *from)
 }
 
 static bool
-is_known(const struct rm_http_sites *sites, const struct site *site)
+is_known(const struct rm_http_origins *origins, const struct site *site)
 {
-	for (size_t i = 0; i < sites->count; i++)
-		if (sites->sites[i].base_len == site->base_len &&
-		    strncmp(sites->sites[i].base, site->base, site->base_len) == 0)
+	for (size_t i = 0; i < origins->count; i++)
+		if (origins->sites[i].base_len == site->base_len &&
+		    strncmp(origins->sites[i].base, site->base, site->base_len) == 0)
 			return true;
 	return false;
 }
 
 int
-rm_http_sites_add(
-    struct rm_http_sites *sites, const char *base, const struct rm_http_site *site)
+rm_http_origins_add(struct rm_http_origins *origins, const char *base,
+    const struct rm_http_origin *origin)
 {
 	struct site fresh = { .base = strdup(base), .base_len = strlen(base) };
 
 	while (fresh.base_len > 0 && base[fresh.base_len - 1] == '/')
 		fresh.base_len--;
-	if (fresh.base != NULL && is_known(sites, &fresh)) {
+	if (fresh.base != NULL && is_known(origins, &fresh)) {
 		free(fresh.base);
 		return 0;
 	}
-	if (sites->count == RM_HTTP_SITES) {
+	if (origins->count == RM_HTTP_SITES) {
 		free(fresh.base);
 		return -ENOSPC;
 	}
-	if (fresh.base == NULL || !copy(&fresh.is.authorities, site->authorities) ||
-	    !copy(&fresh.is.certificate, site->certificate) ||
-	    !copy(&fresh.is.key, site->key) || !copy(&fresh.is.user, site->user) ||
-	    !copy(&fresh.is.password_file, site->password_file) ||
-	    !copy(&fresh.is.token_file, site->token_file)) {
+	if (fresh.base == NULL || !copy(&fresh.is.authorities, origin->authorities) ||
+	    !copy(&fresh.is.certificate, origin->certificate) ||
+	    !copy(&fresh.is.key, origin->key) || !copy(&fresh.is.user, origin->user) ||
+	    !copy(&fresh.is.password_file, origin->password_file) ||
+	    !copy(&fresh.is.token_file, origin->token_file)) {
 		site_clear(&fresh);
 		return -ENOMEM;
 	}
-	sites->sites[sites->count++] = fresh;
+	origins->sites[origins->count++] = fresh;
 	return 0;
 }
 
-static const struct rm_http_site *
-find(const struct rm_http_sites *sites, const char *url)
+static const struct rm_http_origin *
+find(const struct rm_http_origins *origins, const char *url)
 {
-	for (size_t i = 0; i < sites->count; i++) {
-		const struct site *site = &sites->sites[i];
+	for (size_t i = 0; i < origins->count; i++) {
+		const struct site *site = &origins->sites[i];
 
 		if (strncmp(url, site->base, site->base_len) == 0 &&
 		    strchr("/?", url[site->base_len]) != NULL)
@@ -158,32 +158,32 @@ find(const struct rm_http_sites *sites, const char *url)
 }
 
 int
-rm_http_sites_meet(const struct rm_http_sites *sites, struct rm_http_exchange *exchange,
-    struct rm_http_request_auth *auth)
+rm_http_origins_meet(const struct rm_http_origins *origins,
+    struct rm_http_exchange *exchange, struct rm_http_request_auth *auth)
 {
-	const struct rm_http_site *site = find(sites, exchange->url);
+	const struct rm_http_origin *origin = find(origins, exchange->url);
 	int r = 0;
 
-	if (site == NULL)
+	if (origin == NULL)
 		return 0;
 	if (exchange->tls == NULL) {
 		auth->tls = (struct rm_http_tls){
-			.authorities = site->authorities,
-			.certificate = site->certificate,
-			.key = site->key,
+			.authorities = origin->authorities,
+			.certificate = origin->certificate,
+			.key = origin->key,
 		};
 		exchange->tls = &auth->tls;
 	}
 	if (exchange->user != NULL || exchange->bearer != NULL)
 		return 0;
-	if (site->token_file != NULL) {
+	if (origin->token_file != NULL) {
 		r = rm_file_read_password(
-		    site->token_file, auth->token, sizeof(auth->token), NULL);
+		    origin->token_file, auth->token, sizeof(auth->token), NULL);
 		exchange->bearer = auth->token;
-	} else if (site->user != NULL && site->password_file != NULL) {
-		r = rm_file_read_password(
-		    site->password_file, auth->password, sizeof(auth->password), NULL);
-		exchange->user = site->user;
+	} else if (origin->user != NULL && origin->password_file != NULL) {
+		r = rm_file_read_password(origin->password_file, auth->password,
+		    sizeof(auth->password), NULL);
+		exchange->user = origin->user;
 		exchange->password = auth->password;
 	}
 	return r;

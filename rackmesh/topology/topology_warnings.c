@@ -129,7 +129,7 @@ find_reaching(const struct rm_topology *topology, struct islands *islands)
 }
 
 static int
-plane_oddities(
+plane_warnings(
     struct rm_topology *topology, const struct islands *islands, size_t plane)
 {
 	const char *name = topology->planes[plane];
@@ -189,7 +189,7 @@ unlinked_switches(struct rm_topology *topology)
 }
 
 int
-topology_find_oddities(struct rm_topology *topology)
+topology_find_warnings(struct rm_topology *topology)
 {
 	struct islands islands = {
 		.above = calloc(topology->switch_count, sizeof(*islands.above)),
@@ -203,7 +203,7 @@ topology_find_oddities(struct rm_topology *topology)
 		r = 0;
 	}
 	for (size_t i = 0; i < topology->plane_count && r == 0; i++)
-		r = plane_oddities(topology, &islands, i);
+		r = plane_warnings(topology, &islands, i);
 	if (r == 0)
 		r = unlinked_switches(topology);
 	if (r == 0)

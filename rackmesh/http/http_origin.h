@@ -1,12 +1,12 @@
 /*
- * http_site - CA bundle, client certificate and login for another server, chosen by the
- * base of its URLs, so that the code that sends a request does not handle them.
+ * http_origin - CA bundle, client certificate and login for another server, chosen by
+ * the base of its URLs, so that the code that sends a request does not handle them.
  *
  * Secrets are read for each exchange, as rm_file_read_password does, so they may be
  * replaced at any time.
  */
-#ifndef RACKMESH_HTTP_HTTP_SITE_H
-#define RACKMESH_HTTP_HTTP_SITE_H
+#ifndef RACKMESH_HTTP_HTTP_ORIGIN_H
+#define RACKMESH_HTTP_HTTP_ORIGIN_H
 
 #include <stddef.h>
 
@@ -17,13 +17,13 @@
 #define RM_HTTP_SECRET_BYTES 4096
 
 /* As options; each may be "" or NULL: none. */
-struct rm_http_site {
+struct rm_http_origin {
 	char *authorities, *certificate, *key;
 	char *user, *password_file, *token_file;
 };
 
 /* clang-format off */
-#define RM_HTTP_SITE_TLS(prefix, type, site)                                               \
+#define RM_HTTP_ORIGIN_TLS(prefix, type, site)                                               \
 	{ prefix ".authorities", RM_STRING, offsetof(type, site.authorities), "", 0, 1023, 0, \
 	  "for https: CA bundle (PEM) that the server must chain to; \"\": the "           \
 	  "system's", NULL, NULL, 0 },                                                     \
@@ -31,7 +31,7 @@ struct rm_http_site {
 	  "for https: client certificate (PEM); \"\": none", NULL, NULL, 0 },              \
 	{ prefix ".key", RM_STRING, offsetof(type, site.key), "", 0, 1023, 0,              \
 	  "private key of the client certificate (PEM, mode 0600)", NULL, NULL, 0 }
-#define RM_HTTP_SITE_LOGIN(prefix, type, site)                                             \
+#define RM_HTTP_ORIGIN_LOGIN(prefix, type, site)                                             \
 	{ prefix ".user", RM_STRING, offsetof(type, site.user), "", 0, 255, 0,             \
 	  "user name for basic authentication; \"\": none", NULL, NULL, 0 },               \
 	{ prefix ".password_file", RM_STRING, offsetof(type, site.password_file), "", 0, 1023, \
@@ -43,16 +43,16 @@ struct rm_http_site {
 
 /* Checks that it can be used. prefix: of the options, for error. -EINVAL, or the error
  * of a file. */
-int rm_http_site_check(
-    const struct rm_http_site *site, const char *prefix, struct rm_error *error);
+int rm_http_origin_check(
+    const struct rm_http_origin *origin, const char *prefix, struct rm_error *error);
 
-struct rm_http_sites;
+struct rm_http_origins;
 
-int rm_http_sites_new(struct rm_http_sites **ret);
-void rm_http_sites_free(struct rm_http_sites *sites); /* NULL is fine */
+int rm_http_origins_new(struct rm_http_origins **ret);
+void rm_http_origins_free(struct rm_http_origins *origins); /* NULL is fine */
 /* base: "https://alerts:9093". All is copied. -ENOSPC: too many. */
-int rm_http_sites_add(
-    struct rm_http_sites *sites, const char *base, const struct rm_http_site *site);
+int rm_http_origins_add(struct rm_http_origins *origins, const char *base,
+    const struct rm_http_origin *origin);
 
 struct rm_http_request_auth { /* what an exchange borrows while it is started */
 	struct rm_http_tls tls;
@@ -62,7 +62,7 @@ struct rm_http_request_auth { /* what an exchange borrows while it is started */
 /* Fills the fields that exchange leaves unset, if its URL begins with a known base.
  * Clear the secrets in auth afterwards. -EACCES, -ENOENT, ...: error of a secret's
  * file. */
-int rm_http_sites_meet(const struct rm_http_sites *sites,
+int rm_http_origins_meet(const struct rm_http_origins *origins,
     struct rm_http_exchange *exchange, struct rm_http_request_auth *auth);
 
 #endif
