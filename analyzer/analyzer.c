@@ -16,8 +16,8 @@
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/past/past.h"
-#include "analyzer/racks/known.h"
-#include "analyzer/racks/rack_turns.h"
+#include "analyzer/racks/known_aggregators.h"
+#include "analyzer/racks/rack_source.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
@@ -115,7 +115,7 @@ start_modules(struct analyzer *analyzer)
 	if (r == 0)
 		r = sla_new(&sla, &analyzer->sla);
 	if (r == 0)
-		r = rack_turns_new(&analyzer->turns);
+		r = rack_source_new(&analyzer->turns);
 	if (r == 0)
 		r = tor_mesh_new(rm_mono_now(), &analyzer->tor_mesh);
 	return r;
@@ -321,7 +321,7 @@ analyzer_free(struct analyzer *analyzer)
 	known_free(analyzer->known);
 	rm_http_client_free(analyzer->http);
 	sla_free(analyzer->sla);
-	rack_turns_free(analyzer->turns);
+	rack_source_free(analyzer->turns);
 	tor_mesh_free(analyzer->tor_mesh);
 	racks_free(analyzer->racks);
 	incident_table_free(analyzer->table);

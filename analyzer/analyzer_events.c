@@ -12,8 +12,8 @@
 #include "analyzer/incidents/region.h"
 #include "analyzer/incidents/suppression.h"
 #include "analyzer/intake/intake.h"
-#include "analyzer/racks/known.h"
-#include "analyzer/racks/rack_turns.h"
+#include "analyzer/racks/known_aggregators.h"
+#include "analyzer/racks/rack_source.h"
 #include "analyzer/racks/racks.h"
 #include "analyzer/racks/tor_mesh.h"
 #include "analyzer/sla/sla.h"
@@ -133,8 +133,8 @@ on_summary(const struct wire_summary_view *view, bool repeated, void *arg)
 	racks_summary(analyzer->racks, view, region_row_interval_ns(region), now);
 	if (!repeated) {
 		if (summary->row_count == 0 ||
-		    rack_turns_take(analyzer->turns, summary->head.region, summary->tor,
-			summary->head.aggregator, summary->start_wall_ns,
+		    rack_source_take(analyzer->turns, summary->head.region,
+			summary->tor, summary->head.aggregator, summary->start_wall_ns,
 			summary->end_wall_ns, now)) {
 			sla_summary(analyzer->sla, view);
 			tor_mesh_summary(analyzer->tor_mesh, view,

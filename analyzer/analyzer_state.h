@@ -38,7 +38,7 @@ struct analyzer {
 	struct incident_table *table;
 	struct racks *racks;
 	struct sla *sla;
-	struct rack_turns *turns;
+	struct rack_source *turns;
 	struct tor_mesh *tor_mesh;
 	struct region *regions[ANALYZER_MAX_REGIONS];
 	size_t region_count;

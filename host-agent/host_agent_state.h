@@ -1,5 +1,5 @@
 /*
- * host_agent_state - what host_agent.c (start, reload), host_agent_turns.c (timers),
+ * host_agent_state - what host_agent.c (start, reload), host_agent_timers.c (timers),
  * host_agent_events.c (events of RNICs and aggregators), host_agent_paths.c (traces)
  * and host_agent_services.c (other programs' flows) share: the wiring. For these files
  * only.
@@ -122,7 +122,7 @@ void agent_load_keys(struct host_agent *agent);
 /* Applies the state of agent->brake. */
 void agent_obey_brake(struct host_agent *agent);
 
-/* host_agent_turns.c: the share of the rate that the brake and the agent's own limits
+/* host_agent_timers.c: the share of the rate that the brake and the agent's own limits
  * allow, in permille; 0 only by the brake. */
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);

@@ -58,7 +58,7 @@ void session_free(struct session *session);
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 /* Sends the plans that it does not hold. */
 int session_deliver(struct session *session);
-/* aggregator_asks.c: sends that ToR's keys, unless it has them. */
+/* aggregator_requests.c: sends that ToR's keys, unless it has them. */
 int session_deliver_keys(struct session *session, struct aggregators_tor *tor,
     const struct publish_tor *plan);
 /* The session's hello has keys of that epoch. True: so do most, and this epoch is in

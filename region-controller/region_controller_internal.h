@@ -1,9 +1,9 @@
 /*
- * controller_wiring - the controller's struct; private to region_controller.c and
- * controller_memory.c.
+ * region_controller_internal - the controller's struct; private to region_controller.c
+ * and region_controller_store.c.
  */
-#ifndef REGION_CONTROLLER_CONTROLLER_WIRING_H
-#define REGION_CONTROLLER_CONTROLLER_WIRING_H
+#ifndef REGION_CONTROLLER_REGION_CONTROLLER_INTERNAL_H
+#define REGION_CONTROLLER_REGION_CONTROLLER_INTERNAL_H
 
 #include "rackmesh/config/config_reload.h"
 #include "region-controller/api/api_context.h"

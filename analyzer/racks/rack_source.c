@@ -1,5 +1,5 @@
 #define HASH_NONFATAL_OOM 1
-#include "analyzer/racks/rack_turns.h"
+#include "analyzer/racks/rack_source.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@ struct rack {
 	UT_hash_handle hh;
 };
 
-struct rack_turns {
+struct rack_source {
 	struct rack *racks;
 };
 
 int
-rack_turns_new(struct rack_turns **ret)
+rack_source_new(struct rack_source **ret)
 {
-	struct rack_turns *turns = calloc(1, sizeof(*turns));
+	struct rack_source *turns = calloc(1, sizeof(*turns));
 
 	if (turns == NULL)
 		return -ENOMEM;
@@ -35,7 +35,7 @@ rack_turns_new(struct rack_turns **ret)
 }
 
 void
-rack_turns_free(struct rack_turns *turns)
+rack_source_free(struct rack_source *turns)
 {
 	struct rack *rack, *next;
 
@@ -49,14 +49,14 @@ rack_turns_free(struct rack_turns *turns)
 }
 
 static struct rack *
-get(struct rack_turns *turns, const char *region, const char *tor)
+get(struct rack_source *turns, const char *region, const char *tor)
 {
 	struct rack *rack;
 	char key[KEY_BYTES];
 
 	snprintf(key, sizeof(key), "%.63s %.63s", region, tor);
 	HASH_FIND_STR(turns->racks, key, rack);
-	if (rack != NULL || HASH_COUNT(turns->racks) >= RACK_TURNS_MAX)
+	if (rack != NULL || HASH_COUNT(turns->racks) >= RACK_SOURCE_MAX)
 		return rack;
 	rack = calloc(1, sizeof(*rack));
 	if (rack == NULL)
@@ -71,7 +71,7 @@ get(struct rack_turns *turns, const char *region, const char *tor)
 }
 
 bool
-rack_turns_take(struct rack_turns *turns, const char *region, const char *tor,
+rack_source_take(struct rack_source *turns, const char *region, const char *tor,
     const char *aggregator, uint64_t start_wall_ns, uint64_t end_wall_ns, rm_mono_t now)
 {
 	struct rack *rack = get(turns, region, tor);
@@ -80,7 +80,7 @@ rack_turns_take(struct rack_turns *turns, const char *region, const char *tor,
 		return true;
 	if (strcmp(rack->aggregator, aggregator) != 0 && rack->aggregator[0] != '\0' &&
 	    start_wall_ns < rack->end_wall_ns &&
-	    rm_mono_since(now, rack->taken) < RACK_TURNS_FRESH_NS)
+	    rm_mono_since(now, rack->taken) < RACK_SOURCE_FRESH_NS)
 		return false;
 	snprintf(rack->aggregator, sizeof(rack->aggregator), "%s", aggregator);
 	rack->end_wall_ns = end_wall_ns;

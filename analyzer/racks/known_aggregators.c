@@ -1,5 +1,5 @@
 #define HASH_NONFATAL_OOM 1
-#include "analyzer/racks/known.h"
+#include "analyzer/racks/known_aggregators.h"
 
 #include <errno.h>
 #include <inttypes.h>

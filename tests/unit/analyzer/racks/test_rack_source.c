@@ -4,22 +4,22 @@
 
 #include <cmocka.h>
 
-#include "analyzer/racks/rack_turns.h"
+#include "analyzer/racks/rack_source.h"
 
 #define S UINT64_C(1000000000)
 
 static bool
-take(struct rack_turns *turns, const char *tor, const char *aggregator, uint64_t from,
+take(struct rack_source *turns, const char *tor, const char *aggregator, uint64_t from,
     uint64_t to)
 {
-	return rack_turns_take(turns, "r", tor, aggregator, from * S, to * S,
+	return rack_source_take(turns, "r", tor, aggregator, from * S, to * S,
 	    (rm_mono_t){ (int64_t)(to * S) });
 }
 
 static void
 windows_of_one_aggregator_all_count(void **state)
 {
-	struct rack_turns *turns = *state;
+	struct rack_source *turns = *state;
 
 	assert_true(take(turns, "t", "a", 100, 110));
 	assert_true(take(turns, "t", "a", 110, 120));
@@ -29,7 +29,7 @@ windows_of_one_aggregator_all_count(void **state)
 static void
 a_probe_that_two_tell_of_counts_once(void **state)
 {
-	struct rack_turns *turns = *state;
+	struct rack_source *turns = *state;
 
 	assert_true(take(turns, "t", "a", 100, 110));
 	assert_false(take(turns, "t", "b", 108, 118));
@@ -41,20 +41,20 @@ a_probe_that_two_tell_of_counts_once(void **state)
 static void
 racks_have_nothing_to_do_with_each_other(void **state)
 {
-	struct rack_turns *turns = *state;
+	struct rack_source *turns = *state;
 
 	assert_true(take(turns, "t", "a", 100, 110));
 	assert_true(take(turns, "u", "b", 105, 115));
-	assert_true(rack_turns_take(
+	assert_true(rack_source_take(
 	    turns, "s", "t", "b", 105 * S, 115 * S, (rm_mono_t){ 115 * (int64_t)S }));
 }
 
 static void
 a_clock_that_was_ahead_costs_a_minute(void **state)
 {
-	struct rack_turns *turns = *state;
+	struct rack_source *turns = *state;
 
-	assert_true(rack_turns_take(
+	assert_true(rack_source_take(
 	    turns, "r", "t", "a", 9000 * S, 9010 * S, (rm_mono_t){ 110 * (int64_t)S }));
 	assert_false(take(turns, "t", "b", 108, 118));
 	assert_false(take(turns, "t", "b", 158, 168));
@@ -64,13 +64,13 @@ a_clock_that_was_ahead_costs_a_minute(void **state)
 static int
 setup(void **state)
 {
-	return rack_turns_new((struct rack_turns **)state);
+	return rack_source_new((struct rack_source **)state);
 }
 
 static int
 teardown(void **state)
 {
-	rack_turns_free(*state);
+	rack_source_free(*state);
 	return 0;
 }
 

@@ -1,10 +1,10 @@
 /*
- * known - the aggregators that ever connected, saved over a restart, so that the
- * absence of one that ended while the analyzer was down is reported too. One that was
- * silent for forget_ns was removed on purpose, and is dropped.
+ * known_aggregators - the aggregators that ever connected, saved over a restart, so
+ * that the absence of one that ended while the analyzer was down is reported too. One
+ * that was silent for forget_ns was removed on purpose, and is dropped.
  */
-#ifndef ANALYZER_RACKS_KNOWN_H
-#define ANALYZER_RACKS_KNOWN_H
+#ifndef ANALYZER_RACKS_KNOWN_AGGREGATORS_H
+#define ANALYZER_RACKS_KNOWN_AGGREGATORS_H
 
 #include <stddef.h>
 #include <stdint.h>

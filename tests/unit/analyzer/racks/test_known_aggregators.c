@@ -1,4 +1,4 @@
-#include "analyzer/racks/known.h"
+#include "analyzer/racks/known_aggregators.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
