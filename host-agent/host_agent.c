@@ -387,7 +387,7 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->look);
 	rm_timer_free(agent->changed);
 	device_events_free(agent->events);
-	rm_timer_free(agent->tell);
+	rm_timer_free(agent->report);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
 	rm_worker_free(agent->worker); /* its answers still find everybody alive */

@@ -28,7 +28,7 @@ struct reported { /* settings of one RNIC, as they were at the last turn */
 };
 
 /* After a reading has begun; what has not ended by then is told with the next one. */
-#define TELL_AFTER_NS (300 * RM_NS_PER_MS)
+#define REPORT_AFTER_NS (300 * RM_NS_PER_MS)
 
 /* The agent's end waits no longer for a search of namespaces. */
 #define SEARCH_STOP_NS (2 * RM_NS_PER_S)
@@ -36,7 +36,7 @@ struct reported { /* settings of one RNIC, as they were at the last turn */
 struct agent_counters {
 	struct host_agent *agent;
 	struct counters *counters;
-	struct rm_timer *turn, *tell;
+	struct rm_timer *turn, *report;
 	rm_mono_t due, rest_due, optics_due;
 	bool optics_refused; /* and that was said */
 	struct {
@@ -176,7 +176,7 @@ note_settings(struct reported *reported, const struct wire_settings *now)
 }
 
 static void
-tell_settings(struct agent_counters *own)
+report_settings(struct agent_counters *own)
 {
 	struct host_agent *agent = own->agent;
 	uint64_t aggregator_links = 0;
@@ -211,7 +211,7 @@ has_room(struct agent_counters *own, size_t count)
 }
 
 static void
-on_tell(void *arg)
+on_report(void *arg)
 {
 	struct agent_counters *own = arg;
 	const struct host_agent *agent = own->agent;
@@ -345,7 +345,7 @@ on_turn(void *arg)
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
 	count = add_namespaces(own, places, count, now);
-	tell_settings(own); /* as the last reading found them */
+	report_settings(own); /* as the last reading found them */
 	counters_read_apart(own->counters, agent->config.counters_by_process);
 	counters_read(
 	    own->counters, places, count, is_rest_due(own, interval_ns, now), now);
@@ -354,7 +354,7 @@ on_turn(void *arg)
 	if (rm_mono_since(now, own->due) > 0) /* turns that were missed stay so */
 		own->due = rm_mono_add(now, interval_ns);
 	rm_timer_at(own->turn, own->due);
-	rm_timer_at(own->tell, rm_mono_add(now, TELL_AFTER_NS));
+	rm_timer_at(own->report, rm_mono_add(now, REPORT_AFTER_NS));
 }
 
 int
@@ -379,7 +379,7 @@ agent_counters_new(struct host_agent *agent, struct agent_counters **ret)
 	if (r == 0)
 		r = rm_timer_new(agent->loop, on_turn, own, &own->turn);
 	if (r == 0)
-		r = rm_timer_new(agent->loop, on_tell, own, &own->tell);
+		r = rm_timer_new(agent->loop, on_report, own, &own->report);
 	if (r < 0) {
 		agent_counters_free(own);
 		return r;
@@ -400,7 +400,7 @@ agent_counters_free(struct agent_counters *own)
 	if (own == NULL)
 		return;
 	rm_timer_free(own->turn);
-	rm_timer_free(own->tell);
+	rm_timer_free(own->report);
 	left = counters_free(own->counters);
 	searching = rm_worker_free_until(own->namespaces.worker, until) < 0;
 	left += searching;

@@ -231,7 +231,7 @@ agent_on_welcome(struct aggregator_link *aggregator_link, void *arg)
 	brake_session(&agent->brake, i);
 	tracer_report_all(tracer_io_tracer(agent->io), (unsigned)i);
 	agent_register(agent, i);
-	agent_services_tell_all(agent->services, i);
+	agent_services_report_all(agent->services, i);
 }
 
 /* To the RNICs of this ToR: what they are to probe, and with what. */

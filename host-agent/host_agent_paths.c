@@ -6,7 +6,7 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-#define TELL_INTERVAL_NS (500 * RM_NS_PER_MS)
+#define REPORT_INTERVAL_NS (500 * RM_NS_PER_MS)
 #define PATHS_PER_FRAME 256
 
 struct tracer_options
@@ -129,7 +129,7 @@ agent_trace_result(
 }
 
 static void
-tell(struct host_agent *agent, unsigned i)
+report(struct host_agent *agent, unsigned i)
 {
 	struct tracer *tracer = tracer_io_tracer(agent->io);
 	struct wire_path paths[PATHS_PER_FRAME];
@@ -147,14 +147,14 @@ tell(struct host_agent *agent, unsigned i)
 }
 
 void
-agent_tell_paths(void *arg)
+agent_report_paths(void *arg)
 {
 	struct host_agent *agent = arg;
 
 	choose_anew(agent);
 	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		if (aggregator_link_has_session(agent->aggregator_links[i]))
-			tell(agent, (unsigned)i);
+			report(agent, (unsigned)i);
 	}
-	rm_timer_after(agent->tell, TELL_INTERVAL_NS);
+	rm_timer_after(agent->report, REPORT_INTERVAL_NS);
 }

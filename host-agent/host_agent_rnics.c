@@ -218,9 +218,9 @@ tors_of(const struct host_agent *agent, size_t entry, const struct rnic_found *f
 	*ret = (struct tor_choice){ 0 };
 	for (size_t t = 0; t < agent_rnic_tor_count(about); t++)
 		tor_set_add(&config, agent_rnic_tor(about, t));
-	(void)tor_choice_say(ret, TOR_CONFIG, &config, (rm_mono_t){ 0 });
-	(void)tor_choice_say(ret, TOR_LLDP, &lldp, (rm_mono_t){ 0 });
-	(void)tor_choice_say(ret, TOR_CONTROLLER, &controller, (rm_mono_t){ 0 });
+	(void)tor_choice_report(ret, TOR_CONFIG, &config, (rm_mono_t){ 0 });
+	(void)tor_choice_report(ret, TOR_LLDP, &lldp, (rm_mono_t){ 0 });
+	(void)tor_choice_report(ret, TOR_CONTROLLER, &controller, (rm_mono_t){ 0 });
 }
 
 static void
@@ -233,8 +233,8 @@ log_mismatch(const struct rnic *rnic)
 		rm_log_warn(0,
 		    "%s: ToR differs: %s by LLDP, %s by the config, which is used: "
 		    "correct one of the two",
-		    rnic_device(rnic), tor_set_text(&tors->said[TOR_LLDP], lldp),
-		    tor_set_text(&tors->said[TOR_CONFIG], config));
+		    rnic_device(rnic), tor_set_text(&tors->reported[TOR_LLDP], lldp),
+		    tor_set_text(&tors->reported[TOR_CONFIG], config));
 	else
 		rm_log_info(
 		    "%s: ToR agrees again: LLDP and the config name the same one",
@@ -246,7 +246,7 @@ note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
     rm_mono_t now)
 {
 	const struct tor_set set = tors_of_lldp(&agent->config, found);
-	const struct tor_set before = rnic_tors(rnic)->said[TOR_LLDP];
+	const struct tor_set before = rnic_tors(rnic)->reported[TOR_LLDP];
 	const bool mismatch = tor_choice_mismatch(rnic_tors(rnic));
 	char text[TOR_SET_TEXT];
 	uint64_t aggregators;
@@ -256,7 +256,7 @@ note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
 	/* Silence is no answer: what was heard last stays. */
 	if (set.count == 0)
 		return;
-	moved = rnic_say_tors(rnic, TOR_LLDP, &set, now);
+	moved = rnic_report_tors(rnic, TOR_LLDP, &set, now);
 	if (tor_choice_mismatch(rnic_tors(rnic)) != mismatch ||
 	    (mismatch && !tor_set_equal(&before, &set)))
 		log_mismatch(rnic);
@@ -369,7 +369,8 @@ start_found(struct agent_finder *finder, size_t entry, const struct rnic_found *
 	rnic = agent->rnics[agent->rnic_count - 1];
 	rm_log_info("%s: found at ToR %s, by %s", rnic_device(rnic),
 	    tor_set_text(&tors->chosen, text), tor_source_str(tors->source));
-	(void)rnic_say_tors(rnic, TOR_LLDP, &tors->said[TOR_LLDP], rm_mono_now());
+	(void)rnic_report_tors(
+	    rnic, TOR_LLDP, &tors->reported[TOR_LLDP], rm_mono_now());
 	if (tor_choice_mismatch(rnic_tors(rnic)))
 		log_mismatch(rnic);
 	if (rnic_aggregators(rnic) == 0)

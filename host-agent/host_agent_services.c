@@ -200,8 +200,8 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 /* ---- What comes of it: targets of probers and of the tracer, reports to aggregators
  * ---- */
 
-#define TELL_APART_NS RM_NS_PER_S
-#define TELL_AGAIN_NS (10 * RM_NS_PER_S)
+#define REPORT_APART_NS RM_NS_PER_S
+#define REPORT_AGAIN_NS (10 * RM_NS_PER_S)
 #define FIRST_PORT 0xc000
 
 /*
@@ -330,7 +330,7 @@ pod_of(const struct agent_services *own, const char *service)
 }
 
 static int
-tell_one(struct agent_services *own, size_t aggregator, size_t count, rm_mono_t now)
+report_one(struct agent_services *own, size_t aggregator, size_t count, rm_mono_t now)
 {
 	struct host_agent *agent = own->agent;
 	struct wire_services report = { .tracing = qp_tracer_is_attached(own->hooks),
@@ -361,11 +361,11 @@ tell_one(struct agent_services *own, size_t aggregator, size_t count, rm_mono_t 
 
 /* Reports, where there is something to tell. */
 static void
-agent_services_tell(struct agent_services *own, rm_mono_t now)
+agent_services_report(struct agent_services *own, rm_mono_t now)
 {
 	struct host_agent *agent = own->agent;
 	int64_t since = rm_mono_since(now, own->reported_at);
-	bool all = since >= (own->news ? TELL_APART_NS : TELL_AGAIN_NS);
+	bool all = since >= (own->news ? REPORT_APART_NS : REPORT_AGAIN_NS);
 	size_t count;
 
 	if (!all && own->strange == 0)
@@ -378,7 +378,7 @@ agent_services_tell(struct agent_services *own, rm_mono_t now)
 		    (!all && (own->strange & bit) == 0))
 			continue;
 		own->strange &= ~bit;
-		if (tell_one(own, i, count, now) < 0)
+		if (report_one(own, i, count, now) < 0)
 			own->strange |= bit; /* its link is full: in a next turn */
 		else
 			own->counts.reports++;
@@ -548,7 +548,7 @@ on_turn(void *arg)
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		if ((changed >> i & 1) != 0)
 			agent_plan_rnic(agent, agent->rnics[i]);
-	agent_services_tell(own, now);
+	agent_services_report(own, now);
 	own->counts.table = services_counts(own->services);
 	own->counts.hooks = qp_tracer_counts(own->hooks);
 	own->counts.attached = qp_tracer_is_attached(own->hooks);
@@ -625,7 +625,7 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 }
 
 void
-agent_services_tell_all(struct agent_services *own, size_t aggregator)
+agent_services_report_all(struct agent_services *own, size_t aggregator)
 {
 	if (own == NULL)
 		return;

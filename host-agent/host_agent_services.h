@@ -43,7 +43,7 @@ void agent_services_answer(
 void agent_services_result(
     struct agent_services *own, const struct wire_result *result, rm_mono_t now);
 /* A new session: the aggregator knows no service flows yet. */
-void agent_services_tell_all(struct agent_services *own, size_t aggregator);
+void agent_services_report_all(struct agent_services *own, size_t aggregator);
 
 /* Writes the targets of services after the first count targets of sum, in place of
  * those there. -ENOMEM. Valid until the next call. */

@@ -89,7 +89,7 @@ struct host_agent {
 	struct agent_users users;
 	struct agent_counter_metrics *counter_metrics;
 
-	struct rm_timer *turn, *beat, *look, *changed, *tell;
+	struct rm_timer *turn, *beat, *look, *changed, *report;
 	bool change_awaited; /* changed is armed */
 	rm_mono_t looked_for_event;
 	struct loop_watch watch;
@@ -138,7 +138,7 @@ void agent_trace_plan(
     struct host_agent *agent, const struct rnic *rnic, const struct pinglist_sum *sum);
 void agent_trace_result(struct host_agent *agent, const struct rnic *rnic,
     const struct wire_result *result);
-void agent_tell_paths(void *arg); /* the host_agent */
+void agent_report_paths(void *arg); /* the host_agent */
 int agent_start_timers(struct host_agent *agent);
 /* Sends a heartbeat to every aggregator, after all that has to be sent before it. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);

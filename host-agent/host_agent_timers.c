@@ -71,7 +71,7 @@ agent_tune_limits(struct host_agent *agent)
 }
 
 static void
-agent_say_slowed(const struct host_agent *agent)
+agent_report_slowed(const struct host_agent *agent)
 {
 	const struct self_limit *limit = &agent->limit;
 
@@ -109,7 +109,7 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 	if (!self_limit_take(&agent->limit, &sample, now))
 		return;
 	agent_set_pace(agent);
-	agent_say_slowed(agent);
+	agent_report_slowed(agent);
 }
 
 /* Is a pinglist of one of its ToRs expired? Only until it has renewed it. */
@@ -427,13 +427,14 @@ agent_start_timers(struct host_agent *agent)
 	if (r == 0)
 		r = rm_timer_new(agent->loop, agent_on_changed, agent, &agent->changed);
 	if (r == 0)
-		r = rm_timer_new(agent->loop, agent_tell_paths, agent, &agent->tell);
+		r = rm_timer_new(
+		    agent->loop, agent_report_paths, agent, &agent->report);
 	if (r < 0)
 		return r;
 	loop_watch_init(&agent->watch, now);
 	agent->next_beat = rm_mono_add(now, HEARTBEAT_INTERVAL_NS);
 	rm_timer_at(agent->turn, agent->watch.deadline);
 	rm_timer_at(agent->look, now);
-	rm_timer_at(agent->tell, now);
+	rm_timer_at(agent->report, now);
 	return 0;
 }

@@ -137,7 +137,7 @@ take_brake(
 /* ---- whose address is this? ---- */
 
 static bool
-speaks_for(const struct agent *agent, struct wire_rnic_id id)
+reports_for(const struct agent *agent, struct wire_rnic_id id)
 {
 	size_t hint = 0;
 
@@ -155,7 +155,7 @@ answer(struct controller_requests *controller_requests, struct agent *agent,
 		out.rnic = *rnic;
 	/* Nobody gets a key but for an RNIC of its own. */
 	if (rnic != NULL && key != NULL && key->epoch != 0 &&
-	    speaks_for(agent, (struct wire_rnic_id){ key->src_guid, key->src_port }))
+	    reports_for(agent, (struct wire_rnic_id){ key->src_guid, key->src_port }))
 		out.key = *key;
 	if (wire_write_resolved(controller_requests->writer, &out, &bytes) < 0 ||
 	    agent_server_send(controller_requests->aggregator->links, agent, &bytes) <
@@ -249,7 +249,7 @@ ask_address(struct controller_requests *controller_requests, const struct agent 
 	r = ask(controller_requests, agent, resolve->token, ours, &up.token);
 	if (r < 0)
 		return r;
-	if (speaks_for(agent, resolve->prober))
+	if (reports_for(agent, resolve->prober))
 		up.prober = resolve->prober;
 	r = wire_write_resolve(controller_requests->writer, &up, &bytes);
 	return send_up(controller_requests, r, up.token, &bytes);

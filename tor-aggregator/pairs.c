@@ -34,7 +34,7 @@ static void pairs_on_incident(
     size_t other, const struct wire_incident *wire, void *arg);
 
 static void
-tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
+report(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 {
 	const size_t other = pairs->pairs[tor].other;
 	struct wire_bytes bytes;
@@ -46,28 +46,28 @@ tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 }
 
 void
-pairs_tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
+pairs_report(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 {
 	if (pairs != NULL && incident != NULL &&
 	    tor_rack_is_active(pairs->aggregator->racks[tor]))
-		tell(pairs, tor, incident);
+		report(pairs, tor, incident);
 }
 
 /* We speak no more: what we have told of, until they tell of it. */
 static void
-pairs_tell_owed(struct pairs *pairs, size_t tor)
+pairs_report_owed(struct pairs *pairs, size_t tor)
 {
 	const struct rm_incidents *incidents =
 	    tor_rack_incidents(pairs->aggregator->racks[tor]);
 
 	for (size_t n = rm_incidents_open(incidents); n-- > 0;)
 		if (rm_incidents_owes(incidents, n))
-			tell(pairs, tor, rm_incidents_get(incidents, n));
+			report(pairs, tor, rm_incidents_get(incidents, n));
 }
 
 /* If we speak: what is open, and ends that not everybody was told of. */
 static void
-pairs_tell_all(struct pairs *pairs, size_t tor)
+pairs_report_all(struct pairs *pairs, size_t tor)
 {
 	const struct rm_incidents *incidents =
 	    tor_rack_incidents(pairs->aggregator->racks[tor]);
@@ -76,13 +76,13 @@ pairs_tell_all(struct pairs *pairs, size_t tor)
 	for (size_t n = rm_incidents_open(incidents);
 	     (incident = rm_incidents_get(incidents, n)) != NULL; n++)
 		if (!incident->notified_resolved)
-			pairs_tell(pairs, tor, incident);
+			pairs_report(pairs, tor, incident);
 	for (size_t n = rm_incidents_open(incidents); n-- > 0;)
-		pairs_tell(pairs, tor, rm_incidents_get(incidents, n));
+		pairs_report(pairs, tor, rm_incidents_get(incidents, n));
 }
 
 static void
-pairs_tell_standing(struct pairs *pairs, size_t other, rm_mono_t now)
+pairs_report_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 {
 	const struct tor_aggregator *aggregator = pairs->aggregator;
 	const struct aggregator_tor_config *configs = aggregator->config->tors.items;
@@ -223,12 +223,12 @@ turn(struct pairs *pairs, size_t tor, bool active)
 		rm_log_warn(0, "%s: became active; aggregator %s: %s",
 		    aggregator->tors[tor], other, state);
 		tor_aggregator_set_active(aggregator, tor);
-		pairs_tell_all(pairs, tor);
+		pairs_report_all(pairs, tor);
 	} else {
 		rm_log_warn(0, "%s: went standby; aggregator %s: %s",
 		    aggregator->tors[tor], other, state);
 		tor_aggregator_go_standby(aggregator, tor);
-		pairs_tell_owed(pairs, tor);
+		pairs_report_owed(pairs, tor);
 		/* One that speaks already has told of all that it has open. */
 		if (!pairs->pairs[tor].peer.other_is_active) {
 			pairs->pairs[tor].synced = false;
@@ -259,7 +259,7 @@ pairs_tick(struct pairs *pairs, rm_mono_t now)
 	for (size_t i = 0; i < pairs->other_count; i++)
 		if (peer_links_connected(pairs->links, i) &&
 		    (news[i] || rm_mono_since(now, pairs->stood[i]) >= STANDING_NS))
-			pairs_tell_standing(pairs, i, now);
+			pairs_report_standing(pairs, i, now);
 }
 
 void
@@ -400,12 +400,12 @@ pairs_on_session(size_t other, void *arg)
 		pairs->pairs[i].synced = pairs->pairs[i].met = false;
 		tor_rack_doubt(pairs->aggregator->racks[i]);
 		if (!pairs->pairs[i].peer.primary)
-			pairs_tell_all(pairs, i);
+			pairs_report_all(pairs, i);
 		/* It may have turned to speak by a word that came over the link before.
 		 */
-		pairs_tell_owed(pairs, i);
+		pairs_report_owed(pairs, i);
 	}
-	pairs_tell_standing(pairs, other, rm_mono_now());
+	pairs_report_standing(pairs, other, rm_mono_now());
 }
 
 /* Its first word, after all that it has told of if it speaks. A primary that goes on
@@ -420,12 +420,12 @@ meet(struct pairs *pairs, size_t tor)
 	if (!pair->peer.primary)
 		return;
 	if (pair->peer.active) {
-		pairs_tell_all(pairs, tor);
+		pairs_report_all(pairs, tor);
 	} else if (tor_rack_is_active(aggregator->racks[tor])) {
 		rm_log_warn(0, "%s: went standby; aggregator %s: active meanwhile",
 		    aggregator->tors[tor], pairs->names[pair->other]);
 		tor_aggregator_go_standby(aggregator, tor);
-		pairs_tell_owed(pairs, tor);
+		pairs_report_owed(pairs, tor);
 	}
 }
 
@@ -551,7 +551,7 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	/* What they owe us may have ended since they told us of it. */
 	known = find_id(rack, theirs.id);
 	if (active && known != NULL && known->resolved.ns != 0) {
-		pairs_tell(pairs, tor, known);
+		pairs_report(pairs, tor, known);
 		return;
 	}
 	if (tor_rack_adopt(rack, &theirs) > 0 && active)

@@ -31,7 +31,7 @@ void pairs_tick(struct pairs *pairs, rm_mono_t now);
 void pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now);
 
 /* The incident of the tor-th ToR has changed: sends it to the other aggregator. */
-void pairs_tell(struct pairs *pairs, size_t tor, const struct rm_incident *incident);
+void pairs_report(struct pairs *pairs, size_t tor, const struct rm_incident *incident);
 
 /* NULL: it has no other aggregator. New reference. */
 json_t *pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now);

@@ -242,7 +242,7 @@ start_analyzer(struct tor_aggregator *aggregator)
 		.versions = &aggregator->versions,
 	};
 	const struct analyzer_link_callbacks callbacks = {
-		.on_welcome = tor_aggregator_tell_incidents,
+		.on_welcome = tor_aggregator_report_incidents,
 		.on_drill = tor_aggregator_on_drill,
 		.arg = aggregator,
 	};

@@ -91,7 +91,7 @@ tor_aggregator_on_counters(
 }
 
 void
-tor_aggregator_counters_tell(const struct tor_aggregator *aggregator,
+tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct rm_verdict *verdict)
 {
 	const struct wire_rnic_id id = { verdict->rnic.guid, verdict->rnic.port };

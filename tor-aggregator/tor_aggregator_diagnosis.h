@@ -41,7 +41,7 @@ void tor_aggregator_on_counters(
     struct agent *agent, const struct wire_counter_report *view, void *arg);
 
 /* What the counters of a verdict's RNIC tell, into its evidence. */
-void tor_aggregator_counters_tell(const struct tor_aggregator *aggregator,
+void tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct rm_verdict *verdict);
 
 /* At each tick; judges one rack at most. */

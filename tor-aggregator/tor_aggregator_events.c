@@ -90,7 +90,7 @@ on_impact(struct tor_rack *rack, struct rm_verdict *verdict, void *arg)
 
 	if (rnic != NULL)
 		service_impact_fill(aggregator->services, rnic->host, verdict);
-	tor_aggregator_counters_tell(aggregator, rack, verdict);
+	tor_aggregator_counters_report(aggregator, rack, verdict);
 }
 
 void
@@ -122,7 +122,7 @@ static void
 compare_settings(struct tor_aggregator *aggregator, size_t t,
     const struct wire_rnic *rnic, const struct wire_settings *settings)
 {
-	int r = drift_tell(
+	int r = drift_report(
 	    aggregator->drifts[t], aggregator->expected, rnic, settings, rm_wall_now());
 
 	if (r < 0 && r != -ENOSPC) /* that is counted */
@@ -170,7 +170,7 @@ tor_aggregator_on_register(
 
 	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_rack_leave(aggregator->racks[t], agent->host);
-		drift_tell_anew(aggregator->drifts[t], agent->host);
+		drift_report_anew(aggregator->drifts[t], agent->host);
 	}
 	if (agent->former[0] != 0)
 		rename_rnics(aggregator, agent);
@@ -199,7 +199,7 @@ tor_aggregator_on_gone(struct agent *agent, void *arg)
 
 	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_rack_leave(aggregator->racks[t], agent->host);
-		drift_tell_anew(aggregator->drifts[t], agent->host);
+		drift_report_anew(aggregator->drifts[t], agent->host);
 	}
 	service_table_gone(aggregator->services, agent->host, rm_mono_now());
 }
@@ -460,7 +460,7 @@ on_tick(void *arg)
 		tor_aggregator_services_tick(aggregator, now);
 		plan_store_save(aggregator->plans);
 		send_paths(aggregator, now);
-		tor_aggregator_tell_versions(aggregator);
+		tor_aggregator_report_versions(aggregator);
 		for (size_t i = 0; i < aggregator->rack_count; i++)
 			look_at_hosts(aggregator, aggregator->racks[i], wall);
 	}

@@ -97,7 +97,7 @@ tor_aggregator_on_incident(struct tor_rack *rack, enum rm_incident_event event,
 		if (aggregator->racks[i] != rack)
 			continue;
 		aggregator->incidents_changed[i] = true;
-		pairs_tell(aggregator->pairs, i, incident);
+		pairs_report(aggregator->pairs, i, incident);
 	}
 	alert(aggregator, rack, event, incident);
 	if (tor_rack_is_active(rack))
@@ -201,7 +201,7 @@ tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall)
 
 /* As it was told last, should that have been lost: the same point of the history. */
 static void
-tell_again(
+report_again(
     struct tor_aggregator *aggregator, size_t i, const struct rm_incident *incident)
 {
 	report_spool_incident(aggregator->reports, aggregator->tors[i],
@@ -210,7 +210,7 @@ tell_again(
 }
 
 void
-tor_aggregator_tell_incidents(void *arg)
+tor_aggregator_report_incidents(void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
 
@@ -221,7 +221,7 @@ tor_aggregator_tell_incidents(void *arg)
 		/* Oldest first. */
 		for (size_t n = rm_incidents_open(incidents);
 		     n-- > 0 && tor_rack_is_active(aggregator->racks[i]);)
-			tell_again(aggregator, i, rm_incidents_get(incidents, n));
+			report_again(aggregator, i, rm_incidents_get(incidents, n));
 	}
 }
 
@@ -240,7 +240,7 @@ tor_aggregator_fire(
 	if (tor_aggregator_alerts_on(rack, part) &&
 	    !another_is_active(aggregator, rack, part, true))
 		rm_alerts_restore(aggregator->alerts, incident);
-	tell_again(aggregator, i, incident);
+	report_again(aggregator, i, incident);
 	aggregator->incidents_changed[i] = true;
 }
 

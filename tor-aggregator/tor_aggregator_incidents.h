@@ -32,6 +32,6 @@ void tor_aggregator_go_standby(struct tor_aggregator *aggregator, size_t tor);
 void tor_aggregator_fire(
     struct tor_aggregator *aggregator, size_t tor, const struct rm_incident *incident);
 /* All open ones, as they are now: an analyzer may know none of them. */
-void tor_aggregator_tell_incidents(void *aggregator);
+void tor_aggregator_report_incidents(void *aggregator);
 
 #endif

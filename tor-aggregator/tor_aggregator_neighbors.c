@@ -39,7 +39,7 @@ match_of(const struct switch_neighbor *neighbor, const struct roster_rnic *rnic)
 
 /* Its port's id is a MAC or the name of an interface, no bare number. */
 static bool
-tells_port(const struct switch_neighbor *neighbor)
+reports_port(const struct switch_neighbor *neighbor)
 {
 	uint64_t mac;
 
@@ -105,7 +105,7 @@ is_claimed(const struct read_switch *one, const struct search *search)
 
 		if (match > MATCH_HOST ||
 		    (match == MATCH_HOST && match == search->match &&
-			!tells_port(other)))
+			!reports_port(other)))
 			return true;
 	}
 	return false;
@@ -114,8 +114,9 @@ is_claimed(const struct read_switch *one, const struct search *search)
 static struct neighbor
 result_of(const struct read_switch *one, const struct search *search)
 {
-	const bool may_be_rnic = search->match > MATCH_HOST ||
-				 (!search->many_rnics && !tells_port(search->neighbor));
+	const bool may_be_rnic =
+	    search->match > MATCH_HOST ||
+	    (!search->many_rnics && !reports_port(search->neighbor));
 
 	if (search->rnic == NULL || search->many_hosts)
 		return (struct neighbor){ NEIGHBOR_NOT_KNOWN, NULL, 0 };

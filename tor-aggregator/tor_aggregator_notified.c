@@ -37,7 +37,7 @@ tor_aggregator_mark_notified(
 	if (!tor_rack_notified(aggregator->racks[i], id, resolved))
 		return;
 	aggregator->incidents_changed[i] = true;
-	pairs_tell(aggregator->pairs, i, find_id(aggregator->racks[i], id));
+	pairs_report(aggregator->pairs, i, find_id(aggregator->racks[i], id));
 }
 
 /* One rack's word was for all that have it. */

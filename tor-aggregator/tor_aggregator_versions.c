@@ -64,7 +64,7 @@ hash_peers(const struct wire_version *peers, size_t count)
 }
 
 void
-tor_aggregator_tell_versions(struct tor_aggregator *aggregator)
+tor_aggregator_report_versions(struct tor_aggregator *aggregator)
 {
 	const size_t room = agents_count(aggregator->agents) + PEER_VERSIONS_MAX;
 	struct versions_sent fresh = {

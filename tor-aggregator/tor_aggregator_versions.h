@@ -9,6 +9,6 @@ struct tor_aggregator;
 
 /* Once a second: sends all of them where the controller does not hold them as they are
  * now. */
-void tor_aggregator_tell_versions(struct tor_aggregator *aggregator);
+void tor_aggregator_report_versions(struct tor_aggregator *aggregator);
 
 #endif

@@ -14,64 +14,67 @@
 
 /* ---- service levels -------------------------------------------------------------- */
 
-struct telling {
+struct report {
 	struct rm_metrics_out *out;
-	void (*tell)(struct rm_metrics_out *out, const char *labels,
+	void (*report)(struct rm_metrics_out *out, const char *labels,
 	    const struct sla_total *total);
 };
 
 static void
-tell_scope(const struct sla_total *total, void *arg)
+report_scope(const struct sla_total *total, void *arg)
 {
-	const struct telling *telling = arg;
+	const struct report *report = arg;
 	char labels[LABEL_BYTES];
 
 	snprintf(labels, sizeof(labels), "region=\"%s\",scope=\"%s\",dscp=\"%u\"",
 	    total->region, total->scope, total->dscp);
-	telling->tell(telling->out, labels, total);
+	report->report(report->out, labels, total);
 }
 
 static void
-tell_probes(
+report_probes(
     struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
 {
-	rm_metrics_tell(out, labels, "", (double)total->sent);
+	rm_metrics_series(out, labels, "", (double)total->sent);
 }
 
 static void
-tell_lost(struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
-{
-	rm_metrics_tell(out, labels, "", (double)total->lost);
-}
-
-static void
-tell_rack_minutes(
+report_lost(
     struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
 {
-	rm_metrics_tell(
+	rm_metrics_series(out, labels, "", (double)total->lost);
+}
+
+static void
+report_rack_minutes(
+    struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
+{
+	rm_metrics_series(
 	    out, labels, "state=\"available\"", (double)total->racks_available);
-	rm_metrics_tell(
+	rm_metrics_series(
 	    out, labels, "state=\"unavailable\"", (double)total->racks_unavailable);
-	rm_metrics_tell(out, labels, "state=\"unknown\"", (double)total->racks_unknown);
+	rm_metrics_series(
+	    out, labels, "state=\"unknown\"", (double)total->racks_unknown);
 }
 
 static void
-tell_ratio(
+report_ratio(
     struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
 {
 	if (total->last_sent > 0)
-		rm_metrics_tell(out, labels, "",
+		rm_metrics_series(out, labels, "",
 		    (double)total->last_lost / (double)total->last_sent);
 }
 
 static void
-tell_rtt(struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
+report_rtt(
+    struct rm_metrics_out *out, const char *labels, const struct sla_total *total)
 {
 	if (total->last_rtt_ns[WIRE_P99] == 0)
 		return;
-	rm_metrics_tell(out, labels, "quantile=\"0.5\"",
+	rm_metrics_series(out, labels, "quantile=\"0.5\"",
 	    (double)total->last_rtt_ns[WIRE_P50] / RM_NS_PER_S);
-	rm_metrics_tell(out, labels, "quantile=\"0.99\"",
+	rm_metrics_series(out, labels, "quantile=\"0.99\"",
 	    (double)total->last_rtt_ns[WIRE_P99] / RM_NS_PER_S);
 }
 
@@ -79,9 +82,9 @@ tell_rtt(struct rm_metrics_out *out, const char *labels, const struct sla_total 
 	static void family_##name(struct rm_metrics_out *out, const void *arg) \
 	{                                                                      \
 		const struct analyzer *analyzer = arg;                         \
-		struct telling telling = { out, tell_##name };                 \
+		struct report report = { out, report_##name };                 \
                                                                                \
-		sla_each(analyzer->sla, tell_scope, &telling);                 \
+		sla_each(analyzer->sla, report_scope, &report);                \
 	}
 
 EACH_SCOPE(probes)
@@ -93,7 +96,7 @@ EACH_SCOPE(rtt)
 /* ---- incidents ------------------------------------------------------------------- */
 
 static void
-tell_kinds(struct rm_metrics_out *out, const struct incident_table *table,
+report_kinds(struct rm_metrics_out *out, const struct incident_table *table,
     const struct region *region)
 {
 	unsigned open[RM_KINDS] = { 0 };
@@ -113,7 +116,7 @@ tell_kinds(struct rm_metrics_out *out, const struct incident_table *table,
 	for (int k = 1; k < RM_KINDS; k++) {
 		snprintf(
 		    kind, sizeof(kind), "kind=\"%s\"", rm_kind_str((enum rm_kind)k));
-		rm_metrics_tell(out, labels, kind, open[k]);
+		rm_metrics_series(out, labels, kind, open[k]);
 	}
 }
 
@@ -123,7 +126,7 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 	const struct analyzer *analyzer = arg;
 
 	for (size_t i = 0; i < analyzer->region_count; i++)
-		tell_kinds(out, analyzer->table, analyzer->regions[i]);
+		report_kinds(out, analyzer->table, analyzer->regions[i]);
 }
 
 /* Names are an aggregator's word. */
@@ -143,7 +146,7 @@ put_escaped(FILE *out, const char *label, const char *text)
 }
 
 static void
-tell_part(struct rm_metrics_out *out, const struct incident_table_entry *entry)
+report_part(struct rm_metrics_out *out, const struct incident_table_entry *entry)
 {
 	char labels[LABEL_BYTES] = "";
 	FILE *text = fmemopen(labels, sizeof(labels), "w");
@@ -158,7 +161,7 @@ tell_part(struct rm_metrics_out *out, const struct incident_table_entry *entry)
 	put_escaped(text, ",kind", entry->kind);
 	whole = ftell(text) < (long)sizeof(labels) - 1;
 	if (fclose(text) == 0 && whole)
-		rm_metrics_tell(out, labels, "", 1);
+		rm_metrics_series(out, labels, "", 1);
 }
 
 static bool
@@ -181,12 +184,12 @@ family_parts(struct rm_metrics_out *out, const void *arg)
 		count = PARTS_AT_FAULT_MAX;
 	for (size_t i = 0; i < count; i++) {
 		const struct incident_table_entry *entry = incident_table_get(table, i);
-		bool told = false;
+		bool reported = false;
 
-		for (size_t k = 0; k < i && !told; k++)
-			told = is_same_part(incident_table_get(table, k), entry);
-		if (!told)
-			tell_part(out, entry);
+		for (size_t k = 0; k < i && !reported; k++)
+			reported = is_same_part(incident_table_get(table, k), entry);
+		if (!reported)
+			report_part(out, entry);
 	}
 }
 

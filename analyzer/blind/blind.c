@@ -397,7 +397,7 @@ controller_health(const struct blind *blind, const char *name, rm_mono_t now)
 {
 	const struct blind_aggregator *a;
 
-	if (blind_says_ending(blind, name, now) != NULL)
+	if (blind_reports_ending(blind, name, now) != NULL)
 		return RM_HEALTH_BAD;
 	for (a = blind->aggregators; a != NULL; a = a->hh.next)
 		if (a->connected && !blind_is_silent(blind, a, now))

@@ -312,7 +312,7 @@ judge_racks(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 }
 
 const struct blind_aggregator *
-blind_says_ending(const struct blind *blind, const char *controller, rm_mono_t now)
+blind_reports_ending(const struct blind *blind, const char *controller, rm_mono_t now)
 {
 	const struct blind_aggregator *a;
 
@@ -346,7 +346,7 @@ judge_certificates(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 			add_certificate(
 			    blind, RM_PART_AGGREGATOR, a->name, a->ends_s, wall);
 		if (a->controller_ends_s != 0 &&
-		    blind_says_ending(blind, a->controller, now) == a)
+		    blind_reports_ending(blind, a->controller, now) == a)
 			add_certificate(blind, RM_PART_CONTROLLER, a->controller,
 			    a->controller_ends_s, wall);
 	}

@@ -62,7 +62,7 @@ bool blind_is_current(
     const struct blind *blind, const struct blind_source *source, rm_mono_t now);
 /* The first connected aggregator which reports that this controller's certificate
  * expires soon, or NULL. */
-const struct blind_aggregator *blind_says_ending(
+const struct blind_aggregator *blind_reports_ending(
     const struct blind *blind, const char *controller, rm_mono_t now);
 void blind_forget(struct blind *blind, struct blind_aggregator *aggregator);
 

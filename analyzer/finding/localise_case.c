@@ -203,7 +203,7 @@ meet_at_switch(const struct localise_case *c)
  * maybe to one at its ends; but if every way that loses flows crosses the same switch,
  * no such fault is to be seen, and hardly one flow may be left unexplained. */
 static int
-tell_base_loss(struct localise_case *c)
+report_base_loss(struct localise_case *c)
 {
 	if (c->slow)
 		return 0;
@@ -430,7 +430,7 @@ localise_case_build(struct localise_case *c, struct localise_map *map, rm_mono_t
 	c->by_flow = loses_whole_flows(c);
 	c->with_transits = !c->late && c->lossy_count <= MAX_TRANSIT_PATHS;
 	if (r == 0)
-		r = tell_base_loss(c);
+		r = report_base_loss(c);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)
 		r = count_path(c, &c->lossy[i]);
 	for (size_t i = 0; r == 0 && i < c->lossy_count; i++)

@@ -10,7 +10,7 @@
 
 /* Goes on at the end of the sentence; what is not printable becomes a blank. */
 static void
-say(struct influx_answer *answer, const char *text)
+report(struct influx_answer *answer, const char *text)
 {
 	size_t at = strlen(answer->sentence);
 
@@ -22,7 +22,7 @@ say(struct influx_answer *answer, const char *text)
 /* 3.x has the reason elsewhere: "data" is the refused line, or an array of those of a
  * partial write. The first one stands for all. */
 static void
-say_first_line(struct influx_answer *answer, const json_t *data)
+report_first_line(struct influx_answer *answer, const json_t *data)
 {
 	const json_t *line = json_is_array(data) ? json_array_get(data, 0) : data;
 	const char *reason = json_string_value(json_object_get(line, "error_message"));
@@ -34,8 +34,8 @@ say_first_line(struct influx_answer *answer, const json_t *data)
 	if (json_is_integer(number))
 		snprintf(place, sizeof(place), ": line %" JSON_INTEGER_FORMAT ": ",
 		    json_integer_value(number));
-	say(answer, place);
-	say(answer, reason);
+	report(answer, place);
+	report(answer, reason);
 }
 
 /* 1.x says {"error": ...}, 2.x {"message": ...}, others and proxies what they like. */
@@ -48,8 +48,8 @@ read_sentence(const struct rm_http_answer *answer, struct influx_answer *ret)
 	if (text == NULL)
 		text = json_string_value(json_object_get(json, "message"));
 	snprintf(ret->sentence, sizeof(ret->sentence), "status %ld: ", answer->status);
-	say(ret, text != NULL ? text : answer->body);
-	say_first_line(ret, json_object_get(json, "data"));
+	report(ret, text != NULL ? text : answer->body);
+	report_first_line(ret, json_object_get(json, "data"));
 	json_decref(json);
 }
 

@@ -33,7 +33,7 @@ struct incident_table_report { /* strings are borrowed, and short enough for an 
 #define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
 
 /* What one aggregator, or we, say of it: one opening, by its id. */
-struct telling {
+struct report {
 	char key[KEY_BYTES]; /* region and id */
 	struct node *node;
 	char source[RM_NAME_BYTES], tor[RM_NAME_BYTES]; /* whose word it is */
@@ -46,8 +46,8 @@ struct telling {
 struct node {
 	struct incident_table_entry entry; /* first */
 	char labels[LABELS_BYTES];
-	struct telling *tellings[MAX_TELLINGS];
-	size_t telling_count;
+	struct report *tellings[MAX_TELLINGS];
+	size_t report_count;
 	size_t place;      /* in board.open, while it is open */
 	UT_hash_handle hh; /* by labels, while it is open */
 };
@@ -59,7 +59,7 @@ struct incident_table {
 	    closed[INCIDENT_TABLE_MAX_CLOSED]; /* a ring, closed_next is written next */
 	size_t closed_count, closed_next;
 	struct node *by_labels;
-	struct telling *by_key;
+	struct report *by_key;
 	uint64_t changes;
 	struct rm_sight_counts by_region; /* of the changes */
 	struct incident_table_counts counts;
@@ -198,7 +198,7 @@ labels_of(const struct incident_table_report *report, char labels[LABELS_BYTES])
 static void
 node_free(struct incident_table *table, struct node *node)
 {
-	for (size_t i = 0; i < node->telling_count; i++) {
+	for (size_t i = 0; i < node->report_count; i++) {
 		HASH_DEL(table->by_key, node->tellings[i]);
 		free(node->tellings[i]);
 	}
@@ -219,15 +219,15 @@ add_source(struct incident_table_entry *entry, const char *source)
 
 /* The place of what the same rack of the same aggregator has said, or a free one. NULL:
  * there is none. */
-static struct telling **
-telling_place(struct node *node, const struct incident_table_report *report)
+static struct report **
+report_place(struct node *node, const struct incident_table_report *report)
 {
-	for (size_t i = 0; i < node->telling_count; i++)
+	for (size_t i = 0; i < node->report_count; i++)
 		if (strcmp(node->tellings[i]->source, report->source) == 0 &&
 		    strcmp(node->tellings[i]->tor, report->tor) == 0)
 			return &node->tellings[i];
-	return node->telling_count < MAX_TELLINGS ? &node->tellings[node->telling_count]
-						  : NULL;
+	return node->report_count < MAX_TELLINGS ? &node->tellings[node->report_count]
+						 : NULL;
 }
 
 /* A rack's whole verdict travels; here only its evidence is new. */
@@ -289,27 +289,27 @@ known_by(const struct node *node, bool is_open, bool is_own)
 {
 	unsigned ret = 0;
 
-	for (size_t i = 0; i < node->telling_count; i++) {
-		const struct telling *telling = node->tellings[i];
+	for (size_t i = 0; i < node->report_count; i++) {
+		const struct report *report = node->tellings[i];
 
-		if (telling->is_open != is_open || telling->is_own != is_own ||
-		    telling->known == 0)
+		if (report->is_open != is_open || report->is_own != is_own ||
+		    report->known == 0)
 			continue;
-		if (ret != 0 && ret != telling->known)
+		if (ret != 0 && ret != report->known)
 			return CONTRADICTED;
-		ret = telling->known;
+		ret = report->known;
 	}
 	return ret;
 }
 
 /* A message that names neither A nor B leaves what this telling has named before. */
 static void
-telling_note(struct telling *telling, const struct incident_table_report *report)
+report_note(struct report *report_now, const struct incident_table_report *report)
 {
 	const unsigned known = known_of(report->part, report->evidence_json);
 
 	if (known != 0)
-		telling->known = known;
+		report_now->known = known;
 }
 
 /* Open tellings decide, our own before those of racks; resolved ones where no open one
@@ -338,39 +338,39 @@ narrow(struct node *node)
 /* Whoever opens anew what he has open has been killed before he could keep its id: he
  * will not end the old one any more. */
 static int
-add_telling(struct incident_table *table, struct node *node,
+add_report(struct incident_table *table, struct node *node,
     const struct incident_table_report *report)
 {
-	struct telling *telling, **place = telling_place(node, report);
+	struct report *report_now, **place = report_place(node, report);
 
 	if (place == NULL)
 		return -ENOBUFS;
-	telling = calloc(1, sizeof(*telling));
-	if (telling == NULL)
+	report_now = calloc(1, sizeof(*report_now));
+	if (report_now == NULL)
 		return -ENOMEM;
-	key_of(report, telling->key);
-	strcpy(telling->source, report->source);
-	strcpy(telling->tor, report->tor);
-	telling->node = node;
-	telling->is_own = report->is_own;
-	telling->is_open = report->state != WIRE_RESOLVED;
-	telling->changed = report->changed;
-	HASH_ADD_STR(table->by_key, key, telling);
-	if (telling->hh.tbl == NULL) {
-		free(telling);
+	key_of(report, report_now->key);
+	strcpy(report_now->source, report->source);
+	strcpy(report_now->tor, report->tor);
+	report_now->node = node;
+	report_now->is_own = report->is_own;
+	report_now->is_open = report->state != WIRE_RESOLVED;
+	report_now->changed = report->changed;
+	HASH_ADD_STR(table->by_key, key, report_now);
+	if (report_now->hh.tbl == NULL) {
+		free(report_now);
 		return -ENOMEM;
 	}
-	if (place == &node->tellings[node->telling_count]) {
-		node->telling_count++;
+	if (place == &node->tellings[node->report_count]) {
+		node->report_count++;
 	} else {
 		/* What was named in a resolved incident does not hold for this one. */
 		if ((*place)->is_open)
-			telling->known = (*place)->known;
+			report_now->known = (*place)->known;
 		HASH_DEL(table->by_key, *place);
 		free(*place);
 	}
-	*place = telling;
-	telling_note(telling, report);
+	*place = report_now;
+	report_note(report_now, report);
 	narrow(node);
 	add_source(&node->entry, report->source);
 	return 0;
@@ -378,7 +378,7 @@ add_telling(struct incident_table *table, struct node *node,
 
 /* What is known of it now. Nothing of it changes for want of memory. */
 static int
-node_say(struct node *node, const struct incident_table_report *report)
+node_report(struct node *node, const struct incident_table_report *report)
 {
 	struct incident_table_entry *entry = &node->entry;
 	char *sentence = strdup(report->sentence);
@@ -464,9 +464,9 @@ node_new(struct incident_table *table, const struct incident_table_report *repor
 	strcpy(entry->part, report->part);
 	strcpy(entry->place, report->place);
 	labels_of(report, node->labels);
-	r = node_say(node, report);
+	r = node_report(node, report);
 	if (r == 0)
-		r = add_telling(table, node, report);
+		r = add_report(table, node, report);
 	if (r == 0 && is_open) {
 		HASH_ADD_STR(table->by_labels, labels, node);
 		r = node->hh.tbl == NULL ? -ENOMEM : 0;
@@ -493,7 +493,7 @@ node_new(struct incident_table *table, const struct incident_table_report *repor
 static bool
 still_open(const struct node *node, bool own_only)
 {
-	for (size_t i = 0; i < node->telling_count; i++)
+	for (size_t i = 0; i < node->report_count; i++)
 		if (node->tellings[i]->is_open &&
 		    (node->tellings[i]->is_own || !own_only))
 			return true;
@@ -501,31 +501,31 @@ still_open(const struct node *node, bool own_only)
 }
 
 static int
-tell_known(struct incident_table *table, struct telling *telling,
+report_known(struct incident_table *table, struct report *report_now,
     const struct incident_table_report *report)
 {
-	struct node *node = telling->node;
+	struct node *node = report_now->node;
 	int r = 0;
 
 	/* Of two aggregators of a rack the other one goes on with it. */
-	if (!report->is_own && strcmp(telling->source, report->source) != 0) {
-		strcpy(telling->source, report->source);
+	if (!report->is_own && strcmp(report_now->source, report->source) != 0) {
+		strcpy(report_now->source, report->source);
 		add_source(&node->entry, report->source);
 	}
 	/* An opening that was resolved does not come back under its id. */
-	if (!telling->is_open || (report->state != WIRE_RESOLVED &&
-				     report->changed.ns <= telling->changed.ns)) {
+	if (!report_now->is_open || (report->state != WIRE_RESOLVED &&
+					report->changed.ns <= report_now->changed.ns)) {
 		table->counts.repeated++;
 		return 0;
 	}
 	/* Our own words weigh more than a single rack's. */
 	if (report->is_own || !still_open(node, true))
-		r = node_say(node, report);
+		r = node_report(node, report);
 	if (r < 0)
 		return r;
-	telling->changed = report->changed;
-	telling->is_open = report->state != WIRE_RESOLVED;
-	telling_note(telling, report);
+	report_now->changed = report->changed;
+	report_now->is_open = report->state != WIRE_RESOLVED;
+	report_note(report_now, report);
 	narrow(node);
 	count_change(table, &node->entry);
 	if (!still_open(node, false))
@@ -537,7 +537,7 @@ tell_known(struct incident_table *table, struct telling *telling,
 
 /* Another one tells of what is open already. */
 static int
-tell_again(struct incident_table *table, struct node *node,
+report_again(struct incident_table *table, struct node *node,
     const struct incident_table_report *report)
 {
 	int r;
@@ -546,9 +546,9 @@ tell_again(struct incident_table *table, struct node *node,
 		table->counts.repeated++; /* of an opening before this one */
 		return 0;
 	}
-	r = add_telling(table, node, report);
+	r = add_report(table, node, report);
 	if (r == 0 && report->is_own)
-		r = node_say(node, report);
+		r = node_report(node, report);
 	if (r < 0)
 		return r;
 	if (report->began.ns < node->entry.began.ns)
@@ -563,18 +563,18 @@ incident_table_tell(
     struct incident_table *table, const struct incident_table_report *report)
 {
 	char key[KEY_BYTES], labels[LABELS_BYTES];
-	struct telling *telling;
+	struct report *report_now;
 	struct node *node;
 	int r;
 
 	key_of(report, key);
-	HASH_FIND_STR(table->by_key, key, telling);
+	HASH_FIND_STR(table->by_key, key, report_now);
 	labels_of(report, labels);
 	HASH_FIND_STR(table->by_labels, labels, node);
-	if (telling != NULL)
-		r = tell_known(table, telling, report);
+	if (report_now != NULL)
+		r = report_known(table, report_now, report);
 	else if (node != NULL)
-		r = tell_again(table, node, report);
+		r = report_again(table, node, report);
 	else
 		r = node_new(table, report);
 	if (r < 0)
@@ -644,17 +644,17 @@ incident_table_end_quiet(struct incident_table *table,
 		rm_wall_t last = { 0 };
 		bool is_over;
 
-		for (size_t t = 0; t < node->telling_count; t++) {
-			struct telling *telling = node->tellings[t];
+		for (size_t t = 0; t < node->report_count; t++) {
+			struct report *report = node->tellings[t];
 			rm_wall_t since = { 0 };
 
-			if (telling->is_open && !telling->is_own)
-				since = quiet(node->entry.region, telling->source,
-				    telling->tor, telling->changed, arg);
+			if (report->is_open && !report->is_own)
+				since = quiet(node->entry.region, report->source,
+				    report->tor, report->changed, arg);
 			if (since.ns == 0)
 				continue;
-			telling->is_open = false;
-			telling->changed = last = since;
+			report->is_open = false;
+			report->changed = last = since;
 		}
 		if (last.ns == 0)
 			continue;
@@ -717,13 +717,13 @@ incident_table_get(const struct incident_table *table, size_t i)
 const struct incident_table_entry *
 incident_table_find(const struct incident_table *table, uint64_t id)
 {
-	const struct telling *telling, *next;
+	const struct report *report, *next;
 	char text[KEY_BYTES];
 
 	snprintf(text, sizeof(text), "|%016" PRIx64, id);
-	HASH_ITER (hh, table->by_key, telling, next) {
-		if (strcmp(strchr(telling->key, '|'), text) == 0)
-			return &telling->node->entry;
+	HASH_ITER (hh, table->by_key, report, next) {
+		if (strcmp(strchr(report->key, '|'), text) == 0)
+			return &report->node->entry;
 	}
 	return NULL;
 }

@@ -13,7 +13,7 @@ is_end(const struct incident_table_entry *entry)
 }
 
 void
-incident_table_ends_tell(
+incident_table_ends_report(
     const struct incident_table *table, const char *region, struct localise *localise)
 {
 	const struct incident_table_entry *entry;

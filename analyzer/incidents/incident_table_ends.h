@@ -10,7 +10,7 @@
 struct incident_table;
 struct localise;
 
-void incident_table_ends_tell(
+void incident_table_ends_report(
     const struct incident_table *table, const char *region, struct localise *localise);
 
 #endif

@@ -250,7 +250,7 @@ region_listen_to_table(struct region *region, const struct incident_table *table
 	if (incident_table_changes(table) == region->incident_table_seen)
 		return;
 	region->incident_table_seen = incident_table_changes(table);
-	incident_table_ends_tell(table, region->name, region->localise);
+	incident_table_ends_report(table, region->name, region->localise);
 }
 
 /* once_more: once a second what the disk has not taken is tried again. */

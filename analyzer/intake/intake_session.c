@@ -36,7 +36,7 @@ session_welcome(struct intake_session *session, const char *refused)
 
 		owner->counts.refused_hellos++;
 		rm_log_quote(quoted, sizeof(quoted), refused, strlen(refused));
-		if (rm_refusals_tell(&owner->refusals, &session->info.peer, refused,
+		if (rm_refusals_report(&owner->refusals, &session->info.peer, refused,
 			rm_mono_now(), who))
 			rm_log_warn(0, "%s: refused: %s", who, quoted);
 		rm_link_close(session->link, -EPERM);

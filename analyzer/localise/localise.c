@@ -58,7 +58,7 @@ localise_tor_verdict(struct localise *localise, const char *tor,
 		return;
 	rack->tor_stands = word != LOCALISE_TOR_OVER;
 	rack->mesh_fails = word >= LOCALISE_TOR_DEAD;
-	rack->two_tell = word == LOCALISE_TOR_OR_TWO;
+	rack->two_report = word == LOCALISE_TOR_OR_TWO;
 }
 
 /* A ToR's own verdict is told apart; the other kinds here cost no probes. */
@@ -130,7 +130,7 @@ localise_forget_named(struct localise *localise)
 
 	localise->standings.count = localise->late.standings.count = 0;
 	HASH_ITER (hh, localise->map.racks, rack, next) {
-		rack->tor_stands = rack->mesh_fails = rack->two_tell = false;
+		rack->tor_stands = rack->mesh_fails = rack->two_report = false;
 		localise_ends_release(&rack->ends);
 	}
 }

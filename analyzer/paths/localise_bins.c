@@ -79,7 +79,7 @@ add_sent(struct localise_map *map, uint64_t sent, int64_t number)
 }
 
 static bool
-tells_of_what_was_found(const struct localise_path *path, rm_mono_t now)
+reports_of_what_was_found(const struct localise_path *path, rm_mono_t now)
 {
 	const struct localise_element *src = path->elements[0],
 				      *dst = path->elements[path->element_count - 1];
@@ -95,7 +95,7 @@ localise_bins_add(struct localise_map *map, struct localise_path *path,
 	const int64_t number = number_of(now);
 	struct localise_bin *bin;
 
-	if (tells_of_what_was_found(path, now))
+	if (reports_of_what_was_found(path, now))
 		return;
 	bin = newest(path, number);
 	bin->sent = row->sent < UINT32_MAX - bin->sent ? bin->sent + (uint32_t)row->sent

@@ -73,8 +73,9 @@ struct localise_rack {
 	struct localise_path *paths; /* by key */
 	size_t path_count;
 	bool seen;
-	/* Its own verdict on its ToR; two_tell: both of its RNICs may be dead, too. */
-	bool tor_stands, mesh_fails, two_tell;
+	/* Its own verdict on its ToR; two_report: both of its RNICs may be dead, too.
+	 */
+	bool tor_stands, mesh_fails, two_report;
 	struct localise_ends ends; /* that it has found bad itself */
 	uint64_t incarnation, seq; /* of the last summary */
 	int64_t lag_ns;            /* of its wall clock, and how often in a row odd */

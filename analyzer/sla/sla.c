@@ -88,8 +88,8 @@ struct sla {
 	struct sla_scope *scopes;
 	size_t services; /* of scopes */
 	struct sla_counts counts;
-	size_t racks, service_racks;  /* of all scopes; of all services */
-	struct sla_rack_minute *told; /* those of the minute that is being closed */
+	size_t racks, service_racks;      /* of all scopes; of all services */
+	struct sla_rack_minute *reported; /* those of the minute that is being closed */
 	size_t closed_room;
 	struct rm_sketch *scratch, *sum;
 	uint8_t encoded[RM_SKETCH_MAX_BYTES];
@@ -160,7 +160,7 @@ sla_free(struct sla *sla)
 	}
 	rm_sketch_free(sla->scratch);
 	rm_sketch_free(sla->sum);
-	free(sla->told);
+	free(sla->reported);
 	free(sla);
 }
 
@@ -461,7 +461,7 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 		figures->available += state == SLA_AVAILABLE;
 		figures->unavailable += state == SLA_UNAVAILABLE;
 		if (closed < sla->closed_room)
-			sla->told[closed++] = (struct sla_rack_minute){
+			sla->reported[closed++] = (struct sla_rack_minute){
 				.tor = rack->tor,
 				.state = state,
 				.sent = slice->sent,
@@ -483,10 +483,10 @@ make_room(struct sla *sla)
 			most = HASH_COUNT(scope->racks);
 	if (most <= sla->closed_room)
 		return;
-	closed = realloc(sla->told, most * sizeof(*closed));
+	closed = realloc(sla->reported, most * sizeof(*closed));
 	if (closed == NULL)
 		return;
-	sla->told = closed;
+	sla->reported = closed;
 	sla->closed_room = most;
 }
 
@@ -553,7 +553,7 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 		.racks_available = figures.available,
 		.racks_unavailable = figures.unavailable,
 		.racks_unknown = figures.unknown,
-		.racks = sla->told,
+		.racks = sla->reported,
 		.rack_count = closed };
 	for (size_t i = 0; has && i < WIRE_QUANTILES; i++)
 		minute.rtt_ns[i] = rm_sketch_quantile_ns(open->rtt, quantiles[i]);
@@ -571,8 +571,8 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 }
 
 void
-sla_each(const struct sla *sla, void (*tell)(const struct sla_total *total, void *arg),
-    void *arg)
+sla_each(const struct sla *sla,
+    void (*report)(const struct sla_total *total, void *arg), void *arg)
 {
 	for (const struct sla_scope *scope = sla->scopes; scope != NULL;
 	     scope = scope->hh.next) {
@@ -592,7 +592,7 @@ sla_each(const struct sla *sla, void (*tell)(const struct sla_total *total, void
 			continue;
 		memcpy(
 		    total.last_rtt_ns, scope->newest.rtt_ns, sizeof(total.last_rtt_ns));
-		tell(&total, arg);
+		report(&total, arg);
 	}
 }
 

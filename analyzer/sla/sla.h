@@ -81,7 +81,7 @@ struct sla_total { /* borrowed */
 
 /* Of every region, class and scope; services are left out: there may be many. */
 void sla_each(const struct sla *sla,
-    void (*tell)(const struct sla_total *total, void *arg), void *arg);
+    void (*report)(const struct sla_total *total, void *arg), void *arg);
 
 /* The hour and the day up to the last closed minute, of every scope and service in
  * sight (NULL: all). New reference. */

@@ -149,7 +149,7 @@ interface_of(const struct localise_element *e)
 }
 
 void
-localise_direction_say(
+localise_direction_report(
     const struct localise_directed *directed, char out[RM_EVIDENCE_TEXT])
 {
 	const struct localise_element *there = directed->there, *back = directed->back;

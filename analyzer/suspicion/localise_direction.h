@@ -30,7 +30,7 @@ void localise_direction_see(const struct localise_map *map,
 void localise_direction_see_slow(const struct localise_map *map,
     const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret);
 /* "from s1 to tor1 at 10.0.0.1" */
-void localise_direction_say(
+void localise_direction_report(
     const struct localise_directed *directed, char out[RM_EVIDENCE_TEXT]);
 
 #endif

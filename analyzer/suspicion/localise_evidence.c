@@ -436,7 +436,7 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 
 /* Behind what is said of the pairs of racks that it is about. */
 static void
-say_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_TEXT])
+report_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_TEXT])
 {
 	const size_t len = finding->suspect->transit != NULL ? strlen(observed) : 0;
 
@@ -462,7 +462,7 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 	evidence->to_part.sent = (uint64_t)round(sum.sent);
 	evidence->to_part.arrived = arrived(&sum);
 	if (finding->others[0] != NULL)
-		say_either(finding, evidence->observed);
+		report_either(finding, evidence->observed);
 	else if (finding->or_its_links)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "it or one of its cables is at fault: what crosses one of them "
@@ -588,7 +588,7 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
 }
 
 static void
-say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
+report_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 {
 	if (rack == NULL)
 		return;
@@ -596,7 +596,7 @@ say_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "what stays in the rack arrives, what leaves or enters it does "
 		    "not: all its uplinks");
-	else if (rack->two_tell)
+	else if (rack->two_report)
 		snprintf(evidence->observed, sizeof evidence->observed,
 		    "its own rack says so too, or both of the two RNICs that tell of "
 		    "it are dead");
@@ -679,9 +679,9 @@ fill(struct localise_standing *s, const struct localise_now *now,
 	evidence->window_start =
 	    slow ? (rm_wall_t){ now->wall.ns - LOCALISE_WINDOW_NS } : s->start;
 	if (reported.type == RM_PART_LINK)
-		localise_direction_say(&look->link, evidence->observed);
+		localise_direction_report(&look->link, evidence->observed);
 	if (reported.transit != NULL)
-		localise_pairs_say(&s->pairs, evidence->observed);
+		localise_pairs_report(&s->pairs, evidence->observed);
 	localise_evidence_fill(now->map, finding, s, &reported,
 	    slow ? localise_path_slow : localise_path_recent, now->now, evidence);
 	if (!slow && reported.transit == NULL && passage_of(look) == LOCALISE_CLOSED)
@@ -747,6 +747,6 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 		s->pairs.count = 0;
 	fill(s, now, finding, &look, slow);
 	if (type == RM_PART_TOR)
-		say_tor(rack, &s->verdict.evidence);
+		report_tor(rack, &s->verdict.evidence);
 	s->named = true;
 }

@@ -88,7 +88,8 @@ share_of(const struct localise_sum *sum)
 }
 
 static struct localise_sum
-one_way(const struct localise_map *map, struct localise_element *element, rm_mono_t now)
+one_direction(
+    const struct localise_map *map, struct localise_element *element, rm_mono_t now)
 {
 	const struct localise_suspect suspect = {
 		.type = RM_PART_LINK, .elements = { element }, .element_count = 1
@@ -110,20 +111,20 @@ kind_of(enum rm_part_type type)
 
 /* Which way a link is late, in words, and the figures of that. */
 static struct localise_sum
-say_link(const struct localise_now *now, const struct localise_suspect *link,
+report_link(const struct localise_now *now, const struct localise_suspect *link,
     char out[RM_EVIDENCE_TEXT])
 {
 	struct localise_directed directed;
 	struct localise_sum there, back;
 
 	localise_direction_see(now->map, link, now->now, &directed);
-	there = one_way(now->map, directed.there, now->now);
-	back = one_way(now->map, directed.back, now->now);
+	there = one_direction(now->map, directed.there, now->now);
+	back = one_direction(now->map, directed.back, now->now);
 	directed.direction = share_of(&back) < LATE_SHARE ? LOCALISE_THERE
 			     : share_of(&there) < LATE_SHARE
 				 ? LOCALISE_BACK
 				 : LOCALISE_UNKNOWN_DIRECTION;
-	localise_direction_say(&directed, out);
+	localise_direction_report(&directed, out);
 	if (directed.direction == LOCALISE_THERE)
 		return there;
 	if (directed.direction == LOCALISE_BACK)
@@ -145,7 +146,7 @@ loses_too(const struct localise_standing *s)
 }
 
 static void
-say(const struct localise_now *now, const struct localise_finding *finding,
+report(const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *s, struct rm_evidence *evidence)
 {
 	const struct localise_suspect *suspect = finding->suspect;
@@ -154,7 +155,7 @@ say(const struct localise_now *now, const struct localise_finding *finding,
 	size_t len;
 
 	if (suspect->type == RM_PART_LINK)
-		sum = say_link(now, suspect, direction);
+		sum = report_link(now, suspect, direction);
 	else
 		sum = figures_of(now->map, suspect, now->now);
 	snprintf(out, RM_EVIDENCE_TEXT, "%.100s%s", direction,
@@ -193,7 +194,7 @@ name(struct localise_standing *s, const struct localise_now *now,
 	s->verdict.evidence.window_ns = 2 * RM_NS_PER_S;
 	s->verdict.evidence.window_start = s->start;
 	s->verdict.evidence.late_ns = s->late_ns;
-	say(now, finding, s, &s->verdict.evidence);
+	report(now, finding, s, &s->verdict.evidence);
 	if (!s->named) {
 		s->crossed = s->missed = s->overdue = 0;
 		s->counted = rm_mono_add(now->now, COUNTED_AFTER_NS);

@@ -74,7 +74,7 @@ localise_pairs_on(const struct localise_pairs *pairs, const struct localise_path
 }
 
 void
-localise_pairs_say(const struct localise_pairs *pairs, char out[RM_EVIDENCE_TEXT])
+localise_pairs_report(const struct localise_pairs *pairs, char out[RM_EVIDENCE_TEXT])
 {
 	size_t at = 0, named = 0, more = 0;
 

@@ -34,6 +34,7 @@ bool localise_pairs_on(
     const struct localise_pairs *pairs, const struct localise_path *path);
 
 /* "only from tor1 to tor2 and between tor3 and tor4" */
-void localise_pairs_say(const struct localise_pairs *pairs, char out[RM_EVIDENCE_TEXT]);
+void localise_pairs_report(
+    const struct localise_pairs *pairs, char out[RM_EVIDENCE_TEXT]);
 
 #endif

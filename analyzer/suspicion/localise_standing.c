@@ -677,8 +677,8 @@ localise_standings_own(struct localise_standings *standings,
 	s->verdict.evidence.window_start = s->start;
 	snprintf(s->verdict.evidence.observed, RM_EVIDENCE_TEXT,
 	    "its own rack says so%s, and no other rack's probes tell otherwise",
-	    rack->two_tell ? ", or both of the two RNICs that tell of it are dead"
-			   : "");
+	    rack->two_report ? ", or both of the two RNICs that tell of it are dead"
+			     : "");
 	s->named = true;
 	s->slow = false;
 	s->reported_at = now->now;

@@ -230,7 +230,7 @@ request_address(CURL *curl, const char *base, const char *path)
 
 /* What the daemon itself said is wrong, else the bare status. */
 static int
-say_refused(const char *base, const char *path, long status, const json_t *answer)
+report_refused(const char *base, const char *path, long status, const json_t *answer)
 {
 	const char *error = json_string_value(json_object_get(answer, "error"));
 
@@ -274,7 +274,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	if (body->data != NULL)
 		answer = json_loadb(body->data, body->len, 0, NULL);
 	r = answer == NULL ? 0 : printable_json(answer);
-	r = say_refused(base, path, status, r == 0 ? answer : NULL);
+	r = report_refused(base, path, status, r == 0 ? answer : NULL);
 	json_decref(answer);
 	return r;
 }

@@ -134,7 +134,7 @@ sleep_until(int64_t mono_ns)
 }
 
 static void
-tell_progress(const struct burn_in *burn_in, int64_t passed_ns)
+report_progress(const struct burn_in *burn_in, int64_t passed_ns)
 {
 	fprintf(stderr, "%s: %lld of %lld s: ", burn_in->tor,
 	    (long long)(passed_ns / RM_NS_PER_S),
@@ -152,13 +152,13 @@ watch(struct burn_in *burn_in)
 	for (now = began; now < end; now = rm_mono_now().ns) {
 		look(burn_in, (unsigned)(every / RM_NS_PER_S) + 1);
 		if (now - printed >= burn_in->for_ns / PROGRESS_LINES) {
-			tell_progress(burn_in, now - began);
+			report_progress(burn_in, now - began);
 			printed = now;
 		}
 		sleep_until(now + every < end ? now + every : end);
 	}
 	look(burn_in, (unsigned)(every / RM_NS_PER_S) + 1);
-	tell_progress(burn_in, burn_in->for_ns);
+	report_progress(burn_in, burn_in->for_ns);
 }
 
 /* ---- the report ---- */

@@ -109,7 +109,8 @@ add_ratio(json_t *rows, const json_t *rack, const json_t *ratio)
 
 /* "paused 40 % (h1/mlx5_0)": what nobody counts is not known, and no zero. */
 static size_t
-tell_share(char *out, size_t len, const json_t *side, const char *word, const char *key)
+report_share(
+    char *out, size_t len, const json_t *side, const char *word, const char *key)
 {
 	const json_t *pct = json_object_get(side, key);
 	const char *who = text_of(side, word);
@@ -125,7 +126,7 @@ tell_share(char *out, size_t len, const json_t *side, const char *word, const ch
 }
 
 static size_t
-tell_frames(
+report_frames(
     char *out, size_t len, const json_t *side, const char *word, const char *key)
 {
 	const json_t *frames = json_object_get(side, key);
@@ -163,13 +164,13 @@ add_side(json_t *rows, const json_t *rack, const json_t *priority, const char *w
 		return;
 	snprintf(name, sizeof(name), "pfc priority %" JSON_INTEGER_FORMAT,
 	    json_integer_value(json_object_get(priority, "priority")));
-	len += tell_frames(
+	len += report_frames(
 	    evidence + len, size - len, side, "received", "frames_received");
-	len += tell_frames(evidence + len, size - len, side, "sent", "frames_sent");
-	len += tell_share(evidence + len, size - len, side, "paused", "paused_pct");
+	len += report_frames(evidence + len, size - len, side, "sent", "frames_sent");
+	len += report_share(evidence + len, size - len, side, "paused", "paused_pct");
 	len += (size_t)snprintf(
 	    evidence + len, size - len, "%s", len + 2 < size ? ", " : "");
-	tell_share(evidence + len, size - len, side, "pausing", "pausing_pct");
+	report_share(evidence + len, size - len, side, "pausing", "pausing_pct");
 	add_row(rows, rack, name, word, evidence);
 }
 

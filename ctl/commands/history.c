@@ -140,7 +140,7 @@ ask(const struct asking *asking, const char *measurement, int64_t from_ns,
 }
 
 static int
-say_answer(const struct ctl *ctl, int r)
+report_answer(const struct ctl *ctl, int r)
 {
 	if (r == 0)
 		return CTL_GOOD;
@@ -182,7 +182,7 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	    span->from_ns, span->to_ns, words, &answer);
 	if (status == CTL_GOOD)
 		status =
-		    say_answer(asking->ctl, history_rows_take_probes(rows, answer));
+		    report_answer(asking->ctl, history_rows_take_probes(rows, answer));
 	json_decref(answer);
 	return status;
 }
@@ -244,7 +244,7 @@ ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
 		    "&limit=10000&columns=" HISTORY_INCIDENT_COLUMNS, &answer);
 		next_ns = i + 1 < ANSWERS ? next_time(answer, from_ns) : INT64_MAX;
 		if (status == CTL_GOOD)
-			status = say_answer(asking->ctl,
+			status = report_answer(asking->ctl,
 			    history_rows_take_incidents(rows, answer, next_ns));
 		if (next_ns == INT64_MAX &&
 		    json_is_true(json_object_get(answer, "truncated")))
@@ -273,7 +273,7 @@ show_history(const struct ctl *ctl, const struct history_options *options)
 		return status;
 	rows = history_rows_new(&subject, &span);
 	if (rows == NULL)
-		return say_answer(ctl, -ENOMEM);
+		return report_answer(ctl, -ENOMEM);
 	request_patience(PATIENCE_S);
 	status = ask_probes(&asking, &subject, &span, rows);
 	if (status == CTL_GOOD && subject.rnic[0] != '\0')

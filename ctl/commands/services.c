@@ -69,7 +69,7 @@ number(const json_t *object, const char *key)
 }
 
 static void
-tell_host(const char *name, const json_t *host)
+report_host(const char *name, const json_t *host)
 {
 	const char *missing = json_string_value(json_object_get(host, "missing"));
 
@@ -84,7 +84,7 @@ tell_host(const char *name, const json_t *host)
 
 /* What the table cannot show. */
 static void
-tell_rest(const json_t *answer)
+report_rest(const json_t *answer)
 {
 	const json_t *host;
 	long long all = number(answer, "flow_count");
@@ -94,9 +94,9 @@ tell_rest(const json_t *answer)
 		const char *name = json_string_value(json_object_get(host, "host"));
 
 		if (name != NULL)
-			tell_host(name, host);
+			report_host(name, host);
 	}
-	tell_host("the agent", answer); /* says it of itself, without a list */
+	report_host("the agent", answer); /* says it of itself, without a list */
 	if (all > (long long)shown)
 		fprintf(
 		    stderr, "rackmeshctl: %zu of %lld flows are shown\n", shown, all);
@@ -111,7 +111,7 @@ show(const struct ctl *ctl, const char *base, const char *path, const struct col
 	if (status != CTL_GOOD)
 		return status;
 	if (!ctl->json)
-		tell_rest(answer);
+		report_rest(answer);
 	json_decref(answer);
 	return CTL_GOOD;
 }

@@ -100,7 +100,7 @@ print_topology(const json_t *topology)
 }
 
 static int
-say_bad(const struct ctl *ctl, const struct rm_error *error)
+report_bad(const struct ctl *ctl, const struct rm_error *error)
 {
 	json_t *json;
 
@@ -142,7 +142,7 @@ from_file(const struct ctl *ctl, const char *path, bool show)
 	int status;
 
 	if (rm_topology_load(path, &topology, &error) < 0)
-		return say_bad(ctl, &error);
+		return report_bad(ctl, &error);
 	if (!show || ctl->json) {
 		status = check(ctl, topology, path);
 	} else {
@@ -166,7 +166,7 @@ import(const struct ctl *ctl, const char *path)
 
 	/* Here the errors name the file as it is called here. */
 	if (rm_topology_load(path, &topology, &error) < 0)
-		return say_bad(ctl, &error);
+		return report_bad(ctl, &error);
 	rm_topology_free(topology);
 	r = rm_file_read(path, MAX_TOPOLOGY_BYTES, &text, &len);
 	if (r < 0) {

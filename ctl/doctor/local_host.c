@@ -257,9 +257,9 @@ ask(const char *address, const char *path, char error[HOST_TEXT])
 {
 	static const char prefix[] = "rackmeshctl: ";
 	json_t *answer = NULL;
-	char *said = NULL;
+	char *reported = NULL;
 	size_t len = 0;
-	FILE *stream = open_memstream(&said, &len);
+	FILE *stream = open_memstream(&reported, &len);
 	int r;
 
 	if (stream == NULL)
@@ -268,12 +268,13 @@ ask(const char *address, const char *path, char error[HOST_TEXT])
 	r = request_get(address, path, &answer);
 	request_complain_to(NULL);
 	if (fclose(stream) == 0 && r < 0) {
-		said[strcspn(said, "\n")] = '\0';
+		reported[strcspn(reported, "\n")] = '\0';
 		snprintf(error, HOST_TEXT, "%s",
-		    said + (strncmp(said, prefix, strlen(prefix)) == 0 ? strlen(prefix)
-								       : 0));
+		    reported + (strncmp(reported, prefix, strlen(prefix)) == 0
+				       ? strlen(prefix)
+				       : 0));
 	}
-	free(said);
+	free(reported);
 	return answer;
 }
 

@@ -143,7 +143,7 @@ make_hourly(const struct influx_place *place, const char *measurement,
 }
 
 static void
-say_what_to_configure(const struct influx_place *place)
+report_what_to_configure(const struct influx_place *place)
 {
 	printf("\nIn the analyzer's configuration:\n\n"
 	       "influx:\n"
@@ -194,6 +194,6 @@ history_init(const struct influx_place *place, const char *raw, const char *inci
 		r = make_hourly(place, "rm_sla_rack", SLA, incidents);
 	if (r < 0)
 		return CTL_NO_ANSWER;
-	say_what_to_configure(place);
+	report_what_to_configure(place);
 	return CTL_GOOD;
 }

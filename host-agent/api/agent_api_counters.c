@@ -174,7 +174,7 @@ label_of(const struct agent_counter_metrics *shown, const struct counters_port *
 }
 
 static void
-tell_row(struct rm_metrics_out *out, const void *arg)
+report_row(struct rm_metrics_out *out, const void *arg)
 {
 	const struct row_family *family = arg;
 	const struct counters *counters = family->shown->counters;
@@ -194,7 +194,7 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 				snprintf(more, sizeof(more), "%s=\"%zu\"",
 				    counter_index_str(row->index), i);
 			if (state->there)
-				rm_metrics_tell(out, label, more,
+				rm_metrics_series(out, label, more,
 				    counter_row_is_optics(row)
 					? base_unit_value(row->unit, state->total)
 					: (double)state->total);
@@ -203,7 +203,7 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 }
 
 static void
-tell_class(struct rm_metrics_out *out, const void *arg)
+report_class(struct rm_metrics_out *out, const void *arg)
 {
 	const struct agent_counter_metrics *shown = arg;
 	char label[LABELS];
@@ -214,12 +214,12 @@ tell_class(struct rm_metrics_out *out, const void *arg)
 
 		if (label_of(shown, port, label) && class >= 0 &&
 		    class != COUNTER_NO_CLASS)
-			rm_metrics_tell(out, label, "", class);
+			rm_metrics_series(out, label, "", class);
 	}
 }
 
 static void
-tell_age(struct rm_metrics_out *out, const void *arg)
+report_age(struct rm_metrics_out *out, const void *arg)
 {
 	const struct agent_counter_metrics *shown = arg;
 	const rm_mono_t now = rm_mono_now();
@@ -229,7 +229,7 @@ tell_age(struct rm_metrics_out *out, const void *arg)
 		const struct counters_port *port = counters_port(shown->counters, p);
 
 		if (label_of(shown, port, label))
-			rm_metrics_tell(
+			rm_metrics_series(
 			    out, label, "", (double)rm_mono_since(now, port->at) / 1e9);
 	}
 }
@@ -240,10 +240,10 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 	static const struct rm_metrics_family age = {
 		"rackmesh_agent_counters_age_seconds", "gauge",
 		"Seconds since the last reading of this RNIC's counters began.",
-		tell_age
+		report_age
 	};
 	static const struct rm_metrics_family class = { "rdma_device_tos", "gauge",
-		"Traffic class that the driver gives all RoCE packets.", tell_class };
+		"Traffic class that the driver gives all RoCE packets.", report_class };
 	const struct counters_counts *counts = counters_counts(shown->counters);
 	int r = agent_metrics_table(metrics, shown, "", own_counters, counts);
 
@@ -279,7 +279,7 @@ add_row(struct rm_metrics *metrics, struct agent_counter_metrics *shown,
     size_t at)
 {
 	*family = (struct row_family){ { metric, row->width == 0 ? "gauge" : "counter",
-					   row->help, tell_row },
+					   row->help, report_row },
 		shown, row, at };
 	return rm_metrics_family(metrics, shown, &family->family, family);
 }
@@ -338,7 +338,7 @@ agent_counter_metrics_free(struct agent_counter_metrics *shown)
 /* ---- other namespaces ---- */
 
 static void
-tell_namespaces(struct rm_metrics_out *out, const void *arg)
+report_namespaces(struct rm_metrics_out *out, const void *arg)
 {
 	const struct namespace_ports *ports = arg;
 	char label[2 * LABELS + CGROUP_NAME_BYTES];
@@ -352,7 +352,7 @@ tell_namespaces(struct rm_metrics_out *out, const void *arg)
 		    "pod_uid=\"%s\"",
 		    port->place.rdma_device, port->place.port, port->place.netns,
 		    port->service, uid == NULL ? "" : uid);
-		rm_metrics_tell(out, label, "", 1);
+		rm_metrics_series(out, label, "", 1);
 	}
 }
 
@@ -375,7 +375,7 @@ agent_namespace_metrics(struct rm_metrics *metrics, const struct namespace_ports
 		"rackmesh_agent_namespace_port_info", "gauge",
 		"1, for each port of an RDMA device in another network namespace, with "
 		"whose it is.",
-		tell_namespaces
+		report_namespaces
 	};
 	int r;
 

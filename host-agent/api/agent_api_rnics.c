@@ -144,7 +144,7 @@ set_tors(json_t *object, const struct tor_choice *tors)
 	json_object_set_new(object, "tors", show_tors(&tors->chosen));
 	json_object_set_new(
 	    object, "tor_source", json_string(tor_source_str(tors->source)));
-	json_object_set_new(object, "lldp_tors", show_tors(&tors->said[TOR_LLDP]));
+	json_object_set_new(object, "lldp_tors", show_tors(&tors->reported[TOR_LLDP]));
 	json_object_set_new(
 	    object, "lldp_mismatch", json_boolean(tor_choice_mismatch(tors)));
 }

@@ -47,7 +47,7 @@ label_of(const struct services_user *user, char label[LABELS])
 }
 
 static void
-tell_qps(struct rm_metrics_out *out, const void *arg)
+report_qps(struct rm_metrics_out *out, const void *arg)
 {
 	struct services_user users[ROOM];
 	char label[LABELS];
@@ -55,7 +55,7 @@ tell_qps(struct rm_metrics_out *out, const void *arg)
 
 	for (size_t i = 0; i < count; i++) {
 		label_of(&users[i], label);
-		rm_metrics_tell(out, label, "", (double)users[i].qps);
+		rm_metrics_series(out, label, "", (double)users[i].qps);
 	}
 }
 
@@ -80,7 +80,7 @@ agent_metrics_users(struct rm_metrics *metrics, const struct services *services)
 		"Connected QPs, by RDMA device, service, pod and command. Service "
 		"\"other\": those of all users beyond the limit of series, the largest "
 		"users being shown.",
-		tell_qps };
+		report_qps };
 	int r = rm_metrics_family(metrics, services, &qps, services);
 
 	if (r == 0)
@@ -105,7 +105,7 @@ is_first(const struct services_user *users, size_t i)
 
 /* Only of pods that have QPs: a node may have many others. */
 static void
-tell_pods(struct rm_metrics_out *out, const void *arg)
+report_pods(struct rm_metrics_out *out, const void *arg)
 {
 	const struct agent_pods *pods = arg;
 	struct services_user users[ROOM];
@@ -124,7 +124,7 @@ tell_pods(struct rm_metrics_out *out, const void *arg)
 		    "owner_kind=\"%s\",owner_name=\"%s\"",
 		    pod->uid, pod->namespace, pod->name, pod->owner_kind,
 		    pod->owner_name);
-		rm_metrics_tell(out, label, "", 1);
+		rm_metrics_series(out, label, "", 1);
 	}
 }
 
@@ -157,7 +157,7 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 		"gauge",
 		"1, with what the kubelet says of a pod that has connected QPs: its "
 		"namespace, name and owner.",
-		tell_pods };
+		report_pods };
 	const struct kubelet *kubelet = pods->kubelet;
 	const struct kubelet_counts *counts;
 	int r;
@@ -225,7 +225,7 @@ sum_up(const struct counting *counting, size_t first, uint64_t sums[QP_COUNTERS_
 }
 
 static void
-tell_process(struct counting *counting, size_t first)
+report_process(struct counting *counting, size_t first)
 {
 	const struct counters_port *port = counting->port;
 	const struct process_name *name = counting->names[first];
@@ -250,13 +250,14 @@ tell_process(struct counting *counting, size_t first)
 		snprintf(
 		    counter, sizeof(counter), "counter=\"%s\"", port->apart->names[k]);
 		if (counting->out != NULL)
-			rm_metrics_tell(counting->out, label, counter, (double)sums[k]);
+			rm_metrics_series(
+			    counting->out, label, counter, (double)sums[k]);
 	}
 }
 
 /* How many are left out. */
 static uint64_t
-tell_all(const struct agent_users *users, struct rm_metrics_out *out)
+report_all(const struct agent_users *users, struct rm_metrics_out *out)
 {
 	struct counting counting = { .out = out };
 
@@ -275,22 +276,22 @@ tell_all(const struct agent_users *users, struct rm_metrics_out *out)
 			if (counting.names[k] == NULL)
 				counting.left_out++;
 			else
-				tell_process(&counting, k);
+				report_process(&counting, k);
 		}
 	}
 	return counting.left_out;
 }
 
 static void
-tell_counted(struct rm_metrics_out *out, const void *arg)
+report_counted(struct rm_metrics_out *out, const void *arg)
 {
-	tell_all(arg, out);
+	report_all(arg, out);
 }
 
 static double
 read_left_out(const void *arg)
 {
-	return (double)tell_all(arg, NULL);
+	return (double)report_all(arg, NULL);
 }
 
 int
@@ -300,7 +301,7 @@ agent_metrics_counted(struct rm_metrics *metrics, const struct agent_users *user
 		"rackmesh_agent_user_counter_total", "counter",
 		"Counters of the QPs of a service and command, by the driver's name of "
 		"the counter; as the kernel reports them, without those that are 0.",
-		tell_counted
+		report_counted
 	};
 	int r = rm_metrics_family(metrics, users, &counted, users);
 

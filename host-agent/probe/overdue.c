@@ -54,7 +54,7 @@ overdue_clear(struct overdue *overdue)
 }
 
 bool
-overdue_tell(const struct overdue_probe *probe, int64_t back_ns, int64_t share_ns,
+overdue_report(const struct overdue_probe *probe, int64_t back_ns, int64_t share_ns,
     int64_t timeout_ns, struct wire_result *ret)
 {
 	const int64_t took = back_ns - probe->probe.sent_ns;

@@ -35,7 +35,7 @@ void overdue_clear(struct overdue *overdue);
  * stamp; share_ns of the time was inside the responder. False: the network delivered it
  * in time, or it is too old.
  */
-bool overdue_tell(const struct overdue_probe *probe, int64_t back_ns, int64_t share_ns,
-    int64_t timeout_ns, struct wire_result *ret);
+bool overdue_report(const struct overdue_probe *probe, int64_t back_ns,
+    int64_t share_ns, int64_t timeout_ns, struct wire_result *ret);
 
 #endif

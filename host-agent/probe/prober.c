@@ -381,7 +381,7 @@ prober_take_overdue(struct prober *prober, const struct probe_reply *reply,
 	if (arrival->source != 0 && reply->receive_timestamp != 0 &&
 	    stamp_time_read(reply->receive_timestamp, ptp, &arrived_ns) == 0 &&
 	    stamp_time_read(reply->timestamp, ptp, &answered_ns) == 0 &&
-	    overdue_tell(probe, arrival->stamp_ns,
+	    overdue_report(probe, arrival->stamp_ns,
 		stamp_time_between(answered_ns, arrived_ns), prober->timeout_ns,
 		&result)) {
 		result.stamp_source = (uint8_t)arrival->source;

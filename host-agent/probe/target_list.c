@@ -229,7 +229,7 @@ target_list_set(struct target_list *plan, const struct target_list_place *place,
 	r = plan_build(place, wires, count, targets, &built, more_refused);
 	if (r < 0)
 		goto fail;
-	r = per_address_limits_make(targets, built, &limits, &plan->crowd_count);
+	r = per_address_limits_make(targets, built, &limits, &plan->flood_count);
 	if (r < 0)
 		goto fail;
 	free(plan->limits);
@@ -274,7 +274,7 @@ plan_stretch(struct target_list *plan, rm_mono_t now)
 {
 	double rate = 0, bytes = 0, stretch = 1000.0 / plan->permille, over;
 
-	per_address_limits_clear(plan->limits, plan->crowd_count);
+	per_address_limits_clear(plan->limits, plan->flood_count);
 	for (size_t i = 0; i < plan->count; i++)
 		per_address_limit_add(
 		    plan->limits, plan->targets[i], target_rate(plan->targets[i], now));

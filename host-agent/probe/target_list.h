@@ -23,7 +23,7 @@ struct target_list {
 	struct prober_target **targets;
 	size_t count;
 	struct per_address_limit *limits; /* by target->crowd */
-	size_t crowd_count;
+	size_t flood_count;
 	uint64_t max_rate_per_s;
 	uint32_t permille; /* of what the pinglist asks for, from 1 */
 	double rate_per_s; /* packets, after stretching */

@@ -64,7 +64,7 @@ struct rnic {
 /* ---- The port of an RNIC, UDP or verbs, with the prober and the reflector over it
  * ---- */
 
-#define LINK_TELL_NS RM_NS_PER_S
+#define LINK_REPORT_NS RM_NS_PER_S
 
 static void rnic_take_news(void *arg);
 
@@ -207,8 +207,8 @@ rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 	rnic_set_pace(rnic);
 	turned = rnic->verbs.link_up != rnic->reported_link_up;
 	fell = turned && !rnic->verbs.link_up;
-	if (fell && !rnic->renumbered && since < LINK_TELL_NS) {
-		rm_timer_after(rnic->news, LINK_TELL_NS - since);
+	if (fell && !rnic->renumbered && since < LINK_REPORT_NS) {
+		rm_timer_after(rnic->news, LINK_REPORT_NS - since);
 		return false;
 	}
 	if (!turned && !rnic->renumbered)
@@ -311,7 +311,7 @@ rnic_new(struct rm_loop *loop, struct rm_worker *worker,
 	rnic->options.place.device = rnic->device;
 	for (size_t i = 0; i < options->tor_count; i++)
 		tor_set_add(&tors, options->tors[i]);
-	(void)tor_choice_say(&rnic->tors, options->tor_source, &tors, rm_mono_now());
+	(void)tor_choice_report(&rnic->tors, options->tor_source, &tors, rm_mono_now());
 	if (options->place.rdma_port > 1)
 		snprintf(rnic->name, sizeof(rnic->name), "%.*s:%u", RNIC_NAME_BYTES - 5,
 		    options->place.device, (unsigned)options->place.rdma_port);
@@ -336,19 +336,19 @@ rnic_free(struct rnic *rnic)
 }
 
 static void
-rnic_say(struct rnic *rnic, enum rnic_event event)
+rnic_report(struct rnic *rnic, enum rnic_event event)
 {
 	rnic->reported_link_up = rnic->verbs.link_up;
 	rnic->callbacks.on_event(rnic, event, 0, rnic->arg);
 }
 
 static void
-rnic_say_waits(struct rnic *rnic, int reason)
+rnic_report_waits(struct rnic *rnic, int reason)
 {
 	/* One of RoCE stays registered, but not as it was. */
 	if (rnic->reported_up && rnic->port == NULL) {
 		rnic->reported_up = false;
-		rnic_say(rnic, RNIC_CHANGED);
+		rnic_report(rnic, RNIC_CHANGED);
 	}
 	if (rnic->waits_reason == reason)
 		return;
@@ -390,18 +390,18 @@ rnic_open_with(struct rnic *rnic, const struct rnic_facts *facts)
 		r = rnic_open(rnic);
 		if (r < 0) {
 			rnic->opening = true;
-			rnic_say_waits(rnic, r);
+			rnic_report_waits(rnic, r);
 			return;
 		}
 		rnic->waits_reason = 0;
 		rnic->reported_up = facts->transport == RNIC_ROCE;
-		rnic_say(rnic, RNIC_UP);
+		rnic_report(rnic, RNIC_UP);
 		return;
 	}
 	rnic->waits_reason = 0;
 	rnic->opened = *facts;
 	if (!same)
-		rnic_say(rnic, RNIC_CHANGED);
+		rnic_report(rnic, RNIC_CHANGED);
 }
 
 static void
@@ -413,7 +413,7 @@ rnic_take_facts(struct rnic *rnic, struct rnic_facts *facts)
 	}
 	rnic_close(rnic);
 	rnic->opening = true;
-	rnic_say_waits(rnic, -EEXIST);
+	rnic_report_waits(rnic, -EEXIST);
 }
 
 /* An RDMA device that is not there any more serves nobody, whatever its QPs say. */
@@ -422,7 +422,7 @@ rnic_lose(struct rnic *rnic, int reason)
 {
 	rnic_close(rnic);
 	if (reason != -ESTALE) /* of another MTU: it is opened anew at once */
-		rnic_say_waits(rnic, reason);
+		rnic_report_waits(rnic, reason);
 }
 
 /* rnic.c: what the port has said, dealt with outside of its callbacks. */
@@ -439,7 +439,7 @@ rnic_take_news(void *arg)
 		enum rnic_event event;
 
 		if (rnic_read_news(rnic, &event))
-			rnic_say(rnic, event);
+			rnic_report(rnic, event);
 	}
 	/* Its addresses may have come, gone or changed with that. */
 	rnic->look_again = rnic->looking;
@@ -463,7 +463,7 @@ look_run(void *arg)
 /* -ENOTSUP: without any GID it has lost its network device, too. Some drivers can only
  * take a device away once all have let go of it. */
 static bool
-look_says_gone(const struct rnic *rnic, int r)
+look_reports_gone(const struct rnic *rnic, int r)
 {
 	return (r == -ENODEV || r == -ENOENT || r == -ENOTSUP) && rnic->port != NULL &&
 	       rnic->opened.transport == RNIC_ROCE;
@@ -481,10 +481,10 @@ look_done(void *arg, int r)
 		rnic->look_cpu_ns = job->cpu_ns;
 	if (r == 0)
 		rnic_take_facts(rnic, &job->facts);
-	else if (look_says_gone(rnic, r))
+	else if (look_reports_gone(rnic, r))
 		rnic_lose(rnic, r);
 	else if (r != -ECANCELED && r != -EAGAIN) /* not searched for yet */
-		rnic_say_waits(rnic, r);
+		rnic_report_waits(rnic, r);
 	if (rnic->look_again && r != -ECANCELED) {
 		rnic->look_again = false;
 		rnic_look(rnic);
@@ -608,10 +608,10 @@ rnic_tor(const struct rnic *rnic, size_t i)
 }
 
 bool
-rnic_say_tors(
+rnic_report_tors(
     struct rnic *rnic, enum tor_source source, const struct tor_set *set, rm_mono_t now)
 {
-	return tor_choice_say(&rnic->tors, source, set, now);
+	return tor_choice_report(&rnic->tors, source, set, now);
 }
 
 const struct tor_choice *

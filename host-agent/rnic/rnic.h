@@ -107,8 +107,8 @@ size_t rnic_tor_count(const struct rnic *rnic);
 const char *rnic_tor(const struct rnic *rnic, size_t i);
 /* Sets the ToRs that a source names. True: rnic_tor has changed, so the RNIC must be
  * registered again and gets another plan. */
-bool rnic_say_tors(struct rnic *rnic, enum tor_source source, const struct tor_set *set,
-    rm_mono_t now);
+bool rnic_report_tors(struct rnic *rnic, enum tor_source source,
+    const struct tor_set *set, rm_mono_t now);
 const struct tor_choice *rnic_tors(const struct rnic *rnic);
 /* As in its options: bit k is set if the owner's k-th aggregator serves one of its
  * ToRs. */

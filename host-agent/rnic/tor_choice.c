@@ -48,22 +48,22 @@ static const struct tor_set *
 wanted(const struct tor_choice *choice, enum tor_source *source)
 {
 	for (int i = 0; i < TOR_SOURCES; i++) {
-		if (choice->said[i].count == 0)
+		if (choice->reported[i].count == 0)
 			continue;
 		*source = (enum tor_source)i;
-		return &choice->said[i];
+		return &choice->reported[i];
 	}
 	return NULL;
 }
 
 bool
-tor_choice_say(struct tor_choice *choice, enum tor_source source,
+tor_choice_report(struct tor_choice *choice, enum tor_source source,
     const struct tor_set *set, rm_mono_t now)
 {
 	enum tor_source from = source;
 	const struct tor_set *want;
 
-	choice->said[source] = *set;
+	choice->reported[source] = *set;
 	want = wanted(choice, &from);
 	if (want == NULL || tor_set_equal(want, &choice->chosen)) {
 		choice->next.count = 0;
@@ -94,8 +94,8 @@ tor_choice_say(struct tor_choice *choice, enum tor_source source,
 bool
 tor_choice_mismatch(const struct tor_choice *choice)
 {
-	const struct tor_set *config = &choice->said[TOR_CONFIG],
-			     *lldp = &choice->said[TOR_LLDP];
+	const struct tor_set *config = &choice->reported[TOR_CONFIG],
+			     *lldp = &choice->reported[TOR_LLDP];
 
 	return config->count > 0 && lldp->count > 0 && !tor_set_equal(config, lldp);
 }

@@ -26,7 +26,7 @@ struct tor_set {
 };
 
 struct tor_choice {
-	struct tor_set said[TOR_SOURCES];
+	struct tor_set reported[TOR_SOURCES];
 	struct tor_set chosen;
 	enum tor_source source; /* of chosen, where that has any */
 	struct tor_set next;    /* what would be chosen, if it lasts */
@@ -42,7 +42,7 @@ bool tor_set_equal(const struct tor_set *a, const struct tor_set *b);
 const char *tor_set_text(const struct tor_set *set, char out[TOR_SET_TEXT]);
 
 /* Sets the ToRs that this source names now. True: choice->chosen has changed. */
-bool tor_choice_say(struct tor_choice *choice, enum tor_source source,
+bool tor_choice_report(struct tor_choice *choice, enum tor_source source,
     const struct tor_set *set, rm_mono_t now);
 /* True: LLDP names other ToRs than the config. */
 bool tor_choice_mismatch(const struct tor_choice *choice);

@@ -251,7 +251,7 @@ cgroup_name_uid(const char *service)
 
 /* Whether a hierarchy's path is to be preferred to that of another. */
 static bool
-says_more(const struct part *path, bool v2, const struct part *than)
+reports_more(const struct part *path, bool v2, const struct part *than)
 {
 	char unused[CGROUP_NAME_BYTES];
 	enum named named = name_path(path->text, path->len, unused);
@@ -286,8 +286,8 @@ cgroup_name_cgroup_path(
 			    line[0] == '0' && first == line + 1 && second == first + 1;
 
 			if (best.text == NULL ||
-			    (best_v2 ? !says_more(&best, true, &path)
-				     : says_more(&path, v2, &best))) {
+			    (best_v2 ? !reports_more(&best, true, &path)
+				     : reports_more(&path, v2, &best))) {
 				best = path;
 				best_v2 = v2;
 			}

@@ -20,25 +20,25 @@ notice_soon(struct port_verbs *port)
 static void
 renumbered(struct port_verbs *port)
 {
-	port->tell_renumbered = true;
+	port->report_renumbered = true;
 	notice_soon(port);
 }
 
 /* One at a time: the owner may free the port from inside. */
 static void
-port_verbs_tell(struct port_verbs *port)
+port_verbs_report(struct port_verbs *port)
 {
 	const struct port_verbs_events *events = &port->events;
 	bool link = port->tell_link;
-	bool numbers = !link && port->tell_renumbered;
-	bool gone = !link && !numbers && port->tell_gone;
+	bool numbers = !link && port->report_renumbered;
+	bool gone = !link && !numbers && port->report_gone;
 
 	port->tell_link = false;
 	if (numbers)
-		port->tell_renumbered = false;
+		port->report_renumbered = false;
 	if (gone)
-		port->tell_gone = false;
-	if (port->tell_renumbered || port->tell_gone)
+		port->report_gone = false;
+	if (port->report_renumbered || port->report_gone)
 		notice_soon(port);
 	if (link && events->on_link != NULL)
 		events->on_link(port->link_up, events->arg);
@@ -57,7 +57,7 @@ port_verbs_fail(struct port_verbs *port, int reason)
 	port->link_up = false;
 	port_verbs_quiet(port);
 	port_verbs_drop_waiting(port);
-	port->tell_gone = true;
+	port->report_gone = true;
 	notice_soon(port);
 }
 
@@ -368,7 +368,7 @@ port_on_repair(void *arg)
 static void
 port_on_notice(void *arg)
 {
-	port_verbs_tell(arg); /* last use: the owner may free the port */
+	port_verbs_report(arg); /* last use: the owner may free the port */
 }
 
 static void

@@ -112,7 +112,7 @@ struct port_verbs {
 	struct rm_timer *patience; /* of the replies that wait */
 	rm_mono_t repaired;        /* when it was last tried */
 	unsigned repairs_failed;
-	bool tell_link, tell_renumbered, tell_gone;
+	bool tell_link, report_renumbered, report_gone;
 
 	struct port_verbs_waiting waiting[PORT_VERBS_MAX_WAITING]; /* ring */
 	size_t waiting_first, waiting_count;

@@ -27,7 +27,7 @@ count_failure(struct verbs_ah_counts *counts, int r)
 }
 
 static void
-tell(struct verbs_ah_cache *cache, const struct verbs_ah_key *key, int r)
+report(struct verbs_ah_cache *cache, const struct verbs_ah_key *key, int r)
 {
 	if (!cache->stopped && cache->options.on_ready != NULL)
 		cache->options.on_ready(key, r, cache->options.arg);
@@ -129,7 +129,7 @@ refuse_waiting(struct verbs_ah_cache *cache, struct ah_target *target, int r)
 		struct verbs_ah_key key = ah->key;
 
 		ah_stop_waiting(ah);
-		tell(cache, &key, r);
+		report(cache, &key, r);
 	}
 }
 
@@ -167,7 +167,7 @@ ah_failed(struct verbs_ah *ah, int r, rm_mono_t now)
 	if (r != -ECANCELED)
 		ah_target_failed(cache, target, r, now);
 	ah_table_delete(ah);
-	tell(cache, &key, r);
+	report(cache, &key, r);
 	refuse_waiting(cache, target, r);
 	ah_target_let_go(cache, target);
 }
@@ -229,7 +229,7 @@ ah_made(struct verbs_ah *ah, rm_mono_t now)
 	cache->counts.handles++;
 	ah_target_hold(target);
 	if (!ah->replaces)
-		tell(cache, &key, 0);
+		report(cache, &key, 0);
 	make_waiting(cache, target);
 	ah_target_let_go(cache, target);
 }

@@ -139,7 +139,7 @@ become_user(const struct rm_config_command *command, struct rm_error *error)
 }
 
 static int
-say_verdict(const char *path, unsigned errors, struct rm_error *error)
+report_verdict(const char *path, unsigned errors, struct rm_error *error)
 {
 	if (path == NULL)
 		path = "no config file";
@@ -171,7 +171,7 @@ rm_config_start(const struct rm_option *options, const char *what, int argc,
 		unsigned errors = check(config, command.connect);
 
 		rm_config_clear(options, config);
-		r = say_verdict(command.path, errors, &error);
+		r = report_verdict(command.path, errors, &error);
 	}
 	if (r < 0)
 		rm_log_error(0, "%s", error.text);

@@ -465,7 +465,7 @@ receivers_open(struct rm_alerts *alerts, const struct rm_alert_options *options,
 
 /* A new receiver has heard of nothing yet. */
 static void
-tell_firing(struct rm_alerts *alerts, struct alert_sink *sink)
+report_firing(struct rm_alerts *alerts, struct alert_sink *sink)
 {
 	struct firing *firing, *following;
 
@@ -566,7 +566,7 @@ rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *option
 	}
 	for (size_t i = 0; i < next.count; i++)
 		if (is_new[i])
-			tell_firing(alerts, alerts->sinks[i]);
+			report_firing(alerts, alerts->sinks[i]);
 	return 0;
 }
 

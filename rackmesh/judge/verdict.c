@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *word;
-	const char *says; /* follows the part's name in a sentence */
+	const char *reports; /* follows the part's name in a sentence */
 } kinds[RM_KINDS] = {
 	[RM_KIND_RNIC_DOWN] = { "rnic-down", "neither sends nor receives" },
 	[RM_KIND_RNIC_SEND_DEAD] = { "rnic-send-dead",
@@ -53,7 +53,7 @@ static const struct {
 
 static const struct {
 	const char *word;
-	const char *says; /* follows "loses packets" */
+	const char *reports; /* follows "loses packets" */
 } directions[RM_DIRECTIONS] = {
 	[RM_DIRECTION_UNKNOWN] = { "", "" },
 	[RM_DIRECTION_RECEIVE] = { "receive", " of what is sent to it" },
@@ -135,7 +135,7 @@ text_direction(struct text *text, const struct rm_verdict *verdict)
 	if (verdict->kind != RM_KIND_RNIC_LOSSY && verdict->kind != RM_KIND_RNIC_MTU)
 		return;
 	if (direction > RM_DIRECTION_UNKNOWN && direction < RM_DIRECTIONS)
-		text_add(text, "%s", directions[direction].says);
+		text_add(text, "%s", directions[direction].reports);
 	if (verdict->evidence.one_class)
 		text_add(text, ", only those with DSCP %u", verdict->evidence.dscp);
 	if (verdict->kind == RM_KIND_RNIC_MTU)
@@ -143,11 +143,11 @@ text_direction(struct text *text, const struct rm_verdict *verdict)
 }
 
 static const char *
-kind_says(enum rm_kind kind)
+kind_reports(enum rm_kind kind)
 {
 	if (kind < RM_KIND_RNIC_DOWN || kind >= RM_KINDS)
 		return "is at fault";
-	return kinds[kind].says;
+	return kinds[kind].reports;
 }
 
 void
@@ -282,7 +282,7 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 	    evidence->narrowed[0] != '\0' ? evidence->narrowed : verdict->part.name);
 	if (verdict->part.place[0] != '\0')
 		text_add(&text, " at %s", verdict->part.place);
-	text_add(&text, " %s", kind_says(verdict->kind));
+	text_add(&text, " %s", kind_reports(verdict->kind));
 	text_direction(&text, verdict);
 	if (evidence->observed[0] != '\0')
 		text_add(&text, ": %s", evidence->observed);

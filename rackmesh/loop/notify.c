@@ -106,7 +106,7 @@ rm_notify_free(struct rm_notify *notify)
 
 /* True: it was taken. */
 static bool
-notify_say(struct rm_notify *notify, const char *words)
+notify_send(struct rm_notify *notify, const char *words)
 {
 	ssize_t n;
 
@@ -122,7 +122,7 @@ notify_say(struct rm_notify *notify, const char *words)
 void
 rm_notify_ready(struct rm_notify *notify)
 {
-	notify_say(notify, "READY=1");
+	notify_send(notify, "READY=1");
 }
 
 void
@@ -132,13 +132,13 @@ rm_notify_reloading(struct rm_notify *notify, rm_mono_t now)
 
 	snprintf(words, sizeof(words), "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
 	    now.ns / RM_NS_PER_US);
-	notify_say(notify, words);
+	notify_send(notify, words);
 }
 
 void
 rm_notify_stopping(struct rm_notify *notify)
 {
-	notify_say(notify, "STOPPING=1");
+	notify_send(notify, "STOPPING=1");
 }
 
 void
@@ -155,7 +155,7 @@ rm_notify_worked(
 	    rm_mono_since(now, notify->fed) < notify->interval_ns / FEEDS_PER_INTERVAL)
 		return;
 	/* What was not taken is tried again in the next turn. */
-	if (!notify_say(notify, "WATCHDOG=1"))
+	if (!notify_send(notify, "WATCHDOG=1"))
 		return;
 	notify->fed = now;
 	notify->ever_fed = true;

@@ -301,7 +301,7 @@ render_double(double value, struct evbuffer *out)
 }
 
 void
-rm_metrics_tell(
+rm_metrics_series(
     struct rm_metrics_out *out, const char *labels, const char *more, double value)
 {
 	bool both = labels[0] != '\0' && more[0] != '\0';
@@ -321,7 +321,7 @@ rm_metrics_take(const struct rm_metrics_family *family, const void *arg,
 {
 	struct rm_metrics_out out = { .name = family->name, .take = take, .to = to };
 
-	family->tell(&out, arg);
+	family->report(&out, arg);
 }
 
 static int
@@ -342,7 +342,7 @@ metric_render(const struct metric *metric, struct evbuffer *out)
 	bool labelled = metric->labels[0] != '\0';
 
 	if (metric->family != NULL) {
-		metric->family->tell(&series, metric->arg);
+		metric->family->report(&series, metric->arg);
 		return series.failed ? -ENOMEM : 0;
 	}
 	if (evbuffer_add_printf(out, "%s%s%s%s", metric->name, labelled ? "{" : "",

@@ -44,17 +44,18 @@ int rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
 
 /*
  * All series of one name, where series appear and disappear: tell is called at every
- * rendering, and calls rm_metrics_tell for each series. tell has to bound their number.
+ * rendering, and calls rm_metrics_series for each series. tell has to bound their
+ * number.
  */
 struct rm_metrics_out;
 struct rm_metrics_family {              /* borrowed, for ever */
 	const char *name, *type, *help; /* type: "counter", "gauge", "summary" */
-	void (*tell)(struct rm_metrics_out *out, const void *arg);
+	void (*report)(struct rm_metrics_out *out, const void *arg);
 };
 int rm_metrics_family(struct rm_metrics *metrics, const void *owner,
     const struct rm_metrics_family *family, const void *arg);
 /* labels, more: as metrics_table_add puts them together; one of them is not "". */
-void rm_metrics_tell(
+void rm_metrics_series(
     struct rm_metrics_out *out, const char *labels, const char *more, double value);
 /* For another output than text: passes the family's series to take. */
 void rm_metrics_take(const struct rm_metrics_family *family, const void *arg,

@@ -20,7 +20,7 @@ format_host(const struct rm_address *address, char text[RM_ADDRESS_TEXT])
 }
 
 bool
-rm_refusals_tell(struct rm_refusals *refusals, const struct rm_address *peer,
+rm_refusals_report(struct rm_refusals *refusals, const struct rm_address *peer,
     const char *reason, rm_mono_t now, char who[RM_REFUSALS_TEXT])
 {
 	char host[RM_ADDRESS_TEXT], since[48] = "";

@@ -31,7 +31,7 @@ struct rm_refusals { /* zeroed at first */
 
 /* who: the address without its port, and "(7 more times since)" where some were not
  * logged. False: no line. */
-bool rm_refusals_tell(struct rm_refusals *refusals, const struct rm_address *peer,
+bool rm_refusals_report(struct rm_refusals *refusals, const struct rm_address *peer,
     const char *reason, rm_mono_t now, char who[RM_REFUSALS_TEXT]);
 
 #endif

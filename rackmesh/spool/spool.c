@@ -490,7 +490,7 @@ _Static_assert(RM_SPOOL_MAX_RECORD_BYTES == SPOOL_SEGMENT_MAX_RECORD_BYTES,
 
 /* While no disk takes them, memory is what a promise is made of. */
 static void
-on_tell(void *arg)
+on_report(void *arg)
 {
 	struct rm_spool *spool = arg;
 
@@ -536,7 +536,7 @@ on_fetch_retry(void *arg)
 static int
 spool_timers(struct rm_spool *spool, struct rm_loop *loop)
 {
-	int r = rm_timer_new(loop, on_tell, spool, &spool->tell);
+	int r = rm_timer_new(loop, on_report, spool, &spool->report);
 
 	if (r == 0)
 		r = rm_timer_new(loop, on_retry, spool, &spool->retry);
@@ -635,7 +635,7 @@ rm_spool_free(struct rm_spool *spool)
 	free_files(spool->files);
 	free_files(spool->retired);
 	spool_index_clear(&spool->index);
-	rm_timer_free(spool->tell);
+	rm_timer_free(spool->report);
 	rm_timer_free(spool->retry);
 	rm_timer_free(spool->lazy);
 	rm_timer_free(spool->fetch_retry);
@@ -694,7 +694,7 @@ rm_spool_append(struct rm_spool *spool, const uint8_t *data, size_t len, uint64_
 	spool->waiting_bytes += len;
 	spool->pending_bytes += spool_cost(spool, len);
 	if (spool->folder == NULL || spool->failing)
-		rm_timer_after(spool->tell, 0);
+		rm_timer_after(spool->report, 0);
 	spool_commit(spool);
 	return 0;
 }

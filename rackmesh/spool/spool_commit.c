@@ -17,7 +17,7 @@ spool_fail(struct rm_spool *spool)
 	spool->failing = true;
 	spool->counts.durable = 0;
 	rm_timer_after(spool->retry, RETRY_NS);
-	rm_timer_after(spool->tell, 0);
+	rm_timer_after(spool->report, 0);
 }
 
 static void

@@ -29,8 +29,9 @@ struct rm_spool {
 	struct spool_index index;
 	uint64_t waiting, waiting_bytes;
 	struct rm_spool_counts counts;
-	uint64_t promised;     /* on_durable was called with this */
-	struct rm_timer *tell; /* records acknowledged while they are in memory only */
+	uint64_t promised; /* on_durable was called with this */
+	struct rm_timer
+	    *report; /* records acknowledged while they are in memory only */
 
 	/* On disk. */
 	struct spool_file *files, *active; /* oldest first; active: the last, or NULL */

@@ -45,7 +45,7 @@ begin_life(struct rm_credentials *credentials)
 }
 
 static void
-say_news(struct rm_credentials *credentials)
+report_news(struct rm_credentials *credentials)
 {
 	const struct rm_tls_counts *counts = rm_tls_counts(credentials->tls);
 
@@ -86,7 +86,7 @@ look(void *arg)
 	struct rm_credentials *credentials = arg;
 
 	rm_timer_after(credentials->timer, LOOK_NS);
-	say_news(credentials);
+	report_news(credentials);
 	warn_of_the_end(credentials);
 }
 
@@ -100,15 +100,15 @@ rm_credentials_read(struct rm_loop *loop, const struct rm_credentials_config *co
 		.authorities = config->authorities,
 		.revoked = config->revoked[0] != '\0' ? config->revoked : NULL,
 	};
-	struct rm_error says = { 0 };
+	struct rm_error reports = { 0 };
 	int r;
 
-	r = rm_tls_new(loop, &files, &says, ret);
+	r = rm_tls_new(loop, &files, &reports, ret);
 	return r == 0 ? 0
 		      : rm_error_set(error, r,
 			    "%s; give tls.certificate, tls.key and tls.authorities, "
 			    "or, in a lab, say 'plaintext: true'",
-			    says.text);
+			    reports.text);
 }
 
 int

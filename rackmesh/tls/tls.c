@@ -147,7 +147,7 @@ rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
     struct rm_error *error, struct rm_tls **ret)
 {
 	struct rm_tls *tls;
-	struct rm_error says = { .text = "" };
+	struct rm_error reports = { .text = "" };
 	int r;
 
 	if (files->certificate == NULL || files->key == NULL ||
@@ -161,12 +161,12 @@ rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
 	if (r == 0)
 		r = rm_timer_new(loop, tls_on_look, tls, &tls->timer);
 	if (r < 0)
-		rm_error_set(&says, r, "%s", strerror(-r));
+		rm_error_set(&reports, r, "%s", strerror(-r));
 	else
-		r = tls_look(tls, &says);
+		r = tls_look(tls, &reports);
 	if (r < 0) {
 		rm_tls_free(tls);
-		return rm_error_set(error, r, "%s", says.text);
+		return rm_error_set(error, r, "%s", reports.text);
 	}
 	rm_timer_after(tls->timer, TLS_LOOK_NS);
 	*ret = tls;

@@ -19,7 +19,7 @@ no_password(char *out, int size, int writing, void *arg)
 
 /* The last error of OpenSSL in words; empties its queue. */
 static const char *
-openssl_says(void)
+openssl_reports(void)
 {
 	const char *text = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -48,7 +48,7 @@ certificates_read(const char *path, const struct tls_bytes *bytes, int most,
 	}
 	if (r == 0 && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		r = rm_error_set(error, -EBADMSG, "%s: certificate %d: %s", path,
-		    sk_X509_num(all) + 1, openssl_says());
+		    sk_X509_num(all) + 1, openssl_reports());
 	if (r == 0 && sk_X509_num(all) <= 0)
 		r = rm_error_set(
 		    error, -EBADMSG, "%s: it has no certificate in PEM", path);
@@ -76,7 +76,7 @@ store_add_authorities(X509_STORE *store, const char *path,
 			    "%s: certificate %d is not an authority's", path, i + 1);
 		else if (X509_STORE_add_cert(store, one) != 1)
 			r = rm_error_set(
-			    error, -ENOMEM, "%s: %s", path, openssl_says());
+			    error, -ENOMEM, "%s: %s", path, openssl_reports());
 	}
 	sk_X509_pop_free(all, X509_free);
 	return r;
@@ -120,12 +120,12 @@ store_add_lists(X509_STORE *store, const char *path, const struct tls_bytes *byt
 			    "%s: list %d is not signed by its authority", path, n);
 		else if (X509_STORE_add_crl(store, one) != 1)
 			r = rm_error_set(
-			    error, -ENOMEM, "%s: %s", path, openssl_says());
+			    error, -ENOMEM, "%s: %s", path, openssl_reports());
 		X509_CRL_free(one);
 	}
 	if (r == 0 && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		r = rm_error_set(
-		    error, -EBADMSG, "%s: list %d: %s", path, n + 1, openssl_says());
+		    error, -EBADMSG, "%s: list %d: %s", path, n + 1, openssl_reports());
 	/* An empty file: so far nobody has revoked anything. */
 	if (r == 0 && n == 0 && bytes->len > 0)
 		r = rm_error_set(error, -EBADMSG, "%s: it has no %s in PEM", path,
@@ -258,7 +258,7 @@ set_build(struct tls_set *set, char *const paths[TLS_FILES],
 		set->connecting = context_new(set, false, leaf, chain, key);
 		if (set->accepting == NULL || set->connecting == NULL)
 			r = rm_error_set(error, -EBADMSG, "%s: %s",
-			    paths[TLS_CERTIFICATE], openssl_says());
+			    paths[TLS_CERTIFICATE], openssl_reports());
 	}
 	X509_free(leaf);
 	EVP_PKEY_free(key);

@@ -82,7 +82,7 @@ session_welcome(struct session *session, const char *refused)
 		}
 		owner->counts.refused_hellos++;
 		rm_log_quote(quoted, sizeof(quoted), refused, strlen(refused));
-		if (rm_refusals_tell(&owner->refusals, &session->info.peer, refused,
+		if (rm_refusals_report(&owner->refusals, &session->info.peer, refused,
 			rm_mono_now(), who))
 			rm_log_warn(0, "%s: refused: %s", who, quoted);
 		rm_link_close(session->link, -EPERM);
@@ -293,9 +293,9 @@ log_move(const struct session *session, const struct registry_rnic *before,
 	    before->aggregator);
 }
 
-/* As registry_tell. */
+/* As registry_report. */
 static int
-session_tell(struct session *session, struct wire_rnic *rnic,
+session_report(struct session *session, struct wire_rnic *rnic,
     const struct registry_source *source)
 {
 	const struct aggregators_options *options = &session->owner->options;
@@ -304,7 +304,7 @@ session_tell(struct session *session, struct wire_rnic *rnic,
 	const struct registry_rnic before =
 	    known != NULL ? *known : (struct registry_rnic){ .moves = 0 };
 	enum registry_refusal refusal = REGISTRY_PLACED;
-	int r = registry_tell(options->registry, rnic, source, &refusal);
+	int r = registry_report(options->registry, rnic, source, &refusal);
 
 	if (r == -ENOMEM)
 		return r;
@@ -406,7 +406,7 @@ session_on_register(struct session *session, const uint8_t *data, size_t len)
 			continue;
 		}
 		changed |= session_rename(session, &rnic, source.host);
-		r = session_tell(session, &rnic, &source);
+		r = session_report(session, &rnic, &source);
 		if (r == -ENOMEM)
 			return r;
 		changed |= r > 0;

@@ -612,7 +612,7 @@ build(struct store_etcd *etcd, const struct store_etcd_options *options)
 	inbox.arg = etcd;
 	if (r == 0)
 		r = rm_timer_new(
-		    etcd->loop, store_etcd_say_unleased, etcd, &etcd->unleased);
+		    etcd->loop, store_etcd_report_unleased, etcd, &etcd->unleased);
 	if (r == 0)
 		r = store_inbox_new(etcd->loop, &inbox, &etcd->inbox);
 	writes.etcd = etcd->etcd;

@@ -114,7 +114,7 @@ store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease)
 }
 
 void
-store_etcd_say_unleased(void *arg)
+store_etcd_report_unleased(void *arg)
 {
 	struct store_etcd *etcd = arg;
 

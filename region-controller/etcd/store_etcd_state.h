@@ -81,7 +81,7 @@ extern const struct store_writes_options store_etcd_writes_options;
 extern const struct store_compact_options store_etcd_compact_options;
 bool store_etcd_leads(struct store *store, rm_mono_t now);
 /* For store_etcd's timer; arg is the store. */
-void store_etcd_say_unleased(void *arg);
+void store_etcd_report_unleased(void *arg);
 
 int store_etcd_write_topology(struct store_etcd *etcd, const char *text, size_t len,
     const struct store_reply *reply);

@@ -371,7 +371,7 @@ is_replaced(
 }
 
 int
-registry_tell(struct registry *registry, const struct wire_rnic *rnic,
+registry_report(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_source *source, enum registry_refusal *refusal)
 {
 	const char *name = "";

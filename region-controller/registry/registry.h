@@ -77,7 +77,7 @@ int registry_set_topology(
 
 /* 1: something changed that plans depend on; 0: nothing has. -EINVAL: refused, see
  * *refusal; -ENOMEM. *refusal is set also for what is kept without a place. */
-int registry_tell(struct registry *registry, const struct wire_rnic *rnic,
+int registry_report(struct registry *registry, const struct wire_rnic *rnic,
     const struct registry_source *source, enum registry_refusal *refusal);
 
 /* After all RNICs of a host's registration were told: forgets those that it does not
@@ -95,7 +95,7 @@ size_t registry_replace(struct registry *registry, const char *host,
 bool registry_rename(struct registry *registry, struct wire_rnic_id id,
     const char *former, const char *host);
 
-/* The store's value of an RNIC, which replaces the one here. As registry_tell. */
+/* The store's value of an RNIC, which replaces the one here. As registry_report. */
 int registry_load(
     struct registry *registry, const struct store_rnic *from, rm_mono_t now);
 

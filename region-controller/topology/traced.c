@@ -12,7 +12,7 @@
 #include "rackmesh/topology/topology.h"
 #include "region-controller/topology/rnic_address.h"
 
-#define TELL_AGAIN_NS (3600 * RM_NS_PER_S)
+#define REPORT_AGAIN_NS (3600 * RM_NS_PER_S)
 #define AGE_EVERY_NS (60 * RM_NS_PER_S)
 
 struct key { /* no padding: it is hashed as bytes, zero behind the names */
@@ -176,7 +176,7 @@ learn_link(struct traced *traced, const char *tor, const struct hop *from,
 		entry->link.last_seen = now;
 	memcpy(entry->link.address, to->address, sizeof(to->address));
 	if (entry->reported_at.ns != 0 &&
-	    now.ns - entry->reported_at.ns < TELL_AGAIN_NS)
+	    now.ns - entry->reported_at.ns < REPORT_AGAIN_NS)
 		return;
 	entry->reported_at = now;
 	on_link(&entry->link, arg);

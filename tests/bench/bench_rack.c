@@ -301,7 +301,7 @@ measure_stages(struct bench *bench, struct costs *best)
 /* ---- */
 
 static void
-tell(const struct bench *bench, const struct costs *best)
+report(const struct bench *bench, const struct costs *best)
 {
 	const double n = (double)bench->result_count, whole = best->ingest + best->tick;
 	const struct {
@@ -347,7 +347,7 @@ main(int argc, char **argv)
 	if (r == 0 && count)
 		printf("{\"results\": %zu}\n", bench.result_count);
 	else if (r == 0)
-		tell(&bench, &best);
+		report(&bench, &best);
 	else
 		fprintf(stderr, "bench_rack: %s\n", strerror(-r));
 	sim_aggregator_clear(&bench.aggregator);

@@ -201,7 +201,7 @@ measure(struct bench *bench, const struct rm_tls_files *sender,
 }
 
 static void
-tell(const struct bench *bench, double plain, double sealed)
+report(const struct bench *bench, double plain, double sealed)
 {
 	const struct figure batch = {
 		.name = "a batch over a link with TLS, all of it",
@@ -242,7 +242,7 @@ main(int argc, char **argv)
 			r = measure(&bench, &sender, &taker, &sealed);
 	}
 	if (r == 0)
-		tell(&bench, plain, sealed);
+		report(&bench, plain, sealed);
 	else
 		fprintf(stderr, "bench_tls: %s\n", strerror(-r));
 	sim_aggregator_clear(&bench.aggregator);

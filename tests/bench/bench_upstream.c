@@ -105,7 +105,7 @@ compare(const void *a, const void *b)
 }
 
 static void
-tell(struct tally *tally, const struct sim_aggregator *aggregator, size_t rnics,
+report(struct tally *tally, const struct sim_aggregator *aggregator, size_t rnics,
     size_t far_tors, bool gated)
 {
 	double ratio = (double)tally->raw_bytes / (double)tally->upstream_bytes;
@@ -161,7 +161,7 @@ measure(size_t rnics, size_t far_tors, bool gated)
 	aggregator.arg = &tally;
 	r = run(&tally, agents, &aggregator);
 	if (r == 0)
-		tell(&tally, &aggregator, rnics, far_tors, gated);
+		report(&tally, &aggregator, rnics, far_tors, gated);
 out:
 	sim_aggregator_clear(&aggregator);
 	sim_agents_free(agents);

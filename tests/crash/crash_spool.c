@@ -31,7 +31,7 @@
 #define BROKEN_STATES 20000 /* after so many it should have been seen */
 
 static void
-tell(const struct search_counts *counts)
+report(const struct search_counts *counts)
 {
 	const struct life_faults *faults = &counts->faults;
 	const struct workload_counts *work = &counts->work;
@@ -118,7 +118,7 @@ main(int argc, char **argv)
 		bad = (uint64_t)find_broken(root);
 	} else {
 		search_run(root, &options, &counts);
-		tell(&counts);
+		report(&counts);
 		bad = life_fault_count(&counts.faults);
 	}
 	image_remove(root);

@@ -62,7 +62,7 @@ life_make(struct search *search, struct oracle *oracle, const struct trace *trac
 }
 
 static void
-tell(const struct search *search, const struct point *point, const struct life *life)
+report(const struct search *search, const struct point *point, const struct life *life)
 {
 	size_t from = point->when < 12 ? 0 : point->when - 12;
 
@@ -102,7 +102,7 @@ try_once(struct search *search, const struct point *point, struct oracle *oracle
 	if (life.slowest_ns > search->counts->slowest_ns)
 		search->counts->slowest_ns = life.slowest_ns;
 	if (life_fault_count(faults) > faults->slow)
-		tell(search, point, &life);
+		report(search, point, &life);
 }
 
 static void

@@ -128,7 +128,7 @@ def test_what_an_esxi_host_counts_is_shown_and_said_in_words(hypervisors, say):
     assert rack.shown("priority_flow_control_on", nic="vmnic5") == 0
     assert rack.shown("rx_global_pause_total", nic="vmnic5") >= 1000
     assert rack.own("parse_errors_total", "esx1") == 0
-    assert rack.own("values_told", "esx1") > 0 and rack.own("values_refused", "esx1") == 0
+    assert rack.own("values_exported", "esx1") > 0 and rack.own("values_refused", "esx1") == 0
 
     until("it is said to people", READ_S, lambda: "esx1: global-pause-on: vmnic5 has" in
           rack.world.lab.ctl("agg-tor1", "hypervisors", "esx1", "vmnic5", news=True))

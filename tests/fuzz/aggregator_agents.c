@@ -24,7 +24,8 @@ run_agent_greets(struct world *world, struct fuzz_bytes *script, struct rm_link 
 	};
 	struct wire_bytes bytes;
 
-	fuzz_say(script, link, wire_write_hello(world->writer, &hello, &bytes), &bytes);
+	fuzz_send(
+	    script, link, wire_write_hello(world->writer, &hello, &bytes), &bytes);
 }
 
 /* Who it is that speaks: mostly the one whose link it is. */
@@ -61,7 +62,7 @@ agent_registers(struct world *world, struct fuzz_bytes *script, struct rm_link *
 		.settings = flags & 64 ? settings : NULL };
 	struct wire_bytes bytes;
 
-	fuzz_say(
+	fuzz_send(
 	    script, link, wire_write_register(world->writer, &reg, &bytes), &bytes);
 }
 
@@ -111,7 +112,7 @@ agent_reports(struct world *world, struct fuzz_bytes *script, struct rm_link *li
 		results[count] = result_of(src, dst, fuzz_u8(script));
 		results[count].dscp ^= fuzz_u8(script) == 255 ? 64 : 0;
 	}
-	fuzz_say(script, link,
+	fuzz_send(script, link,
 	    wire_write_batch(world->writer, &head, results, count, &bytes), &bytes);
 }
 
@@ -137,7 +138,7 @@ agent_beats(struct world *world, struct fuzz_bytes *script, struct rm_link *link
 		.slowed_permille = flags & 4 ? 500 : 0 };
 	struct wire_bytes bytes;
 
-	fuzz_say(
+	fuzz_send(
 	    script, link, wire_write_heartbeat(world->writer, &beat, &bytes), &bytes);
 }
 
@@ -168,7 +169,7 @@ agent_counters(struct world *world, struct fuzz_bytes *script, struct rm_link *l
 		rnics[i].values = values;
 		rnics[i].value_count = flags & 128 ? 0 : 5;
 	}
-	fuzz_say(script, link,
+	fuzz_send(script, link,
 	    wire_write_counter_report(world->writer, &report, &bytes), &bytes);
 }
 
@@ -192,7 +193,7 @@ agent_counts(struct world *world, struct fuzz_bytes *script, struct rm_link *lin
 		rows[i].received = fuzz_u8(script);
 		rows[i].dscp = flags & 8 ? 64 : 0;
 	}
-	fuzz_say(
+	fuzz_send(
 	    script, link, wire_write_counts(world->writer, &counts, &bytes), &bytes);
 	if (flags & 16)
 		agent_counters(world, script, link, agent, flags);
@@ -225,7 +226,8 @@ agent_paths(struct world *world, struct fuzz_bytes *script, struct rm_link *link
 		for (uint8_t h = 0; h < row->hop_count; h++)
 			row->hops[h][3] = fuzz_u8(script) % 4;
 	}
-	fuzz_say(script, link, wire_write_paths(world->writer, &paths, &bytes), &bytes);
+	fuzz_send(
+	    script, link, wire_write_paths(world->writer, &paths, &bytes), &bytes);
 }
 
 static void
@@ -244,10 +246,10 @@ agent_asks(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 	struct wire_bytes bytes;
 
 	if (flags & 2)
-		fuzz_say(script, link,
+		fuzz_send(script, link,
 		    wire_write_resolve(world->writer, &resolve, &bytes), &bytes);
 	else
-		fuzz_say(script, link, wire_write_join(world->writer, &join, &bytes),
+		fuzz_send(script, link, wire_write_join(world->writer, &join, &bytes),
 		    &bytes);
 }
 
@@ -283,14 +285,14 @@ agent_services(struct world *world, struct fuzz_bytes *script, struct rm_link *l
 			.probe_port = what & 32 ? 50001 : 0,
 			.qps = 1 };
 	}
-	fuzz_say(script, link, wire_write_services(world->writer, &services, &bytes),
+	fuzz_send(script, link, wire_write_services(world->writer, &services, &bytes),
 	    &bytes);
 }
 
 void
-run_agent_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+run_agent_reports(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
-	static void (*const says[])(struct world *, struct fuzz_bytes *,
+	static void (*const reports[])(struct world *, struct fuzz_bytes *,
 	    struct rm_link *, const struct agent *) = { agent_registers, agent_reports,
 		agent_beats, agent_counts, agent_paths, agent_services, agent_reports };
 	const uint8_t what = fuzz_u8(script);
@@ -305,7 +307,7 @@ run_agent_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link 
 	} else if (what % 9 == 7) {
 		agent_asks(world, script, link);
 	} else if (agent != NULL) {
-		says[what % 9](world, script, link, agent);
+		reports[what % 9](world, script, link, agent);
 	}
 }
 

@@ -93,7 +93,7 @@ write_keys(struct world *world, struct fuzz_bytes *script, uint8_t what,
 }
 
 static void
-controller_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+controller_reports(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
 	const uint8_t what = fuzz_u8(script);
 	const struct wire_welcome welcome = { .version = WIRE_VERSION,
@@ -146,13 +146,13 @@ controller_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link
 		r = wire_write_summary(
 		    world->writer, &(struct wire_summary){ .tor = "t1" }, &bytes);
 	}
-	fuzz_say(script, link, r, &bytes);
+	fuzz_send(script, link, r, &bytes);
 }
 
 /* ---- analyzers, peers ----------------------------------------------------------- */
 
 static void
-analyzer_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+analyzer_reports(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
 	const uint8_t what = fuzz_u8(script);
 	const struct wire_welcome welcome = { .version = WIRE_VERSION,
@@ -186,11 +186,11 @@ analyzer_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link *
 	default:
 		r = wire_write_ping(world->writer, what, &bytes);
 	}
-	fuzz_say(script, link, r, &bytes);
+	fuzz_send(script, link, r, &bytes);
 }
 
 void
-run_peer_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+run_peer_reports(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
 	static const char *const parts[] = { "h1/r0", "t1", "h1", "\xff" };
 	static const char *const types[] = { "rnic", "tor", "host", "?" };
@@ -239,11 +239,11 @@ run_peer_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link *
 		incident.evidence_json = fuzz_text(script, evidence, sizeof(evidence));
 		r = wire_write_incident(world->writer, &incident, &bytes);
 	}
-	fuzz_say(script, link, r, &bytes);
+	fuzz_send(script, link, r, &bytes);
 }
 
 void
-run_dialed_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+run_dialed_reports(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
 	struct sockaddr_in in;
 
@@ -252,12 +252,12 @@ run_dialed_speaks(struct world *world, struct fuzz_bytes *script, struct rm_link
 	memcpy(&in, &rm_link_peer(link)->storage, sizeof(in));
 	switch (ntohs(in.sin_port)) {
 	case CONTROLLER:
-		controller_speaks(world, script, link);
+		controller_reports(world, script, link);
 		break;
 	case PEER:
-		run_peer_speaks(world, script, link);
+		run_peer_reports(world, script, link);
 		break;
 	default:
-		analyzer_speaks(world, script, link);
+		analyzer_reports(world, script, link);
 	}
 }

@@ -45,7 +45,7 @@ uint64_t run_clock(uint8_t flags);
 
 void run_agent_greets(
     struct world *world, struct fuzz_bytes *script, struct rm_link *link);
-void run_agent_speaks(
+void run_agent_reports(
     struct world *world, struct fuzz_bytes *script, struct rm_link *link);
 /* Half a second of both racks: everybody probes everybody, and what a mask says, by
  * member, is lost. */
@@ -54,9 +54,9 @@ void run_all_report(struct world *world, uint8_t lost);
 /* ---- aggregator_others.c ---- */
 
 /* The controller, an analyzer or the other aggregator: by whom the link leads to. */
-void run_dialed_speaks(
+void run_dialed_reports(
     struct world *world, struct fuzz_bytes *script, struct rm_link *link);
-void run_peer_speaks(
+void run_peer_reports(
     struct world *world, struct fuzz_bytes *script, struct rm_link *link);
 
 #endif

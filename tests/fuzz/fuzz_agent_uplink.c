@@ -266,7 +266,7 @@ report(struct run *run)
 }
 
 static void
-say(struct run *run)
+send_message(struct run *run)
 {
 	struct wire_path path = { .family = 4 };
 	struct wire_services services = { .missing = "" };
@@ -337,7 +337,7 @@ event(struct run *run)
 			fake_link_blocks(link, what & 0x80);
 		break;
 	case 11:
-		say(run);
+		send_message(run);
 		break;
 	default:
 		fake_world_pass((int64_t)fuzz_number(&run->bytes) %

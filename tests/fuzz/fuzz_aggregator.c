@@ -213,13 +213,13 @@ step(struct world *world, struct fuzz_bytes *script)
 	case 2:
 	case 3:
 	case 4:
-		run_agent_speaks(world, script, fake_world_accepted(more));
+		run_agent_reports(world, script, fake_world_accepted(more));
 		break;
 	case 5:
 		/* Another aggregator dials us: it says what a peer says. */
 		link = fake_world_accepted(more);
 		if (link != NULL)
-			run_peer_speaks(world, script, link);
+			run_peer_reports(world, script, link);
 		break;
 	case 6:
 		if (more & 8)
@@ -230,7 +230,7 @@ step(struct world *world, struct fuzz_bytes *script)
 	case 7:
 	case 8:
 	case 9:
-		run_dialed_speaks(world, script, fake_world_dialed(more));
+		run_dialed_reports(world, script, fake_world_dialed(more));
 		break;
 	case 15:
 		/* Whoever takes its alerts does so, or not. */

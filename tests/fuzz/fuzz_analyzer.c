@@ -159,7 +159,7 @@ hello(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 		if (who >> 4 & 1 << i)
 			served[out.tor_count++] =
 			    (struct wire_tor_state){ .tor = tors[i] };
-	fuzz_say(script, link, wire_write_hello(world->writer, &out, &bytes), &bytes);
+	fuzz_send(script, link, wire_write_hello(world->writer, &out, &bytes), &bytes);
 }
 
 /* Mostly it speaks for itself, by its next number. */
@@ -266,7 +266,8 @@ summary(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 			.flows = 8,
 			.flows_dead = lost / 32u,
 			.samples = lost > 128 ? "h1/r0>h9/r0:49153" : "" };
-	fuzz_say(script, link, wire_write_summary(world->writer, &out, &bytes), &bytes);
+	fuzz_send(
+	    script, link, wire_write_summary(world->writer, &out, &bytes), &bytes);
 }
 
 static void
@@ -296,7 +297,7 @@ incident(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 	};
 	struct wire_bytes bytes;
 
-	fuzz_say(
+	fuzz_send(
 	    script, link, wire_write_incident(world->writer, &out, &bytes), &bytes);
 }
 
@@ -338,7 +339,7 @@ other_word(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 			(void)fake_link_receives(link, part.at, part.left);
 		return;
 	}
-	fuzz_say(script, link, r, &bytes);
+	fuzz_send(script, link, r, &bytes);
 }
 
 /* ---- people, the database ------------------------------------------------------- */

@@ -201,7 +201,7 @@ hello(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 		if (who & 4 << i)
 			tors[out.tor_count++] =
 			    tor_state(script, names[flags & 32 ? i + 4 : i]);
-	fuzz_say(script, link, wire_write_hello(world->writer, &out, &bytes), &bytes);
+	fuzz_send(script, link, wire_write_hello(world->writer, &out, &bytes), &bytes);
 }
 
 static struct wire_address
@@ -221,7 +221,7 @@ address(struct fuzz_bytes *script)
 }
 
 static void
-say_register(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+send_register(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
 	const uint8_t host = fuzz_u8(script), count = fuzz_u8(script);
 	struct wire_rnic rnics[4];
@@ -259,7 +259,7 @@ say_register(struct world *world, struct fuzz_bytes *script, struct rm_link *lin
 		if (rnic->qpn != 0)
 			rnic->addresses[0].port = WIRE_ROCE_PORT;
 	}
-	fuzz_say(
+	fuzz_send(
 	    script, link, wire_write_register(world->writer, &out, &bytes), &bytes);
 }
 
@@ -272,7 +272,7 @@ rnic_id(struct fuzz_bytes *script)
 }
 
 static void
-say_traced(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+report_traced(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
 	const uint8_t what = fuzz_u8(script);
 	struct wire_path paths[2] = { 0 };
@@ -295,11 +295,11 @@ say_traced(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 		for (uint8_t h = 0; h < path->hop_count; h++)
 			path->hops[h][0] = fuzz_u8(script);
 	}
-	fuzz_say(script, link, wire_write_traced(world->writer, &out, &bytes), &bytes);
+	fuzz_send(script, link, wire_write_traced(world->writer, &out, &bytes), &bytes);
 }
 
 static void
-speak(
+report(
     struct world *world, struct fuzz_bytes *script, uint8_t what, struct rm_link *link)
 {
 	struct wire_resolve resolve = { .token = what };
@@ -311,12 +311,12 @@ speak(
 	switch (what % 8) {
 	case 0:
 	case 1:
-		say_register(world, script, link);
+		send_register(world, script, link);
 		break;
 	case 2:
 		resolve.address = address(script);
 		resolve.prober = rnic_id(script);
-		fuzz_say(script, link,
+		fuzz_send(script, link,
 		    wire_write_resolve(world->writer, &resolve, &bytes), &bytes);
 		break;
 	case 3:
@@ -324,22 +324,22 @@ speak(
 		join.qpn = fuzz_u8(script) % 4;
 		join.dst_qpn = fuzz_u8(script) % 4;
 		join.qp_type = 1 + what % 3;
-		fuzz_say(script, link, wire_write_join(world->writer, &join, &bytes),
+		fuzz_send(script, link, wire_write_join(world->writer, &join, &bytes),
 		    &bytes);
 		break;
 	case 4:
-		say_traced(world, script, link);
+		report_traced(world, script, link);
 		break;
 	case 5:
 		drilled.token = world->drill - (what >> 6);
 		drilled.status = fuzz_two(script);
 		part = fuzz_part(script, 255);
 		drilled.json = (struct wire_bytes){ part.at, part.left };
-		fuzz_say(script, link,
+		fuzz_send(script, link,
 		    wire_write_drilled(world->writer, &drilled, &bytes), &bytes);
 		break;
 	case 6:
-		fuzz_say(
+		fuzz_send(
 		    script, link, wire_write_ping(world->writer, what, &bytes), &bytes);
 		break;
 	default:
@@ -446,7 +446,7 @@ step(struct world *world, struct fuzz_bytes *script)
 	case 4:
 	case 5:
 	case 6:
-		speak(world, script, fuzz_u8(script), link);
+		report(world, script, fuzz_u8(script), link);
 		break;
 	case 7:
 		if (link != NULL && what & 64)

@@ -230,11 +230,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const size_t which = fuzz_u8(&bytes) % (sizeof(commands) / sizeof(commands[0]));
 	const uint8_t how = fuzz_u8(&bytes);
 	FILE *out = stdout, *err = stderr;
-	char *printed = NULL, *said = NULL;
-	size_t printed_len = 0, said_len = 0;
+	char *printed = NULL, *reported = NULL;
+	size_t printed_len = 0, reported_len = 0;
 
 	stdout = open_memstream(&printed, &printed_len);
-	stderr = open_memstream(&said, &said_len);
+	stderr = open_memstream(&reported, &reported_len);
 	if (stdout == NULL || stderr == NULL)
 		abort();
 	memset(&net, 0, sizeof(net));
@@ -248,8 +248,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (strcmp(commands[which].words[0] != NULL ? commands[which].words[0] : "",
 		"export") != 0)
 		check_printed(printed, printed_len);
-	check_printed(said, said_len);
+	check_printed(reported, reported_len);
 	free(printed);
-	free(said);
+	free(reported);
 	return 0;
 }

@@ -28,7 +28,7 @@ check_nic(const struct hypervisor_nic *nic)
 	for (size_t i = 0; i < hypervisor_values(); i++)
 		if (nic->states[i].there && (!nic->there || !nic->samples[i].there))
 			abort();
-	if (hypervisor_findings_tell(nic, 1000000000, reported) > HYPERVISOR_FINDINGS)
+	if (hypervisor_findings_report(nic, 1000000000, reported) > HYPERVISOR_FINDINGS)
 		abort();
 }
 

@@ -242,16 +242,17 @@ static void
 talk(const char *text, size_t len, size_t piece)
 {
 	static char answer[TEXT_BYTES];
-	size_t said = 0, seen = 0;
+	size_t reported = 0, seen = 0;
 	int fd = dial();
 
 	for (int i = 0; i < TURNS; i++) {
-		size_t some = len - said < piece ? len - said : piece;
-		ssize_t n = some > 0 ? send(fd, text + said, some, MSG_NOSIGNAL) : 0;
+		size_t some = len - reported < piece ? len - reported : piece;
+		ssize_t n =
+		    some > 0 ? send(fd, text + reported, some, MSG_NOSIGNAL) : 0;
 
 		if (n > 0)
-			said += (size_t)n;
-		if (said == len)
+			reported += (size_t)n;
+		if (reported == len)
 			shutdown(fd, SHUT_WR);
 		turn();
 		if (seen < TEXT_BYTES && !receive(fd, answer, &seen))

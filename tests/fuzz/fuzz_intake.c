@@ -25,7 +25,7 @@ struct world {
 	struct rm_listener *listener;
 	struct wire_writer *writer;
 	uint64_t tickets, summaries, incidents, pointless, seq;
-	int take_says;
+	int take_status;
 };
 
 static void
@@ -49,9 +49,9 @@ on_session(const struct intake_info *session, void *arg)
 static int
 take(struct world *world, uint64_t *ticket)
 {
-	world->pointless += world->take_says == -EBADMSG;
-	if (world->take_says < 0)
-		return world->take_says;
+	world->pointless += world->take_status == -EBADMSG;
+	if (world->take_status < 0)
+		return world->take_status;
 	*ticket = ++world->tickets;
 	return 0;
 }
@@ -196,7 +196,7 @@ send_one_too_many(struct world *world, const char *name)
 static void
 step(struct world *world, uint8_t what, const uint8_t *data, size_t len)
 {
-	static const int says[] = { 0, -ENOBUFS, -EBADMSG, -ENOMEM };
+	static const int reports[] = { 0, -ENOBUFS, -EBADMSG, -ENOMEM };
 	static const char *const names[] = { "agg1", "agg2", "agg3", "" };
 	struct rm_link *link;
 
@@ -218,7 +218,7 @@ step(struct world *world, uint8_t what, const uint8_t *data, size_t len)
 		send_patched(world, (what & 16) != 0, NULL, 0);
 		break;
 	case 5:
-		world->take_says = says[what >> 4 & 3];
+		world->take_status = reports[what >> 4 & 3];
 		break;
 	case 6:
 		intake_durable(world->intake,

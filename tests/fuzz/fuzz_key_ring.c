@@ -110,7 +110,7 @@ receive(struct key_ring *ring, struct fuzz_bytes *bytes)
 
 /* As many peers as one host may ever have heard of, and more. */
 static void
-hear_crowd(struct key_ring *ring)
+receive_flood(struct key_ring *ring)
 {
 	const struct wire_pair_key none = { .epoch = 0 };
 
@@ -126,7 +126,7 @@ script(struct key_ring *ring, struct fuzz_bytes bytes)
 {
 	static const char *const tors[] = { "tor-a", "tor-b", "tor-a", "default" };
 	struct wire_writer *writer = wire_writer_new();
-	bool crowd = false;
+	bool flood = false;
 
 	if (writer == NULL)
 		abort();
@@ -144,9 +144,9 @@ script(struct key_ring *ring, struct fuzz_bytes bytes)
 			receive(ring, &bytes);
 			break;
 		case 2:
-			if (what == 0xfa && !crowd)
-				hear_crowd(ring);
-			crowd = crowd || what == 0xfa;
+			if (what == 0xfa && !flood)
+				receive_flood(ring);
+			flood = flood || what == 0xfa;
 			break;
 		default:
 			take_made(ring, &bytes, writer);

@@ -29,7 +29,7 @@ struct world {
 };
 
 static void
-tell(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3],
+report(struct world *world, const char *tor, uint8_t what, const uint8_t counts[3],
     const char *path)
 {
 	/* A clock may have been set back, or say anything. */
@@ -138,7 +138,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			at += len + (at + len < size);
 			if (what & 128) /* of what it needs for that */
 				failing_malloc_arm(1 + counts[0] % 16u);
-			tell(&world, tor, what, counts, path);
+			report(&world, tor, what, counts, path);
 			(void)failing_malloc_disarm();
 		}
 		judge(&world, (int64_t)(what & 12) * RM_NS_PER_S / 8);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What was read is told to the other one, who reads the same. */
 static void
-tell(const struct rm_incident *incident)
+report(const struct rm_incident *incident)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_incident wire;
@@ -50,7 +50,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		if (rm_incidents_adopt(incidents, &incident, true) != 0)
 			abort();
-		tell(&incident);
+		report(&incident);
 		if (!rm_incidents_end(incidents, incident.id, incident.changed,
 			incident.notified_resolved, (rm_mono_t){ 1 }))
 			abort();

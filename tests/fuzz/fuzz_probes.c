@@ -74,16 +74,16 @@ new_keys(struct run *run)
 	uint8_t how = fuzz_u8(&run->bytes);
 
 	if (!run->keyed) {
-		tell_roster(run, how);
+		report_roster(run, how);
 		return;
 	}
 	run->epoch += how & 3;
-	tell_keys(run, how & 0x80);
+	report_keys(run, how & 0x80);
 	if (how & 0x40)
 		note_seen(run, how & 0x20);
 	prober_set_keys(run->prober, run->ring);
-	tell_targets(run);
-	tell_roster(run, how >> 2);
+	report_targets(run);
+	report_roster(run, how >> 2);
 }
 
 static void
@@ -163,9 +163,9 @@ event(struct run *run)
 		break;
 	case 8:
 		if (fuzz_u8(&run->bytes) & 1)
-			tell_any_targets(run);
+			report_any_targets(run);
 		else
-			tell_targets(run);
+			report_targets(run);
 		break;
 	case 9:
 		new_keys(run);
@@ -252,13 +252,13 @@ begin(struct run *run)
 	    reflector_new(&run->far.port, reflector_id, 2, &run->reflector) < 0)
 		abort();
 	if (run->keyed) {
-		tell_keys(run, false);
+		report_keys(run, false);
 		reflector_set_keys(run->reflector, run->ring, RM_NS_PER_S);
 	}
 	if (run->verifies)
 		prober_set_keys(run->prober, run->ring);
-	tell_roster(run, 0);
-	tell_targets(run);
+	report_roster(run, 0);
+	report_targets(run);
 }
 
 int

@@ -36,12 +36,12 @@ struct run {
 };
 
 /* Anything here may also fail for want of memory: then it is as it was. */
-void tell_keys(struct run *run, bool plain);
+void report_keys(struct run *run, bool plain);
 void note_seen(struct run *run, bool authenticates);
-void tell_roster(struct run *run, uint8_t how);
-void tell_targets(struct run *run);
+void report_roster(struct run *run, uint8_t how);
+void report_targets(struct run *run);
 /* Whatever a pinglist may name: what is refused is counted. */
-void tell_any_targets(struct run *run);
+void report_any_targets(struct run *run);
 
 /* probes_network.c: what was sent lately arrives, now or again, mostly as it was sent.
  */

@@ -22,7 +22,7 @@ responder_key(uint32_t epoch, uint8_t key[PROBE_KEY_BYTES])
 
 /* What an aggregator would say of both: three epochs, and the pair's key of now. */
 void
-tell_keys(struct run *run, bool plain)
+report_keys(struct run *run, bool plain)
 {
 	struct wire_responder_key own[WIRE_KEY_EPOCHS] = { { .guid = 0 } };
 	struct wire_pair_key pair = { .src_guid = prober_id.guid,
@@ -70,7 +70,7 @@ note_seen(struct run *run, bool authenticates)
 }
 
 void
-tell_roster(struct run *run, uint8_t how)
+report_roster(struct run *run, uint8_t how)
 {
 	struct wire_peer peers[2] = { { .id = prober_id, .address = prober_at },
 		{ .id = { 3, 1 }, .address = { .family = 6, .bytes = { 0xfd } } } };
@@ -84,7 +84,7 @@ tell_roster(struct run *run, uint8_t how)
 }
 
 void
-tell_targets(struct run *run)
+report_targets(struct run *run)
 {
 	static const uint16_t flows[] = { 50000, 50001 }, sizes[] = { 0, 300, 1400 };
 	static const uint8_t dscps[] = { 0, 26, 26 };
@@ -115,7 +115,7 @@ tell_targets(struct run *run)
 }
 
 void
-tell_any_targets(struct run *run)
+report_any_targets(struct run *run)
 {
 	struct wire_pinglist_view view;
 	struct wire_target targets[16];

@@ -1,8 +1,8 @@
 /*
  * say - a message that a daemon in a fake world hears, a little damaged perhaps.
  */
-#ifndef TESTS_FUZZ_SAY_H
-#define TESTS_FUZZ_SAY_H
+#ifndef TESTS_FUZZ_REPORT_H
+#define TESTS_FUZZ_REPORT_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 /* r: of writing it; nothing is said if that failed, or without a link. */
 static inline void
-fuzz_say(struct fuzz_bytes *script, struct rm_link *link, int r,
+fuzz_send(struct fuzz_bytes *script, struct rm_link *link, int r,
     const struct wire_bytes *bytes)
 {
 	uint8_t *copy;

@@ -53,11 +53,11 @@ static size_t end_count;
 static struct rm_loop *loop;
 static struct rm_timer *stop_timer;
 static long interval_us = 10000, bytes = 64;
-static bool wrong_qp, say_outcomes;
+static bool wrong_qp, report_outcomes;
 static rm_mono_t began;
 
 static void
-say(const struct end *end, const char *what)
+report(const struct end *end, const char *what)
 {
 	printf("%8.3f %s: %s\n", (double)rm_mono_since(rm_mono_now(), began) / 1e9,
 	    end->device, what);
@@ -105,12 +105,12 @@ on_result(const struct wire_result *result, rm_mono_t sent, void *arg)
 	struct end *end = arg;
 	size_t i = 0;
 
-	if (say_outcomes && result->outcome != end->last_outcome) {
+	if (report_outcomes && result->outcome != end->last_outcome) {
 		static const char *const names[] = { "OK", "no reply", "late reply",
 			"send failed", "sent late", "stale QPN", "self loss",
 			"invalid" };
 
-		say(end,
+		report(end,
 		    result->outcome < WIRE_OUTCOMES ? names[result->outcome] : "?");
 	}
 	end->last_outcome = result->outcome;
@@ -170,27 +170,27 @@ plan(void)
 		}
 		if (reflector_set_roster(ends[i].reflector, peers, end_count) < 0 ||
 		    prober_set_targets(ends[i].prober, targets, count) < 0)
-			say(&ends[i], "cannot plan");
+			report(&ends[i], "cannot plan");
 	}
 }
 
 static void
 on_link(bool up, void *arg)
 {
-	say(arg, up ? "link up" : "link down");
+	report(arg, up ? "link up" : "link down");
 }
 
 static void
 on_renumbered(void *arg)
 {
-	say(arg, "renumbered");
+	report(arg, "renumbered");
 	plan();
 }
 
 static void
 on_gone(int reason, void *arg)
 {
-	say(arg, strerror(-reason));
+	report(arg, strerror(-reason));
 }
 
 static int
@@ -292,7 +292,7 @@ run(long seconds, size_t qps)
 	for (size_t i = 0; r == 0 && i < end_count; i++) {
 		r = end_open(&ends[i], qps, pool);
 		if (r < 0)
-			say(&ends[i], strerror(-r));
+			report(&ends[i], strerror(-r));
 	}
 	if (r == 0) {
 		plan();
@@ -330,7 +330,7 @@ main(int argc, char **argv)
 		else if (option == 'w')
 			wrong_qp = true;
 		else if (option == 'o')
-			say_outcomes = true;
+			report_outcomes = true;
 		else
 			return EXIT_FAILURE;
 	}

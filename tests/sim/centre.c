@@ -132,7 +132,7 @@ centre_summary(
 }
 
 static void
-say(struct centre *centre, const char *who, enum wire_incident_state state,
+report(struct centre *centre, const char *who, enum wire_incident_state state,
     const struct rm_incident *incident)
 {
 	static const char *const words[] = {
@@ -176,7 +176,7 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 	struct wire_incident message =
 	    incident_message(rack->name, state, incident, sentence);
 
-	say(centre, rack->name, state, incident);
+	report(centre, rack->name, state, incident);
 	message.head = (struct wire_lane_head){ rack->aggregator, RUN_REGION,
 		rack->incarnation, 1 };
 	message.evidence_json = json = evidence_json(&incident->verdict);
@@ -245,7 +245,7 @@ on_event(enum rm_incident_event event, const struct rm_incident *incident, void 
 		[RM_INCIDENT_RESOLVED] = WIRE_RESOLVED,
 	};
 
-	say(arg, "centre", states[event], incident);
+	report(arg, "centre", states[event], incident);
 }
 
 int
@@ -261,7 +261,7 @@ centre_judge(struct centre *centre, int64_t now_ns)
 	if (now_ns % RM_NS_PER_S == 0)
 		note_seen(centre, now_ns);
 	if (incident_table_changes(centre->table) != centre->incident_table_seen)
-		incident_table_ends_tell(centre->table, RUN_REGION, centre->localise);
+		incident_table_ends_report(centre->table, RUN_REGION, centre->localise);
 	centre->incident_table_seen = incident_table_changes(centre->table);
 	n = localise_judge(centre->localise, mono(now_ns), wall, &found);
 	if (n < 0)

@@ -239,17 +239,17 @@ eyes_close(struct eyes *eyes, int64_t end_ns)
 	int r = make_room(eyes) ? gather(eyes, end_ns, &seen) : -ENOMEM;
 
 	if (r >= 0 && eyes->run->keep != NULL)
-		r = kept_tell(eyes->run->keep, &seen, eyes->run->now_ns);
+		r = kept_report(eyes->run->keep, &seen, eyes->run->now_ns);
 	for (size_t i = 0; i < eyes->count && r >= 0; i++) {
 		struct scheme *scheme = eyes->schemes[i];
 		const struct scheme_named *named = NULL;
 
-		r = scheme->type->tell(scheme, &seen);
+		r = scheme->type->report(scheme, &seen);
 		if (r >= 0)
 			r = scheme->type->judge(scheme, &named);
 		if (r >= 0)
-			r = score_tell(eyes->run->result.schemes[i], eyes->run->now_ns,
-			    named, (size_t)r);
+			r = score_report(eyes->run->result.schemes[i],
+			    eyes->run->now_ns, named, (size_t)r);
 	}
 	return r < 0 ? r : 0;
 }

@@ -298,11 +298,11 @@ flock_case_judge(const struct flock_case *c, const struct scheme_type *type,
 		return r;
 	r = score_begin(score, c->clos, c->truths, c->truth_count);
 	if (r == 0)
-		r = type->tell(scheme, &seen);
+		r = type->report(scheme, &seen);
 	if (r == 0)
 		r = type->judge(scheme, &named);
 	if (r >= 0)
-		r = score_tell(score, seen.end_ns, named, (size_t)r);
+		r = score_report(score, seen.end_ns, named, (size_t)r);
 	if (r == 0)
 		r = score_end(score, seen.end_ns);
 	type->free(scheme);

@@ -71,7 +71,7 @@ make_room(struct kept *kept)
 }
 
 int
-kept_tell(struct kept *kept, const struct seen *seen, int64_t now_ns)
+kept_report(struct kept *kept, const struct seen *seen, int64_t now_ns)
 {
 	const size_t bytes = seen->count * sizeof *seen->flows;
 	struct seen_flow *flows = malloc(bytes > 0 ? bytes : 1);
@@ -92,11 +92,11 @@ judge_second(
     const struct kept_second *second, struct scheme *scheme, struct score *score)
 {
 	const struct scheme_named *named = NULL;
-	int r = scheme->type->tell(scheme, &second->seen);
+	int r = scheme->type->report(scheme, &second->seen);
 
 	if (r >= 0)
 		r = scheme->type->judge(scheme, &named);
-	return r < 0 ? r : score_tell(score, second->now_ns, named, (size_t)r);
+	return r < 0 ? r : score_report(score, second->now_ns, named, (size_t)r);
 }
 
 int

@@ -19,7 +19,7 @@ int kept_new(const struct clos_options *fabric, const struct truth *truths,
 void kept_free(struct kept *kept);
 
 /* What schemes are told at this moment of the run. -ENOMEM: it is not kept. */
-int kept_tell(struct kept *kept, const struct seen *seen, int64_t now_ns);
+int kept_report(struct kept *kept, const struct seen *seen, int64_t now_ns);
 
 /* The whole run once more, by such a scheme. values: one for each parameter. -ENOMEM.
  */

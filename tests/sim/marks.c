@@ -136,7 +136,7 @@ mark_holds(const struct mark *mark, const struct score *score, double *ret)
 
 /* Names are plain words: nothing in them means anything to XML. */
 int
-marks_tell(const struct marks *marks, const char *name, const struct score *score,
+marks_report(const struct marks *marks, const char *name, const struct score *score,
     FILE *out, FILE *junit, struct marks_count *count)
 {
 	for (size_t i = 0; i < marks->count; i++) {

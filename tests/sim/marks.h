@@ -52,7 +52,7 @@ struct marks_count {
  * A line for each mark of the scenario of this name, and, unless junit is NULL, a
  * testcase. Adds to *count. -EIO: it could not be written.
  */
-int marks_tell(const struct marks *marks, const char *name, const struct score *score,
+int marks_report(const struct marks *marks, const char *name, const struct score *score,
     FILE *out, FILE *junit, struct marks_count *count);
 
 #endif

@@ -85,7 +85,7 @@ add(struct sums *sums, double weight, int openings)
 }
 
 static void
-tell(const struct sums *sums, uint32_t stretches, double racks,
+report(const struct sums *sums, uint32_t stretches, double racks,
     struct noise_found *found)
 {
 	const double n = stretches, per_day = DAY_S / NOISE_COUNTED_S / racks;
@@ -115,7 +115,7 @@ noise_estimate(const struct noise_subject *subject, const struct noise_options *
 		found.named += (uint64_t)n;
 		add(&sums, weight_of(subject, options), n);
 	}
-	tell(&sums, options->stretches, subject->racks, &found);
+	report(&sums, options->stretches, subject->racks, &found);
 	*ret = found;
 	return 0;
 }

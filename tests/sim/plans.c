@@ -66,7 +66,7 @@ read_topology(struct run *run, struct rm_topology **ret, struct rm_error *error)
 }
 
 static int
-tell_registry(struct run *run, struct registry *registry, struct rm_error *error)
+report_registry(struct run *run, struct registry *registry, struct rm_error *error)
 {
 	enum registry_refusal refusal = REGISTRY_PLACED;
 
@@ -78,7 +78,7 @@ tell_registry(struct run *run, struct registry *registry, struct rm_error *error
 			.session = 1,
 			.now = { RUN_MONO_NS },
 			.wall = { RUN_WALL_NS } };
-		const int r = registry_tell(registry, &rnic, &source, &refusal);
+		const int r = registry_report(registry, &rnic, &source, &refusal);
 
 		if (r < 0 || refusal != REGISTRY_PLACED)
 			return rm_error_set(error, r < 0 ? r : -EINVAL,
@@ -146,7 +146,7 @@ plans_make(struct run *run, struct rm_error *error)
 	if (r == 0)
 		r = registry_set_topology(registry, topology);
 	if (r >= 0)
-		r = tell_registry(run, registry, error);
+		r = report_registry(run, registry, error);
 	if (r == 0)
 		r = plan_set_new(topology, registry, &options, &set);
 	for (size_t i = 0; r == 0 && i < plan_set_count(set); i++)

@@ -195,7 +195,8 @@ take_judged(struct replayed *replayed, const char *rest)
 	if (sscanf(rest, "%" SCNd64, &wall.ns) != 1 || wall.ns < 0 ||
 	    wall.ns > INT64_MAX / 2)
 		return refuse(replayed, "expected judged WALL_NS");
-	incident_table_ends_tell(replayed->table, replayed->region, replayed->localise);
+	incident_table_ends_report(
+	    replayed->table, replayed->region, replayed->localise);
 	n = localise_judge(replayed->localise, now_of(replayed), wall, &found);
 	if (n < 0)
 		return n;

@@ -237,7 +237,7 @@ judge(struct run *run)
 	int r = naming_now(run, &named, &count);
 
 	if (r == 0 && run->now_ns <= run->end_ns)
-		r = score_tell(run->result.own, run->now_ns, named, count);
+		r = score_report(run->result.own, run->now_ns, named, count);
 	if (r == 0 && run->eyes != NULL && run->now_ns % RM_NS_PER_S == SEEN_AFTER_NS &&
 	    run->now_ns > RM_NS_PER_S)
 		r = eyes_close(run->eyes, run->now_ns - SEEN_AFTER_NS);

@@ -146,7 +146,7 @@ run_all(struct file *file)
 /* ---- telling --------------------------------------------------------------------- */
 
 static void
-tell(const struct file *file, double seconds)
+report(const struct file *file, double seconds)
 {
 	const struct runs_options *options = file->options;
 	const struct run_result *sum = &file->sum;
@@ -170,7 +170,7 @@ tell(const struct file *file, double seconds)
 
 /* Of what was named so surely, how much was right. */
 static void
-tell_reliability(const struct score *score)
+report_reliability(const struct score *score)
 {
 	uint64_t named[10], right[10];
 
@@ -184,7 +184,7 @@ tell_reliability(const struct score *score)
 }
 
 static void
-tell_kinds(const struct score *score)
+report_kinds(const struct score *score)
 {
 	for (size_t i = 0; i < FAULT_BURST; i++) {
 		const char *word = scenario_kind_words[i];
@@ -200,10 +200,10 @@ tell_kinds(const struct score *score)
 }
 
 static void
-tell_own(const struct score *score)
+report_own(const struct score *score)
 {
-	tell_kinds(score);
-	tell_reliability(score);
+	report_kinds(score);
+	report_reliability(score);
 }
 
 /* ---- all files ------------------------------------------------------------------- */
@@ -286,12 +286,12 @@ runs_file(const struct runs_options *options, const char *path, struct runs_sum 
 			    path, strerror(-r));
 		fprintf(stderr, "sim: %s\n", file->error.text);
 	} else {
-		tell(file, (double)(clock() - start) / CLOCKS_PER_SEC);
+		report(file, (double)(clock() - start) / CLOCKS_PER_SEC);
 		if (options->score)
-			tell_own(file->sum.own);
+			report_own(file->sum.own);
 		if (options->gate)
-			r = marks_tell(&scenario->marks, scenario->name, file->sum.own,
-			    stdout, options->junit, &sum->marks);
+			r = marks_report(&scenario->marks, scenario->name,
+			    file->sum.own, stdout, options->junit, &sum->marks);
 		if (options->table && r >= 0)
 			r = sum_up(file, sum);
 	}

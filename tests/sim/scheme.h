@@ -65,7 +65,7 @@ struct scheme_type {
 	/* values: one for each parameter. -ENOMEM. */
 	int (*new)(const struct clos *clos, const double *values, struct scheme **ret);
 	void (*free)(struct scheme *scheme);
-	int (*tell)(struct scheme *scheme, const struct seen *seen);
+	int (*report)(struct scheme *scheme, const struct seen *seen);
 	/* Whom it names now; valid until the next call. Returns how many, or -ENOMEM.
 	 */
 	int (*judge)(struct scheme *scheme, const struct scheme_named **ret);

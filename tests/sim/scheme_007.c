@@ -93,7 +93,7 @@ const struct scheme_type scheme_007 = {
 	.parameter_count = 4,
 	.new = new,
 	.free = windowed_free,
-	.tell = windowed_tell,
+	.report = windowed_report,
 	.judge = windowed_judge,
 };
 /* clang-format on */

@@ -121,7 +121,7 @@ const struct scheme_type scheme_flock = {
 	.parameter_count = 4,
 	.new = new,
 	.free = windowed_free,
-	.tell = windowed_tell,
+	.report = windowed_report,
 	.judge = windowed_judge,
 };
 /* clang-format on */

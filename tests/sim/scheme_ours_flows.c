@@ -216,7 +216,7 @@ const struct scheme_type scheme_ours_flows = {
 	.parameter_count = 6,
 	.new = new,
 	.free = windowed_free,
-	.tell = windowed_tell,
+	.report = windowed_report,
 	.judge = windowed_judge,
 };
 /* clang-format on */

@@ -138,7 +138,7 @@ const struct scheme_type scheme_pll = {
 	.parameter_count = 5,
 	.new = new,
 	.free = windowed_free,
-	.tell = windowed_tell,
+	.report = windowed_report,
 	.judge = windowed_judge,
 };
 /* clang-format on */

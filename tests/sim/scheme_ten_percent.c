@@ -65,7 +65,7 @@ const struct scheme_type scheme_ten_percent = {
 	.parameter_count = 2,
 	.new = new,
 	.free = windowed_free,
-	.tell = windowed_tell,
+	.report = windowed_report,
 	.judge = windowed_judge,
 };
 /* clang-format on */

@@ -210,7 +210,7 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 
 /* In one class, as one part, or as A or B. */
 static int
-tell_part(struct score *score, size_t *next_count, struct score_opening o,
+report_part(struct score *score, size_t *next_count, struct score_opening o,
     int64_t now_ns, double confidence)
 {
 	const bool either = o.other != CLOS_NONE;
@@ -244,24 +244,24 @@ tell_link(struct score *score, size_t *next_count, const struct scheme_named *na
 	    other != CLOS_NONE && clos_part(score->clos, other)->type == CLOS_LINK;
 	int r;
 
-	r = tell_part(score, next_count,
+	r = report_part(score, next_count,
 	    (struct score_opening){ cable(score->clos, named->part),
 		other_is_link ? cable(score->clos, other) : other, SCORE_LINKS, 0 },
 	    now_ns, named->confidence);
 	if (r == 0)
-		r = tell_part(score, next_count,
+		r = report_part(score, next_count,
 		    (struct score_opening){
 			named->part, other, SCORE_LINKS_DIRECTED, 0 },
 		    now_ns, named->confidence);
 	if (r == 0 && named->both_directions)
-		r = tell_part(score, next_count,
+		r = report_part(score, next_count,
 		    (struct score_opening){ twin, other, SCORE_LINKS_DIRECTED, 0 },
 		    now_ns, named->confidence);
 	return r;
 }
 
 int
-score_tell(
+score_report(
     struct score *score, int64_t now_ns, const struct scheme_named *named, size_t count)
 {
 	struct score_opening *open;
@@ -274,7 +274,7 @@ score_tell(
 		if (type == CLOS_LINK)
 			r = tell_link(score, &next_count, &named[i], now_ns);
 		else
-			r = tell_part(score, &next_count,
+			r = report_part(score, &next_count,
 			    (struct score_opening){ named[i].part, named[i].other,
 				score_class_of(type), named[i].third },
 			    now_ns, named[i].confidence);

@@ -58,7 +58,7 @@ void score_free(struct score *score);
  * score_end closes the books of the run. -ENOMEM. */
 int score_begin(struct score *score, const struct clos *clos,
     const struct truth *truths, size_t count);
-int score_tell(struct score *score, int64_t now_ns, const struct scheme_named *named,
+int score_report(struct score *score, int64_t now_ns, const struct scheme_named *named,
     size_t count);
 int score_end(struct score *score, int64_t now_ns);
 

@@ -63,7 +63,7 @@ is_full(const struct windowed *w, int64_t end_ns)
 }
 
 int
-windowed_tell(struct scheme *scheme, const struct seen *seen)
+windowed_report(struct scheme *scheme, const struct seen *seen)
 {
 	struct windowed *w = (struct windowed *)scheme;
 	const bool full = is_full(w, seen->end_ns);

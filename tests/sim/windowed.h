@@ -47,7 +47,7 @@ int windowed_new(const struct scheme_type *type, const struct clos *clos,
 
 /* For the tables of the schemes. */
 void windowed_free(struct scheme *scheme);
-int windowed_tell(struct scheme *scheme, const struct seen *seen);
+int windowed_report(struct scheme *scheme, const struct seen *seen);
 int windowed_judge(struct scheme *scheme, const struct scheme_named **ret);
 
 /* An RNIC's cable is named as that RNIC: from outside they are one. */

@@ -42,7 +42,7 @@ struct caller {
 	size_t dribbled;
 };
 
-struct crowd {
+struct flood {
 	struct sockaddr_in door;
 	SSL_CTX *ctx;
 	int poll;
@@ -71,19 +71,19 @@ now_ns(void)
 }
 
 static void
-caller_ends(struct crowd *crowd, struct caller *caller)
+caller_ends(struct flood *flood, struct caller *caller)
 {
 	SSL_free(caller->ssl);
 	close(caller->fd);
 	caller->ssl = NULL;
 	caller->fd = -1;
-	crowd->standing--;
-	crowd->ended++;
+	flood->standing--;
+	flood->ended++;
 }
 
 /* False: nobody can open any more just now. */
 static bool
-caller_comes(struct crowd *crowd, struct caller *caller, enum kind kind)
+caller_comes(struct flood *flood, struct caller *caller, enum kind kind)
 {
 	struct epoll_event event = { EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
 		{ .ptr = caller } };
@@ -92,33 +92,33 @@ caller_comes(struct crowd *crowd, struct caller *caller, enum kind kind)
 	*caller = (struct caller){ .fd = fd, .kind = kind };
 	if (fd < 0)
 		return false;
-	if ((connect(fd, (const struct sockaddr *)&crowd->door, sizeof(crowd->door)) <
+	if ((connect(fd, (const struct sockaddr *)&flood->door, sizeof(flood->door)) <
 		    0 &&
 		errno != EINPROGRESS) ||
-	    epoll_ctl(crowd->poll, EPOLL_CTL_ADD, fd, &event) < 0) {
+	    epoll_ctl(flood->poll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		close(fd);
 		caller->fd = -1;
-		crowd->failed++;
+		flood->failed++;
 		return false;
 	}
 	if (kind == SEALED) {
-		caller->ssl = SSL_new(crowd->ctx);
+		caller->ssl = SSL_new(flood->ctx);
 		SSL_set_fd(caller->ssl, fd);
 		SSL_set_connect_state(caller->ssl);
 	}
-	crowd->opened++;
-	if (++crowd->standing > crowd->most)
-		crowd->most = crowd->standing;
+	flood->opened++;
+	if (++flood->standing > flood->most)
+		flood->most = flood->standing;
 	return true;
 }
 
 static void
-caller_speaks(struct crowd *crowd, const struct caller *caller)
+caller_reports(struct flood *flood, const struct caller *caller)
 {
 	uint8_t garbage[HALF_BYTES];
 
 	if (caller->kind == HALF)
-		send(caller->fd, crowd->greeting, HALF_BYTES, MSG_NOSIGNAL);
+		send(caller->fd, flood->greeting, HALF_BYTES, MSG_NOSIGNAL);
 	if (caller->kind != GARBAGE)
 		return;
 	for (size_t i = 0; i < sizeof(garbage); i++)
@@ -128,7 +128,7 @@ caller_speaks(struct crowd *crowd, const struct caller *caller)
 
 /* False: the other side has ended it. */
 static bool
-caller_hears(struct crowd *crowd, struct caller *caller)
+caller_receives(struct flood *flood, struct caller *caller)
 {
 	char bytes[4096];
 	ssize_t n;
@@ -142,7 +142,7 @@ caller_hears(struct crowd *crowd, struct caller *caller)
 	r = SSL_read(caller->ssl, bytes, sizeof(bytes)); /* and its handshake */
 	if (!caller->shaken && SSL_is_init_finished(caller->ssl)) {
 		caller->shaken = true;
-		crowd->handshakes++;
+		flood->handshakes++;
 	}
 	if (r > 0)
 		return true;
@@ -151,91 +151,91 @@ caller_hears(struct crowd *crowd, struct caller *caller)
 }
 
 static void
-on_event(struct crowd *crowd, const struct epoll_event *event)
+on_event(struct flood *flood, const struct epoll_event *event)
 {
 	struct caller *caller = event->data.ptr;
 
 	if (caller->fd < 0)
 		return;
 	if (event->events & (EPOLLHUP | EPOLLERR)) {
-		caller_ends(crowd, caller);
+		caller_ends(flood, caller);
 		return;
 	}
 	if (!caller->connected && event->events & EPOLLOUT) {
 		caller->connected = true;
-		caller_speaks(crowd, caller);
+		caller_reports(flood, caller);
 	}
-	if (caller->connected && !caller_hears(crowd, caller))
-		caller_ends(crowd, caller);
+	if (caller->connected && !caller_receives(flood, caller))
+		caller_ends(flood, caller);
 }
 
 /* A few at a time: the queue between two namespaces holds 1,000 packets of all their
  * traffic, and what it drops of others comes again after 200 ms. */
 static void
-crowd_grows(struct crowd *crowd, size_t *at)
+flood_grows(struct flood *flood, size_t *at)
 {
-	unsigned long most = crowd->opened + TURN_OPENS;
+	unsigned long most = flood->opened + TURN_OPENS;
 
 	for (size_t looked = 0;
-	     looked < crowd->count && crowd->credit >= 1 && crowd->opened < most;
+	     looked < flood->count && flood->credit >= 1 && flood->opened < most;
 	     looked++) {
-		struct caller *caller = &crowd->callers[*at];
+		struct caller *caller = &flood->callers[*at];
 
-		*at = (*at + 1) % crowd->count;
+		*at = (*at + 1) % flood->count;
 		if (caller->fd >= 0)
 			continue;
-		if (!caller_comes(crowd, caller, (enum kind)(crowd->opened % KINDS)))
+		if (!caller_comes(flood, caller, (enum kind)(flood->opened % KINDS)))
 			return;
-		crowd->credit--;
+		flood->credit--;
 	}
 }
 
 static void
-crowd_dribbles(struct crowd *crowd)
+flood_dribbles(struct flood *flood)
 {
-	for (size_t i = 0; i < crowd->count; i++) {
-		struct caller *caller = &crowd->callers[i];
+	for (size_t i = 0; i < flood->count; i++) {
+		struct caller *caller = &flood->callers[i];
 
 		if (caller->fd < 0 || !caller->connected || caller->kind != DRIBBLE)
 			continue;
-		send(caller->fd, &crowd->greeting[caller->dribbled++ % GREETING_BYTES],
+		send(caller->fd, &flood->greeting[caller->dribbled++ % GREETING_BYTES],
 		    1, MSG_NOSIGNAL);
 	}
 }
 
 static void
-crowd_hears(struct crowd *crowd, int patience_ms)
+flood_receives(struct flood *flood, int patience_ms)
 {
 	struct epoll_event events[EVENTS];
-	int n = epoll_wait(crowd->poll, events, EVENTS, patience_ms);
+	int n = epoll_wait(flood->poll, events, EVENTS, patience_ms);
 
 	for (int i = 0; i < n; i++)
-		on_event(crowd, &events[i]);
+		on_event(flood, &events[i]);
 }
 
 static void
-crowd_stands(struct crowd *crowd)
+flood_stands(struct flood *flood)
 {
 	int64_t last, dribbled = now_ns();
 	size_t at = 0;
 
-	crowd->credit = (double)crowd->count;
-	while (!over && crowd->credit >= 1) {
-		crowd_grows(crowd, &at);
-		crowd_hears(crowd, 1);
+	flood->credit = (double)flood->count;
+	while (!over && flood->credit >= 1) {
+		flood_grows(flood, &at);
+		flood_receives(flood, 1);
 	}
-	for (last = now_ns(); !over; crowd_hears(crowd, TURN_MS)) {
+	for (last = now_ns(); !over; flood_receives(flood, TURN_MS)) {
 		int64_t now = now_ns();
 
-		crowd->credit +=
-		    crowd->per_second * (double)(now - last) / (double)NS_PER_S;
-		if (crowd->credit > crowd->per_second / 10)
-			crowd->credit = crowd->per_second / 10;
+		flood->credit +=
+		    flood->per_second * (double)(now - last) / (double)NS_PER_S;
+		if (flood->credit > flood->per_second / 10)
+			flood->credit = flood->per_second / 10;
 		last = now;
-		crowd_grows(crowd, &at);
+		flood_grows(flood, &at);
 		if (now - dribbled >= NS_PER_S) {
 			dribbled = now;
-			crowd_dribbles(crowd);
+			flood_dribbles(flood);
 		}
 	}
 }
@@ -252,31 +252,31 @@ greeting_make(uint8_t greeting[GREETING_BYTES])
 }
 
 static int
-crowd_open(struct crowd *crowd, char **argv)
+flood_open(struct flood *flood, char **argv)
 {
-	crowd->door = (struct sockaddr_in){ .sin_family = AF_INET,
+	flood->door = (struct sockaddr_in){ .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)atoi(argv[2])) };
-	crowd->count = (size_t)atol(argv[3]);
-	crowd->per_second = atof(argv[4]);
-	crowd->callers = calloc(crowd->count, sizeof(*crowd->callers));
-	crowd->poll = epoll_create1(EPOLL_CLOEXEC);
-	crowd->ctx = SSL_CTX_new(TLS_client_method());
-	if (inet_pton(AF_INET, argv[1], &crowd->door.sin_addr) != 1 ||
-	    crowd->count == 0 || crowd->callers == NULL || crowd->poll < 0 ||
-	    crowd->ctx == NULL ||
-	    SSL_CTX_use_certificate_chain_file(crowd->ctx, argv[5]) != 1 ||
-	    SSL_CTX_use_PrivateKey_file(crowd->ctx, argv[6], SSL_FILETYPE_PEM) != 1)
+	flood->count = (size_t)atol(argv[3]);
+	flood->per_second = atof(argv[4]);
+	flood->callers = calloc(flood->count, sizeof(*flood->callers));
+	flood->poll = epoll_create1(EPOLL_CLOEXEC);
+	flood->ctx = SSL_CTX_new(TLS_client_method());
+	if (inet_pton(AF_INET, argv[1], &flood->door.sin_addr) != 1 ||
+	    flood->count == 0 || flood->callers == NULL || flood->poll < 0 ||
+	    flood->ctx == NULL ||
+	    SSL_CTX_use_certificate_chain_file(flood->ctx, argv[5]) != 1 ||
+	    SSL_CTX_use_PrivateKey_file(flood->ctx, argv[6], SSL_FILETYPE_PEM) != 1)
 		return -1;
-	for (size_t i = 0; i < crowd->count; i++)
-		crowd->callers[i].fd = -1;
-	greeting_make(crowd->greeting);
+	for (size_t i = 0; i < flood->count; i++)
+		flood->callers[i].fd = -1;
+	greeting_make(flood->greeting);
 	return 0;
 }
 
 int
 main(int argc, char **argv)
 {
-	struct crowd crowd = { .poll = -1 };
+	struct flood flood = { .poll = -1 };
 
 	if (argc != 7) {
 		fprintf(stderr,
@@ -286,20 +286,20 @@ main(int argc, char **argv)
 	}
 	signal(SIGTERM, on_term);
 	signal(SIGPIPE, SIG_IGN);
-	if (crowd_open(&crowd, argv) < 0) {
+	if (flood_open(&flood, argv) < 0) {
 		fprintf(stderr, "crowd: these arguments cannot be used\n");
 		return EXIT_FAILURE;
 	}
-	crowd_stands(&crowd);
+	flood_stands(&flood);
 	printf(
 	    "{\"opened\": %lu, \"ended\": %lu, \"failed\": %lu, \"handshakes\": %lu, "
 	    "\"most\": %zu}\n",
-	    crowd.opened, crowd.ended, crowd.failed, crowd.handshakes, crowd.most);
-	for (size_t i = 0; i < crowd.count; i++)
-		if (crowd.callers[i].fd >= 0)
-			caller_ends(&crowd, &crowd.callers[i]);
-	free(crowd.callers);
-	SSL_CTX_free(crowd.ctx);
-	close(crowd.poll);
+	    flood.opened, flood.ended, flood.failed, flood.handshakes, flood.most);
+	for (size_t i = 0; i < flood.count; i++)
+		if (flood.callers[i].fd >= 0)
+			caller_ends(&flood, &flood.callers[i]);
+	free(flood.callers);
+	SSL_CTX_free(flood.ctx);
+	close(flood.poll);
 	return EXIT_SUCCESS;
 }

@@ -160,7 +160,7 @@ fake_etcd_send(struct fake_etcd *fake, const char *text)
 }
 
 static void
-tell(struct fake_etcd *fake, const struct kv *kv, int64_t header_revision)
+report(struct fake_etcd *fake, const struct kv *kv, int64_t header_revision)
 {
 	struct evbuffer *out = evbuffer_new();
 
@@ -179,7 +179,7 @@ remember(struct fake_etcd *fake, const struct kv *kv)
 		return;
 	if (state->history_count < EVENTS)
 		state->history[state->history_count++] = *kv;
-	tell(fake, kv, fake->revision);
+	report(fake, kv, fake->revision);
 }
 
 static void
@@ -545,7 +545,7 @@ fake_etcd_event(struct fake_etcd *fake, const char *key, const char *value,
 	snprintf(kv.key, TEXT, "%s", key);
 	snprintf(kv.value, VALUE, "%s", value != NULL ? value : "");
 	kv.deleted = value == NULL;
-	tell(fake, &kv, header_revision);
+	report(fake, &kv, header_revision);
 }
 
 void

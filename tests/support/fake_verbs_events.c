@@ -316,7 +316,7 @@ fake_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *optio
  */
 
 static void
-context_tell(struct fake_context *context, const struct ibv_async_event *event)
+context_report(struct fake_context *context, const struct ibv_async_event *event)
 {
 	if (context->event_count == MAX_EVENTS)
 		abort();
@@ -332,7 +332,7 @@ fake_verbs_event(struct fake_device *device, enum ibv_event_type type)
 	struct ibv_async_event event = { .element.port_num = 1, .event_type = type };
 
 	for (struct fake_context *c = device->contexts; c != NULL; c = c->next)
-		context_tell(c, &event);
+		context_report(c, &event);
 }
 
 void
@@ -344,7 +344,7 @@ fake_verbs_qp_event(struct fake_device *device, enum ibv_event_type type, uint32
 	if (qp == NULL)
 		return;
 	event.element.qp = &qp->base;
-	context_tell(qp->context, &event);
+	context_report(qp->context, &event);
 }
 
 void

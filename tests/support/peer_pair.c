@@ -26,7 +26,7 @@ struct node {
 	uint8_t agents; /* by bit: are connected to it */
 	/* When each agent last heard of it, and whether it said that it delivers; when
 	 * it began to be able. */
-	rm_mono_t agent_heard[AGENTS];
+	rm_mono_t agent_received[AGENTS];
 	bool agent_reported[AGENTS];
 	rm_mono_t able;
 };
@@ -117,7 +117,7 @@ own_of(const struct pair *pair, int i)
 
 	for (int a = 0; a < AGENTS; a++) {
 		const bool lost =
-		    rm_mono_since(pair->now, other->agent_heard[a]) > LIVE_NS;
+		    rm_mono_since(pair->now, other->agent_received[a]) > LIVE_NS;
 
 		if ((node->agents >> a & 1) == 0)
 			continue;
@@ -129,7 +129,7 @@ own_of(const struct pair *pair, int i)
 }
 
 static void
-tell(struct pair *pair, int i)
+report(struct pair *pair, int i)
 {
 	const struct peer_own own = own_of(pair, i);
 	const struct wire_tor_standing word = {
@@ -163,7 +163,7 @@ could_be_active(const struct pair *pair, int i)
 
 /* One that speaks and delivers. */
 static bool
-is_heard_outside(const struct pair *pair)
+is_seen_outside(const struct pair *pair)
 {
 	for (int i = 0; i < 2; i++)
 		if (active(&pair->nodes[i]) && pair->nodes[i].delivers)
@@ -201,15 +201,15 @@ step(struct pair *pair, unsigned steps)
 			continue;
 		for (int a = 0; a < AGENTS; a++)
 			if ((nodes[i].agents >> a & 1) != 0) {
-				nodes[i].agent_heard[a] = pair->now;
+				nodes[i].agent_received[a] = pair->now;
 				nodes[i].agent_reported[a] = nodes[i].delivers;
 			}
 		peer_judge(&nodes[i].peer, &own, pair->now);
 		pair->figures.turns += nodes[i].peer.taken - taken;
 	}
 	for (int i = 0; i < 2 && steps % WORD_STEPS == 0; i++)
-		tell(pair, i);
-	if (is_heard_outside(pair) || !able)
+		report(pair, i);
+	if (is_seen_outside(pair) || !able)
 		pair->spoken = pair->now;
 	both = active(&nodes[0]) && active(&nodes[1]) && pair->linked &&
 	       rm_mono_since(pair->now, pair->linked_since) > RM_NS_PER_S &&

@@ -69,7 +69,7 @@ look(int64_t wait_ns)
 }
 
 static int64_t
-tell(bool wall)
+report(bool wall)
 {
 	int64_t now;
 
@@ -85,10 +85,10 @@ clock_gettime(clockid_t clock, struct timespec *ts)
 	int64_t now;
 
 	if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
-		now = tell(true);
+		now = report(true);
 	else if (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE ||
 		 clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_BOOTTIME)
-		now = tell(false);
+		now = report(false);
 	else
 		return (int)syscall(SYS_clock_gettime, clock, ts);
 	ts->tv_sec = now / NS_PER_S;
@@ -99,7 +99,7 @@ clock_gettime(clockid_t clock, struct timespec *ts)
 time_t
 time(time_t *ret)
 {
-	const time_t s = tell(true) / NS_PER_S;
+	const time_t s = report(true) / NS_PER_S;
 
 	if (ret != NULL)
 		*ret = s;
@@ -109,7 +109,7 @@ time(time_t *ret)
 int
 gettimeofday(struct timeval *restrict tv, void *restrict zone)
 {
-	const int64_t now = tell(true);
+	const int64_t now = report(true);
 
 	tv->tv_sec = now / NS_PER_S;
 	tv->tv_usec = now % NS_PER_S / 1000;

@@ -94,7 +94,7 @@ tell_refused(const struct agent_link *peer, const char *reason)
 {
 	char who[RM_REFUSALS_TEXT];
 
-	if (rm_refusals_tell(&peer->links->refusals, rm_link_peer(peer->link), reason,
+	if (rm_refusals_report(&peer->links->refusals, rm_link_peer(peer->link), reason,
 		rm_mono_now(), who))
 		rm_log_warn(0, "agent at %s: refused: %s", who, reason);
 }

@@ -37,7 +37,7 @@ analyzer_scout_hello(struct rm_link *link, const struct analyzer_link_options *o
 		options->summary_interval_s };
 	int r = hello_check(link, &request, "an analyzer of this region");
 
-	return r < 0 ? r : hello_say(link, &hello, NULL, writer);
+	return r < 0 ? r : hello_send(link, &hello, NULL, writer);
 }
 
 static int

@@ -254,7 +254,7 @@ diagnosis_answer_get(struct rm_http_request *request, void *arg)
 /* ---- metrics ---- */
 
 static void
-tell_rack(
+report_rack(
     struct rm_metrics_out *out, const char *tor, const struct diagnoses *diagnoses)
 {
 	unsigned standing[DIAGNOSES] = { 0 };
@@ -266,24 +266,24 @@ tell_rack(
 	snprintf(label, sizeof(label), "tor=\"%s\"", tor);
 	for (size_t d = 0; d < DIAGNOSES; d++) {
 		snprintf(kind, sizeof(kind), "diagnosis=\"%s\"", rules[d].word);
-		rm_metrics_tell(out, label, kind, standing[d]);
+		rm_metrics_series(out, label, kind, standing[d]);
 	}
 }
 
 static void
-tell_findings(struct rm_metrics_out *out, const void *arg)
+report_findings(struct rm_metrics_out *out, const void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		tell_rack(out, aggregator->tors[i], aggregator->diagnoses[i]);
+		report_rack(out, aggregator->tors[i], aggregator->diagnoses[i]);
 }
 
 static const struct rm_metrics_family findings = { "rackmesh_diagnosis_rnics", "gauge",
-	"RNICs of the rack of which the diagnosis stands.", tell_findings };
+	"RNICs of the rack of which the diagnosis stands.", report_findings };
 
 static void
-tell_pauses(struct rm_metrics_out *out, const void *arg)
+report_pauses(struct rm_metrics_out *out, const void *arg)
 {
 	const struct pauses *pauses = ((const struct tor_aggregator *)arg)->pauses;
 	unsigned standing[PAUSE_KINDS] = { 0 };
@@ -294,14 +294,14 @@ tell_pauses(struct rm_metrics_out *out, const void *arg)
 		    pauses->findings.kept[i].stands;
 	for (enum pause_kind k = 0; pauses != NULL && k < PAUSE_KINDS; k++) {
 		snprintf(kind, sizeof(kind), "diagnosis=\"%s\"", pause_kind_str(k));
-		rm_metrics_tell(out, kind, "", standing[k]);
+		rm_metrics_series(out, kind, "", standing[k]);
 	}
 }
 
 static const struct rm_metrics_family pause_findings = { "rackmesh_diagnosis_pauses",
 	"gauge",
 	"Sources and loops of pauses that spread over the switches that are read.",
-	tell_pauses };
+	report_pauses };
 
 static double
 read_left_out(const void *arg)

@@ -161,7 +161,7 @@ tor_label(char label[LABEL_BYTES], const struct tor_aggregator *aggregator, size
 }
 
 static void
-tell_settings(struct rm_metrics_out *out, const void *arg)
+report_settings(struct rm_metrics_out *out, const void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 	char label[LABEL_BYTES], more[32];
@@ -173,28 +173,28 @@ tell_settings(struct rm_metrics_out *out, const void *arg)
 		for (int i = DRIFT_SAME; i < DRIFT_STATES; i++) {
 			snprintf(more, sizeof(more), "state=\"%s\"",
 			    drift_state_str((enum drift_state)i));
-			rm_metrics_tell(out, label, more, (double)sums.states[i]);
+			rm_metrics_series(out, label, more, (double)sums.states[i]);
 		}
 	}
 }
 
 static void
-tell_rnics(struct rm_metrics_out *out, const void *arg)
+report_rnics(struct rm_metrics_out *out, const void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
 	char label[LABEL_BYTES];
 
 	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_label(label, aggregator, t);
-		rm_metrics_tell(out, label, "",
+		rm_metrics_series(out, label, "",
 		    (double)drift_sums(aggregator->drifts[t]).rnics_different);
 	}
 }
 
 /* clang-format off */
 static const struct rm_metrics_family families[] = {
-	{ "rackmesh_drift_settings", "gauge", "Settings of the rack's RNICs that are compared: as expected (same), different, or not to be read (unknown).", tell_settings },
-	{ "rackmesh_drift_rnics_different", "gauge", "RNICs with a setting that is different from what is expected.", tell_rnics },
+	{ "rackmesh_drift_settings", "gauge", "Settings of the rack's RNICs that are compared: as expected (same), different, or not to be read (unknown).", report_settings },
+	{ "rackmesh_drift_rnics_different", "gauge", "RNICs with a setting that is different from what is expected.", report_rnics },
 };
 /* clang-format on */
 

@@ -40,7 +40,7 @@ find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
     char texts[HYPERVISOR_FINDINGS][FINDING_BYTES])
 {
 	if (host->reading.up)
-		hypervisor_findings_tell(nic, host->reading.interval_ns, texts);
+		hypervisor_findings_report(nic, host->reading.interval_ns, texts);
 	else
 		for (int i = 0; i < HYPERVISOR_FINDINGS; i++)
 			texts[i][0] = '\0';
@@ -197,7 +197,7 @@ show_hypervisor(const struct hypervisor_collector *collector, struct wanted *wan
 
 	set_u64(object, "parse_errors",
 	    hypervisor_collector_counts(collector)->parse_errors);
-	set_u64(object, "values_told", shown.on_metrics.exported);
+	set_u64(object, "values_exported", shown.on_metrics.exported);
 	set_u64(object, "values_unused", shown.on_metrics.unused);
 	set_u64(object, "values_refused", shown.on_metrics.refused);
 	json_object_set_new(object, "nics", show_nics(&shown, wanted));
@@ -269,8 +269,8 @@ struct hypervisor_metrics {
 };
 
 static void
-tell_nic(struct rm_metrics_out *out, const struct row_family *family, const char *host,
-    const struct hypervisor_nic *nic)
+report_nic(struct rm_metrics_out *out, const struct row_family *family,
+    const char *host, const struct hypervisor_nic *nic)
 {
 	const struct counter_state *states = nic->states + family->first;
 	char label[LABEL_BYTES], more[16] = "";
@@ -279,14 +279,14 @@ tell_nic(struct rm_metrics_out *out, const struct row_family *family, const char
 	for (unsigned i = 0; i < hypervisor_row_values(family->row); i++) {
 		if (family->row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
-		if (states[i].there && hypervisor_nic_tells(nic, family->row, i))
-			rm_metrics_tell(out, label, more,
+		if (states[i].there && hypervisor_nic_reports(nic, family->row, i))
+			rm_metrics_series(out, label, more,
 			    base_unit_value(family->row->unit, states[i].total));
 	}
 }
 
 static void
-tell_row(struct rm_metrics_out *out, const void *arg)
+report_row(struct rm_metrics_out *out, const void *arg)
 {
 	const struct row_family *family = arg;
 	const struct tor_aggregator *aggregator = family->aggregator;
@@ -297,13 +297,13 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 
 		for (size_t i = 0; i < hypervisor_nics_count(shown.nics); i++)
 			if (hypervisor_nics_get(shown.nics, i)->on_metrics)
-				tell_nic(out, family, shown.name,
+				report_nic(out, family, shown.name,
 				    hypervisor_nics_get(shown.nics, i));
 	}
 }
 
 static void
-tell_nic_findings(struct rm_metrics_out *out, const struct hypervisor_shown *shown,
+report_nic_findings(struct rm_metrics_out *out, const struct hypervisor_shown *shown,
     const struct hypervisor_nic *nic)
 {
 	char texts[HYPERVISOR_FINDINGS][FINDING_BYTES], label[LABEL_BYTES], more[40];
@@ -314,12 +314,12 @@ tell_nic_findings(struct rm_metrics_out *out, const struct hypervisor_shown *sho
 	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
 		snprintf(
 		    more, sizeof(more), "finding=\"%s\"", hypervisor_finding_str(i));
-		rm_metrics_tell(out, label, more, texts[i][0] != '\0');
+		rm_metrics_series(out, label, more, texts[i][0] != '\0');
 	}
 }
 
 static void
-tell_findings(struct rm_metrics_out *out, const void *arg)
+report_findings(struct rm_metrics_out *out, const void *arg)
 {
 	const struct hypervisor_metrics *shown = arg;
 	const struct tor_aggregator *aggregator = shown->aggregator;
@@ -330,7 +330,7 @@ tell_findings(struct rm_metrics_out *out, const void *arg)
 
 		for (size_t i = 0; i < hypervisor_nics_count(host.nics); i++)
 			if (hypervisor_nics_get(host.nics, i)->on_metrics)
-				tell_nic_findings(
+				report_nic_findings(
 				    out, &host, hypervisor_nics_get(host.nics, i));
 	}
 }
@@ -358,7 +358,7 @@ static const struct value_gauge {
 	const char *name, *help;
 	double (*read)(const void *collector);
 } value_gauges[] = {
-	{ N("values_told"), "Values of the last whole reading that rackmesh_hypervisor_* tells.", read_exported },
+	{ N("values_exported"), "Values of the last whole reading that rackmesh_hypervisor_* tells.", read_exported },
 	{ N("values_unused"), "Values left out because no counter of their priority was ever above 0.", read_unused },
 	{ N("values_refused"), "Values left out because the limit of one ESXi host is reached.", read_refused },
 };
@@ -413,14 +413,14 @@ add_rows(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 	aggregator->hypervisor_metrics = shown;
 	shown->findings = (struct rm_metrics_family){ "rackmesh_hypervisor_finding",
 		"gauge", "1: what the finding says holds of the NIC's last interval.",
-		tell_findings };
+		report_findings };
 	r = rm_metrics_family(metrics, shown, &shown->findings, shown);
 	for (size_t i = 0; r == 0 && i < rows; i++) {
 		const struct hypervisor_row *row = &hypervisor_rows[i];
 
 		shown->rows[i] = (struct row_family){
 			{ row->metric, row->gauge ? "gauge" : "counter", row->help,
-			    tell_row },
+			    report_row },
 			aggregator, row, first
 		};
 		first += hypervisor_row_values(row);

@@ -44,7 +44,7 @@ member_fill(struct member *member, const struct tor_rack *rack, size_t i)
 
 static void
 each_member(struct rm_metrics_out *out, const struct rnic_metrics *shown,
-    void (*tell)(const struct member *member))
+    void (*report)(const struct member *member))
 {
 	struct member member = { .out = out, .now = shown->now() };
 	size_t left = RNIC_METRICS_MAX;
@@ -54,7 +54,7 @@ each_member(struct rm_metrics_out *out, const struct rnic_metrics *shown,
 
 		for (size_t i = 0; i < members && left > 0; i++, left--) {
 			member_fill(&member, shown->racks[r], i);
-			tell(&member);
+			report(&member);
 		}
 	}
 }
@@ -62,73 +62,75 @@ each_member(struct rm_metrics_out *out, const struct rnic_metrics *shown,
 /* An interval without a single split reply has no quantiles, and a real one is not 0.
  */
 static void
-tell_quantiles(const struct member *member, const uint32_t values_ns[WIRE_QUANTILES])
+report_quantiles(const struct member *member, const uint32_t values_ns[WIRE_QUANTILES])
 {
 	const double s = (double)RM_NS_PER_S;
 
 	if (values_ns[WIRE_MAX] == 0)
 		return;
-	rm_metrics_tell(member->out, member->label, "quantile=\"0.5\"",
+	rm_metrics_series(member->out, member->label, "quantile=\"0.5\"",
 	    (double)values_ns[WIRE_P50] / s);
-	rm_metrics_tell(member->out, member->label, "quantile=\"0.99\"",
+	rm_metrics_series(member->out, member->label, "quantile=\"0.99\"",
 	    (double)values_ns[WIRE_P99] / s);
 }
 
 static void
-tell_rtt(const struct member *member)
+report_rtt(const struct member *member)
 {
 	if (member->last != NULL)
-		tell_quantiles(member, member->last->rtt_ns);
+		report_quantiles(member, member->last->rtt_ns);
 }
 
 static void
-tell_prober_delay(const struct member *member)
+report_prober_delay(const struct member *member)
 {
 	if (member->last != NULL)
-		tell_quantiles(member, member->last->prober_delay_ns);
+		report_quantiles(member, member->last->prober_delay_ns);
 }
 
 static void
-tell_responder_delay(const struct member *member)
+report_responder_delay(const struct member *member)
 {
 	if (member->last != NULL)
-		tell_quantiles(member, member->last->responder_delay_ns);
+		report_quantiles(member, member->last->responder_delay_ns);
 }
 
 #define FROM "direction=\"from\""
 #define TO "direction=\"to\""
 
 static void
-tell_ratio(const struct member *member)
+report_ratio(const struct member *member)
 {
 	const struct tor_rack_member_state *state = &member->state;
 
 	if (state->sent > 0)
-		rm_metrics_tell(member->out, member->label, FROM,
+		rm_metrics_series(member->out, member->label, FROM,
 		    (double)state->lost / (double)state->sent);
 	if (state->to_sent > 0)
-		rm_metrics_tell(member->out, member->label, TO,
+		rm_metrics_series(member->out, member->label, TO,
 		    (double)state->to_lost / (double)state->to_sent);
 }
 
 static void
-tell_probes(const struct member *member)
+report_probes(const struct member *member)
 {
-	rm_metrics_tell(member->out, member->label, FROM, (double)member->traffic.sent);
-	rm_metrics_tell(
+	rm_metrics_series(
+	    member->out, member->label, FROM, (double)member->traffic.sent);
+	rm_metrics_series(
 	    member->out, member->label, TO, (double)member->traffic.to_sent);
 }
 
 static void
-tell_lost(const struct member *member)
+report_lost(const struct member *member)
 {
-	rm_metrics_tell(member->out, member->label, FROM, (double)member->traffic.lost);
-	rm_metrics_tell(
+	rm_metrics_series(
+	    member->out, member->label, FROM, (double)member->traffic.lost);
+	rm_metrics_series(
 	    member->out, member->label, TO, (double)member->traffic.to_lost);
 }
 
 static void
-tell_health(const struct member *member)
+report_health(const struct member *member)
 {
 	static const char *const labels[] = {
 		[RM_HEALTH_UNKNOWN] = "health=\"unknown\"",
@@ -136,16 +138,16 @@ tell_health(const struct member *member)
 		[RM_HEALTH_BAD] = "health=\"bad\"",
 	};
 
-	rm_metrics_tell(member->out, member->label, labels[member->state.health], 1);
+	rm_metrics_series(member->out, member->label, labels[member->state.health], 1);
 }
 
 static void
-tell_age(const struct member *member)
+report_age(const struct member *member)
 {
 	const rm_mono_t probed = member->traffic.probed;
 
 	if (probed.ns != 0)
-		rm_metrics_tell(member->out, member->label, "",
+		rm_metrics_series(member->out, member->label, "",
 		    (double)rm_mono_since(member->now, probed) / (double)RM_NS_PER_S);
 }
 
@@ -153,7 +155,7 @@ tell_age(const struct member *member)
 #define EACH_MEMBER(name)                                                      \
 	static void family_##name(struct rm_metrics_out *out, const void *arg) \
 	{                                                                      \
-		each_member(out, arg, tell_##name);                            \
+		each_member(out, arg, report_##name);                          \
 	}
 
 EACH_MEMBER(rtt)
@@ -189,7 +191,7 @@ each_rack(struct rm_metrics_out *out, const struct rnic_metrics *shown,
 
 		snprintf(
 		    label, sizeof(label), "tor=\"%s\"", tor_rack_tor(shown->racks[r]));
-		rm_metrics_tell(out, label, "", read(&state));
+		rm_metrics_series(out, label, "", read(&state));
 	}
 }
 
@@ -238,7 +240,7 @@ EACH_RACK(hosts_slowed)
 EACH_RACK(blind)
 
 static void
-tell_kinds(struct rm_metrics_out *out, const struct tor_rack *rack)
+report_kinds(struct rm_metrics_out *out, const struct tor_rack *rack)
 {
 	const struct rm_incidents *incidents = tor_rack_incidents(rack);
 	const size_t count = rm_incidents_open(incidents);
@@ -251,7 +253,7 @@ tell_kinds(struct rm_metrics_out *out, const struct tor_rack *rack)
 	for (int k = 1; k < RM_KINDS; k++) {
 		snprintf(
 		    kind, sizeof(kind), "kind=\"%s\"", rm_kind_str((enum rm_kind)k));
-		rm_metrics_tell(out, label, kind, open[k]);
+		rm_metrics_series(out, label, kind, open[k]);
 	}
 }
 
@@ -261,7 +263,7 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 	const struct rnic_metrics *shown = arg;
 
 	for (size_t r = 0; r < shown->rack_count; r++)
-		tell_kinds(out, shown->racks[r]);
+		report_kinds(out, shown->racks[r]);
 }
 
 /* clang-format off */

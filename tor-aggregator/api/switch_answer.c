@@ -276,7 +276,7 @@ show_switch(const struct tor_aggregator *aggregator, size_t at, struct wanted *w
 	json_object_set_new(object, "role", json_string(role_str(one->role)));
 	set_u64(object, "parse_errors", counts->parse_errors);
 	set_u64(object, "commands_refused", counts->commands_refused);
-	set_u64(object, "values_told", shown.exported.exported);
+	set_u64(object, "values_exported", shown.exported.exported);
 	set_u64(object, "values_unused", shown.exported.unused);
 	set_u64(object, "values_refused", shown.exported.refused);
 	json_object_set_new(
@@ -363,8 +363,8 @@ label_of(const struct read_switch *one)
 }
 
 static void
-tell_object(struct rm_metrics_out *out, const struct row_family *family, const char *of,
-    const struct switch_object *object)
+report_object(struct rm_metrics_out *out, const struct row_family *family,
+    const char *of, const struct switch_object *object)
 {
 	const struct switch_row *row = family->row;
 	const struct counter_state *states = object->states + family->first;
@@ -382,13 +382,13 @@ tell_object(struct rm_metrics_out *out, const struct row_family *family, const c
 		if (row->by_priority)
 			snprintf(more, sizeof(more), "priority=\"%u\"", i);
 		if (states[i].there && switch_is_exported(object, row, i))
-			rm_metrics_tell(out, label, more,
+			rm_metrics_series(out, label, more,
 			    base_unit_value(row->unit, states[i].total));
 	}
 }
 
 static void
-tell_row(struct rm_metrics_out *out, const void *arg)
+report_row(struct rm_metrics_out *out, const void *arg)
 {
 	const struct row_family *family = arg;
 	const struct tor_aggregator *aggregator = family->shown->aggregator;
@@ -402,7 +402,7 @@ tell_row(struct rm_metrics_out *out, const void *arg)
 		for (size_t i = 0; i < switch_list_count(list); i++)
 			if (switch_list_get(list, i)->part == family->row->part &&
 			    switch_list_get(list, i)->exported)
-				tell_object(
+				report_object(
 				    out, family, label.text, switch_list_get(list, i));
 	}
 }
@@ -430,7 +430,7 @@ static const struct collector_gauge {
 	const char *name, *help;
 	double (*read)(const void *collector);
 } collector_gauges[] = {
-	{ N("values_told"), "Values of the last whole reading that rackmesh_switch_* tells.", read_exported },
+	{ N("values_exported"), "Values of the last whole reading that rackmesh_switch_* tells.", read_exported },
 	{ N("values_unused"), "Values left out because no counter of their traffic class was ever above 0.", read_unused },
 	{ N("values_refused"), "Values left out because the limit of one switch is reached.", read_refused },
 };
@@ -489,7 +489,7 @@ add_rows(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 
 		shown->rows[i] = (struct row_family){
 			{ row->metric, row->gauge ? "gauge" : "counter", row->help,
-			    tell_row },
+			    report_row },
 			shown, row, first[row->part]
 		};
 		first[row->part] += switch_row_values(row);

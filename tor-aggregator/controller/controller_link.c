@@ -77,7 +77,7 @@ on_up(struct rm_link *link, void *arg)
 			held[i].keys_epoch = keys->epoch;
 		}
 	}
-	return hello_say(link, &hello, held, controller_link->writer);
+	return hello_send(link, &hello, held, controller_link->writer);
 }
 
 static int

@@ -397,7 +397,7 @@ append_char(char out[INDICATOR_TEXT], char c)
 }
 
 void
-indicator_tell(
+indicator_report(
     const struct evidence *evidence, enum indicator indicator, char out[INDICATOR_TEXT])
 {
 	enum indicator_status status;

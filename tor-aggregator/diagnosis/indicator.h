@@ -91,7 +91,7 @@ enum indicator_status indicator_read(
 
 /* "its port counted 812 symbol errors in 10 s". Cut to fit. */
 #define INDICATOR_TEXT 160
-void indicator_tell(const struct evidence *evidence, enum indicator indicator,
+void indicator_report(const struct evidence *evidence, enum indicator indicator,
     char out[INDICATOR_TEXT]);
 
 /* The name of the first counter that it needs and that is not there: "symbol_err". */

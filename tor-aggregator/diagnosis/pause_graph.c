@@ -545,7 +545,7 @@ find_victims(const struct pause_graph *graph, const struct spread *spread,
 }
 
 static void
-tell_victims(struct pause_finding *finding)
+report_victims(struct pause_finding *finding)
 {
 	char *text = finding->sentence;
 	const size_t size = sizeof(finding->sentence);
@@ -559,7 +559,7 @@ tell_victims(struct pause_finding *finding)
 }
 
 static void
-tell_steps(const struct pause_graph *graph, const struct spread *spread,
+report_steps(const struct pause_graph *graph, const struct spread *spread,
     struct pause_finding *finding)
 {
 	finding->step_count = spread->count;
@@ -615,7 +615,7 @@ most_at(const struct pause_graph *graph, struct node node)
 }
 
 static void
-tell_own_queues(
+report_own_queues(
     const struct pause_graph *graph, struct node node, char *text, size_t size)
 {
 	const struct pause *most = most_at(graph, node);
@@ -632,7 +632,7 @@ tell_own_queues(
 }
 
 static void
-tell_switch(const struct pause_graph *graph, const struct pause *pause,
+report_switch(const struct pause_graph *graph, const struct pause *pause,
     struct pause_finding *finding)
 {
 	const struct fabric_switch *from = &graph->switches[pause->from.at];
@@ -649,7 +649,7 @@ tell_switch(const struct pause_graph *graph, const struct pause *pause,
 	append_rate(text, size, &pause->rate);
 	append(text, size, " (priority %u), and ", graph->priority);
 	if (error == NULL)
-		tell_own_queues(graph, pause->from, text, size);
+		report_own_queues(graph, pause->from, text, size);
 	else
 		append(
 		    text, size, "whether it is paused itself is not known: %s", error);
@@ -657,7 +657,7 @@ tell_switch(const struct pause_graph *graph, const struct pause *pause,
 
 /* Where it comes in is a switch that is read: that one has counted it. */
 static void
-tell_leaf(const struct pause_graph *graph, const struct pause *pause,
+report_leaf(const struct pause_graph *graph, const struct pause *pause,
     struct pause_finding *finding)
 {
 	const struct port *port = &graph->ports[pause->from.at];
@@ -716,11 +716,11 @@ find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 	    (source.is_switch || !graph->pauses[strongest].strong ? 1 : 2))
 		return;
 	if (source.is_switch)
-		tell_switch(graph, &graph->pauses[strongest], finding);
+		report_switch(graph, &graph->pauses[strongest], finding);
 	else
-		tell_leaf(graph, &graph->pauses[strongest], finding);
-	tell_victims(finding);
-	tell_steps(graph, spread, finding);
+		report_leaf(graph, &graph->pauses[strongest], finding);
+	report_victims(finding);
+	report_steps(graph, spread, finding);
 	graph->found_count++;
 }
 
@@ -770,7 +770,7 @@ walk_loop(const struct pause_graph *graph, size_t from, size_t loop[PAUSE_MAX_PA
 }
 
 static void
-tell_loop(const struct pause_graph *graph, const size_t *loop, size_t count,
+report_loop(const struct pause_graph *graph, const size_t *loop, size_t count,
     struct pause_finding *finding)
 {
 	const struct pause_rate *least = &graph->pauses[loop[0]].rate;
@@ -844,10 +844,10 @@ find_loop(struct pause_graph *graph, size_t from, struct spread *spread)
 	finding = new_finding(graph, PAUSE_LOOP);
 	if (finding == NULL)
 		return;
-	tell_loop(graph, loop, count, finding);
+	report_loop(graph, loop, count, finding);
 	find_victims(graph, spread, finding);
-	tell_victims(finding);
-	tell_steps(graph, spread, finding);
+	report_victims(finding);
+	report_steps(graph, spread, finding);
 	graph->found_count++;
 }
 

@@ -527,7 +527,7 @@ proof_sum_up(const struct proof *proof, rm_mono_t now, struct proof_total *ret)
 /* ---- reading it ---- */
 
 static void
-tell_unknown(
+report_unknown(
     const struct proof_total *total, const struct ratio *ratio, char error[PROOF_TEXT])
 {
 	const struct proof_parts *parts =
@@ -553,7 +553,7 @@ proof_read(const struct proof_total *total, enum proof_ratio ratio, double *ret,
 
 	error[0] = '\0';
 	if (sum->counted == 0) {
-		tell_unknown(total, &ratios[ratio], error);
+		report_unknown(total, &ratios[ratio], error);
 		return PROOF_UNKNOWN;
 	}
 	if (sum->missing > 0)

@@ -21,11 +21,11 @@ proof_state_str(enum proof_state state)
 	return state_words[state];
 }
 
-static enum proof_state say(char sentence[PROOF_TEXT], enum proof_state state,
+static enum proof_state report(char sentence[PROOF_TEXT], enum proof_state state,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static enum proof_state
-say(char sentence[PROOF_TEXT], enum proof_state state, const char *format, ...)
+report(char sentence[PROOF_TEXT], enum proof_state state, const char *format, ...)
 {
 	va_list arguments;
 
@@ -176,32 +176,32 @@ ecn_under_pressure(const struct proof_total *total, const struct pressure *sende
 
 	if (all_count(port) && port->per >= PROOF_FEW)
 		return is_low(port)
-			   ? say(sentence, PROOF_FAILING,
+			   ? report(sentence, PROOF_FAILING,
 				 "The switch marks %" PRIu64 " of %" PRIu64
 				 " packets, and PFC pauses for %s %% of the time "
 				 "(%.60s): %s lies above that of PFC.",
 				 port->of, port->per, pct.text, senders->who,
 				 port->of == 0 ? "ECN is off, or its threshold"
 					       : "the threshold of ECN")
-			   : say(sentence, PROOF_WORKING,
+			   : report(sentence, PROOF_WORKING,
 				 "The switch marks %" PRIu64 " of %" PRIu64
 				 " packets; PFC pauses for %s %% of the time (%.60s) "
 				 "none the less.",
 				 port->of, port->per, pct.text, senders->who);
 	if (host->per >= PROOF_FEW && !is_low(host))
-		return say(sentence, PROOF_WORKING,
+		return report(sentence, PROOF_WORKING,
 		    "RNICs receive %" PRIu64 " marks with %" PRIu64
 		    " packets; PFC pauses for %s %% of the time (%.60s) none the less.",
 		    host->of, host->per, pct.text, senders->who);
 	if (all_count(host) && host->per >= PROOF_FEW && all_count(cnps) &&
 	    cnps->of < PROOF_FEW)
-		return say(sentence, PROOF_FAILING,
+		return report(sentence, PROOF_FAILING,
 		    "RNICs receive %" PRIu64 " marks with %" PRIu64
 		    " packets and %" PRIu64 " CNPs, and PFC pauses for %s %% of the "
 		    "time (%.60s): ECN is off, or its threshold lies above that of "
 		    "PFC.",
 		    host->of, host->per, cnps->of, pct.text, senders->who);
-	return say(sentence, PROOF_NOT_KNOWN,
+	return report(sentence, PROOF_NOT_KNOWN,
 	    "PFC pauses for %s %% of the time (%.60s), and RNICs here receive %" PRIu64
 	    " marks: others may go to other racks, which only a count at all ports "
 	    "of the switch tells.",
@@ -218,36 +218,36 @@ ecn_unmarked(const struct proof_total *total, const struct pressure *senders,
 	const struct pressure *worst = worse(senders, receivers);
 
 	if (!most_count(host) && !most_count(port))
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "No mark is counted, by %u of %u RNICs and %u of %u ports: too few "
 		    "of them count marks.",
 		    host->counted, host->counted + host->missing, port->counted,
 		    port->counted + port->missing);
 	if (senders->untimed_rate > 0 || receivers->untimed_rate > 0)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "No packet is marked, and %" PRIu64
 		    " PFC frames were sent: for how long they pause, nobody counts.",
 		    senders->frames + receivers->frames);
 	if (worst->pct >= PROOF_HEALTHY_PCT)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "No packet is marked, and PFC pauses for %s %% of the time "
 		    "(%.60s): too little, or too short, to tell whether ECN is off.",
 		    percent(worst->pct).text, worst->who);
 	if (dropped->of >= PROOF_FEW)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "No packet is marked, and the switch dropped %" PRIu64
 		    " instead of sending them: of a class without ECN, or ECN is off.",
 		    dropped->of);
 	if (!senders->known)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "No packet is marked, and nobody counts pauses: there is no "
 		    "congestion, or ECN is off.");
 	if (worst->pct > 0)
-		return say(sentence, PROOF_NOT_NEEDED,
+		return report(sentence, PROOF_NOT_NEEDED,
 		    "No packet is marked, and PFC pauses for at most %s %% of the "
 		    "time: there is no lasting congestion.",
 		    percent(worst->pct).text);
-	return say(
+	return report(
 	    sentence, PROOF_NOT_NEEDED, "No packet is marked: there is no congestion.");
 }
 
@@ -266,12 +266,12 @@ judge_ecn(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (host->counted == 0 && port->counted == 0 && probe->of == 0) {
 		proof_read(total, PROOF_HOST_CE, &unused, reason[PROOF_HOST]);
 		proof_read(total, PROOF_SWITCH_CE, &unused, reason[PROOF_SWITCH]);
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "Nobody counts marks: %.90s, and %.90s.", reason[PROOF_HOST],
 		    reason[PROOF_SWITCH]);
 	}
 	if (receivers.steady > 0 && is_low(host) && is_low(port))
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "PFC holds up the switch for %s %% of the time (%.60s): pauses "
 		    "that begin there need no marks, and say nothing of ECN.",
 		    percent(receivers.pct).text, receivers.who);
@@ -280,12 +280,12 @@ judge_ecn(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (!marked)
 		return ecn_unmarked(total, &senders, &receivers, sentence);
 	if (senders.untimed_rate >= PROOF_BUSY_FRAMES && is_low(host) && is_low(port))
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "Few packets are marked, %" PRIu64 " received by RNICs and %" PRIu64
 		    " sent by the switch, and %" PRIu64
 		    " PFC frames paused senders: for how long, nobody counts.",
 		    host->of, port->of, senders.frames);
-	return say(sentence, PROOF_WORKING,
+	return report(sentence, PROOF_WORKING,
 	    "Packets are marked%s: %" PRIu64 " received by RNICs, %" PRIu64
 	    " sent by the switch, %" PRIu64 " probes.",
 	    all_count(port) && port->of == 0 ? ", by other switches" : "", host->of,
@@ -316,12 +316,12 @@ cnp_faults(const struct proof_total *total, char sentence[PROOF_TEXT])
 	const struct proof_worst *off = &total->cnp_off, *ignored = &total->cnp_ignored;
 
 	if (off->parts > 0)
-		return say(sentence, PROOF_FAILING,
+		return report(sentence, PROOF_FAILING,
 		    "%.80s%s answers %" PRIu64 " marks with %" PRIu64
 		    " CNPs: who sends to it is not told.",
 		    off->who, others(off->parts).text, off->per, off->of);
 	if (ignored->parts > 0)
-		return say(sentence, PROOF_FAILING,
+		return report(sentence, PROOF_FAILING,
 		    "%.80s%s ignores %" PRIu64 " of the %" PRIu64
 		    " CNPs that reach it, and does not slow down.",
 		    ignored->who, others(ignored->parts).text, ignored->of,
@@ -340,37 +340,37 @@ judge_cnp(const struct proof_total *total, char sentence[PROOF_TEXT])
 	if (cnp_faults(total, sentence) == PROOF_FAILING)
 		return PROOF_FAILING;
 	if (sent->counted == 0 && got->counted == 0)
-		return say(sentence, PROOF_NOT_KNOWN, "No RNIC counts CNPs%s.",
+		return report(sentence, PROOF_NOT_KNOWN, "No RNIC counts CNPs%s.",
 		    total->parts[PROOF_HOST].read == 0 ? ": none has reported lately"
 						       : "");
 	if (both->of == 0 && both->per > 0)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "RNICs received %" PRIu64
 		    " marks and sent no CNP: on each of them too few marks to tell.",
 		    both->per);
 	if (sent->of == 0 && got->of == 0 && !most_count(both))
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "No CNP is sent or received, and %u of %u RNICs count marks and "
 		    "CNPs.",
 		    both->counted, both->counted + both->missing);
 	if (sent->of == 0 && got->of == 0)
-		return say(sentence, PROOF_NOT_NEEDED, "No mark asks for a CNP.");
+		return report(sentence, PROOF_NOT_NEEDED, "No mark asks for a CNP.");
 	if (got->counted == 0)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "RNICs of the rack sent %" PRIu64
 		    " CNPs; nobody counts those that arrive.",
 		    sent->of);
 	if (got->of == 0)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "RNICs of the rack sent %" PRIu64
 		    " CNPs and received none: they are lost, or went to other racks.",
 		    sent->of);
 	if (sent->counted == 0)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "RNICs of the rack received %" PRIu64
 		    " CNPs; nobody counts those that they send.",
 		    got->of);
-	return say(sentence, PROOF_WORKING,
+	return report(sentence, PROOF_WORKING,
 	    "RNICs of the rack sent %" PRIu64 " CNPs for %" PRIu64
 	    " marks and received %" PRIu64 ", also from and to other racks.",
 	    sent->of, marks->of, got->of);
@@ -385,12 +385,12 @@ pfc_quiet(const struct proof_total *total, char sentence[PROOF_TEXT])
 				 *port = &total->parts[PROOF_SWITCH];
 
 	if (2 * host->pauses < host->read && 2 * port->pauses < port->read)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "No pause is counted, by %u of %u RNICs and %u of %u ports: too "
 		    "few "
 		    "of them count pauses.",
 		    host->pauses, host->read, port->pauses, port->read);
-	return say(sentence, PROOF_NOT_NEEDED, "Nobody pauses anybody.");
+	return report(sentence, PROOF_NOT_NEEDED, "Nobody pauses anybody.");
 }
 
 /* It carries load for some of the time, or nobody knows for how long. */
@@ -401,22 +401,22 @@ pfc_in_use(const struct pressure *worst, double untimed_rate, uint64_t frames,
 	const struct percent pct = percent(worst->pct);
 
 	if (worst->pct >= PROOF_STEADY_PCT && worst->ns < PROOF_STEADY_NS)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "PFC pauses for %s %% of the time (%.80s, priority %u), which is "
 		    "counted for %" PRId64 " s only: too short to tell.",
 		    pct.text, worst->who, worst->priority, worst->ns / RM_NS_PER_S);
 	if (untimed_rate >= PROOF_BUSY_FRAMES)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "%" PRIu64
 		    " PFC frames were sent, up to %.0f a second at one port; nobody "
 		    "counts for how long they pause.",
 		    frames, untimed_rate);
 	if (worst->pct > 0)
-		return say(sentence, PROOF_WORKING,
+		return report(sentence, PROOF_WORKING,
 		    "PFC is the backstop: at most %s %% of the time (%.80s, priority "
 		    "%u).",
 		    pct.text, worst->who, worst->priority);
-	return say(sentence, PROOF_WORKING,
+	return report(sentence, PROOF_WORKING,
 	    "PFC is the backstop: %" PRIu64
 	    " frames, less than %u a second at any port.",
 	    frames, PROOF_BUSY_FRAMES);
@@ -432,20 +432,20 @@ judge_pfc(const struct proof_total *total, char sentence[PROOF_TEXT])
 				: receivers.untimed_rate;
 
 	if (!senders.known && !receivers.known)
-		return say(sentence, PROOF_NOT_KNOWN,
+		return report(sentence, PROOF_NOT_KNOWN,
 		    "Neither an RNIC nor the switch counts pauses%s.",
 		    total->parts[PROOF_SWITCH].ever &&
 			    total->parts[PROOF_SWITCH].read == 0
 			? ", or was read lately"
 			: "");
 	if (receivers.steady > 0)
-		return say(sentence, PROOF_FAILING,
+		return report(sentence, PROOF_FAILING,
 		    "PFC holds up the switch for %s %% of the time (%.80s, priority "
 		    "%u; %u in all): find out first why no more is taken there.",
 		    percent(receivers.pct).text, receivers.who, receivers.priority,
 		    receivers.steady);
 	if (senders.steady > 0)
-		return say(sentence, PROOF_FAILING,
+		return report(sentence, PROOF_FAILING,
 		    "PFC is the steady state: it holds up senders for %s %% of the "
 		    "time "
 		    "(%.80s, priority %u; %u in all).",

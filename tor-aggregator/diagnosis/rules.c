@@ -198,13 +198,13 @@ struct hearing {                /* what the conditions of one rule have said so 
 };
 
 static void
-tell(struct hearing *hearing, uint8_t indicator)
+report(struct hearing *hearing, uint8_t indicator)
 {
 	for (size_t i = 0; i < hearing->listed; i++)
-		if (hearing->result.tells[i] == indicator)
+		if (hearing->result.reports[i] == indicator)
 			return;
-	if (hearing->listed < RULE_TELLS)
-		hearing->result.tells[hearing->listed++] = indicator;
+	if (hearing->listed < RULE_REPORTS)
+		hearing->result.reports[hearing->listed++] = indicator;
 }
 
 static void
@@ -229,7 +229,7 @@ receive(
 	}
 	if (truth == YES && condition->role != RULE_NOT &&
 	    !(condition->role == RULE_MUST && condition->below))
-		tell(hearing, condition->indicator);
+		report(hearing, condition->indicator);
 }
 
 /* What a rule needs is what it cannot do without: of a group of which one is known, no
@@ -290,8 +290,8 @@ rule_sentence(const struct evidence *evidence, const struct rule_result *result,
 	size_t len = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < RULE_TELLS && result->tells[i] != 0; i++) {
-		indicator_tell(evidence, result->tells[i], text);
+	for (size_t i = 0; i < RULE_REPORTS && result->reports[i] != 0; i++) {
+		indicator_report(evidence, result->reports[i], text);
 		len += (size_t)snprintf(out + len, RULE_SENTENCE_BYTES - len, "%s%s",
 		    len == 0 ? "" : ", ", text);
 		if (len >= RULE_SENTENCE_BYTES)

@@ -79,11 +79,12 @@ enum rule_status {
 	RULE_NOT_KNOWN, /* a counter that it needs is not there */
 };
 
-#define RULE_TELLS 3
+#define RULE_REPORTS 3
 
 struct rule_result {
 	enum rule_status status;
-	uint8_t tells[RULE_TELLS]; /* of RULE_HOLDS: indicators that show it; 0: none */
+	uint8_t
+	    reports[RULE_REPORTS]; /* of RULE_HOLDS: indicators that show it; 0: none */
 	uint8_t needs;             /* of RULE_NOT_KNOWN: an indicator that is missing */
 };
 
@@ -91,7 +92,7 @@ struct rule_result {
 void rules_judge(const struct evidence *evidence, struct rule_result ret[DIAGNOSES]);
 
 /* "its port counted 812 symbol errors in 10 s, ...": of RULE_HOLDS. */
-#define RULE_SENTENCE_BYTES (RULE_TELLS * INDICATOR_TEXT)
+#define RULE_SENTENCE_BYTES (RULE_REPORTS * INDICATOR_TEXT)
 void rule_sentence(const struct evidence *evidence, const struct rule_result *result,
     char out[RULE_SENTENCE_BYTES]);
 

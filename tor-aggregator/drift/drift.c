@@ -34,7 +34,7 @@ drift_free(struct drift *drift)
 }
 
 void
-drift_tell_anew(struct drift *drift, const char *host)
+drift_report_anew(struct drift *drift, const char *host)
 {
 	for (size_t i = 0; i < drift->count; i++)
 		if (strcmp(drift->rnics[i].host, host) == 0)
@@ -110,7 +110,7 @@ compare(struct drift_rnic *rnic, rm_wall_t now)
 }
 
 int
-drift_tell(struct drift *drift, const struct drift_groups *groups,
+drift_report(struct drift *drift, const struct drift_groups *groups,
     const struct wire_rnic *rnic, const struct wire_settings *settings, rm_wall_t now)
 {
 	struct drift_rnic *at = find(drift, rnic->id);

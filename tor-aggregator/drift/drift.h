@@ -49,11 +49,11 @@ struct drift_sums {                    /* of those that are there */
 int drift_new(struct drift **ret);
 void drift_free(struct drift *drift); /* NULL is fine */
 
-/* Its agent has gone, or will tell its RNICs from anew, each with drift_tell. */
-void drift_tell_anew(struct drift *drift, const char *host);
+/* Its agent has gone, or will tell its RNICs from anew, each with drift_report. */
+void drift_report_anew(struct drift *drift, const char *host);
 /* settings NULL: its agent is too old to tell. -EINVAL: a bad name; -ENOSPC: there are
  * too many, and it is counted; -ENOMEM. */
-int drift_tell(struct drift *drift, const struct drift_groups *groups,
+int drift_report(struct drift *drift, const struct drift_groups *groups,
     const struct wire_rnic *rnic, const struct wire_settings *settings, rm_wall_t now);
 /* Something else is expected from now on. */
 void drift_regroup(

@@ -104,8 +104,8 @@ take_row(struct esxi *esxi, char *line)
 	struct hypervisor_nic *nic;
 	char *rest = NULL, *word = strtok_r(line, " ", &rest);
 
-	nic =
-	    word == NULL ? NULL : hypervisor_nics_tell(esxi->nics, word, esxi->counts);
+	nic = word == NULL ? NULL
+			   : hypervisor_nics_report(esxi->nics, word, esxi->counts);
 	if (nic == NULL)
 		return;
 	for (size_t i = 1; i < esxi->column_count; i++) {
@@ -181,7 +181,8 @@ take_mark(struct esxi *esxi, char *mark)
 		esxi->section = sections[i].section;
 		esxi->place = sections[i].place;
 		if (sections[i].of_nic && nic != NULL)
-			esxi->nic = hypervisor_nics_tell(esxi->nics, nic, esxi->counts);
+			esxi->nic =
+			    hypervisor_nics_report(esxi->nics, nic, esxi->counts);
 		esxi->vsish_seen |= esxi->section == VSISH && esxi->nic != NULL;
 	}
 }
@@ -249,7 +250,7 @@ esxi_feed_error(struct esxi *esxi, const void *data, size_t len)
 }
 
 static const char *
-said(struct esxi *esxi)
+reported(struct esxi *esxi)
 {
 	cut_end(esxi->error);
 	return esxi->error[0] == '\0' ? "nothing" : esxi->error;
@@ -262,17 +263,17 @@ esxi_end(struct esxi *esxi, struct rm_error *error)
 	if (esxi->section != END)
 		return rm_error_set(error, -EPROTO,
 		    "its answer ends before its end; its errors say \"%s\"",
-		    said(esxi));
+		    reported(esxi));
 	if (hypervisor_nics_seen(esxi->nics) == 0)
 		return rm_error_set(error, -EPROTO,
 		    "it tells no vmnic: is it an ESXi host, and may the user run "
 		    "esxcli and vsish? Its errors say \"%s\"",
-		    said(esxi));
+		    reported(esxi));
 	if (!esxi->vsish_seen)
 		return rm_error_set(error, -EPROTO,
 		    "vsish tells nothing of any vmnic: may the user run it? Its errors "
 		    "say \"%s\"",
-		    said(esxi));
+		    reported(esxi));
 	hypervisor_nics_close(esxi->nics, esxi->counts);
 	return 0;
 }

@@ -131,25 +131,26 @@ static void
 on_end(int r, const char *reason, void *arg)
 {
 	struct hypervisor_collector *host = arg;
-	struct rm_error said = { .text = "" };
+	struct rm_error reported = { .text = "" };
 
 	if (!ssh_client_is_connected(host->client)) {
 		collector_dial_next(host->collector, r);
 		return;
 	}
 	if (r == -EMSGSIZE)
-		rm_error_set(&said, r, "it prints more than %u bytes", ESXI_MAX_BYTES);
+		rm_error_set(
+		    &reported, r, "it prints more than %u bytes", ESXI_MAX_BYTES);
 	else if (r == -EKEYREJECTED)
-		rm_error_set(&said, r,
+		rm_error_set(&reported, r,
 		    "%s; the next attempt is in %lld minutes, or at once after a "
 		    "reload (SIGHUP), because ESXi locks a user after 5 failed logins",
 		    reason, (long long)(REFUSED_NS / (60 * RM_NS_PER_S)));
 	else if (r < 0)
-		rm_error_set(&said, r, "%s", reason);
+		rm_error_set(&reported, r, "%s", reason);
 	else
-		r = esxi_end(host->esxi, &said);
+		r = esxi_end(host->esxi, &reported);
 	if (r < 0)
-		collector_fail(host->collector, r, said.text);
+		collector_fail(host->collector, r, reported.text);
 	else
 		succeed(host);
 }

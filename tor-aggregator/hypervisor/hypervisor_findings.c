@@ -92,7 +92,7 @@ pfc_is_off(const struct look *look)
 }
 
 static void
-tell_global_pause_on(const struct look *look, char out[FINDING_BYTES])
+report_global_pause_on(const struct look *look, char out[FINDING_BYTES])
 {
 	const bool rx = is_set(look, "gpause_rx_on"), tx = is_set(look, "gpause_tx_on");
 
@@ -107,7 +107,7 @@ tell_global_pause_on(const struct look *look, char out[FINDING_BYTES])
 }
 
 static void
-tell_global_pause_used(const struct look *look, char out[FINDING_BYTES])
+report_global_pause_used(const struct look *look, char out[FINDING_BYTES])
 {
 	const unsigned long long rx = counted(look, "gpause_rx_frames", 0),
 				 tx = counted(look, "gpause_tx_frames", 0);
@@ -150,7 +150,7 @@ worst(const struct look *look, const char *microseconds, double *pct)
 }
 
 static void
-tell_pause_storm(const struct look *look, char out[FINDING_BYTES])
+report_pause_storm(const struct look *look, char out[FINDING_BYTES])
 {
 	const unsigned long long warnings = counted(look, "pause_storm_warn", 0),
 				 errors = counted(look, "pause_storm_err", 0);
@@ -186,7 +186,7 @@ changes(const struct look *look, const char *transitions, const char *microsecon
 }
 
 static void
-tell_paused(const struct look *look, char out[FINDING_BYTES])
+report_paused(const struct look *look, char out[FINDING_BYTES])
 {
 	const double global = share_pct(look, "gpause_rx_us", 0);
 	const double global_changes =
@@ -222,7 +222,7 @@ tell_paused(const struct look *look, char out[FINDING_BYTES])
 }
 
 static void
-tell_pfc_steady(const struct look *look, char out[FINDING_BYTES])
+report_pfc_steady(const struct look *look, char out[FINDING_BYTES])
 {
 	double pct;
 	const unsigned priority = worst(look, "pfc_rx_pause_us", &pct);
@@ -235,16 +235,16 @@ tell_pfc_steady(const struct look *look, char out[FINDING_BYTES])
 }
 
 size_t
-hypervisor_findings_tell(const struct hypervisor_nic *nic, int64_t interval_ns,
+hypervisor_findings_report(const struct hypervisor_nic *nic, int64_t interval_ns,
     char out[HYPERVISOR_FINDINGS][FINDING_BYTES])
 {
-	static void (*const tells[HYPERVISOR_FINDINGS])(
+	static void (*const reports[HYPERVISOR_FINDINGS])(
 	    const struct look *, char[FINDING_BYTES]) = {
-		[FINDING_GLOBAL_PAUSE_ON] = tell_global_pause_on,
-		[FINDING_GLOBAL_PAUSE_USED] = tell_global_pause_used,
-		[FINDING_PAUSE_STORM] = tell_pause_storm,
-		[FINDING_PAUSED] = tell_paused,
-		[FINDING_PFC_STEADY] = tell_pfc_steady,
+		[FINDING_GLOBAL_PAUSE_ON] = report_global_pause_on,
+		[FINDING_GLOBAL_PAUSE_USED] = report_global_pause_used,
+		[FINDING_PAUSE_STORM] = report_pause_storm,
+		[FINDING_PAUSED] = report_paused,
+		[FINDING_PFC_STEADY] = report_pfc_steady,
 	};
 	const struct look look = { nic, (double)interval_ns / 1e9 };
 	size_t count = 0;
@@ -252,7 +252,7 @@ hypervisor_findings_tell(const struct hypervisor_nic *nic, int64_t interval_ns,
 	for (int i = 0; i < HYPERVISOR_FINDINGS; i++) {
 		out[i][0] = '\0';
 		if (nic->there)
-			tells[i](&look, out[i]);
+			reports[i](&look, out[i]);
 		count += out[i][0] != '\0';
 	}
 	return count;

@@ -35,7 +35,7 @@ const char *hypervisor_finding_help(enum hypervisor_finding finding);
 /* interval_ns: between the two last readings; 0: there was one alone, and what is told
  * by deltas is not known. out[i] is "" for what does not hold, else a sentence. Returns
  * how many hold. */
-size_t hypervisor_findings_tell(const struct hypervisor_nic *nic, int64_t interval_ns,
+size_t hypervisor_findings_report(const struct hypervisor_nic *nic, int64_t interval_ns,
     char out[HYPERVISOR_FINDINGS][FINDING_BYTES]);
 
 #endif

@@ -95,7 +95,7 @@ insert_at(struct hypervisor_nics *nics, size_t at, const char *name)
 }
 
 struct hypervisor_nic *
-hypervisor_nics_tell(struct hypervisor_nics *nics, const char *name,
+hypervisor_nics_report(struct hypervisor_nics *nics, const char *name,
     struct hypervisor_nics_counts *counts)
 {
 	struct hypervisor_nic *nic = NULL;
@@ -243,8 +243,8 @@ hypervisor_nics_close(
 /* ---- what of it is on /metrics ---- */
 
 bool
-hypervisor_nic_tells(const struct hypervisor_nic *nic, const struct hypervisor_row *row,
-    unsigned priority)
+hypervisor_nic_reports(const struct hypervisor_nic *nic,
+    const struct hypervisor_row *row, unsigned priority)
 {
 	const struct counter_state *state = nic->states;
 
@@ -268,7 +268,7 @@ count_values(const struct hypervisor_nic *nic)
 	for (const struct hypervisor_row *row = hypervisor_rows; row->name != NULL;
 	     row++)
 		for (unsigned i = 0; i < hypervisor_row_values(row); i++, state++) {
-			if (state->there && hypervisor_nic_tells(nic, row, i))
+			if (state->there && hypervisor_nic_reports(nic, row, i))
 				count.exported++;
 			else
 				count.unused += state->there;

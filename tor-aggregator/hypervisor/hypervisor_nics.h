@@ -54,7 +54,7 @@ void hypervisor_nics_free(struct hypervisor_nics *nics); /* NULL is fine */
 void hypervisor_nics_begin(struct hypervisor_nics *nics);
 /* The NIC of this name, from now on part of the reading. NULL: its name is none, there
  * are too many, or no memory; counted. */
-struct hypervisor_nic *hypervisor_nics_tell(struct hypervisor_nics *nics,
+struct hypervisor_nic *hypervisor_nics_report(struct hypervisor_nics *nics,
     const char *name, struct hypervisor_nics_counts *counts);
 /* What a place calls name. A name that no row has is ignored. */
 void hypervisor_nic_take(struct hypervisor_nic *nic, enum hypervisor_place place,
@@ -69,7 +69,7 @@ void hypervisor_nics_close(
 void hypervisor_nics_choose(
     struct hypervisor_nics *nics, uint64_t limit, struct hypervisor_on_metrics *ret);
 /* Is one of its values on /metrics, where the NIC is? Most priorities carry nothing. */
-bool hypervisor_nic_tells(const struct hypervisor_nic *nic,
+bool hypervisor_nic_reports(const struct hypervisor_nic *nic,
     const struct hypervisor_row *row, unsigned priority);
 
 /* Ordered by name; also those that are away. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tor-aggregator/report_check/rack_words.h"
+#include "tor-aggregator/report_check/report_check.h"
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
@@ -243,7 +243,7 @@ rack_host_judge(const struct rack *rack, size_t index, rm_wall_t window_start,
 }
 
 size_t
-rack_hosts_certificates(const struct rack *rack, const struct rack_words *words,
+rack_hosts_certificates(const struct rack *rack, const struct report_check *check,
     rm_wall_t window_start, int64_t window_ns, struct rm_verdict *verdicts)
 {
 	size_t count = 0;
@@ -253,7 +253,7 @@ rack_hosts_certificates(const struct rack *rack, const struct rack_words *words,
 
 		if (host->certificate_ends_s == 0 ||
 		    rack_host_health(rack, i) != RM_HEALTH_GOOD ||
-		    rack_words_is_contradicted(words, i))
+		    report_check_is_contradicted(check, i))
 			continue;
 		rm_verdict_certificate(&verdicts[count], RM_PART_AGENT, host->name,
 		    host->certificate_ends_s);

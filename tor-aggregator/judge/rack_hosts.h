@@ -17,7 +17,7 @@
 #include "rackmesh/incident/incident.h"
 
 struct rack;
-struct rack_words;
+struct report_check;
 struct window_closed;
 
 struct rack_host_probes { /* of witnesses, to its RNICs */
@@ -50,8 +50,9 @@ bool rack_host_judge(const struct rack *rack, size_t host, rm_wall_t window_star
  * Agents whose certificate ends soon, where nothing worse is said of the agent or its
  * host; at most one verdict per host. No window speaks for or against that.
  */
-size_t rack_hosts_certificates(const struct rack *rack, const struct rack_words *words,
-    rm_wall_t window_start, int64_t window_ns, struct rm_verdict *verdicts);
+size_t rack_hosts_certificates(const struct rack *rack,
+    const struct report_check *check, rm_wall_t window_start, int64_t window_ns,
+    struct rm_verdict *verdicts);
 
 enum rm_health rack_host_health(const struct rack *rack, size_t host);
 

@@ -13,7 +13,7 @@
 #include "tor-aggregator/judge/rack_hosts.h"
 #include "tor-aggregator/judge/rack_ports.h"
 #include "tor-aggregator/lasting/rack_slow.h"
-#include "tor-aggregator/report_check/rack_words.h"
+#include "tor-aggregator/report_check/report_check.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_late.h"
 #include "tor-aggregator/suspect/rack_legs.h"
@@ -32,7 +32,7 @@
 struct rack_judge {
 	struct rm_judge *judge;
 	struct rack_slow *slow;
-	struct rack_words *words;
+	struct report_check *check;
 	struct rack_support *support;
 	struct rack_legs legs;
 	uint64_t fingerprint; /* of the rack that the memories are about */
@@ -73,7 +73,7 @@ rack_judge_new(struct rack_judge **ret)
 	if (r == 0)
 		r = rack_slow_new(&judge->slow);
 	if (r == 0)
-		r = rack_words_new(&judge->words);
+		r = report_check_new(&judge->check);
 	if (r == 0)
 		r = rack_support_new(&judge->support);
 	if (r < 0) {
@@ -123,7 +123,7 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge->past);
 	rack_legs_release(&judge->legs);
 	rack_slow_free(judge->slow);
-	rack_words_free(judge->words);
+	report_check_free(judge->check);
 	rack_support_free(judge->support);
 	rm_judge_free(judge->judge);
 	free(judge);
@@ -253,7 +253,7 @@ know_rack(struct rack_judge *judge, const struct rack *rack)
 	    judge->member_health == NULL || judge->host_health == NULL ||
 	    judge->verdicts == NULL || judge->found == NULL ||
 	    rack_slow_forget(judge->slow, rack) < 0 ||
-	    rack_words_forget(judge->words, rack) < 0) {
+	    report_check_forget(judge->check, rack) < 0) {
 		free(before);
 		forget_rack(judge);
 		return -ENOMEM;
@@ -549,15 +549,15 @@ judge_late(struct rack_judge *judge, const struct rack *rack,
 	rack_late_judge(
 	    rack, &judge->legs, start, judge->unsteady, judge->suspects, judge->lates);
 	for (size_t i = 0; i < rack->member_count; i++) {
-		struct rm_verdict *said = verdict_of(judge, rack, i);
+		struct rm_verdict *reported = verdict_of(judge, rack, i);
 		bool again = false;
 
 		if (judge->lates[i].status == RACK_LATE_NOTHING)
 			continue;
-		if (said != NULL && said->kind == RM_KIND_RNIC_LOSSY &&
-		    said->evidence.observed[0] == '\0')
+		if (reported != NULL && reported->kind == RM_KIND_RNIC_LOSSY &&
+		    reported->evidence.observed[0] == '\0')
 			rack_late_words(
-			    rack, &judge->legs, judge->lates, i, &said->evidence);
+			    rack, &judge->legs, judge->lates, i, &reported->evidence);
 		if (judge->member_health[i] == RM_HEALTH_BAD)
 			continue;
 		judge->member_health[i] = RM_HEALTH_BAD;
@@ -628,13 +628,13 @@ static void
 note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
 {
 	for (size_t i = 0; i < rack->host_count; i++)
-		judge->host_health[i] = rack_words_is_contradicted(judge->words, i)
+		judge->host_health[i] = report_check_is_contradicted(judge->check, i)
 					    ? RM_HEALTH_BAD
 					    : rack_host_health(rack, i);
 	for (size_t i = 0; i < rack->member_count; i++)
 		judge->member_health[i] =
-		    partial || rack_words_is_contradicted(
-				   judge->words, rack->members[i].host_index)
+		    partial || report_check_is_contradicted(
+				   judge->check, rack->members[i].host_index)
 			? RM_HEALTH_UNKNOWN
 			: health_of(rack, i, &judge->tallies[i]);
 }
@@ -671,8 +671,8 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 {
 	struct rack with_excuses = *given;
 	const struct rack *rack = &with_excuses;
-	struct window_closed believed;
-	const struct window_closed *window = &believed;
+	struct window_closed accepted;
+	const struct window_closed *window = &accepted;
 	struct rm_explanation explanation;
 	bool works = false;
 	int r;
@@ -682,10 +682,10 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 		return r;
 	judge->falls += rack_ports_excuse(rack, all, judge->suspects, judge->excused);
 	with_excuses.excused = judge->excused;
-	r = rack_words_receive(judge->words, rack, all, window_start);
+	r = report_check_receive(judge->check, rack, all, window_start);
 	if (r < 0)
 		return r;
-	believed = rack_words_believed(judge->words, rack, all);
+	accepted = report_check_accepted(judge->check, rack, all);
 	r = explain(judge, rack, window, &explanation);
 	if (r < 0)
 		return r;
@@ -699,10 +699,10 @@ rack_judge_window(struct rack_judge *judge, const struct rack *given,
 	judge_slow(judge, rack, window, window_start, works);
 	judge_ports(judge, rack, window, window_start);
 	if (!window->partial)
-		judge->verdict_count += rack_words_judge(judge->words, rack,
+		judge->verdict_count += report_check_judge(judge->check, rack,
 		    judge->suspects, rm_mono_since(window->end, window->start),
 		    &judge->verdicts[judge->verdict_count]);
-	judge->verdict_count += rack_hosts_certificates(rack, judge->words,
+	judge->verdict_count += rack_hosts_certificates(rack, judge->check,
 	    window_start, rm_mono_since(window->end, window->start),
 	    &judge->verdicts[judge->verdict_count]);
 	*ret = (struct rack_judgement){ judge->verdicts, judge->verdict_count,

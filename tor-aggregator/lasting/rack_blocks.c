@@ -133,7 +133,7 @@ go_on(struct rack_blocks *blocks, int64_t second)
 }
 
 static void
-tell_end(struct rack_blocks *blocks, uint32_t member, const struct rack_pair *sizes,
+report_end(struct rack_blocks *blocks, uint32_t member, const struct rack_pair *sizes,
     size_t count)
 {
 	struct rack_block_newest *newest = &blocks->members[member].newest;
@@ -157,20 +157,20 @@ is_explained(const struct rack_blame *blame, const struct rack_pair *pair)
 /* Of a member that is known also what a shorter window has explained, by blaming it:
  * the rest alone would look as if it lost less. */
 static void
-tell(struct rack_blocks *blocks, const struct rack_blame *blame, const bool *known,
+report(struct rack_blocks *blocks, const struct rack_blame *blame, const bool *known,
     const struct rack_pair *sizes, size_t count)
 {
 	const uint32_t src = sizes[0].src, dst = sizes[0].dst;
 
 	if (sizes[0].remote) {
 		if (known[src])
-			tell_end(blocks, src, sizes, count);
+			report_end(blocks, src, sizes, count);
 		return;
 	}
 	if (!known[dst] && !blame->members[dst] && (known[src] || !blame->members[src]))
-		tell_end(blocks, src, sizes, count);
+		report_end(blocks, src, sizes, count);
 	if (!known[src] && !blame->members[src] && (known[dst] || !blame->members[dst]))
-		tell_end(blocks, dst, sizes, count);
+		report_end(blocks, dst, sizes, count);
 }
 
 static int
@@ -190,7 +190,7 @@ add_second(struct rack_blocks *blocks, const struct rack *rack,
 		count = rack_pair_read(rack, from, sizes);
 		if (count == 0)
 			continue;
-		tell(blocks, blame, known, sizes, count);
+		report(blocks, blame, known, sizes, count);
 		if (is_explained(blame, &sizes[0]))
 			continue;
 		r = rack_block_pairs_add(

@@ -110,7 +110,7 @@ only_peer(const struct rack_lasting *lasting, size_t m)
 
 /* Who is to be named for what it is blamed for, or which two. False: nobody yet. */
 static bool
-tell_apart(const struct rack_lasting *lasting, const struct rack_finding *finding,
+report_apart(const struct rack_lasting *lasting, const struct rack_finding *finding,
     size_t *member, size_t *other)
 {
 	const size_t mine = finding->member, peer = only_peer(lasting, mine);
@@ -224,7 +224,7 @@ judge_member(struct rack_lasting *lasting, const struct rack_view *view,
 	enum rm_kind kind;
 	size_t m, other;
 
-	if (finding.gain < MIN_GAIN || !tell_apart(lasting, &finding, &m, &other))
+	if (finding.gain < MIN_GAIN || !report_apart(lasting, &finding, &m, &other))
 		return;
 	memory = &lasting->memories[m];
 	if (other == RACK_NO_OTHER &&

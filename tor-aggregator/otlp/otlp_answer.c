@@ -11,7 +11,7 @@
 
 /* Goes on at the end of the sentence; what is not printable becomes a blank. */
 static void
-say(struct otlp_answer *answer, const char *text)
+report(struct otlp_answer *answer, const char *text)
 {
 	size_t at = strlen(answer->sentence);
 
@@ -48,9 +48,9 @@ read_partial(const json_t *json, struct otlp_answer *ret)
 
 	ret->rejected = read_count(json_object_get(partial, "rejectedDataPoints"));
 	if (reason != NULL)
-		say(ret, reason);
+		report(ret, reason);
 	else if (ret->rejected > 0)
-		say(ret, "no reason given");
+		report(ret, "no reason given");
 }
 
 static enum otlp_status
@@ -71,7 +71,7 @@ read_error(
 	const char *text = json_string_value(json_object_get(json, "message"));
 
 	snprintf(ret->sentence, sizeof(ret->sentence), "status %ld: ", answer->status);
-	say(ret, text != NULL ? text : answer->body);
+	report(ret, text != NULL ? text : answer->body);
 }
 
 void
@@ -81,7 +81,7 @@ otlp_answer_read(const struct rm_http_answer *answer, struct otlp_answer *ret)
 
 	*ret = (struct otlp_answer){ .status = OTLP_RETRY, .retry_after_s = -1 };
 	if (answer->r < 0) {
-		say(ret, strerror(-answer->r));
+		report(ret, strerror(-answer->r));
 		return;
 	}
 	json = json_loadb(answer->body, answer->body_len, 0, NULL);

@@ -34,7 +34,7 @@ struct otlp_body { /* private */
 void otlp_body_begin(struct otlp_body *body, struct evbuffer *out,
     const struct otlp_resource *resource, rm_wall_t now, rm_wall_t since);
 void otlp_body_metric(struct otlp_body *body, const struct otlp_metric *metric);
-/* labels, more: as of rm_metrics_tell. What is no number is left out. */
+/* labels, more: as of rm_metrics_series. What is no number is left out. */
 void otlp_body_value(
     struct otlp_body *body, const char *labels, const char *more, double value);
 int otlp_body_end(struct otlp_body *body); /* -ENOMEM: out holds no message */

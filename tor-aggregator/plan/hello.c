@@ -22,7 +22,7 @@ hello_check(
 }
 
 int
-hello_say(struct rm_link *link, const struct hello *hello,
+hello_send(struct rm_link *link, const struct hello *hello,
     const struct wire_tor_state *held, struct wire_writer *writer)
 {
 	struct wire_tor_state tors[WIRE_MAX_TORS];

@@ -27,7 +27,7 @@ int hello_check(
     const struct rm_link *link, const struct rm_request *request, const char *who);
 
 /* held: versions held of each ToR, in their order; NULL: none to report. */
-int hello_say(struct rm_link *link, const struct hello *hello,
+int hello_send(struct rm_link *link, const struct hello *hello,
     const struct wire_tor_state *held, struct wire_writer *writer);
 
 #endif

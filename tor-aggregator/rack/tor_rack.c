@@ -54,7 +54,7 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 
 /* Fills what every summary carries, and hands it on. */
 static void
-tor_rack_tell(struct tor_rack *rack, struct wire_summary *summary)
+tor_rack_report(struct tor_rack *rack, struct wire_summary *summary)
 {
 	const struct raw_counts *raw = &rack->counts.raw;
 
@@ -86,7 +86,7 @@ is_news(const struct wire_rack_state *sent, const struct wire_rack_state *now)
 /* A summary without rows where the state has changed, at most once a second. Before
  * everybody has said a word we know nothing. */
 static void
-tor_rack_tell_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
+tor_rack_report_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 {
 	struct wire_rack_state state = { 0 };
 	struct wire_summary summary = {
@@ -101,7 +101,7 @@ tor_rack_tell_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 	rack->state_checked = now;
 	fill_state(rack, &state);
 	if (is_news(&rack->state_sent, &state))
-		tor_rack_tell(rack, &summary);
+		tor_rack_report(rack, &summary);
 }
 
 /* ---- What a rack knows and tells of the paths that leave it ---- */
@@ -230,7 +230,7 @@ find_witnesses(struct tor_rack *rack, const struct window_closed *closed)
 static void
 emit(struct wire_summary *summary, void *arg)
 {
-	tor_rack_tell(arg, summary);
+	tor_rack_report(arg, summary);
 }
 
 void
@@ -569,12 +569,12 @@ tor_rack_tick(
 		summary.partial = rack->counts.partial != rack->partial_sent;
 		if (summary_sent_all(rack->summary))
 			service_rows_take(rack->service_rows, wall, &summary);
-		tor_rack_tell(rack, &summary);
+		tor_rack_report(rack, &summary);
 		/* Rows of all pairs go last; before them nothing is told for good. */
 		if (summary.rnic_count == 0)
 			rack->partial_sent = rack->counts.partial;
 	}
-	tor_rack_tell_news(rack, now, wall);
+	tor_rack_report_news(rack, now, wall);
 }
 
 void

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "rackmesh/judge/verdict.h"
-#include "tor-aggregator/report_check/rack_words_state.h"
+#include "tor-aggregator/report_check/report_check_state.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/suspect/rack_suspect.h"
 #include "tor-aggregator/window/rack_view.h"
@@ -27,19 +27,19 @@ is_between(const struct rack *rack, const struct rack_quarrel *quarrel,
 }
 
 void
-rack_quarrels_note(
-    struct rack_words *words, const struct rack *rack, const struct rack_quarrel *seen)
+rack_quarrels_note(struct report_check *check, const struct rack *rack,
+    const struct rack_quarrel *seen)
 {
-	struct rack_quarrel *quarrel = words->quarrels;
-	const struct rack_quarrel *end = quarrel + words->quarrel_count;
+	struct rack_quarrel *quarrel = check->quarrels;
+	const struct rack_quarrel *end = quarrel + check->quarrel_count;
 
 	while (quarrel < end && !is_between(rack, quarrel, seen))
 		quarrel++;
 	if (quarrel == end) {
 		/* More of them than verdicts: until some are over, or named. */
-		if (words->quarrel_count == words->host_count)
+		if (check->quarrel_count == check->host_count)
 			return;
-		words->quarrel_count++;
+		check->quarrel_count++;
 		*quarrel = *seen;
 	} else if (quarrel->src == seen->src && quarrel->dst == seen->dst) {
 		/* It stays about the same two, and says what is newest of them. */
@@ -53,22 +53,22 @@ rack_quarrels_note(
 
 /* It may be the one alone that is wrong, and about to be named. */
 static bool
-is_doubted(const struct rack_words *words, size_t host)
+is_doubted(const struct report_check *check, size_t host)
 {
-	return words->hosts[host].named || words->hosts[host].windows > 0;
+	return check->hosts[host].named || check->hosts[host].windows > 0;
 }
 
 /* False: it is over. */
 static bool
-age(const struct rack_words *words, const struct rack *rack,
+age(const struct report_check *check, const struct rack *rack,
     struct rack_quarrel *quarrel, rm_wall_t start)
 {
 	const size_t src = host_of(rack, quarrel->src);
 	const size_t dst = host_of(rack, quarrel->dst);
-	const bool seen = quarrel->seen && !(quarrel->counts && words->counts_differ);
+	const bool seen = quarrel->seen && !(quarrel->counts && check->counts_differ);
 
 	quarrel->seen = false;
-	if (words->hosts[src].named || words->hosts[dst].named)
+	if (check->hosts[src].named || check->hosts[dst].named)
 		return false;
 	if (!seen) {
 		quarrel->windows = 0;
@@ -77,32 +77,32 @@ age(const struct rack_words *words, const struct rack *rack,
 	if (quarrel->since.ns == 0)
 		quarrel->since = start;
 	quarrel->absent = 0;
-	if (++quarrel->windows >= RACK_NAMED_WINDOWS && !is_doubted(words, src) &&
-	    !is_doubted(words, dst))
+	if (++quarrel->windows >= RACK_NAMED_WINDOWS && !is_doubted(check, src) &&
+	    !is_doubted(check, dst))
 		quarrel->reported = true;
 	return true;
 }
 
 void
-rack_quarrels_age(struct rack_words *words, const struct rack *rack, rm_wall_t start)
+rack_quarrels_age(struct report_check *check, const struct rack *rack, rm_wall_t start)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < words->quarrel_count; i++) {
-		struct rack_quarrel *quarrel = &words->quarrels[i];
+	for (size_t i = 0; i < check->quarrel_count; i++) {
+		struct rack_quarrel *quarrel = &check->quarrels[i];
 
-		if (age(words, rack, quarrel, start))
-			words->quarrels[kept++] = *quarrel;
+		if (age(check, rack, quarrel, start))
+			check->quarrels[kept++] = *quarrel;
 	}
-	words->quarrel_count = kept;
+	check->quarrel_count = kept;
 }
 
 static void
-say_what(const struct rack_quarrel *quarrel, const char *src, const char *dst,
+report_what(const struct rack_quarrel *quarrel, const char *src, const char *dst,
     struct rm_evidence *evidence)
 {
-	const uint64_t sent = quarrel->sent / RACK_WORD_UNIT;
-	const uint64_t lost = quarrel->lost / RACK_WORD_UNIT;
+	const uint64_t sent = quarrel->sent / RACK_REPORT_UNIT;
+	const uint64_t lost = quarrel->lost / RACK_REPORT_UNIT;
 
 	if (quarrel->counts)
 		snprintf(evidence->observed, sizeof(evidence->observed),
@@ -119,7 +119,7 @@ say_what(const struct rack_quarrel *quarrel, const char *src, const char *dst,
 }
 
 static void
-quarrel_verdict(const struct rack_words *words, const struct rack *rack,
+quarrel_verdict(const struct report_check *check, const struct rack *rack,
     const struct rack_quarrel *quarrel, struct rm_verdict *ret)
 {
 	const struct rack_suspect pair = { .member = quarrel->src,
@@ -135,28 +135,28 @@ quarrel_verdict(const struct rack_words *words, const struct rack *rack,
 	rack_suspect_name(rack, &pair, &ret->part);
 	rack_member_name(rack, quarrel->src, src);
 	rack_member_name(rack, quarrel->dst, dst);
-	say_what(quarrel, src, dst, &ret->evidence);
-	rack_words_rule_out(words, rack, quarrel->src, &ret->evidence);
-	rack_words_rule_out(words, rack, quarrel->dst, &ret->evidence);
+	report_what(quarrel, src, dst, &ret->evidence);
+	report_check_rule_out(check, rack, quarrel->src, &ret->evidence);
+	report_check_rule_out(check, rack, quarrel->dst, &ret->evidence);
 }
 
 size_t
-rack_quarrels_judge(const struct rack_words *words, const struct rack *rack,
+rack_quarrels_judge(const struct report_check *check, const struct rack *rack,
     const struct rack_suspect_memory *suspects, struct rm_verdict *verdicts,
     size_t room)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < words->quarrel_count && count < room; i++) {
-		const struct rack_quarrel *quarrel = &words->quarrels[i];
+	for (size_t i = 0; i < check->quarrel_count && count < room; i++) {
+		const struct rack_quarrel *quarrel = &check->quarrels[i];
 		const size_t src = host_of(rack, quarrel->src);
 		const size_t dst = host_of(rack, quarrel->dst);
 
 		if (quarrel->reported && suspects[quarrel->src].named == 0 &&
-		    suspects[quarrel->dst].named == 0 && !is_doubted(words, src) &&
-		    !is_doubted(words, dst) && rack->hosts[src].state == HOST_OK &&
+		    suspects[quarrel->dst].named == 0 && !is_doubted(check, src) &&
+		    !is_doubted(check, dst) && rack->hosts[src].state == HOST_OK &&
 		    rack->hosts[dst].state == HOST_OK)
-			quarrel_verdict(words, rack, quarrel, &verdicts[count++]);
+			quarrel_verdict(check, rack, quarrel, &verdicts[count++]);
 	}
 	return count;
 }

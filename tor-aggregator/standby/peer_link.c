@@ -152,7 +152,7 @@ on_up(struct rm_link *link, void *arg)
 		    other->is.name, reason);
 		return -EACCES;
 	}
-	return hello_say(link, &hello, NULL, other->links->writer);
+	return hello_send(link, &hello, NULL, other->links->writer);
 }
 
 static int

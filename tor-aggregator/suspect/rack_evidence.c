@@ -364,7 +364,7 @@ void
 rack_evidence_of_tor(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_tally *tallies, struct rm_evidence *evidence)
 {
-	size_t tell[2] = { 0 };
+	size_t report[2] = { 0 };
 
 	for (size_t i = 0; i < legs->pair_count; i++) {
 		const struct rack_pair *pair = &legs->pairs[i];
@@ -375,8 +375,8 @@ rack_evidence_of_tor(const struct rack *rack, const struct rack_legs *legs,
 	for (size_t i = 0; i < legs->members; i++) {
 		if (tallies[i].sent + tallies[i].send_failed == 0)
 			continue;
-		tell[evidence->peers++ & 1] = i;
+		report[evidence->peers++ & 1] = i;
 	}
 	if (evidence->peers == 2 && rm_tor_fails_inside(&evidence->others))
-		observe_two(rack, tell, evidence);
+		observe_two(rack, report, evidence);
 }

@@ -116,7 +116,7 @@ note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 /* One that is about to be told: of its host, if all that the others time of it are
  * late; then the last of them is waited for. */
 static enum rack_late_status
-say(const struct rack *rack, const struct rack_suspect_memory *memories,
+report(const struct rack *rack, const struct rack_suspect_memory *memories,
     const struct rack_late *lates, size_t member)
 {
 	size_t count = 0;
@@ -152,7 +152,7 @@ rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
 	for (size_t i = 0; i < rack->member_count; i++) {
 		if (lates[i].status == RACK_LATE_NOTHING)
 			continue;
-		lates[i].status = say(rack, memories, lates, i);
+		lates[i].status = report(rack, memories, lates, i);
 		memories[i].late_alone |= lates[i].status == RACK_LATE_RNIC;
 	}
 }

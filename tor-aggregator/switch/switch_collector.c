@@ -348,15 +348,15 @@ static void
 on_nexus(int r, const char *reason, struct nexus_values *values, void *arg)
 {
 	struct switch_collector *device = arg;
-	struct rm_error said = { .text = "" };
+	struct rm_error reported = { .text = "" };
 	struct switch_list *list = NULL;
 
 	if (r == 0) {
-		r = nexus_list(values, device->list, &device->counts, &list, &said);
+		r = nexus_list(values, device->list, &device->counts, &list, &reported);
 		if (r == 0 && nexus_values_have_neighbors(values))
 			device->neighbors_at = device->begun;
 		nexus_values_free(values);
-		reason = said.text;
+		reason = reported.text;
 	}
 	if (r < 0)
 		collector_fail(device->collector, r, reason);

@@ -94,7 +94,7 @@ wait_for_own(struct fixture *f, size_t wanted, char id[32], char part[64])
 
 /* Is that in this file? It is replaced as a whole. */
 static bool
-says(const struct fixture *f, const char *file, const char *word)
+reports(const struct fixture *f, const char *file, const char *word)
 {
 	char path[128];
 	uint8_t *bytes = NULL;
@@ -174,7 +174,7 @@ our_incidents_go_on_after_a_restart_under_their_id(void **state)
 	live(f);
 	leave(f);
 	wait_for_own(f, 1, id, part);
-	LOOPBACK_WAIT(f->loop, says(f, "incidents-lab.json", id));
+	LOOPBACK_WAIT(f->loop, reports(f, "incidents-lab.json", id));
 	restart(f, HURRIED);
 	assert_int_equal(own_open(f, again, part), 1);
 	assert_string_equal(again, id);
@@ -200,7 +200,7 @@ who_does_not_come_back_after_a_restart_of_ours_is_missed(void **state)
 	restart(f, HURRIED);
 	hello(f);
 	live(f);
-	for (int i = 0; i < 300 && !says(f, "aggregators.json", "agg1"); i++) {
+	for (int i = 0; i < 300 && !reports(f, "aggregators.json", "agg1"); i++) {
 		live(f);
 		loopback_run(f->loop, 200 * RM_NS_PER_MS);
 	}
@@ -213,7 +213,7 @@ who_does_not_come_back_after_a_restart_of_ours_is_missed(void **state)
 }
 
 static void
-a_rack_that_condemns_its_own_tor_is_believed(void **state)
+a_rack_that_condemns_its_own_tor_is_accepted(void **state)
 {
 	struct fixture *f = *state;
 	char id[32], part[64];
@@ -285,7 +285,7 @@ main(void)
 		TEST(an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back),
 		TEST(our_incidents_go_on_after_a_restart_under_their_id),
 		TEST(who_does_not_come_back_after_a_restart_of_ours_is_missed),
-		TEST(a_rack_that_condemns_its_own_tor_is_believed),
+		TEST(a_rack_that_condemns_its_own_tor_is_accepted),
 		TEST(the_loop_standing_still_makes_nobody_silent),
 	};
 

@@ -55,7 +55,7 @@ the_defaults_are_good(void **state)
 }
 
 static void
-history_lies_in_the_state_folder_unless_told(void **state)
+history_lies_in_the_state_folder_unless_reported(void **state)
 {
 	struct analyzer_config config;
 	struct rm_error error = { 0 };
@@ -141,7 +141,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_defaults_are_good),
-		cmocka_unit_test(history_lies_in_the_state_folder_unless_told),
+		cmocka_unit_test(history_lies_in_the_state_folder_unless_reported),
 		cmocka_unit_test(errors_name_file_line_and_option),
 		cmocka_unit_test(what_the_table_refuses_is_refused),
 		cmocka_unit_test(the_example_is_good),

@@ -39,25 +39,25 @@ keys_fixture_macs(uint32_t epoch, struct wire_rnic_id prober,
 }
 
 void
-keys_fixture_tell(struct key_ring *ring, const struct keys_say *say)
+keys_fixture_report(struct key_ring *ring, const struct keys_send *report)
 {
 	struct wire_responder_key responders[KEYS_RNICS * WIRE_KEY_EPOCHS] = { 0 };
 	struct wire_pair_key pairs[KEYS_RNICS * KEYS_RNICS] = { 0 };
 	struct wire_keys keys = { .tor = KEYS_TOR,
-		.epoch = say->epoch,
-		.version = say->version,
+		.epoch = report->epoch,
+		.version = report->version,
 		.responders = responders,
 		.pairs = pairs,
-		.plain = &say->plain,
-		.plain_count = say->plain.guid != 0 };
+		.plain = &report->plain,
+		.plain_count = report->plain.guid != 0 };
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes bytes;
 	const char *tor;
 	int r;
 
 	for (uint64_t a = 1; a <= KEYS_RNICS; a++) {
-		for (uint32_t e = say->epoch - 1;
-		     !say->no_responders && e <= say->epoch + 1; e++) {
+		for (uint32_t e = report->epoch - 1;
+		     !report->no_responders && e <= report->epoch + 1; e++) {
 			struct wire_responder_key *key =
 			    &responders[keys.responder_count++];
 
@@ -66,14 +66,14 @@ keys_fixture_tell(struct key_ring *ring, const struct keys_say *say)
 			key->epoch = e;
 			responder_key(e, (struct wire_rnic_id){ a, 1 }, key->key);
 		}
-		for (uint64_t b = 1; !say->no_pairs && b <= KEYS_RNICS; b++) {
+		for (uint64_t b = 1; !report->no_pairs && b <= KEYS_RNICS; b++) {
 			struct wire_pair_key *key = &pairs[keys.pair_count++];
 
 			key->src_guid = a;
 			key->dst_guid = b;
 			key->src_port = key->dst_port = 1;
-			key->epoch = say->epoch;
-			keys_fixture_pair(say->epoch, (struct wire_rnic_id){ a, 1 },
+			key->epoch = report->epoch;
+			keys_fixture_pair(report->epoch, (struct wire_rnic_id){ a, 1 },
 			    (struct wire_rnic_id){ b, 1 }, key->key);
 		}
 	}
@@ -92,7 +92,7 @@ keys_fixture_ring(uint32_t epoch, uint64_t version)
 
 	assert_int_equal(key_ring_new(&ring), 0);
 	assert_int_equal(key_ring_add_tor(ring, KEYS_TOR), 0);
-	keys_fixture_tell(
-	    ring, &(struct keys_say){ epoch, version, .no_pairs = false });
+	keys_fixture_report(
+	    ring, &(struct keys_send){ epoch, version, .no_pairs = false });
 	return ring;
 }

@@ -15,7 +15,7 @@
 #define KEYS_TOR "tor1"
 #define KEYS_RNICS 8
 
-struct keys_say {
+struct keys_send {
 	uint32_t epoch;
 	uint64_t version;
 	struct wire_rnic_id plain; /* guid 0: nobody */
@@ -24,7 +24,7 @@ struct keys_say {
 
 /* The ring has KEYS_TOR; what it is told last is in force. */
 struct key_ring *keys_fixture_ring(uint32_t epoch, uint64_t version);
-void keys_fixture_tell(struct key_ring *ring, const struct keys_say *say);
+void keys_fixture_report(struct key_ring *ring, const struct keys_send *report);
 
 /* By the same secrets. */
 void keys_fixture_pair(uint32_t epoch, struct wire_rnic_id prober,

@@ -246,7 +246,7 @@ errors_across_options_name_their_line_too(void **state)
 }
 
 static void
-a_kubelet_is_asked_over_https_and_told_who_asks(void **state)
+a_kubelet_is_asked_over_https_and_reported_who_asks(void **state)
 {
 #define RNICS AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
 	struct rm_error error = { 0 };
@@ -449,7 +449,7 @@ main(void)
 		cmocka_unit_test(each_rnic_has_the_aggregators_of_its_tors),
 		cmocka_unit_test(an_rnic_may_be_an_rdma_port),
 		cmocka_unit_test(rnics_may_be_left_to_the_agent),
-		cmocka_unit_test(a_kubelet_is_asked_over_https_and_told_who_asks),
+		cmocka_unit_test(a_kubelet_is_asked_over_https_and_reported_who_asks),
 		cmocka_unit_test(
 		    what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse),
 		cmocka_unit_test(a_transport_that_cannot_be_is_refused),

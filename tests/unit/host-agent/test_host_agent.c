@@ -103,7 +103,7 @@ run(const char *format, const char *a, const char *b)
 /* ---- the aggregator --------------------------------------------------------- */
 
 static void
-say(struct host *host, const struct wire_bytes *bytes)
+report(struct host *host, const struct wire_bytes *bytes)
 {
 	assert_int_equal(rm_link_send(host->link, bytes->data, bytes->len), 0);
 }
@@ -126,7 +126,7 @@ take_hello(struct fixture *f, struct rm_link *link, const uint8_t *data, size_t 
 			continue;
 		f->hosts[i].link = link;
 		assert_int_equal(wire_write_welcome(f->writer, &welcome, &bytes), 0);
-		say(&f->hosts[i], &bytes);
+		report(&f->hosts[i], &bytes);
 	}
 	return 0;
 }
@@ -174,7 +174,7 @@ take_batch(struct host *host, const uint8_t *data, size_t len)
 	ack.incarnation = view.head.incarnation;
 	ack.seq = view.head.seq;
 	assert_int_equal(wire_write_ack(host->fixture->writer, &ack, &bytes), 0);
-	say(host, &bytes);
+	report(host, &bytes);
 }
 
 static void
@@ -306,7 +306,7 @@ send_pinglists(struct fixture *f, uint64_t version)
 
 		peer.address.port = 0;
 		assert_int_equal(wire_write_pinglist(f->writer, &pinglist, &bytes), 0);
-		say(own, &bytes);
+		report(own, &bytes);
 	}
 }
 
@@ -476,7 +476,7 @@ metrics_have(const struct host *host, const char *line)
 
 /* From the switch's name, as lldpd writes it. */
 static void
-tell_lldp(struct host *host, const char *name)
+report_lldp(struct host *host, const char *name)
 {
 	char fresh[128];
 	FILE *file;
@@ -513,7 +513,7 @@ an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
 	assert_non_null(
 	    strstr(host->agent->api.waiting[0].reason, "its ToR is not known"));
 	assert_true(metrics_have(host, "\nrackmesh_agent_rnics_waiting 1\n"));
-	tell_lldp(host, "tor-a.example.net");
+	report_lldp(host, "tor-a.example.net");
 	LOOPBACK_WAIT(f->loop, f->hosts[0].registered && f->hosts[1].registered);
 	assert_int_equal(host->agent->rnic_count, 1);
 	assert_string_equal(rnic_tor(host->agent->rnics[0], 0), "tor-a");
@@ -556,20 +556,20 @@ two_devices_with_one_mac_are_both_probed(void **state)
 }
 
 static void
-the_config_counts_where_lldp_tells_of_another_tor(void **state)
+the_config_counts_where_lldp_reports_of_another_tor(void **state)
 {
 	struct fixture *f = *state;
 	struct host *host = &f->hosts[0];
 	const char *line = "\nrackmesh_agent_rnic_lldp_mismatch{device=\"r0\"} ";
 	char text[96];
 
-	tell_lldp(host, "tor-b");
+	report_lldp(host, "tor-b");
 	(void)both_probing(state);
 	snprintf(text, sizeof(text), "%s1\n", line);
 	LOOPBACK_WAIT(f->loop, metrics_have(host, text));
 	assert_string_equal(rnic_tor(host->agent->rnics[0], 0), "tor-a");
 	assert_int_equal(ask(f, host, "GET /v1/rnics HTTP/1.0\r\n\r\n"), 200);
-	tell_lldp(host, "tor-a");
+	report_lldp(host, "tor-a");
 	snprintf(text, sizeof(text), "%s0\n", line);
 	LOOPBACK_WAIT(f->loop, metrics_have(host, text));
 }
@@ -588,7 +588,7 @@ an_rnic_that_is_not_there_yet_is_waited_for(void **state)
 }
 
 static void
-a_pause_stops_probing_and_is_told(void **state)
+a_pause_stops_probing_and_is_reported(void **state)
 {
 	struct fixture *f = both_probing(state);
 	struct host *host = &f->hosts[0];
@@ -639,7 +639,7 @@ what_arrives_is_verified_once(void **state)
 
 	assert_int_equal(pinglists_opened, 2); /* one for each of the two agents */
 	assert_int_equal(wire_write_keys(f->writer, &keys, &bytes), 0);
-	say(host, &bytes);
+	report(host, &bytes);
 	LOOPBACK_WAIT(f->loop, key_ring_epoch(host->agent->keys) == 5);
 	assert_int_equal(keys_opened, 1);
 	/* And once more when it is read from its copy. */
@@ -674,7 +674,7 @@ send_brake(struct host *host, uint64_t version, uint32_t permille)
 	struct wire_bytes bytes;
 
 	assert_int_equal(wire_write_brake(host->fixture->writer, &brake, &bytes), 0);
-	say(host, &bytes);
+	report(host, &bytes);
 }
 
 static void
@@ -703,7 +703,7 @@ the_brake_stops_probing_also_over_a_restart(void **state)
 }
 
 static void
-a_limit_of_its_own_slows_the_agent_and_is_told(void **state)
+a_limit_of_its_own_slows_the_agent_and_is_reported(void **state)
 {
 	struct fixture *f = both_probing(state);
 	struct host *host = &f->hosts[0];
@@ -805,7 +805,7 @@ a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 }
 
 static void
-how_long_a_probe_may_take_is_what_the_pinglist_says(void **state)
+how_long_a_probe_may_take_is_what_the_pinglist_reports(void **state)
 {
 	struct fixture *f = both_probing(state);
 	struct host *host = &f->hosts[0];
@@ -877,15 +877,15 @@ main(void)
 		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
 		TEST(an_rnic_is_found_when_it_comes_and_its_tor_by_lldp),
 		TEST(two_devices_with_one_mac_are_both_probed),
-		TEST(the_config_counts_where_lldp_tells_of_another_tor),
-		TEST(a_pause_stops_probing_and_is_told),
+		TEST(the_config_counts_where_lldp_reports_of_another_tor),
+		TEST(a_pause_stops_probing_and_is_reported),
 		TEST(the_brake_stops_probing_also_over_a_restart),
 		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),
 		TEST(what_arrives_is_verified_once),
-		TEST(a_limit_of_its_own_slows_the_agent_and_is_told),
+		TEST(a_limit_of_its_own_slows_the_agent_and_is_reported),
 		TEST(expired_copies_are_probed_slowly_until_somebody_is_there),
 		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),
-		TEST(how_long_a_probe_may_take_is_what_the_pinglist_says),
+		TEST(how_long_a_probe_may_take_is_what_the_pinglist_reports),
 		TEST(a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart),
 		TEST(a_device_made_anew_is_probed_from_again),
 	};

@@ -380,7 +380,7 @@ start_four_racks(struct fixture *f)
 }
 
 static inline void
-tell_four_racks(struct fixture *f)
+report_four_racks(struct fixture *f)
 {
 	agg_hello(f, &f->agg);
 	agg_register_rack(&f->agg, "tor1", 100, 4);

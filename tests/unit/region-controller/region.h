@@ -116,12 +116,12 @@ region_source(const char *host)
 }
 
 static inline void
-region_tell(struct registry *registry, const struct wire_rnic *rnic)
+region_report(struct registry *registry, const struct wire_rnic *rnic)
 {
 	struct registry_source source = region_source(rnic->host);
 	enum registry_refusal refusal;
 
-	if (registry_tell(registry, rnic, &source, &refusal) < 0)
+	if (registry_report(registry, rnic, &source, &refusal) < 0)
 		fail_msg("refused: %s", registry_refusal_str(refusal));
 }
 
@@ -135,7 +135,7 @@ region_rack(struct registry *registry, const char *tor, uint64_t first, unsigned
 
 		snprintf(host, sizeof(host), "%s-h%u", tor, i + 1);
 		rnic = region_rnic(first + i, host, tor, REGION_V4 | REGION_V6);
-		region_tell(registry, &rnic);
+		region_report(registry, &rnic);
 	}
 }
 
@@ -150,7 +150,7 @@ region_roce_rack(
 
 		snprintf(host, sizeof(host), "%s-r%u", tor, i + 1);
 		rnic = region_roce_rnic(first + i, host, tor, REGION_V4 | REGION_V6);
-		region_tell(registry, &rnic);
+		region_report(registry, &rnic);
 	}
 }
 

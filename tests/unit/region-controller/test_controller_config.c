@@ -151,7 +151,7 @@ accepted(const char *text)
 
 /* Whoever leaves them out is told what to do, unless the config says so in words. */
 static void
-probes_are_authenticated_unless_the_config_says_otherwise(void **state)
+probes_are_authenticated_unless_the_config_reports_otherwise(void **state)
 {
 	struct controller_config config;
 	struct rm_error error = { 0 };
@@ -195,7 +195,7 @@ main(void)
 		cmocka_unit_test(etcd_takes_urls_without_a_path),
 		cmocka_unit_test(a_password_that_others_can_read_is_refused),
 		cmocka_unit_test(
-		    probes_are_authenticated_unless_the_config_says_otherwise),
+		    probes_are_authenticated_unless_the_config_reports_otherwise),
 		cmocka_unit_test(the_example_is_good),
 	};
 

@@ -47,7 +47,7 @@ ask(struct fixture *f, const char *path, const char *body)
 }
 
 static void
-says(struct fixture *f, const char *path, const char *body, long status,
+reports(struct fixture *f, const char *path, const char *body, long status,
     const char *what)
 {
 	struct answer answer = ask(f, path, body);
@@ -60,7 +60,7 @@ static void
 planned(struct fixture *f)
 {
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
 }
 
@@ -70,10 +70,10 @@ who_has_a_file_leads(void **state)
 	struct fixture *f = *state;
 
 	planned(f);
-	says(f, "/v1/leader", NULL, 200, "\"leading\":true,\"leader\":\"c1\"");
-	says(f, "/v1/leader", NULL, 200, "\"store\":\"file\"");
-	says(f, "/v1/topology/export", NULL, 200, "region: lab\nswitches:\n");
-	says(f, "/v1/topology/import", "region: lab\n", 409, "change it there");
+	reports(f, "/v1/leader", NULL, 200, "\"leading\":true,\"leader\":\"c1\"");
+	reports(f, "/v1/leader", NULL, 200, "\"store\":\"file\"");
+	reports(f, "/v1/topology/export", NULL, 200, "region: lab\nswitches:\n");
+	reports(f, "/v1/topology/import", "region: lab\n", 409, "change it there");
 }
 
 static void
@@ -82,10 +82,10 @@ an_address_finds_its_rnic(void **state)
 	struct fixture *f = *state;
 
 	planned(f);
-	says(f, "/v1/resolve/10.0.0.100", NULL, 200, "\"host\":\"tor1-h1\"");
-	says(f, "/v1/resolve/::ffff:10.0.0.100", NULL, 200, "\"host\":\"tor1-h1\"");
-	says(f, "/v1/resolve/10.0.0.99", NULL, 404, "no RNIC");
-	says(f, "/v1/resolve/h1", NULL, 400, "expected an address");
+	reports(f, "/v1/resolve/10.0.0.100", NULL, 200, "\"host\":\"tor1-h1\"");
+	reports(f, "/v1/resolve/::ffff:10.0.0.100", NULL, 200, "\"host\":\"tor1-h1\"");
+	reports(f, "/v1/resolve/10.0.0.99", NULL, 404, "no RNIC");
+	reports(f, "/v1/resolve/h1", NULL, 400, "expected an address");
 }
 
 static void
@@ -124,7 +124,7 @@ ask_join(struct fixture *f, uint64_t guid, uint32_t qpn, uint32_t dst_qpn)
 }
 
 static void
-the_other_end_of_an_older_qp_is_who_asks_the_other_way_round(void **state)
+the_other_end_of_an_older_qp_is_who_asks_the_reverse(void **state)
 {
 	struct fixture *f = *state;
 
@@ -142,8 +142,8 @@ the_other_end_of_an_older_qp_is_who_asks_the_other_way_round(void **state)
 	assert_false(f->agg.found);
 	ask_join(f, 100, 17, 18);
 	assert_true(f->agg.found);
-	says(f, "/metrics", NULL, 200, "joins_total{result=\"found\"} 3\n");
-	says(f, "/metrics", NULL, 200,
+	reports(f, "/metrics", NULL, 200, "joins_total{result=\"found\"} 3\n");
+	reports(f, "/metrics", NULL, 200,
 	    "joins_refused_total{reason=\"unauthorized\"} 1\n");
 }
 
@@ -157,9 +157,10 @@ of_two_who_claim_an_address_the_newest_wins(void **state)
 	rnic.addresses[0].bytes[3] = 100; /* tor1-h1's */
 	agg_register(&f->agg, &rnic);
 	LOOPBACK_WAIT(f->loop, f->agg.members[0] == 5);
-	says(f, "/v1/resolve/10.0.0.100", NULL, 200, "\"host\":\"tor1-h9\"");
-	says(f, "/v1/refused", NULL, 200, "\"ambiguous\":[{\"address\":\"10.0.0.100\"");
-	says(f, "/metrics", NULL, 200, "rnics_ambiguous_total 1\n");
+	reports(f, "/v1/resolve/10.0.0.100", NULL, 200, "\"host\":\"tor1-h9\"");
+	reports(
+	    f, "/v1/refused", NULL, 200, "\"ambiguous\":[{\"address\":\"10.0.0.100\"");
+	reports(f, "/metrics", NULL, 200, "rnics_ambiguous_total 1\n");
 }
 
 static void
@@ -168,16 +169,16 @@ the_brake_goes_out_at_once_and_to_who_comes(void **state)
 	struct fixture *f = *state;
 
 	planned(f);
-	says(f, "/v1/brake", NULL, 200, "\"rate_permille\":1000,\"version\":0");
-	says(f, "/v1/brake?rate_permille=0", "", 200, "\"rate_permille\":0");
+	reports(f, "/v1/brake", NULL, 200, "\"rate_permille\":1000,\"version\":0");
+	reports(f, "/v1/brake?rate_permille=0", "", 200, "\"rate_permille\":0");
 	LOOPBACK_WAIT(f->loop, f->agg.brake.version > 0);
 	assert_int_equal(f->agg.brake.rate_permille, 0);
 	f->agg.brake = (struct wire_brake){ 0 };
 	agg_hello(f, &f->agg);
 	LOOPBACK_WAIT(f->loop, f->agg.brake.version > 0);
-	says(f, "/v1/brake", "", 400, "expected ?rate_permille=");
-	says(f, "/v1/brake?rate_permille=1001", "", 400, "rate_permille");
-	says(f, "/v1/brake?rate_permille=1&by=a%20b", "", 400, "by: ");
+	reports(f, "/v1/brake", "", 400, "expected ?rate_permille=");
+	reports(f, "/v1/brake?rate_permille=1001", "", 400, "rate_permille");
+	reports(f, "/v1/brake?rate_permille=1&by=a%20b", "", 400, "by: ");
 }
 
 static void
@@ -188,20 +189,20 @@ a_drill_goes_through_to_the_aggregator(void **state)
 	planned(f);
 	f->agg.drill_status = 200;
 	f->agg.drill_json = "{\"results\":[]}";
-	says(f, "/v1/drill/tor1-h1/rnic0", NULL, 200, "{\"results\":[]}");
+	reports(f, "/v1/drill/tor1-h1/rnic0", NULL, 200, "{\"results\":[]}");
 	assert_string_equal(f->agg.drilled, "00:00:00:00:00:64");
-	says(f, "/v1/drill/00:00:00:00:00:64?seconds=5", NULL, 200, "results");
-	says(f, "/v1/drill/h77/rnic0", NULL, 404, "no such RNIC");
+	reports(f, "/v1/drill/00:00:00:00:00:64?seconds=5", NULL, 200, "results");
+	reports(f, "/v1/drill/h77/rnic0", NULL, 404, "no such RNIC");
 	f->agg.drill_status = 0;
-	says(f, "/v1/drill/tor1-h1/rnic0", NULL, 502, "none");
+	reports(f, "/v1/drill/tor1-h1/rnic0", NULL, 502, "none");
 	rm_link_free(f->agg.link);
 	f->agg.link = NULL;
 	loopback_run(f->loop, 50 * RM_NS_PER_MS);
-	says(f, "/v1/drill/tor1-h1/rnic0", NULL, 503, "no aggregator");
+	reports(f, "/v1/drill/tor1-h1/rnic0", NULL, 503, "no aggregator");
 }
 
 static void
-who_leads_is_heard_every_half_second(void **state)
+who_leads_is_seen_every_half_second(void **state)
 {
 	struct fixture *f = *state;
 
@@ -216,11 +217,11 @@ main(void)
 		TEST(who_has_a_file_leads),
 		TEST(an_address_finds_its_rnic),
 		TEST(an_aggregator_asks_whose_an_address_is),
-		TEST(the_other_end_of_an_older_qp_is_who_asks_the_other_way_round),
+		TEST(the_other_end_of_an_older_qp_is_who_asks_the_reverse),
 		TEST(of_two_who_claim_an_address_the_newest_wins),
 		TEST(the_brake_goes_out_at_once_and_to_who_comes),
 		TEST(a_drill_goes_through_to_the_aggregator),
-		TEST(who_leads_is_heard_every_half_second),
+		TEST(who_leads_is_seen_every_half_second),
 	};
 
 	return cmocka_run_group_tests_name("controller_region", tests, NULL, NULL);

@@ -196,7 +196,7 @@ versions_are_revisions_of_the_keys(void **state)
 }
 
 static void
-a_standby_refuses_and_says_who_leads(void **state)
+a_standby_refuses_and_reports_who_leads(void **state)
 {
 	struct pair *p = *state;
 
@@ -236,7 +236,7 @@ a_failover_changes_nothing_that_has_not_changed(void **state)
 }
 
 static void
-a_restarted_agent_is_told_of_everywhere(void **state)
+a_restarted_agent_is_reported_of_everywhere(void **state)
 {
 	struct pair *p = *state;
 	struct wire_rnic rnic;
@@ -359,7 +359,7 @@ a_bad_topology_is_refused_with_its_place(void **state)
 }
 
 static void
-without_etcd_it_starts_and_waits_and_says_so(void **state)
+without_etcd_it_starts_and_waits_and_reports_so(void **state)
 {
 	struct pair *p = *state;
 
@@ -466,7 +466,7 @@ a_registration_that_somebody_spoilt_is_written_again(void **state)
 }
 
 static void
-a_leader_key_without_a_lease_is_said_to_be_in_the_way(void **state)
+a_leader_key_without_a_lease_is_reported_to_be_in_the_path(void **state)
 {
 	struct pair *p = *state;
 
@@ -507,20 +507,20 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_PAIR(versions_are_revisions_of_the_keys),
-		TEST_PAIR(a_standby_refuses_and_says_who_leads),
+		TEST_PAIR(a_standby_refuses_and_reports_who_leads),
 		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
-		TEST_PAIR(a_restarted_agent_is_told_of_everywhere),
+		TEST_PAIR(a_restarted_agent_is_reported_of_everywhere),
 		TEST_PAIR(the_brake_reaches_all_and_outlives_its_leader),
 		TEST_PAIR(a_brake_put_or_deleted_by_hand_gets_a_number_that_holds),
 		TEST_PAIR(garbage_in_etcd_leaves_the_old_topology),
 		TEST_PAIR(a_plan_that_somebody_spoilt_is_written_again),
 		TEST_PAIR(a_bad_topology_is_refused_with_its_place),
-		TEST_PAIR(without_etcd_it_starts_and_waits_and_says_so),
+		TEST_PAIR(without_etcd_it_starts_and_waits_and_reports_so),
 		TEST_PAIR(a_leader_that_etcd_forgets_steps_down),
 		TEST_PAIR(an_empty_etcd_gets_everything_back_and_versions_grow),
 		TEST_PAIR(a_restored_etcd_gets_what_it_lacks_from_a_leader_that_stays),
 		TEST_PAIR(a_registration_that_somebody_spoilt_is_written_again),
-		TEST_PAIR(a_leader_key_without_a_lease_is_said_to_be_in_the_way),
+		TEST_PAIR(a_leader_key_without_a_lease_is_reported_to_be_in_the_path),
 		TEST_PAIR(etcd_is_made_to_forget_its_history),
 	};
 

@@ -50,7 +50,7 @@ change(struct fixture *f, uint32_t mtu_bytes)
 	    region_rnic(100, "tor1-h1", "tor1", REGION_V4 | REGION_V6);
 
 	rnic.mtu_bytes = mtu_bytes;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	planner_soon(f->planner);
 }
 

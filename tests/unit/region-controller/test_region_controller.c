@@ -8,12 +8,12 @@
 #include "controller_fixture.h"
 
 static void
-what_is_told_of_is_planned_at_once(void **state)
+what_is_reported_of_is_planned_at_once(void **state)
 {
 	struct fixture *f = *state;
 
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4); /* long before all has settled */
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(f->agg.members[i], 4);
@@ -36,7 +36,7 @@ a_change_reaches_only_whom_it_concerns(void **state)
 	agg_serves(&f->agg, "tor2");
 	agg_serves(&f->agg, "tor3");
 	agg_serves(&f->agg, "tor4");
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
 	rnic = region_rnic(100, "tor1-h1", "tor1", REGION_V4);
 	rnic.addresses[0].bytes[1] = 77;
@@ -50,14 +50,14 @@ a_change_reaches_only_whom_it_concerns(void **state)
 }
 
 static void
-what_is_told_again_sends_nothing(void **state)
+what_is_reported_again_sends_nothing(void **state)
 {
 	struct fixture *f = *state;
 
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
-	tell_four_racks(f); /* a reconnect */
+	report_four_racks(f); /* a reconnect */
 	loopback_run(f->loop, 500 * RM_NS_PER_MS);
 	assert_int_equal(f->agg.plans, 4);
 }
@@ -69,14 +69,14 @@ a_restart_of_the_controller_sends_nothing(void **state)
 	uint64_t versions[4];
 
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
 	for (size_t i = 0; i < 4; i++)
 		versions[i] = f->agg.held[i].plan_version;
 	stop(f);
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
 	start(f, NEVER_SETTLES_MS);
-	tell_four_racks(f);
+	report_four_racks(f);
 	loopback_run(f->loop, 600 * RM_NS_PER_MS);
 	assert_int_equal(f->agg.plans, 4);
 
@@ -127,7 +127,7 @@ both_aggregators_of_a_tor_get_its_plan(void **state)
 	struct aggregator other = { .loop = f->loop, .name = "agg2", .region = "lab" };
 
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
 	other.writer = wire_writer_new();
 	assert_non_null(other.writer);
@@ -141,7 +141,7 @@ both_aggregators_of_a_tor_get_its_plan(void **state)
 }
 
 static void
-an_aggregator_speaks_for_its_own_tors_only(void **state)
+an_aggregator_reports_for_its_own_tors_only(void **state)
 {
 	struct fixture *f = *state;
 
@@ -166,7 +166,7 @@ refused_with(struct fixture *f, const char *sentence)
 }
 
 static void
-a_stranger_is_refused_with_a_reason(void **state)
+a_unknown_peer_is_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
 
@@ -280,7 +280,7 @@ keep_moves(enum rm_log_level level, const char *line, void *arg)
 
 /* An aggregator's word moves an RNIC out of its rack: whoever looks can see whose. */
 static void
-an_rnic_that_moves_is_said_with_who_tells_of_it(void **state)
+an_rnic_that_moves_is_reported_with_who_reports_of_it(void **state)
 {
 	struct fixture *f = *state;
 	struct aggregator other = { .loop = f->loop, .name = "agg2", .region = "lab" };
@@ -322,7 +322,7 @@ ask_place(struct fixture *f, struct aggregator *agent, const char *host)
 }
 
 static void
-an_agent_is_told_where_its_host_belongs(void **state)
+an_agent_is_reported_where_its_host_belongs(void **state)
 {
 	struct fixture *f = *state;
 
@@ -379,21 +379,21 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_told_of_is_planned_at_once),
+		TEST(what_is_reported_of_is_planned_at_once),
 		TEST(a_change_reaches_only_whom_it_concerns),
-		TEST(what_is_told_again_sends_nothing),
+		TEST(what_is_reported_again_sends_nothing),
 		TEST(a_restart_of_the_controller_sends_nothing),
 		TEST(a_restart_does_not_shrink_plans_before_all_are_in),
 		TEST(after_the_settle_time_it_plans_with_what_there_is),
 		TEST(both_aggregators_of_a_tor_get_its_plan),
-		TEST(an_aggregator_speaks_for_its_own_tors_only),
-		TEST(a_stranger_is_refused_with_a_reason),
+		TEST(an_aggregator_reports_for_its_own_tors_only),
+		TEST(a_unknown_peer_is_refused_with_a_reason),
 		TEST(one_version_apart_they_work_together),
 		TEST(nobody_registers_before_a_hello),
 		TEST(connections_are_bounded),
 		TEST(who_connects_anew_replaces_its_older_session),
-		TEST(an_rnic_that_moves_is_said_with_who_tells_of_it),
-		TEST(an_agent_is_told_where_its_host_belongs),
+		TEST(an_rnic_that_moves_is_reported_with_who_reports_of_it),
+		TEST(an_agent_is_reported_where_its_host_belongs),
 		TEST(an_agent_asks_for_itself_and_nothing_else),
 		TEST(a_new_topology_is_planned_and_a_bad_one_changes_nothing),
 	};

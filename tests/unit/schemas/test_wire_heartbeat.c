@@ -191,7 +191,7 @@ a_writer_refuses_what_an_opener_would(void **state)
 
 /* The golden file was written before there was such a field: it reads 0. */
 static void
-a_heartbeat_says_what_it_vouches_for(void **state)
+a_heartbeat_reports_what_it_vouches_for(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_heartbeat vouching = beat, view;
@@ -207,7 +207,7 @@ a_heartbeat_says_what_it_vouches_for(void **state)
 
 /* Older agents do not say so: their golden file reads false. */
 static void
-a_heartbeat_says_whether_a_person_has_paused_it(void **state)
+a_heartbeat_reports_whether_a_person_has_paused_it(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_heartbeat paused = beat, view;
@@ -262,8 +262,8 @@ main(int argc, char **argv)
 		    expect_counter_report },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_heartbeat_says_what_it_vouches_for),
-		cmocka_unit_test(a_heartbeat_says_whether_a_person_has_paused_it),
+		cmocka_unit_test(a_heartbeat_reports_what_it_vouches_for),
+		cmocka_unit_test(a_heartbeat_reports_whether_a_person_has_paused_it),
 		cmocka_unit_test(a_report_of_too_many_counters_is_refused),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(elements_that_lie_askew_are_refused),

@@ -58,10 +58,10 @@ expect_incident(const uint8_t *data, size_t len)
 static int
 write_incident_severity(struct wire_writer *writer, struct wire_bytes *out)
 {
-	struct wire_incident telling = incident;
+	struct wire_incident report = incident;
 
-	telling.severity = "major";
-	return wire_write_incident(writer, &telling, out);
+	report.severity = "major";
+	return wire_write_incident(writer, &report, out);
 }
 
 static void

@@ -129,7 +129,7 @@ who_asks_for_no_key_gets_none(void **state)
 }
 
 static void
-as_many_as_the_limits_say_fit_and_no_more(void **state)
+as_many_as_the_limits_report_fit_and_no_more(void **state)
 {
 	size_t most = WIRE_KEY_EPOCHS * WIRE_MAX_MEMBERS;
 	struct wire_responder_key *many = calloc(most + 1, sizeof(*many));
@@ -161,7 +161,7 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_asks_for_no_key_gets_none),
-		cmocka_unit_test(as_many_as_the_limits_say_fit_and_no_more),
+		cmocka_unit_test(as_many_as_the_limits_report_fit_and_no_more),
 	};
 
 	return wire_case_main(

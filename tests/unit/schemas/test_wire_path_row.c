@@ -144,7 +144,7 @@ more_paths_than_the_limit_are_refused(void **state)
 }
 
 static void
-paused_hosts_are_told_of(void **state)
+paused_hosts_are_reported_of(void **state)
 {
 	struct wire_summary reported = summary;
 	struct wire_writer *writer;
@@ -164,7 +164,7 @@ paused_hosts_are_told_of(void **state)
 }
 
 static void
-how_many_flows_lost_some_and_what_was_late_is_told(void **state)
+how_many_flows_lost_some_and_what_was_late_is_reported(void **state)
 {
 	struct wire_path_row row = rows[0];
 	struct wire_summary reported = summary;
@@ -194,7 +194,7 @@ how_many_flows_lost_some_and_what_was_late_is_told(void **state)
 }
 
 static void
-what_does_not_speak_of_a_brake_has_none(void **state)
+what_does_not_report_of_a_brake_has_none(void **state)
 {
 	struct wire_summary_view view;
 	struct forge forge;
@@ -237,9 +237,10 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
-		cmocka_unit_test(paused_hosts_are_told_of),
-		cmocka_unit_test(how_many_flows_lost_some_and_what_was_late_is_told),
-		cmocka_unit_test(what_does_not_speak_of_a_brake_has_none),
+		cmocka_unit_test(paused_hosts_are_reported_of),
+		cmocka_unit_test(
+		    how_many_flows_lost_some_and_what_was_late_is_reported),
+		cmocka_unit_test(what_does_not_report_of_a_brake_has_none),
 		cmocka_unit_test(a_state_is_written_only_where_there_is_one),
 	};
 

@@ -182,10 +182,10 @@ expect_ping_mute(const uint8_t *data, size_t len)
 static int
 write_pinglist_timeout(struct wire_writer *writer, struct wire_bytes *out)
 {
-	struct wire_pinglist telling = pinglist;
+	struct wire_pinglist report = pinglist;
 
-	telling.probe_timeout_ms = 350;
-	return wire_write_pinglist(writer, &telling, out);
+	report.probe_timeout_ms = 350;
+	return wire_write_pinglist(writer, &report, out);
 }
 
 static void

@@ -99,10 +99,10 @@ expect_plan(const uint8_t *data, size_t len)
 static int
 write_plan_timeout(struct wire_writer *writer, struct wire_bytes *out)
 {
-	struct wire_plan telling = plan;
+	struct wire_plan report = plan;
 
-	telling.probe_timeout_ms = 350;
-	return wire_write_plan(writer, &telling, out);
+	report.probe_timeout_ms = 350;
+	return wire_write_plan(writer, &report, out);
 }
 
 static void
@@ -117,7 +117,7 @@ expect_plan_timeout(const uint8_t *data, size_t len)
 
 /* Digests are of these bytes: others after an upgrade would send every plan again. */
 static void
-a_plan_that_says_nothing_newer_keeps_its_bytes(void **state)
+a_plan_that_reports_nothing_newer_keeps_its_bytes(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes out;
@@ -247,7 +247,7 @@ vectors_beyond_their_limits_are_refused(void **state)
 }
 
 static void
-indexes_stay_within_members_and_foreigners(void **state)
+indexes_stay_within_members_and_remotes(void **state)
 {
 	struct shape shape = usual;
 
@@ -396,9 +396,9 @@ main(int argc, char **argv)
 		{ WIRE_PLAN, "plan_timeout", write_plan_timeout, expect_plan_timeout },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plan_that_says_nothing_newer_keeps_its_bytes),
+		cmocka_unit_test(a_plan_that_reports_nothing_newer_keeps_its_bytes),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
-		cmocka_unit_test(indexes_stay_within_members_and_foreigners),
+		cmocka_unit_test(indexes_stay_within_members_and_remotes),
 		cmocka_unit_test(unknown_probe_kinds_are_refused),
 		cmocka_unit_test(a_longer_timeout_than_aggregators_wait_is_refused),
 		cmocka_unit_test(text_that_is_shared_cannot_cost_without_end),

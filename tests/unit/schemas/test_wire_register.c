@@ -216,7 +216,7 @@ settings_beyond_their_limits_are_refused(void **state)
 }
 
 static void
-a_registration_without_settings_tells_none(void **state)
+a_registration_without_settings_reports_none(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_register_view view;
@@ -315,7 +315,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(settings_beyond_their_limits_are_refused),
-		cmocka_unit_test(a_registration_without_settings_tells_none),
+		cmocka_unit_test(a_registration_without_settings_reports_none),
 		cmocka_unit_test(an_address_is_of_family_4_or_6),
 		cmocka_unit_test(an_rnic_without_an_id_is_refused),
 		cmocka_unit_test(what_lies_behind_an_ipv4_address_is_zero),

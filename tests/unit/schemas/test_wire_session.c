@@ -61,10 +61,10 @@ write_hello_keys(struct wire_writer *writer, struct wire_bytes *out)
 	const struct wire_tor_state held[] = {
 		{ "tor-1", 7, 8, 0xfedcba9876543210, 0xfedcba98 }, { .tor = "tor-2" }
 	};
-	struct wire_hello telling = hello;
+	struct wire_hello report = hello;
 
-	telling.tors = held;
-	return wire_write_hello(writer, &telling, out);
+	report.tors = held;
+	return wire_write_hello(writer, &report, out);
 }
 
 static void
@@ -86,10 +86,10 @@ expect_hello_keys(const uint8_t *data, size_t len)
 static int
 write_hello_software(struct wire_writer *writer, struct wire_bytes *out)
 {
-	struct wire_hello telling = hello;
+	struct wire_hello report = hello;
 
-	telling.software = "1.4.0~rc1+git5";
-	return wire_write_hello(writer, &telling, out);
+	report.software = "1.4.0~rc1+git5";
+	return wire_write_hello(writer, &report, out);
 }
 
 static void
@@ -107,10 +107,10 @@ expect_hello_software(const uint8_t *data, size_t len)
 static int
 write_hello_interval(struct wire_writer *writer, struct wire_bytes *out)
 {
-	struct wire_hello telling = hello;
+	struct wire_hello report = hello;
 
-	telling.summary_interval_s = WIRE_MAX_SUMMARY_INTERVAL_S;
-	return wire_write_hello(writer, &telling, out);
+	report.summary_interval_s = WIRE_MAX_SUMMARY_INTERVAL_S;
+	return wire_write_hello(writer, &report, out);
 }
 
 static void

@@ -139,13 +139,13 @@ a_standing_of_no_tor_is_one(void **state)
 }
 
 static void
-as_many_as_the_limits_say_fit_and_no_more(void **state)
+as_many_as_the_limits_report_fit_and_no_more(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_tor_standing many[WIRE_MAX_TORS + 1];
 	const char *names[WIRE_MAX_LIVE + 1];
 	struct wire_standing standing = { .tors = many, .tor_count = WIRE_MAX_TORS };
-	struct wire_heartbeat crowd = { .live = names, .live_count = WIRE_MAX_LIVE };
+	struct wire_heartbeat flood = { .live = names, .live_count = WIRE_MAX_LIVE };
 	struct wire_bytes bytes;
 
 	for (size_t i = 0; i <= WIRE_MAX_TORS; i++)
@@ -159,10 +159,10 @@ as_many_as_the_limits_say_fit_and_no_more(void **state)
 	standing.tors = NULL;
 	standing.tor_count = 1;
 	assert_int_equal(wire_write_standing(writer, &standing, &bytes), -EINVAL);
-	assert_int_equal(wire_write_heartbeat(writer, &crowd, &bytes), 0);
+	assert_int_equal(wire_write_heartbeat(writer, &flood, &bytes), 0);
 	assert_int_equal(wire_walk(WIRE_HEARTBEAT, bytes.data, bytes.len), 0);
-	crowd.live_count++;
-	assert_int_equal(wire_write_heartbeat(writer, &crowd, &bytes), -EMSGSIZE);
+	flood.live_count++;
+	assert_int_equal(wire_write_heartbeat(writer, &flood, &bytes), -EMSGSIZE);
 	wire_writer_free(writer);
 }
 
@@ -177,7 +177,7 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_standing_of_no_tor_is_one),
-		cmocka_unit_test(as_many_as_the_limits_say_fit_and_no_more),
+		cmocka_unit_test(as_many_as_the_limits_report_fit_and_no_more),
 	};
 
 	return wire_case_main(

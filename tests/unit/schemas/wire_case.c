@@ -55,7 +55,7 @@ golden_path(const struct wire_case *c, char *path, size_t len)
 }
 
 static void
-golden_bytes_still_say_the_same(void **state)
+golden_bytes_still_report_the_same(void **state)
 {
 	const struct wire_case *c = *state;
 	uint8_t *data = malloc(GOLDEN_MAX);
@@ -90,7 +90,7 @@ is_known_by_its_identifier_alone(void **state)
 }
 
 static void
-a_newer_kind_is_told_from_nonsense(void **state)
+a_newer_kind_is_reported_from_nonsense(void **state)
 {
 	const struct wire_case *c = *state;
 	struct wire_bytes out;
@@ -289,9 +289,9 @@ static const struct {
 #fn, fn \
 	}
 	SHARED(comes_back_as_it_was_written),
-	SHARED(golden_bytes_still_say_the_same),
+	SHARED(golden_bytes_still_report_the_same),
 	SHARED(is_known_by_its_identifier_alone),
-	SHARED(a_newer_kind_is_told_from_nonsense),
+	SHARED(a_newer_kind_is_reported_from_nonsense),
 	SHARED(every_truncation_is_refused),
 	SHARED(trailing_bytes_are_refused),
 	SHARED(misaligned_bytes_are_refused),

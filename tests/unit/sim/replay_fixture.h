@@ -10,10 +10,10 @@
 
 /* As replay_whole of `in`, which it closes; errors call it `name`. free(*said). */
 static inline int
-replay_said(FILE *in, const char *name, char **said, struct rm_error *error)
+replay_reported(FILE *in, const char *name, char **reported, struct rm_error *error)
 {
 	size_t len;
-	FILE *out = open_memstream(said, &len);
+	FILE *out = open_memstream(reported, &len);
 	int r;
 
 	assert_non_null(in);

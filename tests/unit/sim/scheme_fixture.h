@@ -96,12 +96,12 @@ flow(struct fixture *f, const char *src, const char *dst, const char *spine,
 
 /* The flows so far are what was seen until then. Returns how many are named now. */
 static inline int
-tell(struct fixture *f, int64_t end_ns, const struct scheme_named **ret)
+report(struct fixture *f, int64_t end_ns, const struct scheme_named **ret)
 {
 	const struct seen seen = { end_ns, f->flows, f->count };
 	int r;
 
-	assert_int_equal(f->scheme->type->tell(f->scheme, &seen), 0);
+	assert_int_equal(f->scheme->type->report(f->scheme, &seen), 0);
 	f->count = 0;
 	r = f->scheme->type->judge(f->scheme, ret);
 	assert_true(r >= 0);
@@ -113,7 +113,7 @@ static inline void
 check_named(struct fixture *f, size_t count, ...)
 {
 	const struct scheme_named *named;
-	const int n = tell(f, 20 * S, &named);
+	const int n = report(f, 20 * S, &named);
 	va_list names;
 
 	va_start(names, count);

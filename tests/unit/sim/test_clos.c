@@ -12,7 +12,7 @@
 #include "tests/unit/sim/clos_fixture.h"
 
 static void
-a_fat_tree_has_as_many_parts_as_the_books_say(void **state)
+a_fat_tree_has_as_many_parts_as_the_books_report(void **state)
 {
 	static const uint32_t ks[] = { 4, 10, 48 };
 
@@ -93,7 +93,7 @@ check_every_pair(struct clos *clos)
 }
 
 static void
-every_pair_has_a_way(void **state)
+every_pair_has_a_path(void **state)
 {
 	struct clos_options uneven = { .tiers = 3,
 		.pods = 3,
@@ -111,7 +111,7 @@ every_pair_has_a_way(void **state)
 }
 
 static void
-there_is_no_way_to_oneself(void **state)
+there_is_no_path_to_oneself(void **state)
 {
 	struct clos *clos = fabric(&two_tiers);
 	uint32_t links[CLOS_MAX_HOPS];
@@ -121,7 +121,7 @@ there_is_no_way_to_oneself(void **state)
 }
 
 static void
-where_hashes_are_symmetric_the_way_back_is_the_way_there(void **state)
+where_hashes_are_symmetric_the_path_back_is_the_path_there(void **state)
 {
 	struct clos *clos = fabric(&(struct clos_options){ .tiers = 3,
 	    .pods = 4,
@@ -330,13 +330,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fat_tree_has_as_many_parts_as_the_books_say),
+		cmocka_unit_test(a_fat_tree_has_as_many_parts_as_the_books_report),
 		cmocka_unit_test(every_switch_of_a_fat_tree_has_k_ports),
 		cmocka_unit_test(a_cable_is_two_links_that_know_each_other),
-		cmocka_unit_test(every_pair_has_a_way),
-		cmocka_unit_test(there_is_no_way_to_oneself),
+		cmocka_unit_test(every_pair_has_a_path),
+		cmocka_unit_test(there_is_no_path_to_oneself),
 		cmocka_unit_test(
-		    where_hashes_are_symmetric_the_way_back_is_the_way_there),
+		    where_hashes_are_symmetric_the_path_back_is_the_path_there),
 		cmocka_unit_test(flows_spread_over_all_cables_alike),
 		cmocka_unit_test(
 		    a_withdrawn_cable_is_avoided_at_every_tier_and_comes_back),

@@ -114,7 +114,7 @@ check_topology(struct clos *clos, const char *from, const char *to, uint32_t rou
 }
 
 static void
-its_topology_is_accepted_and_has_the_same_ways(void **state)
+its_topology_is_accepted_and_has_the_same_paths(void **state)
 {
 	check_topology(fat_tree(4), "tor1", "tor8", 4);
 	check_topology(fat_tree(4), "tor1", "tor2", 2);
@@ -155,7 +155,7 @@ main(void)
 		cmocka_unit_test(whatever_has_a_name_is_found_by_it),
 		cmocka_unit_test(no_two_parts_have_the_same_address),
 		cmocka_unit_test(with_loopbacks_a_switch_has_one_address),
-		cmocka_unit_test(its_topology_is_accepted_and_has_the_same_ways),
+		cmocka_unit_test(its_topology_is_accepted_and_has_the_same_paths),
 		cmocka_unit_test(an_alias_leads_to_the_switch_where_a_link_ends),
 	};
 

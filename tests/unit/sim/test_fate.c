@@ -91,7 +91,7 @@ static const struct fate_packet mesh = { 0, 1, 50000, 26, 88 };
 static const struct fate_packet across = { 0, 8, 50000, 26, 88 };
 
 static void
-background_loss_is_as_large_as_asked_for_each_way(void **state)
+background_loss_is_as_large_as_asked_for_each_path(void **state)
 {
 	struct fixture *f = *state;
 	struct sum sum;
@@ -105,7 +105,7 @@ background_loss_is_as_large_as_asked_for_each_way(void **state)
 }
 
 static void
-a_lossy_link_loses_its_share_one_way_only(void **state)
+a_lossy_link_loses_its_share_one_direction_only(void **state)
 {
 	struct fixture *f = *state;
 	struct fate_path path;
@@ -229,8 +229,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(background_loss_is_as_large_as_asked_for_each_way),
-		TEST(a_lossy_link_loses_its_share_one_way_only),
+		TEST(background_loss_is_as_large_as_asked_for_each_path),
+		TEST(a_lossy_link_loses_its_share_one_direction_only),
 		TEST(an_rnic_that_only_receives_loses_what_it_sends),
 		TEST(a_fault_has_its_time_its_class_and_its_size),
 		TEST(of_flows_that_a_switch_swallows_each_dies_whole_or_lives),

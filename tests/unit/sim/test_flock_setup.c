@@ -32,7 +32,7 @@ witness_free(struct scheme *scheme)
 }
 
 static int
-witness_tell(struct scheme *scheme, const struct seen *seen)
+witness_report(struct scheme *scheme, const struct seen *seen)
 {
 	free(witness.flows);
 	witness.count = seen->count;
@@ -53,7 +53,7 @@ static const struct scheme_type witness_type = {
 	.name = "witness",
 	.new = witness_new,
 	.free = witness_free,
-	.tell = witness_tell,
+	.report = witness_report,
 	.judge = witness_judge,
 };
 

@@ -68,7 +68,7 @@ setup(void **state)
 	if (r == 0)
 		r = score_begin(score, clos, truths, 2);
 	if (r == 0)
-		r = score_tell(score, 3 * S, named, 2);
+		r = score_report(score, 3 * S, named, 2);
 	if (r == 0)
 		r = score_end(score, 9 * S);
 	clos_free(clos);
@@ -158,7 +158,7 @@ each_mark_is_a_line_and_a_testcase(void **state)
 	FILE *junit = open_memstream(&report, &report_len);
 
 	assert_int_equal(
-	    marks_tell(&scenario->marks, "a", *state, out, junit, &count), 0);
+	    marks_report(&scenario->marks, "a", *state, out, junit, &count), 0);
 	fclose(out);
 	fclose(junit);
 	assert_int_equal(count.held, 1);

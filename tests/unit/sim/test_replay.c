@@ -12,15 +12,15 @@
 
 /* One run: what was said, and what it recorded. */
 static void
-record(const char *scenario_text, char **said, char **recording)
+record(const char *scenario_text, char **reported, char **recording)
 {
 	struct run_options options = { .seed = 3 };
 	struct scenario *scenario = NULL;
 	struct run_result result;
 	struct rm_error error = { 0 };
-	size_t said_len, recording_len;
+	size_t reported_len, recording_len;
 
-	options.verdicts = open_memstream(said, &said_len);
+	options.verdicts = open_memstream(reported, &reported_len);
 	options.record = open_memstream(recording, &recording_len);
 	assert_non_null(options.verdicts);
 	assert_non_null(options.record);
@@ -35,19 +35,20 @@ record(const char *scenario_text, char **said, char **recording)
 }
 
 static int
-replay(const char *recording, char **said, struct rm_error *error)
+replay(const char *recording, char **reported, struct rm_error *error)
 {
-	return replay_said(
+	return replay_reported(
 	    fmemopen((void *)(uintptr_t)recording, strlen(recording), "r"), "r.txt",
-	    said, error);
+	    reported, error);
 }
 
 /* What racks say follows from what they receive alone; the way to the centre is drawn
  * anew, and with it the quarter second in which it speaks. */
 static char *
-lines_of(const char *said, bool racks)
+lines_of(const char *reported, bool racks)
 {
-	char *copy = strdup(said), *kept = calloc(1, strlen(said) + 1), *rest = NULL;
+	char *copy = strdup(reported), *kept = calloc(1, strlen(reported) + 1),
+	     *rest = NULL;
 
 	assert_non_null(copy);
 	assert_non_null(kept);
@@ -67,21 +68,21 @@ lines_of(const char *said, bool racks)
 static void
 same_again(const char *scenario)
 {
-	char *said, *recording, *again = NULL;
+	char *reported, *recording, *again = NULL;
 	struct rm_error error = { 0 };
 
-	record(scenario, &said, &recording);
+	record(scenario, &reported, &recording);
 	if (replay(recording, &again, &error) < 0)
 		fail_msg("%s", error.text);
 	for (int racks = 0; racks < 2; racks++) {
-		char *a = lines_of(said, racks), *b = lines_of(again, racks);
+		char *a = lines_of(reported, racks), *b = lines_of(again, racks);
 
 		assert_string_not_equal(a, "");
 		assert_string_equal(a, b);
 		free(a);
 		free(b);
 	}
-	free(said);
+	free(reported);
 	free(recording);
 	free(again);
 }
@@ -111,13 +112,13 @@ ends_of_sessions_silent_kernels_and_restarts_are_in_it(void **state)
 static void
 refused(const char *recording, const char *expected)
 {
-	char *said = NULL;
+	char *reported = NULL;
 	struct rm_error error = { 0 };
 
-	assert_true(replay(recording, &said, &error) < 0);
+	assert_true(replay(recording, &reported, &error) < 0);
 	if (strstr(error.text, expected) == NULL)
 		fail_msg("expected \"%s\" in \"%s\"", expected, error.text);
-	free(said);
+	free(reported);
 }
 
 #define HEAD "rackmesh-recording 1\n0 rack tor1 0 0\n"

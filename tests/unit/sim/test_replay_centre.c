@@ -82,7 +82,7 @@ end(struct story *story)
 }
 
 static void
-tell_rack(struct story *story, int rack, int second)
+report_rack(struct story *story, int rack, int second)
 {
 	struct wire_path_row rows[RACKS * SPINES] = { 0 };
 	char dst[RACKS][16], paths[RACKS * SPINES][160], tor[16];
@@ -149,7 +149,7 @@ live(struct story *story)
 			recorder_rack_is_seen(
 			    story->recorder, tor, true, at(second * RM_NS_PER_S));
 			localise_rack_is_seen(story->live, tor, true);
-			tell_rack(story, rack, second);
+			report_rack(story, rack, second);
 		}
 		for (int quarter = 0; quarter < 4; quarter++)
 			judge(
@@ -158,9 +158,9 @@ live(struct story *story)
 }
 
 static int
-replay(const char *path, char **said, struct rm_error *error)
+replay(const char *path, char **reported, struct rm_error *error)
 {
-	return replay_said(fopen(path, "re"), "r.recording", said, error);
+	return replay_reported(fopen(path, "re"), "r.recording", reported, error);
 }
 
 static void
@@ -168,22 +168,22 @@ a_replayed_recording_names_what_was_named_live(void **state)
 {
 	struct story story;
 	struct rm_error error = { 0 };
-	char *said = NULL;
+	char *reported = NULL;
 
 	begin(&story, UINT64_MAX);
 	live(&story);
 	close_recording(&story);
 	assert_string_equal(story.named, "spine1--tor2");
-	if (replay(story.path, &said, &error) < 0)
+	if (replay(story.path, &reported, &error) < 0)
 		fail_msg("%s", error.text);
-	assert_non_null(strstr(said, "opened: Link spine1--tor2 "));
-	assert_null(strstr(strstr(said, "opened: ") + 1, "opened: "));
-	free(said);
+	assert_non_null(strstr(reported, "opened: Link spine1--tor2 "));
+	assert_null(strstr(strstr(reported, "opened: ") + 1, "opened: "));
+	free(reported);
 	end(&story);
 }
 
 static void
-what_racks_told_is_written_down_and_read(void **state)
+what_racks_reported_is_written_down_and_read(void **state)
 {
 	const struct wire_incident stall = { .head = { "agg", "r", 1, 1 },
 		.incident_id = 5,
@@ -198,7 +198,7 @@ what_racks_told_is_written_down_and_read(void **state)
 		.sentence = "",
 		.evidence_json = "{}" };
 	struct story story;
-	char *said = NULL, text[400];
+	char *reported = NULL, text[400];
 	struct rm_error error = { 0 };
 	FILE *file;
 
@@ -217,10 +217,10 @@ what_racks_told_is_written_down_and_read(void **state)
 	assert_non_null(strstr(text, " tor tor2 dead\n"));
 	assert_non_null(strstr(text, " tor tor2 over\n"));
 	assert_non_null(strstr(text, " interval 60000000000\n"));
-	if (replay(story.path, &said, &error) < 0)
+	if (replay(story.path, &reported, &error) < 0)
 		fail_msg("%s", error.text);
-	assert_string_equal(said, "");
-	free(said);
+	assert_string_equal(reported, "");
+	free(reported);
 	end(&story);
 }
 
@@ -229,7 +229,7 @@ a_recording_ends_at_its_limit_and_can_be_replayed_up_to_there(void **state)
 {
 	struct story story;
 	struct stat whole;
-	char *said = NULL;
+	char *reported = NULL;
 	struct rm_error error = { 0 };
 
 	begin(&story, 20000);
@@ -237,27 +237,27 @@ a_recording_ends_at_its_limit_and_can_be_replayed_up_to_there(void **state)
 	close_recording(&story);
 	assert_int_equal(stat(story.path, &whole), 0);
 	assert_in_range(whole.st_size, 10000, 21000);
-	if (replay(story.path, &said, &error) < 0)
+	if (replay(story.path, &reported, &error) < 0)
 		fail_msg("%s", error.text);
-	free(said);
+	free(reported);
 	end(&story);
 }
 
 static void
 refused(const char *line, const char *expected)
 {
-	char path[] = "/tmp/replayed-XXXXXX", *said = NULL;
+	char path[] = "/tmp/replayed-XXXXXX", *reported = NULL;
 	struct rm_error error = { 0 };
 	FILE *file = fdopen(mkstemp(path), "w");
 
 	assert_non_null(file);
 	fprintf(file, "rackmesh-recording 1\n0 centre r 10000000000 5 7\n%s\n", line);
 	fclose(file);
-	assert_true(replay(path, &said, &error) < 0);
+	assert_true(replay(path, &reported, &error) < 0);
 	if (strstr(error.text, "r.recording:3: ") == NULL ||
 	    strstr(error.text, expected) == NULL)
 		fail_msg("%s: %s", line, error.text);
-	free(said);
+	free(reported);
 	unlink(path);
 }
 
@@ -283,7 +283,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replayed_recording_names_what_was_named_live),
-		cmocka_unit_test(what_racks_told_is_written_down_and_read),
+		cmocka_unit_test(what_racks_reported_is_written_down_and_read),
 		cmocka_unit_test(
 		    a_recording_ends_at_its_limit_and_can_be_replayed_up_to_there),
 		cmocka_unit_test(a_line_that_means_nothing_is_named),

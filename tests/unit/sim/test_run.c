@@ -20,7 +20,7 @@
 	"path_moves_per_hour: 600, spray: 0.1 }\n"
 
 struct text { /* all that a run says */
-	char *said, *truth;
+	char *reported, *truth;
 	struct score_row rows[SCORE_CLASSES];
 	uint64_t probes, lost;
 };
@@ -35,7 +35,7 @@ run(const char *scenario_text, uint64_t seed, uint32_t number)
 	struct text text = { 0 };
 	size_t len;
 
-	options.verdicts = open_memstream(&text.said, &len);
+	options.verdicts = open_memstream(&text.reported, &len);
 	assert_non_null(options.verdicts);
 	if (scenario_parse("s.yaml", scenario_text, strlen(scenario_text), &scenario,
 		&error) < 0 ||
@@ -55,7 +55,7 @@ run(const char *scenario_text, uint64_t seed, uint32_t number)
 static void
 text_clear(struct text *text)
 {
-	free(text->said);
+	free(text->reported);
 	free(text->truth);
 }
 
@@ -69,12 +69,12 @@ a_run_repeats_byte_for_byte(void **state)
 {
 	struct text a = run(troubled, 3, 5), b = run(troubled, 3, 5);
 
-	assert_string_equal(a.said, b.said);
+	assert_string_equal(a.reported, b.reported);
 	assert_string_equal(a.truth, b.truth);
 	assert_memory_equal(a.rows, b.rows, sizeof a.rows);
 	assert_int_equal(a.probes, b.probes);
 	assert_int_equal(a.lost, b.lost);
-	assert_true(strlen(a.said) > 0);
+	assert_true(strlen(a.reported) > 0);
 	text_clear(&a);
 	text_clear(&b);
 }
@@ -103,13 +103,13 @@ a_dead_rnic_is_found_and_nobody_else_named(void **state)
 	assert_int_equal(a.rows[SCORE_RNICS].found, 1);
 	for (size_t i = 0; i < SCORE_CLASSES; i++)
 		assert_int_equal(a.rows[i].wrong, 0);
-	assert_non_null(strstr(a.said, "h2/r0"));
+	assert_non_null(strstr(a.reported, "h2/r0"));
 	text_clear(&a);
 }
 
 /* As that alone, with its delay: as nothing else at first, and in one incident. */
 static void
-what_is_late_is_told_as_late(void **state)
+what_is_late_is_reported_as_late(void **state)
 {
 	static const struct {
 		const char *fault, *words;
@@ -132,14 +132,14 @@ what_is_late_is_told_as_late(void **state)
 		    "  - { kind: latency, %s, from_s: 5 }\n",
 		    cases[i].fault);
 		a = run(text, 1, 0);
-		opened = strstr(a.said, "opened");
+		opened = strstr(a.reported, "opened");
 		assert_non_null(opened);
 		assert_null(strstr(opened + 1, "opened"));
-		assert_non_null(strstr(a.said, "delays packets"));
-		assert_non_null(strstr(a.said, cases[i].words));
-		assert_null(strstr(a.said, "nothing"));
-		assert_null(strstr(a.said, "loses"));
-		assert_null(strstr(a.said, "swallows"));
+		assert_non_null(strstr(a.reported, "delays packets"));
+		assert_non_null(strstr(a.reported, cases[i].words));
+		assert_null(strstr(a.reported, "nothing"));
+		assert_null(strstr(a.reported, "loses"));
+		assert_null(strstr(a.reported, "swallows"));
 		text_clear(&a);
 	}
 }
@@ -170,7 +170,7 @@ an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full(void **state)
 
 /* Every reply may come back over the dead one, so all the others lose some. */
 static void
-of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other(void **state)
+of_twelve_cables_of_a_rack_the_dead_one_is_reported_and_no_other(void **state)
 {
 	for (uint32_t i = 0; i < 12; i += trials_are_all() ? 1 : 4) {
 		struct text a =
@@ -204,7 +204,7 @@ a_spine_that_swallows_flows_is_one_incident_of_the_spine(void **state)
 		    "  - { kind: flows-blackholed, part: random, type: middle, "
 		    "share: 0.33, from_s: { from: 11, to: 13 } }\n",
 		    9, numbers[i]);
-		const char *first = strstr(a.said, " opened: ");
+		const char *first = strstr(a.reported, " opened: ");
 
 		assert_non_null(first);
 		assert_null(strstr(first + 1, " opened: "));
@@ -226,7 +226,7 @@ a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them(void **stat
 			"  - { kind: switch-down, part: spine2, pair: 2, "
 			"from_s: 12 }\n",
 			1, i);
-		const char *first = strstr(a.said, " opened: ");
+		const char *first = strstr(a.reported, " opened: ");
 
 		assert_non_null(first);
 		assert_null(strstr(first + 1, " opened: "));
@@ -240,7 +240,7 @@ a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them(void **stat
 /* Both aggregation switches lie on the same ways of the pair; with one uplink each the
  * core does, too. Told as one, it ends as one. */
 static void
-switches_that_a_pair_of_racks_crosses_together_are_told_as_one_of_them(void **state)
+switches_that_a_pair_of_racks_crosses_together_are_reported_as_one_of_them(void **state)
 {
 	static const struct {
 		const char *cores, *part, *opened;
@@ -261,12 +261,12 @@ switches_that_a_pair_of_racks_crosses_together_are_told_as_one_of_them(void **st
 		    "lasts_s: 18 }\n",
 		    cases[i].cores, cases[i].part);
 		a = run(text, 1, 0);
-		assert_non_null(strstr(a.said, cases[i].opened));
-		assert_null(strstr(strstr(a.said, " opened: ") + 1, " opened: "));
-		assert_non_null(strstr(a.said,
+		assert_non_null(strstr(a.reported, cases[i].opened));
+		assert_null(strstr(strstr(a.reported, " opened: ") + 1, " opened: "));
+		assert_non_null(strstr(a.reported,
 		    i == 0 ? "one of the two is at fault" : "one of the three"));
-		assert_non_null(strstr(a.said, ": only from tor"));
-		assert_non_null(strstr(a.said, " resolved: "));
+		assert_non_null(strstr(a.reported, ": only from tor"));
+		assert_non_null(strstr(a.reported, " resolved: "));
 		assert_int_equal(a.rows[SCORE_DEVICES].found, 1);
 		assert_int_equal(a.rows[SCORE_DEVICES].wrong, 0);
 		text_clear(&a);
@@ -288,14 +288,14 @@ a_spine_that_loses_a_third_is_named_and_none_of_its_links(void **state)
 			3, i);
 
 		assert_int_equal(a.rows[SCORE_DEVICES].found, 1);
-		assert_null(strstr(a.said, " opened: Link"));
+		assert_null(strstr(a.reported, " opened: Link"));
 		text_clear(&a);
 	}
 }
 
 /* And what the spine gains by that a cable does, too, that loses both ways. */
 static void
-a_cable_that_loses_a_third_both_ways_is_named_and_not_its_spine(void **state)
+a_cable_that_loses_a_third_both_directions_is_named_and_not_its_spine(void **state)
 {
 	for (uint32_t i = 0; i < 8; i++) {
 		struct text a =
@@ -313,11 +313,11 @@ a_cable_that_loses_a_third_both_ways_is_named_and_not_its_spine(void **state)
 }
 
 static void
-a_quiet_fabric_says_nothing(void **state)
+a_quiet_fabric_reports_nothing(void **state)
 {
 	struct text a = run("name: a\nseconds: 20\nnoise: { loss: 1e-5 }\n", 1, 0);
 
-	assert_string_equal(a.said, "");
+	assert_string_equal(a.reported, "");
 	assert_true(a.probes > 5000);
 	text_clear(&a);
 }
@@ -369,22 +369,22 @@ main(void)
 		cmocka_unit_test(a_run_repeats_byte_for_byte),
 		cmocka_unit_test(another_seed_or_number_is_another_run),
 		cmocka_unit_test(a_dead_rnic_is_found_and_nobody_else_named),
-		cmocka_unit_test(what_is_late_is_told_as_late),
+		cmocka_unit_test(what_is_late_is_reported_as_late),
 		cmocka_unit_test(
 		    an_rnic_that_loses_a_fifth_is_named_before_its_window_is_full),
 		cmocka_unit_test(
-		    of_twelve_cables_of_a_rack_the_dead_one_is_told_and_no_other),
+		    of_twelve_cables_of_a_rack_the_dead_one_is_reported_and_no_other),
 		cmocka_unit_test(
 		    a_spine_that_swallows_flows_is_one_incident_of_the_spine),
 		cmocka_unit_test(
 		    a_spine_that_swallows_what_goes_between_two_racks_is_named_with_them),
 		cmocka_unit_test(
-		    switches_that_a_pair_of_racks_crosses_together_are_told_as_one_of_them),
+		    switches_that_a_pair_of_racks_crosses_together_are_reported_as_one_of_them),
 		cmocka_unit_test(
 		    a_spine_that_loses_a_third_is_named_and_none_of_its_links),
 		cmocka_unit_test(
-		    a_cable_that_loses_a_third_both_ways_is_named_and_not_its_spine),
-		cmocka_unit_test(a_quiet_fabric_says_nothing),
+		    a_cable_that_loses_a_third_both_directions_is_named_and_not_its_spine),
+		cmocka_unit_test(a_quiet_fabric_reports_nothing),
 		cmocka_unit_test(rails_of_a_host_are_in_racks_of_their_own),
 		cmocka_unit_test(a_scheme_judges_by_the_window_that_it_is_given),
 	};

@@ -169,7 +169,7 @@ netbouncer_is_content_below_its_threshold(void **state)
 }
 
 static void
-netbouncer_names_a_device_of_which_all_ways_are_bad(void **state)
+netbouncer_names_a_device_of_which_all_paths_are_bad(void **state)
 {
 	struct fixture *f = *state;
 
@@ -208,7 +208,7 @@ pll_needs_the_hit_ratio_for_what_lost_a_part(void **state)
 }
 
 static void
-pll_hits_are_a_share_of_all_ways(void **state)
+pll_hits_are_a_share_of_all_paths(void **state)
 {
 	struct fixture *f = *state;
 
@@ -310,7 +310,7 @@ ours_names_nobody_for_what_is_lost_everywhere(void **state)
 }
 
 static void
-who_lost_it_in_a_way_that_nobody_knows_crossed_both(void **state)
+who_lost_it_in_a_path_that_nobody_knows_crossed_both(void **state)
 {
 	struct fixture *f = *state;
 
@@ -343,17 +343,17 @@ main(void)
 		TEST(of_007_what_is_explained_votes_no_more),
 		TEST(netbouncer_finds_the_link_that_lets_less_through),
 		TEST(netbouncer_is_content_below_its_threshold),
-		TEST(netbouncer_names_a_device_of_which_all_ways_are_bad),
+		TEST(netbouncer_names_a_device_of_which_all_paths_are_bad),
 		TEST(pll_names_first_what_lost_all),
 		TEST(pll_needs_the_hit_ratio_for_what_lost_a_part),
-		TEST(pll_hits_are_a_share_of_all_ways),
+		TEST(pll_hits_are_a_share_of_all_paths),
 		TEST(flock_adds_up_what_shares_a_link),
 		TEST(flock_needs_more_than_the_prior),
 		TEST(flock_blames_a_device_for_five_links),
 		TEST(flock_blames_no_device_for_a_single_link),
 		TEST(ours_finds_the_direction_of_a_link),
 		TEST(ours_names_nobody_for_what_is_lost_everywhere),
-		TEST(who_lost_it_in_a_way_that_nobody_knows_crossed_both),
+		TEST(who_lost_it_in_a_path_that_nobody_knows_crossed_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,9 +75,9 @@ named(const struct fixture *f, const char *name)
 }
 
 static void
-tell(struct fixture *f, int64_t now, const struct scheme_named *n)
+report(struct fixture *f, int64_t now, const struct scheme_named *n)
 {
-	assert_int_equal(score_tell(f->score, now, n, n != NULL), 0);
+	assert_int_equal(score_report(f->score, now, n, n != NULL), 0);
 }
 
 static void
@@ -97,7 +97,7 @@ static void
 run(struct fixture *f, struct truth truth, struct scheme_named n)
 {
 	assert_int_equal(score_begin(f->score, f->clos, &truth, 1), 0);
-	tell(f, 10 * S, &n);
+	report(f, 10 * S, &n);
 	assert_int_equal(score_end(f->score, RUN), 0);
 }
 
@@ -155,9 +155,9 @@ within_the_afterglow_it_is_right_and_later_it_is_not(void **state)
 	const struct scheme_named n = named(f, "h1/r0");
 
 	assert_int_equal(score_begin(f->score, f->clos, &truth, 1), 0);
-	tell(f, 5 * S + SCORE_AFTERGLOW_NS, &n);
-	tell(f, 6 * S + SCORE_AFTERGLOW_NS, NULL);
-	tell(f, 7 * S + SCORE_AFTERGLOW_NS, &n);
+	report(f, 5 * S + SCORE_AFTERGLOW_NS, &n);
+	report(f, 6 * S + SCORE_AFTERGLOW_NS, NULL);
+	report(f, 7 * S + SCORE_AFTERGLOW_NS, &n);
 	assert_int_equal(score_end(f->score, RUN), 0);
 	check(f, SCORE_RNICS, 1, 1, 2, 1);
 }
@@ -222,7 +222,7 @@ a_dead_switch_stands_for_its_dead_cables(void **state)
 	const struct scheme_named n = named(f, "tor1");
 
 	assert_int_equal(score_begin(f->score, f->clos, truths, 2), 0);
-	tell(f, 10 * S, &n);
+	report(f, 10 * S, &n);
 	assert_int_equal(score_end(f->score, RUN), 0);
 	check(f, SCORE_DEVICES, 1, 1, 1, 0);
 	check(f, SCORE_LINKS, 1, 1, 0, 0);
@@ -239,7 +239,7 @@ the_other_direction_is_the_right_cable_only(void **state)
 }
 
 static void
-both_ways_are_two_directions_and_one_cable(void **state)
+both_directions_are_two_directions_and_one_cable(void **state)
 {
 	struct fixture *f = *state;
 	struct truth truth = fault(f, "tor1--spine1", 0, SCORE_FOREVER);
@@ -260,7 +260,7 @@ two_directions_named_apart_are_one_opening_of_the_cable(void **state)
 		named(f, "tor1--spine1") };
 
 	assert_int_equal(score_begin(f->score, f->clos, NULL, 0), 0);
-	assert_int_equal(score_tell(f->score, S, n, 2), 0);
+	assert_int_equal(score_report(f->score, S, n, 2), 0);
 	assert_int_equal(score_end(f->score, RUN), 0);
 	check(f, SCORE_LINKS, 0, 0, 1, 1);
 	check(f, SCORE_LINKS_DIRECTED, 0, 0, 2, 2);
@@ -328,9 +328,9 @@ what_stays_named_was_opened_once(void **state)
 
 	assert_int_equal(score_begin(f->score, f->clos, NULL, 0), 0);
 	for (int i = 1; i < 10; i++)
-		tell(f, i * S, &n);
-	tell(f, 10 * S, NULL);
-	tell(f, 11 * S, &n);
+		report(f, i * S, &n);
+	report(f, 10 * S, NULL);
+	report(f, 11 * S, &n);
 	assert_int_equal(score_end(f->score, RUN), 0);
 	check(f, SCORE_RNICS, 0, 0, 2, 2);
 }
@@ -379,7 +379,7 @@ times_to_verdict_have_quantiles(void **state)
 }
 
 static void
-errors_are_told_in_words(void **state)
+errors_are_reported_in_words(void **state)
 {
 	struct fixture *f = *state;
 	char text[4096] = "";
@@ -434,7 +434,7 @@ main(void)
 		TEST(a_tor_with_an_uplink_left_does_not_stand_for_its_dead_cable),
 		TEST(a_dead_switch_stands_for_its_dead_cables),
 		TEST(the_other_direction_is_the_right_cable_only),
-		TEST(both_ways_are_two_directions_and_one_cable),
+		TEST(both_directions_are_two_directions_and_one_cable),
 		TEST(two_directions_named_apart_are_one_opening_of_the_cable),
 		TEST(an_rnic_is_right_and_found_by_its_cable_and_the_cable_by_it),
 		TEST(
@@ -445,7 +445,7 @@ main(void)
 		TEST(every_run_opens_anew),
 		TEST(confidence_is_held_against_what_came_true),
 		TEST(times_to_verdict_have_quantiles),
-		TEST(errors_are_told_in_words),
+		TEST(errors_are_reported_in_words),
 		TEST(scores_add_up_also_through_a_pipe),
 	};
 

@@ -45,7 +45,7 @@ score_of(
 			.confidence = 1 };
 	assert_int_equal(score_new(&score), 0);
 	assert_int_equal(score_begin(score, clos, truths, 2), 0);
-	assert_int_equal(score_tell(score, (5 + seconds) * S, names, count), 0);
+	assert_int_equal(score_report(score, (5 + seconds) * S, names, count), 0);
 	assert_int_equal(score_end(score, 20 * S), 0);
 	return score;
 }

@@ -20,10 +20,10 @@ nobody_is_named_before_the_window_is_full(void **state)
 	begin(f, &scheme_ten_percent);
 	for (int i = 1; i < 20; i++) {
 		flow(f, "h1/r0", "h2/r0", "", 10, 2);
-		assert_int_equal(tell(f, i * S, &named), 0);
+		assert_int_equal(report(f, i * S, &named), 0);
 	}
 	flow(f, "h1/r0", "h2/r0", "", 10, 2);
-	assert_int_equal(tell(f, 20 * S, &named), 2);
+	assert_int_equal(report(f, 20 * S, &named), 2);
 }
 
 static void
@@ -35,14 +35,14 @@ who_was_named_stays_named_until_the_next_window_and_keeps_its_begin(void **state
 	use(f, ten_percent);
 	begin(f, &scheme_ten_percent);
 	flow(f, "h1/r0", "h2/r0", "", 10, 2);
-	tell(f, 20 * S, &named);
-	assert_int_equal(tell(f, 39 * S, &named), 2);
+	report(f, 20 * S, &named);
+	assert_int_equal(report(f, 39 * S, &named), 2);
 	flow(f, "h1/r0", "h2/r0", "", 10, 2);
-	assert_int_equal(tell(f, 40 * S, &named), 2);
+	assert_int_equal(report(f, 40 * S, &named), 2);
 	assert_true(named[0].since_ns == 20 * S);
-	assert_int_equal(tell(f, 60 * S, &named), 0);
+	assert_int_equal(report(f, 60 * S, &named), 0);
 	flow(f, "h1/r0", "h2/r0", "", 10, 2);
-	assert_int_equal(tell(f, 80 * S, &named), 2);
+	assert_int_equal(report(f, 80 * S, &named), 2);
 	assert_true(named[0].since_ns == 80 * S);
 }
 
@@ -55,13 +55,13 @@ seconds_of_a_window_add_up(void **state)
 	use(f, ten_percent);
 	begin(f, &scheme_ten_percent);
 	flow(f, "h1/r0", "h2/r0", "", 50, 11);
-	tell(f, 10 * S, &named);
+	report(f, 10 * S, &named);
 	flow(f, "h1/r0", "h2/r0", "", 60, 0);
-	assert_int_equal(tell(f, 20 * S, &named), 0); /* 11 of 110 */
+	assert_int_equal(report(f, 20 * S, &named), 0); /* 11 of 110 */
 	flow(f, "h1/r0", "h2/r0", "", 50, 11);
-	tell(f, 30 * S, &named);
+	report(f, 30 * S, &named);
 	flow(f, "h1/r0", "h2/r0", "", 59, 0);
-	assert_int_equal(tell(f, 40 * S, &named), 2); /* 11 of 109 */
+	assert_int_equal(report(f, 40 * S, &named), 2); /* 11 of 109 */
 }
 
 static void
@@ -73,13 +73,13 @@ a_host_that_was_deaf_throughout_is_left_out(void **state)
 	use(f, ten_percent);
 	begin(f, &scheme_ten_percent);
 	flow(f, "h1/r0", "h2/r0", "", 10, 10)->dst_stalled = true;
-	tell(f, 10 * S, &named);
+	report(f, 10 * S, &named);
 	flow(f, "h1/r0", "h2/r0", "", 10, 10)->src_stalled = true;
-	assert_int_equal(tell(f, 20 * S, &named), 0);
+	assert_int_equal(report(f, 20 * S, &named), 0);
 	flow(f, "h1/r0", "h2/r0", "", 10, 10)->dst_stalled = true;
-	tell(f, 30 * S, &named);
+	report(f, 30 * S, &named);
 	flow(f, "h1/r0", "h2/r0", "", 10, 10);
-	assert_int_equal(tell(f, 40 * S, &named), 2);
+	assert_int_equal(report(f, 40 * S, &named), 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -343,7 +343,8 @@ window_index(const struct target *target)
 
 /* As its agent tells it. */
 static void
-tell(struct sim *sim, const struct target *target, int64_t t, struct wire_result result)
+report_at(
+    struct sim *sim, const struct target *target, int64_t t, struct wire_result result)
 {
 	const struct sim_lies *lies = sim->options.lies;
 	unsigned times = 1;
@@ -410,7 +411,7 @@ probe(struct sim *sim, struct target *target, int64_t t)
 		focus(target, t);
 	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))
 		return; /* nobody learns of it */
-	tell(sim, target, t, result);
+	report_at(sim, target, t, result);
 	if (is_late)
 		window_overdue(
 		    sim->window, &result, (uint32_t)target->src, window_index(target));

@@ -43,7 +43,7 @@ flow_to(uint64_t guid)
 }
 
 static void
-tell(struct world *w, const struct wire_service_flow *flows, size_t count)
+report(struct world *w, const struct wire_service_flow *flows, size_t count)
 {
 	const struct wire_services services = { .host = "h0",
 		.incarnation = 7,
@@ -71,7 +71,7 @@ ask_join(struct world *w, uint64_t token, uint64_t guid)
 
 /* The controller knows who is asked for. */
 static void
-tell_peer(struct world *w, uint64_t token)
+report_peer(struct world *w, uint64_t token)
 {
 	struct wire_resolve_answer answer = { .token = token, .found = true };
 	struct wire_bytes bytes = { 0 };
@@ -101,7 +101,7 @@ the_other_end_of_a_qp_is_asked_of_the_controller(void **state)
 	assert_int_equal(w->up_join.qpn, 17);
 	assert_int_equal(w->up_join.dst_qpn, 18);
 	assert_int_equal(w->up_join.qp_type, WIRE_QP_RC);
-	tell_peer(w, w->up_join.token);
+	report_peer(w, w->up_join.token);
 	LOOPBACK_WAIT(w->loop, w->answers == 1);
 	assert_int_equal(w->token, 11);
 	assert_true(w->found);
@@ -161,16 +161,16 @@ whom_a_service_talks_to_is_known_before_its_probes_count(void **state)
 	send_result(w, 1);
 	assert_int_equal(counts->invalid[INGEST_UNKNOWN_DST], 1);
 	/* We have been restarted, say, and have forgotten what the agent knows. */
-	tell(w, &flow, 1);
+	report(w, &flow, 1);
 	LOOPBACK_WAIT(w->loop, w->resolves == 1);
 	assert_memory_equal(w->up_address.bytes, flow.peer.bytes, 16);
-	tell_peer(w, w->up_token);
+	report_peer(w, w->up_token);
 	LOOPBACK_WAIT(w->loop, peer_in_roster(w) != NULL);
 	assert_int_equal(w->answers, 0); /* the agent has not asked */
 	send_result(w, 2);
 	assert_int_equal(counts->service, 1);
 	assert_int_equal(counts->invalid[INGEST_UNKNOWN_DST], 1);
-	tell(w, &flow, 1);
+	report(w, &flow, 1);
 	assert_int_equal(w->resolves, 1); /* once is enough */
 }
 
@@ -233,7 +233,7 @@ services_are_shown_with_their_peers_and_ports(void **state)
 
 	flows[0].pod = "ml/trainer-0";
 	agent_join(w);
-	tell(w, flows, 2);
+	report(w, flows, 2);
 	all = get(w, "/v1/services?host=h0&service=unit:train.service");
 	assert_int_equal(json_integer_value(json_object_get(all, "flow_count")), 2);
 	flow = json_array_get(json_object_get(all, "services"), 0);
@@ -289,7 +289,7 @@ a_traced_flow_is_shown_with_its_path(void **state)
 
 	agent_join(w);
 	send_frame(w->agent, wire_write_paths(w->writer, &paths, &bytes), &bytes);
-	tell(w, &flow, 1);
+	report(w, &flow, 1);
 	all = get(w, "/v1/services");
 	assert_string_equal(
 	    text(json_array_get(json_object_get(all, "services"), 0), "path"),
@@ -309,7 +309,7 @@ services_of_a_rack_are_summed(void **state)
 	memcpy(reported, flows, sizeof(reported));
 	reported[2].service = "unit:other.service";
 	agent_join(w);
-	tell(w, reported, 3);
+	report(w, reported, 3);
 	all = show_services(w->aggregator, w->aggregator->racks[0]);
 	list = json_object_get(all, "services");
 	assert_int_equal(number(all, "service_count"), 2);
@@ -334,7 +334,7 @@ who_has_gone_is_shown_for_a_while(void **state)
 	const struct service_host *host;
 
 	agent_join(w);
-	tell(w, &flow, 1);
+	report(w, &flow, 1);
 	host = service_table_find(w->aggregator->services, "h0");
 	assert_int_equal(host->gone.ns, 0);
 	rm_link_free(w->agent);

@@ -82,14 +82,14 @@ static void
 a_brake_that_makes_no_sense_closes_the_link(void **state)
 {
 	const struct wire_brake brake = { .version = 5, .rate_permille = 999 };
-	const uint8_t said[] = { 999 & 0xff, 999 >> 8 };
+	const uint8_t reported[] = { 999 & 0xff, 999 >> 8 };
 	struct world *w = *state;
 	struct wire_bytes bytes;
 	uint8_t *at;
 
 	/* Ours is not written: what one of another make might say. */
 	assert_int_equal(wire_write_brake(w->writer, &brake, &bytes), 0);
-	at = memmem(bytes.data, bytes.len, said, sizeof(said));
+	at = memmem(bytes.data, bytes.len, reported, sizeof(reported));
 	assert_non_null(at);
 	at[0] = 1001 & 0xff;
 	send_frame(w->controller, 0, &bytes);
@@ -103,7 +103,7 @@ a_brake_that_makes_no_sense_closes_the_link(void **state)
 }
 
 static void
-what_only_newer_peers_say_is_passed_over(void **state)
+what_only_newer_peers_report_is_passed_over(void **state)
 {
 	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
 		'9' };
@@ -140,7 +140,7 @@ what_our_racks_know_is_answered_here(void **state)
 }
 
 static void
-what_a_question_told_a_while_ago_is_asked_anew_if_that_can_be(void **state)
+what_a_question_reported_a_while_ago_is_asked_anew_if_that_can_be(void **state)
 {
 	struct world *w = *state;
 	struct wire_rnic far = fixture_rnic(0x7777, "far", "t9");
@@ -280,7 +280,7 @@ ask_mesh(struct world *w, uint64_t token, const char *tor, uint32_t seconds)
 }
 
 static void
-the_pairs_of_a_rack_are_told_over_a_link(void **state)
+the_pairs_of_a_rack_are_reported_over_a_link(void **state)
 {
 	struct world *w = *state;
 	const char *host = "";
@@ -332,7 +332,7 @@ ask_counted(struct world *w, uint64_t token, const char *tor)
 
 /* Of a rack nobody has counted in: nothing is found, and nothing is known. */
 static void
-what_a_racks_counters_mean_is_told_over_a_link(void **state)
+what_a_racks_counters_mean_is_reported_over_a_link(void **state)
 {
 	static const char *const questions[] = { "ecn", "cnp", "pfc" };
 	const char *tor, *question, *answer;
@@ -401,7 +401,7 @@ an_agents_traces_are_learned(void **state)
 }
 
 static void
-the_controller_hears_which_release_each_of_our_peers_runs(void **state)
+the_controller_receives_which_release_each_of_our_peers_runs(void **state)
 {
 	struct world *w = *state;
 
@@ -440,16 +440,16 @@ main(void)
 		TEST(the_brake_reaches_who_is_there_and_who_comes_later),
 		TEST(the_brake_outlives_the_controller_and_ourselves),
 		TEST(a_brake_that_makes_no_sense_closes_the_link),
-		TEST(what_only_newer_peers_say_is_passed_over),
+		TEST(what_only_newer_peers_report_is_passed_over),
 		TEST(what_our_racks_know_is_answered_here),
-		TEST(what_a_question_told_a_while_ago_is_asked_anew_if_that_can_be),
+		TEST(what_a_question_reported_a_while_ago_is_asked_anew_if_that_can_be),
 		TEST(the_rest_is_asked_of_the_controller),
 		TEST(a_silent_controller_means_not_found),
 		TEST(a_drill_down_over_a_link_is_the_one_over_http),
-		TEST(the_pairs_of_a_rack_are_told_over_a_link),
-		TEST(what_a_racks_counters_mean_is_told_over_a_link),
+		TEST(the_pairs_of_a_rack_are_reported_over_a_link),
+		TEST(what_a_racks_counters_mean_is_reported_over_a_link),
 		TEST(an_agents_traces_are_learned),
-		TEST(the_controller_hears_which_release_each_of_our_peers_runs),
+		TEST(the_controller_receives_which_release_each_of_our_peers_runs),
 	};
 
 	return cmocka_run_group_tests_name("orders", tests, NULL, NULL);

@@ -119,7 +119,7 @@ teardown(void **state)
 }
 
 static bool
-says(const struct world *world, int i, const char *what)
+reports(const struct world *world, int i, const char *what)
 {
 	json_t *json = pairs_show(world->both[i]->pairs, 0, rm_mono_now());
 	bool is = json_is_true(json_object_get(json, what));
@@ -134,47 +134,47 @@ quarrel(struct world *world, bool active)
 {
 	start(world, 0, active);
 	start(world, 1, active);
-	LOOPBACK_WAIT(world->loop,
-	    says(world, 0, "primary_conflict") && says(world, 1, "primary_conflict"));
-	assert_true(says(world, 0, "we_are_primary"));
-	assert_false(says(world, 1, "we_are_primary"));
+	LOOPBACK_WAIT(world->loop, reports(world, 0, "primary_conflict") &&
+				       reports(world, 1, "primary_conflict"));
+	assert_true(reports(world, 0, "we_are_primary"));
+	assert_false(reports(world, 1, "we_are_primary"));
 	assert_int_equal(world->errors, 2);
 	assert_non_null(strstr(world->error, "agg-a"));
 	assert_non_null(strstr(world->error, "agg-b"));
-	LOOPBACK_WAIT(world->loop, says(world, 1, "active"));
-	assert_false(says(world, 0, "active"));
+	LOOPBACK_WAIT(world->loop, reports(world, 1, "active"));
+	assert_false(reports(world, 0, "active"));
 	assert_int_equal(world->errors, 2); /* once each */
 }
 
 static void
-of_two_that_are_told_to_speak_the_first_name_does(void **state)
+of_two_that_are_reported_to_report_the_first_name_does(void **state)
 {
 	quarrel(*state, true);
 }
 
 static void
-of_two_that_are_told_not_to_speak_the_first_name_does(void **state)
+of_two_that_are_reported_not_to_report_the_first_name_does(void **state)
 {
 	quarrel(*state, false);
 }
 
 static void
-two_that_agree_do_as_they_are_told(void **state)
+two_that_agree_do_as_they_are_reported(void **state)
 {
 	struct world *world = *state;
 
 	start(world, 0, false);
 	start(world, 1, true);
-	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
-	assert_true(says(world, 1, "we_are_primary"));
-	assert_false(
-	    says(world, 0, "primary_conflict") || says(world, 1, "primary_conflict"));
+	LOOPBACK_WAIT(world->loop, reports(world, 0, "active"));
+	assert_true(reports(world, 1, "we_are_primary"));
+	assert_false(reports(world, 0, "primary_conflict") ||
+		     reports(world, 1, "primary_conflict"));
 	assert_int_equal(world->errors, 0);
 }
 
 /* It ended while neither of the two spoke: who begins to speak tells that. */
 static void
-what_was_told_and_ends_while_nobody_speaks_is_still_to_be_told(void **state)
+what_was_reported_and_ends_while_nobody_reports_is_still_to_be_reported(void **state)
 {
 	struct world *world = *state;
 	struct rm_incident theirs = {
@@ -218,7 +218,7 @@ open_at(const struct world *world, int i)
 /* What it told while it spoke went into a link that the primary had given up; and that
  * the primary speaks it heard by that link's last word. */
 static void
-what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
+what_the_standby_reported_is_the_primarys_to_end_on_the_next_link(void **state)
 {
 	struct world *world = *state;
 	struct rm_incident reported = {
@@ -236,7 +236,7 @@ what_the_standby_told_is_the_primarys_to_end_on_the_next_link(void **state)
 
 	start(world, 0, false);
 	start(world, 1, true);
-	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
+	LOOPBACK_WAIT(world->loop, reports(world, 0, "active"));
 	standby = world->both[0]->racks[0];
 	tor_rack_set_active(standby, true);
 	assert_int_equal(tor_rack_adopt(standby, &reported), 1);
@@ -272,7 +272,7 @@ what_is_owed_and_has_ended_is_answered_with_its_end(void **state)
 		start(world, i, i == 1);
 		racks[i] = world->both[i]->racks[0];
 	}
-	LOOPBACK_WAIT(world->loop, says(world, 0, "active"));
+	LOOPBACK_WAIT(world->loop, reports(world, 0, "active"));
 	assert_int_equal(tor_rack_adopt(racks[1], &old), 1);
 	assert_true(
 	    tor_rack_end(racks[1], old.id, (rm_wall_t){ 2 }, true, rm_mono_now()));
@@ -290,11 +290,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_two_that_are_told_to_speak_the_first_name_does),
-		TEST(of_two_that_are_told_not_to_speak_the_first_name_does),
-		TEST(two_that_agree_do_as_they_are_told),
-		TEST(what_was_told_and_ends_while_nobody_speaks_is_still_to_be_told),
-		TEST(what_the_standby_told_is_the_primarys_to_end_on_the_next_link),
+		TEST(of_two_that_are_reported_to_report_the_first_name_does),
+		TEST(of_two_that_are_reported_not_to_report_the_first_name_does),
+		TEST(two_that_agree_do_as_they_are_reported),
+		TEST(
+		    what_was_reported_and_ends_while_nobody_reports_is_still_to_be_reported),
+		TEST(what_the_standby_reported_is_the_primarys_to_end_on_the_next_link),
 		TEST(what_is_owed_and_has_ended_is_answered_with_its_end),
 	};
 

@@ -268,7 +268,7 @@ peer_send(struct peer *peer, int r, const struct wire_bytes *bytes)
 }
 
 static void
-say_hello_as(struct peer *peer, enum wire_role role, const char *host,
+send_hello_as(struct peer *peer, enum wire_role role, const char *host,
     const char *region, uint64_t incarnation)
 {
 	const struct wire_hello hello = { .role = role,
@@ -286,11 +286,11 @@ say_hello_as(struct peer *peer, enum wire_role role, const char *host,
 static void
 say_hello(struct peer *peer, const char *host, const char *region, uint64_t incarnation)
 {
-	say_hello_as(peer, WIRE_ROLE_AGENT, host, region, incarnation);
+	send_hello_as(peer, WIRE_ROLE_AGENT, host, region, incarnation);
 }
 
 static void
-say_register(struct peer *peer, const struct wire_rnic *rnic, uint64_t incarnation)
+send_register(struct peer *peer, const struct wire_rnic *rnic, uint64_t incarnation)
 {
 	const struct wire_register reg = { .host = rnic->host,
 		.incarnation = incarnation,
@@ -302,7 +302,7 @@ say_register(struct peer *peer, const struct wire_rnic *rnic, uint64_t incarnati
 }
 
 static void
-say_heartbeat(struct peer *peer, uint64_t incarnation)
+send_heartbeat(struct peer *peer, uint64_t incarnation)
 {
 	const struct wire_heartbeat beat = { .incarnation = incarnation,
 		.seq = 1,
@@ -339,7 +339,7 @@ join(struct world *world, struct peer *peer, size_t member, uint64_t incarnation
 	say_hello(peer, world->plan->names[member], "lab", incarnation);
 	LOOPBACK_WAIT(world->loop, peer->welcomes == 1);
 	assert_string_equal(peer->refused, "");
-	say_register(peer, &world->plan->members[member], incarnation);
+	send_register(peer, &world->plan->members[member], incarnation);
 }
 
 static void
@@ -381,7 +381,7 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 }
 
 static void
-agents_hear_at_once_that_no_alert_is_taken(void **state)
+agents_receive_at_once_that_no_alert_is_taken(void **state)
 {
 	struct world *world = *state;
 	rm_mono_t before;
@@ -408,17 +408,17 @@ who_only_asks_is_answered_and_takes_nobodys_place(void **state)
 
 	join(world, &agent, 0, 1);
 	peer_open(world, &asking);
-	say_hello_as(&asking, WIRE_ROLE_CHECK, world->plan->names[0], "lab", 0);
+	send_hello_as(&asking, WIRE_ROLE_CHECK, world->plan->names[0], "lab", 0);
 	LOOPBACK_WAIT(world->loop, asking.welcomes == 1);
 	assert_string_equal(asking.refused, "");
 	assert_false(agent.closed);
 	assert_int_equal(agent_server_counts(world->aggregator->links)->sessions, 1);
-	say_heartbeat(&asking, 0); /* it has no session */
+	send_heartbeat(&asking, 0); /* it has no session */
 	LOOPBACK_WAIT(world->loop, asking.closed);
 	peer_free(&asking);
 
 	peer_open(world, &asking);
-	say_hello_as(&asking, WIRE_ROLE_CHECK, world->plan->names[0], "elsewhere", 0);
+	send_hello_as(&asking, WIRE_ROLE_CHECK, world->plan->names[0], "elsewhere", 0);
 	LOOPBACK_WAIT(world->loop, asking.closed);
 	assert_string_equal(asking.refused, "this is another region");
 	assert_false(agent.closed);
@@ -427,7 +427,7 @@ who_only_asks_is_answered_and_takes_nobodys_place(void **state)
 }
 
 static void
-strangers_and_those_out_of_turn_are_turned_away(void **state)
+unknown_peers_and_those_out_of_turn_are_turned_away(void **state)
 {
 	struct world *world = *state;
 	const struct agent_server_counts *counts;
@@ -439,7 +439,7 @@ strangers_and_those_out_of_turn_are_turned_away(void **state)
 	assert_string_equal(peer.refused, "this is another region");
 	peer_free(&peer);
 	peer_open(world, &peer);
-	say_heartbeat(&peer, 1);
+	send_heartbeat(&peer, 1);
 	LOOPBACK_WAIT(world->loop, peer.closed);
 	assert_int_equal(peer.welcomes, 0);
 	peer_free(&peer);
@@ -472,7 +472,7 @@ of_two_hosts_with_one_name_the_second_is_refused(void **state)
 	struct peer first, second, moved;
 
 	join(world, &first, 0, 77);
-	say_heartbeat(&first, 77);
+	send_heartbeat(&first, 77);
 	peer_open_from(world, &second, 2);
 	say_hello(&second, "h0", "lab", 78);
 	LOOPBACK_WAIT(world->loop, second.closed);
@@ -504,7 +504,7 @@ of_two_hosts_behind_one_address_the_first_is_refused_when_it_comes_back(void **s
 	join(world, &first, 0, 77);
 	join(world, &second, 0, 78);
 	LOOPBACK_WAIT(world->loop, first.closed);
-	say_heartbeat(&second, 78);
+	send_heartbeat(&second, 78);
 	peer_open(world, &again);
 	say_hello(&again, "h0", "lab", 77);
 	LOOPBACK_WAIT(world->loop, again.closed);
@@ -535,16 +535,16 @@ a_host_that_fell_silent_may_come_back_from_another_address(void **state)
 }
 
 static void
-a_crowd_at_the_door_makes_room_for_an_agent(void **state)
+a_flood_at_the_door_makes_room_for_an_agent(void **state)
 {
-	const size_t crowd = RM_PENDING_CONNS_MAX + 20;
+	const size_t flood = RM_PENDING_CONNS_MAX + 20;
 	struct world *world = *state;
 	struct agent_server *links = world->aggregator->links;
 	int fds[RM_PENDING_CONNS_MAX + 20];
 	struct peer peer, late;
 
 	join(world, &peer, 0, 77);
-	for (size_t i = 0; i < crowd; i++)
+	for (size_t i = 0; i < flood; i++)
 		fds[i] = loopback_connect(agent_server_port(links));
 	join(world, &late, 1, 78);
 	LOOPBACK_WAIT(
@@ -558,14 +558,14 @@ a_crowd_at_the_door_makes_room_for_an_agent(void **state)
 	LOOPBACK_WAIT(world->loop, agent_server_open(links) == 2);
 	assert_int_equal(agent_server_counts(links)->refused[AGENT_SERVER_SILENT],
 	    RM_PENDING_CONNS_MAX - 1);
-	for (size_t i = 0; i < crowd; i++)
+	for (size_t i = 0; i < flood; i++)
 		close(fds[i]);
 	peer_free(&late);
 	peer_free(&peer);
 }
 
 static void
-nobody_speaks_for_anothers_rnic(void **state)
+nobody_reports_for_anothers_rnic(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic stolen;
@@ -580,7 +580,7 @@ nobody_speaks_for_anothers_rnic(void **state)
 	say_hello(&thief, "h9", "lab", 9);
 	stolen = world->plan->members[0];
 	stolen.host = "h9";
-	say_register(&thief, &stolen, 9);
+	send_register(&thief, &stolen, 9);
 	LOOPBACK_WAIT(world->loop,
 	    agent_server_counts(world->aggregator->links)->refused_rnics == 1);
 	assert_int_equal(agents_find(world->aggregator->agents, "h9")->rnic_count, 0);
@@ -634,13 +634,13 @@ a_silent_agents_kernel_is_asked(void **state)
 	struct peer peer;
 
 	join(world, &peer, 0, 1);
-	say_heartbeat(&peer, 1);
+	send_heartbeat(&peer, 1);
 	LOOPBACK_WAIT(world->loop, peer.pings >= 1);
 	peer_free(&peer);
 }
 
 static void
-agents_are_told_how_long_a_probe_may_take(void **state)
+agents_are_reported_how_long_a_probe_may_take(void **state)
 {
 	struct world *world = *state;
 	struct peer peer;
@@ -755,7 +755,7 @@ restart(struct world *world)
 
 /* Whoever leads next numbers above them, whatever its clock says. */
 static void
-a_hello_tells_which_keys_are_held(void **state)
+a_hello_reports_which_keys_are_held(void **state)
 {
 	const struct wire_keys keys = { .tor = "t1", .epoch = 5, .version = 77 };
 	struct world *world = *state;
@@ -844,7 +844,7 @@ whatever_is_refused_shows_in_the_metrics(void **state)
 }
 
 static void
-one_that_is_gone_and_in_no_plan_is_not_told_again(void **state)
+one_that_is_gone_and_in_no_plan_is_not_reported_again(void **state)
 {
 	struct world *world = *state;
 	struct agent *agent;
@@ -1013,23 +1013,23 @@ incidents_of_an_earlier_life_go_on(void **state)
 }
 
 static bool
-file_says(const struct world *world, const char *what)
+file_reports(const struct world *world, const char *what)
 {
 	char path[128];
 	uint8_t *data;
 	size_t len;
-	bool says;
+	bool reports;
 
 	snprintf(path, sizeof(path), "%s/state/incidents-t1.json", world->folder);
 	if (rm_file_read(path, 65536, &data, &len) < 0)
 		return false;
-	says = strstr((const char *)data, what) != NULL;
+	reports = strstr((const char *)data, what) != NULL;
 	free(data);
-	return says;
+	return reports;
 }
 
 static void
-what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
+what_an_earlier_life_could_not_report_is_reported_and_marked(void **state)
 {
 	static const char untold[] =
 	    "\"notified_opened\":false,\"notified_resolved\":false,";
@@ -1050,7 +1050,7 @@ what_an_earlier_life_could_not_tell_is_told_and_marked(void **state)
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 1);
 	tor_aggregator_on_notified(0xa1, false, world->aggregator);
 	assert_true(rm_incidents_get(incidents, 0)->notified_opened);
-	LOOPBACK_WAIT(world->loop, file_says(world, "\"notified_opened\": true"));
+	LOOPBACK_WAIT(world->loop, file_reports(world, "\"notified_opened\": true"));
 	live_again(world, 0, reported);
 	assert_int_equal(rm_alerts_counts(world->aggregator->alerts)->queued, 0);
 	live_again(world, ended_ns, untold);
@@ -1068,33 +1068,33 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_agent_registers_and_its_results_are_counted_and_acknowledged),
-		TEST(agents_hear_at_once_that_no_alert_is_taken),
-		TEST(strangers_and_those_out_of_turn_are_turned_away),
+		TEST(agents_receive_at_once_that_no_alert_is_taken),
+		TEST(unknown_peers_and_those_out_of_turn_are_turned_away),
 		TEST(of_two_hosts_with_one_name_the_second_is_refused),
 		TEST(
 		    of_two_hosts_behind_one_address_the_first_is_refused_when_it_comes_back),
 		TEST(a_host_that_fell_silent_may_come_back_from_another_address),
-		TEST(a_crowd_at_the_door_makes_room_for_an_agent),
-		TEST(nobody_speaks_for_anothers_rnic),
+		TEST(a_flood_at_the_door_makes_room_for_an_agent),
+		TEST(nobody_reports_for_anothers_rnic),
 		TEST(a_newer_connection_takes_the_place_of_the_older),
 		TEST(a_hello_that_makes_no_sense_takes_nobodys_place),
 		TEST(who_only_asks_is_answered_and_takes_nobodys_place),
 		TEST(a_silent_agents_kernel_is_asked),
-		TEST(agents_are_told_how_long_a_probe_may_take),
+		TEST(agents_are_reported_how_long_a_probe_may_take),
 		TEST(a_reload_takes_what_it_may_and_a_bad_one_changes_nothing),
 		TEST(the_plan_outlives_the_controller_and_ourselves),
 		TEST(registrations_go_up_again_after_a_reconnect),
-		TEST(a_hello_tells_which_keys_are_held),
+		TEST(a_hello_reports_which_keys_are_held),
 		TEST(members_of_the_plan_go_up_though_their_agents_are_dead),
 		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(whatever_is_refused_shows_in_the_metrics),
-		TEST(one_that_is_gone_and_in_no_plan_is_not_told_again),
+		TEST(one_that_is_gone_and_in_no_plan_is_not_reported_again),
 		TEST(a_controller_that_never_answers_is_left),
 		TEST(a_controller_that_pings_and_falls_silent_is_left),
 		TEST(a_controllers_certificate_that_ends_is_known),
 		TEST(without_an_analyzer_summaries_are_counted_as_that),
 		TEST(incidents_of_an_earlier_life_go_on),
-		TEST(what_an_earlier_life_could_not_tell_is_told_and_marked),
+		TEST(what_an_earlier_life_could_not_report_is_reported_and_marked),
 	};
 
 	return cmocka_run_group_tests_name("tor_aggregator", tests, NULL, NULL);

@@ -123,7 +123,7 @@ another_nic_of_the_host_is_not_its_only_rnic(void **state)
 }
 
 static void
-of_two_ports_that_tell_of_one_rnic_the_one_that_names_it_has_it(void **state)
+of_two_ports_that_report_of_one_rnic_the_one_that_names_it_has_it(void **state)
 {
 	static const struct switch_neighbor cables[] = {
 		{ "gpu1", "", "" },
@@ -287,7 +287,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(another_nic_of_the_host_is_not_its_only_rnic),
-		TEST(of_two_ports_that_tell_of_one_rnic_the_one_that_names_it_has_it),
+		TEST(of_two_ports_that_report_of_one_rnic_the_one_that_names_it_has_it),
 		TEST(a_name_that_several_have_is_not_known),
 		TEST_ELSEWHERE(
 		    rnics_of_other_tors_take_nothing_from_those_behind_this_one),

@@ -39,7 +39,7 @@ rack_of(const struct answer *answer, size_t i)
 
 /* Two racks are told of, tor2 with a dead RNIC. */
 static void
-tell_of_two_racks(struct fixture *f)
+report_of_two_racks(struct fixture *f)
 {
 	hello(f);
 	send_summary(f, "tor1", 1);
@@ -56,7 +56,7 @@ health_shows_regions_and_racks_the_worst_first(void **state)
 	struct answer answer;
 	json_t *region;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	get(f, "/v1/health", &answer);
 	assert_int_equal(answer.status, 200);
 	assert_string_equal(text_of(answer.json, "trouble"), "");
@@ -92,7 +92,7 @@ incidents_are_followed_by_their_number(void **state)
 	char path[64];
 	json_t *list;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	get(f, "/v1/incidents?open=1", &answer);
 	list = json_object_get(answer.json, "incidents");
 	assert_int_equal(json_array_size(list), 1);
@@ -124,7 +124,7 @@ an_incident_is_explained_with_what_else_is_open_there(void **state)
 	struct fixture *f = *state;
 	struct answer answer;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	f->agg.part = "h9/r0";
 	send_incident(f, "tor2", 0x43, WIRE_OPENED);
 	send_incident(f, "tor1", 0x44, WIRE_OPENED);
@@ -152,7 +152,7 @@ an_open_incident_whose_aggregator_is_gone_is_marked(void **state)
 	struct answer answer;
 	json_t *incident;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	leave(f);
 	get(f, "/v1/incidents/42", &answer);
 	incident = answer.json;
@@ -171,7 +171,7 @@ a_drill_is_passed_on_to_the_aggregator_that_knows(void **state)
 	struct fixture *f = *state;
 	struct answer answer;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	get(f, "/v1/drill/h7/r0", &answer);
 	assert_int_equal(answer.status, 404);
 	answer_clear(&answer);
@@ -194,7 +194,7 @@ the_mesh_of_a_rack_is_asked_of_its_aggregator(void **state)
 	struct fixture *f = *state;
 	struct answer answer;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	get(f, "/v1/mesh/tor9", &answer);
 	assert_int_equal(answer.status, 404);
 	answer_clear(&answer);
@@ -222,7 +222,7 @@ a_racks_counters_are_asked_of_its_aggregator(void **state)
 	struct fixture *f = *state;
 	struct answer answer;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	get(f, "/v1/counters/tor9", &answer);
 	assert_int_equal(answer.status, 404);
 	answer_clear(&answer);
@@ -249,7 +249,7 @@ a_racks_counters_are_asked_of_its_aggregator(void **state)
 }
 
 static void
-pairs_of_tors_are_told_of_the_rows(void **state)
+pairs_of_tors_are_reported_of_the_rows(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
@@ -258,7 +258,7 @@ pairs_of_tors_are_told_of_the_rows(void **state)
 	const json_t *pairs;
 	int from, to, sent, ok, lost;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	get(f, "/v1/mesh?period=hour", &answer);
 	assert_int_equal(answer.status, 200);
 	assert_string_equal(text_of(answer.json, "period"), "hour");
@@ -299,7 +299,7 @@ pairs_of_tors_are_told_of_the_rows(void **state)
 }
 
 static bool
-is_said_by_readyz(struct fixture *f, const char *wanted)
+is_reported_by_readyz(struct fixture *f, const char *wanted)
 {
 	struct answer answer;
 	bool found;
@@ -313,16 +313,16 @@ is_said_by_readyz(struct fixture *f, const char *wanted)
 
 /* Nobody listens there. The regions go on all the same, and so it is no 503. */
 static void
-readyz_says_that_alerts_are_not_delivered(void **state)
+readyz_reports_that_alerts_are_not_delivered(void **state)
 {
 	struct fixture *f = *state;
 	char **urls = calloc(1, sizeof(*urls));
 
 	urls[0] = strdup("http://127.0.0.1:1");
 	f->config.alerts.alertmanagers = (struct rm_list){ urls, 1 };
-	tell_of_two_racks(f);
-	LOOPBACK_WAIT(f->loop,
-	    is_said_by_readyz(f, "; alerts are not delivered: http://127.0.0.1:1/"));
+	report_of_two_racks(f);
+	LOOPBACK_WAIT(f->loop, is_reported_by_readyz(f,
+				   "; alerts are not delivered: http://127.0.0.1:1/"));
 }
 
 static void
@@ -331,7 +331,7 @@ metrics_and_readiness_are_served(void **state)
 	struct fixture *f = *state;
 	struct answer answer;
 
-	tell_of_two_racks(f);
+	report_of_two_racks(f);
 	get(f, "/readyz", &answer);
 	assert_int_equal(answer.status, 200);
 	answer_clear(&answer);
@@ -364,7 +364,7 @@ metrics_and_readiness_are_served(void **state)
 }
 
 static void
-aggregators_say_how_often_they_sum_up(void **state)
+aggregators_report_how_often_they_sum_up(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
@@ -406,9 +406,9 @@ main(void)
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
 		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),
 		TEST(a_racks_counters_are_asked_of_its_aggregator),
-		TEST(pairs_of_tors_are_told_of_the_rows),
-		TEST(aggregators_say_how_often_they_sum_up),
-		TEST(readyz_says_that_alerts_are_not_delivered),
+		TEST(pairs_of_tors_are_reported_of_the_rows),
+		TEST(aggregators_report_how_often_they_sum_up),
+		TEST(readyz_reports_that_alerts_are_not_delivered),
 		TEST(metrics_and_readiness_are_served),
 	};
 

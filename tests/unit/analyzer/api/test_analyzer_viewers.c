@@ -98,8 +98,8 @@ route_of(const char *path)
 
 /* path, then what is appended to it; true: the other region is told of. */
 static bool
-tells(struct fixture *f, const char *token, const struct route *route, const char *more,
-    long status)
+reports(struct fixture *f, const char *token, const struct route *route,
+    const char *more, long status)
 {
 	struct answer answer;
 	char path[128];
@@ -116,7 +116,7 @@ tells(struct fixture *f, const char *token, const struct route *route, const cha
 }
 
 static void
-tell_of_two_regions(struct fixture *f)
+report_of_two_regions(struct fixture *f)
 {
 	hello(f);
 	send_summary(f, "tor1", 1);
@@ -138,7 +138,7 @@ static void
 wait_for_history(struct fixture *f)
 {
 	for (int i = 0; i < 600; i++) {
-		if (tells(f, EVERYWHERE, route_of("/v1/history/"), "", 200))
+		if (reports(f, EVERYWHERE, route_of("/v1/history/"), "", 200))
 			return;
 		loopback_run(f->loop, 50 * RM_NS_PER_MS);
 	}
@@ -152,32 +152,32 @@ what_is_of_other_regions_is_shown_by_no_route(void **state)
 	const char *path;
 	size_t count = 0;
 
-	tell_of_two_regions(f);
+	report_of_two_regions(f);
 	wait_for_history(f);
 	for (; (path = rm_http_route_at(f->analyzer->server, count)) != NULL; count++) {
 		const struct route *route = route_of(path);
 		const bool by_name = strcmp(path, "/v1/history/") == 0;
 
 		/* What is seen without a limit is there, so that hiding it counts. */
-		if (tells(f, EVERYWHERE, route, "", 200) != route->names_other ||
-		    tells(f, BOTH, route, "", route->both) != route->names_other)
+		if (reports(f, EVERYWHERE, route, "", 200) != route->names_other ||
+		    reports(f, BOTH, route, "", route->both) != route->names_other)
 			fail_msg("%s does not tell all", path);
-		if (tells(f, LAB_ONLY, route, "", route->lab_only) ||
-		    tells(f, LAB_ONLY, route, "?region=" OTHER,
+		if (reports(f, LAB_ONLY, route, "", route->lab_only) ||
+		    reports(f, LAB_ONLY, route, "?region=" OTHER,
 			by_name ? 403 : route->lab_only))
 			fail_msg("%s tells of another region", path);
-		tells(f, ELSEWHERE, route, "", 403);
+		reports(f, ELSEWHERE, route, "", 403);
 	}
 	assert_int_equal(count, sizeof(routes) / sizeof(routes[0]));
 }
 
 static void
-a_limited_answer_says_so(void **state)
+a_limited_answer_reports_so(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
 
-	tell_of_two_regions(f);
+	report_of_two_regions(f);
 	ask(f, LAB_ONLY, "/v1/health", &answer);
 	assert_true(json_is_true(json_object_get(answer.json, "limited")));
 	assert_int_equal(json_array_size(json_object_get(answer.json, "regions")), 1);
@@ -217,7 +217,7 @@ changes_are_counted_of_regions_that_may_be_seen(void **state)
 	struct fixture *f = *state;
 	int64_t number;
 
-	tell_of_two_regions(f);
+	report_of_two_regions(f);
 	assert_int_equal(changes_of(f, LAB_ONLY, "", &number), 0);
 	leave(f);
 	memset(f->agg.seq, 0, sizeof(f->agg.seq));
@@ -254,7 +254,7 @@ trouble_of(struct fixture *f, const char *token, char text[512])
 
 /* A database cites what it does not take. */
 static void
-what_a_database_says_is_for_those_who_may_see_all(void **state)
+what_a_database_reports_is_for_those_who_may_see_all(void **state)
 {
 	struct fixture *f = *state;
 	char text[512];
@@ -321,9 +321,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_of_other_regions_is_shown_by_no_route),
-		TEST(a_limited_answer_says_so),
+		TEST(a_limited_answer_reports_so),
 		TEST(changes_are_counted_of_regions_that_may_be_seen),
-		TEST(what_a_database_says_is_for_those_who_may_see_all),
+		TEST(what_a_database_reports_is_for_those_who_may_see_all),
 	};
 
 	return cmocka_run_group_tests_name("analyzer_viewers", tests, NULL, NULL);

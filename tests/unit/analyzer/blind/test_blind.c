@@ -218,7 +218,7 @@ agents_find_back_to_an_aggregator_that_was_restarted(void **state)
 }
 
 static void
-a_rack_that_was_told_not_to_probe_is_not_blind(void **state)
+a_rack_that_was_reported_not_to_probe_is_not_blind(void **state)
 {
 	const struct wire_rack_state paused = {
 		.rnics = 8, .hosts = 4, .hosts_paused = 3
@@ -309,7 +309,7 @@ of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind(void **state)
 }
 
 static void
-of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind(void **state)
+of_a_pair_whoever_has_reported_lately_knows_whether_the_rack_is_blind(void **state)
 {
 	const struct rm_verdict *v;
 	struct rm_verdict rack;
@@ -336,7 +336,7 @@ of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind(void **state)
 }
 
 static void
-what_an_aggregator_said_grows_old_by_its_own_interval(void **state)
+what_an_aggregator_reported_grows_old_by_its_own_interval(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_pair();
@@ -416,7 +416,7 @@ a_backlog_that_sees_nobody_does_not_make_a_rack_blind(void **state)
 }
 
 static void
-an_aggregator_whose_clock_is_wrong_is_believed_nevertheless(void **state)
+an_aggregator_whose_clock_is_wrong_is_accepted_nevertheless(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -586,7 +586,7 @@ a_certificate_that_ends_is_one_incident_per_daemon(void **state)
 
 /* Silence says more than a certificate. */
 static void
-of_a_silent_aggregator_nothing_is_said_of_certificates(void **state)
+of_a_silent_aggregator_nothing_is_reported_of_certificates(void **state)
 {
 	struct blind *blind = new_blind();
 	const struct rm_verdict *v;
@@ -614,19 +614,20 @@ main(void)
 		cmocka_unit_test(a_connected_and_silent_one_is_down_too),
 		cmocka_unit_test(a_rack_with_a_second_aggregator_is_seen),
 		cmocka_unit_test(agents_find_back_to_an_aggregator_that_was_restarted),
-		cmocka_unit_test(a_rack_that_was_told_not_to_probe_is_not_blind),
+		cmocka_unit_test(a_rack_that_was_reported_not_to_probe_is_not_blind),
 		cmocka_unit_test(a_rack_whose_agents_are_all_gone_is_blind),
 		cmocka_unit_test(
 		    of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind),
 		cmocka_unit_test(
-		    of_a_pair_whoever_has_told_lately_knows_whether_the_rack_is_blind),
-		cmocka_unit_test(what_an_aggregator_said_grows_old_by_its_own_interval),
+		    of_a_pair_whoever_has_reported_lately_knows_whether_the_rack_is_blind),
+		cmocka_unit_test(
+		    what_an_aggregator_reported_grows_old_by_its_own_interval),
 		cmocka_unit_test(
 		    the_longest_interval_of_those_whose_rows_are_of_use_counts),
 		cmocka_unit_test(whoever_leaves_for_another_analyzer_is_not_missed),
 		cmocka_unit_test(a_backlog_that_sees_nobody_does_not_make_a_rack_blind),
 		cmocka_unit_test(
-		    an_aggregator_whose_clock_is_wrong_is_believed_nevertheless),
+		    an_aggregator_whose_clock_is_wrong_is_accepted_nevertheless),
 		cmocka_unit_test(what_nobody_listens_to_is_not_taken_for_emptiness),
 		cmocka_unit_test(what_an_earlier_session_saw_is_no_word_of_now),
 		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
@@ -635,7 +636,7 @@ main(void)
 		cmocka_unit_test(what_is_silent_for_a_day_was_taken_away),
 		cmocka_unit_test(a_certificate_that_ends_is_one_incident_per_daemon),
 		cmocka_unit_test(
-		    of_a_silent_aggregator_nothing_is_said_of_certificates),
+		    of_a_silent_aggregator_nothing_is_reported_of_certificates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,7 +155,7 @@ what_was_taken_without_an_answer_goes_again_and_is_the_same(void **state)
 }
 
 static void
-a_database_that_says_when_is_not_asked_before(void **state)
+a_database_that_reports_when_is_not_asked_before(void **state)
 {
 	struct world *world = *state;
 	rm_mono_t begun;
@@ -225,7 +225,7 @@ a_partial_write_is_not_repeated(void **state)
 }
 
 static void
-a_fault_of_configuration_keeps_the_points_and_says_so(void **state)
+a_fault_of_configuration_keeps_the_points_and_reports_so(void **state)
 {
 	static const struct {
 		int status;
@@ -370,7 +370,7 @@ what_makes_no_points_is_refused_and_counted(void **state)
 }
 
 static void
-a_secret_that_cannot_be_read_is_said_at_the_start(void **state)
+a_secret_that_cannot_be_read_is_reported_at_the_start(void **state)
 {
 	struct world *world = *state;
 	const struct history_callbacks callbacks = { on_durable, world };
@@ -400,18 +400,18 @@ main(void)
 		TEST(names_policies_and_credentials_are_sent),
 		TEST(a_database_that_is_away_loses_nothing),
 		TEST(what_was_taken_without_an_answer_goes_again_and_is_the_same),
-		TEST(a_database_that_says_when_is_not_asked_before),
+		TEST(a_database_that_reports_when_is_not_asked_before),
 		TEST(one_bad_point_takes_no_other_with_it),
 		TEST(what_is_too_large_is_split),
 		TEST(a_partial_write_is_not_repeated),
 		TEST(a_token_that_was_replaced_goes_with_the_next_try),
-		TEST(a_fault_of_configuration_keeps_the_points_and_says_so),
+		TEST(a_fault_of_configuration_keeps_the_points_and_reports_so),
 		TEST(fresh_incidents_pass_a_backlog),
 		TEST(a_new_life_sends_what_was_not_acknowledged),
 		TEST(where_nothing_is_kept_messages_are_durable_and_gone),
 		TEST(what_no_disk_has_yet_is_bounded_and_the_rest_waits_where_it_is),
 		TEST(what_makes_no_points_is_refused_and_counted),
-		TEST(a_secret_that_cannot_be_read_is_said_at_the_start),
+		TEST(a_secret_that_cannot_be_read_is_reported_at_the_start),
 	};
 
 	return cmocka_run_group_tests_name("history", tests, NULL, NULL);

@@ -62,7 +62,7 @@ files_rotate_within_their_bound(void **state)
 }
 
 static void
-a_folder_that_is_away_is_told_and_waited_for(void **state)
+a_folder_that_is_away_is_reported_and_waited_for(void **state)
 {
 	struct world *world = *state;
 	char away[128];
@@ -89,7 +89,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_database_files_hold_it_all),
 		TEST(files_rotate_within_their_bound),
-		TEST(a_folder_that_is_away_is_told_and_waited_for),
+		TEST(a_folder_that_is_away_is_reported_and_waited_for),
 	};
 
 	return cmocka_run_group_tests_name("history_files", tests, NULL, NULL);

@@ -180,7 +180,7 @@ severity_impact_and_services_are_fields(void **state)
 }
 
 static void
-marks_are_told_only_where_they_are_known(void **state)
+marks_are_reported_only_where_they_are_known(void **state)
 {
 	struct world *world = *state;
 	const struct wire_row rows[2] = { { .src_tor = "t1",
@@ -321,7 +321,7 @@ main(void)
 		TEST(severity_impact_and_services_are_fields),
 		TEST(a_minute_becomes_a_point_of_the_schema),
 		TEST(racks_of_a_minute_are_points_of_their_own),
-		TEST(marks_are_told_only_where_they_are_known),
+		TEST(marks_are_reported_only_where_they_are_known),
 		TEST(a_row_that_cannot_be_a_point_takes_no_other_with_it),
 		TEST(what_makes_no_points_is_refused),
 	};

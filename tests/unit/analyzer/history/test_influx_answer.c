@@ -17,7 +17,7 @@
 static struct influx_answer answer;
 
 static enum influx_status
-says(long status, const char *body)
+reports(long status, const char *body)
 {
 	const struct rm_http_answer http = { .status = status,
 		.body = body,
@@ -31,30 +31,32 @@ says(long status, const char *body)
 static void
 two_hundreds_are_taken(void **state)
 {
-	assert_int_equal(says(204, ""), INFLUX_TAKEN);
-	assert_int_equal(says(200, "{}"), INFLUX_TAKEN);
+	assert_int_equal(reports(204, ""), INFLUX_TAKEN);
+	assert_int_equal(reports(200, "{}"), INFLUX_TAKEN);
 	assert_string_equal(answer.sentence, "");
 }
 
 static void
 a_partial_write_is_taken_but_for_what_was_dropped(void **state)
 {
-	assert_int_equal(says(400, "{\"error\":\"partial write: field type conflict: "
-				   "input field \\\"x\\\" dropped=12\"}"),
+	assert_int_equal(
+	    reports(400, "{\"error\":\"partial write: field type conflict: "
+			 "input field \\\"x\\\" dropped=12\"}"),
 	    INFLUX_PARTIAL);
 	assert_int_equal(answer.dropped, 12);
 	assert_string_equal(answer.sentence,
 	    "status 400: partial write: field type conflict: input field \"x\" "
 	    "dropped=12");
 	/* InfluxDB says 0 of lines that do not parse. */
-	assert_int_equal(says(400, "{\"error\":\"partial write: unable to parse 'x': "
-				   "invalid boolean dropped=0\"}"),
+	assert_int_equal(
+	    reports(400, "{\"error\":\"partial write: unable to parse 'x': "
+			 "invalid boolean dropped=0\"}"),
 	    INFLUX_PARTIAL);
 	assert_int_equal(answer.dropped, 1);
 	assert_int_equal(
-	    says(422, "{\"code\":\"unprocessable entity\",\"message\":\"failure "
-		      "writing points to database: partial write: points beyond "
-		      "retention policy dropped=3\"}"),
+	    reports(422, "{\"code\":\"unprocessable entity\",\"message\":\"failure "
+			 "writing points to database: partial write: points beyond "
+			 "retention policy dropped=3\"}"),
 	    INFLUX_PARTIAL);
 	assert_int_equal(answer.dropped, 3);
 }
@@ -65,24 +67,25 @@ static void
 a_partial_write_of_the_third_version_is_counted_by_its_lines(void **state)
 {
 	assert_int_equal(
-	    says(400, "{\"error\":\"partial write of line protocol occurred\","
-		      "\"data\":[{\"error_message\":\"" TEMP "\",\"line_number\":2,"
-		      "\"original_line\":\"home,room=a temp=hi 17\"},"
-		      "{\"original_line\":\"x \\\"line_number\\\": dropped=9\","
-		      "\"line_number\" : 7,\"error_message\":\"No fields\"}]}"),
+	    reports(400, "{\"error\":\"partial write of line protocol occurred\","
+			 "\"data\":[{\"error_message\":\"" TEMP "\",\"line_number\":2,"
+			 "\"original_line\":\"home,room=a temp=hi 17\"},"
+			 "{\"original_line\":\"x \\\"line_number\\\": dropped=9\","
+			 "\"line_number\" : 7,\"error_message\":\"No fields\"}]}"),
 	    INFLUX_PARTIAL);
 	assert_int_equal(answer.dropped, 2);
 	assert_string_equal(answer.sentence,
 	    "status 400: partial write of line protocol occurred: line 2: " TEMP);
 	/* An answer that was cut, or that lists nothing, still means at least one. */
 	assert_int_equal(
-	    says(400, "{\"error\":\"partial write of line protocol occurred\","
-		      "\"data\":[{\"line_number\":2},{\"line_number\":3},{\"line_nu"),
+	    reports(400,
+		"{\"error\":\"partial write of line protocol occurred\","
+		"\"data\":[{\"line_number\":2},{\"line_number\":3},{\"line_nu"),
 	    INFLUX_PARTIAL);
 	assert_int_equal(answer.dropped, 2);
 	assert_int_equal(
-	    says(400, "{\"error\":\"partial write of line protocol occurred\","
-		      "\"data\":[7]}"),
+	    reports(400, "{\"error\":\"partial write of line protocol occurred\","
+			 "\"data\":[7]}"),
 	    INFLUX_PARTIAL);
 	assert_int_equal(answer.dropped, 1);
 	assert_string_equal(
@@ -90,12 +93,12 @@ a_partial_write_of_the_third_version_is_counted_by_its_lines(void **state)
 }
 
 static void
-a_batch_that_the_third_version_refuses_whole_says_why(void **state)
+a_batch_that_the_third_version_refuses_whole_gives_the_reason(void **state)
 {
 	assert_int_equal(
-	    says(400, "{\"error\":\"parsing failed for write_lp endpoint\",\"data\":"
-		      "{\"error_message\":\"No fields were provided\","
-		      "\"line_number\":1,\"original_line\":\"cpu val= 123\"}}"),
+	    reports(400, "{\"error\":\"parsing failed for write_lp endpoint\",\"data\":"
+			 "{\"error_message\":\"No fields were provided\","
+			 "\"line_number\":1,\"original_line\":\"cpu val= 123\"}}"),
 	    INFLUX_REFUSED);
 	assert_string_equal(answer.sentence,
 	    "status 400: parsing failed for write_lp endpoint: line 1: "
@@ -106,13 +109,13 @@ static void
 a_batch_that_is_refused_whole_is_halved(void **state)
 {
 	assert_int_equal(
-	    says(400, "{\"error\":\"gzip: invalid header\"}"), INFLUX_REFUSED);
+	    reports(400, "{\"error\":\"gzip: invalid header\"}"), INFLUX_REFUSED);
 	assert_int_equal(
-	    says(400, "{\"error\":\"unable to parse 'a': missing fields\"}"),
+	    reports(400, "{\"error\":\"unable to parse 'a': missing fields\"}"),
 	    INFLUX_REFUSED);
-	assert_int_equal(says(400, "what"), INFLUX_REFUSED);
+	assert_int_equal(reports(400, "what"), INFLUX_REFUSED);
 	assert_int_equal(
-	    says(413, "{\"error\":\"Request Entity Too Large\"}"), INFLUX_TOO_LARGE);
+	    reports(413, "{\"error\":\"Request Entity Too Large\"}"), INFLUX_TOO_LARGE);
 }
 
 static void
@@ -121,12 +124,12 @@ what_a_person_has_to_mend_is_kept(void **state)
 	static const long statuses[] = { 301, 401, 403, 404, 405, 410, 415 };
 
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
-		assert_int_equal(says(statuses[i], "no"), INFLUX_CONFIG);
-	assert_int_equal(
-	    says(404, "{\"error\":\"database not found: \\\"x\\\"\"}"), INFLUX_CONFIG);
+		assert_int_equal(reports(statuses[i], "no"), INFLUX_CONFIG);
+	assert_int_equal(reports(404, "{\"error\":\"database not found: \\\"x\\\"\"}"),
+	    INFLUX_CONFIG);
 	/* 1.x's 500 that no patience helps. */
-	assert_int_equal(
-	    says(500, "{\"error\":\"retention policy not found: x\"}"), INFLUX_CONFIG);
+	assert_int_equal(reports(500, "{\"error\":\"retention policy not found: x\"}"),
+	    INFLUX_CONFIG);
 	assert_string_equal(
 	    answer.sentence, "status 500: retention policy not found: x");
 }
@@ -138,7 +141,7 @@ everything_else_is_tried_again(void **state)
 	struct rm_http_answer http = { .r = -ECONNREFUSED, .body = "" };
 
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
-		assert_int_equal(says(statuses[i], "no"), INFLUX_RETRY);
+		assert_int_equal(reports(statuses[i], "no"), INFLUX_RETRY);
 	influx_answer_read(&http, &answer);
 	assert_int_equal(answer.status, INFLUX_RETRY);
 	assert_string_equal(answer.sentence, "Connection refused");
@@ -157,7 +160,7 @@ foreign_words_are_cut_and_printable(void **state)
 	body[sizeof(body) - 1] = '\0';
 	body[3] = '\n';
 	body[4] = '\033';
-	assert_int_equal(says(503, body), INFLUX_RETRY);
+	assert_int_equal(reports(503, body), INFLUX_RETRY);
 	assert_int_equal(strlen(answer.sentence), sizeof(answer.sentence) - 1);
 	assert_memory_equal(answer.sentence, "status 503: xxx  xxx", 20);
 }
@@ -170,7 +173,8 @@ main(void)
 		cmocka_unit_test(a_partial_write_is_taken_but_for_what_was_dropped),
 		cmocka_unit_test(
 		    a_partial_write_of_the_third_version_is_counted_by_its_lines),
-		cmocka_unit_test(a_batch_that_the_third_version_refuses_whole_says_why),
+		cmocka_unit_test(
+		    a_batch_that_the_third_version_refuses_whole_gives_the_reason),
 		cmocka_unit_test(a_batch_that_is_refused_whole_is_halved),
 		cmocka_unit_test(what_a_person_has_to_mend_is_kept),
 		cmocka_unit_test(everything_else_is_tried_again),

@@ -55,7 +55,7 @@ edge(const char *aggregator, uint64_t id, enum wire_incident_state state, int ch
 }
 
 static int
-tell(struct incident_table *table, struct wire_incident incident)
+report(struct incident_table *table, struct wire_incident incident)
 {
 	return incident_table_edge(table, &incident);
 }
@@ -67,15 +67,15 @@ an_opening_that_another_one_goes_on_with_stays_one(void **state)
 	struct incident_table *table = *state;
 	const struct incident_table_entry *entry;
 
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(tell(table, edge("agg2", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(report(table, edge("agg2", 42, WIRE_OPENED, 0)), 0);
 	assert_int_equal(incident_table_open(table), 1);
 	entry = incident_table_find(table, 42);
 	assert_int_equal(entry->source_count, 2);
-	assert_int_equal(tell(table, edge("agg2", 42, WIRE_RESOLVED, 9)), 1);
+	assert_int_equal(report(table, edge("agg2", 42, WIRE_RESOLVED, 9)), 1);
 	assert_int_equal(incident_table_open(table), 0);
 	/* The first one wakes, and says what it said before. */
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 5)), 0);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_UPDATED, 5)), 0);
 	assert_int_equal(incident_table_open(table), 0);
 }
 
@@ -86,7 +86,7 @@ an_incident_opens_changes_and_resolves(void **state)
 	const struct incident_table_entry *entry;
 	struct wire_incident update = edge("agg1", 42, WIRE_UPDATED, 2);
 
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
 	assert_int_equal(incident_table_open(table), 1);
 	update.kind = "rnic-send-dead";
 	assert_int_equal(incident_table_edge(table, &update), 1);
@@ -95,7 +95,7 @@ an_incident_opens_changes_and_resolves(void **state)
 	assert_string_equal(entry->kind, "rnic-send-dead");
 	assert_true(entry->is_open);
 	assert_int_equal(entry->changes, 2);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
 	assert_int_equal(incident_table_open(table), 0);
 	entry = incident_table_find(table, 42);
 	assert_false(entry->is_open);
@@ -108,50 +108,50 @@ what_is_sent_again_changes_nothing(void **state)
 {
 	struct incident_table *table = *state;
 
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 0);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 0);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 9)), 0);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 0);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 0);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_UPDATED, 9)), 0);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 0);
 	assert_int_equal(incident_table_changes(table), 2);
 	assert_int_equal(incident_table_open(table), 0);
 	assert_int_equal(incident_table_counts(table)->repeated, 4);
 }
 
 static void
-one_fault_told_by_two_is_one_entry_and_ends_with_the_last(void **state)
+one_fault_reported_by_two_is_one_entry_and_ends_with_the_last(void **state)
 {
 	struct incident_table *table = *state;
 	const struct incident_table_entry *entry;
 
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
-	assert_int_equal(tell(table, edge("agg2", 43, WIRE_OPENED, 1)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(report(table, edge("agg2", 43, WIRE_OPENED, 1)), 1);
 	assert_int_equal(incident_table_open(table), 1);
 	entry = incident_table_find(table, 43);
 	assert_ptr_equal(entry, incident_table_find(table, 42));
 	assert_int_equal(entry->source_count, 2);
 	assert_string_equal(entry->sources[0], "agg1");
 	assert_string_equal(entry->sources[1], "agg2");
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
 	assert_int_equal(incident_table_open(table), 1);
-	assert_int_equal(tell(table, edge("agg2", 43, WIRE_RESOLVED, 6)), 1);
+	assert_int_equal(report(table, edge("agg2", 43, WIRE_RESOLVED, 6)), 1);
 	assert_int_equal(incident_table_open(table), 0);
 }
 
 /* It was killed before it could keep what it had told. */
 static void
-what_an_aggregator_tells_anew_takes_the_place_of_what_it_told(void **state)
+what_an_aggregator_reports_anew_takes_the_place_of_what_it_reported(void **state)
 {
 	struct incident_table *table = *state;
 	struct wire_incident other = edge("agg1", 50, WIRE_OPENED, 1);
 
 	other.tor = "tor2"; /* of the same host's part, by another rack */
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_OPENED, 0)), 1);
 	assert_int_equal(incident_table_edge(table, &other), 1);
-	assert_int_equal(tell(table, edge("agg1", 44, WIRE_OPENED, 3)), 1);
+	assert_int_equal(report(table, edge("agg1", 44, WIRE_OPENED, 3)), 1);
 	assert_int_equal(incident_table_open(table), 1);
-	assert_int_equal(tell(table, edge("agg1", 44, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(report(table, edge("agg1", 44, WIRE_RESOLVED, 5)), 1);
 	assert_int_equal(incident_table_open(table), 1); /* the other rack's */
 	other.state = WIRE_RESOLVED;
 	other.changed_wall_ns += 9 * RM_NS_PER_S;
@@ -166,9 +166,9 @@ one_that_is_killed_again_and_again_leaves_room_for_its_last_word(void **state)
 
 	for (uint64_t id = 1; id <= 100; id++)
 		assert_int_equal(
-		    tell(table, edge("agg1", id, WIRE_OPENED, (int)id)), 1);
+		    report(table, edge("agg1", id, WIRE_OPENED, (int)id)), 1);
 	assert_int_equal(incident_table_open(table), 1);
-	assert_int_equal(tell(table, edge("agg1", 100, WIRE_RESOLVED, 101)), 1);
+	assert_int_equal(report(table, edge("agg1", 100, WIRE_RESOLVED, 101)), 1);
 	assert_int_equal(incident_table_open(table), 0);
 	assert_int_equal(incident_table_counts(table)->refused, 0);
 }
@@ -178,9 +178,9 @@ a_fault_that_comes_back_is_a_new_entry(void **state)
 {
 	struct incident_table *table = *state;
 
-	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
-	tell(table, edge("agg1", 42, WIRE_RESOLVED, 5));
-	assert_int_equal(tell(table, edge("agg1", 44, WIRE_OPENED, 9)), 1);
+	report(table, edge("agg1", 42, WIRE_OPENED, 0));
+	report(table, edge("agg1", 42, WIRE_RESOLVED, 5));
+	assert_int_equal(report(table, edge("agg1", 44, WIRE_OPENED, 9)), 1);
 	assert_int_equal(incident_table_open(table), 1);
 	assert_true(incident_table_find(table, 44) != incident_table_find(table, 42));
 	/* Open ones first. */
@@ -194,7 +194,7 @@ a_resolution_of_what_we_never_saw_is_remembered_closed(void **state)
 {
 	struct incident_table *table = *state;
 
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_RESOLVED, 5)), 1);
 	assert_int_equal(incident_table_open(table), 0);
 	assert_false(incident_table_find(table, 42)->is_open);
 }
@@ -206,7 +206,7 @@ equal_labels_of_two_regions_are_two_faults(void **state)
 	struct wire_incident other = edge("agg1", 42, WIRE_OPENED, 0);
 
 	other.head.region = "field";
-	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
+	report(table, edge("agg1", 42, WIRE_OPENED, 0));
 	assert_int_equal(incident_table_edge(table, &other), 1);
 	assert_int_equal(incident_table_open(table), 2);
 }
@@ -313,7 +313,7 @@ severity_stays_as_it_opened(void **state)
 	json = incident_table_json(incident_table_get(table, 0));
 	assert_true(json_is_null(json_object_get(json, "severity")));
 	json_decref(json);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 1)), 1);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_UPDATED, 1)), 1);
 	old = edge("agg1", 42, WIRE_UPDATED, 2);
 	old.severity = "critical";
 	assert_int_equal(incident_table_edge(table, &old), 1);
@@ -329,7 +329,7 @@ an_entry_is_json_with_the_evidence_inside(void **state)
 	struct incident_table *table = *state;
 	json_t *json;
 
-	tell(table, edge("agg1", 0xabc, WIRE_OPENED, 0));
+	report(table, edge("agg1", 0xabc, WIRE_OPENED, 0));
 	json = incident_table_json(incident_table_get(table, 0));
 	assert_string_equal(
 	    json_string_value(json_object_get(json, "id")), "0000000000000abc");
@@ -373,8 +373,8 @@ what_a_rack_has_open_no_more_ends_without_a_word(void **state)
 	const struct incident_table_entry *entry;
 	const char *source = "agg3";
 
-	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
-	tell(table, edge("agg2", 43, WIRE_OPENED, 1));
+	report(table, edge("agg1", 42, WIRE_OPENED, 0));
+	report(table, edge("agg2", 43, WIRE_OPENED, 1));
 	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
 	source = "agg1";
 	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
@@ -387,8 +387,8 @@ what_a_rack_has_open_no_more_ends_without_a_word(void **state)
 	assert_string_equal(entry->sentence, "h1/r0 is down.");
 	assert_int_equal(entry->changed.ns, entry->resolved.ns);
 	/* A late word on it changes nothing. */
-	assert_int_equal(tell(table, edge("agg2", 43, WIRE_RESOLVED, 30)), 0);
-	assert_int_equal(tell(table, edge("agg1", 42, WIRE_UPDATED, 31)), 0);
+	assert_int_equal(report(table, edge("agg2", 43, WIRE_RESOLVED, 30)), 0);
+	assert_int_equal(report(table, edge("agg1", 42, WIRE_UPDATED, 31)), 0);
 }
 
 static void
@@ -404,7 +404,7 @@ our_own_words_end_only_with_our_own(void **state)
 	own.verdict.kind = RM_KIND_RNIC_DOWN;
 	own.changed = own.opened;
 	incident_table_own(table, "lab", "an1", WIRE_OPENED, &own);
-	tell(table, edge("agg1", 42, WIRE_OPENED, 0));
+	report(table, edge("agg1", 42, WIRE_OPENED, 0));
 	assert_int_equal(incident_table_end_quiet(table, quiet, on_ended, &source), 0);
 	assert_int_equal(incident_table_open(table), 1);
 }
@@ -418,8 +418,9 @@ main(void)
 		TEST(an_opening_that_another_one_goes_on_with_stays_one),
 		TEST(an_incident_opens_changes_and_resolves),
 		TEST(what_is_sent_again_changes_nothing),
-		TEST(one_fault_told_by_two_is_one_entry_and_ends_with_the_last),
-		TEST(what_an_aggregator_tells_anew_takes_the_place_of_what_it_told),
+		TEST(one_fault_reported_by_two_is_one_entry_and_ends_with_the_last),
+		TEST(
+		    what_an_aggregator_reports_anew_takes_the_place_of_what_it_reported),
 		TEST(one_that_is_killed_again_and_again_leaves_room_for_its_last_word),
 		TEST(a_fault_that_comes_back_is_a_new_entry),
 		TEST(a_resolution_of_what_we_never_saw_is_remembered_closed),

@@ -40,7 +40,7 @@ localise_rack_end(
 static const char *
 ends_of(const struct incident_table *table, const char *region)
 {
-	incident_table_ends_tell(table, region, NULL);
+	incident_table_ends_report(table, region, NULL);
 	return reported;
 }
 
@@ -73,7 +73,7 @@ struct word { /* of an aggregator, on one part */
 };
 
 static void
-tell(struct incident_table *table, struct word word)
+report(struct incident_table *table, struct word word)
 {
 	const struct wire_incident incident = {
 		.head = { word.aggregator, "lab", 7, 1 },
@@ -101,12 +101,12 @@ rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is(void **state)
 {
 	struct incident_table *table = *state;
 
-	tell(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
-			WIRE_OPENED, 0 });
-	tell(table, (struct word){
-			"agg1", "host", "h2", "host-down", NULL, 2, WIRE_OPENED, 0 });
-	tell(table, (struct word){
-			"agg1", "tor", "tor1", "tor-down", NULL, 3, WIRE_OPENED, 0 });
+	report(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			  WIRE_OPENED, 0 });
+	report(table, (struct word){
+			  "agg1", "host", "h2", "host-down", NULL, 2, WIRE_OPENED, 0 });
+	report(table, (struct word){
+			  "agg1", "tor", "tor1", "tor-down", NULL, 3, WIRE_OPENED, 0 });
 	assert_non_null(strstr(ends_of(table, "lab"), "tor1:rnic-down:h1/r0"));
 	assert_non_null(strstr(ends_of(table, "lab"), "tor1:host-down:h2"));
 	assert_null(strstr(ends_of(table, "lab"), "tor-down"));
@@ -118,13 +118,13 @@ an_end_has_the_kind_that_its_incident_has_now(void **state)
 {
 	struct incident_table *table = *state;
 
-	tell(table, (struct word){
-			"agg1", "host", "h1", "host-down", NULL, 1, WIRE_OPENED, 0 });
-	tell(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
-			WIRE_UPDATED, 2 });
+	report(table, (struct word){
+			  "agg1", "host", "h1", "host-down", NULL, 1, WIRE_OPENED, 0 });
+	report(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
+			  WIRE_UPDATED, 2 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:management-down:h1");
-	tell(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
-			WIRE_RESOLVED, 5 });
+	report(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
+			  WIRE_RESOLVED, 5 });
 	assert_string_equal(ends_of(table, "lab"), "");
 }
 
@@ -133,16 +133,16 @@ an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it(void **state)
 {
 	struct incident_table *table = *state;
 
-	tell(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
-			WIRE_OPENED, 0 });
-	tell(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
-			WIRE_OPENED, 0 });
+	report(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			  WIRE_OPENED, 0 });
+	report(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+			  WIRE_OPENED, 0 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
-	tell(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
-			WIRE_RESOLVED, 3 });
+	report(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+			  WIRE_RESOLVED, 3 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
-	tell(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
-			WIRE_RESOLVED, 4 });
+	report(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+			  WIRE_RESOLVED, 4 });
 	assert_string_equal(ends_of(table, "lab"), "");
 }
 
@@ -151,19 +151,19 @@ of_a_or_b_the_one_that_is_known_is_the_end(void **state)
 {
 	struct incident_table *table = *state;
 
-	tell(table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
-			"{\"evidence\":{\"narrowed\":\"\"}}", 1, WIRE_OPENED, 0 });
+	report(table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+			  "{\"evidence\":{\"narrowed\":\"\"}}", 1, WIRE_OPENED, 0 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
-	tell(
+	report(
 	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", 1, WIRE_UPDATED, 2 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 	/* Not one of them: nobody knows what it means. */
-	tell(
+	report(
 	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h3/r0\"}}", 1, WIRE_UPDATED, 3 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
-	tell(
+	report(
 	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h1/r0\"}}", 1, WIRE_UPDATED, 4 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
@@ -171,36 +171,36 @@ of_a_or_b_the_one_that_is_known_is_the_end(void **state)
 
 /* Of which one of "h1/r0 or h2/r0" it is. evidence: NULL: it says nothing of it. */
 static void
-tell_which(struct incident_table *table, const char *aggregator, const char *evidence,
+report_which(struct incident_table *table, const char *aggregator, const char *evidence,
     enum wire_incident_state state, int changed_s)
 {
 	const uint64_t id = aggregator[3] == '1' ? 1 : 2;
 
-	tell(table, (struct word){ aggregator, "rnic", "h1/r0 or h2/r0", "rnic-down",
-			evidence, id, state, changed_s });
+	report(table, (struct word){ aggregator, "rnic", "h1/r0 or h2/r0", "rnic-down",
+			  evidence, id, state, changed_s });
 }
 
 static void
-who_does_not_say_which_one_it_is_takes_nothing_back(void **state)
+who_does_not_report_which_one_it_is_takes_nothing_back(void **state)
 {
 	const char *knows = "{\"evidence\":{\"narrowed\":\"h2/r0\"}}";
 	struct incident_table *table = *state;
 	json_t *json;
 
-	tell_which(table, "agg1", "{\"evidence\":{}}", WIRE_OPENED, 0);
-	tell_which(table, "agg2", knows, WIRE_OPENED, 1);
+	report_which(table, "agg1", "{\"evidence\":{}}", WIRE_OPENED, 0);
+	report_which(table, "agg2", knows, WIRE_OPENED, 1);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
-	tell_which(table, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 2);
+	report_which(table, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 2);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
-	tell_which(table, "agg1", NULL, WIRE_UPDATED, 3);
-	tell_which(
+	report_which(table, "agg1", NULL, WIRE_UPDATED, 3);
+	report_which(
 	    table, "agg2", "{\"evidence\":{\"narrowed\":\"\"}}", WIRE_UPDATED, 4);
-	tell_which(table, "agg1", "{\"evidence\":[]}", WIRE_UPDATED, 5);
+	report_which(table, "agg1", "{\"evidence\":[]}", WIRE_UPDATED, 5);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 
 	/* The one that knows is gone, what it knew is not. */
-	tell_which(table, "agg2", knows, WIRE_RESOLVED, 6);
-	tell_which(table, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 7);
+	report_which(table, "agg2", knows, WIRE_RESOLVED, 6);
+	report_which(table, "agg1", "{\"evidence\":{}}", WIRE_UPDATED, 7);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 	json = incident_table_json(incident_table_get(table, 0));
 	assert_string_equal(json_string_value(json_object_get(
@@ -210,22 +210,22 @@ who_does_not_say_which_one_it_is_takes_nothing_back(void **state)
 }
 
 static void
-of_two_that_contradict_each_other_nobody_is_believed(void **state)
+of_two_that_contradict_each_other_nobody_is_accepted(void **state)
 {
 	struct incident_table *table = *state;
 
-	tell_which(
+	report_which(
 	    table, "agg1", "{\"evidence\":{\"narrowed\":\"h1/r0\"}}", WIRE_OPENED, 0);
-	tell_which(
+	report_which(
 	    table, "agg2", "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", WIRE_OPENED, 1);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
-	tell_which(
+	report_which(
 	    table, "agg1", "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", WIRE_UPDATED, 2);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 }
 
 static rm_wall_t
-first_is_calm(const char *region, const char *source, const char *tor,
+first_is_quiet(const char *region, const char *source, const char *tor,
     rm_wall_t changed, void *arg)
 {
 	(void)region;
@@ -245,42 +245,42 @@ on_ended(const struct incident_table_entry *entry, void *arg)
 #define KNOWS_2 "{\"evidence\":{\"narrowed\":\"h2/r0\"}}"
 
 static void
-a_telling_that_ends_in_silence_contradicts_nobody(void **state)
+a_report_that_ends_in_silence_contradicts_nobody(void **state)
 {
 	struct incident_table *table = *state;
 	uint64_t changes;
 
-	tell_which(table, "agg1", KNOWS_1, WIRE_OPENED, 0);
-	tell_which(table, "agg2", KNOWS_2, WIRE_OPENED, 1);
+	report_which(table, "agg1", KNOWS_1, WIRE_OPENED, 0);
+	report_which(table, "agg2", KNOWS_2, WIRE_OPENED, 1);
 	changes = incident_table_changes(table);
 	assert_int_equal(
-	    incident_table_end_quiet(table, first_is_calm, on_ended, NULL), 0);
+	    incident_table_end_quiet(table, first_is_quiet, on_ended, NULL), 0);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 	assert_int_equal(incident_table_changes(table), changes + 1);
 
 	/* What was known last stays when nobody has it open any more. */
-	tell_which(table, "agg2", KNOWS_2, WIRE_RESOLVED, 2);
+	report_which(table, "agg2", KNOWS_2, WIRE_RESOLVED, 2);
 	assert_int_equal(incident_table_open(table), 0);
 	assert_string_equal(incident_table_get(table, 0)->narrowed, "h2/r0");
 }
 
 static void
-a_resolved_incident_does_not_say_which_one_the_next_is(void **state)
+a_resolved_incident_does_not_report_which_one_the_next_is(void **state)
 {
 	const char *part = "h1/r0 or h2/r0";
 	struct incident_table *table = *state;
 
-	tell_which(table, "agg2", NULL, WIRE_OPENED, 0);
-	tell_which(table, "agg1", KNOWS_2, WIRE_OPENED, 1);
-	tell_which(table, "agg1", KNOWS_2, WIRE_RESOLVED, 2);
-	tell(table, (struct word){ "agg1", "rnic", part, "rnic-down", NULL, 9,
-			WIRE_OPENED, 3600 });
-	tell_which(table, "agg2", KNOWS_1, WIRE_UPDATED, 3601);
+	report_which(table, "agg2", NULL, WIRE_OPENED, 0);
+	report_which(table, "agg1", KNOWS_2, WIRE_OPENED, 1);
+	report_which(table, "agg1", KNOWS_2, WIRE_RESOLVED, 2);
+	report(table, (struct word){ "agg1", "rnic", part, "rnic-down", NULL, 9,
+			  WIRE_OPENED, 3600 });
+	report_which(table, "agg2", KNOWS_1, WIRE_UPDATED, 3601);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
 }
 
 static void
-the_analyzers_own_word_is_believed_before_those_of_racks(void **state)
+the_analyzers_own_word_is_accepted_before_those_of_racks(void **state)
 {
 	struct rm_incident own = {
 		.id = 3,
@@ -292,7 +292,7 @@ the_analyzers_own_word_is_believed_before_those_of_racks(void **state)
 	};
 	struct incident_table *table = *state;
 
-	tell_which(table, "agg1", KNOWS_2, WIRE_OPENED, 0);
+	report_which(table, "agg1", KNOWS_2, WIRE_OPENED, 0);
 	assert_int_equal(
 	    incident_table_own(table, "lab", "analyzer", WIRE_OPENED, &own), 1);
 	assert_string_equal(incident_table_get(table, 0)->narrowed, "h1/r0");
@@ -312,11 +312,11 @@ main(void)
 		TEST(an_end_has_the_kind_that_its_incident_has_now),
 		TEST(an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it),
 		TEST(of_a_or_b_the_one_that_is_known_is_the_end),
-		TEST(who_does_not_say_which_one_it_is_takes_nothing_back),
-		TEST(of_two_that_contradict_each_other_nobody_is_believed),
-		TEST(a_telling_that_ends_in_silence_contradicts_nobody),
-		TEST(a_resolved_incident_does_not_say_which_one_the_next_is),
-		TEST(the_analyzers_own_word_is_believed_before_those_of_racks),
+		TEST(who_does_not_report_which_one_it_is_takes_nothing_back),
+		TEST(of_two_that_contradict_each_other_nobody_is_accepted),
+		TEST(a_report_that_ends_in_silence_contradicts_nobody),
+		TEST(a_resolved_incident_does_not_report_which_one_the_next_is),
+		TEST(the_analyzers_own_word_is_accepted_before_those_of_racks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

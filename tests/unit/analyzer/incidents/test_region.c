@@ -214,7 +214,7 @@ judged_alone(struct fixture *f, int64_t s)
 }
 
 static void
-an_analyzer_that_is_not_the_first_says_nothing_without_aggregators(void **state)
+an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators(void **state)
 {
 	const char *const tors[] = { "tor1" };
 	struct fixture *f = *state;
@@ -337,7 +337,7 @@ judged_now(struct fixture *f)
 /* Its aggregators and its receivers fell silent at once: it is we who are cut off. Then
  * one of these is there again, and the aggregators are not. */
 static void
-a_region_is_blind_when_somebody_else_is_heard(void **state)
+a_region_is_blind_when_somebody_else_is_seen(void **state)
 {
 	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
 	const rm_mono_t last_seen = { rm_mono_now().ns - 20 * RM_NS_PER_S };
@@ -407,7 +407,7 @@ a_region_that_is_back_with_its_receivers_was_not_blind(void **state)
 }
 
 static void
-a_resolution_that_perhaps_nobody_heard_is_told_again(void **state)
+a_resolution_that_perhaps_nobody_received_is_reported_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -419,7 +419,7 @@ a_resolution_that_perhaps_nobody_heard_is_told_again(void **state)
 }
 
 static void
-what_everybody_was_told_is_not_told_again(void **state)
+what_everybody_was_reported_is_not_reported_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -432,7 +432,7 @@ what_everybody_was_told_is_not_told_again(void **state)
 
 /* Its webhook was down, and then we were killed. */
 static void
-an_opening_that_perhaps_nobody_heard_is_told_again(void **state)
+an_opening_that_perhaps_nobody_received_is_reported_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -442,7 +442,7 @@ an_opening_that_perhaps_nobody_heard_is_told_again(void **state)
 }
 
 static void
-what_came_back_is_not_told_to_be_over(void **state)
+what_came_back_is_not_reported_to_be_over(void **state)
 {
 	struct fixture *f = *state;
 
@@ -488,17 +488,17 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
-		    an_analyzer_that_is_not_the_first_says_nothing_without_aggregators),
+		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),
 		TEST(what_was_left_to_another_analyzer_does_not_open_again),
 		TEST(a_tor_that_is_late_after_all_is_not_dead_any_more),
-		TEST(a_region_is_blind_when_somebody_else_is_heard),
+		TEST(a_region_is_blind_when_somebody_else_is_seen),
 		TEST(a_region_is_blind_at_once_where_receivers_answer),
 		TEST(a_region_that_is_back_with_its_receivers_was_not_blind),
 		TEST(what_another_analyzer_judges_ends_here_without_an_alert),
-		TEST(a_resolution_that_perhaps_nobody_heard_is_told_again),
-		TEST(what_everybody_was_told_is_not_told_again),
-		TEST(an_opening_that_perhaps_nobody_heard_is_told_again),
-		TEST(what_came_back_is_not_told_to_be_over),
+		TEST(a_resolution_that_perhaps_nobody_received_is_reported_again),
+		TEST(what_everybody_was_reported_is_not_reported_again),
+		TEST(an_opening_that_perhaps_nobody_received_is_reported_again),
+		TEST(what_came_back_is_not_reported_to_be_over),
 		TEST(what_the_disk_did_not_take_is_kept_when_it_does),
 	};
 

@@ -17,7 +17,7 @@
 static const rm_wall_t now = { NOW_NS };
 
 static void
-tell(struct incident_table *table, uint64_t id, enum wire_incident_state state,
+report(struct incident_table *table, uint64_t id, enum wire_incident_state state,
     const char *type, const char *part, const char *kind)
 {
 	const struct wire_incident incident = {
@@ -50,7 +50,7 @@ sample(struct rm_verdict *verdict, const char *from, const char *to)
 }
 
 static void
-flows_to_what_a_rack_has_blamed_say_nothing_of_the_way(void **state)
+flows_to_what_a_rack_has_blamed_report_nothing_of_the_path(void **state)
 {
 	struct rm_verdict link = { .part = { .type = RM_PART_LINK } };
 	struct incident_table *table;
@@ -62,15 +62,15 @@ flows_to_what_a_rack_has_blamed_say_nothing_of_the_way(void **state)
 	sample(&link, "h2/r1", "h8/r0");
 	sample(&link, "h9/r0", "h3/r0");
 	assert_false(suppressed_by_racks(table, "lab", &link, now));
-	tell(table, 1, WIRE_OPENED, "agent", "h2", "agent-frozen");
+	report(table, 1, WIRE_OPENED, "agent", "h2", "agent-frozen");
 	assert_false(suppressed_by_racks(table, "lab", &link, now)); /* half */
-	tell(table, 3, WIRE_OPENED, "agent", "h1", "certificate-ending");
+	report(table, 3, WIRE_OPENED, "agent", "h1", "certificate-ending");
 	assert_false(
 	    suppressed_by_racks(table, "lab", &link, now)); /* no fault of probes */
-	tell(table, 2, WIRE_OPENED, "rnic", "h1/r0 or h11/r0", "rnic-down");
+	report(table, 2, WIRE_OPENED, "rnic", "h1/r0 or h11/r0", "rnic-down");
 	assert_true(suppressed_by_racks(table, "lab", &link, now));
 	assert_false(suppressed_by_racks(table, "field", &link, now));
-	tell(table, 1, WIRE_RESOLVED, "agent", "h2", "agent-frozen");
+	report(table, 1, WIRE_RESOLVED, "agent", "h2", "agent-frozen");
 	assert_true(suppressed_by_racks(table, "lab", &link, now)); /* until lately */
 	assert_false(suppressed_by_racks(
 	    table, "lab", &link, (rm_wall_t){ NOW_NS + 5 * RM_NS_PER_S }));
@@ -85,9 +85,9 @@ a_name_that_only_begins_like_it_is_another(void **state)
 
 	assert_int_equal(incident_table_new(&table), 0);
 	sample(&link, "h7/r0", "h11/r0");
-	tell(table, 1, WIRE_OPENED, "host", "h1", "host-down");
-	tell(table, 2, WIRE_OPENED, "rnic", "h11/r01", "rnic-down");
-	tell(table, 3, WIRE_OPENED, "tor", "h11", "tor-down");
+	report(table, 1, WIRE_OPENED, "host", "h1", "host-down");
+	report(table, 2, WIRE_OPENED, "rnic", "h11/r01", "rnic-down");
+	report(table, 3, WIRE_OPENED, "tor", "h11", "tor-down");
 	assert_false(suppressed_by_racks(table, "lab", &link, now));
 	incident_table_free(table);
 }
@@ -103,14 +103,14 @@ a_port_that_flaps_does_not_silence_a_link(void **state)
 	assert_int_equal(incident_table_new(&table), 0);
 	sample(&link, "h7/r0", "h1/r0");
 	sample(&link, "h2/r0", "h8/r0");
-	tell(table, 1, WIRE_OPENED, "rnic", "h1/r0", "rnic-flapping");
-	tell(table, 2, WIRE_OPENED, "rnic", "h2/r0", "rnic-flapping");
+	report(table, 1, WIRE_OPENED, "rnic", "h1/r0", "rnic-flapping");
+	report(table, 2, WIRE_OPENED, "rnic", "h2/r0", "rnic-flapping");
 	assert_false(suppressed_by_racks(table, "lab", &link, now));
 	link.kind = RM_KIND_LINK_LOSSY;
 	assert_true(suppressed_by_racks(table, "lab", &link, now));
 	link.kind = RM_KIND_LINK_DOWN;
-	tell(table, 3, WIRE_OPENED, "agent", "h1", "agent-frozen");
-	tell(table, 4, WIRE_OPENED, "agent", "h2", "agent-frozen");
+	report(table, 3, WIRE_OPENED, "agent", "h1", "agent-frozen");
+	report(table, 4, WIRE_OPENED, "agent", "h2", "agent-frozen");
 	assert_true(suppressed_by_racks(table, "lab", &link, now));
 	incident_table_free(table);
 }
@@ -120,7 +120,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    flows_to_what_a_rack_has_blamed_say_nothing_of_the_way),
+		    flows_to_what_a_rack_has_blamed_report_nothing_of_the_path),
 		cmocka_unit_test(a_name_that_only_begins_like_it_is_another),
 		cmocka_unit_test(a_port_that_flaps_does_not_silence_a_link),
 	};

@@ -41,8 +41,8 @@ struct fixture {
 	struct aggregator agg;
 	/* What stands behind the intake. */
 	uint64_t tickets;
-	int take_says, incident_says;
-	const char *hello_says;
+	int take_status, incident_reports;
+	const char *hello_reports;
 	unsigned hellos, gone, left, seen, summaries, repeats, incidents, drilled;
 	uint64_t drilled_token;
 };
@@ -61,7 +61,7 @@ on_hello(const struct intake_info *session, void *arg)
 	struct fixture *f = arg;
 
 	f->hellos++;
-	return f->hello_says;
+	return f->hello_reports;
 }
 
 static inline void
@@ -91,8 +91,8 @@ on_seen(const struct intake_info *session, void *arg)
 static inline int
 take(struct fixture *f, uint64_t *ticket)
 {
-	if (f->take_says < 0)
-		return f->take_says;
+	if (f->take_status < 0)
+		return f->take_status;
 	*ticket = ++f->tickets;
 	return 0;
 }
@@ -123,8 +123,8 @@ on_incident(const struct wire_incident *incident, void *arg)
 {
 	struct fixture *f = arg;
 
-	f->incidents += f->incident_says == 0;
-	return f->incident_says;
+	f->incidents += f->incident_reports == 0;
+	return f->incident_reports;
 }
 
 static inline void

@@ -125,7 +125,7 @@ after_a_restart_of_ours_everything_is_taken_anew(void **state)
 }
 
 static void
-an_aggregator_speaks_for_its_own_tors_only(void **state)
+an_aggregator_reports_for_its_own_tors_only(void **state)
 {
 	struct fixture *f = *state;
 	const char *name = f->agg.name;
@@ -155,7 +155,7 @@ what_cannot_be_taken_now_waits_and_nothing_is_dropped(void **state)
 	struct fixture *f = *state;
 
 	hello(f, &f->agg);
-	f->take_says = -ENOBUFS;
+	f->take_status = -ENOBUFS;
 	for (uint64_t seq = 1; seq <= 50; seq++)
 		send_summary(&f->agg, seq);
 	LOOPBACK_WAIT(f->loop, intake_counts(f->intake)->held == 1);
@@ -166,7 +166,7 @@ what_cannot_be_taken_now_waits_and_nothing_is_dropped(void **state)
 	assert_false(f->agg.closed);
 	assert_int_equal(f->summaries, 0);
 	assert_int_equal(f->agg.acks, 0);
-	f->take_says = 0;
+	f->take_status = 0;
 	LOOPBACK_WAIT(f->loop, f->summaries == 50);
 	intake_durable(f->intake, WIRE_LANE_SUMMARY, 50);
 	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 50);
@@ -180,7 +180,7 @@ what_makes_no_points_is_applied_and_passed_over(void **state)
 	struct fixture *f = *state;
 
 	hello(f, &f->agg);
-	f->take_says = -EBADMSG;
+	f->take_status = -EBADMSG;
 	send_summary(&f->agg, 1);
 	LOOPBACK_WAIT(f->loop, f->agg.acked[WIRE_LANE_SUMMARY] == 1);
 	assert_int_equal(f->summaries, 1);
@@ -285,10 +285,10 @@ an_incident_that_finds_no_room_comes_again(void **state)
 	struct fixture *f = *state;
 
 	hello(f, &f->agg);
-	f->incident_says = -ENOMEM;
+	f->incident_reports = -ENOMEM;
 	send_incident(&f->agg, 1);
 	LOOPBACK_WAIT(f->loop, intake_counts(f->intake)->held == 1);
-	f->incident_says = 0;
+	f->incident_reports = 0;
 	LOOPBACK_WAIT(f->loop, f->incidents == 1);
 	assert_int_equal(f->tickets, 1);
 }
@@ -303,7 +303,7 @@ main(void)
 		TEST(a_gap_is_counted_and_not_waited_for),
 		TEST(messages_of_an_older_incarnation_still_count),
 		TEST(after_a_restart_of_ours_everything_is_taken_anew),
-		TEST(an_aggregator_speaks_for_its_own_tors_only),
+		TEST(an_aggregator_reports_for_its_own_tors_only),
 		TEST(what_cannot_be_taken_now_waits_and_nothing_is_dropped),
 		TEST(what_makes_no_points_is_applied_and_passed_over),
 		TEST(an_incident_that_finds_no_room_comes_again),

@@ -25,7 +25,7 @@ who_pings_and_then_is_silent_is_dropped(void **state)
 }
 
 static void
-who_goes_to_another_analyzer_says_so(void **state)
+who_goes_to_another_analyzer_reports_so(void **state)
 {
 	const struct wire_tor_standing stays = { .tor = "t1" };
 	const struct wire_standing some = { .tors = &stays, .tor_count = 1 };
@@ -75,7 +75,7 @@ refused_with(struct fixture *f, const char *sentence)
 }
 
 static void
-a_stranger_is_refused_with_a_reason(void **state)
+a_unknown_peer_is_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
 
@@ -89,9 +89,9 @@ a_stranger_is_refused_with_a_reason(void **state)
 	refused_with(f, "versions more than one apart do not work together; upgrade "
 			"the older side");
 	f->agg.newer = 1;
-	f->hello_says = "the table of regions is full";
+	f->hello_reports = "the table of regions is full";
 	refused_with(f, "the table of regions is full");
-	f->hello_says = NULL;
+	f->hello_reports = NULL;
 	hello(f, &f->agg);
 	assert_true(f->agg.welcome);
 	assert_int_equal(intake_counts(f->intake)->refused_hellos, 4);
@@ -148,7 +148,7 @@ a_drill_goes_down_and_its_answer_comes_back(void **state)
 }
 
 static void
-tell_ending(struct aggregator *agg, const char *controller, uint64_t ends_s)
+report_ending(struct aggregator *agg, const char *controller, uint64_t ends_s)
 {
 	const struct wire_ping ping = { 1, controller, ends_s };
 	struct wire_bytes bytes;
@@ -158,32 +158,32 @@ tell_ending(struct aggregator *agg, const char *controller, uint64_t ends_s)
 
 /* As its aggregator has it from the controller itself; nonsense is nobody's. */
 static void
-a_controllers_certificate_that_ends_is_told(void **state)
+a_controllers_certificate_that_ends_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	const struct intake_info *info;
 
 	hello(f, &f->agg);
 	info = intake_get(f->intake, 0);
-	tell_ending(&f->agg, "c1", 1795147800);
+	report_ending(&f->agg, "c1", 1795147800);
 	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 1795147800);
 	assert_string_equal(info->controller, "c1");
 	assert_int_equal(info->ends_s, 0); /* no certificate at all */
-	tell_ending(&f->agg, "no name", 1795147800);
+	report_ending(&f->agg, "no name", 1795147800);
 	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 0);
 	assert_string_equal(info->controller, "");
-	tell_ending(&f->agg, "c1", 7);
+	report_ending(&f->agg, "c1", 7);
 	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 7);
-	tell_ending(&f->agg, "c1", UINT64_MAX);
+	report_ending(&f->agg, "c1", UINT64_MAX);
 	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 0);
-	tell_ending(&f->agg, "c1", 7);
+	report_ending(&f->agg, "c1", 7);
 	LOOPBACK_WAIT(f->loop, info->controller_ends_s == 7);
 	settle(f);
 	assert_int_equal(info->controller_ends_s, 0);
 }
 
 static void
-every_hello_says_how_often_an_aggregator_sums_up(void **state)
+every_hello_reports_how_often_an_aggregator_sums_up(void **state)
 {
 	struct fixture *f = *state;
 
@@ -199,7 +199,7 @@ every_hello_says_how_often_an_aggregator_sums_up(void **state)
 }
 
 static void
-who_does_not_say_how_often_sums_up_every_10_s(void **state)
+who_does_not_report_how_often_sums_up_every_10_s(void **state)
 {
 	struct fixture *f = *state;
 
@@ -209,7 +209,7 @@ who_does_not_say_how_often_sums_up_every_10_s(void **state)
 }
 
 static void
-an_interval_beyond_an_hour_is_counted_and_not_believed(void **state)
+an_interval_beyond_an_hour_is_counted_and_not_accepted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -225,16 +225,16 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_pings_and_then_is_silent_is_dropped),
-		TEST(who_goes_to_another_analyzer_says_so),
-		TEST(every_hello_says_how_often_an_aggregator_sums_up),
-		TEST(who_does_not_say_how_often_sums_up_every_10_s),
-		TEST(an_interval_beyond_an_hour_is_counted_and_not_believed),
+		TEST(who_goes_to_another_analyzer_reports_so),
+		TEST(every_hello_reports_how_often_an_aggregator_sums_up),
+		TEST(who_does_not_report_how_often_sums_up_every_10_s),
+		TEST(an_interval_beyond_an_hour_is_counted_and_not_accepted),
 		TEST(who_connects_anew_replaces_its_older_session),
-		TEST(a_stranger_is_refused_with_a_reason),
+		TEST(a_unknown_peer_is_refused_with_a_reason),
 		TEST(nobody_is_listened_to_before_a_hello),
 		TEST(connections_are_bounded),
 		TEST(a_drill_goes_down_and_its_answer_comes_back),
-		TEST(a_controllers_certificate_that_ends_is_told),
+		TEST(a_controllers_certificate_that_ends_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("intake_sessions", tests, NULL, NULL);

@@ -122,7 +122,7 @@ a_spine_port_that_swallows_all_is_its_link(void **state)
 }
 
 static void
-a_spine_port_that_swallows_half_of_the_flows_says_so(void **state)
+a_spine_port_that_swallows_half_of_the_flows_reports_so(void **state)
 {
 	const struct expected e = { "s1--tor1", NULL, RM_KIND_FLOWS_BLACKHOLED,
 		RM_KIND_FLOWS_BLACKHOLED, 6 };
@@ -208,7 +208,7 @@ replies_over_the_same_spine_change_nothing(void **state)
 }
 
 static void
-an_uplink_that_is_dead_both_ways_is_a_link(void **state)
+an_uplink_that_is_dead_both_directions_is_a_link(void **state)
 {
 	const struct expected e = { "s2--tor2", NULL, RM_KIND_LINK_DOWN,
 		RM_KIND_LINK_DOWN, 6 };
@@ -323,7 +323,7 @@ one_second_of_losses_is_nothing(void **state)
 }
 
 static void
-a_quiet_fabric_says_nothing(void **state)
+a_quiet_fabric_reports_nothing(void **state)
 {
 	struct fabric *fabric = new_fabric(3, 2, 8, 1, 4711);
 
@@ -473,7 +473,7 @@ a_part_that_nothing_crosses_any_more_is_unknown(void **state)
 }
 
 static void
-where_two_rnics_tell_both_may_be_dead(void **state)
+where_two_rnics_report_both_may_be_dead(void **state)
 {
 	const struct localise_options options = { "r1", 10 * RM_NS_PER_S };
 	const struct rm_leg_counts none = { 20, 6 }, all = { 20, 20 };
@@ -496,7 +496,7 @@ where_two_rnics_tell_both_may_be_dead(void **state)
 }
 
 static void
-a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted(void **state)
+a_rack_that_condemns_its_own_tor_is_accepted_unless_it_is_refuted(void **state)
 {
 	const struct localise_options options = { "r1", 10 * RM_NS_PER_S };
 	const struct rm_verdict *verdicts;
@@ -527,11 +527,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_spine_port_that_swallows_all_is_its_link),
-		cmocka_unit_test(a_spine_port_that_swallows_half_of_the_flows_says_so),
+		cmocka_unit_test(
+		    a_spine_port_that_swallows_half_of_the_flows_reports_so),
 		cmocka_unit_test(
 		    a_port_that_swallows_one_flow_of_sixteen_accuses_nobody_else),
 		cmocka_unit_test(replies_over_the_same_spine_change_nothing),
-		cmocka_unit_test(an_uplink_that_is_dead_both_ways_is_a_link),
+		cmocka_unit_test(an_uplink_that_is_dead_both_directions_is_a_link),
 		cmocka_unit_test(a_dead_spine_is_a_switch),
 		cmocka_unit_test(a_dead_tor_is_a_tor),
 		cmocka_unit_test(a_link_that_loses_a_third_by_chance_swallows_no_flows),
@@ -539,16 +540,16 @@ main(void)
 		cmocka_unit_test(replies_alone_are_a_path),
 		cmocka_unit_test(a_dead_rnic_is_no_link),
 		cmocka_unit_test(one_second_of_losses_is_nothing),
-		cmocka_unit_test(a_quiet_fabric_says_nothing),
+		cmocka_unit_test(a_quiet_fabric_reports_nothing),
 		cmocka_unit_test(two_faults_are_two_parts),
 		cmocka_unit_test(an_rnic_that_dies_beside_an_uplink_is_no_switch),
 		cmocka_unit_test(a_silent_rack_leaves_the_others_their_verdict),
 		cmocka_unit_test(a_large_fabric_has_its_link_found),
 		cmocka_unit_test(what_works_again_is_good),
 		cmocka_unit_test(a_part_that_nothing_crosses_any_more_is_unknown),
-		cmocka_unit_test(where_two_rnics_tell_both_may_be_dead),
+		cmocka_unit_test(where_two_rnics_report_both_may_be_dead),
 		cmocka_unit_test(
-		    a_rack_that_condemns_its_own_tor_is_believed_unless_it_is_refuted),
+		    a_rack_that_condemns_its_own_tor_is_accepted_unless_it_is_refuted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ struct reported {
 };
 
 static bool
-says_nothing_passes(const struct rm_verdict *verdict)
+reports_nothing_passes(const struct rm_verdict *verdict)
 {
 	return verdict->kind == RM_KIND_LINK_DOWN ||
 	       verdict->kind == RM_KIND_SWITCH_DOWN;
@@ -45,13 +45,13 @@ error_of(const struct rm_verdict *verdict, const struct reported *reported,
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
 
-	if (says_nothing_passes(verdict) && alive > 0)
+	if (reports_nothing_passes(verdict) && alive > 0)
 		return "some flows pass";
-	if (says_nothing_passes(verdict) &&
+	if (reports_nothing_passes(verdict) &&
 	    (double)evidence->to_part.arrived >
 		FEW_ARRIVE * (double)evidence->to_part.sent)
 		return "its own figures contradict it";
-	if (!says_nothing_passes(verdict) && reported->is_dead &&
+	if (!reports_nothing_passes(verdict) && reported->is_dead &&
 	    flows >= reported->flows_from)
 		return "nothing passes";
 	if (reported->direction != NULL && starts(evidence->observed, "both ways"))
@@ -143,7 +143,7 @@ a_spine_that_swallows_every_third_flow_is_not_down(void **state)
 }
 
 static void
-a_link_that_is_dead_one_way_is_told_so(void **state)
+a_link_that_is_dead_one_direction_is_reported_so(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_DOWN_PORT, 0, 0, 1, 0, 0 },
 	    (struct reported){ "s1--tor1", "from s1 to tor1", true, 3 });
@@ -152,7 +152,7 @@ a_link_that_is_dead_one_way_is_told_so(void **state)
 }
 
 static void
-a_link_that_is_dead_both_ways_is_down(void **state)
+a_link_that_is_dead_both_directions_is_down(void **state)
 {
 	run_all((struct fabric_fault){ FABRIC_LINK, 0, 0, 1, 0, 0 },
 	    (struct reported){ "s1--tor1", NULL, true, 4 });
@@ -173,8 +173,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_that_swallows_every_second_flow_is_not_down),
 		cmocka_unit_test(a_spine_that_swallows_every_third_flow_is_not_down),
-		cmocka_unit_test(a_link_that_is_dead_one_way_is_told_so),
-		cmocka_unit_test(a_link_that_is_dead_both_ways_is_down),
+		cmocka_unit_test(a_link_that_is_dead_one_direction_is_reported_so),
+		cmocka_unit_test(a_link_that_is_dead_both_directions_is_down),
 		cmocka_unit_test(a_dead_spine_forwards_nothing),
 	};
 

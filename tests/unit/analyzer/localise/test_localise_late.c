@@ -17,7 +17,7 @@
 #define FOREVER INT64_MAX
 #define FROM_NS (15 * RM_NS_PER_S)
 #define WITHIN_NS (8 * RM_NS_PER_S)
-#define UNDER_WAY_NS \
+#define UNDER_PATH_NS \
 	(2 * RM_NS_PER_S) /* what was sent before the end comes so much later */
 
 static struct fabric *
@@ -74,14 +74,14 @@ is_reported(enum fabric_fault_kind fault, const char *part, enum rm_kind kind,
 		assert_true(live(fabric, FROM_NS + WITHIN_NS, part, kind, last));
 		if (strstr(last, words) == NULL || strstr(last, "never came") != NULL)
 			fail_msg("no \"%s\": %s", words, last);
-		live(fabric, over_ns + WITHIN_NS + UNDER_WAY_NS, part, kind, last);
+		live(fabric, over_ns + WITHIN_NS + UNDER_PATH_NS, part, kind, last);
 		assert_false(live(fabric, over_ns + 3 * WITHIN_NS, NULL, 0, last));
 		fabric_free(fabric);
 	}
 }
 
 static void
-a_link_that_is_late_is_told_with_its_delay(void **state)
+a_link_that_is_late_is_reported_with_its_delay(void **state)
 {
 	(void)state;
 	is_reported(FABRIC_LATE, "s2--tor2", RM_KIND_LINK_LATE, ", 400 ms on average");
@@ -96,7 +96,7 @@ a_link_that_is_later_than_probes_wait_is_late_and_not_dead(void **state)
 }
 
 static void
-a_late_link_that_loses_is_told_with_what_it_loses(void **state)
+a_late_link_that_loses_is_reported_with_what_it_loses(void **state)
 {
 	static const enum fabric_fault_kind kinds[] = { FABRIC_LATE, FABRIC_OVERDUE };
 
@@ -119,7 +119,7 @@ a_late_link_that_loses_is_told_with_what_it_loses(void **state)
 
 /* By the time that its first replies come it may have been called dead. */
 static void
-a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told(void **state)
+a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_reported(void **state)
 {
 	/* A row is of a second, and takes up to 1.4 s. */
 	const int64_t last_end_ns = FROM_NS + 3 * RM_NS_PER_S + 2500 * RM_NS_PER_MS;
@@ -147,7 +147,7 @@ a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told(void **state)
 }
 
 static void
-a_switch_that_is_late_is_told_and_none_of_its_links(void **state)
+a_switch_that_is_late_is_reported_and_none_of_its_links(void **state)
 {
 	(void)state;
 	is_reported(FABRIC_LATE_SPINE, "s2", RM_KIND_SWITCH_LATE, "100 ms or longer");
@@ -173,7 +173,7 @@ an_rnic_that_is_late_is_no_fault_between_racks(void **state)
 
 /* Its losses are told as soon as it is late no more. */
 static void
-a_link_that_was_late_and_dies_is_told_to_be_dead(void **state)
+a_link_that_was_late_and_dies_is_reported_to_be_dead(void **state)
 {
 	const struct rm_verdict *verdicts;
 	struct fabric *fabric = new_fabric(1, NULL);
@@ -234,12 +234,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(ends_of_links_are_known_whatever_dashes_names_have),
-		TEST(a_link_that_is_late_is_told_with_its_delay),
+		TEST(a_link_that_is_late_is_reported_with_its_delay),
 		TEST(a_link_that_is_later_than_probes_wait_is_late_and_not_dead),
-		TEST(a_late_link_that_loses_is_told_with_what_it_loses),
-		TEST(a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_told),
-		TEST(a_switch_that_is_late_is_told_and_none_of_its_links),
-		TEST(a_link_that_was_late_and_dies_is_told_to_be_dead),
+		TEST(a_late_link_that_loses_is_reported_with_what_it_loses),
+		TEST(a_link_that_is_late_by_3_s_is_not_dead_once_replies_are_reported),
+		TEST(a_switch_that_is_late_is_reported_and_none_of_its_links),
+		TEST(a_link_that_was_late_and_dies_is_reported_to_be_dead),
 		TEST(an_rnic_that_is_late_is_no_fault_between_racks),
 	};
 

@@ -21,7 +21,7 @@ struct seen { /* tor1 probes two racks over s1; minutes have been judged just no
 };
 
 static void
-tell(struct seen *seen, const char *dst, uint64_t lost)
+report(struct seen *seen, const char *dst, uint64_t lost)
 {
 	char path[RM_NAME_BYTES];
 	const struct wire_path_row row = { .dst_tor = dst,
@@ -90,8 +90,8 @@ is_explained(const struct seen *seen, bool loses_share, rm_mono_t at)
 static void
 what_minutes_blame_another_for_is_explained(void **state)
 {
-	tell(*state, "tor2", 6);
-	tell(*state, "tor3", 1);
+	report(*state, "tor2", 6);
+	report(*state, "tor3", 1);
 	assert_false(is_explained(*state, true, now));
 	blame(*state, RM_PART_TOR, "tor2", 40);
 	assert_true(is_explained(*state, true, now));
@@ -100,8 +100,8 @@ what_minutes_blame_another_for_is_explained(void **state)
 static void
 most_of_it_has_to_be_the_others(void **state)
 {
-	tell(*state, "tor2", 5);
-	tell(*state, "tor3", 4);
+	report(*state, "tor2", 5);
+	report(*state, "tor3", 4);
 	blame(*state, RM_PART_TOR, "tor2", 40);
 	assert_false(is_explained(*state, true, now));
 	blame(*state, RM_PART_LINK, "s1--tor3", 40);
@@ -111,7 +111,7 @@ most_of_it_has_to_be_the_others(void **state)
 static void
 whom_minutes_blame_as_well_may_be_named(void **state)
 {
-	tell(*state, "tor2", 6);
+	report(*state, "tor2", 6);
 	blame(*state, RM_PART_TOR, "tor2", 40);
 	blame(*state, RM_PART_SWITCH, "s1", 40);
 	assert_false(is_explained(*state, true, now));
@@ -120,7 +120,7 @@ whom_minutes_blame_as_well_may_be_named(void **state)
 static void
 what_loses_all_needs_no_minutes(void **state)
 {
-	tell(*state, "tor2", 6);
+	report(*state, "tor2", 6);
 	blame(*state, RM_PART_TOR, "tor2", 40);
 	assert_false(is_explained(*state, false, now));
 }
@@ -130,7 +130,7 @@ neither_weak_nor_old_blame_counts(void **state)
 {
 	struct seen *seen = *state;
 
-	tell(seen, "tor2", 6);
+	report(seen, "tor2", 6);
 	blame(seen, RM_PART_TOR, "tor2", 3);
 	assert_false(is_explained(seen, true, now));
 	blame(seen, RM_PART_TOR, "tor2", 40);

@@ -75,16 +75,16 @@ is_on(const struct localise_pairs *pairs, struct localise_element *from,
 }
 
 static void
-assert_says(const struct localise_pairs *pairs, const char *expected)
+assert_text(const struct localise_pairs *pairs, const char *expected)
 {
 	char text[RM_EVIDENCE_TEXT];
 
-	localise_pairs_say(pairs, text);
+	localise_pairs_report(pairs, text);
 	assert_string_equal(text, expected);
 }
 
 static void
-a_pair_that_is_named_is_told_at_once(void **state)
+a_pair_that_is_named_is_reported_at_once(void **state)
 {
 	struct pair pair = pair_new("tor1", "tor2");
 	struct localise_pairs pairs = { .count = 0 };
@@ -92,17 +92,17 @@ a_pair_that_is_named_is_told_at_once(void **state)
 	(void)state;
 	assert_true(is_on(&pairs, pair.to, pair.from));
 	note(&pairs, &pair, false, true, RM_NS_PER_S);
-	assert_says(&pairs, "only from tor1 to tor2");
+	assert_text(&pairs, "only from tor1 to tor2");
 	assert_true(is_on(&pairs, pair.from, pair.to));
 	assert_false(is_on(&pairs, pair.to, pair.from));
 	note(&pairs, &pair, true, true, RM_NS_PER_S);
-	assert_says(&pairs, "only between tor1 and tor2");
+	assert_text(&pairs, "only between tor1 and tor2");
 	assert_true(is_on(&pairs, pair.to, pair.from));
 	pair_free(&pair);
 }
 
 static void
-another_one_is_told_once_it_is_blamed_for_a_while(void **state)
+another_one_is_reported_once_it_is_blamed_for_a_while(void **state)
 {
 	struct pair first = pair_new("tor1", "tor2"), second = pair_new("tor3", "tor4");
 	struct localise_pairs pairs = { .count = 0 };
@@ -111,16 +111,16 @@ another_one_is_told_once_it_is_blamed_for_a_while(void **state)
 	for (int64_t ns = RM_NS_PER_S; ns < 3 * RM_NS_PER_S; ns += STEP_NS) {
 		note(&pairs, &first, false, true, ns);
 		note(&pairs, &second, true, false, ns);
-		assert_says(&pairs, "only from tor1 to tor2");
+		assert_text(&pairs, "only from tor1 to tor2");
 		assert_false(is_on(&pairs, second.from, second.to));
 	}
 	/* A pause: what was before does not count. */
 	for (int64_t ns = 5 * RM_NS_PER_S; ns < 7 * RM_NS_PER_S; ns += STEP_NS)
 		note(&pairs, &second, true, false, ns);
-	assert_says(&pairs, "only from tor1 to tor2");
+	assert_text(&pairs, "only from tor1 to tor2");
 	for (int64_t ns = 7 * RM_NS_PER_S; ns < 8 * RM_NS_PER_S; ns += STEP_NS)
 		note(&pairs, &second, true, false, ns);
-	assert_says(&pairs, "only from tor1 to tor2 and between tor3 and tor4");
+	assert_text(&pairs, "only from tor1 to tor2 and between tor3 and tor4");
 	assert_true(is_on(&pairs, second.to, second.from));
 	pair_free(&first);
 	pair_free(&second);
@@ -136,7 +136,7 @@ one_that_is_not_blamed_any_more_is_forgotten(void **state)
 	note(&pairs, &first, true, true, RM_NS_PER_S);
 	note(&pairs, &second, false, true, RM_NS_PER_S);
 	note(&pairs, &second, false, false, 20 * RM_NS_PER_S);
-	assert_says(&pairs, "only from tor3 to tor4");
+	assert_text(&pairs, "only from tor3 to tor4");
 	pair_free(&first);
 	pair_free(&second);
 }
@@ -158,7 +158,7 @@ of_many_with_long_names_some_are_counted(void **state)
 		note(&pairs, &pair, false, true, RM_NS_PER_S);
 		pair_free(&pair);
 	}
-	localise_pairs_say(&pairs, text);
+	localise_pairs_report(&pairs, text);
 	assert_non_null(strstr(text, " and 15 more"));
 }
 
@@ -166,8 +166,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pair_that_is_named_is_told_at_once),
-		cmocka_unit_test(another_one_is_told_once_it_is_blamed_for_a_while),
+		cmocka_unit_test(a_pair_that_is_named_is_reported_at_once),
+		cmocka_unit_test(another_one_is_reported_once_it_is_blamed_for_a_while),
 		cmocka_unit_test(one_that_is_not_blamed_any_more_is_forgotten),
 		cmocka_unit_test(of_many_with_long_names_some_are_counted),
 	};

@@ -21,7 +21,7 @@ struct rows {
 	uint64_t seq;
 	int64_t now_ns;
 	int64_t set_back_ns; /* aggregators' wall clocks */
-	bool tells_end;      /* aggregators, of their monotonic clocks */
+	bool reports_end;    /* aggregators, of their monotonic clocks */
 	int64_t ahead_ns;    /* of ours: these */
 	uint64_t life;       /* of each aggregator */
 	int set_at,
@@ -59,7 +59,7 @@ teardown(void **state)
 
 /* One second of this rack, which ended `ago` before now. */
 static int
-tell(struct rows *rows, const char *tor, uint64_t seq, int64_t ago_ns,
+report(struct rows *rows, const char *tor, uint64_t seq, int64_t ago_ns,
     const struct wire_path_row *paths, size_t count)
 {
 	const int64_t end_ns = rows->now_ns - ago_ns;
@@ -72,7 +72,7 @@ tell(struct rows *rows, const char *tor, uint64_t seq, int64_t ago_ns,
 		.paths_start_wall_ns = end - (uint64_t)RM_NS_PER_S,
 		.paths = paths,
 		.path_count = count,
-		.end_ns = rows->tells_end ? (uint64_t)(end_ns + rows->ahead_ns) : 0,
+		.end_ns = rows->reports_end ? (uint64_t)(end_ns + rows->ahead_ns) : 0,
 	};
 	struct wire_summary_view view;
 	struct wire_bytes bytes;
@@ -91,7 +91,7 @@ judge(struct rows *rows, const struct rm_verdict **verdicts)
 
 /* Tells the same each second. Returns how many verdicts there are at last. */
 static int
-tell_for(struct rows *rows, int seconds, const char *const *tors,
+report_for(struct rows *rows, int seconds, const char *const *tors,
     const struct wire_path_row *const *paths, const size_t *counts, size_t tor_count,
     const struct rm_verdict **verdicts)
 {
@@ -101,7 +101,7 @@ tell_for(struct rows *rows, int seconds, const char *const *tors,
 		if (step % 4 == 0) {
 			rows->seq++;
 			for (size_t i = 0; i < tor_count; i++)
-				assert_int_equal(tell(rows, tors[i], rows->seq,
+				assert_int_equal(report(rows, tors[i], rows->seq,
 						     RM_NS_PER_S, paths[i], counts[i]),
 				    0);
 		}
@@ -121,15 +121,15 @@ late_and_repeated_summaries_count_nothing(void **state)
 	};
 	const struct localise_counts *counts = localise_counts(rows->localise);
 
-	assert_int_equal(tell(rows, "tor1", 5, 0, &row, 1), 0);
+	assert_int_equal(report(rows, "tor1", 5, 0, &row, 1), 0);
 	assert_int_equal(counts->rows, 1);
-	assert_int_equal(tell(rows, "tor1", 5, 0, &row, 1), 0);
-	assert_int_equal(tell(rows, "tor1", 4, 0, &row, 1), 0);
+	assert_int_equal(report(rows, "tor1", 5, 0, &row, 1), 0);
+	assert_int_equal(report(rows, "tor1", 4, 0, &row, 1), 0);
 	assert_int_equal(counts->rows, 1);
-	assert_int_equal(tell(rows, "tor1", 6, 60 * RM_NS_PER_S, &row, 1), 0);
-	assert_int_equal(tell(rows, "tor1", 7, -60 * RM_NS_PER_S, &row, 1), 0);
+	assert_int_equal(report(rows, "tor1", 6, 60 * RM_NS_PER_S, &row, 1), 0);
+	assert_int_equal(report(rows, "tor1", 7, -60 * RM_NS_PER_S, &row, 1), 0);
 	assert_int_equal(counts->rows, 1);
-	assert_int_equal(tell(rows, "tor1", 8, 0, &row, 1), 0);
+	assert_int_equal(report(rows, "tor1", 8, 0, &row, 1), 0);
 	assert_int_equal(counts->rows, 2);
 }
 
@@ -145,14 +145,14 @@ paths_known_after(struct rows *rows, const char *tor, int64_t ns)
 	};
 	const uint64_t before = localise_counts(rows->localise)->paths;
 
-	assert_int_equal(tell(rows, tor, 1, 0, &first, 1), 0);
+	assert_int_equal(report(rows, tor, 1, 0, &first, 1), 0);
 	rows->now_ns += ns;
-	assert_int_equal(tell(rows, tor, 2, 0, &second, 1), 0);
+	assert_int_equal(report(rows, tor, 2, 0, &second, 1), 0);
 	return localise_counts(rows->localise)->paths - before;
 }
 
 static void
-ways_are_known_for_longer_where_rows_come_seldom(void **state)
+paths_are_known_for_longer_where_rows_come_seldom(void **state)
 {
 	struct rows *rows = *state;
 
@@ -171,7 +171,7 @@ a_clock_that_is_wrong_all_the_time_is_put_up_with(void **state)
 
 	for (uint64_t seq = 1; seq <= 10; seq++) {
 		assert_int_equal(
-		    tell(rows, "tor1", seq, 300 * RM_NS_PER_S, &row, 1), 0);
+		    report(rows, "tor1", seq, 300 * RM_NS_PER_S, &row, 1), 0);
 		rows->now_ns += RM_NS_PER_S;
 	}
 	assert_true(localise_counts(rows->localise)->rows >= 4);
@@ -213,7 +213,7 @@ late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 			rows->seq++;
 			for (int i = 0; i < 2; i++)
 				assert_int_equal(
-				    tell(rows, i == 0 ? "tor1" : "tor2", rows->seq,
+				    report(rows, i == 0 ? "tor1" : "tor2", rows->seq,
 					ago[i] + (second - reported) * RM_NS_PER_S,
 					reported < 10 ? &good[i] : &bad[i], 1),
 				    0);
@@ -230,7 +230,7 @@ late_after(struct rows *rows, int seconds, int64_t set_back_ns)
 }
 
 static void
-what_was_told_late_is_judged_late_and_says_so(void **state)
+what_was_reported_late_is_judged_late_and_reports_so(void **state)
 {
 	assert_in_range(late_after(*state, 4, 0), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
 }
@@ -240,7 +240,7 @@ a_clock_that_is_set_back_makes_no_verdict_late(void **state)
 {
 	struct rows *rows = *state;
 
-	rows->tells_end = true;
+	rows->reports_end = true;
 	assert_int_equal(late_after(rows, 0, 10 * RM_NS_PER_S), 0);
 }
 
@@ -249,7 +249,7 @@ a_clock_that_is_set_far_back_hides_nothing(void **state)
 {
 	struct rows *rows = *state;
 
-	rows->tells_end = true;
+	rows->reports_end = true;
 	assert_int_equal(late_after(rows, 0, 1000 * RM_NS_PER_S), 0);
 }
 
@@ -259,7 +259,7 @@ a_clock_that_is_set_back_in_the_first_seconds_hides_nothing(void **state)
 {
 	struct rows *rows = *state;
 
-	rows->tells_end = true;
+	rows->reports_end = true;
 	rows->set_at = 11;
 	assert_int_equal(late_after(rows, 0, 1000 * RM_NS_PER_S), 0);
 	assert_in_range(rows->named_at, 12, 13);
@@ -280,7 +280,7 @@ a_hold_up_is_late_by_the_monotonic_clock_too(void **state)
 {
 	struct rows *rows = *state;
 
-	rows->tells_end = true;
+	rows->reports_end = true;
 	assert_in_range(late_after(rows, 4, 0), 2 * RM_NS_PER_S, 3 * RM_NS_PER_S);
 }
 
@@ -293,9 +293,9 @@ an_aggregator_that_begins_anew_makes_no_verdict_late(void **state)
 		.dst_tor = "tor2", .path = VIA("tor1", "10.1.0.1", "tor2"), .sent = 8
 	};
 
-	rows->tells_end = true;
-	assert_int_equal(tell(rows, "tor1", 900, RM_NS_PER_S, &row, 1), 0);
-	assert_int_equal(tell(rows, "tor2", 900, RM_NS_PER_S, &row, 1), 0);
+	rows->reports_end = true;
+	assert_int_equal(report(rows, "tor1", 900, RM_NS_PER_S, &row, 1), 0);
+	assert_int_equal(report(rows, "tor2", 900, RM_NS_PER_S, &row, 1), 0);
 	rows->now_ns += 4 * RM_NS_PER_S;
 	rows->ahead_ns = 0;
 	rows->life++;
@@ -303,7 +303,7 @@ an_aggregator_that_begins_anew_makes_no_verdict_late(void **state)
 }
 
 static void
-what_was_told_in_time_is_not_late_whatever_the_clocks_say(void **state)
+what_was_reported_in_time_is_not_late_whatever_the_clocks_report(void **state)
 {
 	assert_int_equal(late_after(*state, 0, 0), 0);
 }
@@ -336,7 +336,7 @@ what_makes_no_sense_is_refused_and_counted(void **state)
 	const size_t count = sizeof bad / sizeof bad[0];
 	const struct rm_verdict *verdicts;
 
-	assert_int_equal(tell(rows, "tor1", 1, 0, bad, count), 0);
+	assert_int_equal(report(rows, "tor1", 1, 0, bad, count), 0);
 	assert_int_equal(localise_counts(rows->localise)->refused_rows, count);
 	assert_int_equal(localise_counts(rows->localise)->rows, 0);
 	assert_int_equal(localise_counts(rows->localise)->paths, 0);
@@ -344,7 +344,7 @@ what_makes_no_sense_is_refused_and_counted(void **state)
 }
 
 static void
-silence_behind_the_last_known_hop_is_the_same_way(void **state)
+silence_behind_the_last_known_hop_is_the_same_path(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row same[] = {
@@ -356,14 +356,14 @@ silence_behind_the_last_known_hop_is_the_same_way(void **state)
 		{ .dst_tor = "tor2", .path = "? ?", .sent = 1 },
 	};
 
-	assert_int_equal(tell(rows, "tor1", 1, 0, same, 6), 0);
+	assert_int_equal(report(rows, "tor1", 1, 0, same, 6), 0);
 	assert_int_equal(localise_counts(rows->localise)->refused_rows, 0);
 	assert_int_equal(localise_counts(rows->localise)->paths, 2);
 	assert_int_equal(localise_counts(rows->localise)->untraced, 3);
 }
 
 static void
-flows_without_a_path_are_the_whole_way(void **state)
+flows_without_a_path_are_the_whole_path(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row one[] = {
@@ -382,7 +382,7 @@ flows_without_a_path_are_the_whole_way(void **state)
 	const size_t counts[] = { 2, 1 };
 	const struct rm_verdict *verdicts;
 
-	assert_int_equal(tell_for(rows, 7, tors, paths, counts, 2, &verdicts), 1);
+	assert_int_equal(report_for(rows, 7, tors, paths, counts, 2, &verdicts), 1);
 	assert_int_equal(verdicts[0].kind, RM_KIND_PATH_LOSSY);
 	assert_string_equal(verdicts[0].part.name, "tor1->tor2");
 }
@@ -409,13 +409,13 @@ what_one_pair_of_rnics_loses_waits_for_their_racks(void **state)
 	const size_t counts[] = { 2, 1 };
 	const struct rm_verdict *verdicts;
 
-	assert_int_equal(tell_for(rows, 7, tors, paths, counts, 2, &verdicts), 0);
-	assert_int_equal(tell_for(rows, 12, tors, paths, counts, 2, &verdicts), 1);
+	assert_int_equal(report_for(rows, 7, tors, paths, counts, 2, &verdicts), 0);
+	assert_int_equal(report_for(rows, 12, tors, paths, counts, 2, &verdicts), 1);
 	assert_int_equal(verdicts[0].kind, RM_KIND_PATH_LOSSY);
 }
 
 static void
-of_two_cables_between_the_same_switches_the_sick_one_is_told(void **state)
+of_two_cables_between_the_same_switches_the_sick_one_is_reported(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row one[] = {
@@ -445,7 +445,7 @@ of_two_cables_between_the_same_switches_the_sick_one_is_told(void **state)
 	const size_t counts[] = { 4 };
 	const struct rm_verdict *verdicts;
 
-	assert_int_equal(tell_for(rows, 6, tors, paths, counts, 1, &verdicts), 1);
+	assert_int_equal(report_for(rows, 6, tors, paths, counts, 1, &verdicts), 1);
 	assert_int_equal(verdicts[0].kind, RM_KIND_LINK_DOWN);
 	assert_string_equal(verdicts[0].part.name, "s1--tor1");
 	assert_non_null(strstr(verdicts[0].evidence.observed, "10.1.0.1"));
@@ -457,7 +457,7 @@ of_two_cables_between_the_same_switches_the_sick_one_is_told(void **state)
 /* What leaves tor1 by s1 is gone: probes, and the replies to those that came over s1,
  * for both directions of a flow are hashed alike. Half of the replies come by s2. */
 static void
-an_uplink_that_loses_what_it_sends_is_no_lot_of_ways(void **state)
+an_uplink_that_loses_what_it_sends_is_no_lot_of_paths(void **state)
 {
 	static const char *const tors[] = { "tor1", "tor2", "tor3" };
 	static const struct wire_path_row first[] = {
@@ -487,7 +487,7 @@ an_uplink_that_loses_what_it_sends_is_no_lot_of_ways(void **state)
 	const struct rm_verdict *verdicts;
 	struct rows *rows = *state;
 
-	assert_int_equal(tell_for(rows, 6, tors, paths, counts, 3, &verdicts), 1);
+	assert_int_equal(report_for(rows, 6, tors, paths, counts, 3, &verdicts), 1);
 	assert_string_equal(verdicts[0].part.name, "s1--tor1");
 	assert_int_equal(verdicts[0].kind, RM_KIND_LINK_DOWN);
 }
@@ -502,7 +502,8 @@ swallows_flows(struct rows *rows, const struct wire_path_row *first,
 	const struct wire_path_row *const paths[] = { first, second };
 	const struct rm_verdict *verdicts;
 
-	assert_int_equal(tell_for(rows, seconds, tors, paths, counts, 2, &verdicts), 1);
+	assert_int_equal(
+	    report_for(rows, seconds, tors, paths, counts, 2, &verdicts), 1);
 	assert_string_equal(verdicts[0].part.name, "s1--tor2");
 	assert_int_equal(verdicts[0].kind, RM_KIND_FLOWS_BLACKHOLED);
 }
@@ -579,12 +580,12 @@ a_rack_that_accuses_its_uplinks_alone_is_no_witness(void **state)
 
 	localise_tor_verdict(
 	    rows->localise, "tor1", LOCALISE_TOR_CUT_OFF, (rm_mono_t){ rows->now_ns });
-	assert_int_equal(tell_for(rows, 5, tors, paths, counts, 1, &verdicts), 0);
+	assert_int_equal(report_for(rows, 5, tors, paths, counts, 1, &verdicts), 0);
 }
 
 /* Those that probe this RNIC do so over one spine: it looks like its link. */
 static int
-tell_of_a_dead_rnic(struct rows *rows, int seconds)
+report_of_a_dead_rnic(struct rows *rows, int seconds)
 {
 	static const struct wire_path_row lossy[] = {
 		{ "tor2", HOPS("tor1", "s1", "10.1.0.1", "tor2"), 26, 40, 40, 0, 0, 5,
@@ -603,7 +604,7 @@ tell_of_a_dead_rnic(struct rows *rows, int seconds)
 	const size_t counts[] = { 2, 2 };
 	const struct rm_verdict *verdicts;
 
-	return tell_for(rows, seconds, tors, paths, counts, 2, &verdicts);
+	return report_for(rows, seconds, tors, paths, counts, 2, &verdicts);
 }
 
 static void
@@ -612,17 +613,17 @@ what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links(void **state)
 	struct rows *rows = *state;
 
 	localise_rack_end(rows->localise, "tor2", "rnic-down", "h9/r0");
-	assert_int_equal(tell_of_a_dead_rnic(rows, 8), 0);
+	assert_int_equal(report_of_a_dead_rnic(rows, 8), 0);
 	assert_true(localise_counts(rows->localise)->left_out > 0);
 	localise_ends_none(rows->localise);
 	localise_rack_end(rows->localise, "tor2", "management-down", "h9/r0");
-	assert_true(tell_of_a_dead_rnic(rows, 8) > 0);
+	assert_true(report_of_a_dead_rnic(rows, 8) > 0);
 }
 
 /* Where the first switch answers from the port of each host, the same way has many
  * texts: replies still have but two to choose from. */
 static void
-a_way_of_many_ports_is_one_way_back(void **state)
+a_path_of_many_ports_is_one_direction_back(void **state)
 {
 	static const char *const paths[] = {
 		"tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1",
@@ -651,7 +652,7 @@ a_way_of_many_ports_is_one_way_back(void **state)
 }
 
 static void
-a_way_that_finds_no_memory_leaves_nothing_behind(void **state)
+a_path_that_finds_no_memory_leaves_nothing_behind(void **state)
 {
 	struct rows *rows = *state;
 	const struct wire_path_row row = {
@@ -662,15 +663,15 @@ a_way_that_finds_no_memory_leaves_nothing_behind(void **state)
 		.sent = 8 };
 	const struct rm_verdict *verdicts;
 
-	(void)tell(rows, "tor1", ++rows->seq, 0, &long_row, 1);
+	(void)report(rows, "tor1", ++rows->seq, 0, &long_row, 1);
 	for (unsigned n = 1;; n++) {
 		failing_malloc_arm(n);
-		(void)tell(rows, "tor1", ++rows->seq, 0, &row, 1);
+		(void)report(rows, "tor1", ++rows->seq, 0, &row, 1);
 		if (failing_malloc_disarm())
 			break;
 		assert_int_equal(judge(rows, &verdicts), 0);
 	}
-	assert_int_equal(tell(rows, "tor1", ++rows->seq, 0, &row, 1), 0);
+	assert_int_equal(report(rows, "tor1", ++rows->seq, 0, &row, 1), 0);
 	assert_int_equal(judge(rows, &verdicts), 0);
 }
 
@@ -680,7 +681,7 @@ main(void)
 #define ROWS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		ROWS_TEST(late_and_repeated_summaries_count_nothing),
-		ROWS_TEST(what_was_told_late_is_judged_late_and_says_so),
+		ROWS_TEST(what_was_reported_late_is_judged_late_and_reports_so),
 		ROWS_TEST(a_clock_that_is_set_back_makes_no_verdict_late),
 		ROWS_TEST(a_clock_that_is_set_far_back_hides_nothing),
 		ROWS_TEST(a_clock_that_is_set_back_in_the_first_seconds_hides_nothing),
@@ -688,23 +689,25 @@ main(void)
 		    an_older_aggregators_clock_that_is_set_back_hides_nothing_for_long),
 		ROWS_TEST(a_hold_up_is_late_by_the_monotonic_clock_too),
 		ROWS_TEST(an_aggregator_that_begins_anew_makes_no_verdict_late),
-		ROWS_TEST(what_was_told_in_time_is_not_late_whatever_the_clocks_say),
-		ROWS_TEST(ways_are_known_for_longer_where_rows_come_seldom),
+		ROWS_TEST(
+		    what_was_reported_in_time_is_not_late_whatever_the_clocks_report),
+		ROWS_TEST(paths_are_known_for_longer_where_rows_come_seldom),
 		ROWS_TEST(a_clock_that_is_wrong_all_the_time_is_put_up_with),
 		ROWS_TEST(what_makes_no_sense_is_refused_and_counted),
-		ROWS_TEST(silence_behind_the_last_known_hop_is_the_same_way),
-		ROWS_TEST(flows_without_a_path_are_the_whole_way),
+		ROWS_TEST(silence_behind_the_last_known_hop_is_the_same_path),
+		ROWS_TEST(flows_without_a_path_are_the_whole_path),
 		ROWS_TEST(what_one_pair_of_rnics_loses_waits_for_their_racks),
-		ROWS_TEST(of_two_cables_between_the_same_switches_the_sick_one_is_told),
-		ROWS_TEST(an_uplink_that_loses_what_it_sends_is_no_lot_of_ways),
+		ROWS_TEST(
+		    of_two_cables_between_the_same_switches_the_sick_one_is_reported),
+		ROWS_TEST(an_uplink_that_loses_what_it_sends_is_no_lot_of_paths),
 		ROWS_TEST(flows_that_send_one_packet_do_not_hide_that_others_die_whole),
 		ROWS_TEST(flows_that_die_by_one_spine_alone_are_not_one_rnics),
 		ROWS_TEST(a_link_that_lets_another_racks_flow_pass_is_not_down),
 		ROWS_TEST(a_rack_that_accuses_its_uplinks_alone_is_no_witness),
 		ROWS_TEST(
 		    what_others_lose_to_an_rnic_that_its_rack_has_found_is_no_links),
-		ROWS_TEST(a_way_of_many_ports_is_one_way_back),
-		ROWS_TEST(a_way_that_finds_no_memory_leaves_nothing_behind),
+		ROWS_TEST(a_path_of_many_ports_is_one_direction_back),
+		ROWS_TEST(a_path_that_finds_no_memory_leaves_nothing_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

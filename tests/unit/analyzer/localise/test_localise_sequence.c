@@ -20,7 +20,7 @@
 /* Three racks, two spines; the cable of the second rack to the second spine is cut,
  * both ways or only towards the rack. */
 static struct fabric *
-new_fabric(uint64_t seed, bool one_way)
+new_fabric(uint64_t seed, bool one_direction)
 {
 	const struct fabric_options options = { .tors = 3,
 		.spines = 2,
@@ -32,8 +32,8 @@ new_fabric(uint64_t seed, bool one_way)
 
 	assert_int_equal(fabric_new(&options, &fabric), 0);
 	fabric_add_fault(fabric,
-	    (struct fabric_fault){ one_way ? FABRIC_DOWN_PORT : FABRIC_LINK, 1, 1, 1,
-		CUT_AT + (int64_t)(seed % 8) * 125 * RM_NS_PER_MS, FOREVER });
+	    (struct fabric_fault){ one_direction ? FABRIC_DOWN_PORT : FABRIC_LINK, 1, 1,
+		1, CUT_AT + (int64_t)(seed % 8) * 125 * RM_NS_PER_MS, FOREVER });
 	return fabric;
 }
 
@@ -64,7 +64,7 @@ finds_the_cut(struct fabric *fabric, uint64_t seed)
 /* Its clock jumped: what it said last, before the cut, is no health of what has been
  * cut since. */
 static void
-a_rack_that_is_not_believed_vouches_for_nobody(void **state)
+a_rack_that_is_not_accepted_vouches_for_nobody(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trials_are_all() ? 1 : 4) {
@@ -140,7 +140,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rack_that_is_not_believed_vouches_for_nobody),
+		cmocka_unit_test(a_rack_that_is_not_accepted_vouches_for_nobody),
 		cmocka_unit_test(an_rnic_that_was_mended_just_before_is_no_part_of_it),
 		cmocka_unit_test(
 		    a_cable_that_was_dead_is_forgotten_when_another_of_its_spine_loses),

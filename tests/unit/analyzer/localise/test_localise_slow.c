@@ -181,7 +181,7 @@ a_spine_that_lost_until_lately_is_not_blamed_for_its_cable(void **state)
 
 /* By chance now one of its cables has most of the losses, now another. */
 static void
-a_spine_that_loses_a_few_is_not_told_as_one_of_its_cables(void **state)
+a_spine_that_loses_a_few_is_not_reported_as_one_of_its_cables(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
@@ -250,7 +250,7 @@ main(void)
 		cmocka_unit_test(
 		    a_spine_that_lost_until_lately_is_not_blamed_for_its_cable),
 		cmocka_unit_test(
-		    a_spine_that_loses_a_few_is_not_told_as_one_of_its_cables),
+		    a_spine_that_loses_a_few_is_not_reported_as_one_of_its_cables),
 		cmocka_unit_test(a_cable_that_loses_in_bursts_stays_named),
 	};
 

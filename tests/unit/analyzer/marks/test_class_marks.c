@@ -47,7 +47,7 @@ teardown(void **state)
 
 /* What the aggregator of one ToR tells of one row interval. */
 static void
-tell(struct world *w, size_t src)
+report(struct world *w, size_t src)
 {
 	static const char *const names[TORS] = { "tor1", "tor2", "tor3", "tor4" };
 	struct wire_row rows[TORS];
@@ -78,7 +78,7 @@ pass(struct world *w, int seconds)
 		const size_t second = (size_t)(w->now.ns / S % 10);
 
 		if (second < w->tors)
-			tell(w, second);
+			report(w, second);
 		w->count = class_marks_judge(
 		    w->marks, w->now, (rm_wall_t){ w->now.ns }, &w->verdicts);
 		w->now.ns += S;
@@ -183,10 +183,10 @@ one_direction_between_two_racks_is_that_pair(void **state)
 
 /* Rows come ten seconds apart: before all have come the place is another one. */
 static void
-nothing_is_said_before_all_pairs_have_told(void **state)
+nothing_is_reported_before_all_pairs_have_reported(void **state)
 {
 	struct world *w = *state;
-	int said = 0;
+	int reported = 0;
 
 	pass(w, 60);
 	for (size_t src = 0; src < TORS; src++)
@@ -195,10 +195,10 @@ nothing_is_said_before_all_pairs_have_told(void **state)
 		pass(w, 1);
 		if (w->count == 0)
 			continue;
-		said = said == 0 ? i : said;
+		reported = reported == 0 ? i : reported;
 		expect(w, "dscp26-into-tor3", "tor3");
 	}
-	assert_in_range(said, 25, 50);
+	assert_in_range(reported, 25, 50);
 }
 
 static void
@@ -235,7 +235,7 @@ main(void)
 		TEST(between_all_racks_is_what_stands_between_them_on_one_path_too),
 		TEST(everything_is_everywhere),
 		TEST(one_direction_between_two_racks_is_that_pair),
-		TEST(nothing_is_said_before_all_pairs_have_told),
+		TEST(nothing_is_reported_before_all_pairs_have_reported),
 		TEST(it_ends_when_all_arrives_as_sent_and_not_when_nothing_arrives),
 	};
 

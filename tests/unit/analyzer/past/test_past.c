@@ -170,7 +170,7 @@ who_does_not_know_of_its_build_is_asked_in_influxql(void **state)
 }
 
 static void
-who_tells_of_its_build_is_victoriametrics(void **state)
+who_reports_of_its_build_is_victoriametrics(void **state)
 {
 	struct world *w = *state;
 
@@ -183,7 +183,7 @@ who_tells_of_its_build_is_victoriametrics(void **state)
 }
 
 static void
-who_says_anything_else_is_asked_again_next_time(void **state)
+who_reports_anything_else_is_asked_again_next_time(void **state)
 {
 	struct world *w = *state;
 
@@ -233,7 +233,7 @@ become_viewer(struct world *w, const char *uri)
 }
 
 static void
-who_may_see_all_regions_is_told_of_the_database(void **state)
+who_may_see_all_regions_is_reported_of_the_database(void **state)
 {
 	struct world *w = *state;
 
@@ -246,7 +246,7 @@ who_may_see_all_regions_is_told_of_the_database(void **state)
 }
 
 static void
-who_may_see_some_regions_is_told_nothing_of_the_database(void **state)
+who_may_see_some_regions_is_reported_nothing_of_the_database(void **state)
 {
 	static char file[] = "/nowhere/secret";
 	struct world *w = *state;
@@ -278,11 +278,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_does_not_know_of_its_build_is_asked_in_influxql),
-		TEST(who_tells_of_its_build_is_victoriametrics),
-		TEST(who_says_anything_else_is_asked_again_next_time),
+		TEST(who_reports_of_its_build_is_victoriametrics),
+		TEST(who_reports_anything_else_is_asked_again_next_time),
 		TEST(what_was_learnt_is_forgotten_when_a_read_fails),
-		TEST(who_may_see_all_regions_is_told_of_the_database),
-		TEST(who_may_see_some_regions_is_told_nothing_of_the_database),
+		TEST(who_may_see_all_regions_is_reported_of_the_database),
+		TEST(who_may_see_some_regions_is_reported_nothing_of_the_database),
 	};
 
 	return cmocka_run_group_tests_name("past", tests, NULL, NULL);

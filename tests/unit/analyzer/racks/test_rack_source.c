@@ -27,7 +27,7 @@ windows_of_one_aggregator_all_count(void **state)
 }
 
 static void
-a_probe_that_two_tell_of_counts_once(void **state)
+a_probe_that_two_report_of_counts_once(void **state)
 {
 	struct rack_source *turns = *state;
 
@@ -81,7 +81,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(windows_of_one_aggregator_all_count),
-		TEST(a_probe_that_two_tell_of_counts_once),
+		TEST(a_probe_that_two_report_of_counts_once),
 		TEST(racks_have_nothing_to_do_with_each_other),
 		TEST(a_clock_that_was_ahead_costs_a_minute),
 	};

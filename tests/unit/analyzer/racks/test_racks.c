@@ -193,7 +193,7 @@ figures_that_come_seldom_are_fresh_for_longer(void **state)
 }
 
 static void
-a_backlog_says_nothing_of_now(void **state)
+a_backlog_reports_nothing_of_now(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_summary fresh = summary_of("tor1", 100);
@@ -250,7 +250,7 @@ both_aggregators_of_a_rack_are_known(void **state)
 }
 
 static void
-names_between_racks_are_told_apart(void **state)
+names_between_racks_are_distinguished(void **state)
 {
 	char names[PART_NAMES_MAX][RM_NAME_BYTES];
 	struct rm_part link = { .type = RM_PART_LINK, .name = "spine1--tor-2" };
@@ -337,7 +337,7 @@ racks_are_sorted_by_their_trouble(void **state)
 }
 
 static void
-say_open(struct fixture *f, const char *aggregator, int seconds, uint32_t open)
+send_open(struct fixture *f, const char *aggregator, int seconds, uint32_t open)
 {
 	struct wire_summary summary = summary_of("tor1", seconds);
 
@@ -356,25 +356,25 @@ quiet_s(struct fixture *f, const char *aggregator, int changed)
 }
 
 static void
-a_rack_is_calm_when_it_has_said_so_for_a_while(void **state)
+a_rack_is_quiet_when_it_has_reported_so_for_a_while(void **state)
 {
 	struct fixture *f = *state;
 
 	assert_int_equal(quiet_s(f, "agg1", 0), -1);
-	say_open(f, "agg1", 1, 0);
+	send_open(f, "agg1", 1, 0);
 	assert_int_equal(quiet_s(f, "agg1", 0), -1);
 	for (int s = 2; s <= 11; s++) { /* two serve it, and take turns */
-		say_open(f, "agg2", s, 1);
-		say_open(f, "agg1", s, 0);
+		send_open(f, "agg2", s, 1);
+		send_open(f, "agg1", s, 0);
 	}
 	assert_int_equal(quiet_s(f, "agg1", 0), 1);
 	assert_int_equal(quiet_s(f, "agg2", 0), -1);
 	assert_int_equal(quiet_s(f, "agg3", 0), -1);
 	/* Its opening is on another lane, and may be newer than this word. */
 	assert_int_equal(quiet_s(f, "agg1", 2), -1);
-	say_open(f, "agg1", 12, 0);
+	send_open(f, "agg1", 12, 0);
 	assert_int_equal(quiet_s(f, "agg1", 2), 2);
-	say_open(f, "agg1", 13, 1);
+	send_open(f, "agg1", 13, 1);
 	assert_int_equal(quiet_s(f, "agg1", 0), -1);
 }
 
@@ -386,12 +386,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_last_rows_of_each_pair_make_the_figures),
 		TEST(figures_that_come_seldom_are_fresh_for_longer),
-		TEST(a_backlog_says_nothing_of_now),
+		TEST(a_backlog_reports_nothing_of_now),
 		TEST(an_rnic_is_found_by_its_id_and_by_its_name),
 		TEST(both_aggregators_of_a_rack_are_known),
-		TEST(names_between_racks_are_told_apart),
+		TEST(names_between_racks_are_distinguished),
 		TEST(racks_are_sorted_by_their_trouble),
-		TEST(a_rack_is_calm_when_it_has_said_so_for_a_while),
+		TEST(a_rack_is_quiet_when_it_has_reported_so_for_a_while),
 	};
 
 	return cmocka_run_group_tests_name("racks", tests, NULL, NULL);

@@ -45,7 +45,7 @@ teardown(void **state)
 
 /* One row of the rack's summary, with an RTT of rtt_ns. */
 static void
-tell(struct world *w, const char *region, const char *src, const char *dst,
+report(struct world *w, const char *region, const char *src, const char *dst,
     uint64_t lost, uint64_t rtt_ns)
 {
 	struct rm_sketch *sketch = rm_sketch_new();
@@ -116,10 +116,10 @@ rows_of_one_pair_add_up(void **state)
 	struct world *w = *state;
 	struct seen seen;
 
-	tell(w, "lab", "t2", "t1", 5, 20000);
+	report(w, "lab", "t2", "t1", 5, 20000);
 	w->now.ns += 10 * S;
-	tell(w, "lab", "t2", "t1", 0, 40000);
-	tell(w, "lab", "t1", "t1", 0, 0);
+	report(w, "lab", "t2", "t1", 0, 40000);
+	report(w, "lab", "t1", "t1", 0, 0);
 	for (int period = 0; period < TOR_MESH_PERIODS; period++) {
 		seen = look(w, period, NULL);
 		assert_int_equal(seen.tor_count, 2);
@@ -145,8 +145,8 @@ a_region_is_looked_at_alone(void **state)
 	struct world *w = *state;
 	struct seen seen;
 
-	tell(w, "a", "t1", "t2", 1, 0);
-	tell(w, "b", "t1", "t2", 2, 0);
+	report(w, "a", "t1", "t2", 1, 0);
+	report(w, "b", "t1", "t2", 2, 0);
 	seen = look(w, TOR_MESH_MINUTE, "b");
 	assert_int_equal(seen.tor_count, 2);
 	assert_string_equal(seen.tors[0], "b/t1");
@@ -162,7 +162,7 @@ minute_and_hour_forget_in_their_turn(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, "lab", "t1", "t2", 1, 0);
+	report(w, "lab", "t1", "t2", 1, 0);
 	w->now.ns = START + 69 * S;
 	assert_int_equal(look(w, TOR_MESH_MINUTE, NULL).pair_count, 1);
 	assert_int_equal(tor_mesh_covered_ns(w->mesh, TOR_MESH_MINUTE, w->now), 69 * S);
@@ -186,9 +186,9 @@ what_was_kept_for_a_while_counts_where_it_belongs(void **state)
 	struct seen seen;
 
 	w->now.ns = START + 1000 * S;
-	tell(w, "lab", "t1", "t2", 0, 20000);
+	report(w, "lab", "t1", "t2", 0, 20000);
 	w->now.ns = START;
-	tell(w, "lab", "t1", "t2", 7, 90000);
+	report(w, "lab", "t1", "t2", 7, 90000);
 	w->now.ns = START + 1000 * S;
 	seen = look(w, TOR_MESH_MINUTE, NULL);
 	assert_int_equal(seen.pairs[0].counts[TOR_MESH_NO_REPLY], 0);
@@ -203,10 +203,10 @@ rows_without_sense_are_refused_and_counted(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, "lab", "t1", "a \"name\"", 1, 0);
-	tell(w, "lab", "", "t2", 1, 0);
-	tell(w, "lab", "t1", "t2", 91, 0); /* more than were sent */
-	tell(w, "field", "t1", "t2", 91, 0);
+	report(w, "lab", "t1", "a \"name\"", 1, 0);
+	report(w, "lab", "", "t2", 1, 0);
+	report(w, "lab", "t1", "t2", 91, 0); /* more than were sent */
+	report(w, "field", "t1", "t2", 91, 0);
 	assert_int_equal(*tor_mesh_refused(w->mesh), 4);
 	assert_int_equal(
 	    tor_mesh_refused_in(w->mesh, &(struct rm_sight){ .regions = "lab" }), 3);
@@ -222,9 +222,9 @@ what_is_lost_has_no_round_trip_of_before(void **state)
 	struct world *w = *state;
 	struct seen seen;
 
-	tell(w, "lab", "t1", "t2", 0, 20000);
+	report(w, "lab", "t1", "t2", 0, 20000);
 	w->now.ns += 10 * S;
-	tell(w, "lab", "t1", "t2", 90, 0);
+	report(w, "lab", "t1", "t2", 90, 0);
 	seen = look(w, TOR_MESH_MINUTE, NULL);
 	assert_int_equal(seen.pairs[0].counts[TOR_MESH_NO_REPLY], 90);
 	assert_int_equal(seen.pairs[0].rtt_ns[TOR_MESH_P50], 0);

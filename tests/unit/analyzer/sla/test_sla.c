@@ -119,7 +119,7 @@ totals_grow_by_closed_minutes(void **state)
 }
 
 static void
-a_minute_is_a_sum_and_is_told_once(void **state)
+a_minute_is_a_sum_and_is_reported_once(void **state)
 {
 	struct sla *sla = new_sla();
 
@@ -147,7 +147,7 @@ a_minute_is_a_sum_and_is_told_once(void **state)
 }
 
 static void
-a_minute_tells_what_each_rack_did(void **state)
+a_minute_reports_what_each_rack_did(void **state)
 {
 	struct sla *sla = new_sla();
 
@@ -203,7 +203,7 @@ a_minute_without_results_is_unknown(void **state)
 }
 
 static void
-what_comes_after_its_minute_was_told_changes_nothing(void **state)
+what_comes_after_its_minute_was_reported_changes_nothing(void **state)
 {
 	struct sla *sla = new_sla();
 
@@ -528,11 +528,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_grow_by_closed_minutes),
-		cmocka_unit_test(a_minute_is_a_sum_and_is_told_once),
-		cmocka_unit_test(a_minute_tells_what_each_rack_did),
+		cmocka_unit_test(a_minute_is_a_sum_and_is_reported_once),
+		cmocka_unit_test(a_minute_reports_what_each_rack_did),
 		cmocka_unit_test(inside_and_between_racks_are_apart),
 		cmocka_unit_test(a_minute_without_results_is_unknown),
-		cmocka_unit_test(what_comes_after_its_minute_was_told_changes_nothing),
+		cmocka_unit_test(
+		    what_comes_after_its_minute_was_reported_changes_nothing),
 		cmocka_unit_test(hour_and_day_are_sums_of_minutes),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),
 		cmocka_unit_test(

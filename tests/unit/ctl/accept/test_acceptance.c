@@ -72,7 +72,7 @@ take(struct acceptance *acceptance, take_fn *fn, json_t *answer)
 /* ---- answers ---- */
 
 static void
-tell_rnics(struct acceptance *acceptance, const struct rack *rack)
+report_rnics(struct acceptance *acceptance, const struct rack *rack)
 {
 	json_t *list = json_array();
 
@@ -90,7 +90,7 @@ tell_rnics(struct acceptance *acceptance, const struct rack *rack)
 }
 
 static void
-tell_hosts(struct acceptance *acceptance, const struct rack *rack)
+report_hosts(struct acceptance *acceptance, const struct rack *rack)
 {
 	json_t *list = json_array();
 
@@ -104,7 +104,7 @@ tell_hosts(struct acceptance *acceptance, const struct rack *rack)
 }
 
 static void
-tell_others(struct acceptance *acceptance, const struct rack *rack)
+report_others(struct acceptance *acceptance, const struct rack *rack)
 {
 	if (rack->incident != NULL)
 		take(acceptance, acceptance_take_incidents,
@@ -135,7 +135,7 @@ tell_others(struct acceptance *acceptance, const struct rack *rack)
 
 /* 100 probes of each to each other, in 100 s from `minute` on. */
 static void
-tell_results(
+report_results(
     struct acceptance *acceptance, const struct rack *rack, int from, int minute)
 {
 	char own[ACCEPTANCE_NAME];
@@ -177,13 +177,13 @@ tell_results(
 }
 
 static void
-tell(struct acceptance *acceptance, const struct rack *rack, int minute)
+report(struct acceptance *acceptance, const struct rack *rack, int minute)
 {
-	tell_rnics(acceptance, rack);
-	tell_hosts(acceptance, rack);
-	tell_others(acceptance, rack);
+	report_rnics(acceptance, rack);
+	report_hosts(acceptance, rack);
+	report_others(acceptance, rack);
 	for (size_t i = 0; i < acceptance_rnics(acceptance); i++)
-		tell_results(acceptance, rack, (int)i, minute);
+		report_results(acceptance, rack, (int)i, minute);
 	acceptance_look(acceptance, !rack->unanswered);
 }
 
@@ -198,10 +198,10 @@ accept_rack(const struct rack *rack)
 	struct acceptance *acceptance = acceptance_new("tor1", &limits);
 
 	assert_non_null(acceptance);
-	tell_rnics(acceptance, rack);
+	report_rnics(acceptance, rack);
 	for (size_t i = 0; i < acceptance_rnics(acceptance); i++)
-		tell_results(acceptance, &lossy, (int)i, 39); /* before its time */
-	tell(acceptance, rack, 40);
+		report_results(acceptance, &lossy, (int)i, 39); /* before its time */
+	report(acceptance, rack, 40);
 	return acceptance;
 }
 
@@ -288,7 +288,7 @@ an_rnic_that_is_missing_fails(void **state)
 }
 
 static void
-without_a_controller_somebody_has_to_say_how_many(void **state)
+without_a_controller_somebody_has_to_report_how_many(void **state)
 {
 	struct rack rack = healthy;
 
@@ -395,8 +395,8 @@ a_result_is_counted_once(void **state)
 	size_t len;
 	FILE *out;
 
-	tell_results(acceptance, &healthy, 0, 40);
-	tell_results(acceptance, &healthy, 1, 40);
+	report_results(acceptance, &healthy, 0, 40);
+	report_results(acceptance, &healthy, 1, 40);
 	out = open_memstream(&text, &len);
 	acceptance_progress(acceptance, out);
 	fclose(out);
@@ -404,7 +404,7 @@ a_result_is_counted_once(void **state)
 	assert_string_equal(text, "3 of 3 RNICs, 576 probes, 0 lost, 0 incidents\n");
 	free(text);
 
-	tell_results(acceptance, &healthy, 0, 41);
+	report_results(acceptance, &healthy, 0, 41);
 	out = open_memstream(&text, &len);
 	acceptance_progress(acceptance, out);
 	fclose(out);
@@ -451,7 +451,7 @@ main(void)
 		cmocka_unit_test(a_healthy_rack_passes),
 		cmocka_unit_test(silence_is_no_health),
 		cmocka_unit_test(an_rnic_that_is_missing_fails),
-		cmocka_unit_test(without_a_controller_somebody_has_to_say_how_many),
+		cmocka_unit_test(without_a_controller_somebody_has_to_report_how_many),
 		cmocka_unit_test(an_rnic_probes_and_is_probed),
 		cmocka_unit_test(loss_above_the_mark_fails),
 		cmocka_unit_test(who_loses_with_one_alone_is_not_at_fault),

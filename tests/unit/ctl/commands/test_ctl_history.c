@@ -97,7 +97,7 @@ take_incident(struct history_rows *rows, int64_t when_ns, const char *id,
 }
 
 static void
-steps_and_incidents_of_the_subject_are_told(void **state)
+steps_and_incidents_of_the_subject_are_reported(void **state)
 {
 	const struct history_subject rnic = {
 		.text = "h1/r0", .host = "h1", .device = "r0"
@@ -129,7 +129,7 @@ word(const json_t *json, size_t i, const char *key)
 }
 
 static void
-of_the_time_before_only_what_was_still_open_is_told(void **state)
+of_the_time_before_only_what_was_still_open_is_reported(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -167,7 +167,7 @@ take_without_id(
 }
 
 static void
-without_ids_openings_are_told_apart_by_part_and_time(void **state)
+without_ids_openings_are_distinguished_by_part_and_time(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -281,7 +281,7 @@ rows_that_are_no_steps_are_refused(void **state)
 }
 
 static void
-incidents_that_come_again_are_told_once(void **state)
+incidents_that_come_again_are_reported_once(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -366,14 +366,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_and_incidents_of_the_subject_are_told),
-		cmocka_unit_test(of_the_time_before_only_what_was_still_open_is_told),
-		cmocka_unit_test(without_ids_openings_are_told_apart_by_part_and_time),
+		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
+		cmocka_unit_test(
+		    of_the_time_before_only_what_was_still_open_is_reported),
+		cmocka_unit_test(
+		    without_ids_openings_are_distinguished_by_part_and_time),
 		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(of_what_nothing_is_known_is_bad_news),
 		cmocka_unit_test(what_is_no_answer_is_refused),
 		cmocka_unit_test(rows_that_are_no_steps_are_refused),
-		cmocka_unit_test(incidents_that_come_again_are_told_once),
+		cmocka_unit_test(incidents_that_come_again_are_reported_once),
 		cmocka_unit_test(four_hundred_days_are_no_more_than_that),
 		cmocka_unit_test(parts_hold_whole_names),
 		cmocka_unit_test(durations_are_read_as_the_database_writes_them),

@@ -28,7 +28,7 @@ struct world {
 	struct host host;
 	struct findings findings;
 	/* What run() does, by the program's name; NULL: -ENOENT. */
-	const char *check_says, *systemctl_says, *lldpctl_says;
+	const char *check_reports, *systemctl_reports, *lldpctl_reports;
 	int check_status;
 	const char *ran_as;
 	int connected;
@@ -41,19 +41,19 @@ static int
 run(void *arg, const char *const *argv, const char *user, struct host_output *ret)
 {
 	struct world *world = arg;
-	const char *says = world->check_says;
+	const char *reports = world->check_reports;
 
 	ret->status = 0;
 	if (strcmp(argv[0], "systemctl") == 0)
-		says = world->systemctl_says;
+		reports = world->systemctl_reports;
 	else if (strcmp(argv[0], "lldpctl") == 0)
-		says = world->lldpctl_says;
+		reports = world->lldpctl_reports;
 	else
 		ret->status = world->check_status;
-	if (says == NULL)
+	if (reports == NULL)
 		return -ENOENT;
 	world->ran_as = user;
-	ret->len = (size_t)snprintf(ret->text, sizeof(ret->text), "%s", says);
+	ret->len = (size_t)snprintf(ret->text, sizeof(ret->text), "%s", reports);
 	return 0;
 }
 
@@ -216,7 +216,7 @@ json(const char *text)
 /* ---- daemons ---- */
 
 static void
-a_config_is_as_good_as_the_daemon_says(void **state)
+a_config_is_as_good_as_the_daemon_reports(void **state)
 {
 	struct world *world = *state;
 
@@ -227,11 +227,11 @@ a_config_is_as_good_as_the_daemon_says(void **state)
 	put_config(world, "rnics: []\n");
 	expect(world, check_config, FINDING_WARNING, "could not be run");
 
-	world->check_says = "/etc/rackmesh/host-agent.yaml: good\n";
+	world->check_reports = "/etc/rackmesh/host-agent.yaml: good\n";
 	expect(world, check_config, FINDING_GOOD, "host-agent.yaml: good");
 	assert_string_equal(world->ran_as, "rackmesh");
 	world->check_status = 1;
-	world->check_says = "<4>first: a word\n<3>host-agent.yaml:3:1: \x1b[31mno\n";
+	world->check_reports = "<4>first: a word\n<3>host-agent.yaml:3:1: \x1b[31mno\n";
 	expect(world, check_config, FINDING_WRONG,
 	    "host-agent: host-agent.yaml:3:1: ?[31mno");
 
@@ -240,17 +240,17 @@ a_config_is_as_good_as_the_daemon_says(void **state)
 }
 
 static void
-all_that_is_wrong_in_a_config_is_told(void **state)
+all_that_is_wrong_in_a_config_is_reported(void **state)
 {
 	struct world *world = *state;
 
 	put(world, "/usr/bin/host-agent", "");
 	put_config(world, "rnics: []\n");
 	world->check_status = 1;
-	world->check_says = "<4>host-agent: a.yaml:1:1: first: a word\n"
-			    "<3>host-agent: a.yaml:2:1: second: missing\n"
-			    "<3>host-agent: a.yaml:3:1: third: has mode 0644\n"
-			    "<3>host-agent: a.yaml: 2 errors\n";
+	world->check_reports = "<4>host-agent: a.yaml:1:1: first: a word\n"
+			       "<3>host-agent: a.yaml:2:1: second: missing\n"
+			       "<3>host-agent: a.yaml:3:1: third: has mode 0644\n"
+			       "<3>host-agent: a.yaml: 2 errors\n";
 	expect(
 	    world, check_config, FINDING_WARNING, "host-agent: a.yaml:1:1: first: a");
 	expect(world, check_config, FINDING_WRONG, "host-agent: a.yaml:2:1: second: m");
@@ -260,8 +260,8 @@ all_that_is_wrong_in_a_config_is_told(void **state)
 
 	/* What starts all the same may work less well than it could. */
 	world->check_status = 0;
-	world->check_says = "<4>host-agent: a.yaml:1:1: first: a word\n"
-			    "a.yaml: good, 1 warning\n";
+	world->check_reports = "<4>host-agent: a.yaml:1:1: first: a word\n"
+			       "a.yaml: good, 1 warning\n";
 	expect(
 	    world, check_config, FINDING_WARNING, "host-agent: a.yaml:1:1: first: a");
 	assert_int_equal(world->findings.counts[FINDING_GOOD], 1);
@@ -269,7 +269,7 @@ all_that_is_wrong_in_a_config_is_told(void **state)
 }
 
 static void
-a_certificate_is_told_of_before_it_ends(void **state)
+a_certificate_is_reported_of_before_it_ends(void **state)
 {
 	struct world *world = *state;
 	struct pki_wish wish = { .uri = "rackmesh://r/agent/h1",
@@ -324,17 +324,18 @@ a_unit_is_active_enabled_and_was_not_restarted(void **state)
 	"Result=" result "\nNRestarts=" restarts                    \
 	"\nLoadState=loaded\nActiveState=" active "\nSubState=" sub \
 	"\nUnitFileState=" file "\n"
-	world->systemctl_says = UNIT("active", "running", "enabled", "0", "success");
+	world->systemctl_reports = UNIT("active", "running", "enabled", "0", "success");
 	expect(world, check_unit, FINDING_GOOD, "is active and enabled");
-	world->systemctl_says = UNIT("active", "running", "disabled", "0", "success");
+	world->systemctl_reports =
+	    UNIT("active", "running", "disabled", "0", "success");
 	expect(world, check_unit, FINDING_WARNING, "disabled: it will not come back");
-	world->systemctl_says = UNIT("active", "running", "enabled", "7", "success");
+	world->systemctl_reports = UNIT("active", "running", "enabled", "7", "success");
 	expect(world, check_unit, FINDING_WARNING, "restarted 7 times");
-	world->systemctl_says =
+	world->systemctl_reports =
 	    UNIT("activating", "auto-restart", "enabled", "9", "exit-code");
 	expect(world, check_unit, FINDING_WRONG,
 	    "activating (auto-restart), result exit-code");
-	world->systemctl_says = "LoadState=not-found\nActiveState=inactive\n";
+	world->systemctl_reports = "LoadState=not-found\nActiveState=inactive\n";
 	expect(world, check_unit, FINDING_WARNING, "knows no unit host-agent.service");
 #undef UNIT
 }
@@ -513,7 +514,7 @@ rnics_in_one_subnet_want_arp_to_be_strict(void **state)
 /* ---- tracing ---- */
 
 static void
-tracing_tells_what_it_lacks(void **state)
+tracing_reports_what_it_lacks(void **state)
 {
 	struct world *world = *state;
 
@@ -561,7 +562,7 @@ tracing_is_first_of_all_the_agents_word(void **state)
 }
 
 static void
-a_kubelet_that_is_asked_is_told_of(void **state)
+a_kubelet_that_is_asked_is_reported_of(void **state)
 {
 	struct world *world = *state;
 
@@ -580,25 +581,25 @@ a_kubelet_that_is_asked_is_told_of(void **state)
 /* ---- LLDP ---- */
 
 static void
-a_cable_ends_where_the_config_says(void **state)
+a_cable_ends_where_the_config_reports(void **state)
 {
 	struct world *world = *state;
 
 	put_config(world, "rnics:\n  - device: eth1\n    tor: leaf1\n");
 	put(world, "/sys/class/net/eth1/operstate", "up\n");
 	expect(world, check_lldp, FINDING_WARNING, "lldpd is not installed");
-	world->lldpctl_says = "[lldp] unable to connect";
+	world->lldpctl_reports = "[lldp] unable to connect";
 	expect(world, check_lldp, FINDING_WARNING, "unable to connect");
-	world->lldpctl_says = "{\"lldp\": [{}]}";
+	world->lldpctl_reports = "{\"lldp\": [{}]}";
 	expect(world, check_lldp, FINDING_WARNING, "no neighbour on eth1");
 #define LLDP(switch)                                                                  \
 	"{\"lldp\": [{\"interface\": [{\"name\": \"eth1\", \"chassis\": [{\"name\": " \
 	"[{\"value\": \"" switch "\"}]}], \"port\": [{\"id\": [{\"type\": "           \
 				 "\"ifname\", "                                       \
 				 "\"value\": \"Ethernet7\"}]}]}]}]}"
-	world->lldpctl_says = LLDP("leaf1.example.net");
+	world->lldpctl_reports = LLDP("leaf1.example.net");
 	expect(world, check_lldp, FINDING_GOOD, "ends in leaf1.example.net, Ethernet7");
-	world->lldpctl_says = LLDP("leaf12");
+	world->lldpctl_reports = LLDP("leaf12");
 	expect(world, check_lldp, FINDING_WRONG,
 	    "ends in leaf12, Ethernet7 (LLDP), and the config says leaf1");
 #undef LLDP
@@ -620,7 +621,7 @@ a_cable_ends_where_the_config_says(void **state)
 /* ---- the agent ---- */
 
 static void
-the_agent_tells_of_rnics_and_aggregators(void **state)
+the_agent_reports_of_rnics_and_aggregators(void **state)
 {
 	struct world *world = *state;
 
@@ -735,9 +736,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_config_is_as_good_as_the_daemon_says),
-		TEST(all_that_is_wrong_in_a_config_is_told),
-		TEST(a_certificate_is_told_of_before_it_ends),
+		TEST(a_config_is_as_good_as_the_daemon_reports),
+		TEST(all_that_is_wrong_in_a_config_is_reported),
+		TEST(a_certificate_is_reported_of_before_it_ends),
 		TEST(a_unit_is_active_enabled_and_was_not_restarted),
 		TEST(every_peer_of_every_config_is_tried),
 		TEST(a_clock_that_nobody_sets_is_a_warning),
@@ -747,11 +748,11 @@ main(void)
 		TEST(stamps_are_the_agents_word_or_the_drivers),
 		TEST(an_agent_with_rdma_may_lock_memory),
 		TEST(rnics_in_one_subnet_want_arp_to_be_strict),
-		TEST(tracing_tells_what_it_lacks),
+		TEST(tracing_reports_what_it_lacks),
 		TEST(tracing_is_first_of_all_the_agents_word),
-		TEST(a_kubelet_that_is_asked_is_told_of),
-		TEST(a_cable_ends_where_the_config_says),
-		TEST(the_agent_tells_of_rnics_and_aggregators),
+		TEST(a_kubelet_that_is_asked_is_reported_of),
+		TEST(a_cable_ends_where_the_config_reports),
+		TEST(the_agent_reports_of_rnics_and_aggregators),
 		TEST(a_host_without_an_agent_is_not_asked_for_rnics),
 		TEST(what_is_too_much_is_counted),
 		TEST(the_report_reads_like_this),

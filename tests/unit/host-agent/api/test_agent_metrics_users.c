@@ -222,7 +222,7 @@ qps_that_there_is_no_room_for_are_others_until_they_end(void **state)
 
 /* Without BPF lists alone tell, and of such QPs the kernel tells no peer. */
 static void
-qps_that_only_lists_tell_of_are_their_users(void **state)
+qps_that_only_lists_report_of_are_their_users(void **state)
 {
 	struct fixture *f = *state;
 	struct qp_list_device device = { 1, "rxe0" };
@@ -289,7 +289,7 @@ a_qp_to_the_own_rnic_is_its_users(void **state)
 #define POD_UID "0b4f7a3e-6f1d-4c2a-9d55-0c1e2f3a4b01"
 
 static void
-a_pod_with_qps_has_the_names_that_the_kubelet_tells(void **state)
+a_pod_with_qps_has_the_names_that_the_kubelet_reports(void **state)
 {
 	struct kubelet_fixture k = { .kubelet = NULL };
 	struct fixture *f = *state;
@@ -326,7 +326,7 @@ a_pod_with_qps_has_the_names_that_the_kubelet_tells(void **state)
 }
 
 static void
-without_a_kubelet_nothing_is_said_of_it(void **state)
+without_a_kubelet_nothing_is_reported_of_it(void **state)
 {
 	struct fixture *f = *state;
 	const struct agent_pods pods = { f->services, NULL };
@@ -347,11 +347,11 @@ main(void)
 		TEST(beyond_the_limit_the_largest_users_are_shown),
 		TEST(qps_beyond_the_limit_of_flows_are_their_users_all_the_same),
 		TEST(qps_that_there_is_no_room_for_are_others_until_they_end),
-		TEST(qps_that_only_lists_tell_of_are_their_users),
+		TEST(qps_that_only_lists_report_of_are_their_users),
 		TEST(a_qp_gets_its_flow_when_there_is_room_and_keeps_its_name),
 		TEST(a_qp_to_the_own_rnic_is_its_users),
-		TEST(a_pod_with_qps_has_the_names_that_the_kubelet_tells),
-		TEST(without_a_kubelet_nothing_is_said_of_it),
+		TEST(a_pod_with_qps_has_the_names_that_the_kubelet_reports),
+		TEST(without_a_kubelet_nothing_is_reported_of_it),
 	};
 
 	return cmocka_run_group_tests_name("agent_metrics_users", tests, NULL, NULL);

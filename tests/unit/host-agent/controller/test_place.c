@@ -72,7 +72,7 @@ a_row_that_names_the_device_counts_before_those_that_name_none(void **state)
 }
 
 static void
-two_answers_are_equal_by_what_they_say(void **state)
+two_answers_are_equal_by_what_they_report(void **state)
 {
 	struct place *a = usual(1, 4), *b = usual(2, 4), *c = usual(1, 3);
 
@@ -192,7 +192,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    a_row_that_names_the_device_counts_before_those_that_name_none),
-		cmocka_unit_test(two_answers_are_equal_by_what_they_say),
+		cmocka_unit_test(two_answers_are_equal_by_what_they_report),
 		cmocka_unit_test(an_answer_of_nonsense_is_no_place),
 		cmocka_unit_test(what_was_kept_is_there_again),
 		cmocka_unit_test(a_place_fills_what_the_config_leaves_out),

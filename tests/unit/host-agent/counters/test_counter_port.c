@@ -58,7 +58,7 @@ sample(const char *name, unsigned index)
 }
 
 static void
-a_device_without_counters_says_so(void **unused)
+a_device_without_counters_reports_so(void **unused)
 {
 	assert_int_equal(read_after(0), -ENODEV);
 	assert_int_equal(reading.found, 0);
@@ -77,7 +77,7 @@ a_value_that_changes_is_read_anew(void **unused)
 }
 
 static void
-a_counter_that_says_nothing_is_missing_and_not_zero(void **unused)
+a_counter_that_reports_nothing_is_missing_and_not_zero(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	counters_fixture_put(&device, 'h', "rp_cnp_handled", "6");
@@ -406,9 +406,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_without_counters_says_so),
+		TEST(a_device_without_counters_reports_so),
 		TEST(a_value_that_changes_is_read_anew),
-		TEST(a_counter_that_says_nothing_is_missing_and_not_zero),
+		TEST(a_counter_that_reports_nothing_is_missing_and_not_zero),
 		TEST(a_new_counter_is_found_within_a_minute),
 		TEST(names_of_ethtool_that_move_are_looked_up_anew),
 		TEST(a_name_that_another_begins_with_is_another),

@@ -68,7 +68,7 @@ all_that_an_aggregator_asks_for_is_in_the_table(void **state)
 }
 
 static void
-what_was_counted_is_told_and_zero_is(void **state)
+what_was_counted_is_reported_and_zero_is(void **state)
 {
 	take(states, "symbol_err", 0, true, 1000);
 	take(states, "crc_err", 0, true, 7);
@@ -91,7 +91,7 @@ a_wrap_is_no_burst(void **state)
 }
 
 static void
-what_began_again_is_new_or_has_gone_is_not_told(void **state)
+what_began_again_is_new_or_has_gone_is_not_reported(void **state)
 {
 	take(states, "oos_rx", 0, true, 1000);
 	assert_int_equal(fill(0), 0); /* new */
@@ -104,7 +104,7 @@ what_began_again_is_new_or_has_gone_is_not_told(void **state)
 }
 
 static void
-what_was_missing_is_told_from_the_second_reading_on(void **state)
+what_was_missing_is_reported_from_the_second_reading_on(void **state)
 {
 	take(states, "oos_rx", 0, true, 1000);
 	take(states, "oos_rx", 0, false, 0);
@@ -116,7 +116,7 @@ what_was_missing_is_told_from_the_second_reading_on(void **state)
 }
 
 static void
-a_priority_is_told_by_its_number(void **state)
+a_priority_is_reported_by_its_number(void **state)
 {
 	take(states, "pfc_rx_frames", 3, true, 5);
 	take(states, "pfc_rx_frames", 3, true, 8);
@@ -130,7 +130,7 @@ a_priority_is_told_by_its_number(void **state)
 }
 
 static void
-what_no_aggregator_asks_for_is_not_told(void **state)
+what_no_aggregator_asks_for_is_not_reported(void **state)
 {
 	take(states, "dup_req", 0, true, 1);
 	take(states, "dup_req", 0, true, 2);
@@ -198,7 +198,7 @@ the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
 }
 
 static void
-of_a_bond_with_modules_of_other_lanes_no_light_is_told(void **state)
+of_a_bond_with_modules_of_other_lanes_no_light_is_reported(void **state)
 {
 	const struct counter_state *lowers[] = { lower, states };
 	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
@@ -217,15 +217,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_that_an_aggregator_asks_for_is_in_the_table),
-		TEST(what_was_counted_is_told_and_zero_is),
+		TEST(what_was_counted_is_reported_and_zero_is),
 		TEST(a_wrap_is_no_burst),
-		TEST(what_began_again_is_new_or_has_gone_is_not_told),
-		TEST(what_was_missing_is_told_from_the_second_reading_on),
-		TEST(a_priority_is_told_by_its_number),
-		TEST(what_no_aggregator_asks_for_is_not_told),
+		TEST(what_began_again_is_new_or_has_gone_is_not_reported),
+		TEST(what_was_missing_is_reported_from_the_second_reading_on),
+		TEST(a_priority_is_reported_by_its_number),
+		TEST(what_no_aggregator_asks_for_is_not_reported),
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
 		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
-		TEST(of_a_bond_with_modules_of_other_lanes_no_light_is_told),
+		TEST(of_a_bond_with_modules_of_other_lanes_no_light_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("counter_report", tests, NULL, NULL);

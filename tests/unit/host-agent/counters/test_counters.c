@@ -263,7 +263,7 @@ changes_reported(const struct counter_port_place *bond)
 }
 
 static void
-of_a_bond_nothing_of_an_earlier_reading_is_told(void **unused)
+of_a_bond_nothing_of_an_earlier_reading_is_reported(void **unused)
 {
 	struct counter_port_place bond = device.place;
 
@@ -443,7 +443,7 @@ no_counter_waits_for_a_slow_module(void **unused)
 
 /* What the report says of the light of the first lane; UINT64_MAX: nothing. */
 static uint64_t
-light_told(void)
+light_reported(void)
 {
 	static struct wire_counter_value values[COUNTER_REPORT_VALUES];
 	struct wire_rnic_counters reported;
@@ -465,19 +465,19 @@ light_of_a_module_that_hangs_is_no_light_of_now(void **unused)
 	read_once(&device.place, 1);
 	read_optics();
 	read_optics();
-	assert_int_equal(light_told(), 0x2000 * 100);
+	assert_int_equal(light_reported(), 0x2000 * 100);
 	device.hook = hold_the_module;
 	counters_read_optics(counters);
 	sem_wait(&held); /* and does not come back for minutes */
 	for (unsigned i = 0; i < 3; i++)
 		counters_read_optics(counters);
 	device.hook = NULL;
-	assert_int_equal(light_told(), UINT64_MAX);
+	assert_int_equal(light_reported(), UINT64_MAX);
 	assert_int_equal(counters_port(counters, 0)->optics_at.ns, 0);
 	sem_post(&released);
 	LOOPBACK_WAIT(loop, counters_counts(counters)->optics_reads == 3);
 	assert_true(state(0, "optics_rx_lowest_nw")->there);
-	assert_int_equal(light_told(), UINT64_MAX); /* one reading alone */
+	assert_int_equal(light_reported(), UINT64_MAX); /* one reading alone */
 }
 
 static void
@@ -488,12 +488,12 @@ a_lane_is_dark_when_it_was_so_twice(void **unused)
 	read_once(&device.place, 1);
 	read_once(&device.place, 1);
 	read_optics();
-	assert_int_equal(light_told(), UINT64_MAX);
+	assert_int_equal(light_reported(), UINT64_MAX);
 	device.module.lower[34] = 0;
 	read_optics();
-	assert_int_equal(light_told(), 0x2000 * 100);
+	assert_int_equal(light_reported(), 0x2000 * 100);
 	read_optics();
-	assert_int_equal(light_told(), 0);
+	assert_int_equal(light_reported(), 0);
 }
 
 /* The one that hangs keeps a thread, as a second one would. */
@@ -549,7 +549,7 @@ the_end_does_not_wait_for_what_hangs(void **unused)
 }
 
 static void
-what_a_module_says_is_shown_until_it_does_not(void **unused)
+what_a_module_reports_is_shown_until_it_does_not(void **unused)
 {
 	struct agent_counter_metrics *shown;
 	struct rm_metrics *metrics;
@@ -681,14 +681,14 @@ main(void)
 		TEST(a_wrap_a_reset_and_a_gap_make_the_right_totals),
 		TEST(one_device_is_read_once),
 		TEST(of_a_bond_the_ports_are_read_too),
-		TEST(of_a_bond_nothing_of_an_earlier_reading_is_told),
+		TEST(of_a_bond_nothing_of_an_earlier_reading_is_reported),
 		TEST(the_metrics_have_types_labels_and_totals),
 		TEST(the_api_shows_what_is_there_and_nothing_else),
 		TEST(no_counter_waits_for_a_slow_module),
 		TEST(light_of_a_module_that_hangs_is_no_light_of_now),
 		TEST(a_lane_is_dark_when_it_was_so_twice),
 		TEST(no_module_waits_for_one_that_hangs),
-		TEST(what_a_module_says_is_shown_until_it_does_not),
+		TEST(what_a_module_reports_is_shown_until_it_does_not),
 		TEST(the_end_does_not_wait_for_what_hangs),
 		TEST(what_the_qps_of_a_process_counted_has_its_name),
 	};

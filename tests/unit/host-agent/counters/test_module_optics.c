@@ -275,7 +275,7 @@ copper_has_no_light(void **unused)
 }
 
 static void
-what_is_not_ready_unknown_or_refused_tells_nothing(void **unused)
+what_is_not_ready_unknown_or_refused_reports_nothing(void **unused)
 {
 	make_qsfp28();
 	device.module.lower[2] = 0x01;
@@ -335,7 +335,7 @@ main(void)
 		TEST(what_a_module_does_not_measure_is_missing_and_not_dark),
 		TEST(a_module_without_thresholds_is_read_all_the_same),
 		TEST(copper_has_no_light),
-		TEST(what_is_not_ready_unknown_or_refused_tells_nothing),
+		TEST(what_is_not_ready_unknown_or_refused_reports_nothing),
 		TEST(every_row_of_the_table_has_its_value),
 	};
 

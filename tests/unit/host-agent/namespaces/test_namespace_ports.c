@@ -32,7 +32,7 @@ begin_message(struct fixture_answer *answer)
 }
 
 static int
-say(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
+report(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
     size_t room)
 {
 	struct fixture_answer answer = { bytes, 0, room };
@@ -72,7 +72,7 @@ say(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
 }
 
 static int
-say_ethtool(void *arg, const char *netdev, void *command)
+report_ethtool(void *arg, const char *netdev, void *command)
 {
 	struct ethtool_drvinfo *info = command;
 
@@ -86,11 +86,11 @@ enter(const char *path, struct counter_kernel *ret)
 {
 	snprintf(entered[enters++ % 8], sizeof(entered[0]), "%s", path);
 	*ret = (struct counter_kernel){
-		.sysfs = "", .ethtool = say_ethtool, .netlink = say, .arg = &files
+		.sysfs = "", .ethtool = report_ethtool, .netlink = report, .arg = &files
 	};
 }
 
-static const struct counter_kernel own = { .sysfs = "", .netlink = say };
+static const struct counter_kernel own = { .sysfs = "", .netlink = report };
 
 static void
 hard_link(const char *from, const char *to)

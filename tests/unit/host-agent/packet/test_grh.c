@@ -56,7 +56,7 @@ an_ipv4_header_is_found_whatever_is_in_front_of_it(void **state)
 }
 
 static void
-an_ipv6_header_tells_its_label_too(void **state)
+an_ipv6_header_reports_its_label_too(void **state)
 {
 	struct grh grh;
 
@@ -155,7 +155,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_ipv4_header_is_found_whatever_is_in_front_of_it),
-		cmocka_unit_test(an_ipv6_header_tells_its_label_too),
+		cmocka_unit_test(an_ipv6_header_reports_its_label_too),
 		cmocka_unit_test(
 		    an_ipv6_address_that_looks_like_an_ipv4_header_does_not_mislead),
 		cmocka_unit_test(a_checksum_that_was_never_set_is_no_reason_to_refuse),

@@ -61,7 +61,7 @@ a_newer_message_takes_its_place_and_an_older_one_does_not(void **state)
 	const char *tor;
 	int r;
 
-	keys_fixture_tell(*state, &(struct keys_say){ .epoch = 6, .version = 11 });
+	keys_fixture_report(*state, &(struct keys_send){ .epoch = 6, .version = 11 });
 	assert_int_equal(key_ring_epoch(*state), 6);
 	assert_int_equal(key_ring_pair(*state, one, two)->epoch, 6);
 	assert_int_equal(wire_write_keys(writer, &keys, &bytes), 0);
@@ -117,14 +117,14 @@ who_cannot_authenticate_need_not(void **state)
 	assert_int_equal(key_ring_demand(*state, two), KEY_DEMANDED);
 	assert_int_equal(
 	    key_ring_demand(*state, (struct wire_rnic_id){ 0 }), KEY_NOT_DEMANDED);
-	keys_fixture_tell(
-	    *state, &(struct keys_say){ .epoch = 5, .version = 11, .plain = two });
+	keys_fixture_report(
+	    *state, &(struct keys_send){ .epoch = 5, .version = 11, .plain = two });
 	assert_int_equal(key_ring_demand(*state, two), KEY_NOT_DEMANDED);
 	assert_int_equal(key_ring_demand(*state, one), KEY_DEMANDED);
 }
 
 static void
-a_services_peer_is_heard_of_with_its_key(void **state)
+a_services_peer_is_seen_of_with_its_key(void **state)
 {
 	struct wire_rnic rnic = { .id = far, .authenticates = true };
 	struct wire_pair_key key = { .src_guid = 1,
@@ -148,7 +148,7 @@ a_services_peer_is_heard_of_with_its_key(void **state)
 
 /* What was heard goes out of date, in either direction: a clock may be set back. */
 static void
-a_plans_key_counts_before_one_that_was_heard(void **state)
+a_plans_key_counts_before_one_that_was_received(void **state)
 {
 	struct wire_rnic rnic = { .id = two, .authenticates = true };
 	struct wire_pair_key key = { .src_guid = 1,
@@ -166,7 +166,7 @@ a_plans_key_counts_before_one_that_was_heard(void **state)
 }
 
 static void
-what_is_heard_is_bounded(void **state)
+what_is_seen_is_bounded(void **state)
 {
 	struct wire_rnic rnic = { .id = { 1000, 1 }, .authenticates = true };
 	struct wire_pair_key none = { .epoch = 0 };
@@ -193,9 +193,9 @@ main(void)
 		TEST(what_is_no_message_or_of_another_tor_changes_nothing),
 		TEST(what_it_holds_can_be_taken_again_as_it_is),
 		TEST(who_cannot_authenticate_need_not),
-		TEST(a_services_peer_is_heard_of_with_its_key),
-		TEST(a_plans_key_counts_before_one_that_was_heard),
-		TEST(what_is_heard_is_bounded),
+		TEST(a_services_peer_is_seen_of_with_its_key),
+		TEST(a_plans_key_counts_before_one_that_was_received),
+		TEST(what_is_seen_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("key_ring", tests, NULL, NULL);

@@ -242,7 +242,7 @@ none_can_be_cut_or_grown(void **state)
 }
 
 static void
-a_probe_is_no_reply_and_the_other_way_round(void **state)
+a_probe_is_no_reply_and_the_reverse(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
 	struct probe_reply reply;
@@ -260,7 +260,7 @@ a_probe_is_no_reply_and_the_other_way_round(void **state)
 }
 
 static void
-with_and_without_a_mac_are_told_apart(void **state)
+with_and_without_a_mac_are_distinguished(void **state)
 {
 	static const size_t sizes[] = { 0, 112, 176, 180, 181, 1500 };
 	uint8_t data[STAMP_MAX_BYTES];
@@ -295,8 +295,8 @@ main(void)
 		cmocka_unit_test(sizes_have_room_for_the_mac),
 		cmocka_unit_test(no_bit_can_be_flipped),
 		cmocka_unit_test(none_can_be_cut_or_grown),
-		cmocka_unit_test(a_probe_is_no_reply_and_the_other_way_round),
-		cmocka_unit_test(with_and_without_a_mac_are_told_apart),
+		cmocka_unit_test(a_probe_is_no_reply_and_the_reverse),
+		cmocka_unit_test(with_and_without_a_mac_are_distinguished),
 	};
 
 	return cmocka_run_group_tests_name("keyed_formats", tests, setup, NULL);

@@ -77,7 +77,7 @@ a_probe_and_its_reply_have_these_bytes(void **state)
 }
 
 static void
-a_probe_says_what_was_asked(void **state)
+a_probe_reports_what_was_asked(void **state)
 {
 	uint8_t out[ROCE_MAX_BYTES];
 	struct probe_ask read;
@@ -172,7 +172,7 @@ a_reply_is_never_a_probe_nor_a_probe_a_reply(void **state)
 }
 
 static void
-a_message_of_another_length_than_it_says_is_refused(void **state)
+a_message_of_another_length_than_it_reports_is_refused(void **state)
 {
 	uint8_t out[ROCE_MAX_BYTES];
 	struct probe_reply reply;
@@ -256,11 +256,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_probe_and_its_reply_have_these_bytes),
-		cmocka_unit_test(a_probe_says_what_was_asked),
+		cmocka_unit_test(a_probe_reports_what_was_asked),
 		cmocka_unit_test(a_reply_brings_back_everything_even_in_64_bytes),
 		cmocka_unit_test(what_a_reflector_does_not_know_is_not_there),
 		cmocka_unit_test(a_reply_is_never_a_probe_nor_a_probe_a_reply),
-		cmocka_unit_test(a_message_of_another_length_than_it_says_is_refused),
+		cmocka_unit_test(
+		    a_message_of_another_length_than_it_reports_is_refused),
 		cmocka_unit_test(
 		    any_other_magic_version_kind_label_or_class_is_refused),
 		cmocka_unit_test(a_refused_message_leaves_the_result_alone),

@@ -104,7 +104,7 @@ a_reply_answers_every_field_in_place(void **state)
 }
 
 static void
-a_plain_peer_is_understood_both_ways(void **state)
+a_plain_peer_is_understood_both_directions(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
 	struct probe_ask read;
@@ -251,7 +251,7 @@ main(void)
 		cmocka_unit_test(a_probe_has_the_bytes_of_the_standard),
 		cmocka_unit_test(padding_fills_a_probe_up_to_its_size),
 		cmocka_unit_test(a_reply_answers_every_field_in_place),
-		cmocka_unit_test(a_plain_peer_is_understood_both_ways),
+		cmocka_unit_test(a_plain_peer_is_understood_both_directions),
 		cmocka_unit_test(a_plain_probe_is_the_base_alone),
 		cmocka_unit_test(a_plain_reply_is_read_whatever_follows_its_base),
 		cmocka_unit_test(an_echo_that_understood_no_tlv_answers_none),

@@ -195,7 +195,7 @@ an_rnic_of_two_tors_probes_for_both_and_each_pair_once(void **state)
 }
 
 static void
-an_expired_one_asks_for_a_tenth_and_gives_way_to_one_in_force(void **state)
+an_expired_one_asks_for_a_tenth_and_makes_room_to_one_in_force(void **state)
 {
 	static const struct pinglist_pair others[] = {
 		{ 1, 3, 5000 },
@@ -370,7 +370,7 @@ main(void)
 		TEST(an_rnic_of_two_tors_probes_for_both_and_each_pair_once),
 		TEST(eight_times_the_targets_cost_far_less_than_their_square),
 		TEST(each_kind_towards_the_same_rnic_is_a_target_of_its_own),
-		TEST(an_expired_one_asks_for_a_tenth_and_gives_way_to_one_in_force),
+		TEST(an_expired_one_asks_for_a_tenth_and_makes_room_to_one_in_force),
 		TEST(another_hosts_targets_are_not_ours),
 		TEST(without_any_pinglist_there_is_nothing_to_do),
 	};

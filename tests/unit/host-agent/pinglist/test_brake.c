@@ -25,7 +25,7 @@ expect(const struct brake *brake, uint64_t version, uint32_t permille)
 }
 
 static void
-nobody_brakes_who_was_told_nothing(void **state)
+nobody_brakes_who_was_reported_nothing(void **state)
 {
 	struct brake brake = { 0 };
 
@@ -118,7 +118,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_brakes_who_was_told_nothing),
+		cmocka_unit_test(nobody_brakes_who_was_reported_nothing),
 		cmocka_unit_test(
 		    the_newest_version_counts_and_of_equals_the_lowest_rate),
 		cmocka_unit_test(an_older_version_changes_nothing_within_a_session),

@@ -214,7 +214,7 @@ another_tors_pinglist_is_not_taken_for_ours(void **state)
 }
 
 static void
-a_disk_that_says_no_is_counted(void **state)
+a_disk_that_reports_no_is_counted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -246,7 +246,7 @@ main(void)
 		TEST(every_truncation_is_noticed),
 		TEST(a_damaged_file_is_put_aside_and_counted),
 		TEST(another_tors_pinglist_is_not_taken_for_ours),
-		TEST(a_disk_that_says_no_is_counted),
+		TEST(a_disk_that_reports_no_is_counted),
 		TEST(a_busy_worker_means_a_skipped_save),
 	};
 

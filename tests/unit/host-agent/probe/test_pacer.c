@@ -95,7 +95,7 @@ what_is_a_little_behind_is_all_made_up(void **state)
 }
 
 static void
-what_is_far_behind_is_skipped_and_told(void **state)
+what_is_far_behind_is_skipped_and_reported(void **state)
 {
 	struct pacer *pacer = *state;
 	struct pacer_entry entry;
@@ -219,7 +219,7 @@ main(void)
 		TEST(a_late_tick_does_not_move_the_next_deadline),
 		TEST(all_due_within_the_window_come_at_once_earliest_first),
 		TEST(what_is_a_little_behind_is_all_made_up),
-		TEST(what_is_far_behind_is_skipped_and_told),
+		TEST(what_is_far_behind_is_skipped_and_reported),
 		TEST(of_a_slow_target_only_the_latest_is_made_up),
 		TEST(pairs_are_two_packets_an_interval),
 		TEST(a_stall_between_the_two_of_a_pair_skips_in_whole),

@@ -69,7 +69,7 @@ without_a_follow_up_there_is_only_the_round_trip(void **state)
 }
 
 static void
-without_the_send_stamp_our_own_clock_does_and_says_so(void **state)
+without_the_send_stamp_our_own_clock_does_and_reports_so(void **state)
 {
 	struct pending_probe p = probe(ALL & ~PENDING_SENT);
 	struct wire_result r = conclude(&p, false);
@@ -215,7 +215,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_three_terms_are_those_of_the_design),
 		cmocka_unit_test(without_a_follow_up_there_is_only_the_round_trip),
-		cmocka_unit_test(without_the_send_stamp_our_own_clock_does_and_says_so),
+		cmocka_unit_test(
+		    without_the_send_stamp_our_own_clock_does_and_reports_so),
 		cmocka_unit_test(a_ports_own_clock_is_never_mixed_with_the_walls),
 		cmocka_unit_test(without_the_send_stamp_a_fast_reply_is_not_invalid),
 		cmocka_unit_test(a_lost_probe_is_classed_by_whose_fault_it_may_be),

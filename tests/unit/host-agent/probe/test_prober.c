@@ -474,7 +474,7 @@ three_came_too_late(struct probe_fixture *fixture)
 }
 
 static void
-a_reply_to_a_probe_that_was_given_up_is_told_once(void **state)
+a_reply_to_a_probe_that_was_given_up_is_reported_once(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.4", 1000000);
@@ -649,7 +649,7 @@ main(void)
 		TEST(a_plain_peer_works_without_the_split),
 		TEST(a_switch_that_shifts_the_padding_is_asked_without_tlvs),
 		TEST(an_agents_reply_with_broken_tlvs_is_refused),
-		TEST(a_reply_to_a_probe_that_was_given_up_is_told_once),
+		TEST(a_reply_to_a_probe_that_was_given_up_is_reported_once),
 		TEST(what_its_responder_held_is_not_overdue),
 		TEST(a_doubled_probe_never_mixes_the_times_of_two_replies),
 	};

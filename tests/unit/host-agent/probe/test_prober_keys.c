@@ -97,13 +97,13 @@ rotate(void *arg)
 {
 	struct rotation *rotation = arg;
 	uint32_t turn = rotation->turns++;
-	const struct keys_say say = { .epoch = 5 + turn / 2, .version = 2 + turn };
+	const struct keys_send report = { .epoch = 5 + turn / 2, .version = 2 + turn };
 
 	if ((turn / 2 + turn) % 2 == 0) {
-		keys_fixture_tell(rotation->near, &say);
+		keys_fixture_report(rotation->near, &report);
 		probe_with(rotation->fixture, rotation->near);
 	} else {
-		keys_fixture_tell(rotation->far, &say);
+		keys_fixture_report(rotation->far, &report);
 		answer_with(rotation->fixture, rotation->far);
 	}
 	rm_timer_after(rotation->timer, 5 * RM_NS_PER_MS);

@@ -80,7 +80,7 @@ silence_is_no_reply_and_not_later_than_the_timeout(void **state)
 }
 
 static void
-what_cannot_be_sent_is_told_at_once(void **state)
+what_cannot_be_sent_is_reported_at_once(void **state)
 {
 	static const uint16_t sizes[] = { 3000 };
 	struct probe_fixture *fixture = *state;
@@ -353,7 +353,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(silence_is_no_reply_and_not_later_than_the_timeout),
-		TEST(what_cannot_be_sent_is_told_at_once),
+		TEST(what_cannot_be_sent_is_reported_at_once),
 		TEST(a_flow_that_gets_no_socket_is_skipped),
 		TEST(a_flow_whose_port_another_process_has_is_skipped),
 		TEST(a_stall_of_ours_is_never_no_reply),

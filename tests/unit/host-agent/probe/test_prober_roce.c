@@ -150,7 +150,7 @@ answer(struct fixture *f, size_t i, uint16_t local_port, bool departs)
 }
 
 static void
-a_small_probe_goes_to_the_small_qp_and_says_its_label(void **state)
+a_small_probe_goes_to_the_small_qp_and_reports_its_label(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_target one = target(small);
@@ -349,7 +349,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_small_probe_goes_to_the_small_qp_and_says_its_label),
+		TEST(a_small_probe_goes_to_the_small_qp_and_reports_its_label),
 		TEST(a_large_probe_goes_to_the_large_qp),
 		TEST(a_reply_is_taken_without_knowing_its_flow),
 		TEST(a_reply_of_another_flow_is_not_taken),

@@ -182,7 +182,7 @@ a_rest_saves_up_no_more_than_a_window(void **state)
 }
 
 static void
-the_wait_is_as_long_as_told(void **state)
+the_wait_is_as_long_as_reported(void **state)
 {
 	struct wire *wire = *state;
 	int64_t wait;
@@ -209,7 +209,7 @@ main(void)
 		TEST(large_packets_are_held_by_their_bytes),
 		TEST(no_hold_up_bunches_what_leaves),
 		TEST(a_rest_saves_up_no_more_than_a_window),
-		TEST(the_wait_is_as_long_as_told),
+		TEST(the_wait_is_as_long_as_reported),
 	};
 
 	return cmocka_run_group_tests_name("ceiling", tests, NULL, NULL);

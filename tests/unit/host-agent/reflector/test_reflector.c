@@ -154,7 +154,7 @@ a_plain_probe_is_answered_in_the_class_it_arrived_in(void **state)
 }
 
 static void
-strangers_are_refused(void **state)
+unknown_peers_are_refused(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -301,7 +301,7 @@ a_full_table_refuses_rather_than_forget_the_busy(void **state)
 }
 
 static void
-who_leaves_the_roster_is_a_stranger(void **state)
+who_leaves_the_roster_is_a_unknown_peer(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -317,7 +317,7 @@ who_leaves_the_roster_is_a_stranger(void **state)
 }
 
 static void
-a_reply_that_cannot_be_sent_is_told(void **state)
+a_reply_that_cannot_be_sent_is_reported(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -338,7 +338,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_reply_is_as_long_as_its_probe_and_in_its_class),
 		TEST(a_plain_probe_is_answered_in_the_class_it_arrived_in),
-		TEST(strangers_are_refused),
+		TEST(unknown_peers_are_refused),
 		TEST(reflectors_and_privileged_ports_are_refused),
 		TEST(short_packets_and_overlong_tlvs_are_refused),
 		TEST(the_next_reply_carries_when_the_last_one_left),
@@ -349,8 +349,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    a_full_table_refuses_rather_than_forget_the_busy,
 		    setup_two_sessions, teardown),
-		TEST(who_leaves_the_roster_is_a_stranger),
-		TEST(a_reply_that_cannot_be_sent_is_told),
+		TEST(who_leaves_the_roster_is_a_unknown_peer),
+		TEST(a_reply_that_cannot_be_sent_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("reflector", tests, NULL, NULL);

@@ -295,10 +295,10 @@ an_epoch_that_is_over_is_not(void **state)
 	struct fixture *f = *state;
 
 	assert_true(keyed(f, prober, 5, 7, 1));
-	keys_fixture_tell(f->ring, &(struct keys_say){ .epoch = 6, .version = 11 });
+	keys_fixture_report(f->ring, &(struct keys_send){ .epoch = 6, .version = 11 });
 	assert_int_equal(plan(f), 0);
 	assert_true(keyed(f, prober, 5, 7, 2));
-	keys_fixture_tell(f->ring, &(struct keys_say){ .epoch = 7, .version = 12 });
+	keys_fixture_report(f->ring, &(struct keys_send){ .epoch = 7, .version = 12 });
 	assert_int_equal(plan(f), 0);
 	assert_false(keyed(f, prober, 5, 7, 3));
 	assert_true(keyed(f, prober, 7, 7, 3));
@@ -329,8 +329,8 @@ after_the_grace_nobody_is_who_could(void **state)
 	struct reflector_peer peer = { .demand = KEY_DEMANDED, .since = { 1000 } };
 
 	assert_false(plain(f, prober, 7, 1));
-	keys_fixture_tell(
-	    f->ring, &(struct keys_say){ .epoch = 5, .version = 11, .plain = prober });
+	keys_fixture_report(
+	    f->ring, &(struct keys_send){ .epoch = 5, .version = 11, .plain = prober });
 	assert_int_equal(plan(f), 0);
 	assert_true(plain(f, prober, 7, 1));
 	assert_false(plain(f, other, 7, 1));
@@ -345,8 +345,8 @@ an_agent_that_has_become_older_is_answered_again(void **state)
 
 	assert_true(keyed(f, prober, 5, 7, 1));
 	assert_false(plain(f, prober, 7, 2));
-	keys_fixture_tell(
-	    f->ring, &(struct keys_say){ .epoch = 5, .version = 11, .plain = prober });
+	keys_fixture_report(
+	    f->ring, &(struct keys_send){ .epoch = 5, .version = 11, .plain = prober });
 	assert_int_equal(plan(f), 0);
 	assert_true(plain(f, prober, 7, 2));
 }
@@ -356,8 +356,8 @@ without_keys_of_its_own_it_demands_none(void **state)
 {
 	struct fixture *f = *state;
 
-	keys_fixture_tell(f->ring,
-	    &(struct keys_say){ .epoch = 5, .version = 11, .no_responders = true });
+	keys_fixture_report(f->ring,
+	    &(struct keys_send){ .epoch = 5, .version = 11, .no_responders = true });
 	assert_int_equal(plan(f), 0);
 	assert_int_equal(reflector_key_epoch(f->reflector), 0);
 	assert_true(plain(f, prober, 7, 1));

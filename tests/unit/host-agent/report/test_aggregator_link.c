@@ -59,7 +59,7 @@ struct fixture {
 };
 
 static void
-aggregator_say_welcome(struct fixture *f)
+aggregator_send_welcome(struct fixture *f)
 {
 	struct wire_welcome welcome = {
 		.version = WIRE_VERSION,
@@ -167,7 +167,7 @@ aggregator_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 	if (f->seen_count < MAX_SEEN)
 		f->seen[f->seen_count++] = letters[kind];
 	if (kind == WIRE_HELLO && !f->mute)
-		aggregator_say_welcome(f);
+		aggregator_send_welcome(f);
 	if (kind == WIRE_BATCH)
 		aggregator_take_batch(f, data, len);
 	if (kind == WIRE_HEARTBEAT)
@@ -443,7 +443,7 @@ batches_and_counts_go_before_the_heartbeat(void **state)
 }
 
 static void
-without_rows_the_counts_still_say_so(void **state)
+without_rows_the_counts_still_report_so(void **state)
 {
 	struct fixture *f = *state;
 
@@ -468,7 +468,7 @@ many_rows_go_in_several_frames(void **state)
 }
 
 static void
-a_stall_is_told_when_the_session_is_back(void **state)
+a_stall_is_reported_when_the_session_is_back(void **state)
 {
 	struct loop_turn turn = {
 		.lag_ns = RM_NS_PER_S, .stalled = true, .stall = { 1, 1 + RM_NS_PER_S }
@@ -637,7 +637,7 @@ a_reconnect_sends_exactly_what_was_not_counted(void **state)
 }
 
 static void
-without_an_aggregator_the_oldest_are_dropped_and_told(void **state)
+without_an_aggregator_the_oldest_are_dropped_and_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -696,7 +696,7 @@ pinglists_brake_focus_and_pings_are_passed_on(void **state)
 }
 
 static void
-an_aggregator_is_mute_while_it_says_so_in_this_session(void **state)
+an_aggregator_is_mute_while_it_reports_so_in_this_session(void **state)
 {
 	const struct wire_ping ping = { .now_ns = 5, .ending = "", .mute = true };
 	struct fixture *f = *state;
@@ -734,13 +734,13 @@ nonsense_ends_the_session_and_is_counted(void **state)
 	LOOPBACK_WAIT(f->loop, f->welcomes == 3);
 	aggregator_ack(f, INCARNATION + 1, 0); /* of another life */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 4);
-	aggregator_say_welcome(f); /* twice */
+	aggregator_send_welcome(f); /* twice */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 5);
 	assert_int_equal(aggregator_link_counts(f->aggregator_link)->refused_frames, 4);
 }
 
 static void
-what_only_a_newer_aggregator_says_is_passed_over(void **state)
+what_only_a_newer_aggregator_reports_is_passed_over(void **state)
 {
 	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
 		'9' };
@@ -769,7 +769,7 @@ a_peer_that_counts_what_was_never_sent_gets_no_session(void **state)
 }
 
 static void
-one_who_accepts_but_says_nothing_is_left_after_a_while(void **state)
+one_who_accepts_but_reports_nothing_is_left_after_a_while(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S);
@@ -876,12 +876,12 @@ static void
 a_heartbeat_lists_who_is_live(void **state)
 {
 	const char *const live[] = { "agg-1", "agg-2" };
-	struct aggregator_link_report said = { .live = live, .live_count = 2 };
+	struct aggregator_link_report reported = { .live = live, .live_count = 2 };
 	struct fixture *f = *state;
 
 	connect_aggregator_link(f);
-	said.known_through = rm_mono_now();
-	aggregator_link_report(f->aggregator_link, &said, said.known_through);
+	reported.known_through = rm_mono_now();
+	aggregator_link_report(f->aggregator_link, &reported, reported.known_through);
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_string_equal(f->live, "agg-1 agg-2 ");
 }
@@ -895,9 +895,9 @@ main(void)
 		TEST(a_session_begins_with_hello_and_registration),
 		TEST(a_full_batch_leaves_at_once_and_an_old_one_by_itself),
 		TEST(batches_and_counts_go_before_the_heartbeat),
-		TEST(without_rows_the_counts_still_say_so),
+		TEST(without_rows_the_counts_still_report_so),
 		TEST(many_rows_go_in_several_frames),
-		TEST(a_stall_is_told_when_the_session_is_back),
+		TEST(a_stall_is_reported_when_the_session_is_back),
 		TEST(a_heartbeat_vouches_only_for_batches_that_went),
 		TEST(
 		    who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with),
@@ -905,7 +905,7 @@ main(void)
 		TEST(overdue_replies_that_wait_do_not_go_to_an_older_one),
 		TEST(an_acknowledged_batch_is_forgotten),
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
-		TEST(without_an_aggregator_the_oldest_are_dropped_and_told),
+		TEST(without_an_aggregator_the_oldest_are_dropped_and_reported),
 		TEST(one_who_refuses_us_is_quoted_and_asked_again),
 		TEST(paths_leave_during_a_session_only),
 		TEST(services_leave_during_a_session_only),
@@ -913,11 +913,11 @@ main(void)
 		TEST(an_aggregator_is_live_while_something_comes_from_it),
 		TEST(a_heartbeat_lists_who_is_live),
 		TEST(pinglists_brake_focus_and_pings_are_passed_on),
-		TEST(an_aggregator_is_mute_while_it_says_so_in_this_session),
+		TEST(an_aggregator_is_mute_while_it_reports_so_in_this_session),
 		TEST(nonsense_ends_the_session_and_is_counted),
-		TEST(what_only_a_newer_aggregator_says_is_passed_over),
+		TEST(what_only_a_newer_aggregator_reports_is_passed_over),
 		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),
-		TEST(one_who_accepts_but_says_nothing_is_left_after_a_while),
+		TEST(one_who_accepts_but_reports_nothing_is_left_after_a_while),
 	};
 
 	return cmocka_run_group_tests_name("aggregator_link", tests, NULL, NULL);

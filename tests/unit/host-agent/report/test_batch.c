@@ -82,7 +82,7 @@ ages_are_of_the_moment_the_batch_is_made(void **state)
 }
 
 static void
-the_head_says_who_and_what_was_dropped(void **state)
+the_head_reports_who_and_what_was_dropped(void **state)
 {
 	struct wire_batch_view view;
 
@@ -156,7 +156,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(ages_are_of_the_moment_the_batch_is_made),
-		TEST(the_head_says_who_and_what_was_dropped),
+		TEST(the_head_reports_who_and_what_was_dropped),
 		TEST(a_made_batch_starts_anew),
 		TEST(the_oldest_result_sets_the_deadline),
 		TEST(a_full_batch_takes_nothing_more),

@@ -23,7 +23,7 @@ on_change(void *arg)
 }
 
 static void
-changes_of_links_and_addresses_are_told(void **state)
+changes_of_links_and_addresses_are_reported(void **state)
 {
 	struct device_events *events;
 	struct rm_loop *loop;
@@ -48,7 +48,7 @@ changes_of_links_and_addresses_are_told(void **state)
 }
 
 static void
-of_the_kernels_words_on_devices_those_on_rdma_are_told(void **state)
+of_the_kernels_words_on_devices_those_on_rdma_are_reported(void **state)
 {
 	static const char rdma[] = "add@/devices/pci0/infiniband/mlx5_0\0ACTION=add\0"
 				   "SUBSYSTEM=infiniband\0NAME=mlx5_0";
@@ -73,9 +73,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changes_of_links_and_addresses_are_told),
+		cmocka_unit_test(changes_of_links_and_addresses_are_reported),
 		cmocka_unit_test(
-		    of_the_kernels_words_on_devices_those_on_rdma_are_told),
+		    of_the_kernels_words_on_devices_those_on_rdma_are_reported),
 	};
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0)

@@ -101,7 +101,7 @@ names_that_are_unfit_are_dropped_and_counted(void **state)
 }
 
 static void
-a_file_that_nobody_writes_any_more_tells_nothing(void **state)
+a_file_that_nobody_writes_any_more_reports_nothing(void **state)
 {
 	char path[] = "/tmp/test_lldp.XXXXXX";
 	struct timespec times[2] = { { 0 } };
@@ -133,7 +133,7 @@ main(void)
 		cmocka_unit_test(of_several_neighbors_the_switch_counts),
 		cmocka_unit_test(what_is_no_such_output_is_refused),
 		cmocka_unit_test(names_that_are_unfit_are_dropped_and_counted),
-		cmocka_unit_test(a_file_that_nobody_writes_any_more_tells_nothing),
+		cmocka_unit_test(a_file_that_nobody_writes_any_more_reports_nothing),
 	};
 
 	return cmocka_run_group_tests_name("lldp", tests, NULL, NULL);

@@ -148,7 +148,7 @@ pick(const struct rdma_facts *facts, uint8_t family, int index, const char *netd
 }
 
 static void
-an_mlx5_port_tells_all_about_itself(void **state)
+an_mlx5_port_reports_all_about_itself(void **state)
 {
 	struct rdma_facts facts;
 
@@ -251,7 +251,7 @@ a_name_does_not_lead_out_of_the_folder(void **state)
 }
 
 static void
-a_port_that_is_down_still_tells_who_it_is(void **state)
+a_port_that_is_down_still_reports_who_it_is(void **state)
 {
 	struct rdma_facts facts;
 
@@ -285,7 +285,7 @@ garbage_in_a_file_harms_nothing(void **state)
 }
 
 static void
-a_long_gid_table_is_cut_and_that_is_said(void **state)
+a_long_gid_table_is_cut_and_that_is_reported(void **state)
 {
 	struct rdma_facts facts;
 
@@ -498,14 +498,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_mlx5_port_tells_all_about_itself),
+		TEST(an_mlx5_port_reports_all_about_itself),
 		TEST(other_drivers_are_known_by_their_family),
 		TEST(soft_devices_are_known_without_a_driver),
 		TEST(what_is_missing_is_named),
 		TEST(a_name_does_not_lead_out_of_the_folder),
-		TEST(a_port_that_is_down_still_tells_who_it_is),
+		TEST(a_port_that_is_down_still_reports_who_it_is),
 		TEST(garbage_in_a_file_harms_nothing),
-		TEST(a_long_gid_table_is_cut_and_that_is_said),
+		TEST(a_long_gid_table_is_cut_and_that_is_reported),
 		TEST(an_infiniband_port_has_lids_and_one_kind_of_gid),
 		TEST(a_device_is_found_by_who_owns_its_gids),
 		TEST(of_two_devices_on_a_netdev_the_one_with_hardware_is_found),

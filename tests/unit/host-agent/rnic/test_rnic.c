@@ -255,7 +255,7 @@ it_is_opened_with_its_gids_and_registered_with_its_qps(void **state)
 
 /* A clock that is not to be trusted gives way to software while it is in use. */
 static void
-who_stamps_is_told_as_it_is_now(void **state)
+who_stamps_is_reported_as_it_is_now(void **state)
 {
 	struct fixture *f = *state;
 
@@ -287,7 +287,7 @@ while_its_link_is_down_no_probe_is_tried(void **state)
 }
 
 static void
-a_link_that_flaps_is_followed_but_told_of_once_a_second(void **state)
+a_link_that_flaps_is_followed_but_reported_of_once_a_second(void **state)
 {
 	struct fixture *f = probing(state);
 	const rm_mono_t begun = rm_mono_now();
@@ -390,7 +390,7 @@ a_device_that_is_gone_stays_registered_and_is_found_again(void **state)
 }
 
 static void
-a_device_with_the_guid_of_another_is_told_apart_and_probed(void **state)
+a_device_with_the_guid_of_another_is_distinguished_and_probed(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic;
@@ -413,7 +413,7 @@ a_device_with_the_guid_of_another_is_told_apart_and_probed(void **state)
 }
 
 static void
-a_device_that_is_listed_twice_is_probed_once_and_the_other_says_so(void **state)
+a_device_that_is_listed_twice_is_probed_once_and_the_other_reports_so(void **state)
 {
 	struct fixture *f = *state;
 
@@ -427,7 +427,7 @@ a_device_that_is_listed_twice_is_probed_once_and_the_other_says_so(void **state)
 }
 
 static void
-what_opening_lacks_is_said_in_words(void **state)
+what_opening_lacks_is_reported_in_words(void **state)
 {
 	static const struct {
 		int error;
@@ -541,17 +541,17 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(it_is_opened_with_its_gids_and_registered_with_its_qps),
-		TEST(who_stamps_is_told_as_it_is_now),
+		TEST(who_stamps_is_reported_as_it_is_now),
 		TEST(while_its_link_is_down_no_probe_is_tried),
-		TEST(a_link_that_flaps_is_followed_but_told_of_once_a_second),
+		TEST(a_link_that_flaps_is_followed_but_reported_of_once_a_second),
 		TEST(one_that_is_down_at_first_waits_for_its_link),
 		TEST(a_link_that_comes_back_ends_no_pause_and_no_brake),
 		TEST(new_numbers_ask_for_a_new_registration_and_targets),
 		TEST(a_device_that_is_gone_stays_registered_and_is_found_again),
-		TEST(a_device_with_the_guid_of_another_is_told_apart_and_probed),
+		TEST(a_device_with_the_guid_of_another_is_distinguished_and_probed),
 		TEST(
-		    a_device_that_is_listed_twice_is_probed_once_and_the_other_says_so),
-		TEST(what_opening_lacks_is_said_in_words),
+		    a_device_that_is_listed_twice_is_probed_once_and_the_other_reports_so),
+		TEST(what_opening_lacks_is_reported_in_words),
 		TEST(another_mtu_opens_it_anew_and_is_no_trouble),
 		TEST(a_device_that_leaves_without_a_word_is_missed_at_the_next_look),
 		TEST(an_address_that_is_gone_while_the_link_is_down_is_waited_for),

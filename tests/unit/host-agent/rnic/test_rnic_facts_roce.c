@@ -153,7 +153,7 @@ an_rdma_device_without_a_gid_is_there(void **state)
 }
 
 static void
-what_is_not_there_yet_is_said(void **state)
+what_is_not_there_yet_is_reported(void **state)
 {
 	struct rnic_place where = place(RNIC_ROCE, "rxe9");
 	struct rnic_facts facts;
@@ -238,7 +238,7 @@ main(void)
 		TEST(a_port_without_a_node_guid_is_known_by_its_mac),
 		TEST(what_cannot_do_roce_v2_is_left_to_udp),
 		TEST(an_rdma_device_without_a_gid_is_there),
-		TEST(what_is_not_there_yet_is_said),
+		TEST(what_is_not_there_yet_is_reported),
 		TEST(a_configured_address_or_index_is_the_only_one),
 		TEST(what_qps_depend_on_makes_another_place),
 	};

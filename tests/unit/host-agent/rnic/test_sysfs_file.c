@@ -52,7 +52,7 @@ a_value_that_does_not_fit_is_none(void **state)
 }
 
 static void
-what_cannot_be_read_says_why(void **state)
+what_cannot_be_read_gives_the_reason(void **state)
 {
 	char text[8] = "old";
 
@@ -99,7 +99,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_value_is_its_first_line_without_the_space_behind_it),
 		cmocka_unit_test(a_value_that_does_not_fit_is_none),
-		cmocka_unit_test(what_cannot_be_read_says_why),
+		cmocka_unit_test(what_cannot_be_read_gives_the_reason),
 		cmocka_unit_test(a_link_is_the_last_part_of_where_it_points),
 	};
 

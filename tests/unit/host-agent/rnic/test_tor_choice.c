@@ -16,13 +16,13 @@ setup(void **state)
 }
 
 static bool
-say(enum tor_source source, const char *tor, int64_t at_s)
+report(enum tor_source source, const char *tor, int64_t at_s)
 {
 	struct tor_set set = { 0 };
 
 	if (tor != NULL)
 		tor_set_add(&set, tor);
-	return tor_choice_say(
+	return tor_choice_report(
 	    &choice, source, &set, (rm_mono_t){ (1000 + at_s) * RM_NS_PER_S });
 }
 
@@ -39,58 +39,59 @@ chosen(const char *text, enum tor_source source)
 static void
 the_first_answer_counts_at_once(void **state)
 {
-	assert_false(say(TOR_LLDP, NULL, 0));
+	assert_false(report(TOR_LLDP, NULL, 0));
 	chosen("none", 0);
-	assert_true(say(TOR_LLDP, "tor-1", 1));
+	assert_true(report(TOR_LLDP, "tor-1", 1));
 	chosen("tor-1", TOR_LLDP);
-	assert_false(say(TOR_LLDP, "tor-1", 2));
+	assert_false(report(TOR_LLDP, "tor-1", 2));
 }
 
 static void
 config_counts_more_than_lldp_and_that_more_than_the_controller(void **state)
 {
-	assert_true(say(TOR_CONFIG, "tor-1", 0));
-	assert_false(say(TOR_LLDP, "tor-2", 0));
+	assert_true(report(TOR_CONFIG, "tor-1", 0));
+	assert_false(report(TOR_LLDP, "tor-2", 0));
 	assert_true(tor_choice_mismatch(&choice));
 	for (int i = 0; i < 1000; i++)
-		assert_false(say(TOR_LLDP, "tor-2", i));
+		assert_false(report(TOR_LLDP, "tor-2", i));
 	chosen("tor-1", TOR_CONFIG);
-	assert_false(say(TOR_LLDP, "tor-1", 1000));
+	assert_false(report(TOR_LLDP, "tor-1", 1000));
 	assert_false(tor_choice_mismatch(&choice));
 
 	choice = (struct tor_choice){ 0 };
-	assert_true(say(TOR_CONTROLLER, "tor-3", 0));
+	assert_true(report(TOR_CONTROLLER, "tor-3", 0));
 	chosen("tor-3", TOR_CONTROLLER);
-	assert_false(say(TOR_LLDP, "tor-2", 1));
-	assert_true(say(TOR_LLDP, "tor-2", 61));
+	assert_false(report(TOR_LLDP, "tor-2", 1));
+	assert_true(report(TOR_LLDP, "tor-2", 61));
 	chosen("tor-2", TOR_LLDP);
-	assert_false(say(TOR_CONTROLLER, "tor-3", 200));
-	assert_false(say(TOR_LLDP, NULL, 201));
-	assert_false(say(TOR_CONTROLLER, "tor-3", 300));
+	assert_false(report(TOR_CONTROLLER, "tor-3", 200));
+	assert_false(report(TOR_LLDP, NULL, 201));
+	assert_false(report(TOR_CONTROLLER, "tor-3", 300));
 	chosen("tor-2", TOR_LLDP);
 }
 
 static void
 a_neighbor_that_flaps_moves_nobody(void **state)
 {
-	assert_true(say(TOR_LLDP, "tor-1", 0));
+	assert_true(report(TOR_LLDP, "tor-1", 0));
 	for (int i = 1; i < 1000; i++)
-		assert_false(say(TOR_LLDP, i % 50 == 0 ? "tor-1" : "tor-2", i));
+		assert_false(report(TOR_LLDP, i % 50 == 0 ? "tor-1" : "tor-2", i));
 	chosen("tor-1", TOR_LLDP);
 	for (int i = 0; i < 200; i++)
-		assert_false(say(TOR_LLDP, i % 20 < 10 ? "tor-2" : "tor-3", 1000 + i));
+		assert_false(
+		    report(TOR_LLDP, i % 20 < 10 ? "tor-2" : "tor-3", 1000 + i));
 	for (int i = 0; i < 200; i++)
-		assert_false(say(TOR_LLDP, i % 2 ? "tor-2" : NULL, 2000 + i));
+		assert_false(report(TOR_LLDP, i % 2 ? "tor-2" : NULL, 2000 + i));
 	chosen("tor-1", TOR_LLDP);
 }
 
 static void
 one_that_was_recabled_moves_after_a_minute(void **state)
 {
-	assert_true(say(TOR_LLDP, "tor-1", 0));
+	assert_true(report(TOR_LLDP, "tor-1", 0));
 	for (int i = 0; i < 60; i++)
-		assert_false(say(TOR_LLDP, "tor-2", 10 + i));
-	assert_true(say(TOR_LLDP, "tor-2", 70));
+		assert_false(report(TOR_LLDP, "tor-2", 10 + i));
+	assert_true(report(TOR_LLDP, "tor-2", 70));
 	chosen("tor-2", TOR_LLDP);
 }
 

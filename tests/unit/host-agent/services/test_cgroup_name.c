@@ -132,7 +132,7 @@ what_names_nobody_has_no_name(void **state)
 }
 
 static void
-look_alikes_are_not_believed(void **state)
+look_alikes_are_not_accepted(void **state)
 {
 	/* no kubepods above it */
 	expect("/pod" UID, NULL);
@@ -146,7 +146,7 @@ look_alikes_are_not_believed(void **state)
 }
 
 static void
-the_path_is_of_the_hierarchy_that_says_most(void **state)
+the_path_is_of_the_hierarchy_that_reports_most(void **state)
 {
 	static const struct {
 		const char *text, *path;
@@ -199,8 +199,8 @@ main(void)
 		cmocka_unit_test(jobs_of_slurm_are_named_by_their_sluid),
 		cmocka_unit_test(everything_else_has_its_innermost_unit),
 		cmocka_unit_test(what_names_nobody_has_no_name),
-		cmocka_unit_test(look_alikes_are_not_believed),
-		cmocka_unit_test(the_path_is_of_the_hierarchy_that_says_most),
+		cmocka_unit_test(look_alikes_are_not_accepted),
+		cmocka_unit_test(the_path_is_of_the_hierarchy_that_reports_most),
 	};
 
 	return cmocka_run_group_tests_name("pod_name", tests, NULL, NULL);

@@ -148,7 +148,7 @@ either_all_rights_or_two_of_them_are_enough(void **state)
 }
 
 static void
-everything_that_is_missing_is_said_at_once(void **state)
+everything_that_is_missing_is_reported_at_once(void **state)
 {
 	char missing[KERNEL_SUPPORT_TEXT];
 
@@ -173,7 +173,7 @@ main(void)
 		TEST(each_thing_that_is_missing_is_named),
 		TEST(a_module_that_is_not_loaded_may_come_later),
 		TEST(either_all_rights_or_two_of_them_are_enough),
-		TEST(everything_that_is_missing_is_said_at_once),
+		TEST(everything_that_is_missing_is_reported_at_once),
 	};
 
 	return cmocka_run_group_tests_name("qp_needs", tests, NULL, NULL);

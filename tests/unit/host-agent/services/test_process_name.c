@@ -68,7 +68,7 @@ a_living_process_is_named_by_its_cgroup(void **state)
 }
 
 static void
-without_a_cgroup_that_says_anything_the_command_names_it(void **state)
+without_a_cgroup_that_reports_anything_the_command_names_it(void **state)
 {
 	struct process_name name = { .comm = "" };
 
@@ -167,7 +167,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_living_process_is_named_by_its_cgroup),
-		TEST(without_a_cgroup_that_says_anything_the_command_names_it),
+		TEST(without_a_cgroup_that_reports_anything_the_command_names_it),
 		TEST(of_a_process_that_is_gone_the_event_s_command_is_left),
 		TEST(a_pid_that_is_not_ours_is_not_looked_up),
 		TEST(a_pid_namespace_of_our_own_is_noticed),

@@ -315,7 +315,7 @@ a_device_that_is_not_known_gives_no_rows(void **state)
 }
 
 static void
-more_than_the_bounds_allow_is_told(void **state)
+more_than_the_bounds_allow_is_reported(void **state)
 {
 	struct qp_list list = { 0 };
 	struct qp_list_row many[64];
@@ -363,7 +363,7 @@ main(void)
 		cmocka_unit_test(an_answer_to_another_question_is_passed_over),
 		cmocka_unit_test(damage_is_refused_and_counted),
 		cmocka_unit_test(a_device_that_is_not_known_gives_no_rows),
-		cmocka_unit_test(more_than_the_bounds_allow_is_told),
+		cmocka_unit_test(more_than_the_bounds_allow_is_reported),
 		cmocka_unit_test(this_kernel_is_asked),
 	};
 

@@ -81,7 +81,7 @@ teardown(void **state)
 }
 
 static void
-what_is_missing_is_told_and_the_agent_goes_on(void **state)
+what_is_missing_is_reported_and_the_agent_goes_on(void **state)
 {
 	struct world *world = *state;
 	const struct qp_tracer_options options = { .root = "/nonexistent" };
@@ -143,7 +143,7 @@ freed_at_once_it_leaves_nothing(void **state)
 
 /* This kernel may have the hooks or not: it is one or the other, with a reason. */
 static void
-hooks_either_open_or_say_why_not(void **state)
+hooks_either_open_or_give_the_reason(void **state)
 {
 	for (enum qp_hooks_method method = QP_HOOKS_ANY; method < QP_HOOKS_METHODS;
 	     method++) {
@@ -171,10 +171,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_missing_is_told_and_the_agent_goes_on),
+		TEST(what_is_missing_is_reported_and_the_agent_goes_on),
 		TEST(a_module_that_comes_later_is_looked_for_again),
 		TEST(freed_at_once_it_leaves_nothing),
-		TEST(hooks_either_open_or_say_why_not),
+		TEST(hooks_either_open_or_give_the_reason),
 	};
 
 	return cmocka_run_group_tests_name("qp_tracer", tests, NULL, NULL);

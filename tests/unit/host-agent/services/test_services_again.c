@@ -157,7 +157,7 @@ a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **st
 
 /* No program of a host may silence its reports. */
 static void
-numbers_of_more_than_24_bits_are_told_as_they_are_sent(void **state)
+numbers_of_more_than_24_bits_are_reported_as_they_are_sent(void **state)
 {
 	struct services *services = *state;
 	struct qp_event event = services_qp(1, 17, 2, 0xc001, 5);
@@ -216,7 +216,7 @@ main(void)
 		TEST(what_ends_while_it_is_listed_is_looked_for_again),
 		TEST(
 		    a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again),
-		TEST(numbers_of_more_than_24_bits_are_told_as_they_are_sent),
+		TEST(numbers_of_more_than_24_bits_are_reported_as_they_are_sent),
 		TEST(a_qp_that_gets_another_port_of_its_device_leaves_the_first),
 		TEST(a_command_of_strange_bytes_is_clean_at_once),
 	};

@@ -61,7 +61,7 @@ only_peer(const struct services *services, size_t owner)
 }
 
 static void
-a_peer_is_a_guest_at_once_and_of_that_rnic_only(void **state)
+a_peer_is_a_service_peer_at_once_and_of_that_rnic_only(void **state)
 {
 	struct services *services = *state;
 	struct wire_peer peer;
@@ -86,7 +86,7 @@ a_peer_is_a_guest_at_once_and_of_that_rnic_only(void **state)
 }
 
 static void
-one_that_nobody_knows_is_a_guest_too(void **state)
+one_that_nobody_knows_is_a_service_peer_too(void **state)
 {
 	struct services *services = *state;
 
@@ -98,7 +98,7 @@ one_that_nobody_knows_is_a_guest_too(void **state)
 }
 
 static void
-guests_stay_a_while_after_their_last_flow(void **state)
+service_peers_stay_a_while_after_their_last_flow(void **state)
 {
 	struct services *services = *state;
 	struct wire_peer peer;
@@ -157,11 +157,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    a_peer_is_a_guest_at_once_and_of_that_rnic_only, setup, teardown),
+		    a_peer_is_a_service_peer_at_once_and_of_that_rnic_only, setup,
+		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    one_that_nobody_knows_is_a_guest_too, setup, teardown),
+		    one_that_nobody_knows_is_a_service_peer_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    guests_stay_a_while_after_their_last_flow, setup, teardown),
+		    service_peers_stay_a_while_after_their_last_flow, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    they_are_bounded_and_those_with_flows_go_before, setup, teardown),
 	};

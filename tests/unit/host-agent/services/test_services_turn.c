@@ -166,7 +166,7 @@ flows_of_no_single_path_are_probed_each_by_itself(void **state)
 }
 
 static void
-an_rnic_of_few_ports_takes_the_one_that_goes_the_same_way(void **state)
+an_rnic_of_few_ports_takes_the_one_that_goes_the_same_path(void **state)
 {
 	struct services *services = *state;
 	const uint16_t ports[] = { 0xc00b, 0xc00d, 0xc010 };
@@ -202,7 +202,7 @@ own_spine_each(size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *a
 }
 
 static void
-a_way_that_no_port_takes_is_not_claimed(void **state)
+a_path_that_no_port_takes_is_not_claimed(void **state)
 {
 	struct services *services = *state;
 	const uint16_t ports[] = { 0xc00b, 0xc00d };
@@ -217,7 +217,7 @@ a_way_that_no_port_takes_is_not_claimed(void **state)
 }
 
 static void
-below_one_tor_all_ways_are_one_and_none_is_traced(void **state)
+below_one_tor_all_paths_are_one_and_none_is_traced(void **state)
 {
 	struct services *services = *state;
 	struct wire_rnic rnic = services_peer_rnic(2, "tor1");
@@ -274,7 +274,7 @@ who_has_never_had_a_turn_comes_first(void **state)
 }
 
 static void
-nobody_gives_way_while_there_is_room(void **state)
+nobody_makes_room_while_there_is_room(void **state)
 {
 	struct services *services = *state;
 
@@ -341,12 +341,12 @@ main(void)
 		TEST(flows_of_one_port_share_probes_whatever_process_has_them),
 		TEST(flows_of_one_traced_path_share_probes),
 		TEST(flows_of_no_single_path_are_probed_each_by_itself),
-		TEST(an_rnic_of_few_ports_takes_the_one_that_goes_the_same_way),
-		TEST(a_way_that_no_port_takes_is_not_claimed),
-		TEST(below_one_tor_all_ways_are_one_and_none_is_traced),
+		TEST(an_rnic_of_few_ports_takes_the_one_that_goes_the_same_path),
+		TEST(a_path_that_no_port_takes_is_not_claimed),
+		TEST(below_one_tor_all_paths_are_one_and_none_is_traced),
 		TEST(everyone_has_its_turn),
 		TEST(who_has_never_had_a_turn_comes_first),
-		TEST(nobody_gives_way_while_there_is_room),
+		TEST(nobody_makes_room_while_there_is_room),
 		TEST(a_lower_cap_is_kept_at_once_and_no_cap_is_above_the_ceiling),
 		TEST(probes_go_where_their_kind_is_answered),
 	};

@@ -8,7 +8,7 @@
 static const uint16_t ports[] = { 50003, 50001, 50002, 50000 };
 
 static void
-of_each_way_the_smallest_port_is_kept(void **state)
+of_each_path_the_smallest_port_is_kept(void **state)
 {
 	const uint64_t two[] = { 7, 7, 9, 9 }, one[] = { 7, 7, 7, 7 },
 		       four[] = { 1, 2, 3, 4 };
@@ -19,7 +19,7 @@ of_each_way_the_smallest_port_is_kept(void **state)
 }
 
 static void
-a_flow_whose_way_is_not_known_stays(void **state)
+a_flow_whose_path_is_not_known_stays(void **state)
 {
 	const uint64_t none[] = { 0, 0, 0, 0 }, some[] = { 7, 0, 7, 0 };
 
@@ -66,8 +66,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_each_way_the_smallest_port_is_kept),
-		cmocka_unit_test(a_flow_whose_way_is_not_known_stays),
+		cmocka_unit_test(of_each_path_the_smallest_port_is_kept),
+		cmocka_unit_test(a_flow_whose_path_is_not_known_stays),
 		cmocka_unit_test(the_choice_does_not_depend_on_the_order),
 		cmocka_unit_test(a_port_that_is_named_twice_is_kept_once),
 		cmocka_unit_test(as_many_flows_as_a_target_may_have_have_a_bit_each),

@@ -142,7 +142,7 @@ a_switch_where_the_ttl_ran_out_is_known_by_its_quote(void **state)
 }
 
 static void
-what_was_changed_on_the_way_still_matches(void **state)
+what_was_changed_on_the_path_still_matches(void **state)
 {
 	struct message m;
 	struct trace_answer answer;
@@ -262,7 +262,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_those_of_another_implementation),
 		cmocka_unit_test(a_switch_where_the_ttl_ran_out_is_known_by_its_quote),
-		cmocka_unit_test(what_was_changed_on_the_way_still_matches),
+		cmocka_unit_test(what_was_changed_on_the_path_still_matches),
 		cmocka_unit_test(only_the_destination_itself_ends_a_path),
 		cmocka_unit_test(quotes_of_other_packets_are_not_ours),
 		cmocka_unit_test(who_did_not_see_the_packet_cannot_answer_it),

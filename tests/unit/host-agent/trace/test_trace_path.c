@@ -151,7 +151,7 @@ traces_that_keep_disagreeing_are_multipath_until_they_agree(void **state)
 }
 
 static void
-packets_sprayed_over_two_ways_are_multipath(void **state)
+packets_sprayed_over_two_paths_are_multipath(void **state)
 {
 	struct trace_path path = { 0 };
 
@@ -172,7 +172,7 @@ main(void)
 		cmocka_unit_test(a_single_move_is_no_multipath),
 		cmocka_unit_test(
 		    traces_that_keep_disagreeing_are_multipath_until_they_agree),
-		cmocka_unit_test(packets_sprayed_over_two_ways_are_multipath),
+		cmocka_unit_test(packets_sprayed_over_two_paths_are_multipath),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ what_no_prober_takes_is_not_traced_either(void **state)
 }
 
 static void
-a_way_of_unknown_length_is_traced_blindly_after_a_while(void **state)
+a_path_of_unknown_length_is_traced_blindly_after_a_while(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct wire_path paths[4];
@@ -91,7 +91,7 @@ a_way_of_unknown_length_is_traced_blindly_after_a_while(void **state)
 }
 
 static void
-a_destination_that_says_so_ends_the_path(void **state)
+a_destination_that_reports_so_ends_the_path(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -117,7 +117,7 @@ a_destination_that_says_so_ends_the_path(void **state)
 }
 
 static void
-neighbours_have_no_way(void **state)
+neighbours_have_no_path(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -129,7 +129,7 @@ neighbours_have_no_way(void **state)
 }
 
 static void
-a_path_is_seen_to_move_and_told_everybody_once(void **state)
+a_path_is_seen_to_move_and_reported_everybody_once(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -228,10 +228,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_flow_that_leaves_the_rack_is_traced_at_once),
 		TEST(what_no_prober_takes_is_not_traced_either),
-		TEST(a_way_of_unknown_length_is_traced_blindly_after_a_while),
-		TEST(a_destination_that_says_so_ends_the_path),
-		TEST(neighbours_have_no_way),
-		TEST(a_path_is_seen_to_move_and_told_everybody_once),
+		TEST(a_path_of_unknown_length_is_traced_blindly_after_a_while),
+		TEST(a_destination_that_reports_so_ends_the_path),
+		TEST(neighbours_have_no_path),
+		TEST(a_path_is_seen_to_move_and_reported_everybody_once),
 		TEST(answers_to_nothing_that_was_sent_count_for_nothing),
 		TEST(flows_that_stay_keep_their_path_and_others_go),
 	};

@@ -18,7 +18,7 @@ path_id(const struct fixture *f, uint64_t dst, size_t flow)
 }
 
 static void
-flows_with_the_same_path_have_the_same_way(void **state)
+flows_with_the_same_path_have_the_same_path(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -42,7 +42,7 @@ flows_with_the_same_path_have_the_same_way(void **state)
 }
 
 static void
-a_path_that_moves_is_another_way_and_none_while_it_is_in_doubt(void **state)
+a_path_that_moves_is_another_path_and_none_while_it_is_in_doubt(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -64,7 +64,7 @@ a_path_that_moves_is_another_way_and_none_while_it_is_in_doubt(void **state)
 }
 
 static void
-a_way_that_is_not_seen_again_and_again_is_in_doubt(void **state)
+a_path_that_is_not_seen_again_and_again_is_in_doubt(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -88,7 +88,7 @@ a_way_that_is_not_seen_again_and_again_is_in_doubt(void **state)
 }
 
 static void
-a_path_with_a_silent_hop_is_no_way(void **state)
+a_path_with_a_silent_hop_is_no_path(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -133,10 +133,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(flows_with_the_same_path_have_the_same_way),
-		TEST(a_path_that_moves_is_another_way_and_none_while_it_is_in_doubt),
-		TEST(a_way_that_is_not_seen_again_and_again_is_in_doubt),
-		TEST(a_path_with_a_silent_hop_is_no_way),
+		TEST(flows_with_the_same_path_have_the_same_path),
+		TEST(a_path_that_moves_is_another_path_and_none_while_it_is_in_doubt),
+		TEST(a_path_that_is_not_seen_again_and_again_is_in_doubt),
+		TEST(a_path_with_a_silent_hop_is_no_path),
 		TEST(what_is_traced_are_the_flows_that_the_port_has),
 	};
 

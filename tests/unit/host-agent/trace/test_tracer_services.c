@@ -26,7 +26,7 @@ path_id(const struct fixture *f, uint64_t dst, uint16_t port)
 }
 
 static void
-they_have_the_length_of_a_way_that_probes_take(void **state)
+they_have_the_length_of_a_path_that_probes_take(void **state)
 {
 	struct wire_target one = target(2, WIRE_SERVICE);
 	struct fixture *f = *state;
@@ -120,7 +120,7 @@ reported(struct fixture *f, unsigned aggregator)
 }
 
 static void
-they_are_told_again_before_aggregators_forget_them(void **state)
+they_are_reported_again_before_aggregators_forget_them(void **state)
 {
 	struct wire_target targets[] = { target(2, WIRE_SERVICE),
 		target(3, WIRE_INTER_TOR) };
@@ -178,12 +178,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(they_have_the_length_of_a_way_that_probes_take),
+		TEST(they_have_the_length_of_a_path_that_probes_take),
 		TEST(one_that_comes_later_has_it_at_once),
 		TEST(a_length_of_its_own_counts_more),
 		TEST(nothing_is_lent_to_others),
 		TEST(they_are_traced_as_they_are_whatever_the_port_sends_from),
-		TEST(they_are_told_again_before_aggregators_forget_them),
+		TEST(they_are_reported_again_before_aggregators_forget_them),
 		TEST(however_many_new_ones_there_are_planned_flows_are_traced_again),
 	};
 

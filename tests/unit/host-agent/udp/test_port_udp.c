@@ -203,7 +203,7 @@ an_idle_flow_makes_room(void **state)
 }
 
 static void
-a_port_says_why_it_cannot_be(void **state)
+a_port_gives_the_reason_it_cannot_be(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct port_udp_options options = { .device = "lo", .reflector_port = 18000 };
@@ -273,7 +273,7 @@ main(void)
 		TEST(a_flow_is_the_source_port_that_was_asked_for),
 		TEST(flows_are_bounded_and_refusals_counted),
 		TEST(an_idle_flow_makes_room),
-		TEST(a_port_says_why_it_cannot_be),
+		TEST(a_port_gives_the_reason_it_cannot_be),
 		TEST(a_port_lives_in_another_namespace),
 	};
 

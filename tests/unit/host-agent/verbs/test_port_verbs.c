@@ -11,7 +11,7 @@ open_both(struct verbs_fixture *fixture)
 }
 
 static void
-a_probe_arrives_with_what_its_header_tells(void **state)
+a_probe_arrives_with_what_its_header_reports(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -280,7 +280,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_probe_arrives_with_what_its_header_tells),
+		TEST(a_probe_arrives_with_what_its_header_reports),
 		TEST(a_reply_written_in_place_arrives_whole),
 		TEST(small_messages_leave_inline),
 		TEST(a_device_without_inline_sends_from_buffers),

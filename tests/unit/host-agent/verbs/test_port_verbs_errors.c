@@ -111,7 +111,7 @@ what_arrived_before_the_break_is_handed_over(void **state)
 }
 
 static void
-where_reset_fails_the_new_number_is_told(void **state)
+where_reset_fails_the_new_number_is_reported(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -336,7 +336,7 @@ main(void)
 		TEST(a_broken_queue_comes_back_with_its_number),
 		TEST(a_broken_queue_gets_no_buffers_until_it_is_back),
 		TEST(what_arrived_before_the_break_is_handed_over),
-		TEST(where_reset_fails_the_new_number_is_told),
+		TEST(where_reset_fails_the_new_number_is_reported),
 		TEST(a_rebuilt_flow_leaves_from_another_port),
 		TEST(a_queue_that_cannot_be_made_again_is_tried_again),
 		TEST(a_completion_of_a_former_life_is_ignored),

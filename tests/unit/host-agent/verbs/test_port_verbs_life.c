@@ -86,7 +86,7 @@ a_port_that_is_down_is_opened(void **state)
 }
 
 static void
-another_gid_is_told(void **state)
+another_gid_is_reported(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -102,7 +102,7 @@ another_gid_is_told(void **state)
 
 /* InfiniBand: by unit test only. */
 static void
-another_lid_is_told(void **state)
+another_lid_is_reported(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -135,7 +135,7 @@ another_mtu_asks_for_a_port_with_other_buffers(void **state)
 }
 
 static void
-a_device_that_dies_is_told_once(void **state)
+a_device_that_dies_is_reported_once(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -152,7 +152,7 @@ a_device_that_dies_is_told_once(void **state)
 }
 
 static void
-a_port_may_be_freed_by_whom_it_tells_that_it_is_gone(void **state)
+a_port_may_be_freed_by_whom_it_reports_that_it_is_gone(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -168,7 +168,7 @@ a_port_may_be_freed_by_whom_it_tells_that_it_is_gone(void **state)
 
 /* The fixture frees port and lanes at once, while both are being made. */
 static void
-handles_under_way_when_all_ends_are_leaked_by_nobody(void **state)
+handles_under_path_when_all_ends_are_leaked_by_nobody(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct wire_address dead = { 4, { 10, 0, 0, 99 }, WIRE_ROCE_PORT };
@@ -277,12 +277,12 @@ main(void)
 		TEST(while_the_port_is_down_probes_fail_at_once),
 		TEST(a_port_that_comes_back_heals_queues_that_broke_unseen),
 		TEST(a_port_that_is_down_is_opened),
-		TEST(another_gid_is_told),
-		TEST(another_lid_is_told),
+		TEST(another_gid_is_reported),
+		TEST(another_lid_is_reported),
 		TEST(another_mtu_asks_for_a_port_with_other_buffers),
-		TEST(a_device_that_dies_is_told_once),
-		TEST(a_port_may_be_freed_by_whom_it_tells_that_it_is_gone),
-		TEST(handles_under_way_when_all_ends_are_leaked_by_nobody),
+		TEST(a_device_that_dies_is_reported_once),
+		TEST(a_port_may_be_freed_by_whom_it_reports_that_it_is_gone),
+		TEST(handles_under_path_when_all_ends_are_leaked_by_nobody),
 		TEST(a_thousand_lives_leak_nothing),
 		TEST(what_cannot_be_opened_leaves_nothing),
 	};

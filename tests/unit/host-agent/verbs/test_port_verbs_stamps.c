@@ -116,7 +116,7 @@ a_zero_is_no_stamp(void **state)
 }
 
 static void
-an_error_has_no_stamp_whatever_it_says(void **state)
+an_error_has_no_stamp_whatever_it_reports(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -144,7 +144,7 @@ mad_clock(const struct fake_device *device)
 }
 
 static void
-a_clock_without_trust_gives_way_to_software(void **state)
+a_clock_without_trust_makes_room_to_software(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -185,8 +185,8 @@ main(void)
 		TEST(wall_clock_stamps_are_taken_where_there_are_no_cycles),
 		TEST(software_stamps_can_be_asked_for),
 		TEST(a_zero_is_no_stamp),
-		TEST(a_clock_without_trust_gives_way_to_software),
-		TEST(an_error_has_no_stamp_whatever_it_says),
+		TEST(a_clock_without_trust_makes_room_to_software),
+		TEST(an_error_has_no_stamp_whatever_it_reports),
 	};
 
 	return cmocka_run_group_tests_name("port_verbs_stamps", tests, NULL, NULL);

@@ -18,7 +18,7 @@ a_handle_is_made_once_and_then_found(void **state)
 	assert_int_equal(ask(seen, 1, 7), -EINPROGRESS);
 	assert_int_equal(ask(seen, 1, 7), -EINPROGRESS);
 	assert_int_equal(verbs_ah_counts(seen->cache)->waiting, 1);
-	wait_told(seen, 1);
+	wait_reported(seen, 1);
 	assert_int_equal(seen->last, 0);
 	ah = take(seen, 1, 7);
 	assert_int_equal(verbs_ah_handle(ah)->key.flow_label, 7);
@@ -50,7 +50,7 @@ every_part_of_the_key_makes_another_handle(void **state)
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(
 		    verbs_ah_get(seen->cache, &keys[i], now(), &ah), -EINPROGRESS);
-	wait_told(seen, 8);
+	wait_reported(seen, 8);
 	for (size_t i = 0; i < 8; i++) {
 		assert_int_equal(verbs_ah_get(seen->cache, &keys[i], now(), &ah), 0);
 		assert_memory_equal(
@@ -69,7 +69,7 @@ one_dead_target_delays_no_other(void **state)
 	/* One that has failed before is being tried again, too. */
 	seen->manner[62] = DEAD;
 	assert_int_equal(ask(seen, 62, 0), -EINPROGRESS);
-	wait_told(seen, 1);
+	wait_reported(seen, 1);
 	start = rm_mono_now().ns;
 	seen->manner[62] = seen->manner[63] = DEAD_HELD;
 	let_pass(1.5);
@@ -78,7 +78,7 @@ one_dead_target_delays_no_other(void **state)
 		assert_int_equal(ask(seen, 63, label), -EINPROGRESS);
 	for (int target = 0; target < 40; target++)
 		assert_int_equal(ask(seen, target, 0), -EINPROGRESS);
-	wait_told(seen, 41);
+	wait_reported(seen, 41);
 	for (int target = 0; target < 40; target++) {
 		int64_t took = seen->ready_ns[target] - start;
 
@@ -90,11 +90,11 @@ one_dead_target_delays_no_other(void **state)
 
 	/* Nor another label of one that is known to be good. */
 	assert_int_equal(ask(seen, 5, 1), -EINPROGRESS);
-	wait_told(seen, 42);
+	wait_reported(seen, 42);
 	assert_int_equal(seen->failed, 1);
 
 	open_gate(seen);
-	wait_told(seen, 42 + 17);
+	wait_reported(seen, 42 + 17);
 	assert_int_equal(seen->failed, 18);
 }
 
@@ -109,14 +109,14 @@ labels_of_a_good_target_wait_for_no_unsure_one(void **state)
 		assert_int_equal(ask(seen, target, 0), -EINPROGRESS);
 	}
 	assert_int_equal(ask(seen, 1, 1), -EINPROGRESS);
-	wait_told(seen, 2);
+	wait_reported(seen, 2);
 	assert_int_equal(ask(seen, 1, 1), 0);
 
 	/* That it was good long ago says nothing. */
 	let_pass(11);
 	assert_int_equal(ask(seen, 1, 2), -EINPROGRESS);
 	open_gate(seen);
-	wait_told(seen, 13);
+	wait_reported(seen, 13);
 }
 
 static void
@@ -129,7 +129,7 @@ a_dead_target_costs_one_call_for_all_its_labels(void **state)
 	for (uint32_t label = 0; label < 16; label++)
 		assert_int_equal(ask(seen, 1, label), -EINPROGRESS);
 	assert_int_equal(verbs_ah_counts(seen->cache)->waiting, 16);
-	wait_told(seen, 16);
+	wait_reported(seen, 16);
 	assert_int_equal(seen->failed, 16);
 	assert_int_equal(seen->last, -ETIMEDOUT);
 	assert_int_equal(seen->creates[1], 1);
@@ -151,7 +151,7 @@ the_labels_of_a_live_target_follow_the_first(void **state)
 
 	for (uint32_t label = 0; label < 16; label++)
 		assert_int_equal(ask(seen, 1, label), -EINPROGRESS);
-	wait_told(seen, 16);
+	wait_reported(seen, 16);
 	assert_int_equal(seen->ready, 16);
 	assert_int_equal(seen->creates[1], 16);
 }
@@ -165,7 +165,7 @@ a_dead_target_is_tried_at_ever_longer_intervals(void **state)
 	seen->manner[1] = ODD;
 	seen->error[1] = EHOSTUNREACH;
 	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
-	wait_told(seen, 1);
+	wait_reported(seen, 1);
 	for (int i = 0; i < 7; i++) {
 		let_pass(intervals[i] - 0.2);
 		assert_int_equal(ask(seen, 1, 0), -EHOSTUNREACH);
@@ -173,27 +173,27 @@ a_dead_target_is_tried_at_ever_longer_intervals(void **state)
 		assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
 		/* One knocks; the others are still told at once. */
 		assert_int_equal(ask(seen, 1, 1), -EHOSTUNREACH);
-		wait_told(seen, i + 2);
+		wait_reported(seen, i + 2);
 		assert_int_equal(seen->creates[1], i + 2);
 	}
 	seen->manner[1] = ALIVE;
 	let_pass(30);
 	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
-	wait_told(seen, 9);
+	wait_reported(seen, 9);
 	assert_int_equal(seen->last, 0);
 	assert_int_equal(ask(seen, 1, 0), 0);
 	assert_int_equal(ask(seen, 1, 1), -EINPROGRESS);
-	wait_told(seen, 10);
+	wait_reported(seen, 10);
 	assert_int_equal(seen->failed, 8);
 
 	/* That it was bad once is forgotten. */
 	seen->manner[1] = ODD;
 	let_pass(11);
 	assert_int_equal(ask(seen, 1, 2), -EINPROGRESS);
-	wait_told(seen, 11);
+	wait_reported(seen, 11);
 	let_pass(1);
 	assert_int_equal(ask(seen, 1, 2), -EINPROGRESS);
-	wait_told(seen, 12);
+	wait_reported(seen, 12);
 }
 
 static void
@@ -212,7 +212,7 @@ the_least_used_handle_makes_room(void **state)
 	assert_int_equal(ask(seen, 0, 0), 0);
 	assert_int_equal(ask(seen, 2, 0), 0);
 	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS); /* it was the one */
-	wait_told(seen, 5);
+	wait_reported(seen, 5);
 }
 
 static void
@@ -259,7 +259,7 @@ what_is_replaced_but_held_is_bounded_too(void **state)
 	assert_int_equal(get(seen, 0, 0, &ah), -EINPROGRESS);
 	for (int i = 1; i < 8; i++)
 		verbs_ah_put(held[i]);
-	wait_told(seen, 9);
+	wait_reported(seen, 9);
 }
 
 static void
@@ -272,7 +272,7 @@ failures_are_counted_by_what_they_were(void **state)
 		seen->manner[target] = ODD;
 		seen->error[target] = target < 10 ? ETIMEDOUT : target;
 		assert_int_equal(ask(seen, target, 0), -EINPROGRESS);
-		wait_told(seen, target + 1);
+		wait_reported(seen, target + 1);
 	}
 	counts = verbs_ah_counts(seen->cache);
 	assert_int_equal(counts->failed[0].error, ETIMEDOUT);
@@ -295,7 +295,7 @@ only_so_many_bad_targets_are_remembered(void **state)
 		seen->manner[target] = ODD;
 		seen->error[target] = ETIMEDOUT;
 		assert_int_equal(ask(seen, target, 0), -EINPROGRESS);
-		wait_told(seen, target + 1);
+		wait_reported(seen, target + 1);
 	}
 	for (int target = 39; target >= 0; target--)
 		reported_at_once += ask(seen, target, 0) == -ETIMEDOUT;

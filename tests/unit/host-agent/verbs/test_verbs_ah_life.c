@@ -67,7 +67,7 @@ the_old_handle_serves_on_when_the_target_is_dead(void **state)
 #define FAILURES 6
 
 static void
-after_a_change_of_the_way_handles_are_made_anew(void **state)
+after_a_change_of_the_path_handles_are_made_anew(void **state)
 {
 	const struct verbs_ah_key one = key_of(1, 0);
 	struct seen *seen = *state;
@@ -79,7 +79,7 @@ after_a_change_of_the_way_handles_are_made_anew(void **state)
 	for (unsigned i = 1; i <= FAILURES; i++) {
 		let_pass(30);
 		assert_int_equal(ask(seen, 3, 0), -EINPROGRESS);
-		wait_told(seen, i);
+		wait_reported(seen, i);
 	}
 	held = take(seen, 1, 0);
 	verbs_ah_put(take(seen, 1, 1));
@@ -90,7 +90,7 @@ after_a_change_of_the_way_handles_are_made_anew(void **state)
 	assert_int_equal(ask(seen, 2, 0), 0);
 	assert_int_equal(ask(seen, 3, 0), -ETIMEDOUT);
 	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
-	wait_told(seen, FAILURES + 4);
+	wait_reported(seen, FAILURES + 4);
 	verbs_ah_put(held);
 	wait_destroyed(seen, 2);
 
@@ -99,12 +99,12 @@ after_a_change_of_the_way_handles_are_made_anew(void **state)
 	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 0);
 	seen->manner[3] = ALIVE;
 	assert_int_equal(ask(seen, 3, 0), -EINPROGRESS); /* at once */
-	wait_told(seen, FAILURES + 5);
+	wait_reported(seen, FAILURES + 5);
 	assert_int_equal(seen->last, 0);
 }
 
 static void
-one_made_while_the_way_changed_is_made_again(void **state)
+one_made_while_the_path_changed_is_made_again(void **state)
 {
 	struct seen *seen = *state;
 
@@ -112,7 +112,7 @@ one_made_while_the_way_changed_is_made_again(void **state)
 	assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
 	verbs_ah_forget(seen->cache, NULL);
 	open_gate(seen);
-	wait_told(seen, 1);
+	wait_reported(seen, 1);
 	let_pass(0.001);
 	assert_int_equal(ask(seen, 1, 0), 0);
 	while (verbs_ah_counts(seen->cache)->refreshed == 0)
@@ -150,7 +150,7 @@ stopping_ends_with_the_last_call_and_the_last_put(void **state)
 }
 
 static void
-the_owner_may_stop_it_when_told(void **state)
+the_owner_may_stop_it_when_reported(void **state)
 {
 	struct seen *seen = *state;
 
@@ -159,11 +159,11 @@ the_owner_may_stop_it_when_told(void **state)
 	seen->error[1] = EINVAL;
 	for (uint32_t label = 0; label < 8; label++)
 		assert_int_equal(ask(seen, 1, label), -EINPROGRESS);
-	wait_told(seen, 1);
+	wait_reported(seen, 1);
 	make_cache(seen, 0);
 	for (uint32_t label = 0; label < 8; label++)
 		assert_int_equal(ask(seen, 2, label), -EINPROGRESS);
-	wait_told(seen, 2);
+	wait_reported(seen, 2);
 	wait_destroyed(seen, 1);
 	assert_int_equal(seen->creates[2], 1);
 }
@@ -194,7 +194,7 @@ a_call_that_outlives_the_cache_leaks_nothing(void **state)
 }
 
 static void
-without_lanes_it_says_so(void **state)
+without_lanes_it_reports_so(void **state)
 {
 	struct seen *seen = *state;
 	struct verbs_ah *held, *ah;
@@ -277,13 +277,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_in_use_is_made_anew_and_serves_until_then),
 		TEST(the_old_handle_serves_on_when_the_target_is_dead),
-		TEST(after_a_change_of_the_way_handles_are_made_anew),
-		TEST(one_made_while_the_way_changed_is_made_again),
+		TEST(after_a_change_of_the_path_handles_are_made_anew),
+		TEST(one_made_while_the_path_changed_is_made_again),
 		TEST(stopping_ends_with_the_last_call_and_the_last_put),
-		TEST(the_owner_may_stop_it_when_told),
+		TEST(the_owner_may_stop_it_when_reported),
 		TEST(what_was_never_put_goes_with_the_cache),
 		TEST(a_call_that_outlives_the_cache_leaks_nothing),
-		TEST(without_lanes_it_says_so),
+		TEST(without_lanes_it_reports_so),
 		TEST(any_order_of_things_leaks_nothing),
 	};
 

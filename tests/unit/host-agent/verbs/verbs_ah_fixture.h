@@ -208,7 +208,7 @@ turn(struct seen *seen)
 }
 
 static inline void
-wait_told(struct seen *seen, int count)
+wait_reported(struct seen *seen, int count)
 {
 	while (seen->ready + seen->failed < count)
 		turn(seen);
@@ -258,7 +258,7 @@ take(struct seen *seen, int target, uint32_t label)
 	struct verbs_ah *ah = NULL;
 
 	if (get(seen, target, label, &ah) == -EINPROGRESS) {
-		wait_told(seen, seen->ready + seen->failed + 1);
+		wait_reported(seen, seen->ready + seen->failed + 1);
 		assert_int_equal(get(seen, target, label, &ah), 0);
 	}
 	assert_non_null(ah);

@@ -24,18 +24,18 @@ struct world {
 	struct pki *pki;
 	struct rm_check check;
 	char config[256], folder[256];
-	char said[4096]; /* "E text\n", "W text\n" */
+	char reported[4096]; /* "E text\n", "W text\n" */
 };
 
 static void
 keep_line(enum rm_log_level level, const char *line, void *arg)
 {
 	struct world *w = arg;
-	size_t len = strlen(w->said);
+	size_t len = strlen(w->reported);
 
 	if (level > RM_LOG_WARNING)
 		return;
-	snprintf(w->said + len, sizeof(w->said) - len, "%c %s\n",
+	snprintf(w->reported + len, sizeof(w->reported) - len, "%c %s\n",
 	    level == RM_LOG_ERROR ? 'E' : 'W', line);
 }
 
@@ -74,13 +74,13 @@ found(struct world *w, unsigned errors, unsigned warnings, const char *text)
 {
 	if (w->check.errors != errors || w->check.warnings != warnings)
 		fail_msg("%u errors, %u warnings: %s", w->check.errors,
-		    w->check.warnings, w->said);
+		    w->check.warnings, w->reported);
 	if (text == NULL)
-		assert_string_equal(w->said, "");
-	else if (strstr(w->said, text) == NULL)
-		fail_msg("expected \"%s\" in: %s", text, w->said);
+		assert_string_equal(w->reported, "");
+	else if (strstr(w->reported, text) == NULL)
+		fail_msg("expected \"%s\" in: %s", text, w->reported);
 	w->check.errors = w->check.warnings = 0;
-	w->said[0] = '\0';
+	w->reported[0] = '\0';
 }
 
 static const char *const tors[] = { "tor1", "tor2" };
@@ -276,7 +276,7 @@ serve_people(struct world *w, const struct pki_wish *wish, const char *tokens)
 }
 
 static void
-what_people_would_stumble_over_is_said(void **state)
+what_people_would_stumble_over_is_reported(void **state)
 {
 	struct world *w = *state;
 	const char *tokens = pki_path(w->pki, "viewers", ".tokens");
@@ -378,7 +378,7 @@ main(void)
 		TEST(a_certificate_of_somebody_else_is_an_error_that_names_both),
 		TEST(a_certificate_that_ends_soon_is_a_warning),
 		TEST(plaintext_is_a_warning),
-		TEST(what_people_would_stumble_over_is_said),
+		TEST(what_people_would_stumble_over_is_reported),
 		TEST(a_folder_is_writable_or_can_be_made),
 		TEST(an_address_to_listen_on_is_one_of_this_host),
 		TEST(http_is_served_where_it_can_be),

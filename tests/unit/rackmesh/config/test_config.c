@@ -171,7 +171,7 @@ an_unknown_option_names_its_neighbour(void **state)
 }
 
 static void
-values_out_of_range_say_what_was_expected(void **state)
+values_out_of_range_report_what_was_expected(void **state)
 {
 	refused("probe:\n  interval_ms: 9\n",
 	    "a.yaml:2:16: probe.interval_ms: expected a whole number between 10 and "
@@ -197,7 +197,7 @@ values_out_of_range_say_what_was_expected(void **state)
 }
 
 static void
-a_wrong_shape_says_which_is_right(void **state)
+a_wrong_shape_reports_which_is_right(void **state)
 {
 	refused("probe: 5\n",
 	    "a.yaml:1:8: probe: expected a map, \"name: value\" lines indented below "
@@ -548,8 +548,8 @@ main(void)
 		cmocka_unit_test(what_is_not_given_has_its_default),
 		cmocka_unit_test(all_kinds_are_read),
 		cmocka_unit_test(an_unknown_option_names_its_neighbour),
-		cmocka_unit_test(values_out_of_range_say_what_was_expected),
-		cmocka_unit_test(a_wrong_shape_says_which_is_right),
+		cmocka_unit_test(values_out_of_range_report_what_was_expected),
+		cmocka_unit_test(a_wrong_shape_reports_which_is_right),
 		cmocka_unit_test(a_missing_required_option_is_named_with_its_file),
 		cmocka_unit_test(a_word_may_stand_for_a_table_of_one_item),
 		cmocka_unit_test(a_required_table_needs_an_item),

@@ -13,7 +13,7 @@
 #define LABEL63 "a23456789012345678901234567890123456789012345678901234567890123"
 
 static void
-names_and_numeric_addresses_are_told_apart(void **state)
+names_and_numeric_addresses_are_distinguished(void **state)
 {
 	static const char *const names[] = { "agg1:7471",
 		"agg1.rack-7.example.com:7471", "localhost:1", "agg1.example.:65535",
@@ -81,7 +81,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_numeric_addresses_are_told_apart),
+		cmocka_unit_test(names_and_numeric_addresses_are_distinguished),
 		cmocka_unit_test(what_is_neither_is_refused),
 		cmocka_unit_test(the_case_of_a_name_does_not_count_and_all_else_does),
 	};

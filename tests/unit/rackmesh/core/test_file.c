@@ -126,7 +126,7 @@ a_failed_replacement_leaves_the_old_and_no_litter(void **state)
 }
 
 static void
-a_temporary_file_left_by_a_crash_is_in_nobodys_way(void **state)
+a_temporary_file_left_by_a_crash_is_in_nobodys_path(void **state)
 {
 	const char *path;
 	uint8_t *data;
@@ -174,7 +174,7 @@ main(void)
 		cmocka_unit_test(a_file_past_its_bound_is_refused),
 		cmocka_unit_test(a_file_that_hides_its_size_is_read_whole),
 		cmocka_unit_test(a_failed_replacement_leaves_the_old_and_no_litter),
-		cmocka_unit_test(a_temporary_file_left_by_a_crash_is_in_nobodys_way),
+		cmocka_unit_test(a_temporary_file_left_by_a_crash_is_in_nobodys_path),
 		cmocka_unit_test(a_secret_is_nobody_elses_whatever_a_crash_has_left),
 	};
 

@@ -299,7 +299,7 @@ only_so_many_calls_wait(void **state)
 }
 
 static void
-forgotten_calls_say_nothing(void **state)
+forgotten_calls_report_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct fixture other = { 0 };
@@ -453,7 +453,7 @@ a_stream_that_never_comes_is_given_up(void **state)
 }
 
 static void
-a_watch_may_be_freed_while_it_speaks(void **state)
+a_watch_may_be_freed_while_it_reports(void **state)
 {
 	struct fixture *f = *state;
 
@@ -485,14 +485,14 @@ main(void)
 		TEST(an_endpoint_that_fails_is_left),
 		TEST(a_full_database_and_a_large_request_differ),
 		TEST_LOGIN(only_so_many_calls_wait),
-		TEST(forgotten_calls_say_nothing),
+		TEST(forgotten_calls_report_nothing),
 		TEST(bad_endpoints_are_refused),
 		TEST(a_watch_brings_the_past_and_what_comes),
 		TEST(a_watch_in_a_store_that_has_gone_back_ends),
 		TEST_LOGIN(a_watch_logs_in_and_notices_when_it_no_longer_may),
 		TEST(the_last_words_of_a_member_need_no_line_end),
 		TEST(a_stream_that_never_comes_is_given_up),
-		TEST(a_watch_may_be_freed_while_it_speaks),
+		TEST(a_watch_may_be_freed_while_it_reports),
 	};
 
 	return cmocka_run_group_tests_name("etcd", tests, NULL, NULL);

@@ -207,7 +207,7 @@ an_answer_that_makes_no_sense_is_refused(void **state)
 }
 
 static void
-errors_are_told_apart(void **state)
+errors_are_distinguished(void **state)
 {
 	static const struct {
 		long status;
@@ -263,7 +263,7 @@ errors_are_told_apart(void **state)
 }
 
 static void
-errors_without_words_of_etcd_are_told_by_their_status(void **state)
+errors_without_words_of_etcd_are_reported_by_their_status(void **state)
 {
 	struct rm_etcd_reply reply;
 
@@ -305,7 +305,7 @@ lines_of_a_watch_are_read(void **state)
 }
 
 static void
-ends_of_a_watch_are_told_apart(void **state)
+ends_of_a_watch_are_distinguished(void **state)
 {
 	static const struct {
 		const char *text;
@@ -401,10 +401,11 @@ main(void)
 		cmocka_unit_test(what_is_left_out_is_zero),
 		cmocka_unit_test(values_may_hold_any_byte_and_keys_no_zero),
 		cmocka_unit_test(an_answer_that_makes_no_sense_is_refused),
-		cmocka_unit_test(errors_are_told_apart),
-		cmocka_unit_test(errors_without_words_of_etcd_are_told_by_their_status),
+		cmocka_unit_test(errors_are_distinguished),
+		cmocka_unit_test(
+		    errors_without_words_of_etcd_are_reported_by_their_status),
 		cmocka_unit_test(lines_of_a_watch_are_read),
-		cmocka_unit_test(ends_of_a_watch_are_told_apart),
+		cmocka_unit_test(ends_of_a_watch_are_distinguished),
 		cmocka_unit_test(lines_are_cut_wherever_the_pieces_end),
 		cmocka_unit_test(a_line_beyond_the_bound_is_refused),
 	};

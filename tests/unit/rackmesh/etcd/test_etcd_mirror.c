@@ -179,7 +179,7 @@ lost_events_are_found_by_the_next_list(void **state)
 }
 
 static void
-events_said_twice_are_handed_over_once(void **state)
+events_reported_twice_are_handed_over_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -240,7 +240,7 @@ an_event_from_the_past_is_ignored(void **state)
 }
 
 static void
-an_event_of_a_revision_that_never_was_is_not_believed(void **state)
+an_event_of_a_revision_that_never_was_is_not_accepted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -260,7 +260,7 @@ an_event_of_a_revision_that_never_was_is_not_believed(void **state)
 }
 
 static void
-a_bookmark_of_a_revision_that_never_was_is_not_believed(void **state)
+a_bookmark_of_a_revision_that_never_was_is_not_accepted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -518,11 +518,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_is_listed_and_then_followed),
 		TEST(lost_events_are_found_by_the_next_list),
-		TEST(events_said_twice_are_handed_over_once),
+		TEST(events_reported_twice_are_handed_over_once),
 		TEST(events_out_of_order_neither_go_back_nor_stay),
 		TEST(an_event_from_the_past_is_ignored),
-		TEST(an_event_of_a_revision_that_never_was_is_not_believed),
-		TEST(a_bookmark_of_a_revision_that_never_was_is_not_believed),
+		TEST(an_event_of_a_revision_that_never_was_is_not_accepted),
+		TEST(a_bookmark_of_a_revision_that_never_was_is_not_accepted),
 		TEST(a_dream_of_a_likely_revision_ends_with_a_list),
 		TEST(a_canceled_watch_is_listed_and_opened_anew),
 		TEST(a_compacted_watch_is_listed_and_opened_anew),

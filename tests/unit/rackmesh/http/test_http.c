@@ -256,7 +256,7 @@ a_change_is_taken_on_the_unix_socket_only(void **state)
 }
 
 static void
-wrong_paths_and_methods_are_told(void **state)
+wrong_paths_and_methods_are_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -388,7 +388,7 @@ connect_unix(const struct fixture *f, const char *own_path)
 }
 
 static void
-a_crowd_on_one_socket_waits_and_leaves_the_other_usable(void **state)
+a_flood_on_one_socket_waits_and_leaves_the_other_usable(void **state)
 {
 	struct fixture *f = *state;
 	int fds[SERVER_CONNECTIONS];
@@ -641,14 +641,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_read_is_answered_over_tcp_and_unix),
 		TEST(a_change_is_taken_on_the_unix_socket_only),
-		TEST(wrong_paths_and_methods_are_told),
+		TEST(wrong_paths_and_methods_are_reported),
 		TEST(a_handler_is_answered_for_exactly_once),
 		TEST(health_and_metrics_are_served),
 		TEST(an_oversized_body_is_refused_and_the_server_unharmed),
 		TEST(oversized_headers_are_refused_and_the_server_unharmed),
 		TEST(a_large_answer_is_cut_and_its_status_kept),
 		TEST(no_more_exchanges_than_the_bound_run_at_once),
-		TEST(a_crowd_on_one_socket_waits_and_leaves_the_other_usable),
+		TEST(a_flood_on_one_socket_waits_and_leaves_the_other_usable),
 		TEST(every_kind_of_end_frees_a_connection),
 		TEST(a_peer_with_a_long_name_does_no_harm),
 		TEST(the_unix_socket_is_the_owners_and_replaces_a_stale_one),

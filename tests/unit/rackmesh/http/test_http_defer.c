@@ -208,7 +208,7 @@ a_client_that_has_left_harms_nobody(void **state)
 }
 
 static void
-only_so_many_wait_and_the_next_is_told(void **state)
+only_so_many_wait_and_the_next_is_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -256,7 +256,7 @@ main(void)
 		TEST(replies_of_every_kind_end_a_deferral),
 		TEST(the_server_answers_when_nobody_else_does),
 		TEST(a_client_that_has_left_harms_nobody),
-		TEST(only_so_many_wait_and_the_next_is_told),
+		TEST(only_so_many_wait_and_the_next_is_reported),
 		TEST(the_end_of_the_server_ends_what_waits),
 	};
 

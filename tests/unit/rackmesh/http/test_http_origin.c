@@ -33,7 +33,7 @@ teardown(void **state)
 }
 
 static void
-only_urls_below_a_base_are_met_its_way(void **state)
+only_urls_below_a_base_are_met_its_path(void **state)
 {
 	static const struct {
 		const char *url;
@@ -163,7 +163,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    only_urls_below_a_base_are_met_its_way, setup, teardown),
+		    only_urls_below_a_base_are_met_its_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    a_secret_is_read_anew_each_time_and_never_when_others_can, setup,
 		    teardown),

@@ -34,7 +34,7 @@ struct fixture {
 	struct rm_http_call *calls[2];
 	size_t streamed, largest;
 	unsigned pieces, dones;
-	int on_data_says; /* 1: cancel ours, 2: cancel the other, 3: start another */
+	int on_data_status; /* 1: cancel ours, 2: cancel the other, 3: start another */
 	int r;
 	long status;
 	size_t body_len;
@@ -175,7 +175,7 @@ on_data(const char *data, size_t len, void *arg)
 	f->streamed += len;
 	if (len > f->largest)
 		f->largest = len;
-	switch (f->on_data_says) {
+	switch (f->on_data_status) {
 	case 1:
 		rm_http_call_cancel(f->calls[0]);
 		break;
@@ -183,7 +183,7 @@ on_data(const char *data, size_t len, void *arg)
 		rm_http_call_cancel(f->calls[1]);
 		break;
 	case 3:
-		f->on_data_says = 0;
+		f->on_data_status = 0;
 		start(f, "/plain",
 		    (struct rm_http_exchange){ .timeout_ns = DEADLINE_NS }, NULL);
 		return 0;
@@ -191,7 +191,7 @@ on_data(const char *data, size_t len, void *arg)
 		break;
 	}
 	rm_loop_stop(f->loop);
-	return f->on_data_says < 0 ? f->on_data_says : 0;
+	return f->on_data_status < 0 ? f->on_data_status : 0;
 }
 
 static const struct rm_http_exchange stream = {
@@ -240,7 +240,7 @@ a_header_with_a_line_break_is_refused(void **state)
 }
 
 static void
-an_answer_is_cut_where_the_caller_says(void **state)
+an_answer_is_cut_where_the_caller_reports(void **state)
 {
 	struct fixture *f = *state;
 
@@ -308,7 +308,7 @@ whoever_reads_a_stream_can_end_it(void **state)
 {
 	struct fixture *f = *state;
 
-	f->on_data_says = -EBADMSG;
+	f->on_data_status = -EBADMSG;
 	start(f, "/stream", stream, NULL);
 	run(f);
 	assert_int_equal(f->dones, 1);
@@ -316,7 +316,7 @@ whoever_reads_a_stream_can_end_it(void **state)
 }
 
 static void
-a_canceled_call_says_nothing_more(void **state)
+a_canceled_call_reports_nothing_more(void **state)
 {
 	struct fixture *f = *state;
 
@@ -326,7 +326,7 @@ a_canceled_call_says_nothing_more(void **state)
 	run(f);
 	assert_int_equal(f->pieces, 1);
 	rm_http_call_cancel(f->calls[0]); /* between two pieces */
-	f->on_data_says = 1;
+	f->on_data_status = 1;
 	start(f, "/stream", stream, &f->calls[0]);
 	run(f); /* within a piece */
 	assert_int_equal(f->pieces, 2);
@@ -342,13 +342,13 @@ a_stream_may_cancel_and_start_others(void **state)
 {
 	struct fixture *f = *state;
 
-	f->on_data_says = 2;
+	f->on_data_status = 2;
 	start(f, "/stream", stream, &f->calls[0]);
 	start(f, "/silent-for-long", stream, &f->calls[1]);
 	run(f);
 	assert_int_equal(f->dones, 0);
 	rm_http_call_cancel(f->calls[0]);
-	f->on_data_says = 3;
+	f->on_data_status = 3;
 	start(f, "/stream", stream, &f->calls[0]);
 	run(f);
 	assert_int_equal(f->dones, 1);
@@ -383,11 +383,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(headers_and_login_go_along),
 		TEST(a_header_with_a_line_break_is_refused),
-		TEST(an_answer_is_cut_where_the_caller_says),
+		TEST(an_answer_is_cut_where_the_caller_reports),
 		TEST(a_stream_is_handed_over_as_it_comes),
 		TEST(an_error_is_no_stream),
 		TEST(whoever_reads_a_stream_can_end_it),
-		TEST(a_canceled_call_says_nothing_more),
+		TEST(a_canceled_call_reports_nothing_more),
 		TEST(a_stream_may_cancel_and_start_others),
 		TEST(connections_are_used_again),
 	};

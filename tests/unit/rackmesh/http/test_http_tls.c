@@ -217,7 +217,7 @@ on_large_done(const struct rm_http_answer *answer, void *arg)
 }
 
 static void
-large_bodies_pass_both_ways_on_one_connection(void **state)
+large_bodies_pass_both_directions_on_one_connection(void **state)
 {
 	struct world *w = *state;
 	static char body[60000];
@@ -367,7 +367,7 @@ half_open_handshakes_end_after_two_seconds_and_leave_nothing(void **state)
 }
 
 static void
-the_client_believes_only_whom_it_is_told_to(void **state)
+the_client_believes_only_whom_it_is_reported_to(void **state)
 {
 	struct world *w = *state;
 	struct pki *other = pki_new();
@@ -423,14 +423,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_handler_knows_who_asks),
 		TEST(changes_are_for_those_who_are_allowed),
-		TEST(large_bodies_pass_both_ways_on_one_connection),
+		TEST(large_bodies_pass_both_directions_on_one_connection),
 		TEST(large_bodies_are_not_read_of_who_shows_no_certificate),
 		TEST(without_a_rule_nobody_is_served),
 		TEST(who_shows_nothing_or_something_bad_is_not_served),
 		TEST(plaintext_on_the_tls_port_is_cut_and_counted),
 		TEST(who_is_revoked_is_not_served_on_a_connection_that_stands),
 		TEST(half_open_handshakes_end_after_two_seconds_and_leave_nothing),
-		TEST(the_client_believes_only_whom_it_is_told_to),
+		TEST(the_client_believes_only_whom_it_is_reported_to),
 		TEST(the_client_uses_no_key_that_is_open_to_others),
 		TEST(new_files_of_the_client_hold_for_its_next_connection),
 	};

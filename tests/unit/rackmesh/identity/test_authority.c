@@ -147,7 +147,7 @@ count_wrong(const char *peer, size_t *cells, size_t *allowed)
 }
 
 static void
-every_role_may_what_the_table_says_and_nothing_else(void **state)
+every_role_may_what_the_table_reports_and_nothing_else(void **state)
 {
 	size_t cells = 0, allowed = 0, wrong = 0;
 
@@ -179,7 +179,7 @@ nobody_may_nothing(void **state)
 }
 
 static void
-a_refusal_names_who_and_what_and_why(void **state)
+a_refusal_names_who_and_what_and_reason(void **state)
 {
 	static struct rm_identity who;
 	const struct rm_request request = { RM_VERB_REPORT, "lab", "agg1", "t9" };
@@ -195,7 +195,8 @@ a_refusal_names_who_and_what_and_why(void **state)
 }
 
 static void
-a_link_without_tls_is_whoever_it_says_and_a_strange_certificate_is_nobody(void **state)
+a_link_without_tls_is_whoever_it_reports_and_a_strange_certificate_is_nobody(
+    void **state)
 {
 	const struct rm_request request = { RM_VERB_AGENT_SESSION, "lab", "h1", NULL };
 	char reason[256];
@@ -218,11 +219,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_role_may_what_the_table_says_and_nothing_else),
-		cmocka_unit_test(nobody_may_nothing),
-		cmocka_unit_test(a_refusal_names_who_and_what_and_why),
 		cmocka_unit_test(
-		    a_link_without_tls_is_whoever_it_says_and_a_strange_certificate_is_nobody),
+		    every_role_may_what_the_table_reports_and_nothing_else),
+		cmocka_unit_test(nobody_may_nothing),
+		cmocka_unit_test(a_refusal_names_who_and_what_and_reason),
+		cmocka_unit_test(
+		    a_link_without_tls_is_whoever_it_reports_and_a_strange_certificate_is_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,7 +267,7 @@ who_asks_loopback_by_a_name_from_elsewhere_is_refused(void **state)
 #define EVES "0123456789abcdef0123456789abcdEF"
 
 static void
-tokens_say(struct world *w, const char *text)
+tokens_report(struct world *w, const char *text)
 {
 	FILE *file = fopen(w->tokens, "w");
 
@@ -302,8 +302,8 @@ a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
 	snprintf(w->tokens, sizeof(w->tokens), "%s.tokens", w->socket);
 	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), -ENODATA);
 	/* As editors of other systems leave it, and without the last newline. */
-	tokens_say(w, "# people\r\n\r\nann " ANNS "\r\nbob\t" BOBS " r2,r1 \r\n"
-		      "eve " EVES " r2");
+	tokens_report(w, "# people\r\n\r\nann " ANNS "\r\nbob\t" BOBS " r2,r1 \r\n"
+			 "eve " EVES " r2");
 	assert_int_equal(listen_at(w, "", "", "127.0.0.1:0"), 0);
 	snprintf(sealed, sizeof(sealed), "https://127.0.0.1:%d",
 	    rm_http_server_tls_port(w->server));
@@ -318,7 +318,7 @@ a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
 	assert_int_equal(ask_with(w, sealed, ANNS, true), 403);
 	assert_non_null(strstr(w->body, "viewer 'ann' of region '*' may not change"));
 
-	tokens_say(w, "ann " ANNS "\n");
+	tokens_report(w, "ann " ANNS "\n");
 	assert_int_equal(ask_with(w, sealed, BOBS, false), 401);
 	assert_int_equal(ask_with(w, sealed, ANNS, false), 200);
 	assert_int_equal(w->warnings, 0);
@@ -331,7 +331,7 @@ a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
 }
 
 static void
-a_file_of_tokens_that_says_something_else_is_refused_with_its_line(void **state)
+a_file_of_tokens_that_reports_something_else_is_refused_with_its_line(void **state)
 {
 	static const struct {
 		const char *text, *error;
@@ -350,7 +350,7 @@ a_file_of_tokens_that_says_something_else_is_refused_with_its_line(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct rm_error failure = { 0 };
 
-		tokens_say(w, bad[i].text);
+		tokens_report(w, bad[i].text);
 		assert_int_equal(rm_viewer_tokens_check(w->tokens, &failure), -EINVAL);
 		assert_non_null(strstr(failure.text, bad[i].error));
 		assert_null(strstr(failure.text, ANNS));
@@ -387,7 +387,7 @@ main(void)
 		TEST(who_asks_loopback_by_a_name_from_elsewhere_is_refused),
 		TEST(a_viewers_token_reads_for_as_long_as_it_is_in_the_file),
 		TEST(
-		    a_file_of_tokens_that_says_something_else_is_refused_with_its_line),
+		    a_file_of_tokens_that_reports_something_else_is_refused_with_its_line),
 		TEST(reading_by_everybody_is_warned_of),
 	};
 

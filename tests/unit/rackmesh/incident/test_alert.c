@@ -269,7 +269,7 @@ text_at(json_t *json, const char *outer, const char *inner)
 
 /* To Alertmanager, what ends in the past is over. */
 static void
-what_is_open_since_an_earlier_life_is_told_to_be_open_now(void **state)
+what_is_open_since_an_earlier_life_is_reported_to_be_open_now(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -340,7 +340,7 @@ begins_and_ends(struct fixture *f, const char *date)
 
 /* Ours is years ahead, from before it opened until after it ended. */
 static void
-what_begins_and_ends_by_a_wrong_clock_is_told_by_alertmanagers(void **state)
+what_begins_and_ends_by_a_wrong_clock_is_reported_by_alertmanagers(void **state)
 {
 	json_t *am = begins_and_ends(*state, "Tue, 14 Nov 2023 22:13:20 GMT"), *alert;
 
@@ -356,7 +356,7 @@ what_begins_and_ends_by_a_wrong_clock_is_told_by_alertmanagers(void **state)
 
 /* What no clock of ours can count on from is nobody's time. */
 static void
-a_time_of_day_at_the_end_of_all_time_is_not_believed(void **state)
+a_time_of_day_at_the_end_of_all_time_is_not_accepted(void **state)
 {
 	json_t *am = begins_and_ends(*state, "Fri, 11 Apr 2262 23:47:14 GMT");
 	char now[RM_WALL_TEXT];
@@ -371,7 +371,7 @@ a_time_of_day_at_the_end_of_all_time_is_not_believed(void **state)
 
 /* Its cable may be pulled: what is on its way then must not arrive when it is back. */
 static void
-what_is_withdrawn_on_its_way_is_given_up_and_the_rest_goes_on(void **state)
+what_is_withdrawn_on_its_path_is_given_up_and_the_rest_goes_on(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident first = incident_of("h1/r0"), second = incident_of("h2/r0");
@@ -636,7 +636,7 @@ only_labels_that_alertmanager_takes_and_are_not_ours_are_taken(void **state)
 }
 
 static void
-a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on(void **state)
+a_new_receiver_is_reported_what_is_firing_and_one_that_stays_goes_on(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -701,7 +701,7 @@ what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
 
 /* Killed before its webhook came back. */
 static void
-what_was_not_told_before_a_restart_is_told_after_it(void **state)
+what_was_not_reported_before_a_restart_is_reported_after_it(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -768,7 +768,7 @@ one_sink_that_takes_is_enough_to_deliver(void **state)
 
 /* All clocks may have been set since. */
 static void
-what_time_it_was_long_ago_says_nothing(void **state)
+what_time_it_was_long_ago_reports_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct alert_reach *reach = NULL;
@@ -830,7 +830,7 @@ a_question_that_is_turned_away_as_alerts_are_is_no_answer(void **state)
 }
 
 static void
-an_alert_is_told_when_the_last_sink_has_taken_it(void **state)
+an_alert_is_reported_when_the_last_sink_has_taken_it(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1074,20 +1074,20 @@ an_alertmanager_may_be_given_with_a_slash_or_with_its_whole_path(void **state)
 
 /* status: of all answers, with location. Said: before there is any alert. */
 static void
-is_said_once_and_once_that_it_is_over(
-    struct fixture *f, int status, const char *location, const char *said)
+is_reported_once_and_once_that_it_is_over(
+    struct fixture *f, int status, const char *location, const char *reported)
 {
 	struct rm_incident incident = incident_of("h1/r0");
 
 	assert_string_equal(f->log, "");
 	f->status = status;
 	f->location = location;
-	wait_trouble(f, said);
-	assert_non_null(strstr(f->log, said));
+	wait_trouble(f, reported);
+	assert_non_null(strstr(f->log, reported));
 	assert_non_null(strstr(f->log, f->url));
 	rm_alerts_fire(f->alerts, &incident);
 	wait_for(f, f->taken_count + 8);
-	assert_non_null(strstr(rm_alerts_trouble(f->alerts), said));
+	assert_non_null(strstr(rm_alerts_trouble(f->alerts), reported));
 	assert_false(rm_alerts_deliver(f->alerts));
 	f->status = 200;
 	f->location = NULL;
@@ -1100,27 +1100,27 @@ is_said_once_and_once_that_it_is_over(
 }
 
 static void
-a_redirect_for_good_is_said_with_where_it_leads(void **state)
+a_redirect_for_good_is_reported_with_where_it_leads(void **state)
 {
 	alert_to(*state, "");
-	is_said_once_and_once_that_it_is_over(*state, 301, "https://am.example/x",
+	is_reported_once_and_once_that_it_is_over(*state, 301, "https://am.example/x",
 	    "answers 301, a redirect to \"https://am.example/x\"");
 }
 
 static void
-a_redirect_that_keeps_the_method_is_said_with_where_it_leads(void **state)
+a_redirect_that_keeps_the_method_is_reported_with_where_it_leads(void **state)
 {
 	alert_to(*state, "");
-	is_said_once_and_once_that_it_is_over(*state, 308,
+	is_reported_once_and_once_that_it_is_over(*state, 308,
 	    "https://me:secret@am.example/x",
 	    "answers 308, a redirect to \"https://am.example/x\"");
 }
 
 static void
-a_wrong_prefix_is_said(void **state)
+a_wrong_prefix_is_reported(void **state)
 {
 	alert_to(*state, "/wrong");
-	is_said_once_and_once_that_it_is_over(
+	is_reported_once_and_once_that_it_is_over(
 	    *state, 404, NULL, "/wrong/api/v2/alerts answers 404: look at its prefix");
 }
 
@@ -1155,7 +1155,7 @@ a_password_in_the_url_is_for_the_receiver_alone(void **state)
 }
 
 static void
-nobody_at_home_is_said(void **state)
+nobody_at_home_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	char url[] = "http://user:secret@127.0.0.1:1/hook/secret";
@@ -1230,7 +1230,7 @@ a_webhook_that_knows_no_get_is_well(void **state)
 }
 
 static bool
-metrics_say(const struct rm_metrics *metrics, const char *wanted)
+metrics_report(const struct rm_metrics *metrics, const char *wanted)
 {
 	struct evbuffer *out = evbuffer_new();
 	bool found;
@@ -1254,15 +1254,15 @@ every_receiver_has_a_metric_also_after_a_reload(void **state)
 	    rm_alerts_metrics(f->alerts, metrics, "up", "region=\"r1\""), 0);
 	snprintf(line, sizeof line,
 	    "up{region=\"r1\",receiver=\"webhooks[0]\",url=\"%s/...\"} 1\n", f->url);
-	assert_true(metrics_say(metrics, line));
+	assert_true(metrics_report(metrics, line));
 	f->status = 404;
 	alert_to(f, "/wrong");
 	wait_trouble(f, "answers 404");
 	snprintf(line, sizeof line,
 	    "up{region=\"r1\",receiver=\"alertmanagers[0]\",url=\"%s/wrong\"} 0\n",
 	    f->url);
-	assert_true(metrics_say(metrics, line));
-	assert_false(metrics_say(metrics, "webhooks"));
+	assert_true(metrics_report(metrics, line));
+	assert_false(metrics_report(metrics, "webhooks"));
 	rm_metrics_free(metrics);
 }
 
@@ -1413,22 +1413,24 @@ main(void)
 		ASKING(sinks_are_asked_when_there_is_nothing_to_send),
 		ASKING(a_question_that_is_turned_away_as_alerts_are_is_no_answer),
 		TEST(an_alertmanager_may_be_given_with_a_slash_or_with_its_whole_path),
-		ASKING(a_redirect_for_good_is_said_with_where_it_leads),
-		ASKING(a_redirect_that_keeps_the_method_is_said_with_where_it_leads),
-		ASKING(a_wrong_prefix_is_said),
+		ASKING(a_redirect_for_good_is_reported_with_where_it_leads),
+		ASKING(
+		    a_redirect_that_keeps_the_method_is_reported_with_where_it_leads),
+		ASKING(a_wrong_prefix_is_reported),
 		ASKING(a_password_in_the_url_is_for_the_receiver_alone),
-		TEST(nobody_at_home_is_said),
+		TEST(nobody_at_home_is_reported),
 		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
 		ASKING(
 		    one_that_answered_an_alert_with_a_page_is_well_when_it_answers_a_question),
 		ASKING(a_webhook_that_knows_no_get_is_well),
 		ASKING(every_receiver_has_a_metric_also_after_a_reload),
-		TEST(what_is_open_since_an_earlier_life_is_told_to_be_open_now),
+		TEST(what_is_open_since_an_earlier_life_is_reported_to_be_open_now),
 		TEST(an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future),
-		TEST(what_begins_and_ends_by_a_wrong_clock_is_told_by_alertmanagers),
-		TEST(a_time_of_day_at_the_end_of_all_time_is_not_believed),
-		TEST(what_time_it_was_long_ago_says_nothing),
-		TEST(what_is_withdrawn_on_its_way_is_given_up_and_the_rest_goes_on),
+		TEST(
+		    what_begins_and_ends_by_a_wrong_clock_is_reported_by_alertmanagers),
+		TEST(a_time_of_day_at_the_end_of_all_time_is_not_accepted),
+		TEST(what_time_it_was_long_ago_reports_nothing),
+		TEST(what_is_withdrawn_on_its_path_is_given_up_and_the_rest_goes_on),
 		TEST(whether_anybody_answers_is_found_by_asking),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(a_webhook_gets_all_of_alertmanagers_format),
@@ -1437,10 +1439,11 @@ main(void)
 		TEST(own_labels_are_those_of_the_opening_until_its_end),
 		cmocka_unit_test(
 		    only_labels_that_alertmanager_takes_and_are_not_ours_are_taken),
-		TEST(a_new_receiver_is_told_what_is_firing_and_one_that_stays_goes_on),
+		TEST(
+		    a_new_receiver_is_reported_what_is_firing_and_one_that_stays_goes_on),
 		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
-		TEST(what_was_not_told_before_a_restart_is_told_after_it),
-		TEST(an_alert_is_told_when_the_last_sink_has_taken_it),
+		TEST(what_was_not_reported_before_a_restart_is_reported_after_it),
+		TEST(an_alert_is_reported_when_the_last_sink_has_taken_it),
 		TEST(labels_stay_the_same_while_the_kind_changes),
 		cmocka_unit_test(severity_is_that_of_the_opening),
 		TEST(a_resolution_is_sent_resolved_after_the_firing),

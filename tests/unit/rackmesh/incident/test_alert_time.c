@@ -54,7 +54,7 @@ times_of_a_clock_that_is_right_stay_as_they_are(void **state)
 }
 
 static void
-what_begins_and_ends_by_a_wrong_clock_is_told_by_the_receivers(void **state)
+what_begins_and_ends_by_a_wrong_clock_is_reported_by_the_receivers(void **state)
 {
 	static const int64_t off[] = { YEARS, -YEARS, 3600 * S, -3600 * S };
 
@@ -117,7 +117,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_of_a_clock_that_is_right_stay_as_they_are),
 		cmocka_unit_test(
-		    what_begins_and_ends_by_a_wrong_clock_is_told_by_the_receivers),
+		    what_begins_and_ends_by_a_wrong_clock_is_reported_by_the_receivers),
 		cmocka_unit_test(
 		    what_begins_by_a_wrong_clock_is_mended_when_that_is_set_right),
 		cmocka_unit_test(

@@ -398,7 +398,7 @@ an_undecided_incident_keeps_its_name_when_it_narrows(void **state)
 }
 
 static void
-an_undecided_incident_tells_which_one_it_is_once_that_is_known(void **state)
+an_undecided_incident_reports_which_one_it_is_once_that_is_known(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_verdict verdict = verdict_on("h1/r0 or h2/r0", RM_KIND_RNIC_DOWN);
@@ -465,7 +465,7 @@ windows_that_disagree_on_which_one_it_is_change_nothing(void **state)
 #define RECONSIDER_STEPS (RM_INCIDENT_RECONSIDER_NS / STEP_NS)
 
 static void
-windows_that_cannot_tell_do_not_keep_the_wrong_one(void **state)
+windows_that_cannot_report_do_not_keep_the_wrong_one(void **state)
 {
 	struct rack *rack = *state;
 
@@ -478,7 +478,7 @@ windows_that_cannot_tell_do_not_keep_the_wrong_one(void **state)
 }
 
 static void
-what_a_window_that_cannot_tell_sees_is_taken(void **state)
+what_a_window_that_cannot_report_sees_is_taken(void **state)
 {
 	const char *part = "h1/r0 or h2/r0";
 	struct rack *rack = *state;
@@ -575,7 +575,7 @@ two_faults_never_hide_behind_one_undecided_incident(void **state)
 }
 
 static void
-json_tells_an_incidents_life(void **state)
+json_reports_an_incidents_life(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -614,14 +614,14 @@ main(void)
 		TEST(a_part_that_is_back_after_long_does_not_flap),
 		TEST(what_is_open_and_what_is_remembered_is_bounded),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
-		TEST(an_undecided_incident_tells_which_one_it_is_once_that_is_known),
+		TEST(an_undecided_incident_reports_which_one_it_is_once_that_is_known),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
-		TEST(windows_that_cannot_tell_do_not_keep_the_wrong_one),
-		TEST(what_a_window_that_cannot_tell_sees_is_taken),
+		TEST(windows_that_cannot_report_do_not_keep_the_wrong_one),
+		TEST(what_a_window_that_cannot_report_sees_is_taken),
 		TEST(the_other_one_replaces_the_known_one_each_time_after_longer),
 		TEST(of_two_that_are_named_the_known_one_keeps_its_incident),
 		TEST(two_faults_never_hide_behind_one_undecided_incident),
-		TEST(json_tells_an_incidents_life),
+		TEST(json_reports_an_incidents_life),
 	};
 
 	return cmocka_run_group_tests_name("incident", tests, NULL, NULL);

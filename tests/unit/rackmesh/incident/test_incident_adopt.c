@@ -171,7 +171,7 @@ what_they_end_ends_here_without_a_word(void **state)
 
 /* They may be gone before they have told it: then it is ours to tell. */
 static void
-what_they_end_and_have_not_told_yet_is_kept_to_be_told(void **state)
+what_they_end_and_have_not_reported_yet_is_kept_to_be_reported(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -191,7 +191,7 @@ what_they_end_and_have_not_told_yet_is_kept_to_be_told(void **state)
 }
 
 static void
-what_ended_here_is_theirs_to_tell_where_they_speak(void **state)
+what_ended_here_is_theirs_to_report_where_they_report(void **state)
 {
 	struct rack *rack = *state;
 
@@ -210,7 +210,7 @@ what_ended_here_is_theirs_to_tell_where_they_speak(void **state)
 
 /* They may have begun to speak before they heard of it. */
 static void
-what_we_told_is_open_until_they_tell_of_it(void **state)
+what_we_reported_is_open_until_they_report_of_it(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -229,7 +229,7 @@ what_we_told_is_open_until_they_tell_of_it(void **state)
 }
 
 static void
-what_nobody_heard_of_is_not_owed(void **state)
+what_nobody_received_of_is_not_owed(void **state)
 {
 	struct rack *rack = *state;
 
@@ -240,7 +240,7 @@ what_nobody_heard_of_is_not_owed(void **state)
 
 /* Cut off before anybody could be told: it would speak of what has ended meanwhile. */
 static void
-what_nobody_was_told_and_nothing_says_now_has_ended(void **state)
+what_nobody_was_reported_and_nothing_reports_now_has_ended(void **state)
 {
 	struct rack *rack = *state;
 
@@ -271,7 +271,7 @@ an_or_of_theirs_keeps_its_name(void **state)
 }
 
 static void
-one_who_speaks_keeps_its_own_and_takes_what_it_has_not(void **state)
+one_who_reports_keeps_its_own_and_takes_what_it_has_not(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident known = theirs_on("h1/r0"), fresh = theirs_on("h2/r0");
@@ -290,7 +290,7 @@ one_who_speaks_keeps_its_own_and_takes_what_it_has_not(void **state)
 }
 
 static void
-what_was_told_and_is_not_theirs_any_more_has_ended(void **state)
+what_was_reported_and_is_not_theirs_any_more_has_ended(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0"), old = theirs_on("h2/r0");
@@ -368,14 +368,14 @@ main(void)
 		TEST(what_both_find_goes_by_their_id_and_times),
 		TEST(what_only_they_have_is_held_until_it_is_ours_to_end),
 		TEST(what_they_end_ends_here_without_a_word),
-		TEST(what_they_end_and_have_not_told_yet_is_kept_to_be_told),
-		TEST(what_ended_here_is_theirs_to_tell_where_they_speak),
-		TEST(what_we_told_is_open_until_they_tell_of_it),
-		TEST(what_nobody_heard_of_is_not_owed),
-		TEST(what_nobody_was_told_and_nothing_says_now_has_ended),
+		TEST(what_they_end_and_have_not_reported_yet_is_kept_to_be_reported),
+		TEST(what_ended_here_is_theirs_to_report_where_they_report),
+		TEST(what_we_reported_is_open_until_they_report_of_it),
+		TEST(what_nobody_received_of_is_not_owed),
+		TEST(what_nobody_was_reported_and_nothing_reports_now_has_ended),
 		TEST(an_or_of_theirs_keeps_its_name),
-		TEST(one_who_speaks_keeps_its_own_and_takes_what_it_has_not),
-		TEST(what_was_told_and_is_not_theirs_any_more_has_ended),
+		TEST(one_who_reports_keeps_its_own_and_takes_what_it_has_not),
+		TEST(what_was_reported_and_is_not_theirs_any_more_has_ended),
 		TEST(what_is_of_an_earlier_life_and_not_theirs_has_ended),
 		TEST(no_more_is_taken_than_there_is_room_for_and_no_id_twice),
 	};

@@ -205,7 +205,7 @@ those_just_resolved_are_remembered_and_older_ones_not(void **state)
 
 /* The end of it is no news any more, or was never told. */
 static void
-what_was_not_told_is_kept_for_a_day_and_what_was_for_five_minutes(void **state)
+what_was_not_reported_is_kept_for_a_day_and_what_was_for_five_minutes(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
 	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
@@ -237,7 +237,7 @@ what_was_not_told_is_kept_for_a_day_and_what_was_for_five_minutes(void **state)
 }
 
 static void
-what_was_told_is_remembered(void **state)
+what_was_reported_is_remembered(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
 	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
@@ -426,7 +426,7 @@ count_write(void *arg)
 }
 
 static void
-a_save_is_on_the_disk_when_it_is_said_to_be(void **state)
+a_save_is_on_the_disk_when_it_is_reported_to_be(void **state)
 {
 	struct place *place = *state;
 	uint64_t save = rm_incident_file_next(place->file);
@@ -516,12 +516,12 @@ main(void)
 		cmocka_unit_test(what_came_and_went_before_the_restart_still_does),
 		cmocka_unit_test(those_just_resolved_are_remembered_and_older_ones_not),
 		cmocka_unit_test(
-		    what_was_not_told_is_kept_for_a_day_and_what_was_for_five_minutes),
-		cmocka_unit_test(what_was_told_is_remembered),
+		    what_was_not_reported_is_kept_for_a_day_and_what_was_for_five_minutes),
+		cmocka_unit_test(what_was_reported_is_remembered),
 		cmocka_unit_test(what_is_wrong_is_named_and_left_out_alone),
 		TEST(the_newest_state_is_what_stays),
 		TEST(what_cannot_be_written_is_counted_and_tried_again),
-		TEST(a_save_is_on_the_disk_when_it_is_said_to_be),
+		TEST(a_save_is_on_the_disk_when_it_is_reported_to_be),
 		TEST(a_save_that_failed_was_tried_and_is_not_there),
 		TEST(what_does_not_parse_is_set_aside),
 		TEST(what_cannot_be_read_now_is_not_set_aside),

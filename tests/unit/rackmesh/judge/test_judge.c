@@ -228,7 +228,7 @@ when_everything_fails_one_switch_is_likelier_than_many_hosts(void **state)
 }
 
 static void
-what_cannot_be_told_apart_is_listed_as_alternatives(void **state)
+what_cannot_be_distinguished_is_listed_as_alternatives(void **state)
 {
 	struct fabric *fabric = *state;
 	const struct rm_blamed *part;
@@ -247,7 +247,7 @@ what_cannot_be_told_apart_is_listed_as_alternatives(void **state)
 }
 
 static void
-one_witness_is_enough_to_tell_them_apart(void **state)
+one_witness_is_enough_to_report_them_apart(void **state)
 {
 	struct fabric *fabric = *state;
 
@@ -404,7 +404,7 @@ what_only_some_may_have_crossed_is_blamed_when_nothing_surer_is_left(void **stat
 /* Both ways of a cable, or one of them: of replies that a quarter may have crossed it
  * more are lost than that. */
 static void
-what_is_blamed_is_not_blamed_again_for_one_of_its_ways(void **state)
+what_is_blamed_is_not_blamed_again_for_one_of_its_paths(void **state)
 {
 	const struct rm_judge_options options = {
 		.base_loss = 0.001, .alternatives_within = 10, .max_parts = 4
@@ -564,8 +564,8 @@ main(void)
 		TEST(two_dead_hosts_are_not_one_lossy_switch),
 		TEST(many_dead_hosts_are_not_hidden_by_what_was_picked_first),
 		TEST(when_everything_fails_one_switch_is_likelier_than_many_hosts),
-		TEST(what_cannot_be_told_apart_is_listed_as_alternatives),
-		TEST(one_witness_is_enough_to_tell_them_apart),
+		TEST(what_cannot_be_distinguished_is_listed_as_alternatives),
+		TEST(one_witness_is_enough_to_report_them_apart),
 		TEST(the_share_of_loss_is_fitted),
 		TEST(a_share_between_two_levels_needs_nobody_else),
 		TEST(what_was_crossed_twice_loses_twice),
@@ -577,7 +577,7 @@ main(void)
 		TEST(parts_that_explain_more_come_first),
 		cmocka_unit_test(slow_loss_is_found_where_shares_begin_low_enough),
 		cmocka_unit_test(
-		    what_is_blamed_is_not_blamed_again_for_one_of_its_ways),
+		    what_is_blamed_is_not_blamed_again_for_one_of_its_paths),
 		cmocka_unit_test(
 		    many_parts_that_do_a_little_better_than_one_are_doubted),
 		cmocka_unit_test(a_share_no_greater_than_the_usual_loss_is_refused),

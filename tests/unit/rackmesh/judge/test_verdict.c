@@ -54,7 +54,7 @@ an_rnic_verdict_reads_as_a_sentence_with_figures(void **state)
 }
 
 static void
-what_was_judged_late_says_so(void **state)
+what_was_judged_late_reports_so(void **state)
 {
 	struct rm_verdict verdict = dead_rnic();
 	char text[RM_SENTENCE_BYTES];
@@ -76,12 +76,12 @@ what_was_judged_late_says_so(void **state)
 }
 
 static void
-a_loss_says_of_which_packets(void **state)
+a_loss_reports_of_which_packets(void **state)
 {
 	static const struct {
 		enum rm_kind kind;
 		enum rm_direction direction;
-		const char *says, *word;
+		const char *reports, *word;
 	} cases[] = {
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_UNKNOWN, "loses packets:", "" },
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_RECEIVE,
@@ -109,7 +109,7 @@ a_loss_says_of_which_packets(void **state)
 		verdict.evidence.direction = cases[i].direction;
 		rm_verdict_sentence(&verdict, text, sizeof text);
 		snprintf(expected, sizeof expected, "RNIC h1/r0 at tor1 %s in 1.0 s,",
-		    cases[i].says);
+		    cases[i].reports);
 		assert_memory_equal(text, expected, strlen(expected));
 		json = rm_verdict_json(&verdict);
 		assert_string_equal(
@@ -121,7 +121,7 @@ a_loss_says_of_which_packets(void **state)
 }
 
 static void
-a_host_verdict_says_what_was_seen(void **state)
+a_host_verdict_reports_what_was_seen(void **state)
 {
 	struct rm_verdict verdict = {
 		.part = { RM_PART_AGENT, "h3", "" },
@@ -139,7 +139,7 @@ a_host_verdict_says_what_was_seen(void **state)
 }
 
 static void
-an_rnics_verdict_ends_with_what_its_counters_tell(void **state)
+an_rnics_verdict_ends_with_what_its_counters_report(void **state)
 {
 	struct rm_verdict verdict = {
 		.part = { RM_PART_RNIC, "h3/r0", "tor1" },
@@ -167,7 +167,7 @@ an_rnics_verdict_ends_with_what_its_counters_tell(void **state)
 }
 
 static void
-a_tor_verdict_speaks_of_the_whole_rack(void **state)
+a_tor_verdict_reports_of_the_whole_rack(void **state)
 {
 	const struct rm_verdict verdict = {
 		.part = { RM_PART_TOR, "tor1", "" },
@@ -187,7 +187,7 @@ a_tor_verdict_speaks_of_the_whole_rack(void **state)
 }
 
 static void
-what_other_racks_say_of_a_tor_is_not_of_its_inside(void **state)
+what_other_racks_report_of_a_tor_is_not_of_its_inside(void **state)
 {
 	const struct rm_verdict verdict = {
 		.part = { RM_PART_TOR, "tor1", "" },
@@ -287,12 +287,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_rnic_verdict_reads_as_a_sentence_with_figures),
-		cmocka_unit_test(what_was_judged_late_says_so),
-		cmocka_unit_test(a_loss_says_of_which_packets),
-		cmocka_unit_test(a_host_verdict_says_what_was_seen),
-		cmocka_unit_test(an_rnics_verdict_ends_with_what_its_counters_tell),
-		cmocka_unit_test(a_tor_verdict_speaks_of_the_whole_rack),
-		cmocka_unit_test(what_other_racks_say_of_a_tor_is_not_of_its_inside),
+		cmocka_unit_test(what_was_judged_late_reports_so),
+		cmocka_unit_test(a_loss_reports_of_which_packets),
+		cmocka_unit_test(a_host_verdict_reports_what_was_seen),
+		cmocka_unit_test(an_rnics_verdict_ends_with_what_its_counters_report),
+		cmocka_unit_test(a_tor_verdict_reports_of_the_whole_rack),
+		cmocka_unit_test(what_other_racks_report_of_a_tor_is_not_of_its_inside),
 		cmocka_unit_test(a_mesh_fails_that_lost_all_since_the_fault_began),
 		cmocka_unit_test(a_sentence_is_cut_to_fit_at_any_length),
 		cmocka_unit_test(json_carries_all_of_the_evidence),

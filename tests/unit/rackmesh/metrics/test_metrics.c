@@ -151,27 +151,27 @@ labels_are_copied_and_a_thousand_metrics_fit(void **state)
 }
 
 static void
-tell_three(struct rm_metrics_out *out, const void *arg)
+report_three(struct rm_metrics_out *out, const void *arg)
 {
 	const double *value = arg;
 
-	rm_metrics_tell(out, "n=\"1\"", "", *value);
-	rm_metrics_tell(out, "n=\"2\"", "quantile=\"0.5\"", 2e-05);
-	rm_metrics_tell(out, "", "n=\"3\"", NAN);
+	rm_metrics_series(out, "n=\"1\"", "", *value);
+	rm_metrics_series(out, "n=\"2\"", "quantile=\"0.5\"", 2e-05);
+	rm_metrics_series(out, "", "n=\"3\"", NAN);
 }
 
 static void
-tell_nothing(struct rm_metrics_out *out, const void *arg)
+report_nothing(struct rm_metrics_out *out, const void *arg)
 {
 }
 
 static void
-series_of_a_family_are_told_at_every_rendering(void **state)
+series_of_a_family_are_reported_at_every_rendering(void **state)
 {
 	static const struct rm_metrics_family family = { "a_seconds", "summary", "of a",
-		tell_three };
+		report_three };
 	static const struct rm_metrics_family nobody = { "b", "gauge", "of b",
-		tell_nothing };
+		report_nothing };
 	struct rm_metrics *metrics;
 	double value = 4;
 	char *text;
@@ -198,7 +198,7 @@ series_of_a_family_are_told_at_every_rendering(void **state)
 }
 
 static void
-build_info_tells_the_version_of_a_program(void **state)
+build_info_reports_the_version_of_a_program(void **state)
 {
 	char long_name[METRICS_LABEL_BYTES + 1];
 	struct rm_metrics *metrics;
@@ -229,8 +229,8 @@ main(void)
 		cmocka_unit_test(the_same_metric_twice_is_refused),
 		cmocka_unit_test(numbers_without_a_value_have_their_words),
 		cmocka_unit_test(labels_are_copied_and_a_thousand_metrics_fit),
-		cmocka_unit_test(series_of_a_family_are_told_at_every_rendering),
-		cmocka_unit_test(build_info_tells_the_version_of_a_program),
+		cmocka_unit_test(series_of_a_family_are_reported_at_every_rendering),
+		cmocka_unit_test(build_info_reports_the_version_of_a_program),
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);

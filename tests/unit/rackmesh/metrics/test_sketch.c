@@ -160,7 +160,7 @@ every_value_is_within_the_bound(void **state)
 }
 
 static void
-an_empty_sketch_says_zero(void **state)
+an_empty_sketch_reports_zero(void **state)
 {
 	struct rm_sketch *sketch = new_sketch();
 
@@ -350,7 +350,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quantiles_are_within_one_percent_of_the_exact_ones),
 		cmocka_unit_test(every_value_is_within_the_bound),
-		cmocka_unit_test(an_empty_sketch_says_zero),
+		cmocka_unit_test(an_empty_sketch_reports_zero),
 		cmocka_unit_test(the_rank_is_the_nearest_one),
 		cmocka_unit_test(values_past_the_range_count_as_its_end),
 		cmocka_unit_test(merging_is_the_same_as_adding_to_one),

@@ -114,7 +114,7 @@ no_limit_allows_more_than_the_ceiling(void **state)
 }
 
 static void
-an_empty_frame_is_refused_both_ways(void **state)
+an_empty_frame_is_refused_both_directions(void **state)
 {
 	static const uint8_t header[8] = { 0 };
 	struct rm_frame frame;
@@ -175,7 +175,7 @@ main(void)
 		TEST(the_payload_is_aligned_wherever_it_lay),
 		TEST(a_length_that_will_be_refused_is_refused_before_the_body_is_there),
 		TEST(no_limit_allows_more_than_the_ceiling),
-		TEST(an_empty_frame_is_refused_both_ways),
+		TEST(an_empty_frame_is_refused_both_directions),
 		TEST(a_sealed_frame_has_no_checksum_and_needs_none),
 		TEST(every_flipped_bit_of_payload_and_checksum_is_noticed),
 	};

@@ -9,7 +9,7 @@
 #define CROWD 60
 
 static void
-an_orderly_close_is_told_from_a_reset(void **state)
+an_orderly_close_is_reported_from_a_reset(void **state)
 {
 	struct fixture *f = *state;
 
@@ -57,31 +57,31 @@ everything_sent_before_a_close_arrives_first(void **state)
 /* So many are busy at once that libevent puts their deferred shares off, and the
  * end of each stream is read before its last frames are handed over. */
 static void
-a_crowd_that_leaves_together_is_heard_out(void **state)
+a_flood_that_leaves_together_is_seen_out(void **state)
 {
 	struct fixture *f = *state;
-	struct fixture crowd[CROWD];
+	struct fixture flood[CROWD];
 	unsigned gone = 0;
 
 	for (size_t i = 0; i < CROWD; i++) {
-		crowd[i] = (struct fixture){ .loop = f->loop };
-		fixture_open(&crowd[i], 0);
-		peer_writes(&crowd[i], frames_of(450, 1));
-		close(crowd[i].peer);
-		crowd[i].peer = -1;
+		flood[i] = (struct fixture){ .loop = f->loop };
+		fixture_open(&flood[i], 0);
+		peer_writes(&flood[i], frames_of(450, 1));
+		close(flood[i].peer);
+		flood[i].peer = -1;
 	}
 	for (size_t i = 0; i < CROWD; i++) {
-		LOOPBACK_WAIT(f->loop, crowd[i].closes > 0);
-		assert_int_equal(crowd[i].frames, 450);
-		assert_int_equal(crowd[i].reason, 0);
-		gone += crowd[i].closes;
-		fixture_shut(&crowd[i]);
+		LOOPBACK_WAIT(f->loop, flood[i].closes > 0);
+		assert_int_equal(flood[i].frames, 450);
+		assert_int_equal(flood[i].reason, 0);
+		gone += flood[i].closes;
+		fixture_shut(&flood[i]);
 	}
 	assert_int_equal(gone, CROWD);
 }
 
 static void
-sending_to_one_who_has_left_still_hears_his_last_words(void **state)
+sending_to_one_who_has_left_still_receives_his_last_words(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t byte = 1;
@@ -181,11 +181,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_orderly_close_is_told_from_a_reset),
+		TEST(an_orderly_close_is_reported_from_a_reset),
 		TEST(a_close_in_the_middle_of_a_frame_is_a_reset),
 		TEST(everything_sent_before_a_close_arrives_first),
-		TEST(a_crowd_that_leaves_together_is_heard_out),
-		TEST(sending_to_one_who_has_left_still_hears_his_last_words),
+		TEST(a_flood_that_leaves_together_is_seen_out),
+		TEST(sending_to_one_who_has_left_still_receives_his_last_words),
 		TEST(close_comes_once_from_the_loop_and_may_free),
 		TEST(freeing_with_a_close_pending_is_silent),
 		TEST(what_a_frame_handler_returns_is_the_reason),

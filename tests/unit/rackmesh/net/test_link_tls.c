@@ -10,7 +10,7 @@
 
 #define BODY "what nobody on the way may read"
 #define STRANGERS 50
-#define STRANGER_BYTES (16 << 10)
+#define UNKNOWN_PEER_BYTES (16 << 10)
 
 static void
 both_learn_who_the_other_is(void **state)
@@ -85,7 +85,7 @@ what_was_sent_before_the_handshake_goes_after_it(void **state)
 }
 
 static void
-frames_of_every_size_pass_both_ways(void **state)
+frames_of_every_size_pass_both_directions(void **state)
 {
 	struct ends *ends = *state;
 	static uint8_t data[ENDS_FRAME];
@@ -334,7 +334,7 @@ an_odd_first_message_is_refused_before_room_is_made_for_it(void **state)
 /* All that one may send who has shown nothing: of a first message of the longest kind
  * all but the last byte, and nobody reads the rest. */
 static void
-a_stranger_takes_little_memory(void **state)
+a_unknown_peer_takes_little_memory(void **state)
 {
 	struct ends *ends = *state;
 	struct end pending_conns[STRANGERS] = { 0 };
@@ -356,7 +356,7 @@ a_stranger_takes_little_memory(void **state)
 	loopback_run(ends->loop, 100 * RM_NS_PER_MS);
 	each = (mallinfo2().uordblks - before) / (STRANGERS - 1);
 	print_message("%zu bytes each\n", each); /* 0 under the sanitizers */
-	assert_in_range(each, 0, STRANGER_BYTES);
+	assert_in_range(each, 0, UNKNOWN_PEER_BYTES);
 	for (int i = 0; i < STRANGERS; i++) {
 		pending_conns[i].tls = NULL;
 		end_clear(&pending_conns[i]);
@@ -404,7 +404,7 @@ main(void)
 		TEST(both_learn_who_the_other_is),
 		TEST(what_was_sent_before_the_handshake_never_goes_in_plaintext),
 		TEST(what_was_sent_before_the_handshake_goes_after_it),
-		TEST(frames_of_every_size_pass_both_ways),
+		TEST(frames_of_every_size_pass_both_directions),
 		TEST(an_oversized_frame_closes_and_counts),
 		TEST(a_peer_that_does_not_read_fills_the_queue_and_gets_all_later),
 		TEST(a_link_may_be_paused_before_it_is_open),
@@ -416,7 +416,7 @@ main(void)
 		TEST(a_plaintext_server_is_left_at_once_and_counted),
 		TEST(half_a_handshake_ends_after_its_time),
 		TEST(an_odd_first_message_is_refused_before_room_is_made_for_it),
-		TEST(a_stranger_takes_little_memory),
+		TEST(a_unknown_peer_takes_little_memory),
 		TEST(what_on_open_returns_is_the_reason),
 		TEST(without_tls_a_link_opens_from_the_loop),
 	};

@@ -27,7 +27,7 @@ believe(X509_STORE_CTX *ctx, void *arg)
 }
 
 static void
-stranger_begin(
+unknown_peer_begin(
     struct bad_peer *bad_peer, const struct rm_tls_files *files, int fd, bool accepting)
 {
 	bad_peer->fd = fd;
@@ -54,7 +54,7 @@ stranger_begin(
 }
 
 static void
-stranger_end(struct bad_peer *bad_peer)
+unknown_peer_end(struct bad_peer *bad_peer)
 {
 	SSL_free(bad_peer->ssl);
 	SSL_CTX_free(bad_peer->ctx);
@@ -63,7 +63,7 @@ stranger_end(struct bad_peer *bad_peer)
 
 /* One move of his; true while he has not given up. */
 static bool
-stranger_moves(struct bad_peer *bad_peer)
+unknown_peer_moves(struct bad_peer *bad_peer)
 {
 	char byte;
 	int r = SSL_read(bad_peer->ssl, &byte, 1);
@@ -82,19 +82,19 @@ meet(struct ends *ends, struct end *end, bool accepting,
 	loopback_pair(fds, 0);
 	end->closes = end->opens = 0;
 	end_begin(ends->loop, end, fds[0], accepting);
-	stranger_begin(&bad_peer, files, fds[1], !accepting);
-	LOOPBACK_WAIT(
-	    ends->loop, (stranger_moves(&bad_peer), end->closes > 0) || end->opens > 0);
+	unknown_peer_begin(&bad_peer, files, fds[1], !accepting);
+	LOOPBACK_WAIT(ends->loop,
+	    (unknown_peer_moves(&bad_peer), end->closes > 0) || end->opens > 0);
 	reason = end->closes > 0 ? end->reason : 0;
 	end_hang_up(end);
-	stranger_end(&bad_peer);
+	unknown_peer_end(&bad_peer);
 	return reason;
 }
 
 static const struct {
 	const char *name;
 	struct pki_wish wish;
-	const char *says; /* our sentence; NULL: he is let in */
+	const char *reports; /* our sentence; NULL: he is let in */
 	enum { ANY, SERVER_ONLY, CLIENT_ONLY } when; /* what the certificate is for */
 } pending_conns[] = {
 	{ "good", { .uri = AGENT_URI }, NULL, ANY },
@@ -130,13 +130,13 @@ static const struct {
 
 static void
 judge(struct ends *ends, const struct rm_tls_files *files, const char *name,
-    const char *says, bool accepting)
+    const char *reports, bool accepting)
 {
 	struct end *end = accepting ? &ends->accepting : &ends->dialing;
 	uint64_t refused = rm_tls_counts(end->tls)->refused;
 	int r = meet(ends, end, accepting, files);
 
-	if (says == NULL) {
+	if (reports == NULL) {
 		if (r != 0 || end->opens != 1)
 			fail_msg("%s: turned away: %d %s", name, r, end->cause);
 		assert_string_equal(end->identity, AGENT_URI);
@@ -144,7 +144,7 @@ judge(struct ends *ends, const struct rm_tls_files *files, const char *name,
 	}
 	if (r != -EACCES || end->opens != 0)
 		fail_msg("%s: %d, %u opens: %s", name, r, end->opens, end->cause);
-	if (strstr(end->cause, says) == NULL)
+	if (strstr(end->cause, reports) == NULL)
 		fail_msg("%s: %s", name, end->cause);
 	assert_int_equal(rm_tls_counts(end->tls)->refused, refused + 1);
 }
@@ -157,13 +157,13 @@ every_bad_certificate_is_refused_in_both_roles(void **state)
 	for (size_t i = 0; i < sizeof(pending_conns) / sizeof(pending_conns[0]); i++) {
 		struct rm_tls_files files =
 		    pki_issue(ends->pki, "stranger", &pending_conns[i].wish);
-		const char *says = pending_conns[i].says;
+		const char *reports = pending_conns[i].reports;
 
 		/* We accept: he is a client. */
 		judge(ends, &files, pending_conns[i].name,
-		    pending_conns[i].when == CLIENT_ONLY ? NULL : says, true);
+		    pending_conns[i].when == CLIENT_ONLY ? NULL : reports, true);
 		judge(ends, &files, pending_conns[i].name,
-		    pending_conns[i].when == SERVER_ONLY ? NULL : says, false);
+		    pending_conns[i].when == SERVER_ONLY ? NULL : reports, false);
 	}
 }
 
@@ -245,12 +245,13 @@ nothing_older_than_tls_1_3_is_spoken(void **state)
 
 		loopback_pair(fds, 0);
 		end_begin(ends->loop, end, fds[0], accepting);
-		stranger_begin(&bad_peer, &files, fds[1], !accepting);
+		unknown_peer_begin(&bad_peer, &files, fds[1], !accepting);
 		SSL_set_max_proto_version(bad_peer.ssl, TLS1_2_VERSION);
-		LOOPBACK_WAIT(ends->loop, (stranger_moves(&bad_peer), end->closes > 0));
+		LOOPBACK_WAIT(
+		    ends->loop, (unknown_peer_moves(&bad_peer), end->closes > 0));
 		assert_int_equal(end->reason, -EPROTO);
 		assert_int_equal(rm_tls_counts(end->tls)->garbled, 1);
-		stranger_end(&bad_peer);
+		unknown_peer_end(&bad_peer);
 	}
 }
 
@@ -275,8 +276,8 @@ who_has_us_answer_and_answer_is_left(void **state)
 	    setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &(int){ 4096 }, sizeof(int)), 0);
 	assert_int_equal(
 	    rm_link_new(ends->loop, fds[0], &limits, &callbacks, end, &end->link), 0);
-	stranger_begin(&bad_peer, &files, fds[1], false);
-	LOOPBACK_WAIT(ends->loop, (stranger_moves(&bad_peer), end->opens > 0));
+	unknown_peer_begin(&bad_peer, &files, fds[1], false);
+	LOOPBACK_WAIT(ends->loop, (unknown_peer_moves(&bad_peer), end->opens > 0));
 	for (int i = 0; i < 200000 && end->closes == 0; i++) {
 		SSL_key_update(bad_peer.ssl, SSL_KEY_UPDATE_REQUESTED);
 		SSL_do_handshake(bad_peer.ssl);
@@ -287,12 +288,12 @@ who_has_us_answer_and_answer_is_left(void **state)
 	assert_int_equal(end->closes, 1);
 	assert_int_equal(end->reason, -ENOBUFS);
 	assert_in_range(most, 1024, 200 << 10);
-	stranger_end(&bad_peer);
+	unknown_peer_end(&bad_peer);
 }
 
 /* In TLS 1.3 it is up before it hears of it. */
 static void
-who_is_refused_hears_why(void **state)
+who_is_refused_gets_the_reason(void **state)
 {
 	struct ends *ends = *state;
 	const char *list;
@@ -387,7 +388,7 @@ main(void)
 		TEST(who_shows_nothing_is_refused),
 		TEST(nothing_older_than_tls_1_3_is_spoken),
 		TEST(who_has_us_answer_and_answer_is_left),
-		TEST(who_is_refused_hears_why),
+		TEST(who_is_refused_gets_the_reason),
 		TEST(revoking_ends_a_link_that_stands_within_five_seconds),
 		TEST(an_end_of_time_ends_a_link_that_stands),
 		TEST(an_authority_that_is_dropped_takes_its_links_along),

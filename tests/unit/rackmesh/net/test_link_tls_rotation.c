@@ -292,7 +292,7 @@ who_has_renewed_shows_it_before_anybody_misses_it(void **state)
 }
 
 static void
-a_dialer_says_why_it_is_refused_and_is_not_up(void **state)
+a_dialer_gives_the_reason_it_is_refused_and_is_not_up(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_listener *listener = NULL;
@@ -348,7 +348,7 @@ main(void)
 		    whoever_accepts_sees_when_the_peers_certificate_ends,
 		    ends_setup_bare, ends_teardown),
 		TEST(who_has_renewed_shows_it_before_anybody_misses_it),
-		TEST(a_dialer_says_why_it_is_refused_and_is_not_up),
+		TEST(a_dialer_gives_the_reason_it_is_refused_and_is_not_up),
 		TEST(a_dialer_gives_up_a_peer_that_does_not_shake_hands),
 	};
 

@@ -23,7 +23,7 @@ struct known {
 	unsigned frames, steps_at_last;
 };
 
-struct crowd {
+struct flood {
 	struct ends *ends;
 	struct known known;
 	struct rm_link *links[NEWCOMERS];
@@ -35,7 +35,7 @@ struct crowd {
 };
 
 static void
-known_says(struct known *known)
+known_reports(struct known *known)
 {
 	struct evbuffer *bytes = evbuffer_new();
 
@@ -49,10 +49,10 @@ known_says(struct known *known)
 static int
 on_known_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
-	struct crowd *crowd = arg;
+	struct flood *flood = arg;
 
-	crowd->known.frames++;
-	crowd->known.steps_at_last = crowd->steps;
+	flood->known.frames++;
+	flood->known.steps_at_last = flood->steps;
 	return 0;
 }
 
@@ -72,17 +72,17 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 static void
 on_close(struct rm_link *link, int reason, void *arg)
 {
-	struct crowd *crowd = arg;
+	struct flood *flood = arg;
 
-	crowd->reason = reason;
-	if (crowd->answers) {
-		assert_int_equal(crowd->known.frames, crowd->steps);
-		known_says(&crowd->known);
+	flood->reason = reason;
+	if (flood->answers) {
+		assert_int_equal(flood->known.frames, flood->steps);
+		known_reports(&flood->known);
 	}
-	crowd->steps++;
-	for (; crowd->leave > 0; crowd->leave--) {
-		rm_link_free(crowd->links[NEWCOMERS - crowd->leave]);
-		crowd->links[NEWCOMERS - crowd->leave] = NULL;
+	flood->steps++;
+	for (; flood->leave > 0; flood->leave--) {
+		rm_link_free(flood->links[NEWCOMERS - flood->leave]);
+		flood->links[NEWCOMERS - flood->leave] = NULL;
 	}
 }
 
@@ -91,106 +91,106 @@ static const uint8_t greeting[GREETING_BYTES] = { 0x16, 3, 1, 2, 0, 1, 0, 1, 0xf
 	3 };
 
 static void
-newcomer_comes(struct crowd *crowd, size_t i)
+newcomer_comes(struct flood *flood, size_t i)
 {
 	static const struct rm_link_callbacks callbacks = { on_frame, on_close };
 	const struct rm_link_limits limits = { ENDS_FRAME, ENDS_OUTPUT,
-		crowd->ends->accepting.tls, true };
+		flood->ends->accepting.tls, true };
 	int fds[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	assert_int_equal(write(fds[0], greeting, sizeof(greeting)), sizeof(greeting));
-	crowd->peers[i] = fds[0];
-	assert_int_equal(rm_link_new(crowd->ends->loop, fds[1], &limits, &callbacks,
-			     crowd, &crowd->links[i]),
+	flood->peers[i] = fds[0];
+	assert_int_equal(rm_link_new(flood->ends->loop, fds[1], &limits, &callbacks,
+			     flood, &flood->links[i]),
 	    0);
 }
 
 /* The newcomers' bytes are there first. */
 static void
-crowd_comes(struct crowd *crowd, struct ends *ends)
+flood_comes(struct flood *flood, struct ends *ends)
 {
 	static const struct rm_link_callbacks callbacks = { on_known_frame,
 		on_known_close };
 	static const struct rm_link_limits limits = { ENDS_FRAME, ENDS_OUTPUT };
 	int fds[2];
 
-	*crowd = (struct crowd){ .ends = ends };
+	*flood = (struct flood){ .ends = ends };
 	for (size_t i = 0; i < NEWCOMERS; i++)
-		newcomer_comes(crowd, i);
+		newcomer_comes(flood, i);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-	crowd->known.peer = fds[0];
-	assert_int_equal(rm_link_new(ends->loop, fds[1], &limits, &callbacks, crowd,
-			     &crowd->known.link),
+	flood->known.peer = fds[0];
+	assert_int_equal(rm_link_new(ends->loop, fds[1], &limits, &callbacks, flood,
+			     &flood->known.link),
 	    0);
 }
 
 static void
-crowd_goes(struct crowd *crowd)
+flood_goes(struct flood *flood)
 {
 	for (size_t i = 0; i < NEWCOMERS; i++) {
-		rm_link_free(crowd->links[i]);
-		close(crowd->peers[i]);
+		rm_link_free(flood->links[i]);
+		close(flood->peers[i]);
 	}
-	rm_link_free(crowd->known.link);
-	close(crowd->known.peer);
+	rm_link_free(flood->known.link);
+	close(flood->known.peer);
 }
 
 static void
 frames_of_who_is_known_come_before_newcomers_handshakes(void **state)
 {
 	struct ends *ends = *state;
-	struct crowd crowd;
+	struct flood flood;
 
-	crowd_comes(&crowd, ends);
+	flood_comes(&flood, ends);
 	for (size_t i = 0; i < FRAMES; i++)
-		known_says(&crowd.known);
-	LOOPBACK_WAIT(ends->loop, crowd.steps == NEWCOMERS);
-	assert_int_equal(crowd.known.frames, FRAMES);
-	assert_int_equal(crowd.known.steps_at_last, 0);
+		known_reports(&flood.known);
+	LOOPBACK_WAIT(ends->loop, flood.steps == NEWCOMERS);
+	assert_int_equal(flood.known.frames, FRAMES);
+	assert_int_equal(flood.known.steps_at_last, 0);
 	assert_int_equal(rm_tls_counts(ends->accepting.tls)->garbled, NEWCOMERS);
-	assert_int_equal(crowd.reason, -EPROTO);
-	crowd_goes(&crowd);
+	assert_int_equal(flood.reason, -EPROTO);
+	flood_goes(&flood);
 }
 
 static void
 and_between_any_two_of_them(void **state)
 {
 	struct ends *ends = *state;
-	struct crowd crowd;
+	struct flood flood;
 
-	crowd_comes(&crowd, ends);
-	crowd.answers = true;
-	LOOPBACK_WAIT(ends->loop, crowd.known.frames == NEWCOMERS);
-	crowd_goes(&crowd);
+	flood_comes(&flood, ends);
+	flood.answers = true;
+	LOOPBACK_WAIT(ends->loop, flood.known.frames == NEWCOMERS);
+	flood_goes(&flood);
 }
 
 static void
 who_is_closed_while_it_waits_has_no_turn(void **state)
 {
 	struct ends *ends = *state;
-	struct crowd crowd;
+	struct flood flood;
 
-	crowd_comes(&crowd, ends);
-	crowd.leave = NEWCOMERS / 2;
-	LOOPBACK_WAIT(ends->loop, crowd.steps == NEWCOMERS / 2);
+	flood_comes(&flood, ends);
+	flood.leave = NEWCOMERS / 2;
+	LOOPBACK_WAIT(ends->loop, flood.steps == NEWCOMERS / 2);
 	loopback_run(ends->loop, 2 * RM_TURN_NS);
-	assert_int_equal(crowd.steps, NEWCOMERS / 2);
-	crowd_goes(&crowd);
+	assert_int_equal(flood.steps, NEWCOMERS / 2);
+	flood_goes(&flood);
 }
 
 static void
 for_who_has_left_nothing_is_done(void **state)
 {
 	struct ends *ends = *state;
-	struct crowd crowd;
+	struct flood flood;
 
-	crowd_comes(&crowd, ends);
+	flood_comes(&flood, ends);
 	for (size_t i = 0; i < NEWCOMERS; i++)
-		shutdown(crowd.peers[i], SHUT_RDWR);
-	LOOPBACK_WAIT(ends->loop, crowd.steps == NEWCOMERS);
-	assert_int_equal(crowd.reason, -ECONNRESET);
-	crowd_goes(&crowd);
+		shutdown(flood.peers[i], SHUT_RDWR);
+	LOOPBACK_WAIT(ends->loop, flood.steps == NEWCOMERS);
+	assert_int_equal(flood.reason, -ECONNRESET);
+	flood_goes(&flood);
 }
 
 struct watch {

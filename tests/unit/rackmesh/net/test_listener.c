@@ -85,7 +85,7 @@ an_accepted_socket_neither_blocks_nor_leaks_into_children(void **state)
 }
 
 static void
-a_crowd_is_accepted_whole(void **state)
+a_flood_is_accepted_whole(void **state)
 {
 	struct fixture *f = *state;
 	int fds[100];
@@ -145,7 +145,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(port_zero_becomes_a_real_port_that_accepts),
 		TEST(an_accepted_socket_neither_blocks_nor_leaks_into_children),
-		TEST(a_crowd_is_accepted_whole),
+		TEST(a_flood_is_accepted_whole),
 		TEST(a_port_in_use_is_an_error_not_a_wait),
 		TEST(without_descriptors_it_pauses_and_then_comes_back),
 	};

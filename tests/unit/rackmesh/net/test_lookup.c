@@ -98,7 +98,7 @@ every_address_of_a_name_is_found_with_the_port(void **state)
 }
 
 static void
-a_name_without_an_address_is_said_in_the_resolvers_words(void **state)
+a_name_without_an_address_is_reported_in_the_resolvers_words(void **state)
 {
 	struct fixture *f = *state;
 	const uint64_t failed = rm_lookup_counts()->failed;
@@ -187,7 +187,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_address_of_a_name_is_found_with_the_port),
-		TEST(a_name_without_an_address_is_said_in_the_resolvers_words),
+		TEST(a_name_without_an_address_is_reported_in_the_resolvers_words),
 		TEST(no_more_addresses_than_we_have_room_for_are_taken),
 		TEST(a_numeric_address_is_its_own_answer),
 		/* The last: its threads outlive it. */

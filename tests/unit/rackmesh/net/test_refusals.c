@@ -14,31 +14,31 @@ static struct rm_refusals refusals;
 static char who[RM_REFUSALS_TEXT];
 
 static bool
-tells(const char *text, const char *reason, int64_t second)
+reports(const char *text, const char *reason, int64_t second)
 {
 	const rm_mono_t now = { second * RM_NS_PER_S };
 	struct rm_address peer;
 
 	who[0] = '\0';
 	assert_int_equal(rm_address_parse(text, -1, &peer), 0);
-	return rm_refusals_tell(&refusals, &peer, reason, now, who);
+	return rm_refusals_report(&refusals, &peer, reason, now, who);
 }
 
 static void
 a_host_that_comes_again_is_a_line_a_minute_with_a_count(void **state)
 {
 	memset(&refusals, 0, sizeof(refusals));
-	assert_true(tells("10.0.0.1:5000", "another name", 1));
+	assert_true(reports("10.0.0.1:5000", "another name", 1));
 	assert_string_equal(who, "10.0.0.1");
 	for (int port = 5001; port <= 5007; port++) {
 		char text[32];
 
 		snprintf(text, sizeof(text), "10.0.0.1:%d", port);
-		assert_false(tells(text, "another name", 60));
+		assert_false(reports(text, "another name", 60));
 	}
-	assert_true(tells("10.0.0.1:5008", "another name", 61));
+	assert_true(reports("10.0.0.1:5008", "another name", 61));
 	assert_string_equal(who, "10.0.0.1 (7 more times since)");
-	assert_true(tells("10.0.0.1:5009", "another name", 121));
+	assert_true(reports("10.0.0.1:5009", "another name", 121));
 	assert_string_equal(who, "10.0.0.1");
 }
 
@@ -46,27 +46,27 @@ static void
 another_host_or_reason_is_a_line_of_its_own(void **state)
 {
 	memset(&refusals, 0, sizeof(refusals));
-	assert_true(tells("10.0.0.1:5000", "another name", 1));
-	assert_true(tells("10.0.0.2:5000", "another name", 1));
-	assert_true(tells("10.0.0.1:5000", "another region", 1));
-	assert_true(tells("[fd00::1]:5000", "another name", 1));
+	assert_true(reports("10.0.0.1:5000", "another name", 1));
+	assert_true(reports("10.0.0.2:5000", "another name", 1));
+	assert_true(reports("10.0.0.1:5000", "another region", 1));
+	assert_true(reports("[fd00::1]:5000", "another name", 1));
 	assert_string_equal(who, "[fd00::1]");
-	assert_false(tells("[fd00::1]:5001", "another name", 2));
-	assert_false(tells("10.0.0.2:5001", "another name", 2));
+	assert_false(reports("[fd00::1]:5001", "another name", 2));
+	assert_false(reports("10.0.0.2:5001", "another name", 2));
 }
 
 static void
-of_too_many_the_one_told_longest_ago_is_forgotten(void **state)
+of_too_many_the_one_reported_longest_ago_is_forgotten(void **state)
 {
 	char text[32];
 
 	memset(&refusals, 0, sizeof(refusals));
 	for (int i = 0; i <= RM_REFUSALS; i++) {
 		snprintf(text, sizeof(text), "10.0.0.%d:1", i);
-		assert_true(tells(text, "no", 1 + i / 10));
+		assert_true(reports(text, "no", 1 + i / 10));
 	}
-	assert_false(tells("10.0.0.40:1", "no", 8));
-	assert_true(tells("10.0.0.0:1", "no", 8));
+	assert_false(reports("10.0.0.40:1", "no", 8));
+	assert_true(reports("10.0.0.0:1", "no", 8));
 }
 
 int
@@ -76,7 +76,7 @@ main(void)
 		cmocka_unit_test(
 		    a_host_that_comes_again_is_a_line_a_minute_with_a_count),
 		cmocka_unit_test(another_host_or_reason_is_a_line_of_its_own),
-		cmocka_unit_test(of_too_many_the_one_told_longest_ago_is_forgotten),
+		cmocka_unit_test(of_too_many_the_one_reported_longest_ago_is_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);

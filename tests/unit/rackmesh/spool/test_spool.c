@@ -259,7 +259,7 @@ memory_alone_promises_later_and_keeps_its_bound(void **state)
 }
 
 static void
-a_folder_that_cannot_be_is_said(void **state)
+a_folder_that_cannot_be_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	FILE *file = fopen(f->folder, "w");
@@ -288,7 +288,7 @@ main(void)
 		TEST(a_record_damaged_while_we_run_is_not_let_out),
 		TEST(what_can_never_fit_is_refused),
 		TEST(memory_alone_promises_later_and_keeps_its_bound),
-		TEST(a_folder_that_cannot_be_is_said),
+		TEST(a_folder_that_cannot_be_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("spool", tests, NULL, NULL);

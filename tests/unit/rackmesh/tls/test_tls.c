@@ -19,20 +19,20 @@ good_files(struct ends *ends)
 }
 
 static void
-expect_refusal(
-    struct ends *ends, const struct rm_tls_files *files, int expected, const char *says)
+expect_refusal(struct ends *ends, const struct rm_tls_files *files, int expected,
+    const char *reports)
 {
 	struct rm_tls *tls = NULL;
 	struct rm_error error = { .text = "" };
 	int r = rm_tls_new(ends->loop, files, &error, &tls);
 
-	if (r != expected || strstr(error.text, says) == NULL)
-		fail_msg("%d: %s (expected %d: %s)", r, error.text, expected, says);
+	if (r != expected || strstr(error.text, reports) == NULL)
+		fail_msg("%d: %s (expected %d: %s)", r, error.text, expected, reports);
 	assert_null(tls);
 }
 
 static void
-good_files_say_who_we_are_and_until_when(void **state)
+good_files_report_who_we_are_and_until_when(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
@@ -67,7 +67,7 @@ what_we_could_not_show_is_refused_with_a_sentence(void **state)
 {
 	static const struct {
 		struct pki_wish wish;
-		const char *says;
+		const char *reports;
 	} bad[] = {
 		{ { .uri = AGENT_URI, .expired = true },
 		    "own.pem: certificate has expired" },
@@ -92,7 +92,7 @@ what_we_could_not_show_is_refused_with_a_sentence(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct rm_tls_files files = pki_issue(ends->pki, "own", &bad[i].wish);
 
-		expect_refusal(ends, &files, -EBADMSG, bad[i].says);
+		expect_refusal(ends, &files, -EBADMSG, bad[i].reports);
 	}
 }
 
@@ -250,7 +250,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_we_show_is_near_its_end_with_a_fifth_of_its_life_left),
-		TEST(good_files_say_who_we_are_and_until_when),
+		TEST(good_files_report_who_we_are_and_until_when),
 		TEST(what_we_could_not_show_is_refused_with_a_sentence),
 		TEST(a_key_that_others_may_read_is_refused),
 		TEST(files_that_are_none_are_named),

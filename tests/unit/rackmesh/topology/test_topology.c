@@ -346,7 +346,7 @@ the_example_is_good(void **state)
 }
 
 static void
-members_of_racks_say_where_a_hosts_cables_end(void **state)
+members_of_racks_report_where_a_hosts_cables_end(void **state)
 {
 	struct rm_topology *t =
 	    parse("region: lab\n"
@@ -398,7 +398,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_topology_is_read_as_written),
-		cmocka_unit_test(members_of_racks_say_where_a_hosts_cables_end),
+		cmocka_unit_test(members_of_racks_report_where_a_hosts_cables_end),
 		cmocka_unit_test(a_member_that_is_no_pattern_is_refused),
 		cmocka_unit_test(lists_at_the_ends_of_a_link_join_each_with_each),
 		cmocka_unit_test(without_planes_there_is_one),

@@ -128,7 +128,7 @@ in_three_tiers_there_is_a_path_per_core(void **state)
 }
 
 static void
-a_tor_is_no_way_through(void **state)
+a_tor_is_no_path_through(void **state)
 {
 	struct fixture f;
 
@@ -191,7 +191,7 @@ a_load_is_that_of_one_cable(void **state)
 }
 
 static void
-the_worst_cable_on_the_way_is_found(void **state)
+the_worst_cable_on_the_path_is_found(void **state)
 {
 	struct fixture f;
 
@@ -214,11 +214,11 @@ main(void)
 		cmocka_unit_test(in_two_tiers_there_is_a_path_per_spine),
 		cmocka_unit_test(parallel_cables_are_paths_of_their_own),
 		cmocka_unit_test(in_three_tiers_there_is_a_path_per_core),
-		cmocka_unit_test(a_tor_is_no_way_through),
+		cmocka_unit_test(a_tor_is_no_path_through),
 		cmocka_unit_test(many_paths_count_as_the_limit),
 		cmocka_unit_test(traffic_spreads_over_all_shortest_paths),
 		cmocka_unit_test(a_load_is_that_of_one_cable),
-		cmocka_unit_test(the_worst_cable_on_the_way_is_found),
+		cmocka_unit_test(the_worst_cable_on_the_path_is_found),
 	};
 
 	return cmocka_run_group_tests_name("topology_paths", tests, NULL, NULL);

@@ -80,7 +80,7 @@ the_api_shows_racks_plans_and_what_is_refused(void **state)
 	json_t *rack;
 
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	rnic.tors[1] = "tor77";
 	rnic.tor_count = 2;
 	agg_register(&f->agg, &rnic);
@@ -178,7 +178,7 @@ what_changes_something_goes_by_the_unix_socket(void **state)
 	char url[128];
 
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
 	for (size_t i = 0; i < sizeof(changing) / sizeof(changing[0]); i++) {
 		snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/%s",
@@ -232,7 +232,7 @@ expect_metrics(struct fixture *f, const char *const *lines)
 }
 
 static void
-metrics_tell_how_the_last_reload_went(void **state)
+metrics_report_how_the_last_reload_went(void **state)
 {
 	static const char *const before[] = {
 		"\nrackmesh_config_reloads_total{result=\"good\"} 0\n",
@@ -254,7 +254,7 @@ metrics_tell_how_the_last_reload_went(void **state)
 	struct answer answer;
 
 	start_four_racks(f);
-	tell_four_racks(f);
+	report_four_racks(f);
 	LOOPBACK_WAIT(f->loop, f->agg.plans == 4);
 	expect_metrics(f, before);
 	/* The second waits for a restart. */
@@ -291,7 +291,7 @@ expect_row(const json_t *answer, size_t i, const char *component, const char *na
 }
 
 static void
-tell_versions(struct fixture *f, const struct wire_version *peers, size_t count)
+report_versions(struct fixture *f, const struct wire_version *peers, size_t count)
 {
 	const struct wire_versions versions = { .peers = peers, .peer_count = count };
 	struct wire_bytes bytes;
@@ -319,8 +319,8 @@ one_answer_shows_the_release_of_every_daemon(void **state)
 	start_four_racks(f);
 	f->agg.software = "1.1";
 	agg_hello(f, &f->agg);
-	tell_versions(f, peers, 2);
-	tell_versions(f, peers, sizeof(peers) / sizeof(peers[0])); /* replaces it */
+	report_versions(f, peers, 2);
+	report_versions(f, peers, sizeof(peers) / sizeof(peers[0])); /* replaces it */
 	do { /* until it has come */
 		get(f, "/v1/versions", &answer);
 		assert_int_equal(answer.status, 200);
@@ -351,7 +351,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_api_shows_racks_plans_and_what_is_refused),
 		TEST(damaged_frames_are_counted),
-		TEST(metrics_tell_how_the_last_reload_went),
+		TEST(metrics_report_how_the_last_reload_went),
 		TEST(one_answer_shows_the_release_of_every_daemon),
 		TEST(what_changes_something_goes_by_the_unix_socket),
 	};

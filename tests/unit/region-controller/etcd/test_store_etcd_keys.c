@@ -83,7 +83,7 @@ a_registration_comes_back_equal(void **state)
 }
 
 static void
-who_told_and_when_is_no_change(void **state)
+who_reported_and_when_is_no_change(void **state)
 {
 	struct store_rnic rnic = some_rnic();
 	uint64_t before = 0, after = 0;
@@ -228,7 +228,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_stand_below_their_region),
 		cmocka_unit_test(a_registration_comes_back_equal),
-		cmocka_unit_test(who_told_and_when_is_no_change),
+		cmocka_unit_test(who_reported_and_when_is_no_change),
 		cmocka_unit_test(an_older_registration_is_read),
 		cmocka_unit_test(what_is_no_registration_is_refused),
 		cmocka_unit_test(the_brake_comes_back_with_a_version_of_its_own),

@@ -196,7 +196,7 @@ an_unknown_outcome_is_repeated_with_the_same_value(void **state)
 }
 
 static void
-a_full_database_is_tried_again_and_said_once(void **state)
+a_full_database_is_tried_again_and_reported_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -263,7 +263,7 @@ the_answer_to_what_was_dropped_changes_nothing(void **state)
 
 /* "Nothing has changed" must not be said of it. */
 static void
-what_is_dropped_under_way_may_have_been_done(void **state)
+what_is_dropped_under_path_may_have_been_done(void **state)
 {
 	struct fixture *f = *state;
 
@@ -349,11 +349,11 @@ main(void)
 		TEST(many_go_in_transactions_of_bounded_size),
 		TEST(what_is_newer_takes_the_place_of_what_waits),
 		TEST(an_unknown_outcome_is_repeated_with_the_same_value),
-		TEST(a_full_database_is_tried_again_and_said_once),
+		TEST(a_full_database_is_tried_again_and_reported_once),
 		TEST(a_fence_that_does_not_hold_drops_everything),
 		TEST(who_does_not_lead_writes_nothing),
 		TEST(the_answer_to_what_was_dropped_changes_nothing),
-		TEST(what_is_dropped_under_way_may_have_been_done),
+		TEST(what_is_dropped_under_path_may_have_been_done),
 		TEST(a_value_that_is_too_large_is_left_out_and_the_rest_goes_on),
 		TEST(what_does_not_fit_together_goes_in_halves),
 		TEST(a_plan_is_lifted_above_what_somebody_holds),

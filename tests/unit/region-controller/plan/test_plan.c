@@ -98,7 +98,7 @@ a_small_rack_probes_its_own_reflector(void **state)
 		   "- {name: tor2, role: tor, reflector: '[fd00::99]:9862'}\n"));
 	region_rack(f->registry, "tor1", 100, 2);
 	rnic = region_rnic(200, "v4only", "tor2", REGION_V4);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	plan(f);
 	view = view_of(f, "tor1");
 	assert_int_equal(entries_of(view, WIRE_TOR_REFLECTOR), 2);
@@ -156,10 +156,10 @@ a_host_with_rnics_in_two_racks_never_probes_itself(void **state)
 
 		snprintf(host, sizeof(host), "h%u", i);
 		rnic = region_rnic(100 + i, host, "tor1", REGION_V4);
-		region_tell(f->registry, &rnic);
+		region_report(f->registry, &rnic);
 		rnic = region_rnic(200 + i, host, "tor2", REGION_V4);
 		rnic.device = "rnic1";
-		region_tell(f->registry, &rnic);
+		region_report(f->registry, &rnic);
 	}
 	plan(f); /* check_view has looked at every pair */
 	assert_true(entries_of(view_of(f, "tor1"), WIRE_INTER_TOR) > 0);
@@ -176,13 +176,13 @@ families_without_a_common_one_are_never_planned(void **state)
 
 	set_topology(f, region_clos(2, 2));
 	rnic = region_rnic(100, "h1", "tor1", REGION_V4);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_rnic(101, "h2", "tor1", REGION_V6);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_rnic(102, "h3", "tor1", 0);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_rnic(200, "h4", "tor2", REGION_V4);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	plan(f);
 	/* The one without an address is a member, but probes nobody. */
 	assert_int_equal(view_of(f, "tor1")->plan.member_count, 3);

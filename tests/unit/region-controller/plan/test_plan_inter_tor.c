@@ -152,7 +152,7 @@ a_bond_is_in_both_plans_and_probed_once_by_each(void **state)
 		rnic = region_rnic(100 + i, host, "tor1", REGION_V4);
 		rnic.tors[1] = "tor2";
 		rnic.tor_count = 2;
-		region_tell(f->registry, &rnic);
+		region_report(f->registry, &rnic);
 	}
 	region_rack(f->registry, "tor3", 300, 4);
 	plan(f); /* no pair stands twice: check_view */
@@ -174,17 +174,17 @@ full_size_fits_the_smaller_mtu(void **state)
 	set_topology(f, region_clos(2, 2));
 	rnic = region_rnic(100, "h1", "tor1", REGION_V4);
 	rnic.mtu_bytes = 9000;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_rnic(200, "h2", "tor2", REGION_V4);
 	rnic.mtu_bytes = 4200;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	plan(f);
 	wire_plan_entry(view_of(f, "tor1"), 0, &entry);
 	assert_int_equal(entry.size_count, 3);
 	assert_int_equal(entry.sizes[2], 4200 - 28);
 	assert_int_equal(view_of(f, "tor1")->plan.mesh.sizes[2], 9000 - 28);
 	rnic.mtu_bytes = 0; /* not known */
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	plan(f);
 	wire_plan_entry(view_of(f, "tor1"), 0, &entry);
 	assert_int_equal(entry.size_count, 1);

@@ -59,10 +59,10 @@ the_smaller_mtu_of_both_counts(void **state)
 
 	set_topology(f, region_clos(2, 2));
 	rnic = region_roce_rnic(100, "h1", "tor1", REGION_V4);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_roce_rnic(200, "h2", "tor2", REGION_V4);
 	rnic.mtu_bytes = 1024;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	plan(f);
 	expect_entry_sizes(view_of(f, "tor1"), 64, 1024);
 	expect_entry_sizes(view_of(f, "tor2"), 64, 1024);
@@ -76,17 +76,17 @@ without_a_second_qp_large_probes_fit_into_the_first(void **state)
 
 	set_topology(f, region_clos(2, 2));
 	rnic = region_roce_rnic(100, "h1", "tor1", REGION_V4);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_roce_rnic(200, "h2", "tor2", REGION_V4);
 	rnic.large_qpn = 0;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	plan(f);
 	expect_entry_sizes(view_of(f, "tor1"), 64, WIRE_ROCE_SMALL_BYTES);
 	expect_entry_sizes(view_of(f, "tor2"), 64, 4096);
 }
 
 static void
-plans_tell_qps_and_levels_but_no_links(void **state)
+plans_report_qps_and_levels_but_no_links(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_roce_rnic(100, "h1", "tor1", REGION_V4);
@@ -96,11 +96,11 @@ plans_tell_qps_and_levels_but_no_links(void **state)
 	set_topology(f, region_clos(2, 2));
 	rnic.link = WIRE_LINK_DOWN;
 	rnic.lid = 9;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_roce_rnic(200, "h2", "tor2", REGION_V4);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	rnic = region_rnic(201, "h3", "tor2", REGION_V4);
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	plan(f);
 	wire_plan_member(view_of(f, "tor1"), 0, &rnic);
 	assert_int_equal(rnic.qpn, 0x100 + 100);
@@ -247,7 +247,7 @@ main(void)
 		TEST(small_probes_have_64_bytes_and_large_ones_the_mtu),
 		TEST(the_smaller_mtu_of_both_counts),
 		TEST(without_a_second_qp_large_probes_fit_into_the_first),
-		TEST(plans_tell_qps_and_levels_but_no_links),
+		TEST(plans_report_qps_and_levels_but_no_links),
 		TEST(levels_are_of_probes_over_verbs_only),
 		TEST(a_mixed_rack_takes_sizes_that_fit_everybody),
 		TEST(tors_of_different_transports_do_not_probe_each_other),

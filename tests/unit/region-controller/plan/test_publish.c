@@ -123,7 +123,7 @@ change_tor1(struct fixture *f, uint32_t mtu_bytes)
 	    region_rnic(100, "tor1-h1", "tor1", REGION_V4 | REGION_V6);
 
 	rnic.mtu_bytes = mtu_bytes;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 }
 
 static void
@@ -359,7 +359,7 @@ nothing_is_published_before_the_store_has_it(void **state)
 }
 
 static void
-what_is_on_its_way_gives_way_to_what_is_newer(void **state)
+what_is_on_its_path_makes_room_to_what_is_newer(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t old;
@@ -534,7 +534,7 @@ main(void)
 		TEST(an_old_plan_that_comes_back_gets_a_new_version),
 		TEST(a_tor_that_leaves_the_topology_is_dropped),
 		TEST(nothing_is_published_before_the_store_has_it),
-		TEST(what_is_on_its_way_gives_way_to_what_is_newer),
+		TEST(what_is_on_its_path_makes_room_to_what_is_newer),
 		TEST(what_a_lost_leadership_has_put_is_put_again),
 		TEST(a_new_leader_with_the_same_plans_writes_nothing),
 		TEST(a_store_that_has_gone_back_is_lifted),

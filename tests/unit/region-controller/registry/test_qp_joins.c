@@ -46,7 +46,7 @@ ask(struct qp_joins *joins, int64_t at_s, uint64_t guid, uint32_t qpn, uint32_t 
 }
 
 static void
-the_second_to_ask_is_told_and_the_first_when_it_asks_again(void **state)
+the_second_to_ask_is_reported_and_the_first_when_it_asks_again(void **state)
 {
 	assert_int_equal(ask(*state, 1, 0xa, 17, 18), 0);
 	assert_int_equal(ask(*state, 2, 0xb, 18, 17), 0xa);
@@ -141,7 +141,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_second_to_ask_is_told_and_the_first_when_it_asks_again),
+		TEST(the_second_to_ask_is_reported_and_the_first_when_it_asks_again),
 		TEST(other_numbers_and_other_types_do_not_fit),
 		TEST(where_several_fit_nobody_is_found),
 		TEST(an_rnic_is_never_joined_to_itself),

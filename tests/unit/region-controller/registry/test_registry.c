@@ -44,11 +44,11 @@ teardown(void **state)
 }
 
 static int
-tell(struct fixture *f, const struct wire_rnic *rnic, enum registry_refusal *refusal)
+report(struct fixture *f, const struct wire_rnic *rnic, enum registry_refusal *refusal)
 {
 	struct registry_source source = region_source(rnic->host);
 
-	return registry_tell(f->registry, rnic, &source, refusal);
+	return registry_report(f->registry, rnic, &source, refusal);
 }
 
 static const struct registry_rnic *
@@ -67,15 +67,15 @@ members(struct fixture *f, const char *tor)
 }
 
 static void
-what_is_told_twice_changes_nothing(void **state)
+what_is_reported_twice_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
 	enum registry_refusal refusal = REGISTRY_FULL;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(refusal, REGISTRY_PLACED);
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_int_equal(registry_count(f->registry), 1);
 	assert_int_equal(members(f, "tor1"), 1);
 	assert_string_equal(known(f, 1)->aggregator, "agg1");
@@ -88,12 +88,12 @@ a_new_address_is_a_change(void **state)
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic.addresses[0].bytes[3] = 99;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(known(f, 1)->addresses[0].bytes[3], 99);
 	rnic.mtu_bytes = 9000;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 }
 
 static void
@@ -103,15 +103,15 @@ a_restart_matters_only_with_a_qpn(void **state)
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic.incarnation = 8;
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_int_equal(known(f, 1)->incarnation, 8);
 	rnic.qpn = 17;
 	rnic.addresses[0].port = WIRE_ROCE_PORT;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic.incarnation = 9;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 }
 
 static void
@@ -121,16 +121,16 @@ qps_make_new_plans_and_links_are_only_kept(void **state)
 	struct wire_rnic rnic = region_roce_rnic(1, "h1", "tor1", REGION_V4), wire;
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	rnic.link = WIRE_LINK_DOWN; /* kept, but nothing to plan for */
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	rnic.qpn++;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic.large_qpn++;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic.lid = 9;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	wire = registry_wire(f->topology, known(f, 1));
 	assert_int_equal(wire.qpn, rnic.qpn);
 	assert_int_equal(wire.large_qpn, rnic.large_qpn);
@@ -147,28 +147,28 @@ qps_and_ports_must_fit_each_other(void **state)
 	enum registry_refusal refusal;
 
 	rnic.addresses[0].port = 862; /* no reflector listens there */
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_BAD_ADDRESS);
 	rnic.addresses[0].port = 0;
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	rnic.lid = 9; /* InfiniBand has no port */
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic = fine;
 	rnic.qpn = 0;
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_BAD_ADDRESS);
 	rnic = fine;
 	rnic.large_qpn = rnic.qpn;
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	rnic = fine;
 	rnic.qpn = WIRE_MAX_QPN + 1;
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	rnic = fine;
 	rnic.link = WIRE_LINK_DOWN + 1;
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	rnic = fine;
 	rnic.large_qpn = 0;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 }
 
 static void
@@ -178,14 +178,14 @@ a_replaced_agent_is_not_listened_to(void **state)
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic.incarnation = 8;
 	rnic.mtu_bytes = 9000;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	/* An aggregator that has not heard of the restart. */
 	rnic.incarnation = 7;
 	rnic.mtu_bytes = 1500;
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_STALE);
 	assert_int_equal(known(f, 1)->mtu_bytes, 9000);
 	assert_int_equal(registry_counts(f->registry)->refused[REGISTRY_STALE], 1);
@@ -198,9 +198,9 @@ an_rnic_may_move_to_another_tor(void **state)
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	rnic.tors[0] = "tor2";
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(members(f, "tor1"), 0);
 	assert_int_equal(members(f, "tor2"), 1);
 	assert_int_equal(known(f, 1)->moves, 1);
@@ -215,19 +215,19 @@ an_rnic_is_its_first_hosts_until_it_is_forgotten(void **state)
 	struct wire_rnic thief = region_rnic(1, "h2", "tor2", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
-	assert_int_equal(tell(f, &thief, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_ANOTHERS);
 	assert_string_equal(registry_refused(f->registry, 0)->name, "\"h1\"");
 	thief.incarnation = 0; /* nor is it kept alive by another's word */
-	assert_int_equal(tell(f, &thief, &refusal), -EINVAL);
+	assert_int_equal(report(f, &thief, &refusal), -EINVAL);
 	assert_string_equal(known(f, 1)->host, "h1");
 	assert_int_equal(members(f, "tor1"), 1);
 	assert_int_equal(members(f, "tor2"), 0);
 	assert_int_equal(registry_counts(f->registry)->refused[REGISTRY_ANOTHERS], 2);
 	assert_int_equal(registry_forget(f->registry, (struct rm_rnic_id){ 1, 0 }), 0);
 	thief.incarnation = 7;
-	assert_int_equal(tell(f, &thief, &refusal), 1);
+	assert_int_equal(report(f, &thief, &refusal), 1);
 	assert_string_equal(known(f, 1)->host, "h2");
 }
 
@@ -238,15 +238,15 @@ a_host_that_was_renamed_keeps_its_rnics(void **state)
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_false(registry_rename(f->registry, rnic.id, "h2", "h3"));
 	assert_false(registry_rename(f->registry, rnic.id, "h1", "h 3"));
 	assert_string_equal(known(f, 1)->host, "h1");
 	assert_true(registry_rename(f->registry, rnic.id, "h1", "h3"));
-	assert_int_equal(tell(f, &rnic, &refusal), -EINVAL);
+	assert_int_equal(report(f, &rnic, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_ANOTHERS);
 	rnic.host = "h3";
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_string_equal(known(f, 1)->host, "h3");
 	assert_int_equal(members(f, "tor1"), 1);
 }
@@ -260,7 +260,7 @@ a_bond_is_a_member_of_both_its_racks(void **state)
 
 	rnic.tors[1] = "tor2";
 	rnic.tor_count = 2;
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(refusal, REGISTRY_PLACED);
 	assert_int_equal(members(f, "tor1"), 1);
 	assert_int_equal(members(f, "tor2"), 1);
@@ -273,15 +273,15 @@ what_has_no_place_is_kept_and_counted(void **state)
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor7", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_int_equal(refusal, REGISTRY_UNKNOWN_TOR);
 	rnic.tors[0] = "spine1";
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_int_equal(refusal, REGISTRY_NOT_A_TOR);
 	rnic.tors[0] = "tor1";
 	rnic.tors[1] = "tor9";
 	rnic.tor_count = 2;
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_int_equal(refusal, REGISTRY_WRONG_PLANE);
 	assert_int_equal(registry_count(f->registry), 1);
 	assert_int_equal(members(f, "tor1"), 0);
@@ -300,7 +300,7 @@ a_new_topology_finds_it_a_place(void **state)
 	    region_topology("region: lab\nswitches:\n- {name: tor7, role: tor}\n");
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 0);
+	assert_int_equal(report(f, &rnic, &refusal), 0);
 	assert_int_equal(registry_set_topology(f->registry, wider), 0);
 	assert_int_equal(known(f, 1)->refusal, REGISTRY_PLACED);
 	assert_int_equal(registry_members(f->registry, 0), 1);
@@ -316,7 +316,8 @@ refused_as(struct fixture *f, const struct wire_rnic *rnic, const char *host,
 	struct registry_source source = region_source(host);
 	enum registry_refusal refusal = REGISTRY_PLACED;
 
-	assert_int_equal(registry_tell(f->registry, rnic, &source, &refusal), -EINVAL);
+	assert_int_equal(
+	    registry_report(f->registry, rnic, &source, &refusal), -EINVAL);
 	assert_int_equal(refusal, expected);
 	assert_int_equal(registry_refused(f->registry, 0)->refusal, expected);
 	assert_int_equal(registry_count(f->registry), 0);
@@ -371,9 +372,9 @@ no_driver_is_a_reason_to_refuse_an_rnic(void **state)
 	vlan.driver = "802.1Q VLAN Support";
 	odd.device = "eth1";
 	odd.driver = "a\xff\nb";
-	assert_int_equal(tell(f, &vlan, &refusal), 1);
+	assert_int_equal(report(f, &vlan, &refusal), 1);
 	assert_int_equal(refusal, REGISTRY_PLACED);
-	assert_int_equal(tell(f, &odd, &refusal), 1);
+	assert_int_equal(report(f, &odd, &refusal), 1);
 	assert_int_equal(refusal, REGISTRY_PLACED);
 	assert_int_equal(registry_refused_count(f->registry), 0);
 	assert_string_equal(known(f, 1)->driver, "802.1Q VLAN Support");
@@ -412,7 +413,7 @@ only_what_nobody_vouches_for_ages(void **state)
 	uint64_t session = 1;
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(
 	    registry_expire(f->registry, (rm_mono_t){ 1000 }, 100, alive, &session), 0);
 	session = 2;
@@ -432,7 +433,7 @@ a_person_can_have_one_forgotten(void **state)
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
 	enum registry_refusal refusal;
 
-	assert_int_equal(tell(f, &rnic, &refusal), 1);
+	assert_int_equal(report(f, &rnic, &refusal), 1);
 	assert_int_equal(registry_forget(f->registry, (struct rm_rnic_id){ 1, 0 }), 0);
 	assert_int_equal(
 	    registry_forget(f->registry, (struct rm_rnic_id){ 1, 0 }), -ENOENT);
@@ -451,7 +452,7 @@ all_come_sorted_by_id(void **state)
 		struct wire_rnic rnic =
 		    region_rnic(i * 7 % 53, "h1", "tor1", REGION_V4);
 
-		region_tell(f->registry, &rnic);
+		region_report(f->registry, &rnic);
 	}
 	assert_int_equal(registry_sorted(f->registry, &all, &count), 0);
 	assert_int_equal(count, 50);
@@ -462,7 +463,7 @@ all_come_sorted_by_id(void **state)
 
 /* Out of an aggregator's plan: incarnation 0. */
 static void
-what_is_told_at_second_hand_adds_but_changes_nothing(void **state)
+what_is_reported_at_second_hand_adds_but_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic fresh = region_rnic(1, "h1", "tor1", REGION_V4), old = fresh;
@@ -470,13 +471,13 @@ what_is_told_at_second_hand_adds_but_changes_nothing(void **state)
 
 	old.incarnation = 0;
 	old.mtu_bytes = 1280;
-	assert_int_equal(tell(f, &old, &refusal), 1);
+	assert_int_equal(report(f, &old, &refusal), 1);
 	assert_int_equal(members(f, "tor1"), 1);
-	assert_int_equal(tell(f, &fresh, &refusal), 1);
-	assert_int_equal(tell(f, &old, &refusal), 0);
+	assert_int_equal(report(f, &fresh, &refusal), 1);
+	assert_int_equal(report(f, &old, &refusal), 0);
 	assert_int_equal(known(f, 1)->mtu_bytes, fresh.mtu_bytes);
 	/* The agent itself is no stale one afterwards. */
-	assert_int_equal(tell(f, &fresh, &refusal), 0);
+	assert_int_equal(report(f, &fresh, &refusal), 0);
 	assert_int_equal(refusal, REGISTRY_PLACED);
 }
 
@@ -492,7 +493,7 @@ note_replaced(
 
 /* A whole registration of a host. Returns how many it replaces. */
 static size_t
-tell_all(
+report_all(
     struct fixture *f, const struct wire_rnic *rnics, size_t count, uint64_t numbers[2])
 {
 	struct registry_named named[4];
@@ -501,7 +502,7 @@ tell_all(
 	for (size_t i = 0; i < count; i++) {
 		named[i] = (struct registry_named){ rnics[i].id,
 			known(f, rnics[i].id.guid) != NULL };
-		assert_true(tell(f, &rnics[i], &refusal) >= 0);
+		assert_true(report(f, &rnics[i], &refusal) >= 0);
 	}
 	return registry_replace(
 	    f->registry, rnics[0].host, named, count, note_replaced, numbers);
@@ -516,26 +517,26 @@ a_swapped_rnic_takes_the_place_of_the_old_one(void **state)
 	struct wire_rnic renamed = region_rnic(3, "h1", "tor1", REGION_V4);
 	uint64_t numbers[2] = { 0 };
 
-	assert_int_equal(tell_all(f, &old, 1, numbers), 0);
-	assert_int_equal(tell_all(f, &fresh, 1, numbers), 1); /* the same device */
+	assert_int_equal(report_all(f, &old, 1, numbers), 0);
+	assert_int_equal(report_all(f, &fresh, 1, numbers), 1); /* the same device */
 	assert_null(known(f, 1));
 	assert_int_equal(numbers[0], 1);
 	assert_int_equal(numbers[1], 2);
 	assert_int_equal(members(f, "tor1"), 1);
 	renamed.device = "rnic7";
 	renamed.addresses[0] = fresh.addresses[0];
-	assert_int_equal(tell_all(f, &renamed, 1, numbers), 1); /* the same address */
+	assert_int_equal(report_all(f, &renamed, 1, numbers), 1); /* the same address */
 	assert_null(known(f, 2));
 	assert_int_equal(registry_counts(f->registry)->replaced, 2);
 	/* Put back: a VF has now this MAC, now that one. */
 	old.device = "rnic7";
-	assert_int_equal(tell_all(f, &old, 1, numbers), 1);
+	assert_int_equal(report_all(f, &old, 1, numbers), 1);
 	assert_non_null(known(f, 1));
 	assert_int_equal(registry_count(f->registry), 1);
 }
 
 static void
-nothing_is_replaced_that_is_elsewhere_or_still_told_of(void **state)
+nothing_is_replaced_that_is_elsewhere_or_still_reported_of(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic all[3] = {
@@ -547,15 +548,15 @@ nothing_is_replaced_that_is_elsewhere_or_still_told_of(void **state)
 	uint64_t numbers[2];
 
 	/* Two of one name, in one registration: a mistake, but both are there. */
-	assert_int_equal(tell_all(f, all, 2, numbers), 0);
+	assert_int_equal(report_all(f, all, 2, numbers), 0);
 	/* Of another ToR's aggregator, which hears only of that ToR's. */
-	assert_int_equal(tell_all(f, &all[2], 1, numbers), 0);
+	assert_int_equal(report_all(f, &all[2], 1, numbers), 0);
 	/* Another host has no say, whatever address it claims. */
 	other.addresses[0] = all[0].addresses[0];
-	assert_int_equal(tell_all(f, &other, 1, numbers), 0);
+	assert_int_equal(report_all(f, &other, 1, numbers), 0);
 	/* Unplugged, with nothing in its place: a finding. */
 	all[0].device = "rnic1";
-	assert_int_equal(tell_all(f, all, 1, numbers), 0);
+	assert_int_equal(report_all(f, all, 1, numbers), 0);
 	assert_int_equal(registry_count(f->registry), 4);
 }
 
@@ -570,18 +571,18 @@ a_known_rnic_that_got_anothers_name_or_address_replaces_it_not(void **state)
 	uint64_t numbers[2];
 
 	both[1].device = "rnic1";
-	assert_int_equal(tell_all(f, both, 2, numbers), 0);
+	assert_int_equal(report_all(f, both, 2, numbers), 0);
 	/* The first has died, and after a boot the other is the host's first. */
 	both[1].device = both[0].device;
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(tell_all(f, &both[1], 1, numbers), 0);
+		assert_int_equal(report_all(f, &both[1], 1, numbers), 0);
 	both[1].addresses[0] = both[0].addresses[0];
-	assert_int_equal(tell_all(f, &both[1], 1, numbers), 0);
+	assert_int_equal(report_all(f, &both[1], 1, numbers), 0);
 	assert_non_null(known(f, 1));
 	assert_int_equal(members(f, "tor1"), 2);
 	/* A new one takes the place of the missing one, and of no other. */
 	both[0].id.guid = 3;
-	assert_int_equal(tell_all(f, both, 2, numbers), 1);
+	assert_int_equal(report_all(f, both, 2, numbers), 1);
 	assert_int_equal(numbers[0], 1);
 	assert_int_equal(numbers[1], 3);
 }
@@ -597,7 +598,7 @@ one_that_was_swapped_while_nobody_led_is_replaced_too(void **state)
 	uint64_t numbers[2];
 
 	assert_int_equal(registry_load(f->registry, &stored, (rm_mono_t){ 1 }), 1);
-	assert_int_equal(tell_all(f, &fresh, 1, numbers), 1);
+	assert_int_equal(report_all(f, &fresh, 1, numbers), 1);
 	assert_null(known(f, 1));
 }
 
@@ -612,9 +613,9 @@ what_was_replaced_does_not_come_back_at_second_hand(void **state)
 	uint64_t numbers[2];
 
 	old.incarnation = 0;
-	assert_int_equal(tell(f, &old, &refusal), 1); /* all that is known yet */
-	assert_int_equal(tell_all(f, &fresh, 1, numbers), 1);
-	assert_int_equal(tell(f, &old, &refusal), -EINVAL);
+	assert_int_equal(report(f, &old, &refusal), 1); /* all that is known yet */
+	assert_int_equal(report_all(f, &fresh, 1, numbers), 1);
+	assert_int_equal(report(f, &old, &refusal), -EINVAL);
 	assert_int_equal(refusal, REGISTRY_REPLACED);
 	assert_int_equal(registry_count(f->registry), 1);
 }
@@ -632,7 +633,7 @@ an_rnic_is_found_by_any_of_its_addresses(void **state)
 	struct wire_rnic rnic = region_rnic(7, "h1", "tor1", REGION_V4 | REGION_V6);
 	struct wire_address address = v4(7), mapped = { .family = 6 };
 
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	mapped.bytes[10] = mapped.bytes[11] = 0xff;
 	memcpy(mapped.bytes + 12, address.bytes, 4);
 	assert_non_null(registry_resolve(f->registry, &address));
@@ -641,7 +642,7 @@ an_rnic_is_found_by_any_of_its_addresses(void **state)
 	/* Another address, and the old one is nobody's. */
 	rnic.addresses[0] = v4(9);
 	rnic.addresses[0].port = 862;
-	region_tell(f->registry, &rnic);
+	region_report(f->registry, &rnic);
 	assert_null(registry_resolve(f->registry, &address));
 	address = v4(9);
 	assert_non_null(registry_resolve(f->registry, &address));
@@ -650,13 +651,13 @@ an_rnic_is_found_by_any_of_its_addresses(void **state)
 }
 
 static void
-tell_at(struct fixture *f, const struct wire_rnic *rnic, int64_t wall_s)
+report_at(struct fixture *f, const struct wire_rnic *rnic, int64_t wall_s)
 {
 	struct registry_source source = region_source(rnic->host);
 	enum registry_refusal refusal;
 
 	source.wall.ns = wall_s * RM_NS_PER_S;
-	assert_true(registry_tell(f->registry, rnic, &source, &refusal) >= 0);
+	assert_true(registry_report(f->registry, rnic, &source, &refusal) >= 0);
 }
 
 static void
@@ -669,12 +670,12 @@ of_two_claims_the_newest_wins_and_stays(void **state)
 	struct registry_shared shared;
 
 	young.addresses[0] = old.addresses[0];
-	tell_at(f, &old, 10);
+	report_at(f, &old, 10);
 	assert_false(registry_shared_address(f->registry, 0, &shared));
-	tell_at(f, &young, 20);
+	report_at(f, &young, 20);
 	assert_int_equal(registry_counts(f->registry)->ambiguous, 1);
 	/* Told again, as every reconnect does: no newer claim. */
-	tell_at(f, &old, 30);
+	report_at(f, &old, 30);
 	assert_int_equal(registry_counts(f->registry)->ambiguous, 1);
 	assert_string_equal(registry_resolve(f->registry, &address)->host, "h2");
 	assert_true(registry_shared_address(f->registry, 0, &shared));
@@ -686,7 +687,7 @@ of_two_claims_the_newest_wins_and_stays(void **state)
 }
 
 static void
-what_the_store_has_is_known_and_overridden_by_what_is_told(void **state)
+what_the_store_has_is_known_and_overridden_by_what_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	const struct wire_rnic rnic = region_rnic(7, "h1", "tor1", REGION_V4);
@@ -702,7 +703,7 @@ what_the_store_has_is_known_and_overridden_by_what_is_told(void **state)
 	assert_int_equal(known->refusal, REGISTRY_PLACED);
 	reported.incarnation = 8;
 	reported.mtu_bytes = 9000;
-	tell_at(f, &reported, 10);
+	report_at(f, &reported, 10);
 	assert_int_equal(known->mtu_bytes, 9000);
 	assert_int_equal(registry_counts(f->registry)->loaded, 1);
 }
@@ -724,13 +725,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_told_at_second_hand_adds_but_changes_nothing),
+		TEST(what_is_reported_at_second_hand_adds_but_changes_nothing),
 		TEST(a_swapped_rnic_takes_the_place_of_the_old_one),
-		TEST(nothing_is_replaced_that_is_elsewhere_or_still_told_of),
+		TEST(nothing_is_replaced_that_is_elsewhere_or_still_reported_of),
 		TEST(a_known_rnic_that_got_anothers_name_or_address_replaces_it_not),
 		TEST(one_that_was_swapped_while_nobody_led_is_replaced_too),
 		TEST(what_was_replaced_does_not_come_back_at_second_hand),
-		TEST(what_is_told_twice_changes_nothing),
+		TEST(what_is_reported_twice_changes_nothing),
 		TEST(a_new_address_is_a_change),
 		TEST(a_restart_matters_only_with_a_qpn),
 		TEST(qps_make_new_plans_and_links_are_only_kept),
@@ -750,7 +751,7 @@ main(void)
 		TEST(all_come_sorted_by_id),
 		TEST(an_rnic_is_found_by_any_of_its_addresses),
 		TEST(of_two_claims_the_newest_wins_and_stays),
-		TEST(what_the_store_has_is_known_and_overridden_by_what_is_told),
+		TEST(what_the_store_has_is_known_and_overridden_by_what_is_reported),
 		TEST(what_makes_no_sense_in_the_store_is_not_loaded),
 	};
 

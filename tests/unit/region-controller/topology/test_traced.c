@@ -123,7 +123,7 @@ nothing_is_guessed_across_a_silent_hop(void **state)
 }
 
 static void
-a_link_seen_again_is_told_of_once_an_hour_only(void **state)
+a_link_seen_again_is_reported_of_once_an_hour_only(void **state)
 {
 	const uint16_t hops[] = { 0x0909, 0x0102 };
 	struct world *world = *state;
@@ -341,7 +341,7 @@ word(json_t *object, const char *key)
 }
 
 static void
-the_topology_says_what_was_written_and_what_was_traced(void **state)
+the_topology_reports_what_was_written_and_what_was_traced(void **state)
 {
 	struct world *world = *state;
 	json_t *topology = topology_json(world->topology), *switches, *links;
@@ -372,7 +372,7 @@ main(void)
 		TEST(hops_become_links_between_the_switches_that_aliases_name),
 		TEST(what_no_alias_names_is_known_by_its_address),
 		TEST(nothing_is_guessed_across_a_silent_hop),
-		TEST(a_link_seen_again_is_told_of_once_an_hour_only),
+		TEST(a_link_seen_again_is_reported_of_once_an_hour_only),
 		TEST(links_beyond_the_bound_are_refused_and_counted),
 		TEST(what_was_not_seen_for_a_week_is_forgotten),
 		TEST(a_link_comes_back_from_the_store_as_it_went),
@@ -381,7 +381,7 @@ main(void)
 		TEST(two_interfaces_that_turn_out_to_be_one_switch_are_no_link),
 		TEST(an_alias_taken_away_leaves_what_was_found),
 		TEST(what_was_seen_in_the_future_is_forgotten_some_day),
-		TEST(the_topology_says_what_was_written_and_what_was_traced),
+		TEST(the_topology_reports_what_was_written_and_what_was_traced),
 	};
 
 	return cmocka_run_group_tests_name("traced", tests, NULL, NULL);

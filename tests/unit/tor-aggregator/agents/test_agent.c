@@ -29,7 +29,7 @@ registers(struct rack_fixture *f, struct agent *agent, const struct wire_rnic *r
 }
 
 static void
-two_devices_of_one_id_are_told_apart_in_words(void **state)
+two_devices_of_one_id_are_distinguished_in_words(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	struct wire_rnic rnics[2] = { fixture_rnic(0x900, "h1", "t1"),
@@ -125,7 +125,7 @@ a_renamed_host_has_no_word_for_a_later_host_of_its_former_name(void **state)
 }
 
 static void
-nobody_speaks_for_the_reflector_of_a_switch(void **state)
+nobody_reports_for_the_reflector_of_a_switch(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	struct wire_rnic rnic = fixture_rnic(0x77, "h1", "t1");
@@ -138,7 +138,7 @@ nobody_speaks_for_the_reflector_of_a_switch(void **state)
 
 /* Or it would have its keys, too. */
 static void
-nobody_speaks_for_another_hosts_rnic_while_that_is_away(void **state)
+nobody_reports_for_another_hosts_rnic_while_that_is_away(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	const struct wire_rnic rnics[] = { fixture_rnic(0x100, "h1", "t1"),
@@ -186,7 +186,7 @@ only_who_is_gone_and_in_no_rack_makes_room(void **state)
 }
 
 static void
-an_agent_tells_whom_it_hears_and_who_of_them_cannot_deliver(void **state)
+an_agent_reports_whom_it_receives_and_who_of_them_cannot_deliver(void **state)
 {
 	static const char *const live[] = { "agg-a", "agg-b" };
 	const struct wire_heartbeat beat = {
@@ -217,17 +217,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_devices_of_one_id_are_told_apart_in_words),
+		cmocka_unit_test(two_devices_of_one_id_are_distinguished_in_words),
 		cmocka_unit_test(
 		    a_host_at_the_same_address_with_the_same_rnics_was_renamed),
 		cmocka_unit_test(
 		    a_renamed_host_has_no_word_for_a_later_host_of_its_former_name),
-		cmocka_unit_test(nobody_speaks_for_the_reflector_of_a_switch),
+		cmocka_unit_test(nobody_reports_for_the_reflector_of_a_switch),
 		cmocka_unit_test(
-		    nobody_speaks_for_another_hosts_rnic_while_that_is_away),
+		    nobody_reports_for_another_hosts_rnic_while_that_is_away),
 		cmocka_unit_test(only_who_is_gone_and_in_no_rack_makes_room),
 		cmocka_unit_test(
-		    an_agent_tells_whom_it_hears_and_who_of_them_cannot_deliver),
+		    an_agent_reports_whom_it_receives_and_who_of_them_cannot_deliver),
 	};
 
 	return cmocka_run_group_tests_name("agent", tests, NULL, NULL);

@@ -279,7 +279,7 @@ a_restarted_agent_is_excused_until_it_has_settled(void **state)
 }
 
 static void
-heartbeats_held_up_on_the_way_are_no_stall(void **state)
+heartbeats_held_up_on_the_path_are_no_stall(void **state)
 {
 	struct agent_health *watch = *state;
 
@@ -349,7 +349,7 @@ stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 }
 
 static void
-a_paused_host_says_so(void **state)
+a_paused_host_reports_so(void **state)
 {
 	struct agent_health *watch = *state;
 
@@ -440,11 +440,11 @@ main(void)
 		TEST(a_killed_agent_has_a_second_to_come_back),
 		TEST(windows_that_ended_before_the_kill_are_still_good),
 		TEST(a_restarted_agent_is_excused_until_it_has_settled),
-		TEST(heartbeats_held_up_on_the_way_are_no_stall),
+		TEST(heartbeats_held_up_on_the_path_are_no_stall),
 		TEST(a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back),
 		TEST(a_stall_that_the_agent_confesses_excuses_what_it_touches),
 		TEST(stalls_shorter_than_the_probe_time_out_leave_it_a_witness),
-		TEST(a_paused_host_says_so),
+		TEST(a_paused_host_reports_so),
 		TEST(one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back),
 		TEST(one_that_the_brake_has_paused_is_missed_when_it_ends),
 		TEST(reports_reach_up_to_the_last_heartbeat_less_the_time_out),

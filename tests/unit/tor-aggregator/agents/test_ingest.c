@@ -57,7 +57,7 @@ a_good_result_is_windowed(void **state)
 }
 
 static void
-an_agent_speaks_only_for_its_own(void **state)
+an_agent_reports_only_for_its_own(void **state)
 {
 	struct rack_fixture *f = *state;
 	struct wire_result result = fixture_result(f, 1, 0x102, 0, WIRE_NO_REPLY);
@@ -259,7 +259,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_good_result_is_windowed),
-		TEST(an_agent_speaks_only_for_its_own),
+		TEST(an_agent_reports_only_for_its_own),
 		TEST(results_for_whom_nobody_knows_are_refused),
 		TEST(values_out_of_range_are_refused),
 		TEST(a_reply_to_a_probe_given_up_is_no_probe),

@@ -383,7 +383,7 @@ an_ack_of_what_an_earlier_link_sent_counts(void **state)
 }
 
 static void
-what_only_a_newer_analyzer_says_is_passed_over(void **state)
+what_only_a_newer_analyzer_reports_is_passed_over(void **state)
 {
 	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
 		'9' };
@@ -563,7 +563,7 @@ main(void)
 		TEST(what_was_not_acknowledged_goes_again_in_order),
 		TEST(no_more_than_a_window_is_in_flight),
 		TEST(an_ack_of_what_an_earlier_link_sent_counts),
-		TEST(what_only_a_newer_analyzer_says_is_passed_over),
+		TEST(what_only_a_newer_analyzer_reports_is_passed_over),
 		TEST(an_ack_of_what_was_never_made_is_one_of_all_there_is),
 		TEST(incidents_pass_the_backlog),
 		TEST(one_that_refuses_is_left_for_the_next),

@@ -74,7 +74,7 @@ finish(struct shown *shown)
 }
 
 static void
-assert_says(const struct shown *shown, const char *line)
+assert_text(const struct shown *shown, const char *line)
 {
 	char whole[256];
 
@@ -136,8 +136,8 @@ a_rack_nobody_has_probed_shows_health_and_no_figures(void **state)
 
 	open_registry(&shown);
 	render(&shown);
-	assert_says(&shown, "rackmesh_rnic_health" H1 ",health=\"unknown\"} 1");
-	assert_says(&shown, "rackmesh_rnic_probes_total" H1 ",direction=\"from\"} 0");
+	assert_text(&shown, "rackmesh_rnic_health" H1 ",health=\"unknown\"} 1");
+	assert_text(&shown, "rackmesh_rnic_probes_total" H1 ",direction=\"from\"} 0");
 	assert_silent(&shown, "\nrackmesh_rnic_loss_ratio{");
 	assert_silent(&shown, "\nrackmesh_rnic_network_rtt_seconds{");
 	assert_silent(&shown, "\nrackmesh_rnic_last_probe_age_seconds{");
@@ -162,20 +162,20 @@ each_rnic_shows_times_losses_health_and_age(void **state)
 	assert_true(p50 > 19.8e-6 && p50 < 20.2e-6); /* the sketch's 1 % */
 	assert_int_equal(
 	    count_lines(shown.text, "rackmesh_rnic_responder_delay_seconds" H1), 2);
-	assert_says(&shown, "rackmesh_rnic_health" H1 ",health=\"good\"} 1");
-	assert_says(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"from\"} 0");
-	assert_says(
+	assert_text(&shown, "rackmesh_rnic_health" H1 ",health=\"good\"} 1");
+	assert_text(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"from\"} 0");
+	assert_text(
 	    &shown, "rackmesh_rnic_probes_lost_total" H1 ",direction=\"to\"} 0");
 	assert_int_equal(
 	    count_lines(shown.text, "rackmesh_rnic_last_probe_age_seconds{"), 4);
-	assert_says(&shown, "# TYPE rackmesh_rnic_network_rtt_seconds summary");
-	assert_says(&shown, "# TYPE rackmesh_rnic_probes_total counter");
+	assert_text(&shown, "# TYPE rackmesh_rnic_network_rtt_seconds summary");
+	assert_text(&shown, "# TYPE rackmesh_rnic_probes_total counter");
 	finish(&shown);
 }
 
 /* 0 sends to 1, 1 to 2: of 1's and 2's probes all are lost, and of those to 1 none. */
 static void
-losses_are_told_by_direction(void **state)
+losses_are_reported_by_direction(void **state)
 {
 	struct shown shown = show(fixture_rack(4, 0));
 
@@ -183,8 +183,8 @@ losses_are_told_by_direction(void **state)
 	for (int s = 0; s < 6; s++)
 		second(shown.f, 4, 20, 2);
 	render(&shown);
-	assert_says(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"from\"} 1");
-	assert_says(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"to\"} 0");
+	assert_text(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"from\"} 1");
+	assert_text(&shown, "rackmesh_rnic_loss_ratio" H1 ",direction=\"to\"} 0");
 	finish(&shown);
 }
 
@@ -202,20 +202,20 @@ racks_show_their_hosts_and_incidents_by_kind(void **state)
 	for (int s = 0; s < 5; s++)
 		second(shown.f, 4, 20, NOBODY);
 	render(&shown);
-	assert_says(&shown, "rackmesh_rack_hosts{tor=\"t1\"} 4");
-	assert_says(&shown, "rackmesh_rack_hosts_ok{tor=\"t1\"} 3");
-	assert_says(&shown, "rackmesh_rack_hosts_paused{tor=\"t1\"} 1");
-	assert_says(&shown, "rackmesh_rack_hosts_slowed{tor=\"t1\"} 2");
-	assert_says(&shown, "rackmesh_rack_blind{tor=\"t1\"} 0");
-	assert_says(&shown,
+	assert_text(&shown, "rackmesh_rack_hosts{tor=\"t1\"} 4");
+	assert_text(&shown, "rackmesh_rack_hosts_ok{tor=\"t1\"} 3");
+	assert_text(&shown, "rackmesh_rack_hosts_paused{tor=\"t1\"} 1");
+	assert_text(&shown, "rackmesh_rack_hosts_slowed{tor=\"t1\"} 2");
+	assert_text(&shown, "rackmesh_rack_blind{tor=\"t1\"} 0");
+	assert_text(&shown,
 	    "rackmesh_rack_incidents_open{tor=\"t1\",kind=\"certificate-ending\"} 1");
-	assert_says(
+	assert_text(
 	    &shown, "rackmesh_rack_incidents_open{tor=\"t1\",kind=\"rnic-down\"} 0");
 	finish(&shown);
 }
 
 static void
-a_rack_without_a_host_that_is_heard_is_blind(void **state)
+a_rack_without_a_host_that_is_seen_is_blind(void **state)
 {
 	struct shown shown = show(fixture_rack(2, 0));
 
@@ -227,7 +227,7 @@ a_rack_without_a_host_that_is_heard_is_blind(void **state)
 			fixture_tick(shown.f);
 		}
 	render(&shown);
-	assert_says(&shown, "rackmesh_rack_blind{tor=\"t1\"} 1");
+	assert_text(&shown, "rackmesh_rack_blind{tor=\"t1\"} 1");
 	finish(&shown);
 }
 
@@ -246,7 +246,7 @@ rnics_beyond_the_bound_are_left_out_and_counted(void **state)
 	render(&shown);
 	assert_int_equal(
 	    count_lines(shown.text, "rackmesh_rnic_health{"), RNIC_METRICS_MAX);
-	assert_says(&shown, "rackmesh_rnics_left_out 152");
+	assert_text(&shown, "rackmesh_rnics_left_out 152");
 	finish(&shown);
 }
 
@@ -300,7 +300,7 @@ assert_since(struct shown *shown, int64_t now_s, int64_t since_s)
 }
 
 static void
-sums_that_begin_anew_say_so(void **state)
+sums_that_begin_anew_report_so(void **state)
 {
 	struct shown shown = show(fixture_rack(4, 0));
 
@@ -355,12 +355,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rack_nobody_has_probed_shows_health_and_no_figures),
 		cmocka_unit_test(each_rnic_shows_times_losses_health_and_age),
-		cmocka_unit_test(losses_are_told_by_direction),
+		cmocka_unit_test(losses_are_reported_by_direction),
 		cmocka_unit_test(racks_show_their_hosts_and_incidents_by_kind),
-		cmocka_unit_test(a_rack_without_a_host_that_is_heard_is_blind),
+		cmocka_unit_test(a_rack_without_a_host_that_is_seen_is_blind),
 		cmocka_unit_test(rnics_beyond_the_bound_are_left_out_and_counted),
 		cmocka_unit_test(sixty_four_rnics_cost_fourteen_series_each),
-		cmocka_unit_test(sums_that_begin_anew_say_so),
+		cmocka_unit_test(sums_that_begin_anew_report_so),
 		cmocka_unit_test(a_message_of_all_that_is_shown_is_bounded),
 	};
 

@@ -219,7 +219,7 @@ a_backoff_below_the_interval_is_none(void **state)
 }
 
 static void
-after_a_refused_key_it_waits_until_it_is_told_to_retry(void **state)
+after_a_refused_key_it_waits_until_it_is_reported_to_retry(void **state)
 {
 	struct world *w = *state;
 
@@ -284,7 +284,7 @@ main(void)
 		TEST(without_a_backoff_the_wait_is_always_the_interval),
 		TEST(with_a_backoff_the_wait_doubles_up_to_it),
 		TEST(a_backoff_below_the_interval_is_none),
-		TEST(after_a_refused_key_it_waits_until_it_is_told_to_retry),
+		TEST(after_a_refused_key_it_waits_until_it_is_reported_to_retry),
 		TEST(a_counter_has_a_total_and_its_delta_and_a_gauge_its_value),
 		TEST(a_silent_device_is_given_up_at_the_deadline),
 	};

@@ -99,7 +99,7 @@ have_failed(const struct device *devices, uint64_t times)
 
 /* How many of them say so of their last reading. */
 static unsigned
-say(const struct device *devices, const char *error)
+report(const struct device *devices, const char *error)
 {
 	unsigned count = 0;
 
@@ -138,8 +138,8 @@ names_without_an_answer_leave_look_ups_to_the_own_tor(void **state)
 		start(loop, "slow.invalid:6379", false, &others[i]);
 	LOOPBACK_WAIT(loop, have_failed(others, 4));
 	LOOPBACK_WAIT(loop, (questions += resolver_asked(server)) >= 2 * may);
-	assert_int_equal(say(others, IN_TIME), may);
-	assert_int_equal(say(others, BUSY), OTHERS - may);
+	assert_int_equal(report(others, IN_TIME), may);
+	assert_int_equal(report(others, BUSY), OTHERS - may);
 
 	start(loop, "tor1:6379", true, &own);
 	LOOPBACK_WAIT(loop, own.dialed > 0);

@@ -78,7 +78,7 @@ a_gid_with_an_ipv4_address_is_that_address(void **state)
 }
 
 static void
-what_is_found_is_told_with_its_qps(void **state)
+what_is_found_is_reported_with_its_qps(void **state)
 {
 	struct world *w = *state;
 	struct wire_rnic reported = w->f->plan->members[0], rnic;
@@ -96,7 +96,7 @@ what_is_found_is_told_with_its_qps(void **state)
 }
 
 static void
-strangers_are_not_found(void **state)
+unknown_peers_are_not_found(void **state)
 {
 	struct wire_address address = { .family = 4, .bytes = { 192, 0, 2, 1 } };
 	struct wire_rnic rnic;
@@ -124,7 +124,7 @@ a_changed_roster_is_read_again_at_most_once_a_second(void **state)
 }
 
 static void
-what_only_questions_told_of_is_old_until_a_plan_or_agent_tells(void **state)
+what_only_questions_reported_of_is_old_until_a_plan_or_agent_reports(void **state)
 {
 	struct world *w = *state;
 	struct wire_rnic peer = w->f->plan->remotes[0], rnic;
@@ -166,10 +166,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(members_and_others_are_found_by_address),
 		TEST(a_gid_with_an_ipv4_address_is_that_address),
-		TEST(what_is_found_is_told_with_its_qps),
-		TEST(strangers_are_not_found),
+		TEST(what_is_found_is_reported_with_its_qps),
+		TEST(unknown_peers_are_not_found),
 		TEST(a_changed_roster_is_read_again_at_most_once_a_second),
-		TEST(what_only_questions_told_of_is_old_until_a_plan_or_agent_tells),
+		TEST(
+		    what_only_questions_reported_of_is_old_until_a_plan_or_agent_reports),
 	};
 
 	return cmocka_run_group_tests_name("address_book", tests, NULL, NULL);

@@ -104,7 +104,7 @@ it_outlives_a_restart(void **state)
 }
 
 static void
-a_missing_file_is_no_error_and_a_damaged_one_is_said(void **state)
+a_missing_file_is_no_error_and_a_damaged_one_is_reported(void **state)
 {
 	static const char *const damaged[] = { "", "{", "[]", "{\"version\": 1}",
 		"{\"version\": 0, \"rate_permille\": 0}",
@@ -134,7 +134,7 @@ main(void)
 		TEST(only_newer_ones_count),
 		TEST(what_makes_no_sense_changes_nothing),
 		TEST(it_outlives_a_restart),
-		TEST(a_missing_file_is_no_error_and_a_damaged_one_is_said),
+		TEST(a_missing_file_is_no_error_and_a_damaged_one_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("brake_store", tests, NULL, NULL);

@@ -117,7 +117,7 @@ of_a_gauge_the_latest_report_counts(void **state)
 }
 
 static void
-what_stands_is_told_as_far_as_it_fits(void **state)
+what_stands_is_reported_as_far_as_it_fits(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 3, WIRE_COUNTER_LINK_DOWN, 0, { 0 } },
@@ -142,7 +142,7 @@ what_stands_is_told_as_far_as_it_fits(void **state)
 
 /* It is off for all that, and no probe is lost for it; the cable loses them. */
 static void
-what_cannot_explain_a_loss_is_not_told_of_one(void **state)
+what_cannot_explain_a_loss_is_not_reported_of_one(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 7, WIRE_COUNTER_GPAUSE_RX_FRAMES, 0, { 0 } },
@@ -360,7 +360,7 @@ tell_link(unsigned number, uint64_t value)
 }
 
 static const struct diagnosed *
-link_told(void)
+link_reported(void)
 {
 	return diagnoses_rnics(diagnoses) == 0 ? NULL : diagnoses_rnic(diagnoses, 0);
 }
@@ -371,10 +371,10 @@ a_link_between_switches_is_judged_by_what_is_of_links(void **state)
 	const struct diagnosed *link;
 
 	tell_link(SWITCH_FEC_UNCORR, 9); /* a few */
-	assert_null(link_told());
+	assert_null(link_reported());
 	tell_link(SWITCH_FEC_UNCORR, 40);
 	judge(S);
-	link = link_told();
+	link = link_reported();
 	assert_non_null(link);
 	assert_int_equal(link->kind, DIAGNOSED_PORT);
 	assert_string_equal(link->host, "spine1");
@@ -427,8 +427,8 @@ main(void)
 		TEST(a_link_between_switches_is_no_other_of_the_rack),
 		TEST(reports_between_two_judgements_add_up),
 		TEST(of_a_gauge_the_latest_report_counts),
-		TEST(what_stands_is_told_as_far_as_it_fits),
-		TEST(what_cannot_explain_a_loss_is_not_told_of_one),
+		TEST(what_stands_is_reported_as_far_as_it_fits),
+		TEST(what_cannot_explain_a_loss_is_not_reported_of_one),
 		TEST(racks_are_judged_one_at_a_time_and_each_once_in_a_round),
 		TEST(congestion_that_is_managed_explains_no_fault),
 		TEST(what_has_to_last_stands_only_then),

@@ -48,7 +48,7 @@ read_nic(const struct value values[])
 	struct hypervisor_nic *nic;
 
 	hypervisor_nics_begin(nics);
-	nic = hypervisor_nics_tell(nics, "vmnic5", &counts);
+	nic = hypervisor_nics_report(nics, "vmnic5", &counts);
 	for (; values->name != NULL; values++)
 		hypervisor_nic_take(
 		    nic, values->place, values->name, values->text, &counts);
@@ -122,7 +122,7 @@ a_vmnic_that_is_missing_is_no_evidence(void **state)
 {
 	READ({ HYPERVISOR_DRIVER, "rx_crc_errors_phy", "7" });
 	hypervisor_nics_begin(nics);
-	assert_non_null(hypervisor_nics_tell(nics, "vmnic6", &counts));
+	assert_non_null(hypervisor_nics_report(nics, "vmnic6", &counts));
 	hypervisor_nics_close(nics, &counts);
 	assert_false(fill(MINUTE));
 }
@@ -166,7 +166,7 @@ an_rnic_is_the_victim_of_a_vmnic_that_pauses_the_switch(void **state)
 }
 
 static void
-what_a_host_does_not_tell_any_more_accuses_nobody(void **state)
+what_a_host_does_not_report_any_more_accuses_nobody(void **state)
 {
 	const struct diagnosed *rnic;
 
@@ -189,7 +189,7 @@ main(void)
 		TEST(a_vmnic_that_is_missing_is_no_evidence),
 		TEST(a_vmnic_with_global_pause_is_diagnosed),
 		TEST(an_rnic_is_the_victim_of_a_vmnic_that_pauses_the_switch),
-		TEST(what_a_host_does_not_tell_any_more_accuses_nobody),
+		TEST(what_a_host_does_not_report_any_more_accuses_nobody),
 	};
 
 	return cmocka_run_group_tests_name("hypervisor_evidence", tests, NULL, NULL);

@@ -347,7 +347,7 @@ in_any_tree_of_switches_the_source_is_named_and_no_victim(void **state)
 }
 
 static void
-a_missing_neighbour_is_said_to_be_not_known(void **state)
+a_missing_neighbour_is_reported_to_be_not_known(void **state)
 {
 	static const struct pause_port nobody = { .name = "Ethernet12" },
 				       leaf9 = { .name = "Ethernet12",
@@ -762,7 +762,7 @@ main(void)
 		TEST(
 		    through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours),
 		TEST(in_any_tree_of_switches_the_source_is_named_and_no_victim),
-		TEST(a_missing_neighbour_is_said_to_be_not_known),
+		TEST(a_missing_neighbour_is_reported_to_be_not_known),
 		TEST(a_switch_that_nobody_pauses_is_the_source_if_it_counts_that),
 		TEST(a_switch_of_which_not_all_is_seen_is_no_source),
 		TEST(an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules),

@@ -140,7 +140,7 @@ the_chain_from_switch_to_receiver_to_sender_is_shown(void **state)
 }
 
 static void
-what_nobody_counts_is_unknown_and_says_why(void **state)
+what_nobody_counts_is_unknown_and_gives_the_reason(void **state)
 {
 	const struct evidence none = rnic("h1/rxe0"), ethernet0 = port("Ethernet0");
 	double value = 7;
@@ -373,7 +373,7 @@ a_switch_that_drops_has_congestion(void **state)
 }
 
 static void
-few_that_count_do_not_speak_for_the_rack(void **state)
+few_that_count_do_not_report_for_the_rack(void **state)
 {
 	const struct evidence one = receiver("h1/mlx5_0", 0, 0);
 	struct evidence none[9];
@@ -587,7 +587,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_chain_from_switch_to_receiver_to_sender_is_shown),
-		TEST(what_nobody_counts_is_unknown_and_says_why),
+		TEST(what_nobody_counts_is_unknown_and_gives_the_reason),
 		TEST(zero_is_known_and_is_no_fault),
 		TEST(a_ratio_is_of_those_that_count_both_sides),
 		TEST(a_part_that_is_new_or_was_reset_is_none_that_does_not_count),
@@ -599,7 +599,7 @@ main(void)
 		TEST(frames_whose_time_nobody_counts_are_never_no_congestion),
 		TEST(time_that_the_other_end_counts_is_known),
 		TEST(a_switch_that_drops_has_congestion),
-		TEST(few_that_count_do_not_speak_for_the_rack),
+		TEST(few_that_count_do_not_report_for_the_rack),
 		TEST(a_storm_does_not_make_ecn_guilty),
 		TEST(a_short_pause_is_no_steady_state),
 		TEST(nobody_pauses_for_more_than_all_of_the_time),

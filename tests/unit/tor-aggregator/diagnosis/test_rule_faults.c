@@ -113,9 +113,9 @@ holds(size_t i, enum diagnosis diagnosis)
 }
 
 static void
-a_fault_with_all_that_it_does_is_told_by_one_rule(void **state)
+a_fault_with_all_that_it_does_is_reported_by_one_rule(void **state)
 {
-	bool told[DIAGNOSES] = { false };
+	bool reported[DIAGNOSES] = { false };
 
 	(void)state;
 	for (size_t f = 0; f < FAULTS; f++) {
@@ -126,14 +126,14 @@ a_fault_with_all_that_it_does_is_told_by_one_rule(void **state)
 		assert_only(0, faults[f].diagnosis);
 		for (size_t i = 1; i < RNICS; i++)
 			assert_only(i, faults[f].others);
-		told[faults[f].diagnosis] = true;
+		reported[faults[f].diagnosis] = true;
 	}
 	for (size_t d = 0; d < DIAGNOSES; d++)
-		assert_true(told[d]);
+		assert_true(reported[d]);
 }
 
 static void
-two_faults_of_two_rnics_are_told_each_of_its_own(void **state)
+two_faults_of_two_rnics_are_reported_each_of_its_own(void **state)
 {
 	(void)state;
 	for (size_t a = 0; a < FAULTS; a++)
@@ -153,7 +153,7 @@ two_faults_of_two_rnics_are_told_each_of_its_own(void **state)
 
 /* One may explain what the other one shows; a third one has no part in it. */
 static void
-two_faults_of_one_rnic_tell_no_third_one(void **state)
+two_faults_of_one_rnic_report_no_third_one(void **state)
 {
 	(void)state;
 	for (size_t a = 0; a < FAULTS; a++)
@@ -190,7 +190,7 @@ belongs(const struct fault *fault, unsigned number)
 
 /* Nor may one come of a counter that a driver, or a switch, does not have. */
 static void
-a_counter_that_is_missing_tells_no_other_fault(void **state)
+a_counter_that_is_missing_reports_no_other_fault(void **state)
 {
 	(void)state;
 	for (size_t f = 0; f < FAULTS; f++)
@@ -214,7 +214,7 @@ a_counter_that_is_missing_tells_no_other_fault(void **state)
  * its restart: of that interval nothing is told of them, while the other end counts on.
  */
 static void
-an_end_that_was_reset_tells_no_other_fault(void **state)
+an_end_that_was_reset_reports_no_other_fault(void **state)
 {
 	(void)state;
 	for (size_t f = 0; f < FAULTS; f++)
@@ -241,7 +241,7 @@ an_end_that_was_reset_tells_no_other_fault(void **state)
 /* What the one end has sent is not what the other one counted: of a tenth of the
  * faults more or less, in counts that both have. */
 static void
-ends_that_disagree_a_little_tell_the_same(void **state)
+ends_that_disagree_a_little_report_the_same(void **state)
 {
 	static const unsigned pairs[][2] = {
 		{ W(PFC_TX_FRAMES), SWITCH_PFC_RX_FRAMES },
@@ -270,12 +270,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fault_with_all_that_it_does_is_told_by_one_rule),
-		cmocka_unit_test(two_faults_of_two_rnics_are_told_each_of_its_own),
-		cmocka_unit_test(two_faults_of_one_rnic_tell_no_third_one),
-		cmocka_unit_test(a_counter_that_is_missing_tells_no_other_fault),
-		cmocka_unit_test(an_end_that_was_reset_tells_no_other_fault),
-		cmocka_unit_test(ends_that_disagree_a_little_tell_the_same),
+		cmocka_unit_test(a_fault_with_all_that_it_does_is_reported_by_one_rule),
+		cmocka_unit_test(two_faults_of_two_rnics_are_reported_each_of_its_own),
+		cmocka_unit_test(two_faults_of_one_rnic_report_no_third_one),
+		cmocka_unit_test(a_counter_that_is_missing_reports_no_other_fault),
+		cmocka_unit_test(an_end_that_was_reset_reports_no_other_fault),
+		cmocka_unit_test(ends_that_disagree_a_little_report_the_same),
 	};
 
 	return cmocka_run_group_tests_name("rule_faults", tests, NULL, NULL);

@@ -295,7 +295,7 @@ an_rnic_that_pauses_for_ever_storms(void **state)
 }
 
 static void
-the_watchdog_of_the_switch_tells_of_a_storm(void **state)
+the_watchdog_of_the_switch_reports_of_a_storm(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_RDMA_RX_BYTES, 0);
@@ -671,7 +671,7 @@ a_counter_that_is_not_there_is_no_zero_and_no_burst(void **state)
 }
 
 static void
-an_interval_without_length_says_nothing(void **state)
+an_interval_without_length_reports_nothing(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_SYMBOL_ERR, 812);
@@ -797,7 +797,7 @@ main(void)
 		TEST(stalls_that_hurt_nobody_are_nothing),
 		TEST(errors_of_the_signal_are_pcie),
 		TEST(an_rnic_that_pauses_for_ever_storms),
-		TEST(the_watchdog_of_the_switch_tells_of_a_storm),
+		TEST(the_watchdog_of_the_switch_reports_of_a_storm),
 		TEST(a_host_that_takes_data_slowly_is_a_slow_receiver),
 		TEST(one_that_pauses_half_of_the_time_and_receives_is_slow),
 		TEST(those_behind_a_storm_are_victims_of_it),
@@ -825,7 +825,7 @@ main(void)
 		TEST(a_rule_names_the_counter_that_it_cannot_do_without),
 		TEST(cnps_sent_and_handled_on_one_host_are_not_compared),
 		TEST(a_counter_that_is_not_there_is_no_zero_and_no_burst),
-		TEST(an_interval_without_length_says_nothing),
+		TEST(an_interval_without_length_reports_nothing),
 		TEST(the_switch_counts_for_a_driver_that_does_not),
 		TEST(host_and_switch_may_be_read_at_different_paces),
 		TEST(each_rule_has_words_a_source_and_earlier_exceptions),

@@ -117,7 +117,7 @@ assert_all_are_reported(const char *format, int first, int step, int count)
 }
 
 static void
-marks_of_queues_are_told_of_every_port(void **state)
+marks_of_queues_are_reported_of_every_port(void **state)
 {
 	(void)state;
 	assert_all_are_reported("Ethernet1/%d", 1, 1, 54); /* 1/9, then 1/10 */
@@ -139,7 +139,7 @@ a_ports_own_count_of_marks_goes_before_those_of_its_queues(void **state)
 
 /* The list of the first reading has counted nothing yet. */
 static void
-a_first_reading_tells_no_counts(void **state)
+a_first_reading_reports_no_counts(void **state)
 {
 	struct switch_list *a = reading("Ethernet%d", 0, 4, 2, NULL, true);
 	struct switch_evidence walk = { .list = a, .ns = 10 * S };
@@ -220,10 +220,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(marks_of_queues_are_told_of_every_port),
+		cmocka_unit_test(marks_of_queues_are_reported_of_every_port),
 		cmocka_unit_test(
 		    a_ports_own_count_of_marks_goes_before_those_of_its_queues),
-		cmocka_unit_test(a_first_reading_tells_no_counts),
+		cmocka_unit_test(a_first_reading_reports_no_counts),
 		cmocka_unit_test(light_of_a_module_that_ports_share_is_nobodys),
 	};
 

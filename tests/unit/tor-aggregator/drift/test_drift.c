@@ -63,7 +63,7 @@ rnic_of(const char *host, const char *device, uint64_t guid)
 
 /* Told with this MTU; 0: it could not be read. */
 static int
-tell(struct world *w, const struct wire_rnic *rnic, uint32_t mtu, int64_t now)
+report(struct world *w, const struct wire_rnic *rnic, uint32_t mtu, int64_t now)
 {
 	const struct wire_settings settings = {
 		.known = mtu == 0 ? 0 : 1 << WIRE_SETTING_MTU,
@@ -71,7 +71,7 @@ tell(struct world *w, const struct wire_rnic *rnic, uint32_t mtu, int64_t now)
 		.firmware = "",
 	};
 
-	return drift_tell(w->drift, w->groups, rnic, &settings, (rm_wall_t){ now });
+	return drift_report(w->drift, w->groups, rnic, &settings, (rm_wall_t){ now });
 }
 
 static const struct drift_rnic *
@@ -142,7 +142,7 @@ static void
 a_group_that_makes_no_sense_is_refused_by_its_place(void **state)
 {
 	static const struct {
-		const char *text, *says;
+		const char *text, *reports;
 	} wrong[] = {
 		{ "expected: [{ mtu_bytes: 9000 }]", "rnics" },
 		{ "expected: [{ rnics: [\"a b\"] }]", "expected[0].rnics[0]" },
@@ -163,7 +163,7 @@ a_group_that_makes_no_sense_is_refused_by_its_place(void **state)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_true(read_groups(w, wrong[i].text) < 0);
-		assert_non_null(strstr(w->error.text, wrong[i].says));
+		assert_non_null(strstr(w->error.text, wrong[i].reports));
 	}
 }
 
@@ -173,27 +173,27 @@ a_difference_has_its_begin(void **state)
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
 
-	assert_int_equal(tell(w, &rnic, 9000, 10), 0);
+	assert_int_equal(report(w, &rnic, 9000, 10), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_SAME);
-	assert_int_equal(tell(w, &rnic, 1500, 20), 0);
-	assert_int_equal(tell(w, &rnic, 1400, 30), 0);
+	assert_int_equal(report(w, &rnic, 1500, 20), 0);
+	assert_int_equal(report(w, &rnic, 1400, 30), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_DIFFERENT);
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 20);
-	assert_int_equal(tell(w, &rnic, 0, 40), 0);
+	assert_int_equal(report(w, &rnic, 0, 40), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNKNOWN);
-	assert_int_equal(tell(w, &rnic, 9000, 50), 0);
+	assert_int_equal(report(w, &rnic, 9000, 50), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_SAME);
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 50);
 }
 
 static void
-an_agent_too_old_to_tell_leaves_all_unknown(void **state)
+an_agent_too_old_to_report_leaves_all_unknown(void **state)
 {
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
 
 	assert_int_equal(
-	    drift_tell(w->drift, w->groups, &rnic, NULL, (rm_wall_t){ 1 }), 0);
+	    drift_report(w->drift, w->groups, &rnic, NULL, (rm_wall_t){ 1 }), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNKNOWN);
 	assert_int_equal(only(w)->states[WIRE_SETTING_SPEED], DRIFT_UNDECLARED);
 	assert_int_equal(drift_sums(w->drift).states[DRIFT_UNKNOWN], 1);
@@ -206,13 +206,13 @@ an_agent_that_is_back_has_its_differences_since_before(void **state)
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
 
-	assert_int_equal(tell(w, &rnic, 1500, 10), 0);
+	assert_int_equal(report(w, &rnic, 1500, 10), 0);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
-	drift_tell_anew(w->drift, "h1"); /* it has gone */
+	drift_report_anew(w->drift, "h1"); /* it has gone */
 	assert_false(only(w)->there);
 	assert_int_equal(drift_sums(w->drift).rnics, 0);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 0);
-	assert_int_equal(tell(w, &rnic, 1500, 99), 0);
+	assert_int_equal(report(w, &rnic, 1500, 99), 0);
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 10);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
 }
@@ -224,40 +224,41 @@ a_difference_that_was_unknown_for_a_while_has_its_first_begin(void **state)
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
 
-	assert_int_equal(tell(w, &rnic, 1500, 10), 0);
-	drift_tell_anew(w->drift, "h1");
-	assert_int_equal(tell(w, &rnic, 0, 20), 0);
+	assert_int_equal(report(w, &rnic, 1500, 10), 0);
+	drift_report_anew(w->drift, "h1");
+	assert_int_equal(report(w, &rnic, 0, 20), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNKNOWN);
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 20);
-	assert_int_equal(tell(w, &rnic, 0, 30), 0);
-	assert_int_equal(tell(w, &rnic, 1500, 40), 0);
+	assert_int_equal(report(w, &rnic, 0, 30), 0);
+	assert_int_equal(report(w, &rnic, 1500, 40), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_DIFFERENT);
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 10);
 
-	assert_int_equal(tell(w, &rnic, 9000, 50), 0);
-	assert_int_equal(tell(w, &rnic, 1500, 60), 0); /* this one is another */
+	assert_int_equal(report(w, &rnic, 9000, 50), 0);
+	assert_int_equal(report(w, &rnic, 1500, 60), 0); /* this one is another */
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 60);
 }
 
 /* An agent that starts registers before it has found its RNICs. */
 static void
-a_host_that_tells_of_no_rnic_for_a_while_has_its_differences_since_before(void **state)
+a_host_that_reports_of_no_rnic_for_a_while_has_its_differences_since_before(
+    void **state)
 {
 	const struct wire_rnic first = rnic_of("h1", "eth0", 1);
 	const struct wire_rnic second = rnic_of("h1", "eth1", 2);
 	struct world *w = *state;
 
-	assert_int_equal(tell(w, &first, 1500, 10), 0);
-	assert_int_equal(tell(w, &second, 1500, 11), 0);
-	drift_tell_anew(w->drift, "h1"); /* its agent has gone */
-	drift_tell_anew(w->drift, "h1"); /* and is back, without any */
+	assert_int_equal(report(w, &first, 1500, 10), 0);
+	assert_int_equal(report(w, &second, 1500, 11), 0);
+	drift_report_anew(w->drift, "h1"); /* its agent has gone */
+	drift_report_anew(w->drift, "h1"); /* and is back, without any */
 	assert_int_equal(drift_sums(w->drift).rnics, 0);
-	drift_tell_anew(w->drift, "h1");
-	assert_int_equal(tell(w, &second, 1500, 20), 0);
+	drift_report_anew(w->drift, "h1");
+	assert_int_equal(report(w, &second, 1500, 20), 0);
 	assert_int_equal(drift_sums(w->drift).rnics, 1); /* the first is not shown */
 	assert_false(drift_get(w->drift, 0)->there);
 	assert_int_equal(drift_get(w->drift, 1)->since[WIRE_SETTING_MTU].ns, 11);
-	assert_int_equal(tell(w, &first, 1500, 30), 0);
+	assert_int_equal(report(w, &first, 1500, 30), 0);
 	assert_int_equal(drift_get(w->drift, 0)->since[WIRE_SETTING_MTU].ns, 10);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 2);
 }
@@ -268,7 +269,7 @@ another_expectation_counts_at_once(void **state)
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
 
-	assert_int_equal(tell(w, &rnic, 1500, 10), 0);
+	assert_int_equal(report(w, &rnic, 1500, 10), 0);
 	expects(w, "expected: [{ rnics: [h1], mtu_bytes: 1500 }]");
 	drift_regroup(w->drift, w->groups, (rm_wall_t){ 20 });
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_SAME);
@@ -285,15 +286,15 @@ more_rnics_than_a_rack_has_are_refused_and_counted(void **state)
 	struct world *w = *state;
 
 	for (; rnic.id.guid < DRIFT_MAX_RNICS; rnic.id.guid++)
-		assert_int_equal(tell(w, &rnic, 9000, 1), 0);
+		assert_int_equal(report(w, &rnic, 9000, 1), 0);
 	rnic.host = "h2";
-	assert_int_equal(tell(w, &rnic, 9000, 1), -ENOSPC);
+	assert_int_equal(report(w, &rnic, 9000, 1), -ENOSPC);
 	assert_int_equal(*drift_refused(w->drift), 1);
-	drift_tell_anew(w->drift, "h1"); /* those have to make room */
-	assert_int_equal(tell(w, &rnic, 9000, 1), 0);
+	drift_report_anew(w->drift, "h1"); /* those have to make room */
+	assert_int_equal(report(w, &rnic, 9000, 1), 0);
 	assert_int_equal(drift_count(w->drift), DRIFT_MAX_RNICS);
 	rnic.host = "a b";
-	assert_int_equal(tell(w, &rnic, 9000, 1), -EINVAL);
+	assert_int_equal(report(w, &rnic, 9000, 1), -EINVAL);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -305,11 +306,11 @@ main(void)
 		TEST(the_first_group_that_declares_a_setting_counts),
 		TEST(a_group_that_makes_no_sense_is_refused_by_its_place),
 		TEST(a_difference_has_its_begin),
-		TEST(an_agent_too_old_to_tell_leaves_all_unknown),
+		TEST(an_agent_too_old_to_report_leaves_all_unknown),
 		TEST(an_agent_that_is_back_has_its_differences_since_before),
 		TEST(a_difference_that_was_unknown_for_a_while_has_its_first_begin),
 		TEST(
-		    a_host_that_tells_of_no_rnic_for_a_while_has_its_differences_since_before),
+		    a_host_that_reports_of_no_rnic_for_a_while_has_its_differences_since_before),
 		TEST(another_expectation_counts_at_once),
 		TEST(more_rnics_than_a_rack_has_are_refused_and_counted),
 	};

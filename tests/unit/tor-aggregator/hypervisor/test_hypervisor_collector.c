@@ -220,7 +220,7 @@ a_server_that_is_no_ssh_is_named_as_none(void **state)
 }
 
 static void
-an_ssh_that_breaks_off_is_said(void **state)
+an_ssh_that_breaks_off_is_reported(void **state)
 {
 	const char *error =
 	    run(*state, "SSH-2.0-OpenSSH_9.2\r\n\x01\x02\x03\x04\xff\xff", true, 1);
@@ -229,7 +229,7 @@ an_ssh_that_breaks_off_is_said(void **state)
 }
 
 static void
-nobody_there_is_said(void **state)
+nobody_there_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -265,7 +265,7 @@ missing_files_are_named_and_looked_for_again(void **state)
 }
 
 static void
-a_key_that_is_none_is_said(void **state)
+a_key_that_is_none_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -324,11 +324,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_mute_host_is_given_up_and_asked_more_rarely),
 		TEST(a_server_that_is_no_ssh_is_named_as_none),
-		TEST(an_ssh_that_breaks_off_is_said),
-		TEST(nobody_there_is_said),
+		TEST(an_ssh_that_breaks_off_is_reported),
+		TEST(nobody_there_is_reported),
 		TEST(a_key_that_others_can_read_is_not_used),
 		TEST(missing_files_are_named_and_looked_for_again),
-		TEST(a_key_that_is_none_is_said),
+		TEST(a_key_that_is_none_is_reported),
 		TEST(no_reading_leaves_a_file_open),
 		TEST(a_socket_that_libssh_does_not_take_is_closed),
 	};

@@ -49,7 +49,7 @@ read_nic(struct world *w, const struct value values[])
 	struct hypervisor_nic *nic;
 
 	hypervisor_nics_begin(w->nics);
-	nic = hypervisor_nics_tell(w->nics, "vmnic5", &w->counts);
+	nic = hypervisor_nics_report(w->nics, "vmnic5", &w->counts);
 	for (; values->name != NULL; values++)
 		hypervisor_nic_take(
 		    nic, values->place, values->name, values->text, &w->counts);
@@ -62,7 +62,7 @@ read_nic(struct world *w, const struct value values[])
 static const char *
 only(struct world *w, enum hypervisor_finding finding)
 {
-	assert_int_equal(hypervisor_findings_tell(
+	assert_int_equal(hypervisor_findings_report(
 			     hypervisor_nics_get(w->nics, 0), TEN_SECONDS, w->texts),
 	    1);
 	assert_string_not_equal(w->texts[finding], "");
@@ -72,12 +72,12 @@ only(struct world *w, enum hypervisor_finding finding)
 static size_t
 count(struct world *w, int64_t interval_ns)
 {
-	return hypervisor_findings_tell(
+	return hypervisor_findings_report(
 	    hypervisor_nics_get(w->nics, 0), interval_ns, w->texts);
 }
 
 static void
-global_pause_frames_are_told_from_pfc(void **state)
+global_pause_frames_are_reported_from_pfc(void **state)
 {
 	struct world *w = *state;
 	const char *texts;
@@ -96,7 +96,7 @@ global_pause_frames_are_told_from_pfc(void **state)
 }
 
 static void
-what_is_not_counted_of_global_pause_is_not_told(void **state)
+what_is_not_counted_of_global_pause_is_not_reported(void **state)
 {
 	struct world *w = *state;
 	const char *texts;
@@ -132,7 +132,7 @@ pfc_frames_are_no_global_pause(void **state)
 }
 
 static void
-global_pause_set_without_pfc_is_told_at_the_first_reading(void **state)
+global_pause_set_without_pfc_is_reported_at_the_first_reading(void **state)
 {
 	struct world *w = *state;
 
@@ -201,7 +201,7 @@ changes_count_only_where_the_time_is_not(void **state)
 }
 
 static void
-nothing_is_told_of_counters_that_were_away(void **state)
+nothing_is_reported_of_counters_that_were_away(void **state)
 {
 	struct world *w = *state;
 
@@ -228,16 +228,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(global_pause_frames_are_told_from_pfc),
-		TEST(what_is_not_counted_of_global_pause_is_not_told),
+		TEST(global_pause_frames_are_reported_from_pfc),
+		TEST(what_is_not_counted_of_global_pause_is_not_reported),
 		TEST(a_counter_that_went_back_is_no_storm),
 		TEST(pfc_frames_are_no_global_pause),
-		TEST(global_pause_set_without_pfc_is_told_at_the_first_reading),
+		TEST(global_pause_set_without_pfc_is_reported_at_the_first_reading),
 		TEST(a_storm_warning_names_the_host_as_its_source),
 		TEST(a_vmnic_that_pauses_its_switch_most_of_the_time_storms),
 		TEST(a_paused_vmnic_is_no_source),
 		TEST(changes_count_only_where_the_time_is_not),
-		TEST(nothing_is_told_of_counters_that_were_away),
+		TEST(nothing_is_reported_of_counters_that_were_away),
 		TEST(a_vmnic_that_is_gone_has_no_findings),
 	};
 

@@ -45,7 +45,7 @@ read_nics(struct world *w, int count, const char *pauses)
 		char name[HYPERVISOR_NIC_BYTES];
 
 		snprintf(name, sizeof(name), "vmnic%d", i);
-		nic = hypervisor_nics_tell(w->nics, name, &counts);
+		nic = hypervisor_nics_report(w->nics, name, &counts);
 		assert_non_null(nic);
 		hypervisor_nic_take(nic, HYPERVISOR_LIST, "MTU", "9000", &counts);
 		hypervisor_nic_take(

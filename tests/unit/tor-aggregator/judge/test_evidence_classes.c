@@ -67,7 +67,7 @@ fill(const struct ring *ring, uint64_t guid)
 }
 
 static void
-loss_of_one_class_alone_is_told_with_it(void **state)
+loss_of_one_class_alone_is_reported_with_it(void **state)
 {
 	struct ring *ring = *state;
 	struct rm_evidence evidence;
@@ -94,7 +94,7 @@ loss_of_all_classes_is_of_none(void **state)
 }
 
 static void
-what_was_sent_in_one_class_only_tells_of_no_class(void **state)
+what_was_sent_in_one_class_only_reports_of_no_class(void **state)
 {
 	struct ring *ring = *state;
 
@@ -149,9 +149,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(loss_of_one_class_alone_is_told_with_it),
+		TEST(loss_of_one_class_alone_is_reported_with_it),
 		TEST(loss_of_all_classes_is_of_none),
-		TEST(what_was_sent_in_one_class_only_tells_of_no_class),
+		TEST(what_was_sent_in_one_class_only_reports_of_no_class),
 		TEST(only_the_verdicts_own_window_counts),
 		TEST(probes_of_services_are_counted_apart),
 		TEST(what_is_no_rnic_of_its_own_is_left_alone),

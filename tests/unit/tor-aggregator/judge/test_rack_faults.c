@@ -54,7 +54,7 @@ one_fault(const char *what, enum sim_fault_kind kind, bool recovers)
 }
 
 static void
-an_rnic_dead_both_ways_is_named_and_nobody_else(void **state)
+an_rnic_dead_both_directions_is_named_and_nobody_else(void **state)
 {
 	(void)state;
 	one_fault("dead both ways", SIM_RNIC_BOTH, true);
@@ -128,7 +128,7 @@ late_and_lossy(unsigned seed, double share)
 }
 
 static void
-what_a_late_rnic_loses_is_told_too(void **state)
+what_a_late_rnic_loses_is_reported_too(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
@@ -303,7 +303,7 @@ a_host_that_cannot_send_needs_no_witness(void **state)
 }
 
 static void
-hosts_with_two_rnics_in_the_rack_are_told_apart_by_rnic(void **state)
+hosts_with_two_rnics_in_the_rack_are_distinguished_by_rnic(void **state)
 {
 	unsigned runs = 0;
 
@@ -448,14 +448,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_rnic_dead_both_ways_is_named_and_nobody_else),
+		cmocka_unit_test(an_rnic_dead_both_directions_is_named_and_nobody_else),
 		cmocka_unit_test(an_rnic_that_cannot_send_is_named_with_its_direction),
 		cmocka_unit_test(
 		    an_rnic_that_cannot_receive_is_named_with_its_direction),
 		cmocka_unit_test(
 		    an_rnic_that_takes_replies_and_no_probes_is_named_and_nobody_else),
 		cmocka_unit_test(an_rnic_that_delays_all_is_named_late_and_nobody_else),
-		cmocka_unit_test(what_a_late_rnic_loses_is_told_too),
+		cmocka_unit_test(what_a_late_rnic_loses_is_reported_too),
 		cmocka_unit_test(a_host_all_of_whose_rnics_are_late_is_one_verdict),
 		cmocka_unit_test(where_most_of_a_rack_is_late_no_rnic_is_named),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_is_down),
@@ -470,7 +470,7 @@ main(void)
 		cmocka_unit_test(a_rack_of_two_without_witnesses_never_guesses),
 		cmocka_unit_test(a_host_that_cannot_send_needs_no_witness),
 		cmocka_unit_test(
-		    hosts_with_two_rnics_in_the_rack_are_told_apart_by_rnic),
+		    hosts_with_two_rnics_in_the_rack_are_distinguished_by_rnic),
 		cmocka_unit_test(noisy_receive_counts_never_turn_a_direction_round),
 		cmocka_unit_test(without_receive_counts_a_dead_rnic_is_still_named),
 		cmocka_unit_test(steady_heavy_loss_is_called_lossy),

@@ -183,7 +183,7 @@ stands_still(struct table *table, size_t host)
 }
 
 static void
-an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_told(void **state)
+an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_reported(void **state)
 {
 	struct table *table = *state;
 
@@ -251,7 +251,8 @@ main(void)
 		TEST(whoever_comes_back_later_than_others_is_not_named),
 		TEST(a_host_that_died_while_we_were_cut_off_is_named_by_its_silence),
 		TEST(a_lone_host_that_nobody_probes_is_suspected_in_the_end),
-		TEST(an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_told),
+		TEST(
+		    an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_reported),
 		TEST(when_most_agents_stand_still_none_of_them_is_frozen),
 		TEST(hosts_that_are_off_do_not_stand_for_agents_that_run),
 	};

@@ -184,7 +184,7 @@ fill_mtu(struct table *table)
 }
 
 static void
-an_mtu_is_told_with_sizes_and_counts(void **state)
+an_mtu_is_reported_with_sizes_and_counts(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -279,7 +279,7 @@ large_probes_lost_to_one_far_away_are_not_our_mtu(void **state)
 }
 
 static void
-a_host_that_cannot_send_a_single_probe_says_so(void **state)
+a_host_that_cannot_send_a_single_probe_reports_so(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -318,7 +318,7 @@ a_host_that_cannot_send_a_single_probe_says_so(void **state)
 
 /* Whose own probes are too few to be missed may lose what it sends, too. */
 static void
-a_way_that_was_not_tried_is_not_cleared(void **state)
+a_path_that_was_not_tried_is_not_cleared(void **state)
 {
 	const struct rack_outbound few = { 1, 1, 1, 4 }, none = { 20, 0, 0, 4 };
 	const struct rack_outbound all = { 20, 20, 20, 4 }, back = { 20, 20, 0, 4 };
@@ -590,7 +590,7 @@ a_rack_of_two_needs_only_one_witness_that_lives(void **state)
 }
 
 static void
-agents_are_named_by_what_their_kernel_says(void **state)
+agents_are_named_by_what_their_kernel_reports(void **state)
 {
 	struct table *table = *state;
 	char sentence[RM_SENTENCE_BYTES];
@@ -615,7 +615,7 @@ agents_are_named_by_what_their_kernel_says(void **state)
 
 /* 2026-11-21 04:10 UTC. Nobody is worse for it, but the agent's verdict says so. */
 static void
-a_certificate_that_ends_soon_is_said_of_the_agent_alone(void **state)
+a_certificate_that_ends_soon_is_reported_of_the_agent_alone(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -643,7 +643,7 @@ a_certificate_that_ends_soon_is_said_of_the_agent_alone(void **state)
 }
 
 static void
-of_an_agent_with_worse_than_an_old_certificate_that_is_not_said(void **state)
+of_an_agent_with_worse_than_an_old_certificate_that_is_not_reported(void **state)
 {
 	struct table *table = *state;
 
@@ -722,11 +722,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_healthy_rack_is_known_to_be_well),
 		TEST(a_verdict_carries_what_an_outsider_could_check),
-		TEST(an_mtu_is_told_with_sizes_and_counts),
+		TEST(an_mtu_is_reported_with_sizes_and_counts),
 		TEST(an_mtu_of_another_rack_is_not_ours),
 		TEST(large_probes_lost_to_one_far_away_are_not_our_mtu),
-		TEST(a_host_that_cannot_send_a_single_probe_says_so),
-		TEST(a_way_that_was_not_tried_is_not_cleared),
+		TEST(a_host_that_cannot_send_a_single_probe_reports_so),
+		TEST(a_path_that_was_not_tried_is_not_cleared),
 		TEST(each_direction_has_its_kind),
 		TEST(a_named_kind_changes_only_when_the_new_one_lasts),
 		TEST(a_partial_window_proves_nothing),
@@ -740,9 +740,10 @@ main(void)
 		TEST(one_that_stays_alone_is_named_in_the_end),
 		TEST(a_tor_that_lets_one_out_is_not_to_blame_for_the_rest),
 		TEST(a_rack_of_two_needs_only_one_witness_that_lives),
-		TEST(agents_are_named_by_what_their_kernel_says),
-		TEST(a_certificate_that_ends_soon_is_said_of_the_agent_alone),
-		TEST(of_an_agent_with_worse_than_an_old_certificate_that_is_not_said),
+		TEST(agents_are_named_by_what_their_kernel_reports),
+		TEST(a_certificate_that_ends_soon_is_reported_of_the_agent_alone),
+		TEST(
+		    of_an_agent_with_worse_than_an_old_certificate_that_is_not_reported),
 		TEST(an_unreachable_host_that_nobody_probes_is_only_suspected),
 		TEST(indexes_that_are_not_of_the_rack_are_ignored),
 		TEST(a_rack_that_changes_is_judged_afresh),

@@ -95,7 +95,7 @@ an_agent_that_accuses_several_is_named_and_nobody_else(void **state)
 
 /* Whether it lies, or its flows to this one die on the way and no others. */
 static void
-one_contradiction_is_said_of_the_two_and_their_path(void **state)
+one_contradiction_is_reported_of_the_two_and_their_path(void **state)
 {
 	for (size_t hosts = 4; hosts <= 10; hosts += 3) {
 		struct trial trial;
@@ -247,7 +247,8 @@ main(void)
 		cmocka_unit_test(liars_accuse_no_innocent_and_hide_no_fault),
 		cmocka_unit_test(
 		    an_agent_that_accuses_several_is_named_and_nobody_else),
-		cmocka_unit_test(one_contradiction_is_said_of_the_two_and_their_path),
+		cmocka_unit_test(
+		    one_contradiction_is_reported_of_the_two_and_their_path),
 		cmocka_unit_test(
 		    an_agent_that_hides_a_dead_rnic_is_named_and_so_is_the_rnic),
 		cmocka_unit_test(

@@ -196,7 +196,7 @@ judge(struct table *table, int windows)
 }
 
 static void
-the_sentence_says_who_says_so(void **state)
+the_sentence_reports_who_reports_so(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -392,7 +392,7 @@ main(void)
 		cmocka_unit_test(a_port_that_loses_and_then_goes_down_is_named_once),
 		cmocka_unit_test(two_ports_that_are_down_blame_nobody_else),
 		cmocka_unit_test(all_ports_down_is_their_tor),
-		TEST(the_sentence_says_who_says_so),
+		TEST(the_sentence_reports_who_reports_so),
 		TEST(we_may_have_been_deaf_but_the_word_stands),
 		TEST(the_word_of_an_agent_that_is_gone_is_old),
 		TEST(a_port_that_flaps_is_named_though_each_fall_is_short),

@@ -128,7 +128,7 @@ what_a_shorter_window_explained_is_not_in_it(void **state)
 }
 
 static void
-who_is_known_tells_nothing_of_its_peers(void **state)
+who_is_known_reports_nothing_of_its_peers(void **state)
 {
 	struct given *given = *state;
 
@@ -189,7 +189,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_second_counts_once_until_two_minutes_have_passed),
 		TEST(what_a_shorter_window_explained_is_not_in_it),
-		TEST(who_is_known_tells_nothing_of_its_peers),
+		TEST(who_is_known_reports_nothing_of_its_peers),
 		TEST(what_is_forgotten_of_one_is_forgotten_of_its_peers),
 		TEST(members_that_stay_keep_their_counts_when_others_go),
 		TEST(seconds_that_are_missing_are_a_gap_between_counts),

@@ -28,7 +28,7 @@ log_tail(unsigned n, unsigned k, double p)
 }
 
 static void
-chance_is_never_likelier_than_the_weight_says(void **state)
+chance_is_never_likelier_than_the_weight_reports(void **state)
 {
 	(void)state;
 	for (unsigned n = 5; n <= 120; n += 5)
@@ -78,7 +78,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chance_is_never_likelier_than_the_weight_says),
+		cmocka_unit_test(chance_is_never_likelier_than_the_weight_reports),
 		cmocka_unit_test(no_more_than_is_to_be_expected_weighs_nothing),
 		cmocka_unit_test(a_loss_is_over_when_it_stays_away_for_long),
 		cmocka_unit_test(a_loss_that_goes_on_is_never_over),

@@ -200,7 +200,7 @@ a_long_stall_leaves_nothing_old(void **state)
 }
 
 static void
-a_period_says_how_much_of_it_is_covered(void **state)
+a_period_reports_how_much_of_it_is_covered(void **state)
 {
 	struct world *world = *state;
 
@@ -338,7 +338,7 @@ main(void)
 		TEST(a_minute_forgets_what_the_hour_still_has),
 		TEST(an_hour_forgets_in_its_turn),
 		TEST(a_long_stall_leaves_nothing_old),
-		TEST(a_period_says_how_much_of_it_is_covered),
+		TEST(a_period_reports_how_much_of_it_is_covered),
 		TEST(percentiles_are_within_the_stated_error),
 		TEST(many_results_in_one_slice_keep_their_percentiles),
 		TEST(a_swapped_rnic_leaves_no_ghost),

@@ -236,7 +236,7 @@ a_collector_that_is_busy_is_tried_again_with_what_is_so_then(void **state)
 }
 
 static void
-it_waits_for_as_long_as_it_is_told_to(void **state)
+it_waits_for_as_long_as_it_is_reported_to(void **state)
 {
 	struct world *w = *state;
 
@@ -265,7 +265,7 @@ what_is_refused_is_not_sent_again(void **state)
 }
 
 static void
-rejected_values_are_counted_and_the_first_reason_is_said(void **state)
+rejected_values_are_counted_and_the_first_reason_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -279,7 +279,7 @@ rejected_values_are_counted_and_the_first_reason_is_said(void **state)
 }
 
 static void
-one_request_is_under_way_and_no_more(void **state)
+one_request_is_under_path_and_no_more(void **state)
 {
 	struct world *w = *state;
 
@@ -303,7 +303,7 @@ without_a_url_nothing_is_sent(void **state)
 }
 
 static void
-any_way_to_paste_the_url_is_the_same_base(void **state)
+any_path_to_paste_the_url_is_the_same_base(void **state)
 {
 	static const char *const urls[] = { "http://c:4318", "http://c:4318/",
 		"http://c:4318/v1/metrics", "http://c:4318/v1/metrics//" };
@@ -332,12 +332,12 @@ main(void)
 		TEST(headers_of_the_file_go_along_and_are_read_each_time),
 		TEST(one_that_is_no_header_is_refused_without_being_shown),
 		TEST(a_collector_that_is_busy_is_tried_again_with_what_is_so_then),
-		TEST(it_waits_for_as_long_as_it_is_told_to),
+		TEST(it_waits_for_as_long_as_it_is_reported_to),
 		TEST(what_is_refused_is_not_sent_again),
-		TEST(rejected_values_are_counted_and_the_first_reason_is_said),
-		TEST(one_request_is_under_way_and_no_more),
+		TEST(rejected_values_are_counted_and_the_first_reason_is_reported),
+		TEST(one_request_is_under_path_and_no_more),
 		TEST(without_a_url_nothing_is_sent),
-		TEST(any_way_to_paste_the_url_is_the_same_base),
+		TEST(any_path_to_paste_the_url_is_the_same_base),
 	};
 
 	return cmocka_run_group_tests_name("otlp", tests, NULL, NULL);

@@ -16,7 +16,7 @@
 static struct otlp_answer answer;
 
 static enum otlp_status
-says(long status, const char *body)
+reports(long status, const char *body)
 {
 	const struct rm_http_answer http = { .status = status,
 		.body = body,
@@ -30,9 +30,9 @@ says(long status, const char *body)
 static void
 a_message_is_taken_whole(void **state)
 {
-	assert_int_equal(says(200, "{}"), OTLP_TAKEN);
-	assert_int_equal(says(200, "{\"partialSuccess\":{}}"), OTLP_TAKEN);
-	assert_int_equal(says(204, ""), OTLP_TAKEN);
+	assert_int_equal(reports(200, "{}"), OTLP_TAKEN);
+	assert_int_equal(reports(200, "{\"partialSuccess\":{}}"), OTLP_TAKEN);
+	assert_int_equal(reports(204, ""), OTLP_TAKEN);
 	assert_int_equal(answer.rejected, 0);
 	assert_string_equal(answer.sentence, "");
 }
@@ -40,18 +40,21 @@ a_message_is_taken_whole(void **state)
 static void
 rejected_values_are_counted_and_never_sent_again(void **state)
 {
-	assert_int_equal(says(200, "{\"partialSuccess\":{\"rejectedDataPoints\":\"12\","
-				   "\"errorMessage\":\"too\\nold\"}}"),
+	assert_int_equal(
+	    reports(200, "{\"partialSuccess\":{\"rejectedDataPoints\":\"12\","
+			 "\"errorMessage\":\"too\\nold\"}}"),
 	    OTLP_TAKEN);
 	assert_int_equal(answer.rejected, 12);
 	assert_string_equal(answer.sentence, "too old");
 	assert_int_equal(
-	    says(200, "{\"partialSuccess\":{\"rejectedDataPoints\":3}}"), OTLP_TAKEN);
+	    reports(200, "{\"partialSuccess\":{\"rejectedDataPoints\":3}}"),
+	    OTLP_TAKEN);
 	assert_int_equal(answer.rejected, 3);
 	assert_string_equal(answer.sentence, "no reason given");
 	/* A warning. */
 	assert_int_equal(
-	    says(200, "{\"partialSuccess\":{\"errorMessage\":\"slow\"}}"), OTLP_TAKEN);
+	    reports(200, "{\"partialSuccess\":{\"errorMessage\":\"slow\"}}"),
+	    OTLP_TAKEN);
 	assert_int_equal(answer.rejected, 0);
 	assert_string_equal(answer.sentence, "slow");
 }
@@ -66,7 +69,7 @@ a_count_that_is_none_counts_nothing(void **state)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		snprintf(body, sizeof(body),
 		    "{\"partialSuccess\":{\"rejectedDataPoints\":%s}}", counts[i]);
-		assert_int_equal(says(200, body), OTLP_TAKEN);
+		assert_int_equal(reports(200, body), OTLP_TAKEN);
 		assert_int_equal(answer.rejected, 0);
 	}
 }
@@ -79,13 +82,13 @@ only_four_statuses_ask_for_another_try(void **state)
 		501, 505 };
 
 	for (size_t i = 0; i < sizeof(again) / sizeof(again[0]); i++) {
-		assert_int_equal(says(again[i], "no"), OTLP_RETRY);
+		assert_int_equal(reports(again[i], "no"), OTLP_RETRY);
 		assert_int_equal(answer.retry_after_s, 7);
 	}
 	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-		assert_int_equal(says(never[i], "no"), OTLP_REFUSED);
+		assert_int_equal(reports(never[i], "no"), OTLP_REFUSED);
 	assert_int_equal(
-	    says(400, "{\"code\":3,\"message\":\"bad data\"}"), OTLP_REFUSED);
+	    reports(400, "{\"code\":3,\"message\":\"bad data\"}"), OTLP_REFUSED);
 	assert_string_equal(answer.sentence, "status 400: bad data");
 }
 

@@ -80,7 +80,7 @@ a_gauge_has_attributes_and_a_time(void **state)
 }
 
 static void
-a_sum_is_whole_cumulative_and_says_since_when(void **state)
+a_sum_is_whole_cumulative_and_reports_since_when(void **state)
 {
 	const struct otlp_metric metric = { "x.probes", "{probe}", "Probes.", true };
 	json_t *json;
@@ -143,7 +143,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_gauge_has_attributes_and_a_time),
-		TEST(a_sum_is_whole_cumulative_and_says_since_when),
+		TEST(a_sum_is_whole_cumulative_and_reports_since_when),
 		TEST(what_has_no_value_is_left_out),
 		TEST(a_message_without_metrics_is_one),
 	};

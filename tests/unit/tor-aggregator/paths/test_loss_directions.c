@@ -97,7 +97,7 @@ what_never_arrived_was_lost_forward(void **state)
 }
 
 static void
-what_arrived_was_lost_on_its_way_back(void **state)
+what_arrived_was_lost_on_its_path_back(void **state)
 {
 	struct world *w = *state;
 
@@ -121,7 +121,7 @@ what_is_mixed_is_unknown(void **state)
 }
 
 static void
-a_silent_second_is_told_by_the_next_answer(void **state)
+a_silent_second_is_reported_by_the_next_answer(void **state)
 {
 	struct world *w = *state;
 
@@ -138,7 +138,7 @@ a_silent_second_is_told_by_the_next_answer(void **state)
 }
 
 static void
-the_first_answer_only_says_where_counts_stand(void **state)
+the_first_answer_only_reports_where_counts_stand(void **state)
 {
 	struct world *w = *state;
 
@@ -149,7 +149,7 @@ the_first_answer_only_says_where_counts_stand(void **state)
 }
 
 static void
-a_restarted_responder_says_nothing_for_a_moment(void **state)
+a_restarted_responder_reports_nothing_for_a_moment(void **state)
 {
 	struct world *w = *state;
 
@@ -216,11 +216,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_never_arrived_was_lost_forward),
-		TEST(what_arrived_was_lost_on_its_way_back),
+		TEST(what_arrived_was_lost_on_its_path_back),
 		TEST(what_is_mixed_is_unknown),
-		TEST(a_silent_second_is_told_by_the_next_answer),
-		TEST(the_first_answer_only_says_where_counts_stand),
-		TEST(a_restarted_responder_says_nothing_for_a_moment),
+		TEST(a_silent_second_is_reported_by_the_next_answer),
+		TEST(the_first_answer_only_reports_where_counts_stand),
+		TEST(a_restarted_responder_reports_nothing_for_a_moment),
 		TEST(outcomes_of_other_kinds_make_it_unknown),
 		TEST(too_many_pairs_are_unknown),
 	};

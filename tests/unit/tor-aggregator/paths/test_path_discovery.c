@@ -65,7 +65,7 @@ next(struct world *world, int64_t at_s)
 }
 
 static void
-each_way_is_told_once_however_many_flows_take_it(void **state)
+each_path_is_reported_once_however_many_flows_take_it(void **state)
 {
 	struct world *world = *state;
 
@@ -79,7 +79,7 @@ each_way_is_told_once_however_many_flows_take_it(void **state)
 }
 
 static void
-many_ways_are_told_in_several_rounds(void **state)
+many_paths_are_reported_in_several_rounds(void **state)
 {
 	struct world *world = *state;
 
@@ -91,7 +91,7 @@ many_ways_are_told_in_several_rounds(void **state)
 }
 
 static void
-a_way_still_taken_is_told_again_after_ten_minutes(void **state)
+a_path_still_taken_is_reported_again_after_ten_minutes(void **state)
 {
 	struct world *world = *state;
 
@@ -102,7 +102,7 @@ a_way_still_taken_is_told_again_after_ten_minutes(void **state)
 }
 
 static void
-all_are_told_again_to_whoever_comes_after(void **state)
+all_are_reported_again_to_whoever_comes_after(void **state)
 {
 	struct world *world = *state;
 
@@ -118,10 +118,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_way_is_told_once_however_many_flows_take_it),
-		TEST(many_ways_are_told_in_several_rounds),
-		TEST(a_way_still_taken_is_told_again_after_ten_minutes),
-		TEST(all_are_told_again_to_whoever_comes_after),
+		TEST(each_path_is_reported_once_however_many_flows_take_it),
+		TEST(many_paths_are_reported_in_several_rounds),
+		TEST(a_path_still_taken_is_reported_again_after_ten_minutes),
+		TEST(all_are_reported_again_to_whoever_comes_after),
 	};
 
 	return cmocka_run_group_tests_name("path_discovery", tests, NULL, NULL);

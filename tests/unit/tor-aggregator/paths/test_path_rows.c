@@ -204,7 +204,7 @@ lost_in(const struct world *w)
 }
 
 static void
-clean_paths_are_told_every_interval(void **state)
+clean_paths_are_reported_every_interval(void **state)
 {
 	struct world *w = *state;
 
@@ -226,7 +226,7 @@ by_spine_1_to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
 }
 
 static void
-losses_are_told_at_once_and_their_end_once(void **state)
+losses_are_reported_at_once_and_their_end_once(void **state)
 {
 	struct world *w = *state;
 
@@ -283,7 +283,7 @@ half_of_spine_1(uint32_t src, uint32_t dst, uint16_t src_port)
 }
 
 static void
-a_path_that_loses_some_flows_is_told(void **state)
+a_path_that_loses_some_flows_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -394,7 +394,7 @@ nor_is_a_lossy_one_of_ours(void **state)
 }
 
 static void
-a_lossy_path_is_told_for_as_long_as_it_loses(void **state)
+a_lossy_path_is_reported_for_as_long_as_it_loses(void **state)
 {
 	static is_lost *const faults[] = { some_by_spine_1, some_to_t2,
 		one_flow_to_remote_2, half_of_spine_1 };
@@ -438,7 +438,7 @@ to_t2(uint32_t src, uint32_t dst, uint16_t src_port)
 }
 
 static void
-a_dead_tor_elsewhere_is_told(void **state)
+a_dead_tor_elsewhere_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -471,7 +471,7 @@ a_member_whose_probes_all_fail_is_left_out(void **state)
 
 /* All that this source knows of t2 fails, but nobody else asks t2. */
 static void
-a_lone_prober_of_a_dead_tor_is_heard(void **state)
+a_lone_prober_of_a_dead_tor_is_seen(void **state)
 {
 	struct world *w = *state;
 
@@ -546,7 +546,7 @@ only_answers_and_losses_count(void **state)
 }
 
 static void
-late_answers_are_told_at_once_and_replies_when_they_come(void **state)
+late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 {
 	struct world *w = *state;
 	struct wire_result slow = { .src_port = 50000,
@@ -604,7 +604,7 @@ what_is_not_traced_has_a_row_of_its_own(void **state)
 }
 
 static void
-a_second_that_we_missed_says_nothing(void **state)
+a_second_that_we_missed_reports_nothing(void **state)
 {
 	struct world *w = *state;
 
@@ -659,26 +659,26 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(clean_paths_are_told_every_interval),
-		TEST(losses_are_told_at_once_and_their_end_once),
+		TEST(clean_paths_are_reported_every_interval),
+		TEST(losses_are_reported_at_once_and_their_end_once),
 		TEST(a_row_names_some_of_its_lost_flows),
-		TEST(a_path_that_loses_some_flows_is_told),
+		TEST(a_path_that_loses_some_flows_is_reported),
 		TEST(a_dead_rnic_elsewhere_is_no_fault_of_a_path),
 		TEST(nor_is_one_that_dies_within_the_second),
 		TEST(a_lossy_rnic_is_no_fault_of_a_path_either),
 		TEST(nor_is_a_lossy_one_of_ours),
-		TEST(a_lossy_path_is_told_for_as_long_as_it_loses),
+		TEST(a_lossy_path_is_reported_for_as_long_as_it_loses),
 		TEST(a_lone_target_that_loses_on_all_paths_is_left_out),
-		TEST(a_dead_tor_elsewhere_is_told),
+		TEST(a_dead_tor_elsewhere_is_reported),
 		TEST(a_member_whose_probes_all_fail_is_left_out),
-		TEST(a_lone_prober_of_a_dead_tor_is_heard),
+		TEST(a_lone_prober_of_a_dead_tor_is_seen),
 		TEST(a_path_is_not_excused_by_rnics_that_have_no_other),
 		TEST(nor_by_one_whose_flows_all_fall_into_the_same_hole),
 		TEST(who_is_no_witness_is_not_asked),
 		TEST(only_answers_and_losses_count),
-		TEST(late_answers_are_told_at_once_and_replies_when_they_come),
+		TEST(late_answers_are_reported_at_once_and_replies_when_they_come),
 		TEST(what_is_not_traced_has_a_row_of_its_own),
-		TEST(a_second_that_we_missed_says_nothing),
+		TEST(a_second_that_we_missed_reports_nothing),
 		TEST(a_new_numbering_forgets_what_is_open),
 		TEST(flows_and_times_beyond_the_bounds_are_refused),
 	};

@@ -373,7 +373,7 @@ what_no_plan_names_is_forgotten_after_a_while(void **state)
 }
 
 static void
-what_is_told_again_is_not_forgotten_however_far_the_trace_got(void **state)
+what_is_reported_again_is_not_forgotten_however_far_the_trace_got(void **state)
 {
 	struct paths *p = *state;
 	struct wire_path path = trace(50001, 2);
@@ -455,7 +455,7 @@ main(void)
 		TEST(a_path_that_does_not_end_at_their_tor_is_noticed),
 		TEST(both_tables_are_bounded),
 		TEST(what_no_plan_names_is_forgotten_after_a_while),
-		TEST(what_is_told_again_is_not_forgotten_however_far_the_trace_got),
+		TEST(what_is_reported_again_is_not_forgotten_however_far_the_trace_got),
 		TEST(all_flows_are_listed_once),
 		TEST(over_roce_whatever_port_a_planned_pair_uses_is_planned),
 	};

@@ -27,7 +27,7 @@ receive(const char *name, const char *software, bool connected, int64_t now)
 }
 
 static void
-a_version_counts_from_when_it_was_first_heard(void **state)
+a_version_counts_from_when_it_was_first_received(void **state)
 {
 	receive("c1", "1.0", false, 10);
 	receive("c1", "1.0", true, 20);
@@ -87,7 +87,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_version_counts_from_when_it_was_first_heard),
+		TEST(a_version_counts_from_when_it_was_first_received),
 		TEST(one_that_has_gone_is_kept),
 		TEST(names_that_are_none_are_passed_over_and_nonsense_is_unknown),
 		TEST(more_than_there_is_room_for_are_counted),

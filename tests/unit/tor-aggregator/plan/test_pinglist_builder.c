@@ -119,7 +119,7 @@ has_qps(struct wire_rnic *rnic, uint32_t qpn)
 }
 
 static void
-probes_over_verbs_are_told_where_to_go(void **state)
+probes_over_verbs_are_reported_where_to_go(void **state)
 {
 	struct world *world = *state;
 
@@ -183,7 +183,7 @@ main(void)
 		TEST(a_small_rack_is_a_full_mesh_with_its_witnesses),
 		TEST(rotations_cover_all_pairs_ten_at_a_time),
 		TEST(the_own_host_and_other_families_are_never_probed),
-		TEST(probes_over_verbs_are_told_where_to_go),
+		TEST(probes_over_verbs_are_reported_where_to_go),
 		TEST(one_with_a_qpn_and_one_without_never_probe_each_other),
 		TEST(the_planned_interval_of_a_pair_is_found),
 	};

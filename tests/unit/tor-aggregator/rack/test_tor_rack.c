@@ -136,7 +136,7 @@ a_late_rnic_is_shown_by_probes_that_took_long(void **state)
 }
 
 static void
-what_is_judged_late_says_how_late(void **state)
+what_is_judged_late_reports_how_late(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -244,7 +244,7 @@ a_certificate_that_ends_soon_is_an_incident_until_another_is_seen(void **state)
 
 /* The agent of member 2 says so in a registration. */
 static void
-say_link(struct rack_fixture *f, enum wire_link link)
+report_link(struct rack_fixture *f, enum wire_link link)
 {
 	f->plan->members[2].link = (uint8_t)link;
 	assert_int_equal(tor_rack_register(f->rack, &f->plan->members[2], f->now), 0);
@@ -256,16 +256,16 @@ a_port_that_is_down_by_its_agents_word_needs_no_window(void **state)
 	struct rack_fixture *f = fixture_rack(4, 2);
 
 	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
-	say_link(f, WIRE_LINK_UP);
+	report_link(f, WIRE_LINK_UP);
 	run(f, 4, NOBODY, 1 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
-	say_link(f, WIRE_LINK_DOWN);
+	report_link(f, WIRE_LINK_DOWN);
 	run(f, 4, NOBODY, 600 * MS); /* no loss is known yet */
 	assert_int_equal(f->opened, 1);
 	assert_string_equal(f->last_part, "h2/r0");
 	assert_int_equal(f->last_kind, RM_KIND_RNIC_DOWN);
 	run(f, 4, 2, 3 * RM_NS_PER_S);
-	say_link(f, WIRE_LINK_UP);
+	report_link(f, WIRE_LINK_UP);
 	run(f, 4, NOBODY, 5 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 1);
 	assert_int_equal(f->resolved, 1);
@@ -273,18 +273,18 @@ a_port_that_is_down_by_its_agents_word_needs_no_window(void **state)
 }
 
 static void
-what_an_agent_said_of_a_port_ends_with_it_though_its_host_is_paused(void **state)
+what_an_agent_reported_of_a_port_ends_with_it_though_its_host_is_paused(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
 	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
-	say_link(f, WIRE_LINK_DOWN);
+	report_link(f, WIRE_LINK_DOWN);
 	tor_rack_leave(f->rack, "h2");
 	f->states[2] = HOST_PAUSED;
 	run(f, 4, 2, 3 * RM_NS_PER_S);
 	assert_int_equal(f->opened, 0);
 	/* It is back. */
-	say_link(f, WIRE_LINK_DOWN);
+	report_link(f, WIRE_LINK_DOWN);
 	run(f, 4, 2, 600 * MS);
 	assert_int_equal(f->opened, 1);
 	/* It goes again, and nobody knows. */
@@ -295,7 +295,7 @@ what_an_agent_said_of_a_port_ends_with_it_though_its_host_is_paused(void **state
 }
 
 static void
-in_a_rack_of_two_the_witnesses_tell(void **state)
+in_a_rack_of_two_the_witnesses_report(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 2);
 
@@ -378,7 +378,7 @@ our_own_start_and_stalls_are_partial(void **state)
 }
 
 static void
-services_are_told_with_every_summary_of_all_rows(void **state)
+services_are_reported_with_every_summary_of_all_rows(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -470,18 +470,18 @@ main(void)
 		cmocka_unit_test(the_dead_are_no_loss_of_those_that_talk_to_them),
 		cmocka_unit_test(the_mesh_shows_which_pairs_lose),
 		cmocka_unit_test(a_late_rnic_is_shown_by_probes_that_took_long),
-		cmocka_unit_test(what_is_judged_late_says_how_late),
+		cmocka_unit_test(what_is_judged_late_reports_how_late),
 		cmocka_unit_test(traffic_counts_every_second_once),
 		cmocka_unit_test(
 		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),
 		cmocka_unit_test(
 		    a_port_that_is_down_by_its_agents_word_needs_no_window),
 		cmocka_unit_test(
-		    what_an_agent_said_of_a_port_ends_with_it_though_its_host_is_paused),
-		cmocka_unit_test(in_a_rack_of_two_the_witnesses_tell),
+		    what_an_agent_reported_of_a_port_ends_with_it_though_its_host_is_paused),
+		cmocka_unit_test(in_a_rack_of_two_the_witnesses_report),
 		cmocka_unit_test(a_stalled_host_condemns_nobody),
 		cmocka_unit_test(losses_are_focused_at_five_times_the_rate),
-		cmocka_unit_test(services_are_told_with_every_summary_of_all_rows),
+		cmocka_unit_test(services_are_reported_with_every_summary_of_all_rows),
 		cmocka_unit_test(summaries_add_up_to_what_was_windowed),
 		cmocka_unit_test(our_own_start_and_stalls_are_partial),
 		cmocka_unit_test(a_member_taken_out_of_the_plan_ends_its_incident),

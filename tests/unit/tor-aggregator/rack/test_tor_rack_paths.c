@@ -176,7 +176,7 @@ flow_50001(size_t src, size_t dst, uint16_t src_port)
 }
 
 static void
-losses_on_a_path_are_told_within_two_seconds(void **state)
+losses_on_a_path_are_reported_within_two_seconds(void **state)
 {
 	struct world *w = *state;
 	int64_t began;
@@ -257,7 +257,7 @@ nor_is_a_stalled_host(void **state)
 }
 
 static void
-every_summary_says_how_the_rack_is(void **state)
+every_summary_reports_how_the_rack_is(void **state)
 {
 	struct world *w = *state;
 
@@ -307,7 +307,7 @@ report(struct world *w, const struct wire_path *path, uint64_t incarnation)
 }
 
 static void
-an_agent_tells_only_its_own_paths(void **state)
+an_agent_reports_only_its_own_paths(void **state)
 {
 	struct world *w = *state;
 	const struct ingest_counts *counts = &w->f->ingest.counts;
@@ -385,12 +385,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(losses_on_a_path_are_told_within_two_seconds),
+		TEST(losses_on_a_path_are_reported_within_two_seconds),
 		TEST(a_dead_member_is_no_fault_of_a_path),
 		TEST(nor_is_one_that_is_bad_and_answered_now_and_then),
 		TEST(nor_is_a_stalled_host),
-		TEST(every_summary_says_how_the_rack_is),
-		TEST(an_agent_tells_only_its_own_paths),
+		TEST(every_summary_reports_how_the_rack_is),
+		TEST(an_agent_reports_only_its_own_paths),
 		TEST(paths_outlive_a_new_numbering),
 	};
 

@@ -49,7 +49,7 @@ owns(struct wire_rnic_id id, void *arg)
 
 /* The host's flows, each from RNIC src to RNIC 9, one for each name. */
 static void
-tell(struct world *w, const char *host, bool tracing, uint64_t src,
+report(struct world *w, const char *host, bool tracing, uint64_t src,
     const char *const *names)
 {
 	struct wire_service_flow flows[MAX_FLOWS] = { 0 };
@@ -103,7 +103,7 @@ who_uses_the_rnic_is_named(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, "h1", true, 1,
+	report(w, "h1", true, 1,
 	    (const char *const[]){ "pod:a", "unit:b", "pod:a", NULL });
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: pod:a, unit:b");
 	/* At the other end of its flows, too, whatever its own host tells. */
@@ -115,7 +115,7 @@ a_service_whose_probes_are_lost_is_hurt(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, "h1", true, 1, (const char *const[]){ "pod:a", NULL });
+	report(w, "h1", true, 1, (const char *const[]){ "pod:a", NULL });
 	assert_string_equal(
 	    impact(w, "h1", 1, (struct rm_leg_counts){ 10, 9 }), "P0: pod:a");
 	assert_string_equal(
@@ -123,12 +123,12 @@ a_service_whose_probes_are_lost_is_hurt(void **state)
 }
 
 static void
-nobody_is_hurt_only_if_the_host_would_tell(void **state)
+nobody_is_hurt_only_if_the_host_would_report(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, "h1", true, 1, (const char *const[]){ "pod:a", NULL });
-	tell(w, "h2", false, 2, (const char *const[]){ NULL });
+	report(w, "h1", true, 1, (const char *const[]){ "pod:a", NULL });
+	report(w, "h2", false, 2, (const char *const[]){ NULL });
 	assert_string_equal(impact(w, "h1", 7, NO_PROBES), "P2");
 	assert_string_equal(impact(w, "h2", 2, NO_PROBES), "unknown");
 	assert_string_equal(impact(w, "h3", 3, NO_PROBES), "unknown");
@@ -141,7 +141,7 @@ many_names_are_cut(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, "h1", true, 1,
+	report(w, "h1", true, 1,
 	    (const char *const[]){ "a", "b", "c", "d", "e", "f", NULL });
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: a, b, c, d, ...");
 }
@@ -151,7 +151,8 @@ a_pod_has_its_name_if_its_agent_knows_it(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, "h1", true, 1, (const char *const[]){ POD, "pod:another", POD, NULL });
+	report(
+	    w, "h1", true, 1, (const char *const[]){ POD, "pod:another", POD, NULL });
 	assert_string_equal(
 	    impact(w, "h1", 1, NO_PROBES), "P1: " POD " (ml/trainer-0), pod:another");
 }
@@ -167,7 +168,7 @@ no_name_is_cut_in_two(void **state)
 
 	for (int i = 0; i < 3; i++)
 		snprintf(names[i], sizeof(names[i]), "%s%d", word, i);
-	tell(w, "h1", true, 1,
+	report(w, "h1", true, 1,
 	    (const char *const[]){ names[0], names[1], names[2], NULL });
 	snprintf(wanted, sizeof(wanted), "P1: %s, %s, ...", names[0], names[1]);
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), wanted);
@@ -181,7 +182,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(who_uses_the_rnic_is_named),
 		TEST(a_service_whose_probes_are_lost_is_hurt),
-		TEST(nobody_is_hurt_only_if_the_host_would_tell),
+		TEST(nobody_is_hurt_only_if_the_host_would_report),
 		TEST(many_names_are_cut),
 		TEST(a_pod_has_its_name_if_its_agent_knows_it),
 		TEST(no_name_is_cut_in_two),

@@ -53,7 +53,7 @@ owns(struct wire_rnic_id id, void *arg)
 
 /* All flows of a host, which are flows of probes from port 49152 on, one each. */
 static void
-tell_of(struct world *w, const char *host, uint64_t src, const char *const *names,
+report_of(struct world *w, const char *host, uint64_t src, const char *const *names,
     size_t count)
 {
 	static struct wire_service_flow flows[512];
@@ -83,9 +83,9 @@ tell_of(struct world *w, const char *host, uint64_t src, const char *const *name
 }
 
 static void
-tell(struct world *w, uint64_t src, const char *const *names, size_t count)
+report(struct world *w, uint64_t src, const char *const *names, size_t count)
 {
-	tell_of(w, "h1", src, names, count);
+	report_of(w, "h1", src, names, count);
 }
 
 static void
@@ -123,7 +123,7 @@ probes_of_services_are_counted_by_service(void **state)
 	struct rm_sketch *rtt = rm_sketch_new();
 	struct wire_summary s;
 
-	tell(w, 1, two, 2);
+	report(w, 1, two, 2);
 	for (int i = 0; i < 5; i++)
 		probe(w, 1, 49152, WIRE_SERVICE, i < 4 ? WIRE_OK : WIRE_NO_REPLY);
 	probe(w, 1, 49153, WIRE_SERVICE, WIRE_OK);
@@ -145,12 +145,12 @@ probes_of_services_are_counted_by_service(void **state)
 }
 
 static void
-rows_begin_afresh_once_they_were_told(void **state)
+rows_begin_afresh_once_they_were_reported(void **state)
 {
 	struct world *w = *state;
 	struct wire_summary s;
 
-	tell(w, 1, two, 2);
+	report(w, 1, two, 2);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(take(w, INTERVAL, &s), 1);
 	assert_int_equal(take(w, 2 * INTERVAL, &s), 0);
@@ -161,14 +161,14 @@ rows_begin_afresh_once_they_were_told(void **state)
 }
 
 static void
-a_flow_that_its_host_tells_no_more_is_nobodys(void **state)
+a_flow_that_its_host_reports_no_more_is_nobodys(void **state)
 {
 	static const char *const other[] = { "other" };
 	struct world *w = *state;
 	struct wire_summary s;
 
-	tell(w, 1, two, 2);
-	tell(w, 1, other, 1);
+	report(w, 1, two, 2);
+	report(w, 1, other, 1);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	probe(w, 1, 49153, WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(take(w, INTERVAL, &s), 1);
@@ -177,17 +177,17 @@ a_flow_that_its_host_tells_no_more_is_nobodys(void **state)
 }
 
 static void
-a_service_that_comes_again_is_told_by_its_name(void **state)
+a_service_that_comes_again_is_reported_by_its_name(void **state)
 {
 	static const char *const other[] = { "other" };
 	struct world *w = *state;
 	struct wire_summary s;
 
-	tell(w, 1, two, 2);
+	report(w, 1, two, 2);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
-	tell(w, 1, other, 1);
+	report(w, 1, other, 1);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
-	tell(w, 1, two, 2);
+	report(w, 1, two, 2);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(take(w, INTERVAL, &s), 2);
 	assert_string_equal(s.services[0].service, "train");
@@ -201,11 +201,11 @@ services_of_one_name_on_two_hosts_are_one(void **state)
 	struct world *w = *state;
 	struct wire_summary s;
 
-	tell_of(w, "h1", 1, two, 1);
-	tell_of(w, "h2", 2, two, 1);
+	report_of(w, "h1", 1, two, 1);
+	report_of(w, "h2", 2, two, 1);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);
-	tell_of(w, "h1", 1, NULL, 0); /* the other's goes on */
+	report_of(w, "h1", 1, NULL, 0); /* the other's goes on */
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	probe(w, 2, 49152, WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(take(w, INTERVAL, &s), 1);
@@ -219,10 +219,10 @@ an_rnic_that_moves_to_another_host_is_that_ones(void **state)
 	struct world *w = *state;
 	struct wire_summary s;
 
-	tell_of(w, "h1", 1, two, 1);
-	tell_of(w, "h2", 1, other, 1);
+	report_of(w, "h1", 1, two, 1);
+	report_of(w, "h2", 1, other, 1);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
-	tell_of(w, "h1", 1, NULL, 0);
+	report_of(w, "h1", 1, NULL, 0);
 	probe(w, 1, 49152, WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(take(w, INTERVAL, &s), 1);
 	assert_string_equal(s.services[0].service, "other");
@@ -241,7 +241,7 @@ more_services_than_there_are_rows_are_counted_as_refused(void **state)
 		snprintf(names[i], sizeof(names[i]), "job-%zu", i);
 		reported[i] = names[i];
 	}
-	tell(w, 1, reported, WIRE_MAX_SERVICE_ROWS + 2);
+	report(w, 1, reported, WIRE_MAX_SERVICE_ROWS + 2);
 	for (uint16_t i = 0; i < WIRE_MAX_SERVICE_ROWS + 2; i++)
 		probe(w, 1, (uint16_t)(49152 + i), WIRE_SERVICE, WIRE_OK);
 	assert_int_equal(*service_rows_refused(w->rows), 2);
@@ -256,9 +256,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(probes_of_services_are_counted_by_service),
-		TEST(rows_begin_afresh_once_they_were_told),
-		TEST(a_flow_that_its_host_tells_no_more_is_nobodys),
-		TEST(a_service_that_comes_again_is_told_by_its_name),
+		TEST(rows_begin_afresh_once_they_were_reported),
+		TEST(a_flow_that_its_host_reports_no_more_is_nobodys),
+		TEST(a_service_that_comes_again_is_reported_by_its_name),
 		TEST(services_of_one_name_on_two_hosts_are_one),
 		TEST(an_rnic_that_moves_to_another_host_is_that_ones),
 		TEST(more_services_than_there_are_rows_are_counted_as_refused),

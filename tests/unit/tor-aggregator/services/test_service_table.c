@@ -63,7 +63,7 @@ flow_of(uint64_t guid, const char *service)
 }
 
 static void
-tell(struct world *w, const char *host, const struct wire_service_flow *flows,
+report(struct world *w, const char *host, const struct wire_service_flow *flows,
     size_t count, int64_t at_s)
 {
 	const struct wire_services services = { .host = host,
@@ -96,13 +96,13 @@ host_of(struct world *w, const char *name)
 }
 
 static void
-what_is_told_is_there(void **state)
+what_is_reported_is_there(void **state)
 {
 	const struct wire_service_flow flow = flow_of(1, "unit:a.service");
 	const struct service_host *host;
 	struct world *w = *state;
 
-	tell(w, "h1", &flow, 1, 1);
+	report(w, "h1", &flow, 1, 1);
 	host = host_of(w, "h1");
 	assert_non_null(host);
 	assert_true(host->tracing);
@@ -128,29 +128,29 @@ the_next_report_replaces_the_last_as_a_whole(void **state)
 	struct wire_service_flow flows[] = { flow_of(1, "a"), flow_of(2, "b") };
 	struct world *w = *state;
 
-	tell(w, "h1", flows, 2, 1);
-	tell(w, "h2", flows, 1, 1);
+	report(w, "h1", flows, 2, 1);
+	report(w, "h2", flows, 1, 1);
 	flows[1].state = WIRE_SERVICE_WAITING;
-	tell(w, "h1", flows + 1, 1, 2);
+	report(w, "h1", flows + 1, 1, 2);
 	assert_int_equal(host_of(w, "h1")->flow_count, 1);
 	assert_string_equal(host_of(w, "h1")->flows[0].service, "b");
 	assert_int_equal(service_table_flows(w->table), 2);
 	assert_int_equal(service_table_in_state(w->table, WIRE_SERVICE_PROBED), 1);
 	assert_int_equal(service_table_in_state(w->table, WIRE_SERVICE_WAITING), 1);
-	tell(w, "h1", NULL, 0, 3);
+	report(w, "h1", NULL, 0, 3);
 	assert_int_equal(host_of(w, "h1")->flow_count, 0);
 	assert_int_equal(service_table_flows(w->table), 1);
 }
 
 static void
-an_agent_tells_of_its_own_rnics_only(void **state)
+an_agent_reports_of_its_own_rnics_only(void **state)
 {
 	struct wire_service_flow flows[] = { flow_of(1, "a"), flow_of(101, "b"),
 		flow_of(2, "c") };
 	struct world *w = *state;
 
 	flows[2].dscp = 64;
-	tell(w, "h1", flows, 3, 1);
+	report(w, "h1", flows, 3, 1);
 	assert_int_equal(host_of(w, "h1")->flow_count, 1);
 	assert_int_equal(service_table_counts(w->table)->refused_flows, 2);
 }
@@ -163,13 +163,13 @@ beyond_the_bound_flows_are_dropped_and_counted(void **state)
 
 	for (size_t i = 0; i < MAX; i++)
 		flows[i] = flow_of(1, "a");
-	tell(w, "h1", flows, MAX - 1, 1);
-	tell(w, "h2", flows, 3, 1);
+	report(w, "h1", flows, MAX - 1, 1);
+	report(w, "h2", flows, 3, 1);
 	assert_int_equal(service_table_flows(w->table), MAX);
 	assert_int_equal(host_of(w, "h2")->flow_count, 1);
 	assert_int_equal(service_table_counts(w->table)->dropped_flows, 2);
-	tell(w, "h1", flows, 1, 2);
-	tell(w, "h2", flows, 3, 2);
+	report(w, "h1", flows, 1, 2);
+	report(w, "h2", flows, 3, 2);
 	assert_int_equal(host_of(w, "h2")->flow_count, 3);
 	assert_int_equal(service_table_counts(w->table)->dropped_flows, 2);
 }
@@ -180,14 +180,14 @@ who_goes_is_forgotten_after_a_while_unless_it_comes_back(void **state)
 	const struct wire_service_flow flow = flow_of(1, "a");
 	struct world *w = *state;
 
-	tell(w, "h1", &flow, 1, 1);
-	tell(w, "h2", &flow, 1, 1);
+	report(w, "h1", &flow, 1, 1);
+	report(w, "h2", &flow, 1, 1);
 	service_table_gone(w->table, "h1", (rm_mono_t){ 10 * S });
 	service_table_gone(w->table, "h2", (rm_mono_t){ 10 * S });
 	service_table_gone(w->table, "h3", (rm_mono_t){ 10 * S }); /* never told */
 	service_table_age(w->table, (rm_mono_t){ 69 * S });
 	assert_non_null(host_of(w, "h1"));
-	tell(w, "h2", &flow, 1, 69);
+	report(w, "h2", &flow, 1, 69);
 	service_table_gone(
 	    w->table, "h1", (rm_mono_t){ 69 * S }); /* no more than that */
 	service_table_age(w->table, (rm_mono_t){ 70 * S });
@@ -203,9 +203,9 @@ hosts_come_by_name(void **state)
 	const struct service_host *host;
 	struct world *w = *state;
 
-	tell(w, "h2", NULL, 0, 1);
-	tell(w, "h3", NULL, 0, 1);
-	tell(w, "h1", NULL, 0, 1);
+	report(w, "h2", NULL, 0, 1);
+	report(w, "h3", NULL, 0, 1);
+	report(w, "h1", NULL, 0, 1);
 	host = service_table_next(w->table, NULL);
 	assert_string_equal(host->host, "h1");
 	host = service_table_next(w->table, host);
@@ -226,7 +226,7 @@ texts_are_cut_and_print(void **state)
 	longer[sizeof(longer) - 1] = 0;
 	longer[3] = '\x1b';
 	flow.comm = "\xff\xfe";
-	tell(w, "h1", &flow, 1, 1);
+	report(w, "h1", &flow, 1, 1);
 	assert_int_equal(
 	    strlen(host_of(w, "h1")->flows[0].service), SERVICE_NAME_BYTES - 1);
 	assert_memory_equal(host_of(w, "h1")->flows[0].service, "xxx?x", 5);
@@ -239,9 +239,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_told_is_there),
+		TEST(what_is_reported_is_there),
 		TEST(the_next_report_replaces_the_last_as_a_whole),
-		TEST(an_agent_tells_of_its_own_rnics_only),
+		TEST(an_agent_reports_of_its_own_rnics_only),
 		TEST(beyond_the_bound_flows_are_dropped_and_counted),
 		TEST(who_goes_is_forgotten_after_a_while_unless_it_comes_back),
 		TEST(hosts_come_by_name),

@@ -16,7 +16,7 @@ struct side {
 	struct peer_own own;
 	rm_mono_t now;
 	/* The other one's word, every 250 ms while it is told. */
-	bool tells;
+	bool reports;
 	struct wire_tor_standing other;
 };
 
@@ -25,7 +25,7 @@ side_of(bool primary)
 {
 	struct side side = { .now = { 100 * S },
 		.own = { .warm = true, .delivers = true, .agents = 4, .asked = 4 },
-		.tells = true,
+		.reports = true,
 		.other = { .tor = "t", .delivers = true, .agents = 4 } };
 
 	peer_init(&side.peer, primary, side.now);
@@ -38,7 +38,7 @@ run(struct side *side, int64_t for_ns)
 {
 	for (int64_t ns = 0; ns < for_ns; ns += STEP_NS) {
 		side->now = rm_mono_add(side->now, STEP_NS);
-		if (side->tells && side->now.ns % (250 * RM_NS_PER_MS) == 0)
+		if (side->reports && side->now.ns % (250 * RM_NS_PER_MS) == 0)
 			peer_seen(&side->peer, &side->other, side->now);
 		peer_judge(&side->peer, &side->own, side->now);
 	}
@@ -89,7 +89,7 @@ standby_that_is_quiet(void)
 /* ---- the primary ------------------------------------------------------------- */
 
 static void
-a_primary_speaks_when_it_is_warm_and_nobody_else_does(void **state)
+a_primary_reports_when_it_is_warm_and_nobody_else_does(void **state)
 {
 	struct side side = side_of(true);
 
@@ -101,17 +101,17 @@ a_primary_speaks_when_it_is_warm_and_nobody_else_does(void **state)
 }
 
 static void
-a_primary_without_the_other_one_waits_for_its_word_and_then_speaks(void **state)
+a_primary_without_the_other_one_waits_for_its_word_and_then_reports(void **state)
 {
 	struct side side = side_of(true);
 
-	side.tells = false;
+	side.reports = false;
 	assert_true(turns_within(&side, 4 * S, true) >= PEER_SILENT_NS);
 	expect(&side, 60 * S, true);
 }
 
 static void
-a_primary_that_comes_back_takes_over_from_one_that_speaks(void **state)
+a_primary_that_comes_back_takes_over_from_one_that_reports(void **state)
 {
 	struct side side = side_of(true);
 
@@ -120,7 +120,7 @@ a_primary_that_comes_back_takes_over_from_one_that_speaks(void **state)
 }
 
 static void
-a_primary_that_hears_no_agents_yet_leaves_it_to_the_other_one(void **state)
+a_primary_that_receives_no_agents_yet_leaves_it_to_the_other_one(void **state)
 {
 	struct side side = side_of(true);
 
@@ -161,7 +161,7 @@ a_primary_does_not_yield_to_nobody(void **state)
 {
 	struct side side = active_primary();
 
-	side.tells = false;
+	side.reports = false;
 	side.own.delivers = false;
 	side.own.lost = 4;
 	run(&side, PEER_SILENT_NS);
@@ -185,13 +185,13 @@ a_primary_that_has_lost_its_agents_yields_to_one_that_has_them(void **state)
 }
 
 static void
-a_primary_speaks_when_whom_it_yielded_to_falls_silent(void **state)
+a_primary_reports_when_whom_it_yielded_to_falls_silent(void **state)
 {
 	struct side side = active_primary();
 
 	side.own.delivers = false;
 	turns_within(&side, 2 * S, false);
-	side.tells = false;
+	side.reports = false;
 	side.own.lost = 4;
 	turns_within(&side, 4 * S, true);
 }
@@ -202,7 +202,7 @@ a_primary_that_cannot_deliver_yields_by_the_agents_word(void **state)
 {
 	struct side side = active_primary();
 
-	side.tells = false;
+	side.reports = false;
 	expect(&side, 10 * S, true);
 	side.own.delivers = false;
 	side.own.controller_link = 1; /* the others would, but are too old to say so */
@@ -226,7 +226,7 @@ a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
 {
 	struct side side = active_primary();
 
-	side.tells = false;
+	side.reports = false;
 	side.own = (struct peer_own){ .warm = true };
 	run(&side, 20 * S);
 	side.own.delivers = true; /* and still hears nobody */
@@ -247,7 +247,7 @@ who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise(void **state)
 }
 
 static void
-a_primary_that_stood_still_asks_before_it_speaks(void **state)
+a_primary_that_stood_still_asks_before_it_reports(void **state)
 {
 	struct side side = active_primary();
 
@@ -259,11 +259,11 @@ a_primary_that_stood_still_asks_before_it_speaks(void **state)
 }
 
 static void
-a_primary_that_stood_still_and_finds_nobody_speaks(void **state)
+a_primary_that_stood_still_and_finds_nobody_reports(void **state)
 {
 	struct side side = active_primary();
 
-	side.tells = false;
+	side.reports = false;
 	side.now = rm_mono_add(side.now, 20 * S);
 	peer_stalled(&side.peer, 20 * S, side.now);
 	turns_within(&side, 4 * S, true);
@@ -275,9 +275,9 @@ a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on(void **state)
 {
 	struct side side = active_primary();
 
-	side.tells = false;
+	side.reports = false;
 	expect(&side, 10 * S, true);
-	side.tells = true;
+	side.reports = true;
 	side.other.active = true;
 	turns_within(&side, S, false);
 	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS - S / 2);
@@ -293,14 +293,14 @@ whoever_is_cut_off_from_everybody_is_silent_and_asks_first(void **state)
 	for (int primary = 0; primary < 2; primary++) {
 		struct side side = primary ? active_primary() : standby_that_is_quiet();
 
-		side.tells = false;
+		side.reports = false;
 		side.own = (struct peer_own){ .warm = true };
 		if (primary)
 			turns_within(&side, 9 * S, false);
 		expect(&side, 60 * S, false);
 		side.own.delivers = true; /* the first thing to be back */
 		expect(&side, 2 * S, false);
-		side.tells = true;
+		side.reports = true;
 		side.other.active = true;
 		expect(&side, 2 * S, false);
 		if (!primary)
@@ -320,7 +320,7 @@ a_short_stall_changes_nothing(void **state)
 	expect(&side, 10 * S, true);
 	other.own.lost = 4;
 	run(&other, 2 * S);
-	other.tells = false;
+	other.reports = false;
 	other.now = rm_mono_add(other.now, 3 * S / 2);
 	peer_stalled(&other.peer, 3 * S / 2, other.now);
 	expect(&other, PEER_SILENT_NS - 2 * STEP_NS, false);
@@ -333,7 +333,7 @@ short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone(void **state)
 	rm_mono_t gone = side.now;
 
 	side.own.lost = 4;
-	side.tells = false;
+	side.reports = false;
 	while (!side.peer.active && rm_mono_since(side.now, gone) < 20 * S) {
 		side.now = rm_mono_add(side.now, S / 2);
 		peer_stalled(&side.peer, S / 2, side.now);
@@ -346,7 +346,7 @@ short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone(void **state)
 /* ---- the one that stands by ---------------------------------------------------- */
 
 static void
-one_that_stands_by_is_quiet_while_the_primary_speaks(void **state)
+one_that_stands_by_is_quiet_while_the_primary_reports(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -371,7 +371,7 @@ it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind(void **sta
 
 		side.own.asked = cases[i].asked;
 		side.own.lost = cases[i].lost;
-		side.tells = false;
+		side.reports = false;
 		if (cases[i].takes)
 			assert_true(turns_within(&side, 4 * S, true) >
 				    PEER_SILENT_NS - 250 * RM_NS_PER_MS);
@@ -381,14 +381,14 @@ it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind(void **sta
 }
 
 static void
-it_stops_at_once_when_the_primary_speaks_again(void **state)
+it_stops_at_once_when_the_primary_reports_again(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
 	side.own.lost = 4;
-	side.tells = false;
+	side.reports = false;
 	turns_within(&side, 4 * S, true);
-	side.tells = true;
+	side.reports = true;
 	side.other.active = false; /* back, and not warm yet */
 	expect(&side, 20 * S, true);
 	side.other.active = true;
@@ -396,7 +396,7 @@ it_stops_at_once_when_the_primary_speaks_again(void **state)
 }
 
 static void
-it_speaks_while_the_primary_says_that_it_does_not(void **state)
+it_reports_while_the_primary_reports_that_it_does_not(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -415,7 +415,7 @@ it_gives_the_primary_time_to_start(void **state)
 }
 
 static void
-it_speaks_for_one_that_cannot_deliver_and_does_not_yield(void **state)
+it_reports_for_one_that_cannot_deliver_and_does_not_yield(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -443,12 +443,12 @@ it_is_not_moved_by_a_word_about_delivery_that_passes(void **state)
 }
 
 static void
-it_stops_when_agents_hear_the_primary_though_it_does_not(void **state)
+it_stops_when_agents_receive_the_primary_though_it_does_not(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
 	side.own.lost = 4;
-	side.tells = false;
+	side.reports = false;
 	turns_within(&side, 4 * S, true);
 	side.own.lost = 1;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_DOUBT_NS);
@@ -460,7 +460,7 @@ it_takes_over_by_the_agents_word_that_the_primary_cannot_deliver(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
-	side.tells = false;
+	side.reports = false;
 	side.own.mute = 1;
 	expect(&side, 60 * S, false);
 	side.own.mute = 2;
@@ -479,7 +479,7 @@ a_passing_doubt_of_the_agents_ends_nothing(void **state)
 	struct side side = standby_that_is_quiet();
 
 	side.own.lost = 4;
-	side.tells = false;
+	side.reports = false;
 	turns_within(&side, 4 * S, true);
 	for (int i = 0; i < 10; i++) {
 		side.own.lost = 1;
@@ -490,12 +490,12 @@ a_passing_doubt_of_the_agents_ends_nothing(void **state)
 }
 
 static void
-alone_without_any_agent_it_speaks_later(void **state)
+alone_without_any_agent_it_reports_later(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
 	side.own = (struct peer_own){ .warm = true, .delivers = true };
-	side.tells = false;
+	side.reports = false;
 	assert_true(
 	    turns_within(&side, 11 * S, true) > PEER_ALONE_NS - 250 * RM_NS_PER_MS);
 }
@@ -507,7 +507,7 @@ one_that_is_not_warm_does_not_begin(void **state)
 
 	side.own.warm = false;
 	side.own.lost = 4;
-	side.tells = false;
+	side.reports = false;
 	expect(&side, 20 * S, false);
 	side.own.warm = true;
 	turns_within(&side, S, true);
@@ -524,12 +524,12 @@ one_that_stood_still_listens_before_it_takes_over(void **state)
 	side.now = rm_mono_add(side.now, 20 * S);
 	peer_stalled(&side.peer, 20 * S, side.now);
 	expect(&side, 60 * S, false);
-	side.tells = false;
+	side.reports = false;
 	turns_within(&side, 4 * S, true);
 	side.now = rm_mono_add(side.now, 20 * S);
 	peer_stalled(&side.peer, 20 * S, side.now);
 	assert_false(side.peer.active);
-	side.tells = true;
+	side.reports = true;
 	expect(&side, 60 * S, false);
 }
 
@@ -537,13 +537,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_primary_speaks_when_it_is_warm_and_nobody_else_does),
 		cmocka_unit_test(
-		    a_primary_without_the_other_one_waits_for_its_word_and_then_speaks),
+		    a_primary_reports_when_it_is_warm_and_nobody_else_does),
 		cmocka_unit_test(
-		    a_primary_that_comes_back_takes_over_from_one_that_speaks),
+		    a_primary_without_the_other_one_waits_for_its_word_and_then_reports),
 		cmocka_unit_test(
-		    a_primary_that_hears_no_agents_yet_leaves_it_to_the_other_one),
+		    a_primary_that_comes_back_takes_over_from_one_that_reports),
+		cmocka_unit_test(
+		    a_primary_that_receives_no_agents_yet_leaves_it_to_the_other_one),
 		cmocka_unit_test(
 		    a_primary_that_cannot_deliver_yields_and_comes_back_when_it_can),
 		cmocka_unit_test(
@@ -551,7 +552,8 @@ main(void)
 		cmocka_unit_test(a_primary_does_not_yield_to_nobody),
 		cmocka_unit_test(
 		    a_primary_that_has_lost_its_agents_yields_to_one_that_has_them),
-		cmocka_unit_test(a_primary_speaks_when_whom_it_yielded_to_falls_silent),
+		cmocka_unit_test(
+		    a_primary_reports_when_whom_it_yielded_to_falls_silent),
 		cmocka_unit_test(
 		    a_primary_that_cannot_deliver_yields_by_the_agents_word),
 		cmocka_unit_test(a_primary_that_was_cut_off_gives_the_other_one_time),
@@ -559,8 +561,8 @@ main(void)
 		    who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise),
 		cmocka_unit_test(
 		    it_takes_over_by_the_agents_word_that_the_primary_cannot_deliver),
-		cmocka_unit_test(a_primary_that_stood_still_asks_before_it_speaks),
-		cmocka_unit_test(a_primary_that_stood_still_and_finds_nobody_speaks),
+		cmocka_unit_test(a_primary_that_stood_still_asks_before_it_reports),
+		cmocka_unit_test(a_primary_that_stood_still_and_finds_nobody_reports),
 		cmocka_unit_test(
 		    a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on),
 		cmocka_unit_test(
@@ -568,19 +570,19 @@ main(void)
 		cmocka_unit_test(a_short_stall_changes_nothing),
 		cmocka_unit_test(
 		    short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone),
-		cmocka_unit_test(one_that_stands_by_is_quiet_while_the_primary_speaks),
+		cmocka_unit_test(one_that_stands_by_is_quiet_while_the_primary_reports),
 		cmocka_unit_test(
 		    it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind),
-		cmocka_unit_test(it_stops_at_once_when_the_primary_speaks_again),
-		cmocka_unit_test(it_speaks_while_the_primary_says_that_it_does_not),
+		cmocka_unit_test(it_stops_at_once_when_the_primary_reports_again),
+		cmocka_unit_test(it_reports_while_the_primary_reports_that_it_does_not),
 		cmocka_unit_test(it_gives_the_primary_time_to_start),
 		cmocka_unit_test(
-		    it_speaks_for_one_that_cannot_deliver_and_does_not_yield),
+		    it_reports_for_one_that_cannot_deliver_and_does_not_yield),
 		cmocka_unit_test(it_is_not_moved_by_a_word_about_delivery_that_passes),
 		cmocka_unit_test(
-		    it_stops_when_agents_hear_the_primary_though_it_does_not),
+		    it_stops_when_agents_receive_the_primary_though_it_does_not),
 		cmocka_unit_test(a_passing_doubt_of_the_agents_ends_nothing),
-		cmocka_unit_test(alone_without_any_agent_it_speaks_later),
+		cmocka_unit_test(alone_without_any_agent_it_reports_later),
 		cmocka_unit_test(one_that_is_not_warm_does_not_begin),
 		cmocka_unit_test(one_that_stood_still_listens_before_it_takes_over),
 	};

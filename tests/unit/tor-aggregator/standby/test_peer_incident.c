@@ -137,7 +137,7 @@ what_makes_no_sense_is_refused(void **state)
 
 /* One version back an end was only told of once everybody had heard of it. */
 static void
-an_end_of_which_nothing_else_is_said_was_told(void **state)
+an_end_of_which_nothing_else_is_reported_was_reported(void **state)
 {
 	struct wire_incident end = sound;
 	struct rm_incident out;
@@ -171,7 +171,7 @@ main(void)
 		cmocka_unit_test(what_one_writes_the_other_reads),
 		cmocka_unit_test(a_peer_without_severities_has_sent_critical_alerts),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
-		cmocka_unit_test(an_end_of_which_nothing_else_is_said_was_told),
+		cmocka_unit_test(an_end_of_which_nothing_else_is_reported_was_reported),
 		cmocka_unit_test(evidence_that_is_none_costs_only_the_rnic),
 	};
 

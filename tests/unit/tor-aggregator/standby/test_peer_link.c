@@ -189,7 +189,7 @@ send_standing(struct world *world, struct side *side, uint32_t agents)
 }
 
 static void
-both_tell_each_other_over_one_link(void **state)
+both_report_each_other_over_one_link(void **state)
 {
 	const struct wire_incident incident = {
 		.incident_id = 42, .state = WIRE_OPENED, .tor = "t1"
@@ -306,7 +306,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(both_tell_each_other_over_one_link),
+		TEST(both_report_each_other_over_one_link),
 		TEST(one_that_is_silent_is_dialled_anew),
 		TEST(one_that_never_answers_the_hello_is_dialled_anew),
 		TEST(whoever_is_not_named_is_not_welcome),

@@ -23,7 +23,7 @@ next(uint64_t *state)
 
 /* It aborts where it finds that they do not. */
 static void
-whatever_befalls_a_pair_one_that_can_speaks(void **state)
+whatever_befalls_a_pair_one_that_can_reports(void **state)
 {
 	struct peer_pair_figures worst = { 0 };
 	uint64_t seed = 88172645463325252;
@@ -51,7 +51,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whatever_befalls_a_pair_one_that_can_speaks),
+		cmocka_unit_test(whatever_befalls_a_pair_one_that_can_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,7 +246,7 @@ marks_are_counted_as_probes_arrive(void **state)
 }
 
 static void
-a_silent_rack_says_so(void **state)
+a_silent_rack_reports_so(void **state)
 {
 	struct wire_summary out;
 
@@ -268,7 +268,7 @@ main(void)
 		TEST(more_directions_than_losses_are_never_claimed),
 		TEST(single_rnics_go_every_minute_and_at_once_when_bad),
 		TEST(marks_are_counted_as_probes_arrive),
-		TEST(a_silent_rack_says_so),
+		TEST(a_silent_rack_reports_so),
 	};
 
 	return cmocka_run_group_tests_name("summary", tests, NULL, NULL);

@@ -152,7 +152,7 @@ judge(struct rack_of_8 *rack, unsigned late, int windows)
 }
 
 static void
-expect_says(const struct rack_of_8 *rack, unsigned rnics, unsigned of_hosts)
+expect_text(const struct rack_of_8 *rack, unsigned rnics, unsigned of_hosts)
 {
 	for (unsigned i = 0; i < MEMBERS; i++)
 		assert_int_equal(rack->lates[i].status, rnics >> i & 1 ? RACK_LATE_RNIC
@@ -162,22 +162,22 @@ expect_says(const struct rack_of_8 *rack, unsigned rnics, unsigned of_hosts)
 }
 
 static void
-an_rnic_is_said_to_be_late_after_a_second(void **state)
+an_rnic_is_reported_to_be_late_after_a_second(void **state)
 {
 	struct rack_of_8 rack = { 0 };
 
 	(void)state;
 	judge(&rack, 1 << 3, 3);
-	expect_says(&rack, 0, 0);
+	expect_text(&rack, 0, 0);
 	judge(&rack, 1 << 3, 1);
-	expect_says(&rack, 1 << 3, 0);
+	expect_text(&rack, 1 << 3, 0);
 	judge(&rack, 0, 1);
-	expect_says(&rack, 0, 0);
+	expect_text(&rack, 0, 0);
 	judge(&rack, 1 << 3, 1); /* a moment's calm is none */
-	expect_says(&rack, 1 << 3, 0);
+	expect_text(&rack, 1 << 3, 0);
 	judge(&rack, 0, 8);
 	judge(&rack, 1 << 3, 1);
-	expect_says(&rack, 0, 0);
+	expect_text(&rack, 0, 0);
 }
 
 static void
@@ -190,9 +190,9 @@ where_all_rnics_of_a_host_are_late_it_is_the_host(void **state)
 	(void)state;
 	judge(&rack, first, 3);
 	judge(&rack, both, 1); /* the second one is waited for */
-	expect_says(&rack, 0, 0);
+	expect_text(&rack, 0, 0);
 	judge(&rack, both, 3);
-	expect_says(&rack, 0, both);
+	expect_text(&rack, 0, both);
 	rack_late_evidence(
 	    &rack.rack, &rack.legs, rack.lates, 2, rack.witnesses, &evidence);
 	assert_string_equal(evidence.observed,
@@ -202,16 +202,16 @@ where_all_rnics_of_a_host_are_late_it_is_the_host(void **state)
 }
 
 static void
-an_rnic_that_was_told_alone_stays_so(void **state)
+an_rnic_that_was_reported_alone_stays_so(void **state)
 {
 	const unsigned first = 1 << 2, both = 1 << 2 | 1 << 3;
 	struct rack_of_8 rack = { 0 };
 
 	(void)state;
 	judge(&rack, first, 4);
-	expect_says(&rack, first, 0);
+	expect_text(&rack, first, 0);
 	judge(&rack, both, 4);
-	expect_says(&rack, both, 0);
+	expect_text(&rack, both, 0);
 }
 
 /* Nothing comes back in time: of each pair so many arrive, and replies come later. */
@@ -250,9 +250,9 @@ main(void)
 		cmocka_unit_test(half_of_a_rack_is_not_late),
 		cmocka_unit_test(one_that_only_others_have_timed_is_not_late),
 		cmocka_unit_test(a_window_of_which_half_is_empty_makes_nobody_late),
-		cmocka_unit_test(an_rnic_is_said_to_be_late_after_a_second),
+		cmocka_unit_test(an_rnic_is_reported_to_be_late_after_a_second),
 		cmocka_unit_test(where_all_rnics_of_a_host_are_late_it_is_the_host),
-		cmocka_unit_test(an_rnic_that_was_told_alone_stays_so),
+		cmocka_unit_test(an_rnic_that_was_reported_alone_stays_so),
 		cmocka_unit_test(
 		    a_tor_is_late_if_replies_come_and_not_if_probes_arrive),
 	};

@@ -71,28 +71,28 @@ lossy_directions(const char *what, double share, unsigned large_every)
 }
 
 static void
-a_twentieth_lost_on_one_way_is_named_with_the_way(void **state)
+a_twentieth_lost_on_one_direction_is_named_with_the_path(void **state)
 {
 	(void)state;
 	lossy_directions("5 % lost", 0.05, 0);
 }
 
 static void
-a_fifth_lost_on_one_way_is_named_with_the_way(void **state)
+a_fifth_lost_on_one_direction_is_named_with_the_path(void **state)
 {
 	(void)state;
 	lossy_directions("20 % lost", 0.2, 0);
 }
 
 static void
-half_lost_on_one_way_is_named_with_the_way(void **state)
+half_lost_on_one_direction_is_named_with_the_path(void **state)
 {
 	(void)state;
 	lossy_directions("50 % lost", 0.5, 0);
 }
 
 static void
-all_lost_on_one_way_is_dead_on_that_way(void **state)
+all_lost_on_one_direction_is_dead_on_that_path(void **state)
 {
 	(void)state;
 	run_loss(&(struct loss){ .what = "all that is sent to it lost",
@@ -123,7 +123,7 @@ static const enum sim_fault_kind mtus[] = { SIM_RNIC_MTU, SIM_RNIC_MTU_RECEIVE,
 	SIM_RNIC_MTU_SEND };
 
 static void
-an_mtu_that_is_too_small_is_named_with_its_way(void **state)
+an_mtu_that_is_too_small_is_named_with_its_path(void **state)
 {
 	static const size_t sizes[] = { 3, 4, 8 };
 
@@ -162,7 +162,7 @@ large_probes_in_a_row_are_an_mtu_and_no_death(void **state)
 }
 
 static void
-few_large_probes_take_longer_to_tell_of_an_mtu(void **state)
+few_large_probes_take_longer_to_report_of_an_mtu(void **state)
 {
 	(void)state;
 	run_loss(&(struct loss){ .what = "MTU, few large probes",
@@ -367,14 +367,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_twentieth_lost_on_one_way_is_named_with_the_way),
-		cmocka_unit_test(a_fifth_lost_on_one_way_is_named_with_the_way),
-		cmocka_unit_test(half_lost_on_one_way_is_named_with_the_way),
-		cmocka_unit_test(all_lost_on_one_way_is_dead_on_that_way),
+		cmocka_unit_test(
+		    a_twentieth_lost_on_one_direction_is_named_with_the_path),
+		cmocka_unit_test(a_fifth_lost_on_one_direction_is_named_with_the_path),
+		cmocka_unit_test(half_lost_on_one_direction_is_named_with_the_path),
+		cmocka_unit_test(all_lost_on_one_direction_is_dead_on_that_path),
 		cmocka_unit_test(random_loss_is_never_called_an_mtu),
-		cmocka_unit_test(an_mtu_that_is_too_small_is_named_with_its_way),
+		cmocka_unit_test(an_mtu_that_is_too_small_is_named_with_its_path),
 		cmocka_unit_test(large_probes_in_a_row_are_an_mtu_and_no_death),
-		cmocka_unit_test(few_large_probes_take_longer_to_tell_of_an_mtu),
+		cmocka_unit_test(few_large_probes_take_longer_to_report_of_an_mtu),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_probes_is_named),
 		cmocka_unit_test(bursts_are_no_steady_loss),
 		cmocka_unit_test(a_hundredth_lost_is_named_within_ninety_seconds),

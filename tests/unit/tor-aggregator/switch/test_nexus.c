@@ -383,7 +383,7 @@ errors_are_read_of_several_rows(void **state)
 }
 
 static void
-pauses_are_told_apart(void **state)
+pauses_are_distinguished(void **state)
 {
 	struct talk *talk = *state;
 
@@ -784,7 +784,7 @@ main(void)
 		TEST(all_commands_are_asked_at_once),
 		TEST(ports_are_read_whatever_their_shape),
 		TEST(errors_are_read_of_several_rows),
-		TEST(pauses_are_told_apart),
+		TEST(pauses_are_distinguished),
 		TEST(queues_marks_and_drops_are_read),
 		TEST(the_watchdog_and_bursts_are_read),
 		TEST(every_row_of_the_table_is_in_the_fixture),

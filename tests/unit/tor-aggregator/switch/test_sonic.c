@@ -264,7 +264,7 @@ neighbours_are_read_and_none_costs_a_counter(void **state)
 }
 
 static void
-optics_are_told_by_their_darkest_lane_and_cost_nothing(void **state)
+optics_are_reported_by_their_darkest_lane_and_cost_nothing(void **state)
 {
 	static const struct pair bad[] = {
 		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx1power", "nan" },
@@ -443,7 +443,7 @@ deltas_go_on_when_the_ids_have_changed(void **state)
 }
 
 static void
-a_password_is_given_first_and_its_refusal_is_said(void **state)
+a_password_is_given_first_and_its_refusal_is_reported(void **state)
 {
 	static const struct pair refusing[] = {
 		{ "AUTH", NULL, "-WRONGPASS invalid \x01 pair\r\n" },
@@ -638,11 +638,11 @@ a_word_is_no_number_of_a_queue(void **state)
 }
 
 static void
-an_error_says_which_answer_was_wrong_and_how(void **state)
+an_error_reports_which_answer_was_wrong_and_how(void **state)
 {
 	static const struct {
 		struct pair pair;
-		const char *says;
+		const char *reports;
 	} wrong[] = {
 		{ { "COUNTERS_QUEUE_NAME_MAP", NULL, ":1\r\n" },
 		    "COUNTERS_QUEUE_NAME_MAP is not a hash of names and ids" },
@@ -656,7 +656,7 @@ an_error_says_which_answer_was_wrong_and_how(void **state)
 		const struct pair pairs[] = { wrong[i].pair, { PORT_1 }, { 0 } };
 
 		assert_int_equal(read_switch(talk, "", pairs), -EPROTO);
-		assert_non_null(strstr(talk->error.text, wrong[i].says));
+		assert_non_null(strstr(talk->error.text, wrong[i].reports));
 	}
 }
 
@@ -688,14 +688,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(ports_queues_and_groups_are_found_and_read),
 		TEST(neighbours_are_read_and_none_costs_a_counter),
-		TEST(optics_are_told_by_their_darkest_lane_and_cost_nothing),
+		TEST(optics_are_reported_by_their_darkest_lane_and_cost_nothing),
 		TEST(a_lane_that_is_not_in_use_is_not_the_darkest),
 		TEST(the_alarm_of_a_module_is_read_from_either_table),
 		TEST(what_changes_slowly_is_not_asked_for_each_time),
 		TEST(what_was_answered_with_an_error_was_not_read),
 		TEST(what_is_missing_or_no_number_is_not_there),
 		TEST(deltas_go_on_when_the_ids_have_changed),
-		TEST(a_password_is_given_first_and_its_refusal_is_said),
+		TEST(a_password_is_given_first_and_its_refusal_is_reported),
 		TEST(a_redis_without_ports_is_none_of_a_switch),
 		TEST(a_key_of_another_type_hides_no_other),
 		TEST(names_that_are_none_are_left_out),
@@ -705,7 +705,7 @@ main(void)
 		TEST(an_object_that_stays_away_is_forgotten),
 		TEST(a_reset_counts_once_though_readings_fail),
 		TEST(a_word_is_no_number_of_a_queue),
-		TEST(an_error_says_which_answer_was_wrong_and_how),
+		TEST(an_error_reports_which_answer_was_wrong_and_how),
 		TEST(ports_beyond_the_limit_are_refused_and_counted),
 	};
 

@@ -191,7 +191,7 @@ a_slow_switch_is_given_up(void **state)
 }
 
 static void
-a_switch_that_vanishes_is_said(void **state)
+a_switch_that_vanishes_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -250,7 +250,7 @@ another_server_is_named_as_none(void **state)
 }
 
 static void
-nobody_there_is_said(void **state)
+nobody_there_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -267,12 +267,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_mute_switch_is_given_up),
 		TEST(a_slow_switch_is_given_up),
-		TEST(a_switch_that_vanishes_is_said),
+		TEST(a_switch_that_vanishes_is_reported),
 		TEST(no_switch_waits_for_another_one),
 		TEST(a_value_without_end_is_refused),
 		TEST(more_answers_than_questions_are_refused),
 		TEST(another_server_is_named_as_none),
-		TEST(nobody_there_is_said),
+		TEST(nobody_there_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("switch_collector", tests, NULL, NULL);

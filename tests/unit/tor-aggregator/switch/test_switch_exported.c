@@ -121,7 +121,7 @@ teardown(void **state)
 }
 
 static void
-of_classes_without_use_nothing_is_told_and_of_ports_all(void **state)
+of_classes_without_use_nothing_is_reported_and_of_ports_all(void **state)
 {
 	struct world *w = *state;
 
@@ -138,7 +138,7 @@ of_classes_without_use_nothing_is_told_and_of_ports_all(void **state)
 }
 
 static void
-a_class_in_use_is_told_with_its_zeros_of_all_three_parts(void **state)
+a_class_in_use_is_reported_with_its_zeros_of_all_three_parts(void **state)
 {
 	struct world *w = *state;
 	struct switch_object *port = object_of(w, SWITCH_PORT, "Ethernet4", 0);
@@ -168,7 +168,7 @@ pause_alone_makes_a_class_used(void **state)
 }
 
 static void
-a_class_once_in_use_stays_told(void **state)
+a_class_once_in_use_stays_reported(void **state)
 {
 	struct world *w = *state;
 	struct switch_list *before = w->list;
@@ -247,10 +247,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_classes_without_use_nothing_is_told_and_of_ports_all),
-		TEST(a_class_in_use_is_told_with_its_zeros_of_all_three_parts),
+		TEST(of_classes_without_use_nothing_is_reported_and_of_ports_all),
+		TEST(a_class_in_use_is_reported_with_its_zeros_of_all_three_parts),
 		TEST(pause_alone_makes_a_class_used),
-		TEST(a_class_once_in_use_stays_told),
+		TEST(a_class_once_in_use_stays_reported),
 		TEST(values_beyond_the_limit_are_refused_by_whole_objects),
 		TEST(the_limit_holds_for_the_largest_list),
 	};

@@ -125,7 +125,7 @@ an_agent_is_known_before_any_plan_and_stays_while_it_lives(void **state)
 }
 
 static void
-what_the_agent_says_is_fresher_than_the_plan(void **state)
+what_the_agent_reports_is_fresher_than_the_plan(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic rnic = fixture_rnic(0x100, "h0", "t1");
@@ -399,7 +399,7 @@ main(void)
 		TEST(an_order_that_changes_renumbers_nobody),
 		TEST(a_member_that_left_the_plan_and_has_no_agent_leaves),
 		TEST(an_agent_is_known_before_any_plan_and_stays_while_it_lives),
-		TEST(what_the_agent_says_is_fresher_than_the_plan),
+		TEST(what_the_agent_reports_is_fresher_than_the_plan),
 		TEST(whom_a_service_talks_to_stays_while_it_is_served),
 		TEST(whom_a_service_talks_to_is_no_member_of_ours),
 		TEST(a_swapped_rnic_leaves_for_the_one_in_its_place),

@@ -1,4 +1,4 @@
-#include "tor-aggregator/report_check/rack_words_state.h"
+#include "tor-aggregator/report_check/report_check_state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,102 +27,103 @@
 
 #define MIN_PEERS 2
 
-static unsigned says(const struct rack_words *words, size_t host, size_t member);
-static void rack_contradictions_find(struct rack_words *words, const struct rack *rack);
+static unsigned reports(const struct report_check *check, size_t host, size_t member);
+static void rack_contradictions_find(
+    struct report_check *check, const struct rack *rack);
 
 int
-rack_words_new(struct rack_words **ret)
+report_check_new(struct report_check **ret)
 {
-	struct rack_words *words = calloc(1, sizeof(*words));
+	struct report_check *check = calloc(1, sizeof(*check));
 
-	if (words == NULL)
+	if (check == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2; i++)
-		pair_table_init(&words->reported[i], MAX_PAIRS);
-	*ret = words;
+		pair_table_init(&check->reported[i], MAX_PAIRS);
+	*ret = check;
 	return 0;
 }
 
 static void
-release_rack(struct rack_words *words)
+release_rack(struct report_check *check)
 {
-	free(words->says);
-	free(words->observers);
-	free(words->hosts);
-	free(words->against);
-	free(words->quarrels);
-	words->says = words->against = NULL;
-	words->quarrels = NULL;
-	words->quarrel_count = 0;
-	words->observers = NULL;
-	words->hosts = NULL;
-	words->member_count = words->host_count = 0;
-	words->any_named = false;
+	free(check->reports);
+	free(check->observers);
+	free(check->hosts);
+	free(check->against);
+	free(check->quarrels);
+	check->reports = check->against = NULL;
+	check->quarrels = NULL;
+	check->quarrel_count = 0;
+	check->observers = NULL;
+	check->hosts = NULL;
+	check->member_count = check->host_count = 0;
+	check->any_named = false;
 }
 
 void
-rack_words_free(struct rack_words *words)
+report_check_free(struct report_check *check)
 {
-	if (words == NULL)
+	if (check == NULL)
 		return;
-	release_rack(words);
+	release_rack(check);
 	for (size_t i = 0; i < 2; i++)
-		pair_table_release(&words->reported[i]);
-	free(words->believed);
-	free(words);
+		pair_table_release(&check->reported[i]);
+	free(check->accepted);
+	free(check);
 }
 
 int
-rack_words_forget(struct rack_words *words, const struct rack *rack)
+report_check_forget(struct report_check *check, const struct rack *rack)
 {
 	const size_t members = rack->member_count + 1, hosts = rack->host_count + 1;
 
-	release_rack(words);
+	release_rack(check);
 	for (size_t i = 0; i < 2; i++)
-		pair_table_clear(&words->reported[i]);
-	words->says = calloc(members * hosts, sizeof(*words->says));
-	words->observers = calloc(members, sizeof(*words->observers));
-	words->hosts = calloc(hosts, sizeof(*words->hosts));
-	words->against = calloc(hosts * hosts, sizeof(*words->against));
-	words->quarrels = calloc(hosts, sizeof(*words->quarrels));
-	if (words->says == NULL || words->observers == NULL || words->hosts == NULL ||
-	    words->against == NULL || words->quarrels == NULL) {
-		release_rack(words);
+		pair_table_clear(&check->reported[i]);
+	check->reports = calloc(members * hosts, sizeof(*check->reports));
+	check->observers = calloc(members, sizeof(*check->observers));
+	check->hosts = calloc(hosts, sizeof(*check->hosts));
+	check->against = calloc(hosts * hosts, sizeof(*check->against));
+	check->quarrels = calloc(hosts, sizeof(*check->quarrels));
+	if (check->reports == NULL || check->observers == NULL ||
+	    check->hosts == NULL || check->against == NULL || check->quarrels == NULL) {
+		release_rack(check);
 		return -ENOMEM;
 	}
-	words->member_count = rack->member_count;
-	words->host_count = rack->host_count;
+	check->member_count = rack->member_count;
+	check->host_count = rack->host_count;
 	return 0;
 }
 
 /* What a pair's decaying sums come to; 0: too little, in between, or its prober cannot
  * even send. */
 static unsigned
-rack_word_of(const struct window_pair *pair)
+rack_report_of(const struct window_pair *pair)
 {
 	const uint64_t lost = pair->outcomes[WIRE_NO_REPLY];
 	const uint64_t sent = lost + pair->outcomes[WIRE_OK];
 	const uint64_t failed = pair->outcomes[WIRE_SEND_FAILED];
 
-	if (sent < MIN_SENT * RACK_WORD_UNIT || pair->newest_sent > STALE_WINDOWS ||
+	if (sent < MIN_SENT * RACK_REPORT_UNIT || pair->newest_sent > STALE_WINDOWS ||
 	    failed > sent / LOST_PART)
 		return 0;
 	/* Who could not send until now is not well before others have seen it, too. */
-	if (lost + failed <= GOOD_STRAY * RACK_WORD_UNIT + sent / GOOD_PART)
-		return RACK_WORD_GOOD;
-	if (lost < MIN_LOST * RACK_WORD_UNIT || lost < sent / LOST_PART)
+	if (lost + failed <= GOOD_STRAY * RACK_REPORT_UNIT + sent / GOOD_PART)
+		return RACK_REPORT_GOOD;
+	if (lost < MIN_LOST * RACK_REPORT_UNIT || lost < sent / LOST_PART)
 		return 0;
-	return RACK_WORD_LOST |
-	       (sent - lost <= sent / DEAD_KEPT_PART ? RACK_WORD_DEAD : 0);
+	return RACK_REPORT_LOST |
+	       (sent - lost <= sent / DEAD_KEPT_PART ? RACK_REPORT_DEAD : 0);
 }
 
 /* Dst says that less than half has arrived of what src says was answered. */
 static bool
-rack_word_is_miscounted(const struct window_pair *pair)
+rack_report_is_miscounted(const struct window_pair *pair)
 {
 	const uint64_t answered = pair->outcomes[WIRE_OK];
 
-	return answered >= MIN_SENT * RACK_WORD_UNIT &&
+	return answered >= MIN_SENT * RACK_REPORT_UNIT &&
 	       pair->newest_sent <= STALE_WINDOWS &&
 	       -MISCOUNTED_PART * pair->arrived > (double)answered;
 }
@@ -130,10 +131,10 @@ rack_word_is_miscounted(const struct window_pair *pair)
 /* As we saw it ourselves: who confesses a stall, or pauses, is no witness meanwhile,
  * but what it said before stays said. */
 static void
-note_away(struct rack_words *words, const struct rack *rack)
+note_away(struct report_check *check, const struct rack *rack)
 {
-	for (size_t i = 0; i < words->host_count; i++) {
-		struct rack_host_words *host = &words->hosts[i];
+	for (size_t i = 0; i < check->host_count; i++) {
+		struct rack_host_words *host = &check->hosts[i];
 		const enum host_state state = rack->hosts[i].state;
 
 		if (state == HOST_STALLED || state == HOST_STUTTERED ||
@@ -149,19 +150,19 @@ note_away(struct rack_words *words, const struct rack *rack)
 /* What others saw of a host while it was away it has not seen, and the other way round:
  * that is no contradiction. */
 static bool
-was_away(
-    const struct rack_words *words, const struct rack *rack, uint32_t src, uint32_t dst)
+was_away(const struct report_check *check, const struct rack *rack, uint32_t src,
+    uint32_t dst)
 {
-	return words->hosts[rack->members[src].host_index].away > 0 ||
-	       words->hosts[rack->members[dst].host_index].away > 0;
+	return check->hosts[rack->members[src].host_index].away > 0 ||
+	       check->hosts[rack->members[dst].host_index].away > 0;
 }
 
 /* What was heard before, a little less of it, without what has faded away. */
 static int
-fade(struct rack_words *words, const struct rack *rack)
+fade(struct report_check *check, const struct rack *rack)
 {
-	const struct pair_table *from = &words->reported[words->current];
-	struct pair_table *to = &words->reported[!words->current];
+	const struct pair_table *from = &check->reported[check->current];
+	struct pair_table *to = &check->reported[!check->current];
 
 	pair_table_clear(to);
 	for (size_t i = 0; i < from->count; i++) {
@@ -170,8 +171,8 @@ fade(struct rack_words *words, const struct rack *rack)
 
 		if (old->outcomes[WIRE_OK] + old->outcomes[WIRE_NO_REPLY] +
 			    old->outcomes[WIRE_SEND_FAILED] <
-			RACK_WORD_UNIT ||
-		    was_away(words, rack, old->src, old->dst))
+			RACK_REPORT_UNIT ||
+		    was_away(check, rack, old->src, old->dst))
 			continue;
 		pair = pair_table_get(to, old->src, old->dst);
 		if (pair == NULL)
@@ -182,7 +183,7 @@ fade(struct rack_words *words, const struct rack *rack)
 		pair->arrived = old->arrived - old->arrived / DECAY;
 		pair->newest_sent = old->newest_sent + 1;
 	}
-	words->current = !words->current;
+	check->current = !check->current;
 	return 0;
 }
 
@@ -202,7 +203,7 @@ surplus_of(const struct window_pair *pair)
 
 /* Between two hosts that may bear witness. */
 static int
-add_window(struct rack_words *words, const struct rack *rack,
+add_window(struct report_check *check, const struct rack *rack,
     const struct window_closed *window)
 {
 	for (size_t i = 0; i < window->pair_count; i++) {
@@ -213,10 +214,10 @@ add_window(struct rack_words *words, const struct rack *rack,
 
 		/* The same size for everybody: large ones may have an MTU's reasons. */
 		if (sizes == 0 || pairs[0].remote || pairs[0].large ||
-		    was_away(words, rack, from->src, from->dst))
+		    was_away(check, rack, from->src, from->dst))
 			continue;
 		to = pair_table_get(
-		    &words->reported[words->current], from->src, from->dst);
+		    &check->reported[check->current], from->src, from->dst);
 		if (to == NULL)
 			return -ENOMEM;
 		to->outcomes[WIRE_OK] += PER_PROBE * pairs[0].answered;
@@ -231,55 +232,56 @@ add_window(struct rack_words *words, const struct rack *rack,
 }
 
 static void
-receive_own(struct rack_words *words, const struct rack *rack)
+receive_own(struct report_check *check, const struct rack *rack)
 {
-	const struct pair_table *reported = &words->reported[words->current];
+	const struct pair_table *reported = &check->reported[check->current];
 
-	memset(words->observers, 0, words->member_count * sizeof(*words->observers));
+	memset(check->observers, 0, check->member_count * sizeof(*check->observers));
 	for (size_t i = 0; i < reported->count; i++) {
 		const struct window_pair *pair = &reported->pairs[i];
-		const unsigned word = rack_word_of(pair);
-		struct rack_observers *own = &words->observers[pair->src];
+		const unsigned word = rack_report_of(pair);
+		struct rack_observers *own = &check->observers[pair->src];
 
 		if (rack->members[pair->src].host_index ==
 		    rack->members[pair->dst].host_index)
 			continue;
 		own->own += word != 0;
-		own->own_good += (word & RACK_WORD_GOOD) != 0;
-		own->own_counted += (word & RACK_WORD_GOOD) != 0 && pair->counted &&
-				    !rack_word_is_miscounted(pair);
-		own->own_lost += (word & RACK_WORD_LOST) != 0;
-		own->own_dead += (word & RACK_WORD_DEAD) != 0;
+		own->own_good += (word & RACK_REPORT_GOOD) != 0;
+		own->own_counted += (word & RACK_REPORT_GOOD) != 0 && pair->counted &&
+				    !rack_report_is_miscounted(pair);
+		own->own_lost += (word & RACK_REPORT_LOST) != 0;
+		own->own_dead += (word & RACK_REPORT_DEAD) != 0;
 	}
 }
 
 /* An RNIC that loses much of all it sends says nothing of others by that. */
 static void
-receive_others(struct rack_words *words, const struct rack *rack)
+receive_others(struct report_check *check, const struct rack *rack)
 {
-	const struct pair_table *reported = &words->reported[words->current];
+	const struct pair_table *reported = &check->reported[check->current];
 
-	memset(words->says, 0, words->member_count * words->host_count);
+	memset(check->reports, 0, check->member_count * check->host_count);
 	for (size_t i = 0; i < reported->count; i++) {
 		const struct window_pair *pair = &reported->pairs[i];
 		const size_t host = rack->members[pair->src].host_index;
-		const struct rack_observers *own = &words->observers[pair->src];
+		const struct rack_observers *own = &check->observers[pair->src];
 
 		if (host == rack->members[pair->dst].host_index ||
 		    (own->own_lost > 1 && 2 * own->own_lost > own->own))
 			continue;
-		words->says[host * words->member_count + pair->dst] |=
-		    (uint8_t)rack_word_of(pair);
+		check->reports[host * check->member_count + pair->dst] |=
+		    (uint8_t)rack_report_of(pair);
 	}
-	for (size_t host = 0; host < words->host_count; host++)
-		for (size_t m = 0; m < words->member_count; m++) {
+	for (size_t host = 0; host < check->host_count; host++)
+		for (size_t m = 0; m < check->member_count; m++) {
 			const unsigned bits =
-			    words->says[host * words->member_count + m];
-			struct rack_observers *observers = &words->observers[m];
+			    check->reports[host * check->member_count + m];
+			struct rack_observers *observers = &check->observers[m];
 
-			observers->good += bits == RACK_WORD_GOOD;
-			observers->lost += (bits & RACK_WORD_LOST) != 0;
-			observers->dead += bits == (RACK_WORD_LOST | RACK_WORD_DEAD);
+			observers->good += bits == RACK_REPORT_GOOD;
+			observers->lost += (bits & RACK_REPORT_LOST) != 0;
+			observers->dead +=
+			    bits == (RACK_REPORT_LOST | RACK_REPORT_DEAD);
 		}
 }
 
@@ -312,44 +314,44 @@ note_host(const struct rack *rack, struct rack_host_words *host, rm_wall_t start
 }
 
 int
-rack_words_receive(struct rack_words *words, const struct rack *rack,
+report_check_receive(struct report_check *check, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start)
 {
 	int r;
 
 	if (rack->host_count < RACK_MIN_HOSTS || window->partial)
 		return 0;
-	note_away(words, rack);
-	r = fade(words, rack);
+	note_away(check, rack);
+	r = fade(check, rack);
 	if (r == 0)
-		r = add_window(words, rack, window);
+		r = add_window(check, rack, window);
 	if (r < 0)
 		return r;
-	receive_own(words, rack);
-	receive_others(words, rack);
-	rack_contradictions_find(words, rack);
-	words->any_named = false;
-	for (size_t i = 0; i < words->host_count; i++) {
-		note_host(rack, &words->hosts[i], window_start);
-		words->any_named = words->any_named || words->hosts[i].named;
+	receive_own(check, rack);
+	receive_others(check, rack);
+	rack_contradictions_find(check, rack);
+	check->any_named = false;
+	for (size_t i = 0; i < check->host_count; i++) {
+		note_host(rack, &check->hosts[i], window_start);
+		check->any_named = check->any_named || check->hosts[i].named;
 	}
-	rack_quarrels_age(words, rack, window_start);
+	rack_quarrels_age(check, rack, window_start);
 	return 0;
 }
 
 bool
-rack_words_is_contradicted(const struct rack_words *words, size_t host)
+report_check_is_contradicted(const struct report_check *check, size_t host)
 {
-	return words->hosts[host].named;
+	return check->hosts[host].named;
 }
 
 #define MIN_OBSERVERS 2 /* that say the opposite */
 #define OUTNUMBERED 2   /* those of the other opinion, so many times */
 
 static unsigned
-says(const struct rack_words *words, size_t host, size_t member)
+reports(const struct report_check *check, size_t host, size_t member)
 {
-	return words->says[host * words->member_count + member];
+	return check->reports[host * check->member_count + member];
 }
 
 static bool
@@ -360,24 +362,24 @@ outnumbers(uint32_t observers, uint32_t others)
 
 /* What all hosts but this one say of a member, its own excluded. */
 static struct rack_observers
-observers_without(const struct rack_words *words, size_t member, size_t host)
+observers_without(const struct report_check *check, size_t member, size_t host)
 {
-	struct rack_observers observers = words->observers[member];
-	const unsigned bits = says(words, host, member);
+	struct rack_observers observers = check->observers[member];
+	const unsigned bits = reports(check, host, member);
 
-	observers.good -= bits == RACK_WORD_GOOD;
-	observers.lost -= (bits & RACK_WORD_LOST) != 0;
-	observers.dead -= bits == (RACK_WORD_LOST | RACK_WORD_DEAD);
+	observers.good -= bits == RACK_REPORT_GOOD;
+	observers.lost -= (bits & RACK_REPORT_LOST) != 0;
+	observers.dead -= bits == (RACK_REPORT_LOST | RACK_REPORT_DEAD);
 	return observers;
 }
 
 /* By what it says itself and by what others say without this one; returns how many
  * voices, 0: it is not. */
 static uint32_t
-is_well(const struct rack_words *words, size_t member, size_t without)
+is_well(const struct report_check *check, size_t member, size_t without)
 {
 	const struct rack_observers observers =
-	    observers_without(words, member, without);
+	    observers_without(check, member, without);
 	const uint32_t good = observers.good + 1;
 
 	if (2 * observers.own_good <= observers.own)
@@ -387,11 +389,11 @@ is_well(const struct rack_words *words, size_t member, size_t without)
 
 /* By its own word, if it can send at all, and more hosts' than may be wrong at once. */
 static uint32_t
-is_dead(const struct rack_words *words, const struct rack *rack, size_t member,
+is_dead(const struct report_check *check, const struct rack *rack, size_t member,
     size_t without)
 {
 	const struct rack_observers observers =
-	    observers_without(words, member, without);
+	    observers_without(check, member, without);
 	const uint32_t dead = observers.dead + (observers.own > 0);
 
 	if (2 * observers.own_dead <= observers.own && observers.own > 0)
@@ -402,10 +404,10 @@ is_dead(const struct rack_words *words, const struct rack *rack, size_t member,
 
 /* Its own probes may fail all the same: it is about its agent's word. */
 static bool
-is_reached(const struct rack_words *words, size_t member, size_t without)
+is_reached(const struct report_check *check, size_t member, size_t without)
 {
 	const struct rack_observers observers =
-	    observers_without(words, member, without);
+	    observers_without(check, member, without);
 
 	return observers.good > OUTNUMBERED * observers.lost;
 }
@@ -419,25 +421,25 @@ is_counted(const struct window_pair *pair)
 
 /* It says that it loses what it sends to one that is well. */
 static void
-note_loss(struct rack_words *words, const struct rack *rack,
+note_loss(struct report_check *check, const struct rack *rack,
     const struct window_pair *pair, unsigned reverse)
 {
 	const size_t host = rack->members[pair->src].host_index;
 	const size_t peer = rack->members[pair->dst].host_index;
-	struct rack_contradiction *now = &words->hosts[host].now;
-	uint8_t *against = &words->against[host * words->host_count + peer];
-	const uint32_t observers = is_well(words, pair->dst, host);
+	struct rack_contradiction *now = &check->hosts[host].now;
+	uint8_t *against = &check->against[host * check->host_count + peer];
+	const uint32_t observers = is_well(check, pair->dst, host);
 	const struct rack_quarrel seen = {
 		.src = pair->src,
 		.dst = pair->dst,
 		.lost = pair->outcomes[WIRE_NO_REPLY],
 		.sent = pair->outcomes[WIRE_NO_REPLY] + pair->outcomes[WIRE_OK],
-		.both_directions = (reverse & RACK_WORD_LOST) != 0,
+		.both_directions = (reverse & RACK_REPORT_LOST) != 0,
 	};
 
-	if (observers == 0 || !is_reached(words, pair->src, peer))
+	if (observers == 0 || !is_reached(check, pair->src, peer))
 		return;
-	rack_quarrels_note(words, rack, &seen);
+	rack_quarrels_note(check, rack, &seen);
 	if (seen.both_directions)
 		return;
 	if (now->sent == 0 || pair->src < now->src ||
@@ -459,7 +461,7 @@ note_loss(struct rack_words *words, const struct rack *rack,
 /* One of the two says what is not so: what is answered has arrived. */
 static void
 note_miscount(
-    struct rack_words *words, const struct rack *rack, const struct window_pair *pair)
+    struct report_check *check, const struct rack *rack, const struct window_pair *pair)
 {
 	const size_t ends[] = { rack->members[pair->src].host_index,
 		rack->members[pair->dst].host_index };
@@ -472,11 +474,11 @@ note_miscount(
 		.lost = miscount.answered - miscount.arrived,
 		.counts = true };
 
-	rack_quarrels_note(words, rack, &seen);
+	rack_quarrels_note(check, rack, &seen);
 	for (size_t i = 0; i < 2; i++) {
-		struct rack_host_words *host = &words->hosts[ends[i]];
+		struct rack_host_words *host = &check->hosts[ends[i]];
 		uint8_t *against =
-		    &words->against[ends[i] * words->host_count + ends[1 - i]];
+		    &check->against[ends[i] * check->host_count + ends[1 - i]];
 
 		if (*against & RACK_MISCOUNTS)
 			continue;
@@ -487,11 +489,11 @@ note_miscount(
 }
 
 static void
-note_denial(struct rack_words *words, const struct rack *rack,
+note_denial(struct report_check *check, const struct rack *rack,
     const struct window_pair *pair, uint32_t observers)
 {
 	struct rack_contradiction *now =
-	    &words->hosts[rack->members[pair->src].host_index].now;
+	    &check->hosts[rack->members[pair->src].host_index].now;
 
 	if (observers == 0 || now->denies || now->sent > 0)
 		return;
@@ -508,9 +510,9 @@ note_denial(struct rack_words *words, const struct rack *rack,
 /* Of its own RNIC too: more hosts than may be wrong at once do not reach it. If they
  * count what it sends, it takes none of theirs, as a firewall does, and that is so. */
 static uint32_t
-denies_itself(const struct rack_words *words, const struct rack *rack, size_t member)
+denies_itself(const struct report_check *check, const struct rack *rack, size_t member)
 {
-	const struct rack_observers *observers = &words->observers[member];
+	const struct rack_observers *observers = &check->observers[member];
 
 	return 2 * observers->own_good > observers->own &&
 		       2 * observers->own_counted <= observers->own_good &&
@@ -521,62 +523,62 @@ denies_itself(const struct rack_words *words, const struct rack *rack, size_t me
 }
 
 static void
-find_denial(struct rack_words *words, const struct rack *rack,
+find_denial(struct report_check *check, const struct rack *rack,
     const struct window_pair *pair, unsigned reverse)
 {
 	const size_t host = rack->members[pair->src].host_index;
-	const uint32_t itself = denies_itself(words, rack, pair->src);
+	const uint32_t itself = denies_itself(check, rack, pair->src);
 	struct window_pair own = *pair;
 
 	own.dst = own.src;
 	if (itself > 0)
-		note_denial(words, rack, &own, itself);
-	else if (reverse != RACK_WORD_GOOD)
-		note_denial(words, rack, pair, is_dead(words, rack, pair->dst, host));
+		note_denial(check, rack, &own, itself);
+	else if (reverse != RACK_REPORT_GOOD)
+		note_denial(check, rack, pair, is_dead(check, rack, pair->dst, host));
 }
 
 /* Where more than may lie are of two opinions, it is no lie: they count alike, and
  * other than we do. */
 static void
-forgive_miscounts(struct rack_words *words, const struct rack *rack)
+forgive_miscounts(struct report_check *check, const struct rack *rack)
 {
 	size_t wrong = 0;
 
-	for (size_t i = 0; i < words->host_count; i++)
-		wrong += words->hosts[i].now.miscounts > rack_max_faulty(rack);
-	words->counts_differ = wrong > rack_max_faulty(rack);
-	for (size_t i = 0; i < words->host_count && words->counts_differ; i++)
-		words->hosts[i].now.miscounts = 0;
+	for (size_t i = 0; i < check->host_count; i++)
+		wrong += check->hosts[i].now.miscounts > rack_max_faulty(rack);
+	check->counts_differ = wrong > rack_max_faulty(rack);
+	for (size_t i = 0; i < check->host_count && check->counts_differ; i++)
+		check->hosts[i].now.miscounts = 0;
 }
 
 static void
 find_contradiction(
-    struct rack_words *words, const struct rack *rack, const struct window_pair *pair)
+    struct report_check *check, const struct rack *rack, const struct window_pair *pair)
 {
-	const unsigned word = rack_word_of(pair);
+	const unsigned word = rack_report_of(pair);
 	const struct window_pair *back;
 	unsigned reverse;
 
 	if (word == 0)
 		return;
-	back = pair_table_get(&words->reported[words->current], pair->dst, pair->src);
-	reverse = back == NULL ? 0 : rack_word_of(back);
-	if (word == RACK_WORD_GOOD)
-		find_denial(words, rack, pair, reverse);
+	back = pair_table_get(&check->reported[check->current], pair->dst, pair->src);
+	reverse = back == NULL ? 0 : rack_report_of(back);
+	if (word == RACK_REPORT_GOOD)
+		find_denial(check, rack, pair, reverse);
 	else
-		note_loss(words, rack, pair, reverse);
+		note_loss(check, rack, pair, reverse);
 }
 
 /* Fills hosts[].now and .miscount, and notes quarrels, from heard, says and voices. */
 static void
-rack_contradictions_find(struct rack_words *words, const struct rack *rack)
+rack_contradictions_find(struct report_check *check, const struct rack *rack)
 {
-	struct pair_table *reported = &words->reported[words->current];
+	struct pair_table *reported = &check->reported[check->current];
 	const size_t count = reported->count;
 
-	memset(words->against, 0, words->host_count * words->host_count);
-	for (size_t i = 0; i < words->host_count; i++)
-		words->hosts[i].now = (struct rack_contradiction){ 0 };
+	memset(check->against, 0, check->host_count * check->host_count);
+	for (size_t i = 0; i < check->host_count; i++)
+		check->hosts[i].now = (struct rack_contradiction){ 0 };
 	for (size_t i = 0; i < count; i++) {
 		/* A copy: looking for the way back may move the table. */
 		const struct window_pair pair = reported->pairs[i];
@@ -584,11 +586,11 @@ rack_contradictions_find(struct rack_words *words, const struct rack *rack)
 		if (rack->members[pair.src].host_index ==
 		    rack->members[pair.dst].host_index)
 			continue;
-		if (rack_word_is_miscounted(&pair))
-			note_miscount(words, rack, &pair);
-		find_contradiction(words, rack, &pair);
+		if (rack_report_is_miscounted(&pair))
+			note_miscount(check, rack, &pair);
+		find_contradiction(check, rack, &pair);
 	}
-	forgive_miscounts(words, rack);
+	forgive_miscounts(check, rack);
 }
 
 /* A pair that has lost one is probed five times as fast; more than this, as much as the
@@ -651,17 +653,17 @@ shrink(struct window_pair *pair, double by)
 }
 
 static bool
-is_disbelieved(const struct rack_words *words, const struct rack *rack, size_t member)
+is_disbelieved(const struct report_check *check, const struct rack *rack, size_t member)
 {
 	return member < rack->member_count &&
-	       words->hosts[rack->members[member].host_index].named;
+	       check->hosts[rack->members[member].host_index].named;
 }
 
 static bool
-believes_all(const struct rack_words *words, const struct rack *rack,
+believes_all(const struct report_check *check, const struct rack *rack,
     const struct window_closed *window, uint32_t most)
 {
-	if (words->any_named)
+	if (check->any_named)
 		return false;
 	for (size_t i = 0; i < window->pair_count; i++)
 		if (window->pairs[i].dst < rack->member_count &&
@@ -671,34 +673,34 @@ believes_all(const struct rack_words *words, const struct rack *rack,
 }
 
 struct window_closed
-rack_words_believed(struct rack_words *words, const struct rack *rack,
+report_check_accepted(struct report_check *check, const struct rack *rack,
     const struct window_closed *window)
 {
-	struct window_closed believed = *window;
+	struct window_closed accepted = *window;
 	uint32_t most;
 	size_t count = 0;
 
 	if (rack->host_count < RACK_MIN_HOSTS)
-		return believed;
+		return accepted;
 	most = most_of(rack, window);
 	/* Without memory for it, all are believed: no worse than nobody doubted. */
-	if (believes_all(words, rack, window, most) ||
-	    rm_scratch(&words->believed, &words->believed_size, window->pair_count + 1,
-		sizeof(*words->believed)) < 0)
-		return believed;
+	if (believes_all(check, rack, window, most) ||
+	    rm_scratch(&check->accepted, &check->accepted_size, window->pair_count + 1,
+		sizeof(*check->accepted)) < 0)
+		return accepted;
 	for (size_t i = 0; i < window->pair_count; i++) {
-		struct window_pair *pair = &words->believed[count];
+		struct window_pair *pair = &check->accepted[count];
 
-		if (is_disbelieved(words, rack, window->pairs[i].src))
+		if (is_disbelieved(check, rack, window->pairs[i].src))
 			continue;
 		*pair = window->pairs[i];
-		if (is_disbelieved(words, rack, pair->dst))
+		if (is_disbelieved(check, rack, pair->dst))
 			pair->counted = false;
 		if (pair->dst < rack->member_count && results_of(pair) > most)
 			shrink(pair, (double)most / results_of(pair));
 		count++;
 	}
-	believed.pairs = words->believed;
-	believed.pair_count = count;
-	return believed;
+	accepted.pairs = check->accepted;
+	accepted.pair_count = count;
+	return accepted;
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tor-aggregator/report_check/rack_words.h"
+#include "tor-aggregator/report_check/report_check.h"
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
@@ -22,7 +22,7 @@ struct table {
 	struct rack rack;
 	struct window_pair pairs[HOSTS * HOSTS];
 	struct window_closed closed;
-	struct rack_words *words;
+	struct report_check *check;
 	bool named;
 	bool counted; /* the others count what the subject sends them */
 };
@@ -44,8 +44,8 @@ setup(void **state)
 		table.hosts[i] = (struct rack_host){ names[i], HOST_OK };
 	}
 	*state = &table;
-	return rack_words_new(&table.words) < 0 ||
-	       rack_words_forget(table.words, &table.rack) < 0;
+	return report_check_new(&table.check) < 0 ||
+	       report_check_forget(table.check, &table.rack) < 0;
 }
 
 static int
@@ -53,7 +53,7 @@ teardown(void **state)
 {
 	struct table *table = *state;
 
-	rack_words_free(table->words);
+	report_check_free(table->check);
 	return 0;
 }
 
@@ -81,16 +81,16 @@ pass(struct table *table, unsigned windows, enum host_state state, bool active,
 			table->closed.pair_count++;
 		}
 	while (windows-- > 0) {
-		assert_int_equal(rack_words_receive(table->words, &table->rack,
+		assert_int_equal(report_check_receive(table->check, &table->rack,
 				     &table->closed, (rm_wall_t){ 1 }),
 		    0);
 		table->named =
-		    table->named || rack_words_is_contradicted(table->words, SUBJECT);
+		    table->named || report_check_is_contradicted(table->check, SUBJECT);
 	}
 }
 
 static void
-who_says_it_is_answered_and_answers_nobody_is_contradicted(void **state)
+who_reports_it_is_answered_and_answers_nobody_is_contradicted(void **state)
 {
 	struct table *table = *state;
 
@@ -113,7 +113,7 @@ who_takes_no_probe_and_is_counted_by_others_is_not_contradicted(void **state)
 
 /* What others lost while it was away is still in their windows when it is back. */
 static void
-who_was_away_has_not_said_what_was_not_so(void **state)
+who_was_away_has_not_reported_what_was_not_so(void **state)
 {
 	struct table *table = *state;
 
@@ -136,7 +136,7 @@ who_confesses_stalls_is_contradicted_all_the_same(void **state)
 	for (int i = 0; i < 20; i++) {
 		pass(table, 12, HOST_OK, true, false);
 		pass(table, 6, HOST_STALLED, true, false);
-		assert_true(rack_words_is_contradicted(table->words, SUBJECT));
+		assert_true(report_check_is_contradicted(table->check, SUBJECT));
 	}
 }
 
@@ -148,12 +148,12 @@ who_is_contradicted_stays_so_while_it_is_away(void **state)
 	pass(table, 3 * SETTLED_WINDOWS, HOST_OK, true, false);
 	for (int i = 0; i < 3; i++) {
 		pass(table, SETTLED_WINDOWS, HOST_RESTARTING, true, false);
-		assert_true(rack_words_is_contradicted(table->words, SUBJECT));
+		assert_true(report_check_is_contradicted(table->check, SUBJECT));
 		pass(table, SETTLED_WINDOWS, HOST_OK, true, false);
-		assert_true(rack_words_is_contradicted(table->words, SUBJECT));
+		assert_true(report_check_is_contradicted(table->check, SUBJECT));
 	}
 	pass(table, 3 * SETTLED_WINDOWS, HOST_OK, true, true);
-	assert_false(rack_words_is_contradicted(table->words, SUBJECT));
+	assert_false(report_check_is_contradicted(table->check, SUBJECT));
 }
 
 static void
@@ -174,10 +174,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORDS_TEST(who_says_it_is_answered_and_answers_nobody_is_contradicted),
+		WORDS_TEST(
+		    who_reports_it_is_answered_and_answers_nobody_is_contradicted),
 		WORDS_TEST(
 		    who_takes_no_probe_and_is_counted_by_others_is_not_contradicted),
-		WORDS_TEST(who_was_away_has_not_said_what_was_not_so),
+		WORDS_TEST(who_was_away_has_not_reported_what_was_not_so),
 		WORDS_TEST(who_was_away_once_is_contradicted_again_later),
 		WORDS_TEST(who_confesses_stalls_is_contradicted_all_the_same),
 		WORDS_TEST(who_is_contradicted_stays_so_while_it_is_away),

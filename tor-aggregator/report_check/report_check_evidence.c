@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "rackmesh/judge/verdict.h"
-#include "tor-aggregator/report_check/rack_words_state.h"
+#include "tor-aggregator/report_check/report_check_state.h"
 #include "tor-aggregator/suspect/rack_evidence.h"
 #include "tor-aggregator/window/rack_view.h"
 
@@ -10,10 +10,10 @@
 #define FEW_CONFIDENCE 0.8 /* no more contradict it than may be wrong at once */
 
 static void
-say_miscount(const struct rack_words *words, const struct rack *rack, size_t host,
+report_miscount(const struct report_check *check, const struct rack *rack, size_t host,
     struct rm_evidence *evidence)
 {
-	const struct rack_miscount *miscount = &words->hosts[host].miscount;
+	const struct rack_miscount *miscount = &check->hosts[host].miscount;
 	char src[RACK_MEMBER_NAME_BYTES], dst[RACK_MEMBER_NAME_BYTES];
 
 	rack_member_name(rack, miscount->src, src);
@@ -21,22 +21,23 @@ say_miscount(const struct rack_words *words, const struct rack *rack, size_t hos
 	snprintf(evidence->observed, sizeof(evidence->observed),
 	    "it disagrees with %" PRIu32 " hosts on what arrives: %.30s says %.30s "
 	    "answered %" PRIu64 ", which got %" PRIu64,
-	    words->hosts[host].reported.miscounts, src, dst,
-	    miscount->answered / RACK_WORD_UNIT, miscount->arrived / RACK_WORD_UNIT);
-	evidence->peers = words->hosts[host].reported.miscounts;
+	    check->hosts[host].reported.miscounts, src, dst,
+	    miscount->answered / RACK_REPORT_UNIT,
+	    miscount->arrived / RACK_REPORT_UNIT);
+	evidence->peers = check->hosts[host].reported.miscounts;
 }
 
 static void
-say_what(const struct rack_words *words, const struct rack *rack, size_t host,
+report_what(const struct report_check *check, const struct rack *rack, size_t host,
     struct rm_evidence *evidence)
 {
-	const struct rack_contradiction *reported = &words->hosts[host].reported;
-	const uint64_t lost = reported->lost / RACK_WORD_UNIT;
-	const uint64_t sent = reported->sent / RACK_WORD_UNIT;
+	const struct rack_contradiction *reported = &check->hosts[host].reported;
+	const uint64_t lost = reported->lost / RACK_REPORT_UNIT;
+	const uint64_t sent = reported->sent / RACK_REPORT_UNIT;
 	char dst[RACK_MEMBER_NAME_BYTES];
 
 	if (reported->miscounts > reported->peers && !reported->denies) {
-		say_miscount(words, rack, host, evidence);
+		report_miscount(check, rack, host, evidence);
 		return;
 	}
 	rack_member_name(rack, reported->dst, dst);
@@ -60,10 +61,10 @@ say_what(const struct rack_words *words, const struct rack *rack, size_t host,
 }
 
 void
-rack_words_rule_out(const struct rack_words *words, const struct rack *rack,
+report_check_rule_out(const struct report_check *check, const struct rack *rack,
     size_t member, struct rm_evidence *evidence)
 {
-	const struct rack_observers *observers = &words->observers[member];
+	const struct rack_observers *observers = &check->observers[member];
 	char name[RACK_MEMBER_NAME_BYTES];
 
 	if (observers->good == 0)
@@ -76,10 +77,10 @@ rack_words_rule_out(const struct rack_words *words, const struct rack *rack,
 }
 
 static void
-agent_verdict(const struct rack_words *words, const struct rack *rack, size_t host,
+agent_verdict(const struct report_check *check, const struct rack *rack, size_t host,
     struct rm_verdict *ret)
 {
-	const struct rack_contradiction *reported = &words->hosts[host].reported;
+	const struct rack_contradiction *reported = &check->hosts[host].reported;
 	const bool few = !reported->denies &&
 			 reported->peers <= rack_max_faulty(rack) &&
 			 reported->miscounts <= rack_max_faulty(rack);
@@ -88,17 +89,17 @@ agent_verdict(const struct rack_words *words, const struct rack *rack, size_t ho
 		.part = { .type = RM_PART_AGENT },
 		.kind = RM_KIND_AGENT_CONTRADICTED,
 		.confidence = few ? FEW_CONFIDENCE : CONFIDENCE,
-		.evidence = { .window_start = words->hosts[host].since },
+		.evidence = { .window_start = check->hosts[host].since },
 	};
 	snprintf(
 	    ret->part.name, sizeof(ret->part.name), "%.63s", rack->hosts[host].name);
-	say_what(words, rack, host, &ret->evidence);
+	report_what(check, rack, host, &ret->evidence);
 	if (reported->peers > 0)
-		rack_words_rule_out(words, rack, reported->dst, &ret->evidence);
+		report_check_rule_out(check, rack, reported->dst, &ret->evidence);
 }
 
 size_t
-rack_words_judge(const struct rack_words *words, const struct rack *rack,
+report_check_judge(const struct report_check *check, const struct rack *rack,
     const struct rack_suspect_memory *suspects, int64_t window_ns,
     struct rm_verdict *verdicts)
 {
@@ -106,11 +107,11 @@ rack_words_judge(const struct rack_words *words, const struct rack *rack,
 
 	if (rack->host_count < RACK_MIN_HOSTS)
 		return 0;
-	for (size_t i = 0; i < words->host_count; i++)
-		if (words->hosts[i].named && rack->hosts[i].state == HOST_OK)
-			agent_verdict(words, rack, i, &verdicts[count++]);
+	for (size_t i = 0; i < check->host_count; i++)
+		if (check->hosts[i].named && rack->hosts[i].state == HOST_OK)
+			agent_verdict(check, rack, i, &verdicts[count++]);
 	count += rack_quarrels_judge(
-	    words, rack, suspects, &verdicts[count], words->host_count - count);
+	    check, rack, suspects, &verdicts[count], check->host_count - count);
 	for (size_t i = 0; i < count; i++)
 		verdicts[i].evidence.window_ns = window_ns;
 	return count;

@@ -1,5 +1,5 @@
 /*
- * rack_words - what the agents of a rack say of each other, and who is contradicted.
+ * report_check - what the agents of a rack say of each other, and who is contradicted.
  * Pure.
  *
  * A probe that is answered crosses both ways of both ends. So an agent that says it
@@ -10,8 +10,8 @@
  * fewer leave "one of the two, or their path". Nothing is said in racks of fewer than
  * four hosts: there a majority is no majority.
  */
-#ifndef TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_H
-#define TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_H
+#ifndef TOR_AGGREGATOR_REPORT_CHECK_REPORT_CHECK_H
+#define TOR_AGGREGATOR_REPORT_CHECK_REPORT_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,33 +21,33 @@
 
 struct rack;
 struct rack_suspect_memory;
-struct rack_words;
+struct report_check;
 struct rm_verdict;
 struct window_closed;
 
-int rack_words_new(struct rack_words **ret);
-void rack_words_free(struct rack_words *words);
+int report_check_new(struct report_check **ret);
+void report_check_free(struct report_check *check);
 
 /* Its members have changed: begins afresh. -ENOMEM. */
-int rack_words_forget(struct rack_words *words, const struct rack *rack);
+int report_check_forget(struct report_check *check, const struct rack *rack);
 
 /* Before a window is judged. -ENOMEM: its words are not all heard. */
-int rack_words_receive(struct rack_words *words, const struct rack *rack,
+int report_check_receive(struct report_check *check, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start);
 
 /* The window without the words of agents that are contradicted now, neither their
  * results nor their receive counts, and with no more of any pair's results than may be.
  * What it returns lives until the next call, or as long as window where all is
  * believed. */
-struct window_closed rack_words_believed(struct rack_words *words,
+struct window_closed report_check_accepted(struct report_check *check,
     const struct rack *rack, const struct window_closed *window);
 
-bool rack_words_is_contradicted(const struct rack_words *words, size_t host);
+bool report_check_is_contradicted(const struct report_check *check, size_t host);
 
 /* Fills at most as many verdicts as there are hosts, and returns how many. suspects,
  * by member: of one that is named, or was until now, no pair is told; the first and the
  * last seconds of a dead RNIC hold less of some peers than of others. */
-size_t rack_words_judge(const struct rack_words *words, const struct rack *rack,
+size_t report_check_judge(const struct report_check *check, const struct rack *rack,
     const struct rack_suspect_memory *suspects, int64_t window_ns,
     struct rm_verdict *verdicts);
 

@@ -1,15 +1,15 @@
 /*
- * rack_words_state - what rack_words.c, rack_words_told.c and rack_quarrels.c share. No
- * other file includes it.
+ * report_check_state - what report_check.c, rack_words_told.c and rack_quarrels.c
+ * share. No other file includes it.
  */
-#ifndef TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
-#define TOR_AGGREGATOR_REPORT_CHECK_RACK_WORDS_STATE_H
+#ifndef TOR_AGGREGATOR_REPORT_CHECK_REPORT_CHECK_STATE_H
+#define TOR_AGGREGATOR_REPORT_CHECK_REPORT_CHECK_STATE_H
 
-#include "tor-aggregator/report_check/rack_words.h"
+#include "tor-aggregator/report_check/report_check.h"
 #include "tor-aggregator/window/pair_table.h"
 
 /* Of a pair's probes so many are a word; units: a decaying sum holds sixteenths. */
-#define RACK_WORD_UNIT 16
+#define RACK_REPORT_UNIT 16
 
 /* Windows: longer than a fault's onset takes to be seen from everywhere. */
 #define RACK_NAMED_WINDOWS 12
@@ -18,10 +18,10 @@
 /* Windows since a host is back: none of them holds a time when it was away. */
 #define RACK_BACK_WINDOWS 12
 
-enum rack_word {            /* bits: what a host's RNICs say of one RNIC may differ */
-	RACK_WORD_GOOD = 1, /* hardly any is lost */
-	RACK_WORD_LOST = 2, /* a fifth at least */
-	RACK_WORD_DEAD = 4, /* nearly all; LOST is set too */
+enum rack_report {            /* bits: what a host's RNICs say of one RNIC may differ */
+	RACK_REPORT_GOOD = 1, /* hardly any is lost */
+	RACK_REPORT_LOST = 2, /* a fifth at least */
+	RACK_REPORT_DEAD = 4, /* nearly all; LOST is set too */
 };
 
 struct rack_observers {                             /* about one member */
@@ -64,21 +64,21 @@ struct rack_quarrel {    /* of two hosts, about the pair of members that was fir
 	rm_wall_t since;
 };
 
-struct rack_words {
+struct report_check {
 	/* Directed pairs, outcomes as decaying sums, arrived what dst counted of them
 	 * beyond what src calls answered, newest_sent the windows since a probe; the
 	 * other one is scratch. */
 	struct pair_table reported[2];
 	unsigned current;
-	uint8_t *says;                    /* by host and member: enum rack_word bits */
+	uint8_t *reports; /* by host and member: enum rack_report bits */
 	struct rack_observers *observers; /* by member */
 	struct rack_host_words *hosts;
 	uint8_t *against; /* by host and host: enum rack_against bits */
 	struct rack_quarrel *quarrels;
 	size_t quarrel_count; /* at most as many as hosts; others wait */
 	size_t member_count, host_count;
-	struct window_pair *believed;
-	size_t believed_size;
+	struct window_pair *accepted;
+	size_t accepted_size;
 	bool any_named;
 	bool counts_differ; /* for more of them than may lie: no lie */
 };
@@ -87,22 +87,22 @@ enum rack_against { RACK_ACCUSES = 1, RACK_COUNTED = 2, RACK_MISCOUNTS = 4 };
 
 /* Seen in this window; what src, dst, sent, lost and the two reasons are is in *seen.
  */
-void rack_quarrels_note(
-    struct rack_words *words, const struct rack *rack, const struct rack_quarrel *seen);
+void rack_quarrels_note(struct report_check *check, const struct rack *rack,
+    const struct rack_quarrel *seen);
 
 /* After hosts have their names: who is named quarrels no more. */
 void rack_quarrels_age(
-    struct rack_words *words, const struct rack *rack, rm_wall_t start);
+    struct report_check *check, const struct rack *rack, rm_wall_t start);
 
-/* At most `room` verdicts; returns how many. suspects: see rack_words_judge. */
-size_t rack_quarrels_judge(const struct rack_words *words, const struct rack *rack,
+/* At most `room` verdicts; returns how many. suspects: see report_check_judge. */
+size_t rack_quarrels_judge(const struct report_check *check, const struct rack *rack,
     const struct rack_suspect_memory *suspects, struct rm_verdict *verdicts,
     size_t room);
 
 struct rm_evidence;
 
 /* That a member is well, if others say so. */
-void rack_words_rule_out(const struct rack_words *words, const struct rack *rack,
+void report_check_rule_out(const struct report_check *check, const struct rack *rack,
     size_t member, struct rm_evidence *evidence);
 
 #endif
