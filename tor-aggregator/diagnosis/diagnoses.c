@@ -116,9 +116,10 @@ take_named(struct diagnoses *diagnoses, enum diagnosed_kind kind, const char *ho
     const char *device, const struct evidence *evidence, rm_mono_t now)
 {
 	struct diagnosed *rnic = find_named(diagnoses, kind, host, device);
+	const bool had = rnic != NULL;
 
 	diagnoses->counts.reports++;
-	if (rnic == NULL)
+	if (!had)
 		rnic = add(diagnoses);
 	if (rnic == NULL) {
 		diagnoses->counts.refused++;
@@ -128,7 +129,10 @@ take_named(struct diagnoses *diagnoses, enum diagnosed_kind kind, const char *ho
 	snprintf(rnic->host, sizeof(rnic->host), "%s", host);
 	snprintf(rnic->device, sizeof(rnic->device), "%s", device);
 	rnic->reported = now;
-	rnic->evidence = *evidence;
+	if (rnic->judged || !had)
+		rnic->evidence = *evidence;
+	else
+		evidence_extend(&rnic->evidence, evidence);
 	rnic->judged = false;
 }
 
@@ -184,12 +188,11 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 	if (rnic == NULL)
 		return;
 	rnic->port.at = at;
-	rnic->port.ns = evidence->switch_ns;
-	memcpy(rnic->port.name, evidence->port, sizeof(rnic->port.name));
-	memcpy(rnic->port.there, evidence->there + EVIDENCE_SWITCH_FIRST,
-	    sizeof(rnic->port.there));
-	memcpy(rnic->port.value, evidence->value + EVIDENCE_SWITCH_FIRST,
-	    sizeof(rnic->port.value));
+	if (rnic->port.judged || strcmp(rnic->port.counted.port, evidence->port) != 0)
+		rnic->port.counted = *evidence;
+	else
+		evidence_extend(&rnic->port.counted, evidence);
+	rnic->port.judged = false;
 }
 
 void
@@ -244,25 +247,24 @@ is_fresh(const struct diagnosed *rnic, rm_mono_t now)
 	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
 }
 
-/* Of its port the latest reading counts, until it is old. */
+/* Of its port the readings since the last judgement count, or the last one, until it is
+ * old. */
 static void
 join_port(struct diagnosed *rnic, rm_mono_t now)
 {
-	const struct diagnosed_port *port = &rnic->port;
+	const struct evidence *port = &rnic->port.counted;
 	struct evidence *evidence = &rnic->evidence;
 
+	rnic->port.judged = true;
 	evidence->switch_ns = 0;
 	evidence->port[0] = '\0';
-	memset(evidence->there + EVIDENCE_SWITCH_FIRST, 0, sizeof(port->there));
-	if (port->at.ns == 0 || port->ns <= 0 ||
-	    rm_mono_since(now, port->at) > DIAGNOSES_PORT_NS - port->ns)
+	for (unsigned n = EVIDENCE_SWITCH_FIRST; n < EVIDENCE_NUMBERS; n++)
+		evidence->there[n] = 0;
+	if (rnic->port.at.ns == 0 || port->switch_ns <= 0 ||
+	    rm_mono_since(now, rnic->port.at) > DIAGNOSES_PORT_NS - port->switch_ns)
 		return;
-	evidence->switch_ns = port->ns;
-	memcpy(evidence->port, port->name, sizeof(evidence->port));
-	memcpy(
-	    evidence->there + EVIDENCE_SWITCH_FIRST, port->there, sizeof(port->there));
-	memcpy(
-	    evidence->value + EVIDENCE_SWITCH_FIRST, port->value, sizeof(port->value));
+	memcpy(evidence->port, port->port, sizeof(evidence->port));
+	evidence_extend(evidence, port);
 }
 
 static void

@@ -43,14 +43,10 @@ struct diagnosis_finding {
 	char sentence[RULE_SENTENCE_BYTES]; /* of last */
 };
 
-#define DIAGNOSED_PORT_NUMBERS (EVIDENCE_NUMBERS - EVIDENCE_SWITCH_FIRST)
-
 struct diagnosed_port { /* of the switch, behind which the RNIC is */
-	rm_mono_t at;   /* end of the reading; 0: none yet */
-	int64_t ns;
-	char name[EVIDENCE_PORT_BYTES];
-	uint8_t there[DIAGNOSED_PORT_NUMBERS]; /* as of struct evidence */
-	uint64_t value[DIAGNOSED_PORT_NUMBERS][EVIDENCE_INDEXES];
+	rm_mono_t at;   /* end of the last reading; 0: none yet */
+	bool judged;    /* the next reading begins anew; until then they add up */
+	struct evidence counted; /* the SWITCH_* numbers, port and switch_ns */
 };
 
 enum diagnosed_kind {
@@ -88,15 +84,18 @@ void diagnoses_free(struct diagnoses *diagnoses); /* NULL is fine */
 /* host, device: borrowed. */
 void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
     const struct wire_rnic_counters *counters, rm_mono_t now);
-/* A vmnic, as the last reading of its host found it; the evidence is copied. */
+/* What a vmnic counted in the last reading of its host; the evidence is copied, and
+ * added to readings that are not judged yet. */
 void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
     const char *nic, const struct evidence *evidence, rm_mono_t now);
 /* What the port of the switch has counted that the RNIC's cable ends in: the SWITCH_*
- * numbers of evidence. An RNIC that has reported nothing is left out. */
+ * numbers of evidence, added to readings that are not judged yet. An RNIC that has
+ * reported nothing is left out. */
 void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
-/* A port of a switch with no RNIC behind it, as the last reading found it; the evidence
- * is copied. One of which no rule holds, and held lately, is left out. */
+/* What a port of a switch with no RNIC behind it counted in the last reading; the
+ * evidence is copied, and added to readings that are not judged yet. One of which no
+ * rule holds, and held lately, is left out. */
 void diagnoses_link(struct diagnoses *diagnoses, const char *name,
     const struct evidence *evidence, rm_mono_t at);
 /* sent, lost: of its own probes and of those to it, so far, but for those with an end

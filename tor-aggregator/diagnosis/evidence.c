@@ -36,6 +36,25 @@ evidence_add(struct evidence *evidence, unsigned number, unsigned index, uint64_
 	evidence_set(evidence, number, index, value);
 }
 
+static void
+add_ns(int64_t *sum, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum, ns, sum))
+		*sum = INT64_MAX;
+}
+
+void
+evidence_extend(struct evidence *evidence, const struct evidence *next)
+{
+	add_ns(&evidence->host_ns, next->host_ns);
+	add_ns(&evidence->switch_ns, next->switch_ns);
+	for (unsigned number = 1; number < EVIDENCE_NUMBERS; number++)
+		for (unsigned i = 0; i < EVIDENCE_INDEXES; i++)
+			if ((next->there[number] & BIT(i)) != 0)
+				evidence_add(
+				    evidence, number, i, next->value[number][i]);
+}
+
 void
 evidence_give(struct evidence *evidence, enum evidence_given given, double value)
 {

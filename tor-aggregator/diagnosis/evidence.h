@@ -80,6 +80,9 @@ void evidence_set(
 /* Counted besides; of a gauge the latest counts. */
 void evidence_add(
     struct evidence *evidence, unsigned number, unsigned index, uint64_t value);
+/* What the interval right after it counted, of the same RNIC or port: both become one
+ * interval. Names, port and what is given stay. */
+void evidence_extend(struct evidence *evidence, const struct evidence *next);
 void evidence_give(struct evidence *evidence, enum evidence_given given, double value);
 
 bool evidence_is_switch(unsigned number);

@@ -249,6 +249,44 @@ what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old(void **stat
 }
 
 static void
+readings_of_a_port_between_two_judgements_add_up(void **state)
+{
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 4 * S };
+	const struct wire_rnic_id id = { 1, 1 };
+	const struct diagnosed *rnic;
+
+	report(1, WIRE_COUNTER_CRC_ERR, 0);
+	evidence_set(&port, SWITCH_FEC_UNCORR, 0, 30);
+	evidence_set(&port, SWITCH_OPER_UP, 0, 0);
+	diagnoses_port(diagnoses, id, &port, now);
+	evidence_set(&port, SWITCH_FEC_UNCORR, 0, 3);
+	evidence_set(&port, SWITCH_OPER_UP, 0, 1);
+	diagnoses_port(diagnoses, id, &port, now);
+	judge(S);
+	rnic = diagnoses_find(diagnoses, id);
+	assert_int_equal(rnic->evidence.value[SWITCH_FEC_UNCORR][0], 33);
+	assert_int_equal(rnic->evidence.value[SWITCH_OPER_UP][0], 1);
+	assert_int_equal(rnic->evidence.switch_ns, 8 * S);
+	assert_non_null(strstr(finding(1, DIAGNOSIS_CABLE)->sentence,
+	    "33 codewords that FEC could not correct in 8 s"));
+
+	judge(5 * S); /* without a reading since then they count on */
+	assert_int_equal(rnic->evidence.value[SWITCH_FEC_UNCORR][0], 33);
+	diagnoses_port(diagnoses, id, &port, now);
+	judge(5 * S);
+	assert_int_equal(rnic->evidence.value[SWITCH_FEC_UNCORR][0], 3);
+	assert_int_equal(rnic->evidence.switch_ns, 4 * S);
+
+	strcpy(port.port, "Ethernet12"); /* the cable was moved */
+	diagnoses_port(diagnoses, id, &port, now);
+	strcpy(port.port, "Ethernet8");
+	diagnoses_port(diagnoses, id, &port, now);
+	judge(S);
+	assert_int_equal(rnic->evidence.value[SWITCH_FEC_UNCORR][0], 3);
+	assert_string_equal(rnic->evidence.port, "Ethernet8");
+}
+
+static void
 one_warning_is_no_storm(void **state)
 {
 	for (uint64_t i = 0; i < 6; i++) {
@@ -416,6 +454,22 @@ a_link_between_switches_is_no_other_of_the_rack(void **state)
 	    0);
 }
 
+static void
+readings_of_a_link_between_two_judgements_add_up(void **state)
+{
+	tell_link(SWITCH_FEC_UNCORR, 40);
+	tell_link(SWITCH_FEC_UNCORR, 0);
+	judge(S);
+	assert_non_null(link_reported());
+	assert_string_equal(link_reported()->findings[DIAGNOSIS_CABLE].sentence,
+	    "the switch's port Ethernet48 counted 40 codewords that FEC could not "
+	    "correct in 20 s");
+	tell_link(SWITCH_FEC_UNCORR, 0);
+	judge(5 * S);
+	assert_int_equal(link_reported()->evidence.value[SWITCH_FEC_UNCORR][0], 0);
+	assert_int_equal(link_reported()->evidence.switch_ns, 10 * S);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -434,6 +488,8 @@ main(void)
 		TEST(what_has_to_last_stands_only_then),
 		TEST(
 		    what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old),
+		TEST(readings_of_a_port_between_two_judgements_add_up),
+		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(one_warning_is_no_storm),
 		TEST(what_has_to_last_begins_again_after_a_break),
 		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),
