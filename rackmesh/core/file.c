@@ -98,8 +98,9 @@ file_check_opened(int fd, const char *path, struct rm_error *error)
 	return 0;
 }
 
+/* The file, open, or a negative errno. */
 static int
-file_open_secret(const char *path, int *ret, struct rm_error *error)
+file_open_secret(const char *path, struct rm_error *error)
 {
 	int fd, r;
 
@@ -108,11 +109,11 @@ file_open_secret(const char *path, int *ret, struct rm_error *error)
 	if (fd < 0)
 		return rm_error_set(error, -errno, "%s: %s", path, strerror(errno));
 	r = file_check_opened(fd, path, error);
-	if (r < 0)
+	if (r < 0) {
 		close(fd);
-	else
-		*ret = fd;
-	return r;
+		return r;
+	}
+	return fd;
 }
 
 int
@@ -125,14 +126,13 @@ rm_file_read_secret(const char *path, size_t max_bytes, uint8_t **ret, size_t *l
 
 	if (max_bytes > SIZE_MAX - 2)
 		return -EINVAL;
-	r = file_open_secret(path, &fd, error);
-	if (r == 0) {
-		r = file_read_fd(fd, max_bytes, &data, &data_len);
-		if (r < 0)
-			rm_error_set(error, r, "%s: %s", path, strerror(-r));
-		close(fd);
-	}
+	fd = file_open_secret(path, error);
+	if (fd < 0)
+		return fd;
+	r = file_read_fd(fd, max_bytes, &data, &data_len);
+	close(fd);
 	if (r < 0) {
+		rm_error_set(error, r, "%s: %s", path, strerror(-r));
 		free(data);
 		return r;
 	}
@@ -170,12 +170,13 @@ rm_file_read_password(
 int
 rm_file_check_secret(const char *path, struct rm_error *error)
 {
-	int fd, r;
+	int fd;
 
-	r = file_open_secret(path, &fd, error);
-	if (r == 0)
-		close(fd);
-	return r;
+	fd = file_open_secret(path, error);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
 }
 
 static int
