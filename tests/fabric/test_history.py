@@ -30,7 +30,7 @@ from lab.process import Daemon, Pack
 from lab.proxy import Proxy
 from lab.replayed import Replayed
 from lab.schema import measurements
-from lab.wait import comes_true, until
+from lab.wait import PATIENCE_S, comes_true, until
 
 AT = "127.0.0.1"
 LINK, HTTP, HTTPS, PROXY = 7491, 9474, 9574, 8087
@@ -214,7 +214,7 @@ def test_the_analyzer_tells_what_it_has_written(place, pack, tmp_path, where):
 def over_tls(place, authority, token, path):
     """(status, answer) for who shows the token."""
     context = ssl.create_default_context(cafile=authority.certificate_path)
-    line = http.client.HTTPSConnection(AT, HTTPS, context=context, timeout=20)
+    line = http.client.HTTPSConnection(AT, HTTPS, context=context, timeout=PATIENCE_S)
     with namespaces.inside(place):
         line.connect()
     with contextlib.closing(line):

@@ -176,6 +176,6 @@ class Machine:
 
     def get(self, url):
         """By the machine's network and this Python: it has none of its own. "": no answer."""
-        get = f"import urllib.request as u; print(u.urlopen({url!r}, timeout=10).read().decode())"
+        get = f"import urllib.request as u; print(u.urlopen({url!r}, timeout=60).read().decode())"
         done = self._enter("--net", "--", sys.executable, "-c", get)
         return done.stdout if done.returncode == 0 else ""

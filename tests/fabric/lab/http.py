@@ -7,8 +7,9 @@ import re
 import socket
 
 from . import netns as namespaces
+from .wait import PATIENCE_S
 
-TIMEOUT_S = 20  # patience: who stands still for a moment is not away
+TIMEOUT_S = PATIENCE_S  # who stands still for a moment is not away
 _LINE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 

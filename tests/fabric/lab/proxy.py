@@ -7,8 +7,7 @@ import http.server
 import threading
 
 from . import netns as namespaces
-
-TIMEOUT_S = 10
+from .wait import PATIENCE_S
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -45,7 +44,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _ask(self, body):
         proxy = self.server.proxy
         with namespaces.inside(proxy.netns):
-            connection = http.client.HTTPConnection(*proxy.upstream, timeout=TIMEOUT_S)
+            connection = http.client.HTTPConnection(*proxy.upstream, timeout=PATIENCE_S)
             connection.connect()
         with contextlib.closing(connection):
             headers = {k: v for k, v in self.headers.items() if k.lower() != "host"}

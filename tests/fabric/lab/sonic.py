@@ -4,7 +4,7 @@ import pathlib
 import socket
 
 from .process import Process
-from .wait import until
+from .wait import PATIENCE_S, until
 
 REDIS_PORT = 6379
 APPL_DB, COUNTERS_DB, STATE_DB = 0, 2, 6
@@ -34,7 +34,7 @@ class Sonic(Process):
     def tell_redis(self, database, *words):
         """The lines of its answer."""
         with socket.socket(socket.AF_UNIX) as link:
-            link.settimeout(5)
+            link.settimeout(PATIENCE_S)
             link.connect(str(self._socket))
             lines = link.makefile("rb")
 
