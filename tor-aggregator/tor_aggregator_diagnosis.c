@@ -105,15 +105,18 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 }
 
 static void
-take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack)
+take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack, rm_mono_t now)
 {
 	const struct roster *roster = tor_rack_roster(rack);
 
 	for (size_t i = 0; i < roster_members(roster); i++) {
 		const struct tor_rack_traffic traffic = tor_rack_traffic(rack, i);
+		const struct probe_counts probes = { .sent = traffic.sound_sent,
+			.lost = traffic.sound_lost,
+			.large_sent = traffic.sound_large_sent,
+			.large_lost = traffic.sound_large_lost };
 
-		diagnoses_probes(diagnoses, roster_member(roster, i)->id,
-		    traffic.sound_sent, traffic.sound_lost);
+		diagnoses_probes(diagnoses, roster_member(roster, i)->id, &probes, now);
 	}
 }
 
@@ -511,6 +514,6 @@ tor_aggregator_diagnosis_tick(
 		return;
 	prove(&aggregator->proofs[i], aggregator->diagnoses[i], aggregator->racks[i],
 	    now);
-	take_probes(aggregator->diagnoses[i], aggregator->racks[i]);
+	take_probes(aggregator->diagnoses[i], aggregator->racks[i], now);
 	diagnoses_judge(aggregator->diagnoses[i], now, wall);
 }

@@ -195,30 +195,57 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 	rnic->port.judged = false;
 }
 
+static void
+take_share(struct probe_share *share, uint64_t sent, uint64_t lost, uint64_t least,
+    rm_mono_t now)
+{
+	const uint64_t more = sent - share->sent, more_lost = lost - share->lost;
+
+	if (more < least)
+		return;
+	*share = (struct probe_share){ .at = now,
+		.pct = 100 * (double)more_lost / (double)more,
+		.sent = sent,
+		.lost = lost };
+}
+
+/* Of what was counted before this it is not known when that was. */
+static void
+begin_shares(struct diagnosed *rnic, const struct probe_counts *probes)
+{
+	rnic->all = (struct probe_share){ .sent = probes->sent, .lost = probes->lost };
+	rnic->large_size = (struct probe_share){ .sent = probes->large_sent,
+		.lost = probes->large_lost };
+	rnic->small_size =
+	    (struct probe_share){ .sent = probes->sent - probes->large_sent,
+		    .lost = probes->lost - probes->large_lost };
+}
+
+static bool
+began_again(const struct probe_counts *before, const struct probe_counts *now)
+{
+	return now->sent < before->sent || now->lost < before->lost ||
+	       now->large_sent < before->large_sent ||
+	       now->large_lost < before->large_lost;
+}
+
 void
-diagnoses_probes(
-    struct diagnoses *diagnoses, struct wire_rnic_id id, uint64_t sent, uint64_t lost)
+diagnoses_probes(struct diagnoses *diagnoses, struct wire_rnic_id id,
+    const struct probe_counts *probes, rm_mono_t now)
 {
 	struct diagnosed *rnic = find(diagnoses, id);
-	uint64_t more, more_lost;
 
 	if (rnic == NULL)
 		return;
-	if (!rnic->probes_reported || sent < rnic->probes_sent ||
-	    lost < rnic->probes_lost) {
-		rnic->probes_reported = true;
-		rnic->probes_sent = sent;
-		rnic->probes_lost = lost;
-		return;
-	}
-	more = sent - rnic->probes_sent;
-	more_lost = lost - rnic->probes_lost;
-	if (more < DIAGNOSES_MIN_PROBES)
-		return;
-	evidence_give(
-	    &rnic->evidence, GIVEN_LOSS_PCT, 100 * (double)more_lost / (double)more);
-	rnic->probes_sent = sent;
-	rnic->probes_lost = lost;
+	if (!rnic->probes_reported || began_again(&rnic->probes, probes))
+		begin_shares(rnic, probes);
+	rnic->probes_reported = true;
+	rnic->probes = *probes;
+	take_share(&rnic->all, probes->sent, probes->lost, DIAGNOSES_MIN_PROBES, now);
+	take_share(&rnic->small_size, probes->sent - probes->large_sent,
+	    probes->lost - probes->large_lost, DIAGNOSES_MIN_SIZED_PROBES, now);
+	take_share(&rnic->large_size, probes->large_sent, probes->large_lost,
+	    DIAGNOSES_MIN_SIZED_PROBES, now);
 }
 
 /* ---- judging ---- */
@@ -265,6 +292,23 @@ join_port(struct diagnosed *rnic, rm_mono_t now)
 		return;
 	memcpy(evidence->port, port->port, sizeof(evidence->port));
 	evidence_extend(evidence, port);
+}
+
+static void
+join_share(struct evidence *evidence, enum evidence_given given,
+    const struct probe_share *share, rm_mono_t now)
+{
+	evidence->given_there &= ~(UINT32_C(1) << given);
+	if (share->at.ns != 0 && rm_mono_since(now, share->at) <= DIAGNOSES_SHARE_NS)
+		evidence_give(evidence, given, share->pct);
+}
+
+static void
+join_probes(struct diagnosed *rnic, rm_mono_t now)
+{
+	join_share(&rnic->evidence, GIVEN_LOSS_PCT, &rnic->all, now);
+	join_share(&rnic->evidence, GIVEN_SMALL_LOSS_PCT, &rnic->small_size, now);
+	join_share(&rnic->evidence, GIVEN_LARGE_LOSS_PCT, &rnic->large_size, now);
 }
 
 static void
@@ -316,6 +360,7 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 		if (rnic->kind == DIAGNOSED_PORT)
 			continue;
 		join_port(rnic, now);
+		join_probes(rnic, now);
 		if (rnic->fresh)
 			diagnoses->joined[count++] = &rnic->evidence;
 	}

@@ -32,6 +32,11 @@
 #define DIAGNOSES_PORT_NS (25 * RM_NS_PER_S)
 #define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
 #define DIAGNOSES_MIN_PROBES 100 /* for a share of losses */
+/* Of one size: there are few large ones, and their rule asks for a larger share. */
+#define DIAGNOSES_MIN_SIZED_PROBES 40
+/* A share counts until the next one, or until it is older than this: who sends few
+ * probes has a share of them once in some judgements. */
+#define DIAGNOSES_SHARE_NS (60 * RM_NS_PER_S)
 
 struct diagnoses;
 
@@ -55,6 +60,16 @@ enum diagnosed_kind {
 	DIAGNOSED_PORT,  /* host: its switch; device: the port */
 };
 
+struct probe_counts { /* since it was counted first; large: also in both others */
+	uint64_t sent, lost, large_sent, large_lost;
+};
+
+struct probe_share {  /* of probes that are lost */
+	rm_mono_t at; /* 0: none is known */
+	double pct;
+	uint64_t sent, lost; /* as reported with it */
+};
+
 struct diagnosed { /* one RNIC */
 	enum diagnosed_kind kind;
 	struct wire_rnic_id id;
@@ -67,7 +82,8 @@ struct diagnosed { /* one RNIC */
 	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
 	struct diagnosis_finding findings[DIAGNOSES];
 	bool probes_reported;
-	uint64_t probes_sent, probes_lost; /* as told last */
+	struct probe_counts probes;                     /* as reported last */
+	struct probe_share all, small_size, large_size; /* of the probes */
 };
 
 struct diagnoses_counts {
@@ -98,10 +114,10 @@ void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
  * rule holds, and held lately, is left out. */
 void diagnoses_link(struct diagnoses *diagnoses, const char *name,
     const struct evidence *evidence, rm_mono_t at);
-/* sent, lost: of its own probes and of those to it, so far, but for those with an end
- * that is at fault itself; they may begin again. */
-void diagnoses_probes(
-    struct diagnoses *diagnoses, struct wire_rnic_id id, uint64_t sent, uint64_t lost);
+/* Of its own probes and of those to it, so far, but for those with an end that is at
+ * fault itself; they may begin again. */
+void diagnoses_probes(struct diagnoses *diagnoses, struct wire_rnic_id id,
+    const struct probe_counts *probes, rm_mono_t now);
 void diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall);
 
 struct diagnoses_turns {

@@ -185,6 +185,7 @@ struct tor_rack_member_state { /* as of the last judged window */
 	/* Of both those whose other end is not at fault itself: neither bad nor on a
 	 * host that is silent or stalled, and of another rack one that answers. */
 	uint64_t sound_sent, sound_lost;
+	uint64_t sound_large_sent, sound_large_lost; /* of those the large ones */
 };
 struct tor_rack_member_state tor_rack_member(const struct tor_rack *rack, size_t i);
 
@@ -193,6 +194,7 @@ struct tor_rack_traffic {
 	uint64_t sent, lost;       /* its own probes */
 	uint64_t to_sent, to_lost; /* those of the other members to it */
 	uint64_t sound_sent, sound_lost;
+	uint64_t sound_large_sent, sound_large_lost; /* of those the large ones */
 	rm_mono_t probed; /* its last probe, to the window; ns 0: none yet */
 };
 struct tor_rack_traffic tor_rack_traffic(const struct tor_rack *rack, size_t i);

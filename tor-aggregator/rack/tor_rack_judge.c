@@ -146,10 +146,16 @@ is_sound(const struct tor_rack *rack, uint32_t member)
 }
 
 static void
-sound_count(struct tor_rack *rack, uint32_t member, uint64_t sent, uint64_t lost)
+sound_count(struct tor_rack *rack, uint32_t member, uint64_t sent, uint64_t lost,
+    const struct window_large *large)
 {
-	rack->states[member].sound_sent += sent;
-	rack->states[member].sound_lost += lost;
+	struct tor_rack_member_state *state = &rack->states[member];
+
+	state->sound_sent += sent;
+	state->sound_lost += lost;
+	state->sound_large_sent +=
+	    (uint64_t)large->answered + large->lost + large->failed;
+	state->sound_large_lost += large->lost;
 }
 
 /* Of the judged second by member. */
@@ -170,13 +176,13 @@ states_count(struct tor_rack *rack, const struct window_closed *closed)
 			rack->states[pair->src].lost += lost;
 			if (pair->dst < members ? is_sound(rack, pair->dst)
 						: lost < sent)
-				sound_count(rack, pair->src, sent, lost);
+				sound_count(rack, pair->src, sent, lost, &pair->large);
 		}
 		if (pair->src < members && pair->dst < members) {
 			rack->states[pair->dst].to_sent += sent;
 			rack->states[pair->dst].to_lost += lost;
 			if (is_sound(rack, pair->src))
-				sound_count(rack, pair->dst, sent, lost);
+				sound_count(rack, pair->dst, sent, lost, &pair->large);
 		}
 	}
 }
@@ -197,6 +203,8 @@ traffic_note(struct tor_rack *rack, size_t i, const struct window_closed *closed
 	traffic->to_lost += state->to_lost;
 	traffic->sound_sent += state->sound_sent;
 	traffic->sound_lost += state->sound_lost;
+	traffic->sound_large_sent += state->sound_large_sent;
+	traffic->sound_large_lost += state->sound_large_lost;
 }
 
 static void

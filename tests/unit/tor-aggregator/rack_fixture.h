@@ -29,6 +29,7 @@ struct rack_fixture {
 	uint64_t seq[FIXTURE_MAX];
 	rm_mono_t now;
 	enum host_state states[FIXTURE_MAX];
+	uint16_t size_bytes; /* of probes; 0: small */
 	unsigned opened, resolved, summaries, focuses;
 	unsigned services_reported, services_apart; /* apart: not of the rows' time */
 	char last_part[RM_PART_NAME_BYTES];
@@ -189,7 +190,7 @@ fixture_result(const struct rack_fixture *f, size_t src, uint64_t dst_guid,
 		.responder_delay_ns = 3000,
 		.round_trip_ns = 23000,
 		.src_port = 50000,
-		.size_bytes = 64,
+		.size_bytes = f->size_bytes == 0 ? 64 : f->size_bytes,
 		.outcome = outcome,
 		.kind = dst_guid >= FIXTURE_REMOTE ? WIRE_WITNESS : WIRE_TOR_MESH,
 		.dscp = 26,

@@ -327,6 +327,14 @@ what_is_not_reported_any_more_ends_and_is_forgotten(void **state)
 }
 
 static void
+probe(const struct diagnosed *rnic, uint64_t sent, uint64_t lost)
+{
+	const struct probe_counts probes = { .sent = sent, .lost = lost };
+
+	diagnoses_probes(diagnoses, rnic->id, &probes, now);
+}
+
+static void
 a_share_of_losses_needs_some_probes(void **state)
 {
 	const struct wire_counter_value values[] = {
@@ -339,20 +347,75 @@ a_share_of_losses_needs_some_probes(void **state)
 	report_values(1, values, 2);
 	rnic = diagnoses_rnic(diagnoses, 0);
 	/* What was before the first time is of no interval. */
-	diagnoses_probes(diagnoses, rnic->id, 5000, 1000);
+	probe(rnic, 5000, 1000);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
-	diagnoses_probes(diagnoses, rnic->id, 5050, 1010);
+	probe(rnic, 5050, 1010);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
-	diagnoses_probes(diagnoses, rnic->id, 5400, 1040);
+	probe(rnic, 5400, 1040);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_HOLDS);
 	/* It begins again: nothing is known of the interval. */
 	report_values(1, values, 2);
-	diagnoses_probes(diagnoses, rnic->id, 200, 0);
+	probe(rnic, 200, 0);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
+}
+
+/* 40 probes in 5 s: a share of them is known once in three judgements. */
+static void
+a_share_of_few_probes_counts_until_the_next_one(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 40, WIRE_COUNTER_ACK_TIMEOUT, 0, { 0 } },
+		{ 0, WIRE_COUNTER_NAK_SEQ_RX, 0, { 0 } },
+	};
+	const struct diagnosed *rnic;
+	uint64_t sent = 0;
+
+	report_values(1, values, 2);
+	rnic = diagnoses_rnic(diagnoses, 0);
+	for (int i = 0; i < 9; i++) {
+		report_values(1, values, 2);
+		sent += 40;
+		probe(rnic, sent, sent / 4);
+		judge(5 * S);
+	}
+	assert_true(rnic->findings[DIAGNOSIS_SILENT_DROP].stands);
+	assert_non_null(strstr(
+	    rnic->findings[DIAGNOSIS_SILENT_DROP].sentence, "25 % of its probes"));
+	for (int i = 0; i < 13; i++) { /* no probes any more */
+		report_values(1, values, 2);
+		judge(5 * S);
+	}
+	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
+}
+
+static void
+losses_are_told_apart_by_size(void **state)
+{
+	const struct wire_counter_value values[] = {
+		{ 3000, WIRE_COUNTER_MTU_ERR, 0, { 0 } },
+	};
+	struct probe_counts probes = { 0 };
+	const struct diagnosed *rnic;
+
+	report_values(1, values, 1);
+	rnic = diagnoses_rnic(diagnoses, 0);
+	diagnoses_probes(diagnoses, rnic->id, &probes, now);
+	probes = (struct probe_counts){ 400, 60, 80, 60 };
+	diagnoses_probes(diagnoses, rnic->id, &probes, now);
+	judge(S);
+	assert_true(finding(1, DIAGNOSIS_MTU_MISMATCH)->stands);
+	assert_string_equal(finding(1, DIAGNOSIS_MTU_MISMATCH)->sentence,
+	    "its port counted 3000 packets larger than the MTU in 5 s, 75 % of its "
+	    "large probes are lost");
+
+	probes = (struct probe_counts){ 800, 460, 160, 140 }; /* small ones, too */
+	diagnoses_probes(diagnoses, rnic->id, &probes, now);
+	judge(S);
+	assert_int_equal(rnic->results[DIAGNOSIS_MTU_MISMATCH].status, RULE_NOT_SO);
 }
 
 static void
@@ -494,6 +557,8 @@ main(void)
 		TEST(what_has_to_last_begins_again_after_a_break),
 		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),
 		TEST(a_share_of_losses_needs_some_probes),
+		TEST(a_share_of_few_probes_counts_until_the_next_one),
+		TEST(losses_are_told_apart_by_size),
 		TEST(foreign_values_are_counted_and_harm_nothing),
 		TEST(rnics_beyond_the_bound_are_refused),
 	};

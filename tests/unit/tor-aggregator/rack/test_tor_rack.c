@@ -202,6 +202,26 @@ the_dead_are_no_loss_of_those_that_talk_to_them(void **state)
 }
 
 static void
+large_probes_are_counted_apart(void **state)
+{
+	struct rack_fixture *f = fixture_rack(4, 2);
+	struct tor_rack_traffic traffic;
+
+	run(f, 4, NOBODY, 6 * RM_NS_PER_S);
+	traffic = tor_rack_traffic(f->rack, 1);
+	assert_true(traffic.sound_sent > 0);
+	assert_int_equal(traffic.sound_large_sent, 0);
+	f->size_bytes = 4096;
+	run(f, 4, 2, 10 * RM_NS_PER_S);
+	traffic = tor_rack_traffic(f->rack, 1);
+	assert_in_range(traffic.sound_large_sent, 7 * 20 * (4 + 2), 10 * 20 * (5 + 3));
+	traffic = tor_rack_traffic(f->rack, 2);
+	assert_in_range(traffic.sound_large_lost, 7 * 20 * 3, 10 * 20 * (5 + 3));
+	assert_true(traffic.sound_large_lost <= traffic.sound_lost);
+	finish(f);
+}
+
+static void
 the_mesh_shows_which_pairs_lose(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
@@ -468,6 +488,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
 		cmocka_unit_test(the_dead_are_no_loss_of_those_that_talk_to_them),
+		cmocka_unit_test(large_probes_are_counted_apart),
 		cmocka_unit_test(the_mesh_shows_which_pairs_lose),
 		cmocka_unit_test(a_late_rnic_is_shown_by_probes_that_took_long),
 		cmocka_unit_test(what_is_judged_late_reports_how_late),
