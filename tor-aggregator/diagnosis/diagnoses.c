@@ -188,6 +188,7 @@ diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
 	if (rnic == NULL)
 		return;
 	rnic->port.at = at;
+	rnic->port.ns = evidence->switch_ns;
 	if (rnic->port.judged || strcmp(rnic->port.counted.port, evidence->port) != 0)
 		rnic->port.counted = *evidence;
 	else
@@ -274,6 +275,17 @@ is_fresh(const struct diagnosed *rnic, rm_mono_t now)
 	return age_ns <= DIAGNOSES_FRESH_NS || age_ns / 3 <= rnic->evidence.host_ns;
 }
 
+static bool
+is_port_fresh(const struct diagnosed_port *port, rm_mono_t now)
+{
+	const int64_t age_ns = rm_mono_since(now, port->at);
+
+	if (port->at.ns == 0 || port->ns <= 0 || port->ns > DIAGNOSES_PORT_LONGEST_NS)
+		return false;
+	return age_ns <= port->ns + port->ns / 2 ||
+	       age_ns <= DIAGNOSES_PORT_NS - port->ns;
+}
+
 /* Of its port the readings since the last judgement count, or the last one, until it is
  * old. */
 static void
@@ -287,8 +299,7 @@ join_port(struct diagnosed *rnic, rm_mono_t now)
 	evidence->port[0] = '\0';
 	for (unsigned n = EVIDENCE_SWITCH_FIRST; n < EVIDENCE_NUMBERS; n++)
 		evidence->there[n] = 0;
-	if (rnic->port.at.ns == 0 || port->switch_ns <= 0 ||
-	    rm_mono_since(now, rnic->port.at) > DIAGNOSES_PORT_NS - port->switch_ns)
+	if (!is_port_fresh(&rnic->port, now))
 		return;
 	memcpy(evidence->port, port->port, sizeof(evidence->port));
 	evidence_extend(evidence, port);

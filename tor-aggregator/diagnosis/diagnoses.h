@@ -27,9 +27,11 @@
 #define DIAGNOSES_QUIET_NS (30 * RM_NS_PER_S)
 /* Older reports than this, and three of their intervals, are not judged. */
 #define DIAGNOSES_FRESH_NS (15 * RM_NS_PER_S)
-/* What a switch's port has counted since longer ago is not joined: one interval of it,
- * and the time since then. */
+/* What a switch's port has counted is joined until the next reading is overdue: for one
+ * and a half intervals, and until DIAGNOSES_PORT_NS after the interval began. A longer
+ * one than the longest says nothing of what hosts count now. */
 #define DIAGNOSES_PORT_NS (25 * RM_NS_PER_S)
+#define DIAGNOSES_PORT_LONGEST_NS (120 * RM_NS_PER_S)
 #define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
 #define DIAGNOSES_MIN_PROBES 100 /* for a share of losses */
 /* Of one size: there are few large ones, and their rule asks for a larger share. */
@@ -50,6 +52,7 @@ struct diagnosis_finding {
 
 struct diagnosed_port { /* of the switch, behind which the RNIC is */
 	rm_mono_t at;   /* end of the last reading; 0: none yet */
+	int64_t ns;     /* its interval */
 	bool judged;    /* the next reading begins anew; until then they add up */
 	struct evidence counted; /* the SWITCH_* numbers, port and switch_ns */
 };

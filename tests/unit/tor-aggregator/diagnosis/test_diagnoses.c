@@ -248,6 +248,50 @@ what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old(void **stat
 	    RULE_NOT_KNOWN);
 }
 
+/* switch.interval_s: 30. */
+static void
+a_port_that_is_read_seldom_counts_until_its_next_reading(void **state)
+{
+	const struct wire_rnic_id id = { 1, 1 };
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 30 * S };
+	const struct diagnosed *rnic;
+
+	evidence_set(&port, SWITCH_FEC_UNCORR, 0, 30);
+	for (int i = 0; i < 18; i++) {
+		report(1, WIRE_COUNTER_CRC_ERR, 0);
+		if (i % 6 == 0)
+			diagnoses_port(diagnoses, id, &port, now);
+		judge(5 * S);
+		rnic = diagnoses_find(diagnoses, id);
+		assert_int_equal(rnic->results[DIAGNOSIS_CABLE].status, RULE_HOLDS);
+	}
+	judge(15 * S);
+	assert_int_equal(rnic->evidence.switch_ns, 30 * S);
+	judge(S);
+	assert_int_equal(rnic->evidence.switch_ns, 0);
+
+	port.switch_ns = 600 * S; /* it did not answer for so long */
+	diagnoses_port(diagnoses, id, &port, now);
+	judge(S);
+	assert_int_equal(rnic->evidence.switch_ns, 0);
+}
+
+/* The aggregator judges late: all of it counts. */
+static void
+many_readings_of_a_port_are_no_old_ones(void **state)
+{
+	const struct wire_rnic_id id = { 1, 1 };
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
+
+	report(1, WIRE_COUNTER_CRC_ERR, 0);
+	evidence_set(&port, SWITCH_FEC_UNCORR, 0, 6);
+	for (int i = 0; i < 4; i++)
+		diagnoses_port(diagnoses, id, &port, now);
+	judge(S);
+	assert_non_null(strstr(finding(1, DIAGNOSIS_CABLE)->sentence,
+	    "24 codewords that FEC could not correct in 40 s"));
+}
+
 static void
 readings_of_a_port_between_two_judgements_add_up(void **state)
 {
@@ -551,6 +595,8 @@ main(void)
 		TEST(what_has_to_last_stands_only_then),
 		TEST(
 		    what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old),
+		TEST(a_port_that_is_read_seldom_counts_until_its_next_reading),
+		TEST(many_readings_of_a_port_are_no_old_ones),
 		TEST(readings_of_a_port_between_two_judgements_add_up),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(one_warning_is_no_storm),
