@@ -39,6 +39,19 @@ neighbor_text(const json_t *object)
 	return json_sprintf("%s%s%s", name, name[0] == '\0' ? "" : " ", port);
 }
 
+/* Of codewords there is a row for each number of errors. */
+static void
+add_errors(json_t *row, const json_t *counter)
+{
+	const json_t *errors = json_object_get(counter, "symbol_errors");
+	const char *name = json_string_value(json_object_get(counter, "name"));
+
+	if (json_is_integer(errors) && name != NULL)
+		json_object_set_new(row, "name",
+		    json_sprintf("%s of %lld errors", name,
+			(long long)json_integer_value(errors)));
+}
+
 static void
 add_object(json_t *rows, const char *name, const json_t *object)
 {
@@ -50,6 +63,7 @@ add_object(json_t *rows, const char *name, const json_t *object)
 	json_array_foreach (json_object_get(object, "counters"), i, counter) {
 		json_t *row = show_counter(counter);
 
+		add_errors(row, counter);
 		json_object_set_new(row, "switch", json_string(name));
 		if (neighbor != NULL)
 			json_object_set(row, "neighbor", neighbor);

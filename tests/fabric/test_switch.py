@@ -74,6 +74,7 @@ def test_what_the_switch_counts_is_shown(rack, say):
     wait_up(rack, 1)
     port, queue = {"port": "Ethernet8"}, {"port": "Ethernet8", "queue": "3"}
     rack.switch.count("Ethernet8", SAI_PORT_STAT_PFC_3_RX_PKTS=9286478,
+                      SAI_PORT_STAT_IF_IN_FEC_CODEWORD_ERRORS_S14=7,
                       SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES=2)
     rack.switch.count("Ethernet8:3", PFC_WD_STATUS="stormed",
                       SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES=4096,
@@ -86,6 +87,7 @@ def test_what_the_switch_counts_is_shown(rack, say):
     assert own(rack, "parse_errors_total") == 0
     rack.switch.neighbor("Ethernet16", "x" * 300, "\x1b[2J")
     assert shown(rack, "rx_fec_uncorrectable_total", **port) == 2
+    assert shown(rack, "rx_fec_codewords_total", symbol_errors="14", **port) == 7
     assert shown(rack, "queue_watermark_bytes", **queue) == 4096
     assert shown(rack, "queue_ecn_marked_packets_total", **queue) == 17
     assert shown(rack, "port_speed_bytes_per_second", **port) == 12.5e9
@@ -109,13 +111,14 @@ def test_what_the_switch_counts_is_shown(rack, say):
     until("what is no name is counted", READ_S, lambda: own(rack, "parse_errors_total") >= 2)
     assert behind("Ethernet16") is None and behind("Ethernet0") is None
     rack.switch.tell_redis(APPL_DB, "DEL", "LLDP_ENTRY_TABLE:Ethernet16")
-    counters = {(each["name"], each.get("priority")): each
+    counters = {(each["name"], each.get("priority", each.get("symbol_errors"))): each
                 for each in switch["objects"][0]["counters"]}
     assert counters["pfc_rx_frames", 3]["total"] == 9286478
+    assert counters["fec_codewords", 14]["total"] == 7
     assert ("rx_bytes", None) not in counters  # 0, and not asked for
     assert answer(rack)["object_count"] == OBJECTS
     table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet8")
-    assert "pfc_rx_frames" in table and "9286478" in table and "h2/r0" in table
+    assert "fec_codewords of 14 errors" in table and "pfc_rx_frames" in table and "9286478" in table and "h2/r0" in table
     say(f"{OBJECTS} ports, queues and groups read in {switch['read_ms']} ms")
     the_proof_has_what_the_switch_counted_beside_the_hosts(rack)
     what_the_switchs_ports_receive_tells_of_cables(rack)

@@ -60,6 +60,20 @@ show_neighbor(const struct tor_aggregator *aggregator, size_t at,
 	return object;
 }
 
+/* i: of the row's values. */
+static json_t *
+show_value(const struct switch_row *row, unsigned i, const struct counter_state *state)
+{
+	const bool by_errors = row->by == SWITCH_BY_ERRORS;
+	json_t *value = collector_show_value(row->name, row->unit,
+	    row->by == SWITCH_BY_PRIORITY ? (int)i : -1, row->gauge, state);
+
+	if (by_errors)
+		json_object_set_new(
+		    value, switch_by_str(SWITCH_BY_ERRORS), json_integer((int)i));
+	return value;
+}
+
 static json_t *
 show_object(const struct switch_object *of, bool all)
 {
@@ -76,10 +90,7 @@ show_object(const struct switch_object *of, bool all)
 		for (unsigned i = 0;
 		     row->part == of->part && i < switch_row_values(row); i++, state++)
 			if (state->there && (all || state->total != 0))
-				json_array_append_new(
-				    list, collector_show_value(row->name, row->unit,
-					      row->by_priority ? (int)i : -1,
-					      row->gauge, state));
+				json_array_append_new(list, show_value(row, i, state));
 	json_object_set_new(object, "counters", list);
 	return object;
 }
@@ -370,7 +381,7 @@ report_object(struct rm_metrics_out *out, const struct row_family *family,
 	const struct counter_state *states = object->states + family->first;
 	const char *role =
 	    switch_port_is_internal(object->port) ? ",role=\"fabric\"" : "";
-	char label[LABEL_BYTES], more[16] = "";
+	char label[LABEL_BYTES], more[24] = "";
 
 	if (object->part == SWITCH_PORT)
 		snprintf(
@@ -379,8 +390,9 @@ report_object(struct rm_metrics_out *out, const struct row_family *family,
 		snprintf(label, sizeof(label), "%s,port=\"%s\"%s,%s=\"%u\"", of,
 		    object->port, role, switch_part_str(object->part), object->index);
 	for (unsigned i = 0; i < switch_row_values(row); i++) {
-		if (row->by_priority)
-			snprintf(more, sizeof(more), "priority=\"%u\"", i);
+		if (row->by != SWITCH_BY_NONE)
+			snprintf(more, sizeof(more), "%s=\"%u\"",
+			    switch_by_str(row->by), i % 100);
 		if (states[i].there && switch_is_exported(object, row, i))
 			rm_metrics_series(out, label, more,
 			    base_unit_value(row->unit, states[i].total));

@@ -44,6 +44,10 @@ enum evidence_number {
 	SWITCH_OPTICS_RX_LOW_ALARM_NW,
 	SWITCH_GIANTS,
 	SWITCH_OPER_CHANGES,
+	SWITCH_FEC_CORRECTED_BITS,
+	SWITCH_FEC_WORST,  /* codewords that FEC could just correct:
+			      EVIDENCE_WORST_ERRORS */
+	SWITCH_SPEED_MBPS, /* a gauge */
 	EVIDENCE_NUMBERS,
 };
 
@@ -60,6 +64,9 @@ enum evidence_given {
 	GIVEN_CE_ABOVE_OTHERS, /* its share of marks over the highest of theirs */
 	EVIDENCE_GIVENS,
 };
+
+/* So many symbols of a codeword had an error, of the 15 that RS(544,514) corrects. */
+#define EVIDENCE_WORST_ERRORS 12
 
 #define GIVEN_PAUSED_PCT 5
 #define GIVEN_ABOVE_ALL 1000 /* times: the others have none */

@@ -14,7 +14,7 @@ enum how {
 	TIME,  /* microseconds, as a share of the interval: the worst priority */
 	RATIO,
 	GAUGE,
-	USE,   /* bytes, of what a port of so many Mb/s carries */
+	USE, /* bits or, by its scale, bytes, of what a port of so many Mb/s carries */
 	LIGHT, /* decibels by which the darkest lane of `of` is below the brightest, or
 		  below `per`; of lanes whose own transmitter, `where`, is not off */
 	SWITCH_LIGHT, /* decibels by which `of`, the darkest lane of a switch's module,
@@ -57,6 +57,8 @@ static const struct row rows[INDICATORS] = {
 	[SWITCH_LANE_BELOW_ALARM] = { "switch_lane_below_alarm", "dB", SWITCH_LIGHT, { SWITCH_OPTICS_RX_LOWEST_NW }, .per = { SWITCH_OPTICS_RX_LOW_ALARM_NW }, TEXT("the module of the switch's port $ receives a lane # dB below its own alarm") },
 	[SWITCH_ERRORS] = { "switch_errors", "packets", COUNT, { SWITCH_RX_ERR }, .excused = { WIRE_COUNTER_MTU_ERR, SWITCH_GIANTS }, TIMED("the switch's port $ counted # packets with an error") },
 	[SWITCH_FEC_FAILURES] = { "switch_fec_failures", "codewords", COUNT, { SWITCH_FEC_UNCORR }, TIMED("the switch's port $ counted # codewords that FEC could not correct") },
+	[SWITCH_BIT_ERROR_RATE] = { "switch_bit_error_rate", "of all bits", USE, { SWITCH_FEC_CORRECTED_BITS }, .per = { SWITCH_SPEED_MBPS }, .scale = 1, TEXT("# of the bits that the switch's port $ receives arrive wrong before FEC") },
+	[SWITCH_FEC_NEARLY] = { "switch_fec_nearly", "codewords", COUNT, { SWITCH_FEC_WORST }, TIMED("the switch's port $ counted # codewords that FEC could just correct") },
 	[ICRC_ERRORS] = { "icrc_errors", "packets", COUNT, { WIRE_COUNTER_ICRC_ERR }, TIMED("it received # RoCE packets with a wrong ICRC") },
 	[PCI_OVERFLOWS] = { "pci_overflows", "packets", COUNT, { WIRE_COUNTER_PCI_RX_OVERFLOW }, TIMED("it dropped # packets since its PCIe buffer was full") },
 	[PCI_STALLED] = { "pci_stalled", "%", GAUGE, { WIRE_COUNTER_PCI_STALL_WR_PCT }, TEXT("writes over PCIe had to wait for # of the time") },
@@ -75,7 +77,7 @@ static const struct row rows[INDICATORS] = {
 	[STORM_EVENTS] = { "storm_events", "events", COUNT, { WIRE_COUNTER_PAUSE_STORM_WARN, WIRE_COUNTER_PAUSE_STORM_ERR }, TIMED("its storm protection counted # events") },
 	[WATCHDOG_STORMS] = { "watchdog_storms", "storms", COUNT, { SWITCH_PFCWD_DETECTED }, TIMED("the PFC watchdog of the switch's port $ detected # storms") },
 	[WATCHDOG_STORMED] = { "watchdog_stormed", "queues", COUNT, { SWITCH_PFCWD_STORMED }, TEXT("the PFC watchdog has stopped # queues of the switch's port $") },
-	[RECEIVE_USE] = { "receive_use", "%", USE, { WIRE_COUNTER_RDMA_RX_BYTES }, .per = { WIRE_COUNTER_PORT_RATE_MBPS }, TEXT("it receives RDMA at # of its rate") },
+	[RECEIVE_USE] = { "receive_use", "%", USE, { WIRE_COUNTER_RDMA_RX_BYTES }, .per = { WIRE_COUNTER_PORT_RATE_MBPS }, .scale = 800, TEXT("it receives RDMA at # of its rate") },
 	[GLOBAL_PAUSES] = { "global_pauses", "frames", COUNT, { WIRE_COUNTER_GPAUSE_RX_FRAMES, WIRE_COUNTER_GPAUSE_TX_FRAMES }, TIMED("its port counted # global pause frames (802.3x)") },
 	[PFC_ON] = { "pfc_on", "priorities", COUNT, { WIRE_COUNTER_PFC_ENABLED }, TEXT("PFC is on for # of its priorities") },
 	[PFC_AGREEMENT_OUT] = { "pfc_agreement_out", "%", RATIO, { SWITCH_PFC_RX_FRAMES }, .per = { WIRE_COUNTER_PFC_TX_FRAMES }, .at_least = 500, PCT, TEXT("the switch's port $ counted # of the PFC frames that it sent") },
@@ -204,14 +206,14 @@ read_ratio(const struct evidence *evidence, const struct row *row, double *ret)
 static enum indicator_status
 read_use(const struct evidence *evidence, const struct row *row, double *ret)
 {
-	uint64_t bytes, mbps;
+	uint64_t counted, mbps;
 
-	if (!evidence_sum(evidence, row->of[0], 0, &bytes) ||
+	if (!evidence_sum(evidence, row->of[0], 0, &counted) ||
 	    !evidence_most(evidence, row->per[0], &mbps))
 		return INDICATOR_MISSING;
 	if (mbps == 0)
 		return INDICATOR_IDLE;
-	*ret = 100 * (double)bytes * 8 /
+	*ret = row->scale * (double)counted /
 	       ((double)mbps * 1e6 * evidence_seconds(evidence, row->of[0]));
 	return INDICATOR_KNOWN;
 }
@@ -381,7 +383,7 @@ append_number(char out[INDICATOR_TEXT], const struct row *row, double value)
 
 	if (strcmp(row->unit, "%") == 0)
 		snprintf(text, sizeof(text), value < 10 ? "%.2g %%" : "%.0f %%", value);
-	else if (row->how == RATIO)
+	else if (row->how == RATIO || row->how == USE)
 		snprintf(text, sizeof(text), "%.1e", value);
 	else
 		snprintf(text, sizeof(text), "%.0f", value);
@@ -458,6 +460,10 @@ number_word(unsigned number)
 		    "switch optics_rx_low_alarm_nw",
 		[SWITCH_GIANTS - EVIDENCE_SWITCH_FIRST] = "switch rx_giants",
 		[SWITCH_OPER_CHANGES - EVIDENCE_SWITCH_FIRST] = "switch oper_changes",
+		[SWITCH_FEC_CORRECTED_BITS - EVIDENCE_SWITCH_FIRST] =
+		    "switch fec_corrected_bits",
+		[SWITCH_FEC_WORST - EVIDENCE_SWITCH_FIRST] = "switch fec_codewords",
+		[SWITCH_SPEED_MBPS - EVIDENCE_SWITCH_FIRST] = "switch speed_mbps",
 	};
 
 	return evidence_is_switch(number) ? of_switch[number - EVIDENCE_SWITCH_FIRST]

@@ -64,7 +64,7 @@ const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_CABLE] = {
 		"cable-errors", "A cable, an optic or the transmitter at its far end is going bad: bits arrive wrong, or a lane is nearly dark.",
 		"IEEE 802.3, clauses 91 and 119: what FEC leaves is next to no error; clause 88: lanes differ by 5.5 dB at most, and monitors may be wrong by 3 dB each" START, 0, BIT(LINK_FLAP),
-		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW) }, .loses = true, .of_links = true },
+		{ ANY(SYMBOL_ERRORS, FEW), ANY(CRC_ERRORS, FEW), ANY(FEC_FAILURES, FEW), ANY(BIT_ERROR_RATE, 1e-5), ANY(LANE_DARKER, 12), ANY(LANE_BELOW_ALARM, 1), ANY(SWITCH_LANE_DARKER, 12), ANY(SWITCH_LANE_BELOW_ALARM, 1), ANY(SWITCH_ERRORS, FEW), ANY(SWITCH_FEC_FAILURES, FEW), ANY(SWITCH_BIT_ERROR_RATE, 1e-5), ANY(SWITCH_FEC_NEARLY, FEW) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CORRUPTION] = {
 		"corruption-inside", "Packets are damaged inside a switch or an RNIC, which gives them a right check sum again.",
 		"IBTA volume 1, annex A17: the ICRC goes from end to end, the check sum from hop to hop" START, 0, 0,

@@ -35,6 +35,12 @@ static const struct {
 	{ "optics_rx_low_alarm_nw", SWITCH_OPTICS_RX_LOW_ALARM_NW },
 	{ "rx_giants", SWITCH_GIANTS },
 	{ "oper_changes", SWITCH_OPER_CHANGES },
+	{ "wred_green_drops", SWITCH_WRED_DROPS },
+	{ "wred_yellow_drops", SWITCH_WRED_DROPS },
+	{ "wred_red_drops", SWITCH_WRED_DROPS },
+	{ "fec_corrected_bits", SWITCH_FEC_CORRECTED_BITS },
+	{ "fec_codewords", SWITCH_FEC_WORST },
+	{ "speed_mbps", SWITCH_SPEED_MBPS },
 };
 
 static unsigned
@@ -114,11 +120,33 @@ forget_optics(struct evidence *evidence)
 			evidence->there[number] = 0;
 }
 
-/* Without what is there already; of a queue by its number. */
+/* Of colours there is no need where the switch counts the sum of them: it stands before
+ * them in the table. */
+static bool
+is_told(const struct switch_row *row, bool has_sum)
+{
+	return has_sum && strncmp(row->name, "wred_", 5) == 0 &&
+	       strcmp(row->name, "wred_drops") != 0;
+}
+
+static bool
+is_wanted(const struct switch_row *row, unsigned i)
+{
+	return row->by != SWITCH_BY_ERRORS || i >= EVIDENCE_WORST_ERRORS;
+}
+
+static unsigned
+index_of(const struct switch_object *object, const struct switch_row *row, unsigned i)
+{
+	return row->by == SWITCH_BY_ERRORS ? 0 : (object->index + i) % EVIDENCE_INDEXES;
+}
+
+/* Without what is there already; of a queue by its number, of bins their sum. */
 static void
 take_object(const struct switch_object *object, unsigned without, struct evidence *ret)
 {
 	const struct counter_state *state = object->states;
+	bool has_sum = false;
 
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
 		const unsigned number =
@@ -127,10 +155,13 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 		for (unsigned i = 0;
 		     row->part == object->part && i < switch_row_values(row);
 		     i++, state++)
-			if (number != 0 && number != without && has_counted(state))
-				evidence_add(ret, number,
-				    (object->index + i) % EVIDENCE_INDEXES,
+			if (number != 0 && number != without && has_counted(state) &&
+			    !is_told(row, has_sum) && is_wanted(row, i))
+				evidence_add(ret, number, index_of(object, row, i),
 				    value_of(row, number, state));
+		has_sum |= number == SWITCH_WRED_DROPS &&
+			   strcmp(row->name, "wred_drops") == 0 &&
+			   ret->there[number] != 0;
 	}
 }
 

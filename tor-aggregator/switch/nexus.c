@@ -251,7 +251,7 @@ belongs(const struct place *place, const struct switch_row *row)
 {
 	return place->port[0] != '\0' &&
 	       (row->part != SWITCH_QUEUE || place->queue >= 0) &&
-	       (!row->by_priority || place->priority >= 0);
+	       (row->by != SWITCH_BY_PRIORITY || place->priority >= 0);
 }
 
 static void
@@ -281,8 +281,8 @@ take_value(struct nexus_values *values, const struct place *place,
 	if (row->part == SWITCH_QUEUE)
 		taken->of.index = (uint16_t)place->queue;
 	taken->value = number;
-	taken->slot =
-	    (uint16_t)(source->slot + (row->by_priority ? place->priority : 0));
+	taken->slot = (uint16_t)(source->slot +
+				 (row->by == SWITCH_BY_PRIORITY ? place->priority : 0));
 	taken->alternative = source->alternative;
 	taken->term = source->term;
 }

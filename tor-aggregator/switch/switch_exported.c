@@ -44,7 +44,8 @@ used_classes(const struct switch_object *object)
 
 	while (next_value(object, &value))
 		if (value.state->there && value.state->total > 0 &&
-		    (object->part != SWITCH_PORT || value.row->by_priority))
+		    (object->part != SWITCH_PORT ||
+			value.row->by == SWITCH_BY_PRIORITY))
 			used |= object->part == SWITCH_PORT
 				    ? UINT64_C(1) << value.priority
 				    : 1;
@@ -111,7 +112,7 @@ switch_is_exported(
     const struct switch_object *object, const struct switch_row *row, unsigned priority)
 {
 	return object->exported &&
-	       (!row->by_priority ||
+	       (row->by != SWITCH_BY_PRIORITY ||
 		   (object->exported_priorities >> priority & 1) != 0);
 }
 

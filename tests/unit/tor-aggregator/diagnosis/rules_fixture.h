@@ -67,6 +67,8 @@ fill_healthy(struct evidence *evidence, unsigned i)
 	evidence_set(evidence, SWITCH_OPTICS_RX_LOW_ALARM_NW, 0, 40000);
 	evidence_set(evidence, WIRE_COUNTER_PFC_ENABLED, LOSSLESS, 1);
 	evidence_set(evidence, SWITCH_OPER_UP, 0, 1);
+	evidence_set(evidence, SWITCH_SPEED_MBPS, 0, 100000);
+	evidence_set(evidence, SWITCH_FEC_CORRECTED_BITS, 0, 1000);
 	evidence_give(evidence, GIVEN_LOSS_PCT, 0);
 	evidence_give(evidence, GIVEN_SMALL_LOSS_PCT, 0);
 	evidence_give(evidence, GIVEN_LARGE_LOSS_PCT, 0);

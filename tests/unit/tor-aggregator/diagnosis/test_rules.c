@@ -220,6 +220,19 @@ errors_of_a_link_that_flaps_are_no_cable_besides(void **state)
 	assert_found(DIAGNOSIS_LINK_FLAP, "its link went down 3 times in 10 s");
 }
 
+/* No packet is lost yet. */
+static void
+a_cable_is_told_while_fec_corrects_it_at_the_switch(void **state)
+{
+	(void)state;
+	set(SWITCH_FEC_CORRECTED_BITS, 30000000); /* of 1e12 */
+	set(SWITCH_FEC_WORST, 11);
+	assert_found(DIAGNOSIS_CABLE,
+	    "3.0e-05 of the bits that the switch's port Ethernet0 receives arrive "
+	    "wrong before FEC, the switch's port Ethernet0 counted 11 codewords that "
+	    "FEC could just correct in 10 s");
+}
+
 static void
 errors_at_the_switch_are_a_cable(void **state)
 {
@@ -790,6 +803,7 @@ main(void)
 		TEST(noise_of_a_link_whose_other_end_is_off_is_no_light),
 		TEST(light_of_a_port_that_is_down_at_the_switch_is_not_judged),
 		TEST(errors_of_a_link_that_flaps_are_no_cable_besides),
+		TEST(a_cable_is_told_while_fec_corrects_it_at_the_switch),
 		TEST(errors_at_the_switch_are_a_cable),
 		TEST(many_bits_to_mend_are_a_cable),
 		TEST(a_wrong_icrc_alone_is_damage_inside),

@@ -216,6 +216,74 @@ light_of_a_module_that_ports_share_is_nobodys(void **state)
 	switch_list_free(d);
 }
 
+static void
+take_at(struct switch_object *object, const char *name, unsigned at, uint64_t value)
+{
+	const struct counter_sample sample = { .there = true, .value = value };
+	struct counter_state *state = object->states;
+
+	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
+		if (row->part == object->part && strcmp(row->name, name) == 0)
+			counter_take(&state[at], &sample, 64, true);
+		if (row->part == object->part)
+			state += switch_row_values(row);
+	}
+}
+
+static struct switch_list *
+errors_reading(const struct switch_list *before, bool sum)
+{
+	const uint64_t times = before == NULL ? 1 : 2;
+	struct switch_list *list = switch_list_new();
+	struct switch_object *port;
+	uint64_t forgotten = 0;
+
+	add_port(list, "Ethernet0");
+	assert_int_equal(switch_list_close(list, before, &forgotten), 0);
+	port = switch_list_get(list, 0);
+	for (unsigned bin = 0; bin < SWITCH_ERROR_BINS; bin++)
+		take_at(port, "fec_codewords", bin, times * (bin < 12 ? 1000 : bin));
+	take(port, "wred_green_drops", 3 * times);
+	take(port, "wred_red_drops", 5 * times);
+	if (sum)
+		take(port, "wred_drops", 8 * times);
+	return list;
+}
+
+static struct evidence
+evidence_of_errors(bool sum)
+{
+	struct switch_list *a = errors_reading(NULL, sum), *b = errors_reading(a, sum);
+	struct switch_evidence walk = { .list = b, .ns = 10 * S };
+	struct evidence evidence;
+
+	assert_true(switch_evidence_next(&walk, &evidence));
+	switch_list_free(a);
+	switch_list_free(b);
+	return evidence;
+}
+
+static void
+of_codewords_those_count_that_fec_could_just_correct(void **state)
+{
+	const struct evidence evidence = evidence_of_errors(false);
+
+	(void)state;
+	assert_int_equal(evidence.there[SWITCH_FEC_WORST], 1);
+	assert_int_equal(evidence.value[SWITCH_FEC_WORST][0], 12 + 13 + 14 + 15);
+}
+
+static void
+drops_by_colour_count_where_there_is_no_sum_of_them(void **state)
+{
+	struct evidence evidence = evidence_of_errors(false);
+
+	(void)state;
+	assert_int_equal(evidence.value[SWITCH_WRED_DROPS][0], 8);
+	evidence = evidence_of_errors(true);
+	assert_int_equal(evidence.value[SWITCH_WRED_DROPS][0], 8);
+}
+
 int
 main(void)
 {
@@ -224,6 +292,8 @@ main(void)
 		cmocka_unit_test(
 		    a_ports_own_count_of_marks_goes_before_those_of_its_queues),
 		cmocka_unit_test(a_first_reading_reports_no_counts),
+		cmocka_unit_test(of_codewords_those_count_that_fec_could_just_correct),
+		cmocka_unit_test(drops_by_colour_count_where_there_is_no_sum_of_them),
 		cmocka_unit_test(light_of_a_module_that_ports_share_is_nobodys),
 	};
 

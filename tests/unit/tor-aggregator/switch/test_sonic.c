@@ -44,6 +44,9 @@ static const struct pair plain[] = {
 	{ "COUNTERS:oid:0x101", "EST_PORT_STAT_PFC_3_RX_PAUSE_DURATION_US", "5" },
 	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_IF_IN_ERRORS", "N/A" },
 	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_IF_OUT_ERRORS", "-4" },
+	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_IF_IN_FEC_CODEWORD_ERRORS_S0", "900" },
+	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_IF_IN_FEC_CODEWORD_ERRORS_S12", "4" },
+	{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_YELLOW_WRED_DROPPED_PACKETS", "6" },
 	{ "COUNTERS:oid:0x150", "PFC_WD_STATUS", "stormed" },
 	{ "COUNTERS:oid:0x150", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "12" },
 	{ "COUNTERS:oid:0x1a0", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
@@ -228,6 +231,11 @@ ports_queues_and_groups_are_found_and_read(void **state)
 	assert_int_equal(state_of(talk, 0, "pfc_rx_frames", 3)->total, 77);
 	assert_false(state_of(talk, 0, "pfc_rx_frames", 4)->there);
 	assert_int_equal(state_of(talk, 0, "pfc_rx_pause_us", 3)->total, 5);
+	assert_int_equal(state_of(talk, 0, "fec_codewords", 0)->total, 900);
+	assert_false(state_of(talk, 0, "fec_codewords", 1)->there);
+	assert_int_equal(state_of(talk, 0, "fec_codewords", 12)->total, 4);
+	assert_int_equal(state_of(talk, 0, "wred_yellow_drops", 0)->total, 6);
+	assert_false(state_of(talk, 0, "wred_drops", 0)->there);
 	assert_int_equal(state_of(talk, 0, "oper_up", 0)->total, 1);
 	assert_int_equal(state_of(talk, 0, "speed_mbps", 0)->total, 400000);
 	assert_int_equal(state_of(talk, 2, "pfcwd_stormed", 0)->total, 1);
