@@ -3,29 +3,54 @@
 
 import { NoAnswer, ask } from "./ask.js";
 import { element, say, show, table } from "./element.js";
-import { COLUMNS, agentOf, hostsIn, releasesOf, row, sorted } from "./hosts.js";
+import { COLUMNS, agentOf, hostsIn, oddness, releasesOf, row, sorted } from "./hosts.js";
 import { count, several } from "./words.js";
 
 const AT_ONCE = 3; // the analyzer passes on 32 questions at once, of everybody
 const PATIENCE_MS = 12000; // the analyzer says after 10 s that an aggregator does not answer
 const LEAST_PAUSE_MS = 5000; // between two rounds; a long round is followed by a longer pause
 const SHOWN = 200;
-const DRAWN_MS = 1000; // between two drawings of a round: thousands of hosts are sorted for each
+const DRAWN_MS = 1000; // between two drawings of a round
 
 const key = (rack) => `${rack.region}/${rack.tor}`;
 const BY_NAME = new Intl.Collator("en", { numeric: true });
 
 const inRack = ({ region, tor }) => element("a", { href: `#/rack/${encodeURIComponent(region)}/${encodeURIComponent(tor)}` }, `${region} / ${tor}`);
 
-const holds = (host, text) => `${host.host} ${host.region} ${host.tor} ${host.state} ${agentOf(host)} ${host.slowed ?? ""}`.toLowerCase().includes(text);
+const searched = (host) => `${host.host} ${host.region} ${host.tor} ${host.state} ${agentOf(host)} ${host.slowed ?? ""}`.toLowerCase();
 
-function releases(hosts) {
-  const racksOf = (release) => new Set(hosts.filter((each) => each.version !== undefined && agentOf(each) === release).map(key)).size;
-  return table(
-    "Releases of agents",
-    [["Release"], ["Agents", "number"], ["In racks", "number"]],
-    releasesOf(hosts).map(([release, number]) => [release, count(number), count(racksOf(release))]),
-  );
+// What is worked out once for each answer, not for each drawing of all of them: there may be
+// 16,000 hosts, and somebody types into the filter.
+function answered(rack, told) {
+  const hosts = sorted(told).map((host) => ({ ...host, region: rack.region, tor: rack.tor }));
+  for (const host of hosts) host.searched = searched(host);
+  return { hosts, releases: releasesOf(hosts), well: hosts.filter((each) => each.state === "ok").length };
+}
+
+// Of all racks: [release, agents, racks], the most common first.
+function releasesOfAll(answers) {
+  const all = new Map();
+  for (const { releases } of answers)
+    for (const [release, number] of releases) {
+      const [agents, racks] = all.get(release) ?? [0, 0];
+      all.set(release, [agents + number, racks + 1]);
+    }
+  return [...all].map(([release, numbers]) => [release, ...numbers]).sort((a, b) => b[1] - a[1]);
+}
+
+// The first of them in the order in which they are shown, and how many there are: those in trouble
+// first, then by rack and host, as they come. Nothing is sorted.
+function chosen(answers, text, common) {
+  const byOddness = [[], [], [], []];
+  let number = 0;
+  for (const { hosts } of answers)
+    for (const host of hosts) {
+      if (!host.searched.includes(text)) continue;
+      number++;
+      const bucket = byOddness[oddness(host, common)];
+      if (bucket.length < SHOWN) bucket.push(host);
+    }
+  return { number, first: byOddness.reverse().flat().slice(0, SHOWN) };
 }
 
 export function agents() {
@@ -45,6 +70,7 @@ export function agents() {
   });
   let racks = [];
   let drawn = "";
+  let changes = 0; // of answers, as they are shown
   let drawnAt = -Infinity;
   let drawingMs = 0; // what the last drawing took
   let timer = null;
@@ -59,23 +85,28 @@ export function agents() {
   }
 
   function draw() {
-    const here = racks.filter((rack) => told.has(key(rack)));
-    const hosts = here.flatMap((rack) => (told.get(key(rack)).hosts ?? []).map((host) => ({ ...host, region: rack.region, tor: rack.tor })));
-    const failed = here.filter((rack) => told.get(key(rack)).why);
     const text = filter.value.trim().toLowerCase();
-    const state = JSON.stringify([text, racks.length, here.length, failed.length, hosts]);
+    const state = `${changes} ${racks.length} ${text}`;
     if (state === drawn) return; // what somebody reads, or has marked, stays
     drawn = state;
-    const found = sorted(hosts, releasesOf(hosts)[0]?.[0]).filter((host) => holds(host, text));
+    const here = racks.filter((rack) => told.has(key(rack)));
+    const failed = here.filter((rack) => told.get(key(rack)).why);
+    const answers = here.map((rack) => told.get(key(rack))).filter(({ hosts }) => hosts);
+    const releases = releasesOfAll(answers);
+    const found = chosen(answers, text, releases[0]?.[0]);
+    const sum = (figure) => answers.reduce((so_far, answer) => so_far + figure(answer), 0);
     const waiting = racks.length - here.length;
-    const well = hosts.filter((host) => host.state === "ok").length;
-    say(summary, `${several(hosts.length, "host")}, ${count(well)} ok${waiting > 0 ? `; ${count(waiting)} of ${several(racks.length, "rack")} not asked yet` : ""}.`);
+    say(summary, `${several(sum(({ hosts }) => hosts.length), "host")}, ${count(sum(({ well }) => well))} ok${waiting > 0 ? `; ${count(waiting)} of ${several(racks.length, "rack")} not asked yet` : ""}.`);
     say(silent, failed.length === 0 ? "" : `Not known of ${several(failed.length, "rack")}: ${failed.slice(0, 3).map((rack) => `${rack.tor} (${told.get(key(rack)).why})`).join(", ")}${failed.length > 3 ? ", …" : ""}`);
     show(silent, failed.length > 0);
-    counted.replaceChildren(hosts.length === 0 ? "" : releases(hosts));
-    say(most, `${several(found.length, "agent")}${found.length > SHOWN ? `, ${SHOWN} of them shown, those in trouble or of another release first` : ""}`);
+    counted.replaceChildren(
+      answers.length === 0
+        ? ""
+        : table("Releases of agents", [["Release"], ["Agents", "number"], ["In racks", "number"]], releases.map(([release, ...numbers]) => [release, ...numbers.map(count)])),
+    );
+    say(most, `${several(found.number, "agent")}${found.number > SHOWN ? `, ${SHOWN} of them shown, those in trouble or of another release first` : ""}`);
     list.replaceChildren(
-      found.length === 0 ? "" : table("Hosts and their agents", [COLUMNS[0], ["Rack"], ...COLUMNS.slice(1)], found.slice(0, SHOWN).map((host) => [row(host)[0], inRack(host), ...row(host).slice(1)])),
+      found.number === 0 ? "" : table("Hosts and their agents", [COLUMNS[0], ["Rack"], ...COLUMNS.slice(1)], found.first.map((host) => [row(host)[0], inRack(host), ...row(host).slice(1)])),
     );
   }
 
@@ -83,11 +114,19 @@ export function agents() {
     try {
       const answer = await ask(`/v1/hosts/${encodeURIComponent(rack.tor)}?region=${encodeURIComponent(rack.region)}`, PATIENCE_MS);
       const hosts = hostsIn(answer);
-      told.set(key(rack), hosts === undefined ? { why: "its aggregator is of a release that does not tell" } : { hosts });
+      keep(rack, hosts ?? { why: "its aggregator is of a release that does not tell" });
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      told.set(key(rack), { why: error.message });
+      keep(rack, { why: error.message });
     }
+  }
+
+  // hosts, or why they are not known
+  function keep(rack, answer) {
+    const text = JSON.stringify(answer);
+    if (told.get(key(rack))?.text === text) return;
+    told.set(key(rack), { ...(answer.why ? answer : answered(rack, answer)), text });
+    changes++;
   }
 
   async function askAll() {
@@ -131,7 +170,7 @@ export function agents() {
     update(known) {
       racks = [...known].sort((a, b) => BY_NAME.compare(key(a), key(b)));
       const here = new Set(racks.map(key));
-      for (const name of told.keys()) if (!here.has(name)) told.delete(name);
+      for (const name of told.keys()) if (!here.has(name) && told.delete(name)) changes++;
       if (racks.length > 0 && !asking && timer === null) askAll();
       else if (racks.length === 0) say(summary, "No rack is told of.");
     },

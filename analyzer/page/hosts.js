@@ -42,11 +42,10 @@ export function releasesOf(hosts) {
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-// What ought to be looked at before what is well, and another release before the common one.
-export function sorted(hosts, common) {
-  const odd = (host) => (host.state !== "ok" ? 3 : !host.connected ? 2 : agentOf(host) !== common ? 1 : 0);
-  return [...hosts].sort((a, b) => odd(b) - odd(a) || BY_NAME.compare(a.host, b.host));
-}
+// What ought to be looked at before what is well, and another release before the common one: 3 to 0.
+export const oddness = (host, common) => (host.state !== "ok" ? 3 : !host.connected ? 2 : agentOf(host) !== common ? 1 : 0);
+
+export const sorted = (hosts, common) => [...hosts].sort((a, b) => oddness(b, common) - oddness(a, common) || BY_NAME.compare(a.host, b.host));
 
 // Of an answer; undefined: it is too old for them. What changes all the time and says nothing is
 // left out, so that a table stays as it is.
