@@ -1,5 +1,6 @@
 /*
- * page_files - the files of analyzer/page, by PAGE_FILE(symbol, name, content type),
+ * page_files - the files of analyzer/page, and docs/verdicts.md that it shows, by
+ * PAGE_FILE(symbol, name, content type),
  * which whoever includes this defines: page_files.S for their bytes, page.c for their
  * names.
  */
@@ -10,6 +11,8 @@ PAGE_FILE(page_app, "app.js", "text/javascript; charset=utf-8")
 PAGE_FILE(page_ask, "ask.js", "text/javascript; charset=utf-8")
 PAGE_FILE(page_element, "element.js", "text/javascript; charset=utf-8")
 PAGE_FILE(page_words, "words.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_kind, "kind.js", "text/javascript; charset=utf-8")
+PAGE_FILE(page_verdicts, "verdicts.md", "text/markdown; charset=utf-8")
 PAGE_FILE(page_racks, "racks.js", "text/javascript; charset=utf-8")
 PAGE_FILE(page_rack, "rack.js", "text/javascript; charset=utf-8")
 PAGE_FILE(page_counters, "counters.js", "text/javascript; charset=utf-8")

@@ -8,13 +8,14 @@ import * as history from "./history.js";
 import * as incident from "./incident.js";
 import * as incidents from "./incidents.js";
 import * as rack from "./rack.js";
+import * as kind from "./kind.js";
 import * as racks from "./racks.js";
 import * as sla from "./sla.js";
 
 // A view has a title and a root. update(known) tells it what is new; ask(), every each_ms,
 // lets it ask what only it wants to know. fail(why): nothing is new, since nobody answers.
 // close(): it is not shown any more.
-const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, history, sla, daemons }));
+const VIEWS = new Map(Object.entries({ "": racks, rack, incidents, incident, history, sla, daemons, kind }));
 
 const BEAT_MS = 1000;
 const HEALTH_EVERY = 2; // beats
@@ -50,7 +51,7 @@ function route() {
   main.replaceChildren(shown.root);
   document.title = `${shown.title} · Rackmesh`;
   for (const link of document.querySelectorAll("nav a")) {
-    const here = link.hash === (name === "rack" ? "#/" : name === "incident" ? "#/incidents" : `#/${name}`);
+    const here = link.hash === (name === "rack" ? "#/" : ["incident", "kind"].includes(name) ? "#/incidents" : `#/${name}`);
     if (here) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }

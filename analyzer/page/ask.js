@@ -10,15 +10,14 @@ export class NoAnswer extends Error {
   }
 }
 
-// Throws NoAnswer.
-export async function ask(path, patience_ms = PATIENCE_MS) {
+async function answerTo(path, patience_ms, read) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), patience_ms);
   try {
     const answer = await fetch(path, { signal: stop.signal, cache: "no-store" });
+    if (answer.ok) return await read(answer);
     const json = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new NoAnswer(json.error ?? `the analyzer answers ${answer.status}`, answer.status);
-    return json;
+    throw new NoAnswer(json.error ?? `the analyzer answers ${answer.status}`, answer.status);
   } catch (error) {
     if (error.name === "AbortError") throw new NoAnswer("no answer in time");
     if (error instanceof TypeError) throw new NoAnswer("the analyzer cannot be reached");
@@ -27,3 +26,7 @@ export async function ask(path, patience_ms = PATIENCE_MS) {
     clearTimeout(timer);
   }
 }
+
+// Both throw NoAnswer.
+export const ask = (path, patience_ms = PATIENCE_MS) => answerTo(path, patience_ms, (answer) => answer.json().catch(() => ({})));
+export const askText = (path) => answerTo(path, PATIENCE_MS, (answer) => answer.text());

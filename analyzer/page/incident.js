@@ -3,6 +3,7 @@
 import { NoAnswer, ask } from "./ask.js";
 import { element, facts, say, show, table } from "./element.js";
 import { isOpen, list, told } from "./incidents.js";
+import { advice } from "./kind.js";
 import { pathOf } from "./past.js";
 import { age, clock, count, namesIn, percent } from "./words.js";
 
@@ -179,6 +180,7 @@ function about(incident, known) {
     ["Impact", impactOf(incident)],
     ["Services", evidence.services],
     ["Observed", evidence.observed],
+    ["Counters", evidence.counters],
     ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
     [tors.length > 1 ? "Racks" : "Rack", links(tors, (tor) => `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(tor)}`)],
     ["Region", incident.region],
@@ -197,8 +199,14 @@ export function open([id], known) {
   const related = list();
   const relatedHead = element("h2", { hidden: true }, "Open beside it");
   let last = "";
+  let advised = null; // of the kind that it has, or had
   let past = null; // what was written of it, where the analyzer does not know it
   let pastSaid = ""; // of the question for that; "": not asked yet
+
+  function adviceOn(kind) {
+    if (advised?.kind !== kind) advised = { kind, root: advice(kind) };
+    return advised.root;
+  }
 
   function render(incident, note = "") {
     const text = JSON.stringify(incident);
@@ -214,6 +222,7 @@ export function open([id], known) {
         note,
         timeline(incident),
         about(incident, known),
+        incident.kind ? adviceOn(incident.kind) : null,
         legs(incident.evidence),
         paths(incident),
         ruledOut(incident.evidence),

@@ -42,7 +42,8 @@ struct rm_alert_config {
 	  "for links to incidents (generatorURL); \"\": no links", NULL, NULL, 0 },        \
 	{ "alerts.runbook_url", RM_STRING, offsetof(type, alerts.runbook_url), "", 0, 1023, \
 	  RM_RELOAD, "URL that the kind of the fault is appended to, for the annotation "   \
-	  "runbook_url, e.g. https://wiki.example/rackmesh/verdicts.md#; \"\": none",       \
+	  "runbook_url, e.g. https://wiki.example/rackmesh/verdicts.md#; \"\": the "         \
+	  "text that the page at page_url has on it",                                      \
 	  NULL, NULL, 0 },                                                                 \
 	{ "alerts.labels", RM_LIST, offsetof(type, alerts.labels), NULL, 0,                \
 	  RM_ALERT_CONFIG_LABELS, RM_RELOAD,                                               \

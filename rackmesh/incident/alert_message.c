@@ -60,6 +60,20 @@ is_set(const char *text)
 	return text != NULL && text[0] != '\0';
 }
 
+/* The operator's own page of the kind, or else the analyzer's. False: there is none. */
+static bool
+runbook_of(
+    const struct rm_alert_texts *texts, const char *kind, char ret[ALERT_LINK_BYTES])
+{
+	if (is_set(texts->runbook_url))
+		snprintf(ret, ALERT_LINK_BYTES, "%s%s", texts->runbook_url, kind);
+	else if (is_set(texts->page_url))
+		snprintf(ret, ALERT_LINK_BYTES, "%s/#/kind/%s", texts->page_url, kind);
+	else
+		return false;
+	return true;
+}
+
 static json_t *
 alert_annotations(
     const struct rm_alert_texts *texts, const struct rm_incident *incident)
@@ -88,11 +102,9 @@ alert_annotations(
 	    confidence, "impact", impact, "flapping", flapping, "rnic", rnic,
 	    "incident", id, "source", texts->source, "evidence", evidence);
 	free(evidence);
-	if (annotations != NULL && is_set(texts->runbook_url)) {
-		snprintf(runbook, sizeof runbook, "%s%s", texts->runbook_url,
-		    rm_kind_str(verdict->kind));
+	if (runbook_of(texts, rm_kind_str(verdict->kind), runbook) &&
+	    annotations != NULL)
 		json_object_set_new(annotations, "runbook_url", json_string(runbook));
-	}
 	return annotations;
 }
 

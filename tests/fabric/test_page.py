@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from lab import places
 from lab.browser import browser, seen
 from lab.faults import RnicDead, UplinkDead
 from lab.wait import PATIENCE_S, in_time, until
@@ -89,6 +90,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Kind"] == "rnic-down" and told["Rack"] == "tor1", told
         assert "to the part" in page.texts("td") and page.texts(".timeline li")
+        what_to_do_is_said(page, "rnic-down")
         # For days nothing may be written of what is open.
         late = datetime.now(timezone.utc) + timedelta(days=2)
         page.open(url(region, f"#/history/lab//{late:%FT%TZ}/900"))
@@ -125,6 +127,20 @@ def test_the_way_of_what_was_lost_is_drawn(region, page):
     page.open(url(region))
     seen(page, "all is well again", "aside h2", lambda texts: texts == ["Nothing is open"])
     assert page.complaints() == []
+
+
+def what_to_do_is_said(page, kind):
+    """Beside the incident, and where the runbook's link of an alert leads."""
+    section = (places.ROOT / "docs" / "verdicts.md").read_text().split(f"\n## {kind}\n")[1].split("\n## ")[0]
+    said = [" ".join(block.split()) for block in re.sub(r"[*`]", "", section.replace("\n**", "\n\n**")).split("\n\n")]
+    said = [block for block in said if block]
+    seen(page, "what to do", ".advice p", lambda texts: texts == said)
+    there = page.driver.current_url
+    page.driver.execute_script(f"location.hash = '#/kind/{kind}'")
+    seen(page, "the kind", ".advice h1", lambda texts: texts and texts[0].startswith(f"What {kind} means"))
+    assert page.texts(".advice p") == said
+    seen(page, "who has it", "article > p", lambda texts: "Open now: h2/r0." in texts)
+    page.open(there)
 
 
 def its_pairs_are_the_worst(page, rnic):

@@ -569,6 +569,28 @@ links_lead_to_the_incident_and_to_its_kind(void **state)
 	json_decref(message);
 }
 
+static void
+without_a_runbook_of_the_operators_the_page_has_one(void **state)
+{
+	struct fixture *f = *state;
+	struct rm_incident incident = incident_of("h1/r0");
+	const char *ams[] = { f->url };
+	const struct rm_alert_options options = { .alertmanagers = ams,
+		.alertmanager_count = 1,
+		.texts = {
+		    .page_url = "https://rackmesh.example", .runbook_url = "" } };
+	json_t *am;
+
+	assert_int_equal(rm_alerts_reload(f->alerts, &options), 0);
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 1);
+	am = taken_at(f, "/api/v2/alerts", 0);
+	assert_string_equal(
+	    text_at(json_array_get(am, 0), "annotations", "runbook_url"),
+	    "https://rackmesh.example/#/kind/rnic-down");
+	json_decref(am);
+}
+
 /* Else Alertmanager would take one fault for two. */
 static void
 own_labels_are_those_of_the_opening_until_its_end(void **state)
@@ -1436,6 +1458,7 @@ main(void)
 		TEST(a_webhook_gets_all_of_alertmanagers_format),
 		TEST(an_alertmanager_gets_nothing_that_it_works_out_for_itself),
 		TEST(links_lead_to_the_incident_and_to_its_kind),
+		TEST(without_a_runbook_of_the_operators_the_page_has_one),
 		TEST(own_labels_are_those_of_the_opening_until_its_end),
 		cmocka_unit_test(
 		    only_labels_that_alertmanager_takes_and_are_not_ours_are_taken),

@@ -1,0 +1,60 @@
+// What a kind of verdict means and what to do about it: docs/verdicts.md, which the analyzer has
+// as a file. A section is shown beside its incidents, and alone as #/kind/rnic-down.
+
+import { NoAnswer, askText } from "./ask.js";
+import { element, say } from "./element.js";
+
+let sections = null; // by kind; the file is asked for once
+
+// Of a link the words alone: where it leads is another file. Code, bold and text are all else.
+function words(text) {
+  const pieces = text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").split(/(`[^`]+`|\*\*[^*]+\*\*)/);
+  return pieces.filter(Boolean).map((piece) => {
+    if (piece.startsWith("`")) return element("code", {}, piece.slice(1, -1));
+    return piece.startsWith("**") ? element("b", {}, piece.slice(2, -2)) : piece;
+  });
+}
+
+// A paragraph each: what it means, what to look at, what to do.
+function paragraphs(section) {
+  const blocks = section.split(/\n\n|\n(?=\*\*)/).map((block) => block.replaceAll("\n", " ").trim());
+  return blocks.filter(Boolean).map((block) => element("p", {}, words(block)));
+}
+
+async function sectionOf(kind) {
+  if (sections === null) {
+    const text = await askText("/verdicts.md");
+    sections = new Map(text.split(/^## /m).slice(1).map((each) => [each.slice(0, each.indexOf("\n")), each.slice(each.indexOf("\n"))]));
+  }
+  return sections.get(kind);
+}
+
+// Fills itself as soon as the file is there; whoever shows it waits for nothing.
+export function advice(kind, head = "h2") {
+  const body = element("div", {});
+  const root = element("section", { class: "advice", hidden: true }, element(head, {}, `What ${kind} means, and what to do`), body);
+  async function fill() {
+    try {
+      const section = await sectionOf(kind);
+      body.replaceChildren(...(section === undefined ? [element("p", { class: "quiet" }, "There is no such kind.")] : paragraphs(section)));
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      body.replaceChildren(element("p", { class: "quiet" }, `Not known: ${error.message}.`));
+    }
+    root.hidden = false;
+  }
+  fill();
+  return root;
+}
+
+export function open([kind]) {
+  const head = element("p", { class: "quiet" });
+  return {
+    title: kind ?? "Kinds",
+    root: element("article", { class: "one" }, element("p", { class: "path" }, element("a", { href: "#/incidents" }, "Incidents"), " / kind"), advice(kind ?? "", "h1"), head),
+    update(known) {
+      const open = [...known.incidents.values()].filter((each) => each.kind === kind && each.state === "open");
+      say(head, open.length === 0 ? "No incident of this kind is open." : `Open now: ${open.map((each) => each.part).join(", ")}.`);
+    },
+  };
+}
