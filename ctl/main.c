@@ -51,11 +51,15 @@ static const struct command {
 	    "  --limit N    at most N results, 1000 by default, at most 10000\n"
 	    "  --through aggregator (the usual), controller or analyzer: daemon to "
 	    "ask\n" },
-	{ "history", ctl_history, "RNIC|TOR [--since 1h] [--at TIME] [--region REGION]",
-	    "what it lost in the past, and its incidents",
+	{ "history", ctl_history,
+	    "[RNIC|TOR] [--since 1h] [--at TIME] [--region REGION]",
+	    "what it lost in the past, and its incidents; or a whole region",
 	    "  --since 1h  how far back: 90s, 15m, 6h, 14d\n"
 	    "  --at TIME   around that moment instead, half of --since before it and\n"
 	    "              half after: UTC, 2026-01-31T04:10:00Z\n"
+	    "  Without an RNIC or a ToR: minutes of the service levels, and all\n"
+	    "  incidents, of the region or of all regions. The name of a switch or a\n"
+	    "  link finds the incidents of that part.\n"
 	    "  Of what the analyzer has written to its database or files. Incidents "
 	    "that\n"
 	    "  were open already, opened in the day before, come first.\n" },

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +7,12 @@
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
 #include "ctl/commands/incident.h"
+#include "ctl/history/past_incident.h"
+#include "rackmesh/core/clock.h"
 
 #define ALL_SAMPLES 64
+#define OPENINGS 5    /* that are shown */
+#define PATIENCE_S 25 /* the analyzer gives up after 20 */
 
 static void
 print_legs(const json_t *evidence, const char *key, const char *what)
@@ -96,12 +101,136 @@ print_explanation(const json_t *incident)
 	print_related(json_object_get(incident, "related"));
 }
 
+/* What docs/verdicts.md says of the kind, which the analyzer has as a file; one that is
+ * older has none. */
+static void
+print_advice(const struct ctl *ctl, const char *kind)
+{
+	FILE *nowhere = fopen("/dev/null", "w");
+	char heading[64], *text = NULL;
+	const char *section, *end;
+
+	request_complain_to(nowhere);
+	if (request_get_text(ctl->analyzer, "/verdicts.md", &text) < 0)
+		text = NULL;
+	request_complain_to(NULL);
+	if (nowhere != NULL)
+		fclose(nowhere);
+	snprintf(heading, sizeof(heading), "\n## %s\n\n", kind);
+	section = text == NULL ? NULL : strstr(text, heading);
+	if (section != NULL) {
+		section += strlen(heading);
+		end = strstr(section, "\n\n## ");
+		printf("\n  What %s means, and what to do\n    ", kind);
+		for (; *section != '\0' && section != end; section++) {
+			if (*section == '\n')
+				printf("\n    ");
+			else if (*section != '*' && *section != '`')
+				putchar(*section);
+		}
+		putchar('\n');
+	}
+	free(text);
+}
+
+/* The daemon's answer, or -errno after having said what failed, but not that it is
+ * none. */
+static int
+ask_quietly(const struct ctl *ctl, const char *path, json_t **ret)
+{
+	char *said = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&said, &len);
+	int r;
+
+	request_complain_to(memory);
+	r = request_get(ctl->analyzer, path, ret);
+	request_complain_to(NULL);
+	if (memory != NULL)
+		fclose(memory);
+	if (r < 0 && r != -ENOENT && said != NULL)
+		fputs(said, stderr);
+	free(said);
+	return r;
+}
+
+/* Rows of rm_incident of the last month; words: what more is asked, from '&' on. */
+static int
+ask_past(const struct ctl *ctl, const char *words, json_t **ret)
+{
+	const rm_wall_t now = rm_wall_now();
+	char from[RM_WALL_TEXT], path[1024];
+
+	rm_wall_format(
+	    (rm_wall_t){ now.ns - PAST_INCIDENT_DAYS * 86400 * RM_NS_PER_S }, from);
+	snprintf(path, sizeof(path), "/v1/history/rm_incident?from=%s%s", from, words);
+	request_patience(PATIENCE_S);
+	return request_get(ctl->analyzer, path, ret);
+}
+
+/* What was written of an incident that the analyzer does not know any more. */
+static int
+ask_written(const struct ctl *ctl, const char *escaped, json_t **ret)
+{
+	json_t *answer = NULL;
+	char words[256];
+
+	snprintf(words, sizeof(words), "&limit=1000&id=%s", escaped);
+	if (ask_past(ctl, words, &answer) < 0)
+		return -EPROTO;
+	*ret = past_incident_read(answer);
+	json_decref(answer);
+	if (*ret == NULL) {
+		fprintf(stderr,
+		    "rackmeshctl: no such incident, nor was one written in the last %d "
+		    "days\n",
+		    PAST_INCIDENT_DAYS);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+/* How often the part was named before, and when last: of one that comes back it is
+ * another thing that is to be done. */
+static void
+print_openings(const struct ctl *ctl, const json_t *incident)
+{
+	char *part = request_escape(incident_text(incident, "part"));
+	char *region = request_escape(incident_text(incident, "region")), words[512];
+	json_t *answer = NULL, *list = NULL;
+	const json_t *one;
+	size_t i;
+
+	if (part == NULL || region == NULL)
+		goto out;
+	snprintf(words, sizeof(words),
+	    "&limit=10000&state=opened&region=%s&part_type=%s&part=%s"
+	    "&columns=id,kind,opened_ns",
+	    region, incident_text(incident, "part_type"), part);
+	if (ask_past(ctl, words, &answer) < 0)
+		goto out; /* said; all else is known */
+	list = past_incident_openings(answer, incident_text(incident, "id"));
+	printf("\n  The same part at other times, of the last %d days: %zu\n",
+	    PAST_INCIDENT_DAYS, json_array_size(list));
+	json_array_foreach (list, i, one) {
+		if (i == OPENINGS)
+			break;
+		printf("    %s  opened %s  %s\n", incident_text(one, "id"),
+		    incident_text(one, "opened"), incident_text(one, "kind"));
+	}
+out:
+	json_decref(list);
+	json_decref(answer);
+	free(region);
+	free(part);
+}
+
 int
 ctl_explain(const struct ctl *ctl)
 {
 	char *escaped, path[512];
 	json_t *answer = NULL;
-	int status;
+	int r, status;
 
 	if (ctl->argc != 1)
 		return ctl_usage("expected: explain INCIDENT (its id, from "
@@ -110,14 +239,20 @@ ctl_explain(const struct ctl *ctl)
 	if (escaped == NULL)
 		return CTL_NO_ANSWER;
 	snprintf(path, sizeof(path), "/v1/incidents/%s", escaped);
+	r = ask_quietly(ctl, path, &answer);
+	if (r == -ENOENT)
+		r = ask_written(ctl, escaped, &answer);
 	free(escaped);
-	if (request_get(ctl->analyzer, path, &answer) < 0)
+	if (r < 0)
 		return CTL_NO_ANSWER;
 	status = incident_is_open(answer) ? CTL_BAD_NEWS : CTL_GOOD;
 	if (ctl->json)
 		show_json(answer);
-	else
+	else {
 		print_explanation(answer);
+		print_advice(ctl, incident_text(answer, "kind"));
+		print_openings(ctl, answer);
+	}
 	json_decref(answer);
 	return status;
 }

@@ -28,7 +28,7 @@ struct history_options {
 
 /* 0, or an exit code. */
 static int
-parse(const struct ctl *ctl, bool init, struct history_options *options)
+parse(const struct ctl *ctl, int first, bool init, struct history_options *options)
 {
 	const struct {
 		const char *name;
@@ -44,7 +44,7 @@ parse(const struct ctl *ctl, bool init, struct history_options *options)
 		{ "--retention-raw", true, &options->raw },
 		{ "--retention-incidents", true, &options->incidents } };
 
-	for (int i = 1; i < ctl->argc; i += 2) {
+	for (int i = first; i < ctl->argc; i += 2) {
 		size_t w = 0;
 
 		while (
@@ -71,14 +71,20 @@ parse(const struct ctl *ctl, bool init, struct history_options *options)
 	return 0;
 }
 
-/* "host/device", an RNIC's id, or a ToR. False: none of them. */
+/* "host/device", an RNIC's id, or a ToR or another part; NULL: all of the region, or of
+ * all. False: none of them. */
 static bool
-read_subject(const char *text, struct history_subject *subject)
+read_subject(const char *text, const char *region, struct history_subject *subject)
 {
-	const char *slash = strchr(text, '/');
+	const char *slash = text != NULL ? strchr(text, '/') : NULL;
 	struct rm_rnic_id id;
 
 	*subject = (struct history_subject){ .text = text };
+	if (text == NULL) {
+		subject->text = region != NULL ? region : "all regions";
+		subject->whole = true;
+		return true;
+	}
 	if (rm_rnic_id_parse(text, &id) == 0) {
 		char canonical[RM_RNIC_ID_TEXT];
 
@@ -163,23 +169,25 @@ static int
 ask_probes(const struct asking *asking, const struct history_subject *subject,
     const struct history_span *span, struct history_rows *rows)
 {
-	char who[192], words[320];
+	const char *measurement = subject->whole            ? "rm_sla"
+				  : subject->tor[0] != '\0' ? "rm_tor_pair"
+							    : "rm_rnic";
+	char who[192] = "", words[320];
 	json_t *answer;
 	int status;
 
 	/* Of valid names nothing needs an escape but the '/' of an id. */
 	if (subject->tor[0] != '\0')
-		snprintf(who, sizeof(who), "src_tor=%s", subject->tor);
+		snprintf(who, sizeof(who), "&src_tor=%s", subject->tor);
 	else if (subject->rnic[0] != '\0')
-		snprintf(who, sizeof(who), "rnic=%s", subject->rnic);
-	else
-		snprintf(who, sizeof(who), "host=%s&device=%s", subject->host,
+		snprintf(who, sizeof(who), "&rnic=%s", subject->rnic);
+	else if (!subject->whole)
+		snprintf(who, sizeof(who), "&host=%s&device=%s", subject->host,
 		    subject->device);
-	snprintf(words, sizeof(words),
-	    "&%s&step_s=%" PRId64 "&columns=" HISTORY_PROBE_COLUMNS, who,
-	    span->bucket_ns / RM_NS_PER_S);
-	status = ask(asking, subject->tor[0] != '\0' ? "rm_tor_pair" : "rm_rnic",
-	    span->from_ns, span->to_ns, words, &answer);
+	snprintf(words, sizeof(words), "%s&step_s=%" PRId64 "&columns=%s", who,
+	    span->bucket_ns / RM_NS_PER_S,
+	    subject->whole ? HISTORY_REGION_COLUMNS : HISTORY_PROBE_COLUMNS);
+	status = ask(asking, measurement, span->from_ns, span->to_ns, words, &answer);
 	if (status == CTL_GOOD)
 		status =
 		    report_answer(asking->ctl, history_rows_take_probes(rows, answer));
@@ -256,7 +264,8 @@ ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
 }
 
 static int
-show_history(const struct ctl *ctl, const struct history_options *options)
+show_history(
+    const struct ctl *ctl, const char *what, const struct history_options *options)
 {
 	const struct asking asking = { ctl, options->region };
 	struct history_subject subject;
@@ -264,10 +273,10 @@ show_history(const struct ctl *ctl, const struct history_options *options)
 	struct history_rows *rows;
 	int status;
 
-	if (!read_subject(ctl->argv[0], &subject))
+	if (!read_subject(what, options->region, &subject))
 		return ctl_usage("%s is neither host/device, nor an RNIC's id, nor a "
 				 "ToR",
-		    ctl->argv[0]);
+		    what);
 	status = read_span(options, &span);
 	if (status != CTL_GOOD)
 		return status;
@@ -295,6 +304,7 @@ ctl_history(const struct ctl *ctl)
 {
 	const char *url = getenv("RACKMESH_INFLUX");
 	const bool init = ctl->argc > 0 && strcmp(ctl->argv[0], "init") == 0;
+	const char *what = NULL;
 	struct history_options options = {
 		.place = { .url = url != NULL && url[0] != '\0' ? url : NULL,
 		    .database = "rackmesh",
@@ -305,13 +315,11 @@ ctl_history(const struct ctl *ctl)
 	};
 	int status;
 
-	if (ctl->argc == 0)
-		return ctl_usage("expected: history RNIC|TOR [--since 1h] [--at TIME] "
-				 "[--region REGION], "
-				 "or history init --url URL");
-	status = parse(ctl, init, &options);
+	if (ctl->argc > 0 && !init && ctl->argv[0][0] != '-')
+		what = ctl->argv[0];
+	status = parse(ctl, init || what != NULL, init, &options);
 	if (status == 0 && !init)
-		status = show_history(ctl, &options);
+		status = show_history(ctl, what, &options);
 	else if (status == 0 && options.place.url == NULL)
 		status = ctl_usage("init needs --url URL, or $RACKMESH_INFLUX");
 	else if (status == 0)

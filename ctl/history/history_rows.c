@@ -193,7 +193,8 @@ is_of_steps(const struct history_rows *rows, const struct rows_of *of)
 			return false;
 		last_ns = when_ns;
 	}
-	return columns_are(of, "time," HISTORY_PROBE_COLUMNS);
+	return columns_are(of, rows->subject->whole ? "time," HISTORY_REGION_COLUMNS
+						    : "time," HISTORY_PROBE_COLUMNS);
 }
 
 int
@@ -220,7 +221,7 @@ history_rows_take_probes(struct history_rows *rows, const json_t *answer)
 			continue;
 		bucket = &rows->buckets[when_ns / rows->span.bucket_ns];
 		*bucket = (struct bucket){ true, number_of(&of, row, "sent"),
-			number_of(&of, row, "no_reply"),
+			number_of(&of, row, rows->subject->whole ? "lost" : "no_reply"),
 			number_of(&of, row, "rtt_p50_ns"),
 			number_of(&of, row, "rtt_p99_ns") };
 	}
@@ -259,6 +260,8 @@ concerns(
 	const char *part = text_of(of, row, "part");
 	char rnic[2 * 64 + 2];
 
+	if (subject->whole)
+		return true;
 	if (subject->tor[0] != '\0')
 		return strcmp(text_of(of, row, "tor"), subject->tor) == 0 ||
 		       strcmp(text_of(of, row, "place"), subject->tor) == 0 ||
@@ -427,9 +430,11 @@ put_incident(struct table *table, const struct kept *kept)
 	cell_time(table, kept->when_ns);
 	for (int i = 0; i < 5; i++)
 		table_cell(table, "");
-	table_cellf(table, "%s %s%s%s%s%s", kept->state, kept->kind,
+	table_cellf(table, "%s %s%s%s%s%s%s%s%s", kept->state, kept->kind,
 	    kept->kind[0] != '\0' ? " " : "", kept->part,
-	    kept->sentence[0] != '\0' ? ": " : "", kept->sentence);
+	    kept->sentence[0] != '\0' ? ": " : "", kept->sentence,
+	    kept->id[0] != '\0' ? " (incident " : "", kept->id,
+	    kept->id[0] != '\0' ? ")" : "");
 }
 
 static int

@@ -21,8 +21,12 @@
 #define HISTORY_PROBE_COLUMNS "sent,no_reply,rtt_p50_ns,rtt_p99_ns"
 #define HISTORY_INCIDENT_COLUMNS "id,state,kind,part,place,tor,opened_ns,sentence"
 
+/* Of rm_sla, of a whole region. */
+#define HISTORY_REGION_COLUMNS "sent,lost,rtt_p50_ns,rtt_p99_ns"
+
 struct history_subject {
 	const char *text;                             /* as it was asked */
+	bool whole;                                   /* all of a region, or of all */
 	char tor[64], host[64], device[64], rnic[64]; /* "": not asked by that */
 };
 
@@ -45,9 +49,9 @@ struct history_rows *history_rows_new(
     const struct history_subject *subject, const struct history_span *span);
 void history_rows_free(struct history_rows *rows);
 
-/* Answers of GET /v1/history/: of rm_tor_pair or rm_rnic, with a bucket's step; of
- * rm_incident, also of a time before the span, in the order of time. Incidents that do
- * not concern the subject are passed over, and those at end_ns or later: they come
+/* Answers of GET /v1/history/: of rm_tor_pair, rm_rnic or rm_sla, with a bucket's step;
+ * of rm_incident, also of a time before the span, in the order of time. Incidents that
+ * do not concern the subject are passed over, and those at end_ns or later: they come
  * again. -EBADMSG: it is no such answer; -EPROTO: it is not of the steps that were
  * asked for; -ENOMEM. */
 int history_rows_take_probes(struct history_rows *rows, const json_t *answer);

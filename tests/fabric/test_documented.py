@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from datetime import datetime, timezone
 
 import pytest
 
@@ -36,6 +37,11 @@ def incident(world):
     """The id of one that is open."""
     told = world.lab.analyzer.get("/v1/incidents?open=1").json["incidents"]
     return next((each["id"] for each in told if VICTIM in each["part"]), None)
+
+
+def now():
+    """In place of last Tuesday."""
+    return f"{datetime.now(timezone.utc):%FT%TZ}"
 
 
 def address(region):
@@ -74,7 +80,7 @@ def with_names(words, region, folder):
     names = {
         "RNIC": VICTIM, "TOR": "tor1", "r7t1": "tor1", "INCIDENT": incident(region),
         "FILE": file, "topology.yaml": file, "ADDRESS": address(region),
-        "HOST": "h1",
+        "HOST": "h1", "2026-11-24T04:10:00Z": now(),
     }
     return [str(names.get(word, word)) for word in words]
 

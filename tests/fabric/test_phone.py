@@ -51,6 +51,7 @@ def call(region, fault, receiver, severity):
         incident = follow(region, rang)
         explained = region.lab.ctl("analyzer", "explain", incident["id"], news=True)
         assert f"({severity}, confidence" in explained, explained
+        what_to_do(explained, incident["kind"])
         phone.silence(AGAIN_S, phone.mark())
     finally:
         fault.end()
@@ -68,6 +69,13 @@ def call(region, fault, receiver, severity):
     until("the incident is closed", RESOLVES_S,
           lambda: shown(region, incident)["state"] == "resolved")
     return rang
+
+
+def what_to_do(explained, kind):
+    """The text of the docs, without its marks."""
+    section = VERDICTS.read_text().split(f"\n## {kind}\n")[1].split("\n## ")[0]
+    do = re.search(r"\*\*Do\*\*: (.*)", section)[1]
+    assert f"Do: {do}" in explained, explained
 
 
 def shown(region, incident):

@@ -17,6 +17,7 @@
 
 #include "ctl/client/ctl.h"
 #include "ctl/client/duration.h"
+#include "ctl/history/past_incident.h"
 #include "rackmesh/core/clock.h"
 
 #define NOW INT64_C(1767225600000000000)
@@ -207,6 +208,88 @@ of_too_many_incidents_the_oldest_are_left_out(void **state)
 	history_rows_free(rows);
 }
 
+static const char *
+text_at(const json_t *json, const char *key)
+{
+	return json_string_value(json_object_get(json, key));
+}
+
+/* Of the region what it lost is named otherwise than of a rack. */
+static void
+of_a_whole_region_all_incidents_are_reported(void **state)
+{
+	const struct history_subject region = { .text = "lab", .whole = true };
+	struct history_rows *rows = history_rows_new(&region, &hour);
+	json_t *json, *answer;
+
+	answer = json_pack("{s:[s,s,s,s,s], s:[[s,i,i,n,n]]}", "columns", "time",
+	    "sent", "lost", "rtt_p50_ns", "rtt_p99_ns", "rows",
+	    "2025-12-31T23:57:00.000Z", 6, 2);
+	assert_int_equal(history_rows_take_probes(rows, answer), 0);
+	json_decref(answer);
+	take_incident(rows, NOW - 7 * MINUTE, "1", "opened", "h1/r0");
+	take_incident(rows, NOW - 6 * MINUTE, "2", "opened", "spine1--tor2");
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(number(json, "rows", 0, "lost"), 2);
+	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 2);
+	json_decref(json);
+	history_rows_free(rows);
+}
+
+/* As the analyzer answers while it knows it. */
+static void
+what_was_written_of_an_incident_is_read_as_it_was_last(void **state)
+{
+	const json_int_t opened_ns = INT64_C(1767225421000000000);
+	json_t *incident,
+	    *answer =
+		json_pack("{s:[s,s,s,s,s,s,s], s:[[s,s,s,s,I,s,n],[s,s,s,s,I,s,s]]}",
+		    "columns", "time", "id", "state", "kind", "opened_ns", "aggregator",
+		    "evidence", "rows", "2025-12-31T23:57:01.000Z", "2a", "opened",
+		    "rnic-down", opened_ns, "agg", "2025-12-31T23:58:00.000Z", "2a",
+		    "resolved", "rnic-lossy", opened_ns, "agg",
+		    "{\"evidence\":{\"observed\":\"it \\u001b[2J\"}}");
+
+	assert_non_null(answer);
+	incident = past_incident_read(answer);
+	json_decref(answer);
+	assert_non_null(incident);
+	assert_string_equal(text_at(incident, "state"), "resolved");
+	assert_string_equal(text_at(incident, "kind"), "rnic-lossy");
+	assert_true(json_is_null(json_object_get(incident, "began")));
+	assert_string_equal(text_at(incident, "opened"), "2025-12-31T23:57:01.000Z");
+	assert_string_equal(text_at(incident, "resolved"), "2025-12-31T23:58:00.000Z");
+	assert_string_equal(
+	    text_at(json_object_get(incident, "evidence"), "observed"), "it ?[2J");
+	json_decref(incident);
+	answer = json_pack("{s:[], s:[]}", "columns", "rows");
+	assert_null(past_incident_read(answer));
+	json_decref(answer);
+}
+
+static void
+other_openings_of_a_part_are_counted_once_each(void **state)
+{
+	json_t *list,
+	    *answer = json_pack("{s:[s,s,s], s:[[s,s,I],[s,s,I],[n,s,I],[n,s,I],"
+				"[s,s,I],[s,s,I]]}",
+		"columns", "id", "kind", "opened_ns", "rows", "1", "rnic-down",
+		(json_int_t)1000000000, "1", "rnic-down", (json_int_t)2000000000, "",
+		(json_int_t)3000000000, "", (json_int_t)3000000000, "2a", "rnic-down",
+		(json_int_t)4000000000, "3", "rnic-down", (json_int_t)5000000000);
+
+	assert_non_null(answer);
+	list = past_incident_openings(answer, "2a");
+	assert_int_equal(json_array_size(list), 3);
+	assert_string_equal(text_at(json_array_get(list, 0), "id"), "3");
+	assert_string_equal(text_at(json_array_get(list, 2), "id"), "1");
+	json_decref(list);
+	json_decref(answer);
+	answer = json_object();
+	assert_null(past_incident_openings(answer, "2a"));
+	json_decref(answer);
+}
+
 static void
 of_what_nothing_is_known_is_bad_news(void **state)
 {
@@ -372,6 +455,10 @@ main(void)
 		cmocka_unit_test(
 		    without_ids_openings_are_distinguished_by_part_and_time),
 		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
+		cmocka_unit_test(of_a_whole_region_all_incidents_are_reported),
+		cmocka_unit_test(
+		    what_was_written_of_an_incident_is_read_as_it_was_last),
+		cmocka_unit_test(other_openings_of_a_part_are_counted_once_each),
 		cmocka_unit_test(of_what_nothing_is_known_is_bad_news),
 		cmocka_unit_test(what_is_no_answer_is_refused),
 		cmocka_unit_test(rows_that_are_no_steps_are_refused),
