@@ -7,18 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Without a terminator. */
+/* Without the terminator. */
 static inline size_t
 rm_base64_size(size_t len)
 {
 	return (len + 2) / 3 * 4;
 }
 
-/* Writes rm_base64_size(len) characters and no terminator. */
-void rm_base64_encode(const void *data, size_t len, char *text);
+/* Writes rm_base64_size(len) characters and a terminator. -EMSGSIZE: more than OpenSSL
+ * encodes at once, about 1.5 GiB. */
+int rm_base64_encode(const void *data, size_t len, char *text);
 
-/* ret: room for len / 4 * 3 bytes; *ret_len: how many there are. -EINVAL: not base64,
- * ret may be half-written. */
+/* ret: room for len / 4 * 3 bytes, all of which may be written; *ret_len: the number of
+ * decoded bytes. -EINVAL: not base64. */
 int rm_base64_decode(const char *text, size_t len, void *ret, size_t *ret_len);
 
 #endif

@@ -35,15 +35,16 @@ request_close(FILE *out, char **text, int r, char **ret)
 static int
 put_bytes(FILE *out, const char *name, const void *data, size_t len)
 {
-	size_t size = rm_base64_size(len);
-	char *text = malloc(size + 1);
+	char *text = malloc(rm_base64_size(len) + 1);
+	int r;
 
 	if (text == NULL)
 		return -ENOMEM;
-	rm_base64_encode(data, len, text);
-	fprintf(out, "\"%s\":\"%.*s\"", name, (int)size, text);
+	r = rm_base64_encode(data, len, text);
+	if (r == 0)
+		fprintf(out, "\"%s\":\"%s\"", name, text);
 	free(text);
-	return 0;
+	return r;
 }
 
 /* Where the keys with this prefix end: the last byte plus one, of what can be raised;

@@ -98,11 +98,13 @@ static bool
 bytes_of(const json_t *object, const char *name, char *text, size_t room)
 {
 	const char *base64 = json_string_value(json_object_get(object, name));
+	char bytes[VALUE];
 	size_t len = 0;
 
-	if (base64 == NULL || strlen(base64) / 4 * 3 >= room ||
-	    rm_base64_decode(base64, strlen(base64), text, &len) < 0)
+	if (base64 == NULL || strlen(base64) / 4 * 3 >= room || room > VALUE ||
+	    rm_base64_decode(base64, strlen(base64), bytes, &len) < 0)
 		return false;
+	memcpy(text, bytes, len);
 	text[len] = 0;
 	return true;
 }
