@@ -1,3 +1,5 @@
+#define HASH_NONFATAL_OOM 1
+#define HASH_FUNCTION(name, len, hash) (hash) = hash_of(name, len)
 #include "rackmesh/etcd/etcd_mirror.h"
 
 #include <errno.h>
@@ -7,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "rackmesh/core/backoff.h"
 #include "rackmesh/core/fnv.h"
 #include "rackmesh/core/random.h"
@@ -14,161 +18,73 @@
 #include "rackmesh/loop/loop.h"
 
 struct rm_etcd_key {
-	struct rm_etcd_key *next; /* private */
+	UT_hash_handle hh;
 	int64_t mod_revision;
 	bool seen;    /* in the list that is being taken */
 	bool deleted; /* by an event, while a list was under way */
 	char name[];
 };
 
-struct rm_etcd_keys;
-
-#define KEYS_FIRST_SIZE 1024 /* a power of two */
-
-struct rm_etcd_keys {
-	struct rm_etcd_key **slots;
-	size_t size, count;
-	uint64_t seed;
-};
-
 static void mirror_list(void *arg);
 static void mirror_watch(void *arg);
 
-/* NULL when out of memory */
-static struct rm_etcd_keys *
-rm_etcd_keys_new(void)
+/* The hash begins with a random number, so that nobody can choose keys that collide. */
+static unsigned
+hash_of(const void *name, size_t len)
 {
-	struct rm_etcd_keys *keys = calloc(1, sizeof(*keys));
+	static uint64_t seed;
+	uint64_t hash;
 
-	if (keys == NULL)
-		return NULL;
-	keys->slots = calloc(KEYS_FIRST_SIZE, sizeof(struct rm_etcd_key *));
-	if (keys->slots == NULL) {
-		free(keys);
-		return NULL;
-	}
-	keys->size = KEYS_FIRST_SIZE;
-	keys->seed = rm_random_u64();
-	return keys;
-}
-
-static void
-rm_etcd_keys_free(struct rm_etcd_keys *keys)
-{
-	if (keys == NULL)
-		return;
-	for (size_t i = 0; i < keys->size; i++) {
-		while (keys->slots[i] != NULL) {
-			struct rm_etcd_key *key = keys->slots[i];
-
-			keys->slots[i] = key->next;
-			free(key);
-		}
-	}
-	free(keys->slots);
-	free(keys);
-}
-
-static size_t
-rm_etcd_keys_count(const struct rm_etcd_keys *keys)
-{
-	return keys->count;
-}
-
-/* From a start that nobody knows. */
-static size_t
-keys_slot(const struct rm_etcd_keys *keys, const char *name)
-{
-	uint64_t hash = rm_fnv1a(RM_FNV1A ^ keys->seed, name, strlen(name));
-
-	return (hash ^ hash >> 32) & (keys->size - 1);
+	while (seed == 0)
+		seed = rm_random_u64();
+	hash = rm_fnv1a(RM_FNV1A ^ seed, name, len);
+	return (unsigned)(hash ^ hash >> 32);
 }
 
 static struct rm_etcd_key *
-rm_etcd_keys_find(struct rm_etcd_keys *keys, const char *name)
+keys_find(const struct rm_etcd_view *view, const char *name)
 {
-	struct rm_etcd_key *key = keys->slots[keys_slot(keys, name)];
+	struct rm_etcd_key *key;
 
-	while (key != NULL && strcmp(key->name, name) != 0)
-		key = key->next;
+	HASH_FIND_STR(view->keys, name, key);
 	return key;
-}
-
-/* Without memory for a larger table the old one serves, more slowly. */
-static void
-keys_grow(struct rm_etcd_keys *keys)
-{
-	struct rm_etcd_key **old = keys->slots;
-	size_t old_size = keys->size;
-	struct rm_etcd_key **slots = calloc(old_size * 2, sizeof(*slots));
-
-	if (slots == NULL)
-		return;
-	keys->slots = slots;
-	keys->size = old_size * 2;
-	for (size_t i = 0; i < old_size; i++) {
-		while (old[i] != NULL) {
-			struct rm_etcd_key *key = old[i];
-			size_t slot = keys_slot(keys, key->name);
-
-			old[i] = key->next;
-			key->next = slots[slot];
-			slots[slot] = key;
-		}
-	}
-	free(old);
 }
 
 /* NULL when out of memory; name is not there yet. */
 static struct rm_etcd_key *
-rm_etcd_keys_add(struct rm_etcd_keys *keys, const char *name)
+keys_add(struct rm_etcd_view *view, const char *name)
 {
-	size_t len = strlen(name), slot;
+	size_t len = strlen(name);
 	struct rm_etcd_key *key = calloc(1, sizeof(*key) + len + 1);
 
 	if (key == NULL)
 		return NULL;
-	if (keys->count >= keys->size)
-		keys_grow(keys);
 	memcpy(key->name, name, len + 1);
-	slot = keys_slot(keys, name);
-	key->next = keys->slots[slot];
-	keys->slots[slot] = key;
-	keys->count++;
+	HASH_ADD_KEYPTR(hh, view->keys, key->name, len, key);
+	if (key->hh.tbl == NULL) {
+		free(key);
+		return NULL;
+	}
 	return key;
 }
 
 static void
-rm_etcd_keys_remove(struct rm_etcd_keys *keys, struct rm_etcd_key *key)
+keys_remove(struct rm_etcd_view *view, struct rm_etcd_key *key)
 {
-	struct rm_etcd_key **at = &keys->slots[keys_slot(keys, key->name)];
-
-	while (*at != key)
-		at = &(*at)->next;
-	*at = key->next;
-	keys->count--;
+	HASH_DEL(view->keys, key);
 	free(key);
 }
 
 /* Visits all; those for which visit says false are removed. */
 static void
-rm_etcd_keys_keep(struct rm_etcd_keys *keys,
-    bool (*visit)(struct rm_etcd_key *key, void *arg), void *arg)
+keys_keep(struct rm_etcd_view *view, bool (*visit)(struct rm_etcd_key *key, void *arg),
+    void *arg)
 {
-	for (size_t i = 0; i < keys->size; i++) {
-		struct rm_etcd_key **at = &keys->slots[i];
+	struct rm_etcd_key *key, *next;
 
-		while (*at != NULL) {
-			struct rm_etcd_key *key = *at;
-
-			if (visit(key, arg)) {
-				at = &key->next;
-				continue;
-			}
-			*at = key->next;
-			keys->count--;
-			free(key);
-		}
+	HASH_ITER (hh, view->keys, key, next) {
+		if (!visit(key, arg))
+			keys_remove(view, key);
 	}
 }
 
@@ -178,19 +94,17 @@ rm_etcd_view_init(struct rm_etcd_view *view, const char *prefix,
 {
 	*view = (struct rm_etcd_view){ .callbacks = *callbacks };
 	view->prefix = strdup(prefix);
-	view->keys = rm_etcd_keys_new();
-	if (view->prefix != NULL && view->keys != NULL)
-		return 0;
-	rm_etcd_view_clear(view);
-	return -ENOMEM;
+	return view->prefix != NULL ? 0 : -ENOMEM;
 }
 
 void
 rm_etcd_view_clear(struct rm_etcd_view *view)
 {
-	rm_etcd_keys_free(view->keys);
+	struct rm_etcd_key *key, *next;
+
+	HASH_ITER (hh, view->keys, key, next)
+		keys_remove(view, key);
 	free(view->prefix);
-	view->keys = NULL;
 	view->prefix = NULL;
 }
 
@@ -218,8 +132,8 @@ view_owns(const struct rm_etcd_view *view, const char *key)
 static struct rm_etcd_key *
 view_entry(struct rm_etcd_view *view, struct rm_etcd_key *entry, const char *name)
 {
-	if (entry == NULL && rm_etcd_keys_count(view->keys) < RM_ETCD_MIRROR_MAX_KEYS)
-		entry = rm_etcd_keys_add(view->keys, name);
+	if (entry == NULL && HASH_COUNT(view->keys) < RM_ETCD_MIRROR_MAX_KEYS)
+		entry = keys_add(view, name);
 	if (entry == NULL)
 		view->counts.refused_keys++;
 	return entry;
@@ -245,8 +159,7 @@ rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer 
 		return RM_ETCD_VIEW_BEHIND;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct rm_etcd_value *value = &list->values[i];
-		const struct rm_etcd_key *entry =
-		    rm_etcd_keys_find(view->keys, value->key);
+		const struct rm_etcd_key *entry = keys_find(view, value->key);
 
 		if (value->mod_revision > list->revision)
 			return RM_ETCD_VIEW_BEHIND; /* than itself */
@@ -297,7 +210,7 @@ view_take_value(
 
 	if (!view_owns(view, value->key))
 		return;
-	entry = rm_etcd_keys_find(view->keys, value->key);
+	entry = keys_find(view, value->key);
 	if (entry != NULL && value->mod_revision <= entry->mod_revision) {
 		entry->seen = true;
 		return;
@@ -321,14 +234,14 @@ rm_etcd_view_take_list(
 
 	if (afresh) {
 		/* Its revisions count anew: equal ones need not mean equal values. */
-		rm_etcd_keys_keep(view->keys, forget_revision, NULL);
+		keys_keep(view, forget_revision, NULL);
 		view->known = 0;
 		view->counts.restarts++;
 	}
 	view->listing = false;
 	for (size_t i = 0; i < list->count; i++)
 		view_take_value(view, &list->values[i], afresh);
-	rm_etcd_keys_keep(view->keys, sweep_key, &sweep);
+	keys_keep(view, sweep_key, &sweep);
 	view->cluster_id = list->cluster_id;
 	view->listed = list->revision;
 	if (list->revision > view->known)
@@ -370,7 +283,7 @@ view_take_delete(struct rm_etcd_view *view, struct rm_etcd_key *entry, int64_t r
 	entry->mod_revision = revision;
 	entry->deleted = true;
 	if (!view->listing)
-		rm_etcd_keys_remove(view->keys, entry);
+		keys_remove(view, entry);
 }
 
 static bool
@@ -382,7 +295,7 @@ view_take_event(struct rm_etcd_view *view, const struct rm_etcd_event *event)
 
 	if (!view_owns(view, event->value.key))
 		return true;
-	entry = rm_etcd_keys_find(view->keys, event->value.key);
+	entry = keys_find(view, event->value.key);
 	if (event_is_old(view, entry, revision)) {
 		view->counts.stale++;
 		/* Said twice is harmless; said late may hide more. */

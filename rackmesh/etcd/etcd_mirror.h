@@ -70,11 +70,11 @@ const struct rm_etcd_mirror_counts *rm_etcd_mirror_counts(
 /* What a mirror has reported, and which part of a list or an event is new. Pure;
  * private to etcd_mirror. A key's revision never goes back, except with a list that
  * starts anew. */
-struct rm_etcd_keys;
+struct rm_etcd_key;
 
 struct rm_etcd_view {
 	char *prefix;
-	struct rm_etcd_keys *keys;
+	struct rm_etcd_key *keys; /* a hash table; NULL: none */
 	struct rm_etcd_mirror_callbacks callbacks;
 	struct rm_etcd_mirror_counts counts;
 	bool synced;   /* a list has been taken */
