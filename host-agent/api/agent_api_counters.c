@@ -116,7 +116,7 @@ agent_api_counters(struct rm_http_request *request, void *arg)
 #define C(field) offsetof(struct counters_counts, field)
 
 /* clang-format off */
-static const struct agent_counter own_counters[] = {
+static const struct metrics_counter own_counters[] = {
 	{ "rackmesh_agent_counters_reads_total", "", C(reads), "Readings of all counters of one RNIC." },
 	{ "rackmesh_agent_counters_reads_failed_total", "", C(failed), "Readings that found no counter at all." },
 	{ "rackmesh_agent_counters_reads_overdue_total", "", C(overdue), "Readings left out, since the one before had not ended." },
@@ -245,7 +245,7 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 	static const struct rm_metrics_family class = { "rdma_device_tos", "gauge",
 		"Traffic class that the driver gives all RoCE packets.", report_class };
 	const struct counters_counts *counts = counters_counts(shown->counters);
-	int r = agent_metrics_table(metrics, shown, "", own_counters, counts);
+	int r = metrics_table_add_owned(metrics, shown, own_counters, counts, "");
 
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, shown,

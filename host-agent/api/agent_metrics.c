@@ -17,7 +17,6 @@
 #include "rackmesh/metrics/metrics.h"
 
 #define GROUP_LABEL METRICS_LABEL_BYTES
-#define LABELS 256
 
 #define O(field) offsetof(struct outbox_counts, field)
 #define U(field) offsetof(struct aggregator_link_counts, field)
@@ -30,7 +29,7 @@
 #define W(field) offsetof(struct rm_notify_counts, field)
 
 /* clang-format off */
-static const struct agent_counter outbox_counters[] = {
+static const struct metrics_counter outbox_counters[] = {
 	{ "rackmesh_agent_batches_made_total", "", O(made.batches), "Batches of probe results made." },
 	{ "rackmesh_agent_batches_sent_total", "", O(sent.batches), "Batches sent, each once." },
 	{ "rackmesh_agent_batches_resent_total", "", O(resent.batches), "Batches sent again in a later session." },
@@ -59,7 +58,7 @@ static const struct agent_counter outbox_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter aggregator_link_counters[] = {
+static const struct metrics_counter aggregator_link_counters[] = {
 	{ "rackmesh_agent_sessions_total", "", U(sessions), "Sessions established." },
 	{ "rackmesh_agent_refusals_total", "", U(refusals), "Sessions refused by the aggregator." },
 	{ "rackmesh_agent_frames_refused_total", "", U(refused_frames), "Malformed frames from the aggregator." },
@@ -82,7 +81,7 @@ static const struct agent_counter aggregator_link_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter pinglist_store_counters[] = {
+static const struct metrics_counter pinglist_store_counters[] = {
 	{ "rackmesh_agent_pinglists_total", "result=\"new\"", L(taken), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists received, by what was done with them." },
@@ -95,7 +94,7 @@ static const struct agent_counter pinglist_store_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter key_counters[] = {
+static const struct metrics_counter key_counters[] = {
 	{ "rackmesh_agent_keys_total", "result=\"new\"", K(taken), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
 	{ "rackmesh_agent_keys_total", "result=\"same\"", K(same), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
 	{ "rackmesh_agent_keys_total", "result=\"old\"", K(old), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
@@ -105,7 +104,7 @@ static const struct agent_counter key_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter key_file_counters[] = {
+static const struct metrics_counter key_file_counters[] = {
 	{ "rackmesh_agent_key_loads_total", "result=\"good\"", F(loaded), "Files with probe keys read at the start, by their state." },
 	{ "rackmesh_agent_key_loads_total", "result=\"damaged\"", F(damaged), "Files with probe keys read at the start, by their state." },
 	{ "rackmesh_agent_key_saves_total", "result=\"good\"", F(saved), "Times that probe keys were written to disk, by result." },
@@ -113,14 +112,14 @@ static const struct agent_counter key_file_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter notify_counters[] = {
+static const struct metrics_counter notify_counters[] = {
 	{ "rackmesh_agent_watchdog_fed_total", "", W(fed), "Times that systemd's watchdog was fed." },
 	{ "rackmesh_agent_watchdog_withheld_total", "", W(withheld), "Times that systemd's watchdog was not fed because a job of the worker was stuck." },
 	{ "rackmesh_agent_notify_failed_total", "", W(failed), "Messages to systemd that could not be sent." },
 	{ 0 }
 };
 
-static const struct agent_counter cache_counters[] = {
+static const struct metrics_counter cache_counters[] = {
 	{ "rackmesh_agent_cache_loads_total", "result=\"good\"", C(loaded), "Pinglist files read at the start, by their state." },
 	{ "rackmesh_agent_cache_loads_total", "result=\"expired\"", C(expired), "Pinglist files read at the start, by their state." },
 	{ "rackmesh_agent_cache_loads_total", "result=\"damaged\"", C(damaged), "Pinglist files read at the start, by their state." },
@@ -130,40 +129,20 @@ static const struct agent_counter cache_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter brake_counters[] = {
+static const struct metrics_counter brake_counters[] = {
 	{ "rackmesh_agent_brake_saves_total", "result=\"good\"", B(saved), "Times that the state of the brake was written to disk, by result." },
 	{ "rackmesh_agent_brake_saves_total", "result=\"failed\"", B(save_failed), "Times that the state of the brake was written to disk, by result." },
 	{ "rackmesh_agent_brake_saves_total", "result=\"skipped\"", B(save_skipped), "Times that the state of the brake was written to disk, by result." },
 	{ 0 }
 };
 
-static const struct agent_counter agent_counters[] = {
+static const struct metrics_counter agent_counters[] = {
 	{ "rackmesh_agent_loop_stalls_total", "", A(loop_stalls), "Times that the event loop did not run for 100 ms or longer." },
 	{ "rackmesh_agent_focus_refused_total", "", A(focus_refused), "Focus orders refused because the RNIC is not of this host." },
 	{ "rackmesh_agent_count_rows_no_memory_total", "", A(rows_no_memory), "Reports of receive counts cut because memory ran out." },
 	{ 0 }
 };
 /* clang-format on */
-
-int
-agent_metrics_table(struct rm_metrics *metrics, const void *owner, const char *label,
-    const struct agent_counter *table, const void *base)
-{
-	for (const struct agent_counter *at = table; at->name != NULL; at++) {
-		const uint64_t *value =
-		    (const uint64_t *)((const char *)base + at->offset);
-		const char *comma = label[0] != 0 && at->label[0] != 0 ? "," : "";
-		char labels[LABELS];
-		int r;
-
-		snprintf(labels, sizeof(labels), "%s%s%s", label, comma, at->label);
-		r = rm_metrics_counter(
-		    metrics, owner, at->name, labels, at->help, value);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
 
 static double
 read_session(const void *arg)
@@ -230,12 +209,11 @@ agent_metrics_aggregator_link(
 
 	snprintf(label, sizeof(label), "aggregator=\"%s\"",
 	    aggregator_link_address(aggregator_link));
-	r = agent_metrics_table(metrics, aggregator_link, label,
-	    aggregator_link_counters, aggregator_link_counts(aggregator_link));
+	r = metrics_table_add_owned(metrics, aggregator_link, aggregator_link_counters,
+	    aggregator_link_counts(aggregator_link), label);
 	if (r == 0)
-		r = agent_metrics_table(metrics, aggregator_link, label,
-		    outbox_counters,
-		    outbox_counts(aggregator_link_outbox(aggregator_link)));
+		r = metrics_table_add_owned(metrics, aggregator_link, outbox_counters,
+		    outbox_counts(aggregator_link_outbox(aggregator_link)), label);
 	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == 0; i++)
 		r = rm_metrics_gauge(metrics, aggregator_link, gauges[i].name, label,
 		    gauges[i].help, gauges[i].read, aggregator_link);
@@ -251,8 +229,8 @@ read_slow(const void *arg)
 int
 agent_metrics_plans(struct rm_metrics *metrics, const struct pinglist_store *pinglists)
 {
-	int r = agent_metrics_table(metrics, pinglists, "", pinglist_store_counters,
-	    pinglist_store_counts(pinglists));
+	int r = metrics_table_add_owned(metrics, pinglists, pinglist_store_counters,
+	    pinglist_store_counts(pinglists), "");
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, pinglists,
@@ -260,8 +238,8 @@ agent_metrics_plans(struct rm_metrics *metrics, const struct pinglist_store *pin
 		    "Expired pinglists in use; a tenth of their probes is sent.",
 		    read_slow, pinglists);
 	if (r == 0 && pinglist_store_cache_counts(pinglists) != NULL)
-		r = agent_metrics_table(metrics, pinglists, "", cache_counters,
-		    pinglist_store_cache_counts(pinglists));
+		r = metrics_table_add_owned(metrics, pinglists, cache_counters,
+		    pinglist_store_cache_counts(pinglists), "");
 	return r;
 }
 
@@ -269,20 +247,20 @@ int
 agent_metrics_keys(struct rm_metrics *metrics, const struct key_ring *ring,
     const struct rm_key_files *files)
 {
-	int r =
-	    agent_metrics_table(metrics, ring, "", key_counters, key_ring_counts(ring));
+	int r = metrics_table_add_owned(
+	    metrics, ring, key_counters, key_ring_counts(ring), "");
 
 	if (r == 0)
-		r = agent_metrics_table(
-		    metrics, ring, "", key_file_counters, rm_key_files_counts(files));
+		r = metrics_table_add_owned(
+		    metrics, ring, key_file_counters, rm_key_files_counts(files), "");
 	return r;
 }
 
 int
 agent_metrics_notify(struct rm_metrics *metrics, const struct rm_notify *notify)
 {
-	return agent_metrics_table(
-	    metrics, notify, "", notify_counters, rm_notify_counts(notify));
+	return metrics_table_add_owned(
+	    metrics, notify, notify_counters, rm_notify_counts(notify), "");
 }
 
 static double
@@ -301,8 +279,8 @@ int
 agent_metrics_brake(struct rm_metrics *metrics, const struct wire_brake *brake,
     const struct brake_file *file)
 {
-	int r = agent_metrics_table(
-	    metrics, file, "", brake_counters, brake_file_counts(file));
+	int r = metrics_table_add_owned(
+	    metrics, file, brake_counters, brake_file_counts(file), "");
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, brake, "rackmesh_agent_brake_permille",
@@ -317,7 +295,7 @@ int
 agent_metrics_agent(
     struct rm_metrics *metrics, const struct agent_counts *counts, const bool *paused)
 {
-	int r = agent_metrics_table(metrics, counts, "", agent_counters, counts);
+	int r = metrics_table_add_owned(metrics, counts, agent_counters, counts, "");
 
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, counts, "rackmesh_agent_paused", "",

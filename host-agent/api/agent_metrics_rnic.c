@@ -23,7 +23,7 @@
 #define N(field) offsetof(struct nic_clock_counts, field)
 
 /* clang-format off */
-static const struct agent_counter prober_counters[] = {
+static const struct metrics_counter prober_counters[] = {
 	{ "rackmesh_agent_probes_asked_total", "", P(asked), "Probes that became due." },
 	{ "rackmesh_agent_probes_skipped_total", "", P(skipped), "Probes not sent because they were overdue for too long or had no socket." },
 	{ "rackmesh_agent_probes_sent_total", "", P(sent), "Probes handed to the kernel." },
@@ -37,7 +37,7 @@ static const struct agent_counter prober_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter reflector_counters[] = {
+static const struct metrics_counter reflector_counters[] = {
 	{ "rackmesh_agent_reflector_received_total", "", R(received), "Packets received at the reflector's port." },
 	{ "rackmesh_agent_replies_sent_total", "", R(replied), "Replies handed to the kernel." },
 	{ "rackmesh_agent_replies_send_failed_total", "", R(send_failed), "Replies that the kernel refused." },
@@ -52,7 +52,7 @@ static const struct agent_counter reflector_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter port_counters[] = {
+static const struct metrics_counter port_counters[] = {
 	{ "rackmesh_agent_port_overruns_total", "", Q(overruns), "Packets lost because a receive queue of the agent was full." },
 	{ "rackmesh_agent_port_truncated_total", "", Q(truncated), "Packets larger than any probe." },
 	{ "rackmesh_agent_port_stamps_missing_total", "", Q(stamps_missing), "Sent packets whose send timestamp was not delivered." },
@@ -63,7 +63,7 @@ static const struct agent_counter port_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter verbs_counters[] = {
+static const struct metrics_counter verbs_counters[] = {
 	{ "rackmesh_agent_verbs_errors_total", "", Q(errors), "Completions with an error status." },
 	{ "rackmesh_agent_verbs_no_header_total", "", Q(no_header), "Packets received without a readable GRH." },
 	{ "rackmesh_agent_verbs_receives_low_total", "", Q(receives_low), "Times that a receive queue was nearly empty." },
@@ -75,7 +75,7 @@ static const struct agent_counter verbs_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter handle_counters[] = {
+static const struct metrics_counter handle_counters[] = {
 	{ "rackmesh_agent_verbs_handles_found_total", "", H(hits), "Times that the address handle of a target was cached." },
 	{ "rackmesh_agent_verbs_handles_created_total", "", H(created), "Address handles created." },
 	{ "rackmesh_agent_verbs_handles_destroyed_total", "", H(destroyed), "Address handles destroyed." },
@@ -89,7 +89,7 @@ static const struct agent_counter handle_counters[] = {
 	{ 0 }
 };
 
-static const struct agent_counter clock_counters[] = {
+static const struct metrics_counter clock_counters[] = {
 	{ "rackmesh_agent_nic_clock_stamps_total", "", N(converted), "Timestamps of the NIC's clock that were used." },
 	{ "rackmesh_agent_nic_clock_missing_total", "", N(missing), "Completions without a timestamp." },
 	{ "rackmesh_agent_nic_clock_backward_total", "", N(backward), "Timestamps of the NIC that are before an earlier one; normal with several queues." },
@@ -202,14 +202,14 @@ add_verbs(struct rm_metrics *metrics, const struct rnic *rnic, const char *label
 
 	if (!rnic_verbs(rnic, &facts))
 		return 0;
-	r = agent_metrics_table(
-	    metrics, rnic, label, verbs_counters, rnic_port_counts(rnic));
+	r = metrics_table_add_owned(
+	    metrics, rnic, verbs_counters, rnic_port_counts(rnic), label);
 	if (r == 0)
-		r = agent_metrics_table(
-		    metrics, rnic, label, handle_counters, facts.handle_counts);
+		r = metrics_table_add_owned(
+		    metrics, rnic, handle_counters, facts.handle_counts, label);
 	if (r == 0 && facts.clock_counts != NULL)
-		r = agent_metrics_table(
-		    metrics, rnic, label, clock_counters, facts.clock_counts);
+		r = metrics_table_add_owned(
+		    metrics, rnic, clock_counters, facts.clock_counts, label);
 	if (r == 0 && facts.clock_counts != NULL)
 		r = rm_metrics_gauge(metrics, rnic,
 		    "rackmesh_agent_nic_clock_drift_ppb", label,
@@ -291,15 +291,15 @@ agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic)
 	int r;
 
 	snprintf(label, sizeof(label), "device=\"%s\"", rnic_device(rnic));
-	r = agent_metrics_table(metrics, rnic, label, prober_counters, prober);
+	r = metrics_table_add_owned(metrics, rnic, prober_counters, prober, label);
 	if (r == 0)
 		r = add_results(metrics, rnic, label, prober);
 	if (r == 0)
-		r = agent_metrics_table(metrics, rnic, label, reflector_counters,
-		    reflector_counts(rnic_reflector(rnic)));
+		r = metrics_table_add_owned(metrics, rnic, reflector_counters,
+		    reflector_counts(rnic_reflector(rnic)), label);
 	if (r == 0)
-		r = agent_metrics_table(
-		    metrics, rnic, label, port_counters, rnic_port_counts(rnic));
+		r = metrics_table_add_owned(
+		    metrics, rnic, port_counters, rnic_port_counts(rnic), label);
 	if (r == 0)
 		r = add_verbs(metrics, rnic, label);
 	if (r == 0)

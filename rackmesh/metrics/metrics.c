@@ -370,8 +370,8 @@ rm_metrics_render(const struct rm_metrics *metrics, struct evbuffer *out)
 }
 
 int
-metrics_table_add(struct rm_metrics *metrics, const struct metrics_counter *table,
-    const void *base, const char *more)
+metrics_table_add_owned(struct rm_metrics *metrics, const void *owner,
+    const struct metrics_counter *table, const void *base, const char *more)
 {
 	char labels[METRICS_LABEL_BYTES];
 	int r = 0;
@@ -379,8 +379,15 @@ metrics_table_add(struct rm_metrics *metrics, const struct metrics_counter *tabl
 	for (const struct metrics_counter *c = table; r == 0 && c->name != NULL; c++) {
 		snprintf(labels, sizeof(labels), "%s%s%s", more,
 		    more[0] != 0 && c->label[0] != 0 ? "," : "", c->label);
-		r = rm_metrics_counter(metrics, table, c->name, labels, c->help,
+		r = rm_metrics_counter(metrics, owner, c->name, labels, c->help,
 		    (const uint64_t *)(const void *)((const char *)base + c->offset));
 	}
 	return r;
+}
+
+int
+metrics_table_add(struct rm_metrics *metrics, const struct metrics_counter *table,
+    const void *base, const char *more)
+{
+	return metrics_table_add_owned(metrics, table, table, base, more);
 }

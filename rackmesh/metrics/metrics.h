@@ -88,5 +88,8 @@ struct metrics_counter { /* a uint64_t at an offset of some struct of counters *
  * label that all of the table carry. */
 int metrics_table_add(struct rm_metrics *metrics, const struct metrics_counter *table,
     const void *base, const char *more);
+/* The same, registered by owner, for rm_metrics_forget. */
+int metrics_table_add_owned(struct rm_metrics *metrics, const void *owner,
+    const struct metrics_counter *table, const void *base, const char *more);
 
 #endif
