@@ -7,17 +7,12 @@
 
 #include "host-agent/pinglist/brake.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/loop/worker.h"
+#include "rackmesh/loop/file_save.h"
 
 struct brake_file {
 	char path[PATH_MAX]; /* "": none */
 	struct rm_worker *worker;
 	struct brake_file_counts counts;
-};
-
-struct save_job {
-	struct brake_file *file;
-	uint8_t data[BRAKE_FILE_BYTES];
 };
 
 int
@@ -62,43 +57,28 @@ brake_file_load(const struct brake_file *file, struct brake *brake)
 	return r;
 }
 
-static int
-save_run(void *arg)
-{
-	const struct save_job *job = arg;
-
-	return rm_file_replace(job->file->path, job->data, sizeof(job->data));
-}
-
 static void
 save_done(void *arg, int r)
 {
-	struct save_job *job = arg;
+	struct brake_file *file = arg;
 
 	if (r == 0)
-		job->file->counts.saved++;
+		file->counts.saved++;
 	else
-		job->file->counts.save_failed++;
-	free(job);
+		file->counts.save_failed++;
 }
 
 void
 brake_file_save(struct brake_file *file, const struct wire_brake *brake)
 {
-	struct save_job *job;
+	uint8_t data[BRAKE_FILE_BYTES];
 
 	if (file->path[0] == 0)
 		return;
-	job = calloc(1, sizeof(*job));
-	if (job != NULL) {
-		job->file = file;
-		brake_seal(brake, job->data);
-	}
-	if (job == NULL ||
-	    rm_worker_submit(file->worker, save_run, save_done, job) < 0) {
+	brake_seal(brake, data);
+	if (rm_file_save(
+		file->worker, file->path, data, sizeof(data), save_done, file) < 0)
 		file->counts.save_skipped++;
-		free(job);
-	}
 }
 
 const struct brake_file_counts *

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "rackmesh/core/file.h"
-#include "rackmesh/loop/worker.h"
+#include "rackmesh/loop/file_save.h"
 
 static const uint8_t cache_magic[8] = { 'R', 'M', 'P', 'C', 0, 0, 0, 1 };
 
@@ -18,14 +18,6 @@ struct pinglist_cache {
 	char *folder;
 	struct rm_worker *worker;
 	struct pinglist_cache_counts counts;
-};
-
-/* In the worker's hands until it is answered. */
-struct save_job {
-	struct pinglist_cache *cache;
-	uint8_t *data;
-	size_t len;
-	char path[PATH_MAX];
 };
 
 static uint32_t
@@ -173,48 +165,34 @@ pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now
 	return r;
 }
 
-static int
-save_run(void *arg)
-{
-	struct save_job *job = arg;
-
-	return rm_file_replace(job->path, job->data, job->len);
-}
-
 static void
 save_done(void *arg, int r)
 {
-	struct save_job *job = arg;
+	struct pinglist_cache *cache = arg;
 
 	if (r == 0)
-		job->cache->counts.saved++;
+		cache->counts.saved++;
 	else
-		job->cache->counts.save_failed++;
-	free(job->data);
-	free(job);
+		cache->counts.save_failed++;
 }
 
 void
 pinglist_cache_save(struct pinglist_cache *cache, const char *tor,
     const struct wire_bytes *pinglist, rm_wall_t now)
 {
-	struct save_job *job = calloc(1, sizeof(*job));
-	int r = -ENOMEM;
+	char path[PATH_MAX];
+	uint8_t *data = NULL;
+	size_t len;
+	int r;
 
-	if (job != NULL) {
-		job->cache = cache;
-		r = cache_path(cache, tor, job->path);
-	}
+	r = cache_path(cache, tor, path);
 	if (r == 0)
-		r = pinglist_cache_seal(pinglist, now, &job->data, &job->len);
+		r = pinglist_cache_seal(pinglist, now, &data, &len);
 	if (r == 0)
-		r = rm_worker_submit(cache->worker, save_run, save_done, job);
-	if (r < 0) {
+		r = rm_file_save(cache->worker, path, data, len, save_done, cache);
+	if (r < 0)
 		cache->counts.save_skipped++;
-		if (job != NULL)
-			free(job->data);
-		free(job);
-	}
+	free(data);
 }
 
 const struct pinglist_cache_counts *

@@ -10,7 +10,7 @@
 #include "rackmesh/core/crc32c.h"
 #include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/loop/worker.h"
+#include "rackmesh/loop/file_save.h"
 
 #define HEAD_BYTES 16
 #define MAX_BYTES (8u << 20)
@@ -21,13 +21,6 @@ struct rm_key_files {
 	char *folder;
 	struct rm_worker *worker;
 	struct rm_key_file_counts counts;
-};
-
-struct save { /* in the worker's hands until it is answered */
-	struct rm_key_files *files;
-	char path[PATH_MAX];
-	size_t len;
-	uint8_t data[];
 };
 
 int
@@ -113,51 +106,43 @@ rm_key_files_load(struct rm_key_files *files, const char *tor, uint8_t **file,
 	return 0;
 }
 
-static int
-save_run(void *arg)
-{
-	struct save *save = arg;
-
-	return rm_file_replace_secret(save->path, save->data, save->len);
-}
-
 static void
 save_done(void *arg, int r)
 {
-	struct save *save = arg;
+	struct rm_key_files *files = arg;
 
 	if (r == 0)
-		save->files->counts.saved++;
+		files->counts.saved++;
 	else
-		save->files->counts.failed++;
-	explicit_bzero(save->data, save->len);
-	free(save);
+		files->counts.failed++;
 }
 
 void
 rm_key_files_save(
     struct rm_key_files *files, const char *tor, const uint8_t *data, size_t len)
 {
-	struct save *save = NULL;
+	char path[PATH_MAX];
+	uint8_t *file = NULL;
 	uint32_t crc;
+	int r = -ENOMEM;
 
 	if (files->folder[0] == '\0')
 		return;
 	if (len <= MAX_BYTES)
-		save = calloc(1, sizeof(*save) + HEAD_BYTES + len);
-	if (save == NULL || file_path(files, tor, save->path) < 0)
-		goto fail;
-	save->files = files;
-	save->len = HEAD_BYTES + len;
-	crc = htobe32(rm_crc32c(0, data, len));
-	memcpy(save->data, magic, sizeof(magic));
-	memcpy(save->data + 8, &crc, sizeof(crc));
-	memcpy(save->data + HEAD_BYTES, data, len);
-	if (rm_worker_submit(files->worker, save_run, save_done, save) == 0)
-		return;
-fail:
-	files->counts.failed++;
-	free(save);
+		file = calloc(1, HEAD_BYTES + len);
+	if (file != NULL)
+		r = file_path(files, tor, path);
+	if (r == 0) {
+		crc = htobe32(rm_crc32c(0, data, len));
+		memcpy(file, magic, sizeof(magic));
+		memcpy(file + 8, &crc, sizeof(crc));
+		memcpy(file + HEAD_BYTES, data, len);
+		r = rm_file_save_secret(
+		    files->worker, path, file, HEAD_BYTES + len, save_done, files);
+		explicit_bzero(file, HEAD_BYTES + len);
+	}
+	files->counts.failed += r < 0;
+	free(file);
 }
 
 const struct rm_key_file_counts *

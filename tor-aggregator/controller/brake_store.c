@@ -11,16 +11,10 @@
 
 #include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
-#include "rackmesh/loop/worker.h"
+#include "rackmesh/loop/file_save.h"
 
 #define MAX_PATH 4096
 #define MAX_FILE_BYTES 4096
-
-struct save { /* a job of the worker's */
-	struct brake_store *store;
-	char path[MAX_PATH];
-	char text[128];
-};
 
 struct brake_store {
 	struct rm_worker *worker;
@@ -121,20 +115,10 @@ brake_store_take(struct brake_store *store, const struct wire_brake *brake)
 	return 1;
 }
 
-static int
-save_run(void *arg)
-{
-	const struct save *save = arg;
-
-	return rm_file_replace(
-	    save->path, (const uint8_t *)save->text, strlen(save->text));
-}
-
 static void
 save_done(void *arg, int r)
 {
-	struct save *save = arg;
-	struct brake_store *store = save->store;
+	struct brake_store *store = arg;
 
 	store->saving = false;
 	if (r < 0) {
@@ -143,28 +127,21 @@ save_done(void *arg, int r)
 	} else {
 		store->counts.written++;
 	}
-	free(save);
 }
 
 void
 brake_store_save(struct brake_store *store)
 {
-	struct save *save;
+	char text[128];
 
 	if (store->path == NULL || !store->unsaved || store->saving)
 		return;
-	save = calloc(1, sizeof(*save));
-	if (save == NULL)
-		return;
-	save->store = store;
-	snprintf(save->path, sizeof(save->path), "%s", store->path);
-	snprintf(save->text, sizeof(save->text),
+	snprintf(text, sizeof(text),
 	    "{\"version\": %" PRIu64 ", \"rate_permille\": %" PRIu32 "}\n",
 	    store->brake.version, store->brake.rate_permille);
-	if (rm_worker_submit(store->worker, save_run, save_done, save) < 0) {
-		free(save);
+	if (rm_file_save(
+		store->worker, store->path, text, strlen(text), save_done, store) < 0)
 		return;
-	}
 	store->saving = true;
 	store->unsaved = false;
 }

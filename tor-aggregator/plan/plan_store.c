@@ -9,13 +9,14 @@
 #include "rackmesh/core/error.h"
 #include "rackmesh/core/file.h"
 #include "rackmesh/judge/part.h"
-#include "rackmesh/loop/worker.h"
+#include "rackmesh/loop/file_save.h"
 #include "rackmesh/net/frame.h"
 
 #define MAX_INTERVAL_US 600000000u
 #define MAX_PATH 4096
 
 struct held {
+	struct plan_store *store; /* for the end of a save */
 	char tor[RM_NAME_BYTES];
 	uint8_t *data;
 	size_t len;
@@ -33,14 +34,6 @@ struct plan_store {
 	struct plan_store_counts counts;
 };
 
-struct save { /* all that the worker touches */
-	struct plan_store *store;
-	size_t tor;
-	char path[MAX_PATH];
-	size_t len;
-	uint8_t data[];
-};
-
 int
 plan_store_new(struct rm_worker *worker, const char *region, const char *folder,
     const char *const *tors, size_t count, struct plan_store **ret)
@@ -55,8 +48,10 @@ plan_store_new(struct rm_worker *worker, const char *region, const char *folder,
 	store->worker = worker;
 	store->count = count;
 	snprintf(store->region, sizeof(store->region), "%s", region);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		store->held[i].store = store;
 		snprintf(store->held[i].tor, sizeof(store->held[i].tor), "%s", tors[i]);
+	}
 	if (folder != NULL) {
 		store->folder = strdup(folder);
 		if (store->folder == NULL) {
@@ -219,29 +214,18 @@ plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_error *err
 	return r == -ENOENT ? 0 : r;
 }
 
-static int
-save_run(void *arg)
-{
-	struct save *save = arg;
-
-	return rm_file_replace(save->path, save->data, save->len);
-}
-
 static void
 save_done(void *arg, int r)
 {
-	struct save *save = arg;
-	struct plan_store *store = save->store;
-	struct held *held = &store->held[save->tor];
+	struct held *held = arg;
 
 	held->saving = false;
 	if (r < 0) {
-		store->counts.cache_failed++;
+		held->store->counts.cache_failed++;
 		held->unsaved = true; /* with the next plan_store_save */
 	} else {
-		store->counts.cache_written++;
+		held->store->counts.cache_written++;
 	}
-	free(save);
 }
 
 void
@@ -249,22 +233,14 @@ plan_store_save(struct plan_store *store)
 {
 	for (size_t i = 0; i < store->count && store->folder != NULL; i++) {
 		struct held *held = &store->held[i];
-		struct save *save;
+		char path[MAX_PATH];
 
 		if (!held->unsaved || held->saving)
 			continue;
-		save = malloc(sizeof(*save) + held->len);
-		if (save == NULL)
+		if (cache_path(store, i, path) < 0 ||
+		    rm_file_save(store->worker, path, held->data, held->len, save_done,
+			held) < 0)
 			return;
-		save->store = store;
-		save->tor = i;
-		save->len = held->len;
-		memcpy(save->data, held->data, held->len);
-		if (cache_path(store, i, save->path) < 0 ||
-		    rm_worker_submit(store->worker, save_run, save_done, save) < 0) {
-			free(save);
-			return;
-		}
 		held->saving = true;
 		held->unsaved = false;
 	}
