@@ -37,8 +37,8 @@
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
 
-/* Its parent must exist: a mistyped path is not to be made true. Without a disk that
- * takes it, all that is kept there is kept in memory. */
+/* Makes the state folder. Its parent must exist, so that a mistyped path is refused. If
+ * the disk does not take the folder, what would be kept there stays in memory. */
 static int
 start_state(struct analyzer *analyzer)
 {
@@ -121,7 +121,8 @@ start_modules(struct analyzer *analyzer)
 	return r;
 }
 
-/* Of an earlier life: they are missed if they do not come. */
+/* An aggregator that was connected before the restart is reported as missing if it does
+ * not connect again. */
 static void
 miss(struct analyzer *analyzer, const struct known_aggregator *aggregator)
 {
@@ -177,7 +178,7 @@ start_intake(struct analyzer *analyzer)
 	return intake_new(analyzer->loop, &options, &callbacks, &analyzer->intake);
 }
 
-/* The last thing: whoever comes finds all that is needed. */
+/* Called last: an aggregator that connects finds everything in place. */
 static int
 listen_to_aggregators(struct analyzer *analyzer)
 {
@@ -312,7 +313,7 @@ analyzer_free(struct analyzer *analyzer)
 	rm_http_server_free(analyzer->server);
 	rm_metrics_free(analyzer->metrics);
 	drills_free(analyzer->drills);
-	/* Its jobs answer to history and the files, and history to the intake. */
+	/* Jobs of the worker use history and the files, and history uses the intake. */
 	rm_worker_free(analyzer->worker);
 	history_free(analyzer->history);
 	intake_free(analyzer->intake);

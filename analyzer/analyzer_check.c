@@ -14,7 +14,8 @@ analyzer_claim(void)
 	return (struct rm_identity_claim){ .role = RM_ROLE_ANALYZER };
 }
 
-/* Of one inside of a state folder that has yet to be made nothing is known. */
+/* A history folder inside of a state folder that does not exist yet cannot be checked.
+ */
 static void
 check_history(struct rm_check *check, const struct analyzer_config *config)
 {

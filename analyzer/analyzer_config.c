@@ -141,7 +141,7 @@ check_all(const struct analyzer_config *config, struct rm_error *error)
 	return r;
 }
 
-/* What depends on another option when it is left out. */
+/* Sets the options whose default depends on another option. */
 static int
 derive(struct analyzer_config *config, struct rm_error *error)
 {

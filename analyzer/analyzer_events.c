@@ -26,7 +26,7 @@
 
 _Static_assert(ANALYZER_MAX_REGIONS <= RM_SIGHT_REGIONS, "each has its own count");
 
-/* ---- What aggregators bring, and that they come and go ---- */
+/* ---- messages of aggregators; their connects and disconnects ---- */
 
 static const char *
 on_hello(const struct intake_info *session, void *arg)
@@ -68,7 +68,7 @@ on_gone(const struct intake_info *session, void *arg)
 	drills_gone(analyzer->drills, session->id);
 }
 
-/* Nothing is to be said of whom another analyzer hears. */
+/* An aggregator that is connected to another analyzer is not reported as missing. */
 static void
 on_left(const struct intake_info *session, void *arg)
 {
@@ -112,7 +112,8 @@ take_incident(const struct wire_incident *incident, uint64_t *ticket, void *arg)
 	return history_take_incident(analyzer->history, incident, ticket);
 }
 
-/* Behind our wall time; what is no time at all is as far off as can be. */
+/* How far the summary lies behind our wall clock. A time out of range counts as
+ * infinitely early. */
 static int64_t
 lag_of(const struct wire_summary *summary)
 {
@@ -160,7 +161,8 @@ on_incident(const struct wire_incident *incident, void *arg)
 	if (r > 0)
 		region_incident(analyzer_region(analyzer, incident->head.region),
 		    incident, rm_mono_now());
-	/* What is refused for good is counted there, and kept by history. */
+	/* An incident that is refused for good is counted by the region; history keeps
+	 * it all the same. */
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -194,13 +196,14 @@ analyzer_intake_callbacks(struct analyzer *analyzer, struct intake_callbacks *re
 #define TICKS_PER_JUDGEMENT 5
 #define TICKS_PER_S 20
 #define TICKS_PER_HOUR (3600 * TICKS_PER_S)
-/* Later than this, we stood still; then sockets are emptied before anything is judged.
- */
+/* If a tick comes later than this, the process was stopped: sockets are read before
+ * anything is judged. */
 #define STALL_NS (300 * RM_NS_PER_MS)
 #define HOLD_NS (500 * RM_NS_PER_MS)
-/* A judgement that takes longer has kept us from hearing anybody. */
+/* A judgement that takes longer has kept the process from reading its sockets. */
 #define DEAF_NS RM_NS_PER_S
-/* Rows of a minute come one row interval late, and then are on their way. */
+/* The rows of a minute come up to one row interval late; this is for their transport.
+ */
 #define SLA_MARGIN_NS (5 * RM_NS_PER_S)
 #define FORGET_NS (86400 * RM_NS_PER_S)
 
@@ -215,7 +218,7 @@ analyzer_region(const struct analyzer *analyzer, const char *name)
 	return NULL;
 }
 
-/* What is ours: on the table of incidents, and into history. */
+/* Puts an incident of this analyzer on the table of incidents and into history. */
 static void
 on_own_incident(const char *region, enum wire_incident_state state,
     const struct rm_incident *incident, void *arg)
@@ -279,7 +282,7 @@ analyzer_region_get(struct analyzer *analyzer, const char *name, struct region *
 		return r;
 	}
 	analyzer->regions[analyzer->region_count++] = *ret;
-	/* Those of an earlier life come before there are metrics. */
+	/* Regions of before a restart are made before the metrics. */
 	if (analyzer->metrics != NULL)
 		(void)analyzer_metrics_region(*ret, analyzer->metrics);
 	return 0;
@@ -290,7 +293,7 @@ on_durable(enum wire_lane lane, uint64_t ticket, void *arg)
 {
 	const struct analyzer *analyzer = arg;
 
-	/* Of an earlier life's points there may be word before anybody listens. */
+	/* Points of before a restart may become durable before the intake exists. */
 	if (analyzer->intake != NULL)
 		intake_durable(analyzer->intake, lane, ticket);
 }
@@ -326,7 +329,7 @@ notice_stall(struct analyzer *analyzer, rm_mono_t now)
 	    0, "event loop stalled for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 
-/* Last rows of a rack that is not heard of say nothing. */
+/* Ignores the last rows of a rack that stopped reporting. */
 static void
 note_seen(struct analyzer *analyzer, rm_mono_t now)
 {
@@ -368,7 +371,7 @@ on_ended(const struct incident_table_entry *entry, void *arg)
 
 	rm_log_info("%s: %s: incident resolved: the rack reports no such incident",
 	    entry->region, entry->part);
-	/* As if each that had told of it had said so. */
+	/* Resolves it in the name of each aggregator that reported it. */
 	for (size_t i = 0; i < entry->source_count; i++) {
 		incident.head.aggregator = entry->sources[i];
 		region_incident(region, &incident, rm_mono_now());
@@ -409,8 +412,9 @@ on_minute(const struct sla_minute *minute, void *arg)
 		analyzer->counts.unkept++;
 }
 
-/* One minute holds the rows of all regions; more than SLA_MAX_WAIT_NS, and it would be
- * overwritten: rows of slower aggregators come late to it. */
+/* The slot of one minute holds the rows of all regions. A wait longer than
+ * SLA_MAX_WAIT_NS would let the next minute overwrite it: rows of slower aggregators
+ * are then too late. */
 static int64_t
 sla_wait_ns(const struct analyzer *analyzer)
 {
@@ -464,7 +468,8 @@ on_tick(void *arg)
 	if (analyzer->ticks % TICKS_PER_JUDGEMENT == 0 &&
 	    now.ns >= analyzer->hold_until.ns)
 		judge(analyzer, now, wall, whole_second);
-	/* Ticks that we missed are not made up, and what we did now was no stall. */
+	/* Missed ticks are not made up for. The time that this tick took does not count
+	 * as a stall. */
 	now = rm_mono_now();
 	while (analyzer->deadline.ns <= now.ns)
 		analyzer->deadline = rm_mono_add(analyzer->deadline, TICK_NS);

@@ -156,7 +156,7 @@ open_incidents(const struct incident_table *table, const char *region)
 	return count;
 }
 
-/* False: has answered. */
+/* False: the error has been answered. */
 static bool
 get_racks(const struct analyzer *analyzer, struct rm_http_request *request,
     const struct rm_sight *sight, rm_mono_t now, struct health_rack **racks,
@@ -181,7 +181,7 @@ racks_json(const struct health_rack *racks, size_t count, rm_mono_t now)
 	return list;
 }
 
-/* What a database says may cite rows of any region. */
+/* The error text of a database may quote rows of any region. */
 static const char *
 trouble_in(const struct analyzer *analyzer, const struct rm_sight *sight)
 {
@@ -331,7 +331,7 @@ analyzer_api_serve(struct analyzer *analyzer, struct rm_http_server *server)
 		rm_http_handler *handler;
 		void *arg;
 	} routes[] = {
-		/* each shows the regions alone that who asks may see */
+		/* each lists only the regions that the client may see */
 		{ "/v1/health", get_health, analyzer },
 		{ "/v1/racks", get_rack_list, analyzer },
 		{ "/v1/aggregators", get_aggregators, analyzer },

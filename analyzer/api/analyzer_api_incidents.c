@@ -18,7 +18,7 @@
 #define MAX_LIMIT (INCIDENT_TABLE_MAX_OPEN + INCIDENT_TABLE_MAX_CLOSED)
 #define MAX_RELATED 50
 
-/* Nobody who tells of it is connected: it stays as it was. */
+/* None of its sources is connected, so its state cannot change. */
 static bool
 is_silent(const struct analyzer *analyzer, const struct incident_table_entry *entry)
 {
@@ -52,7 +52,7 @@ by_change(const void *a, const void *b)
 	return (*one)->changes < (*other)->changes ? -1 : 1;
 }
 
-/* What is asked for, in the table of incidents's order. */
+/* The incidents that the query asks for, in the order of the table of incidents. */
 static size_t
 choose(const struct analyzer *analyzer, const struct rm_http_request *request,
     const struct rm_sight *sight, uint64_t since,
@@ -73,7 +73,8 @@ choose(const struct analyzer *analyzer, const struct rm_http_request *request,
 	return count;
 }
 
-/* Open ones of all regions in sight, whatever else is asked for. */
+/* Open incidents of all regions that the client may see, whatever the other filters
+ * are. */
 static size_t
 open_in(const struct analyzer *analyzer, struct rm_sight sight)
 {
@@ -86,7 +87,8 @@ open_in(const struct analyzer *analyzer, struct rm_sight sight)
 	return count;
 }
 
-/* With since= the oldest change comes first, so that a cut answer is gone on from. */
+/* With since= the answer begins with the oldest change, so that a client can continue
+ * after a truncated answer. */
 void
 analyzer_api_incidents(struct rm_http_request *request, void *arg)
 {
@@ -126,7 +128,7 @@ analyzer_api_incidents(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, all);
 }
 
-/* ---- one ------------------------------------------------------------------------- */
+/* ---- one incident ---------------------------------------------------------------- */
 
 static bool
 share_a_name(const char *part, const char *other)
@@ -143,7 +145,7 @@ share_a_name(const char *part, const char *other)
 	return false;
 }
 
-/* Of the same rack, or of parts that have a switch in common. */
+/* True for incidents of the same rack, and for parts that have a switch in common. */
 static bool
 is_related(
     const struct incident_table_entry *entry, const struct incident_table_entry *other)

@@ -206,7 +206,7 @@ analyzer_metrics_register(const struct analyzer *analyzer, struct rm_metrics *me
 	return r;
 }
 
-/* A region's own, once it is made. */
+/* The metrics of one region, added when the region is made. */
 int
 analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 {

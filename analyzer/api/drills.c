@@ -18,10 +18,10 @@
 #define PATIENCE_NS (10 * RM_NS_PER_S)
 
 struct drill {
-	uint64_t token; /* ours; 0: free */
+	uint64_t token; /* made here; 0: the slot is free */
 	uint64_t session, http;
 	rm_mono_t until;
-	/* Of a rack, else "": its answer names no region, and nobody else knows it. */
+	/* region of a query about a rack, whose answer does not name it; else "" */
 	char region[RM_NAME_BYTES];
 	bool counted; /* of a rack: its counters, not its mesh */
 };
@@ -44,7 +44,7 @@ find(struct drills *drills, uint64_t token)
 	return NULL;
 }
 
-/* Those that were never answered: their clients have been told. */
+/* Frees the slots of queries that timed out; their clients have been answered. */
 static void
 forget_late(struct drills *drills, rm_mono_t now)
 {
@@ -53,7 +53,7 @@ forget_late(struct drills *drills, rm_mono_t now)
 			drills->waiting[i].token = 0;
 }
 
-/* The one that told of it last, if it is there. */
+/* The connected aggregator that reported the rack last; NULL: none is connected. */
 static const struct intake_info *
 who_serves(const struct drills *drills, const struct rack *rack)
 {
@@ -66,7 +66,8 @@ who_serves(const struct drills *drills, const struct rack *rack)
 	return session;
 }
 
-/* Its own aggregator, or another one of the rack. */
+/* The connected aggregator that reported the RNIC, or another one of its rack; NULL:
+ * none. */
 static const struct intake_info *
 who_knows(const struct drills *drills, const struct rack_rnic *rnic)
 {
@@ -145,7 +146,7 @@ drills_ask(struct rm_http_request *request, void *arg)
 	ask(drills, request, session, &drill);
 }
 
-/* NULL: has said why. */
+/* NULL: the error has been answered. */
 static const struct rack *
 rack_of(const struct drills *drills, struct rm_http_request *request)
 {
@@ -231,7 +232,7 @@ drills_ask_hosts(struct rm_http_request *request, void *arg)
 	ask_counted(arg, request, true);
 }
 
-/* What the aggregator says, with its region. */
+/* The aggregator's answer with its region added. */
 static void
 reply_rack(const struct drill *drill, struct rm_http_request *request, int status,
     const struct wire_drill_answer *answer)
@@ -274,7 +275,7 @@ drills_answer(
 	    answer->status >= 200 && answer->status < 600 ? answer->status : 500;
 	struct rm_http_request *request;
 
-	/* Too late, or nobody asked that one. */
+	/* The answer came too late, or from an aggregator that was not asked. */
 	if (drill == NULL || drill->session != session) {
 		drills->counts.refused++;
 		return;

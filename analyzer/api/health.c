@@ -47,7 +47,7 @@ by_trouble(const void *a, const void *b)
 	if (lost != other_lost)
 		return lost > other_lost ? -1 : 1;
 	order = strcmp(one->rack->region, other->rack->region);
-	/* tor2 before tor10: where people look for it. */
+	/* Compares names as people sort them: tor2 before tor10. */
 	return order != 0 ? order : strverscmp(one->rack->tor, other->rack->tor);
 }
 
@@ -80,7 +80,8 @@ count_at(struct health_rack *racks, size_t count, const char *region, const char
 	found->by_part[type]++;
 }
 
-/* At the rack that told of it; what is between racks, at all that its name holds. */
+/* Counts an incident at the rack that reported it; one between racks at every rack that
+ * its name contains. */
 static void
 count_incident(
     struct health_rack *racks, size_t count, const struct incident_table_entry *entry)
@@ -113,7 +114,8 @@ state_of(const struct health_rack *health)
 {
 	const struct wire_rack_state *state = &health->rack->state;
 
-	/* Nothing is known of it but what was: that it is blind tells more. */
+	/* The rest of the state is old: "blind" is more useful than the last known
+	 * state. */
 	if (!health->is_seen || health->by_part[RM_PART_RACK] > 0)
 		return HEALTH_BLIND;
 	if (health->incidents > 0 || state->rnics_bad > 0)

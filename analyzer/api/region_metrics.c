@@ -107,7 +107,7 @@ report_kinds(struct rm_metrics_out *out, const struct incident_table *table,
 
 		if (strcmp(entry->region, region_name(region)) != 0)
 			continue;
-		/* A kind of a later release is in none of ours. */
+		/* A kind that only a later release knows is not counted. */
 		for (int k = 1; k < RM_KINDS; k++)
 			open[k] +=
 			    strcmp(entry->kind, rm_kind_str((enum rm_kind)k)) == 0;
@@ -129,7 +129,7 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 		report_kinds(out, analyzer->table, analyzer->regions[i]);
 }
 
-/* Names are an aggregator's word. */
+/* Names come from an aggregator, and may contain any character. */
 static void
 put_escaped(FILE *out, const char *label, const char *text)
 {
@@ -173,7 +173,8 @@ is_same_part(const struct incident_table_entry *a, const struct incident_table_e
 	       strcmp(a->kind, b->kind) == 0;
 }
 
-/* Two aggregators of a rack may have opened the same: a series stands once. */
+/* Two aggregators of a rack may have opened the same incident: each series is written
+ * once. */
 static void
 family_parts(struct rm_metrics_out *out, const void *arg)
 {

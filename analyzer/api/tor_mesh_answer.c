@@ -11,20 +11,22 @@
 
 #define ANSWER_MAX_WORST 1000
 
-struct place { /* a ToR, for as long as the mesh is read */
+struct place { /* one ToR of the answer; lives while the mesh is read */
 	const char *region, *tor;
-	size_t shown; /* where it stands in the answer; SIZE_MAX: nowhere yet */
+	size_t shown; /* index in the answer; SIZE_MAX: not in it yet */
 };
 
 struct answer {
 	FILE
-	    *out; /* rows are many: they are written without a json_t for each number */
-	const char *between; /* what goes before the next item of a list */
+	    /* There can be very many rows: they are written as text, without a json_t
+	     * for each number. */
+	    *out;
+	const char *between; /* written before the next item of a list: "" or "," */
 	rm_mono_t now;
 	bool in_pairs;
 	uint64_t probed, losing; /* pairs */
-	/* Where the worst alone are asked for: they, sorted, and all ToRs. */
-	size_t most, count; /* most: 0: all pairs, as they come */
+	/* With ?worst=: only the worst pairs, sorted; all ToRs are listed. */
+	size_t most, count; /* 0: all pairs, in the order in which they are read */
 	bool by_rtt, no_memory;
 	struct tor_mesh_row *worst;
 	struct place *places;
@@ -62,7 +64,7 @@ keep_tor(const char *region, const char *tor, void *arg)
 	answer->places[answer->place_count++] = (struct place){ region, tor, SIZE_MAX };
 }
 
-/* As the aggregator's mesh_answer writes them. */
+/* In the format of the aggregator's mesh_answer. */
 static const char columns[] =
     "\"from\",\"to\",\"sent\",\"ok\",\"no_reply\",\"late_reply\",\"not_sent\","
     "\"lost_forward\",\"lost_reverse\",\"rtt_p50_ns\",\"rtt_p95_ns\",\"rtt_p99_ns\","
@@ -84,7 +86,7 @@ loss_of(const struct tor_mesh_row *row)
 	return sent > 0 ? (double)row->counts[TOR_MESH_NO_REPLY] / (double)sent : 0;
 }
 
-/* By what was asked for, then by the other. */
+/* Sorts by the requested value, then by the other one. */
 static bool
 is_worse(const struct answer *answer, const struct tor_mesh_row *a,
     const struct tor_mesh_row *b)
@@ -159,7 +161,7 @@ write_pair(const struct tor_mesh_row *row, void *arg)
 	    rm_mono_since(answer->now, row->last_seen) / RM_NS_PER_MS);
 }
 
-/* The place of a ToR in the answer, which tells of it first. */
+/* The index of a ToR in the answer; it is added when a pair names it first. */
 static size_t
 show_tor(struct answer *answer, size_t at, size_t *shown)
 {
@@ -172,7 +174,7 @@ show_tor(struct answer *answer, size_t at, size_t *shown)
 	return place->shown;
 }
 
-/* With the ToRs that are their ends, and no others. */
+/* Lists the pairs and the ToRs at their ends, no other ToRs. */
 static void
 write_worst(struct answer *answer)
 {
@@ -214,7 +216,7 @@ write_all(struct answer *answer, struct tor_mesh *mesh, enum tor_mesh_period per
 	    answer->probed, answer->losing);
 }
 
-/* False: it is answered. */
+/* False: the error has been answered. */
 static bool
 read_question(struct rm_http_request *request, struct answer *answer,
     enum tor_mesh_period *period)

@@ -9,12 +9,14 @@
 
 #include "analyzer/blind/blind_state.h"
 
-#define ODD_LAG_NS (15 * RM_NS_PER_S) /* older, or from the future: no news */
+/* a summary older, or further in the future, describes another time */
+#define ODD_LAG_NS (15 * RM_NS_PER_S)
 #define SAME_LAG_NS (2 * RM_NS_PER_S)
-#define ODD_LAGS 4            /* summaries, before it is the clock */
+#define ODD_LAGS 4 /* summaries with that lag in a row: then the lag is of its clock \
+		    */
 #define KEEP_ROW_INTERVALS 12 /* as long as localise keeps rows */
 
-/* Two names in one key; neither holds a blank. */
+/* A key of two names; neither contains a blank. */
 static void
 make_key(char key[BLIND_KEY_BYTES], const char *region, const char *name)
 {
@@ -133,7 +135,8 @@ get_rack(struct blind *blind, const char *region, const char *tor)
 	return rack;
 }
 
-/* Its view of a rack; the one that is silent longest makes room. */
+/* The slot of an aggregator's view of a rack; the aggregator that is silent longest is
+ * replaced. */
 static struct blind_source *
 get_source(struct blind_rack *rack, struct blind_aggregator *aggregator)
 {
@@ -282,7 +285,7 @@ blind_own_certificate(struct blind *blind, const char *analyzer, int64_t ends_s)
 	blind->own_ends_s = ends_s;
 }
 
-/* Of a backlog: what it says was true then. */
+/* True for a summary of a backlog: it describes an earlier time. */
 static bool
 is_late(struct blind_source *source, int64_t lag_ns)
 {
@@ -317,8 +320,8 @@ blind_rack(struct blind *blind, const char *region, const char *aggregator,
 	source->state = *state;
 	source->has_state = true;
 	source->reported_at = now;
-	/* A rack without hosts, or one that was never to be seen, is not blind; nor is
-	 * one whose agents were told not to probe, and say so. */
+	/* A rack counts as empty only if it has hosts. It does not while its agents
+	 * report that they are paused. */
 	if (state->hosts > 0 && state->hosts_ok == 0 && state->hosts_paused == 0 &&
 	    state->rnics_good == 0) {
 		source->empty_since = source->is_empty ? source->empty_since : now;
@@ -336,8 +339,8 @@ blind_stalled(struct blind *blind, rm_mono_t now)
 
 /* ---- what the health of a part is ---- */
 
-/* Nobody knows it any more, and whoever lives has had the time to come: it was taken
- * away, which ends its incident. */
+/* No aggregator reports the part any more, and all had the time to reconnect after our
+ * start: the part was removed, which ends its incident. */
 static enum rm_health
 health_of_unknown(const struct blind *blind, rm_mono_t now)
 {
@@ -352,7 +355,8 @@ aggregator_health(const struct blind *blind, const char *name, rm_mono_t now)
 	const struct blind_aggregator *a;
 	bool known = false;
 
-	/* The part has no region: a name that two regions share is good when one is. */
+	/* Incidents of aggregators have no region: a name that occurs in two regions is
+	 * good when one of the two is. */
 	for (a = blind->aggregators; a != NULL; a = a->hh.next) {
 		if (strcmp(a->name, name) != 0)
 			continue;
@@ -363,7 +367,7 @@ aggregator_health(const struct blind *blind, const char *name, rm_mono_t now)
 	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }
 
-/* Until it has said so, nobody knows. */
+/* True: an aggregator that is connected reports hosts of the rack. */
 static bool
 is_seen(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
@@ -391,7 +395,8 @@ rack_health(const struct blind *blind, const char *tor, rm_mono_t now)
 	return known ? RM_HEALTH_UNKNOWN : health_of_unknown(blind, now);
 }
 
-/* Some aggregator is heard: whoever it is connected to would say so through it. */
+/* Good if any aggregator is connected and none reports the end of the controller: an
+ * aggregator that uses the controller would report it. */
 static enum rm_health
 controller_health(const struct blind *blind, const char *name, rm_mono_t now)
 {

@@ -7,14 +7,16 @@
 
 #include "analyzer/blind/blind_state.h"
 
-/* Others were heard for so long after it: three pings, so that those of a region that
- * is lost at once are not named one by one. */
+/* An aggregator is outlived when others of its region were heard for this long after
+ * it: three pings. Aggregators of a region that is lost at once are then not named one
+ * by one. */
 #define OUTLIVED_NS (3 * RM_NS_PER_S / 2)
-/* Agents dial an aggregator that was away every 5 s, and then are looked at. */
+/* Agents reconnect to an aggregator every 5 s; after that their state is known. */
 #define FIND_BACK_NS (15 * RM_NS_PER_S)
-#define STATE_ROW_INTERVALS 3 /* a state that is older says nothing any more */
+#define STATE_ROW_INTERVALS 3 /* an older state does not count */
 
-/* Since when nobody of ours could have heard it, our own stalls left out. */
+/* Time since anything of the aggregator could have been received; stalls of this
+ * process do not count. */
 static int64_t
 silence(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now)
 {
@@ -41,7 +43,8 @@ has_source(const struct blind *blind, const struct blind_rack *rack, rm_mono_t n
 	return false;
 }
 
-/* To an aggregator that has come just now, its agents still have to find back. */
+/* True after the grace time. An aggregator that has just connected first waits for its
+ * agents to reconnect. */
 static bool
 sees_nobody(const struct blind *blind, const struct blind_source *source, rm_mono_t now)
 {
@@ -65,8 +68,8 @@ blind_is_current(
 		   rm_mono_since(now, source->reported_at) <= current_ns);
 }
 
-/* Of those that are heard whoever has told of it lately knows; who has not is given the
- * benefit of the doubt where nobody has. */
+/* Prefers aggregators with a recent report. If none has one, a connected aggregator
+ * counts as seeing hosts. */
 static bool
 sees_somebody(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
@@ -142,7 +145,8 @@ region_is_silent(const struct blind *blind, const char *region, rm_mono_t now)
 	return true;
 }
 
-/* One aggregator alone is no region: its own name says more. */
+/* The caller does not call a region with one aggregator blind: the name of the
+ * aggregator says more. */
 static size_t
 aggregators_of(const struct blind *blind, const char *region)
 {
@@ -188,7 +192,7 @@ judge_regions(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 
 		for (b = blind->aggregators; strcmp(b->region, a->region) != 0;)
 			b = b->hh.next;
-		/* The first of its region speaks for it. */
+		/* One verdict for each region, made for its first aggregator. */
 		if (b != a || !region_is_blind(blind, a->region, now))
 			continue;
 		for (; b != NULL; b = b->hh.next)
@@ -203,7 +207,7 @@ judge_regions(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 	}
 }
 
-/* The racks that this aggregator's silence makes blind. */
+/* Lists the racks that become blind because this aggregator is silent. */
 static size_t
 list_blinded(const struct blind *blind, const struct blind_aggregator *a, rm_mono_t now,
     char *out, size_t len)
@@ -229,7 +233,8 @@ list_blinded(const struct blind *blind, const struct blind_aggregator *a, rm_mon
 	return count;
 }
 
-/* Whoever is alone in its region has nobody to outlive it. */
+/* True if another aggregator of the region was heard OUTLIVED_NS longer. A region with
+ * one aggregator has no second one to compare with. */
 static bool
 is_outlived(const struct blind *blind, const struct blind_aggregator *a)
 {
@@ -268,15 +273,15 @@ judge_aggregators(struct blind *blind, rm_mono_t now, rm_wall_t wall)
 	}
 }
 
-/* One fault, one alert: a rack is only named where its aggregator is heard, and what
- * that sees is nobody. */
+/* A rack is only named blind if its aggregator is connected and reports no hosts: one
+ * fault, one alert. */
 static bool
 rack_is_blind(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {
 	return has_source(blind, rack, now) && !sees_somebody(blind, rack, now);
 }
 
-/* Of a blind rack, whose word it is by. */
+/* The aggregator's state that made the rack blind. */
 static const struct blind_source *
 emptiest(const struct blind *blind, const struct blind_rack *rack, rm_mono_t now)
 {

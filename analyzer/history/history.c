@@ -20,24 +20,25 @@
 
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
-/* Records are pieces of this size, so that batches can be cut evenly. */
+/* Records are pieces of this size, so that a batch can be cut at the end of a piece. */
 #define RECORD_BYTES (64u << 10)
 #define RECORD_POINTS 1000
-#define INCIDENT_WAIT_NS (10 * RM_NS_PER_MS) /* for more of the same turn */
+#define INCIDENT_WAIT_NS (10 * RM_NS_PER_MS) /* pause before more of the same turn */
 #define MEMORY_RETRY_NS RM_NS_PER_S
 #define BATCH_BYTES (4u << 20)
-#define BATCHES_PER_TURN 16 /* where nobody takes them */
-/* Of one lane, that a slow disk has not synced: then its messages have to wait. */
+#define BATCHES_PER_TURN 16 /* when they are discarded */
+/* Bytes of one lane that are not synced to disk. With more, the lane accepts no
+ * messages. */
 #define MAX_UNSYNCED_BYTES (32u << 20)
 
 struct lane {
 	struct history *history;
 	enum wire_lane lane;
 	struct rm_spool *spool;
-	struct history_batch batch; /* gathering, or on its way */
-	bool busy;                  /* on its way */
-	rm_mono_t since;            /* the batch has points */
-	uint64_t safe;              /* on_durable has said so */
+	struct history_batch batch; /* being filled, or being sent */
+	bool busy;                  /* being sent */
+	rm_mono_t since;            /* when the batch got its first point */
+	uint64_t safe;              /* reported to on_durable so far */
 	struct rm_timer *timer;
 };
 
@@ -53,8 +54,8 @@ struct history {
 	struct history_counts counts;
 };
 
-/* Also of what the database has before our own disk: the spool does not sync what is
- * done with. */
+/* Reports to on_durable up to seq. A point that the database has acknowledged counts
+ * even if the spool has not synced it: the spool does not sync what is done with. */
 static void
 lane_safe(struct lane *lane, uint64_t seq)
 {
@@ -103,7 +104,7 @@ lane_fill(struct lane *lane)
 	    &lane->batch, lane->spool, history->batch_points, most);
 }
 
-/* Nobody wants them. */
+/* Drops points when neither a database nor files are configured. */
 static void
 lane_discard(struct lane *lane)
 {
@@ -115,7 +116,7 @@ lane_discard(struct lane *lane)
 		rm_timer_after(lane->timer, 0);
 }
 
-/* A batch goes when it is full, or when its oldest point has waited long enough. */
+/* Sends the batch when it is full, or when its oldest point has waited long enough. */
 static void
 lane_pump(struct lane *lane)
 {
@@ -163,7 +164,7 @@ lane_on_durable(uint64_t seq, void *arg)
 	lane_safe(arg, seq);
 }
 
-/* The batch is where it belongs, or was refused for good. */
+/* The batch was stored, or was refused for good. */
 static void
 history_on_done(enum wire_lane name, void *arg)
 {
@@ -256,7 +257,7 @@ history_new(const struct history_options *options,
 		lane->history = history;
 		lane->lane = (enum wire_lane)i;
 		r = lane_init(lane, options, error);
-		if (r == 0) /* what the last life has left */
+		if (r == 0) /* Sends what was left at the end of the last run. */
 			rm_timer_after(lane->timer, 0);
 	}
 	if (r < 0) {
@@ -285,8 +286,8 @@ history_free(struct history *history)
 	free(history);
 }
 
-/* A piece that fails leaves the ones before it: when all come again, they are the same
- * points. */
+/* Pieces before one that fails stay in the spool. The sender repeats the whole message,
+ * and equal points replace each other. */
 static int
 lane_append(struct lane *lane, const struct history_text *text, uint64_t *ticket)
 {

@@ -51,7 +51,8 @@ history_batch_fill(struct history_batch *batch, struct rm_spool *spool,
 		uint64_t points;
 		int r = rm_spool_get(spool, batch->last_seq + 1, &item);
 
-		if (r < 0) /* -ENOENT, -EAGAIN: not now; and so is anything else */
+		/* -ENOENT, -EAGAIN: not now, and neither are later records */
+		if (r < 0)
 			return 0;
 		points = history_batch_lines((const char *)item.data, item.len);
 		if (batch->len > 0 && (batch->points + points > max_points ||
@@ -89,7 +90,8 @@ history_batch_piece(const char *text, size_t len, uint64_t max_points, size_t ma
 
 	for (uint64_t points = 0; at < len && points < max_points; points++) {
 		const char *end = memchr(text + at, '\n', len - at);
-		size_t next = (size_t)(end - text) + 1; /* text ends with one */
+		/* text ends with a line break */
+		size_t next = (size_t)(end - text) + 1;
 
 		if (at > 0 && next > max_bytes)
 			break;

@@ -20,7 +20,7 @@
 #define MAX_PATH 4096
 #define RETRY_BASE_NS (500 * RM_NS_PER_MS)
 #define RETRY_CAP_NS (5 * RM_NS_PER_S)
-#define INCIDENT_SHARE 8 /* incidents.lp and its elders: an eighth of all */
+#define INCIDENT_SHARE 8 /* incidents.lp and its older files get an eighth of all */
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
 
@@ -31,23 +31,23 @@ struct lane {
 	uint64_t max_file_bytes;
 	const char *text; /* of the batch */
 	size_t len;
-	struct rm_timer *timer; /* to the next attempt */
+	struct rm_timer *timer; /* time of the next attempt */
 	struct rm_backoff backoff;
 	char trouble[MAX_PATH + 128];
 };
 
 struct history_files {
 	struct history_files_options options;
-	bool unmade; /* the folder could not be made at the start */
+	bool unmade; /* the folder could not be created at the start */
 	struct lane lanes[LANES];
 };
 
-struct write_job { /* all that the worker touches */
+struct write_job { /* all that the worker uses */
 	struct lane *lane;
 	const char *path, *text;
 	size_t len;
 	uint64_t max_file_bytes;
-	bool make; /* the folder, too */
+	bool make; /* create the folder first */
 };
 
 static void lane_attempt(void *arg);
@@ -83,11 +83,11 @@ history_files_new(
 	    files, WIRE_LANE_SUMMARY, "rackmesh.lp", options->max_bytes - incidents);
 	if (r == 0)
 		r = lane_init(files, WIRE_LANE_INCIDENT, "incidents.lp", incidents);
-	/* Any other reason may pass: the writes make it, then. */
+	/* Any other reason may pass: then the writes create the folder. */
 	files->unmade = mkdir(options->folder, 0750) < 0 && errno != EEXIST;
 	if (r == 0 && files->unmade && errno == ENOTDIR)
 		r = -ENOTDIR;
-	files->options.folder = NULL; /* borrowed for the call */
+	files->options.folder = NULL; /* borrowed until the call returns */
 	if (r < 0) {
 		history_files_free(files);
 		return r;
@@ -118,7 +118,7 @@ history_files_most(const struct history_files *files, enum wire_lane lane)
 	return files->lanes[lane].max_file_bytes;
 }
 
-/* path.2 becomes path.3, path.1 path.2, path path.1. */
+/* Renames path.2 to path.3, path.1 to path.2, and path to path.1. */
 static int
 rotate(const char *path)
 {
@@ -136,7 +136,7 @@ rotate(const char *path)
 	return 0;
 }
 
-/* All of it, on disk, or the file is cut back to where it was. */
+/* Appends all of it and syncs, or cuts the file back to its old length. */
 static int
 append(int fd, const char *text, size_t len, off_t before)
 {
@@ -156,7 +156,7 @@ append(int fd, const char *text, size_t len, off_t before)
 		return 0;
 failed:
 	r = errno == 0 ? -EIO : -errno;
-	/* Best effort: a torn point would be refused by whoever reads it. */
+	/* Best effort: a reader skips a torn point. */
 	if (ftruncate(fd, before) < 0)
 		return r;
 	return r;

@@ -19,10 +19,10 @@ struct history_points {
 	char *text;
 	size_t capacity, len;
 	uint64_t count, left_out;
-	struct rm_sketch *sketch; /* to read quantiles out of bytes */
+	struct rm_sketch *sketch; /* only reads quantiles out of encoded sketches */
 };
 
-/* ---- the growing text that points are written into ---- */
+/* ---- the buffer that points are written into; it grows ---- */
 
 struct history_points *
 history_points_new(void)
@@ -49,7 +49,7 @@ history_points_free(struct history_points *points)
 	free(points);
 }
 
-/* Room for one more point: growing doubles, so that it is rare. */
+/* Makes room for one more point. The buffer doubles, so this is rare. */
 static int
 history_text_begin(
     struct history_points *points, struct rm_line *line, const char *measurement)
@@ -72,7 +72,7 @@ history_text_begin(
 	return 0;
 }
 
-/* What cannot be a point is left out and counted. */
+/* Values that no point can hold are left out and counted. */
 static void
 history_text_end(struct history_points *points, struct rm_line *line, uint64_t when_ns)
 {
@@ -106,7 +106,7 @@ history_text_finish(struct history_points *points, int r, struct history_text *r
 	return 0;
 }
 
-/* What several measurements share. */
+/* Tags that several measurements have. */
 static void
 history_text_head(struct rm_line *line, const struct wire_lane_head *head)
 {
@@ -143,7 +143,7 @@ history_text_quantile(
 
 /* ---- Incidents, of racks and our own, and SLA minutes as points ---- */
 
-/* Of the evidence, so that a query need not look into JSON. */
+/* Fields of the evidence, so that a query need not parse JSON. */
 static void
 line_impact(struct rm_line *line, const char *evidence_json)
 {
@@ -327,7 +327,8 @@ line_sketch(struct rm_line *line, struct rm_sketch *sketch, const char *term,
 	history_text_quantile(line, term, WIRE_MAX, rm_sketch_max_ns(sketch));
 }
 
-/* Nothing where nothing is known: an older aggregator, or nobody who says it. */
+/* Writes nothing for an unknown value: an older aggregator does not send it, or no
+ * agent reports it. */
 static void
 line_marks(struct rm_line *line, const struct wire_row *row)
 {
@@ -369,8 +370,9 @@ row_point(struct history_points *points, const struct wire_summary *summary,
 }
 
 /*
- * Paths of one pair of racks share a series: the path as a tag would be too many of
- * them. A nanosecond for each row of the message keeps them apart.
+ * All paths between two racks are one series: a tag for the path would make too many
+ * series. Each row of a message gets a time one nanosecond later, so that rows do not
+ * replace each other.
  */
 static int
 route_point(struct history_points *points, const struct wire_summary *summary, size_t i,

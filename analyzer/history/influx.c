@@ -27,7 +27,7 @@
 #define FIRST_LANE WIRE_LANE_SUMMARY
 #define LANES (WIRE_LANE_INCIDENT + 1)
 
-struct pack_job { /* all that the worker touches */
+struct pack_job { /* all that the worker uses */
 	struct lane *lane;
 	const char *text;
 	size_t len;
@@ -39,12 +39,13 @@ struct lane {
 	struct influx *influx;
 	enum wire_lane lane;
 	struct influx_parts parts;
-	uint8_t *packed; /* the part under way; NULL: not packed yet */
+	uint8_t *packed; /* the part that is being sent; NULL: not packed yet */
 	size_t packed_len;
-	struct rm_timer *timer; /* to the next attempt */
-	bool waiting;           /* for the timer */
-	bool asked_to_wait;     /* by the database itself, or until it is mended */
-	bool misconfigured;     /* and no try has been made since */
+	struct rm_timer *timer; /* time of the next attempt */
+	bool waiting;           /* the timer waits for that time */
+	/* the database asked for a pause, or a person has to mend the cause */
+	bool asked_to_wait;
+	bool misconfigured; /* by the last answer; the next attempt clears it */
 	struct rm_http_call *call;
 	struct rm_backoff backoff;
 	char trouble[sizeof(struct rm_error) + 64];
@@ -133,8 +134,7 @@ lane_trouble(struct lane *lane, const char *what, const char *sentence)
 	rm_log_warn(0, "history: %s", lane->trouble);
 }
 
-/* The database is there again: what failed for want of it counts no more, and who only
- * waits for it need not. */
+/* The database answers again: reset the back-off of both lanes. */
 static void
 lanes_encourage(struct influx *influx)
 {
@@ -147,7 +147,7 @@ lanes_encourage(struct influx *influx)
 	}
 }
 
-/* What is under way is disposed of: on to the next part, or to the next batch. */
+/* The part is done with: send the next part, or take the next batch. */
 static void
 lane_next(struct lane *lane)
 {
@@ -174,7 +174,7 @@ lane_through(struct lane *lane)
 	lanes_encourage(lane->influx);
 }
 
-/* What the database will never take. */
+/* The database will never accept it. */
 static void
 lane_refused(struct lane *lane, uint64_t points, const char *sentence)
 {
@@ -211,8 +211,8 @@ lane_misconfigured(struct lane *lane, const char *sentence)
 	lane_wait(lane, wait);
 }
 
-/* Somebody may have mended it meanwhile, files of secrets, too: they are read for the
- * next try, not for the one after it. */
+/* A person may have mended the cause, also by new files of secrets: read them again for
+ * the next attempt. */
 static void
 lane_reread(struct lane *lane)
 {
@@ -249,7 +249,7 @@ lane_on_answer(const struct rm_http_answer *http, void *arg)
 
 	lane->call = NULL;
 	if (http->r == -ECANCELED)
-		return; /* the client ends, and so do we */
+		return; /* the HTTP client is being freed, and this object too */
 	influx_answer_read(http, &answer);
 	if (answer.status != INFLUX_TAKEN)
 		counts->failed_attempts++;

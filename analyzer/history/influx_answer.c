@@ -8,7 +8,7 @@
 
 #include "rackmesh/http/http_client.h"
 
-/* Goes on at the end of the sentence; what is not printable becomes a blank. */
+/* Appends to the sentence; an unprintable character becomes a blank. */
 static void
 report(struct influx_answer *answer, const char *text)
 {
@@ -19,8 +19,8 @@ report(struct influx_answer *answer, const char *text)
 	answer->sentence[at] = '\0';
 }
 
-/* 3.x has the reason elsewhere: "data" is the refused line, or an array of those of a
- * partial write. The first one stands for all. */
+/* 3.x has the reason in "data": an object for the refused line, or an array of them for
+ * a partial write. The first one is shown. */
 static void
 report_first_line(struct influx_answer *answer, const json_t *data)
 {
@@ -38,7 +38,8 @@ report_first_line(struct influx_answer *answer, const json_t *data)
 	report(answer, reason);
 }
 
-/* 1.x says {"error": ...}, 2.x {"message": ...}, others and proxies what they like. */
+/* 1.x sends {"error": ...}, 2.x {"message": ...}; others and proxies send other bodies.
+ */
 static void
 read_sentence(const struct rm_http_answer *answer, struct influx_answer *ret)
 {
@@ -53,8 +54,8 @@ read_sentence(const struct rm_http_answer *answer, struct influx_answer *ret)
 	json_decref(json);
 }
 
-/* Of 3.x, which lists each refused line: how often this key is in the body, which may
- * be cut. Inside of a string, as a line could be, its quotes are escaped. */
+/* 3.x lists each refused line. Counts this key in the body, which may be truncated. In
+ * a string the quotes are escaped, so a line that contains the key does not count. */
 static uint64_t
 count_lines(const char *body)
 {
@@ -66,7 +67,7 @@ count_lines(const char *body)
 	return lines;
 }
 
-/* "... dropped=1": of a line that does not parse it says 0, and means 1. */
+/* "... dropped=1": for a line that does not parse, 1.x reports 0 and means 1. */
 static uint64_t
 read_dropped(const char *body)
 {
@@ -78,8 +79,8 @@ read_dropped(const char *body)
 	return count > 0 ? count : 1;
 }
 
-/* An answer cut short could hide the words that matter: they are looked for in what was
- * kept of the body, not in the sentence for people. */
+/* Searches the body as received, not the sentence for people, which may be truncated
+ * before these words. */
 static bool
 body_has(const struct rm_http_answer *answer, const char *words)
 {
@@ -96,7 +97,7 @@ read_status(const struct rm_http_answer *answer)
 	switch (status) {
 	case 400:
 	case 422:
-		/* Of all versions: all others of the batch were written. */
+		/* In all versions: the other lines of the batch were written. */
 		return body_has(answer, "partial write") ? INFLUX_PARTIAL
 							 : INFLUX_REFUSED;
 	case 413:
@@ -105,12 +106,13 @@ read_status(const struct rm_http_answer *answer)
 	case 429:
 		return INFLUX_RETRY;
 	}
-	/* 1.x says 500 to a policy that it does not know. */
+	/* 1.x answers 500 to an unknown retention policy. */
 	if (status == 500 && body_has(answer, "retention policy not found"))
 		return INFLUX_CONFIG;
 	if (status >= 500 || status < 300)
 		return INFLUX_RETRY;
-	/* 401, 403, 404 and what else a wrong URL or a wrong permission brings. */
+	/* 401, 403, 404 and other statuses that a wrong URL or a missing permission
+	 * causes. */
 	return INFLUX_CONFIG;
 }
 

@@ -51,7 +51,7 @@ influx_parts_halve(struct influx_parts *parts)
 
 	if (parts->halved >= INFLUX_MAX_HALVES || parts->depth == INFLUX_MAX_DEPTH)
 		return false;
-	/* The line that holds the middle, or else the one before it. */
+	/* Cuts at the line that contains the middle, or at the one before it. */
 	half = len / 2;
 	at = memchr(text + half, '\n', len - half);
 	if (at == NULL || at + 1 == text + len)
@@ -63,9 +63,10 @@ influx_parts_halve(struct influx_parts *parts)
 	return true;
 }
 
-#define GZIP_LEVEL 1   /* points repeat themselves: more would cost time for little */
+/* Points are similar to each other: a higher level costs time and saves little. */
+#define GZIP_LEVEL 1
 #define GZIP_WINDOW 15 /* 32 KiB */
-#define GZIP_HEADER 16 /* added to the window: gzip's framing, not zlib's */
+#define GZIP_HEADER 16 /* added to the window bits: gzip's format instead of zlib's */
 #define GZIP_MEMORY 8
 
 int

@@ -11,8 +11,8 @@
 #include "analyzer/history/influx_config.h"
 #include "rackmesh/core/file.h"
 
-/* Appends text with all but unreserved characters escaped (RFC 3986). False: no room.
- */
+/* Appends text with all but unreserved characters percent-encoded (RFC 3986). False: no
+ * room. */
 static bool
 put_escaped(char *url, const char *text)
 {
@@ -80,7 +80,8 @@ influx_target_kind(const struct influx_config *config, char url[INFLUX_URL_BYTES
 	return fits ? 0 : -ENAMETOOLONG;
 }
 
-/* In ms, rounded down; the end counts. */
+/* Appends a time in seconds, rounded down to ms. The range of a query includes its end.
+ */
 static bool
 put_time(char *url, const char *name, int64_t ns)
 {
@@ -121,7 +122,7 @@ write_url(const struct influx_config *config, const char *policy, char *url)
 	return fits ? 0 : -ENAMETOOLONG;
 }
 
-/* "" where there is no file. */
+/* "" without a file. */
 static int
 read_secret(const char *path, char secret[INFLUX_SECRET_BYTES], struct rm_error *error)
 {

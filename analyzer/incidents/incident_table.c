@@ -14,7 +14,8 @@
 #include "rackmesh/incident/incident.h"
 #include "rackmesh/judge/verdict.h"
 
-struct incident_table_report { /* strings are borrowed, and short enough for an entry */
+/* strings are borrowed, and each fits into its field of an entry */
+struct incident_table_report {
 	uint64_t id;
 	enum wire_incident_state state;
 	bool is_own;
@@ -27,18 +28,20 @@ struct incident_table_report { /* strings are borrowed, and short enough for an 
 	char own_sentence[RM_SENTENCE_BYTES];
 };
 
-/* One fault of a host with eight rails is told of by each rack's two aggregators. */
+/* Both aggregators of each rack report one fault of a host with eight rails. */
 #define MAX_TELLINGS 32
 #define KEY_BYTES (RM_NAME_BYTES + 24)
 #define LABELS_BYTES (2 * RM_NAME_BYTES + RM_PART_NAME_BYTES + 32)
 
-/* What one aggregator, or we, say of it: one opening, by its id. */
+/* What one aggregator, or this analyzer, reports of an incident: one opening, found by
+ * its id. */
 struct report {
 	char key[KEY_BYTES]; /* region and id */
 	struct node *node;
-	char source[RM_NAME_BYTES], tor[RM_NAME_BYTES]; /* whose word it is */
+	/* the aggregator and the rack that report it */
+	char source[RM_NAME_BYTES], tor[RM_NAME_BYTES];
 	bool is_own, is_open;
-	unsigned known; /* of part "A or B": it is the known-th of them; 0: not said */
+	unsigned known; /* of part "A or B": 1 for A, 2 for B; 0: not known */
 	rm_wall_t changed;
 	UT_hash_handle hh;
 };
@@ -48,29 +51,30 @@ struct node {
 	char labels[LABELS_BYTES];
 	struct report *tellings[MAX_TELLINGS];
 	size_t report_count;
-	size_t place;      /* in board.open, while it is open */
-	UT_hash_handle hh; /* by labels, while it is open */
+	size_t place;      /* in the list of open ones, while it is open */
+	UT_hash_handle hh; /* in the table by labels, while it is open */
 };
 
 struct incident_table {
 	struct node *open[INCIDENT_TABLE_MAX_OPEN]; /* oldest first */
 	size_t open_count;
 	struct node *
-	    closed[INCIDENT_TABLE_MAX_CLOSED]; /* a ring, closed_next is written next */
+	    /* a ring; closed_next is the slot of the next one */
+	    closed[INCIDENT_TABLE_MAX_CLOSED];
 	size_t closed_count, closed_next;
 	struct node *by_labels;
 	struct report *by_key;
 	uint64_t changes;
-	struct rm_sight_counts by_region; /* of the changes */
+	struct rm_sight_counts by_region; /* changes so far */
 	struct incident_table_counts counts;
 };
 
-/* ---- what somebody says of an incident, checked ---- */
+/* ---- checks of a report ---- */
 
-/* Later than any clock of ours will ever say: the year 2262 is near. */
+/* Later than any real time: near the year 2262. */
 #define MAX_WALL_NS (INT64_MAX - 86400 * RM_NS_PER_S)
 
-/* For names that leave for labels and logs: printable, and within their room. */
+/* For names that become labels and parts of log lines: printable, and not too long. */
 static bool
 is_word(const char *text, size_t room)
 {
@@ -101,7 +105,7 @@ is_text(const char *text)
 	return good;
 }
 
-/* -EINVAL: it makes no sense. */
+/* -EINVAL: a field is out of range. */
 static int
 incident_table_report_edge(
     const struct wire_incident *incident, struct incident_table_report *ret)
@@ -117,7 +121,7 @@ incident_table_report_edge(
 		return -EINVAL;
 	if (incident->place[0] != '\0' && !rm_name_valid(incident->place))
 		return -EINVAL;
-	/* Also false for what is no number. */
+	/* Also false for a number that is not finite. */
 	if (!(incident->confidence >= 0 && incident->confidence <= 1))
 		return -EINVAL;
 	if (incident->began_wall_ns > MAX_WALL_NS ||
@@ -217,8 +221,8 @@ add_source(struct incident_table_entry *entry, const char *source)
 		strcpy(entry->sources[entry->source_count++], source);
 }
 
-/* The place of what the same rack of the same aggregator has said, or a free one. NULL:
- * there is none. */
+/* The slot of the report of this rack by this aggregator, or a free one. NULL: all are
+ * in use. */
 static struct report **
 report_place(struct node *node, const struct incident_table_report *report)
 {
@@ -230,7 +234,7 @@ report_place(struct node *node, const struct incident_table_report *report)
 						 : NULL;
 }
 
-/* A rack's whole verdict travels; here only its evidence is new. */
+/* Takes the evidence out of a rack's verdict; the rest is known already. */
 static json_t *
 evidence_of(const char *text)
 {
@@ -243,7 +247,7 @@ evidence_of(const char *text)
 	return evidence;
 }
 
-/* Of the parts in "A or B" the i-th, from 1 on. Its length, or 0: there are fewer. */
+/* The i-th part (from 1) of "A or B". Returns its length; 0: there are fewer parts. */
 static size_t
 one_of(const char *parts, unsigned i, const char **ret)
 {
@@ -259,7 +263,7 @@ one_of(const char *parts, unsigned i, const char **ret)
 	return end != NULL ? (size_t)(end - parts) : strlen(parts);
 }
 
-/* Which of "A or B" the evidence names. 0: it does not say, or none of them. */
+/* Which part of "A or B" the evidence names. 0: none. */
 static unsigned
 known_of(const char *parts, const char *evidence_json)
 {
@@ -282,8 +286,8 @@ known_of(const char *parts, const char *evidence_json)
 
 #define CONTRADICTED UINT_MAX
 
-/* Which of "A or B" it is by our own tellings or by those of racks, open or resolved
- * ones. 0: none says. */
+/* Which part of "A or B" this analyzer's reports, or those of racks, name, among open
+ * or among resolved ones. 0: none does. */
 static unsigned
 known_by(const struct node *node, bool is_open, bool is_own)
 {
@@ -302,7 +306,8 @@ known_by(const struct node *node, bool is_open, bool is_own)
 	return ret;
 }
 
-/* A message that names neither A nor B leaves what this telling has named before. */
+/* A message that names neither A nor B does not change what an earlier one of this
+ * report named. */
 static void
 report_note(struct report *report_now, const struct incident_table_report *report)
 {
@@ -312,9 +317,9 @@ report_note(struct report *report_now, const struct incident_table_report *repor
 		report_now->known = known;
 }
 
-/* Open tellings decide, our own before those of racks; resolved ones where no open one
- * names A or B. If open ones contradict each other, nothing is known; if resolved ones
- * do, what was known stays. */
+/* Open reports decide, this analyzer's before those of racks; resolved ones only if no
+ * open one names A or B. If open reports contradict each other, nothing is known; if
+ * resolved ones do, what was known stays. */
 static void
 narrow(struct node *node)
 {
@@ -335,8 +340,8 @@ narrow(struct node *node)
 	entry->narrowed[len] = '\0';
 }
 
-/* Whoever opens anew what he has open has been killed before he could keep its id: he
- * will not end the old one any more. */
+/* A sender that opens again what it has open was restarted before it could save its id:
+ * it will never end the old one. The new report replaces it. */
 static int
 add_report(struct incident_table *table, struct node *node,
     const struct incident_table_report *report)
@@ -363,7 +368,8 @@ add_report(struct incident_table *table, struct node *node,
 	if (place == &node->tellings[node->report_count]) {
 		node->report_count++;
 	} else {
-		/* What was named in a resolved incident does not hold for this one. */
+		/* A part that was named in a resolved incident does not hold for this
+		 * one. */
 		if ((*place)->is_open)
 			report_now->known = (*place)->known;
 		HASH_DEL(table->by_key, *place);
@@ -376,7 +382,7 @@ add_report(struct incident_table *table, struct node *node,
 	return 0;
 }
 
-/* What is known of it now. Nothing of it changes for want of memory. */
+/* Takes sentence and evidence of the report. Out of memory: the entry is unchanged. */
 static int
 node_report(struct node *node, const struct incident_table_report *report)
 {
@@ -394,7 +400,7 @@ node_report(struct node *node, const struct incident_table_report *report)
 	entry->sentence = sentence;
 	entry->evidence_json = evidence;
 	strcpy(entry->kind, report->kind);
-	/* A label of its alert: that of the opening stays. */
+	/* A label of its alert: keeps the value of the opening. */
 	if (entry->severity == RM_SEVERITY_UNSET)
 		entry->severity = report->severity;
 	entry->confidence = report->confidence;
@@ -487,9 +493,9 @@ node_new(struct incident_table *table, const struct incident_table_report *repor
 	return 1;
 }
 
-/* ---- what is told ---------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------- */
 
-/* Is it still open, and do we say so ourselves? */
+/* Is the incident still open; own_only: by a report of this analyzer? */
 static bool
 still_open(const struct node *node, bool own_only)
 {
@@ -507,18 +513,19 @@ report_known(struct incident_table *table, struct report *report_now,
 	struct node *node = report_now->node;
 	int r = 0;
 
-	/* Of two aggregators of a rack the other one goes on with it. */
+	/* If the other aggregator of the rack reports it now, that one becomes the
+	 * source. */
 	if (!report->is_own && strcmp(report_now->source, report->source) != 0) {
 		strcpy(report_now->source, report->source);
 		add_source(&node->entry, report->source);
 	}
-	/* An opening that was resolved does not come back under its id. */
+	/* A resolved opening is not opened again by a repeated message with its id. */
 	if (!report_now->is_open || (report->state != WIRE_RESOLVED &&
 					report->changed.ns <= report_now->changed.ns)) {
 		table->counts.repeated++;
 		return 0;
 	}
-	/* Our own words weigh more than a single rack's. */
+	/* A report of this analyzer counts more than one of a rack. */
 	if (report->is_own || !still_open(node, true))
 		r = node_report(node, report);
 	if (r < 0)
@@ -535,7 +542,7 @@ report_known(struct incident_table *table, struct report *report_now,
 	return 1;
 }
 
-/* Another one tells of what is open already. */
+/* A further report of an incident that is open. */
 static int
 report_again(struct incident_table *table, struct node *node,
     const struct incident_table_report *report)
@@ -618,9 +625,9 @@ incident_table_own(struct incident_table *table, const char *region,
 	return r;
 }
 
-/* ---- what is told no more -------------------------------------------------------- */
+/* ---- ends of reports ------------------------------------------------------------- */
 
-/* A telling has ended: is another one named now? */
+/* A report has ended. True: the remaining ones name another part of "A or B". */
 static bool
 end_narrows(struct node *node)
 {
@@ -796,15 +803,15 @@ sources_json(const struct incident_table_entry *entry)
 	return list;
 }
 
-/* NULL into json_object_set_new is refused, and the key then missing: better than no
- * answer. */
+/* json_object_set_new refuses NULL and leaves the key out: better than no answer at
+ * all. */
 json_t *
 incident_table_json(const struct incident_table_entry *entry)
 {
 	json_t *json = json_object(), *evidence = evidence_of(entry->evidence_json);
 	char id[17];
 
-	/* Whoever spoke last need not be the one who knows. */
+	/* The last report need not be the one that names the part. */
 	if (strstr(entry->part, RM_PART_OR) != NULL)
 		json_object_set_new(evidence, "narrowed", json_string(entry->narrowed));
 	snprintf(id, sizeof(id), "%016" PRIx64, entry->id);

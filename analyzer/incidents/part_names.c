@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* What stands between two names. */
+/* Separators between two names. */
 static const char *const joints[] = { RM_PART_OR, "--", "->" };
 
-/* The first joint of any kind, or the end; *len: of the joint. */
+/* The first separator of any kind, or the end; *len: its length. */
 static const char *
 next_joint(const char *text, size_t *len)
 {

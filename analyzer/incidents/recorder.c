@@ -13,7 +13,7 @@
 #define MODE 0640
 
 struct recorder {
-	FILE *out; /* NULL: it has ended */
+	FILE *out; /* NULL: recording has ended */
 	char path[MAX_PATH];
 	uint64_t bytes, max_bytes;
 	rm_mono_t began, last;
@@ -61,7 +61,7 @@ recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* Where to write a line of about so many bytes; NULL: nowhere, any more. */
+/* Begins a line of about so many bytes; NULL: nothing is recorded any more. */
 static FILE *
 line(struct recorder *recorder, rm_mono_t now, uint64_t bytes)
 {
@@ -75,8 +75,7 @@ line(struct recorder *recorder, rm_mono_t now, uint64_t bytes)
 		recorder->out = NULL;
 		return NULL;
 	}
-	/* A turn of the loop that began before something came is not told as after it.
-	 */
+	/* Times do not go back: a turn of the loop has one time, taken at its start. */
 	if (rm_mono_since(now, recorder->last) > 0)
 		recorder->last = now;
 	fprintf(recorder->out, "%" PRId64 " ",
@@ -107,7 +106,7 @@ recorder_incident(
 {
 	FILE *out = line(recorder, now, 256);
 
-	/* The part comes last: "A or B" is one. */
+	/* The part comes last, because "A or B" contains blanks. */
 	if (out != NULL)
 		fprintf(out,
 		    "incident %s %s %" PRIu64 " %d %s %s %" PRIu64 " %" PRIu64 " %s\n",

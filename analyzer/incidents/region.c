@@ -24,34 +24,35 @@ struct region {
 	char name[RM_NAME_BYTES];
 	struct region_callbacks callbacks;
 	struct localise *localise;
-	struct recorder *recorder; /* NULL: nothing is written down */
+	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct blind *blind;
 	struct class_marks *marks;
 	struct rm_incidents *incidents;
 	struct rm_alerts *alerts;
-	struct rm_incident_file *file; /* NULL: nothing is kept */
-	int64_t row_interval_ns;       /* the longest of its aggregators */
-	uint64_t incident_table_seen;  /* the table of incidents's number, when it was
-					  asked for bad ends */
-	bool is_dirty;                 /* the file is not as the incidents are */
-	bool is_first;                 /* of the analyzers; else: */
-	bool is_left;                  /* all aggregators are at another one */
-	rm_mono_t cut_off;             /* we ourselves, since then; ns 0: we are not */
-	rm_mono_t connected;           /* one of them was, last */
-	rm_mono_t now;                 /* of the judgement that goes on */
-	const struct rm_verdict *silent; /* blind's, of its last judgement */
+	struct rm_incident_file *file; /* NULL: incidents are not saved */
+	int64_t row_interval_ns;       /* the longest of the region's aggregators */
+	/* the change number of the table of incidents at the last look for bad ends */
+	uint64_t incident_table_seen;
+	bool is_dirty;       /* the file is older than the incidents */
+	bool is_first;       /* this is the first analyzer of the list; otherwise: */
+	bool is_left;        /* all aggregators are connected to another analyzer */
+	rm_mono_t cut_off;   /* this analyzer is cut off since then; ns 0: it is not */
+	rm_mono_t connected; /* when an aggregator was connected last */
+	rm_mono_t now;       /* of the current judgement */
+	const struct rm_verdict *silent; /* blind's verdicts of its last judgement */
 	size_t silent_count;
-	struct rm_verdict *verdicts; /* all that stand */
+	struct rm_verdict *verdicts; /* all current ones */
 	size_t verdict_room;
 };
 
-/* ---- A region whose aggregators go to another analyzer, or from which we are cut off
+/* ---- aggregators that connect to another analyzer, and an analyzer that is cut off
  * ---- */
 
-#define ALONE_NS \
-	(1 * RM_NS_PER_S) /* before receivers are asked whether they are there */
-#define ANSWER_NS (2 * RM_NS_PER_S) /* they take no longer, where they are */
-#define LEFT_NS (2 * RM_NS_PER_S)   /* before a rack or an aggregator is missed */
+/* Silence before receivers of alerts are asked for an answer. */
+#define ALONE_NS (1 * RM_NS_PER_S)
+#define ANSWER_NS (2 * RM_NS_PER_S) /* reachable receivers answer within this time */
+/* Silence before a rack or an aggregator is reported missing. */
+#define LEFT_NS (2 * RM_NS_PER_S)
 
 void
 region_leave(struct region *region)
@@ -77,8 +78,8 @@ region_leave(struct region *region)
 	rm_log_info("region %s: left to another analyzer", region->name);
 }
 
-/* Not the first of the analyzers, and nobody has come for a while: they are at another
- * one. What is open here is left. */
+/* This is not the first analyzer, and no aggregator was connected for a while: they use
+ * another one. Open incidents are left to that one. */
 static bool
 region_is_left(struct region *region, rm_mono_t now)
 {
@@ -91,8 +92,8 @@ region_is_left(struct region *region, rm_mono_t now)
 	return region->is_left;
 }
 
-/* Nothing has come from anybody for a while, and no receiver of alerts answers either:
- * it is we who are cut off, and nobody is missed for that. */
+/* No aggregator was heard for a while, and no receiver of alerts answers: this analyzer
+ * is cut off, and nothing is reported missing because of that. */
 static bool
 region_is_cut_off(struct region *region, rm_mono_t now)
 {
@@ -104,7 +105,7 @@ region_is_cut_off(struct region *region, rm_mono_t now)
 	last_seen = rm_mono_add(last_seen, ALONE_NS);
 	cut_off = rm_mono_since(now, last_seen) >= 0 &&
 		  !rm_alerts_answered(region->alerts, last_seen);
-	/* Whoever was silent meanwhile gets his grace anew. */
+	/* After it the grace time of every silent aggregator begins again. */
 	if (!cut_off && region->cut_off.ns != 0 &&
 	    rm_mono_since(now, region->cut_off) >= ANSWER_NS)
 		blind_stalled(region->blind, now);
@@ -115,7 +116,7 @@ region_is_cut_off(struct region *region, rm_mono_t now)
 
 #define MAX_OPEN 2048
 #define MAX_CLOSED 1024
-/* Until an aggregator says its own. */
+/* Until an aggregator reports its own interval. */
 #define ROW_INTERVAL_NS (WIRE_SUMMARY_INTERVAL_S * RM_NS_PER_S)
 #define FORGET_NS (86400 * RM_NS_PER_S)
 #define MAX_PATH 2048
@@ -193,7 +194,7 @@ make_room(struct region *region, size_t count)
 	return 0;
 }
 
-/* What is known to be wrong with its ToR says why nothing is heard of a rack. */
+/* A rack is silent because of a known fault of its ToR. */
 static bool
 is_explained(const struct region *region, const struct rm_verdict *silent, size_t found)
 {
@@ -253,7 +254,7 @@ region_listen_to_table(struct region *region, const struct incident_table *table
 	incident_table_ends_report(table, region->name, region->localise);
 }
 
-/* once_more: once a second what the disk has not taken is tried again. */
+/* once_more: a state that the disk did not take is tried again once a second. */
 static void
 keep(struct region *region, rm_wall_t wall, bool once_more)
 {
@@ -310,7 +311,7 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 		else
 			region->silent_count = (size_t)r;
 	}
-	/* Without all verdicts an open incident would seem to have none. */
+	/* With a part of the verdicts only, open incidents would seem to have none. */
 	r = ret == 0 ? gather(region, wall, &count) : ret;
 	if (r < 0)
 		return r;
@@ -320,7 +321,7 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 	return 0;
 }
 
-/* 0: it is not there, or makes no sense. */
+/* 0: missing, or not a number in range. */
 static uint64_t
 count_of(const json_t *object, const char *name)
 {
@@ -355,8 +356,8 @@ region_incident(
 	if (incident->state == WIRE_OPENED)
 		localise_rack_found(
 		    region->localise, incident->tor, incident->kind, now);
-	/* A rack speaks of its own ToR only. One that is called down may be called late
-	 * after it. */
+	/* A rack reports its own ToR only. A ToR that is down may be called late
+	 * afterwards. */
 	if (strcmp(incident->part_type, rm_part_type_str(RM_PART_TOR)) == 0 &&
 	    strcmp(incident->part, incident->tor) == 0)
 		tor_incident(region, incident, now);
@@ -367,7 +368,7 @@ region_summary(
     struct region *region, const struct wire_summary_view *view, rm_mono_t now)
 {
 	recorder_summary(region->recorder, view, now);
-	/* What does not fit is counted there. */
+	/* localise counts what it has no room for. */
 	(void)localise_summary(region->localise, view, now);
 	class_marks_summary(region->marks, view, now);
 }
@@ -381,7 +382,8 @@ region_rack_is_seen(struct region *region, const char *tor, bool seen, rm_mono_t
 
 /* ---- life ---- */
 
-/* Whether its part has failed again since: equal labels, and so one alert. */
+/* True: the part has failed again. Both incidents have equal labels, so their alert is
+ * one. */
 static bool
 came_back(const struct rm_incidents *incidents, const struct rm_incident *incident)
 {
@@ -392,7 +394,7 @@ came_back(const struct rm_incidents *incidents, const struct rm_incident *incide
 	return false;
 }
 
-/* What it said last, as it said it: the same point again. */
+/* The state of its last point, to write the same point again. */
 static enum wire_incident_state
 last_state(const struct rm_incident *incident)
 {
@@ -419,7 +421,7 @@ take_back(struct region *region)
 		    region->name, error.text, r < 0 ? "them" : "it");
 	for (size_t i = 0; (incident = rm_incidents_get(incidents, i)) != NULL; i++) {
 		if (incident->resolved.ns != 0 && came_back(incidents, incident))
-			on_notified(incident->id, true, region); /* no end any more */
+			on_notified(incident->id, true, region); /* no end is sent */
 		else
 			rm_alerts_restore(region->alerts, incident);
 		region->callbacks.on_incident(region->name, last_state(incident),
@@ -460,7 +462,7 @@ start_alerts(struct region *region, const struct region_options *options)
 	return rm_alerts_new(options->loop, options->http, &alerts, &region->alerts);
 }
 
-/* Without it there is as much to judge by. */
+/* A failure is not fatal: without a recording the region is judged all the same. */
 static void
 start_recording(struct region *region, const struct region_options *options)
 {
@@ -524,7 +526,7 @@ region_new(const struct region_options *options, const char *name,
 	region->callbacks = *callbacks;
 	region->is_first = options->first;
 	region->row_interval_ns = ROW_INTERVAL_NS;
-	/* Whoever was here before our restart has its time to come. */
+	/* Aggregators that were connected before the restart get time to reconnect. */
 	region->connected = rm_mono_add(rm_mono_now(), options->blind_start_ns);
 	r = start_judging(region, options);
 	start_recording(region, options);

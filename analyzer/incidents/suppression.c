@@ -9,9 +9,9 @@
 
 #define MOST 0.75 /* of the samples */
 #define LATELY_NS (4 * RM_NS_PER_S)
-#define MAX_ENDED 64 /* looked at, the newest */
+#define MAX_ENDED 64 /* ended ones that are looked at, the newest first */
 
-/* rnic: "host/device". Is the entry about it, or about its host? */
+/* rnic: "host/device". True: the entry is about the RNIC or its host. */
 static bool
 is_about(const struct incident_table_entry *entry, const char *rnic)
 {
@@ -20,7 +20,7 @@ is_about(const struct incident_table_entry *entry, const char *rnic)
 
 	snprintf(part.name, sizeof(part.name), "%s", entry->part);
 	if (strcmp(entry->kind, rm_kind_str(RM_KIND_CERTIFICATE_ENDING)) == 0)
-		return false; /* its probes are as good as ever */
+		return false; /* probes answer as usual */
 	if (strcmp(entry->part_type, rm_part_type_str(RM_PART_RNIC)) == 0)
 		return rm_part_names(&part, rnic);
 	if (strcmp(entry->part_type, rm_part_type_str(RM_PART_HOST)) != 0 &&
@@ -30,7 +30,8 @@ is_about(const struct incident_table_entry *entry, const char *rnic)
 	return rm_part_names(&part, host);
 }
 
-/* A port that comes and goes loses on all ways for a while, and never all of one. */
+/* A flapping port loses on all paths for a while, and never all packets of one path: it
+ * does not explain a link that is down. */
 static bool
 may_explain(const struct incident_table_entry *entry, const struct rm_verdict *verdict)
 {

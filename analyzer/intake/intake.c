@@ -12,8 +12,7 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/net/link.h"
 
-/* ---- what aggregators are told once it is safe: which messages they may forget ----
- */
+/* ---- acknowledgements: which messages an aggregator may delete ---- */
 
 void
 intake_peer_due(struct intake *intake, struct intake_peer *peer)
@@ -57,7 +56,8 @@ peer_flush(struct intake *intake, struct intake_peer *peer)
 
 			if (session != NULL && lane->ack_due)
 				r = acknowledge(intake, session, l, lane);
-			/* It comes back with all that is not acknowledged. */
+			/* If that fails the link is closed: the aggregator sends again
+			 * what is not acknowledged. */
 			if (r < 0)
 				rm_link_close(session->link, r);
 			lane->ack_due = false;
@@ -100,7 +100,8 @@ intake_durable(struct intake *intake, enum wire_lane lane, uint64_t ticket)
 	intake_flush(intake);
 }
 
-#define MAX_OUTPUT_BYTES (1u << 20) /* pings, acknowledgements, drills */
+/* sends pings, acknowledgements and drill-down queries */
+#define MAX_OUTPUT_BYTES (1u << 20)
 #define TICK_NS (100 * RM_NS_PER_MS)
 #define PING_NS (500 * RM_NS_PER_MS)
 
@@ -277,7 +278,8 @@ intake_accept(int fd, const struct rm_address *peer, void *arg)
 
 /* ---- time passes ----------------------------------------------------------------- */
 
-/* 0, or why to close its link. Closing is deferred, so that the list stays as it is. */
+/* 0, or why its link is to be closed. The caller closes it later, because closing
+ * changes the list. */
 static int
 session_tick(struct intake_session *session, rm_mono_t now)
 {
@@ -286,7 +288,7 @@ session_tick(struct intake_session *session, rm_mono_t now)
 	if (!session->info.is_welcome)
 		return 0;
 	if (session->held != NULL) {
-		/* It is we who do not listen. */
+		/* The session is not silent: this analyzer does not read it. */
 		session->info.last_seen = now;
 		intake->callbacks.on_seen(&session->info, intake->callbacks.arg);
 		intake_session_retry(session);
@@ -294,7 +296,7 @@ session_tick(struct intake_session *session, rm_mono_t now)
 	if (session->has_pinged &&
 	    rm_mono_since(now, session->info.last_seen) > intake->options.silence_ns) {
 		intake->counts.silent++;
-		session->has_pinged = false; /* once */
+		session->has_pinged = false; /* logged once */
 		return -ETIMEDOUT;
 	}
 	if (rm_mono_since(now, session->pinged) < PING_NS)

@@ -39,7 +39,7 @@ intake_lane_get(
 void
 intake_lanes_forget(struct intake_lane lanes[INTAKE_INCARNATIONS])
 {
-	/* Items that are pending point to them. */
+	/* Pending items point to the streams. */
 	for (size_t i = 0; i < INTAKE_INCARNATIONS; i++) {
 		lanes[i].used = 0;
 		lanes[i].ack_due = false;

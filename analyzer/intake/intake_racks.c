@@ -6,13 +6,14 @@
 
 #include "rackmesh/core/clock.h"
 
-/* What waits for longer does not come again: its clock was set back. */
+/* A wait longer than this cannot end: the clock of the rack's aggregator was set back.
+ */
 #define MAX_BACK_NS ((uint64_t)(600 * RM_NS_PER_S))
 
 struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t newest; /* end of the last that was applied; 0: none */
-	uint64_t until;  /* of an earlier life; 0: that is passed */
+	uint64_t until;  /* end of what a former run applied; 0: that is passed */
 };
 
 struct intake_racks {

@@ -9,7 +9,7 @@
 #include "rackmesh/identity/authority.h"
 #include "rackmesh/net/link.h"
 
-/* ---- who it is, and whose racks it serves: is it welcome ---- */
+/* ---- hello: the identity of an aggregator and its racks ---- */
 
 #define QUOTED 128
 #define REASON_BYTES 1024
@@ -44,7 +44,7 @@ session_welcome(struct intake_session *session, const char *refused)
 	return r;
 }
 
-/* "" or what is wrong with it. */
+/* "" or the reason of the refusal. */
 static const char *
 hello_refused(const struct intake_session *session, const struct wire_hello *hello)
 {
@@ -62,7 +62,7 @@ hello_refused(const struct intake_session *session, const struct wire_hello *hel
 	return "";
 }
 
-/* By its certificate: is it who it says it is, and are all these ToRs its own? */
+/* Checks the certificate: it must be of this name, and of all these ToRs. */
 static bool
 hello_is_its_own(const struct intake_session *session,
     const struct wire_hello_view *view, char reason[REASON_BYTES])
@@ -115,8 +115,8 @@ peer_begin_life(struct intake_peer *peer, uint64_t life)
 	intake_racks_new_life(peer->racks);
 }
 
-/* Between its summaries; of one that does not say it, or nothing sensible, what is
- * usual. */
+/* The interval of its summaries. If the hello has none, or one out of range, the
+ * default. */
 static int64_t
 session_row_interval_ns(
     const struct intake_session *session, const struct wire_hello *hello)
@@ -135,7 +135,8 @@ session_row_interval_ns(
 	return (interval_s != 0 ? interval_s : WIRE_SUMMARY_INTERVAL_S) * RM_NS_PER_S;
 }
 
-/* Its numbers are known from now on, and an older session of it ends. */
+/* Registers the session with the numbers of its lanes, and ends an older session of the
+ * same aggregator. */
 static const char *
 session_take_place(struct intake_session *session, uint64_t life)
 {
@@ -163,7 +164,7 @@ session_take_place(struct intake_session *session, uint64_t life)
 	return "";
 }
 
-/* Its first word, and who says a second one is told why not. */
+/* The first message of a session. A second hello is refused with a reason. */
 static int
 intake_session_hello(struct intake_session *session, const uint8_t *data, size_t len)
 {
@@ -185,7 +186,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	strcpy(info->name, view.hello.id);
 	rm_version_take(info->software, view.hello.software);
 	info->row_interval_ns = session_row_interval_ns(session, &view.hello);
-	free(info->tors); /* of a hello that was refused */
+	free(info->tors); /* of the refused hello */
 	info->tors = NULL;
 	info->tor_count = 0;
 	r = session_take_tors(session, &view);
@@ -278,7 +279,8 @@ session_apply_incident(struct intake_session *session,
 	return r < 0 ? r : callbacks->take_incident(incident, ticket, callbacks->arg);
 }
 
-/* What is refused for good is passed over, so that its lane goes on: -EBADMSG. */
+/* Returns -EBADMSG for a message that is refused for good; the caller acknowledges it,
+ * so that its lane goes on. */
 static int
 session_apply(struct intake_session *session, const struct intake_message *message,
     uint64_t *ticket)
@@ -296,7 +298,7 @@ session_apply(struct intake_session *session, const struct intake_message *messa
 	return r;
 }
 
-/* 0: done with; < 0: not now. */
+/* 0: taken or refused for good; < 0: to be tried again. */
 static int
 session_take(struct intake_session *session, const struct intake_message *message)
 {
@@ -326,7 +328,8 @@ session_take(struct intake_session *session, const struct intake_message *messag
 	r = session_apply(session, message, &ticket);
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	/* Without a ticket of its own it is safe when those before it are. */
+	/* A message without a ticket of its own is safe as soon as all earlier ones
+	 * are. */
 	owner->counts.missing +=
 	    intake_pending_add(pending, session->peer, lane, seq, r == 0 ? ticket : 0);
 	if (r < 0)
@@ -353,7 +356,8 @@ session_on_message(struct intake_session *session, const struct intake_message *
 /* ---- holding ----------------------------------------------------------------------
  */
 
-/* Keeps the one message that could not be taken, and reads no other. */
+/* Keeps the one message that could not be taken; nothing more is read from the session
+ * meanwhile. */
 static int
 session_hold(struct intake_session *session, const uint8_t *data, size_t len)
 {
@@ -361,7 +365,8 @@ session_hold(struct intake_session *session, const uint8_t *data, size_t len)
 	int r;
 
 	if (copy == NULL)
-		return -ENOMEM; /* it comes back with all that is not acknowledged */
+		/* the aggregator sends again what is not acknowledged */
+		return -ENOMEM;
 	memcpy(copy, data, len);
 	r = message_open(&session->held_message, copy, len);
 	if (r < 0) {
@@ -387,8 +392,7 @@ intake_session_retry(struct intake_session *session)
 	rm_link_resume(session->link);
 }
 
-/* A message of a lane: the only place where it is verified, but for one that is held,
- * whose copy is verified as well. */
+/* Verifies a message of a lane. A held message is verified a second time, as a copy. */
 static int
 session_on_lane(struct intake_session *session, const uint8_t *data, size_t len)
 {
@@ -416,7 +420,7 @@ session_on_drilled(struct intake_session *session, const uint8_t *data, size_t l
 	return r;
 }
 
-/* To us it speaks for no ToR any more: that is a farewell. */
+/* An aggregator that has no ToR left takes leave of this analyzer by this message. */
 static int
 session_on_standing(struct intake_session *session, const uint8_t *data, size_t len)
 {
@@ -470,9 +474,11 @@ session_on_known(struct intake_session *session, const uint8_t *data, size_t len
 	case WIRE_DRILL_ANSWER:
 		return session_on_drilled(session, data, len);
 	case WIRE_HELLO:
-		return intake_session_hello(session, data, len); /* says why not */
+		/* has logged the error */
+		return intake_session_hello(session, data, len);
 	default:
-		/* A newer peer may know messages that we do not. */
+		/* A newer aggregator may send messages that this release does not know.
+		 */
 		session->owner->counts.refused_messages++;
 		return 0;
 	}

@@ -14,16 +14,17 @@
 
 #define SLICES 6 /* of 10 s: the last minute */
 #define SLICE_NS (10 * RM_NS_PER_S)
-#define ENOUGH 20              /* arrivals of a pair, before it says anything */
-#define REWRITTEN_PER_MILLE 20 /* on one path of many */
+#define ENOUGH 20              /* arrivals of a pair before it is judged */
+#define REWRITTEN_PER_MILLE 20 /* enough for one path of many */
 #define ALL_PER_MILLE 950
 #define DSCPS 64
 #define JUDGE_EVERY_NS (5 * RM_NS_PER_S)
-/* Pairs tell every ten seconds, not at once: a class is judged when none of its pairs
- * has turned for so long, or when they have been turning for too long. */
+/* Pairs report every ten seconds, at different times: a class is judged when none of
+ * its pairs has changed for SETTLED_NS, or when pairs have kept changing for
+ * UNSETTLED_NS. */
 #define SETTLED_NS (25 * RM_NS_PER_S)
 #define UNSETTLED_NS (90 * RM_NS_PER_S)
-#define MAX_LOOKS 128 /* through all pairs, in one judgement */
+#define MAX_LOOKS 128 /* passes over all pairs, in one judgement */
 
 struct slice {
 	int64_t number; /* since the epoch of the monotonic clock; 0: none */
@@ -38,8 +39,8 @@ struct pair_key {
 struct pair {
 	struct pair_key key;
 	struct slice slices[SLICES];
-	uint8_t arrived_dscp;        /* of the last that was rewritten */
-	uint64_t arrived, rewritten; /* of the minute */
+	uint8_t arrived_dscp;        /* DSCP of the last rewritten arrival */
+	uint64_t arrived, rewritten; /* in the last minute */
 	bool known, is_rewritten;
 	bool named; /* a verdict explains it */
 	UT_hash_handle hh;
@@ -51,7 +52,8 @@ struct class_marks {
 	struct {
 		bool known, any_rewritten;
 		rm_mono_t turned,
-		    turning; /* the last pair, the first since it settled */
+		    /* the last change of a pair; the first since it was settled */
+		    turning;
 	} classes[DSCPS];
 	rm_mono_t judged;
 	size_t looks;
@@ -82,7 +84,7 @@ class_marks_free(struct class_marks *marks)
 
 /* ---- counting -------------------------------------------------------------------- */
 
-/* NULL: no room. */
+/* NULL: the table is full. */
 static struct pair *
 get_pair(struct class_marks *marks, const struct wire_row *row)
 {
@@ -166,7 +168,7 @@ sum_pair(struct class_marks *marks, struct pair *pair, rm_mono_t now)
 		marks->classes[pair->key.dscp].turning = now;
 }
 
-/* The minute of every pair; what has not been heard for so long is forgotten. */
+/* Sums up the last minute of every pair; a pair without arrivals in it is forgotten. */
 static void
 sum_up(struct class_marks *marks, rm_mono_t now)
 {
@@ -197,13 +199,13 @@ is_settled(struct class_marks *marks, uint8_t dscp, rm_mono_t now)
 
 /* ---- judging --------------------------------------------------------------------- */
 
-/* Where something may stand that rewrites a class: which pairs pass it. */
+/* Places where a device may rewrite a class, by the pairs that pass them. */
 enum place { EVERYWHERE, BETWEEN, FROM, OUT_OF, INTO, INSIDE, PAIR };
 
 struct candidate {
 	enum place place;
 	uint8_t dscp;
-	const char *src, *dst; /* of the pair that leads to it */
+	const char *src, *dst; /* of the pair that suggests it */
 };
 
 static bool
@@ -314,7 +316,8 @@ name(struct class_marks *marks, const struct candidate *at, const struct seen *s
 	    seen->pairs, seen->pairs == 1 ? "" : "s");
 }
 
-/* All pairs that pass it are rewritten, and they are enough to tell it from others. */
+/* All pairs that pass the place are rewritten, and they are enough to tell it from
+ * other places. */
 static bool
 is_it(const struct candidate *at, const struct seen *seen)
 {
@@ -346,11 +349,11 @@ judge_class(struct class_marks *marks, uint8_t dscp, rm_wall_t wall)
 			if (is_it(&at, &seen))
 				name(marks, &at, &seen, wall);
 			else if (place <= BETWEEN)
-				break; /* it is the same for all pairs */
+				break; /* these places are the same for all pairs */
 		}
 }
 
-/* A class whose pairs are turning keeps its verdicts. */
+/* A class whose pairs are changing keeps its verdicts. */
 static void
 keep_unsettled(struct class_marks *marks, const bool settled[DSCPS])
 {

@@ -19,18 +19,19 @@
 #define PATIENCE_NS (20 * RM_NS_PER_S)
 #define DATABASE_NS (10 * RM_NS_PER_S)
 
-enum language { /* of what stands at influx.url */
+enum language { /* of the database at influx.url */
 	LANGUAGE_UNKNOWN,
 	LANGUAGE_INFLUXQL,
 	LANGUAGE_VICTORIA,
 };
 
-struct asked { /* while its job runs, all but past is the worker's */
+struct asked { /* while its job runs, the worker uses all but past */
 	struct past *past;
 	bool busy;
-	bool limited;  /* who waits may see some regions only: nothing of how it is kept
-			*/
-	uint64_t http; /* who waits */
+	/* the client may see some regions only: its errors do not tell how history is
+	 * stored */
+	bool limited;
+	uint64_t http; /* the request that waits */
 	struct past_question question;
 	struct rm_http_call *call;
 	enum language language;
@@ -43,7 +44,7 @@ struct asked { /* while its job runs, all but past is the worker's */
 struct past {
 	struct past_options options;
 	struct rm_worker *worker;
-	enum language language; /* as far as is known */
+	enum language language; /* as far as it is known */
 	struct asked asked[PAST_MAX];
 	struct past_counts counts;
 };
@@ -114,7 +115,7 @@ asked_fail(struct asked *asked, const char *sentence)
 	asked_end(asked);
 }
 
-/* Of a reason with paths, or with words of the database. */
+/* For a reason that contains paths or text of the database. */
 static void
 asked_fail_inside(struct asked *asked)
 {
@@ -147,9 +148,10 @@ read_done(void *job, int r)
 	struct past *past = asked->past;
 
 	if (r == -ECANCELED)
-		return; /* past_free looks after it */
+		return; /* past_free frees it */
 	if (r < 0) {
-		past->language = LANGUAGE_UNKNOWN; /* another one may be there now */
+		/* the next one may be of another kind */
+		past->language = LANGUAGE_UNKNOWN;
 		if (r == -EMSGSIZE)
 			asked_fail(asked, asked->error.text);
 		else
@@ -166,7 +168,7 @@ static void
 read_start(struct asked *asked)
 {
 	if (rm_http_deferred(asked->past->options.server, asked->http) == NULL) {
-		asked_end(asked); /* nobody waits any more */
+		asked_end(asked); /* the client has left */
 		return;
 	}
 	if (rm_worker_submit(asked->past->worker, read_run, read_done, asked) < 0)
@@ -207,8 +209,8 @@ explain(const struct rm_http_answer *answer, bool limited, struct rm_error *erro
 		    answer->status, words);
 }
 
-/* The answer counts only if this returns true. Who does not answer may be another one
- * next time. */
+/* False: the answer is of no use, and an error was answered. A database that does not
+ * answer may be of another kind next time. */
 static bool
 answer_is_good(struct asked *asked, const struct rm_http_answer *answer)
 {
@@ -240,7 +242,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	read_start(asked);
 }
 
-/* Secrets are read again each time: they may be changed without a restart. */
+/* Secrets are read again for each query: they may be changed without a restart. */
 static int
 send_to_database(struct asked *asked, const char *url,
     void (*done)(const struct rm_http_answer *answer, void *arg))
@@ -281,7 +283,7 @@ write_influxql(const struct asked *asked, char url[INFLUX_URL_BYTES])
 				 ? config->retention_policy
 				 : config->incident_retention_policy;
 	char statement[PAST_STATEMENT_BYTES];
-	/* A bucket has no policies. */
+	/* A bucket of InfluxDB 2 has no retention policies. */
 	int r = past_question_influxql(
 	    &asked->question, config->version == 2 ? "" : policy, statement);
 
@@ -332,7 +334,8 @@ ask_rows(struct asked *asked)
 		asked_fail_inside(asked);
 }
 
-/* InfluxDB 1 knows no such path; whoever says anything else may be either. */
+/* 404 means InfluxDB 1, which has no such path. Any other good answer means
+ * VictoriaMetrics; an error leaves the kind open. */
 static void
 on_kind(const struct rm_http_answer *answer, void *arg)
 {
@@ -401,7 +404,8 @@ start(struct past *past, struct rm_http_request *request,
 		read_start(asked);
 }
 
-/* All that may be shown, where ?region= is not given. False: it is answered. */
+/* Without ?region= all regions that the client may see. False: the error has been
+ * answered. */
 static bool
 take_region(
     struct rm_http_request *request, struct rm_sight *sight, struct past_words *words)

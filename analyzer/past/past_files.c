@@ -13,8 +13,8 @@
 #include "rackmesh/identity/identity.h"
 #include "rackmesh/metrics/line_reader.h"
 
-#define READ_BYTES (UINT64_C(2) << 30) /* of files, for one question */
-/* So far ahead of us may be the clock of who told of a row. */
+#define READ_BYTES (UINT64_C(2) << 30) /* read of files for one query */
+/* How far the clock of the sender of a row may be ahead. */
 #define AHEAD_NS (3600 * RM_NS_PER_S)
 
 static json_t *
@@ -39,7 +39,8 @@ value_json(const struct rm_line_column *column)
 		json = json_string(column->text);
 		break;
 	}
-	/* NULL: no UTF-8, no number, and nothing that we have written. */
+	/* NULL: the text is not UTF-8, or the number is not finite. This analyzer
+	 * writes neither. */
 	return json != NULL ? json : json_null();
 }
 
@@ -91,7 +92,8 @@ point_values(const struct rm_line_point *point, const struct past_question *q)
 	return values;
 }
 
-/* Cheap: most lines of a file are of another measurement, or another time. */
+/* A cheap test before parsing: most lines are of another measurement, or of another
+ * time. */
 static bool
 line_may_match(const char *line, const struct past_question *q)
 {
@@ -107,11 +109,11 @@ struct reading {
 	const struct past_question *question;
 	struct past_rows *rows;
 	struct rm_line_point *point;
-	FILE *files[HISTORY_FILES]; /* the newest first; NULL: nothing to read */
+	FILE *files[HISTORY_FILES]; /* the newest first; NULL: no file */
 	uint64_t bytes;             /* so far */
 };
 
-/* Torn lines are passed over. -ENOSPC: all that an answer may hold is there. */
+/* Torn lines are skipped. -ENOSPC: the answer is full. */
 static int
 read_file(struct reading *reading, FILE *file)
 {
@@ -155,7 +157,7 @@ is_same(FILE *file, const struct stat *other)
 	       of.st_dev == other->st_dev && of.st_ino == other->st_ino;
 }
 
-/* What was last written before the time that is asked for holds nothing of it. */
+/* A file that was last written before the requested time is not read. */
 static bool
 is_needed(const struct reading *reading, int at)
 {
@@ -170,8 +172,8 @@ is_needed(const struct reading *reading, int at)
 	       (reading->question->from.ns - AHEAD_NS) / RM_NS_PER_S;
 }
 
-/* The newest first: one that is renamed meanwhile comes again as an older one, and none
- * is missed. */
+/* Opens the newest file first: one that is renamed meanwhile is opened again under an
+ * older name, and none is missed. */
 static int
 open_all(struct reading *reading, const char *folder, struct rm_error *error)
 {
@@ -197,7 +199,7 @@ open_all(struct reading *reading, const char *folder, struct rm_error *error)
 	return 0;
 }
 
-/* The oldest first: what there is too much of is the newest. */
+/* Reads the oldest file first: if the answer is full, the newest rows are left out. */
 static int
 read_all(struct reading *reading, const char *folder, struct rm_error *error)
 {

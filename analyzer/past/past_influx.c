@@ -18,12 +18,12 @@ fault(struct rm_error *error, const json_t *object)
 }
 
 struct answer_columns {
-	size_t count; /* of a row, with its time */
-	size_t by;    /* where its tag goes, counted without the time */
+	size_t count; /* of a row; the first is the time */
+	size_t by;    /* index of the tag's column, the time not counted */
 };
 
-/* The columns are those asked for, in this order, after the time; but for `by`: of it
- * each name is a series. */
+/* True: the columns are the requested ones in this order, after the time. The tag of
+ * `by` is no column: each of its values is a series. */
 static bool
 columns_are(
     const json_t *series, const struct past_question *q, struct answer_columns *ret)
@@ -55,7 +55,7 @@ is_scalar(const json_t *value)
 	return value != NULL && !json_is_object(value) && !json_is_array(value);
 }
 
-/* tag: its name of `by`; NULL: nothing was asked by a tag. */
+/* tag: the value of the tag of `by`; NULL: the query has no `by`. */
 static int
 take_row(struct past_rows *rows, const json_t *values, json_t *tag,
     const struct answer_columns *columns)
@@ -76,7 +76,7 @@ take_row(struct past_rows *rows, const json_t *values, json_t *tag,
 	return past_rows_add(rows, (rm_wall_t){ json_integer_value(time) }, 0, row);
 }
 
-/* It has rows that it does not tell: max-row-limit of its configuration. */
+/* The database has more rows than it sends: max-row-limit of its configuration. */
 static bool
 is_partial(const json_t *object)
 {
@@ -110,7 +110,7 @@ take_all(const json_t *result, const struct past_question *q, struct past_rows *
 			if (r == 0)
 				r = take_row(rows, values, tag, &columns);
 		if (r == -ENOSPC)
-			break; /* the answer says so */
+			break; /* the answer says that it is truncated */
 		if (r < 0)
 			return rm_error_set(
 			    error, r, "its rows are not those asked for");

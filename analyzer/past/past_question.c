@@ -107,7 +107,7 @@ past_question_text_filter(const struct past_question *q)
 	return NULL;
 }
 
-/* A service as the SLA takes it of an aggregator; a part may be "A or B". */
+/* Names of services are free text; a part may be "A or B". */
 static bool
 is_free_text(const char *text)
 {
@@ -143,7 +143,7 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 	return 0;
 }
 
-/* What is not valid as a region's name is left out: nothing is kept under it. */
+/* A name that is not valid as a region's is left out: nothing is stored under it. */
 static int
 take_regions(const char *text, struct past_question *q, struct rm_error *error)
 {
@@ -302,7 +302,7 @@ past_question_make(const struct past_words *words, rm_wall_t now,
 
 /* ---- InfluxQL -------------------------------------------------------------------- */
 
-/* Names of policies and services are whatever somebody has chosen. */
+/* Names of policies and services are free text, so they are quoted. */
 static void
 put_quoted(FILE *out, char quote, const char *name)
 {
@@ -315,7 +315,8 @@ put_quoted(FILE *out, char quote, const char *name)
 	putc(quote, out);
 }
 
-/* As a regular expression: of what a name may hold '.' alone means something there. */
+/* Writes a regular expression: of the characters of a name only '.' has a meaning
+ * there. */
 static void
 put_regions(FILE *out, const struct past_question *q, const char *escape)
 {
@@ -436,7 +437,7 @@ put_selector(const struct past_question *q, const char *database, int which,
 	}
 	if (q->regions[0] != '\0') {
 		fputs(",region=~\"", out);
-		put_regions(out, q, "\\\\"); /* within a string */
+		put_regions(out, q, "\\\\"); /* inside of a string */
 		putc('"', out);
 	}
 	putc('}', out);

@@ -11,16 +11,16 @@
 struct found {
 	rm_wall_t when;
 	uint64_t hash;
-	size_t order; /* as they came */
+	size_t order; /* in the order of their arrival */
 	json_t *values;
 };
 
-struct merged { /* of one column and step */
+struct merged { /* values of one column in one step */
 	bool there;
 	int64_t value;
 };
 
-struct group { /* rows of one name of the question's `by`; without it all rows */
+struct group { /* rows of one value of the tag of `by`; without it all rows */
 	char *name;
 	struct merged *merged; /* by step, column_count each */
 };
@@ -34,13 +34,13 @@ struct past_rows {
 	const struct past_question *question;
 	const struct history_column *columns[PAST_COLUMNS];
 	size_t column_count;
-	struct found *found; /* rows as written */
+	struct found *found; /* rows as stored */
 	size_t count;
-	struct group *groups; /* what is merged */
+	struct group *groups; /* merged rows */
 	size_t group_count, group_room, steps;
-	size_t by;            /* the column of its name */
+	size_t by;            /* index of the column with the group's name */
 	json_t *group_places; /* by name */
-	struct seen seen;     /* what is merged */
+	struct seen seen;     /* rows that were added before */
 	bool truncated, no_strings;
 };
 
@@ -124,7 +124,7 @@ seen_grow(struct seen *seen)
 	return 0;
 }
 
-/* 1: for the first time. 0: again. -ENOSPC, -ENOMEM. */
+/* 1: added. 0: it was there already. -ENOSPC, -ENOMEM. */
 static int
 seen_add(struct seen *seen, uint64_t hash)
 {
@@ -161,13 +161,13 @@ merge_value(struct merged *merged, enum history_merge how, int64_t value)
 	}
 }
 
-/* name: NULL where the question has no `by`. *ret: until the next one is added. */
+/* name: NULL if the query has no `by`. *ret: valid until the next group is added. */
 static int
 add_group(struct past_rows *rows, const char *name, struct group **ret)
 {
 	struct group group = { 0 };
 
-	/* As many rows as an answer may gather, whatever they are merged by. */
+	/* An answer has a limit for its rows, also for merged ones. */
 	if (rows->group_count > 0 && (rows->group_count + 1) * rows->steps > PAST_ROWS)
 		return -ENOSPC;
 	if (rows->group_count == rows->group_room) {
@@ -207,7 +207,7 @@ find_group(struct past_rows *rows, const json_t *values, struct group **ret)
 	if (rows->question->by != NULL) {
 		name = json_string_value(json_array_get(values, rows->by));
 		if (name == NULL)
-			name = ""; /* it was written without that tag */
+			name = ""; /* the row has no such tag */
 		place = json_object_get(rows->group_places, name);
 		if (place != NULL) {
 			*ret = &rows->groups[json_integer_value(place)];
@@ -245,7 +245,8 @@ int
 past_rows_add(struct past_rows *rows, rm_wall_t when, uint64_t hash, json_t *values)
 {
 	const struct past_question *q = rows->question;
-	/* A database names a step by its start, which may lie before. */
+	/* A database names a step by its start, which may lie before the requested
+	 * time. */
 	const int64_t first =
 	    q->step_ns == 0 ? q->from.ns : q->from.ns / q->step_ns * q->step_ns;
 	int r = 0;
@@ -281,7 +282,7 @@ time_json(rm_wall_t when)
 	return json_string(text);
 }
 
-/* False: there are as many as were asked for. */
+/* False: the limit is reached. */
 static bool
 put_row(struct past_rows *rows, json_t *list, rm_wall_t when, json_t *values)
 {
@@ -329,7 +330,7 @@ by_group_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* False: there are as many as were asked for. */
+/* False: the limit is reached. */
 static bool
 put_step(struct past_rows *rows, const struct group *group, size_t step, json_t *list)
 {

@@ -1,6 +1,6 @@
-/* A point of line protocol is many series there, one for each field: those of the same
- * labels and the same time are put together again. With a step nothing needs to be:
- * every column is merged by itself. */
+/* VictoriaMetrics makes a series of each field of a point. This file puts the fields
+ * with equal labels and times together again. With a step this is not needed: every
+ * column is merged by itself. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@ struct points {
 	size_t column_count;
 	struct past_rows *found;
 	json_t *rows;     /* labels -> time -> [time in ns, a value of each column] */
-	size_t row_count; /* of all labels */
+	size_t row_count; /* number of rows of all labels */
 };
 
-/* The column of "rm_rnic_sent". False: none that was asked for. */
+/* The column of "rm_rnic_sent". False: it was not requested. */
 static bool
 column_of(const struct points *points, const char *name, size_t *ret)
 {
@@ -59,7 +59,7 @@ new_row(const struct points *points, const json_t *labels, int64_t ns)
 	return row;
 }
 
-/* All values are floating-point numbers there. */
+/* VictoriaMetrics stores all values as floating-point numbers. */
 static json_t *
 value_of(const struct history_column *column, const json_t *value)
 {
@@ -75,7 +75,7 @@ value_of(const struct history_column *column, const json_t *value)
 					       : json_null();
 }
 
-/* Takes the row: [time in ns, a value of each column]. */
+/* Takes the row: [time in ns, one value for each column]. */
 static int
 add_row(struct past_rows *found, json_t *row)
 {
@@ -85,7 +85,7 @@ add_row(struct past_rows *found, json_t *row)
 	return past_rows_add(found, when, 0, row);
 }
 
-/* The row of these labels and this time. NULL: there are too many. */
+/* The row of these labels at this time. NULL: the limit is reached. */
 static json_t *
 get_row(struct points *points, const json_t *labels, const char *key, int64_t ns)
 {
@@ -151,7 +151,7 @@ take_series(struct points *points, json_t *series)
 	return r;
 }
 
-/* A line for each series. */
+/* Each line of the answer is a series. */
 static int
 take_all(struct points *points, const char *body, size_t len, struct rm_error *error)
 {

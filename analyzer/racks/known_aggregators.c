@@ -22,7 +22,7 @@ struct node {
 };
 
 struct known {
-	struct rm_incident_file *file; /* NULL: nothing is kept */
+	struct rm_incident_file *file; /* NULL: the list is not saved */
 	struct node *list[KNOWN_MAX];
 	size_t count;
 	struct node *by_key;
@@ -112,7 +112,7 @@ is_name(const json_t *json)
 	return json_is_string(json) && rm_name_valid(json_string_value(json));
 }
 
-/* False: it makes no sense. */
+/* False: a field is missing or out of range. */
 static bool
 take(struct known *known, const json_t *entry)
 {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The place of that aggregator's word, or that of the one silent longest. */
+/* The slot of this aggregator, or of the one that is silent longest. */
 static struct rack_quiet_word *
 word_of(struct rack_quiet *quiet, const char *aggregator)
 {

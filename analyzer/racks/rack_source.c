@@ -13,7 +13,8 @@
 
 struct rack {
 	char key[KEY_BYTES];
-	char aggregator[RM_NAME_BYTES]; /* whose window counted last */
+	/* the aggregator whose window was counted last */
+	char aggregator[RM_NAME_BYTES];
 	uint64_t end_wall_ns;
 	rm_mono_t taken;
 	UT_hash_handle hh;

@@ -12,7 +12,7 @@
 #include "rackmesh/identity/sight.h"
 #include "rackmesh/metrics/sketch.h"
 
-/* ---- which aggregator told last of which RNIC ---- */
+/* ---- which aggregator reported an RNIC last ---- */
 
 struct key { /* without padding */
 	uint64_t guid, port;
@@ -53,7 +53,7 @@ rnic_node_get(struct rack_rnics *rnics, struct wire_rnic_id id)
 	return node;
 }
 
-/* The summary's names are valid, the row's need not be. */
+/* The names of the summary were checked; those of its rows were not. */
 static void
 rack_rnics_take(struct rack_rnics *rnics, const struct wire_summary *summary,
     const struct wire_rnic_row *row, rm_mono_t now)
@@ -149,10 +149,10 @@ rack_rnics_free(struct rack_rnics *rnics)
 /* ---- the racks ---- */
 
 #define KEY_BYTES (2 * RM_NAME_BYTES)
-#define FRESH_ROW_INTERVALS 3 /* older figures are left out */
+#define FRESH_ROW_INTERVALS 3 /* older values are left out */
 #define MAX_WALL_NS ((uint64_t)INT64_MAX)
 
-struct flow_key { /* all bytes count: zero it first */
+struct flow_key { /* compared byte by byte: zero it first */
 	char dst_tor[RM_NAME_BYTES];
 	uint64_t dscp;
 };
@@ -164,7 +164,7 @@ struct flow {
 	UT_hash_handle hh;
 };
 
-struct scope { /* inside, or outgoing */
+struct scope { /* of the rack's own pairs, or of pairs with another rack */
 	uint64_t p50_ns, p99_ns;
 	rm_mono_t last_seen;
 };
@@ -175,7 +175,7 @@ struct node {
 	char key[KEY_BYTES];
 	struct flow *flows;
 	struct scope inside, outgoing;
-	int64_t fresh_ns; /* by its last summary */
+	int64_t fresh_ns; /* of the last summary */
 	size_t place;     /* in racks.list */
 	UT_hash_handle hh;
 };
@@ -322,8 +322,8 @@ node_get(struct racks *racks, const char *region, const char *tor)
 	return node;
 }
 
-/* The last to tell goes first; of three the one that was silent longest is forgotten.
- */
+/* Moves the aggregator to the front; of three the one that is silent longest is
+ * removed. */
 static void
 reported_by(struct rack *rack, const char *aggregator)
 {
@@ -380,8 +380,8 @@ racks_summary(struct racks *racks, const struct wire_summary_view *view,
 		wire_summary_rnic(view, i, &row);
 		rack_rnics_take(racks->rnics, summary, &row, now);
 	}
-	/* A backlog comes oldest first: what is older than what we have says nothing of
-	 * now. */
+	/* A backlog arrives with the oldest summary first: one that is older than the
+	 * last one does not describe the current state. */
 	end = (int64_t)summary->end_wall_ns;
 	if (end < node->rack.last_seen_wall.ns)
 		return;

@@ -18,7 +18,7 @@
 
 static const struct period {
 	int64_t slice_ns;
-	size_t slices; /* the newest is not full */
+	size_t slices; /* the last chunk is not full */
 } periods[TOR_MESH_PERIODS] = {
 	[TOR_MESH_MINUTE] = { 10 * RM_NS_PER_S, 7 },
 	[TOR_MESH_HOUR] = { 900 * RM_NS_PER_S, 5 },
@@ -27,8 +27,8 @@ static const struct period {
 struct tor {
 	char key[KEY_BYTES]; /* region|tor */
 	char region[RM_NAME_BYTES], tor[RM_NAME_BYTES];
-	size_t pairs; /* that it is one end of */
-	size_t place; /* while it is read; SIZE_MAX: of no interest */
+	size_t pairs; /* pairs with this ToR at an end */
+	size_t place; /* scratch of one query; SIZE_MAX: not asked for */
 	UT_hash_handle hh;
 };
 
@@ -43,7 +43,8 @@ struct pair_key {
 
 struct pair {
 	struct pair_key key;
-	struct slice slices[TOR_MESH_PERIODS][MAX_SLICES]; /* by number modulo */
+	/* a ring: slot of a minute is its number modulo the size */
+	struct slice slices[TOR_MESH_PERIODS][MAX_SLICES];
 	uint64_t rtt_ns[TOR_MESH_QUANTILES];
 	rm_mono_t last_seen;
 	UT_hash_handle hh;
@@ -76,7 +77,7 @@ tor_mesh_new(rm_mono_t now, struct tor_mesh **ret)
 
 /* ---- ToRs and pairs ---- */
 
-/* NULL: too many, or no memory. */
+/* NULL: the limit is reached, or out of memory. */
 static struct tor *
 get_tor(struct tor_mesh *mesh, const char *region, const char *name)
 {
@@ -144,7 +145,7 @@ drop_pair(struct tor_mesh *mesh, struct pair *pair)
 		drop_tor(mesh, key.dst);
 }
 
-/* NULL: too many, or no memory. */
+/* NULL: the limit is reached, or out of memory. */
 static struct pair *
 get_pair(struct tor_mesh *mesh, const char *region, const char *src, const char *dst)
 {
@@ -189,7 +190,7 @@ count_row(struct slice *slices, const struct period *period, rm_mono_t end,
 	const uint64_t not_sent =
 	    row->outcomes[WIRE_SEND_FAILED] + row->outcomes[WIRE_SENT_LATE];
 
-	if (number < slice->number) /* too old */
+	if (number < slice->number) /* too old for the ring */
 		return;
 	if (number > slice->number)
 		*slice = (struct slice){ .number = number };
@@ -202,7 +203,7 @@ count_row(struct slice *slices, const struct period *period, rm_mono_t end,
 	slice->counts[TOR_MESH_LOST_REVERSE] += (uint32_t)row->lost_reverse;
 }
 
-/* An hour of them fits into 32 bits. */
+/* The probes of an hour fit into 32 bits. */
 #define MAX_SENT (UINT32_MAX / 512)
 
 static bool
@@ -257,7 +258,7 @@ tor_mesh_summary(
 			count_row(pair->slices[p], &periods[p], end, &row);
 		if (end.ns < pair->last_seen.ns)
 			continue;
-		if (end.ns > pair->last_seen.ns) /* of what is lost there is none */
+		if (end.ns > pair->last_seen.ns) /* lost probes have no RTT */
 			memset(pair->rtt_ns, 0, sizeof(pair->rtt_ns));
 		take_rtt(mesh, pair, row.rtt);
 		pair->last_seen = end;
@@ -276,7 +277,7 @@ tor_mesh_expire(struct tor_mesh *mesh, rm_mono_t now)
 			drop_pair(mesh, pair);
 }
 
-/* ---- what was seen ---- */
+/* ---- reading ---- */
 
 static int
 compare_tors(const struct tor *a, const struct tor *b)

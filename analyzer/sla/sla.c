@@ -1,7 +1,7 @@
 /*
- * A minute is open until it is closed, whatever comes late for it; the last hour is
- * kept by minutes, the last day by hours, of one sketch each. What was closed is kept
- * encoded: 11 KB of bins are then some hundred bytes.
+ * A minute is open, also for late rows, until it is closed. The last hour is kept as
+ * minutes and the last day as hours, each with one sketch. Closed sketches are kept
+ * encoded: 11 KB of bins become some hundred bytes.
  */
 #include "analyzer/sla/sla.h"
 
@@ -20,8 +20,8 @@
 #define SLA_MINUTE_NS (60 * RM_NS_PER_S)
 #define SLA_OPEN_MINUTES 4
 #define SLA_MINUTES 60
-#define SLA_HOURS 25        /* the hour that runs, and a day before it */
-#define SLA_SUMS_AT_ONCE 64 /* a second: all of them within a minute */
+#define SLA_HOURS 25        /* the current hour, and the day before it */
+#define SLA_SUMS_AT_ONCE 64 /* scopes summed each second: all within a minute */
 #define SLA_KEY_BYTES (RM_NAME_BYTES + SLA_SERVICE_BYTES + 16)
 
 enum sla_kind { SLA_RACK, SLA_FABRIC, SLA_SERVICE };
@@ -32,7 +32,7 @@ static const char *const kind_words[] = {
 
 struct sla_figures {
 	uint64_t sent, lost, invalid, not_sent;
-	uint64_t available, unavailable, unknown; /* minutes of racks */
+	uint64_t available, unavailable, unknown; /* racks times minutes */
 };
 
 struct sla_open {
@@ -41,14 +41,14 @@ struct sla_open {
 	struct rm_sketch *rtt;
 };
 
-struct sla_past {       /* a minute or an hour that was closed */
+struct sla_past {       /* a closed minute or hour */
 	int64_t number; /* since the epoch; 0: none */
 	struct sla_figures figures;
 	uint8_t *rtt; /* encoded; NULL: none */
 	size_t rtt_len;
 };
 
-struct sla_sum { /* of the last hour or day */
+struct sla_sum { /* the sums of the last hour or day */
 	struct sla_figures figures;
 	uint64_t rtt_ns[WIRE_QUANTILES];
 };
@@ -71,14 +71,14 @@ struct sla_scope {
 	char service[SLA_SERVICE_BYTES]; /* "": none */
 	uint8_t dscp;
 	enum sla_kind kind;
-	int64_t last;                           /* minute that something was told of */
+	int64_t last;                           /* the last minute with a row */
 	struct sla_open open[SLA_OPEN_MINUTES]; /* by minute */
 	struct sla_past minutes[SLA_MINUTES];   /* by minute */
 	struct sla_past hours[SLA_HOURS];       /* by hour */
-	int64_t summed;                         /* up to this minute; 0: never */
+	int64_t summed;                         /* summed up to this minute; 0: never */
 	struct sla_sum hour, day;
-	struct sla_figures total; /* of all minutes that were closed */
-	struct sla_sum newest;    /* the last of them that had results */
+	struct sla_figures total; /* of all closed minutes */
+	struct sla_sum newest;    /* of the last closed minute with results */
 	struct sla_rack *racks;
 	UT_hash_handle hh;
 };
@@ -88,14 +88,14 @@ struct sla {
 	struct sla_scope *scopes;
 	size_t services; /* of scopes */
 	struct sla_counts counts;
-	size_t racks, service_racks;      /* of all scopes; of all services */
-	struct sla_rack_minute *reported; /* those of the minute that is being closed */
+	size_t racks, service_racks;      /* racks of all scopes; of all services */
+	struct sla_rack_minute *reported; /* of the minute that is being closed */
 	size_t closed_room;
 	struct rm_sketch *scratch, *sum;
 	uint8_t encoded[RM_SKETCH_MAX_BYTES];
 	bool closed_any, now_known;
 	int64_t closed, now_minute;
-	int64_t busy; /* closed, when no service could be evicted */
+	int64_t busy; /* the closed minute in which no service could be evicted */
 };
 
 int
@@ -116,7 +116,7 @@ sla_new(const struct sla_options *options, struct sla **ret)
 	return 0;
 }
 
-/* Services have a share of their own: they must not push racks out. */
+/* Services have a limit of their own, so that they cannot take the racks' room. */
 static size_t *
 racks_like(struct sla *sla, const struct sla_scope *scope)
 {
@@ -172,8 +172,8 @@ forget_service(struct sla *sla, struct sla_scope *scope)
 	sla->services--;
 }
 
-/* The service that has been silent for longest goes, if nothing of it is open. When all
- * are busy no row needs to look again until the next minute. */
+/* Removes the service that is silent longest and has no open minute. If none can be
+ * removed, the search is not repeated before the next minute. */
 static bool
 evict_service(struct sla *sla)
 {
@@ -232,8 +232,8 @@ get_scope(struct sla *sla, const char *region, uint8_t dscp, enum sla_kind kind,
 	return scope;
 }
 
-/* Whom this scope expects figures from: a rack that sent once, until it is forgotten.
- */
+/* The rack in this scope. A rack that sent once is expected to send until it is
+ * forgotten. */
 static struct sla_rack *
 get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 {
@@ -258,7 +258,8 @@ get_rack(struct sla *sla, struct sla_scope *scope, const char *tor)
 	return rack;
 }
 
-/* The open minute that began then. NULL: it is closed, or lies ahead of all clocks. */
+/* The open minute that begins at this time. NULL: it is closed, or lies in the future
+ * of all clocks. */
 static struct sla_open *
 get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 {
@@ -272,7 +273,8 @@ get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 		return open;
 	if (open->minute > minute)
 		return NULL;
-	/* What was there before was not closed in time: a clock has jumped. */
+	/* The former minute in this slot was not closed in time: the clock has jumped.
+	 */
 	if (open->rtt == NULL)
 		open->rtt = rm_sketch_new();
 	if (open->rtt == NULL)
@@ -283,7 +285,7 @@ get_minute(struct sla *sla, struct sla_scope *scope, int64_t minute)
 	return open;
 }
 
-/* What the probers of one rack met in a minute, in one scope. */
+/* Results of one rack's probers in one minute, in one scope. */
 struct prober_minute {
 	const char *tor;
 	int64_t minute;
@@ -356,7 +358,8 @@ take_rows(struct sla *sla, const struct wire_summary_view *view)
 	}
 }
 
-/* Services are named outside: cut, and what does not print becomes '?'. False: none. */
+/* Names of services are foreign text: they are truncated, and an unprintable character
+ * becomes '?'. False: no name. */
 static bool
 service_name(const char *reported, char name[SLA_SERVICE_BYTES])
 {
@@ -408,8 +411,8 @@ sla_counts(const struct sla *sla)
 
 /* ---- closing a minute ---- */
 
-#define FORGET_MINUTES 1440 /* a rack that sent nothing for a day was taken away */
-#define JUMP_MINUTES 60     /* a clock that goes back so far was wrong before */
+#define FORGET_MINUTES 1440 /* a rack that sent nothing for a day was removed */
+#define JUMP_MINUTES 60     /* a clock that is set back this far was wrong before */
 
 static const double quantiles[WIRE_QUANTILES] = {
 	[WIRE_P50] = 0.50, [WIRE_P95] = 0.95, [WIRE_P99] = 0.99, [WIRE_MAX] = 1
@@ -437,8 +440,8 @@ rack_state(const struct sla *sla, const struct sla_slice *slice)
 		   : SLA_UNAVAILABLE;
 }
 
-/* What each rack that was ever heard in this scope did in this minute, into sla->told.
- * Returns how many they are: all, unless there was no memory. */
+/* The figures of each known rack of the scope in this minute. Returns their number; it
+ * is smaller if memory was short. */
 static size_t
 count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
     struct sla_figures *figures)
@@ -453,7 +456,7 @@ count_racks(struct sla *sla, const struct sla_scope *scope, int64_t minute,
 		enum sla_state state;
 
 		if (slice->minute != minute && scope->kind == SLA_SERVICE)
-			continue; /* it does not run there now */
+			continue; /* the service does not run there in this minute */
 		if (slice->minute != minute)
 			slice = &silent;
 		state = rack_state(sla, slice);
@@ -490,7 +493,7 @@ make_room(struct sla *sla)
 	sla->closed_room = most;
 }
 
-/* Without memory what was there stays. */
+/* Out of memory: the former value stays. */
 static void
 keep_rtt(struct sla *sla, struct sla_past *at, const struct rm_sketch *rtt)
 {
@@ -607,7 +610,7 @@ forget_racks(struct sla *sla, struct sla_scope *scope, int64_t minute)
 	}
 }
 
-/* Services come and go with their jobs. */
+/* Removes services without results: they come and go with their jobs. */
 static void
 forget(struct sla *sla, int64_t minute)
 {
@@ -642,7 +645,7 @@ sum_past(struct sla *sla, const struct sla_past *past, size_t count, int64_t fro
 		ret->rtt_ns[i] = rm_sketch_quantile_ns(sla->sum, quantiles[i]);
 }
 
-/* False: there is nothing new. */
+/* False: there is no closed minute since the last sum. */
 static bool
 sum_scope(struct sla *sla, struct sla_scope *scope)
 {
@@ -657,7 +660,7 @@ sum_scope(struct sla *sla, struct sla_scope *scope)
 	return true;
 }
 
-/* So that who asks then finds most of them done: all at once take too long. */
+/* Sums up some scopes in advance: all at once, when somebody asks, take too long. */
 static void
 sum_some(struct sla *sla)
 {
@@ -677,7 +680,8 @@ sla_close(struct sla *sla, rm_wall_t now, int64_t wait_ns,
 
 	sla->now_minute = now.ns / SLA_MINUTE_NS;
 	sla->now_known = true;
-	/* The first call begins; a clock that jumped begins anew where it is. */
+	/* The first call sets the start; after a jump of the clock the start is set
+	 * again. */
 	if (!sla->closed_any || last < sla->closed - JUMP_MINUTES ||
 	    last > sla->closed + JUMP_MINUTES) {
 		sla->closed_any = true;
@@ -714,7 +718,7 @@ sum_json(const struct sla_sum *sum)
 	    "rack_minutes_unknown", (json_int_t)f->unknown);
 	if (json == NULL)
 		return NULL;
-	/* What is unknown counts as that: not as available, and of all there is. */
+	/* "unknown" counts in the total, and not as available. */
 	json_object_set_new(json, "availability",
 	    all > 0 ? json_real((double)f->available / (double)all) : json_null());
 	json_object_set_new(json, "known",
