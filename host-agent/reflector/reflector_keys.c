@@ -60,18 +60,14 @@ reflector_keys_verify(const struct reflector_keys *keys,
     const struct probe_format *format, const uint8_t *data, size_t len,
     struct wire_rnic_id prober, struct reflector_auth *auth)
 {
-	uint32_t tried = 0;
-
-	if (auth->epoch != 0 && is_held(keys, auth->epoch)) {
-		if (format->verify(data, len, &auth->macs.probe))
-			return true;
-		tried = auth->epoch;
-	}
+	if (auth->epoch != 0 && is_held(keys, auth->epoch) &&
+	    format->verify(data, len, &auth->macs.probe))
+		return true;
+	/* That epoch's, too: its key may be of another secret by now. */
 	for (size_t i = 0; i < keys->count && prober.guid != 0; i++) {
 		struct probe_macs macs;
 
-		if (keys->own[i].epoch == tried ||
-		    !try_epoch(keys->own[i].key, format, data, len, prober, &macs))
+		if (!try_epoch(keys->own[i].key, format, data, len, prober, &macs))
 			continue;
 		auth->macs = macs;
 		auth->epoch = keys->own[i].epoch;

@@ -29,7 +29,7 @@ void reflector_keys_set(
 
 /* Verifies that the prober sent this packet of the keyed format. If so, auth holds the
  * key that signed it; else auth is not changed. At most PROBE_KEY_EPOCHS keys are
- * tried. */
+ * tried besides that of auth. */
 bool reflector_keys_verify(const struct reflector_keys *keys,
     const struct probe_format *format, const uint8_t *data, size_t len,
     struct wire_rnic_id prober, struct reflector_auth *auth);

@@ -7,6 +7,14 @@
 
 #include <cmocka.h>
 
+static uint8_t secret_of;
+
+void
+keys_fixture_secret(uint8_t secret)
+{
+	secret_of = secret;
+}
+
 static void
 responder_key(
     uint32_t epoch, struct wire_rnic_id responder, uint8_t ret[PROBE_KEY_BYTES])
@@ -14,6 +22,7 @@ responder_key(
 	uint8_t secret[PROBE_SECRET_BYTES];
 
 	memset(secret, (int)(epoch & 0xff), sizeof(secret));
+	secret[0] ^= secret_of;
 	probe_key_responder(
 	    secret, epoch, (struct rm_rnic_id){ responder.guid, responder.port }, ret);
 }

@@ -26,6 +26,9 @@ struct keys_send {
 struct key_ring *keys_fixture_ring(uint32_t epoch, uint64_t version);
 void keys_fixture_report(struct key_ring *ring, const struct keys_send *report);
 
+/* What is derived from now on is of another secret; 0: of the first one. */
+void keys_fixture_secret(uint8_t secret);
+
 /* By the same secrets. */
 void keys_fixture_pair(uint32_t epoch, struct wire_rnic_id prober,
     struct wire_rnic_id responder, uint8_t ret[PROBE_KEY_BYTES]);

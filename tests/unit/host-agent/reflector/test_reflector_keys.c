@@ -56,6 +56,7 @@ setup_over(void **state, bool roce, int64_t grace_ns)
 	*state = f;
 	if (f == NULL)
 		return -1;
+	keys_fixture_secret(0);
 	if (roce)
 		fake_port_init_roce(&f->fake, PORT_FLOWS_LABEL);
 	else
@@ -308,6 +309,24 @@ an_epoch_that_is_over_is_not(void **state)
 }
 
 static void
+another_secret_is_taken_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(keyed(f, prober, 5, 7, 1));
+	keys_fixture_secret(1);
+	keys_fixture_report(f->ring, &(struct keys_send){ .epoch = 5, .version = 11 });
+	assert_int_equal(plan(f), 0);
+	keys_fixture_secret(0);
+	assert_true(keyed(f, prober, 5, 7, 2)); /* who has not heard of it yet */
+	keys_fixture_secret(1);
+	assert_true(keyed(f, prober, 5, 7, 3));
+	keys_fixture_secret(0);
+	assert_false(keyed(f, prober, 5, 7, 4));
+	assert_false(keyed(f, other, 5, 7, 1));
+}
+
+static void
 who_has_authenticated_is_not_answered_without(void **state)
 {
 	struct fixture *f = *state;
@@ -411,6 +430,7 @@ main(void)
 		TEST(another_session_has_a_window_of_its_own),
 		TEST_BOTH(the_epochs_beside_the_current_one_are_taken),
 		TEST_BOTH(an_epoch_that_is_over_is_not),
+		TEST_BOTH(another_secret_is_taken_at_once),
 		TEST_BOTH(who_has_authenticated_is_not_answered_without),
 		cmocka_unit_test_setup_teardown(
 		    after_the_grace_nobody_is_who_could, setup_without_grace, teardown),
