@@ -293,15 +293,23 @@ read_keys(struct region_controller *controller)
 {
 	const struct controller_config *config = &controller->config;
 	struct rm_error error = { 0 };
+	char text[RM_WALL_TEXT];
+	rm_wall_t from;
 	int r;
 
 	if (config->keys_secret_file[0] == '\0')
 		return 0;
 	r = probe_keys_new(
 	    config->keys_secret_file, config->keys_epoch_s, &error, &controller->keys);
-	if (r < 0)
+	if (r < 0) {
 		rm_log_error(0, "probe_keys.secret_file: %s", error.text);
-	return r;
+		return r;
+	}
+	if (probe_keys_next(controller->keys, rm_wall_now(), &from)) {
+		rm_wall_format(from, text);
+		rm_log_info("probes: the next secret is used from %s on", text);
+	}
+	return 0;
 }
 
 static int

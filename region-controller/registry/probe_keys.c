@@ -10,41 +10,119 @@
 #include "rackmesh/judge/part.h"
 
 #define MIN_SECRET 32
+#define MAX_FILE 1024 /* bytes */
+#define FROM " from "
 
 _Static_assert(PROBE_KEY_BYTES == WIRE_KEY_BYTES, "keys fit the wire");
 
-struct probe_keys {
-	char master[PROBE_MAC_MAX_KEY + 1];
+struct master {
+	char text[PROBE_MAC_MAX_KEY];
 	size_t len;
+	rm_wall_t from;
+	uint32_t epoch; /* the first that it is used in */
+};
+
+struct probe_keys {
+	struct master masters[PROBE_KEYS_SECRETS]; /* the oldest first */
+	size_t count;
 	uint64_t epoch_s;
 };
+
+/* line: SECRET or SECRET from TIME; it is written to. */
+static int
+add_line(struct probe_keys *keys, char *line)
+{
+	struct master *master = &keys->masters[keys->count];
+	char *from = strstr(line, FROM);
+
+	if (keys->count == PROBE_KEYS_SECRETS)
+		return -E2BIG;
+	if (from != NULL) {
+		const int64_t epoch_ns = (int64_t)keys->epoch_s * RM_NS_PER_S;
+
+		*from = '\0';
+		if (!rm_wall_parse(from + strlen(FROM), &master->from))
+			return -EINVAL;
+		/* An epoch has one secret: the new one begins with the next epoch. */
+		master->epoch =
+		    (uint32_t)((master->from.ns + epoch_ns - 1) / epoch_ns) + 1;
+	}
+	master->len = strlen(line);
+	if (master->len < MIN_SECRET || master->len > sizeof(master->text))
+		return -EINVAL;
+	if (keys->count > 0 && master->from.ns <= master[-1].from.ns)
+		return -EINVAL;
+	memcpy(master->text, line, master->len);
+	keys->count++;
+	return 0;
+}
+
+static int
+read_lines(
+    struct probe_keys *keys, const char *path, char *text, struct rm_error *error)
+{
+	char *line;
+	int r = 0;
+
+	while (r == 0 && (line = strsep(&text, "\r\n")) != NULL)
+		if (*line != '\0')
+			r = add_line(keys, line);
+	if (r == 0 && keys->count > 0)
+		return 0;
+	return rm_error_set(error, -EINVAL,
+	    "%s: secret %zu: expected a line of %d to %d characters, as of openssl "
+	    "rand "
+	    "-base64 32; of each but the first with ' from 2026-11-29T00:00:00Z' "
+	    "behind "
+	    "it, the latest last; at most %d",
+	    path, keys->count + 1, MIN_SECRET, PROBE_MAC_MAX_KEY, PROBE_KEYS_SECRETS);
+}
 
 int
 probe_keys_new(
     const char *path, uint64_t epoch_s, struct rm_error *error, struct probe_keys **ret)
 {
 	struct probe_keys *keys = calloc(1, sizeof(*keys));
+	uint8_t *text = NULL;
+	size_t len = 0;
 	int r;
 
 	if (keys == NULL)
 		return rm_error_set(error, -ENOMEM, "out of memory");
 	keys->epoch_s = epoch_s;
-	r = rm_file_read_password(path, keys->master, sizeof(keys->master), error);
+	r = rm_file_read_secret(path, MAX_FILE, &text, &len, error);
+	if (r == 0)
+		r = read_lines(keys, path, (char *)text, error);
+	if (text != NULL)
+		explicit_bzero(text, len);
+	free(text);
 	if (r < 0)
-		goto fail;
-	keys->len = strlen(keys->master);
-	if (keys->len < MIN_SECRET) {
-		r = rm_error_set(error, -EINVAL,
-		    "%s: expected one line of %d to %d characters, as of "
-		    "openssl rand -base64 32",
-		    path, MIN_SECRET, PROBE_MAC_MAX_KEY);
-		goto fail;
-	}
-	*ret = keys;
-	return 0;
-fail:
-	probe_keys_free(keys);
+		probe_keys_free(keys);
+	else
+		*ret = keys;
 	return r;
+}
+
+bool
+probe_keys_next(const struct probe_keys *keys, rm_wall_t now, rm_wall_t *from)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		if (keys->masters[i].from.ns > now.ns) {
+			*from = keys->masters[i].from;
+			return true;
+		}
+	return false;
+}
+
+/* The oldest one is also of all epochs before. */
+static const struct master *
+master_of(const struct probe_keys *keys, uint32_t epoch)
+{
+	size_t i = keys->count - 1;
+
+	while (i > 0 && keys->masters[i].epoch > epoch)
+		i--;
+	return &keys->masters[i];
 }
 
 void
@@ -81,9 +159,10 @@ static void
 responder_key(const struct probe_keys *keys, uint32_t epoch, struct wire_rnic_id id,
     uint8_t ret[PROBE_KEY_BYTES])
 {
+	const struct master *master = master_of(keys, epoch);
 	uint8_t secret[PROBE_SECRET_BYTES];
 
-	probe_key_secret(keys->master, keys->len, epoch, secret);
+	probe_key_secret(master->text, master->len, epoch, secret);
 	probe_key_responder(
 	    secret, epoch, (struct rm_rnic_id){ id.guid, id.port }, ret);
 	explicit_bzero(secret, sizeof(secret));

@@ -4,22 +4,33 @@
  *
  * All keys follow from the secret, the epoch and a plan, so controllers only need the
  * same file and roughly the same time.
+ *
+ * The file has the next secret, too, and from when on it is used: from the first epoch
+ * that begins then or later. Responders hold the keys of the next epoch and of the last
+ * one, so they accept both secrets around that time, if all controllers have read the
+ * file two epochs before.
  */
 #ifndef REGION_CONTROLLER_REGISTRY_PROBE_KEYS_H
 #define REGION_CONTROLLER_REGISTRY_PROBE_KEYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
+#define PROBE_KEYS_SECRETS 4 /* of a file */
+
 struct probe_keys;
 struct rm_error;
 
-/* path: a file of 0600 with one line of 32 to 64 characters. Blocks. */
+/* path: a file of 0600 whose lines are a secret of 32 to 64 characters and, but for the
+ * first, from when on it is used: "SECRET from 2026-11-29T00:00:00Z". Blocks. */
 int probe_keys_new(const char *path, uint64_t epoch_s, struct rm_error *error,
     struct probe_keys **ret);
 void probe_keys_free(struct probe_keys *keys); /* NULL is fine */
+/* Whether there is a secret that is not used yet, and from when on it is. */
+bool probe_keys_next(const struct probe_keys *keys, rm_wall_t now, rm_wall_t *from);
 
 uint32_t probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now); /* from 1 */
 /* The one after `held`, which has been handed out for so long; by the clock when held

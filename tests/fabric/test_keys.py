@@ -1,8 +1,9 @@
-"""Authenticated probes: keys that rotate lose none, and nobody else gets an answer."""
+"""Authenticated probes: keys and secrets that change lose none, and nobody else gets an answer."""
 
 import socket
 import struct
 import time
+from datetime import datetime, timezone
 
 from lab import machine
 from lab.netns import inside
@@ -15,6 +16,7 @@ STILL_S = 1  # a machine that stands still for longer sleeps through keys
 STAMP_PORT = 862
 KEYED_BYTES = 176
 MEANT = 200  # probes: of fewer nothing follows
+SECOND_SECRET = "another secret of the lab, forty-seven characters"
 REFUSALS = ("bad_mac", "unauthenticated", "replayed")
 
 
@@ -104,6 +106,15 @@ def assert_none_lost(lab, before, since):
         assert lost(lab) == before
 
 
+def change_secret(lab, epoch):
+    """The controller has read that from this epoch on another secret is used."""
+    begins = datetime.fromtimestamp((epoch - 1) * EPOCH_S, timezone.utc)
+    file = lab.folder / "config" / "probe-secret"
+    with file.open("a") as end:
+        end.write(f"{SECOND_SECRET} from {begins:%Y-%m-%dT%H:%M:%SZ}\n")
+    lab.controller.restart()
+
+
 def test_keys_rotate_and_nobody_else_is_answered(world, say):
     controller = {"probe_keys": {"epoch_s": EPOCH_S}}
     small = world(RACKS, alertmanager=False, controller=controller).start()
@@ -113,6 +124,7 @@ def test_keys_rotate_and_nobody_else_is_answered(world, say):
 
     # Everybody has met everybody: from now on nothing may be refused.
     first = max(epochs(lab))
+    change_secret(lab, first + 2 + EPOCHS)
     until("a whole epoch has passed", 3 * EPOCH_S, lambda: min(epochs(lab)) > first + 1)
     began = time.monotonic()
     before, was_lost = total(lab, "rackmesh_agent_results_total"), lost(lab)
@@ -121,7 +133,7 @@ def test_keys_rotate_and_nobody_else_is_answered(world, say):
         "keys rotate", 3 * EPOCH_S * EPOCHS, lambda: min(epochs(lab)) > first + 1 + EPOCHS
     )
     probes = total(lab, "rackmesh_agent_results_total") - before
-    say(f"{probes:.0f} probes over {EPOCHS} epochs, lost {lost(lab) - was_lost:.0f}")
+    say(f"{probes:.0f} probes over {EPOCHS} epochs and two secrets, lost {lost(lab) - was_lost:.0f}")
     assert probes > MEANT
     assert_none_lost(lab, was_lost, began)
     if machine.longest(began) < STILL_S:

@@ -1,8 +1,10 @@
 """What roles make of inventories that are legal and unusual. No machine is needed."""
 
+import calendar
 import json
 import os
 import subprocess
+import time
 
 import pytest
 import yaml
@@ -209,6 +211,35 @@ def role_files(role):
     """What the role gives the role of daemons to bring and to watch."""
     tasks = yaml.safe_load((ROOT / f"ansible/roles/{role}/tasks/main.yaml").read_text())
     return tasks[-1]["vars"]["rackmesh_daemon_files"]
+
+
+NEXT_SECRET = ROOT / "ansible/roles/region_controller/files/next-secret"
+
+
+def test_the_next_secret_of_the_probes_stands_behind_the_one_in_use(tmp_path):
+    file, epoch_s, now = tmp_path / "probe-secret", 3600, time.time()
+
+    def run():
+        command = [NEXT_SECRET, file, str(epoch_s)]
+        said = subprocess.run(command, text=True, capture_output=True, check=True).stdout
+        return said.startswith("changed: "), file.read_text().splitlines()
+
+    first, form = "a" * 44, "%Y-%m-%dT%H:%M:%SZ"
+    file.write_text(f"{first}\n")
+    changed, (old, fresh) = run()
+    assert changed and old == first
+    second, begins = fresh.split(" from ")
+    assert len(second) == 44 and second != first
+    ahead = calendar.timegm(time.strptime(begins, form)) - now
+    assert 2 * epoch_s < ahead <= 3 * epoch_s
+    assert file.stat().st_mode & 0o777 == 0o600
+    # Until it is alone in use there is no third one.
+    for age, over in ((-1, False), (epoch_s, False), (3 * epoch_s, True)):
+        text = time.strftime(form, time.gmtime(now - age))
+        file.write_text(f"{first}\n{second} from {text}\n")
+        changed, lines = run()
+        assert changed == over
+        assert lines[0] == (second if over else first) and len(lines) == 2
 
 
 def test_rnics_keep_what_the_inventory_says_of_each(rendered):

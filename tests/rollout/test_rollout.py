@@ -226,6 +226,22 @@ def test_other_passwords_reach_the_engines_and_who_uses_them(rolled_out, region,
     assert region.play("site", *options).hosts("changed") == set()
 
 
+@pytest.mark.long
+def test_another_secret_of_the_probes_restarts_the_controllers_alone(rolled_out, region, say):
+    file = region.inventory / "secrets" / "probe-secret"
+    controllers = region.machines_of("region-controller")
+    before, old = state(region), file.read_text()
+    with calm(region):
+        run = region.play("probe-secret")
+    say(f"another secret of the probes: {run.took_s:.0f} s, {run.counts()}")
+    assert changed_between(before, state(region)) == controllers
+    lines = file.read_text()
+    assert lines.startswith(old) and lines.count("\n") == 2
+    for name in controllers:
+        assert region.on(name, "cat", "/etc/rackmesh/probe-secret") == lines
+    assert region.play("probe-secret").hosts("changed") == set()
+
+
 # ---- rights -----------------------------------------------------------------------------------
 
 

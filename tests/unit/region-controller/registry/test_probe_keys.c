@@ -97,6 +97,82 @@ epochs_count_from_one_and_by_the_clock(void **state)
 	probe_keys_free(keys);
 }
 
+#define NEXT "fedcba9876543210fedcba9876543210"
+#define LAST "a third one that is long enough, too"
+
+/* The key of an epoch is the one that a file with that secret alone gives. */
+static void
+assert_of(const struct probe_keys *keys, uint32_t epoch, const char *secret)
+{
+	const struct wire_rnic_id a = { 11, 1 }, b = { 1, 1 };
+	struct probe_keys *alone = keys_of(secret);
+	struct wire_pair_key pair, expected;
+
+	probe_keys_pair(keys, epoch, a, b, &pair);
+	probe_keys_pair(alone, epoch, a, b, &expected);
+	assert_memory_equal(pair.key, expected.key, sizeof(pair.key));
+	probe_keys_free(alone);
+}
+
+static void
+the_next_secret_is_of_the_epochs_from_its_time_on(void **state)
+{
+	/* Epoch 6 is from 05:00 on. */
+	struct probe_keys *keys = keys_of(SECRET NEXT
+	    " from 1970-01-01T04:00:01Z\n" LAST " from 1970-01-01T07:00:00Z\n");
+	rm_wall_t from;
+
+	assert_of(keys, 1, SECRET);
+	assert_of(keys, 5, SECRET);
+	assert_of(keys, 6, NEXT);
+	assert_of(keys, 7, NEXT);
+	assert_of(keys, 8, LAST);
+	assert_of(keys, 800, LAST);
+	assert_true(probe_keys_next(keys, (rm_wall_t){ 0 }, &from));
+	assert_int_equal(from.ns, (4 * 3600 + 1) * RM_NS_PER_S);
+	assert_true(probe_keys_next(keys, from, &from));
+	assert_int_equal(from.ns, 7 * 3600 * RM_NS_PER_S);
+	assert_false(probe_keys_next(keys, from, &from));
+	probe_keys_free(keys);
+}
+
+static void
+a_secret_that_has_replaced_another_stands_alone(void **state)
+{
+	struct probe_keys *keys = keys_of(NEXT " from 1970-01-01T04:00:00Z\r\n");
+
+	assert_of(keys, 1, NEXT);
+	assert_of(keys, 5, NEXT);
+	probe_keys_free(keys);
+}
+
+static void
+a_line_that_is_no_secret_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"\n",
+		SECRET NEXT "\n",
+		SECRET NEXT " from tomorrow\n",
+		SECRET "too short from 1970-01-01T04:00:00Z\n",
+		SECRET NEXT " from 1970-01-02T00:00:00Z\n" LAST
+			    " from 1970-01-01T23:00:00Z\n",
+		SECRET NEXT
+		" from 1970-01-02T00:00:00Z\n" NEXT " from 1970-01-03T00:00:00Z\n" NEXT
+		" from 1970-01-04T00:00:00Z\n" NEXT " from 1970-01-05T00:00:00Z\n",
+		NEXT NEXT NEXT "\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct probe_keys *keys = NULL;
+		struct rm_error error = { 0 };
+
+		write_secret(texts[i], 0600);
+		assert_int_equal(probe_keys_new(path, 3600, &error, &keys), -EINVAL);
+		assert_null(keys);
+		assert_null(strstr(error.text, NEXT));
+	}
+}
+
 static const struct wire_rnic members[] = {
 	{ .id = { 1, 1 }, .host = "a", .authenticates = true },
 	{ .id = { 2, 1 }, .host = "b" },
@@ -206,6 +282,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_secret_is_long_enough_and_its_owners_alone),
+		cmocka_unit_test(the_next_secret_is_of_the_epochs_from_its_time_on),
+		cmocka_unit_test(a_secret_that_has_replaced_another_stands_alone),
+		cmocka_unit_test(a_line_that_is_no_secret_is_refused),
 		cmocka_unit_test(epochs_count_from_one_and_by_the_clock),
 		cmocka_unit_test(a_clock_that_is_set_is_followed_one_epoch_at_a_time),
 		cmocka_unit_test(who_authenticates_has_keys_and_who_does_not_is_named),
