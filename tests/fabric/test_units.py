@@ -2,6 +2,7 @@
 service manager how they are. systemd itself does not run here."""
 
 import contextlib
+import errno
 import os
 import pathlib
 import select
@@ -26,11 +27,11 @@ FORBIDDEN = """
     finit_module fsopen init_module io_setup io_uring_setup ioperm iopl kcmp kexec_load
     keyctl lookup_dcookie mount move_mount name_to_handle_at open_tree
     personality pidfd_getfd pivot_root process_vm_readv process_vm_writev ptrace quotactl
-    reboot request_key sched_setscheduler setgid setgroups sethostname setns setpriority
+    reboot request_key sched_setscheduler setgid setgroups sethostname setpriority
     setresuid settimeofday setuid shmget swapoff swapon symlink umount2 unshare
     userfaultfd vhangup
 """.split()
-FORBIDDEN_TO_SERVERS = ["bpf", "perf_event_open", "memfd_create", "open_by_handle_at"]
+FORBIDDEN_TO_SERVERS = ["bpf", "perf_event_open", "memfd_create", "open_by_handle_at", "setns"]
 
 WATCHDOG_S = 1
 PATIENCE_S = 20
@@ -87,9 +88,17 @@ def test_a_unit_names_every_call_that_its_daemon_asks_libc_for(kind):
     number = Filter().number
     calls = {name for name in asked if number(name) >= 0}
     assert len(calls) > 20
-    # glibc makes eventfd2 of it; only with `netns:` in the config, and a drop-in.
-    elsewhere = {"eventfd", "setns"}
+    elsewhere = {"eventfd"}  # glibc makes eventfd2 of it
     assert not calls - elsewhere - set(Unit(UNITS[kind]).calls())
+
+
+def test_an_agent_without_the_drop_in_is_refused_another_namespace():
+    """It says so in its log: ended, it would start again for ever."""
+    enter = "import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); " \
+            "libc.setns(os.open('/proc/self/ns/net', 0), 0x40000000); print(ctypes.get_errno())"
+    done = subprocess.run([sys.executable, CONFINE, UNITS["host-agent"], "--", sys.executable,
+                           "-c", enter], capture_output=True, text=True)  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, f"{errno.EPERM}\n"), done
 
 
 @pytest.mark.parametrize("kind", UNITS)

@@ -271,6 +271,43 @@ def test_a_call_that_the_filter_does_not_name_ends_the_process(rolled_out, regio
     region.on(CANARY, "systemctl", "reset-failed")
 
 
+ENTER = """\
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+there = os.open("/run/netns/pod", os.O_RDONLY)
+if libc.setns(there, 0x40000000) < 0:
+    raise OSError(ctypes.get_errno(), "refused")
+print(os.stat("/proc/1/ns/net").st_ino > 0)
+"""
+UNIT_OF_NAMESPACES = ("User", "AmbientCapabilities", "CapabilityBoundingSet", "RestrictNamespaces",
+                      "NoNewPrivileges", "ProtectSystem", "PrivateMounts", "SystemCallFilter",
+                      "SystemCallArchitectures")  # fmt: skip
+
+
+def test_the_drop_in_alone_lets_the_agent_into_the_namespaces_of_pods(rolled_out, region):
+    """With the unit's own rights, as systemd has them; and who has seen whose it is."""
+    example = "/usr/share/doc/rackmesh/examples/host-agent-namespaces.conf"
+    folder = "/run/systemd/system/host-agent.service.d"
+
+    def enter():
+        rights = {key: region.property(CANARY, "host-agent", key) for key in UNIT_OF_NAMESPACES}
+        options = [word for key in rights for word in ("-p", f"{key}={rights[key]}")]
+        return region.on(CANARY, "systemd-run", "--quiet", "--wait", "--pipe", *options,
+                         "/usr/bin/python3", "-c", ENTER, status=None)  # fmt: skip
+
+    region.on(CANARY, "ip", "netns", "add", "pod")
+    try:
+        assert "PermissionError" in enter()
+        region.on(CANARY, "install", "-D", "--target-directory", folder, example)
+        region.on(CANARY, "systemctl", "daemon-reload")
+        assert enter() == "True\n"
+    finally:
+        region.on(CANARY, "rm", "-r", folder)
+        region.on(CANARY, "systemctl", "daemon-reload")
+        region.on(CANARY, "ip", "netns", "delete", "pod")
+        region.on(CANARY, "systemctl", "reset-failed")
+
+
 # ---- versions ---------------------------------------------------------------------------------
 
 

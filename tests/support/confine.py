@@ -5,8 +5,8 @@
     confine.py UNIT --call NAME      makes one such call, and nothing else
 
 What the unit does not allow ends the process (SIGSYS), as it would there. Address
-families and memory that is both writable and executable are held to as well, as systemd
-does: with an error.
+families, namespaces, and memory that is both writable and executable are held to as well,
+as systemd does: with an error.
 """
 
 import ctypes
@@ -94,6 +94,8 @@ def confine(unit, also=()):
                     name,
                     Compare(0, EQUAL, family, 0),
                 )
+        elif name == "setns" and "yes" in unit.words("RestrictNamespaces"):
+            rules.add(ERRNO | EPERM, name)
         elif name == "mprotect":
             rules.add(ALLOW, name, Compare(2, MASKED_EQUAL, PROT_EXEC, 0))
             rules.add(ERRNO | EPERM, name, Compare(2, MASKED_EQUAL, PROT_EXEC, PROT_EXEC))
