@@ -30,7 +30,7 @@ def rack(world, tmp_path):
         address = f"{fabric.management['centre']}:{NXAPI_PORT}"
         reading = {"kind": "nexus", "address": address, "user": USER,
                    "password_file": str(password), "interval_s": 2,
-                   "neighbors_interval_s": 4,
+                   "neighbors_interval_s": 4, "optics_interval_s": 4,
                    "authorities": str(authority.certificate_path)}
         return {"tors": [{"name": "tor1", "switch": reading}]}
 
@@ -91,6 +91,7 @@ def test_what_the_switch_counts_is_shown(rack, say):
     rack.switch.count("Ethernet1/2", "MMU Pkts", value="6493907")
     rack.switch.count("Ethernet1/2", "watchdog", value="Shutdown")
     rack.switch.count("ii1/1/1", "rx-stats", value="15000000")
+    rack.switch.lights = {"Ethernet1/2": ["-2.00", "-30.00"]}
     rack.switch.neighbors = [("mgmt0", "x", "y"), ("Eth1/2", "h2", "r0")]
     wait_shown(rack, 9286478, "rx_priority_pause_total", priority="3", **port)
     wait_shown(rack, 15000000, "rx_pfc_frames_total", role="fabric")
@@ -110,9 +111,19 @@ def test_what_the_switch_counts_is_shown(rack, say):
     neighbor = until("who is behind the port is read", READ_S, lambda: answer(
         rack, "port=Ethernet1/2&limit=1")["switches"][0]["objects"][0]["neighbor"])
     assert (neighbor["kind"], neighbor["host"], neighbor["device"]) == ("rnic", "h2", "r0"), neighbor
+    until("its module is read", READ_S,
+          lambda: shown(rack, "optics_rx_power_lowest_watts", **port) == pytest.approx(1e-6))
+    assert shown(rack, "optics_temperature_celsius", **port) == 34
     assert own(rack, "parse_errors_total") == 0
     # This one has no "show queuing burst-detect".
     assert own(rack, "commands_refused_total") > 0
+    # Where reading modules takes too long, counters are read without them.
+    failed = own(rack, "reads_failed_total")
+    rack.switch.slow_command = "transceiver"
+    until("a reading with modules fails", READ_S, lambda: own(rack, "reads_failed_total") > failed)
+    rack.switch.count("Ethernet1/2", "eth_inbytes", value="1001")
+    wait_shown(rack, 1001, "rx_bytes_total", **port)
+    assert shown(rack, "optics_temperature_celsius", **port) == 34
     table = rack.lab.ctl("agg-tor1", "switch", "tor1", "Ethernet1/2")
     assert "pfc_rx_frames" in table and "9286478" in table
     say(f"{answer(rack)['object_count']} ports and queues read in {switch['read_ms']} ms")

@@ -58,8 +58,10 @@ read_once(const uint8_t *data, size_t len, const struct switch_list *before)
 	struct nexus_values *values;
 	struct switch_list *list = NULL;
 
-	/* The second time without asking for neighbours: they stay. */
-	if (nexus_parse((const char *)data, len, before == NULL, &values, &error) < 0)
+	/* The second time without asking for neighbours and modules: they stay. */
+	if (nexus_parse((const char *)data, len,
+		before == NULL ? NEXUS_NEIGHBORS | NEXUS_OPTICS : 0, &values,
+		&error) < 0)
 		return NULL;
 	if (nexus_list(values, before, &counts, &list, &error) == 0 &&
 	    (switch_list_count(list) == 0 ||

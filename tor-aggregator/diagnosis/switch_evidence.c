@@ -101,6 +101,15 @@ module_of(const struct switch_list *list, size_t i)
 	return UINT64_MAX;
 }
 
+/* Ethernet1/36/2 of a Nexus is a part of what is in its cage 36. */
+static bool
+is_broken_out(const char *port)
+{
+	const char *slash = strchr(port, '/');
+
+	return slash != NULL && strchr(slash + 1, '/') != NULL;
+}
+
 /* Ports that a module is broken out to stand beside each other; its lanes are told of
  * one of them, and which are whose is not. */
 static bool
@@ -108,6 +117,8 @@ shares_module(const struct switch_list *list, size_t i)
 {
 	const uint64_t own = module_of(list, i);
 
+	if (is_broken_out(switch_list_get(list, i)->port))
+		return true;
 	return own != UINT64_MAX && (own == module_of(list, i + 1) ||
 					(i > 0 && own == module_of(list, i - 1)));
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tor-aggregator/optics/nexus_optics.h"
 #include "tor-aggregator/switch/nexus_text.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
@@ -19,6 +20,7 @@
 #define NO_QUEUE (-1)
 #define OTHER_QUEUE (-2) /* one that we do not read */
 #define LLDP "lldp"
+#define OPTICS "optics"
 #define SEVERAL "(several)"
 
 /* What is asked, and how the sources of the table call it: a name there is
@@ -26,19 +28,22 @@
  * Pkts/eq-uc-stat-value"). */
 static const struct command {
 	const char *input, *name;
+	unsigned also; /* 0, or the bit of NEXUS_* that asks for it */
 } commands[] = {
 	{ "show interface counters", "counters" },
 	{ "show interface counters errors", "errors" },
 	{ "show interface flowcontrol", "flowcontrol" },
 	{ "show interface priority-flow-control", "pfc" },
-	{ "show queuing interface", "queuing" }, { "show queuing tabular", "tabular" },
+	{ "show queuing interface", "queuing" },
+	{ "show queuing tabular", "tabular" },
 	{ "show queuing pfc-queue detail", "pfc-queue" },
 	{ "show queuing burst-detect", "burst" },
-	{ "show lldp neighbors detail", LLDP }, /* no counters: see read_neighbors */
+	/* No counters: see read_neighbors and read_modules. */
+	{ "show lldp neighbors detail", LLDP, NEXUS_NEIGHBORS },
+	{ "show interface transceiver details", OPTICS, NEXUS_OPTICS },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-#define COUNTER_COMMANDS (COMMANDS - 1) /* the last one is that of LLDP */
 
 struct source { /* one name of a row */
 	char name[SWITCH_NAME_BYTES];
@@ -53,6 +58,7 @@ struct nexus_value {
 	uint64_t value;
 	uint16_t slot;
 	uint8_t alternative, term;
+	bool light;      /* of a module: alone it makes no port */
 	uint32_t order;  /* in the answer */
 	uint32_t object; /* once sorted: the same of all values of one */
 };
@@ -67,11 +73,12 @@ struct nexus_values {
 	size_t count, capacity;
 	struct nexus_neighbor *neighbors; /* SWITCH_MAX_PORTS; NULL: none so far */
 	size_t neighbor_count;
-	struct switch_counts counts;         /* of this reading */
-	bool asked_neighbors, has_neighbors; /* has: the answer to that */
+	struct switch_counts counts; /* of this reading */
+	unsigned asked, answered;    /* NEXUS_* */
 	bool no_memory;
 	struct source sources[MAX_SOURCES];
 	size_t source_count;
+	uint16_t lights[NEXUS_LIGHTS]; /* slots of their rows */
 };
 
 /* Where in an answer the walk is. */
@@ -84,16 +91,22 @@ struct place {
 	char stat[STAT_BYTES];
 };
 
-char *
-nexus_question(bool neighbors)
+static bool
+is_asked(const struct command *command, unsigned also)
 {
-	const size_t count = neighbors ? COMMANDS : COUNTER_COMMANDS;
+	return command->also == 0 || (command->also & also) != 0;
+}
+
+char *
+nexus_question(unsigned also)
+{
 	char input[512] = "", *text;
 	json_t *question;
 
-	for (size_t i = 0, used = 0; i < count; i++)
-		used += (size_t)snprintf(input + used, sizeof(input) - used, "%s%s",
-		    i == 0 ? "" : " ;", commands[i].input);
+	for (size_t i = 0, used = 0; i < COMMANDS; i++)
+		if (is_asked(&commands[i], also))
+			used += (size_t)snprintf(input + used, sizeof(input) - used,
+			    "%s%s", i == 0 ? "" : " ;", commands[i].input);
 	question = json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:s}}", "ins_api", "version",
 	    "1.0", "type", "cli_show", "chunk", "0", "sid", "1", "input", input,
 	    "output_format", "json");
@@ -145,13 +158,31 @@ add_row(struct nexus_values *values, const struct switch_row *row, size_t slot)
 	}
 }
 
+static bool
+is_of_optics(const struct switch_row *row)
+{
+	return strncmp(row->nexus, NEXUS_OPTICS_PREFIX, strlen(NEXUS_OPTICS_PREFIX)) ==
+	       0;
+}
+
+static void
+note_light(struct nexus_values *values, const struct switch_row *row, size_t slot)
+{
+	for (int i = 0; i < NEXUS_LIGHTS; i++)
+		if (strcmp(nexus_light_str((enum nexus_light)i), row->name) == 0)
+			values->lights[i] = (uint16_t)slot;
+}
+
 static void
 fill_sources(struct nexus_values *values)
 {
 	size_t slots[SWITCH_PARTS] = { 0 };
 
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
-		add_row(values, row, slots[row->part]);
+		if (is_of_optics(row))
+			note_light(values, row, slots[row->part]);
+		else
+			add_row(values, row, slots[row->part]);
 		slots[row->part] += switch_row_values(row);
 	}
 	qsort(values->sources, values->source_count, sizeof(values->sources[0]),
@@ -504,6 +535,44 @@ read_neighbors(struct nexus_values *values, json_t *node, int depth)
 	}
 }
 
+/* ---- optical modules ---- */
+
+static void
+read_module(struct nexus_values *values, const json_t *row)
+{
+	struct place place = { .queue = NO_QUEUE };
+	struct nexus_optics optics;
+
+	read_port(&place, text_at(row, "interface"));
+	if (place.other)
+		return;
+	values->counts.parse_errors += nexus_optics_read(row, &optics);
+	for (int i = 0; i < NEXUS_LIGHTS; i++) {
+		struct nexus_value *taken = optics.there[i] ? append(values) : NULL;
+
+		if (taken == NULL)
+			continue;
+		taken->of.part = SWITCH_PORT;
+		memcpy(taken->of.port, place.port, sizeof(taken->of.port));
+		memcpy(taken->of.id, place.port, sizeof(place.port));
+		taken->light = true;
+		taken->value = optics.value[i];
+		taken->slot = values->lights[i];
+	}
+}
+
+static void
+read_modules(struct nexus_values *values, const json_t *body)
+{
+	const json_t *rows =
+	    json_object_get(json_object_get(body, "TABLE_interface"), "ROW_interface");
+
+	if (json_is_object(rows))
+		read_module(values, rows);
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		read_module(values, json_array_get(rows, i));
+}
+
 /* ---- the answers of a request ---- */
 
 static size_t
@@ -533,7 +602,11 @@ is_ok(const json_t *output)
 static size_t
 commands_asked(const struct nexus_values *values)
 {
-	return values->asked_neighbors ? COMMANDS : COUNTER_COMMANDS;
+	size_t count = 0;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		count += is_asked(&commands[i], values->asked);
+	return count;
 }
 
 /* answered: a bit for each command. */
@@ -543,17 +616,20 @@ take_output(struct nexus_values *values, json_t *output, unsigned *answered)
 	const size_t at = command_of(text_at(output, "input"));
 	struct place place = { .queue = NO_QUEUE, .priority = -1 };
 
-	if (at >= commands_asked(values) || (*answered >> at & 1) != 0) {
+	if (at == COMMANDS || !is_asked(&commands[at], values->asked) ||
+	    (*answered >> at & 1) != 0) {
 		values->counts.parse_errors++;
 		return;
 	}
 	if (!is_ok(output))
 		return;
 	*answered |= 1U << at;
+	values->answered |= commands[at].also;
 	place.command = commands[at].name;
 	if (strcmp(place.command, LLDP) == 0) {
-		values->has_neighbors = true;
 		read_neighbors(values, json_object_get(output, "body"), 0);
+	} else if (strcmp(place.command, OPTICS) == 0) {
+		read_modules(values, json_object_get(output, "body"));
 	} else {
 		walk(values, &place, json_object_get(output, "body"), 0);
 	}
@@ -656,7 +732,7 @@ sort_values(struct nexus_values *values)
 }
 
 int
-nexus_parse(const char *text, size_t len, bool neighbors, struct nexus_values **ret,
+nexus_parse(const char *text, size_t len, unsigned also, struct nexus_values **ret,
     struct rm_error *error)
 {
 	struct nexus_values *values;
@@ -668,7 +744,7 @@ nexus_parse(const char *text, size_t len, bool neighbors, struct nexus_values **
 	values = calloc(1, sizeof(*values));
 	if (values == NULL)
 		return -ENOMEM;
-	values->asked_neighbors = neighbors;
+	values->asked = also;
 	fill_sources(values);
 	r = read_tree(values, text, len, error);
 	if (r == 0 && values->no_memory)
@@ -692,10 +768,10 @@ nexus_values_free(struct nexus_values *values)
 	free(values);
 }
 
-bool
-nexus_values_have_neighbors(const struct nexus_values *values)
+unsigned
+nexus_values_also(const struct nexus_values *values)
 {
-	return values->has_neighbors;
+	return values->answered;
 }
 
 /* ---- the list ---- */
@@ -704,11 +780,14 @@ static int
 add_objects(const struct nexus_values *values, struct switch_list *list,
     struct switch_counts *counts)
 {
+	uint32_t added = UINT32_MAX;
+
 	for (size_t i = 0; i < values->count; i++) {
 		int r;
 
-		if (i > 0 && values->values[i - 1].object == values->values[i].object)
+		if (values->values[i].light || values->values[i].object == added)
 			continue;
+		added = values->values[i].object;
 		r = switch_list_add(list, &values->values[i].of);
 		if (r == -ENOMEM)
 			return r;
@@ -755,6 +834,19 @@ end_of_object(const struct nexus_values *values, size_t at)
 	return at;
 }
 
+/* Its delta is what it said the time before; it stays while it is not read. */
+static void
+take_light(const struct nexus_values *values, struct counter_state *state,
+    const struct counter_sample *sample)
+{
+	const uint64_t before = state->total;
+
+	if ((values->answered & NEXUS_OPTICS) == 0)
+		return;
+	(void)counter_take(state, sample, 0, true);
+	state->delta = before;
+}
+
 /* Those of the object, moved on from *at. */
 static void
 take_object(const struct nexus_values *values, size_t *at,
@@ -776,9 +868,12 @@ take_object(const struct nexus_values *values, size_t *at,
 			if (*at < end && values->values[*at].slot == slot)
 				sample = sum(values->values, at, end, counts);
 			counts->values += sample.there;
-			counts->resets +=
-			    counter_take(&states[slot], &sample, row->gauge ? 0 : 64,
-				true) == COUNTER_RESET;
+			if (is_of_optics(row))
+				take_light(values, &states[slot], &sample);
+			else
+				counts->resets +=
+				    counter_take(&states[slot], &sample,
+					row->gauge ? 0 : 64, true) == COUNTER_RESET;
 		}
 	}
 }
@@ -828,7 +923,7 @@ take_all(const struct nexus_values *values, const struct switch_list *before,
 		    error, -EPROTO, "its answers name no Ethernet port");
 	for (size_t i = 0; i < switch_list_count(list); i++)
 		take_object(values, &at, switch_list_get(list, i), counts);
-	if (values->asked_neighbors)
+	if ((values->asked & NEXUS_NEIGHBORS) != 0)
 		return take_neighbors(values, list);
 	return before == NULL ? 0 : switch_list_keep_neighbors(list, before);
 }

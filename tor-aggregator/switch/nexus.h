@@ -3,10 +3,10 @@
  * Pure.
  *
  * One reading is one request with all commands, now and then also for the neighbours
- * (LLDP): without that they stay who they were. Its answer is taken in two steps, since
- * it may be large: nexus_parse() cuts the values out of it, sorts them, and may run on
- * a worker; nexus_list() joins them with the last reading, on the loop, in a time
- * linear in the objects of both.
+ * (LLDP) and the optical modules: without that they stay what they were. Its answer is
+ * taken in two steps, since it may be large: nexus_parse() cuts the values out of it,
+ * sorts them, and may run on a worker; nexus_list() joins them with the last reading,
+ * on the loop, in a time linear in the objects of both.
  *
  * Interfaces are found in the answers, not configured: Ethernet ports and the internal
  * ones of the fabric (ii). Others (VLANs, port-channels, mgmt0) count what ports have
@@ -15,7 +15,6 @@
 #ifndef TOR_AGGREGATOR_SWITCH_NEXUS_H
 #define TOR_AGGREGATOR_SWITCH_NEXUS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "rackmesh/core/error.h"
@@ -30,16 +29,22 @@ struct nexus_values;
 struct switch_counts;
 struct switch_list;
 
-/* The body of the request, JSON; the caller frees it. NULL when out of memory. */
-char *nexus_question(bool neighbors);
+/* What a reading asks for besides counters. */
+#define NEXUS_NEIGHBORS 1u
+#define NEXUS_OPTICS 2u
+#define NEXUS_QUESTIONS 4 /* one for each of these sets */
 
-/* neighbors: as they were asked for. -EPROTO: it is no answer to that; error says it.
+/* The body of the request, JSON; the caller frees it. also: bits of NEXUS_*. NULL when
+ * out of memory. */
+char *nexus_question(unsigned also);
+
+/* also: as was asked for. -EPROTO: it is no answer to that; error says it.
  * -ENOMEM. */
-int nexus_parse(const char *text, size_t len, bool neighbors, struct nexus_values **ret,
+int nexus_parse(const char *text, size_t len, unsigned also, struct nexus_values **ret,
     struct rm_error *error);
 void nexus_values_free(struct nexus_values *values); /* NULL is fine */
-/* The neighbours were asked for, and that was answered. */
-bool nexus_values_have_neighbors(const struct nexus_values *values);
+/* Bits of NEXUS_*: what was asked for besides, and was answered. */
+unsigned nexus_values_also(const struct nexus_values *values);
 
 /* before: the last reading, or NULL. counts: added to; when it fails
  * without the resets. -EPROTO: there is no port; -ENOMEM. */

@@ -13,7 +13,7 @@
 
 struct job {                         /* the worker's until it is done */
 	struct nexus_client *client; /* NULL: canceled */
-	bool neighbors;
+	unsigned also;
 	char *text;
 	size_t len;
 	struct nexus_values *values;
@@ -23,8 +23,8 @@ struct job {                         /* the worker's until it is done */
 struct nexus_client {
 	struct nexus_client_options options;
 	char url[320];
-	char *questions[2]; /* without neighbours, and with them */
-	bool neighbors;     /* as asked for last */
+	char *questions[NEXUS_QUESTIONS]; /* by what is asked for besides */
+	unsigned also;                    /* as asked for last */
 	struct rm_http_call *call;
 	struct job *job;
 };
@@ -39,11 +39,12 @@ nexus_client_new(const struct nexus_client_options *options, struct nexus_client
 	client->options = *options;
 	snprintf(client->url, sizeof(client->url), "https://%s/ins",
 	    options->config->address);
-	for (int i = 0; i < 2; i++)
-		client->questions[i] = nexus_question(i == 1);
-	if (client->questions[0] == NULL || client->questions[1] == NULL) {
-		nexus_client_free(client);
-		return -ENOMEM;
+	for (unsigned i = 0; i < NEXUS_QUESTIONS; i++) {
+		client->questions[i] = nexus_question(i);
+		if (client->questions[i] == NULL) {
+			nexus_client_free(client);
+			return -ENOMEM;
+		}
 	}
 	*ret = client;
 	return 0;
@@ -55,7 +56,7 @@ nexus_client_free(struct nexus_client *client)
 	if (client == NULL)
 		return;
 	nexus_client_cancel(client);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < NEXUS_QUESTIONS; i++)
 		free(client->questions[i]);
 	free(client);
 }
@@ -88,8 +89,7 @@ run_job(void *arg)
 {
 	struct job *job = arg;
 
-	return nexus_parse(
-	    job->text, job->len, job->neighbors, &job->values, &job->error);
+	return nexus_parse(job->text, job->len, job->also, &job->values, &job->error);
 }
 
 static void
@@ -116,7 +116,7 @@ submit(struct nexus_client *client, const struct rm_http_answer *answer)
 	if (job == NULL)
 		return r;
 	job->client = client;
-	job->neighbors = client->neighbors;
+	job->also = client->also;
 	job->len = answer->body_len;
 	job->text = malloc(answer->body_len + 1);
 	if (job->text != NULL) {
@@ -171,7 +171,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 }
 
 int
-nexus_client_ask(struct nexus_client *client, bool neighbors, int64_t timeout_ns,
+nexus_client_ask(struct nexus_client *client, unsigned also, int64_t timeout_ns,
     struct rm_error *error)
 {
 	static const char *const headers[] = { "Content-Type: application/json",
@@ -184,8 +184,8 @@ nexus_client_ask(struct nexus_client *client, bool neighbors, int64_t timeout_ns
 	const struct rm_http_exchange exchange = {
 		.url = client->url,
 		.headers = headers,
-		.body = client->questions[neighbors],
-		.body_len = strlen(client->questions[neighbors]),
+		.body = client->questions[also],
+		.body_len = strlen(client->questions[also]),
 		.user = config->user,
 		.password = password,
 		.tls = &tls,
@@ -198,7 +198,7 @@ nexus_client_ask(struct nexus_client *client, bool neighbors, int64_t timeout_ns
 	int r = rm_file_read_password(
 	    config->password_file, password, sizeof(password), error);
 
-	client->neighbors = neighbors;
+	client->also = also;
 	if (r == 0)
 		r = rm_http_client_start(
 		    client->options.http, &exchange, &client->call);

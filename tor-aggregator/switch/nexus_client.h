@@ -33,8 +33,9 @@ int nexus_client_new(
     const struct nexus_client_options *options, struct nexus_client **ret);
 void nexus_client_free(struct nexus_client *client); /* NULL is fine; cancels */
 
-/* None may be under way. done is called once, from the loop, unless it is canceled. */
-int nexus_client_ask(struct nexus_client *client, bool neighbors, int64_t timeout_ns,
+/* also: bits of NEXUS_*. None may be under way. done is called once, from the loop,
+ * unless it is canceled. */
+int nexus_client_ask(struct nexus_client *client, unsigned also, int64_t timeout_ns,
     struct rm_error *error);
 /* NULL, and nothing under way, are fine. */
 void nexus_client_cancel(struct nexus_client *client);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "rackmesh/core/log.h"
-#include "tor-aggregator/switch/sonic_optics.h"
+#include "tor-aggregator/optics/sonic_optics.h"
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_neighbor.h"
 

@@ -26,6 +26,9 @@
 #define NEXUS_BACKOFF_NS (300 * RM_NS_PER_S)
 #define ANSWERS_PER_WAKEUP 64
 
+_Static_assert(SONIC_NEIGHBORS == NEXUS_NEIGHBORS && SONIC_OPTICS == NEXUS_OPTICS,
+    "the same bits");
+
 struct switch_collector {
 	struct switch_collector_options options;
 	struct rm_endpoint endpoint;
@@ -39,6 +42,7 @@ struct switch_collector {
 	struct redis_reader *reader;
 	struct sonic *sonic;
 	rm_mono_t begun;
+	unsigned asked; /* besides counters: SONIC_* */
 
 	/* Of the last whole reading that was told them; 0: none yet. */
 	rm_mono_t neighbors_at, optics_at;
@@ -133,11 +137,21 @@ switch_collector_free(struct switch_collector *device)
 	free(device);
 }
 
+/* A Nexus may need longer for its modules than a reading may last, or refuse that
+ * command: the next readings go without it, for counters' sake. */
+static void
+note_modules_asked(struct switch_collector *device)
+{
+	if (device->nexus != NULL && (device->asked & SONIC_OPTICS) != 0)
+		device->optics_at = device->begun;
+}
+
 static void
 hang_up(void *arg)
 {
 	struct switch_collector *device = arg;
 
+	note_modules_asked(device);
 	nexus_client_cancel(device->nexus);
 	if (device->connection != NULL)
 		bufferevent_free(device->connection);
@@ -189,15 +203,14 @@ choose_questions(struct switch_collector *device, rm_mono_t now)
 		also |= SONIC_NEIGHBORS;
 	if (is_due(device, device->optics_at, config->optics_interval_s, now))
 		also |= SONIC_OPTICS;
+	device->asked = also;
 	return also;
 }
 
 /* One that failed is made up for by the next. */
 static void
-note_questions(struct switch_collector *device)
+note_questions(struct switch_collector *device, unsigned answered)
 {
-	const unsigned answered = sonic_answered_also(device->sonic);
-
 	if ((answered & SONIC_NEIGHBORS) != 0)
 		device->neighbors_at = device->begun;
 	if ((answered & SONIC_OPTICS) != 0)
@@ -270,7 +283,7 @@ on_readable(struct bufferevent *connection, void *arg)
 		    : r == -EBADMSG ? "it does not answer as Redis does"
 				    : strerror(-r));
 	if (r == 0 && sonic_is_done(device->sonic)) {
-		note_questions(device);
+		note_questions(device, sonic_answered_also(device->sonic));
 		succeed(device, sonic_take_list(device->sonic));
 		return;
 	}
@@ -353,8 +366,8 @@ on_nexus(int r, const char *reason, struct nexus_values *values, void *arg)
 
 	if (r == 0) {
 		r = nexus_list(values, device->list, &device->counts, &list, &reported);
-		if (r == 0 && nexus_values_have_neighbors(values))
-			device->neighbors_at = device->begun;
+		if (r == 0)
+			note_questions(device, nexus_values_also(values));
 		nexus_values_free(values);
 		reason = reported.text;
 	}
@@ -371,8 +384,7 @@ begin_nexus(int64_t limit_ns, struct rm_error *error, void *arg)
 
 	const unsigned also = choose_questions(device, rm_mono_now());
 
-	return nexus_client_ask(
-	    device->nexus, (also & SONIC_NEIGHBORS) != 0, limit_ns, error);
+	return nexus_client_ask(device->nexus, also, limit_ns, error);
 }
 
 /* ---- what is shown ---- */

@@ -59,8 +59,8 @@ extern const struct rm_option other_switch_options[];
 	  "30", 1, 3600, 0, "time between two readings in which it is also asked for its " \
 	  "ports' neighbours (LLDP)", NULL, NULL, 0 },                              \
 	{ prefix "optics_interval_s", RM_UINT, offsetof(type, field.optics_interval_s), "60", \
-	  1, 3600, 0, "of SONiC: time between two readings of its ports' optical modules, " \
-	  "each with one of its counters; SONiC itself reads modules once a minute",        \
+	  1, 3600, 0, "time between two readings of its ports' optical modules, each with " \
+	  "one of its counters; SONiC itself reads modules once a minute",        \
 	  NULL, NULL, 0 }
 #define OTHER_SWITCHES_OPTION(type, field)                                                 \
 	{ "switches", RM_TABLE, offsetof(type, field), NULL, 0, SWITCH_MAX_OTHERS, 0,      \

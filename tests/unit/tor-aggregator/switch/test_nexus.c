@@ -137,9 +137,28 @@
 	    "\"310128\",\"duration\":\"21.32 us\"},"                  \
 	    "{\"if-str\":\"Eth1/2\",\"queue\":\"M0\",\"peak\":\"5\"}]}}")
 
+#define LANE(number, rx, tx)                                                       \
+	"{\"lane_number\":\"" number "\",\"temperature\":\"34.48\",\"temp_flag\":" \
+	"null,\"current\":\"6.49\",\"tx_pwr\":\"" tx                               \
+	"\",\"tx_pwr_alrm_lo\":\"-9.50\",\"rx_pwr\":\"" rx                         \
+	"\",\"rx_pwr_alrm_lo\":\"-14.10\"}"
+#define OPTICS_OF(rows)                              \
+	OUTPUT("show interface transceiver details", \
+	    "{\"TABLE_interface\":{\"ROW_interface\":" rows "}}")
+#define MODULE(port, lanes)                                                 \
+	"{\"interface\":\"" port                                            \
+	"\",\"sfp\":\"present\",\"type\":\"QSFP-100G-SR4\",\"TABLE_lane\":" \
+	"{\"ROW_lane\":" lanes "}}"
+#define OPTICS                                                                         \
+	OPTICS_OF("[{\"interface\":\"Ethernet1/1\",\"sfp\":\"not present\"}," MODULE(  \
+	    "Ethernet1/2",                                                             \
+	    "[" LANE("1", "-2.00", "-1.78") "," LANE("2", "-30.00", "-1.80") "," LANE( \
+		"3", "-40.00", "-40.00") "]") "," MODULE("Ethernet1/9/1",              \
+	    LANE("1", "-3.00", "-1.00")) "]")
+
 #define ALL                                                                           \
 	COUNTERS ",\n" ERRORS ",\n" FLOWCONTROL ",\n" PFC ",\n" QUEUING ",\n" TABULAR \
-		 ",\n" PFC_QUEUE ",\n" BURST ",\n" LLDP
+		 ",\n" PFC_QUEUE ",\n" BURST ",\n" LLDP ",\n" OPTICS
 
 #define LLDP_OF(rows)                                    \
 	"{\"input\":\"show lldp neighbors "              \
@@ -156,7 +175,7 @@ struct talk {
 	struct switch_counts counts;
 	struct switch_list *list;
 	struct rm_error error;
-	bool no_neighbors; /* they are not asked for */
+	bool no_neighbors; /* they are not asked for, nor modules */
 };
 
 /* One whole reading of these bytes; the list stays until the next one. */
@@ -165,8 +184,9 @@ read_bytes(struct talk *talk, const char *text)
 {
 	struct nexus_values *values;
 	struct switch_list *list;
-	int r =
-	    nexus_parse(text, strlen(text), !talk->no_neighbors, &values, &talk->error);
+	int r = nexus_parse(text, strlen(text),
+	    talk->no_neighbors ? 0 : NEXUS_NEIGHBORS | NEXUS_OPTICS, &values,
+	    &talk->error);
 
 	if (r < 0)
 		return r;
@@ -245,7 +265,7 @@ __wrap_strverscmp(const char *a, const char *b)
 static void
 all_commands_are_asked_at_once(void **state)
 {
-	char *question = nexus_question(true);
+	char *question = nexus_question(NEXUS_NEIGHBORS | NEXUS_OPTICS);
 	json_t *root = json_loads(question, 0, NULL);
 	const json_t *api = json_object_get(root, "ins_api");
 	const char *input = json_string_value(json_object_get(api, "input"));
@@ -511,9 +531,10 @@ static void
 neighbours_stay_while_they_are_not_asked_for(void **state)
 {
 	struct talk *talk = *state;
-	char *question = nexus_question(false);
+	char *question = nexus_question(0);
 
 	assert_null(strstr(question, "lldp"));
+	assert_null(strstr(question, "transceiver"));
 	assert_non_null(strstr(question, "show queuing burst-detect"));
 	free(question);
 	assert_int_equal(read_switch(talk, ALL), 0);
@@ -525,7 +546,53 @@ neighbours_stay_while_they_are_not_asked_for(void **state)
 	assert_int_equal(talk->counts.commands_refused, 7); /* one of eight answered */
 	assert_int_equal(talk->counts.parse_errors, 0);
 	assert_int_equal(read_switch(talk, ALL), 0);
-	assert_int_equal(talk->counts.parse_errors, 1); /* nobody asked for LLDP */
+	assert_int_equal(talk->counts.parse_errors, 2); /* nobody asked for these */
+}
+
+static void
+modules_are_reported_by_their_darkest_lane(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(read_switch(talk, ALL), 0);
+	assert_int_equal(port_value("Ethernet1/2", "optics_rx_lowest_nw"), 1000);
+	assert_int_equal(port_value("Ethernet1/2", "optics_rx_highest_nw"), 630957);
+	assert_int_equal(port_value("Ethernet1/2", "optics_tx_lowest_nw"), 100);
+	assert_int_equal(port_value("Ethernet1/2", "optics_rx_low_alarm_nw"), 38905);
+	assert_int_equal(port_value("Ethernet1/2", "optics_celsius"), 34);
+	/* A module alone makes no port: counters name those. */
+	assert_null(
+	    state_of(talk, SWITCH_PORT, "Ethernet1/9/1", 0, "optics_celsius", 0));
+	assert_int_equal(talk->counts.parse_errors, 0);
+
+	/* As at most readings: it stays. Then it was pulled. */
+	talk->no_neighbors = true;
+	assert_int_equal(read_switch(talk, COUNTERS), 0);
+	assert_int_equal(port_value("Ethernet1/2", "optics_rx_lowest_nw"), 1000);
+	talk->no_neighbors = false;
+	assert_int_equal(
+	    read_switch(talk, COUNTERS "," OPTICS_OF("{\"interface\":\"Ethernet1/"
+						     "2\",\"sfp\":\"present\"}")),
+	    0);
+	assert_int_equal(port_value("Ethernet1/2", "optics_rx_lowest_nw"), MISSING);
+}
+
+static void
+a_module_of_odd_values_costs_no_other(void **state)
+{
+	struct talk *talk = *state;
+
+	assert_int_equal(
+	    read_switch(talk,
+		COUNTERS "," OPTICS_OF("[" MODULE("Eth1/2",
+		    "[" LANE("1", "N/A", "--") "," LANE("2", " -3.01 ", "1e9") "," LANE(
+			"3", "0x3", "-2") ",7]") ",{\"interface\":\"Vlan3\",\"rx_pwr\":"
+						 "\"-1\"},{\"interface\":\"ii1/1/1\","
+						 "\"rx_pwr\":-2.5,\"tx_pwr\":null}]")),
+	    0);
+	assert_int_equal(port_value("Ethernet1/2", "optics_rx_lowest_nw"), 500035);
+	assert_int_equal(port_value("ii1/1/1", "optics_rx_highest_nw"), 562341);
+	assert_int_equal(talk->counts.parse_errors, 2);
 }
 
 static void
@@ -557,7 +624,7 @@ one_command_alone_is_an_object(void **state)
 		talk, "{\"ins_api\":{\"outputs\":{\"output\":" FLOWCONTROL "}}}"),
 	    0);
 	assert_int_equal(port_value("Ethernet1/2", "gpause_rx_frames"), 7);
-	assert_int_equal(talk->counts.commands_refused, 8);
+	assert_int_equal(talk->counts.commands_refused, 9);
 }
 
 static void
@@ -571,7 +638,7 @@ a_refused_command_hides_no_other(void **state)
 				       "\"clierror\":\"% Invalid command\"}"),
 	    0);
 	assert_int_equal(port_value("Ethernet1/2", "rx_bytes"), 1000);
-	assert_int_equal(talk->counts.commands_refused, 8);
+	assert_int_equal(talk->counts.commands_refused, 9);
 	assert_int_equal(talk->counts.parse_errors, 0);
 }
 
@@ -743,7 +810,8 @@ parse_many(struct talk *talk, int skip)
 	}
 	used--; /* the comma */
 	used += (size_t)snprintf(text + used, sizeof(text) - used, "]}}}}}}");
-	assert_int_equal(nexus_parse(text, used, true, &values, &talk->error), 0);
+	assert_int_equal(
+	    nexus_parse(text, used, NEXUS_NEIGHBORS, &values, &talk->error), 0);
 	return values;
 }
 
@@ -789,6 +857,8 @@ main(void)
 		TEST(the_watchdog_and_bursts_are_read),
 		TEST(every_row_of_the_table_is_in_the_fixture),
 		TEST(neighbours_are_read_and_bounded),
+		TEST(modules_are_reported_by_their_darkest_lane),
+		TEST(a_module_of_odd_values_costs_no_other),
 		TEST(neighbours_stay_while_they_are_not_asked_for),
 		TEST(of_several_neighbours_at_a_port_the_one_with_a_name_counts),
 		TEST(one_command_alone_is_an_object),

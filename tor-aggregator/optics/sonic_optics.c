@@ -1,17 +1,12 @@
-#include "tor-aggregator/switch/sonic_optics.h"
+#include "tor-aggregator/optics/sonic_optics.h"
 
 #include <errno.h>
 #include <hiredis/hiredis.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define NW_PER_MW 1e6
-#define LEAST_DBM (-60.0)
-#define MOST_DBM 30.0
-#define MOST_CELSIUS 200.0
+#include "tor-aggregator/optics/optics_text.h"
 
 void
 sonic_optics_field(size_t i, char ret[16])
@@ -23,62 +18,6 @@ sonic_optics_field(size_t i, char ret[16])
 		strcpy(ret, i == 2 * SONIC_LANES ? "temperature" : SONIC_ALARM_FIELD);
 }
 
-static bool
-is_missing(const char *text, size_t len)
-{
-	return len == 0 || (len == 3 && memcmp(text, "N/A", 3) == 0);
-}
-
-/* Digits, signs and points alone: no hexadecimal, no "nan". */
-static int
-read_real(const char *text, size_t len, double *ret)
-{
-	char copy[32], *end;
-
-	if (len >= sizeof(copy))
-		return -EBADMSG;
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	if (strspn(copy, "0123456789+-.eE") != len)
-		return -EBADMSG;
-	*ret = strtod(copy, &end);
-	return end == copy || *end != '\0' || !isfinite(*ret) ? -EBADMSG : 0;
-}
-
-int
-sonic_optics_power(const char *text, size_t len, uint64_t *ret)
-{
-	double dbm = 0;
-
-	if (is_missing(text, len))
-		return -ENODATA;
-	if (len == 4 && memcmp(text, "-inf", 4) == 0) {
-		*ret = 0;
-		return 0;
-	}
-	if (read_real(text, len, &dbm) < 0 || dbm < LEAST_DBM || dbm > MOST_DBM)
-		return -EBADMSG;
-	*ret = (uint64_t)llround(pow(10, dbm / 10) * NW_PER_MW);
-	return 0;
-}
-
-/* Below 0 is 0. */
-static int
-read_celsius(const char *text, size_t len, uint64_t *ret)
-{
-	double celsius = 0;
-
-	if (is_missing(text, len))
-		return -ENODATA;
-	if (read_real(text, len, &celsius) < 0 || celsius > MOST_CELSIUS)
-		return -EBADMSG;
-	*ret = celsius < 0 ? 0 : (uint64_t)llround(celsius);
-	return 0;
-}
-
-/* Darker is a transmitter that is off: -30 dBm. */
-#define DARK_NW 1000
-
 /* The lane of that number is not in use: its own transmitter is off. */
 static bool
 is_off(const redisReply *answer, size_t lane)
@@ -87,8 +26,8 @@ is_off(const redisReply *answer, size_t lane)
 	uint64_t sent = 0;
 
 	return text->type == REDIS_REPLY_STRING &&
-	       sonic_optics_power(text->str, (size_t)text->len, &sent) == 0 &&
-	       sent < DARK_NW;
+	       optics_text_power(text->str, (size_t)text->len, &sent) == 0 &&
+	       sent < OPTICS_DARK_NW;
 }
 
 /* Which elements of the answer a row is made of, and how. */
@@ -100,12 +39,12 @@ struct choice {
 };
 
 static const struct choice choices[] = {
-	{ "optics_rx_lowest_nw", 0, SONIC_LANES, sonic_optics_power, false, true },
-	{ "optics_rx_highest_nw", 0, SONIC_LANES, sonic_optics_power, true, true },
-	{ "optics_tx_lowest_nw", SONIC_LANES, SONIC_LANES, sonic_optics_power, false,
+	{ "optics_rx_lowest_nw", 0, SONIC_LANES, optics_text_power, false, true },
+	{ "optics_rx_highest_nw", 0, SONIC_LANES, optics_text_power, true, true },
+	{ "optics_tx_lowest_nw", SONIC_LANES, SONIC_LANES, optics_text_power, false,
 	    false },
-	{ "optics_celsius", 2 * SONIC_LANES, 1, read_celsius, false, false },
-	{ SONIC_ALARM_ROW, 2 * SONIC_LANES + 1, 1, sonic_optics_power, false, false },
+	{ "optics_celsius", 2 * SONIC_LANES, 1, optics_text_celsius, false, false },
+	{ SONIC_ALARM_ROW, 2 * SONIC_LANES + 1, 1, optics_text_power, false, false },
 };
 
 /* Nothing is told by a nil, and by what makes no sense. */
@@ -156,7 +95,7 @@ sonic_optics_sample(
 size_t
 sonic_optics_alarm(const struct redisReply *answer, struct counter_sample *ret)
 {
-	const int r = read_text(answer->element[0], sonic_optics_power, &ret->value);
+	const int r = read_text(answer->element[0], optics_text_power, &ret->value);
 
 	ret->source = 1;
 	ret->there = r == 0;

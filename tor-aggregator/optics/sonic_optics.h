@@ -8,8 +8,8 @@
  * not in use. Below which power it raises an alarm stood in the same table first, and
  * in TRANSCEIVER_DOM_THRESHOLD since 2023.
  */
-#ifndef TOR_AGGREGATOR_SWITCH_SONIC_OPTICS_H
-#define TOR_AGGREGATOR_SWITCH_SONIC_OPTICS_H
+#ifndef TOR_AGGREGATOR_OPTICS_SONIC_OPTICS_H
+#define TOR_AGGREGATOR_OPTICS_SONIC_OPTICS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,10 +28,6 @@ struct redisReply;
 
 /* Of the question's fields, from 0. */
 void sonic_optics_field(size_t i, char ret[16]);
-
-/* In nanowatts, from dBm: 0 for "-inf". -ENODATA: it is not told; -EBADMSG: it is no
- * power of an optical module. */
-int sonic_optics_power(const char *text, size_t len, uint64_t *ret);
 
 /* The value of the row of that name, from an answer of SONIC_OPTICS_FIELDS elements.
  * Returns how many of them make no sense. */
