@@ -4,13 +4,14 @@ import { NoAnswer, ask } from "./ask.js";
 import { element, facts, say, show, table } from "./element.js";
 import { isOpen, list, told } from "./incidents.js";
 import { advice } from "./kind.js";
-import { pathOf } from "./past.js";
-import { age, clock, count, namesIn, percent } from "./words.js";
+import { endedOf, listOf, pathOf } from "./past.js";
+import { age, clock, count, namesIn, percent, several } from "./words.js";
 
 const EACH_MS = 2000;
 const PAST_S = 31 * 86400; // in which it is looked for
 const MOST_ROWS = 1000;
 const PAST_PATIENCE_MS = 25000; // a database, or files, may take their time
+const BEFORE_SHOWN = 5; // of the same part
 const AROUND_S = 900; // of history, around its opening
 
 const LEGS = [
@@ -159,6 +160,28 @@ async function written(id) {
   };
 }
 
+// How often the part was named before, and when: of one that comes back it is another thing that is
+// to be done. It fills itself when the history has answered; without a history it stays hidden.
+function sameBefore(incident) {
+  const body = element("div", {});
+  const root = element("section", { class: "before", hidden: true }, element("h2", {}, "The same part at other times"), body);
+  async function fill() {
+    const now = Date.now();
+    try {
+      const ended = (await endedOf(incident, new Date(now - PAST_S * 1000), new Date(now))).filter((row) => row.id !== incident.id);
+      body.replaceChildren(
+        element("p", { class: "quiet" }, ended.length === 0 ? "No other incident of it has ended in the last month." : `${several(ended.length, "incident")} of it ${ended.length === 1 ? "has" : "have"} ended in the last month${ended.length > BEFORE_SHOWN ? ", the newest" : ""}:`),
+        listOf(ended.slice(0, BEFORE_SHOWN)),
+      );
+      root.hidden = false;
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+  }
+  fill();
+  return root;
+}
+
 // A link for each; null: there are none.
 // whole: what is said for "", which stands for all of a region.
 function links(tors, href, words = "", whole = "") {
@@ -200,8 +223,14 @@ export function open([id], known) {
   const relatedHead = element("h2", { hidden: true }, "Open beside it");
   let last = "";
   let advised = null; // of the kind that it has, or had
+  let before = null; // what was of the same part
   let past = null; // what was written of it, where the analyzer does not know it
   let pastSaid = ""; // of the question for that; "": not asked yet
+
+  function beforeOf(incident) {
+    before ??= sameBefore(incident);
+    return before;
+  }
 
   function adviceOn(kind) {
     if (advised?.kind !== kind) advised = { kind, root: advice(kind) };
@@ -227,6 +256,7 @@ export function open([id], known) {
         paths(incident),
         ruledOut(incident.evidence),
         samples(incident.evidence),
+        beforeOf(incident),
       ].filter(Boolean),
     );
     show(relatedHead, incident.related.length > 0);

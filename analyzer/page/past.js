@@ -56,7 +56,13 @@ function openThen(rows, from) {
   return [...last.values()].filter((row) => row.state !== "resolved" || new Date(row.time) >= from).reverse();
 }
 
-function listOf(rows) {
+// What was written of a part's incidents that have ended, the newest first.
+export async function endedOf({ region, part_type, part }, from, to) {
+  const { rows } = await askRows("rm_incident", { region, part_type, part, state: "resolved", columns: INCIDENT, from, to });
+  return [...new Map(rows.map((row) => [row.id ?? row.opened_ns, row])).values()].reverse(); // VictoriaMetrics keeps no ids
+}
+
+export function listOf(rows) {
   return element(
     "ol",
     { class: "incidents" },

@@ -263,7 +263,7 @@ window.fetch = async (path, how) => {
 def test_the_whole_region_is_shown_as_it_was(region, page):
     """While the RNIC was dead; who asks need not know which rack it is about."""
     told = region.lab.analyzer.get("/v1/incidents").json["incidents"]
-    opened = next(each["opened"] for each in reversed(told) if each["part"] == "h2/r0")
+    opened, which = next((each["opened"], each["id"]) for each in reversed(told) if each["part"] == "h2/r0")
     then = datetime.fromisoformat(opened) + timedelta(seconds=1)
     view = f"#/history/lab//{then.isoformat()}/900".replace("+00:00", "Z")
 
@@ -309,6 +309,10 @@ def test_the_whole_region_is_shown_as_it_was(region, page):
     seen(page, "it was open", "main p", lambda texts: any("At its end 1 incident was open" in t for t in texts))
     assert page.texts(".rack.bad .name") == ["tor2"]
     assert any("still open at the end" in text for text in page.texts(".incidents .when"))
+    # What was of the same part before is told beside its incident.
+    page.driver.execute_script(f"location.hash = '#/incident/{which}'")
+    seen(page, "what was before", ".before b", lambda texts: texts == ["It was dead."])
+    assert page.texts(".before p") == ["1 incident of it has ended in the last month:"]
     page.driver.execute_script("window.fetch = window.answers")
     assert page.complaints() == []
 
@@ -358,3 +362,10 @@ def test_what_is_stale_is_not_shown_as_live(region, page):
     told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
     assert told["Kind"] == "rnic-down" and "to the part" in page.texts("td"), told
     assert page.texts(".path .state") == ["resolved"]
+    # So it is in a terminal, where one day's incidents lead to it.
+    told = region.lab.ctl("analyzer", "history", "--since", "15m")
+    which = ended.rsplit("/", 1)[1]
+    assert f"(incident {which})" in told, told
+    explained = region.lab.ctl("analyzer", "explain", which)
+    for each in ("resolved  ", "to it, or over it", "What rnic-down means", "The same part at other times"):
+        assert each in explained, explained
