@@ -4,6 +4,7 @@ InfluxDB and a real Prometheus that real daemons have filled. There is no Grafan
 import contextlib
 import itertools
 import re
+import subprocess
 import time
 
 import pytest
@@ -455,6 +456,40 @@ def test_what_the_docs_ask_of_last_tuesday_has_an_answer(whole, say):
         answer = whole.prometheus.api("query", query=text, time=whole.ended)
         assert answer["result"], text
     say(f"{len(blocks('influxql'))} of InfluxDB and {len(blocks('promql'))} of Prometheus")
+
+
+def test_what_other_pages_ask_of_prometheus_has_an_answer(whole, say):
+    """Without thresholds and an hour ago: what they look for need not be so here, but it is found."""
+    queries = [text for name in ("prometheus.md", "services.md") for text in promql_of(name)]
+    for text in queries:
+        asked = re.sub(r" offset 1h|(?<=[\w)}]) > [\d.]+", "", text)
+        answer = whole.prometheus.api("query_range", query=asked, start=whole.began, end=whole.ended, step=2)
+        assert answer["result"], asked
+    say(f"{len(queries)} queries")
+
+
+def promql_of(name):
+    found = re.findall(r"^```promql\n(.*?)^```", (places.ROOT / "docs" / name).read_text(), re.M | re.S)
+    assert found, name
+    return found
+
+
+def test_promtool_asks_as_the_docs_do(whole):
+    line = re.search(r"`promtool (query instant [^`]+)`", DOC.read_text())[1]
+    words = line.replace("http://prometheus.example:9090", f"http://{whole.prometheus.address}:{whole.prometheus.port}")
+    words = re.sub(r"--time=\S+", f"--time={whole.ended}", words).replace("'QUERY'", "rackmesh_rack_hosts").split()
+    said = subprocess.run(["ip", "netns", "exec", whole.prometheus.netns, places.ENGINES / "usr/bin/promtool", *words],
+                          capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0 and 'tor="tor1"' in said.stdout, said.stdout + said.stderr
+
+
+def test_the_shell_of_influxdb_is_asked_as_the_docs_do(whole):
+    words = re.search(r"`influx (-database [^`]+)`", DOC.read_text())[1].split()
+    influx = whole.world.influx
+    said = subprocess.run(
+        ["ip", "netns", "exec", influx.netns, places.ENGINES / "usr/bin/influx", "-host", influx.address, *words,
+         "-execute", "SHOW TAG VALUES WITH KEY = \"region\""], capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0 and "lab" in said.stdout, said.stdout + said.stderr
 
 
 def test_the_docs_list_every_dashboard():

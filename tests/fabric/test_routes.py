@@ -1,5 +1,6 @@
 """The example for Alertmanager, docs/alertmanager.yaml: who gets which alert, by amtool."""
 
+import re
 import subprocess
 
 import pytest
@@ -22,11 +23,21 @@ ROUTES = [
 ]
 
 
-def amtool(*words):
+def amtool(*words, cwd=None):
     done = subprocess.run([ENGINES / "usr/bin/amtool", *words], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=60, check=False, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_the_commands_of_the_docs_do_what_they_say():
+    """As somebody types them, beside the example."""
+    lines = re.findall(r"^    amtool (.*)$", (ROOT / "docs" / "alerts.md").read_text(), re.M)
+    lines += [line.replace("FILE", EXAMPLE.name) for line in re.findall(r"`amtool ([^`]+)`", EXAMPLE.read_text().replace("\n#", ""))]
+    assert len(lines) == 4
+    for line in lines:
+        said = amtool(*line.split(), cwd=EXAMPLE.parent)
+        assert "SUCCESS" in said or said.split() == ["pager"], said
 
 
 def test_alertmanager_takes_the_example():

@@ -62,6 +62,9 @@ def metrics(seconds):
         f'rackmesh_agent_user_qps{{{place},service="{service}",pod_uid="",process="ib_write_bw"}} 4',
         f'rackmesh_agent_pod_info{{pod_uid="{pod}",namespace="ml",pod="train-0",'
         'owner_kind="StatefulSet",owner_name="train"} 1',
+        # As kube-state-metrics has it.
+        f'kube_pod_info{{uid="{pod}",namespace="ml",pod="train-0",created_by_kind="StatefulSet",'
+        'created_by_name="train"} 1',
     ]
     users = {f'service="pod:{pod}",pod_uid="{pod}",process="python3"': 3,
              f'service="{service}",pod_uid="",process="ib_write_bw"': 1}
