@@ -221,7 +221,7 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 		{ NAME("probes_unexplained_total"), labels, "Lost probes that no faulty part explains",
 		  &l->unexplained_lost },
 		{ NAME("probes_untraced_total"), labels, "Probes of flows whose path is not known", &l->untraced },
-		{ NAME("probes_left_out_total"), labels,
+		{ NAME("probes_excluded_total"), labels,
 		  "Lost probes that count for no path, because the rack of their target has found that RNIC or host bad",
 		  &l->left_out },
 		{ NAME("bad_ends_refused_total"), labels,

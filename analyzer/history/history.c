@@ -469,11 +469,11 @@ struct counter {
 /* clang-format off */
 static const struct counter counters[] = {
 	{ N("points_total"), C(points), "Points put into the spools." },
-	{ N("refused_messages_total"), C(refused_messages), "Messages from which no points can be made." },
-	{ N("left_out_points_total"), C(left_out_points),
+	{ N("messages_refused_total"), C(refused_messages), "Messages from which no points can be made." },
+	{ N("rows_refused_total"), C(left_out_points),
 	  "Rows from which no point can be made, of messages whose other rows were taken." },
-	{ N("refused_points_total"), C(refused_points), "Points that the database refused." },
-	{ N("delivered_points_total"), C(delivered_points),
+	{ N("points_refused_total"), C(refused_points), "Points that the database refused." },
+	{ N("points_delivered_total"), C(delivered_points),
 	  "Points that the database accepted or that were written to files." },
 	{ N("batches_total"), C(batches), "Batches of points finished: accepted, refused or dropped." },
 	{ N("failed_attempts_total"), C(failed_attempts), "Writes that the database did not accept as a whole." },

@@ -59,7 +59,7 @@ static const struct metrics_counter port_counters[] = {
 	{ "rackmesh_agent_port_stamps_unmatched_total", "", Q(stamps_unmatched), "Send timestamps that match no sent packet." },
 	{ "rackmesh_agent_port_stamps_resynced_total", "", Q(stamps_resynced), "Times that send timestamps were matched anew after a failed send." },
 	{ "rackmesh_agent_port_socket_errors_total", "", Q(socket_errors), "Errors that sockets reported, such as ICMP errors." },
-	{ "rackmesh_agent_port_refused_flows_total", "", Q(refused_flows), "Flows that could not get a socket." },
+	{ "rackmesh_agent_port_flows_refused_total", "", Q(refused_flows), "Flows that could not get a socket." },
 	{ 0 }
 };
 

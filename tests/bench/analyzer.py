@@ -120,10 +120,10 @@ def feed(options, racks, **words):
 def measure(options, analyzer, influx, racks, **words):
     """Seconds until all was written, points, CPU seconds of analyzer and influxd."""
     before = cpu_s(analyzer), cpu_s(influx)
-    begun, written = time.monotonic(), metric("delivered_points_total")
+    begun, written = time.monotonic(), metric("points_delivered_total")
     feed(options, racks, **words)
     seconds = time.monotonic() - begun
-    points = metric("delivered_points_total") - written
+    points = metric("points_delivered_total") - written
     return seconds, points, cpu_s(analyzer) - before[0], cpu_s(influx) - before[1]
 
 
@@ -166,7 +166,7 @@ def figures(options, analyzer, influx):
     row(f"{racks} racks at their pace: written", "points/s", points / seconds)
     row(f"{racks} racks at their pace: CPU", "%", 100 * own / seconds, 100 * theirs / seconds)
     row("memory", "MiB", anonymous_mb(analyzer), influx and anonymous_mb(influx))
-    row("points refused", "", metric("refused_points_total"))
+    row("points refused", "", metric("points_refused_total"))
     return rows
 
 

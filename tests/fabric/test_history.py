@@ -476,7 +476,7 @@ def test_nothing_is_missing_and_nothing_is_twice(
             f"incidents were there with {backlog:,.0f} records still waiting"
         )
         assert not any(d for each in difference.values() for d in each.values()), difference
-        assert figure(analyzer, "refused_points_total") == 0
+        assert figure(analyzer, "points_refused_total") == 0
         for fate in ("passed", "dropped", "duplicated", "cut", "unanswered"):
             assert proxy.counts[fate] > 0, fate
         mistreated = sum(proxy.counts[fate] for fate in ("dropped", "duplicated", "cut"))
@@ -755,7 +755,7 @@ def test_answers_of_later_influxdbs_lose_nothing_but_what_they_refuse(
         have = collections.Counter(head.partition(",")[0] for head, _ in influx.points)
         say(f"{dict(influx.seen)}, {len(influx.points)} points, {influx.dropped} refused")
         assert influx.dropped == expected["rm_rnic"]["count"]
-        assert figure(analyzer, "refused_points_total") == influx.dropped  # of its last life
+        assert figure(analyzer, "points_refused_total") == influx.dropped  # of its last life
         for name in ("rm_tor_pair", "rm_rack", "rm_path"):
             assert have[name] == expected[name]["count"], name
         assert have["rm_incident"] >= expected["rm_incident"]["count"] and not have["rm_rnic"]

@@ -363,7 +363,7 @@ what_makes_no_points_is_refused_and_counted(void **state)
 	assert_int_equal(rm_metrics_render(metrics, out), 0);
 	evbuffer_add(out, "", 1);
 	assert_non_null(strstr((char *)evbuffer_pullup(out, -1),
-	    "rackmesh_analyzer_history_refused_messages_total 1\n"));
+	    "rackmesh_analyzer_history_messages_refused_total 1\n"));
 	evbuffer_free(out);
 	rm_metrics_free(metrics);
 	end(world);
