@@ -430,7 +430,8 @@ def test_what_switches_and_hypervisors_count_is_told_in_base_units(whole):
     text = whole.world.lab.aggregators["tor1"].get("/metrics").text
     wanted = {"rackmesh_switch_rx_priority_pause_seconds_total", "rackmesh_switch_rx_fec_bit_errors_total",
               "rackmesh_switch_port_speed_bytes_per_second", "rackmesh_hypervisor_speed_bytes_per_second",
-              "rackmesh_hypervisor_rx_priority_pause_seconds_total"}
+              "rackmesh_hypervisor_rx_priority_pause_seconds_total",
+              "rackmesh_aggregator_switch_up", "rackmesh_aggregator_hypervisor_up"}  # rules ask for them
     assert wanted <= set(re.findall(r"^(\w+){", text, re.M))
     assert promtool("check", "metrics", text=text) == ""
 

@@ -115,6 +115,13 @@ def test_every_command_in_the_documentation_answers(region, tmp_path, say):
     say(f"{len(commands)} commands")
 
 
+def test_the_leader_is_told_to_prometheus(region):
+    """A rule asks for it."""
+    rules = (places.ROOT / "docs" / "prometheus" / "rackmesh-rules.yaml").read_text()
+    name = re.search(r"rackmesh_controller_\w*leading", rules)[0]
+    assert f"\n{name} 1\n" in region.lab.wait_leader().get("/metrics").text
+
+
 def paths_of(daemon):
     """The paths that docs/api.md has for it, as (method, path with names for places)."""
     text = (places.ROOT / "docs" / "api.md").read_text()

@@ -13,6 +13,8 @@ RACKS = {"tor1": ["h1", "h2", "h3"]}
 FILES = ROOT / "docs" / "prometheus"
 DOC = ROOT / "docs" / "prometheus.md"
 RULES = FILES / "rackmesh-rules.yaml"
+# No daemon has a switch or an etcd here: test_dashboards.py and test_documented.py look for these.
+ELSEWHERE = {"rackmesh_aggregator_switch_up", "rackmesh_aggregator_hypervisor_up", "rackmesh_controller_etcd_leading"}
 # A page or a dashboard shows one metric's help without that of its neighbours.
 NEEDS_A_NEIGHBOUR = re.compile(r"^(Of (those|them|these)|Those|These|That)\b|\b(of|in) (those|them)\b"
                                r"|\b(ours|our|we)\b")
@@ -55,7 +57,7 @@ def test_metrics_of_every_daemon_are_clean_and_rules_name_no_other(lab, say):
     assert unclear == {}
     wanted = names_of(RULES.read_text()) | set(re.findall(r"`(rackmesh_\w+)`", DOC.read_text()))
     assert len(wanted) > 20
-    assert wanted - known == set()
+    assert wanted - known == ELSEWHERE
 
 
 def test_rules_and_config_are_valid(tmp_path):
