@@ -175,7 +175,7 @@ rm_check_origin(
 	rm_check_file(check, place, origin->certificate);
 }
 
-/* 0: files can be made in it; else why not. */
+/* 0: files can be created in the folder; < 0: why not. */
 static int
 writable(const char *folder)
 {
@@ -188,7 +188,8 @@ writable(const char *folder)
 	return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
 }
 
-/* systemd makes these, and gives them to the unit's user, before it starts a daemon. */
+/* systemd creates these folders, with the unit's user as their owner, before it starts
+ * a daemon. */
 static bool
 units_make(const char *folder)
 {
@@ -269,7 +270,8 @@ rm_check_listen(struct rm_check *check, const char *place, const char *text)
 		can_bind(check, place, text, &address);
 }
 
-/* Binding would make the file: only its folder, and what stands in its place. */
+/* Binding would create the socket file: only the folder is checked, and what the path
+ * is now. */
 static void
 check_socket(struct rm_check *check, const char *place, const char *path)
 {
@@ -338,7 +340,7 @@ rm_check_peer(struct rm_check *check, const char *place, const char *text)
 	int r;
 
 	if (rm_endpoint_parse(text, &endpoint) < 0)
-		return; /* refused with the options */
+		return; /* the check of the options has refused it */
 	r = rm_endpoint_resolve(&endpoint, found, &count, &error);
 	if (r == -ENXIO)
 		rm_check_error(check, place, "%s", error.text);

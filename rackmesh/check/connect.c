@@ -17,7 +17,7 @@
 #include "rackmesh/tls/credentials.h"
 #include "rackmesh/tls/tls.h"
 
-#define CONNECT_PEERS 256 /* more than all lists of one config together hold */
+#define CONNECT_PEERS 256 /* more than all lists of one config together contain */
 #define CONNECT_FRAME_BYTES (1u << 20)
 #define QUOTED 512
 
@@ -29,8 +29,8 @@ struct peer {
 	size_t tor_count;
 	bool any_status;
 	struct rm_dialer *dialer;
-	char name[QUOTED];     /* of a daemon that has answered, with its identity */
-	struct rm_error error; /* of what was found wrong while the link was up */
+	char name[QUOTED];     /* of a daemon that answered, with its identity */
+	struct rm_error error; /* error found while the link was up */
 	bool greeted, answered, done;
 };
 
@@ -131,8 +131,8 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	return -ECANCELED;
 }
 
-/* An older peer closes in answer to a hello of our kind; one that refuses our
- * certificate says so. */
+/* An older peer closes the connection after a hello of this version; a peer that
+ * refuses our certificate says so. */
 static void
 on_down(int reason, void *arg)
 {
@@ -187,7 +187,7 @@ rm_connect_daemon(struct rm_connect *connect, const char *place, const char *tex
 		peer_done(peer, strerror(-r));
 }
 
-/* ---- others' servers ---- */
+/* ---- servers that are no daemons of ours ---- */
 
 static void
 on_page(const struct rm_http_answer *answer, void *arg)
@@ -246,7 +246,7 @@ rm_connect_urls(struct rm_connect *connect, const char *place,
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all servers and daemons ---- */
 
 static void
 on_late(void *arg)

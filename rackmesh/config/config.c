@@ -10,9 +10,9 @@
 #include "rackmesh/config/yaml.h"
 #include "rackmesh/core/log.h"
 
-/* ---- one scalar option: from text to field, and what it accepts ---- */
+/* ---- one scalar option: reads a text into its field ---- */
 
-/* The bottom of the range: what is required is not empty. */
+/* The lower end of the range: a required text is not empty. */
 static uint64_t
 rm_config_min(const struct rm_option *option)
 {
@@ -24,14 +24,15 @@ rm_config_min(const struct rm_option *option)
 	return option->min;
 }
 
-/* The top of the range; a table's 0 means that there is none. */
+/* The upper end of the range; 0 in a table means no limit. */
 static uint64_t
 rm_config_max(const struct rm_option *option)
 {
 	return option->max != 0 ? option->max : UINT64_MAX;
 }
 
-/* The unit is the end of the name: "probe.interval_ms", "probe.max_rate_per_s". */
+/* The unit is the last part of the name: "probe.interval_ms", "probe.max_rate_per_s".
+ */
 static const char *
 value_unit(const char *name)
 {
@@ -111,7 +112,7 @@ accepts_words(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
 		    word == option->words ? "" : ",", word->word);
 
 		if (more < 0 || (size_t)more >= RM_CONFIG_ACCEPTS - len)
-			return; /* a table of very many words is cut */
+			return; /* a table of very many words is truncated */
 		len += (size_t)more;
 	}
 }
@@ -151,7 +152,7 @@ value_string(const struct rm_option *option, const char *text, char **field, int
 	size_t len = strlen(text);
 	char *copy;
 
-	/* min and max of a list count its items. */
+	/* min and max of a list are numbers of items. */
 	if (option->kind == RM_STRING &&
 	    (len < rm_config_min(option) || len > rm_config_max(option)))
 		return false;
@@ -177,9 +178,9 @@ value_word(const struct rm_option *option, const char *text, int *field)
 }
 
 /*
- * Reads text into the field of a RM_UINT, RM_BOOL, RM_STRING or RM_ENUM option
- * (and one text of a RM_LIST into a char *). quoted: it stood in quotes. On
- * failure what->text says what was expected.
+ * Reads text into the field of a RM_UINT, RM_BOOL, RM_STRING or RM_ENUM option (or one
+ * text of a RM_LIST into a char *). quoted: the text was in quotes. On failure
+ * what->text says what was expected.
  */
 static int
 rm_config_value(const struct rm_option *option, const char *text, bool quoted,
@@ -281,13 +282,13 @@ text_equal(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* What a comparison finds: how many options differ, and their names. */
+/* The result of a comparison: how many options differ, and their names. */
 struct waiting {
 	size_t count;
 	struct rm_error *error;
 };
 
-/* above: "", or the item that the option is of, "rnics[2]." */
+/* above: "", or the item that contains the option, "rnics[2]." */
 static void
 note_waiting(struct waiting *waiting, const char *above, const struct rm_option *option)
 {
@@ -327,7 +328,7 @@ fields_equal(const struct rm_option *option, const void *old, const void *fresh)
 	return true;
 }
 
-/* The i-th item of a table of either config. */
+/* The i-th item of a table in the old or the new config. */
 static void *
 table_item(const struct rm_option *option, const void *list, size_t i)
 {
@@ -415,7 +416,7 @@ rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
 			memcpy(b, kept, field_size(option));
 			continue;
 		}
-		/* Of items that are others now nothing can be taken over. */
+		/* If the number of items differs, no option of an item is exchanged. */
 		if (option->kind != RM_TABLE ||
 		    ((struct rm_list *)a)->count != ((struct rm_list *)b)->count)
 			continue;
@@ -429,7 +430,7 @@ rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
 
 #define SHOWN_TEXT 64
 
-/* One table being filled: the file's own, or one item of a nested one. */
+/* One table that is being filled: the whole file, or one item of a nested table. */
 struct scope {
 	const struct rm_option *options;
 	const struct rm_yaml_node *map; /* NULL: nothing was given */
@@ -443,7 +444,7 @@ static int scope_fill(const struct scope *scope);
 static int set_list(const struct scope *scope, const struct rm_option *option,
     const struct rm_yaml_node *node, struct rm_list *list);
 
-/* "key:" with nothing behind it, as when all that is below is commented out. */
+/* "key:" without a value, as when all keys below it are commented out. */
 static bool
 node_is_nothing(const struct rm_yaml_node *node)
 {
@@ -451,7 +452,7 @@ node_is_nothing(const struct rm_yaml_node *node)
 	       rm_yaml_text(node)[0] == 0;
 }
 
-/* What stands there, for an error; never what is secret. */
+/* Shows the value that was found, for an error; never a secret. */
 static const char *
 node_show(const struct rm_yaml_node *node, unsigned flags, char out[SHOWN_TEXT])
 {
@@ -478,7 +479,7 @@ option_named(const struct rm_option *options, const char *name)
 	return NULL;
 }
 
-/* True when options lie inside a map of this name. */
+/* True if some option's name begins with this map. */
 static bool
 option_below(const struct rm_option *options, const char *name)
 {
@@ -512,7 +513,7 @@ scope_unknown(
 	    "unknown option %s; remove it, --help-config lists all", quoted);
 }
 
-/* above: "", or the way from the table's top to this map, "probe.". */
+/* above: "", or the path from the top of the table to this map, "probe.". */
 static int
 scope_check_keys(
     const struct scope *scope, const struct rm_yaml_node *map, const char *above)
@@ -525,7 +526,7 @@ scope_check_keys(
 		const char *word = rm_yaml_text(key);
 		char name[RM_CONFIG_NAME], below[RM_CONFIG_NAME + 1];
 
-		/* One that is cut here is longer than any option's name. */
+		/* A name that is truncated here is longer than any option's. */
 		snprintf(name, sizeof(name), "%s%s", above, word);
 		if (strchr(word, '.') == NULL && option_named(scope->options, name))
 			continue;
@@ -621,7 +622,7 @@ node_is_word(const struct rm_option *option, const struct rm_yaml_node *node)
 	       value_word(option, rm_yaml_text(node), &value);
 }
 
-/* In place of a list: as if it were "[{first option: word}]". */
+/* A word in place of the list: taken as "[{first option: word}]". */
 static int
 set_word(const struct scope *scope, const struct rm_option *option,
     const struct rm_yaml_node *node, struct rm_list *list)
@@ -667,7 +668,7 @@ set_list(const struct scope *scope, const struct rm_option *option,
 	if (list->items == NULL)
 		return rm_error_set(
 		    scope->error, -ENOMEM, "%s: out of memory", scope->file);
-	/* Zeroed items are valid ones, so that a failure can clear them all. */
+	/* Zeroed items are valid, so that a failure can clear all of them. */
 	list->count = count;
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = set_list_item(scope, option, rm_yaml_item(node, i), i, list);
@@ -731,8 +732,8 @@ scope_not_given(const struct scope *scope, const struct rm_option *option)
 	return option->flags & RM_REQUIRED ? scope_missing(scope, option) : 0;
 }
 
-/* What stands there wrongly is said before what is missing: a mistyped line is
- * often the reason for the latter. */
+/* A wrong key is reported before a missing option: a mistyped key is often the reason
+ * why an option is missing. */
 static int
 scope_fill(const struct scope *scope)
 {
@@ -800,9 +801,10 @@ rm_config_parse(const struct rm_option *options, const char *name, const char *t
 	return r;
 }
 
-/* ---- what a daemon itself refuses, with its place in the file ---- */
+/* ---- errors that a daemon finds, with their place in the file ---- */
 
-/* One step into the tree: "word" or "[n]". Moves *place behind it; NULL: not there. */
+/* One step into the tree: "word" or "[n]". Moves *place behind it. NULL: the file has
+ * no such node. */
 static const struct rm_yaml_node *
 step(const struct rm_yaml_node *node, const char **place)
 {
@@ -828,7 +830,7 @@ step(const struct rm_yaml_node *node, const char **place)
 	return rm_yaml_get(node, word);
 }
 
-/* As near as the file comes to the place: an option left out is at its map. */
+/* The nearest node that the file has: for an option that was left out, its map. */
 static const struct rm_yaml_node *
 nearest(const struct rm_yaml *yaml, const char *place)
 {

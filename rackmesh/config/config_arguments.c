@@ -7,7 +7,7 @@
 #include "rackmesh/config/user.h"
 #include "rackmesh/core/log.h"
 
-#define UNITS_USER "rackmesh" /* User= of all units */
+#define UNITS_USER "rackmesh" /* User= of the systemd units */
 
 const struct rm_enum_name rm_config_log_levels[] = {
 	{ "error", RM_LOG_ERROR },
@@ -17,7 +17,7 @@ const struct rm_enum_name rm_config_log_levels[] = {
 	{ 0 },
 };
 
-static bool is_verbose; /* by the command line, as long as the process lives */
+static bool is_verbose; /* set by --verbose, for the life of the process */
 
 void
 rm_config_log_level(int level)
@@ -47,7 +47,7 @@ print_usage(const char *program, const char *what)
 	    program, what, program);
 }
 
-/* The process has done its job only if the text went out. */
+/* The process only succeeds if its text was written. */
 static int
 printed(struct rm_error *error)
 {
@@ -56,8 +56,7 @@ printed(struct rm_error *error)
 	return 1;
 }
 
-/* "--flag VALUE" or "--flag=VALUE" at argv[*i]: 1 and its value, 0 if it is another
- * flag. */
+/* "--flag VALUE" or "--flag=VALUE" at argv[*i]: 1 and its value; 0: another flag. */
 static int
 take_value(char **argv, int *i, const char *flag, const char *expected,
     const char **ret, struct rm_error *error)
@@ -121,7 +120,7 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 	return 0;
 }
 
-/* Root reads and writes everything, and then the daemon cannot. */
+/* As root every file can be read and written; the daemon may not be root. */
 static int
 become_user(const struct rm_config_command *command, struct rm_error *error)
 {
@@ -162,7 +161,8 @@ rm_config_start(const struct rm_option *options, const char *what, int argc,
 
 	r = rm_config_arguments(options, what, argc, argv, &command, &error);
 	if (r == 0 && command.check) {
-		setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what is logged */
+		/* in one order with the lines of the log */
+		setvbuf(stdout, NULL, _IOLBF, 0);
 		r = become_user(&command, &error);
 	}
 	if (r == 0)
@@ -222,7 +222,7 @@ min3(unsigned a, unsigned b, unsigned c)
 	return least < c ? least : c;
 }
 
-/* Levenshtein's distance: single letters added, left out or changed. */
+/* Levenshtein's distance: the number of letters to add, remove or change. */
 static unsigned
 near_distance(const char *a, const char *b)
 {
@@ -257,8 +257,8 @@ count_dots(const char *text)
 	return dots;
 }
 
-/* The option's name down to the depth of what was typed: "prbe" stands beside
- * "probe", not beside "probe.interval_ms". */
+/* The option's name, cut to the depth of the typed one: "prbe" is compared with
+ * "probe", not with "probe.interval_ms". */
 static void
 near_cut(const char *name, unsigned dots, char cut[RM_CONFIG_NAME])
 {
@@ -286,7 +286,7 @@ rm_config_near(
 		char cut[RM_CONFIG_NAME];
 		unsigned distance;
 
-		/* The right word in the wrong map. */
+		/* The right name in the wrong map. */
 		if (last != NULL && strcmp(last + 1, name) == 0) {
 			near_cut(option->name, UINT32_MAX, ret);
 			return true;

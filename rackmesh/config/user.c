@@ -8,9 +8,9 @@
 
 #include "rackmesh/core/error.h"
 
-/* The effective ids decide on files, and a change of the effective user away from root
- * takes the capabilities, too. The real ones stay root's: there is nothing to guard
- * against here, and the daemons' system call filters know no setuid. */
+/* Access to files depends on the effective ids, and a change of the effective user away
+ * from root also drops the capabilities. The real ids stay root's: nothing here has to
+ * be protected, and the daemons' system call filters do not allow setuid. */
 int
 rm_user_become(const char *name, struct rm_error *error)
 {

@@ -13,10 +13,10 @@
 
 struct rm_yaml_node {
 	const struct rm_yaml *yaml;
-	struct rm_yaml_node *next; /* all nodes of the document, to free them */
+	struct rm_yaml_node *next; /* all nodes of the document, for freeing them */
 	enum rm_yaml_kind kind;
 	bool quoted;
-	int line, column;            /* from 1 */
+	int line, column;            /* line, from 1 */
 	struct rm_yaml_node **items; /* of a map: key, value, key, value, ... */
 	size_t count, allocated;     /* in items */
 	char text[];                 /* of a scalar */
@@ -37,7 +37,8 @@ static int rm_yaml_error_at(const char *name, int line, int column,
 
 struct builder {
 	struct rm_yaml *yaml;
-	struct rm_yaml_node *open[RM_YAML_MAX_DEPTH]; /* the way down to here */
+	/* the path from the document to the current node */
+	struct rm_yaml_node *open[RM_YAML_MAX_DEPTH];
 	unsigned depth;
 	unsigned documents;
 	struct rm_error *error;
@@ -76,7 +77,7 @@ node_append(struct rm_yaml_node *parent, struct rm_yaml_node *child)
 	return 0;
 }
 
-/* Makes a node and hangs it in its place; the document owns it. */
+/* Makes a node and adds it to its parent; the document owns it. */
 static int
 build_node(struct builder *b, const yaml_event_t *event, enum rm_yaml_kind kind,
     const char *text, size_t len)
@@ -153,7 +154,8 @@ key_compare(const void *left, const void *right)
 	return a->column - b->column;
 }
 
-/* By sorting: a hostile map of a million keys must not cost a square. */
+/* Finds duplicates by sorting: a hostile map of a million keys must not take quadratic
+ * time. */
 static int
 build_check_keys(const struct builder *b, const struct rm_yaml_node *map)
 {
@@ -183,7 +185,8 @@ build_check_keys(const struct builder *b, const struct rm_yaml_node *map)
 	return r;
 }
 
-/* Both would let a few bytes mean something that does not stand there. */
+/* Refuses aliases and tags: both let a few bytes stand for something that is not
+ * written there. */
 static int
 build_refuse_magic(const struct builder *b, const yaml_event_t *event)
 {
@@ -249,7 +252,7 @@ build_event(struct builder *b, const yaml_event_t *event)
 	}
 }
 
-/* libyaml's own complaint, with its place and what usually helps. */
+/* The error of libyaml, with its place and the usual cause. */
 static int
 build_syntax(const struct builder *b, const yaml_parser_t *parser, const char *text)
 {
@@ -259,7 +262,7 @@ build_syntax(const struct builder *b, const yaml_parser_t *parser, const char *t
 	if (parser->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
 	if (parser->error == YAML_READER_ERROR) {
-		/* It knows only the byte. */
+		/* libyaml gives only the byte's offset. */
 		mark.line = mark.column = 0;
 		for (size_t i = 0; i < parser->problem_offset; i++) {
 			mark.column++;
@@ -465,7 +468,7 @@ rm_yaml_error(const struct rm_yaml_node *node, struct rm_error *error, int r,
 	return r;
 }
 
-/* What stands there, for an error: quoted, escaped and cut. */
+/* The value at that place, for an error: quoted, escaped and truncated. */
 static const char *
 node_show(const struct rm_yaml_node *node, char out[64])
 {

@@ -12,7 +12,7 @@
 
 #define ADDRESS_UNIX "unix:"
 
-/* Plain digits only: strtoul would let signs and blanks pass. */
+/* Digits only: strtoul would also take signs and blanks. */
 static int
 address_number(const char *text, uint32_t max, uint32_t *ret)
 {
@@ -62,7 +62,7 @@ address_set_v4(const char *host, uint32_t port, struct rm_address *ret)
 	return 0;
 }
 
-/* host may carry a numeric scope, "fe80::1%3"; it is cut apart in place. */
+/* host may end with a numeric scope, "fe80::1%3"; it is split in place. */
 static int
 address_set_v6(char *host, uint32_t port, struct rm_address *ret)
 {
@@ -111,7 +111,8 @@ rm_address_parse(const char *text, int default_port, struct rm_address *ret)
 		*end = '\0';
 	} else {
 		end = strchr(host, ':');
-		/* More than one colon: an IPv6 address without brackets, so no port. */
+		/* More than one colon: an IPv6 address without brackets, so there is no
+		 * port. */
 		if (end != NULL && strchr(end + 1, ':') == NULL) {
 			port_text = end + 1;
 			*end = '\0';
@@ -129,7 +130,7 @@ rm_address_parse(const char *text, int default_port, struct rm_address *ret)
 	return address_set_v4(host, port, ret);
 }
 
-/* A path from the kernel need not be terminated; unnamed sockets have none. */
+/* A path from the kernel may be unterminated; an unnamed socket has none. */
 static size_t
 address_unix_path(const struct rm_address *address, const char **ret)
 {

@@ -8,7 +8,7 @@ rm_backoff_next_ns(struct rm_backoff *backoff, uint64_t random)
 	for (unsigned i = 0; i < backoff->attempt && most < backoff->cap_ns; i++)
 		most = most > INT64_MAX / 2 ? INT64_MAX : most * 2;
 	if (most < backoff->cap_ns)
-		backoff->attempt++; /* at the cap it would only overflow one day */
+		backoff->attempt++; /* a larger exponent would overflow one day */
 	else
 		most = backoff->cap_ns;
 	if (most <= 0)

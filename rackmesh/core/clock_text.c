@@ -13,7 +13,7 @@ rm_wall_format(rm_wall_t t, char text[RM_WALL_TEXT])
 	struct tm tm;
 	size_t at;
 
-	if (ns < 0) { /* before 1970: round towards the past, as after it */
+	if (ns < 0) { /* before 1970: rounds down, as after it */
 		ns += RM_NS_PER_S;
 		s--;
 	}
@@ -44,7 +44,8 @@ rm_wall_parse(const char *text, rm_wall_t *ret)
 		return false;
 	day = tm.tm_mday;
 	ns += (int64_t)timegm(&tm) * RM_NS_PER_S;
-	if (tm.tm_mday != day) /* the 31st of February is the 3rd of March to it */
+	/* timegm takes the 31st of February as the 3rd of March */
+	if (tm.tm_mday != day)
 		return false;
 	ret->ns = ns;
 	return true;

@@ -15,8 +15,8 @@
 #define ENDPOINT_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define ENDPOINT_DIGITS "0123456789"
 
-/* '_' is in names of services, and in names of hosts that somebody gave nevertheless.
- */
+/* '_' occurs in names of services, and in some names of hosts although it is not
+ * allowed there. */
 static bool
 endpoint_label_valid(const char *label, size_t len)
 {
@@ -103,7 +103,7 @@ rm_endpoint_equal(const struct rm_endpoint *a, const struct rm_endpoint *b)
 	return strcasecmp(a->name, b->name) == 0 && a->port == b->port;
 }
 
-/* ---- looking it up ---- */
+/* ---- name look-up ---- */
 
 static int
 endpoint_failed(const struct rm_endpoint *endpoint, int gai, struct rm_error *error)

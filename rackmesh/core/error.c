@@ -14,7 +14,7 @@ rm_error_set(struct rm_error *error, int r, const char *format, ...)
 	if (error == NULL)
 		return r;
 
-	/* By way of a copy: a caller may well wrap why->text in a longer sentence. */
+	/* Formats into a copy first: the arguments may contain error->text itself. */
 	va_start(args, format);
 	len = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);

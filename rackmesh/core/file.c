@@ -16,7 +16,7 @@
 #define FILE_TEMPORARY ".new"
 #define FILE_SECRET_MODE 0600
 
-/* Reads to the end; does not believe the file's size, which is 0 below /proc. */
+/* Reads to the end of the file; its size is not used, because it is 0 below /proc. */
 static int
 file_read_fd(int fd, size_t max_bytes, uint8_t **data, size_t *len)
 {
@@ -27,7 +27,8 @@ file_read_fd(int fd, size_t max_bytes, uint8_t **data, size_t *len)
 	for (;;) {
 		ssize_t n;
 
-		if (capacity - *len < 2) { /* one byte more, one for the 0 behind it */
+		/* one byte more than fits, and one for the 0 at the end */
+		if (capacity - *len < 2) {
 			size_t more = capacity == 0 ? FILE_FIRST_BYTES : capacity * 2;
 			uint8_t *grown;
 
@@ -77,7 +78,7 @@ rm_file_read(const char *path, size_t max_bytes, uint8_t **ret, size_t *len)
 	return 0;
 }
 
-/* Of the opened file, so that nobody can put another in its place. */
+/* Checks the opened file, so that the file cannot be replaced between check and use. */
 static int
 file_check_opened(int fd, const char *path, struct rm_error *error)
 {
@@ -104,7 +105,7 @@ file_open_secret(const char *path, struct rm_error *error)
 {
 	int fd, r;
 
-	/* Without O_NONBLOCK a FIFO would hold us up. */
+	/* Without O_NONBLOCK opening a FIFO would block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return rm_error_set(error, -errno, "%s: %s", path, strerror(errno));
@@ -149,7 +150,7 @@ rm_file_read_password(
 	size_t len = 0, line;
 	int r;
 
-	/* A line's end may follow. */
+	/* A line break may follow the password. */
 	r = rm_file_read_secret(path, size + 1, &data, &len, error);
 	if (r < 0)
 		return r;
@@ -217,7 +218,8 @@ file_replace(const char *path, const uint8_t *data, size_t len, mode_t mode)
 	char temporary[PATH_MAX];
 	int fd, n, r;
 
-	/* Always the same name, so that crashes cannot pile such files up. */
+	/* Always the same name, so that temporary files of crashes do not accumulate.
+	 */
 	n = snprintf(temporary, sizeof(temporary), "%s" FILE_TEMPORARY, path);
 	if (n < 0 || (size_t)n >= sizeof(temporary))
 		return -ENAMETOOLONG;
@@ -225,7 +227,7 @@ file_replace(const char *path, const uint8_t *data, size_t len, mode_t mode)
 	    temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	/* One that is there already has the mode that it was made with. */
+	/* open() does not change the mode of a file that exists. */
 	r = mode == FILE_SECRET_MODE && fchmod(fd, mode) < 0 ? -errno : 0;
 	if (r == 0)
 		r = file_write_fd(fd, data, len);

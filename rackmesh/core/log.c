@@ -15,7 +15,7 @@
 #define LOG_TEXT 1024
 #define LOG_LINE (LOG_TEXT + 256)
 
-/* The process has one stderr, so there is one of these. */
+/* There is one log for the process, because the process has one stderr. */
 static struct {
 	pthread_mutex_t lock;
 	const char *name;
@@ -60,7 +60,7 @@ rm_log_set_sink(rm_log_sink *sink, void *arg)
 	log_state.sink_arg = arg;
 }
 
-/* Appends, cutting to fit. */
+/* Appends, truncated to the room that is left. */
 static void __attribute__((format(printf, 3, 4)))
 log_append(char line[LOG_LINE], size_t *len, const char *format, ...)
 {
@@ -74,14 +74,14 @@ log_append(char line[LOG_LINE], size_t *len, const char *format, ...)
 		*len += (size_t)n < LOG_LINE - *len ? (size_t)n : LOG_LINE - *len - 1;
 }
 
-/* One write per line, so that lines of several threads do not mix. */
+/* Writes each line with one write(), so that lines of several threads do not mix. */
 static void
 log_write(enum rm_log_level level, const char *line)
 {
 	char out[LOG_LINE + 8];
 	int len = snprintf(out, sizeof(out), "<%d>%s\n", (int)level, line);
 
-	/* Nobody is left to be told when stderr fails. */
+	/* A failure of stderr cannot be reported anywhere. */
 	if (write(STDERR_FILENO, out, (size_t)len) < 0)
 		return;
 }
@@ -120,7 +120,7 @@ rm_log_at(
 		log_append(out, &len, " (%" PRIu64 " like it not shown)", suppressed);
 	for (char *c = out; *c != '\0'; c++)
 		if (*c == '\n' || *c == '\r')
-			*c = ' '; /* journald would take the rest for another line */
+			*c = ' '; /* journald would take the rest as another line */
 
 	if (log_state.sink != NULL)
 		log_state.sink(level, out, log_state.sink_arg);
@@ -133,7 +133,7 @@ rm_log_quote(char *out, size_t out_len, const char *text, size_t text_len)
 {
 	size_t at = 0;
 
-	if (out_len < 3) { /* no room for the quotes */
+	if (out_len < 3) { /* there is no room for the quotes */
 		if (out_len > 0)
 			out[0] = '\0';
 		return out;

@@ -29,11 +29,11 @@ rm_netns_open(const char *name, int *ret)
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return -ENAMETOOLONG;
 
-	/* Not blocking: a path that is a FIFO must not hold us up. */
+	/* O_NONBLOCK: a path that is a FIFO must not block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	/* Fails on anything that is no namespace at all. */
+	/* Fails for a file that is no network namespace. */
 	if (ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET) {
 		close(fd);
 		return -EINVAL;
@@ -55,7 +55,7 @@ rm_netns_call(int netns_fd, int (*fn)(void *arg), void *arg)
 		r = -errno;
 		goto out;
 	}
-	/* Already there: works without CAP_SYS_ADMIN. */
+	/* The thread is in that namespace already: then no CAP_SYS_ADMIN is needed. */
 	if (there.st_dev == here.st_dev && there.st_ino == here.st_ino) {
 		r = fn(arg);
 		goto out;
@@ -66,7 +66,8 @@ rm_netns_call(int netns_fd, int (*fn)(void *arg), void *arg)
 		goto out;
 	}
 	r = fn(arg);
-	/* Every later socket of this thread would be in the wrong network, silently. */
+	/* Otherwise every later socket of this thread would be in the wrong network,
+	 * without an error. */
 	if (setns(own, CLONE_NEWNET) < 0)
 		abort();
 out:

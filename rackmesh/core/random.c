@@ -13,7 +13,8 @@ rm_random_u64(void)
 	do
 		n = getrandom(&bits, sizeof(bits), 0);
 	while (n < 0 && errno == EINTR);
-	/* No fallback: a guessable epoch is worse than no daemon. */
+	/* There is no fallback: a predictable epoch is worse than a daemon that does
+	 * not start. */
 	if (n != (ssize_t)sizeof(bits))
 		abort();
 	return bits;

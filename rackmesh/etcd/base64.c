@@ -26,7 +26,7 @@ rm_base64_decode(const char *text, size_t len, void *ret, size_t *ret_len)
 		return -EINVAL;
 	while (padding < 2 && padding < len && text[len - 1 - padding] == '=')
 		padding++;
-	/* OpenSSL skips white space, and takes '=' anywhere. */
+	/* OpenSSL skips white space, and accepts '=' anywhere. */
 	for (size_t i = 0; i < len - padding; i++)
 		if (text[i] == '\0' || strchr(ALPHABET, text[i]) == NULL)
 			return -EINVAL;

@@ -28,7 +28,8 @@ rm_etcd_endpoint(const struct rm_etcd *etcd)
 void
 rm_etcd_rotate(struct rm_etcd *etcd, size_t from)
 {
-	/* Many calls fail at once with their endpoint: that is one reason, not many. */
+	/* If many calls to one endpoint fail at the same time, the endpoint changes
+	 * once. */
 	if (etcd->endpoint != from || etcd->endpoint_count < 2)
 		return;
 	etcd->endpoint = (from + 1) % etcd->endpoint_count;
@@ -80,7 +81,7 @@ rm_etcd_http(struct rm_etcd *etcd, size_t endpoint, const char *path,
 	return etcd_exchange(etcd, endpoint, path, exchange, ret, false);
 }
 
-/* The same to the endpoint in use, and waits for the end of it. */
+/* Sends one request to the current endpoint and waits until it has ended. */
 static int
 rm_etcd_http_now(
     struct rm_etcd *etcd, const char *path, struct rm_http_exchange *exchange)
@@ -107,7 +108,7 @@ etcd_set_endpoints(struct rm_etcd *etcd, const struct rm_etcd_options *options)
 			return -ENOMEM;
 		etcd->endpoint_count++;
 	}
-	/* Not everybody to the first one. */
+	/* Controllers begin with different endpoints. */
 	etcd->endpoint = options->random_seed % etcd->endpoint_count;
 	return 0;
 }
@@ -157,11 +158,13 @@ rm_etcd_free(struct rm_etcd *etcd)
 
 /* ---- the calls: ranges page by page, transactions, leases ---- */
 
-/* Keys of the first page, and of a page at most: as many as the values let fit in. */
+/* Keys in the first page, and at most in a page: later pages have as many as the size
+ * of the values allows. */
 #define OPS_FIRST_KEYS 16
 #define OPS_PAGE_KEYS 512
 #define OPS_SMALL_PAGE_BYTES (1u << 20)
-#define OPS_PAGE_BYTES (16u << 20) /* what is parsed at once holds up the loop */
+/* an answer of this size is parsed at once, which blocks the loop */
+#define OPS_PAGE_BYTES (16u << 20)
 #define OPS_RANGE_BYTES (512u << 20)
 #define OPS_MAX_PAGES 4096
 #define OPS_GOODBYE_NS (300 * RM_NS_PER_MS)
@@ -170,8 +173,8 @@ struct range {
 	struct rm_etcd *etcd;
 	char *prefix;
 	struct rm_etcd_range_request request;
-	char *from;                  /* key of the next page; request.key is it */
-	struct rm_etcd_reply *pages; /* their memory is ours */
+	char *from; /* key of the next page; request.key points to it */
+	struct rm_etcd_reply *pages; /* their memory belongs to this range */
 	size_t page_count, count, size;
 	rm_etcd_done *done;
 	void *arg;
@@ -218,8 +221,8 @@ range_finish(struct range *range, int r, const char *error)
 	range_free(range);
 }
 
-/* The next page begins right behind the last key of this one: that key and a zero
- * byte. All of them are read as of the first one's revision. */
+/* The next page begins directly behind the last key of this one: at that key plus a
+ * zero byte. All pages are read at the revision of the first one. */
 static int
 range_turn(struct range *range, const struct rm_etcd_reply *page)
 {
@@ -227,7 +230,7 @@ range_turn(struct range *range, const struct rm_etcd_reply *page)
 	    page->answer.count > 0 ? page->values[page->answer.count - 1].key : NULL;
 	size_t len = last != NULL ? strlen(last) : 0;
 
-	/* What does not go on would never end. */
+	/* A page that does not advance would repeat for ever. */
 	if (last == NULL || strncmp(last, range->prefix, strlen(range->prefix)) != 0 ||
 	    (range->from != NULL && strcmp(last, range->from) <= 0))
 		return -EPROTO;
@@ -260,7 +263,7 @@ range_keep(struct range *range, struct rm_etcd_reply *reply)
 	pages[range->page_count++] = *reply;
 	range->count += reply->answer.count;
 	range->size += reply->size;
-	reply->values = NULL; /* taken */
+	reply->values = NULL; /* ownership has passed */
 	reply->memory = NULL;
 	return 0;
 }
@@ -358,7 +361,7 @@ plain_on_reply(struct rm_etcd_reply *reply, void *arg)
 	free(plain);
 }
 
-/* One request, one answer. */
+/* A call with one request and one answer. */
 static int
 ops_call(struct rm_etcd *etcd, const char *path, char *takes_body, rm_etcd_done *done,
     void *arg)

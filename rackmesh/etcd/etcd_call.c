@@ -11,11 +11,11 @@
 #include "rackmesh/etcd/etcd_json.h"
 #include "rackmesh/http/http_client.h"
 
-#define REQUEST_MAX_BYTES (1500u << 10) /* the server takes 1.5 MiB in all */
+#define REQUEST_MAX_BYTES (1500u << 10) /* etcd takes 1.5 MiB in one request */
 
 static int call_begin(struct rm_etcd_call *call);
 
-/* Closes the stream; *text is what was written. */
+/* Closes the stream; *text is what was written to it. */
 static int
 request_close(FILE *out, char **text, int r, char **ret)
 {
@@ -31,7 +31,7 @@ request_close(FILE *out, char **text, int r, char **ret)
 	return 0;
 }
 
-/* Either separator or nothing, then "name":"base64". */
+/* Writes "name":"base64". */
 static int
 put_bytes(FILE *out, const char *name, const void *data, size_t len)
 {
@@ -47,8 +47,8 @@ put_bytes(FILE *out, const char *name, const void *data, size_t len)
 	return r;
 }
 
-/* Where the keys with this prefix end: the last byte plus one, of what can be raised;
- * "\0" stands for the end of all keys. */
+/* Writes the end of the range of keys with this prefix: the prefix with its last byte
+ * increased; bytes of 0xff at its end are left out. "\0" means the end of all keys. */
 static int
 put_range_end(FILE *out, const char *prefix, size_t len)
 {
@@ -236,18 +236,18 @@ rm_etcd_json_login(const char *user, const char *password, char **ret)
 
 	json_decref(root);
 	if (text == NULL)
-		return -EINVAL; /* not UTF-8, most likely */
+		return -EINVAL; /* most likely not UTF-8 */
 	*ret = text;
 	return 0;
 }
 
 struct rm_etcd_call {
 	struct rm_etcd *etcd;
-	struct rm_etcd_call *next; /* of all under way */
-	struct rm_etcd_ask ask;    /* its body is ours */
-	struct rm_http_call *http; /* NULL: waits for a token */
-	size_t endpoint;           /* that it has been sent to */
-	uint64_t token;            /* that it has been sent with, by its number */
+	struct rm_etcd_call *next; /* list of all calls that have not ended */
+	struct rm_etcd_ask ask;    /* the body of the request belongs to the call */
+	struct rm_http_call *http; /* NULL: the call waits for a token */
+	size_t endpoint;           /* the endpoint that it was sent to */
+	uint64_t token;            /* the number of the token that it was sent with */
 	bool is_login, repeated;
 };
 
@@ -297,7 +297,7 @@ rm_etcd_calls_forget(struct rm_etcd *etcd, const void *arg)
 	}
 }
 
-/* Takes the call off the client, tells its owner, and frees it. */
+/* Removes the call from the client, tells its owner, and frees it. */
 static void
 call_finish(struct rm_etcd_call *call, struct rm_etcd_reply *reply)
 {
@@ -313,7 +313,7 @@ call_finish(struct rm_etcd_call *call, struct rm_etcd_reply *reply)
 	call_free(call);
 }
 
-/* What libcurl's end of an exchange says about the request: could it have arrived? */
+/* By libcurl's result: may the request have arrived at the server? */
 static void
 reply_of_transport(int r, const char *reason, struct rm_etcd_reply *ret)
 {
@@ -331,7 +331,7 @@ reply_of_transport(int r, const char *reason, struct rm_etcd_reply *ret)
 		ret->answer.r = -EIO;
 		break;
 	}
-	/* Of TLS, for example, an errno says too little. */
+	/* For an error of TLS, for example, an errno says too little. */
 	snprintf(ret->answer.error, sizeof(ret->answer.error), "%s",
 	    reason[0] != '\0' ? reason : strerror(-r));
 }
@@ -436,7 +436,7 @@ login_on_answer(struct rm_etcd_reply *reply, void *arg)
 	} else if (reply->answer.r == 0) {
 		reply->answer.r = -EPROTO;
 	}
-	/* Those that waited for this very token; others may join meanwhile. */
+	/* Calls that waited for this token; others may begin to wait meanwhile. */
 	while ((call = first_waiting(etcd, number)) != NULL) {
 		struct rm_etcd_reply copy = { .answer = reply->answer };
 		int r = etcd->has_token ? call_send(call) : reply->answer.r;
@@ -477,7 +477,7 @@ login_begin(struct rm_etcd *etcd)
 	return 0;
 }
 
-/* Sends it, or lets it wait for a token. */
+/* Sends the call, or lets it wait for a token. */
 static int
 call_begin(struct rm_etcd_call *call)
 {

@@ -14,13 +14,13 @@
 
 struct rm_etcd_error {
 	int r;
-	bool token_refused; /* authenticate again */
-	bool login_unknown; /* this cluster does without authentication */
-	bool rotate;        /* another member may do better */
-	char text[160];     /* printable */
+	bool token_refused; /* the token is not valid any more: authenticate again */
+	bool login_unknown; /* this cluster has no authentication */
+	bool rotate;        /* another member may succeed */
+	char text[160];     /* printable text */
 };
 
-enum code { /* gRPC's */
+enum code { /* status code of gRPC */
 	CODE_CANCELED = 1,
 	CODE_UNKNOWN = 2,
 	CODE_INVALID = 3,
@@ -35,12 +35,12 @@ enum code { /* gRPC's */
 };
 
 struct meaning {
-	int code;          /* 0: any */
-	const char *words; /* within the message; "": any */
+	int code;          /* status code; 0: any */
+	const char *words; /* a part of the message; "": any */
 	int r;
 };
 
-/* The first that fits counts. */
+/* The first row that matches decides. */
 /* clang-format off */
 static const struct meaning meanings[] = {
 	{ 0,                    "invalid auth token",            -EACCES },
@@ -97,7 +97,7 @@ set_meaning(struct rm_etcd_error *error, int code)
 	error->rotate = m->r == -EIO || m->r == -ETIMEDOUT || m->r == -EAGAIN;
 }
 
-/* Something on the way to etcd, or its gateway alone, has said it. */
+/* The answer is by the gateway, or by a proxy in front of etcd. */
 static void
 set_status(struct rm_etcd_error *error, long status)
 {
@@ -107,7 +107,7 @@ set_status(struct rm_etcd_error *error, long status)
 		error->r = -EMSGSIZE;
 	else if (status == 429)
 		error->r = -EAGAIN;
-	/* The gateway's own sentence about a client certificate with a name. */
+	/* The gateway's error for a client certificate that contains a common name. */
 	else if (status == 400 && strstr(error->text, "CommonName") != NULL)
 		error->r = -EACCES;
 	else if (status >= 500)
@@ -117,7 +117,7 @@ set_status(struct rm_etcd_error *error, long status)
 	error->rotate = true;
 }
 
-/* root: the body, when it is JSON; else NULL. */
+/* root: the body, if it is JSON; else NULL. */
 static void
 rm_etcd_error_read(long status, const json_t *root, const char *text, size_t len,
     struct rm_etcd_error *ret)
@@ -153,7 +153,7 @@ rm_etcd_error_of_cancel(
 		ret->r = -ESTALE;
 	} else if (strstr(ret->text, "ermission") != NULL ||
 		   strstr(ret->text, "auth") != NULL) {
-		/* Of a token that is no longer good etcd says the same. */
+		/* etcd gives the same error for a token that has expired. */
 		ret->r = -EACCES;
 		ret->token_refused = true;
 	}
@@ -162,8 +162,8 @@ rm_etcd_error_of_cancel(
 		    ret->r == -ESTALE ? "compacted" : "canceled");
 }
 
-/* A number as the gateway writes it: a string, nothing for 0; plain ones are taken,
- * too. Never through a double: leases go beyond 2^53. */
+/* Reads a number as the gateway writes it: a string, absent for 0; plain numbers are
+ * accepted, too. Never through a double: lease ids are larger than 2^53. */
 static bool
 read_number(const json_t *object, const char *name, bool may_be_negative, int64_t *ret)
 {
@@ -219,7 +219,8 @@ read_header(const json_t *object, uint64_t *cluster_id, int64_t *revision)
 	       read_number(header, "revision", false, revision);
 }
 
-/* Bytes to *at, terminated, which is moved on. Nothing there is no bytes. */
+/* Decodes bytes to *at, terminated, and moves *at behind them. An absent field has no
+ * bytes. */
 static bool
 read_bytes(const json_t *kv, const char *name, char **at, const char **ret, size_t *len)
 {
@@ -238,7 +239,7 @@ read_bytes(const json_t *kv, const char *name, char **at, const char **ret, size
 	return true;
 }
 
-/* *whole: false when the key has a zero byte inside, and nobody could tell it. */
+/* *whole: false if the key contains a zero byte, so that it is no string. */
 static bool
 read_kv(const json_t *kv, char **at, struct rm_etcd_value *ret, bool *whole)
 {
@@ -255,7 +256,7 @@ read_kv(const json_t *kv, char **at, struct rm_etcd_value *ret, bool *whole)
 	return true;
 }
 
-/* Room for all keys and values of a text of this length, with their terminators. */
+/* Memory for all keys and values of a text of this length, with their terminators. */
 static char *
 memory_for(size_t text_len, size_t count)
 {

@@ -14,27 +14,27 @@
 #define LEADER_REFRESHES_PER_CHECK 3
 
 /*
- * One call at a time. look: whose is the key? -> nobody's: grant, create -> ours:
- * refresh -> leading. What becomes of a txn without an answer is found out by the same
- * look: the key carries our lease, or not.
+ * One call at a time. look: who has the key? -> nobody: grant a lease, create the key
+ * -> we: refresh the lease -> leading. The same look tells what became of a transaction
+ * without an answer: the key has our lease, or it has not.
  */
 struct rm_etcd_leader {
 	struct rm_etcd *etcd;
 	char *key, *value;
 	int64_t ttl_ns;
 	struct rm_etcd_leader_callbacks callbacks;
-	struct rm_timer *step;   /* runs next */
-	struct rm_timer *expiry; /* while leading: steps down */
+	struct rm_timer *step;   /* the next step */
+	struct rm_timer *expiry; /* while leading: ends the leadership */
 	void (*next)(struct rm_etcd_leader *leader);
-	bool busy; /* a call is under way */
+	bool busy; /* a call has not ended */
 	struct rm_backoff backoff;
-	int64_t lease;       /* 0: none */
-	rm_mono_t asked;     /* when the call under way was made */
-	rm_mono_t good_till; /* by our clock the lease lives at least so long */
-	int64_t created;     /* the key's create_revision: our leadership */
+	int64_t lease;       /* 0: no lease */
+	rm_mono_t asked;     /* when the last call was sent */
+	rm_mono_t good_till; /* the lease lives at least this long by our clock */
+	int64_t created;     /* create_revision of the key; identifies the leadership */
 	bool leading;
-	bool seen_gone;     /* while a call was under way */
-	unsigned refreshes; /* since the key has been looked at */
+	bool seen_gone;     /* somebody deleted the key while a call was running */
+	unsigned refreshes; /* refreshes since the key was last looked at */
 	struct rm_etcd_leader_counts counts;
 };
 
@@ -67,8 +67,8 @@ leader_on_step(void *arg)
 		leader->next(leader);
 }
 
-/* The calls have to know soon: while one of them waits for a member that sleeps, the
- * lease runs out. Returns what the call has returned. */
+/* Without a limit, a call to a member that does not answer would use up the life of the
+ * lease. Returns r, the result of starting the call. */
 static int
 leader_calls(struct rm_etcd_leader *leader, int r)
 {
@@ -89,7 +89,8 @@ ignore_answer(const struct rm_etcd_answer *answer, void *arg)
 {
 }
 
-/* A lease that is of no use: a late txn of ours must not create the key with it. */
+/* Revokes a lease that is not used: a late transaction of ours must not create the key
+ * with it. */
 static void
 leader_drop_lease(struct rm_etcd_leader *leader)
 {
@@ -167,7 +168,7 @@ on_look(const struct rm_etcd_answer *answer, void *arg)
 		leader->created = holder->create_revision;
 		leader_refresh(leader);
 	} else if (leader->seen_gone) {
-		leader->seen_gone = false; /* what we read may be older */
+		leader->seen_gone = false; /* the look may have read an older state */
 		leader_look(leader);
 	} else {
 		leader_drop_lease(leader);
@@ -186,7 +187,8 @@ leader_look(struct rm_etcd_leader *leader)
 		leader_retry(leader, leader->leading ? leader_refresh : leader_look);
 }
 
-/* From when it was asked for; the server may grant more than that. */
+/* The lease is counted from the time of the request; the server may grant a longer one.
+ */
 static void
 leader_extend(struct rm_etcd_leader *leader, int64_t ttl_s)
 {
@@ -262,14 +264,14 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 	struct rm_etcd_leader *leader = arg;
 
 	leader->busy = false;
-	/* By our own clock it is over, whatever the answer says: somebody may have
-	 * been told so. */
+	/* The lease has expired by our own clock. The leadership ends whatever the
+	 * answer says, because its end may have been reported already. */
 	if (leader->leading && leader_has_expired(leader)) {
 		leader_step_down(leader);
 		return;
 	}
 	if (answer->r == -ENOENT || (answer->r == 0 && answer->ttl_s == 0)) {
-		leader->lease = 0; /* it has expired */
+		leader->lease = 0; /* the lease has expired */
 		leader_step_down(leader);
 		return;
 	}
@@ -287,7 +289,7 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 		return;
 	}
 	rm_timer_at(leader->expiry, leader->good_till);
-	/* The key may have been deleted by hand, with the lease alive. */
+	/* Somebody may have deleted the key by hand while the lease is alive. */
 	if (++leader->refreshes >= LEADER_REFRESHES_PER_CHECK)
 		leader_look(leader);
 	else
@@ -349,7 +351,7 @@ rm_etcd_leader_free(struct rm_etcd_leader *leader)
 	if (leader == NULL)
 		return;
 	rm_etcd_forget(leader->etcd, leader);
-	/* Now: whoever frees us is leaving, and its loop may not turn again. */
+	/* Sent at once: the caller is about to exit, and its loop may not run again. */
 	if (leader->lease != 0)
 		rm_etcd_lease_revoke_now(leader->etcd, leader->lease);
 	rm_timer_free(leader->step);

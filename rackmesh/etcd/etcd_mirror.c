@@ -20,8 +20,8 @@
 struct rm_etcd_key {
 	UT_hash_handle hh;
 	int64_t mod_revision;
-	bool seen;    /* in the list that is being taken */
-	bool deleted; /* by an event, while a list was under way */
+	bool seen;    /* it is in the list that is being applied */
+	bool deleted; /* deleted by an event while a list was requested */
 	char name[];
 };
 
@@ -50,7 +50,7 @@ keys_find(const struct rm_etcd_view *view, const char *name)
 	return key;
 }
 
-/* NULL when out of memory; name is not there yet. */
+/* NULL when out of memory. The name must not be in the table. */
 static struct rm_etcd_key *
 keys_add(struct rm_etcd_view *view, const char *name)
 {
@@ -75,7 +75,7 @@ keys_remove(struct rm_etcd_view *view, struct rm_etcd_key *key)
 	free(key);
 }
 
-/* Visits all; those for which visit says false are removed. */
+/* Visits all keys; removes those for which visit returns false. */
 static void
 keys_keep(struct rm_etcd_view *view, bool (*visit)(struct rm_etcd_key *key, void *arg),
     void *arg)
@@ -128,7 +128,8 @@ view_owns(const struct rm_etcd_view *view, const char *key)
 	return strncmp(key, view->prefix, strlen(view->prefix)) == 0;
 }
 
-/* The entry of a key that is to be handed over, new or not; NULL: refused. */
+/* The entry of a key that is to be reported; it is added if it is missing. NULL:
+ * refused. */
 static struct rm_etcd_key *
 view_entry(struct rm_etcd_view *view, struct rm_etcd_key *entry, const char *name)
 {
@@ -148,8 +149,9 @@ rm_etcd_view_ask(struct rm_etcd_view *view)
 	view->asked = view->known;
 }
 
-/* Linearizable reads never lie behind what was known when they were asked for, unless
- * somebody dreams or etcd was restored. Events may have overtaken them since. */
+/* A linearizable read never returns a state older than what was known when it was
+ * requested, unless a member's clock or data are wrong, or etcd was restored. Events
+ * may have been newer since. */
 enum rm_etcd_view_status
 rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer *list)
 {
@@ -162,7 +164,8 @@ rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer 
 		const struct rm_etcd_key *entry = keys_find(view, value->key);
 
 		if (value->mod_revision > list->revision)
-			return RM_ETCD_VIEW_BEHIND; /* than itself */
+			/* older than itself: inconsistent */
+			return RM_ETCD_VIEW_BEHIND;
 		if (entry != NULL && !entry->deleted &&
 		    value->mod_revision < entry->mod_revision &&
 		    entry->mod_revision <= list->revision)
@@ -173,7 +176,7 @@ rm_etcd_view_judge(const struct rm_etcd_view *view, const struct rm_etcd_answer 
 
 struct sweep {
 	struct rm_etcd_view *view;
-	int64_t revision; /* of the list */
+	int64_t revision; /* revision of the list */
 	bool afresh;
 };
 
@@ -184,7 +187,7 @@ forget_revision(struct rm_etcd_key *entry, void *arg)
 	return !entry->deleted;
 }
 
-/* What the list did not have is gone, unless an event has put it since. */
+/* A key that the list does not have is gone, unless an event has put it since. */
 static bool
 sweep_key(struct rm_etcd_key *entry, void *arg)
 {
@@ -233,7 +236,8 @@ rm_etcd_view_take_list(
 	struct sweep sweep = { view, list->revision, afresh };
 
 	if (afresh) {
-		/* Its revisions count anew: equal ones need not mean equal values. */
+		/* Revisions of the new cluster start anew: equal revisions do not mean
+		 * equal values. */
 		keys_keep(view, forget_revision, NULL);
 		view->known = 0;
 		view->counts.restarts++;
@@ -257,7 +261,7 @@ event_is_old(
 {
 	if (entry != NULL)
 		return revision <= entry->mod_revision;
-	/* A put of what may have been deleted since. */
+	/* A put of a key that may have been deleted since. */
 	return revision < view->known || revision <= view->listed;
 }
 
@@ -279,7 +283,7 @@ view_take_delete(struct rm_etcd_view *view, struct rm_etcd_key *entry, int64_t r
 	if (entry == NULL || entry->deleted)
 		return;
 	view_delete(view, entry->name);
-	/* A list that is under way must not bring it back. */
+	/* A list that was requested before must not bring the key back. */
 	entry->mod_revision = revision;
 	entry->deleted = true;
 	if (!view->listing)
@@ -298,7 +302,8 @@ view_take_event(struct rm_etcd_view *view, const struct rm_etcd_event *event)
 	entry = keys_find(view, event->value.key);
 	if (event_is_old(view, entry, revision)) {
 		view->counts.stale++;
-		/* Said twice is harmless; said late may hide more. */
+		/* A repeated event is harmless. An event that comes late means that
+		 * others may be missing. */
 		return entry != NULL && revision == entry->mod_revision;
 	}
 	ordered = revision >= view->known;
@@ -327,10 +332,11 @@ rm_etcd_view_take_events(
 #define MIRROR_RETRY_NS (100 * RM_NS_PER_MS)
 #define MIRROR_MAX_RETRY_NS (2 * RM_NS_PER_S)
 #define MIRROR_ASK_AGAIN_NS (100 * RM_NS_PER_MS)
-/* A list that lies behind is believed the third time: by then each member of three has
- * been asked, and it is no longer one that has slept. */
+/* A list older than the known state is accepted at the third attempt: by then all three
+ * members of a cluster have been asked, so it is not one member that was asleep. */
 #define MIRROR_BEHIND_TRIES 3
-/* After disordered events, so that a stream of them does not make a storm of lists. */
+/* Delay of the list after events out of order, so that many such events do not cause
+ * many lists. */
 #define MIRROR_SOON_NS (500 * RM_NS_PER_MS)
 
 struct rm_etcd_mirror {
@@ -341,8 +347,8 @@ struct rm_etcd_mirror {
 	struct rm_timer *list_timer, *watch_timer;
 	rm_mono_t list_due;
 	struct rm_backoff list_backoff, watch_backoff;
-	bool listing;    /* the list asked for has not come yet */
-	unsigned behind; /* lists in a row that lay behind */
+	bool listing;    /* the requested list has not arrived yet */
+	unsigned behind; /* lists in a row that were older than the known state */
 	rm_mono_t last_seen;
 };
 
@@ -356,7 +362,7 @@ mirror_list_at(struct rm_etcd_mirror *mirror, rm_mono_t due)
 	rm_timer_at(mirror->list_timer, due);
 }
 
-/* Not later than this; an earlier one stays. */
+/* Lists no later than after this time; a list that is due earlier stays. */
 static void
 mirror_list_within(struct rm_etcd_mirror *mirror, int64_t ns)
 {
@@ -400,7 +406,7 @@ mirror_on_list(const struct rm_etcd_answer *list, void *arg)
 	status = rm_etcd_view_judge(view, list);
 	if (status == RM_ETCD_VIEW_BEHIND && ++mirror->behind < MIRROR_BEHIND_TRIES) {
 		view->counts.stale++;
-		/* Another member may know more. */
+		/* Another member may have a newer state. */
 		rm_etcd_rotate(mirror->etcd, mirror->etcd->endpoint);
 		mirror_list_at(mirror, rm_mono_add(rm_mono_now(), MIRROR_ASK_AGAIN_NS));
 		return;
@@ -433,7 +439,7 @@ mirror_list(void *arg)
 	rm_etcd_view_ask(&mirror->view);
 }
 
-/* False: of another cluster than the list. */
+/* False: the watch is of another cluster than the list. */
 static bool
 mirror_is_current(struct rm_etcd_mirror *mirror, uint64_t cluster_id)
 {
@@ -489,7 +495,8 @@ mirror_on_end(int r, const char *error, void *arg)
 	case -ETIMEDOUT:
 	case -EPROTO:
 	case -ENOBUFS:
-		/* What it has not said only a list can; it starts the next watch. */
+		/* Only a list can show what the watch has missed; the list starts the
+		 * next watch. */
 		if (!mirror->listing)
 			mirror_list_within(
 			    mirror, rm_backoff_next_ns(
@@ -522,7 +529,7 @@ mirror_watch(void *arg)
 		mirror->view.counts.watches++;
 }
 
-/* ---- the rest ---- */
+/* ---- the timers, and life ---- */
 
 int
 rm_etcd_mirror_new(struct rm_loop *loop, struct rm_etcd *etcd,

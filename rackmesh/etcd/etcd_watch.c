@@ -10,13 +10,15 @@
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/loop/loop.h"
 
-#define WATCH_MAX_WAITING (256u << 20) /* text of the lines not vouched for yet */
+#define WATCH_MAX_WAITING (256u << 20) /* text of lines that are not confirmed yet */
 
 struct line {
 	struct rm_etcd_line line;
 	struct line *next;
 	size_t size;
-	uint64_t reads; /* begun when it came: only a later one can disprove it */
+	/* reads begun when the line came: only a later read can confirm or disprove it
+	 */
+	uint64_t reads;
 };
 
 struct rm_etcd_watch {
@@ -28,16 +30,16 @@ struct rm_etcd_watch {
 	size_t endpoint;
 	struct rm_http_call *stream;
 	struct rm_etcd_call *read;
-	uint64_t reads;      /* begun */
-	int64_t vouched;     /* a read has shown this revision */
-	int64_t complete;    /* all events up to here have been handed over */
+	uint64_t reads;      /* reads begun */
+	int64_t vouched;     /* the store has reached this revision, by a read */
+	int64_t complete;    /* all events up to this revision were handed over */
 	uint64_t cluster_id; /* 0: not known yet */
 	struct rm_timer *timer;
-	rm_mono_t last_seen, opened; /* opened: the stream */
+	rm_mono_t last_seen, opened; /* when the stream was opened */
 	bool created, ended;
-	bool *gone; /* tells whoever is calling back that we have been freed */
+	bool *gone; /* set if the owner frees the watch in a callback */
 	struct rm_line_splitter splitter;
-	struct line *first, **last; /* not vouched for yet */
+	struct line *first, **last; /* lines that are not confirmed yet */
 	size_t waiting;
 };
 
@@ -58,7 +60,7 @@ watch_drop_lines(struct rm_etcd_watch *watch)
 	watch->waiting = 0;
 }
 
-/* Nothing of the watch may be used afterwards: the owner frees it. */
+/* The owner frees the watch: nothing of it may be used afterwards. */
 static void
 watch_end(struct rm_etcd_watch *watch, int r, const char *error)
 {
@@ -78,7 +80,7 @@ watch_end(struct rm_etcd_watch *watch, int r, const char *error)
 	watch->callbacks.on_end(r, error, watch->arg);
 }
 
-/* False: the watch is gone. */
+/* False: the watch was freed. */
 static bool
 watch_hand_over(struct rm_etcd_watch *watch, const struct rm_etcd_line *line)
 {
@@ -99,7 +101,7 @@ watch_hand_over(struct rm_etcd_watch *watch, const struct rm_etcd_line *line)
 	return !watch->ended;
 }
 
-/* Lines up to the revision that is vouched for; false: the watch is gone. */
+/* Hands over lines up to the confirmed revision; false: the watch was freed. */
 static bool
 watch_flush(struct rm_etcd_watch *watch)
 {
@@ -123,7 +125,7 @@ watch_flush(struct rm_etcd_watch *watch)
 static int watch_open(struct rm_etcd_watch *watch);
 static int watch_read(struct rm_etcd_watch *watch);
 
-/* The member has a quorum, and its store is at this revision. */
+/* The member has a quorum, and its store has reached this revision. */
 static void
 watch_take_read(
     struct rm_etcd_watch *watch, const struct rm_etcd_answer *answer, uint64_t number)
@@ -154,7 +156,7 @@ watch_take_read(
 		return;
 	}
 	if (watch->first != NULL)
-		watch_read(watch); /* the timer does, when it cannot be made now */
+		watch_read(watch); /* if it cannot start now, the timer starts it */
 	watch_hand_over(watch, &sign);
 }
 
@@ -200,7 +202,7 @@ watch_read(struct rm_etcd_watch *watch)
 	return r;
 }
 
-/* False: the watch has ended. */
+/* False: the watch has ended, or was freed. */
 static bool
 watch_queue(struct rm_etcd_watch *watch, struct rm_etcd_line *line, size_t size)
 {
@@ -221,7 +223,7 @@ watch_queue(struct rm_etcd_watch *watch, struct rm_etcd_line *line, size_t size)
 	return true;
 }
 
-/* One line of the stream; false: the watch has ended. */
+/* Takes one line of the stream; false: the watch has ended, or was freed. */
 static bool
 watch_take_line(const char *text, size_t len, void *arg)
 {
@@ -249,16 +251,16 @@ watch_take_line(const char *text, size_t len, void *arg)
 		return false;
 	}
 	watch->created |= line.created;
-	/* Its revision is the store's, and events below it may follow. */
+	/* The revision is that of the store; events with lower ones may follow. */
 	if (line.count == 0 && line.created)
 		return true;
-	/* Nothing but a header: all events so far have been sent. */
+	/* A line with only a header: all events up to its revision were sent before. */
 	if (line.count == 0 && line.left_out == 0)
 		line.last = line.revision;
 	if (!watch_queue(watch, &line, len) || !watch_flush(watch))
 		return false;
 	if (watch->first != NULL)
-		watch_read(watch); /* when it cannot be made now, the timer will */
+		watch_read(watch); /* if it cannot start now, the timer starts it */
 	return true;
 }
 
@@ -289,7 +291,7 @@ watch_on_done(const struct rm_http_answer *answer, void *arg)
 		watch_end(watch, reply.answer.r, reply.answer.error);
 		return;
 	}
-	/* A member that leaves says so in a last line with no end. */
+	/* A member that shuts down says so in a last line without a line break. */
 	if (watch->splitter.len > 0 &&
 	    rm_etcd_json_line(watch->splitter.text, watch->splitter.len, &line) == 0) {
 		if (line.r < 0) {
@@ -332,14 +334,14 @@ watch_on_timer(void *arg)
 	rm_mono_t now = rm_mono_now();
 	int64_t silent = rm_mono_since(now, watch->last_seen);
 
-	/* Reads alone do not show that the stream has come through. */
+	/* Answers to reads do not prove that the stream works. */
 	if (silent >= watch->silence_ns ||
 	    (watch->stream != NULL && !watch->created &&
 		rm_mono_since(now, watch->opened) >= watch->silence_ns)) {
 		watch_end(watch, -ETIMEDOUT, "silent for too long");
 		return;
 	}
-	watch_read(watch); /* when it cannot be made, that is silence, too */
+	watch_read(watch); /* if it cannot start, the watch ends as silent */
 	silent = watch->silence_ns - silent;
 	rm_timer_after(watch->timer,
 	    silent < watch->silence_ns / 3 ? silent : watch->silence_ns / 3);
@@ -373,7 +375,8 @@ rm_etcd_watch_new(struct rm_etcd *etcd, const char *prefix, int64_t from,
 	r = rm_timer_new(etcd->loop, watch_on_timer, watch, &watch->timer);
 	if (r < 0)
 		goto out;
-	/* The stream follows when it has come back: by then there is a token. */
+	/* The stream is opened after the answer to the read: by then there is a token.
+	 */
 	r = watch_read(watch);
 	if (r < 0)
 		goto out;
@@ -404,7 +407,7 @@ rm_etcd_watch_free(struct rm_etcd_watch *watch)
 	free(watch);
 }
 
-#define SPLITTER_KEPT (64u << 10) /* a larger buffer is given back after its line */
+#define SPLITTER_KEPT (64u << 10) /* a larger buffer is freed after its line */
 
 static int
 splitter_keep(struct rm_line_splitter *splitter, const char *data, size_t len)
@@ -428,7 +431,7 @@ splitter_keep(struct rm_line_splitter *splitter, const char *data, size_t len)
 	return 0;
 }
 
-/* The line is taken out first: on_line may free the cutter. */
+/* Takes the line out first: on_line may free the splitter. */
 static bool
 splitter_give(struct rm_line_splitter *splitter,
     bool (*on_line)(const char *text, size_t len, void *arg), void *arg)

@@ -21,7 +21,7 @@
 #define CALL_CONNECTION_S 3600L
 #define CALL_SOCKET_PATH 108 /* as in struct sockaddr_un */
 
-/* libcurl's dialect ends here. */
+/* Translates libcurl's errors; no other file knows them. */
 int
 rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 {
@@ -32,7 +32,8 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return 0;
 	case CURLE_OPERATION_TIMEDOUT:
 		return -ETIMEDOUT;
-	case CURLE_WRITE_ERROR: /* ours: no room for the answer */
+	/* by our own callback: the answer is too large, or no memory */
+	case CURLE_WRITE_ERROR:
 		return call->too_large ? -EMSGSIZE : -ENOMEM;
 	case CURLE_OUT_OF_MEMORY:
 		return -ENOMEM;
@@ -43,7 +44,7 @@ rm_http_call_errno(const struct rm_http_call *call, CURLcode code)
 		return -EHOSTUNREACH;
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
-	case CURLE_SSL_CERTPROBLEM: /* these two: of our own files */
+	case CURLE_SSL_CERTPROBLEM: /* these two are about our own files */
 	case CURLE_SSL_CACERT_BADFILE:
 		return -EINVAL;
 	case CURLE_GOT_NOTHING:
@@ -71,7 +72,7 @@ call_reserve(struct rm_http_call *call, size_t len)
 	if (size == 0)
 		size = CALL_FIRST_SIZE;
 	while (size < len + 1)
-		size *= 2; /* len is capped by the callers */
+		size *= 2; /* len is limited by the callers */
 	body = realloc(call->body, size);
 	if (body == NULL)
 		return false;
@@ -80,8 +81,8 @@ call_reserve(struct rm_http_call *call, size_t len)
 	return true;
 }
 
-/* What is beyond the cap is read and thrown away: the status counts more. But a
- * stream with a hole in it is none. */
+/* The part of an answer that is too large is read and discarded, because the status is
+ * more important. A stream may not have such a gap. */
 static size_t
 call_on_body(char *data, size_t size, size_t count, void *arg)
 {
@@ -145,7 +146,7 @@ call_add_header(struct rm_http_call *call, const char *line)
 {
 	struct curl_slist *headers;
 
-	/* A line break would begin a header of somebody else's choice. */
+	/* A line break would begin another header, chosen by the sender of the text. */
 	if (strpbrk(line, "\r\n") != NULL)
 		return -EINVAL;
 	headers = curl_slist_append(call->headers, line);
@@ -166,8 +167,8 @@ call_set_headers(struct rm_http_call *call, const struct rm_http_exchange *excha
 		typed |= strncasecmp(exchange->headers[i], "Content-Type:", 13) == 0;
 		r = call_add_header(call, exchange->headers[i]);
 	}
-	/* Left to itself libcurl would call every body a web form's, and ask before it
-	 * sends one, and wait a second for the answer. */
+	/* By default libcurl would send every body as a web form, ask for permission
+	 * first, and wait a second for it. */
 	if (r == 0 && exchange->body != NULL && !typed)
 		r = call_add_header(call, "Content-Type:");
 	if (r == 0 && exchange->body != NULL)
@@ -235,7 +236,7 @@ call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 	if (tls != NULL && tls->authorities != NULL) {
 		set = set && curl_easy_setopt(easy, CURLOPT_CAINFO, tls->authorities) ==
 				 CURLE_OK;
-		/* Left to itself libcurl believes for a day what it has read. */
+		/* By default libcurl would cache the authorities for a day. */
 		set = set &&
 		      curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L) == CURLE_OK;
 	}
@@ -247,15 +248,15 @@ call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 				 easy, CURLOPT_SSLCERT, tls->certificate) == CURLE_OK;
 		set =
 		    set && curl_easy_setopt(easy, CURLOPT_SSLKEY, tls->key) == CURLE_OK;
-		/* A resumed session would go on with the certificate before. */
+		/* A resumed session would go on with the former certificate. */
 		set = set && curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L) ==
 				 CURLE_OK;
 	}
 	return set ? 0 : -ENOMEM;
 }
 
-/* What the peer has not acknowledged when we give up must not arrive minutes later,
- * when its cable is back: it was true then. */
+/* Discards bytes that the peer has not acknowledged: after a timeout they must not
+ * arrive minutes later, when they are no longer true. */
 static int
 call_close_socket(void *arg, curl_socket_t fd)
 {
@@ -287,10 +288,10 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	      curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 			 (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
-	/* Else the end of a call, and with it the loop, waits for the thread that looks
-	 * up the name: half a minute where no name server answers. */
+	/* Without this the end of a call, and with it the loop, waits for the thread
+	 * that looks up the name: half a minute if no name server answers. */
 	set = set && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
-	/* Not through what the environment of the daemon happens to name. */
+	/* No proxy from the environment of the daemon. */
 	set = set && curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_USERAGENT,

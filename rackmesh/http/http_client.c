@@ -21,13 +21,14 @@ struct rm_http_client {
 	struct event_base *base;
 	struct rm_timer *timer;
 	CURLM *multi;
-	struct rm_http_call *calls;   /* all under way */
-	struct rm_http_call *current; /* within its on_data; NULL: canceled there */
+	struct rm_http_call *calls; /* all calls that have not ended */
+	/* the call whose on_data is running; NULL: it was canceled there */
+	struct rm_http_call *current;
 	unsigned count;
 	bool ending;
 };
 
-/* Takes the call off the client. */
+/* Removes the call from the list of the client. */
 static void
 client_remove(struct rm_http_client *client, struct rm_http_call *call)
 {
@@ -51,7 +52,7 @@ date_of(CURL *easy)
 	return date > 0 ? date : 0;
 }
 
-/* Takes the call off the client, tells its owner, and frees it. */
+/* Removes the call from the client, tells its owner, and frees it. */
 static void
 client_finish(struct rm_http_client *client, struct rm_http_call *call, int r)
 {
@@ -94,7 +95,8 @@ client_waiting(const struct rm_http_client *client)
 	return call;
 }
 
-/* Hands on what has come for streams; on_data may start and cancel any call. */
+/* Hands over the bytes that arrived for streams; on_data may start and cancel any call.
+ */
 static void
 client_deliver(struct rm_http_client *client)
 {
@@ -112,7 +114,7 @@ client_deliver(struct rm_http_client *client)
 		r = call->on_data(data, len, call->arg);
 		free(data);
 		if (client->current == NULL)
-			continue; /* canceled, and freed */
+			continue; /* canceled and freed in on_data */
 		client->current = NULL;
 		if (r < 0)
 			client_finish(client, call, r);
@@ -160,7 +162,8 @@ client_on_timeout(void *arg)
 	client_reap(client);
 }
 
-/* libcurl wants (what) of a socket changed; its event is kept beside it. */
+/* libcurl wants to watch a socket for `what`. The event of the socket is stored as
+ * libcurl's socket data. */
 static int
 client_watch(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_data)
 {
@@ -177,7 +180,7 @@ client_watch(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_dat
 	event =
 	    event_new(client->base, fd, events | EV_PERSIST, client_on_socket, client);
 	if (event == NULL)
-		return -1; /* libcurl fails the exchange */
+		return -1; /* then libcurl fails the exchange */
 	if (event_add(event, NULL) < 0) {
 		event_free(event);
 		return -1;
@@ -242,7 +245,7 @@ rm_http_client_free(struct rm_http_client *client)
 	client->ending = true;
 	while (client->calls != NULL)
 		client_finish(client, client->calls, -ECANCELED);
-	/* Still calls client_watch and client_set_timer. */
+	/* May still call client_watch and client_set_timer. */
 	if (client->multi != NULL)
 		curl_multi_cleanup(client->multi);
 	rm_timer_free(client->timer);
@@ -287,7 +290,7 @@ rm_http_client_start(struct rm_http_client *client,
 	r = client_call(client, exchange, &call);
 	if (r < 0)
 		return r;
-	/* Arms the timer: the work begins in the loop. */
+	/* Starts the timer with 0: the work begins in the loop. */
 	if (curl_multi_add_handle(client->multi, call->easy) != CURLM_OK) {
 		rm_http_call_free(call);
 		return -ENOMEM;
@@ -329,7 +332,7 @@ rm_http_client_send(struct rm_http_client *client, const char *url,
 	};
 
 	if (timeout_ns <= 0)
-		return -EINVAL; /* 0 would mean for ever */
+		return -EINVAL; /* libcurl takes 0 as no limit */
 	if (snprintf(line, sizeof(line), "Content-Type: %s",
 		content_type != NULL ? content_type : "") >= (int)sizeof(line))
 		return -EINVAL;

@@ -22,11 +22,11 @@ is_address(const char *host)
 		return false;
 	memcpy(inside, host + 1, len - 2);
 	inside[len - 2] = '\0';
-	inside[strcspn(inside, "%")] = '\0'; /* its zone */
+	inside[strcspn(inside, "%")] = '\0'; /* without its zone */
 	return inet_pton(AF_INET6, inside, address) == 1;
 }
 
-/* name, or one below it. */
+/* The host is name, or a name below it. */
 static bool
 is_below(const char *host, const char *name)
 {
@@ -37,7 +37,8 @@ is_below(const char *host, const char *name)
 		   strcasecmp(host + len - tail, name) == 0);
 }
 
-/* As systemd's resolver leads them to loopback, whatever /etc/hosts says. */
+/* The names that systemd's resolver always resolves to loopback, whatever /etc/hosts
+ * contains. */
 static bool
 is_local(const char *host)
 {

@@ -35,8 +35,8 @@ http_socket_path(const struct rm_address *address)
 	return un->sun_family == AF_UNIX ? un->sun_path : NULL;
 }
 
-/* A bound socket, not yet listening: nobody can connect before the chmod of a Unix
- * one. The caller closes it. */
+/* A bound socket that does not listen yet: nobody can connect to a Unix socket before
+ * its chmod. The caller closes it. */
 static int
 http_socket_bind(const struct rm_address *address, int *ret)
 {
@@ -45,7 +45,7 @@ http_socket_bind(const struct rm_address *address, int *ret)
 	struct stat st;
 	int fd, r = 0, on = 1;
 
-	/* Only ever a socket: a slip in the config must not cost a file. */
+	/* Deletes only sockets: a mistake in the config must not delete a file. */
 	if (path != NULL && lstat(path, &st) == 0) {
 		if (!S_ISSOCK(st.st_mode))
 			return -EEXIST;
@@ -72,7 +72,7 @@ http_socket_bind(const struct rm_address *address, int *ret)
 	return 0;
 }
 
-/* of a TCP one */
+/* port of a TCP socket */
 static int
 http_socket_port(int fd)
 {
@@ -81,12 +81,12 @@ http_socket_port(int fd)
 
 	if (getsockname(fd, (void *)&storage, &len) < 0)
 		return -errno;
-	/* The port lies at the same place in both families. */
+	/* The port is at the same offset for both families. */
 	return ntohs(((struct sockaddr_in *)&storage)->sin_port);
 }
 
-/* For a connection that is about to be accepted; NULL: no memory. on_shaken: at each
- * step of the handshake, with face as the application's data. */
+/* For a connection that is about to be accepted. NULL: out of memory. on_shaken is
+ * called at each step of the handshake; the application data of ssl is the listener. */
 static struct bufferevent *
 http_tls_new(struct event_base *base, struct rm_tls *tls,
     struct rm_http_listener *listener,
@@ -97,32 +97,33 @@ http_tls_new(struct event_base *base, struct rm_tls *tls,
 
 	if (ssl == NULL)
 		return NULL;
-	/* Who shows no certificate is told in words what is wanted, or shows a token: a
-	 * browser has nothing but a riddle for a handshake that fails. A bad one fails.
-	 */
+	/* A client without a certificate gets an answer in words, or may show a token:
+	 * a browser only shows an unclear error for a failed handshake. A bad
+	 * certificate fails the handshake. */
 	SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
 	SSL_set_app_data(ssl, listener);
 	SSL_set_info_callback(ssl, on_shaken);
-	/* It frees ssl, and only with this option. */
+	/* The bufferevent frees ssl, only with this option. */
 	bev = bufferevent_openssl_socket_new(
 	    base, -1, ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
 	if (bev == NULL) {
 		SSL_free(ssl);
 		return NULL;
 	}
-	/* HTTP says itself where a message ends. */
+	/* HTTP itself says where a message ends. */
 	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
 	return bev;
 }
 
-/* still */
+/* still in the handshake */
 static bool
 http_tls_shakes_hands(struct bufferevent *bev)
 {
 	return !SSL_is_init_finished(bufferevent_openssl_get_ssl(bev));
 }
 
-/* The handshake is over, or is to be: counts how it went. */
+/* Counts the result of a handshake. late: it is about to be ended because it takes too
+ * long. */
 static void
 http_tls_count(struct rm_tls *tls, struct bufferevent *bev, bool late)
 {
@@ -155,7 +156,7 @@ http_tls_identity(const struct rm_tls *tls, struct evhttp_request *req,
 		return -ENOENT;
 	if (rm_tls_identity(ssl, identity) < 0)
 		return -EACCES;
-	/* A connection may stand for days, and what was true at its handshake not. */
+	/* A connection may be open for days: the certificate is checked again. */
 	return rm_tls_still_good(tls, ssl) ? 0 : -EACCES;
 }
 
@@ -166,7 +167,7 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 	char *address = NULL;
 	ev_uint16_t port;
 
-	/* Else so many of these would keep everybody out. */
+	/* Without this, such connections could take all slots. */
 	evhttp_add_header(
 	    evhttp_request_get_output_headers(req), "Connection", "close");
 	tls_request_refused(tls);
@@ -180,19 +181,21 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 
 #define LISTENER_MAX_HEADERS (8 << 10)
 #define LISTENER_MAX_BODY (64 << 10)
-/* Over TLS without a certificate: a viewer's token reads, and reading needs none. */
+/* For clients over TLS without a certificate: a viewer's token only allows reading,
+ * which needs no body. */
 #define LISTENER_MAX_UNKNOWN_BODY (1 << 10)
 #define LISTENER_MAX_CONNECTIONS 64
 #define LISTENER_MAX_SOCKETS 4
 #define LISTENER_SILENCE_S 10
 #define LISTENER_STOP_NS (100 * RM_NS_PER_MS)
-#define LISTENER_LOOK_NS                                             \
-	(250 * RM_NS_PER_MS) /* between two looks at all connections \
-			      */
-/* From the accept or the last answer to a whole request, however it comes. */
+/* Between two checks of all connections. */
+#define LISTENER_LOOK_NS (250 * RM_NS_PER_MS)
+/* From the accept, or the last answer, until the request is complete. */
 #define LISTENER_REQUEST_NS (10 * RM_NS_PER_S)
-#define LISTENER_CROWDED_NS (1 * RM_NS_PER_S) /* the same when newcomers wait */
-/* To the end of its answer: some take 10 s to make, and the reader may be slow. */
+/* The same while new connections wait. */
+#define LISTENER_CROWDED_NS (1 * RM_NS_PER_S)
+/* From the request to the end of its answer: some answers take 10 s to make, and the
+ * reader may be slow. */
 #define LISTENER_ANSWER_NS (60 * RM_NS_PER_S)
 #define LISTENER_METHODS                                                       \
 	(EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | \
@@ -201,7 +204,7 @@ http_tls_refuses(struct rm_tls *tls, struct evhttp_request *req)
 
 enum phase { SHAKES_HANDS, ASKS, IS_ANSWERED };
 
-/* A connection of evhttp's; first known only by its bufferevent. */
+/* A connection of evhttp; first only its bufferevent is known. */
 struct slot {
 	struct bufferevent *unbound; /* we hold a reference until it is bound */
 	struct evhttp_connection *connection;
@@ -210,7 +213,7 @@ struct slot {
 };
 
 struct listener {
-	struct evconnlistener *listener; /* evhttp frees it */
+	struct evconnlistener *listener; /* freed by evhttp */
 	struct rm_address address;
 };
 
@@ -218,11 +221,11 @@ struct rm_http_listener {
 	struct event_base *base;
 	struct rm_tls *tls;
 	struct rm_timer *look;
-	bool looks; /* the timer runs */
+	bool looks; /* the timer is running */
 	struct evhttp *http;
 	struct event *bind;
-	struct rm_turn turn;    /* to accept one more */
-	struct rm_timer *pause; /* no descriptors left: accept again later */
+	struct rm_turn turn;    /* to accept one more connection */
+	struct rm_timer *pause; /* out of descriptors: accept again later */
 	struct slot slots[LISTENER_MAX_CONNECTIONS];
 	size_t used;
 	struct listener listeners[LISTENER_MAX_SOCKETS];
@@ -241,7 +244,7 @@ listener_take(void *arg)
 	struct rm_http_listener *listener = arg;
 
 	if (listener->used == LISTENER_MAX_CONNECTIONS)
-		return; /* until one of them closes */
+		return; /* accept no more until a connection closes */
 	for (size_t i = 0; i < listener->listener_count; i++)
 		evconnlistener_enable(listener->listeners[i].listener);
 }
@@ -253,7 +256,7 @@ listener_accept_no_more(struct rm_http_listener *listener)
 		evconnlistener_disable(listener->listeners[i].listener);
 }
 
-/* Connection NULL: a free one. */
+/* connection is NULL in a free slot. */
 static struct slot *
 listener_slot(
     struct rm_http_listener *listener, const struct evhttp_connection *connection)
@@ -283,15 +286,16 @@ listener_on_close(struct evhttp_connection *connection, void *arg)
 	struct slot *slot = listener_slot(listener, connection);
 
 	if (slot != NULL) {
-		slot_enters(listener, slot, ASKS); /* counts a handshake that failed */
+		/* a handshake that did not end is counted as failed */
+		slot_enters(listener, slot, ASKS);
 		slot->connection = NULL;
 		listener->used--;
 	}
 	rm_turn_ask(&listener->turn);
 }
 
-/* Larger bodies are for those whom a certificate names: who they are is asked of a
- * request that is whole. */
+/* Larger bodies are for clients with a certificate. Whether it is allowed is checked
+ * when the request is complete. */
 static void
 bound_body(struct evhttp_connection *connection)
 {
@@ -315,7 +319,7 @@ listener_on_shaken(const SSL *ssl, int where, int r)
 			bound_body(listener->slots[i].connection);
 }
 
-/* Frees it; no request can have come. */
+/* Frees the connection during its handshake; it cannot have a request. */
 static void
 slot_gives_up(struct rm_http_listener *listener, struct slot *slot)
 {
@@ -323,7 +327,7 @@ slot_gives_up(struct rm_http_listener *listener, struct slot *slot)
 
 	http_tls_count(
 	    listener->tls, evhttp_connection_get_bufferevent(connection), true);
-	slot->phase = ASKS;                 /* it is counted */
+	slot->phase = ASKS;                 /* the handshake is counted already */
 	evhttp_connection_free(connection); /* calls listener_on_close */
 }
 
@@ -346,7 +350,8 @@ slot_look(struct rm_http_listener *listener, struct slot *slot, rm_mono_t now)
 			       : LISTENER_REQUEST_NS;
 	if (took <= patience)
 		return;
-	/* As if the client had left: whoever has its request learns of it so. */
+	/* Ends the connection as if the client had left: this tells the owner of its
+	 * request. */
 	shutdown(bufferevent_getfd(bev), SHUT_RDWR);
 	slot->since = now;
 	listener->counts->late++;
@@ -390,8 +395,8 @@ listener_on_request(struct evhttp_request *req, void *arg)
 	listener->on_request(req, listener->arg);
 }
 
-/* An answer is several writes: without this the last waits 40 ms for the first one's
- * acknowledgement. Not of a Unix socket, which needs none. */
+/* An answer takes several writes: without TCP_NODELAY the last one waits 40 ms for the
+ * acknowledgement of the first one. A Unix socket does not need it. */
 static void
 send_at_once(struct evhttp_connection *connection)
 {
@@ -424,11 +429,12 @@ listener_on_bind(evutil_socket_t fd, short what, void *arg)
 			evhttp_connection_set_closecb(
 			    connection, listener_on_close, listener);
 		else
-			listener->used--; /* gone already */
+			listener->used--; /* it is closed already */
 		if (connection != NULL)
 			send_at_once(connection);
 		if (connection != NULL && listener->tls != NULL)
-			bound_body(connection); /* its handshake may be over */
+			/* the handshake may have ended already */
+			bound_body(connection);
 		slot->connection = connection;
 		slot->phase = listener->tls != NULL ? SHAKES_HANDS : ASKS;
 		slot->since = rm_mono_now();
@@ -460,15 +466,17 @@ listener_on_connection(struct event_base *base, void *arg)
 	event_active(listener->bind, EV_TIMEOUT, 1);
 	if (++listener->used == LISTENER_MAX_CONNECTIONS)
 		listener->counts->full++;
-	/* Of many who come at once the handshakes would come at once, too. */
+	/* Accepts one connection in a turn: the handshakes of many new connections
+	 * would block the loop. */
 	if (listener->tls != NULL || listener->used == LISTENER_MAX_CONNECTIONS)
 		listener_accept_no_more(listener);
 	return bev;
 }
 
 /*
- * Out of descriptors, most likely: without a pause the loop would spin. The callback's
- * argument is evhttp's own, whatever is given with the listener, hence the list.
+ * Most likely out of descriptors: without a pause the loop would spin. The callback's
+ * argument is evhttp's own, not the one given with the listener, so listeners are found
+ * in a list.
  */
 static void
 listener_on_accept_error(struct evconnlistener *listener, void *evhttps)
@@ -546,7 +554,7 @@ rm_http_listener_free(struct rm_http_listener *listener)
 		if (path != NULL)
 			unlink(path);
 	}
-	/* evhttp ends its listeners first, then each connection calls
+	/* evhttp first frees its listeners; then each connection calls
 	 * listener_on_close. */
 	listener->listener_count = 0;
 	for (size_t i = 0; i < LISTENER_MAX_CONNECTIONS; i++) {
@@ -575,7 +583,7 @@ rm_http_listener_listen(
 	r = http_socket_bind(address, &fd);
 	if (r < 0)
 		return r;
-	/* Here, since evconnlistener_new would not say why it failed. */
+	/* Made here, because evconnlistener_new does not say why it failed. */
 	if (listen(fd, LISTENER_MAX_CONNECTIONS) < 0) {
 		r = -errno;
 		close(fd);

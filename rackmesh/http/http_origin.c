@@ -98,7 +98,7 @@ rm_http_origins_free(struct rm_http_origins *origins)
 	free(origins);
 }
 
-/* NULL where there is none; false: no memory. */
+/* NULL if there is none; false: out of memory. */
 static bool
 copy(char **to, const char *from)
 {

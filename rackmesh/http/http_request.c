@@ -44,7 +44,7 @@ rm_http_request_open(struct rm_http_request *ret, struct evhttp_request *req,
 		return request_refuse(ret, 400, -EINVAL, "a zero byte in the path");
 	if (query != NULL && query[0] != 0 &&
 	    evhttp_parse_query_str(query, &ret->query) < 0) {
-		/* libevent has freed what it had read. */
+		/* libevent frees what it had read of it. */
 		TAILQ_INIT(&ret->query);
 		return request_refuse(ret, 400, -EINVAL,
 		    "the query cannot be read; write ?name=value&name=value");
@@ -126,7 +126,7 @@ rm_http_reply_buffer(struct rm_http_request *request, int status,
 		evhttp_send_reply(request->req, status, NULL, body);
 	else
 		evhttp_send_reply(request->req, 500, NULL, NULL);
-	rm_http_defers_remove(request->defers, request); /* may free it */
+	rm_http_defers_remove(request->defers, request); /* may free the request */
 }
 
 int
@@ -184,7 +184,7 @@ rm_http_reply_plain(
 	reply_copy(request, status, "text/plain; charset=utf-8", text, len);
 }
 
-/* ---- files of a page ---- */
+/* ---- static files of a page ---- */
 
 static const char *const file_headers[][2] = {
 	{ "Content-Security-Policy",
@@ -235,7 +235,7 @@ is_utf8(const char *text, size_t len)
 	return string != NULL;
 }
 
-/* A peer's text in it may be anything, or be cut within a character. */
+/* The text of a peer in it may be any bytes, or be cut inside of a character. */
 static void
 mend_utf8(char *text)
 {
@@ -269,20 +269,20 @@ rm_http_reply_error(
 	rm_http_reply_json(request, status, json_pack("{s:o}", "error", sentence));
 }
 
-/* ---- those that are answered later ---- */
+/* ---- requests that are answered later ---- */
 
 #define DEFER_MAX_REQUESTS 32
 
 struct deferred {
 	struct rm_http_request
-	    request; /* first: rm_http_defers_remove finds us by it */
+	    request; /* first member: rm_http_defers_remove casts to it */
 	struct rm_timer *timer;
 	uint64_t token;
 };
 
 struct rm_http_defers {
 	struct rm_loop *loop;
-	struct deferred *requests[DEFER_MAX_REQUESTS]; /* NULL: free */
+	struct deferred *requests[DEFER_MAX_REQUESTS]; /* NULL: a free slot */
 	uint64_t last_token;
 };
 
@@ -319,7 +319,8 @@ deferred_on_timeout(void *arg)
 	rm_http_reply_error(&deferred->request, 504, "no answer in time");
 }
 
-/* Takes the request's place in libevent; the caller's is answered then. */
+/* Copies the request and takes its place in libevent; the caller's copy counts as
+ * answered. */
 static int
 rm_http_defers_add(struct rm_http_defers *defers, struct rm_http_request *request,
     int64_t timeout_ns, uint64_t *token)
@@ -362,15 +363,15 @@ rm_http_defers_find(struct rm_http_defers *defers, uint64_t token)
 			continue;
 		if (evhttp_request_get_connection(deferred->request.req) != NULL)
 			return &deferred->request;
-		/* libevent keeps the request of a lost connection until it is answered.
-		 */
+		/* libevent keeps the request of a closed connection until it is
+		 * answered. */
 		rm_http_reply_error(&deferred->request, 503, "the client has left");
 		return NULL;
 	}
 	return NULL;
 }
 
-/* It has been answered. */
+/* Called when the request has been answered. */
 static void
 rm_http_defers_remove(struct rm_http_defers *defers, struct rm_http_request *request)
 {

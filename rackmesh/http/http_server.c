@@ -37,28 +37,29 @@ struct route {
 
 struct rm_http_server {
 	struct rm_loop *loop;
-	/* Several, since evhttp does not say which socket a request came by; and so a
-	 * crowd on TCP cannot keep an operator out of the Unix socket. */
+	/* Several listeners, because evhttp does not say which socket a request came
+	 * by. Many connections on TCP then also cannot keep an operator out of the Unix
+	 * socket. */
 	struct rm_http_listener *tcp, *local;
-	struct rm_http_listener *sealed; /* TLS; NULL until somebody wants it */
+	struct rm_http_listener *sealed; /* TLS; NULL until it is configured */
 	bool (*allows)(const char *identity, enum rm_http_verb verb, char *reason,
 	    size_t len, void *arg);
 	void *allows_arg;
 	int (*finds)(const char *token, char identity[RM_TLS_MAX_IDENTITY], void *arg);
 	void *finds_arg;
-	size_t max_body; /* 0: the face's own */
+	size_t max_body; /* 0: the default of the listener */
 	struct rm_http_defers *defers;
 	struct route routes[SERVER_MAX_ROUTES];
 	size_t route_count;
 	struct rm_http_health health;
-	char local_at[RM_ADDRESS_TEXT]; /* "unix:/path", or "": nowhere */
+	char local_at[RM_ADDRESS_TEXT]; /* path of the Unix socket, or "": none */
 	struct http_listener_counts counts;
 	struct own_names own;
 	const struct rm_list *names;
 	uint64_t misdirected;
 };
 
-/* The one place for it inside the server; lives as long. */
+/* The health of this server; it lives as long as the server. */
 static struct rm_http_health *
 rm_http_server_health(struct rm_http_server *server)
 {
@@ -89,7 +90,7 @@ rm_http_server_names(struct rm_http_server *server, const struct rm_list *names)
 	server->names = names;
 }
 
-/* The rest of path below the route; NULL when it is not this route's. */
+/* The rest of path behind the route; NULL if the path is not of this route. */
 static const char *
 route_match(const struct route *route, const char *path)
 {
@@ -124,9 +125,10 @@ server_find(const struct rm_http_server *server, struct rm_http_request *request
 	return best;
 }
 
-/* A browser asks its user for a name and a token then; but not for what a script of the
- * page asks each second (it says so, Fetch Metadata): the page tells that the token has
- * gone, and its user, whose dialog would come again and again, loads it anew. */
+/* The header makes a browser ask its user for a name and a token. It is left out for
+ * requests of a script (they carry a Fetch Metadata header), which the page sends each
+ * second: the dialog would come again and again. The page then says that its token is
+ * not valid any more. */
 static void
 server_asks_for_token(struct rm_http_request *request, const char *sentence)
 {
@@ -141,7 +143,7 @@ server_asks_for_token(struct rm_http_request *request, const char *sentence)
 	rm_http_reply_error(request, 401, "%s", sentence);
 }
 
-/* Of who has shown no certificate. false: it is answered. */
+/* For a client without a certificate. False: the request has been answered. */
 static bool
 server_takes_token(struct rm_http_server *server, struct rm_http_request *request,
     char identity[RM_TLS_MAX_IDENTITY])
@@ -177,7 +179,7 @@ server_takes_token(struct rm_http_server *server, struct rm_http_request *reques
 	return false;
 }
 
-/* Whether somebody who may be here has sent it; answers when not. */
+/* True if the client may use the server; otherwise the request has been answered. */
 static bool
 server_knows(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_listener *listener, char identity[RM_TLS_MAX_IDENTITY])
@@ -199,7 +201,8 @@ server_knows(struct rm_http_server *server, struct rm_http_request *request,
 	return r == 0;
 }
 
-/* Only of loopback: on another address plain HTTP is anybody's, and its names many. */
+/* True for a loopback address: on other addresses plain HTTP is open to everybody,
+ * under many names. */
 static bool
 came_by_loopback(struct evhttp_request *req)
 {
@@ -219,7 +222,8 @@ came_by_loopback(struct evhttp_request *req)
 	return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* Whether a page from elsewhere cannot have sent it; answers when it can. */
+/* True if no page of another site can have sent the request; otherwise it has been
+ * answered. */
 static bool
 server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_listener *listener)
@@ -245,15 +249,14 @@ server_is_meant(struct rm_http_server *server, struct rm_http_request *request,
 	return false;
 }
 
-/* Whether this way of coming is good enough; answers when it is not. */
+/* True if this listener may be used for the request; otherwise it has been answered. */
 static bool
 server_lets(struct rm_http_server *server, struct rm_http_request *request,
     const struct rm_http_listener *listener, enum rm_http_verb verb)
 {
 	char reason[256] = "";
 
-	/* A page of somebody else could send a form as the user who looks at it.
-	 */
+	/* A page of another site could send a form with the rights of the user. */
 	if (verb == RM_HTTP_CHANGE &&
 	    evhttp_find_header(
 		evhttp_request_get_input_headers(request->req), "Origin") != NULL) {
@@ -296,10 +299,10 @@ server_answer(struct rm_http_server *server, struct evhttp_request *req,
 	    server, &request, method & READ_METHODS, method == EVHTTP_REQ_POST, &known);
 	if (!server_is_meant(server, &request, listener) ||
 	    !server_knows(server, &request, listener, identity))
-		; /* it has been told */
+		; /* the request has been answered */
 	else if (listener == server->sealed && route == NULL &&
 		 !server_lets(server, &request, listener, RM_HTTP_READ_PART))
-		; /* what there is and what not is not for everybody */
+		; /* clients without the right to read do not learn which paths exist */
 	else if (!known)
 		rm_http_reply_error(&request, 404, "nothing at this path");
 	else if (route == NULL)
@@ -364,7 +367,8 @@ rm_http_server_free(struct rm_http_server *server)
 {
 	if (server == NULL)
 		return;
-	rm_http_defers_free(server->defers); /* first: its requests live in the faces */
+	/* first: its requests belong to the listeners */
+	rm_http_defers_free(server->defers);
 	rm_http_listener_free(server->tcp);
 	rm_http_listener_free(server->local);
 	rm_http_listener_free(server->sealed);
@@ -489,7 +493,7 @@ health_metrics(struct rm_http_request *request, void *arg)
 		evbuffer_free(body);
 }
 
-/* That this runs at all is the answer: the loop turns. */
+/* The answer itself shows that the process runs and its loop turns. */
 static void
 health_alive(struct rm_http_request *request, void *arg)
 {

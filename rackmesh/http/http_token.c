@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define TOKEN_MAX_BASIC 512 /* of base64: a name, and a token of the longest */
+#define TOKEN_MAX_BASIC 512 /* of base64: a name and the longest token */
 
-/* What follows the scheme and its blanks; NULL: another scheme. */
+/* The credentials behind the scheme and its blanks; NULL: another scheme. */
 static const char *
 after_scheme(const char *header, const char *scheme)
 {
@@ -40,7 +40,7 @@ take_basic(const char *text, char token[RM_HTTP_MAX_TOKEN])
 
 	if (len == 0 || len > TOKEN_MAX_BASIC || len % 4 != 0)
 		return -EINVAL;
-	/* It counts what stands for the padding, as bytes of 0. */
+	/* The result includes the padding, as bytes of 0. */
 	n = EVP_DecodeBlock(
 	    (unsigned char *)plain, (const unsigned char *)text, (int)len);
 	if (n < 0)

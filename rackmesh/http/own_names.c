@@ -44,7 +44,7 @@ whose_is(const char *address, const struct ifaddrs *own)
 	return NOT_OURS;
 }
 
-/* Or the short one of it. */
+/* The name itself, or its first label. */
 static bool
 is_host(const struct own_names *names, const char *name)
 {
@@ -67,7 +67,7 @@ own_names_have(const struct own_names *names, const char *name)
 	return false;
 }
 
-/* The short name of this host, alone or with a domain behind it? */
+/* The first label of this host's name, alone or with a domain behind it. */
 static bool
 begins_as_host(const struct own_names *names, const char *name)
 {
@@ -77,7 +77,7 @@ begins_as_host(const struct own_names *names, const char *name)
 	       strncasecmp(name, names->host, first) == 0;
 }
 
-/* As distributions write them. */
+/* The usual names of localhost in distributions. */
 static bool
 is_of_loopback(const char *name)
 {

@@ -5,12 +5,12 @@
 
 #define OF(role) (1u << RM_ROLE_##role)
 
-/* The table: who may, and by what of the identity it is held. */
+/* For each verb: the roles that may use it, and what their identity must contain. */
 static const struct {
 	const char *word;
 	unsigned roles;
-	bool name; /* may speak only under its own name */
-	bool tor;  /* only of its own ToRs */
+	bool name; /* only under its own name */
+	bool tor;  /* only for its own ToRs */
 } verbs[RM_VERBS] = {
 	/* clang-format off */
 	[RM_VERB_AGENT_SESSION] =      { "begin an agent's session", OF(AGENT), true, false },
@@ -38,7 +38,7 @@ has_tor(const struct rm_identity *who, const char *tor)
 	return false;
 }
 
-/* "" when it is allowed, else what is wrong. */
+/* "" if it is allowed, else the reason why not. */
 static const char *
 wrong(const struct rm_identity *who, const struct rm_request *request)
 {

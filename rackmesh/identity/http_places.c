@@ -20,7 +20,7 @@ allows(
 		.region = arg,
 	};
 
-	/* Over TLS there is always one. */
+	/* Over TLS there is always an identity. */
 	return identity[0] != '\0' &&
 	       rm_authority_admits(identity, &request, reason, len);
 }

@@ -10,9 +10,9 @@
 
 static const struct {
 	const char *word;
-	bool any_region; /* may be of every region */
-	bool regions;    /* may be of several */
-	bool tors;       /* has a list of ToRs behind its name */
+	bool any_region; /* its region may be "*" */
+	bool regions;    /* it may have several regions */
+	bool tors;       /* a list of ToRs follows the name */
 } roles[RM_ROLES] = {
 	[RM_ROLE_NOBODY] = { "nobody", false, false, false },
 	[RM_ROLE_AGENT] = { "agent", false, false, false },
@@ -25,7 +25,7 @@ static const struct {
 
 static const char hex[] = "0123456789ABCDEF";
 
-/* RFC 3986's unreserved characters, without '~': what stands for itself. */
+/* RFC 3986's unreserved characters, without '~': they are not encoded. */
 static bool
 is_plain(char c)
 {
@@ -42,9 +42,8 @@ hex_digit(char c)
 }
 
 /*
- * One name up to a character that cannot be in one. *at is moved behind it. There is
- * one spelling of each name: what stands for itself is not encoded, digits are
- * capitals.
+ * Reads one name, up to a character that no name contains. Moves *at behind it. Each
+ * name has one spelling: plain characters are not encoded, hex digits are upper case.
  */
 static int
 take_name(const char **at, char ret[RM_IDENTITY_NAME])
@@ -77,7 +76,7 @@ take_name(const char **at, char ret[RM_IDENTITY_NAME])
 	return 0;
 }
 
-/* Of several the names, with a ',' between two as they came. */
+/* Reads one name, or several with ',' between them, as they were written. */
 static int
 take_region(const char **at, char ret[RM_IDENTITY_NAME])
 {
@@ -124,7 +123,7 @@ take_role(const char **at, enum rm_role *ret)
 	return -EBADMSG;
 }
 
-/* between: what stands between two of them. */
+/* between: the character between two ToRs. */
 static int
 take_tors(const char **at, char between, struct rm_identity *identity)
 {
@@ -165,8 +164,8 @@ rm_identity_parse(const char *uri, struct rm_identity *ret)
 	memset(&identity, 0, sizeof(identity));
 	if (strncmp(uri, scheme, strlen(scheme)) != 0)
 		return -EBADMSG;
-	/* A trust domain and a path of plain characters: no "*", nothing encoded, and
-	 * no list. */
+	/* A trust domain and a path of plain characters: no "*", no encoding, and no
+	 * list. */
 	if (spiffe && strpbrk(uri, "*%,") != NULL)
 		return -EBADMSG;
 	if (take_region(&at, identity.region) < 0 || take_slash(&at) < 0 ||
@@ -239,7 +238,7 @@ put_name(struct text *text, char before, const char *name)
 	return r;
 }
 
-/* Each of the names that a ',' parts. */
+/* Visits each name of a list with ','. */
 static int
 put_regions(struct text *text, const char *regions, bool several)
 {

@@ -3,7 +3,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* What is derived, and of whom: big-endian, without holes. */
+/* The input of the derivation: big-endian, without padding. */
 struct __attribute__((packed)) derived_of {
 	uint64_t guid;
 	uint8_t port;

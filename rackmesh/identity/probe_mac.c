@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* OpenSSL would have us use its EVP contexts: as fast, but each is memory of its own,
- * and there are four to a pair of RNICs. */
+/* OpenSSL recommends EVP contexts instead: they are as fast, but each needs memory of
+ * its own, and there are four for each pair of RNICs. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
@@ -44,7 +44,7 @@ probe_mac_clear(struct probe_mac *mac)
 	OPENSSL_cleanse(mac, sizeof(*mac));
 }
 
-/* As if the key's block had just gone through it. */
+/* The state after the key's block. */
 static void
 sha_resume(SHA256_CTX *sha, const uint32_t state[8])
 {

@@ -31,11 +31,11 @@ digest_of(const char *token, size_t len)
 }
 
 struct line {
-	const char *name, *token; /* name NULL: it says nothing */
-	const char *regions;      /* "*": every one */
+	const char *name, *token; /* name NULL: an empty line or a comment */
+	const char *regions;      /* "*": all regions */
 };
 
-/* The next word of *rest, cut off; "": no more. */
+/* Cuts the next word off *rest; "": there are no more. */
 static char *
 next_word(char **rest)
 {
@@ -69,7 +69,7 @@ are_regions(const char *regions)
 	}
 }
 
-/* text: cut up here. */
+/* text is modified. */
 static int
 line_read(char *text, struct line *line, struct rm_error *error, const char *path,
     unsigned number)
@@ -118,7 +118,8 @@ name_viewer(const struct line *line, char identity[RM_TLS_MAX_IDENTITY])
 	return rm_identity_format(&viewer, identity, RM_TLS_MAX_IDENTITY);
 }
 
-/* Every line is read and compared, whichever is right. token: NULL: nobody's. */
+/* Reads and compares every line, so that the time does not tell which one matches.
+ * token NULL: only checks the file. */
 static int
 search(char *text, const char *path, const char *token,
     char identity[RM_TLS_MAX_IDENTITY], struct rm_error *error)
@@ -153,9 +154,9 @@ read_and_search(const char *path, const char *token, char identity[RM_TLS_MAX_ID
 	size_t len = 0;
 	int r = rm_file_read_secret(path, TOKENS_MAX_BYTES, &data, &len, error);
 
+	/* -ENODATA: there is no file; -ENOENT means that the token is in no line. */
 	if (r < 0)
-		return r == -ENOENT ? -ENODATA
-				    : r; /* there is no file: not "nobody's" */
+		return r == -ENOENT ? -ENODATA : r;
 	if (strlen((const char *)data) != len)
 		r = rm_error_set(error, -EINVAL, "%s: a byte of 0 in it", path);
 	else

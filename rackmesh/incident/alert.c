@@ -22,9 +22,9 @@
 
 #define DATE_EVERY_NS (ALERT_REACH_DATE_NS / 3)
 #define ALERTS_RESEND_NS (30 * RM_NS_PER_S)
-#define ALERTS_ENDS_AFTER 4 /* re-sends an Alertmanager may miss */
+#define ALERTS_ENDS_AFTER 4 /* repeats that an Alertmanager may miss */
 #define ALERTS_MAX_QUEUE 1024
-#define ALERTS_BATCH 32 /* in one exchange with an Alertmanager */
+#define ALERTS_BATCH 32 /* in one request to an Alertmanager */
 #define ALERTS_MAX_URL 2048
 #define ALERTS_MAX_RECEIVERS 64
 #define ALERT_KEY_BYTES (RM_PART_NAME_BYTES + RM_NAME_BYTES + 32)
@@ -32,9 +32,9 @@
 struct firing {
 	char key[ALERT_KEY_BYTES];
 	struct rm_incident incident;
-	json_t *labels;       /* as it first left; NULL: no memory */
-	rm_mono_t since;      /* when it first left, */
-	rm_wall_t since_wall; /* and what time that was said to be */
+	json_t *labels;       /* labels of its first notice; NULL: out of memory */
+	rm_mono_t since;      /* when the first notice was sent */
+	rm_wall_t since_wall; /* the wall-clock time in that notice */
 	UT_hash_handle hh;
 };
 
@@ -48,15 +48,15 @@ struct rm_alerts {
 	struct rm_timer *resend;
 	struct rm_loop *loop;
 	struct rm_http_client *http;
-	struct alert_sink **sinks; /* Alertmanagers first */
-	char **urls;               /* of each: as it was given */
+	struct alert_sink **sinks; /* Alertmanagers first, then webhooks */
+	char **urls;               /* of each receiver: its URL as it was configured */
 	size_t sink_count, alertmanager_count;
-	struct rm_alert_options options; /* without the receivers */
-	struct own_texts texts;          /* that options.texts borrows */
+	struct rm_alert_options options; /* without the list of receivers */
+	struct own_texts texts;          /* strings that options.texts borrows */
 	char *region, *source;
 	struct firing *firing;
 	struct rm_alert_counts counts;
-	struct rm_metrics *metrics; /* NULL: none yet */
+	struct rm_metrics *metrics; /* NULL: no notice yet */
 	const char *metric_name;
 	char *metric_labels;
 };
@@ -79,8 +79,8 @@ find(const struct rm_alerts *alerts, const char *key)
 	return firing;
 }
 
-/* Of several Alertmanagers the one whose clock is nearest to ours: one that is wrong
- * does not count. firing: NULL: of an earlier life. */
+/* The clock of the Alertmanager that is nearest to ours: one with a wrong clock is
+ * ignored. firing NULL: the alert is of a former run. */
 static struct alert_time
 time_of(const struct rm_alerts *alerts, const struct firing *firing)
 {
@@ -143,7 +143,7 @@ alerts_push_to(struct rm_alerts *alerts, const struct rm_incident *incident,
 	json_decref(alert);
 }
 
-/* To the first count of all sinks. */
+/* Sends to the first `count` sinks. */
 static void
 alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
     enum alert_news news, size_t count, const struct rm_incident_file *file)
@@ -151,7 +151,7 @@ alerts_push(struct rm_alerts *alerts, const struct rm_incident *incident,
 	alerts_push_to(alerts, incident, news, alerts->sinks, count, file);
 }
 
-/* endsAt moves on only with `changed`: what is re-sent has to be true now. */
+/* endsAt is derived from `changed`, so it is set to now before an alert is repeated. */
 static void
 on_resend(void *arg)
 {
@@ -166,7 +166,7 @@ on_resend(void *arg)
 	rm_timer_after(alerts->resend, alerts->options.resend_ns);
 }
 
-/* restored: of an earlier life. */
+/* restored: the incident is of a former run. */
 static void
 alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool restored,
     const struct rm_incident_file *file)
@@ -197,7 +197,8 @@ alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident, bool r
 		}
 	}
 	firing->incident = *incident;
-	if (restored) /* perhaps so long ago that it would seem to be over */
+	/* it may be so long ago that the alert would seem to have ended */
+	if (restored)
 		firing->incident.changed = rm_wall_now();
 	known = known || (restored && incident->notified_opened);
 	alerts_push(alerts, &firing->incident, known ? ALERT_UPDATED : ALERT_OPENED,
@@ -312,7 +313,7 @@ rm_alerts_counts(const struct rm_alerts *alerts)
 
 /* ---- receivers ------------------------------------------------------------------- */
 
-/* Of a whole list, Alertmanagers first. */
+/* The i-th receiver of the whole list, Alertmanagers first. */
 static const char *
 url_at(const struct rm_alert_options *options, size_t i)
 {
@@ -381,9 +382,9 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	    alertmanager ? "/api/v2/alerts" : "");
 	if (n < 0 || (size_t)n >= sizeof url)
 		return -ENAMETOOLONG;
-	/* An empty list is no alert; of a webhook only GET asks for nothing. What time
-	 * it is has to be known of an Alertmanager, also by who asks for nothing else.
-	 */
+	/* An Alertmanager is asked by an empty list, which contains no alert; a webhook
+	 * by GET. An Alertmanager is asked even if ask_ns is 0, because the time of its
+	 * clock is needed. */
 	rm_http_url_show(url, alertmanager, shown);
 	r = alert_reach_new(alerts->loop, alerts->http, url, shown,
 	    alertmanager ? "[]" : NULL,
@@ -396,7 +397,8 @@ sink_open(struct rm_alerts *alerts, const struct rm_alert_options *options, size
 	    alerts->loop, alerts->http, &sink, reach, &alerts->counts, ret);
 }
 
-/* The place among ours of the one that the i-th of the options is, or sink_count. */
+/* The index among our sinks of the i-th receiver of the options; sink_count: there is
+ * none. */
 static size_t
 sink_find(
     const struct rm_alerts *alerts, const struct rm_alert_options *options, size_t i)
@@ -410,7 +412,7 @@ sink_find(
 	return alerts->sink_count;
 }
 
-/* A URL that stands in the list twice gets all twice. */
+/* A URL that is in the list twice gets every notice twice. */
 static bool
 is_repeated(const struct rm_alert_options *options, size_t i)
 {
@@ -422,8 +424,9 @@ is_repeated(const struct rm_alert_options *options, size_t i)
 	return false;
 }
 
-struct receivers {                 /* the next ones */
-	struct alert_sink **sinks; /* NULL: one of the present ones */
+struct receivers { /* receivers of the new options */
+	/* index of the same receiver among the present ones; NULL: a new one */
+	struct alert_sink **sinks;
 	char **urls;
 	size_t count;
 };
@@ -463,7 +466,7 @@ receivers_open(struct rm_alerts *alerts, const struct rm_alert_options *options,
 	return r;
 }
 
-/* A new receiver has heard of nothing yet. */
+/* A new receiver has not received any notice yet. */
 static void
 report_firing(struct rm_alerts *alerts, struct alert_sink *sink)
 {
@@ -515,7 +518,7 @@ texts_copy(const struct rm_alert_texts *from, struct own_texts *ret)
 	return 0;
 }
 
-/* Takes them. */
+/* Takes ownership of the new sinks. */
 static void
 texts_use(struct rm_alerts *alerts, const struct own_texts *texts)
 {
@@ -562,7 +565,7 @@ rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *option
 	receivers_clear(&former);
 	if (alerts->metrics != NULL) {
 		rm_metrics_forget(alerts->metrics, alerts);
-		(void)receivers_register(alerts); /* those that there is memory for */
+		(void)receivers_register(alerts); /* those for which memory was found */
 	}
 	for (size_t i = 0; i < next.count; i++)
 		if (is_new[i])

@@ -16,8 +16,8 @@ cut_slashes(char *url, size_t len)
 	url[len] = '\0';
 }
 
-/* "http://am:9093/x/api/v2/alerts/" is http://am:9093/x, and so is what a browser shows
- * of it, "http://am:9093/x/#/alerts". */
+/* "http://am:9093/x/api/v2/alerts/" becomes http://am:9093/x, and so does the address
+ * that a browser shows, "http://am:9093/x/#/alerts". */
 static void
 cut_to_base(char *url)
 {

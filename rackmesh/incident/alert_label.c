@@ -42,11 +42,12 @@ by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names, sorted; returns how many. */
+/* Sorts the names; returns their number. */
 static size_t
 sorted(const json_t *labels, const char *names[static ALERT_LABELS_MAX])
 {
-	json_t *object = (json_t *)labels; /* jansson's iterators want it so */
+	/* jansson's iterators need a pointer that is not const */
+	json_t *object = (json_t *)labels;
 	size_t count = 0;
 
 	for (void *at = json_object_iter(object);
@@ -68,7 +69,7 @@ value_of(const json_t *labels, const char *name)
 static uint64_t
 add(uint64_t hash, const char *text)
 {
-	static const uint8_t end = 0xff; /* no text in UTF-8 holds it */
+	static const uint8_t end = 0xff; /* no text in UTF-8 contains this byte */
 
 	return rm_fnv1a(rm_fnv1a(hash, text, strlen(text)), &end, 1);
 }
@@ -97,7 +98,8 @@ alert_label_group(const json_t *labels)
 		return NULL;
 	fputs("{}:{", out);
 	for (size_t i = 0; i < count; i++) {
-		/* In quotes as in Go, but for what no label of ours holds. */
+		/* In quotes as in Go, except for characters that our labels never
+		 * contain. */
 		char *quoted = json_dumps(
 		    json_object_get(labels, names[i]), JSON_ENCODE_ANY | JSON_COMPACT);
 

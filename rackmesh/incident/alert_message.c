@@ -9,8 +9,8 @@
 #include "rackmesh/incident/alert_label.h"
 #include "rackmesh/incident/incident.h"
 
-#define ALERT_LINK_BYTES 1280          /* options hold up to 1023 */
-#define NO_TIME "0001-01-01T00:00:00Z" /* of an end that has not come */
+#define ALERT_LINK_BYTES 1280          /* options limit a link to 1023 */
+#define NO_TIME "0001-01-01T00:00:00Z" /* endsAt of an alert that has not ended */
 
 /* text: "team=fabric", checked. */
 static int
@@ -45,7 +45,7 @@ alert_message_labels(
 			json_decref(labels);
 			return NULL;
 		}
-	/* An empty label is no label to Alertmanager. */
+	/* Alertmanager takes an empty label as no label. */
 	if (labels != NULL && part->place[0] != '\0' &&
 	    json_object_set_new(labels, "place", json_string(part->place)) < 0) {
 		json_decref(labels);
@@ -117,8 +117,8 @@ alert_message_json(const struct rm_alert_texts *texts,
 	bool resolved = incident->resolved.ns != 0;
 	rm_wall_t start = incident->opened, end = incident->resolved;
 
-	/* The clock may have been set back, and what ends before it starts is refused.
-	 */
+	/* The clock may have been set back, and an alert that ends before it starts is
+	 * refused. */
 	if (incident->changed.ns < start.ns)
 		start = incident->changed;
 	if (!resolved)
@@ -153,7 +153,8 @@ alert_message_alertmanager(json_t *alerts, const void *texts)
 		json_object_del(copy, "status");
 		json_object_del(copy, "fingerprint");
 		if (json_string_length(json_object_get(copy, "generatorURL")) == 0)
-			json_object_del(copy, "generatorURL"); /* no URI, to it */
+			/* "" is no URI for Alertmanager */
+			json_object_del(copy, "generatorURL");
 	}
 	return alerts;
 }

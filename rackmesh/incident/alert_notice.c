@@ -8,11 +8,11 @@ struct alert_notice {
 	uint64_t incident;
 	bool resolved;
 	size_t holders;
-	bool lost; /* to one of them */
+	bool lost; /* one of the holders did not deliver it */
 	void (*on_notified)(uint64_t incident, bool resolved, void *arg);
 	void *arg;
-	const struct rm_incident_file *file; /* NULL: it follows nothing (any more) */
-	uint64_t save;                       /* of the file, that has it */
+	const struct rm_incident_file *file; /* NULL: it does not wait for a save */
+	uint64_t save; /* number of the save that contains the incident */
 	rm_mono_t patience;
 };
 

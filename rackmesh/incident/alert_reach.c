@@ -16,10 +16,10 @@
 #define REACH_TROUBLE_BYTES 512
 #define REACH_QUOTED_BYTES 200
 
-/* A question under way outlives its asker: then reach is NULL. */
+/* A request that has not ended may live longer than its owner: then reach is NULL. */
 struct question {
 	struct alert_reach *reach;
-	uint64_t exchanges; /* so many had ended when it was asked */
+	uint64_t exchanges; /* exchanges that had ended when it was sent */
 };
 
 struct alert_reach {
@@ -28,22 +28,23 @@ struct alert_reach {
 	char *url, *name;
 	const char *body;
 	int64_t every_ns;
-	struct question *question; /* NULL: none */
+	struct question *question; /* NULL: no request is running */
 	uint64_t exchanges;
-	rm_mono_t asked, answered; /* last; answered: in any way */
-	rm_mono_t dated;           /* when it last said what time it is; ns 0: never */
+	/* times of the last request and of the last answer of any kind */
+	rm_mono_t asked, answered;
+	rm_mono_t dated; /* when the receiver last sent its time; ns 0: never */
 	rm_wall_t date;
-	/* Status of the last exchange, if it was not taken for its status; or 0. */
+	/* Status of the last exchange if it was a refusal; or 0. */
 	long refusal;
 	bool fails;
-	bool refused; /* an alert, for good; none was taken since */
+	bool refused;                      /* the last alert was refused for good */
 	char trouble[REACH_TROUBLE_BYTES]; /* "": none */
 };
 
-/* Half of all time that there is: ages are added to it. */
+/* Half of the largest time: ages are added to it. */
 #define DATE_MAX_S (INT64_MAX / RM_NS_PER_S / 2)
 
-/* Somebody was there, however badly it went: its certificate has expired, say. */
+/* True if the receiver answered in any way, also by an expired certificate. */
 static bool
 is_from_there(const struct rm_http_answer *answer)
 {
@@ -62,7 +63,7 @@ note_answer(struct alert_reach *reach, const struct rm_http_answer *answer)
 	reach->date.ns = answer->date_s * RM_NS_PER_S;
 }
 
-/* Alertmanagers answer with nothing, or with JSON. */
+/* An Alertmanager answers with an empty body or with JSON. */
 static bool
 is_page(const struct alert_reach *reach, const struct rm_http_answer *answer)
 {
@@ -76,7 +77,7 @@ alert_reach_took(const struct alert_reach *reach, const struct rm_http_answer *a
 	       !is_page(reach, answer);
 }
 
-/* Many webhooks have no GET: 501 is how some say so. */
+/* Many webhooks do not support GET; some answer 501. */
 static bool
 is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 {
@@ -87,7 +88,7 @@ is_good(const struct alert_reach *reach, const struct rm_http_answer *answer)
 	return answer->r == 0 && will_do && answer->status != reach->refusal;
 }
 
-/* What a person has to look at; "": there is nothing to say. */
+/* Advice for a person; "": there is none. */
 static const char *
 advice(const struct alert_reach *reach, long status)
 {
@@ -125,7 +126,7 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 		    answer->status, advice(reach, answer->status));
 }
 
-/* Logged when it begins, and when it is over. */
+/* Logged when the problem begins and when it ends. */
 static void
 note_trouble(
     struct alert_reach *reach, const struct rm_http_answer *answer, bool trouble)
@@ -147,7 +148,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 {
 	struct question *question = arg;
 	struct alert_reach *reach = question->reach;
-	/* What was sent meanwhile has said it better. */
+	/* An exchange that ended meanwhile is newer than this answer. */
 	bool counts = reach != NULL && question->exchanges == reach->exchanges;
 
 	free(question);
@@ -155,7 +156,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 		return;
 	reach->question = NULL;
 	if (answer->r == -ECANCELED)
-		return; /* the client goes away */
+		return; /* the HTTP client is being freed */
 	note_answer(reach, answer);
 	if (!counts)
 		return;
@@ -238,7 +239,8 @@ alert_reach_note(
 	const bool good = alert_reach_took(reach, answer);
 
 	reach->exchanges++;
-	/* A page refuses by what it says: nothing of the 200 that comes with it. */
+	/* A web page with status 200 is a refusal by its content; its status is not
+	 * shown. */
 	reach->refusal =
 	    taken || answer->r != 0 || answer->status < 300 ? 0 : answer->status;
 	reach->refused = taken && !good;

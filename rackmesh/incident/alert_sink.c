@@ -27,25 +27,25 @@ struct entry {
 	struct alert_notice *notice; /* NULL: none */
 };
 
-/* An exchange under way outlives its sink: then sink is NULL. */
+/* An exchange that has not ended may live longer than its sink: then sink is NULL. */
 struct flight {
 	struct alert_sink *sink;
 	struct rm_http_call *call;
-	size_t entries; /* from the front of the queue */
+	size_t entries; /* entries of the exchange, from the front of the queue */
 };
 
 struct alert_sink {
 	struct rm_http_client *http;
 	struct alert_reach *reach;
 	struct rm_timer *retry;
-	struct rm_timer *patience; /* of a front that may not leave yet */
+	struct rm_timer *patience; /* waits until the front of the queue may be sent */
 	struct rm_alert_counts *counts;
 	struct alert_sink_options options; /* url: our own copy */
 	char *url;
 	struct entry *queue;
 	size_t queued;
-	struct flight *flight; /* NULL: none */
-	bool waiting;          /* for the retry timer */
+	struct flight *flight; /* NULL: none is running */
+	bool waiting;          /* the retry timer is set */
 	struct rm_backoff backoff;
 };
 
@@ -100,8 +100,8 @@ sink_retry(struct alert_sink *sink, int64_t after_ns)
 	rm_timer_after(sink->retry, after_ns);
 }
 
-/* 4xx that repeating cannot cure; 401, 403, 404 are a configuration that a person
- * mends while the alert waits. */
+/* 4xx that no repetition cures. 401, 403 and 404 come from a configuration that a
+ * person can mend, so the alert waits. */
 static bool
 is_refused(long status)
 {
@@ -123,7 +123,7 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 		return;
 	sink->flight = NULL;
 	if (answer->r == -ECANCELED)
-		return; /* the client goes away */
+		return; /* the HTTP client is being freed */
 	took = alert_reach_took(sink->reach, answer);
 	if (took || (answer->r == 0 && is_refused(answer->status))) {
 		if (!took)
@@ -150,8 +150,8 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	sink_retry(sink, after_ns);
 }
 
-/* The front of the queue, as far as it may leave and has one status: a body has one,
- * too. */
+/* The entries at the front of the queue that may be sent, all firing or all resolved: a
+ * request has one status. */
 static json_t *
 sink_batch(struct alert_sink *sink, size_t *count)
 {
@@ -234,7 +234,7 @@ alert_sink_look(struct alert_sink *sink)
 	sink_send(sink);
 }
 
-/* An entry of the exchange under way must stay: it is removed by the answer. */
+/* An entry of the running exchange must stay: its answer removes it. */
 static bool
 in_flight(const struct alert_sink *sink, const struct entry *wanted)
 {
@@ -250,7 +250,7 @@ in_flight(const struct alert_sink *sink, const struct entry *wanted)
 	return false;
 }
 
-/* Makes room: a mere update goes first, then the oldest of all. */
+/* Makes room: removes an update first, else the oldest entry. */
 static bool
 sink_drop_one(struct alert_sink *sink)
 {
@@ -273,7 +273,7 @@ sink_drop_one(struct alert_sink *sink)
 	return true;
 }
 
-/* The newest waiting word on this alert, if it can be replaced by one more. */
+/* The newest waiting entry of this alert, if a newer one may replace it. */
 static struct entry *
 sink_waiting(struct alert_sink *sink, const char *key)
 {

@@ -16,7 +16,8 @@ earlier(rm_wall_t a, rm_wall_t b)
 	return a.ns < b.ns ? a : b;
 }
 
-/* What left at once is as old as that; what is older is at least. */
+/* The start as the receiver's clock shows it: if the notice was sent at once, the time
+ * of sending; otherwise not later than that. */
 static rm_wall_t
 mend_start(rm_wall_t opened, const struct alert_time *time)
 {
@@ -39,7 +40,7 @@ mend_end(rm_wall_t resolved, const struct alert_time *time)
 	if (!is_near(time->sent, time->wall))
 		return is_near(resolved, time->wall) ? time->sent
 						     : earlier(resolved, time->sent);
-	/* By our own word alone: it may have been set ahead since it left. */
+	/* Our clock only: it may have been set ahead since the notice was sent. */
 	if (!time->known && time->since.ns != 0)
 		now.ns = time->since_wall.ns + rm_mono_since(time->now, time->since);
 	return resolved.ns > now.ns + ALERT_TIME_STEP_NS ? now : resolved;
@@ -53,5 +54,5 @@ alert_time_mend(struct rm_incident *incident, const struct alert_time *time)
 		incident->changed = incident->resolved =
 		    mend_end(incident->resolved, time);
 	else if (!is_near(time->sent, time->wall))
-		incident->changed = time->sent; /* it is true now */
+		incident->changed = time->sent; /* the alert is firing now */
 }

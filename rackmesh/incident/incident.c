@@ -11,7 +11,8 @@
 
 /* ---- incidents that are closed ---- */
 
-#define FLAP_ENDS 2 /* so many within RM_INCIDENT_FLAP_NS, and it is back */
+/* after so many returns within RM_INCIDENT_FLAP_NS the part is flapping */
+#define FLAP_ENDS 2
 
 static struct incident_entry *
 incident_closed(const struct rm_incidents *incidents, size_t i)
@@ -21,9 +22,9 @@ incident_closed(const struct rm_incidents *incidents, size_t i)
 	return incidents->closed[(incidents->closed_next + max - 1 - i) % max];
 }
 
-/* What closed incidents say of one whose part is back: how often it was, and whether it
- * comes and goes. Those of an earlier life count as a return; when they ended nobody
- * knows any more. */
+/* What closed incidents tell about one whose part has failed again: how often it
+ * failed, and whether it is flapping. An incident of a former run counts as a return;
+ * the time of its end is not known. */
 static void
 incident_past(
     const struct rm_incidents *incidents, struct rm_incident *incident, rm_mono_t now)
@@ -60,7 +61,7 @@ incident_past(
 	}
 }
 
-/* How long its part has to be good. */
+/* Time that its part must be good before the incident resolves. */
 static int64_t
 incident_resolve_after_ns(
     const struct rm_incidents *incidents, const struct rm_incident *incident)
@@ -81,7 +82,7 @@ incident_resolve_after_ns(
 struct judgement {
 	rm_mono_t now;
 	rm_wall_t wall;
-	int64_t since_ns; /* the judgement before; 0: there was none */
+	int64_t since_ns; /* time since the judgement before; 0: there was none */
 	void (*on_event)(enum rm_incident_event event,
 	    const struct rm_incident *incident, void *arg);
 	void *arg;
@@ -123,7 +124,7 @@ rm_incidents_free(struct rm_incidents *incidents)
 	free(incidents);
 }
 
-/* splitmix64's mixer: neighbours in, strangers out. */
+/* splitmix64's mixer: similar inputs give unrelated outputs. */
 static uint64_t
 incident_id(struct rm_incidents *incidents)
 {
@@ -160,7 +161,7 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	judgement->on_event(RM_INCIDENT_OPENED, &entry->incident, judgement->arg);
 }
 
-/* Whom a ruled-out sentence is about: its words up to ": ". */
+/* The subject of a ruled-out sentence: its text up to ": ". */
 static size_t
 subject_len(const char *sentence)
 {
@@ -169,7 +170,7 @@ subject_len(const char *sentence)
 	return end != NULL ? (size_t)(end - sentence) : strlen(sentence);
 }
 
-/* Of the subjects, not of the figures, which differ in every window. */
+/* Compares the subjects only: the figures differ in every window. */
 static bool
 ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 {
@@ -185,7 +186,7 @@ ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 	return false;
 }
 
-/* Windows without a lost probe of a service come in between: it was hurt all the same.
+/* Windows without a lost probe of a service come in between: the higher impact is kept.
  */
 static enum rm_impact
 impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
@@ -196,7 +197,8 @@ impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
 		   : now->evidence.impact;
 }
 
-/* One that comes and goes would have ended long ago. */
+/* Counts a return: the part was good for so long that its incident would have ended if
+ * it were not flapping. */
 static void
 note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
     const struct judgement *judgement)
@@ -208,7 +210,7 @@ note_return(const struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->incident.returned = judgement->wall;
 }
 
-/* The one of "A or B" that the verdict names, or the one that is known already. */
+/* The part of "A or B" that the verdict names, or the one that is known already. */
 static const char *
 narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 {
@@ -218,8 +220,8 @@ narrowed(const struct rm_verdict *mine, const struct rm_verdict *verdict)
 	return names_one ? verdict->part.name : mine->evidence.narrowed;
 }
 
-/* The named one of "A or B" is to be replaced: the verdict is on the other one, and
- * such verdicts have lasted. */
+/* True if the known part of "A or B" is to be replaced: verdicts have named the other
+ * one for long enough. */
 static bool
 is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
@@ -242,14 +244,14 @@ is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
 	return true;
 }
 
-/* Is a less severe than b? */
+/* True if a is less severe than b. */
 static bool
 is_less(enum rm_impact a, enum rm_impact b)
 {
 	return b != RM_IMPACT_UNKNOWN && (a == RM_IMPACT_UNKNOWN || a > b);
 }
 
-/* What a verdict on "A or B" cannot say where A is known. */
+/* Fills what a verdict on "A or B" leaves open, if A is known already. */
 static void
 keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
 {
@@ -295,7 +297,7 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	snprintf(narrowed_to, sizeof(narrowed_to), "%s", one);
 	*mine = *verdict;
 	strcpy(mine->evidence.narrowed, narrowed_to);
-	mine->part = part; /* it identifies the fault for its whole life */
+	mine->part = part; /* the id stays for the whole life of the incident */
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;
 	mine->evidence.impact = impact;
@@ -319,7 +321,7 @@ incident_update(struct rm_incidents *incidents, struct incident_entry *entry,
 	entry->good = false;
 	entry->good_ns = 0;
 	entry->judged = true;
-	/* It neither confirms nor refutes the one that is known. */
+	/* A verdict on "A or B" neither confirms nor refutes the known part. */
 	if (known[0] != '\0' && strstr(verdict->part.name, RM_PART_OR) != NULL) {
 		undecided = *verdict;
 		keep_known(mine, &undecided);
@@ -350,7 +352,8 @@ find_open(const struct rm_incidents *incidents, const struct rm_part *part)
 	return NULL;
 }
 
-/* It is known to be one of "A or B", not this part, and that one is named, too. */
+/* The incident is "A or B" and known to be the other part, and a verdict names that
+ * other part, too. */
 static bool
 is_for_another(const struct incident_entry *entry, const struct rm_part *part,
     const struct rm_verdict *verdicts, size_t count)
@@ -408,7 +411,8 @@ incident_resolve(
 	entry->incident.resolved = entry->incident.changed = judgement->wall;
 	entry->resolved = judgement->now;
 	incidents->counts.resolved++;
-	/* First: who hears of it may say at once that it was told. */
+	/* Closed before on_event, because the listener may report the notice as sent at
+	 * once. */
 	if (kept)
 		incident_remember(incidents, entry);
 	judgement->on_event(RM_INCIDENT_RESOLVED, &entry->incident, judgement->arg);
@@ -417,9 +421,9 @@ incident_resolve(
 }
 
 /*
- * An incident without a verdict now: is there evidence that its part works? A moment of
- * which nothing is known neither counts nor begins the wait afresh: on a host that
- * stands still again and again an incident would never end.
+ * For an incident without a verdict: is there evidence that its part works? Time of
+ * which nothing is known neither counts nor restarts the wait. Otherwise an incident on
+ * a host that stops again and again would never end.
  */
 static bool
 has_recovered(const struct rm_incidents *incidents, struct incident_entry *entry,
@@ -450,7 +454,8 @@ rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall
 	incidents->judged_at = now;
 	for (size_t i = 0; i < incidents->open_count; i++)
 		incidents->open[i]->judged = false;
-	/* Equal names first, so that "A or B" is only taken by an A without its own. */
+	/* Equal names first: "A or B" only takes a verdict on A if A has no incident of
+	 * its own. */
 	for (size_t i = 0; i < count; i++) {
 		struct incident_entry *entry = find_open(incidents, &verdicts[i].part);
 

@@ -6,7 +6,8 @@
 
 #include "rackmesh/incident/incident_state.h"
 
-/* Equal names first: "A or B" is only A where nothing else is. */
+/* Equal names first: an incident on "A or B" is only used for A if there is no other.
+ */
 static struct incident_entry *
 find_same(const struct rm_incidents *incidents, const struct rm_part *part)
 {
@@ -84,7 +85,7 @@ rm_incidents_adopt(
 	return 1;
 }
 
-/* told: nobody has to hear of it any more. */
+/* notified: nobody has to be notified of the end. */
 static void
 close_quietly(struct rm_incidents *incidents, size_t i, rm_wall_t resolved,
     bool notified, rm_mono_t now)

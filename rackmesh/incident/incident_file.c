@@ -20,12 +20,13 @@
 struct rm_incident_file {
 	struct rm_worker *worker;
 	char path[PATH_MAX];
-	char *writing; /* the job's; NULL: none runs */
-	char *next;    /* newer; NULL: none */
+	char *writing; /* text of the running job; NULL: none is running */
+	char *next;    /* newer text that waits; NULL: none */
 	bool behind;   /* the last write failed */
 	uint64_t failures;
-	uint64_t saves;                   /* asked for */
-	uint64_t writing_save, next_save; /* which of them they are */
+	uint64_t saves; /* number of calls of save */
+	/* the numbers of the running and of the waiting save */
+	uint64_t writing_save, next_save;
 	uint64_t tried, has;
 	void (*on_write)(void *arg);
 	void *arg;
@@ -55,7 +56,7 @@ rm_incident_file_free(struct rm_incident_file *file)
 {
 	if (file == NULL)
 		return;
-	/* There is no worker any more, and no loop that could be kept waiting. */
+	/* The worker has been freed, and there is no loop that a write could block. */
 	if (file->next != NULL)
 		rm_file_replace(
 		    file->path, (const uint8_t *)file->next, strlen(file->next));
@@ -97,7 +98,7 @@ rm_incident_file_load(const struct rm_incident_file *file)
 		if (json == NULL && json_error_code(&error) == json_error_out_of_memory)
 			r = -ENOMEM;
 	}
-	/* What it holds may be good: it is only we who cannot have it now. */
+	/* The file may be good: only this process cannot read it now. */
 	if (r < 0)
 		rm_log_warn(r, "cannot read %s, started without it", file->path);
 	else if (json == NULL)
@@ -110,21 +111,21 @@ write_run(void *arg)
 {
 	struct rm_incident_file *file = arg;
 
-	/* Of the file, only what the loop leaves alone now. */
+	/* Uses only members that the loop does not change while a job runs. */
 	return rm_file_replace(
 	    file->path, (const uint8_t *)file->writing, strlen(file->writing));
 }
 
 static void start_writing(struct rm_incident_file *file);
 
-/* The state of that save is on the disk, or not. */
+/* Records the result of a save. */
 static void
 settle(struct rm_incident_file *file, uint64_t save, int r)
 {
 	file->failures += r < 0;
 	if (r == 0)
 		file->has = save;
-	if (save >= file->tried) { /* else a newer one has failed already */
+	if (save >= file->tried) { /* otherwise a newer save has failed already */
 		file->tried = save;
 		file->behind = r < 0;
 	}
@@ -138,7 +139,7 @@ write_done(void *arg, int r)
 	struct rm_incident_file *file = arg;
 
 	if (r == -ECANCELED && file->next == NULL)
-		file->next = file->writing; /* for the end */
+		file->next = file->writing; /* written by rm_incident_file_free */
 	else
 		free(file->writing);
 	file->writing = NULL;
@@ -158,7 +159,8 @@ start_writing(struct rm_incident_file *file)
 	file->writing_save = file->next_save;
 	if (rm_worker_submit(file->worker, write_run, write_done, file) == 0)
 		return;
-	/* The worker is full; at the latest the end tries again. */
+	/* The worker is full: the next save tries again, or else rm_incident_file_free.
+	 */
 	file->next = file->writing;
 	file->writing = NULL;
 	settle(file, file->next_save, -EAGAIN);
@@ -223,10 +225,10 @@ rm_incident_file_failures(const struct rm_incident_file *file)
 
 #define VERSION 1
 #define REMEMBER_NS (300 * RM_NS_PER_S)
-#define UNTOLD_NS (86400 * RM_NS_PER_S) /* then it is no news to anybody */
+#define UNTOLD_NS (86400 * RM_NS_PER_S) /* after this a notice is not worth sending */
 #define ID_DIGITS 16
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static json_t *
 legs_json(const struct rm_leg_counts *legs)
@@ -300,7 +302,7 @@ rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now)
 	json_t *list = json_array(), *one;
 	const struct rm_incident *incident;
 
-	/* Oldest first, so that they come back in order. */
+	/* Oldest first, so that the order is the same after loading. */
 	for (size_t i = incidents->open_count + incidents->closed_count; i-- > 0;) {
 		incident = rm_incidents_get(incidents, i);
 		if (!is_worth_keeping(incident, now))
@@ -314,9 +316,9 @@ rm_incidents_save(const struct rm_incidents *incidents, rm_wall_t now)
 	return json_pack("{s:i, s:o}", "version", VERSION, "incidents", list);
 }
 
-/* ---- in: foreign bytes ---- */
+/* ---- reading: foreign bytes ---- */
 
-/* Where the reading of one incident is; the first thing that is wrong. */
+/* State of the reading of one incident, with the first wrong key. */
 struct reading {
 	const json_t *object;
 	const char *wrong; /* NULL: nothing */
@@ -346,7 +348,8 @@ take_number(struct reading *reading, const char *key, int64_t max)
 	return value;
 }
 
-/* Absent: written by a version that did not keep it, and told what it wrote. */
+/* absent: the value if the key is missing. Files of an older version have no such key;
+ * that version saved an incident after its notices were sent. */
 static bool
 take_notified(
     struct reading *reading, const char *key, const char *old_key, bool absent)
@@ -377,7 +380,7 @@ take_legs(struct reading *reading, const char *key, struct rm_leg_counts *legs)
 	legs->arrived = (uint64_t)arrived;
 }
 
-/* Absent: written by a version that did not keep it. */
+/* Absent in files of an older version. */
 static enum rm_direction
 take_direction(struct reading *reading, const char *key)
 {
@@ -423,7 +426,7 @@ take_words(struct reading *reading, struct rm_verdict *verdict)
 		reading->wrong = "kind";
 }
 
-/* Absent: written by a version that had none, and sent every alert as critical. */
+/* Absent in files of an older version, which sent every alert as critical. */
 static enum rm_severity
 take_severity(struct reading *reading)
 {
@@ -455,7 +458,7 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	take_legs(reading, "others", &evidence->others);
 	take_text(
 	    reading, "observed", evidence->observed, sizeof(evidence->observed), true);
-	/* Older ones have no such fields. */
+	/* Files of older versions do not have these keys. */
 	if (json_object_get(reading->object, "late_ns") != NULL)
 		evidence->late_ns = take_number(reading, "late_ns", INT64_MAX);
 	if (json_object_get(reading->object, "narrowed") != NULL)
@@ -479,7 +482,7 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	}
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or the name of the wrong key. */
 static const char *
 incident_read(const json_t *object, struct rm_incident *incident)
 {
@@ -529,7 +532,7 @@ is_open(const struct rm_incidents *incidents, const struct rm_part *part)
 	return false;
 }
 
-/* Takes the entry. NULL, or what is wrong with it. */
+/* Takes the entry. NULL, or the name of the wrong key. */
 static const char *
 restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
     rm_mono_t now, rm_wall_t wall)
@@ -549,7 +552,7 @@ restore_entry(struct rm_incidents *incidents, struct incident_entry *entry,
 	} else if (is_open(incidents, &incident->verdict.part)) {
 		wrong = "part";
 	} else if (incidents->open_count == incidents->options.max_open) {
-		wrong = "opened_ns"; /* one too many */
+		wrong = "opened_ns"; /* more open incidents than allowed */
 	} else {
 		incidents->open[incidents->open_count++] = entry;
 		return NULL;

@@ -9,8 +9,8 @@
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/loop/turn.h"
 
-/* The middle one is what every event has that does not say otherwise, the last is for
- * what can wait. */
+/* 0 is the most urgent. libevent gives every event the middle one by default; the last
+ * is for work that can wait. */
 #define LOOP_PRIORITIES 3
 
 struct rm_loop {
@@ -20,7 +20,8 @@ struct rm_loop {
 	void *reload_arg;
 	struct rm_notify *notify;
 	struct rm_turns *turns;
-	bool stopped, again; /* libevent forgets a break that comes before the run */
+	/* libevent forgets a break that was requested before the loop runs */
+	bool stopped, again;
 };
 
 struct rm_timer {
@@ -56,7 +57,7 @@ loop_add_signal(struct rm_loop *loop, int sig, event_callback_fn fn, struct even
 	return event_add(*ret, NULL) < 0 ? -EIO : 0;
 }
 
-/* Precise and uncached: the default timers are off by up to a millisecond. */
+/* Precise and uncached: the default timers can be a millisecond off. */
 static struct event_base *
 loop_new_base(void)
 {
@@ -95,7 +96,8 @@ rm_loop_new(struct rm_loop **ret)
 	r = rm_turns_new(loop->base, LOOP_PRIORITIES - 1, &loop->turns);
 	if (r < 0)
 		goto out;
-	signal(SIGPIPE, SIG_IGN); /* a peer that has gone is an error, not a death */
+	/* a write to a closed connection is an error and must not end the process */
+	signal(SIGPIPE, SIG_IGN);
 	r = loop_add_signal(loop, SIGTERM, loop_on_stop_signal, &loop->term);
 	if (r < 0)
 		goto out;
@@ -194,7 +196,7 @@ rm_loop_turns(struct rm_loop *loop)
 	return loop->turns;
 }
 
-/* libevent counts in microseconds from now: rounded up, so as not to be early. */
+/* libevent takes microseconds from now: rounded up, so that no timer is early. */
 static void
 timer_arm(struct rm_timer *timer, rm_mono_t now)
 {
@@ -212,10 +214,10 @@ timer_on_timeout(evutil_socket_t fd, short what, void *arg)
 	rm_mono_t now = rm_mono_now();
 
 	if (rm_mono_since(timer->deadline, now) > 0) {
-		timer_arm(timer, now); /* libevent's truncation made it early */
+		timer_arm(timer, now); /* libevent rounded down: the timer is early */
 		return;
 	}
-	timer->fn(timer->arg); /* last use: fn may free the timer */
+	timer->fn(timer->arg); /* last use of timer: fn may free it */
 }
 
 int

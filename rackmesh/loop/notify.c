@@ -13,20 +13,20 @@
 #include "rackmesh/loop/worker.h"
 
 #define FEEDS_PER_INTERVAL 4
-/* Some days: what is beyond is no interval. */
+/* Some days: a longer interval is not plausible. */
 #define MAX_WATCHDOG_US UINT64_C(1000000000000)
 
 struct rm_notify {
-	int fd; /* -1: nobody listens */
+	int fd; /* -1: there is no service manager */
 	struct sockaddr_un address;
 	socklen_t address_len;
-	int64_t interval_ns; /* of the watchdog; 0: none */
+	int64_t interval_ns; /* interval of the watchdog; 0: there is none */
 	rm_mono_t fed;
 	bool ever_fed;
 	struct rm_notify_counts counts;
 };
 
-/* Digits only, all of text. */
+/* The whole text must be digits. */
 static bool
 read_number(const char *name, uint64_t *ret)
 {
@@ -47,7 +47,7 @@ notify_read_watchdog(struct rm_notify *notify)
 
 	if (!read_number("WATCHDOG_USEC", &us) || us == 0 || us > MAX_WATCHDOG_US)
 		return;
-	/* It may have been meant for our parent. */
+	/* The variables may have been meant for the parent process. */
 	if (getenv("WATCHDOG_PID") != NULL &&
 	    (!read_number("WATCHDOG_PID", &pid) || pid != (uint64_t)getpid()))
 		return;
@@ -65,7 +65,7 @@ notify_open(struct rm_notify *notify, const char *path)
 		return -ENAMETOOLONG;
 	notify->address.sun_family = AF_UNIX;
 	memcpy(notify->address.sun_path, path, len);
-	if (path[0] == '@') /* abstract: a name without an end */
+	if (path[0] == '@') /* abstract socket: its name has no terminator */
 		notify->address.sun_path[0] = '\0';
 	notify->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len +
 					  (path[0] == '/'));
@@ -104,7 +104,7 @@ rm_notify_free(struct rm_notify *notify)
 	free(notify);
 }
 
-/* True: it was taken. */
+/* True: the message was sent. */
 static bool
 notify_send(struct rm_notify *notify, const char *words)
 {
@@ -154,7 +154,7 @@ rm_notify_worked(
 	if (notify->ever_fed &&
 	    rm_mono_since(now, notify->fed) < notify->interval_ns / FEEDS_PER_INTERVAL)
 		return;
-	/* What was not taken is tried again in the next turn. */
+	/* A message that could not be sent is tried again in the next turn. */
 	if (!notify_send(notify, "WATCHDOG=1"))
 		return;
 	notify->fed = now;

@@ -11,10 +11,11 @@ TAILQ_HEAD(line, rm_turn);
 
 struct rm_turns {
 	struct line lines[RM_TURN_LINES];
-	/* Both run while anybody waits: the one when nothing else is to be done, the
-	 * other when that has not been for long. */
+	/* Both are set while anybody waits. `idle` runs when nothing else is to be
+	 * done, `late` when that has not happened for a while. */
 	struct event *idle, *late;
-	unsigned steps; /* of handshakes since somebody waits to be accepted */
+	/* steps of handshakes since a connection waits to be accepted */
+	unsigned steps;
 };
 
 static bool
@@ -26,8 +27,8 @@ turns_wait(const struct rm_turns *turns)
 	return false;
 }
 
-/* By timers, also the one that is due at once: the loop looks at its descriptors before
- * it calls that. */
+/* Both are timers, also the one that is due at once: the loop checks its descriptors
+ * before it calls a timer. */
 static void
 turns_arm(struct rm_turns *turns)
 {

@@ -23,24 +23,26 @@ struct worker_job {
 	int r;
 };
 
-/* A ring of jobs; answered <= run <= submitted, each modulo capacity a slot. */
+/* Jobs are in a ring: answered <= run <= submitted; each number modulo capacity is a
+ * slot. */
 struct rm_worker {
 	struct worker_job *jobs;
 	size_t capacity;
-	uint64_t answered; /* the loop's alone */
+	uint64_t answered; /* used by the loop's thread only */
 
-	pthread_mutex_t lock; /* for the following */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t wake, idle;
 	uint64_t run, submitted;
-	rm_mono_t moved; /* when a job last ended, or the first came to none */
-	bool running;    /* a job */
+	/* when a job last ended, or when the queue last became non-empty */
+	rm_mono_t moved;
+	bool running; /* a job is running */
 	bool stopping;
-	bool ended; /* the thread does nothing any more */
+	bool ended; /* the thread has ended its work */
 	bool left;  /* nobody waits for the thread: it frees the worker */
 
 	pthread_t thread;
 	bool started;
-	int fd; /* eventfd: jobs have been run */
+	int fd; /* eventfd: signals that jobs have ended */
 	struct event *event;
 };
 
@@ -55,7 +57,8 @@ worker_notify(struct rm_worker *worker)
 {
 	const uint64_t one = 1;
 
-	/* Fails only when the counter is full, and then the loop is awake anyway. */
+	/* A write only fails when the counter is full, and then the loop is woken
+	 * anyway. */
 	if (write(worker->fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -86,7 +89,7 @@ worker_main(void *arg)
 			pthread_cond_wait(&worker->wake, &worker->lock);
 		if (worker->stopping)
 			break;
-		/* The slot is ours until run is moved past it. */
+		/* No other thread uses this slot until run is increased. */
 		job = worker_slot(worker, worker->run);
 		worker->running = true;
 		pthread_mutex_unlock(&worker->lock);
@@ -99,7 +102,8 @@ worker_main(void *arg)
 		worker->moved = rm_mono_now();
 		pthread_cond_signal(&worker->idle);
 		pthread_mutex_unlock(&worker->lock);
-		worker_notify(worker); /* not with the lock: the loop may want it */
+		/* not while locked: the loop may need the lock */
+		worker_notify(worker);
 		pthread_mutex_lock(&worker->lock);
 	}
 	worker->ended = true;
@@ -115,7 +119,7 @@ worker_answer(struct rm_worker *worker)
 {
 	struct worker_job job = *worker_slot(worker, worker->answered);
 
-	worker->answered++; /* before: done may submit into this slot */
+	worker->answered++; /* moved on first: done may submit a job into this slot */
 	job.done(job.job, job.r);
 }
 
@@ -126,7 +130,7 @@ worker_on_run(evutil_socket_t fd, short what, void *arg)
 	uint64_t count, run;
 
 	if (read(fd, &count, sizeof(count)) < 0)
-		return; /* EAGAIN: taken by an earlier wake-up */
+		return; /* EAGAIN: an earlier wake-up has read it */
 	pthread_mutex_lock(&worker->lock);
 	run = worker->run;
 	pthread_mutex_unlock(&worker->lock);
@@ -134,10 +138,10 @@ worker_on_run(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < WORKER_ANSWERS_PER_WAKEUP && worker->answered < run; i++)
 		worker_answer(worker);
 	if (worker->answered < run)
-		worker_notify(worker); /* the rest in a later turn */
+		worker_notify(worker); /* the other jobs are answered in a later turn */
 }
 
-/* Signals are for the loop's thread. */
+/* Signals are handled by the loop's thread. */
 static int
 worker_start(struct rm_worker *worker)
 {
@@ -154,7 +158,7 @@ worker_start(struct rm_worker *worker)
 	return r;
 }
 
-/* Waited for until a time of rm_mono_now()'s clock. */
+/* A condition variable that waits by the clock of rm_mono_now(). */
 static void
 worker_init_idle(struct rm_worker *worker)
 {
@@ -213,7 +217,8 @@ rm_worker_stop(struct rm_worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* The job of that number, which still runs, is not answered; none: UINT64_MAX. */
+/* Cancels the waiting jobs, and answers all. `running` is the number of a job that
+ * still runs and is not answered; UINT64_MAX: none. */
 static void
 worker_end(struct rm_worker *worker, uint64_t run, uint64_t running)
 {
@@ -241,7 +246,7 @@ rm_worker_free(struct rm_worker *worker)
 	worker_release(worker);
 }
 
-/* False: a job still runs. */
+/* False: a job is still running. */
 static bool
 worker_wait(struct rm_worker *worker, rm_mono_t until)
 {
@@ -271,10 +276,10 @@ rm_worker_free_until(struct rm_worker *worker, rm_mono_t until)
 	}
 	run = worker->run;
 	pthread_mutex_unlock(&worker->lock);
-	/* Before it is left: from then on the thread may free it. */
+	/* Before the thread is left alone: from then on it may free the worker. */
 	worker_end(worker, run, run);
 	pthread_mutex_lock(&worker->lock);
-	ended = worker->ended; /* meanwhile */
+	ended = worker->ended; /* the job may have ended meanwhile */
 	worker->left = !ended;
 	if (!ended)
 		pthread_detach(worker->thread);
@@ -313,7 +318,8 @@ rm_worker_submit(struct rm_worker *worker, int (*run)(void *job),
 int64_t
 rm_worker_behind_ns(const struct rm_worker *worker, rm_mono_t now)
 {
-	/* The lock is no part of what a caller sees as its state. */
+	/* The lock is not part of the state that a caller sees, so const is cast away.
+	 */
 	pthread_mutex_t *lock = (pthread_mutex_t *)&worker->lock;
 	int64_t behind = 0;
 

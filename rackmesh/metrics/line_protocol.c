@@ -7,21 +7,21 @@
 
 #include "rackmesh/metrics/decimal.h"
 
-#define INTEGER_TEXT 24 /* sign, 19 digits, one character behind them */
+#define INTEGER_TEXT 24 /* sign, 19 digits, and one character behind them */
 
 enum line_state {
 	LINE_BEGUN = 1,
-	LINE_FIELDS = 2, /* at least one: no tag may follow */
+	LINE_FIELDS = 2, /* fields so far; after the first one no tag may follow */
 	LINE_INVALID = 4,
 	LINE_FULL = 8,
 };
 
-/* What a byte means where, so that text is read once and copied on the way. */
+/* Classes of bytes, so that a text is checked and copied in one pass. */
 enum byte_class {
 	BYTE_MEASUREMENT = 1, /* escaped in the measurement */
 	BYTE_NAME = 2,        /* escaped in tag keys and values, and field keys */
 	BYTE_STRING = 4,      /* escaped in string fields */
-	BYTE_BREAK = 8,       /* ends a line wherever it stands */
+	BYTE_BREAK = 8,       /* ends a line everywhere */
 	BYTE_END = 16,
 };
 
@@ -57,8 +57,9 @@ line_put_bytes(struct rm_line *line, const char *bytes, size_t len)
 }
 
 /*
- * Line breaks have no escape outside string fields, and there whoever reads by lines
- * would be torn apart: they make the point invalid. Returns the text's length.
+ * Line breaks cannot be escaped outside of string fields, and inside of them they would
+ * break readers that read line by line: a line break makes the point invalid. Returns
+ * the length of the text.
  */
 static inline size_t
 line_put_escaped(struct rm_line *line, const char *text, unsigned escaped)
@@ -98,7 +99,7 @@ line_put_name(struct rm_line *line, const char *name, unsigned escaped)
 		line->state |= LINE_INVALID;
 }
 
-/* Two digits at a time, from `end` to the front. Returns where they begin. */
+/* Writes two digits at a time, backwards from `end`. Returns the first digit. */
 static char *
 format_integer(int64_t value, char *end)
 {
@@ -125,8 +126,8 @@ format_integer(int64_t value, char *end)
 	return at;
 }
 
-/* The number and one character behind it. Where there is room, more is copied than is
- * needed: a copy of fixed size is a few moves, and what follows overwrites the rest. */
+/* Writes the number and one character behind it. If there is room, a fixed number of
+ * bytes is copied, which is faster; later text overwrites the excess. */
 static inline void
 line_put_integer(struct rm_line *line, int64_t value, char behind)
 {
@@ -154,7 +155,7 @@ rm_line_begin(struct rm_line *line, const char *measurement)
 {
 	line->at = line->len;
 	line->state = LINE_BEGUN;
-	if (measurement[0] == '#') /* would be a comment */
+	if (measurement[0] == '#') /* the line would be a comment */
 		line->state |= LINE_INVALID;
 	line_put_name(line, measurement, BYTE_MEASUREMENT);
 }
@@ -165,7 +166,8 @@ rm_line_tag(struct rm_line *line, const char *key, const char *value)
 	if (line->state & LINE_FIELDS)
 		line->state |= LINE_INVALID;
 	if (value[0] == '\0')
-		return; /* an empty tag is the same as none, and has no syntax */
+		/* an empty tag means no tag, and the protocol has no form for it */
+		return;
 	line_put(line, ',');
 	line_put_name(line, key, BYTE_NAME);
 	line_put(line, '=');

@@ -8,12 +8,13 @@
 
 struct reader {
 	char *at, *end;
-	char stopped; /* what ended the last name; 0: the line */
+	char stopped; /* the character that ended the last name; 0: end of line */
 };
 
 /*
- * A name up to one of `stops`, unescaped in place and terminated. A backslash escapes
- * only what would be syntax there; before anything else it is itself.
+ * Reads a name up to one of `stops`; removes escapes in place and terminates it. A
+ * backslash only escapes characters with a meaning there; before others it stands for
+ * itself.
  */
 static char *
 read_name(struct reader *reader, const char *stops, const char *escaped)
@@ -31,7 +32,7 @@ read_name(struct reader *reader, const char *stops, const char *escaped)
 	return out > name ? name : NULL;
 }
 
-/* Behind the opening quote. */
+/* Reads a string; the opening quote has been read. */
 static char *
 read_quoted(struct reader *reader)
 {
@@ -89,7 +90,7 @@ read_value(struct rm_line_column *column)
 		return read_integer(column->text, "i", &column->integer);
 	}
 	column->type = RM_LINE_FLOAT;
-	/* strtod also takes blanks, "inf", "nan" and hexadecimal numbers. */
+	/* strtod would also take blanks, "inf", "nan" and hexadecimal numbers. */
 	if (strspn(column->text, "+-.0123456789eE") != len)
 		return -EBADMSG;
 	column->number = strtod(column->text, &end);

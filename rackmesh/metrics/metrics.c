@@ -22,10 +22,11 @@ struct metric {
 	const char *help;
 	char *labels;
 	const void *owner;
-	const uint64_t *counter; /* or else a gauge: */
-	bool in_ns;              /* that counter */
+	const uint64_t *counter; /* a gauge if value is NULL: */
+	bool in_ns;              /* the counter */
 	double (*read)(const void *arg);
-	const struct rm_metrics_family *family; /* or else all of a name */
+	/* a family of series if both are NULL */
+	const struct rm_metrics_family *family;
 	const void *arg;
 };
 
@@ -33,12 +34,12 @@ struct rm_metrics_out {
 	const char *name;
 	struct evbuffer *text;
 	bool failed; /* out of memory */
-	/* Instead of the text. */
+	/* Takes the series instead of writing text. */
 	void (*take)(const char *labels, const char *more, double value, void *to);
 	void *to;
 };
 
-/* Kept so that equal names are neighbours, in order of registration. */
+/* Sorted so that equal names are neighbours, each in order of registration. */
 struct rm_metrics {
 	struct metric *metrics;
 	size_t count, capacity;
@@ -77,7 +78,7 @@ metrics_name_ok(const char *name)
 	return true;
 }
 
-/* Where a metric of this name and these labels belongs. */
+/* The index for a metric with this name and these labels. */
 static int
 metrics_place(const struct rm_metrics *metrics, const struct metric *fresh, size_t *ret)
 {
@@ -91,14 +92,14 @@ metrics_place(const struct rm_metrics *metrics, const struct metric *fresh, size
 				return -EEXIST;
 			place = i + 1;
 		} else if (place == i) {
-			break; /* the group has ended */
+			break; /* the group of this name has ended */
 		}
 	}
 	*ret = place;
 	return 0;
 }
 
-/* Takes nothing of fresh: the labels are copied. */
+/* Adds a copy of *fresh; labels are copied. */
 static int
 metrics_add(struct rm_metrics *metrics, const struct metric *fresh)
 {

@@ -1,9 +1,9 @@
 /*
- * Encoding: version | zeros | max | runs to the end, each
- *     empty bins before it | number of bins | count of every bin
- * all varints (LEB128, least significant first, no longer than needed). Runs are
- * as long as they can be and no bin in one is empty, so that a content has
- * exactly one encoding. max is 0 when there is no value above 0.
+ * Encoding: version | zeros | max | runs to the end, each: number of empty bins before
+ * it | number of bins | count of every bin. All numbers are varints (LEB128, least
+ * significant byte first, no longer than needed). A run is as long as possible and
+ * contains no empty bin, so that each content has exactly one encoding. max is 0 if
+ * there is no value above 0.
  */
 #include "rackmesh/metrics/sketch.h"
 
@@ -17,27 +17,28 @@
 #define SKETCH_BINS 1388
 #define SKETCH_MAX_VALUE (UINT64_C(1) << 40)
 #define SKETCH_VERSION 1
-/* What keeps every encoding below RM_SKETCH_MAX_BYTES: at most 512 bins can then
- * need more than 5 bytes, so 1388 * 5 + 512 and some. */
+/* Keeps every encoding below RM_SKETCH_MAX_BYTES: at most 512 bins can then need more
+ * than 5 bytes, so 1388 * 5 + 512 and a few more. */
 #define SKETCH_MAX_COUNT (UINT64_C(1) << 44)
 
-/* Finding a bin: its first guess by exponent and leading bits of the mantissa,
- * which are narrower (0.8 %) than a bin (2 %). */
+/* To find a bin, the exponent and the leading bits of the mantissa give a first guess.
+ * The guesses are narrower (0.8 %) than a bin (2 %). */
 #define SKETCH_MANTISSA_BITS 7
 #define SKETCH_GUESSES (41 << SKETCH_MANTISSA_BITS)
 
 struct rm_sketch {
 	uint64_t bins[SKETCH_BINS];
 	uint64_t zeros;
-	uint64_t count; /* with the zeros */
+	uint64_t count; /* the zeros included */
 	uint64_t max;
-	unsigned low, high; /* no bin outside low .. high is filled; low > high: none */
+	/* bins outside of low .. high are empty; low > high: all are */
+	unsigned low, high;
 };
 
-/* Constant once filled, so that adding a value needs no logarithm. */
+/* Filled once, so that adding a value needs no logarithm. */
 static struct {
 	uint64_t upper[SKETCH_BINS]; /* largest integer in the bin: floor(gamma^i) */
-	uint64_t value[SKETCH_BINS]; /* what the bin stands for */
+	uint64_t value[SKETCH_BINS]; /* the value that stands for the bin */
 	uint16_t guess[SKETCH_GUESSES];
 } sketch_tables;
 
@@ -68,7 +69,7 @@ sketch_fill_tables(void)
 	for (unsigned i = 0; i < SKETCH_GUESSES; i++) {
 		unsigned exponent = i >> SKETCH_MANTISSA_BITS;
 		uint64_t mantissa = i & ((1u << SKETCH_MANTISSA_BITS) - 1);
-		/* Least value with this guess; below 2^7 some guesses have none. */
+		/* Least value with this guess; below 2^7 some guesses have no value. */
 		uint64_t least = (UINT64_C(1) << exponent) +
 				 ((mantissa << exponent) >> SKETCH_MANTISSA_BITS);
 
@@ -172,7 +173,7 @@ rm_sketch_max_ns(const struct rm_sketch *sketch)
 uint64_t
 rm_sketch_quantile_ns(const struct rm_sketch *sketch, double q)
 {
-	/* 0.07 * 100 is a little more than 7 in doubles, and still means rank 7. */
+	/* 0.07 * 100 is a little more than 7 in doubles; it must still mean rank 7. */
 	double rank = ceil(q * (double)sketch->count * (1 - 1e-12));
 	uint64_t below = sketch->zeros;
 
@@ -193,7 +194,7 @@ rm_sketch_quantile_ns(const struct rm_sketch *sketch, double q)
 struct sketch_writer {
 	uint8_t *out;
 	size_t room;
-	size_t at; /* goes on counting past room */
+	size_t at; /* counts on when there is no room left */
 };
 
 static void
@@ -215,7 +216,7 @@ int
 rm_sketch_encode(const struct rm_sketch *sketch, uint8_t *out, size_t out_len)
 {
 	struct sketch_writer writer = { .out = out, .room = out_len };
-	unsigned written = 0; /* bins before this one are told */
+	unsigned written = 0; /* bins below this one are written */
 
 	if (sketch->count > SKETCH_MAX_COUNT)
 		return -ENOSPC;
@@ -244,7 +245,7 @@ struct sketch_reader {
 	size_t at;
 };
 
-/* Nothing in here is larger than SKETCH_MAX_COUNT, so 7 bytes always do. */
+/* No number in an encoding is larger than SKETCH_MAX_COUNT, so 7 bytes are enough. */
 static int
 sketch_take(struct sketch_reader *reader, uint64_t *ret)
 {
@@ -320,7 +321,7 @@ sketch_take_all(struct sketch_reader *reader, struct rm_sketch *sketch)
 			return r;
 	}
 
-	/* The largest value must be one of the last filled bin. */
+	/* The largest value must be in the last bin that is not empty. */
 	if (next == 0
 		? max != 0
 		: max == 0 || max > SKETCH_MAX_VALUE || sketch_bin(max) != sketch->high)

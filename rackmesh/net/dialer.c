@@ -24,24 +24,25 @@
 struct dialer_peer {
 	struct rm_dialer *dialer;
 	struct rm_endpoint endpoint;
-	/* A numeric one, or those of its name's last answer. */
+	/* The numeric address, or the addresses of the last answer to the name's
+	 * look-up. */
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
 	size_t count;
-	struct rm_lookup *lookup; /* NULL: none runs */
-	bool unresolved;          /* the last one failed, which was logged */
+	struct rm_lookup *lookup; /* NULL: no look-up is running */
+	bool unresolved;          /* the last look-up failed, which was logged */
 };
 
 /*
- * Either waiting (timer armed, fd -1, link NULL), resolving (timer armed as the
- * time-out, resolving set), connecting (the same, fd and writable set), opening (the
- * same timer armed, link set) or up (link set, up).
+ * States: waiting (timer set, fd -1, link NULL); resolving (timer set as time-out,
+ * resolving true); connecting (timer set as time-out, fd and writable set); opening
+ * (timer set as time-out, link set); up (link set, up true).
  */
 struct rm_dialer {
 	struct rm_loop *loop;
 	struct dialer_peer *peers;
 	size_t peer_count;
-	size_t at;      /* the peer to try next, or being tried */
-	size_t address; /* and which of its addresses */
+	size_t at;      /* the peer that is tried, or will be next */
+	size_t address; /* the index of its address */
 	bool resolving;
 	int64_t connect_timeout_ns;
 	struct rm_backoff backoff;
@@ -55,7 +56,7 @@ struct rm_dialer {
 	struct rm_link *link;
 	bool up;
 	bool settled;
-	struct rm_error error; /* of the last link that closed */
+	struct rm_error error; /* address of the last link that was closed */
 };
 
 static void
@@ -70,8 +71,8 @@ dialer_drop_socket(struct rm_dialer *dialer)
 }
 
 /*
- * This address will not do for now: on to the next, with a pause after the last.
- * Only ever a caller's last statement: the owner may free the dialer.
+ * The current address failed: tries the next one, after the last one with a pause. A
+ * caller must return at once: the owner may free the dialer.
  */
 static void
 dialer_next(struct rm_dialer *dialer, int reason)
@@ -130,10 +131,10 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 	dialer->link = NULL;
 	dialer->up = false;
 	/*
-	 * A peer that never said welcome (frozen, or it refuses us) is as good as
-	 * one that cannot be reached, or it would keep us from those behind it.
-	 * After a real session the list starts anew, soon, but not all of us at
-	 * the same moment.
+	 * A peer that never welcomed us (frozen, or it refuses us) counts as
+	 * unreachable, so that the peers behind it in the list are tried. After a
+	 * session that was welcomed the list starts again, soon, but at a random time,
+	 * so that not all daemons dial at once.
 	 */
 	if (dialer->settled) {
 		dialer->at = dialer->peer_count - 1;
@@ -142,7 +143,7 @@ dialer_on_close(struct rm_link *link, int reason, void *arg)
 	dialer_next(dialer, reason);
 }
 
-/* A connect to a local port in the ephemeral range can meet itself when nobody
+/* A connect to a local port of the ephemeral range can connect to itself if nobody
  * listens there. */
 static bool
 dialer_met_itself(int fd)
@@ -172,7 +173,7 @@ dialer_connected(struct rm_dialer *dialer)
 		dialer_next(dialer, -ECONNREFUSED);
 		return;
 	}
-	dialer->fd = -1; /* the link's now, also when it fails */
+	dialer->fd = -1; /* the link owns fd now, also on failure */
 	dialer_drop_socket(dialer);
 	r = rm_link_new(
 	    dialer->loop, fd, &dialer->limits, &callbacks, dialer, &dialer->link);
@@ -207,12 +208,13 @@ dialer_connect(struct rm_dialer *dialer)
 	    address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (dialer->fd < 0)
 		return -errno;
-	/* EAGAIN is a Unix socket's full backlog: that one will never signal. */
+	/* EAGAIN means that the backlog of a Unix socket is full; such a socket never
+	 * becomes writable. */
 	if (connect(dialer->fd, (const struct sockaddr *)&address->storage,
 		address->len) < 0 &&
 	    errno != EINPROGRESS)
 		return -errno;
-	/* Connected at once is writable at once. */
+	/* If connect succeeded at once, the socket is writable at once. */
 	dialer->writable = event_new(rm_loop_base(dialer->loop), dialer->fd, EV_WRITE,
 	    dialer_on_writable, dialer);
 	if (dialer->writable == NULL || event_add(dialer->writable, NULL) < 0)
@@ -228,7 +230,7 @@ dialer_try(struct dialer_peer *peer, int unresolved)
 	int r;
 
 	dialer->resolving = false;
-	/* An answer that came late may have fewer addresses than the one before. */
+	/* A late answer may have fewer addresses than the one before. */
 	r = dialer->address < peer->count ? dialer_connect(dialer) : unresolved;
 	if (r < 0)
 		dialer_next(dialer, r);
@@ -263,8 +265,8 @@ dialer_on_answer(const struct rm_lookup_answer *answer, void *arg)
 	dialer_try(peer, answer->r);
 }
 
-/* Its turn begins. A look-up that was too slow before is not waited for again while
- * there is an answer of before. */
+/* Begins with this peer. If its last look-up was too slow and there are addresses of an
+ * earlier one, they are used without waiting. */
 static void
 dialer_resolve(struct dialer_peer *peer)
 {
@@ -299,7 +301,7 @@ dialer_begin(struct rm_dialer *dialer)
 		dialer_try(peer, -ENXIO);
 }
 
-/* The pause is over, or the peer or the resolver took too long. */
+/* The pause has ended, or the peer or the resolver took too long. */
 static void
 dialer_on_timer(void *arg)
 {
@@ -307,7 +309,8 @@ dialer_on_timer(void *arg)
 	struct dialer_peer *peer = &dialer->peers[dialer->at];
 
 	if (dialer->link != NULL) {
-		rm_link_close(dialer->link, -ETIMEDOUT); /* the handshake */
+		/* the handshake took too long */
+		rm_link_close(dialer->link, -ETIMEDOUT);
 	} else if (dialer->resolving) {
 		if (peer->count == 0)
 			rm_error_set(&dialer->error, 0,

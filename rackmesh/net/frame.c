@@ -33,16 +33,16 @@ frame_take(struct evbuffer *in, size_t max_bytes, bool sealed, struct rm_frame *
 
 	if (evbuffer_copyout(in, header, sizeof(header)) != sizeof(header))
 		return -EAGAIN;
-	/* Judged before the body is here: nobody buffers towards a length that
-	 * will be refused anyway. */
+	/* The length is checked before the body arrives, so that a frame that will be
+	 * refused is not buffered. */
 	len = frame_get_u32(header);
 	if (len == 0 || len > max_bytes || len > RM_FRAME_MAX_BYTES)
 		return -EMSGSIZE;
 	if (evbuffer_get_length(in) < sizeof(header) + len)
 		return -EAGAIN;
 
-	/* Copied out and not pulled up: the payload must be aligned, and an
-	 * evbuffer promises nothing about 8 bytes behind its start. */
+	/* The payload is copied, because it must be aligned: an evbuffer does not align
+	 * data that begins 8 bytes behind its start. */
 	data = malloc(len);
 	if (data == NULL)
 		return -ENOMEM;
@@ -80,8 +80,8 @@ frame_put(struct evbuffer *out, const uint8_t *data, size_t len, bool sealed)
 
 	if (len == 0 || len > RM_FRAME_MAX_BYTES)
 		return -EMSGSIZE;
-	/* Header and payload in one piece: half a frame on the stream, because
-	 * the second allocation failed, would lose the connection. */
+	/* Header and payload are added in one piece: if only the second allocation
+	 * failed, half a frame on the stream would make the connection useless. */
 	if (evbuffer_reserve_space(
 		out, (ev_ssize_t)(RM_FRAME_HEADER_BYTES + len), &space, 1) != 1)
 		return -ENOMEM;

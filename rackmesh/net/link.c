@@ -24,9 +24,10 @@
 #include "rackmesh/tls/tls.h"
 #include "rackmesh/tls/tls_stream.h"
 
-/* The files are looked at every second, so that half of the time is left for this. */
+/* The files are checked every second, so that half of the time is left for a renewal.
+ */
 #define LINK_RECHECK_NS (RM_TLS_RECHECK_NS / 2)
-/* Enciphered and not looked at yet: a few records. */
+/* encrypted bytes that are not decrypted yet: a few records */
 #define LINK_SEALED_BYTES (64 << 10)
 
 struct bufferevent;
@@ -36,43 +37,45 @@ struct tls_stream;
 
 struct rm_link {
 	int fd;
-	struct bufferevent *bev; /* NULL: closed */
+	struct bufferevent *bev; /* NULL: the link is closed */
 	struct rm_timer
-	    *timer; /* on_open, a frame's time; with TLS its time-outs, too */
+	    *timer; /* time-out of on_open and of a frame; with TLS also those of TLS */
 	size_t max_frame;
 	size_t max_output;
 	int64_t frame_ns;
 	struct rm_link_callbacks callbacks;
 	void *arg;
-	struct tls_stream *stream; /* NULL: plaintext, without the next four */
-	struct evbuffer *plain;    /* deciphered */
-	struct evbuffer *outgoing; /* frames that wait for the handshake */
-	struct rm_turn turn;       /* for a step of the handshake */
+	/* NULL: plaintext, and the next four members are not used */
+	struct tls_stream *stream;
+	struct evbuffer *plain;    /* decrypted bytes */
+	struct evbuffer *outgoing; /* frames that wait for the end of the handshake */
+	struct rm_turn turn;       /* the turn for a step of the handshake */
 	bool has_turn;
 	const char *identity;
 	struct rm_error error;
 	/*
-	 * ended: the stream has said its last; the frames that came before it
-	 * are still handed over. closing: our side has had enough, they are not.
+	 * ended: the peer has ended the stream; frames that arrived before are still
+	 * handed over. closing: our side closes the link; they are not.
 	 */
 	bool ended;
 	bool closing;
 	bool open;    /* on_open has been called */
-	bool begun;   /* the handshake's time runs */
-	bool goodbye; /* the peer has said, within TLS, that this was all */
-	bool paused;  /* frames wait */
-	int reason;   /* of whichever of the two */
-	/* A frame has begun after so many whole ones, then; 0: none. */
+	bool begun;   /* the time-out of the handshake is running */
+	bool goodbye; /* the peer has ended the stream within TLS */
+	bool paused;  /* frames are not handed over */
+	int reason;   /* the reason of ended or closing */
+	/* When a frame began to arrive, and the number of frames received before it; 0:
+	 * none. */
 	rm_mono_t begun_at;
 	uint64_t begun_after;
-	bool watched; /* the timer runs, also without TLS */
-	bool late; /* has been found late once: what waits in the kernel may end it */
+	bool watched; /* the timer is set, also without TLS */
+	bool late;    /* found late once; the rest may be in the kernel's buffer */
 	struct rm_address peer;
 	struct rm_link_counts counts;
 };
 
-/* Who is there? 0, -EAGAIN while nobody knows, or why to close. What has come is looked
- * at in its turn: a step costs as much as a thousand frames of those who are known. */
+/* A step of the handshake. 0: done; -EAGAIN: not yet; otherwise the reason to close.
+ * Links take turns here: a step costs as much CPU as a thousand frames. */
 static int
 link_shake_hands(struct rm_link *link)
 {
@@ -98,7 +101,8 @@ link_shake_hands(struct rm_link *link)
 	return tls_stream_write(link->stream, link->outgoing);
 }
 
-/* The owner may use it from now on; 0, -EAGAIN: not yet, or why to close. */
+/* Tells the owner that the link is open. 0; -EAGAIN: not yet; otherwise the reason to
+ * close. */
 static int
 link_begin(struct rm_link *link)
 {
@@ -116,15 +120,16 @@ link_begin(struct rm_link *link)
 	return 0;
 }
 
-/* Another frame may be among what has come enciphered; 0, -EAGAIN, or why to close. */
+/* Decrypts what has arrived, which may contain another frame. 0, -EAGAIN, or the reason
+ * to close. */
 static int
 link_decipher(struct rm_link *link)
 {
 	int r = tls_stream_read(link->stream, link->plain,
 	    RM_FRAME_HEADER_BYTES + link->max_frame, &link->error);
 
-	/* TLS answers some messages by itself: who asks and asks, and reads nothing,
-	 * would have us keep the answers. */
+	/* TLS answers some messages by itself: a peer that sends such messages and
+	 * reads nothing would make this process store the answers. */
 	if (evbuffer_get_length(bufferevent_get_output(link->bev)) >
 	    link->max_output + LINK_SEALED_BYTES)
 		return -ENOBUFS;
@@ -163,7 +168,8 @@ link_has_rest(const struct rm_link *link)
 					   tls_stream_in_record(link->stream));
 }
 
-/* All that has come is handed over: does the rest begin a frame? */
+/* Called when all whole frames are handed over: notes whether the rest begins a frame.
+ */
 static void
 link_note_rest(struct rm_link *link)
 {
@@ -172,7 +178,7 @@ link_note_rest(struct rm_link *link)
 		return;
 	}
 	if (link->begun_at.ns != 0 && link->begun_after == link->counts.frames_in)
-		return; /* the same one still */
+		return; /* the same frame as before */
 	link->begun_at = rm_mono_now();
 	link->begun_after = link->counts.frames_in;
 	link->late = false;
@@ -182,8 +188,8 @@ link_note_rest(struct rm_link *link)
 	rm_timer_after(link->timer, link->frame_ns);
 }
 
-/* After a stop of our own process the rest of the frame lies in the kernel: one look
- * is no proof. */
+/* True at the second check only: after a stop of this process the rest of the frame may
+ * be in the kernel's buffer. */
 static bool
 link_frame_is_late(struct rm_link *link)
 {
@@ -197,7 +203,7 @@ link_frame_is_late(struct rm_link *link)
 	return twice;
 }
 
-/* With TLS again and again, else as long as frames come in parts. */
+/* Sets the timer again: always with TLS, otherwise while frames arrive in parts. */
 static void
 link_recheck(struct rm_link *link)
 {
@@ -216,7 +222,7 @@ link_recheck(struct rm_link *link)
 		rm_link_close(link, r);
 }
 
-/* The two ways of not being configured alike deserve a sentence. */
+/* If one side uses TLS and the other does not, the error says so. */
 static void
 link_explain(struct rm_link *link)
 {
@@ -230,7 +236,8 @@ link_explain(struct rm_link *link)
 		    &link->error, 0, "the peer uses TLS, this daemon runs plaintext");
 }
 
-/* The stream is at its end, and no whole frame is left: was that all? */
+/* The reason to close at the end of the stream: it is an orderly end only if nothing is
+ * left. */
 static int
 link_last_reason(struct rm_link *link)
 {
@@ -238,15 +245,15 @@ link_last_reason(struct rm_link *link)
 
 	if (rest == NULL)
 		rest = bufferevent_get_input(link->bev);
-	/* Cut off in the middle of a frame is no orderly end; nor is within TLS one
-	 * that anybody on the way could have made. */
+	/* A stream that ends inside of a frame was cut off. With TLS, so was one that
+	 * ends without TLS saying so: anybody on the way can close a connection. */
 	if (link->reason == 0 &&
 	    (evbuffer_get_length(rest) > 0 || (link->stream != NULL && !link->goodbye)))
 		link->reason = -ECONNRESET;
 	return link->reason;
 }
 
-/* One frame off the input to the owner; 0, -EAGAIN, or why to close. */
+/* Hands one frame to the owner; 0, -EAGAIN, or the reason to close. */
 static int
 link_hand_over(struct rm_link *link)
 {
@@ -264,7 +271,7 @@ link_hand_over(struct rm_link *link)
 	link->counts.bytes_in += RM_FRAME_HEADER_BYTES + frame.len;
 	r = link->callbacks.on_frame(link, frame.data, frame.len, link->arg);
 	free(frame.data);
-	/* The owner's -EAGAIN is a reason like any other, not "wait for more". */
+	/* -EAGAIN of the owner is a reason to close, not "wait for more". */
 	if (r == -EAGAIN) {
 		rm_link_close(link, r);
 		r = 0;
@@ -296,8 +303,8 @@ rm_link_error(const struct rm_link *link)
 	return link->error.text;
 }
 
-/* A host that vanishes while we have nothing to say is noticed within some 15 s. A
- * frozen process's kernel still answers. */
+/* A host that vanishes while we send nothing is noticed within about 15 s. The kernel
+ * of a frozen process still answers. */
 static int
 rm_tcp_prepare(int fd)
 {
@@ -318,7 +325,7 @@ rm_tcp_prepare(int fd)
 	return 0;
 }
 
-/* As rm_link_peer_ack. */
+/* See rm_link_peer_ack. */
 static int
 rm_tcp_peer_ack(int fd, int64_t *since_ns, uint32_t *unacked)
 {
@@ -331,8 +338,8 @@ rm_tcp_peer_ack(int fd, int64_t *since_ns, uint32_t *unacked)
 	if (ioctl(fd, SIOCOUTQ, &queued) < 0 || ioctl(fd, SIOCOUTQNSD, &unsent) < 0)
 		return -errno;
 	*since_ns = (int64_t)info.tcpi_last_ack_recv * RM_NS_PER_MS;
-	/* Behind a frozen process's full window bytes wait unsent: those wait for
-	 * room and not for an ACK. */
+	/* If the window of a frozen process is full, bytes wait unsent: they wait for
+	 * room, not for an acknowledgement. */
 	*unacked = queued > unsent ? (uint32_t)(queued - unsent) : 0;
 	return 0;
 }
@@ -340,8 +347,8 @@ rm_tcp_peer_ack(int fd, int64_t *since_ns, uint32_t *unacked)
 /* Frames handed over before other peers get their turn. */
 #define LINK_FRAMES_PER_WAKEUP 64
 
-/* Hands the kernel what it takes at once of the queue, so that a refusal sent
- * just before the close has a chance to arrive, and lets go of the socket. */
+/* Gives the kernel as much of the queue as it takes at once, so that a refusal sent
+ * before the close can arrive. Then closes the socket. */
 static void
 link_shut(struct rm_link *link)
 {
@@ -359,8 +366,8 @@ link_shut(struct rm_link *link)
 		evbuffer_unfreeze(output, 1);
 		evbuffer_write(output, link->fd);
 	}
-	/* The bufferevent may live on until its running callback returns, so its
-	 * events go before the descriptor does. */
+	/* The bufferevent may live until its running callback returns, so its events
+	 * are removed before the descriptor is closed. */
 	bufferevent_disable(link->bev, EV_READ | EV_WRITE);
 	bufferevent_free(link->bev);
 	link->bev = NULL;
@@ -368,7 +375,7 @@ link_shut(struct rm_link *link)
 	link->fd = -1;
 }
 
-/* Only ever a caller's last statement: the owner may free the link. */
+/* A caller must return at once: the owner may free the link. */
 static void
 link_finish(struct rm_link *link, int reason)
 {
@@ -380,10 +387,10 @@ link_finish(struct rm_link *link, int reason)
 }
 
 /*
- * Hands over every whole frame that has arrived. libevent calls again only for
- * new bytes, so a frame left behind here would wait for the peer's next one.
- * One busy peer must not starve the others: after a fixed share the rest of its
- * frames go to the back of the queue.
+ * Hands over all whole frames that have arrived. libevent only calls again for new
+ * bytes, so a frame left behind would wait for the next one of the peer. After a fixed
+ * number of frames the rest goes to the back of the queue, so that one busy peer does
+ * not block the others.
  */
 static void
 link_on_readable(struct bufferevent *bev, void *arg)
@@ -450,9 +457,9 @@ link_on_event(struct bufferevent *bev, short what, void *arg)
 	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
 		return;
 	/*
-	 * EPIPE says that the peer had closed before; what it sent and how it
-	 * closed is still to be read, and reading always comes to an end now. One
-	 * that refuses our certificate says so and resets.
+	 * EPIPE: the peer closed the connection before. What it sent, and how it
+	 * closed, is still read; reading always ends. A peer that refuses our
+	 * certificate says so and resets the connection.
 	 */
 	if (what & BEV_EVENT_WRITING && what & BEV_EVENT_ERROR &&
 	    (error == EPIPE || (link->stream != NULL && error == ECONNRESET))) {
@@ -486,7 +493,8 @@ link_on_timer(void *arg)
 	}
 }
 
-/* For on_open: not every peer speaks first; and TLS has to begin. */
+/* Starts the timer of on_open, because some peers do not send first, and because TLS
+ * has to begin. */
 static int
 link_arm(struct rm_link *link, struct rm_loop *loop)
 {
@@ -556,8 +564,8 @@ rm_link_new(struct rm_loop *loop, int fd, const struct rm_link_limits *limits,
 		goto out;
 	bufferevent_setcb(
 	    link->bev, link_on_readable, link_on_writable, link_on_event, link);
-	/* One frame of the largest kind fits whole, so the limit cannot wedge, and
-	 * an unfinished one cannot hold more. */
+	/* One frame of the largest kind fits, so that the limit cannot block the
+	 * stream, and an unfinished frame cannot occupy more. */
 	bufferevent_setwatermark(
 	    link->bev, EV_READ, 0, RM_FRAME_HEADER_BYTES + link->max_frame);
 	r = limits->tls != NULL ? link_tls_wrap(link, limits) : 0;
@@ -592,7 +600,7 @@ rm_link_free(struct rm_link *link)
 	free(link);
 }
 
-/* Frames wait for the handshake; then they are enciphered at once. */
+/* Frames wait until the handshake has ended; after it they are encrypted at once. */
 static int
 link_send_sealed(struct rm_link *link, const uint8_t *data, size_t len)
 {
@@ -651,7 +659,7 @@ rm_link_close(struct rm_link *link, int reason)
 		return;
 	link->closing = true;
 	link->reason = reason;
-	/* Nothing more is read; the deferred call finds closing set. */
+	/* Nothing more is read; the deferred callback sees that closing is set. */
 	bufferevent_disable(link->bev, EV_READ);
 	bufferevent_trigger(
 	    link->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
@@ -662,7 +670,7 @@ rm_link_pause(struct rm_link *link)
 {
 	link->paused = true;
 	link->begun_at = (rm_mono_t){ 0 };
-	/* The handshake is not paused. */
+	/* Pausing does not stop the handshake. */
 	if (link->bev != NULL && (link->open || link->stream == NULL))
 		bufferevent_disable(link->bev, EV_READ);
 }
@@ -677,7 +685,7 @@ rm_link_resume(struct rm_link *link)
 		return;
 	if (!link->ended)
 		bufferevent_enable(link->bev, EV_READ);
-	/* For the frames that have arrived already. */
+	/* Hands over frames that arrived while paused. */
 	bufferevent_trigger(
 	    link->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
 }

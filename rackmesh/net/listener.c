@@ -12,16 +12,18 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/turn.h"
 
-/* Connections accepted in one turn. */
+/* Connections accepted in one turn of the loop. */
 #define LISTENER_ACCEPTS_PER_TURN 4
 #define LISTENER_PAUSE_NS (100 * RM_NS_PER_MS)
-/* A whole rack or region reconnects within one turn of the loop. */
+/* Room for all agents of a rack, or all daemons of a region, that reconnect within one
+ * turn. */
 #define LISTENER_BACKLOG 1024
 
 struct rm_listener {
 	int fd;
 	int port;
-	struct event *readable; /* not while it waits for its turn, or pauses */
+	/* disabled while the listener waits for its turn or pauses */
+	struct event *readable;
 	struct rm_turn turn;
 	struct rm_timer *pause;
 	int (*on_accept)(int fd, const struct rm_address *peer, void *arg);
@@ -67,17 +69,17 @@ listener_accept(void *arg)
 		case ENFILE:
 		case ENOBUFS:
 		case ENOMEM:
-			/* The connection stays in the backlog, so the event would
-			 * fire again and again until somebody closes something. */
+			/* The connection stays in the backlog: the event would fire
+			 * again and again until a descriptor is closed. */
 			rm_timer_after(listener->pause, LISTENER_PAUSE_NS);
 			return;
 		default:
-			/* That one connection has failed (accept(2): treat network
-			 * errors like EAGAIN); the next may be fine. */
+			/* Only this connection has failed (accept(2): treat network
+			 * errors like EAGAIN); the next one may be good. */
 			break;
 		}
 	}
-	rm_turn_ask(&listener->turn); /* there may be more */
+	rm_turn_ask(&listener->turn); /* more connections may wait */
 }
 
 static int

@@ -15,11 +15,11 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/metrics/metrics.h"
 
-/* What the loop and the thread share: the last of the two frees it. */
+/* Shared by the loop and the thread: the last of the two frees it. */
 struct lookup_job {
 	atomic_uint holders;
 	struct rm_endpoint endpoint;
-	int fd; /* eventfd: the following is there */
+	int fd; /* eventfd: set when the members below are valid */
 	int r;
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
 	size_t count;
@@ -54,7 +54,8 @@ lookup_main(void *arg)
 
 	job->r = rm_endpoint_resolve(
 	    &job->endpoint, job->addresses, &job->count, &job->error);
-	/* Before the answer: whoever gets it may at once start another. */
+	/* Called before the answer, because the receiver of the answer may start
+	 * another look-up at once. */
 	atomic_fetch_sub(&lookups_running, 1);
 	while (write(job->fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
@@ -62,7 +63,7 @@ lookup_main(void *arg)
 	return NULL;
 }
 
-/* Signals are for the loop's thread; nobody waits for this one's end. */
+/* Signals are handled by the loop's thread. Nobody waits for the end of this thread. */
 static int
 lookup_start(struct lookup_job *job)
 {

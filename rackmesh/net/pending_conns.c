@@ -23,7 +23,7 @@ rm_pending_conns_remove(
 	pending_conns->count--;
 }
 
-/* Its link closes from the loop; until then it is nobody's stranger any more. */
+/* Removes the connection from the list. Its link is closed later, from the loop. */
 static void
 send_away(struct rm_pending_conns *pending_conns, struct rm_pending_conn *pending_conn,
     int reason)
@@ -66,7 +66,7 @@ rm_pending_conns_named(
 	if (pending_conn->link == NULL)
 		return;
 	identity = rm_link_identity(pending_conn->link);
-	if (identity[0] == '\0') /* without TLS everybody is nobody */
+	if (identity[0] == '\0') /* without TLS there are no identities */
 		return;
 	for (struct rm_pending_conn *s = pending_conns->newest; s != NULL; s = s->older)
 		if (strcmp(rm_link_identity(s->link), identity) == 0) {

@@ -19,7 +19,7 @@
 
 static int spool_fetch(struct rm_spool *spool, uint64_t position);
 
-/* ---- room: who has to go, and what then is left ---- */
+/* ---- room: which records and files are removed ---- */
 
 static void
 spool_release(struct rm_spool *spool, uint64_t position)
@@ -47,7 +47,7 @@ at_least(uint64_t *position, uint64_t first)
 		*position = first;
 }
 
-/* what was released at the front */
+/* Removes released records at the front. */
 static void
 spool_trim(struct rm_spool *spool)
 {
@@ -79,14 +79,14 @@ spool_retire(struct rm_spool *spool)
 	if (spool->active == file)
 		spool->active = NULL;
 	spool->used -= file->bytes;
-	/* At the end: a job may be removing the first of them. */
+	/* Appended, because a job may be removing the first files of the list. */
 	while (*at != NULL)
 		at = &(*at)->next;
 	file->next = NULL;
 	*at = file;
 }
 
-/* What no job writes at the moment: false when there is nothing. */
+/* Drops the oldest record that waits and is in no running job. False: there is none. */
 static bool
 drop_pending(struct rm_spool *spool)
 {
@@ -100,7 +100,7 @@ drop_pending(struct rm_spool *spool)
 	return false;
 }
 
-/* The oldest file that no job writes, or the oldest record. */
+/* Drops the oldest file that no job writes, or else the oldest record. */
 static bool
 drop_oldest(struct rm_spool *spool)
 {
@@ -124,7 +124,7 @@ set_aside_goes_first(struct rm_spool *spool)
 		return false;
 	spool->used -= spool->quarantine_bytes;
 	spool->quarantine_bytes = 0;
-	spool->sweep_due = true; /* until it has succeeded */
+	spool->sweep_due = true; /* until the job has succeeded */
 	return true;
 }
 
@@ -148,17 +148,17 @@ spool_make_room(struct rm_spool *spool, uint64_t more)
 }
 
 #define MAX_FETCH_RECORDS 1024
-#define MAX_FETCH_BYTES (4u << 20) /* one record may be more */
+#define MAX_FETCH_BYTES (4u << 20) /* one record may be larger */
 #define AGAIN_NS (100 * RM_NS_PER_MS)
 
 struct fetch_record {
 	uint64_t seq;
-	size_t at; /* in bytes */
+	size_t at; /* offset in bytes */
 	size_t len;
-	bool whole; /* answer */
+	bool whole; /* set by the worker */
 };
 
-struct spool_fetch { /* all that the worker touches, with the folder's name */
+struct spool_fetch { /* all that the worker uses, with the name of the folder */
 	struct rm_spool *spool;
 	const char *folder;
 	uint64_t file, at;
@@ -188,7 +188,7 @@ fetch_run(void *arg)
 	return r;
 }
 
-/* What was found at the start is not there any more as it was. */
+/* A record that was found at the start cannot be read any more. */
 static void
 lose(struct rm_spool *spool, uint64_t position)
 {
@@ -212,14 +212,14 @@ fetched_one(struct rm_spool *spool, const struct spool_fetch *fetch,
 		return;
 	record = spool_index_at(&spool->index, position);
 	if (record->seq != one->seq || record->file == NULL || record->data != NULL)
-		return; /* done with, meanwhile */
+		return; /* the record was released meanwhile */
 	if (!one->whole) {
 		lose(spool, position);
 		return;
 	}
 	record->data = malloc(one->len);
 	if (record->data == NULL)
-		return; /* asked for again */
+		return; /* the owner asks for it again */
 	memcpy(record->data, fetch->data + one->at + SPOOL_RECORD_BYTES, one->len);
 	spool->cached += one->len;
 	if (position < spool->evicted)
@@ -241,7 +241,8 @@ fetch_answer(void *arg, int r)
 	struct rm_spool *spool = fetch->spool;
 
 	spool->fetch = NULL;
-	/* Which of them cannot be read? Only that one is lost. */
+	/* One of several records cannot be read: they are read one by one, so that only
+	 * that one is lost. */
 	if (r < 0 && !passes(r) && r != -ECANCELED && fetch->count > 1)
 		spool->fetch_one = true;
 	else if (!passes(r) && r != -ECANCELED)
@@ -257,7 +258,7 @@ fetch_answer(void *arg, int r)
 		spool->callbacks.on_fetched(spool->callbacks.arg);
 }
 
-/* From this record on, what lies behind it in its file and is not in memory. */
+/* Chooses this record, and those behind it in the same file that are not in memory. */
 static void
 fetch_choose(struct rm_spool *spool, struct spool_fetch *fetch, uint64_t position)
 {
@@ -287,7 +288,7 @@ fetch_choose(struct rm_spool *spool, struct spool_fetch *fetch, uint64_t positio
 	}
 }
 
-/* ---- records read back, and who has to leave memory ---- */
+/* ---- records that are read back, and eviction from memory ---- */
 
 static int
 spool_fetch(struct rm_spool *spool, uint64_t position)
@@ -312,7 +313,7 @@ spool_fetch(struct rm_spool *spool, uint64_t position)
 static void
 spool_window_seen(struct rm_spool *spool, uint64_t position)
 {
-	/* Read once more from further in front: so is what memory should hold. */
+	/* The reader went back: eviction starts again at the front. */
 	if (position < spool->cursor)
 		spool->evicted = spool->index.first;
 	spool->cursor = position;
@@ -331,7 +332,7 @@ evict(struct rm_spool *spool, uint64_t position)
 	record->data = NULL;
 }
 
-/* First what was read already, then what will be read last. */
+/* Evicts records that were read already first, then those that will be read last. */
 void
 spool_window_evict(struct rm_spool *spool)
 {
@@ -344,7 +345,7 @@ spool_window_evict(struct rm_spool *spool)
 		evict(spool, --spool->kept_end);
 }
 
-/* Of a path without a folder in it: the one we are in. */
+/* The folder of a path; "." if the path has none. */
 static void
 parent_of(const char *path, char parent[SPOOL_PATH_BYTES])
 {
@@ -362,7 +363,8 @@ parent_of(const char *path, char parent[SPOOL_PATH_BYTES])
 		snprintf(parent, SPOOL_PATH_BYTES, "%.*s", (int)len, path);
 }
 
-/* The names in a folder that we may use, but not read, are its owner's business. */
+/* A folder that may be used but not listed is allowed: its permissions are its owner's
+ * choice. */
 static int
 sync_names(const char *folder)
 {
@@ -388,11 +390,13 @@ spool_folder_settle(const char *folder)
 		r = -EEXIST;
 	if (r < 0 && r != -EEXIST)
 		return r;
-	/* Also if it was there: whoever made it may have got no further. */
+	/* Done also for a folder that existed: a former run may have stopped in
+	 * between. */
 	return sync_names(parent);
 }
 
-/* Where there is no room for two of them, the fsync has to do. */
+/* If the disk has no room for a second copy, fsync of the file is all that can be done.
+ */
 static int
 sync_as_it_is(const char *path)
 {
@@ -419,7 +423,7 @@ spool_file_renew(const char *folder, uint64_t first_seq, bool room)
 		return sync_as_it_is(path);
 	r = rm_file_read(path, SPOOL_MAX_FILE_BYTES, &data, &len);
 	if (r == -ENOENT)
-		return 0; /* all of it is done with */
+		return 0; /* no file: all records were done */
 	if (r < 0)
 		return r;
 	r = spool_file_create(path, data, len, &synced);
@@ -444,8 +448,8 @@ spool_file_cut(const char *folder, uint64_t first_seq, uint64_t bytes)
 	return r;
 }
 
-/* Of a folder that could not be read at the start: another life's records are not
- * ours to number. */
+/* For a folder that could not be read at the start. It must not contain a spool: this
+ * run may have used the numbers of its records. */
 static int
 adopt(const char *folder)
 {
@@ -486,9 +490,9 @@ _Static_assert(RM_SPOOL_MAX_RECORD_BYTES == SPOOL_SEGMENT_MAX_RECORD_BYTES,
 #define DEFAULT_MEMORY_BYTES (8u << 20)
 #define DEFAULT_SEGMENT_BYTES (8u << 20)
 #define MAX_SEGMENT_BYTES (32u << 20)
-#define LAZY_NS (200 * RM_NS_PER_MS) /* that `done` may be behind */
+#define LAZY_NS (200 * RM_NS_PER_MS) /* the longest delay of writing `done` */
 
-/* While no disk takes them, memory is what a promise is made of. */
+/* While no disk accepts records, those in memory are reported as durable. */
 static void
 on_report(void *arg)
 {
@@ -510,7 +514,8 @@ on_retry(void *arg)
 	struct rm_spool *spool = arg;
 
 	spool->retry_due = true;
-	spool->done_due |= spool->failing; /* something that shows whether it works */
+	/* a small write that shows whether the disk works */
+	spool->done_due |= spool->failing;
 	spool_commit(spool);
 }
 
@@ -603,12 +608,12 @@ rm_spool_new(struct rm_loop *loop, struct rm_worker *worker,
 	r = spool_recover(spool, options->identity, error);
 	if (r < 0)
 		goto out;
-	spool_commit(spool); /* files of which nothing is left, or that are too many */
+	spool_commit(spool); /* files without records, or above the limit */
 	*ret = spool;
 	return 0;
 out:
 	free(spool->folder);
-	spool->folder = NULL; /* nothing to write */
+	spool->folder = NULL; /* there is nothing to write */
 	rm_spool_free(spool);
 	return r;
 }
@@ -753,7 +758,7 @@ rm_spool_waiting_bytes(const struct rm_spool *spool)
 uint64_t
 rm_spool_unsynced_bytes(const struct rm_spool *spool)
 {
-	/* Without a disk memory has bounds of its own. */
+	/* Without a disk, memory has limits of its own. */
 	if (spool->folder == NULL || spool->failing)
 		return 0;
 	return spool->pending_bytes + (spool->busy ? spool->job.batch.len : 0);

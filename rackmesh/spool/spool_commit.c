@@ -7,9 +7,11 @@
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
 
-#define MAX_BATCH_BYTES (4u << 20) /* copied on the loop; one record may be more */
+/* copied on the loop's thread; one record may be larger */
+#define MAX_BATCH_BYTES (4u << 20)
 #define RETRY_NS RM_NS_PER_S
-#define CROWDED_NS (50 * RM_NS_PER_MS) /* the worker is full, or memory */
+/* retry when the worker is full, or out of memory */
+#define CROWDED_NS (50 * RM_NS_PER_MS)
 
 void
 spool_fail(struct rm_spool *spool)
@@ -31,7 +33,8 @@ append_file(struct rm_spool *spool, struct spool_file *file)
 	*at = file;
 }
 
-/* Its file, which may be a new one, and up to which record. NULL: out of memory. */
+/* The file of the batch, which may be a new one, and the end of its records. NULL: out
+ * of memory. */
 static struct spool_file *
 batch_choose(struct rm_spool *spool, uint64_t first, uint64_t *end, size_t *len)
 {
@@ -71,11 +74,12 @@ remove_flying_file(struct rm_spool *spool)
 
 	while (*at != spool->flying)
 		at = &(*at)->next;
-	*at = NULL; /* it was the last */
+	*at = NULL; /* it was the last one */
 	free(spool->flying);
 }
 
-/* The batch was not written: its records wait again. left: what it has left behind. */
+/* The batch was not written: its records wait again. left: bytes that the failed write
+ * may have left in the file. */
 static void
 batch_undo(struct rm_spool *spool, uint64_t left)
 {
@@ -128,7 +132,7 @@ batch_fill(struct rm_spool *spool, uint64_t end)
 	spool->used += batch->len;
 }
 
-/* -ENOENT: nothing waits. */
+/* -ENOENT: no record waits. */
 static int
 batch_make(struct rm_spool *spool)
 {
@@ -159,7 +163,7 @@ batch_make(struct rm_spool *spool)
 	return 0;
 }
 
-/* Its records are on disk. */
+/* The records of the batch are on disk. */
 static void
 batch_written(struct rm_spool *spool)
 {
@@ -182,7 +186,8 @@ batch_written(struct rm_spool *spool)
 	spool->active = file;
 	spool->flying = NULL;
 	if (spool->promised > spool->durable_seq && spool->promised <= file->last_seq)
-		rm_timer_after(spool->lazy, 0); /* `done` need not be unsure any more */
+		/* records are durable now: write `done` */
+		rm_timer_after(spool->lazy, 0);
 	spool->durable_seq = file->last_seq;
 	if (spool->promised < file->last_seq)
 		spool->promised = file->last_seq;
@@ -201,7 +206,7 @@ batch_failed(struct rm_spool *spool, bool cancelled)
 	else if (!cancelled)
 		spool->counts.failed_writes++;
 	batch_undo(spool, cancelled ? job->batch.at : job->batch_bytes);
-	spool->active = NULL; /* sealed */
+	spool->active = NULL; /* no more records are added to it */
 	if (!cancelled)
 		spool_fail(spool);
 }
@@ -224,7 +229,7 @@ unlinks_take(struct rm_spool *spool)
 		};
 }
 
-/* The job's are the first of the list, in order. */
+/* The files of the job are the first ones of the list, in the same order. */
 static void
 unlinks_answer(struct rm_spool *spool)
 {
@@ -270,7 +275,7 @@ commit_run(void *arg)
 {
 	struct rm_spool *spool = arg;
 
-	/* Of the spool, only the job is touched: the loop leaves it alone now. */
+	/* Uses only the job: the loop does not change it while it runs. */
 	spool_job_run(&spool->job);
 	return 0;
 }
@@ -331,7 +336,8 @@ job_make(struct rm_spool *spool)
 	job->renew_room = spool->used + spool->segment_bytes <= spool->max_bytes;
 	job->settle_r = job->done_r = job->sweep_r = job->unlink_r = job->batch_r = 0;
 	job->synced = false;
-	/* More files have to go than fit into a job: the room is not there yet. */
+	/* More files have to be removed than fit into a job: there is no room for a
+	 * batch yet. */
 	r = job->unlink_count == SPOOL_MAX_UNLINKS ? -ENOENT : batch_make(spool);
 	if (r == -ENOMEM)
 		rm_timer_after(spool->retry, CROWDED_NS);
@@ -344,7 +350,7 @@ job_make(struct rm_spool *spool)
 void
 spool_commit(struct rm_spool *spool)
 {
-	/* While the disk fails, the timer says when to try again. */
+	/* While the disk fails, the timer decides when to try again. */
 	if (spool->folder == NULL || spool->busy)
 		return;
 	if (spool->failing && !spool->retry_due)

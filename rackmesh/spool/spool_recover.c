@@ -12,19 +12,21 @@
 #include "rackmesh/spool/spool_segment.h"
 #include "rackmesh/spool/spool_state.h"
 
-/* Numbers that nobody may have seen on disk are passed over, with room to spare. */
+/* Sequence numbers that may have been used without reaching the disk are skipped, with
+ * a margin. */
 #define UNSURE_NUMBERS (UINT64_C(1) << 24)
 
 struct recovery {
 	struct rm_spool *spool;
 	struct spool_done done;
-	bool known;  /* done.identity is the spool's */
-	bool unsure; /* which numbers were used */
+	bool known;  /* done.identity is that of the spool */
+	bool unsure; /* it is not known which numbers were used */
 	uint64_t last_seq, highest_seq;
 	struct spool_file **tail;
 };
 
-/* Nothing in it can be used. Best effort: if it stays, it is found again. */
+/* Nothing in the file can be used: it is set aside. If that fails, it is found again at
+ * the next start. */
 static void
 set_aside(struct recovery *recovery, const char *path)
 {
@@ -42,8 +44,8 @@ set_aside(struct recovery *recovery, const char *path)
 		unlink(path);
 }
 
-/* The whole records of a damaged file, without the damage; the damaged one is set
- * aside. If that cannot be done now, they are read from between the damage. */
+/* Writes the whole records of a damaged file to a new file, and sets the damaged one
+ * aside. If that fails, the records are read from the damaged file. */
 static int
 mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
     const uint8_t *data, const char *path)
@@ -92,7 +94,7 @@ mend(struct recovery *recovery, struct spool_file *file, uint64_t from,
 	return 0;
 }
 
-/* Else it would push out records that are somebody's. */
+/* Removes the damaged end, which would count as used room. */
 static void
 cut(const struct rm_spool *spool, struct spool_file *file, uint64_t bytes)
 {
@@ -108,8 +110,8 @@ drop_tail(struct rm_spool *spool, struct spool_file *file, uint64_t bytes)
 	spool->used += file->bytes;
 }
 
-/* After a failed write or fsync all that was not durable is written once more, from
- * this number on: what is left of it in the files before is not to be relied on. */
+/* After a failed write or fsync, all records that were not durable are written once
+ * more, from this number on: older copies of them in earlier files are not used. */
 static void
 supersede(struct recovery *recovery, uint64_t first_seq)
 {
@@ -139,7 +141,7 @@ supersede(struct recovery *recovery, uint64_t first_seq)
 		recovery->highest_seq = recovery->last_seq;
 }
 
-/* Into the index, what is not done with. Returns whether there was damage, or
+/* Adds the records that are not done to the index. Returns 1 if there was damage, 0, or
  * -ENOMEM. */
 static int
 take_records(
@@ -286,15 +288,15 @@ number(struct recovery *recovery, uint64_t wanted_identity)
 	spool->next = 1;
 }
 
-/* The disk takes nothing, and did perhaps not in the last life: numbers may have been
- * used that it knows nothing of. */
+/* The disk accepts nothing now, and perhaps did not in the former run: numbers may have
+ * been used that the disk does not show. */
 static void
 number_unseen(struct recovery *recovery)
 {
 	struct rm_spool *spool = recovery->spool;
 
 	if (!recovery->known)
-		return; /* it is a new one */
+		return; /* it is a new spool */
 	if (spool->waiting == 0)
 		spool->identity = rm_random_u64();
 	else
@@ -303,7 +305,7 @@ number_unseen(struct recovery *recovery)
 	spool->durable_seq = spool->promised = spool->next - 1;
 }
 
-/* What lies in the last file was perhaps never synced. */
+/* The last file may contain records that were never synced. */
 static void
 settle(struct recovery *recovery)
 {
@@ -320,7 +322,7 @@ settle(struct recovery *recovery)
 		spool->renew = last->first_seq;
 }
 
-/* Into an index, what the folder holds; -errno: nobody can look into it. */
+/* Reads the folder into an index; -errno: the folder cannot be read. */
 static int
 read_folder(struct recovery *recovery)
 {
@@ -330,7 +332,8 @@ read_folder(struct recovery *recovery)
 
 	if (r == 0)
 		r = take_done(recovery);
-	/* It was there before any of them. */
+	/* `done` of this spool is written before any other file: without it the files
+	 * are of another one. */
 	recovery->unsure |= r == 0 && !recovery->known && names.count > 0;
 	for (size_t i = 0; i < names.count && r == 0; i++)
 		r = take_file(recovery, names.first_seqs[i]);

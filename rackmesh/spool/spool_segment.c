@@ -8,7 +8,8 @@
 #include "rackmesh/core/crc32c.h"
 
 #define VERSION 1
-#define BUDGET_PER_BYTE 16 /* a hostile file costs this much more than a good one */
+/* limits the time for a hostile file, compared with a good one */
+#define BUDGET_PER_BYTE 16
 
 static const char magic[8] = { 'R', 'M', 'S', 'P', 'O', 'O', 'L', '\n' };
 
@@ -74,7 +75,7 @@ spool_header_take(const uint8_t *data, size_t len, struct spool_header *ret)
 {
 	struct spool_header head;
 
-	/* Some file systems fill what a crash has kept them from writing with 0. */
+	/* Some file systems fill a part that was not written before a crash with 0. */
 	if (len < SPOOL_HEADER_BYTES || all_zero(data, len))
 		return -ENODATA;
 	if (memcmp(data, magic, sizeof(magic)) != 0 || get_u32(data + 8) != VERSION ||
@@ -129,7 +130,7 @@ spool_scan_init(
 	};
 }
 
-/* What a record's head claims; whether it can be true. */
+/* Reads the head of a record. False: its values are impossible. */
 static bool
 plausible(const struct spool_scan *scan, size_t at, struct spool_found *ret)
 {
@@ -153,7 +154,8 @@ whole(const struct spool_scan *scan, size_t at, struct spool_found *ret)
 	       spool_record_check(scan->data + at, ret->bytes, ret->seq, ret->len);
 }
 
-/* The end of the damage that begins at scan->at: the next whole record, or the end. */
+/* The end of the damage that begins at scan->at: the next whole record, or the end of
+ * the file. */
 static size_t
 damage_end(struct spool_scan *scan)
 {
@@ -172,9 +174,9 @@ damage_end(struct spool_scan *scan)
 }
 
 /*
- * The rest of the file, in which no whole record begins: is it the beginning of one
- * whose writing was cut short? It says to be longer than the file, then, and is not
- * just a whole one whose length was damaged.
+ * True if the rest of the file, in which no whole record begins, is the beginning of a
+ * record whose writing was interrupted: its length goes beyond the file, and it is not
+ * a whole record with a damaged length.
  */
 static bool
 torn(const struct spool_scan *scan)

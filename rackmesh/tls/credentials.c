@@ -17,8 +17,8 @@
 struct rm_credentials {
 	struct rm_tls *tls;
 	struct rm_timer *timer;
-	struct rm_tls_counts logged; /* what the log has been told of */
-	int64_t warn_from_s; /* wall-clock: then it is said that the end is near */
+	struct rm_tls_counts logged; /* the counts at the last log lines */
+	int64_t warn_from_s; /* wall-clock time from which the coming end is logged */
 	rm_mono_t warned;
 };
 
@@ -34,7 +34,7 @@ wall_s(void)
 	return rm_wall_now().ns / RM_NS_PER_S;
 }
 
-/* From one third of what is left now, when it was new. */
+/* Sets the warning to begin when a third of the time that is left now is left. */
 static void
 begin_life(struct rm_credentials *credentials)
 {

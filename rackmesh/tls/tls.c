@@ -26,7 +26,7 @@ file_read(const char *path, enum tls_file which, struct tls_bytes *bytes,
 	return 0;
 }
 
-/* Reads what the paths name; digest: of all of it, also of what went wrong. */
+/* Reads the files; digest: of their content, and of errors of reading. */
 static int
 tls_files_read(char *const paths[TLS_FILES], struct tls_bytes bytes[TLS_FILES],
     uint8_t digest[TLS_DIGEST_BYTES], struct rm_error *error)
@@ -66,7 +66,7 @@ tls_files_clear(struct tls_bytes bytes[TLS_FILES])
 
 #define TLS_LOOK_NS RM_NS_PER_S
 
-/* New files are taken whole or not at all. */
+/* New files are used all together or not at all. */
 static int
 tls_look(struct rm_tls *tls, struct rm_error *error)
 {
@@ -85,13 +85,13 @@ tls_look(struct rm_tls *tls, struct rm_error *error)
 	}
 	if (memcmp(digest, tls->bad, sizeof(digest)) == 0) {
 		tls_files_clear(bytes);
-		return -EALREADY; /* has been refused */
+		return -EALREADY; /* the files were refused */
 	}
 	if (r == 0)
 		r = tls_set_new(tls->paths, bytes, error, &set);
 	tls_files_clear(bytes);
 	if (r < 0) {
-		/* No memory is no fault of the files: they are tried again. */
+		/* Out of memory is no fault of the files: they are tried again. */
 		if (r != -ENOMEM)
 			memcpy(tls->bad, digest, sizeof(digest));
 		return r;
@@ -237,7 +237,8 @@ rm_tls_still_good(const struct rm_tls *tls, const struct ssl_st *ssl)
 
 	if (note == NULL)
 		return false;
-	/* Nothing has changed since: signatures are dear, and links are many. */
+	/* Nothing has changed since the last check: signatures cost CPU, and there are
+	 * many links. */
 	if (note->checked && note->generation == tls->generation &&
 	    now_s >= note->since_wall_s && now_s <= note->until_wall_s)
 		return true;
@@ -288,7 +289,8 @@ rm_tls_trouble(const struct rm_tls *tls)
 
 /* ---- how a handshake or a connection ends ---- */
 
-/* What the peer has said of our certificate, if the error is that; else NULL. */
+/* The error is an alert by which the peer refused our certificate: its meaning;
+ * otherwise NULL. */
 static const char *
 alert_of_refusal(unsigned long error)
 {

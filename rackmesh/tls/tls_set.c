@@ -8,16 +8,16 @@
 
 #define TLS_MAX_AUTHORITIES 64
 #define TLS_MAX_SHOWN_BYTES \
-	(32 << 10) /* of a peer's certificates, before it is known */
+	(32 << 10) /* of a peer's certificates, before the peer is known */
 
-/* No terminal is asked for the password of a key. */
+/* Passwords of keys are not asked for on a terminal. */
 static int
 no_password(char *out, int size, int writing, void *arg)
 {
 	return -1;
 }
 
-/* The last error of OpenSSL in words; empties its queue. */
+/* The last error of OpenSSL as text; empties its queue. */
 static const char *
 openssl_reports(void)
 {
@@ -27,7 +27,7 @@ openssl_reports(void)
 	return text != NULL ? text : "it cannot be used";
 }
 
-/* All certificates of a PEM file, in order. */
+/* Reads all certificates of a PEM file, in order. */
 static int
 certificates_read(const char *path, const struct tls_bytes *bytes, int most,
     struct rm_error *error, STACK_OF(X509) * *ret)
@@ -82,7 +82,8 @@ store_add_authorities(X509_STORE *store, const char *path,
 	return r;
 }
 
-/* A list in the name of an authority of ours must be signed by one of that name. */
+/* True: no authority of ours has the name of the list's issuer, or one with that name
+ * has signed the list. */
 static bool
 list_is_genuine(X509_STORE *store, X509_CRL *list)
 {
@@ -126,7 +127,7 @@ store_add_lists(X509_STORE *store, const char *path, const struct tls_bytes *byt
 	if (r == 0 && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		r = rm_error_set(
 		    error, -EBADMSG, "%s: list %d: %s", path, n + 1, openssl_reports());
-	/* An empty file: so far nobody has revoked anything. */
+	/* An empty file means that no certificate was revoked so far. */
 	if (r == 0 && n == 0 && bytes->len > 0)
 		r = rm_error_set(error, -EBADMSG, "%s: it has no %s in PEM", path,
 		    "list of revoked certificates");
@@ -160,7 +161,7 @@ store_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
 	return r;
 }
 
-/* What we show must be something that a peer like us would take. */
+/* Our own certificate must be one that a peer with the same files would accept. */
 static int
 set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) * chain,
     struct rm_error *failure)
@@ -195,7 +196,8 @@ set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) 
 static bool
 context_restrict(SSL_CTX *ctx)
 {
-	/* Tickets and sessions would let somebody in whose certificate is no more. */
+	/* No tickets and no sessions: a peer could resume a session after its
+	 * certificate was revoked. */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN |
@@ -206,7 +208,8 @@ context_restrict(SSL_CTX *ctx)
 	return SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
 	       SSL_CTX_set_max_proto_version(ctx, TLS1_3_VERSION) == 1 &&
 	       SSL_CTX_set_num_tickets(ctx, 0) == 1 &&
-	       /* The cheapest first: 128 bits outlive what we say. */
+	       /* The cheapest cipher first: 128 bits are secure for longer than the
+		* data matters. */
 	       SSL_CTX_set_ciphersuites(ctx,
 		   "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
 		   "TLS_CHACHA20_POLY1305_SHA256") == 1;
@@ -233,7 +236,8 @@ context_new(struct tls_set *set, bool accepting, X509 *leaf, STACK_OF(X509) * ch
 	return NULL;
 }
 
-/* leaf and chain: of our file; what the key does not fit is refused here. */
+/* leaf and chain: from our file. A key that does not fit the certificate is refused
+ * here. */
 static int
 set_build(struct tls_set *set, char *const paths[TLS_FILES],
     const struct tls_bytes *key_bytes, STACK_OF(X509) * chain, struct rm_error *error)

@@ -11,24 +11,24 @@
 #include "rackmesh/tls/tls_state.h"
 
 #define STREAM_RECORD_BYTES (16 << 10)
-#define STREAM_HELLO_BYTES (8 << 10) /* ten times an honest one */
-#define STREAM_HEAD_BYTES 9          /* of a record and the message in it */
-/* Two more looks fit into what is left; a link that is young has no better to hope for.
- */
+#define STREAM_HELLO_BYTES (8 << 10) /* ten times the size of an honest one */
+#define STREAM_HEAD_BYTES 9          /* header of a record, and of the message in it */
+/* Two more checks fit into this time. A young link is kept a little longer: a new one
+ * would have the same certificate. */
 #define STREAM_RENEW_S 7
 #define STREAM_YOUNG_CHECKS 2
-/* Who renews does so with a third of a certificate's life left: a link shows the new
- * one from a quarter on, and with a fifth left the old one speaks of a renewal that
- * failed.
- */
+/* Certificates are renewed when a third of their life is left. With a quarter left a
+ * link should have the new one; with a fifth left, an old one means that the renewal
+ * failed. */
 #define STREAM_RENEWED_PARTS 4
 
 struct tls_stream {
 	struct rm_tls *tls;
-	SSL *ssl; /* NULL: we accept, and nobody has said anything yet */
+	SSL *ssl; /* NULL: we are the server, and the client has sent nothing yet */
 	struct evbuffer *in, *out;
-	bool open; /* the handshake is done */
-	int lost;  /* not 0: why; OpenSSL must not be asked again */
+	bool open; /* the handshake has ended */
+	/* not 0: the error that ended the stream; OpenSSL must not be called again */
+	int lost;
 	unsigned checks;
 	char identity[RM_TLS_MAX_IDENTITY];
 };
@@ -58,7 +58,7 @@ stream_bio_write(BIO *bio, const char *data, int len)
 static long
 stream_bio_ctrl(BIO *bio, int what, long number, void *pointer)
 {
-	return what == BIO_CTRL_FLUSH; /* OpenSSL insists on this one */
+	return what == BIO_CTRL_FLUSH; /* OpenSSL needs this callback */
 }
 
 /* One for the process. */
@@ -136,7 +136,7 @@ tls_stream_free(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
-/* The error of a call that has returned r: -EAGAIN, -ENODATA, or by its class. */
+/* The error of a call that returned r: -EAGAIN, -ENODATA, or by its class. */
 static int
 stream_error(struct tls_stream *stream, int r, struct rm_error *failure)
 {
@@ -152,7 +152,7 @@ stream_error(struct tls_stream *stream, int r, struct rm_error *failure)
 	case SSL_ERROR_SSL:
 		stream->lost = tls_broken(stream->tls, stream->ssl, error, failure);
 		return stream->lost;
-	default: /* our buffers have no room */
+	default: /* our buffers are out of memory */
 		ERR_clear_error();
 		stream->lost = rm_error_set(failure, -ENOMEM, "out of memory in TLS");
 		return stream->lost;
@@ -169,9 +169,10 @@ stream_odd(struct tls_stream *stream, const char *what, struct rm_error *error)
 }
 
 /*
- * A stranger gets no more memory than he fills: OpenSSL takes some 70 KiB at once, and
- * up to 128 more for a first message as long as he announces. So that message has to be
- * here first, whole, in one record, of a sane length. 0, -EAGAIN, or lost.
+ * An unknown peer gets no more memory than it fills. OpenSSL allocates about 70 KiB at
+ * once, and up to 128 KiB more for the length that a first message announces. So this
+ * message must arrive first: whole, in one record, and of a normal length. 0, -EAGAIN,
+ * or the error.
  */
 int
 tls_stream_greeted(struct tls_stream *stream, struct rm_error *error)
@@ -224,7 +225,8 @@ tls_stream_handshake(
 		r = stream_error(stream, r, error);
 		return r == -ENODATA ? tls_stream_give_up(stream, false, error) : r;
 	}
-	/* It has been found in the handshake; this is the rule's second lock. */
+	/* The handshake has checked the identity; this is a second check of the same
+	 * rule. */
 	r = rm_tls_identity(stream->ssl, stream->identity);
 	if (r < 0) {
 		stream->lost = rm_error_set(error, -EACCES, "the peer has no identity");
@@ -262,7 +264,8 @@ tls_stream_read(struct tls_stream *stream, struct evbuffer *plain, size_t most,
 		r = SSL_read(stream->ssl, space.iov_base, STREAM_RECORD_BYTES);
 		if (r <= 0) {
 			r = stream_error(stream, r, error);
-			/* What came before is handed on first. */
+			/* Bytes that were read before the error are handed over first.
+			 */
 			return got ? 0 : r;
 		}
 		space.iov_len = (size_t)r;
@@ -278,7 +281,8 @@ tls_stream_in_record(const struct tls_stream *stream)
 {
 	return stream->ssl != NULL &&
 	       (SSL_has_pending(stream->ssl) ||
-		   strcmp(SSL_rstate_string(stream->ssl), "RB") == 0); /* body */
+		   /* body of the record */
+		   strcmp(SSL_rstate_string(stream->ssl), "RB") == 0);
 }
 
 int
@@ -309,7 +313,8 @@ tls_stream_end(struct tls_stream *stream)
 	ERR_clear_error();
 }
 
-/* The peer sees what we showed when we dialed, and would take it for the newest. */
+/* True if our certificate was renewed since the link was made: the peer still sees the
+ * former one, and takes it for the newest. */
 static bool
 stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)
 {
@@ -322,7 +327,8 @@ stream_is_renewed(const struct tls_stream *stream, const struct tls_note *note)
 		   rm_wall_now().ns / RM_NS_PER_S, STREAM_RENEWED_PARTS);
 }
 
-/* Better an end of our own choice, in order, than one when the time is up. */
+/* True if our certificate ends soon: an orderly end by our own choice is better than
+ * one at the time-out. */
 static bool
 stream_outlives(const struct tls_stream *stream, const struct tls_note *note)
 {

@@ -57,8 +57,7 @@ tls_wall_s(const ASN1_TIME *time)
 	return timegm(&tm);
 }
 
-/* Of a name of kind URI: what it says, if it is text that can be logged and compared.
- */
+/* The text of a name of kind URI, if it can be logged and compared. */
 static int
 uri_take(const ASN1_IA5STRING *uri, char identity[RM_TLS_MAX_IDENTITY])
 {
@@ -83,7 +82,7 @@ tls_certificate_identity(
 	int r = -EBADMSG;
 
 	*count = 0;
-	/* NULL also when the extension comes twice or cannot be read. */
+	/* NULL also if the extension occurs twice or cannot be read. */
 	names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 	for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
 		const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
@@ -133,8 +132,8 @@ rm_tls_certificate_identity(const X509 *certificate, char identity[RM_TLS_MAX_ID
 	return tls_certificate_identity(certificate, identity, &uris);
 }
 
-/* What we ask of a peer's own certificate besides a chain that holds; NULL: nothing
- * is missing. */
+/* Our requirements for a peer's certificate besides a valid chain; NULL: it meets them.
+ */
 static const char *
 leaf_fault(X509 *leaf, bool client)
 {
@@ -144,7 +143,7 @@ leaf_fault(X509 *leaf, bool client)
 
 	if (X509_get_extension_flags(leaf) & EXFLAG_CA)
 		return "it is an authority's own";
-	/* OpenSSL takes a certificate without the extension for every use. */
+	/* OpenSSL accepts a certificate without the extension for every use. */
 	if (!(X509_get_extension_flags(leaf) & EXFLAG_XKUSAGE) ||
 	    !(X509_get_extended_key_usage(leaf) & usage))
 		return client ? "its extended key usage does not allow clients"
@@ -158,9 +157,9 @@ leaf_fault(X509 *leaf, bool client)
 }
 
 /*
- * Who has no list of revoked certificates has revoked none, and a list that is past
- * its time is better than no list: to let nobody in because a list was not renewed
- * would blind a whole fleet.
+ * An authority without a revocation list has revoked nothing, and an expired list is
+ * better than none: to refuse everybody because a list was not renewed would make a
+ * whole fleet blind.
  */
 static int
 forgive_lists(int ok, X509_STORE_CTX *ctx)
@@ -176,7 +175,8 @@ forgive_lists(int ok, X509_STORE_CTX *ctx)
 	}
 }
 
-/* When the whole chain is valid, so that nobody need check it again meanwhile. */
+/* Notes when the whole chain is valid, so that it need not be checked again during that
+ * time. */
 static void
 note_times(struct tls_note *note, STACK_OF(X509) * chain)
 {
@@ -195,7 +195,8 @@ note_times(struct tls_note *note, STACK_OF(X509) * chain)
 	note->checked = true;
 }
 
-/* Verifies what ctx was initialised with; an X509_V_ code, and the sentence. */
+/* Verifies the chain that ctx was initialised with. Returns an X509_V_ code, and the
+ * sentence. */
 static int
 verify(X509_STORE_CTX *ctx, bool client, struct tls_note *note)
 {
@@ -210,10 +211,10 @@ verify(X509_STORE_CTX *ctx, bool client, struct tls_note *note)
 	error = X509_V_OK;
 	if (X509_verify_cert(ctx) != 1) {
 		error = X509_STORE_CTX_get_error(ctx);
-		if (error == X509_V_OK) /* no memory, for example */
+		if (error == X509_V_OK) /* out of memory, for example */
 			error = X509_V_ERR_UNSPECIFIED;
 		if (error == X509_V_ERR_INVALID_PURPOSE && leaf != NULL)
-			fault = leaf_fault(leaf, client); /* says more */
+			fault = leaf_fault(leaf, client); /* a more precise reason */
 		if (fault == NULL)
 			fault = X509_verify_cert_error_string(error);
 	} else {
@@ -274,7 +275,8 @@ tls_verify_own(X509_STORE *store, X509 *leaf, STACK_OF(X509) * chain)
 		X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(ctx);
 
 		X509_VERIFY_PARAM_set_auth_level(param, TLS_SECURITY_LEVEL);
-		/* Revoked ourselves, we must still hear who else is. */
+		/* Our own certificate may be revoked: we must still learn which others
+		 * are. */
 		X509_VERIFY_PARAM_clear_flags(
 		    param, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 		error = X509_V_OK;

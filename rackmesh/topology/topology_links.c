@@ -1,4 +1,4 @@
-/* The sections links and racks: what they say is about switches that are read. */
+/* The sections links and racks. They name switches, which are read before. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const struct rm_option link_keys[] = { KEY("a"), KEY("b"), KEY("count"),
 static const struct rm_option rack_keys[] = { KEY("tor"), KEY("aggregators"),
 	KEY("members"), KEY("hosts"), KEY("rnics"), { 0 } };
 
-/* Mixes all bits of both switches into the low ones. */
+/* Mixes all bits of both indexes into the low ones. */
 static size_t
 slot_of(const struct topology_read *read, uint64_t key)
 {
@@ -33,7 +33,7 @@ joined_find(const struct topology_read *read, uint64_t key)
 	return slot;
 }
 
-/* Keeps the set at most half full. */
+/* Grows the set when it is half full. */
 static int
 joined_grow(struct topology_read *read)
 {
@@ -72,7 +72,7 @@ add_link(struct topology_read *read, const struct rm_yaml_node *node,
 	const struct rm_switch *b = &read->topology->switches[link->b];
 	size_t low = link->a < link->b ? link->a : link->b;
 	size_t high = link->a < link->b ? link->b : link->a;
-	/* Never 0: the higher of two different indexes is not 0. */
+	/* Never 0, because the higher of two different indexes is not 0. */
 	uint64_t key = (uint64_t)low << 32 | high;
 	size_t slot;
 	int r;
@@ -208,7 +208,7 @@ rack_aggregators(const struct topology_read *read, const struct rm_yaml_node *ma
 	return r;
 }
 
-/* "HOST" or "HOST/DEVICE", both patterns. */
+/* "HOST" or "HOST/DEVICE", both are patterns. */
 static int
 rack_member(const struct topology_read *read, const struct rm_yaml_node *node,
     struct rm_topology_member *member)

@@ -143,7 +143,7 @@ claim(struct topology_read *read, const struct rm_yaml_node *node,
 	    holder->line);
 }
 
-/* The reflector's address may be listed among the aliases too. */
+/* The reflector's address may also be listed as an alias. */
 static int
 switch_addresses(
     struct topology_read *read, const struct rm_yaml_node *map, struct rm_switch *sw)
@@ -435,7 +435,7 @@ topology_uint(const struct topology_read *read, const struct rm_yaml_node *map,
 	return r;
 }
 
-/* One that a single interface may have. */
+/* An address that a single interface may have. */
 static bool
 is_unicast(const struct rm_address *address)
 {

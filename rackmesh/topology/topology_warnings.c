@@ -1,4 +1,4 @@
-/* What may be meant, but is more often forgotten. */
+/* Warns of entries that may be meant, but are usually mistakes. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ warn(struct rm_topology *topology, int line, const char *format, ...)
 	va_list args;
 	int len;
 
-	/* The last place is kept for saying how many more there are. */
+	/* The last warning says how many more there are. */
 	if (topology->warning_count >= RM_TOPOLOGY_MAX_WARNINGS - 1) {
 		topology->warnings_beyond++;
 		return 0;
@@ -59,11 +59,11 @@ tors_of(const struct rm_topology *topology, size_t plane)
 	return tors;
 }
 
-/* Which switches hang together without the help of a ToR. */
+/* Islands: groups of switches that are connected without a ToR. */
 struct islands {
-	size_t *above;  /* another of the same island, up to its head */
-	size_t *tor;    /* of an island: one ToR that is cabled to it */
-	bool *reaching; /* ToRs that reach another; islands with several */
+	size_t *above;  /* another switch of the same island; leads to its head */
+	size_t *tor;    /* of an island: one ToR that is connected to it */
+	bool *reaching; /* ToRs that reach another ToR; islands with several ToRs */
 };
 
 #define NO_TOR SIZE_MAX
@@ -93,7 +93,7 @@ island_meets(struct islands *islands, size_t head, size_t tor)
 		islands->reaching[head] = true;
 }
 
-/* Sets reaching[] of every ToR from which a path leads to another one. */
+/* Sets reaching[] for each ToR that has a path to another one. */
 static void
 find_reaching(const struct rm_topology *topology, struct islands *islands)
 {
