@@ -256,7 +256,8 @@ controller_config_password(
 	return 0;
 }
 
-/* Somebody who wrote it down expects it to count. */
+/* True if the file of the topology is set but not used, because etcd has the topology.
+ */
 bool
 controller_config_unused_topology(const struct controller_config *config)
 {

@@ -15,19 +15,19 @@ main(int argc, char **argv)
 
 	rm_log_open("region-controller");
 
-	r = controller_config_load(&config, argc, argv); /* has said what is wrong */
+	r = controller_config_load(&config, argc, argv); /* logs its errors */
 	if (r != 0)
 		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	rm_config_log_level(config.log_level);
 
-	r = rm_loop_new(&loop); /* TERM and INT end it, HUP reloads */
+	r = rm_loop_new(&loop); /* ends by SIGTERM and SIGINT; SIGHUP reloads */
 	if (r < 0) {
 		rm_log_error(r, "cannot create the event loop");
 		goto out;
 	}
 	r = region_controller_new(loop, &config, &controller);
 	if (r < 0)
-		goto out; /* has said why */
+		goto out; /* has logged the error */
 	rm_loop_on_reload(loop, region_controller_reload, controller);
 
 	r = rm_loop_run(loop);

@@ -25,18 +25,19 @@ struct planner {
 	struct aggregators *aggregators; /* NULL until started */
 	struct rm_timer *plan, *slice, *expire;
 	bool leads;
-	bool is_due;  /* the timer is armed for a change; what is being made pauses */
+	/* the timer is set because of a change; work on the current plans pauses */
+	bool is_due;
 	bool settled; /* plans may be published */
 	rm_mono_t settle_by;
 	struct planner_counts counts;
 	struct plan_counts plan_counts;
-	/* Under way. */
-	struct plan_set *set; /* NULL: nothing is */
-	bool is_whole;        /* it is being published */
+	/* Plans that are being made. */
+	struct plan_set *set; /* NULL: no plans are being made */
+	bool is_whole;        /* the plans are made and being published */
 	struct publish_walk walk;
 	rm_mono_t begun;
 	unsigned restarts;
-	bool is_changed; /* once more, when it is through */
+	bool is_changed; /* begin again when these plans are published */
 };
 
 static int64_t
@@ -45,8 +46,9 @@ ns_of_ms(uint64_t ms)
 	return (int64_t)ms * RM_NS_PER_MS;
 }
 
-/* Before the first plans every change starts the wait anew, since more is about to
- * come; later a steady trickle must not hold them up, nor what is being made. */
+/* Before the first plans every change restarts the wait, because more changes will
+ * follow. Later changes must not delay plans, nor interrupt those that are being made.
+ */
 void
 planner_soon(void *arg)
 {
@@ -66,7 +68,7 @@ planner_soon(void *arg)
 	rm_timer_at(planner->plan, then);
 }
 
-/* Every ToR has somebody to take its plan, and its RNICs are told of. */
+/* Each ToR has an aggregator that is connected, and its RNICs are registered. */
 static bool
 all_are_in(const struct planner *planner)
 {
@@ -98,7 +100,7 @@ drop_plan(const char *tor, void *arg)
 	return store_drop_plan(arg, tor);
 }
 
-/* Who has none yet settles when it comes. */
+/* A leader without a topology begins to settle when it gets one. */
 static void
 wait_for_topology(struct planner *planner, rm_mono_t now)
 {
@@ -107,7 +109,7 @@ wait_for_topology(struct planner *planner, rm_mono_t now)
 	rm_timer_at(planner->plan, planner->settle_by);
 }
 
-/* While a slice is made the lease is not refreshed. */
+/* While a slice is made, the lease is not refreshed. */
 static void
 warn_of_lease(const struct planner *planner)
 {
@@ -162,7 +164,7 @@ end(struct planner *planner, int r)
 		planner_soon(planner);
 }
 
-/* 1: there is more; 0: all is published. */
+/* 1: there is more to do; 0: all plans are published. */
 static int
 step(struct planner *planner)
 {
@@ -204,7 +206,7 @@ go_on(void *arg)
 		planner_drop(planner);
 		return;
 	}
-	/* A step may be told of a change. */
+	/* A step may call planner_soon. */
 	while (
 	    r > 0 && !planner->is_due && rm_mono_since(rm_mono_now(), begun) < SLICE_NS)
 		r = step(planner);
@@ -212,7 +214,7 @@ go_on(void *arg)
 	if (r > 0 && !planner->is_due)
 		rm_timer_after(planner->slice, 0);
 	else if (r > 0)
-		return; /* begun anew when the timer fires */
+		return; /* starts again when the timer expires */
 	else if (r < 0)
 		end(planner, r);
 	else
@@ -220,7 +222,7 @@ go_on(void *arg)
 						       : planner->walk.changed);
 }
 
-/* What is under way is of what was. */
+/* Drops the plans that are being made: they are of an older state. */
 static void
 begin(struct planner *planner, rm_mono_t now)
 {

@@ -74,7 +74,7 @@ controller_store_new(struct rm_loop *loop, const struct controller_config *confi
 	    config->topology, config->name, config->region, ret, error);
 }
 
-/* ---- from outside ---- */
+/* ---- callbacks ---- */
 
 static int
 reload_topology(void *arg, struct rm_error *error)
@@ -132,10 +132,10 @@ region_controller_reload(void *arg)
 	struct rm_error error = { 0 };
 
 	reload_config(controller);
-	(void)reload_topology(controller, &error); /* has said what is wrong */
+	(void)reload_topology(controller, &error); /* has logged the error */
 }
 
-/* ---- birth ---- */
+/* ---- start ---- */
 
 static int
 controller_notify_metrics(struct region_controller *controller)
@@ -381,7 +381,7 @@ region_controller_free(struct region_controller *controller)
 {
 	if (controller == NULL)
 		return;
-	/* First: what waits for it is answered. */
+	/* First: answers the requests that wait for it. */
 	rm_http_server_free(controller->http);
 	controller->context.http = NULL;
 	rm_listener_free(controller->listener);

@@ -1,4 +1,4 @@
-/* Between the store and those who know what it keeps: registry, plans, brake. */
+/* Passes what the store contains to registry, plans and brake. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ controller_log_warnings(const struct rm_topology *topology)
 		rm_log_warn(0, "%s", rm_topology_warning(topology, i));
 }
 
-/* Looks at the clock: what comes to a leader that stood still is another one's. */
+/* Checked by the clock: a leader that was stopped for too long gets values of its
+ * successor. */
 static bool
 leads_still(const struct region_controller *controller)
 {
@@ -42,7 +43,7 @@ drop_traced(const struct traced_link *link, void *arg)
 	(void)store_drop_traced(controller->store, link);
 }
 
-/* What traces found before an alias named it. Only who leads writes. */
+/* Renames traced links whose addresses have an alias now. Only the leader writes. */
 static void
 fold_traced(struct region_controller *controller, const struct rm_topology *topology)
 {
@@ -60,7 +61,7 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	r = registry_set_topology(controller->registry, fresh);
 	if (r < 0)
 		return r;
-	planner_drop(controller->planner); /* it borrows the old one */
+	planner_drop(controller->planner); /* it borrows the old topology */
 	fold_traced(controller, fresh);
 	controller->counts.topology_reloads++;
 	rm_log_info("topology: replaced: %zu switches, %zu links",
@@ -70,8 +71,8 @@ topology_changed(const struct rm_topology *fresh, void *arg)
 	return 0;
 }
 
-/* Who leads knows better: what comes is the echo of what it has put, and otherwise is
- * put right. True: it was the leader's. */
+/* A leader's own state is newer than a value from the store, which is an echo of its
+ * own write or is corrected by writing again. True: this controller leads. */
 static bool
 put_right(struct region_controller *controller, struct rm_rnic_id id)
 {
@@ -150,7 +151,8 @@ traced_stored(const struct traced_link *link, void *arg)
 {
 	struct region_controller *controller = arg;
 
-	/* Who leads knows better: what comes is an echo, perhaps of what is gone. */
+	/* A leader's own state is newer: the value is an echo, perhaps of a link that
+	 * is gone. */
 	if (!leads_still(controller))
 		(void)traced_restore(controller->traced, link);
 }
@@ -205,8 +207,8 @@ drop_rnic(const struct registry_rnic *rnic, void *arg)
 		(void)store_drop_rnic(controller->store, rnic->id);
 }
 
-/* What the store does not have: told of to us in an earlier leadership, or lost with
- * another etcd. */
+/* Writes registrations that the store lacks: received in an earlier leadership, or lost
+ * with another etcd. */
 static void
 put_missing(struct region_controller *controller)
 {
@@ -249,7 +251,7 @@ on_follow(void *arg)
 	aggregators_close(controller->aggregators);
 }
 
-/* What a hello is refused with, NULL for the leader. */
+/* The reason for refusing a hello; NULL while this controller leads. */
 const char *
 controller_standby(void *arg)
 {

@@ -1,4 +1,4 @@
-/* Where an agent's host belongs, by the topology: see docs/topology.md, "members". */
+/* The ToRs of an agent's host by the topology: see docs/topology.md, "members". */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ add_aggregators(struct place *place, const struct rm_switch *tor)
 	}
 }
 
-/* "", or why there is none. */
+/* "", or the reason why there is none. */
 static const char *
 find_place(const struct rm_topology *topology, const char *host, struct place *place,
     char reason[REASON_BYTES])
@@ -88,7 +88,7 @@ session_on_place(struct session *session, const uint8_t *data, size_t len)
 	r = wire_open_place(&asked, data, len);
 	if (r < 0)
 		return r;
-	/* Its certificate was asked about the hello's name. */
+	/* The certificate was checked against the name in the hello. */
 	if (strcmp(asked.host, session->info.name) != 0)
 		return -EPROTO;
 	place.cable_count = place.aggregator_count = 0;

@@ -1,4 +1,4 @@
-/* What an aggregator asks, what it is asked, and the brake. */
+/* Requests of aggregators, requests to them, and the brake. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "region-controller/registry/registry.h"
 #include "region-controller/store/store_record.h"
 
-/* ---- Keys of probes: to whom they are due, and when ---- */
+/* ---- probe keys: which aggregator gets which, and which epoch is in use ---- */
 
-#define MAX_EPOCH (UINT32_MAX / 2) /* no clock of ours is near it */
+#define MAX_EPOCH (UINT32_MAX / 2) /* no correct clock gives such an epoch */
 
 static uint32_t
 epoch_in_use(const struct aggregators *aggregators)
@@ -52,7 +52,7 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 	return 0;
 }
 
-/* Neighbours understand each other. */
+/* Hosts with epochs that differ by at most 1 have a key in common. */
 static bool
 is_near(uint32_t a, uint32_t b)
 {
@@ -76,9 +76,9 @@ sessions_near(const struct aggregators *aggregators, uint32_t epoch)
 	return count;
 }
 
-/* What most have goes on, whatever our clock says: those who have another epoch at once
- * and those who do not yet would not understand each other. Of two that as many have
- * the clock decides. */
+/* The epoch that most aggregators have stays in use, whatever our clock says: hosts
+ * with a new epoch and hosts with the old one would have no key in common. If two
+ * epochs are equally frequent, the clock decides. */
 bool
 aggregators_epoch_held(struct aggregators *aggregators, uint32_t held)
 {
@@ -117,7 +117,7 @@ aggregators_epoch_over(struct aggregators *aggregators)
 	return true;
 }
 
-/* The key from prober to rnic; epoch 0: there is none. */
+/* The key of the pair of prober and rnic; epoch 0: there is no key. */
 static struct wire_pair_key
 aggregators_pair_key(const struct aggregators *aggregators, struct wire_rnic_id prober,
     const struct registry_rnic *rnic)
@@ -157,15 +157,15 @@ aggregators_brake(struct aggregators *aggregators, const struct store_brake *bra
 	     session = session->next) {
 		int r = session->info.is_welcome ? session_brake(session) : 0;
 
-		/* It gets it when it comes back. */
+		/* The aggregator gets it when it connects again. */
 		if (r < 0)
 			rm_link_close(session->link, r);
 	}
 }
 
-/* ---- whose address is this? ---- */
+/* ---- which RNIC has this address ---- */
 
-/* rnic: NULL for nobody. */
+/* rnic: NULL if no RNIC has the address. */
 static int
 answer(struct session *session, uint64_t token, struct wire_rnic_id prober,
     const struct registry_rnic *rnic)
@@ -204,13 +204,13 @@ session_on_resolve(struct session *session, const uint8_t *data, size_t len)
 	rnic = registry_resolve(owner->options.registry, &resolve.address);
 	owner->counts.resolved += rnic != NULL;
 	owner->counts.unresolved += rnic == NULL;
-	/* A key is for RNICs of those ToRs only that it speaks for. */
+	/* An aggregator only gets keys of RNICs of the ToRs that it serves. */
 	if (!session_serves_rnic(session, find_rnic(owner, resolve.prober)))
 		resolve.prober.guid = 0;
 	return answer(session, resolve.token, resolve.prober, rnic);
 }
 
-/* ---- who is at the other end of this QP? ---- */
+/* ---- which RNIC has the other end of this QP ---- */
 
 int
 session_on_join(struct session *session, const uint8_t *data, size_t len)
@@ -224,7 +224,8 @@ session_on_join(struct session *session, const uint8_t *data, size_t len)
 	r = wire_open_join(&join, data, len);
 	if (r < 0)
 		return r;
-	/* Who asks for others' RNICs could spoil their joins. */
+	/* A join for an RNIC of another aggregator is ignored: it could spoil that
+	 * one's joins. */
 	if (!session_serves_rnic(session, find_rnic(owner, join.rnic)))
 		owner->counts.joins_unauthorized++;
 	else if (qp_joins_ask(owner->joins, &join, rm_mono_now(), &other))
@@ -232,7 +233,7 @@ session_on_join(struct session *session, const uint8_t *data, size_t len)
 	return answer(session, join.token, join.rnic, rnic);
 }
 
-/* ---- what traces find ---- */
+/* ---- paths that traces have found ---- */
 
 int
 session_on_traced(struct session *session, const uint8_t *data, size_t len)
@@ -244,7 +245,7 @@ session_on_traced(struct session *session, const uint8_t *data, size_t len)
 	r = wire_open_traced(&traced, data, len);
 	if (r < 0)
 		return r;
-	/* It speaks for its own ToRs only. */
+	/* An aggregator only reports paths of the ToRs that it serves. */
 	if (!session_serves(session, traced.tor)) {
 		owner->counts.refused_messages++;
 		return 0;
@@ -267,7 +268,7 @@ find_serving(struct aggregators *aggregators, const char *tor)
 	return session;
 }
 
-/* The oldest makes room: who asked was answered long ago, by a timeout. */
+/* The slot of the oldest query is reused: its client was answered by the time-out. */
 static struct drill *
 free_place(struct aggregators *aggregators)
 {

@@ -21,7 +21,8 @@ session_deliver(struct session *session)
 {
 	struct aggregators *owner = session->owner;
 
-	/* Looks at the clock: a leader that stood still does not speak any more. */
+	/* Checked here by the clock: a leader that was stopped for too long must not
+	 * send any more. */
 	if (owner->options.standby(owner->options.arg) != NULL)
 		return 0;
 	for (size_t i = 0; i < session->info.tor_count; i++) {
@@ -30,12 +31,12 @@ session_deliver(struct session *session)
 		    publish_find(owner->options.publish, tor->tor);
 		int r = 0;
 
-		if (plan != NULL) /* before the plan that needs them */
+		if (plan != NULL) /* sent before the plan that needs them */
 			r = session_deliver_keys(session, tor, plan);
 		if (r < 0)
 			return r;
-		/* Not newer than what it holds: it would be refused. The update that
-		 * gives it a higher number is on its way. */
+		/* The aggregator would refuse a plan that is not newer than its own.
+		 * The update that gives the plan a higher version is being made. */
 		if (plan == NULL || plan->digest == tor->digest ||
 		    plan->version <= tor->version)
 			continue;
@@ -75,7 +76,8 @@ session_welcome(struct session *session, const char *refused)
 		char quoted[QUOTED], who[RM_REFUSALS_TEXT];
 
 		if (owner->options.standby(owner->options.arg) != NULL) {
-			/* It tries one after the other: no news. */
+			/* Aggregators try one controller after the other: this is not
+			 * logged. */
 			owner->counts.refused_standby++;
 			rm_link_close(session->link, -EPERM);
 			return 0;
@@ -90,7 +92,7 @@ session_welcome(struct session *session, const char *refused)
 	return r;
 }
 
-/* "" or what is wrong with it. */
+/* "" or the reason of the refusal. */
 static const char *
 hello_refused(const struct session *session, const struct wire_hello *hello)
 {
@@ -109,13 +111,13 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 		return "another region than this controller's";
 	if (!rm_name_valid(hello->id))
 		return "the name is not valid";
-	if (hello->role == WIRE_ROLE_CHECK) /* of who stands by, too */
+	if (hello->role == WIRE_ROLE_CHECK) /* a standby also answers a check */
 		return "";
 	standby = session->owner->options.standby(session->owner->options.arg);
 	return standby == NULL ? "" : standby;
 }
 
-/* By its certificate: is it who it says it is, and are all these ToRs its own? */
+/* Checks the certificate: it must be of this name, and of all these ToRs. */
 static bool
 hello_is_its_own(const struct session *session, const struct wire_hello_view *view,
     char reason[REASON_BYTES])
@@ -194,7 +196,7 @@ session_take_tors(struct session *session, const struct wire_hello_view *view)
 		    session->owner->options.publish, tor->tor, state.keys_version);
 	}
 	keys_outrun |= aggregators_epoch_held(session->owner, epoch);
-	if (keys_outrun) /* its ToRs' other aggregators are to have them, too */
+	if (keys_outrun) /* the other aggregators of the ToRs need the new keys, too */
 		rm_timer_after(session->owner->deliver, 0);
 	if (outrun)
 		session->owner->options.on_change(session->owner->options.arg);
@@ -218,7 +220,8 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	if (refused[0] != '\0' || view.hello.role == WIRE_ROLE_CHECK)
 		return session_welcome(session, refused);
 	strcpy(session->info.name, view.hello.id);
-	/* It stays at the door: many come, each for one question. */
+	/* An agent stays among the pending connections: there are many, and each asks
+	 * once. */
 	session->is_agent = view.hello.role == WIRE_ROLE_AGENT;
 	if (session->is_agent)
 		return session_welcome(session, "");
@@ -233,7 +236,7 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	replace_older(session);
 	rm_log_info("%s: connected, serves %zu ToRs", session->info.name,
 	    session->info.tor_count);
-	/* It may complete what publishing waits for. */
+	/* Publishing may have waited for this aggregator. */
 	session->owner->options.on_change(session->owner->options.arg);
 	r = session_brake(session);
 	return r < 0 ? r : session_deliver(session);
@@ -258,10 +261,10 @@ session_serves_any(const struct session *session, const struct wire_rnic *rnic)
 		if (session_serves(session, rnic->tors[i]))
 			return true;
 	}
-	return rnic->tor_count == 0; /* let the registry say what is wrong */
+	return rnic->tor_count == 0; /* the registry refuses it with a reason */
 }
 
-/* name: the one at fault, quoted, or "". */
+/* name: the wrong one, quoted, or "". */
 static void
 log_refused(const struct session *session, const char *host,
     const struct wire_rnic *rnic, enum registry_refusal refusal, const char *name)
@@ -278,7 +281,8 @@ log_refused(const struct session *session, const char *host,
 	    registry_refusal_sentence(refusal), name[0] != '\0' ? ": " : "", name);
 }
 
-/* A new cable, or somebody with an aggregator's key: a person can tell the two. */
+/* Either the RNIC was cabled to another ToR, or somebody uses an aggregator's key: a
+ * person can tell which. */
 static void
 log_move(const struct session *session, const struct registry_rnic *before,
     const struct registry_rnic *now)
@@ -293,7 +297,7 @@ log_move(const struct session *session, const struct registry_rnic *before,
 	    before->aggregator);
 }
 
-/* As registry_report. */
+/* See registry_report. */
 static int
 session_report(struct session *session, struct wire_rnic *rnic,
     const struct registry_source *source)
@@ -330,8 +334,9 @@ session_serves_rnic(const struct session *session, const struct registry_rnic *r
 	return false;
 }
 
-/* An RNIC of another host in a host's registration: its aggregator says that the host
- * was called so before. Agents cannot say that. True: it was renamed. */
+/* An RNIC in the registration of a host has another host's name: the aggregator reports
+ * that the host had this name before. An agent cannot report that. True: the host was
+ * renamed. */
 static bool
 session_rename(struct session *session, struct wire_rnic *rnic, const char *host)
 {
@@ -486,7 +491,8 @@ session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *ar
 			r = session_on_drilled(session, data, len);
 		break;
 	default:
-		/* A newer peer may know messages that we do not. */
+		/* A newer aggregator may send messages that this release does not know.
+		 */
 		r = session->info.is_welcome ? 0 : -EPROTO;
 		session->owner->counts.refused_messages += r == 0;
 		break;

@@ -15,8 +15,9 @@
 #include "region-controller/aggregators/aggregator_session.h"
 #include "region-controller/registry/qp_joins.h"
 
-#define MAX_FRAME_BYTES (9u << 20)   /* an answer to a drill, at most */
-#define MAX_OUTPUT_BYTES (64u << 20) /* plans of all its ToRs */
+#define MAX_FRAME_BYTES (9u << 20) /* limit of an answer to a drill-down */
+/* limit of the plans of all ToRs of an aggregator */
+#define MAX_OUTPUT_BYTES (64u << 20)
 #define SWEEP_NS RM_NS_PER_S
 #define PING_NS (500 * RM_NS_PER_MS)
 
@@ -54,7 +55,7 @@ session_on_close(struct rm_link *link, int reason, void *arg)
 		    __LINE__, reason, "%s (%s): disconnected", session->info.name,
 		    peer);
 	else if (session->is_agent)
-		; /* it has asked, or was too slow: its log says so */
+		; /* an agent was answered, or was too slow: its own log says so */
 	else if (reason != -EPERM)
 		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
 		    rm_link_error(link)[0] != '\0' ? ": " : "", rm_link_error(link));
@@ -76,7 +77,7 @@ static const struct rm_link_callbacks link_callbacks = {
 	.on_open = session_on_open,
 };
 
-/* A peer that vanishes without a word is noticed within about 15 s. */
+/* A peer that vanishes is noticed within about 15 s. */
 static void
 keep_alive(int fd)
 {
@@ -138,7 +139,7 @@ aggregators_accept(int fd, const struct rm_address *peer, void *arg)
 	return 0;
 }
 
-/* Who connects and says nothing is not kept. */
+/* A connection without a hello is closed. */
 static void
 sweep(void *arg)
 {
@@ -162,13 +163,15 @@ ping_all(struct aggregators *aggregators)
 		return;
 	for (struct session *session = aggregators->sessions; session != NULL;
 	     session = session->next) {
-		/* A full queue is seen by the next plan. */
+		/* If the queue is full, sending the next plan fails, and the connection
+		 * is closed then. */
 		if (session->info.is_welcome)
 			(void)rm_link_send(session->link, bytes.data, bytes.len);
 	}
 }
 
-/* A sign of life of who leads; one for the service manager of who waits, too. */
+/* Sends a ping to all aggregators while we lead; the watchdog of the service manager is
+ * fed in any case. */
 static void
 on_ping(void *arg)
 {
@@ -197,7 +200,8 @@ aggregators_deliver(struct aggregators *aggregators)
 	for (; session != NULL; session = session->next) {
 		int r = session->info.is_welcome ? session_deliver(session) : 0;
 
-		/* It comes back, and says then what it holds. */
+		/* The aggregator connects again, and its hello says which plans it has.
+		 */
 		if (r < 0)
 			rm_link_close(session->link, r);
 	}

@@ -121,7 +121,8 @@ get_rnics(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-/* ---- what is in no plan ---------------------------------------------------------- */
+/* ---- RNICs and hosts that are in no plan
+ * --------------------------------------------- */
 
 static void
 set_reason(json_t *object, enum registry_refusal refusal)

@@ -1,4 +1,4 @@
-/* The HTTP API of what concerns the whole region; docs/api.md describes it. */
+/* The HTTP API of the whole region; docs/api.md describes it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 #include "region-controller/store/store_status.h"
 #include "region-controller/topology/rnic_address.h"
 
-#define STORED_TIMEOUT_NS (10 * RM_NS_PER_S) /* the store may be away for a moment */
+/* the store may be unreachable for a moment */
+#define STORED_TIMEOUT_NS (10 * RM_NS_PER_S)
 #define DRILL_TIMEOUT_NS (5 * RM_NS_PER_S)
 #define DRILL_SECONDS 10
 #define DRILL_MAX_SECONDS 86400
@@ -49,14 +50,14 @@ get_leader(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-/* NULL: it is over; at the controller's end all are. */
+/* NULL: the request has been answered, or the controller is being freed. */
 static struct rm_http_request *
 deferred(const struct api_context *context, uint64_t token)
 {
 	return context->http == NULL ? NULL : rm_http_deferred(context->http, token);
 }
 
-/* What a store says in the end. */
+/* Answers a request when the store has finished. */
 static void
 on_stored(int r, const char *sentence, uint64_t token, void *arg)
 {
@@ -76,7 +77,7 @@ on_stored(int r, const char *sentence, uint64_t token, void *arg)
 		    "nothing has changed: %s", sentence);
 }
 
-/* False: too many wait, and 503 was answered. */
+/* False: too many requests wait; this one was answered with 503. */
 static bool
 defer(struct rm_http_request *request, int64_t timeout_ns, uint64_t *token)
 {
@@ -158,7 +159,7 @@ get_brake(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, object);
 }
 
-struct braking { /* asked for, until the store has it */
+struct braking { /* a request that waits until the store has the brake */
 	const struct api_context *context;
 	uint64_t rate_permille;
 };
@@ -225,8 +226,8 @@ post_brake(struct rm_http_request *request, void *arg)
 		brake(request, context, rate, by != NULL ? by : context->name);
 }
 
-/* ---- whose address is this?
- * ---------------------------------------------------------- */
+/* ---- which RNIC has this address
+ * ----------------------------------------------------- */
 
 static void
 get_resolve(struct rm_http_request *request, void *arg)
@@ -265,7 +266,7 @@ is_called(const struct registry_rnic *rnic, const char *name)
 	       strcmp(name + host + 1, rnic->device) == 0;
 }
 
-/* By its id, or "host/device". */
+/* By its id, or by "host/device". */
 static const struct registry_rnic *
 find_rnic(const struct registry *registry, const char *name)
 {

@@ -14,7 +14,7 @@ show_address(const struct rm_address *address)
 	return json_string(text);
 }
 
-/* An address that has no port. */
+/* An address without a port. */
 static json_t *
 show_bare_address(const struct rm_address *address)
 {

@@ -8,7 +8,7 @@
 #include "region-controller/api/controller_show.h"
 #include "region-controller/topology/traced.h"
 
-/* When either direction of a link, or any link of a switch, was seen. */
+/* When either direction of a link was seen, or any link of a switch. */
 struct seen {
 	rm_wall_t first, last;
 	const char *by;
@@ -39,7 +39,7 @@ struct merge {
 	const struct traced_link **links; /* sorted by from and to */
 	size_t count;
 	json_t *switch_seen; /* name -> index of seen, as a number */
-	struct seen *seen;   /* two per link at most */
+	struct seen *seen;   /* at most two for each link */
 	size_t seen_count;
 	json_t *link_at; /* "a b", a < b -> index of pairs */
 	struct pair {

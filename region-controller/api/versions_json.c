@@ -9,7 +9,7 @@
 #include "region-controller/api/api_context.h"
 #include "region-controller/api/controller_show.h"
 
-struct row { /* borrows from the sessions */
+struct row { /* borrowed from the sessions */
 	enum wire_component component;
 	const char *name, *software;
 	rm_wall_t since;
@@ -90,7 +90,8 @@ collect(const struct api_context *context, struct rows *rows)
 	return 0;
 }
 
-/* By component, from the hosts up, and name; of one daemon the best row first. */
+/* Sorts by component, from the hosts up, and by name; of several rows of one daemon the
+ * best one comes first. */
 static int
 compare(const void *a, const void *b)
 {
@@ -138,7 +139,7 @@ show_row(const struct row *row)
 	return object;
 }
 
-/* How many daemons run each release; "unknown" for those that do not say. */
+/* The number of daemons of each release; "unknown" for those that do not report it. */
 static json_t *
 show_counts(const struct rows *rows)
 {

@@ -26,7 +26,7 @@ store_etcd_known(const struct store_etcd *etcd, struct rm_rnic_id id)
 	return known;
 }
 
-/* Out of memory: it is written once more than need be. */
+/* Out of memory: the registration is written once more than needed. */
 void
 store_etcd_know(struct store_etcd *etcd, struct rm_rnic_id id, uint64_t hash)
 {
@@ -278,7 +278,7 @@ etcd_of(struct store *store)
 	return (struct store_etcd *)store;
 }
 
-/* ---- puts ----------------------------------------------------------------------- */
+/* ---- writes ---------------------------------------------------------------------- */
 
 static int
 etcd_put_rnic(struct store *store, const struct store_rnic *rnic)
@@ -335,7 +335,7 @@ etcd_drop_plan(struct store *store, const char *tor)
 	return store_writes_put(etcd->writes, key, NULL, NULL);
 }
 
-/* base + revision is to be above that. */
+/* Returns a base so that base + revision is larger than `above`. */
 static uint64_t
 store_etcd_base(const struct store_etcd *etcd, uint64_t above)
 {
@@ -353,8 +353,8 @@ store_etcd_write_brake(struct store_etcd *etcd, const struct store_brake *brake,
 	char key[STORE_KEY_BYTES], *text;
 	int r;
 
-	/* Nobody tells us which version he holds: the clock is above those of another
-	 * etcd, too, and of a controller without one. */
+	/* The versions that aggregators have are not known. A version from the clock is
+	 * above those of another etcd, and above those of a controller without etcd. */
 	if (above < etcd->brake.version)
 		above = etcd->brake.version;
 	store_key(key, etcd->region, STORE_KEY_BRAKE, "");
@@ -487,7 +487,8 @@ etcd_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 		.is_fresh = is_fresh,
 		.trouble = etcd->trouble,
 	};
-	/* Our key may be there before we know all, or for a moment after us. */
+	/* Our key may exist before everything is loaded, and for a moment after we
+	 * stopped leading. */
 	if (leads)
 		ret->leader = etcd->name;
 	else if (strcmp(etcd->leader_name, etcd->name) == 0)

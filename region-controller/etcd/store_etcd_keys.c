@@ -26,7 +26,7 @@ store_key_rest(const char *region, const char *key)
 	return strncmp(prefix, key, len) == 0 ? key + len : NULL;
 }
 
-/* Takes the object. */
+/* Takes ownership of object. */
 static int
 dump(json_t *object, char **text)
 {

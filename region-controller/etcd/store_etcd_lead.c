@@ -30,7 +30,8 @@ store_etcd_right_brake(struct store_etcd *etcd)
 	(void)store_etcd_write_brake(etcd, &etcd->brake, NULL);
 }
 
-/* Another cluster has taken the old one's place: it gets what we know. */
+/* For a new cluster that has replaced the old one: writes what this controller knows.
+ */
 static void
 write_what_is_missing(struct store_etcd *etcd)
 {
@@ -43,14 +44,14 @@ write_what_is_missing(struct store_etcd *etcd)
 	store_etcd_right_brake(etcd);
 }
 
-/* Calls on_lead once everything that was written before us is known. */
+/* Calls on_lead once everything is known that was written before this leadership. */
 static void
 store_etcd_announce(struct store_etcd *etcd)
 {
 	if (etcd->announced || !store_inbox_is_empty(etcd->inbox) ||
 	    !rm_etcd_leader_leads(etcd->leader, rm_mono_now()))
 		return;
-	/* What the leader before us wrote last came before our key. */
+	/* The last writes of the leader before have lower revisions than our key. */
 	if (!etcd->is_loaded || rm_etcd_mirror_revision(etcd->mirror) <
 				    rm_etcd_leader_created(etcd->leader)) {
 		rm_etcd_mirror_relist(etcd->mirror);
@@ -61,7 +62,8 @@ store_etcd_announce(struct store_etcd *etcd)
 	write_what_is_missing(etcd);
 }
 
-/* Calls on_lead again when we lead: this is another etcd, which lacks what we know. */
+/* For another etcd: calls on_lead again while we lead, because that etcd lacks what we
+ * know. */
 static void
 store_etcd_announce_again(struct store_etcd *etcd)
 {
@@ -100,7 +102,7 @@ store_etcd_leads(struct store *store, rm_mono_t now)
 	return etcd->announced && rm_etcd_leader_leads(etcd->leader, now);
 }
 
-/* ---- a leader's key that nobody holds ---- */
+/* ---- a leader's key without a lease ---- */
 
 static void
 store_etcd_look_at_lease(struct store_etcd *etcd, int64_t lease)
@@ -125,7 +127,7 @@ store_etcd_report_unleased(void *arg)
 	    etcd->region);
 }
 
-/* ---- what the writes ask for and tell of ---- */
+/* ---- callbacks of the writes ---- */
 
 static bool
 writes_fence(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg)
@@ -195,7 +197,7 @@ const struct store_compact_options store_etcd_compact_options = {
 	.revision = known_revision,
 };
 
-/* ---- From keys and values to what the controller is told of ---- */
+/* ---- from keys and values in etcd to callbacks of the controller ---- */
 
 #define SHOWN_BYTES 320
 
@@ -210,7 +212,7 @@ store_etcd_refuse(
 	rm_log_warn(0, "etcd key %s: ignored, malformed: %s", quoted, error->text);
 }
 
-/* Does the key begin so? Then *name is what follows. */
+/* True if the key begins with the prefix; then *name is the rest. */
 static bool
 is_below(const char *rest, const char *kind, const char **name)
 {
@@ -263,7 +265,7 @@ topology_gone(struct store_etcd *etcd)
 
 /* ---- registrations, plans, brake, leader ---- */
 
-/* As we spell it: two keys must not speak for one RNIC. */
+/* Only our own spelling is accepted: an RNIC must not have two keys. */
 static int
 read_id(const char *name, struct rm_rnic_id *ret)
 {
@@ -299,7 +301,7 @@ rnic_put(struct store_etcd *etcd, const char *name, const struct rm_etcd_value *
 	}
 	if (store_rnic_hash(&rnic, &hash) == 0)
 		store_etcd_know(etcd, id, hash);
-	/* What is about to be overwritten says nothing. */
+	/* A value that is about to be overwritten is ignored. */
 	if (!store_writes_waits(etcd->writes, value->key))
 		etcd->callbacks.on_rnic(&rnic, etcd->callbacks.arg);
 	json_decref(object);
@@ -351,7 +353,8 @@ brake_set(struct store_etcd *etcd, const struct store_brake *brake)
 {
 	struct store_brake fresh = *brake;
 
-	/* Written by hand, perhaps: without a base, but later all the same. */
+	/* A value without a base was probably written by hand; it counts as newer all
+	 * the same. */
 	if (fresh.version <= etcd->brake.version)
 		fresh.version = etcd->brake.version + 1;
 	etcd->callbacks.on_brake(&fresh, etcd->callbacks.arg);
@@ -375,7 +378,7 @@ brake_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 		return;
 	}
 	etcd->has_brake = true;
-	/* Ours has a base, since it is above the clock. */
+	/* A version of ours is above the clock, so it differs from the revision. */
 	etcd->brake_by_hand = brake.version == (uint64_t)value->mod_revision;
 	brake_set(etcd, &brake);
 	json_decref(object);
@@ -419,7 +422,7 @@ leader_gone(struct store_etcd *etcd)
 	rm_etcd_leader_seen(etcd->leader, false);
 }
 
-/* ---- out of the inbox ---- */
+/* ---- from the inbox to the controller ---- */
 
 static void
 look_for_restart(struct store_etcd *etcd, uint64_t restarts)
@@ -482,7 +485,7 @@ take_synced(int64_t revision, uint64_t restarts, void *arg)
 	was_restart = etcd->is_restart;
 	etcd->is_loaded = true;
 	etcd->is_restart = false;
-	/* The election may have seen the new one first. */
+	/* The election may have seen the new cluster before the mirror. */
 	if (was_restart)
 		store_etcd_announce_again(etcd);
 	store_etcd_announce(etcd);
@@ -494,9 +497,10 @@ const struct store_inbox_callbacks store_etcd_inbox_callbacks = {
 	.on_synced = take_synced,
 };
 
-/* ---- into it ---- */
+/* ---- from the mirror to the inbox ---- */
 
-/* Who leads is to be known at once, and nothing else hangs on its order. */
+/* The leader must be known at once, and its key does not depend on the order of others.
+ */
 static bool
 is_leader_key(const struct store_etcd *etcd, const char *key)
 {

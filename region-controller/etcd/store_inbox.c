@@ -13,7 +13,7 @@ struct item {
 	enum kind kind;
 	uint64_t restarts;
 	int64_t revision;
-	struct rm_etcd_value value; /* key and value are below */
+	struct rm_etcd_value value; /* key and value follow */
 	size_t size;
 	char bytes[];
 };
@@ -22,8 +22,8 @@ struct store_inbox {
 	struct store_inbox_callbacks callbacks;
 	struct item *first, **last;
 	struct rm_timer *timer;
-	bool is_open;    /* something came that no synced has ended yet */
-	rm_mono_t begun; /* when that began */
+	bool is_open;    /* an item has arrived after the last synced */
+	rm_mono_t begun; /* when the first such item arrived */
 	struct store_inbox_counts counts;
 };
 
@@ -67,7 +67,7 @@ turn(void *arg)
 		rm_timer_after(inbox->timer, 0);
 }
 
-/* NULL: no room. */
+/* NULL: the inbox is full. */
 static struct item *
 copy_of(const struct store_inbox *inbox, const struct item *from)
 {

@@ -17,13 +17,14 @@
 struct store_value {
 	char *text; /* NULL: not made yet, or a deletion */
 	size_t len;
-	uint8_t *plan; /* the message that text is to be made of */
+	uint8_t *plan; /* the plan that text is made of */
 	size_t plan_len;
 	uint64_t digest, above;
 	struct store_reply reply;
 };
 
-/* ---- what one write puts: a text, or a plan that becomes one in its turn ---- */
+/* ---- the value of a write: a text, or a plan whose text is made when it is written
+ * ---- */
 
 /* Copies the plan. -ENOMEM. */
 static int
@@ -43,7 +44,7 @@ store_value_of_plan(struct store_value *ret, const struct store_draft *draft)
 	return 0;
 }
 
-/* Makes the text, if it is still to be made. revision: of the store, a lower bound. */
+/* Makes the text if it does not exist yet. revision: a lower bound of the store's. */
 static int
 store_value_make(struct store_value *value, uint64_t revision)
 {
@@ -53,7 +54,7 @@ store_value_make(struct store_value *value, uint64_t revision)
 
 	if (value->plan == NULL || value->text != NULL)
 		return 0;
-	/* The write's own revision will be one more, at least. */
+	/* The revision of the write itself will be higher by at least one. */
 	base = value->above > revision ? value->above - revision : 0;
 	r = store_plan_write(&bytes, value->digest, base, &value->text, &value->len);
 	if (r == 0) {
@@ -63,7 +64,7 @@ store_value_make(struct store_value *value, uint64_t revision)
 	return r;
 }
 
-/* Frees it, and replies. */
+/* Frees the value and sends its reply. */
 static void
 store_value_end(struct store_value *value, int r, const char *sentence)
 {
@@ -82,23 +83,23 @@ store_value_end(struct store_value *value, int r, const char *sentence)
 struct write {
 	UT_hash_handle hh;
 	char key[STORE_KEY_BYTES];
-	struct store_value value; /* to be written */
+	struct store_value value; /* the next value */
 	bool has_value;
-	bool is_in_progress; /* flying holds what goes */
+	bool is_in_progress; /* a value is being written: it is in `flying` */
 	struct store_value flying;
 };
 
 struct store_writes {
 	struct store_writes_options options;
-	struct write *all; /* in the order of their coming */
+	struct write *all; /* in the order of their first put */
 	struct write *batch[STORE_WRITES_OPS];
 	size_t batch_count;
-	struct rm_etcd_compare fence[RM_ETCD_FENCE]; /* of the batch */
+	struct rm_etcd_compare fence[RM_ETCD_FENCE]; /* the conditions of the batch */
 	char fence_key[STORE_KEY_BYTES];
 	size_t max_ops;
 	bool is_asking, is_armed, is_failing;
-	bool may_be_done; /* the batch, by an earlier try */
-	/* A drop while a transaction is under way: its answer does not matter. */
+	bool may_be_done; /* an earlier attempt may have written the batch */
+	/* A drop while a transaction is running: its answer is ignored. */
 	uint64_t era, asked_in;
 	struct rm_backoff backoff;
 	struct rm_timer *timer;
@@ -138,7 +139,7 @@ write_of(struct store_writes *writes, const char *key)
 	return write;
 }
 
-/* When nothing is left to do for it. */
+/* Removes the write if it has no value left. */
 static void
 write_release(struct store_writes *writes, struct write *write)
 {
@@ -158,7 +159,7 @@ arm(struct store_writes *writes, int64_t ns)
 	rm_timer_after(writes->timer, ns);
 }
 
-/* Takes what the value owns. */
+/* Takes the members of *value. */
 static int
 put(struct store_writes *writes, const char *key, struct store_value *value)
 {
@@ -205,7 +206,7 @@ store_writes_put_plan(
 /* ---- transactions ------------------------------------------------------------------
  */
 
-/* False: it is left out. */
+/* False: the write is left out. */
 static bool
 is_writable(struct store_writes *writes, struct write *write)
 {
@@ -282,7 +283,7 @@ turn(void *arg)
 	struct rm_etcd_compare fence[RM_ETCD_FENCE];
 
 	writes->is_armed = false;
-	/* Who does not lead any more is told to drop everything, soon. */
+	/* If we do not lead any more, the owner will drop all writes soon. */
 	if (writes->is_asking || !writes->options.fence(fence, writes->options.arg))
 		return;
 	if (writes->batch_count == 0) {
@@ -315,7 +316,8 @@ end_batch(struct store_writes *writes, int r, const char *sentence)
 	}
 }
 
-/* All in one did not fit: the half of it each time, and what is alone is left out. */
+/* The batch was too large: it is halved each time; a single write that is too large is
+ * left out. */
 static void
 make_smaller(struct store_writes *writes, const char *error)
 {
@@ -331,7 +333,7 @@ make_smaller(struct store_writes *writes, const char *error)
 	for (size_t i = writes->max_ops; i < writes->batch_count; i++) {
 		struct write *write = writes->batch[i];
 
-		/* Nothing was done. What came meanwhile takes its place. */
+		/* The write was not done. A newer value of the same key replaces it. */
 		write->is_in_progress = false;
 		if (write->has_value) {
 			store_value_end(

@@ -42,7 +42,7 @@ node_of_rnic(const struct plan_set *set, const struct registry_rnic *rnic,
 	}
 }
 
-/* Copies those that have a place, by id. */
+/* Copies the RNICs that have a place, sorted by id. */
 static int
 copy_rnics(struct plan_set *set, const struct registry *registry, size_t *ret)
 {
@@ -151,7 +151,7 @@ fill_racks(struct plan_set *set)
 	return 0;
 }
 
-/* ---- what the parts of planning share --------------------------------------- */
+/* ---- used by all parts of planning ------------------------------------------ */
 
 const char *
 plan_rack_name(const struct plan_set *set, size_t rack)
@@ -199,12 +199,12 @@ plan_full_bytes(const struct plan_node *a, const struct plan_node *b)
 	uint32_t mtu_a = a->rnic != NULL ? a->rnic->mtu_bytes : 0;
 	uint32_t mtu_b = b->rnic != NULL ? b->rnic->mtu_bytes : 0;
 	uint32_t mtu = mtu_a < mtu_b ? mtu_a : mtu_b;
-	/* Which family is taken is the aggregator's choice: fit both. */
+	/* The aggregator chooses the address family: the size must fit both. */
 	uint32_t headers = a->v6 && b->v6 ? 40 + 8 : 20 + 8;
 
 	if (b->qp) {
 		headers = 0;
-		/* Nobody waits for more. */
+		/* Without a large QP there are no receive buffers for more. */
 		if (b->rnic->large_qpn == 0 && mtu > WIRE_ROCE_SMALL_BYTES)
 			mtu = WIRE_ROCE_SMALL_BYTES;
 	}
@@ -217,7 +217,8 @@ plan_full_bytes(const struct plan_node *a, const struct plan_node *b)
 uint16_t
 plan_port(uint64_t seed, size_t i)
 {
-	size_t stride = (seed >> 32) | 1; /* odd: meets all of a power of two */
+	/* odd, so that it visits all numbers of a power of two */
+	size_t stride = (seed >> 32) | 1;
 
 	return (uint16_t)(PLAN_PORT_BASE + (seed + i * stride) % PLAN_PORT_COUNT);
 }
@@ -286,7 +287,7 @@ plan_set_begin(const struct rm_topology *topology, const struct registry *regist
 	return 0;
 }
 
-/* One rack of a stage that goes from rack to rack. */
+/* One rack of a stage that works rack by rack. */
 static int
 step_rack(struct plan_set *set, size_t rack)
 {

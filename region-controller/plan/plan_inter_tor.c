@@ -1,12 +1,10 @@
 /*
- * Between the racks of a plane: which ToRs probe each other, how fast, by which flows.
- *
- * Rates come from what links carry. First every pair of ToRs is given one probe a
- * second, spread as the switches spread it; a cable that then carries less than it
- * should asks for that many times more, and a pair gives what the neediest cable on
- * its way asks for. So every cable that any pair crosses has its rate, in any Clos.
- *
- * All goes destination by destination, one each time that we are called.
+ * Probes between the racks of a plane: which ToRs probe each other, at which rate, and
+ * by which flows. Rates follow from the load of links. First each pair of ToRs gets one
+ * probe per second, spread as the switches spread it. A cable that then carries less
+ * than required asks for a higher rate, and a pair sends at the highest rate that a
+ * cable on its paths asks for. So each cable that some pair crosses gets its rate, in
+ * any Clos. The work is done destination by destination, one at each call.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +14,7 @@
 #include "region-controller/plan/plan_set.h"
 #include "region-controller/store/hash.h"
 
-#define MAX_LOOKED_AT 4096 /* pairs, in search of valid ones */
+#define MAX_LOOKED_AT 4096 /* pairs that are looked at to find valid ones */
 
 static size_t
 common_divisor(size_t a, size_t b)
@@ -30,7 +28,7 @@ common_divisor(size_t a, size_t b)
 	return a;
 }
 
-/* from: where in the rack to begin. Both racks have usable RNICs. */
+/* from: index in the rack to begin with. Both racks have usable RNICs. */
 static struct plan_walk
 plan_walk_of(
     const struct plan_set *set, size_t src_rack, size_t dst_rack, uint64_t from)
@@ -45,15 +43,15 @@ plan_walk_of(
 		.dst_rack = dst_rack,
 		.end = sources * targets < MAX_LOOKED_AT ? sources * targets
 							 : MAX_LOOKED_AT,
-		/* After so many steps both are where they began. */
+		/* After this many steps both are at their start again. */
 		.lap = sources * targets / common_divisor(sources, targets),
 		.src_from = from,
 		.dst_from = from + hash % targets,
 	};
 }
 
-/* A bonded RNIC is in two racks; by its number and the prober's it belongs to one of
- * them, so that no plan has the same pair twice. */
+/* A bonded RNIC is in two racks. Its number and the prober's decide in which of them it
+ * is probed, so that no pair is in two plans. */
 static bool
 answers_for(const struct plan_set *set, size_t rack, uint32_t src, uint32_t dst)
 {
@@ -84,9 +82,9 @@ plan_walk_next(
 	return false;
 }
 
-/* ---- By which pairs of RNICs and which flows one ToR probes another ---- */
+/* ---- the pairs of RNICs and the flows by which one ToR probes another ---- */
 
-#define MIN_TUPLES 4 /* so that one dead RNIC does not hide a path */
+#define MIN_TUPLES 4 /* several, so that one dead RNIC does not hide a path */
 
 static struct plan_rack *
 plan_inter_rack(const struct plan_inter *inter, size_t place)
@@ -94,7 +92,8 @@ plan_inter_rack(const struct plan_inter *inter, size_t place)
 	return &inter->set->racks[inter->ring.places[place].rack];
 }
 
-/* How many RNICs of the one rack find their like in the other. */
+/* The number of RNICs of one rack that have a peer of the same transport in the other.
+ */
 static size_t
 plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst)
 {
@@ -107,7 +106,7 @@ plan_inter_able(const struct plan_rack *src, const struct plan_rack *dst)
 	return able;
 }
 
-/* from: where in the racks to begin. */
+/* from: index in the racks to begin with. */
 static struct plan_walk
 plan_inter_walk(
     const struct plan_inter *inter, const struct plan_pair *pair, uint64_t from)
@@ -125,7 +124,7 @@ flows_wanted(struct plan_inter *inter, uint32_t paths)
 	return inter->flows[paths];
 }
 
-/* Into how many pairs of RNICs the flows of two racks are split. */
+/* The number of pairs of RNICs that share the flows of two racks. */
 static size_t
 tuples_of(const struct plan_inter *inter, const struct plan_pair *pair, uint32_t flows)
 {
@@ -141,8 +140,8 @@ tuples_of(const struct plan_inter *inter, const struct plan_pair *pair, uint32_t
 	return tuples > least ? tuples : least;
 }
 
-/* Flows, classes (4) and sizes (3) take turns together: with a common divisor some
- * flows would never meet some classes. */
+/* Flows, classes (4) and sizes (3) are used in turn together: if their numbers had a
+ * common divisor, some flows would never use some classes. */
 static uint16_t
 flows_in_turn(size_t flows)
 {
@@ -167,7 +166,7 @@ set_pace(const struct plan_inter *inter, double rate, struct plan_entry *entry)
 	entry->interval_us = (uint32_t)interval_us;
 }
 
-/* The pair's entries. */
+/* Adds the entries of the pair. */
 static int
 plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair)
 {
@@ -181,7 +180,7 @@ plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair)
 	struct plan_entry entry = { .kind = WIRE_INTER_TOR };
 	int r = 0;
 
-	/* How many there are decides the flows and the pace of each. */
+	/* The number of pairs decides the flows and the rate of each. */
 	while (
 	    found < tuples && plan_walk_next(inter->set, &walk, &entry.src, &entry.dst))
 		found++;
@@ -200,9 +199,9 @@ plan_inter_add(struct plan_inter *inter, const struct plan_pair *pair)
 	return r == -ENOSPC ? 0 : r;
 }
 
-/* ---- who ---- */
+/* ---- which destinations ---- */
 
-/* The j-th of the distances at which a rack's destinations lie; all different. */
+/* The j-th distance of a rack's destinations on the ring; all are different. */
 static size_t
 ring_distance(const struct plan_ring *ring, size_t j)
 {
@@ -256,9 +255,9 @@ find_pairs_to(struct plan_inter *inter, size_t d)
 	}
 }
 
-/* ---- how fast ---- */
+/* ---- at which rate ---- */
 
-/* The pairs that lead to the next destination. */
+/* The pairs with the next destination. */
 static struct plan_pair *
 next_pairs(struct plan_inter *inter, size_t *count)
 {
@@ -293,8 +292,8 @@ ask_neediest(struct plan_inter *inter, struct plan_pair *pairs, size_t count)
 		pairs[i].rate = inter->worst[plan_inter_rack(inter, pairs[i].src)->tor];
 }
 
-/* No RNIC sends more than it may: a rack's pairs shrink alike, by what an RNIC that
- * can take part has to send for each of them. */
+/* Limits what an RNIC sends: the rates of all pairs of a rack are reduced by the same
+ * factor, from the load of an RNIC that takes part in all of them. */
 static void
 cap_rates(struct plan_inter *inter)
 {
@@ -322,7 +321,7 @@ clear_loads(struct plan_inter *inter)
 	memset(inter->loads, 0, directions * sizeof(*inter->loads));
 }
 
-/* As many uplinks as paths are assumed. */
+/* Assumes as many uplinks as there are paths. */
 static void
 assume_rates(struct plan_inter *inter)
 {
@@ -334,7 +333,7 @@ assume_rates(struct plan_inter *inter)
 	cap_rates(inter);
 }
 
-/* From what a cable carries to how many times more it should. */
+/* Replaces the load of each cable by the factor that it lacks. */
 static void
 turn_loads(struct plan_inter *inter)
 {
@@ -368,7 +367,7 @@ add_pairs(struct plan_inter *inter, const struct plan_pair *pairs, size_t count)
 
 /* ---- step by step ---- */
 
-/* The stage is over for all destinations. */
+/* Called when a stage is done for all destinations. */
 static void
 next_stage(struct plan_inter *inter)
 {

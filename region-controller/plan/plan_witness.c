@@ -1,7 +1,7 @@
 /*
- * Small racks look outside: a rack of two cannot tell by itself which of the two is
- * sick. Witnesses are chosen by rendezvous hashing, so that an RNIC that comes or goes
- * somewhere changes few of them.
+ * Witnesses for small racks: with two RNICs a rack cannot tell by itself which one is
+ * faulty. They are chosen by rendezvous hashing, so that an RNIC that is added or
+ * removed changes few of them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "region-controller/store/hash.h"
 
 #define MAX_WITNESSES 16
-#define FIRST_RACK_SHARE 2 /* of three: the rest comes from a second rack */
+#define FIRST_RACK_SHARE 2 /* of three; the third is of a second rack */
 
 struct choice {
 	size_t rack;
@@ -20,10 +20,10 @@ struct choice {
 
 struct witness {
 	struct plan_set *set;
-	size_t rack;          /* the small one */
-	struct choice *racks; /* others that can be reached, the best first */
+	size_t rack;          /* the small rack */
+	struct choice *racks; /* reachable other racks, the best first */
 	size_t count;
-	uint32_t chosen[MAX_WITNESSES]; /* of one RNIC */
+	uint32_t chosen[MAX_WITNESSES]; /* witnesses of one RNIC */
 	size_t chosen_count;
 };
 
@@ -37,7 +37,7 @@ choices_by_score(const void *a, const void *b)
 	return (x->rack > y->rack) - (x->rack < y->rack);
 }
 
-/* Paths lead both ways, so asking towards the small rack is enough. */
+/* Paths work in both directions, so only the direction to the small rack is checked. */
 static void
 find_racks(struct witness *witness)
 {
@@ -70,8 +70,8 @@ host_is_in_rack(const struct witness *witness, const char *host)
 	return false;
 }
 
-/* How unwelcome: chosen already: not at all; a host that shares the rack's fate: last;
- * a host that is already a witness: later. */
+/* The rank of a witness, lower is better: 1 more if its host has a witness already, 2
+ * more if its host has an RNIC in the small rack. -1: it is chosen already. */
 static int
 reluctance(const struct witness *witness, uint32_t dst)
 {
@@ -88,7 +88,7 @@ reluctance(const struct witness *witness, uint32_t dst)
 	return reluctance;
 }
 
-/* The best of a rack for this RNIC; false: none is left. */
+/* The best RNIC of a rack; false: none is left. */
 static bool
 choose_of(const struct witness *witness, size_t from, uint32_t src, uint32_t *ret)
 {
@@ -117,7 +117,7 @@ choose_of(const struct witness *witness, size_t from, uint32_t src, uint32_t *re
 	return best >= 0;
 }
 
-/* Two from the best rack, one of each further one; then whatever there is. */
+/* Two from the best rack and one from each further one; then any that are left. */
 static void
 choose(struct witness *witness, uint32_t src)
 {
@@ -202,8 +202,8 @@ find_reflector(const struct plan_set *set, size_t rack, uint32_t *ret)
 	return false;
 }
 
-/* By its like: an RNIC that few others of its rack can probe is as good as in a small
- * one. Who has no address at all counts with the rest. */
+/* Counts peers of the same transport: an RNIC that few others of its rack can probe is
+ * treated as in a small rack. An RNIC without an address counts like all others. */
 static bool
 is_lonely(const struct witness *witness, uint32_t src)
 {
@@ -234,7 +234,7 @@ add_rack(struct witness *witness)
 	return r;
 }
 
-/* Somebody of it, so that looking closer pays. */
+/* An RNIC of it may need witnesses: look at each one. */
 static bool
 may_be_lonely(const struct plan_set *set, const struct plan_rack *rack)
 {

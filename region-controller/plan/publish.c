@@ -9,11 +9,12 @@
 #include "region-controller/store/hash.h"
 #include "region-controller/store/store_record.h"
 
-/* Of a version that is to be outrun; nobody sane is near it. What is written above it
- * is far from what the stores can read. */
+/* A new plan gets a version above that of an aggregator, but not above this limit. No
+ * correct version is near it, and it is far below what the stores can read. */
 #define MAX_VERSION ((uint64_t)INT64_MAX / 4)
 #define KEYS_STEP 4096
-#define MAX_TORS 32768 /* with those that aggregators name; beyond: not remembered */
+#define MAX_TORS 32768 /* including ToRs that only aggregators name; more are ignored \
+			*/
 
 struct publish {
 	struct publish_tor *tors;
@@ -58,7 +59,7 @@ publish_free(struct publish *publish)
 	free(publish);
 }
 
-/* Finds or makes it; NULL: no room. */
+/* Finds or adds it; NULL: the limit is reached. */
 static struct publish_tor *
 tor_named(struct publish *publish, const char *name)
 {
@@ -147,7 +148,7 @@ is_held(const struct publish_tor *tor, uint64_t digest)
 	       !tor->disputed;
 }
 
-/* bytes: of the plan without a version. */
+/* bytes: the plan without its version. */
 static int
 put_plan(struct publish *publish, struct publish_tor *tor,
     const struct wire_bytes *bytes, uint64_t digest, const struct publish_sink *sink)
@@ -258,14 +259,16 @@ publish_stored(struct publish *publish, const struct store_plan *plan)
 		memcpy(copy, plan->bytes.data, plan->bytes.len);
 	if (copy == NULL || wire_open_plan(&view, copy, plan->bytes.len) < 0) {
 		publish->counts.failed++;
-		/* Short of memory it is put again. One that cannot be read is not: it
-		 * would be put with every update, for ever. */
+		/* Out of memory: the plan will be written again. A plan that cannot be
+		 * read is not written again, because that would repeat with every
+		 * update. */
 		if (tor != NULL && copy == NULL && tor->wanted == plan->digest)
 			tor->wanted = 0;
 		free(copy);
 		return true;
 	}
-	/* Neither what it was nor what was put: a write that came late, perhaps. */
+	/* It is neither the old plan nor the one that was written: perhaps a write that
+	 * came late. */
 	is_news = plan->digest != tor->wanted &&
 		  (tor->bytes == NULL || plan->digest != tor->digest);
 	free(tor->bytes);
@@ -296,7 +299,7 @@ publish_gone(struct publish *publish, const char *name)
 	HASH_FIND_STR(publish->tors, name, tor);
 	if (tor == NULL)
 		return;
-	/* What anybody holds is still held. */
+	/* Versions that aggregators have are kept. */
 	free(tor->bytes);
 	tor->bytes = NULL;
 	tor->len = 0;

@@ -185,7 +185,7 @@ probe_keys_pair(const struct probe_keys *keys, uint32_t epoch,
 	explicit_bzero(key, sizeof(key));
 }
 
-/* Those of the plan that the message is made of. */
+/* The keys for one plan. */
 struct draft {
 	struct wire_responder_key *responders;
 	struct wire_pair_key *pairs;

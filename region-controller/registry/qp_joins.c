@@ -17,10 +17,10 @@ struct asker {
 	rm_mono_t asked;
 	struct group *group;
 	struct asker *next_alike;
-	struct asker *prev, *next; /* of all, the oldest first */
+	struct asker *prev, *next; /* of all askers, the oldest first */
 };
 
-struct group { /* all who ask for the same two numbers */
+struct group { /* all askers with the same two numbers */
 	UT_hash_handle hh;
 	struct key key;
 	struct asker *askers;
@@ -124,7 +124,7 @@ add(struct qp_joins *joins, const struct wire_join *join)
 	return asker;
 }
 
-/* It becomes the youngest. */
+/* Moves the asker to the end, as the youngest. */
 static void
 remember(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now)
 {
@@ -146,7 +146,7 @@ remember(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now)
 	DL_APPEND(joins->oldest, asker);
 }
 
-/* How many but this RNIC; *ret is one of them. */
+/* The number of other RNICs in the group; *ret is one of them. */
 static size_t
 others_of(const struct group *group, struct wire_rnic_id rnic, struct wire_rnic_id *ret)
 {
@@ -182,7 +182,7 @@ qp_joins_ask(struct qp_joins *joins, const struct wire_join *join, rm_mono_t now
 	others = others_of(fits, join->rnic, &found);
 	if (others == 0)
 		return false;
-	/* With equal numbers at both ends all are in one group. */
+	/* If the numbers at both ends are equal, both ends are in one group. */
 	if (others > 1 ||
 	    (fits != alike &&
 		(fits->count > others || others_of(alike, join->rnic, &rival) > 0))) {

@@ -12,7 +12,7 @@
 #include "region-controller/registry/registry_hosts.h"
 #include "region-controller/store/store_record.h"
 
-struct registry_refusals {                                     /* zeroed at first */
+struct registry_refusals {                                     /* zeroed first */
 	struct registry_refused entries[REGISTRY_MAX_REFUSED]; /* the newest first */
 	size_t count;
 };
@@ -20,7 +20,7 @@ struct registry_refusals {                                     /* zeroed at firs
 struct registry {
 	struct registry_rnic *rnics;
 	const struct rm_topology *topology;
-	size_t *members; /* of each switch */
+	size_t *members; /* number of members of each switch */
 	struct registry_addresses *addresses;
 	struct registry_hosts *hosts;
 	struct registry_refusals refusals;
@@ -29,7 +29,7 @@ struct registry {
 	struct registry_counts counts;
 };
 
-/* ---- why a registration has no place, for people ---- */
+/* ---- why a registration has no place, as text ---- */
 
 static const struct {
 	const char *word, *sentence;
@@ -77,7 +77,7 @@ registry_refusal_sentence(enum registry_refusal refusal)
 	return refusal < REGISTRY_REFUSALS ? reasons[refusal].sentence : "unknown";
 }
 
-/* Foreign text, as far as it can be shown. */
+/* Foreign text, made printable. */
 static void
 show(char ret[RM_NAME_BYTES], const char *text)
 {
@@ -112,7 +112,7 @@ registry_refused_note(struct registry_refusals *refusals, const struct wire_rnic
 	else if (refusals->count < REGISTRY_MAX_REFUSED)
 		refusals->count++;
 	else
-		i--; /* the oldest makes room */
+		i--; /* the oldest entry is removed */
 	entry.times++;
 	memmove(&entries[1], &entries[0], i * sizeof(entry));
 	entries[0] = entry;
@@ -141,7 +141,8 @@ find_place(const struct rm_topology *topology, const size_t *members,
 	return REGISTRY_PLACED;
 }
 
-/* members: of each switch, kept up to date. Both NULL: there is no topology yet. */
+/* members: the number for each switch, kept up to date. Both NULL: there is no topology
+ * yet. */
 static void
 registry_place(
     const struct rm_topology *topology, size_t *members, struct registry_rnic *rnic)
@@ -253,14 +254,15 @@ registry_set_topology(struct registry *registry, const struct rm_topology *topol
 	free(registry->members);
 	registry->members = members;
 	registry->topology = topology;
-	/* By id: who finds a full rack must not depend on who came first. */
+	/* Sorted by id, so that it does not depend on the order of arrival which RNIC
+	 * finds its rack full. */
 	HASH_SORT(registry->rnics, by_id);
 	HASH_ITER (hh, registry->rnics, rnic, next)
 		registry_place(topology, members, rnic);
 	return 0;
 }
 
-/* ---- telling --------------------------------------------------------------- */
+/* ---- registrations --------------------------------------------------------- */
 
 static int
 refuse(struct registry *registry, const struct wire_rnic *rnic,
@@ -297,7 +299,7 @@ find(const struct registry *registry, uint64_t guid, uint8_t port)
 	return rnic;
 }
 
-/* One that nobody has told of yet, without a place. NULL: out of memory. */
+/* Adds an RNIC without a place. NULL: out of memory. */
 static struct registry_rnic *
 add(struct registry *registry, const struct wire_rnic *rnic)
 {
@@ -316,7 +318,7 @@ add(struct registry *registry, const struct wire_rnic *rnic)
 	return fresh;
 }
 
-/* What is known is replaced by what is said. Sets *changed: plans are made of it. */
+/* Replaces the known state by the registered one. Sets *changed if it affects plans. */
 static int
 take_over(struct registry *registry, struct registry_rnic *known,
     const struct wire_rnic *rnic, const char *host, rm_wall_t wall, bool *changed)
@@ -346,14 +348,14 @@ take_over(struct registry *registry, struct registry_rnic *known,
 		known->moves++;
 		registry->counts.moved++;
 	}
-	/* What has no place, and had none, is in no plan. */
+	/* An RNIC that neither had a place nor has one now is in no plan. */
 	*changed =
 	    (before.refusal == REGISTRY_PLACED || known->refusal == REGISTRY_PLACED) &&
 	    (before.refusal != known->refusal || !registry_same_plan(&before, known));
 	return r < 0 ? r : 0;
 }
 
-/* By what its host's own agent has said of another. */
+/* True if the agent of the RNIC's host has reported that another RNIC replaced it. */
 static bool
 is_replaced(
     const struct registry *registry, const struct wire_rnic *rnic, const char *host)
@@ -384,7 +386,7 @@ registry_report(struct registry *registry, const struct wire_rnic *rnic,
 	if (wrong != REGISTRY_PLACED)
 		return refuse(registry, rnic, source, wrong, name, refusal);
 	known = find(registry, rnic->id.guid, rnic->id.port);
-	/* Else whoever is let in could have the keys of anybody's RNICs. */
+	/* Otherwise every agent that is admitted could get the keys of any RNIC. */
 	if (known != NULL && strcmp(known->host, source->host) != 0)
 		return refuse(
 		    registry, rnic, source, REGISTRY_ANOTHERS, known->host, refusal);
@@ -481,13 +483,14 @@ registry_rename(struct registry *registry, struct wire_rnic_id id, const char *f
 	registry_hosts_drop(registry->hosts, rnic);
 	memset(rnic->host, 0, sizeof(rnic->host));
 	strcpy(rnic->host, host);
-	/* Out of memory: it is listed with the registration that follows. */
+	/* Out of memory: it is listed by the next registration. */
 	(void)registry_hosts_add(registry->hosts, rnic);
 	registry->counts.renamed++;
 	return true;
 }
 
-/* Which new one of those told is in its place? NULL: none is, or it is one of them. */
+/* The new RNIC in a registration that has the place of this one; NULL: none, or this
+ * one is in the registration. */
 static const struct registry_rnic *
 replaced_by(const struct registry *registry, const struct registry_rnic *rnic,
     const struct registry_named *reported, size_t count)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* InfiniBand's have no port. */
+/* InfiniBand has no UDP port. */
 static bool
 port_is_fine(const struct wire_rnic *rnic, uint16_t port)
 {
@@ -26,7 +26,7 @@ address_is_fine(const struct wire_rnic *rnic, const struct wire_address *address
 	return false;
 }
 
-/* The first that is not fine; NULL: all are. */
+/* The first name that is not valid; NULL: all are valid. */
 static const char *
 bad_name(const struct wire_rnic *rnic, const char *host)
 {
@@ -34,7 +34,7 @@ bad_name(const struct wire_rnic *rnic, const char *host)
 		return host;
 	if (!rm_name_valid(rnic->device))
 		return rnic->device;
-	/* Nobody speaks for another host's RNICs. */
+	/* A registration must not contain RNICs of another host. */
 	if (rnic->host[0] != '\0' && strcmp(rnic->host, host) != 0)
 		return rnic->host;
 	for (size_t i = 0; i < rnic->tor_count; i++) {
@@ -45,7 +45,7 @@ bad_name(const struct wire_rnic *rnic, const char *host)
 	return NULL;
 }
 
-/* Both kinds of QP or none, as RoCE's and InfiniBand's numbers are. */
+/* Without a QP there is no large QP and no LID; the numbers of the two QPs differ. */
 static bool
 qps_are_fine(const struct wire_rnic *rnic)
 {
@@ -81,7 +81,7 @@ registry_check(const struct wire_rnic *rnic, const char *host, const char **name
 	return REGISTRY_PLACED;
 }
 
-/* text: shorter than a name may be, since it has been checked. */
+/* text: shorter than a name may be, because it was checked. */
 static void
 take_name(char ret[RM_NAME_BYTES], const char *text)
 {
@@ -89,7 +89,7 @@ take_name(char ret[RM_NAME_BYTES], const char *text)
 	memcpy(ret, text, strnlen(text, RM_NAME_BYTES - 1));
 }
 
-/* A driver's text is for people and decides nothing: what cannot be printed is '?'. */
+/* A driver's name is only shown to people: unprintable characters become '?'. */
 static void
 take_driver(char ret[RM_NAME_BYTES], const char *text)
 {

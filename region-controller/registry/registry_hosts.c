@@ -51,7 +51,7 @@ find(const struct registry_hosts *hosts, const char *name)
 	return host;
 }
 
-/* Finds or makes it; NULL: out of memory. */
+/* Finds or adds it; NULL: out of memory. */
 static struct registry_host *
 host_of(struct registry_hosts *hosts, const char *name)
 {

@@ -14,7 +14,7 @@ struct store_file {
 	struct store store;
 	char *path, *name, *region;
 	struct store_topology topology;
-	struct store_callbacks callbacks; /* all 0 until started */
+	struct store_callbacks callbacks; /* all zero before the start */
 	struct wire_writer *writer;
 	rm_wall_t since;
 	struct store_brake brake;
@@ -145,7 +145,7 @@ file_drop_rnic(struct store *store, struct rm_rnic_id id)
 	return 0;
 }
 
-/* Racks tell of it all again after a restart. */
+/* Not saved: racks report them again after a restart. */
 static int
 file_keep_traced(struct store *store, const struct traced_link *link)
 {

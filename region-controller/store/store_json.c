@@ -12,8 +12,9 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-#define SHOWN_BYTES 48           /* of foreign text in a sentence */
-#define FIRST_YEAR (1970 - 1900) /* that nanoseconds since the epoch can say */
+#define SHOWN_BYTES 48           /* limit of foreign text in a sentence */
+#define FIRST_YEAR (1970 - 1900) /* seconds since the epoch that fit into nanoseconds \
+				  */
 #define LAST_YEAR (2261 - 1900)
 
 /* ---- kinds ---------------------------------------------------------------------- */

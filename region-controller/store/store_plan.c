@@ -11,7 +11,8 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-#define MIXES_COMPARED 8 /* an entry's mix is nearly always one of the last */
+#define MIXES_COMPARED 8 /* the mix of an entry is nearly always one of the last ones \
+			  */
 
 static json_t *
 list_of_u16(const uint16_t *numbers, size_t count)
@@ -51,7 +52,7 @@ mesh_of(const struct wire_mesh *mesh)
 	return object;
 }
 
-/* Its place in mixes, at the end if it is a new one. */
+/* The index in mixes; a new mix is appended. */
 static size_t
 place_of_mix(json_t *mixes, const struct wire_plan_entry *entry)
 {
@@ -90,7 +91,7 @@ entry_of(const struct wire_plan_entry *entry, json_t *mixes)
 	return object;
 }
 
-/* One switch's aliases after the other. */
+/* Writes the aliases switch by switch. */
 static json_t *
 aliases_of(const struct wire_plan *plan)
 {
@@ -115,10 +116,11 @@ aliases_of(const struct wire_plan *plan)
 	return all;
 }
 
-/* What many RNICs have in common stands once, in order of its first use. */
+/* Values that many RNICs have in common are written once, in the order of their first
+ * use. */
 struct shares {
 	json_t *list;
-	json_t *places; /* its text -> its place */
+	json_t *places; /* text -> index */
 };
 
 static json_t *
@@ -168,7 +170,7 @@ object_of(const struct wire_plan *plan, uint64_t digest, uint64_t base)
 	json_object_set_new(object, "plane", json_string(plan->plane));
 	json_object_set_new(object, "digest", store_json_of_hex(digest));
 	json_object_set_new(object, "base", json_integer((json_int_t)base));
-	if (plan->probe_timeout_ms != 0) /* older controllers do not know it */
+	if (plan->probe_timeout_ms != 0) /* older controllers do not write it */
 		json_object_set_new(
 		    object, "probe_timeout_ms", json_integer(plan->probe_timeout_ms));
 	json_object_set_new(object, "mesh", mesh_of(&plan->mesh));
@@ -326,7 +328,7 @@ read_entry(struct store_json *in, const json_t *object, const json_t *mixes,
 	    read_u16s(in, mix, "sizes_bytes", room->sizes, WIRE_MAX_SIZES);
 }
 
-/* How many aliases there are in all. */
+/* The number of all aliases. */
 static size_t
 count_aliases(struct store_json *in, const json_t *object)
 {
@@ -383,8 +385,8 @@ read_rnics(struct store_json *in, const json_t *list, const json_t *shares,
 	}
 }
 
-/* Everything but version and digest; *copy borrows from the object and from *mesh, and
- * is to be cleared. */
+/* Reads everything except version and digest. *copy borrows from object and from *mesh;
+ * the caller clears it. */
 static void
 read_plan(struct store_json *in, const json_t *object, struct plan_copy_mix *mesh,
     struct plan_copy *copy)

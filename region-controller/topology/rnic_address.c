@@ -22,7 +22,7 @@ parse_port(const char *text, uint16_t *ret)
 	return 0;
 }
 
-/* Takes the port off the copy, if there is one, and the brackets with it. */
+/* Removes the port, if there is one, and the brackets from the copy. */
 static int
 split(char *copy, char **host, uint16_t *port)
 {

@@ -15,7 +15,7 @@
 #define REPORT_AGAIN_NS (3600 * RM_NS_PER_S)
 #define AGE_EVERY_NS (60 * RM_NS_PER_S)
 
-struct key { /* no padding: it is hashed as bytes, zero behind the names */
+struct key { /* no padding: hashed as bytes, zero behind the names */
 	char from[TRACED_NODE_BYTES], to[TRACED_NODE_BYTES];
 };
 
@@ -29,7 +29,7 @@ struct entry {
 struct traced {
 	size_t max_links;
 	struct entry *entries;
-	rm_wall_t aged; /* the last time that all were looked at */
+	rm_wall_t aged; /* when all entries were last checked for their age */
 	struct traced_counts counts;
 };
 
@@ -131,7 +131,7 @@ socket_address(const struct wire_address *address, struct rm_address *ret)
 	}
 }
 
-/* False: nobody answered there. tor: NULL, or whose the hop is, alias or not. */
+/* False: the hop did not answer. tor: the ToR of the hop if it is known, or NULL. */
 static bool
 read_hop(const struct rm_topology *topology, const struct wire_path *path, size_t i,
     const char *tor, struct hop *ret)
@@ -195,7 +195,7 @@ traced_learn(struct traced *traced, const struct rm_topology *topology, const ch
 		    read_hop(topology, path, i, i == 0 ? tor : NULL, &hop);
 
 		traced->counts.silent += !answered;
-		/* Two interfaces of one switch in a row are no link. */
+		/* Two interfaces of the same switch in a row are no link. */
 		if (answered && has_before && strcmp(before.node, hop.node) != 0)
 			learn_link(traced, tor, &before, &hop, now, on_link, arg);
 		before = hop;
@@ -260,7 +260,7 @@ traced_restore(struct traced *traced, const struct traced_link *link)
 
 /* ---- later aliases -------------------------------------------------------------- */
 
-/* True: an alias names it, and not as it is called. */
+/* True: an alias gives the address another name. */
 static bool
 rename_node(
     const struct rm_topology *topology, const char *text, char node[TRACED_NODE_BYTES])
@@ -306,7 +306,7 @@ traced_fold(struct traced *traced, const struct rm_topology *topology,
 			continue;
 		traced->counts.folded++;
 		on_gone(&entry->link, arg);
-		entry_drop(traced, entry); /* first: it makes room */
+		entry_drop(traced, entry); /* first, to make room */
 		if (strcmp(link.from, link.to) != 0 &&
 		    merge(traced, &link, &other) == 0)
 			on_link(&other->link, arg);
@@ -322,8 +322,8 @@ traced_age(struct traced *traced, rm_wall_t now, traced_on_link *on_link, void *
 		return;
 	traced->aged = now;
 	HASH_ITER (hh, traced->entries, entry, next) {
-		/* Another's clock was wrong, or ours was: it is not to stay for ever.
-		 */
+		/* The clock of the sender was wrong, or ours was: without this the
+		 * entry would never expire. */
 		if (entry->link.last_seen.ns > now.ns)
 			entry->link.last_seen = entry->reported_at = now;
 		if (now.ns - entry->link.last_seen.ns < TRACED_KEEP_NS)
@@ -344,7 +344,7 @@ traced_drop(struct traced *traced, const char *from, const char *to)
 		entry_drop(traced, entry);
 }
 
-/* ---- for readers ---------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------- */
 
 static int
 compare(const void *a, const void *b)
