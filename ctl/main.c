@@ -13,7 +13,7 @@ static const struct command {
 	int (*run)(const struct ctl *ctl);
 	const char *arguments;
 	const char *help;
-	const char *more; /* for its own --help; NULL: nothing */
+	const char *more; /* for the command's own --help; NULL: none */
 } commands[] = {
 	{ "health", ctl_health, "", "every rack, the worst first" },
 	{ "incidents", ctl_incidents, "[--open] [--follow]",
@@ -310,13 +310,13 @@ take_option(struct ctl *ctl, int c, const char *value)
 	}
 }
 
-/* Returns -1 to go on, or an exit code. */
+/* Returns -1 to continue, or an exit code. */
 static int
 parse_options(int argc, char **argv, struct ctl *ctl)
 {
 	int c;
 
-	/* '+': what stands behind the command may be the command's. */
+	/* '+': options behind the command may be the command's. */
 	while ((c = getopt_long(argc, argv, options_short, options_long, NULL)) != -1) {
 		switch (c) {
 		case 'h':
@@ -335,7 +335,7 @@ parse_options(int argc, char **argv, struct ctl *ctl)
 	return -1;
 }
 
-/* Which of our options is this word? NULL: none. *value: behind its '='. */
+/* Which global option is this argument? NULL: none. *value: the text behind its '='. */
 static const struct option *
 option_of(const char *word, const char **value)
 {
@@ -359,8 +359,8 @@ option_of(const char *word, const char **value)
 	return NULL;
 }
 
-/* Our options may stand behind the command, too: people type them last. Returns -1 to
- * go on, or an exit code. */
+/* Global options may also stand behind the command, because people type them last.
+ * Returns -1 to continue, or an exit code. */
 static int
 take_late_options(struct ctl *ctl, const char *command)
 {
@@ -389,8 +389,8 @@ take_late_options(struct ctl *ctl, const char *command)
 	return -1;
 }
 
-/* What is typed wins: who we are is a certificate with its key, or a token. Returns -1
- * to go on, or an exit code. */
+/* An option is stronger than the config. A person is identified by a certificate with
+ * its key, or by a token. Returns -1 to continue, or an exit code. */
 static int
 take_credentials(struct ctl *ctl)
 {
@@ -440,7 +440,8 @@ run(struct ctl *ctl, const char *name)
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	status = commands[i].run(ctl);
 	curl_global_cleanup();
-	/* A full disk must not look like an answer. */
+	/* If the output cannot be written, for example on a full disk, the command
+	 * fails. */
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "rackmeshctl: cannot write the answer\n");
 		return CTL_NO_ANSWER;
@@ -461,8 +462,7 @@ main(int argc, char **argv)
 	};
 	int status;
 
-	/* In plaintext changes are taken on the Unix socket only: that of this very
-	 * host. */
+	/* In plaintext, changes are only accepted on the Unix socket of this host. */
 	ctl.controller_changes = from_environment(
 	    "RACKMESH_CONTROLLER", "unix:/run/rackmesh/region-controller.sock");
 	ctl.is_rack_asked = from_environment("RACKMESH_AGGREGATOR", NULL) != NULL;

@@ -1,6 +1,7 @@
 /*
- * Whose loss it is. A dead RNIC makes every pair lossy that it is in, and every other
- * RNIC of the rack lose what it sends there: those are not at fault.
+ * Finds the RNICs whose fault a loss is. A dead RNIC makes all its pairs lossy, and
+ * every other RNIC of the rack loses what it sends there: those others are not at
+ * fault.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,12 +9,12 @@
 #include "ctl/accept/acceptance_state.h"
 #include "ctl/accept/pair_counts.h"
 
-/* Of an RNIC: with how many of its peers it loses packets. */
+/* Of an RNIC: the number of its peers to which it loses packets. */
 struct share {
 	unsigned peers, lossy;
 };
 
-/* Both ends of a pair, unless one is to blame already. */
+/* Counts a pair at both ends, unless one end is blamed already. */
 static void
 count_pairs(const struct acceptance *acceptance, struct share *shares)
 {
@@ -31,8 +32,8 @@ count_pairs(const struct acceptance *acceptance, struct share *shares)
 	}
 }
 
-/* What it sends out of the rack has its own cable as the only part in common with the
- * rack: it counts as two directions of a pair. */
+/* Packets to other racks share with the rack only the RNIC's own cable: they count as
+ * two directions of a pair. */
 static void
 count_outside(const struct acceptance *acceptance, struct share *shares)
 {
@@ -48,8 +49,8 @@ count_outside(const struct acceptance *acceptance, struct share *shares)
 	}
 }
 
-/* The one that loses with the largest part of its peers, more than half; or SIZE_MAX.
- */
+/* The RNIC that loses with the largest part of its peers, with more than half; or
+ * SIZE_MAX. */
 static size_t
 worst_of(const struct acceptance *acceptance, const struct share *shares)
 {
@@ -67,7 +68,8 @@ worst_of(const struct acceptance *acceptance, const struct share *shares)
 	return worst;
 }
 
-/* All that are as bad: of a rack of two there is no telling which. */
+/* All RNICs that are equally bad: in a rack of two it cannot be told which one is at
+ * fault. */
 static void
 blame_like(struct acceptance *acceptance, const struct share *shares, size_t worst)
 {
@@ -84,7 +86,7 @@ acceptance_blame(struct acceptance *acceptance)
 {
 	size_t worst = 0;
 
-	/* Of those that are not there every loss is theirs. */
+	/* An RNIC that is not present is blamed for all losses of its pairs. */
 	for (size_t i = 0; i < acceptance->rnic_count; i++)
 		acceptance->rnics[i].to_blame =
 		    !acceptance->rnics[i].listed || !acceptance->rnics[i].registered;

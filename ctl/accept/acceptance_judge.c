@@ -1,4 +1,4 @@
-/* The judgement of a burn-in. */
+/* The result of a burn-in. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,17 +10,19 @@
 #include "ctl/output/findings.h"
 #include "rackmesh/metrics/sketch.h"
 
-#define MIN_ANSWERED 20 /* probes an RNIC has to have answered, and had answered */
+/* probes that an RNIC must have answered, and that must have been answered */
+#define MIN_ANSWERED 20
 #define MAX_PAIRS_LISTED 10
-#define RTT_FACTOR 4       /* of the rack's median: slower than that stands out */
-#define RTT_LEAST_NS 20000 /* and by so much, at least */
-#define BAD_LOOKS_PART 10  /* a host may be not ok in one look of so many */
+/* times the median of the rack: an RNIC that is slower stands out */
+#define RTT_FACTOR 4
+#define RTT_LEAST_NS 20000 /* and at least this much slower */
+#define BAD_LOOKS_PART 10  /* a host may be not ok in one of so many looks */
 
 #define WRONG(...) findings_add(findings, FINDING_WRONG, __VA_ARGS__)
 #define GOOD(...) findings_add(findings, FINDING_GOOD, __VA_ARGS__)
 #define WARNING(...) findings_add(findings, FINDING_WARNING, __VA_ARGS__)
 
-/* ---- were we answered at all ---- */
+/* ---- did the daemons answer ---- */
 
 static void
 judge_looks(const struct acceptance *acceptance, struct findings *findings)
@@ -42,7 +44,7 @@ judge_looks(const struct acceptance *acceptance, struct findings *findings)
 	}
 }
 
-/* ---- are all there ---- */
+/* ---- are all RNICs present ---- */
 
 static void
 judge_count(const struct acceptance *acceptance, const char *what, size_t seen,
@@ -138,7 +140,7 @@ by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median of the RNICs' medians; 0: none. */
+/* The median of the RNICs' median RTTs; 0: there is none. */
 static uint64_t
 rack_median(const struct acceptance *acceptance)
 {
@@ -157,7 +159,7 @@ rack_median(const struct acceptance *acceptance)
 	return median;
 }
 
-/* Why not, in a word or two for the table; "pass". *remedy: what to do. */
+/* The reason in a word or two for the table; "pass". *remedy: what to do. */
 static const char *
 verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
     uint64_t median, const char **remedy)

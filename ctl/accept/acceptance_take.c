@@ -1,5 +1,5 @@
-/* What the daemons answer, taken in. Foreign: anything may be missing, or of a wrong
- * kind. */
+/* Reads the answers of the daemons. They are foreign: any key may be missing, or of a
+ * wrong kind. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "ctl/accept/pair_counts.h"
 #include "rackmesh/metrics/sketch.h"
 
-/* Results so fresh that others of their time may still be on their way. */
+/* Results younger than this are not used: others of the same time may still be on their
+ * way. */
 #define SETTLE_MS 2000
 
 static const char *
@@ -96,7 +97,7 @@ acceptance_take_rnics(struct acceptance *acceptance, const json_t *answer)
 
 /* ---- results ---- */
 
-/* "2026-11-25T18:40:13.123Z" into ms since the epoch; < 0: it is no time. */
+/* "2026-11-25T18:40:13.123Z" in ms since the epoch; < 0: it is no time. */
 static int64_t
 when_ms(const char *stamp)
 {
@@ -145,7 +146,8 @@ take_result(struct acceptance *acceptance, size_t from, const json_t *result)
 	struct accept_rnic *rnic = &acceptance->rnics[from];
 	size_t to = acceptance_find(acceptance, text(result, "to"));
 	bool answered = is(result, "outcome", "ok");
-	/* What is late, or was never sent, says nothing of the network. */
+	/* A result that is late, or of a probe that was not sent, tells nothing about
+	 * the network. */
 	bool lost = is(result, "outcome", "no_reply");
 
 	rnic->unsent += is(result, "outcome", "send_failed");
@@ -175,7 +177,7 @@ acceptance_take_drill(struct acceptance *acceptance, size_t rnic, const json_t *
 	int64_t newest = newest_ms(results), to_ms = newest - SETTLE_MS;
 	size_t i;
 
-	/* What was before the burn-in is not of it. */
+	/* Results of before the burn-in are not counted. */
 	if (!from->has_begun) {
 		from->has_begun = true;
 		from->counted_to_ms = newest;
@@ -260,7 +262,7 @@ acceptance_take_incidents(struct acceptance *acceptance, const json_t *answer)
 	}
 }
 
-/* NULL: there is no room for more. */
+/* NULL: the limit is reached. */
 static struct accept_uplink *
 uplink_of(struct acceptance *acceptance, const char *name)
 {
@@ -308,7 +310,7 @@ acceptance_take_paths(struct acceptance *acceptance, const json_t *answer)
 	}
 }
 
-/* ---- what a controller says ---- */
+/* ---- the controller's answers ---- */
 
 static void
 expect_uplink(struct acceptance *acceptance, const char *name)
@@ -327,7 +329,7 @@ acceptance_take_topology(struct acceptance *acceptance, const json_t *answer)
 
 	acceptance->has_topology = json_is_array(links);
 	json_array_foreach (links, i, each) {
-		/* A link that traces alone have found is no promise. */
+		/* A link that only traces have found is not required. */
 		if (is(each, "known", "traced"))
 			continue;
 		if (is(each, "a", acceptance->tor))

@@ -34,7 +34,7 @@ add(char **path, const char *key, const char *value)
 	return value == NULL ? 0 : request_add_filter(path, key, value);
 }
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 static char *
 path_of(const struct query *query)
 {

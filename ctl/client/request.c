@@ -14,7 +14,7 @@
 #include "rackmesh/identity/viewer_tokens.h"
 #include "rackmesh/tls/tls.h"
 
-/* ---- what is wrong ---- */
+/* ---- error texts ---- */
 
 static FILE *complaints_to;
 
@@ -31,11 +31,11 @@ complaints(void)
 }
 
 /*
- * ---- https ----
- * With a person's certificate, and only if the other side's says that it is a daemon of
- * ours. Where it listens, and under which name, does not matter (docs/security.md). A
- * token is a secret that is handed over: that only to a daemon of the role that is
- * asked, else the key of any host would do to collect them.
+ * ---- https ---- The client has a person's certificate, and accepts a server only if
+ * its certificate is that of one of our daemons. The server's address and name do not
+ * matter (docs/security.md). A token is a secret that is sent: it only goes to a daemon
+ * of the role that is asked, because otherwise the key of any host would be enough to
+ * collect tokens.
  */
 
 static const char *certificate_file, *key_file, *authorities_file, *token_file;
@@ -56,7 +56,7 @@ static struct {
 } places[REQUEST_PLACES];
 static size_t place_count;
 
-/* Of the request under way: who may answer, and why somebody else was refused. */
+/* Of the running request: which role may answer, and why another server was refused. */
 static bool wanted[RM_ROLES];
 static struct rm_error unknown;
 
@@ -99,7 +99,7 @@ is_wanted(const X509 *certificate)
 	return wanted[who.role];
 }
 
-/* After OpenSSL's own look at each certificate, the peer's last. */
+/* Called after OpenSSL's own check of each certificate, the peer's last. */
 static int
 on_certificate(int good, X509_STORE_CTX *context)
 {
@@ -118,7 +118,7 @@ on_context(CURL *curl, void *context, void *arg)
 	return CURLE_OK;
 }
 
-/* 0, or what is wrong after having said it. */
+/* 0, or an error that has been printed. */
 static int
 request_token_set(CURL *curl)
 {
@@ -138,7 +138,7 @@ request_token_set(CURL *curl)
 	return code == CURLE_OK ? 0 : -ENOMEM;
 }
 
-/* 0, or -ENOENT after having said what is missing. */
+/* 0; -ENOENT: a file is missing, which has been printed. */
 static int
 request_tls_set(CURL *curl, const char *base)
 {
@@ -228,7 +228,7 @@ request_address(CURL *curl, const char *base, const char *path)
 	return curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK ? 0 : -ENOMEM;
 }
 
-/* What the daemon itself said is wrong, else the bare status. */
+/* The error text of the daemon, or else the status. */
 static int
 report_refused(const char *base, const char *path, long status, const json_t *answer)
 {
@@ -256,7 +256,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	code = curl_easy_perform(curl);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
 	if (code != CURLE_OK) {
-		/* Of a Unix socket curl would speak as of port 80. */
+		/* For a Unix socket curl's error texts name port 80. */
 		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
 		if (strncmp(base, "unix:", 5) == 0 && error != 0)
 			snprintf(reason, sizeof(reason), "%s", strerror((int)error));
@@ -279,7 +279,7 @@ request_perform(CURL *curl, const char *base, const char *path, struct body *bod
 	return r;
 }
 
-/* post: NULL for GET. *ret: what came; the caller frees its data. */
+/* post: NULL for GET. *ret: the answer; the caller frees its data. */
 static int
 request_send(const char *base, const char *path, const char *post, struct body *ret)
 {

@@ -13,9 +13,9 @@
 
 #define LEAST_NS (2 * RM_NS_PER_S)
 #define LOOK_NS (5 * RM_NS_PER_S)
-#define LOOKS_LEAST 10     /* in a short burn-in */
-#define DRILLS_PER_LOOK 16 /* RNICs that are asked for raw results in a look */
-#define DRILL_MORE_S 5     /* beyond the time since they were asked last */
+#define LOOKS_LEAST 10     /* of a short burn-in */
+#define DRILLS_PER_LOOK 16 /* RNICs whose raw results are read in one look */
+#define DRILL_MORE_S 5     /* margin beyond the time of the last look */
 #define PROGRESS_LINES 20
 
 struct burn_in {
@@ -25,11 +25,12 @@ struct burn_in {
 	int64_t for_ns;
 	struct acceptance_limits limits;
 	struct acceptance *acceptance;
-	size_t next_drill; /* RNIC that is asked next */
-	FILE *nowhere; /* where failed requests complain: the judgement counts them */
+	size_t next_drill; /* index of the RNIC that is read next */
+	/* takes the error texts of failed requests: the result counts them */
+	FILE *nowhere;
 };
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 typedef void take_fn(struct acceptance *acceptance, const json_t *answer);
 
@@ -75,7 +76,8 @@ drill(struct burn_in *burn_in, size_t rnic, unsigned seconds)
 	return r == 0;
 }
 
-/* Some RNICs each time, in turn: a large rack has more results than a look has time. */
+/* Reads some RNICs at each look, in turn: a large rack has more results than can be
+ * read in the time of one look. */
 static bool
 drill_some(struct burn_in *burn_in, unsigned look_s)
 {
@@ -99,7 +101,7 @@ look(struct burn_in *burn_in, unsigned look_s)
 	const struct ctl *ctl = burn_in->ctl;
 	bool answered;
 
-	/* They fail quietly: the judgement says how many did. */
+	/* They fail without a message: the result tells how many failed. */
 	request_complain_to(burn_in->nowhere);
 	answered = ask_rack(burn_in, "rnics", acceptance_take_rnics);
 	answered = ask_rack(burn_in, "hosts", acceptance_take_hosts) && answered;
@@ -110,7 +112,7 @@ look(struct burn_in *burn_in, unsigned look_s)
 		answered =
 		    ask_rack(burn_in, "paths?limit=10000", acceptance_take_paths) &&
 		    answered;
-	/* Without a controller the judgement knows less, and says so. */
+	/* Without a controller the result is less complete, and says so. */
 	if (ask(burn_in, ctl->controller, "/v1/racks", acceptance_take_plan)) {
 		(void)ask(
 		    burn_in, ctl->controller, "/v1/topology", acceptance_take_topology);
@@ -121,7 +123,7 @@ look(struct burn_in *burn_in, unsigned look_s)
 	acceptance_look(burn_in->acceptance, answered);
 }
 
-/* ---- for so long ---- */
+/* ---- the time of the burn-in ---- */
 
 static void
 sleep_until(int64_t mono_ns)
@@ -204,7 +206,7 @@ take_number(const char *word, double least, double most, double *ret)
 	return true;
 }
 
-/* False: an option without its value, or none of ours. */
+/* False: an option without its value, or an unknown option. */
 static bool
 take_words(const struct ctl *ctl, struct burn_in *burn_in, const char **duration,
     const char **percent, const char **rnics)
@@ -233,7 +235,7 @@ take_words(const struct ctl *ctl, struct burn_in *burn_in, const char **duration
 	return burn_in->tor != NULL;
 }
 
-/* Returns -1 to go on, or an exit code. */
+/* Returns -1 to continue, or an exit code. */
 static int
 parse(const struct ctl *ctl, struct burn_in *burn_in)
 {

@@ -6,7 +6,7 @@
 #include "ctl/client/request.h"
 #include "ctl/client/show.h"
 
-/* -1: no such brake. */
+/* -1: no valid rate. */
 static long
 permille_of(int argc, char *const *argv)
 {

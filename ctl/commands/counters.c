@@ -18,14 +18,14 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Those at 0 say nothing, unless asked for. */
+/* Counters at 0 are left out, unless all were asked for. */
 static bool
 is_wanted(const json_t *counter, bool all)
 {
 	return all || json_integer_value(json_object_get(counter, "total")) != 0;
 }
 
-/* As a row of the table. of: the device's own words. */
+/* As a row of the table. of: the device and its port, as text. */
 static json_t *
 row_of(const json_t *of, const json_t *counter)
 {

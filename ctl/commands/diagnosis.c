@@ -7,7 +7,7 @@
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-#define LIMIT 2000 /* the daemon's own, on findings */
+#define LIMIT 2000 /* the daemon's limit for findings */
 
 static const struct column columns[] = {
 	{ "HOST", "host", COLUMN_TEXT },
@@ -71,7 +71,8 @@ struct percent {
 	char text[32];
 };
 
-/* "0.025", "12.5", "1500": no exponent, and what there is is not 0. */
+/* "0.025", "12.5", "1500": without an exponent; a value that is not 0 is not printed as
+ * 0. */
 static struct percent
 percent(double pct)
 {
@@ -107,7 +108,8 @@ add_ratio(json_t *rows, const json_t *rack, const json_t *ratio)
 	add_row(rows, rack, text_of(ratio, "name"), value, evidence);
 }
 
-/* "paused 40 % (h1/mlx5_0)": what nobody counts is not known, and no zero. */
+/* "paused 40 % (h1/mlx5_0)". A counter that nobody reports is unknown, which is not 0.
+ */
 static size_t
 report_share(
     char *out, size_t len, const json_t *side, const char *word, const char *key)
@@ -230,7 +232,8 @@ warn_of_gaps(const json_t *answer)
 		    LIMIT);
 }
 
-/* Of each RNIC the diagnoses that nobody can make, and the counter that is missing. */
+/* For each RNIC, the diagnoses that cannot be made and the counter that is missing for
+ * them. */
 static int
 show_not_known(const json_t *answer, const struct query *query)
 {

@@ -6,7 +6,7 @@
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-#define LIMIT 2000 /* the daemon's own, on settings */
+#define LIMIT 2000 /* the daemon's limit for settings */
 
 static const struct column columns[] = {
 	{ "TOR", "tor", COLUMN_TEXT },
@@ -20,7 +20,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Of one host its settings say it: the racks' figures are of all their hosts. */
+/* For one host its settings are shown; the figures of the rack are of all hosts. */
 static bool
 any_different(const json_t *answer, const char *host)
 {

@@ -25,7 +25,7 @@ print_legs(const json_t *evidence, const char *key, const char *what)
 		printf("    %-30s %lld of %lld arrived\n", what, arrived, sent);
 }
 
-/* Of an RNIC's packets those that are lost. */
+/* The share of an RNIC's packets that is lost. */
 static void
 print_direction(const json_t *evidence)
 {

@@ -9,10 +9,10 @@
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-#define MAX_TROUBLED 20 /* racks that are told of in full; the grid has them all */
-#define WIDTH 92        /* where nobody looks through a terminal */
+#define MAX_TROUBLED 20 /* racks that are listed in full; the grid shows all */
+#define WIDTH 92        /* where the output is not a terminal */
 
-/* How a rack stands, the worst first, as the analyzer sorts them. */
+/* States of a rack, the worst first: the order of the analyzer. */
 static const struct look {
 	const char *state;
 	char mark;
@@ -48,7 +48,8 @@ look_of(const json_t *rack)
 	for (size_t i = 0; i < LOOKS; i++)
 		if (strcmp(text(rack, "state"), looks[i].state) == 0)
 			return &looks[i];
-	return &looks[LOOKS - 2]; /* a state that we do not know is unknown */
+	/* an unknown state of a later release counts as unknown */
+	return &looks[LOOKS - 2];
 }
 
 static bool
@@ -67,7 +68,7 @@ terminal_width(void)
 	return WIDTH;
 }
 
-/* "2 bad, 1 paused": what the racks of a region are, in the order of looks. */
+/* "2 bad, 1 paused": the number of racks in each state, in the order of the states. */
 static void
 print_states(const json_t *region)
 {
@@ -102,7 +103,7 @@ print_regions(const json_t *answer)
 	}
 }
 
-/* Few probes say little: whoever reads on has to know. */
+/* With few probes the figures are not reliable: the reader must know. */
 static void
 print_brake(const json_t *racks)
 {
@@ -237,7 +238,7 @@ ctl_health(const struct ctl *ctl)
 	json_array_foreach (racks, i, rack)
 		if (!is_ok(rack))
 			status = CTL_BAD_NEWS;
-	/* Nothing heard of anything is no good news either. */
+	/* If nothing at all is reported, the region is not healthy. */
 	if (json_array_size(racks) == 0 || text(answer, "trouble")[0] != '\0')
 		status = CTL_BAD_NEWS;
 	if (ctl->json) {

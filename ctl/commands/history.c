@@ -14,14 +14,14 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/judge/part.h"
 
-#define PATIENCE_S 25 /* the analyzer gives up after 20 */
-/* What was opened so long before may still have been open. */
+#define PATIENCE_S 25 /* seconds; the analyzer's time-out is 20 s */
+/* An incident that was opened this long before may still have been open. */
 #define BEFORE_NS (86400 * RM_NS_PER_S)
-#define ANSWERS 10 /* of 10,000 incidents each */
+#define ANSWERS 10 /* answers, of 10,000 incidents each */
 
 struct history_options {
 	const char *since, *at, *region; /* NULL: not given */
-	struct influx_place place;       /* of init, as all that follows */
+	struct influx_place place;       /* of init, as the members below */
 	const char *raw, *incidents;     /* retention */
 	const char *password_file;
 };
@@ -71,8 +71,8 @@ parse(const struct ctl *ctl, int first, bool init, struct history_options *optio
 	return 0;
 }
 
-/* "host/device", an RNIC's id, or a ToR or another part; NULL: all of the region, or of
- * all. False: none of them. */
+/* text: "host/device", an RNIC's id, a ToR or another part; NULL: the whole region, or all
+ * regions. False: none of these. */
 static bool
 read_subject(const char *text, const char *region, struct history_subject *subject)
 {
@@ -103,7 +103,7 @@ read_subject(const char *text, const char *region, struct history_subject *subje
 	return rm_name_valid(subject->host) && rm_name_valid(slash + 1);
 }
 
-/* The time before now, or that around a moment. */
+/* The time before now, or the time around --at. */
 static int
 read_span(const struct history_options *options, struct history_span *ret)
 {
@@ -123,12 +123,12 @@ read_span(const struct history_options *options, struct history_span *ret)
 	return 0;
 }
 
-struct asking { /* of whom, and of which region; NULL: of all */
+struct asking { /* of which RNIC or ToR, and of which region; NULL: of all */
 	const struct ctl *ctl;
 	const char *region;
 };
 
-/* GET /v1/history/. words: what more is asked, from '&' on. An exit code. */
+/* GET /v1/history/. words: further parameters, from '&' on. Returns an exit code. */
 static int
 ask(const struct asking *asking, const char *measurement, int64_t from_ns,
     int64_t to_ns, const char *words, json_t **ret)
@@ -176,7 +176,7 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	json_t *answer;
 	int status;
 
-	/* Of valid names nothing needs an escape but the '/' of an id. */
+	/* In valid names only the '/' of an id has to be escaped. */
 	if (subject->tor[0] != '\0')
 		snprintf(who, sizeof(who), "&src_tor=%s", subject->tor);
 	else if (subject->rnic[0] != '\0')
@@ -195,7 +195,7 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	return status;
 }
 
-/* Incidents name hosts and devices, not ids: whose was it? */
+/* Incidents name host and device, not the id: finds them for an id. */
 static int
 learn_name(const struct asking *asking, const struct history_span *span,
     struct history_subject *subject)
@@ -208,7 +208,7 @@ learn_name(const struct asking *asking, const struct history_span *span,
 	snprintf(words, sizeof(words), "&rnic=%s&columns=host,device&limit=1",
 	    subject->rnic);
 	status = ask(asking, "rm_rnic", span->from_ns, span->to_ns, words, &answer);
-	/* Time, host, device; the schema's order. */
+	/* Time, host, device: in the order of the schema. */
 	row = json_array_get(json_object_get(answer, "rows"), 0);
 	if (json_is_string(json_array_get(row, 1)) &&
 	    json_is_string(json_array_get(row, 2))) {
@@ -221,8 +221,8 @@ learn_name(const struct asking *asking, const struct history_span *span,
 	return status;
 }
 
-/* The time of the last row of an answer that is cut, if it is after from_ns; what is as
- * late comes again. INT64_MAX: there is no more to ask for. */
+/* The time of the last row of a truncated answer, if it is after from_ns; rows with the
+ * same time are read again. INT64_MAX: there are no more rows. */
 static int64_t
 next_time(const json_t *answer, int64_t from_ns)
 {
@@ -237,7 +237,7 @@ next_time(const json_t *answer, int64_t from_ns)
 		   : INT64_MAX;
 }
 
-/* All of a time, however many. */
+/* All rows with one time, however many. */
 static int
 ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
     struct history_rows *rows)
@@ -287,7 +287,8 @@ show_history(
 	status = ask_probes(&asking, &subject, &span, rows);
 	if (status == CTL_GOOD && subject.rnic[0] != '\0')
 		status = learn_name(&asking, &span, &subject);
-	/* Apart: a noisy day before must not push out what is asked for. */
+	/* Read separately: many incidents of the day before must not displace those of
+	 * the requested time. */
 	if (status == CTL_GOOD)
 		status = ask_incidents(
 		    &asking, span.from_ns - BEFORE_NS, span.from_ns, rows);

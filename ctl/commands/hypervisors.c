@@ -6,7 +6,7 @@
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-#define LIMIT 1000 /* the daemon's own, on NICs */
+#define LIMIT 1000 /* the daemon's limit for NICs */
 
 static const struct column columns[] = {
 	{ "HOST", "host", COLUMN_TEXT },
@@ -27,7 +27,7 @@ text(const json_t *object, const char *key)
 	return value == NULL ? "?" : value;
 }
 
-/* False: something is not well. */
+/* False: something is wrong. */
 static bool
 add_nic(const struct query *query, json_t *rows, const json_t *host, const json_t *nic)
 {

@@ -17,7 +17,7 @@ incident_is_open(const json_t *incident)
 	return strcmp(incident_text(incident, "state"), "open") == 0;
 }
 
-/* Of a probe; of a flow there is less to say, and 0 is what nobody has measured. */
+/* Of one probe. A flow has fewer values; 0 means that it was not measured. */
 static void
 print_sample(const json_t *sample)
 {
@@ -27,7 +27,7 @@ print_sample(const json_t *sample)
 	long long bytes =
 	    (long long)json_integer_value(json_object_get(sample, "size_bytes"));
 
-	if (json_is_string(sample)) { /* a flow, in words */
+	if (json_is_string(sample)) { /* a flow, as text */
 		printf("          e.g. %s\n", json_string_value(sample));
 		return;
 	}
@@ -48,7 +48,7 @@ incident_print(const json_t *incident, size_t max_samples)
 	const json_t *samples =
 	    json_object_get(json_object_get(incident, "evidence"), "samples");
 	const json_t *sample;
-	/* An older daemon does not tell it. */
+	/* An older daemon does not send it. */
 	const char *severity = json_string_value(json_object_get(incident, "severity"));
 	size_t i;
 

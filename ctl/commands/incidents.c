@@ -7,11 +7,11 @@
 #include "ctl/client/show.h"
 #include "ctl/commands/incident.h"
 
-#define LIST "incidents" /* of every answer */
-#define SAMPLES 2        /* --json and explain have them all */
+#define LIST "incidents" /* limit of every answer */
+#define SAMPLES 2        /* --json and explain show all */
 #define FOLLOW_NS 500000000L
 #define ROUNDS_PER_LIST 20
-#define MAX_SEEN 16384 /* incidents whose state is remembered while following */
+#define MAX_SEEN 16384 /* incidents whose state is kept while following */
 
 static const char *
 asked(const struct ctl *ctl)
@@ -53,11 +53,12 @@ struct following {
 	const struct ctl *ctl;
 	const char *base;
 	bool open_only;
-	json_t *seen;     /* by id: what was shown of it last */
-	json_int_t since; /* the last change that we know of; 0: all is asked for */
+	json_t *seen; /* by id: the state that was shown last */
+	/* number of the last change that was received; 0: ask for all */
+	json_int_t since;
 };
 
-/* Shows what is not as it was; then this is what was. */
+/* Shows incidents whose state has changed, and keeps the new state. */
 static void
 show_news(struct following *f, const json_t *incident)
 {
@@ -71,7 +72,7 @@ show_news(struct following *f, const json_t *incident)
 		return;
 	if (before == NULL && f->open_only && !incident_is_open(incident))
 		return;
-	/* Whoever follows for a year has no room for all that was. */
+	/* After a long time of following, old incidents are forgotten. */
 	if (before == NULL && json_object_size(f->seen) >= MAX_SEEN)
 		json_object_del(
 		    f->seen, json_object_iter_key(json_object_iter(f->seen)));
@@ -84,7 +85,8 @@ show_news(struct following *f, const json_t *incident)
 	}
 }
 
-/* Only an analyzer counts changes. Of a daemon that counts anew all is asked for. */
+/* Only an analyzer numbers changes. If a daemon's numbers start again, all are asked
+ * for. */
 static json_int_t
 known_until(const json_t *answer, json_int_t since)
 {
@@ -112,7 +114,7 @@ show_changes(struct following *f)
 	}
 	list = json_object_get(answer, LIST);
 	count = json_array_size(list);
-	/* Else the newest come first; people read the other way. */
+	/* A list comes with the newest first; people read from the oldest on. */
 	for (size_t i = 0; i < count; i++)
 		show_news(f, json_array_get(list, forward ? i : count - 1 - i));
 	f->since = known_until(answer, f->since);
@@ -120,7 +122,7 @@ show_changes(struct following *f)
 	return fflush(stdout) == 0 ? 0 : -1;
 }
 
-/* Until somebody ends it. A daemon that is away for a while is waited for. */
+/* Runs until it is interrupted. If the daemon cannot be reached, it is tried again. */
 static int
 follow(const struct ctl *ctl, const char *base, bool open_only)
 {
@@ -132,7 +134,8 @@ follow(const struct ctl *ctl, const char *base, bool open_only)
 	r = f.seen == NULL ? -1 : show_changes(&f);
 	while (r == 0 && !ferror(stdout)) {
 		nanosleep(&(struct timespec){ .tv_nsec = FOLLOW_NS }, NULL);
-		/* A new life of the daemon may have counted as far as the old one. */
+		/* After its restart the daemon may have reached the same number again.
+		 */
 		if (++rounds % ROUNDS_PER_LIST == 0)
 			f.since = 0;
 		(void)show_changes(&f);

@@ -12,12 +12,12 @@
 
 #define WORST 10
 #define WORST_OF_REGION 20
-#define MAX_WORST 1000 /* that the analyzer tells of at once */
-#define CELL 5         /* columns of a cell with a figure */
-#define WIDTH 92       /* where nobody looks through a terminal */
+#define MAX_WORST 1000 /* pairs that the analyzer lists at once */
+#define CELL 5         /* columns of the terminal for a cell with a number */
+#define WIDTH 92       /* where the output is not a terminal */
 #define MAX_RNICS 1024
 
-/* Columns of a row, as docs/api.md has them; found by their names. */
+/* Columns of a row, as in docs/api.md; found by their names. */
 enum column_at {
 	FROM,
 	TO,
@@ -38,13 +38,13 @@ struct mesh {
 	const json_t *answer, *rnics, *pairs;
 	bool of_racks;   /* rnics are ToRs, and there is no grid */
 	bool of_regions; /* names begin with the region */
-	size_t count;    /* of rnics */
+	size_t count;    /* number of rnics */
 	size_t at[COLUMNS];
-	bool rtt;            /* instead of loss */
+	bool rtt;            /* show RTT instead of loss */
 	const json_t **grid; /* count * count rows; NULL: no probes */
 };
 
-/* ---- the answer ---- */
+/* ---- reading the answer ---- */
 
 static const char *
 text(const json_t *object, const char *key)
@@ -54,7 +54,7 @@ text(const json_t *object, const char *key)
 	return value != NULL ? value : "-";
 }
 
-/* -1: not known. */
+/* -1: unknown. */
 static double
 figure(const struct mesh *mesh, const json_t *row, enum column_at column)
 {
@@ -71,7 +71,7 @@ loss_percent(const struct mesh *mesh, const json_t *row)
 	return sent > 0 ? 100 * figure(mesh, row, NO_REPLY) / sent : 0;
 }
 
-/* What the grid shows and the list is sorted by. */
+/* The value that the grid shows and by which the list is sorted. */
 static double
 badness(const struct mesh *mesh, const json_t *row)
 {
@@ -99,7 +99,7 @@ find_columns(struct mesh *mesh)
 	return true;
 }
 
-/* False: it is no mesh, or there is no memory. */
+/* False: it is no mesh, or out of memory. */
 static bool
 read_mesh(struct mesh *mesh, const json_t *answer, bool rtt)
 {
@@ -152,7 +152,7 @@ terminal_width(void)
 	return WIDTH;
 }
 
-/* Two digits and a half: "0", "0.4", "12", "100". */
+/* At most three characters: "0", "0.4", "12", "100". */
 static void
 print_figure(const struct mesh *mesh, const json_t *row)
 {
@@ -167,7 +167,7 @@ print_figure(const struct mesh *mesh, const json_t *row)
 		printf("%*.0f", CELL, value);
 }
 
-/* Where there is room for one character: tenths of what was sent, begun ones too. */
+/* For one character: tenths of the sent probes, rounded up. */
 static char
 mark_of(const struct mesh *mesh, const json_t *row)
 {
@@ -230,9 +230,9 @@ print_grid(const struct mesh *mesh)
 		       "in that time\n");
 }
 
-/* ---- the worst ---- */
+/* ---- the worst pairs ---- */
 
-/* Of qsort_r. */
+/* For qsort_r. */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
@@ -371,7 +371,7 @@ print_racks(const struct mesh *mesh, const char *region, bool rtt)
 	return r < 0 ? -1 : 0;
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 /* -1: out of memory. */
 static int
@@ -392,7 +392,7 @@ print_mesh(const struct mesh *mesh)
 	return print_worst(mesh);
 }
 
-/* json: as it came. Returns an exit code. */
+/* json: print the answer as it is. Returns an exit code. */
 static int
 show_mesh(const json_t *answer, bool rtt, bool json)
 {
@@ -419,7 +419,7 @@ show_mesh(const json_t *answer, bool rtt, bool json)
 struct question {
 	const char *tor, *region; /* NULL: pairs of racks; of all regions */
 	const char *period;
-	unsigned long top; /* 0: as many as usual */
+	unsigned long top; /* 0: the default */
 	bool rtt;
 };
 
@@ -484,7 +484,7 @@ write_path(const struct question *question, char *path, size_t len)
 	return whole;
 }
 
-/* As show_mesh, of pairs of racks. */
+/* As show_mesh, for pairs of racks. */
 static int
 show_racks(const json_t *answer, const struct question *question, bool json)
 {

@@ -39,7 +39,7 @@ ctl_racks(const struct ctl *ctl)
 	return status;
 }
 
-/* ---- and their hosts ---- */
+/* ---- hosts of a rack ---- */
 
 static const struct column host_columns[] = {
 	{ "HOST", "host", COLUMN_TEXT },
@@ -57,7 +57,8 @@ static const struct column host_columns[] = {
 	{ 0 },
 };
 
-/* Paused is as somebody wanted it; one that stutters loses nothing by it. */
+/* A paused host was paused by a person; one that stuttered loses no probes because of
+ * it. */
 static bool
 is_well(const json_t *host)
 {

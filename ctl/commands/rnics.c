@@ -23,7 +23,8 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Of one host's agent: what each is probed from, and how. */
+/* For one host, from its agent: the addresses and the transport of each RNIC's probes.
+ */
 static const struct column agent_columns[] = {
 	{ "DEVICE", "device", COLUMN_TEXT },
 	{ "TRANSPORT", "transport", COLUMN_TEXT },
@@ -80,7 +81,7 @@ rnics_of_agent(const struct ctl *ctl)
 	return status;
 }
 
-/* Of whom nothing is known, nothing good is known. */
+/* An RNIC of which nothing is known is not good. */
 static bool
 is_good(const json_t *rnic)
 {

@@ -20,7 +20,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* An agent knows neither the names of others nor paths. */
+/* An agent knows neither names of other hosts nor paths. */
 static const struct column agent_columns[] = {
 	{ "SERVICE", "service", COLUMN_TEXT },
 	{ "POD", "pod", COLUMN_TEXT },
@@ -35,7 +35,7 @@ static const struct column agent_columns[] = {
 	{ 0 },
 };
 
-/* "--host h1" into "&host=h1". < 0: no such option, or out of memory. */
+/* "--host h1" becomes "&host=h1". < 0: unknown option, or out of memory. */
 static int
 take_filters(const struct ctl *ctl, char *path, size_t len)
 {
@@ -82,7 +82,7 @@ report_host(const char *name, const json_t *host)
 		    number(host, "unresolved_qps"));
 }
 
-/* What the table cannot show. */
+/* Values for which the table has no column. */
 static void
 report_rest(const json_t *answer)
 {
@@ -96,7 +96,7 @@ report_rest(const json_t *answer)
 		if (name != NULL)
 			report_host(name, host);
 	}
-	report_host("the agent", answer); /* says it of itself, without a list */
+	report_host("the agent", answer); /* the agent's own state, without a list */
 	if (all > (long long)shown)
 		fprintf(
 		    stderr, "rackmeshctl: %zu of %lld flows are shown\n", shown, all);

@@ -6,7 +6,7 @@
 #include "ctl/client/show.h"
 #include "ctl/output/table.h"
 
-#define LIMIT 2000 /* the daemon's own, on ports, queues and groups */
+#define LIMIT 2000 /* the daemon's limit for ports, queues and groups */
 
 static const struct column columns[] = {
 	{ "SWITCH", "switch", COLUMN_TEXT },
@@ -22,7 +22,8 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Of a port, new reference: "h1/mlx5_0", else as LLDP tells it; NULL: none is known. */
+/* The neighbour of a port, as a new reference: "h1/mlx5_0", or else what LLDP reports;
+ * NULL: unknown. */
 static json_t *
 neighbor_text(const json_t *object)
 {
@@ -75,7 +76,7 @@ add_object(json_t *rows, const char *name, const json_t *object)
 	json_decref(neighbor);
 }
 
-/* False: what is shown of it is old, or nothing. */
+/* False: the values are old, or there are none. */
 static bool
 add_switch(json_t *rows, const json_t *from)
 {
@@ -85,7 +86,7 @@ add_switch(json_t *rows, const json_t *from)
 	char what[128];
 	size_t i;
 
-	if (name == NULL) /* an older aggregator's */
+	if (name == NULL) /* of an older aggregator */
 		name = tor == NULL ? "?" : tor;
 	snprintf(what, sizeof(what), "switch %s%s", tor == NULL ? "" : "of ", name);
 	json_array_foreach (json_object_get(from, "objects"), i, object)

@@ -164,7 +164,7 @@ import(const struct ctl *ctl, const char *path)
 	size_t len;
 	int r;
 
-	/* Here the errors name the file as it is called here. */
+	/* Errors name the file by its name on this host. */
 	if (rm_topology_load(path, &topology, &error) < 0)
 		return report_bad(ctl, &error);
 	rm_topology_free(topology);

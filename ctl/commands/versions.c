@@ -14,7 +14,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* A daemon of a release that does not say which it is. */
+/* For a daemon of a release that does not report it. */
 static void
 name_unknown(const json_t *list)
 {

@@ -1,4 +1,4 @@
-/* What the agent says of itself: its RNICs, its aggregators, what slows it down. */
+/* Checks what the agent reports: its RNICs, its aggregators, and what slows it down. */
 #include <stdio.h>
 #include <string.h>
 
@@ -129,7 +129,7 @@ judge_aggregators(const json_t *answer, struct findings *findings)
 	}
 }
 
-/* ---- refused by the controller ---- */
+/* ---- RNICs that the controller refused ---- */
 
 static void
 judge_refused(const struct host *host, const char *key, struct findings *findings)

@@ -1,4 +1,5 @@
-/* How long the daemons' certificates have to live. The rest of them is --check's. */
+/* Checks how long the certificates of the daemons are valid. --check of the daemon
+ * checks the rest. */
 #include <errno.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -13,7 +14,8 @@
 #include "ctl/output/findings.h"
 #include "rackmesh/config/yaml.h"
 
-#define RENEWAL_PART 5 /* with less than this part of its life left, renewal failed */
+/* with less than this part of its life left, its renewal has failed */
+#define RENEWAL_PART 5
 #define DAY_S 86400
 
 static int64_t
@@ -107,7 +109,7 @@ check_certificates(const struct host *host, struct findings *findings)
 			continue;
 		config = daemon_config(host, *name);
 		if (config == NULL)
-			continue; /* of which check_config tells */
+			continue; /* check_config reports this */
 		if (strcmp(daemon_config_text(config, "plaintext", "false"), "true") ==
 		    0) {
 			findings_add(findings, FINDING_WARNING,

@@ -1,4 +1,5 @@
-/* Is the clock set by somebody? Certificates and points in the history go by it. */
+/* Checks that the clock is synchronized: certificates and points in the history depend
+ * on it. */
 #include <errno.h>
 #include <string.h>
 

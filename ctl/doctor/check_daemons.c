@@ -1,4 +1,4 @@
-/* What every daemon here has: a config, a unit, peers. */
+/* Checks each daemon on this host: its config, its unit, and its peers. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,11 +29,11 @@ last_line(char *text)
 	return line[0] == '<' && line[1] != '\0' && line[2] == '>' ? line + 3 : line;
 }
 
-/* What a daemon's --check has printed. */
+/* The output of a daemon's --check. */
 struct verdict {
 	const char *name, *path;
 	bool good;
-	size_t wrong; /* lines told as errors */
+	size_t wrong; /* number of lines reported as errors */
 };
 
 static bool
@@ -45,9 +45,8 @@ is_sum(const char *text)
 	       (strcmp(end, " error") == 0 || strcmp(end, " errors") == 0);
 }
 
-/* "<3>" and "<4>" are priorities for journald, of errors and warnings; other lines are
- * told as what the daemon says in the end. "2 errors" says nothing new once both are
- * told. */
+/* "<3>" and "<4>" are priorities for journald, for errors and warnings. The last line
+ * without one is the result: "2 errors" is not repeated when both were reported. */
 static void
 take_line(struct verdict *verdict, char *line, bool last, struct findings *findings)
 {
@@ -61,7 +60,7 @@ take_line(struct verdict *verdict, char *line, bool last, struct findings *findi
 
 	if (level == FINDING_GOOD && !last)
 		return;
-	/* Findings name it already. */
+	/* Findings name the daemon already. */
 	if (strncmp(text, verdict->name, len) == 0 && strncmp(text + len, ": ", 2) == 0)
 		text += len + 2;
 	if (level == FINDING_GOOD) {
@@ -163,7 +162,7 @@ check_config(const struct host *host, struct findings *findings)
 
 /* ---- unit ---- */
 
-/* "Key=value" of systemctl show; "" when it is not there. */
+/* "Key=value" in the output of systemctl show; "" if it is missing. */
 static void
 property(const char *text, const char *key, char ret[HOST_TEXT])
 {
@@ -260,7 +259,7 @@ check_unit(const struct host *host, struct findings *findings)
 
 /* ---- peers ---- */
 
-#define MAX_PEERS 16 /* of a daemon: each may take a second or two */
+#define MAX_PEERS 16 /* peers of a daemon; each may take a second or two */
 
 static const struct {
 	const char *daemon, *option, *what;
@@ -297,7 +296,7 @@ try_peer(const struct host *host, const char *daemon, const char *what,
 		    host->configs, daemon);
 }
 
-/* An item is an address, or a map with one. */
+/* An item is an address, or a map that contains one. */
 static const char *
 address_of(const struct rm_yaml_node *item)
 {

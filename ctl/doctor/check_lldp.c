@@ -1,4 +1,4 @@
-/* Does the cable end where the config says? By lldpd, where it runs. */
+/* Checks by lldpd, where it runs, that a cable ends where the config says. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "ctl/doctor/host_rnics.h"
 #include "ctl/output/findings.h"
 
-/* In json0 everything is a list, and a value lies in "value". */
+/* In json0 everything is a list, and a value is in "value". */
 static const char *
 value_of(const json_t *object, const char *key)
 {
@@ -18,7 +18,7 @@ value_of(const json_t *object, const char *key)
 	return json_string_value(json_object_get(first, "value"));
 }
 
-/* The name that the system at the other end gives itself; NULL: none. */
+/* The name of the system at the other end; NULL: none. */
 static const char *
 neighbour(const json_t *answer, const char *netdev, const char **port)
 {
@@ -52,7 +52,7 @@ same_switch(const char *tor, const char *reported)
 	       (len == strcspn(reported, ".") && strncasecmp(tor, reported, len) == 0);
 }
 
-/* The agent's own word, by what it has heard last. False: it has none. */
+/* The neighbour that the agent received by LLDP last. False: it has none. */
 static bool
 judge_reported(const struct host_rnic *rnic, struct findings *findings)
 {

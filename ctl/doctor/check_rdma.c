@@ -1,5 +1,5 @@
-/* RDMA devices under the agent's RNICs: ports, GIDs, MTU, time stamps, locked memory.
- */
+/* Checks the RDMA devices of the agent's RNICs: ports, GIDs, MTU, time stamps, locked
+ * memory. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +275,7 @@ check_stamps(const struct host *host, struct findings *findings)
 		}
 		if (rnics[i].netdev[0] == '\0' ||
 		    host->calls->stamps(host->arg, rnics[i].netdev, &hardware) < 0)
-			continue; /* of such a device check_rdma tells */
+			continue; /* check_rdma reports such a device */
 		findings_add(findings, hardware ? FINDING_GOOD : FINDING_WARNING,
 		    "%s: %s %s stamp packets in hardware", rnics[i].device,
 		    rnics[i].netdev, hardware ? "can" : "cannot");

@@ -1,5 +1,5 @@
-/* May the agent trace services: kernel, sysctl, capabilities, and what it says itself.
- */
+/* Checks whether the agent may trace services: kernel, sysctl, capabilities, and what
+ * the agent reports. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #define CAP_PERFMON_BIT 38
 #define CAP_BPF_BIT 39
 #define PARANOID_PERFMON \
-	2 /* above it PERFMON opens no perf event, on Debian and Ubuntu */
+	2 /* with a higher value PERFMON opens no perf event, on Debian and Ubuntu */
 
-/* Of the running agent; false: not known. */
+/* Of the running agent; false: unknown. */
 static bool
 agent_capabilities(const struct host *host, unsigned long long *ret)
 {
@@ -60,7 +60,7 @@ check_kernel(const struct host *host, struct findings *findings)
 	}
 }
 
-/* From 6.2 on fprobes, which open no perf event, find the functions of modules. */
+/* From Linux 6.2 on, fprobes find the functions of modules; they need no perf event. */
 static bool
 kernel_has_fprobes(const struct host *host)
 {

@@ -10,7 +10,7 @@
 static const struct {
 	const char *name;
 	void (*check)(const struct host *host, struct findings *findings);
-	bool of_agent; /* says nothing where host-agent is not meant to run */
+	bool of_agent; /* prints nothing if host-agent is not meant to run here */
 } checks[] = {
 	{ "config", check_config, false },
 	{ "certificate", check_certificates, false },

@@ -18,7 +18,7 @@ text(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-/* ---- what the device is, by /sys ---- */
+/* ---- the device, from /sys ---- */
 
 static void
 find_netdev(const struct host *host, struct host_rnic *rnic)
@@ -33,7 +33,7 @@ find_netdev(const struct host *host, struct host_rnic *rnic)
 	}
 }
 
-/* The RDMA device of a netdev is that of its hardware, or owns a GID of it. */
+/* The RDMA device of a netdev has the same hardware, or has a GID of the netdev. */
 static void
 find_rdma(const struct host *host, struct host_rnic *rnic)
 {
@@ -64,7 +64,7 @@ find_both(const struct host *host, struct host_rnic *rnic)
 	}
 }
 
-/* ---- who names it ---- */
+/* ---- which config names the device ---- */
 
 static void
 take_reported(const struct host *host, const json_t *reported, struct host_rnic *rnic)

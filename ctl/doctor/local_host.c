@@ -27,11 +27,11 @@
 
 #define RUN_LIMIT_NS (15 * RM_NS_PER_S)
 #define CONNECT_LIMIT_NS (3 * RM_NS_PER_S)
-#define CONNECT_TRY_S 2 /* to each address of a name */
+#define CONNECT_TRY_S 2 /* time-out for each address of a name */
 
-/* ---- a child, and its time limit ---- */
+/* ---- a child process with a time limit ---- */
 
-/* What the child writes, until it closes its end or the time is up. */
+/* Reads the output of the child until it closes its end or the time is up. */
 static int
 read_until(int fd, int64_t end_ns, struct host_output *ret)
 {
@@ -66,7 +66,7 @@ collect(pid_t pid, int fd, int64_t limit_ns, struct host_output *ret)
 	r = read_until(fd, rm_mono_now().ns + limit_ns, ret);
 	ret->text[ret->len] = '\0';
 	close(fd);
-	/* It has closed its output, or it is ended: that is not waited for in vain. */
+	/* It has closed its output, or is killed now: waitpid returns soon. */
 	if (r < 0)
 		kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -102,7 +102,7 @@ fork_with_pipe(int *fd)
 
 /* ---- programs ---- */
 
-/* Root becomes the user; anybody else stays who they are. */
+/* As root, becomes the user; otherwise stays the present user. */
 static bool
 become(const char *user)
 {
@@ -145,7 +145,8 @@ run(void *arg, const char *const *argv, const char *user, struct host_output *re
 
 /* ---- connections ---- */
 
-/* "http://host:port/path" and "[host]:port" into their parts. False: it is neither. */
+/* Splits "http://host:port/path" and "[host]:port" into their parts. False: it is
+ * neither. */
 static bool
 split(const char *address, char host[256], char port[16])
 {
@@ -178,7 +179,7 @@ try_address(const struct addrinfo *to)
 
 	if (fd < 0)
 		return errno;
-	/* Limits connect(), too. */
+	/* Also limits connect(). */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0 ||
 	    connect(fd, to->ai_addr, to->ai_addrlen) < 0)
 		r = errno == EINPROGRESS ? ETIMEDOUT : errno;
@@ -186,7 +187,7 @@ try_address(const struct addrinfo *to)
 	return r;
 }
 
-/* An errno. In a child, since looking up a name may take however long. */
+/* Returns an errno. Runs in a child, because looking up a name may take any time. */
 static int
 try_connect(const char *address)
 {
@@ -249,9 +250,9 @@ stamps(void *arg, const char *netdev, bool *ret)
 
 static const struct host_calls calls = { run, connect_to, stamps };
 
-/* ---- what the daemons say ---- */
+/* ---- answers of the daemons ---- */
 
-/* NULL, with the sentence in error. */
+/* NULL, with the reason in error. */
 static json_t *
 ask(const char *address, const char *path, char error[HOST_TEXT])
 {

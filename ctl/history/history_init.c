@@ -8,7 +8,7 @@
 #include "ctl/client/duration.h"
 #include "ctl/history/influx.h"
 
-/* The row of that name in the answer to a SHOW; NULL: there is none. */
+/* The row with this name in the answer to a SHOW; NULL: there is none. */
 static const json_t *
 find_row(const json_t *list, const char *name)
 {
@@ -89,8 +89,8 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 	return r;
 }
 
-/* What is kept of each hour, by all tags. Of RTT and delays: the median of the rows'
- * medians, and the worst; percentiles of an hour cannot be had of percentiles. */
+/* The hourly rows, by all tags. Of RTTs and delays: the median of the rows' medians,
+ * and the maximum. Percentiles of an hour cannot be computed from percentiles. */
 #define TOTAL(name) "sum(\"" name "\") AS \"" name "\""
 #define SUM(name) TOTAL(name) ", "
 #define WORST(name) "max(\"" name "\") AS \"" name "\""
@@ -113,7 +113,8 @@ make_policy(const struct influx_place *place, const char *name, const char *dura
 #define DIRECTIONS SUM("lost_forward") SUM("lost_reverse") SUM("lost_unknown")
 #define MARKS SUM("arrived") SUM("rewritten") SUM("congested")
 
-/* Hours are worked out anew for a while: points that waited in a spool come late. */
+/* Hours are computed again for a while, because points that waited in a spool come
+ * late. */
 static int
 make_hourly(const struct influx_place *place, const char *measurement,
     const char *columns, const char *kept)

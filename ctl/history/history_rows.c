@@ -20,10 +20,10 @@ struct bucket {
 	uint64_t sent, lost, p50_ns, p99_ns;
 };
 
-struct kept { /* an incident */
+struct kept { /* one incident */
 	int64_t when_ns;
 	uint64_t opened_ns;
-	char *state, *kind, *part, *id, *sentence; /* "": not kept */
+	char *state, *kind, *part, *id, *sentence; /* "": not stored */
 };
 
 struct history_rows {
@@ -33,11 +33,11 @@ struct history_rows {
 	struct kept incidents[HISTORY_INCIDENTS];
 	size_t incident_count;
 	uint64_t left_out;
-	bool cut;     /* not all was told */
-	bool no_text; /* of incidents their texts are not kept */
+	bool cut;     /* the list is not complete */
+	bool no_text; /* the texts of incidents are not stored */
 };
 
-/* The smallest round time that needs no more than half of the buckets. */
+/* The smallest round time with which at most half of the buckets are used. */
 static int64_t
 choose_bucket(int64_t length_ns)
 {
@@ -100,11 +100,11 @@ history_rows_free(struct history_rows *rows)
 
 /* ---- an answer ---- */
 
-struct rows_of { /* an answer's, by the names of their columns */
+struct rows_of { /* of one answer, by the names of their columns */
 	const json_t *columns, *rows;
 };
 
-/* False: it is none. */
+/* False: it is no such answer. */
 static bool
 read_answer(const json_t *answer, struct rows_of *ret)
 {
@@ -177,8 +177,8 @@ columns_are(const struct rows_of *of, const char *expected)
 	return strcmp(have, expected) == 0;
 }
 
-/* One row for each step, and nothing that a step does not have: who does not know of
- * steps tells rows as they were written. */
+/* Makes one row for each step, without values for a step that has none. An analyzer
+ * that does not know steps sends the rows as they were written. */
 static bool
 is_of_steps(const struct history_rows *rows, const struct rows_of *of)
 {
@@ -188,7 +188,7 @@ is_of_steps(const struct history_rows *rows, const struct rows_of *of)
 
 	json_array_foreach (of->rows, i, row) {
 		if (!time_of(of, row, &when_ns))
-			continue; /* whoever takes it refuses it */
+			continue; /* the function that takes the rows refuses it */
 		if (when_ns <= last_ns || when_ns % rows->span.bucket_ns != 0)
 			return false;
 		last_ns = when_ns;
@@ -271,8 +271,8 @@ concerns(
 					       history_part_holds(part, subject->host));
 }
 
-/* Where to keep one more. When there is no room the oldest goes, in whatever order they
- * come; NULL: this is it. */
+/* The slot for one more incident. If all are used, the oldest incident is removed;
+ * NULL: that is the new one. */
 static struct kept *
 place_for(struct history_rows *rows, int64_t when_ns)
 {
@@ -322,7 +322,7 @@ keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
 	return -ENOMEM;
 }
 
-/* VictoriaMetrics keeps no ids. */
+/* VictoriaMetrics stores no ids. */
 static bool
 is_opening(const struct kept *kept, const struct rows_of *of, const json_t *row)
 {
@@ -333,7 +333,7 @@ is_opening(const struct kept *kept, const struct rows_of *of, const json_t *row)
 				   strcmp(kept->part, text_of(of, row, "part")) == 0;
 }
 
-/* What was told of it before the span is no news any more. */
+/* Changes before the requested time are not shown. */
 static void
 forget_before(struct history_rows *rows, const struct rows_of *of, const json_t *row)
 {
@@ -378,7 +378,7 @@ history_rows_take_incidents(
 	return 0;
 }
 
-/* ---- to read ---- */
+/* ---- output ---- */
 
 static int
 compare(const void *a, const void *b)

@@ -95,7 +95,7 @@ findings_print(const struct findings *findings, FILE *out)
 	    findings->counts[FINDING_WRONG]);
 }
 
-/* Of what is not UTF-8, or was cut within a letter. */
+/* Of a text that is not UTF-8, or was cut inside of a character. */
 static json_t *
 text_json(const char *text)
 {

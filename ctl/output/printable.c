@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many bytes at `at` are one control character: of ASCII, or of Unicode's second
- * set (U+0080 to U+009F), among which some terminals know the introducer of commands.
- */
+/* The number of bytes at `at` that are one control character: of ASCII, or U+0080 to
+ * U+009F, which some terminals take as the beginning of a command. */
 static size_t
 control_bytes(const unsigned char *at)
 {
@@ -94,7 +93,7 @@ object_clean(json_t *object)
 	return r;
 }
 
-/* As deep as jansson reads, which is bounded. */
+/* The depth is limited by jansson. */
 int
 printable_json(json_t *json)
 {

@@ -17,7 +17,7 @@ struct table {
 	bool failed;
 };
 
-/* Characters, not bytes: UTF-8 continuation bytes take no room. */
+/* Counts characters, not bytes: continuation bytes of UTF-8 take no column. */
 static size_t
 text_width(const char *text)
 {

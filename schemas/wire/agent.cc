@@ -102,7 +102,8 @@ wire_register_settings(
 		if (k < wire::count(settings->numbers()))
 			out->numbers[k] = settings->numbers()->Get(k);
 		else
-			out->known &= ~(UINT32_C(1) << k); /* it does not know of it */
+			/* the sender does not report it */
+			out->known &= ~(UINT32_C(1) << k);
 	}
 	out->firmware = wire::string(settings->firmware());
 	memset(out->dscps, WIRE_NO_PRIORITY, sizeof(out->dscps));

@@ -1,8 +1,8 @@
 /*
- * layout - proves, while compiling, that C's structs and the schema's are one.
- *
- * flatc --conform does not notice a struct that has grown. This file holds no code:
- * the generated members are private, so their offsets are only to be had like this.
+ * layout - checks at compile time that C's structs and the schema's have the same
+ * layout. flatc --conform does not notice a struct that has grown. This file contains
+ * no code. The generated members are private, so this is the only way to get their
+ * offsets.
  */
 #include "schemas/wire.h"
 

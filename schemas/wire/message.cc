@@ -8,7 +8,7 @@ namespace
 {
 
 const size_t size_bytes = sizeof(flatbuffers::uoffset_t);
-/* The size, the root's offset, the identifier. */
+/* The size, the offset of the root, and the identifier. */
 const size_t identifier_at = 2 * size_bytes;
 const size_t head_bytes = identifier_at + flatbuffers::kFileIdentifierLength;
 
@@ -90,7 +90,8 @@ void
 wire::begin(wire_writer *writer)
 {
 	writer->fbb.Clear();
-	/* Else a message without any 64-bit field would end up aligned to 4 only. */
+	/* Without this a message that has no 64-bit field would only be aligned to 4.
+	 */
 	writer->fbb.TrackMinAlign(8);
 	writer->error = 0;
 }
@@ -105,7 +106,7 @@ wire::refuse(wire_writer *writer, int error)
 int
 wire::out_of_memory(wire_writer *writer)
 {
-	/* A builder that could not grow believes that it did: drop its buffer. */
+	/* A builder that could not grow does not notice it: its buffer is freed. */
 	writer->fbb.Reset();
 	return -ENOMEM;
 }
@@ -181,7 +182,7 @@ wire::checker::text(const flatbuffers::String *string)
 		return;
 	}
 	text_budget -= string->size();
-	/* C would see another string than the sender meant. */
+	/* C would read a shorter string than the sender has written. */
 	if (memchr(string->data(), 0, string->size()) != nullptr)
 		refuse(-EBADMSG);
 }
@@ -202,7 +203,7 @@ wire::string(const flatbuffers::String *text)
 int
 wire::check_bytes(const uint8_t *data, size_t len, enum wire_kind kind)
 {
-	/* The verifier checks alignment from the start of the bytes only. */
+	/* The verifier only checks alignment relative to the start of the bytes. */
 	if (reinterpret_cast<uintptr_t>(data) % 8 != 0)
 		return -EINVAL;
 	if (len > WIRE_MAX_BYTES)

@@ -7,7 +7,7 @@
 namespace
 {
 
-/* The flows, classes and sizes that a target's probes take in turn: S is any struct
+/* The flows, classes and sizes that the probes of a target use in turn: S is any struct
  * with these three lists. */
 template <typename S>
 wire::offset<rackmesh::Mix>
@@ -312,7 +312,7 @@ try {
 namespace
 {
 
-/* data has been verified. */
+/* data must have been verified. */
 void
 view_pinglist(struct wire_pinglist_view *view, const uint8_t *data, size_t len)
 {

@@ -8,8 +8,8 @@
 namespace
 {
 
-/* Outcomes may be newer than we are: the receiver counts those apart. No stamp at
- * all (0) is what a probe has that was never sent. */
+/* Newer agents may send outcomes that we do not know: the receiver counts them
+ * separately. A probe that was never sent has no time stamp (0). */
 bool
 plausible(const struct wire_result *results, size_t count)
 {
@@ -98,7 +98,7 @@ write_rows(struct wire_writer *writer, const struct wire_path *paths, size_t cou
 	return rows;
 }
 
-/* name: of whose paths they are. */
+/* name: of the ToR whose paths they are. */
 template <typename Message>
 int
 check_rows(const Message *from, const flatbuffers::String *name,

@@ -124,7 +124,7 @@ wire_services_flow(
 namespace
 {
 
-/* All zero, but strings in a view are never NULL. */
+/* All zero, except that strings in a view are never NULL. */
 void
 get_nobody(struct wire_rnic *out)
 {
@@ -180,7 +180,7 @@ try {
 	wire::begin(writer);
 	if (answer->found)
 		rnic = wire::put_rnic(writer, answer->rnic);
-	/* One layout: see layout.cc. */
+	/* The layouts are equal: see layout.cc. */
 	auto key = reinterpret_cast<const rackmesh::PairKey *>(&answer->key);
 	auto root = rackmesh::CreateResolveAnswer(writer->fbb, answer->token, rnic,
 	    answer->found && answer->key.epoch != 0 ? key : nullptr);

@@ -236,7 +236,7 @@ wire_open_ack(struct wire_ack *view, const uint8_t *data, size_t len)
 	return 0;
 }
 
-/* ---- a sign of life ---- */
+/* ---- ping ---- */
 
 int
 wire_write_ping(struct wire_writer *writer, uint64_t now_ns, struct wire_bytes *out)

@@ -12,7 +12,8 @@
 namespace
 {
 
-/* What the first version sent: nobody sends fewer. Later ones may send more. */
+/* Counts in the first version of the message: no sender has fewer. Later versions may
+ * have more. */
 const size_t outcomes_min = 8;
 const size_t outcomes_max = 64;
 static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
@@ -33,7 +34,7 @@ check_outcomes(wire::checker *check, const numbers64 *outcomes)
 		check->refuse(-EBADMSG);
 }
 
-/* Those that only a newer peer knows are left out. */
+/* Values that only a newer sender knows are left out. */
 void
 get_outcomes(const numbers64 *from, uint64_t out[WIRE_OUTCOMES])
 {
@@ -123,7 +124,7 @@ check_rnic_row(wire::checker *check, const rackmesh::RnicRow *row)
 	check_outcomes(check, row->outcomes());
 }
 
-/* Neither paths nor state was there in the first version: absent is none. */
+/* The first version had neither paths nor state: absent means none. */
 wire::offset<rackmesh::PathRow>
 put_path_row(wire_writer *writer, const struct wire_path_row &row)
 {
