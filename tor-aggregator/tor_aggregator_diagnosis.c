@@ -104,6 +104,15 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 		    sizeof(verdict->evidence.counters));
 }
 
+size_t
+tor_aggregator_ports_report(const struct tor_aggregator *aggregator,
+    const struct tor_rack *rack, struct wire_port_row *rows, size_t room)
+{
+	const struct diagnoses *diagnoses = diagnoses_of(aggregator, rack);
+
+	return diagnoses == NULL ? 0 : diagnoses_ports(diagnoses, rows, room);
+}
+
 static void
 take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack, rm_mono_t now)
 {
@@ -145,6 +154,9 @@ diagnose_port(const struct tor_aggregator *aggregator, size_t at,
 	if (rack == SIZE_MAX && found.kind == NEIGHBOR_SWITCH)
 		rack = aggregator->read_switches[found.at].rack;
 	diagnoses_link(aggregator->diagnoses[rack == SIZE_MAX ? 0 : rack], one->name,
+	    found.kind == NEIGHBOR_SWITCH ? aggregator->read_switches[found.at].name
+	    : lldp != NULL                ? lldp->name
+					  : "",
 	    evidence, read);
 }
 

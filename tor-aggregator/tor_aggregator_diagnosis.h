@@ -15,6 +15,7 @@ struct rm_verdict;
 struct tor_aggregator;
 struct tor_rack;
 struct wire_counter_report;
+struct wire_port_row;
 
 struct rack_proof {
 	struct proof *proof;
@@ -43,6 +44,11 @@ void tor_aggregator_on_counters(
 /* What the counters of a verdict's RNIC tell, into its evidence. */
 void tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct rm_verdict *verdict);
+
+/* What the ports of the rack's switch, and of others at the far ends of its cables,
+ * say: as diagnoses_ports. */
+size_t tor_aggregator_ports_report(const struct tor_aggregator *aggregator,
+    const struct tor_rack *rack, struct wire_port_row *rows, size_t room);
 
 /* At each tick; judges one rack at most. */
 void tor_aggregator_diagnosis_tick(

@@ -66,10 +66,17 @@ static void
 on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
+	struct wire_port_row ports[WIRE_MAX_PORT_ROWS];
+	struct wire_summary full = *summary;
 
 	if (!tor_rack_is_active(rack))
 		return; /* the other aggregator tells */
-	report_spool_summary(aggregator->reports, summary);
+	if (full.has_state) {
+		full.ports = ports;
+		full.port_count = tor_aggregator_ports_report(
+		    aggregator, rack, ports, WIRE_MAX_PORT_ROWS);
+	}
+	report_spool_summary(aggregator->reports, &full);
 }
 
 static void

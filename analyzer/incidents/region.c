@@ -9,6 +9,7 @@
 #include "analyzer/incidents/incident_table.h"
 #include "analyzer/incidents/incident_table_ends.h"
 #include "analyzer/incidents/part_names.h"
+#include "analyzer/incidents/port_counts.h"
 #include "analyzer/incidents/recorder.h"
 #include "analyzer/localise/localise.h"
 #include "analyzer/marks/class_marks.h"
@@ -27,6 +28,7 @@ struct region {
 	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct blind *blind;
 	struct class_marks *marks;
+	struct port_counts *ports;
 	struct rm_incidents *incidents;
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: incidents are not saved */
@@ -236,6 +238,8 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 		    !callbacks->is_explained(
 			region->name, &found[i], wall, callbacks->arg))
 			region->verdicts[(*count)++] = found[i];
+	for (size_t i = 0; i < *count; i++)
+		port_counts_fill(region->ports, &region->verdicts[i], region->now);
 	between = *count;
 	for (size_t i = 0; i < silent; i++)
 		if (!is_explained(region, &region->silent[i], between))
@@ -371,6 +375,7 @@ region_summary(
 	/* localise counts what it has no room for. */
 	(void)localise_summary(region->localise, view, now);
 	class_marks_summary(region->marks, view, now);
+	port_counts_summary(region->ports, view, now, rm_wall_now());
 }
 
 void
@@ -509,6 +514,10 @@ start_judging(struct region *region, const struct region_options *options)
 	if (r == 0)
 		r = class_marks_new(&region->marks);
 	if (r == 0)
+		region->ports = port_counts_new();
+	if (r == 0 && region->ports == NULL)
+		r = -ENOMEM;
+	if (r == 0)
 		r = rm_incidents_new(&incidents, &region->incidents);
 	return r;
 }
@@ -552,6 +561,7 @@ region_free(struct region *region)
 	rm_incidents_free(region->incidents);
 	blind_free(region->blind);
 	class_marks_free(region->marks);
+	port_counts_free(region->ports);
 	localise_free(region->localise);
 	recorder_free(region->recorder);
 	free(region->verdicts);

@@ -116,7 +116,8 @@ struct rm_evidence {
 	struct rm_leg_counts others; /* legs of the rack that do not touch the part */
 	char observed[RM_EVIDENCE_TEXT]; /* for hosts and agents: what was seen, in
 					    words */
-	char counters[RM_EVIDENCE_TEXT]; /* of an RNIC: what its counters tell; or "" */
+	char counters[RM_EVIDENCE_TEXT]; /* what those of an RNIC, or of the ports of a
+					    link, say; or "" */
 	struct rm_evidence_sample samples[RM_EVIDENCE_SAMPLES];
 	size_t sample_count;
 	char ruled_out[RM_EVIDENCE_RULED_OUT][RM_EVIDENCE_TEXT];

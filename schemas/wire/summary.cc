@@ -19,9 +19,9 @@ const size_t outcomes_max = 64;
 static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
     "outcomes are only ever added");
 
-/* The summary, its head and its state; rows; RNICs; paths; services. */
-const size_t summary_tables =
-    3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS + WIRE_MAX_SERVICE_ROWS;
+/* The summary, its head and its state; rows; RNICs; paths; services; ports. */
+const size_t summary_tables = 3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS +
+			      WIRE_MAX_SERVICE_ROWS + WIRE_MAX_PORT_ROWS;
 
 using numbers64 = wire::vector<uint64_t>;
 using sketch = wire::vector<uint8_t>;
@@ -165,6 +165,26 @@ check_service_row(wire::checker *check, const rackmesh::ServiceRow *row)
 	check->elements(row->rtt(), WIRE_MAX_SKETCH);
 }
 
+wire::offset<rackmesh::PortRow>
+put_port_row(wire_writer *writer, const struct wire_port_row &row)
+{
+	auto name = wire::text(writer, row.switch_name);
+	auto port = wire::text(writer, row.port);
+	auto neighbor = wire::text(writer, row.neighbor);
+	auto sentence = wire::text(writer, row.sentence);
+
+	return rackmesh::CreatePortRow(writer->fbb, name, port, neighbor, sentence);
+}
+
+void
+check_port_row(wire::checker *check, const rackmesh::PortRow *row)
+{
+	check->text(row->switch_name());
+	check->text(row->port());
+	check->text(row->neighbor());
+	check->text(row->sentence());
+}
+
 wire::offset<rackmesh::RackState>
 put_rack_state(wire_writer *writer, const struct wire_summary &summary)
 {
@@ -221,6 +241,8 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->services_start_wall_ns = from->services_start_wall_ns();
 	out->services = nullptr;
 	out->service_count = wire::count(from->services());
+	out->ports = nullptr;
+	out->port_count = wire::count(from->ports());
 	out->end_ns = from->end_ns();
 	get_rack_state(from->state(), out);
 }
@@ -240,6 +262,8 @@ try {
 	    writer, summary->paths, summary->path_count, WIRE_MAX_ROWS, put_path_row);
 	auto services = wire::tables(writer, summary->services, summary->service_count,
 	    WIRE_MAX_SERVICE_ROWS, put_service_row);
+	auto ports = wire::tables(writer, summary->ports, summary->port_count,
+	    WIRE_MAX_PORT_ROWS, put_port_row);
 	auto state = put_rack_state(writer, *summary);
 	auto head = wire::put_lane(writer, summary->head);
 	auto tor = wire::text(writer, summary->tor);
@@ -248,7 +272,7 @@ try {
 	    summary->taken, summary->windowed, summary->late, summary->invalid,
 	    summary->duplicate, summary->agent_dropped, rows, rnics,
 	    summary->paths_start_wall_ns, paths, state, summary->services_start_wall_ns,
-	    services, summary->end_ns);
+	    services, summary->end_ns, ports);
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -270,6 +294,7 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 	check.each(from->rnics(), WIRE_MAX_MEMBERS, check_rnic_row);
 	check.each(from->paths(), WIRE_MAX_ROWS, check_path_row);
 	check.each(from->services(), WIRE_MAX_SERVICE_ROWS, check_service_row);
+	check.each(from->ports(), WIRE_MAX_PORT_ROWS, check_port_row);
 	if (check.error < 0)
 		return check.error;
 
@@ -360,6 +385,19 @@ wire_summary_service(
 	out->sent = row->sent();
 	get_outcomes(row->outcomes(), out->outcomes);
 	out->rtt = get_sketch(row->rtt());
+}
+
+void
+wire_summary_port(
+    const struct wire_summary_view *view, size_t i, struct wire_port_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+	auto row = from->ports()->Get(static_cast<uint32_t>(i));
+
+	out->switch_name = wire::string(row->switch_name());
+	out->port = wire::string(row->port());
+	out->neighbor = wire::string(row->neighbor());
+	out->sentence = wire::string(row->sentence());
 }
 
 namespace

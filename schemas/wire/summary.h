@@ -89,6 +89,16 @@ struct wire_service_row {
 	struct wire_bytes rtt; /* rm_sketch_encode */
 };
 
+#define WIRE_MAX_PORT_ROWS 64
+
+/* What the counters of a switch's port say that a cable to another switch ends in: of
+ * those ports that count what can explain a loss. */
+struct wire_port_row {
+	const char *switch_name, *port;
+	const char *neighbor; /* the other switch, as its aggregator or LLDP calls it */
+	const char *sentence; /* "the switch's port Ethernet48 counted ..." */
+};
+
 struct wire_rack_state {                       /* at the summary's end */
 	uint32_t rnics, rnics_good, rnics_bad; /* the rest is unknown */
 	uint32_t hosts, hosts_ok;
@@ -119,6 +129,8 @@ struct wire_summary {
 	uint64_t services_start_wall_ns;
 	const struct wire_service_row *services;
 	size_t service_count;
+	const struct wire_port_row *ports; /* with state: all that stand */
+	size_t port_count;
 	bool has_state;
 	struct wire_rack_state state;
 	/* Its end on its aggregator's monotonic clock, which nobody sets: only
@@ -127,7 +139,7 @@ struct wire_summary {
 };
 
 struct wire_summary_view {
-	struct wire_summary summary; /* .rows, .rnics, .paths, .services are NULL */
+	struct wire_summary summary; /* .rows, .rnics, .paths ... are NULL */
 	struct wire_bytes bytes;     /* the message itself, borrowed */
 	const void *opaque;
 };
@@ -143,6 +155,9 @@ void wire_summary_path(
     const struct wire_summary_view *view, size_t i, struct wire_path_row *out);
 void wire_summary_service(
     const struct wire_summary_view *view, size_t i, struct wire_service_row *out);
+
+void wire_summary_port(
+    const struct wire_summary_view *view, size_t i, struct wire_port_row *out);
 
 enum wire_incident_state { WIRE_OPENED = 1, WIRE_UPDATED, WIRE_RESOLVED };
 

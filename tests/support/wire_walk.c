@@ -290,6 +290,16 @@ walk_summary(const uint8_t *data, size_t len)
 		walk_text(row.path);
 		walk_text(row.samples);
 	}
+	PROMISE(view.summary.port_count <= WIRE_MAX_PORT_ROWS);
+	for (size_t i = 0; i < view.summary.port_count; i++) {
+		struct wire_port_row row;
+
+		wire_summary_port(&view, i, &row);
+		walk_text(row.switch_name);
+		walk_text(row.port);
+		walk_text(row.neighbor);
+		walk_text(row.sentence);
+	}
 	return 0;
 }
 

@@ -165,9 +165,10 @@ any_holds(const struct evidence *evidence)
 }
 
 void
-diagnoses_link(struct diagnoses *diagnoses, const char *name,
+diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighbor,
     const struct evidence *evidence, rm_mono_t at)
 {
+	struct diagnosed *port;
 	struct evidence own;
 
 	if (!any_holds(evidence) &&
@@ -177,6 +178,9 @@ diagnoses_link(struct diagnoses *diagnoses, const char *name,
 	own.host_ns = own.switch_ns; /* how long it is fresh */
 	snprintf(own.name, sizeof(own.name), "%s/%s", name, own.port);
 	take_named(diagnoses, DIAGNOSED_PORT, name, own.port, &own, at);
+	port = find_named(diagnoses, DIAGNOSED_PORT, name, own.port);
+	if (port != NULL)
+		snprintf(port->neighbor, sizeof(port->neighbor), "%s", neighbor);
 }
 
 void
@@ -463,6 +467,38 @@ diagnoses_tell(
 	for (size_t d = 0; rnic != NULL && d < DIAGNOSES && out[0] == '\0'; d++)
 		if (rnic->findings[d].stands && rules[d].loses)
 			copy_parts(rnic->findings[d].sentence, out, len);
+}
+
+static const char *
+explanation_of(const struct diagnosed *port)
+{
+	for (size_t d = 0; d < DIAGNOSES; d++)
+		if (port->findings[d].stands && rules[d].loses)
+			return port->findings[d].sentence;
+	return NULL;
+}
+
+size_t
+diagnoses_ports(
+    const struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diagnoses->count && count < room; i++) {
+		const struct diagnosed *port = diagnoses->rnics[i];
+		const char *sentence =
+		    port->kind == DIAGNOSED_PORT && port->neighbor[0] != '\0'
+			? explanation_of(port)
+			: NULL;
+
+		if (sentence != NULL)
+			rows[count++] =
+			    (struct wire_port_row){ .switch_name = port->host,
+				    .port = port->device,
+				    .neighbor = port->neighbor,
+				    .sentence = sentence };
+	}
+	return count;
 }
 
 const struct diagnoses_counts *

@@ -77,6 +77,7 @@ struct diagnosed { /* one RNIC */
 	enum diagnosed_kind kind;
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
+	char neighbor[RM_NAME_BYTES]; /* of DIAGNOSED_PORT: who is behind it, or "" */
 	rm_mono_t reported;
 	bool fresh;  /* judged the last time */
 	bool judged; /* the next report begins anew; until then they add up */
@@ -114,8 +115,8 @@ void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
 /* What a port of a switch with no RNIC behind it counted in the last reading; the
  * evidence is copied, and added to readings that are not judged yet. One of which no
- * rule holds, and held lately, is left out. */
-void diagnoses_link(struct diagnoses *diagnoses, const char *name,
+ * rule holds, and held lately, is left out. neighbor: borrowed; "": not known. */
+void diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighbor,
     const struct evidence *evidence, rm_mono_t at);
 /* Of its own probes and of those to it, so far, but for those with an end that is at
  * fault itself; they may begin again. */
@@ -142,6 +143,10 @@ const struct diagnosed *diagnoses_find(
  * most len bytes, cut between its parts; "": nothing. */
 void diagnoses_tell(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len);
+/* The ports of switches, with a neighbour, whose counters can explain why probes are
+ * lost; at most room of them. They borrow from diagnoses, until its next call. */
+size_t diagnoses_ports(
+    const struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room);
 const struct diagnoses_counts *diagnoses_counts(const struct diagnoses *diagnoses);
 
 #endif

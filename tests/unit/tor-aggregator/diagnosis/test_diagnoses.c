@@ -501,7 +501,7 @@ tell_link(unsigned number, uint64_t value)
 	    &evidence, number, number == SWITCH_GROUP_DROP_PKTS ? 3 : 0, value);
 	evidence_set(&evidence, SWITCH_PFC_TX_FRAMES, 3, 900);
 	evidence_set(&evidence, SWITCH_PFC_RX_PAUSE_US, 3, 9900000);
-	diagnoses_link(diagnoses, "spine1", &evidence, now);
+	diagnoses_link(diagnoses, "spine1", "tor7", &evidence, now);
 }
 
 static const struct diagnosed *
@@ -562,6 +562,28 @@ a_link_between_switches_is_no_other_of_the_rack(void **state)
 }
 
 static void
+ports_that_explain_losses_are_told_with_their_neighbours(void **state)
+{
+	struct wire_port_row rows[2];
+
+	tell_link(SWITCH_FEC_UNCORR, 40);
+	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 0); /* not judged yet */
+	judge(S);
+	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 1);
+	assert_string_equal(rows[0].switch_name, "spine1");
+	assert_string_equal(rows[0].port, "Ethernet48");
+	assert_string_equal(rows[0].neighbor, "tor7");
+	assert_non_null(strstr(rows[0].sentence, "counted 40 codewords"));
+	assert_int_equal(diagnoses_ports(diagnoses, rows, 0), 0);
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 812); /* of an RNIC: its rack tells */
+	judge(S);
+	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 1);
+	tell_link(SWITCH_FEC_UNCORR, 0);
+	judge(DIAGNOSES_QUIET_NS);
+	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 0);
+}
+
+static void
 readings_of_a_link_between_two_judgements_add_up(void **state)
 {
 	tell_link(SWITCH_FEC_UNCORR, 40);
@@ -598,6 +620,7 @@ main(void)
 		TEST(a_port_that_is_read_seldom_counts_until_its_next_reading),
 		TEST(many_readings_of_a_port_are_no_old_ones),
 		TEST(readings_of_a_port_between_two_judgements_add_up),
+		TEST(ports_that_explain_losses_are_told_with_their_neighbours),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(one_warning_is_no_storm),
 		TEST(what_has_to_last_begins_again_after_a_break),
