@@ -5,6 +5,7 @@ import { element, facts, say, show, table } from "./element.js";
 import { isOpen, list, told } from "./incidents.js";
 import { advice } from "./kind.js";
 import { endedOf, listOf, pathOf } from "./past.js";
+import { isBetweenRacks, rackPairs } from "./rack_pairs.js";
 import { age, clock, count, namesIn, percent, several } from "./words.js";
 
 const EACH_MS = 2000;
@@ -224,6 +225,7 @@ export function open([id], known) {
   let last = "";
   let advised = null; // of the kind that it has, or had
   let before = null; // what was of the same part
+  let pairs = null; // of racks, of what lies between them
   let past = null; // what was written of it, where the analyzer does not know it
   let pastSaid = ""; // of the question for that; "": not asked yet
 
@@ -256,6 +258,7 @@ export function open([id], known) {
         paths(incident),
         ruledOut(incident.evidence),
         samples(incident.evidence),
+        pairs?.root,
         beforeOf(incident),
       ].filter(Boolean),
     );
@@ -308,7 +311,10 @@ export function open([id], known) {
     ),
     async ask() {
       try {
-        render(await ask(`/v1/incidents/${encodeURIComponent(id)}`));
+        const incident = await ask(`/v1/incidents/${encodeURIComponent(id)}`);
+        if (isBetweenRacks(incident.part_type)) pairs ??= rackPairs(incident.region);
+        render(incident);
+        pairs?.ask(isOpen(incident));
       } catch (error) {
         if (error.status !== 404) throw error;
         tellUnknown();

@@ -122,8 +122,14 @@ def test_the_way_of_what_was_lost_is_drawn(region, page):
         assert set(page.texts(".hops:first-of-type .suspect")) == {"tor2", "spine1"}
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Rack"] == "tor2", told
+        pairs = ".rack-pairs tbody tr"
+        seen(page, "whom it hurts", pairs, lambda rows: rows and all("tor2" in row.split()[:2] for row in rows))
     finally:
         fault.end()
+    seen(page, "its end is shown", ".path .state", lambda texts: texts == ["resolved"])
+    seen(page, "and it hurts nobody", ".rack-pairs", lambda texts: texts == [])
+    told = region.lab.ctl("analyzer", "history", fault.part)  # also of a part that never probes
+    assert f"{fault.part}: " in told and "(incident " in told, told
     page.open(url(region))
     seen(page, "all is well again", "aside h2", lambda texts: texts == ["Nothing is open"])
     assert page.complaints() == []

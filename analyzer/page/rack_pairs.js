@@ -1,0 +1,58 @@
+// Which pairs of racks lose most, now: whom a part between racks hurts.
+
+import { NoAnswer, ask } from "./ask.js";
+import { element, table } from "./element.js";
+import { count, duration, percent, several } from "./words.js";
+
+const SHOWN = 8;
+const BETWEEN = ["link", "switch", "path", "tor"]; // types of parts that several racks use
+
+const COLUMNS = [["From"], ["To"], ["Loss", "number"], ["Sent", "number"], ["Lost out", "number"], ["Lost back", "number"], ["RTT p99", "number"]];
+
+export const isBetweenRacks = (part_type) => BETWEEN.includes(part_type);
+
+const linkTo = ({ region, tor }) => element("a", { href: `#/rack/${encodeURIComponent(region)}/${encodeURIComponent(tor)}` }, tor);
+
+const row = (pair, tors) => [
+  linkTo(tors[pair.from]),
+  linkTo(tors[pair.to]),
+  percent((pair.no_reply + pair.late_reply) / pair.sent),
+  count(pair.sent),
+  pair.lost_forward === null ? null : count(pair.lost_forward),
+  pair.lost_reverse === null ? null : count(pair.lost_reverse),
+  duration(pair.rtt_p99_ns),
+];
+
+export function rackPairs(region) {
+  const body = element("div", {});
+  const root = element("section", { class: "rack-pairs", hidden: true }, element("h2", {}, "Racks that lose most, in the last minute"), body);
+  let asking = false;
+
+  function draw({ columns, pairs, tors, pairs_probed, pairs_losing }) {
+    const named = pairs.map((each) => Object.fromEntries(columns.map((column, i) => [column, each[i]])));
+    const losing = named.filter((pair) => pair.sent > 0 && pair.no_reply + pair.late_reply > 0);
+    body.replaceChildren(
+      element("p", { class: "quiet" }, `Of ${several(pairs_probed, "pair")} of racks that are probed ${count(pairs_losing)} lose something${losing.length === 0 ? "." : ", whatever the cause:"}`),
+      losing.length === 0 ? "" : table("Pairs of racks", COLUMNS, losing.map((pair) => row(pair, tors))),
+    );
+  }
+
+  return {
+    root,
+    // Nothing else waits for it. open: of what is over nothing is lost.
+    async ask(open) {
+      root.hidden ||= !open;
+      if (asking || !open) return;
+      asking = true;
+      try {
+        draw(await ask(`/v1/mesh?period=minute&worst=${SHOWN}&by=loss&region=${encodeURIComponent(region)}`));
+        root.hidden = false;
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        root.hidden = true; // what is stale is not shown as live
+      } finally {
+        asking = false;
+      }
+    },
+  };
+}
