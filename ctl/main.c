@@ -337,22 +337,23 @@ parse_options(int argc, char **argv, struct ctl *ctl)
 
 /* Which global option is this argument? NULL: none. *value: the text behind its '='. */
 static const struct option *
-option_of(const char *word, const char **value)
+option_of(const char *argument, const char **value)
 {
 	const struct option *o = options_long;
 	size_t len;
 
 	*value = NULL;
 	for (; o->name != NULL; o++) {
-		if (word[0] == '-' && word[1] == o->val && word[2] == '\0')
+		if (argument[0] == '-' && argument[1] == o->val && argument[2] == '\0')
 			return o;
 		len = strlen(o->name);
-		if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, o->name, len) != 0)
+		if (strncmp(argument, "--", 2) != 0 ||
+		    strncmp(argument + 2, o->name, len) != 0)
 			continue;
-		if (word[2 + len] == '\0')
+		if (argument[2 + len] == '\0')
 			return o;
-		if (word[2 + len] == '=' && o->has_arg == required_argument) {
-			*value = word + 2 + len + 1;
+		if (argument[2 + len] == '=' && o->has_arg == required_argument) {
+			*value = argument + 2 + len + 1;
 			return o;
 		}
 	}

@@ -50,10 +50,10 @@ check_device(struct rm_check *check, const struct agent_config *config, size_t i
 static void
 check_kubernetes(struct rm_check *check, const struct agent_config *config)
 {
-	const char *token_file = config->kubernetes_site.token_file;
+	const char *token_file = config->kubernetes_origin.token_file;
 	struct rm_error error;
 
-	rm_check_origin(check, "kubernetes", &config->kubernetes_site);
+	rm_check_origin(check, "kubernetes", &config->kubernetes_origin);
 	if (token_file[0] != '\0' && rm_file_check_secret(token_file, &error) < 0)
 		rm_check_error(check, "kubernetes.token_file", "%s", error.text);
 }
@@ -110,7 +110,8 @@ connect_aggregators(struct rm_connect *connect, const struct agent_config *confi
 	}
 	if (config->kubernetes_kubelet[0] != '\0')
 		rm_connect_url(connect, "kubernetes.kubelet",
-		    config->kubernetes_kubelet, KUBELET_PAGE, &config->kubernetes_site);
+		    config->kubernetes_kubelet, KUBELET_PAGE,
+		    &config->kubernetes_origin);
 	rm_connect_run(connect);
 }
 
@@ -133,7 +134,8 @@ connect_all(struct rm_check *check, const struct agent_config *config)
 	if (tors != NULL && writer != NULL &&
 	    wire_write_hello(writer, &hello, &bytes) == 0)
 		connect = rm_connect_new(check, &config->credentials,
-		    &(struct rm_connect_words){ bytes.data, bytes.len, open_answer });
+		    &(struct rm_connect_messages){
+			bytes.data, bytes.len, open_answer });
 	if (connect != NULL)
 		connect_aggregators(connect, config, tors);
 	rm_connect_free(connect);

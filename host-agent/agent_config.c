@@ -168,8 +168,8 @@ const struct rm_option agent_options[] = {
 	{ "kubernetes.kubelet", RM_STRING, AT(kubernetes_kubelet), "", 0, 255, 0,
 	  "https://host:port of this host's kubelet, which names the pods of services by their "
 	  "UIDs; \"\": none", NULL, NULL, 0 },
-	RM_HTTP_ORIGIN_TLS("kubernetes", struct agent_config, kubernetes_site),
-	{ "kubernetes.token_file", RM_STRING, AT(kubernetes_site.token_file), "", 0, 1023, 0,
+	RM_HTTP_ORIGIN_TLS("kubernetes", struct agent_config, kubernetes_origin),
+	{ "kubernetes.token_file", RM_STRING, AT(kubernetes_origin.token_file), "", 0, 1023, 0,
 	  "file with the token of a service account that may get nodes/pods (mode 0600); \"\": "
 	  "none", NULL, NULL, 0 },
 	{ "kubernetes.interval_s", RM_UINT, AT(kubernetes_interval_s), "300", 10, 3600, 0,
@@ -525,7 +525,7 @@ check_controllers(const struct check *check)
 static int
 check_kubernetes(const struct check *check)
 {
-	const struct rm_http_origin *origin = &check->config->kubernetes_site;
+	const struct rm_http_origin *origin = &check->config->kubernetes_origin;
 	const char *kubelet = check->config->kubernetes_kubelet, *error = NULL;
 	const bool token = origin->token_file[0] != '\0',
 		   certificate = origin->certificate[0] != '\0',

@@ -92,7 +92,7 @@ struct agent_config {
 	uint64_t services_interval_ms;
 	uint64_t services_rotation_s;
 	char *kubernetes_kubelet; /* "": none */
-	struct rm_http_origin kubernetes_site;
+	struct rm_http_origin kubernetes_origin;
 	uint64_t kubernetes_interval_s;
 	bool counters_enabled;
 	bool counters_by_process;

@@ -667,7 +667,7 @@ ask_kubelet(struct agent_services *own)
 		.loop = own->agent->loop,
 		.worker = own->agent->worker,
 		.url = config->kubernetes_kubelet,
-		.origin = &config->kubernetes_site,
+		.origin = &config->kubernetes_origin,
 		.interval_ns = (int64_t)config->kubernetes_interval_s * RM_NS_PER_S,
 		.apart_ns = PODS_APART_NS,
 		.news_ns = PODS_NEWS_NS,

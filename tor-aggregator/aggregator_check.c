@@ -207,7 +207,8 @@ connect_all(struct rm_check *check, const struct aggregator_config *config,
 		tors[i].tor = claim->tors[i];
 	if (writer != NULL && wire_write_hello(writer, &hello, &bytes) == 0)
 		connect = rm_connect_new(check, &config->credentials,
-		    &(struct rm_connect_words){ bytes.data, bytes.len, open_answer });
+		    &(struct rm_connect_messages){
+			bytes.data, bytes.len, open_answer });
 	if (connect != NULL)
 		connect_each(connect, config);
 	rm_connect_free(connect);

@@ -8,7 +8,7 @@
 #include "analyzer/incidents/part_names.h"
 #include "rackmesh/identity/sight.h"
 
-static const char *const words[HEALTH_STATES] = {
+static const char *const state_names[HEALTH_STATES] = {
 	[HEALTH_BAD] = "bad",
 	[HEALTH_BLIND] = "blind",
 	[HEALTH_PAUSED] = "paused",
@@ -20,7 +20,7 @@ static const char *const words[HEALTH_STATES] = {
 const char *
 health_str(enum health_state state)
 {
-	return words[state];
+	return state_names[state];
 }
 
 static int

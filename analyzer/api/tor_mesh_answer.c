@@ -221,13 +221,13 @@ static bool
 read_question(struct rm_http_request *request, struct answer *answer,
     enum tor_mesh_period *period)
 {
-	const char *word = rm_http_query(request, "period");
+	const char *period_name = rm_http_query(request, "period");
 	const char *by = rm_http_query(request, "by");
 	uint64_t most = 0;
 
-	if (word != NULL && strcmp(word, "hour") == 0) {
+	if (period_name != NULL && strcmp(period_name, "hour") == 0) {
 		*period = TOR_MESH_HOUR;
-	} else if (word != NULL && strcmp(word, "minute") != 0) {
+	} else if (period_name != NULL && strcmp(period_name, "minute") != 0) {
 		rm_http_reply_error(request, 400, "?period= is minute or hour");
 		return false;
 	}

@@ -10,7 +10,7 @@
 #define LEVEL(name, unit, help) { name, RM_LINE_INTEGER, unit, help, HISTORY_MERGE_LARGEST }
 #define FLAG(name, help) LEVEL(name, "0, 1", help)
 #define TIME(name, help) { name, RM_LINE_INTEGER, "ns", help }
-#define WORDS(name, help) { name, RM_LINE_STRING, "", help }
+#define NAMES(name, help) { name, RM_LINE_STRING, "", help }
 
 #define HEAD                                                                               \
 	TAG("region", "region of the rack"),                                               \
@@ -55,7 +55,7 @@ static const struct history_column path_columns[] = {
 	COUNT("congested", "probes", "of these, with a congestion mark (ECN CE)"),
 	{ "arrived_dscp", RM_LINE_INTEGER, "DSCP", "that the last of the rewritten ones had" },
 	FLAG("bad", "it has lost enough to be told at once"),
-	WORDS("flow_set", "\"all\", or the source ports that lost something"),
+	NAMES("flow_set", "\"all\", or the source ports that lost something"),
 	TERMS,
 	{ 0 },
 };
@@ -70,8 +70,8 @@ static const struct history_column route_columns[] = {
 	DIRECTIONS,
 	LEVEL("flows", "flows", "flows that took this path"),
 	LEVEL("flows_dead", "flows", "of these, answered nothing at all"),
-	WORDS("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
-	WORDS("samples", "up to 8 flows that lost something"),
+	NAMES("path", "hops as switch@address, by trace; \"\": not traced; \"*\": several"),
+	NAMES("samples", "up to 8 flows that lost something"),
 	{ 0 },
 };
 
@@ -118,17 +118,17 @@ static const struct history_column incident_columns[] = {
 	TAG("place", "its place, where it has a fixed one"),
 	TAG("state", "opened, updated, resolved: an opening told again as an update at the "
 	    "same time leaves both"),
-	WORDS("id", "of this opening, hexadecimal"),
-	WORDS("kind", "what is wrong with the part"),
-	WORDS("severity", "critical, major, warning: of its alert, as it opened"),
-	WORDS("impact", "P0, P1, P2, unknown: a service on the part is degraded, uses it, none "
+	NAMES("id", "of this opening, hexadecimal"),
+	NAMES("kind", "what is wrong with the part"),
+	NAMES("severity", "critical, major, warning: of its alert, as it opened"),
+	NAMES("impact", "P0, P1, P2, unknown: a service on the part is degraded, uses it, none "
 	    "does, nothing is known of services"),
-	WORDS("services", "that the part hurts or carries"),
+	NAMES("services", "that the part hurts or carries"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "of the verdict" },
 	TIME("began_ns", "start of the first window that showed it, since the epoch"),
 	TIME("opened_ns", "when it was opened, since the epoch"),
-	WORDS("sentence", "the evidence in one sentence"),
-	WORDS("evidence", "counts, samples, what was ruled out: JSON"),
+	NAMES("sentence", "the evidence in one sentence"),
+	NAMES("evidence", "counts, samples, what was ruled out: JSON"),
 	{ 0 },
 };
 
@@ -197,25 +197,25 @@ const struct history_measurement history_measurements[] = {
 /* clang-format on */
 
 static const char *
-type_word(enum rm_line_type type)
+type_str(enum rm_line_type type)
 {
-	static const char *const words[] = { [RM_LINE_TAG] = "tag",
+	static const char *const names[] = { [RM_LINE_TAG] = "tag",
 		[RM_LINE_INTEGER] = "integer",
 		[RM_LINE_FLOAT] = "float",
 		[RM_LINE_STRING] = "string",
 		[RM_LINE_BOOLEAN] = "boolean" };
 
-	return words[type];
+	return names[type];
 }
 
 static const char *
-merge_word(enum history_merge merge)
+merge_str(enum history_merge merge)
 {
-	static const char *const words[] = { [HISTORY_MERGE_NONE] = "",
+	static const char *const names[] = { [HISTORY_MERGE_NONE] = "",
 		[HISTORY_MERGE_SUM] = "sum",
 		[HISTORY_MERGE_LARGEST] = "largest" };
 
-	return words[merge];
+	return names[merge];
 }
 
 static const struct history_measurement *
@@ -244,11 +244,11 @@ check_point(const struct rm_line_point *point, struct rm_error *error)
 			column++;
 		if (column->name == NULL)
 			return rm_error_set(error, -EINVAL, "%s has no %s %s",
-			    measurement->name, type_word(have->type), have->key);
+			    measurement->name, type_str(have->type), have->key);
 		if (column->type != have->type)
 			return rm_error_set(error, -EINVAL,
 			    "%s.%s: expected %s, not %s", measurement->name, have->key,
-			    type_word(column->type), type_word(have->type));
+			    type_str(column->type), type_str(have->type));
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(point->columns[j].key, have->key) == 0)
 				return rm_error_set(error, -EINVAL, "%s.%s twice",
@@ -340,7 +340,7 @@ history_schema_print(FILE *out)
 		for (const struct history_column *column = at->columns;
 		     column->name != NULL; column++)
 			fprintf(out, "| `%s` | %s | %s | %s | %s |\n", column->name,
-			    type_word(column->type), column->unit,
-			    merge_word(column->merge), column->help);
+			    type_str(column->type), column->unit,
+			    merge_str(column->merge), column->help);
 	}
 }

@@ -82,9 +82,9 @@ read_dropped(const char *body)
 /* Searches the body as received, not the sentence for people, which may be truncated
  * before these words. */
 static bool
-body_has(const struct rm_http_answer *answer, const char *words)
+body_has(const struct rm_http_answer *answer, const char *text)
 {
-	return strstr(answer->body, words) != NULL;
+	return strstr(answer->body, text) != NULL;
 }
 
 static enum influx_status

@@ -76,7 +76,7 @@ struct incident_table {
 
 /* For names that become labels and parts of log lines: printable, and not too long. */
 static bool
-is_word(const char *text, size_t room)
+is_label(const char *text, size_t room)
 {
 	size_t len = 0;
 
@@ -87,10 +87,10 @@ is_word(const char *text, size_t room)
 }
 
 static bool
-is_part_type(const char *word)
+is_part_type(const char *name)
 {
 	for (int i = RM_PART_RNIC; i < RM_PART_TYPES; i++)
-		if (strcmp(word, rm_part_type_str((enum rm_part_type)i)) == 0)
+		if (strcmp(name, rm_part_type_str((enum rm_part_type)i)) == 0)
 			return true;
 	return false;
 }
@@ -116,8 +116,8 @@ incident_table_report_edge(
 	    !rm_name_valid(incident->head.aggregator) || !rm_name_valid(incident->tor))
 		return -EINVAL;
 	if (!is_part_type(incident->part_type) ||
-	    !is_word(incident->part, RM_PART_NAME_BYTES) ||
-	    !is_word(incident->kind, kind_bytes))
+	    !is_label(incident->part, RM_PART_NAME_BYTES) ||
+	    !is_label(incident->kind, kind_bytes))
 		return -EINVAL;
 	if (incident->place[0] != '\0' && !rm_name_valid(incident->place))
 		return -EINVAL;
@@ -566,8 +566,7 @@ report_again(struct incident_table *table, struct node *node,
 }
 
 static int
-incident_table_tell(
-    struct incident_table *table, const struct incident_table_report *report)
+take_report(struct incident_table *table, const struct incident_table_report *report)
 {
 	char key[KEY_BYTES], labels[LABELS_BYTES];
 	struct report *report_now;
@@ -600,7 +599,7 @@ incident_table_edge(struct incident_table *table, const struct wire_incident *in
 		table->counts.refused++;
 		return r;
 	}
-	return incident_table_tell(table, &report);
+	return take_report(table, &report);
 }
 
 int
@@ -617,7 +616,7 @@ incident_table_own(struct incident_table *table, const char *region,
 		r = incident_table_report_own(
 		    region, analyzer, state, incident, evidence, &report);
 	if (r == 0)
-		r = incident_table_tell(table, &report);
+		r = take_report(table, &report);
 	else
 		table->counts.refused++;
 	json_decref(json);

@@ -265,7 +265,7 @@ look(struct class_marks *marks, const struct candidate *at)
 static void
 write_part(const struct candidate *at, struct rm_part *part)
 {
-	static const char *const words[] = { [FROM] = "from-",
+	static const char *const prefixes[] = { [FROM] = "from-",
 		[OUT_OF] = "out-of-",
 		[INTO] = "into-",
 		[INSIDE] = "inside-" };
@@ -285,7 +285,7 @@ write_part(const struct candidate *at, struct rm_part *part)
 	default:
 		snprintf(part->place, sizeof(part->place), "%s", tor);
 		snprintf(part->name, sizeof(part->name), "dscp%u-%s%s", at->dscp,
-		    words[at->place], tor);
+		    prefixes[at->place], tor);
 	}
 }
 

@@ -407,8 +407,8 @@ start(struct past *past, struct rm_http_request *request,
 /* Without ?region= all regions that the client may see. False: the error has been
  * answered. */
 static bool
-take_region(
-    struct rm_http_request *request, struct rm_sight *sight, struct past_words *words)
+take_region(struct rm_http_request *request, struct rm_sight *sight,
+    struct past_parameters *words)
 {
 	rm_sight_of(sight, request);
 	if (sight->asked != NULL && !rm_sight_shows(sight, sight->asked)) {
@@ -426,7 +426,7 @@ void
 past_ask(struct rm_http_request *request, void *arg)
 {
 	struct past *past = arg;
-	struct past_words words = { .measurement = rm_http_path_rest(request),
+	struct past_parameters words = { .measurement = rm_http_path_rest(request),
 		.by = rm_http_query(request, "by"),
 		.from = rm_http_query(request, "from"),
 		.to = rm_http_query(request, "to"),

@@ -263,34 +263,34 @@ take_by(const char *text, struct past_question *q, struct rm_error *error)
 }
 
 int
-past_question_make(const struct past_words *words, rm_wall_t now,
+past_question_make(const struct past_parameters *given, rm_wall_t now,
     struct past_question *ret, struct rm_error *error)
 {
-	struct past_question q = { .to = now, .limit = words->limit };
+	struct past_question q = { .to = now, .limit = given->limit };
 	int r;
 
-	q.measurement = find_measurement(words->measurement);
+	q.measurement = find_measurement(given->measurement);
 	if (q.measurement == NULL)
 		return rm_error_set(
 		    error, -ENOENT, "no such measurement: docs/history.md names them");
-	r = take_time(words->to, "to", &q.to, error);
+	r = take_time(given->to, "to", &q.to, error);
 	q.from.ns = q.to.ns - HOUR_NS;
 	if (r == 0)
-		r = take_time(words->from, "from", &q.from, error);
+		r = take_time(given->from, "from", &q.from, error);
 	for (int i = 0; r == 0 && i < PAST_FILTERS; i++)
-		r = take_filter(words->filter[i], i, &q, error);
+		r = take_filter(given->filter[i], i, &q, error);
 	if (r == 0)
-		r = take_regions(words->regions, &q, error);
+		r = take_regions(given->regions, &q, error);
 	if (r == 0)
-		r = take_columns(words->columns, &q, error);
+		r = take_columns(given->columns, &q, error);
 	if (r < 0)
 		return r;
 	if (q.from.ns >= q.to.ns || q.to.ns - q.from.ns > MAX_RANGE_NS)
 		return rm_error_set(error, -EINVAL,
 		    "?from= is before ?to=, and at most 400 days before it");
-	r = take_step(words->step_s, &q, error);
+	r = take_step(given->step_s, &q, error);
 	if (r == 0)
-		r = take_by(words->by, &q, error);
+		r = take_by(given->by, &q, error);
 	if (r < 0)
 		return r;
 	q.hidden = choose_hidden(&q);

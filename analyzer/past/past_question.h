@@ -63,7 +63,7 @@ struct past_question {
 	size_t limit; /* rows, the oldest first */
 };
 
-struct past_words { /* as they came; NULL: not given */
+struct past_parameters { /* as they came; NULL: not given */
 	const char *measurement, *from, *to, *columns; /* names with commas */
 	const char *by;
 	const char *filter[PAST_FILTERS];
@@ -73,7 +73,7 @@ struct past_words { /* as they came; NULL: not given */
 
 /* Without `to`, until now; without `from`, the hour before `to`. -ENOENT: no such
  * measurement; -EINVAL: error says what is wrong with which word. */
-int past_question_make(const struct past_words *words, rm_wall_t now,
+int past_question_make(const struct past_parameters *given, rm_wall_t now,
     struct past_question *ret, struct rm_error *error);
 
 /* What each row has after its time, in this order: the columns that were asked for;

@@ -4,20 +4,20 @@
 #include <string.h>
 
 /* The slot of this aggregator, or of the one that is silent longest. */
-static struct rack_quiet_word *
-word_of(struct rack_quiet *quiet, const char *aggregator)
+static struct rack_quiet_source *
+source_of(struct rack_quiet *quiet, const char *aggregator)
 {
-	struct rack_quiet_word *oldest = &quiet->words[0];
+	struct rack_quiet_source *oldest = &quiet->sources[0];
 
 	for (size_t i = 0; i < RACK_QUIET_AGGREGATORS; i++) {
-		struct rack_quiet_word *word = &quiet->words[i];
+		struct rack_quiet_source *source = &quiet->sources[i];
 
-		if (strcmp(word->aggregator, aggregator) == 0)
-			return word;
-		if (word->until.ns < oldest->until.ns)
-			oldest = word;
+		if (strcmp(source->aggregator, aggregator) == 0)
+			return source;
+		if (source->until.ns < oldest->until.ns)
+			oldest = source;
 	}
-	*oldest = (struct rack_quiet_word){ 0 };
+	*oldest = (struct rack_quiet_source){ 0 };
 	strcpy(oldest->aggregator, aggregator);
 	return oldest;
 }
@@ -26,13 +26,13 @@ void
 rack_quiet_take(struct rack_quiet *quiet, const char *aggregator, rm_wall_t end,
     uint64_t incidents_open)
 {
-	struct rack_quiet_word *word = word_of(quiet, aggregator);
+	struct rack_quiet_source *source = source_of(quiet, aggregator);
 
-	word->until = end;
+	source->until = end;
 	if (incidents_open > 0)
-		word->since.ns = 0;
-	else if (word->since.ns == 0)
-		word->since = end;
+		source->since.ns = 0;
+	else if (source->since.ns == 0)
+		source->since = end;
 }
 
 rm_wall_t
@@ -42,14 +42,15 @@ rack_quiet_since(
 	rm_wall_t none = { 0 };
 
 	for (size_t i = 0; i < RACK_QUIET_AGGREGATORS; i++) {
-		const struct rack_quiet_word *word = &quiet->words[i];
-		rm_wall_t from = word->since;
+		const struct rack_quiet_source *source = &quiet->sources[i];
+		rm_wall_t from = source->since;
 
-		if (word->since.ns == 0 || strcmp(word->aggregator, aggregator) != 0)
+		if (source->since.ns == 0 ||
+		    strcmp(source->aggregator, aggregator) != 0)
 			continue;
 		if (changed.ns > from.ns)
 			from = changed;
-		return word->until.ns - from.ns >= RACK_QUIET_NS ? from : none;
+		return source->until.ns - from.ns >= RACK_QUIET_NS ? from : none;
 	}
 	return none;
 }

@@ -15,10 +15,10 @@
 #define RACK_QUIET_AGGREGATORS 2
 
 struct rack_quiet { /* zeroed: no report yet */
-	struct rack_quiet_word {
+	struct rack_quiet_source {
 		char aggregator[RM_NAME_BYTES];
 		rm_wall_t since, until; /* since.ns 0: something is open */
-	} words[RACK_QUIET_AGGREGATORS];
+	} sources[RACK_QUIET_AGGREGATORS];
 };
 
 /* The name is valid. */

@@ -26,7 +26,7 @@
 
 enum sla_kind { SLA_RACK, SLA_FABRIC, SLA_SERVICE };
 
-static const char *const kind_words[] = {
+static const char *const kind_names[] = {
 	[SLA_RACK] = "rack", [SLA_FABRIC] = "fabric", [SLA_SERVICE] = "service"
 };
 
@@ -210,7 +210,7 @@ get_scope(struct sla *sla, const char *region, uint8_t dscp, enum sla_kind kind,
 	struct sla_scope *scope;
 	char key[SLA_KEY_BYTES];
 
-	snprintf(key, sizeof key, "%.63s %u %s %.*s", region, dscp, kind_words[kind],
+	snprintf(key, sizeof key, "%.63s %u %s %.*s", region, dscp, kind_names[kind],
 	    SLA_SERVICE_BYTES - 1, service);
 	HASH_FIND_STR(sla->scopes, key, scope);
 	if (scope != NULL || !has_room(sla, kind))
@@ -546,7 +546,7 @@ close_minute(struct sla *sla, struct sla_scope *scope, int64_t number,
 	    &figures, has ? open->rtt : NULL);
 	minute = (struct sla_minute){ .region = scope->region,
 		.dscp = scope->dscp,
-		.scope = kind_words[scope->kind],
+		.scope = kind_names[scope->kind],
 		.service = scope->service,
 		.start = { number * SLA_MINUTE_NS },
 		.sent = figures.sent,
@@ -581,7 +581,7 @@ sla_each(const struct sla *sla,
 	     scope = scope->hh.next) {
 		const struct sla_figures *all = &scope->total;
 		struct sla_total total = { .region = scope->region,
-			.scope = kind_words[scope->kind],
+			.scope = kind_names[scope->kind],
 			.dscp = scope->dscp,
 			.sent = all->sent,
 			.lost = all->lost,
@@ -744,7 +744,7 @@ scope_json(const struct sla_scope *scope)
 		json_object_set_new(json, "service", json_string(scope->service));
 	else
 		json_object_set_new(
-		    json, "scope", json_string(kind_words[scope->kind]));
+		    json, "scope", json_string(kind_names[scope->kind]));
 	return json;
 }
 

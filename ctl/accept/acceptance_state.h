@@ -9,7 +9,7 @@
 #define MAX_HOSTS 1024
 #define MAX_UPLINKS 256
 #define MAX_INCIDENTS 64
-#define WORD 24
+#define STATE_BYTES 24
 
 struct pair_counts;
 struct rm_sketch;
@@ -20,7 +20,7 @@ struct accept_counts {
 
 struct accept_rnic {
 	char name[ACCEPTANCE_NAME];
-	char health[WORD], link[WORD], transport[WORD];
+	char health[STATE_BYTES], link[STATE_BYTES], transport[STATE_BYTES];
 	bool planned, registered;
 	bool listed; /* in the last answer */
 	struct accept_counts out, in;
@@ -37,7 +37,8 @@ struct accept_rnic {
 
 struct accept_host {
 	char name[72];
-	char state[WORD], slowed[WORD]; /* the worst of late: what was not ok, last */
+	char state[STATE_BYTES],
+	    slowed[STATE_BYTES]; /* the worst of late: what was not ok, last */
 	unsigned looks, bad_looks, slowed_looks;
 	bool connected, is_ok; /* at the last look */
 };

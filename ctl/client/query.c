@@ -15,13 +15,13 @@ query_arguments(struct query *query, const struct ctl *ctl, const char *usage)
 	size_t count = 0;
 
 	for (int i = 0; i < ctl->argc; i++) {
-		const char *word = ctl->argv[i];
+		const char *argument = ctl->argv[i];
 
-		if (strcmp(word, "--all") == 0)
+		if (strcmp(argument, "--all") == 0)
 			query->all = true;
-		else if (word[0] != '-' && count < QUERY_FILTERS &&
+		else if (argument[0] != '-' && count < QUERY_FILTERS &&
 			 query->keys[count] != NULL)
-			query->filters[count++] = word;
+			query->filters[count++] = argument;
 		else
 			return ctl_usage("expected: %s", usage) == CTL_GOOD;
 	}

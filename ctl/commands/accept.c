@@ -195,12 +195,12 @@ report(struct burn_in *burn_in)
 /* ---- the command line ---- */
 
 static bool
-take_number(const char *word, double least, double most, double *ret)
+take_number(const char *argument, double least, double most, double *ret)
 {
 	char *end;
-	double value = strtod(word, &end);
+	double value = strtod(argument, &end);
 
-	if (end == word || *end != '\0' || !(value >= least && value <= most))
+	if (end == argument || *end != '\0' || !(value >= least && value <= most))
 		return false;
 	*ret = value;
 	return true;
@@ -208,27 +208,27 @@ take_number(const char *word, double least, double most, double *ret)
 
 /* False: an option without its value, or an unknown option. */
 static bool
-take_words(const struct ctl *ctl, struct burn_in *burn_in, const char **duration,
+take_options(const struct ctl *ctl, struct burn_in *burn_in, const char **duration,
     const char **percent, const char **rnics)
 {
 	const struct {
-		const char *word;
+		const char *argument;
 		const char **value;
 	} options[] = { { "--for", duration }, { "--max-loss", percent },
 		{ "--rnics", rnics } };
 
 	for (int i = 0; i < ctl->argc; i++) {
-		const char *word = ctl->argv[i];
+		const char *argument = ctl->argv[i];
 		size_t k = 0;
 
-		while (k < 3 && strcmp(options[k].word, word) != 0)
+		while (k < 3 && strcmp(options[k].argument, argument) != 0)
 			k++;
 		if (k < 3 && i + 1 < ctl->argc)
 			*options[k].value = ctl->argv[++i];
-		else if (strcmp(word, "--no-paths") == 0)
+		else if (strcmp(argument, "--no-paths") == 0)
 			burn_in->limits.without_paths = true;
-		else if (word[0] != '-' && burn_in->tor == NULL)
-			burn_in->tor = word;
+		else if (argument[0] != '-' && burn_in->tor == NULL)
+			burn_in->tor = argument;
 		else
 			return false;
 	}
@@ -242,7 +242,7 @@ parse(const struct ctl *ctl, struct burn_in *burn_in)
 	const char *duration = "10m", *percent = "0.1", *rnics = "0";
 	double loss = 0, count = 0;
 
-	if (!take_words(ctl, burn_in, &duration, &percent, &rnics))
+	if (!take_options(ctl, burn_in, &duration, &percent, &rnics))
 		return ctl_usage(
 		    "expected: accept TOR [--for 10m] [--max-loss PERCENT] "
 		    "[--rnics N] [--no-paths]");

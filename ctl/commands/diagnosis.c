@@ -112,33 +112,33 @@ add_ratio(json_t *rows, const json_t *rack, const json_t *ratio)
  */
 static size_t
 report_share(
-    char *out, size_t len, const json_t *side, const char *word, const char *key)
+    char *out, size_t len, const json_t *side, const char *side_name, const char *key)
 {
 	const json_t *pct = json_object_get(side, key);
-	const char *who = text_of(side, word);
+	const char *who = text_of(side, side_name);
 	int written;
 
 	if (json_is_number(pct))
-		written = snprintf(out, len, "%s %s %%%s%s%s", word,
+		written = snprintf(out, len, "%s %s %%%s%s%s", side_name,
 		    percent(json_number_value(pct)).text, who[0] == '\0' ? "" : " (",
 		    who, who[0] == '\0' ? "" : ")");
 	else
-		written = snprintf(out, len, "%s not known", word);
+		written = snprintf(out, len, "%s not known", side_name);
 	return written < 0 || (size_t)written >= len ? len - 1 : (size_t)written;
 }
 
 static size_t
 report_frames(
-    char *out, size_t len, const json_t *side, const char *word, const char *key)
+    char *out, size_t len, const json_t *side, const char *side_name, const char *key)
 {
 	const json_t *frames = json_object_get(side, key);
 	int written;
 
 	if (json_is_integer(frames))
 		written = snprintf(out, len, "%" JSON_INTEGER_FORMAT " frames %s, ",
-		    json_integer_value(frames), word);
+		    json_integer_value(frames), side_name);
 	else
-		written = snprintf(out, len, "frames %s not known, ", word);
+		written = snprintf(out, len, "frames %s not known, ", side_name);
 	return written < 0 || (size_t)written >= len ? len - 1 : (size_t)written;
 }
 
@@ -155,9 +155,10 @@ is_known(const json_t *side)
 }
 
 static void
-add_side(json_t *rows, const json_t *rack, const json_t *priority, const char *word)
+add_side(
+    json_t *rows, const json_t *rack, const json_t *priority, const char *side_name)
 {
-	const json_t *side = json_object_get(priority, word);
+	const json_t *side = json_object_get(priority, side_name);
 	char name[32], evidence[512];
 	const size_t size = sizeof(evidence);
 	size_t len = 0;
@@ -173,7 +174,7 @@ add_side(json_t *rows, const json_t *rack, const json_t *priority, const char *w
 	len += (size_t)snprintf(
 	    evidence + len, size - len, "%s", len + 2 < size ? ", " : "");
 	report_share(evidence + len, size - len, side, "pausing", "pausing_pct");
-	add_row(rows, rack, name, word, evidence);
+	add_row(rows, rack, name, side_name, evidence);
 }
 
 static bool

@@ -34,7 +34,7 @@ parse(const struct ctl *ctl, int first, bool init, struct history_options *optio
 		const char *name;
 		bool init;
 		const char **value;
-	} words[] = { { "--since", false, &options->since },
+	} parameters[] = { { "--since", false, &options->since },
 		{ "--at", false, &options->at },
 		{ "--region", false, &options->region },
 		{ "--url", true, &options->place.url },
@@ -47,16 +47,16 @@ parse(const struct ctl *ctl, int first, bool init, struct history_options *optio
 	for (int i = first; i < ctl->argc; i += 2) {
 		size_t w = 0;
 
-		while (
-		    w < sizeof(words) / sizeof(words[0]) &&
-		    (words[w].init != init || strcmp(words[w].name, ctl->argv[i]) != 0))
+		while (w < sizeof(parameters) / sizeof(parameters[0]) &&
+		       (parameters[w].init != init ||
+			   strcmp(parameters[w].name, ctl->argv[i]) != 0))
 			w++;
-		if (w == sizeof(words) / sizeof(words[0]))
+		if (w == sizeof(parameters) / sizeof(parameters[0]))
 			return ctl_usage(
 			    "history%s has no %s", init ? " init" : "", ctl->argv[i]);
 		if (i + 1 == ctl->argc)
 			return ctl_usage("%s needs a value", ctl->argv[i]);
-		*words[w].value = ctl->argv[i + 1];
+		*parameters[w].value = ctl->argv[i + 1];
 	}
 	if (options->region != NULL && !rm_name_valid(options->region))
 		return ctl_usage("--region: " RM_NAME_EXPECTED);
@@ -71,8 +71,8 @@ parse(const struct ctl *ctl, int first, bool init, struct history_options *optio
 	return 0;
 }
 
-/* text: "host/device", an RNIC's id, a ToR or another part; NULL: the whole region, or all
- * regions. False: none of these. */
+/* text: "host/device", an RNIC's id, a ToR or another part; NULL: the whole region, or
+ * all regions. False: none of these. */
 static bool
 read_subject(const char *text, const char *region, struct history_subject *subject)
 {
@@ -128,17 +128,18 @@ struct asking { /* of which RNIC or ToR, and of which region; NULL: of all */
 	const char *region;
 };
 
-/* GET /v1/history/. words: further parameters, from '&' on. Returns an exit code. */
+/* GET /v1/history/. parameters: further parameters, from '&' on. Returns an exit code.
+ */
 static int
 ask(const struct asking *asking, const char *measurement, int64_t from_ns,
-    int64_t to_ns, const char *words, json_t **ret)
+    int64_t to_ns, const char *parameters, json_t **ret)
 {
 	char from[RM_WALL_TEXT], to[RM_WALL_TEXT], path[1024];
 
 	rm_wall_format((rm_wall_t){ from_ns }, from);
 	rm_wall_format((rm_wall_t){ to_ns }, to);
 	snprintf(path, sizeof(path), "/v1/history/%s?from=%s&to=%s%s%s%s", measurement,
-	    from, to, words, asking->region != NULL ? "&region=" : "",
+	    from, to, parameters, asking->region != NULL ? "&region=" : "",
 	    asking->region != NULL ? asking->region : "");
 	*ret = NULL;
 	return request_get(asking->ctl->analyzer, path, ret) < 0 ? CTL_NO_ANSWER
@@ -172,7 +173,7 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	const char *measurement = subject->whole            ? "rm_sla"
 				  : subject->tor[0] != '\0' ? "rm_tor_pair"
 							    : "rm_rnic";
-	char who[192] = "", words[320];
+	char who[192] = "", parameters[320];
 	json_t *answer;
 	int status;
 
@@ -184,10 +185,11 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 	else if (!subject->whole)
 		snprintf(who, sizeof(who), "&host=%s&device=%s", subject->host,
 		    subject->device);
-	snprintf(words, sizeof(words), "%s&step_s=%" PRId64 "&columns=%s", who,
-	    span->bucket_ns / RM_NS_PER_S,
+	snprintf(parameters, sizeof(parameters), "%s&step_s=%" PRId64 "&columns=%s",
+	    who, span->bucket_ns / RM_NS_PER_S,
 	    subject->whole ? HISTORY_REGION_COLUMNS : HISTORY_PROBE_COLUMNS);
-	status = ask(asking, measurement, span->from_ns, span->to_ns, words, &answer);
+	status =
+	    ask(asking, measurement, span->from_ns, span->to_ns, parameters, &answer);
 	if (status == CTL_GOOD)
 		status =
 		    report_answer(asking->ctl, history_rows_take_probes(rows, answer));
@@ -201,13 +203,14 @@ learn_name(const struct asking *asking, const struct history_span *span,
     struct history_subject *subject)
 {
 	const json_t *row;
-	char words[128];
+	char parameters[128];
 	json_t *answer;
 	int status;
 
-	snprintf(words, sizeof(words), "&rnic=%s&columns=host,device&limit=1",
+	snprintf(parameters, sizeof(parameters), "&rnic=%s&columns=host,device&limit=1",
 	    subject->rnic);
-	status = ask(asking, "rm_rnic", span->from_ns, span->to_ns, words, &answer);
+	status =
+	    ask(asking, "rm_rnic", span->from_ns, span->to_ns, parameters, &answer);
 	/* Time, host, device: in the order of the schema. */
 	row = json_array_get(json_object_get(answer, "rows"), 0);
 	if (json_is_string(json_array_get(row, 1)) &&

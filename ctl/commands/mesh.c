@@ -428,18 +428,18 @@ static int
 parse(const struct ctl *ctl, struct question *question)
 {
 	for (int i = 0; i < ctl->argc; i++) {
-		const char *word = ctl->argv[i];
+		const char *argument = ctl->argv[i];
 		char *end;
 
-		if (strcmp(word, "--rtt") == 0) {
+		if (strcmp(argument, "--rtt") == 0) {
 			question->rtt = true;
-		} else if (strcmp(word, "--hour") == 0) {
+		} else if (strcmp(argument, "--hour") == 0) {
 			question->period = "hour";
-		} else if (strcmp(word, "--region") == 0 ||
-			   strcmp(word, "--top") == 0) {
+		} else if (strcmp(argument, "--region") == 0 ||
+			   strcmp(argument, "--top") == 0) {
 			if (++i == ctl->argc)
-				return ctl_usage("%s needs a value", word);
-			if (strcmp(word, "--region") == 0) {
+				return ctl_usage("%s needs a value", argument);
+			if (strcmp(argument, "--region") == 0) {
 				question->region = ctl->argv[i];
 				continue;
 			}
@@ -448,10 +448,10 @@ parse(const struct ctl *ctl, struct question *question)
 			    question->top > MAX_WORST)
 				return ctl_usage(
 				    "--top: expected a number from 1 to %d", MAX_WORST);
-		} else if (question->tor == NULL && word[0] != '-') {
-			question->tor = word;
+		} else if (question->tor == NULL && argument[0] != '-') {
+			question->tor = argument;
 		} else {
-			return ctl_usage("unexpected argument: %s", word);
+			return ctl_usage("unexpected argument: %s", argument);
 		}
 	}
 	if (question->tor != NULL && question->top > 0)

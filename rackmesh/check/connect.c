@@ -36,7 +36,7 @@ struct peer {
 
 struct rm_connect {
 	struct rm_check *check;
-	struct rm_connect_words words;
+	struct rm_connect_messages messages;
 	struct rm_loop *loop;
 	struct rm_tls *tls; /* NULL: plaintext */
 	struct rm_http_client *http;
@@ -109,7 +109,7 @@ on_up(struct rm_link *link, void *arg)
 		return -EACCES;
 	peer->greeted = true;
 	return rm_link_send(
-	    link, peer->connect->words.hello, peer->connect->words.hello_len);
+	    link, peer->connect->messages.hello, peer->connect->messages.hello_len);
 }
 
 static int
@@ -119,7 +119,7 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	const char *name, *refused;
 	char quoted[QUOTED];
 
-	if (peer->connect->words.answer(data, len, &name, &refused) < 0)
+	if (peer->connect->messages.answer(data, len, &name, &refused) < 0)
 		return 0;
 	peer->answered = true;
 	if (refused[0] != '\0')
@@ -260,7 +260,7 @@ on_late(void *arg)
 
 struct rm_connect *
 rm_connect_new(struct rm_check *check, const struct rm_credentials_config *credentials,
-    const struct rm_connect_words *words)
+    const struct rm_connect_messages *messages)
 {
 	struct rm_connect *connect = calloc(1, sizeof(*connect));
 	struct rm_error error;
@@ -269,8 +269,8 @@ rm_connect_new(struct rm_check *check, const struct rm_credentials_config *crede
 	if (connect == NULL)
 		return NULL;
 	connect->check = check;
-	if (words != NULL)
-		connect->words = *words;
+	if (messages != NULL)
+		connect->messages = *messages;
 	r = rm_loop_new(&connect->loop);
 	if (r == 0)
 		r = rm_http_client_new(connect->loop, &connect->http);

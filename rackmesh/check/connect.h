@@ -24,7 +24,7 @@ struct rm_http_origin;
 struct rm_list;
 
 /* The messages of the daemons' protocol, which this folder does not know. */
-struct rm_connect_words {
+struct rm_connect_messages {
 	const uint8_t *hello; /* borrowed as long as the rm_connect */
 	size_t hello_len;
 	/* Reads a frame of the peer: its name, and the reason of a refusal ("": not
@@ -38,7 +38,7 @@ struct rm_connect_words {
  * rm_check_credentials has logged. */
 struct rm_connect *rm_connect_new(struct rm_check *check,
     const struct rm_credentials_config *credentials,
-    const struct rm_connect_words *words);
+    const struct rm_connect_messages *messages);
 void rm_connect_free(struct rm_connect *connect); /* NULL is fine */
 
 /* request: what the peer's certificate has to allow, for each of these ToRs if there

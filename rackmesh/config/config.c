@@ -102,17 +102,16 @@ accepts_count(const struct rm_option *option, const char *what, const char *unit
 }
 
 static void
-accepts_words(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
+accepts_names(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
 {
 	size_t len = (size_t)snprintf(out, RM_CONFIG_ACCEPTS, "one of");
 
-	for (const struct rm_enum_name *word = option->words; word->word != NULL;
-	     word++) {
+	for (const struct rm_enum_name *at = option->names; at->name != NULL; at++) {
 		int more = snprintf(out + len, RM_CONFIG_ACCEPTS - len, "%s %s",
-		    word == option->words ? "" : ",", word->word);
+		    at == option->names ? "" : ",", at->name);
 
 		if (more < 0 || (size_t)more >= RM_CONFIG_ACCEPTS - len)
-			return; /* a table of very many words is truncated */
+			return; /* a table of very many names is truncated */
 		len += (size_t)more;
 	}
 }
@@ -131,16 +130,16 @@ rm_config_accepts(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
 		accepts_count(option, "text", "characters", out);
 		break;
 	case RM_ENUM:
-		accepts_words(option, out);
+		accepts_names(option, out);
 		break;
 	case RM_LIST:
 		accepts_count(option, "a list", "texts", out);
 		break;
 	case RM_TABLE:
 		accepts_count(option, "a list", "maps", out);
-		if (option->words != NULL)
+		if (option->names != NULL)
 			snprintf(out + strlen(out), RM_CONFIG_ACCEPTS - strlen(out),
-			    ", or the word %s", option->words->word);
+			    ", or the word %s", option->names->name);
 		break;
 	}
 	return out;
@@ -165,12 +164,11 @@ value_string(const struct rm_option *option, const char *text, char **field, int
 }
 
 static bool
-value_word(const struct rm_option *option, const char *text, int *field)
+value_of_name(const struct rm_option *option, const char *text, int *field)
 {
-	for (const struct rm_enum_name *word = option->words; word->word != NULL;
-	     word++) {
-		if (strcmp(word->word, text) == 0) {
-			*field = word->value;
+	for (const struct rm_enum_name *at = option->names; at->name != NULL; at++) {
+		if (strcmp(at->name, text) == 0) {
+			*field = at->value;
 			return true;
 		}
 	}
@@ -211,7 +209,7 @@ rm_config_value(const struct rm_option *option, const char *text, bool quoted,
 		valid = value_string(option, text, field, &r);
 		break;
 	case RM_ENUM:
-		valid = value_word(option, text, field);
+		valid = value_of_name(option, text, field);
 		break;
 	case RM_TABLE:
 		break;
@@ -523,14 +521,14 @@ scope_check_keys(
 	for (size_t i = 0; i < rm_yaml_count(map) && r == 0; i++) {
 		const struct rm_yaml_node *key = rm_yaml_key(map, i);
 		const struct rm_yaml_node *value = rm_yaml_value(map, i);
-		const char *word = rm_yaml_text(key);
+		const char *last = rm_yaml_text(key);
 		char name[RM_CONFIG_NAME], below[RM_CONFIG_NAME + 1];
 
 		/* A name that is truncated here is longer than any option's. */
-		snprintf(name, sizeof(name), "%s%s", above, word);
-		if (strchr(word, '.') == NULL && option_named(scope->options, name))
+		snprintf(name, sizeof(name), "%s%s", above, last);
+		if (strchr(last, '.') == NULL && option_named(scope->options, name))
 			continue;
-		if (strchr(word, '.') != NULL || !option_below(scope->options, name))
+		if (strchr(last, '.') != NULL || !option_below(scope->options, name))
 			return scope_unknown(scope, key, name);
 		if (node_is_nothing(value))
 			continue;
@@ -613,18 +611,18 @@ set_list_item(const struct scope *scope, const struct rm_option *option,
 }
 
 static bool
-node_is_word(const struct rm_option *option, const struct rm_yaml_node *node)
+node_is_name(const struct rm_option *option, const struct rm_yaml_node *node)
 {
 	int value;
 
-	return option->kind == RM_TABLE && option->words != NULL &&
+	return option->kind == RM_TABLE && option->names != NULL &&
 	       rm_yaml_kind(node) == RM_YAML_SCALAR &&
-	       value_word(option, rm_yaml_text(node), &value);
+	       value_of_name(option, rm_yaml_text(node), &value);
 }
 
-/* A word in place of the list: taken as "[{first option: word}]". */
+/* A name in place of the list: taken as "[{first option: name}]". */
 static int
-set_word(const struct scope *scope, const struct rm_option *option,
+set_by_name(const struct scope *scope, const struct rm_option *option,
     const struct rm_yaml_node *node, struct rm_list *list)
 {
 	char text[2 * RM_CONFIG_NAME];
@@ -650,8 +648,8 @@ set_list(const struct scope *scope, const struct rm_option *option,
 	size_t count;
 	int r = 0;
 
-	if (node_is_word(option, node))
-		return set_word(scope, option, node, list);
+	if (node_is_name(option, node))
+		return set_by_name(scope, option, node, list);
 	if (!nothing && rm_yaml_kind(node) != RM_YAML_LIST)
 		return rm_yaml_error(node, scope->error, -EINVAL,
 		    "%s%s: expected %s, found %s; write \"- \" before each item",
@@ -803,13 +801,13 @@ rm_config_parse(const struct rm_option *options, const char *name, const char *t
 
 /* ---- errors that a daemon finds, with their place in the file ---- */
 
-/* One step into the tree: "word" or "[n]". Moves *place behind it. NULL: the file has
+/* One step into the tree: "key" or "[n]". Moves *place behind it. NULL: the file has
  * no such node. */
 static const struct rm_yaml_node *
 step(const struct rm_yaml_node *node, const char **place)
 {
 	const char *at = *place;
-	char word[64];
+	char key[64];
 	size_t len;
 
 	if (*at == '[') {
@@ -823,11 +821,11 @@ step(const struct rm_yaml_node *node, const char **place)
 	}
 	len = strcspn(at, ".[");
 	*place = at + len + (at[len] == '.');
-	if (rm_yaml_kind(node) != RM_YAML_MAP || len >= sizeof(word))
+	if (rm_yaml_kind(node) != RM_YAML_MAP || len >= sizeof(key))
 		return NULL;
-	memcpy(word, at, len);
-	word[len] = '\0';
-	return rm_yaml_get(node, word);
+	memcpy(key, at, len);
+	key[len] = '\0';
+	return rm_yaml_get(node, key);
 }
 
 /* The nearest node that the file has: for an option that was left out, its map. */

@@ -20,10 +20,11 @@ enum rm_option_kind {
 	RM_UINT = 1, /* uint64_t; max 0: none, as for all kinds */
 	RM_BOOL,     /* bool */
 	RM_STRING,   /* char *; min, max: length */
-	RM_ENUM,     /* int; .words, ended by a NULL word */
+	RM_ENUM,     /* int; .names, ended by a NULL name */
 	RM_LIST,     /* struct rm_list of char *; max: items */
-	/* struct rm_list of structs (.options, .item_bytes); max: items. One of .words
-	 * may stand in place of the list: one item, whose first option is that word. */
+	/* struct rm_list of structs (.options, .item_bytes); max: items. One of .names
+	 * may be given in place of the list: one item, whose first option is that name.
+	 */
 	RM_TABLE,
 };
 
@@ -39,7 +40,7 @@ struct rm_list {
 };
 
 struct rm_enum_name {
-	const char *word;
+	const char *name;
 	int value;
 };
 
@@ -53,7 +54,7 @@ struct rm_option {
 	uint64_t min, max;
 	unsigned flags;
 	const char *help;
-	const struct rm_enum_name *words;
+	const struct rm_enum_name *names;
 	const struct rm_option *options;
 	size_t item_bytes;
 };

@@ -82,7 +82,7 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 	int r;
 
 	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i];
+		const char *argument = argv[i];
 
 		r = take_value(
 		    argv, &i, "--config", "the name of a file", &command->path, error);
@@ -93,25 +93,25 @@ rm_config_arguments(const struct rm_option *options, const char *what, int argc,
 			return r;
 		if (r > 0)
 			continue;
-		if (strcmp(word, "--check") == 0) {
+		if (strcmp(argument, "--check") == 0) {
 			command->check = true;
-		} else if (strcmp(word, "--connect") == 0) {
+		} else if (strcmp(argument, "--connect") == 0) {
 			command->connect = true;
-		} else if (strcmp(word, "--verbose") == 0) {
+		} else if (strcmp(argument, "--verbose") == 0) {
 			is_verbose = true;
 			rm_log_set_level(RM_LOG_DEBUG);
-		} else if (strcmp(word, "--help-config") == 0) {
+		} else if (strcmp(argument, "--help-config") == 0) {
 			rm_config_help(options, stdout);
 			return printed(error);
-		} else if (strcmp(word, "--help") == 0) {
+		} else if (strcmp(argument, "--help") == 0) {
 			print_usage(program, what);
 			return printed(error);
-		} else if (strcmp(word, "--version") == 0) {
+		} else if (strcmp(argument, "--version") == 0) {
 			printf("%s %s\n", program, RACKMESH_VERSION);
 			return printed(error);
 		} else {
 			return rm_error_set(error, -EINVAL,
-			    "unknown argument \"%s\"; --help lists all", word);
+			    "unknown argument \"%s\"; --help lists all", argument);
 		}
 	}
 	if (!command->check && (command->connect || command->user != NULL))

@@ -108,7 +108,7 @@ rm_endpoint_equal(const struct rm_endpoint *a, const struct rm_endpoint *b)
 static int
 endpoint_failed(const struct rm_endpoint *endpoint, int gai, struct rm_error *error)
 {
-	const char *words = gai == EAI_SYSTEM ? strerror(errno) : gai_strerror(gai);
+	const char *text = gai == EAI_SYSTEM ? strerror(errno) : gai_strerror(gai);
 	int r = -EIO;
 
 	switch (gai) {
@@ -124,7 +124,7 @@ endpoint_failed(const struct rm_endpoint *endpoint, int gai, struct rm_error *er
 		r = -ENOMEM;
 		break;
 	}
-	return rm_error_set(error, r, "cannot resolve %s: %s", endpoint->name, words);
+	return rm_error_set(error, r, "cannot resolve %s: %s", endpoint->name, text);
 }
 
 static bool

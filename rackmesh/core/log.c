@@ -160,49 +160,49 @@ rm_log_quote(char *out, size_t out_len, const char *text, size_t text_len)
 	return out;
 }
 
-static struct rm_log_site *
-limit_site(struct rm_log_limit *limit, const char *file, int line)
+static struct rm_log_caller *
+limit_caller(struct rm_log_limit *limit, const char *file, int line)
 {
 	uint64_t start =
 	    ((uintptr_t)file + (uint64_t)line) * UINT64_C(0x9e3779b97f4a7c15);
-	struct rm_log_site *site;
+	struct rm_log_caller *caller;
 
-	for (unsigned i = 0; i < RM_LOG_LIMIT_SITES; i++) {
-		site = &limit->sites[((start >> 32) + i) % RM_LOG_LIMIT_SITES];
-		if (site->file == NULL) {
-			site->file = file;
-			site->line = line;
-			return site;
+	for (unsigned i = 0; i < RM_LOG_LIMIT_CALLERS; i++) {
+		caller = &limit->callers[((start >> 32) + i) % RM_LOG_LIMIT_CALLERS];
+		if (caller->file == NULL) {
+			caller->file = file;
+			caller->line = line;
+			return caller;
 		}
-		if (site->file == file && site->line == line)
-			return site;
+		if (caller->file == file && caller->line == line)
+			return caller;
 	}
-	return &limit->sites[RM_LOG_LIMIT_SITES];
+	return &limit->callers[RM_LOG_LIMIT_CALLERS];
 }
 
 bool
 rm_log_limit_allows(struct rm_log_limit *limit, const char *file, int line,
     const char *text, rm_mono_t now, uint64_t *suppressed)
 {
-	struct rm_log_site *site = limit_site(limit, file, line);
+	struct rm_log_caller *caller = limit_caller(limit, file, line);
 	uint64_t hash = rm_fnv1a(RM_FNV1A, text, strlen(text));
 
-	if (site->lines == 0 ||
-	    rm_mono_since(now, site->since) >= RM_LOG_LIMIT_WINDOW_NS) {
-		site->since = now;
-		site->lines = 0;
-		site->same = 0;
+	if (caller->lines == 0 ||
+	    rm_mono_since(now, caller->since) >= RM_LOG_LIMIT_WINDOW_NS) {
+		caller->since = now;
+		caller->lines = 0;
+		caller->same = 0;
 	}
-	if (hash != site->text)
-		site->same = 0;
-	if (site->same >= RM_LOG_LIMIT_SAME || site->lines >= RM_LOG_LIMIT_LINES) {
-		site->suppressed++;
+	if (hash != caller->text)
+		caller->same = 0;
+	if (caller->same >= RM_LOG_LIMIT_SAME || caller->lines >= RM_LOG_LIMIT_LINES) {
+		caller->suppressed++;
 		return false;
 	}
-	site->text = hash;
-	site->same++;
-	site->lines++;
-	*suppressed = site->suppressed;
-	site->suppressed = 0;
+	caller->text = hash;
+	caller->same++;
+	caller->lines++;
+	*suppressed = caller->suppressed;
+	caller->suppressed = 0;
 	return true;
 }

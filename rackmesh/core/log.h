@@ -51,9 +51,9 @@ void rm_log_set_sink(rm_log_sink *sink, void *arg);
 #define RM_LOG_LIMIT_WINDOW_NS (10 * RM_NS_PER_S)
 #define RM_LOG_LIMIT_SAME 5
 #define RM_LOG_LIMIT_LINES 50
-#define RM_LOG_LIMIT_SITES 512
+#define RM_LOG_LIMIT_CALLERS 512
 
-struct rm_log_site {
+struct rm_log_caller {
 	const char *file; /* NULL: free */
 	int line;
 	rm_mono_t since; /* start of its window */
@@ -65,7 +65,7 @@ struct rm_log_site {
 
 /* Zeroed at first. Call sites beyond the table share its last entry. */
 struct rm_log_limit {
-	struct rm_log_site sites[RM_LOG_LIMIT_SITES + 1];
+	struct rm_log_caller callers[RM_LOG_LIMIT_CALLERS + 1];
 };
 
 /* file: a string literal, compared by address. *suppressed: number of lines of this

@@ -109,7 +109,7 @@ put_compare(FILE *out, const struct rm_etcd_compare *compare)
 {
 	static const struct {
 		const char *target, *field;
-	} words[] = {
+	} terms[] = {
 		[RM_ETCD_CREATE_REVISION] = { "CREATE", "create_revision" },
 		[RM_ETCD_MOD_REVISION] = { "MOD", "mod_revision" },
 		[RM_ETCD_LEASE] = { "LEASE", "lease" },
@@ -119,7 +119,7 @@ put_compare(FILE *out, const struct rm_etcd_compare *compare)
 	fputc('{', out);
 	r = put_bytes(out, "key", compare->key, strlen(compare->key));
 	fprintf(out, ",\"target\":\"%s\",\"result\":\"EQUAL\",\"%s\":\"%" PRId64 "\"}",
-	    words[compare->target].target, words[compare->target].field,
+	    terms[compare->target].target, terms[compare->target].field,
 	    compare->equals);
 	return r;
 }

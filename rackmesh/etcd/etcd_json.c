@@ -35,8 +35,8 @@ enum code { /* status code of gRPC */
 };
 
 struct meaning {
-	int code;          /* status code; 0: any */
-	const char *words; /* a part of the message; "": any */
+	int code;         /* status code; 0: any */
+	const char *part; /* a part of the message; "": any */
 	int r;
 };
 
@@ -88,7 +88,7 @@ set_meaning(struct rm_etcd_error *error, int code)
 	const struct meaning *m = meanings;
 
 	while (
-	    (m->code != 0 && m->code != code) || strstr(error->text, m->words) == NULL)
+	    (m->code != 0 && m->code != code) || strstr(error->text, m->part) == NULL)
 		m++;
 	error->r = m->r;
 	error->token_refused =

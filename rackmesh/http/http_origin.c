@@ -7,11 +7,11 @@
 #include "rackmesh/core/file.h"
 
 struct rm_http_origins {
-	struct site {
+	struct origin {
 		char *base;
 		size_t base_len; /* without a slash at its end */
 		struct rm_http_origin is;
-	} sites[RM_HTTP_SITES];
+	} list[RM_HTTP_SITES];
 	size_t count;
 };
 
@@ -77,15 +77,15 @@ rm_http_origins_new(struct rm_http_origins **ret)
 }
 
 static void
-site_clear(struct site *site)
+origin_clear(struct origin *origin)
 {
-	free(site->base);
-	free(site->is.authorities);
-	free(site->is.certificate);
-	free(site->is.key);
-	free(site->is.user);
-	free(site->is.password_file);
-	free(site->is.token_file);
+	free(origin->base);
+	free(origin->is.authorities);
+	free(origin->is.certificate);
+	free(origin->is.key);
+	free(origin->is.user);
+	free(origin->is.password_file);
+	free(origin->is.token_file);
 }
 
 void
@@ -94,7 +94,7 @@ rm_http_origins_free(struct rm_http_origins *origins)
 	if (origins == NULL)
 		return;
 	for (size_t i = 0; i < origins->count; i++)
-		site_clear(&origins->sites[i]);
+		origin_clear(&origins->list[i]);
 	free(origins);
 }
 
@@ -107,11 +107,11 @@ copy(char **to, const char *from)
 }
 
 static bool
-is_known(const struct rm_http_origins *origins, const struct site *site)
+is_known(const struct rm_http_origins *origins, const struct origin *origin)
 {
 	for (size_t i = 0; i < origins->count; i++)
-		if (origins->sites[i].base_len == site->base_len &&
-		    strncmp(origins->sites[i].base, site->base, site->base_len) == 0)
+		if (origins->list[i].base_len == origin->base_len &&
+		    strncmp(origins->list[i].base, origin->base, origin->base_len) == 0)
 			return true;
 	return false;
 }
@@ -120,7 +120,7 @@ int
 rm_http_origins_add(struct rm_http_origins *origins, const char *base,
     const struct rm_http_origin *origin)
 {
-	struct site fresh = { .base = strdup(base), .base_len = strlen(base) };
+	struct origin fresh = { .base = strdup(base), .base_len = strlen(base) };
 
 	while (fresh.base_len > 0 && base[fresh.base_len - 1] == '/')
 		fresh.base_len--;
@@ -137,10 +137,10 @@ rm_http_origins_add(struct rm_http_origins *origins, const char *base,
 	    !copy(&fresh.is.key, origin->key) || !copy(&fresh.is.user, origin->user) ||
 	    !copy(&fresh.is.password_file, origin->password_file) ||
 	    !copy(&fresh.is.token_file, origin->token_file)) {
-		site_clear(&fresh);
+		origin_clear(&fresh);
 		return -ENOMEM;
 	}
-	origins->sites[origins->count++] = fresh;
+	origins->list[origins->count++] = fresh;
 	return 0;
 }
 
@@ -148,11 +148,11 @@ static const struct rm_http_origin *
 find(const struct rm_http_origins *origins, const char *url)
 {
 	for (size_t i = 0; i < origins->count; i++) {
-		const struct site *site = &origins->sites[i];
+		const struct origin *origin = &origins->list[i];
 
-		if (strncmp(url, site->base, site->base_len) == 0 &&
-		    strchr("/?", url[site->base_len]) != NULL)
-			return &site->is;
+		if (strncmp(url, origin->base, origin->base_len) == 0 &&
+		    strchr("/?", url[origin->base_len]) != NULL)
+			return &origin->is;
 	}
 	return NULL;
 }

@@ -23,20 +23,20 @@ struct rm_http_origin {
 };
 
 /* clang-format off */
-#define RM_HTTP_ORIGIN_TLS(prefix, type, site)                                               \
-	{ prefix ".authorities", RM_STRING, offsetof(type, site.authorities), "", 0, 1023, 0, \
+#define RM_HTTP_ORIGIN_TLS(prefix, type, origin)                                               \
+	{ prefix ".authorities", RM_STRING, offsetof(type, origin.authorities), "", 0, 1023, 0, \
 	  "for https: CA bundle (PEM) that the server must chain to; \"\": the "           \
 	  "system's", NULL, NULL, 0 },                                                     \
-	{ prefix ".certificate", RM_STRING, offsetof(type, site.certificate), "", 0, 1023, 0, \
+	{ prefix ".certificate", RM_STRING, offsetof(type, origin.certificate), "", 0, 1023, 0, \
 	  "for https: client certificate (PEM); \"\": none", NULL, NULL, 0 },              \
-	{ prefix ".key", RM_STRING, offsetof(type, site.key), "", 0, 1023, 0,              \
+	{ prefix ".key", RM_STRING, offsetof(type, origin.key), "", 0, 1023, 0,              \
 	  "private key of the client certificate (PEM, mode 0600)", NULL, NULL, 0 }
-#define RM_HTTP_ORIGIN_LOGIN(prefix, type, site)                                             \
-	{ prefix ".user", RM_STRING, offsetof(type, site.user), "", 0, 255, 0,             \
+#define RM_HTTP_ORIGIN_LOGIN(prefix, type, origin)                                             \
+	{ prefix ".user", RM_STRING, offsetof(type, origin.user), "", 0, 255, 0,             \
 	  "user name for basic authentication; \"\": none", NULL, NULL, 0 },               \
-	{ prefix ".password_file", RM_STRING, offsetof(type, site.password_file), "", 0, 1023, \
+	{ prefix ".password_file", RM_STRING, offsetof(type, origin.password_file), "", 0, 1023, \
 	  0, "file with the user's password (mode 0600)", NULL, NULL, 0 },                 \
-	{ prefix ".token_file", RM_STRING, offsetof(type, site.token_file), "", 0, 1023, 0, \
+	{ prefix ".token_file", RM_STRING, offsetof(type, origin.token_file), "", 0, 1023, 0, \
 	  "file with a bearer token, instead of user and password (mode 0600); "           \
 	  "\"\": none", NULL, NULL, 0 }
 /* clang-format on */

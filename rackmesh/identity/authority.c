@@ -7,7 +7,7 @@
 
 /* For each verb: the roles that may use it, and what their identity must contain. */
 static const struct {
-	const char *word;
+	const char *text;
 	unsigned roles;
 	bool name; /* only under its own name */
 	bool tor;  /* only for its own ToRs */
@@ -94,5 +94,5 @@ rm_authority_admits(
 const char *
 rm_verb_str(enum rm_verb verb)
 {
-	return verb >= 0 && verb < RM_VERBS ? verbs[verb].word : "?";
+	return verb >= 0 && verb < RM_VERBS ? verbs[verb].text : "?";
 }

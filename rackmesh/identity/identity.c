@@ -9,7 +9,7 @@
 #define SPIFFE_SCHEME "spiffe://"
 
 static const struct {
-	const char *word;
+	const char *name;
 	bool any_region; /* its region may be "*" */
 	bool regions;    /* it may have several regions */
 	bool tors;       /* a list of ToRs follows the name */
@@ -108,14 +108,14 @@ take_region(const char **at, char ret[RM_IDENTITY_NAME])
 static int
 take_role(const char **at, enum rm_role *ret)
 {
-	char word[RM_IDENTITY_NAME];
+	char name[RM_IDENTITY_NAME];
 	int r;
 
-	r = take_name(at, word);
+	r = take_name(at, name);
 	if (r < 0)
 		return r;
 	for (int role = RM_ROLE_AGENT; role < RM_ROLES; role++) {
-		if (strcmp(word, roles[role].word) == 0) {
+		if (strcmp(name, roles[role].name) == 0) {
 			*ret = role;
 			return 0;
 		}
@@ -280,7 +280,7 @@ rm_identity_format(const struct rm_identity *identity, char *out, size_t len)
 			: put_regions(
 			      &text, identity->region, roles[identity->role].regions);
 	if (r == 0)
-		r = put_name(&text, '/', roles[identity->role].word);
+		r = put_name(&text, '/', roles[identity->role].name);
 	if (r == 0)
 		r = put_name(&text, '/', identity->name);
 	for (size_t i = 0; r == 0 && i < identity->tor_count; i++)
@@ -335,5 +335,5 @@ rm_identity_claim_check(
 const char *
 rm_role_str(enum rm_role role)
 {
-	return role >= RM_ROLE_NOBODY && role < RM_ROLES ? roles[role].word : "?";
+	return role >= RM_ROLE_NOBODY && role < RM_ROLES ? roles[role].name : "?";
 }

@@ -37,14 +37,14 @@ struct line {
 
 /* Cuts the next word off *rest; "": there are no more. */
 static char *
-next_word(char **rest)
+next_field(char **rest)
 {
-	char *word = *rest + strspn(*rest, BLANKS);
-	char *end = word + strcspn(word, BLANKS);
+	char *field = *rest + strspn(*rest, BLANKS);
+	char *end = field + strcspn(field, BLANKS);
 
 	*rest = *end != '\0' ? end + 1 : end;
 	*end = '\0';
-	return word;
+	return field;
 }
 
 static bool
@@ -74,16 +74,16 @@ static int
 line_read(char *text, struct line *line, struct rm_error *error, const char *path,
     unsigned number)
 {
-	const char *name = next_word(&text);
+	const char *name = next_field(&text);
 	size_t len;
 
 	line->name = NULL;
 	if (name[0] == '\0' || name[0] == '#')
 		return 0;
-	line->token = next_word(&text);
-	line->regions = next_word(&text);
+	line->token = next_field(&text);
+	line->regions = next_field(&text);
 	len = strlen(line->token);
-	if (len == 0 || next_word(&text)[0] != '\0')
+	if (len == 0 || next_field(&text)[0] != '\0')
 		return rm_error_set(error, -EINVAL,
 		    "%s:%u: expected a name, a token and, of a viewer of some regions "
 		    "only, these with a comma between two",

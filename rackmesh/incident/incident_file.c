@@ -385,10 +385,10 @@ static enum rm_direction
 take_direction(struct reading *reading, const char *key)
 {
 	const json_t *direction = json_object_get(reading->object, key);
-	const char *word = json_string_value(direction);
+	const char *name = json_string_value(direction);
 
-	for (int i = 0; i < RM_DIRECTIONS && word != NULL; i++)
-		if (strcmp(word, rm_direction_str((enum rm_direction)i)) == 0)
+	for (int i = 0; i < RM_DIRECTIONS && name != NULL; i++)
+		if (strcmp(name, rm_direction_str((enum rm_direction)i)) == 0)
 			return (enum rm_direction)i;
 	if (direction != NULL)
 		reading->wrong = key;
@@ -407,20 +407,20 @@ take_id(struct reading *reading, uint64_t *id)
 }
 
 static void
-take_words(struct reading *reading, struct rm_verdict *verdict)
+take_names(struct reading *reading, struct rm_verdict *verdict)
 {
-	char word[64] = "";
+	char name[64] = "";
 
-	take_text(reading, "part_type", word, sizeof(word), false);
+	take_text(reading, "part_type", name, sizeof(name), false);
 	for (int i = 1; i < RM_PART_TYPES; i++)
-		if (strcmp(word, rm_part_type_str((enum rm_part_type)i)) == 0)
+		if (strcmp(name, rm_part_type_str((enum rm_part_type)i)) == 0)
 			verdict->part.type = (enum rm_part_type)i;
 	if (verdict->part.type == 0)
 		reading->wrong = "part_type";
-	word[0] = '\0';
-	take_text(reading, "kind", word, sizeof(word), false);
+	name[0] = '\0';
+	take_text(reading, "kind", name, sizeof(name), false);
 	for (int i = 1; i < RM_KINDS; i++)
-		if (strcmp(word, rm_kind_str((enum rm_kind)i)) == 0)
+		if (strcmp(name, rm_kind_str((enum rm_kind)i)) == 0)
 			verdict->kind = (enum rm_kind)i;
 	if (verdict->kind == 0)
 		reading->wrong = "kind";
@@ -491,7 +491,7 @@ incident_read(const json_t *object, struct rm_incident *incident)
 	char rnic[RM_RNIC_ID_TEXT] = "";
 
 	take_id(&reading, &incident->id);
-	take_words(&reading, verdict);
+	take_names(&reading, verdict);
 	incident->severity = take_severity(&reading);
 	take_text(
 	    &reading, "part", verdict->part.name, sizeof(verdict->part.name), false);

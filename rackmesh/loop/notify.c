@@ -106,13 +106,13 @@ rm_notify_free(struct rm_notify *notify)
 
 /* True: the message was sent. */
 static bool
-notify_send(struct rm_notify *notify, const char *words)
+notify_send(struct rm_notify *notify, const char *state)
 {
 	ssize_t n;
 
 	if (notify == NULL || notify->fd < 0)
 		return false;
-	n = sendto(notify->fd, words, strlen(words), MSG_NOSIGNAL,
+	n = sendto(notify->fd, state, strlen(state), MSG_NOSIGNAL,
 	    (const struct sockaddr *)&notify->address, notify->address_len);
 	if (n < 0)
 		notify->counts.failed++;
@@ -128,11 +128,11 @@ rm_notify_ready(struct rm_notify *notify)
 void
 rm_notify_reloading(struct rm_notify *notify, rm_mono_t now)
 {
-	char words[64];
+	char state[64];
 
-	snprintf(words, sizeof(words), "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
 	    now.ns / RM_NS_PER_US);
-	notify_send(notify, words);
+	notify_send(notify, state);
 }
 
 void

@@ -71,15 +71,15 @@ read_integer(const char *text, const char *suffix, int64_t *ret)
 static int
 read_value(struct rm_line_column *column)
 {
-	static const char *const words[2][5] = { { "f", "F", "false", "False",
-						     "FALSE" },
+	static const char *const literals[2][5] = { { "f", "F", "false", "False",
+							"FALSE" },
 		{ "t", "T", "true", "True", "TRUE" } };
 	size_t len = strlen(column->text);
 	char *end;
 
 	for (int truth = 0; truth < 2; truth++)
 		for (size_t i = 0; i < 5; i++) {
-			if (strcmp(column->text, words[truth][i]) != 0)
+			if (strcmp(column->text, literals[truth][i]) != 0)
 				continue;
 			column->type = RM_LINE_BOOLEAN;
 			column->integer = truth;

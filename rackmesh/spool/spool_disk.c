@@ -231,13 +231,13 @@ spool_job_run(struct spool_job *job)
 static void
 done_put(uint8_t at[SPOOL_DONE_BYTES], const struct spool_done *done)
 {
-	uint64_t words[3] = { htobe64(done->identity), htobe64(done->done),
+	uint64_t numbers[3] = { htobe64(done->identity), htobe64(done->done),
 		htobe64(done->next) };
 	uint32_t life = htobe32(done->life), crc;
 
 	memset(at, 0, SPOOL_DONE_BYTES);
 	memcpy(at, done_magic, sizeof(done_magic));
-	memcpy(at + 8, words, sizeof(words));
+	memcpy(at + 8, numbers, sizeof(numbers));
 	memcpy(at + 32, &life, sizeof(life));
 	crc = htobe32(rm_crc32c(0, at, SPOOL_DONE_BYTES - 4));
 	memcpy(at + SPOOL_DONE_BYTES - 4, &crc, sizeof(crc));
@@ -248,7 +248,7 @@ spool_done_read(const char *folder, struct spool_done *ret)
 {
 	char path[SPOOL_PATH_BYTES];
 	uint8_t *data;
-	uint64_t words[3];
+	uint64_t numbers[3];
 	uint32_t life, crc;
 	size_t len;
 	int r;
@@ -264,10 +264,11 @@ spool_done_read(const char *folder, struct spool_done *ret)
 		memcpy(&crc, data + SPOOL_DONE_BYTES - 4, sizeof(crc));
 		if (memcmp(data, done_magic, sizeof(done_magic)) == 0 &&
 		    be32toh(crc) == rm_crc32c(0, data, SPOOL_DONE_BYTES - 4)) {
-			memcpy(words, data + 8, sizeof(words));
+			memcpy(numbers, data + 8, sizeof(numbers));
 			memcpy(&life, data + 32, sizeof(life));
-			*ret = (struct spool_done){ be64toh(words[0]),
-				be64toh(words[1]), be64toh(words[2]), be32toh(life) };
+			*ret = (struct spool_done){ be64toh(numbers[0]),
+				be64toh(numbers[1]), be64toh(numbers[2]),
+				be32toh(life) };
 			r = 0;
 		}
 	}

@@ -109,8 +109,8 @@ switch_role(const struct topology_read *read, const struct rm_yaml_node *map,
 	    read, map, "a switch", "role", "tor, spine, core or other", &node);
 	if (r < 0)
 		return r;
-	for (const struct rm_enum_name *role = roles; role->word != NULL; role++) {
-		if (strcmp(role->word, rm_yaml_text(node)) == 0) {
+	for (const struct rm_enum_name *role = roles; role->name != NULL; role++) {
+		if (strcmp(role->name, rm_yaml_text(node)) == 0) {
 			sw->role = (enum rm_switch_role)role->value;
 			return 0;
 		}

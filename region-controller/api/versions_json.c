@@ -22,16 +22,16 @@ struct rows {
 };
 
 static const char *
-component_word(enum wire_component component)
+component_str(enum wire_component component)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[WIRE_COMPONENT_AGENT] = "host-agent",
 		[WIRE_COMPONENT_AGGREGATOR] = "tor-aggregator",
 		[WIRE_COMPONENT_CONTROLLER] = "region-controller",
 		[WIRE_COMPONENT_ANALYZER] = "analyzer",
 	};
 
-	return words[component];
+	return names[component];
 }
 
 json_t *
@@ -131,7 +131,7 @@ show_row(const struct row *row)
 	json_t *object = json_object();
 
 	json_object_set_new(
-	    object, "component", json_string(component_word(row->component)));
+	    object, "component", json_string(component_str(row->component)));
 	json_object_set_new(object, "name", json_string(row->name));
 	json_object_set_new(object, "version", versions_json_text(row->software));
 	json_object_set_new(object, "since", show_wall(row->since));

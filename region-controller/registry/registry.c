@@ -32,7 +32,7 @@ struct registry {
 /* ---- why a registration has no place, as text ---- */
 
 static const struct {
-	const char *word, *sentence;
+	const char *name, *sentence;
 } reasons[REGISTRY_REFUSALS] = {
 	[REGISTRY_PLACED] = { "placed", "it is in the plans" },
 	[REGISTRY_BAD_ID] = { "bad_id",
@@ -68,7 +68,7 @@ static const struct {
 const char *
 registry_refusal_str(enum registry_refusal refusal)
 {
-	return refusal < REGISTRY_REFUSALS ? reasons[refusal].word : "unknown";
+	return refusal < REGISTRY_REFUSALS ? reasons[refusal].name : "unknown";
 }
 
 const char *

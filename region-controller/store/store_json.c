@@ -12,9 +12,10 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-#define SHOWN_BYTES 48           /* limit of foreign text in a sentence */
-#define FIRST_YEAR (1970 - 1900) /* seconds since the epoch that fit into nanoseconds \
-				  */
+#define SHOWN_BYTES 48 /* limit of foreign text in a sentence */
+#define FIRST_YEAR                                                         \
+	(1970 - 1900) /* seconds since the epoch that fit into nanoseconds \
+		       */
 #define LAST_YEAR (2261 - 1900)
 
 /* ---- kinds ---------------------------------------------------------------------- */
@@ -203,11 +204,11 @@ read_addresses(struct store_json *in, const json_t *object, struct wire_rnic *re
 static uint8_t
 read_link(struct store_json *in, const json_t *object)
 {
-	const char *word =
+	const char *name =
 	    store_json_text(in, object, "link", wire_link_str(WIRE_LINK_UNKNOWN));
 
 	for (unsigned i = WIRE_LINK_UNKNOWN; i <= WIRE_LINK_DOWN; i++) {
-		if (strcmp(word, wire_link_str(i)) == 0)
+		if (strcmp(name, wire_link_str(i)) == 0)
 			return (uint8_t)i;
 	}
 	store_json_refuse(in, "link", "expected up, down or unknown");

@@ -11,8 +11,9 @@
 #include "region-controller/topology/rnic_address.h"
 #include "schemas/wire/text.h"
 
-#define MIXES_COMPARED 8 /* the mix of an entry is nearly always one of the last ones \
-			  */
+#define MIXES_COMPARED                                                 \
+	8 /* the mix of an entry is nearly always one of the last ones \
+	   */
 
 static json_t *
 list_of_u16(const uint16_t *numbers, size_t count)
@@ -280,10 +281,10 @@ read_mesh(struct store_json *in, const json_t *object, struct plan_copy_mix *mix
 static enum wire_probe_kind
 read_kind(struct store_json *in, const json_t *object)
 {
-	const char *word = store_json_text(in, object, "kind", NULL);
+	const char *name = store_json_text(in, object, "kind", NULL);
 
 	for (unsigned i = 0; i < WIRE_PROBE_KINDS; i++) {
-		if (strcmp(word, wire_probe_kind_str(i)) == 0)
+		if (strcmp(name, wire_probe_kind_str(i)) == 0)
 			return (enum wire_probe_kind)i;
 	}
 	store_json_refuse(in, "kind", "expected a kind of probe");

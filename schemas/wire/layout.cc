@@ -117,74 +117,74 @@ SAME_PLACE(wire_pair_key, PairKey, reserved);
 SAME_PLACE(wire_pair_key, PairKey, epoch);
 SAME_PLACE(wire_pair_key, PairKey, key);
 
-#define SAME_WORD(ours, theirs)                                                     \
+#define SAME_VALUE(ours, theirs)                                                    \
 	static_assert(                                                              \
 	    static_cast<unsigned>(ours) == static_cast<unsigned>(rackmesh::theirs), \
 	    #ours)
 
-SAME_WORD(WIRE_ROLE_AGENT, Role::Agent);
-SAME_WORD(WIRE_ROLE_AGGREGATOR, Role::Aggregator);
-SAME_WORD(WIRE_ROLE_CONTROLLER, Role::Controller);
-SAME_WORD(WIRE_ROLE_CHECK, Role::Check);
-SAME_WORD(WIRE_ROLE_CHECK, Role::MAX);
-SAME_WORD(WIRE_COMPONENT_AGENT, Component::Agent);
-SAME_WORD(WIRE_COMPONENT_AGGREGATOR, Component::Aggregator);
-SAME_WORD(WIRE_COMPONENT_CONTROLLER, Component::Controller);
-SAME_WORD(WIRE_COMPONENT_ANALYZER, Component::MAX);
+SAME_VALUE(WIRE_ROLE_AGENT, Role::Agent);
+SAME_VALUE(WIRE_ROLE_AGGREGATOR, Role::Aggregator);
+SAME_VALUE(WIRE_ROLE_CONTROLLER, Role::Controller);
+SAME_VALUE(WIRE_ROLE_CHECK, Role::Check);
+SAME_VALUE(WIRE_ROLE_CHECK, Role::MAX);
+SAME_VALUE(WIRE_COMPONENT_AGENT, Component::Agent);
+SAME_VALUE(WIRE_COMPONENT_AGGREGATOR, Component::Aggregator);
+SAME_VALUE(WIRE_COMPONENT_CONTROLLER, Component::Controller);
+SAME_VALUE(WIRE_COMPONENT_ANALYZER, Component::MAX);
 
-SAME_WORD(WIRE_LANE_BATCH, LaneKind::Batch);
-SAME_WORD(WIRE_LANE_SUMMARY, LaneKind::Summary);
-SAME_WORD(WIRE_LANE_INCIDENT, LaneKind::Incident);
-SAME_WORD(WIRE_LANE_INCIDENT, LaneKind::MAX);
+SAME_VALUE(WIRE_LANE_BATCH, LaneKind::Batch);
+SAME_VALUE(WIRE_LANE_SUMMARY, LaneKind::Summary);
+SAME_VALUE(WIRE_LANE_INCIDENT, LaneKind::Incident);
+SAME_VALUE(WIRE_LANE_INCIDENT, LaneKind::MAX);
 
-SAME_WORD(WIRE_OK, Outcome::Ok);
-SAME_WORD(WIRE_NO_REPLY, Outcome::NoReply);
-SAME_WORD(WIRE_LATE_REPLY, Outcome::LateReply);
-SAME_WORD(WIRE_SEND_FAILED, Outcome::SendFailed);
-SAME_WORD(WIRE_SENT_LATE, Outcome::SentLate);
-SAME_WORD(WIRE_STALE_QPN, Outcome::StaleQpn);
-SAME_WORD(WIRE_SELF_LOSS, Outcome::SelfLoss);
-SAME_WORD(WIRE_INVALID, Outcome::Invalid);
-SAME_WORD(WIRE_OUTCOMES - 1, Outcome::MAX);
+SAME_VALUE(WIRE_OK, Outcome::Ok);
+SAME_VALUE(WIRE_NO_REPLY, Outcome::NoReply);
+SAME_VALUE(WIRE_LATE_REPLY, Outcome::LateReply);
+SAME_VALUE(WIRE_SEND_FAILED, Outcome::SendFailed);
+SAME_VALUE(WIRE_SENT_LATE, Outcome::SentLate);
+SAME_VALUE(WIRE_STALE_QPN, Outcome::StaleQpn);
+SAME_VALUE(WIRE_SELF_LOSS, Outcome::SelfLoss);
+SAME_VALUE(WIRE_INVALID, Outcome::Invalid);
+SAME_VALUE(WIRE_OUTCOMES - 1, Outcome::MAX);
 
-SAME_WORD(WIRE_VALID, InvalidReason::Valid);
-SAME_WORD(WIRE_T4_BEFORE_T3, InvalidReason::T4BeforeT3);
-SAME_WORD(WIRE_T5_BEFORE_T2, InvalidReason::T5BeforeT2);
-SAME_WORD(WIRE_RTT_NEGATIVE, InvalidReason::RttNegative);
-SAME_WORD(WIRE_DELAY_NEGATIVE, InvalidReason::DelayNegative);
-SAME_WORD(WIRE_ABSURD, InvalidReason::Absurd);
-SAME_WORD(WIRE_INVALID_REASONS - 1, InvalidReason::MAX);
+SAME_VALUE(WIRE_VALID, InvalidReason::Valid);
+SAME_VALUE(WIRE_T4_BEFORE_T3, InvalidReason::T4BeforeT3);
+SAME_VALUE(WIRE_T5_BEFORE_T2, InvalidReason::T5BeforeT2);
+SAME_VALUE(WIRE_RTT_NEGATIVE, InvalidReason::RttNegative);
+SAME_VALUE(WIRE_DELAY_NEGATIVE, InvalidReason::DelayNegative);
+SAME_VALUE(WIRE_ABSURD, InvalidReason::Absurd);
+SAME_VALUE(WIRE_INVALID_REASONS - 1, InvalidReason::MAX);
 
-SAME_WORD(WIRE_TOR_MESH, ProbeKind::TorMesh);
-SAME_WORD(WIRE_INTER_TOR, ProbeKind::InterTor);
-SAME_WORD(WIRE_WITNESS, ProbeKind::Witness);
-SAME_WORD(WIRE_TOR_REFLECTOR, ProbeKind::TorReflector);
-SAME_WORD(WIRE_SERVICE, ProbeKind::Service);
-SAME_WORD(WIRE_PROBE_KINDS - 1, ProbeKind::MAX);
+SAME_VALUE(WIRE_TOR_MESH, ProbeKind::TorMesh);
+SAME_VALUE(WIRE_INTER_TOR, ProbeKind::InterTor);
+SAME_VALUE(WIRE_WITNESS, ProbeKind::Witness);
+SAME_VALUE(WIRE_TOR_REFLECTOR, ProbeKind::TorReflector);
+SAME_VALUE(WIRE_SERVICE, ProbeKind::Service);
+SAME_VALUE(WIRE_PROBE_KINDS - 1, ProbeKind::MAX);
 
-SAME_WORD(WIRE_STAMP_NIC, StampSource::Nic);
-SAME_WORD(WIRE_STAMP_WALLCLOCK, StampSource::Wallclock);
-SAME_WORD(WIRE_STAMP_KERNEL, StampSource::Kernel);
-SAME_WORD(WIRE_STAMP_USER, StampSource::User);
-SAME_WORD(WIRE_STAMP_USER, StampSource::MAX);
+SAME_VALUE(WIRE_STAMP_NIC, StampSource::Nic);
+SAME_VALUE(WIRE_STAMP_WALLCLOCK, StampSource::Wallclock);
+SAME_VALUE(WIRE_STAMP_KERNEL, StampSource::Kernel);
+SAME_VALUE(WIRE_STAMP_USER, StampSource::User);
+SAME_VALUE(WIRE_STAMP_USER, StampSource::MAX);
 
-SAME_WORD(WIRE_OPENED, IncidentState::Opened);
-SAME_WORD(WIRE_UPDATED, IncidentState::Updated);
-SAME_WORD(WIRE_RESOLVED, IncidentState::Resolved);
-SAME_WORD(WIRE_RESOLVED, IncidentState::MAX);
+SAME_VALUE(WIRE_OPENED, IncidentState::Opened);
+SAME_VALUE(WIRE_UPDATED, IncidentState::Updated);
+SAME_VALUE(WIRE_RESOLVED, IncidentState::Resolved);
+SAME_VALUE(WIRE_RESOLVED, IncidentState::MAX);
 
-SAME_WORD(WIRE_LINK_UNKNOWN, PortLink::Unknown);
-SAME_WORD(WIRE_LINK_UP, PortLink::Up);
-SAME_WORD(WIRE_LINK_DOWN, PortLink::Down);
-SAME_WORD(WIRE_LINK_DOWN, PortLink::MAX);
+SAME_VALUE(WIRE_LINK_UNKNOWN, PortLink::Unknown);
+SAME_VALUE(WIRE_LINK_UP, PortLink::Up);
+SAME_VALUE(WIRE_LINK_DOWN, PortLink::Down);
+SAME_VALUE(WIRE_LINK_DOWN, PortLink::MAX);
 
-SAME_WORD(WIRE_QP_RC, QpType::Rc);
-SAME_WORD(WIRE_QP_UC, QpType::Uc);
-SAME_WORD(WIRE_QP_XRC, QpType::Xrc);
-SAME_WORD(WIRE_QP_XRC, QpType::MAX);
+SAME_VALUE(WIRE_QP_RC, QpType::Rc);
+SAME_VALUE(WIRE_QP_UC, QpType::Uc);
+SAME_VALUE(WIRE_QP_XRC, QpType::Xrc);
+SAME_VALUE(WIRE_QP_XRC, QpType::MAX);
 
-SAME_WORD(WIRE_SERVICE_RESOLVING, ServiceState::Resolving);
-SAME_WORD(WIRE_SERVICE_PROBED, ServiceState::Probed);
-SAME_WORD(WIRE_SERVICE_WAITING, ServiceState::Waiting);
-SAME_WORD(WIRE_SERVICE_UNRESOLVED, ServiceState::Unresolved);
-SAME_WORD(WIRE_SERVICE_UNRESOLVED, ServiceState::MAX);
+SAME_VALUE(WIRE_SERVICE_RESOLVING, ServiceState::Resolving);
+SAME_VALUE(WIRE_SERVICE_PROBED, ServiceState::Probed);
+SAME_VALUE(WIRE_SERVICE_WAITING, ServiceState::Waiting);
+SAME_VALUE(WIRE_SERVICE_UNRESOLVED, ServiceState::Unresolved);
+SAME_VALUE(WIRE_SERVICE_UNRESOLVED, ServiceState::MAX);

@@ -6,7 +6,7 @@
 const char *
 wire_outcome_str(unsigned outcome)
 {
-	static const char *const words[WIRE_OUTCOMES] = {
+	static const char *const names[WIRE_OUTCOMES] = {
 		[WIRE_OK] = "ok",
 		[WIRE_NO_REPLY] = "no_reply",
 		[WIRE_LATE_REPLY] = "late_reply",
@@ -17,13 +17,13 @@ wire_outcome_str(unsigned outcome)
 		[WIRE_INVALID] = "invalid",
 	};
 
-	return outcome < WIRE_OUTCOMES ? words[outcome] : "unknown";
+	return outcome < WIRE_OUTCOMES ? names[outcome] : "unknown";
 }
 
 const char *
 wire_invalid_str(unsigned reason)
 {
-	static const char *const words[WIRE_INVALID_REASONS] = {
+	static const char *const names[WIRE_INVALID_REASONS] = {
 		[WIRE_VALID] = "none",
 		[WIRE_T4_BEFORE_T3] = "t4_before_t3",
 		[WIRE_T5_BEFORE_T2] = "t5_before_t2",
@@ -32,13 +32,13 @@ wire_invalid_str(unsigned reason)
 		[WIRE_ABSURD] = "absurd",
 	};
 
-	return reason < WIRE_INVALID_REASONS ? words[reason] : "unknown";
+	return reason < WIRE_INVALID_REASONS ? names[reason] : "unknown";
 }
 
 const char *
 wire_probe_kind_str(unsigned kind)
 {
-	static const char *const words[WIRE_PROBE_KINDS] = {
+	static const char *const names[WIRE_PROBE_KINDS] = {
 		[WIRE_TOR_MESH] = "tor_mesh",
 		[WIRE_INTER_TOR] = "inter_tor",
 		[WIRE_WITNESS] = "witness",
@@ -46,26 +46,26 @@ wire_probe_kind_str(unsigned kind)
 		[WIRE_SERVICE] = "service",
 	};
 
-	return kind < WIRE_PROBE_KINDS ? words[kind] : "unknown";
+	return kind < WIRE_PROBE_KINDS ? names[kind] : "unknown";
 }
 
 const char *
 wire_slow_str(unsigned reason)
 {
-	static const char *const words[WIRE_SLOW_REASONS] = {
+	static const char *const names[WIRE_SLOW_REASONS] = {
 		[WIRE_SLOW_NOT] = "none",
 		[WIRE_SLOW_CPU] = "cpu",
 		[WIRE_SLOW_MEMORY] = "memory",
 		[WIRE_SLOW_PLAN] = "plan",
 	};
 
-	return reason < WIRE_SLOW_REASONS ? words[reason] : "unknown";
+	return reason < WIRE_SLOW_REASONS ? names[reason] : "unknown";
 }
 
 const char *
 wire_counter_str(unsigned counter)
 {
-	static const char *const words[WIRE_COUNTERS] = {
+	static const char *const names[WIRE_COUNTERS] = {
 		[WIRE_COUNTER_RDMA_RX_BYTES] = "rdma_rx_bytes",
 		[WIRE_COUNTER_RDMA_TX_BYTES] = "rdma_tx_bytes",
 		[WIRE_COUNTER_RDMA_RX_PKTS] = "rdma_rx_pkts",
@@ -114,19 +114,19 @@ wire_counter_str(unsigned counter)
 		[WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW] = "optics_rx_low_alarm_nw",
 	};
 
-	return counter < WIRE_COUNTERS ? words[counter] : NULL;
+	return counter < WIRE_COUNTERS ? names[counter] : NULL;
 }
 
 const char *
 wire_link_str(unsigned link)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[WIRE_LINK_UNKNOWN] = "unknown",
 		[WIRE_LINK_UP] = "up",
 		[WIRE_LINK_DOWN] = "down",
 	};
 
-	return link <= WIRE_LINK_DOWN ? words[link] : "unknown";
+	return link <= WIRE_LINK_DOWN ? names[link] : "unknown";
 }
 
 const char *
@@ -140,20 +140,20 @@ wire_transport_str(uint32_t qpn, uint16_t lid)
 const char *
 wire_qp_type_str(unsigned type)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[0] = "unknown",
 		[WIRE_QP_RC] = "rc",
 		[WIRE_QP_UC] = "uc",
 		[WIRE_QP_XRC] = "xrc",
 	};
 
-	return type <= WIRE_QP_XRC ? words[type] : "unknown";
+	return type <= WIRE_QP_XRC ? names[type] : "unknown";
 }
 
 const char *
 wire_service_state_str(unsigned state)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[0] = "unknown",
 		[WIRE_SERVICE_RESOLVING] = "resolving",
 		[WIRE_SERVICE_PROBED] = "probed",
@@ -161,7 +161,7 @@ wire_service_state_str(unsigned state)
 		[WIRE_SERVICE_UNRESOLVED] = "unresolved",
 	};
 
-	return state <= WIRE_SERVICE_UNRESOLVED ? words[state] : "unknown";
+	return state <= WIRE_SERVICE_UNRESOLVED ? names[state] : "unknown";
 }
 
 void

@@ -90,7 +90,7 @@ format_host(const struct rm_address *address, char text[RM_ADDRESS_TEXT])
 }
 
 static void
-tell_refused(const struct agent_link *peer, const char *reason)
+log_refused(const struct agent_link *peer, const char *reason)
 {
 	char who[RM_REFUSALS_TEXT];
 
@@ -122,7 +122,7 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 	snprintf(reason, REASON_BYTES,
 	    "two hosts are called %s, at %s and at %s: give one of them another name",
 	    agent->host, here, there);
-	tell_refused(peer, reason);
+	log_refused(peer, reason);
 	return true;
 }
 
@@ -140,7 +140,7 @@ hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
 	if (rm_authority_admits(
 		rm_link_identity(peer->link), &request, reason, REASON_BYTES))
 		return true;
-	tell_refused(peer, reason);
+	log_refused(peer, reason);
 	return false;
 }
 

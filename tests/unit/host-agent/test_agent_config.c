@@ -259,7 +259,7 @@ a_kubelet_is_asked_over_https_and_reported_who_asks(void **state)
 			     &config, &error),
 	    0);
 	assert_int_equal(config.kubernetes_interval_s, 300);
-	assert_string_equal(config.kubernetes_site.token_file, "/nonexistent");
+	assert_string_equal(config.kubernetes_origin.token_file, "/nonexistent");
 	agent_config_clear(&config);
 	assert_refused(RNICS "kubernetes:\n  kubelet: http://127.0.0.1:10255\n"
 			     "  token_file: /nonexistent\n",

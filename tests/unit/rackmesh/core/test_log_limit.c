@@ -74,10 +74,10 @@ more_places_than_the_table_has_share_the_last_one(void **state)
 	unsigned allowed = 0;
 
 	memset(&limit, 0, sizeof(limit));
-	for (int i = 0; i < RM_LOG_LIMIT_SITES; i++)
+	for (int i = 0; i < RM_LOG_LIMIT_CALLERS; i++)
 		assert_true(allows(i, "same", 0, &suppressed));
 	for (int i = 0; i < 100; i++)
-		allowed += allows(RM_LOG_LIMIT_SITES + i, "same", 0, &suppressed);
+		allowed += allows(RM_LOG_LIMIT_CALLERS + i, "same", 0, &suppressed);
 	assert_int_equal(allowed, RM_LOG_LIMIT_SAME);
 }
 
