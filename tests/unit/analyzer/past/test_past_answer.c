@@ -69,7 +69,7 @@ remove_folder(void **state)
 static struct past_question
 question(const char *region, size_t limit, uint64_t step_s)
 {
-	const struct past_words words = { .measurement = "rm_sla",
+	const struct past_parameters given = { .measurement = "rm_sla",
 		.from = "2026-01-31T12:00:00Z",
 		.to = "2026-01-31T13:00:00Z",
 		.filter[PAST_REGION] = region,
@@ -78,7 +78,7 @@ question(const char *region, size_t limit, uint64_t step_s)
 	struct past_question q;
 	struct rm_error error;
 
-	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
+	assert_int_equal(past_question_make(&given, (rm_wall_t){ 0 }, &q, &error), 0);
 	return q;
 }
 
@@ -411,7 +411,7 @@ a_number_that_finds_the_tags_is_not_shown(void **state)
 	    "\"values\":[[1769860800000000000,\"lab\",7]]}]}]}";
 	static const char victoria[] =
 	    SERIES("rm_sla_sent", "lab", "3", "1769860800000");
-	const struct past_words words = { .measurement = "rm_sla",
+	const struct past_parameters given = { .measurement = "rm_sla",
 		.from = "2026-01-31T12:00:00Z",
 		.to = "2026-01-31T13:00:00Z",
 		.columns = "region",
@@ -419,7 +419,7 @@ a_number_that_finds_the_tags_is_not_shown(void **state)
 	struct past_question q;
 	struct rm_error error = { 0 };
 
-	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
+	assert_int_equal(past_question_make(&given, (rm_wall_t){ 0 }, &q, &error), 0);
 	for (int i = 0; i < 2; i++) {
 		char *text = NULL;
 
@@ -448,7 +448,7 @@ rows_of_a_step_are_one_for_each_name_of_a_tag(void **state)
 	static const char victoria[] = SERIES(
 	    "rm_sla_sent", "lab", "2,3,5", "1769860800000,1769860860000,1769861520000")
 	    SERIES("rm_sla_sent", "field", "9", "1769860860000");
-	const struct past_words words = { .measurement = "rm_sla",
+	const struct past_parameters given = { .measurement = "rm_sla",
 		.from = "2026-01-31T12:00:00Z",
 		.to = "2026-01-31T13:00:00Z",
 		.columns = "sent",
@@ -460,7 +460,7 @@ rows_of_a_step_are_one_for_each_name_of_a_tag(void **state)
 	put("incidents.lp",
 	    SLA("1769860800", "lab", "2") SLA("1769860860", "lab", "3")
 		SLA("1769860860", "field", "9") SLA("1769861520", "lab", "5"));
-	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
+	assert_int_equal(past_question_make(&given, (rm_wall_t){ 0 }, &q, &error), 0);
 	for (int i = 0; i < 3; i++) {
 		char *text = NULL;
 
@@ -484,7 +484,7 @@ rows_of_a_step_are_one_for_each_name_of_a_tag(void **state)
 static void
 names_of_a_tag_are_bounded(void **state)
 {
-	const struct past_words words = { .measurement = "rm_sla",
+	const struct past_parameters given = { .measurement = "rm_sla",
 		.from = "2026-01-31T12:00:00Z",
 		.to = "2026-01-31T13:00:00Z",
 		.by = "region",
@@ -500,7 +500,7 @@ names_of_a_tag_are_bounded(void **state)
 		    "1769860800000000000\n",
 		    i);
 	put("incidents.lp", lines);
-	assert_int_equal(past_question_make(&words, (rm_wall_t){ 0 }, &q, &error), 0);
+	assert_int_equal(past_question_make(&given, (rm_wall_t){ 0 }, &q, &error), 0);
 	assert_int_equal(past_answer_files(&q, folder, &text, &error), 0);
 	assert_non_null(strstr(text, "\"truncated\":true"));
 	free(text);

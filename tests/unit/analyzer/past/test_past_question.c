@@ -13,10 +13,10 @@
 static const rm_wall_t now = { INT64_C(1769860800) * RM_NS_PER_S }; /* 12:00 */
 
 static int
-make(struct past_words words, struct past_question *ret, struct rm_error *error)
+make(struct past_parameters given, struct past_question *ret, struct rm_error *error)
 {
-	words.limit = 10;
-	return past_question_make(&words, now, ret, error);
+	given.limit = 10;
+	return past_question_make(&given, now, ret, error);
 }
 
 static void
@@ -26,7 +26,7 @@ without_times_it_is_the_last_hour(void **state)
 	struct rm_error error;
 
 	assert_int_equal(
-	    make((struct past_words){ .measurement = "rm_sla" }, &q, &error), 0);
+	    make((struct past_parameters){ .measurement = "rm_sla" }, &q, &error), 0);
 	assert_true(q.to.ns == now.ns);
 	assert_true(now.ns - q.from.ns == 3600 * RM_NS_PER_S);
 }
@@ -34,7 +34,7 @@ without_times_it_is_the_last_hour(void **state)
 static void
 what_is_no_name_or_no_measurement_is_refused(void **state)
 {
-	const struct past_words bad[] = {
+	const struct past_parameters bad[] = {
 		{ .measurement = "rm_sla", .filter[PAST_REGION] = "a' OR 'a'='a" },
 		{ .measurement = "rm_rack", .filter[PAST_TOR] = "tor\"1" },
 		{ .measurement = "rm_rack", .filter[PAST_TOR] = "" },
@@ -59,7 +59,8 @@ what_is_no_name_or_no_measurement_is_refused(void **state)
 	struct rm_error error;
 
 	assert_int_equal(
-	    make((struct past_words){ .measurement = "rm_self" }, &q, &error), -ENOENT);
+	    make((struct past_parameters){ .measurement = "rm_self" }, &q, &error),
+	    -ENOENT);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(make(bad[i], &q, &error), -EINVAL);
 }
@@ -71,7 +72,7 @@ influxql_names_columns_and_quotes_what_it_was_given(void **state)
 	char text[PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_tor_pair",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_tor_pair",
 				  .filter[PAST_REGION] = "lab",
 				  .filter[PAST_TOR] = "tor1" },
 			     &q, &error),
@@ -93,7 +94,7 @@ a_step_merges_counts_by_sums_and_times_by_the_largest(void **state)
 	char text[PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_rnic",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_rnic",
 				  .columns = "rtt_p99_ns,device,sent",
 				  .filter[PAST_RNIC] = "0C42:a103:0065:aabc/1",
 				  .step_s = 60 },
@@ -114,7 +115,7 @@ a_step_merges_what_has_the_same_tag(void **state)
 	char text[PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_rack",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_sla_rack",
 				  .columns = "sent,lost",
 				  .by = "tor",
 				  .step_s = 3600 },
@@ -135,7 +136,7 @@ series_are_selected_by_either_tor(void **state)
 	char texts[2][PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_tor_pair",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_tor_pair",
 				  .columns = "src_tor,sent,ok",
 				  .filter[PAST_REGION] = "lab",
 				  .filter[PAST_TOR] = "tor1" },
@@ -160,7 +161,7 @@ tags_alone_are_found_by_a_number_that_is_not_shown(void **state)
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_rnic",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_rnic",
 				  .columns = "host,device" },
 			     &q, &error),
 	    0);
@@ -170,7 +171,7 @@ tags_alone_are_found_by_a_number_that_is_not_shown(void **state)
 	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
 	assert_string_equal(texts[0], "{__name__=~\"rm_rnic_(sent)\",db=\"rackmesh\"}");
 	/* VictoriaMetrics keeps no strings. */
-	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_incident",
 				  .columns = "id,state" },
 			     &q, &error),
 	    0);
@@ -185,7 +186,7 @@ names_of_services_are_quoted(void **state)
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_service",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_sla_service",
 				  .filter[PAST_SERVICE] = "a' OR \"b\\" },
 			     &q, &error),
 	    0);
@@ -194,11 +195,11 @@ names_of_services_are_quoted(void **state)
 	    strstr(text, " AND (\"service\" = 'a\\' OR \"b\\\\') ORDER BY time"));
 	assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
 	assert_non_null(strstr(texts[0], ",service=\"a' OR \\\"b\\\\\"}"));
-	assert_int_equal(make((struct past_words){ .measurement = "rm_sla_service",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_sla_service",
 				  .filter[PAST_SERVICE] = "a\nb" },
 			     &q, &error),
 	    -EINVAL);
-	assert_int_equal(make((struct past_words){ .measurement = "rm_sla",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_sla",
 				  .filter[PAST_SCOPE] = "fabric" },
 			     &q, &error),
 	    0);
@@ -214,7 +215,7 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	char text[PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_incident",
 				  .filter[PAST_PART_TYPE] = "rnic",
 				  .filter[PAST_PART] = "h1/r0 or h2/r0",
 				  .filter[PAST_STATE] = "opened" },
@@ -225,7 +226,7 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	assert_non_null(strstr(text,
 	    " AND (\"part_type\" = 'rnic') AND (\"part\" = 'h1/r0 or h2/r0') AND "
 	    "(\"state\" = 'opened')"));
-	assert_int_equal(make((struct past_words){ .measurement = "rm_incident",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_incident",
 				  .filter[PAST_KIND] = "link-late",
 				  .filter[PAST_ID] = "00000000deadbeef" },
 			     &q, &error),
@@ -234,7 +235,7 @@ incidents_are_found_by_part_kind_and_id(void **state)
 	assert_int_equal(past_question_influxql(&q, "", text), 0);
 	assert_non_null(strstr(
 	    text, " AND (\"kind\" = 'link-late') AND (\"id\" = '00000000deadbeef')"));
-	assert_int_equal(make((struct past_words){ .measurement = "rm_rack",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_rack",
 				  .filter[PAST_KIND] = "link-late" },
 			     &q, &error),
 	    -EINVAL);
@@ -248,7 +249,7 @@ who_may_see_some_regions_is_shown_those(void **state)
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
 	struct rm_error error;
 
-	assert_int_equal(make((struct past_words){ .measurement = "rm_sla",
+	assert_int_equal(make((struct past_parameters){ .measurement = "rm_sla",
 				  .regions = "r1,a/b|.*,eu.west" },
 			     &q, &error),
 	    0);
@@ -260,15 +261,15 @@ who_may_see_some_regions_is_shown_those(void **state)
 	assert_non_null(
 	    strstr(texts[0], ",db=\"rackmesh\",region=~\"r1|eu\\\\.west\"}"));
 	assert_int_equal(
-	    make((struct past_words){ .measurement = "rm_sla", .regions = "a/b" }, &q,
-		&error),
+	    make((struct past_parameters){ .measurement = "rm_sla", .regions = "a/b" },
+		&q, &error),
 	    -EINVAL);
 	/* Whatever is kept can be shown to him. */
 	for (const struct history_measurement *m = history_measurements;
 	     m->name != NULL; m++)
-		assert_int_equal(
-		    make((struct past_words){ .measurement = m->name, .regions = "r1" },
-			&q, &error),
+		assert_int_equal(make((struct past_parameters){ .measurement = m->name,
+					  .regions = "r1" },
+				     &q, &error),
 		    0);
 }
 
@@ -284,12 +285,15 @@ every_measurement_of_the_schema_makes_a_statement(void **state)
 		struct rm_error error;
 
 		assert_int_equal(
-		    make((struct past_words){ .measurement = m->name }, &q, &error), 0);
+		    make(
+			(struct past_parameters){ .measurement = m->name }, &q, &error),
+		    0);
 		assert_int_equal(past_question_influxql(&q, "", text), 0);
 		assert_non_null(strstr(text, "LIMIT 11"));
 		assert_int_equal(past_question_selectors(&q, "rackmesh", texts), 1);
-		if (make((struct past_words){ .measurement = m->name, .step_s = 1 }, &q,
-			&error) < 0)
+		if (make(
+			(struct past_parameters){ .measurement = m->name, .step_s = 1 },
+			&q, &error) < 0)
 			continue;
 		assert_int_equal(past_question_influxql(&q, "", text), 0);
 		steps++;
