@@ -220,6 +220,55 @@ call_set_login(struct rm_http_call *call, const struct rm_http_exchange *exchang
 	return 0;
 }
 
+/* ---- what older releases of libcurl do not have (RHEL 9: 7.76) ---- */
+
+static bool
+set_connection_life(CURL *easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075000
+	return curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, CALL_CONNECTION_S) ==
+	       CURLE_OK;
+#else
+	return curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L) == CURLE_OK;
+#endif
+}
+
+static bool
+set_no_cache_of_authorities(CURL *easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* Left to itself it believes for a day what it has read. */
+	return curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L) == CURLE_OK;
+#else
+	return easy != NULL; /* it has no cache */
+#endif
+}
+
+static bool
+set_protocols(CURL *easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+#else
+	return curl_easy_setopt(easy, CURLOPT_PROTOCOLS,
+		   (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS)) == CURLE_OK;
+#endif
+}
+
+/* Else the end of a call, and with it the loop, waits for the thread that looks up the
+ * name: half a minute where no name server answers. */
+static bool
+set_quick_exit(CURL *easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075700
+	return curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
+#else
+	return easy != NULL;
+#endif
+}
+
+/* ---- options of every call ---- */
+
 static int
 call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 {
@@ -231,15 +280,12 @@ call_set_tls(struct rm_http_call *call, const struct rm_http_tls *tls)
 			 (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
-	set = set && curl_easy_setopt(
-			 easy, CURLOPT_MAXLIFETIME_CONN, CALL_CONNECTION_S) == CURLE_OK;
-	if (tls != NULL && tls->authorities != NULL) {
-		set = set && curl_easy_setopt(easy, CURLOPT_CAINFO, tls->authorities) ==
-				 CURLE_OK;
-		/* By default libcurl would cache the authorities for a day. */
+	set = set && set_connection_life(easy);
+	if (tls != NULL && tls->authorities != NULL)
 		set = set &&
-		      curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L) == CURLE_OK;
-	}
+		      curl_easy_setopt(easy, CURLOPT_CAINFO, tls->authorities) ==
+			  CURLE_OK &&
+		      set_no_cache_of_authorities(easy);
 	if (tls != NULL && tls->certificate != NULL && tls->key != NULL) {
 		r = rm_file_check_secret(tls->key, NULL);
 		if (r < 0)
@@ -284,13 +330,9 @@ call_set_options(struct rm_http_call *call, int64_t timeout_ns)
 	set = set && curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ms) == CURLE_OK;
 	set = set && curl_easy_setopt(
 			 easy, CURLOPT_CONNECTTIMEOUT_MS, CALL_CONNECT_MS) == CURLE_OK;
-	set = set &&
-	      curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+	set = set && set_protocols(easy) && set_quick_exit(easy);
 	set = set && curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 			 (long)CURL_HTTP_VERSION_1_1) == CURLE_OK;
-	/* Without this the end of a call, and with it the loop, waits for the thread
-	 * that looks up the name: half a minute if no name server answers. */
-	set = set && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
 	/* No proxy from the environment of the daemon. */
 	set = set && curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK;
 	set = set && curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK;
