@@ -256,9 +256,9 @@ export function open([id], known) {
         incident.kind ? adviceOn(incident.kind) : null,
         legs(incident.evidence),
         paths(incident),
+        pairs?.root,
         ruledOut(incident.evidence),
         samples(incident.evidence),
-        pairs?.root,
         beforeOf(incident),
       ].filter(Boolean),
     );
