@@ -15,8 +15,8 @@
 #include "rackmesh/http/http_server.h"
 #include "schemas/wire/text.h"
 
-/* Targets in one answer: all at once would keep the loop from turning for longer than
- * a stall of ours may last. */
+/* Targets in one answer: all at once would block the loop for longer than a stall
+ * may last. */
 #define PINGLIST_PAGE 1000
 
 static json_t *
@@ -51,7 +51,8 @@ show_target(const struct wire_target *target)
 	return object;
 }
 
-/* Of all pinglists' targets, one after the other: what is still to skip and to show. */
+/* Of the targets of all pinglists, one after the other: how many to skip, and how
+ * many to show. */
 struct page {
 	uint64_t offset, limit;
 };

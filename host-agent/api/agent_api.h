@@ -1,17 +1,17 @@
 /*
  * agent_api - the HTTP API of the daemon: its state, and pausing it.
  *
- *   GET  /v1/rnics        each RNIC: id, addresses, state, counters
- *   GET  /v1/pinglist     each ToR's pinglist: version, size of the roster, targets,
+ *   GET /v1/rnics each RNIC: id, addresses, state, counters GET /v1/pinglist each ToR's
+ *   pinglist: version, size of the roster, targets,
  *                         ?offset= and ?limit= (1000) of them
- *   GET  /v1/aggregators  each aggregator: session, batches by outcome
- *   GET  /v1/paths        the path of each flow that leaves the rack; ?offset=, ?limit=
- *   GET  /v1/counters     what each RNIC has counted
- *   GET  /v1/services     whose flows use the RNICs of this host; ?offset=, ?limit=
- *   POST /v1/pause, /v1/resume   Unix socket only; {"paused": true | false}
+ *   GET /v1/aggregators each aggregator: session, batches by outcome GET /v1/paths the
+ *   path of each flow that leaves the rack; ?offset=, ?limit= GET /v1/counters what
+ *   each RNIC has counted GET /v1/services whose flows use the RNICs of this host;
+ *   ?offset=, ?limit= POST /v1/pause, /v1/resume Unix socket only; {"paused": true |
+ *   false}
  *
  * /metrics, /healthz and /readyz come from rackmesh/http. Ready: there is a pinglist
- * and an aggregator.
+ * and an aggregator is connected.
  */
 #ifndef HOST_AGENT_API_AGENT_API_H
 #define HOST_AGENT_API_AGENT_API_H
@@ -48,8 +48,9 @@ struct agent_api { /* data of the API; borrowed, and read at every request */
 	size_t aggregator_link_count;
 	const struct pinglist_store *pinglists;
 	const struct tracer *tracer;
-	const struct agent_services *services; /* NULL: not wanted */
-	const struct counters *counters;       /* likewise */
+	/* NULL: service flows are not followed. */
+	const struct agent_services *services;
+	const struct counters *counters; /* likewise */
 	const bool *paused;
 	const struct wire_brake *brake;
 	const struct self_limit *limit;

@@ -20,7 +20,7 @@
 
 /* ---- JSON ---- */
 
-/* interval_ns: of what is read seldom; 0: it is read each time. */
+/* interval_ns: of values that are read seldom; 0: they are read each time. */
 static json_t *
 show_value(const struct counter_row *row, size_t index,
     const struct counter_state *state, int64_t interval_ns)
@@ -132,7 +132,7 @@ static const struct metrics_counter own_counters[] = {
 };
 /* clang-format on */
 
-/* By these names the exporter of Spiderpool has them, too. */
+/* The exporter of Spiderpool uses these names, too. */
 static const struct alias {
 	const char *metric, *row;
 } aliases[] = {
@@ -149,7 +149,7 @@ struct row_family {
 	struct rm_metrics_family family;
 	const struct agent_counter_metrics *shown;
 	const struct counter_row *row;
-	size_t first; /* of its values */
+	size_t first; /* index of its first value */
 };
 
 struct agent_counter_metrics {
@@ -158,7 +158,7 @@ struct agent_counter_metrics {
 	struct row_family families[];
 };
 
-/* False: there is nothing to tell of it yet. */
+/* False: there is no value yet. */
 static bool
 label_of(const struct agent_counter_metrics *shown, const struct counters_port *port,
     char label[LABELS])
@@ -272,7 +272,7 @@ add_own(struct rm_metrics *metrics, const struct agent_counter_metrics *shown)
 	return r;
 }
 
-/* at: of its values. */
+/* at: index of its values. */
 static int
 add_row(struct rm_metrics *metrics, struct agent_counter_metrics *shown,
     struct row_family *family, const struct counter_row *row, const char *metric,
@@ -374,7 +374,7 @@ agent_namespace_metrics(struct rm_metrics *metrics, const struct namespace_ports
 	static const struct rm_metrics_family info = {
 		"rackmesh_agent_namespace_port_info", "gauge",
 		"1, for each port of an RDMA device in another network namespace, with "
-		"whose it is.",
+		"its owner.",
 		report_namespaces
 	};
 	int r;
@@ -385,8 +385,8 @@ agent_namespace_metrics(struct rm_metrics *metrics, const struct namespace_ports
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, ports,
 		    "rackmesh_agent_namespace_ports_left_out", "",
-		    "Ports and network namespaces that are not read, for the agent's "
-		    "limits.",
+		    "Ports and network namespaces that are not read because of the "
+		    "agent's limits.",
 		    read_left_out, ports);
 	return r < 0 ? r
 		     : rm_metrics_gauge(metrics, ports,

@@ -8,7 +8,7 @@
 #include "rackmesh/http/http_server.h"
 #include "schemas/wire/text.h"
 
-/* Flows in one answer, and at a time. */
+/* Flows in one answer, and flows fetched at a time. */
 #define PATHS_PAGE 1000
 #define PATHS_CHUNK 50
 

@@ -304,8 +304,7 @@ agent_metrics_agent(
 	return r;
 }
 
-/* ---- The metrics of what the agent costs its host, and how it holds itself back ----
- */
+/* ---- Metrics of the agent's CPU and memory, and of its limits ---- */
 
 static double
 read_permille(const void *arg)
@@ -377,7 +376,7 @@ agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *limit)
 	return r;
 }
 
-/* ---- The metrics of what follows services ---- */
+/* ---- Metrics of service flows ---- */
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 

@@ -1,8 +1,8 @@
 /*
  * agent_metrics - names for this daemon's counters: rackmesh_agent_*.
  *
- * Sums that hold at any moment: probes_sent = sum of results but send_failed, plus
- * those in flight; per aggregator made = acked + dropped + waiting + doubtful, in
+ * Sums that hold at any moment: probes_sent = sum of results without send_failed, plus
+ * those in flight; per aggregator made = acked + dropped + waiting + unconfirmed, in
  * batches and in results. Packets on the wire = probes_sent + replies_sent +
  * trace_packets - trace_packets_failed.
  */
@@ -32,13 +32,13 @@ struct wire_brake;
 struct agent_counts { /* of the daemon as a whole */
 	uint64_t loop_stalls;
 	uint64_t focus_refused;  /* for an RNIC that is not of this host */
-	uint64_t rows_no_memory; /* receive counts that waited for memory */
+	uint64_t rows_no_memory; /* reports of receive counts that waited for memory */
 };
 
-/* The owner of each group is its first pointer: forget by that. The rnic must be
- * up. -EEXIST, -ENOMEM: whatever was registered already stays. */
+/* The owner of each group is its first pointer: forget the group by that. The rnic
+ * must be up. -EEXIST, -ENOMEM: metrics registered before the error stay. */
 int agent_metrics_rnic(struct rm_metrics *metrics, const struct rnic *rnic);
-/* Whether it is present: registered for the rnic's whole life, up or not. */
+/* State of the RNIC: registered for the rnic's whole life, up or not. */
 int agent_metrics_rnic_state(struct rm_metrics *metrics, const struct rnic *rnic);
 int agent_metrics_aggregator_link(
     struct rm_metrics *metrics, const struct aggregator_link *aggregator_link);
@@ -53,22 +53,22 @@ int agent_metrics_limit(struct rm_metrics *metrics, const struct self_limit *lim
 int agent_metrics_tracing(struct rm_metrics *metrics, const struct tracer_io *io);
 int agent_metrics_services(
     struct rm_metrics *metrics, const struct agent_services *services); /* NULL: 0 */
-/* Whose QPs they are: the AGENT_METRICS_USERS largest users, and a series of all others
- * for each device. */
+/* The users of QPs: the AGENT_METRICS_USERS largest ones, and one series for all
+ * others of each device. */
 #define AGENT_METRICS_USERS 256
 int agent_metrics_users(struct rm_metrics *metrics, const struct services *services);
 struct agent_pods { /* both borrowed */
 	const struct services *services;
 	const struct kubelet *kubelet; /* NULL: none */
 };
-/* Metrics of the readings of the kubelet; pods: borrowed as long as metrics. */
+/* Metrics about readings of the kubelet; pods: borrowed as long as metrics. */
 int agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods);
 struct agent_users { /* both borrowed */
 	const struct services *services;
 	const struct counters *counters;
 };
-/* What their QPs have counted, at most AGENT_METRICS_COUNTED series; users: borrowed as
- * long as metrics. */
+/* The counters of the users' QPs, at most AGENT_METRICS_COUNTED series; users:
+ * borrowed as long as metrics. */
 #define AGENT_METRICS_COUNTED 2048
 int agent_metrics_counted(struct rm_metrics *metrics, const struct agent_users *users);
 int agent_metrics_agent(

@@ -148,7 +148,7 @@ read_keyed(const void *arg)
 	return prober == NULL ? 0 : (double)prober_keyed_targets(prober);
 }
 
-/* ---- what an RDMA port is doing ------------------------------------------------ */
+/* ---- state of an RDMA port ---------------------------------------------------- */
 
 static double
 read_receives_lowest(const void *arg)
@@ -228,7 +228,7 @@ read_one(const void *arg)
 	return 1;
 }
 
-/* What does not change as long as it is open, as labels. */
+/* Attributes that stay as long as it is open, as labels. */
 static int
 add_info(struct rm_metrics *metrics, const struct rnic *rnic, const char *label)
 {

@@ -1,5 +1,5 @@
-/* Whose QPs the RDMA devices have, as metrics: the pod, the service and the command;
- * and what the kubelet says of these pods. */
+/* The users of the RDMA devices' QPs, as metrics: the pod, the service and the
+ * command; and the kubelet's data on these pods. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +14,10 @@
 
 #define LABELS 1024
 #define ROOM (AGENT_METRICS_USERS + SERVICES_MAX_RNICS)
-#define VALUE_BYTES 257 /* a name of 128 bytes, each of them escaped */
+#define VALUE_BYTES 257 /* a name of 128 bytes, all of them escaped */
 
-/* As the text format of Prometheus wants it: a unit's name has backslashes, and a
- * process may call itself anything. */
+/* Escapes a label for the text format of Prometheus: a unit's name has backslashes,
+ * and a process may choose any name. */
 static const char *
 escape(const char *text, char ret[VALUE_BYTES])
 {
@@ -77,9 +77,9 @@ agent_metrics_users(struct rm_metrics *metrics, const struct services *services)
 {
 	static const struct rm_metrics_family qps = { "rackmesh_agent_user_qps",
 		"gauge",
-		"Connected QPs, by RDMA device, service, pod and command. Service "
-		"\"other\": those of all users beyond the limit of series, the largest "
-		"users being shown.",
+		"Connected QPs, by RDMA device, service, pod and command. The largest "
+		"users are shown; service \"other\" has the QPs of all users beyond "
+		"the limit of series.",
 		report_qps };
 	int r = rm_metrics_family(metrics, services, &qps, services);
 
@@ -103,7 +103,7 @@ is_first(const struct services_user *users, size_t i)
 	return true;
 }
 
-/* Only of pods that have QPs: a node may have many others. */
+/* Only pods that have QPs: a node may have many others. */
 static void
 report_pods(struct rm_metrics_out *out, const void *arg)
 {
@@ -155,7 +155,7 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 {
 	static const struct rm_metrics_family info = { "rackmesh_agent_pod_info",
 		"gauge",
-		"1, with what the kubelet says of a pod that has connected QPs: its "
+		"1, with the kubelet's data on a pod that has connected QPs: its "
 		"namespace, name and owner.",
 		report_pods };
 	const struct kubelet *kubelet = pods->kubelet;
@@ -191,18 +191,18 @@ agent_metrics_pods(struct rm_metrics *metrics, const struct agent_pods *pods)
 	return r;
 }
 
-/* ---- what their QPs have counted ---- */
+/* ---- counters of the users' QPs ---- */
 
 struct counting { /* of one port at a time */
 	const struct counters_port *port;
 	const struct process_name *names[QP_COUNTERS_PROCESSES]; /* NULL: unknown */
-	struct rm_metrics_out *out; /* NULL: only counts what is left out */
+	struct rm_metrics_out *out; /* NULL: only counts the groups that are left out */
 	size_t shown;
 	uint64_t left_out;
 };
 
-/* Processes of one service and command are one here, too. False: it was an earlier
- * one's turn already. */
+/* Processes with the same service and command are one user here, too. False: they
+ * were added up with an earlier one. */
 static bool
 sum_up(const struct counting *counting, size_t first, uint64_t sums[QP_COUNTERS_NAMES])
 {
@@ -255,7 +255,7 @@ report_process(struct counting *counting, size_t first)
 	}
 }
 
-/* How many are left out. */
+/* Returns the number of groups that are left out. */
 static uint64_t
 report_all(const struct agent_users *users, struct rm_metrics_out *out)
 {
@@ -308,8 +308,8 @@ agent_metrics_counted(struct rm_metrics *metrics, const struct agent_users *user
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, users,
 		    "rackmesh_agent_user_counters_left_out", "",
-		    "Groups of QPs whose counters are not shown: of no process that is "
-		    "followed, or more than the limit.",
+		    "Groups of QPs whose counters are not shown: the process is not "
+		    "followed, or the limit of series is reached.",
 		    read_left_out, users);
 	return r;
 }
