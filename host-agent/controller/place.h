@@ -1,7 +1,7 @@
 /*
- * place - the ToRs and aggregators of this host, from a controller's answer: the ToR
- * that the cable of each RNIC ends in, and the addresses of the aggregators of those
- * ToRs. Pure, but for its file.
+ * place - the ToRs and aggregators of this host, from a controller's answer: the ToR at
+ * the other end of each RNIC's cable, and the addresses of the aggregators of those
+ * ToRs. Pure, except for its file.
  *
  * The answer is saved as received, so that a host can start without any controller.
  */
@@ -19,7 +19,7 @@ struct place;
 /* Copies. -EBADMSG: malformed, or with invalid names, patterns or addresses. -ENOENT:
  * the answer is an error message. */
 int place_new(const uint8_t *data, size_t len, struct place **ret);
-void place_free(struct place *place); /* NULL is fine */
+void place_free(struct place *place); /* NULL is allowed */
 
 /* True: both are equal; NULL equals only NULL. */
 bool place_equal(const struct place *a, const struct place *b);

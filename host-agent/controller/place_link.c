@@ -13,7 +13,8 @@
 #include "rackmesh/net/dialer.h"
 #include "rackmesh/net/link.h"
 
-/* Each a little earlier or later, so that a region's hosts do not ask in step. */
+/* Each pause differs a little, so that the hosts of a region do not ask at the same
+ * time. */
 #define ASK_NS (300 * RM_NS_PER_S)
 #define ASK_UNKNOWN_NS (15 * RM_NS_PER_S)
 #define ASK_ALONE_NS (30 * RM_NS_PER_S)
@@ -27,9 +28,9 @@ struct place_link {
 	struct place_link_options options;
 	struct rm_loop *loop;
 	struct wire_writer *writer;
-	struct rm_dialer *dialer; /* NULL: nothing is asked now */
+	struct rm_dialer *dialer; /* NULL: no request is running */
 	rm_mono_t up_at;
-	uint64_t token; /* of the question; 0: not welcome yet */
+	uint64_t token; /* of the request; 0: the connection has no session yet */
 	bool answered, asked_before;
 	rm_mono_t answered_at;
 	bool unknown;              /* the last answer was an error */
@@ -37,7 +38,7 @@ struct place_link {
 	struct place_link_counts counts;
 };
 
-/* Once, as long as it is the same. */
+/* Logged once, as long as the reason is the same. */
 static void
 place_link_complain(struct place_link *link, const char *what, const char *text)
 {
@@ -162,7 +163,7 @@ place_link_on_down(int reason, void *arg)
 {
 	struct place_link *link = arg;
 
-	(void)reason; /* the dialer goes on, until there is an answer */
+	(void)reason; /* the dialer continues until there is an answer */
 	if (!link->answered)
 		return;
 	rm_dialer_free(link->dialer);
@@ -244,9 +245,9 @@ place_link_tick(struct place_link *link, bool alone, rm_mono_t now)
 		}
 		return;
 	}
-	/* Up to a quarter later, differently for each host and each time. */
+	/* Up to a quarter longer, different for each host and each time. */
 	pause_ns += (int64_t)(link->token % 256) * (pause_ns / 1024);
-	/* Out of memory: at the next tick. */
+	/* If memory runs out: at the next tick. */
 	if (!link->asked_before || rm_mono_since(now, link->answered_at) > pause_ns)
 		(void)place_link_ask(link);
 }

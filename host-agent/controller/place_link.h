@@ -27,7 +27,7 @@ struct place_link_options {
 	const char *host, *region; /* borrowed */
 	uint64_t incarnation;
 	struct rm_tls *tls; /* borrowed; NULL: plaintext */
-	/* Takes place. Not called from inside the functions below. */
+	/* Takes ownership of place. Not called from inside the functions below. */
 	void (*on_place)(struct place *place, void *arg);
 	void *arg;
 };
@@ -41,9 +41,9 @@ struct place_link_counts {
 
 int place_link_new(struct rm_loop *loop, const struct place_link_options *options,
     struct place_link **ret);
-void place_link_free(struct place_link *link); /* NULL is fine */
+void place_link_free(struct place_link *link); /* NULL is allowed */
 
-/* Call it often. alone: no aggregator was connected for a while. */
+/* Call it often. alone: no aggregator has been connected for a while. */
 void place_link_tick(struct place_link *link, bool alone, rm_mono_t now);
 
 const struct place_link_counts *place_link_counts(const struct place_link *link);
