@@ -14,9 +14,9 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/worker.h"
 
-#define MAX_UNKNOWN 64 /* pods that it was asked for and does not have */
+#define MAX_UNKNOWN 64 /* pods that were looked up and are not in the list */
 
-struct job {                     /* the worker's until it is done */
+struct job {                     /* the worker owns it until it is done */
 	struct kubelet *kubelet; /* NULL: canceled */
 	char *text;
 	size_t len;
@@ -33,19 +33,19 @@ struct kubelet {
 	struct job *job;
 	struct rm_backoff backoff;
 
-	struct pod_list *list; /* NULL: none yet */
+	struct pod_list *list; /* NULL: no list yet */
 	rm_mono_t asked, list_asked;
 	bool up;
 	char error[sizeof(((struct rm_error *)NULL)->text)];
 	struct kubelet_counts counts;
-	/* The last failure that was news; "": none since a reading succeeded. */
+	/* The last failure that was reported; "": none since a reading succeeded. */
 	char reported[sizeof(((struct rm_error *)NULL)->text)];
 	rm_mono_t reported_at;
 
-	/* Those that the list does not have are not asked for again. */
+	/* Pods that the list does not have do not cause another request. */
 	char unknown[MAX_UNKNOWN][POD_UID_BYTES];
-	size_t unknown_count; /* of all times */
-	bool wanted;          /* one since the last request began */
+	size_t unknown_count; /* sum of all readings */
+	bool wanted; /* an unknown pod was looked up since the last request began */
 };
 
 /* ---- when ---- */
@@ -81,14 +81,14 @@ kubelet_want(struct kubelet *kubelet, const char *uid)
 	snprintf(kubelet->unknown[kubelet->unknown_count++ % MAX_UNKNOWN],
 	    POD_UID_BYTES, "%s", uid);
 	kubelet->wanted = true;
-	/* While it fails, or is being asked, there is a next time already. */
+	/* While requests fail, or one is running, the next one is scheduled already. */
 	if (kubelet->up && kubelet->call == NULL && kubelet->job == NULL)
 		ask_again(kubelet);
 }
 
 /* ---- the end of a reading ---- */
 
-/* At a number with its unit of time: how many letters it has. Else 0. */
+/* Length of the unit of time at the start of text; 0: it is none. */
 static size_t
 time_at(const char *text)
 {
@@ -101,7 +101,7 @@ time_at(const char *text)
 		   : 0;
 }
 
-/* But for times in it: libcurl says after how many ms it gave up. */
+/* Compares without times: libcurl's text has the ms after which it gave up. */
 static bool
 is_same_reason(const char *a, const char *b)
 {
@@ -175,12 +175,13 @@ run_job(void *arg)
 
 	int r = pod_list_parse(job->text, job->len, &job->list, &job->error);
 
-	/* A kubelet that has just started, and there is no node without any. */
+	/* A kubelet that has just started reports no pods, and a node always has
+	 * some. */
 	if (r == 0 && pod_list_count(job->list) + pod_list_refused(job->list) == 0) {
 		pod_list_free(job->list);
 		job->list = NULL;
 		r = rm_error_set(
-		    &job->error, -EAGAIN, "it does not know of any pod yet");
+		    &job->error, -EAGAIN, "the kubelet does not know any pod yet");
 	}
 	return r;
 }
@@ -229,24 +230,26 @@ classify(const struct rm_http_answer *answer, struct rm_error *error)
 {
 	if (answer->r == -EMSGSIZE)
 		return rm_error_set(error, answer->r,
-		    "its answer is larger than %u MiB", POD_LIST_MAX_BYTES >> 20);
+		    "the kubelet's answer is larger than %u MiB",
+		    POD_LIST_MAX_BYTES >> 20);
 	if (answer->r == -ETIMEDOUT)
 		return rm_error_set(
-		    error, answer->r, "not all of its answer came in time");
+		    error, answer->r, "the kubelet's answer did not end in time");
 	if (answer->r < 0)
 		return rm_error_set(error, answer->r, "%s",
 		    answer->reason[0] != '\0' ? answer->reason : strerror(-answer->r));
 	if (answer->status == 401)
 		return rm_error_set(error, -EACCES,
-		    "it does not accept the token of kubernetes.token_file, or the "
-		    "certificate (HTTP 401)");
+		    "the kubelet does not accept the token of kubernetes.token_file, "
+		    "or the certificate (HTTP 401)");
 	if (answer->status == 403)
 		return rm_error_set(error, -EACCES,
 		    "the token has no right to get nodes/pods, or nodes/proxy before "
 		    "Kubernetes 1.33 (HTTP 403)");
 	if (answer->status != 200)
 		return rm_error_set(error, -EPROTO,
-		    "it answered with HTTP %ld: is it a kubelet?", answer->status);
+		    "the kubelet answered with HTTP %ld: is it a kubelet?",
+		    answer->status);
 	return 0;
 }
 
@@ -367,7 +370,7 @@ kubelet_free(struct kubelet *kubelet)
 	free(kubelet);
 }
 
-/* ---- what is known ---- */
+/* ---- lookups ---- */
 
 const struct pod *
 kubelet_pod(const struct kubelet *kubelet, const char *uid)

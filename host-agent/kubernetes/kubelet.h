@@ -3,7 +3,7 @@
  * a time. It only reads.
  *
  * It asks at its start, every interval, and when an unknown pod is looked up; but never
- * more than once in apart_ns, and less often while it fails. The token is read for each
+ * twice within apart_ns, and less often while requests fail. The token is read for each
  * request. The last list is used until there is a new one.
  */
 #ifndef HOST_AGENT_KUBERNETES_KUBELET_H
@@ -15,7 +15,7 @@
 #include "host-agent/kubernetes/pod_list.h"
 #include "rackmesh/core/clock.h"
 
-#define KUBELET_TIMEOUT_NS (10 * RM_NS_PER_S) /* of one request */
+#define KUBELET_TIMEOUT_NS (10 * RM_NS_PER_S) /* time-out of one request */
 
 #define KUBELET_PAGE "/pods"
 
@@ -31,28 +31,29 @@ struct kubelet_options {
 	const struct rm_http_origin
 	    *origin;                   /* no user; borrowed as long as the kubelet */
 	int64_t interval_ns, apart_ns; /* interval_ns: the longer one */
-	int64_t news_ns; /* between two failures that are reported, unless one reading
-			    succeeded */
-	/* After each reading: 0, or an error that error explains. news: log it: the
-	 * first failure, one for another reason than the last logged one, the first
-	 * success after them. */
+	int64_t news_ns; /* between two reports of failures, unless a reading succeeded
+			    in between */
+	/* Called after each reading: 0, or an error with its text in reason. news:
+	 * log it: the first failure, a failure for another reason than the last
+	 * logged one, or the first success after failures. */
 	void (*done)(int r, const char *reason, bool news, void *arg);
 	void *arg;
 };
 
 struct kubelet_counts {
 	uint64_t reads, failed;
-	uint64_t refused; /* pods that were left out, of all readings */
+	uint64_t refused; /* pods that were left out, sum of all readings */
 };
 
 int kubelet_new(const struct kubelet_options *options, struct kubelet **ret);
-void kubelet_free(struct kubelet *kubelet); /* NULL is fine; before the worker's end */
+/* NULL is allowed; free it before the worker. */
+void kubelet_free(struct kubelet *kubelet);
 
 /* In all functions below kubelet may be NULL: then no pod is known. */
 
-/* A process of this pod was seen. */
+/* Reports that a process of this pod was seen. */
 void kubelet_want(struct kubelet *kubelet, const char *uid);
-/* NULL: not known. Good until the next reading. */
+/* NULL: not known. Valid until the next reading. */
 const struct pod *kubelet_pod(const struct kubelet *kubelet, const char *uid);
 
 bool kubelet_up(const struct kubelet *kubelet); /* the last reading was complete */

@@ -19,16 +19,16 @@ struct pod_list {
 	uint64_t refused;
 };
 
-/* ---- the JSON around the pods: skipped, not parsed ---- */
+/* ---- skips the JSON around the pods without parsing it ---- */
 
-struct text { /* of one value, as it stands there */
+struct text { /* the text of one value */
 	const char *at;
 	size_t len;
 };
 
 struct cursor {
 	const char *at, *end;
-	bool bad; /* what came is no JSON */
+	bool bad; /* the text is not JSON */
 };
 
 static void
@@ -82,7 +82,7 @@ skip_nested(struct cursor *cursor)
 	cursor->bad = true;
 }
 
-/* Any value; of what it holds only the nesting is looked at. */
+/* Takes any value; of its contents only the nesting is checked. */
 static struct text
 take_value(struct cursor *cursor)
 {
@@ -104,7 +104,7 @@ take_value(struct cursor *cursor)
 	return value;
 }
 
-/* Goes to the next element of an object or array; false: there is none. */
+/* Moves to the next element of an object or array; false: there is none. */
 static bool
 more(struct cursor *cursor, char close, bool *first)
 {
@@ -121,7 +121,7 @@ is(const struct text *text, const char *word)
 	return text->len == strlen(word) && memcmp(text->at, word, text->len) == 0;
 }
 
-/* The next member of an object: its key with the quotes. */
+/* Moves to the next member of an object: returns its key with the quotes. */
 static bool
 more_members(struct cursor *cursor, bool *first, struct text *key, struct text *value)
 {
@@ -138,7 +138,7 @@ more_members(struct cursor *cursor, bool *first, struct text *key, struct text *
 
 /* ---- one pod ---- */
 
-/* Copies a name of letters, digits, '-' and '.'; false: it is none. */
+/* Copies a name of letters, digits, '-' and '.'; false: it is not one. */
 static bool
 take_name(const json_t *object, const char *key, char *ret, size_t size)
 {
@@ -157,7 +157,7 @@ take_name(const json_t *object, const char *key, char *ret, size_t size)
 
 /*
  * A Deployment names its ReplicaSet <Deployment>-<hash>, and puts the hash on the pods,
- * too, by this label. A ReplicaSet of somebody else has neither.
+ * too, by this label. A ReplicaSet without a Deployment has neither.
  */
 static void
 find_deployment(const json_t *metadata, const json_t *owner, struct pod *pod)
@@ -274,7 +274,7 @@ take_pods(struct pod_list *list, const struct text *items)
 	bool first = true;
 	int r = 0;
 
-	if (is(items, "null")) /* how Go writes an empty list */
+	if (is(items, "null")) /* Go writes an empty list as null */
 		return 0;
 	if (!take(&cursor, '['))
 		return -EPROTO;
@@ -317,7 +317,7 @@ parse(struct pod_list *list, const char *text, size_t len, struct rm_error *erro
 	int r = -EPROTO;
 
 	if (!take(&cursor, '{'))
-		return rm_error_set(error, -EPROTO, "its answer is not JSON");
+		return rm_error_set(error, -EPROTO, "the kubelet's answer is not JSON");
 	while (more_members(&cursor, &first, &key, &value)) {
 		if (is(&key, "\"kind\""))
 			pods = is(&value, "\"PodList\"");
@@ -326,13 +326,14 @@ parse(struct pod_list *list, const char *text, size_t len, struct rm_error *erro
 	}
 	skip_space(&cursor);
 	if (cursor.bad || cursor.at != cursor.end)
-		return rm_error_set(error, -EPROTO, "its answer is not JSON, or cut");
-	if (!pods || items.at == NULL)
 		return rm_error_set(
-		    error, -EPROTO, "its answer is no PodList: is it a kubelet?");
+		    error, -EPROTO, "the kubelet's answer is not JSON, or cut off");
+	if (!pods || items.at == NULL)
+		return rm_error_set(error, -EPROTO,
+		    "the kubelet's answer is not a PodList: is it a kubelet?");
 	r = take_pods(list, &items);
 	if (r == -EPROTO)
-		return rm_error_set(error, r, "its list of pods is not JSON");
+		return rm_error_set(error, r, "the kubelet's list of pods is not JSON");
 	sort(list);
 	return r;
 }
@@ -345,7 +346,8 @@ pod_list_parse(
 	int r;
 
 	if (len > POD_LIST_MAX_BYTES)
-		return rm_error_set(error, -EPROTO, "its answer is larger than %u MiB",
+		return rm_error_set(error, -EPROTO,
+		    "the kubelet's answer is larger than %u MiB",
 		    POD_LIST_MAX_BYTES >> 20);
 	list = calloc(1, sizeof(*list));
 	if (list == NULL)

@@ -1,9 +1,10 @@
 /*
- * pod_list - the pods of a host by their UIDs, out of a kubelet's answer: a PodList of
+ * pod_list - the pods of a host by their UIDs, from a kubelet's answer: a PodList of
  * Kubernetes' v1 API, as JSON. Pure.
  *
- * Of each pod only its metadata is read, and the rest is skipped: it would take ten
- * times the memory. A pod that cannot be read, or that is one too many, hides no other.
+ * Only the metadata of each pod is parsed, the rest is skipped: it would take ten times
+ * the memory. A pod that cannot be parsed, or that is beyond the limit, does not affect
+ * the others.
  */
 #ifndef HOST_AGENT_KUBERNETES_POD_LIST_H
 #define HOST_AGENT_KUBERNETES_POD_LIST_H
@@ -11,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POD_LIST_MAX_BYTES (16u << 20) /* of an answer */
-#define POD_LIST_MAX_PODS 1024         /* Kubernetes supports 110 on a node */
+#define POD_LIST_MAX_BYTES (16u << 20) /* size of an answer */
+#define POD_LIST_MAX_PODS 1024         /* Kubernetes supports 110 per node */
 #define POD_LIST_MAX_METADATA (512u << 10)
 
-/* As Kubernetes bounds them, with the 0 byte. */
+/* The limits of Kubernetes, with the 0 byte. */
 #define POD_UID_BYTES 37
 #define POD_NAMESPACE_BYTES 64
 #define POD_OBJECT_BYTES 254 /* name of a pod or an owner */
@@ -23,9 +24,9 @@
 
 struct rm_error;
 
-/* Names are of letters, digits, '-' and '.': none needs to be quoted. */
+/* Names consist of letters, digits, '-' and '.': none needs to be quoted. */
 struct pod {
-	char uid[POD_UID_BYTES]; /* of a static pod: the hash that its cgroup has */
+	char uid[POD_UID_BYTES]; /* for a static pod: the hash that its cgroup has */
 	char namespace[POD_NAMESPACE_BYTES], name[POD_OBJECT_BYTES];
 	char full_name[POD_NAMESPACE_BYTES + POD_OBJECT_BYTES]; /* "namespace/name" */
 	/* The Deployment, if the pod's ReplicaSet certainly belongs to one, else the
@@ -38,11 +39,11 @@ struct pod_list;
 /* -EPROTO: not a PodList; error has the reason. -ENOMEM. */
 int pod_list_parse(
     const char *text, size_t len, struct pod_list **ret, struct rm_error *error);
-void pod_list_free(struct pod_list *list); /* NULL is fine */
+void pod_list_free(struct pod_list *list); /* NULL is allowed */
 
 size_t pod_list_count(const struct pod_list *list);
 uint64_t pod_list_refused(const struct pod_list *list); /* pods that were left out */
-/* NULL: there is none; borrowed as long as the list. list: NULL is fine. */
+/* NULL: there is no such pod; borrowed as long as the list. list: NULL is allowed. */
 const struct pod *pod_list_find(const struct pod_list *list, const char *uid);
 
 #endif
