@@ -17,10 +17,10 @@
 #include "host-agent/services/process_name.h"
 
 #define SHARED 1       /* of RDMA_NLDEV_SYS_ATTR_NETNS_MODE */
-#define MAX_DEVICES 32 /* of one namespace */
+#define MAX_DEVICES 32 /* per namespace */
 #define PATH_BYTES 512
 
-/* It becomes a label; who has a namespace may give its devices any names. */
+/* It becomes a label; the owner of a namespace may give its devices any name. */
 static bool
 is_name(const char *text)
 {
@@ -39,7 +39,7 @@ struct question {
 	struct {
 		struct nlattr head;
 		uint32_t value;
-	} device, port; /* left out by the length */
+	} device, port; /* not counted in length */
 };
 
 struct device {
@@ -70,7 +70,7 @@ question_of(
 	};
 }
 
-/* take is called for each attribute of each message; message: a new one begins. */
+/* Calls take for each attribute of each message; message: a new one begins. */
 static int
 ask(const struct counter_kernel *kernel, const struct question *question,
     uint8_t *reply,
@@ -204,9 +204,10 @@ add_port(struct search *search, const struct counter_kernel *kernel, const char 
 	ret->count++;
 }
 
-/* ---- whose it is ---- */
+/* ---- the owner of a namespace ---- */
 
-/* A process in that namespace has the name of its pod; one of many does. */
+/* A process in that namespace has the name of its pod in its cgroup; the first one
+ * that has is enough. */
 static void
 find_service(
     const struct search *search, const struct stat *netns, char *ret, size_t room)

@@ -1,11 +1,12 @@
 /*
- * namespace_ports - the ports of RDMA devices that are in other network namespaces, and
- * whose pods' these are.
+ * namespace_ports - the ports of RDMA devices in other network namespaces, and the pods
+ * that own them.
  *
- * Where RDMA devices belong to one namespace each (`rdma system set netns exclusive`),
- * those of pods are seen in theirs alone. Namespaces are those that have a name in
- * /run/netns, as container runtimes give them one. In shared mode there is none: all
- * are seen from everywhere, and counted once. Call it in a thread: it reads /proc.
+ * Where each RDMA device belongs to one namespace (`rdma system set netns exclusive`),
+ * the devices of pods are visible only in the pods' namespaces. It searches the
+ * namespaces that have a name in /run/netns, where container runtimes put them. In
+ * shared mode the list is empty: all devices are visible from everywhere, and counted
+ * once. Call it in a thread: it reads /proc.
  */
 #ifndef HOST_AGENT_NAMESPACES_NAMESPACE_PORTS_H
 #define HOST_AGENT_NAMESPACES_NAMESPACE_PORTS_H
@@ -17,24 +18,26 @@
 
 struct counter_kernel;
 
-#define NAMESPACE_PORTS_MAX 128 /* of all of them */
-#define NAMESPACES_MAX 512      /* that are looked into */
+#define NAMESPACE_PORTS_MAX 128 /* of all namespaces together */
+#define NAMESPACES_MAX 512      /* number of namespaces that are searched */
 
 struct namespace_port {
 	struct counter_port_place place;
-	char service[CGROUP_NAME_BYTES]; /* "pod:...": whose it is; "": unknown */
+	char service[CGROUP_NAME_BYTES]; /* "pod:...": its owner; "": unknown */
 };
 
 struct namespace_ports {
 	struct namespace_port ports[NAMESPACE_PORTS_MAX];
 	size_t count;
-	size_t left_out; /* ports and namespaces beyond the limits */
-	size_t refused;  /* namespaces that could not be entered: CAP_SYS_ADMIN */
+	size_t left_out; /* ports and namespaces left out because of the limits */
+	size_t refused;  /* namespaces that could not be entered: this needs
+			    CAP_SYS_ADMIN */
 };
 
-/* kernel: of our own namespace. root: before /run and /proc ("" but in tests).
- * enter: the kernel of the namespace of that file; counter_kernel_enter but in tests.
- * -EOPNOTSUPP: devices are shared, or the kernel does not say; or what netlink says. */
+/* kernel: of the agent's own namespace. root: before /run and /proc ("" outside of
+ * tests). enter: opens the kernel of the namespace in that file;
+ * counter_kernel_enter outside of tests. -EOPNOTSUPP: devices are shared, or the
+ * kernel does not report it; or the error of netlink. */
 typedef void namespace_enter_fn(const char *path, struct counter_kernel *ret);
 int namespace_ports_find(struct namespace_ports *ret, const char *root,
     const struct counter_kernel *kernel, namespace_enter_fn *enter);
