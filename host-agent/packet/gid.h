@@ -15,9 +15,10 @@
 
 bool gid_is_zero(const uint8_t gid[GID_BYTES]);
 
-/* Port 0. Of family 4 when it is an IPv4-mapped IPv6 address. */
+/* The result's port is 0. The result has family 4 when the GID is an IPv4-mapped
+ * IPv6 address. */
 void gid_to_address(const uint8_t gid[GID_BYTES], struct wire_address *ret);
-/* -EAFNOSUPPORT: of neither family. */
+/* -EAFNOSUPPORT: the address has neither family. */
 int gid_from_address(const struct wire_address *address, uint8_t ret[GID_BYTES]);
 
 /* True: reachable from other links: not link-local, loopback, multicast or zero.

@@ -56,10 +56,10 @@ take_ipv6(const uint8_t *header, struct grh *ret)
 }
 
 /*
- * The order of the questions is that of rdma-core's ibv_init_ah_from_wc. The first 20
- * bytes being undefined they may well begin with a 6: then the checksum decides. When
- * they do not it is not asked, because rxe delivers to a QP of the same device without
- * ever having set it.
+ * The layouts are tried in the order of rdma-core's ibv_init_ah_from_wc. The first 20
+ * bytes are undefined with IPv4 and may begin with a 6 by chance: then the IPv4
+ * checksum decides. If they do not begin with a 6, the checksum is not looked at,
+ * because rxe delivers to a QP of the same device without having set it.
  */
 int
 grh_parse(const uint8_t *bytes, size_t len, struct grh *ret)

@@ -3,8 +3,8 @@
  * a packet.
  *
  * With RoCE v2 over IPv4 they are 20 undefined bytes and the IPv4 header; over IPv6 and
- * InfiniBand an IPv6 header or a GRH, which have the same layout. Nothing in the
- * completion says which it is. Pure.
+ * InfiniBand an IPv6 header or a GRH, which have the same layout. The completion does
+ * not say which layout it is. Pure.
  */
 #ifndef HOST_AGENT_PACKET_GRH_H
 #define HOST_AGENT_PACKET_GRH_H

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
 #include <uthash.h>
 
 #include "host-agent/packet/tor_keys.h"
 
 #define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
 
-struct received_key_id { /* of a pair, or (dst alone) of a peer */
+struct received_key_id { /* of a pair of RNICs, or (dst alone) of a peer */
 	uint64_t src_guid, dst_guid;
 	uint8_t src_port, dst_port;
 	uint8_t zero[6];
@@ -98,8 +98,9 @@ ring_refuse(struct key_ring *ring, int r)
 	return r;
 }
 
-/* Two aggregators of a ToR say the same in other words, each with what it knows of
- * this host's RNICs: of one version the last one counts. */
+/* The two aggregators of a ToR send the same keys in different messages, each for
+ * the RNICs of this host that it knows: of two messages with one version the last
+ * one counts. */
 static bool
 is_news(
     struct key_ring *ring, const struct tor_keys *held, const struct wire_keys *offered)
@@ -162,7 +163,7 @@ key_ring_bytes(const struct key_ring *ring, const char *tor)
 	return keys->view.bytes;
 }
 
-/* ---- what was heard of services' peers ---------------------------------------- */
+/* ---- keys of services' peers --------------------------------------------------- */
 
 static struct received_key *
 received_find(
@@ -178,7 +179,7 @@ received_find(
 	return received;
 }
 
-/* The newest last. NULL: no memory. */
+/* Appends the entry as the newest. NULL: no memory. */
 static struct received_key *
 received_renew(struct key_ring *ring, struct wire_rnic_id src, struct wire_rnic_id dst)
 {
@@ -298,7 +299,7 @@ key_ring_demand(const struct key_ring *ring, struct wire_rnic_id id)
 {
 	const struct received_key *received = received_find(ring, nobody, id);
 
-	/* Nobody's key can be found without knowing whose it is. */
+	/* A key cannot be found without the RNIC that owns it. */
 	if (id.guid == 0 || (received != NULL && !received->authenticates))
 		return KEY_NOT_DEMANDED;
 	for (size_t t = 0; t < ring->count; t++)

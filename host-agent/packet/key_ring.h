@@ -16,11 +16,11 @@
 #include "schemas/wire.h"
 
 #define KEY_RING_MAX_RECEIVED \
-	8192 /* services' peers, pairs; the oldest are dropped for new ones */
+	8192 /* of services' peers and pairs; the oldest are dropped for new ones */
 
 struct key_ring;
 
-enum key_demand {         /* of the packets of a peer in the roster */
+enum key_demand {         /* what is required of packets from a peer in the roster */
 	KEY_NOT_DEMANDED, /* its agent cannot authenticate, or the peer is not known */
 	KEY_NOT_BEFORE, /* needed after the first authenticated packet: a service's peer
 			 */
@@ -35,18 +35,19 @@ struct key_ring_counts {
 };
 
 int key_ring_new(struct key_ring **ret);
-void key_ring_free(struct key_ring *ring); /* NULL is fine */
+void key_ring_free(struct key_ring *ring); /* NULL is allowed */
 
-int key_ring_add_tor(struct key_ring *ring, const char *tor); /* known ones are fine */
+/* A tor that is known already is allowed. */
+int key_ring_add_tor(struct key_ring *ring, const char *tor);
 
-/* Verifies a message of an aggregator (it is verified only here): *ret borrows from
- * data. -EBADMSG, -EMSGSIZE: not a message of keys; it is counted. */
+/* Verifies a message of an aggregator (nothing else verifies it): *ret borrows from
+ * data. -EBADMSG, -EMSGSIZE: not a message of keys; the error is counted. */
 int key_ring_open(
     struct key_ring *ring, const uint8_t *data, size_t len, struct wire_keys *ret);
 /*
  * Takes a message that key_ring_open has opened; it is copied. True: keys changed, *tor
- * (borrowed) is their ToR. *r: the error if it was not taken, -ENOENT or -ENOMEM; 0
- * when it is held already or is older.
+ * (borrowed) is their ToR. *r: the error if the message was not taken, -ENOENT or
+ * -ENOMEM; 0 when the ring has this version already or a newer one.
  */
 bool key_ring_take(
     struct key_ring *ring, const struct wire_keys *view, const char **tor, int *r);

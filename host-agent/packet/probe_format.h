@@ -7,9 +7,10 @@
  * everything: -EBADMSG for a packet that is short, damaged, of another version, or a
  * reply in place of a probe (or the other way round).
  *
- * Each has a keyed variant, whose packets are told from the others' by how they look.
- * What one of those says is not to be acted on before its MAC was verified: with the
- * pair's key for probes or that for replies, see rackmesh/identity/probe_key.h.
+ * Each has a keyed variant, whose packets look different, so that a reader can tell
+ * which variant a packet has. The contents of a keyed packet must not be used before
+ * its MAC was verified: with the pair's key for probes, with the responder's key for
+ * replies, see rackmesh/identity/probe_key.h.
  */
 #ifndef HOST_AGENT_PACKET_PROBE_FORMAT_H
 #define HOST_AGENT_PACKET_PROBE_FORMAT_H
@@ -27,13 +28,14 @@ struct probe_ask {
 	uint64_t timestamp; /* comes back: tells an old reply from a new one */
 	uint16_t error_estimate;
 	uint16_t ssid;
-	bool has_class; /* dscp is there: the sender's wish, the path may change it */
+	bool has_class; /* dscp is set: the sender's wish, the path may have changed it
+			 */
 	uint8_t dscp;
 	uint32_t tx_count; /* sent so far in this class, this one included */
 	uint32_t label;    /* flow label of the probe, for the reply; 0: none */
 };
 
-struct probe_answer { /* what a reflector knows about a probe */
+struct probe_answer { /* what a reflector adds to a probe to make its reply */
 	uint64_t receive_timestamp;
 	uint64_t timestamp;          /* now */
 	uint8_t ttl, dscp, ecn;      /* as the probe arrived */
@@ -61,30 +63,33 @@ struct probe_reply {
 
 struct probe_format {
 	const char *name;  /* "stamp", "roce" */
-	size_t base_bytes; /* of the plainest probe; its reply has no TLVs */
-	/* The size that is sent when size is asked for: at least room for all
+	size_t base_bytes; /* size of a probe without any TLV; its reply has no TLVs
+			      either */
+	/* The size that is sent when size is asked for: at least as large as all
 	 * fields. */
 	size_t (*size)(size_t asked);
-	/* Writes all but the zeros at the end of a probe of size bytes, size(asked) or
-	 * base_bytes. Returns how many bytes that is. */
+	/* Writes a probe of size bytes, size(asked) or base_bytes, except the zeros
+	 * at its end. Returns the number of bytes written. */
 	size_t (*write_probe)(
 	    const struct probe_ask *ask, size_t size, uint8_t out[PROBE_HEAD_BYTES]);
 	int (*read_probe)(const uint8_t *data, size_t len, struct probe_ask *ret);
-	/* Turns the probe (already read as ask) into its reply, in place, as long. */
+	/* Turns the probe (already read into ask) into its reply, in place and of
+	 * the same length. */
 	void (*write_reply)(uint8_t *data, size_t len, const struct probe_ask *ask,
 	    const struct probe_answer *answer);
 	int (*read_reply)(const uint8_t *data, size_t len, struct probe_reply *ret);
-	/* The same of a probe of base_bytes, whatever follows. */
+	/* Reads the reply to a probe of base_bytes, whatever bytes follow the base. */
 	int (*read_plain_reply)(
 	    const uint8_t *data, size_t len, struct probe_reply *ret);
 
-	/* The variant with a MAC; NULL: this one is it, and only it has the functions
-	 * below. */
+	/* The variant with a MAC; NULL: this format is the keyed one, and only it
+	 * has the functions below. */
 	const struct probe_format *keyed;
-	/* Of what read_probe or read_reply took. Whatever bit is another, padding
-	 * included: false. */
+	/* Verifies the MAC of a packet that read_probe or read_reply accepted. A
+	 * single changed bit, also in the padding, gives false. */
 	bool (*verify)(const uint8_t *data, size_t len, const struct probe_mac *mac);
-	/* Of a reply, or of as much of a probe as write_probe has written. */
+	/* Writes the MAC into a reply, or into the part of a probe that write_probe
+	 * has written. */
 	void (*sign)(uint8_t *data, const struct probe_mac *mac);
 };
 

@@ -11,7 +11,7 @@
 #define LABEL_MAX 0xfffff
 #define DSCP_MAX 63
 
-/* Big-endian, and without holes: the bytes themselves. */
+/* Big-endian and without holes: these are the bytes on the wire. */
 struct roce_bytes {
 	uint16_t magic;
 	uint8_t version, kind;
@@ -29,8 +29,8 @@ struct roce_bytes {
 };
 
 _Static_assert(sizeof(struct roce_bytes) == ROCE_BASE_BYTES, "no holes, no more");
-_Static_assert(ROCE_KEYED_BYTES <= PROBE_HEAD_BYTES, "a head takes any probe");
-_Static_assert(ROCE_MAC_BYTES == PROBE_MAC_BYTES, "a MAC fits its place");
+_Static_assert(ROCE_KEYED_BYTES <= PROBE_HEAD_BYTES, "every probe fits into a head");
+_Static_assert(ROCE_MAC_BYTES == PROBE_MAC_BYTES, "the MAC has the size of its field");
 
 static size_t
 size_between(size_t min, size_t asked)
@@ -148,7 +148,7 @@ roce_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	bool follow_up = answer->follow_up_timestamp != 0;
 	struct roce_bytes bytes;
 
-	/* The rest of ask is there already. */
+	/* ask has all other fields already. */
 	(void)len;
 	(void)ask;
 	memcpy(&bytes, data, sizeof(bytes));
@@ -184,7 +184,7 @@ read_reply(const uint8_t *data, size_t len, uint8_t keyed, struct probe_reply *r
 		.sender_timestamp = be64toh(bytes.timestamp),
 		.sender_error_estimate = be16toh(bytes.error_estimate),
 		.sender_ttl = bytes.ttl,
-		.has_class = true, /* how it arrived is always there */
+		.has_class = true, /* a packet always has the class it arrived with */
 		.has_counts = bytes.flags & ROCE_HAS_COUNTS,
 		.has_follow_up = bytes.flags & ROCE_HAS_FOLLOW_UP,
 		.dscp = bytes.arrived >> 2,
@@ -243,7 +243,8 @@ const struct probe_format roce_format = {
 	.read_probe = roce_read_probe,
 	.write_reply = roce_write_reply,
 	.read_reply = roce_read_reply,
-	.read_plain_reply = roce_read_reply, /* no probe of ours is plainer */
+	/* This format has no probe without fields. */
+	.read_plain_reply = roce_read_reply,
 	.keyed = &roce_keyed_format,
 };
 

@@ -3,31 +3,32 @@
  *
  * A layout of Rackmesh, big-endian, in 64 bytes, so that even the smallest probe
  * returns all fields. A reply is its probe, answered in place: the second half is zero
- * until then. Between RNICs that authenticate a MAC of the 64 bytes follows
- * (roce_keyed_format), so that 80 is the smallest there. What is left of a larger one
- * is zero.
+ * until then. Between RNICs that authenticate, a MAC of the 64 bytes follows
+ * (roce_keyed_format), so that 80 bytes are the smallest packet there. The rest of a
+ * larger packet is zero.
  *
- *    0 magic 2, version 1, kind 1         32 received (T3) 8
- *    4 ssid 2, bytes of the message 2     40 follow-up: sent (T4) 8
- *    8 seq 4, sent in this class 4        48 follow-up: seq 4, received in this class 4
- *   16 timestamp 8                        56 replied 4, error estimate of the reply 2
- *   24 flow label 4, error estimate 2     62 TTL 1, DSCP and ECN 1, as it arrived
- *   30 flags 1, DSCP as sent 1
+ *    0 magic 2, version 1, kind 1 32 received (T3) 8 4 ssid 2, bytes of the message 2
+ *    40 follow-up: sent (T4) 8 8 seq 4, sent in this class 4 48 follow-up: seq 4,
+ *    received in this class 4
+ *   16 timestamp 8 56 replied 4, error estimate of the reply 2 24 flow label 4, error
+ *   estimate 2 62 TTL 1, DSCP and ECN 1, as it arrived 30 flags 1, DSCP as sent 1
  *
- * A reply does not say when it was written: what counts is when it left, and that is in
- * the follow-up.
+ * A reply does not have the time at which it was written, only the time at which the
+ * previous reply left, in the follow-up.
  */
 #ifndef HOST_AGENT_PACKET_ROCE_PACKET_H
 #define HOST_AGENT_PACKET_ROCE_PACKET_H
 
 #define ROCE_MAGIC 0x724d
-#define ROCE_VERSION 1 /* of the packet: any other is refused */
+#define ROCE_VERSION 1 /* of the packet: other versions are refused */
 #define ROCE_BASE_BYTES 64
-#define ROCE_MAC_BYTES 16 /* from ROCE_BASE_BYTES on, where ROCE_KEYED says so */
+/* From ROCE_BASE_BYTES on, in packets with the flag ROCE_KEYED. */
+#define ROCE_MAC_BYTES 16
 #define ROCE_KEYED_BYTES (ROCE_BASE_BYTES + ROCE_MAC_BYTES)
 #define ROCE_MAX_BYTES 9216
 
-/* A reflector's QP and a flow's QP could be confused, so the packet has its kind. */
+/* A QP number does not tell whether a packet is a probe or a reply, so the packet
+ * has its kind. */
 enum roce_kind { ROCE_PROBE = 1, ROCE_REPLY };
 
 enum roce_flags {

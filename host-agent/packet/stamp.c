@@ -28,7 +28,7 @@ enum {
 #define COUNTS_BYTES 12
 #define FOLLOW_UP_BYTES 16
 
-_Static_assert(STAMP_HEAD_BYTES <= PROBE_HEAD_BYTES, "a head takes any probe");
+_Static_assert(STAMP_HEAD_BYTES <= PROBE_HEAD_BYTES, "every probe fits into a head");
 
 static struct tlv_head head(uint8_t flags, enum stamp_tlv type, size_t len);
 
@@ -108,13 +108,13 @@ stamp_time_between(int64_t later, int64_t earlier)
 	return ns;
 }
 
-/* Room for all TLVs. */
+/* The size has room for all TLVs. */
 static size_t
 stamp_size(size_t size)
 {
 	if (size <= STAMP_PROBE_BYTES)
 		return STAMP_PROBE_BYTES;
-	if (size < STAMP_HEAD_BYTES) /* a TLV of less than its header */
+	if (size < STAMP_HEAD_BYTES) /* too few bytes for the header of one more TLV */
 		return STAMP_HEAD_BYTES;
 	return size < STAMP_MAX_BYTES ? size : STAMP_MAX_BYTES;
 }
@@ -158,14 +158,14 @@ stamp_write_probe(
 	return STAMP_HEAD_BYTES;
 }
 
-/* One TLV that fits in its packet. */
+/* One TLV that lies within its packet. */
 struct tlv {
 	size_t at; /* of its header */
 	uint8_t flags, type;
 	uint16_t len;
 };
 
-/* 1: *ret is the TLV at offset at. 0: the packet ends there. -EBADMSG. */
+/* 1: *ret is the TLV at offset at. 0: the packet ends there. -EBADMSG: malformed. */
 static int
 read_tlv(const uint8_t *data, size_t len, size_t at, struct tlv *ret)
 {
@@ -186,7 +186,7 @@ tlv_end(const struct tlv *tlv)
 	return tlv->at + STAMP_TLV_BYTES + tlv->len;
 }
 
-/* What the reply's flags have to say about it. */
+/* The flags of this TLV in a reply. */
 static uint8_t
 tlv_verdict(const struct tlv *tlv)
 {
@@ -214,7 +214,8 @@ stamp_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
 	bool malformed = false;
 	int r;
 
-	/* A probe has zeros where a reply tells when it was received. */
+	/* A probe has zeros where a reply has the time at which the probe was
+	 * received. */
 	if (len < STAMP_BASE_BYTES || get64(data + AT_RECEIVE_TIMESTAMP) != 0)
 		return -EBADMSG;
 	probe.seq = get32(data + AT_SEQ);
@@ -284,7 +285,7 @@ stamp_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	data[AT_SENDER_TTL] = answer->ttl;
 	memset(data + AT_SENDER_TTL + 1, 0, 3);
 
-	/* Beyond a malformed one nothing is looked at: it all goes back as it came. */
+	/* Nothing behind a malformed TLV is read: it is sent back as it came. */
 	while (read_tlv(data, len, at, &tlv) == 1) {
 		data[at] = tlv_verdict(&tlv);
 		if (data[at] == STAMP_MALFORMED)
@@ -295,7 +296,7 @@ stamp_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	}
 }
 
-/* Of a TLV that the reflector has understood only. */
+/* Only for a TLV that the reflector has understood. */
 static void
 read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
 {
@@ -309,8 +310,8 @@ read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
 		reply->tx_count = get32(value);
 		reply->rx_count = get32(value + 4);
 		reply->reflector_tx_count = get32(value + 8);
-		/* The probe itself has been counted: 0 can only mean "I do not count".
-		 */
+		/* A reflector that counts has counted the probe itself: 0 can only
+		 * mean "I do not count". */
 		reply->has_counts = reply->rx_count != 0;
 		break;
 	case STAMP_FOLLOW_UP:
@@ -323,7 +324,7 @@ read_answer(const uint8_t *value, uint8_t type, struct probe_reply *reply)
 	}
 }
 
-/* TWAMP-Light may copy a probe's padding to anywhere behind the base. */
+/* TWAMP-Light may copy the padding of a probe to any place behind the base. */
 static int
 stamp_read_plain_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
 {
@@ -379,16 +380,17 @@ const struct probe_format stamp_format = {
 	.keyed = &stamp_auth_format,
 };
 
-/* ---- STAMP's authenticated mode, in the one layout that our agents write ---- */
+/* ---- STAMP's authenticated mode, in the one layout that host-agents write ------- */
 
-#define SIGNED_BASE_BYTES 96 /* of the base: all but its HMAC */
+#define SIGNED_BASE_BYTES 96 /* the base without its HMAC */
 
 struct tlv_head {
 	uint8_t flags, type;
 	uint16_t len;
 };
 
-/* Big-endian, and without holes: the bytes themselves. What has no name is zero. */
+/* Big-endian and without holes: these are the bytes on the wire. Fields without a
+ * name are zero. */
 struct __attribute__((packed)) auth_bytes {
 	uint32_t seq;
 	uint8_t zero_1[12];
@@ -405,7 +407,7 @@ struct __attribute__((packed)) auth_bytes {
 	uint8_t zero_5[6];
 	uint8_t sender_ttl;
 	uint8_t zero_6[15];
-	uint8_t mac[PROBE_MAC_BYTES]; /* of what is before it */
+	uint8_t mac[PROBE_MAC_BYTES]; /* of all bytes before it */
 	struct tlv_head class;
 	uint8_t dscps[2], class_zero[2]; /* DSCP1 6, DSCP2 6, ECN 2, RP 2 */
 	struct tlv_head counts;
@@ -415,22 +417,24 @@ struct __attribute__((packed)) auth_bytes {
 	uint64_t follow_up_timestamp;
 	uint8_t follow_up_method, follow_up_zero[3];
 	struct tlv_head hmac;
-	uint8_t tlv_mac[PROBE_MAC_BYTES]; /* of seq and the TLVs before it */
+	uint8_t tlv_mac[PROBE_MAC_BYTES]; /* of seq and of the TLVs before it */
 };
 
 #define AT(field) offsetof(struct auth_bytes, field)
 
 _Static_assert(sizeof(struct auth_bytes) == STAMP_AUTH_PROBE_BYTES, "no holes");
-_Static_assert(AT(mac) == SIGNED_BASE_BYTES, "six blocks are signed");
+_Static_assert(AT(mac) == SIGNED_BASE_BYTES, "HMAC signs six blocks");
 _Static_assert(AT(class) == STAMP_AUTH_BASE_BYTES, "TLVs follow the base");
-_Static_assert(STAMP_AUTH_HEAD_BYTES <= PROBE_HEAD_BYTES, "a head takes any probe");
+_Static_assert(
+    STAMP_AUTH_HEAD_BYTES <= PROBE_HEAD_BYTES, "every probe fits into a head");
 
 static size_t
 auth_size(size_t asked)
 {
 	if (asked <= STAMP_AUTH_PROBE_BYTES)
 		return STAMP_AUTH_PROBE_BYTES;
-	if (asked < STAMP_AUTH_HEAD_BYTES) /* a TLV of less than its header */
+	/* Too few bytes for the header of one more TLV. */
+	if (asked < STAMP_AUTH_HEAD_BYTES)
 		return STAMP_AUTH_HEAD_BYTES;
 	return asked < STAMP_MAX_BYTES ? asked : STAMP_MAX_BYTES;
 }
@@ -456,7 +460,8 @@ same_head(struct tlv_head a, struct tlv_head b)
 	return a.flags == b.flags && a.type == b.type && a.len == b.len;
 }
 
-/* Every TLV where it belongs, and all of them as they were sent, or as answered. */
+/* True: every TLV is in its place, and all have the flags of a probe, or all those
+ * of a reply. */
 static bool
 heads_are(const struct auth_bytes *bytes, uint8_t flags)
 {
@@ -515,7 +520,8 @@ auth_write_probe(
 	return STAMP_AUTH_HEAD_BYTES;
 }
 
-/* A reply is no probe: it tells when it was received, and its TLVs are answered. */
+/* A reply is no probe: it has the time at which the probe was received, and its TLVs
+ * are answered. */
 static int
 auth_read_probe(const uint8_t *data, size_t len, struct probe_ask *ret)
 {
@@ -563,7 +569,7 @@ auth_write_reply(uint8_t *data, size_t len, const struct probe_ask *ask,
 	bytes.follow_up_method = follow_up ? STAMP_METHOD_SOFTWARE : 0;
 	memcpy(data, &bytes, sizeof(bytes));
 	if (len > STAMP_AUTH_PROBE_BYTES)
-		data[STAMP_AUTH_PROBE_BYTES] = 0; /* the padding's flags */
+		data[STAMP_AUTH_PROBE_BYTES] = 0; /* the flags of the padding */
 }
 
 static int
@@ -598,7 +604,7 @@ auth_read_reply(const uint8_t *data, size_t len, struct probe_reply *ret)
 	return 0;
 }
 
-/* What the HMAC TLV is of. */
+/* The bytes that the HMAC TLV signs. */
 #define TLV_PIECES(data)                                     \
 	{                                                    \
 		{ (data), sizeof(uint32_t) },                \

@@ -3,19 +3,20 @@
  * probe_format.h is the unauthenticated mode, stamp_auth_format (stamp.c) the
  * authenticated one.
  *
- * A probe of ours is the 44-byte base and four TLVs whose answers the reflector
- * writes in place, so that a reply is as long as its probe. Reading never trusts:
- * -EBADMSG for what is short, or has a TLV that runs beyond the packet. A plain probe
- * is the base alone, for reflectors that know no TLVs (RFC 5357: TWAMP-Light).
+ * A probe of a host-agent is the 44-byte base and four TLVs whose answers the reflector
+ * writes in place, so that a reply is as long as its probe. Readers check all bytes:
+ * -EBADMSG for a packet that is too short, or has a TLV that runs beyond the packet. A
+ * plain probe is the base alone, for reflectors that know no TLVs (RFC 5357:
+ * TWAMP-Light).
  *
  * Our own time stamps are PTP truncated (Z = 1); a peer's may be NTP, too.
  *
- * Authenticated packets are of our own agents only, and have the one layout that those
- * write: the 112-byte base with its HMAC, the same TLVs, the HMAC TLV, and Extra
- * Padding of zeros. Replies have another key than probes, so that no reflected packet
- * is ever a reply; the standard knows one key a session, and its reflectors would not
- * understand us. Nor is a packet answered whose TLVs do not verify, where the standard
- * would have them sent back flagged.
+ * Only host-agents send authenticated packets, in one layout: the 112-byte base with
+ * its HMAC, the same TLVs, the HMAC TLV, and Extra Padding of zeros. Replies have
+ * another key than probes, so that no reflected packet can pass as a reply; the
+ * standard has one key per session, so reflectors of other makers do not understand
+ * these packets. A packet whose TLVs do not verify is not answered, although the
+ * standard wants it sent back with a flag.
  */
 #ifndef HOST_AGENT_PACKET_STAMP_H
 #define HOST_AGENT_PACKET_STAMP_H
@@ -26,7 +27,7 @@
 
 #define STAMP_PORT 862
 #define STAMP_BASE_BYTES 44
-#define STAMP_PLAIN_REPLY_BYTES 41 /* of a base, less what is zero at its end */
+#define STAMP_PLAIN_REPLY_BYTES 41 /* a base without the zeros at its end */
 #define STAMP_TLV_BYTES 4          /* a TLV's header */
 #define STAMP_PROBE_BYTES 88       /* base, class, counts, follow-up TLVs */
 #define STAMP_HEAD_BYTES 92        /* and the header of the Extra Padding */
@@ -54,10 +55,11 @@ enum stamp_tlv_flags {
 #define STAMP_ERROR_PTP 0x4000      /* its Z bit */
 #define STAMP_METHOD_SOFTWARE 2     /* RFC 8972: how a follow-up was stamped */
 
-/* Both formats, as ns on a ring of 2^32 s. -EBADMSG: nanoseconds beyond a second. */
+/* Write and read both formats, as ns on a ring of 2^32 s. -EBADMSG: the nanoseconds
+ * are a second or more. */
 uint64_t stamp_time_write(int64_t wall_ns); /* PTP truncated */
 int stamp_time_read(uint64_t stamp, bool ptp, int64_t *ret);
-/* later - earlier of two read ones, across the end of the ring. */
+/* Time from earlier to later, two times that were read, across the end of the ring. */
 int64_t stamp_time_between(int64_t later, int64_t earlier);
 
 #endif

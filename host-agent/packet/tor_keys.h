@@ -14,13 +14,13 @@
 
 struct tor_keys {
 	char tor[RM_NAME_BYTES];
-	uint8_t *bytes;              /* NULL: nothing yet */
+	uint8_t *bytes;              /* NULL: none received yet */
 	struct wire_keys view;       /* on bytes */
-	struct wire_pair_key *pairs; /* view's, sorted by both ends */
+	struct wire_pair_key *pairs; /* the pairs of view, sorted by both ends */
 	struct wire_rnic_id *plain;  /* view's, sorted */
 };
 
-/* -ENOMEM: then keys is clear. */
+/* -ENOMEM: keys is left empty. */
 int tor_keys_copy(struct tor_keys *keys, const struct wire_keys *message);
 void tor_keys_clear(struct tor_keys *keys);
 
