@@ -33,7 +33,7 @@ brake_take(struct brake *brake, size_t aggregator, const struct wire_brake *rece
 	if (word->brake.rate_permille > BRAKE_NONE)
 		word->brake.rate_permille = BRAKE_NONE;
 	word->received = word->session = true;
-	/* Version 0 is an aggregator that knows of no brake itself. */
+	/* Version 0: this aggregator has not received a brake itself. */
 	if (received->version > 0)
 		brake->kept = (struct wire_brake){ 0 };
 }

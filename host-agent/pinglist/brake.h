@@ -1,9 +1,9 @@
 /*
  * brake - the highest rate at which this host may probe, as its aggregators send it.
  *
- * The newest version counts; of several equally new ones the lowest rate. The saved
- * brake is used until an aggregator sends one, so a host that starts without
- * aggregators does not probe at full rate. Pure.
+ * The newest version counts; of several brakes with the same version, the one with the
+ * lowest rate. The saved brake is used until an aggregator sends one, so a host that
+ * starts without aggregators does not probe at full rate. Pure.
  */
 #ifndef HOST_AGENT_PINGLIST_BRAKE_H
 #define HOST_AGENT_PINGLIST_BRAKE_H
@@ -20,8 +20,8 @@
 
 struct brake_word {
 	struct wire_brake brake;
-	bool received; /* from this aggregator, in any session */
-	bool session;  /* in this one */
+	bool received; /* received from this aggregator, in any session */
+	bool session;  /* received in this session */
 };
 
 struct brake { /* all zero: no aggregator has sent one */
@@ -35,7 +35,7 @@ void brake_session(struct brake *brake, size_t aggregator);
 void brake_take(
     struct brake *brake, size_t aggregator, const struct wire_brake *received);
 
-/* The brake in force; version 0, BRAKE_NONE: none was ever received. */
+/* The brake in force; version 0, BRAKE_NONE: none was received yet. */
 struct wire_brake brake_now(const struct brake *brake);
 
 /* The file's bytes: "RMBR" 0 0 0 1 | u64 version | u32 permille | u32 CRC-32 of what

@@ -1,7 +1,7 @@
 /*
  * brake_file - keeps the last brake on disk, beside the saved pinglists.
  *
- * Written on the worker, the newest wins.
+ * The worker writes it; if several wait, only the newest is written.
  */
 #ifndef HOST_AGENT_PINGLIST_BRAKE_FILE_H
 #define HOST_AGENT_PINGLIST_BRAKE_FILE_H
@@ -15,16 +15,18 @@ struct wire_brake;
 
 struct brake_file_counts {
 	uint64_t saved;
-	uint64_t save_failed;  /* the disk said no */
-	uint64_t save_skipped; /* out of memory, or the worker is full */
+	uint64_t save_failed;  /* the disk reported an error */
+	uint64_t save_skipped; /* not written: out of memory, or the worker's queue is
+				  full */
 };
 
-/* folder: "" for no copy. worker: free it first, as its jobs use this. */
+/* folder: "" for no copy. worker: free it before the brake_file, as its jobs use the
+ * brake_file. */
 int brake_file_new(
     const char *folder, struct rm_worker *worker, struct brake_file **ret);
 void brake_file_free(struct brake_file *file);
 
-/* Blocks: call it before the loop runs. -ENOENT: none was saved. */
+/* Blocks: call it before the loop runs. -ENOENT: no brake was saved. */
 int brake_file_load(const struct brake_file *file, struct brake *brake);
 void brake_file_save(struct brake_file *file, const struct wire_brake *brake);
 

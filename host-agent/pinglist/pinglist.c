@@ -9,7 +9,7 @@ struct pinglist {
 	uint8_t *data;                  /* NULL: none */
 	struct wire_pinglist_view view; /* on data */
 	rm_mono_t until;
-	bool slow; /* as pinglist_expire last found it */
+	bool slow; /* the state that pinglist_expire last returned */
 };
 
 int
@@ -44,7 +44,7 @@ pinglist_tor(const struct pinglist *pinglist)
 	return pinglist->tor;
 }
 
-/* One plan means more targets once another RNIC of ours has registered. */
+/* The same plan has more targets once another RNIC of this host has registered. */
 static enum pinglist_status
 compare(const struct pinglist *held, const struct wire_pinglist_view *offered)
 {
@@ -75,7 +75,8 @@ pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offere
 		return -ENOENT;
 	status = compare(pinglist, offered);
 	if (status == PINGLIST_NEW) {
-		copy = malloc(offered->bytes.len); /* aligned, as the view wants it */
+		/* Malloc aligns it as the view requires. */
+		copy = malloc(offered->bytes.len);
 		if (copy == NULL)
 			return -ENOMEM;
 		wire_copy_pinglist(offered, copy, &pinglist->view);
@@ -135,7 +136,7 @@ pinglist_bytes(const struct pinglist *pinglist)
 
 /* ---- the sum ----------------------------------------------------------------- */
 
-/* What is probed once only, whoever asks for it. */
+/* A target that is probed once only, although several pinglists may ask for it. */
 struct wanted {
 	struct wire_rnic_id dst;
 	enum wire_probe_kind kind;
@@ -162,7 +163,7 @@ slow_down(struct wire_target *target)
 		target->interval_us *= PINGLIST_SLOW_FACTOR;
 }
 
-/* wanted: room for as many as sum->targets has. */
+/* wanted: has room for as many entries as sum->targets. */
 static void
 sum_add(struct pinglist_sum *sum, struct wanted *wanted,
     const struct pinglist *pinglist, struct wire_rnic_id rnic)

@@ -1,8 +1,8 @@
 /*
- * pinglist - the pinglist of one ToR, and the sum over the ToRs of an RNIC. Pure.
+ * pinglist - the pinglist of one ToR, and the sum over the ToRs of an RNIC.
  *
- * It holds the message's bytes and a view on them: all results are borrowed until the
- * pinglist takes a newer message.
+ * Pure. It holds the message's bytes and a view on them: all results are borrowed until
+ * the pinglist takes a newer message.
  */
 #ifndef HOST_AGENT_PINGLIST_PINGLIST_H
 #define HOST_AGENT_PINGLIST_PINGLIST_H
@@ -14,9 +14,9 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* An expired pinglist is probed at this share of its rates, for this much longer: RNICs
- * that still exist are watched, and other hosts that got their addresses meanwhile are
- * not harmed. */
+/* An expired pinglist is probed at this share of its rates, for this much longer:
+ * RNICs that still exist stay monitored, and other hosts that got the addresses of
+ * removed ones meanwhile get few probes. */
 #define PINGLIST_SLOW_FACTOR 10
 #define PINGLIST_SLOW_NS (60 * 24 * 3600 * RM_NS_PER_S)
 
@@ -36,12 +36,12 @@ const char *pinglist_tor(const struct pinglist *pinglist);
 /*
  * Copies and takes the offered pinglist if it is newer than the one held. until: time
  * at which it expires (PINGLIST_SAME extends it). -ENOENT: of another ToR; -ENOMEM. On
- * failure the held one stays.
+ * failure the pinglist that is held stays.
  */
 int pinglist_take(struct pinglist *pinglist, const struct wire_pinglist_view *offered,
     rm_mono_t until, enum pinglist_status *ret);
 
-/* An aggregator has confirmed it. */
+/* An aggregator has confirmed that the pinglist is still valid. */
 void pinglist_renew(struct pinglist *pinglist, rm_mono_t until);
 
 enum pinglist_turn {
@@ -67,10 +67,10 @@ struct pinglist_sum {
 	size_t target_count;
 	struct wire_peer *peers; /* may have duplicates; the reader uses it as a set */
 	size_t peer_count;
-	bool held; /* at least one of the pinglists exists */
+	bool held; /* at least one of the pinglists is present */
 };
 
-/* -ENOMEM. The caller clears *ret; it borrows from the pinglists. */
+/* -ENOMEM: out of memory. The caller clears *ret; it borrows from the pinglists. */
 int pinglist_sum(const struct pinglist *const *pinglists, size_t count,
     struct wire_rnic_id rnic, struct pinglist_sum *ret);
 void pinglist_sum_clear(struct pinglist_sum *sum);

@@ -2,8 +2,9 @@
  * pinglist_cache - the last good pinglist of each ToR on disk, so that a host can probe
  * after a restart without any aggregator.
  *
- * Written on the worker, one file per ToR, the newest wins. A file that fails its
- * checks is renamed to *.damaged and is never read again.
+ * The worker writes one file per ToR; if several versions wait, only the newest is
+ * written. A file that fails its checks is renamed to *.damaged and is never read
+ * again.
  *
  * File: "RMPC" 0 0 0 1 | u64 CLOCK_REALTIME ns when it was valid | u32 CRC-32 of that
  * and of the pinglist | u32 0 | the wire's pinglist. Integers are big endian.
@@ -29,8 +30,9 @@ struct rm_worker;
 
 struct pinglist_cache_counts {
 	uint64_t loaded, expired, damaged, saved;
-	uint64_t save_failed;  /* the disk said no */
-	uint64_t save_skipped; /* out of memory, or the worker is full */
+	uint64_t save_failed;  /* the disk reported an error */
+	uint64_t save_skipped; /* not written: out of memory, or the worker's queue is
+				  full */
 };
 
 /* Pure. *age_ns: time since it was valid, 0 if the clock was set back. -EBADMSG:
@@ -47,12 +49,12 @@ int pinglist_cache_new(
     const char *folder, struct rm_worker *worker, struct pinglist_cache **ret);
 void pinglist_cache_free(struct pinglist_cache *cache);
 
-/* Blocks: before the loop runs. *file is malloc'd, the caller frees it, also when
- * *ret borrows from it. -ENOENT: nothing there. tor: a valid name. */
+/* Blocks: call it before the loop runs. *file is malloc'd, the caller frees it, also
+ * when *ret borrows from it. -ENOENT: no file. tor: a valid name. */
 int pinglist_cache_load(struct pinglist_cache *cache, const char *tor, rm_wall_t now,
     uint8_t **file, int64_t *age_ns, struct wire_pinglist_view *ret);
 
-/* Copies. A failure is counted, and the old file stays. */
+/* Copies the pinglist. A failure is counted, and the old file stays. */
 void pinglist_cache_save(struct pinglist_cache *cache, const char *tor,
     const struct wire_bytes *pinglist, rm_wall_t now);
 

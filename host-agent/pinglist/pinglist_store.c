@@ -9,16 +9,18 @@
 
 /* Both ToRs of every RNIC. */
 #define PINGLIST_STORE_MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
-/* A pinglist that keeps changing costs one fsync in this time, not one each. */
+/* A pinglist that changes often is written at most once in this time, to save fsync
+ * calls. */
 #define PINGLIST_STORE_SAVE_NS (5 * RM_NS_PER_S)
-/* One that stays is written again, so that its copy stays young. */
+/* A pinglist that does not change is written again after this time, so that its copy
+ * has a recent time. */
 #define PINGLIST_STORE_RENEW_NS (3600 * RM_NS_PER_S)
 
 #define LIFE_MAX_NS (PINGLIST_STORE_MAX_EXPIRE_DAYS * 24 * 3600 * RM_NS_PER_S)
 
 struct plan {
 	struct pinglist *pinglist;
-	rm_mono_t confirmed; /* when an aggregator last stood behind it */
+	rm_mono_t confirmed; /* when an aggregator last confirmed it */
 	rm_mono_t saved;
 	bool ever_saved, unsaved;
 };
@@ -124,7 +126,7 @@ pinglist_store_load(struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t 
 
 		if (pinglist_cache_load(pinglists->cache, pinglist_tor(plan->pinglist),
 			wall, &file, &age_ns, &view) < 0)
-			continue; /* counted over there */
+			continue; /* pinglist_cache has counted the error */
 		plan->confirmed = rm_mono_add(now, -age_ns);
 		if (pinglist_take(plan->pinglist, &view,
 			until(pinglists, plan->confirmed), &status) < 0)
@@ -139,7 +141,7 @@ plan_save(
 {
 	struct wire_bytes bytes = pinglist_bytes(plan->pinglist);
 
-	/* What is written is as old as its confirmation. */
+	/* The file gets the time of the last confirmation, not the time of writing. */
 	wall.ns -= rm_mono_since(now, plan->confirmed);
 	if (pinglists->cache != NULL)
 		pinglist_cache_save(
@@ -223,7 +225,7 @@ pinglist_store_renew(struct pinglist_store *pinglists, const char *tor, rm_mono_
 		plan->unsaved = true;
 }
 
-/* True: it is not what it was. */
+/* True: the state of the pinglist changed. */
 static bool
 plan_turn(struct pinglist_store *pinglists, struct plan *plan, rm_mono_t now)
 {

@@ -22,7 +22,7 @@ struct pinglist_store;
 struct rm_worker;
 
 #define PINGLIST_STORE_EXPIRE_DAYS "7"
-#define PINGLIST_STORE_MAX_EXPIRE_DAYS 30 /* no config lets a pinglist live longer */
+#define PINGLIST_STORE_MAX_EXPIRE_DAYS 30 /* the config cannot set a longer life */
 
 struct pinglist_store_counts {
 	uint64_t taken, same, old;
@@ -33,29 +33,30 @@ struct pinglist_store_counts {
 	uint64_t ended; /* forgotten */
 };
 
-/* folder: "" for no copies. worker: free it first. */
+/* folder: "" for no copies. worker: free it before the store, as its jobs use the
+ * store. */
 int pinglist_store_new(
     const char *folder, struct rm_worker *worker, struct pinglist_store **ret);
 void pinglist_store_free(struct pinglist_store *pinglists);
 
-int pinglist_store_add_tor(
-    struct pinglist_store *pinglists, const char *tor); /* known ones are fine */
+int pinglist_store_add_tor(struct pinglist_store *pinglists,
+    const char *tor); /* a tor that is known already is allowed */
 size_t pinglist_store_tors(const struct pinglist_store *pinglists);
 const struct pinglist *pinglist_store_at(
     const struct pinglist_store *pinglists, size_t i);
 
-/* Takes the copies from the disk: blocks, so before the loop runs. */
+/* Loads the copies from the disk: it blocks, so call it before the loop runs. */
 void pinglist_store_load(
     struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
 
-/* Verifies a message of an aggregator (it is verified only here): *ret borrows from
- * data. -EBADMSG, -EMSGSIZE: not a pinglist; it is counted. */
+/* Verifies a message of an aggregator (nothing else verifies it): *ret borrows from
+ * data. -EBADMSG, -EMSGSIZE: not a pinglist; the error is counted. */
 int pinglist_store_open(struct pinglist_store *pinglists, const uint8_t *data,
     size_t len, struct wire_pinglist_view *ret);
 /*
  * Takes a pinglist that pinglist_store_open has opened; its bytes are copied. True: it
- * is new, and *tor (borrowed) is its ToR. *r: the error if it was not taken, -ENOENT or
- * -ENOMEM; 0 when it is held already or is older.
+ * is new, and *tor (borrowed) is its ToR. *r: the error if the pinglist was not taken,
+ * -ENOENT or -ENOMEM; 0 when the store has this version already or a newer one.
  */
 bool pinglist_store_take(struct pinglist_store *pinglists,
     const struct wire_pinglist_view *view, rm_wall_t wall, rm_mono_t now,
@@ -68,20 +69,20 @@ void pinglist_store_renew(
  * PINGLIST_STORE_MAX_EXPIRE_DAYS. Held pinglists use it from the next
  * pinglist_store_renew on. */
 void pinglist_store_set_life(struct pinglist_store *pinglists, int64_t life_ns);
-/* Writes changed pinglists. True: one has expired, was confirmed again, or ended. Call
- * it every few seconds. */
+/* Writes changed pinglists. True: a pinglist has expired, was confirmed again, or
+ * ended. Call it every few seconds. */
 bool pinglist_store_tick(
     struct pinglist_store *pinglists, rm_wall_t wall, rm_mono_t now);
 
-/* pinglist_sum over these ToRs. */
+/* The pinglist_sum of these ToRs. */
 int pinglist_store_sum(const struct pinglist_store *pinglists, const char *const *tors,
     size_t count, struct wire_rnic_id rnic, struct pinglist_sum *ret);
 /* The longest probe time-out in the pinglists; 0: none sets it. */
 uint32_t pinglist_store_probe_timeout_ms(const struct pinglist_store *pinglists);
 bool pinglist_store_any(
-    const struct pinglist_store *pinglists); /* at least one is held */
+    const struct pinglist_store *pinglists); /* at least one pinglist is present */
 size_t pinglist_store_slow(
-    const struct pinglist_store *pinglists); /* how many have expired */
+    const struct pinglist_store *pinglists); /* number of expired pinglists */
 
 const struct pinglist_store_counts *pinglist_store_counts(
     const struct pinglist_store *pinglists);
