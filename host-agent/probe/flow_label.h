@@ -15,9 +15,10 @@
 #define FLOW_LABEL_SPORT_MIN 0xc000 /* up to 0xffff */
 
 /*
- * Of a connected QP, or of an address handle with a label: folded to 14 bits. Label 0:
- * of both QPNs, the same from either end. (An address handle without a label: mlx5 and
- * hns take any port; nobody can tell.)
+ * The source port of a connected QP, or of an address handle with a label: the label
+ * folded to 14 bits. Label 0: the port is derived from both QPNs, the same from either
+ * end. (For an address handle without a label mlx5 and hns choose any port; it cannot
+ * be known.)
  */
 uint16_t flow_label_sport(uint32_t label, uint32_t local_qpn, uint32_t remote_qpn);
 
@@ -28,7 +29,8 @@ uint32_t flow_label_for_sport(uint16_t sport);
 /* The port of all UD packets of this QP of a Soft-RoCE device, for any label. */
 uint16_t flow_label_rxe_ud_sport(uint32_t qpn);
 
-/* How UD flows are made by this driver ("mlx5", "mlx5_core", "rxe", ...). */
+/* How this driver ("mlx5", "mlx5_core", "rxe", ...) chooses the source port of UD
+ * packets. */
 enum port_flows flow_label_driver(const char *driver);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * overdue - probes that timed out and whose reply may still come. Pure.
  *
- * The last OVERDUE_MAX of them; each holds on to its target.
+ * It keeps the last OVERDUE_MAX of them; each holds a reference to its target.
  */
 #ifndef HOST_AGENT_PROBE_OVERDUE_H
 #define HOST_AGENT_PROBE_OVERDUE_H
@@ -11,19 +11,20 @@
 #include "host-agent/probe/pending.h"
 #include "schemas/wire.h"
 
-#define OVERDUE_MAX 1024             /* a power of two */
-#define OVERDUE_NS (4 * RM_NS_PER_S) /* after its send: what is told has 32 bits */
+#define OVERDUE_MAX 1024 /* a power of two */
+/* After the send: the reported delay has 32 bits. */
+#define OVERDUE_NS (4 * RM_NS_PER_S)
 
 struct overdue_probe {
 	struct pending_probe probe;
-	struct wire_result result; /* as it was told */
+	struct wire_result result; /* as it was reported */
 };
 
 struct overdue { /* zeroed at first */
 	struct overdue_probe *ring;
 };
 
-/* Without memory the probe is not kept. */
+/* Without memory the probe is not kept: its late reply is not reported. */
 void overdue_put(struct overdue *overdue, const struct pending_probe *probe,
     const struct wire_result *result);
 struct overdue_probe *overdue_find(struct overdue *overdue, uint32_t seq); /* or NULL */
@@ -32,8 +33,8 @@ void overdue_clear(struct overdue *overdue);
 
 /*
  * Fills the report on a reply that came at back_ns, by the clock of the probe's send
- * stamp; share_ns of the time was inside the responder. False: the network delivered it
- * in time, or it is too old.
+ * stamp; share_ns of the time was spent inside the responder. False: no report, because
+ * the network delivered the reply in time, or the probe is too old.
  */
 bool overdue_report(const struct overdue_probe *probe, int64_t back_ns,
     int64_t share_ns, int64_t timeout_ns, struct wire_result *ret);

@@ -41,7 +41,7 @@ pacer_put(struct pacer *pacer, size_t at, struct pacer_entry *entry)
 	entry->at = at;
 }
 
-/* Moves entry from its place to where its due time belongs. */
+/* Moves entry from its place to the place that its due time requires. */
 static void
 pacer_sift(struct pacer *pacer, struct pacer_entry *entry)
 {
@@ -85,8 +85,9 @@ pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t interval_
 	rm_mono_t latest = rm_mono_add(now, interval_ns);
 	int64_t ahead = rm_mono_since(entry->due, now);
 
-	/* In proportion: cut off at the latest, many would come due at once, and so
-	 * for ever after. */
+	/* The wait is scaled with the interval: if it were only cut off at the
+	 * latest time, many entries would come due at once, and again in every later
+	 * interval. */
 	if (ahead > 0 && entry->interval_ns > interval_ns)
 		entry->due = rm_mono_add(
 		    now, (int64_t)((double)ahead / (double)entry->interval_ns *
@@ -128,7 +129,7 @@ entry_advance(struct pacer_entry *entry)
 	entry->second = false;
 }
 
-/* Skips what is too old, but for the latest whose time has come. */
+/* Skips packets that are too old, except the latest that is due. */
 static uint64_t
 entry_skip(struct pacer_entry *entry, rm_mono_t now)
 {
@@ -138,10 +139,10 @@ entry_skip(struct pacer_entry *entry, rm_mono_t now)
 
 	if (behind <= PACER_MAKE_UP_NS)
 		return 0;
-	if (entry->second) { /* its first is long gone */
+	if (entry->second) { /* the first packet of the pair is too old */
 		if (rm_mono_since(now, entry->due) <
 		    entry->interval_ns - PACER_PAIR_GAP_NS)
-			return 0; /* nothing newer has come due */
+			return 0; /* no newer packet has come due */
 		entry_advance(entry);
 		skipped++;
 		behind = rm_mono_since(now, entry->due);

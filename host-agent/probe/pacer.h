@@ -16,37 +16,38 @@
 #define PACER_MAKE_UP_NS (50 * RM_NS_PER_MS)
 #define PACER_PAIR_GAP_NS (10 * RM_NS_PER_MS)
 
-struct pacer_entry {   /* embedded in what is paced */
-	rm_mono_t due; /* of the next packet */
+struct pacer_entry {   /* embedded in the object that is paced */
+	rm_mono_t due; /* time of the next packet */
 	int64_t interval_ns;
 	bool paired; /* two packets an interval, PACER_PAIR_GAP_NS apart */
 	bool second; /* the next packet is the second of its pair */
 	size_t at;   /* place in the heap */
 };
 
-struct pacer { /* all zero at first; a heap, earliest first */
+struct pacer { /* all zero initially; a heap, earliest first */
 	struct pacer_entry **heap;
 	size_t count, capacity;
 };
 
-void pacer_clear(struct pacer *pacer); /* entries are the caller's */
+void pacer_clear(struct pacer *pacer); /* the caller owns the entries */
 int pacer_reserve(struct pacer *pacer, size_t capacity);
 void pacer_add(struct pacer *pacer, struct pacer_entry *entry); /* within capacity */
 
-/* An interval shorter than the gap of a pair is not possible. */
+/* False: the interval is shorter than the gap of a pair. */
 bool pacer_can_pair(int64_t interval_ns);
 /* The next packet is due no later than one new interval from now. */
 void pacer_set_pace(struct pacer *pacer, struct pacer_entry *entry, int64_t interval_ns,
     bool paired, rm_mono_t now);
 void pacer_set_due(struct pacer *pacer, struct pacer_entry *entry, rm_mono_t due);
 
-/* False: nothing will ever be due. */
+/* False: no entry will ever be due. */
 bool pacer_next(const struct pacer *pacer, rm_mono_t *ret);
 
 struct pacer_tick {
 	rm_mono_t deadline;
-	bool second;      /* of a pair */
-	uint64_t skipped; /* packets before it that were skipped, being too old */
+	bool second; /* of a pair */
+	/* Earlier packets that were skipped because they were too old. */
+	uint64_t skipped;
 };
 
 /* Takes the earliest that is due before now + window_ns, NULL if none, and sets when

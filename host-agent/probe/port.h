@@ -23,9 +23,10 @@ enum port_role { PORT_PROBER, PORT_REFLECTOR, PORT_ROLES };
 /* How a transport makes a probe take the requested path. */
 enum port_flows {
 	PORT_FLOWS_SOURCE_PORT, /* the socket's own UDP source port */
-	PORT_FLOWS_LABEL,       /* the NIC makes the source port of the flow label */
-	PORT_FLOWS_QP, /* the NIC makes the source port of the QPN: one flow per QP */
-	PORT_FLOWS_UNKNOWN, /* unknown driver: one flow */
+	PORT_FLOWS_LABEL, /* the NIC derives the source port from the flow label */
+	PORT_FLOWS_QP, /* the NIC derives the source port from the QPN: one flow per QP
+			*/
+	PORT_FLOWS_UNKNOWN, /* unknown driver: only one flow is certain */
 };
 
 /* Called from the loop, and from inside port_send and port_drain. */
@@ -39,22 +40,25 @@ struct port_events {
 struct port_counts {
 	uint64_t overruns; /* packets dropped by this host's receive queues (or damaged:
 			      the kernel counts both together) */
-	uint64_t truncated;        /* arrived larger than any probe may be: dropped */
+	uint64_t truncated;        /* packets larger than any probe: dropped */
 	uint64_t stamps_unmatched; /* stamps that match no packet; they are not used */
-	uint64_t stamps_resynced;  /* the numbers had shifted after a failed send */
-	uint64_t
-	    stamps_missing;     /* the stamp is missing, though a later packet's came */
-	uint64_t socket_errors; /* ICMP and the like, drained and ignored */
-	uint64_t refused_flows; /* no more sockets allowed, or the kernel refused one */
+	uint64_t stamps_resynced; /* corrected: the kernel's numbers had shifted after a
+				     failed send */
+	uint64_t stamps_missing;  /* the stamp is missing, though that of a later packet
+				     came */
+	uint64_t socket_errors;   /* ICMP errors and the like, read and ignored */
+	/* Not opened: too many sockets, or the kernel refused one. */
+	uint64_t refused_flows;
 	/* Verbs only. */
-	uint64_t errors;          /* completions that are not a success */
-	uint64_t no_header;       /* arrived without a GRH that can be read */
+	uint64_t errors;          /* completions with an error status */
+	uint64_t no_header;       /* arrived without a readable GRH */
 	uint64_t receives_low;    /* times that a receive queue was nearly empty */
-	uint64_t refills_refused; /* times that the device took no receive buffers */
-	uint64_t rebuilt;         /* QPs that got another number */
-	uint64_t reset;           /* QPs that came back with their number */
-	uint64_t handles_waited;  /* replies that waited for an address handle */
-	uint64_t handles_refused; /* packets that did not leave for want of one */
+	uint64_t refills_refused; /* times that the device refused receive buffers */
+	uint64_t rebuilt; /* QPs that were created again and got another number */
+	uint64_t reset;   /* QPs that were reset and kept their number */
+	uint64_t handles_waited; /* replies that waited for an address handle */
+	/* Packets not sent because they had no address handle. */
+	uint64_t handles_refused;
 };
 
 struct port;
@@ -74,7 +78,7 @@ struct port_ops {
 	uint16_t (*flow)(const struct port *port, uint16_t wanted);
 	uint32_t (*label)(const struct port *port, uint16_t src_port);
 	enum port_flows (*flows)(const struct port *port);
-	const struct probe_format *format; /* of what this port carries */
+	const struct probe_format *format; /* the format of this port's packets */
 	const struct port_counts *(*counts)(const struct port *port);
 	void (*free)(struct port *port);
 };
@@ -96,8 +100,8 @@ port_listen(struct port *port, enum port_role role, const struct port_events *ev
 	port->ops->listen(port, role, events);
 }
 
-/* At most PORT_BURST. Fills posted and error of each; their order may change on
- * the wire. */
+/* At most PORT_BURST. Fills posted and error of each; the packets may leave in
+ * another order. */
 static inline void
 port_send(
     struct port *port, enum port_role role, struct port_packet *packets, size_t count)
@@ -105,8 +109,8 @@ port_send(
 	port->ops->send(port, role, packets, count);
 }
 
-/* Passes on the packets that have arrived. False: stopped at its limit, there are
- * more. */
+/* Passes on the packets that have arrived. False: it stopped at its limit, more
+ * packets wait. */
 static inline bool
 port_drain(struct port *port, enum port_role role)
 {
@@ -122,8 +126,8 @@ port_overruns(struct port *port, enum port_role role, bool refresh)
 }
 
 /*
- * The source port that a probe really gets when a plan asks for `wanted`: another one
- * if the NIC's port cannot be chosen. Several wanted ports may give the same one.
+ * The source port that a probe really gets when a plan asks for `wanted`: it differs if
+ * the NIC's port cannot be chosen. Several wanted ports may give the same real port.
  */
 static inline uint16_t
 port_flow(const struct port *port, uint16_t wanted)
@@ -131,7 +135,7 @@ port_flow(const struct port *port, uint16_t wanted)
 	return port->ops->flow(port, wanted);
 }
 
-/* The flow label of a source port of port_flow; 0: none. */
+/* The flow label that gives a source port of port_flow; 0: none. */
 static inline uint32_t
 port_label(const struct port *port, uint16_t src_port)
 {
@@ -144,7 +148,7 @@ port_flows(const struct port *port)
 	return port->ops->flows(port);
 }
 
-/* True: packets go to a QP, and ports of addresses mean nothing. */
+/* True: packets are addressed to a QP, and the ports of addresses mean nothing. */
 static inline bool
 port_has_qps(const struct port *port)
 {
@@ -157,8 +161,9 @@ port_format(const struct port *port)
 	return port->ops->format;
 }
 
-/* The port of this transport's own reflector, which is never a probe's source. 0: there
- * are no ports, and the packet itself has its kind (probe or reply). */
+/* The port of this transport's own reflector, which probes never use as their
+ * source. 0: the transport has no ports, and the packet itself has its kind (probe
+ * or reply). */
 static inline uint16_t
 port_reflector_port(const struct port *port)
 {
@@ -171,7 +176,7 @@ port_counts(const struct port *port)
 	return port->ops->counts(port);
 }
 
-/* NULL is fine. Free prober and reflector first. */
+/* NULL is allowed. Free the prober and the reflector before. */
 static inline void
 port_free(struct port *port)
 {

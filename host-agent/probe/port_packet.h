@@ -13,23 +13,24 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-#define PORT_BURST 32 /* packets in one call, at most */
+#define PORT_BURST 32 /* most packets in one call */
 
-struct port_packet { /* one to send */
+struct port_packet { /* a packet to send */
 	const struct wire_address *to;
-	uint32_t qpn; /* where there are QPs: the destination's */
-	uint16_t lid; /* InfiniBand: the destination's; 0 else */
+	uint32_t qpn; /* only with QPs: the destination's */
+	uint16_t lid; /* InfiniBand: the destination's; else 0 */
 	uint8_t sl;
 	uint32_t label; /* of a reply: the probe's flow label, so that it takes the same
 			   flow */
-	const uint8_t *data; /* its first 16 bytes are unlike those of any packet
-				of the same role still without its stamp */
+	const uint8_t *data; /* its first 16 bytes differ from those of any packet of
+				the same role that still waits for its stamp */
 	uint16_t len;
-	uint16_t zeros;    /* so many zero bytes follow data */
+	uint16_t zeros;    /* number of zero bytes that follow data */
 	uint16_t src_port; /* of a probe: its flow, as port_flow gave it */
 	uint8_t dscp;
 	uint64_t token;   /* returned with the stamp */
-	rm_mono_t posted; /* out: just before it was given to the kernel or NIC (T1) */
+	rm_mono_t posted; /* out: time just before the packet was given to the kernel or
+			     NIC (T1) */
 	int error;        /* out: 0, or -errno if it was not sent */
 };
 
@@ -38,12 +39,12 @@ struct port_arrival {
 	uint8_t *data; /* may be overwritten until the callback returns */
 	size_t len;
 	int64_t stamp_ns;
-	uint32_t qpn; /* the sender's, where there are QPs */
+	uint32_t qpn; /* the sender's, only with QPs */
 	uint16_t lid; /* InfiniBand */
 	uint8_t sl;
-	uint16_t local_port;           /* 0: not known, any flow of this host */
-	uint8_t dscp, ecn, ttl;        /* as it arrived */
-	enum wire_stamp_source source; /* of stamp_ns; 0: it has none */
+	uint16_t local_port;    /* 0: not known, it may be any flow of this host */
+	uint8_t dscp, ecn, ttl; /* as it arrived */
+	enum wire_stamp_source source; /* of stamp_ns; 0: there is no stamp */
 };
 
 struct port_departure {

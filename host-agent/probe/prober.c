@@ -30,7 +30,7 @@ struct prober {
 	struct target_list plan;
 	struct pending *pending;
 	struct overdue overdue;
-	const struct key_ring *ring; /* NULL: no keys */
+	const struct key_ring *ring; /* NULL: there are no keys */
 	size_t keyed_targets;
 	struct prober_counts counts;
 	struct rate_limit rate_limit;
@@ -40,16 +40,16 @@ struct prober {
 	void *arg;
 	int64_t timeout_ns;
 	rm_mono_t armed;   /* when the timer should have fired */
-	rm_mono_t stalled; /* until when we last did not run */
+	rm_mono_t stalled; /* until when the prober was last stalled */
 	rm_mono_t focus_ends;
 	uint16_t ssid;
 	bool paused;
-	bool drain_cut; /* the last drain did not reach the end of the queues */
+	bool drain_cut; /* the last drain stopped before the queues were empty */
 };
 
 /*
- * What is due this soon goes out at once, in one system call. Beyond FAST_RATE_PER_S
- * a wake-up for every packet would cost more than the packets do.
+ * Packets that are due this soon are sent at once, in one system call. Above
+ * FAST_RATE_PER_S a wake-up for every packet would cost more CPU than the packets.
  */
 #define WINDOW_NS (50 * RM_NS_PER_US)
 #define FAST_WINDOW_NS (500 * RM_NS_PER_US)
@@ -66,7 +66,8 @@ struct burst {
 static void prober_finish(struct prober *prober, struct pending_probe *probe,
     bool self_loss, enum wire_outcome forced);
 
-/* A switch may know no TLVs: what is too small for them leaves without. */
+/* A switch may know no TLVs: a probe that is too small for TLVs is sent without
+ * them. */
 static size_t
 probe_size(
     const struct probe_format *format, const struct wire_target *wire, uint16_t asked)
@@ -94,7 +95,7 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	struct pending_probe *probe = pending_add(prober->pending);
 	size_t n = burst->count, size, head;
 
-	if (probe == NULL) { /* as many in flight as we can follow */
+	if (probe == NULL) { /* the limit of probes in flight is reached */
 		prober->counts.skipped++;
 		return;
 	}
@@ -140,8 +141,8 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	burst->count++;
 }
 
-/* Our own want of sockets, memory or (of QPs: not yet) an address handle is no evidence
- * against an RNIC. */
+/* If this host lacks sockets, memory or (with QPs: not yet) an address handle, that
+ * is no evidence against an RNIC. */
 static bool
 is_want_of_ours(const struct prober_target *target, int error)
 {
@@ -179,7 +180,7 @@ burst_settle(struct prober *prober, const struct burst *burst)
 	}
 }
 
-/* ns until a ceiling lets one more packet leave. */
+/* Time in ns until the rate limits let one more packet leave. */
 static int64_t
 prober_rate_limit_wait(const struct prober *prober, rm_mono_t now)
 {
@@ -202,7 +203,7 @@ burst_leave(struct prober *prober, struct burst *burst)
 		rate_limit_left(prober->host_rate_limit, left);
 }
 
-/* Sends what is due. True: a full burst went out, there may be more. */
+/* Sends the packets that are due. True: a full burst was sent, there may be more. */
 static bool
 prober_send_burst(struct prober *prober, rm_mono_t now)
 {
@@ -256,7 +257,7 @@ prober_on_departures(const struct port_departure *departures, size_t count, void
 	}
 }
 
-/* The follow-up is of an earlier reply of the same reflector. */
+/* The follow-up belongs to an earlier reply of the same reflector. */
 static void
 prober_take_follow_up(struct prober *prober, const struct probe_reply *reply,
     const struct wire_address *from, bool ptp)
@@ -285,7 +286,7 @@ probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
 	probe->seen = seen;
 	probe->stamp_source = (uint8_t)arrival->source;
 	probe->has |= PENDING_REPLIED;
-	/* Zero: its NIC has not said when. */
+	/* Zero: the reflector's NIC has not stamped the probe's arrival. */
 	if (reply->receive_timestamp != 0 &&
 	    stamp_time_read(reply->receive_timestamp, ptp, &probe->arrived_ns) == 0)
 		probe->has |= PENDING_ARRIVED;
@@ -301,7 +302,8 @@ probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
 	}
 }
 
-/* An echo of what went out, from where it went to, to where it came from. */
+/* True: the reply echoes this probe and came from where the probe was sent, to where
+ * it was sent from. */
 static bool
 probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply *reply,
     const struct port_arrival *arrival)
@@ -311,7 +313,7 @@ probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply
 	       prober_target_is(probe->target, &arrival->from);
 }
 
-/* In flight, or given up; NULL: neither. */
+/* The probe of this number, in flight or given up; NULL: there is none. */
 static struct pending_probe *
 find_probe(struct prober *prober, uint32_t seq)
 {
@@ -324,7 +326,7 @@ find_probe(struct prober *prober, uint32_t seq)
 	return overdue != NULL ? &overdue->probe : NULL;
 }
 
-/* With a MAC. -EBADMSG: it has none; -EACCES: not the right one. */
+/* Reads a reply with a MAC. -EBADMSG: it has no MAC; -EACCES: the MAC is wrong. */
 static int
 read_keyed(struct prober *prober, const struct port_arrival *arrival,
     struct probe_reply *reply, struct pending_probe **probe)
@@ -345,7 +347,8 @@ read_keyed(struct prober *prober, const struct port_arrival *arrival,
 	return 0;
 }
 
-/* What follows the base in the reply to a plain probe is anybody's padding. */
+/* The bytes behind the base of the reply to a plain probe are padding of any
+ * content. */
 static int
 read_plain(struct prober *prober, const struct port_arrival *arrival,
     struct probe_reply *reply, struct pending_probe **probe)
@@ -367,7 +370,7 @@ read_plain(struct prober *prober, const struct port_arrival *arrival,
 		   : format->read_reply(arrival->data, arrival->len, reply);
 }
 
-/* Its responder says itself how long it had the probe, if it has a clock for that. */
+/* If the responder has a clock for it, its reply says how long it had the probe. */
 static void
 prober_take_overdue(struct prober *prober, const struct probe_reply *reply,
     const struct port_arrival *arrival, bool ptp)
@@ -406,7 +409,7 @@ prober_take_arrival(
 		prober->counts.malformed_replies += r != -EACCES;
 		return;
 	}
-	/* A reflector without session ids leaves the field zero. */
+	/* A reflector that has no session ids leaves the field zero. */
 	if ((reply.ssid != 0 && reply.ssid != prober->ssid) || probe == NULL ||
 	    !probe_is_answered_by(probe, &reply, arrival)) {
 		prober->counts.unknown_replies++;
@@ -425,8 +428,9 @@ prober_take_arrival(
 		probe_take_reply(probe, &reply, arrival, seen, ptp);
 	if (pending_complete(probe))
 		prober_finish(prober, probe, false, WIRE_OK);
-	/* A probe that the network has doubled is answered twice, and the second reply
-	 * follows up the first: T4 of that one belongs to its own T3 only. */
+	/* A probe that the network has duplicated is answered twice, and the second
+	 * reply carries the follow-up of the first: that T4 belongs only to the T3
+	 * of the first reply. */
 	if (reply.has_follow_up && (again || reply.follow_up_seq != reply.sender_seq))
 		prober_take_follow_up(prober, &reply, &arrival->from, ptp);
 }
@@ -442,15 +446,16 @@ prober_on_arrivals(struct port_arrival *arrivals, size_t count, void *arg)
 }
 
 /*
- * A timer so late that a reply may have missed its deadline for that: the time-out less
- * this much. A shorter stall loses nothing: what came meanwhile is read, with the
- * kernel's stamps, before anything expires, and a queue that overran says so itself.
+ * The timer was so late that a reply may have missed its deadline because of that: this
+ * much is taken off the time-out. A shorter stall loses nothing: replies that came
+ * meanwhile are read, with the kernel's stamps, before any probe expires, and a queue
+ * that overran counts its drops.
  */
 #define STALL_MARGIN_NS (150 * RM_NS_PER_MS)
 #define STALL_LEAST_NS (100 * RM_NS_PER_MS)
 #define BURSTS_PER_TURN 4
 
-/* Concludes a probe and forgets it. forced: an outcome that needs no evidence. */
+/* Concludes a probe and removes it. forced: an outcome that needs no evidence. */
 static void
 prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss,
     enum wire_outcome forced)
@@ -490,7 +495,7 @@ prober_finish(struct prober *prober, struct pending_probe *probe, bool self_loss
 	prober->on_result(&result, posted, prober->arg);
 }
 
-/* A timer that should have fired long ago: nothing of ours has run meanwhile. */
+/* A timer fires long after its time: this process did not run meanwhile. */
 static void
 prober_note_stall(struct prober *prober, rm_mono_t now)
 {
@@ -520,7 +525,7 @@ prober_arm(struct prober *prober)
 		if (rm_mono_since(at, ends) > 0)
 			at = ends;
 	}
-	/* Work put off on purpose is not a stall. */
+	/* Work that was delayed on purpose is not a stall. */
 	prober->armed = rm_mono_since(at, now) > 0 ? at : now;
 	if (at.ns == INT64_MAX) {
 		rm_timer_stop(prober->timer);
@@ -530,8 +535,8 @@ prober_arm(struct prober *prober)
 }
 
 /*
- * Ends what has waited long enough, but not before looking whether its reply lies
- * unread in a queue: the stamps decide what was in time, not when we came to look.
+ * Concludes probes whose time is over, but first reads the queues, where their replies
+ * may wait: the stamps decide whether a reply was in time, not the time of reading.
  */
 static void
 prober_expire(struct prober *prober, rm_mono_t now)
@@ -545,11 +550,12 @@ prober_expire(struct prober *prober, rm_mono_t now)
 		if (probe == NULL ||
 		    rm_mono_since(now, probe->posted) < prober->timeout_ns)
 			return;
-		/* One with its reply has nothing to lose but its split. */
+		/* A probe that has its reply can lose only the split of its delay. */
 		if (!drained && !(probe->has & PENDING_REPLIED)) {
 			bool whole = port_drain(prober->port, PORT_PROBER);
 
-			/* Once only: a flood must not put off the end for ever. */
+			/* Postponed once only: a flood of packets must not delay the
+			 * end for ever. */
 			prober->drain_cut = !whole && !prober->drain_cut;
 			if (prober->drain_cut)
 				return;
@@ -644,8 +650,9 @@ prober_free(struct prober *prober)
 	free(prober);
 }
 
-/* Room for all that can be in flight at this rate, and as much again for what is made
- * up after a stall. Without memory for it the surplus is skipped, and counted. */
+/* Reserves room for all probes that can be in flight at this rate, and the same
+ * again for those sent late after a stall. If there is no memory for it, the surplus
+ * is skipped and counted. */
 static void
 prober_repace(struct prober *prober)
 {
@@ -658,7 +665,8 @@ prober_repace(struct prober *prober)
 	prober_arm(prober);
 }
 
-/* What is in flight holds on to the target, and so to the key, that it left with. */
+/* A probe in flight keeps a reference to its target, and so to the key that it was
+ * sent with. */
 static void
 prober_take_keys(struct prober *prober)
 {
@@ -726,8 +734,8 @@ prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_u
 void
 prober_pause(struct prober *prober, bool paused)
 {
-	if (prober->paused &&
-	    !paused) /* what was not asked meanwhile was not skipped */
+	if (prober->paused && !paused) /* probes that were not asked for during the
+					  pause do not count as skipped */
 		target_list_jitter(&prober->plan, rm_mono_now());
 	prober->paused = paused;
 	prober_arm(prober);

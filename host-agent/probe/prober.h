@@ -1,9 +1,9 @@
 /*
  * prober - sends probes at the rates of the pinglist, and reports the outcome of each.
  *
- * One prober per RNIC, over one transport. Every probe that it tried to send gives
- * exactly one result, at the latest timeout_ns after sending: the numbers of results
- * and probes are equal. A reply that comes later is reported once more, as
+ * One prober per RNIC, over one transport. Every probe that the prober tried to send
+ * gives exactly one result, at the latest timeout_ns after sending: the numbers of
+ * results and probes are equal. A reply that comes later is reported once more, as
  * WIRE_OVERDUE.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_H
@@ -31,12 +31,12 @@ struct prober_options {
 				    by the same factor */
 	uint64_t random_seed;
 	struct target_home home; /* all zero: not known */
-	/* Of all probers together, borrowed; NULL: none. */
+	/* Shared by all probers, borrowed; NULL: none. */
 	struct rate_limit *host_rate_limit;
 };
 
 struct prober_counts {
-	uint64_t asked;   /* probes that became due, made up ones included */
+	uint64_t asked; /* probes that became due, also those sent late after a stall */
 	uint64_t skipped; /* due, but not sent: too late, or no socket, memory or
 			     address handle */
 	uint64_t sent;    /* given to the kernel or NIC with success */
@@ -44,16 +44,18 @@ struct prober_counts {
 	uint64_t outcomes[WIRE_OUTCOMES];
 	uint64_t invalid[WIRE_INVALID_REASONS];
 	uint64_t late_sends;
-	uint64_t unknown_replies;    /* no such probe in flight */
-	uint64_t malformed_replies;  /* none at all, or with a broken TLV */
-	uint64_t unverified_replies; /* with a wrong MAC, or none where one is needed */
-	uint64_t split_replies;      /* OK ones with all three terms */
+	uint64_t unknown_replies; /* there is no such probe in flight */
+	/* No packet of the format, or one with a broken TLV. */
+	uint64_t malformed_replies;
+	uint64_t unverified_replies; /* with a wrong MAC, or without the MAC that is
+					required */
+	uint64_t split_replies;      /* OK replies with all three delays */
 	uint64_t held; /* times that a limit delayed packets that were due */
 	uint64_t refused_targets[TARGET_REFUSALS];
 };
 
-/* result.sent_age_ns is left 0: the batch fills it from sent. Must not call the prober.
- */
+/* result.sent_age_ns is left 0: the batch fills it from sent. The function must not
+ * call the prober. */
 typedef void prober_on_result(
     const struct wire_result *result, rm_mono_t sent, void *arg);
 
@@ -82,8 +84,7 @@ void prober_set_keys(struct prober *prober, const struct key_ring *ring);
 void prober_choose_flows(struct prober *prober,
     uint64_t (*choose)(const struct wire_target *wire, void *arg), void *arg);
 
-/* Probes all targets towards dst at interval_us for duration_ms, within the limits.
- */
+/* Probes all targets towards dst at interval_us for duration_ms, within the limits. */
 void prober_focus(struct prober *prober, struct wire_rnic_id dst, uint32_t interval_us,
     uint32_t duration_ms);
 
@@ -93,12 +94,13 @@ void prober_pause(struct prober *prober, bool paused); /* probes in flight still
  * factor. */
 void prober_set_permille(struct prober *prober, uint32_t permille);
 
-/* How long its next work has been due. */
+/* How long the prober's next work has been due. */
 int64_t prober_behind_ns(const struct prober *prober, rm_mono_t now);
 
 const struct prober_counts *prober_counts(const struct prober *prober);
 size_t prober_targets(const struct prober *prober);
-size_t prober_keyed_targets(const struct prober *prober); /* of them, with a MAC */
+/* Number of targets that are probed with a MAC. */
+size_t prober_keyed_targets(const struct prober *prober);
 struct port *prober_port(const struct prober *prober);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * prober_limits - compiled-in ceilings of one prober that no pinglist can raise (DESIGN
- * section 6, promise 3); those of every window are in rate_limit.h.
+ * prober_limits - compiled-in limits of one prober that no pinglist can raise (DESIGN
+ * section 6, promise 3); the limits per window are in rate_limit.h.
  */
 #ifndef HOST_AGENT_PROBE_PROBER_LIMITS_H
 #define HOST_AGENT_PROBE_PROBER_LIMITS_H
 
-#define PROBER_MAX_RATE_PER_S 20000 /* the pace of one prober, all targets */
+#define PROBER_MAX_RATE_PER_S 20000 /* the rate of one prober, all targets */
 #define PROBER_MAX_BYTES_PER_S 10000000
 #define PROBER_MAX_TARGETS 4096
 #define PROBER_MAX_SIZE_BYTES 9000 /* UDP payload */

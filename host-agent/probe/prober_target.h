@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
 #include <uthash.h>
 
 #include "host-agent/probe/pacer.h"
@@ -29,36 +29,37 @@ struct prober_target_key {
 };
 
 struct prober_target {
-	struct pacer_entry pace; /* first: the pacer hands this out */
-	struct wire_target wire; /* its arrays are these: */
+	struct pacer_entry pace; /* first: the pacer returns a pointer to it */
+	struct wire_target wire; /* its arrays are the following members: */
 	uint16_t flows[WIRE_MAX_FLOWS];
-	uint16_t kept[WIRE_MAX_FLOWS]; /* those of flows that take turns, in order */
+	uint16_t kept[WIRE_MAX_FLOWS]; /* the flows that are probed in turn */
 	size_t kept_count;
 	uint16_t sizes[WIRE_MAX_SIZES];
 	uint8_t dscps[WIRE_MAX_CLASSES];
 	struct prober_target_key key;
-	bool has_qp; /* probes go to a QP of it */
-	bool keyed;  /* and carry a MAC, by macs */
+	bool has_qp; /* probes are sent to a QP of the target */
+	bool keyed;  /* and carry a MAC, made by macs */
 	struct probe_macs macs;
 	uint32_t turn;                        /* of flow, class and size */
-	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* by the class's first place in wire */
+	uint32_t tx_counts[WIRE_MAX_CLASSES]; /* indexed by the first place of the class
+						 in wire */
 	rm_mono_t focus_until;
 	int64_t focus_ns; /* 0: not focused */
-	size_t limit;     /* all that share its address */
-	unsigned refs;    /* references: one of the list, and one per probe in flight */
+	size_t limit;     /* index of the limit of all targets with this address */
+	unsigned refs; /* references: one from the list, and one per probe in flight */
 	UT_hash_handle hh;
 };
 
 /*
  * Checks a target of any plan: TARGET_FINE, or the reason why it is never probed. port:
- * NULL for a caller that does not send through a transport but must keep the same
- * rules. home: NULL: not known.
+ * NULL for a caller that does not send through a transport but applies the same rules.
+ * home: NULL: not known.
  */
 enum target_refusal prober_target_check(
     const struct wire_target *wire, struct port *port, const struct target_home *home);
 
-/* The real source ports of wire's probes, each once, in the order of the wanted ones.
- * Returns how many. port NULL: the wanted ones. */
+/* The real source ports of wire's probes, without duplicates, in the order of the
+ * wanted ports. Returns their number. port NULL: the wanted ports. */
 size_t prober_target_flows(const struct wire_target *wire, const struct port *port,
     uint16_t ret[WIRE_MAX_FLOWS]);
 
@@ -67,7 +68,7 @@ size_t prober_target_flows(const struct wire_target *wire, const struct port *po
 int prober_target_new(
     const struct wire_target *wire, struct port *port, struct prober_target **ret);
 void prober_target_ref(struct prober_target *target);
-void prober_target_unref(struct prober_target *target); /* NULL is fine */
+void prober_target_unref(struct prober_target *target); /* NULL is allowed */
 
 /* The new list's target takes over the state of the old list's. */
 void prober_target_inherit(
@@ -79,8 +80,8 @@ void prober_target_keep(struct prober_target *target, uint64_t flows);
 
 /*
  * Flow, class and size of the turn-th probe: flows change fastest, then classes, then
- * sizes, so that every combination occurs. Each flow begins with another size than the
- * flow before it; otherwise all probes would be large during one round of the flows.
+ * sizes, so that every combination occurs. The first size differs from flow to flow;
+ * otherwise all probes would be large during one round of the flows.
  */
 struct prober_places {
 	size_t flow, dscp, size; /* 0 .. flows - 1, and so on */
@@ -92,15 +93,15 @@ struct prober_combination {
 	uint32_t *tx_count;
 };
 
-/* By prober_places over the kept flows. Both packets of a pair are alike: each flow
- * gets a follow-up in its turn. */
+/* prober_places applied to the kept flows. Both packets of a pair have the same
+ * flow, class and size: each flow gets a follow-up in its turn. */
 struct prober_combination prober_target_turn(
     struct prober_target *target, bool pair_goes_on);
 
 /* ns between two probes (or pairs) as asked for now, before any stretching. */
 int64_t prober_target_interval(const struct prober_target *target, rm_mono_t now);
 
-/* With a QP the address's port means nothing. */
+/* A target with a QP ignores the address's port. */
 bool prober_target_is(
     const struct prober_target *target, const struct wire_address *address);
 

@@ -1,10 +1,10 @@
 #include "host-agent/probe/rate_limit.h"
 
 /*
- * A packet moves the time on by its cost, and may leave if that comes no further than a
- * window ahead. So in a span of T leaves at most rate * (T + window): with a rate 2 %
- * below the ceiling that is below the ceiling for T = 1 s, and below a fiftieth of it
- * for T = 10 ms.
+ * A packet moves the due time on by its cost, and may leave if that time is at most one
+ * window ahead. So at most rate * (T + window) leaves in a span of T: with a rate 2 %
+ * below the limit that is below the limit for T = 1 s, and below a fiftieth of it for T
+ * = 10 ms.
  */
 #define KEEP_BELOW 0.98
 
@@ -23,7 +23,7 @@ cost_ns(uint64_t amount, uint64_t per_s)
 	return (int64_t)(1e9 * (double)amount / (KEEP_BELOW * (double)per_s)) + 1;
 }
 
-/* Where the meter stands if what was taken leaves at that time. */
+/* The due time of the meter if all taken packets leave at that time. */
 static rm_mono_t
 meter_at(const struct rate_limit_meter *meter, rm_mono_t left)
 {

@@ -25,7 +25,7 @@ target_refusal_str(enum target_refusal refusal)
 	return words[refusal];
 }
 
-/* An IPv4 address in IPv6's clothes is held to the rules of IPv4. */
+/* An IPv4-mapped IPv6 address is checked by the rules of IPv4. */
 static struct wire_address
 plain(const struct wire_address *address)
 {
@@ -40,7 +40,7 @@ plain(const struct wire_address *address)
 	return ret;
 }
 
-/* ---- what an address is ---------------------------------------------------------- */
+/* ---- kinds of addresses ---------------------------------------------------------- */
 
 static enum target_refusal
 ipv4_kind(const uint8_t *b)
@@ -84,8 +84,8 @@ kind_of(const struct wire_address *address)
 	return TARGET_NOBODY;
 }
 
-/* ---- what it is to us -------------------------------------------------------------
- */
+/* ---- relation of an address to the RNIC
+ * -------------------------------------------- */
 
 static bool
 same_address(const struct wire_address *a, const struct wire_address *b)
@@ -102,7 +102,8 @@ ipv4_number(const struct wire_address *address)
 	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-/* The last address of our subnet, or the first; those of /31 and /32 have neither. */
+/* True: the last address of the RNIC's subnet, or the first; /31 and /32 have
+ * neither. */
 static bool
 is_everybody(const struct wire_address *address, const struct wire_address *own,
     uint8_t prefix_bits)

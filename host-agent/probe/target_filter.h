@@ -1,8 +1,8 @@
 /*
  * target_filter - refuses addresses that must never be probed.
  *
- * A pinglist comes from outside: each target is checked against the addresses that a
- * probe may have, and against the RNIC's own addresses and subnets. Pure.
+ * A pinglist comes from outside: each target is checked against the addresses that may
+ * be probed, and against the RNIC's own addresses and subnets. Pure.
  */
 #ifndef HOST_AGENT_PROBE_TARGET_FILTER_H
 #define HOST_AGENT_PROBE_TARGET_FILTER_H
@@ -15,16 +15,16 @@
 
 enum target_refusal {
 	TARGET_FINE,
-	TARGET_NOBODY,     /* the unspecified address, or of no family we know */
-	TARGET_GROUP,      /* multicast, and what was class E */
+	TARGET_NOBODY,     /* the unspecified address, or an unknown family */
+	TARGET_GROUP,      /* multicast, or the former class E */
 	TARGET_BROADCAST,  /* 255.255.255.255, or broadcast or network address of the
 			      RNIC's own subnet */
-	TARGET_LOOPBACK,   /* and the RNIC is not on that link */
-	TARGET_LINK_LOCAL, /* and we are not */
+	TARGET_LOOPBACK,   /* and the RNIC is not on a loopback interface */
+	TARGET_LINK_LOCAL, /* and the RNIC's address is not link-local */
 	TARGET_SELF, /* the RNIC's own address, or a source that is another RNIC */
 	TARGET_OTHER_PORT, /* a flow, family or QP that the transport does not have */
 	TARGET_MALFORMED,  /* no flow, class or size, or an impossible one */
-	TARGET_TOO_FAST,   /* beyond a compiled-in limit, like the following */
+	TARGET_TOO_FAST,   /* beyond a compiled-in limit, as the following */
 	TARGET_TOO_LARGE,
 	TARGET_TOO_MANY,
 	TARGET_REFUSALS
@@ -40,7 +40,7 @@ struct target_home {
 /* "unspecified", "multicast", ...: the label of its metric. */
 const char *target_refusal_str(enum target_refusal refusal);
 
-/* Of an address alone. */
+/* Checks the address alone. */
 enum target_refusal target_address_check(
     const struct wire_address *address, const struct target_home *home);
 

@@ -12,7 +12,7 @@
 struct prober_target;
 
 struct per_address_limit {
-	double packets_per_s, bytes_per_s; /* as asked for */
+	double packets_per_s, bytes_per_s; /* as the pinglist asks for */
 };
 
 static int
@@ -31,7 +31,7 @@ by_address(const void *a, const void *b)
 	return compare(&(*x)->wire.address, &(*y)->wire.address);
 }
 
-/* Sets target->crowd of each. The caller frees *ret. -ENOMEM. */
+/* Sets target->limit of each. The caller frees *ret. -ENOMEM. */
 static int
 per_address_limits_make(struct prober_target *const *targets, size_t count,
     struct per_address_limit **ret, size_t *ret_count)
@@ -68,7 +68,7 @@ per_address_limits_clear(struct per_address_limit *limits, size_t count)
 		limits[i] = (struct per_address_limit){ 0 };
 }
 
-/* Of a target's packets on the wire, on average. */
+/* Average size on the wire of a target's packets. */
 static double
 per_address_limit_bytes(const struct prober_target *target)
 {
@@ -89,7 +89,7 @@ per_address_limit_add(struct per_address_limit *limits,
 	limit->bytes_per_s += packets_per_s * per_address_limit_bytes(target);
 }
 
-/* By what its targets' intervals stretch, 1 or more. */
+/* The factor by which the intervals of its targets are stretched, 1 or more. */
 static double
 per_address_limit_stretch(const struct per_address_limit *limit)
 {
@@ -135,7 +135,7 @@ target_list_random(struct target_list *plan) /* splitmix64 */
 	return z ^ z >> 31;
 }
 
-/* Over the interval as stretched: starting must not break the ceiling either. */
+/* Spread over the stretched interval: the limit holds while probing starts, too. */
 static void
 target_jitter(struct target_list *plan, struct prober_target *target, rm_mono_t now)
 {
@@ -146,7 +146,7 @@ target_jitter(struct target_list *plan, struct prober_target *target, rm_mono_t 
 	    rm_mono_add(now, (int64_t)(target_list_random(plan) % interval)));
 }
 
-/* The first of several alike goes on, the others begin anew. */
+/* Of several equal targets the first continues, the others start anew. */
 static void
 target_find_old(struct target_list *plan, struct prober_target **old,
     struct prober_target *target, rm_mono_t now)
@@ -156,7 +156,7 @@ target_find_old(struct target_list *plan, struct prober_target **old,
 	HASH_FIND(hh, *old, &target->key, sizeof(target->key), was);
 	if (was == NULL) {
 		target->turn = (uint32_t)target_list_random(plan) >> 8;
-		target->pace.due = now; /* until its pace is known */
+		target->pace.due = now; /* until its interval is known */
 		return;
 	}
 	prober_target_inherit(target, was);
@@ -186,7 +186,7 @@ plan_build(const struct target_list_place *place, const struct wire_target *wire
 	return 0;
 }
 
-/* Targets that stay go on where they were. */
+/* Targets that stay continue where they were. */
 static void
 plan_take(struct target_list *plan, struct prober_target **targets, size_t count,
     rm_mono_t now)
@@ -267,8 +267,8 @@ target_rate(const struct prober_target *target, rm_mono_t now)
 	return (paired ? 2e9 : 1e9) / (double)interval;
 }
 
-/* What all would send, each address held below its ceiling. Returns by what all
- * intervals stretch so that their sum stays below the prober's. */
+/* The packets of all targets, each address held below its limit. Returns the factor
+ * that stretches all intervals so that their sum stays below the prober's limit. */
 static double
 plan_stretch(struct target_list *plan, rm_mono_t now)
 {

@@ -22,10 +22,10 @@ struct target_list {
 	struct pacer pacer; /* its entries are the targets */
 	struct prober_target **targets;
 	size_t count;
-	struct per_address_limit *limits; /* by target->crowd */
+	struct per_address_limit *limits; /* indexed by target->limit */
 	size_t flood_count;
 	uint64_t max_rate_per_s;
-	uint32_t permille; /* of what the pinglist asks for, from 1 */
+	uint32_t permille; /* share of what the pinglist asks for, from 1 */
 	double rate_per_s; /* packets, after stretching */
 	uint64_t random;   /* state of the jitter */
 };
@@ -36,14 +36,13 @@ void target_list_clear(struct target_list *plan);
 
 uint64_t target_list_random(struct target_list *plan);
 
-struct target_list_place { /* from where the targets are probed */
+struct target_list_place { /* the RNIC from which the targets are probed */
 	struct port *port;
 	const struct target_home *home;
 };
 
-/* Adds the targets beyond a limit, or impossible ones, to refused. On failure nothing
- * has changed.
- */
+/* Adds the number of targets beyond a limit, or impossible ones, to refused. On
+ * failure the list is not changed. */
 int target_list_set(struct target_list *plan, const struct target_list_place *place,
     const struct wire_target *wires, size_t count, rm_mono_t now,
     uint64_t refused[TARGET_REFUSALS]);
