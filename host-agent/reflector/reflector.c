@@ -18,7 +18,7 @@
 struct reflector {
 	struct port *port;
 	struct wire_rnic_id own;
-	const struct key_ring *ring; /* NULL: nobody authenticates */
+	const struct key_ring *ring; /* NULL: no peer authenticates */
 	int64_t grace_ns;
 	struct reflector_keys keys;
 	struct reflector_roster roster;
@@ -58,7 +58,7 @@ admit_plain(struct reflector *reflector, const struct wire_address *from,
 	const struct reflector_peer *peer;
 
 	session = reflector_sessions_find(reflector->sessions, from, ask->ssid);
-	/* The roster was asked when it began. */
+	/* A session's sender was looked up in the roster when the session began. */
 	if (session != NULL && reflector->keys.count == 0)
 		return session;
 	peer = reflector_roster_peer(&reflector->roster, from);
@@ -76,7 +76,7 @@ admit_plain(struct reflector *reflector, const struct wire_address *from,
 		   : reflector_begin(reflector, from, ask->ssid, peer->wire.id, now);
 }
 
-/* Nothing is remembered of what does not verify. */
+/* A packet that does not verify leaves no state. */
 static struct reflector_session *
 admit_keyed(struct reflector *reflector, const struct port_arrival *arrival,
     const struct probe_ask *ask, rm_mono_t now)
@@ -113,7 +113,7 @@ admit_keyed(struct reflector *reflector, const struct port_arrival *arrival,
 	return session;
 }
 
-/* NULL: refused, and counted. *keyed: its packets carry a MAC. */
+/* NULL: refused, and counted. *keyed: the session's packets carry a MAC. */
 static struct reflector_session *
 reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
     struct probe_ask *ask, bool *keyed, rm_mono_t now)
@@ -134,7 +134,8 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 	} else if (format->read_probe(arrival->data, arrival->len, ask) == 0) {
 		session = admit_plain(reflector, from, ask, now);
 	} else {
-		/* Strangers are counted as such, whatever they send. */
+		/* Packets of unknown senders are counted as such, whatever they
+		 * contain. */
 		if (reflector_roster_find(&reflector->roster, from) == NULL)
 			reflector->counts.refused_unknown++;
 		else
@@ -146,7 +147,8 @@ reflector_admit(struct reflector *reflector, const struct port_arrival *arrival,
 	return session;
 }
 
-/* The class as the prober sent it, if it says so: the path may have changed it. */
+/* The class as the prober sent it, if the probe has it: the path may have changed
+ * the DSCP. */
 static struct reflector_class *
 reflector_count(
     struct reflector *reflector, struct reflector_session *session, uint8_t dscp)
@@ -192,9 +194,10 @@ burst_send(struct reflector *reflector, struct reply_burst *burst)
 	burst->count = 0;
 }
 
-/* Every reply carries the time of one before it. Where that is known as soon as a reply
- * has left, two of a session must not leave together: the second would carry none, and
- * the first's would find no place any more. */
+/* Every reply carries the send time of an earlier reply. Where that time is known as
+ * soon as the reply has left, two replies of a session must not leave in one burst:
+ * the second would carry no time, and no later reply would have a place for the
+ * first one's. */
 static bool
 burst_must_leave(const struct reflector *reflector, const struct reply_burst *burst,
     const struct reflector_session *session)
@@ -207,7 +210,7 @@ burst_must_leave(const struct reflector *reflector, const struct reply_burst *bu
 	return false;
 }
 
-/* Answers in place: the reply is the probe's own bytes, and as many. */
+/* Answers in place: the reply reuses the probe's bytes and has its length. */
 static void
 reflector_answer(struct reflector *reflector, struct port_arrival *arrival,
     struct reply_burst *burst)
@@ -331,7 +334,7 @@ reflector_set_roster(
 		return r;
 	if (reflector->ring != NULL)
 		reflector_keys_set(&reflector->keys, reflector->ring, reflector->own);
-	/* Who has no key of its own cannot demand any. */
+	/* An RNIC without a key of its own cannot require keys of others. */
 	reflector_roster_demand(&reflector->roster,
 	    reflector->keys.count > 0 ? reflector->ring : NULL, rm_mono_now());
 	reflector_sessions_sweep(reflector->sessions, roster_keep, &reflector->roster);

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
 #include <uthash.h>
 
 struct row_key {
@@ -15,7 +15,7 @@ struct row_key {
 struct reflector_counts_row {
 	struct row_key key;
 	uint64_t received;
-	bool changed;                      /* is in the queue */
+	bool changed;                      /* the row is in the queue */
 	struct reflector_counts_row *next; /* there */
 	UT_hash_handle hh;
 };

@@ -1,8 +1,8 @@
 /*
- * reflector_counts - how many probes came, per prober and class, since the start.
+ * reflector_counts - number of received probes per prober and class, since the start.
  *
- * Rows that changed wait in a queue for the next report, so that a report costs what
- * has changed, not what there is. Pure.
+ * Changed rows wait in a queue for the next report, so the cost of a report depends on
+ * the changes, not on the size of the table. Pure.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_COUNTS_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_COUNTS_H
@@ -16,10 +16,10 @@ struct reflector_counts_row;
 struct reflector_counts_table;
 
 struct reflector_counts_table *reflector_counts_new(struct wire_rnic_id own);
-void reflector_counts_free(struct reflector_counts_table *table); /* NULL is fine */
+void reflector_counts_free(struct reflector_counts_table *table); /* NULL is allowed */
 
-/* The row of a prober and class, made when there is none; it lives as long as the
- * table. NULL: no memory, or WIRE_MAX_COUNTS rows already. */
+/* The row of a prober and class, created if there is none; it lives as long as the
+ * table. NULL: no memory, or WIRE_MAX_COUNTS rows exist already. */
 struct reflector_counts_row *reflector_counts_row(
     struct reflector_counts_table *table, struct wire_rnic_id prober, uint8_t dscp);
 void reflector_counts_add(

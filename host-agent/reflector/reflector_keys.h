@@ -20,7 +20,7 @@ struct reflector_keys { /* all zero: none */
 	struct {
 		uint32_t epoch;
 		uint8_t key[PROBE_KEY_BYTES];
-	} own[PROBE_KEY_EPOCHS]; /* the current epoch's first */
+	} own[PROBE_KEY_EPOCHS]; /* the key of the current epoch is first */
 	size_t count;
 };
 

@@ -27,7 +27,7 @@ peer_compare(const void *a, const void *b)
 	return address_compare(&left->wire.address, &right->wire.address);
 }
 
-/* Of an address that is there twice the one whose RNIC is known comes first. */
+/* If an address is there twice, the entry whose RNIC is known comes first. */
 static int
 peer_sort(const void *a, const void *b)
 {
@@ -38,8 +38,8 @@ peer_sort(const void *a, const void *b)
 			  : (left->wire.id.guid == 0) - (right->wire.id.guid == 0);
 }
 
-/* Who stays has been authenticated or not, and has been told of its keys when it was.
- */
+/* A peer that stays keeps whether it was authenticated and since when it must
+ * authenticate. */
 static void
 peer_inherit(struct reflector_peer *peer, const struct reflector_roster *old)
 {
@@ -112,7 +112,8 @@ reflector_roster_demand(
 		peer->demand = ring == NULL ? KEY_NOT_DEMANDED
 					    : key_ring_demand(ring, peer->wire.id);
 		if (peer->demand == KEY_NOT_DEMANDED)
-			peer->authenticated = false; /* an older agent came back */
+			/* The peer now has an older agent. */
+			peer->authenticated = false;
 		else if (was == KEY_NOT_DEMANDED)
 			peer->since = now;
 	}

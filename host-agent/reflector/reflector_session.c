@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
 #include <uthash.h>
 #include <utlist.h>
 
 #define IDLE_NS (60 * RM_NS_PER_S)
-#define FOLLOW_UPS 8 /* replies of one burst whose times later replies carry */
+#define FOLLOW_UPS 8 /* replies of one burst whose send times later replies carry */
 
 struct session_key {
 	uint8_t bytes[16];
@@ -29,7 +29,7 @@ struct reflector_session {
 	bool stamped;
 	struct reflector_auth auth;
 	uint16_t slot, generation;
-	struct reflector_session *prev, *next; /* by use, longest unused first */
+	struct reflector_session *prev, *next; /* list by use, longest unused first */
 	UT_hash_handle hh;
 };
 
@@ -37,9 +37,10 @@ struct reflector_sessions {
 	size_t max;
 	struct reflector_session *table;  /* uthash */
 	struct reflector_session *by_use; /* utlist */
-	/* A token's way back. Never touched beyond slot_count, so never resident. */
+	/* Finds the session of a token. Entries beyond slot_count are never touched,
+	 * so they take no memory. */
 	struct reflector_session **slots;
-	uint16_t *generations; /* of a slot's next session */
+	uint16_t *generations; /* generation of the slot's next session */
 	uint16_t *free_slots;
 	size_t slot_count, free_count;
 };
@@ -114,7 +115,7 @@ reflector_sessions_touch(struct reflector_sessions *sessions,
     struct reflector_session *session, rm_mono_t now)
 {
 	session->used = now;
-	if (session->next != NULL) { /* not the newest already */
+	if (session->next != NULL) { /* it is not the newest already */
 		DL_DELETE(sessions->by_use, session);
 		DL_APPEND(sessions->by_use, session);
 	}
@@ -162,8 +163,7 @@ reflector_sessions_add(struct reflector_sessions *sessions,
 	return session;
 }
 
-/* It was not known whose it is: what it has counted it goes on counting, but in
- * another row. */
+/* The RNIC was not known before: its counts continue, in the row of the RNIC. */
 static void
 session_learn(struct reflector_session *session, struct wire_rnic_id prober)
 {
@@ -239,8 +239,8 @@ reflector_sessions_stamp(
 
 	if (session == NULL || session->generation != generation)
 		return;
-	/* The network doubled the probe: the prober keeps T3 of the first reply, and
-	 * must not get T4 of the second with it. */
+	/* The network duplicated the probe: the prober keeps T3 of the first reply
+	 * and must not combine it with T4 of the second. */
 	if (session->stamped && session->stamped_seq == seq)
 		return;
 	session->stamped = true;
@@ -254,8 +254,8 @@ reflector_sessions_stamp(
 	    (struct reflector_follow_up){ .seq = seq, .stamp_ns = stamp_ns };
 }
 
-/* The newest first: its probe has waited the shortest, and nobody may wait for older
- * ones any more. */
+/* The newest first: its probe has waited the shortest, and the probes of older ones
+ * may have expired. */
 struct reflector_follow_up
 reflector_session_follow_up(struct reflector_session *session)
 {

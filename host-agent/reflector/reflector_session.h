@@ -1,9 +1,10 @@
 /*
- * reflector_session - what the reflector remembers of each prober (address, SSID):
- * probes and replies per class, and the send times its next replies will carry.
+ * reflector_session - the state that the reflector keeps of each prober (address,
+ * SSID): probes and replies per class, and the send times that its next replies will
+ * carry.
  *
- * Bounded: when full, the session longest unused makes room, if it is idle. Pure:
- * time is an argument.
+ * Bounded: when full, the session that is longest unused is replaced, if it is idle.
+ * Pure: time is an argument.
  */
 #ifndef HOST_AGENT_REFLECTOR_REFLECTOR_SESSION_H
 #define HOST_AGENT_REFLECTOR_REFLECTOR_SESSION_H
@@ -36,43 +37,43 @@ struct reflector_follow_up {
 };
 
 struct reflector_auth { /* of a session whose packets carry a MAC */
-	uint32_t epoch; /* of macs, those of its last packet; 0: none yet */
+	uint32_t epoch; /* epoch of the keys in macs, of its last packet; 0: none yet */
 	struct probe_macs macs;
 	struct replay_window window;
 };
 
 struct reflector_sessions *reflector_sessions_new(size_t max);     /* NULL: no memory */
-void reflector_sessions_free(struct reflector_sessions *sessions); /* NULL is fine */
+void reflector_sessions_free(struct reflector_sessions *sessions); /* NULL is allowed */
 
 /* NULL: none yet. */
 struct reflector_session *reflector_sessions_find(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid);
-/* It is in use now. */
+/* Marks the session as used now. */
 void reflector_sessions_touch(struct reflector_sessions *sessions,
     struct reflector_session *session, rm_mono_t now);
 /* NULL: the table is full of younger sessions, or no memory. */
 struct reflector_session *reflector_sessions_add(struct reflector_sessions *sessions,
     const struct wire_address *from, uint16_t ssid, struct wire_rnic_id prober,
     rm_mono_t now);
-/* Drops sessions whose address keep() does not know any more, or knows as another
- * RNIC's. A session whose RNIC was not known continues, with that RNIC's rows. */
+/* Drops sessions whose address keep() does not know any more, or knows as the
+ * address of another RNIC. A session whose RNIC was not known continues, with that
+ * RNIC's rows. */
 void reflector_sessions_sweep(struct reflector_sessions *sessions,
     const struct wire_peer *(*keep)(const struct wire_address *address, void *arg),
     void *arg);
 
 struct wire_rnic_id reflector_session_prober(const struct reflector_session *session);
 struct reflector_auth *reflector_session_auth(struct reflector_session *session);
-/* NULL: more classes than the table has. */
+/* NULL: the session has more classes than its table holds. */
 struct reflector_class *reflector_session_class(
     struct reflector_session *session, uint8_t dscp);
 
-/* Token of a reply just sent; its stamp returns with the token, possibly after the
- * session is gone.
- */
+/* The token of a reply just sent; its stamp returns with the token, possibly after
+ * the session is gone. */
 uint64_t reflector_session_token(const struct reflector_session *session, uint32_t seq);
 void reflector_sessions_stamp(
     struct reflector_sessions *sessions, uint64_t token, int64_t stamp_ns);
-/* Takes the newest send time that was not sent yet. */
+/* Takes the newest send time that no reply has carried yet. */
 struct reflector_follow_up reflector_session_follow_up(
     struct reflector_session *session);
 

@@ -14,7 +14,7 @@ bit_of(uint32_t seq)
 	return UINT64_C(1) << seq % 64;
 }
 
-/* The places of numbers that have left the window are free for those that follow. */
+/* Places of numbers that leave the window become free for the next numbers. */
 static void
 window_move(struct replay_window *window, uint32_t newest)
 {

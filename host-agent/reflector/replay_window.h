@@ -12,12 +12,12 @@
 #define REPLAY_WINDOW 1024
 
 struct replay_window {
-	uint64_t seen[REPLAY_WINDOW / 64]; /* by number modulo REPLAY_WINDOW */
+	uint64_t seen[REPLAY_WINDOW / 64]; /* indexed by number modulo REPLAY_WINDOW */
 	uint32_t newest;
 	bool any;
 };
 
-/* True: fresh, and not any more from now on. */
+/* True: the number is fresh; it is not fresh any more after the call. */
 bool replay_window_take(struct replay_window *window, uint32_t seq);
 
 #endif

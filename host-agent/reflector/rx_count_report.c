@@ -9,7 +9,8 @@
 #define RX_COUNT_REPORT_FIRST 256
 
 struct rx_count_report {
-	struct wire_count *rows; /* of RNIC i: from begin[i], count[i] of them */
+	/* Rows of RNIC i: count[i] of them, from begin[i] on. */
+	struct wire_count *rows;
 	struct wire_count *picked;
 	size_t used, capacity; /* of both */
 	size_t begin[WIRE_MAX_HOST_RNICS], count[WIRE_MAX_HOST_RNICS];

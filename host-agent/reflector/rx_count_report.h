@@ -24,7 +24,8 @@ void rx_count_report_start(struct rx_count_report *rows);
 int rx_count_report_gather(
     struct rx_count_report *rows, size_t rnic, struct reflector *reflector);
 
-/* The rows of the RNICs for which serves(rnic, arg). Borrowed until the next call. */
+/* The rows of the RNICs for which serves(rnic, arg) is true. Borrowed until the next
+ * call. */
 const struct wire_count *rx_count_report_pick(struct rx_count_report *rows,
     bool (*serves)(size_t rnic, const void *arg), const void *arg, size_t *count);
 
