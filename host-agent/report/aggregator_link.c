@@ -25,7 +25,7 @@ struct aggregator_link {
 	void *arg;
 	char address[RM_ENDPOINT_TEXT];
 	char peer[AGGREGATOR_LINK_PEER_TEXT];
-	char id[RM_NAME_BYTES]; /* of the peer; "": no name that one can have */
+	char id[RM_NAME_BYTES]; /* of the peer; "": its certificate has no valid name */
 
 	struct rm_dialer *dialer;
 	struct rm_timer *flush; /* armed while the batch is not empty */
@@ -35,26 +35,27 @@ struct aggregator_link {
 	struct heartbeat heartbeat;
 
 	rm_mono_t up_at;     /* connected since; while there is a link */
-	rm_mono_t last_seen; /* last, of any frame */
+	rm_mono_t last_seen; /* last frame of any kind */
 	bool session;        /* welcomed */
-	bool mute;           /* it says that it cannot deliver alerts */
-	bool knows_overdue;  /* in this session */
-	bool has_overdue;    /* some were once taken for it, and may wait */
+	bool mute;           /* it reported that it cannot deliver alerts */
+	bool knows_overdue;  /* it takes overdue results in this session */
+	bool has_overdue; /* overdue results were taken for it before, and may wait */
 	bool wants_all_counts;
-	bool behind;       /* batches wait, so the last heartbeat vouched for less */
+	bool behind;       /* batches wait, so the last heartbeat covered less time */
 	rm_mono_t through; /* results known by then are on the stream */
 	struct aggregator_link_counts counts;
 };
 
-/* ---- What goes out: batches, receive counts, heartbeats, registrations, paths,
- * services, questions ---- */
+/* ---- Sending: batches, receive counts, heartbeats, registrations, paths, services,
+ * requests ---- */
 
 #define AGGREGATOR_LINK_ROWS_PER_FRAME 8192
-/* A peer that accepts but says nothing, and one whose host has vanished. */
+/* Time-outs for a peer that accepts but sends nothing, and for one whose host has
+ * vanished. */
 #define AGGREGATOR_LINK_WELCOME_NS (3 * RM_NS_PER_S)
 #define AGGREGATOR_LINK_SILENCE_NS (10 * RM_NS_PER_S)
 
-/* Everything we say goes through here; -ENOTCONN without a session. */
+/* All messages are sent through here; -ENOTCONN without a session. */
 static int
 aggregator_link_send(
     struct aggregator_link *aggregator_link, const struct wire_bytes *bytes)
@@ -66,7 +67,7 @@ aggregator_link_send(
 	return rm_link_send(link, bytes->data, bytes->len);
 }
 
-/* Overdue results that wait since a session with one who knew them. */
+/* Overdue results that wait from a session with a peer that takes them. */
 static int
 aggregator_link_send_without_overdue(
     struct aggregator_link *aggregator_link, const struct wire_bytes *bytes)
@@ -95,7 +96,7 @@ aggregator_link_send_without_overdue(
 	return r;
 }
 
-/* True: nothing is left that could be sent. */
+/* True: all that may be sent now was sent. */
 static bool
 aggregator_link_pump(struct aggregator_link *aggregator_link, rm_mono_t now)
 {
@@ -148,8 +149,8 @@ aggregator_link_result(struct aggregator_link *aggregator_link,
 		return;
 	}
 	aggregator_link->has_overdue |= result->outcome == WIRE_OVERDUE;
-	batch_add(
-	    aggregator_link->batch, result, sent, now); /* never full here: see below */
+	batch_add(aggregator_link->batch, result, sent,
+	    now); /* the batch is never full here: see below */
 	if (batch_full(aggregator_link->batch))
 		aggregator_link_flush(aggregator_link, now);
 	else if (batch_count(aggregator_link->batch) == 1)
@@ -164,7 +165,7 @@ aggregator_link_note(
 	heartbeat_note(&aggregator_link->heartbeat, turn);
 }
 
-/* True: the peer has all of them. */
+/* True: all were sent to the peer. */
 static bool
 aggregator_link_send_counts(struct aggregator_link *aggregator_link,
     const struct aggregator_link_report *report, rm_mono_t now)
@@ -175,12 +176,12 @@ aggregator_link_send_counts(struct aggregator_link *aggregator_link,
 	};
 	size_t done = 0;
 
-	/* Also without any row: that nothing arrived is news, too. */
+	/* Sent also without any row: it reports that nothing arrived. */
 	do {
 		struct wire_bytes bytes;
 		int r;
 
-		/* NULL when there are none: no sum to be made with that */
+		/* NULL when there are no rows: adding to a null pointer is undefined */
 		counts.rows = done == 0 ? report->rows : report->rows + done;
 		counts.row_count = report->row_count - done;
 		if (counts.row_count > AGGREGATOR_LINK_ROWS_PER_FRAME)
@@ -219,12 +220,13 @@ aggregator_link_send_heartbeat(struct aggregator_link *aggregator_link,
 	if (r == 0)
 		r = aggregator_link_send(aggregator_link, &bytes);
 	if (r < 0)
-		return; /* the next one says it all */
+		return; /* the next report has all of it */
 	heartbeat_sent(&aggregator_link->heartbeat);
 	aggregator_link->counts.heartbeats++;
 }
 
-/* A frozen or vanished peer would keep us from the one that takes its place. */
+/* A peer that is frozen or has vanished would block the connection to the aggregator
+ * that replaces it. */
 static void
 aggregator_link_watch_peer(struct aggregator_link *aggregator_link, rm_mono_t now)
 {
@@ -378,13 +380,14 @@ aggregator_link_join(
 	return r;
 }
 
-/* The largest that can come is a pinglist. */
+/* The largest frame is a pinglist. */
 #define AGGREGATOR_LINK_MAX_FRAME_BYTES (8u << 20)
-/* What we hand to a link that is not draining: room for all receive counts at once.
- * Batches beyond it wait in the outbox. */
+/* The most bytes given to a link that does not drain: room for all receive counts at
+ * once. Batches beyond it wait in the outbox. */
 #define AGGREGATOR_LINK_MAX_OUTPUT_BYTES (4u << 20)
 
-/* Aggregators send something every second: longer silence is one to be told of. */
+/* Aggregators send something every second: the loss of a peer is reported after this
+ * silence. */
 #define AGGREGATOR_LINK_LIVE_NS (2500 * RM_NS_PER_MS)
 
 #define AGGREGATOR_LINK_VERSION_MIN (WIRE_VERSION > 1 ? WIRE_VERSION - 1 : 1)
@@ -425,13 +428,13 @@ aggregator_link_take_welcome(
 	aggregator_link->counts.sessions++;
 	rm_dialer_settled(aggregator_link->dialer);
 	aggregator_link->behind = false;
-	aggregator_link->through.ns = 1; /* nothing yet, in this session */
+	aggregator_link->through.ns = 1; /* nothing was sent in this session yet */
 	aggregator_link->callbacks.on_welcome(aggregator_link, aggregator_link->arg);
 	aggregator_link_pump(aggregator_link, rm_mono_now());
 	return 0;
 }
 
-/* The peer has taken something: perhaps more can go. */
+/* The peer has taken data: perhaps more can be sent. */
 static void
 aggregator_link_go_on(struct aggregator_link *aggregator_link)
 {
@@ -527,7 +530,7 @@ aggregator_link_take_ping(
 	return 0;
 }
 
-/* One frame from the peer: what the link calls, open to tests and fuzzers. */
+/* Handles one frame from the peer: the link calls it, and tests and fuzzers do. */
 static int
 aggregator_link_take_frame(
     struct aggregator_link *aggregator_link, const uint8_t *data, size_t len)
@@ -541,7 +544,7 @@ aggregator_link_take_frame(
 		return 0;
 	}
 	if ((kind == WIRE_WELCOME) == aggregator_link->session)
-		r = -EPROTO; /* first, and only once */
+		r = -EPROTO; /* the welcome comes first, and only once */
 	else if (kind == WIRE_WELCOME)
 		r = aggregator_link_take_welcome(aggregator_link, data, len);
 	else if (kind == WIRE_ACK)
@@ -611,7 +614,7 @@ aggregator_link_on_down(int reason, void *arg)
 	struct aggregator_link *aggregator_link = arg;
 	bool had_session = aggregator_link->session;
 
-	/* Whoever answers next may be an older one: see
+	/* The next peer may be an older one: see
 	 * aggregator_link_send_without_overdue. */
 	aggregator_link->session = aggregator_link->behind =
 	    aggregator_link->knows_overdue = false;
@@ -686,7 +689,7 @@ aggregator_link_new(struct rm_loop *loop, const struct aggregator_link_options *
 	r = aggregator_link_dial(aggregator_link, loop);
 	if (r < 0)
 		goto out;
-	aggregator_link->options.aggregator = NULL; /* the dialer has its copy */
+	aggregator_link->options.aggregator = NULL; /* the dialer has a copy of it */
 	*ret = aggregator_link;
 	return 0;
 out:

@@ -45,12 +45,12 @@ struct aggregator_link_callbacks {
 	    size_t len, void *arg);
 	void (*on_focus)(struct aggregator_link *aggregator_link,
 	    const struct wire_focus *focus, void *arg);
-	/* cause: quoted. on_down follows. */
+	/* cause: quoted. on_down is called after it. */
 	void (*on_refused)(
 	    struct aggregator_link *aggregator_link, const char *cause, void *arg);
 	/* A heartbeat was delayed and can be sent now: report again. */
 	void (*on_caught_up)(struct aggregator_link *aggregator_link, void *arg);
-	/* The session, or an attempt at one, has ended. */
+	/* The session has ended, or an attempt to connect. */
 	void (*on_down)(struct aggregator_link *aggregator_link, int reason,
 	    bool had_session, void *arg);
 	void (*on_brake)(struct aggregator_link *aggregator_link,
@@ -60,8 +60,8 @@ struct aggregator_link_callbacks {
 	void (*on_resolved)(struct aggregator_link *aggregator_link,
 	    const struct wire_resolve_answer *answer, void *arg);
 	/* Called after the connection, before the hello, with the URI of the peer's
-	 * certificate ("": a link without TLS). < 0: not an aggregator of this host.
-	 * NULL: accept any. */
+	 * certificate ("": a link without TLS). < 0: the peer is not an aggregator
+	 * of this host. NULL: any peer is accepted. */
 	int (*on_peer)(
 	    struct aggregator_link *aggregator_link, const char *identity, void *arg);
 	/* As on_pinglist; NULL: no RNIC authenticates, keys are ignored. */
@@ -71,17 +71,18 @@ struct aggregator_link_callbacks {
 
 struct aggregator_link_counts {
 	uint64_t sessions;
-	uint64_t refusals;       /* welcomes that were none */
+	uint64_t refusals;       /* answers to the hello that were not a welcome */
 	uint64_t refused_frames; /* malformed, unexpected, or of an unknown kind */
 	uint64_t pinglists, keys, focuses, brakes, acks, pings;
 	uint64_t heartbeats;
-	uint64_t heartbeats_behind; /* batches could not be sent before it */
+	uint64_t heartbeats_behind; /* heartbeats before which some batches could not be
+				       sent */
 	uint64_t rx_count_report;
 	uint64_t registrations;
 	uint64_t paths;
 	uint64_t services; /* reports */
 	uint64_t counter_reports;
-	uint64_t asked, resolved; /* of resolve and join */
+	uint64_t asked, resolved; /* of resolve and join requests */
 	uint64_t overdue_unsent;  /* see aggregator_link_result */
 };
 
@@ -100,7 +101,7 @@ void aggregator_link_result(struct aggregator_link *aggregator_link,
 /* Sends all results so far. True: all were sent. */
 bool aggregator_link_flush(struct aggregator_link *aggregator_link, rm_mono_t now);
 
-/* Stalls of the loop since the last call, for the next heartbeat. */
+/* Adds stalls of the loop since the last call to the next heartbeat. */
 void aggregator_link_note(
     struct aggregator_link *aggregator_link, const struct loop_turn *turn);
 
@@ -109,9 +110,8 @@ struct aggregator_link_report {
 	size_t row_count;
 	bool paused, paused_by_hand;
 	uint64_t self_loss;
-	/* Of all aggregator links that are live: see aggregator_link_live; and which,
-	 * by bit, are mute.
-	 */
+	/* Of all aggregator links that are live: see aggregator_link_live; and
+	 * which, by bit, are mute. */
 	const char *const *live;
 	size_t live_count;
 	uint64_t live_mute;
@@ -128,8 +128,8 @@ void aggregator_link_report(struct aggregator_link *aggregator_link,
  * rows. */
 bool aggregator_link_wants_all_counts(const struct aggregator_link *aggregator_link);
 
-/* 0 also while there is no session: the next welcome asks again. */
-/* settings: of each of them, or NULL. */
+/* 0 also while there is no session: the next welcome registers again. */
+/* settings: of each RNIC, or NULL. */
 int aggregator_link_register(struct aggregator_link *aggregator_link,
     const struct wire_rnic *rnics, const struct wire_settings *settings, size_t count);
 
@@ -141,7 +141,8 @@ int aggregator_link_paths(struct aggregator_link *aggregator_link,
  * session. */
 int aggregator_link_services(struct aggregator_link *aggregator_link,
     const struct wire_services *services, rm_mono_t now);
-/* What the RNICs counted; incarnation is filled here. -ENOTCONN without a session. */
+/* The counters of the RNICs; incarnation is filled here. -ENOTCONN without a
+ * session. */
 int aggregator_link_counter_report(struct aggregator_link *aggregator_link,
     const struct wire_counter_report *counters);
 /* Requests, each answered by on_resolved with its token, unless the session ends

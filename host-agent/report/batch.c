@@ -13,7 +13,7 @@ struct batch {
 	rm_mono_t *sent;
 };
 
-_Static_assert(BATCH_MAX_RESULTS <= WIRE_MAX_RESULTS, "a batch must be taken");
+_Static_assert(BATCH_MAX_RESULTS <= WIRE_MAX_RESULTS, "a batch fits into the outbox");
 
 int
 batch_new(size_t max_results, int64_t max_age_ns, struct batch **ret)

@@ -18,13 +18,15 @@ struct batch;
 int batch_new(size_t max_results, int64_t max_age_ns, struct batch **ret);
 void batch_free(struct batch *batch);
 
-/* now: when the result was known. False: full, the result was not added. */
+/* now: the time at which the result was known. False: full, the result was not
+ * added. */
 bool batch_add(struct batch *batch, const struct wire_result *result, rm_mono_t sent,
     rm_mono_t now);
 
 size_t batch_count(const struct batch *batch);
 bool batch_full(const struct batch *batch);
-/* When the oldest of its results has waited long enough; meaningless when empty. */
+/* When the oldest of its results has waited long enough; undefined for an empty
+ * batch. */
 rm_mono_t batch_deadline(const struct batch *batch);
 
 /*

@@ -1,10 +1,10 @@
 /*
  * heartbeat - stalls and limits of this process, for the aggregators. Pure.
  *
- * One loop_watch per process detects stalls of the loop. One heartbeat per aggregator
- * collects the stalls since the last heartbeat sent to it, so an aggregator that was
- * disconnected still gets every stall: results affected by a stall are never evidence
- * against the network.
+ * One loop_watch per process detects stalls of the event loop. One heartbeat per
+ * aggregator collects the stalls since the last heartbeat sent to it, so an aggregator
+ * that was disconnected still gets every stall: results affected by a stall are never
+ * evidence against the network.
  */
 #ifndef HOST_AGENT_REPORT_HEARTBEAT_H
 #define HOST_AGENT_REPORT_HEARTBEAT_H
@@ -17,8 +17,8 @@
 
 #define HEARTBEAT_INTERVAL_NS (250 * RM_NS_PER_MS)
 
-/* The watch turns this often and so sees every stall of 100 ms: the first deadline
- * within it comes at most one interval after its start. */
+/* The watch runs this often and so sees every stall of 100 ms: a stall's first
+ * deadline comes at most one interval after its start. */
 #define LOOP_WATCH_INTERVAL_NS (25 * RM_NS_PER_MS)
 #define LOOP_WATCH_STALL_NS (100 * RM_NS_PER_MS)
 
@@ -30,7 +30,7 @@ struct loop_watch {
 struct loop_turn {
 	int64_t lag_ns; /* how much later than its deadline it ran */
 	bool stalled;
-	struct wire_stall stall; /* from the last sign of life on */
+	struct wire_stall stall; /* from the last time the loop ran */
 	/* Set by the wiring: the share of probes that is sent, 0: all, and the reason.
 	 */
 	uint16_t slowed_permille;
@@ -46,7 +46,7 @@ struct heartbeat {
 	int64_t lag_max_ns;
 	struct wire_stall stalls[WIRE_MAX_STALLS];
 	size_t stall_count;
-	uint16_t slowed_permille; /* as last noted */
+	uint16_t slowed_permille; /* the last one that was noted */
 	enum wire_slow slowed_reason;
 };
 

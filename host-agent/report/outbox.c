@@ -10,8 +10,9 @@ struct outbox_item {
 	STAILQ_ENTRY(outbox_item) entry;
 	uint64_t seq;
 	size_t results;
-	rm_mono_t made, sent;    /* sent: the latest time */
-	enum outbox_drop reason; /* of one in doubt: if the peer never had it */
+	rm_mono_t made, sent; /* sent: the latest time */
+	/* Of a batch in doubt: the reason if the peer never received it. */
+	enum outbox_drop reason;
 	size_t len;
 	uint8_t data[] __attribute__((aligned(8)));
 };
@@ -20,14 +21,18 @@ STAILQ_HEAD(outbox_list, outbox_item);
 
 struct outbox {
 	struct outbox_options options;
-	struct outbox_list waiting;  /* by ascending seq */
-	struct outbox_list doubtful; /* older than all of those, without their bytes */
-	struct outbox_item *unsent;  /* the first of waiting not sent in this session */
+	struct outbox_list waiting; /* by ascending seq */
+	/* Older than all in waiting, without their bytes. */
+	struct outbox_list doubtful;
+	/* The first batch in waiting that was not sent in this session. */
+	struct outbox_item *unsent;
 	size_t bytes;
-	uint64_t last_seq;      /* of the newest batch made */
-	uint64_t through_seq;   /* up to here sent or counted in this session */
-	uint64_t ever_sent_seq; /* in any session: tells a resend */
-	bool open;              /* a session is on */
+	uint64_t last_seq;    /* of the newest batch made */
+	uint64_t through_seq; /* all batches up to this one were sent or counted in this
+				 session */
+	uint64_t ever_sent_seq; /* the newest sent in any session: a lower number is a
+				   resend */
+	bool open;              /* there is a session */
 	struct outbox_counts counts;
 };
 
@@ -103,7 +108,7 @@ drop_doubtful(struct outbox *outbox)
 	free(item);
 }
 
-/* Can the peer have counted it without our knowing? */
+/* Can the peer have counted the batch without this host knowing? */
 static bool
 item_in_doubt(const struct outbox *outbox, const struct outbox_item *item)
 {
@@ -111,7 +116,7 @@ item_in_doubt(const struct outbox *outbox, const struct outbox_item *item)
 	       (outbox->open ? outbox->through_seq : outbox->ever_sent_seq);
 }
 
-/* The oldest has to go. */
+/* Drops the oldest batch. */
 static void
 drop_waiting(struct outbox *outbox, enum outbox_drop reason)
 {
@@ -173,7 +178,7 @@ outbox_push(struct outbox *outbox, rm_mono_t made, size_t results,
 	tally_add(&outbox->counts.waiting, results);
 }
 
-/* What the peer is responsible for now. */
+/* The peer has counted all batches up to seq. */
 static void
 settle_through(struct outbox *outbox, uint64_t seq)
 {
@@ -197,7 +202,7 @@ outbox_begin(struct outbox *outbox, uint64_t counted_seq)
 	if (counted_seq > outbox->ever_sent_seq)
 		return -EBADMSG;
 	settle_through(outbox, counted_seq);
-	/* The rest of these it has never counted, and their bytes are gone. */
+	/* The peer has not counted the others, and their bytes are gone. */
 	while (!STAILQ_EMPTY(&outbox->doubtful))
 		drop_doubtful(outbox);
 	outbox->through_seq = counted_seq;
@@ -212,7 +217,8 @@ outbox_end(struct outbox *outbox)
 	outbox->open = false;
 }
 
-/* The oldest sent in this session and not acknowledged; NULL: none. */
+/* The oldest batch that was sent in this session and is not acknowledged; NULL:
+ * none. */
 static const struct outbox_item *
 oldest_in_flight(const struct outbox *outbox)
 {

@@ -1,9 +1,9 @@
 /*
  * outbox - batches that one aggregator has not acknowledged yet. Pure.
  *
- * At any moment and in batches as in results: made = acknowledged + dropped + waiting +
+ * For batches and for results, at any moment: made = acknowledged + dropped + waiting +
  * in doubt. In doubt are batches that were dropped for newer ones while their
- * acknowledgement may be on the way: the acknowledgement, or the next session's
+ * acknowledgement may be on its way: the acknowledgement, or the next session's
  * welcome, decides. So no batch is both counted by the aggregator and reported as
  * dropped.
  */
@@ -16,7 +16,8 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* Acknowledged within 0.5 ms, 1 ms, twice that, and so on to about a second. */
+/* Steps of the time until the acknowledgement: 0.5 ms, 1 ms, twice that, and so on
+ * to about a second. */
 #define OUTBOX_ACK_STEPS 12
 #define OUTBOX_ACK_FIRST_NS (RM_NS_PER_MS / 2)
 #define OUTBOX_PATIENCE_NS (500 * RM_NS_PER_MS)
@@ -32,7 +33,7 @@ struct outbox_options {
 enum outbox_drop {
 	OUTBOX_DROP_FULL,   /* dropped for newer ones, or larger than the limit */
 	OUTBOX_DROP_OLD,    /* waited too long */
-	OUTBOX_DROP_MEMORY, /* there was none */
+	OUTBOX_DROP_MEMORY, /* there was no memory */
 	OUTBOX_DROPS
 };
 
@@ -44,15 +45,16 @@ struct outbox_counts {
 	struct outbox_tally made, sent, resent, acked;
 	struct outbox_tally dropped[OUTBOX_DROPS];
 	struct outbox_tally waiting, doubtful; /* now */
-	/* Batches by the time from their sending; each step has those of the ones
-	 * before. */
+	/* Batches by the time from sending to acknowledgement; each step includes
+	 * the steps before it. */
 	uint64_t acked_within[OUTBOX_ACK_STEPS];
 };
 
 int outbox_new(const struct outbox_options *options, struct outbox **ret);
 void outbox_free(struct outbox *outbox);
 
-/* Numbers the batches itself: the number to write into the next one, from 1. */
+/* The outbox numbers the batches: this is the number to write into the next one,
+ * from 1. */
 uint64_t outbox_next_seq(const struct outbox *outbox);
 /* Copies data; NULL: the batch could not be written, and its number stays unused. */
 void outbox_push(struct outbox *outbox, rm_mono_t made, size_t results,
@@ -66,21 +68,22 @@ int outbox_begin(struct outbox *outbox, uint64_t counted_seq);
 void outbox_end(struct outbox *outbox);
 
 /*
- * The next to send in this session; borrowed until the next call. -ENOENT: none.
+ * The next batch to send in this session; borrowed until the next call. -ENOENT: none.
  * -EAGAIN: batches sent before are not acknowledged for OUTBOX_PATIENCE_NS; more data
  * in a frozen peer's socket could not be distinguished from lost data.
  */
 int outbox_peek(const struct outbox *outbox, rm_mono_t now, struct wire_bytes *ret);
-void outbox_sent(struct outbox *outbox, rm_mono_t now); /* that one went */
+/* The batch of outbox_peek was sent. */
+void outbox_sent(struct outbox *outbox, rm_mono_t now);
 
-/* -EBADMSG: not sent in this session. */
+/* -EBADMSG: the batch was not sent in this session. */
 int outbox_ack(struct outbox *outbox, uint64_t seq, rm_mono_t now);
 
 void outbox_expire(struct outbox *outbox, rm_mono_t now);
 
 size_t outbox_bytes(const struct outbox *outbox);
 const struct outbox_counts *outbox_counts(const struct outbox *outbox);
-/* Over all reasons. */
+/* The sum over all reasons. */
 struct outbox_tally outbox_dropped(const struct outbox *outbox);
 
 #endif

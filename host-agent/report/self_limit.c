@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Calm: below this share of both limits. */
+/* Quiet: usage below this share of both limits. */
 #define QUIET_CPU 0.75
 #define QUIET_MEMORY 0.90
-/* A shorter span says more of the clock than of us. */
+/* In a shorter span the resolution of the clock is too large a part. */
 #define MIN_SPAN_NS (100 * RM_NS_PER_MS)
-/* A rise that lasted this long has held. */
+/* A rise of the rate that lasted this long counts as successful. */
 #define HELD_NS (60 * RM_NS_PER_S)
 
 static const uint32_t steps[] = { 1000, 500, 250, SELF_LIMIT_FLOOR };
@@ -35,7 +35,7 @@ self_limit_tune(struct self_limit *limit, const struct self_limit_options *optio
 	limit->over = 0;
 }
 
-/* Where the pace stands among the steps. */
+/* Index of the present rate among the steps. */
 static size_t
 step_of(const struct self_limit *limit)
 {
@@ -80,7 +80,7 @@ fall(struct self_limit *limit, enum wire_slow reason, rm_mono_t now)
 	limit->over = 0;
 	if (step + 1 == STEPS)
 		return;
-	/* What was just given back was too much: not so soon again. */
+	/* The last rise was too much: the next one has to wait longer. */
 	if (rm_mono_since(now, limit->risen) < HELD_NS &&
 	    limit->quiet_ns < SELF_LIMIT_QUIET_MAX_NS)
 		limit->quiet_ns *= 2;

@@ -44,7 +44,7 @@ struct self_limit { /* by self_limit_init */
 	int64_t cpu_ns;
 	rm_mono_t at, quiet_since, risen;
 	int64_t quiet_ns; /* time below the limits before a rise */
-	unsigned over;    /* samples in a row */
+	unsigned over;    /* number of samples in a row */
 };
 
 void self_limit_init(
