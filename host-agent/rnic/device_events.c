@@ -12,9 +12,10 @@
 #include "rackmesh/core/netns.h"
 #include "rackmesh/loop/loop.h"
 
-#define MESSAGE_BYTES 8192 /* the kernel's about a device have 2 KiB at most */
+/* The kernel's messages about a device have 2 KiB at most \. */
+#define MESSAGE_BYTES 8192
 #define MESSAGES_AT_ONCE 64
-#define UEVENT_KERNEL 1 /* its multicast group; udev's is another */
+#define UEVENT_KERNEL 1 /* the kernel's multicast group; udev has another one */
 
 enum { LINKS, DEVICES, SOCKETS };
 
@@ -44,7 +45,7 @@ device_events_is_rdma(const char *data, size_t len)
 	return false;
 }
 
-/* 1: it tells of a change; 0: it does not; < 0: there is none. */
+/* 1: the message is about a change; 0: it is not; < 0: there is no message. */
 static int
 read_one(int fd, bool devices)
 {
@@ -55,10 +56,10 @@ read_one(int fd, bool devices)
 
 	n = recvfrom(
 	    fd, data, sizeof(data), MSG_DONTWAIT, (struct sockaddr *)&from, &from_len);
-	if (n < 0) /* too many came for the buffer: it may have been any of them */
+	if (n < 0) /* the buffer overflowed: any device may have changed */
 		return errno == ENOBUFS ? 1 : errno == EINTR ? 0 : -errno;
 	if (from.nl_pid != 0)
-		return 0; /* not the kernel */
+		return 0; /* not from the kernel */
 	return !devices || device_events_is_rdma(data, (size_t)n);
 }
 

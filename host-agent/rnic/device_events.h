@@ -1,10 +1,10 @@
 /*
  * device_events - calls back when a network or RDMA device, or an address, changed.
  *
- * From the kernel's netlink sockets, which need no privilege: links and addresses of a
+ * Reads the kernel's netlink sockets, which need no privilege: links and addresses of a
  * network namespace, and added or removed RDMA devices, which the kernel reports to the
- * whole system but not to containers. It does not say what changed: the owner searches
- * again, and also does so from time to time.
+ * whole system but not to containers. An event does not say what changed: the owner
+ * searches again, and also does so from time to time.
  */
 #ifndef HOST_AGENT_RNIC_DEVICE_EVENTS_H
 #define HOST_AGENT_RNIC_DEVICE_EVENTS_H
@@ -20,9 +20,9 @@ struct rm_loop;
  * read together. */
 int device_events_new(struct rm_loop *loop, const char *netns,
     void (*on_change)(void *arg), void *arg, struct device_events **ret);
-void device_events_free(struct device_events *events); /* NULL is fine */
+void device_events_free(struct device_events *events); /* NULL is allowed */
 
-/* Messages so far that told of a change. */
+/* Number of messages about a change so far. */
 const uint64_t *device_events_count(const struct device_events *events);
 
 /* True: a message of the kernel about a device ("add@/devices/...", then KEY=VALUE,

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* "name": [{"value": "sw-1"}]; NULL: it is not there. */
+/* "name": [{"value": "sw-1"}]; NULL: there is none. */
 static const char *
 value_of(const json_t *object, const char *key)
 {
@@ -37,7 +37,7 @@ forwards(const json_t *chassis)
 	return false;
 }
 
-/* A neighbour's text goes into logs and answers. */
+/* Text of a neighbour is checked, because it is copied into logs and answers. */
 static bool
 take_text(char *ret, size_t size, const char *text)
 {
@@ -87,7 +87,7 @@ lldp_parse(const char *text, size_t len, struct lldp *ret)
 	if (lldp == NULL)
 		return -ENOMEM;
 	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-	/* Without any neighbour it is {"lldp": [{}]}. */
+	/* Without any neighbour the output is {"lldp": [{}]}. */
 	interfaces = json_array_get(json_object_get(root, "lldp"), 0);
 	if (json_is_object(interfaces)) {
 		json_array_foreach (
@@ -126,7 +126,7 @@ lldp_read(const char *path, struct lldp *ret)
 	size_t len;
 	int fd, r = 0;
 
-	/* Not blocking: a FIFO must not hold us up. */
+	/* Does not block: a FIFO must not stop the agent. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;

@@ -4,7 +4,7 @@
 
 #define LOOK_NS (3 * RM_NS_PER_S)
 #define LOOK_AWAITED_NS (500 * RM_NS_PER_MS) /* while an RNIC is not there */
-/* Drivers fill the table of GIDs a little after the event that it follows from. */
+/* Drivers fill the GID table a little after the event that announces it. */
 #define LOOK_EVENT_NS (100 * RM_NS_PER_MS)
 
 static int64_t

@@ -13,7 +13,7 @@
 static enum gid_fit gid_fit(
     const struct rdma_facts *facts, uint8_t family, const struct rdma_gid *gid);
 
-/* A name from outside becomes part of a path. */
+/* Checks a name from outside, which becomes part of a path. */
 static bool
 name_is_sane(const char *name, size_t size)
 {
@@ -61,7 +61,7 @@ rdma_facts_guid(const char *root, const char *device)
 	return guid;
 }
 
-/* The device's driver is that of a PCI or auxiliary device, not of the RDMA part. */
+/* The driver is that of the PCI or auxiliary device, not of the RDMA device. */
 static const struct {
 	const char *prefix, *family;
 } drivers[] = {
@@ -75,8 +75,8 @@ static const struct {
 	{ "hns", "hns" },
 };
 
-/* Soft devices have no hardware. Who set up the host may have renamed the
- * description, so what only rxe has comes first. */
+/* Soft devices have no hardware parent. An administrator may have changed the
+ * description, so the files that only rxe has are checked first. */
 static const char *
 soft_driver(const char *root, const char *device)
 {
@@ -110,7 +110,7 @@ read_driver(const char *root, struct rdma_facts *facts)
 	snprintf(facts->driver, sizeof(facts->driver), "%s", name);
 }
 
-/* A number up to 16 bits, "0x11" or "4: ACTIVE"; 0 when there is none. */
+/* A number of up to 16 bits, "0x11" or "4: ACTIVE"; 0 when there is none. */
 static uint16_t
 read_number(const char *root, const struct rdma_facts *facts, const char *file)
 {
@@ -141,7 +141,7 @@ read_port(const char *root, struct rdma_facts *facts)
 		facts->link = RDMA_LINK_INFINIBAND;
 }
 
-/* "IB/RoCE v1" is one word for two things; reading it fails for an empty entry. */
+/* "IB/RoCE v1" is the text of two types; reading the file of an empty entry fails. */
 static uint8_t
 read_gid_type(const char *root, const struct rdma_facts *facts, unsigned index)
 {
@@ -221,11 +221,11 @@ rdma_facts_read(
 	return 0;
 }
 
-/* How near a GID is to being the one. */
+/* How well a GID fits, from worst to best. */
 enum gid_fit {
 	FIT_FOREIGN,    /* of the other family */
-	FIT_ROCE_V1,    /* no UDP: no paths by source port, and not routed */
-	FIT_LINK_LOCAL, /* would need to know the link of every peer */
+	FIT_ROCE_V1,    /* without UDP: not routed, and no paths by source port */
+	FIT_LINK_LOCAL, /* not usable without knowing the link of every peer */
 	FIT_USABLE,
 };
 

@@ -11,11 +11,11 @@
 
 #define DEVICE_PATH "%s/class/infiniband/%s"
 
-/* ---- What searches may cost ---- */
+/* ---- The CPU budget of searches ---- */
 
 #define BUDGET_SHARE 400                  /* a quarter percent of the time */
-#define BUDGET_MIN_NS (50 * RM_NS_PER_MS) /* a burst, where searches are cheap */
-#define BUDGET_BURST 2                    /* searches in a row, where they are not */
+#define BUDGET_MIN_NS (50 * RM_NS_PER_MS) /* a burst, where searches cost little */
+#define BUDGET_BURST 2                    /* searches in a row, where they cost more */
 
 bool
 rdma_budget_allows(struct rdma_budget *budget, bool awaited, rm_mono_t now)
@@ -40,7 +40,7 @@ rdma_budget_spend(struct rdma_budget *budget, int64_t cpu_ns)
 	budget->most_ns = cpu_ns * BUDGET_BURST;
 	if (budget->most_ns < BUDGET_MIN_NS)
 		budget->most_ns = BUDGET_MIN_NS;
-	/* Only now it is known what a burst costs. */
+	/* Only now the cost of a search, and so of a burst, is known. */
 	if (budget->most_ns > before)
 		budget->left_ns += budget->most_ns - before;
 	budget->left_ns -= cpu_ns;
@@ -48,21 +48,22 @@ rdma_budget_spend(struct rdma_budget *budget, int64_t cpu_ns)
 
 /* ---- The search ---- */
 
-#define MISSED_AGE_NS (3 * RM_NS_PER_S) /* what was not there may be since */
-#define FOUND_AGE_NS (60 * RM_NS_PER_S) /* if no event has told of a change */
+/* A missing device may have appeared after this time. */
+#define MISSED_AGE_NS (3 * RM_NS_PER_S)
+#define FOUND_AGE_NS (60 * RM_NS_PER_S) /* without an event that reports a change */
 
 struct owner {
 	char netdev[RDMA_NETDEV_BYTES];
-	uint32_t port; /* of the list of ports */
+	uint32_t port; /* index in the list of ports */
 };
 
 struct rdma_index {
 	const char *root;
 	struct rdma_port *ports;
 	size_t port_count, port_room;
-	struct owner *owners; /* of GIDs, each once per port */
+	struct owner *owners; /* owners of GIDs, each once per port */
 	size_t owner_count, owner_room;
-	rm_mono_t read_at; /* of the last search; 0: there was none */
+	rm_mono_t read_at; /* time of the last search; 0: there was none */
 	int error;         /* of it */
 	atomic_bool expired;
 	struct rdma_budget budget;
@@ -140,7 +141,7 @@ add_owner(struct rdma_index *index, const char *netdev)
 	return 0;
 }
 
-/* Of the last port of the list. */
+/* Reads the owners of the last port of the list. */
 static int
 read_owners(struct rdma_index *index)
 {
@@ -199,7 +200,7 @@ device_is_sane(const struct dirent *entry)
 	return entry->d_name[0] != '.' && strlen(entry->d_name) < RDMA_DEVICE_BYTES;
 }
 
-/* Sorted: a folder's order changes from one boot to the next. */
+/* Sorted, because the order of a folder changes from one boot to the next. */
 static int
 by_name(const struct dirent **a, const struct dirent **b)
 {
@@ -231,7 +232,7 @@ search(struct rdma_index *index)
 	return r;
 }
 
-/* Searches anew where that is due. missed: what was found last is not enough. */
+/* Searches again if it is time to. missed: the last search did not find the device. */
 static int
 renew(struct rdma_index *index, bool missed)
 {
@@ -246,7 +247,8 @@ renew(struct rdma_index *index, bool missed)
 		return index->error;
 	if (!rdma_budget_allows(&index->budget, expired || first, now))
 		return missed && expired ? -EAGAIN : index->error;
-	atomic_store(&index->expired, false); /* before what is read may change again */
+	/* Before reading, so that a change during it is seen. */
+	atomic_store(&index->expired, false);
 	cpu_ns = rm_thread_cpu_ns();
 	index->error = search(index);
 	index->read_at = now;
@@ -259,11 +261,11 @@ renew(struct rdma_index *index, bool missed)
 
 /* ---- Answers ---- */
 
-/* How sure it is that a port is the one: the most telling last. */
+/* How certain it is that the port belongs to the netdev: the most certain last. */
 enum find_fit {
 	FIND_NOT,
-	FIND_BELOW, /* its hardware is the netdev's too */
-	FIND_OWNER, /* the netdev owns a GID of it */
+	FIND_BELOW, /* it has the same hardware as the netdev */
+	FIND_OWNER, /* the netdev owns a GID of the port */
 };
 
 struct find {
@@ -284,7 +286,7 @@ find_take(struct find *find, const struct rdma_port *port, enum find_fit fit)
 	find->fit = fit;
 }
 
-/* An interface that is down may own nothing. dev_port counts from 0. */
+/* An interface that is down may own no GID. dev_port counts from 0. */
 static bool
 netdev_is_of(const struct find *find, const struct rdma_port *port)
 {

@@ -2,12 +2,12 @@
  * rdma_index - finds the RDMA port of a network device, for all devices of a host.
  *
  * A search reads every GID entry of every port, a tenth of a second for a hundred
- * devices: so one search serves all RNICs, and searches together cost at most a quarter
- * percent of a core however many RNICs are missing. What was found is to be looked at
- * anew by the caller; what was not found is searched for again as soon as something has
- * changed (rdma_index_expire), and else now and then.
+ * devices: so one search serves all RNICs, and all searches together cost at most a
+ * quarter percent of a core however many RNICs are missing. The caller has to check
+ * again what was found; a device that was not found is searched again as soon as
+ * something has changed (rdma_index_expire), and from time to time.
  *
- * For one thread, the worker's; rdma_index_expire and the counts for any.
+ * Only for the worker's thread; rdma_index_expire and the counts for any thread.
  */
 #ifndef HOST_AGENT_RNIC_RDMA_INDEX_H
 #define HOST_AGENT_RNIC_RDMA_INDEX_H
@@ -27,47 +27,49 @@ struct rdma_index;
 struct rdma_port {
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
-	bool hard;                      /* no soft device on top of a netdev */
+	bool hard; /* a device with hardware, not a soft one on top of a netdev */
 	uint64_t node_guid;             /* 0: none */
-	char parent[RDMA_NETDEV_BYTES]; /* of a soft device; "" */
+	char parent[RDMA_NETDEV_BYTES]; /* of a soft device; "" for others */
 };
 
 /* root: RDMA_SYSFS; borrowed. Nothing is read yet. */
 int rdma_index_new(const char *root, struct rdma_index **ret);
 void rdma_index_free(struct rdma_index *index);
 
-/* Devices, or owners of GIDs, may have changed. From any thread. */
+/* Reports that devices or owners of GIDs may have changed. Callable from any thread. */
 void rdma_index_expire(struct rdma_index *index);
 
 /*
- * The device and port behind a network device: by who owns its GIDs (also a bond or a
- * VLAN), else, as while it is down, by whose hardware it is. Of several the one with
- * hardware, then the first by name. -ENODEV: none. -ENOENT: there are no RDMA devices
- * at all. -E2BIG: more than RDMA_MAX_DEVICES. -EAGAIN: something has changed, and it is
- * too early for another search: ask again.
+ * The device and port behind a network device: the port whose GIDs the netdev owns
+ * (also for a bond or a VLAN), else, as while it is down, the port with the same
+ * hardware. Of several the one with hardware, then the first by name. -ENODEV: none.
+ * -ENOENT: there are no RDMA devices at all. -E2BIG: more than RDMA_MAX_DEVICES.
+ * -EAGAIN: something has changed, but the next search has to wait: ask again.
  */
 int rdma_index_find(struct rdma_index *index, const char *netdev,
     char device[RDMA_DEVICE_BYTES], uint8_t *port);
-/* The same by a search of its own. */
+/* The same without an index, by a search of its own. */
 int rdma_index_find_now(const char *root, const char *netdev,
     char device[RDMA_DEVICE_BYTES], uint8_t *port);
 
-/* All ports, by device and port; borrowed, until the next call of any kind. Errors as
- * above, but -ENODEV. */
+/* All ports, by device and port; borrowed, until the next call of any kind. The same
+ * errors, except -ENODEV. */
 int rdma_index_ports(
     struct rdma_index *index, const struct rdma_port **ret, size_t *count);
 
 /* Of NULL: 0. */
 uint64_t rdma_index_searches(const struct rdma_index *index);
-int64_t rdma_index_cpu_ns(const struct rdma_index *index); /* of all of them */
+/* CPU time of all searches. */
+int64_t rdma_index_cpu_ns(const struct rdma_index *index);
 
-/* How much may be spent on searches: pure, all times in ns of CPU. */
+/* The CPU time that searches may take: pure, all times in ns of CPU. */
 struct rdma_budget {
 	rm_mono_t at; /* 0: not used yet */
 	int64_t left_ns, most_ns;
 };
 
-/* awaited: something has changed. Without that half is kept for when it has. */
+/* awaited: something has changed. Without a change half of the budget is kept for
+ * the next change. */
 bool rdma_budget_allows(struct rdma_budget *budget, bool awaited, rm_mono_t now);
 void rdma_budget_spend(struct rdma_budget *budget, int64_t cpu_ns);
 

@@ -17,7 +17,8 @@
 
 struct rm_timer;
 
-#define RNIC_NAME_BYTES 64 /* as everywhere; a long device's is cut before ":254" */
+/* Name in answers; a long device name is cut before ":254". */
+#define RNIC_NAME_BYTES 64
 
 struct rnic {
 	struct rm_loop *loop;
@@ -29,36 +30,36 @@ struct rnic {
 	char device[RNIC_RDMA_NAME_BYTES]; /* options.place.device */
 	struct tor_choice tors;
 
-	bool looking;     /* a look is on the worker */
+	bool looking;     /* an examination runs on the worker */
 	rm_mono_t looked; /* when it, or the last one, began */
 	int64_t look_cpu_ns;
-	bool look_again;  /* it may have been too early: once more after it */
+	bool look_again;  /* it may have been too early: examine again after it */
 	bool seen;        /* facts hold */
-	bool reported_up; /* RoCE: the last that was said of it is not that it waits */
-	int waits_reason; /* of the last RNIC_WAITS; 0: none is on */
-	bool opening;     /* which is one of opening it */
-	struct wire_rnic_id
-	    shared; /* by another device: ours is told apart; guid 0: none */
+	bool reported_up; /* RoCE: its last event was not RNIC_WAITS */
+	int waits_reason; /* reason of the last RNIC_WAITS; 0: none holds */
+	bool opening;     /* opening it failed for that reason */
+	struct wire_rnic_id shared; /* another device has its identity: this one uses
+				       another; guid 0: none */
 	bool paused;
 	uint32_t brake_permille;
 	struct rnic_facts facts; /* as last seen */
-	uint64_t past_self_loss; /* of sockets since closed */
+	uint64_t past_self_loss; /* of sockets closed since */
 
-	/* As registered: also of an RDMA port that is gone since. */
-	struct rnic_facts opened; /* guid 0: nothing yet */
+	/* As registered: also for an RDMA port that is gone. */
+	struct rnic_facts opened; /* guid 0: not opened yet */
 	struct wire_address addresses[RNIC_FAMILIES];
 	struct port_verbs_facts verbs;
 
-	struct port *port; /* all three, or none */
+	struct port *port; /* all three exist, or none */
 	struct prober *prober;
 	struct reflector *reflector;
 
-	/* What the port has said, until the loop comes to it. */
+	/* What the port has reported, until the loop handles it. */
 	struct rm_timer *news;
 	bool renumbered, gone;
 	int gone_reason;
-	bool reported_link_up;   /* as it was last told of */
-	rm_mono_t fall_reported; /* when that was last false for the first time */
+	bool reported_link_up;   /* as last reported */
+	rm_mono_t fall_reported; /* when a link-down was last reported */
 };
 
 /* ---- The port of an RNIC, UDP or verbs, with the prober and the reflector over it
@@ -120,7 +121,7 @@ rnic_start_prober(struct rnic *rnic)
 	int r;
 
 	options.random_seed = rm_random_u64();
-	/* On a made-up wire there may be nobody to probe but us. */
+	/* A wire made by a test may have no other RNIC to probe. */
 	if (rnic->options.calls == NULL)
 		options.home.id = rnic->facts.id;
 	for (size_t i = 0; i < rnic->facts.address_count && rnic->options.calls == NULL;
@@ -164,8 +165,8 @@ open_udp(struct rnic *rnic)
 	return port_udp_new(rnic->loop, &options, &rnic->port);
 }
 
-/* The port may be in the middle of something: what it says is dealt with by a timer
- * that is due at once. */
+/* The port may be in the middle of an operation: a timer that is due at once handles
+ * its reports. */
 static void
 on_link(bool up, void *arg)
 {
@@ -193,9 +194,9 @@ on_gone(int reason, void *arg)
 	rm_timer_after(rnic->news, 0);
 }
 
-/* A link that flaps is followed at once, but its falls are told of once a second: each
- * telling is a registration, which goes as far as etcd. That it is back is told at
- * once, or a short fall would look like a long one. */
+/* A flapping link is followed at once, but its link-downs are reported once a
+ * second: each report is a registration, which is stored in etcd. A link-up is
+ * reported at once, or a short link-down would look long. */
 static bool
 rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 {
@@ -212,7 +213,7 @@ rnic_read_news(struct rnic *rnic, enum rnic_event *ret)
 		return false;
 	}
 	if (!turned && !rnic->renumbered)
-		return false; /* there and back again */
+		return false; /* the link went down and up again */
 	if (fell)
 		rnic->fall_reported = now;
 	*ret = rnic->renumbered      ? RNIC_UP
@@ -250,7 +251,8 @@ open_roce(struct rnic *rnic)
 		return r;
 	own_addresses(rnic, WIRE_ROCE_PORT);
 	port_verbs_facts(rnic->port, &rnic->verbs);
-	/* Once seen as such it is never taken for another RNIC, one of UDP. */
+	/* An RNIC found to be RoCE stays RoCE, and is never registered as another,
+	 * UDP one. */
 	rnic->options.place.transport = RNIC_ROCE;
 	return 0;
 }
@@ -282,7 +284,7 @@ out:
 	return r;
 }
 
-/* Travels to the worker and back. It borrows the options' strings: they outlive it. */
+/* Handed to the worker and back. It borrows the options' strings, which outlive it. */
 struct look_job {
 	struct rnic *rnic;
 	struct rnic_place place;
@@ -345,7 +347,7 @@ rnic_report(struct rnic *rnic, enum rnic_event event)
 static void
 rnic_report_waits(struct rnic *rnic, int reason)
 {
-	/* One of RoCE stays registered, but not as it was. */
+	/* A RoCE RNIC stays registered, but not as it was. */
 	if (rnic->reported_up && rnic->port == NULL) {
 		rnic->reported_up = false;
 		rnic_report(rnic, RNIC_CHANGED);
@@ -356,7 +358,7 @@ rnic_report_waits(struct rnic *rnic, int reason)
 	rnic->callbacks.on_event(rnic, RNIC_WAITS, reason, rnic->arg);
 }
 
-/* Whether it may open with these facts, whose identity may become another. */
+/* True: it may open with these facts; its identity may be replaced by another one. */
 static bool
 rnic_identify(struct rnic *rnic, struct rnic_facts *facts)
 {
@@ -416,16 +418,17 @@ rnic_take_facts(struct rnic *rnic, struct rnic_facts *facts)
 	rnic_report_waits(rnic, -EEXIST);
 }
 
-/* An RDMA device that is not there any more serves nobody, whatever its QPs say. */
+/* A removed RDMA device is not used any more, whatever state its QPs report. */
 static void
 rnic_lose(struct rnic *rnic, int reason)
 {
 	rnic_close(rnic);
-	if (reason != -ESTALE) /* of another MTU: it is opened anew at once */
+	/* After a change of the MTU it is opened again at once. */
+	if (reason != -ESTALE)
 		rnic_report_waits(rnic, reason);
 }
 
-/* rnic.c: what the port has said, dealt with outside of its callbacks. */
+/* Handles the reports of the port, outside of its callbacks. */
 static void
 rnic_take_news(void *arg)
 {
@@ -441,7 +444,7 @@ rnic_take_news(void *arg)
 		if (rnic_read_news(rnic, &event))
 			rnic_report(rnic, event);
 	}
-	/* Its addresses may have come, gone or changed with that. */
+	/* Its addresses may have changed with the link. */
 	rnic->look_again = rnic->looking;
 	rnic_look(rnic);
 }
@@ -460,8 +463,8 @@ look_run(void *arg)
 	return r;
 }
 
-/* -ENOTSUP: without any GID it has lost its network device, too. Some drivers can only
- * take a device away once all have let go of it. */
+/* -ENOTSUP: without any GID the device has lost its network device, too. Some
+ * drivers can remove a device only after all users have closed it. */
 static bool
 look_reports_gone(const struct rnic *rnic, int r)
 {
@@ -499,7 +502,7 @@ rnic_look(struct rnic *rnic)
 
 	if (rnic->looking)
 		return;
-	/* Out of memory, or the worker is busy: the next look comes soon. */
+	/* Out of memory, or the worker is busy: the next examination comes soon. */
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
 		return;
@@ -557,13 +560,13 @@ rnic_retune(struct rnic *rnic, const struct prober_options *options)
 	rnic->options.prober = *options;
 	if (rnic->port == NULL)
 		return 0;
-	/* The old one first: a port has one listener per role. */
+	/* The old one is freed first: a port has one listener per role. */
 	rnic->callbacks.on_counters(rnic, false, rnic->arg);
 	prober_free(rnic->prober);
 	rnic->prober = NULL;
 	r = rnic_start_prober(rnic);
 	if (r < 0) {
-		rnic_close(rnic); /* the next look opens everything anew */
+		rnic_close(rnic); /* the next examination opens all again */
 		return r;
 	}
 	rnic->callbacks.on_counters(rnic, true, rnic->arg);
@@ -676,7 +679,8 @@ rnic_stamps(const struct rnic *rnic)
 
 	if (rnic->opened.transport != RNIC_ROCE)
 		return WIRE_STAMP_KERNEL;
-	/* A clock that is not to be trusted gives way to software at any time. */
+	/* A NIC's clock that cannot be trusted is replaced by software stamps at any
+	 * time. */
 	return rnic_verbs(rnic, &verbs) ? verbs.stamps : rnic->verbs.stamps;
 }
 

@@ -1,7 +1,8 @@
 /*
- * rnic - one RNIC: finds its device and, while it exists, probes and answers.
+ * rnic - one RNIC: finds its device and, while it exists, sends probes and answers
+ * them.
  *
- * A missing RNIC is waited for. When its addresses or device change, it gets new
+ * The agent waits for a missing RNIC. When its addresses or device change, it gets new
  * sockets or QPs and keeps its plan. A network device that disappears keeps its old
  * sockets, whose sends fail; an RDMA device that disappears is closed and stays
  * registered, with its link down. While a link is down no probe is sent.
@@ -30,36 +31,37 @@ struct rm_loop;
 struct rm_worker;
 struct verbs_calls;
 
-struct rnic_options { /* strings are borrowed, but place.device and ToRs copied */
+struct rnic_options { /* strings are borrowed, except place.device and ToRs, which are
+			 copied */
 	struct rnic_place place;
-	const char *tors[WIRE_MAX_ATTACHMENTS]; /* as tor_source says */
+	const char *tors[WIRE_MAX_ATTACHMENTS]; /* from the source tor_source */
 	size_t tor_count;
 	enum tor_source tor_source;
-	uint64_t aggregators; /* of these ToRs: for rnic_aggregators only */
+	uint64_t aggregators; /* of these ToRs: only for rnic_aggregators */
 	uint16_t udp_port;
-	size_t flow_qps; /* the next four of RoCE, as in port_verbs_options */
+	size_t flow_qps; /* the next four: only RoCE, as in port_verbs_options */
 	bool software_stamps;
 	const struct verbs_calls *calls;
 	struct priority_pool *pool;
 	const struct key_ring
 	    *keys; /* outlives the RNIC; NULL: it cannot authenticate */
-	struct prober_options prober; /* random_seed is made anew each time */
+	struct prober_options prober; /* random_seed is chosen again each time */
 };
 
 enum rnic_event {
 	/* Sockets or QPs were opened, perhaps again: it needs targets and a roster. */
 	RNIC_UP,
-	RNIC_CHANGED,   /* an attribute: to be registered again */
-	RNIC_LINK_DOWN, /* to be registered again */
+	RNIC_CHANGED,   /* an attribute changed: register it again */
+	RNIC_LINK_DOWN, /* register it again */
 	RNIC_LINK_UP,   /* likewise */
-	RNIC_WAITS,     /* cannot be looked up or opened: reason says why */
+	RNIC_WAITS,     /* it was not found or could not be opened: see reason */
 };
 
-/* Whether another RNIC of this agent has an identity already. */
+/* Whether another RNIC of this agent has the same identity. */
 enum rnic_identity {
 	RNIC_ID_FREE,
-	RNIC_ID_SHARED, /* another device of the same GUID or MAC */
-	RNIC_ID_TWICE,  /* the same device, by another name */
+	RNIC_ID_SHARED, /* another device has the same GUID or MAC */
+	RNIC_ID_TWICE,  /* the same device is configured twice, by two names */
 };
 
 struct rnic_callbacks {
@@ -68,11 +70,12 @@ struct rnic_callbacks {
 	/* Called when the state begins, not at every examination. */
 	void (*on_event)(
 	    struct rnic *rnic, enum rnic_event event, int reason, void *arg);
-	/* The counters that metrics point to will be freed, or were created. */
+	/* The counters that metrics point to will be freed (there: false), or were
+	 * created (true). */
 	void (*on_counters)(struct rnic *rnic, bool there, void *arg);
-	/* Called before it opens with the identity in these facts. A shared identity
-	 * gets another one, from then on; the second of two equal devices waits, with
-	 * -EEXIST. NULL: every identity is free. */
+	/* Called before the RNIC opens with the identity in these facts. A shared
+	 * identity is replaced by another one from then on; the second of two equal
+	 * devices waits, with -EEXIST. NULL: every identity is free. */
 	enum rnic_identity (*identity)(
 	    const struct rnic *rnic, const struct rnic_facts *facts, void *arg);
 };
@@ -92,15 +95,15 @@ void rnic_focus(struct rnic *rnic, const struct wire_focus *focus);
 void rnic_pause(struct rnic *rnic, bool paused);
 /* Limits the rate to this share of the pinglist's; 0: no probe, as if paused. */
 void rnic_brake(struct rnic *rnic, uint32_t permille);
-/* New timeout or rate: the prober starts anew, the sockets stay. */
+/* New time-out or rate: the prober starts anew, the sockets stay. */
 int rnic_retune(struct rnic *rnic, const struct prober_options *options);
 
-/* When the last look began (0: never), and what CPU one took but searches by the
- * place's index, which have a budget of their own. */
+/* When the last examination began (0: never), and the CPU time of one, without
+ * searches by the place's index, which have their own budget. */
 rm_mono_t rnic_looked(const struct rnic *rnic);
 int64_t rnic_look_cpu_ns(const struct rnic *rnic);
 
-/* As configured, with ":port" where that is not 1: no two RNICs have the same. */
+/* As configured, with ":port" where that is not 1: unique in this agent. */
 const char *rnic_device(const struct rnic *rnic);
 const struct rnic_place *rnic_place(const struct rnic *rnic);
 size_t rnic_tor_count(const struct rnic *rnic);
@@ -121,12 +124,13 @@ const char *rnic_waits_error(const struct rnic *rnic);
 /* The facts of the last examination; NULL before the first one. */
 const struct rnic_facts *rnic_facts(const struct rnic *rnic);
 enum wire_link rnic_link(const struct rnic *rnic);
-/* Of its QPs; false where there are none open. */
+/* The state of its QPs; false while none is open. */
 bool rnic_verbs(const struct rnic *rnic, struct port_verbs_facts *ret);
-/* While it is up: who stamps, and what makes its flows. */
+/* While it is up: which clock gives the stamps, and what makes its flows. */
 enum wire_stamp_source rnic_stamps(const struct rnic *rnic);
 enum port_flows rnic_flows(const struct rnic *rnic);
-/* For a registration; false while there is nothing to register. Borrows. */
+/* Fills a registration; false while there is nothing to register. The result borrows
+ * from the RNIC. */
 bool rnic_describe(const struct rnic *rnic, struct wire_rnic *ret);
 uint64_t rnic_self_loss(const struct rnic *rnic); /* of all its sockets so far */
 

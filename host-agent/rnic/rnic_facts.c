@@ -23,16 +23,17 @@
 #include "rackmesh/core/fnv.h"
 #include "rackmesh/core/netns.h"
 
-/* /proc/net follows the process; the namespace is this thread's alone. */
+/* /proc/net is that of the process; this path is of the thread, which may be in
+ * another namespace. */
 #define IPV6_ADDRESSES "/proc/thread-self/net/if_inet6"
 
-/* Not usable yet, never, or not for long. */
+/* Addresses that are not usable yet, never usable, or about to be removed. */
 #define IPV6_UNFIT \
 	(IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY)
 
 struct look {
 	const char *device;
-	const char *address; /* NULL: any global one */
+	const char *address; /* NULL: any global address */
 	struct rnic_facts facts;
 };
 
@@ -43,7 +44,7 @@ ipv4_is_global(const uint8_t bytes[4])
 	       !(bytes[0] == 169 && bytes[1] == 254);
 }
 
-/* getifaddrs does not tell the flags of an address. */
+/* getifaddrs does not return the flags of an address. */
 static bool
 ipv6_is_fit(const char *device, const struct in6_addr *address)
 {
@@ -75,7 +76,7 @@ ipv6_is_global(const struct in6_addr *address)
 	       !IN6_IS_ADDR_MULTICAST(address) && !IN6_IS_ADDR_UNSPECIFIED(address);
 }
 
-/* Whether this address is wanted; fills *ret with it. */
+/* True: the address is wanted; *ret is filled with it. */
 static bool
 address_wanted(
     const struct look *look, const struct sockaddr *from, struct wire_address *ret)
@@ -100,7 +101,7 @@ address_wanted(
 	}
 	if (!fit || look->address == NULL)
 		return fit;
-	/* Compared as bytes: IPv6 has many spellings. */
+	/* Compared as bytes: IPv6 addresses have many spellings. */
 	return inet_pton(from->sa_family, look->address, &wanted) == 1 &&
 	       memcmp(&wanted, ret->bytes, ret->family == 4 ? 4 : 16) == 0;
 }
@@ -115,7 +116,7 @@ take_address(struct look *look, const struct sockaddr *from)
 		return;
 	for (size_t i = 0; i < facts->address_count; i++) {
 		if (facts->addresses[i].family == address.family)
-			return; /* the kernel names the primary one first */
+			return; /* the kernel lists the primary address first */
 	}
 	facts->addresses[facts->address_count++] = address;
 }
@@ -190,8 +191,8 @@ take_prefix(struct rnic_facts *facts, const struct ifaddrs *at)
 	}
 }
 
-/* Fills prefix_bits, by netdev, in this thread's namespace; what it cannot see stays 0.
- */
+/* Fills prefix_bits, by netdev, in this thread's namespace; if it cannot be read it
+ * stays 0. */
 static void
 rnic_facts_prefixes(struct rnic_facts *facts)
 {
@@ -222,7 +223,7 @@ rnic_facts_driver(char ret[RNIC_DRIVER_BYTES], const char text[RNIC_DRIVER_BYTES
 	ret[len] = '\0';
 }
 
-/* What it is good to know, and no reason to fail. */
+/* Reads optional facts; a failure does not matter. */
 static int
 look_at_device(struct look *look)
 {
@@ -315,7 +316,7 @@ rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b)
 		    a->gid_index[i] != b->gid_index[i])
 			return false;
 	}
-	/* QPs and their buffers are made for one MTU. */
+	/* QPs and their buffers are created for one MTU. */
 	return a->transport == RNIC_UDP || a->mtu_bytes == b->mtu_bytes;
 }
 
@@ -338,14 +339,14 @@ rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret)
 			return roce;
 	}
 	r = rnic_facts_read(place->netns, place->device, place->address, ret);
-	/* An RDMA device without a GID is there, although no network device has its
+	/* An RDMA device without a GID exists, although no network device has its
 	 * name. */
 	return r == -ENODEV ? roce : r;
 }
 
-_Static_assert(RNIC_RDMA_NAME_BYTES == RDMA_DEVICE_BYTES, "the same names");
-_Static_assert(RNIC_NETDEV_BYTES == RDMA_NETDEV_BYTES, "the same names");
-_Static_assert(RNIC_DRIVER_BYTES == RDMA_DRIVER_BYTES, "the same names");
+_Static_assert(RNIC_RDMA_NAME_BYTES == RDMA_DEVICE_BYTES, "both have the same names");
+_Static_assert(RNIC_NETDEV_BYTES == RDMA_NETDEV_BYTES, "both have the same names");
+_Static_assert(RNIC_DRIVER_BYTES == RDMA_DRIVER_BYTES, "both have the same names");
 
 #define OWN_NETNS "/proc/self/ns/net"
 
@@ -357,7 +358,7 @@ struct search {
 	struct rnic_facts facts;
 };
 
-/* A network device's number; 0: not there. */
+/* Index of a network device; 0: it does not exist. */
 static uint32_t
 netdev_number(const struct search *search, const char *file)
 {
@@ -369,7 +370,7 @@ netdev_number(const struct search *search, const char *file)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
-/* As soft devices make theirs: EUI-64. 0: it has none either. */
+/* The GUID as soft devices derive it: EUI-64 of the MAC. 0: there is no MAC either. */
 static uint64_t
 guid_of_mac(const struct search *search)
 {
@@ -399,7 +400,7 @@ inode_of(const char *path)
 	return stat(path, &stat_of) < 0 ? 0 : stat_of.st_ino;
 }
 
-/* What an index has found may have gone to another device since. */
+/* The netdev may belong to another device since the index was made. */
 static bool
 port_has_netdev(const struct search *search)
 {
@@ -439,7 +440,7 @@ find_by_netdev(struct search *search)
 	return rdma_facts_read(search->root, device, port, &search->rdma);
 }
 
-/* device names an RDMA device, or else the network device of a port. */
+/* device names an RDMA device, or the network device of a port. */
 static int
 find_port(struct search *search)
 {
@@ -481,7 +482,7 @@ take_gid(struct search *search, const struct rdma_gid *gid)
 		memcpy(facts->netdev, gid->netdev, sizeof(facts->netdev));
 }
 
-/* Compared as bytes: IPv6 has many spellings. */
+/* Compared as bytes: IPv6 addresses have many spellings. */
 static int
 pick_address(struct search *search)
 {
@@ -509,7 +510,7 @@ pick_address(struct search *search)
 	return 0;
 }
 
-/* One per family; only one where a person has chosen its index, or on InfiniBand. */
+/* One per family; only one where the config has the index, or on InfiniBand. */
 static int
 pick_gids(struct search *search)
 {
@@ -531,7 +532,7 @@ pick_gids(struct search *search)
 				return 0;
 		} else if (first == 0 || first == -EADDRNOTAVAIL ||
 			   first == -EAFNOSUPPORT) {
-			first = r; /* the more telling one of the two */
+			first = r; /* the more informative of the two errors */
 		}
 	}
 	return search->facts.address_count == 0 ? first : 0;

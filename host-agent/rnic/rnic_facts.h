@@ -2,7 +2,7 @@
  * rnic_facts - identity, addresses and state of an RNIC, from its network device or
  * RDMA port.
  *
- * Reading asks the kernel and may wait for its locks: do it on the worker.
+ * Reading asks the kernel and may wait for its locks: call it on the worker.
  */
 #ifndef HOST_AGENT_RNIC_RNIC_FACTS_H
 #define HOST_AGENT_RNIC_RNIC_FACTS_H
@@ -21,26 +21,26 @@ struct rdma_index;
 #define RNIC_RDMA_NAME_BYTES 64
 
 enum rnic_transport {
-	RNIC_AUTO, /* RoCE where the device can do it, else UDP */
+	RNIC_AUTO, /* RoCE where the device supports it, else UDP */
 	RNIC_UDP,
 	RNIC_ROCE,
 };
 
 struct rnic_facts {
-	enum rnic_transport transport; /* one of the two */
-	uint64_t netns_inode;          /* of the namespace it was seen in */
-	unsigned ifindex;              /* of netdev; new when it has been made anew */
+	enum rnic_transport transport; /* never RNIC_AUTO */
+	uint64_t netns_inode;          /* of the namespace in which it was found */
+	unsigned ifindex; /* of netdev; changes when the netdev is created again */
 	struct wire_rnic_id id;
 	struct wire_address addresses[RNIC_FAMILIES]; /* port 0 */
 	size_t address_count;
 	uint8_t prefix_bits[RNIC_FAMILIES]; /* of addresses[i]; 0: not known */
 	uint32_t mtu_bytes;                 /* of netdev */
 	char driver[RNIC_DRIVER_BYTES];     /* "" when unknown */
-	char netdev[RNIC_NETDEV_BYTES];     /* "": InfiniBand without one */
+	char netdev[RNIC_NETDEV_BYTES];     /* "": an InfiniBand port without one */
 
 	/* RoCE only. */
 	char rdma_device[RNIC_RDMA_NAME_BYTES];
-	uint64_t rdma_inode;              /* new when the device has been made anew */
+	uint64_t rdma_inode;              /* changes when the device is created again */
 	uint8_t gid_index[RNIC_FAMILIES]; /* of addresses[i] */
 	uint8_t gids[RNIC_FAMILIES][16];
 	uint16_t lid; /* InfiniBand */
@@ -49,44 +49,47 @@ struct rnic_facts {
 /* How to find an RNIC. Strings are borrowed. */
 struct rnic_place {
 	enum rnic_transport transport;
-	const char *device;       /* netdev or RDMA device */
-	const char *netns;        /* of a netdev, NULL: our own. RoCE only with NULL */
-	const char *address;      /* the one to use; NULL: see below */
-	uint8_t rdma_port;        /* where device is an RDMA device */
-	int gid_index;            /* the one to use; -1: by address */
-	const char *sysfs;        /* NULL: "/sys" */
-	struct rdma_index *index; /* of the same sysfs; NULL: each search is its own */
+	const char *device; /* netdev or RDMA device */
+	const char *netns;  /* of a netdev, NULL: the agent's own. RoCE is possible only
+			       with NULL */
+	const char *address; /* address to use; NULL: see below */
+	uint8_t rdma_port;   /* where device is an RDMA device */
+	int gid_index;       /* index to use; -1: by address */
+	const char *sysfs;   /* NULL: "/sys" */
+	/* Of the same sysfs; NULL: each search reads sysfs itself. */
+	struct rdma_index *index;
 };
 
-/* A driver's text as ethtool has it, not always ended: fit for a label of a metric. */
+/* Cleans a driver's text, as ethtool has it and perhaps not terminated, for the
+ * label of a metric. */
 void rnic_facts_driver(char ret[RNIC_DRIVER_BYTES], const char text[RNIC_DRIVER_BYTES]);
 
 /*
- * By place->transport, what the two below say. RNIC_AUTO: as RoCE if it is an RDMA
- * device, or the netdev of an RDMA port with any RoCEv2 GID.
+ * Calls one of the two functions below, by place->transport. RNIC_AUTO: as RoCE if the
+ * device is an RDMA device, or the netdev of an RDMA port with any RoCEv2 GID.
  */
 int rnic_facts_find(const struct rnic_place *place, struct rnic_facts *ret);
 
-/* rnic_facts.c. -ENODEV: no such RDMA port, or no RDMA port of this netdev;
- * -ENOTSUP: it has no RoCEv2 GID at all; -EADDRNOTAVAIL: none for the address, or no
- * global one, yet; -ENOTUNIQ: neither a node GUID nor a MAC; -E2BIG, -EAGAIN: as
- * rdma_index_find. */
+/* -ENODEV: no such RDMA port, or no RDMA port of this netdev; -ENOTSUP: it has no
+ * RoCEv2 GID at all; -EADDRNOTAVAIL: none for the address, or no global one, yet;
+ * -ENOTUNIQ: neither a node GUID nor a MAC; -E2BIG, -EAGAIN: as rdma_index_find. */
 int rnic_facts_read_roce(const struct rnic_place *place, struct rnic_facts *ret);
 
 /*
- * netns: as for rm_netns_open. address: the one to use, or NULL for the first global
- * one of each family. -ENOENT: no such namespace; -ENODEV: no such device; -ENXIO: it
- * has no MAC; -EADDRNOTAVAIL: no such, or no global, address yet.
+ * netns: as for rm_netns_open. address: the address to use, or NULL for the first
+ * global one of each family. -ENOENT: no such namespace; -ENODEV: no such device;
+ * -ENXIO: it has no MAC; -EADDRNOTAVAIL: no such, or no global, address yet.
  */
 int rnic_facts_read(
     const char *netns, const char *device, const char *address, struct rnic_facts *ret);
 
-/* Another identity, of a device that shares its GUID or MAC with another one of its
- * host: always the same of the same name, and no manufacturer's. */
+/* Another identity for a device that shares its GUID or MAC with another device of
+ * its host: always the same for the same name, and never one that a manufacturer
+ * assigns. */
 struct wire_rnic_id rnic_facts_id_apart(struct wire_rnic_id id, const char *name);
 
-/* True: nothing differs that sockets or QPs are bound to, or that identifies the
- * RNIC. */
+/* True: everything that sockets or QPs are bound to, or that identifies the RNIC, is
+ * equal. */
 bool rnic_facts_same_place(const struct rnic_facts *a, const struct rnic_facts *b);
 bool rnic_facts_same(const struct rnic_facts *a, const struct rnic_facts *b);
 

@@ -13,7 +13,7 @@
 #include "rackmesh/core/clock.h"
 #include "rackmesh/core/netns.h"
 
-/* A VLAN on a bond of two virtual functions. */
+/* A VLAN on a bond of two virtual functions has this depth. */
 #define MAX_DEPTH 4
 
 static const char *
@@ -64,7 +64,7 @@ find_rdma(struct rnic_find *find)
 
 	r = rdma_index_ports(find->index, &ports, &count);
 	if (r < 0) {
-		find->error = r == -ENOENT ? 0 : r; /* no RDMA in this kernel, yet */
+		find->error = r == -ENOENT ? 0 : r; /* this kernel has no RDMA (yet) */
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -118,7 +118,7 @@ list_netdevs(void *arg)
 		snprintf(found->netdev, sizeof(found->netdev), "%s", at->if_name);
 	}
 	if_freenameindex(all);
-	if (find->count > before) /* else there may be no list */
+	if (find->count > before) /* else the list may not exist */
 		qsort(find->list + before, find->count - before, sizeof(*find->list),
 		    by_name);
 	return find->error;
@@ -135,7 +135,7 @@ find_netdevs(struct rnic_find *find)
 		r = rm_netns_call(fd, list_netdevs, find);
 		close(fd);
 	}
-	if (r < 0 && r != -ENOENT) /* a namespace that is not there yet */
+	if (r < 0 && r != -ENOENT) /* a namespace that does not exist yet */
 		find->error = r;
 	for (; at < find->count; at++) {
 		struct rnic_found *found = &find->list[at];
@@ -148,12 +148,12 @@ find_netdevs(struct rnic_find *find)
 	}
 }
 
-/* ---- The cables behind a network device ---- */
+/* ---- The switches behind a network device ---- */
 
 static void find_switches(const struct rnic_find *find, struct rnic_found *found,
     const char *netdev, int depth);
 
-/* Each network device of a folder, of those whose name begins so. */
+/* Calls itself for each network device in a folder whose name has this prefix. */
 static void
 look_into(const struct rnic_find *find, struct rnic_found *found, const char *folder,
     const char *prefix, int depth)
@@ -171,8 +171,8 @@ look_into(const struct rnic_find *find, struct rnic_found *found, const char *fo
 		closedir(dir);
 }
 
-/* LLDP is spoken on cables: not on a bond or a VLAN but on what is below it, and not on
- * a virtual function but on the physical one. */
+/* LLDP runs on cables: not on a bond or a VLAN but on the devices below it, and not
+ * on a virtual function but on the physical one. */
 static void
 find_switches(const struct rnic_find *find, struct rnic_found *found,
     const char *netdev, int depth)
@@ -205,7 +205,7 @@ rnic_find_run(struct rnic_find *find)
 	find->lldp_error = find->lldp_file[0] == '\0'
 			       ? -ENOENT
 			       : lldp_read(find->lldp_file, &find->lldp);
-	/* Of another network namespace no RDMA port is used. */
+	/* RDMA ports are used only in the agent's own network namespace. */
 	if (find->netns == NULL && (find->rdma || find->lldp_error == 0))
 		find_rdma(find);
 	find_netdevs(find);

@@ -35,7 +35,7 @@ netdev_error(int r)
 	}
 }
 
-/* A search for GIDs alone fails with these, whatever the transport may become. */
+/* These errors come only from a search for GIDs, whatever the transport will be. */
 static bool
 is_of_rdma(int r)
 {
@@ -67,14 +67,14 @@ rnic_open_error(enum rnic_transport transport, int r)
 		return "libibverbs does not know the device: is the module ib_uverbs "
 		       "loaded, and its provider installed (ibverbs-providers)?";
 	case ENOENT:
-		return "there is no /dev/infiniband/uverbs* of it: is the module "
+		return "no /dev/infiniband/uverbs* for this device: is the module "
 		       "ib_uverbs loaded, and may the agent see the device?";
 	case EACCES:
 	case EPERM:
 		return "no right to use /dev/infiniband/uverbs*: its unit needs "
 		       "DeviceAllow=char-infiniband_verbs rw";
 	case ENOMEM:
-		return "it may not lock enough memory, about 4 MiB a port: its unit "
+		return "cannot lock enough memory, about 4 MiB per port: its unit "
 		       "needs LimitMEMLOCK=infinity";
 	default:
 		return strerror(-r);

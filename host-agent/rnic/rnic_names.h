@@ -1,6 +1,6 @@
 /*
- * rnic_names - texts for API, metrics and shell: how an RNIC is probed from, and what
- * is missing.
+ * rnic_names - texts for API, metrics and shell: the transport of an RNIC, and what is
+ * missing.
  */
 #ifndef HOST_AGENT_RNIC_RNIC_NAMES_H
 #define HOST_AGENT_RNIC_RNIC_NAMES_H
@@ -11,14 +11,14 @@
 
 const char *rnic_transport_str(enum rnic_transport transport); /* "udp", "roce" */
 /*
- * What an RNIC lacks that cannot be found (errors of rnic_facts_find), or opened, and
- * what to do. transport: as configured, or as it was found.
+ * Why an RNIC cannot be found (errors of rnic_facts_find) or opened, and what to do.
+ * transport: as configured, or as it was found.
  */
 const char *rnic_find_error(enum rnic_transport transport, int r);
 const char *rnic_open_error(enum rnic_transport transport, int r);
 /* Source of time stamps: "nic", "wallclock" (the NIC's), "kernel", "user"; "none". */
 const char *rnic_stamps_str(enum wire_stamp_source stamps);
-/* What makes a flow: "source-port", "label", "qp", "unknown". */
+/* What determines a flow: "source-port", "label", "qp", "unknown". */
 const char *rnic_flows_str(enum port_flows flows);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * The first source that names ToRs counts, in this order: the config, LLDP, the
  * controller's topology. An RNIC must not move between racks because an LLDP neighbour
- * flaps: a source has to name other ToRs for TOR_CHOICE_MOVE_NS without a break, and a
- * source that names none moves no RNIC.
+ * flaps: a source has to name other ToRs for TOR_CHOICE_MOVE_NS without interruption,
+ * and a source that names none moves no RNIC.
  */
 #ifndef HOST_AGENT_RNIC_TOR_CHOICE_H
 #define HOST_AGENT_RNIC_TOR_CHOICE_H
@@ -28,14 +28,14 @@ struct tor_set {
 struct tor_choice {
 	struct tor_set reported[TOR_SOURCES];
 	struct tor_set chosen;
-	enum tor_source source; /* of chosen, where that has any */
-	struct tor_set next;    /* what would be chosen, if it lasts */
+	enum tor_source source; /* source of chosen, unless that is empty */
+	struct tor_set next;    /* the ToRs that will be chosen if they stay */
 	rm_mono_t next_since;
 };
 
-/* Adds a ToR; one beyond the bound, or known already, is left out. */
+/* Adds a ToR; one beyond the limit, or a known one, is left out. */
 void tor_set_add(struct tor_set *set, const char *tor);
-/* In any order. */
+/* The order does not matter. */
 bool tor_set_equal(const struct tor_set *a, const struct tor_set *b);
 /* "tor-1 and tor-2", "none"; returns out. */
 #define TOR_SET_TEXT (WIRE_MAX_ATTACHMENTS * (TOR_NAME_BYTES + 8))
