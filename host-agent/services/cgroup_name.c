@@ -11,11 +11,11 @@ struct part {
 };
 
 #define PREFIX "pod:"
-#define UID_LEN 36        /* 8-4-4-4-12; systemd's form has '_' for '-' */
+#define UID_LEN 36        /* 8-4-4-4-12; systemd writes '_' instead of '-' */
 #define STATIC_UID_LEN 32 /* of a static pod: a hash without dashes */
 #define CONTAINER_ID_LEN 64
 #define CONTAINER_SHOWN 12 /* as docker ps shows it */
-#define SLUID_LEN 14       /* Slurm's sortable id of a job: 's', 13 of base 32 */
+#define SLUID_LEN 14 /* Slurm's sortable id of a job: 's' and 13 digits of base 32 */
 
 static bool
 starts(const struct part *part, const char *with)
@@ -40,7 +40,7 @@ is_hex(const char *text, size_t len)
 	return true;
 }
 
-/* A pod's UID at the start of text, with dashes into ret. */
+/* Reads a pod's UID at the start of text, and copies it to ret with dashes. */
 static bool
 take_uid(const char *text, size_t len, char ret[UID_LEN + 1])
 {
@@ -99,7 +99,7 @@ name_pod(const struct part *part, bool below_kubepods, char ret[CGROUP_NAME_BYTE
 }
 
 /*
- * A container that is no pod's: "docker-<id>.scope", "libpod-<id>.scope",
+ * A container outside of a pod: "docker-<id>.scope", "libpod-<id>.scope",
  * "cri-containerd-<id>.scope", "crio-<id>.scope"; or "<id>" below "docker" and the
  * like.
  */
@@ -158,9 +158,9 @@ is_sluid(const char *text, size_t len)
 }
 
 /*
- * A job is more than the unit of its daemon: "<slurm>/uid_N/job_N/..." on v1,
- * "<slurm>/job_N/..." on v2. From Slurm 26.05 on the SLUID stands for "job_N", unless
- * CgroupJobIdPaths=yes.
+ * A job is more specific than the unit of its daemon: "<slurm>/uid_N/job_N/..." on v1,
+ * "<slurm>/job_N/..." on v2. From Slurm 26.05 on, the SLUID is in the place of "job_N",
+ * unless CgroupJobIdPaths=yes.
  */
 static bool
 name_job(const struct part *part, bool below_slurm, char ret[CGROUP_NAME_BYTES])
@@ -181,7 +181,7 @@ name_job(const struct part *part, bool below_slurm, char ret[CGROUP_NAME_BYTES])
 	return true;
 }
 
-/* What systemd has made for a program; not a session of a person. */
+/* A unit that systemd made for a program; not the session of a user. */
 static bool
 name_unit(const struct part *part, char ret[CGROUP_NAME_BYTES])
 {
@@ -200,7 +200,7 @@ name_unit(const struct part *part, char ret[CGROUP_NAME_BYTES])
 	return true;
 }
 
-/* What a path names, and what of it says most. */
+/* What a path names, from the least to the most specific. */
 enum named { NOTHING, UNIT, CONTAINER, POD };
 
 static enum named
@@ -249,7 +249,7 @@ cgroup_name_uid(const char *service)
 							     : NULL;
 }
 
-/* Whether a hierarchy's path is to be preferred to that of another. */
+/* True: this hierarchy's path is preferred to that of another hierarchy. */
 static bool
 reports_more(const struct part *path, bool v2, const struct part *than)
 {

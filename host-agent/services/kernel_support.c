@@ -15,7 +15,8 @@
 #define CAPABILITY_SYS_ADMIN 21
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
-/* Debian and Ubuntu know more, with which CAP_PERFMON opens no perf events: kprobes. */
+/* Debian and Ubuntu have higher values, with which CAP_PERFMON is not enough to open
+ * perf events, and so for kprobes. */
 #define PARANOID_MAX 2
 
 struct look {
@@ -51,7 +52,7 @@ is_there(const struct look *look, const char *path)
 	return access(whole, F_OK) == 0;
 }
 
-/* NULL: not readable. The caller frees it. */
+/* NULL: not readable. The caller frees the text. */
 static char *
 text_of(const struct look *look, const char *path)
 {
@@ -85,7 +86,7 @@ look_at_kernel(struct look *look)
 	free(lockdown);
 }
 
-/* Built into the kernel it has no initstate. */
+/* A module that is built into the kernel has no initstate. */
 static void
 look_at_module(struct look *look)
 {
@@ -106,8 +107,9 @@ has(uint64_t capabilities, unsigned which)
 	return (capabilities >> which & 1) != 0;
 }
 
-/* Without perf events: fprobes, which find functions of modules from 6.2 on. Of what is
- * built in fexit, too, wants no more than the two capabilities. */
+/* Without perf events there are fprobes, which find functions of modules from 6.2
+ * on. For functions built into the kernel fexit, too, needs only the two
+ * capabilities. */
 static bool
 can_do_without_perf(const struct look *look)
 {
@@ -133,7 +135,8 @@ look_at_rights(struct look *look)
 
 	free(status);
 	if (line == NULL || has(own, CAPABILITY_SYS_ADMIN))
-		return; /* unknown: the kernel will say so itself */
+		return; /* unknown: the kernel will report it when the hooks are
+			   attached */
 	paranoid = text_of(look, "/proc/sys/kernel/perf_event_paranoid");
 	if (!has(own, CAPABILITY_BPF) || !has(own, CAPABILITY_PERFMON))
 		miss(look, KERNEL_SUPPORT_NO_PRIVILEGES,

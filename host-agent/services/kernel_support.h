@@ -2,8 +2,8 @@
  * kernel_support - checks whether this kernel, with the agent's rights, can report QPs,
  * and what is missing.
  *
- * Looks at a few files of /proc and /sys; root is put before their paths ("" but in
- * tests). Reads sysfs: call it on the worker.
+ * Reads a few files of /proc and /sys; root is put before their paths ("" outside of
+ * tests). It reads sysfs: call it on the worker.
  */
 #ifndef HOST_AGENT_SERVICES_KERNEL_SUPPORT_H
 #define HOST_AGENT_SERVICES_KERNEL_SUPPORT_H
@@ -14,9 +14,10 @@
 
 enum kernel_support {
 	KERNEL_SUPPORT_FULL = 0,
-	KERNEL_SUPPORT_NO_MODULE, /* comes by itself when RDMA is used: look again later
-				   */
-	KERNEL_SUPPORT_NO_PRIVILEGES, /* and all that follow: not without a new start */
+	KERNEL_SUPPORT_NO_MODULE, /* the kernel loads it when RDMA is used: look again
+				     later */
+	KERNEL_SUPPORT_NO_PRIVILEGES, /* this and all that follow need a restart of the
+					 agent */
 	KERNEL_SUPPORT_NONE,
 };
 

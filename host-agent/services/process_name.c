@@ -11,15 +11,17 @@
 
 #include "rackmesh/core/file.h"
 
-#define CGROUP_MAX_BYTES (64 << 10) /* v1: a line for each controller */
+#define CGROUP_MAX_BYTES (64 << 10) /* v1: one line per controller */
 #define HANDLE_OF_KERNFS 0xfe       /* FILEID_KERNFS */
 
-#define INITIAL_PID_NAMESPACE 0xeffffffcu /* its inode: PROC_PID_INIT_INO */
+/* The kernel's inode of it: PROC_PID_INIT_INO. */
+#define INITIAL_PID_NAMESPACE 0xeffffffcu
 
 bool
 process_name_sees_events_pids(const char *root)
 {
-	/* What the first process of /proc is in, if we may ask; else what we are in. */
+	/* The namespace of the first process in /proc if it may be read; else the
+	 * agent's own. */
 	static const char *const processes[] = { "1", "self" };
 
 	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
@@ -33,7 +35,7 @@ process_name_sees_events_pids(const char *root)
 	return true; /* a kernel without pid namespaces */
 }
 
-/* By what the process itself says. */
+/* Uses the files of the process itself. */
 static bool
 name_by_process(const char *root, uint32_t pid, char ret[CGROUP_NAME_BYTES])
 {
@@ -53,7 +55,7 @@ name_by_process(const char *root, uint32_t pid, char ret[CGROUP_NAME_BYTES])
 	return found;
 }
 
-/* By its cgroup's number, which in the v2 hierarchy is a file handle. */
+/* Uses the number of its cgroup, which in the v2 hierarchy is a file handle. */
 static bool
 name_by_cgroup(const char *root, const char *mount, uint64_t cgroup_id,
     char ret[CGROUP_NAME_BYTES])

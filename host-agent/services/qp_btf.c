@@ -37,7 +37,8 @@ take_apart(const uint8_t *data, size_t len, struct parts *ret)
 	return 0;
 }
 
-/* The module's numbers of types and places of strings go on where the kernel's end. */
+/* The numbers of types and the offsets of strings in the module continue those of
+ * the kernel. */
 int
 qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
     size_t module_len, uint8_t **ret, size_t *len)
@@ -75,7 +76,7 @@ qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
 	return 0;
 }
 
-/* ---- from where the kernel keeps it to a file that libbpf can be given ---- */
+/* ---- copies the kernel's file to one that libbpf can open ---- */
 
 #define BTF_FOLDER "/sys/kernel/btf"
 

@@ -1,9 +1,9 @@
 /*
- * qp_btf - the types of the kernel and of one of its modules as one, without asking the
- * kernel to know what we may.
+ * qp_btf - joins the types of the kernel and of one of its modules, without asking the
+ * kernel for the module's types.
  *
- * libbpf gets the types of modules by a call that wants CAP_SYS_ADMIN; the same bytes
- * lie in sysfs, for everybody to read, as an addition to those of the kernel.
+ * libbpf gets the types of a module by a call that needs CAP_SYS_ADMIN; the same bytes
+ * are in sysfs, readable by all, as an addition to those of the kernel.
  */
 #ifndef HOST_AGENT_SERVICES_QP_BTF_H
 #define HOST_AGENT_SERVICES_QP_BTF_H
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QP_BTF_MAX_BYTES (64u << 20) /* of each of the two */
+#define QP_BTF_MAX_BYTES (64u << 20) /* for each of the two */
 
-/* Pure. *ret is malloc'd; the caller frees it. -EBADMSG: one of them is no BTF. */
+/* Pure. *ret is malloc'd; the caller frees it. -EBADMSG: one of them is not BTF. */
 int qp_btf_join(const uint8_t *kernel, size_t kernel_len, const uint8_t *module,
     size_t module_len, uint8_t **ret, size_t *len);
 
-/* A file in memory with both; the caller closes it. -ENOENT: the module is built in, or
- * has none. Reads megabytes: call it on the worker. */
+/* A file in memory with both; the caller closes it. -ENOENT: the module is built in,
+ * or has no BTF. It reads megabytes: call it on the worker. */
 int qp_btf_open(const char *module);
 
 #endif

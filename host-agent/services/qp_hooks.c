@@ -18,18 +18,18 @@ struct qp_hooks {
 	struct qp_trace *programs;
 	struct ring_buffer *ring;
 	enum qp_hooks_method method;
-	uint64_t *per_cpu; /* scratch, cpus long */
+	uint64_t *per_cpu; /* scratch memory for one value per CPU */
 	int cpus;
 	uint64_t malformed;
 
-	/* during qp_hooks_take */
+	/* set during qp_hooks_take */
 	void (*fn)(const struct qp_event *event, void *arg);
 	void *arg;
 	size_t taken, max;
 };
 
-/* Of the thread that is in qp_hooks_open: what libbpf complained of first. What comes
- * behind it is that this has failed. */
+/* Belongs to the thread in qp_hooks_open: the first complaint of libbpf. Later ones
+ * only say that loading failed. */
 static _Thread_local char complaint[160];
 
 static int
@@ -41,7 +41,7 @@ on_libbpf_log(enum libbpf_print_level level, const char *format, va_list args)
 	if (len > 0 && (size_t)len < sizeof(line) && line[len - 1] == '\n')
 		line[len - 1] = 0;
 	if (level == LIBBPF_DEBUG)
-		return 0; /* hundreds of lines a start, of its insides */
+		return 0; /* libbpf prints hundreds of debug lines at each start */
 	rm_log_debug("%s", line);
 	if (level == LIBBPF_WARN && complaint[0] == 0)
 		snprintf(complaint, sizeof(complaint), "%.*s",
@@ -58,7 +58,7 @@ qp_hooks_method_name(enum qp_hooks_method method)
 	return names[method];
 }
 
-/* The programs of kprobes, which are those of fprobes, too. */
+/* The programs of kprobes, which fprobes use, too. */
 struct probe {
 	struct bpf_program *program;
 	struct bpf_link **link; /* the skeleton destroys it */
@@ -79,7 +79,7 @@ list_probes(struct qp_trace *trace, struct probe list[PROBES])
 		&trace->links.qp_destroy_called, "ib_destroy_qp_user", false };
 }
 
-/* Fprobes: a link of its own kind, attached by the functions' names. */
+/* Prepares fprobes: a link of its own kind, attached by the names of functions. */
 static int
 prepare_fprobes(struct qp_trace *programs)
 {
@@ -94,8 +94,8 @@ prepare_fprobes(struct qp_trace *programs)
 	return r;
 }
 
-/* No pattern: libbpf would look for addresses in /proc/kallsyms, which the unit hides.
- */
+/* Without a pattern: libbpf would look for addresses in /proc/kallsyms, which the
+ * unit hides. */
 static int
 attach_fprobes(struct qp_trace *programs)
 {
@@ -114,7 +114,7 @@ attach_fprobes(struct qp_trace *programs)
 	return 0;
 }
 
-/* Only this way's programs get into the kernel. */
+/* Loads only the programs of this method. */
 static int
 choose(struct qp_trace *programs, enum qp_hooks_method method)
 {
@@ -143,8 +143,8 @@ choose(struct qp_trace *programs, enum qp_hooks_method method)
 static int on_sample(void *arg, void *data, size_t size);
 
 /*
- * Opens and loads. For kprobes and fprobes it is enough to know the types, which lie in
- * sysfs: the kernel need not let us ask it for those of its modules.
+ * Opens and loads the programs. For kprobes and fprobes the types from sysfs are
+ * enough: the agent needs no right to ask the kernel for those of its modules.
  */
 static int
 load(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
@@ -169,7 +169,7 @@ load(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
 	return r;
 }
 
-/* *step: what was being done. */
+/* *step: what was being done when it failed. */
 static int
 start(struct qp_hooks *hooks, enum qp_hooks_method method, const char **step)
 {
@@ -288,7 +288,7 @@ is_event(const struct qp_event *event, size_t size)
 	       memchr(event->comm, 0, sizeof(event->comm)) != NULL;
 }
 
-/* < 0 ends libbpf's round; this event counts as taken. */
+/* < 0 ends libbpf's loop; this event counts as taken. */
 static int
 on_sample(void *arg, void *data, size_t size)
 {
@@ -309,7 +309,8 @@ qp_hooks_take(struct qp_hooks *hooks, size_t max,
 	hooks->arg = arg;
 	hooks->taken = 0;
 	hooks->max = max;
-	ring_buffer__consume(hooks->ring); /* only ours ends it with an error */
+	/* Only our own callback ends it with an error. */
+	ring_buffer__consume(hooks->ring);
 	return hooks->taken;
 }
 

@@ -1,4 +1,4 @@
-/* The conversation with the kernel; what it says is read in qp_list.c. */
+/* Sends requests to the kernel; the second half of this file reads its answers. */
 #include "host-agent/services/qp_list.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "rackmesh/core/clock.h"
 
 #define RECEIVE_BYTES (64 << 10) /* the kernel fills at most 32 KiB */
-#define WAIT_S 2                 /* for one datagram */
+#define WAIT_S 2                 /* time-out for one datagram */
 #define WHOLE_NS (10 * RM_NS_PER_S)
 
 struct request {
@@ -57,7 +57,7 @@ ask(struct talk *talk, enum qp_list_ask what, uint32_t device)
 		   : 0;
 }
 
-/* One whole answer. */
+/* Receives one whole answer. */
 static int
 receive(struct talk *talk, enum qp_list_ask what, struct qp_list *list)
 {
@@ -78,7 +78,7 @@ receive(struct talk *talk, enum qp_list_ask what, struct qp_list *list)
 			continue;
 		if (len < 0)
 			return errno == EAGAIN ? -ETIME : -errno;
-		if (from.nl_pid != 0) /* not the kernel */
+		if (from.nl_pid != 0) /* not from the kernel */
 			continue;
 		if ((msg.msg_flags & MSG_TRUNC) != 0)
 			return -EBADMSG;
@@ -105,7 +105,7 @@ ask_all(struct talk *talk, struct qp_list *list)
 			r = ask(talk, QP_LIST_CONNECTIONS, device);
 		if (r == 0)
 			r = receive(talk, QP_LIST_CONNECTIONS, list);
-		if (r == -ENODEV || r == -EINVAL) /* it went while we asked */
+		if (r == -ENODEV || r == -EINVAL) /* the device was removed meanwhile */
 			r = 0;
 	}
 	return r;
@@ -147,8 +147,8 @@ qp_list_clear(struct qp_list *list)
 	*list = (struct qp_list){ 0 };
 }
 
-/* ---- Reads what the kernel answers. Newer kernels put in attributes that we do not
- * know ---- */
+/* ---- Reads the answers of the kernel. Newer kernels add attributes, which are
+ * ignored ---- */
 
 #define FIRST_CAPACITY 64
 
@@ -214,7 +214,7 @@ read_u8(const struct attribute *from, uint8_t *ret)
 	return true;
 }
 
-/* A name that does not fit is none of a device or module. */
+/* A name that does not fit is not the name of a device or module. */
 static bool
 read_name(const struct attribute *from, char *ret, size_t room)
 {
@@ -250,10 +250,10 @@ read_address(const struct attribute *from, struct wire_address *ret)
 		memcpy(ret->bytes, &v6.sin6_addr, sizeof(v6.sin6_addr));
 		return true;
 	}
-	return true; /* of InfiniBand: known as none */
+	return true; /* of InfiniBand: it is left out */
 }
 
-/* Room for one more behind count. */
+/* Makes room for one more element behind count. */
 static int
 grow(void **array, size_t count, size_t max, size_t size)
 {
@@ -302,7 +302,7 @@ take_device(struct qp_list *list, struct reader *reader)
 	return r;
 }
 
-/* One QP, or one connection. */
+/* Reads one QP or one connection. */
 static bool
 read_entry(struct reader reader, struct qp_list_row *row)
 {
@@ -330,7 +330,7 @@ read_entry(struct reader reader, struct qp_list_row *row)
 			fine = read_u32(&a, &row->pid);
 			break;
 		case RDMA_NLDEV_ATTR_RES_KERN_NAME:
-			/* The name is for people only. */
+			/* The name is only displayed. */
 			read_name(&a, row->kernel, sizeof(row->kernel));
 			break;
 		case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
@@ -370,8 +370,8 @@ add_row(struct qp_list *list, const struct qp_list_row *row)
 	return r;
 }
 
-/* Its QP has been listed before, unless it is younger: both lists have about the same
- * order, so that the next one stands behind the last one found. */
+/* The QP of a connection was listed before, unless it is younger: both lists have
+ * about the same order, so the next QP is behind the last one found. */
 static void
 add_connection(struct qp_list *list, const struct qp_list_row *connection)
 {
@@ -428,7 +428,7 @@ take_table(struct qp_list *list, enum qp_list_ask ask, struct reader *reader)
 	uint32_t index;
 	int r = 0;
 
-	/* The device's number stands before its table. */
+	/* The device's index comes before its table. */
 	while (r == 0 && next(reader, &a)) {
 		if (a.type == RDMA_NLDEV_ATTR_DEV_INDEX && read_u32(&a, &index)) {
 			for (device = 0; device < list->device_count; device++)

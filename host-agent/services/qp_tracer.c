@@ -13,10 +13,10 @@
 
 #define EVENTS_PER_WAKEUP 64
 #define MODULE_RETRY_NS (3 * RM_NS_PER_S)
-/* After a failure of which we do not know the cause: memory, another's lock. */
+/* Pause after a failure of unknown cause: memory, or a lock held by another process. */
 #define FAILURE_RETRY_NS (60 * RM_NS_PER_S)
 
-struct start_job { /* the worker's, between submit and done */
+struct start_job { /* the worker owns it between submit and done */
 	const char *root;
 	enum qp_hooks_method method;
 	enum kernel_support needs;
@@ -48,7 +48,7 @@ take(const struct qp_event *event, void *arg)
 	tracer->callbacks.on_event(event, tracer->arg);
 }
 
-/* What is left keeps the fd readable: the rest of the loop comes first. */
+/* If some are left, the fd stays readable: the rest of the loop runs first. */
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {

@@ -1,4 +1,4 @@
-/* RNICs, processes and what is told of flows. */
+/* The RNICs, processes and reports of service flows. */
 #include "host-agent/services/services.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "host-agent/services/services_state.h"
 #include "rackmesh/core/fnv.h"
 
-/* ---- QPs come and go, by events and by lists; their flows, peers and processes with
- * them ---- */
+/* ---- QPs are added and removed, by events and by lists; with them flows, peers and
+ * processes ---- */
 
-#define EPHEMERAL_PORT 32768 /* from here on the kernel gives out ports of rdma_cm */
+#define EPHEMERAL_PORT 32768 /* the kernel gives rdma_cm ports from here on */
 
 static size_t services_owner_of(
     const struct services *services, const char *device, uint32_t port);
@@ -29,7 +29,7 @@ process_release(struct services *services, struct process *process)
 	free(process);
 }
 
-/* A QP with a peer, from wherever. */
+/* A QP with a peer, from an event or from a list. */
 struct services_connection {
 	size_t owner;
 	uint32_t qpn, dst_qpn;
@@ -66,7 +66,7 @@ process_get(struct services *services, const struct services_connection *c)
 	snprintf(process->name.comm, sizeof(process->name.comm), "%s",
 	    c->pid == 0 ? c->kernel : c->comm);
 	process_name_clean(process->name.comm);
-	if (c->pid == 0 && c->kernel[0] == 0) /* of another pid namespace, in a list */
+	if (c->pid == 0 && c->kernel[0] == 0) /* in a list: of another pid namespace */
 		snprintf(
 		    process->name.service, sizeof(process->name.service), "comm:?");
 	else
@@ -189,7 +189,8 @@ services_qp_remove(struct services *services, struct qp *qp)
 	process_release(services, process);
 }
 
-/* There is none of that number; without a flow yet. NULL: no room, counted. */
+/* Adds a QP of a number that is not known, without a flow yet. NULL: no room,
+ * counted. */
 static struct qp *
 services_qp_record(
     struct services *services, const struct services_connection *c, rm_mono_t now)
@@ -224,7 +225,8 @@ services_qp_record(
 	return qp;
 }
 
-/* qp: has none; NULL: found no room either. -ENOSPC: no room, counted. */
+/* Gives qp, which has none, a flow. Without room for it flow stays NULL. -ENOSPC: no
+ * room, counted. */
 static int
 services_qp_flow(struct services *services, struct qp *qp,
     const struct services_connection *c, rm_mono_t now)
@@ -258,9 +260,9 @@ services_drop_owner(struct services *services, size_t owner)
 	}
 }
 
-/* ---- What the kernel tells of QPs, as it happens and when asked ---- */
+/* ---- QPs that the kernel reports, as they change and when listed ---- */
 
-/* 0: none of those. */
+/* 0: a type that is not followed. */
 static uint8_t
 wire_type(uint32_t kernel_type)
 {
@@ -295,7 +297,7 @@ address_of_gid(const uint8_t gid[16])
 	return address;
 }
 
-/* A program may ask for any; 24 bits are sent, and more no aggregator takes. */
+/* A program may set any number; 24 bits are sent, and aggregators accept no more. */
 static uint32_t
 number(uint32_t qpn)
 {
@@ -311,7 +313,8 @@ is_own(const struct owner *owner, const struct wire_address *address)
 	return false;
 }
 
-/* Probably one of those that found no room; the next list tells how many there are. */
+/* It is probably one of the QPs for which there was no room; the next list counts
+ * them again. */
 static void
 forget_one_without_record(struct services *services, const char *device)
 {
@@ -326,8 +329,8 @@ forget_one_without_record(struct services *services, const char *device)
 	}
 }
 
-/* True: it had a flow. The QP of that number, whichever of the device's ports it had:
- * its end does not tell, and it may have got another one. */
+/* True: it had a flow. Finds the QP of that number on any port of the device: the
+ * event of its end does not name the port, and the QP may have changed it. */
 static bool
 forget(struct services *services, const struct qp_event *event)
 {
@@ -397,10 +400,10 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 }
 
 /*
- * Of a QP that is older than we are nobody tells the flow label. rdma_cm makes it of
- * the ports (cma_get_roce_udp_flow_label in the kernel), in the order of the side that
- * connected, whose port is one that was given out; programs that exchange QPNs
- * themselves leave it 0 as a rule.
+ * For a QP that is older than the agent the flow label is not known. rdma_cm derives it
+ * from the ports (cma_get_roce_udp_flow_label in the kernel), in the order of the side
+ * that connected, whose port was assigned by the kernel; programs that exchange QPNs
+ * themselves usually leave the label 0.
  */
 static uint16_t
 older_port(const struct qp_list_row *row)
@@ -415,7 +418,7 @@ older_port(const struct qp_list_row *row)
 	return flow_label_sport(label & FLOW_LABEL_MAX, row->qpn, row->dst_qpn);
 }
 
-/* In states that have a peer. */
+/* QPs in states that have a peer. */
 static void
 listed_one(struct services *services, size_t owner, const struct qp_list_row *row,
     rm_mono_t asked, rm_mono_t now)
@@ -434,8 +437,8 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 	};
 	struct qp *qp = services_qp_find(services, owner, row->qpn);
 
-	/* Another one has its number, and of neither its end nor its start was heard.
-	 */
+	/* Another QP has its number now; the events of its end and of the new start
+	 * were lost. */
 	if (qp != NULL && rm_mono_since(qp->since, asked) < 0 && c.dst_qpn != 0 &&
 	    qp->dst_qpn != 0 && qp->dst_qpn != c.dst_qpn) {
 		services->counts.missed += qp->flow != NULL;
@@ -458,7 +461,7 @@ listed_one(struct services *services, size_t owner, const struct qp_list_row *ro
 		services->counts.older++;
 }
 
-/* Before a list is gone through. */
+/* Called before a list is evaluated. */
 static void
 listing_begin(struct services *services, const struct qp_list *list)
 {
@@ -489,7 +492,7 @@ services_listed(struct services *services, const struct qp_list *list, rm_mono_t
 		qp = services_qp_find(services, owner - 1, row->qpn);
 		if (row->state >= QP_LIST_RTR && row->state <= QP_LIST_SQE)
 			listed_one(services, owner - 1, row, asked, now);
-		else if (qp != NULL) /* in error, but there */
+		else if (qp != NULL) /* in the error state, but it exists */
 			qp->listing = services->listing;
 	}
 	again = services->found != found && services->ended.ns != 0 &&
@@ -566,7 +569,7 @@ services_free(struct services *services)
 	free(services);
 }
 
-/* 0: not one of ours; else owner + 1. port 0: any. */
+/* 0: not an RNIC of this agent; else owner + 1. port 0: any. */
 static size_t
 services_owner_of(const struct services *services, const char *device, uint32_t port)
 {
@@ -669,7 +672,8 @@ state_of(const struct flow *flow)
 		return WIRE_SERVICE_RESOLVING;
 	if (peer->state == PEER_NOT_FOUND)
 		return WIRE_SERVICE_UNRESOLVED;
-	if (flow->slot == NULL) /* no turn yet, or none of its probes can leave */
+	/* It had no turn yet, or none of its probes can be sent. */
+	if (flow->slot == NULL)
 		return WIRE_SERVICE_RESOLVING;
 	return flow->slot->on ? WIRE_SERVICE_PROBED : WIRE_SERVICE_WAITING;
 }

@@ -1,23 +1,23 @@
-/* Who is at the other end: asked for, remembered, asked for again. */
+/* The RNICs at the other end: asked for, remembered, asked for again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host-agent/services/services_state.h"
 #include "rackmesh/core/fnv.h"
 
-#define ANSWER_NS (3 * RM_NS_PER_S) /* so long one may take */
+#define ANSWER_NS (3 * RM_NS_PER_S) /* time-out of an answer */
 #define UNANSWERED_CAP_NS (60 * RM_NS_PER_S)
 #define NOT_FOUND_BASE_NS (10 * RM_NS_PER_S)
 #define NOT_FOUND_CAP_NS (300 * RM_NS_PER_S)
-/* The other end's agent has to ask too, and is remembered for a minute. */
+/* The agent at the other end has to ask too; its request is remembered for a minute. */
 #define JOIN_AGAIN_NS (30 * RM_NS_PER_S)
-/* Its agent may start anew, with other QPs, or it may move. */
+/* Its agent may restart with other QPs, or the address may move. */
 #define FOUND_AGAIN_NS (60 * RM_NS_PER_S)
-/* While its probes are lost; and of all that are, one may bring its question forward
- * so often. */
+/* While its probes are lost it is asked for again sooner; and this is the shortest
+ * time between such requests for all peers. */
 #define DOUBT_ASK_NS (10 * RM_NS_PER_S)
 #define DOUBTS_APART_NS (20 * RM_NS_PER_MS)
-/* A controller that has just begun knows nobody yet. */
+/* A controller that has just started knows no RNICs yet. */
 #define MISSES_OF_FOUND 3
 
 struct service_peer_key {
@@ -30,7 +30,7 @@ struct service_peer_key {
 struct service_peer {
 	struct service_peer_key key;
 	struct wire_rnic_id id; /* guid 0: not known yet */
-	rm_mono_t seen;         /* the last turn that had a flow to it */
+	rm_mono_t seen;         /* the last turn in which a flow used it */
 	UT_hash_handle hh;
 };
 
@@ -49,7 +49,7 @@ services_peer(struct services *services, const struct peer_key *key, size_t owne
 	HASH_FIND(hh, services->peers, key, sizeof(*key), peer);
 	if (peer != NULL)
 		return peer;
-	/* Each has a flow, and these are bounded. */
+	/* Each peer has a flow, and the number of flows is bounded. */
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL)
 		return NULL;
@@ -75,7 +75,8 @@ services_peer_release(struct services *services, struct peer *peer)
 	free(peer);
 }
 
-/* Of those that have been waiting: from 3 s up to a minute without an answer. */
+/* The pause between requests for one that waits grows from 3 s to a minute while
+ * there is no answer. */
 static void
 asked(struct services *services, struct peer *peer, rm_mono_t now)
 {
@@ -87,8 +88,8 @@ asked(struct services *services, struct peer *peer, rm_mono_t now)
 	services->counts.asks++;
 }
 
-/* Once both ends are joined the address does: the other end need not have asked at
- * about the same time again. */
+/* Once both ends were joined the address is enough: the other end need not ask again
+ * at about the same time. */
 static struct services_ask
 ask_for(const struct peer *peer)
 {
@@ -237,7 +238,7 @@ services_peer_address(
 	struct wire_address used = { .family = peer->key.family };
 
 	memcpy(used.bytes, peer->key.bytes, sizeof(used.bytes));
-	/* RoCE probes need a QP at the other end, UDP ones the port that it told. */
+	/* RoCE probes need a QP at the other end, UDP probes its port. */
 	if (peer->state != PEER_FOUND || owner->verbs != (peer->qpn != 0) ||
 	    (peer->id.guid == owner->id.guid && peer->id.port == owner->id.port))
 		return false;
@@ -247,7 +248,7 @@ services_peer_address(
 		if (!reachable_by(owner, a))
 			continue;
 		if (services_same_address(a, &used)) {
-			best = a; /* the very one that the QP uses */
+			best = a; /* exactly the address that the QP uses */
 			break;
 		}
 		if (best == NULL)
@@ -262,11 +263,12 @@ services_peer_address(
 }
 
 /*
- * Whom our reflectors answer because they have a connection with us: the plans of our
- * racks need not name them, and their agents probe it as ours do.
+ * The peers that the reflectors answer because they have a connection with this host:
+ * the plans of its racks need not name them, and their agents probe this host as this
+ * host probes them.
  *
- * They may do so a little before our end is told of, never mind resolved, and go on for
- * a while after it is gone: so an address will do, and is kept for a time.
+ * They may do so a little before this host knows of the connection, and for a while
+ * after it ended: so the address alone is enough, and is kept for a time.
  */
 
 #define KEPT_NS (60 * RM_NS_PER_S)
@@ -293,7 +295,7 @@ services_peers_count(const struct services *services)
 	return HASH_COUNT(services->service_peers);
 }
 
-/* Those that have no connection any more leave in time, or for others. */
+/* Peers without a connection are removed after some time, or to make room. */
 static void
 peers_leave(struct services *services, int64_t kept_ns, rm_mono_t now)
 {
@@ -344,7 +346,7 @@ service_peer_see(struct services *services, size_t owner, const uint8_t *bytes,
 	if (peer == NULL)
 		return;
 	peer->seen = now;
-	if (id.guid != 0) /* else who it was is the best that is known */
+	if (id.guid != 0) /* else the RNIC known before is the best information */
 		peer->id = id;
 }
 
@@ -355,7 +357,7 @@ peer_see(
 	if (peer->key.family != 0)
 		service_peer_see(
 		    services, owner, peer->key.bytes, peer->key.family, peer->id, now);
-	/* It may probe from another one than the QP uses. */
+	/* It may probe from another address than the QP uses. */
 	for (size_t i = 0; i < peer->address_count; i++)
 		service_peer_see(services, owner, peer->addresses[i].bytes,
 		    peer->addresses[i].family, peer->id, now);

@@ -1,7 +1,7 @@
 /*
- * services_state - what services.c (RNICs, flows, what the kernel tells of QPs),
+ * services_state - shared by services.c (RNICs, flows, QPs from the kernel),
  * services_peers.c (the other ends: asked for, and answered), services_turn.c (what to
- * probe) and services_users.c (whose QPs they are) share. For them only.
+ * probe) and services_users.c (the users of QPs). Only they include it.
  */
 #ifndef HOST_AGENT_SERVICES_SERVICES_STATE_H
 #define HOST_AGENT_SERVICES_SERVICES_STATE_H
@@ -11,13 +11,13 @@
 #include "host-agent/services/services.h"
 #include "rackmesh/core/backoff.h"
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
 #include <uthash.h>
 
-/* Keys are compared as bytes: make them with memset, and without padding that is not
- * zero. */
+/* Keys are compared as bytes: clear them with memset before setting their members,
+ * so that padding is zero. */
 
-struct owner { /* one of our RNICs */
+struct owner { /* one RNIC of this agent */
 	bool present;
 	struct wire_rnic_id id;
 	char device[QP_LIST_DEVICE];
@@ -29,15 +29,16 @@ struct owner { /* one of our RNICs */
 	uint16_t ports[SERVICES_MAX_PORTS];
 	size_t port_count;
 	uint32_t large_bytes;
-	uint64_t unjoinable; /* QPs in the last list that nobody can tell about */
-	uint64_t no_record;  /* QPs that found no room: of the last list, and since */
-	uint64_t digest;     /* of its probes and traces */
+	uint64_t unjoinable; /* QPs in the last list whose peers cannot be found */
+	uint64_t no_record;  /* QPs for which there was no room: in the last list, and
+				since */
+	uint64_t digest;     /* hash of its probes and traces */
 	uint64_t service_peers_digest;
 };
 
 struct process_key {
-	uint32_t pid;   /* 0: the kernel's own, which has a name */
-	bool elsewhere; /* pid is of another pid namespace than ours */
+	uint32_t pid;   /* 0: a user in the kernel, which has a name */
+	bool elsewhere; /* pid is of another pid namespace */
 	char kernel[QP_LIST_KERNEL];
 };
 
@@ -47,14 +48,14 @@ struct process {
 	struct process_name name;
 	bool asked;
 	size_t qps;                      /* with and without a flow */
-	uint32_t on[SERVICES_MAX_RNICS]; /* of these, by owner */
+	uint32_t on[SERVICES_MAX_RNICS]; /* number of these QPs, by owner */
 	UT_hash_handle hh;
 };
 
 struct peer_key {
 	uint8_t family;    /* 0: by numbers */
 	uint8_t bytes[16]; /* of the address */
-	uint8_t owner;     /* by numbers: these three */
+	uint8_t owner;     /* if asked for by numbers: these three */
 	uint8_t zero[2];
 	uint32_t qpn, dst_qpn;
 };
@@ -66,11 +67,11 @@ struct peer {
 	uint8_t owner; /* asks */
 	uint8_t qp_type;
 	enum peer_state state;
-	uint64_t token; /* of the last ask; 0: not asked */
+	uint64_t token; /* of the last request; 0: not requested */
 	rm_mono_t asked, ask_at;
 	struct rm_backoff backoff;
 	size_t flows;
-	unsigned misses; /* answers in a row that nobody knows it (any more) */
+	unsigned misses; /* answers in a row that it is not known */
 	/* once found */
 	struct wire_rnic_id id;
 	struct wire_address addresses[WIRE_MAX_ADDRESSES];
@@ -98,12 +99,12 @@ struct slot;
 
 struct flow {
 	struct flow_key key;
-	uint32_t qpn, dst_qpn; /* of the one seen last */
+	uint32_t qpn, dst_qpn; /* of the QP seen last */
 	size_t qps;
 	bool older;
-	struct slot *slot; /* as of the last turn; NULL: nothing to probe */
-	bool exact;        /* the slot's probes take the flow's own way */
-	uint64_t path;     /* as of the last turn */
+	struct slot *slot; /* of the last turn; NULL: it cannot be probed */
+	bool exact;        /* the slot's probes take exactly the flow's own path */
+	uint64_t path;     /* in the last turn */
 	UT_hash_handle hh;
 };
 
@@ -115,14 +116,15 @@ struct qp_key {
 struct qp {
 	struct qp_key key;
 	struct process *process;
-	struct flow *flow; /* NULL: no room for one, no known peer, or none beyond us */
+	/* NULL: no room for one, no known peer, or the peer is this host. */
+	struct flow *flow;
 	rm_mono_t since;
 	uint32_t dst_qpn;
-	uint32_t listing; /* the last one that had it */
+	uint32_t listing; /* the last list that had it */
 	UT_hash_handle hh;
 };
 
-/* Two ends and a class: what one target of the prober is. */
+/* Two ends and a class: together one target of the prober. */
 struct pair_key {
 	uint64_t guid;
 	uint8_t port_num;
@@ -134,7 +136,7 @@ struct pair_key {
 	uint8_t zero[3];
 };
 
-struct slot_key { /* one way, as far as we know */
+struct slot_key { /* one path, as far as known */
 	struct pair_key pair;
 	uint16_t probe_port;
 	uint8_t zero[6];
@@ -143,9 +145,9 @@ struct slot_key { /* one way, as far as we know */
 struct slot {
 	struct slot_key key;
 	bool on;
-	rm_mono_t since; /* on or off */
-	uint64_t turns;  /* it has had */
-	uint64_t turn;   /* the last one that wanted it */
+	rm_mono_t since; /* since when it has been on, or off */
+	uint64_t turns;  /* number of turns it has had */
+	uint64_t turn;   /* the last turn in which a flow needed it */
 	UT_hash_handle hh;
 };
 
@@ -162,9 +164,9 @@ struct services {
 	struct services_counts counts;
 	size_t unnamed;  /* processes */
 	size_t flowless; /* QPs without a flow */
-	uint64_t found;  /* QPs in lists that we did not know */
+	uint64_t found;  /* QPs in lists that were not known */
 	uint32_t listing;
-	rm_mono_t ended; /* the last time that one was destroyed */
+	rm_mono_t ended; /* when a QP was last destroyed */
 	rm_mono_t doubted;
 	uint64_t turn;
 	uint64_t token;
@@ -180,16 +182,17 @@ bool services_same_address(const struct wire_address *a, const struct wire_addre
 struct peer *services_peer(struct services *services, const struct peer_key *key,
     size_t owner, uint8_t qp_type, rm_mono_t now);
 void services_peer_release(struct services *services, struct peer *peer);
-/* Where the probes of a flow go; false: there are none to send. */
+/* The address that the probes of a flow are sent to; false: it cannot be probed. */
 bool services_peer_address(
     const struct owner *owner, const struct peer *peer, struct wire_address *ret);
 
-/* After flows and peers have changed. A bit per RNIC with other guests. */
+/* Called after flows and peers have changed. Returns a bit per RNIC whose service
+ * peers changed. */
 uint64_t services_peers_turn(struct services *services, rm_mono_t now);
 void services_peers_clear(struct services *services);
 size_t services_peers_count(const struct services *services);
 
-/* All that the turns have chosen. */
+/* Clears all that the last turn chose. */
 void services_turn_clear(struct services *services);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Which flow shares whose probes, and whose turn it is.
+ * Decides which flows share probes, and which are probed now.
  *
- * A way is a pair of ends, a class and a source port of probes. A flow's own port gives
- * its own way; where its RNIC cannot send from that port, or another flow's probes
- * already take the same traced path, it is another port. What is not traced yet is
- * probed all the same.
+ * A path is a pair of ends, a class and a source port of probes. A flow's own port
+ * gives its own path; if its RNIC cannot send from that port, or another flow's probes
+ * already take the same traced path, another port is used. Flows that are not traced
+ * yet are probed as well.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,10 @@
 
 #define NEAR_PATH 1
 
-struct pair { /* made anew each turn; what it is of may be gone before the next */
+struct pair { /* created again each turn; the objects it points to may be freed before
+		 the next */
 	struct pair_key key;
-	bool near; /* both ends below one ToR */
+	bool near; /* both ends are below one ToR */
 	struct wire_address address;
 	uint32_t qpn, large_qpn;
 	uint16_t lid;
@@ -30,7 +31,7 @@ struct pair { /* made anew each turn; what it is of may be gone before the next 
 	UT_hash_handle hh;
 };
 
-/* All flows of a pair whose path is known and the same. */
+/* All flows of a pair with the same, known path. */
 struct service_path_key {
 	struct pair_key pair;
 	uint64_t path;
@@ -38,7 +39,7 @@ struct service_path_key {
 
 struct service_path {
 	struct service_path_key key;
-	uint16_t port; /* 0: none of the RNIC's ports goes there */
+	uint16_t port; /* 0: none of the RNIC's ports takes this path */
 	UT_hash_handle hh;
 };
 
@@ -47,12 +48,12 @@ struct chooser {
 	services_path *path;
 	void *arg;
 	struct service_path *paths;
-	bool no_memory; /* then no two share probes: more, not less */
+	bool no_memory; /* then no two flows share probes: more are sent, never fewer */
 };
 
 static uint64_t services_pair_up(struct services *services);
 
-/* Below one ToR all ways are one. */
+/* Below one ToR there is only one path. */
 static bool
 services_is_near(const struct owner *owner, const struct peer *peer)
 {
@@ -91,8 +92,8 @@ path_of(const struct chooser *chooser, const struct flow *flow, uint16_t port)
 			       flow->key.owner, flow->key.peer->id, port, chooser->arg);
 }
 
-/* The port that all flows of this path use: of those that the RNIC has, the first; else
- * the smallest of their own. */
+/* The port for all flows of this path: the first of those that the RNIC has; else
+ * the smallest of their own ports. */
 static void
 path_join(struct chooser *chooser, const struct flow *flow, const struct pair_key *pair)
 {
@@ -124,7 +125,7 @@ path_join(struct chooser *chooser, const struct flow *flow, const struct pair_ke
 		chooser->no_memory = true;
 }
 
-/* Any that leads there: the same each time. */
+/* A port that takes this path: always the same one. */
 static uint16_t
 some_port(const struct owner *owner, const struct flow *flow)
 {
@@ -217,8 +218,8 @@ drop_unused_slots(struct services *services)
 	}
 }
 
-/* Those that have had no turn yet, then who has waited longest; behind them those that
- * are on, the longest first. */
+/* First those that have had no turn yet, then those that have waited longest; then
+ * those that are on, the longest first. */
 static int
 by_claim(const void *left, const void *right)
 {
@@ -244,7 +245,7 @@ slot_set(struct slot *slot, bool on, rm_mono_t now)
 	slot->since = now;
 }
 
-/* slots: of one RNIC, by claim. */
+/* slots: those of one RNIC, sorted by by_claim. */
 static void
 take_turns(
     const struct services *services, struct slot **slots, size_t count, rm_mono_t now)
@@ -276,7 +277,7 @@ all_take_turns(struct services *services, rm_mono_t now)
 	struct slot *slot, *next;
 
 	if (slots == NULL)
-		return; /* as it is, until the next time */
+		return; /* the choice stays until the next time */
 	for (size_t owner = 0; owner < SERVICES_MAX_RNICS; owner++) {
 		size_t count = 0;
 
@@ -317,11 +318,12 @@ services_turn(struct services *services, services_path *path, void *arg, rm_mono
 	return services_pair_up(services) | services_peers_turn(services, now);
 }
 
-/* ---- What the turns come down to: targets of the prober and of the tracer ---- */
+/* ---- The targets of the prober and of the tracer that follow from the turns ---- */
 
 #define PROBE_BYTES 64
-#define SOON_US 300000 /* a probe's T4 comes with the next reply: in time */
-#define LARGE_EVERY 4  /* of so many probes one is large, where both ends can */
+/* A probe's T4 comes with the next reply, which is soon enough. */
+#define SOON_US 300000
+#define LARGE_EVERY 4 /* one probe of so many is large, if both ends can */
 
 static void
 drop_pairs(struct services *services)
@@ -392,7 +394,7 @@ pair_get(struct services *services, const struct flow *flow)
 	return pair;
 }
 
-/* Sorted, each once. */
+/* Keeps the ports sorted, without duplicates. */
 static void
 add_port(uint16_t *ports, size_t *count, size_t max, uint16_t port)
 {
@@ -407,7 +409,7 @@ add_port(uint16_t *ports, size_t *count, size_t max, uint16_t port)
 	(*count)++;
 }
 
-/* Sums of these do not depend on the order of pairs. */
+/* The sums of these do not depend on the order of the pairs. */
 static uint64_t
 digest_of(const struct pair *pair, const struct owner *owner)
 {
@@ -439,7 +441,8 @@ pair_ports(struct pair *pair, const struct flow *flow, const struct owner *owner
 		    pair->traced, &pair->traced_count, WIRE_MAX_FLOWS, owner->ports[i]);
 }
 
-/* Makes the pairs anew, of flows with their slots. A bit per RNIC with other ones. */
+/* Creates the pairs again, from flows with their slots. Returns a bit per RNIC whose
+ * pairs changed. */
 static uint64_t
 services_pair_up(struct services *services)
 {
@@ -490,7 +493,7 @@ target_of(const struct services *services, const struct pair *pair,
 	};
 }
 
-/* Of each pair the probed ports, or the traced ones. */
+/* The probed ports of each pair, or the traced ones. */
 static size_t
 targets_of(const struct services *services, size_t owner, bool traced,
     struct wire_target *out, size_t max)

@@ -1,4 +1,5 @@
-/* Whose QPs an RDMA device has: the largest users, and how many others there are. */
+/* The users of the QPs of an RDMA device: the largest ones, and the number of QPs of
+ * all others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,8 @@ list_all(const struct services *services, struct services_user *out)
 	}
 }
 
-/* The device is a string of its owner: not compared as text. */
+/* The owner's string is the same for equal devices: pointers are compared, not
+ * texts. */
 static int
 by_name(const void *left, const void *right)
 {
@@ -55,10 +57,11 @@ by_qps(const void *left, const void *right)
 
 	if (a->qps != b->qps)
 		return a->qps > b->qps ? -1 : 1;
-	return by_name(left, right); /* the same ones at each reading */
+	return by_name(left, right); /* the same order at each reading */
 }
 
-/* Users of one name become one. Returns how many are left, the largest first. */
+/* Merges users with the same name. Returns the number of users left, the largest
+ * first. */
 static size_t
 merge(struct services_user *users, size_t count)
 {
@@ -75,7 +78,7 @@ merge(struct services_user *users, size_t count)
 	return n;
 }
 
-/* Connected QPs on a device that users of it are not told for. */
+/* Connected QPs on a device that are not listed by user. */
 static uint64_t
 others_of(const struct services *services, size_t owner,
     const struct services_user *users, size_t count)
@@ -97,7 +100,7 @@ services_users(const struct services *services, struct services_user *out, size_
 	size_t all = count_all(services), shown = 0, n;
 	struct services_user *users = calloc(all + 1, sizeof(*users));
 
-	if (users != NULL) { /* else all are others */
+	if (users != NULL) { /* else all count as others */
 		list_all(services, users);
 		shown = merge(users, all);
 		if (shown > max)
