@@ -52,7 +52,7 @@ address_bytes(uint8_t family)
 	return family == 4 ? 4 : 16;
 }
 
-/* splitmix64: nobody sees enough of it to need more. */
+/* splitmix64 is enough: an attacker sees only few of its values. */
 static uint16_t
 seal_of(uint64_t secret, uint16_t token)
 {
@@ -63,7 +63,8 @@ seal_of(uint64_t secret, uint16_t token)
 	return (uint16_t)(z ^ z >> 31);
 }
 
-/* UDP header and payload. What is not checksummed arrives as what nobody sent. */
+/* Writes UDP header and payload. A part that is not covered by the checksum would
+ * not be recognised when it comes back changed. */
 static void
 put_udp(const struct trace_flow *flow, uint16_t token, uint64_t secret, uint8_t *udp)
 {
@@ -136,7 +137,7 @@ parse_quote(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
 	if (data[family == 4 ? 9 : 6] != PROTOCOL_UDP)
 		return -ENOENT;
 	udp = data + header;
-	/* IPv6 has no identification, but quotes all there is. */
+	/* IPv6 has no identification field, but switches quote the whole packet. */
 	if (family == 6 && len < header + sizeof(ours))
 		return -ENOENT;
 	answer->token = get_u16(family == 4 ? data + 4 : udp + 12);
@@ -169,7 +170,7 @@ parse_message(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
 	if (len < ICMP_BYTES || (v4 && fold(sum_words(0, data, len)) != 0))
 		return -EBADMSG;
 	if (data[0] == (v4 ? ICMP_TIME_EXCEEDED : ICMP6_TIME_EXCEEDED)) {
-		/* Code 1 is about fragments. */
+		/* Code 1 is for fragments. */
 		answer->expired = data[1] == 0;
 		nobody = false;
 	} else if (data[0] == (v4 ? ICMP_DEST_UNREACH : ICMP6_DST_UNREACH)) {

@@ -10,7 +10,7 @@ silent(const uint8_t hop[16])
 	return memcmp(hop, zeros, sizeof(zeros)) == 0;
 }
 
-/* TTL of the last one that answered. */
+/* TTL of the last hop that answered. */
 static unsigned
 reach(const struct trace_hops *hops)
 {
@@ -23,7 +23,7 @@ reach(const struct trace_hops *hops)
 	return last;
 }
 
-/* Nowhere do two different switches answer. */
+/* True: no hop was answered by two different switches. */
 static bool
 agree(const struct trace_hops *a, const struct trace_hops *b)
 {
@@ -42,7 +42,8 @@ agree(const struct trace_hops *a, const struct trace_hops *b)
 	return true;
 }
 
-/* Adds to hops what only more knows, which must agree. Whether there was anything. */
+/* Adds to hops the hops that only more has; the two must agree. True: something was
+ * added. */
 static bool
 merge(struct trace_hops *hops, const struct trace_hops *more)
 {
@@ -69,7 +70,7 @@ note_move(struct trace_path *path, rm_mono_t now)
 	path->moves[path->move_count++ % (TRACE_PATH_MOVES + 1)] = now;
 }
 
-/* Whether the flag has changed. */
+/* True: the flag has changed. */
 static bool
 judge_moves(struct trace_path *path, rm_mono_t now)
 {
@@ -90,7 +91,7 @@ gets_far_enough(const struct trace_path *path, const struct trace_hops *found)
 	return reach(found) >= reach(&path->good);
 }
 
-/* Another way than the good one. */
+/* The trace shows another path than the good one. */
 static enum trace_status
 take_other(struct trace_path *path, const struct trace_hops *found, rm_mono_t now)
 {
@@ -126,11 +127,11 @@ trace_path_take(struct trace_path *path, const struct trace_hops *found, rm_mono
 	if (!agree(&path->good, found))
 		return far ? take_other(path, found, now) : TRACE_LESS;
 	if (path->other.count > 0 && agree(&path->other, found))
-		return TRACE_LESS; /* it may be either way */
+		return TRACE_LESS; /* it may belong to either path */
 	news = merge(&path->good, found);
 	if (far) {
 		if (path->other.count > 0)
-			note_move(path, now); /* there and back */
+			note_move(path, now); /* the path changed and changed back */
 		path->other.count = 0;
 		path->traced = now;
 	}

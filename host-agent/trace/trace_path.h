@@ -1,9 +1,9 @@
 /*
- * trace_path - the path of one flow from repeated traces.
+ * trace_path - the path of one flow, from repeated traces.
  *
- * A trace with fewer hops than the known path erases nothing: a black hole, or a switch
- * that answers once a second, is silent. If another switch answers, two traces in a row
- * have to agree before the path is changed. Pure.
+ * A trace with fewer hops than the known path deletes nothing: a black hole, or a
+ * switch that answers only once a second, gives no answer. If another switch answers,
+ * two traces in a row have to agree before the path changes. Pure.
  */
 #ifndef HOST_AGENT_TRACE_TRACE_PATH_H
 #define HOST_AGENT_TRACE_TRACE_PATH_H
@@ -14,21 +14,22 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* So many traces in so much time that differ from the one before, or less: it moves. */
+/* A path that changed so many times within so much time is marked as moving. */
 #define TRACE_PATH_MOVES 3
 #define TRACE_PATH_MOVES_NS (600 * RM_NS_PER_S)
 
 struct trace_hops {
-	uint8_t at[WIRE_MAX_HOPS][16]; /* as in struct wire_path; zeros: silent */
+	uint8_t at[WIRE_MAX_HOPS][16]; /* as in struct wire_path; zeros: no answer */
 	uint8_t count;
-	bool complete; /* behind the last one lies the destination */
+	bool complete; /* the destination is behind the last hop */
 };
 
 struct trace_path {
-	struct trace_hops good;  /* count 0: none yet */
-	struct trace_hops other; /* what the last trace saw instead; count 0: nothing */
-	rm_mono_t traced;        /* good was last seen as it is */
-	rm_mono_t moves[TRACE_PATH_MOVES + 1]; /* the latest, a ring */
+	struct trace_hops good; /* count 0: none yet */
+	/* The hops of the last trace if it differed; count 0: it did not. */
+	struct trace_hops other;
+	rm_mono_t traced;                      /* when good was last confirmed */
+	rm_mono_t moves[TRACE_PATH_MOVES + 1]; /* the latest ones, as a ring */
 	unsigned move_count;
 	bool multipath;
 };
@@ -40,11 +41,11 @@ enum trace_status {
 	TRACE_ODD,  /* another path, once: trace again soon */
 };
 
-/* found: one whole trace, at now. */
+/* found: the hops of one whole trace, at now. */
 enum trace_status trace_path_take(
     struct trace_path *path, const struct trace_hops *found, rm_mono_t now);
 
-/* True: a hop is silent, or the end is unknown. */
+/* True: a hop did not answer, or the end is unknown. */
 bool trace_path_has_gaps(const struct trace_path *path);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define FAMILIES 2
 #define ANSWERS_PER_WAKEUP 64
-#define ANSWER_MAX_BYTES 2048 /* a switch may quote much; the start is enough */
+#define ANSWER_MAX_BYTES 2048 /* a switch may quote many bytes; the start is enough */
 #define RECEIVE_BYTES (256 << 10)
 
 struct side { /* one family */
@@ -30,7 +30,7 @@ struct side { /* one family */
 
 struct trace_socket {
 	struct side sides[FAMILIES];
-	uint64_t secret; /* of its packets */
+	uint64_t secret; /* secret of its packets */
 	struct trace_socket_counts *counts;
 	trace_socket_on_answer *on_answer;
 	void *arg;
@@ -59,7 +59,7 @@ bind_to(int fd, const char *device)
 		   : 0;
 }
 
-/* Only what a trace is answered with. */
+/* Lets only the ICMP messages pass that answer traces. */
 static int
 filter(int fd, bool v4)
 {
@@ -105,7 +105,7 @@ open_one(const struct open_call *call, int protocol)
 	return fd;
 }
 
-/* IPPROTO_RAW: headers are ours to write, and nothing is ever received. */
+/* IPPROTO_RAW: the agent writes the headers, and the socket receives nothing. */
 static int
 open_here(void *arg)
 {
@@ -280,7 +280,7 @@ trace_socket_send(struct trace_socket *port, const struct trace_flow *flow, uint
 
 		if (side->family == 0 || side->family != flow->dst.family)
 			continue;
-		/* Of a raw socket the port is none. */
+		/* A raw socket has no port. */
 		to_len = port_udp_address_from_wire(&flow->dst, 0, &to);
 		if (sendto(side->out, packet, len, MSG_DONTWAIT, &to.any, to_len) < 0)
 			return -errno;

@@ -1,18 +1,18 @@
-/* When which flow is traced, and what the answers say. */
+/* Decides when which flow is traced, and evaluates the answers. */
 #include "host-agent/trace/tracer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
 #include <uthash.h>
 
 #include "host-agent/probe/port.h"
 #include "host-agent/probe/prober_target.h"
 #include "rackmesh/core/fnv.h"
 
-#define TRACER_SLOTS 256 /* traces under way */
+#define TRACER_SLOTS 256 /* running traces */
 
 struct tracer_key {
 	uint64_t dst_guid;
@@ -27,54 +27,56 @@ struct tracer_flow {
 	struct trace_flow flow;
 	struct trace_path path;
 	bool known;        /* by the TTL of probes that arrived: */
-	uint8_t routers;   /* so many on the way */
+	uint8_t routers;   /* number of routers on the path */
 	unsigned misses;   /* traces in a row with fewer hops than known */
-	rm_mono_t due;     /* while none is under way */
-	int slot;          /* -1: none is under way */
-	uint64_t to, news; /* a bit per aggregator: to be told; has not been told */
-	bool kept;         /* by the list being set */
-	bool service;      /* of one; perhaps no probe takes its way */
-	rm_mono_t retell;  /* of one that is known: then it is news again */
+	rm_mono_t due;     /* when no trace is running */
+	int slot;          /* -1: no trace is running */
+	uint64_t to, news; /* bits of aggregators: those to be informed; those that have
+			      not been informed */
+	bool kept;         /* it is in the list being set */
+	bool service;      /* the flow of a service; perhaps no probe takes its path */
+	rm_mono_t retell;  /* when a known path of a service is reported again */
 	UT_hash_handle hh;
 };
 
-struct tracer_slot {              /* of a trace under way */
+struct tracer_slot {              /* of a running trace */
 	struct tracer_flow *flow; /* NULL: free */
 	struct trace_hops found;
 	unsigned ttl_count, answered;
 	bool reached;
-	unsigned generation; /* in its tokens, so that late answers match nothing */
+	/* Part of its tokens, so that late answers match nothing. */
+	unsigned generation;
 	rm_mono_t ends;
 };
 
 struct tracer {
 	struct tracer_options options;
 	uint32_t permille;
-	struct tracer_flow *flows; /* a hash by key */
+	struct tracer_flow *flows; /* hash table */
 	struct tracer_slot slots[TRACER_SLOTS];
-	double budget; /* packets that may go now */
+	double budget; /* number of packets that may be sent now */
 	rm_mono_t budget_at;
-	bool waits_for_budget; /* counted once each time */
+	bool waits_for_budget; /* counted once per wait */
 	uint64_t random;
-	uint64_t path_changes; /* how often one has changed */
+	uint64_t path_changes; /* how often any path has changed */
 	struct tracer_counts counts;
 };
 
 static uint64_t tracer_flow_path_id(const struct tracer_flow *flow);
 
-#define TRACE_NS RM_NS_PER_S /* so long answers are waited for */
-#define AGAIN_NS RM_NS_PER_S /* after another way was seen */
-/* After the first silent hop; then twice that, ... */
+#define TRACE_NS RM_NS_PER_S /* time to wait for answers */
+#define AGAIN_NS RM_NS_PER_S /* after another path was seen */
+/* After the first trace with too few hops; the pause doubles with each further one. */
 #define MISS_NS (2 * RM_NS_PER_S)
 #define MISSES_MAX 16
-#define BURST_S 0.1 /* of the budget, that may go at once */
+#define BURST_S 0.1 /* seconds of the budget that may be used at once */
 
-/* 16 bits: generation from 1 (so none is 0), slot, TTL - 1. */
+/* 16 bits: generation from 1 (so no token is 0), slot, TTL - 1. */
 #define TTL_BITS 3
 #define SLOT_BITS 8
 #define GENERATIONS 31
-_Static_assert(WIRE_MAX_HOPS == 1 << TTL_BITS, "a token names a TTL");
-_Static_assert(TRACER_SLOTS == 1 << SLOT_BITS, "a token names a slot");
+_Static_assert(WIRE_MAX_HOPS == 1 << TTL_BITS, "a token has room for a TTL");
+_Static_assert(TRACER_SLOTS == 1 << SLOT_BITS, "a token has room for a slot");
 
 /* 0 .. span - 1 */
 static int64_t
@@ -151,7 +153,7 @@ ttl_count(const struct tracer_flow *flow)
 	return flow->known ? flow->routers : WIRE_MAX_HOPS;
 }
 
-/* Knows less; else it has been due for longer. */
+/* True: a has fewer known hops, or as many and has been due for longer. */
 static bool
 goes_before(
     const struct tracer_flow *a, const struct tracer_flow *b, bool pinglist_store_first)
@@ -165,8 +167,8 @@ goes_before(
 	return rm_mono_since(b->due, a->due) > 0;
 }
 
-/* Of those that are due. Every other time what plans name goes first: programs may
- * make new flows faster than these can be traced. */
+/* Chooses among the flows that are due. Every second time flows of pinglists come
+ * first: programs may make new flows faster than they can be traced. */
 static struct tracer_flow *
 pick(const struct tracer *tracer, rm_mono_t now)
 {
@@ -192,7 +194,7 @@ free_slot(const struct tracer *tracer)
 	return -1;
 }
 
-/* Forgets the trace under way. */
+/* Ends the running trace without a result. */
 static void
 tracer_abandon(struct tracer *tracer, struct tracer_flow *flow)
 {
@@ -220,7 +222,8 @@ plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_status sta
 		flow->due = (rm_mono_t){ INT64_MAX };
 		return;
 	}
-	/* Three quarters to five quarters, so that flows do not march in step. */
+	/* Three quarters to five quarters of the pause, so that flows are not all
+	 * traced at the same time. */
 	flow->due =
 	    rm_mono_add(now, pause - pause / 4 + tracer_random(tracer, pause / 2 + 1));
 }
@@ -233,7 +236,7 @@ conclude(struct tracer *tracer, struct tracer_slot *slot, rm_mono_t now)
 	uint64_t path_id = tracer_flow_path_id(flow);
 	enum trace_status status;
 
-	/* The length as known now: a probe may have told it meanwhile. */
+	/* The length as known now: a probe may have shown it meanwhile. */
 	if (flow->known && !slot->reached) {
 		slot->found.count = flow->routers;
 		slot->found.complete = true;
@@ -328,7 +331,7 @@ tracer_due(const struct tracer *tracer, rm_mono_t now)
 		if (f->slot < 0 && f->due.ns < due.ns)
 			due = f->due;
 	}
-	/* Until there is budget for the longest. */
+	/* Waits until the budget is enough for the longest path. */
 	if (due.ns <= now.ns && tracer->budget < WIRE_MAX_HOPS)
 		due = rm_mono_add(now, 1 + (int64_t)((WIRE_MAX_HOPS - tracer->budget) *
 						     1e9 / rate_per_s(tracer)));
@@ -344,7 +347,7 @@ same_place(const struct wire_address *a, const struct wire_address *b)
 	       memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-/* The slot of the very packet that is quoted, or NULL. */
+/* The slot of exactly the packet that is quoted, or NULL. */
 static struct tracer_slot *
 match(struct tracer *tracer, const struct trace_answer *answer, unsigned *ttl)
 {
@@ -382,7 +385,7 @@ tracer_answer(struct tracer *tracer, const struct trace_answer *answer, rm_mono_
 		slot->reached = slot->found.complete = true;
 		slot->found.count = (uint8_t)(ttl - 1);
 	}
-	/* All of them, or those up to the destination. */
+	/* All hops have answered, or all up to the destination. */
 	if (slot->answered == ((2u << slot->ttl_count) - 2))
 		conclude(tracer, slot, now);
 }
@@ -399,9 +402,10 @@ tracer_counts(const struct tracer *tracer)
 	return &tracer->counts;
 }
 
-/* ---- Which flows there are, and how long their ways are ---- */
+/* ---- The list of flows, and the length of their paths ---- */
 
-/* New flows are spread over this, and wait so long for a first probe to arrive. */
+/* Traces of new flows are spread over this time, in which a first probe may arrive
+ * and show the length. */
 #define FIRST_SPREAD_NS (200 * RM_NS_PER_MS)
 #define FIRST_LENGTH_NS (2 * RM_NS_PER_S)
 #define OTHER_LENGTH_NS RM_NS_PER_S /* after another length was seen */
@@ -444,7 +448,7 @@ same_flow(const struct trace_flow *a, const struct trace_flow *b)
 	       memcmp(a->dst.bytes, b->dst.bytes, sizeof(a->dst.bytes)) == 0;
 }
 
-/* Everything that was learned is of another way. */
+/* All that was learned before is about another path. */
 static void
 flow_begin(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 {
@@ -497,7 +501,7 @@ set_flow(struct tracer *tracer, size_t owner, const struct wire_target *target,
 	fresh.src.port = src_port;
 	HASH_FIND(hh, tracer->flows, &key, sizeof(key), flow);
 	if (flow != NULL && flow->kept)
-		return 0; /* the same again, as another kind of target */
+		return 0; /* the same flow again, as another kind of target */
 	if (flow == NULL) {
 		r = flow_add(tracer, &key, &flow);
 		if (r < 0)
@@ -522,8 +526,8 @@ leaves_the_rack(const struct wire_target *target)
 	       target->kind == WIRE_SERVICE;
 }
 
-/* Sooner than planned, but never again and again: where packets are sprayed over ways
- * of unequal length every probe may tell another one. */
+/* Traces sooner than planned, but not with every probe: where packets are sprayed
+ * over paths of unequal length every probe may show another length. */
 static void
 hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 {
@@ -537,8 +541,9 @@ hurry(struct tracer *tracer, struct tracer_flow *flow, rm_mono_t now)
 		flow->due = soon;
 }
 
-/* No probe takes the way of every flow of a service, but to the same destination all
- * ways are, as a rule, as long: so its traces do not get there either. */
+/* No probe takes the path of every flow of a service, but paths to the same
+ * destination usually have the same length: so their traces do not reach the
+ * destination either. */
 static void
 lend_length(
     struct tracer *tracer, struct tracer_flow *flow, uint8_t routers, rm_mono_t now)
@@ -583,7 +588,7 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 		return -EINVAL;
 	for (flow = tracer->flows; flow != NULL; flow = flow->hh.next)
 		flow->kept = false;
-	/* From where its probes leave is a guess: a trace would show another way. */
+	/* The source port of its probes is unknown: a trace would show another path. */
 	if (port != NULL && port_flows(port) == PORT_FLOWS_UNKNOWN)
 		count = 0;
 	for (size_t i = 0; i < count && r == 0; i++) {
@@ -600,7 +605,7 @@ tracer_set(struct tracer *tracer, size_t owner, const struct wire_target *target
 		if (!leaves_the_rack(target) || own == NULL ||
 		    prober_target_check(target, port, NULL) != TARGET_FINE)
 			continue;
-		/* Those of services are not only what probes take. */
+		/* The flows of services include more than the probes use. */
 		flows = prober_target_flows(
 		    target, target->kind == WIRE_SERVICE ? NULL : port, ports);
 		for (size_t k = 0; k < flows && r == 0; k++)
@@ -637,7 +642,8 @@ tracer_length(struct tracer *tracer, size_t owner, struct wire_rnic_id dst,
 	if (flow->slot >= 0)
 		return false;
 	if (routers == 0)
-		flow->due = (rm_mono_t){ INT64_MAX }; /* a neighbour: no way at all */
+		/* A neighbour: there is no switch on the path. */
+		flow->due = (rm_mono_t){ INT64_MAX };
 	else
 		hurry(tracer, flow, now);
 	return true;
@@ -653,7 +659,7 @@ tracer_free(struct tracer *tracer)
 	free(tracer);
 }
 
-/* ---- What is known of the ways, for aggregators and for people ---- */
+/* ---- The known paths, for aggregators and for the API ---- */
 
 static void
 fill(const struct tracer_flow *flow, rm_mono_t now, struct wire_path *out)
@@ -678,7 +684,7 @@ fill(const struct tracer_flow *flow, rm_mono_t now, struct wire_path *out)
 	memcpy(out->hops, path->good.at, sizeof(out->hops));
 }
 
-/* No plan names them, and what no plan names is forgotten by aggregators. */
+/* Aggregators forget flows that no plan names, so these are reported again. */
 static void
 flow_retell(struct tracer_flow *flow, rm_mono_t now)
 {
@@ -735,10 +741,11 @@ tracer_list(const struct tracer *tracer, size_t first, rm_mono_t now,
 	return count;
 }
 
-/* So many traces in a row with fewer hops than known: it may be another way. */
+/* After so many traces in a row with fewer hops than known, the path may have
+ * changed. */
 #define DOUBTFUL_MISSES 3
 
-/* as tracer_path_id */
+/* as returned by tracer_path_id */
 static uint64_t
 tracer_flow_path_id(const struct tracer_flow *flow)
 {

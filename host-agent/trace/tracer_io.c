@@ -9,18 +9,19 @@
 
 #define JOBS_PER_TURN 16
 #define TTL_OF_PROBES 255
-#define TTL_OF_SOFT_ROCE 64 /* whatever an address handle says */
-/* Never more often than this, whatever is due. */
+/* Soft-RoCE uses this TTL, whatever the address handle has. */
+#define TTL_OF_SOFT_ROCE 64
+/* The shortest time between two turns, whatever is due. */
 #define TURN_NS (5 * RM_NS_PER_MS)
-/* So long news of a way's length may wait: to find what is due takes a look at every
- * flow, and where ways differ in length every probe has news. */
+/* News of a path's length may wait this long: finding what is due examines every
+ * flow, and where paths differ in length every probe brings news. */
 #define NEWS_NS (50 * RM_NS_PER_MS)
 
 struct tracer_io {
 	struct rm_loop *loop;
 	struct tracer *tracer;
 	struct rm_timer *timer;
-	rm_mono_t due; /* of the timer */
+	rm_mono_t due; /* time at which the timer fires */
 	struct trace_socket *ports[TRACER_MAX_OWNERS];
 	struct trace_socket_counts counts;
 	bool denied;
@@ -41,7 +42,7 @@ arm(struct tracer_io *io)
 		rm_timer_at(io->timer, due);
 }
 
-/* Costs the same however many flows there are. */
+/* The cost does not depend on the number of flows. */
 static void
 arm_for_news(struct tracer_io *io, rm_mono_t now)
 {
@@ -160,14 +161,14 @@ tracer_io_set(struct tracer_io *io, size_t owner, const struct pinglist_sum *sum
 		return -EINVAL;
 	own_addresses(facts, own);
 	if (io->ports[owner] == NULL)
-		targets = 0; /* none of them can be traced */
+		targets = 0; /* none of the targets can be traced */
 	r = tracer_set(
 	    io->tracer, owner, sum->targets, targets, own, port, to, rm_mono_now());
 	arm(io);
 	return r;
 }
 
-/* No way is so long that the one could be taken for the other. */
+/* No path is so long that one initial TTL could be taken for the other. */
 static uint8_t
 routers_passed(uint8_t ttl)
 {
