@@ -15,7 +15,8 @@
 #include "rackmesh/core/netns.h"
 
 #define DEFAULT_MAX_FLOWS 1024
-#define DEFAULT_FLOW_IDLE_NS (30 * RM_NS_PER_S) /* no reply is waited for that long */
+/* Longer than any reply is waited for. */
+#define DEFAULT_FLOW_IDLE_NS (30 * RM_NS_PER_S)
 #define DEFAULT_RECEIVE_BYTES (4 << 20)
 #define FIRST_FREE_PORT 1024
 #define BURSTS_PER_DRAIN 256
@@ -79,8 +80,8 @@ udp_check(struct port *base, const struct wire_address *to, uint16_t src_port)
 	return 0;
 }
 
-/* Plans come and go, and with them flows: the prober socket longest unused gives way.
- */
+/* Plans change, and with them the flows: the prober socket longest unused is closed
+ * for a new one. */
 static int
 flows_make_room(struct port_udp *port, rm_mono_t now)
 {
@@ -99,7 +100,7 @@ flows_make_room(struct port_udp *port, rm_mono_t now)
 	return 0;
 }
 
-/* Marks it as used now, so that no other packet of the burst makes it give way. */
+/* Marks the flow as used now, so that no other packet of the burst closes it. */
 static int
 flow_for(struct port_udp *port, enum port_role role, const struct port_packet *packet,
     rm_mono_t now, struct port_udp_flow **ret)
@@ -268,7 +269,8 @@ static void
 port_udp_set_options(struct port_udp *port, const struct port_udp_options *options)
 {
 	port->options = *options;
-	port->options.device = port->options.netns = NULL; /* not ours to keep */
+	/* Borrowed for the call only. */
+	port->options.device = port->options.netns = NULL;
 	if (options->sport_min == 0 && options->sport_max == 0) {
 		port->options.sport_min = FIRST_FREE_PORT;
 		port->options.sport_max = UINT16_MAX;

@@ -12,8 +12,9 @@
 #include "host-agent/udp/port_udp_socket.h"
 
 #define CONTROL_BYTES 256
-#define LOOPED_BYTES 160 /* link, IP and UDP headers and the start of the payload */
-#define ECN_CAPABLE 2    /* ECT(0), as RoCEv2 sends */
+/* The headers (link, IP, UDP) and the start of the payload \. */
+#define LOOPED_BYTES 160
+#define ECN_CAPABLE 2 /* ECT(0), as RoCEv2 sends */
 
 union control {
 	struct cmsghdr align;
@@ -40,7 +41,8 @@ struct port_udp_burst {
 	union control err_control[PORT_BURST];
 	uint8_t looped[PORT_BURST][LOOPED_BYTES];
 
-	uint8_t data[PORT_BURST][STAMP_MAX_BYTES]; /* touched as far as packets reach */
+	uint8_t data[PORT_BURST][STAMP_MAX_BYTES]; /* only as many pages are used as the
+						      largest packets need */
 };
 
 static uint8_t zeros[STAMP_MAX_BYTES]; /* never written to */
@@ -89,7 +91,7 @@ control_stamp(const struct cmsghdr *cmsg)
 	return stamping.ts[0].tv_sec * RM_NS_PER_S + stamping.ts[0].tv_nsec;
 }
 
-/* IP_TOS is one byte, its fellows are ints. */
+/* IP_TOS is one byte, the other control values are ints. */
 static int
 control_int(const struct cmsghdr *cmsg)
 {

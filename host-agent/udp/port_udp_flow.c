@@ -17,7 +17,7 @@ flow_note_drops(struct port_udp_flow *flow, uint32_t drops)
 {
 	int32_t more = (int32_t)(drops - flow->drops);
 
-	/* A packet may carry an older count than the kernel has told meanwhile. */
+	/* A packet may carry an older drop count than the kernel reported meanwhile. */
 	if (more <= 0)
 		return;
 	flow->drops = drops;
@@ -25,7 +25,7 @@ flow_note_drops(struct port_udp_flow *flow, uint32_t drops)
 	flow->shared->counts.overruns += (uint32_t)more;
 }
 
-/* Returns how many packets it took; fewer than PORT_BURST: there were no more. */
+/* Returns the number of packets taken; fewer than PORT_BURST: the queue is empty. */
 size_t
 port_udp_flow_receive(struct port_udp_flow *flow)
 {
@@ -50,7 +50,7 @@ port_udp_flow_receive(struct port_udp_flow *flow)
 	return read.taken;
 }
 
-/* False: of no packet we know. */
+/* False: the stamp matches no known packet. */
 static bool
 flow_match(struct port_udp_flow *flow, const struct port_udp_stamp_read *stamp,
     struct port_departure *ret)
@@ -101,8 +101,8 @@ port_udp_flow_read_stamps(struct port_udp_flow *flow)
 }
 
 /*
- * libevent does not say whether it was data or the error queue that woke us. Most
- * stamps are read right after the send, so that data is the usual reason.
+ * libevent does not say whether data or the error queue woke the loop. Most stamps are
+ * read right after the send, so data is the usual reason.
  */
 static void
 flow_on_event(evutil_socket_t fd, short what, void *arg)
@@ -123,7 +123,8 @@ flow_on_event(evutil_socket_t fd, short what, void *arg)
 		int error;
 		socklen_t len = sizeof(error);
 
-		/* Reading it clears it: it would wake us for ever. */
+		/* Reading the error clears it: otherwise it would wake the loop for
+		 * ever. */
 		(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	}
 }
@@ -174,7 +175,8 @@ port_udp_flow_free(struct port_udp_flow *flow)
 	free(flow);
 }
 
-/* An older packet's ICMP error is told to the next send, which then was not tried. */
+/* The kernel reports the ICMP error of an earlier packet at the next send, which
+ * then was not tried. */
 static int
 flow_send_some(struct port_udp_flow *flow, size_t first)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HASH_NONFATAL_OOM 1 /* no exit(): what was not added has no hh.tbl */
+#define HASH_NONFATAL_OOM 1 /* no exit(): an entry that was not added has no hh.tbl */
 #include <uthash.h>
 
 #include "host-agent/probe/port.h"
@@ -20,7 +20,7 @@ struct port_udp_binding;
 struct port_udp_burst;
 struct rm_loop;
 
-struct port_udp_shared { /* what all flows of a port use */
+struct port_udp_shared { /* shared by all flows of a port */
 	struct rm_loop *loop;
 	struct port_udp_burst *burst;
 	struct port_events events[PORT_ROLES];
@@ -37,7 +37,7 @@ struct port_udp_flow {
 	uint16_t local_port;
 	uint8_t family;
 	int fd;
-	rm_mono_t used; /* port_udp's: last sent from */
+	rm_mono_t used; /* set by port_udp: when it was last sent from */
 	uint32_t drops; /* the kernel's count, last seen */
 	struct port_udp_stamps stamps;
 	UT_hash_handle hh; /* of the port's table */
@@ -47,13 +47,13 @@ uint32_t port_udp_flow_key(uint8_t family, uint16_t local_port);
 
 int port_udp_flow_new(struct port_udp_shared *shared, enum port_role role,
     const struct port_udp_binding *binding, struct port_udp_flow **ret);
-void port_udp_flow_free(struct port_udp_flow *flow); /* NULL is fine */
+void port_udp_flow_free(struct port_udp_flow *flow); /* NULL is allowed */
 
-/* Both return how many packets they took; PORT_BURST: there may be more. */
+/* Both return the number of packets taken; PORT_BURST: there may be more. */
 size_t port_udp_flow_receive(struct port_udp_flow *flow);
 size_t port_udp_flow_read_stamps(struct port_udp_flow *flow);
 
-/* Sends count packets, all of this flow, and reads the stamps that are there. */
+/* Sends count packets, all of this flow, and reads the stamps that have come. */
 void port_udp_flow_send(
     struct port_udp_flow *flow, struct port_packet **packets, size_t count);
 

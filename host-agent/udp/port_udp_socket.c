@@ -63,9 +63,9 @@ set_options(int fd, const struct option_value *options, size_t count)
 }
 
 /*
- * The stamps come with the packet's own bytes (no OPT_TSONLY): see port_udp_stamps.
- * PMTUDISC_PROBE sets "do not fragment" and ignores what ICMP claimed of the path.
- * The flow label is 0, as that of traces: some switches choose the way by it, too.
+ * The stamps come with the bytes of the packet (no OPT_TSONLY): see port_udp_stamps.
+ * PMTUDISC_PROBE sets "do not fragment" and ignores path MTUs from ICMP messages. The
+ * flow label is 0, as in traces: some switches choose the path by it, too.
  */
 static int
 socket_set_options(int fd, uint8_t family)
@@ -100,7 +100,8 @@ socket_set_options(int fd, uint8_t family)
 	return set_options(fd, ipv6, sizeof(ipv6) / sizeof(ipv6[0]));
 }
 
-/* As large as asked with CAP_NET_ADMIN, else as the system allows. */
+/* The buffers are as large as asked for with CAP_NET_ADMIN, else as large as the
+ * system allows. */
 static void
 socket_set_buffers(int fd, int receive_bytes)
 {

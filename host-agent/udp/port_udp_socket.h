@@ -24,16 +24,16 @@ void port_udp_address_to_wire(
 
 struct port_udp_binding {
 	int netns_fd;
-	const char *device; /* "": not bound to one */
+	const char *device; /* "": not bound to a device */
 	struct wire_address address;
 	uint16_t port;
 	int receive_buffer_bytes;
 };
 
-/* Opens it inside the namespace; *ret is the fd, which the caller closes. */
+/* Opens the socket inside the namespace; *ret is the fd, which the caller closes. */
 int port_udp_socket_open(const struct port_udp_binding *binding, int *ret);
 
-/* What the kernel dropped at this socket so far, modulo 2^32. */
+/* Number of packets that the kernel has dropped at this socket, modulo 2^32. */
 int port_udp_socket_drops(int fd, uint32_t *ret);
 
 #endif

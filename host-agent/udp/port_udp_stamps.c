@@ -68,7 +68,7 @@ port_udp_stamps_waiting(const struct port_udp_stamps *stamps)
 	return stamps->stamped != stamps->sent;
 }
 
-/* How long the IP header at p is, if it is one with UDP from sport behind it. */
+/* Length of the IP header at p, if a UDP header with source port sport follows it. */
 static size_t
 ip_header(const uint8_t *p, size_t len, uint8_t family, uint16_t sport)
 {
@@ -89,7 +89,8 @@ size_t
 port_udp_stamps_payload(
     const uint8_t *packet, size_t len, uint8_t family, uint16_t sport)
 {
-	static const uint8_t usual[] = { 14, 0, 18 }; /* Ethernet, none, with VLAN */
+	/* Link headers: Ethernet, none, Ethernet with VLAN. */
+	static const uint8_t usual[] = { 14, 0, 18 };
 	size_t bytes;
 
 	for (size_t i = 0; i < sizeof(usual); i++) {
