@@ -3,26 +3,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Clocks differ by up to some 100 ppm, and NTP slews ours by as much as 500. */
+/* Clocks differ by up to some 100 ppm, and NTP slews the host's clock by as much as
+ * 500. */
 #define DRIFT_PPM 1000
 #define PAIR_SLACK_NS RM_NS_PER_MS
 #define PAIR_TAKES_NS (200 * RM_NS_PER_US)
 #define PAIR_LASTS_NS (60 * RM_NS_PER_S)
-#define DRIFT_OVER_NS (100 * RM_NS_PER_MS) /* shorter gaps tell little */
+/* The drift measured over shorter gaps is too imprecise \. */
+#define DRIFT_OVER_NS (100 * RM_NS_PER_MS)
 
-/* Longer than a probe is in flight: none is measured from before to after a jump. */
+/* Longer than any probe is in flight: no probe has one stamp from before a jump and
+ * one from after it. */
 #define UNTRUSTED_NS (5 * RM_NS_PER_S)
 
 #define MIN_KHZ 1000
 #define MAX_KHZ 10000000
 #define MIN_PERIOD_NS RM_NS_PER_S
-#define REAL_TIME_MASK (UINT64_MAX >> 2) /* what seconds << 32 need at least */
+/* The bits that seconds << 32 needs at least. */
+#define REAL_TIME_MASK (UINT64_MAX >> 2)
 #define REAL_TIME_WITHIN_S 86400
 #define WALL_MAX (INT64_MAX / 2) /* the year 2116; sums of two do not overflow */
 
 typedef __int128 wide;
 
-struct reference { /* the device's time when ours was that */
+struct reference { /* the device's time at a time of the host */
 	int64_t ns;
 	rm_mono_t at;
 };
@@ -37,7 +41,7 @@ struct nic_clock {
 	int64_t base_ns;
 	wide base_rest; /* of base_ns, in 1 / khz ns */
 
-	struct reference newest; /* of the stamps */
+	struct reference newest; /* newest stamp */
 	struct reference pair;
 	bool paired;
 	int32_t drift_ppb;
@@ -63,7 +67,8 @@ clock_new(bool wall, uint64_t khz, uint64_t mask, struct nic_clock **ret)
 int
 nic_clock_new(uint64_t core_clock_khz, uint64_t mask, struct nic_clock **ret)
 {
-	/* A mask is of the lowest bits; virtual functions may say 0 for either. */
+	/* The mask has the lowest bits set; a virtual function may report 0 for the
+	 * clock or the mask. */
 	if (core_clock_khz < MIN_KHZ || core_clock_khz > MAX_KHZ ||
 	    (mask & (mask + 1)) != 0 ||
 	    ((wide)mask + 1) * 1000000 / (wide)core_clock_khz < MIN_PERIOD_NS)
@@ -89,7 +94,7 @@ real_time_ns(uint64_t raw)
 	return (int64_t)(raw >> 32) * RM_NS_PER_S + (int64_t)(raw & UINT32_MAX);
 }
 
-/* A counter of cycles would have to run for centuries to look like this. */
+/* A counter of cycles would look like this only after running for centuries. */
 static bool
 is_real_time(const struct nic_clock *clock, uint64_t raw, rm_wall_t wall)
 {
@@ -109,7 +114,7 @@ format_of(
 						   : NIC_CLOCK_CYCLES;
 }
 
-/* It says something at all in its own format. */
+/* The stamp is a possible value in the clock's own format. */
 static bool
 is_sane(const struct nic_clock *clock, uint64_t raw)
 {
@@ -118,8 +123,8 @@ is_sane(const struct nic_clock *clock, uint64_t raw)
 	return clock->format != NIC_CLOCK_REAL_TIME || (raw & UINT32_MAX) < RM_NS_PER_S;
 }
 
-/* The number of cycles since the base that is nearest to what is expected: a counter
- * that has wrapped is told from a stamp that came late by our own clock. */
+/* The number of cycles since the base that is nearest to the expected one: so a
+ * wrapped counter is told apart from a stamp that, by the host's clock, came late. */
 static wide
 cycles_since_base(const struct nic_clock *clock, uint64_t raw, int64_t expected_ns)
 {
@@ -149,7 +154,7 @@ to_ns(const struct nic_clock *clock, uint64_t raw, int64_t expected_ns)
 	       (cycles * 1000000 + clock->base_rest) / (wide)clock->khz;
 }
 
-/* Nothing is lost by moving the base: what is less than a ns stays in the rest. */
+/* Moving the base loses nothing: fractions of a ns stay in the rest. */
 static void
 move_base(struct nic_clock *clock, uint64_t raw, int64_t ns)
 {
@@ -163,7 +168,8 @@ move_base(struct nic_clock *clock, uint64_t raw, int64_t ns)
 	clock->base_rest = scaled % (wide)clock->khz;
 }
 
-/* At the first stamp, and after one that did not fit. ns: what cycles begin with. */
+/* Called at the first stamp, and after one that did not fit. ns: the time at which
+ * cycles begin. */
 static void
 begin(struct nic_clock *clock, uint64_t raw, int64_t ns,
     const struct nic_clock_reading *now)
@@ -195,8 +201,8 @@ slack_after(const struct reference *reference, rm_mono_t now)
 	return (gap < 0 ? -gap : gap) / (1000000 / DRIFT_PPM);
 }
 
-/* How late a stamp may be, however slow we were: less than half a turn of the counter,
- * or it could as well be early. */
+/* How late a stamp may be, however slow this host was: less than half a period of
+ * the counter, or it could as well be early. */
 static int64_t
 late_allowed(const struct nic_clock *clock)
 {
@@ -205,7 +211,7 @@ late_allowed(const struct nic_clock *clock)
 	return quarter < NIC_CLOCK_LATE_NS ? (int64_t)quarter : NIC_CLOCK_LATE_NS;
 }
 
-/* Whether cycles turn out to be none, or nonsense came. */
+/* True: what was taken for cycles is real time, or the stamp is not possible at all. */
 static bool
 is_of_another_format(
     const struct nic_clock *clock, uint64_t raw, const struct nic_clock_reading *now)
@@ -238,7 +244,8 @@ answer(struct nic_clock *clock, int64_t ns, rm_mono_t now, int64_t *ret)
 	return 0;
 }
 
-/* The first one. Cycles begin with our clock, to keep far from what overflows. */
+/* The first stamp. Cycles begin at the host's time, which keeps them far from an
+ * overflow. */
 static int
 first_stamp(struct nic_clock *clock, uint64_t raw, const struct nic_clock_reading *now)
 {
@@ -285,8 +292,8 @@ nic_clock_stamp(struct nic_clock *clock, uint64_t raw,
 	return answer(clock, (int64_t)ns, now->mono, ret);
 }
 
-/* How far from expected it may be: between two pairs little, either way; but a stamp,
- * when polled, was older than its clock. */
+/* How far the stamp may be from the expected value. Between two pairs: little,
+ * either way; but a completion's stamp was already old when it was polled. */
 static bool
 pair_is_plausible(const struct nic_clock *clock, wide off, int64_t slack)
 {

@@ -103,7 +103,7 @@ port_verbs_open_handles(struct port_verbs *port)
 	return r;
 }
 
-/* Nobody makes or destroys handles any more. */
+/* All threads have stopped using the domain: no more handles are made or destroyed. */
 static void
 domain_on_stopped(void *arg)
 {
@@ -131,7 +131,7 @@ port_verbs_close_domain(struct port_verbs *port)
 	    verbs_ah_cache_stop(domain->handles, domain_on_stopped, domain) == 0)
 		domain_on_stopped(domain);
 	priority_pool_free(
-	    own_lanes); /* waits for what is running, and so ends the domain */
+	    own_lanes); /* waits for running jobs, and so ends the domain */
 }
 
 int
@@ -171,7 +171,8 @@ port_verbs_forget_handles(struct port_verbs *port)
 	verbs_ah_forget(port->domain->handles, NULL);
 }
 
-#define FLOW_RECEIVES 512 /* of all flow QPs together, but MIN_RECEIVES each */
+/* For all flow QPs together, but at least MIN_RECEIVES for each. */
+#define FLOW_RECEIVES 512
 #define MIN_RECEIVES 64
 #define FLOW_SENDS 256 /* likewise */
 #define MIN_SENDS 64
@@ -218,7 +219,7 @@ port_verbs_read_port(struct port_verbs *port, const struct ibv_port_attr *attr)
 	port->lid = port->infiniband ? attr->lid : 0;
 }
 
-/* What the device can do, and how the port is. */
+/* Reads what the device supports and the state of the port. */
 static int
 read_device(struct port_verbs *port, struct ibv_device_attr_ex *device,
     struct device_limits *limits, const char **step)
@@ -260,7 +261,8 @@ close_cqs(struct port_verbs *port)
 		verbs_cq_close(&port->receives[role].cq);
 }
 
-/* Twice as deep as needed: completions of a QP's former life may still be there. */
+/* Twice as deep as needed: completions from before a reset of a QP may still be in
+ * the queue. */
 static int
 open_cqs(struct port_verbs *port, enum wire_stamp_source stamps,
     const struct device_limits *limits, size_t sends)
@@ -279,7 +281,7 @@ open_cqs(struct port_verbs *port, enum wire_stamp_source stamps,
 	return r;
 }
 
-/* The best stamps that the device gives. */
+/* Chooses the best stamps that the device offers. */
 static int
 open_stamps(struct port_verbs *port, const struct ibv_device_attr_ex *device,
     const struct device_limits *limits, size_t sends)
@@ -440,7 +442,8 @@ port_verbs_open(struct port_verbs *port)
 	return r;
 }
 
-/* Queues before their memory and CQs, handles before the domain, the device last. */
+/* QPs are closed before their memory and CQs, handles before the domain, the device
+ * last. */
 static void
 port_verbs_close(struct port_verbs *port)
 {
@@ -477,7 +480,7 @@ port_verbs_const(const struct port *port)
 	return (const struct port_verbs *)port;
 }
 
-/* The flows of the device, whatever is asked for. */
+/* The device has its own flows, whatever source port is asked for. */
 static uint16_t
 verbs_flow(const struct port *base, uint16_t wanted)
 {
@@ -528,7 +531,7 @@ verbs_drain(struct port *base, enum port_role role)
 	do
 		port_verbs_take(port, role);
 	while (port_verbs_deliver(port, role) == PORT_BURST && --bursts > 0);
-	port_verbs_refill(port); /* what was not worth handing over, too */
+	port_verbs_refill(port); /* buffers of dropped packets, too */
 	if (bursts == 0)
 		port_verbs_again(port);
 	return bursts > 0;
@@ -628,7 +631,8 @@ port_verbs_new(struct rm_loop *loop, const struct port_verbs_options *options,
 		return r;
 	}
 	port_verbs_check_lid(port);
-	port->options.device = port->options.driver = NULL; /* not ours to keep */
+	/* Borrowed for the call only. */
+	port->options.device = port->options.driver = NULL;
 	*ret = &port->base;
 	return 0;
 }

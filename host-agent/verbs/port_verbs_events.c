@@ -6,8 +6,9 @@
 #include "host-agent/verbs/verbs_calls.h"
 #include "rackmesh/loop/loop.h"
 
-#define REPAIR_GAP_NS (200 * RM_NS_PER_MS) /* between two tries at least */
-#define REPAIRS 6 /* failures in a row, each after twice the time; then give up */
+#define REPAIR_GAP_NS (200 * RM_NS_PER_MS) /* least time between two attempts */
+/* Failures in a row, each after twice the time; then the port gives up. */
+#define REPAIRS 6
 
 static void port_verbs_quiet(struct port_verbs *port);
 
@@ -24,7 +25,7 @@ renumbered(struct port_verbs *port)
 	notice_soon(port);
 }
 
-/* One at a time: the owner may free the port from inside. */
+/* One report at a time: the owner may free the port in its callback. */
 static void
 port_verbs_report(struct port_verbs *port)
 {
@@ -72,7 +73,7 @@ port_verbs_suspect(struct port_verbs *port, struct port_verbs_queue *queue)
 		return;
 	queue->suspect = true;
 	if (port->repairs_failed > 0)
-		return; /* the next try is set */
+		return; /* the timer for the next attempt is set */
 	rm_timer_after(
 	    port->repair, since >= REPAIR_GAP_NS ? 0 : REPAIR_GAP_NS - since);
 }
@@ -105,7 +106,7 @@ port_verbs_repair(struct port_verbs *port)
 	int error = 0;
 
 	port->repaired = rm_mono_now();
-	/* What has arrived in time is no part of the life that ends. */
+	/* Packets that have arrived before the reset are still delivered. */
 	for (int role = 0; role < PORT_ROLES; role++)
 		(void)port_drain(&port->base, (enum port_role)role);
 	if (port->gone != 0)
@@ -133,9 +134,10 @@ port_verbs_repair(struct port_verbs *port)
 	}
 }
 
-/* ---- what the device tells ---- */
+/* ---- events of the device ---- */
 
-/* The event only says that something has changed; what holds now the port says. */
+/* The event only says that something has changed; the present state is read from the
+ * port. */
 static void
 port_look(struct port_verbs *port)
 {
@@ -152,7 +154,8 @@ port_look(struct port_verbs *port)
 	}
 	port_verbs_read_port(port, &attr);
 	if (port->link_up && port->mtu_bytes != mtu_bytes) {
-		port_verbs_fail(port, -ESTALE); /* its buffers are of the old size */
+		/* Its buffers have the size of the old MTU. */
+		port_verbs_fail(port, -ESTALE);
 		return;
 	}
 	port->mtu_bytes = mtu_bytes;
@@ -168,7 +171,7 @@ port_look(struct port_verbs *port)
 		port_verbs_drop_waiting(port);
 		return;
 	}
-	port_verbs_forget_handles(port); /* of neighbours that may have changed */
+	port_verbs_forget_handles(port); /* their neighbours may have changed */
 	for (size_t i = 0; i < port->queue_count; i++)
 		port_verbs_suspect(port, &port->queues[i]);
 }
@@ -234,7 +237,8 @@ port_verbs_on_async(struct port_verbs *port, const struct ibv_async_event *event
 		port_suspect_qp(port, event->element.qp);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
-	case IBV_EVENT_CQ_ERR: /* completions are lost: nothing can be relied on */
+	case IBV_EVENT_CQ_ERR: /* completions are lost: the port cannot be used any more
+				*/
 		port_verbs_fail(port, -EIO);
 		break;
 	default:
@@ -252,8 +256,8 @@ port_verbs_again(struct port_verbs *port)
 	rm_timer_after(port->again, 0);
 }
 
-/* A fixed share; what is left comes in the next turn of the loop. Replies first: T6 is
- * taken when they are handed over. */
+/* Handles a fixed share; the rest follows in the next turn of the loop. Replies come
+ * first: T6 is taken when they are delivered. */
 static void
 port_turn(struct port_verbs *port)
 {
@@ -279,16 +283,16 @@ port_cq(struct port_verbs *port, int i)
 	return i < PORT_ROLES ? &port->receives[i].cq : &port->sends;
 }
 
-/* What was sent is looked at with the next send, unless its stamp is wanted: a wake-up
- * for each would cost more than the sending. */
+/* Send completions are read at the next send, unless their stamp is needed: a
+ * wake-up for each would cost more than sending. */
 static bool
 port_wants_events(const struct port_verbs *port, int i)
 {
 	return i < PORT_ROLES || port->stamps != WIRE_STAMP_USER;
 }
 
-/* All events of the channel are taken and acknowledged: one that is not would keep its
- * queue from ever being destroyed. */
+/* All events of the channel are taken and acknowledged: an event that is not
+ * acknowledged would block the destruction of its queue for ever. */
 static int
 port_take_events(struct port_verbs *port, unsigned events[CQS])
 {
@@ -304,11 +308,11 @@ port_take_events(struct port_verbs *port, unsigned events[CQS])
 			if (port_cq(port, j)->cq == cq)
 				events[j]++;
 	}
-	return 0; /* the fd is still readable: it wakes us again */
+	return 0; /* the fd is still readable, and wakes the loop again */
 }
 
-/* Armed first, emptied then: what completes in between is found, what comes after
- * wakes us. */
+/* The queues are armed first, then drained: so completions in between are found, and
+ * later ones wake the loop. */
 static void
 port_on_channel(evutil_socket_t fd, short what, void *arg)
 {
@@ -344,7 +348,7 @@ port_on_async(evutil_socket_t fd, short what, void *arg)
 			continue;
 		if (r == -EAGAIN)
 			return;
-		if (r < 0) { /* what a device that was taken away says */
+		if (r < 0) { /* a removed device returns this error */
 			port_verbs_fail(port, r);
 			return;
 		}
@@ -384,7 +388,8 @@ port_on_watch(void *arg)
 
 	rm_timer_after(port->watch, RM_NS_PER_S);
 	port_verbs_watch_clock(port);
-	port_turn(port); /* buffers that the device refused, sends that failed */
+	/* For buffers that the device refused, and sends that failed. */
+	port_turn(port);
 }
 
 static int
@@ -421,7 +426,8 @@ port_verbs_wire(struct port_verbs *port)
 			r = port->calls->req_notify(port_cq(port, i)->cq);
 	if (r < 0)
 		return r;
-	port_verbs_again(port); /* what arrived before the queues were armed */
+	/* For packets that arrived before the queues were armed. */
+	port_verbs_again(port);
 	rm_timer_after(port->watch, RM_NS_PER_S);
 	return 0;
 }
@@ -434,7 +440,7 @@ event_drop(struct event **event)
 	*event = NULL;
 }
 
-/* of a device that is gone */
+/* Stops all events of a device that is gone. */
 static void
 port_verbs_quiet(struct port_verbs *port)
 {
@@ -446,8 +452,8 @@ port_verbs_quiet(struct port_verbs *port)
 	rm_timer_stop(port->watch);
 }
 
-/* Events that were told but not taken are lost with the channel; those taken are all
- * acknowledged. */
+/* Events that were reported but not taken are lost with the channel; those taken are
+ * all acknowledged. */
 void
 port_verbs_unwire(struct port_verbs *port)
 {

@@ -6,7 +6,7 @@
 
 #define POLL_BATCH 32
 
-/* NULL: of no queue of this port. */
+/* NULL: the number belongs to no queue of this port. */
 static struct port_verbs_queue *
 queue_of(struct port_verbs *port, uint64_t wr_id)
 {
@@ -15,7 +15,7 @@ queue_of(struct port_verbs *port, uint64_t wr_id)
 	return number < port->queue_count ? &port->queues[number] : NULL;
 }
 
-/* False: nothing in it that could be handed over. */
+/* False: the completion has no packet that could be delivered. */
 static bool
 completion_is_whole(struct port_verbs *port, const struct port_verbs_queue *queue,
     const struct verbs_completion *completion)
@@ -49,7 +49,7 @@ take_one(struct port_verbs *port, struct port_verbs_receive *receive,
 	buffer = verbs_queue_take(
 	    queue->queue, completion->wr_id, completion->status == IBV_WC_SUCCESS);
 	if (buffer == NULL)
-		return; /* its life is over, and the buffer posted again */
+		return; /* the buffer was reset and posted again meanwhile */
 	if (!completion_is_whole(port, queue, completion)) {
 		verbs_queue_give_back(queue->queue, completion->wr_id);
 		if (completion->status != IBV_WC_SUCCESS) {
@@ -69,7 +69,8 @@ take_one(struct port_verbs *port, struct port_verbs_receive *receive,
 	taken->has_stamp = port_verbs_stamp(port, completion, now, &taken->stamp_ns);
 }
 
-/* A queue that ran empty has dropped something, how much nobody counts: one each. */
+/* A queue that ran empty has dropped packets, in unknown number: each time counts as
+ * one. */
 static void
 port_note_levels(struct port_verbs *port)
 {
@@ -118,7 +119,7 @@ port_verbs_take(struct port_verbs *port, enum port_role role)
 	} while (n == want);
 }
 
-/* False: nobody could tell whom it is from. */
+/* False: the sender cannot be determined. */
 static bool
 read_arrival(struct port_verbs *port, const struct port_verbs_queue *queue,
     const struct port_verbs_taken *taken, struct port_arrival *ret)
@@ -181,8 +182,9 @@ port_verbs_deliver(struct port_verbs *port, enum port_role role)
 	return looked;
 }
 
-/* A lost queue has its buffers still: they are the device's until it is revived. One
- * that is broken would flush what it gets, and so wake us again and again. */
+/* The buffers of a lost queue belong to the device until the queue is revived. A
+ * broken queue would flush each buffer that it gets, and so wake the loop again and
+ * again. */
 void
 port_verbs_refill(struct port_verbs *port)
 {

@@ -9,8 +9,8 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-#define DOUBTS 10 /* seconds without trust, after which software has to do */
-#define SETTLE_NS (5 * RM_NS_PER_S) /* nothing is in flight for longer */
+#define DOUBTS 10 /* seconds without trust, after which software stamps are used */
+#define SETTLE_NS (5 * RM_NS_PER_S) /* longer than any packet is in flight */
 
 static void port_verbs_departed(struct port_verbs *port, enum port_role role,
     const struct port_departure *departures, size_t count);
@@ -38,8 +38,8 @@ port_verbs_settled(const struct port_verbs *port, rm_mono_t now)
 	return rm_mono_since(now, port->settled) >= 0;
 }
 
-/* Between a stamp of the NIC and one of ours any time may seem to have passed: while
- * both are about there is none. */
+/* A difference between a stamp of the NIC and one of the host has no meaning: while
+ * both kinds may occur, packets have no stamp. */
 bool
 port_verbs_stamp(struct port_verbs *port, const struct verbs_completion *completion,
     const struct nic_clock_reading *now, int64_t *ret)
@@ -78,11 +78,11 @@ port_verbs_watch_clock(struct port_verbs *port)
 	}
 }
 
-/* A neighbour never heard of takes tens of ms, more where many are new at once. The
- * wait is part of T4 - T3, so nobody takes it for the network's. */
+/* Resolving a new neighbour takes tens of ms, more where many are new at once. The
+ * wait is part of T4 - T3, so it does not count as time of the network. */
 #define PATIENCE_NS (200 * RM_NS_PER_MS)
 
-/* Copies a reply. -EAGAIN: it does not wait; a probe never does. */
+/* Copies a reply that has to wait. -EAGAIN: it cannot wait; probes never do. */
 static int
 port_verbs_wait(
     struct port_verbs *port, enum port_role role, const struct port_packet *packet)
@@ -115,7 +115,7 @@ port_verbs_wait(
 	return 0;
 }
 
-/* False: it waits on. */
+/* False: the reply continues to wait. */
 static bool
 try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono_t now)
 {
@@ -124,11 +124,11 @@ try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono
 	struct port_departure departure;
 	int r;
 
-	packet->to = &waiting->to; /* it may have moved since */
+	packet->to = &waiting->to; /* the struct may have moved since */
 	r = port_verbs_post(port, PORT_REFLECTOR, packet);
 	if (r == -EINPROGRESS && rm_mono_since(waiting->deadline, now) > 0)
 		return false;
-	/* The reflector believes that it left: its end is counted here, and once. */
+	/* The reflector counts it as sent: its loss is counted here, once. */
 	if (r != 0 && port->counts.handles_refused == refused)
 		port->counts.handles_refused++;
 	if (r != 0 || port->stamps != WIRE_STAMP_USER ||
@@ -139,13 +139,13 @@ try_waiting(struct port_verbs *port, struct port_verbs_waiting *waiting, rm_mono
 	return true;
 }
 
-/* All have the same patience: the first is the next whose time is over. */
+/* All have the same time-out: the first one is the next to expire. */
 void
 port_verbs_send_waiting(struct port_verbs *port)
 {
 	rm_mono_t now = rm_mono_now();
 
-	/* Sending may find the device gone, which drops them all. */
+	/* Sending may find that the device is gone, which drops all that wait. */
 	for (size_t n = port->waiting_count; n > 0 && port->waiting_count > 0; n--) {
 		struct port_verbs_waiting waiting = port->waiting[port->waiting_first];
 
@@ -208,7 +208,7 @@ take_sent(struct port_verbs *port, const struct verbs_completion *completion,
 
 	if (number >= port->queue_count ||
 	    !verbs_queue_sent(port->queues[number].queue, completion->wr_id, &send))
-		return; /* of a former life */
+		return; /* of a slot that was reset meanwhile */
 	verbs_ah_put(send.handle);
 	if (completion->status != IBV_WC_SUCCESS) {
 		port->counts.errors++;
@@ -216,7 +216,7 @@ take_sent(struct port_verbs *port, const struct verbs_completion *completion,
 		return;
 	}
 	if (port->stamps == WIRE_STAMP_USER)
-		return; /* told when it was posted */
+		return; /* the stamp was reported when it was posted */
 	if (!port_verbs_stamp(port, completion, now, &stamp_ns)) {
 		port->counts.stamps_missing++;
 		return;
@@ -264,11 +264,11 @@ port_verbs_label(const struct port_verbs *port, uint16_t src_port)
 	if (port->flows == PORT_FLOWS_QP)
 		for (size_t i = 0; i < port->flow_count; i++)
 			if (port->queues[QUEUE_FLOWS + i].port == src_port)
-				return (uint32_t)i + 1; /* whatever its number is */
+				return (uint32_t)i + 1; /* whatever number the QP has */
 	return 0;
 }
 
-/* A reply takes the flow of its probe's label, wherever that was made. */
+/* A reply leaves in the flow of its probe's label, whatever chose that label. */
 static int
 pick_flow(struct port_verbs *port, enum port_role role,
     const struct port_packet *packet, struct port_verbs_queue **ret)
@@ -280,13 +280,13 @@ pick_flow(struct port_verbs *port, enum port_role role,
 	else if (port->flows == PORT_FLOWS_QP)
 		while (port->queues[QUEUE_FLOWS + flow].port != packet->src_port)
 			if (++flow == port->flow_count)
-				return -EAGAIN; /* it got another number just now */
+				return -EAGAIN; /* the QP has just got another number */
 	*ret = &port->queues[QUEUE_FLOWS + flow];
 	return (*ret)->lost ? -EAGAIN : 0;
 }
 
-/* Label 0 would be any source port, a new one each time: never where labels count, or
- * may count. */
+/* With label 0 the source port would be arbitrary, a new one each time: it is never
+ * used where labels decide the port, or may. */
 static uint32_t
 handle_label(const struct port_verbs *port, enum port_role role,
     const struct port_packet *packet)
@@ -317,8 +317,8 @@ may_send(const struct port_verbs *port, const struct port_packet *packet)
 	return 0;
 }
 
-/* The stamp is taken before posting: with Soft-RoCE a packet may be at its peer, and
- * answered, before that returns. */
+/* The stamp is taken before posting: with Soft-RoCE a packet may have reached its
+ * peer, and been answered, before the call returns. */
 static int
 port_verbs_post(
     struct port_verbs *port, enum port_role role, struct port_packet *packet)
@@ -379,8 +379,8 @@ port_verbs_send(
 			departures[departed++] =
 			    (struct port_departure){ .token = packet->token,
 				    .stamp_ns = packet->posted.ns };
-		/* What has arrived meanwhile gets its stamp now, not when all is sent.
-		 */
+		/* Packets that arrived meanwhile get their stamps now, not after all
+		 * sends. */
 		for (int other = 0; other < PORT_ROLES; other++)
 			port_verbs_take(port, (enum port_role)other);
 	}

@@ -11,7 +11,7 @@
 struct lane {
 	struct priority_pool *pool;
 	struct rm_worker *worker;
-	struct lane_job *job; /* what it is at, or NULL */
+	struct lane_job *job; /* its running job, or NULL */
 };
 
 struct lane_queue {
@@ -23,7 +23,7 @@ struct priority_pool {
 	size_t count;
 	struct lane_queue queues[LANE_CLASSES];
 	size_t busy[LANE_CLASSES];
-	unsigned retries; /* in a row, while something idle waits */
+	unsigned retries; /* in a row, while an idle job waits */
 	bool ending;
 };
 
@@ -62,8 +62,8 @@ class_may_start(const struct priority_pool *pool, enum lane_class class)
 	return class == LANE_NEW || tried == 0;
 }
 
-/* Both share a lane, and some dozen dead neighbours keep it busy for ever: without a
- * turn now and then what is idle would never be done. */
+/* Retries and idle jobs share a thread, and some dozen dead neighbours keep it busy
+ * for ever: idle jobs get a turn now and then, or they would never run. */
 static enum lane_class
 retry_or_idle(struct priority_pool *pool)
 {
@@ -107,7 +107,7 @@ lane_done(void *arg, int r)
 
 	lane->job = NULL;
 	lane->pool->busy[job->class]--;
-	priority_pool_dispatch(lane->pool); /* before: done may take its time */
+	priority_pool_dispatch(lane->pool); /* before done, which may take its time */
 	job->done(job, r);
 }
 
@@ -123,7 +123,7 @@ priority_pool_dispatch(struct priority_pool *pool)
 		if (lane->job == NULL)
 			return;
 		pool->busy[lane->job->class]++;
-		/* Its worker has room for one and is idle: this does not fail. */
+		/* The worker has room for one job and is idle: this does not fail. */
 		(void)rm_worker_submit(lane->worker, lane_run, lane_done, lane);
 	}
 }
@@ -207,7 +207,7 @@ lanes_free_until(struct priority_pool *pool, rm_mono_t until)
 	if (left == 0) {
 		free(pool->lanes);
 		free(pool);
-	} /* else those that run were found through them */
+	} /* else the running jobs have been found through their threads */
 	return left;
 }
 

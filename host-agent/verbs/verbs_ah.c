@@ -6,8 +6,8 @@
 
 #include "host-agent/verbs/verbs_ah_state.h"
 
-/* So long after one was made the others of a target surely take no time: the kernel
- * still knows the neighbour. */
+/* For this long after one handle of a target was made the others take no time: the
+ * kernel still knows the neighbour. */
 #define GOOD_NS (10 * RM_NS_PER_S)
 
 static int ah_make(struct verbs_ah *ah, enum lane_class class);
@@ -33,7 +33,8 @@ report(struct verbs_ah_cache *cache, const struct verbs_ah_key *key, int r)
 		cache->options.on_ready(key, r, cache->options.arg);
 }
 
-/* Whether that was the end of a cache that is stopped: last use of it. */
+/* Calls on_stopped if that was the last handle of a stopped cache, which must not be
+ * used afterwards. */
 static void
 ah_check_end(struct verbs_ah_cache *cache)
 {
@@ -48,7 +49,7 @@ ah_check_end(struct verbs_ah_cache *cache)
 	}
 	cache->on_stopped = NULL;
 	if (on_stopped != NULL)
-		on_stopped(cache->stopped_arg); /* may free it */
+		on_stopped(cache->stopped_arg); /* may free the cache */
 }
 
 static int
@@ -67,7 +68,7 @@ ah_destroyed(struct lane_job *job, int r)
 	struct verbs_ah_cache *cache = ah->cache;
 
 	if (r == -ECANCELED)
-		r = ah_run_destroy(job); /* no lane has, and none will */
+		r = ah_run_destroy(job); /* no thread has run it, and none will */
 	if (r < 0)
 		cache->counts.destroy_failed++;
 	else
@@ -76,7 +77,8 @@ ah_destroyed(struct lane_job *job, int r)
 	ah_check_end(cache);
 }
 
-/* Of one that nobody holds and that is in no line; it may be gone on return. */
+/* Destroys a handle that is in no list and has no references; it may be freed on
+ * return. */
 static void
 ah_destroy(struct verbs_ah *ah)
 {
@@ -89,7 +91,7 @@ ah_destroy(struct verbs_ah *ah)
 		ah_destroyed(&ah->job, -ECANCELED);
 }
 
-/* It is handed out no more, and goes when the last who holds it has put it. */
+/* The handle is not handed out any more, and is destroyed with its last reference. */
 static void
 ah_retire(struct verbs_ah *ah)
 {
@@ -119,7 +121,7 @@ ah_run_create(struct lane_job *job)
 	return calls->create(&ah->key, &ah->handle, calls->arg);
 }
 
-/* The first of those that wait may stop everything when it is told. */
+/* The first callback may stop the cache. */
 static void
 refuse_waiting(struct verbs_ah_cache *cache, struct ah_target *target, int r)
 {
@@ -187,7 +189,7 @@ make_waiting(struct verbs_ah_cache *cache, struct ah_target *target)
 	}
 }
 
-/* Whether there is still a place for it. */
+/* False: there is no place for it any more. */
 static bool
 ah_replace(struct verbs_ah *ah)
 {
@@ -197,7 +199,7 @@ ah_replace(struct verbs_ah *ah)
 	ah->target->refreshing = false;
 	ah->target->refresh_failures = 0;
 	if (old == NULL || old->state != AH_READY)
-		return false; /* it went meanwhile */
+		return false; /* it was destroyed meanwhile */
 	cache->counts.refreshed++;
 	ah_retire(old);
 	ah_table_enter(ah);
@@ -241,7 +243,7 @@ ah_created(struct lane_job *job, int r)
 	struct verbs_ah_cache *cache = ah->cache;
 	rm_mono_t now = cache->options.now();
 
-	cache->count++; /* it must not end before we are done with it */
+	cache->count++; /* keeps the cache from ending before this function returns */
 	if (r < 0)
 		ah_failed(ah, r, now);
 	else
@@ -250,7 +252,7 @@ ah_created(struct lane_job *job, int r)
 	ah_check_end(cache);
 }
 
-/* -ECANCELED: there are no lanes; nothing has happened. */
+/* -ECANCELED: the pool has been stopped; nothing has changed. */
 static int
 ah_make(struct verbs_ah *ah, enum lane_class class)
 {
@@ -336,7 +338,8 @@ verbs_ah_cache_free(struct verbs_ah_cache *cache)
 	ah_check_end(cache); /* or after the last call that is running */
 }
 
-/* For one more in the table. What is on its way out counts as much again. */
+/* Makes room in the table for one more handle. Handles that are being destroyed
+ * count, too. */
 static int
 cache_make_room(struct verbs_ah_cache *cache)
 {
@@ -354,7 +357,7 @@ cache_make_room(struct verbs_ah_cache *cache)
 	return 0;
 }
 
-/* Of a target that may not resolve only one is made; the others wait for it. */
+/* For a target that may not resolve only one handle is made; the others wait for it. */
 static int
 ah_start(struct verbs_ah *ah, rm_mono_t now)
 {
@@ -397,7 +400,7 @@ cache_add(struct verbs_ah_cache *cache, const struct verbs_ah_key *key, rm_mono_
 	return -EINPROGRESS;
 }
 
-/* One at a time of a target: if it is dead by now, that costs one call. */
+/* One at a time per target: if it is dead by now, that costs one call. */
 static void
 ah_refresh(struct verbs_ah *ah, rm_mono_t now)
 {

@@ -1,10 +1,10 @@
 /*
- * verbs_calls - a table of the libibverbs functions that are used.
+ * verbs_calls - a table of the libibverbs functions that the agent uses.
  *
- * Everything else calls verbs through it, so that tests can put a provider of their own
- * in its place: one that has hardware clocks, fails, and counts what it gave away. All
- * functions return 0 or -errno, whatever dialect libibverbs speaks in that place.
- * Completion queues with stamps (struct ibv_cq_ex) bring their polling along.
+ * All other files call verbs through it, so that tests can use a provider of their own:
+ * one that has hardware clocks, fails, and counts its objects. All functions return 0
+ * or -errno, whatever convention libibverbs has for the call. Completion queues with
+ * stamps (struct ibv_cq_ex) have functions of their own for polling.
  */
 #ifndef HOST_AGENT_VERBS_VERBS_CALLS_H
 #define HOST_AGENT_VERBS_VERBS_CALLS_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct verbs_calls {
-	/* -ENODEV: there is none of that name. */
+	/* -ENODEV: there is no device of that name. */
 	int (*open)(const char *device, struct ibv_context **ret);
 	int (*close)(struct ibv_context *context);
 	int (*query_device)(
@@ -27,7 +27,7 @@ struct verbs_calls {
 
 	int (*alloc_pd)(struct ibv_context *context, struct ibv_pd **ret);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	/* For local writing: to receive into and to send from. */
+	/* With the right of local writing: to receive into and to send from. */
 	int (*reg_mr)(struct ibv_pd *pd, void *data, size_t len, struct ibv_mr **ret);
 	int (*dereg_mr)(struct ibv_mr *mr);
 
@@ -43,7 +43,7 @@ struct verbs_calls {
 	/* -EAGAIN: no event. Every event must be acknowledged, or destroying blocks. */
 	int (*get_event)(struct ibv_comp_channel *channel, struct ibv_cq **ret);
 	void (*ack_events)(struct ibv_cq *cq, unsigned count);
-	/* Returns how many. */
+	/* Returns the number of completions. */
 	int (*poll)(struct ibv_cq *cq, int max, struct ibv_wc *wcs);
 
 	int (*create_qp)(
@@ -52,11 +52,11 @@ struct verbs_calls {
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *ret, int mask);
 	int (*destroy_qp)(struct ibv_qp *qp);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr);
-	/* *bad: the first of the chain that was not taken. */
+	/* *bad: the first of the chain that was not accepted. */
 	int (*post_recv)(
 	    struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-	/* May block for a second: from a worker only. */
+	/* May block for a second: call it in a worker only. */
 	int (*create_ah)(
 	    struct ibv_pd *pd, struct ibv_ah_attr *attr, struct ibv_ah **ret);
 	int (*destroy_ah)(struct ibv_ah *ah);

@@ -68,7 +68,7 @@ read_stamped(struct verbs_cq *cq, struct verbs_completion *completion)
 				: ibv_wc_read_completion_wallclock_ns(ex);
 }
 
-/* The poll begins with the first completion, and must be ended only if there is one. */
+/* Polling starts with the first completion, and must be ended only if there was one. */
 static int
 poll_stamped(struct verbs_cq *cq, int max, struct verbs_completion *completions)
 {
@@ -82,7 +82,7 @@ poll_stamped(struct verbs_cq *cq, int max, struct verbs_completion *completions)
 		value = n < max ? ibv_next_poll(cq->ex) : ENOENT;
 	} while (value == 0);
 	ibv_end_poll(cq->ex);
-	return n; /* what broke the poll off comes back with the next one */
+	return n; /* the error that stopped polling comes again with the next poll */
 }
 
 static int

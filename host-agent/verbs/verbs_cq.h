@@ -1,8 +1,8 @@
 /*
  * verbs_cq - one completion queue, with stamps of the NIC or without.
  *
- * Of a completion that is no success only wr_id, status and vendor_error mean anything,
- * and the opcode never does: who posted it says the wr_id.
+ * In a completion that is not a success only wr_id, status and vendor_error are valid,
+ * and the opcode never is: wr_id says who posted it.
  */
 #ifndef HOST_AGENT_VERBS_VERBS_CQ_H
 #define HOST_AGENT_VERBS_VERBS_CQ_H
@@ -30,12 +30,12 @@ struct verbs_completion {
 struct verbs_cq {
 	const struct verbs_calls *calls;
 	struct ibv_cq *cq;    /* NULL: not open */
-	struct ibv_cq_ex *ex; /* the same one; NULL: of the plain kind */
+	struct ibv_cq_ex *ex; /* the same queue; NULL: a plain one */
 	enum wire_stamp_source stamps;
 };
 
 /*
- * stamps: WIRE_STAMP_NIC and _WALLCLOCK ask for a queue with such stamps, anything else
+ * stamps: WIRE_STAMP_NIC and _WALLCLOCK ask for a queue with such stamps, other values
  * for a plain one. -EOPNOTSUPP and the like: the device has no such stamps.
  */
 int verbs_cq_open(struct verbs_cq *cq, const struct verbs_calls *calls,
@@ -43,7 +43,7 @@ int verbs_cq_open(struct verbs_cq *cq, const struct verbs_calls *calls,
     enum wire_stamp_source stamps);
 int verbs_cq_close(struct verbs_cq *cq);
 
-/* Returns how many, at most max, or -errno. */
+/* Returns the number of completions, at most max, or -errno. */
 int verbs_cq_poll(struct verbs_cq *cq, int max, struct verbs_completion *completions);
 
 #endif

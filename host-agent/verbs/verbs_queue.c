@@ -17,15 +17,15 @@ struct receive_slot {
 struct send_slot {
 	uint32_t life;
 	enum slot_state state;
-	struct verbs_send send; /* data and address handle not kept */
+	struct verbs_send send; /* data and address handle are not kept */
 };
 
 struct verbs_queue {
 	struct verbs_queue_options options;
-	struct ibv_qp *qp; /* NULL: lost, to be made anew */
+	struct ibv_qp *qp; /* NULL: lost, to be created again */
 	struct ibv_mr *mr;
 	uint32_t max_inline;
-	uint32_t life; /* of the slot posted last */
+	uint32_t life; /* generation of the slot posted last */
 
 	uint8_t *memory; /* buffers to receive into, then buffers to send from */
 	size_t memory_bytes, receive_stride, send_stride;
@@ -33,13 +33,13 @@ struct verbs_queue {
 	struct receive_slot *receives;
 	uint16_t *unposted; /* stack */
 	struct send_slot *sends;
-	uint16_t *unsent; /* stack of the free ones */
+	uint16_t *unsent; /* stack of the free slots */
 	uint32_t unsent_count;
 	struct verbs_queue_level level;
 	bool low;
 };
 
-#define INLINE_BYTES 256 /* all small probes and replies */
+#define INLINE_BYTES 256 /* enough for all small probes and replies */
 
 static int
 queue_modify(struct verbs_queue *queue, enum ibv_qp_state state,
@@ -106,14 +106,14 @@ verbs_queue_create_qp(struct verbs_queue *queue, const char **step)
 	return queue_to_init(queue);
 }
 
-/* Every slot is free again, whatever the device still does with it. */
+/* All slots are free again, whatever the device still does with them. */
 static void
 verbs_queue_end_lives(struct verbs_queue *queue,
     void (*on_dropped)(const struct verbs_send *send, void *arg), void *arg)
 {
 	const struct verbs_queue_options *options = &queue->options;
 
-	/* Lowest slots on top: they are used first. */
+	/* The lowest slots are on top and are used first. */
 	for (uint32_t i = 0; i < options->receives; i++) {
 		queue->receives[i].state = SLOT_FREE;
 		queue->unposted[i] = (uint16_t)(options->receives - 1 - i);
@@ -199,7 +199,7 @@ verbs_queue_revive(struct verbs_queue *queue,
 	uint32_t lowest = queue->level.lowest;
 	int r;
 
-	/* From here on a completion of what was posted before is of a former life. */
+	/* From here on completions of older posts are ignored. */
 	verbs_queue_end_lives(queue, on_dropped, arg);
 	r = queue_reset(queue);
 	if (r < 0) {
@@ -213,7 +213,7 @@ verbs_queue_revive(struct verbs_queue *queue,
 #define STRIDE 64 /* a cache line */
 #define PAGE_BYTES 4096
 #define REFILL_CHAIN 32
-#define LOW_SHARE 8 /* of the buffers */
+#define LOW_SHARE 8 /* low: less than one of so many buffers is left */
 
 #define WR_SEND (UINT64_C(1) << 63)
 #define WR_QUEUE_SHIFT 48
@@ -328,7 +328,7 @@ verbs_queue_free(struct verbs_queue *queue,
 	if (queue == NULL)
 		return;
 	calls = queue->options.calls;
-	/* A QP that lives on may still write to the memory. */
+	/* A QP that could not be destroyed may still write to the memory. */
 	if (queue->qp != NULL)
 		leak = calls->destroy_qp(queue->qp) < 0;
 	if (on_dropped != NULL && queue->sends != NULL)
@@ -364,7 +364,7 @@ verbs_queue_receive_bytes(const struct verbs_queue *queue)
 
 /* ---- receiving ---- */
 
-/* NULL: of a former life, or nothing that was ever posted here. */
+/* NULL: the completion is older than the last reset, or of nothing posted here. */
 static struct receive_slot *
 receive_find(const struct verbs_queue *queue, uint64_t wr_id, enum slot_state state)
 {
@@ -423,7 +423,7 @@ verbs_queue_give_back(struct verbs_queue *queue, uint64_t wr_id)
 	queue->unposted[queue->level.unposted++] = wr_slot(wr_id);
 }
 
-/* Posts the n topmost of the stack. Returns how many of them were taken. */
+/* Posts the n topmost slots of the stack. Returns the number accepted. */
 static size_t
 receive_post(struct verbs_queue *queue, size_t n, int *error)
 {
