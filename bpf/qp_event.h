@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * qp_event - what the kernel side of the service tracer tells the agent.
+ * qp_event - the events that the BPF programs send to the agent.
  *
  * Shared by BPF and C: fixed size, the host's byte order, GIDs in network order.
  */
@@ -14,7 +14,7 @@
 
 enum qp_event_kind {
 	QP_EVENT_CONNECTED = 1, /* a QP has got to RTR: it has a peer */
-	QP_EVENT_DESTROYED,     /* only device, qpn and who did it are there */
+	QP_EVENT_DESTROYED,     /* only device, qpn and the process are filled */
 };
 
 enum qp_event_type { /* the kernel's enum ib_qp_type */
@@ -41,10 +41,10 @@ struct qp_event {
 	__u32 port;         /* from 1 */
 	__u32 address_type; /* enum qp_event_address */
 	__u32 flow_label;
-	__u32 lid; /* destination's, InfiniBand only */
+	__u32 lid; /* the destination's, InfiniBand only */
 	__u8 sgid[16], dgid[16];
 	__u8 sgid_index, hop_limit, traffic_class, sl;
-	__u8 has_sgid; /* else sgid is zeros: the kernel keeps none */
+	__u8 has_sgid; /* 0: sgid is zeros, because the kernel keeps none */
 	__u8 reserved[3];
 	char device[QP_EVENT_DEVICE];
 	char comm[QP_EVENT_COMM];
@@ -52,6 +52,7 @@ struct qp_event {
 
 #define QP_EVENT_BYTES 176
 
-_Static_assert(sizeof(struct qp_event) == QP_EVENT_BYTES, "BPF and C disagree");
+_Static_assert(
+    sizeof(struct qp_event) == QP_EVENT_BYTES, "size is the same in BPF and C");
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * qp_kernel - the few fields of the kernel's RDMA structs that the tracer reads.
+ * qp_kernel - the fields of the kernel's RDMA structs that the tracer reads.
  *
- * Only names and kinds matter: offsets and sizes are the running kernel's, put in when
- * the program is loaded (CO-RE). Enums have to be enums, or the loader finds no match.
+ * Only names and types matter: the loader fills in the offsets and sizes of the running
+ * kernel (CO-RE). Enums must be declared as enums, or the loader finds no match.
  */
 #ifndef BPF_QP_KERNEL_H
 #define BPF_QP_KERNEL_H

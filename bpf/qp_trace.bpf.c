@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * qp_trace - tells when a connected QP gets a peer, and when it goes.
+ * qp_trace - reports when a connected QP gets a peer, and when it is destroyed.
  *
- * Hooks of user space's verbs in ib_core. At the exit of a modify the kernel has said
- * whether it worked and which source GID it has put in. Two sets of the same programs:
- * fexit/fentry, and kprobes for kernels that have no trampolines; the agent loads one
- * of them. Nothing is changed, nothing of a user's memory is read.
+ * It hooks the functions of ib_core that user space's verbs call. At the exit of a
+ * modify it is known whether it succeeded, and which source GID the kernel filled in.
+ * Two sets of the same programs: fexit/fentry, and kprobes for kernels that have no
+ * trampolines; the agent loads one of them. The programs change nothing, and read no
+ * user memory.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #include "qp_event.h"
 #include "qp_kernel.h"
 
-#define RING_BYTES (1 << 20)   /* 5,700 events: a large job's start */
+#define RING_BYTES (1 << 20)   /* 5,700 events, as at the start of a large job */
 #define CALLS_IN_PROGRESS 4096 /* modifies between kprobe and kretprobe */
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -30,7 +31,7 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
-/* Events for which the ring had no room, or whose modify could not be followed. */
+/* Events lost because the ring was full, or the modify could not be followed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -60,7 +61,7 @@ count_drop(void)
 		(*count)++;
 }
 
-/* Has a peer of its own: everything but UD, raw packets and drivers' types. */
+/* True: QPs of this type have one peer; not UD, raw packets and types of drivers. */
 static __always_inline bool
 is_connected(__u32 type)
 {
@@ -98,7 +99,7 @@ event_route(struct qp_event *event, const struct ib_qp_attr *attr)
 	const struct rdma_ah_attr *ah = &attr->ah_attr;
 
 	event->dest_qpn = BPF_CORE_READ(attr, dest_qp_num);
-	/* Eight bits wide before 5.13. */
+	/* The field has eight bits before 5.13. */
 	event->port = BPF_CORE_READ_BITFIELD_PROBED(ah, port_num);
 	event->address_type = BPF_CORE_READ(ah, type);
 	event->sl = BPF_CORE_READ(ah, sl);
@@ -111,7 +112,7 @@ event_route(struct qp_event *event, const struct ib_qp_attr *attr)
 	event->traffic_class = BPF_CORE_READ(ah, grh.traffic_class);
 }
 
-/* A handle of a shared (XRC) QP stands for another, which has the attributes. */
+/* A handle of a shared (XRC) QP refers to another QP, which has the attributes. */
 static __always_inline const struct ib_qp *
 real_qp(const struct ib_qp *qp)
 {
@@ -120,7 +121,7 @@ real_qp(const struct ib_qp *qp)
 	return real != NULL ? real : qp;
 }
 
-/* Does the call, by what goes into it, give a connected QP its peer? */
+/* True: the arguments of the call give a connected QP its peer. */
 static __always_inline bool
 connects(const struct ib_qp *qp, const struct ib_qp_attr *attr, int attr_mask)
 {
@@ -152,7 +153,7 @@ destroyed(const struct ib_qp *qp)
 	__u32 type = BPF_CORE_READ(qp, qp_type);
 	struct qp_event *event;
 
-	/* One of several handles of a shared QP: that one lives on. */
+	/* This is one of several handles of a shared QP: the QP itself stays. */
 	if (real_qp(qp) != qp || !is_connected(type))
 		return;
 	event = event_start(qp, QP_EVENT_DESTROYED, type);

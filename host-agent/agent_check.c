@@ -25,7 +25,7 @@ agent_claim(const struct agent_config *config)
 	};
 }
 
-/* The agent waits for what is not there yet, so nothing of this is an error. */
+/* The agent waits for devices that do not exist yet, so nothing here is an error. */
 static void
 check_device(struct rm_check *check, const struct agent_config *config, size_t i)
 {
@@ -44,7 +44,7 @@ check_device(struct rm_check *check, const struct agent_config *config, size_t i
 		rm_check_warn(check, at,
 		    "it has no address to probe from yet; the agent waits for it");
 	else
-		rm_check_warn(check, at, "cannot look at it: %s", rdma_facts_error(r));
+		rm_check_warn(check, at, "cannot examine it: %s", rdma_facts_error(r));
 }
 
 static void
@@ -73,7 +73,7 @@ open_answer(const uint8_t *data, size_t len, const char **name, const char **ref
 
 #define MAX_TORS (WIRE_MAX_HOST_RNICS * WIRE_MAX_ATTACHMENTS)
 
-/* The ToRs of our RNICs that the aggregator is to serve. */
+/* The ToRs of this host's RNICs that the aggregator is to serve. */
 static size_t
 served_tors(const struct agent_config *config,
     const struct agent_aggregator_config *aggregator, const char *ret[MAX_TORS])

@@ -57,11 +57,11 @@ static const struct rm_option rnic_options[] = {
 	  "RDMA ports with a RoCEv2 address (transport udp: all network devices with an "
 	  "address) that match and are not listed by name", NULL, NULL, 0 },
 	{ "driver", RM_STRING, RNIC_AT(driver), NULL, 1, 31, 0,
-	  "of a pattern: only devices whose driver matches this one", NULL, NULL, 0 },
+	  "for a pattern: only devices whose driver matches this one", NULL, NULL, 0 },
 	{ "netdev", RM_STRING, RNIC_AT(netdev), NULL, 1, 63, 0,
-	  "of a pattern: only devices whose network device matches this one", NULL, NULL, 0 },
+	  "for a pattern: only devices whose network device matches this one", NULL, NULL, 0 },
 	{ "except", RM_LIST, RNIC_AT(except), NULL, 1, 64, 0,
-	  "of a pattern: no device that matches one of these, nor with such a network device",
+	  "for a pattern: no device that matches one of these, or whose network device does",
 	  NULL, NULL, 0 },
 	{ "transport", RM_ENUM, RNIC_AT(transport), "auto", 0, 0, 0,
 	  "auto: roce where it is an RDMA device or one with a RoCEv2 GID, else udp",
@@ -282,7 +282,7 @@ agent_rnic_is_pattern(const struct agent_rnic_config *rnic)
 	return rnic_pattern_is(rnic->device);
 }
 
-/* What is being checked, and where it stands. */
+/* The config being checked, and the position in it. */
 struct check {
 	const struct agent_config *config;
 	const char *path;
@@ -306,7 +306,7 @@ check_rnic_address(const struct check *check, size_t i)
 
 	if (rnic[i].address == NULL)
 		return 0;
-	/* IPv6 comes bare here, without the brackets that a port needs. */
+	/* IPv6 stands here without the brackets that a port needs. */
 	snprintf(text, sizeof(text),
 	    strchr(rnic[i].address, ':') != NULL ? "[%s]" : "%s", rnic[i].address);
 	if (rm_address_parse(text, 1, &address) < 0 || strchr(rnic[i].address, '[') ||
@@ -330,8 +330,8 @@ check_rnic_tors(const struct check *check, size_t i)
 	if (count == 0 && check->config->lldp_file[0] == '\0' &&
 	    check->config->controllers.count == 0)
 		return refuse(check,
-		    "missing; name the ToR that its cable ends in, or give lldp.file "
-		    "or controllers",
+		    "missing; name the ToR at the other end of its cable, or give "
+		    "lldp.file or controllers",
 		    "rnics", i, "tor");
 	for (size_t t = 0; t < count; t++) {
 		if (!rm_name_valid(agent_rnic_tor(rnic, t)))
@@ -349,7 +349,7 @@ check_rnic_tors(const struct check *check, size_t i)
 	return 0;
 }
 
-/* What can be known of a device before it is there. */
+/* The checks that are possible before the device exists. */
 static int
 check_rnic_transport(const struct check *check, size_t i)
 {
@@ -369,14 +369,14 @@ check_rnic_transport(const struct check *check, size_t i)
 		    "is probed by transport roce, without netns",
 		    "rnics", i, "device");
 	if (udp && rnic->port != 1)
-		return refuse(
-		    check, "only roce has ports; remove it", "rnics", i, "port");
+		return refuse(check, "only transport roce has ports; remove it",
+		    "rnics", i, "port");
 	if (udp && rnic->gid_index != AGENT_GID_CHOSEN)
-		return refuse(
-		    check, "only roce has GIDs; remove it", "rnics", i, "gid_index");
+		return refuse(check, "only transport roce has GIDs; remove it", "rnics",
+		    i, "gid_index");
 	if (rnic->address != NULL && rnic->gid_index != AGENT_GID_CHOSEN)
 		return refuse(check,
-		    "address is given too and says which GID; keep one of the two",
+		    "address is given too and selects the GID; keep one of the two",
 		    "rnics", i, "gid_index");
 	return 0;
 }
@@ -386,7 +386,7 @@ check_filter(const struct check *check, size_t i)
 {
 	const struct agent_rnic_config *rnic =
 	    (const struct agent_rnic_config *)check->config->rnics.items + i;
-	static const char one[] = "only a pattern has a choice of devices; remove it";
+	static const char one[] = "only a pattern selects among devices; remove it";
 	static const char all[] =
 	    "a pattern stands for many devices; list this one by its name";
 
@@ -479,7 +479,7 @@ check_aggregators(const struct check *check)
 	return 0;
 }
 
-/* Where host is left out it is the system's, of up to 64 letters. */
+/* If host is left out, the system's name is used, which has up to 64 characters. */
 static int
 check_host(const struct check *check)
 {
@@ -521,7 +521,7 @@ check_controllers(const struct check *check)
 	return 0;
 }
 
-/* Files are not looked at here: an agent whose token is missing probes all the same. */
+/* Files are not read here: an agent whose token is missing probes all the same. */
 static int
 check_kubernetes(const struct check *check)
 {
@@ -594,9 +594,8 @@ agent_config_read(struct agent_config *config, const char *path, struct rm_error
 	return r;
 }
 
-/* Every host that was never named is called localhost, or localhost-live by an image of
- * Fedora: aggregators know hosts by name.
- */
+/* Hosts that were never named are called localhost, or localhost-live in an image of
+ * Fedora; but aggregators tell hosts apart by name. */
 static bool
 is_nobodys_name(const char *host)
 {

@@ -1,7 +1,7 @@
 /*
  * agent_config - the host-agent's options: one table, checked as a whole.
  *
- * Listing is restricting: the agent touches the RNICs of its list and no other.
+ * The list restricts: the agent uses the RNICs of its list and no others.
  */
 #ifndef HOST_AGENT_AGENT_CONFIG_H
 #define HOST_AGENT_AGENT_CONFIG_H
@@ -15,12 +15,12 @@
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/tls/credentials.h"
 
-#define AGENT_GID_CHOSEN 256 /* no index of a GID table */
+#define AGENT_GID_CHOSEN 256 /* never an index of a GID table */
 
-#define AGENT_MAX_AGGREGATORS 64 /* a bit of a uint64_t each */
+#define AGENT_MAX_AGGREGATORS 64 /* each is one bit of a uint64_t */
 #define AGENT_MAX_CONTROLLERS 16
 
-/* AddressSanitizer keeps freed memory: up to 256 MiB. */
+/* AddressSanitizer keeps freed memory, up to 256 MiB. */
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMITS_MEMORY_MIB "0"
 #elif defined(__has_feature)
@@ -36,29 +36,30 @@ struct agent_rnic_config {
 	char *device;
 	int transport;       /* enum rnic_transport */
 	char *tor;           /* either this */
-	struct rm_list tors; /* or these, char * */
-	char *address;       /* NULL: all that the device has */
+	struct rm_list tors; /* or this list, char * */
+	char *address;       /* NULL: all addresses of the device */
 	uint64_t udp_port;
 	uint64_t port;      /* of the RDMA device */
 	uint64_t gid_index; /* AGENT_GID_CHOSEN: by address */
 
-	/* Where device is a pattern: which of all devices it means. */
+	/* If device is a pattern: these select among all devices that match. */
 	char *driver, *netdev; /* patterns; NULL: any */
 	struct rm_list except; /* char *, patterns of devices and network devices */
 };
 
 struct agent_switch_config {
-	char *name; /* as LLDP tells it */
+	char *name; /* as in LLDP */
 	char *tor;
 };
 
 struct agent_aggregator_config {
 	char *address;
-	struct rm_list tors; /* char *; empty: all of this host */
+	struct rm_list tors; /* char *; empty: all ToRs of this host */
 };
 
-/* Transports whose targets keep one flow per path. Over UDP all flows stay: a port that
- * drops packets by a hash of the 5-tuple is found sooner when more flows cross it. */
+/* Transports whose targets keep one flow per path. Over UDP all flows stay: a port
+ * that drops packets by a hash of the 5-tuple is found sooner when more flows cross
+ * it. */
 enum agent_one_flow {
 	AGENT_ONE_FLOW_NONE,
 	AGENT_ONE_FLOW_ROCE,
@@ -71,7 +72,7 @@ struct agent_config {
 	char *host; /* never NULL after a load */
 	char *region;
 	struct rm_credentials_config credentials;
-	char *netns; /* NULL: our own */
+	char *netns; /* NULL: the agent's own */
 	char *state_folder;
 	struct rm_list rnics;         /* struct agent_rnic_config */
 	char *lldp_file;              /* "": none */
@@ -108,7 +109,7 @@ struct agent_config {
 	uint64_t queue_max_bytes;
 	char *http_listen;
 	char *https_listen;        /* "": nowhere */
-	char *http_tokens;         /* "": none are taken */
+	char *http_tokens;         /* "": no tokens are accepted */
 	struct rm_list http_names; /* of char * */
 	char *http_socket;
 	int log_level;
@@ -116,7 +117,7 @@ struct agent_config {
 
 extern const struct rm_option agent_options[];
 
-/* 0: go on; 1: the process is done (--help); < 0: an error, printed on stderr. */
+/* 0: continue; 1: the process is done (--help); < 0: an error, printed on stderr. */
 int agent_config_load(struct agent_config *config, int argc, char **argv);
 
 /* The same from a file alone, for reloads and tests. On failure *config is clear. */
@@ -124,20 +125,20 @@ int agent_config_read(
     struct agent_config *config, const char *path, struct rm_error *error);
 void agent_config_clear(struct agent_config *config);
 
-/* How to find the i-th RNIC; borrows. */
+/* Where to find the i-th RNIC; the result borrows from config. */
 struct rnic_place agent_rnic_place(const struct agent_config *config, size_t i);
 /* The ToRs that an RNIC is attached to. */
 size_t agent_rnic_tor_count(const struct agent_rnic_config *rnic);
 const char *agent_rnic_tor(const struct agent_rnic_config *rnic, size_t i);
 
-/* It stands for all devices that match, and not for one. */
+/* True: it is a pattern for devices, not the name of one. */
 bool agent_rnic_is_pattern(const struct agent_rnic_config *rnic);
 
 bool agent_aggregator_serves(
     const struct agent_aggregator_config *aggregator, const char *tor);
 struct place;
-/* Fills in the aggregators that the controllers answered, where the file lists none.
- * place: NULL is fine. */
+/* Fills in the aggregators from the controllers' answer, if the file lists none.
+ * place: NULL is allowed. */
 int agent_config_place(struct agent_config *config, const struct place *place);
 /* Bit k is set if aggregators[k] serves this ToR. */
 uint64_t agent_tor_aggregators(const struct agent_config *config, const char *tor);

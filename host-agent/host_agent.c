@@ -29,7 +29,7 @@
 #include "rackmesh/metrics/metrics.h"
 #include "rackmesh/net/lookup.h"
 
-/* ---- The HTTP face: where it listens, and what a person may do there ---- */
+/* ---- The HTTP server: where it listens, and what operators may do there ---- */
 
 static void
 agent_pause(bool paused, void *arg)
@@ -53,7 +53,7 @@ agent_serve_http(struct host_agent *agent)
 	struct rm_error error = { 0 };
 	int r;
 
-	/* Its RNICs, which may become more, are host_agent_rnics.c's to tell. */
+	/* Its RNICs may be added later: host_agent_rnics.c reports them. */
 	agent->api.host = agent->config.host;
 	agent->api.aggregator_links = agent->aggregator_links;
 	agent->api.aggregator_link_count = agent->aggregator_link_count;
@@ -96,10 +96,10 @@ agent_serve_http(struct host_agent *agent)
 	return r;
 }
 
-/* One look per RNIC and a few writes per ToR at a time. */
+/* One examination per RNIC and a few writes per ToR at a time. */
 #define WORKER_JOBS (8 * WIRE_MAX_HOST_RNICS)
 #define OUTBOX_MAX_BATCHES 4096
-/* A neighbour that does not answer holds one for a second. */
+/* Each neighbour that does not answer occupies one thread for a second. */
 #define ADDRESS_LANES 8
 
 /* ---- from outside ---- */
@@ -258,8 +258,8 @@ agent_build(struct host_agent *agent)
 	const struct rm_identity_claim claim = agent_claim(config);
 	int r;
 
-	/* Its parents are the packager's business; a full disk is not a reason to
-	 * stay away either. */
+	/* The folder's parents belong to the package; and a full disk is no reason
+	 * not to start. */
 	if (config->state_folder[0] != 0 && mkdir(config->state_folder, 0755) < 0 &&
 	    errno != EEXIST)
 		rm_log_warn(-errno, "%s: cannot keep pinglists", config->state_folder);
@@ -390,17 +390,18 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->report);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
-	rm_worker_free(agent->worker); /* its answers still find everybody alive */
+	/* Its jobs call back into all that is freed below. */
+	rm_worker_free(agent->worker);
 	agent_finder_free(agent->finder);
 	agent_services_free(agent->services);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);
-	priority_pool_free(agent->pool); /* what the RNICs have left there ends */
+	priority_pool_free(agent->pool); /* frees what the RNICs have left there */
 	for (size_t i = 0; i < agent->aggregator_link_count; i++)
 		aggregator_link_free(agent->aggregator_links[i]);
 	agent_free_place(agent);
 	tracer_io_free(agent->io);
-	/* Waits for drivers, and one may hang: nothing else has to end after it. */
+	/* It waits for drivers, and one may hang: so it is freed last. */
 	agent_counters_free(agent->counters);
 	free(agent->rnics);
 	free(agent->aggregator_links);

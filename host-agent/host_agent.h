@@ -4,7 +4,7 @@
  *
  * It works without its peers: when all aggregators are gone, it probes from the last
  * pinglists and keeps as many results as its limits allow. When a controller names
- * other ToRs or aggregators for its host, it saves them and ends the loop with
+ * other ToRs or aggregators for its host, the agent saves them and ends the loop with
  * rm_loop_again.
  */
 #ifndef HOST_AGENT_HOST_AGENT_H
@@ -14,10 +14,10 @@ struct agent_config;
 struct host_agent;
 struct rm_loop;
 
-/* Takes the contents of config, and leaves it empty, also on failure. */
+/* Takes over the contents of config, and leaves it empty, also on failure. */
 int host_agent_new(
     struct rm_loop *loop, struct agent_config *config, struct host_agent **ret);
-void host_agent_free(struct host_agent *agent); /* before the loop */
+void host_agent_free(struct host_agent *agent); /* before the loop is freed */
 
 /* Reads the config file again: all of it is applied, or none. arg: the host_agent. */
 void host_agent_reload(void *arg);

@@ -22,15 +22,16 @@ _Static_assert((int)COUNTER_GID_ROCE_V1 == WIRE_GID_ROCE_V1 &&
 _Static_assert(DCB_NO_PRIORITY == WIRE_NO_PRIORITY, "one number");
 _Static_assert((int)DCB_DSCPS == WIRE_DSCPS, "as many");
 
-struct reported { /* settings of one RNIC, as they were at the last turn */
+struct reported {                      /* settings of one RNIC at the last tick */
 	struct wire_settings settings; /* its firmware: */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 };
 
-/* After a reading has begun; what has not ended by then is told with the next one. */
+/* After the start of a reading; RNICs whose reading has not ended by then are
+ * reported with the next one. */
 #define REPORT_AFTER_NS (300 * RM_NS_PER_MS)
 
-/* The agent's end waits no longer for a search of namespaces. */
+/* The longest time that the end of the agent waits for a search of namespaces. */
 #define SEARCH_STOP_NS (2 * RM_NS_PER_S)
 
 struct agent_counters {
@@ -38,17 +39,17 @@ struct agent_counters {
 	struct counters *counters;
 	struct rm_timer *turn, *report;
 	rm_mono_t due, rest_due, optics_due;
-	bool optics_refused; /* and that was said */
+	bool optics_refused; /* and that was logged */
 	struct {
-		struct rm_worker *worker; /* its own: a driver that is asked may hang */
-		bool busy, refused;       /* refused: and that was said */
+		struct rm_worker *worker; /* its own, because a driver may hang */
+		bool busy, refused;       /* refused: and that was logged */
 		rm_mono_t due;
 		struct namespace_ports shown,
-		    found; /* found: the worker's while busy */
+		    found; /* found: the worker owns it while busy */
 	} namespaces;
 	struct reported
 	    reported[WIRE_MAX_HOST_RNICS]; /* in the order of the agent's RNICs */
-	struct reading { /* of each RNIC: the reading that was told last */
+	struct reading { /* for each RNIC: the reading that was last reported */
 		rm_mono_t at;
 		struct wire_counter_value values[COUNTER_REPORT_VALUES];
 	} * readings;
@@ -73,7 +74,7 @@ place_of(const struct rnic *rnic)
 
 /* ---- settings ---- */
 
-/* Its states, as many as the row has values. */
+/* The states of a row, one per value. */
 static const struct counter_state *
 states_of(const struct counters_port *port, const char *name)
 {
@@ -159,7 +160,7 @@ agent_counters_settings(const struct agent_counters *own, const struct rnic *rni
 		set_read(ret, port);
 }
 
-/* True: they are others than at the last turn. */
+/* True: the settings differ from those at the last tick. */
 static bool
 note_settings(struct reported *reported, const struct wire_settings *now)
 {
@@ -256,7 +257,8 @@ read_optics(struct agent_counters *own, rm_mono_t now)
 	counters_read_optics(own->counters);
 }
 
-/* Half an interval early rather than one late: turns are no multiples of each other. */
+/* Half an interval early rather than one late: an interval need not be a multiple of
+ * the tick. */
 static bool
 is_rest_due(struct agent_counters *own, int64_t interval_ns, rm_mono_t now)
 {
@@ -280,7 +282,7 @@ find_namespaces(void *arg)
 	    &own->namespaces.found, "", &counter_kernel, counter_kernel_enter);
 }
 
-/* Of a search that fails nothing is known of now. */
+/* If the search failed, no namespaces are known. */
 static void
 on_namespaces(void *arg, int r)
 {
@@ -297,7 +299,7 @@ on_namespaces(void *arg, int r)
 	}
 }
 
-/* At one time there is one search: while it hangs, no other begins. */
+/* Only one search runs at a time: while it hangs, no other begins. */
 static void
 search_namespaces(struct agent_counters *own, rm_mono_t now)
 {
@@ -345,13 +347,13 @@ on_turn(void *arg)
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
 	count = add_namespaces(own, places, count, now);
-	report_settings(own); /* as the last reading found them */
+	report_settings(own); /* as read last */
 	counters_read_apart(own->counters, agent->config.counters_by_process);
 	counters_read(
 	    own->counters, places, count, is_rest_due(own, interval_ns, now), now);
 	read_optics(own, now);
 	own->due = rm_mono_add(own->due, interval_ns);
-	if (rm_mono_since(now, own->due) > 0) /* turns that were missed stay so */
+	if (rm_mono_since(now, own->due) > 0) /* missed ticks are not repeated */
 		own->due = rm_mono_add(now, interval_ns);
 	rm_timer_at(own->turn, own->due);
 	rm_timer_at(own->report, rm_mono_add(now, REPORT_AFTER_NS));
@@ -410,7 +412,7 @@ agent_counters_free(struct agent_counters *own)
 		    "module hangs",
 		    left);
 	free(own->readings);
-	if (!searching) /* else the search still writes into it */
+	if (!searching) /* else the search still writes to it */
 		free(own);
 }
 

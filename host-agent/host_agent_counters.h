@@ -1,6 +1,6 @@
 /*
  * host_agent_counters - the wiring that reads the counters and settings of the agent's
- * RNICs only; changed settings are sent to the aggregators again. NULL: counters are
+ * RNICs; changed settings are sent to the aggregators again. NULL: counters are
  * disabled in the config.
  */
 #ifndef HOST_AGENT_HOST_AGENT_COUNTERS_H
@@ -21,7 +21,8 @@ const struct namespace_ports *agent_counters_namespaces(
     const struct agent_counters *own);
 const struct counters *agent_counters_table(const struct agent_counters *own);
 
-/* As last read; without counters the MTUs alone. Borrows. */
+/* The settings read last; without counters only the MTUs. The result borrows from
+ * own. */
 void agent_counters_settings(const struct agent_counters *own, const struct rnic *rnic,
     struct wire_settings *ret);
 

@@ -1,4 +1,4 @@
-/* What RNICs and aggregators say, and whom it is passed on to. */
+/* Events of RNICs and aggregators, and to whom they are passed on. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ agent_register_with(struct host_agent *agent, uint64_t aggregator_links)
 	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		if ((aggregator_links >> i & 1) == 0)
 			continue;
-		/* Results of an RNIC that has changed its name are of the old one. */
+		/* Results from before an RNIC's new identity belong to the old one. */
 		aggregator_link_flush(agent->aggregator_links[i], rm_mono_now());
 		agent_register(agent, i);
 	}
@@ -155,7 +155,7 @@ agent_on_rnic_event(struct rnic *rnic, enum rnic_event event, int reason, void *
 	agent_register_with(agent, rnic_aggregators(rnic));
 }
 
-/* As it was opened, or was last seen. */
+/* The device with which it was opened, or that was seen last. */
 static bool
 is_same_device(const struct rnic *rnic, const struct rnic_facts *facts)
 {
@@ -234,7 +234,7 @@ agent_on_welcome(struct aggregator_link *aggregator_link, void *arg)
 	agent_services_report_all(agent->services, i);
 }
 
-/* To the RNICs of this ToR: what they are to probe, and with what. */
+/* Gives the RNICs of this ToR their targets and roster. */
 static void
 agent_plan_tor(struct host_agent *agent, const char *tor)
 {
@@ -259,7 +259,8 @@ agent_on_pinglist(
 	int r;
 
 	r = pinglist_store_open(agent->pinglists, data, len, &view);
-	/* It may speak of the ToRs only for which on_peer has asked its certificate. */
+	/* The message may only be about ToRs that on_peer has checked against the
+	 * certificate. */
 	if (r == 0 && !agent_aggregator_serves(
 			  &list[agent_aggregator_index(agent, aggregator_link)],
 			  view.pinglist.tor)) {
@@ -275,10 +276,10 @@ agent_on_pinglist(
 	if (r < 0)
 		rm_log_warn(r, "%s: pinglist refused",
 		    aggregator_link_address(aggregator_link));
-	else /* it has a plan, and may have known none of these flows before */
+	else /* it has a plan, and perhaps did not know these flows before */
 		tracer_report_all(tracer_io_tracer(agent->io),
 		    (unsigned)agent_aggregator_index(agent, aggregator_link));
-	/* One of a ToR that is not ours, or no memory, says nothing about the link. */
+	/* A ToR of another host, or missing memory, is no fault of the link. */
 	return r == -ENOENT || r == -ENOMEM ? 0 : r;
 }
 
@@ -345,8 +346,8 @@ agent_on_resolved(struct aggregator_link *aggregator_link,
 		agent_plan_rnic(agent, agent->rnics[i]);
 }
 
-/* Whether this peer is an aggregator of all ToRs that we would speak to it about of
- * this RNIC; *asked: there was one. */
+/* True: this peer is an aggregator of all ToRs that concern this RNIC and this
+ * connection; *asked: there was such a ToR. */
 static bool
 agent_peer_serves(const struct host_agent *agent, size_t aggregator,
     const char *identity, const struct rnic *rnic, bool *asked,
@@ -369,7 +370,7 @@ agent_peer_serves(const struct host_agent *agent, size_t aggregator,
 	return true;
 }
 
-/* What a neighbour calls itself must not cost other RNICs their aggregator. */
+/* A wrong name from an LLDP neighbour must not cost other RNICs their aggregator. */
 static void
 agent_withhold(
     struct host_agent *agent, size_t aggregator, struct rnic *rnic, const char *reason)
@@ -398,7 +399,7 @@ agent_admit(struct host_agent *agent, struct rnic *rnic)
 	}
 }
 
-/* By the config, whatever its peer called itself last time. */
+/* Decided by the config, whatever the peer's certificate said last time. */
 static bool
 agent_is_for(const struct host_agent *agent, size_t aggregator, const struct rnic *rnic)
 {
@@ -415,7 +416,7 @@ agent_on_peer(struct aggregator_link *aggregator_link, const char *identity, voi
 	struct host_agent *agent = arg;
 	size_t at = agent_aggregator_index(agent, aggregator_link);
 	bool asked = false;
-	char reason[PEER_ERROR_BYTES] = "it serves no ToR of ours";
+	char reason[PEER_ERROR_BYTES] = "it serves no ToR of this host";
 
 	for (size_t i = 0; i < agent->rnic_count; i++) {
 		struct rnic *rnic = agent->rnics[i];
@@ -487,8 +488,7 @@ const struct aggregator_link_callbacks agent_aggregator_link_callbacks = {
 	.on_resolved = agent_on_resolved,
 };
 
-/* ---- What probes are authenticated with: from the aggregators to the RNICs, and to
- * disk ---- */
+/* ---- Keys of probes: from the aggregators to the RNICs, and to disk ---- */
 
 int
 agent_new_keys(struct host_agent *agent)
@@ -527,7 +527,7 @@ agent_load_keys(struct host_agent *agent)
 	}
 }
 
-/* A message of them, from an aggregator. */
+/* A message with keys, from an aggregator. */
 static int
 agent_on_keys(
     struct aggregator_link *aggregator_link, const uint8_t *data, size_t len, void *arg)
@@ -560,6 +560,6 @@ agent_on_keys(
 	if (r < 0)
 		rm_log_warn(r, "%s: probe keys refused",
 		    aggregator_link_address(aggregator_link));
-	/* Of a ToR that is not ours, or no memory: says nothing about the link. */
+	/* A ToR of another host, or missing memory, is no fault of the link. */
 	return r == -ENOENT || r == -ENOMEM ? 0 : r;
 }

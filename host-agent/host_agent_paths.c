@@ -1,4 +1,4 @@
-/* Which RNICs are traced, and who is told of their paths. */
+/* Decides which RNICs are traced, and which aggregators get their paths. */
 #include "host-agent/host_agent_state.h"
 #include "host-agent/rnic/rnic_facts.h"
 #include "host-agent/trace/flow_choice.h"
@@ -52,7 +52,7 @@ agent_trace_rnic(struct host_agent *agent, const struct rnic *rnic)
 		rm_log_warn(r, "cannot trace paths: CAP_NET_RAW is missing");
 }
 
-/* ---- one flow per way -------------------------------------------------------- */
+/* ---- one flow per path ------------------------------------------------------- */
 
 struct chooser {
 	const struct host_agent *agent;
@@ -77,7 +77,7 @@ choose_flows(const struct wire_target *wire, void *arg)
 	return flow_choice(wire->flows, path_ids, wire->flow_count);
 }
 
-/* All flows go on being traced: one whose way has become another is back then. */
+/* All flows are still traced: a flow that gets a path of its own is probed again. */
 static void
 choose_of_rnic(struct host_agent *agent, size_t i)
 {
@@ -100,7 +100,7 @@ choose_anew(struct host_agent *agent)
 		choose_of_rnic(agent, i);
 }
 
-/* ---- what is traced ----------------------------------------------------------- */
+/* ---- the flows to trace -------------------------------------------------------- */
 
 void
 agent_trace_plan(
@@ -140,7 +140,7 @@ report(struct host_agent *agent, unsigned i)
 		if (aggregator_link_paths(
 			agent->aggregator_links[i], paths, count, now) == 0)
 			continue;
-		/* Its link is full or gone: all of them, next time. */
+		/* Its link is full or gone: all paths are sent next time. */
 		tracer_report_all(tracer, i);
 		return;
 	}

@@ -1,5 +1,4 @@
-/* Which ToRs and aggregators this host has, where the config leaves that to
- * controllers. */
+/* The ToRs and aggregators of this host, if the config leaves them to controllers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 #define ALONE_NS (15 * RM_NS_PER_S)
 
-/* ---- into the config ---- */
+/* ---- to the config ---- */
 
 static int
 list_add(struct rm_list *list, const char *text)
@@ -31,7 +30,7 @@ list_add(struct rm_list *list, const char *text)
 	return 0;
 }
 
-/* The entry of that address, or a new one. */
+/* The entry with that address, or a new one. */
 static struct agent_aggregator_config *
 aggregator_at(struct rm_list *list, const char *address)
 {
@@ -77,7 +76,7 @@ agent_config_place(struct agent_config *config, const struct place *place)
 	return place_aggregators_into(&config->aggregators, place);
 }
 
-/* ---- from and to the state folder ---- */
+/* ---- to and from the state folder ---- */
 
 int
 agent_load_place(struct host_agent *agent)
@@ -98,9 +97,9 @@ agent_load_place(struct host_agent *agent)
 	return r;
 }
 
-/* Takes a whole new start, which is quick and rare: cables, aggregator links and
- * metrics all go by it. It must not end in a config that is refused, nor begin with the
- * old place. */
+/* A restart of the agent is quick and rare, and it is needed: cables, aggregator
+ * links and metrics all depend on the place. The new config must be valid, and the
+ * place saved, before the restart. */
 static void
 agent_on_place(struct place *place, void *arg)
 {
@@ -113,7 +112,8 @@ agent_on_place(struct place *place, void *arg)
 		place_free(place);
 		return;
 	}
-	if (agent->paused) { /* a new start would resume; the next answer comes later */
+	if (agent->paused) { /* a restart would resume probing; a later answer will come
+			      */
 		rm_log_info("ToRs and aggregators of this host: changed by a "
 			    "controller: used when probing is resumed");
 		place_free(place);
@@ -145,7 +145,7 @@ agent_metrics_place(struct host_agent *agent)
 {
 	const struct place_link_counts *c = place_link_counts(agent->place_link);
 	static const char help[] =
-	    "Questions to controllers where this host belongs, and their answers.";
+	    "Requests to controllers for the place of this host, and their answers.";
 	const struct rm_metric list[] = {
 		{ "rackmesh_agent_places_total", "result=\"asked\"", help, &c->asked },
 		{ "rackmesh_agent_places_total", "result=\"found\"", help, &c->placed },

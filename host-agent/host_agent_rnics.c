@@ -24,13 +24,13 @@
 struct agent_finder {
 	struct host_agent *agent;
 	struct rnic_find find;
-	bool running; /* on the worker */
-	bool changed; /* an event has come since it began */
+	bool running; /* a search runs on the worker */
+	bool changed; /* an event has come since the search began */
 	rm_mono_t begun;
-	int logged_lldp, logged_error; /* the last error of each that was logged */
+	int logged_lldp, logged_error; /* last error of each that was logged */
 	struct agent_waiting waiting[AGENT_MAX_WAITING], before[AGENT_MAX_WAITING];
 	size_t waiting_count, before_count;
-	size_t too_many, too_many_logged; /* RNICs beyond what an agent can have */
+	size_t too_many, too_many_logged; /* RNICs beyond the limit of an agent */
 };
 
 static const struct agent_rnic_config *
@@ -39,7 +39,7 @@ entry_at(const struct agent_config *config, size_t i)
 	return (const struct agent_rnic_config *)config->rnics.items + i;
 }
 
-/* ---- One RNIC more ---- */
+/* ---- Adds an RNIC ---- */
 
 static struct rnic_options
 options_of(struct host_agent *agent, size_t entry)
@@ -59,7 +59,7 @@ options_of(struct host_agent *agent, size_t entry)
 	return options;
 }
 
-/* What has to know the ToRs of an RNIC before it registers. */
+/* Prepares everything that has to know the ToRs of an RNIC before it registers. */
 static int
 know_tors(struct host_agent *agent, const struct tor_set *set, uint64_t *aggregators)
 {
@@ -99,7 +99,7 @@ add_rnic(struct host_agent *agent, struct rnic_options *options, enum tor_source
 	return agent_metrics_rnic_state(agent->metrics, rnic);
 }
 
-/* Those that the config names with their ToRs. */
+/* Adds the RNICs that the config names with their ToRs. */
 static int
 add_configured(struct host_agent *agent)
 {
@@ -120,7 +120,7 @@ add_configured(struct host_agent *agent)
 	return 0;
 }
 
-/* ---- What stands in the way of those that were found ---- */
+/* ---- Found devices that cannot be used yet ---- */
 
 static void __attribute__((format(printf, 3, 4)))
 wait_for(struct agent_finder *finder, const char *device, const char *format, ...)
@@ -137,7 +137,7 @@ wait_for(struct agent_finder *finder, const char *device, const char *format, ..
 	va_end(arguments);
 }
 
-/* Each reason once, as long as it lasts. */
+/* Each reason is logged once, as long as it holds. */
 static void
 log_waiting(struct agent_finder *finder)
 {
@@ -156,7 +156,7 @@ log_waiting(struct agent_finder *finder)
 
 /* ---- ToRs ---- */
 
-/* The name here of a switch that LLDP tells of: "" when it is fit for no ToR. */
+/* The ToR name of a switch that LLDP names: "" when it is not a valid name. */
 static void
 tor_of_switch(
     const struct agent_config *config, const char *name, char tor[TOR_NAME_BYTES])
@@ -206,7 +206,8 @@ tors_of_place(const struct place *place, const struct rnic_found *found)
 	return set;
 }
 
-/* What each source says of the ToRs of what was found: this is the place for more. */
+/* Collects what each source says about the ToRs of a found device; further sources
+ * belong here. */
 static void
 tors_of(const struct host_agent *agent, size_t entry, const struct rnic_found *found,
     struct tor_choice *ret)
@@ -253,7 +254,7 @@ note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
 	bool moved;
 	int r;
 
-	/* Silence is no answer: what was heard last stays. */
+	/* A source without an answer changes nothing: the last answer stays. */
 	if (set.count == 0)
 		return;
 	moved = rnic_report_tors(rnic, TOR_LLDP, &set, now);
@@ -272,7 +273,7 @@ note_lldp(struct host_agent *agent, struct rnic *rnic, const struct rnic_found *
 	agent_move_rnic(agent, rnic);
 }
 
-/* ---- What was found, and what the config says of it ---- */
+/* ---- Found devices and their entries in the config ---- */
 
 static bool
 is_of(const struct rnic_found *found, const struct rnic *rnic)
@@ -292,7 +293,7 @@ is_of(const struct rnic_found *found, const struct rnic *rnic)
 	return strcmp(facts->netdev, found->netdev) == 0 && found->netdev[0] != '\0';
 }
 
-/* A network device whose RDMA port is used already, in this very search. */
+/* A network device whose RDMA port has been used already in this search. */
 static bool
 is_behind_taken(const struct agent_finder *finder, const struct rnic_found *found)
 {
@@ -325,7 +326,7 @@ entry_means(const struct agent_rnic_config *entry, const struct rnic_found *foun
 		   (udp || entry->port == found->port));
 }
 
-/* By its own name first. */
+/* An entry with the device's own name comes first. */
 static bool
 find_entry(
     const struct agent_config *config, const struct rnic_found *found, size_t *ret)
@@ -408,16 +409,16 @@ take_found(struct agent_finder *finder, struct rnic_found *found, rm_mono_t now)
 		    rnic_find_error(found->transport, found->error));
 	else if (tors.chosen.count == 0)
 		wait_for(finder, found->device,
-		    "its ToR is not known: give it a tor in the config or the "
-		    "controllers' topology, or let LLDP tell (%s)",
-		    finder->find.lldp_error == 0         ? "no neighbor on its cable"
+		    "its ToR is not known: give it a tor in the config or in the "
+		    "controllers' topology, or make LLDP work on its cable (%s)",
+		    finder->find.lldp_error == 0 ? "no LLDP neighbor on its cable"
 		    : finder->find.lldp_error == -ENOENT ? "there is no lldp.file"
-							 : "lldp.file is unfit");
+							 : "lldp.file cannot be used");
 	else
 		start_found(finder, entry, found, &tors);
 }
 
-/* Entries without a ToR that name one device, which is not there. */
+/* Entries without a ToR that name one device, which does not exist. */
 static void
 wait_for_missing(struct agent_finder *finder)
 {
@@ -482,7 +483,7 @@ take_all(struct agent_finder *finder, rm_mono_t now)
 
 /* ---- The search ---- */
 
-/* On the worker: of the config it reads only what never changes. */
+/* Called on the worker: it reads only those parts of the config that never change. */
 static bool
 wants_netdev(const char *netdev, const void *arg)
 {
@@ -525,7 +526,7 @@ agent_find(struct host_agent *agent, bool changed, rm_mono_t now)
 	int64_t pace_ns;
 
 	finder->changed |= changed;
-	if (finder->running) /* and find is the worker's */
+	if (finder->running) /* and the worker owns find */
 		return;
 	pace_ns = finder->changed ? look_pace_event_ns(finder->find.cpu_ns)
 				  : look_pace_ns(true, finder->find.cpu_ns);

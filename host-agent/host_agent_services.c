@@ -1,4 +1,4 @@
-/* Events, questions and turns: when what happens. */
+/* Decides when events, requests and turns of service flows are handled. */
 #include "host-agent/host_agent_services.h"
 
 #include <errno.h>
@@ -37,49 +37,51 @@ struct name_job {
 struct list_job {
 	struct qp_list list;
 	rm_mono_t asked;
-	rm_mono_t rest; /* until then no other is made */
+	rm_mono_t rest; /* until then no other list is made */
 	bool busy;
-	bool wanted; /* once more, as soon as may be */
+	bool wanted; /* another list is needed, as soon as possible */
 };
 
 struct agent_services {
 	struct host_agent *agent;
 	struct services *services;
-	struct qp_tracer *hooks; /* NULL until there is an RNIC to follow */
-	struct kubelet *kubelet; /* NULL: none is asked */
+	/* NULL until there is an RNIC whose services can be followed. */
+	struct qp_tracer *hooks;
+	struct kubelet *kubelet; /* NULL: no kubelet is asked */
 	struct agent_pods pods;
-	size_t kubelet_failed; /* readings in a row */
+	size_t kubelet_failed; /* number of failed readings in a row */
 	struct rm_timer *turn;
-	bool soon; /* the timer is armed for news */
+	bool soon; /* the timer is set for changes */
 	rm_mono_t turned;
-	int64_t turn_ns; /* the last one took */
+	int64_t turn_ns; /* time that the last turn took */
 
 	struct name_job names;
 	struct list_job list;
-	rm_mono_t list_at; /* the next one, if nothing is wanted before */
-	uint64_t dropped;  /* events, when the last list was asked for */
+	rm_mono_t list_at; /* the next list, if none is needed before */
+	uint64_t dropped;  /* lost events, when the last list was asked for */
 
-	struct wire_service_flow *flows; /* scratch, SERVICES_MAX_FLOWS each */
+	struct wire_service_flow *flows; /* scratch memory, SERVICES_MAX_FLOWS each */
 	struct wire_service_flow *served;
 	struct wire_target *targets; /* scratch */
 	uint16_t (*ports)[WIRE_MAX_FLOWS];
-	bool news;        /* not told yet */
-	uint64_t strange; /* a bit per aggregator link that knows nothing */
+	bool news; /* not reported yet */
+	/* A bit per aggregator link whose peer has no service flows yet. */
+	uint64_t strange;
 	rm_mono_t reported_at;
 
 	struct agent_services_counts counts;
 };
 
-#define AGENT_SERVICES_MAX_TARGETS 1024 /* of one RNIC */
+#define AGENT_SERVICES_MAX_TARGETS 1024 /* for one RNIC */
 
-/* ---- What blocks: names of processes, lists of QPs. On the worker, one of each at a
- * time ---- */
+/* ---- Blocking calls: names of processes, lists of QPs. Run on the worker, one of
+ * each at a time ---- */
 
-/* A list asks the firmware about every QP: seldom, while events tell what happens. */
+/* A list asks the firmware about every QP: it is made seldom while events come. */
 #define LIST_HEARING_NS (600 * RM_NS_PER_S)
 #define LIST_DEAF_NS (60 * RM_NS_PER_S)
 #define LIST_APART_NS (5 * RM_NS_PER_S)
-#define LIST_SHARE 10 /* one part in so many of the worker's time */
+#define LIST_SHARE 10 /* part of the worker's time that lists may take */
 
 static void agent_services_turn_soon(struct agent_services *own);
 
@@ -137,7 +139,7 @@ agent_services_name(struct agent_services *own)
 	}
 	if (job->count == 0)
 		return;
-	/* A full worker leaves them with their commands for names. */
+	/* If the worker is full, the processes are named by their commands. */
 	job->busy =
 	    rm_worker_submit(own->agent->worker, names_run, names_done, job) == 0;
 }
@@ -165,7 +167,7 @@ list_done(void *arg, int r)
 	    now, LIST_APART_NS + rm_mono_since(now, job->asked) * LIST_SHARE);
 	if (r < 0) {
 		own->counts.lists_failed++;
-		/* Without RDMA in the kernel there is nothing to list. */
+		/* A kernel without RDMA has nothing to list. */
 		if (r != -ECANCELED && r != -EPROTONOSUPPORT)
 			rm_log_warn(r, "cannot list the QPs of this host");
 		return;
@@ -189,7 +191,7 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 	    rm_mono_since(now, own->list_at) < 0)
 		return;
 	if (job->rest.ns != 0 && rm_mono_since(now, job->rest) < 0)
-		return; /* in a later turn */
+		return; /* at a later turn */
 	own->dropped = dropped;
 	own->list_at = rm_mono_add(now, attached ? LIST_HEARING_NS : LIST_DEAF_NS);
 	job->asked = now;
@@ -197,16 +199,15 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 	job->busy = rm_worker_submit(own->agent->worker, list_run, list_done, job) == 0;
 }
 
-/* ---- What comes of it: targets of probers and of the tracer, reports to aggregators
- * ---- */
+/* ---- Results: targets of probers and of the tracer, reports to aggregators ---- */
 
 #define REPORT_APART_NS RM_NS_PER_S
 #define REPORT_AGAIN_NS (10 * RM_NS_PER_S)
 #define FIRST_PORT 0xc000
 
 /*
- * A prober is asked for flows, and its port makes others of them where it has to: these
- * are the ones to ask for. Where no port is known all are the same.
+ * A prober is asked for flows, and its port changes their source ports where it has to:
+ * these are the flows to ask for. If no port is known, all flows are the same.
  */
 static size_t
 wanted_flows(const struct rnic *rnic, const struct wire_target *target,
@@ -305,7 +306,7 @@ agent_services_add_peers(
 
 /* ---- reports ---- */
 
-/* Those of RNICs that this aggregator serves. */
+/* The flow belongs to an RNIC that this aggregator serves. */
 static bool
 is_served(const struct host_agent *agent, size_t aggregator, struct wire_rnic_id src)
 {
@@ -319,7 +320,7 @@ is_served(const struct host_agent *agent, size_t aggregator, struct wire_rnic_id
 	return false;
 }
 
-/* "": it is no pod, or none that is known. */
+/* "": it is not a pod, or the pod is not known. */
 static const char *
 pod_of(const struct agent_services *own, const char *service)
 {
@@ -359,7 +360,7 @@ report_one(struct agent_services *own, size_t aggregator, size_t count, rm_mono_
 	    agent->aggregator_links[aggregator], &report, now);
 }
 
-/* Reports, where there is something to tell. */
+/* Sends a report if there is something to report. */
 static void
 agent_services_report(struct agent_services *own, rm_mono_t now)
 {
@@ -379,7 +380,8 @@ agent_services_report(struct agent_services *own, rm_mono_t now)
 			continue;
 		own->strange &= ~bit;
 		if (report_one(own, i, count, now) < 0)
-			own->strange |= bit; /* its link is full: in a next turn */
+			/* Its link is full: sent at a later turn. */
+			own->strange |= bit;
 		else
 			own->counts.reports++;
 	}
@@ -390,10 +392,11 @@ agent_services_report(struct agent_services *own, rm_mono_t now)
 }
 
 #define TURN_NS (500 * RM_NS_PER_MS)
-/* News is acted on so soon, but turns are so far apart: a job may connect thousands. */
+/* Changes are handled after this time; turns are at least so far apart, because a
+ * job may connect thousands of QPs at once. */
 #define NEWS_NS (10 * RM_NS_PER_MS)
 #define TURNS_APART_NS (100 * RM_NS_PER_MS)
-#define TURN_SHARE 10 /* one part in so many of the loop's time is for them */
+#define TURN_SHARE 10 /* part of the loop's time that turns may take */
 #define ASKS_PER_TURN 32
 
 static struct services_options
@@ -428,12 +431,12 @@ on_event(const struct qp_event *event, void *arg)
 {
 	struct agent_services *own = arg;
 
-	/* What is refused is counted there. */
+	/* services_event counts refused events. */
 	if (services_event(own->services, event, rm_mono_now()) == 0)
 		agent_services_turn_soon(own);
 }
 
-/* What was before has to be listed, or all of it. */
+/* QPs from before have to be listed, or all of them. */
 static void
 on_state(void *arg)
 {
@@ -487,11 +490,11 @@ ask_all(struct agent_services *own, rm_mono_t now)
 	for (size_t i = 0; i < own->agent->aggregator_link_count; i++)
 		anybody |= aggregator_link_has_session(own->agent->aggregator_links[i]);
 	if (!anybody)
-		return; /* else they would be put off */
+		return; /* else later events would postpone it again */
 	count = services_asks(own->services, now, asks, ASKS_PER_TURN);
 	for (size_t i = 0; i < count; i++)
 		own->counts.unsent += send_ask(own, &asks[i]) < 0;
-	if (count == ASKS_PER_TURN) /* the others in the next turn, soon */
+	if (count == ASKS_PER_TURN) /* the others follow at the next turn */
 		agent_services_turn_soon(own);
 }
 
@@ -570,11 +573,11 @@ ports_of(const struct rnic *rnic, uint16_t ret[SERVICES_MAX_PORTS])
 	for (; count < facts.flow_count && count < SERVICES_MAX_PORTS; count++)
 		ret[count] = port_flow(port, (uint16_t)(FIRST_PORT + count));
 	if (port_flows(port) == PORT_FLOWS_UNKNOWN)
-		ret[0] = FIRST_PORT; /* there is one, and nobody knows which */
+		ret[0] = FIRST_PORT; /* there is one port, but it is not known which */
 	return count;
 }
 
-/* With the first RNIC that verbs can use: elsewhere nothing is to be seen or missed. */
+/* Starts with the first RNIC that verbs can use: other hosts have no QPs to follow. */
 static int
 begin(struct agent_services *own)
 {
@@ -600,7 +603,7 @@ agent_services_rnic(struct agent_services *own, const struct rnic *rnic)
 	int r;
 
 	if (own == NULL || !rnic_up(rnic) || !rnic_verbs(rnic, &verbs))
-		return; /* over UDP nobody knows which RDMA device it is */
+		return; /* over UDP the RDMA device is not known */
 	r = begin(own);
 	if (r < 0) {
 		rm_log_warn(r, "cannot follow service flows");
@@ -647,8 +650,8 @@ on_pods(int r, const char *reason, bool news, void *arg)
 	own->kubelet_failed += r < 0;
 	if (r < 0 && news)
 		rm_log_warn(0,
-		    "kubelet: cannot read its pods at %s: %s; the last names stay, and "
-		    "it is tried again",
+		    "kubelet: cannot read its pods at %s: %s; the last names stay in "
+		    "use, the agent tries again",
 		    kubelet, reason);
 	if (r < 0)
 		return;
@@ -745,7 +748,7 @@ agent_services_stop(struct agent_services *own)
 	kubelet_free(own->kubelet);
 	own->kubelet = NULL;
 	own->pods.kubelet = NULL;
-	own->soon = true; /* nothing arms it any more */
+	own->soon = true; /* it is not set any more */
 }
 
 void

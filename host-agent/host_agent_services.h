@@ -1,6 +1,6 @@
 /*
- * host_agent_services - the wiring that follows services: from the kernel's events on
- * QPs it makes questions to aggregators, targets of probers and tracer, and reports.
+ * host_agent_services - the wiring that follows services: it turns the kernel's events
+ * on QPs into requests to aggregators, targets of probers and tracer, and reports.
  * NULL: services are disabled in the config.
  */
 #ifndef HOST_AGENT_HOST_AGENT_SERVICES_H
@@ -22,7 +22,7 @@ struct agent_services_counts {
 	uint64_t lists, lists_failed;
 	uint64_t reports;
 	uint64_t names;
-	uint64_t unsent; /* questions that could not be sent to any aggregator */
+	uint64_t unsent; /* requests that could not be sent to any aggregator */
 	/* As of the last turn: */
 	struct services_counts table;
 	struct qp_tracer_counts hooks;
@@ -33,19 +33,19 @@ int agent_services_new(struct host_agent *agent, struct agent_services **ret);
 /* In two steps: stop before the worker is freed, free after it. */
 void agent_services_stop(struct agent_services *own);
 void agent_services_free(struct agent_services *own);
-void agent_services_tune(struct agent_services *own); /* config has changed */
+void agent_services_tune(struct agent_services *own); /* applies a changed config */
 
-/* The RNIC is up, perhaps with another identity. */
+/* The RNIC is ready, perhaps with another identity. */
 void agent_services_rnic(struct agent_services *own, const struct rnic *rnic);
 void agent_services_answer(
     struct agent_services *own, const struct wire_resolve_answer *answer);
-/* Of a probe of a service. */
+/* Takes the result of a probe of a service flow. */
 void agent_services_result(
     struct agent_services *own, const struct wire_result *result, rm_mono_t now);
 /* A new session: the aggregator knows no service flows yet. */
 void agent_services_report_all(struct agent_services *own, size_t aggregator);
 
-/* Writes the targets of services after the first count targets of sum, in place of
+/* Writes the targets of services behind the first count targets of sum, replacing
  * those there. -ENOMEM. Valid until the next call. */
 int agent_services_add_probes(struct agent_services *own, const struct rnic *rnic,
     struct pinglist_sum *sum, size_t count);

@@ -1,8 +1,8 @@
 /*
- * host_agent_state - what host_agent.c (start, reload), host_agent_timers.c (timers),
- * host_agent_events.c (events of RNICs and aggregators), host_agent_paths.c (traces)
- * and host_agent_services.c (other programs' flows) share: the wiring. For these files
- * only.
+ * host_agent_state - the wiring, shared by host_agent.c (start, reload),
+ * host_agent_timers.c (timers), host_agent_events.c (events of RNICs and aggregators),
+ * host_agent_paths.c (traces) and host_agent_services.c (flows of other programs). Only
+ * these files include it.
  */
 #ifndef HOST_AGENT_HOST_AGENT_STATE_H
 #define HOST_AGENT_HOST_AGENT_STATE_H
@@ -48,30 +48,30 @@ struct tracer_io;
 struct host_agent {
 	struct agent_config config;
 	struct rm_reload reload;
-	struct prober_options tuned; /* what the probers have */
+	struct prober_options tuned; /* options that the probers use now */
 	struct rm_credentials *credentials;
 	struct rm_loop *loop;
 	struct rm_worker *worker;
-	struct priority_pool *pool; /* of all RDMA ports */
+	struct priority_pool *pool; /* shared by all RDMA ports */
 	uint64_t incarnation;
 	bool paused;
 	struct brake brake;
-	struct wire_brake brake_now; /* what brake comes down to */
+	struct wire_brake brake_now; /* the brake in force */
 	struct brake_file *brake_file;
 	struct self_limit limit;
-	struct rate_limit rate_limit; /* of all RNICs */
+	struct rate_limit rate_limit; /* shared by all RNICs */
 
 	struct place *place; /* ToRs and aggregators in use, as a controller named them;
 				NULL: as configured */
-	struct place_link *place_link; /* NULL: no controller is asked */
-	rm_mono_t last_seen;           /* some aggregator, or the start */
+	struct place_link *place_link; /* NULL: no controllers are asked */
+	rm_mono_t last_seen; /* when an aggregator was last connected, or the start */
 
 	struct pinglist_store *pinglists;
 	struct key_ring *keys;
 	struct rm_key_files *key_files;
 	struct rdma_index *rdma;
 	struct agent_finder *finder;
-	struct device_events *events; /* NULL: there are none yet */
+	struct device_events *events; /* NULL: not created yet */
 	bool events_failed;           /* and that was logged */
 	struct rnic **rnics;
 	size_t rnic_count;
@@ -82,15 +82,15 @@ struct host_agent {
 
 	struct tracer_io *io;
 	uint64_t
-	    paths_chosen; /* tracer_path_changes when flows were last chosen by it */
+	    paths_chosen; /* value of tracer_path_changes when flows were last chosen */
 
-	struct agent_services *services; /* NULL: not wanted */
+	struct agent_services *services; /* NULL: disabled */
 	struct agent_counters *counters; /* likewise */
 	struct agent_users users;
 	struct agent_counter_metrics *counter_metrics;
 
 	struct rm_timer *turn, *beat, *look, *changed, *report;
-	bool change_awaited; /* changed is armed */
+	bool change_awaited; /* the timer for changes is set */
 	rm_mono_t looked_for_event;
 	struct loop_watch watch;
 	rm_mono_t next_beat, beat_due;
@@ -105,19 +105,20 @@ struct host_agent {
 extern const struct rnic_callbacks agent_rnic_callbacks;
 extern const struct aggregator_link_callbacks agent_aggregator_link_callbacks;
 
-/* Does the aggregator link's aggregator serve one of the rnic's ToRs? */
+/* True: the aggregator of this link serves one of the rnic's ToRs. */
 bool agent_serves(size_t aggregator, const struct rnic *rnic);
 void agent_plan_rnic(struct host_agent *agent, struct rnic *rnic);
 /* As rnic_aggregators, a bit for each aggregator for which something changed. */
 void agent_register_with(struct host_agent *agent, uint64_t aggregator_links);
-/* Its ToRs changed: registers it with all aggregators, and plans it again. */
+/* Its ToRs changed: registers the RNIC with all aggregators, and gives it its plan
+ * again. */
 void agent_move_rnic(struct host_agent *agent, struct rnic *rnic);
 /* Checks that the certificates of the connected aggregators allow its ToRs. */
 void agent_admit(struct host_agent *agent, struct rnic *rnic);
 struct prober_options agent_prober_options(struct host_agent *agent); /* host_agent.c */
 /* host_agent_events.c */
 int agent_new_keys(struct host_agent *agent);
-/* Loads the saved ones of all ToRs: blocks, so call it before the loop runs. */
+/* Loads the saved keys of all ToRs: blocks, so call it before the loop runs. */
 void agent_load_keys(struct host_agent *agent);
 /* Applies the state of agent->brake. */
 void agent_obey_brake(struct host_agent *agent);
@@ -126,12 +127,12 @@ void agent_obey_brake(struct host_agent *agent);
  * allow, in permille; 0 only by the brake. */
 uint32_t agent_pace(const struct host_agent *agent);
 void agent_set_pace(struct host_agent *agent);
-void agent_tune_limits(struct host_agent *agent); /* to its config */
+void agent_tune_limits(struct host_agent *agent); /* sets them from the config */
 /* Applies config and pinglists: probers restart where their options changed. */
 void agent_tune_probers(struct host_agent *agent);
 
 struct tracer_options agent_tracer_options(const struct agent_config *config);
-/* After a change of config, pause or brake. */
+/* Call it after a change of config, pause or brake. */
 void agent_tune_tracing(struct host_agent *agent);
 void agent_trace_rnic(struct host_agent *agent, const struct rnic *rnic);
 void agent_trace_plan(
@@ -140,7 +141,8 @@ void agent_trace_result(struct host_agent *agent, const struct rnic *rnic,
     const struct wire_result *result);
 void agent_report_paths(void *arg); /* the host_agent */
 int agent_start_timers(struct host_agent *agent);
-/* Sends a heartbeat to every aggregator, after all that has to be sent before it. */
+/* Sends a heartbeat to every aggregator, after all data that has to be sent before
+ * it. */
 void agent_beat_soon(struct host_agent *agent, rm_mono_t now);
 
 /* ---- host_agent_place.c ---- */

@@ -1,5 +1,5 @@
-/* What happens by the clock: the watch every 25 ms, heartbeats every 250 ms, a look at
- * the RNICs every few seconds. */
+/* The timers: the watch every 25 ms, heartbeats every 250 ms, an examination of the
+ * RNICs every few seconds. */
 #include "host-agent/host_agent_state.h"
 
 #include "host-agent/agent_config.h"
@@ -17,14 +17,14 @@
 #include "rackmesh/loop/notify.h"
 #include "schemas/wire/text.h"
 
-/* ---- How fast this host may probe: what the brake says, and what our own use leaves
+/* ---- The rate at which this host may probe: the brake and the agent's own limits
  * ---- */
 
 #define DAY_NS (24 * 3600 * RM_NS_PER_S)
-/* Two beats may come a little closer together than asked for. */
+/* Two heartbeats may come a little closer together than requested. */
 #define SAMPLE_SLACK_NS (100 * RM_NS_PER_MS)
-/* Buffers of an RDMA port, about 4 MiB, and what its provider keeps for itself. Slower
- * probing would not give them back. */
+/* Buffers of an RDMA port, about 4 MiB, and the memory of its provider. Slower
+ * probing would not free them. */
 #define PORT_MEMORY_BYTES (UINT64_C(6) << 20)
 
 uint32_t
@@ -86,7 +86,7 @@ agent_report_slowed(const struct host_agent *agent)
 		    (unsigned long long)(limit->memory_bytes >> 20));
 }
 
-/* A look at our own use, once a second however often it is called. */
+/* Measures the agent's own use, once a second however often it is called. */
 static void
 agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 {
@@ -102,7 +102,7 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 		rm_log_warn(r, "cannot measure the agent's own CPU and memory");
 		return;
 	}
-	/* What a port that was closed gives back stays with malloc, perhaps. */
+	/* malloc may keep the memory of a closed port. */
 	bytes = memory_limit(agent);
 	if (bytes > agent->limit.options.memory_bytes)
 		agent->limit.options.memory_bytes = bytes;
@@ -112,7 +112,8 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 	agent_report_slowed(agent);
 }
 
-/* Is a pinglist of one of its ToRs expired? Only until it has renewed it. */
+/* True: a pinglist of one of its ToRs is expired. Only until it has confirmed the
+ * pinglist again. */
 static bool
 aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 {
@@ -129,7 +130,7 @@ aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 	return false;
 }
 
-/* What that aggregator is to know of it. */
+/* Reports to that aggregator how far probing is slowed. */
 static void
 agent_note_slowed(
     const struct host_agent *agent, size_t aggregator, struct loop_turn *turn)
@@ -147,7 +148,7 @@ agent_note_slowed(
 	turn->slowed_reason = WIRE_SLOW_PLAN;
 }
 
-/* The prober that is the furthest behind. */
+/* How far the slowest prober is behind. */
 static int64_t
 agent_behind_ns(const struct host_agent *agent, rm_mono_t now)
 {
@@ -162,7 +163,7 @@ agent_behind_ns(const struct host_agent *agent, rm_mono_t now)
 	return most;
 }
 
-/* A prober that has had something to do for this long does nothing. */
+/* A prober whose work has been due for this long is stuck. */
 #define STUCK_NS (5 * RM_NS_PER_S)
 /* Two timers due this close together may fire in any order. */
 #define TIMER_SLACK_NS RM_NS_PER_MS
@@ -195,14 +196,14 @@ void
 agent_beat_soon(struct host_agent *agent, rm_mono_t now)
 {
 	/*
-	 * By a timer that is due now: the probers' timers that were due before, perhaps
-	 * long before because we stalled, tell of lost probes first.
+	 * Sent by a timer that is due now: timers of probers that were due before,
+	 * perhaps long before because of a stall, report lost probes first.
 	 */
 	agent->beat_due = now;
 	rm_timer_at(agent->beat, now);
 }
 
-struct served { /* by this one */
+struct served { /* served by this aggregator */
 	const struct host_agent *agent;
 	size_t aggregator;
 };
@@ -235,7 +236,8 @@ agent_gather_counts(struct host_agent *agent)
 	}
 }
 
-/* Whom we hear is told to all: an aggregator takes over from another by it. */
+/* The list of connected aggregators goes to all of them: the standby one becomes
+ * active by it. */
 static void
 agent_list_live(const struct host_agent *agent, const char *live[WIRE_MAX_LIVE],
     struct aggregator_link_report *report)
@@ -309,7 +311,7 @@ agent_renew_plans(struct host_agent *agent, rm_mono_t now)
 	}
 }
 
-/* Of one look at each RNIC that is up, or at each that is not. */
+/* CPU time of one examination of each RNIC that is up, or of each that is not. */
 static int64_t
 agent_look_cpu_ns(const struct host_agent *agent, bool up)
 {
@@ -344,14 +346,16 @@ agent_on_device_event(void *arg)
 	const int64_t wait_ns = look_pace_event_ns(cpu_ns) -
 				rm_mono_since(rm_mono_now(), agent->looked_for_event);
 
-	/* From the first event on: a stream of them must not put it off for ever. */
+	/* Counted from the first event: a stream of events must not postpone it for
+	 * ever. */
 	if (agent->change_awaited)
 		return;
 	agent->change_awaited = true;
 	rm_timer_after(agent->changed, wait_ns > soon_ns ? wait_ns : soon_ns);
 }
 
-/* Without them, as in a namespace that is not there yet, changes are seen later. */
+/* Without these events, as in a namespace that does not exist yet, changes are seen
+ * later. */
 static void
 agent_listen_to_devices(struct host_agent *agent)
 {

@@ -7,7 +7,8 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-/* One life of the agent. *again: it wants another one. r > 0: as agent_config_load. */
+/* One run of the agent. *again: it wants to be restarted. r > 0: as
+ * agent_config_load. */
 static int
 run(int argc, char **argv, bool *again)
 {
@@ -17,7 +18,7 @@ run(int argc, char **argv, bool *again)
 	int r;
 
 	*again = false;
-	r = agent_config_load(&config, argc, argv); /* has said what is wrong */
+	r = agent_config_load(&config, argc, argv); /* has logged the error */
 	if (r != 0)
 		return r;
 	rm_config_log_level(config.log_level);
@@ -29,7 +30,7 @@ run(int argc, char **argv, bool *again)
 	}
 	r = host_agent_new(loop, &config, &agent);
 	if (r < 0)
-		goto out; /* has said why */
+		goto out; /* has logged the error */
 	rm_loop_on_reload(loop, host_agent_reload, agent);
 
 	r = rm_loop_run(loop);
@@ -50,10 +51,10 @@ main(int argc, char **argv)
 	int r;
 
 	rm_log_open("host-agent");
-	/* Before there are threads. Without it libibverbs keeps, for ever, all that it
-	 * holds of a device that was taken away. */
+	/* Must be called before there are threads. Without it libibverbs keeps the
+	 * resources of a removed device for ever. */
 	(void)setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 0);
-	/* Between two loops nobody handles it. */
+	/* Between two loops SIGHUP has no handler. */
 	(void)signal(SIGHUP, SIG_IGN);
 	do
 		r = run(argc, argv, &again);
