@@ -103,7 +103,7 @@ agent_is_forgotten(const struct agent *agent)
 	return agent->link == NULL;
 }
 
-/* Names that come and go must not shut out those to come. */
+/* A host that changes its names often must not block the names of others. */
 static void
 make_room(struct agents *agents)
 {
@@ -171,7 +171,7 @@ agent_hello(struct agent *agent, uint64_t incarnation)
 	agent->rnic_count = 0;
 	memset(agent->sent, 0, sizeof(agent->sent));
 	memset(agent->sent_keys, 0, sizeof(agent->sent_keys));
-	/* Clocks may have been set back by a reboot; a path may have changed. */
+	/* The reboot may have set its clock back, and a path may have changed. */
 	clock_map_reset(&agent->clock);
 	if (fresh) {
 		receive_counts_reset(agent->received);
@@ -203,7 +203,7 @@ spoken_for(const struct agents *agents, const struct agent *but, struct wire_rni
 	return false;
 }
 
-/* NULL: it is not. */
+/* NULL: the registration is accepted. */
 static const char *
 refusal_text(const struct agents *agents, const struct agent *agent,
     const struct wire_rnic *rnic)
@@ -237,8 +237,8 @@ has_all_of(const struct agent *agent, const struct agent *other)
 	return other->rnic_count > 0;
 }
 
-/* Is it the host of an agent that is gone, by another name? Not any more once a host
- * of the former name has RNICs of its own. */
+/* True: it is the host of an agent that is gone, under another name. It ends when a
+ * host of the former name has RNICs of its own. */
 static void
 find_former(const struct agents *agents, struct agent *agent)
 {
@@ -311,7 +311,7 @@ is_anothers(const struct agent *agent, struct wire_rnic_id id,
 	return false;
 }
 
-/* Else it could have their keys as soon as their own agent is away. */
+/* Otherwise it could get their keys as soon as their own agent is away. */
 static void
 give_back_others(struct agent *agent, struct tor_rack *const *racks, size_t count)
 {

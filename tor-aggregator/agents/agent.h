@@ -38,8 +38,8 @@ struct agent {
 	uint64_t incarnation;
 	char software[RM_VERSION_BYTES]; /* its release; "": not reported */
 	rm_wall_t software_since;        /* when it was first reported */
-	uint64_t
-	    superseded; /* incarnation whose session was replaced by the present one */
+	uint64_t superseded; /* incarnation whose session was replaced by the present
+				session */
 	struct agent_link *link; /* NULL: not connected; owned by agent_links */
 	char
 	    address[RM_ADDRESS_TEXT]; /* address of its last connection, without port */
@@ -53,8 +53,8 @@ struct agent {
 	uint8_t *registration; /* its last registration without refused RNICs, for
 				  controllers */
 	size_t registration_len;
-	uint64_t dropped_results, dropped_batches; /* as it last said */
-	int64_t results_left;                      /* of its rate, see agent_spend */
+	uint64_t dropped_results, dropped_batches; /* as last reported */
+	int64_t results_left; /* left of its rate, see agent_spend */
 	rm_mono_t refilled;
 	bool paused;
 	uint16_t slowed_permille; /* share of probes that it sends; 0: all */
@@ -63,15 +63,15 @@ struct agent {
 	 * its last heartbeat. */
 	uint64_t live[WIRE_MAX_LIVE];
 	size_t live_count;  /* 0: not reported; this aggregator is always among them */
-	uint64_t live_mute; /* bit i: that one cannot deliver alerts */
+	uint64_t live_mute; /* bit i: that aggregator cannot deliver alerts */
 	rm_mono_t beaten;
 	struct agent_pinglist_state { /* what was last sent to it, per ToR */
 		const struct tor_rack *rack;
 		uint64_t version, rotation, registration;
 	} sent[WIRE_MAX_TORS];
 	struct agent_pinglist_state sent_keys[WIRE_MAX_TORS]; /* rotation is 0 */
-	uint64_t registrations;                               /* so many so far */
-	struct agent *next; /* all agents, see agents_first */
+	uint64_t registrations; /* number of registrations so far */
+	struct agent *next;     /* all agents, see agents_first */
 };
 
 int agents_new(size_t max_agents, struct agents **ret);
@@ -79,8 +79,8 @@ void agents_free(struct agents *agents);
 
 /* NULL: not known. */
 struct agent *agents_find(const struct agents *agents, const char *host);
-/* Finds or makes it; if there are too many, it replaces one without a connection and
- * RNICs. -ENOSPC: there is no such one; -ENOMEM. */
+/* Finds or creates it; if there are too many, it replaces an agent without a
+ * connection and RNICs. -ENOSPC: there is no such agent; -ENOMEM. */
 int agents_get(struct agents *agents, const char *host, struct agent **ret);
 struct agent *agents_first(const struct agents *agents);
 size_t agents_count(const struct agents *agents);
@@ -93,17 +93,18 @@ void agent_note_software(struct agent *agent, const char *software, rm_wall_t no
 
 struct agent_refused { /* RNICs of a registration that were refused */
 	size_t count;
-	struct wire_rnic rnic; /* the last one; borrowed from the registration */
-	const char *reason;    /* why; NULL: none was */
+	/* The last one that was refused; borrowed from the registration. */
+	struct wire_rnic rnic;
+	const char *reason; /* reason of that refusal; NULL: none was refused */
 };
 
 /*
  * Takes a registration. It detects a renamed host: a disconnected agent had the same
  * address and exactly the RNICs that this one registers. Then agent->former is the
- * former name, and for controllers each RNIC is of that host. RNICs that are malformed,
- * that have the id of another one in the registration, or that a connected agent of
- * another host has registered are left out: *refused. -ENOMEM: it has registered none
- * of them now.
+ * former name, and for controllers each RNIC is of that host. Left out and counted in
+ * *refused are RNICs that are malformed, that have the id of another one in the
+ * registration, or that a connected agent of another host has registered. -ENOMEM: the
+ * agent has no registered RNICs any more.
  */
 int agent_register(struct agents *agents, struct agent *agent,
     const struct wire_register_view *view, struct wire_writer *writer,
@@ -114,14 +115,14 @@ int agent_register(struct agents *agents, struct agent *agent,
 bool agent_is_forgotten(const struct agent *agent);
 
 /* Finds each of its RNICs in the racks; the first rack that has it counts. It loses
- * RNICs that are now another host's. */
+ * RNICs that now belong to another host. */
 void agent_place(struct agent *agent, struct tor_rack *const *racks, size_t count);
 
 /* NULL: it has not registered this RNIC. Hot path: *hint is the index to try first. */
 const struct agent_rnic *agent_owns(
     const struct agent *agent, struct wire_rnic_id id, size_t *hint);
 
-/* Takes the list from a heartbeat that arrived now. */
+/* Takes the list of aggregators from a heartbeat that arrived now. */
 void agent_note_live(
     struct agent *agent, const struct wire_heartbeat *beat, rm_mono_t now);
 /* True: the agent is connected to that aggregator. Call it only for an agent that
@@ -129,7 +130,7 @@ void agent_note_live(
  * deliver. */
 bool agent_sees(const struct agent *agent, const char *aggregator, bool *mute);
 
-/* True: it may send so many results now, at max_per_s with a burst of 2 s. */
+/* True: it may send this number of results now, at max_per_s with a burst of 2 s. */
 bool agent_spend(
     struct agent *agent, rm_mono_t now, uint64_t results, uint64_t max_per_s);
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Remembered spans: far more than fit into a judged window and its wait. */
+/* Number of remembered spans: far more than occur in a judged window and its wait. */
 #define WATCH_SPANS 128
 #define BEAT_NS (250 * RM_NS_PER_MS) /* between two heartbeats without a stall */
 
 struct span {
 	rm_mono_t start, end;
 	enum host_state state;
-	int64_t stall_ns; /* of a stall: how long it was, at least */
+	int64_t stall_ns; /* of a stall: its least length */
 };
 
 struct stop {
@@ -21,18 +21,20 @@ struct stop {
 
 struct agent_health {
 	bool connected;
-	bool beaten; /* a heartbeat came in this session */
+	bool beaten; /* a heartbeat was received in this session */
 	bool paused, paused_by_hand;
-	bool timed_out;      /* the last session ended without a word of its kernel */
+	/* The last session ended without a reply of the host's kernel. */
+	bool timed_out;
 	rm_mono_t last_seen; /* when the last heartbeat or hello arrived */
-	rm_mono_t last_made; /* the newest heartbeat's own time, or the hello's */
-	rm_mono_t through;   /* results known by then have come */
+	rm_mono_t last_made; /* time stamp of the newest heartbeat, or of the hello */
+	rm_mono_t through;   /* results known by then have arrived */
 	rm_mono_t ended;
-	rm_mono_t pinged, first_ping; /* of this silence; ns 0: none */
-	rm_mono_t acked, first_ack;   /* first_ack: of this silence; ns 0: none */
+	rm_mono_t pinged, first_ping; /* in this silence; ns 0: none */
+	rm_mono_t acked, first_ack;   /* first_ack: in this silence; ns 0: none */
 	struct span spans[WATCH_SPANS];
 	size_t next_span;
-	struct stop stops[AGENT_HEALTH_STOPS]; /* a ring: the oldest is next */
+	/* A ring: the oldest is overwritten next. */
+	struct stop stops[AGENT_HEALTH_STOPS];
 	size_t next_stop;
 };
 
@@ -75,7 +77,7 @@ agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh)
 {
 	rm_mono_t from = watch->connected ? watch->last_made : watch->ended;
 
-	/* Of the time before its first hello we know nothing at all. */
+	/* Nothing is known of the time before its first hello. */
 	if (watch->last_seen.ns == 0)
 		from = (rm_mono_t){ INT64_MIN };
 	if (fresh)
@@ -90,7 +92,7 @@ agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh)
 	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
 }
 
-/* The shortest that costs a probe. */
+/* The shortest stall that can cost a probe its reply. */
 static int64_t
 costly_stall_ns(int64_t timeout_ns)
 {
@@ -99,7 +101,7 @@ costly_stall_ns(int64_t timeout_ns)
 	return ns > AGENT_HEALTH_STALL_NS ? ns : AGENT_HEALTH_STALL_NS;
 }
 
-/* From one heartbeat to the next, or to now, without such a stall. */
+/* The longest time from one heartbeat to the next, or to now, without such a stall. */
 static int64_t
 patience_ns(int64_t timeout_ns)
 {
@@ -110,7 +112,7 @@ patience_ns(int64_t timeout_ns)
 	return ns < AGENT_HEALTH_SILENT_NS ? ns : AGENT_HEALTH_SILENT_NS;
 }
 
-/* By its kernel's silence, or the first answer that was kept from us. */
+/* Its kernel did not answer, or its first answer was held up on the network. */
 static bool
 was_out_of_reach(const struct agent_health *watch, rm_mono_t now)
 {
@@ -127,8 +129,8 @@ agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
 {
 	if (made.ns < watch->last_made.ns && watch->beaten)
 		return;
-	/* Its other cables may have been out with this one: what was lost meanwhile
-	 * speaks of the host, not of its RNICs, whoever tells of it later. */
+	/* The cut may have affected its other cables, too: losses in that time are
+	 * evidence about the host, not about its RNICs, whoever reports them later. */
 	if (was_out_of_reach(watch, now))
 		remember(watch, watch->last_made, now, HOST_STALLED);
 	if (watch->beaten &&
@@ -233,7 +235,8 @@ agent_health_acked(struct agent_health *watch, rm_mono_t acked_at)
 		watch->first_ack = acked_at;
 }
 
-/* The way to it was cut during this silence, and may be open for us only. */
+/* The management path was cut during this silence, and may be open again only from
+ * this side. */
 static bool
 backs_off(const struct agent_health *watch, rm_mono_t now)
 {
@@ -244,7 +247,7 @@ backs_off(const struct agent_health *watch, rm_mono_t now)
 		       AGENT_HEALTH_BACKOFF_NS;
 }
 
-/* Faults outweigh excuses, and what excuses the host whole outweighs a stall. */
+/* Faults outweigh excuses, and an excuse for the whole host outweighs a stall. */
 static int
 weight(enum host_state state)
 {
@@ -269,7 +272,7 @@ worse(enum host_state a, enum host_state b)
 	return weight(b) > weight(a) ? b : a;
 }
 
-/* Of an agent whose session stands but whose heartbeats may not. */
+/* State of an agent with a session whose heartbeats may be missing. */
 static enum host_state
 silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 {
@@ -281,7 +284,7 @@ silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 		return HOST_STUTTERED;
 	if (silent_ns <= AGENT_HEALTH_SILENT_NS)
 		return HOST_STALLED;
-	/* Nobody has asked its kernel for long enough: we know nothing yet. */
+	/* Its kernel was not asked for long enough: nothing is known yet. */
 	if (watch->first_ping.ns == 0 ||
 	    rm_mono_since(now, watch->first_ping) < AGENT_HEALTH_GAP_NS)
 		return HOST_STALLED;
@@ -297,16 +300,17 @@ silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 void
 agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer)
 {
-	/* What it was before it ended stays true: windows of that time still close. */
+	/* The state before the end of the session stays valid: windows of that time
+	 * still close. */
 	if (watch->connected)
 		remember(watch, watch->last_made, now, silence(watch, now, 0));
 	watch->connected = false;
 	watch->timed_out = !by_peer;
-	/* When its kernel had gone silent, the end lies further back. */
+	/* If its kernel had gone silent, the agent stopped earlier. */
 	watch->ended = by_peer ? now : watch->last_made;
 }
 
-/* A stall counts by what it may have cost. */
+/* A stall counts by the probes that it may have cost. */
 static enum host_state
 state_of(const struct span *span, int64_t timeout_ns)
 {

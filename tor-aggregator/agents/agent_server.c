@@ -20,13 +20,13 @@
 #include "tor-aggregator/agents/batch_sequence.h"
 #include "tor-aggregator/agents/ingest.h"
 
-/* ---- What an agent says, frame by frame ---- */
+/* ---- The messages of an agent, frame by frame ---- */
 
 #define REASON_BYTES 1024
 #define QUOTED_BYTES 128
 
-/* Counts why and closes soon; returns 0, so that frames behind it are simply not
- * handed over. */
+/* Counts the reason and closes the link soon; returns 0, so that the frames behind
+ * it are not handed over. */
 static int
 agent_session_refuse(struct agent_link *peer, enum agent_server_refused reason, int r)
 {
@@ -66,7 +66,8 @@ turn_away(struct agent_link *peer, enum agent_server_refused reason, const char 
 	return agent_session_refuse(peer, reason, -EPERM);
 }
 
-/* The host's former connection, if any, gives way without being missed. */
+/* Closes the host's former connection, if any, without counting the agent as
+ * missing. */
 static void
 supersede(struct agent_link *peer, struct agent *agent)
 {
@@ -100,10 +101,11 @@ log_refused(const struct agent_link *peer, const char *reason)
 }
 
 /*
- * Two hosts of one name would end each other's sessions for ever. Who is here stays, as
- * long as its heartbeats come. A newcomer is another host if it comes from another
- * address, or if its session was ended by the present one before: an agent that was
- * restarted does not come back. One that has moved keeps its incarnation.
+ * Two hosts with one name would end each other's sessions for ever. The connected one
+ * stays, as long as its heartbeats come. The new one is another host if it comes from
+ * another address, or if the present session had ended its session before: an agent
+ * that was restarted does not come back. An agent that has moved to another address
+ * keeps its incarnation.
  */
 static bool
 is_another_host(const struct agent_link *peer, const struct agent *agent,
@@ -126,7 +128,7 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 	return true;
 }
 
-/* By its certificate: is it the agent of that host? */
+/* True: by its certificate it is the agent of that host. */
 static bool
 hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
     char reason[REASON_BYTES])
@@ -235,7 +237,8 @@ take_hello(struct agent_link *peer, const uint8_t *data, size_t len)
 	if (!wire_hello_meets_us(hello))
 		return turn_away(peer, AGENT_SERVER_VERSION,
 		    "versions more than one apart do not work together");
-	/* By its certificate it may know that much, and it closes. */
+	/* The certificate allows the peer to learn this much, and it closes the
+	 * connection. */
 	if (hello->role == WIRE_ROLE_CHECK)
 		return welcome(peer, 0, "");
 	return is_peer_aggregator ? take_peer_aggregator(peer, &view)
@@ -454,8 +457,8 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 	}
 }
 
-/* An agent tells others whom it hears: acknowledgements alone come only with results.
- */
+/* Agents report which aggregators they are connected to: acknowledgements come only
+ * with results, so pings are sent, too. */
 #define SIGN_OF_LIFE_NS RM_NS_PER_S
 #define MAX_FRAME_BYTES (2u << 20) /* the largest batch and count report fit */
 
@@ -514,8 +517,8 @@ peer_free(struct agent_link *peer)
 	free(peer);
 }
 
-/* Did the peer's kernel end it, or did nobody answer any more? One whose frame took too
- * long has a kernel that answers, else that had given up before. */
+/* True: the peer's kernel ended the connection; false: it timed out. If a frame took
+ * too long, the kernel still answered; otherwise it had given up before. */
 static bool
 ended_by_peer(const struct rm_link *link, int reason)
 {
@@ -672,7 +675,7 @@ agent_server_send(
 	return r;
 }
 
-/* What its kernel says arrives with the next tick at the latest. */
+/* The kernel's answer arrives with the next tick at the latest. */
 static void
 ask_kernel(struct agent_link *peer, rm_mono_t now)
 {

@@ -17,9 +17,9 @@ struct rm_link;
 struct agent_link {
 	struct agent_server *links;
 	struct rm_link *link;
-	struct agent *agent;                 /* NULL: no hello yet */
-	struct rm_pending_conn pending_conn; /* until it is welcome */
-	rm_mono_t pinged;                    /* ns 0: a ping with news is due */
+	struct agent *agent;                 /* NULL: no hello received yet */
+	struct rm_pending_conn pending_conn; /* in use until the welcome */
+	rm_mono_t pinged;                    /* ns 0: a ping with a change is due */
 	bool closing, is_peer_aggregator;
 	struct agent_link *next, *previous;
 };
@@ -28,7 +28,7 @@ struct agent_server {
 	struct rm_loop *loop;
 	struct agent_server_options options;
 	struct agent_server_callbacks callbacks;
-	struct agent_server_peers peer_aggregators; /* zero: none are welcome */
+	struct agent_server_peers peer_aggregators; /* zero: none are accepted */
 	struct agents *agents;
 	struct ingest *ingest;
 	struct rm_listener *listener;
@@ -38,7 +38,7 @@ struct agent_server {
 	bool mute;
 	struct rm_pending_conns pending_conns;
 	struct rm_refusals refusals;
-	struct agent_server_counts counts; /* bytes and frames: of closed links */
+	struct agent_server_counts counts; /* bytes and frames: only of closed links */
 	struct agent_server_counts shown;
 };
 

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-struct batch_sequence; /* opaque only to keep its fields its own */
+struct batch_sequence; /* opaque, so that only batch_sequence uses its fields */
 
 enum session_status {
 	BATCH_SEQUENCE_COUNT,
@@ -22,7 +22,7 @@ enum session_status {
 };
 
 struct batch_sequence *session_new(void);           /* NULL when out of memory */
-void session_free(struct batch_sequence *sequence); /* NULL is fine */
+void session_free(struct batch_sequence *sequence); /* NULL is allowed */
 
 /*
  * Adds the number of batches missing before this one to *gap. Before the very first

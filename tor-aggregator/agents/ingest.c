@@ -11,7 +11,7 @@
 
 #define MAX_DSCP 63
 #define MAX_ECN 3
-#define DUPLICATE (-2) /* beside enum ingest_invalid and -1, windowed or late */
+#define DUPLICATE (-2) /* besides enum ingest_invalid and -1, for windowed or late */
 
 const char *
 ingest_invalid_str(enum ingest_invalid reason)
@@ -41,7 +41,7 @@ in_range(const struct wire_result *result)
 	if (result->flags & WIRE_ARRIVAL &&
 	    (result->arrived_dscp > MAX_DSCP || result->arrived_ecn > MAX_ECN))
 		return false;
-	/* Only what was answered has times. */
+	/* Only results with a reply have times. */
 	return !(result->flags & WIRE_SPLIT) || result->outcome == WIRE_OK ||
 	       result->outcome == WIRE_LATE_REPLY || result->outcome == WIRE_INVALID;
 }
@@ -74,7 +74,7 @@ count_duplicate(struct ingest *ingest, const struct agent_rnic *own)
 	}
 }
 
-/* A QPN that has changed since answers nobody: that is no loss. */
+/* A probe to an outdated QPN gets no reply: that is not a loss. */
 static bool
 is_stale(const struct wire_result *result, const struct roster_rnic *dst)
 {
@@ -83,7 +83,7 @@ is_stale(const struct wire_result *result, const struct roster_rnic *dst)
 	       result->dst_qpn != dst->large_qpn;
 }
 
-/* Of a probe whose window has closed. */
+/* Counts a result whose window has closed. */
 static void
 count_late(struct ingest *ingest, struct raw_counts *raw)
 {
@@ -151,7 +151,7 @@ take_result(struct ingest *ingest, const struct agent_rnic *own, rm_mono_t made,
 	}
 }
 
-/* What the agent threw away itself, so far in this life of it. */
+/* Counts the results that the agent dropped itself, since its start. */
 static void
 note_drops(
     struct ingest *ingest, struct agent *agent, const struct wire_batch_head *head)
@@ -167,7 +167,8 @@ note_drops(
 		tor_rack_counts(agent->rnics[0].rack)->agent_dropped += more;
 }
 
-/* How a whole batch ends: -1 result by result, DUPLICATE, or one reason for all. */
+/* The outcome of a whole batch: -1: each result by itself, DUPLICATE, or one reason
+ * for all. */
 static int
 judge_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,
     const struct wire_batch_view *view, rm_mono_t *made)
@@ -255,7 +256,7 @@ take_row(struct ingest *ingest, struct agent *agent, const struct wire_count *ro
 	    receive_counts_refused(agent->received) - refused;
 	prober = roster_find(tor_rack_roster(own->rack),
 	    (struct wire_rnic_id){ row->prober_guid, row->prober_port_num });
-	/* Probers of other racks are for those to judge. */
+	/* Counts of probers in other racks are evaluated there. */
 	if (prober == NULL || prober->index >= WINDOW_REMOTE_BASE || delta == 0)
 		return;
 	tor_rack_arrived(own->rack, prober->index, own->index, from, to, delta);
@@ -287,7 +288,7 @@ ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 		ingest->counts.count_rows++;
 		take_row(ingest, agent, &view.rows[i], from, to);
 	}
-	/* The first report says where the counts stood, not when what came. */
+	/* The first report is only the base of the next ones. */
 	for (size_t i = 0; i < agent->rnic_count && r > 0; i++)
 		if (agent->rnics[i].rack != NULL)
 			tor_rack_counts_through(
@@ -295,7 +296,7 @@ ingest_receive_counts(struct ingest *ingest, struct agent *agent, rm_mono_t now,
 	return 0;
 }
 
-/* False: not the agent's to tell, or of no use here. */
+/* False: the path is not of an RNIC of the agent, or not needed here. */
 static bool
 take_path(struct agent *agent, const struct wire_paths *paths,
     const struct wire_path *path, rm_mono_t now, size_t *hint)
@@ -310,7 +311,7 @@ take_path(struct agent *agent, const struct wire_paths *paths,
 	    !clock_map_ours(&agent->clock, paths->now_ns - path->age_ns, &traced))
 		return false;
 	r = tor_rack_path(own->rack, path, traced, now);
-	return r != -ENOENT; /* what found no room, the table counts itself */
+	return r != -ENOENT; /* the table counts what it cannot hold */
 }
 
 int

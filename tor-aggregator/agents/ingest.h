@@ -27,7 +27,7 @@ enum ingest_invalid {       /* why a result was not windowed */
 	INGEST_BAD_VALUE,   /* outcome, kind, class or reason out of range */
 	INGEST_BAD_AGE,     /* older than any agent keeps results */
 	INGEST_TABLE_FULL,  /* the window holds too many pairs */
-	INGEST_OVER_RATE,   /* the agent sent more than its rate allows */
+	INGEST_OVER_RATE,   /* more results than the agent's rate allows */
 	INGEST_NO_CLOCK,    /* its clock cannot be mapped */
 	INGEST_INVALIDS
 };
@@ -36,25 +36,25 @@ struct ingest_counts {
 	struct raw_counts raw; /* over all racks */
 	uint64_t invalid[INGEST_INVALIDS];
 	uint64_t stale_qpn; /* results reclassified by this aggregator */
-	uint64_t service;   /* windowed ones of probes along services' flows */
+	uint64_t service;   /* windowed results of probes along services' flows */
 	uint64_t batches, duplicate_batches, missing_batches;
 	uint64_t restarted; /* agents that came with a new incarnation */
 	uint64_t count_reports, count_rows, count_rows_invalid;
-	uint64_t count_rows_refused; /* beyond what is kept of one agent */
+	uint64_t count_rows_refused; /* beyond the limit for one agent */
 	uint64_t agent_dropped;      /* results that agents dropped */
 	uint64_t path_reports, paths;
 	uint64_t
 	    paths_invalid; /* not of the agent's RNIC, to an unknown RNIC, or too old */
 };
 
-struct ingest {                     /* zeroed at first */
-	uint64_t max_results_per_s; /* of one agent; 0: no limit */
+struct ingest {                     /* all zero initially */
+	uint64_t max_results_per_s; /* for one agent; 0: no limit */
 	struct ingest_counts counts;
 };
 
 /*
- * data: aligned to 8. *ack is what to send back. Malformed messages and those of
- * another incarnation or host than the agent's session count nowhere: -EBADMSG,
+ * data: aligned to 8. *ack is the acknowledgement to send. Malformed messages and those
+ * of another incarnation or host than the agent's session count nowhere: -EBADMSG,
  * -EMSGSIZE, -EINVAL, -EPERM; close the link.
  */
 int ingest_batch(struct ingest *ingest, struct agent *agent, rm_mono_t now,

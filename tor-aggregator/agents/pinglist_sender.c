@@ -11,7 +11,8 @@
 #include "tor-aggregator/plan/pinglist_builder.h"
 #include "tor-aggregator/rack/tor_rack.h"
 
-#define PINGLISTS_PER_TICK 16 /* a rack of 256 gets all of them within a second */
+/* A rack of 256 agents gets all of them within a second. */
+#define PINGLISTS_PER_TICK 16
 #define KEYS_PER_TICK 64
 
 struct pinglist_sender {
@@ -80,7 +81,7 @@ same_state(const struct agent_pinglist_state *a, const struct agent_pinglist_sta
 	       a->rotation == b->rotation && a->registration == b->registration;
 }
 
-/* True when there was something to send. */
+/* True if there was something to send. */
 static bool
 send_keys(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t)
 {
@@ -116,7 +117,7 @@ send_keys(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t
 	return true;
 }
 
-/* False: not all of them have theirs yet. */
+/* False: some agents do not have their keys yet. */
 static bool
 send_all_keys(struct pinglist_sender *pinglist_sender)
 {
@@ -131,7 +132,7 @@ send_all_keys(struct pinglist_sender *pinglist_sender)
 	return true;
 }
 
-/* True when there was something to send. */
+/* True if there was something to send. */
 static bool
 send_due(struct pinglist_sender *pinglist_sender, struct agent *agent, size_t t,
     rm_wall_t wall)

@@ -2,9 +2,9 @@
  * pinglist_sender - sends each connected agent its pinglists and keys.
  *
  * One pinglist per ToR of its RNICs, again whenever the plan's version, its rotation or
- * the agent's registration has changed. A bounded number per tick. Keys go first, and
- * to all agents: an RNIC should have its key before another one probes it with a
- * derived key.
+ * the agent's registration has changed. The number sent per tick is bounded. Keys go
+ * first, and to all agents: an RNIC should have its key before another one probes it
+ * with a derived key.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_PINGLIST_SENDER_H
 #define TOR_AGGREGATOR_AGENTS_PINGLIST_SENDER_H

@@ -21,7 +21,7 @@ struct counts_row {
 struct receive_counts {
 	struct counts_row *rows;
 	size_t row_count, max_rows;
-	bool known;        /* a report has come */
+	bool known;        /* a report was received */
 	bool base;         /* this report only sets the base */
 	uint64_t now_ns;   /* of the current report */
 	uint64_t since_ns; /* of the one before */

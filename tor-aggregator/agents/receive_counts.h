@@ -3,8 +3,8 @@
  * Pure.
  *
  * Rows are cumulative since the agent's start, per own RNIC, prober and class; only
- * rows that changed are sent. The first report of an incarnation whose beginning was
- * missed only sets the base. Bounded; beyond, rows are refused.
+ * rows that changed are sent. The first report of an incarnation whose start was missed
+ * only sets the base. Bounded; rows beyond the limit are refused.
  */
 #ifndef TOR_AGGREGATOR_AGENTS_RECEIVE_COUNTS_H
 #define TOR_AGGREGATOR_AGENTS_RECEIVE_COUNTS_H
