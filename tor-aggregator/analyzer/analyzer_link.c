@@ -17,18 +17,19 @@
 #define WELCOME_NS (2 * RM_NS_PER_S)
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
 #define PING_NS (500 * RM_NS_PER_MS)
-#define BACKOFF_CAP_NS RM_NS_PER_S /* they are few */
-/* Of one lane, sent and not acknowledged; a single message may be more. */
+#define BACKOFF_CAP_NS RM_NS_PER_S /* there are few analyzers, so it may be short */
+/* For one lane, sent and not acknowledged; a single larger message is allowed. */
 #define WINDOW_BYTES (4u << 20)
 #define WINDOW_MESSAGES 1024
-/* Both windows, each with a largest message at its end, and what answers drills. */
+/* Both windows, each with a largest message at its end, and the answers to
+ * drill-downs. */
 #define MAX_OUTPUT_BYTES (64u << 20)
 
 struct flight { /* of one lane */
 	struct {
 		uint64_t seq;
 		size_t len;
-	} sent[WINDOW_MESSAGES]; /* a ring, oldest at head */
+	} sent[WINDOW_MESSAGES]; /* a ring, the oldest is at head */
 	size_t head, count, bytes;
 	uint64_t next; /* seq */
 };
@@ -42,12 +43,13 @@ struct analyzer_link {
 	struct flight summary, incident;
 	rm_mono_t up_at, last_seen, pinged;
 	bool welcomed;
-	bool leaves; /* it was closed for an earlier one */
-	bool pings;  /* it does, and so its silence means something */
+	bool leaves; /* the link is closed to return to an earlier analyzer */
+	bool pings;  /* it sends pings, so silence has a meaning */
 	char analyzer[RM_NAME_BYTES];
 	struct rm_loop *loop;
 	struct rm_endpoint *endpoints; /* options.analyzers */
-	struct analyzer_scout *scout;  /* NULL: we are with the first, or with none */
+	/* NULL: connected to the first analyzer, or to none. */
+	struct analyzer_scout *scout;
 	struct analyzer_link_counts counts;
 };
 
@@ -69,7 +71,7 @@ on_up(struct rm_link *up, void *arg)
 
 /* ---- the lanes --------------------------------------------------------------- */
 
-/* Whether everything that may be sent now was. */
+/* True: everything that may be sent now was sent. */
 static bool
 pump_lane(struct analyzer_link *link, enum wire_lane lane, struct flight *flight,
     uint64_t *sent)
@@ -123,7 +125,8 @@ take_ack(struct analyzer_link *link, const uint8_t *data, size_t len)
 	flight = ack.lane == WIRE_LANE_INCIDENT ? &link->incident : &link->summary;
 	if (ack.incarnation != report_spool_incarnation(link->reports, ack.lane))
 		return -EPROTO;
-	/* Perhaps further than this link has sent: by the numbers of an earlier one. */
+	/* The number may be higher than this link has sent, from numbers of an
+	 * earlier spool. */
 	ack.seq = report_spool_acked(link->reports, ack.lane, ack.seq);
 	if (flight->next <= ack.seq)
 		flight->next = ack.seq + 1;
@@ -303,9 +306,10 @@ analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes)
 	return rm_link_send(up, bytes->data, bytes->len);
 }
 
-/* ---- back to an earlier one ----------------------------------------------------- */
+/* ---- back to an earlier analyzer ------------------------------------------------ */
 
-/* To one that we leave we speak for no ToR any more: it misses nobody. */
+/* The analyzer that is left is told that this aggregator is active for no ToR: so it
+ * does not count it as missing. */
 static void
 go_back(struct analyzer_link *link, rm_mono_t now)
 {
@@ -318,7 +322,7 @@ go_back(struct analyzer_link *link, rm_mono_t now)
 	    "analyzer %s: left: an earlier one of the list is back", link->analyzer);
 	if (wire_write_standing(link->writer, &farewell, &bytes) == 0)
 		rm_link_send(up, bytes.data, bytes.len);
-	rm_link_close(up, 0); /* and then the list begins anew */
+	rm_link_close(up, 0); /* then dialing starts at the first analyzer */
 }
 
 static void
@@ -326,7 +330,7 @@ look_back(struct analyzer_link *link, rm_mono_t now)
 {
 	bool found;
 
-	/* Without memory it goes later. */
+	/* If there is no memory, the next tick tries again. */
 	if (link->scout == NULL && link->welcomed && !link->leaves)
 		(void)analyzer_scout_new(link->loop, &link->options,
 		    rm_dialer_peer(link->dialer), &link->scout);
@@ -365,7 +369,7 @@ analyzer_link_tick(struct analyzer_link *link, const char *controller,
 	if (!link->welcomed || rm_mono_since(now, link->pinged) < PING_NS)
 		return;
 	link->pinged = now;
-	/* One that finds no room comes later: the analyzer hears the rest. */
+	/* What does not fit is sent later: the analyzer gets the rest now. */
 	if (wire_write_ping_ending(link->writer, &ping, &bytes) == 0)
 		rm_link_send(up, bytes.data, bytes.len);
 }

@@ -4,8 +4,8 @@
  * Incidents are sent before summaries, with a bounded window of unacknowledged messages
  * of each; these are sent again, in order, after every reconnect. Both sides ping:
  * after the analyzer's first ping, 2.5 s of silence mean that it is gone. If the
- * analyzer is not the first of the list, the earlier ones are tried meanwhile, and when
- * one of them sends a welcome the link goes back to it.
+ * analyzer in use is not the first of the list, the earlier ones are tried meanwhile,
+ * and when one of them sends a welcome the link returns to it.
  */
 #ifndef TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
 #define TOR_AGGREGATOR_ANALYZER_ANALYZER_LINK_H
@@ -33,15 +33,16 @@ struct analyzer_link_callbacks { /* each may be NULL */
 
 struct analyzer_link_counts {
 	uint64_t connected, disconnected, refused, silent;
-	uint64_t returned;             /* back to an earlier one of the list */
-	uint64_t summaries, incidents; /* messages sent, also those sent again */
+	uint64_t returned;             /* returned to an earlier analyzer of the list */
+	uint64_t summaries, incidents; /* messages sent, including those sent again */
 	uint64_t acks, bad_frames;
 };
 
 int analyzer_link_new(struct rm_loop *loop, const struct analyzer_link_options *options,
     const struct analyzer_link_callbacks *callbacks, struct report_spool *reports,
     struct analyzer_link **ret);
-void analyzer_link_free(struct analyzer_link *link); /* before the report spool */
+/* Before the report spool is freed. */
+void analyzer_link_free(struct analyzer_link *link);
 
 /* -ENOTCONN, or as rm_link_send. */
 int analyzer_link_send(struct analyzer_link *link, const struct wire_bytes *bytes);

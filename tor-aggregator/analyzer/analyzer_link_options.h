@@ -20,8 +20,9 @@ struct analyzer_link_options {
 	struct rm_tls *tls;      /* borrowed; NULL: plaintext */
 	const char *const *tors; /* borrowed */
 	size_t tor_count;
-	uint16_t summary_interval_s;    /* they are told */
-	struct peer_versions *versions; /* borrowed; told of the analyzers' */
+	uint16_t summary_interval_s; /* they are told it in the hello */
+	/* Borrowed; the analyzers' versions are entered. */
+	struct peer_versions *versions;
 };
 
 #endif

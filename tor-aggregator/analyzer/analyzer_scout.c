@@ -72,7 +72,7 @@ on_down(int reason, void *arg)
 	struct analyzer_scout *scout = arg;
 
 	(void)reason;
-	scout->found = false; /* it was short */
+	scout->found = false; /* the connection was short */
 }
 
 int

@@ -27,8 +27,8 @@ int analyzer_scout_new(struct rm_loop *loop,
     struct analyzer_scout **ret);
 void analyzer_scout_free(struct analyzer_scout *scout);
 
-/* Sends the hello to an analyzer, also on the lasting link. -EACCES: its certificate is
- * not of an analyzer of this region, which is logged. */
+/* Sends the hello to an analyzer, also on the main link. -EACCES: the certificate is
+ * not that of an analyzer of this region, which is logged. */
 int analyzer_scout_hello(struct rm_link *link,
     const struct analyzer_link_options *options, struct wire_writer *writer);
 

@@ -15,7 +15,7 @@
 struct lane {
 	struct report_spool *reports;
 	struct rm_spool *spool; /* NULL: off */
-	uint64_t durable;       /* up to and with it all are */
+	uint64_t durable;       /* all up to this number are on disk */
 	uint64_t made;
 	struct report_spool_counts counts;
 };
@@ -73,7 +73,8 @@ lane_open(struct rm_loop *loop, struct rm_worker *worker,
 	}
 	r = rm_spool_new(loop, worker, &spool, &callbacks, &lane->spool, error);
 	if (r == 0)
-		lane->durable = rm_spool_next(lane->spool) - 1; /* what was found is */
+		/* Messages found at the start are on disk. */
+		lane->durable = rm_spool_next(lane->spool) - 1;
 	return r;
 }
 
@@ -160,7 +161,7 @@ lane_count(struct lane *lane)
 	lane->counts.dropped_full = counts->dropped_full;
 }
 
-/* r: what writing the message said. */
+/* r: result of writing the message. */
 static void
 lane_push(struct lane *lane, int r, const struct wire_bytes *bytes)
 {
@@ -188,7 +189,8 @@ report_spool_summary(struct report_spool *reports, const struct wire_summary *su
 	lane_push(&reports->summary, r, &bytes);
 }
 
-/* Samples go one by one until the text fits into a message. NULL: out of memory. */
+/* Samples are removed one by one until the text fits into a message. NULL: out of
+ * memory. */
 static char *
 evidence_text(const struct rm_verdict *verdict)
 {
@@ -245,7 +247,8 @@ report_spool_take(struct report_spool *reports, enum wire_lane name, uint64_t se
 	r = rm_spool_get(lane->spool, seq, &item);
 	if (r < 0)
 		return r;
-	/* Its number would be another's, should we crash now. */
+	/* Not on disk yet: after a crash its number would be given to another
+	 * message. */
 	if (item.seq > lane->durable)
 		return -ENOENT;
 	*ret = item;
