@@ -54,12 +54,12 @@ show_address(const struct wire_address *address)
 	struct wire_address bare = *address;
 	char text[WIRE_ADDRESS_TEXT];
 
-	bare.port = 0; /* of no meaning here */
+	bare.port = 0; /* ignored here */
 	wire_address_format(&bare, text);
 	return json_string(text);
 }
 
-/* "host/device" where it is known, else its id. */
+/* "host/device" if it is known, else its id. */
 static json_t *
 show_name(const struct tor_rack *rack, struct wire_rnic_id id)
 {
@@ -225,7 +225,7 @@ get_racks(struct rm_http_request *request, void *arg)
 	reply_list(request, "racks", list);
 }
 
-/* Is this rack asked for? */
+/* True: the request asks for this rack. */
 static bool
 wanted(const struct rm_http_request *request, const struct tor_rack *rack)
 {
@@ -408,7 +408,7 @@ get_pinglist(struct rm_http_request *request, void *arg)
 	rm_http_reply_json(request, 200, all);
 }
 
-/* Ready to judge: every rack has somebody in it and has closed a window. */
+/* Ready to judge: every rack has a member and has closed a window. */
 static bool
 ready(char *sentence, size_t len, void *arg)
 {
@@ -428,8 +428,9 @@ ready(char *sentence, size_t len, void *arg)
 			: "no window judged yet");
 		return false;
 	}
-	/* The rack is watched all the same: who waits for that must not wait for a
-	 * receiver, whose repair may be what is being rolled out. */
+	/* The rack is monitored all the same: a rollout that waits for readiness
+	 * must not wait for a receiver of alerts, whose repair may be what is being
+	 * rolled out. */
 	snprintf(sentence, len, "watching %zu racks%s%s%s%s", aggregator->rack_count,
 	    quarrel != NULL ? "; primary is the same at both aggregators of " : "",
 	    quarrel != NULL ? quarrel : "",

@@ -267,7 +267,7 @@ read_controller(const void *arg)
 	return controller_link_connected(aggregator->controller_link);
 }
 
-/* Scraped first of all, so it also adds up the links' counters. */
+/* It is scraped first, so it also adds up the links' counts. */
 static double
 read_links(const void *arg)
 {

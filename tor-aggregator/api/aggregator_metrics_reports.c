@@ -69,7 +69,8 @@ static const struct metrics_counter incident_lane[] = {
 
 /* clang-format on */
 
-/* The first of a lane to be scraped, so it also brings its counters up to date. */
+/* It is the first metric of a lane to be scraped, so it also updates the lane's
+ * counts. */
 static double
 read_spooled_summary(const void *arg)
 {

@@ -22,7 +22,7 @@
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
 
-#define SERVICES_SHOWN 50 /* of a rack: those with the most flows */
+#define SERVICES_SHOWN 50 /* per rack: the ones with the most flows */
 
 static void
 set(json_t *object, const char *key, json_t *value)
@@ -250,7 +250,8 @@ show_sum(const struct service_sum *sum)
 	return object;
 }
 
-/* On how many hosts of the rack services are traced; and why not on the others. */
+/* The number of hosts of the rack on which services are traced; and the reasons on
+ * the others. */
 static void
 set_tracing(json_t *object, const struct of_rack *of)
 {

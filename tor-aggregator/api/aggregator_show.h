@@ -1,5 +1,6 @@
 /*
- * aggregator_show - racks, RNICs, hosts and results as JSON. New references.
+ * aggregator_show - racks, RNICs, hosts and results as JSON. Functions return new
+ * references.
  */
 #ifndef TOR_AGGREGATOR_API_AGGREGATOR_SHOW_H
 #define TOR_AGGREGATOR_API_AGGREGATOR_SHOW_H
@@ -24,11 +25,11 @@ struct show_now { /* one moment on both clocks */
 	rm_wall_t wall;
 };
 
-/* Sums of counters for people. Of several columns with one key the first that is known
- * is used; if none is known the value is null, not 0. */
+/* Sums of counters for display. Of several columns with one key the first that is
+ * known is used; if none is known the value is null, not 0. */
 struct show_sum {
 	const char *key;
-	const char *counters[2]; /* their names; those that are there are added */
+	const char *counters[2]; /* names of counters; those that exist are added */
 };
 /* Adds the delta of a counter's last reading. False: the counter is missing. */
 typedef bool (*show_add)(const void *of, const char *counter, uint64_t *sum);
@@ -41,8 +42,8 @@ json_t *show_rack(const struct tor_aggregator *aggregator, const struct tor_rack
 json_t *show_rnic(const struct tor_rack *rack, size_t member);
 json_t *show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     size_t host, const struct show_now *now);
-/* The services that a fault in this rack hurts, that is whose flows use its RNICs, and
- * the number of hosts on which services are traced. */
+/* The services affected by a fault in this rack, that is those whose flows use its
+ * RNICs, and the number of hosts on which services are traced. */
 json_t *show_services(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack);
 json_t *show_result(const struct roster *roster, const struct ring_result *result,

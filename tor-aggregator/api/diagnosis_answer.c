@@ -17,7 +17,7 @@
 
 #define LIMIT 200 /* findings in one answer */
 #define MAX_LIMIT 2000
-#define MAX_RNICS 256 /* whose rules are shown */
+#define MAX_RNICS 256 /* number of RNICs whose rules are shown */
 #define LABEL_BYTES 160
 
 /* ---- JSON ---- */
@@ -61,7 +61,7 @@ add_findings(
 	}
 }
 
-/* Which counter is missing for which diagnosis. */
+/* Names the missing counter of each diagnosis that is not possible. */
 static json_t *
 show_not_known(const struct diagnosed *rnic)
 {
@@ -115,16 +115,16 @@ add_rack(json_t *findings, json_t *rnics, const char *tor,
 	}
 }
 
-/* ---- where pauses begin ---- */
+/* ---- the origins of pauses ---- */
 
-/* NULL where there is none. */
+/* NULL if there is no text. */
 static json_t *
 text_or_null(const char *text)
 {
 	return text[0] == '\0' ? json_null() : json_string(text);
 }
 
-/* By time or by frames: the other one is null. */
+/* A rate by time or by frames: the other one is null. */
 static void
 set_rate(json_t *object, const struct pause_rate *rate)
 {
@@ -181,7 +181,7 @@ show_pause(const struct pause_standing *standing)
 	return object;
 }
 
-/* Of all switches that are read, whatever rack is asked for. */
+/* Of all switches that are read, whichever rack was asked for. */
 void
 pauses_show(const struct tor_aggregator *aggregator, json_t *all)
 {
@@ -280,7 +280,7 @@ report_findings(struct rm_metrics_out *out, const void *arg)
 }
 
 static const struct rm_metrics_family findings = { "rackmesh_diagnosis_rnics", "gauge",
-	"RNICs of the rack of which the diagnosis stands.", report_findings };
+	"RNICs of the rack for which the diagnosis holds.", report_findings };
 
 static void
 report_pauses(struct rm_metrics_out *out, const void *arg)
@@ -323,12 +323,13 @@ diagnosis_metrics_register(
 		r = rm_metrics_gauge(metrics, aggregator->pauses,
 		    "rackmesh_diagnosis_pauses_left_out", "",
 		    "Ports with pauses, and pauses, beyond the limits of the last "
-		    "judgement of where pauses begin.",
+		    "search for the origins of pauses.",
 		    read_left_out, aggregator->pauses);
 	if (r == 0)
 		r = rm_metrics_counter(metrics, aggregator, N("elsewhere_total"), "",
 		    "Reports of the counters of RNICs that are in no rack of this "
-		    "aggregator: agents send those of all of theirs to each one.",
+		    "aggregator: agents send the counters of all their RNICs to each "
+		    "aggregator.",
 		    &aggregator->readings_elsewhere);
 	for (size_t i = 0; r == 0 && i < aggregator->rack_count; i++) {
 		const struct diagnoses_counts *counts =

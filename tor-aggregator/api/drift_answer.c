@@ -20,7 +20,7 @@
 
 struct wanted {
 	const char *tor, *host; /* NULL: any */
-	bool all;               /* also what is as expected */
+	bool all;               /* include settings that are as expected */
 	uint64_t offset, limit, count;
 };
 
@@ -210,7 +210,7 @@ drift_metrics_register(struct tor_aggregator *aggregator, struct rm_metrics *met
 		tor_label(label, aggregator, t);
 		r = rm_metrics_counter(metrics, aggregator,
 		    "rackmesh_drift_refused_total", label,
-		    "RNICs whose settings are not compared, since there are too many.",
+		    "RNICs whose settings are not compared because there are too many.",
 		    drift_refused(aggregator->drifts[t]));
 	}
 	return r;

@@ -1,6 +1,6 @@
 /*
- * drift_answer - where the settings of our racks' RNICs are not those that are
- * expected: /v1/drift and metrics.
+ * drift_answer - differences between the settings of the racks' RNICs and the expected
+ * ones: /v1/drift and metrics.
  */
 #ifndef TOR_AGGREGATOR_API_DRIFT_ANSWER_H
 #define TOR_AGGREGATOR_API_DRIFT_ANSWER_H
@@ -15,7 +15,7 @@ struct tor_aggregator;
 
 void drift_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The first differences of one rack, with its sums; the caller owns it. */
+/* The first differences of one rack, with its sums; the caller owns the result. */
 json_t *drift_show(const struct tor_aggregator *aggregator, size_t rack);
 
 int drift_metrics_register(

@@ -19,7 +19,7 @@
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
 
-#define MAX_SCANNED 2000000 /* results looked at: some 20 ms */
+#define MAX_SCANNED 2000000 /* results searched: takes about 20 ms */
 
 const struct roster_rnic *
 drill_find(const struct tor_aggregator *aggregator, const char *text,
@@ -66,7 +66,7 @@ list_results(const struct tor_rack *rack, struct wire_rnic_id id, uint64_t secon
 	for (size_t i = 0; i < MAX_SCANNED && json_array_size(list) < limit; i++) {
 		const struct ring_result *result = ring_get(tor_rack_ring(rack), i);
 
-		/* Arrival is nearly the order of sending. */
+		/* Results arrive nearly in the order of sending. */
 		if (result == NULL ||
 		    rm_mono_since(since, result->sent) > 2 * RM_NS_PER_S)
 			break;
@@ -158,7 +158,7 @@ show_hosts(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
 	return list;
 }
 
-/* What the rack's view on the page asks; hosts_only: the view of all agents. */
+/* The request of the page's view of a rack; hosts_only: of its view of all agents. */
 static json_t *
 show_counted(const struct tor_aggregator *aggregator, const char *tor, bool hosts_only,
     int *status)

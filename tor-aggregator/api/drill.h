@@ -20,18 +20,19 @@ struct tor_rack;
 #define DRILL_LIMIT 1000
 #define DRILL_MAX_LIMIT 10000
 
-/* text: an id, or host/device. NULL: no RNIC of this aggregator. */
+/* text: an id, or host/device. NULL: not an RNIC of this aggregator. */
 const struct roster_rnic *drill_find(const struct tor_aggregator *aggregator,
     const char *text, const struct tor_rack **rack);
 
-/* seconds and limit are in range. The caller frees what it returns; *status: HTTP's. */
+/* seconds and limit are in range. The caller frees the result; *status: an HTTP
+ * status. */
 json_t *drill_results(const struct tor_aggregator *aggregator, const char *rnic,
     uint64_t seconds, uint64_t limit, int *status);
 
 /*
  * Answers a request that came over a link, also one for the pairs of a rack; 0 seconds
- * or limit: as over HTTP without them. The answer is in the writer until its next
- * message. -ENOMEM.
+ * or limit: the defaults of HTTP. The answer is in the writer until its next message.
+ * -ENOMEM.
  */
 int drill_write(const struct tor_aggregator *aggregator, const struct wire_drill *drill,
     struct wire_writer *writer, struct wire_bytes *out);

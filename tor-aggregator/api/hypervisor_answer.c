@@ -23,7 +23,7 @@
 
 struct wanted {
 	const char *host, *nic; /* NULL: any */
-	bool all;               /* also values of 0 */
+	bool all;               /* include values of 0 */
 	uint64_t offset, limit, count;
 };
 
@@ -34,7 +34,7 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
-/* Of a host that is not read any more nothing is known to hold. */
+/* Nothing is reported about a host that is not read any more. */
 static void
 find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
     char texts[HYPERVISOR_FINDINGS][FINDING_BYTES])
@@ -106,7 +106,7 @@ show_nics(const struct hypervisor_shown *shown, struct wanted *wanted)
 	return list;
 }
 
-/* How it is read. */
+/* The state of its readings. */
 static json_t *
 show_reading(const struct hypervisor_collector *collector)
 {
@@ -242,13 +242,13 @@ hypervisor_answer_get(struct rm_http_request *request, void *arg)
 /* clang-format off */
 static const struct metrics_counter reading_counters[] = {
 	{ N("reads_total"), "", R(reads), "Readings of an ESXi host's counters." },
-	{ N("reads_failed_total"), "", R(failed), "Readings that were given up." },
+	{ N("reads_failed_total"), "", R(failed), "Readings that were abandoned." },
 	{ 0 }
 };
 
 static const struct metrics_counter value_counters[] = {
 	{ N("values_total"), "", C(values), "Single values read." },
-	{ N("parse_errors_total"), "", C(parse_errors), "Single values, lines and names of NICs that made no sense." },
+	{ N("parse_errors_total"), "", C(parse_errors), "Values, lines and names of NICs that could not be parsed." },
 	{ N("nics_refused_total"), "", C(refused), "NICs beyond the limit, at each reading." },
 	{ N("resets_total"), "", C(resets), "Counters that began again at 0." },
 	{ 0 }
@@ -259,7 +259,7 @@ struct row_family {
 	struct rm_metrics_family family;
 	const struct tor_aggregator *aggregator;
 	const struct hypervisor_row *row;
-	size_t first; /* of its values */
+	size_t first; /* index of its first value */
 };
 
 struct hypervisor_metrics {
@@ -358,7 +358,7 @@ static const struct value_gauge {
 	const char *name, *help;
 	double (*read)(const void *collector);
 } value_gauges[] = {
-	{ N("values_exported"), "Values of the last whole reading that rackmesh_hypervisor_* tells.", read_exported },
+	{ N("values_exported"), "Values of the last complete reading that rackmesh_hypervisor_* shows.", read_exported },
 	{ N("values_unused"), "Values left out because no counter of their priority was ever above 0.", read_unused },
 	{ N("values_refused"), "Values left out because the limit of one ESXi host is reached.", read_refused },
 };
@@ -380,15 +380,15 @@ add_collector(struct rm_metrics *metrics, const struct hypervisor_collector *col
 		    hypervisor_collector_counts(collector), label);
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
-		    label, "Time that readings took which were whole.",
+		    label, "Time spent on readings that were complete.",
 		    &counts->took_ns);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, counts, N("up"), label,
-		    "1: the last reading of the ESXi host's counters was whole.",
+		    "1: the last reading of the ESXi host's counters was complete.",
 		    collector_read_up, reading);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,
-		    "Since the last whole reading began; -1: none yet.",
+		    "Seconds since the last complete reading began; -1: none yet.",
 		    collector_read_age_s, reading);
 	for (size_t i = 0; r == 0 && i < sizeof(value_gauges) / sizeof(value_gauges[0]);
 	     i++)
@@ -412,7 +412,7 @@ add_rows(struct tor_aggregator *aggregator, struct rm_metrics *metrics)
 	shown->aggregator = aggregator;
 	aggregator->hypervisor_metrics = shown;
 	shown->findings = (struct rm_metrics_family){ "rackmesh_hypervisor_finding",
-		"gauge", "1: what the finding says holds of the NIC's last interval.",
+		"gauge", "1: the finding holds for the NIC's last interval.",
 		report_findings };
 	r = rm_metrics_family(metrics, shown, &shown->findings, shown);
 	for (size_t i = 0; r == 0 && i < rows; i++) {

@@ -1,5 +1,5 @@
 /*
- * hypervisor_answer - what the racks' ESXi hosts have counted: /v1/hypervisors and
+ * hypervisor_answer - the counters of the racks' ESXi hosts: /v1/hypervisors and
  * metrics.
  */
 #ifndef TOR_AGGREGATOR_API_HYPERVISOR_ANSWER_H
@@ -14,12 +14,12 @@ struct tor_aggregator;
 
 void hypervisor_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The NICs of all hosts that it reads, in sums; the caller owns it. */
+/* The NICs of all hosts that are read, as sums; the caller owns the result. */
 json_t *hypervisors_show(const struct tor_aggregator *aggregator);
 
-/* Nothing where no hypervisor is read. */
+/* Registers nothing if no hypervisor is read. */
 int hypervisor_metrics_register(
     struct tor_aggregator *aggregator, struct rm_metrics *metrics);
-void hypervisor_metrics_free(struct hypervisor_metrics *shown); /* NULL is fine */
+void hypervisor_metrics_free(struct hypervisor_metrics *shown); /* NULL is allowed */
 
 #endif

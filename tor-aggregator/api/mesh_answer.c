@@ -13,7 +13,7 @@
 #include "tor-aggregator/tor_aggregator_state.h"
 #include "tor-aggregator/window/roster.h"
 
-/* As put_row writes them: keep the two alike. */
+/* In the order in which put_row writes them: keep the two alike. */
 static const char *const columns[] = { "from", "to", "sent", "ok", "no_reply",
 	"late_reply", "not_sent", "lost_forward", "lost_reverse", "rtt_p50_ns",
 	"rtt_p95_ns", "rtt_p99_ns", "last_seen_ms" };
@@ -28,7 +28,7 @@ compare_names(const void *a, const void *b, void *arg)
 	return order != 0 ? order : strcmp(left->device, right->device);
 }
 
-/* places: of each member on the axes. */
+/* places: the place of each member on the axes. */
 static json_t *
 show_axis(const struct roster *roster, uint16_t *places)
 {
@@ -76,7 +76,7 @@ show_head(const struct tor_rack *rack, enum mesh_period period, rm_mono_t now,
 	return head;
 }
 
-/* 13 figures of up to 20 digits, or null, and what is between. */
+/* 13 figures of up to 20 digits, or null, and the characters between them. */
 #define ROW_BYTES 320
 
 struct text {
@@ -84,7 +84,8 @@ struct text {
 	size_t len;
 };
 
-/* By hand: a rack of 256 RNICs has a million figures, made in one turn of the loop. */
+/* Written by hand: a rack of 256 RNICs has a million figures, in one turn of the
+ * loop. */
 static void
 put(struct text *text, uint64_t figure)
 {
@@ -138,7 +139,7 @@ put_row(struct text *text, const struct mesh_row *row, const uint16_t *places,
 	text->data[text->len++] = ',';
 }
 
-/* NULL: out of memory. What is not written of it costs no memory. */
+/* NULL: out of memory. Memory that is not written to costs nothing. */
 static char *
 write_rack(const struct tor_rack *rack, enum mesh_period period, size_t *len)
 {

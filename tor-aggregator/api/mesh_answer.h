@@ -1,5 +1,6 @@
 /*
- * mesh_answer - what each pair of a rack's RNICs saw, for HTTP and for the analyzer.
+ * mesh_answer - the results between each pair of a rack's RNICs, for HTTP and for the
+ * analyzer.
  */
 #ifndef TOR_AGGREGATOR_API_MESH_ANSWER_H
 #define TOR_AGGREGATOR_API_MESH_ANSWER_H
@@ -12,13 +13,14 @@ struct rm_http_request;
 struct tor_aggregator;
 
 /*
- * JSON, of a 256-RNIC rack up to 4 MB; the caller frees it. *status is HTTP's: 404 and
- * an error as JSON when the ToR is not of this aggregator. NULL: out of memory.
+ * JSON, up to 4 MB for a rack of 256 RNICs; the caller frees it. *status is an HTTP
+ * status: 404 and an error as JSON when the ToR is not of this aggregator. NULL: out of
+ * memory.
  */
 char *mesh_answer(const struct tor_aggregator *aggregator, const char *tor,
     enum mesh_period period, int *status, size_t *len);
 
-/* rm_http_handler of "/v1/mesh/". */
+/* The rm_http_handler of "/v1/mesh/". */
 void mesh_answer_get(struct rm_http_request *request, void *aggregator);
 
 #endif

@@ -94,7 +94,7 @@ set_frames(json_t *object, const char *key, bool known, uint64_t frames)
 		json_object_set_new(object, key, json_null());
 }
 
-/* word_pct, word (who), word_parts */
+/* sets word_pct, word (a name), word_parts */
 static void
 set_share(json_t *object, const char *word, const struct proof_share *share)
 {

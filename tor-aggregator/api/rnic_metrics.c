@@ -17,9 +17,9 @@
 
 #define LABEL_BYTES (3 * RM_NAME_BYTES + 32)
 
-/* ---- of each RNIC ---- */
+/* ---- for each RNIC ---- */
 
-struct member { /* one RNIC, while its series are told */
+struct member { /* one RNIC, while its series are written */
 	struct rm_metrics_out *out;
 	char label[LABEL_BYTES];
 	struct tor_rack_member_state state;
@@ -59,8 +59,7 @@ each_member(struct rm_metrics_out *out, const struct rnic_metrics *shown,
 	}
 }
 
-/* An interval without a single split reply has no quantiles, and a real one is not 0.
- */
+/* An interval without a split reply has no quantiles: 0 would be wrong. */
 static void
 report_quantiles(const struct member *member, const uint32_t values_ns[WIRE_QUANTILES])
 {
@@ -151,7 +150,7 @@ report_age(const struct member *member)
 		    (double)rm_mono_since(member->now, probed) / (double)RM_NS_PER_S);
 }
 
-/* A family's teller takes no argument besides: one for each. */
+/* The function of a family has no further argument: one function for each. */
 #define EACH_MEMBER(name)                                                      \
 	static void family_##name(struct rm_metrics_out *out, const void *arg) \
 	{                                                                      \
@@ -178,7 +177,7 @@ read_left_out(const void *arg)
 	return members > RNIC_METRICS_MAX ? (double)(members - RNIC_METRICS_MAX) : 0;
 }
 
-/* ---- of each rack ---- */
+/* ---- for each rack ---- */
 
 static void
 each_rack(struct rm_metrics_out *out, const struct rnic_metrics *shown,
@@ -219,7 +218,7 @@ read_hosts_slowed(const struct wire_rack_state *state)
 	return state->hosts_slowed;
 }
 
-/* As the analyzer asks it of a summary. */
+/* By the same rule as the analyzer's for a summary. */
 static double
 read_blind(const struct wire_rack_state *state)
 {
@@ -269,7 +268,7 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 /* clang-format off */
 static const struct measure {
 	struct rm_metrics_family family;
-	const char *otlp, *unit; /* as OpenTelemetry has them: no unit in a name */
+	const char *otlp, *unit; /* names as in OpenTelemetry: without units */
 } measures[] = {
 	{ { "rackmesh_rnic_network_rtt_seconds", "summary", "Network round-trip time of the probes that this RNIC sent, of its last summary row; a row closes every 60 s, and at once when the RNIC becomes faulty.", family_rtt }, "rackmesh.rnic.network_rtt", "s" },
 	{ { "rackmesh_rnic_prober_delay_seconds", "summary", "Time that probes of this RNIC spent in its own host, of its last summary row.", family_prober_delay }, "rackmesh.rnic.prober_delay", "s" },
@@ -283,7 +282,7 @@ static const struct measure {
 	{ { "rackmesh_rack_blind", "gauge", "1: no host of the rack reports, none is paused, and no RNIC is known to work.", family_blind }, "rackmesh.rack.blind", "{rack}" },
 	{ { "rackmesh_rack_hosts", "gauge", "Hosts of the rack that the plan names.", family_hosts }, "rackmesh.rack.hosts", "{host}" },
 	{ { "rackmesh_rack_hosts_ok", "gauge", "Hosts of the rack whose agents report.", family_hosts_ok }, "rackmesh.rack.hosts_ok", "{host}" },
-	{ { "rackmesh_rack_hosts_paused", "gauge", "Hosts of the rack whose agents were ordered not to probe.", family_hosts_paused }, "rackmesh.rack.hosts_paused", "{host}" },
+	{ { "rackmesh_rack_hosts_paused", "gauge", "Hosts of the rack on which probing is paused.", family_hosts_paused }, "rackmesh.rack.hosts_paused", "{host}" },
 	{ { "rackmesh_rack_hosts_slowed", "gauge", "Hosts of the rack whose agents have reduced their own probing.", family_hosts_slowed }, "rackmesh.rack.hosts_slowed", "{host}" },
 };
 /* clang-format on */
@@ -303,9 +302,9 @@ rnic_metrics_register(const struct rnic_metrics *shown, struct rm_metrics *metri
 	return r;
 }
 
-/* ---- the same for OpenTelemetry ---- */
+/* ---- the same values for OpenTelemetry ---- */
 
-/* A sum that begins anew says since when: no earlier than what was told last. */
+/* A sum that begins anew has a new start time: not before the last export. */
 static void
 note_renumbered(struct rnic_metrics *shown, rm_wall_t now)
 {

@@ -25,7 +25,7 @@
 
 struct wanted {
 	const char *tor, *port; /* NULL: any; tor: the name of any switch */
-	bool all;               /* also values of 0 */
+	bool all;               /* include values of 0 */
 	uint64_t offset, limit, count;
 	struct neighbors_elsewhere elsewhere;
 };
@@ -37,7 +37,7 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
-/* Who is behind a port of that switch. */
+/* The neighbour at a port of that switch. */
 static json_t *
 show_neighbor(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_neighbor *lldp, struct neighbors_elsewhere *elsewhere)
@@ -119,7 +119,7 @@ show_objects(const struct tor_aggregator *aggregator, size_t at,
 	return shown;
 }
 
-/* How it is read. */
+/* The state of its readings. */
 static json_t *
 show_reading(const char *tor, const struct switch_collector *collector)
 {
@@ -206,7 +206,7 @@ role_str(enum switch_role role)
 	return role == SWITCH_ROLE_SPINE ? "spine" : "tor";
 }
 
-/* A port's worst trouble counts before all others, then how much it carries. */
+/* Sorted by a port's worst problem first, then by its load. */
 static double
 trouble_of(const json_t *port)
 {
@@ -222,7 +222,7 @@ trouble_of(const json_t *port)
 	return bits + bytes / (bytes + 1e9);
 }
 
-/* The worst ones, worst first. Owns all. */
+/* The ports with the worst problems, worst first. Takes ownership of all. */
 static json_t *
 worst_of(json_t *all)
 {
@@ -271,7 +271,7 @@ other_switches_show(const struct tor_aggregator *aggregator)
 	return list;
 }
 
-/* at: in read_switches. */
+/* at: index in read_switches. */
 static json_t *
 show_switch(const struct tor_aggregator *aggregator, size_t at, struct wanted *wanted)
 {
@@ -332,13 +332,13 @@ switch_answer_get(struct rm_http_request *request, void *arg)
 /* clang-format off */
 static const struct metrics_counter reading_counters[] = {
 	{ N("reads_total"), "", R(reads), "Readings of a switch's counters." },
-	{ N("reads_failed_total"), "", R(failed), "Readings that were given up." },
+	{ N("reads_failed_total"), "", R(failed), "Readings that were abandoned." },
 	{ 0 }
 };
 
 static const struct metrics_counter value_counters[] = {
 	{ N("values_total"), "", C(values), "Single values read." },
-	{ N("parse_errors_total"), "", C(parse_errors), "Single values, ports and queues that made no sense." },
+	{ N("parse_errors_total"), "", C(parse_errors), "Values, ports and queues that could not be parsed." },
 	{ N("objects_refused_total"), "", C(refused), "Ports, queues and priority groups beyond the limits, at each reading." },
 	{ N("commands_refused_total"), "", C(commands_refused), "Commands that a Nexus refused or left without an answer, at each reading." },
 	{ N("resets_total"), "", C(resets), "Counters that began again at 0." },
@@ -350,7 +350,7 @@ struct row_family {
 	struct rm_metrics_family family;
 	const struct switch_metrics *shown;
 	const struct switch_row *row;
-	size_t first; /* of its values, within its part's */
+	size_t first; /* index of its first value among those of its part */
 };
 
 struct switch_metrics {
@@ -362,7 +362,7 @@ struct switch_label {
 	char text[112];
 };
 
-/* A ToR of ours has the label that all metrics of its rack have. */
+/* A ToR of this aggregator has the label that all metrics of its rack have. */
 static struct switch_label
 label_of(const struct read_switch *one)
 {
@@ -442,7 +442,7 @@ static const struct collector_gauge {
 	const char *name, *help;
 	double (*read)(const void *collector);
 } collector_gauges[] = {
-	{ N("values_exported"), "Values of the last whole reading that rackmesh_switch_* tells.", read_exported },
+	{ N("values_exported"), "Values of the last complete reading that rackmesh_switch_* shows.", read_exported },
 	{ N("values_unused"), "Values left out because no counter of their traffic class was ever above 0.", read_unused },
 	{ N("values_refused"), "Values left out because the limit of one switch is reached.", read_refused },
 };
@@ -464,11 +464,11 @@ add_collector(struct rm_metrics *metrics, const struct read_switch *one)
 		    metrics, value_counters, switch_collector_counts(collector), label);
 	if (r == 0)
 		r = rm_metrics_counter_ns(metrics, counts, N("read_seconds_total"),
-		    label, "Time that readings took which were whole.",
+		    label, "Time spent on readings that were complete.",
 		    &counts->took_ns);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, counts, N("up"), label,
-		    "1: the last reading of the switch's counters was whole.",
+		    "1: the last reading of the switch's counters was complete.",
 		    collector_read_up, reading);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, counts, N("age_seconds"), label,

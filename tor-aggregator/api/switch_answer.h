@@ -1,5 +1,5 @@
 /*
- * switch_answer - what the racks' switches have counted: /v1/switches and metrics.
+ * switch_answer - the counters of the racks' switches: /v1/switches and metrics.
  */
 #ifndef TOR_AGGREGATOR_API_SWITCH_ANSWER_H
 #define TOR_AGGREGATOR_API_SWITCH_ANSWER_H
@@ -16,18 +16,19 @@ struct tor_aggregator;
 
 void switch_answer_get(struct rm_http_request *request, void *aggregator);
 
-/* The ports of one rack's switch, in sums; null: it is not read. The caller owns it. */
+/* The ports of one rack's switch, as sums; null: the switch is not read. The caller
+ * owns it. */
 json_t *switch_ports_show(const struct tor_aggregator *aggregator, size_t rack);
 
-/* Of those that are no ToR of ours: name, role, port_count, and the SWITCH_WORST_PORTS
- * ports with most trouble. The caller owns it. */
+/* The switches that are no ToR of this aggregator: name, role, port_count, and the
+ * SWITCH_WORST_PORTS ports with the worst problems. The caller owns it. */
 json_t *other_switches_show(const struct tor_aggregator *aggregator);
 
 struct switch_metrics;
 
-/* Nothing where no switch is read. */
+/* Registers nothing if no switch is read. */
 int switch_metrics_register(
     struct tor_aggregator *aggregator, struct rm_metrics *metrics);
-void switch_metrics_free(struct switch_metrics *shown); /* NULL is fine */
+void switch_metrics_free(struct switch_metrics *shown); /* NULL is allowed */
 
 #endif
