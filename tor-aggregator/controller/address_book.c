@@ -7,8 +7,8 @@
 #include "tor-aggregator/window/roster.h"
 
 struct book_entry {
-	struct wire_address address; /* plain, see plain_of */
-	uint32_t index;              /* of its RNIC in the rack's roster */
+	struct wire_address address; /* in plain form, see plain_of */
+	uint32_t index;              /* index of its RNIC in the rack's roster */
 	uint16_t rack;
 };
 
@@ -25,7 +25,8 @@ address_book_release(struct address_book *book)
 	*book = (struct address_book){ 0 };
 }
 
-/* Without its port, zero behind an IPv4 address, and that taken out of a GID. */
+/* Plain form: without port, zeros behind an IPv4 address, and an IPv4 address taken
+ * out of its GID. */
 static struct wire_address
 plain_of(const struct wire_address *address)
 {
@@ -72,7 +73,7 @@ rack_write(const struct tor_rack *rack, uint16_t number, struct book_entry *out)
 	return count;
 }
 
-/* Without memory for a new one, the old one stays. */
+/* Without memory for a new index, the old one stays. */
 static void
 build(struct address_book *book, struct tor_rack *const *racks, size_t rack_count)
 {
@@ -119,7 +120,7 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 		.driver = "",
 		.tors = { rnic->tor },
 		.tor_count = 1,
-		/* Plans never cross planes. */
+		/* Plans never connect planes. */
 		.plane = plan == NULL ? "" : plan->plan.plane,
 		.address_count = rnic->address_count,
 		.qpn = rnic->qpn,
@@ -134,8 +135,8 @@ describe(const struct roster_rnic *rnic, const struct tor_rack *rack)
 	return out;
 }
 
-/* Of all entries of the address one that is not old, if there is. The roster may have
- * changed since. */
+/* Among the entries with this address one that is not old, if there is any. The
+ * roster may have changed since. */
 static const struct book_entry *
 best_of(const struct address_book *book, const struct book_entry *any,
     struct tor_rack *const *racks, size_t rack_count, rm_mono_t now, bool *old)

@@ -2,9 +2,9 @@
  * address_book - finds the RNIC of an address, among all RNICs of this aggregator's
  * racks. Pure.
  *
- * A sorted copy of the rosters' addresses: after a change of a roster mark it stale,
+ * A sorted copy of the rosters' addresses: mark it stale after a change of a roster,
  * and it is made again at the next query, at most once a second. A GID that holds an
- * IPv4 address is that address.
+ * IPv4 address equals that address.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_ADDRESS_BOOK_H
 #define TOR_AGGREGATOR_CONTROLLER_ADDRESS_BOOK_H
@@ -18,7 +18,7 @@
 
 struct tor_rack;
 
-struct address_book { /* zeroed at first: stale */
+struct address_book { /* all zero initially: stale */
 	struct book_entry *entries;
 	size_t count;
 	bool fresh;

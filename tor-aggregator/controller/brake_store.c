@@ -123,7 +123,7 @@ save_done(void *arg, int r)
 	store->saving = false;
 	if (r < 0) {
 		store->counts.write_failed++;
-		store->unsaved = true; /* with the next brake_store_save */
+		store->unsaved = true; /* the next brake_store_save tries again */
 	} else {
 		store->counts.written++;
 	}

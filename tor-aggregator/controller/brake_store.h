@@ -2,7 +2,7 @@
  * brake_store - the brake for this aggregator's agents, as controllers sent it last.
  *
  * Versions only grow. It is saved in the state folder as JSON, written on the worker,
- * so that agents stopped by a person stay stopped over a restart of the aggregator.
+ * so that agents stopped by an operator stay stopped over a restart of the aggregator.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H
 #define TOR_AGGREGATOR_CONTROLLER_BRAKE_STORE_H

@@ -19,10 +19,11 @@
 #include "tor-aggregator/plan/plan_store.h"
 
 #define WELCOME_NS (3 * RM_NS_PER_S)
-/* Of a controller that pings, every 500 ms: a standby may have taken over. */
+/* For a controller that pings, every 500 ms: after this a standby may have taken
+ * over. */
 #define SILENCE_NS (2500 * RM_NS_PER_MS)
-#define BACKOFF_CAP_NS RM_NS_PER_S   /* they are few */
-#define MAX_OUTPUT_BYTES (64u << 20) /* 1,024 hosts' registrations and to spare */
+#define BACKOFF_CAP_NS RM_NS_PER_S   /* there are few controllers, so it may be short */
+#define MAX_OUTPUT_BYTES (64u << 20) /* more than the registrations of 1,024 hosts */
 
 struct controller_link {
 	struct controller_link_options options;
@@ -37,7 +38,7 @@ struct controller_link {
 	struct wire_writer *writer;
 	rm_mono_t up_at, last_seen;
 	bool welcomed;
-	bool pings; /* it does, and so its silence means something */
+	bool pings; /* it sends pings, so silence has a meaning */
 	char controller[RM_NAME_BYTES];
 	uint64_t controller_ends_s;
 	struct controller_link_counts counts;
@@ -91,7 +92,7 @@ send_bytes(struct controller_link *controller_link, const uint8_t *data, size_t 
 	r = rm_link_send(link, data, len);
 	if (r < 0) {
 		controller_link->counts.registrations_failed++;
-		/* After the reconnect all of them go again. */
+		/* After the reconnect all of them are sent again. */
 		rm_link_close(link, r);
 		return r;
 	}
@@ -108,8 +109,8 @@ send_registration(struct controller_link *controller_link, const struct agent *a
 	    controller_link, agent->registration, agent->registration_len);
 }
 
-/* One that no agent of ours speaks for now: what another aggregator has heard from its
- * agent meanwhile is newer. */
+/* Sends a member for which no agent is connected here: another aggregator may have a
+ * newer registration from its agent. */
 static int
 send_member(struct controller_link *controller_link, struct wire_rnic *rnic)
 {
@@ -212,7 +213,8 @@ take_plan(struct controller_link *controller_link, const uint8_t *data, size_t l
 		controller_link->on_plan(tor, controller_link->arg);
 		return 0;
 	}
-	/* A plan that is not for us harms nobody; bytes that are no plan do. */
+	/* A plan for another aggregator does no harm; bytes that are not a plan
+	 * close the link. */
 	if (r < 0)
 		rm_log_warn(
 		    r, "controller %s: plan refused", controller_link->controller);

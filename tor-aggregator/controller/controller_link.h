@@ -3,7 +3,7 @@
  *
  * One link to the first reachable controller. Every agent's last registration is sent
  * unchanged, and all of them again after every reconnect. The plans' other members are
- * sent before them with incarnation 0, so that a controller without a memory of them
+ * sent before them with incarnation 0, so that a controller that does not know them
  * does not drop RNICs whose agents are dead. Plans go to plan_store.
  */
 #ifndef TOR_AGGREGATOR_CONTROLLER_CONTROLLER_LINK_H
@@ -36,11 +36,13 @@ struct controller_link_options {
 	size_t tor_count;
 	const struct key_store
 	    *keys; /* borrowed; the versions that it holds are sent */
-	struct peer_versions *versions; /* borrowed; told of the controllers' */
+	/* Borrowed; the controllers' versions are entered. */
+	struct peer_versions *versions;
 };
 
 struct controller_link_counts {
-	uint64_t connected, disconnected, refused; /* by the controller's welcome */
+	/* connected: after the controller's welcome. */
+	uint64_t connected, disconnected, refused;
 	uint64_t registrations, registrations_failed;
 	uint64_t plans, bad_frames;
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A token is a number that grows, and below it the place in the table. */
+/* A token is a growing number, followed by the index in the table. */
 #define PLACE_MASK (RESOLVER_MAX_PENDING - 1)
 
 struct question {
@@ -15,7 +15,7 @@ struct question {
 };
 
 struct resolver {
-	uint64_t next; /* of the numbers in tokens */
+	uint64_t next; /* next number for a token */
 	struct question questions[RESOLVER_MAX_PENDING];
 	struct resolver_counts counts;
 };

@@ -21,30 +21,31 @@ struct resolver;
 
 struct resolver_asker {
 	char host[RM_NAME_BYTES];
-	uint64_t incarnation; /* a later incarnation of the agent did not ask */
-	uint64_t token;       /* the agent's own */
-	bool ours; /* it was for the aggregator itself: no answer to the agent */
+	uint64_t incarnation; /* if the agent has a later incarnation, it did not ask */
+	uint64_t token;       /* the agent's own token */
+	bool ours; /* asked by the aggregator itself: no answer to the agent */
 };
 
 struct resolver_counts {
 	uint64_t asked, answered;
-	uint64_t expired; /* no answer in time */
-	uint64_t refused; /* too many at a time */
+	uint64_t expired; /* without an answer in time */
+	uint64_t refused; /* too many requests at the same time */
 	uint64_t unknown; /* answers without a waiting request */
 };
 
 int resolver_new(uint64_t seed, struct resolver **ret);
 void resolver_free(struct resolver *resolver);
 
-/* *token: what to ask the controller with. -ENOSPC: too many at a time. */
+/* *token: to be sent to the controller. -ENOSPC: too many requests at the same time. */
 int resolver_ask(struct resolver *resolver, rm_mono_t now,
     const struct resolver_asker *asker, uint64_t *token);
 
-/* Removes the request and returns who sent it. False: nobody waits for it any more. */
+/* Removes the request and returns who sent it. False: the request does not wait any
+ * more. */
 bool resolver_answered(
     struct resolver *resolver, uint64_t token, struct resolver_asker *ret);
 
-/* Removes the next one that has waited too long; call it until false. */
+/* Removes the next request that has waited too long; call it until false. */
 bool resolver_expired(
     struct resolver *resolver, rm_mono_t now, struct resolver_asker *ret);
 
