@@ -9,9 +9,9 @@
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window_pair.h"
 
-/* Results arrive up to this much out of the order in which they were sent. */
+/* Results arrive at most this much out of the order in which they were sent. */
 #define DISORDER_NS (2 * RM_NS_PER_S)
-#define MAX_VERDICTS 64 /* beyond: without samples */
+#define MAX_VERDICTS 64 /* verdicts beyond this number have no samples */
 
 bool
 evidence_concerns(const struct rm_part *part, const struct roster_rnic *member)
@@ -37,7 +37,7 @@ evidence_concerns(const struct rm_part *part, const struct roster_rnic *member)
 	}
 }
 
-/* Which members each verdict is about, so that the scan compares no names. */
+/* The members that a verdict is about, so that the search compares no names. */
 struct concern {
 	uint32_t members[WIRE_MAX_HOST_RNICS];
 	size_t count;
@@ -99,7 +99,7 @@ add_sample(struct rm_evidence *evidence, const struct ring_result *result,
 		    (unsigned)(took_ns(result) / RM_NS_PER_MS));
 }
 
-/* The probes that a kind is told for. */
+/* True: a probe of the kind of evidence that the verdict is about. */
 static bool
 shows(const struct ring_result *result, enum rm_kind kind)
 {
@@ -151,17 +151,16 @@ evidence_samples_fill(struct rm_verdict *verdicts, size_t count,
 	}
 }
 
-/* ---- what was lost by class, and of services ---- */
+/* ---- losses by class, and of services ---- */
 
-/* Windows count all classes together; the raw results of the same time tell them apart.
- */
+/* Windows add up all classes; the raw results of the same time have the class. */
 
 #define CLASSES 64
-#define MAX_CLASSED 16 /* verdicts; beyond: nothing is said */
+#define MAX_CLASSED 16 /* verdicts beyond this number get no classes */
 #define MIN_LOST 10
-#define MIN_SENT 10         /* of the other classes */
-#define OTHERS_OF_LOST 0.05 /* that may be of another class */
-#define OTHERS_SHARE 0.2    /* of the class's share of loss, in the others */
+#define MIN_SENT 10         /* probes in the other classes */
+#define OTHERS_OF_LOST 0.05 /* part of the losses that may be in another class */
+#define OTHERS_SHARE 0.2    /* of the class's share of loss, in the other classes */
 
 struct classes {
 	struct rm_verdict *verdict;
@@ -215,7 +214,7 @@ count_result(struct classes *one, const struct ring_result *result)
 	evidence->service_probes.arrived += !lost;
 }
 
-/* Is it this class that loses, and no other? */
+/* True: only this class loses packets. */
 static void
 judge_classes(struct classes *one)
 {

@@ -8,23 +8,26 @@
 #include "tor-aggregator/window/window.h"
 
 /*
- * Heartbeats are as old as now, the window is as old as its wait: what the probes say
- * must hold for a while before the two are about the same time.
+ * Heartbeats are current, a window is as old as its wait: what the probes show must
+ * last for a while before both are about the same time.
  */
 #define SILENT_WINDOWS 2
 #define ANSWERING_WINDOWS 4
 #define ANSWERING_SHARE 0.5
 #define MIN_PROBES 4
-/* With nobody to probe it, a host that has been silent for so long is called down. */
+/* If no RNIC probes it, a host that has been silent for so long is reported as down. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 #define UNPROBED_WINDOWS 8
-#define STILL_TOGETHER 2 /* stops lately: it stands still with others */
-/* Until the others of a rack that stand still with it have told so, too. */
+/* Recent stops from which on it counts among those that stand still \ together. */
+#define STILL_TOGETHER 2
+/* Until the other hosts of the rack that stand still have reported it, too. */
 #define STILL_WINDOWS 8
-/* After we were cut off, agents come back one by one, as TCP's back-off lets them. */
+/* After this aggregator was cut off, agents come back one by one, as TCP's back-off
+ * allows. */
 #define EXCUSED_WINDOWS 120
 
-/* Does anything of any host reach us? A lone host cannot be told from ourselves. */
+/* True: some host of the rack is reachable. With one host only, a fault of the host
+ * and of this aggregator look the same. */
 static bool
 sees_somebody(const struct rack *rack)
 {
@@ -35,7 +38,7 @@ sees_somebody(const struct rack *rack)
 	return rack->host_count <= 1;
 }
 
-/* By prober's host first: one host's word is one word. */
+/* Results are counted per prober's host first: each host has one vote. */
 static void
 count_probes(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, size_t host, struct rack_host_memory *memories)
@@ -99,7 +102,8 @@ remember(const struct rack *rack, struct rack_host_memory *memory)
 	if (rack_max_faulty(rack) == 0) {
 		answering =
 		    (double)newest->answered >= ANSWERING_SHARE * (double)newest->sent;
-	} else { /* whatever a few of them say, and how often they say it */
+	} else { /* the votes of a few hosts do not decide, however many probes they
+		    report */
 		silent = newest->answered_some <= rack_max_faulty(rack) &&
 			 2 * newest->answered_some < newest->probers;
 		answering = !silent && 2 * newest->answered_many >= newest->probers;
@@ -191,8 +195,9 @@ is_running(const struct rack_host *host)
 	return host->state == HOST_STALLED || host_is_witness(host->state);
 }
 
-/* Its agent alone, or a few: where most of a rack stand still, or did lately, what they
- * have in common is at fault, and none of them. Those that are off tell nothing. */
+/* True: only its agent, or a few of them, stand still. If most of the rack do, or
+ * did lately, the cause is common to them, and no single agent is at fault. Hosts
+ * that are gone do not count. */
 static bool
 mostly_stands_still(const struct rack *rack, const struct rack_host *host)
 {
@@ -269,7 +274,7 @@ rack_host_health(const struct rack *rack, size_t host)
 	switch (rack->hosts[host].state) {
 	case HOST_OK:
 	case HOST_STUTTERED:
-	case HOST_PAUSED: /* its agent says so itself */
+	case HOST_PAUSED: /* the agent itself reports it */
 		return RM_HEALTH_GOOD;
 	case HOST_AGENT_DOWN:
 	case HOST_AGENT_FROZEN:

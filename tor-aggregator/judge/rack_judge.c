@@ -23,11 +23,15 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-#define BASE_LOSS 0.002        /* of a leg where nothing is at fault */
+#define BASE_LOSS 0.002        /* loss of a leg without a fault */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
-#define TOR_PATIENT_WINDOWS 8  /* while what is sent arrives, and nothing comes back */
-#define TOR_LATE_WINDOWS 16    /* so long a ToR is late after replies came, if it is */
-#define MAX_PARTS 64           /* at fault at once; more is the ToR, or chaos */
+/* While packets arrive at their targets, and no replies come back. */
+#define TOR_PATIENT_WINDOWS 8
+/* Windows for which a ToR stays late after late replies were seen. */
+#define TOR_LATE_WINDOWS 16
+/* Faulty at the same time; if there are more, the ToR is at fault, or \ nothing can
+ * be decided. */
+#define MAX_PARTS 64
 
 struct rack_judge {
 	struct rm_judge *judge;
@@ -35,17 +39,19 @@ struct rack_judge {
 	struct report_check *check;
 	struct rack_support *support;
 	struct rack_legs legs;
-	uint64_t fingerprint; /* of the rack that the memories are about */
-	unsigned tor_arrives; /* windows in a row in which nothing but that is known */
-	unsigned tor_late;    /* windows left in which it is, without new replies */
+	uint64_t fingerprint; /* of the rack that the memories belong to */
+	unsigned tor_arrives; /* windows in a row in which only that is known */
+	unsigned tor_late;    /* windows left in which the ToR is late, without new late
+				 replies */
 
-	/* one per member, host, remote RNIC */
+	/* one per member, host or remote RNIC */
 	struct rack_tally *tallies;
 	struct rack_suspect_memory *suspects;
 	size_t suspect_count;
-	struct port_flaps_of *past; /* of an earlier life, until it is a member's */
+	/* From before a restart, until the RNIC is a member. */
+	struct port_flaps_of *past;
 	size_t past_count;
-	uint64_t falls; /* windows in which a port fell */
+	uint64_t falls; /* windows in which a port went down */
 	struct rack_host_memory *hosts;
 	struct rack_blame blame;
 	struct rack_late *lates;
@@ -53,7 +59,7 @@ struct rack_judge {
 	enum rm_health *member_health, *host_health;
 	struct rm_verdict *verdicts;
 	size_t verdict_count;
-	struct rack_suspect *found; /* RNICs under suspicion in this window */
+	struct rack_suspect *found; /* RNICs suspected in this window */
 };
 
 int
@@ -129,7 +135,8 @@ rack_judge_free(struct rack_judge *judge)
 	free(judge);
 }
 
-/* Of who is in it, or probed, in their order: another number, another rack. */
+/* A hash of its members and remote RNICs, in order: another hash means other
+ * indexes. */
 static uint64_t
 fingerprint_of(const struct rack *rack)
 {
@@ -149,8 +156,8 @@ fingerprint_of(const struct rack *rack)
 	return hash != 0 ? hash : 1;
 }
 
-/* Wherever in the rack it was, or in an earlier life: slow flaps outlive many a plan.
- */
+/* Keeps what is known of the port, also from another index or before a restart: slow
+ * flaps last longer than many plans. */
 static void
 keep_port(struct rack_judge *judge, struct rack_suspect_memory *to,
     const struct rack_suspect_memory *from, size_t count)
@@ -220,7 +227,8 @@ rack_judge_falls(const struct rack_judge *judge)
 	return judge->falls;
 }
 
-/* Room, and memories, for this rack; all but those of its ports begin afresh. */
+/* Makes room and memories for this rack; all memories except those of ports are
+ * reset. */
 static int
 know_rack(struct rack_judge *judge, const struct rack *rack)
 {
@@ -311,8 +319,8 @@ tor_verdict(struct rack_judge *judge, const struct rack *rack,
 		rack_late_tor_words(&judge->legs, &verdict->evidence);
 }
 
-/* All that crosses the ToR is lost, or comes too late; which of these may take a moment
- * to show. */
+/* Everything that crosses the ToR is lost, or comes too late; it may take a moment
+ * to see which. */
 static void
 judge_tor(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
@@ -356,8 +364,8 @@ rnic_verdict(struct rack_judge *judge, const struct rack *rack,
 	    "one of the two is at fault, and no other probes tell which");
 }
 
-/* What is said of this RNIC already, or of its host: that all of it is late; or NULL.
- */
+/* The verdict that exists on this RNIC already, or on its host: that all of it is
+ * late; or NULL. */
 static struct rm_verdict *
 verdict_of(struct rack_judge *judge, const struct rack *rack, size_t member)
 {
@@ -392,7 +400,7 @@ add_loss_in_words(
 	evidence->loses_too = true;
 }
 
-/* To what is said of one that is late: what it loses, too. */
+/* Adds to the verdict on a late RNIC the packets that it loses. */
 static void
 add_loss(const struct rack *rack, const struct rack_slow_named *named,
     struct rm_verdict *verdict)
@@ -425,10 +433,11 @@ is_loss_of_late(const struct rack_judge *judge, const struct rack_slow_named *na
 	       named->other == RACK_NO_OTHER;
 }
 
-/* Of a member that the last second named too, only if it says the same: there is more
- * of it here; or that it is late, which stands with what it loses, unless it was lossy
- * a moment ago. One that took no probe just now, or was dead for a moment again, lost
- * them whole, and no share. Of one whose port is down nothing but that is said. */
+/* Adds a verdict on a member. If the last second named it too, only the same kind is
+ * added, with the larger counts from here; or that it is late, which is combined
+ * with its loss, unless it was lossy a moment ago. A member that just refused
+ * probes, or was dead for a moment again, lost them as a whole, not as a share. For
+ * a member whose port is down, only that is reported. */
 static void
 slow_verdict(struct rack_judge *judge, const struct rack *rack,
     const struct rack_slow_named *named)
@@ -470,8 +479,8 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 		judge->member_health[named->other] = RM_HEALTH_BAD;
 }
 
-/* What five seconds and more show, if the last one lets anybody be named. Who stuttered
- * may have lost a packet by that: it has no part in these. */
+/* Verdicts from five seconds and more, if the last second allows naming an RNIC.
+ * Hosts that stuttered may have lost a packet by that: they do not count here. */
 static void
 judge_slow(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start, bool works)
@@ -502,8 +511,8 @@ judge_ports(struct rack_judge *judge, const struct rack *rack,
 	for (size_t i = 0; i < rack->member_count; i++) {
 		const struct rack_suspect_memory *memory = &judge->suspects[i];
 
-		/* One that flaps is well from a while after each fall until the next.
-		 */
+		/* A flapping port is up for a while after each link-down until the
+		 * next. */
 		if (memory->port_down > 0 ||
 		    (memory->port_flaps.flaps && judge->excused[i]))
 			judge->member_health[i] = RM_HEALTH_BAD;
@@ -537,8 +546,8 @@ late_verdict(struct rack_judge *judge, const struct rack *rack,
 	    rack, &judge->legs, judge->lates, member, judge->witnesses, evidence);
 }
 
-/* Who loses so many packets that a second shows it is told for that, and that it is
- * late in words. A host is told once. */
+/* If a late RNIC loses so many packets that one second shows it, the verdict is
+ * about the loss, and its sentence mentions the lateness. A host gets one verdict. */
 static void
 judge_late(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start)
@@ -570,7 +579,7 @@ judge_late(struct rack_judge *judge, const struct rack *rack,
 	}
 }
 
-/* False: nothing works, so that nobody is told apart. */
+/* False: nothing works, so no RNIC can be distinguished. */
 static bool
 judge_rnics(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t start,
@@ -602,7 +611,8 @@ judge_rnics(struct rack_judge *judge, const struct rack *rack,
 	return true;
 }
 
-/* A member is well when this much came back and hardly anything was lost. */
+/* A member is healthy when at least this many probes were answered and hardly any
+ * was lost. */
 #define GOOD_MIN_ANSWERED 4
 #define GOOD_MIN_NEWEST_ANSWERED 2
 #define GOOD_LOSS 0.1
@@ -615,15 +625,16 @@ health_of(const struct rack *rack, size_t member, const struct rack_tally *tally
 	    tally->clean_sent - tally->clean_lost < GOOD_MIN_ANSWERED ||
 	    tally->clean_newest_answered < GOOD_MIN_NEWEST_ANSWERED)
 		return RM_HEALTH_UNKNOWN;
-	/* A single loss among few is no reason to doubt. */
+	/* A single loss among few probes does not make it doubtful. */
 	if (tally->clean_lost > 1 &&
 	    (double)tally->clean_lost > GOOD_LOSS * (double)tally->clean_sent)
 		return RM_HEALTH_UNKNOWN;
 	return RM_HEALTH_GOOD;
 }
 
-/* What we ourselves were deaf for proves nothing, neither good nor bad; of an agent
- * that is contradicted, what it says of other racks is as doubtful. */
+/* Windows in which this aggregator missed data prove neither health; and if the
+ * reports of an agent are contradicted, its reports on other racks are doubtful,
+ * too. */
 static void
 note_health(struct rack_judge *judge, const struct rack *rack, bool partial)
 {

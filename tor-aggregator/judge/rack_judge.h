@@ -1,11 +1,11 @@
 /*
- * rack_judge - which of a rack's RNICs is at fault, from one window. Pure.
+ * rack_judge - finds which of a rack's RNICs is at fault, from one window. Pure.
  *
- * Explains all losses jointly by the fewest, likeliest parts (rackmesh/judge/judge):
- * every probe is a leg out and, if it arrived, a leg back; an RNIC's send and
- * receive sides are separate parts with a common prior. Hosts whose agents were
- * stalled, dead, restarting or paused in the window are no witnesses, and their RNICs
- * are neither blamed nor cleared: late is not lost, deaf is not dead.
+ * It explains all losses jointly by the fewest, likeliest parts (rackmesh/judge/judge):
+ * every probe is a leg out and, if it arrived, a leg back; an RNIC's send and receive
+ * sides are separate parts with a common prior. Hosts whose agents were stalled, dead,
+ * restarting or paused in the window are no witnesses, and their RNICs are neither
+ * blamed nor cleared: a late packet is not lost, and a stalled host is not dead.
  */
 #ifndef TOR_AGGREGATOR_JUDGE_RACK_JUDGE_H
 #define TOR_AGGREGATOR_JUDGE_RACK_JUDGE_H
@@ -24,29 +24,30 @@ struct window_closed;
 
 struct rack_judgement {
 	const struct rm_verdict
-	    *verdicts; /* also of hosts and agents; samples not filled */
+	    *verdicts; /* includes those on hosts and agents; samples are not filled */
 	size_t verdict_count;
-	const enum rm_health *members; /* per member: GOOD needs clean legs both ways */
+	/* Per member: GOOD requires legs without loss both ways. */
+	const enum rm_health *members;
 	const enum rm_health
-	    *hosts; /* per host, its agent and management path included */
+	    *hosts; /* per host, including its agent and management path */
 	uint64_t unexplained_lost; /* legs lost that no part explains */
 };
 
 int rack_judge_new(struct rack_judge **ret);
 void rack_judge_free(struct rack_judge *judge);
 
-/* Everything in *ret lives until the next call. -ENOMEM: *ret is untouched. */
+/* Everything in *ret is valid until the next call. -ENOMEM: *ret is unchanged. */
 int rack_judge_window(struct rack_judge *judge, const struct rack *rack,
     const struct window_closed *window, rm_wall_t window_start,
     struct rack_judgement *ret);
 
-/* What is known of ports, for a later life: of the i-th one that fell lately, or flaps.
- * False: there are no more. */
+/* The state of ports to save over a restart: the i-th port that went down lately, or
+ * flaps. False: there are no more. */
 bool rack_judge_port(
     const struct rack_judge *judge, size_t i, rm_mono_t now, struct port_flaps_of *ret);
-/* What an earlier life knew of one, on our clock. -ENOMEM. */
+/* Restores the saved state of one port, in times of this clock. -ENOMEM. */
 int rack_judge_restore_port(struct rack_judge *judge, const struct port_flaps_of *port);
-/* Windows so far in which any port had fallen. */
+/* Number of windows so far in which a port had gone down. */
 uint64_t rack_judge_falls(const struct rack_judge *judge);
 
 #endif

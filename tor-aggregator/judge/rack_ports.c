@@ -9,14 +9,17 @@
 #include "tor-aggregator/window/window.h"
 
 #define DOWN_WINDOWS 2
-#define AFTER_TOR_WINDOWS 8 /* when a ToR comes back, so do its ports one by one */
-/* A window is judged a second after its end, and is a second long; one per bin. */
+#define AFTER_TOR_WINDOWS 8 /* when a ToR comes back, its ports do so one by one */
+/* A window is judged a second after its end, and is a second long; one window per
+ * bin. */
 #define EXCUSED_WINDOWS 8
-#define DOWN_AFTER_FLAPPING 40 /* windows without an end: it is down, after all */
+/* Windows that the port stays down: then it is down, not flapping. */
+#define DOWN_AFTER_FLAPPING 40
 
 #define FRESH_NS RM_NS_PER_S
 
-/* Whose agent is silent may have changed its mind; a pause outlives the agent. */
+/* If the agent is silent, the port may have changed; an operator's pause stays
+ * valid. */
 static bool
 is_fresh(const struct rack *rack, size_t member)
 {
@@ -34,12 +37,12 @@ is_down(const struct rack *rack, size_t member)
 	return rack->members[member].port_down && is_fresh(rack, member);
 }
 
-/* Falls between two windows are counted, too. */
+/* Link-downs between two windows are counted, too. */
 static bool
 note_falls(
     const struct rack_member *member, rm_mono_t now, struct rack_suspect_memory *memory)
 {
-	/* Fewer than before: it came back as a new one. */
+	/* A smaller count than before: the agent counts anew. */
 	const uint32_t falls =
 	    memory->port_known && member->port_falls > memory->port_falls
 		? member->port_falls - memory->port_falls
@@ -71,7 +74,7 @@ rack_ports_excuse(const struct rack *rack, const struct window_closed *window,
 	return any;
 }
 
-/* Of two hosts at least, and nobody's port is up whose host can tell. */
+/* True: the rack has at least two hosts, and no port is up whose host reports it. */
 static bool
 all_are_down(const struct rack *rack, size_t *down)
 {
@@ -146,7 +149,7 @@ note_port(const struct rack *rack, size_t member, rm_wall_t start, bool all,
 	const bool down = is_down(rack, member);
 	bool flaps;
 
-	if (all) /* it falls with its ToR */
+	if (all) /* it goes down with its ToR */
 		memory->port_flaps = (struct port_flaps){ 0 };
 	flaps = memory->port_flaps.flaps && is_fresh(rack, member);
 	if (!down)
