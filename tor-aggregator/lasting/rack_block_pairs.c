@@ -12,17 +12,17 @@
 
 #define MAX_PAIRS 65536
 
-struct counts { /* of one pair in one block; what is above the largest is cut */
+struct counts { /* one pair in one block; counts above the largest value are cut */
 	uint16_t sent, lost, large_sent, large_lost;
-	uint16_t doubtful; /* sent, maybe; not among the others */
-	uint8_t gaps;      /* before seconds in it */
+	uint16_t doubtful; /* sent, perhaps; not included in sent */
+	uint8_t gaps;      /* gaps before seconds of the block */
 	float arrived;
 };
 
 struct pair {
 	uint32_t src, dst; /* as in window_pair */
-	/* Seconds: the first one, from which on all have receive counts, the newest
-	 * one; newest < 0: none. */
+	/* Seconds: the first one, the first from which on all have receive counts,
+	 * the newest; newest < 0: none. */
 	int64_t first, counted_from, newest;
 	uint16_t bytes, small_bytes;
 	uint8_t kind;
@@ -32,7 +32,7 @@ struct pair {
 struct rack_block_pairs {
 	size_t members, remotes;
 	struct rm_rnic_id *ids; /* of remote RNICs */
-	uint32_t *places;       /* by src and dst: in pairs, plus 1; 0: none */
+	uint32_t *places;       /* by src and dst: index in pairs, plus 1; 0: none */
 	struct pair *pairs;
 	size_t count, size;
 	struct window_pair *sum;
@@ -81,7 +81,7 @@ place_of(const struct rack_block_pairs *table, uint32_t src, uint32_t dst)
 	return &table->places[src * (table->members + table->remotes) + to];
 }
 
-/* NULL: no room for another one. */
+/* NULL: no room for another pair. */
 static struct pair *
 get_pair(struct rack_block_pairs *table, uint32_t src, uint32_t dst)
 {
@@ -136,7 +136,7 @@ rack_block_pairs_tidy(struct rack_block_pairs *table)
 	table->count = kept;
 }
 
-/* False: one of its ends is gone. */
+/* False: one of its ends has left. */
 static bool
 move_pair(const struct rack_block_pairs *table, const struct rack *rack, size_t remotes,
     const size_t *moved, struct pair *pair)
@@ -199,7 +199,7 @@ rack_block_pairs_renumber(struct rack_block_pairs *table, const struct rack *rac
 	return 0;
 }
 
-/* Of blocks from RACK_BLOCKS before the first. */
+/* Blocks begin at RACK_BLOCKS before the first, so the number is not negative. */
 static size_t
 slot_of(int64_t block)
 {

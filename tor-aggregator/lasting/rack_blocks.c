@@ -11,7 +11,8 @@
 #include "tor-aggregator/window/rack_view.h"
 #include "tor-aggregator/window/window.h"
 
-#define FEW_MEMBERS 4 /* from here on they tell each other apart by themselves */
+/* Racks of this size or more can tell their RNICs apart by themselves. */
+#define FEW_MEMBERS 4
 
 struct member_block {
 	uint8_t seconds, lossy;
@@ -27,7 +28,7 @@ struct rack_blocks {
 	struct rack_block_pairs *pairs;
 	struct member *members;
 	size_t member_count;
-	bool remote;           /* probes to remote RNICs tell, too */
+	bool remote;           /* probes to remote RNICs are evidence, too */
 	int64_t first, newest; /* seconds; newest < 0: none */
 };
 
@@ -99,7 +100,7 @@ block_of(int64_t second)
 	return second / RACK_BLOCK_SECONDS;
 }
 
-/* The `before`th before the newest one. */
+/* The block `before` blocks before the newest. */
 static struct member_block *
 member_block(const struct rack_blocks *blocks, size_t member, unsigned before)
 {
@@ -108,7 +109,7 @@ member_block(const struct rack_blocks *blocks, size_t member, unsigned before)
 	return &blocks->members[member].blocks[block % RACK_BLOCKS];
 }
 
-/* The blocks between what was newest and this second are empty ones. */
+/* Blocks between the newest one and this second are empty. */
 static void
 go_on(struct rack_blocks *blocks, int64_t second)
 {
@@ -154,8 +155,8 @@ is_explained(const struct rack_blame *blame, const struct rack_pair *pair)
 	return blame->remotes[pair->dst] || (blame->uplinks && !pair->reflector);
 }
 
-/* Of a member that is known also what a shorter window has explained, by blaming it:
- * the rest alone would look as if it lost less. */
+/* For a member with a verdict also losses that a shorter window has explained by
+ * blaming it: without them it would seem to lose less. */
 static void
 report(struct rack_blocks *blocks, const struct rack_blame *blame, const bool *known,
     const struct rack_pair *sizes, size_t count)
@@ -201,7 +202,7 @@ add_second(struct rack_blocks *blocks, const struct rack *rack,
 	return 0;
 }
 
-/* Seconds in which nothing of a member is to be told are none of its. */
+/* Seconds in which a member had no usable probes do not count for it. */
 static void
 note_members(struct rack_blocks *blocks)
 {
@@ -231,7 +232,7 @@ rack_blocks_add(struct rack_blocks *blocks, const struct rack *rack,
 		blocks->members[i].newest =
 		    (struct rack_block_newest){ .blamed =
 						    blame->tor || blame->members[i] };
-	if (blame->tor) /* nobody is told apart */
+	if (blame->tor) /* the RNICs cannot be told apart */
 		return 0;
 	r = add_second(blocks, rack, second, blame, known);
 	note_members(blocks);

@@ -21,22 +21,24 @@
 #include "tor-aggregator/window/window.h"
 
 #define RACK_LASTING_PARTS 64
-#define RACK_LASTING_LEAST 0.002 /* share of loss, worth telling */
+#define RACK_LASTING_LEAST 0.002 /* share of loss from which on it is reported */
 
 #define RACK_LASTING_LENGTHS 6
-/* Blocks: 20, 30, 40, 60, 80 and 120 s at most; the newest block is not full. */
+/* In blocks: 20, 30, 40, 60, 80 and 120 s at most; the newest block is not full. */
 static const unsigned rack_lasting_lengths[RACK_LASTING_LENGTHS] = { 2, 3, 4, 6, 8,
 	RACK_BLOCKS };
 
-struct rack_lasting_memory { /* of one member */
+struct rack_lasting_memory { /* state of one member */
 	struct rack_suspect_memory suspect;
-	size_t other;     /* of "A or B", while it is named */
-	double share;     /* of round trips that it loses, while it is named */
-	double over;      /* ln of how much likelier that has ended */
-	double over_at;   /* so much of it is enough */
-	double unlost;    /* round trips since its newest loss */
-	unsigned length;  /* of rack_lasting_lengths: that shows it best */
-	bool shows, seen; /* in this second: well enough, as part of an explanation */
+	size_t other;   /* the other one of "A or B", while it is named */
+	double share;   /* share of round trips that it loses, while it is named */
+	double over;    /* ln of the likelihood ratio that the loss has ended */
+	double over_at; /* the value of over at which it has ended */
+	double unlost;  /* round trips since its newest loss */
+	/* Index in rack_lasting_lengths of the window that shows it best. */
+	unsigned length;
+	/* In this second: it shows clearly; it is part of an explanation. */
+	bool shows, seen;
 };
 
 struct rack_lasting {
@@ -47,7 +49,7 @@ struct rack_lasting {
 	struct rm_rnic_id *ids;
 	size_t members;
 	struct rack_lasting_memory *memories;
-	bool *known; /* by member: a verdict stands */
+	bool *known; /* by member: it has a verdict */
 	struct rack_tally *tallies;
 	struct rack_blame blame;
 	bool *witnesses;
@@ -64,7 +66,7 @@ find_named(struct rack_lasting *lasting, size_t member)
 	return NULL;
 }
 
-/* Room for a member's verdict; NULL: for no more. */
+/* Adds a verdict on a member; NULL: no room for more. */
 static struct rack_slow_named *
 rack_lasting_keep(struct rack_lasting *lasting, size_t member)
 {
@@ -82,16 +84,17 @@ rack_lasting_keep(struct rack_lasting *lasting, size_t member)
 
 #define MIN_GAIN 15.0
 #define STRAY_SHARE (4 * RACK_STEADY_BASE)
-/* Before one is named the newest losses are not older than this, in losses that there
- * should have been since. */
+/* Before a member is named its newest loss must not be older than this, in losses
+ * expected since then. */
 #define SINCE_LOST 6.0
 #define LONG_BLOCKS 6
-/* Beside what all the others lose, but for one stray: weight as by rack_steady. */
+/* Compared with the losses of all others, without one stray loss: weight as by
+ * rack_steady. */
 #define STRAY_LOST 1
 #define STANDS_OUT 20.0
-#define UNDECIDED_SECONDS 3 /* before it is told without a direction */
+#define UNDECIDED_SECONDS 3 /* seconds before it is reported without a direction */
 
-/* The only one that tells of the member, if nobody else tells of either. */
+/* The only peer with probes of the member, if that one has no other peers either. */
 static size_t
 only_peer(const struct rack_lasting *lasting, size_t m)
 {
@@ -108,7 +111,7 @@ only_peer(const struct rack_lasting *lasting, size_t m)
 	return seen == 2 && outside == 0 ? peer : RACK_NO_OTHER;
 }
 
-/* Who is to be named for what it is blamed for, or which two. False: nobody yet. */
+/* Decides which RNIC is named, or which two. False: none yet. */
 static bool
 report_apart(const struct rack_lasting *lasting, const struct rack_finding *finding,
     size_t *member, size_t *other)
@@ -120,7 +123,8 @@ report_apart(const struct rack_lasting *lasting, const struct rack_finding *find
 	return peer != RACK_NO_OTHER || finding->other_behind >= RACK_LOSS_SURE;
 }
 
-/* Also where the rest of the rack loses more than is common. */
+/* The member also loses more than the rest of the rack if that loses more than
+ * usual. */
 static bool
 stands_out(const struct rack_lasting *lasting, size_t m)
 {
@@ -150,7 +154,7 @@ stands_out(const struct rack_lasting *lasting, size_t m)
 			   seconds.seconds)) >= STANDS_OUT;
 }
 
-/* 0: none that lasts, or one of large packets alone that is not sure yet. */
+/* 0: no lasting loss, or loss of only large packets that is not certain yet. */
 static enum rm_kind
 kind_of(const struct rack_tally *tally, const struct rack_lasting_memory *memory)
 {
@@ -178,9 +182,8 @@ name_member(struct rack_lasting *lasting, const struct rack_view *view,
 
 	if (named == NULL)
 		return;
-	/* Shorter windows may have been unlucky, later ones hold the time after its
-	 * end.
-	 */
+	/* Shorter windows may be too high by chance, longer ones include the time
+	 * after its end. */
 	if (memory->suspect.named == 0) {
 		memory->share = share;
 		memory->over_at = RACK_STEADY_OVER;
@@ -207,7 +210,7 @@ name_member(struct rack_lasting *lasting, const struct rack_view *view,
 		named->verdict.rnic = view->rack->members[m].id;
 	if (evidence->observed[0] == '\0')
 		snprintf(evidence->observed, sizeof(evidence->observed),
-		    "%sit lost some in %u of %u seconds",
+		    "%sit lost packets in %u of %u seconds",
 		    other == RACK_NO_OTHER ? ""
 					   : "no other probes tell which of the two; ",
 		    seconds.lossy, seconds.seconds);
@@ -251,8 +254,8 @@ judge_member(struct rack_lasting *lasting, const struct rack_view *view,
 	name_member(lasting, view, &finding, m, other, kind);
 }
 
-/* Explains one window of those that show somebody, and names whom it shows best.
- * end: of the newest second. */
+/* Explains one of the windows that show a member, and names the members that it
+ * shows best. end: of the newest second. */
 static int
 rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
     rm_wall_t end, unsigned length)
@@ -286,12 +289,13 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 	return 0;
 }
 
-/* ---- what is remembered from second to second ---- */
+/* ---- state kept from second to second ---- */
 
 #define ALTERNATIVES_WITHIN 14
-#define ABSENT_SECONDS 15 /* a verdict that is no explanation any more */
-#define UNLUCKY 1.5       /* standard deviations of a count */
-#define SHARES 8          /* seconds of which it is a mean */
+/* Seconds after which a verdict ends that is no part of an explanation any \ more. */
+#define ABSENT_SECONDS 15
+#define UNLUCKY 1.5 /* standard deviations of a count */
+#define SHARES 8    /* number of seconds in the mean */
 
 int
 rack_lasting_new(struct rack_lasting **ret)
@@ -367,7 +371,7 @@ drop_named(struct rack_lasting *lasting, size_t member)
 		    .unlost = lasting->memories[member].unlost };
 }
 
-/* All that it lost so far is told, or over. */
+/* All its losses so far are reported, or over. */
 static void
 forget_member(struct rack_lasting *lasting, size_t member)
 {
@@ -375,8 +379,8 @@ forget_member(struct rack_lasting *lasting, size_t member)
 	rack_blocks_forget(lasting->blocks, member);
 }
 
-/* Who is named was unlucky, maybe: what it is sure to have lost at first, the mean of
- * what it lost later. */
+/* A named member may have been found by bad luck: uses the share that it certainly
+ * lost at first, then the mean of its later losses. */
 static double
 share_of(const struct rack_tally *tally, double before)
 {
@@ -413,7 +417,7 @@ rack_lasting_take(struct rack_lasting *lasting, const struct rack_slow_named *na
 	memory->over_at = RACK_STEADY_OVER_SOON;
 }
 
-/* ---- members that come and go ---------------------------------------------------- */
+/* ---- changes of the members ------------------------------------------------------ */
 
 static size_t
 find_member(const struct rack *rack, struct rm_rnic_id id)
@@ -440,7 +444,7 @@ move_named(struct rack_lasting *lasting, const size_t *moved)
 	lasting->named_count = kept;
 }
 
-/* Memories of those that stay; "A or B" is of a rack of two. */
+/* Keeps the state of members that stay; "A or B" is possible only in a rack of two. */
 static void
 move_memories(struct rack_lasting *lasting, struct rack_lasting_memory *memories,
     bool *known, const size_t *moved)
@@ -503,7 +507,7 @@ fail:
 
 /* ---- once a second --------------------------------------------------------------- */
 
-/* Which window shows it best, and whether well enough. */
+/* Finds the window that shows it best, and whether it is clear enough. */
 static void
 weigh(struct rack_lasting *lasting, size_t m)
 {
@@ -550,7 +554,7 @@ shows_any(const struct rack_lasting *lasting, unsigned length)
 	return false;
 }
 
-/* What is over, or no explanation of anything any more. */
+/* Ends verdicts whose loss is over, or that are no part of an explanation any more. */
 static void
 let_go(struct rack_lasting *lasting)
 {

@@ -26,22 +26,22 @@ struct window_closed;
 #define RACK_SECONDS 5
 
 enum rack_seconds_status {
-	RACK_SECONDS_PASSED, /* part of what is there already */
-	RACK_SECONDS_FEW,    /* added; not all seconds are there yet */
+	RACK_SECONDS_PASSED, /* part of a second that was added already */
+	RACK_SECONDS_FEW,    /* added; there are not enough seconds yet */
 	RACK_SECONDS_FULL,
 };
 
 #define HALVES (2 * RACK_SECONDS)
 #define MAX_PAIRS 131072
 
-/* Steady: without the worst halves of a second, so many of the rest lost some, and that
- * share of all; and none was an outage of its own. */
+/* Steady loss: without the halves of a second with the worst losses, so many of the
+ * rest lost packets, and this share of all; and none was a separate outage. */
 #define WORST_HALVES 3
 #define LOSSY_HALVES 6
 #define STEADY_SHARE 0.015
 #define OUTAGE_SHARE 0.95
-/* Or so many of the newest halves lost at least that share each: much loss shows sooner
- * that it is steady. */
+/* Or so many of the newest halves lost at least this share each: heavy loss shows
+ * sooner that it is steady. */
 #define STRONG_HALVES 5
 #define STRONG_SHARE 0.05
 
@@ -55,9 +55,10 @@ struct halves { /* of one member, newest last */
 
 struct rack_seconds {
 	struct pair_table ring[RACK_SECONDS], sum;
-	bool lossy[RACK_SECONDS]; /* something was lost in it */
-	unsigned known, next;     /* in the ring, where the next one goes */
-	rm_mono_t end;            /* of the newest; ns 0: none */
+	bool lossy[RACK_SECONDS]; /* packets were lost in it */
+	/* In the ring: how many are valid, where the next one goes. */
+	unsigned known, next;
+	rm_mono_t end; /* of the newest second; ns 0: none */
 	struct halves *halves;
 	size_t members;
 };
@@ -98,7 +99,7 @@ begin_afresh(struct rack_seconds *seconds, rm_mono_t end)
 	seconds->end = end;
 }
 
-/* Other members: afresh. -ENOMEM. */
+/* Other members: starts anew. -ENOMEM. */
 static int
 rack_seconds_renumber(struct rack_seconds *seconds, size_t members)
 {
@@ -171,8 +172,8 @@ add_second(struct rack_seconds *seconds, const struct rack *rack,
 	return 0;
 }
 
-/* One of a window that moves on bin by bin: added when it is all new. Returns enum
- * rack_seconds_status or -ENOMEM: that second is incomplete. */
+/* Adds a second from a window that moves bin by bin: only when all of it is new.
+ * Returns enum rack_seconds_status or -ENOMEM: that second is incomplete. */
 static int
 rack_seconds_add(struct rack_seconds *seconds, const struct rack *rack,
     const struct window_closed *window)
@@ -229,7 +230,7 @@ sum_second(struct pair_table *sum, const struct pair_table *second)
 	return true;
 }
 
-/* False: nothing was lost, or there is no memory. *ret lives until the next call. */
+/* False: no losses, or no memory. *ret is valid until the next call. */
 static bool
 rack_seconds_sum(struct rack_seconds *seconds, struct window_closed *ret)
 {
@@ -278,8 +279,8 @@ is_strong(const struct half newest[STRONG_HALVES])
 	return true;
 }
 
-/* Of the probes from and to it some were lost all the time: without the worst outages
- * there is a share left. */
+/* True: the member lost packets all the time: without the worst outages a share of
+ * loss is left. */
 static bool
 rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
 {
@@ -312,11 +313,12 @@ rack_seconds_is_steady(const struct rack_seconds *seconds, size_t member)
 
 #define MIN_LOST 10
 #define MIN_GAIN 20.0
-/* Of the newest second, or it is over: so many, and this part of all. */
+/* A loss that is not over shows in the newest second: so many packets, and this part
+ * of all. */
 #define RECENT_LOST 2
 #define RECENT_PART 10
-#define ABSENT_SECONDS 2    /* before it is forgotten */
-#define UNDECIDED_SECONDS 3 /* before it is told without a direction */
+#define ABSENT_SECONDS 2    /* seconds before it is forgotten */
+#define UNDECIDED_SECONDS 3 /* seconds before it is reported without a direction */
 
 struct rack_slow {
 	struct rm_judge *judge;
@@ -324,7 +326,7 @@ struct rack_slow {
 	struct rack_seconds *seconds;
 	struct rack_support *support;
 	struct rack_lasting *lasting;
-	rm_wall_t wall_start; /* of the newest */
+	rm_wall_t wall_start; /* start of the newest second */
 	struct rack_suspect_memory *memories;
 	struct rack_tally *tallies;
 	struct rack_blame blame;
@@ -420,7 +422,7 @@ rack_slow_forget(struct rack_slow *slow, const struct rack *rack)
 	return 0;
 }
 
-/* 0: nothing, or nothing any more. */
+/* 0: no fault, or none any more. */
 static enum rm_kind
 kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -431,7 +433,7 @@ kind_of(const struct rack_slow *slow, const struct rack_tally *tally, size_t m,
 		return 0;
 	if (rack_loss_is_mtu(tally))
 		return RM_KIND_RNIC_MTU;
-	/* While an MTU's first seconds are diluted by what was before. */
+	/* The first seconds of an MTU fault are mixed with the time before it. */
 	memory->mtu = rack_loss_is_of_large(tally) ? memory->mtu + 1 : 0;
 	if (memory->mtu > 0 && memory->mtu <= RACK_SECONDS)
 		return 0;
@@ -543,7 +545,7 @@ judge_seconds(
 	return 0;
 }
 
-/* What shorter windows named is told as they see it. */
+/* If a shorter window named the member, its verdict is used. */
 static void
 add_lasting(
     struct rack_slow *slow, const struct rack_slow_named *lasting, size_t lasting_count)

@@ -1,5 +1,6 @@
 /*
- * rack_slow_named - a member that more than one second shows to lose, and as what.
+ * rack_slow_named - a member that loses packets by the evidence of more than one
+ * second, and the verdict on it.
  */
 #ifndef TOR_AGGREGATOR_LASTING_RACK_SLOW_NAMED_H
 #define TOR_AGGREGATOR_LASTING_RACK_SLOW_NAMED_H
@@ -9,8 +10,9 @@
 #include "rackmesh/judge/verdict.h"
 
 struct rack_slow_named {
-	size_t member, other;      /* other: of "A or B", else RACK_NO_OTHER */
-	struct rm_verdict verdict; /* part's name and samples not filled */
+	/* other: the second one of "A or B", else RACK_NO_OTHER. */
+	size_t member, other;
+	struct rm_verdict verdict; /* the part's name and samples are not filled */
 };
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* A loss goes on at this part of its rate, at least, while it is not over; when it is,
- * at most that part is left of it. */
+/* A loss that continues has at least this part of its rate; a loss that is over has
+ * at most that part left. */
 #define GOES_ON 0.7
 #define IS_OVER 0.2
 
