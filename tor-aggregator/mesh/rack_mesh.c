@@ -6,10 +6,10 @@
 
 #include "tor-aggregator/window/roster.h"
 
-#define MINUTE_SLICES 7 /* the newest is not full */
+#define MINUTE_SLICES 7 /* the newest slice is not full */
 #define HOUR_SLICES 5
 #define SLICE_NS (10 * RM_NS_PER_S) /* of a minute */
-#define SLICES_PER_SLICE 90         /* of a minute in one of an hour */
+#define SLICES_PER_SLICE 90         /* slices of a minute in a slice of an hour */
 
 /* Four bins per octave from 2^10 ns up. */
 #define FIRST_OCTAVE 10
@@ -18,7 +18,7 @@
 struct slice {
 	uint32_t counts[MESH_COUNTS];
 	uint16_t rtt[BINS];
-	uint8_t halved; /* times that all of rtt was, when a bin was full */
+	uint8_t halved; /* how often all of rtt was halved because a bin was full */
 };
 
 struct pair {
@@ -30,13 +30,14 @@ struct pair {
 
 struct rack_mesh {
 	rm_mono_t started;
-	int64_t number; /* of the slice of the minute that is filled now */
+	int64_t number; /* of the minute's slice that is being filled */
 	size_t newest;  /* its place */
 	struct pair *pairs;
 	size_t count, room;
 	size_t slices;
 	uint32_t *rows[WIRE_MAX_MEMBERS]; /* by src, then dst: index into pairs + 1 */
-	struct wire_rnic_id ids[WIRE_MAX_MEMBERS]; /* of whom the indexes are */
+	/* Of the RNICs that have the indexes. */
+	struct wire_rnic_id ids[WIRE_MAX_MEMBERS];
 	size_t members;
 	uint64_t refused;
 };
@@ -99,7 +100,7 @@ find_pair(const struct rack_mesh *mesh, uint32_t src, uint32_t dst)
 	return &mesh->pairs[row[dst] - 1];
 }
 
-/* NULL: too many, or no memory. */
+/* NULL: too many pairs, or no memory. */
 static struct pair *
 add_pair(struct rack_mesh *mesh, uint32_t src, uint32_t dst)
 {
@@ -127,7 +128,7 @@ add_pair(struct rack_mesh *mesh, uint32_t src, uint32_t dst)
 	return &mesh->pairs[mesh->count - 1];
 }
 
-/* The last pair takes its place. */
+/* The last pair takes its index. */
 static void
 drop_pair(struct rack_mesh *mesh, struct pair *pair)
 {
@@ -166,7 +167,8 @@ bin_of(uint32_t rtt_ns)
 	return bin < BINS ? bin : BINS - 1;
 }
 
-/* Equally far, relatively, from both ends of the bin: their harmonic mean. */
+/* The value with the same relative distance to both ends of the bin: their harmonic
+ * mean. */
 static uint32_t
 bin_value_ns(unsigned bin)
 {
@@ -272,7 +274,8 @@ merge(struct slice *into, const struct slice *from)
 	}
 }
 
-/* The newest slice is full; what has the places of those up to `number` is too old. */
+/* The newest slice is full; slices in the places of the numbers up to `number` are
+ * too old. */
 static void
 turn_pair(struct rack_mesh *mesh, struct pair *pair, int64_t number)
 {
@@ -322,8 +325,8 @@ rack_mesh_tick(struct rack_mesh *mesh, rm_mono_t now)
 
 /* ---- members ---- */
 
-/* Indexes of now by those of before; WIRE_MAX_MEMBERS: it has left. True: some differ.
- */
+/* The new indexes by the old ones; WIRE_MAX_MEMBERS: the RNIC has left. True: some
+ * differ. */
 static bool
 find_moves(const struct rack_mesh *mesh, const struct roster *roster, uint16_t *moves)
 {
@@ -340,7 +343,8 @@ find_moves(const struct rack_mesh *mesh, const struct roster *roster, uint16_t *
 	return moved;
 }
 
-/* Pairs leave their rows first and come back to their new ones: none is in the way. */
+/* All pairs leave their rows before they are put into the new ones: so none is in
+ * the way of another. */
 static void
 move_pairs(struct rack_mesh *mesh, const uint16_t *moves)
 {
@@ -381,7 +385,7 @@ rack_mesh_renumber(struct rack_mesh *mesh, const struct roster *roster)
 		mesh->ids[i] = roster_member(roster, i)->id;
 }
 
-/* ---- what was seen ---- */
+/* ---- results ---- */
 
 static void
 sum_slices(struct slice *const *slices, size_t count, uint64_t *counts, uint64_t *rtt)
