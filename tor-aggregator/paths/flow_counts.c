@@ -41,7 +41,7 @@ first_slot(const struct flow_counts *counts, uint32_t src, uint32_t dst,
 	return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - counts->slot_bits));
 }
 
-/* Twice the slots, and room for flows in half of them. */
+/* Doubles the slots, and makes room for flows in half of them. */
 static int
 grow(struct flow_counts *counts)
 {

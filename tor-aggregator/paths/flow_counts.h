@@ -1,10 +1,10 @@
 /*
- * flow_counts - outcomes of the probes that left the rack, per flow, in some time.
+ * flow_counts - outcomes of the probes that left the rack, per flow, in some period.
  * Pure.
  *
  * A flow here is (source, destination, UDP source port, class), by roster indexes: a
- * member, and a remote RNIC from WINDOW_REMOTE_BASE. Losses of one second are kept one
- * by one as well, with the time of their sending.
+ * member, and a remote RNIC from WINDOW_REMOTE_BASE on. Losses of one second are also
+ * kept one by one, with their send times.
  */
 #ifndef TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
 #define TOR_AGGREGATOR_PATHS_FLOW_COUNTS_H
@@ -19,20 +19,22 @@ struct flow_count {
 	uint32_t src, dst;
 	uint16_t src_port, dst_tor; /* dst_tor: the roster's number */
 	uint8_t dscp;
-	bool counted;                  /* responder_count is there */
-	bool left_out;                 /* says nothing about a path */
+	bool counted;                  /* responder_count is valid */
+	bool left_out;                 /* it is no evidence about a path */
 	uint8_t direction;             /* enum loss_direction of this second's losses */
-	uint32_t sent;                 /* answered, late or not at all */
+	uint32_t sent;                 /* answered, in time or not, or lost */
 	uint32_t lost;                 /* of sent */
-	uint32_t others;               /* outcomes that say nothing */
+	uint32_t others;               /* outcomes that are no evidence */
 	uint32_t timed, slow, overdue; /* see wire_path_row */
 	uint64_t slow_ns;
-	uint32_t path;     /* of path_table */
-	uint64_t switches; /* on it, when it lost any: see path_set_switches */
-	int64_t answered;  /* when the newest that was answered was sent; 0: none */
-	uint64_t answered_slots;  /* in which those that were answered were sent */
-	uint32_t responder_count; /* as that answer told it */
-	uint32_t by_direction[LOSS_DIRECTIONS]; /* of lost, over more than a second */
+	uint32_t path; /* number in path_table */
+	/* Switches of the path, if it lost any: see path_set_switches. */
+	uint64_t switches;
+	int64_t answered;         /* send time of the newest answered probe; 0: none */
+	uint64_t answered_slots;  /* slots in which the answered probes were sent */
+	uint32_t responder_count; /* as in that answer */
+	/* Part of lost, over more than a second. */
+	uint32_t by_direction[LOSS_DIRECTIONS];
 };
 
 /* A bit for each 64th of a second. */
@@ -56,24 +58,24 @@ void flow_counts_init(struct flow_counts *counts, size_t max);
 void flow_counts_release(struct flow_counts *counts);
 void flow_counts_clear(struct flow_counts *counts); /* keeps its memory */
 
-/* Hot path. Finds it or adds a zeroed one, valid until the next call; NULL: full, or
- * out of memory. */
+/* Hot path. Finds the flow or adds one of zeros, valid until the next call; NULL:
+ * full, or out of memory. */
 struct flow_count *flow_counts_get(struct flow_counts *counts, uint32_t src,
     uint32_t dst, uint16_t src_port, uint8_t dscp);
 
-struct flow_second { /* zeroed but for flows at first */
+struct flow_second { /* initially zero except flows */
 	struct flow_counts flows;
 	struct flow_loss {
 		size_t flow;  /* index into flows.flows */
-		int64_t sent; /* on our clock */
+		int64_t sent; /* on this aggregator's clock */
 	} * losses;
 	size_t loss_count, loss_room;
-	bool cut; /* a loss found no room in losses, or a flow none in flows */
+	bool cut; /* there was no room for a loss in losses, or for a flow in flows */
 };
 
 #define FLOW_SECOND_MAX_LOSSES 262144
 
-/* -ENOMEM: not noted, and cut. */
+/* -ENOMEM: not added, and cut is set. */
 int flow_second_lost(struct flow_second *second, size_t flow, int64_t sent);
 void flow_second_clear(struct flow_second *second);
 void flow_second_release(struct flow_second *second);

@@ -10,7 +10,7 @@
 
 struct hop_name {
 	uint8_t family;
-	uint8_t address[16]; /* zero behind an IPv4 one */
+	uint8_t address[16]; /* zeros behind an IPv4 address */
 	char name[RM_NAME_BYTES];
 };
 

@@ -1,6 +1,6 @@
 /*
- * hop_names - names of switches by the addresses of their interfaces, from a plan's
- * aliases. Pure. A trace finds addresses; two interfaces of one switch must not look
+ * hop_names - names of switches by the addresses of their interfaces, from the aliases
+ * in a plan. Pure. A trace finds addresses; two interfaces of one switch must not look
  * like two switches. Malformed names are left out and counted.
  */
 #ifndef TOR_AGGREGATOR_PATHS_HOP_NAMES_H
@@ -11,14 +11,13 @@
 
 struct wire_plan_view;
 
-struct hop_names {              /* zero it before the first use */
+struct hop_names {              /* all zero before the first use */
 	struct hop_name *items; /* sorted by address */
 	size_t count;
 	uint64_t refused; /* aliases without a valid name or address, so far */
 };
 
-/* Replaces the aliases by the plan's. -ENOMEM: the former ones stay.
- */
+/* Replaces the aliases by the plan's. -ENOMEM: the old ones stay. */
 int hop_names_plan(struct hop_names *names, const struct wire_plan_view *view);
 void hop_names_release(struct hop_names *names);
 

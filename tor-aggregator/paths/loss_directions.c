@@ -7,28 +7,30 @@
 #include "tor-aggregator/paths/flow_counts.h"
 
 /*
- * Of a source, a destination and a class: all their flows share one count. The index
- * of struct pair is that of its key in `keys`.
+ * A source, a destination and a class: all their flows share one count. The index of a
+ * struct pair is that of its key in `keys`.
  */
 struct pair {
-	bool known; /* of an earlier answer */
+	bool known; /* there was an earlier answer */
 	uint32_t base;
 	uint64_t sent, lost; /* after that answer, in earlier seconds */
 	struct pair_second {
-		uint64_t fold; /* of this second; another: nothing was sent in it */
-		uint64_t sent, lost, after; /* after: lost behind the newest answer */
+		uint64_t fold; /* number of the second that now is about; another one:
+				  nothing was sent in this second */
+		/* after: lost later than the newest answer. */
+		uint64_t sent, lost, after;
 		bool others;
 		int64_t answered;
-		uint32_t count; /* as that answer told it */
+		uint32_t count; /* as in that answer */
 		enum loss_direction direction;
 	} now;
 };
 
 struct loss_directions {
-	struct flow_counts keys; /* of pairs: source port 0 */
+	struct flow_counts keys; /* keys of pairs: source port 0 */
 	struct pair *pairs;
 	size_t room;
-	uint64_t fold; /* numbers seconds, from 1 */
+	uint64_t fold; /* number of the second, from 1 */
 };
 
 int
@@ -86,7 +88,7 @@ pair_of(struct loss_directions *directions, const struct flow_count *flow)
 	return &directions->pairs[at];
 }
 
-/* What its losses were after the newest answer: the next answer tells of those. */
+/* Adds the losses after the newest answer: the next answer shows their direction. */
 static void
 add_losses(struct loss_directions *directions, const struct flow_second *second)
 {
@@ -129,7 +131,8 @@ direction_of(const struct pair *pair)
 	const uint64_t lost = pair->lost + pair->now.lost - pair->now.after;
 	const uint32_t arrived = pair->now.count - pair->base;
 
-	/* More than was sent: its responder has restarted, or we missed a batch. */
+	/* A count above the number sent: the responder has restarted, or a batch was
+	 * missed. */
 	if (!pair->known || pair->now.others || lost == 0 || arrived > sent)
 		return LOST_UNKNOWN;
 	if (arrived == sent)

@@ -10,24 +10,25 @@
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window.h"
 
-#define DECAY 0.85 /* of a second in the next one: some seven seconds count */
+#define DECAY 0.85 /* weight of a second in the next one: about seven seconds count */
 #define MIN_LOST 3.0
-#define MIN_SECONDS 1.5  /* one alone may be the first of a path's fault */
-#define MIN_EXPECTED 3.0 /* losses of others, were it not the RNIC */
-#define MAX_SHARE 0.25   /* of those, that did occur */
+#define MIN_SECONDS 1.5 /* one second alone may be the start of a path's fault */
+/* Losses of other RNICs to expect if this one were not at fault. */
+#define MIN_EXPECTED 3.0
+#define MAX_SHARE 0.25 /* part of those that may have occurred */
 
-/* Sums over seconds in which something was lost, older ones count less. */
+/* Sums over seconds with losses; older seconds count less. */
 struct sums {
-	uint64_t fold; /* as of this second */
+	uint64_t fold; /* up to this second */
 	double sent, lost;
 };
 
-struct lossy_end { /* one RNIC, ours or theirs */
+struct lossy_end { /* one member or remote RNIC */
 	struct sums sums;
-	double mixed, whole; /* flows that lost some, and all, once a second */
-	double spread;       /* of lost: in seconds with losses on several paths */
-	double seconds;      /* in which flows lost some */
-	/* of this second */
+	double mixed, whole; /* flows per second that lost some, and that lost all */
+	double spread;       /* part of lost: in seconds with losses on several paths */
+	double seconds;      /* in which flows lost some packets */
+	/* in this second */
 	uint32_t path;
 	uint32_t now_lost, now_mixed, now_whole;
 	bool now_spread, judged, lossy;
@@ -35,8 +36,8 @@ struct lossy_end { /* one RNIC, ours or theirs */
 
 struct lossy_ends {
 	struct lossy_end *own, *remote;
-	struct sums all, *tors; /* of all of ours; of theirs by ToR */
-	uint64_t fold;          /* numbers seconds, from 1 */
+	struct sums all, *tors; /* of all members; of remote RNICs by ToR */
+	uint64_t fold;          /* number of the second, from 1 */
 	struct lossy_ends_counts counts;
 };
 
@@ -126,7 +127,7 @@ end_add(struct lossy_end *end, uint64_t fold, const struct flow_count *flow)
 	end->now_lost += flow->lost;
 	if (flow->lost < flow->sent)
 		end->now_mixed++;
-	else if (flow->sent > 1) /* one alone may be either */
+	else if (flow->sent > 1) /* one probe alone may be either */
 		end->now_whole++;
 }
 
@@ -163,7 +164,7 @@ add_flows(struct lossy_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* all: of its ToR, itself among them. */
+/* all: sums of its ToR, including this RNIC. */
 static bool
 is_lossy(const struct lossy_end *end, const struct sums *all)
 {

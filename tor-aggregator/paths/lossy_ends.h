@@ -1,11 +1,12 @@
 /*
- * lossy_ends - RNICs that lose some of their packets themselves, as seen from their
- * flows. Pure.
+ * lossy_ends - RNICs that lose part of their packets themselves, as their flows show.
+ * Pure.
  *
- * Of whom a part of every flow is lost, over some seconds, while others of its ToR lose
- * next to nothing: that is no path's fault either. Nor is it where nobody else tells,
- * and it loses so on several paths at once: one RNIC is likelier than all of them. A
- * flow of which everything is lost speaks against it: that is how paths swallow flows.
+ * If an RNIC loses a part of every flow, over some seconds, while others of its ToR
+ * lose next to nothing, no path is at fault. The same holds if there are no others to
+ * compare with, and it loses packets on several paths at once: one faulty RNIC is
+ * likelier than several faulty paths. A flow of which everything is lost is evidence
+ * against that: faulty paths lose whole flows.
  */
 #ifndef TOR_AGGREGATOR_PATHS_LOSSY_ENDS_H
 #define TOR_AGGREGATOR_PATHS_LOSSY_ENDS_H
@@ -15,15 +16,15 @@
 struct flow_second;
 struct lossy_ends;
 
-struct lossy_ends_counts { /* probes left out */
+struct lossy_ends_counts { /* number of probes left out */
 	uint64_t remote, own;
 };
 
 int lossy_ends_new(struct lossy_ends **ret);
 void lossy_ends_free(struct lossy_ends *ends);
 
-/* One second after another. Marks more flows as left out; those that are already say
- * nothing. */
+/* Call it for each second in turn. Marks more flows as left out; those marked
+ * already are no evidence. */
 void lossy_ends_judge(struct lossy_ends *ends, struct flow_second *second);
 
 /* RNICs were renumbered. */

@@ -19,7 +19,7 @@ struct announced {
 
 struct path_discovery {
 	struct announced *announced;
-	uint32_t next; /* path to look at */
+	uint32_t next; /* index of the next path to check */
 };
 
 int
@@ -69,7 +69,7 @@ remember(struct path_discovery *discovery, const struct path_hops *route, rm_mon
 		free(announced);
 }
 
-/* True: to be told now, and it counts as told. */
+/* True: it has to be reported now, and counts as reported. */
 static bool
 is_due(struct path_discovery *discovery, const struct path_hops *route, rm_mono_t now)
 {
@@ -87,7 +87,8 @@ is_due(struct path_discovery *discovery, const struct path_hops *route, rm_mono_
 	return true;
 }
 
-/* A round has seen all paths: what no flow takes any more is new when it comes back. */
+/* A round has checked all paths: a path that no flow takes any more will be new if
+ * it comes back. */
 static void
 end_round(struct path_discovery *discovery)
 {

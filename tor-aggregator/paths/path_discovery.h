@@ -19,7 +19,7 @@ struct path_discovery;
 struct path_table;
 
 int path_discovery_new(struct path_discovery **ret);
-void path_discovery_free(struct path_discovery *discovery); /* NULL is fine */
+void path_discovery_free(struct path_discovery *discovery); /* NULL is allowed */
 
 /* Fills the paths to report now, at most max; they count as reported. RNICs and ports
  * in out are zero: only family and hops matter. A path that could not be stored for

@@ -13,40 +13,43 @@
 #include "tor-aggregator/window/roster.h"
 #include "tor-aggregator/window/window.h"
 
-struct end { /* one RNIC, ours or theirs */
+struct end { /* one member or remote RNIC */
 	uint32_t flows, lost_flows;
 	uint64_t lost;
-	int64_t first_lost, last_lost, answered; /* times of sending; 0: none */
+	int64_t first_lost, last_lost, answered; /* send times; 0: none */
 	uint64_t answered_slots;
-	int64_t dead_through; /* end of the last second in which it paused; 0: never */
-	uint32_t path;        /* of its lost flows, if it is one */
-	uint64_t switches;    /* that all of them cross */
-	uint32_t src;         /* of its first flow, and port */
+	/* End of the last second in which it was paused; 0: never. */
+	int64_t dead_through;
+	uint32_t path;     /* the path of its lost flows, if it is only one */
+	uint64_t switches; /* switches that all of them cross */
+	uint32_t src;      /* of its first flow, and the port */
 	uint16_t src_port;
-	/* lone: all its flows are that one, in whatever class; alone: nobody else is
-	 * answered from where it loses. */
+	/* lone: all its flows are that one, in whatever class; alone: no other RNIC
+	 * gets answers from where it loses. */
 	bool lone, one_path, alone, dead, weighed;
 	uint64_t pause; /* see pause_of */
 };
 
-struct newest { /* answers among whom one is left out */
+struct newest { /* newest answer, which can leave out one RNIC */
 	int64_t first, second;
-	uint32_t first_end; /* whose the newest is */
-	uint64_t slots;     /* of all answers, nobody's left out */
-	/* Losses, those of RNICs that may have paused, and these and their pauses. */
+	uint32_t first_end; /* the RNIC with the newest answer */
+	uint64_t slots;     /* of all answers, without exception */
+	/* Losses; losses of RNICs that may have paused; these losses together with
+	 * the pauses. */
 	uint64_t lost, paused_lost, pauses;
 	uint32_t paused;
 };
 
 struct on_path {
-	uint64_t lost, mixed_lost; /* mixed: of ends that were answered meanwhile */
+	/* mixed: of RNICs that got other answers meanwhile. */
+	uint64_t lost, mixed_lost;
 	int64_t answered;
 };
 
 struct path_ends {
 	struct end *own, *remote;
 	struct newest *of_remote, *of_own; /* by the destination's ToR */
-	uint32_t *lone; /* by ToR: dead ones of it that are known by one flow each */
+	uint32_t *lone; /* by ToR: its dead RNICs that have only one flow each */
 	struct on_path *paths;
 	size_t path_room;
 	struct path_ends_counts counts;
@@ -263,7 +266,7 @@ add_company(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* It was dead when the second before ended, and is so until its last loss. */
+/* True: it was dead when the previous second ended, and is dead until its last loss. */
 static bool
 still_dead(const struct end *end)
 {
@@ -283,8 +286,8 @@ is_dead(const struct end *end)
 	       !end->alone;
 }
 
-/* When it was answered nothing, if it has but one such time and lost something on ways
- * that share no switch; else none. */
+/* The time in which it got no answer, if there is only one such time and it lost
+ * packets on paths that have no switch in common; else none. */
 static uint64_t
 pause_of(const struct end *end)
 {
@@ -319,8 +322,8 @@ add_pauses(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* It is likelier that some of its RNICs paused than that a part on the way took so many
- * probes of those, and nobody else's, by chance. */
+/* True: pauses of some RNICs are likelier than a faulty part on the path that by
+ * chance lost so many probes of these RNICs, and none of others. */
 static bool
 has_pauses(const struct newest *tor)
 {
@@ -366,7 +369,8 @@ find_dead(struct path_ends *ends, const struct flow_second *second)
 	}
 }
 
-/* All its flows take one path, and that fails others, too: it may be that path. */
+/* True: all its flows take one path, which loses packets of others, too: the path
+ * may be at fault. */
 static bool
 is_excused(const struct path_ends *ends, const struct end *end)
 {
@@ -377,15 +381,15 @@ is_excused(const struct path_ends *ends, const struct end *end)
 		   (path->answered < end->first_lost && path->lost > end->lost));
 }
 
-/* What dies of one rack, and is known by a single flow each, is so many RNICs, or
- * flows that a part on their ways swallows: of the two that is likelier. */
+/* If several RNICs of one rack seem dead, and each has a single flow, either they
+ * are dead or a part on their paths drops these flows: the second is likelier. */
 static bool
 is_of_flows(const struct path_ends *ends, const struct flow_count *flow)
 {
 	return remote_of(ends, flow)->lone && *lone_of(ends, flow) >= PATH_ENDS_LONE;
 }
 
-/* One that pauses when the second ends is dead until it is answered. */
+/* An RNIC that pauses at the end of the second is dead until it is answered. */
 static void
 note_dead(struct end *end, const struct newest *tor)
 {

@@ -25,17 +25,18 @@ struct wire_path_row;
 
 #define SAMPLES 8
 #define SAMPLE_BYTES (4 * RM_NAME_BYTES + 16) /* "h1/r0>h9/r0:49153 " */
-#define SAMPLED_ROWS 256 /* of one message: the rest goes without samples */
-#define DEAD_SENT 2      /* of which nothing came back */
+#define SAMPLED_ROWS 256 /* in one message: further rows have no samples */
+#define DEAD_SENT 2      /* probes sent without any answer */
 
 struct path_build {
 	size_t max_rows;
-	/* By (path, ToR, class): as a flow from 0 to the path, of the port "ToR". */
+	/* Keyed by (path, ToR, class): as a flow from 0 to the path, with the ToR as
+	 * port. */
 	struct flow_counts keys;
 	struct wire_path_row *rows; /* by index of its key */
 	struct row_samples {
 		unsigned named; /* flows */
-		char *text;     /* NULL: none yet */
+		char *text;     /* NULL: not made yet */
 	} * row_samples;
 	char (*texts)[SAMPLES * SAMPLE_BYTES];
 	size_t text_count;
@@ -162,20 +163,21 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 	return build->keys.count;
 }
 
-#define MAX_SECONDS 1024 /* of a ring, whatever the options say */
+#define MAX_SECONDS 1024 /* size of the ring, whatever the options say */
 #define MAX_PAIRS 131072
 
 struct path_rows {
 	struct path_rows_options options;
 	struct flow_second **seconds; /* a ring: s is at s modulo ring; NULL: empty */
-	struct flow_second *spare;    /* the last closed: its memory is warm */
+	struct flow_second *spare; /* the last closed second, reused because its memory
+				      is in use already */
 	int64_t ring;
-	int64_t next; /* number of the second that closes next */
-	int64_t current,
-	    current_start_ns;    /* the one last added to: spares a division */
-	struct flow_counts span; /* closed, and in no message yet */
+	int64_t next;                      /* number of the second that closes next */
+	int64_t current, current_start_ns; /* of the second that was last added to:
+					      saves a division */
+	struct flow_counts span; /* closed seconds that no message has had yet */
 	rm_mono_t span_start;
-	bool lossy; /* something was lost, or slow, in the newest second */
+	bool lossy; /* packets were lost, or slow, in the newest second */
 	struct loss_directions *directions;
 	struct path_ends *ends;
 	struct lossy_ends *lossy_ends;
@@ -246,7 +248,7 @@ sent_in(const struct flow_counts *flows)
 	return sent;
 }
 
-/* Nothing of it gets into any row. */
+/* The second gets into no row. */
 static void
 second_forget(struct path_rows *rows, struct flow_second **place)
 {
@@ -340,7 +342,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 		flow->sent++;
 		time_answer(flow, result);
 		break;
-	case WIRE_SEND_FAILED: /* nobody can have counted it */
+	case WIRE_SEND_FAILED: /* no responder can have counted it */
 		return;
 	default:
 		flow->others++;
@@ -354,7 +356,7 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	flow->responder_count = result->responder_count;
 }
 
-/* Of this second: NULL, and counted, where there is no room for it. */
+/* The flow in this second: NULL, and counted, if there is no room for it. */
 static struct flow_count *
 flow_in(struct path_rows *rows, struct flow_second *second,
     const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor)
@@ -410,7 +412,7 @@ path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
 	flow->slow_ns += result->round_trip_ns;
 }
 
-/* What rows are made of: its path, and whether it says anything of one. */
+/* Finds what rows are made of: its path, and whether it is evidence about a path. */
 static void
 place(struct path_rows *rows, const struct path_rows_second *in,
     struct flow_second *second)
@@ -438,7 +440,7 @@ place(struct path_rows *rows, const struct path_rows_second *in,
 	}
 }
 
-/* A flow that has changed its path counts along the newer one. */
+/* A flow that has changed its path counts on the newer one. */
 static void
 span_add(struct path_rows *rows, const struct flow_second *second)
 {
@@ -469,7 +471,8 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 static void
 flush(struct path_rows *rows, const struct path_rows_second *in, rm_mono_t end)
 {
-	const int64_t wall_ns = in->wall.ns - in->now.ns; /* at our clock's 0 */
+	/* Wall-clock time at 0 of this clock. */
+	const int64_t wall_ns = in->wall.ns - in->now.ns;
 	struct wire_summary summary = { .tor = roster_tor(in->roster) };
 
 	summary.start_wall_ns = (uint64_t)(wall_ns + rows->span_start.ns);

@@ -1,11 +1,11 @@
 /*
  * path_rows - counts of sent and lost probes for each path that leaves the rack. Pure.
  *
- * Results are counted by flow and second of sending. A second that has closed is
- * folded: flows of members that are no witnesses, or towards RNICs that are dead or
- * lossy themselves, are left out, and the rest is added up by path. While anything is
- * lost, or slow, rows go every second, and once more after it ended; else every row
- * interval. No probe is in two messages.
+ * Results are counted by flow and second of sending. When a second closes, flows of
+ * members that are no witnesses, and flows to RNICs that are dead or lossy themselves,
+ * are left out, and the others are added up by path. While packets are lost, or slow,
+ * rows are sent every second, and once more after that; else every row interval. No
+ * probe is in two messages.
  */
 #ifndef TOR_AGGREGATOR_PATHS_PATH_ROWS_H
 #define TOR_AGGREGATOR_PATHS_PATH_ROWS_H
@@ -24,62 +24,62 @@ struct path_table;
 struct roster;
 
 #define PATH_ROWS_SECOND_NS RM_NS_PER_S
-#define PATH_ROWS_MAX_ROWS 16384   /* in one message: of the largest some 12 MiB */
-#define PATH_ROWS_MAX_FLOWS 131072 /* of one second */
+#define PATH_ROWS_MAX_ROWS 16384   /* in one message: the largest has some 12 MiB */
+#define PATH_ROWS_MAX_FLOWS 131072 /* in one second */
 
 struct path_rows_options {
 	int64_t row_interval_ns;
-	unsigned open_seconds; /* that can be open at once */
+	unsigned open_seconds; /* number that can be open at once */
 	size_t max_flows;
 };
 
 struct path_rows_counts {
-	uint64_t seconds,
-	    lossy;        /* folded; those in which something was lost, or slow */
-	uint64_t skipped; /* seconds cut by our own start or stall */
+	uint64_t seconds, lossy; /* closed; those of them with losses or slow packets */
+	uint64_t skipped; /* seconds cut short by a start or stall of this aggregator */
 	uint64_t messages, rows;
-	uint64_t refused_flows; /* results whose flow found no room */
+	uint64_t refused_flows; /* results for whose flow there was no room */
 	uint64_t refused_rows;  /* beyond PATH_ROWS_MAX_ROWS */
-	uint64_t not_a_witness; /* probes of members that bear no witness */
+	uint64_t not_a_witness; /* probes of members that are no witnesses */
 	uint64_t untraced;      /* probes whose path is not known */
-	uint64_t forgotten; /* probes of seconds skipped, or of a former numbering */
+	/* Probes in skipped seconds, or from before a renumbering. */
+	uint64_t forgotten;
 };
 
 int path_rows_new(
     const struct path_rows_options *options, rm_mono_t now, struct path_rows **ret);
 void path_rows_free(struct path_rows *rows);
 
-/* Hot path, for results that leave the rack and were windowed. */
+/* Hot path, for windowed results of probes that left the rack. */
 void path_rows_add(struct path_rows *rows, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst, uint16_t dst_tor);
 
-/* A reply to a probe that was lost, it seemed: it counts in the second that closes
- * next.
- */
+/* A reply to a probe that was reported as lost: it counts in the second that closes
+ * next. */
 void path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
     uint32_t src, uint32_t dst, uint16_t dst_tor);
 
-struct path_rows_second {      /* one that has closed */
+struct path_rows_second {      /* a second that has closed */
 	rm_mono_t end;         /* a multiple of PATH_ROWS_SECOND_NS */
 	const bool *witnesses; /* by member */
-	bool partial;          /* cut by our own start or stall: says nothing */
+	/* Cut short by a start or stall of this aggregator: no evidence. */
+	bool partial;
 	const struct roster *roster;
 	const struct path_table *paths;
 	rm_mono_t now;
 	rm_wall_t wall; /* at `now` */
-	/* *summary has tor, times and path rows; valid for the call. No number of a
-	 * path is remembered after it. */
+	/* *summary has tor, times and path rows; valid during the call. No number of
+	 * a path is remembered after the call. */
 	void (*emit)(struct wire_summary *summary, void *arg);
 	void *arg;
 };
 
-/* Every second in turn. */
+/* Call it for each second in turn. */
 void path_rows_close(struct path_rows *rows, const struct path_rows_second *second);
 
-/* Nothing is remembered of any path: path_table_age may be called. */
+/* True: no path is remembered: path_table_age may be called. */
 bool path_rows_empty(const struct path_rows *rows);
 
-/* RNICs were renumbered: forgets what is open. */
+/* RNICs were renumbered: forgets open seconds. */
 void path_rows_renumber(struct path_rows *rows);
 
 const struct path_rows_counts *path_rows_counts(const struct path_rows *rows);

@@ -30,9 +30,9 @@ struct entry {
 struct path_set {
 	size_t max_paths;
 	struct entry *by_hops;
-	struct entry **entries; /* by number less PATH_FIRST; NULL: free */
+	struct entry **entries; /* by number minus PATH_FIRST; NULL: free */
 	uint32_t end, room;
-	uint32_t free_hint; /* no free number below it */
+	uint32_t free_hint; /* all numbers below it are in use */
 	size_t count;
 };
 
@@ -69,7 +69,7 @@ path_set_free(struct path_set *set)
 	free(set);
 }
 
-/* Returns how much was written of one hop. */
+/* Returns the number of bytes written for one hop. */
 static size_t
 hop_write(const struct path_hops *route, size_t hop, const struct hop_names *names,
     char out[HOP_TEXT])
@@ -120,7 +120,7 @@ switches_of(const struct path_hops *route, const struct hop_names *names)
 	return switches != 0 ? switches : UINT64_MAX;
 }
 
-/* The place of the lowest free number, with room for it in entries. */
+/* The index of the lowest free number, with room for it in entries. */
 static int
 free_number(struct path_set *set, uint32_t *ret)
 {

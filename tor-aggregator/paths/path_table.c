@@ -24,9 +24,9 @@ struct flow_key { /* no padding: it is hashed as bytes */
 struct flow {
 	struct flow_key key;
 	bool traced, planned;
-	bool whole;            /* some trace got as far as the destination */
-	uint32_t path, former; /* former: what it took before; both held */
-	rm_mono_t traced_at;   /* when `path` was first seen to be taken */
+	bool whole;            /* some trace has reached the destination */
+	uint32_t path, former; /* former: its path before; both are referenced */
+	rm_mono_t traced_at;   /* when `path` was first seen */
 	rm_mono_t unplanned_since;
 	UT_hash_handle hh;
 };
@@ -89,7 +89,7 @@ key_of(struct wire_rnic_id src, struct wire_rnic_id dst, uint16_t src_port)
 		.dst_port_num = dst.port };
 }
 
-/* Whatever its source port is. */
+/* With any source port. */
 static bool
 pair_is_planned(const struct path_table *table, const struct flow_key *key)
 {
@@ -107,7 +107,7 @@ find(const struct path_table *table, const struct flow_key *key)
 	return flow;
 }
 
-/* Finds or makes it, if there are less than max. */
+/* Finds or creates it, if there are fewer than max. */
 static int
 flow_get(struct path_table *table, const struct flow_key *key, size_t max,
     rm_mono_t now, struct flow **ret)
@@ -149,7 +149,7 @@ plan_entry(struct path_table *table, const struct wire_plan_view *view, size_t i
 	wire_plan_entry(view, i, &entry);
 	wire_plan_remote(view, entry.dst, &dst);
 	if (dst.tor_count > 0 && strcmp(dst.tors[0], table->tor) == 0)
-		return 0; /* our own ToR's reflector */
+		return 0; /* the reflector of the rack's own ToR */
 	wire_plan_member(view, entry.src, &src);
 	if (src.qpn != 0)
 		return planned_pairs_add(table->pairs, src.id, dst.id);
@@ -193,7 +193,8 @@ path_table_plan(
 	return r;
 }
 
-/* Both ends of a path are known by name; a silent or nameless hop may be anybody. */
+/* True: both ends of the path are as expected; a silent hop or one without a name
+ * may be any switch. */
 static bool
 is_expected(
     const struct path_table *table, const struct path_hops *route, const char *dst_tor)
@@ -216,8 +217,9 @@ is_whole(const struct wire_path *path)
 	       (path->flags & WIRE_PATH_COMPLETE && path->hop_count > 0);
 }
 
-/* One that got less far ends in silent hops: more than one, lest the last that answered
- * be taken for a neighbour of the destination's ToR. */
+/* A trace that did not reach the destination ends in silent hops: more than one, or
+ * the last hop that answered would be taken for a neighbour of the destination's
+ * ToR. */
 static struct path_hops
 hops_of(const struct wire_path *path)
 {
@@ -253,7 +255,7 @@ path_of(struct path_table *table, const struct wire_path *path, const char *dst_
 	return r;
 }
 
-/* Takes over the hold on `path`. */
+/* Takes over the reference to `path`. */
 static void
 flow_takes(struct path_table *table, struct flow *flow, uint32_t path, rm_mono_t traced)
 {
@@ -286,7 +288,8 @@ path_table_learn(struct path_table *table, const struct wire_path *path,
 	table->counts.incomplete += !is_whole(path);
 	if (path->hop_count == 0 && !(path->flags & WIRE_PATH_MULTIPATH))
 		return 0;
-	/* Half of the room is the plans': no agent can fill that with what it likes. */
+	/* Half of the room is reserved for plans: an agent cannot fill that with
+	 * flows of its choice. */
 	r = flow_get(table, &key, table->max_flows / 2, now, &flow);
 	if (r == 0 && !flow->planned)
 		flow->unplanned_since = now;
@@ -310,7 +313,7 @@ path_table_find(const struct path_table *table, struct wire_rnic_id src,
 
 	if (flow == NULL)
 		return PATH_UNTRACED;
-	/* The first path that a flow is known to take, it took before, too. */
+	/* Before its first known path a flow is assumed to have taken the same path. */
 	if (flow->former != PATH_UNTRACED && sent.ns < flow->traced_at.ns)
 		return flow->former;
 	return flow->path;
