@@ -21,7 +21,7 @@ struct key_store {
 	const char *const *tors;
 	size_t count;
 	struct held held[WIRE_MAX_TORS];
-	/* Scratch memory of an expansion. */
+	/* Scratch memory for key_store_expand. */
 	struct wire_responder_key *responders;
 	struct wire_pair_key *pairs;
 	struct wire_rnic_id *plain;
@@ -91,7 +91,7 @@ find_tor(const struct key_store *store, const char *tor, size_t *ret)
 	return -ENOENT;
 }
 
-/* As key_store_take, without the disk. */
+/* As key_store_take, without writing to disk. */
 static int
 store_keep(struct key_store *store, const uint8_t *data, size_t len, size_t *tor)
 {
@@ -186,7 +186,7 @@ make_pair(const struct wire_responder_key *responder, struct wire_rnic_id prober
 	    responder->key, (struct rm_rnic_id){ prober.guid, prober.port }, ret->key);
 }
 
-/* Each of its RNICs may probe each member. */
+/* Adds the keys for probes from each of its RNICs to each member. */
 static void
 expand_mesh(struct key_store *store, const struct wire_responder_key *responder,
     const struct wire_rnic_id *own, size_t own_count, struct wire_keys *ret)

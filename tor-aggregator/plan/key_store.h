@@ -1,10 +1,10 @@
 /*
- * key_store - the probe keys of each of this aggregator's ToRs, and the part that an
- * agent gets.
+ * key_store - the probe keys of each of this aggregator's ToRs, and the selection of
+ * keys for one agent.
  *
- * They come from a controller as wire bytes; versions only grow. Saved on disk beside
- * the plans, so that a rack goes on authenticating without a controller. All keys
- * inside the rack are derived from its members' responder keys, see
+ * They come from a controller as wire bytes; versions only grow. They are saved on disk
+ * beside the plans, so that a rack continues to authenticate without a controller. All
+ * keys inside the rack are derived from its members' responder keys, see
  * rackmesh/identity/probe_key.h.
  */
 #ifndef TOR_AGGREGATOR_PLAN_KEY_STORE_H
@@ -22,20 +22,21 @@ struct rm_worker;
 
 struct key_store_counts {
 	uint64_t taken, stale, refused;
-	uint64_t left_out; /* pairs beyond what a message can hold */
+	uint64_t left_out; /* pairs left out because the message is full */
 };
 
-/* tors: count names, borrowed; their order is the index everywhere here. folder: "" for
- * none. worker: borrowed, freed before the store. */
+/* tors: count names, borrowed; all indexes of ToRs here follow their order. folder:
+ * "" for none. worker: borrowed, freed before the store. */
 int key_store_new(struct rm_worker *worker, const char *folder, const char *const *tors,
     size_t count, struct key_store **ret);
-void key_store_free(struct key_store *store); /* NULL is fine */
+void key_store_free(struct key_store *store); /* NULL is allowed */
 
 /* Blocks: call it before the loop runs. Damaged files are logged and ignored. */
 void key_store_load(struct key_store *store);
 
-/* Takes it if it is newer. -EBADMSG, -EMSGSIZE; a message of another ToR, or without
- * memory for it, is counted as refused, and is no error of its sender. */
+/* Takes the message if it is newer. -EBADMSG, -EMSGSIZE; a message for another ToR,
+ * or one for which there is no memory, is counted as refused, and is not an error of
+ * its sender. */
 int key_store_take(struct key_store *store, const uint8_t *data, size_t len);
 
 const struct wire_keys *key_store_view(

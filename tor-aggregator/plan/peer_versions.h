@@ -15,7 +15,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define PEER_VERSIONS_MAX 64 /* more are not kept, but counted */
+#define PEER_VERSIONS_MAX 64 /* further peers are not kept, but counted */
 
 struct peer_version {
 	enum wire_component component;
@@ -25,7 +25,7 @@ struct peer_version {
 	bool connected;
 };
 
-struct peer_versions { /* zeroed: nobody yet */
+struct peer_versions { /* all zero: no peers yet */
 	struct peer_version peers[PEER_VERSIONS_MAX];
 	size_t count;
 	uint64_t dropped;

@@ -68,8 +68,8 @@ is_own(struct wire_rnic_id id, const struct wire_rnic_id *own, size_t own_count)
 	return false;
 }
 
-/* The first address of dst whose family src has, too; NULL: none, or what the one
- * sends the other does not understand. */
+/* The first address of dst whose family src has, too; NULL: there is none, or the
+ * two use different transports. */
 static const struct wire_address *
 reachable(const struct wire_rnic *src, const struct wire_rnic *dst)
 {

@@ -2,10 +2,10 @@
  * pinglist_builder - builds the pinglist of one agent from one ToR's plan: its targets,
  * and the RNICs that it answers. Pure.
  *
- * Mesh peers by rackmesh/judge/mesh for the agent's RNICs, less those on its own host
- * and those without a common address family or transport (one with a QPN is probed over
- * verbs, one without by UDP); planned entries whose source is one of its RNICs; and, as
- * roster, all RNICs that the plan names.
+ * The targets are mesh peers by rackmesh/judge/mesh of the agent's RNICs, without those
+ * on its own host and those without a common address family or transport (an RNIC with
+ * a QPN is probed over verbs, one without by UDP), and planned entries whose source is
+ * one of its RNICs; the roster has all RNICs that the plan names.
  */
 #ifndef TOR_AGGREGATOR_PLAN_PINGLIST_BUILDER_H
 #define TOR_AGGREGATOR_PLAN_PINGLIST_BUILDER_H
@@ -23,9 +23,9 @@ void pinglist_builder_free(struct pinglist_builder *pinglist_builder);
 uint64_t pinglist_builder_rotation(const struct wire_plan *plan, int64_t wall_s);
 
 /*
- * own: the agent's RNICs. Everything in *ret lives until the next call or as long
- * as the plan's bytes, whichever ends first. What is beyond WIRE_MAX_TARGETS or
- * WIRE_MAX_ROSTER is left out and added to *refused.
+ * own: the agent's RNICs. Everything in *ret is valid until the next call or as long as
+ * the plan's bytes, whichever ends first. Entries beyond WIRE_MAX_TARGETS or
+ * WIRE_MAX_ROSTER are left out and added to *refused.
  */
 void pinglist_builder_pinglist(struct pinglist_builder *pinglist_builder,
     const struct wire_plan_view *view, uint64_t rotation,

@@ -74,7 +74,7 @@ plan_store_free(struct plan_store *store)
 	free(store);
 }
 
-/* Well formed is not yet sensible. */
+/* A well-formed plan may still have impossible values. */
 static int
 plan_check(const struct wire_plan_view *view)
 {
@@ -119,7 +119,7 @@ plan_open(const struct plan_store *store, const uint8_t *data, size_t len,
 	return -ENOENT;
 }
 
-/* Takes data (aligned to 8), also on failure. */
+/* Takes ownership of data (aligned to 8), also on failure. */
 static int
 plan_keep(struct plan_store *store, uint8_t *data, size_t len, size_t *tor)
 {

@@ -25,23 +25,22 @@ struct plan_store_counts {
 	uint64_t cache_written, cache_failed;
 };
 
-/* tors: count names, copied; their order is the index everywhere here. folder: of the
- * cache, copied; NULL: none. worker: borrowed, freed before the store. */
+/* tors: count names, copied; all indexes of ToRs here follow their order. folder: of
+ * the cache, copied; NULL: none. worker: borrowed, freed before the store. */
 int plan_store_new(struct rm_worker *worker, const char *region, const char *folder,
     const char *const *tors, size_t count, struct plan_store **ret);
 void plan_store_free(struct plan_store *store);
 
-/* 1: newer, *tor is its index and its view, at the same place, shows it now. 0: not
- * newer. -EBADMSG, -EMSGSIZE, -EINVAL (region, names), -ENOENT (a ToR of another
- * aggregator), -ENOMEM.
- */
+/* 1: the plan is newer, *tor is its index, and the view at that index shows it now.
+ * 0: not newer. -EBADMSG, -EMSGSIZE, -EINVAL (region, names), -ENOENT (a ToR of
+ * another aggregator), -ENOMEM. */
 int plan_store_take(
     struct plan_store *store, const uint8_t *data, size_t len, size_t *tor);
 
 /* Blocks: call it before the loop runs. A missing cache is no error; a damaged one is
  * an error, and is ignored. */
 int plan_store_load_cache(struct plan_store *store, size_t tor, struct rm_error *error);
-/* As plan_store_take, from a file of the same bytes. */
+/* As plan_store_take, with the same bytes from a file. */
 int plan_store_load_file(
     struct plan_store *store, const char *path, size_t *tor, struct rm_error *error);
 
