@@ -16,10 +16,10 @@
 #define FOCUS_MS 2000
 #define FOCUS_FACTOR 5
 #define FOCUS_MIN_INTERVAL_US 1000
-#define FOCUS_MAX_PAIRS 64 /* at a time, of one rack */
+#define FOCUS_MAX_PAIRS 64 /* at the same time, per rack */
 
 struct focus_counts {
-	uint64_t asked, refused; /* refused: too many at a time */
+	uint64_t asked, refused; /* refused: too many at the same time */
 };
 
 struct focus {
@@ -30,10 +30,10 @@ struct focus {
 	struct focus_counts counts;
 };
 
-/* True: focus this pair now; it counts as focused from then on. */
+/* True: focus this pair now; it counts as focused after this call. */
 bool focus_wants(struct focus *focus, rm_mono_t now, uint32_t src, uint32_t dst);
 
-/* The interval to request, from the planned one. */
+/* The interval to request, computed from the planned one. */
 uint32_t focus_interval_us(uint32_t planned_us);
 
 /* RNICs were renumbered. */

@@ -38,7 +38,7 @@ kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall)
 	return list;
 }
 
-/* ---- in: foreign bytes ---- */
+/* ---- reading: the bytes are not trusted ---- */
 
 static bool
 take_number(const json_t *object, const char *key, int64_t max, int64_t *ret)
@@ -49,7 +49,8 @@ take_number(const json_t *object, const char *key, int64_t max, int64_t *ret)
 	return json_is_integer(number) && *ret >= 0 && *ret <= max;
 }
 
-/* On our clock; what is of the future is of now: a wall clock was set back. 0 stays. */
+/* Converts to this clock; a time in the future is taken as now: the wall clock was
+ * set back. 0 stays 0. */
 static bool
 take_time(const json_t *object, const char *key, rm_mono_t now, rm_wall_t wall,
     rm_mono_t *ret)
@@ -111,7 +112,7 @@ kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
 		return;
 	}
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *wrong = "number"; /* one too many */
+		const char *wrong = "number"; /* more items than the limit */
 		struct port_flaps_of port;
 
 		if (i < WIRE_MAX_MEMBERS)

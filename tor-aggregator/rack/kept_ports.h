@@ -16,9 +16,9 @@ struct rack_judge;
 /* New reference; NULL: memory. */
 json_t *kept_ports_save(const struct rack_judge *judge, rm_mono_t now, rm_wall_t wall);
 
-/* Foreign bytes: everything is checked; invalid items are left out, and the first one
- * is in error. Link-downs too long ago are left out too. NULL as list: the file is from
- * an older release. */
+/* The bytes are not trusted, everything is checked; invalid items are left out, and
+ * the first of them is named in error. Link-downs too long ago are left out too.
+ * NULL as list: the file is from an older release. */
 void kept_ports_restore(struct rack_judge *judge, const json_t *list, rm_mono_t now,
     rm_wall_t wall, struct rm_error *error);
 

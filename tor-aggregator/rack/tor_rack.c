@@ -22,9 +22,9 @@
 #include "tor-aggregator/window/ring.h"
 #include "tor-aggregator/window/roster.h"
 
-/* ---- What every summary says of the rack itself ---- */
+/* ---- The state of the rack, a part of every summary ---- */
 
-/* Of whom the plan expects something: the others may come and go. */
+/* Counts only hosts that the plan names: others may come and go. */
 static void
 fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 {
@@ -41,7 +41,8 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 		if (!rack->expected[i])
 			continue;
 		state->hosts++;
-		/* One that stalls is heard all the same: it says so itself. */
+		/* A host that stalls is connected all the same, and reports the
+		 * stall. */
 		state->hosts_ok += host_is_witness(rack->hosts[i].state) ||
 				   rack->hosts[i].state == HOST_STALLED;
 		state->hosts_paused += rack->hosts[i].state == HOST_PAUSED;
@@ -52,7 +53,7 @@ fill_state(const struct tor_rack *rack, struct wire_rack_state *state)
 	state->hosts_slowed = rack->hosts_slowed;
 }
 
-/* Fills what every summary carries, and hands it on. */
+/* Fills the parts that every summary has, and passes it on. */
 static void
 tor_rack_report(struct tor_rack *rack, struct wire_summary *summary)
 {
@@ -71,7 +72,8 @@ tor_rack_report(struct tor_rack *rack, struct wire_summary *summary)
 	rack->callbacks.on_summary(rack, summary, rack->callbacks.arg);
 }
 
-/* How many are well, whether anybody is, and the brake: not to wait for the rows. */
+/* True: a change of the number of healthy hosts, of blindness or of the brake, which
+ * must not wait for the next rows. */
 static bool
 is_news(const struct wire_rack_state *sent, const struct wire_rack_state *now)
 {
@@ -83,8 +85,8 @@ is_news(const struct wire_rack_state *sent, const struct wire_rack_state *now)
 	       sent->brake_permille != now->brake_permille;
 }
 
-/* A summary without rows where the state has changed, at most once a second. Before
- * everybody has said a word we know nothing. */
+/* Sends a summary without rows when the state has changed, at most once a second.
+ * Before all expected agents have reported, the state is not known. */
 static void
 tor_rack_report_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 {
@@ -104,11 +106,11 @@ tor_rack_report_news(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 		tor_rack_report(rack, &summary);
 }
 
-/* ---- What a rack knows and tells of the paths that leave it ---- */
+/* ---- Paths that leave the rack: counts and reports ---- */
 
-#define OPEN_SECONDS 12 /* as long as bins can be open, and one at either edge */
-/* Of a member that is neither good nor bad: so many lost in its mesh, it is no witness.
- */
+#define OPEN_SECONDS 12 /* as many as bins can be open, and one at either end */
+/* A member that is neither good nor bad is no witness if it has lost so many probes
+ * in its mesh. */
 #define DOUBT_LOST 3
 #define DOUBT_SHARE 0.12
 #define AGE_EVERY_NS (10 * RM_NS_PER_S)
@@ -178,7 +180,7 @@ tor_rack_slowed(struct tor_rack *rack, uint32_t hosts)
 void
 tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s)
 {
-	if (!rack->stale) /* else hosts are numbered anew first */
+	if (!rack->stale) /* if stale, hosts get new numbers first */
 		rack->hosts[host].certificate_ends_s = ends_s;
 }
 
@@ -200,7 +202,8 @@ count_mesh(struct tor_rack *rack, const struct window_closed *closed)
 	}
 }
 
-/* Its mesh fails, while others are well; the judge has not made up its mind. */
+/* True: its mesh loses packets, while other members are fine; the judge has not
+ * decided yet. */
 static bool
 is_doubtful(const struct tor_rack *rack, size_t i)
 {
@@ -249,7 +252,8 @@ tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 		.arg = rack,
 	};
 
-	/* The judged second is one of the path rows only when it ends with one. */
+	/* The judged second equals one of the path rows only if both end at the same
+	 * time. */
 	if (closed->end.ns % PATH_ROWS_SECOND_NS != 0)
 		return;
 	find_witnesses(rack, closed);
@@ -286,7 +290,8 @@ tor_rack_found_paths_again(struct tor_rack *rack)
 	path_discovery_again(rack->path_discovery);
 }
 
-#define OPEN_BINS 40 /* ten seconds: a stall of ours, and what was sent meanwhile */
+/* Ten seconds: a stall of this aggregator, and the probes sent meanwhile \. */
+#define OPEN_BINS 40
 #define MAX_PAIRS 131072
 #define MAX_OPEN_INCIDENTS 256
 #define MAX_CLOSED_INCIDENTS 256
@@ -408,7 +413,7 @@ tor_rack_free(struct tor_rack *rack)
 	free(rack);
 }
 
-/* The roster has changed; r is what it said. */
+/* Called after a change of the roster; r is its result. */
 static int
 rack_refresh(struct tor_rack *rack, int r, rm_mono_t now)
 {
@@ -492,7 +497,7 @@ void
 tor_rack_leave(struct tor_rack *rack, const char *host)
 {
 	roster_leave(rack->roster, host);
-	rack->stale = true; /* its word of its ports is */
+	rack->stale = true; /* the link state that it reported has changed */
 }
 
 enum window_status
@@ -537,7 +542,7 @@ tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through)
 	window_counts_through(rack->window, dst, through);
 }
 
-/* Until everybody whom we expect has said a word, what we see is a part. */
+/* Until all expected agents have reported, the windows are partial. */
 static void
 rack_settle(struct tor_rack *rack, rm_mono_t now)
 {
@@ -570,7 +575,8 @@ tor_rack_tick(
 		if (summary_sent_all(rack->summary))
 			service_rows_take(rack->service_rows, wall, &summary);
 		tor_rack_report(rack, &summary);
-		/* Rows of all pairs go last; before them nothing is told for good. */
+		/* Rows of all pairs are last in a summary; before them nothing is
+		 * final. */
 		if (summary.rnic_count == 0)
 			rack->partial_sent = rack->counts.partial;
 	}
@@ -607,8 +613,8 @@ tor_rack_set_active(struct tor_rack *rack, bool active)
 	if (!active)
 		return;
 	rm_incidents_release(rack->incidents);
-	/* How the rack is, is news to the analyzer: it may be us from whom it never
-	 * came. */
+	/* Sends the rack's state again: the analyzer may not have got it from this
+	 * aggregator. */
 	rack->state_sent = (struct wire_rack_state){ 0 };
 }
 

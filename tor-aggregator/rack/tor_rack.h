@@ -34,20 +34,21 @@ struct tor_rack;
 #define TOR_RACK_JUDGE_BINS 4
 #define TOR_RACK_START_NS                                                             \
 	(3 * RM_NS_PER_S) /* partial until all agents have reported, or for this time \
-			   */
+			     \ */
 
 /* After a stall shorter than this the open bins can still take all waiting results. */
 #define TOR_RACK_MOMENT_NS (2 * RM_NS_PER_S)
 
 struct tor_rack_options {
 	const char *tor; /* copied */
-	bool active;     /* at first: see tor_rack_set_active */
+	bool active;     /* initial value: see tor_rack_set_active */
 	size_t ring_bytes;
-	int64_t timeout_ns; /* of the agents' probes, where the plan does not say */
+	int64_t timeout_ns; /* of the agents' probes, if the plan does not set it */
 	int64_t row_interval_ns, rnic_interval_ns;
 	int64_t resolve_after_ns;
 	uint64_t id_seed;
-	const struct service_table *services; /* of all racks; borrowed; NULL: none */
+	/* Shared by all racks; borrowed; NULL: none. */
+	const struct service_table *services;
 };
 
 struct tor_rack_callbacks {
@@ -66,7 +67,7 @@ struct tor_rack_callbacks {
 	void *arg;
 };
 
-struct raw_counts { /* taken = windowed + late + invalid + duplicate, always */
+struct raw_counts { /* always: taken = windowed + late + invalid + duplicate */
 	uint64_t taken, windowed, late, invalid, duplicate;
 };
 
@@ -87,7 +88,7 @@ void tor_rack_free(struct tor_rack *rack);
 /* Applies a newer plan; the view is borrowed until the next one. -ENOMEM. */
 int tor_rack_plan(
     struct tor_rack *rack, const struct wire_plan_view *view, rm_mono_t now);
-/* Of the agents' probes: by the plan, else by the options. */
+/* The time-out of the agents' probes: from the plan, else from the options. */
 int64_t tor_rack_timeout_ns(const struct tor_rack *rack);
 int tor_rack_register(
     struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_t now);
@@ -103,7 +104,7 @@ int tor_rack_learn(struct tor_rack *rack, const struct wire_rnic *rnic, rm_mono_
 bool tor_rack_serve(struct tor_rack *rack, struct wire_rnic_id id);
 void tor_rack_unserve(struct tor_rack *rack);
 
-/* Hot path. The result's ranges have been checked. */
+/* Hot path. The caller has checked the result's ranges. */
 enum window_status tor_rack_result(struct tor_rack *rack, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, const struct roster_rnic *dst);
 /* A reply to a probe that was reported as lost. */
@@ -113,13 +114,13 @@ void tor_rack_arrived(struct tor_rack *rack, uint32_t src, uint32_t dst, rm_mono
     rm_mono_t to, uint64_t received);
 void tor_rack_counts_through(struct tor_rack *rack, uint32_t dst, rm_mono_t through);
 
-/* One of its members' flows was traced; the agent's right to say so has been checked.
- * -ENOENT: the destination is not known here, or not outside. Else as
- * path_table_learn. */
+/* Takes the trace of one of its members' flows; the caller has checked that the
+ * agent owns the source. -ENOENT: the destination is not known here, or not outside.
+ * Else as path_table_learn. */
 int tor_rack_path(struct tor_rack *rack, const struct wire_path *path, rm_mono_t traced,
     rm_mono_t now);
 
-/* Share of the pinglists' rates that agents may probe at; 1000 at first. */
+/* Share of the pinglists' rates that agents may probe at; initially 1000. */
 void tor_rack_brake(struct tor_rack *rack, uint32_t rate_permille);
 /* Number of its hosts that slow down their own probing: only reported. The judge does
  * not use it, since fewer probes are less evidence anyway. */
@@ -130,10 +131,9 @@ void tor_rack_certificate(struct tor_rack *rack, size_t host, int64_t ends_s);
 /* everything_through: see window_close. */
 void tor_rack_tick(
     struct tor_rack *rack, rm_mono_t now, rm_wall_t wall, rm_mono_t everything_through);
-/* This daemon was stopped for so long, and closes no bin before `until`, so that
- * waiting data in sockets is read first. After more than TOR_RACK_MOMENT_NS the newest
- * of it may find no open bin.
- */
+/* This daemon was stopped for so long, and closes no bin before `until`, so that the
+ * data waiting in sockets is read first. After more than TOR_RACK_MOMENT_NS there
+ * may be no open bin for the newest of these data. */
 void tor_rack_stalled(struct tor_rack *rack, int64_t for_ns, rm_mono_t until);
 
 const char *tor_rack_tor(const struct tor_rack *rack);
@@ -160,7 +160,7 @@ bool tor_rack_notified(struct tor_rack *rack, uint64_t incident, bool resolved);
  * of ports; save again when tor_rack_port_falls has changed. */
 json_t *tor_rack_save(const struct tor_rack *rack, rm_mono_t now, rm_wall_t wall);
 uint64_t tor_rack_port_falls(const struct tor_rack *rack);
-/* Before the first tick; as rm_incidents_restore. */
+/* Call it before the first tick; as rm_incidents_restore. */
 int tor_rack_restore(struct tor_rack *rack, const json_t *saved, rm_mono_t now,
     rm_wall_t wall, struct rm_error *error);
 const struct wire_plan_view *tor_rack_plan_view(
@@ -180,22 +180,23 @@ rm_mono_t tor_rack_changed(const struct tor_rack *rack); /* start or newest plan
 
 struct tor_rack_member_state { /* as of the last judged window */
 	enum rm_health health;
-	uint64_t sent, lost;       /* its own probes */
-	uint64_t to_sent, to_lost; /* those of the other members to it */
-	/* Of both those whose other end is not at fault itself: neither bad nor on a
-	 * host that is silent or stalled, and of another rack one that answers. */
+	uint64_t sent, lost;       /* probes that it sent */
+	uint64_t to_sent, to_lost; /* probes of the other members to it */
+	/* Both kinds, counting only pairs whose other end is not at fault itself:
+	 * neither bad nor on a host that is silent or stalled, and for a remote RNIC
+	 * only one that answers. */
 	uint64_t sound_sent, sound_lost;
-	uint64_t sound_large_sent, sound_large_lost; /* of those the large ones */
+	uint64_t sound_large_sent, sound_large_lost; /* large probes among them */
 };
 struct tor_rack_member_state tor_rack_member(const struct tor_rack *rack, size_t i);
 
-/* Of the judged windows since the members were numbered, each second once. */
+/* Sums of the judged windows since the members were numbered, each second once. */
 struct tor_rack_traffic {
-	uint64_t sent, lost;       /* its own probes */
-	uint64_t to_sent, to_lost; /* those of the other members to it */
+	uint64_t sent, lost;       /* probes that it sent */
+	uint64_t to_sent, to_lost; /* probes of the other members to it */
 	uint64_t sound_sent, sound_lost;
-	uint64_t sound_large_sent, sound_large_lost; /* of those the large ones */
-	rm_mono_t probed; /* its last probe, to the window; ns 0: none yet */
+	uint64_t sound_large_sent, sound_large_lost; /* large probes among them */
+	rm_mono_t probed; /* send time of its last probe in a window; ns 0: none yet */
 };
 struct tor_rack_traffic tor_rack_traffic(const struct tor_rack *rack, size_t i);
 /* The same values as in every summary of the rack. */

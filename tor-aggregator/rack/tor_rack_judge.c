@@ -23,7 +23,7 @@ member_of(const struct roster_rnic *rnic)
 	};
 }
 
-/* Whom no plan names any more, nobody probes, and it may go as it likes. */
+/* A member that no plan names any more is probed by none, and may disappear. */
 static bool
 is_expected(const struct tor_rack *rack, size_t member)
 {
@@ -49,7 +49,7 @@ refresh(struct tor_rack *rack)
 	rack->stale = false;
 }
 
-struct health_of { /* what rm_incidents_judge hands to both callbacks */
+struct health_of { /* arguments that rm_incidents_judge passes to both callbacks */
 	struct tor_rack *rack;
 	const struct rack_judgement *judgement;
 };
@@ -63,7 +63,8 @@ worst_of(enum rm_health a, enum rm_health b)
 							  : RM_HEALTH_UNKNOWN;
 }
 
-/* Everything failed, so it is well again when at least half of the rack is. */
+/* Everything had failed, so the ToR is healthy again when at least half of the rack
+ * is. */
 static enum rm_health
 health_of_tor(const struct health_of *of)
 {
@@ -81,9 +82,9 @@ health_of_tor(const struct health_of *of)
 }
 
 /*
- * What a part's name covers is healthy only if all of it is. A part of which nothing
- * is left in the plan was taken out of it: a person's decision, which ends the
- * incident, whether its agent lives on or not.
+ * A part is healthy only if all members that its name covers are. A part without
+ * members in the plan was taken out of it: an operator's decision, which ends the
+ * incident, whether its agent still runs or not.
  */
 static enum rm_health
 health(const struct rm_verdict *verdict, void *arg)
@@ -134,7 +135,7 @@ hosts_judge(struct tor_rack *rack, rm_mono_t now, const struct window_closed *cl
 	}
 }
 
-/* Who loses nothing for its own sake. */
+/* True: losses of others are not caused by this member. */
 static bool
 is_sound(const struct tor_rack *rack, uint32_t member)
 {
@@ -158,7 +159,7 @@ sound_count(struct tor_rack *rack, uint32_t member, uint64_t sent, uint64_t lost
 	state->sound_large_lost += large->lost;
 }
 
-/* Of the judged second by member. */
+/* Adds up the judged second by member. */
 static void
 states_count(struct tor_rack *rack, const struct window_closed *closed)
 {
@@ -224,7 +225,7 @@ members_note(struct tor_rack *rack, const struct window_closed *closed,
 	}
 }
 
-/* Losses of one second whose direction the responders' counts tell. */
+/* Notes the losses of one second whose direction the responders' counts show. */
 static void
 directions_note(struct tor_rack *rack, const struct window_closed *closed)
 {
@@ -285,7 +286,7 @@ focus_ask(struct tor_rack *rack, rm_mono_t now, const struct window_closed *clos
 	}
 }
 
-/* How much later than the last moment to wait for results. */
+/* How much longer than usual to wait for results. */
 static int64_t
 late_ns(const struct tor_rack *rack, rm_mono_t now, const struct window_closed *closed)
 {
@@ -343,7 +344,7 @@ tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
 	rack->counts.partial += closed->partial;
 	hosts_judge(rack, now, closed);
 	focus_ask(rack, now, closed);
-	/* Every closing shows a whole second: only every fourth one is new. */
+	/* Every closing shows a whole second, but only every fourth second is new. */
 	if (++rack->closings == TOR_RACK_JUDGE_BINS) {
 		rack->closings = 0;
 		directions_note(rack, closed);

@@ -9,7 +9,8 @@
 #include "tor-aggregator/rack/tor_rack.h"
 
 #define TOR_RACK_MAX_VERDICTS 256
-#define TOR_RACK_WAIT_NS (500 * RM_NS_PER_MS) /* for what comes after the time-out */
+/* Time for what comes after the probe time-out. */
+#define TOR_RACK_WAIT_NS (500 * RM_NS_PER_MS)
 
 struct tor_rack {
 	char tor[RM_NAME_BYTES];
@@ -28,7 +29,7 @@ struct tor_rack {
 	struct path_rows *path_rows;
 	struct path_discovery *path_discovery;
 	rm_mono_t paths_aged;
-	bool *witnesses; /* by member: its probes say something of paths */
+	bool *witnesses; /* by member: its probes are evidence about paths */
 	struct {
 		uint64_t sent, lost;
 	} * mesh; /* by member: in the rack, in the judged second */
@@ -37,12 +38,13 @@ struct tor_rack {
 	const struct wire_plan_view *plan;
 	rm_mono_t started, changed, window_end;
 	bool settled; /* all expected agents have reported once, or the wait is over */
-	unsigned closings; /* since the last whole second was summarised */
-	/* The roster as the judge wants to see it; stale: it has changed since. */
+	unsigned closings; /* since a whole second was last summarised */
+	/* The roster in the form that the judge needs; stale: it has changed since. */
 	bool stale;
 	struct rack_member *members, *remotes;
 	struct rack_host *hosts;
-	bool *expected; /* by host: the plan names it; all are, without a plan */
+	/* By host: the plan names it; without a plan all are expected. */
+	bool *expected;
 	struct tor_rack_member_state *states;
 	struct tor_rack_traffic *traffic;
 	struct rm_verdict *verdicts; /* TOR_RACK_MAX_VERDICTS, with samples */
@@ -53,11 +55,12 @@ struct tor_rack {
 	rm_mono_t state_checked;
 };
 
-/* The last second, ending with the bin that has just closed. */
+/* Judges the last second, which ends with the bin that has just closed. */
 void tor_rack_judge(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed);
 
-/* After a bin has closed; judged: the members' health is of this window. */
+/* Call it after a bin has closed; judged: the members' health is that of this
+ * window. */
 void tor_rack_paths_close(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall,
     const struct window_closed *closed, bool judged);
 
