@@ -15,7 +15,7 @@ host_of(const struct rack *rack, size_t member)
 	return rack->members[member].host_index;
 }
 
-/* Whoever of the two says so. */
+/* True: the quarrel is between these two, whichever of them reports it. */
 static bool
 is_between(const struct rack *rack, const struct rack_quarrel *quarrel,
     const struct rack_quarrel *other)
@@ -36,13 +36,14 @@ rack_quarrels_note(struct report_check *check, const struct rack *rack,
 	while (quarrel < end && !is_between(rack, quarrel, seen))
 		quarrel++;
 	if (quarrel == end) {
-		/* More of them than verdicts: until some are over, or named. */
+		/* The limit of quarrels is reached: wait until some are over, or
+		 * named. */
 		if (check->quarrel_count == check->host_count)
 			return;
 		check->quarrel_count++;
 		*quarrel = *seen;
 	} else if (quarrel->src == seen->src && quarrel->dst == seen->dst) {
-		/* It stays about the same two, and says what is newest of them. */
+		/* A quarrel stays about the same pair, with the newest figures. */
 		quarrel->sent = seen->sent;
 		quarrel->lost = seen->lost;
 		quarrel->both_directions = seen->both_directions;
@@ -51,14 +52,14 @@ rack_quarrels_note(struct report_check *check, const struct rack *rack,
 	quarrel->seen = true;
 }
 
-/* It may be the one alone that is wrong, and about to be named. */
+/* True: this host alone may be wrong, and is about to be named. */
 static bool
 is_doubted(const struct report_check *check, size_t host)
 {
 	return check->hosts[host].named || check->hosts[host].windows > 0;
 }
 
-/* False: it is over. */
+/* False: the quarrel is over. */
 static bool
 age(const struct report_check *check, const struct rack *rack,
     struct rack_quarrel *quarrel, rm_wall_t start)
@@ -106,15 +107,16 @@ report_what(const struct rack_quarrel *quarrel, const char *src, const char *dst
 
 	if (quarrel->counts)
 		snprintf(evidence->observed, sizeof(evidence->observed),
-		    "%.30s says that %" PRIu64 " of its probes to %.30s were answered, "
-		    "which says that it got %" PRIu64,
+		    "%.30s reports that %" PRIu64
+		    " of its probes to %.30s were answered, which reports that it "
+		    "received %" PRIu64,
 		    src, sent, dst, sent - lost);
 	else
 		snprintf(evidence->observed, sizeof(evidence->observed),
-		    "%.30s says that %" PRIu64 " of its %" PRIu64
+		    "%.30s reports that %" PRIu64 " of its %" PRIu64
 		    " probes to %.30s were lost, %s; others reach both",
 		    src, lost, sent, dst,
-		    quarrel->both_directions ? "which says the same"
+		    quarrel->both_directions ? "which reports the same"
 					     : "which does not");
 }
 

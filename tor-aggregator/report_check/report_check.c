@@ -11,15 +11,15 @@
 #include "tor-aggregator/window/window.h"
 
 #define MAX_PAIRS 131072
-/* A word's sums lose a sixteenth per window. Windows overlap: each of their probes is
- * in four of them. */
+/* The sums of a pair's reports lose a sixteenth per window. Windows overlap: each
+ * probe is in four of them. */
 #define DECAY 16
 #define PER_PROBE 4
 
-#define STALE_WINDOWS 4 /* without a probe: the plan has moved on */
+#define STALE_WINDOWS 4 /* windows without a probe: the plan has changed */
 #define MIN_SENT 8
 #define MIN_LOST 8
-#define GOOD_STRAY 1 /* lost of a good one, and a fiftieth */
+#define GOOD_STRAY 1 /* losses of a good pair, plus a fiftieth */
 #define GOOD_PART 50
 #define LOST_PART 5      /* lost: a fifth */
 #define DEAD_KEPT_PART 5 /* dead: at most a fifth is answered */
@@ -96,8 +96,8 @@ report_check_forget(struct report_check *check, const struct rack *rack)
 	return 0;
 }
 
-/* What a pair's decaying sums come to; 0: too little, in between, or its prober cannot
- * even send. */
+/* The opinion in a pair's decaying sums; 0: too few probes, in between, or the
+ * prober cannot even send. */
 static unsigned
 rack_report_of(const struct window_pair *pair)
 {
@@ -108,7 +108,8 @@ rack_report_of(const struct window_pair *pair)
 	if (sent < MIN_SENT * RACK_REPORT_UNIT || pair->newest_sent > STALE_WINDOWS ||
 	    failed > sent / LOST_PART)
 		return 0;
-	/* Who could not send until now is not well before others have seen it, too. */
+	/* A prober that could not send until now counts as healthy only when others
+	 * have seen it, too. */
 	if (lost + failed <= GOOD_STRAY * RACK_REPORT_UNIT + sent / GOOD_PART)
 		return RACK_REPORT_GOOD;
 	if (lost < MIN_LOST * RACK_REPORT_UNIT || lost < sent / LOST_PART)
@@ -117,7 +118,7 @@ rack_report_of(const struct window_pair *pair)
 	       (sent - lost <= sent / DEAD_KEPT_PART ? RACK_REPORT_DEAD : 0);
 }
 
-/* Dst says that less than half has arrived of what src says was answered. */
+/* True: dst counted less than half of the probes that src reports as answered. */
 static bool
 rack_report_is_miscounted(const struct window_pair *pair)
 {
@@ -128,8 +129,8 @@ rack_report_is_miscounted(const struct window_pair *pair)
 	       -MISCOUNTED_PART * pair->arrived > (double)answered;
 }
 
-/* As we saw it ourselves: who confesses a stall, or pauses, is no witness meanwhile,
- * but what it said before stays said. */
+/* Uses this aggregator's own view: a host that reports a stall, or pauses, is no
+ * witness meanwhile, but its earlier reports stay valid. */
 static void
 note_away(struct report_check *check, const struct rack *rack)
 {
@@ -147,7 +148,7 @@ note_away(struct report_check *check, const struct rack *rack)
 	}
 }
 
-/* What others saw of a host while it was away it has not seen, and the other way round:
+/* What others saw of a host while it was away, the host did not see, and vice versa:
  * that is no contradiction. */
 static bool
 was_away(const struct report_check *check, const struct rack *rack, uint32_t src,
@@ -157,7 +158,8 @@ was_away(const struct report_check *check, const struct rack *rack, uint32_t src
 	       check->hosts[rack->members[dst].host_index].away > 0;
 }
 
-/* What was heard before, a little less of it, without what has faded away. */
+/* Lets earlier reports decay a little, and removes those that have decayed
+ * completely. */
 static int
 fade(struct report_check *check, const struct rack *rack)
 {
@@ -187,8 +189,8 @@ fade(struct report_check *check, const struct rack *rack)
 	return 0;
 }
 
-/* Of all sizes: how many more arrived, as dst counts, than src says were answered.
- * Never more than it says it has lost: there are other probes than these. */
+/* Over all sizes: how many more probes dst counted than src reports as answered. At
+ * most the number that src reports as lost: there are other probes than these. */
 static double
 surplus_of(const struct window_pair *pair)
 {
@@ -201,7 +203,7 @@ surplus_of(const struct window_pair *pair)
 	return fmin(pair->arrived - answered, pair->outcomes[WIRE_NO_REPLY]);
 }
 
-/* Between two hosts that may bear witness. */
+/* Only between two hosts that are witnesses. */
 static int
 add_window(struct report_check *check, const struct rack *rack,
     const struct window_closed *window)
@@ -212,7 +214,8 @@ add_window(struct report_check *check, const struct rack *rack,
 		const size_t sizes = rack_pair_read(rack, from, pairs);
 		struct window_pair *to;
 
-		/* The same size for everybody: large ones may have an MTU's reasons. */
+		/* Only one size, the same for all hosts: large probes may be lost
+		 * because of an MTU. */
 		if (sizes == 0 || pairs[0].remote || pairs[0].large ||
 		    was_away(check, rack, from->src, from->dst))
 			continue;
@@ -254,7 +257,7 @@ receive_own(struct report_check *check, const struct rack *rack)
 	}
 }
 
-/* An RNIC that loses much of all it sends says nothing of others by that. */
+/* If an RNIC loses much of all it sends, its losses say nothing about others. */
 static void
 receive_others(struct report_check *check, const struct rack *rack)
 {
@@ -285,8 +288,9 @@ receive_others(struct report_check *check, const struct rack *rack)
 		}
 }
 
-/* That others see what it says it does not is not enough: a peer may really refuse it,
- * and says so by its counts. More than may be wrong at once do not. */
+/* It is not enough that others reach an RNIC that this host reports as lost: a peer
+ * may really refuse this host, and its counts show that. Unless these are more peers
+ * than may be wrong at once. */
 static bool
 is_wrong(const struct rack *rack, const struct rack_contradiction *now)
 {
@@ -345,8 +349,9 @@ report_check_is_contradicted(const struct report_check *check, size_t host)
 	return check->hosts[host].named;
 }
 
-#define MIN_OBSERVERS 2 /* that say the opposite */
-#define OUTNUMBERED 2   /* those of the other opinion, so many times */
+#define MIN_OBSERVERS 2 /* observers that report the opposite */
+/* How many times more they must be than those who agree with it. */
+#define OUTNUMBERED 2
 
 static unsigned
 reports(const struct report_check *check, size_t host, size_t member)
@@ -360,7 +365,8 @@ outnumbers(uint32_t observers, uint32_t others)
 	return observers >= MIN_OBSERVERS && observers > OUTNUMBERED * others;
 }
 
-/* What all hosts but this one say of a member, its own excluded. */
+/* The reports of all hosts but this one about a member, with its own reports
+ * separately. */
 static struct rack_observers
 observers_without(const struct report_check *check, size_t member, size_t host)
 {
@@ -373,8 +379,8 @@ observers_without(const struct report_check *check, size_t member, size_t host)
 	return observers;
 }
 
-/* By what it says itself and by what others say without this one; returns how many
- * voices, 0: it is not. */
+/* By its own reports and by those of others without this host; returns the number of
+ * observers, 0: it is not healthy. */
 static uint32_t
 is_well(const struct report_check *check, size_t member, size_t without)
 {
@@ -387,7 +393,8 @@ is_well(const struct report_check *check, size_t member, size_t without)
 	return observers.good > 0 && outnumbers(good, observers.lost) ? good : 0;
 }
 
-/* By its own word, if it can send at all, and more hosts' than may be wrong at once. */
+/* By its own reports, if it can send at all, and by those of more hosts than may be
+ * wrong at once. */
 static uint32_t
 is_dead(const struct report_check *check, const struct rack *rack, size_t member,
     size_t without)
@@ -402,7 +409,7 @@ is_dead(const struct report_check *check, const struct rack *rack, size_t member
 										: 0;
 }
 
-/* Its own probes may fail all the same: it is about its agent's word. */
+/* Its own probes may still be lost: this checks its agent's reports. */
 static bool
 is_reached(const struct report_check *check, size_t member, size_t without)
 {
@@ -412,14 +419,14 @@ is_reached(const struct report_check *check, size_t member, size_t without)
 	return observers.good > OUTNUMBERED * observers.lost;
 }
 
-/* Dst counts at least half of what src says was lost. */
+/* True: dst counted at least half of the probes that src reports as lost. */
 static bool
 is_counted(const struct window_pair *pair)
 {
 	return 2 * pair->arrived >= pair->outcomes[WIRE_NO_REPLY];
 }
 
-/* It says that it loses what it sends to one that is well. */
+/* Notes that it reports losses to an RNIC that is healthy. */
 static void
 note_loss(struct report_check *check, const struct rack *rack,
     const struct window_pair *pair, unsigned reverse)
@@ -458,7 +465,7 @@ note_loss(struct report_check *check, const struct rack *rack,
 	}
 }
 
-/* One of the two says what is not so: what is answered has arrived. */
+/* One of the two reports is wrong: a probe that is answered has arrived. */
 static void
 note_miscount(
     struct report_check *check, const struct rack *rack, const struct window_pair *pair)
@@ -508,7 +515,8 @@ note_denial(struct report_check *check, const struct rack *rack,
 }
 
 /* Of its own RNIC too: more hosts than may be wrong at once do not reach it. If they
- * count what it sends, it takes none of theirs, as a firewall does, and that is so. */
+ * count its probes, it only refuses theirs, as a firewall does, and its report is
+ * right. */
 static uint32_t
 denies_itself(const struct report_check *check, const struct rack *rack, size_t member)
 {
@@ -537,8 +545,8 @@ find_denial(struct report_check *check, const struct rack *rack,
 		note_denial(check, rack, pair, is_dead(check, rack, pair->dst, host));
 }
 
-/* Where more than may lie are of two opinions, it is no lie: they count alike, and
- * other than we do. */
+/* If the hosts with either opinion are more than may be wrong, no report is false:
+ * they count alike, but differently from this aggregator. */
 static void
 forgive_miscounts(struct report_check *check, const struct rack *rack)
 {
@@ -569,7 +577,8 @@ find_contradiction(
 		note_loss(check, rack, pair, reverse);
 }
 
-/* Fills hosts[].now and .miscount, and notes quarrels, from heard, says and voices. */
+/* Fills hosts[].now and .miscount, and notes quarrels, from reported, reports and
+ * against. */
 static void
 rack_contradictions_find(struct report_check *check, const struct rack *rack)
 {
@@ -580,7 +589,7 @@ rack_contradictions_find(struct report_check *check, const struct rack *rack)
 	for (size_t i = 0; i < check->host_count; i++)
 		check->hosts[i].now = (struct rack_contradiction){ 0 };
 	for (size_t i = 0; i < count; i++) {
-		/* A copy: looking for the way back may move the table. */
+		/* A copy: the search for the reverse pair may move the table. */
 		const struct window_pair pair = reported->pairs[i];
 
 		if (rack->members[pair.src].host_index ==
@@ -593,8 +602,8 @@ rack_contradictions_find(struct report_check *check, const struct rack *rack)
 	forgive_miscounts(check, rack);
 }
 
-/* A pair that has lost one is probed five times as fast; more than this, as much as the
- * rack's pairs commonly are, is no more than talk. */
+/* A pair that has lost a probe is probed five times as fast; more than this factor
+ * times the usual number in the rack cannot be genuine. */
 #define MOST_TIMES 6
 #define COMMON_LEAST 4
 #define BUCKETS 1024
@@ -607,7 +616,8 @@ results_of(const struct window_pair *pair)
 	       pair->outcomes[WIRE_SEND_FAILED];
 }
 
-/* So many results of one pair count: by the median of those in the rack. */
+/* The largest number of results that count for one pair: by the median of the pairs
+ * in the rack. */
 static uint32_t
 most_of(const struct rack *rack, const struct window_closed *window)
 {
@@ -634,7 +644,8 @@ scale(uint32_t count, double by)
 	return (uint32_t)((double)count * by);
 }
 
-/* The same shares of less. Each part is rounded down, and stays one of its whole. */
+/* Scales the pair's counts down with the same shares. Each part is rounded down, so
+ * it stays a part of its whole. */
 static void
 shrink(struct window_pair *pair, double by)
 {
@@ -683,7 +694,8 @@ report_check_accepted(struct report_check *check, const struct rack *rack,
 	if (rack->host_count < RACK_MIN_HOSTS)
 		return accepted;
 	most = most_of(rack, window);
-	/* Without memory for it, all are believed: no worse than nobody doubted. */
+	/* If there is no memory for it, all reports are accepted, as without this
+	 * check. */
 	if (believes_all(check, rack, window, most) ||
 	    rm_scratch(&check->accepted, &check->accepted_size, window->pair_count + 1,
 		sizeof(*check->accepted)) < 0)

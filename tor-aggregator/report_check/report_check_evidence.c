@@ -7,7 +7,8 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define CONFIDENCE 0.95
-#define FEW_CONFIDENCE 0.8 /* no more contradict it than may be wrong at once */
+/* Number of contradicting hosts not above the number that may be wrong. */
+#define FEW_CONFIDENCE 0.8
 
 static void
 report_miscount(const struct report_check *check, const struct rack *rack, size_t host,
@@ -19,8 +20,9 @@ report_miscount(const struct report_check *check, const struct rack *rack, size_
 	rack_member_name(rack, miscount->src, src);
 	rack_member_name(rack, miscount->dst, dst);
 	snprintf(evidence->observed, sizeof(evidence->observed),
-	    "it disagrees with %" PRIu32 " hosts on what arrives: %.30s says %.30s "
-	    "answered %" PRIu64 ", which got %" PRIu64,
+	    "it disagrees with %" PRIu32
+	    " hosts on what arrives: %.30s reports that %.30s answered %" PRIu64
+	    ", which received %" PRIu64,
 	    check->hosts[host].reported.miscounts, src, dst,
 	    miscount->answered / RACK_REPORT_UNIT,
 	    miscount->arrived / RACK_REPORT_UNIT);
@@ -43,17 +45,17 @@ report_what(const struct report_check *check, const struct rack *rack, size_t ho
 	rack_member_name(rack, reported->dst, dst);
 	if (reported->denies && reported->src == reported->dst)
 		snprintf(evidence->observed, sizeof(evidence->observed),
-		    "it says that probes of %.60s are answered, %" PRIu32
-		    " others that it answers none",
+		    "it reports that probes of %.60s are answered, %" PRIu32
+		    " others report that none are",
 		    dst, reported->observers);
 	else if (reported->denies)
 		snprintf(evidence->observed, sizeof(evidence->observed),
-		    "%.50s answered %" PRIu64 " of its %" PRIu64
-		    " probes, it says, and none, say %" PRIu32 " others",
+		    "it reports that %.50s answered %" PRIu64 " of its %" PRIu64
+		    " probes; %" PRIu32 " others report that none are answered",
 		    dst, sent - lost, sent, reported->observers);
 	else
 		snprintf(evidence->observed, sizeof(evidence->observed),
-		    "it says that %" PRIu64 " of its %" PRIu64 " probes to %" PRIu32
+		    "it reports that %" PRIu64 " of its %" PRIu64 " probes to %" PRIu32
 		    " hosts were lost, as to %.40s; others reach them, and %" PRIu32
 		    " of them count its probes",
 		    lost, sent, reported->peers, dst, reported->counted);
@@ -71,8 +73,8 @@ report_check_rule_out(const struct report_check *check, const struct rack *rack,
 		return;
 	rack_member_name(rack, member, name);
 	snprintf(evidence->ruled_out[evidence->ruled_out_count++], RM_EVIDENCE_TEXT,
-	    "%s: %" PRIu32 " hosts say that it answers, and %" PRIu32 " of its %" PRIu32
-	    " targets answer it",
+	    "%s: %" PRIu32 " hosts report that it answers, and %" PRIu32
+	    " of its %" PRIu32 " targets answer it",
 	    name, observers->good, observers->own_good, observers->own);
 }
 
