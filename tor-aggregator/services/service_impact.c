@@ -11,7 +11,7 @@
 #define MORE ", ..."
 
 struct names {
-	const struct service_flow *of[MAX_NAMES]; /* one of each service's */
+	const struct service_flow *of[MAX_NAMES]; /* one flow of each service */
 	size_t count;
 	bool more;
 };
@@ -47,8 +47,8 @@ find_users(
 				note_name(names, &host->flows[i]);
 }
 
-/* "pod:UID (namespace/name), unit:b, ...": whole names, as many as there is room for.
- */
+/* "pod:UID (namespace/name), unit:b, ...": complete names, as many as there is room
+ * for. */
 static void
 write_names(const struct names *names, char out[RM_EVIDENCE_TEXT])
 {

@@ -8,7 +8,7 @@
 #include "rackmesh/metrics/sketch.h"
 #include "tor-aggregator/services/service_table.h"
 
-#define ARENA_BYTES (256u << 10) /* of encoded sketches in one message */
+#define ARENA_BYTES (256u << 10) /* for encoded sketches in one message */
 
 struct row {
 	char service[SERVICE_NAME_BYTES];
@@ -19,7 +19,7 @@ struct row {
 
 struct service_rows {
 	const struct service_table *table;
-	/* Of each row: the number of the name and the class, to be found quickly. */
+	/* For each row: the number of the name and the class, for a quick search. */
 	uint64_t keys[WIRE_MAX_SERVICE_ROWS];
 	struct row rows[WIRE_MAX_SERVICE_ROWS];
 	size_t row_count;
@@ -66,7 +66,7 @@ row_of(struct service_rows *rows, const struct service_name *name, uint8_t dscp)
 	for (size_t i = 0; i < rows->row_count; i++)
 		if (rows->keys[i] == key)
 			return &rows->rows[i];
-	/* A name that was forgotten and told again has another number. */
+	/* A name that was forgotten and reported again has another number. */
 	for (size_t i = 0; i < rows->row_count; i++)
 		if (rows->rows[i].dscp == dscp &&
 		    strcmp(rows->rows[i].service, name->text) == 0) {

@@ -9,9 +9,10 @@
 
 struct node {
 	struct service_sum sum;
-	const struct service_host *host; /* the last one, and which RNICs of it */
+	/* The last host, and the RNICs of it that were counted. */
+	const struct service_host *host;
 	uint64_t rnics;
-	UT_hash_handle hh; /* by sum.service */
+	UT_hash_handle hh; /* keyed by sum.service */
 };
 
 static struct node *

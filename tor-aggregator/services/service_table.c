@@ -13,7 +13,7 @@
 
 struct name {
 	struct service_name name; /* first */
-	size_t probes;            /* that follow it; at 0 it is gone */
+	size_t probes;            /* that follow it; at 0 the name is freed */
 	UT_hash_handle hh;
 };
 
@@ -26,7 +26,8 @@ struct probe_key { /* no padding */
 
 struct probe {
 	struct probe_key key;
-	struct name *name; /* NULL: it is none, or is another's by now */
+	/* NULL: the probe follows no service, or now that of another host. */
+	struct name *name;
 	const struct entry *of;
 	UT_hash_handle hh;
 };
@@ -60,7 +61,7 @@ service_table_new(size_t max_flows, struct service_table **ret)
 	return 0;
 }
 
-/* ---- whose probe it is ---- */
+/* ---- the service of a probe ---- */
 
 static struct name *
 get_name(struct service_table *table, const char *text)
@@ -115,7 +116,7 @@ learn_probe(
 	name = get_name(table, flow->service);
 	if (name == NULL)
 		return;
-	name->probes++;    /* before the other one leaves it */
+	name->probes++;    /* before the old name loses the probe */
 	if (known != NULL) /* its RNIC is in another host now */
 		forget_probe(table, known);
 	HASH_ADD(hh, table->probes, key, sizeof(probe->key), probe);
@@ -125,7 +126,7 @@ learn_probe(
 		leave_name(table, name);
 }
 
-/* Without memory nobody knows. */
+/* Without memory the services of these probes are not known. */
 static void
 learn_probes(struct service_table *table, struct entry *entry)
 {
@@ -164,7 +165,7 @@ service_table_probed(
 
 /* ---- hosts ---- */
 
-/* The host has no flows any more. */
+/* Removes all flows of the host. */
 static void
 empty(struct service_table *table, struct entry *entry)
 {
@@ -269,7 +270,7 @@ take_flow(struct service_flow *ret, const struct wire_service_flow *from)
 	take_text(ret->pod, sizeof(ret->pod), from->pod);
 }
 
-/* As many as there is room for. */
+/* Takes as many flows as there is room for. */
 static int
 take_flows(struct service_table *table, struct entry *entry,
     const struct wire_services_view *view,

@@ -18,7 +18,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 
-#define SERVICE_TABLE_MAX_FLOWS 65536 /* of all agents */
+#define SERVICE_TABLE_MAX_FLOWS 65536 /* of all agents together */
 #define SERVICE_TABLE_GRACE_NS (60 * RM_NS_PER_S)
 #define SERVICE_NAME_BYTES 128
 #define SERVICE_COMM_BYTES 32
@@ -31,7 +31,8 @@ struct service_flow {
 	struct wire_rnic_id src, dst; /* dst.guid 0: not resolved */
 	struct wire_address peer;
 	char service[SERVICE_NAME_BYTES], comm[SERVICE_COMM_BYTES];
-	char pod[SERVICE_POD_BYTES]; /* its "namespace/name"; "": not known, or none */
+	char pod[SERVICE_POD_BYTES]; /* its "namespace/name"; "": not known, or not a
+					pod */
 	uint32_t pid, qps;
 	uint32_t src_qpn, dst_qpn; /* of one of its QPs */
 	uint16_t src_port, probe_port;
@@ -40,14 +41,14 @@ struct service_flow {
 };
 
 struct service_name {
-	uint64_t number; /* never used before, for any name */
+	uint64_t number; /* unique: never used before, for any name */
 	char text[SERVICE_NAME_BYTES];
 };
 
 struct service_host {
 	char host[RM_NAME_BYTES];
 	rm_mono_t reported_at; /* when */
-	rm_mono_t gone;        /* its session ended then; 0: it is connected */
+	rm_mono_t gone;        /* when its session ended; 0: it is connected */
 	bool tracing;
 	char missing[SERVICE_MISSING_BYTES];
 	uint64_t unresolved, over_cap, events_dropped;
@@ -57,16 +58,17 @@ struct service_host {
 
 struct service_table_counts {
 	uint64_t reports;
-	uint64_t refused_flows; /* of RNICs that the agent has not registered, or of an
-				   impossible class */
-	uint64_t dropped_flows; /* beyond the bound, or out of memory */
+	uint64_t refused_flows; /* of RNICs that the agent has not registered, or with
+				   an impossible class */
+	uint64_t dropped_flows; /* beyond the limit, or out of memory */
 	uint64_t aged;          /* hosts that did not reconnect */
 };
 
 int service_table_new(size_t max_flows, struct service_table **ret);
-void service_table_free(struct service_table *table); /* NULL is fine */
+void service_table_free(struct service_table *table); /* NULL is allowed */
 
-/* All that this host has now, of RNICs that it owns. -ENOMEM: it has nothing. */
+/* Takes all flows that this host has now, on RNICs that it owns. -ENOMEM: it has
+ * none. */
 int service_table_take(struct service_table *table, const char *host,
     const struct wire_services_view *view,
     bool (*owns)(struct wire_rnic_id id, void *arg), void *arg, rm_mono_t now);
@@ -82,12 +84,12 @@ const struct service_host *service_table_next(
     const struct service_table *table, const struct service_host *host);
 
 /* Hot path: the service that this probe follows, until the table changes. NULL: it
- * follows none, its service has ended meanwhile, or there was no memory to know. */
+ * follows none, its service has ended meanwhile, or there was no memory for it. */
 const struct service_name *service_table_probed(
     const struct service_table *table, const struct wire_result *result);
 
 size_t service_table_flows(const struct service_table *table);
-/* Flows in this state now. */
+/* Number of flows in this state now. */
 size_t service_table_in_state(
     const struct service_table *table, enum wire_service_state state);
 const struct service_table_counts *service_table_counts(
