@@ -18,7 +18,7 @@ peer_become(struct peer *peer, bool primary)
 	peer->doubt.ns = peer->stuck.ns = 0;
 }
 
-/* Begins or ends to speak, and counts it. */
+/* Becomes active or goes standby, and counts it. */
 static void
 turn(struct peer *peer, bool active)
 {
@@ -29,7 +29,8 @@ turn(struct peer *peer, bool active)
 	peer->active = active;
 }
 
-/* How long nothing has come, since we could have heard it. */
+/* How long nothing has been received, not counting times in which this aggregator
+ * was stopped. */
 static int64_t
 silence(const struct peer *peer, rm_mono_t now)
 {
@@ -61,8 +62,9 @@ void
 peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 {
 	if (for_ns < PEER_STALL_NS) {
-		/* It was not silent: we did not listen. What it was before counts on:
-		 * who stalls often would otherwise never find it gone. */
+		/* The other one was not silent: this one was stopped. The silence
+		 * before counts on: otherwise an aggregator that stalls often would
+		 * never notice that the other one is gone. */
 		if (peer->has_word)
 			peer->last_seen = rm_mono_add(peer->last_seen, for_ns);
 		if (rm_mono_since(now, peer->last_seen) < 0)
@@ -76,7 +78,7 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 	peer->doubt.ns = peer->stuck.ns = peer->isolated.ns = 0;
 }
 
-/* Has it been so for that long? */
+/* True: the condition has held for that long. */
 static bool
 lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
 {
@@ -87,8 +89,9 @@ lasts(rm_mono_t *since, bool is_so, int64_t for_ns, rm_mono_t now)
 	return is_so && rm_mono_since(now, *since) >= for_ns;
 }
 
-/* By its own word, else by that of agents that tell it of us, too: older ones do not,
- * and it would never know that it is to speak. */
+/* Decided by its own message, else by agents, if they also report what it says of
+ * this aggregator: older agents do not, and then it would never know that it has to
+ * become active. */
 static bool
 other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
@@ -98,15 +101,15 @@ other_delivers(const struct peer *peer, const struct peer_own *own, rm_mono_t no
 	       2 * ((uint64_t)own->lost + own->mute) <= own->asked;
 }
 
-/* Who hears nobody any more may have been gone himself, and what he knows be of before:
- * the other one has its time to come. */
+/* An aggregator that is connected to no agent may itself have been cut off, and its
+ * knowledge be outdated: it gives the other one more time. */
 static int64_t
 patience(const struct peer_own *own)
 {
 	return own->agents == 0 ? PEER_ALONE_NS : PEER_SILENT_NS;
 }
 
-/* Only to one that is heard of, and of whom more is to be expected. */
+/* It yields only to an aggregator that is alive and better off. */
 static bool
 primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
@@ -122,13 +125,14 @@ primary_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 		return !deaf && !mute;
 	if (!seen)
 		return own->warm && !is_mute && silence(peer, now) >= patience(own);
-	/* Nobody has spoken yet, or we did a moment ago: nothing to be careful of. */
+	/* No aggregator has been active yet, or this one was a moment ago: no need
+	 * to wait. */
 	return well || (own->warm && !is_deaf && !is_mute && !peer->other_is_active &&
 			   peer->given == 0);
 }
 
-/* By the agents' word, and by our own where none has any. That it cannot deliver counts
- * where we can. */
+/* By the agents' reports, and by this aggregator's own view if no agent has any.
+ * That the other one cannot deliver counts only if this one can. */
 static bool
 agents_miss_it(const struct peer_own *own)
 {
@@ -158,8 +162,8 @@ standby_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 	return peer->active || rm_mono_since(now, peer->since) >= PEER_START_NS;
 }
 
-/* Whoever hears nobody and is heard by nobody does nobody any good, and what he says
- * later may not be true any more. */
+/* An aggregator without any connection cannot do its work, and what it sends later
+ * may be outdated. */
 static bool
 is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 {
@@ -168,7 +172,7 @@ is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 
 	if (!is || (peer->active && !lasting))
 		return false;
-	/* Once it is over, the other one is listened to first. */
+	/* When that is over, it waits for the state of the other one first. */
 	peer->since = now;
 	peer->has_word = false;
 	peer->well.ns = 0;

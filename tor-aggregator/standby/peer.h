@@ -1,15 +1,16 @@
 /*
- * peer - decides which of a ToR's two aggregators is active, that is sends its alerts
- * and its reports to the analyzer. Pure.
+ * peer - decides which of a ToR's two aggregators is active, that is, sends the ToR's
+ * alerts and its reports to the analyzer. Pure.
  *
- * No lease: one of the two is the primary, by its config, and speaks. It yields only to
- * one that it hears, and that is better off: that delivers alerts while it cannot, or
- * hears the rack's agents while it does not. The other one stands by; it speaks while
- * the primary says that it does not, or while nothing comes from the primary and at
- * least half of the agents say that they have lost it, too, or have its word that it
- * cannot deliver; by agents' word the primary yields as well, once at least half of
- * them pass its own on. Both may speak for a moment, and labels make that one alert;
- * that neither speaks lasts seconds.
+ * There is no lease: one of the two is the primary, by its config, and is active by
+ * default. It yields only to a standby that is alive and better off: one that can
+ * deliver alerts while the primary cannot, or that is connected to the rack's agents
+ * while the primary is not. The standby becomes active while the primary reports that
+ * it is not active; or while nothing comes from the primary and at least half of the
+ * agents report that they have lost it, too, or that it told them it cannot deliver. By
+ * such reports of agents the primary yields as well, once at least half of them pass on
+ * its own message. Both may be active for a moment, and equal labels make one alert of
+ * the two; that neither is active lasts for seconds at most.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_PEER_H
 #define TOR_AGGREGATOR_STANDBY_PEER_H
@@ -22,7 +23,7 @@
 #define PEER_SILENT_NS (3 * RM_NS_PER_S)
 #define PEER_DEAF_NS                                                               \
 	(3 * RM_NS_PER_S) /* is connected to less than half of the agents that the \
-			     other one is connected to */
+			     \ other one is connected to */
 #define PEER_MUTE_NS (1 * RM_NS_PER_S) /* cannot deliver alerts, and reports that */
 #define PEER_BACK_NS \
 	(3 * RM_NS_PER_S) /* time without trouble before it becomes active again */
@@ -33,27 +34,29 @@
 #define PEER_STUCK_NS (5 * RM_NS_PER_S) /* it cannot deliver, and does not yield */
 #define PEER_ALONE_NS \
 	(10 * RM_NS_PER_S) /* neither the other one nor any agent is connected */
-#define PEER_ISOLATED_NS (1 * RM_NS_PER_S) /* from agents, receivers, and it */
-#define PEER_STALL_NS (2 * RM_NS_PER_S)    /* who stood still for longer has to ask */
+/* No connection to agents, receivers, and the other one. */
+#define PEER_ISOLATED_NS (1 * RM_NS_PER_S)
+/* After a longer stall of its own it has to ask first. */
+#define PEER_STALL_NS (2 * RM_NS_PER_S)
 
 struct wire_tor_standing;
 
 struct peer {
 	bool primary, active;
-	rm_mono_t since; /* our start, or the end of a stall */
-	bool has_word;   /* of the other one, since then */
+	rm_mono_t since; /* start of this aggregator, or the end of a stall */
+	bool has_word;   /* a message of the other one was received since then */
 	rm_mono_t last_seen;
 	bool other_is_active, other_delivers;
 	uint32_t other_agents;
-	/* Since when it is so, without interruption; ns 0: it is not. */
+	/* Since when the condition holds, without interruption; ns 0: it does not. */
 	rm_mono_t deaf, mute, well, doubt, stuck, isolated;
 	uint64_t taken,
 	    given; /* times that this aggregator became active, went standby */
 };
 
-struct peer_own {        /* how we are, now */
-	bool warm;       /* windows are whole, agents had their time to come */
-	bool delivers;   /* alerts are taken */
+struct peer_own {        /* state of this aggregator, now */
+	bool warm;       /* windows are complete, agents had time to connect */
+	bool delivers;   /* alerts are accepted by receivers */
 	uint32_t agents; /* agents of the ToR that are connected here */
 	uint32_t asked;  /* of them: those that report their aggregators, */
 	uint32_t lost;   /* of those: not connected to the other one, */
@@ -66,23 +69,24 @@ struct peer_own {        /* how we are, now */
  * none. */
 void peer_init(struct peer *peer, bool primary, rm_mono_t now);
 
-/* Who of the two is the primary turns out to be otherwise. */
+/* The other config now has the primary, or lost it. */
 void peer_become(struct peer *peer, bool primary);
 
-/* The other one's word. On a new link that comes after its incidents. A primary that
- * hears after a silence that the other one speaks knows less than that one does: it
- * speaks no more until it has been well for a while. */
+/* Takes a message with the state of the other one. On a new link it comes after the
+ * other one's incidents. A primary that learns after a silence that the other one is
+ * active knows less than that one: it goes standby until it has been without trouble
+ * for a while. */
 void peer_seen(
     struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t now);
 
-/* We stood still for so long, until now. After PEER_STALL_NS or more we speak no more
- * until we know who did meanwhile. */
+/* This aggregator was stopped for so long, until now. After PEER_STALL_NS or more it
+ * is standby until it knows which one was active meanwhile. */
 void peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now);
 
-/* Often. Do we speak? */
+/* Call it often. True: this aggregator is active. */
 bool peer_judge(struct peer *peer, const struct peer_own *own, rm_mono_t now);
 
-/* Is the other one heard? */
+/* True: messages of the other one are received. */
 bool peer_is_seen(const struct peer *peer, rm_mono_t now);
 
 #endif

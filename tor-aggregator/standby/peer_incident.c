@@ -28,8 +28,8 @@ kind_of(const char *word)
 	return 0;
 }
 
-/* The RNIC is a help, no more. An older peer says no severity: its alerts are critical.
- */
+/* The RNIC's id is optional. An older peer sends no severity: its alerts are
+ * critical. */
 static void
 take_evidence(const char *evidence, struct rm_incident *incident)
 {

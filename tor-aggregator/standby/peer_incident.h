@@ -1,5 +1,5 @@
 /*
- * peer_incident - an incident as the other aggregator tells it, and as we tell it.
+ * peer_incident - the message about an incident between the two aggregators of a ToR.
  * Pure.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_PEER_INCIDENT_H
@@ -9,11 +9,11 @@
 
 struct rm_incident;
 
-/* Foreign words, checked; of the evidence only the RNIC's id, and of an end whether
- * everybody was told. -EINVAL. */
+/* Reads a message, which is checked; of the evidence only the RNIC's id is used, and
+ * of a resolved incident whether all receivers know. -EINVAL. */
 int peer_incident_read(const struct wire_incident *wire, struct rm_incident *ret);
 
-/* Whatever has to be told of it: open, told, or at its end. head is filled by nobody:
+/* Writes an incident in any state: open, notified, or resolved. head stays empty:
  * there is no lane. */
 int peer_incident_write(struct wire_writer *writer, const char *tor,
     const struct rm_incident *incident, struct wire_bytes *out);

@@ -13,15 +13,15 @@
 #define REASON_BYTES 1024
 #define WELCOME_NS (3 * RM_NS_PER_S)
 #define BACKOFF_CAP_NS RM_NS_PER_S
-#define MAX_FRAME_BYTES (64u << 10) /* a standing of all ToRs, an incident */
-#define MAX_OUTPUT_BYTES (8u << 20) /* all open incidents, and to spare */
+#define MAX_FRAME_BYTES (64u << 10) /* the state of all ToRs, or an incident */
+#define MAX_OUTPUT_BYTES (8u << 20) /* more than all open incidents */
 
 struct other {
 	struct peer_links *links;
 	struct peer_link_other is;
-	struct rm_dialer *dialer; /* NULL: it dials us */
-	struct rm_link *link;     /* welcome; NULL: there is none */
-	rm_mono_t last_seen;      /* or, before the welcome, when the link came up */
+	struct rm_dialer *dialer; /* NULL: the other one dials */
+	struct rm_link *link;     /* after its welcome; NULL: there is none */
+	rm_mono_t last_seen;      /* before the welcome: when the link came up */
 };
 
 struct peer_links {
@@ -83,7 +83,7 @@ begin(struct other *other, struct rm_link *link)
 	rm_log_info("aggregator %s: connected", other->is.name);
 }
 
-/* ---- what it says -------------------------------------------------------------- */
+/* ---- messages of the other aggregator ----------------------------------------- */
 
 static int
 take_standing(struct other *other, const uint8_t *data, size_t len)
@@ -128,14 +128,14 @@ take_frame(struct other *other, const uint8_t *data, size_t len)
 	case WIRE_INCIDENT:
 		r = take_incident(other, data, len);
 		break;
-	default: /* a newer one may know more */
+	default: /* a newer aggregator may send more kinds */
 		r = wire_is_newer(data, len) ? 0 : -EPROTO;
 	}
 	other->links->counts.bad_frames += r < 0;
 	return r;
 }
 
-/* ---- those whom we dial --------------------------------------------------------- */
+/* ---- aggregators that this one dials ------------------------------------------ */
 
 static int
 on_up(struct rm_link *link, void *arg)
@@ -229,7 +229,7 @@ dial(struct rm_loop *loop, struct other *other)
 	return rm_dialer_new(loop, &options, &callbacks, other, &other->dialer);
 }
 
-/* ---- those who dial us ---------------------------------------------------------- */
+/* ---- aggregators that dial this one ------------------------------------------- */
 
 static bool
 shares_a_tor(const struct peer_links *links, const struct wire_hello_view *view)
@@ -256,10 +256,11 @@ peer_links_on_hello(struct rm_link *link, const struct wire_hello_view *view, vo
 		if (strcmp(links->others[i].is.name, view->hello.id) == 0)
 			other = &links->others[i];
 	if (other == NULL || !shares_a_tor(links, view))
-		return "in this aggregator's config no ToR has that one as its other "
+		return "no ToR in this aggregator's config has that one as its other "
 		       "aggregator";
 	if (other->dialer != NULL)
-		return "of two aggregators the one whose name comes first dials";
+		return "the aggregator whose name comes first in the alphabet dials "
+		       "the other one";
 	if (!is_itself(other, link, reason)) {
 		rm_log_warn(0, "aggregator %s: refused: %s", other->is.name, reason);
 		return "the certificate is not that of this aggregator";
@@ -285,7 +286,7 @@ peer_links_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 {
 	struct other *other = find_link(arg, link);
 
-	/* A newer one has taken its place. */
+	/* A newer link has replaced it. */
 	return other == NULL ? -ECONNABORTED : take_frame(other, data, len);
 }
 
@@ -352,7 +353,7 @@ peer_links_send(struct peer_links *links, size_t i, const struct wire_bytes *byt
 	r = rm_link_send(link, bytes->data, bytes->len);
 	links->counts.sent += r == 0;
 	links->counts.unsent += r < 0;
-	/* What it has missed comes with the next link. */
+	/* What it has missed is sent again on the next link. */
 	if (r < 0)
 		rm_link_close(link, r);
 	return r;

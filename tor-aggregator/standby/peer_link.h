@@ -1,11 +1,11 @@
 /*
- * peer_link - links to the other aggregators of our ToRs: one to each, for all ToRs
- * that we share.
+ * peer_link - links to the other aggregators of this aggregator's ToRs: one link to
+ * each, for all common ToRs.
  *
- * Of two the one whose name comes first in the alphabet dials the other's port for
- * agents. Both say every 250 ms how they stand, and whoever speaks tells of its
- * incidents; nothing is acknowledged, for all of it is told again on a new link. One
- * that is silent for 3 s is dialled anew.
+ * The one whose name comes first in the alphabet dials the other's port for agents.
+ * Both send their state every 250 ms, and the active one sends its incidents; nothing
+ * is acknowledged, because everything is sent again on a new link. If an aggregator is
+ * silent for 3 s, the link is closed and dialled again.
  */
 #ifndef TOR_AGGREGATOR_STANDBY_PEER_LINK_H
 #define TOR_AGGREGATOR_STANDBY_PEER_LINK_H
@@ -26,7 +26,7 @@ struct rm_tls;
 struct peer_link_other {
 	const char *name; /* borrowed */
 	struct rm_endpoint endpoint;
-	const char *tors[WIRE_MAX_TORS]; /* borrowed: those that we share */
+	const char *tors[WIRE_MAX_TORS]; /* borrowed: the common ToRs */
 	size_t tor_count;
 };
 
@@ -41,7 +41,7 @@ struct peer_link_options {
 };
 
 struct peer_link_callbacks {
-	/* It hears us from now on: nothing was said yet. */
+	/* A session has begun: nothing was sent in it yet. */
 	void (*on_session)(size_t other, void *arg);
 	void (*on_standing)(
 	    size_t other, const struct wire_standing *standing, void *arg);
@@ -53,18 +53,18 @@ struct peer_link_callbacks {
 struct peer_link_counts {
 	uint64_t sessions, refused, silent;
 	uint64_t standings, incidents; /* that came */
-	uint64_t sent, unsent; /* messages; unsent: with a link that took none */
+	uint64_t sent, unsent; /* messages; unsent: the link did not accept them */
 	uint64_t bad_frames;
 };
 
-/* By this URI of its certificate ("": a link without TLS): is it the aggregator that it
- * has to be, of every ToR that we share? reason: if not. */
+/* True: by this URI of its certificate ("": a link without TLS) the peer is the
+ * expected aggregator, allowed for every common ToR. reason: if it is not. */
 bool peer_link_admits(const struct peer_link_other *other, const char *region,
     const char *uri, char *reason, size_t len);
 
 int peer_links_new(struct rm_loop *loop, const struct peer_link_options *options,
     const struct peer_link_callbacks *callbacks, struct peer_links **ret);
-void peer_links_free(struct peer_links *links); /* before those who accept */
+void peer_links_free(struct peer_links *links); /* before the servers are freed */
 
 /* -ENOTCONN, or as rm_link_send. */
 int peer_links_send(
@@ -73,11 +73,12 @@ bool peer_links_connected(const struct peer_links *links, size_t other);
 
 /* Often. */
 void peer_links_tick(struct peer_links *links, rm_mono_t now);
-/* We ourselves stood still until now: nobody was silent meanwhile. */
+/* This aggregator itself was stopped until now: the others were not silent
+ * meanwhile. */
 void peer_links_stalled(struct peer_links *links, rm_mono_t now);
 
-/* Of those who dial us: agent_links' guests. NULL: accepted; else the reason of the
- * refusal. */
+/* For aggregators that dial this one: callback of agent_server's peers. NULL:
+ * accepted; else the reason of the refusal. */
 const char *peer_links_on_hello(
     struct rm_link *link, const struct wire_hello_view *view, void *links);
 void peer_links_on_up(struct rm_link *link, void *links);
