@@ -13,7 +13,7 @@
 struct roster_rnic;
 struct rm_sketch;
 
-/* The three terms of wire_result; added to and reset together. */
+/* The three delays of wire_result; added to and reset together. */
 struct summary_terms {
 	struct rm_sketch *rtt, *prober_delay, *responder_delay;
 };
@@ -23,7 +23,7 @@ struct summary_rnic {
 	uint64_t sent;
 	uint64_t outcomes[WIRE_OUTCOMES];
 	bool bad;
-	bool due; /* has turned bad: goes at once */
+	bool due; /* has turned bad: sent at once */
 	bool has_last;
 	struct wire_rnic_row last;
 };
@@ -116,7 +116,7 @@ quantiles(const struct rm_sketch *sketch, uint32_t out[WIRE_QUANTILES])
 	out[WIRE_MAX] = max_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)max_ns;
 }
 
-/* Fills .last and starts afresh. */
+/* Fills .last and starts anew. */
 static void
 summary_rnic_take(struct summary_rnic *rnic, const struct roster_rnic *who)
 {
@@ -144,20 +144,20 @@ summary_rnic_take(struct summary_rnic *rnic, const struct roster_rnic *who)
 #define ECN_CE 3 /* "congestion experienced", RFC 3168 */
 #define BAD_FLOWS 16
 #define FLOW_SET_BYTES (BAD_FLOWS * 6 + 8) /* "65535," each, and "..." */
-#define ARENA_BYTES (512u << 10)           /* of encoded sketches in one message */
+#define ARENA_BYTES (512u << 10)           /* for encoded sketches in one message */
 
 struct row {
 	uint16_t dst_tor;
 	uint8_t dscp;
-	bool bad, due; /* due: has turned bad, goes at once */
-	bool named;    /* was bad since it last went: flow_set says where */
+	bool bad, due; /* due: has turned bad, sent at once */
+	bool named;    /* was bad since it was last sent: flow_set says where */
 	rm_wall_t since;
 	uint64_t sent, outcomes[WIRE_OUTCOMES];
-	uint64_t forward, reverse;              /* of outcomes[WIRE_NO_REPLY] */
+	uint64_t forward, reverse;              /* part of outcomes[WIRE_NO_REPLY] */
 	uint64_t arrived, rewritten, congested; /* see wire_row */
 	uint8_t arrived_dscp;
 	uint64_t checked_sent, checked_lost; /* at the last check */
-	uint16_t flows[BAD_FLOWS]; /* that lost something since the last check */
+	uint16_t flows[BAD_FLOWS]; /* flows with losses since the last check */
 	size_t flow_count;
 	bool more_flows;
 	char flow_set[FLOW_SET_BYTES];
@@ -176,10 +176,11 @@ struct summary {
 	struct wire_rnic_row *out_rnics;
 	uint8_t *arena;
 	size_t arena_used;
-	size_t next_row; /* where a message that was full goes on; 0: at the start */
+	size_t next_row; /* the row with which the next message continues after a full
+			    one; 0: the first */
 	rm_wall_t wall;
-	uint64_t ended; /* the last message, by the wall clock */
-	bool sent_all;  /* by the last message */
+	uint64_t ended; /* end of the last message, in wall-clock time */
+	bool sent_all;  /* the last message had all rows */
 	uint64_t refused;
 	struct summary_marks marks;
 };
@@ -377,7 +378,7 @@ summary_check(struct summary *summary)
 	}
 }
 
-/* Its bytes live in the arena until the next message. */
+/* The bytes are valid in the arena until the next message. */
 static struct wire_bytes
 put(struct summary *summary, const struct rm_sketch *sketch)
 {
@@ -444,7 +445,7 @@ take_rows(struct summary *summary, const struct roster *roster, bool all,
 			since = row->since;
 		take_row(summary, row, roster, &summary->out_rows[count++]);
 	}
-	/* What found no room is due in the next message, at once. */
+	/* Rows that did not fit are due in the next message, at once. */
 	summary->next_row = i < summary->row_count ? i : 0;
 	if (all && since.ns > summary->rows_since.ns)
 		since = summary->rows_since;
@@ -467,14 +468,15 @@ take_rnics(struct summary *summary, const struct roster *roster, bool all,
 			continue;
 		summary_rnic_take(rnic, roster_member(roster, i));
 		summary->out_rnics[count++] = rnic->last;
-		rnic->last.host = rnic->last.device = ""; /* the roster's to keep */
+		rnic->last.host = rnic->last.device = ""; /* owned by the roster */
 	}
 	ret->rnics = summary->out_rnics;
 	ret->rnic_count = count;
 	return count > 0;
 }
 
-/* Messages of one turn are a nanosecond apart: their points would be the same. */
+/* Messages of one turn are a nanosecond apart: otherwise their points would be the
+ * same in the database. */
 static uint64_t
 end_of(struct summary *summary, rm_wall_t wall)
 {
@@ -506,7 +508,7 @@ summary_take(struct summary *summary, const struct roster *roster, rm_mono_t now
 		something = true;
 	} else {
 		something = take_rows(summary, roster, all_rows, &out);
-		/* Silent racks say so, too: an empty summary with its counters. */
+		/* A rack without results sends an empty summary with its counters. */
 		if (all_rows && summary->next_row == 0) {
 			something = summary->sent_all = true;
 			summary->rows_since = wall;
