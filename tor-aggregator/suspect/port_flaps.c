@@ -2,7 +2,7 @@
 
 #define QUIET_GAPS 3
 
-/* Since its last fall, as far as it was seen. */
+/* Time since its last link-down, as far as it was observed. */
 static int64_t
 up_ns(const struct port_flaps *flaps, rm_mono_t now)
 {

@@ -1,11 +1,12 @@
 /*
- * port_flaps - whether a port that falls comes back only to fall again. Pure.
+ * port_flaps - decides whether a port flaps: it goes down, comes back and goes down
+ * again. Pure.
  *
- * Three falls within half an hour are flapping, however short each of them is. It is
- * over when the port was up for three times its longest time between two falls: a port
- * that falls every ten minutes flaps all the time, not every ten minutes. (If falls
- * come by chance at a steady rate, a gap is that long once in ten at first, and ever
- * more rarely, because the longest of many is longer.)
+ * Three link-downs within half an hour are flapping, however short each of them is.
+ * Flapping is over when the port has been up for three times its longest time between
+ * two link-downs: a port that goes down every ten minutes flaps all the time, not every
+ * ten minutes. (If link-downs come by chance at a steady rate, one gap in ten is that
+ * long at first, and ever fewer, because the longest gap grows.)
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_PORT_FLAPS_H
 #define TOR_AGGREGATOR_SUSPECT_PORT_FLAPS_H
@@ -21,13 +22,14 @@
 #define PORT_FLAPS_QUIET_MIN_NS (15 * RM_NS_PER_S)
 #define PORT_FLAPS_QUIET_MAX_NS (3600 * RM_NS_PER_S)
 
-struct port_flaps { /* zeroed: of a port that never fell */
+struct port_flaps { /* all zero: a port that never went down */
 	bool flaps;
-	uint32_t falls;     /* since then, while it flaps */
-	rm_mono_t since;    /* the first of them */
-	rm_mono_t at[2];    /* the last two falls, the newest first; ns 0: none */
-	int64_t longest_ns; /* between two falls, while it flaps */
-	/* It is seen since then only: a calm before it is none. ns 0: always. */
+	uint32_t falls;     /* number of link-downs since then, while it flaps */
+	rm_mono_t since;    /* time of the first of them */
+	rm_mono_t at[2];    /* the last two link-downs, the newest first; ns 0: none */
+	int64_t longest_ns; /* between two link-downs, while it flaps */
+	/* The port is observed since then: the time before does not count as up. ns
+	 * 0: always. */
 	rm_mono_t seen;
 };
 
@@ -36,13 +38,14 @@ struct port_flaps_of { /* of a port */
 	struct port_flaps flaps;
 };
 
-/* It fell so many times since the last call, which may be none; down: it is so now.
- * Returns whether it flaps. */
+/* falls: number of link-downs since the last call, may be 0; down: its present
+ * state. Returns whether it flaps. */
 bool port_flaps_note(
     struct port_flaps *flaps, rm_mono_t now, uint32_t falls, bool down);
 
-/* Its last fall is so long ago, half an hour or the calm that ends the flapping if that
- * is more, that it tells nothing of now, whoever watched meanwhile. */
+/* True: its last link-down is longer ago than half an hour and than the time that
+ * ends the flapping, so it says nothing about the present state, whether observed or
+ * not. */
 bool port_flaps_is_old(const struct port_flaps *flaps, rm_mono_t now);
 
 #endif

@@ -12,18 +12,18 @@
 #include "tor-aggregator/window/rack_view.h"
 
 #define COMMON_MEMBERS 3
-#define COMMON_SHARE 0.65     /* of all members */
+#define COMMON_SHARE 0.65     /* share of all members */
 #define MIN_TO_RULE_OUT 4     /* probes */
-#define SHARE_TO_RULE_OUT 0.9 /* of them answered */
+#define SHARE_TO_RULE_OUT 0.9 /* share of its probes that were answered */
 #define MAX_PEERS_RULED_OUT 3
 
-#define REFUSES_MIN 8 /* probes to it, and of its own */
+#define REFUSES_MIN 8 /* number of probes to it, and of its own */
 #define REFUSES_LOST 0.95
 #define REFUSES_MISSING 0.9
-#define REFUSES_OWN 0.1 /* of its own that may be lost */
+#define REFUSES_OWN 0.1 /* share of its own probes that may be lost */
 
-/* Standard deviation of a pair's receive count, in packets: the window's two edges, and
- * what is left of the two clocks' difference. */
+/* Standard deviation of a pair's receive count, in packets: from the window's two
+ * edges, and from the remaining difference of the two clocks. */
 #define COUNT_DEVIATION(sent_per_s) (1.5 + 0.03 * (sent_per_s))
 
 void
@@ -86,7 +86,7 @@ tally_bytes(struct rack_tally *tally, const struct rack_pair *pair)
 		*bytes = pair->bytes;
 }
 
-/* Probes between two members; nobody else is blamed for them, or they are excused. */
+/* Adds up probes between two members; pairs whose other end is blamed are excused. */
 static void
 tally_mesh(struct rack_tally *tallies, const struct rack_legs *legs,
     const struct rack_blame *blame, const struct rack_pair *pair)
@@ -201,7 +201,7 @@ add_mesh_pair(struct rm_evidence *evidence, const struct rack_pair *pair, size_t
 	struct rm_leg_counts *out = mine ? &evidence->from_part : &evidence->to_part;
 	struct rm_leg_counts *back = mine ? &evidence->to_part : &evidence->from_part;
 
-	if (!pair->counted) /* which of the two legs was lost nobody knows */
+	if (!pair->counted) /* it is not known which of the two legs was lost */
 		return;
 	add_leg(out, pair->sent, pair->arrived);
 	add_leg(back, pair->arrived, pair->answered);
@@ -270,7 +270,7 @@ rule_out_side(enum rm_kind kind, struct rm_evidence *evidence)
 	    send_dead ? "to" : "from");
 }
 
-/* Those at the other end of the lost probes: they do well without this one. */
+/* The RNICs at the other end of lost probes: they are fine with all others. */
 static void
 rule_out_peers(const struct rack *rack, const struct rack_blame *blame,
     const struct rack_tally *tallies, const bool *witnesses,
@@ -348,7 +348,7 @@ rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
 	rule_out_peers(rack, blame, tallies, witnesses, evidence);
 }
 
-/* Two RNICs that reach nobody are as good as a ToR that forwards nothing. */
+/* Two RNICs that reach no other look like a ToR that forwards nothing. */
 static void
 observe_two(const struct rack *rack, const size_t two[2], struct rm_evidence *evidence)
 {

@@ -1,9 +1,9 @@
 /*
  * rack_gaps - RNICs that are dead for a moment, again and again. Pure.
  *
- * One that is dead for half a second seldom covers the newest half of a window whole,
- * which is what a dead one has to: its edges lie anywhere. Once is not enough to name
- * it. If it was so before, and worked in between, it is.
+ * An RNIC that is dead for half a second seldom covers the newest half of a window
+ * completely, as a dead RNIC must: its start and end are anywhere. One such gap is not
+ * enough to name it. If it had another one before, and worked in between, it is named.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_GAPS_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_GAPS_H
@@ -12,24 +12,24 @@
 
 #define RACK_GAPS_WINDOWS_PER_S 4 /* one per bin */
 #define RACK_GAPS_FRESH (6 * RACK_GAPS_WINDOWS_PER_S)
-#define RACK_GAPS_WITHIN (60 * RACK_GAPS_WINDOWS_PER_S) /* from one to the next */
+/* Windows from one gap to the next. */
+#define RACK_GAPS_WITHIN (60 * RACK_GAPS_WINDOWS_PER_S)
 
-struct rack_gaps {   /* of one member; begins as zeros */
-	bool inside; /* of one, which has not ended yet */
-	unsigned
-	    since; /* windows since the last one ended, from 1 on; 0: there is none */
-	unsigned before; /* the same, as this one began */
+struct rack_gaps {       /* of one member; initially zeros */
+	bool inside;     /* a gap has not ended yet */
+	unsigned since;  /* windows since the last gap ended, from 1 on; 0: none */
+	unsigned before; /* the same value when this gap began */
 };
 
-/* One window of it, whatever it says. works: the member does, in its newest half. */
+/* Call it for every window. works: the member works in its newest half. */
 void rack_gaps_pass(struct rack_gaps *gaps, bool works);
 
-/* This window shows it dead for a moment. How many windows after the one before; 0: it
- * is the first. */
+/* Call it when this window shows the member dead for a moment. Returns the number of
+ * windows since the gap before; 0: it is the first. */
 unsigned rack_gaps_note(struct rack_gaps *gaps);
 
-/* It was dead for a moment, and not for the first time, so lately that the losses of
- * some seconds are those: a share of them says nothing. */
+/* True: it had gaps, not only one, so recently that the losses of the last seconds
+ * come from them: a share of loss says nothing. */
 bool rack_gaps_are_fresh(const struct rack_gaps *gaps);
 
 #endif

@@ -13,19 +13,19 @@
 #include "tor-aggregator/window/window_pair.h"
 
 #define MIN_TIMED 2
-#define LATE_SHARE 0.75 /* of a pair's round trips */
+#define LATE_SHARE 0.75 /* share of a pair's round trips */
 #define WELL_SHARE 0.25
-#define MIN_LATE 3  /* pairs of the member: two go with each of its peers */
-#define MIN_QUICK 2 /* its peers that are quick with others */
-#define MOST_PART 2 /* of the members: as many are late as are not */
-#define HALF_PART 8 /* of a window's probes, at least, in either half of it */
+#define MIN_LATE 3  /* pairs of the member: there are two with each of its peers */
+#define MIN_QUICK 2 /* peers of it that are quick with others */
+#define MOST_PART 2 /* part of the members: at least as many must be quick */
+#define HALF_PART 8 /* part of a window's probes, at least, in either half of it */
 
-#define TOR_LATE_SHARE 0.5 /* of what is lost in the rack */
+#define TOR_LATE_SHARE 0.5 /* share of the losses in the rack */
 #define TOR_LATE_MIN 4
-#define TOR_ARRIVES_SHARE 0.3 /* of what is lost and was counted */
+#define TOR_ARRIVES_SHARE 0.3 /* share of the losses that receive counts cover */
 
-#define WINDOWS 4        /* before it is told */
-#define ABSENT_WINDOWS 8 /* before it is not told any more */
+#define WINDOWS 4        /* windows before it is reported */
+#define ABSENT_WINDOWS 8 /* windows before it is not reported any more */
 #define MAX_RULED_OUT 3
 
 static bool
@@ -66,7 +66,7 @@ rack_late_count(const struct rack_legs *legs, struct rack_late *lates)
 	}
 }
 
-/* A moment after it began to be probed the whole window is that moment. */
+/* Just after probing began, the window has only a short time in it. */
 static bool
 is_filled(const struct rack_late *late)
 {
@@ -75,7 +75,7 @@ is_filled(const struct rack_late *late)
 	return HALF_PART * late->older >= all && HALF_PART * late->newer >= all;
 }
 
-/* What only others have timed may be its host's slowness in answering. */
+/* Round trips timed only by others may be long because its host answers slowly. */
 static bool
 may_be(const struct rack_late *late)
 {
@@ -113,8 +113,8 @@ note(struct rack_suspect_memory *memory, bool late, rm_wall_t start)
 	return false;
 }
 
-/* One that is about to be told: of its host, if all that the others time of it are
- * late; then the last of them is waited for. */
+/* For a member that is about to be reported: reports its host if all its RNICs that
+ * others time are late, and then waits for the last of them. */
 static enum rack_late_status
 report(const struct rack *rack, const struct rack_suspect_memory *memories,
     const struct rack_late *lates, size_t member)
@@ -146,7 +146,7 @@ rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
 		    note(&memories[i], rack_late_is(legs, lates, i), window_start)
 			? RACK_LATE_RNIC
 			: RACK_LATE_NOTHING;
-		/* What is worse is of the RNIC. */
+		/* A worse fault belongs to the RNIC alone. */
 		memories[i].late_alone |= memories[i].late > 0 && bad[i];
 	}
 	for (size_t i = 0; i < rack->member_count; i++) {
@@ -165,7 +165,8 @@ is_of(const struct rack *rack, const struct rack_late *lates, size_t of, size_t 
 		   rack->members[member].host_index == rack->members[of].host_index);
 }
 
-/* Of those who are not late; peer: one of them, or SIZE_MAX. */
+/* Counts the round trips between members that are not late; peer: one of them, or
+ * SIZE_MAX. */
 static void
 count_others(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t of, size_t peer, struct rack_late *ret)
@@ -259,7 +260,7 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 
 struct tor_sum { /* over pairs inside the rack */
 	uint64_t sent, lost, overdue;
-	uint64_t counted_lost, counted_arrived; /* of those lost */
+	uint64_t counted_lost, counted_arrived; /* part of the lost ones */
 };
 
 static struct tor_sum

@@ -11,22 +11,22 @@
 #include "tor-aggregator/window/window.h"
 
 /*
- * ln of how likely each is at fault, before anything is seen. RNICs, cables and ports
- * fail most often; a remote RNIC costs least to blame because nothing follows from it.
- * A ToR is dearer than one RNIC, so that a rack of two is not its fault, and cheaper
- * than two.
+ * The ln of the prior probability of a fault. RNICs, cables and ports fail most often;
+ * blaming a remote RNIC costs least, because it has no consequences. A ToR costs more
+ * than one RNIC, so that it is not blamed in a rack of two, and less than two RNICs.
  */
 #define PRIOR_RNIC (-10.0)
 #define PRIOR_TOR (-14.0)
 #define PRIOR_UPLINKS (-12.0)
 #define PRIOR_REMOTE (-9.0)
-#define PRIOR_NAMED (-2.0) /* of an RNIC that is known to be dead already */
+#define PRIOR_NAMED (-2.0) /* for an RNIC that is known to be dead already */
 
-/* What fails beyond this share of a pair's probes bears witness against the sender. */
+/* If more than this share of a pair's probes could not be sent, the sender is at
+ * fault. */
 #define SEND_FAILED_SHARE 0.3
 
 enum { SEEN_SMALL = 1, SEEN_LARGE }; /* losses to a remote RNIC */
-#define LEG_ELEMENTS 6 /* at most: three of any packet, three of large ones */
+#define LEG_ELEMENTS 6 /* at most: three for any packet, three for large ones */
 #define OBSERVATIONS_PER_PAIR 4
 
 static uint32_t
@@ -59,7 +59,7 @@ element_remote(const struct rack_legs *legs, size_t remote)
 	return (uint32_t)(2 * legs->members + 2 + remote);
 }
 
-/* What only large packets cross. */
+/* The element that only large packets cross. */
 static uint32_t
 element_large_remote(const struct rack_legs *legs, size_t remote)
 {
@@ -167,7 +167,7 @@ observe(struct rack_legs *legs, uint32_t sent, uint32_t lost, const uint32_t *el
 	memcpy(o->elements, elements, count * sizeof *elements);
 }
 
-/* One leg: its elements, in a fixed order, and how many. */
+/* One leg: writes its elements, in a fixed order, and returns their number. */
 static uint32_t
 leg_of(const struct rack_legs *legs, size_t from, size_t to, bool large,
     uint32_t elements[LEG_ELEMENTS])
@@ -183,7 +183,7 @@ leg_of(const struct rack_legs *legs, size_t from, size_t to, bool large,
 static void
 observe_mesh(struct rack_legs *legs, const struct rack_pair *pair, uint32_t slack)
 {
-	uint32_t legs_of[2 * LEG_ELEMENTS]; /* out, and back */
+	uint32_t legs_of[2 * LEG_ELEMENTS]; /* out and back */
 	const uint32_t count = leg_of(legs, pair->src, pair->dst, pair->large, legs_of);
 	const uint32_t *back = legs_of + count;
 	const uint32_t lost = pair->sent - pair->answered;
@@ -215,7 +215,7 @@ add_candidate(struct rack_legs *legs, uint32_t element, uint32_t other, double p
 	};
 }
 
-/* An MTU is suspected where large ones are lost. */
+/* The MTU is suspected if large probes are lost. */
 static void
 suspect_mtu(struct rack_legs *legs, size_t member)
 {
@@ -245,7 +245,7 @@ suspect_mtus(struct rack_legs *legs, const struct rack_pair *pair)
 		suspect_mtu(legs, pair->dst);
 }
 
-/* Where large ones are lost, its MTU too. */
+/* If large probes are lost, also its MTU. */
 static void
 suspect_remote(struct rack_legs *legs, size_t remote, bool large)
 {
@@ -318,7 +318,7 @@ reserve_all(struct rack_legs *legs, const struct rack *rack, size_t pairs)
 	return 0;
 }
 
-/* What a member could not even send, if that is much of what it tried. */
+/* Adds probes that a member could not even send, if they are a large share. */
 static void
 observe_send_failures(struct rack_legs *legs, const struct rack_pair *pair)
 {

@@ -1,14 +1,14 @@
 /*
- * rack_legs - a window's pairs as one-way legs: what the judge can observe. Pure.
+ * rack_legs - a window's pairs as one-way legs, the observations of the judge. Pure.
  *
- * A probe is a leg out and, if it arrived, a leg back. Where the receiver's counts
- * say how many arrived, both legs are observations; the counts are cut into bins
- * by time alone, so a few losses at the edges could be of either leg: those, like all
- * losses of pairs without counts, are observed as round trips only. Pairs of which
- * one end's host is no witness, or one end's port is down, are left out.
+ * A probe is a leg out and, if it arrived, a leg back. If the receiver's counts show
+ * how many arrived, both legs are observations; the counts are assigned to bins by time
+ * alone, so a few losses at the edges could belong to either leg: these, like all
+ * losses of pairs without counts, are observed as round trips only. Pairs are left out
+ * if the host of one end is no witness, or the port of one end is down.
  *
- * Large probes are pairs of their own: beside all that small ones cross they cross each
- * end's MTU, a part that only they can blame.
+ * Large probes are pairs of their own: they cross one more element per end, the MTU, so
+ * that an MTU fault can be told from loss.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_LEGS_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_LEGS_H
@@ -25,9 +25,9 @@ struct window_closed;
 
 enum rack_direction { RACK_BOTH_DIRECTIONS, RACK_SEND, RACK_RECEIVE, RACK_DIRECTIONS };
 
-struct rack_legs { /* zero it before the first use */
+struct rack_legs { /* all zero before the first use */
 	size_t members;
-	double seconds; /* of the window */
+	double seconds; /* length of the window */
 	struct rack_pair *pairs;
 	size_t pair_count, pair_size;
 	struct rm_observation *observations;
@@ -35,7 +35,7 @@ struct rack_legs { /* zero it before the first use */
 	struct rm_candidate *candidates;
 	size_t candidate_count, candidate_size;
 	size_t elements;
-	uint8_t *remote_seen; /* by remote RNIC: a candidate already */
+	uint8_t *remote_seen; /* by remote RNIC: it is a candidate already */
 	size_t remote_size;
 	uint8_t *large_seen; /* by member: its MTU is a candidate already */
 	size_t large_size;
@@ -45,11 +45,12 @@ struct rack_legs { /* zero it before the first use */
 /* -ENOMEM: the legs are unusable until the next success. */
 int rack_legs_build(struct rack_legs *legs, const struct rack *rack,
     const struct window_closed *window);
-/* A verdict on this member stands: blaming it again costs little. After build. */
+/* There is a verdict on this member: blaming it again costs little. Call it after
+ * rack_legs_build. */
 void rack_legs_expect(struct rack_legs *legs, size_t member);
 void rack_legs_release(struct rack_legs *legs);
 
-/* What a candidate stands for; a member's MTU stands for the member. */
+/* True: the candidate stands for this member, or for its MTU. */
 bool rack_legs_is_member(const struct rack_legs *legs, size_t candidate, size_t *member,
     enum rack_direction *direction);
 bool rack_legs_is_tor(const struct rack_legs *legs, size_t candidate);

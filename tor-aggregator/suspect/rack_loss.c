@@ -4,47 +4,49 @@
 
 #include "tor-aggregator/suspect/rack_evidence.h"
 
-/* Dead: of the newest two bins all, but for a straggler, and of the window so much. */
+/* Dead: all of the newest two bins is lost, except one straggler, and this share of
+ * the window. */
 #define DEAD_MIN_NEWEST 4
 #define DEAD_NEWEST_SHARE 0.95
 #define DEAD_SHARE 0.45
-#define DEAD_MIN_LOST 4       /* of others' making: own failed sends are not enough */
-#define DEAD_SMALL_SHARE 0.25 /* of the window's small ones */
+/* Of probes sent by others: its own failed sends are not enough. */
+#define DEAD_MIN_LOST 4
+#define DEAD_SMALL_SHARE 0.25 /* of the small probes of the window */
 
-/* Dead for half a second, wherever its edges lie: of the newest two bins so much. Of
- * the bins before these it is no share: since it lost some last time it is probed
- * faster. And of small ones half as large a share as of all. */
+/* Dead for half a second, with the edges anywhere: this share of the newest two
+ * bins. The bins before these are not used: since its last loss it is probed faster.
+ * And of the small probes half that share. */
 #define GAP_NEWEST_SHARE 0.6
 #define GAP_MIN_LOST 6
 #define GAP_SMALL_SHARE 0.5
 
 #define UNABLE_MIN_FAILED 8
-#define UNABLE_PEERS_SHARE 0.1 /* of others' probes to it that may be lost */
+#define UNABLE_PEERS_SHARE 0.1 /* share of others' probes to it that may be lost */
 
-#define MTU_MIN 8 /* large ones lost, small ones sent */
-#define MTU_MIN_INSIDE                                                \
-	4 /* of those lost, inside the rack: else it is the far end's \
-	   */
+#define MTU_MIN 8 /* large probes lost, small ones sent */
+#define MTU_MIN_INSIDE \
+	4 /* of those lost, inside the rack: else it is the far end's \ */
 #define MTU_LARGE_SHARE 0.9
 #define MTU_SMALL_SHARE 0.1
 
 #define LOSSY_SHARE 0.2
-#define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window each */
+#define LOSSY_HALF_SHARE 0.1 /* in the newer and the older half of the window, each */
 #define LOSSY_MIN_LOST 10
 
-/* A way loses nothing worth telling if it loses less than a third of what it would at
- * the other's rate, and is cleared only where that would be so many. */
+/* A direction counts as free of loss if it loses less than a third of what it would
+ * at the other direction's rate, and only if that would be so many. */
 #define DIRECTION_SHARE (1.0 / 3)
 #define DIRECTION_MIN_EXPECTED 6
 #define DIRECTION_MIN_LOST 8
-/* Inside the rack none is lost, by chance once in 55; or fewer than two of eight (three
- * in 1,000), and no more than anybody loses. */
+/* Without losses inside the rack, by chance once in 55; or with fewer than two of
+ * eight (three in 1,000), and no more than is usual. */
 #define ELSEWHERE_NONE_LN 4.0
 #define ELSEWHERE_MIN_EXPECTED 8
 #define ELSEWHERE_LOST 1
 #define ELSEWHERE_NOISE 0.002
-#define DIRECTION_UNCERTAIN \
-	0.2 /* standard deviation, of all losses: nothing is known */
+#define DIRECTION_UNCERTAIN                                                           \
+	0.2 /* standard deviation as a part of all losses: the direction is not known \
+	     */
 
 static bool
 is_share(uint64_t part, uint64_t of, double low, double high)
@@ -77,7 +79,7 @@ rack_loss_is_gap(const struct rack_tally *tally)
 		   GAP_SMALL_SHARE * lost * (double)tally->small_sent;
 }
 
-/* ln of how much likelier it is that the way out lost them than the way back. */
+/* The ln of the likelihood ratio: lost on the way out against lost on the way back. */
 static double
 out_over_back(const struct rack_outbound *outbound)
 {
@@ -91,7 +93,7 @@ out_over_back(const struct rack_outbound *outbound)
 enum rm_kind
 rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
 {
-	/* A host that cannot even send says so itself. */
+	/* A host that cannot even send reports it itself. */
 	const bool cannot_send =
 	    2 * tally->send_failed > tally->own_sent + tally->send_failed;
 	const double send =
@@ -105,8 +107,8 @@ rack_loss_dead_kind(const struct rack_tally *tally, double *behind)
 		return RM_KIND_RNIC_SEND_DEAD;
 	if (receive > 0)
 		return RM_KIND_RNIC_RECEIVE_DEAD;
-	return RM_KIND_RNIC_LATE; /* both arrive: their replies are no longer waited for
-				   */
+	return RM_KIND_RNIC_LATE; /* both directions work: replies come after the
+				     time-out */
 }
 
 bool
@@ -161,7 +163,8 @@ rack_loss_is_elsewhere(const struct rack_tally *tally)
 	const double inside_lost = inside - (double)tally->inside_answered;
 	const double outside = (double)tally->outside_sent;
 	const double outside_lost = outside - (double)tally->outside_answered;
-	const double share = outside_lost / (outside + 1); /* of few it says little */
+	/* Of few probes it says little. */
+	const double share = outside_lost / (outside + 1);
 
 	if (inside_lost < 1)
 		return -inside * log1p(-share) >= ELSEWHERE_NONE_LN;
@@ -169,12 +172,13 @@ rack_loss_is_elsewhere(const struct rack_tally *tally)
 	       inside_lost <= ELSEWHERE_LOST + ELSEWHERE_NOISE * inside;
 }
 
-/* One way of an RNIC: packets that took it, and those of them that it lost. */
+/* One direction of an RNIC: packets in that direction, and those that were lost. */
 struct direction_counts {
 	double sent, lost;
 };
 
-/* Of this way's losses, give or take `off`: as many as the other's rate would bring? */
+/* Whether the losses of this direction, with an error of `off`, are as many as the
+ * other direction's rate would cause. */
 enum direction_seen { DIRECTION_UNSEEN, DIRECTION_CLEAR, DIRECTION_LOSSY };
 
 static enum direction_seen

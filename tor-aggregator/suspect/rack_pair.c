@@ -23,7 +23,8 @@ clamp(double x, uint32_t low, uint32_t high)
 	return x < high ? (uint32_t)lround(x) : high;
 }
 
-/* False: not of this rack, or one of its ends is no witness. All sizes. */
+/* False: the pair is not of this rack, or the host of one end is no witness. Reads
+ * all sizes together. */
 static bool
 read_both_sizes(
     const struct rack *rack, const struct window_pair *from, struct rack_pair *ret)
@@ -62,8 +63,8 @@ read_both_sizes(
 }
 
 /*
- * Takes the large ones out of `small`, into *large. What is missing of all is missing
- * of either size in proportion to its losses: counts do not tell sizes apart.
+ * Moves the large probes from `small` to *large. Missing probes are divided between the
+ * sizes in proportion to their losses: receive counts do not have sizes.
  */
 static void
 split_pair(
@@ -120,7 +121,7 @@ rack_pair_slack(const struct window_pair *pair, uint32_t sent, double seconds)
 {
 	const uint32_t share = (uint32_t)(SLACK_SHARE * sent / seconds);
 
-	/* Counted by the receiver, maybe, but not among those we call sent. */
+	/* The receiver may have counted some that are not in sent. */
 	return (share > SLACK_PACKETS ? share : SLACK_PACKETS) * (1 + pair->gaps) +
 	       pair->outcomes[WIRE_SENT_LATE] + pair->outcomes[WIRE_SELF_LOSS] +
 	       pair->outcomes[WIRE_STALE_QPN];

@@ -12,28 +12,29 @@
 #include "tor-aggregator/suspect/suspect_view.h"
 #include "tor-aggregator/window/rack_view.h"
 
-/* Of the share that all lose together its own probes lose this much, and so much of it
- * is lost with its best peers. */
+/* If all lose a common share of its probes, its own probes show at least this part
+ * of the share, and at least so much of it is lost with its best peers. */
 #define EVEN_SHARE 0.4
 #define REST_SHARE 0.25
-#define ACCUSES_SHARE 0.25 /* of its own probes, that a host must have lost */
+#define ACCUSES_SHARE 0.25 /* share of its own probes that a host must have lost */
 #define ACCUSES_MIN 2
-#define DEAD_SHARE 0.9 /* of its own newest probes: who still reaches it is alone */
+/* Share of its own newest probes: a peer that still reaches it is alone \. */
+#define DEAD_SHARE 0.9
 #define DEAD_MIN_NEWEST 4
 #define GOOD_MIN_NEWEST 2
 #define GOOD_SHARE 0.5
-/* Lost of round trips where nothing is at fault, twice as many as commonly are. */
+/* Lost round trips without a fault, twice as many as usual. */
 #define STRAY_MIN 3
 #define STRAY_SHARE 0.008
 
-struct words { /* of some pairs of the member, as their probers tell */
+struct words { /* sums over some pairs of the member, as their probers report them */
 	uint64_t sent, lost, newest_sent, newest_lost, failed;
-	uint64_t small_sent, small_lost; /* as rack_tally's */
+	uint64_t small_sent, small_lost; /* as in rack_tally */
 };
 
-struct peer { /* one host: its probes to the member, the member's to it */
+struct peer { /* one host: its probes to the member, and the member's to it */
 	struct words theirs, ours;
-	double share; /* that is lost of both; below 0: nothing is known of it */
+	double share; /* share lost of both; below 0: not known */
 	bool refuted;
 };
 
@@ -44,8 +45,10 @@ struct rack_support {
 
 struct sums { /* over all peers */
 	struct words ours, theirs;
-	double share;           /* of the mean peer: however much one says, it is one */
-	size_t hosts, accusers; /* with pairs at all, that have lost what they sent */
+	double share; /* mean over the peers: each counts the same, however many probes
+			 it has */
+	/* With pairs at all; those of them that lost their probes. */
+	size_t hosts, accusers;
 };
 
 int
@@ -68,7 +71,7 @@ rack_support_free(struct rack_support *support)
 	free(support);
 }
 
-/* What a peer could not send speaks against that peer alone. */
+/* Probes that a peer could not send are evidence only against that peer. */
 static void
 add(struct words *words, const struct rack_pair *pair, bool ours)
 {
@@ -103,7 +106,7 @@ share_of(const struct words *words)
 	return words->sent == 0 ? 0 : (double)words->lost / (double)words->sent;
 }
 
-/* Both sides weigh the same. */
+/* Both directions have the same weight. */
 static double
 share_with(const struct peer *peer)
 {
@@ -114,7 +117,7 @@ share_with(const struct peer *peer)
 	return (share_of(&peer->theirs) + share_of(&peer->ours)) / 2;
 }
 
-/* unblamed: without pairs of which the other end is blamed itself. */
+/* unblamed: without pairs whose other end is blamed itself. */
 static struct sums
 sum_up(struct rack_support *support, const struct rack_view *view, size_t member,
     bool unblamed)
@@ -176,8 +179,8 @@ by_share(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* By its own word, which no other may have changed: without the third of the peers that
- * it loses most to, it loses to the others too. Sorts them. */
+/* Uses only its own reports, which no other agent can change: without the third of
+ * the peers with the most losses, it still loses probes to the others. Sorts them. */
 static bool
 is_shared(struct rack_support *support, size_t host_count)
 {
@@ -199,10 +202,11 @@ is_shared(struct rack_support *support, size_t host_count)
 	return rest > 0 && rest * (double)peers >= REST_SHARE * all * (double)kept;
 }
 
-/* By everybody's: as many as may lie may really refuse it, too, and they may be more
- * than a third of those that it probes. Without those with which it loses most, never
- * more than half of `hosts`, it loses with the others too. What its own host could not
- * send no other has refused. Sorts them. */
+/* Uses all reports: as many peers as may be wrong may also really refuse it, and
+ * they may be more than a third of those that it probes. Without the peers with the
+ * most losses, never more than half of `hosts`, it still loses probes with the
+ * others. Probes that its own host could not send were not refused by a peer. Sorts
+ * them. */
 static bool
 is_unrefused(struct rack_support *support, const struct rack *rack,
     const struct sums *sums, size_t hosts)
@@ -223,7 +227,7 @@ is_unrefused(struct rack_support *support, const struct rack *rack,
 	return rest > 0 && rest >= REST_SHARE * sums->share;
 }
 
-/* By its own word: all that is newest is lost, or hardly anything leaves its host. */
+/* By its own reports: all newest probes are lost, or hardly any leaves its host. */
 static bool
 is_dead(const struct words *ours)
 {
@@ -235,7 +239,8 @@ is_dead(const struct words *ours)
 	       (double)ours->newest_lost >= DEAD_SHARE * (double)ours->newest_sent;
 }
 
-/* Who alone says that it answers, when its own host and others say it is dead. */
+/* Drops peers that alone report that it answers, while its own host and others
+ * report that it is dead. */
 static size_t
 refute(struct rack_support *support, const struct rack *rack, const struct sums *sums)
 {
@@ -256,7 +261,7 @@ refute(struct rack_support *support, const struct rack *rack, const struct sums 
 	return dead > 0 && good <= rack_max_faulty(rack) ? good : 0;
 }
 
-/* With those that are not blamed themselves hardly anything is lost. */
+/* True: with peers that are not blamed themselves hardly any probe is lost. */
 static bool
 is_stray(const struct rack_view *view, const struct sums *sums)
 {
@@ -306,12 +311,13 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	hosts = sums.hosts;
 	all_lost = sums.ours.lost + sums.theirs.lost;
 	sums = sum_up(support, view, member, true);
-	if (2 * sums.hosts < hosts) /* too few of them are left to ask */
+	if (2 * sums.hosts < hosts) /* too few of them are left */
 		sums = sum_up(support, view, member, false);
 	if (sums.ours.lost + sums.theirs.lost < all_lost && is_stray(view, &sums))
 		return false;
 	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
-		/* Its own word is one host's: more of them outweigh it. */
+		/* Its own reports are those of one host: several other hosts
+		 * outweigh it. */
 		if (sums.accusers <= max_faulty)
 			return false;
 		take_away(tally, &sums.ours);

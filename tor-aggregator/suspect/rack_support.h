@@ -1,9 +1,10 @@
 /*
- * rack_support - whether enough speaks for the blame of one RNIC, whoever lies. Pure.
+ * rack_support - decides whether enough evidence supports the blame of one RNIC, even
+ * if some agents report falsely. Pure.
  *
- * What an RNIC loses is lost of its own probes and of those to it, and all its peers
- * see it. Less than a third of a rack's agents may say what is not so: where its own
- * probes are answered, or where few peers see it alone, it is not named.
+ * Losses of an RNIC show in its own probes and in those to it, and all its peers see
+ * them. Fewer than a third of a rack's agents may report falsely: if its own probes are
+ * answered, or if only few peers see the loss, the RNIC is not named.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_RACK_SUPPORT_H
 #define TOR_AGGREGATOR_SUSPECT_RACK_SUPPORT_H
@@ -18,8 +19,8 @@ struct rack_view;
 int rack_support_new(struct rack_support **ret);
 void rack_support_free(struct rack_support *support);
 
-/* False: too little speaks for it. *tally: of this member, without what those said that
- * the others refute. Without memory nothing is refuted. */
+/* False: there is too little evidence. *tally: of this member, without the reports
+ * that others refute. Without memory no report is refuted. */
 bool rack_support_holds(struct rack_support *support, const struct rack_view *view,
     size_t member, struct rack_tally *tally);
 

@@ -12,31 +12,30 @@
 #include "tor-aggregator/suspect/rack_support.h"
 #include "tor-aggregator/window/rack_view.h"
 
-#define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: no time to name single RNICs */
+#define FAILING_NEWEST_SHARE 0.9 /* of the whole rack: then no single RNIC is named */
 #define GETS_OUT_MIN 2
 
-#define AMBIGUOUS 3.0 /* ln of a likelihood ratio: 20 to 1 is as good as equal */
+/* The ln of a likelihood ratio: below 20 to 1 the two count as equal. */
+#define AMBIGUOUS 3.0
 #define SURE RACK_LOSS_SURE
 #define CERTAIN RACK_LOSS_CERTAIN
 
 /* Windows, one per bin. */
-#define AMBIGUOUS_WINDOWS                                          \
-	3 /* before "A or B" is said: it stays in the alert's name \
-	   */
+#define AMBIGUOUS_WINDOWS \
+	3 /* before "A or B" is reported: the alert keeps that name \ */
 #define PATIENT_WINDOWS \
-	30 /* before it is said, while others stand still who may tell */
-#define UNDECIDED_WINDOWS                                          \
-	6 /* before an RNIC is called down for want of a direction \
-	   */
+	30 /* before it is reported, while stalled hosts may still decide */
+#define UNDECIDED_WINDOWS \
+	6 /* before an RNIC is reported as dead without a direction \ */
 #define UNABLE_WINDOWS 2
 #define MTU_WINDOWS 2
 #define REFUSED_WINDOWS 40
-#define LOSSY_WINDOWS 8  /* longer than a fault's onset or end takes to pass */
+#define LOSSY_WINDOWS 8  /* longer than the start or end of a fault takes */
 #define CHANGE_WINDOWS 4 /* before a named kind becomes another one */
 #define ABSENT_WINDOWS 8 /* before a named RNIC is forgotten */
-#define UNHEARD_WINDOWS                                             \
-	16 /* in which a host that stands still changes nothing: it \
-	      tells more in a moment */
+#define UNHEARD_WINDOWS                                                              \
+	16 /* windows in which a stalled host changes nothing: it will \ report more \
+	      in a moment */
 
 #define LOSSY_MIN_GAIN 20.0
 
@@ -49,8 +48,8 @@ nearer(double a, double b)
 	return a < b ? a : b;
 }
 
-/* What could stand in the place of one of a member's blamed parts. Its other sides are
- * no alternatives: its direction is decided by itself. */
+/* The member that could be at fault instead of one of the member's blamed parts. Its
+ * own other sides are no alternatives: its direction is decided separately. */
 static struct rack_finding
 weigh_alternatives(
     const struct rack_view *view, const struct rm_blamed *part, size_t mine)
@@ -84,7 +83,7 @@ weigh_alternatives(
 	return finding;
 }
 
-/* Of two parts of one RNIC, the one that is harder to explain away. */
+/* Of two parts of one RNIC, uses the one with the weaker alternatives. */
 struct rack_finding
 rack_suspect_find(const struct rack_view *view,
     const struct rm_explanation *explanation, size_t member)
@@ -134,15 +133,15 @@ count_voters(const struct rack_view *view)
 	return voters;
 }
 
-/* One that stands still or begins anew tells more in a moment. */
+/* A host that stands still or restarts will report more in a moment. */
 static bool
 is_soon_back(enum host_state state)
 {
 	return state == HOST_STALLED || state == HOST_RESTARTING;
 }
 
-/* Whether others, who tell nothing of this window, will tell of the next ones: theirs
- * are hosts that are overloaded, and not ones whose agents are gone. */
+/* True: members that are no witnesses in this window will be in the next ones: their
+ * hosts are overloaded, and their agents are not gone. */
 static bool
 others_come_back(const struct rack_view *view, size_t member)
 {
@@ -155,8 +154,8 @@ others_come_back(const struct rack_view *view, size_t member)
 	return false;
 }
 
-/* ln of how likely all that is blamed is at fault at once; an RNIC counts once, whether
- * its two sides are blamed together or apart. */
+/* The ln of the prior probability that all blamed parts are at fault at once; an
+ * RNIC counts once, whether its two sides are blamed together or separately. */
 static double
 prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 {
@@ -180,8 +179,8 @@ prior_of(const struct rack_view *view, const struct rm_explanation *explanation)
 	return sum;
 }
 
-/* Through a ToR that is dead nobody gets out. One of whose newest probes most come back
- * does: what it loses, hosts elsewhere that stand still may have lost. */
+/* No probe leaves the rack through a dead ToR. A member gets out if most of its
+ * newest probes are answered; the losses may be due to stalled hosts elsewhere. */
 static bool
 gets_out(const struct rack_tally *tally)
 {
@@ -210,15 +209,15 @@ rack_suspect_tor(const struct rack_view *view, const struct rm_explanation *expl
 		all.small_lost += tally->small_lost;
 		all.send_failed += tally->send_failed;
 	}
-	/* When nothing works any more, whatever is blamed explains it: what is likelier
-	 * to fail decides. */
+	/* When nothing works any more, any blame explains it: the prior decides. */
 	if (!is_share(all.newest_lost, all.newest_sent, FAILING_NEWEST_SHARE, 1) ||
 	    prior_of(view, explanation) > rack_legs_prior_of_tor(view->legs))
 		return RACK_WORKS;
 	return rack_loss_is_dead(&all) ? RACK_FAILS : RACK_FAILING;
 }
 
-/* A dead one: who it is, or which two it may be. False: wait for more. */
+/* Decides on a dead member: which it is, or which two it may be. False: wait for
+ * more windows. */
 static bool
 name_dead(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory,
@@ -228,7 +227,7 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 	const enum rm_kind kind = rack_loss_dead_kind(tally, &behind);
 
 	memory->undecided++;
-	if (memory->named != 0) { /* it stands; a new kind must be sure of itself */
+	if (memory->named != 0) { /* it has a verdict; a new kind must be certain */
 		ret->kind = behind >= SURE ? kind : memory->named;
 		ret->confidence = rack_suspect_confidence(SURE);
 		return true;
@@ -254,7 +253,7 @@ name_dead(const struct rack_view *view, const struct rack_tally *tally,
 	return true;
 }
 
-/* A kind that was named changes only for good reasons. */
+/* A kind that was reported changes only for good reasons. */
 static enum rm_kind
 settle_kind(struct rack_suspect_memory *memory, enum rm_kind kind)
 {
@@ -298,7 +297,7 @@ rack_suspect_settle_direction(
 	return memory->direction;
 }
 
-/* Its host has not stuttered, which may cost a packet now and then. */
+/* True: its host has not stuttered, which may cost a packet now and then. */
 static bool
 is_steady(const struct rack_view *view, size_t member)
 {
@@ -307,7 +306,8 @@ is_steady(const struct rack_view *view, size_t member)
 	return rack->hosts[rack->members[member].host_index].state == HOST_OK;
 }
 
-/* Neither dead nor well: what it is, 0 if nothing has lasted long enough. */
+/* Neither dead nor healthy: returns the kind of loss, 0 if none has lasted long
+ * enough. */
 static enum rm_kind
 name_loss(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -333,8 +333,8 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 	return memory->lossy >= LOSSY_WINDOWS ? RM_KIND_RNIC_LOSSY : 0;
 }
 
-/* Dead for a moment, and not for the first time: how many windows after it. 0: it is
- * not, or for the first time. */
+/* Dead for a moment, and not for the first time: the number of windows since the
+ * last time. 0: it is not, or for the first time. */
 static unsigned
 note_gap(const struct rack_view *view, const struct rack_tally *tally,
     const struct rack_finding *finding, struct rack_suspect_memory *memory)
@@ -380,14 +380,13 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 		memory->since = view->start;
 	loss = name_loss(view, &tally, finding, memory);
 	gap = note_gap(view, &tally, finding, memory);
-	/* Others outweigh its word that it is answered; what they count says so, too.
-	 */
+	/* Other reports outweigh its own that it is answered; and their counts
+	 * agree. */
 	if (loss != RM_KIND_RNIC_RECEIVE_DEAD && rack_loss_is_dead(&tally)) {
 		if (!name_dead(view, &tally, finding, memory, ret) &&
 		    !name_gap(&tally, finding, memory, gap, ret))
 			return false;
-		if (ret->other !=
-		    RACK_NO_OTHER) /* it may still get a name of its own */
+		if (ret->other != RACK_NO_OTHER) /* it may still be named alone */
 			return true;
 	} else {
 		memory->undecided = 0;
@@ -405,7 +404,7 @@ judge_finding(const struct rack_view *view, const struct rack_finding *finding,
 	return true;
 }
 
-/* Its host stands still: what was seen of it before is late, not over. */
+/* Its host stands still: what was seen before is delayed, not over. */
 static bool
 is_held(const struct rack_view *view, size_t member, struct rack_suspect_memory *memory)
 {
@@ -454,7 +453,7 @@ rack_suspect_name(
 	    swap ? a : b);
 }
 
-/* What others lose may be all that is lost. */
+/* All losses may be losses of others. */
 static bool
 works_now(const struct rack_tally *tally, bool blamed)
 {

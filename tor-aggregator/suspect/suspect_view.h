@@ -1,5 +1,5 @@
 /*
- * suspect_view - one window, as those see it who may name RNICs.
+ * suspect_view - the data of one window for naming RNICs.
  */
 #ifndef TOR_AGGREGATOR_SUSPECT_SUSPECT_VIEW_H
 #define TOR_AGGREGATOR_SUSPECT_SUSPECT_VIEW_H
@@ -19,7 +19,7 @@ struct rack_view { /* one window */
 	const struct rack_tally *tallies;
 	rm_wall_t start;
 	struct rack_support *support;
-	/* Of round trips so much may be lost where nothing is at fault; 0: 0.8 %. */
+	/* Share of round trips that may be lost without a fault; 0: 0.8 %. */
 	double stray_share;
 };
 
