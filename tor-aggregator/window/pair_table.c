@@ -36,7 +36,7 @@ first_slot(const struct pair_table *table, uint32_t src, uint32_t dst)
 	return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - table->slot_bits));
 }
 
-/* Twice the slots, and room for pairs in half of them. */
+/* Doubles the slots, and makes room for pairs in half of them. */
 static int
 grow(struct pair_table *table)
 {

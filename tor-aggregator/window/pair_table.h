@@ -14,17 +14,17 @@
 
 struct pair_table {
 	struct window_pair *pairs;
-	size_t count, max; /* max: pairs beyond it are refused */
+	size_t count, max; /* max: further pairs are refused */
 	uint32_t *slots;   /* 0: empty, else an index into pairs + 1 */
 	unsigned slot_bits;
 };
 
 void pair_table_init(struct pair_table *table, size_t max);
-void pair_table_release(struct pair_table *table); /* frees what it holds */
-void pair_table_clear(struct pair_table *table);   /* empty, memory kept */
+void pair_table_release(struct pair_table *table); /* frees its memory */
+void pair_table_clear(struct pair_table *table);   /* empty, memory is kept */
 
 /* Adds a pair of zeros if there is none. NULL: full, or no memory. The pointer is
- * good until the next pair is added. */
+ * valid until the next pair is added. */
 struct window_pair *pair_table_get(
     struct pair_table *table, uint32_t src, uint32_t dst);
 

@@ -1,6 +1,6 @@
 /*
- * rack_view - a rack as its judgement sees it in one window: who belongs to it, and how
- * its hosts are. Pure.
+ * rack_view - the rack in one window as the judge sees it: its members, and the states
+ * of its hosts. Pure.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_RACK_VIEW_H
 #define TOR_AGGREGATOR_WINDOW_RACK_VIEW_H
@@ -14,17 +14,17 @@
 enum host_state {
 	HOST_OK = 0,       /* heartbeats cover the window without a stall */
 	HOST_STALLED,      /* a stall or heartbeat gap inside it, not (yet) a fault */
-	HOST_STUTTERED,    /* stalls that are too short for a probe to miss its reply */
+	HOST_STUTTERED,    /* stalls too short for a probe to lose its reply */
 	HOST_AGENT_DOWN,   /* session reset and not back within the grace time */
 	HOST_AGENT_FROZEN, /* silent, its kernel acknowledges */
-	HOST_UNREACHABLE,  /* silent, nothing acknowledged: host or management path */
+	HOST_UNREACHABLE,  /* silent, no acknowledgement: host or management path */
 	HOST_RESTARTING,   /* session reset, or new incarnation, within the window or
 			      grace */
 	HOST_PAUSED,
-	HOST_UNKNOWN, /* never seen since our start */
+	HOST_UNKNOWN, /* not seen since the start of this aggregator */
 };
 
-/* What its probes and replies tell counts. */
+/* True: the results of its probes and its replies count as evidence. */
 static inline bool
 host_is_witness(enum host_state state)
 {
@@ -35,15 +35,15 @@ struct rack_member {
 	struct rm_rnic_id id;
 	const char *host, *device;
 	size_t host_index;   /* into hosts */
-	bool port_down;      /* its own host's word */
-	bool port_untold;    /* no agent is there that speaks for it */
-	uint32_t port_falls; /* so far; only differences count */
+	bool port_down;      /* as reported by its own host */
+	bool port_untold;    /* no connected agent has registered it */
+	uint32_t port_falls; /* so far; only differences matter */
 };
 
 struct host_silence {
 	int64_t ns; /* since its last heartbeat */
-	/* An agent that mostly stands still: so often for longer than a second, for
-	 * still_ns in all of the last stops_ns. 0: it does not. */
+	/* An agent that mostly stands still: number of stops longer than a second,
+	 * for still_ns in all within the last stops_ns. 0: it does not. */
 	unsigned stops;
 	int64_t still_ns, stops_ns;
 	unsigned
@@ -52,10 +52,10 @@ struct host_silence {
 
 struct rack_host {
 	const char *name;
-	enum host_state state; /* the worst over the window */
+	enum host_state state; /* the worst one in the window */
 	struct host_silence silence;
-	/* Its agent's certificate, in wall-clock seconds, if it ends soon; 0: it does
-	 * not, or nobody knows. */
+	/* When its agent's certificate expires, in wall-clock seconds, if that is
+	 * soon; 0: not soon, or not known. */
 	int64_t certificate_ends_s;
 };
 
@@ -67,16 +67,16 @@ struct rack {
 	size_t remote_count;
 	const struct rack_host *hosts;
 	size_t host_count;
-	/* By member: it tells nothing, because its port is down, or was in the window.
-	 * The judge's own; NULL. */
+	/* By member: it is no evidence, because its port is down, or was in the
+	 * window. Set by the judge itself; NULL before. */
 	const bool *excused;
 };
 
 #define RACK_MIN_HOSTS 4
 
-/* At most so many agents of a rack may report what is not so and be outvoted: less than
- * a third (Lamport, Shostak and Pease, "The Byzantine Generals Problem", 1982). 0: too
- * few hosts to tell. */
+/* The number of agents of a rack that may report falsely and still be outvoted:
+ * fewer than a third (Lamport, Shostak and Pease, "The Byzantine Generals Problem",
+ * 1982). 0: too few hosts. */
 static inline size_t
 rack_max_faulty(const struct rack *rack)
 {

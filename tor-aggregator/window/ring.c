@@ -19,7 +19,7 @@ ring_new(size_t bytes, struct ring **ret)
 
 	if (capacity == 0)
 		capacity = 1;
-	/* Untouched pages cost nothing until results come. */
+	/* calloc's untouched pages take no memory until results come. */
 	ring = calloc(1, sizeof(*ring) + capacity * sizeof(ring->results[0]));
 	if (ring == NULL)
 		return -ENOMEM;

@@ -1,7 +1,8 @@
 /*
  * ring - the last raw results of one rack, for drill-down and for evidence. Pure.
  *
- * Bounded in bytes; the oldest goes first. It never leaves the rack.
+ * Bounded in bytes; the oldest result is dropped first. The results never leave the
+ * rack's aggregator, except as answers.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_RING_H
 #define TOR_AGGREGATOR_WINDOW_RING_H
@@ -16,7 +17,7 @@
 struct ring;
 
 struct ring_result {    /* one cache line */
-	rm_mono_t sent; /* on our clock */
+	rm_mono_t sent; /* on this aggregator's clock */
 	uint64_t src_guid, dst_guid;
 	uint32_t rtt_ns, prober_delay_ns, responder_delay_ns, round_trip_ns;
 	uint32_t seq, dst_qpn;
@@ -39,7 +40,7 @@ size_t ring_count(const struct ring *ring);
 /* i-th newest; NULL past the oldest. Valid until the next ring_put. */
 const struct ring_result *ring_get(const struct ring *ring, size_t i);
 
-/* Is this RNIC at either end? */
+/* True: this RNIC is at either end. */
 bool ring_touches(const struct ring_result *result, struct wire_rnic_id id);
 
 #endif

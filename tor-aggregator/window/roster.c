@@ -23,12 +23,12 @@ struct roster_entry {
 
 struct roster {
 	char (*tors)[RM_NAME_BYTES];
-	size_t tor_count; /* the first is our own */
+	size_t tor_count; /* the first is the rack's own */
 	struct roster_entry *by_id;
 	struct roster_entry **members, **remotes;
 	size_t member_count, remote_count;
 	size_t planned_remotes;
-	const char **hosts; /* borrowed from the first member of each */
+	const char **hosts; /* borrowed from the first member of each host */
 	size_t host_count;
 	uint64_t refused;
 };
@@ -95,7 +95,7 @@ roster_find(const struct roster *roster, struct wire_rnic_id id)
 	return entry == NULL ? NULL : &entry->rnic;
 }
 
-/* The reflector of a switch has neither host nor device of its own. */
+/* The reflector of a switch has neither host nor device. */
 static bool
 sensible(const struct wire_rnic *rnic)
 {
@@ -197,7 +197,7 @@ drop(struct roster *roster, struct roster_entry *entry)
 	free(entry);
 }
 
-/* Closes the holes that `keep` leaves; returns whether there were any. */
+/* Closes the gaps of entries that `keep` drops; returns whether there were any. */
 static bool
 sweep(struct roster *roster, struct roster_entry **entries, size_t *count,
     uint32_t base, bool (*keep)(const struct roster_entry *entry))
@@ -249,9 +249,9 @@ same_place(const struct roster_rnic *a, const struct roster_rnic *b)
 	return strcmp(a->device, b->device) == 0;
 }
 
-/* Its host's agent has a new RNIC where this one was, and does not name it. One that is
- * planned beside it has come by its device's name, or an address, which says nothing.
- */
+/* True: its host's agent has a new RNIC in its place, and does not register it any
+ * more. If the plan has both, the match of a device's name or an address says
+ * nothing. */
 static bool
 is_replaced(const struct roster *roster, const struct roster_rnic *rnic)
 {
@@ -266,7 +266,7 @@ is_replaced(const struct roster *roster, const struct roster_rnic *rnic)
 	return false;
 }
 
-/* Its own agent knows better than a plan which RNIC it has. */
+/* Its own agent knows better than a plan which RNICs it has. */
 static bool
 sweep_members(struct roster *roster)
 {
@@ -279,8 +279,8 @@ sweep_members(struct roster *roster)
 	return sweep(roster, roster->members, &roster->member_count, 0, keep_member);
 }
 
-/* An RNIC that has changed sides starts afresh on the other one; *changed is then
- * set. Returns its entry, or NULL with *r set when it is refused, and counted. */
+/* An RNIC that changes between member and remote starts anew; *changed is then set.
+ * Returns its entry, or NULL with *r set when it is refused, and counted. */
 static struct roster_entry *
 roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
     bool *changed, int *r)
@@ -301,7 +301,7 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		uint32_t base = member ? WINDOW_REMOTE_BASE : 0;
 		uint32_t at = entry->rnic.index - base;
 
-		/* The last one takes its place. */
+		/* The last one takes its index. */
 		list[at] = list[--*count];
 		list[at]->rnic.index = base + at;
 		drop(roster, entry);
@@ -314,8 +314,8 @@ roster_place(struct roster *roster, const struct wire_rnic *rnic, bool member,
 		roster->refused++;
 		return NULL;
 	}
-	/* What its own agent says is fresher than any plan; whose it is, the plan says.
-	 */
+	/* Data of its own agent is newer than any plan; but the plan decides which
+	 * host owns it. */
 	if (strcmp(entry->rnic.host, rnic->host) != 0 &&
 	    strcmp(entry->rnic.former, rnic->host) != 0)
 		entry->rnic.registered = false;
@@ -357,7 +357,8 @@ roster_plan(struct roster *roster, const struct wire_plan_view *view)
 	}
 	if (sweep_members(roster))
 		changed = true;
-	/* Remote RNICs come and go with every plan; their holes can wait a while. */
+	/* Remote RNICs change with every plan; gaps in their numbers may stay for a
+	 * while. */
 	if (roster->remote_count > 2 * plan->remote_count + 64 &&
 	    sweep(roster, roster->remotes, &roster->remote_count, WINDOW_REMOTE_BASE,
 		keep_remote))
@@ -383,7 +384,7 @@ roster_register(struct roster *roster, const struct wire_rnic *rnic)
 	struct roster_entry *entry = roster_entry(roster, rnic->id);
 	int r;
 
-	/* Its agent registers anew with every change: before that it has left. */
+	/* Its agent registers again with every change: before that it has left. */
 	fell = entry != NULL && entry->rnic.reported_up && rnic->link == WIRE_LINK_DOWN;
 	r = rm_name_valid(rnic->host) ? 0 : -EINVAL;
 	if (r == 0 && roster_is_anothers(roster, rnic->id, rnic->host))
@@ -448,7 +449,7 @@ roster_leave(struct roster *roster, const char *host)
 	}
 }
 
-/* ---- RNICs elsewhere that services of our rack talk to, planned or not ---- */
+/* ---- remote RNICs that services of the rack talk to, planned or not ------------- */
 
 int
 roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now)
@@ -463,7 +464,7 @@ roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now)
 	}
 	for (size_t i = 0; i < rnic->tor_count; i++)
 		if (strcmp(rnic->tors[i], roster->tors[0]) == 0)
-			return -EINVAL; /* it is for its agent to say so */
+			return -EINVAL; /* only its agent may report that */
 	entry = roster_place(roster, rnic, false, &changed, &r);
 	if (entry != NULL) {
 		entry->rnic.served = true;
@@ -491,7 +492,7 @@ roster_unserve(struct roster *roster)
 		entry->rnic.served = false;
 }
 
-/* ---- who is in it ---- */
+/* ---- the members of the rack ---- */
 
 const char *
 roster_tor(const struct roster *roster)

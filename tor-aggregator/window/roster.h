@@ -1,10 +1,11 @@
 /*
- * roster - who is in one ToR's rack, and whom else its plan names. Pure.
+ * roster - the members of one ToR's rack, and the other RNICs that its plan names.
+ * Pure.
  *
- * Fed by the plan and by what agents register; an RNIC keeps its index for as long
- * as it can, so that a plan that only grows disturbs no window. Members count from 0,
- * remote RNICs from WINDOW_REMOTE_BASE. Names from outside are checked here; what
- * is malformed or beyond the limits is refused and counted.
+ * Filled by the plan and by agents' registrations; an RNIC keeps its index for as long
+ * as possible, so that a plan that only grows disturbs no window. Members count from 0,
+ * remote RNICs from WINDOW_REMOTE_BASE. Names from outside are checked here; malformed
+ * ones and those beyond the limits are refused and counted.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_ROSTER_H
 #define TOR_AGGREGATOR_WINDOW_ROSTER_H
@@ -19,7 +20,8 @@
 
 struct roster;
 
-#define ROSTER_MAX_TORS 1024 /* names told apart; the rest shares the last number */
+/* ToRs with a number of their own; all others share the last number. */
+#define ROSTER_MAX_TORS 1024
 
 struct roster_rnic {
 	struct wire_rnic_id id;
@@ -34,55 +36,56 @@ struct roster_rnic {
 	uint16_t lid;
 	uint8_t link; /* enum wire_link */
 	bool authenticates;
-	uint32_t link_falls; /* from not down to down, as its agent told */
-	bool reported_up;    /* not down, as its agent told last */
+	uint32_t link_falls; /* changes to down, as its agent reported */
+	bool reported_up;    /* not down, as its agent reported last */
 	bool planned;        /* in the newest plan */
-	bool registered;     /* by an agent in this life of ours */
+	bool registered;     /* by an agent since the start of this aggregator */
 	bool served;         /* a service of the rack talks to it */
-	rm_mono_t learned;   /* when a question about it was answered last; 0: never */
+	rm_mono_t learned;   /* when the last answer about it came; 0: never */
 };
 
 int roster_new(const char *tor, struct roster **ret);
 void roster_free(struct roster *roster);
 
 /*
- * Takes over a plan's members and remote RNICs. Members that are neither planned
- * nor registered leave. Returns 1 when indexes have changed (renumber the
- * window), 0 when all that was known kept its own, or -ENOMEM.
+ * Takes over a plan's members and remote RNICs. Members that are neither planned nor
+ * registered are removed. Returns 1 when indexes have changed (renumber the window), 0
+ * when all known RNICs kept theirs, or -ENOMEM.
  */
 int roster_plan(struct roster *roster, const struct wire_plan_view *view);
 
-/* An agent speaks for this RNIC, which is attached to our ToR. Same returns;
- * -EINVAL: a bad name or id; -EPERM: it is another host's; -ENOSPC: the rack is full.
- */
+/* An agent registers this RNIC, which is attached to the rack's ToR. Same return
+ * values; -EINVAL: a bad name or id; -EPERM: it belongs to another host; -ENOSPC:
+ * the rack is full. */
 int roster_register(struct roster *roster, const struct wire_rnic *rnic);
 
-/* Its host has got another name: a plan that has the former one is older. */
+/* Its host has another name now: a plan with the former name is older. */
 void roster_rename(struct roster *roster, struct wire_rnic_id id, const char *former,
     const char *host);
 
-/* All RNICs of the host's registration are registered: members that it does not name
- * any more, and in whose place (its device, or an address) it has one that no plan
- * names yet, leave whatever the plan says. Same returns. */
+/* Call it when all RNICs of the host's registration are registered: removes members
+ * that are not in it any more, if one of its RNICs that no plan names yet has their
+ * device or address, whatever the plan says. Same return values. */
 int roster_replace(struct roster *roster, const char *host);
 
-/* By the newest plan or an agent that is there, it is not that host's. */
+/* True: by the newest plan or a connected agent, it does not belong to that host. */
 bool roster_is_anothers(
     const struct roster *roster, struct wire_rnic_id id, const char *host);
 
-/* The host's agent is gone: what no plan names leaves with the next plan. */
+/* The host's agent is gone: members that no plan names are removed with the next
+ * plan. */
 void roster_leave(struct roster *roster, const char *host);
 
 /*
- * An RNIC outside that a service of our rack talks to: it stays while it is served,
- * also when no plan names it. What a plan or an agent says of it goes before. 0,
- * without any change of indexes; -EINVAL: a bad name or id, or of our own ToR;
- * -ENOSPC; -ENOMEM.
+ * A remote RNIC that a service of the rack talks to: it stays while it is served, also
+ * when no plan names it. Data from a plan or an agent has priority. 0, without any
+ * change of indexes; -EINVAL: a bad name or id, or of the rack's own ToR; -ENOSPC;
+ * -ENOMEM.
  */
 int roster_learn(struct roster *roster, const struct wire_rnic *rnic, rm_mono_t now);
-/* It is served. False: not known here. */
+/* Marks it as served. False: not known here. */
 bool roster_serve(struct roster *roster, struct wire_rnic_id id);
-/* Nobody is served any more: what still is, is said again. */
+/* Marks all as not served: those that still are, are marked again. */
 void roster_unserve(struct roster *roster);
 
 const char *roster_tor(const struct roster *roster);
@@ -91,13 +94,13 @@ const struct roster_rnic *roster_find(
     const struct roster *roster, struct wire_rnic_id id);
 size_t roster_members(const struct roster *roster);
 size_t roster_remotes(const struct roster *roster);
-size_t roster_hosts(const struct roster *roster); /* that have members */
+size_t roster_hosts(const struct roster *roster); /* number of hosts with members */
 const struct roster_rnic *roster_member(const struct roster *roster, size_t i);
 const struct roster_rnic *roster_remote(const struct roster *roster, size_t i);
 const struct roster_rnic *roster_at(const struct roster *roster, uint32_t index);
 const char *roster_host(const struct roster *roster, size_t i);
 const char *roster_tor_name(const struct roster *roster, uint16_t number); /* or "" */
-/* RNICs that found no place so far: malformed, another host's, or beyond a bound. */
+/* RNICs refused so far: malformed, of another host, or beyond a limit. */
 const uint64_t *roster_refused(const struct roster *roster);
 
 #endif

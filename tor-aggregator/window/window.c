@@ -5,10 +5,11 @@
 
 #include "tor-aggregator/window/pair_table.h"
 
-#define MAX_BINS 1024 /* of a ring, whatever the options say */
-#define NEWEST_BINS 2 /* what newest_sent and newest_lost look at */
+#define MAX_BINS 1024 /* size of the ring, whatever the options say */
+#define NEWEST_BINS 2 /* bins in newest_sent and newest_lost */
 
-/* Receive counts of one member: complete from .. through, on our clock. */
+/* Receive counts of one member: complete from .. through, on this aggregator's
+ * clock. */
 struct coverage {
 	bool known;
 	int64_t from_ns, through_ns;
@@ -21,7 +22,7 @@ struct window {
 	int64_t
 	    next; /* number of the bin that closes next; it starts at next * bin_ns */
 	int64_t current,
-	    current_start_ns; /* the bin last added to: spares a division */
+	    current_start_ns; /* of the bin that was last added to: saves a division */
 	rm_mono_t partial_until, doubtful_until;
 	struct coverage *coverage; /* by member */
 	size_t coverage_count;
@@ -93,7 +94,7 @@ window_free(struct window *window)
 	free(window);
 }
 
-/* The same as outcomes, of large probes alone. */
+/* The same outcomes, of large probes only. */
 static void
 add_size(struct window_large *large, const struct wire_result *result)
 {
@@ -196,7 +197,7 @@ window_arrived(struct window *window, uint32_t src, uint32_t dst, rm_mono_t from
 	return status;
 }
 
-/* NULL: not a member, or no memory; then its counts just stay unknown. */
+/* NULL: not a member, or no memory; then its counts stay unknown. */
 static struct coverage *
 coverage_of(struct window *window, uint32_t dst)
 {
@@ -226,8 +227,7 @@ window_counts_through(struct window *window, uint32_t dst, rm_mono_t through)
 	if (coverage == NULL)
 		return;
 	if (!coverage->known) {
-		/* Counts are differences: the first report only says where they begin.
-		 */
+		/* Counts are differences: the first report is only their base. */
 		*coverage = (struct coverage){ true, through.ns, through.ns };
 		return;
 	}
@@ -248,8 +248,8 @@ is_counted(const struct window *window, uint32_t dst, int64_t start_ns, int64_t 
 }
 
 /*
- * What has not been reported of a bin by the time it closes is lost to it, so
- * counts that were not complete by then begin again after it.
+ * Counts of a bin that are not reported by the time it closes are lost, so counts that
+ * were incomplete by then begin again after it.
  */
 static void
 cut_coverage(struct window *window, int64_t bin_end_ns)
@@ -279,7 +279,7 @@ sum_large(struct window_large *to, const struct window_large *from, bool newest)
 	}
 }
 
-/* -ENOMEM: not all of the bin is in the sum. */
+/* -ENOMEM: the sum does not have all of the bin. */
 static int
 sum_bin(struct window *window, int64_t bin, bool newest)
 {

@@ -1,12 +1,12 @@
 /*
  * window - counts per pair and time bin, from raw results and receive counts. Pure.
  *
- * Bins of bin_ns on the aggregator's monotonic clock, by send time. A bin closes
- * when every reporting agent has reported past its end plus the probe time-out, or
- * after a bounded wait; what comes later is late, counted, and changes nothing. The
- * judge looks at the sum of the last judge_bins closed bins: bins are never recomputed.
+ * Bins of bin_ns on the aggregator's monotonic clock, by send time. A bin closes when
+ * every reporting agent has reported beyond its end plus the probe time-out, or after a
+ * bounded wait; later results count as late, and change nothing. The judge uses the sum
+ * of the last judge_bins closed bins: bins are never recomputed.
  *
- * RNICs are indexes: members of the rack from 0, remote RNICs from FOREIGN_BASE.
+ * RNICs are indexes: members of the rack from 0, remote RNICs from WINDOW_REMOTE_BASE.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_WINDOW_H
 #define TOR_AGGREGATOR_WINDOW_WINDOW_H
@@ -25,12 +25,12 @@ struct window;
 
 struct window_options {
 	int64_t bin_ns;      /* 250 ms */
-	unsigned judge_bins; /* 4: what the judge sees is one second */
+	unsigned judge_bins; /* 4: the judged window is one second */
 	unsigned open_bins;  /* bins that can be open at once: 40 */
 	int64_t timeout_ns;  /* the agents' probe time-out, 500 ms */
 	int64_t wait_ns; /* bounded wait past bin end + timeout: 500 ms (batch age 200 +
 			    300) */
-	size_t max_pairs; /* beyond: refused and counted; 131072 */
+	size_t max_pairs; /* more are refused and counted; 131072 */
 };
 
 enum window_status { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
@@ -38,14 +38,14 @@ enum window_status { WINDOW_COUNTED, WINDOW_LATE, WINDOW_REFUSED };
 struct window_closed { /* one closing; valid until the next call */
 	rm_mono_t start,
 	    end;      /* of the judged window: judge_bins bins ending with the newest */
-	bool partial; /* cut by our own start or stall */
+	bool partial; /* cut short by a start or stall of this aggregator */
 	const struct window_pair *pairs;
 	size_t pair_count;
 };
 
 int window_new(
     const struct window_options *options, rm_mono_t now, struct window **ret);
-/* From now on, of the bins that are open, too. */
+/* Applies to open bins, too. */
 void window_set_timeout(struct window *window, int64_t timeout_ns);
 void window_free(struct window *window);
 
@@ -53,8 +53,8 @@ void window_free(struct window *window);
 enum window_status window_add(struct window *window, rm_mono_t sent,
     const struct wire_result *result, uint32_t src, uint32_t dst);
 
-/* A reply to a probe that has been told as lost: counted in the bin that closes next.
- */
+/* A reply to a probe that has been reported as lost: counted in the bin that closes
+ * next. */
 void window_overdue(struct window *window, const struct wire_result *result,
     uint32_t src, uint32_t dst);
 
@@ -66,20 +66,21 @@ enum window_status window_arrived(struct window *window, uint32_t src, uint32_t 
 void window_counts_through(struct window *window, uint32_t dst, rm_mono_t through);
 
 /*
- * Closes the next bin if it is due: everything_through is the least time up to which
- * all reporting agents' results are in (their last heartbeat minus time-out), or now
- * when there is no such agent. Returns true and fills *ret; call until false.
+ * Closes the next bin if it is due: everything_through is the smallest time up to which
+ * the results of all reporting agents have come (their last heartbeat minus time-out),
+ * or now when there is no such agent. Returns true and fills *ret; call until false.
  */
 bool window_close(struct window *window, rm_mono_t now, rm_mono_t everything_through,
     struct window_closed *ret);
 
-/* We were stalled for long or have just started: bins up to now are partial. */
+/* This aggregator was stalled for long or has just started: bins up to now are
+ * partial. */
 void window_mark_partial(struct window *window, rm_mono_t until);
-/* We were stalled for a moment: bins up to now are partial unless they are closed with
- * everything in. */
+/* This aggregator was stalled for a moment: bins up to now are partial unless all
+ * results are in when they close. */
 void window_mark_doubtful(struct window *window, rm_mono_t until);
 
-/* Members or remote RNICs were renumbered: forget all pairs, keep the clock. */
+/* Members or remote RNICs were renumbered: forgets all pairs, keeps the clock. */
 void window_renumber(struct window *window);
 
 #endif

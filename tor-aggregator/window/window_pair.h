@@ -1,5 +1,5 @@
 /*
- * window_pair - what came of the probes of one pair of RNICs, in a bin or a window.
+ * window_pair - outcomes of the probes of one pair of RNICs, in a bin or a window.
  */
 #ifndef TOR_AGGREGATOR_WINDOW_WINDOW_PAIR_H
 #define TOR_AGGREGATOR_WINDOW_WINDOW_PAIR_H
@@ -10,18 +10,19 @@
 #include "rackmesh/core/clock.h"
 #include "schemas/wire.h"
 
-/* Of a pair's probes those above WIRE_ROCE_SMALL_BYTES: an MTU that is too small
- * swallows them and no other. */
+/* Of a pair's probes those above WIRE_ROCE_SMALL_BYTES: only they are lost by too
+ * small an MTU. */
 struct window_large {
 	uint32_t answered, lost, failed; /* failed: could not be sent */
 	uint32_t newest_sent, newest_lost;
-	uint16_t bytes, small_bytes; /* the largest seen, and the largest small one */
+	/* sizes: the largest of all, and the largest small one. */
+	uint16_t bytes, small_bytes;
 };
 
-/* A round trip that took so long is slow. */
+/* A round trip that takes this long is slow. */
 #define WINDOW_SLOW_NS WIRE_SLOW_NS
 
-/* By the prober's own clock it may be a host that is slow. */
+/* By the prober's own clock a slow host may look like a slow network. */
 static inline bool
 window_is_timed(uint8_t outcome, uint8_t stamp_source)
 {
@@ -29,7 +30,7 @@ window_is_timed(uint8_t outcome, uint8_t stamp_source)
 	       stamp_source != WIRE_STAMP_USER;
 }
 
-/* In the network, where the responder's share is known. */
+/* The time in the network, if the responder's share is known. */
 static inline uint32_t
 window_took_ns(uint8_t flags, uint32_t rtt_ns, uint32_t round_trip_ns)
 {
@@ -39,18 +40,19 @@ window_took_ns(uint8_t flags, uint32_t rtt_ns, uint32_t round_trip_ns)
 struct window_pair { /* sums over the judged window; src is always a member */
 	uint32_t src, dst;
 	uint8_t kind;              /* enum wire_probe_kind of the latest result */
-	struct window_large large; /* counted in outcomes and newest too */
+	struct window_large large; /* included in outcomes and newest too */
 	uint32_t outcomes[WIRE_OUTCOMES];
-	uint32_t timed;   /* of those that were answered: by stamps of port or kernel */
-	uint32_t slow;    /* of those that were timed */
-	uint32_t overdue; /* replies that came now, to probes of before that are counted
-			   * as lost */
+	/* Answered probes that were timed by stamps of port or kernel. */
+	uint32_t timed;
+	uint32_t slow;    /* part of timed */
+	uint32_t overdue; /* replies received now, to earlier probes that were counted
+			     as lost */
 	uint32_t newest_sent,
-	    newest_lost; /* of the newest two bins: NO_REPLY as lost */
+	    newest_lost; /* in the newest two bins: NO_REPLY counts as lost */
 	double
 	    arrived; /* probes of src that dst's reflector reported, spread over time */
 	bool counted; /* dst is a member whose reports cover the window */
-	uint8_t gaps; /* in the time that all this is of: each has edges of its own */
+	uint8_t gaps; /* gaps in the time of these counts: each has edges of its own */
 };
 
 #endif
