@@ -26,7 +26,8 @@ aggregator_claim(
 	};
 }
 
-/* Its address is another's, and not where we ourselves listen. */
+/* True: its address is that of another daemon, and not one where this aggregator
+ * listens. */
 static void
 check_peers(struct rm_check *check, const struct aggregator_config *config)
 {
@@ -63,7 +64,7 @@ check_switch(
 	rm_check_file(check, at, config->authorities);
 }
 
-/* The daemon starts without them, since a rack must be watched all the same. */
+/* The daemon starts without them, because racks must be monitored all the same. */
 static void
 check_collectors(struct rm_check *check, const struct aggregator_config *config)
 {

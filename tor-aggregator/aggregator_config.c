@@ -20,8 +20,7 @@ static const struct rm_option tor_options[] = {
 	{ "name", RM_STRING, TOR_AT(name), NULL, 1, 63, RM_REQUIRED,
 	  "name of the ToR, as agents and topology call it", NULL, NULL, 0 },
 	{ "primary", RM_BOOL, TOR_AT(primary), "true", 0, 0, 0,
-	  "true at one of the ToR's two aggregators, which is active while it "
-	  "can be; false at the other, which stands by", NULL, NULL, 0 },
+	  "true at one of the ToR's two aggregators, which is active whenever it can be; false at the other, which is standby", NULL, NULL, 0 },
 	{ "peer.name", RM_STRING, TOR_AT(peer_name), "", 0, 63, 0,
 	  "name of the ToR's other aggregator; \"\": there is none, and a ToR with \"primary: false\" and no peer never sends an alert", NULL, NULL, 0 },
 	{ "peer.address", RM_STRING, TOR_AT(peer_address), "", 0, 262, 0,
@@ -39,7 +38,7 @@ const struct rm_option aggregator_options[] = {
 	  "address:port where host-agents connect, on the management network", NULL, NULL, 0 },
 	RM_CREDENTIALS_OPTIONS(struct aggregator_config, credentials),
 	{ "tors", RM_TABLE, AT(tors), NULL, 1, WIRE_MAX_TORS, RM_REQUIRED,
-	  "the ToRs whose racks it watches", NULL, tor_options,
+	  "the ToRs whose racks it monitors", NULL, tor_options,
 	  sizeof(struct aggregator_tor_config) },
 	{ "controllers", RM_LIST, AT(controllers), NULL, 0,
 	  AGGREGATOR_MAX_CONTROLLERS, 0,
@@ -119,7 +118,8 @@ check_tors(const struct check *check)
 	return 0;
 }
 
-/* One name is one daemon at one address; it has a ToR with us only where we say so. */
+/* One name is one daemon at one address; it shares a ToR with this aggregator only
+ * if the config says so. */
 static int
 check_peers(const struct check *check)
 {

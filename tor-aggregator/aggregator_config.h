@@ -21,9 +21,9 @@
 
 struct aggregator_tor_config {
 	char *name;
-	bool primary; /* with a peer: it is the active one while it can; without: it
-			 sends the alerts */
-	char *peer_name, *peer_address; /* "": there is no other one */
+	bool primary; /* with a peer: it is active whenever it can be; without: it is
+			 active */
+	char *peer_name, *peer_address; /* "": there is no other aggregator */
 	struct switch_config counters;  /* of the switch itself */
 };
 
@@ -52,7 +52,7 @@ struct aggregator_config {
 	uint64_t max_results_per_s;
 	char *http_listen, *http_socket; /* "": nowhere */
 	char *https_listen;              /* "": nowhere */
-	char *http_tokens;               /* "": none are taken */
+	char *http_tokens;               /* "": no tokens are accepted */
 	struct rm_list http_names;       /* of char * */
 	int log_level;
 };
@@ -67,6 +67,7 @@ int aggregator_config_read(
     struct aggregator_config *config, const char *path, struct rm_error *error);
 /* True: one of its ToRs has a second aggregator. */
 bool aggregator_config_has_peers(const struct aggregator_config *config);
-void aggregator_config_clear(struct aggregator_config *config); /* zeroed is fine */
+/* All zero is allowed. */
+void aggregator_config_clear(struct aggregator_config *config);
 
 #endif

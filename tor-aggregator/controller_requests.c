@@ -93,7 +93,7 @@ brake_agent(struct controller_requests *controller_requests, struct agent *agent
 	const struct wire_brake *brake = brake_store_get(controller_requests->brake);
 	struct wire_bytes bytes;
 
-	if (brake->version == 0) /* nobody has said anything yet */
+	if (brake->version == 0) /* no brake was received yet */
 		return;
 	if (wire_write_brake(controller_requests->writer, brake, &bytes) == 0 &&
 	    agent_server_send(controller_requests->aggregator->links, agent, &bytes) ==
@@ -134,7 +134,7 @@ take_brake(
 	return 0;
 }
 
-/* ---- whose address is this? ---- */
+/* ---- which RNIC has this address ---- */
 
 static bool
 reports_for(const struct agent *agent, struct wire_rnic_id id)
@@ -153,7 +153,7 @@ answer(struct controller_requests *controller_requests, struct agent *agent,
 
 	if (rnic != NULL)
 		out.rnic = *rnic;
-	/* Nobody gets a key but for an RNIC of its own. */
+	/* An RNIC gets a key only if its own agent asks. */
 	if (rnic != NULL && key != NULL && key->epoch != 0 &&
 	    reports_for(agent, (struct wire_rnic_id){ key->src_guid, key->src_port }))
 		out.key = *key;
@@ -163,8 +163,8 @@ answer(struct controller_requests *controller_requests, struct agent *agent,
 		controller_requests->counts.resolve_failed++;
 }
 
-/* Whoever is asked for is about to be probed, perhaps by RNICs in several racks.
- * fresh: it may be better than what they know. */
+/* An RNIC that is asked for will be probed soon, perhaps by RNICs in several racks:
+ * adds it to them. fresh: it may be newer than what they know. */
 static void
 learn(struct controller_requests *controller_requests, const struct agent *agent,
     const struct wire_rnic *rnic, bool fresh)
@@ -189,7 +189,7 @@ learn(struct controller_requests *controller_requests, const struct agent *agent
 		address_book_stale(&controller_requests->book);
 }
 
-/* To who asked, if that life of it is still there. */
+/* Answers the agent that asked, if it still has the same incarnation. */
 static void
 answer_asker(struct controller_requests *controller_requests,
     const struct resolver_asker *asker, const struct wire_rnic *rnic,
@@ -207,7 +207,7 @@ answer_asker(struct controller_requests *controller_requests,
 		answer(controller_requests, agent, asker->token, rnic, key);
 }
 
-/* A question of the agent's: *up is the token of what is to be sent. */
+/* Registers a request of the agent: *up is the token for the controller. */
 static int
 ask(struct controller_requests *controller_requests, const struct agent *agent,
     uint64_t token, bool ours, uint64_t *up)
@@ -223,7 +223,7 @@ ask(struct controller_requests *controller_requests, const struct agent *agent,
 	return resolver_ask(controller_requests->resolver, rm_mono_now(), &asker, up);
 }
 
-/* r: what writing the question said. */
+/* r: result of writing the request. */
 static int
 send_up(struct controller_requests *controller_requests, int r, uint64_t up,
     const struct wire_bytes *bytes)
@@ -266,13 +266,13 @@ controller_requests_resolve(struct controller_requests *controller_requests,
 
 	known = address_book_find(&controller_requests->book, aggregator->racks,
 	    aggregator->rack_count, &resolve->address, rm_mono_now(), &rnic, &old);
-	/* Of another rack's RNIC only the controller can make a key. */
+	/* For an RNIC of another rack only the controller can make a key. */
 	keyed = !known || resolve->prober.guid == 0 || !rnic.authenticates ||
 		key_store_pair(aggregator->keys, resolve->prober, rnic.id, &key);
 	if ((!known || old || !keyed) &&
 	    ask_address(controller_requests, agent, resolve, false) == 0)
 		return;
-	/* What is old is better than nothing. */
+	/* An old answer is better than none. */
 	if (known) {
 		controller_requests->counts.resolved_here++;
 		learn(controller_requests, agent, &rnic, false);

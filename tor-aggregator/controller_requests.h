@@ -1,5 +1,5 @@
 /*
- * controller_requests - messages of controllers besides plans: the brake, answers to
+ * controller_requests - messages of controllers except plans: the brake, answers to
  * agents' requests, and drill-downs.
  *
  * The brake is saved, and sent to every agent at once and to each new one. An agent's
@@ -30,14 +30,14 @@ struct controller_requests_counts {
 	uint64_t drills, drills_failed;
 };
 
-/* aggregator: borrowed; its racks exist. The saved brake is in force at once. Logs the
- * reason when it fails. */
+/* aggregator: borrowed; its racks exist. The saved brake applies at once. Logs the
+ * reason on failure. */
 int controller_requests_new(
     struct tor_aggregator *aggregator, struct controller_requests **ret);
 void controller_requests_free(
     struct controller_requests *controller_requests); /* after the worker */
 
-/* controller_link_listen's on_order. */
+/* Callback on_order of controller_link_listen. */
 int controller_requests_take(
     enum wire_kind kind, const uint8_t *data, size_t len, void *arg);
 

@@ -15,7 +15,7 @@ main(int argc, char **argv)
 
 	rm_log_open("tor-aggregator");
 
-	r = aggregator_config_load(&config, argc, argv); /* has said what is wrong */
+	r = aggregator_config_load(&config, argc, argv); /* has logged the error */
 	if (r != 0)
 		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	rm_config_log_level(config.log_level);
@@ -27,7 +27,7 @@ main(int argc, char **argv)
 	}
 	r = tor_aggregator_new(loop, &config, &aggregator);
 	if (r < 0)
-		goto out; /* has said why */
+		goto out; /* has logged the error */
 	rm_loop_on_reload(loop, tor_aggregator_reload, aggregator);
 
 	r = rm_loop_run(loop);

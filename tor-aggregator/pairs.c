@@ -24,9 +24,10 @@
 
 #define JUDGE_NS (100 * RM_NS_PER_MS)
 #define STANDING_NS (250 * RM_NS_PER_MS)
-#define BEATEN_NS (1500 * RM_NS_PER_MS) /* an agent that is heard */
+/* Age of a heartbeat up to which an agent counts as \ connected. */
+#define BEATEN_NS (1500 * RM_NS_PER_MS)
 
-/* ---- what we tell ---- */
+/* ---- sending ---- */
 
 static void pairs_on_standing(
     size_t other, const struct wire_standing *standing, void *arg);
@@ -53,7 +54,8 @@ pairs_report(struct pairs *pairs, size_t tor, const struct rm_incident *incident
 		report(pairs, tor, incident);
 }
 
-/* We speak no more: what we have told of, until they tell of it. */
+/* This aggregator is standby now: sends the incidents that it has notified, until
+ * the other one reports them itself. */
 static void
 pairs_report_owed(struct pairs *pairs, size_t tor)
 {
@@ -65,7 +67,8 @@ pairs_report_owed(struct pairs *pairs, size_t tor)
 			report(pairs, tor, rm_incidents_get(incidents, n));
 }
 
-/* If we speak: what is open, and ends that not everybody was told of. */
+/* If this aggregator is active: sends the open incidents, and ends that not all
+ * receivers know. */
 static void
 pairs_report_all(struct pairs *pairs, size_t tor)
 {
@@ -102,7 +105,7 @@ pairs_report_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 			continue;
 		roles[standing.role_count++] =
 		    (struct wire_tor_role){ aggregator->tors[i], configs[i].primary };
-		/* Who is not warm cannot be expected to do anything. */
+		/* An aggregator that is not ready yet cannot take over. */
 		if (pairs->pairs[i].met || !pairs->pairs[i].peer.primary)
 			tors[standing.tor_count++] = (struct wire_tor_standing){
 				.tor = aggregator->tors[i],
@@ -128,7 +131,8 @@ rack_number(const struct tor_aggregator *aggregator, const struct tor_rack *rack
 	return i;
 }
 
-/* An agent that is heard counts once for every ToR of ours that it has an RNIC at. */
+/* A connected agent counts once for every ToR of this aggregator that it has an RNIC
+ * at. */
 static void
 count_agent(struct pairs *pairs, const struct agent *agent)
 {
@@ -160,8 +164,8 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 	}
 }
 
-/* Whom nobody speaks to may be cut off: he believes that receivers are there when they
- * have answered since. */
+/* An aggregator without any connection may be cut off: it counts receivers as
+ * reachable only if they have answered since. */
 static void
 doubt_delivery(struct pairs *pairs, struct pair *pair, rm_mono_t now)
 {
@@ -197,7 +201,7 @@ look_around(struct pairs *pairs, rm_mono_t now)
 	agent_server_mute(aggregator->links, !delivers);
 }
 
-/* For the log: what is known of the ToR's other aggregator. */
+/* For the log: the known state of the ToR's other aggregator. */
 static const char *
 other_state(const struct peer *peer, rm_mono_t now)
 {
@@ -229,7 +233,8 @@ turn(struct pairs *pairs, size_t tor, bool active)
 		    aggregator->tors[tor], other, state);
 		tor_aggregator_go_standby(aggregator, tor);
 		pairs_report_owed(pairs, tor);
-		/* One that speaks already has told of all that it has open. */
+		/* If the other one is active already, it has sent all that it has
+		 * open. */
 		if (!pairs->pairs[tor].peer.other_is_active) {
 			pairs->pairs[tor].synced = false;
 			tor_rack_doubt(aggregator->racks[tor]);
@@ -280,7 +285,7 @@ pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now)
 
 /* ---- life ---- */
 
-/* Its number; each name is one link. */
+/* The index of its link; each name has one link. */
 static size_t
 number_of(struct pairs *pairs, struct peer_link_other *others,
     const struct aggregator_tor_config *tor)
@@ -292,7 +297,7 @@ number_of(struct pairs *pairs, struct peer_link_other *others,
 	if (i == pairs->other_count) {
 		others[i] = (struct peer_link_other){ .name = tor->peer_name };
 		pairs->names[i] = tor->peer_name;
-		/* That it is one was checked with the config. */
+		/* The address was checked with the config. */
 		(void)rm_endpoint_parse(tor->peer_address, &others[i].endpoint);
 		pairs->other_count++;
 	}
@@ -377,7 +382,7 @@ pairs_free(struct pairs *pairs)
 	free(pairs);
 }
 
-/* ---- What the other aggregators tell ---- */
+/* ---- Receiving ---- */
 
 static size_t
 tor_of(const struct pairs *pairs, size_t other, const char *name)
@@ -401,15 +406,15 @@ pairs_on_session(size_t other, void *arg)
 		tor_rack_doubt(pairs->aggregator->racks[i]);
 		if (!pairs->pairs[i].peer.primary)
 			pairs_report_all(pairs, i);
-		/* It may have turned to speak by a word that came over the link before.
-		 */
+		/* A message before may have made this aggregator active on the link. */
 		pairs_report_owed(pairs, i);
 	}
 	pairs_report_standing(pairs, other, rm_mono_now());
 }
 
-/* Its first word, after all that it has told of if it speaks. A primary that goes on
- * tells of what it has open; one that steps back has been told. */
+/* Handles the first state of the other one, after its incidents if it is active. A
+ * primary that stays active sends its open incidents; one that goes standby has
+ * received those of the other. */
 static void
 meet(struct pairs *pairs, size_t tor)
 {
@@ -429,7 +434,7 @@ meet(struct pairs *pairs, size_t tor)
 	}
 }
 
-/* While it does not speak, what it has told of is perhaps not all. */
+/* While the other one is not active, what it has sent may be incomplete. */
 static void
 synchronise(struct pairs *pairs, size_t tor, bool other_is_active, rm_mono_t now)
 {
@@ -451,8 +456,8 @@ synchronise(struct pairs *pairs, size_t tor, bool other_is_active, rm_mono_t now
 		pairs->aggregator->incidents_changed[tor] = true;
 }
 
-/* Both are told to speak, or neither is: the one whose name comes first does, until a
- * person mends it. */
+/* Both configs say primary, or neither does: the aggregator whose name comes first
+ * acts as the primary, until an operator corrects it. */
 static void
 take_role(struct pairs *pairs, size_t tor, bool their_primary)
 {
@@ -542,13 +547,14 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	rack = aggregator->racks[tor];
 	active = tor_rack_is_active(rack);
 	if (theirs.resolved.ns != 0) {
-		/* While we speak, the end is ours to see. */
+		/* While this one is active, it decides when the incident ends. */
 		if (!active && tor_rack_end(rack, theirs.id, theirs.resolved,
 				   theirs.notified_resolved, rm_mono_now()))
 			aggregator->incidents_changed[tor] = true;
 		return;
 	}
-	/* What they owe us may have ended since they told us of it. */
+	/* An incident that the other one still has to end may have ended since it
+	 * was sent. */
 	known = find_id(rack, theirs.id);
 	if (active && known != NULL && known->resolved.ns != 0) {
 		pairs_report(pairs, tor, known);
@@ -559,7 +565,7 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	aggregator->incidents_changed[tor] = true;
 }
 
-/* ---- How the pairs are: for the API and the metrics ---- */
+/* ---- State of the pairs, for the API and the metrics ---- */
 
 #define N(name) "rackmesh_aggregator_" name
 #define L(field) offsetof(struct peer_link_counts, field)
@@ -643,7 +649,7 @@ pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics)
 		if (r == 0)
 			r = rm_metrics_gauge(metrics, pairs, N("active"), label,
 			    "1 while this aggregator sends the alerts and summaries of "
-			    "the ToR; 0: it stands by.",
+			    "the ToR; 0: it is standby.",
 			    read_active, rack);
 		if (r == 0)
 			r = rm_metrics_gauge(metrics, pairs, N("pair_primary_conflict"),

@@ -21,10 +21,11 @@ struct rm_incident;
 struct rm_metrics;
 struct tor_aggregator;
 
-/* Call it after the incidents are restored and the agents' server is made, and before
- * that listens. ToRs without another aggregator are active or not by their config. */
+/* Call it after the incidents are restored and the agents' server is created, and
+ * before that listens. ToRs without another aggregator are active or not by their
+ * config. */
 int pairs_new(struct tor_aggregator *aggregator, struct pairs **ret);
-void pairs_free(struct pairs *pairs); /* before the links of agents */
+void pairs_free(struct pairs *pairs); /* before the links of agents are freed */
 
 /* Every tick. */
 void pairs_tick(struct pairs *pairs, rm_mono_t now);
@@ -35,8 +36,7 @@ void pairs_report(struct pairs *pairs, size_t tor, const struct rm_incident *inc
 
 /* NULL: it has no other aggregator. New reference. */
 json_t *pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now);
-/* A ToR of which both aggregators are primary by their configs, or neither; NULL:
- * none. */
+/* A ToR for which both configs say primary, or neither does; NULL: none. */
 const char *pairs_quarrel(const struct pairs *pairs);
 int pairs_metrics(struct pairs *pairs, struct rm_metrics *metrics);
 

@@ -11,7 +11,7 @@
 #define PAIRS_NOBODY SIZE_MAX
 
 struct pair {         /* one ToR's */
-	size_t other; /* of the links; NOBODY: it has none */
+	size_t other; /* index in the links; NOBODY: it has none */
 	struct peer peer;
 	struct peer_own own;
 	/* Since when neither it nor any agent is connected; ns 0: one is. */
@@ -29,7 +29,7 @@ struct pairs {
 	struct peer_links *links;
 	struct wire_writer *writer;
 	struct pair pairs[WIRE_MAX_TORS];
-	const char *names[WIRE_MAX_TORS]; /* by the links' numbers; borrowed */
+	const char *names[WIRE_MAX_TORS]; /* indexed as the links; borrowed */
 	size_t other_count;
 	rm_mono_t judged;
 	rm_mono_t stood[WIRE_MAX_TORS]; /* when our state was last sent to it */

@@ -49,7 +49,7 @@
 #include "tor-aggregator/tor_aggregator_notified.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
-/* ---- The HTTP face: where it listens ---- */
+/* ---- The HTTP server: where it listens ---- */
 
 static int
 tor_aggregator_serve_http(struct tor_aggregator *aggregator)
@@ -106,7 +106,7 @@ tor_aggregator_serve_http(struct tor_aggregator *aggregator)
 	return r;
 }
 
-/* ---- What probes are authenticated with: from the controllers to the agents ---- */
+/* ---- Keys of probes: from the controllers to the agents ---- */
 
 static int
 tor_aggregator_start_keys(struct tor_aggregator *aggregator)
@@ -123,7 +123,7 @@ tor_aggregator_start_keys(struct tor_aggregator *aggregator)
 
 #define WORKER_JOBS 256
 #define ASK_SINKS_NS (3 * RM_NS_PER_S)
-#define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* one largest pinglist and to spare */
+#define MAX_AGENT_OUTPUT_BYTES (24u << 20) /* more than one largest pinglist */
 
 static int
 start_racks(struct tor_aggregator *aggregator)
@@ -145,7 +145,7 @@ start_racks(struct tor_aggregator *aggregator)
 		int r;
 
 		options.tor = tors[i].name;
-		/* Of two, whoever has to finds it out. */
+		/* If there are two aggregators, pairs decides which one is active. */
 		options.active = tors[i].primary && tors[i].peer_name[0] == 0;
 		options.id_seed = rm_random_u64();
 		r = tor_rack_new(&options, &callbacks, rm_mono_now(), rm_wall_now(),
@@ -160,8 +160,8 @@ start_racks(struct tor_aggregator *aggregator)
 	return 0;
 }
 
-/* Its parent must exist: a mistyped path is not to be made true. Without a disk that
- * takes it, all that is kept there is kept in memory. */
+/* Its parent must exist: a mistyped path must not be created. If the disk cannot be
+ * used, everything is kept in memory. */
 static int
 start_state(struct tor_aggregator *aggregator)
 {
@@ -180,7 +180,7 @@ start_state(struct tor_aggregator *aggregator)
 	return 0;
 }
 
-/* Plans of an earlier life first, then files; whichever is newer counts. */
+/* Plans from before the restart first, then files; the newer one counts. */
 static int
 start_plans(struct tor_aggregator *aggregator)
 {
@@ -385,7 +385,7 @@ start_switches(struct tor_aggregator *aggregator)
 	return r;
 }
 
-/* Which of the racks an ESXi host is of. */
+/* Index of the ESXi host's rack. */
 static size_t
 rack_of_hypervisor(
     const struct tor_aggregator *aggregator, const struct hypervisor_config *config)
@@ -605,7 +605,7 @@ tor_aggregator_free(struct tor_aggregator *aggregator)
 	pairs_free(aggregator->pairs);
 	pinglist_sender_free(aggregator->pinglist_sender);
 	agent_server_free(aggregator->links);
-	/* Its jobs answer to the store and the uplink, so it goes first. */
+	/* Its jobs use the store and the report spool, so it is freed first. */
 	rm_worker_free(aggregator->worker);
 	plan_store_free(aggregator->plans);
 	key_store_free(aggregator->keys);

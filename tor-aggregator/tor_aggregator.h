@@ -1,7 +1,8 @@
 /*
- * tor_aggregator - the daemon: wires agents, racks, controllers, alerts and uplink.
+ * tor_aggregator - the daemon: connects agents, racks, controllers, alerts and the
+ * report spool.
  *
- * The only place that knows all modules, and the one that logs for them.
+ * Only this file knows all modules, and logs for them.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_H
@@ -10,12 +11,12 @@ struct aggregator_config;
 struct rm_loop;
 struct tor_aggregator;
 
-/* config: borrowed; a reload changes it. Has said why when it fails. */
+/* config: borrowed; a reload changes it. Has logged the reason when it fails. */
 int tor_aggregator_new(struct rm_loop *loop, struct aggregator_config *config,
     struct tor_aggregator **ret);
 void tor_aggregator_free(struct tor_aggregator *aggregator);
 
-/* rm_loop_on_reload: reads the config again, and plan files that have changed. */
+/* For rm_loop_on_reload: reads the config again, and plan files that have changed. */
 void tor_aggregator_reload(void *arg);
 
 #endif

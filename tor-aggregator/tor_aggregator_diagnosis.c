@@ -97,7 +97,7 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 	const struct wire_rnic_id id = { verdict->rnic.guid, verdict->rnic.port };
 	const struct diagnoses *diagnoses = diagnoses_of(aggregator, rack);
 
-	/* Of "A or B" nobody knows which one it is. */
+	/* For "A or B" it is not known which RNIC it is. */
 	if (diagnoses != NULL && verdict->part.type == RM_PART_RNIC &&
 	    strstr(verdict->part.name, RM_PART_OR) == NULL)
 		diagnoses_tell(diagnoses, id, verdict->evidence.counters,
@@ -131,8 +131,8 @@ take_probes(struct diagnoses *diagnoses, const struct tor_rack *rack, rm_mono_t 
 
 /* ---- the proof ---- */
 
-/* What a port has counted is told of the RNIC whose cable ends in it, as LLDP tells;
- * else of the port itself, at the rack that its cable leads from or to. */
+/* A port's counters belong to the RNIC at the other end of its cable, by LLDP; else
+ * to the port itself, at the rack at either end of its cable. */
 static void
 diagnose_port(const struct tor_aggregator *aggregator, size_t at,
     const struct switch_list *list, const struct evidence *evidence, rm_mono_t read)
@@ -160,7 +160,7 @@ diagnose_port(const struct tor_aggregator *aggregator, size_t at,
 	    evidence, read);
 }
 
-/* at: of a switch that is no rack's. */
+/* at: index of a switch that belongs to no rack. */
 static void
 take_other_switch(struct tor_aggregator *aggregator, size_t at)
 {
@@ -180,7 +180,7 @@ take_other_switch(struct tor_aggregator *aggregator, size_t at)
 		    rm_mono_add(shown.reading.at, shown.reading.took_ns));
 }
 
-/* at: of a rack's switch, in read_switches. */
+/* at: index of a rack's switch, in read_switches. */
 static void
 take_switch(struct tor_aggregator *aggregator, size_t at)
 {
@@ -203,7 +203,7 @@ take_switch(struct tor_aggregator *aggregator, size_t at)
 	}
 }
 
-/* i: of the ESXi host, in the config. */
+/* i: index of the ESXi host in the config. */
 static void
 take_hypervisor(struct tor_aggregator *aggregator, size_t i)
 {
@@ -227,7 +227,7 @@ take_hypervisor(struct tor_aggregator *aggregator, size_t i)
 	}
 }
 
-/* Before they are judged: what was judged before is of another round. */
+/* Called before they are judged: the last judgement is of another round. */
 static void
 prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
     const struct tor_rack *rack, rm_mono_t now)
@@ -247,9 +247,9 @@ prove(struct rack_proof *proof, const struct diagnoses *diagnoses,
 	proof->ended = now;
 }
 
-/* ---- where pauses begin ---- */
+/* ---- the origins of pauses ---- */
 
-/* The RNIC at the port counts the same pauses from its end. */
+/* The RNIC at the port counts the same pauses from its side. */
 static void
 add_rates_of_rnic(
     struct pause_port *port, const struct diagnoses *diagnoses, struct wire_rnic_id id)
@@ -271,11 +271,11 @@ add_rates_of_rnic(
 	}
 }
 
-struct port_names { /* that a port borrows */
+struct port_names { /* names that a port borrows */
 	char neighbor[PAUSE_NAME_BYTES];
 };
 
-/* Of the ESXi hosts that are read the one of that name; NULL: none, or several. */
+/* The ESXi host of that name among those that are read; NULL: none, or several. */
 static const char *
 hypervisor_named(const struct tor_aggregator *aggregator, const char *name)
 {
@@ -304,7 +304,7 @@ is_vmnic(const char *text)
 	       digits[strspn(digits, "0123456789")] == '\0';
 }
 
-/* A vmnic passes no pause on, either. False: it is none that is known. */
+/* A vmnic passes no pauses on, either. False: no vmnic that is known. */
 static bool
 find_vmnic(const struct tor_aggregator *aggregator,
     const struct switch_neighbor *neighbor, struct pause_port *port,
@@ -363,14 +363,14 @@ is_quiet(const struct pause_port *port)
 	return true;
 }
 
-/* Known to be 0. */
+/* True: certainly 0. */
 static bool
 is_off(const struct evidence *evidence, unsigned gauge)
 {
 	return (evidence->there[gauge] & 1) != 0 && evidence->value[gauge][0] == 0;
 }
 
-/* at: of the switch, in read_switches and in the graph. */
+/* at: index of the switch, in read_switches and in the graph. */
 static int
 add_ports(const struct tor_aggregator *aggregator, size_t at,
     struct neighbors_elsewhere *elsewhere, struct pause_graph *graph)
@@ -404,7 +404,7 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 		if (switch_list_find_port(shown.list, evidence.port, &i) == 0)
 			neighbor = switch_list_neighbor(shown.list, i);
 		if (neighbor != NULL) {
-			/* Of a quiet one no RNIC of another rack is looked for. */
+			/* For a quiet port RNICs of other racks are not searched. */
 			find_neighbor(aggregator, at, neighbor,
 			    is_quiet(&port) ? NULL : elsewhere, &port, &names);
 			port.neighbor = names.neighbor;
@@ -414,8 +414,8 @@ add_ports(const struct tor_aggregator *aggregator, size_t at,
 	return r;
 }
 
-/* A reading of two or more has counted in it, is not too old, and none has failed
- * since: where pauses go on while it fails to answer, others count them. */
+/* True: two readings or more have counters in it, it is not too old, and none has
+ * failed since: pauses that continue while it does not answer are counted by others. */
 static bool
 is_recent(const struct collector_shown *reading, rm_mono_t now)
 {
@@ -424,7 +424,7 @@ is_recent(const struct collector_shown *reading, rm_mono_t now)
 		   DIAGNOSES_FRESH_NS + 3 * reading->interval_ns;
 }
 
-/* hold_ns: longer by the longest interval of the readings. */
+/* hold_ns: extended by the longest interval of the readings. */
 static int
 fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
     struct pause_graph *graph, int64_t *hold_ns)
@@ -459,7 +459,8 @@ fill_graph(const struct tor_aggregator *aggregator, rm_mono_t now,
 	return r;
 }
 
-/* Has any switch been read since the last judgement, and is that long enough ago? */
+/* True: a switch has been read since the last judgement, and that is long enough
+ * ago. */
 static bool
 is_due(const struct tor_aggregator *aggregator, rm_mono_t now, rm_mono_t *newest)
 {

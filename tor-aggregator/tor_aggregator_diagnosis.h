@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_diagnosis - the part of the wiring that brings agents' counters, those
- * of switches and the racks' probes to diagnosis/, and has it judge.
+ * tor_aggregator_diagnosis - the part of the wiring that passes the counters of agents
+ * and switches and the racks' probes to diagnosis/, and starts its judgements.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
@@ -19,29 +19,29 @@ struct wire_port_row;
 
 struct rack_proof {
 	struct proof *proof;
-	rm_mono_t ended;            /* the last round; 0: none */
-	struct summary_marks marks; /* as told last */
-	rm_mono_t switch_at;        /* the reading that was told last */
+	rm_mono_t ended;            /* of the last round; 0: there was none */
+	struct summary_marks marks; /* as last reported */
+	rm_mono_t switch_at;        /* the reading that was last passed on */
 };
 
-/* Where pauses begin that spread over the switches that are read. */
+/* The origins of pauses that spread over the switches that are read. */
 struct pauses {
 	struct pause_findings findings;
 	/* Of the last judgement: */
 	rm_mono_t at;      /* 0: there was none */
-	rm_mono_t newest;  /* the newest reading */
-	size_t old;        /* switches without a recent one */
+	rm_mono_t newest;  /* time of the newest reading */
+	size_t old;        /* switches without a recent reading */
 	uint64_t left_out; /* ports and pauses beyond the limits */
 };
 
 int tor_aggregator_start_diagnosis(struct tor_aggregator *aggregator);
 void tor_aggregator_end_diagnosis(struct tor_aggregator *aggregator);
 
-/* For agent_links; arg is the aggregator. */
+/* Callback of agent_server; arg is the aggregator. */
 void tor_aggregator_on_counters(
     struct agent *agent, const struct wire_counter_report *view, void *arg);
 
-/* What the counters of a verdict's RNIC tell, into its evidence. */
+/* Adds the counters of a verdict's RNIC to its evidence. */
 void tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct rm_verdict *verdict);
 
@@ -50,7 +50,7 @@ void tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 size_t tor_aggregator_ports_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct wire_port_row *rows, size_t room);
 
-/* At each tick; judges one rack at most. */
+/* Call it at each tick; judges one rack at most. */
 void tor_aggregator_diagnosis_tick(
     struct tor_aggregator *aggregator, rm_mono_t now, rm_wall_t wall);
 

@@ -36,14 +36,15 @@
 
 #define TICK_NS (50 * RM_NS_PER_MS)
 #define TICKS_PER_S 20
-#define PATHS_PER_S 64 /* of one rack, told to the controller */
-/* Later than this, we stood still; then sockets are emptied before a bin closes. */
+#define PATHS_PER_S 64 /* of one rack, reported to the controller */
+/* A tick later than this was a stall of this process; then sockets are emptied
+ * before a bin closes. */
 #define STALL_NS (300 * RM_NS_PER_MS)
 #define HOLD_NS (500 * RM_NS_PER_MS)
 /*
- * A member that no agent has spoken for since our start, or since it was planned, is
- * unknown for this long; then its agent counts as down. That is what we truly know:
- * nobody speaks for it. Whether its host lives, too, we cannot tell.
+ * A member for which no agent has connected since the start, or since it was planned,
+ * is unknown for this long; then its agent counts as down. Nothing more is known: no
+ * agent is there for it. Whether its host is down, too, is not known.
  */
 #define UNHEARD_NS (10 * RM_NS_PER_S)
 
@@ -70,7 +71,7 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 	struct wire_summary full = *summary;
 
 	if (!tor_rack_is_active(rack))
-		return; /* the other aggregator tells */
+		return; /* the other aggregator sends it */
 	if (full.has_state) {
 		full.ports = ports;
 		full.port_count = tor_aggregator_ports_report(
@@ -114,7 +115,7 @@ tor_aggregator_rack_callbacks(
 	};
 }
 
-/* Roster indexes may have changed: everybody looks its RNICs up again. */
+/* Roster indexes may have changed: all agents look their RNICs up again. */
 static void
 place_agents(struct tor_aggregator *aggregator)
 {
@@ -124,7 +125,7 @@ place_agents(struct tor_aggregator *aggregator)
 	controller_requests_roster(aggregator->controller_requests);
 }
 
-/* settings NULL: its agent is too old to tell. */
+/* settings NULL: its agent is too old to report them. */
 static void
 compare_settings(struct tor_aggregator *aggregator, size_t t,
     const struct wire_rnic *rnic, const struct wire_settings *settings)
@@ -137,7 +138,7 @@ compare_settings(struct tor_aggregator *aggregator, size_t t,
 		    rnic->device, rnic->host);
 }
 
-/* Into the rack of every ToR of ours that the RNIC says it is attached to. */
+/* Adds the RNIC to the rack of every ToR of this aggregator that it is attached to. */
 static void
 register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic,
     const struct wire_settings *settings)
@@ -159,7 +160,8 @@ register_rnic(struct tor_aggregator *aggregator, const struct wire_rnic *rnic,
 		}
 }
 
-/* The former name's are this one's in every rack, whatever its plan says. */
+/* RNICs of the former name belong to this host in every rack, whatever its plan
+ * says. */
 static void
 rename_rnics(struct tor_aggregator *aggregator, const struct agent *agent)
 {
@@ -308,7 +310,7 @@ expect_anew(struct tor_aggregator *aggregator)
 		drift_regroup(aggregator->drifts[t], fresh, rm_wall_now());
 }
 
-/* The reload may be because a key or a password is right now. */
+/* The reload may have followed the correction of a key or a password. */
 static void
 retry_collectors(struct tor_aggregator *aggregator)
 {
@@ -338,12 +340,12 @@ tor_aggregator_reload(void *arg)
 	if (r < 0)
 		rm_log_error(
 		    r, "cannot use the new receivers of alerts, restart the daemon");
-	tor_aggregator_load_plans(aggregator, config); /* says what is wrong */
+	tor_aggregator_load_plans(aggregator, config); /* logs the error */
 	expect_anew(aggregator);
 	retry_collectors(aggregator);
 }
 
-/* The least time up to which all agents of the rack that report have reported. */
+/* The smallest time up to which all agents of the rack that report have reported. */
 static rm_mono_t
 everything_through(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack, rm_mono_t now)
@@ -375,7 +377,7 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 		return;
 	aggregator->stalls++;
 	aggregator->stalled_ns += (uint64_t)late_ns;
-	/* One that began before the last was made up for makes it longer. */
+	/* A stall that began before the last one was made up for extends it. */
 	if (now.ns - late_ns >= aggregator->hold_until.ns)
 		aggregator->still_ns = 0;
 	aggregator->still_ns += late_ns;
@@ -390,7 +392,7 @@ notice_stall(struct tor_aggregator *aggregator, rm_mono_t now)
 	    0, "event loop stalled for %lld ms", (long long)(late_ns / RM_NS_PER_MS));
 }
 
-/* What traces have found, for the topology. */
+/* Reports paths from traces, for the topology. */
 static void
 send_paths(struct tor_aggregator *aggregator, rm_mono_t now)
 {
@@ -418,7 +420,7 @@ send_paths(struct tor_aggregator *aggregator, rm_mono_t now)
 	aggregator->controller_link_informed = connection;
 }
 
-/* Of the hosts that are there: of another nobody knows. */
+/* Only of hosts that are connected: others are not known. */
 static void
 look_at_hosts(
     const struct tor_aggregator *aggregator, struct tor_rack *rack, rm_wall_t wall)
@@ -471,7 +473,7 @@ on_tick(void *arg)
 		for (size_t i = 0; i < aggregator->rack_count; i++)
 			look_at_hosts(aggregator, aggregator->racks[i], wall);
 	}
-	/* Ticks that we missed are not made up. */
+	/* Missed ticks are not repeated. */
 	while (aggregator->deadline.ns <= now.ns)
 		aggregator->deadline = rm_mono_add(aggregator->deadline, TICK_NS);
 	rm_timer_at(aggregator->tick, aggregator->deadline);
@@ -493,11 +495,12 @@ tor_aggregator_start_ticking(struct tor_aggregator *aggregator)
 	return 0;
 }
 
-/* Who is talked to is found anew this often; plans forget nobody meanwhile. */
+/* The peers of services are searched again this often; plans do not forget any peer
+ * meanwhile. */
 #define SERVED_NS (60 * RM_NS_PER_S)
-#define PEERS_PER_REPORT                                              \
-	16 /* that the controller is asked for: the rest has its turn \
-	      with the next report */
+#define PEERS_PER_REPORT                                                          \
+	16 /* number to ask the controller for: the others follow \ with the next \
+	      report */
 
 static bool
 owns(struct wire_rnic_id id, void *arg)
@@ -507,7 +510,8 @@ owns(struct wire_rnic_id id, void *arg)
 	return agent_owns(arg, id, &hint) != NULL;
 }
 
-/* After a restart of ours, say: agents go on probing whom we have forgotten. */
+/* Needed after a restart of this aggregator: agents continue to probe peers that it
+ * has forgotten. */
 static void
 learn_peers(struct tor_aggregator *aggregator, struct agent *agent,
     const struct service_host *host)

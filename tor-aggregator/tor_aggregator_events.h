@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_events - what the daemon does when something happens: the half of the
- * wiring that runs inside the loop. Only tor_aggregator.c includes it.
+ * tor_aggregator_events - the daemon's reactions to events: the half of the wiring that
+ * runs inside the loop. Only tor_aggregator.c includes it.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
@@ -30,24 +30,24 @@ void tor_aggregator_on_resolve(
 void tor_aggregator_on_join(
     struct agent *agent, const struct wire_join *join, void *arg);
 int tor_aggregator_on_drill(const uint8_t *data, size_t len, void *aggregator);
-void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer one is in the store */
+void tor_aggregator_on_plan(size_t tor, void *arg); /* a newer plan is in the store */
 
-/* The config's plan files; the first that cannot be used is said, and returned. */
+/* Loads the config's plan files; the first error is logged, and returned. */
 int tor_aggregator_load_plans(
     struct tor_aggregator *aggregator, const struct aggregator_config *config);
 int tor_aggregator_start_ticking(struct tor_aggregator *aggregator);
 
-/* What agents tell of service flows: kept to be shown, and their peers made known to
- * the racks whose RNICs probe them. */
+/* Takes agents' reports of service flows: they are kept for display, and the racks
+ * whose RNICs probe their peers get to know these peers. */
 
-/* For agent_links; arg is the aggregator. */
+/* Callback of agent_server; arg is the aggregator. */
 void tor_aggregator_on_services(
     struct agent *agent, const struct wire_services_view *view, void *arg);
 
 /* Once a second. */
 void tor_aggregator_services_tick(struct tor_aggregator *aggregator, rm_mono_t now);
 
-/* The config's receivers of alerts are others now. In tor_aggregator.c. */
+/* The config has other receivers of alerts now. In tor_aggregator.c. */
 int tor_aggregator_alert_to(struct tor_aggregator *aggregator);
 
 #endif

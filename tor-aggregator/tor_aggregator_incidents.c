@@ -16,7 +16,8 @@
 #include "tor-aggregator/tor_aggregator_state.h"
 
 #define MAX_PATH 4096
-/* Between attempts to write what no disk took, and of ports that fall all the time. */
+/* Pause between attempts to write a file that the disk did not take, or for ports
+ * that go down all the time. */
 #define FILE_AGAIN_TICKS 20
 
 static bool
@@ -30,8 +31,9 @@ has_open(const struct tor_rack *rack, const struct rm_part *part)
 	return false;
 }
 
-/* A host's rails end in several racks, and each finds it: its alert is one. The
- * first rack that has it open speaks; the last that had it resolves. */
+/* The RNICs of a host may be in several racks, and each rack finds its fault: there
+ * must be one alert. The first rack that has it open sends the alert; the last that
+ * had it resolves it. */
 static bool
 another_is_active(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
     const struct rm_part *part, bool before_it_only)
@@ -47,7 +49,7 @@ another_is_active(const struct tor_aggregator *aggregator, const struct tor_rack
 	return false;
 }
 
-/* NULL: nothing is kept. */
+/* NULL: no files are kept. */
 static const struct rm_incident_file *
 file_of(const struct tor_aggregator *aggregator, const struct tor_rack *rack)
 {
@@ -137,7 +139,7 @@ rack_restored(struct tor_aggregator *aggregator, size_t i)
 		bool resolved = incident->resolved.ns != 0;
 
 		if (resolved && has_open(rack, part)) {
-			/* It came back, and so it has no end any more. */
+			/* It came back, and so it is not resolved any more. */
 			tor_aggregator_mark_notified(aggregator, i, incident->id, true);
 			continue;
 		}
@@ -172,7 +174,7 @@ tor_aggregator_restore_incidents(struct tor_aggregator *aggregator)
 		    aggregator->incident_files[i], rm_alerts_look, aggregator->alerts);
 		rack_restore(aggregator, i);
 	}
-	/* All of them first: a host's alert is spoken by one rack only. */
+	/* All are restored first, because only one rack sends the alert of a host. */
 	for (size_t i = 0; i < aggregator->rack_count; i++)
 		if (tor_rack_is_active(aggregator->racks[i]))
 			rack_restored(aggregator, i);
@@ -199,7 +201,8 @@ tor_aggregator_keep_incidents(struct tor_aggregator *aggregator, rm_wall_t wall)
 	}
 }
 
-/* As it was told last, should that have been lost: the same point of the history. */
+/* Sends its state again, in case the last message was lost: it is the same point in
+ * the database. */
 static void
 report_again(
     struct tor_aggregator *aggregator, size_t i, const struct rm_incident *incident)
@@ -244,7 +247,7 @@ tor_aggregator_fire(
 	aggregator->incidents_changed[i] = true;
 }
 
-/* What ended in an earlier life of ours without everybody hearing of it goes now. */
+/* Sends the ends from before a restart that not all receivers know. */
 static void
 fire_ends(struct tor_aggregator *aggregator, size_t i)
 {

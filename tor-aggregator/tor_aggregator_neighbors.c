@@ -37,7 +37,7 @@ match_of(const struct switch_neighbor *neighbor, const struct roster_rnic *rnic)
 							     : MATCH_HOST;
 }
 
-/* Its port's id is a MAC or the name of an interface, no bare number. */
+/* True: its port's id is a MAC or the name of an interface, not only a number. */
 static bool
 reports_port(const struct switch_neighbor *neighbor)
 {
@@ -51,18 +51,18 @@ struct search {
 	const struct switch_neighbor *neighbor;
 	enum match match;               /* the best so far */
 	const struct roster_rnic *rnic; /* so matched */
-	bool whole_name;                /* the host's, with its domain or without */
-	bool many_hosts, many_rnics;    /* as well matched by its name */
+	bool whole_name;             /* the host's name, with its domain or without */
+	bool many_hosts, many_rnics; /* others match the name as well */
 };
 
-/* As two plans name it. */
+/* The same RNIC, named by two plans. */
 static bool
 is_same(const struct roster_rnic *a, const struct roster_rnic *b)
 {
 	return a->id.guid == b->id.guid && a->id.port == b->id.port;
 }
 
-/* True: that is the one. */
+/* True: this one is it. */
 static bool
 look_at(struct search *search, const struct roster_rnic *rnic)
 {
@@ -91,7 +91,7 @@ look_at(struct search *search, const struct roster_rnic *rnic)
 	return false;
 }
 
-/* Does another port of the switch tell of that RNIC as well? */
+/* True: another port of the switch names that RNIC as well. */
 static bool
 is_claimed(const struct read_switch *one, const struct search *search)
 {
@@ -187,7 +187,8 @@ find_elsewhere(const struct tor_aggregator *aggregator, size_t at,
 	return result_of(&aggregator->read_switches[at], &search);
 }
 
-/* True: its name is a switch's; of several with that name before the domain none. */
+/* True: its name is a switch's; if several have that name without their domains,
+ * none. */
 static bool
 find_switch(const struct tor_aggregator *aggregator, size_t at, const char *name,
     struct neighbor *ret)

@@ -4,7 +4,7 @@
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/tor_aggregator_state.h"
 
-/* ToRs, links and switches are the analyzer's to alert on. */
+/* The analyzer sends the alerts on ToRs, links and switches. */
 static bool
 has_alerts(const struct rm_part *part)
 {
@@ -40,7 +40,7 @@ tor_aggregator_mark_notified(
 	pairs_report(aggregator->pairs, i, find_id(aggregator->racks[i], id));
 }
 
-/* One rack's word was for all that have it. */
+/* The alert of one rack counts for all racks that have the incident. */
 static void
 mark_equals(struct tor_aggregator *aggregator, size_t i, const struct rm_part *part,
     bool resolved)
@@ -68,7 +68,8 @@ tor_aggregator_on_notified(uint64_t id, bool resolved, void *arg)
 	if (incident == NULL)
 		return;
 	tor_aggregator_mark_notified(aggregator, own, id, resolved);
-	/* Else it is late news, and the others' may be of another time. */
+	/* Else the notification is old, and the incidents of other racks may be of
+	 * another time. */
 	if ((incident->resolved.ns != 0) != resolved)
 		return;
 	for (size_t i = 0; i < aggregator->rack_count; i++)
@@ -109,7 +110,7 @@ tor_aggregator_note_notified(struct tor_aggregator *aggregator,
 
 	if (event == RM_INCIDENT_UPDATED || (!active && !resolved))
 		return;
-	/* Of what somebody has heard, he has to hear the end. */
+	/* Receivers that got the opening have to get the end. */
 	if (!active && incident->notified_opened && has_alerts(part))
 		return;
 	if (tor_aggregator_alerts_on(rack, part) &&

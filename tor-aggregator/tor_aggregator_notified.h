@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_notified - which incidents' openings and ends everybody has heard of.
- * A part of the wiring.
+ * tor_aggregator_notified - which openings and ends of incidents all receivers know. A
+ * part of the wiring.
  *
  * It is kept over a restart, and the other aggregator of the ToR knows it, too.
  */
@@ -16,20 +16,22 @@
 struct tor_aggregator;
 struct tor_rack;
 
-/* rm_alert_options' on_notified: it need not be told again after a restart. */
+/* Callback on_notified of rm_alert_options: it need not be sent again after a
+ * restart. */
 void tor_aggregator_on_notified(uint64_t incident, bool resolved, void *aggregator);
 
-/* Is it ours, now, to send alerts of? */
+/* True: this aggregator has to send its alerts now. */
 bool tor_aggregator_alerts_on(const struct tor_rack *rack, const struct rm_part *part);
 
-/* Of the tor-th rack. */
+/* For the tor-th rack. */
 void tor_aggregator_mark_notified(
     struct tor_aggregator *aggregator, size_t tor, uint64_t id, bool resolved);
-/* Whether somebody else's opening on the same part was told: then this one was, too. */
+/* True: another opening for the same part was notified: then this one counts as
+ * notified, too. */
 bool tor_aggregator_opening_was_notified(
     const struct tor_aggregator *aggregator, const struct rm_part *part);
-/* What is not ours to alert on is no news that waits for anybody. Of what is open while
- * another one speaks, nobody was told by us: we may have to. */
+/* If the alert is not to be sent by this aggregator, nothing waits for it. Openings
+ * while the other one is active were not notified by this one: it may have to do it. */
 void tor_aggregator_note_notified(struct tor_aggregator *aggregator,
     const struct tor_rack *rack, enum rm_incident_event event,
     const struct rm_incident *incident);

@@ -30,7 +30,7 @@ of_peer(const struct peer_version *peer)
 		.connected = peer->connected };
 }
 
-/* peers: room for all agents and PEER_VERSIONS_MAX. Returns how many. */
+/* peers: has room for all agents and PEER_VERSIONS_MAX. Returns their number. */
 static size_t
 list_peers(const struct tor_aggregator *aggregator, struct wire_version *peers)
 {
@@ -79,7 +79,7 @@ tor_aggregator_report_versions(struct tor_aggregator *aggregator)
 		return;
 	peers = calloc(room, sizeof(*peers));
 	if (peers == NULL)
-		return; /* the next second */
+		return; /* tries again in the next second */
 	versions.peers = peers;
 	versions.peer_count = list_peers(aggregator, peers);
 	fresh.hash = hash_peers(peers, versions.peer_count);

@@ -11,36 +11,36 @@
 #include "rackmesh/metrics/counter_delta.h"
 #include "rackmesh/net/lookup.h"
 
-/* The first readings of all begin within: two aggregators of a ToR do not ask at once.
- */
+/* The first readings start within this time, at random: so the two aggregators of a
+ * ToR do not ask at once. */
 #define START_NS RM_NS_PER_S
 
-/* Look-ups that may run: what others leave is for the rack's own ToR, and what that
- * leaves for those whom the daemon dials. */
+/* Look-ups that other devices may use: the rest is for the rack's own ToR, and the
+ * resolver's remaining places are for the daemon's connections. */
 #define OTHERS_LOOKUPS (RM_LOOKUPS_MAX / 2)
 #define OWN_LOOKUPS (RM_LOOKUPS_MAX - 4)
 
 struct collector {
 	struct collector_options options;
 	struct rm_timer *turn, *deadline;
-	struct rm_timer *attempt; /* at one of several addresses */
+	struct rm_timer *attempt; /* time-out of one of several addresses */
 
-	/* Of the reading under way. */
+	/* State of the running reading. */
 	bool reading;
 	rm_mono_t begun, end; /* end: the deadline */
-	bool resolving;       /* the answer of the lookup is for it */
+	bool resolving; /* the running reading waits for the answer of the lookup */
 	struct rm_address addresses[RM_ENDPOINT_ADDRESSES];
-	size_t address_count, address; /* the next one to be tried */
+	size_t address_count, address; /* address: the next one to try */
 
-	/* Outlives a reading that gave it up: its thread does too, and a second one
-	 * would have no other answer. */
+	/* It survives a reading that was abandoned: its thread does too, and a
+	 * second lookup would get no other answer. */
 	struct rm_lookup *lookup;
 
 	struct collector_shown shown;
-	rm_mono_t ended; /* the last whole reading */
+	rm_mono_t ended; /* end of the last complete reading */
 	struct collector_counts counts;
 	uint64_t failed_in_a_row;
-	bool unanswered; /* the last one failed for want of a name server's answer */
+	bool unanswered; /* the last reading failed because no name server answered */
 	struct rm_error error;
 };
 
@@ -102,7 +102,7 @@ collector_free(struct collector *collector)
 	free(collector);
 }
 
-/* The interval, then twice that, four times that ... r: of the reading. */
+/* The pause is the interval, then twice that, four times that ... r: of the reading. */
 static void
 wait_next(struct collector *collector, int r)
 {
@@ -122,7 +122,7 @@ wait_next(struct collector *collector, int r)
 	rm_timer_at(collector->turn, rm_mono_add(collector->begun, wait));
 }
 
-/* unanswered: for want of a name server's answer, which is one reason, however it is
+/* unanswered: no name server answered, which counts as one reason, wherever it is
  * noticed. */
 static void
 fail(struct collector *collector, int r, const char *reason, bool unanswered)
@@ -136,13 +136,13 @@ fail(struct collector *collector, int r, const char *reason, bool unanswered)
 	collector->unanswered = unanswered;
 	collector->counts.failed++;
 	collector->shown.up = false;
-	/* A host key that has changed must not hide behind an hour without an answer.
-	 */
+	/* A changed host key must be logged although the device did not answer for
+	 * an hour before. */
 	if (collector->failed_in_a_row++ == 0 ||
 	    (!still && strcmp(before.text, collector->error.text) != 0))
 		rm_log_warn(0,
-		    "%s %s: cannot read its counters at %s: %s; the last values stay, "
-		    "and it is tried again",
+		    "%s %s: cannot read its counters at %s: %s; the last values stay "
+		    "in use, and the aggregator tries again",
 		    collector->options.kind, collector->options.name,
 		    collector->options.address, collector->error.text);
 	wait_next(collector, r);
@@ -196,8 +196,8 @@ on_deadline(void *arg)
 
 /* ---- the addresses ---- */
 
-/* Of the time that is left: a host that swallows what is sent to it must leave some to
- * the addresses after it. The last one has the deadline. */
+/* A share of the time that is left: an address that drops all packets must leave
+ * time for the addresses after it. The last address has the deadline. */
 static void
 limit_attempt(struct collector *collector)
 {
@@ -227,7 +227,7 @@ collector_dial_next(struct collector *collector, int r)
 	collector_fail(collector, r, error.text);
 }
 
-/* Only addresses that do not answer at all make room for others. */
+/* Only if an address does not answer at all the next one is tried. */
 static void
 on_attempt(void *arg)
 {
@@ -288,7 +288,7 @@ collector_dial(struct collector *collector)
 	return 0;
 }
 
-/* ---- the begin of a reading ---- */
+/* ---- the start of a reading ---- */
 
 static void
 on_turn(void *arg)
@@ -317,7 +317,7 @@ collector_retry(struct collector *collector)
 		rm_timer_after(collector->turn, 0);
 }
 
-/* ---- what is shown ---- */
+/* ---- for display ---- */
 
 struct collector_shown
 collector_shown(const struct collector *collector)

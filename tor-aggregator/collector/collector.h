@@ -1,12 +1,12 @@
 /*
- * collector - reads the counters of one device, every interval: when, for how long, at
- * which address, and how it went. What a reading is, its owner knows.
+ * collector - reads the counters of one device at every interval: it decides when, for
+ * how long and at which address, and keeps the result. Its owner defines how to read.
  *
- * One reading is under way at a time, with a deadline below the interval: a device that
- * hangs, is slow or lies costs that one reading, and nothing else waits for it. Of a
- * name with several addresses each has its share of the time that is left. After
- * readings that failed the next one may come later and later. What was read last stays
- * shown, with its age.
+ * Only one reading runs at a time, with a deadline below the interval: a device that
+ * hangs, is slow or sends wrong data costs that one reading, and nothing else waits for
+ * it. If a name has several addresses, each gets its share of the time that is left.
+ * After readings that failed the pause before the next one may grow. The values read
+ * last stay on display, with their age.
  */
 #ifndef TOR_AGGREGATOR_COLLECTOR_COLLECTOR_H
 #define TOR_AGGREGATOR_COLLECTOR_COLLECTOR_H
@@ -24,77 +24,80 @@ struct rm_address;
 struct rm_endpoint;
 struct rm_loop;
 
-/* All but stage may end the reading by collector_fail() or collector_succeed(). */
+/* All except stage may end the reading by collector_fail() or collector_succeed(). */
 struct collector_callbacks {
-	/* A reading begins, which may take so long. < 0: it failed; error: "" where r
-	 * says it. Calls collector_dial() if there is an address to connect to. */
+	/* A reading begins, which may take limit_ns. < 0: it failed; error: "" if r
+	 * is enough. Calls collector_dial() if there is an address to connect to. */
 	int (*begin)(int64_t limit_ns, struct rm_error *error, void *arg);
-	/* Connects to it, instead of to the one before. < 0: the next one is tried. */
+	/* Connects to this address instead of the one before. < 0: the next address
+	 * is tried. */
 	int (*dial)(
 	    const struct rm_address *address, struct rm_error *error, void *arg);
-	/* Has it got as far as to the device? NULL, if dial is. */
+	/* True: the connection to the device exists. NULL only if dial is NULL. */
 	bool (*is_connected)(const void *arg);
-	/* Frees what belongs to the reading alone; may have nothing to free. */
+	/* Frees what belongs to the reading; there may be nothing to free. */
 	void (*hang_up)(void *arg);
-	/* What is still missing, for the error at the deadline: "no connection". */
+	/* The stage that the reading has not passed, for the error at the deadline:
+	 * "no connection". */
 	const char *(*stage)(const void *arg);
 	void *arg;
 };
 
-struct collector_options { /* all borrowed, for as long as the collector lives */
+struct collector_options { /* all members are borrowed for the life of the collector */
 	struct rm_loop *loop;
 	const char *kind, *name; /* "hypervisor", "esx1": for the log */
 	const char *address;     /* as the config has it */
 	const struct rm_endpoint *endpoint;
-	bool own; /* the rack's ToR: its name is looked up where others' must wait */
-	const char *values;  /* what a reading has read: "NICs" */
+	bool own;            /* it is the rack's ToR: its name look-up has priority */
+	const char *values;  /* what a reading reads: "NICs" */
 	int64_t interval_ns; /* between two readings */
-	int64_t limit_ns;    /* of a reading; 3/4 of the interval if that is less */
-	int64_t backoff_ns;  /* longest wait after failures; 0: always the interval */
-	int64_t refused_ns;  /* least wait after -EKEYREJECTED */
+	int64_t limit_ns; /* limit on a reading; 3/4 of the interval if that is less */
+	int64_t backoff_ns; /* longest pause after failures; 0: always the interval */
+	int64_t refused_ns; /* least pause after -EKEYREJECTED */
 	struct collector_callbacks callbacks;
 };
 
 struct collector_counts {
 	uint64_t reads, failed;
-	uint64_t took_ns; /* of all that did not fail */
+	uint64_t took_ns; /* of all readings that did not fail */
 };
 
 struct collector_shown {
 	const char *address;
-	bool up;           /* the last reading that ended was whole */
-	const char *error; /* of the last one; "": none */
-	rm_mono_t at;      /* the last whole one began; 0: none yet */
-	int64_t
-	    interval_ns; /* its end since that of the one before; 0: there was none */
+	bool up;           /* the last finished reading was complete */
+	const char *error; /* of the last reading; "": none */
+	rm_mono_t at;      /* when the last complete reading began; 0: none yet */
+	/* Between the ends of the last two; 0: there was only one. */
+	int64_t interval_ns;
 	int64_t took_ns;
-	int64_t wait_ns; /* from one attempt to the next, as things stand */
+	int64_t wait_ns; /* from one attempt to the next, at present */
 };
 
 int collector_new(const struct collector_options *options, struct collector **ret);
-void collector_free(struct collector *collector); /* NULL is fine; hangs up */
+/* NULL is allowed; ends a running reading. */
+void collector_free(struct collector *collector);
 
-/* From begin: looks the endpoint's name up and dials its addresses. */
+/* To be called from begin: looks the endpoint's name up and dials its addresses. */
 int collector_dial(struct collector *collector);
-/* The address that was dialed is none that answers; r: why. */
+/* The dialed address does not answer; r: the error. */
 void collector_dial_next(struct collector *collector, int r);
 
-/* The reading ends; call it last. reason: "": r says it. */
+/* Ends the reading; call it last. reason: "" if r is enough. */
 void collector_fail(struct collector *collector, int r, const char *reason);
 void collector_succeed(struct collector *collector, size_t values);
 
-/* If its last reading failed: reads at once instead of when the wait is over. */
+/* If its last reading failed: reads at once instead of after the pause. */
 void collector_retry(struct collector *collector);
 
-/* Borrowed until the loop goes on. */
+/* Borrowed until the loop continues. */
 struct collector_shown collector_shown(const struct collector *collector);
 const struct collector_counts *collector_counts(const struct collector *collector);
-/* That as members of an object of the API. */
+/* Adds the same as members to an object of the API. */
 void collector_show(const struct collector *collector, json_t *object);
-/* One value of the device, of its "counters" there. priority: -1: of none. */
+/* One value of the device, for its "counters" there. priority: -1: without one. */
 json_t *collector_show_value(const char *name, const char *unit, int priority,
     bool gauge, const struct counter_state *state);
-/* Gauges; arg: a collector. Of the age -1: there was no whole reading. */
+/* Gauges; arg: a collector. The age is -1 if no reading was complete yet. */
 double collector_read_up(const void *arg);
 double collector_read_age_s(const void *arg);
 

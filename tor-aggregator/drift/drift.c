@@ -51,7 +51,7 @@ find(struct drift *drift, struct wire_rnic_id id)
 	return NULL;
 }
 
-/* The place of one that is not there, where there is no other. */
+/* The entry of an RNIC that no agent reports, if there is no other room. */
 static struct drift_rnic *
 reuse(struct drift *drift)
 {

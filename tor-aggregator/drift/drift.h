@@ -1,13 +1,13 @@
 /*
- * drift - where the settings of one rack's RNICs are not those that are expected. Pure.
+ * drift - compares the settings of one rack's RNICs with the expected ones. Pure.
  *
- * Agents tell the settings, groups of the config what is expected. A setting that no
- * group declares is not compared; one that could not be read is unknown, which is not
- * different. What an agent told last of an RNIC that it tells no more is not shown, and
- * remembered until the room is needed, so that "since" goes on when the RNIC is back:
- * an agent that starts registers before it has found its RNICs. "since" goes on, too,
- * when a state comes back after unknown, as which all stands that an agent has not read
- * yet.
+ * Agents report the settings; groups in the config say what is expected. A setting that
+ * no group declares is not compared; a setting that could not be read is unknown, which
+ * is not different. The settings of an RNIC that its agent does not report any more are
+ * not shown, but remembered until the room is needed, so that "since" continues when
+ * the RNIC is back: an agent that starts registers before it has found its RNICs.
+ * "since" also continues when a state returns after unknown, which is the state of all
+ * settings that an agent has not read yet.
  */
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_H
@@ -34,28 +34,29 @@ struct drift_known { /* the state before DRIFT_UNKNOWN */
 struct drift_rnic {
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	bool there; /* told by an agent that is there */
+	bool there; /* reported by a connected agent */
 	struct drift_settings expected, actual;
 	enum drift_state states[WIRE_SETTINGS];
-	rm_wall_t since[WIRE_SETTINGS];          /* when it got this state */
-	struct drift_known known[WIRE_SETTINGS]; /* of those that are unknown */
+	rm_wall_t since[WIRE_SETTINGS]; /* when the setting got this state */
+	/* For settings whose state is unknown. */
+	struct drift_known known[WIRE_SETTINGS];
 };
 
-struct drift_sums {                    /* of those that are there */
+struct drift_sums {                    /* of RNICs that are reported now */
 	uint64_t states[DRIFT_STATES]; /* single settings */
 	uint64_t rnics, rnics_different;
 };
 
 int drift_new(struct drift **ret);
-void drift_free(struct drift *drift); /* NULL is fine */
+void drift_free(struct drift *drift); /* NULL is allowed */
 
-/* Its agent has gone, or will tell its RNICs from anew, each with drift_report. */
+/* Its agent has gone, or will report all its RNICs again, each with drift_report. */
 void drift_report_anew(struct drift *drift, const char *host);
-/* settings NULL: its agent is too old to tell. -EINVAL: a bad name; -ENOSPC: there are
- * too many, and it is counted; -ENOMEM. */
+/* settings NULL: its agent is too old to report them. -EINVAL: a bad name; -ENOSPC:
+ * too many RNICs, which is counted; -ENOMEM. */
 int drift_report(struct drift *drift, const struct drift_groups *groups,
     const struct wire_rnic *rnic, const struct wire_settings *settings, rm_wall_t now);
-/* Something else is expected from now on. */
+/* The expected settings have changed. */
 void drift_regroup(
     struct drift *drift, const struct drift_groups *groups, rm_wall_t now);
 

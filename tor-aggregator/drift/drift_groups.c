@@ -53,7 +53,7 @@ const struct rm_option drift_group_options[] = {
 	{ "trust", RM_ENUM, AT(trust), "any", 0, 0, 0,
 	  "what decides a packet's priority: its DSCP, or the PCP of its VLAN tag; any: not compared", trusts, NULL, 0 },
 	{ "dscp", RM_STRING, AT(dscp), "", 0, DRIFT_TEXT_BYTES - 1, 0,
-	  "priorities of DSCPs, at most 8, such as \"26:3,48:6\"; those of others, and \"\": not compared", NULL, NULL, 0 },
+	  "priorities of DSCPs, at most 8, such as \"26:3,48:6\"; DSCPs that are not listed, and \"\": not compared", NULL, NULL, 0 },
 	{ "fec", RM_ENUM, AT(fec), "any", 0, 0, 0,
 	  "active FEC of the port: off, RS, BASE-R or low-latency RS; any: not compared", fecs, NULL, 0 },
 	{ "gid_types", RM_ENUM, AT(gid_types), "any", 0, 0, 0,
@@ -68,8 +68,8 @@ struct pattern {
 };
 
 struct drift_groups {
-	struct drift_settings *expected; /* of each group */
-	struct pattern *patterns;        /* of all, in order */
+	struct drift_settings *expected; /* one per group */
+	struct pattern *patterns;        /* of all groups, in order */
 	size_t count, pattern_count;
 };
 
@@ -98,7 +98,7 @@ check_group(const struct drift_group_config *group, size_t at, const char *path,
 	char *const *rnics = group->rnics.items;
 	struct pattern pattern;
 	uint8_t dscps[WIRE_DSCPS];
-	uint32_t mask; /* or another number that is looked at and not kept */
+	uint32_t mask; /* or another number that is checked and not stored */
 
 	for (size_t i = 0; i < group->rnics.count; i++)
 		if (!read_pattern(rnics[i], &pattern))

@@ -2,8 +2,8 @@
  * drift_groups - the option "expected": which settings are expected of which RNICs.
  * Pure.
  *
- * Of several groups that an RNIC belongs to, each setting is that of the first group
- * that declares it.
+ * If an RNIC belongs to several groups, each setting is that of the first group that
+ * declares it.
  */
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_GROUPS_H
@@ -15,13 +15,13 @@
 #include "tor-aggregator/drift/drift_settings.h"
 
 #define DRIFT_MAX_GROUPS 64
-#define DRIFT_MAX_PATTERNS 64 /* of one group */
+#define DRIFT_MAX_PATTERNS 64 /* per group */
 
 struct drift_group_config {   /* 0, "": not declared */
 	struct rm_list rnics; /* char * */
 	uint64_t mtu_bytes, roce_mtu_bytes, speed_gbps;
 	char *pfc, *firmware, *traffic_class, *dscp;
-	int trust; /* enum wire_trust, and 1 more */
+	int trust; /* enum wire_trust + 1; 0: any */
 	int fec;   /* enum wire_fec */
 	int gid_types;
 };
@@ -35,15 +35,15 @@ extern const struct rm_option drift_group_options[];
 	  "(rackmeshctl drift)", NULL, drift_group_options, sizeof(struct drift_group_config) }
 /* clang-format on */
 
-/* groups: of the option. -EINVAL and error. */
+/* groups: the value of the option. -EINVAL and error. */
 int drift_groups_check(
     const struct rm_list *groups, const char *path, struct rm_error *error);
 
 struct drift_groups;
 
-/* Of groups that were checked; all is copied. */
+/* groups: already checked; all is copied. */
 int drift_groups_new(const struct rm_list *groups, struct drift_groups **ret);
-void drift_groups_free(struct drift_groups *groups); /* NULL is fine */
+void drift_groups_free(struct drift_groups *groups); /* NULL is allowed */
 
 size_t drift_groups_count(const struct drift_groups *groups);
 void drift_groups_find(const struct drift_groups *groups, const char *host,

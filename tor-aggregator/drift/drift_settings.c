@@ -103,7 +103,8 @@ drift_class_read(const char *text, uint32_t *ret)
 	return 0;
 }
 
-/* Up to the first that is no digit, to which *text is moved. -1: none, or too large. */
+/* Reads digits up to the first other character, to which *text is moved. -1: no
+ * number, or too large. */
 static int
 read_small(const char **text, int limit)
 {
@@ -183,7 +184,7 @@ drift_state_str(enum drift_state state)
 	return words[state];
 }
 
-/* What a newer release may call otherwise is not taken for one of the known. */
+/* A type that only a newer release knows is not shown as one of the known ones. */
 static const char *
 gid_types_word(uint32_t types)
 {

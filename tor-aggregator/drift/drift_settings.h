@@ -1,6 +1,6 @@
 /*
- * drift_settings - the settings of an RNIC, as they are or as they are expected, and
- * how they are written. Pure.
+ * drift_settings - the settings of an RNIC, real or expected, and their text form.
+ * Pure.
  */
 #ifndef TOR_AGGREGATOR_DRIFT_DRIFT_SETTINGS_H
 #define TOR_AGGREGATOR_DRIFT_DRIFT_SETTINGS_H
@@ -12,22 +12,24 @@
 
 #define DRIFT_FIRMWARE_BYTES 64
 #define DRIFT_TEXT_BYTES 64
-#define DRIFT_MAX_DSCPS 8 /* of one group */
+#define DRIFT_MAX_DSCPS 8 /* per group */
 
 struct drift_settings {
-	uint32_t known; /* bits of enum wire_setting: read, or declared */
+	/* Bits of enum wire_setting: those that were read, or declared. */
+	uint32_t known;
 	uint32_t numbers[WIRE_SETTINGS];
 	char firmware[DRIFT_FIRMWARE_BYTES]; /* printable; expected: a pattern */
-	/* The priority of each, or WIRE_NO_PRIORITY; expected: that of those declared.
-	 */
+	/* The priority of each DSCP, or WIRE_NO_PRIORITY; expected: only those
+	 * declared. */
 	uint8_t dscps[WIRE_DSCPS];
 };
 
-/* Of a foreign message: what is too long is cut, what is not printable is replaced. */
+/* Takes settings from a message: texts that are too long are cut, characters that do
+ * not print are replaced. */
 void drift_settings_take(struct drift_settings *ret, const struct wire_settings *from);
 
 enum drift_state {
-	DRIFT_UNDECLARED, /* nothing is expected: not compared */
+	DRIFT_UNDECLARED, /* no group declares it: not compared */
 	DRIFT_SAME,
 	DRIFT_DIFFERENT,
 	DRIFT_UNKNOWN, /* it could not be read */
@@ -49,8 +51,8 @@ const char *drift_fec_str(uint32_t fec);
 
 const char *drift_setting_str(enum wire_setting setting);
 const char *drift_state_str(enum drift_state state);
-/* The value as people write it: "9000", "400 Gb/s", "3,4", "26:3". "": it is not known.
- * expected: which DSCPs are looked at; may be settings. */
+/* The value as text: "9000", "400 Gb/s", "3,4", "26:3". "": not known. expected:
+ * selects the DSCPs; may be equal to settings. */
 void drift_setting_text(const struct drift_settings *settings,
     const struct drift_settings *expected, enum wire_setting setting,
     char ret[DRIFT_TEXT_BYTES]);

@@ -29,7 +29,7 @@ static const struct section_name {
 	const char *name;
 	enum section section;
 	bool of_nic;
-	enum hypervisor_place place; /* at its begin */
+	enum hypervisor_place place; /* the section that is being read */
 } sections[] = {
 	{ "list", LIST, false, HYPERVISOR_LIST },
 	{ "pause", PAUSE, false, HYPERVISOR_PAUSE },
@@ -44,16 +44,16 @@ struct esxi {
 	struct hypervisor_nics_counts *counts;
 	enum section section;
 	enum hypervisor_place place;
-	struct hypervisor_nic *nic; /* the section's; NULL: none */
-	/* Of a table; 0: its head has not come. */
+	struct hypervisor_nic *nic; /* of the section; NULL: none */
+	/* Of a table; 0: no head read yet. */
 	char columns[COLUMNS][COLUMN_BYTES];
 	size_t column_count;
 	char line[ESXI_LINE_BYTES];
 	size_t line_len;
 	bool line_cut;
 	uint64_t bytes;
-	bool vsish_seen;         /* of some NIC: pauses come from there alone */
-	char error[ERROR_BYTES]; /* the first words */
+	bool vsish_seen;         /* for some NIC: then only vsish gives pauses */
+	char error[ERROR_BYTES]; /* start of the error output */
 	size_t error_len;
 };
 
@@ -78,7 +78,7 @@ esxi_free(struct esxi *esxi)
 
 /* ---- tables ---- */
 
-/* Columns of the head are two spaces apart, at least; a name may have one in it. */
+/* Columns of the head are at least two spaces apart; a name may contain one space. */
 static void
 take_head(struct esxi *esxi, const char *line)
 {
@@ -262,17 +262,17 @@ esxi_end(struct esxi *esxi, struct rm_error *error)
 	end_line(esxi);
 	if (esxi->section != END)
 		return rm_error_set(error, -EPROTO,
-		    "its answer ends before its end; its errors say \"%s\"",
+		    "its answer ends too early; its error output begins with \"%s\"",
 		    reported(esxi));
 	if (hypervisor_nics_seen(esxi->nics) == 0)
 		return rm_error_set(error, -EPROTO,
-		    "it tells no vmnic: is it an ESXi host, and may the user run "
-		    "esxcli and vsish? Its errors say \"%s\"",
+		    "its answer has no vmnic: is it an ESXi host, and may the user run "
+		    "esxcli and vsish? Its error output begins with \"%s\"",
 		    reported(esxi));
 	if (!esxi->vsish_seen)
 		return rm_error_set(error, -EPROTO,
-		    "vsish tells nothing of any vmnic: may the user run it? Its errors "
-		    "say \"%s\"",
+		    "vsish reports no vmnic: may the user run it? Its error output "
+		    "begins with \"%s\"",
 		    reported(esxi));
 	hypervisor_nics_close(esxi->nics, esxi->counts);
 	return 0;

@@ -20,7 +20,7 @@ struct hypervisor_collector {
 	struct rm_endpoint endpoint;
 	struct collector *collector;
 
-	/* Of the reading under way. */
+	/* For the running reading. */
 	struct ssh_client *client;
 	struct esxi *esxi;
 

@@ -33,11 +33,11 @@ struct hypervisor_shown {
 
 int hypervisor_collector_new(const struct hypervisor_collector_options *options,
     struct hypervisor_collector **ret);
-void hypervisor_collector_free(struct hypervisor_collector *host); /* NULL is fine */
+void hypervisor_collector_free(struct hypervisor_collector *host); /* NULL is allowed */
 
-/* How its readings go; the host's. */
+/* The state of its readings; owned by host. */
 struct collector *hypervisor_collector_reading(const struct hypervisor_collector *host);
-/* Borrowed until the loop goes on. */
+/* Borrowed until the loop continues. */
 struct hypervisor_shown hypervisor_collector_shown(
     const struct hypervisor_collector *host);
 const struct hypervisor_nics_counts *hypervisor_collector_counts(

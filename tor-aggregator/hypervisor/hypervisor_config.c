@@ -14,22 +14,21 @@
 /* clang-format off */
 const struct rm_option hypervisor_options[] = {
 	{ "name", RM_STRING, AT(name), NULL, 1, 63, RM_REQUIRED,
-	  "name of the ESXi host, as metrics and answers call it", NULL, NULL, 0 },
+	  "name of the ESXi host in metrics and answers", NULL, NULL, 0 },
 	{ "address", RM_STRING, AT(address), NULL, 1, 255, RM_REQUIRED,
-	  "its name or address, as known_hosts calls it; without a port", NULL, NULL, 0 },
+	  "its name or address as in known_hosts; without a port", NULL, NULL, 0 },
 	{ "port", RM_UINT, AT(port), "22", 1, 65535, 0,
-	  "where its SSH listens", NULL, NULL, 0 },
+	  "port of its SSH server", NULL, NULL, 0 },
 	{ "user", RM_STRING, AT(user), "root", 1, 63, 0,
-	  "who logs in; it runs esxcli and vsish", NULL, NULL, 0 },
+	  "user to log in as; it runs esxcli and vsish", NULL, NULL, 0 },
 	{ "key", RM_STRING, AT(key), "/etc/rackmesh/hypervisors.key", 1, 1023, 0,
 	  "file with the user's private key (mode 0600), without a passphrase", NULL, NULL, 0 },
 	{ "known_hosts", RM_STRING, AT(known_hosts), "/etc/rackmesh/known_hosts", 1, 1023, 0,
-	  "file with the host's public key, as of ssh; no other host is talked to", NULL, NULL, 0 },
+	  "file with the host's public key, as of ssh; connections to other hosts are refused", NULL, NULL, 0 },
 	{ "interval_s", RM_UINT, AT(interval_s), "60", 5, 3600, 0,
 	  "time between two readings of its counters", NULL, NULL, 0 },
 	{ "tor", RM_STRING, AT(tor), "", 0, 63, 0,
-	  "of tors, the one of its rack, whose RNICs it pauses and is paused with; \"\": the "
-	  "only one, of several none", NULL, NULL, 0 },
+	  "which of tors is its rack, whose RNICs it exchanges pauses with; \"\": the only one; if there are several, none", NULL, NULL, 0 },
 	{ 0 }
 };
 /* clang-format on */
@@ -58,7 +57,7 @@ check_one(const struct hypervisor_config *config, size_t at, const char *path,
 	if (hypervisor_endpoint(config, &endpoint) < 0)
 		return rm_config_refuse(path, error, "expected a name or an address",
 		    "hypervisors[%zu].address", at);
-	/* libssh puts things in the place of both. */
+	/* libssh would replace both by something else. */
 	if (config->known_hosts[0] != '/' || strchr(config->known_hosts, '%') != NULL)
 		return rm_config_refuse(path, error,
 		    "expected the whole path of a file, without a %",

@@ -12,7 +12,7 @@
 struct rm_endpoint;
 
 #define HYPERVISOR_MAX_HOSTS 64
-#define HYPERVISOR_KEY_BYTES 16384 /* of a private key's file */
+#define HYPERVISOR_KEY_BYTES 16384 /* size of a private key's file */
 
 struct hypervisor_config {
 	char *name;
@@ -20,7 +20,7 @@ struct hypervisor_config {
 	uint64_t port;
 	char *user, *key, *known_hosts;
 	uint64_t interval_s;
-	char *tor; /* of its rack; "": the only one */
+	char *tor; /* the ToR of its rack; "": the only ToR */
 };
 
 extern const struct rm_option hypervisor_options[];
@@ -28,20 +28,20 @@ extern const struct rm_option hypervisor_options[];
 /* clang-format off */
 #define HYPERVISORS_OPTION(type, field)                                                    \
 	{ "hypervisors", RM_TABLE, offsetof(type, field), NULL, 0, HYPERVISOR_MAX_HOSTS, 0, \
-	  "ESXi hosts of its racks whose counters are read over SSH; none: none are", NULL,  \
+	  "ESXi hosts of its racks whose counters are read over SSH; empty: none", NULL,  \
 	  hypervisor_options, sizeof(struct hypervisor_config) }
 /* clang-format on */
 
 /* No file is read: a missing one must not keep the daemon from starting. -EINVAL and
- * why. */
+ * error. */
 int hypervisors_check(
     const struct rm_list *hypervisors, const char *path, struct rm_error *error);
-/* Would a login find the key and the known hosts? -EINVAL, -EACCES, -ENOENT ... and
- * why. */
+/* Checks that a login would find the key and the known hosts. -EINVAL, -EACCES,
+ * -ENOENT ... and error. */
 int hypervisor_check_files(
     const struct hypervisor_config *config, struct rm_error *error);
 
-/* Where it is, with its port. -EINVAL. */
+/* Its address and port. -EINVAL. */
 int hypervisor_endpoint(
     const struct hypervisor_config *config, struct rm_endpoint *ret);
 

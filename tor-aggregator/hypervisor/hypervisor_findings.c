@@ -15,8 +15,8 @@ static const struct finding {
 	[FINDING_GLOBAL_PAUSE_USED] = { "global-pause-used",
 	    "Global pause frames (802.3x) were counted in the last interval." },
 	[FINDING_PAUSE_STORM] = { "pause-storm",
-	    "The vmnic pauses its switch nearly without end: what sends to it "
-	    "stops, and others behind that." },
+	    "The vmnic pauses its switch nearly all the time: traffic to it stops, and "
+	    "other traffic behind it." },
 	[FINDING_PAUSED] = { "paused",
 	    "The switch pauses the vmnic for most of the time." },
 	[FINDING_PFC_STEADY] = { "pfc-steady",
@@ -37,10 +37,10 @@ hypervisor_finding_help(enum hypervisor_finding finding)
 
 struct look {
 	const struct hypervisor_nic *nic;
-	double seconds; /* 0: nothing is known of the time between */
+	double seconds; /* 0: the time between the readings is not known */
 };
 
-/* Of the last interval alone; 0 where it is not known, as after a reset. */
+/* The increase in the last interval; 0 if it is not known, as after a reset. */
 static uint64_t
 counted(const struct look *look, const char *name, unsigned priority)
 {
@@ -59,7 +59,7 @@ is_known(const struct look *look, const char *name, unsigned priority)
 	return look->nic->states[hypervisor_value_of(name) + priority].there;
 }
 
-/* A gauge that is there and not 0. */
+/* A gauge that exists and is not 0. */
 static bool
 is_set(const struct look *look, const char *name)
 {
@@ -74,11 +74,11 @@ share_pct(const struct look *look, const char *microseconds, unsigned priority)
 {
 	const double us = (double)counted(look, microseconds, priority);
 
-	/* The two readings of one NIC may lie further apart than those of the host. */
+	/* The two readings of one NIC may be further apart than those of the host. */
 	return look->seconds > 0 ? fmin(us / (look->seconds * 1e4), 100) : 0;
 }
 
-/* PFC is known to be off. */
+/* True: PFC is certainly off. */
 static bool
 pfc_is_off(const struct look *look)
 {
@@ -131,7 +131,7 @@ report_global_pause_used(const struct look *look, char out[FINDING_BYTES])
 	    pfc_is_off(look) ? "; PFC is off" : "");
 }
 
-/* The priority with the largest share; HYPERVISOR_PRIORITIES: none was counted. */
+/* The priority with the largest share; HYPERVISOR_PRIORITIES: no pause was counted. */
 static unsigned
 worst(const struct look *look, const char *microseconds, double *pct)
 {
@@ -175,7 +175,7 @@ report_pause_storm(const struct look *look, char out[FINDING_BYTES])
 		    look->nic->name, pfc, priority);
 }
 
-/* Changes per second, of which a driver that does not count the time still tells. */
+/* Changes per second, which also drivers count that do not count the time. */
 static double
 changes(const struct look *look, const char *transitions, const char *microseconds,
     unsigned priority)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 64 /* bits of a counter, with every driver of ESXi */
+#define WIDTH 64 /* bits of a counter in all drivers of ESXi */
 
 struct hypervisor_nics {
 	struct hypervisor_nic nics[HYPERVISOR_MAX_NICS];
@@ -35,7 +35,7 @@ hypervisor_nics_free(struct hypervisor_nics *nics)
 	free(nics);
 }
 
-/* It goes into labels: nothing in it needs quoting. */
+/* It is used in labels: it contains nothing that needs quoting. */
 static bool
 is_plain(const char *name)
 {
@@ -58,7 +58,8 @@ remove_at(struct hypervisor_nics *nics, size_t at)
 	    (nics->count - at) * sizeof(nics->nics[0]));
 }
 
-/* Of a reading that was not closed nothing stays, nor the room that its NICs took. */
+/* A reading that was not closed leaves nothing behind, and frees the room of its
+ * NICs. */
 void
 hypervisor_nics_begin(struct hypervisor_nics *nics)
 {
@@ -89,7 +90,7 @@ insert_at(struct hypervisor_nics *nics, size_t at, const char *name)
 	}
 	memmove(nic + 1, nic, (nics->count - at) * sizeof(*nic));
 	*nic = (struct hypervisor_nic){ .samples = samples, .states = states };
-	memcpy(nic->name, name, strlen(name)); /* shorter: is_plain */
+	memcpy(nic->name, name, strlen(name)); /* is_plain has checked that it fits */
 	nics->count++;
 	return nic;
 }
@@ -118,7 +119,8 @@ hypervisor_nics_report(struct hypervisor_nics *nics, const char *name,
 	return nic;
 }
 
-/* Of several names for one value the first counts, in whichever order they come. */
+/* If several names give one value, the one that comes first in the table counts, in
+ * whatever order they are read. */
 static void
 put(struct hypervisor_nic *nic, size_t at, int source, uint64_t value)
 {
@@ -240,7 +242,7 @@ hypervisor_nics_close(
 	}
 }
 
-/* ---- what of it is on /metrics ---- */
+/* ---- which values are on /metrics ---- */
 
 bool
 hypervisor_nic_reports(const struct hypervisor_nic *nic,

@@ -15,9 +15,9 @@ const struct hypervisor_row hypervisor_rows[] = {
 	{ "mtu_bytes", METRIC "mtu_bytes", "bytes", false, true, "MTU of the vmnic.", "l:MTU" },
 	{ "gpause_rx_on", METRIC "rx_global_pause_enabled", "0 or 1", false, true, "1: global pause (802.3x) received stops the vmnic.", "p:Pause RX" },
 	{ "gpause_tx_on", METRIC "tx_global_pause_enabled", "0 or 1", false, true, "1: the vmnic sends global pause (802.3x).", "p:Pause TX" },
-	{ "pfc_on", METRIC "priority_flow_control_on", "0 or 1", false, true, "1: the vmnic does PFC at all.", "q:PFC Enabled" },
+	{ "pfc_on", METRIC "priority_flow_control_on", "0 or 1", false, true, "1: the vmnic supports PFC and uses it.", "q:PFC Enabled" },
 	{ "pfc_enabled", METRIC "priority_flow_control_enabled", "0 or 1", true, true, "1: PFC is on for this priority.", "q:PFC Configuration" },
-	{ "dcb_ieee", METRIC "dcb_ieee_mode", "0 or 1", false, true, "1: DCB speaks as IEEE; 0: as CEE, its forerunner.", "q:Mode" },
+	{ "dcb_ieee", METRIC "dcb_ieee_mode", "0 or 1", false, true, "1: DCB runs in IEEE mode; 0: in the older CEE mode.", "q:Mode" },
 	/* ---- PFC ---- */
 	{ "pfc_rx_frames", METRIC "rx_priority_pause_total", "frames", true, false, "PFC frames received: the switch paused this vmnic.", "d:rx_prio#_pause|d:rxPrio#Pause|d:rx_pfc_ena_frames_pri#|q:Received PFC Frames" },
 	{ "pfc_tx_frames", METRIC "tx_priority_pause_total", "frames", true, false, "PFC frames sent: this vmnic paused the switch.", "d:tx_prio#_pause|d:txPrio#Pause|d:tx_pfc_ena_frames_pri#|q:Sent PFC Frames" },
@@ -27,7 +27,7 @@ const struct hypervisor_row hypervisor_rows[] = {
 	{ "prio_rx_discards", METRIC "rx_priority_discards_total", "packets", true, false, "Packets received and discarded, by priority.", "d:rx_prio#_discards|d:rx_discard_packets_cos#" },
 	{ "prio_rx_bytes", METRIC "rx_priority_bytes_total", "bytes", true, false, "Bytes received, by priority.", "d:rx_prio#_bytes|d:rx_bytes_pri#" },
 	{ "prio_tx_bytes", METRIC "tx_priority_bytes_total", "bytes", true, false, "Bytes sent, by priority.", "d:tx_prio#_bytes|d:tx_bytes_pri#" },
-	/* ---- global pause, and what may be either ---- */
+	/* ---- global pause, and pauses that may be of either kind ---- */
 	{ "gpause_rx_frames", METRIC "rx_global_pause_total", "frames", false, false, "Global pause frames (802.3x) received.", "d:rx_global_pause|d:rx_pause_frames" },
 	{ "gpause_tx_frames", METRIC "tx_global_pause_total", "frames", false, false, "Global pause frames (802.3x) sent.", "d:tx_global_pause|d:tx_pause_frames" },
 	{ "gpause_rx_us", METRIC "rx_global_pause_seconds_total", "microseconds", false, false, "Time that global pause stopped this vmnic.", "d:rx_global_pause_duration" },
@@ -41,8 +41,8 @@ const struct hypervisor_row hypervisor_rows[] = {
 	{ "phy_rx_discards", METRIC "rx_discards_phy_total", "packets", false, false, "Packets that the port received and discarded.", "d:rx_discards_phy|d:rxDiscardsPhy|d:rx_stat_discard" },
 	{ "phy_tx_discards", METRIC "tx_discards_phy_total", "packets", false, false, "Packets that the port discarded instead of sending.", "d:tx_discards_phy|d:txDiscardsPhy|d:tx_stat_discard" },
 	{ "rx_out_of_buffer", METRIC "rx_out_of_buffer_total", "packets", false, false, "Packets for which no buffer was posted.", "d:rx_out_of_buffer|d:rxOutOfBuffer" },
-	{ "crc_err", METRIC "rx_crc_errors_total", "frames", false, false, "Frames with a wrong check sum.", "d:rx_crc_errors_phy|d:rxCrcErrorsPhy|d:rx_fcs_err_frames|v:Rx CRC Errors|s:Receive CRC errors" },
-	{ "symbol_err", METRIC "rx_symbol_errors_total", "symbols", false, false, "Symbols that the port could not read.", "d:rx_symbol_err_phy|d:rxSymbolErrPhy|d:rx_align_err_frames" },
+	{ "crc_err", METRIC "rx_crc_errors_total", "frames", false, false, "Frames with a wrong checksum.", "d:rx_crc_errors_phy|d:rxCrcErrorsPhy|d:rx_fcs_err_frames|v:Rx CRC Errors|s:Receive CRC errors" },
+	{ "symbol_err", METRIC "rx_symbol_errors_total", "symbols", false, false, "Symbols that the port could not decode.", "d:rx_symbol_err_phy|d:rxSymbolErrPhy|d:rx_align_err_frames" },
 	{ "fec_corrected_bits", METRIC "rx_fec_bit_errors_total", "bits", false, false, "Bits that FEC has corrected.", "d:rx_corrected_bits_phy|d:rxCorrectedBitsPhy|d:rx_corrected_bits" },
 	{ "fec_uncorr", METRIC "rx_fec_uncorrectable_total", "blocks", false, false, "Blocks that FEC could not correct.", "d:rx_pcs_symbol_err_phy|d:rxPcsSymbolErrPhy|d:rx_fec_uncorrectable_blocks" },
 	{ "link_down", METRIC "link_down_total", "events", false, false, "Times that the link went down.", "d:link_down_events_phy|d:linkDownEventsPhy|d:link_down_events" },
@@ -58,7 +58,7 @@ const struct hypervisor_row hypervisor_rows[] = {
 	{ "netdev_rx_missed", METRIC "rx_missed_total", "packets", false, false, "Packets that the vmnic missed.", "v:Rx Missed Errors|s:Receive missed errors" },
 	{ "netdev_rx_over", METRIC "rx_over_errors_total", "packets", false, false, "Packets that found the vmnic's ring full.", "v:Rx Over Errors|s:Receive over errors" },
 	{ "netdev_rx_fifo", METRIC "rx_fifo_errors_total", "packets", false, false, "Packets that found the vmnic's buffer full.", "v:Rx Fifo Errors|s:Receive FIFO errors" },
-	{ "netdev_rx_length", METRIC "rx_length_errors_total", "packets", false, false, "Packets of a length that may not be.", "v:Rx Length Errors|s:Receive length errors" },
+	{ "netdev_rx_length", METRIC "rx_length_errors_total", "packets", false, false, "Packets with an invalid length.", "v:Rx Length Errors|s:Receive length errors" },
 	{ 0 }
 };
 /* clang-format on */
@@ -107,7 +107,7 @@ hypervisor_value_of(const char *name)
 	return 0;
 }
 
-/* Is it the alternative that begins at source? */
+/* True: the alternative that begins at source has this name. */
 static bool
 matches(const char *source, const char *name, unsigned *priority)
 {

@@ -1,12 +1,12 @@
 /*
- * hypervisor_table - the one table of what is read of an ESXi host's NICs (vmnics):
- * names, units, and where the host tells each. Pure.
+ * hypervisor_table - the one table of all values that are read from an ESXi host's NICs
+ * (vmnics): names, units, and where the host prints each. Pure.
  *
- * Where a value means what one of an RNIC means (host-agent/counters), both have one
+ * A value with the same meaning as one of an RNIC (host-agent/counters) has the same
  * name. A source is a text: alternatives with '|' between them, of which the first that
- * there is counts; each is a letter for the place, ':' and how that place calls it. '#'
- * stands for the number of the priority; a source of priorities without one is a list
- * of up to eight numbers.
+ * exists counts; each is a letter for the place, ':' and the name in that place. '#'
+ * stands for the number of the priority; a source for priorities without a '#' is a
+ * list of up to eight numbers.
  */
 #ifndef TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_TABLE_H
 #define TOR_AGGREGATOR_HYPERVISOR_HYPERVISOR_TABLE_H
@@ -37,20 +37,21 @@ struct hypervisor_row {
 
 #define HYPERVISOR_PRIORITIES 8
 
-extern const struct hypervisor_row hypervisor_rows[]; /* name NULL: the end */
+extern const struct hypervisor_row hypervisor_rows[]; /* ends with name NULL */
 
 size_t hypervisor_row_values(const struct hypervisor_row *row);
-size_t hypervisor_values(void); /* of all rows */
-/* The first value of a row, by its name, which must be one. */
+size_t hypervisor_values(void); /* number of values of all rows */
+/* Index of the first value of a row, by its name, which must exist. */
 size_t hypervisor_value_of(const char *name);
 
-/* Which alternative of a row's source is this name of a place? Its number, from 0 on;
- * -ENOENT: none. priority: where a '#' stands for one; else untouched. */
+/* Finds which alternative of a row's source this name in a place is. Returns its
+ * number, from 0 on; -ENOENT: none. priority: set where a '#' stands for it. */
 int hypervisor_source_find(const struct hypervisor_row *row,
     enum hypervisor_place place, const char *name, unsigned *priority);
 
-/* A number in digits alone, or a word for one: Up, Down, true, false ... -ENODATA: it
- * says that there is none ("N/A", "", "-"); -EBADMSG: anything else. */
+/* Reads a number of digits only, or a word for one: Up, Down, true, false ...
+ * -ENODATA: the text says that there is no value ("N/A", "", "-"); -EBADMSG: any
+ * other text. */
 int hypervisor_value_read(const char *text, uint64_t *ret);
 
 #endif

@@ -17,15 +17,17 @@
 #define PIECE_BYTES 16384
 #define PIECES_PER_WAKEUP 8
 #define ERROR_BYTES 160
-/* libssh may hold a packet that it has read already: it is asked again, even if nothing
- * more comes. */
+/* libssh may hold a packet that it has read already: it is called again after this
+ * time, even if no more data comes. */
 #define LOOK_AGAIN_US 100000
 #define KNOWN_HOSTS_BYTES (1024 * 1024)
-/* That there is something to read, before the command runs: a login takes some tens. A
- * server that sends lines without end would keep the loop busy until its time is up. */
+/* Wake-ups for reading before the command runs: a login takes some tens. A server
+ * that sends lines without end would otherwise keep the loop busy until the
+ * deadline. */
 #define MOST_WAKEUPS 1000
 
-/* Nothing whose cost the host could choose: no group exchange, no large groups. */
+/* Only methods whose cost the host cannot choose: no group exchange, no large
+ * groups. */
 #define KEY_EXCHANGES                                                        \
 	"curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256," \
 	"ecdh-sha2-nistp384,ecdh-sha2-nistp521,diffie-hellman-group14-sha256"
@@ -36,11 +38,11 @@ struct ssh_client {
 	struct ssh_client_options options;
 	struct ssh_client_callbacks callbacks;
 	enum stage stage;
-	int fd;              /* until libssh connects over it; else -1 */
-	struct stat socket;  /* what it is */
+	int fd;              /* until libssh uses it to connect; else -1 */
+	struct stat socket;  /* identifies the socket */
 	bool taken;          /* by libssh */
 	unsigned wakeups;    /* before READ */
-	struct event *event; /* of the socket */
+	struct event *event; /* for the socket */
 	ssh_session session;
 	ssh_channel channel;
 	ssh_key key;
@@ -48,7 +50,7 @@ struct ssh_client {
 
 static void on_dialed(evutil_socket_t fd, short what, void *arg);
 
-/* ---- begin and end ---- */
+/* ---- start and end ---- */
 
 static int
 dial(struct ssh_client *client)
@@ -80,7 +82,7 @@ set_options(struct ssh_client *client)
 	ssh_session session = client->session;
 	int r = 0;
 
-	/* Of the system's and the user's own files nothing is read. */
+	/* The files of the system and of the user are not read. */
 	r |= ssh_options_set(session, SSH_OPTIONS_LOG_VERBOSITY, &quiet);
 	r |= ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &no);
 	r |= ssh_options_set(session, SSH_OPTIONS_SSH_DIR, "/nonexistent");
@@ -134,7 +136,7 @@ ssh_client_free(struct ssh_client *client)
 		event_free(client->event);
 	if (client->channel != NULL)
 		ssh_channel_free(client->channel);
-	/* It closes the socket over which it connects, unless ssh_disconnect was
+	/* ssh_free closes the socket of its connection, unless ssh_disconnect was
 	 * called. */
 	ssh_free(client->session);
 	ssh_key_free(client->key);
@@ -154,7 +156,7 @@ ssh_client_stage(const struct ssh_client *client)
 {
 	static const char *const words[] = {
 		[DIAL] = "no connection",
-		[KEX] = "no greeting by SSH",
+		[KEX] = "no SSH greeting",
 		[LOGIN] = "not logged in",
 		[OPEN] = "no answer after the login",
 		[EXEC] = "its command was not started",
@@ -164,27 +166,27 @@ ssh_client_stage(const struct ssh_client *client)
 	return words[client->stage];
 }
 
-/* ---- the stages: 1, the next one may begin; 0, wait; < 0 and why ---- */
+/* ---- the stages: 1: the next one may begin; 0: wait; < 0 and error ---- */
 
 static int
 failed(struct ssh_client *client, struct rm_error *failure)
 {
 	const char *error =
-	    ssh_get_error(client->session); /* may be the peer's words */
+	    ssh_get_error(client->session); /* may be text of the peer */
 	char quoted[ERROR_BYTES];
 
 	return rm_error_set(failure, -EPROTO, "%s: %s", ssh_client_stage(client),
 	    rm_log_quote(quoted, sizeof(quoted), error, strlen(error)));
 }
 
-/* libssh says "again" of a connection that is gone, too, and would for ever. */
+/* libssh says "again" for a connection that is gone, too, and would for ever. */
 static bool
 is_gone(const struct ssh_client *client)
 {
 	return (ssh_get_status(client->session) & (SSH_CLOSED | SSH_CLOSED_ERROR)) != 0;
 }
 
-/* Of a call of libssh that is made again until it is done. */
+/* Evaluates a call of libssh that is repeated until it is done. */
 static int
 progress(struct ssh_client *client, int r, struct rm_error *error)
 {
@@ -193,8 +195,8 @@ progress(struct ssh_client *client, int r, struct rm_error *error)
 	return r == SSH_OK ? 1 : failed(client, error);
 }
 
-/* Does a line of known_hosts revoke this key? Whichever host it says: the key is known
- * to others, so it proves nothing any more. */
+/* True: a line of known_hosts revokes this key. The host in the line does not
+ * matter: others know the key, so it proves nothing any more. */
 static bool
 line_revokes(const char *line, size_t len, const char *key)
 {
@@ -206,7 +208,7 @@ line_revokes(const char *line, size_t len, const char *key)
 	       memmem(line, len, key, strlen(key)) != NULL;
 }
 
-/* libssh passes over such lines. 1: a line revokes the key; 0: none does. */
+/* libssh ignores such lines. 1: a line revokes the key; 0: none does. */
 static int
 search_revoked(const char *path, const char *key)
 {
@@ -241,8 +243,8 @@ check_revoked(struct ssh_client *client, struct rm_error *error)
 	ssh_key_free(host_key);
 	if (r > 0)
 		return rm_error_set(error, -EACCES,
-		    "its host key is revoked in %s: another host may show it, so the "
-		    "host needs a new one",
+		    "its host key is revoked in %s: other hosts may have the key, so "
+		    "the host needs a new one",
 		    path);
 	return r < 0 ? rm_error_set(error, r, "%s: %s", path, strerror(-r)) : 0;
 }
@@ -260,25 +262,25 @@ check_host(struct ssh_client *client, struct rm_error *error)
 		return 1;
 	case SSH_KNOWN_HOSTS_CHANGED:
 		return rm_error_set(error, -EACCES,
-		    "its host key is not the one in %s: it is another host, or was set "
-		    "up anew",
+		    "its host key is not the one in %s: it is another host, or was "
+		    "installed again",
 		    path);
 	case SSH_KNOWN_HOSTS_OTHER:
 		return rm_error_set(error, -EACCES,
-		    "its host key is of a type that %s does not have of it: add the "
-		    "key, once it is checked",
+		    "its host key is of a type that %s does not have for it: check the "
+		    "key, then add it",
 		    path);
 	case SSH_KNOWN_HOSTS_NOT_FOUND:
 	case SSH_KNOWN_HOSTS_UNKNOWN:
 		return rm_error_set(error, -EACCES,
-		    "its host key is not in %s: add it, once it is checked", path);
+		    "its host key is not in %s: check the key, then add it", path);
 	default:
 		return failed(client, error);
 	}
 }
 
-/* libssh closes the socket once it has taken it, but not if it fails before: then the
- * file is still the same one, and libssh has none. */
+/* libssh closes the socket once it has taken it over, but not if it fails before
+ * that: then the fd still refers to the same socket, and libssh has none. */
 static void
 see_if_taken(struct ssh_client *client)
 {
@@ -302,9 +304,9 @@ greet(struct ssh_client *client, struct rm_error *error)
 	return r <= 0 ? r : check_host(client, error);
 }
 
-/* A server may break off instead of an answer: after as many failures as it allows, or
- * when no method is left (RFC 4253, 11.1: 14). Any other error, and an end of the
- * connection, says nothing of the key. */
+/* Instead of an answer a server may disconnect: after its limit of failures, or when
+ * no method is left (RFC 4253, 11.1: 14). Other errors, and the end of the
+ * connection, say nothing about the key. */
 static bool
 is_refusal(const char *error)
 {
@@ -332,7 +334,7 @@ login(struct ssh_client *client, struct rm_error *error)
 	case SSH_AUTH_DENIED:
 	case SSH_AUTH_PARTIAL:
 		return rm_error_set(error, -EKEYREJECTED,
-		    "it refuses the key for user %s", client->options.user);
+		    "it refuses the key of user %s", client->options.user);
 	default:
 		return login_failed(client, error);
 	}
@@ -355,7 +357,7 @@ exec(struct ssh_client *client, struct rm_error *error)
 	    ssh_channel_request_exec(client->channel, client->options.command), error);
 }
 
-/* 1: there may be more; 0: not now; -ENODATA: it has ended. */
+/* 1: there may be more; 0: nothing now; -ENODATA: the output has ended. */
 static int
 read_piece(struct ssh_client *client, bool error, struct rm_error *failure)
 {
@@ -374,7 +376,7 @@ read_piece(struct ssh_client *client, bool error, struct rm_error *failure)
 	return r < 0 ? r : 1;
 }
 
-/* What came to its errors first: it may explain the end. */
+/* Reads the error output first: it may explain the end. */
 static int
 read_some(struct ssh_client *client, struct rm_error *error)
 {
@@ -385,7 +387,7 @@ read_some(struct ssh_client *client, struct rm_error *error)
 		if (r == 0 || r == -ENODATA)
 			r = read_piece(client, false, error);
 	}
-	if (r > 0) /* others have their turn first */
+	if (r > 0) /* other events of the loop come first */
 		event_active(client->event, EV_TIMEOUT, 0);
 	return r > 0 ? 0 : r;
 }
@@ -424,7 +426,7 @@ on_ready(evutil_socket_t fd, short what, void *arg)
 	int r;
 
 	if (client->stage < READ && what & EV_READ && ++client->wakeups > MOST_WAKEUPS)
-		r = rm_error_set(&error, -EPROTO, "%s: it sends without end",
+		r = rm_error_set(&error, -EPROTO, "%s: it sends data without end",
 		    ssh_client_stage(client));
 	else
 		r = step(client, &error);

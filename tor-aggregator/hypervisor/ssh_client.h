@@ -1,9 +1,9 @@
 /*
  * ssh_client - runs one command on one host by SSH, and passes on its output.
  *
- * The one file that knows libssh. Nothing in it blocks: it connects, checks the host's
- * key against a file of known hosts before it shows its own, runs the command and reads
- * until that ends. It has no deadline of its own: whoever has enough frees it.
+ * Only this file uses libssh. It never blocks: it connects, checks the host's key
+ * against a file of known hosts before it shows its own, runs the command and reads
+ * until that ends. It has no deadline: its owner frees it to stop it.
  */
 #ifndef TOR_AGGREGATOR_HYPERVISOR_SSH_CLIENT_H
 #define TOR_AGGREGATOR_HYPERVISOR_SSH_CLIENT_H
@@ -18,38 +18,39 @@ struct rm_loop;
 struct rm_error;
 struct ssh_client;
 
-struct ssh_client_options { /* all borrowed, for as long as the client lives */
+struct ssh_client_options { /* all members are borrowed for the life of the client */
 	struct rm_loop *loop;
 	struct rm_address address;
-	const char *host; /* as known_hosts calls it, with port if that is not 22 */
+	const char *host; /* as in known_hosts, with the port if that is not 22 */
 	unsigned port;
 	const char *user;
-	const char *key; /* text of the private key; only until the client is made */
+	/* Text of the private key; used only until the client is made. */
+	const char *key;
 	const char *known_hosts;
 	const char *command;
 };
 
 struct ssh_client_callbacks {
-	/* error: of the command's errors. < 0 ends it, and comes back in on_end. */
+	/* error: it is error output of the command. < 0 ends the command; on_end
+	 * gets this value. */
 	int (*on_output)(const void *data, size_t len, bool error, void *arg);
-	/* Once, and last: the client may be freed in it. 0: the command has ended;
-	 * -EKEYREJECTED: the host has refused the key, and may have counted that
-	 * against the user.
-	 * reason: "" where r says it. */
+	/* Called once, as the last callback: the client may be freed in it. 0: the
+	 * command has ended; -EKEYREJECTED: the host has refused the key, and may
+	 * have counted that against the user. reason: "" if r is enough. */
 	void (*on_end)(int r, const char *reason, void *arg);
 	void *arg;
 };
 
-/* Callbacks come from the loop, never from within. -EINVAL: the key is none that works
- * without a passphrase; error says it. */
+/* Callbacks come from the loop, never from inside these functions. -EINVAL: the key
+ * does not work without a passphrase, or is none; see error. */
 int ssh_client_new(const struct ssh_client_options *options,
     const struct ssh_client_callbacks *callbacks, struct rm_error *error,
     struct ssh_client **ret);
-void ssh_client_free(struct ssh_client *client); /* NULL is fine */
+void ssh_client_free(struct ssh_client *client); /* NULL is allowed */
 
-/* It got as far as to the host's SSH. */
+/* True: the host's SSH server has answered. */
 bool ssh_client_is_connected(const struct ssh_client *client);
-/* What it is at, for an error: "no connection", "not logged in" ... */
+/* The stage, for an error: "no connection", "not logged in" ... */
 const char *ssh_client_stage(const struct ssh_client *client);
 
 #endif

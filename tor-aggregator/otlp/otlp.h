@@ -2,9 +2,8 @@
  * otlp - sends the measured values to an OpenTelemetry collector, every interval.
  *
  * One request at a time, and nothing is stored: a message is made when it is sent, also
- * at a retry, so a collector that was away gets the current values. Sums include what
- * was measured meanwhile. An interval without an accepted message is counted as
- * dropped.
+ * at a retry, so after an outage a collector gets the current values. Sums include the
+ * time of the outage. An interval without an accepted message is counted as dropped.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_H
 #define TOR_AGGREGATOR_OTLP_OTLP_H
@@ -29,13 +28,13 @@ struct otlp_options { /* all borrowed */
 
 struct otlp_counts {
 	uint64_t sent;            /* messages taken */
-	uint64_t failed_attempts; /* with any outcome */
+	uint64_t failed_attempts; /* of all attempts */
 	uint64_t dropped;         /* intervals without an accepted message */
-	uint64_t rejected_points; /* of messages taken */
+	uint64_t rejected_points; /* in messages that were accepted */
 };
 
 int otlp_new(const struct otlp_options *options, struct otlp **ret);
-void otlp_free(struct otlp *otlp); /* NULL is fine; before the client */
+void otlp_free(struct otlp *otlp); /* NULL is allowed; free it before the client */
 
 const struct otlp_counts *otlp_counts(const struct otlp *otlp);
 

@@ -9,7 +9,8 @@
 
 #include "rackmesh/http/http_client.h"
 
-/* Goes on at the end of the sentence; what is not printable becomes a blank. */
+/* Copies text up to the end of the sentence; characters that do not print become
+ * blanks. */
 static void
 report(struct otlp_answer *answer, const char *text)
 {
@@ -38,7 +39,7 @@ read_count(const json_t *json)
 	return errno == 0 && *end == '\0' ? count : 0;
 }
 
-/* With 0 rejected a message is a warning. */
+/* With 0 rejected values the message is a warning. */
 static void
 read_partial(const json_t *json, struct otlp_answer *ret)
 {
@@ -63,7 +64,7 @@ read_status(long status)
 	return OTLP_REFUSED;
 }
 
-/* Of a google.rpc.Status, as a collector says it; else the body as it is. */
+/* The message of a google.rpc.Status, if the body has one; else the body itself. */
 static void
 read_error(
     const struct rm_http_answer *answer, const json_t *json, struct otlp_answer *ret)

@@ -1,8 +1,8 @@
 /*
  * otlp_answer - interprets a collector's answer to an OTLP message. Pure.
  *
- * By the protocol, 429, 502, 503 and 504 mean: try again; any other status but 2xx
- * means: do not; a 2xx may still have rejected some of the values.
+ * In the protocol, 429, 502, 503 and 504 mean: try again; any other status except 2xx
+ * means: do not; with 2xx some of the values may still be rejected.
  */
 #ifndef TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
 #define TOR_AGGREGATOR_OTLP_OTLP_ANSWER_H
@@ -12,8 +12,8 @@
 struct rm_http_answer;
 
 enum otlp_status {
-	OTLP_TAKEN = 1, /* but for what it rejected */
-	OTLP_REFUSED,   /* the same message again would be refused, too */
+	OTLP_TAKEN = 1, /* accepted, except for rejected values */
+	OTLP_REFUSED,   /* the same message would be refused again */
 	OTLP_RETRY,
 };
 
@@ -21,8 +21,8 @@ enum otlp_status {
 
 struct otlp_answer {
 	enum otlp_status status;
-	uint64_t rejected;     /* of OTLP_TAKEN: data points */
-	int64_t retry_after_s; /* of OTLP_RETRY; -1: not given */
+	uint64_t rejected;     /* for OTLP_TAKEN: data points */
+	int64_t retry_after_s; /* for OTLP_RETRY; -1: not given */
 	/* The collector's message, or the error of the exchange; "" if there is none.
 	 * One line, printable. */
 	char sentence[OTLP_SENTENCE_BYTES];

@@ -14,11 +14,11 @@
 
 struct evbuffer;
 
-struct otlp_resource { /* who measures; borrowed */
+struct otlp_resource { /* the sender; borrowed */
 	const char *instance, *region;
 };
 
-struct otlp_metric { /* copied; its strings are borrowed until the next one */
+struct otlp_metric { /* copied; its strings are borrowed until the next metric */
 	const char *name, *unit, *description; /* unit: as in UCUM; "" for none */
 	bool is_sum; /* a counter; its values are whole. Else a gauge */
 };
@@ -30,11 +30,11 @@ struct otlp_body { /* private */
 	bool any_metric, any_value, failed;
 };
 
-/* now: of all values. since: when the sums began at 0. */
+/* now: time of all values. since: when the sums began at 0. */
 void otlp_body_begin(struct otlp_body *body, struct evbuffer *out,
     const struct otlp_resource *resource, rm_wall_t now, rm_wall_t since);
 void otlp_body_metric(struct otlp_body *body, const struct otlp_metric *metric);
-/* labels, more: as of rm_metrics_series. What is no number is left out. */
+/* labels, more: as in rm_metrics_series. A value that is not a number is left out. */
 void otlp_body_value(
     struct otlp_body *body, const char *labels, const char *more, double value);
 int otlp_body_end(struct otlp_body *body); /* -ENOMEM: out holds no message */

@@ -80,7 +80,7 @@ take_lines(struct otlp_headers *headers, const char *file, struct rm_error *erro
 		line[strcspn(line, "\r")] = '\0';
 		if (line[0] == '\0')
 			continue;
-		/* The line may be a secret: it is not shown. */
+		/* The line may be a secret: it is not printed. */
 		if (!is_header(line))
 			return rm_error_set(error, -EINVAL,
 			    "%s:%zu: expected a header, \"Name: value\"", file, number);

@@ -23,20 +23,20 @@ struct otlp_config {
 /* clang-format off */
 #define OTLP_OPTIONS(type, otlp)                                                           \
 	{ "otlp.url", RM_STRING, offsetof(type, otlp.url), "", 0, 1023, 0,                 \
-	  "base URL of a collector of OpenTelemetry that takes OTLP over HTTP as JSON, e.g. " \
-	  "http://192.0.2.30:4318, to whose /v1/metrics the measured values go; \"\": none", \
+	  "base URL of an OpenTelemetry collector that accepts OTLP over HTTP as JSON, e.g." \
+	  "http://192.0.2.30:4318, to whose /v1/metrics the measured values are sent; \"\": none", \
 	  NULL, NULL, 0 },                                                                 \
 	{ "otlp.interval_s", RM_UINT, offsetof(type, otlp.interval_s), "60", 1, 3600, 0,   \
 	  "time between two messages", NULL, NULL, 0 },                                    \
 	{ "otlp.headers_file", RM_STRING, offsetof(type, otlp.headers_file), "", 0, 1023, 0, \
-	  "file with headers for each request, a line \"Name: value\" each (mode 0600); "  \
+	  "file with headers for each request, one \"Name: value\" per line (mode 0600);"  \
 	  "\"\": none", NULL, NULL, 0 },                                                   \
 	RM_HTTP_ORIGIN_TLS("otlp", type, otlp.origin),                                         \
 	RM_HTTP_ORIGIN_LOGIN("otlp", type, otlp.origin)
 /* clang-format on */
 
-/* Cuts the URL down to its base. path: of the config's file. -EINVAL, -EACCES, ... and
- * why. */
+/* Cuts the URL down to its base. path: of the config's file. -EINVAL, -EACCES, ...
+ * and error. */
 int otlp_config_check(
     struct otlp_config *config, const char *path, struct rm_error *error);
 
@@ -46,7 +46,7 @@ struct otlp_headers {
 	const char *list[OTLP_MAX_HEADERS + 2]; /* Content-Type first; ends with NULL */
 };
 
-/* file: "" for none. -EINVAL: a line is none. */
+/* file: "" for none. -EINVAL: a line is not a header. */
 int otlp_headers_read(
     const char *file, struct otlp_headers *ret, struct rm_error *error);
 void otlp_headers_clear(struct otlp_headers *headers);

@@ -204,7 +204,7 @@ a_mute_host_is_given_up_and_asked_more_rarely(void **state)
 {
 	struct world *w = *state;
 
-	assert_string_equal(run(w, "", false, 3), "no greeting by SSH in time");
+	assert_string_equal(run(w, "", false, 3), "no SSH greeting in time");
 	assert_non_null(strstr(w->log, "hypervisor esx1: cannot read its counters"));
 	assert_true(
 	    hypervisor_collector_shown(w->collector).reading.wait_ns == 4 * SHORT_NS);
@@ -216,7 +216,7 @@ a_server_that_is_no_ssh_is_named_as_none(void **state)
 	const char *error = run(*state, "HTTP/1.0 400 Bad Request\r\n\r\n", true, 1);
 
 	/* long before its time is up */
-	assert_string_equal(error, "no greeting by SSH: it sends without end");
+	assert_string_equal(error, "no SSH greeting: it sends data without end");
 }
 
 static void
@@ -225,7 +225,7 @@ an_ssh_that_breaks_off_is_reported(void **state)
 	const char *error =
 	    run(*state, "SSH-2.0-OpenSSH_9.2\r\n\x01\x02\x03\x04\xff\xff", true, 1);
 
-	assert_non_null(strstr(error, "no greeting by SSH"));
+	assert_non_null(strstr(error, "no SSH greeting"));
 }
 
 static void
