@@ -43,7 +43,7 @@ static const struct rm_enum_name transports[] = {
 	{ 0 },
 };
 
-static const struct rm_enum_name one_flow_words[] = {
+static const struct rm_enum_name one_flow_names[] = {
 	{ "none", AGENT_ONE_FLOW_NONE },
 	{ "roce", AGENT_ONE_FLOW_ROCE },
 	{ "all", AGENT_ONE_FLOW_ALL },
@@ -98,7 +98,7 @@ static const struct rm_option switch_options[] = {
 	{ 0 }
 };
 
-static const struct rm_enum_name rnic_words[] = { { "auto", 1 }, { 0 } };
+static const struct rm_enum_name rnic_choices[] = { { "auto", 1 }, { 0 } };
 
 const struct rm_option agent_options[] = {
 	{ "host", RM_STRING, AT(host), NULL, 1, 63, 0,
@@ -112,7 +112,7 @@ const struct rm_option agent_options[] = {
 	  0, 1023, 0, "folder for the last good pinglists; \"\": none are kept", NULL, NULL, 0 },
 	{ "rnics", RM_TABLE, AT(rnics), NULL, 1, WIRE_MAX_HOST_RNICS, RM_REQUIRED,
 	  "the RNICs to probe from; no other RNIC is used. auto: all RDMA ports with a "
-	  "RoCEv2 address", rnic_words, rnic_options,
+	  "RoCEv2 address", rnic_choices, rnic_options,
 	  sizeof(struct agent_rnic_config) },
 	{ "lldp.file", RM_STRING, AT(lldp_file), "/run/rackmesh-lldp/neighbors.json", 0, 255, 0,
 	  "file with the output of `lldpcli -f json0 show neighbors`, as "
@@ -148,7 +148,7 @@ const struct rm_option agent_options[] = {
 	  RM_RELOAD,
 	  "probe only one of a target's flows that have the same traced path: of "
 	  "no transport, of RoCE, of all",
-	  one_flow_words, NULL, 0 },
+	  one_flow_names, NULL, 0 },
 	{ "services.enabled", RM_BOOL, AT(services_enabled), "true", 0, 0, 0,
 	  "follow the QPs of other processes on these RNICs, and probe along "
 	  "their paths", NULL,

@@ -504,17 +504,17 @@ pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
 
 	take_roles(pairs, other, standing);
 	for (size_t i = 0; i < standing->tor_count; i++) {
-		struct wire_tor_standing word;
+		struct wire_tor_standing state;
 		size_t tor;
 
-		wire_standing_tor(standing, i, &word);
-		tor = tor_of(pairs, other, word.tor);
+		wire_standing_tor(standing, i, &state);
+		tor = tor_of(pairs, other, state.tor);
 		if (tor == PAIRS_NOBODY)
 			continue;
-		peer_seen(&pairs->pairs[tor].peer, &word, now);
+		peer_seen(&pairs->pairs[tor].peer, &state, now);
 		if (!pairs->pairs[tor].met)
 			meet(pairs, tor);
-		synchronise(pairs, tor, word.active, now);
+		synchronise(pairs, tor, state.active, now);
 	}
 }
 

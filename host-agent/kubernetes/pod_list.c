@@ -116,9 +116,10 @@ more(struct cursor *cursor, char close, bool *first)
 }
 
 static bool
-is(const struct text *text, const char *word)
+is(const struct text *text, const char *expected)
 {
-	return text->len == strlen(word) && memcmp(text->at, word, text->len) == 0;
+	return text->len == strlen(expected) &&
+	       memcmp(text->at, expected, text->len) == 0;
 }
 
 /* Moves to the next member of an object: returns its key with the quotes. */

@@ -16,23 +16,23 @@ void
 brake_session(struct brake *brake, size_t aggregator)
 {
 	if (aggregator < BRAKE_MAX_AGGREGATORS)
-		brake->words[aggregator].session = false;
+		brake->reports[aggregator].session = false;
 }
 
 void
 brake_take(struct brake *brake, size_t aggregator, const struct wire_brake *received)
 {
-	struct brake_word *word;
+	struct brake_report *report;
 
 	if (aggregator >= BRAKE_MAX_AGGREGATORS)
 		return;
-	word = &brake->words[aggregator];
-	if (word->session && received->version < word->brake.version)
+	report = &brake->reports[aggregator];
+	if (report->session && received->version < report->brake.version)
 		return;
-	word->brake = *received;
-	if (word->brake.rate_permille > BRAKE_NONE)
-		word->brake.rate_permille = BRAKE_NONE;
-	word->received = word->session = true;
+	report->brake = *received;
+	if (report->brake.rate_permille > BRAKE_NONE)
+		report->brake.rate_permille = BRAKE_NONE;
+	report->received = report->session = true;
 	/* Version 0: this aggregator has not received a brake itself. */
 	if (received->version > 0)
 		brake->kept = (struct wire_brake){ 0 };
@@ -55,8 +55,8 @@ brake_now(const struct brake *brake)
 	if (brake->kept.version > 0)
 		best = brake->kept;
 	for (size_t i = 0; i < BRAKE_MAX_AGGREGATORS; i++) {
-		if (brake->words[i].received)
-			newer(&best, &brake->words[i].brake);
+		if (brake->reports[i].received)
+			newer(&best, &brake->reports[i].brake);
 	}
 	return best;
 }

@@ -18,14 +18,14 @@
 #define BRAKE_MAX_AGGREGATORS 64
 #define BRAKE_FILE_BYTES 32
 
-struct brake_word {
+struct brake_report {
 	struct wire_brake brake;
 	bool received; /* received from this aggregator, in any session */
 	bool session;  /* received in this session */
 };
 
 struct brake { /* all zero: no aggregator has sent one */
-	struct brake_word words[BRAKE_MAX_AGGREGATORS];
+	struct brake_report reports[BRAKE_MAX_AGGREGATORS];
 	struct wire_brake kept; /* version 0: none */
 };
 

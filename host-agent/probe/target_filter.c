@@ -7,7 +7,7 @@
 const char *
 target_refusal_str(enum target_refusal refusal)
 {
-	static const char *const words[TARGET_REFUSALS] = {
+	static const char *const names[TARGET_REFUSALS] = {
 		[TARGET_FINE] = "none",
 		[TARGET_NOBODY] = "unspecified",
 		[TARGET_GROUP] = "multicast",
@@ -22,7 +22,7 @@ target_refusal_str(enum target_refusal refusal)
 		[TARGET_TOO_MANY] = "too_many",
 	};
 
-	return words[refusal];
+	return names[refusal];
 }
 
 /* An IPv4-mapped IPv6 address is checked by the rules of IPv4. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static uint64_t *
-word_of(struct replay_window *window, uint32_t seq)
+bits_with(struct replay_window *window, uint32_t seq)
 {
 	return &window->seen[seq % REPLAY_WINDOW / 64];
 }
@@ -25,7 +25,7 @@ window_move(struct replay_window *window, uint32_t newest)
 	}
 	while (window->newest != newest) {
 		window->newest++;
-		*word_of(window, window->newest) &= ~bit_of(window->newest);
+		*bits_with(window, window->newest) &= ~bit_of(window->newest);
 	}
 }
 
@@ -40,9 +40,9 @@ replay_window_take(struct replay_window *window, uint32_t seq)
 	} else if (ahead > 0) {
 		window_move(window, seq);
 	} else if (ahead <= -REPLAY_WINDOW ||
-		   (*word_of(window, seq) & bit_of(seq)) != 0) {
+		   (*bits_with(window, seq) & bit_of(seq)) != 0) {
 		return false;
 	}
-	*word_of(window, seq) |= bit_of(seq);
+	*bits_with(window, seq) |= bit_of(seq);
 	return true;
 }

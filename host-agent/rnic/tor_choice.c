@@ -103,11 +103,11 @@ tor_choice_mismatch(const struct tor_choice *choice)
 const char *
 tor_source_str(enum tor_source source)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[TOR_CONFIG] = "config",
 		[TOR_LLDP] = "lldp",
 		[TOR_CONTROLLER] = "controller",
 	};
 
-	return words[source];
+	return names[source];
 }

@@ -29,7 +29,7 @@ get_u16(const uint8_t *at)
 }
 
 static uint32_t
-sum_words(uint32_t sum, const uint8_t *data, size_t len)
+sum_pairs_of_bytes(uint32_t sum, const uint8_t *data, size_t len)
 {
 	for (size_t i = 0; i + 1 < len; i += 2)
 		sum += get_u16(data + i);
@@ -80,9 +80,9 @@ put_udp(const struct trace_flow *flow, uint16_t token, uint64_t secret, uint8_t 
 	memcpy(udp + 8, magic, sizeof(magic));
 	put_u16(udp + 12, token);
 	put_u16(udp + 14, seal_of(secret, token));
-	sum = sum_words(sum, flow->src.bytes, bytes);
-	sum = sum_words(sum, flow->dst.bytes, bytes);
-	check = fold(sum_words(sum, udp, UDP_BYTES + TRACE_PAYLOAD_BYTES));
+	sum = sum_pairs_of_bytes(sum, flow->src.bytes, bytes);
+	sum = sum_pairs_of_bytes(sum, flow->dst.bytes, bytes);
+	check = fold(sum_pairs_of_bytes(sum, udp, UDP_BYTES + TRACE_PAYLOAD_BYTES));
 	put_u16(udp + 6, check == 0 ? 0xffff : check);
 }
 
@@ -167,7 +167,7 @@ parse_message(uint8_t family, const uint8_t *data, size_t len, uint64_t secret,
 	bool v4 = family == 4, nobody;
 	int r;
 
-	if (len < ICMP_BYTES || (v4 && fold(sum_words(0, data, len)) != 0))
+	if (len < ICMP_BYTES || (v4 && fold(sum_pairs_of_bytes(0, data, len)) != 0))
 		return -EBADMSG;
 	if (data[0] == (v4 ? ICMP_TIME_EXCEEDED : ICMP6_TIME_EXCEEDED)) {
 		/* Code 1 is for fragments. */

@@ -465,7 +465,7 @@ agent_session_frame(struct rm_link *link, const uint8_t *data, size_t len, void 
 const char *
 agent_server_refused_str(enum agent_server_refused reason)
 {
-	static const char *const words[AGENT_SERVER_REFUSALS] = {
+	static const char *const names[AGENT_SERVER_REFUSALS] = {
 		[AGENT_SERVER_FULL] = "full",
 		[AGENT_SERVER_SILENT] = "silent",
 		[AGENT_SERVER_TOO_MANY_PENDING] = "too_many_pending",
@@ -480,7 +480,7 @@ agent_server_refused_str(enum agent_server_refused reason)
 		[AGENT_SERVER_SUPERSEDED] = "superseded",
 	};
 
-	return words[reason];
+	return names[reason];
 }
 
 static void

@@ -16,7 +16,7 @@
 const char *
 ingest_invalid_str(enum ingest_invalid reason)
 {
-	static const char *const words[INGEST_INVALIDS] = {
+	static const char *const names[INGEST_INVALIDS] = {
 		[INGEST_NOT_OWNED] = "not-owned",
 		[INGEST_NOT_OURS] = "not-ours",
 		[INGEST_UNKNOWN_DST] = "unknown-destination",
@@ -27,7 +27,7 @@ ingest_invalid_str(enum ingest_invalid reason)
 		[INGEST_NO_CLOCK] = "no-clock",
 	};
 
-	return words[reason];
+	return names[reason];
 }
 
 static bool

@@ -171,9 +171,9 @@ show_rnic(const struct tor_rack *rack, size_t i)
 }
 
 static const char *
-host_word(enum host_state state)
+host_state_str(enum host_state state)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[HOST_OK] = "ok",
 		[HOST_STALLED] = "stalled",
 		[HOST_STUTTERED] = "stuttered",
@@ -185,7 +185,7 @@ host_word(enum host_state state)
 		[HOST_UNKNOWN] = "unknown",
 	};
 
-	return words[state];
+	return names[state];
 }
 
 json_t *
@@ -200,7 +200,7 @@ show_host(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
 
 	set(object, "host", json_string(name));
 	set(object, "tor", json_string(tor_rack_tor(rack)));
-	set(object, "state", json_string(host_word(tor_rack_host(rack, i))));
+	set(object, "state", json_string(host_state_str(tor_rack_host(rack, i))));
 	set(object, "connected", json_boolean(connected(aggregator, name)));
 	if (agent == NULL)
 		return object;

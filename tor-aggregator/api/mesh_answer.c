@@ -196,15 +196,15 @@ mesh_answer(const struct tor_aggregator *aggregator, const char *tor,
 void
 mesh_answer_get(struct rm_http_request *request, void *arg)
 {
-	const char *word = rm_http_query(request, "period");
+	const char *asked = rm_http_query(request, "period");
 	enum mesh_period period = MESH_MINUTE;
 	size_t len = 0;
 	char *text;
 	int status;
 
-	if (word != NULL && strcmp(word, "hour") == 0) {
+	if (asked != NULL && strcmp(asked, "hour") == 0) {
 		period = MESH_HOUR;
-	} else if (word != NULL && strcmp(word, "minute") != 0) {
+	} else if (asked != NULL && strcmp(asked, "minute") != 0) {
 		rm_http_reply_error(request, 400, "?period= is minute or hour");
 		return;
 	}

@@ -94,16 +94,16 @@ set_frames(json_t *object, const char *key, bool known, uint64_t frames)
 		json_object_set_new(object, key, json_null());
 }
 
-/* sets word_pct, word (a name), word_parts */
+/* sets NAME_pct, NAME (who) and NAME_parts */
 static void
-set_share(json_t *object, const char *word, const struct proof_share *share)
+set_share(json_t *object, const char *name, const struct proof_share *share)
 {
 	char key[32];
 
-	snprintf(key, sizeof(key), "%s_pct", word);
+	snprintf(key, sizeof(key), "%s_pct", name);
 	set_known(object, key, share->known, share->pct);
-	set_text(object, word, share->who);
-	snprintf(key, sizeof(key), "%s_parts", word);
+	set_text(object, name, share->who);
+	snprintf(key, sizeof(key), "%s_parts", name);
 	json_object_set_new(
 	    object, key, share->known ? json_integer(share->steady) : json_null());
 }

@@ -155,7 +155,7 @@ drift_fec_str(uint32_t fec)
 const char *
 drift_setting_str(enum wire_setting setting)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[WIRE_SETTING_MTU] = "mtu",
 		[WIRE_SETTING_ROCE_MTU] = "roce_mtu",
 		[WIRE_SETTING_SPEED] = "speed",
@@ -168,31 +168,31 @@ drift_setting_str(enum wire_setting setting)
 		[WIRE_SETTING_GID_TYPES] = "gid_types",
 	};
 
-	return words[setting];
+	return names[setting];
 }
 
 const char *
 drift_state_str(enum drift_state state)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[DRIFT_UNDECLARED] = "undeclared",
 		[DRIFT_SAME] = "same",
 		[DRIFT_DIFFERENT] = "different",
 		[DRIFT_UNKNOWN] = "unknown",
 	};
 
-	return words[state];
+	return names[state];
 }
 
 /* A type that only a newer release knows is not shown as one of the known ones. */
 static const char *
-gid_types_word(uint32_t types)
+gid_types_str(uint32_t types)
 {
-	static const char *const words[] = { [WIRE_GID_ROCE_V1] = "v1",
+	static const char *const names[] = { [WIRE_GID_ROCE_V1] = "v1",
 		[WIRE_GID_ROCE_V2] = "v2",
 		[WIRE_GID_ROCE_V1 | WIRE_GID_ROCE_V2] = "v1+v2" };
 
-	return types > 0 && types < sizeof(words) / sizeof(words[0]) ? words[types]
+	return types > 0 && types < sizeof(names) / sizeof(names[0]) ? names[types]
 								     : "other";
 }
 
@@ -249,7 +249,7 @@ drift_setting_text(const struct drift_settings *settings,
 	else if (setting == WIRE_SETTING_FEC)
 		strcpy(ret, drift_fec_str(number));
 	else if (setting == WIRE_SETTING_GID_TYPES)
-		strcpy(ret, gid_types_word(number));
+		strcpy(ret, gid_types_str(number));
 	else if (setting == WIRE_SETTING_TRUST)
 		strcpy(ret, number == WIRE_TRUST_DSCP ? "dscp" : "pcp");
 	else if (setting == WIRE_SETTING_TRAFFIC_CLASS &&

@@ -102,18 +102,18 @@ static void
 take_row(struct esxi *esxi, char *line)
 {
 	struct hypervisor_nic *nic;
-	char *rest = NULL, *word = strtok_r(line, " ", &rest);
+	char *rest = NULL, *token = strtok_r(line, " ", &rest);
 
-	nic = word == NULL ? NULL
-			   : hypervisor_nics_report(esxi->nics, word, esxi->counts);
+	nic = token == NULL ? NULL
+			    : hypervisor_nics_report(esxi->nics, token, esxi->counts);
 	if (nic == NULL)
 		return;
 	for (size_t i = 1; i < esxi->column_count; i++) {
-		word = strtok_r(NULL, " ", &rest);
-		if (word == NULL)
+		token = strtok_r(NULL, " ", &rest);
+		if (token == NULL)
 			return;
 		hypervisor_nic_take(
-		    nic, esxi->place, esxi->columns[i], word, esxi->counts);
+		    nic, esxi->place, esxi->columns[i], token, esxi->counts);
 	}
 }
 
@@ -168,15 +168,15 @@ static void
 take_mark(struct esxi *esxi, char *mark)
 {
 	char *rest = NULL;
-	const char *word = strtok_r(mark, " ", &rest);
+	const char *token = strtok_r(mark, " ", &rest);
 	const char *nic = strtok_r(NULL, " ", &rest);
 
 	esxi->section = NONE;
 	esxi->nic = NULL;
 	esxi->column_count = 0;
-	for (size_t i = 0; word != NULL && i < sizeof(sections) / sizeof(sections[0]);
+	for (size_t i = 0; token != NULL && i < sizeof(sections) / sizeof(sections[0]);
 	     i++) {
-		if (strcmp(word, sections[i].name) != 0)
+		if (strcmp(token, sections[i].name) != 0)
 			continue;
 		esxi->section = sections[i].section;
 		esxi->place = sections[i].place;

@@ -7,7 +7,7 @@
 #include "tor-aggregator/hypervisor/hypervisor_nics.h"
 
 static const struct finding {
-	const char *word, *help;
+	const char *name, *help;
 } findings[HYPERVISOR_FINDINGS] = {
 	[FINDING_GLOBAL_PAUSE_ON] = { "global-pause-on",
 	    "Global pause (802.3x) is set and PFC is off: a pause stops all "
@@ -26,7 +26,7 @@ static const struct finding {
 const char *
 hypervisor_finding_str(enum hypervisor_finding finding)
 {
-	return findings[finding].word;
+	return findings[finding].name;
 }
 
 const char *

@@ -63,10 +63,10 @@ const struct hypervisor_row hypervisor_rows[] = {
 };
 /* clang-format on */
 
-static const struct word {
-	const char *word;
+static const struct value_name {
+	const char *name;
 	uint64_t value;
-} words[] = {
+} value_names[] = {
 	{ "Up", 1 },
 	{ "Down", 0 },
 	{ "true", 1 },
@@ -164,9 +164,9 @@ hypervisor_value_read(const char *text, uint64_t *ret)
 {
 	if (text[0] == '\0' || strcmp(text, "N/A") == 0 || strcmp(text, "-") == 0)
 		return -ENODATA;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(text, words[i].word) == 0) {
-			*ret = words[i].value;
+	for (size_t i = 0; i < sizeof(value_names) / sizeof(value_names[0]); i++)
+		if (strcmp(text, value_names[i].name) == 0) {
+			*ret = value_names[i].value;
 			return 0;
 		}
 	return read_number(text, ret);

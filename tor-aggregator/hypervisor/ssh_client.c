@@ -154,7 +154,7 @@ ssh_client_is_connected(const struct ssh_client *client)
 const char *
 ssh_client_stage(const struct ssh_client *client)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[DIAL] = "no connection",
 		[KEX] = "no SSH greeting",
 		[LOGIN] = "not logged in",
@@ -163,7 +163,7 @@ ssh_client_stage(const struct ssh_client *client)
 		[READ] = "its command has not ended",
 	};
 
-	return words[client->stage];
+	return names[client->stage];
 }
 
 /* ---- the stages: 1: the next one may begin; 0: wait; < 0 and error ---- */

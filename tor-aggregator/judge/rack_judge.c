@@ -316,7 +316,7 @@ tor_verdict(struct rack_judge *judge, const struct rack *rack,
 	verdict->evidence.window_start = start;
 	rack_evidence_of_tor(rack, &judge->legs, judge->tallies, &verdict->evidence);
 	if (kind == RM_KIND_SWITCH_LATE)
-		rack_late_tor_words(&judge->legs, &verdict->evidence);
+		rack_late_tor_sentence(&judge->legs, &verdict->evidence);
 }
 
 /* Everything that crosses the ToR is lost, or comes too late; it may take a moment
@@ -384,7 +384,7 @@ verdict_of(struct rack_judge *judge, const struct rack *rack, size_t member)
 }
 
 static void
-add_loss_in_words(
+add_loss_to_sentence(
     const char *whose, const struct rm_evidence *loss, struct rm_evidence *evidence)
 {
 	const struct rm_leg_counts *to = &loss->to_part, *from = &loss->from_part;
@@ -411,10 +411,10 @@ add_loss(const struct rack *rack, const struct rack_slow_named *named,
 
 	rack_member_name(rack, named->member, name);
 	if (verdict->part.type == RM_PART_HOST) {
-		add_loss_in_words(name, loss, evidence);
+		add_loss_to_sentence(name, loss, evidence);
 		return;
 	}
-	add_loss_in_words("it", loss, evidence);
+	add_loss_to_sentence("it", loss, evidence);
 	evidence->window_ns = loss->window_ns;
 	evidence->direction = loss->direction;
 	evidence->to_part = loss->to_part;
@@ -472,7 +472,7 @@ slow_verdict(struct rack_judge *judge, const struct rack *rack,
 	rack_suspect_name(rack, &suspect, &verdict->part);
 	if (judge->lates[member].status == RACK_LATE_RNIC &&
 	    verdict->evidence.observed[0] == '\0')
-		rack_late_words(
+		rack_late_sentence(
 		    rack, &judge->legs, judge->lates, member, &verdict->evidence);
 	judge->member_health[member] = RM_HEALTH_BAD;
 	if (named->other != RACK_NO_OTHER)
@@ -565,7 +565,7 @@ judge_late(struct rack_judge *judge, const struct rack *rack,
 			continue;
 		if (reported != NULL && reported->kind == RM_KIND_RNIC_LOSSY &&
 		    reported->evidence.observed[0] == '\0')
-			rack_late_words(
+			rack_late_sentence(
 			    rack, &judge->legs, judge->lates, i, &reported->evidence);
 		if (judge->member_health[i] == RM_HEALTH_BAD)
 			continue;

@@ -135,7 +135,7 @@ static void
 note_away(struct report_check *check, const struct rack *rack)
 {
 	for (size_t i = 0; i < check->host_count; i++) {
-		struct rack_host_words *host = &check->hosts[i];
+		struct rack_host_check *host = &check->hosts[i];
 		const enum host_state state = rack->hosts[i].state;
 
 		if (state == HOST_STALLED || state == HOST_STUTTERED ||
@@ -242,18 +242,18 @@ receive_own(struct report_check *check, const struct rack *rack)
 	memset(check->observers, 0, check->member_count * sizeof(*check->observers));
 	for (size_t i = 0; i < reported->count; i++) {
 		const struct window_pair *pair = &reported->pairs[i];
-		const unsigned word = rack_report_of(pair);
+		const unsigned report = rack_report_of(pair);
 		struct rack_observers *own = &check->observers[pair->src];
 
 		if (rack->members[pair->src].host_index ==
 		    rack->members[pair->dst].host_index)
 			continue;
-		own->own += word != 0;
-		own->own_good += (word & RACK_REPORT_GOOD) != 0;
-		own->own_counted += (word & RACK_REPORT_GOOD) != 0 && pair->counted &&
+		own->own += report != 0;
+		own->own_good += (report & RACK_REPORT_GOOD) != 0;
+		own->own_counted += (report & RACK_REPORT_GOOD) != 0 && pair->counted &&
 				    !rack_report_is_miscounted(pair);
-		own->own_lost += (word & RACK_REPORT_LOST) != 0;
-		own->own_dead += (word & RACK_REPORT_DEAD) != 0;
+		own->own_lost += (report & RACK_REPORT_LOST) != 0;
+		own->own_dead += (report & RACK_REPORT_DEAD) != 0;
 	}
 }
 
@@ -299,7 +299,7 @@ is_wrong(const struct rack *rack, const struct rack_contradiction *now)
 }
 
 static void
-note_host(const struct rack *rack, struct rack_host_words *host, rm_wall_t start)
+note_host(const struct rack *rack, struct rack_host_check *host, rm_wall_t start)
 {
 	if (is_wrong(rack, &host->now)) {
 		if (host->since.ns == 0)
@@ -483,7 +483,7 @@ note_miscount(
 
 	rack_quarrels_note(check, rack, &seen);
 	for (size_t i = 0; i < 2; i++) {
-		struct rack_host_words *host = &check->hosts[ends[i]];
+		struct rack_host_check *host = &check->hosts[ends[i]];
 		uint8_t *against =
 		    &check->against[ends[i] * check->host_count + ends[1 - i]];
 
@@ -563,15 +563,15 @@ static void
 find_contradiction(
     struct report_check *check, const struct rack *rack, const struct window_pair *pair)
 {
-	const unsigned word = rack_report_of(pair);
+	const unsigned report = rack_report_of(pair);
 	const struct window_pair *back;
 	unsigned reverse;
 
-	if (word == 0)
+	if (report == 0)
 		return;
 	back = pair_table_get(&check->reported[check->current], pair->dst, pair->src);
 	reverse = back == NULL ? 0 : rack_report_of(back);
-	if (word == RACK_REPORT_GOOD)
+	if (report == RACK_REPORT_GOOD)
 		find_denial(check, rack, pair, reverse);
 	else
 		note_loss(check, rack, pair, reverse);

@@ -48,7 +48,7 @@ struct rack_miscount { /* the first of a host: what src and dst report of src's 
 	uint64_t answered, arrived; /* in units */
 };
 
-struct rack_host_words { /* of one host, from window to window */
+struct rack_host_check { /* of one host, from window to window */
 	struct rack_contradiction now, reported;
 	struct rack_miscount miscount;
 	unsigned windows, absent; /* windows with a contradiction; windows without one
@@ -76,7 +76,7 @@ struct report_check {
 	unsigned current;
 	uint8_t *reports; /* by host and member: enum rack_report bits */
 	struct rack_observers *observers; /* by member */
-	struct rack_host_words *hosts;
+	struct rack_host_check *hosts;
 	uint8_t *against; /* by host and host: enum rack_against bits */
 	struct rack_quarrel *quarrels;
 	size_t quarrel_count; /* at most as many as hosts; others are left out */

@@ -34,13 +34,13 @@ turn(struct peer *peer, bool active)
 static int64_t
 silence(const struct peer *peer, rm_mono_t now)
 {
-	return rm_mono_since(now, peer->has_word ? peer->last_seen : peer->since);
+	return rm_mono_since(now, peer->has_state ? peer->last_seen : peer->since);
 }
 
 bool
 peer_is_seen(const struct peer *peer, rm_mono_t now)
 {
-	return peer->has_word && silence(peer, now) < PEER_SILENT_NS;
+	return peer->has_state && silence(peer, now) < PEER_SILENT_NS;
 }
 
 void
@@ -51,7 +51,7 @@ peer_seen(struct peer *peer, const struct wire_tor_standing *standing, rm_mono_t
 		turn(peer, false);
 		peer->well.ns = 0;
 	}
-	peer->has_word = true;
+	peer->has_state = true;
 	peer->last_seen = now;
 	peer->other_is_active = standing->active;
 	peer->other_delivers = standing->delivers;
@@ -65,7 +65,7 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 		/* The other one was not silent: this one was stopped. The silence
 		 * before counts on: otherwise an aggregator that stalls often would
 		 * never notice that the other one is gone. */
-		if (peer->has_word)
+		if (peer->has_state)
 			peer->last_seen = rm_mono_add(peer->last_seen, for_ns);
 		if (rm_mono_since(now, peer->last_seen) < 0)
 			peer->last_seen = now;
@@ -73,7 +73,7 @@ peer_stalled(struct peer *peer, int64_t for_ns, rm_mono_t now)
 	}
 	turn(peer, false);
 	peer->since = now;
-	peer->has_word = false;
+	peer->has_state = false;
 	peer->deaf.ns = peer->mute.ns = peer->well.ns = 0;
 	peer->doubt.ns = peer->stuck.ns = peer->isolated.ns = 0;
 }
@@ -174,7 +174,7 @@ is_isolated(struct peer *peer, const struct peer_own *own, rm_mono_t now)
 		return false;
 	/* When that is over, it waits for the state of the other one first. */
 	peer->since = now;
-	peer->has_word = false;
+	peer->has_state = false;
 	peer->well.ns = 0;
 	return true;
 }

@@ -44,7 +44,7 @@ struct wire_tor_standing;
 struct peer {
 	bool primary, active;
 	rm_mono_t since; /* start of this aggregator, or the end of a stall */
-	bool has_word;   /* a message of the other one was received since then */
+	bool has_state;  /* a message of the other one was received since then */
 	rm_mono_t last_seen;
 	bool other_is_active, other_delivers;
 	uint32_t other_agents;

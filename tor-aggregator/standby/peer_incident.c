@@ -11,19 +11,19 @@
 #include "tor-aggregator/standby/incident_message.h"
 
 static enum rm_part_type
-type_of(const char *word)
+type_of(const char *name)
 {
 	for (int i = 1; i < RM_PART_TYPES; i++)
-		if (strcmp(word, rm_part_type_str((enum rm_part_type)i)) == 0)
+		if (strcmp(name, rm_part_type_str((enum rm_part_type)i)) == 0)
 			return (enum rm_part_type)i;
 	return 0;
 }
 
 static enum rm_kind
-kind_of(const char *word)
+kind_of(const char *name)
 {
 	for (int i = 1; i < RM_KINDS; i++)
-		if (strcmp(word, rm_kind_str((enum rm_kind)i)) == 0)
+		if (strcmp(name, rm_kind_str((enum rm_kind)i)) == 0)
 			return (enum rm_kind)i;
 	return 0;
 }

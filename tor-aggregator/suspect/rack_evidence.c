@@ -302,7 +302,7 @@ rule_out_peers(const struct rack *rack, const struct rack_blame *blame,
 }
 
 static void
-observe_in_words(
+write_observation(
     const struct rack_tally *tally, enum rm_kind kind, struct rm_evidence *evidence)
 {
 	const uint64_t small = tally->clean_sent - tally->large_sent;
@@ -343,7 +343,7 @@ rack_evidence_of_member(const struct rack *rack, const struct rack_legs *legs,
 	add_counts(legs, blame, member, witnesses, evidence);
 	for (size_t i = 0; i < rack->member_count; i++)
 		evidence->peers += witnesses[i];
-	observe_in_words(tally, kind, evidence);
+	write_observation(tally, kind, evidence);
 	rule_out_side(kind, evidence);
 	rule_out_peers(rack, blame, tallies, witnesses, evidence);
 }

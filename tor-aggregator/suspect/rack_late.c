@@ -211,7 +211,7 @@ rule_out(const struct rack *rack, const struct rack_legs *legs,
 }
 
 void
-rack_late_words(const struct rack *rack, const struct rack_legs *legs,
+rack_late_sentence(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t member, struct rm_evidence *evidence)
 {
 	struct rack_late all = { 0 }, others;
@@ -254,7 +254,7 @@ rack_late_evidence(const struct rack *rack, const struct rack_legs *legs,
 	evidence->peers = 0;
 	for (size_t i = 0; i < rack->member_count; i++)
 		evidence->peers += witnesses[i];
-	rack_late_words(rack, legs, lates, member, evidence);
+	rack_late_sentence(rack, legs, lates, member, evidence);
 	rule_out(rack, legs, lates, member, witnesses, evidence);
 }
 
@@ -299,7 +299,7 @@ rack_late_tor(const struct rack_legs *legs)
 }
 
 void
-rack_late_tor_words(const struct rack_legs *legs, struct rm_evidence *evidence)
+rack_late_tor_sentence(const struct rack_legs *legs, struct rm_evidence *evidence)
 {
 	const struct tor_sum sum = sum_tor(legs);
 

@@ -47,7 +47,7 @@ void rack_late_judge(const struct rack *rack, const struct rack_legs *legs,
 
 /* Writes the sentence on a member, or on all of its host. The others are the members
  * that are not late themselves. */
-void rack_late_words(const struct rack *rack, const struct rack_legs *legs,
+void rack_late_sentence(const struct rack *rack, const struct rack_legs *legs,
     const struct rack_late *lates, size_t member, struct rm_evidence *evidence);
 
 /* Fills the number of witnesses, and the parts that were ruled out. witnesses:
@@ -65,6 +65,6 @@ enum rack_late_tor {
 };
 
 enum rack_late_tor rack_late_tor(const struct rack_legs *legs);
-void rack_late_tor_words(const struct rack_legs *legs, struct rm_evidence *evidence);
+void rack_late_tor_sentence(const struct rack_legs *legs, struct rm_evidence *evidence);
 
 #endif

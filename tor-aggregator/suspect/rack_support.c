@@ -27,13 +27,13 @@
 #define STRAY_MIN 3
 #define STRAY_SHARE 0.008
 
-struct words { /* sums over some pairs of the member, as their probers report them */
+struct outcomes { /* sums over some pairs of the member, as their probers report them */
 	uint64_t sent, lost, newest_sent, newest_lost, failed;
 	uint64_t small_sent, small_lost; /* as in rack_tally */
 };
 
 struct peer { /* one host: its probes to the member, and the member's to it */
-	struct words theirs, ours;
+	struct outcomes theirs, ours;
 	double share; /* share lost of both; below 0: not known */
 	bool refuted;
 };
@@ -44,7 +44,7 @@ struct rack_support {
 };
 
 struct sums { /* over all peers */
-	struct words ours, theirs;
+	struct outcomes ours, theirs;
 	double share; /* mean over the peers: each counts the same, however many probes
 			 it has */
 	/* With pairs at all; those of them that lost their probes. */
@@ -73,37 +73,38 @@ rack_support_free(struct rack_support *support)
 
 /* Probes that a peer could not send are evidence only against that peer. */
 static void
-add(struct words *words, const struct rack_pair *pair, bool ours)
+add(struct outcomes *outcomes, const struct rack_pair *pair, bool ours)
 {
 	const uint32_t failed = ours ? pair->send_failed : 0;
 
-	words->sent += pair->sent + failed;
-	words->lost += pair->sent - pair->answered + failed;
-	words->failed += failed;
-	words->newest_sent += pair->newest_sent;
-	words->newest_lost += pair->newest_lost;
+	outcomes->sent += pair->sent + failed;
+	outcomes->lost += pair->sent - pair->answered + failed;
+	outcomes->failed += failed;
+	outcomes->newest_sent += pair->newest_sent;
+	outcomes->newest_lost += pair->newest_lost;
 	if (!pair->large) {
-		words->small_sent += pair->sent;
-		words->small_lost += pair->sent - pair->answered;
+		outcomes->small_sent += pair->sent;
+		outcomes->small_lost += pair->sent - pair->answered;
 	}
 }
 
 static void
-add_words(struct words *to, const struct words *words)
+add_outcomes(struct outcomes *to, const struct outcomes *outcomes)
 {
-	to->sent += words->sent;
-	to->lost += words->lost;
-	to->newest_sent += words->newest_sent;
-	to->newest_lost += words->newest_lost;
-	to->small_sent += words->small_sent;
-	to->small_lost += words->small_lost;
-	to->failed += words->failed;
+	to->sent += outcomes->sent;
+	to->lost += outcomes->lost;
+	to->newest_sent += outcomes->newest_sent;
+	to->newest_lost += outcomes->newest_lost;
+	to->small_sent += outcomes->small_sent;
+	to->small_lost += outcomes->small_lost;
+	to->failed += outcomes->failed;
 }
 
 static double
-share_of(const struct words *words)
+share_of(const struct outcomes *outcomes)
 {
-	return words->sent == 0 ? 0 : (double)words->lost / (double)words->sent;
+	return outcomes->sent == 0 ? 0
+				   : (double)outcomes->lost / (double)outcomes->sent;
 }
 
 /* Both directions have the same weight. */
@@ -146,8 +147,8 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 	for (size_t i = 0; i < rack->host_count; i++) {
 		struct peer *peer = &support->peers[i];
 
-		add_words(&sums.ours, &peer->ours);
-		add_words(&sums.theirs, &peer->theirs);
+		add_outcomes(&sums.ours, &peer->ours);
+		add_outcomes(&sums.theirs, &peer->theirs);
 		peer->share = i == own ? -1 : share_with(peer);
 		if (peer->share < 0)
 			continue;
@@ -192,7 +193,7 @@ is_shared(struct rack_support *support, size_t host_count)
 	kept = peers - peers / 3;
 	qsort(support->peers, host_count, sizeof(*support->peers), by_own_share);
 	for (size_t i = 0; i < host_count; i++) {
-		const struct words *ours = &support->peers[i].ours;
+		const struct outcomes *ours = &support->peers[i].ours;
 
 		if (ours->sent == 0)
 			continue;
@@ -229,7 +230,7 @@ is_unrefused(struct rack_support *support, const struct rack *rack,
 
 /* By its own reports: all newest probes are lost, or hardly any leaves its host. */
 static bool
-is_dead(const struct words *ours)
+is_dead(const struct outcomes *ours)
 {
 	const uint64_t left = ours->sent - ours->failed;
 
@@ -249,7 +250,7 @@ refute(struct rack_support *support, const struct rack *rack, const struct sums 
 	if (!is_dead(&sums->ours))
 		return 0;
 	for (size_t i = 0; i < rack->host_count; i++) {
-		const struct words *theirs = &support->peers[i].theirs;
+		const struct outcomes *theirs = &support->peers[i].theirs;
 
 		support->peers[i].refuted =
 		    theirs->newest_sent >= GOOD_MIN_NEWEST &&
@@ -273,14 +274,14 @@ is_stray(const struct rack_view *view, const struct sums *sums)
 }
 
 static void
-take_away(struct rack_tally *tally, const struct words *words)
+take_away(struct rack_tally *tally, const struct outcomes *outcomes)
 {
-	tally->sent -= words->sent - words->failed;
-	tally->lost -= words->lost - words->failed;
-	tally->newest_sent -= words->newest_sent;
-	tally->newest_lost -= words->newest_lost;
-	tally->small_sent -= words->small_sent;
-	tally->small_lost -= words->small_lost;
+	tally->sent -= outcomes->sent - outcomes->failed;
+	tally->lost -= outcomes->lost - outcomes->failed;
+	tally->newest_sent -= outcomes->newest_sent;
+	tally->newest_lost -= outcomes->newest_lost;
+	tally->small_sent -= outcomes->small_sent;
+	tally->small_lost -= outcomes->small_lost;
 }
 
 static void

@@ -54,7 +54,7 @@ static void
 mistakes_name_line_and_option(void **state)
 {
 	static const struct {
-		const char *text, *line, *word;
+		const char *text, *line, *part;
 	} all[] = {
 		{ "region: lab\n", "", "tors" },
 		{ "tors: []\n", ":1:", "tors" },
@@ -128,7 +128,7 @@ mistakes_name_line_and_option(void **state)
 		const char *reason = read_text(all[i].text, &config);
 
 		if (strstr(reason, all[i].line) == NULL ||
-		    strstr(reason, all[i].word) == NULL)
+		    strstr(reason, all[i].part) == NULL)
 			fail_msg("%s said: %s", all[i].text, reason);
 	}
 }

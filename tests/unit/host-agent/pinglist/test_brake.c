@@ -10,9 +10,9 @@
 static void
 reported(struct brake *brake, size_t aggregator, uint64_t version, uint32_t permille)
 {
-	struct wire_brake word = { version, permille };
+	struct wire_brake report = { version, permille };
 
-	brake_take(brake, aggregator, &word);
+	brake_take(brake, aggregator, &report);
 }
 
 static void

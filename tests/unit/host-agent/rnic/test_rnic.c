@@ -427,11 +427,11 @@ a_device_that_is_listed_twice_is_probed_once_and_the_other_reports_so(void **sta
 }
 
 static void
-what_opening_lacks_is_reported_in_words(void **state)
+the_reason_why_opening_failed_is_reported_as_text(void **state)
 {
 	static const struct {
 		int error;
-		const char *words;
+		const char *expected;
 	} cases[] = { { -ENOENT, "/dev/infiniband" }, { -ENODEV, "ib_uverbs" },
 		{ -EACCES, "DeviceAllow=" }, { -ENOMEM, "LimitMEMLOCK=" } };
 	struct fixture *f = *state;
@@ -442,7 +442,7 @@ what_opening_lacks_is_reported_in_words(void **state)
 		f->error = cases[i].error;
 		rnic_look(f->rnic);
 		LOOPBACK_WAIT(f->loop, f->reason == cases[i].error);
-		assert_non_null(strstr(rnic_waits_error(f->rnic), cases[i].words));
+		assert_non_null(strstr(rnic_waits_error(f->rnic), cases[i].expected));
 	}
 }
 
@@ -551,7 +551,7 @@ main(void)
 		TEST(a_device_with_the_guid_of_another_is_distinguished_and_probed),
 		TEST(
 		    a_device_that_is_listed_twice_is_probed_once_and_the_other_reports_so),
-		TEST(what_opening_lacks_is_reported_in_words),
+		TEST(the_reason_why_opening_failed_is_reported_as_text),
 		TEST(another_mtu_opens_it_anew_and_is_no_trouble),
 		TEST(a_device_that_leaves_without_a_word_is_missed_at_the_next_look),
 		TEST(an_address_that_is_gone_while_the_link_is_down_is_waited_for),

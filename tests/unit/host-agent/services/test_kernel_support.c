@@ -78,15 +78,15 @@ teardown(void **state)
 }
 
 static void
-expect(enum kernel_support needs, const char *words)
+expect(enum kernel_support needs, const char *expected)
 {
 	char missing[KERNEL_SUPPORT_TEXT];
 
 	assert_int_equal(kernel_support_look(root, missing), needs);
-	if (words == NULL)
+	if (expected == NULL)
 		assert_string_equal(missing, "");
-	else if (strstr(missing, words) == NULL)
-		fail_msg("\"%s\" does not say \"%s\"", missing, words);
+	else if (strstr(missing, expected) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", missing, expected);
 }
 
 static void

@@ -13,7 +13,7 @@
 #define END_NS (9 * RM_NS_PER_S)
 #define MANY 20 /* times that one result is told */
 
-const char *const lie_words[LIES] = { "accuse one", "accuse one, with false counts",
+const char *const lie_names[LIES] = { "accuse one", "accuse one, with false counts",
 	"accuse one many times", "accuse two", "accuse all of a third", "accuse all",
 	"hide a fault", "hide it many times", "hide its own", "false counts",
 	"false delays", "nothing outside", "cannot send", "port down", "port flaps",
@@ -424,7 +424,7 @@ check_verdict(struct trial *trial, const struct rm_verdict *verdict)
 		print_error("seed %llu, fault %d of %zu, %s: %s\n",
 		    (unsigned long long)trial->options.seed, (int)trial->fault.kind,
 		    trial->faulty,
-		    trial->coordinated ? lie_words[trial->lie[0]] : "mixed", sentence);
+		    trial->coordinated ? lie_names[trial->lie[0]] : "mixed", sentence);
 	}
 }
 

@@ -29,7 +29,7 @@ enum lie {
 	LIES,
 };
 
-extern const char *const lie_words[LIES];
+extern const char *const lie_names[LIES];
 
 struct trial {
 	struct sim_options options;

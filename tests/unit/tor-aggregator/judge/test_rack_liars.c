@@ -36,7 +36,7 @@ add(struct sums *sums, const struct trial *trial)
 				    "of %zu hosts%s\n",
 			    (unsigned long long)trial->options.seed,
 			    (int)trial->fault.kind,
-			    trial->coordinated ? lie_words[trial->lie[0]] : "mixed",
+			    trial->coordinated ? lie_names[trial->lie[0]] : "mixed",
 			    trial->options.members, trial->hosts,
 			    trial->found_otherwise ? ", as something else" : "");
 	}
@@ -72,7 +72,7 @@ liars_accuse_no_innocent_and_hide_no_fault(void **state)
 		add(&by_lie[trial.coordinated ? trial.lie[0] : LIES], &trial);
 	}
 	for (size_t i = 0; i < LIES; i++)
-		print_sums(lie_words[i], &by_lie[i]);
+		print_sums(lie_names[i], &by_lie[i]);
 	print_sums("each another lie", &by_lie[LIES]);
 	print_sums("all", &all);
 	assert_int_equal(all.innocents, 0);

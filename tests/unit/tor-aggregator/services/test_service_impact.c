@@ -160,14 +160,14 @@ a_pod_has_its_name_if_its_agent_knows_it(void **state)
 static void
 no_name_is_cut_in_two(void **state)
 {
-	static const char word[] = "unit:a-service-with-a-name-of-70-letters-"
-				   "0123456789012345678901234.service";
-	char names[3][sizeof(word) + 1];
+	static const char service[] = "unit:a-service-with-a-name-of-70-letters-"
+				      "0123456789012345678901234.service";
+	char names[3][sizeof(service) + 1];
 	struct world *w = *state;
 	char wanted[RM_EVIDENCE_TEXT];
 
 	for (int i = 0; i < 3; i++)
-		snprintf(names[i], sizeof(names[i]), "%s%d", word, i);
+		snprintf(names[i], sizeof(names[i]), "%s%d", service, i);
 	report(w, "h1", true, 1,
 	    (const char *const[]){ names[0], names[1], names[2], NULL });
 	snprintf(wanted, sizeof(wanted), "P1: %s, %s, ...", names[0], names[1]);
