@@ -152,9 +152,9 @@ build_packet(struct fixture *f, const struct end *end, uint64_t from, uint8_t *d
 	if (bits % 4 == 0) {
 		len = bits >> 8 & 0x1ff;
 		for (size_t i = 0; i < len; i += 8) {
-			uint64_t bits = random_next(f);
+			uint64_t noise = random_next(f);
 
-			memcpy(data + i, &bits, sizeof(bits));
+			memcpy(data + i, &noise, sizeof(noise));
 		}
 		return len;
 	}
