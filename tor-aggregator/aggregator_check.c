@@ -9,6 +9,8 @@
 #include "tor-aggregator/aggregator_config.h"
 #include "tor-aggregator/plan/plan_store.h"
 
+#define OPTION_BYTES 64
+
 struct rm_identity_claim
 aggregator_claim(
     const struct aggregator_config *config, const char *tors[WIRE_MAX_TORS])
@@ -55,7 +57,7 @@ check_switch(
     struct rm_check *check, const char *option, const struct switch_config *config)
 {
 	struct rm_error error;
-	char at[64];
+	char at[OPTION_BYTES + sizeof(".password_file")];
 
 	snprintf(at, sizeof(at), "%s.password_file", option);
 	if (switch_config_check_files(config, &error) < 0)
@@ -72,7 +74,7 @@ check_collectors(struct rm_check *check, const struct aggregator_config *config)
 	const struct other_switch_config *others = config->switches.items;
 	const struct hypervisor_config *hypervisors = config->hypervisors.items;
 	struct rm_error error;
-	char at[64];
+	char at[OPTION_BYTES];
 
 	for (size_t i = 0; i < config->tors.count; i++) {
 		snprintf(at, sizeof(at), "tors[%zu].switch", i);

@@ -75,13 +75,14 @@ collect(pid_t pid, int fd, int64_t limit_ns, struct host_output *ret)
 	return r;
 }
 
-/* As fork(), with the child's output at *fd. */
+/* As fork(), with the child's output at *fd; -1 there after an error. */
 static pid_t
 fork_with_pipe(int *fd)
 {
 	int ends[2];
 	pid_t pid;
 
+	*fd = -1;
 	if (pipe(ends) < 0)
 		return -errno;
 	fflush(stdout);
