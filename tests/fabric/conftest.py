@@ -57,6 +57,7 @@ SECONDS = {
     "test_paths": 28,
     "test_controllers": 28,
     "test_region": 25,
+    "test_link_counters": 25,
     "test_keys": 23,
     "test_degraded": 20,
     "test_names": 17,

@@ -1,0 +1,62 @@
+"""A dead link between switches that the region names: with what the switch's port at its end has
+counted, which the rack's aggregator reads of a real Redis in SONiC's shape."""
+
+import pytest
+import yaml
+
+from lab.faults import UplinkDead
+from lab.sonic import REDIS_PORT, Sonic
+from lab.wait import until
+
+RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5", "h6"]}
+PASSWORD = "a password of the lab"
+PORT = "Ethernet8"
+TRACED_S, FOUND_S = 60, 90
+
+
+@pytest.fixture
+def region(world, tmp_path):
+    password = tmp_path / "password"
+    password.touch(0o600)
+    password.write_text(PASSWORD + "\n")
+    region = world(RACKS, spines=2, alertmanager=False, analyzer={})
+    centre = region.fabric.management["centre"]
+    path = region.lab.folder / "config" / "agg-tor1.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["tors"][0]["switch"] = {
+        "kind": "sonic", "address": f"{centre}:{REDIS_PORT}", "password_file": str(password),
+        "interval_s": 1, "neighbors_interval_s": 1}
+    path.write_text(yaml.safe_dump(config))
+    region.switch = Sonic(region.fabric.netns("centre"), centre, tmp_path, PASSWORD)
+    try:
+        region.switch.start().wait_ready()
+        region.switch.fill(4, queues=1)
+        region.switch.neighbor(PORT, "spine1.lab", "Ethernet0")
+        yield region.start()
+    finally:
+        region.switch.stop()
+
+
+def test_a_dead_link_is_named_with_what_its_port_has_counted(region, say):
+    lab, switch = region.lab, region.switch
+    lab.wait_traced(TRACED_S)
+    fault = UplinkDead(lab, "tor1", "spine1")
+    counted = 0
+
+    def evidence():
+        """The cable goes on to be bad meanwhile."""
+        nonlocal counted
+        counted += 100
+        switch.count(PORT, SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES=counted)
+        return next((each["evidence"]["counters"] for each in
+                     lab.analyzer.get("/v1/incidents?open=1").json["incidents"]
+                     if each["part"] == "spine1--tor1" and each["evidence"].get("counters")), None)
+
+    fault.begin()
+    told = until("the link is named with its counters", FOUND_S, evidence,
+                 [lab.analyzer, lab.aggregators["tor1"]])
+    assert fault.bit()
+    assert told.startswith(f"tor1: the switch's port {PORT} counted "), told
+    assert "codewords that FEC could not correct" in told, told
+    fault.end()
+    say(told)
