@@ -102,6 +102,9 @@ agent_serve_http(struct host_agent *agent)
 /* Each neighbour that does not answer occupies one thread for a second. */
 #define ADDRESS_LANES 8
 
+/* The end waits no longer for calls of verbs that are under way. */
+#define VERBS_STOP_NS (2 * RM_NS_PER_S)
+
 /* ---- from outside ---- */
 
 struct prober_options
@@ -377,6 +380,19 @@ host_agent_new(
 	return 0;
 }
 
+/* Ends what the RNICs have left in the pool. A driver that hangs in a call keeps what
+ * the call needs. */
+static void
+end_verbs(struct host_agent *agent)
+{
+	const size_t left = priority_pool_free_until(
+	    agent->pool, rm_mono_add(rm_mono_now(), VERBS_STOP_NS));
+
+	if (left > 0)
+		rm_log_warn(0,
+		    "RNICs: ended without %zu address handles: a driver hangs", left);
+}
+
 void
 host_agent_free(struct host_agent *agent)
 {
@@ -396,7 +412,7 @@ host_agent_free(struct host_agent *agent)
 	agent_services_free(agent->services);
 	for (size_t i = 0; i < agent->rnic_count; i++)
 		rnic_free(agent->rnics[i]);
-	priority_pool_free(agent->pool); /* frees what the RNICs have left there */
+	end_verbs(agent);
 	for (size_t i = 0; i < agent->aggregator_link_count; i++)
 		aggregator_link_free(agent->aggregator_links[i]);
 	agent_free_place(agent);

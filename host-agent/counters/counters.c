@@ -114,8 +114,8 @@ counters_free(struct counters *counters)
 
 	if (counters == NULL)
 		return 0;
-	left = lanes_free_until(counters->optics_lanes, until);
-	left += lanes_free_until(counters->pool, until);
+	left = priority_pool_free_until(counters->optics_lanes, until);
+	left += priority_pool_free_until(counters->pool, until);
 	if (left > 0) /* their threads have ports, and the kernel's calls, still */
 		return left;
 	for (size_t i = 0; i < counters->count; i++)

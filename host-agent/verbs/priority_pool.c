@@ -192,7 +192,7 @@ priority_pool_free(struct priority_pool *pool)
 }
 
 size_t
-lanes_free_until(struct priority_pool *pool, rm_mono_t until)
+priority_pool_free_until(struct priority_pool *pool, rm_mono_t until)
 {
 	size_t left = 0;
 

@@ -46,7 +46,7 @@ void priority_pool_free(
 /* The same, but does not wait longer than until then. Returns the number of jobs
  * still running in their threads: their done is never called, and they, with all
  * that they use, must live as long as the process. */
-size_t lanes_free_until(struct priority_pool *pool, rm_mono_t until);
+size_t priority_pool_free_until(struct priority_pool *pool, rm_mono_t until);
 
 /* Takes any number of jobs: the caller has to bound them. -ECANCELED: the pool has
  * been stopped, and done will not be called. */

@@ -36,7 +36,7 @@ struct seen {
 	pthread_mutex_t lock; /* for the following */
 	pthread_cond_t wake;
 	bool open;
-	int started;
+	int started, ended;
 };
 
 static void
@@ -95,6 +95,8 @@ job_run(struct lane_job *lane_job)
 	pthread_cond_broadcast(&seen->wake);
 	while (job->blocks && !seen->open)
 		pthread_cond_wait(&seen->wake, &seen->lock);
+	seen->ended++;
+	pthread_cond_broadcast(&seen->wake);
 	pthread_mutex_unlock(&seen->lock);
 	return 0;
 }
@@ -225,6 +227,31 @@ stopping_waits_for_what_runs_and_cancels_the_rest(void **state)
 }
 
 static void
+a_call_that_hangs_is_left_behind_at_the_end(void **state)
+{
+	struct seen *seen = *state;
+	struct priority_pool *pool = seen->pool;
+
+	for (int i = 0; i < 4; i++)
+		submit(seen, i, LANE_NEW, true);
+	wait_started(seen, 2);
+	seen->pool = NULL; /* what hangs has it now */
+	assert_int_equal(
+	    priority_pool_free_until(pool, rm_mono_add(rm_mono_now(), RM_NS_PER_MS)),
+	    2);
+	assert_int_equal(seen->done, 2); /* those that never ran */
+	assert_int_equal(seen->jobs[2].r, -ECANCELED);
+	assert_int_equal(seen->jobs[3].r, -ECANCELED);
+	assert_int_equal(seen->jobs[0].r, 1);
+	open_gate(seen);
+	pthread_mutex_lock(&seen->lock); /* which they use */
+	while (seen->ended < 2)
+		pthread_cond_wait(&seen->wake, &seen->lock);
+	pthread_mutex_unlock(&seen->lock);
+	assert_int_equal(priority_pool_free_until(NULL, rm_mono_now()), 0);
+}
+
+static void
 too_few_or_too_many_lanes_are_refused(void **state)
 {
 	struct seen *seen = *state;
@@ -249,6 +276,7 @@ main(void)
 		TEST(what_somebody_waits_for_goes_before_what_nobody_does),
 		TEST(what_nobody_waits_for_has_its_turn_among_failures_without_end),
 		TEST(stopping_waits_for_what_runs_and_cancels_the_rest),
+		TEST(a_call_that_hangs_is_left_behind_at_the_end),
 		TEST(too_few_or_too_many_lanes_are_refused),
 	};
 
