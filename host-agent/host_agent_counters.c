@@ -27,8 +27,8 @@ struct reported {                      /* settings of one RNIC at the last tick 
 	char firmware[COUNTER_FIRMWARE_BYTES];
 };
 
-/* After the start of a reading; RNICs whose reading has not ended by then are
- * reported with the next one. */
+/* After the start of a reading; RNICs whose reading has not ended by then are reported
+ * when the next one begins. */
 #define REPORT_AFTER_NS (300 * RM_NS_PER_MS)
 
 /* The longest time that the end of the agent waits for a search of namespaces. */
@@ -344,6 +344,7 @@ on_turn(void *arg)
 	const rm_mono_t now = rm_mono_now();
 	size_t count = 0;
 
+	on_report(own); /* of readings that took long, before new ones replace them */
 	for (; count < agent->rnic_count; count++)
 		places[count] = place_of(agent->rnics[count]);
 	count = add_namespaces(own, places, count, now);
