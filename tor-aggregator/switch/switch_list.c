@@ -186,6 +186,15 @@ seek_both(const struct switch_list *list, struct cursor *cursor,
 		   : seek(list->objects + list->count, list->away, &cursor->away, like);
 }
 
+/* What it had counted it goes on from; that it was not read meanwhile, its values say
+ * when they are taken: see counter_delta.h. */
+static void
+come_back(const struct switch_object *object, size_t values)
+{
+	for (size_t i = 0; i < values; i++)
+		object->states[i].there = false;
+}
+
 /* All objects' states, at what the same objects had before. */
 static int
 give_states(struct switch_list *list, const struct switch_list *before)
@@ -217,6 +226,8 @@ give_states(struct switch_list *list, const struct switch_list *before)
 		object->used = old->used;
 		memcpy(object->states, old->states,
 		    values[object->part] * sizeof(*states));
+		if (i < list->count && old->away > 0)
+			come_back(object, values[object->part]);
 	}
 	return 0;
 }

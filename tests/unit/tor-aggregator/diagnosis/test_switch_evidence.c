@@ -284,6 +284,34 @@ drops_by_colour_count_where_there_is_no_sum_of_them(void **state)
 	assert_int_equal(evidence.value[SWITCH_WRED_DROPS][0], 8);
 }
 
+/* What it counted meanwhile is of four intervals, and would be four times the rate. */
+static void
+a_port_that_was_missing_says_nothing_of_its_first_interval(void **state)
+{
+	struct switch_list *a = reading("Ethernet%d", 0, 4, 2, NULL, false),
+			   *b = reading("Ethernet%d", 0, 4, 1, a, false),
+			   *c = reading("Ethernet%d", 0, 4, 2, b, false),
+			   *d = reading("Ethernet%d", 0, 4, 2, c, false);
+	struct switch_evidence walk = { .list = c, .ns = 10 * S };
+	struct evidence evidence;
+
+	(void)state;
+	assert_true(switch_evidence_next(&walk, &evidence));
+	assert_int_not_equal(evidence.there[SWITCH_PFC_RX_FRAMES], 0);
+	assert_true(switch_evidence_next(&walk, &evidence));
+	assert_string_equal(evidence.port, "Ethernet4");
+	assert_int_equal(evidence.there[SWITCH_PFC_RX_FRAMES], 0);
+	assert_int_equal(evidence.there[SWITCH_QUEUE_DROP_PKTS], 0);
+	walk = (struct switch_evidence){ .list = d, .ns = 10 * S };
+	assert_true(switch_evidence_next(&walk, &evidence));
+	assert_true(switch_evidence_next(&walk, &evidence));
+	assert_int_not_equal(evidence.there[SWITCH_PFC_RX_FRAMES], 0);
+	switch_list_free(a);
+	switch_list_free(b);
+	switch_list_free(c);
+	switch_list_free(d);
+}
+
 int
 main(void)
 {
@@ -294,6 +322,8 @@ main(void)
 		cmocka_unit_test(a_first_reading_reports_no_counts),
 		cmocka_unit_test(of_codewords_those_count_that_fec_could_just_correct),
 		cmocka_unit_test(drops_by_colour_count_where_there_is_no_sum_of_them),
+		cmocka_unit_test(
+		    a_port_that_was_missing_says_nothing_of_its_first_interval),
 		cmocka_unit_test(light_of_a_module_that_ports_share_is_nobodys),
 	};
 

@@ -584,7 +584,10 @@ an_object_that_was_missing_goes_on_where_it_was(void **state)
 	assert_int_equal(switch_list_count(talk->list), 2);
 	assert_int_equal(state_of(talk, 1, "queue_ecn_marked", 0)->total, 12 + 5);
 	assert_int_equal(state_of(talk, 1, "queue_ecn_marked", 0)->delta, 5);
+	assert_true(state_of(talk, 1, "queue_ecn_marked", 0)->back);
 	assert_int_equal(talk->counts.resets, 1);
+	assert_int_equal(read_switch(talk, "", back), 0);
+	assert_false(state_of(talk, 1, "queue_ecn_marked", 0)->back);
 }
 
 static void
