@@ -62,7 +62,8 @@ static const struct command {
 	    "  link finds the incidents of that part.\n"
 	    "  Of what the analyzer has written to its database or files. Incidents "
 	    "that\n"
-	    "  were open already, opened in the day before, come first.\n" },
+	    "  were open already come first: those that ended within 31 days, or\n"
+	    "  are open now.\n" },
 	{ "history", ctl_history, "init --url URL",
 	    "create the database, its retention policies and hourly queries",
 	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX); of https,\n"

@@ -15,8 +15,9 @@
 #include "rackmesh/judge/part.h"
 
 #define PATIENCE_S 25 /* seconds; the analyzer's time-out is 20 s */
-/* An incident that was opened this long before may still have been open. */
-#define BEFORE_NS (86400 * RM_NS_PER_S)
+/* How long after the span the end of an incident is looked for that was opened long
+ * before the span. */
+#define AFTER_NS (31 * 86400 * RM_NS_PER_S)
 #define ANSWERS 10 /* answers, of 10,000 incidents each */
 
 struct history_options {
@@ -266,6 +267,77 @@ ask_incidents(const struct asking *asking, int64_t from_ns, int64_t to_ns,
 	return status;
 }
 
+/* As the history would have them: the answer of /v1/incidents as rows. */
+static json_t *
+rows_of_open(const json_t *answer)
+{
+	static const char *const same[] = { "id", "state", "kind", "part", "place",
+		"tor", "sentence" };
+	json_t *rows = json_array();
+	const json_t *incident;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "incidents"), i, incident) {
+		const char *opened =
+		    json_string_value(json_object_get(incident, "opened"));
+		json_t *row = json_array();
+		rm_wall_t when;
+
+		for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
+			json_t *value = json_object_get(incident, same[k]);
+
+			json_array_append_new(
+			    row, value != NULL ? json_incref(value) : json_null());
+		}
+		json_array_append_new(
+		    row, json_integer(opened != NULL && rm_wall_parse(opened, &when)
+					  ? (json_int_t)when.ns
+					  : 0));
+		json_array_append_new(rows, row);
+	}
+	return json_pack("{s:[s,s,s,s,s,s,s,s], s:o}", "columns", same[0], same[1],
+	    same[2], same[3], same[4], same[5], same[6], "opened_ns", "rows", rows);
+}
+
+/* What was opened longer before is known by its end, or is open still. */
+static int
+ask_older(const struct asking *asking, const struct history_span *span,
+    struct history_rows *rows)
+{
+	const int64_t now_ns = rm_wall_now().ns;
+	const int64_t last_ns = span->to_ns + AFTER_NS;
+	json_t *answer = NULL, *open = NULL;
+	char path[RM_NAME_BYTES + 64];
+	int status = CTL_GOOD;
+
+	if (span->to_ns < now_ns)
+		status = ask(asking, "rm_incident", span->to_ns,
+		    last_ns < now_ns ? last_ns : now_ns,
+		    "&limit=10000&state=resolved&columns=" HISTORY_INCIDENT_COLUMNS,
+		    &answer);
+	if (status == CTL_GOOD && answer != NULL) {
+		status =
+		    report_answer(asking->ctl, history_rows_take_older(rows, answer));
+		if (json_is_true(json_object_get(answer, "truncated")))
+			history_rows_cut(rows);
+	}
+	json_decref(answer);
+	snprintf(path, sizeof(path), "/v1/incidents?open=1%s%s",
+	    asking->region != NULL ? "&region=" : "",
+	    asking->region != NULL ? asking->region : "");
+	if (status == CTL_GOOD &&
+	    request_get_list(asking->ctl->analyzer, path, "incidents", &open) < 0)
+		status = CTL_NO_ANSWER;
+	if (status == CTL_GOOD) {
+		answer = rows_of_open(open);
+		status =
+		    report_answer(asking->ctl, history_rows_take_older(rows, answer));
+		json_decref(answer);
+	}
+	json_decref(open);
+	return status;
+}
+
 static int
 show_history(
     const struct ctl *ctl, const char *what, const struct history_options *options)
@@ -294,9 +366,11 @@ show_history(
 	 * the requested time. */
 	if (status == CTL_GOOD)
 		status = ask_incidents(
-		    &asking, span.from_ns - BEFORE_NS, span.from_ns, rows);
+		    &asking, span.from_ns - HISTORY_BEFORE_NS, span.from_ns, rows);
 	if (status == CTL_GOOD)
 		status = ask_incidents(&asking, span.from_ns, span.to_ns, rows);
+	if (status == CTL_GOOD)
+		status = ask_older(&asking, &span, rows);
 	if (status == CTL_GOOD)
 		status = history_rows_print(rows, ctl->json);
 	history_rows_free(rows);

@@ -302,15 +302,14 @@ printable_copy(const char *text)
 
 static int
 keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
-    const json_t *row)
+    const json_t *row, const char *state)
 {
 	struct kept *kept = place_for(rows, when_ns);
 
 	if (kept == NULL)
 		return 0;
 	*kept = (struct kept){ when_ns, number_of(of, row, "opened_ns"),
-		printable_copy(text_of(of, row, "state")),
-		printable_copy(text_of(of, row, "kind")),
+		printable_copy(state), printable_copy(text_of(of, row, "kind")),
 		printable_copy(text_of(of, row, "part")),
 		printable_copy(text_of(of, row, "id")),
 		printable_copy(text_of(of, row, "sentence")) };
@@ -371,7 +370,40 @@ history_rows_take_incidents(
 		if (before)
 			forget_before(rows, &of, row);
 		if (!before || strcmp(text_of(&of, row, "state"), "resolved") != 0)
-			r = keep(rows, when_ns, &of, row);
+			r = keep(rows, when_ns, &of, row, text_of(&of, row, "state"));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool
+is_kept(const struct history_rows *rows, const struct rows_of *of, const json_t *row)
+{
+	for (size_t i = 0; i < rows->incident_count; i++)
+		if (is_opening(&rows->incidents[i], of, row))
+			return true;
+	return false;
+}
+
+int
+history_rows_take_older(struct history_rows *rows, const json_t *answer)
+{
+	struct rows_of of;
+	const json_t *row;
+	size_t i;
+
+	if (!read_answer(answer, &of))
+		return -EBADMSG;
+	json_array_foreach (of.rows, i, row) {
+		const int64_t opened_ns = (int64_t)number_of(&of, row, "opened_ns");
+		int r;
+
+		if (opened_ns == 0 ||
+		    opened_ns >= rows->span.from_ns - HISTORY_BEFORE_NS ||
+		    !concerns(rows->subject, &of, row) || is_kept(rows, &of, row))
+			continue;
+		r = keep(rows, opened_ns, &of, row, "opened");
 		if (r < 0)
 			return r;
 	}

@@ -58,6 +58,14 @@ int history_rows_take_probes(struct history_rows *rows, const json_t *answer);
 int history_rows_take_incidents(
     struct history_rows *rows, const json_t *answer, int64_t end_ns);
 
+/* What was opened so long before the span is not among the incidents of the time
+ * before. */
+#define HISTORY_BEFORE_NS (86400 * RM_NS_PER_S)
+
+/* Ends of incidents after the span, and those that are open still: of these the ones
+ * that were opened longer before the span stand at their opening. -EBADMSG, -ENOMEM. */
+int history_rows_take_older(struct history_rows *rows, const json_t *answer);
+
 /* There are more incidents than were taken. */
 void history_rows_cut(struct history_rows *rows);
 

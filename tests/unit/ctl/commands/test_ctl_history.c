@@ -208,6 +208,33 @@ of_too_many_incidents_the_oldest_are_left_out(void **state)
 	history_rows_free(rows);
 }
 
+/* By its end afterwards, or as it is open still; the day before tells of the others. */
+static void
+what_was_opened_days_before_is_known_by_its_end(void **state)
+{
+	const struct history_subject tor = { .text = "t1", .tor = "t1" };
+	struct history_rows *rows = history_rows_new(&tor, &hour);
+	json_t *json, *answer;
+
+	answer = json_pack("{s:[s,s,s,s,s], s:[[s,s,s,s,I],[s,s,s,s,I],[s,s,s,s,I]]}",
+	    "columns", "id", "state", "part", "tor", "opened_ns", "rows", "1",
+	    "resolved", "h1/r0", "t1", (json_int_t)(NOW - 3000 * MINUTE), "2",
+	    "resolved", "h2/r0", "t1", (json_int_t)(NOW - 100 * MINUTE), "3",
+	    "resolved", "h3/r0", "t2", (json_int_t)(NOW - 3000 * MINUTE));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(history_rows_take_older(rows, answer), 0);
+	json_decref(answer);
+	answer = json_object();
+	assert_int_equal(history_rows_take_older(rows, answer), -EBADMSG);
+	json_decref(answer);
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 1);
+	assert_string_equal(word(json, 0, "id"), "1");
+	assert_string_equal(word(json, 0, "state"), "opened");
+	json_decref(json);
+	history_rows_free(rows);
+}
+
 static const char *
 text_at(const json_t *json, const char *key)
 {
@@ -456,6 +483,7 @@ main(void)
 		    without_ids_openings_are_distinguished_by_part_and_time),
 		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
 		cmocka_unit_test(of_a_whole_region_all_incidents_are_reported),
+		cmocka_unit_test(what_was_opened_days_before_is_known_by_its_end),
 		cmocka_unit_test(
 		    what_was_written_of_an_incident_is_read_as_it_was_last),
 		cmocka_unit_test(other_openings_of_a_part_are_counted_once_each),
