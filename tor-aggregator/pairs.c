@@ -40,7 +40,7 @@ report(struct pairs *pairs, size_t tor, const struct rm_incident *incident)
 	const size_t other = pairs->pairs[tor].other;
 	struct wire_bytes bytes;
 
-	if (other != PAIRS_NOBODY && peer_links_connected(pairs->links, other) &&
+	if (other != PAIRS_NO_PEER && peer_links_connected(pairs->links, other) &&
 	    peer_incident_write(
 		pairs->writer, pairs->aggregator->tors[tor], incident, &bytes) == 0)
 		(void)peer_links_send(pairs->links, other, &bytes);
@@ -57,7 +57,7 @@ pairs_report(struct pairs *pairs, size_t tor, const struct rm_incident *incident
 /* This aggregator is standby now: sends the incidents that it has notified, until
  * the other one reports them itself. */
 static void
-pairs_report_owed(struct pairs *pairs, size_t tor)
+pairs_report_pending(struct pairs *pairs, size_t tor)
 {
 	const struct rm_incidents *incidents =
 	    tor_rack_incidents(pairs->aggregator->racks[tor]);
@@ -106,7 +106,7 @@ pairs_report_standing(struct pairs *pairs, size_t other, rm_mono_t now)
 		roles[standing.role_count++] =
 		    (struct wire_tor_role){ aggregator->tors[i], configs[i].primary };
 		/* An aggregator that is not ready yet cannot take over. */
-		if (pairs->pairs[i].met || !pairs->pairs[i].peer.primary)
+		if (pairs->pairs[i].state_received || !pairs->pairs[i].peer.primary)
 			tors[standing.tor_count++] = (struct wire_tor_standing){
 				.tor = aggregator->tors[i],
 				.active = pairs->pairs[i].peer.active,
@@ -149,7 +149,7 @@ count_agent(struct pairs *pairs, const struct agent *agent)
 		if (tor == pairs->aggregator->rack_count || counted[tor])
 			continue;
 		pair = &pairs->pairs[tor];
-		if (pair->other == PAIRS_NOBODY)
+		if (pair->other == PAIRS_NO_PEER)
 			continue;
 		counted[tor] = true;
 		pair->own.agents++;
@@ -170,11 +170,11 @@ static void
 doubt_delivery(struct pairs *pairs, struct pair *pair, rm_mono_t now)
 {
 	if (pair->own.agents > 0 || peer_is_seen(&pair->peer, now))
-		pair->lonely.ns = 0;
-	else if (pair->lonely.ns == 0)
-		pair->lonely = now;
-	if (pair->lonely.ns != 0 &&
-	    !rm_alerts_answered(pairs->aggregator->alerts, pair->lonely))
+		pair->isolated_since.ns = 0;
+	else if (pair->isolated_since.ns == 0)
+		pair->isolated_since = now;
+	if (pair->isolated_since.ns != 0 &&
+	    !rm_alerts_answered(pairs->aggregator->alerts, pair->isolated_since))
 		pair->own.delivers = false;
 }
 
@@ -196,7 +196,7 @@ look_around(struct pairs *pairs, rm_mono_t now)
 		    rm_mono_since(now, agent->beaten) < BEATEN_NS)
 			count_agent(pairs, agent);
 	for (size_t i = 0; i < aggregator->rack_count; i++)
-		if (pairs->pairs[i].other != PAIRS_NOBODY)
+		if (pairs->pairs[i].other != PAIRS_NO_PEER)
 			doubt_delivery(pairs, &pairs->pairs[i], now);
 	agent_server_mute(aggregator->links, !delivers);
 }
@@ -232,7 +232,7 @@ turn(struct pairs *pairs, size_t tor, bool active)
 		rm_log_warn(0, "%s: went standby; aggregator %s: %s",
 		    aggregator->tors[tor], other, state);
 		tor_aggregator_go_standby(aggregator, tor);
-		pairs_report_owed(pairs, tor);
+		pairs_report_pending(pairs, tor);
 		/* If the other one is active already, it has sent all that it has
 		 * open. */
 		if (!pairs->pairs[tor].peer.other_is_active) {
@@ -256,7 +256,7 @@ pairs_tick(struct pairs *pairs, rm_mono_t now)
 	for (size_t i = 0; i < count; i++) {
 		struct pair *pair = &pairs->pairs[i];
 
-		if (pair->other != PAIRS_NOBODY &&
+		if (pair->other != PAIRS_NO_PEER &&
 		    turn(pairs, i, peer_judge(&pair->peer, &pair->own, now)))
 			news[pair->other] = true;
 	}
@@ -276,7 +276,7 @@ pairs_stalled(struct pairs *pairs, int64_t for_ns, rm_mono_t now)
 	for (size_t i = 0; i < pairs->aggregator->rack_count; i++) {
 		struct pair *pair = &pairs->pairs[i];
 
-		if (pair->other == PAIRS_NOBODY)
+		if (pair->other == PAIRS_NO_PEER)
 			continue;
 		peer_stalled(&pair->peer, for_ns, now);
 		turn(pairs, i, pair->peer.active);
@@ -357,7 +357,7 @@ pairs_new(struct tor_aggregator *aggregator, struct pairs **ret)
 
 		peer_init(&pairs->pairs[i].peer, tors[i].primary, now);
 		pairs->pairs[i].other =
-		    alone ? PAIRS_NOBODY : number_of(pairs, others, &tors[i]);
+		    alone ? PAIRS_NO_PEER : number_of(pairs, others, &tors[i]);
 	}
 	pairs->writer = wire_writer_new();
 	if (pairs->writer == NULL)
@@ -391,7 +391,7 @@ tor_of(const struct pairs *pairs, size_t other, const char *name)
 		if (pairs->pairs[i].other == other &&
 		    strcmp(pairs->aggregator->tors[i], name) == 0)
 			return i;
-	return PAIRS_NOBODY;
+	return PAIRS_NO_PEER;
 }
 
 void
@@ -402,12 +402,12 @@ pairs_on_session(size_t other, void *arg)
 	for (size_t i = 0; i < pairs->aggregator->rack_count; i++) {
 		if (!pairs_share(pairs, i, other))
 			continue;
-		pairs->pairs[i].synced = pairs->pairs[i].met = false;
+		pairs->pairs[i].synced = pairs->pairs[i].state_received = false;
 		tor_rack_doubt(pairs->aggregator->racks[i]);
 		if (!pairs->pairs[i].peer.primary)
 			pairs_report_all(pairs, i);
 		/* A message before may have made this aggregator active on the link. */
-		pairs_report_owed(pairs, i);
+		pairs_report_pending(pairs, i);
 	}
 	pairs_report_standing(pairs, other, rm_mono_now());
 }
@@ -421,7 +421,7 @@ meet(struct pairs *pairs, size_t tor)
 	struct tor_aggregator *aggregator = pairs->aggregator;
 	struct pair *pair = &pairs->pairs[tor];
 
-	pair->met = true;
+	pair->state_received = true;
 	if (!pair->peer.primary)
 		return;
 	if (pair->peer.active) {
@@ -430,7 +430,7 @@ meet(struct pairs *pairs, size_t tor)
 		rm_log_warn(0, "%s: went standby; aggregator %s: active meanwhile",
 		    aggregator->tors[tor], pairs->names[pair->other]);
 		tor_aggregator_go_standby(aggregator, tor);
-		pairs_report_owed(pairs, tor);
+		pairs_report_pending(pairs, tor);
 	}
 }
 
@@ -491,7 +491,7 @@ take_roles(struct pairs *pairs, size_t other, const struct wire_standing *standi
 
 		wire_standing_role(standing, i, &role);
 		tor = tor_of(pairs, other, role.tor);
-		if (tor != PAIRS_NOBODY)
+		if (tor != PAIRS_NO_PEER)
 			take_role(pairs, tor, role.primary);
 	}
 }
@@ -509,10 +509,10 @@ pairs_on_standing(size_t other, const struct wire_standing *standing, void *arg)
 
 		wire_standing_tor(standing, i, &state);
 		tor = tor_of(pairs, other, state.tor);
-		if (tor == PAIRS_NOBODY)
+		if (tor == PAIRS_NO_PEER)
 			continue;
 		peer_seen(&pairs->pairs[tor].peer, &state, now);
-		if (!pairs->pairs[tor].met)
+		if (!pairs->pairs[tor].state_received)
 			meet(pairs, tor);
 		synchronise(pairs, tor, state.active, now);
 	}
@@ -542,7 +542,7 @@ pairs_on_incident(size_t other, const struct wire_incident *wire, void *arg)
 	struct tor_rack *rack;
 	bool active;
 
-	if (tor == PAIRS_NOBODY || peer_incident_read(wire, &theirs) < 0)
+	if (tor == PAIRS_NO_PEER || peer_incident_read(wire, &theirs) < 0)
 		return;
 	rack = aggregator->racks[tor];
 	active = tor_rack_is_active(rack);
@@ -596,7 +596,7 @@ pairs_show(const struct pairs *pairs, size_t tor, rm_mono_t now)
 {
 	const struct pair *pair = &pairs->pairs[tor];
 
-	if (pair->other == PAIRS_NOBODY)
+	if (pair->other == PAIRS_NO_PEER)
 		return json_null();
 	return json_pack("{s:s, s:b, s:b, s:b, s:b, s:i, s:b, s:b, s:i, s:i, s:b, s:b}",
 	    "name", pairs->names[pair->other], "connected",

@@ -8,20 +8,20 @@
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/standby/peer.h"
 
-#define PAIRS_NOBODY SIZE_MAX
+#define PAIRS_NO_PEER SIZE_MAX
 
 struct pair {         /* one ToR's */
 	size_t other; /* index in the links; NOBODY: it has none */
 	struct peer peer;
 	struct peer_own own;
 	/* Since when neither it nor any agent is connected; ns 0: one is. */
-	rm_mono_t lonely;
+	rm_mono_t isolated_since;
 	bool quarrel; /* both are the primary by their configs, or neither is */
 	/* The other one has sent all its open incidents since it became active. */
 	bool synced;
 	/* Its state was received on this link. Until then a primary sends nothing about
 	 * the ToR: its open incidents may be outdated. */
-	bool met;
+	bool state_received;
 };
 
 struct pairs {

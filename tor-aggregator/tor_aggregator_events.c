@@ -179,7 +179,7 @@ tor_aggregator_on_register(
 
 	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_rack_leave(aggregator->racks[t], agent->host);
-		drift_report_anew(aggregator->drifts[t], agent->host);
+		drift_report_again(aggregator->drifts[t], agent->host);
 	}
 	if (agent->former[0] != 0)
 		rename_rnics(aggregator, agent);
@@ -208,7 +208,7 @@ tor_aggregator_on_gone(struct agent *agent, void *arg)
 
 	for (size_t t = 0; t < aggregator->rack_count; t++) {
 		tor_rack_leave(aggregator->racks[t], agent->host);
-		drift_report_anew(aggregator->drifts[t], agent->host);
+		drift_report_again(aggregator->drifts[t], agent->host);
 	}
 	service_table_gone(aggregator->services, agent->host, rm_mono_now());
 }
@@ -295,7 +295,7 @@ tor_aggregator_load_plans(
 }
 
 static void
-expect_anew(struct tor_aggregator *aggregator)
+read_expected_again(struct tor_aggregator *aggregator)
 {
 	struct drift_groups *fresh;
 	int r = drift_groups_new(&aggregator->config->expected, &fresh);
@@ -341,7 +341,7 @@ tor_aggregator_reload(void *arg)
 		rm_log_error(
 		    r, "cannot use the new receivers of alerts, restart the daemon");
 	tor_aggregator_load_plans(aggregator, config); /* logs the error */
-	expect_anew(aggregator);
+	read_expected_again(aggregator);
 	retry_collectors(aggregator);
 }
 

@@ -193,7 +193,8 @@ agent_note_software(struct agent *agent, const char *software, rm_wall_t now)
 }
 
 static bool
-spoken_for(const struct agents *agents, const struct agent *but, struct wire_rnic_id id)
+is_registered_by_another(
+    const struct agents *agents, const struct agent *but, struct wire_rnic_id id)
 {
 	size_t hint = 0;
 
@@ -221,7 +222,7 @@ refusal_text(const struct agents *agents, const struct agent *agent,
 	if (agent_owns(agent, rnic->id, &hint) != NULL)
 		return "another device of the host has the same GUID or MAC: give one "
 		       "of them another";
-	if (spoken_for(agents, agent, rnic->id))
+	if (is_registered_by_another(agents, agent, rnic->id))
 		return "the agent of another host has registered the same GUID or MAC";
 	return NULL;
 }

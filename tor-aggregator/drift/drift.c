@@ -34,7 +34,7 @@ drift_free(struct drift *drift)
 }
 
 void
-drift_report_anew(struct drift *drift, const char *host)
+drift_report_again(struct drift *drift, const char *host)
 {
 	for (size_t i = 0; i < drift->count; i++)
 		if (strcmp(drift->rnics[i].host, host) == 0)

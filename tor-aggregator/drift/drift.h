@@ -51,7 +51,7 @@ int drift_new(struct drift **ret);
 void drift_free(struct drift *drift); /* NULL is allowed */
 
 /* Its agent has gone, or will report all its RNICs again, each with drift_report. */
-void drift_report_anew(struct drift *drift, const char *host);
+void drift_report_again(struct drift *drift, const char *host);
 /* settings NULL: its agent is too old to report them. -EINVAL: a bad name; -ENOSPC:
  * too many RNICs, which is counted; -ENOMEM. */
 int drift_report(struct drift *drift, const struct drift_groups *groups,

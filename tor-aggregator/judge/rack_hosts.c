@@ -29,7 +29,7 @@
 /* True: some host of the rack is reachable. With one host only, a fault of the host
  * and of this aggregator look the same. */
 static bool
-sees_somebody(const struct rack *rack)
+reaches_a_host(const struct rack *rack)
 {
 	for (size_t i = 0; i < rack->host_count; i++)
 		if (rack->hosts[i].state != HOST_UNREACHABLE &&
@@ -78,7 +78,7 @@ void
 rack_hosts_count(const struct rack *rack, const struct window_closed *window,
     const bool *blamed, struct rack_host_memory *memories)
 {
-	const bool cut_off = !sees_somebody(rack);
+	const bool cut_off = !reaches_a_host(rack);
 
 	for (size_t i = 0; i < rack->host_count; i++) {
 		memories[i].newest = (struct rack_host_probes){ 0 };

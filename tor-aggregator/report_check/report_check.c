@@ -295,7 +295,7 @@ static bool
 is_wrong(const struct rack *rack, const struct rack_contradiction *now)
 {
 	return now->counted >= MIN_PEERS || now->peers > rack_max_faulty(rack) ||
-	       now->miscounts > rack_max_faulty(rack) || now->denies;
+	       now->miscounts > rack_max_faulty(rack) || now->reaches_alone;
 }
 
 static void
@@ -457,8 +457,8 @@ note_loss(struct report_check *check, const struct rack *rack,
 	}
 	now->lost += seen.lost;
 	now->sent += seen.sent;
-	now->peers += !(*against & RACK_ACCUSES);
-	*against |= RACK_ACCUSES;
+	now->peers += !(*against & RACK_REPORTS_LOSS);
+	*against |= RACK_REPORTS_LOSS;
 	if (is_counted(pair)) {
 		now->counted += !(*against & RACK_COUNTED);
 		*against |= RACK_COUNTED;
@@ -502,7 +502,7 @@ note_denial(struct report_check *check, const struct rack *rack,
 	struct rack_contradiction *now =
 	    &check->hosts[rack->members[pair->src].host_index].now;
 
-	if (observers == 0 || now->denies || now->sent > 0)
+	if (observers == 0 || now->reaches_alone || now->sent > 0)
 		return;
 	*now = (struct rack_contradiction){
 		.src = pair->src,
@@ -510,7 +510,7 @@ note_denial(struct report_check *check, const struct rack *rack,
 		.lost = pair->outcomes[WIRE_NO_REPLY],
 		.sent = pair->outcomes[WIRE_NO_REPLY] + pair->outcomes[WIRE_OK],
 		.observers = observers,
-		.denies = true,
+		.reaches_alone = true,
 	};
 }
 
@@ -518,7 +518,8 @@ note_denial(struct report_check *check, const struct rack *rack,
  * count its probes, it only refuses theirs, as a firewall does, and its report is
  * right. */
 static uint32_t
-denies_itself(const struct report_check *check, const struct rack *rack, size_t member)
+contradicts_itself(
+    const struct report_check *check, const struct rack *rack, size_t member)
 {
 	const struct rack_observers *observers = &check->observers[member];
 
@@ -535,7 +536,7 @@ find_denial(struct report_check *check, const struct rack *rack,
     const struct window_pair *pair, unsigned reverse)
 {
 	const size_t host = rack->members[pair->src].host_index;
-	const uint32_t itself = denies_itself(check, rack, pair->src);
+	const uint32_t itself = contradicts_itself(check, rack, pair->src);
 	struct window_pair own = *pair;
 
 	own.dst = own.src;
@@ -671,7 +672,7 @@ is_disbelieved(const struct report_check *check, const struct rack *rack, size_t
 }
 
 static bool
-believes_all(const struct report_check *check, const struct rack *rack,
+accepts_all(const struct report_check *check, const struct rack *rack,
     const struct window_closed *window, uint32_t most)
 {
 	if (check->any_named)
@@ -696,7 +697,7 @@ report_check_accepted(struct report_check *check, const struct rack *rack,
 	most = most_of(rack, window);
 	/* If there is no memory for it, all reports are accepted, as without this
 	 * check. */
-	if (believes_all(check, rack, window, most) ||
+	if (accepts_all(check, rack, window, most) ||
 	    rm_scratch(&check->accepted, &check->accepted_size, window->pair_count + 1,
 		sizeof(*check->accepted)) < 0)
 		return accepted;

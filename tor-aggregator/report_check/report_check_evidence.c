@@ -38,17 +38,17 @@ report_what(const struct report_check *check, const struct rack *rack, size_t ho
 	const uint64_t sent = reported->sent / RACK_REPORT_UNIT;
 	char dst[RACK_MEMBER_NAME_BYTES];
 
-	if (reported->miscounts > reported->peers && !reported->denies) {
+	if (reported->miscounts > reported->peers && !reported->reaches_alone) {
 		report_miscount(check, rack, host, evidence);
 		return;
 	}
 	rack_member_name(rack, reported->dst, dst);
-	if (reported->denies && reported->src == reported->dst)
+	if (reported->reaches_alone && reported->src == reported->dst)
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "it reports that probes of %.60s are answered, %" PRIu32
 		    " others report that none are",
 		    dst, reported->observers);
-	else if (reported->denies)
+	else if (reported->reaches_alone)
 		snprintf(evidence->observed, sizeof(evidence->observed),
 		    "it reports that %.50s answered %" PRIu64 " of its %" PRIu64
 		    " probes; %" PRIu32 " others report that none are answered",
@@ -59,7 +59,8 @@ report_what(const struct report_check *check, const struct rack *rack, size_t ho
 		    " hosts were lost, as to %.40s; others reach them, and %" PRIu32
 		    " of them count its probes",
 		    lost, sent, reported->peers, dst, reported->counted);
-	evidence->peers = reported->denies ? reported->observers : reported->peers;
+	evidence->peers =
+	    reported->reaches_alone ? reported->observers : reported->peers;
 }
 
 void
@@ -83,7 +84,7 @@ agent_verdict(const struct report_check *check, const struct rack *rack, size_t 
     struct rm_verdict *ret)
 {
 	const struct rack_contradiction *reported = &check->hosts[host].reported;
-	const bool few = !reported->denies &&
+	const bool few = !reported->reaches_alone &&
 			 reported->peers <= rack_max_faulty(rack) &&
 			 reported->miscounts <= rack_max_faulty(rack);
 

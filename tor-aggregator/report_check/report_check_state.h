@@ -39,7 +39,7 @@ struct rack_contradiction {  /* by the reports of one host, in this window */
 	uint32_t counted;   /* those of them whose counts show that it does */
 	uint32_t observers; /* hosts that report the opposite about dst */
 	uint32_t miscounts; /* hosts of which fewer probes arrived than were answered */
-	bool denies;        /* it reports to reach dst, and no other host does */
+	bool reaches_alone; /* it reports to reach dst, and no other host does */
 };
 
 struct rack_miscount { /* the first of a host: what src and dst report of src's probes
@@ -88,7 +88,7 @@ struct report_check {
 			       false */
 };
 
-enum rack_against { RACK_ACCUSES = 1, RACK_COUNTED = 2, RACK_MISCOUNTS = 4 };
+enum rack_against { RACK_REPORTS_LOSS = 1, RACK_COUNTED = 2, RACK_MISCOUNTS = 4 };
 
 /* Notes a quarrel seen in this window; *seen has src, dst, sent, lost and the two
  * reasons. */

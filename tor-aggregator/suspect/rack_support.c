@@ -16,8 +16,9 @@
  * of the share, and at least so much of it is lost with its best peers. */
 #define EVEN_SHARE 0.4
 #define REST_SHARE 0.25
-#define ACCUSES_SHARE 0.25 /* share of its own probes that a host must have lost */
-#define ACCUSES_MIN 2
+#define REPORTS_LOSS_SHARE 0.25 /* share of its own probes that a host must have lost \
+				 */
+#define REPORTS_LOSS_MIN 2
 /* Share of its own newest probes: a peer that still reaches it is alone \. */
 #define DEAD_SHARE 0.9
 #define DEAD_MIN_NEWEST 4
@@ -48,7 +49,7 @@ struct sums { /* over all peers */
 	double share; /* mean over the peers: each counts the same, however many probes
 			 it has */
 	/* With pairs at all; those of them that lost their probes. */
-	size_t hosts, accusers;
+	size_t hosts, loss_reporters;
 };
 
 int
@@ -154,8 +155,8 @@ sum_up(struct rack_support *support, const struct rack_view *view, size_t member
 			continue;
 		sums.share += peer->share;
 		sums.hosts++;
-		sums.accusers += peer->theirs.lost >= ACCUSES_MIN &&
-				 share_of(&peer->theirs) >= ACCUSES_SHARE;
+		sums.loss_reporters += peer->theirs.lost >= REPORTS_LOSS_MIN &&
+				       share_of(&peer->theirs) >= REPORTS_LOSS_SHARE;
 	}
 	if (sums.hosts > 0)
 		sums.share /= (double)sums.hosts;
@@ -319,7 +320,7 @@ rack_support_holds(struct rack_support *support, const struct rack_view *view,
 	if (sums.ours.lost == 0 || share_of(&sums.ours) < EVEN_SHARE * sums.share) {
 		/* Its own reports are those of one host: several other hosts
 		 * outweigh it. */
-		if (sums.accusers <= max_faulty)
+		if (sums.loss_reporters <= max_faulty)
 			return false;
 		take_away(tally, &sums.ours);
 		tally->own = (struct rack_outbound){ 0 };

@@ -4,8 +4,8 @@
  *
  * Include it after cmocka.h. Everything asserts.
  */
-#ifndef TESTS_UNIT_TOR_AGGREGATOR_ORDERS_FIXTURE_H
-#define TESTS_UNIT_TOR_AGGREGATOR_ORDERS_FIXTURE_H
+#ifndef TESTS_UNIT_TOR_AGGREGATOR_CONTROLLER_REQUESTS_FIXTURE_H
+#define TESTS_UNIT_TOR_AGGREGATOR_CONTROLLER_REQUESTS_FIXTURE_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "orders_fixture.h"
+#include "controller_requests_fixture.h"
 #include "rackmesh/http/http_client.h"
 #include "rackmesh/http/http_server.h"
 #include "tor-aggregator/api/aggregator_show.h"

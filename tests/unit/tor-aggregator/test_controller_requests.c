@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "orders_fixture.h"
+#include "controller_requests_fixture.h"
 #include "tor-aggregator/controller/address_book.h"
 
 static void

@@ -284,7 +284,8 @@ send_hello_as(struct peer *peer, enum wire_role role, const char *host,
 }
 
 static void
-say_hello(struct peer *peer, const char *host, const char *region, uint64_t incarnation)
+send_hello(
+    struct peer *peer, const char *host, const char *region, uint64_t incarnation)
 {
 	send_hello_as(peer, WIRE_ROLE_AGENT, host, region, incarnation);
 }
@@ -313,7 +314,7 @@ send_heartbeat(struct peer *peer, uint64_t incarnation)
 }
 
 static void
-say_batch(struct peer *peer, const char *host, uint64_t incarnation, uint64_t seq)
+send_batch(struct peer *peer, const char *host, uint64_t incarnation, uint64_t seq)
 {
 	const struct wire_batch_head head = { .host = host,
 		.incarnation = incarnation,
@@ -336,7 +337,7 @@ static void
 join(struct world *world, struct peer *peer, size_t member, uint64_t incarnation)
 {
 	peer_open(world, peer);
-	say_hello(peer, world->plan->names[member], "lab", incarnation);
+	send_hello(peer, world->plan->names[member], "lab", incarnation);
 	LOOPBACK_WAIT(world->loop, peer->welcomes == 1);
 	assert_string_equal(peer->refused, "");
 	send_register(peer, &world->plan->members[member], incarnation);
@@ -365,9 +366,9 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 	assert_int_equal(peer.targets, 2); /* the other member, one witness */
 	assert_int_equal(peer.version, 3);
 	LOOPBACK_WAIT(world->loop, world->registrations == 1);
-	say_batch(&peer, "h0", 77, 1);
-	say_batch(&peer, "h0", 77, 2);
-	say_batch(&peer, "h0", 77, 2);
+	send_batch(&peer, "h0", 77, 1);
+	send_batch(&peer, "h0", 77, 2);
+	send_batch(&peer, "h0", 77, 2);
 	LOOPBACK_WAIT(world->loop, peer.acks == 3);
 	assert_int_equal(peer.acked, 2);
 	assert_int_equal(world->aggregator->ingest.counts.raw.windowed, 2);
@@ -434,7 +435,7 @@ unknown_peers_and_those_out_of_turn_are_turned_away(void **state)
 	struct peer peer;
 
 	peer_open(world, &peer);
-	say_hello(&peer, "h0", "elsewhere", 1);
+	send_hello(&peer, "h0", "elsewhere", 1);
 	LOOPBACK_WAIT(world->loop, peer.closed);
 	assert_string_equal(peer.refused, "this is another region");
 	peer_free(&peer);
@@ -444,12 +445,12 @@ unknown_peers_and_those_out_of_turn_are_turned_away(void **state)
 	assert_int_equal(peer.welcomes, 0);
 	peer_free(&peer);
 	peer_open(world, &peer);
-	say_hello(&peer, "h0", "lab", 1);
-	say_batch(&peer, "h1", 1, 1); /* another host's */
+	send_hello(&peer, "h0", "lab", 1);
+	send_batch(&peer, "h1", 1, 1); /* another host's */
 	LOOPBACK_WAIT(world->loop, peer.closed);
 	peer_free(&peer);
 	peer_open(world, &peer);
-	say_hello(&peer, "h0", "lab", 1);
+	send_hello(&peer, "h0", "lab", 1);
 	assert_int_equal(
 	    rm_link_send(peer.link, (const uint8_t *)"rubbishRMB1", 11), 0);
 	LOOPBACK_WAIT(world->loop, peer.closed);
@@ -474,7 +475,7 @@ of_two_hosts_with_one_name_the_second_is_refused(void **state)
 	join(world, &first, 0, 77);
 	send_heartbeat(&first, 77);
 	peer_open_from(world, &second, 2);
-	say_hello(&second, "h0", "lab", 78);
+	send_hello(&second, "h0", "lab", 78);
 	LOOPBACK_WAIT(world->loop, second.closed);
 	assert_string_equal(second.refused,
 	    "two hosts are called h0, at 127.0.0.1 and at 127.0.0.2: give one of them "
@@ -486,7 +487,7 @@ of_two_hosts_with_one_name_the_second_is_refused(void **state)
 	peer_free(&second);
 	/* The same agent by another way, before its former connection has ended. */
 	peer_open_from(world, &moved, 3);
-	say_hello(&moved, "h0", "lab", 77);
+	send_hello(&moved, "h0", "lab", 77);
 	LOOPBACK_WAIT(world->loop, first.closed);
 	assert_string_equal(moved.refused, "");
 	peer_free(&moved);
@@ -506,7 +507,7 @@ of_two_hosts_behind_one_address_the_first_is_refused_when_it_comes_back(void **s
 	LOOPBACK_WAIT(world->loop, first.closed);
 	send_heartbeat(&second, 78);
 	peer_open(world, &again);
-	say_hello(&again, "h0", "lab", 77);
+	send_hello(&again, "h0", "lab", 77);
 	LOOPBACK_WAIT(world->loop, again.closed);
 	assert_non_null(strstr(again.refused, "two hosts are called h0"));
 	assert_false(second.closed);
@@ -527,7 +528,7 @@ a_host_that_fell_silent_may_come_back_from_another_address(void **state)
 	    agent_health_silent(
 		agents_find(world->aggregator->agents, "h0")->watch, rm_mono_now()));
 	peer_open_from(world, &second, 2);
-	say_hello(&second, "h0", "lab", 78);
+	send_hello(&second, "h0", "lab", 78);
 	LOOPBACK_WAIT(world->loop, second.welcomes == 1);
 	assert_string_equal(second.refused, "");
 	peer_free(&second);
@@ -577,7 +578,7 @@ nobody_reports_for_anothers_rnic(void **state)
 		agents_find(world->aggregator->agents, "h0") &&
 		agents_find(world->aggregator->agents, "h0")->rnic_count == 1);
 	peer_open(world, &thief);
-	say_hello(&thief, "h9", "lab", 9);
+	send_hello(&thief, "h9", "lab", 9);
 	stolen = world->plan->members[0];
 	stolen.host = "h9";
 	send_register(&thief, &stolen, 9);

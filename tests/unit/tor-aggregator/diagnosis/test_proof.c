@@ -35,7 +35,7 @@ teardown(void **state)
 }
 
 static void
-begin_anew(void)
+start_again(void)
 {
 	teardown(NULL);
 	assert_int_equal(setup(NULL), 0);
@@ -199,7 +199,7 @@ a_part_that_is_new_or_was_reset_is_none_that_does_not_count(void **state)
 	ROUNDS(1, &good, &fresh);
 	assert_ratio(PROOF_HOST_CE, 5);
 	assert_string_equal(text, "");
-	begin_anew();
+	start_again();
 	ROUNDS(3, &good);
 	ROUNDS(1, &fresh);
 	assert_ratio(PROOF_HOST_CE, 5);
@@ -252,11 +252,11 @@ steady_pauses_without_marks_and_cnps_mean_that_ecn_does_not_work(void **state)
 	ROUNDS(MINUTE, &much);
 	assert_answer(PROOF_ECN, PROOF_FAILING, "above that of PFC");
 	assert_answer(PROOF_PFC, PROOF_FAILING, "steady state");
-	begin_anew();
+	start_again();
 	ROUNDS(MINUTE, &some);
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "(h1/mlx5_0): too little");
 	assert_answer(PROOF_PFC, PROOF_WORKING, "the backstop: at most 2 %");
-	begin_anew();
+	start_again();
 	ROUNDS(MINUTE, &little);
 	assert_answer(PROOF_ECN, PROOF_NOT_NEEDED, "at most 0.2 %");
 }
@@ -288,17 +288,17 @@ marks_of_other_racks_are_not_denied(void **state)
 	/* The switch's own count decides. */
 	evidence_set(&ethernet0, SWITCH_TX_PKTS, 0, 200000);
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 0);
-	begin_anew();
+	start_again();
 	ROUNDS(MINUTE, &sender, &ethernet0);
 	assert_answer(PROOF_ECN, PROOF_FAILING, "marks 0 of 2400000 packets");
 	assert_non_null(strstr(text, "ECN is off, or its threshold"));
 	/* It marks some: it is not off. */
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 50);
-	begin_anew();
+	start_again();
 	ROUNDS(MINUTE, &sender, &ethernet0);
 	assert_answer(PROOF_ECN, PROOF_FAILING, "): the threshold of ECN lies above");
 	evidence_set(&ethernet0, SWITCH_ECN_MARKED, 0, 5000);
-	begin_anew();
+	start_again();
 	ROUNDS(MINUTE, &sender, &ethernet0);
 	assert_answer(PROOF_ECN, PROOF_WORKING, "20 % of the time (h1/mlx5_0) none");
 }
@@ -332,11 +332,11 @@ frames_whose_time_nobody_counts_are_never_no_congestion(void **state)
 	assert_answer(PROOF_PFC, PROOF_NOT_KNOWN, "up to 800000 a second");
 	marked = many;
 	evidence_set(&marked, WIRE_COUNTER_ECN_CE_RX, 0, 1);
-	begin_anew();
+	start_again();
 	ROUNDS(1, &marked);
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "Few packets are marked, 1 received");
 	evidence_set(&many, WIRE_COUNTER_PFC_RX_FRAMES, LOSSLESS, 20);
-	begin_anew();
+	start_again();
 	ROUNDS(1, &many);
 	assert_answer(PROOF_PFC, PROOF_WORKING, "20 frames, less than 10 a second");
 }
@@ -390,7 +390,7 @@ few_that_count_do_not_report_for_the_rack(void **state)
 	rounds(all, 10, 2);
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "by 1 of 10 RNICs");
 	assert_answer(PROOF_CNP, PROOF_NOT_KNOWN, "1 of 10 RNICs count");
-	begin_anew();
+	start_again();
 	rounds(all, 2, 2);
 	assert_answer(PROOF_ECN, PROOF_NOT_KNOWN, "nobody counts pauses");
 }
@@ -447,7 +447,7 @@ marks_without_cnps_and_cnps_without_effect_are_failures(void **state)
 	(void)state;
 	ROUNDS(1, &deaf);
 	assert_answer(PROOF_CNP, PROOF_FAILING, "h1/mlx5_0 answers 50000 marks with 0");
-	begin_anew();
+	start_again();
 	evidence_set(&deaf, WIRE_COUNTER_CNP_TX, 0, 9000);
 	evidence_set(&deaf, WIRE_COUNTER_CNP_RX_HANDLED, 0, 100);
 	evidence_set(&deaf, WIRE_COUNTER_CNP_RX_IGNORED, 0, 900);
@@ -475,7 +475,7 @@ one_rnic_without_cnps_is_named_among_those_that_send_them(void **state)
 	assert_answer(PROOF_CNP, PROOF_FAILING, "h7/mlx5_0 answers 10000 marks with 0");
 	parts[9] = parts[7];
 	snprintf(parts[9].name, sizeof(parts[9].name), "h9/mlx5_0");
-	begin_anew();
+	start_again();
 	rounds(all, 16, 1);
 	assert_answer(PROOF_CNP, PROOF_FAILING, "and 1 other answers");
 }
@@ -500,7 +500,7 @@ cnps_that_arrive_nowhere_in_the_rack_prove_nothing(void **state)
 	ROUNDS(1, &to);
 	assert_answer(PROOF_CNP, PROOF_NOT_KNOWN, "sent 8000 CNPs and received none");
 	/* Marks are not counted, CNPs are. */
-	begin_anew();
+	start_again();
 	evidence_set(&both, WIRE_COUNTER_CNP_TX, 0, 5000);
 	evidence_set(&both, WIRE_COUNTER_CNP_RX_HANDLED, 0, 4000);
 	ROUNDS(1, &both);

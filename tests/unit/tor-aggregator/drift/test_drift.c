@@ -208,7 +208,7 @@ an_agent_that_is_back_has_its_differences_since_before(void **state)
 
 	assert_int_equal(report(w, &rnic, 1500, 10), 0);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
-	drift_report_anew(w->drift, "h1"); /* it has gone */
+	drift_report_again(w->drift, "h1"); /* it has gone */
 	assert_false(only(w)->there);
 	assert_int_equal(drift_sums(w->drift).rnics, 0);
 	assert_int_equal(drift_sums(w->drift).rnics_different, 0);
@@ -225,7 +225,7 @@ a_difference_that_was_unknown_for_a_while_has_its_first_begin(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(report(w, &rnic, 1500, 10), 0);
-	drift_report_anew(w->drift, "h1");
+	drift_report_again(w->drift, "h1");
 	assert_int_equal(report(w, &rnic, 0, 20), 0);
 	assert_int_equal(only(w)->states[WIRE_SETTING_MTU], DRIFT_UNKNOWN);
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 20);
@@ -250,10 +250,10 @@ a_host_that_reports_of_no_rnic_for_a_while_has_its_differences_since_before(
 
 	assert_int_equal(report(w, &first, 1500, 10), 0);
 	assert_int_equal(report(w, &second, 1500, 11), 0);
-	drift_report_anew(w->drift, "h1"); /* its agent has gone */
-	drift_report_anew(w->drift, "h1"); /* and is back, without any */
+	drift_report_again(w->drift, "h1"); /* its agent has gone */
+	drift_report_again(w->drift, "h1"); /* and is back, without any */
 	assert_int_equal(drift_sums(w->drift).rnics, 0);
-	drift_report_anew(w->drift, "h1");
+	drift_report_again(w->drift, "h1");
 	assert_int_equal(report(w, &second, 1500, 20), 0);
 	assert_int_equal(drift_sums(w->drift).rnics, 1); /* the first is not shown */
 	assert_false(drift_get(w->drift, 0)->there);
@@ -290,7 +290,7 @@ more_rnics_than_a_rack_has_are_refused_and_counted(void **state)
 	rnic.host = "h2";
 	assert_int_equal(report(w, &rnic, 9000, 1), -ENOSPC);
 	assert_int_equal(*drift_refused(w->drift), 1);
-	drift_report_anew(w->drift, "h1"); /* those have to make room */
+	drift_report_again(w->drift, "h1"); /* those have to make room */
 	assert_int_equal(report(w, &rnic, 9000, 1), 0);
 	assert_int_equal(drift_count(w->drift), DRIFT_MAX_RNICS);
 	rnic.host = "a b";
