@@ -89,7 +89,7 @@ choose_of_rnic(struct host_agent *agent, size_t i)
 }
 
 static void
-choose_anew(struct host_agent *agent)
+choose_flows_again(struct host_agent *agent)
 {
 	uint64_t path_ids = tracer_path_changes(tracer_io_tracer(agent->io));
 
@@ -151,7 +151,7 @@ agent_report_paths(void *arg)
 {
 	struct host_agent *agent = arg;
 
-	choose_anew(agent);
+	choose_flows_again(agent);
 	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		if (aggregator_link_has_session(agent->aggregator_links[i]))
 			report(agent, (unsigned)i);

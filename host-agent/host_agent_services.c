@@ -66,7 +66,7 @@ struct agent_services {
 	uint16_t (*ports)[WIRE_MAX_FLOWS];
 	bool news; /* not reported yet */
 	/* A bit per aggregator link whose peer has no service flows yet. */
-	uint64_t strange;
+	uint64_t without_flows;
 	rm_mono_t reported_at;
 
 	struct agent_services_counts counts;
@@ -78,8 +78,8 @@ struct agent_services {
  * each at a time ---- */
 
 /* A list asks the firmware about every QP: it is made seldom while events come. */
-#define LIST_HEARING_NS (600 * RM_NS_PER_S)
-#define LIST_DEAF_NS (60 * RM_NS_PER_S)
+#define LIST_WITH_EVENTS_NS (600 * RM_NS_PER_S)
+#define LIST_WITHOUT_EVENTS_NS (60 * RM_NS_PER_S)
 #define LIST_APART_NS (5 * RM_NS_PER_S)
 #define LIST_SHARE 10 /* part of the worker's time that lists may take */
 
@@ -193,7 +193,8 @@ agent_services_list(struct agent_services *own, rm_mono_t now)
 	if (job->rest.ns != 0 && rm_mono_since(now, job->rest) < 0)
 		return; /* at a later turn */
 	own->dropped = dropped;
-	own->list_at = rm_mono_add(now, attached ? LIST_HEARING_NS : LIST_DEAF_NS);
+	own->list_at =
+	    rm_mono_add(now, attached ? LIST_WITH_EVENTS_NS : LIST_WITHOUT_EVENTS_NS);
 	job->asked = now;
 	job->wanted = false;
 	job->busy = rm_worker_submit(own->agent->worker, list_run, list_done, job) == 0;
@@ -369,19 +370,19 @@ agent_services_report(struct agent_services *own, rm_mono_t now)
 	bool all = since >= (own->news ? REPORT_APART_NS : REPORT_AGAIN_NS);
 	size_t count;
 
-	if (!all && own->strange == 0)
+	if (!all && own->without_flows == 0)
 		return;
 	count = services_flows(own->services, own->flows, SERVICES_MAX_FLOWS);
 	for (size_t i = 0; i < agent->aggregator_link_count; i++) {
 		uint64_t bit = UINT64_C(1) << i;
 
 		if (!aggregator_link_has_session(agent->aggregator_links[i]) ||
-		    (!all && (own->strange & bit) == 0))
+		    (!all && (own->without_flows & bit) == 0))
 			continue;
-		own->strange &= ~bit;
+		own->without_flows &= ~bit;
 		if (report_one(own, i, count, now) < 0)
 			/* Its link is full: sent at a later turn. */
-			own->strange |= bit;
+			own->without_flows |= bit;
 		else
 			own->counts.reports++;
 	}
@@ -632,7 +633,7 @@ agent_services_report_all(struct agent_services *own, size_t aggregator)
 {
 	if (own == NULL)
 		return;
-	own->strange |= UINT64_C(1) << aggregator;
+	own->without_flows |= UINT64_C(1) << aggregator;
 	agent_services_turn_soon(own);
 }
 

@@ -86,7 +86,7 @@ static const struct metrics_counter pinglist_store_counters[] = {
 	{ "rackmesh_agent_pinglists_total", "result=\"same\"", L(same), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"old\"", L(old), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"malformed\"", L(malformed), "Pinglists received, by what was done with them." },
-	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(foreign), "Pinglists received, by what was done with them." },
+	{ "rackmesh_agent_pinglists_total", "result=\"other_tor\"", L(other_tor), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_total", "result=\"no_memory\"", L(no_memory), "Pinglists received, by what was done with them." },
 	{ "rackmesh_agent_pinglists_expired_total", "", L(expired), "Pinglists that no aggregator has confirmed for pinglists.expire_days; they are probed at a tenth of their rate from then on." },
 	{ "rackmesh_agent_pinglists_recovered_total", "", L(recovered), "Expired pinglists that an aggregator has confirmed again." },
@@ -99,7 +99,7 @@ static const struct metrics_counter key_counters[] = {
 	{ "rackmesh_agent_keys_total", "result=\"same\"", K(same), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
 	{ "rackmesh_agent_keys_total", "result=\"old\"", K(old), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
 	{ "rackmesh_agent_keys_total", "result=\"malformed\"", K(malformed), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
-	{ "rackmesh_agent_keys_total", "result=\"other_tor\"", K(foreign), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
+	{ "rackmesh_agent_keys_total", "result=\"other_tor\"", K(other_tor), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
 	{ "rackmesh_agent_keys_total", "result=\"no_memory\"", K(no_memory), "Messages with probe keys, from an aggregator or from disk, by what was done with them." },
 	{ 0 }
 };
@@ -395,7 +395,7 @@ agent_metrics_services(
 		{ "rackmesh_agent_qp_events_total", "", "Events of the BPF hooks: a QP was connected or destroyed.", &c->hooks.events },
 		{ "rackmesh_agent_qp_events_dropped_total", "", "Events of the BPF hooks lost because the ring buffer was full.", &c->hooks.dropped },
 		{ "rackmesh_agent_qp_events_malformed_total", "", "Records of the BPF ring buffer that are not valid events.", &c->hooks.malformed },
-		{ "rackmesh_agent_qp_events_unlisted_total", "", "Events of devices that the agent does not monitor.", &c->table.foreign },
+		{ "rackmesh_agent_qp_events_unlisted_total", "", "Events of devices that the agent does not monitor.", &c->table.unlisted },
 		{ "rackmesh_agent_qps_connected_total", "", "QPs of monitored RNICs that were connected to a peer.", &c->table.connected },
 		{ "rackmesh_agent_qps_destroyed_total", "", "Connected QPs of monitored RNICs that were destroyed.", &c->table.destroyed },
 		{ "rackmesh_agent_qps_older_total", "", "QPs found by listing, connected before their events were received.", &c->table.older },
@@ -458,7 +458,7 @@ static const struct {
 #define Q(field) offsetof(struct trace_socket_counts, field)
 	{ "rackmesh_agent_trace_icmp_total", Q(received), "ICMP messages received that may be answers to traces." },
 	{ "rackmesh_agent_trace_icmp_malformed_total", Q(malformed), "Malformed ICMP messages received." },
-	{ "rackmesh_agent_trace_icmp_unrelated_total", Q(foreign), "ICMP messages that belong to no trace." },
+	{ "rackmesh_agent_trace_icmp_unrelated_total", Q(unrelated), "ICMP messages that belong to no trace." },
 	{ "rackmesh_agent_trace_icmp_overruns_total", Q(overruns), "ICMP messages lost because the receive queue was full." },
 #undef Q
 };

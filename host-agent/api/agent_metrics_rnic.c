@@ -95,7 +95,7 @@ static const struct metrics_counter clock_counters[] = {
 	{ "rackmesh_agent_nic_clock_backward_total", "", N(backward), "Timestamps of the NIC that are before an earlier one; normal with several queues." },
 	{ "rackmesh_agent_nic_clock_jumps_total", "", N(jumps), "Impossible timestamps of the NIC; its clock is then not used for some seconds." },
 	{ "rackmesh_agent_nic_clock_untrusted_total", "", N(untrusted), "Timestamps of the NIC not used because of a recent impossible one." },
-	{ "rackmesh_agent_nic_clock_imprecise_total", "", N(vague), "Comparisons of the NIC's clock with the host's that took too long to be used." },
+	{ "rackmesh_agent_nic_clock_imprecise_total", "", N(imprecise), "Comparisons of the NIC's clock with the host's that took too long to be used." },
 	{ 0 }
 };
 /* clang-format on */

@@ -90,7 +90,7 @@ static int
 ring_refuse(struct key_ring *ring, int r)
 {
 	if (r == -ENOENT)
-		ring->counts.foreign++;
+		ring->counts.other_tor++;
 	else if (r == -ENOMEM)
 		ring->counts.no_memory++;
 	else

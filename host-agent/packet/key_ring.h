@@ -30,7 +30,7 @@ enum key_demand {         /* what is required of packets from a peer in the rost
 struct key_ring_counts {
 	uint64_t taken, same, old;
 	uint64_t malformed;
-	uint64_t foreign; /* of a ToR that is not this host's */
+	uint64_t other_tor; /* of a ToR that is not this host's */
 	uint64_t no_memory;
 };
 

@@ -162,7 +162,7 @@ static int
 pinglist_store_refuse(struct pinglist_store *pinglists, int r)
 {
 	if (r == -ENOENT)
-		pinglists->counts.foreign++;
+		pinglists->counts.other_tor++;
 	else if (r == -ENOMEM)
 		pinglists->counts.no_memory++;
 	else

@@ -27,7 +27,7 @@ struct rm_worker;
 struct pinglist_store_counts {
 	uint64_t taken, same, old;
 	uint64_t malformed;
-	uint64_t foreign; /* of a ToR that is not this host's */
+	uint64_t other_tor; /* of a ToR that is not this host's */
 	uint64_t no_memory;
 	uint64_t expired, recovered;
 	uint64_t ended; /* forgotten */

@@ -9,8 +9,8 @@ target_refusal_str(enum target_refusal refusal)
 {
 	static const char *const names[TARGET_REFUSALS] = {
 		[TARGET_FINE] = "none",
-		[TARGET_NOBODY] = "unspecified",
-		[TARGET_GROUP] = "multicast",
+		[TARGET_UNSPECIFIED] = "unspecified",
+		[TARGET_MULTICAST] = "multicast",
 		[TARGET_BROADCAST] = "broadcast",
 		[TARGET_LOOPBACK] = "loopback",
 		[TARGET_LINK_LOCAL] = "link_local",
@@ -46,11 +46,11 @@ static enum target_refusal
 ipv4_kind(const uint8_t *b)
 {
 	if (b[0] == 0)
-		return TARGET_NOBODY; /* "this network" */
+		return TARGET_UNSPECIFIED; /* "this network" */
 	if (b[0] == 255 && b[1] == 255 && b[2] == 255 && b[3] == 255)
 		return TARGET_BROADCAST;
 	if (b[0] >= 224)
-		return TARGET_GROUP;
+		return TARGET_MULTICAST;
 	if (b[0] == 127)
 		return TARGET_LOOPBACK;
 	if (b[0] == 169 && b[1] == 254)
@@ -64,11 +64,11 @@ ipv6_kind(const uint8_t *b)
 	static const uint8_t zeros[16];
 
 	if (memcmp(b, zeros, 15) == 0)
-		return b[15] == 0   ? TARGET_NOBODY
+		return b[15] == 0   ? TARGET_UNSPECIFIED
 		       : b[15] == 1 ? TARGET_LOOPBACK
 				    : TARGET_FINE;
 	if (b[0] == 0xff)
-		return TARGET_GROUP;
+		return TARGET_MULTICAST;
 	if (b[0] == 0xfe && (b[1] & 0xc0) == 0x80)
 		return TARGET_LINK_LOCAL;
 	return TARGET_FINE;
@@ -81,7 +81,7 @@ kind_of(const struct wire_address *address)
 		return ipv4_kind(address->bytes);
 	if (address->family == 6)
 		return ipv6_kind(address->bytes);
-	return TARGET_NOBODY;
+	return TARGET_UNSPECIFIED;
 }
 
 /* ---- relation of an address to the RNIC
@@ -105,7 +105,7 @@ ipv4_number(const struct wire_address *address)
 /* True: the last address of the RNIC's subnet, or the first; /31 and /32 have
  * neither. */
 static bool
-is_everybody(const struct wire_address *address, const struct wire_address *own,
+is_broadcast(const struct wire_address *address, const struct wire_address *own,
     uint8_t prefix_bits)
 {
 	uint32_t hosts, a, o;
@@ -138,7 +138,7 @@ target_address_check(const struct wire_address *address, const struct target_hom
 		like_us |= own->family == to.family && kind_of(own) == kind;
 		if (same_address(own, &to))
 			return TARGET_SELF;
-		if (is_everybody(&to, own, home->prefix_bits[i]))
+		if (is_broadcast(&to, own, home->prefix_bits[i]))
 			return TARGET_BROADCAST;
 	}
 	return near && known && !like_us ? kind : TARGET_FINE;

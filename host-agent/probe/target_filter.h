@@ -15,12 +15,12 @@
 
 enum target_refusal {
 	TARGET_FINE,
-	TARGET_NOBODY,     /* the unspecified address, or an unknown family */
-	TARGET_GROUP,      /* multicast, or the former class E */
-	TARGET_BROADCAST,  /* 255.255.255.255, or broadcast or network address of the
-			      RNIC's own subnet */
-	TARGET_LOOPBACK,   /* and the RNIC is not on a loopback interface */
-	TARGET_LINK_LOCAL, /* and the RNIC's address is not link-local */
+	TARGET_UNSPECIFIED, /* the unspecified address, or an unknown family */
+	TARGET_MULTICAST,   /* multicast, or the former class E */
+	TARGET_BROADCAST,   /* 255.255.255.255, or broadcast or network address of the
+			       RNIC's own subnet */
+	TARGET_LOOPBACK,    /* and the RNIC is not on a loopback interface */
+	TARGET_LINK_LOCAL,  /* and the RNIC's address is not link-local */
 	TARGET_SELF, /* the RNIC's own address, or a source that is another RNIC */
 	TARGET_OTHER_PORT, /* a flow, family or QP that the transport does not have */
 	TARGET_MALFORMED,  /* no flow, class or size, or an impossible one */

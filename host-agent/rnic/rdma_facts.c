@@ -223,14 +223,14 @@ rdma_facts_read(
 
 /* How well a GID fits, from worst to best. */
 enum gid_fit {
-	FIT_FOREIGN,    /* of the other family */
-	FIT_ROCE_V1,    /* without UDP: not routed, and no paths by source port */
-	FIT_LINK_LOCAL, /* not usable without knowing the link of every peer */
+	FIT_OTHER_FAMILY, /* of the other family */
+	FIT_ROCE_V1,      /* without UDP: not routed, and no paths by source port */
+	FIT_LINK_LOCAL,   /* not usable without knowing the link of every peer */
 	FIT_USABLE,
 };
 
 static const int gid_errors[] = {
-	[FIT_FOREIGN] = -EADDRNOTAVAIL,
+	[FIT_OTHER_FAMILY] = -EADDRNOTAVAIL,
 	[FIT_ROCE_V1] = -EPROTONOSUPPORT,
 	[FIT_LINK_LOCAL] = -ENETUNREACH,
 };
@@ -241,10 +241,10 @@ gid_fit(const struct rdma_facts *facts, uint8_t family, const struct rdma_gid *g
 	struct wire_address address;
 
 	if (facts->link == RDMA_LINK_INFINIBAND)
-		return gid->type == RDMA_GID_IB ? FIT_USABLE : FIT_FOREIGN;
+		return gid->type == RDMA_GID_IB ? FIT_USABLE : FIT_OTHER_FAMILY;
 	gid_to_address(gid->bytes, &address);
 	if (address.family != family)
-		return FIT_FOREIGN;
+		return FIT_OTHER_FAMILY;
 	if (gid->type != RDMA_GID_ROCE_V2)
 		return FIT_ROCE_V1;
 	return gid_is_global(gid->bytes) ? FIT_USABLE : FIT_LINK_LOCAL;
@@ -261,7 +261,7 @@ pick_index(const struct rdma_facts *facts, const struct rdma_gid_wish *wish,
 		if (gid->index != wish->index)
 			continue;
 		fit = gid_fit(facts, wish->family, gid);
-		if (fit == FIT_FOREIGN)
+		if (fit == FIT_OTHER_FAMILY)
 			return -EAFNOSUPPORT;
 		if (fit != FIT_USABLE)
 			return gid_errors[fit];
@@ -285,7 +285,7 @@ rdma_facts_pick_gid(const struct rdma_facts *facts, const struct rdma_gid_wish *
 {
 	const char *netdev = preferred_netdev(facts, wish);
 	const struct rdma_gid *best = NULL;
-	enum gid_fit best_fit = FIT_FOREIGN;
+	enum gid_fit best_fit = FIT_OTHER_FAMILY;
 
 	if (wish->family != 4 && wish->family != 6)
 		return -EINVAL;
@@ -295,7 +295,7 @@ rdma_facts_pick_gid(const struct rdma_facts *facts, const struct rdma_gid_wish *
 		const struct rdma_gid *gid = &facts->gids[i];
 		enum gid_fit fit = gid_fit(facts, wish->family, gid);
 
-		if (fit < best_fit || fit == FIT_FOREIGN)
+		if (fit < best_fit || fit == FIT_OTHER_FAMILY)
 			continue;
 		if (fit == best_fit && (strcmp(best->netdev, netdev) == 0 ||
 					   strcmp(gid->netdev, netdev) != 0))

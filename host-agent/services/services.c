@@ -364,7 +364,7 @@ services_event(struct services *services, const struct qp_event *event, rm_mono_
 	bool known;
 
 	if (owner == 0 || wire_type(event->qp_type) == 0) {
-		services->counts.foreign++;
+		services->counts.unlisted++;
 		return -ENODEV;
 	}
 	owner--;

@@ -170,11 +170,11 @@ bool services_is_reported(const struct wire_service_flow *flow);
 struct services_counts {
 	/* so far */
 	uint64_t connected, destroyed;
-	uint64_t older;   /* found by listing */
-	uint64_t missed;  /* missing in a list, although no event of their end came */
-	uint64_t foreign; /* of devices that are no RNIC of this agent */
-	uint64_t local;   /* from an RNIC to itself: no network is involved */
-	uint64_t refused; /* beyond a limit, or out of memory */
+	uint64_t older;    /* found by listing */
+	uint64_t missed;   /* missing in a list, although no event of their end came */
+	uint64_t unlisted; /* of devices that are no RNIC of this agent */
+	uint64_t local;    /* from an RNIC to itself: no network is involved */
+	uint64_t refused;  /* beyond a limit, or out of memory */
 	uint64_t asks, found, not_found;
 	uint64_t unmatched;             /* answers to no request that is open */
 	uint64_t service_peers_refused; /* times that there was no room for a service's

@@ -164,7 +164,7 @@ take(struct side *side, const union port_udp_address *from, const uint8_t *data,
 	if (r == 0)
 		port->on_answer(&answer, port->arg);
 	else if (r == -ENOENT)
-		port->counts->foreign++;
+		port->counts->unrelated++;
 	else
 		port->counts->malformed++;
 }

@@ -27,7 +27,7 @@ struct trace_socket_options {
 struct trace_socket_counts {
 	uint64_t received;  /* ICMP messages of those kinds */
 	uint64_t malformed; /* of those */
-	uint64_t foreign;   /* about packets that are not of a trace */
+	uint64_t unrelated; /* about packets that are not of a trace */
 	uint64_t overruns;  /* messages lost because the queue was full */
 };
 

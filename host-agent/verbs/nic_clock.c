@@ -336,7 +336,7 @@ nic_clock_pair(struct nic_clock *clock, uint64_t raw, rm_mono_t before,
 		return -ENODATA;
 	}
 	if (took < 0 || took > PAIR_TAKES_NS) {
-		clock->counts.vague++;
+		clock->counts.imprecise++;
 		return -EAGAIN;
 	}
 	if (clock->format == 0) {

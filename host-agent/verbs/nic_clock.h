@@ -37,7 +37,7 @@ struct nic_clock_counts {
 	uint64_t backward;  /* before one seen earlier: normal with several queues */
 	uint64_t jumps;     /* impossible: the clock is not trusted any more */
 	uint64_t untrusted; /* not used while the clock was not trusted */
-	uint64_t vague;     /* pairs of readings that took too long */
+	uint64_t imprecise; /* pairs of readings that took too long */
 };
 
 /*

@@ -84,13 +84,12 @@ port_verbs_open_handles(struct port_verbs *port)
 	int r;
 
 	if (pool == NULL) {
-		r = priority_pool_new(
-		    port->loop, PRIORITY_POOL_MIN, &domain->own_lanes);
+		r = priority_pool_new(port->loop, PRIORITY_POOL_MIN, &domain->own_pool);
 		if (r < 0) {
-			domain->own_lanes = NULL;
+			domain->own_pool = NULL;
 			return r;
 		}
-		pool = domain->own_lanes;
+		pool = domain->own_pool;
 	}
 	r = verbs_ah_cache_new(pool,
 	    &(struct verbs_ah_options){ .max_handles = port->options.max_handles,
@@ -121,17 +120,17 @@ static void
 port_verbs_close_domain(struct port_verbs *port)
 {
 	struct port_verbs_domain *domain = port->domain;
-	struct priority_pool *own_lanes;
+	struct priority_pool *own_pool;
 
 	if (domain == NULL)
 		return;
-	own_lanes = domain->own_lanes;
+	own_pool = domain->own_pool;
 	port->domain = NULL;
 	if (domain->handles == NULL ||
 	    verbs_ah_cache_stop(domain->handles, domain_on_stopped, domain) == 0)
 		domain_on_stopped(domain);
 	priority_pool_free(
-	    own_lanes); /* waits for running jobs, and so ends the domain */
+	    own_pool); /* waits for running jobs, and so ends the domain */
 }
 
 int

@@ -30,11 +30,11 @@ static void
 port_verbs_report(struct port_verbs *port)
 {
 	const struct port_verbs_events *events = &port->events;
-	bool link = port->tell_link;
+	bool link = port->report_link;
 	bool numbers = !link && port->report_renumbered;
 	bool gone = !link && !numbers && port->report_gone;
 
-	port->tell_link = false;
+	port->report_link = false;
 	if (numbers)
 		port->report_renumbered = false;
 	if (gone)
@@ -165,7 +165,7 @@ port_look(struct port_verbs *port)
 	}
 	if (port->link_up == was_up)
 		return;
-	port->tell_link = true;
+	port->report_link = true;
 	notice_soon(port);
 	if (!port->link_up) {
 		port_verbs_drop_waiting(port);

@@ -9,7 +9,8 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-#define DOUBTS 10 /* seconds without trust, after which software stamps are used */
+#define UNTRUSTED_SECONDS \
+	10 /* seconds without trust, after which software stamps are used */
 #define SETTLE_NS (5 * RM_NS_PER_S) /* longer than any packet is in flight */
 
 static void port_verbs_departed(struct port_verbs *port, enum port_role role,
@@ -67,8 +68,8 @@ port_verbs_watch_clock(struct port_verbs *port)
 	}
 	now = port_verbs_now();
 	if (nic_clock_is_trusted(port->clock, now.mono))
-		port->clock_doubts = 0;
-	else if (++port->clock_doubts > DOUBTS) {
+		port->clock_untrusted_s = 0;
+	else if (++port->clock_untrusted_s > UNTRUSTED_SECONDS) {
 		rm_log_warn(0,
 		    "%s, port %u: NIC clock rejected: its readings do not fit; send "
 		    "times are taken by software",

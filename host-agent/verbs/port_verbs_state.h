@@ -67,7 +67,7 @@ struct port_verbs_domain {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct verbs_ah_cache *handles;
-	struct priority_pool *own_lanes; /* NULL: the owner's pool is used */
+	struct priority_pool *own_pool; /* NULL: the owner's pool is used */
 };
 
 struct port_verbs_waiting { /* a reply without address handle */
@@ -97,9 +97,9 @@ struct port_verbs {
 	size_t flow_count;
 	enum port_flows flows;
 	enum wire_stamp_source stamps;
-	struct nic_clock *clock; /* for all kinds of stamps but WIRE_STAMP_USER */
-	unsigned clock_doubts;   /* seconds in a row that it was not trusted */
-	rm_mono_t settled;       /* until then stamps of two clocks might be mixed */
+	struct nic_clock *clock;    /* for all kinds of stamps but WIRE_STAMP_USER */
+	unsigned clock_untrusted_s; /* seconds in a row that it was not trusted */
+	rm_mono_t settled;          /* until then stamps of two clocks might be mixed */
 	uint32_t mtu_bytes;
 	uint16_t lid;
 	bool infiniband, link_up;
@@ -113,7 +113,7 @@ struct port_verbs {
 	struct rm_timer *patience; /* time-out of the replies that wait */
 	rm_mono_t repaired;        /* time of the last attempt */
 	unsigned repairs_failed;
-	bool tell_link, report_renumbered, report_gone;
+	bool report_link, report_renumbered, report_gone;
 
 	struct port_verbs_waiting waiting[PORT_VERBS_MAX_WAITING]; /* ring */
 	size_t waiting_first, waiting_count;

@@ -27,7 +27,7 @@ struct priority_pool {
 	bool ending;
 };
 
-static void priority_pool_dispatch(struct priority_pool *pool);
+static void priority_pool_start_jobs(struct priority_pool *pool);
 
 static struct lane_job *
 queue_pop(struct lane_queue *queue)
@@ -107,12 +107,12 @@ lane_done(void *arg, int r)
 
 	lane->job = NULL;
 	lane->pool->busy[job->class]--;
-	priority_pool_dispatch(lane->pool); /* before done, which may take its time */
+	priority_pool_start_jobs(lane->pool); /* before done, which may take its time */
 	job->done(job, r);
 }
 
 static void
-priority_pool_dispatch(struct priority_pool *pool)
+priority_pool_start_jobs(struct priority_pool *pool)
 {
 	for (size_t i = 0; i < pool->count && !pool->ending; i++) {
 		struct lane *lane = &pool->lanes[i];
@@ -219,6 +219,6 @@ priority_pool_submit(
 		return -ECANCELED;
 	job->class = class;
 	queue_push(&pool->queues[class], job);
-	priority_pool_dispatch(pool);
+	priority_pool_start_jobs(pool);
 	return 0;
 }

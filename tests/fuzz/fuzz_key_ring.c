@@ -63,10 +63,10 @@ take(struct key_ring *ring, const uint8_t *data, size_t len)
 			abort();
 		before.same++;
 	}
-	if (r > 0 || now->taken + now->same + now->old + now->malformed + now->foreign +
-			     now->no_memory !=
+	if (r > 0 || now->taken + now->same + now->old + now->malformed +
+			     now->other_tor + now->no_memory !=
 			 before.taken + before.same + before.old + before.malformed +
-			     before.foreign + before.no_memory + 1)
+			     before.other_tor + before.no_memory + 1)
 		abort();
 }
 

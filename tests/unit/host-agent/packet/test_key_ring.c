@@ -87,7 +87,7 @@ what_is_no_message_or_of_another_tor_changes_nothing(void **state)
 	assert_false(keys_arrival(*state, bytes.data, bytes.len / 2, &tor, &r));
 	assert_true(r < 0);
 	assert_int_equal(key_ring_epoch(*state), 5);
-	assert_int_equal(key_ring_counts(*state)->foreign, 1);
+	assert_int_equal(key_ring_counts(*state)->other_tor, 1);
 	assert_int_equal(key_ring_counts(*state)->malformed, 1);
 	wire_writer_free(writer);
 }

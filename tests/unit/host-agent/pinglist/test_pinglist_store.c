@@ -126,7 +126,7 @@ another_tors_or_damaged_ones_are_refused_and_counted(void **state)
 
 	assert_false(take_at(f, "tor-x", 2, now, &r));
 	assert_int_equal(r, -ENOENT);
-	assert_int_equal(pinglist_store_counts(f->pinglists)->foreign, 1);
+	assert_int_equal(pinglist_store_counts(f->pinglists)->other_tor, 1);
 	assert_false(pinglist_store_arrival(
 	    f->pinglists, nothing, sizeof(nothing), wall, now, &changed, &r));
 	assert_int_equal(r, -EBADMSG);

@@ -305,9 +305,9 @@ one_rnic(void **state, uint16_t size)
 	onlooker_stop(&onlooker);
 	/* Of those that are fine by themselves, what a prober can follow. */
 	assert_int_equal(prober_targets(prober), PROBER_MAX_TARGETS);
-	assert_true(counts->refused_targets[TARGET_GROUP] > 0);
+	assert_true(counts->refused_targets[TARGET_MULTICAST] > 0);
 	assert_true(counts->refused_targets[TARGET_BROADCAST] > 0);
-	assert_true(counts->refused_targets[TARGET_NOBODY] > 0);
+	assert_true(counts->refused_targets[TARGET_UNSPECIFIED] > 0);
 	assert_true(counts->refused_targets[TARGET_SELF] > 0);
 	assert_true(counts->refused_targets[TARGET_LINK_LOCAL] > 0);
 	assert_true(counts->refused_targets[TARGET_TOO_LARGE] > 0);

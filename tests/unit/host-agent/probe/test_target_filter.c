@@ -51,18 +51,18 @@ what_is_no_host_is_refused_wherever_we_are(void **state)
 		const char *text;
 		enum target_refusal refusal;
 	} cases[] = {
-		{ "0.0.0.0", TARGET_NOBODY },
-		{ "0.1.2.3", TARGET_NOBODY },
-		{ "::", TARGET_NOBODY },
-		{ "224.0.0.1", TARGET_GROUP },
-		{ "239.255.255.255", TARGET_GROUP },
-		{ "240.0.0.1", TARGET_GROUP },
-		{ "255.255.255.254", TARGET_GROUP },
-		{ "ff02::1", TARGET_GROUP },
+		{ "0.0.0.0", TARGET_UNSPECIFIED },
+		{ "0.1.2.3", TARGET_UNSPECIFIED },
+		{ "::", TARGET_UNSPECIFIED },
+		{ "224.0.0.1", TARGET_MULTICAST },
+		{ "239.255.255.255", TARGET_MULTICAST },
+		{ "240.0.0.1", TARGET_MULTICAST },
+		{ "255.255.255.254", TARGET_MULTICAST },
+		{ "ff02::1", TARGET_MULTICAST },
 		{ "255.255.255.255", TARGET_BROADCAST },
-		{ "::ffff:224.0.0.1", TARGET_GROUP },
+		{ "::ffff:224.0.0.1", TARGET_MULTICAST },
 		{ "::ffff:255.255.255.255", TARGET_BROADCAST },
-		{ "::ffff:0.0.0.0", TARGET_NOBODY },
+		{ "::ffff:0.0.0.0", TARGET_UNSPECIFIED },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

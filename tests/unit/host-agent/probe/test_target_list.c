@@ -104,8 +104,8 @@ the_impossible_is_refused_and_the_rest_is_kept(void **state)
 	assert_int_equal(fixture->refused[TARGET_MALFORMED], 6);
 	assert_int_equal(fixture->refused[TARGET_TOO_LARGE], 1);
 	assert_int_equal(fixture->refused[TARGET_TOO_FAST], 1);
-	assert_int_equal(fixture->refused[TARGET_GROUP], 2);
-	assert_int_equal(fixture->refused[TARGET_NOBODY], 1);
+	assert_int_equal(fixture->refused[TARGET_MULTICAST], 2);
+	assert_int_equal(fixture->refused[TARGET_UNSPECIFIED], 1);
 	assert_int_equal(fixture->plan.count, 1);
 	assert_int_equal(fixture->plan.targets[0]->wire.dst.guid, 11);
 }

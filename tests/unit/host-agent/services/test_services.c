@@ -172,7 +172,7 @@ what_is_not_ours_is_counted(void **state)
 	event = services_qp(1, 17, 2, 0xc001, 5);
 	event.qp_type = 4; /* UD */
 	assert_int_equal(services_event(services, &event, services_at(0)), -ENODEV);
-	assert_int_equal(services_counts(services).foreign, 3);
+	assert_int_equal(services_counts(services).unlisted, 3);
 
 	event = services_qp(1, 17, 2, 0xc001, 5);
 	memcpy(event.dgid, self, sizeof(self));

@@ -366,7 +366,7 @@ a_pair_that_took_long_reports_nothing(void **state)
 	assert_int_equal(nic_clock_pair(nic.clock, 5, after.mono,
 			     &(struct nic_clock_reading){ before, { 0 } }),
 	    -EAGAIN);
-	assert_int_equal(nic_clock_counts(nic.clock)->vague, 2);
+	assert_int_equal(nic_clock_counts(nic.clock)->imprecise, 2);
 	assert_int_equal(nic_clock_format(nic.clock), 0);
 	nic_clock_free(nic.clock);
 }
