@@ -13,7 +13,7 @@ HUGE = b"[" * (17 << 20)  # more than is read of an answer
 BAD = {  # what is said of each host's kubelet
     "h2": "in time",
     "h3": "larger than",
-    "h4": "no PodList",
+    "h4": "not a PodList",
     "h5": "token_file",
     "h6": "nodes/pods",
     "h7": "certificate",

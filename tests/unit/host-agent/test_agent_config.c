@@ -312,10 +312,10 @@ a_transport_that_cannot_be_is_refused(void **state)
 	    "5:", "rnics[0].device: too long for a network device");
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
 				   "    transport: udp\n    port: 2\n",
-	    "8:", "rnics[0].port: only roce has ports");
+	    "8:", "rnics[0].port: only transport roce has ports");
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
 				   "    transport: udp\n    gid_index: 3\n",
-	    "8:", "rnics[0].gid_index: only roce has GIDs");
+	    "8:", "rnics[0].gid_index: only transport roce has GIDs");
 	assert_refused(AGGREGATORS "rnics:\n  - device: mlx5_0\n    tor: tor-a\n"
 				   "    address: 10.0.0.1\n    gid_index: 3\n",
 	    "8:", "rnics[0].gid_index: address is given too");

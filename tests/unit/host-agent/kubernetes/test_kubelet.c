@@ -80,7 +80,7 @@ what_is_known_outlives_a_kubelet_that_fails(void **state)
 		{ 403, "Forbidden", "nodes/pods" },
 		{ 404, "", "is it a kubelet" },
 		{ 200, "", "not JSON" },
-		{ 200, "{\"kind\":\"Status\"}", "no PodList" },
+		{ 200, "{\"kind\":\"Status\"}", "not a PodList" },
 		{ 200, "{\"kind\":\"PodList\",\"items\":null}", "any pod yet" },
 	};
 	struct kubelet_fixture *f = *state;

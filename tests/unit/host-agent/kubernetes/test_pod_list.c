@@ -139,10 +139,10 @@ an_answer_that_is_no_pod_list_is_refused_whole(void **state)
 	assert_refused("", "not JSON");
 	assert_refused("Unauthorized", "not JSON");
 	assert_refused("[]", "not JSON");
-	assert_refused("{}", "no PodList");
-	assert_refused("{\"kind\":\"Status\",\"code\":403}", "no PodList");
-	assert_refused("{\"kind\":\"PodList\"}", "no PodList");
-	assert_refused("{\"items\":[]}", "no PodList");
+	assert_refused("{}", "not a PodList");
+	assert_refused("{\"kind\":\"Status\",\"code\":403}", "not a PodList");
+	assert_refused("{\"kind\":\"PodList\"}", "not a PodList");
+	assert_refused("{\"items\":[]}", "not a PodList");
 	assert_refused("{\"kind\":\"PodList\",\"items\":{}}", "list of pods");
 	assert_refused("{\"kind\":\"PodList\",\"items\":[{}", "cut");
 	assert_refused("{\"kind\":\"PodList\",\"items\":[{\"a", "cut");
