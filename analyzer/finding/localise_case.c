@@ -10,6 +10,7 @@
 #include "analyzer/finding/localise_transit.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
+#include "rackmesh/core/fnv.h"
 
 /* ---- suspects ---- */
 
@@ -70,6 +71,9 @@ localise_suspect_on(
 #define PRIOR_LINK_ONE_DIRECTION (-11.5)
 #define PRIOR_SWITCH (-12.0)
 #define PRIOR_PATH (-14.0)
+/* Cables of one switch that are dead share a cause, or none: a line card, its optics.
+ */
+#define TOGETHER 7.0
 /* An entry of a switch's tables: where a link would do nearly as well, it is that. */
 #define PRIOR_TRANSIT (-16.0)
 #define PRIOR_TRANSIT_BACK (-17.5)
@@ -93,6 +97,7 @@ localise_case_init(struct localise_case *c, bool slow)
 		.alternatives_within = ALTERNATIVES_WITHIN,
 		.max_parts = LOCALISE_MAX_PARTS,
 		.doubt = slow ? SLOW_DOUBT : 0,
+		.together = slow ? 0 : TOGETHER,
 		.partial_log_prior = slow ? 0 : PRIOR_PARTIAL,
 	};
 
@@ -269,6 +274,12 @@ count_path(struct localise_case *c, const struct localise_lossy *lossy)
 	return 0;
 }
 
+static uint64_t
+group_of(const char *node)
+{
+	return rm_fnv1a(RM_FNV1A, node, strlen(node));
+}
+
 static int
 suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
     uint32_t local, uint32_t second)
@@ -286,6 +297,10 @@ suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
 		.log_prior = log_prior };
 	if (second == NO_LOCAL)
 		candidate->elements[1] = 0;
+	if (who.type == RM_PART_LINK) {
+		candidate->groups[0] = group_of(who.elements[0]->a);
+		candidate->groups[1] = group_of(who.elements[0]->b);
+	}
 	c->suspects[c->suspect_count++] = who;
 	return 0;
 }
