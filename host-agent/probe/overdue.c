@@ -64,6 +64,6 @@ overdue_report(const struct overdue_probe *probe, int64_t back_ns, int64_t share
 		return false;
 	*ret = probe->result;
 	ret->outcome = WIRE_OVERDUE;
-	ret->round_trip_ns = (uint32_t)(took - share_ns);
+	wire_result_overdue(ret, (uint64_t)(took - share_ns));
 	return true;
 }

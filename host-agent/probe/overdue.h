@@ -11,9 +11,9 @@
 #include "host-agent/probe/pending.h"
 #include "schemas/wire.h"
 
-#define OVERDUE_MAX 1024 /* a power of two */
-/* After the send: the reported delay has 32 bits. */
-#define OVERDUE_NS (4 * RM_NS_PER_S)
+#define OVERDUE_MAX 4096 /* a power of two: 500 probes a second for OVERDUE_NS */
+/* After the send. A result holds the delay in two fields of 32 bits. */
+#define OVERDUE_NS (8 * RM_NS_PER_S)
 
 struct overdue_probe {
 	struct pending_probe probe;

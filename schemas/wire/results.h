@@ -31,8 +31,8 @@ enum wire_outcome {
 };
 
 /* Instead of an outcome: a reply to a probe that has been told as NO_REPLY, and what it
- * took by the stamps, the responder's share left out (round_trip_ns). It is no probe of
- * its own. Only to who knows it, by its welcome: others refuse it. */
+ * took by the stamps, the responder's share left out: wire_result_overdue_ns. It is no
+ * probe of its own. Only to who knows it, by its welcome: others refuse it. */
 #define WIRE_OVERDUE 128
 
 enum wire_invalid_reason {
@@ -94,6 +94,21 @@ struct wire_result {
 };
 
 #define WIRE_RESULT_BYTES 72
+
+/* What an overdue reply took: as much of it as round_trip_ns holds, the rest in rtt_ns.
+ */
+static inline void
+wire_result_overdue(struct wire_result *result, uint64_t took_ns)
+{
+	result->round_trip_ns = took_ns < UINT32_MAX ? (uint32_t)took_ns : UINT32_MAX;
+	result->rtt_ns = (uint32_t)(took_ns - result->round_trip_ns);
+}
+
+static inline uint64_t
+wire_result_overdue_ns(const struct wire_result *result)
+{
+	return (uint64_t)result->round_trip_ns + result->rtt_ns;
+}
 
 struct wire_batch_head {
 	const char *host;

@@ -20,6 +20,7 @@ const struct scenario_option marks_figures[MARK_FIGURES] = {
 	[MARK_F1] = { "f1", 0, 0, 1, false, "at least, of a class" },
 	[MARK_WRONG] = { "wrong", 0, 0, 1e6, true, "so many false openings at most, of a class" },
 	[MARK_NAMED] = { "named", 0, 0, 1e6, true, "so many openings at most, of a class, right or not" },
+	[MARK_KINDS_WRONG] = { "kinds_wrong", 0, 0, 1e6, true, "of the found so many at most that were called late in the end and are not, or the other way round" },
 };
 
 const struct scenario_option marks_times[MARK_TIMES] = {
@@ -123,6 +124,9 @@ mark_holds(const struct mark *mark, const struct score *score, double *ret)
 	case MARK_NAMED:
 		*ret = (double)row.named;
 		return *ret <= mark->limit;
+	case MARK_KINDS_WRONG:
+		*ret = (double)row.kinds_wrong;
+		return *ret <= mark->limit;
 	case MARK_PRECISION:
 		*ret = row.precision;
 		return *ret >= mark->limit;
@@ -141,9 +145,9 @@ marks_report(const struct marks *marks, const char *name, const struct score *sc
 {
 	for (size_t i = 0; i < marks->count; i++) {
 		const struct mark *mark = &marks->of[i];
-		const bool most = mark->class == MARKS_SECONDS ||
-				  mark->figure == MARK_WRONG ||
-				  mark->figure == MARK_NAMED;
+		const bool most =
+		    mark->class == MARKS_SECONDS || mark->figure == MARK_WRONG ||
+		    mark->figure == MARK_NAMED || mark->figure == MARK_KINDS_WRONG;
 		const char *class = marks_class_words[mark->class];
 		size_t figures;
 		const char *figure =

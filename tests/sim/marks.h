@@ -18,6 +18,7 @@ enum mark_figure {
 	MARK_F1,
 	MARK_WRONG,
 	MARK_NAMED,
+	MARK_KINDS_WRONG,
 	MARK_FIGURES
 };
 enum mark_time { MARK_P50, MARK_P90, MARK_P99, MARK_TIMES };

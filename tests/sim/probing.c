@@ -8,7 +8,7 @@
 #define STALL_NS (RUN_TIMEOUT_NS - 150 * RM_NS_PER_MS) /* as its prober */
 #define SOCKET_ROOM 400              /* packets of one RNIC that wait to be read */
 #define REPLY_NS 15000               /* inside a responder, and a prober */
-#define OVERDUE_NS (4 * RM_NS_PER_S) /* as its prober remembers */
+#define OVERDUE_NS (8 * RM_NS_PER_S) /* as its prober remembers */
 #define LATE_NS RM_NS_PER_MS         /* later, and others may arrive before it */
 
 int
@@ -124,7 +124,7 @@ remember(struct run *run, struct sim_lane *lane, const struct wire_result *resul
 		return 0;
 	overdue.outcome = WIRE_OVERDUE;
 	overdue.stamp_source = WIRE_STAMP_KERNEL;
-	overdue.round_trip_ns = (uint32_t)took_ns;
+	wire_result_overdue(&overdue, (uint64_t)took_ns);
 	return probing_add_result(run, lane, &overdue, known_ns);
 }
 

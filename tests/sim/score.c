@@ -180,17 +180,30 @@ count_opening(struct score *score, const struct score_opening *o, int64_t now_ns
 	    (double)now_ns / 1e9, name);
 }
 
+static bool
+is_late_kind(const char *kind)
+{
+	static const char late[] = "-late";
+	const size_t n = strlen(kind);
+
+	return n >= strlen(late) && strcmp(kind + n - strlen(late), late) == 0;
+}
+
 static int
 find_cases(struct score *score, uint32_t part, enum score_class class, bool either,
-    int64_t now_ns)
+    int64_t now_ns, const char *kind)
 {
 	for (size_t i = 0; i < score->case_count; i++) {
 		struct score_case *c = &score->cases[i];
 		struct score_time *time;
 
-		if (c->found || !score_holds(c->truth, now_ns) ||
+		if (!score_holds(c->truth, now_ns) ||
 		    (!score_finds(score, part, class, c) &&
 			!score_hides(score, part, c, now_ns)))
+			continue;
+		c->has_kind = kind != NULL;
+		c->is_late = kind != NULL && is_late_kind(kind);
+		if (c->found)
 			continue;
 		c->found = true;
 		score->rows[c->class].found++;
@@ -211,7 +224,7 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 /* In one class, as one part, or as A or B. */
 static int
 report_part(struct score *score, size_t *next_count, struct score_opening o,
-    int64_t now_ns, double confidence)
+    int64_t now_ns, double confidence, const char *kind)
 {
 	const bool either = o.other != CLOS_NONE;
 	int r = 0;
@@ -226,11 +239,11 @@ report_part(struct score *score, size_t *next_count, struct score_opening o,
 	if (!was_open(score, &o))
 		r = count_opening(score, &o, now_ns, confidence);
 	if (r == 0)
-		r = find_cases(score, o.part, o.class, either, now_ns);
+		r = find_cases(score, o.part, o.class, either, now_ns, kind);
 	if (r == 0 && either)
-		r = find_cases(score, o.other, o.class, either, now_ns);
+		r = find_cases(score, o.other, o.class, either, now_ns, kind);
 	if (r == 0 && o.third != 0)
-		r = find_cases(score, o.third, o.class, either, now_ns);
+		r = find_cases(score, o.third, o.class, either, now_ns, kind);
 	return r;
 }
 
@@ -247,16 +260,16 @@ tell_link(struct score *score, size_t *next_count, const struct scheme_named *na
 	r = report_part(score, next_count,
 	    (struct score_opening){ cable(score->clos, named->part),
 		other_is_link ? cable(score->clos, other) : other, SCORE_LINKS, 0 },
-	    now_ns, named->confidence);
+	    now_ns, named->confidence, named->kind);
 	if (r == 0)
 		r = report_part(score, next_count,
 		    (struct score_opening){
 			named->part, other, SCORE_LINKS_DIRECTED, 0 },
-		    now_ns, named->confidence);
+		    now_ns, named->confidence, named->kind);
 	if (r == 0 && named->both_directions)
 		r = report_part(score, next_count,
 		    (struct score_opening){ twin, other, SCORE_LINKS_DIRECTED, 0 },
-		    now_ns, named->confidence);
+		    now_ns, named->confidence, named->kind);
 	return r;
 }
 
@@ -277,7 +290,7 @@ score_report(
 			r = report_part(score, &next_count,
 			    (struct score_opening){ named[i].part, named[i].other,
 				score_class_of(type), named[i].third },
-			    now_ns, named[i].confidence);
+			    now_ns, named[i].confidence, named[i].kind);
 	}
 	open = score->open;
 	allocated = score->open_allocated;
@@ -289,6 +302,25 @@ score_report(
 	return r;
 }
 
+/* Of one that was found: whether it was called late in the end, as it is or is not. */
+static int
+check_kind(struct score *score, const struct score_case *c)
+{
+	const char *kind = c->truth->kind;
+	char name[RM_PART_NAME_BYTES];
+
+	if (!c->has_kind || kind == NULL ||
+	    c->is_late == (strcmp(kind, "latency") == 0))
+		return 0;
+	score->rows[c->class].kinds_wrong++;
+	if (c->class == SCORE_LINKS_DIRECTED)
+		return 0; /* its cable was told of */
+	score_name(score, c->part, c->class, name);
+	return score_complain(score, "%.1f s: %s (%s) was called %s in the end\n",
+	    (double)c->truth->from_ns / 1e9, name, kind,
+	    c->is_late ? "late" : "other than late");
+}
+
 int
 score_end(struct score *score, int64_t now_ns)
 {
@@ -298,6 +330,8 @@ score_end(struct score *score, int64_t now_ns)
 	for (size_t i = 0; i < score->case_count && r == 0; i++) {
 		const struct score_case *c = &score->cases[i];
 
+		if (c->found)
+			r = check_kind(score, c);
 		if (c->found || c->class == SCORE_LINKS_DIRECTED)
 			continue;
 		score_name(score, c->truth->part,
@@ -324,6 +358,7 @@ score_add(struct score *into, const struct score *from)
 		into->rows[i].either += from->rows[i].either;
 		into->rows[i].named += from->rows[i].named;
 		into->rows[i].wrong += from->rows[i].wrong;
+		into->rows[i].kinds_wrong += from->rows[i].kinds_wrong;
 	}
 	for (size_t i = 0; i < 10; i++) {
 		into->sure_named[i] += from->sure_named[i];

@@ -46,7 +46,10 @@ enum score_class {
 struct score_row {
 	uint64_t truths, found, either; /* either: of the found, told as "A or B" */
 	uint64_t named, wrong;          /* openings */
-	double precision, recall, f1;   /* 1 where nothing could be wrong, or found */
+	/* Of the found: what only delays was not called late in the end, or something
+	 * else was. */
+	uint64_t kinds_wrong;
+	double precision, recall, f1; /* 1 where nothing could be wrong, or found */
 };
 
 struct score;

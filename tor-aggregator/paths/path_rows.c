@@ -409,7 +409,7 @@ path_rows_overdue(struct path_rows *rows, const struct wire_result *result,
 	if (flow == NULL)
 		return;
 	flow->overdue++;
-	flow->slow_ns += result->round_trip_ns;
+	flow->slow_ns += wire_result_overdue_ns(result);
 }
 
 /* Finds what rows are made of: its path, and whether it is evidence about a path. */

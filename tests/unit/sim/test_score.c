@@ -124,6 +124,36 @@ who_is_named_while_nothing_is_wrong_with_it_is_wronged(void **state)
 }
 
 static void
+check_kinds(struct fixture *f, const char *is, const char *called, uint64_t wrong)
+{
+	struct truth truth = fault(f, "spine1", 5 * S, SCORE_FOREVER);
+	struct scheme_named n = named(f, "spine1");
+	const uint64_t before = score_row(f->score, SCORE_DEVICES).kinds_wrong;
+
+	truth.kind = is;
+	n.kind = "switch-down"; /* at first */
+	assert_int_equal(score_begin(f->score, f->clos, &truth, 1), 0);
+	report(f, 10 * S, &n);
+	n.kind = called;
+	report(f, 11 * S, &n);
+	assert_int_equal(score_end(f->score, RUN), 0);
+	assert_int_equal(
+	    score_row(f->score, SCORE_DEVICES).kinds_wrong - before, wrong);
+}
+
+static void
+what_only_delays_is_to_be_called_late_in_the_end(void **state)
+{
+	struct fixture *f = *state;
+
+	check_kinds(f, "latency", "switch-late", 0);
+	check_kinds(f, "latency", "switch-down", 1);
+	check_kinds(f, "switch-lossy", "switch-lossy", 0);
+	check_kinds(f, "switch-lossy", "switch-late", 1);
+	check_kinds(f, "latency", NULL, 0); /* another scheme says nothing of it */
+}
+
+static void
 of_three_switches_any_may_be_the_right_one(void **state)
 {
 	struct fixture *f = *state;
@@ -423,6 +453,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_at_fault_and_named_is_right),
 		TEST(who_is_named_while_nothing_is_wrong_with_it_is_wronged),
+		TEST(what_only_delays_is_to_be_called_late_in_the_end),
 		TEST(of_three_switches_any_may_be_the_right_one),
 		TEST(before_the_fault_it_is_too_soon_to_be_right),
 		TEST(within_the_afterglow_it_is_right_and_later_it_is_not),

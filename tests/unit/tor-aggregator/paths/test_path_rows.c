@@ -575,7 +575,7 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 	/* Whatever second they were sent in. */
 	slow.outcome = WIRE_OVERDUE;
 	slow.stamp_source = WIRE_STAMP_KERNEL;
-	slow.round_trip_ns = 1500 * MS;
+	wire_result_overdue(&slow, 1500 * MS);
 	path_rows_overdue(w->rows, &slow, 0, dst->index, dst->tor_number);
 	tick(w);
 	assert_int_equal(w->messages, 2);
@@ -583,8 +583,12 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 	assert_int_equal(w->row[0].sent, 0);
 	assert_int_equal(w->row[0].overdue, 1);
 	assert_int_equal(w->row[0].slow_ns, 1500 * MS);
+	wire_result_overdue(&slow, UINT64_C(6000) * MS); /* more than 32 bits */
+	path_rows_overdue(w->rows, &slow, 0, dst->index, dst->tor_number);
 	tick(w);
-	assert_int_equal(w->messages, 2); /* nothing was sent */
+	assert_int_equal(w->row[0].slow_ns, UINT64_C(6000) * MS);
+	tick(w);
+	assert_int_equal(w->messages, 3); /* nothing was sent */
 }
 
 static void
