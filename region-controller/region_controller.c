@@ -34,7 +34,7 @@ struct store;
 
 static int
 new_etcd(struct rm_loop *loop, const struct controller_config *config,
-    struct store **ret, struct rm_error *error)
+    const struct probe_keys *keys, struct store **ret, struct rm_error *error)
 {
 	struct store_etcd_options options = {
 		.name = config->name,
@@ -49,9 +49,12 @@ new_etcd(struct rm_loop *loop, const struct controller_config *config,
 		.lease_ttl_s = (int64_t)config->etcd.lease_ttl_s,
 		.random_seed = rm_random_u64(),
 	};
-	char *password = NULL;
+	char print[PROBE_KEYS_PRINT] = "", *password = NULL;
 	int r;
 
+	if (keys != NULL)
+		probe_keys_print(keys, print);
+	options.keys = print;
 	r = controller_config_password(config, &password, error);
 	if (r < 0)
 		return r;
@@ -66,10 +69,10 @@ new_etcd(struct rm_loop *loop, const struct controller_config *config,
 
 static int
 controller_store_new(struct rm_loop *loop, const struct controller_config *config,
-    struct store **ret, struct rm_error *error)
+    const struct probe_keys *keys, struct store **ret, struct rm_error *error)
 {
 	if (config->etcd.endpoints.count > 0)
-		return new_etcd(loop, config, ret, error);
+		return new_etcd(loop, config, keys, ret, error);
 	return store_file_new(
 	    config->topology, config->name, config->region, ret, error);
 }
@@ -275,8 +278,8 @@ read_store(struct region_controller *controller)
 	struct rm_error error = { 0 };
 	int r;
 
-	r = controller_store_new(
-	    controller->loop, &controller->config, &controller->store, &error);
+	r = controller_store_new(controller->loop, &controller->config,
+	    controller->keys, &controller->store, &error);
 	if (r < 0) {
 		rm_log_error(0, "%s", error.text);
 		return r;

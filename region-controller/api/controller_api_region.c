@@ -45,6 +45,8 @@ get_leader(struct rm_http_request *request, void *arg)
 	    status.is_shared ? json_string(status.endpoint) : json_null());
 	show_u64(object, "revision", (uint64_t)status.revision);
 	json_object_set_new(object, "fresh", json_boolean(status.is_fresh));
+	json_object_set_new(
+	    object, "probe_keys_differ", json_boolean(status.probe_keys_differ));
 	json_object_set_new(object, "trouble",
 	    status.trouble[0] != '\0' ? json_string(status.trouble) : json_null());
 	rm_http_reply_json(request, 200, object);

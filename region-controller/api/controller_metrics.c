@@ -8,6 +8,8 @@
 #include "region-controller/planner.h"
 #include "region-controller/registry/qp_joins.h"
 #include "region-controller/registry/registry.h"
+#include "region-controller/store/store.h"
+#include "region-controller/store/store_status.h"
 #include "region-controller/topology/traced.h"
 
 static double
@@ -146,6 +148,15 @@ add_registry(struct rm_metrics *metrics, const struct api_context *context)
 	return r;
 }
 
+static double
+read_keys_differ(const void *arg)
+{
+	struct store_status status;
+
+	store_status(arg, rm_mono_now(), &status);
+	return status.probe_keys_differ;
+}
+
 static int
 add_publishing(struct rm_metrics *metrics, const struct api_context *context)
 {
@@ -176,6 +187,12 @@ add_publishing(struct rm_metrics *metrics, const struct api_context *context)
 		r = rm_metrics_gauge(metrics, context, NAME("settled"), "",
 		    "1 once plans are published after a start", read_bool,
 		    context->settled);
+	if (r == 0)
+		r = rm_metrics_gauge(metrics, context, NAME("leader_probe_keys_differ"),
+		    "",
+		    "1 while the controller that leads has another probe secret or "
+		    "epoch than this one",
+		    read_keys_differ, context->store);
 	return r;
 }
 

@@ -485,6 +485,7 @@ etcd_status(const struct store *store, rm_mono_t now, struct store_status *ret)
 		.endpoint = rm_etcd_endpoint(etcd->etcd),
 		.revision = rm_etcd_mirror_revision(etcd->mirror),
 		.is_fresh = is_fresh,
+		.probe_keys_differ = etcd->keys_differ,
 		.trouble = etcd->trouble,
 	};
 	/* Our key may exist before everything is loaded, and for a moment after we
@@ -519,7 +520,7 @@ start_all(struct store_etcd *etcd)
 	mirror.arg = leader.arg = etcd;
 	store_key(prefix, etcd->region, "", "");
 	store_key(key, etcd->region, STORE_KEY_LEADER, "");
-	r = store_leader_write(etcd->name, &value);
+	r = store_leader_write(etcd->name, etcd->keys, &value);
 	if (r == 0)
 		r = rm_etcd_mirror_new(etcd->loop, etcd->etcd,
 		    &(struct rm_etcd_mirror_options){
@@ -639,6 +640,7 @@ store_etcd_new(
 	etcd->loop = loop;
 	etcd->relist_ns = options->relist_ns;
 	etcd->lease_ttl_s = options->lease_ttl_s;
+	snprintf(etcd->keys, sizeof(etcd->keys), "%s", options->keys);
 	etcd->compact_after_ns = options->compact_after_ns;
 	snprintf(etcd->name, sizeof(etcd->name), "%s", options->name);
 	snprintf(etcd->region, sizeof(etcd->region), "%s", options->region);

@@ -18,7 +18,9 @@ struct store_etcd_options { /* copied */
 	const char *name, *region;
 	const char *const *endpoints;
 	size_t endpoint_count;
-	const char *user, *password;         /* "": no authentication */
+	const char *user, *password; /* "": no authentication */
+	const char
+	    *keys; /* print of the probe keys, equal at all controllers; "": none */
 	const struct rm_http_origin *origin; /* for https; NULL: nothing special */
 	int64_t timeout_ns, relist_ns;
 	int64_t lease_ttl_s;

@@ -153,24 +153,30 @@ store_brake_read(const char *text, size_t len, uint64_t revision, json_t **objec
  */
 
 int
-store_leader_write(const char *name, char **text)
+store_leader_write(const char *name, const char *keys, char **text)
 {
 	json_t *object = json_object();
 
 	json_object_set_new(object, "name", json_string(name));
+	if (keys[0] != '\0')
+		json_object_set_new(object, "keys", json_string(keys));
 	return dump(object, text);
 }
 
 void
-store_leader_read(const char *text, size_t len, char ret[RM_NAME_BYTES])
+store_leader_read(const char *text, size_t len, struct store_leader *ret)
 {
 	struct store_json in = { 0 };
 	json_t *object = store_json_open(&in, text, len);
 	const char *name =
 	    object == NULL ? "" : store_json_text(&in, object, "name", "");
+	const char *keys =
+	    object == NULL ? "" : store_json_text(&in, object, "keys", "");
 
-	memset(ret, 0, RM_NAME_BYTES);
+	*ret = (struct store_leader){ .name = "" };
 	if (rm_name_valid(name))
-		memcpy(ret, name, strlen(name));
+		memcpy(ret->name, name, strlen(name));
+	if (strlen(keys) < sizeof(ret->keys))
+		memcpy(ret->keys, keys, strlen(keys));
 	json_decref(object);
 }

@@ -7,7 +7,7 @@
  *   topology/traced/<from>/<to>   a link that traces found (store_topology.h)
  *   rnic/<id>         a registration
  *   pinglist/<tor>    a ToR's plan (store_plan.h)
- *   leader            {"name": ...}, with the leader's lease
+ *   leader            {"name": ..., "keys": print of its probe keys}, with its lease
  *   brake             {"rate_permille": N, "by": ..., "when": ..., "base": N}
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_ETCD_KEYS_H
@@ -48,8 +48,14 @@ int store_brake_write(const struct store_brake *brake, uint64_t base, char **tex
 int store_brake_read(const char *text, size_t len, uint64_t revision, json_t **object,
     struct store_brake *ret, struct rm_error *error);
 
-int store_leader_write(const char *name, char **text);
+struct store_leader {
+	char name[RM_NAME_BYTES]; /* "": nobody */
+	char keys[32];            /* "": none, or an older release */
+};
+
+int store_leader_write(
+    const char *name, const char *keys, char **text); /* keys: "": none */
 /* "" if the name is missing or not valid. */
-void store_leader_read(const char *text, size_t len, char ret[RM_NAME_BYTES]);
+void store_leader_read(const char *text, size_t len, struct store_leader *ret);
 
 #endif

@@ -400,15 +400,33 @@ brake_gone(struct store_etcd *etcd, const char *key)
 		store_etcd_right_brake(etcd);
 }
 
+/* All controllers of a region derive the same keys, or probes are refused from the
+ * moment on when another one leads. */
+static void
+compare_keys(struct store_etcd *etcd, const struct store_leader *leader)
+{
+	const bool differ = leader->keys[0] != '\0' && etcd->keys[0] != '\0' &&
+			    strcmp(leader->keys, etcd->keys) != 0;
+
+	if (differ && !etcd->keys_differ)
+		rm_log_warn(0,
+		    "probes: %s, which leads, has another secret or epoch than this "
+		    "controller: give all the same probe_keys, or probes are refused "
+		    "when another one leads",
+		    leader->name);
+	etcd->keys_differ = differ;
+}
+
 static void
 leader_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 {
-	char before[RM_NAME_BYTES];
+	struct store_leader leader;
 
-	strcpy(before, etcd->leader_name);
-	store_leader_read(value->value, value->value_len, etcd->leader_name);
-	if (strcmp(before, etcd->leader_name) != 0)
+	store_leader_read(value->value, value->value_len, &leader);
+	if (strcmp(leader.name, etcd->leader_name) != 0)
 		etcd->since = rm_wall_now();
+	memcpy(etcd->leader_name, leader.name, sizeof(etcd->leader_name));
+	compare_keys(etcd, &leader);
 	store_etcd_look_at_lease(etcd, value->lease);
 	rm_etcd_leader_seen(etcd->leader, true);
 }

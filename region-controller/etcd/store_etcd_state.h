@@ -59,6 +59,9 @@ struct store_etcd {
 	bool brake_by_hand;
 
 	char leader_name[RM_NAME_BYTES];
+	/* Prints of probe keys: ours, and whether the leader has others. */
+	char keys[32];
+	bool keys_differ;
 	/* A leader's key without a lease was put by hand, and never expires. */
 	struct rm_timer *unleased;
 	bool is_unleased; /* for so long that it cannot be a race */

@@ -1,6 +1,8 @@
 #include "region-controller/registry/probe_keys.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +114,32 @@ probe_keys_next(const struct probe_keys *keys, rm_wall_t now, rm_wall_t *from)
 			return true;
 		}
 	return false;
+}
+
+void
+probe_keys_print(const struct probe_keys *keys, char ret[PROBE_KEYS_PRINT])
+{
+	static const char label[] = "rackmesh print";
+	const uint64_t epoch_s = htobe64(keys->epoch_s);
+	uint8_t print[PROBE_SECRET_BYTES] = { 0 };
+
+	for (size_t i = 0; i < keys->count; i++) {
+		const struct master *master = &keys->masters[i];
+		/* The oldest one is also of all epochs before. */
+		const uint32_t epoch = htobe32(i == 0 ? 0 : master->epoch);
+		const struct probe_mac_piece pieces[] = { { label, sizeof(label) - 1 },
+			{ &epoch_s, sizeof(epoch_s) }, { &epoch, sizeof(epoch) },
+			{ print, sizeof(print) } };
+		struct probe_mac mac;
+		uint8_t next[PROBE_SECRET_BYTES];
+
+		probe_mac_init(&mac, master->text, master->len);
+		probe_mac_full(&mac, pieces, 4, next);
+		probe_mac_clear(&mac);
+		memcpy(print, next, sizeof(print));
+	}
+	for (size_t i = 0; i < (PROBE_KEYS_PRINT - 1) / 2; i++)
+		snprintf(ret + 2 * i, 3, "%02x", print[i]);
 }
 
 /* The oldest one is also of all epochs before. */

@@ -20,6 +20,7 @@
 #include "schemas/wire.h"
 
 #define PROBE_KEYS_SECRETS 4 /* of a file */
+#define PROBE_KEYS_PRINT 17
 
 struct probe_keys;
 struct rm_error;
@@ -33,6 +34,9 @@ void probe_keys_free(struct probe_keys *keys); /* NULL is fine */
 bool probe_keys_next(const struct probe_keys *keys, rm_wall_t now, rm_wall_t *from);
 
 uint32_t probe_keys_epoch(const struct probe_keys *keys, rm_wall_t now); /* from 1 */
+/* 16 hex digits: the same where all keys of all epochs are the same, and nothing of a
+ * secret. */
+void probe_keys_print(const struct probe_keys *keys, char ret[PROBE_KEYS_PRINT]);
 /* The one after `held`, which has been handed out for so long; by the clock when held
  * is 0. A clock may be set, and wrongly: its epochs are followed one at a time, half an
  * epoch at least for each, so that who cannot be reached for a moment still understands

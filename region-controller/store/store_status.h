@@ -17,6 +17,8 @@ struct store_status {
 	const char *endpoint;
 	int64_t revision; /* of what we know; 0: nothing yet */
 	bool is_fresh;    /* the store was heard of just now */
+	/* The one that leads derives other probe keys than this controller. */
+	bool probe_keys_differ;
 	/* "" or what a person should do something about; borrowed. */
 	const char *trouble;
 };

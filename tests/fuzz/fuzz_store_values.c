@@ -103,7 +103,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct wire_writer *writer = wire_writer_new();
-	char name[RM_NAME_BYTES];
+	struct store_leader leader;
 	char *text;
 
 	if (writer == NULL || len == 0) {
@@ -127,8 +127,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		try_traced(text, len - 1);
 		break;
 	default:
-		store_leader_read(text, len - 1, name);
-		if (name[0] != '\0' && !rm_name_valid(name))
+		store_leader_read(text, len - 1, &leader);
+		if (leader.name[0] != '\0' && !rm_name_valid(leader.name))
 			abort();
 		break;
 	}

@@ -12,12 +12,14 @@
 #include "tests/support/fake_etcd.h"
 
 #define KEY(rest) "/rackmesh/lab/" rest
+#define SECRET "0123456789abcdef0123456789abcdef\n"
 
 struct pair {
 	struct fixture f; /* its controller is whom the aggregator dials now */
 	struct fake_etcd etcd;
 	struct region_controller *both[2];
-	const char *more; /* options of etcd; NULL: none */
+	const char *more;       /* options of etcd; NULL: none */
+	const char *epoch_s[2]; /* with a secret; NULL: probes do not authenticate */
 };
 
 static int
@@ -49,6 +51,18 @@ start_one(struct pair *p, size_t i)
 	    "timeout_ms: 500, relist_s: 1%s}\nsettle_ms: 60000\n"
 	    "http: {listen: '127.0.0.1:0', socket: %s%zu}\n",
 	    i + 1, p->etcd.url, p->more != NULL ? p->more : "", p->f.socket, i + 1);
+	if (p->epoch_s[i] != NULL) {
+		const size_t len = strlen(text);
+		char secret[sizeof(p->f.config) + 8];
+
+		snprintf(secret, sizeof(secret), "%s.secret", p->f.config);
+		assert_int_equal(rm_file_replace_secret(
+				     secret, (const uint8_t *)SECRET, strlen(SECRET)),
+		    0);
+		snprintf(text + len, sizeof(text) - len,
+		    "probe_keys: {secret_file: %s, epoch_s: %s}\n", secret,
+		    p->epoch_s[i]);
+	}
 	write_file(p->f.config, text);
 	if (controller_config_read(&config, p->f.config, &error) < 0)
 		fail_msg("%s", error.text);
@@ -500,6 +514,32 @@ etcd_is_made_to_forget_its_history(void **state)
 	assert_true(p->etcd.compacted_to < p->etcd.revision);
 }
 
+static void
+a_controller_with_other_probe_keys_than_the_leader_reports_so(void **state)
+{
+	static const char same[] = "\"probe_keys_differ\":false",
+			  other[] = "\"probe_keys_differ\":true";
+	struct pair *p = *state;
+	char secret[sizeof(p->f.config) + 8];
+
+	p->epoch_s[0] = p->epoch_s[1] = "86400";
+	start_one(p, 0);
+	leads(p, 0);
+	start_one(p, 1);
+	WAIT_SHOWS(p, 1, "/v1/leader", "\"leader\":\"c1\"");
+	assert_true(shows(p, 1, "/v1/leader", same));
+	stop_one(p, 1);
+	p->epoch_s[1] = "43200";
+	start_one(p, 1);
+	WAIT_SHOWS(p, 1, "/v1/leader", other);
+	assert_true(shows(p, 0, "/v1/leader", same));
+	stop_one(p, 0);
+	leads(p, 1);
+	assert_true(shows(p, 1, "/v1/leader", same));
+	snprintf(secret, sizeof(secret), "%s.secret", p->f.config);
+	unlink(secret);
+}
+
 #define TEST_PAIR(fn) cmocka_unit_test_setup_teardown(fn, setup_pair, teardown_pair)
 
 int
@@ -522,6 +562,8 @@ main(void)
 		TEST_PAIR(a_registration_that_somebody_spoilt_is_written_again),
 		TEST_PAIR(a_leader_key_without_a_lease_is_reported_to_be_in_the_path),
 		TEST_PAIR(etcd_is_made_to_forget_its_history),
+		TEST_PAIR(
+		    a_controller_with_other_probe_keys_than_the_leader_reports_so),
 	};
 
 	return cmocka_run_group_tests_name("controllers", tests, NULL, NULL);

@@ -210,16 +210,28 @@ a_brake_written_by_hand_needs_its_rate_only(void **state)
 static void
 the_leader_is_named_or_nobody_is(void **state)
 {
-	char name[RM_NAME_BYTES], *text = NULL;
+	static const char long_keys[] = "{\"name\":\"c1\",\"keys\":"
+					"\"0123456789abcdef0123456789abcdef\"}";
+	struct store_leader leader;
+	char *text = NULL;
 
-	assert_int_equal(store_leader_write("c1", &text), 0);
-	store_leader_read(text, strlen(text), name);
-	assert_string_equal(name, "c1");
+	assert_int_equal(store_leader_write("c1", "0123456789abcdef", &text), 0);
+	store_leader_read(text, strlen(text), &leader);
+	assert_string_equal(leader.name, "c1");
+	assert_string_equal(leader.keys, "0123456789abcdef");
 	free(text);
-	store_leader_read("{\"name\":\"a b\"}", 14, name);
-	assert_string_equal(name, "");
-	store_leader_read("c1", 2, name);
-	assert_string_equal(name, "");
+	assert_int_equal(store_leader_write("c1", "", &text), 0);
+	store_leader_read(text, strlen(text), &leader);
+	assert_string_equal(leader.name, "c1");
+	assert_string_equal(leader.keys, "");
+	free(text);
+	store_leader_read(long_keys, sizeof(long_keys) - 1, &leader);
+	assert_string_equal(leader.name, "c1");
+	assert_string_equal(leader.keys, "");
+	store_leader_read("{\"name\":\"a b\"}", 14, &leader);
+	assert_string_equal(leader.name, "");
+	store_leader_read("c1", 2, &leader);
+	assert_string_equal(leader.name, "");
 }
 
 int

@@ -98,6 +98,7 @@ epochs_count_from_one_and_by_the_clock(void **state)
 }
 
 #define NEXT "fedcba9876543210fedcba9876543210"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LAST "a third one that is long enough, too"
 
 /* The key of an epoch is the one that a file with that secret alone gives. */
@@ -143,6 +144,31 @@ a_secret_that_has_replaced_another_stands_alone(void **state)
 
 	assert_of(keys, 1, NEXT);
 	assert_of(keys, 5, NEXT);
+	probe_keys_free(keys);
+}
+
+static void
+who_derives_the_same_keys_has_the_same_print(void **state)
+{
+	static const char *const texts[] = { SECRET, NEXT "\n",
+		SECRET NEXT " from 1970-01-01T04:00:00Z\n",
+		SECRET NEXT " from 1970-01-01T06:00:00Z\n",
+		SECRET LAST " from 1970-01-01T04:00:00Z\n" };
+	char prints[COUNT(texts)][PROBE_KEYS_PRINT], again[PROBE_KEYS_PRINT];
+	struct probe_keys *keys;
+
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		keys = keys_of(texts[i]);
+		probe_keys_print(keys, prints[i]);
+		probe_keys_free(keys);
+		assert_int_equal(strlen(prints[i]), 16);
+		for (size_t before = 0; before < i; before++)
+			assert_string_not_equal(prints[before], prints[i]);
+	}
+	/* The time of the oldest one says nothing. */
+	keys = keys_of(NEXT " from 1970-01-01T04:00:00Z\r\n");
+	probe_keys_print(keys, again);
+	assert_string_equal(again, prints[1]);
 	probe_keys_free(keys);
 }
 
@@ -284,6 +310,7 @@ main(void)
 		cmocka_unit_test(a_secret_is_long_enough_and_its_owners_alone),
 		cmocka_unit_test(the_next_secret_is_of_the_epochs_from_its_time_on),
 		cmocka_unit_test(a_secret_that_has_replaced_another_stands_alone),
+		cmocka_unit_test(who_derives_the_same_keys_has_the_same_print),
 		cmocka_unit_test(a_line_that_is_no_secret_is_refused),
 		cmocka_unit_test(epochs_count_from_one_and_by_the_clock),
 		cmocka_unit_test(a_clock_that_is_set_is_followed_one_epoch_at_a_time),
