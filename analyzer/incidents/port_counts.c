@@ -156,6 +156,17 @@ is_end(const struct port *port, const char *link)
 		   is_same(port->neighbor, link, len));
 }
 
+static bool
+concerns(const struct port *port, const struct rm_part *part)
+{
+	const size_t len = strlen(part->name);
+
+	if (part->type == RM_PART_LINK)
+		return is_end(port, part->name);
+	return is_same(port->name, part->name, len) ||
+	       is_same(port->neighbor, part->name, len);
+}
+
 void
 port_counts_fill(
     const struct port_counts *port_counts, struct rm_verdict *verdict, rm_mono_t now)
@@ -163,7 +174,9 @@ port_counts_fill(
 	char *out = verdict->evidence.counters;
 	size_t len = 0;
 
-	if (verdict->part.type != RM_PART_LINK ||
+	if ((verdict->part.type != RM_PART_LINK &&
+		verdict->part.type != RM_PART_SWITCH &&
+		verdict->part.type != RM_PART_TOR) ||
 	    strstr(verdict->part.name, RM_PART_OR) != NULL)
 		return;
 	for (size_t i = 0; i < port_counts->count; i++) {
@@ -171,7 +184,7 @@ port_counts_fill(
 		const size_t more = strlen(port->sentence) + strlen("; ");
 
 		if (rm_mono_since(now, port->at) > PORT_COUNTS_KEEP_NS ||
-		    !is_end(port, verdict->part.name) ||
+		    !concerns(port, &verdict->part) ||
 		    (len > 0 && len + more >= RM_EVIDENCE_TEXT))
 			continue;
 		len += (size_t)snprintf(out + len, RM_EVIDENCE_TEXT - len, "%s%s",

@@ -1,6 +1,6 @@
 /*
  * port_counts - what the counters of switches' ports say, at the ends of links between
- * switches; for the verdicts on those links. Pure.
+ * switches; for the verdicts on those links, and on the switches. Pure.
  *
  * Each rack's summaries name the ports that count what can explain a loss. The newest
  * summary of a rack replaces what it named before; what nobody repeats is forgotten
@@ -26,7 +26,8 @@ void port_counts_free(struct port_counts *port_counts); /* NULL is fine */
 void port_counts_summary(struct port_counts *port_counts,
     const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall);
 
-/* Of a verdict on one link: what its ends have counted, into evidence.counters. */
+/* Of a verdict on one link or one switch: what its ends, or all ends of its links, have
+ * counted, into evidence.counters, as much as fits. */
 void port_counts_fill(
     const struct port_counts *port_counts, struct rm_verdict *verdict, rm_mono_t now);
 

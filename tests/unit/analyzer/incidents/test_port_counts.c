@@ -90,7 +90,10 @@ a_verdict_on_a_link_names_what_both_ends_have_counted(void **state)
 	    "switch's port Ethernet4 went down 2 times");
 	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor2"), "");
 	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor11"), "");
-	assert_string_equal(counters_of(w, RM_PART_SWITCH, "spine1"), "");
+	assert_string_not_equal(counters_of(w, RM_PART_SWITCH, "spine1"), "");
+	assert_string_equal(counters_of(w, RM_PART_SWITCH, "spine2"), "");
+	assert_string_not_equal(counters_of(w, RM_PART_TOR, "tor1"), "");
+	assert_string_equal(counters_of(w, RM_PART_RACK, "tor1"), "");
 	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor1 or spine1"), "");
 	assert_string_equal(counters_of(w, RM_PART_LINK, "tor1"), "");
 }
