@@ -270,13 +270,23 @@ keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
 	}
 }
 
+/* What counters said once stays said: a cable that is dead counts no error any more. */
+static void
+keep_counters(const struct rm_verdict *mine, char counters[RM_EVIDENCE_TEXT],
+    const struct rm_verdict *verdict)
+{
+	const bool has = verdict->evidence.counters[0] != '\0';
+
+	strcpy(counters, has ? verdict->evidence.counters : mine->evidence.counters);
+}
+
 static void
 incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct rm_verdict *verdict, const struct judgement *judgement)
 {
 	struct rm_verdict *mine = &entry->incident.verdict;
 	const struct rm_part part = mine->part;
-	char narrowed_to[RM_PART_NAME_BYTES];
+	char narrowed_to[RM_PART_NAME_BYTES], counters[RM_EVIDENCE_TEXT];
 	const rm_wall_t start = mine->evidence.window_start;
 	const int64_t late_ns = mine->evidence.late_ns;
 	const enum rm_impact impact = impact_of(mine, verdict);
@@ -289,14 +299,16 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	    mine->evidence.loses_too != verdict->evidence.loses_too ||
 	    (mine->evidence.observed[0] == '\0') !=
 		(verdict->evidence.observed[0] == '\0') ||
-	    (mine->evidence.counters[0] == '\0') !=
-		(verdict->evidence.counters[0] == '\0') ||
+	    (mine->evidence.counters[0] == '\0' &&
+		verdict->evidence.counters[0] != '\0') ||
 	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
 	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
 
+	keep_counters(mine, counters, verdict);
 	snprintf(narrowed_to, sizeof(narrowed_to), "%s", one);
 	*mine = *verdict;
 	strcpy(mine->evidence.narrowed, narrowed_to);
+	strcpy(mine->evidence.counters, counters);
 	mine->part = part; /* the id stays for the whole life of the incident */
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;

@@ -159,10 +159,15 @@ only_changes_that_matter_are_announced(void **state)
 	strcpy(verdict.evidence.counters, "its port counted 815 symbol errors in 5 s");
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 9);
+	strcpy(verdict.evidence.counters, ""); /* nothing is counted any more */
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 9);
 	verdict.evidence.loses_too = true;
 	judge(rack, &verdict, 1);
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 10);
+	assert_string_equal(rack->last.verdict.evidence.counters,
+	    "its port counted 815 symbol errors in 5 s");
 	assert_int_equal(rack->opened, 1);
 }
 
