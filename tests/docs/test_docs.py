@@ -14,6 +14,7 @@ INLINE = re.compile(r"`([^`\n]+)`")
 METRIC = re.compile(
     r"\brackmesh_(?:agent|aggregator|controller|analyzer|rnic|rack|region|config|name|build)_[a-z0-9_]*[a-z0-9]\b"
 )
+NAMED_FILES = re.compile(r"`([a-z][\w-]*/[\w./-]*\w)`")
 NAMED_TESTS = re.compile(r"`(tests/[^`]+\.(?:c|py))`: (`\w+`(?:, `\w+`)*)")
 PROMISE = re.compile(r"^### (\d\..*?)$(.*?)(?=^##|\Z)", re.M | re.S)
 FOLDERS_OF_PEOPLE = ("docs", "README.md", "ansible", "CONTRIBUTING.md")
@@ -61,6 +62,20 @@ def test_every_link_leads_somewhere(documents):
             elif anchor and anchor not in anchors(documents.get(there, "")):
                 lost.append(f"{path.relative_to(ROOT)}: {target}: no such heading")
     assert lost == []
+
+
+def test_every_file_of_the_tree_that_is_named_exists(documents):
+    """`folder/noun` stands for its source and header."""
+    lost, seen = [], 0
+    for path, text in for_people(documents).items():
+        for name in NAMED_FILES.findall(text):
+            top = name.split("/")[0]
+            if top == "build" or not (ROOT / top).is_dir() or "FAMILY" in name:
+                continue
+            seen += 1
+            if not any((ROOT / (name + end)).exists() for end in ("", ".c", ".h", ".py")):
+                lost.append(f"{path.relative_to(ROOT)}: {name}")
+    assert lost == [] and seen > 50
 
 
 def test_every_option_is_in_the_reference(build):
