@@ -18,7 +18,7 @@ import analyzer
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fabric"))
 
-RACKS, SMOKE_RACKS = 1000, 100
+RACKS = 1000
 WATCHED_S, SMOKE_WATCHED_S = 20, 4
 SUMMARIES = 30  # of each rack: more than the bench lasts
 CONFIG = """\
@@ -151,19 +151,18 @@ def run(options):
         return []
     from lab.browser import browser
 
-    racks = SMOKE_RACKS if options.smoke else RACKS
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         config = folder / "analyzer.yaml"
         config.write_text(CONFIG.format(link=analyzer.LINK, http=analyzer.HTTP, folder=folder))
         daemon = [options.build / "analyzer/analyzer", "--config", config]
         feed = [options.build / "tests/bench/feed_analyzer", "--address"]
-        feed += [f"127.0.0.1:{analyzer.LINK}", "--aggregators", racks, "--summaries", SUMMARIES]
+        feed += [f"127.0.0.1:{analyzer.LINK}", "--aggregators", RACKS, "--summaries", SUMMARIES]
         feed += ["--incidents", 1, "--rate", analyzer.PACE, "--seconds", 600]
         with analyzer.running(daemon, folder / "analyzer.log") as pid:
             analyzer.until("ready", lambda: analyzer.get(analyzer.HTTP, "/readyz"))
             with analyzer.running(feed, folder / "feed.log"):
-                told = lambda: analyzer.get(analyzer.HTTP, "/v1/health").count('"tor"') >= racks  # noqa: E731
+                told = lambda: analyzer.get(analyzer.HTTP, "/v1/health").count('"tor"') >= RACKS  # noqa: E731
                 analyzer.until("all racks are told of", told)
                 with browser(None, folder) as page:
-                    return watch(options, pid, page, racks)
+                    return watch(options, pid, page, RACKS)
