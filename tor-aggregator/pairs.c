@@ -24,7 +24,7 @@
 
 #define JUDGE_NS (100 * RM_NS_PER_MS)
 #define STANDING_NS (250 * RM_NS_PER_MS)
-/* Age of a heartbeat up to which an agent counts as \ connected. */
+/* Age of a heartbeat up to which an agent counts as connected. */
 #define BEATEN_NS (1500 * RM_NS_PER_MS)
 
 /* ---- sending ---- */

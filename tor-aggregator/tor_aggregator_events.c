@@ -498,9 +498,8 @@ tor_aggregator_start_ticking(struct tor_aggregator *aggregator)
 /* The peers of services are searched again this often; plans do not forget any peer
  * meanwhile. */
 #define SERVED_NS (60 * RM_NS_PER_S)
-#define PEERS_PER_REPORT                                                          \
-	16 /* number to ask the controller for: the others follow \ with the next \
-	      report */
+/* Number to ask the controller for: the others follow with the next report. */
+#define PEERS_PER_REPORT 16
 
 static bool
 owns(struct wire_rnic_id id, void *arg)

@@ -15,8 +15,8 @@
 
 #include "schemas/wire.h"
 
-#define KEY_RING_MAX_RECEIVED \
-	8192 /* of services' peers and pairs; the oldest are dropped for new ones */
+/* Of services' peers and pairs; the oldest are dropped for new ones. */
+#define KEY_RING_MAX_RECEIVED 8192
 
 struct key_ring;
 

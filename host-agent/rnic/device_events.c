@@ -12,7 +12,7 @@
 #include "rackmesh/core/netns.h"
 #include "rackmesh/loop/loop.h"
 
-/* The kernel's messages about a device have 2 KiB at most \. */
+/* The kernel's messages about a device have 2 KiB at most. */
 #define MESSAGE_BYTES 8192
 #define MESSAGES_AT_ONCE 64
 #define UEVENT_KERNEL 1 /* the kernel's multicast group; udev has another one */

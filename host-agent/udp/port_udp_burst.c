@@ -12,7 +12,7 @@
 #include "host-agent/udp/port_udp_socket.h"
 
 #define CONTROL_BYTES 256
-/* The headers (link, IP, UDP) and the start of the payload \. */
+/* The headers (link, IP, UDP) and the start of the payload. */
 #define LOOPED_BYTES 160
 #define ECN_CAPABLE 2 /* ECT(0), as RoCEv2 sends */
 

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PORT_UDP_STAMPS \
-	128 /* packets of a socket that wait for their stamps; power of 2 \ */
+/* Packets of a socket that wait for their stamps; power of 2. */
+#define PORT_UDP_STAMPS 128
 #define PORT_UDP_KEY_BYTES 16
 
 struct port_udp_stamps { /* all zero initially */

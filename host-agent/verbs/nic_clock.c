@@ -9,7 +9,7 @@
 #define PAIR_SLACK_NS RM_NS_PER_MS
 #define PAIR_TAKES_NS (200 * RM_NS_PER_US)
 #define PAIR_LASTS_NS (60 * RM_NS_PER_S)
-/* The drift measured over shorter gaps is too imprecise \. */
+/* The drift measured over shorter gaps is too imprecise. */
 #define DRIFT_OVER_NS (100 * RM_NS_PER_MS)
 
 /* Longer than any probe is in flight: no probe has one stamp from before a jump and

@@ -9,8 +9,8 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
 
-#define UNTRUSTED_SECONDS \
-	10 /* seconds without trust, after which software stamps are used */
+/* Seconds without trust, after which software stamps are used. */
+#define UNTRUSTED_SECONDS 10
 #define SETTLE_NS (5 * RM_NS_PER_S) /* longer than any packet is in flight */
 
 static void port_verbs_departed(struct port_verbs *port, enum port_role role,

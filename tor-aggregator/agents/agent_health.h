@@ -36,14 +36,12 @@
 #define AGENT_HEALTH_STOP_NS (1000 * RM_NS_PER_MS)
 #define AGENT_HEALTH_STOPS 5
 #define AGENT_HEALTH_STOPS_NS (30 * RM_NS_PER_S)
-/* Counted from the last of them \. */
+/* Counted from the last of them. */
 #define AGENT_HEALTH_STOPS_OVER_NS (4 * RM_NS_PER_S)
-#define AGENT_HEALTH_GRACE_NS                                    \
-	(1000 * RM_NS_PER_MS) /* time to reconnect after a reset \
-			       */
-#define AGENT_HEALTH_SETTLE_NS                                        \
-	(1000 * RM_NS_PER_MS) /* after the start of a new incarnation \
-			       */
+/* Time to reconnect after a reset. */
+#define AGENT_HEALTH_GRACE_NS (1000 * RM_NS_PER_MS)
+/* After the start of a new incarnation. */
+#define AGENT_HEALTH_SETTLE_NS (1000 * RM_NS_PER_MS)
 #define AGENT_HEALTH_ACK_FRESH_NS (1500 * RM_NS_PER_MS)
 /* A first answer later than this was not delayed, it was blocked: until the cut is
  * as long ago as it lasted, heartbeats may wait for TCP's back-off. */

@@ -19,9 +19,9 @@
 #define HYPERVISOR_MAX_NICS 64
 #define HYPERVISOR_NIC_BYTES 16
 #define HYPERVISOR_DRIVER_BYTES 32
-#define HYPERVISOR_METRICS_MAX \
-	2048 /* values of one host on /metrics: enough for all of a dozen NICs */
-/* Readings for which a missing NIC is remembered \. */
+/* Values of one host on /metrics: enough for all of a dozen NICs. */
+#define HYPERVISOR_METRICS_MAX 2048
+/* Readings for which a missing NIC is remembered. */
 #define HYPERVISOR_AWAY_READINGS 60
 
 struct hypervisor_nic {

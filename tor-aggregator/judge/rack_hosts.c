@@ -18,7 +18,7 @@
 /* If no RNIC probes it, a host that has been silent for so long is reported as down. */
 #define UNPROBED_SILENT_NS (5 * RM_NS_PER_S)
 #define UNPROBED_WINDOWS 8
-/* Recent stops from which on it counts among those that stand still \ together. */
+/* Recent stops from which on it counts among those that stand still together. */
 #define STILL_TOGETHER 2
 /* Until the other hosts of the rack that stand still have reported it, too. */
 #define STILL_WINDOWS 8

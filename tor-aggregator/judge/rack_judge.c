@@ -29,7 +29,7 @@
 #define TOR_PATIENT_WINDOWS 8
 /* Windows for which a ToR stays late after late replies were seen. */
 #define TOR_LATE_WINDOWS 16
-/* Faulty at the same time; if there are more, the ToR is at fault, or \ nothing can
+/* Faulty at the same time; if there are more, the ToR is at fault, or nothing can
  * be decided. */
 #define MAX_PARTS 64
 

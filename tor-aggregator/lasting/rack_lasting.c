@@ -292,7 +292,7 @@ rack_lasting_explain(struct rack_lasting *lasting, const struct rack *rack,
 /* ---- state kept from second to second ---- */
 
 #define ALTERNATIVES_WITHIN 14
-/* Seconds after which a verdict ends that is no part of an explanation any \ more. */
+/* Seconds after which a verdict ends that is no part of an explanation any more. */
 #define ABSENT_SECONDS 15
 #define UNLUCKY 1.5 /* standard deviations of a count */
 #define SHARES 8    /* number of seconds in the mean */

@@ -290,7 +290,7 @@ tor_rack_found_paths_again(struct tor_rack *rack)
 	path_discovery_again(rack->path_discovery);
 }
 
-/* Ten seconds: a stall of this aggregator, and the probes sent meanwhile \. */
+/* Ten seconds: a stall of this aggregator, and the probes sent meanwhile. */
 #define OPEN_BINS 40
 #define MAX_PAIRS 131072
 #define MAX_OPEN_INCIDENTS 256

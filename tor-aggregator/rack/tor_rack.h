@@ -32,9 +32,8 @@ struct tor_rack;
 
 #define TOR_RACK_BIN_NS (250 * RM_NS_PER_MS)
 #define TOR_RACK_JUDGE_BINS 4
-#define TOR_RACK_START_NS                                                             \
-	(3 * RM_NS_PER_S) /* partial until all agents have reported, or for this time \
-			     \ */
+/* Partial until all agents have reported, or for this time. */
+#define TOR_RACK_START_NS (3 * RM_NS_PER_S)
 
 /* After a stall shorter than this the open bins can still take all waiting results. */
 #define TOR_RACK_MOMENT_NS (2 * RM_NS_PER_S)

@@ -21,19 +21,18 @@
 #include "rackmesh/core/clock.h"
 
 #define PEER_SILENT_NS (3 * RM_NS_PER_S)
-#define PEER_DEAF_NS                                                               \
-	(3 * RM_NS_PER_S) /* is connected to less than half of the agents that the \
-			     \ other one is connected to */
+/* Is connected to less than half of the agents that the other one is connected to. */
+#define PEER_DEAF_NS (3 * RM_NS_PER_S)
 #define PEER_MUTE_NS (1 * RM_NS_PER_S) /* cannot deliver alerts, and reports that */
-#define PEER_BACK_NS \
-	(3 * RM_NS_PER_S) /* time without trouble before it becomes active again */
-#define PEER_DOUBT_NS \
-	(1 * RM_NS_PER_S) /* age at which agents' reports do not count any more */
-#define PEER_START_NS \
-	(6 * RM_NS_PER_S) /* time for the primary to connect, at the start */
+/* Time without trouble before it becomes active again. */
+#define PEER_BACK_NS (3 * RM_NS_PER_S)
+/* Age at which agents' reports do not count any more. */
+#define PEER_DOUBT_NS (1 * RM_NS_PER_S)
+/* Time for the primary to connect, at the start. */
+#define PEER_START_NS (6 * RM_NS_PER_S)
 #define PEER_STUCK_NS (5 * RM_NS_PER_S) /* it cannot deliver, and does not yield */
-#define PEER_ALONE_NS \
-	(10 * RM_NS_PER_S) /* neither the other one nor any agent is connected */
+/* Neither the other one nor any agent is connected. */
+#define PEER_ALONE_NS (10 * RM_NS_PER_S)
 /* No connection to agents, receivers, and the other one. */
 #define PEER_ISOLATED_NS (1 * RM_NS_PER_S)
 /* After a longer stall of its own it has to ask first. */

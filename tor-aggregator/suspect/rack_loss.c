@@ -24,8 +24,8 @@
 #define UNABLE_PEERS_SHARE 0.1 /* share of others' probes to it that may be lost */
 
 #define MTU_MIN 8 /* large probes lost, small ones sent */
-#define MTU_MIN_INSIDE \
-	4 /* of those lost, inside the rack: else it is the far end's \ */
+/* Of those lost, inside the rack: else it is the far end's. */
+#define MTU_MIN_INSIDE 4
 #define MTU_LARGE_SHARE 0.9
 #define MTU_SMALL_SHARE 0.1
 
@@ -44,9 +44,8 @@
 #define ELSEWHERE_MIN_EXPECTED 8
 #define ELSEWHERE_LOST 1
 #define ELSEWHERE_NOISE 0.002
-#define DIRECTION_UNCERTAIN                                                           \
-	0.2 /* standard deviation as a part of all losses: the direction is not known \
-	     */
+/* Standard deviation as a part of all losses: the direction is not known. */
+#define DIRECTION_UNCERTAIN 0.2
 
 static bool
 is_share(uint64_t part, uint64_t of, double low, double high)

@@ -16,10 +16,10 @@
  * of the share, and at least so much of it is lost with its best peers. */
 #define EVEN_SHARE 0.4
 #define REST_SHARE 0.25
-#define REPORTS_LOSS_SHARE 0.25 /* share of its own probes that a host must have lost \
-				 */
+/* Share of its own probes that a host must have lost. */
+#define REPORTS_LOSS_SHARE 0.25
 #define REPORTS_LOSS_MIN 2
-/* Share of its own newest probes: a peer that still reaches it is alone \. */
+/* Share of its own newest probes: a peer that still reaches it is alone. */
 #define DEAD_SHARE 0.9
 #define DEAD_MIN_NEWEST 4
 #define GOOD_MIN_NEWEST 2

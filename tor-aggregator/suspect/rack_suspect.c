@@ -21,21 +21,20 @@
 #define CERTAIN RACK_LOSS_CERTAIN
 
 /* Windows, one per bin. */
-#define AMBIGUOUS_WINDOWS \
-	3 /* before "A or B" is reported: the alert keeps that name \ */
-#define PATIENT_WINDOWS \
-	30 /* before it is reported, while stalled hosts may still decide */
-#define UNDECIDED_WINDOWS \
-	6 /* before an RNIC is reported as dead without a direction \ */
+/* Before "A or B" is reported: the alert keeps that name. */
+#define AMBIGUOUS_WINDOWS 3
+/* Before it is reported, while stalled hosts may still decide. */
+#define PATIENT_WINDOWS 30
+/* Before an RNIC is reported as dead without a direction. */
+#define UNDECIDED_WINDOWS 6
 #define UNABLE_WINDOWS 2
 #define MTU_WINDOWS 2
 #define REFUSED_WINDOWS 40
 #define LOSSY_WINDOWS 8  /* longer than the start or end of a fault takes */
 #define CHANGE_WINDOWS 4 /* before a named kind becomes another one */
 #define ABSENT_WINDOWS 8 /* before a named RNIC is forgotten */
-#define UNHEARD_WINDOWS                                                              \
-	16 /* windows in which a stalled host changes nothing: it will \ report more \
-	      in a moment */
+/* Windows in which a stalled host changes nothing: it will report more in a moment. */
+#define UNHEARD_WINDOWS 16
 
 #define LOSSY_MIN_GAIN 20.0
 
