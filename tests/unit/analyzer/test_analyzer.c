@@ -126,7 +126,7 @@ live(struct fixture *f)
 }
 
 static void
-what_arrives_is_verified_once(void **state)
+each_message_is_verified_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -192,7 +192,7 @@ our_incidents_go_on_after_a_restart_under_their_id(void **state)
 }
 
 static void
-who_does_not_come_back_after_a_restart_of_ours_is_missed(void **state)
+an_aggregator_that_is_gone_after_a_restart_is_reported_missing(void **state)
 {
 	struct fixture *f = *state;
 	char id[32], part[64];
@@ -233,7 +233,7 @@ a_rack_that_condemns_its_own_tor_is_accepted(void **state)
 }
 
 static void
-the_loop_standing_still_makes_nobody_silent(void **state)
+a_stall_of_the_loop_makes_no_aggregator_silent(void **state)
 {
 	struct fixture *f = *state;
 	char id[32], part[64];
@@ -260,7 +260,7 @@ append(const char *path, const char *lines)
 }
 
 static void
-a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
+a_reload_changes_reloadable_options_and_a_bad_one_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 
@@ -280,13 +280,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_arrives_is_verified_once),
-		TEST(a_reload_takes_what_it_may_and_a_bad_one_changes_nothing),
+		TEST(each_message_is_verified_once),
+		TEST(a_reload_changes_reloadable_options_and_a_bad_one_changes_nothing),
 		TEST(an_aggregator_that_leaves_is_one_finding_and_over_when_it_is_back),
 		TEST(our_incidents_go_on_after_a_restart_under_their_id),
-		TEST(who_does_not_come_back_after_a_restart_of_ours_is_missed),
+		TEST(an_aggregator_that_is_gone_after_a_restart_is_reported_missing),
 		TEST(a_rack_that_condemns_its_own_tor_is_accepted),
-		TEST(the_loop_standing_still_makes_nobody_silent),
+		TEST(a_stall_of_the_loop_makes_no_aggregator_silent),
 	};
 
 	return cmocka_run_group_tests_name("analyzer", tests, NULL, NULL);

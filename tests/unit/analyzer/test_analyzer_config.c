@@ -111,7 +111,7 @@ errors_name_file_line_and_option(void **state)
 }
 
 static void
-what_the_table_refuses_is_refused(void **state)
+values_that_the_table_refuses_are_refused(void **state)
 {
 	struct analyzer_config config;
 	struct rm_error error = { 0 };
@@ -143,7 +143,7 @@ main(void)
 		cmocka_unit_test(the_defaults_are_good),
 		cmocka_unit_test(history_lies_in_the_state_folder_unless_reported),
 		cmocka_unit_test(errors_name_file_line_and_option),
-		cmocka_unit_test(what_the_table_refuses_is_refused),
+		cmocka_unit_test(values_that_the_table_refuses_are_refused),
 		cmocka_unit_test(the_example_is_good),
 	};
 

@@ -74,7 +74,7 @@ errors_name_file_line_and_option(void **state)
 }
 
 static void
-what_the_table_refuses_is_refused(void **state)
+values_that_the_table_refuses_are_refused(void **state)
 {
 	struct controller_config config;
 	struct rm_error error = { 0 };
@@ -190,7 +190,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_defaults_are_those_of_planning),
 		cmocka_unit_test(errors_name_file_line_and_option),
-		cmocka_unit_test(what_the_table_refuses_is_refused),
+		cmocka_unit_test(values_that_the_table_refuses_are_refused),
 		cmocka_unit_test(a_probe_takes_ten_milliseconds_at_least),
 		cmocka_unit_test(etcd_takes_urls_without_a_path),
 		cmocka_unit_test(a_password_that_others_can_read_is_refused),

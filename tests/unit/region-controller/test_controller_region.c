@@ -65,7 +65,7 @@ planned(struct fixture *f)
 }
 
 static void
-who_has_a_file_leads(void **state)
+a_controller_with_a_file_leads(void **state)
 {
 	struct fixture *f = *state;
 
@@ -124,7 +124,7 @@ ask_join(struct fixture *f, uint64_t guid, uint32_t qpn, uint32_t dst_qpn)
 }
 
 static void
-the_other_end_of_an_older_qp_is_who_asks_the_reverse(void **state)
+the_peer_of_an_older_qp_is_the_asker_of_the_reverse(void **state)
 {
 	struct fixture *f = *state;
 
@@ -148,7 +148,7 @@ the_other_end_of_an_older_qp_is_who_asks_the_reverse(void **state)
 }
 
 static void
-of_two_who_claim_an_address_the_newest_wins(void **state)
+the_newest_of_two_rnics_with_an_address_wins(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(150, "tor1-h9", "tor1", REGION_V4);
@@ -164,7 +164,7 @@ of_two_who_claim_an_address_the_newest_wins(void **state)
 }
 
 static void
-the_brake_goes_out_at_once_and_to_who_comes(void **state)
+the_brake_is_sent_at_once_and_to_new_aggregators(void **state)
 {
 	struct fixture *f = *state;
 
@@ -202,7 +202,7 @@ a_drill_goes_through_to_the_aggregator(void **state)
 }
 
 static void
-who_leads_is_seen_every_half_second(void **state)
+the_leader_pings_every_half_second(void **state)
 {
 	struct fixture *f = *state;
 
@@ -214,14 +214,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_has_a_file_leads),
+		TEST(a_controller_with_a_file_leads),
 		TEST(an_address_finds_its_rnic),
 		TEST(an_aggregator_asks_whose_an_address_is),
-		TEST(the_other_end_of_an_older_qp_is_who_asks_the_reverse),
-		TEST(of_two_who_claim_an_address_the_newest_wins),
-		TEST(the_brake_goes_out_at_once_and_to_who_comes),
+		TEST(the_peer_of_an_older_qp_is_the_asker_of_the_reverse),
+		TEST(the_newest_of_two_rnics_with_an_address_wins),
+		TEST(the_brake_is_sent_at_once_and_to_new_aggregators),
 		TEST(a_drill_goes_through_to_the_aggregator),
-		TEST(who_leads_is_seen_every_half_second),
+		TEST(the_leader_pings_every_half_second),
 	};
 
 	return cmocka_run_group_tests_name("controller_region", tests, NULL, NULL);

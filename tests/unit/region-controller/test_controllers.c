@@ -210,7 +210,7 @@ versions_are_revisions_of_the_keys(void **state)
 }
 
 static void
-a_standby_refuses_and_reports_who_leads(void **state)
+a_standby_refuses_and_names_the_leader(void **state)
 {
 	struct pair *p = *state;
 
@@ -343,7 +343,7 @@ garbage_in_etcd_leaves_the_old_topology(void **state)
 }
 
 static void
-a_plan_that_somebody_spoilt_is_written_again(void **state)
+a_plan_damaged_in_etcd_is_written_again(void **state)
 {
 	struct pair *p = *state;
 
@@ -373,7 +373,7 @@ a_bad_topology_is_refused_with_its_place(void **state)
 }
 
 static void
-without_etcd_it_starts_and_waits_and_reports_so(void **state)
+a_controller_without_etcd_starts_waits_and_reports_it(void **state)
 {
 	struct pair *p = *state;
 
@@ -434,7 +434,7 @@ has(struct pair *p, const char *key, const char *words)
 
 /* A snapshot of before, with the leader's key and lease in it. */
 static void
-a_restored_etcd_gets_what_it_lacks_from_a_leader_that_stays(void **state)
+a_restored_etcd_gets_missing_data_from_a_leader_that_stays(void **state)
 {
 	static const char *const rnic = KEY("rnic/00:00:00:00:00:64");
 	struct pair *p = *state;
@@ -452,7 +452,7 @@ a_restored_etcd_gets_what_it_lacks_from_a_leader_that_stays(void **state)
 }
 
 static void
-a_registration_that_somebody_spoilt_is_written_again(void **state)
+a_registration_damaged_in_etcd_is_written_again(void **state)
 {
 	static const char *const key = KEY("rnic/00:00:00:00:00:64");
 	struct pair *p = *state;
@@ -547,19 +547,19 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_PAIR(versions_are_revisions_of_the_keys),
-		TEST_PAIR(a_standby_refuses_and_reports_who_leads),
+		TEST_PAIR(a_standby_refuses_and_names_the_leader),
 		TEST_PAIR(a_failover_changes_nothing_that_has_not_changed),
 		TEST_PAIR(a_restarted_agent_is_reported_of_everywhere),
 		TEST_PAIR(the_brake_reaches_all_and_outlives_its_leader),
 		TEST_PAIR(a_brake_put_or_deleted_by_hand_gets_a_number_that_holds),
 		TEST_PAIR(garbage_in_etcd_leaves_the_old_topology),
-		TEST_PAIR(a_plan_that_somebody_spoilt_is_written_again),
+		TEST_PAIR(a_plan_damaged_in_etcd_is_written_again),
 		TEST_PAIR(a_bad_topology_is_refused_with_its_place),
-		TEST_PAIR(without_etcd_it_starts_and_waits_and_reports_so),
+		TEST_PAIR(a_controller_without_etcd_starts_waits_and_reports_it),
 		TEST_PAIR(a_leader_that_etcd_forgets_steps_down),
 		TEST_PAIR(an_empty_etcd_gets_everything_back_and_versions_grow),
-		TEST_PAIR(a_restored_etcd_gets_what_it_lacks_from_a_leader_that_stays),
-		TEST_PAIR(a_registration_that_somebody_spoilt_is_written_again),
+		TEST_PAIR(a_restored_etcd_gets_missing_data_from_a_leader_that_stays),
+		TEST_PAIR(a_registration_damaged_in_etcd_is_written_again),
 		TEST_PAIR(a_leader_key_without_a_lease_is_reported_to_be_in_the_path),
 		TEST_PAIR(etcd_is_made_to_forget_its_history),
 		TEST_PAIR(

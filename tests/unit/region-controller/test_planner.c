@@ -232,7 +232,7 @@ a_change_meanwhile_is_not_lost(void **state)
 }
 
 static void
-a_steady_trickle_of_changes_starves_nobody(void **state)
+steady_changes_do_not_prevent_plans(void **state)
 {
 	struct fixture *f = *state;
 
@@ -263,7 +263,7 @@ an_rnic_that_is_forgotten_meanwhile_is_planned_without(void **state)
 }
 
 static void
-another_topology_meanwhile_is_what_is_planned(void **state)
+a_topology_replaced_while_planning_is_planned(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_topology *old = f->topology;
@@ -303,7 +303,7 @@ leadership_lost_meanwhile_publishes_nothing_more(void **state)
 }
 
 static void
-who_follows_in_the_midst_of_it_gives_it_up(void **state)
+a_controller_that_loses_leadership_stops_planning(void **state)
 {
 	struct fixture *f = *state;
 	size_t before;
@@ -326,11 +326,11 @@ main(void)
 		TEST(a_planning_of_many_racks_takes_several_turns),
 		TEST(a_planning_longer_than_the_lease_keeps_it),
 		TEST(a_change_meanwhile_is_not_lost),
-		TEST(a_steady_trickle_of_changes_starves_nobody),
+		TEST(steady_changes_do_not_prevent_plans),
 		TEST(an_rnic_that_is_forgotten_meanwhile_is_planned_without),
-		TEST(another_topology_meanwhile_is_what_is_planned),
+		TEST(a_topology_replaced_while_planning_is_planned),
 		TEST(leadership_lost_meanwhile_publishes_nothing_more),
-		TEST(who_follows_in_the_midst_of_it_gives_it_up),
+		TEST(a_controller_that_loses_leadership_stops_planning),
 	};
 
 	return cmocka_run_group_tests_name("planner", tests, NULL, NULL);

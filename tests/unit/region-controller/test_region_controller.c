@@ -8,7 +8,7 @@
 #include "controller_fixture.h"
 
 static void
-what_is_reported_of_is_planned_at_once(void **state)
+a_registered_rnic_is_planned_at_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -50,7 +50,7 @@ a_change_reaches_only_whom_it_concerns(void **state)
 }
 
 static void
-what_is_reported_again_sends_nothing(void **state)
+a_repeated_registration_sends_nothing(void **state)
 {
 	struct fixture *f = *state;
 
@@ -104,7 +104,7 @@ a_restart_does_not_shrink_plans_before_all_are_in(void **state)
 }
 
 static void
-after_the_settle_time_it_plans_with_what_there_is(void **state)
+after_the_settle_time_it_plans_with_the_known_rnics(void **state)
 {
 	struct fixture *f = *state;
 
@@ -196,7 +196,7 @@ one_version_apart_they_work_together(void **state)
 }
 
 static void
-nobody_registers_before_a_hello(void **state)
+a_registration_before_a_hello_is_refused(void **state)
 {
 	struct fixture *f = *state;
 
@@ -229,7 +229,7 @@ connections_are_bounded(void **state)
 }
 
 static void
-who_connects_anew_replaces_its_older_session(void **state)
+a_reconnecting_aggregator_replaces_its_older_session(void **state)
 {
 	struct fixture *f = *state;
 	struct aggregator again = { .loop = f->loop, .name = "agg1", .region = "lab" };
@@ -280,7 +280,7 @@ keep_moves(enum rm_log_level level, const char *line, void *arg)
 
 /* An aggregator's word moves an RNIC out of its rack: whoever looks can see whose. */
 static void
-an_rnic_that_moves_is_reported_with_who_reports_of_it(void **state)
+a_moved_rnic_is_logged_with_the_reporting_aggregator(void **state)
 {
 	struct fixture *f = *state;
 	struct aggregator other = { .loop = f->loop, .name = "agg2", .region = "lab" };
@@ -379,20 +379,20 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_reported_of_is_planned_at_once),
+		TEST(a_registered_rnic_is_planned_at_once),
 		TEST(a_change_reaches_only_whom_it_concerns),
-		TEST(what_is_reported_again_sends_nothing),
+		TEST(a_repeated_registration_sends_nothing),
 		TEST(a_restart_of_the_controller_sends_nothing),
 		TEST(a_restart_does_not_shrink_plans_before_all_are_in),
-		TEST(after_the_settle_time_it_plans_with_what_there_is),
+		TEST(after_the_settle_time_it_plans_with_the_known_rnics),
 		TEST(both_aggregators_of_a_tor_get_its_plan),
 		TEST(an_aggregator_reports_for_its_own_tors_only),
 		TEST(a_unknown_peer_is_refused_with_a_reason),
 		TEST(one_version_apart_they_work_together),
-		TEST(nobody_registers_before_a_hello),
+		TEST(a_registration_before_a_hello_is_refused),
 		TEST(connections_are_bounded),
-		TEST(who_connects_anew_replaces_its_older_session),
-		TEST(an_rnic_that_moves_is_reported_with_who_reports_of_it),
+		TEST(a_reconnecting_aggregator_replaces_its_older_session),
+		TEST(a_moved_rnic_is_logged_with_the_reporting_aggregator),
 		TEST(an_agent_is_reported_where_its_host_belongs),
 		TEST(an_agent_asks_for_itself_and_nothing_else),
 		TEST(a_new_topology_is_planned_and_a_bad_one_changes_nothing),

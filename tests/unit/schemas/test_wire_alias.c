@@ -95,7 +95,7 @@ an_alias_needs_an_address(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_alias alias = aliases[0];
@@ -123,7 +123,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_aliases_than_the_limit_are_refused),
 		cmocka_unit_test(an_alias_needs_an_address),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(

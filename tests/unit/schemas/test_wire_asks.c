@@ -196,7 +196,7 @@ expect_drilled_mesh(const uint8_t *data, size_t len)
 }
 
 static void
-nobody_found_is_an_rnic_of_zeros(void **state)
+an_unresolved_address_is_an_rnic_of_zeros(void **state)
 {
 	struct wire_resolve_answer answer = { 7, false, rnic_samples[0] }, view;
 	struct wire_writer *writer = wire_writer_new();
@@ -273,7 +273,7 @@ an_answer_to_a_drill_has_a_limit(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_resolve_answer answer = { 1, true, rnic_samples[0] };
 	struct wire_writer *writer = wire_writer_new();
@@ -317,10 +317,10 @@ main(int argc, char **argv)
 		    expect_drilled_counted },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_found_is_an_rnic_of_zeros),
+		cmocka_unit_test(an_unresolved_address_is_an_rnic_of_zeros),
 		cmocka_unit_test(a_question_needs_an_address),
 		cmocka_unit_test(an_answer_to_a_drill_has_a_limit),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,

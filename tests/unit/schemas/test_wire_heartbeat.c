@@ -164,7 +164,7 @@ elements_that_lie_askew_are_refused(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_count *many = calloc(WIRE_MAX_COUNTS + 1, sizeof(*many));
 	struct wire_writer *writer = wire_writer_new();
@@ -191,7 +191,7 @@ a_writer_refuses_what_an_opener_would(void **state)
 
 /* The golden file was written before there was such a field: it reads 0. */
 static void
-a_heartbeat_reports_what_it_vouches_for(void **state)
+a_heartbeat_reports_until_when_results_are_complete(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_heartbeat vouching = beat, view;
@@ -262,12 +262,12 @@ main(int argc, char **argv)
 		    expect_counter_report },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_heartbeat_reports_what_it_vouches_for),
+		cmocka_unit_test(a_heartbeat_reports_until_when_results_are_complete),
 		cmocka_unit_test(a_heartbeat_reports_whether_a_person_has_paused_it),
 		cmocka_unit_test(a_report_of_too_many_counters_is_refused),
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(elements_that_lie_askew_are_refused),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(

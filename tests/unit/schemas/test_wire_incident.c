@@ -136,7 +136,7 @@ every_string_has_the_limit(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_incident bad = incident;
@@ -170,7 +170,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(state_and_head_are_checked),
 		cmocka_unit_test(every_string_has_the_limit),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(

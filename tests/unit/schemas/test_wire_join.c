@@ -75,7 +75,7 @@ only_connected_qps_are_joined(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes out = { NULL, 0 };
@@ -105,7 +105,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_join_names_an_rnic),
 		cmocka_unit_test(numbers_of_qps_have_24_bits),
 		cmocka_unit_test(only_connected_qps_are_joined),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(

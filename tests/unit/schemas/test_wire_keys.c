@@ -109,7 +109,7 @@ expect_resolved(const uint8_t *data, size_t len)
 }
 
 static void
-who_asks_for_no_key_gets_none(void **state)
+an_agent_without_a_request_gets_no_key(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_resolve_answer answer = { .token = 1 };
@@ -129,7 +129,7 @@ who_asks_for_no_key_gets_none(void **state)
 }
 
 static void
-as_many_as_the_limits_report_fit_and_no_more(void **state)
+as_many_as_the_limits_allow_fit_and_no_more(void **state)
 {
 	size_t most = WIRE_KEY_EPOCHS * WIRE_MAX_MEMBERS;
 	struct wire_responder_key *many = calloc(most + 1, sizeof(*many));
@@ -160,8 +160,8 @@ main(int argc, char **argv)
 		    expect_resolved },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_asks_for_no_key_gets_none),
-		cmocka_unit_test(as_many_as_the_limits_report_fit_and_no_more),
+		cmocka_unit_test(an_agent_without_a_request_gets_no_key),
+		cmocka_unit_test(as_many_as_the_limits_allow_fit_and_no_more),
 	};
 
 	return wire_case_main(

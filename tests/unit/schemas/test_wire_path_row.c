@@ -164,7 +164,7 @@ paused_hosts_are_reported_of(void **state)
 }
 
 static void
-how_many_flows_lost_some_and_what_was_late_is_reported(void **state)
+flows_with_losses_and_late_replies_are_reported(void **state)
 {
 	struct wire_path_row row = rows[0];
 	struct wire_summary reported = summary;
@@ -194,7 +194,7 @@ how_many_flows_lost_some_and_what_was_late_is_reported(void **state)
 }
 
 static void
-what_does_not_report_of_a_brake_has_none(void **state)
+a_message_without_a_brake_has_none(void **state)
 {
 	struct wire_summary_view view;
 	struct forge forge;
@@ -210,7 +210,7 @@ what_does_not_report_of_a_brake_has_none(void **state)
 }
 
 static void
-a_state_is_written_only_where_there_is_one(void **state)
+a_state_is_only_written_if_there_is_one(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_summary silent = summary;
@@ -238,10 +238,9 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
 		cmocka_unit_test(paused_hosts_are_reported_of),
-		cmocka_unit_test(
-		    how_many_flows_lost_some_and_what_was_late_is_reported),
-		cmocka_unit_test(what_does_not_report_of_a_brake_has_none),
-		cmocka_unit_test(a_state_is_written_only_where_there_is_one),
+		cmocka_unit_test(flows_with_losses_and_late_replies_are_reported),
+		cmocka_unit_test(a_message_without_a_brake_has_none),
+		cmocka_unit_test(a_state_is_only_written_if_there_is_one),
 	};
 
 	return wire_case_main(

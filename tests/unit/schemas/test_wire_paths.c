@@ -199,7 +199,7 @@ families_and_hops_have_a_range(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_path *many = calloc(WIRE_MAX_PATHS + 1, sizeof(*many));
 	struct wire_writer *writer = wire_writer_new();
@@ -229,7 +229,7 @@ a_writer_refuses_what_an_opener_would(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_of_traced_paths_would(void **state)
+a_writer_refuses_traced_paths_that_an_opener_refuses(void **state)
 {
 	struct wire_path *many = calloc(WIRE_MAX_PATHS + 1, sizeof(*many));
 	struct wire_writer *writer = wire_writer_new();
@@ -267,8 +267,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(more_paths_than_the_limit_are_refused),
 		cmocka_unit_test(paths_that_lie_askew_are_refused),
 		cmocka_unit_test(families_and_hops_have_a_range),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_of_traced_paths_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
+		cmocka_unit_test(a_writer_refuses_traced_paths_that_an_opener_refuses),
 		cmocka_unit_test(no_brake_lets_more_through_than_everything),
 	};
 

@@ -324,7 +324,7 @@ a_focus_needs_both_ends(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_peer *many = calloc(WIRE_MAX_ROSTER + 1, sizeof(*many));
 	struct wire_writer *writer = wire_writer_new();
@@ -378,7 +378,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_target_is_whole_or_refused),
 		cmocka_unit_test(a_roster_that_lies_askew_is_refused),
 		cmocka_unit_test(a_focus_needs_both_ends),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,

@@ -314,7 +314,7 @@ a_plan_without_a_mesh_is_refused(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_plan_entry entry = entries[0];
@@ -403,7 +403,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_longer_timeout_than_aggregators_wait_is_refused),
 		cmocka_unit_test(text_that_is_shared_cannot_cost_without_end),
 		cmocka_unit_test(a_plan_without_a_mesh_is_refused),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 		cmocka_unit_test(a_plan_larger_than_a_frame_is_not_written),
 	};
 

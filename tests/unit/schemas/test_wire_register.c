@@ -253,7 +253,7 @@ an_rnic_without_an_id_is_refused(void **state)
 }
 
 static void
-what_lies_behind_an_ipv4_address_is_zero(void **state)
+bytes_behind_an_ipv4_address_are_zero(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_rnic rnic = rnic_samples[0], got;
@@ -272,7 +272,7 @@ what_lies_behind_an_ipv4_address_is_zero(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	static struct wire_rnic many[WIRE_MAX_HOST_RNICS + 1];
@@ -318,8 +318,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_registration_without_settings_reports_none),
 		cmocka_unit_test(an_address_is_of_family_4_or_6),
 		cmocka_unit_test(an_rnic_without_an_id_is_refused),
-		cmocka_unit_test(what_lies_behind_an_ipv4_address_is_zero),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(bytes_behind_an_ipv4_address_are_zero),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,

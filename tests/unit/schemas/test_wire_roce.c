@@ -262,7 +262,7 @@ write_target(const struct wire_target *of)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_plan_entry steep = entry;
@@ -308,7 +308,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_link_is_up_down_or_unknown),
 		cmocka_unit_test(a_target_has_qps_and_a_level_in_range),
 		cmocka_unit_test(a_service_level_has_4_bits),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(

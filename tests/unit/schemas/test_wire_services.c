@@ -263,7 +263,7 @@ write_one(const struct wire_service_flow *flow)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_service_flow flow = flows[0];
 	char text[WIRE_MAX_STRING + 1];
@@ -291,7 +291,7 @@ a_writer_refuses_what_an_opener_would(void **state)
 }
 
 static void
-as_many_flows_as_an_agent_may_have_fit(void **state)
+the_largest_number_of_flows_fits(void **state)
 {
 	struct wire_service_flow *many = calloc(WIRE_MAX_SERVICES + 1, sizeof(*many));
 	struct wire_writer *writer = wire_writer_new();
@@ -326,8 +326,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_flow_has_its_own_rnic_and_a_peer),
 		cmocka_unit_test(types_and_states_must_be_known),
 		cmocka_unit_test(numbers_of_qps_have_24_bits),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
-		cmocka_unit_test(as_many_flows_as_an_agent_may_have_fit),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
+		cmocka_unit_test(the_largest_number_of_flows_fits),
 	};
 
 	return wire_case_main(

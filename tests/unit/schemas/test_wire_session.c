@@ -287,7 +287,7 @@ a_string_has_a_limit_and_no_zero_inside(void **state)
 }
 
 static void
-what_is_absent_reads_as_empty(void **state)
+absent_fields_read_as_empty(void **state)
 {
 	struct wire_welcome view;
 	struct forge forge;
@@ -424,7 +424,7 @@ more_bytes_than_a_frame_carries_are_refused(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_bytes out = { NULL, 0 };
@@ -483,14 +483,14 @@ main(int argc, char **argv)
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_string_has_a_limit_and_no_zero_inside),
-		cmocka_unit_test(what_is_absent_reads_as_empty),
+		cmocka_unit_test(absent_fields_read_as_empty),
 		cmocka_unit_test(fields_of_a_newer_peer_are_ignored),
 		cmocka_unit_test(more_tors_than_the_limit_are_refused),
 		cmocka_unit_test(unknown_roles_and_lanes_are_refused),
 		cmocka_unit_test(a_failed_open_leaves_the_view_alone),
 		cmocka_unit_test(a_message_of_small_fields_is_aligned_to_8_too),
 		cmocka_unit_test(more_bytes_than_a_frame_carries_are_refused),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(cases, sizeof(cases) / sizeof(cases[0]), tests,

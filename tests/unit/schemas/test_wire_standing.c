@@ -124,7 +124,7 @@ expect_mute(const uint8_t *data, size_t len)
 }
 
 static void
-a_standing_of_no_tor_is_one(void **state)
+a_standing_without_tors_is_valid(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	const struct wire_standing none = { .now_ns = 1 };
@@ -139,7 +139,7 @@ a_standing_of_no_tor_is_one(void **state)
 }
 
 static void
-as_many_as_the_limits_report_fit_and_no_more(void **state)
+as_many_as_the_limits_allow_fit_and_no_more(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_tor_standing many[WIRE_MAX_TORS + 1];
@@ -176,8 +176,8 @@ main(int argc, char **argv)
 		{ WIRE_HEARTBEAT, "heartbeat_mute", write_mute, expect_mute },
 	};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_standing_of_no_tor_is_one),
-		cmocka_unit_test(as_many_as_the_limits_report_fit_and_no_more),
+		cmocka_unit_test(a_standing_without_tors_is_valid),
+		cmocka_unit_test(as_many_as_the_limits_allow_fit_and_no_more),
 	};
 
 	return wire_case_main(

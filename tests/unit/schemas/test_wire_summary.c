@@ -231,7 +231,7 @@ sketches_have_a_limit(void **state)
 }
 
 static void
-a_newer_peer_may_count_more_outcomes_and_nobody_fewer(void **state)
+a_newer_peer_may_count_more_outcomes_and_none_fewer(void **state)
 {
 	struct shape shape = usual;
 
@@ -261,7 +261,7 @@ heads_and_quantiles_must_be_there(void **state)
 }
 
 static void
-a_writer_refuses_what_an_opener_would(void **state)
+a_writer_refuses_messages_that_an_opener_refuses(void **state)
 {
 	static uint8_t large[WIRE_MAX_SKETCH + 1];
 	struct wire_writer *writer = wire_writer_new();
@@ -313,9 +313,9 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vectors_beyond_their_limits_are_refused),
 		cmocka_unit_test(sketches_have_a_limit),
-		cmocka_unit_test(a_newer_peer_may_count_more_outcomes_and_nobody_fewer),
+		cmocka_unit_test(a_newer_peer_may_count_more_outcomes_and_none_fewer),
 		cmocka_unit_test(heads_and_quantiles_must_be_there),
-		cmocka_unit_test(a_writer_refuses_what_an_opener_would),
+		cmocka_unit_test(a_writer_refuses_messages_that_an_opener_refuses),
 	};
 
 	return wire_case_main(

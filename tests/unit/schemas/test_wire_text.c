@@ -8,7 +8,7 @@
 #include "schemas/wire/text.h"
 
 static void
-every_value_has_a_word_of_its_own(void **state)
+every_value_has_a_name_of_its_own(void **state)
 {
 	for (unsigned i = 0; i < WIRE_OUTCOMES; i++)
 		for (unsigned j = 0; j < i; j++)
@@ -25,7 +25,7 @@ every_value_has_a_word_of_its_own(void **state)
 }
 
 static void
-every_counter_has_a_word_of_its_own(void **state)
+every_counter_has_a_name_of_its_own(void **state)
 {
 	assert_null(wire_counter_str(0));
 	assert_null(wire_counter_str(WIRE_COUNTERS));
@@ -36,7 +36,7 @@ every_counter_has_a_word_of_its_own(void **state)
 }
 
 static void
-every_value_of_services_has_a_word_of_its_own(void **state)
+every_value_of_services_has_a_name_of_its_own(void **state)
 {
 	for (unsigned i = 0; i <= WIRE_LINK_DOWN; i++)
 		for (unsigned j = 0; j < i; j++)
@@ -52,7 +52,7 @@ every_value_of_services_has_a_word_of_its_own(void **state)
 }
 
 static void
-what_a_newer_peer_sends_is_unknown(void **state)
+values_of_a_newer_peer_are_unknown(void **state)
 {
 	assert_string_equal(wire_outcome_str(WIRE_OUTCOMES), "unknown");
 	assert_string_equal(wire_invalid_str(255), "unknown");
@@ -86,10 +86,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_value_has_a_word_of_its_own),
-		cmocka_unit_test(every_counter_has_a_word_of_its_own),
-		cmocka_unit_test(every_value_of_services_has_a_word_of_its_own),
-		cmocka_unit_test(what_a_newer_peer_sends_is_unknown),
+		cmocka_unit_test(every_value_has_a_name_of_its_own),
+		cmocka_unit_test(every_counter_has_a_name_of_its_own),
+		cmocka_unit_test(every_value_of_services_has_a_name_of_its_own),
+		cmocka_unit_test(values_of_a_newer_peer_are_unknown),
 		cmocka_unit_test(addresses_read_as_people_write_them),
 	};
 

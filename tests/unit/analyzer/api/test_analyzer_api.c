@@ -119,7 +119,7 @@ incidents_are_followed_by_their_number(void **state)
 }
 
 static void
-an_incident_is_explained_with_what_else_is_open_there(void **state)
+an_incident_is_explained_with_related_open_incidents(void **state)
 {
 	struct fixture *f = *state;
 	struct answer answer;
@@ -401,7 +401,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(health_shows_regions_and_racks_the_worst_first),
 		TEST(incidents_are_followed_by_their_number),
-		TEST(an_incident_is_explained_with_what_else_is_open_there),
+		TEST(an_incident_is_explained_with_related_open_incidents),
 		TEST(an_open_incident_whose_aggregator_is_gone_is_marked),
 		TEST(a_drill_is_passed_on_to_the_aggregator_that_knows),
 		TEST(the_mesh_of_a_rack_is_asked_of_its_aggregator),

@@ -146,7 +146,7 @@ wait_for_history(struct fixture *f)
 }
 
 static void
-what_is_of_other_regions_is_shown_by_no_route(void **state)
+no_route_shows_data_of_other_regions(void **state)
 {
 	struct fixture *f = *state;
 	const char *path;
@@ -254,7 +254,7 @@ trouble_of(struct fixture *f, const char *token, char text[512])
 
 /* A database cites what it does not take. */
 static void
-what_a_database_reports_is_for_those_who_may_see_all(void **state)
+error_texts_of_a_database_are_shown_to_viewers_of_all_regions_only(void **state)
 {
 	struct fixture *f = *state;
 	char text[512];
@@ -320,10 +320,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_of_other_regions_is_shown_by_no_route),
+		TEST(no_route_shows_data_of_other_regions),
 		TEST(a_limited_answer_reports_so),
 		TEST(changes_are_counted_of_regions_that_may_be_seen),
-		TEST(what_a_database_reports_is_for_those_who_may_see_all),
+		TEST(
+		    error_texts_of_a_database_are_shown_to_viewers_of_all_regions_only),
 	};
 
 	return cmocka_run_group_tests_name("analyzer_viewers", tests, NULL, NULL);

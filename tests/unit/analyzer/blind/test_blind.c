@@ -70,7 +70,7 @@ silence_before_our_own_time_is_nothing(void **state)
 }
 
 static void
-what_was_taken_away_ends_its_incident(void **state)
+a_removed_aggregator_ends_its_incident(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -141,7 +141,7 @@ a_silent_aggregator_is_one_alert_that_lists_its_racks(void **state)
 }
 
 static void
-those_of_a_region_that_is_lost_at_once_are_not_named_one_by_one(void **state)
+aggregators_of_a_lost_region_are_not_named_one_by_one(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -288,7 +288,7 @@ new_pair(void)
 }
 
 static void
-of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind(void **state)
+the_loss_of_one_aggregator_of_two_is_one_alert_and_no_blind_rack(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_pair();
@@ -309,7 +309,7 @@ of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind(void **state)
 }
 
 static void
-of_a_pair_whoever_has_reported_lately_knows_whether_the_rack_is_blind(void **state)
+the_aggregator_with_the_latest_report_decides_whether_the_rack_is_blind(void **state)
 {
 	const struct rm_verdict *v;
 	struct rm_verdict rack;
@@ -336,7 +336,7 @@ of_a_pair_whoever_has_reported_lately_knows_whether_the_rack_is_blind(void **sta
 }
 
 static void
-what_an_aggregator_reported_grows_old_by_its_own_interval(void **state)
+the_state_of_a_rack_expires_by_its_aggregators_interval(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_pair();
@@ -376,7 +376,7 @@ the_longest_interval_of_those_whose_rows_are_of_use_counts(void **state)
 }
 
 static void
-whoever_leaves_for_another_analyzer_is_not_missed(void **state)
+an_aggregator_that_moves_to_another_analyzer_is_not_missed(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -397,7 +397,7 @@ whoever_leaves_for_another_analyzer_is_not_missed(void **state)
 
 /* An analyzer comes back after a minute; its backlog is of the rack's own start. */
 static void
-a_backlog_that_sees_nobody_does_not_make_a_rack_blind(void **state)
+a_backlog_without_hosts_does_not_make_a_rack_blind(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -432,7 +432,7 @@ an_aggregator_whose_clock_is_wrong_is_accepted_nevertheless(void **state)
 }
 
 static void
-what_nobody_listens_to_is_not_taken_for_emptiness(void **state)
+unread_summaries_do_not_make_a_rack_blind(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -453,7 +453,7 @@ what_nobody_listens_to_is_not_taken_for_emptiness(void **state)
 
 /* Emptiness is of the session in which it was said. */
 static void
-what_an_earlier_session_saw_is_no_word_of_now(void **state)
+the_state_of_an_earlier_session_does_not_count(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -505,7 +505,7 @@ a_silent_region_is_one_alert(void **state)
 }
 
 static void
-our_own_stall_is_nobodys_silence(void **state)
+a_stall_of_the_analyzer_makes_no_aggregator_silent(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -518,7 +518,7 @@ our_own_stall_is_nobodys_silence(void **state)
 }
 
 static void
-what_is_silent_for_a_day_was_taken_away(void **state)
+an_aggregator_that_is_silent_for_a_day_is_removed(void **state)
 {
 	const struct rm_verdict *v;
 	struct blind *blind = new_blind();
@@ -586,7 +586,7 @@ a_certificate_that_ends_is_one_incident_per_daemon(void **state)
 
 /* Silence says more than a certificate. */
 static void
-of_a_silent_aggregator_nothing_is_reported_of_certificates(void **state)
+certificates_of_a_silent_aggregator_are_not_reported(void **state)
 {
 	struct blind *blind = new_blind();
 	const struct rm_verdict *v;
@@ -606,37 +606,36 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(silence_before_our_own_time_is_nothing),
-		cmocka_unit_test(what_was_taken_away_ends_its_incident),
+		cmocka_unit_test(a_removed_aggregator_ends_its_incident),
 		cmocka_unit_test(a_restart_within_the_grace_is_nothing),
 		cmocka_unit_test(a_silent_aggregator_is_one_alert_that_lists_its_racks),
-		cmocka_unit_test(
-		    those_of_a_region_that_is_lost_at_once_are_not_named_one_by_one),
+		cmocka_unit_test(aggregators_of_a_lost_region_are_not_named_one_by_one),
 		cmocka_unit_test(a_connected_and_silent_one_is_down_too),
 		cmocka_unit_test(a_rack_with_a_second_aggregator_is_seen),
 		cmocka_unit_test(agents_find_back_to_an_aggregator_that_was_restarted),
 		cmocka_unit_test(a_rack_that_was_reported_not_to_probe_is_not_blind),
 		cmocka_unit_test(a_rack_whose_agents_are_all_gone_is_blind),
 		cmocka_unit_test(
-		    of_a_pair_the_loss_of_one_is_one_alert_and_no_rack_is_blind),
+		    the_loss_of_one_aggregator_of_two_is_one_alert_and_no_blind_rack),
 		cmocka_unit_test(
-		    of_a_pair_whoever_has_reported_lately_knows_whether_the_rack_is_blind),
+		    the_aggregator_with_the_latest_report_decides_whether_the_rack_is_blind),
 		cmocka_unit_test(
-		    what_an_aggregator_reported_grows_old_by_its_own_interval),
+		    the_state_of_a_rack_expires_by_its_aggregators_interval),
 		cmocka_unit_test(
 		    the_longest_interval_of_those_whose_rows_are_of_use_counts),
-		cmocka_unit_test(whoever_leaves_for_another_analyzer_is_not_missed),
-		cmocka_unit_test(a_backlog_that_sees_nobody_does_not_make_a_rack_blind),
+		cmocka_unit_test(
+		    an_aggregator_that_moves_to_another_analyzer_is_not_missed),
+		cmocka_unit_test(a_backlog_without_hosts_does_not_make_a_rack_blind),
 		cmocka_unit_test(
 		    an_aggregator_whose_clock_is_wrong_is_accepted_nevertheless),
-		cmocka_unit_test(what_nobody_listens_to_is_not_taken_for_emptiness),
-		cmocka_unit_test(what_an_earlier_session_saw_is_no_word_of_now),
+		cmocka_unit_test(unread_summaries_do_not_make_a_rack_blind),
+		cmocka_unit_test(the_state_of_an_earlier_session_does_not_count),
 		cmocka_unit_test(a_rack_without_hosts_is_not_blind),
 		cmocka_unit_test(a_silent_region_is_one_alert),
-		cmocka_unit_test(our_own_stall_is_nobodys_silence),
-		cmocka_unit_test(what_is_silent_for_a_day_was_taken_away),
+		cmocka_unit_test(a_stall_of_the_analyzer_makes_no_aggregator_silent),
+		cmocka_unit_test(an_aggregator_that_is_silent_for_a_day_is_removed),
 		cmocka_unit_test(a_certificate_that_ends_is_one_incident_per_daemon),
-		cmocka_unit_test(
-		    of_a_silent_aggregator_nothing_is_reported_of_certificates),
+		cmocka_unit_test(certificates_of_a_silent_aggregator_are_not_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

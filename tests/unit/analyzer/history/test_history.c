@@ -16,7 +16,7 @@
 #include "tests/support/lane_messages.h"
 
 static void
-what_comes_in_is_durable_and_arrives(void **state)
+points_become_durable_and_arrive(void **state)
 {
 	struct world *world = *state;
 	const struct history_counts *counts;
@@ -141,7 +141,7 @@ a_database_that_is_away_loses_nothing(void **state)
 }
 
 static void
-what_was_taken_without_an_answer_goes_again_and_is_the_same(void **state)
+a_batch_without_an_answer_is_sent_again_unchanged(void **state)
 {
 	struct world *world = *state;
 
@@ -190,7 +190,7 @@ one_bad_point_takes_no_other_with_it(void **state)
 }
 
 static void
-what_is_too_large_is_split(void **state)
+a_message_that_is_too_large_is_split(void **state)
 {
 	struct world *world = *state;
 
@@ -274,7 +274,7 @@ fresh_incidents_pass_a_backlog(void **state)
 }
 
 static void
-a_new_life_sends_what_was_not_acknowledged(void **state)
+a_restart_sends_points_that_were_not_acknowledged(void **state)
 {
 	struct world *world = *state;
 	uint64_t ticket;
@@ -302,7 +302,7 @@ a_new_life_sends_what_was_not_acknowledged(void **state)
 }
 
 static void
-where_nothing_is_kept_messages_are_durable_and_gone(void **state)
+without_history_messages_are_acknowledged_and_dropped(void **state)
 {
 	struct world *world = *state;
 	uint64_t ticket;
@@ -318,7 +318,7 @@ where_nothing_is_kept_messages_are_durable_and_gone(void **state)
 
 /* The disk is slow, and all aggregators come back at once with what they have. */
 static void
-what_no_disk_has_yet_is_bounded_and_the_rest_waits_where_it_is(void **state)
+points_that_are_not_on_disk_are_limited_and_the_rest_waits(void **state)
 {
 	struct world *world = *state;
 	struct wire_bytes bytes;
@@ -342,7 +342,7 @@ what_no_disk_has_yet_is_bounded_and_the_rest_waits_where_it_is(void **state)
 }
 
 static void
-what_makes_no_points_is_refused_and_counted(void **state)
+a_message_without_points_is_refused_and_counted(void **state)
 {
 	struct world *world = *state;
 	struct rm_metrics *metrics;
@@ -396,21 +396,21 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_comes_in_is_durable_and_arrives),
+		TEST(points_become_durable_and_arrive),
 		TEST(names_policies_and_credentials_are_sent),
 		TEST(a_database_that_is_away_loses_nothing),
-		TEST(what_was_taken_without_an_answer_goes_again_and_is_the_same),
+		TEST(a_batch_without_an_answer_is_sent_again_unchanged),
 		TEST(a_database_that_reports_when_is_not_asked_before),
 		TEST(one_bad_point_takes_no_other_with_it),
-		TEST(what_is_too_large_is_split),
+		TEST(a_message_that_is_too_large_is_split),
 		TEST(a_partial_write_is_not_repeated),
 		TEST(a_token_that_was_replaced_goes_with_the_next_try),
 		TEST(a_fault_of_configuration_keeps_the_points_and_reports_so),
 		TEST(fresh_incidents_pass_a_backlog),
-		TEST(a_new_life_sends_what_was_not_acknowledged),
-		TEST(where_nothing_is_kept_messages_are_durable_and_gone),
-		TEST(what_no_disk_has_yet_is_bounded_and_the_rest_waits_where_it_is),
-		TEST(what_makes_no_points_is_refused_and_counted),
+		TEST(a_restart_sends_points_that_were_not_acknowledged),
+		TEST(without_history_messages_are_acknowledged_and_dropped),
+		TEST(points_that_are_not_on_disk_are_limited_and_the_rest_waits),
+		TEST(a_message_without_points_is_refused_and_counted),
 		TEST(a_secret_that_cannot_be_read_is_reported_at_the_start),
 	};
 

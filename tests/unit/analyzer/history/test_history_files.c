@@ -12,7 +12,7 @@
 #include "rackmesh/core/file.h"
 
 static void
-without_a_database_files_hold_it_all(void **state)
+without_a_database_files_have_all_points(void **state)
 {
 	struct world *world = *state;
 	char path[128];
@@ -87,7 +87,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(without_a_database_files_hold_it_all),
+		TEST(without_a_database_files_have_all_points),
 		TEST(files_rotate_within_their_bound),
 		TEST(a_folder_that_is_away_is_reported_and_waited_for),
 	};

@@ -287,7 +287,7 @@ a_row_that_cannot_be_a_point_takes_no_other_with_it(void **state)
 }
 
 static void
-what_makes_no_points_is_refused(void **state)
+a_message_without_points_is_refused(void **state)
 {
 	struct world *world = *state;
 	struct wire_bytes bytes = sample_incident(world->writer, 1, WIRE_OPENED);
@@ -323,7 +323,7 @@ main(void)
 		TEST(racks_of_a_minute_are_points_of_their_own),
 		TEST(marks_are_reported_only_where_they_are_known),
 		TEST(a_row_that_cannot_be_a_point_takes_no_other_with_it),
-		TEST(what_makes_no_points_is_refused),
+		TEST(a_message_without_points_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("history_points", tests, NULL, NULL);

@@ -25,7 +25,7 @@ refuses(const char *line, const char *words)
 }
 
 static void
-only_what_the_table_holds_is_a_point(void **state)
+a_point_that_the_table_does_not_have_is_refused(void **state)
 {
 	const char good[] = "rm_rack,region=lab,tor=t1 taken=1i 5\n"
 			    "rm_incident,part=a\\ or\\ b confidence=0.5,id=\"x\" 6\n";
@@ -68,7 +68,7 @@ the_table_does_not_contradict_itself(void **state)
 
 /* analyzer --help-schema > docs/history.md */
 static void
-the_documentation_is_what_the_table_prints(void **state)
+the_documentation_equals_the_printed_table(void **state)
 {
 	char *printed = NULL;
 	size_t printed_len, len;
@@ -87,9 +87,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_what_the_table_holds_is_a_point),
+		cmocka_unit_test(a_point_that_the_table_does_not_have_is_refused),
 		cmocka_unit_test(the_table_does_not_contradict_itself),
-		cmocka_unit_test(the_documentation_is_what_the_table_prints),
+		cmocka_unit_test(the_documentation_equals_the_printed_table),
 	};
 
 	return cmocka_run_group_tests_name("history_schema", tests, NULL, NULL);

@@ -37,7 +37,7 @@ two_hundreds_are_taken(void **state)
 }
 
 static void
-a_partial_write_is_taken_but_for_what_was_dropped(void **state)
+a_partial_write_is_taken_except_for_the_dropped_points(void **state)
 {
 	assert_int_equal(
 	    reports(400, "{\"error\":\"partial write: field type conflict: "
@@ -119,7 +119,7 @@ a_batch_that_is_refused_whole_is_halved(void **state)
 }
 
 static void
-what_a_person_has_to_mend_is_kept(void **state)
+points_are_kept_while_a_person_has_to_correct_the_configuration(void **state)
 {
 	static const long statuses[] = { 301, 401, 403, 404, 405, 410, 415 };
 
@@ -152,7 +152,7 @@ everything_else_is_tried_again(void **state)
 }
 
 static void
-foreign_words_are_cut_and_printable(void **state)
+foreign_text_is_truncated_and_made_printable(void **state)
 {
 	char body[4096];
 
@@ -170,15 +170,17 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_hundreds_are_taken),
-		cmocka_unit_test(a_partial_write_is_taken_but_for_what_was_dropped),
+		cmocka_unit_test(
+		    a_partial_write_is_taken_except_for_the_dropped_points),
 		cmocka_unit_test(
 		    a_partial_write_of_the_third_version_is_counted_by_its_lines),
 		cmocka_unit_test(
 		    a_batch_that_the_third_version_refuses_whole_gives_the_reason),
 		cmocka_unit_test(a_batch_that_is_refused_whole_is_halved),
-		cmocka_unit_test(what_a_person_has_to_mend_is_kept),
+		cmocka_unit_test(
+		    points_are_kept_while_a_person_has_to_correct_the_configuration),
 		cmocka_unit_test(everything_else_is_tried_again),
-		cmocka_unit_test(foreign_words_are_cut_and_printable),
+		cmocka_unit_test(foreign_text_is_truncated_and_made_printable),
 	};
 
 	return cmocka_run_group_tests_name("influx_answer", tests, NULL, NULL);

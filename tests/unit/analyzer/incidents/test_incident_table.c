@@ -104,7 +104,7 @@ an_incident_opens_changes_and_resolves(void **state)
 }
 
 static void
-what_is_sent_again_changes_nothing(void **state)
+a_repeated_message_changes_nothing(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -141,7 +141,7 @@ one_fault_reported_by_two_is_one_entry_and_ends_with_the_last(void **state)
 
 /* It was killed before it could keep what it had told. */
 static void
-what_an_aggregator_reports_anew_takes_the_place_of_what_it_reported(void **state)
+a_new_opening_of_an_aggregator_replaces_its_old_one(void **state)
 {
 	struct incident_table *table = *state;
 	struct wire_incident other = edge("agg1", 50, WIRE_OPENED, 1);
@@ -160,7 +160,7 @@ what_an_aggregator_reports_anew_takes_the_place_of_what_it_reported(void **state
 }
 
 static void
-one_that_is_killed_again_and_again_leaves_room_for_its_last_word(void **state)
+repeated_restarts_leave_room_for_the_last_report(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -190,7 +190,7 @@ a_fault_that_comes_back_is_a_new_entry(void **state)
 }
 
 static void
-a_resolution_of_what_we_never_saw_is_remembered_closed(void **state)
+the_resolution_of_an_unknown_incident_is_kept_as_closed(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -212,7 +212,7 @@ equal_labels_of_two_regions_are_two_faults(void **state)
 }
 
 static void
-our_own_words_weigh_more_than_a_racks(void **state)
+a_report_of_the_analyzer_counts_more_than_one_of_a_rack(void **state)
 {
 	struct incident_table *table = *state;
 	struct wire_incident rack = edge("agg1", 42, WIRE_OPENED, 0);
@@ -367,7 +367,7 @@ on_ended(const struct incident_table_entry *entry, void *arg)
 
 /* Killed before it could keep it, and then the fault went away. */
 static void
-what_a_rack_has_open_no_more_ends_without_a_word(void **state)
+an_incident_that_its_rack_does_not_have_open_ends_without_a_message(void **state)
 {
 	struct incident_table *table = *state;
 	const struct incident_table_entry *entry;
@@ -392,7 +392,7 @@ what_a_rack_has_open_no_more_ends_without_a_word(void **state)
 }
 
 static void
-our_own_words_end_only_with_our_own(void **state)
+a_report_of_the_analyzer_only_ends_by_the_analyzer(void **state)
 {
 	struct rm_incident own = { .id = 77, .opened = { BEGAN_NS } };
 	struct incident_table *table = *state;
@@ -417,21 +417,21 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_opening_that_another_one_goes_on_with_stays_one),
 		TEST(an_incident_opens_changes_and_resolves),
-		TEST(what_is_sent_again_changes_nothing),
+		TEST(a_repeated_message_changes_nothing),
 		TEST(one_fault_reported_by_two_is_one_entry_and_ends_with_the_last),
-		TEST(
-		    what_an_aggregator_reports_anew_takes_the_place_of_what_it_reported),
-		TEST(one_that_is_killed_again_and_again_leaves_room_for_its_last_word),
+		TEST(a_new_opening_of_an_aggregator_replaces_its_old_one),
+		TEST(repeated_restarts_leave_room_for_the_last_report),
 		TEST(a_fault_that_comes_back_is_a_new_entry),
-		TEST(a_resolution_of_what_we_never_saw_is_remembered_closed),
+		TEST(the_resolution_of_an_unknown_incident_is_kept_as_closed),
 		TEST(equal_labels_of_two_regions_are_two_faults),
-		TEST(our_own_words_weigh_more_than_a_racks),
+		TEST(a_report_of_the_analyzer_counts_more_than_one_of_a_rack),
 		TEST(nonsense_is_refused_and_counted),
 		TEST(the_oldest_closed_ones_are_forgotten_first),
 		TEST(severity_stays_as_it_opened),
 		TEST(an_entry_is_json_with_the_evidence_inside),
-		TEST(what_a_rack_has_open_no_more_ends_without_a_word),
-		TEST(our_own_words_end_only_with_our_own),
+		TEST(
+		    an_incident_that_its_rack_does_not_have_open_ends_without_a_message),
+		TEST(a_report_of_the_analyzer_only_ends_by_the_analyzer),
 	};
 
 	return cmocka_run_group_tests_name("incident_table", tests, NULL, NULL);

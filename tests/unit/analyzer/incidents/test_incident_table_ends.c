@@ -147,7 +147,7 @@ an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it(void **state)
 }
 
 static void
-of_a_or_b_the_one_that_is_known_is_the_end(void **state)
+the_known_part_of_a_or_b_is_named(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -181,7 +181,7 @@ report_which(struct incident_table *table, const char *aggregator, const char *e
 }
 
 static void
-who_does_not_report_which_one_it_is_takes_nothing_back(void **state)
+a_report_that_names_neither_part_changes_nothing(void **state)
 {
 	const char *knows = "{\"evidence\":{\"narrowed\":\"h2/r0\"}}";
 	struct incident_table *table = *state;
@@ -210,7 +210,7 @@ who_does_not_report_which_one_it_is_takes_nothing_back(void **state)
 }
 
 static void
-of_two_that_contradict_each_other_nobody_is_accepted(void **state)
+two_reports_that_contradict_each_other_name_no_part(void **state)
 {
 	struct incident_table *table = *state;
 
@@ -245,7 +245,7 @@ on_ended(const struct incident_table_entry *entry, void *arg)
 #define KNOWS_2 "{\"evidence\":{\"narrowed\":\"h2/r0\"}}"
 
 static void
-a_report_that_ends_in_silence_contradicts_nobody(void **state)
+a_report_that_ended_without_a_part_contradicts_no_other(void **state)
 {
 	struct incident_table *table = *state;
 	uint64_t changes;
@@ -280,7 +280,7 @@ a_resolved_incident_does_not_report_which_one_the_next_is(void **state)
 }
 
 static void
-the_analyzers_own_word_is_accepted_before_those_of_racks(void **state)
+the_analyzers_report_counts_before_those_of_racks(void **state)
 {
 	struct rm_incident own = {
 		.id = 3,
@@ -311,12 +311,12 @@ main(void)
 		TEST(rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is),
 		TEST(an_end_has_the_kind_that_its_incident_has_now),
 		TEST(an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it),
-		TEST(of_a_or_b_the_one_that_is_known_is_the_end),
-		TEST(who_does_not_report_which_one_it_is_takes_nothing_back),
-		TEST(of_two_that_contradict_each_other_nobody_is_accepted),
-		TEST(a_report_that_ends_in_silence_contradicts_nobody),
+		TEST(the_known_part_of_a_or_b_is_named),
+		TEST(a_report_that_names_neither_part_changes_nothing),
+		TEST(two_reports_that_contradict_each_other_name_no_part),
+		TEST(a_report_that_ended_without_a_part_contradicts_no_other),
 		TEST(a_resolved_incident_does_not_report_which_one_the_next_is),
-		TEST(the_analyzers_own_word_is_accepted_before_those_of_racks),
+		TEST(the_analyzers_report_counts_before_those_of_racks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

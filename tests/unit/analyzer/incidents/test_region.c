@@ -162,7 +162,7 @@ start(struct fixture *f)
 }
 
 static void
-what_another_analyzer_judges_ends_here_without_an_alert(void **state)
+incidents_of_a_region_at_another_analyzer_end_without_an_alert(void **state)
 {
 	const char *const tors[] = { "tor1" };
 	struct fixture *f = *state;
@@ -243,7 +243,7 @@ an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators(void **sta
 /* Four judgements a second, one of which looks for who is silent. What is named stands
  * a little longer than it is blamed: not where another analyzer hears of it. */
 static void
-what_was_left_to_another_analyzer_does_not_open_again(void **state)
+an_incident_left_to_another_analyzer_does_not_open_again(void **state)
 {
 	static char ring[] = "{\"evidence\":{\"others\":{\"sent\":10,\"arrived\":0}}}";
 	const struct wire_incident down = { .state = WIRE_OPENED,
@@ -337,7 +337,7 @@ judged_now(struct fixture *f)
 /* Its aggregators and its receivers fell silent at once: it is we who are cut off. Then
  * one of these is there again, and the aggregators are not. */
 static void
-a_region_is_blind_when_somebody_else_is_seen(void **state)
+a_region_is_blind_if_a_receiver_of_alerts_answers(void **state)
 {
 	const char *const names[] = { "agg1", "agg2" }, *const tors[] = { "tor1" };
 	const rm_mono_t last_seen = { rm_mono_now().ns - 20 * RM_NS_PER_S };
@@ -407,7 +407,7 @@ a_region_that_is_back_with_its_receivers_was_not_blind(void **state)
 }
 
 static void
-a_resolution_that_perhaps_nobody_received_is_reported_again(void **state)
+a_resolution_that_was_perhaps_not_delivered_is_sent_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -419,7 +419,7 @@ a_resolution_that_perhaps_nobody_received_is_reported_again(void **state)
 }
 
 static void
-what_everybody_was_reported_is_not_reported_again(void **state)
+an_incident_that_all_receivers_took_is_not_sent_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -432,7 +432,7 @@ what_everybody_was_reported_is_not_reported_again(void **state)
 
 /* Its webhook was down, and then we were killed. */
 static void
-an_opening_that_perhaps_nobody_received_is_reported_again(void **state)
+an_opening_that_was_perhaps_not_delivered_is_sent_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -442,7 +442,7 @@ an_opening_that_perhaps_nobody_received_is_reported_again(void **state)
 }
 
 static void
-what_came_back_is_not_reported_to_be_over(void **state)
+the_end_of_an_incident_that_came_back_is_not_sent(void **state)
 {
 	struct fixture *f = *state;
 
@@ -457,7 +457,7 @@ what_came_back_is_not_reported_to_be_over(void **state)
 
 /* Else what ended while the disk was full would be open again in our next life. */
 static void
-what_the_disk_did_not_take_is_kept_when_it_does(void **state)
+incidents_are_saved_when_the_disk_works_again(void **state)
 {
 	static const char *const tors[] = { "tor1" };
 	struct fixture *f = *state;
@@ -489,17 +489,17 @@ main(void)
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
 		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),
-		TEST(what_was_left_to_another_analyzer_does_not_open_again),
+		TEST(an_incident_left_to_another_analyzer_does_not_open_again),
 		TEST(a_tor_that_is_late_after_all_is_not_dead_any_more),
-		TEST(a_region_is_blind_when_somebody_else_is_seen),
+		TEST(a_region_is_blind_if_a_receiver_of_alerts_answers),
 		TEST(a_region_is_blind_at_once_where_receivers_answer),
 		TEST(a_region_that_is_back_with_its_receivers_was_not_blind),
-		TEST(what_another_analyzer_judges_ends_here_without_an_alert),
-		TEST(a_resolution_that_perhaps_nobody_received_is_reported_again),
-		TEST(what_everybody_was_reported_is_not_reported_again),
-		TEST(an_opening_that_perhaps_nobody_received_is_reported_again),
-		TEST(what_came_back_is_not_reported_to_be_over),
-		TEST(what_the_disk_did_not_take_is_kept_when_it_does),
+		TEST(incidents_of_a_region_at_another_analyzer_end_without_an_alert),
+		TEST(a_resolution_that_was_perhaps_not_delivered_is_sent_again),
+		TEST(an_incident_that_all_receivers_took_is_not_sent_again),
+		TEST(an_opening_that_was_perhaps_not_delivered_is_sent_again),
+		TEST(the_end_of_an_incident_that_came_back_is_not_sent),
+		TEST(incidents_are_saved_when_the_disk_works_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ sample(struct rm_verdict *verdict, const char *from, const char *to)
 }
 
 static void
-flows_to_what_a_rack_has_blamed_report_nothing_of_the_path(void **state)
+flows_to_an_rnic_that_its_rack_blames_do_not_count_for_a_path(void **state)
 {
 	struct rm_verdict link = { .part = { .type = RM_PART_LINK } };
 	struct incident_table *table;
@@ -120,7 +120,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    flows_to_what_a_rack_has_blamed_report_nothing_of_the_path),
+		    flows_to_an_rnic_that_its_rack_blames_do_not_count_for_a_path),
 		cmocka_unit_test(a_name_that_only_begins_like_it_is_another),
 		cmocka_unit_test(a_port_that_flaps_does_not_silence_a_link),
 	};

@@ -48,7 +48,7 @@ many_that_become_durable_together_are_acknowledged_at_once(void **state)
 }
 
 static void
-what_comes_again_is_acknowledged_again_and_not_applied(void **state)
+a_repeated_message_is_acknowledged_and_not_applied(void **state)
 {
 	struct fixture *f = *state;
 
@@ -150,7 +150,7 @@ an_aggregator_reports_for_its_own_tors_only(void **state)
 }
 
 static void
-what_cannot_be_taken_now_waits_and_nothing_is_dropped(void **state)
+a_message_that_cannot_be_taken_waits_and_none_is_dropped(void **state)
 {
 	struct fixture *f = *state;
 
@@ -175,7 +175,7 @@ what_cannot_be_taken_now_waits_and_nothing_is_dropped(void **state)
 }
 
 static void
-what_makes_no_points_is_applied_and_passed_over(void **state)
+a_message_without_points_is_applied_and_acknowledged(void **state)
 {
 	struct fixture *f = *state;
 
@@ -219,7 +219,7 @@ a_new_life_of_an_aggregator_may_use_its_numbers_again(void **state)
 }
 
 static void
-many_lives_whose_words_are_not_safe_yet_leave_room(void **state)
+many_restarts_with_unsaved_messages_leave_room(void **state)
 {
 	struct fixture *f = *state;
 
@@ -248,7 +248,7 @@ send_ending(struct fixture *f, uint64_t seq, const char *tor, unsigned s)
 
 /* Sums must not count it twice; its numbers cannot tell. */
 static void
-what_a_new_life_sends_again_is_known_by_its_time(void **state)
+a_summary_repeated_after_a_restart_is_recognized_by_its_time(void **state)
 {
 	struct fixture *f = *state;
 
@@ -299,17 +299,17 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_message_is_acknowledged_when_it_is_durable_and_not_before),
 		TEST(many_that_become_durable_together_are_acknowledged_at_once),
-		TEST(what_comes_again_is_acknowledged_again_and_not_applied),
+		TEST(a_repeated_message_is_acknowledged_and_not_applied),
 		TEST(a_gap_is_counted_and_not_waited_for),
 		TEST(messages_of_an_older_incarnation_still_count),
 		TEST(after_a_restart_of_ours_everything_is_taken_anew),
 		TEST(an_aggregator_reports_for_its_own_tors_only),
-		TEST(what_cannot_be_taken_now_waits_and_nothing_is_dropped),
-		TEST(what_makes_no_points_is_applied_and_passed_over),
+		TEST(a_message_that_cannot_be_taken_waits_and_none_is_dropped),
+		TEST(a_message_without_points_is_applied_and_acknowledged),
 		TEST(an_incident_that_finds_no_room_comes_again),
 		TEST(a_new_life_of_an_aggregator_may_use_its_numbers_again),
-		TEST(many_lives_whose_words_are_not_safe_yet_leave_room),
-		TEST(what_a_new_life_sends_again_is_known_by_its_time),
+		TEST(many_restarts_with_unsaved_messages_leave_room),
+		TEST(a_summary_repeated_after_a_restart_is_recognized_by_its_time),
 	};
 
 	return cmocka_run_group_tests_name("intake", tests, NULL, NULL);

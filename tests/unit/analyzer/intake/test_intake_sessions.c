@@ -9,7 +9,7 @@
 #include "intake_fixture.h"
 
 static void
-who_pings_and_then_is_silent_is_dropped(void **state)
+a_session_that_stops_pinging_is_closed(void **state)
 {
 	struct fixture *f = *state;
 
@@ -25,7 +25,7 @@ who_pings_and_then_is_silent_is_dropped(void **state)
 }
 
 static void
-who_goes_to_another_analyzer_reports_so(void **state)
+an_aggregator_reports_that_it_moves_to_another_analyzer(void **state)
 {
 	const struct wire_tor_standing stays = { .tor = "t1" };
 	const struct wire_standing some = { .tors = &stays, .tor_count = 1 };
@@ -44,7 +44,7 @@ who_goes_to_another_analyzer_reports_so(void **state)
 }
 
 static void
-who_connects_anew_replaces_its_older_session(void **state)
+a_reconnecting_aggregator_replaces_its_older_session(void **state)
 {
 	struct fixture *f = *state;
 	struct aggregator again = { .name = "agg1", .region = "lab" };
@@ -98,7 +98,7 @@ a_unknown_peer_is_refused_with_a_reason(void **state)
 }
 
 static void
-nobody_is_listened_to_before_a_hello(void **state)
+messages_before_a_hello_are_refused(void **state)
 {
 	struct fixture *f = *state;
 
@@ -199,7 +199,7 @@ every_hello_reports_how_often_an_aggregator_sums_up(void **state)
 }
 
 static void
-who_does_not_report_how_often_sums_up_every_10_s(void **state)
+an_aggregator_without_an_interval_counts_with_10_s(void **state)
 {
 	struct fixture *f = *state;
 
@@ -224,14 +224,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_pings_and_then_is_silent_is_dropped),
-		TEST(who_goes_to_another_analyzer_reports_so),
+		TEST(a_session_that_stops_pinging_is_closed),
+		TEST(an_aggregator_reports_that_it_moves_to_another_analyzer),
 		TEST(every_hello_reports_how_often_an_aggregator_sums_up),
-		TEST(who_does_not_report_how_often_sums_up_every_10_s),
+		TEST(an_aggregator_without_an_interval_counts_with_10_s),
 		TEST(an_interval_beyond_an_hour_is_counted_and_not_accepted),
-		TEST(who_connects_anew_replaces_its_older_session),
+		TEST(a_reconnecting_aggregator_replaces_its_older_session),
 		TEST(a_unknown_peer_is_refused_with_a_reason),
-		TEST(nobody_is_listened_to_before_a_hello),
+		TEST(messages_before_a_hello_are_refused),
 		TEST(connections_are_bounded),
 		TEST(a_drill_goes_down_and_its_answer_comes_back),
 		TEST(a_controllers_certificate_that_ends_is_reported),

@@ -96,7 +96,7 @@ expect(const struct world *w, const char *part, const char *place)
 }
 
 static void
-what_arrives_as_it_was_sent_is_nothing(void **state)
+marks_that_arrive_as_sent_make_no_verdict(void **state)
 {
 	struct world *w = *state;
 
@@ -145,7 +145,7 @@ inside_one_rack_is_that_rack(void **state)
 }
 
 static void
-between_all_racks_is_what_stands_between_them_on_one_path_too(void **state)
+a_device_on_one_path_between_all_racks_is_reported_between_them(void **state)
 {
 	struct world *w = *state;
 
@@ -202,7 +202,7 @@ nothing_is_reported_before_all_pairs_have_reported(void **state)
 }
 
 static void
-it_ends_when_all_arrives_as_sent_and_not_when_nothing_arrives(void **state)
+a_verdict_ends_when_marks_arrive_as_sent_and_not_when_none_arrive(void **state)
 {
 	struct world *w = *state;
 	struct rm_verdict was;
@@ -228,15 +228,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_arrives_as_it_was_sent_is_nothing),
+		TEST(marks_that_arrive_as_sent_make_no_verdict),
 		TEST(all_that_leaves_a_rack_is_its_tors),
 		TEST(all_that_comes_into_a_rack_is_its_tors),
 		TEST(inside_one_rack_is_that_rack),
-		TEST(between_all_racks_is_what_stands_between_them_on_one_path_too),
+		TEST(a_device_on_one_path_between_all_racks_is_reported_between_them),
 		TEST(everything_is_everywhere),
 		TEST(one_direction_between_two_racks_is_that_pair),
 		TEST(nothing_is_reported_before_all_pairs_have_reported),
-		TEST(it_ends_when_all_arrives_as_sent_and_not_when_nothing_arrives),
+		TEST(a_verdict_ends_when_marks_arrive_as_sent_and_not_when_none_arrive),
 	};
 
 	return cmocka_run_group_tests_name("class_marks", tests, NULL, NULL);

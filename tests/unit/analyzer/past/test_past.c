@@ -159,7 +159,7 @@ ask(struct world *w, int kind_status, const char *answer)
 }
 
 static void
-who_does_not_know_of_its_build_is_asked_in_influxql(void **state)
+a_database_without_build_info_is_queried_in_influxql(void **state)
 {
 	struct world *w = *state;
 
@@ -170,7 +170,7 @@ who_does_not_know_of_its_build_is_asked_in_influxql(void **state)
 }
 
 static void
-who_reports_of_its_build_is_victoriametrics(void **state)
+a_database_with_build_info_is_victoriametrics(void **state)
 {
 	struct world *w = *state;
 
@@ -183,7 +183,7 @@ who_reports_of_its_build_is_victoriametrics(void **state)
 }
 
 static void
-who_reports_anything_else_is_asked_again_next_time(void **state)
+any_other_answer_leaves_the_kind_of_database_open(void **state)
 {
 	struct world *w = *state;
 
@@ -197,7 +197,7 @@ who_reports_anything_else_is_asked_again_next_time(void **state)
 }
 
 static void
-what_was_learnt_is_forgotten_when_a_read_fails(void **state)
+the_kind_of_database_is_forgotten_when_a_query_fails(void **state)
 {
 	struct world *w = *state;
 
@@ -233,7 +233,7 @@ become_viewer(struct world *w, const char *uri)
 }
 
 static void
-who_may_see_all_regions_is_reported_of_the_database(void **state)
+a_viewer_of_all_regions_sees_errors_of_the_database(void **state)
 {
 	struct world *w = *state;
 
@@ -246,7 +246,7 @@ who_may_see_all_regions_is_reported_of_the_database(void **state)
 }
 
 static void
-who_may_see_some_regions_is_reported_nothing_of_the_database(void **state)
+a_viewer_of_some_regions_sees_no_errors_of_the_database(void **state)
 {
 	static char file[] = "/nowhere/secret";
 	struct world *w = *state;
@@ -277,12 +277,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_does_not_know_of_its_build_is_asked_in_influxql),
-		TEST(who_reports_of_its_build_is_victoriametrics),
-		TEST(who_reports_anything_else_is_asked_again_next_time),
-		TEST(what_was_learnt_is_forgotten_when_a_read_fails),
-		TEST(who_may_see_all_regions_is_reported_of_the_database),
-		TEST(who_may_see_some_regions_is_reported_nothing_of_the_database),
+		TEST(a_database_without_build_info_is_queried_in_influxql),
+		TEST(a_database_with_build_info_is_victoriametrics),
+		TEST(any_other_answer_leaves_the_kind_of_database_open),
+		TEST(the_kind_of_database_is_forgotten_when_a_query_fails),
+		TEST(a_viewer_of_all_regions_sees_errors_of_the_database),
+		TEST(a_viewer_of_some_regions_sees_no_errors_of_the_database),
 	};
 
 	return cmocka_run_group_tests_name("past", tests, NULL, NULL);

@@ -156,7 +156,7 @@ more_rows_than_asked_for_are_reported(void **state)
 }
 
 static void
-rows_of_a_step_are_one_and_a_line_that_stands_twice_counts_once(void **state)
+rows_of_a_step_are_merged_and_a_repeated_line_counts_once(void **state)
 {
 	json_t *json;
 
@@ -284,7 +284,7 @@ rows_of_influxdb_are_those_of_files(void **state)
 }
 
 static void
-answers_that_are_none_are_refused_with_what_the_database_reported(void **state)
+malformed_answers_are_refused_with_the_databases_error(void **state)
 {
 	const char *const bad[] = { "", "[]", "{}", "{\"results\":[]}",
 		"{\"results\":[{\"series\":[{}]}]}", ANSWER("[1,2]"), ANSWER("7"),
@@ -516,12 +516,12 @@ main(void)
 		TEST(more_rows_than_asked_for_are_reported),
 		TEST(rows_of_a_step_are_one_for_each_name_of_a_tag),
 		TEST(names_of_a_tag_are_bounded),
-		TEST(rows_of_a_step_are_one_and_a_line_that_stands_twice_counts_once),
+		TEST(rows_of_a_step_are_merged_and_a_repeated_line_counts_once),
 		TEST(files_last_written_before_that_time_are_not_read),
 		TEST(files_that_rotate_while_they_are_read_are_all_read),
 		TEST(a_folder_without_files_holds_nothing),
 		TEST(rows_of_influxdb_are_those_of_files),
-		TEST(answers_that_are_none_are_refused_with_what_the_database_reported),
+		TEST(malformed_answers_are_refused_with_the_databases_error),
 		TEST(series_of_victoriametrics_become_rows_again),
 		TEST(a_number_that_finds_the_tags_is_not_shown),
 		TEST(all_series_together_are_bounded_unless_they_are_merged),

@@ -20,7 +20,7 @@ make(struct past_parameters given, struct past_question *ret, struct rm_error *e
 }
 
 static void
-without_times_it_is_the_last_hour(void **state)
+a_query_without_times_is_of_the_last_hour(void **state)
 {
 	struct past_question q;
 	struct rm_error error;
@@ -32,7 +32,7 @@ without_times_it_is_the_last_hour(void **state)
 }
 
 static void
-what_is_no_name_or_no_measurement_is_refused(void **state)
+invalid_names_and_unknown_measurements_are_refused(void **state)
 {
 	const struct past_parameters bad[] = {
 		{ .measurement = "rm_sla", .filter[PAST_REGION] = "a' OR 'a'='a" },
@@ -66,7 +66,7 @@ what_is_no_name_or_no_measurement_is_refused(void **state)
 }
 
 static void
-influxql_names_columns_and_quotes_what_it_was_given(void **state)
+influxql_names_columns_and_quotes_its_parameters(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES];
@@ -109,7 +109,7 @@ a_step_merges_counts_by_sums_and_times_by_the_largest(void **state)
 }
 
 static void
-a_step_merges_what_has_the_same_tag(void **state)
+a_step_merges_rows_with_the_same_tag(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES];
@@ -243,7 +243,7 @@ incidents_are_found_by_part_kind_and_id(void **state)
 
 /* What follows a name must not be taken for it, nor a '.' for any byte. */
 static void
-who_may_see_some_regions_is_shown_those(void **state)
+a_viewer_of_some_regions_gets_rows_of_those(void **state)
 {
 	struct past_question q;
 	char text[PAST_STATEMENT_BYTES], texts[2][PAST_STATEMENT_BYTES];
@@ -305,16 +305,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_times_it_is_the_last_hour),
-		cmocka_unit_test(what_is_no_name_or_no_measurement_is_refused),
-		cmocka_unit_test(influxql_names_columns_and_quotes_what_it_was_given),
+		cmocka_unit_test(a_query_without_times_is_of_the_last_hour),
+		cmocka_unit_test(invalid_names_and_unknown_measurements_are_refused),
+		cmocka_unit_test(influxql_names_columns_and_quotes_its_parameters),
 		cmocka_unit_test(a_step_merges_counts_by_sums_and_times_by_the_largest),
-		cmocka_unit_test(a_step_merges_what_has_the_same_tag),
+		cmocka_unit_test(a_step_merges_rows_with_the_same_tag),
 		cmocka_unit_test(series_are_selected_by_either_tor),
 		cmocka_unit_test(tags_alone_are_found_by_a_number_that_is_not_shown),
 		cmocka_unit_test(names_of_services_are_quoted),
 		cmocka_unit_test(incidents_are_found_by_part_kind_and_id),
-		cmocka_unit_test(who_may_see_some_regions_is_shown_those),
+		cmocka_unit_test(a_viewer_of_some_regions_gets_rows_of_those),
 		cmocka_unit_test(every_measurement_of_the_schema_makes_a_statement),
 	};
 

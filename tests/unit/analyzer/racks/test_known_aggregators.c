@@ -85,7 +85,7 @@ receive(struct fixture *f, const char *name, int64_t after_ns)
 }
 
 static void
-a_restart_forgets_nobody(void **state)
+a_restart_forgets_no_aggregator(void **state)
 {
 	struct fixture *f = *state;
 	const struct known_aggregator *aggregator;
@@ -107,7 +107,7 @@ a_restart_forgets_nobody(void **state)
 }
 
 static void
-who_was_taken_away_is_forgotten_in_a_day(void **state)
+a_removed_aggregator_is_forgotten_after_a_day(void **state)
 {
 	struct fixture *f = *state;
 
@@ -151,8 +151,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_restart_forgets_nobody),
-		TEST(who_was_taken_away_is_forgotten_in_a_day),
+		TEST(a_restart_forgets_no_aggregator),
+		TEST(a_removed_aggregator_is_forgotten_after_a_day),
 		TEST(entries_without_sense_are_left_out),
 	};
 

@@ -180,7 +180,7 @@ minute_and_hour_forget_in_their_turn(void **state)
 
 /* An aggregator could not reach us for a while, and tells of it afterwards. */
 static void
-what_was_kept_for_a_while_counts_where_it_belongs(void **state)
+a_late_row_counts_in_the_minute_of_its_time(void **state)
 {
 	struct world *w = *state;
 	struct seen seen;
@@ -217,7 +217,7 @@ rows_without_sense_are_refused_and_counted(void **state)
 }
 
 static void
-what_is_lost_has_no_round_trip_of_before(void **state)
+lost_probes_do_not_show_an_older_round_trip_time(void **state)
 {
 	struct world *w = *state;
 	struct seen seen;
@@ -238,10 +238,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(rows_of_one_pair_add_up),
-		TEST(what_is_lost_has_no_round_trip_of_before),
+		TEST(lost_probes_do_not_show_an_older_round_trip_time),
 		TEST(a_region_is_looked_at_alone),
 		TEST(minute_and_hour_forget_in_their_turn),
-		TEST(what_was_kept_for_a_while_counts_where_it_belongs),
+		TEST(a_late_row_counts_in_the_minute_of_its_time),
 		TEST(rows_without_sense_are_refused_and_counted),
 	};
 

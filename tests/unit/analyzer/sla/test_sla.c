@@ -147,7 +147,7 @@ a_minute_is_a_sum_and_is_reported_once(void **state)
 }
 
 static void
-a_minute_reports_what_each_rack_did(void **state)
+a_minute_has_the_figures_of_each_rack(void **state)
 {
 	struct sla *sla = new_sla();
 
@@ -203,7 +203,7 @@ a_minute_without_results_is_unknown(void **state)
 }
 
 static void
-what_comes_after_its_minute_was_reported_changes_nothing(void **state)
+rows_that_come_after_their_minute_was_closed_change_nothing(void **state)
 {
 	struct sla *sla = new_sla();
 
@@ -389,7 +389,7 @@ services_in_many_racks_leave_the_racks_their_place(void **state)
 }
 
 static void
-of_too_many_services_the_longest_silent_one_goes(void **state)
+with_too_many_services_the_longest_silent_one_is_removed(void **state)
 {
 	struct sla *sla = new_sla();
 	json_t *json;
@@ -529,17 +529,18 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_grow_by_closed_minutes),
 		cmocka_unit_test(a_minute_is_a_sum_and_is_reported_once),
-		cmocka_unit_test(a_minute_reports_what_each_rack_did),
+		cmocka_unit_test(a_minute_has_the_figures_of_each_rack),
 		cmocka_unit_test(inside_and_between_racks_are_apart),
 		cmocka_unit_test(a_minute_without_results_is_unknown),
 		cmocka_unit_test(
-		    what_comes_after_its_minute_was_reported_changes_nothing),
+		    rows_that_come_after_their_minute_was_closed_change_nothing),
 		cmocka_unit_test(hour_and_day_are_sums_of_minutes),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),
 		cmocka_unit_test(
 		    a_service_has_figures_of_the_minutes_in_which_it_was_probed),
 		cmocka_unit_test(services_come_and_go_and_are_bounded),
-		cmocka_unit_test(of_too_many_services_the_longest_silent_one_goes),
+		cmocka_unit_test(
+		    with_too_many_services_the_longest_silent_one_is_removed),
 		cmocka_unit_test(an_hour_of_every_service_takes_little_memory),
 		cmocka_unit_test(services_in_many_racks_leave_the_racks_their_place),
 	};

@@ -288,7 +288,7 @@ an_rnic_that_is_missing_fails(void **state)
 }
 
 static void
-without_a_controller_somebody_has_to_report_how_many(void **state)
+without_a_controller_the_number_of_rnics_must_be_given(void **state)
 {
 	struct rack rack = healthy;
 
@@ -323,7 +323,7 @@ loss_above_the_mark_fails(void **state)
 
 /* h2 is dead: the others lose what they send it, and are not at fault. */
 static void
-who_loses_with_one_alone_is_not_at_fault(void **state)
+an_rnic_that_loses_with_one_peer_only_is_not_at_fault(void **state)
 {
 	struct rack rack = healthy;
 	struct acceptance *acceptance;
@@ -340,7 +340,7 @@ who_loses_with_one_alone_is_not_at_fault(void **state)
 }
 
 static void
-what_stands_out_of_the_rack_is_slow(void **state)
+an_rnic_that_is_slower_than_its_rack_is_slow(void **state)
 {
 	struct rack rack = healthy;
 
@@ -351,7 +351,7 @@ what_stands_out_of_the_rack_is_slow(void **state)
 }
 
 static void
-the_aggregators_word_counts(void **state)
+the_aggregators_judgement_counts(void **state)
 {
 	struct rack rack = healthy;
 
@@ -451,12 +451,13 @@ main(void)
 		cmocka_unit_test(a_healthy_rack_passes),
 		cmocka_unit_test(silence_is_no_health),
 		cmocka_unit_test(an_rnic_that_is_missing_fails),
-		cmocka_unit_test(without_a_controller_somebody_has_to_report_how_many),
+		cmocka_unit_test(
+		    without_a_controller_the_number_of_rnics_must_be_given),
 		cmocka_unit_test(an_rnic_probes_and_is_probed),
 		cmocka_unit_test(loss_above_the_mark_fails),
-		cmocka_unit_test(who_loses_with_one_alone_is_not_at_fault),
-		cmocka_unit_test(what_stands_out_of_the_rack_is_slow),
-		cmocka_unit_test(the_aggregators_word_counts),
+		cmocka_unit_test(an_rnic_that_loses_with_one_peer_only_is_not_at_fault),
+		cmocka_unit_test(an_rnic_that_is_slower_than_its_rack_is_slow),
+		cmocka_unit_test(the_aggregators_judgement_counts),
 		cmocka_unit_test(every_uplink_is_crossed_by_a_path),
 		cmocka_unit_test(a_result_is_counted_once),
 		cmocka_unit_test(answers_of_any_kind_do_no_harm),

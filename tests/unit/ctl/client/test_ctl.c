@@ -426,7 +426,7 @@ refusals_and_other_daemons_are_no_answer(void **state)
 }
 
 static void
-numbers_are_checked_before_anybody_is_asked(void **state)
+numbers_are_checked_before_a_request_is_sent(void **state)
 {
 	const char *const empty[] = { "h1/r0", "--seconds", "" };
 	const char *const word[] = { "h1/r0", "--limit", "1x" };
@@ -442,7 +442,7 @@ numbers_are_checked_before_anybody_is_asked(void **state)
 
 /* Losses are for incidents to judge. Places beyond the axes are nobody's. */
 static void
-a_mesh_is_bad_news_only_when_nobody_was_probed(void **state)
+a_mesh_is_bad_news_only_without_probes(void **state)
 {
 	static const char *const words[][2] = { { "t1" }, { "t1", "--rtt" },
 		{ "t1", "--hour" } };
@@ -475,7 +475,7 @@ a_mesh_is_bad_news_only_when_nobody_was_probed(void **state)
 
 /* A list that is not cut by the analyzer is of an older one. */
 static void
-pairs_of_racks_are_bad_news_only_when_nobody_was_probed(void **state)
+pairs_of_racks_are_bad_news_only_without_probes(void **state)
 {
 	static const char *const top[] = { "--region", "lab", "--top", "5" };
 	static const char *const bad[][2] = { { "--top", "0" }, { "--top", "1001" },
@@ -552,7 +552,7 @@ an_incident_is_explained_and_bad_news_while_it_is_open(void **state)
 }
 
 static void
-a_region_that_nobody_leads_is_bad_news(void **state)
+a_region_without_a_leader_is_bad_news(void **state)
 {
 	assert_int_equal(run(ctl_leader, 0, NULL, "200 OK",
 			     "{\"leader\": \"c1\", \"leading\": true}"),
@@ -615,14 +615,13 @@ main(void)
 		cmocka_unit_test(words_of_the_command_line_are_filters),
 		cmocka_unit_test(mixed_versions_are_bad_news),
 		cmocka_unit_test(refusals_and_other_daemons_are_no_answer),
-		cmocka_unit_test(numbers_are_checked_before_anybody_is_asked),
+		cmocka_unit_test(numbers_are_checked_before_a_request_is_sent),
 		cmocka_unit_test(a_region_is_well_only_when_every_rack_is_known_to_be),
-		cmocka_unit_test(a_mesh_is_bad_news_only_when_nobody_was_probed),
-		cmocka_unit_test(
-		    pairs_of_racks_are_bad_news_only_when_nobody_was_probed),
+		cmocka_unit_test(a_mesh_is_bad_news_only_without_probes),
+		cmocka_unit_test(pairs_of_racks_are_bad_news_only_without_probes),
 		cmocka_unit_test(
 		    an_incident_is_explained_and_bad_news_while_it_is_open),
-		cmocka_unit_test(a_region_that_nobody_leads_is_bad_news),
+		cmocka_unit_test(a_region_without_a_leader_is_bad_news),
 		cmocka_unit_test(a_brake_that_makes_no_sense_is_never_sent),
 	};
 

@@ -130,7 +130,7 @@ word(const json_t *json, size_t i, const char *key)
 }
 
 static void
-of_the_time_before_only_what_was_still_open_is_reported(void **state)
+incidents_of_before_are_shown_only_if_they_were_still_open(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -168,7 +168,7 @@ take_without_id(
 }
 
 static void
-without_ids_openings_are_distinguished_by_part_and_time(void **state)
+openings_without_ids_are_distinguished_by_part_and_time(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -185,7 +185,7 @@ without_ids_openings_are_distinguished_by_part_and_time(void **state)
 }
 
 static void
-of_too_many_incidents_the_oldest_are_left_out(void **state)
+with_too_many_incidents_the_oldest_are_left_out(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -318,7 +318,7 @@ other_openings_of_a_part_are_counted_once_each(void **state)
 }
 
 static void
-of_what_nothing_is_known_is_bad_news(void **state)
+a_subject_without_history_is_bad_news(void **state)
 {
 	const struct history_subject tor = { .text = "t1", .tor = "t1" };
 	struct history_rows *rows = history_rows_new(&tor, &hour);
@@ -329,7 +329,7 @@ of_what_nothing_is_known_is_bad_news(void **state)
 }
 
 static void
-what_is_no_answer_is_refused(void **state)
+malformed_answers_are_refused(void **state)
 {
 	static const char *const bad[] = { "[]", "{}", "{\"columns\":[]}",
 		"{\"columns\":[\"time\"],\"rows\":[[7]]}",
@@ -478,17 +478,17 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
 		cmocka_unit_test(
-		    of_the_time_before_only_what_was_still_open_is_reported),
+		    incidents_of_before_are_shown_only_if_they_were_still_open),
 		cmocka_unit_test(
-		    without_ids_openings_are_distinguished_by_part_and_time),
-		cmocka_unit_test(of_too_many_incidents_the_oldest_are_left_out),
+		    openings_without_ids_are_distinguished_by_part_and_time),
+		cmocka_unit_test(with_too_many_incidents_the_oldest_are_left_out),
+		cmocka_unit_test(a_subject_without_history_is_bad_news),
+		cmocka_unit_test(malformed_answers_are_refused),
 		cmocka_unit_test(of_a_whole_region_all_incidents_are_reported),
 		cmocka_unit_test(what_was_opened_days_before_is_known_by_its_end),
 		cmocka_unit_test(
 		    what_was_written_of_an_incident_is_read_as_it_was_last),
 		cmocka_unit_test(other_openings_of_a_part_are_counted_once_each),
-		cmocka_unit_test(of_what_nothing_is_known_is_bad_news),
-		cmocka_unit_test(what_is_no_answer_is_refused),
 		cmocka_unit_test(rows_that_are_no_steps_are_refused),
 		cmocka_unit_test(incidents_that_come_again_are_reported_once),
 		cmocka_unit_test(four_hundred_days_are_no_more_than_that),

@@ -364,7 +364,7 @@ every_peer_of_every_config_is_tried(void **state)
 /* ---- clock ---- */
 
 static void
-a_clock_that_nobody_sets_is_a_warning(void **state)
+an_unsynchronized_clock_is_a_warning(void **state)
 {
 	struct world *world = *state;
 
@@ -437,7 +437,7 @@ rnics_of_one_host_have_one_mtu(void **state)
 }
 
 static void
-stamps_are_the_agents_word_or_the_drivers(void **state)
+time_stamps_are_those_that_the_agent_or_the_driver_reports(void **state)
 {
 	struct world *world = *state;
 
@@ -514,7 +514,7 @@ rnics_in_one_subnet_want_arp_to_be_strict(void **state)
 /* ---- tracing ---- */
 
 static void
-tracing_reports_what_it_lacks(void **state)
+tracing_reports_missing_requirements(void **state)
 {
 	struct world *world = *state;
 
@@ -545,7 +545,7 @@ tracing_reports_what_it_lacks(void **state)
 }
 
 static void
-tracing_is_first_of_all_the_agents_word(void **state)
+the_agents_report_on_tracing_counts_first(void **state)
 {
 	struct world *world = *state;
 
@@ -691,7 +691,7 @@ a_host_without_an_agent_is_not_asked_for_rnics(void **state)
 }
 
 static void
-what_is_too_much_is_counted(void **state)
+findings_beyond_the_limit_are_counted(void **state)
 {
 	struct world *world = *state;
 
@@ -741,20 +741,20 @@ main(void)
 		TEST(a_certificate_is_reported_of_before_it_ends),
 		TEST(a_unit_is_active_enabled_and_was_not_restarted),
 		TEST(every_peer_of_every_config_is_tried),
-		TEST(a_clock_that_nobody_sets_is_a_warning),
+		TEST(an_unsynchronized_clock_is_a_warning),
 		TEST(a_port_is_active_or_wrong),
 		TEST(an_rnic_wants_a_roce_v2_gid_with_an_address),
 		TEST(rnics_of_one_host_have_one_mtu),
-		TEST(stamps_are_the_agents_word_or_the_drivers),
+		TEST(time_stamps_are_those_that_the_agent_or_the_driver_reports),
 		TEST(an_agent_with_rdma_may_lock_memory),
 		TEST(rnics_in_one_subnet_want_arp_to_be_strict),
-		TEST(tracing_reports_what_it_lacks),
-		TEST(tracing_is_first_of_all_the_agents_word),
+		TEST(tracing_reports_missing_requirements),
+		TEST(the_agents_report_on_tracing_counts_first),
 		TEST(a_kubelet_that_is_asked_is_reported_of),
 		TEST(a_cable_ends_where_the_config_reports),
 		TEST(the_agent_reports_of_rnics_and_aggregators),
 		TEST(a_host_without_an_agent_is_not_asked_for_rnics),
-		TEST(what_is_too_much_is_counted),
+		TEST(findings_beyond_the_limit_are_counted),
 		TEST(the_report_reads_like_this),
 	};
 

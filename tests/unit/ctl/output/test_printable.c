@@ -93,7 +93,7 @@ printed(const char *incident)
 }
 
 static void
-what_nobody_measured_is_left_out_of_a_sample(void **state)
+values_that_were_not_measured_are_left_out_of_a_sample(void **state)
 {
 	char *text = printed(
 	    "{\"state\": \"open\", \"evidence\": {\"samples\": [{\"from\": "
@@ -117,7 +117,8 @@ main(void)
 		cmocka_unit_test(control_characters_become_question_marks),
 		cmocka_unit_test(every_string_of_an_answer_is_made_fit),
 		cmocka_unit_test(every_key_of_an_answer_is_made_fit),
-		cmocka_unit_test(what_nobody_measured_is_left_out_of_a_sample),
+		cmocka_unit_test(
+		    values_that_were_not_measured_are_left_out_of_a_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ check_wish(struct world *w, const struct pki_wish *wish)
 #define GOOD "rackmesh://r1/aggregator/agg1/tor1,tor2,tor3"
 
 static void
-a_good_certificate_is_not_worth_a_word(void **state)
+a_good_certificate_makes_no_finding(void **state)
 {
 	struct world *w = *state;
 
@@ -125,7 +125,7 @@ a_good_certificate_is_not_worth_a_word(void **state)
 }
 
 static void
-what_keeps_a_daemon_from_starting_is_an_error(void **state)
+a_problem_that_prevents_the_start_is_an_error(void **state)
 {
 	struct world *w = *state;
 	struct rm_tls_files files;
@@ -149,7 +149,7 @@ what_keeps_a_daemon_from_starting_is_an_error(void **state)
 }
 
 static void
-a_certificate_of_somebody_else_is_an_error_that_names_both(void **state)
+a_certificate_of_another_identity_is_an_error_that_names_both(void **state)
 {
 	struct world *w = *state;
 	struct rm_identity_claim nameless = { .role = RM_ROLE_ANALYZER };
@@ -276,7 +276,7 @@ serve_people(struct world *w, const struct pki_wish *wish, const char *tokens)
 }
 
 static void
-what_people_would_stumble_over_is_reported(void **state)
+problems_that_do_not_prevent_the_start_are_warnings(void **state)
 {
 	struct world *w = *state;
 	const char *tokens = pki_path(w->pki, "viewers", ".tokens");
@@ -338,7 +338,7 @@ certificates_for_others_servers_are_read(void **state)
 /* As root a key of another user's is refused, and every folder is writable: neither is
  * what the daemon will meet. Last: there is no way back. */
 static void
-as_another_user_the_kernel_decides_for_that_one(void **state)
+access_is_checked_with_the_rights_of_the_given_user(void **state)
 {
 	struct world *w = *state;
 	struct rm_tls_files files;
@@ -373,19 +373,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_good_certificate_is_not_worth_a_word),
-		TEST(what_keeps_a_daemon_from_starting_is_an_error),
-		TEST(a_certificate_of_somebody_else_is_an_error_that_names_both),
+		TEST(a_good_certificate_makes_no_finding),
+		TEST(a_problem_that_prevents_the_start_is_an_error),
+		TEST(a_certificate_of_another_identity_is_an_error_that_names_both),
 		TEST(a_certificate_that_ends_soon_is_a_warning),
 		TEST(plaintext_is_a_warning),
-		TEST(what_people_would_stumble_over_is_reported),
+		TEST(problems_that_do_not_prevent_the_start_are_warnings),
 		TEST(a_folder_is_writable_or_can_be_made),
 		TEST(an_address_to_listen_on_is_one_of_this_host),
 		TEST(http_is_served_where_it_can_be),
 		TEST(a_peer_is_one_host),
 		TEST(a_name_of_a_peer_is_looked_up),
 		TEST(certificates_for_others_servers_are_read),
-		TEST(as_another_user_the_kernel_decides_for_that_one),
+		TEST(access_is_checked_with_the_rights_of_the_given_user),
 	};
 
 	return cmocka_run_group_tests_name("check", tests, NULL, NULL);

@@ -103,7 +103,7 @@ peer(const struct sample *config, size_t i)
 }
 
 static void
-what_is_not_given_has_its_default(void **state)
+options_that_are_not_given_have_their_defaults(void **state)
 {
 	struct sample config;
 
@@ -171,7 +171,7 @@ an_unknown_option_names_its_neighbour(void **state)
 }
 
 static void
-values_out_of_range_report_what_was_expected(void **state)
+errors_of_values_out_of_range_name_the_range(void **state)
 {
 	refused("probe:\n  interval_ms: 9\n",
 	    "a.yaml:2:16: probe.interval_ms: expected a whole number between 10 and "
@@ -235,7 +235,7 @@ a_missing_required_option_is_named_with_its_file(void **state)
 }
 
 static void
-a_word_may_stand_for_a_table_of_one_item(void **state)
+a_name_may_replace_a_table_of_one_item(void **state)
 {
 	static const struct rm_enum_name words[] = { { "auto", 1 }, { 0 } };
 	static const struct rm_option worded[] = {
@@ -319,7 +319,7 @@ a_secret_is_never_printed(void **state)
 }
 
 static void
-a_reload_may_change_only_what_is_marked(void **state)
+a_reload_only_changes_options_marked_for_it(void **state)
 {
 	struct sample old, fresh;
 	struct rm_error error = { 0 };
@@ -356,7 +356,7 @@ keep_line(enum rm_log_level level, const char *line, void *arg)
 }
 
 static void
-a_reload_takes_what_it_may_and_names_all_the_rest(void **state)
+a_reload_names_all_options_that_it_may_not_change(void **state)
 {
 	struct rm_reload reload = { 0 };
 	struct sample config, fresh;
@@ -527,7 +527,7 @@ refuses_at(const char *place, const char *where)
 }
 
 static void
-what_is_refused_later_is_found_in_the_file_again(void **state)
+a_value_refused_after_parsing_is_found_in_the_file(void **state)
 {
 	struct rm_error error = { 0 };
 
@@ -544,19 +544,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_refused_later_is_found_in_the_file_again),
-		cmocka_unit_test(what_is_not_given_has_its_default),
+		cmocka_unit_test(a_value_refused_after_parsing_is_found_in_the_file),
+		cmocka_unit_test(options_that_are_not_given_have_their_defaults),
 		cmocka_unit_test(all_kinds_are_read),
 		cmocka_unit_test(an_unknown_option_names_its_neighbour),
-		cmocka_unit_test(values_out_of_range_report_what_was_expected),
+		cmocka_unit_test(errors_of_values_out_of_range_name_the_range),
 		cmocka_unit_test(a_wrong_shape_reports_which_is_right),
 		cmocka_unit_test(a_missing_required_option_is_named_with_its_file),
-		cmocka_unit_test(a_word_may_stand_for_a_table_of_one_item),
+		cmocka_unit_test(a_name_may_replace_a_table_of_one_item),
 		cmocka_unit_test(a_required_table_needs_an_item),
 		cmocka_unit_test(a_bad_built_in_default_is_an_error),
 		cmocka_unit_test(a_secret_is_never_printed),
-		cmocka_unit_test(a_reload_may_change_only_what_is_marked),
-		cmocka_unit_test(a_reload_takes_what_it_may_and_names_all_the_rest),
+		cmocka_unit_test(a_reload_only_changes_options_marked_for_it),
+		cmocka_unit_test(a_reload_names_all_options_that_it_may_not_change),
 		cmocka_unit_test(more_names_than_fit_are_cut),
 		cmocka_unit_test(help_lists_every_option_from_the_table),
 		cmocka_unit_test(the_command_line_is_read),

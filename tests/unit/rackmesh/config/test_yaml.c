@@ -141,7 +141,7 @@ a_file_beyond_the_bound_is_refused_unread(void **state)
 }
 
 static void
-a_key_must_be_a_word(void **state)
+a_key_must_be_a_scalar(void **state)
 {
 	refused("? [a, b]\n: 1\n",
 	    "t.yaml:1:3: a list or map stands where a key belongs; write a plain word");
@@ -155,7 +155,7 @@ a_zero_byte_cannot_hide_the_rest_of_a_text(void **state)
 }
 
 static void
-syntax_errors_name_the_place_and_what_to_do(void **state)
+syntax_errors_name_the_place_and_the_remedy(void **state)
 {
 	refused("a:\n\tb: 1\n",
 	    "t.yaml:2:1: found character that cannot start any token; indent with "
@@ -246,9 +246,9 @@ main(void)
 		cmocka_unit_test(a_second_document_is_refused),
 		cmocka_unit_test(nesting_is_bounded),
 		cmocka_unit_test(a_file_beyond_the_bound_is_refused_unread),
-		cmocka_unit_test(a_key_must_be_a_word),
+		cmocka_unit_test(a_key_must_be_a_scalar),
 		cmocka_unit_test(a_zero_byte_cannot_hide_the_rest_of_a_text),
-		cmocka_unit_test(syntax_errors_name_the_place_and_what_to_do),
+		cmocka_unit_test(syntax_errors_name_the_place_and_the_remedy),
 		cmocka_unit_test(numbers_are_decimal_whole_and_in_range),
 		cmocka_unit_test(scalars_are_read_or_their_place_is_named),
 		cmocka_unit_test(a_file_is_loaded_and_a_missing_one_named),

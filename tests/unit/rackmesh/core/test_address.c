@@ -43,7 +43,7 @@ addresses_survive_parsing_and_formatting(void **state)
 }
 
 static void
-what_is_no_address_is_refused(void **state)
+malformed_addresses_are_refused(void **state)
 {
 	const char *const bad[] = {
 		"",
@@ -134,7 +134,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_survive_parsing_and_formatting),
-		cmocka_unit_test(what_is_no_address_is_refused),
+		cmocka_unit_test(malformed_addresses_are_refused),
 		cmocka_unit_test(the_longest_unix_path_fits),
 		cmocka_unit_test(every_part_of_an_address_counts),
 		cmocka_unit_test(an_unnamed_unix_peer_can_be_written),

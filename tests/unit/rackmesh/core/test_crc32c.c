@@ -32,7 +32,7 @@ the_vectors_of_rfc_3720_come_out(void **state)
 }
 
 static void
-it_goes_on_where_it_stopped(void **state)
+a_checksum_can_be_computed_in_pieces(void **state)
 {
 	uint8_t bytes[61];
 	uint32_t whole;
@@ -51,7 +51,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_vectors_of_rfc_3720_come_out),
-		cmocka_unit_test(it_goes_on_where_it_stopped),
+		cmocka_unit_test(a_checksum_can_be_computed_in_pieces),
 	};
 
 	return cmocka_run_group_tests_name("crc32c", tests, NULL, NULL);

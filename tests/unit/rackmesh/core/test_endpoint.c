@@ -43,7 +43,7 @@ names_and_numeric_addresses_are_distinguished(void **state)
 }
 
 static void
-what_is_neither_is_refused(void **state)
+text_that_is_neither_name_nor_address_is_refused(void **state)
 {
 	static const char *const bad[] = { "", ":7471", "agg1", "agg1:", "agg1:0",
 		"agg1:65536", "agg1:7471 ", "agg1:+1", "agg 1:7471", "agg1:7471:7471",
@@ -82,7 +82,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_numeric_addresses_are_distinguished),
-		cmocka_unit_test(what_is_neither_is_refused),
+		cmocka_unit_test(text_that_is_neither_name_nor_address_is_refused),
 		cmocka_unit_test(the_case_of_a_name_does_not_count_and_all_else_does),
 	};
 

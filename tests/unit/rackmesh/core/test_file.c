@@ -41,7 +41,7 @@ names_in_folder(void)
 }
 
 static void
-what_was_written_is_read_back(void **state)
+a_written_file_is_read_back(void **state)
 {
 	static uint8_t big[100000];
 	const char *path = in_folder("state");
@@ -126,7 +126,7 @@ a_failed_replacement_leaves_the_old_and_no_litter(void **state)
 }
 
 static void
-a_temporary_file_left_by_a_crash_is_in_nobodys_path(void **state)
+a_temporary_file_left_by_a_crash_is_no_obstacle(void **state)
 {
 	const char *path;
 	uint8_t *data;
@@ -146,7 +146,7 @@ a_temporary_file_left_by_a_crash_is_in_nobodys_path(void **state)
 }
 
 static void
-a_secret_is_nobody_elses_whatever_a_crash_has_left(void **state)
+a_secret_has_mode_0600_after_any_crash(void **state)
 {
 	char left[256];
 	const char *path;
@@ -169,13 +169,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_written_is_read_back),
+		cmocka_unit_test(a_written_file_is_read_back),
 		cmocka_unit_test(an_empty_file_is_a_file),
 		cmocka_unit_test(a_file_past_its_bound_is_refused),
 		cmocka_unit_test(a_file_that_hides_its_size_is_read_whole),
 		cmocka_unit_test(a_failed_replacement_leaves_the_old_and_no_litter),
-		cmocka_unit_test(a_temporary_file_left_by_a_crash_is_in_nobodys_path),
-		cmocka_unit_test(a_secret_is_nobody_elses_whatever_a_crash_has_left),
+		cmocka_unit_test(a_temporary_file_left_by_a_crash_is_no_obstacle),
+		cmocka_unit_test(a_secret_has_mode_0600_after_any_crash),
 	};
 
 	int failed;

@@ -41,7 +41,7 @@ note_where(void *arg)
 }
 
 static void
-what_is_no_network_namespace_is_refused(void **state)
+a_file_that_is_no_network_namespace_is_refused(void **state)
 {
 	int fd = -5;
 
@@ -105,7 +105,7 @@ a_call_runs_in_the_other_namespace_and_comes_back(void **state)
 }
 
 static void
-a_descriptor_that_is_no_namespace_moves_nobody(void **state)
+a_descriptor_that_is_no_namespace_does_not_move_the_thread(void **state)
 {
 	struct call call = { 0 };
 	ino_t before = here();
@@ -122,10 +122,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_no_network_namespace_is_refused),
+		cmocka_unit_test(a_file_that_is_no_network_namespace_is_refused),
 		cmocka_unit_test(ones_own_namespace_needs_no_privilege),
 		cmocka_unit_test(a_call_runs_in_the_other_namespace_and_comes_back),
-		cmocka_unit_test(a_descriptor_that_is_no_namespace_moves_nobody),
+		cmocka_unit_test(
+		    a_descriptor_that_is_no_namespace_does_not_move_the_thread),
 	};
 
 	return cmocka_run_group_tests_name("netns", tests, NULL, NULL);

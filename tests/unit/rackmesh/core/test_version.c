@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void
-what_packages_are_called_is_taken(void **state)
+versions_of_packages_are_accepted(void **state)
 {
 	char out[RM_VERSION_BYTES];
 
@@ -20,7 +20,7 @@ what_packages_are_called_is_taken(void **state)
 }
 
 static void
-what_is_no_version_is_unknown(void **state)
+malformed_versions_are_unknown(void **state)
 {
 	static const char *const bad[] = { "", " ", "1.0 ", "1.0\n", "\x1b[31m", "1/2",
 		"0123456789012345678901234567890123456789012345678" };
@@ -41,8 +41,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_packages_are_called_is_taken),
-		cmocka_unit_test(what_is_no_version_is_unknown),
+		cmocka_unit_test(versions_of_packages_are_accepted),
+		cmocka_unit_test(malformed_versions_are_unknown),
 	};
 
 	return cmocka_run_group_tests_name("version", tests, NULL, NULL);

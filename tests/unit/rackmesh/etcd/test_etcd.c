@@ -116,7 +116,7 @@ a_key_is_read_and_written_once(void **state)
 }
 
 static void
-a_range_has_only_what_begins_with_its_prefix(void **state)
+a_range_only_has_keys_with_its_prefix(void **state)
 {
 	struct fixture *f = *state;
 
@@ -377,7 +377,7 @@ watch(struct fixture *f, int64_t from, int64_t silence_ns)
 }
 
 static void
-a_watch_brings_the_past_and_what_comes(void **state)
+a_watch_reports_past_and_future_events(void **state)
 {
 	struct fixture *f = *state;
 
@@ -423,7 +423,7 @@ a_watch_logs_in_and_notices_when_it_no_longer_may(void **state)
 }
 
 static void
-the_last_words_of_a_member_need_no_line_end(void **state)
+the_last_line_of_a_member_needs_no_line_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -475,7 +475,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_key_is_read_and_written_once),
-		TEST(a_range_has_only_what_begins_with_its_prefix),
+		TEST(a_range_only_has_keys_with_its_prefix),
 		TEST(a_long_range_comes_page_by_page),
 		TEST(leases_keep_all_their_digits_and_die),
 		TEST_LOGIN(a_token_is_fetched_once_and_again_when_refused),
@@ -487,10 +487,10 @@ main(void)
 		TEST_LOGIN(only_so_many_calls_wait),
 		TEST(forgotten_calls_report_nothing),
 		TEST(bad_endpoints_are_refused),
-		TEST(a_watch_brings_the_past_and_what_comes),
+		TEST(a_watch_reports_past_and_future_events),
 		TEST(a_watch_in_a_store_that_has_gone_back_ends),
 		TEST_LOGIN(a_watch_logs_in_and_notices_when_it_no_longer_may),
-		TEST(the_last_words_of_a_member_need_no_line_end),
+		TEST(the_last_line_of_a_member_needs_no_line_end),
 		TEST(a_stream_that_never_comes_is_given_up),
 		TEST(a_watch_may_be_freed_while_it_reports),
 	};

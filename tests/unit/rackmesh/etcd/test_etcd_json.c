@@ -41,7 +41,7 @@ base64_is_read_as_it_was_written(void **state)
 }
 
 static void
-what_is_not_base64_is_refused(void **state)
+malformed_base64_is_refused(void **state)
 {
 	static const char *const bad[] = { "a", "ab", "abc", "====", "a===", "=abc",
 		"ab=c", "ab c", "ab\nc", "abc=abcd", "ab-_", "YWJj    ", "    YWJj",
@@ -108,7 +108,7 @@ a_transaction_is_written(void **state)
 }
 
 static void
-what_etcd_would_refuse_is_not_sent(void **state)
+requests_that_etcd_would_refuse_are_not_sent(void **state)
 {
 	static struct rm_etcd_op ops[RM_ETCD_MAX_OPS + 1];
 	char *big = calloc(1, RM_ETCD_MAX_VALUE_BYTES + 2), *got;
@@ -137,7 +137,7 @@ parse(long status, const char *text, struct rm_etcd_reply *reply)
 }
 
 static void
-what_is_left_out_is_zero(void **state)
+absent_fields_are_zero(void **state)
 {
 	struct rm_etcd_reply reply;
 
@@ -264,7 +264,7 @@ errors_are_distinguished(void **state)
 }
 
 static void
-errors_without_words_of_etcd_are_reported_by_their_status(void **state)
+errors_without_a_text_of_etcd_are_reported_by_their_status(void **state)
 {
 	struct rm_etcd_reply reply;
 
@@ -395,16 +395,16 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(base64_is_read_as_it_was_written),
-		cmocka_unit_test(what_is_not_base64_is_refused),
+		cmocka_unit_test(malformed_base64_is_refused),
 		cmocka_unit_test(a_prefix_ends_where_its_last_byte_is_raised),
 		cmocka_unit_test(a_transaction_is_written),
-		cmocka_unit_test(what_etcd_would_refuse_is_not_sent),
-		cmocka_unit_test(what_is_left_out_is_zero),
+		cmocka_unit_test(requests_that_etcd_would_refuse_are_not_sent),
+		cmocka_unit_test(absent_fields_are_zero),
 		cmocka_unit_test(values_may_hold_any_byte_and_keys_no_zero),
 		cmocka_unit_test(an_answer_that_makes_no_sense_is_refused),
 		cmocka_unit_test(errors_are_distinguished),
 		cmocka_unit_test(
-		    errors_without_words_of_etcd_are_reported_by_their_status),
+		    errors_without_a_text_of_etcd_are_reported_by_their_status),
 		cmocka_unit_test(lines_of_a_watch_are_read),
 		cmocka_unit_test(ends_of_a_watch_are_distinguished),
 		cmocka_unit_test(lines_are_cut_wherever_the_pieces_end),

@@ -87,7 +87,7 @@ teardown(void **state)
 }
 
 static void
-of_two_candidates_one_leads(void **state)
+one_of_two_candidates_leads(void **state)
 {
 	struct fixture *f = *state;
 
@@ -156,7 +156,7 @@ the_fence_holds_for_the_leader_only(void **state)
 }
 
 static void
-a_leader_that_stood_still_knows_it_by_its_clock(void **state)
+a_leader_that_was_stopped_steps_down_by_its_clock(void **state)
 {
 	struct fixture *f = *state;
 	unsigned keepalives;
@@ -213,7 +213,7 @@ a_lease_without_ttl_is_dead_and_another_follows(void **state)
 }
 
 static void
-a_key_deleted_by_hand_is_noticed_without_a_word(void **state)
+a_key_deleted_by_hand_is_noticed_without_an_event(void **state)
 {
 	struct fixture *f = *state;
 
@@ -244,7 +244,7 @@ a_key_deleted_by_hand_is_noticed_at_once_when_seen(void **state)
 }
 
 static void
-whoever_sees_the_key_go_campaigns_at_once(void **state)
+a_candidate_that_sees_the_key_deleted_campaigns_at_once(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t begun;
@@ -343,14 +343,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_two_candidates_one_leads),
+		TEST(one_of_two_candidates_leads),
 		TEST(the_fence_holds_for_the_leader_only),
-		TEST(a_leader_that_stood_still_knows_it_by_its_clock),
+		TEST(a_leader_that_was_stopped_steps_down_by_its_clock),
 		TEST(a_leader_goes_on_when_its_lease_turns_out_to_live),
 		TEST(a_lease_without_ttl_is_dead_and_another_follows),
-		TEST(a_key_deleted_by_hand_is_noticed_without_a_word),
+		TEST(a_key_deleted_by_hand_is_noticed_without_an_event),
 		TEST(a_key_deleted_by_hand_is_noticed_at_once_when_seen),
-		TEST(whoever_sees_the_key_go_campaigns_at_once),
+		TEST(a_candidate_that_sees_the_key_deleted_campaigns_at_once),
 		TEST(a_key_that_goes_unseen_is_found_by_asking),
 		TEST(a_win_without_an_answer_is_a_win),
 		TEST(a_key_of_our_name_but_not_our_lease_is_not_ours),

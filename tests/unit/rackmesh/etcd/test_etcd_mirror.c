@@ -440,7 +440,7 @@ a_restored_snapshot_is_taken_afresh(void **state)
 }
 
 static void
-it_waits_for_an_etcd_that_is_not_there(void **state)
+a_mirror_waits_for_an_etcd_that_does_not_answer(void **state)
 {
 	struct fixture *f = *state;
 
@@ -533,7 +533,7 @@ main(void)
 		cmocka_unit_test(events_that_overtake_a_list_do_not_make_it_old),
 		TEST(another_cluster_is_taken_afresh),
 		TEST(a_restored_snapshot_is_taken_afresh),
-		TEST(it_waits_for_an_etcd_that_is_not_there),
+		TEST(a_mirror_waits_for_an_etcd_that_does_not_answer),
 		TEST(a_mirror_may_go_at_any_moment),
 	};
 

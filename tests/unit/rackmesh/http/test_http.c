@@ -591,7 +591,7 @@ a_bad_url_or_time_out_is_refused(void **state)
 }
 
 static void
-what_is_pending_is_cancelled_when_the_client_ends(void **state)
+calls_are_canceled_when_the_client_is_freed(void **state)
 {
 	struct fixture *f = *state;
 	char url[64];
@@ -611,7 +611,7 @@ what_is_pending_is_cancelled_when_the_client_ends(void **state)
 /* The peer reads nothing, so that much of the body waits in the kernel when we give up:
  * when it reads at last, that is not there any more. */
 static void
-what_is_given_up_does_not_arrive_later(void **state)
+a_request_that_timed_out_does_not_arrive_later(void **state)
 {
 	struct fixture *f = *state;
 	const size_t len = 64u << 20;
@@ -653,11 +653,11 @@ main(void)
 		TEST(a_peer_with_a_long_name_does_no_harm),
 		TEST(the_unix_socket_is_the_owners_and_replaces_a_stale_one),
 		TEST(a_peer_that_never_answers_times_out),
-		TEST(what_is_given_up_does_not_arrive_later),
+		TEST(a_request_that_timed_out_does_not_arrive_later),
 		TEST(a_closed_port_is_refused),
 		TEST(retry_after_and_date_are_read),
 		TEST(a_bad_url_or_time_out_is_refused),
-		TEST(what_is_pending_is_cancelled_when_the_client_ends),
+		TEST(calls_are_canceled_when_the_client_is_freed),
 	};
 
 	return cmocka_run_group_tests_name("http", tests, NULL, NULL);

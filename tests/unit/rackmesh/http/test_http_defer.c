@@ -173,7 +173,7 @@ replies_of_every_kind_end_a_deferral(void **state)
 }
 
 static void
-the_server_answers_when_nobody_else_does(void **state)
+the_server_answers_deferred_requests_after_their_time_out(void **state)
 {
 	struct fixture *f = *state;
 
@@ -185,7 +185,7 @@ the_server_answers_when_nobody_else_does(void **state)
 }
 
 static void
-a_client_that_has_left_harms_nobody(void **state)
+a_client_that_has_left_does_no_harm(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_http_request *request;
@@ -233,7 +233,7 @@ only_so_many_wait_and_the_next_is_reported(void **state)
 }
 
 static void
-the_end_of_the_server_ends_what_waits(void **state)
+deferred_requests_end_with_the_server(void **state)
 {
 	struct fixture *f = *state;
 
@@ -254,10 +254,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_answer_may_come_later),
 		TEST(replies_of_every_kind_end_a_deferral),
-		TEST(the_server_answers_when_nobody_else_does),
-		TEST(a_client_that_has_left_harms_nobody),
+		TEST(the_server_answers_deferred_requests_after_their_time_out),
+		TEST(a_client_that_has_left_does_no_harm),
 		TEST(only_so_many_wait_and_the_next_is_reported),
-		TEST(the_end_of_the_server_ends_what_waits),
+		TEST(deferred_requests_end_with_the_server),
 	};
 
 	return cmocka_run_group_tests_name("http_defer", tests, NULL, NULL);

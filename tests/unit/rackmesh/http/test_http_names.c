@@ -110,7 +110,7 @@ the_end_of_the_client_does_not_wait_for_the_name(void **state)
 }
 
 static void
-the_last_words_do_not_wait_for_the_name(void **state)
+the_last_request_does_not_wait_for_the_name(void **state)
 {
 	struct fixture *f = *state;
 	const struct rm_http_exchange exchange = {
@@ -192,7 +192,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_timeout_does_not_wait_for_the_name),
 		TEST(the_end_of_the_client_does_not_wait_for_the_name),
-		TEST(the_last_words_do_not_wait_for_the_name),
+		TEST(the_last_request_does_not_wait_for_the_name),
 		TEST(a_server_knows_its_own_names_without_a_name_server),
 	};
 

@@ -93,7 +93,7 @@ a_secret_is_read_anew_each_time_and_never_when_others_can(void **state)
 }
 
 static void
-what_an_exchange_brings_itself_is_kept(void **state)
+credentials_of_the_exchange_itself_are_kept(void **state)
 {
 	char ca[] = "/ca.pem";
 	struct rm_http_origin origin = { .authorities = ca, .token_file = secret };
@@ -168,7 +168,7 @@ main(void)
 		    a_secret_is_read_anew_each_time_and_never_when_others_can, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    what_an_exchange_brings_itself_is_kept, setup, teardown),
+		    credentials_of_the_exchange_itself_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    halves_of_credentials_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(

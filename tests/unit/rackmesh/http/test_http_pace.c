@@ -176,7 +176,7 @@ a_full_house_of_dribblers_makes_room_within_seconds(void **state)
 }
 
 static void
-without_descriptors_it_pauses_and_then_comes_back(void **state)
+a_listener_out_of_descriptors_pauses_and_resumes(void **state)
 {
 	struct fixture *f = *state;
 	int fd = connects(f), spare = dup(fd);
@@ -208,7 +208,7 @@ main(void)
 		TEST(a_request_that_dribbles_is_closed_though_bytes_come),
 		TEST(one_that_is_slow_and_comes_to_an_end_is_answered),
 		TEST(a_full_house_of_dribblers_makes_room_within_seconds),
-		TEST(without_descriptors_it_pauses_and_then_comes_back),
+		TEST(a_listener_out_of_descriptors_pauses_and_resumes),
 	};
 
 	return cmocka_run_group_tests_name("http_pace", tests, NULL, NULL);

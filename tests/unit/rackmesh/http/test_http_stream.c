@@ -304,7 +304,7 @@ an_error_is_no_stream(void **state)
 }
 
 static void
-whoever_reads_a_stream_can_end_it(void **state)
+the_reader_of_a_stream_can_end_it(void **state)
 {
 	struct fixture *f = *state;
 
@@ -386,7 +386,7 @@ main(void)
 		TEST(an_answer_is_cut_where_the_caller_reports),
 		TEST(a_stream_is_handed_over_as_it_comes),
 		TEST(an_error_is_no_stream),
-		TEST(whoever_reads_a_stream_can_end_it),
+		TEST(the_reader_of_a_stream_can_end_it),
 		TEST(a_canceled_call_reports_nothing_more),
 		TEST(a_stream_may_cancel_and_start_others),
 		TEST(connections_are_used_again),

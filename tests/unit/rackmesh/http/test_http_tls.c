@@ -175,7 +175,7 @@ show(struct world *w, const char *name, const struct pki_wish *wish)
 }
 
 static void
-a_handler_knows_who_asks(void **state)
+a_handler_knows_the_identity_of_the_client(void **state)
 {
 	struct world *w = *state;
 
@@ -189,7 +189,7 @@ a_handler_knows_who_asks(void **state)
 }
 
 static void
-changes_are_for_those_who_are_allowed(void **state)
+changes_need_a_role_that_allows_them(void **state)
 {
 	struct world *w = *state;
 
@@ -247,7 +247,7 @@ large_bodies_pass_both_directions_on_one_connection(void **state)
 
 /* They are read whole before anybody is asked who it is. */
 static void
-large_bodies_are_not_read_of_who_shows_no_certificate(void **state)
+large_bodies_of_clients_without_a_certificate_are_not_read(void **state)
 {
 	struct world *w = *state;
 	char *body = malloc(LARGE + 1);
@@ -267,7 +267,7 @@ large_bodies_are_not_read_of_who_shows_no_certificate(void **state)
 }
 
 static void
-without_a_rule_nobody_is_served(void **state)
+without_a_rule_no_client_is_served(void **state)
 {
 	struct world *w = *state;
 
@@ -279,7 +279,7 @@ without_a_rule_nobody_is_served(void **state)
 }
 
 static void
-who_shows_nothing_or_something_bad_is_not_served(void **state)
+clients_with_no_or_a_bad_certificate_are_not_served(void **state)
 {
 	static const struct pki_wish bad[] = {
 		{ .uri = OPERATOR_URI, .expired = true },
@@ -321,7 +321,7 @@ plaintext_on_the_tls_port_is_cut_and_counted(void **state)
 }
 
 static void
-who_is_revoked_is_not_served_on_a_connection_that_stands(void **state)
+a_revoked_client_is_not_served_on_an_open_connection(void **state)
 {
 	struct world *w = *state;
 
@@ -421,14 +421,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_handler_knows_who_asks),
-		TEST(changes_are_for_those_who_are_allowed),
+		TEST(a_handler_knows_the_identity_of_the_client),
+		TEST(changes_need_a_role_that_allows_them),
 		TEST(large_bodies_pass_both_directions_on_one_connection),
-		TEST(large_bodies_are_not_read_of_who_shows_no_certificate),
-		TEST(without_a_rule_nobody_is_served),
-		TEST(who_shows_nothing_or_something_bad_is_not_served),
+		TEST(large_bodies_of_clients_without_a_certificate_are_not_read),
+		TEST(without_a_rule_no_client_is_served),
+		TEST(clients_with_no_or_a_bad_certificate_are_not_served),
 		TEST(plaintext_on_the_tls_port_is_cut_and_counted),
-		TEST(who_is_revoked_is_not_served_on_a_connection_that_stands),
+		TEST(a_revoked_client_is_not_served_on_an_open_connection),
 		TEST(half_open_handshakes_end_after_two_seconds_and_leave_nothing),
 		TEST(the_client_believes_only_whom_it_is_reported_to),
 		TEST(the_client_uses_no_key_that_is_open_to_others),

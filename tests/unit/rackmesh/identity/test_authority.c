@@ -147,7 +147,7 @@ count_wrong(const char *peer, size_t *cells, size_t *allowed)
 }
 
 static void
-every_role_may_what_the_table_reports_and_nothing_else(void **state)
+every_role_may_do_what_the_table_allows_and_nothing_else(void **state)
 {
 	size_t cells = 0, allowed = 0, wrong = 0;
 
@@ -161,7 +161,7 @@ every_role_may_what_the_table_reports_and_nothing_else(void **state)
 }
 
 static void
-nobody_may_nothing(void **state)
+an_unknown_identity_may_do_nothing(void **state)
 {
 	static const enum rm_role strange[] = { RM_ROLE_NOBODY, RM_ROLES,
 		(enum rm_role)77 };
@@ -179,7 +179,7 @@ nobody_may_nothing(void **state)
 }
 
 static void
-a_refusal_names_who_and_what_and_reason(void **state)
+a_refusal_names_identity_verb_and_reason(void **state)
 {
 	static struct rm_identity who;
 	const struct rm_request request = { RM_VERB_REPORT, "lab", "agg1", "t9" };
@@ -220,9 +220,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    every_role_may_what_the_table_reports_and_nothing_else),
-		cmocka_unit_test(nobody_may_nothing),
-		cmocka_unit_test(a_refusal_names_who_and_what_and_reason),
+		    every_role_may_do_what_the_table_allows_and_nothing_else),
+		cmocka_unit_test(an_unknown_identity_may_do_nothing),
+		cmocka_unit_test(a_refusal_names_identity_verb_and_reason),
 		cmocka_unit_test(
 		    a_link_without_tls_is_whoever_it_reports_and_a_strange_certificate_is_nobody),
 	};

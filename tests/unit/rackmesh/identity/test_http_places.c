@@ -227,7 +227,7 @@ no_web_page_changes_anything(void **state)
 
 /* A name that is made to lead here is another origin's to read. */
 static void
-who_asks_loopback_by_a_name_from_elsewhere_is_refused(void **state)
+a_request_to_loopback_by_a_foreign_name_is_refused(void **state)
 {
 	static const char *const rebound[] = { "Host: rebound.example:9474", NULL };
 	static const char *const proxied[] = { "Host: mesh.example", NULL };
@@ -384,7 +384,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(changes_are_for_the_socket_and_for_operators),
 		TEST(no_web_page_changes_anything),
-		TEST(who_asks_loopback_by_a_name_from_elsewhere_is_refused),
+		TEST(a_request_to_loopback_by_a_foreign_name_is_refused),
 		TEST(a_viewers_token_reads_for_as_long_as_it_is_in_the_file),
 		TEST(
 		    a_file_of_tokens_that_reports_something_else_is_refused_with_its_line),

@@ -176,7 +176,7 @@ names_and_lists_have_an_end(void **state)
 }
 
 static void
-what_cannot_be_an_identity_is_not_written(void **state)
+an_invalid_identity_is_not_written(void **state)
 {
 	static struct rm_identity identity;
 	char out[64];
@@ -211,7 +211,7 @@ main(void)
 		cmocka_unit_test(a_spiffe_id_is_an_identity_of_its_trust_domain),
 		cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
 		cmocka_unit_test(names_and_lists_have_an_end),
-		cmocka_unit_test(what_cannot_be_an_identity_is_not_written),
+		cmocka_unit_test(an_invalid_identity_is_not_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

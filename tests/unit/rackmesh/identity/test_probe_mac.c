@@ -44,7 +44,7 @@ static const struct vector vectors[] = {
 /* clang-format on */
 
 static void
-it_is_hmac_sha_256(void **state)
+a_probe_mac_is_hmac_sha_256(void **state)
 {
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
 		const struct vector *v = &vectors[i];
@@ -115,7 +115,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_hmac_sha_256),
+		cmocka_unit_test(a_probe_mac_is_hmac_sha_256),
 		cmocka_unit_test(a_packet_carries_the_first_half),
 		cmocka_unit_test(pieces_are_one_message),
 		cmocka_unit_test(one_bit_makes_it_another),

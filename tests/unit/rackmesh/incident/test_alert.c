@@ -269,7 +269,7 @@ text_at(json_t *json, const char *outer, const char *inner)
 
 /* To Alertmanager, what ends in the past is over. */
 static void
-what_is_open_since_an_earlier_life_is_reported_to_be_open_now(void **state)
+an_incident_of_a_former_run_is_sent_as_open_now(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -340,7 +340,7 @@ begins_and_ends(struct fixture *f, const char *date)
 
 /* Ours is years ahead, from before it opened until after it ended. */
 static void
-what_begins_and_ends_by_a_wrong_clock_is_reported_by_alertmanagers(void **state)
+times_by_a_wrong_clock_are_sent_by_the_alertmanagers_clock(void **state)
 {
 	json_t *am = begins_and_ends(*state, "Tue, 14 Nov 2023 22:13:20 GMT"), *alert;
 
@@ -371,7 +371,7 @@ a_time_of_day_at_the_end_of_all_time_is_not_accepted(void **state)
 
 /* Its cable may be pulled: what is on its way then must not arrive when it is back. */
 static void
-what_is_withdrawn_on_its_path_is_given_up_and_the_rest_goes_on(void **state)
+a_withdrawn_alert_is_dropped_and_the_others_are_sent(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident first = incident_of("h1/r0"), second = incident_of("h2/r0");
@@ -395,7 +395,7 @@ what_is_withdrawn_on_its_path_is_given_up_and_the_rest_goes_on(void **state)
 
 /* Nobody asks on a timer here: the question is asked when somebody wants to know. */
 static void
-whether_anybody_answers_is_found_by_asking(void **state)
+requests_show_whether_a_receiver_answers(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t since = rm_mono_now();
@@ -658,7 +658,7 @@ only_labels_that_alertmanager_takes_and_are_not_ours_are_taken(void **state)
 }
 
 static void
-a_new_receiver_is_reported_what_is_firing_and_one_that_stays_goes_on(void **state)
+a_new_receiver_gets_firing_alerts_and_one_that_stays_continues(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -696,7 +696,7 @@ a_new_receiver_is_reported_what_is_firing_and_one_that_stays_goes_on(void **stat
 }
 
 static void
-what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
+a_webhook_gets_no_second_opening_after_a_restart(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident old = incident_of("h1/r0"), fresh = incident_of("h2/r0");
@@ -723,7 +723,7 @@ what_goes_on_after_a_restart_is_no_news_to_a_webhook(void **state)
 
 /* Killed before its webhook came back. */
 static void
-what_was_not_reported_before_a_restart_is_reported_after_it(void **state)
+alerts_not_sent_before_a_restart_are_sent_after_it(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -748,7 +748,7 @@ what_was_not_reported_before_a_restart_is_reported_after_it(void **state)
 }
 
 static void
-what_is_withdrawn_is_not_sent_again(void **state)
+a_withdrawn_alert_is_not_sent_again(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident first = incident_of("h1/r0"), second = incident_of("h2/r0");
@@ -790,7 +790,7 @@ one_sink_that_takes_is_enough_to_deliver(void **state)
 
 /* All clocks may have been set since. */
 static void
-what_time_it_was_long_ago_reports_nothing(void **state)
+an_old_time_of_a_receiver_is_not_used(void **state)
 {
 	struct fixture *f = *state;
 	struct alert_reach *reach = NULL;
@@ -1177,7 +1177,7 @@ a_password_in_the_url_is_for_the_receiver_alone(void **state)
 }
 
 static void
-nobody_at_home_is_reported(void **state)
+a_receiver_that_does_not_answer_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	char url[] = "http://user:secret@127.0.0.1:1/hook/secret";
@@ -1373,7 +1373,7 @@ an_opening_does_not_leave_with_the_save_before_its_own(void **state)
 }
 
 static void
-the_end_of_what_has_not_left_yet_comes_after_it(void **state)
+the_end_of_an_unsent_alert_is_sent_after_its_opening(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_incident incident = incident_of("h1/r0");
@@ -1430,7 +1430,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_withdrawn_is_not_sent_again),
+		TEST(a_withdrawn_alert_is_not_sent_again),
 		TEST(one_sink_that_takes_is_enough_to_deliver),
 		ASKING(sinks_are_asked_when_there_is_nothing_to_send),
 		ASKING(a_question_that_is_turned_away_as_alerts_are_is_no_answer),
@@ -1440,20 +1440,19 @@ main(void)
 		    a_redirect_that_keeps_the_method_is_reported_with_where_it_leads),
 		ASKING(a_wrong_prefix_is_reported),
 		ASKING(a_password_in_the_url_is_for_the_receiver_alone),
-		TEST(nobody_at_home_is_reported),
+		TEST(a_receiver_that_does_not_answer_is_reported),
 		ASKING(one_that_refused_an_alert_has_to_take_one_to_be_well_again),
 		ASKING(
 		    one_that_answered_an_alert_with_a_page_is_well_when_it_answers_a_question),
 		ASKING(a_webhook_that_knows_no_get_is_well),
 		ASKING(every_receiver_has_a_metric_also_after_a_reload),
-		TEST(what_is_open_since_an_earlier_life_is_reported_to_be_open_now),
+		TEST(an_incident_of_a_former_run_is_sent_as_open_now),
 		TEST(an_end_by_a_clock_that_was_set_ahead_is_not_in_the_future),
-		TEST(
-		    what_begins_and_ends_by_a_wrong_clock_is_reported_by_alertmanagers),
+		TEST(times_by_a_wrong_clock_are_sent_by_the_alertmanagers_clock),
 		TEST(a_time_of_day_at_the_end_of_all_time_is_not_accepted),
-		TEST(what_time_it_was_long_ago_reports_nothing),
-		TEST(what_is_withdrawn_on_its_path_is_given_up_and_the_rest_goes_on),
-		TEST(whether_anybody_answers_is_found_by_asking),
+		TEST(an_old_time_of_a_receiver_is_not_used),
+		TEST(a_withdrawn_alert_is_dropped_and_the_others_are_sent),
+		TEST(requests_show_whether_a_receiver_answers),
 		TEST(an_opening_reaches_alertmanager_and_webhook),
 		TEST(a_webhook_gets_all_of_alertmanagers_format),
 		TEST(an_alertmanager_gets_nothing_that_it_works_out_for_itself),
@@ -1462,10 +1461,9 @@ main(void)
 		TEST(own_labels_are_those_of_the_opening_until_its_end),
 		cmocka_unit_test(
 		    only_labels_that_alertmanager_takes_and_are_not_ours_are_taken),
-		TEST(
-		    a_new_receiver_is_reported_what_is_firing_and_one_that_stays_goes_on),
-		TEST(what_goes_on_after_a_restart_is_no_news_to_a_webhook),
-		TEST(what_was_not_reported_before_a_restart_is_reported_after_it),
+		TEST(a_new_receiver_gets_firing_alerts_and_one_that_stays_continues),
+		TEST(a_webhook_gets_no_second_opening_after_a_restart),
+		TEST(alerts_not_sent_before_a_restart_are_sent_after_it),
 		TEST(an_alert_is_reported_when_the_last_sink_has_taken_it),
 		TEST(labels_stay_the_same_while_the_kind_changes),
 		cmocka_unit_test(severity_is_that_of_the_opening),
@@ -1477,7 +1475,7 @@ main(void)
 		    a_full_queue_drops_and_counts, setup_short_queue, teardown),
 		KEPT(an_opening_leaves_when_its_incident_is_on_the_disk),
 		KEPT(an_opening_does_not_leave_with_the_save_before_its_own),
-		KEPT(the_end_of_what_has_not_left_yet_comes_after_it),
+		KEPT(the_end_of_an_unsent_alert_is_sent_after_its_opening),
 		KEPT(a_disk_that_hangs_delays_an_opening_by_a_second),
 		KEPT(a_disk_that_refuses_delays_no_opening),
 	};

@@ -54,7 +54,7 @@ times_of_a_clock_that_is_right_stay_as_they_are(void **state)
 }
 
 static void
-what_begins_and_ends_by_a_wrong_clock_is_reported_by_the_receivers(void **state)
+times_by_a_wrong_clock_are_given_by_the_receivers_clock(void **state)
 {
 	static const int64_t off[] = { YEARS, -YEARS, 3600 * S, -3600 * S };
 
@@ -71,7 +71,7 @@ what_begins_and_ends_by_a_wrong_clock_is_reported_by_the_receivers(void **state)
 }
 
 static void
-what_begins_by_a_wrong_clock_is_mended_when_that_is_set_right(void **state)
+a_start_by_a_wrong_clock_is_corrected_when_the_clock_is_set(void **state)
 {
 	for (int known = 0; known < 2; known++) {
 		const struct alert_time ahead = time_of(YEARS, 0, known);
@@ -84,7 +84,7 @@ what_begins_by_a_wrong_clock_is_mended_when_that_is_set_right(void **state)
 }
 
 static void
-what_ends_by_a_clock_that_was_set_ahead_meanwhile_ends_now(void **state)
+an_end_by_a_clock_that_was_set_ahead_is_now(void **state)
 {
 	for (int known = 0; known < 2; known++) {
 		struct rm_incident incident =
@@ -97,7 +97,7 @@ what_ends_by_a_clock_that_was_set_ahead_meanwhile_ends_now(void **state)
 }
 
 static void
-what_is_of_an_earlier_life_is_never_of_the_future(void **state)
+an_alert_of_a_former_run_never_begins_in_the_future(void **state)
 {
 	struct alert_time time = time_of(0, YEARS, true);
 	struct rm_incident incident;
@@ -117,12 +117,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_of_a_clock_that_is_right_stay_as_they_are),
 		cmocka_unit_test(
-		    what_begins_and_ends_by_a_wrong_clock_is_reported_by_the_receivers),
+		    times_by_a_wrong_clock_are_given_by_the_receivers_clock),
 		cmocka_unit_test(
-		    what_begins_by_a_wrong_clock_is_mended_when_that_is_set_right),
-		cmocka_unit_test(
-		    what_ends_by_a_clock_that_was_set_ahead_meanwhile_ends_now),
-		cmocka_unit_test(what_is_of_an_earlier_life_is_never_of_the_future),
+		    a_start_by_a_wrong_clock_is_corrected_when_the_clock_is_set),
+		cmocka_unit_test(an_end_by_a_clock_that_was_set_ahead_is_now),
+		cmocka_unit_test(an_alert_of_a_former_run_never_begins_in_the_future),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

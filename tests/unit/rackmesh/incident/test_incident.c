@@ -361,7 +361,7 @@ a_part_that_is_back_after_long_does_not_flap(void **state)
 }
 
 static void
-what_is_open_and_what_is_remembered_is_bounded(void **state)
+open_and_closed_incidents_are_limited(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_verdict verdicts[5];
@@ -483,7 +483,7 @@ windows_that_cannot_report_do_not_keep_the_wrong_one(void **state)
 }
 
 static void
-what_a_window_that_cannot_report_sees_is_taken(void **state)
+a_verdict_of_a_window_without_a_known_part_is_taken(void **state)
 {
 	const char *part = "h1/r0 or h2/r0";
 	struct rack *rack = *state;
@@ -547,7 +547,7 @@ the_other_one_replaces_the_known_one_each_time_after_longer(void **state)
 }
 
 static void
-of_two_that_are_named_the_known_one_keeps_its_incident(void **state)
+if_both_parts_are_named_the_known_one_keeps_its_incident(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_verdict verdicts[2];
@@ -617,14 +617,14 @@ main(void)
 		TEST(a_part_that_comes_and_goes_is_one_incident_with_its_rate),
 		TEST(a_part_that_begins_to_flap_again_within_a_minute_goes_on_counting),
 		TEST(a_part_that_is_back_after_long_does_not_flap),
-		TEST(what_is_open_and_what_is_remembered_is_bounded),
+		TEST(open_and_closed_incidents_are_limited),
 		TEST(an_undecided_incident_keeps_its_name_when_it_narrows),
 		TEST(an_undecided_incident_reports_which_one_it_is_once_that_is_known),
 		TEST(windows_that_disagree_on_which_one_it_is_change_nothing),
 		TEST(windows_that_cannot_report_do_not_keep_the_wrong_one),
-		TEST(what_a_window_that_cannot_report_sees_is_taken),
+		TEST(a_verdict_of_a_window_without_a_known_part_is_taken),
 		TEST(the_other_one_replaces_the_known_one_each_time_after_longer),
-		TEST(of_two_that_are_named_the_known_one_keeps_its_incident),
+		TEST(if_both_parts_are_named_the_known_one_keeps_its_incident),
 		TEST(two_faults_never_hide_behind_one_undecided_incident),
 		TEST(json_reports_an_incidents_life),
 	};

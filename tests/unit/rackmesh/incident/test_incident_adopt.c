@@ -119,7 +119,7 @@ end(struct rack *rack, uint64_t id, bool reported)
 }
 
 static void
-what_both_find_goes_by_their_id_and_times(void **state)
+an_incident_that_both_found_gets_the_other_ones_id_and_times(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -135,7 +135,7 @@ what_both_find_goes_by_their_id_and_times(void **state)
 }
 
 static void
-what_only_they_have_is_held_until_it_is_ours_to_end(void **state)
+an_incident_of_the_other_one_is_kept_until_this_one_may_end_it(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -155,7 +155,7 @@ what_only_they_have_is_held_until_it_is_ours_to_end(void **state)
 }
 
 static void
-what_they_end_ends_here_without_a_word(void **state)
+an_end_by_the_other_one_is_not_sent_again(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -171,7 +171,7 @@ what_they_end_ends_here_without_a_word(void **state)
 
 /* They may be gone before they have told it: then it is ours to tell. */
 static void
-what_they_end_and_have_not_reported_yet_is_kept_to_be_reported(void **state)
+an_undelivered_end_of_the_other_one_is_kept_to_be_sent(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -191,7 +191,7 @@ what_they_end_and_have_not_reported_yet_is_kept_to_be_reported(void **state)
 }
 
 static void
-what_ended_here_is_theirs_to_report_where_they_report(void **state)
+the_active_one_sends_the_end_of_an_incident_that_ended_here(void **state)
 {
 	struct rack *rack = *state;
 
@@ -210,7 +210,7 @@ what_ended_here_is_theirs_to_report_where_they_report(void **state)
 
 /* They may have begun to speak before they heard of it. */
 static void
-what_we_reported_is_open_until_they_report_of_it(void **state)
+a_sent_incident_stays_open_until_the_other_one_reports_it(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0");
@@ -229,7 +229,7 @@ what_we_reported_is_open_until_they_report_of_it(void **state)
 }
 
 static void
-what_nobody_received_of_is_not_owed(void **state)
+an_incident_that_was_never_sent_needs_no_end(void **state)
 {
 	struct rack *rack = *state;
 
@@ -240,7 +240,7 @@ what_nobody_received_of_is_not_owed(void **state)
 
 /* Cut off before anybody could be told: it would speak of what has ended meanwhile. */
 static void
-what_nobody_was_reported_and_nothing_reports_now_has_ended(void **state)
+an_unsent_incident_without_a_verdict_has_ended(void **state)
 {
 	struct rack *rack = *state;
 
@@ -271,7 +271,7 @@ an_or_of_theirs_keeps_its_name(void **state)
 }
 
 static void
-one_who_reports_keeps_its_own_and_takes_what_it_has_not(void **state)
+the_active_one_keeps_its_incidents_and_adopts_missing_ones(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident known = theirs_on("h1/r0"), fresh = theirs_on("h2/r0");
@@ -290,7 +290,7 @@ one_who_reports_keeps_its_own_and_takes_what_it_has_not(void **state)
 }
 
 static void
-what_was_reported_and_is_not_theirs_any_more_has_ended(void **state)
+a_sent_incident_that_the_other_one_does_not_have_has_ended(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_incident theirs = theirs_on("h1/r0"), old = theirs_on("h2/r0");
@@ -316,7 +316,7 @@ what_was_reported_and_is_not_theirs_any_more_has_ended(void **state)
 
 /* Killed before it could keep that everybody was told: the other one was there. */
 static void
-what_is_of_an_earlier_life_and_not_theirs_has_ended(void **state)
+an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended(void **state)
 {
 	const struct rm_incident_options options = { .max_open = 3, .max_closed = 2 };
 	struct rack *rack = *state;
@@ -365,18 +365,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_both_find_goes_by_their_id_and_times),
-		TEST(what_only_they_have_is_held_until_it_is_ours_to_end),
-		TEST(what_they_end_ends_here_without_a_word),
-		TEST(what_they_end_and_have_not_reported_yet_is_kept_to_be_reported),
-		TEST(what_ended_here_is_theirs_to_report_where_they_report),
-		TEST(what_we_reported_is_open_until_they_report_of_it),
-		TEST(what_nobody_received_of_is_not_owed),
-		TEST(what_nobody_was_reported_and_nothing_reports_now_has_ended),
+		TEST(an_incident_that_both_found_gets_the_other_ones_id_and_times),
+		TEST(an_incident_of_the_other_one_is_kept_until_this_one_may_end_it),
+		TEST(an_end_by_the_other_one_is_not_sent_again),
+		TEST(an_undelivered_end_of_the_other_one_is_kept_to_be_sent),
+		TEST(the_active_one_sends_the_end_of_an_incident_that_ended_here),
+		TEST(a_sent_incident_stays_open_until_the_other_one_reports_it),
+		TEST(an_incident_that_was_never_sent_needs_no_end),
+		TEST(an_unsent_incident_without_a_verdict_has_ended),
 		TEST(an_or_of_theirs_keeps_its_name),
-		TEST(one_who_reports_keeps_its_own_and_takes_what_it_has_not),
-		TEST(what_was_reported_and_is_not_theirs_any_more_has_ended),
-		TEST(what_is_of_an_earlier_life_and_not_theirs_has_ended),
+		TEST(the_active_one_keeps_its_incidents_and_adopts_missing_ones),
+		TEST(a_sent_incident_that_the_other_one_does_not_have_has_ended),
+		TEST(
+		    an_incident_of_a_former_run_that_the_other_one_does_not_have_has_ended),
 		TEST(no_more_is_taken_than_there_is_room_for_and_no_id_twice),
 	};
 

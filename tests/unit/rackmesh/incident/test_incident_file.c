@@ -148,7 +148,7 @@ open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
 }
 
 static void
-what_came_and_went_before_the_restart_still_does(void **state)
+flapping_before_a_restart_counts_after_it(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
 	struct rm_verdict verdict = verdict_on("h1/r0");
@@ -176,7 +176,7 @@ what_came_and_went_before_the_restart_still_does(void **state)
 }
 
 static void
-those_just_resolved_are_remembered_and_older_ones_not(void **state)
+recently_resolved_incidents_are_saved_and_older_ones_are_not(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
 	struct rm_verdict verdict = verdict_on("h1/r0");
@@ -205,7 +205,7 @@ those_just_resolved_are_remembered_and_older_ones_not(void **state)
 
 /* The end of it is no news any more, or was never told. */
 static void
-what_was_not_reported_is_kept_for_a_day_and_what_was_for_five_minutes(void **state)
+unsent_ends_are_kept_for_a_day_and_sent_ones_for_five_minutes(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
 	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
@@ -237,7 +237,7 @@ what_was_not_reported_is_kept_for_a_day_and_what_was_for_five_minutes(void **sta
 }
 
 static void
-what_was_reported_is_remembered(void **state)
+sent_notices_are_saved(void **state)
 {
 	struct rm_incidents *before = fresh(), *after = fresh();
 	struct rm_verdict verdicts[] = { verdict_on("h1/r0"), verdict_on("h2/r0") };
@@ -286,7 +286,7 @@ what_was_reported_is_remembered(void **state)
 
 /* Two incidents that are good, then one thing of the first is not. */
 static void
-what_is_wrong_is_named_and_left_out_alone(void **state)
+only_the_wrong_incident_is_named_and_left_out(void **state)
 {
 	static const struct {
 		const char *key, *json;
@@ -380,7 +380,7 @@ loaded(const struct place *place)
 }
 
 static void
-the_newest_state_is_what_stays(void **state)
+the_newest_state_is_on_disk_at_the_end(void **state)
 {
 	struct place *place = *state;
 
@@ -399,7 +399,7 @@ the_newest_state_is_what_stays(void **state)
 }
 
 static void
-what_cannot_be_written_is_counted_and_tried_again(void **state)
+a_failed_write_is_counted_and_tried_again(void **state)
 {
 	struct place *place = *state;
 	uint64_t save;
@@ -476,7 +476,7 @@ a_save_that_failed_was_tried_and_is_not_there(void **state)
 }
 
 static void
-what_does_not_parse_is_set_aside(void **state)
+a_malformed_file_is_set_aside(void **state)
 {
 	struct place *place = *state;
 	char aside[128];
@@ -493,7 +493,7 @@ what_does_not_parse_is_set_aside(void **state)
 
 /* Root reads everything, and so a folder stands for what cannot be read. */
 static void
-what_cannot_be_read_now_is_not_set_aside(void **state)
+a_file_that_cannot_be_read_now_is_not_set_aside(void **state)
 {
 	struct place *place = *state;
 	char aside[128];
@@ -513,18 +513,19 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    open_ones_go_on_under_their_id_and_resolve_on_evidence),
-		cmocka_unit_test(what_came_and_went_before_the_restart_still_does),
-		cmocka_unit_test(those_just_resolved_are_remembered_and_older_ones_not),
+		cmocka_unit_test(flapping_before_a_restart_counts_after_it),
 		cmocka_unit_test(
-		    what_was_not_reported_is_kept_for_a_day_and_what_was_for_five_minutes),
-		cmocka_unit_test(what_was_reported_is_remembered),
-		cmocka_unit_test(what_is_wrong_is_named_and_left_out_alone),
-		TEST(the_newest_state_is_what_stays),
-		TEST(what_cannot_be_written_is_counted_and_tried_again),
+		    recently_resolved_incidents_are_saved_and_older_ones_are_not),
+		cmocka_unit_test(
+		    unsent_ends_are_kept_for_a_day_and_sent_ones_for_five_minutes),
+		cmocka_unit_test(sent_notices_are_saved),
+		cmocka_unit_test(only_the_wrong_incident_is_named_and_left_out),
+		TEST(the_newest_state_is_on_disk_at_the_end),
+		TEST(a_failed_write_is_counted_and_tried_again),
 		TEST(a_save_is_on_the_disk_when_it_is_reported_to_be),
 		TEST(a_save_that_failed_was_tried_and_is_not_there),
-		TEST(what_does_not_parse_is_set_aside),
-		TEST(what_cannot_be_read_now_is_not_set_aside),
+		TEST(a_malformed_file_is_set_aside),
+		TEST(a_file_that_cannot_be_read_now_is_not_set_aside),
 	};
 
 	return cmocka_run_group_tests_name("incident_file", tests, NULL, NULL);

@@ -92,7 +92,7 @@ at(double s)
 }
 
 static void
-states_arrive_word_by_word(void **state)
+each_state_arrives_as_one_message(void **state)
 {
 	struct manager *m = *state;
 
@@ -151,7 +151,7 @@ the_watchdog_is_fed_four_times_an_interval(void **state)
 }
 
 static void
-nobody_is_fed_who_did_not_ask(void **state)
+without_a_watchdog_none_is_fed(void **state)
 {
 	static const char *const not_asked[] = { "", "0", "-1", "4000000x", "x",
 		"99999999999999999999", "9999999999999" };
@@ -201,7 +201,7 @@ a_socket_that_is_none_is_refused(void **state)
 }
 
 static void
-words_that_nobody_takes_are_counted_and_tried_again(void **state)
+messages_that_are_not_taken_are_counted_and_tried_again(void **state)
 {
 	struct manager *m = *state;
 
@@ -313,7 +313,7 @@ a_loop_is_ready_reloads_and_stops(void **state)
 }
 
 static void
-without_a_notify_nothing_is_sent_and_all_counts_are_zero(void **state)
+without_a_service_manager_nothing_is_sent_and_counts_are_zero(void **state)
 {
 	const struct rm_notify_counts *counts = rm_notify_counts(NULL);
 
@@ -329,16 +329,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(states_arrive_word_by_word),
+		TEST(each_state_arrives_as_one_message),
 		TEST(an_abstract_name_is_a_socket_too),
 		TEST(the_watchdog_is_fed_four_times_an_interval),
-		TEST(nobody_is_fed_who_did_not_ask),
+		TEST(without_a_watchdog_none_is_fed),
 		TEST(a_socket_that_is_none_is_refused),
-		TEST(words_that_nobody_takes_are_counted_and_tried_again),
+		TEST(messages_that_are_not_taken_are_counted_and_tried_again),
 		TEST(a_stuck_worker_starves_the_watchdog),
 		TEST(a_loop_is_ready_reloads_and_stops),
 		cmocka_unit_test(
-		    without_a_notify_nothing_is_sent_and_all_counts_are_zero),
+		    without_a_service_manager_nothing_is_sent_and_counts_are_zero),
 	};
 
 	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);

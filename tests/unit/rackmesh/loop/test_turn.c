@@ -124,7 +124,7 @@ asks(struct fixture *f, size_t count)
 }
 
 static void
-who_is_known_is_served_before_who_waits(void **state)
+established_links_are_served_before_waiting_ones(void **state)
 {
 	struct fixture *f = *state;
 
@@ -146,7 +146,7 @@ and_between_any_two_turns(void **state)
 }
 
 static void
-who_asks_again_goes_to_the_end_of_the_line(void **state)
+a_repeated_request_goes_to_the_end_of_the_queue(void **state)
 {
 	struct fixture *f = *state;
 
@@ -171,7 +171,7 @@ connections_are_accepted_when_no_handshake_waits(void **state)
 }
 
 static void
-whose_handshake_never_ends_keeps_nobody_from_being_accepted(void **state)
+an_endless_handshake_does_not_prevent_accepting(void **state)
 {
 	struct fixture *f = *state;
 
@@ -183,7 +183,7 @@ whose_handshake_never_ends_keeps_nobody_from_being_accepted(void **state)
 }
 
 static void
-who_leaves_has_no_turn(void **state)
+a_canceled_request_gets_no_turn(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_turn none = { 0 };
@@ -198,7 +198,7 @@ who_leaves_has_no_turn(void **state)
 }
 
 static void
-a_loop_that_is_always_busy_shuts_nobody_out(void **state)
+a_busy_loop_still_gives_turns(void **state)
 {
 	struct fixture *f = *state;
 
@@ -214,13 +214,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_is_known_is_served_before_who_waits),
+		TEST(established_links_are_served_before_waiting_ones),
 		TEST(and_between_any_two_turns),
-		TEST(who_asks_again_goes_to_the_end_of_the_line),
+		TEST(a_repeated_request_goes_to_the_end_of_the_queue),
 		TEST(connections_are_accepted_when_no_handshake_waits),
-		TEST(whose_handshake_never_ends_keeps_nobody_from_being_accepted),
-		TEST(who_leaves_has_no_turn),
-		TEST(a_loop_that_is_always_busy_shuts_nobody_out),
+		TEST(an_endless_handshake_does_not_prevent_accepting),
+		TEST(a_canceled_request_gets_no_turn),
+		TEST(a_busy_loop_still_gives_turns),
 	};
 
 	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);

@@ -19,7 +19,7 @@ times_are_seconds_and_speeds_bytes_per_second(void **state)
 }
 
 static void
-what_is_counted_stays_as_it_is(void **state)
+counts_are_not_converted(void **state)
 {
 	assert_true(base_unit_value("frames per priority", 7) == 7);
 	assert_true(base_unit_value("bytes", 9286478) == 9286478);
@@ -31,7 +31,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_seconds_and_speeds_bytes_per_second),
-		cmocka_unit_test(what_is_counted_stays_as_it_is),
+		cmocka_unit_test(counts_are_not_converted),
 	};
 
 	return cmocka_run_group_tests_name("base_unit", tests, NULL, NULL);

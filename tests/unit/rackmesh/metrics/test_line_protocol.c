@@ -43,7 +43,7 @@ a_point_is_written_in_the_order_of_the_calls(void **state)
 }
 
 static void
-what_would_be_syntax_is_escaped(void **state)
+characters_of_the_syntax_are_escaped(void **state)
 {
 	struct rm_line line;
 
@@ -151,7 +151,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_point_is_written_in_the_order_of_the_calls),
-		cmocka_unit_test(what_would_be_syntax_is_escaped),
+		cmocka_unit_test(characters_of_the_syntax_are_escaped),
 		cmocka_unit_test(an_invalid_point_is_taken_back_whole),
 		cmocka_unit_test(a_point_that_does_not_fit_leaves_the_others),
 		cmocka_unit_test(integers_are_written_as_printf_would),

@@ -23,7 +23,7 @@ read_line(const char *text)
 }
 
 static void
-what_was_written_is_read_back(void **state)
+a_written_point_is_read_back(void **state)
 {
 	struct rm_line writer;
 	char out[512];
@@ -51,7 +51,7 @@ what_was_written_is_read_back(void **state)
 }
 
 static void
-what_is_no_point_is_refused(void **state)
+malformed_points_are_refused(void **state)
 {
 	static const char *const lines[] = { "", "m", "m ", "m f", "m f=", "m f=1i",
 		"m f=1i ", "m f=1i x", "m f=1i 5x", "m f=1i  5", "# f=1i 5",
@@ -87,8 +87,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_written_is_read_back),
-		cmocka_unit_test(what_is_no_point_is_refused),
+		cmocka_unit_test(a_written_point_is_read_back),
+		cmocka_unit_test(malformed_points_are_refused),
 		cmocka_unit_test(too_many_columns_are_refused),
 	};
 

@@ -107,7 +107,7 @@ the_same_metric_twice_is_refused(void **state)
 }
 
 static void
-numbers_without_a_value_have_their_words(void **state)
+numbers_that_are_not_finite_have_their_names(void **state)
 {
 	const double values[] = { NAN, INFINITY, -INFINITY };
 	const char *const names[] = { "a", "b", "c" };
@@ -227,7 +227,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_of_one_name_stay_together_under_one_head),
 		cmocka_unit_test(the_same_metric_twice_is_refused),
-		cmocka_unit_test(numbers_without_a_value_have_their_words),
+		cmocka_unit_test(numbers_that_are_not_finite_have_their_names),
 		cmocka_unit_test(labels_are_copied_and_a_thousand_metrics_fit),
 		cmocka_unit_test(series_of_a_family_are_reported_at_every_rendering),
 		cmocka_unit_test(build_info_reports_the_version_of_a_program),

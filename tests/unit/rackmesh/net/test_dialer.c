@@ -239,7 +239,7 @@ a_peer_that_drops_us_at_once_is_not_hammered(void **state)
 }
 
 static void
-one_who_never_reports_welcome_does_not_hide_the_next(void **state)
+a_peer_that_never_welcomes_does_not_hide_the_next(void **state)
 {
 	struct fixture *f = *state;
 
@@ -321,7 +321,7 @@ main(void)
 		TEST(after_a_loss_the_list_starts_anew),
 		TEST(a_peer_that_restarts_is_found_again),
 		TEST(a_peer_that_drops_us_at_once_is_not_hammered),
-		TEST(one_who_never_reports_welcome_does_not_hide_the_next),
+		TEST(a_peer_that_never_welcomes_does_not_hide_the_next),
 		TEST(a_host_that_swallows_connects_times_out),
 		TEST(a_refusal_by_the_owner_closes_and_gives_the_reason),
 		TEST(freeing_from_a_failed_attempt_is_safe),

@@ -81,7 +81,7 @@ a_flood_that_leaves_together_is_seen_out(void **state)
 }
 
 static void
-sending_to_one_who_has_left_still_receives_his_last_words(void **state)
+sending_to_a_closed_peer_still_receives_its_last_frames(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t byte = 1;
@@ -136,7 +136,7 @@ freeing_with_a_close_pending_is_silent(void **state)
 }
 
 static void
-what_a_frame_handler_returns_is_the_reason(void **state)
+the_error_of_a_frame_handler_is_the_reason_of_the_close(void **state)
 {
 	struct fixture *f = *state;
 
@@ -162,7 +162,7 @@ closing_from_a_frame_handler_ends_the_frames(void **state)
 }
 
 static void
-what_was_sent_before_a_close_still_goes(void **state)
+frames_sent_before_a_close_still_arrive(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t got[64];
@@ -185,12 +185,12 @@ main(void)
 		TEST(a_close_in_the_middle_of_a_frame_is_a_reset),
 		TEST(everything_sent_before_a_close_arrives_first),
 		TEST(a_flood_that_leaves_together_is_seen_out),
-		TEST(sending_to_one_who_has_left_still_receives_his_last_words),
+		TEST(sending_to_a_closed_peer_still_receives_its_last_frames),
 		TEST(close_comes_once_from_the_loop_and_may_free),
 		TEST(freeing_with_a_close_pending_is_silent),
-		TEST(what_a_frame_handler_returns_is_the_reason),
+		TEST(the_error_of_a_frame_handler_is_the_reason_of_the_close),
 		TEST(closing_from_a_frame_handler_ends_the_frames),
-		TEST(what_was_sent_before_a_close_still_goes),
+		TEST(frames_sent_before_a_close_still_arrive),
 	};
 
 	return cmocka_run_group_tests_name("link_end", tests, NULL, NULL);

@@ -180,7 +180,7 @@ dribbles(struct ends *ends, struct relay *relay, size_t most)
 }
 
 static void
-a_frame_that_dribbles_or_stands_still_closes_the_link(void **state)
+a_frame_that_arrives_too_slowly_closes_the_link(void **state)
 {
 	static const size_t most[] = { FOR_EVER, 1, 8, 100 };
 	struct relay relays[4];
@@ -237,10 +237,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PLAIN(a_frame_that_dribbles_or_stands_still_closes_the_link),
+		PLAIN(a_frame_that_arrives_too_slowly_closes_the_link),
 		PLAIN(small_frames_of_a_slow_peer_all_arrive),
 		PLAIN(while_we_do_not_listen_no_time_runs),
-		SEALED(a_frame_that_dribbles_or_stands_still_closes_the_link),
+		SEALED(a_frame_that_arrives_too_slowly_closes_the_link),
 		SEALED(small_frames_of_a_slow_peer_all_arrive),
 		SEALED(while_we_do_not_listen_no_time_runs),
 	};

@@ -13,7 +13,7 @@
 #define UNKNOWN_PEER_BYTES (16 << 10)
 
 static void
-both_learn_who_the_other_is(void **state)
+both_sides_get_the_identity_of_the_other(void **state)
 {
 	struct ends *ends = *state;
 
@@ -56,7 +56,7 @@ wire_of(struct ends *ends, struct end *end, bool accepting, uint8_t *out, size_t
 }
 
 static void
-what_was_sent_before_the_handshake_never_goes_in_plaintext(void **state)
+frames_sent_before_the_handshake_are_never_sent_in_plaintext(void **state)
 {
 	struct ends *ends = *state;
 	uint8_t out[4096];
@@ -71,7 +71,7 @@ what_was_sent_before_the_handshake_never_goes_in_plaintext(void **state)
 }
 
 static void
-what_was_sent_before_the_handshake_goes_after_it(void **state)
+frames_sent_before_the_handshake_are_sent_after_it(void **state)
 {
 	struct ends *ends = *state;
 
@@ -161,7 +161,7 @@ a_link_may_be_paused_before_it_is_open(void **state)
 }
 
 static void
-last_words_arrive_and_the_end_is_in_order(void **state)
+the_last_frames_arrive_and_the_end_is_orderly(void **state)
 {
 	struct ends *ends = *state;
 
@@ -365,7 +365,7 @@ a_unknown_peer_takes_little_memory(void **state)
 }
 
 static void
-what_on_open_returns_is_the_reason(void **state)
+the_error_of_on_open_is_the_reason_of_the_close(void **state)
 {
 	struct ends *ends = *state;
 
@@ -380,7 +380,7 @@ what_on_open_returns_is_the_reason(void **state)
 }
 
 static void
-without_tls_a_link_opens_from_the_loop(void **state)
+a_link_without_tls_opens_from_the_loop(void **state)
 {
 	struct ends *ends = *state;
 
@@ -401,14 +401,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(both_learn_who_the_other_is),
-		TEST(what_was_sent_before_the_handshake_never_goes_in_plaintext),
-		TEST(what_was_sent_before_the_handshake_goes_after_it),
+		TEST(both_sides_get_the_identity_of_the_other),
+		TEST(frames_sent_before_the_handshake_are_never_sent_in_plaintext),
+		TEST(frames_sent_before_the_handshake_are_sent_after_it),
 		TEST(frames_of_every_size_pass_both_directions),
 		TEST(an_oversized_frame_closes_and_counts),
 		TEST(a_peer_that_does_not_read_fills_the_queue_and_gets_all_later),
 		TEST(a_link_may_be_paused_before_it_is_open),
-		TEST(last_words_arrive_and_the_end_is_in_order),
+		TEST(the_last_frames_arrive_and_the_end_is_orderly),
 		TEST(all_that_was_sent_before_an_orderly_end_comes_first),
 		TEST(a_stream_that_is_cut_is_a_reset),
 		TEST(a_changed_byte_ends_the_link),
@@ -417,8 +417,8 @@ main(void)
 		TEST(half_a_handshake_ends_after_its_time),
 		TEST(an_odd_first_message_is_refused_before_room_is_made_for_it),
 		TEST(a_unknown_peer_takes_little_memory),
-		TEST(what_on_open_returns_is_the_reason),
-		TEST(without_tls_a_link_opens_from_the_loop),
+		TEST(the_error_of_on_open_is_the_reason_of_the_close),
+		TEST(a_link_without_tls_opens_from_the_loop),
 	};
 
 	return cmocka_run_group_tests_name("link_tls", tests, NULL, NULL);

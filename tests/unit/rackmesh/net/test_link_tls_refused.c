@@ -222,7 +222,7 @@ a_revoked_intermediate_takes_all_it_has_signed_along(void **state)
 }
 
 static void
-who_shows_nothing_is_refused(void **state)
+a_peer_without_a_certificate_is_refused(void **state)
 {
 	struct ends *ends = *state;
 
@@ -257,7 +257,7 @@ nothing_older_than_tls_1_3_is_spoken(void **state)
 
 /* Each of his messages asks for an answer, and he reads none. */
 static void
-who_has_us_answer_and_answer_is_left(void **state)
+a_peer_that_causes_endless_answers_is_closed(void **state)
 {
 	struct ends *ends = *state;
 	struct end *end = &ends->accepting;
@@ -293,7 +293,7 @@ who_has_us_answer_and_answer_is_left(void **state)
 
 /* In TLS 1.3 it is up before it hears of it. */
 static void
-who_is_refused_gets_the_reason(void **state)
+a_refused_peer_gets_the_reason(void **state)
 {
 	struct ends *ends = *state;
 	const char *list;
@@ -318,7 +318,7 @@ who_is_refused_gets_the_reason(void **state)
 }
 
 static void
-revoking_ends_a_link_that_stands_within_five_seconds(void **state)
+a_revocation_ends_an_established_link_within_five_seconds(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files;
@@ -339,7 +339,7 @@ revoking_ends_a_link_that_stands_within_five_seconds(void **state)
 }
 
 static void
-an_end_of_time_ends_a_link_that_stands(void **state)
+an_expired_certificate_ends_an_established_link(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files;
@@ -385,12 +385,12 @@ main(void)
 		TEST(another_authority_is_none_of_ours),
 		TEST(an_intermediate_leads_to_us_and_a_leaf_does_not),
 		TEST(a_revoked_intermediate_takes_all_it_has_signed_along),
-		TEST(who_shows_nothing_is_refused),
+		TEST(a_peer_without_a_certificate_is_refused),
 		TEST(nothing_older_than_tls_1_3_is_spoken),
-		TEST(who_has_us_answer_and_answer_is_left),
-		TEST(who_is_refused_gets_the_reason),
-		TEST(revoking_ends_a_link_that_stands_within_five_seconds),
-		TEST(an_end_of_time_ends_a_link_that_stands),
+		TEST(a_peer_that_causes_endless_answers_is_closed),
+		TEST(a_refused_peer_gets_the_reason),
+		TEST(a_revocation_ends_an_established_link_within_five_seconds),
+		TEST(an_expired_certificate_ends_an_established_link),
 		TEST(an_authority_that_is_dropped_takes_its_links_along),
 	};
 

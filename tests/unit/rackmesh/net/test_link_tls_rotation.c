@@ -212,7 +212,7 @@ dial_begin(struct ends *ends, struct dial *dial, struct rm_listener **listener)
 }
 
 static void
-who_has_dialed_begins_anew_before_a_certificate_ends(void **state)
+the_dialing_side_reconnects_before_a_certificate_expires(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_listener *listener = NULL;
@@ -244,7 +244,7 @@ now_s(void)
 
 /* They begin a minute ago: 240 s, of which 48 are a fifth. */
 static void
-whoever_accepts_sees_when_the_peers_certificate_ends(void **state)
+the_accepting_side_sees_when_the_peers_certificate_expires(void **state)
 {
 	struct ends *ends = *state;
 	const struct rm_link *link;
@@ -266,7 +266,7 @@ whoever_accepts_sees_when_the_peers_certificate_ends(void **state)
 
 /* With 12 of 72 s left: long before one must begin anew. */
 static void
-who_has_renewed_shows_it_before_anybody_misses_it(void **state)
+a_renewed_certificate_is_shown_before_a_renewal_is_missed(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_listener *listener = NULL;
@@ -343,11 +343,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(no_frame_is_lost_by_rotations),
-		TEST(who_has_dialed_begins_anew_before_a_certificate_ends),
+		TEST(the_dialing_side_reconnects_before_a_certificate_expires),
 		cmocka_unit_test_setup_teardown(
-		    whoever_accepts_sees_when_the_peers_certificate_ends,
+		    the_accepting_side_sees_when_the_peers_certificate_expires,
 		    ends_setup_bare, ends_teardown),
-		TEST(who_has_renewed_shows_it_before_anybody_misses_it),
+		TEST(a_renewed_certificate_is_shown_before_a_renewal_is_missed),
 		TEST(a_dialer_gives_the_reason_it_is_refused_and_is_not_up),
 		TEST(a_dialer_gives_up_a_peer_that_does_not_shake_hands),
 	};

@@ -137,7 +137,7 @@ flood_goes(struct flood *flood)
 }
 
 static void
-frames_of_who_is_known_come_before_newcomers_handshakes(void **state)
+frames_of_established_links_come_before_handshakes(void **state)
 {
 	struct ends *ends = *state;
 	struct flood flood;
@@ -166,7 +166,7 @@ and_between_any_two_of_them(void **state)
 }
 
 static void
-who_is_closed_while_it_waits_has_no_turn(void **state)
+a_link_closed_while_it_waits_gets_no_turn(void **state)
 {
 	struct ends *ends = *state;
 	struct flood flood;
@@ -180,7 +180,7 @@ who_is_closed_while_it_waits_has_no_turn(void **state)
 }
 
 static void
-for_who_has_left_nothing_is_done(void **state)
+no_step_runs_for_a_closed_connection(void **state)
 {
 	struct ends *ends = *state;
 	struct flood flood;
@@ -247,10 +247,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(frames_of_who_is_known_come_before_newcomers_handshakes),
+		TEST(frames_of_established_links_come_before_handshakes),
 		TEST(and_between_any_two_of_them),
-		TEST(who_is_closed_while_it_waits_has_no_turn),
-		TEST(for_who_has_left_nothing_is_done),
+		TEST(a_link_closed_while_it_waits_gets_no_turn),
+		TEST(no_step_runs_for_a_closed_connection),
 		TEST(over_https_one_comes_in_at_a_time),
 	};
 

@@ -110,7 +110,7 @@ a_port_in_use_is_an_error_not_a_wait(void **state)
 }
 
 static void
-without_descriptors_it_pauses_and_then_comes_back(void **state)
+a_listener_out_of_descriptors_pauses_and_resumes(void **state)
 {
 	struct fixture *f = *state;
 	struct rlimit was, none;
@@ -147,7 +147,7 @@ main(void)
 		TEST(an_accepted_socket_neither_blocks_nor_leaks_into_children),
 		TEST(a_flood_is_accepted_whole),
 		TEST(a_port_in_use_is_an_error_not_a_wait),
-		TEST(without_descriptors_it_pauses_and_then_comes_back),
+		TEST(a_listener_out_of_descriptors_pauses_and_resumes),
 	};
 
 	return cmocka_run_group_tests_name("listener", tests, NULL, NULL);

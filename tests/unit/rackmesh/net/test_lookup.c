@@ -98,7 +98,7 @@ every_address_of_a_name_is_found_with_the_port(void **state)
 }
 
 static void
-a_name_without_an_address_is_reported_in_the_resolvers_words(void **state)
+a_name_without_an_address_is_reported_with_the_resolvers_error(void **state)
 {
 	struct fixture *f = *state;
 	const uint64_t failed = rm_lookup_counts()->failed;
@@ -143,7 +143,7 @@ a_numeric_address_is_its_own_answer(void **state)
 /* The loop turns, other names are answered, and giving up does not wait, while a server
  * takes its time; but threads have an end. */
 static void
-a_silent_server_holds_nobody_up(void **state)
+a_silent_name_server_delays_no_other_look_up(void **state)
 {
 	struct fixture *f = *state;
 	struct rm_lookup *lookups[RM_LOOKUPS_MAX] = { NULL };
@@ -187,11 +187,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_address_of_a_name_is_found_with_the_port),
-		TEST(a_name_without_an_address_is_reported_in_the_resolvers_words),
+		TEST(a_name_without_an_address_is_reported_with_the_resolvers_error),
 		TEST(no_more_addresses_than_we_have_room_for_are_taken),
 		TEST(a_numeric_address_is_its_own_answer),
 		/* The last: its threads outlive it. */
-		TEST(a_silent_server_holds_nobody_up),
+		TEST(a_silent_name_server_delays_no_other_look_up),
 	};
 
 	return resolver_own() ? cmocka_run_group_tests_name("lookup", tests, NULL, NULL)

@@ -95,7 +95,7 @@ teardown(void **state)
 }
 
 static void
-the_one_that_has_stood_longest_makes_room_for_the_newest(void **state)
+the_oldest_pending_connection_makes_room_for_the_newest(void **state)
 {
 	struct fixture *f = *state;
 
@@ -110,7 +110,7 @@ the_one_that_has_stood_longest_makes_room_for_the_newest(void **state)
 }
 
 static void
-who_is_known_is_never_pushed_out(void **state)
+an_accepted_connection_is_never_removed(void **state)
 {
 	struct fixture *f = *state;
 
@@ -128,7 +128,7 @@ who_is_known_is_never_pushed_out(void **state)
 }
 
 static void
-who_stays_silent_too_long_is_closed_and_the_others_wait_on(void **state)
+a_connection_that_is_silent_too_long_is_closed_and_others_wait(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(start, RM_PENDING_CONNS_PATIENCE_NS);
@@ -171,13 +171,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    the_one_that_has_stood_longest_makes_room_for_the_newest, setup,
+		    the_oldest_pending_connection_makes_room_for_the_newest, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    who_is_known_is_never_pushed_out, setup, teardown),
+		    an_accepted_connection_is_never_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    who_stays_silent_too_long_is_closed_and_the_others_wait_on, setup,
-		    teardown),
+		    a_connection_that_is_silent_too_long_is_closed_and_others_wait,
+		    setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    leaving_in_any_order_keeps_the_line_whole, setup, teardown),
 	};

@@ -75,7 +75,7 @@ goes(struct caller *caller)
 }
 
 static void
-of_one_identity_only_the_newest_few_stand_at_the_door(void **state)
+only_the_newest_few_connections_of_an_identity_are_pending(void **state)
 {
 	const struct pki_wish wish = { .uri = "rackmesh://r1/agent/h2" };
 	struct rm_pending_conns pending_conns = { 0 };
@@ -106,7 +106,7 @@ of_one_identity_only_the_newest_few_stand_at_the_door(void **state)
 }
 
 static void
-without_tls_everybody_is_nobody(void **state)
+without_tls_connections_have_no_identity(void **state)
 {
 	struct rm_pending_conns pending_conns = { 0 };
 	struct caller callers[CALLERS];
@@ -125,10 +125,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-		    of_one_identity_only_the_newest_few_stand_at_the_door, ends_setup,
-		    ends_teardown),
+		    only_the_newest_few_connections_of_an_identity_are_pending,
+		    ends_setup, ends_teardown),
 		cmocka_unit_test_setup_teardown(
-		    without_tls_everybody_is_nobody, ends_setup_bare, ends_teardown),
+		    without_tls_connections_have_no_identity, ends_setup_bare,
+		    ends_teardown),
 	};
 
 	return cmocka_run_group_tests_name("pending_conns_named", tests, NULL, NULL);

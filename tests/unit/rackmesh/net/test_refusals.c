@@ -56,7 +56,7 @@ another_host_or_reason_is_a_line_of_its_own(void **state)
 }
 
 static void
-of_too_many_the_one_reported_longest_ago_is_forgotten(void **state)
+with_too_many_hosts_the_one_logged_longest_ago_is_forgotten(void **state)
 {
 	char text[32];
 
@@ -76,7 +76,8 @@ main(void)
 		cmocka_unit_test(
 		    a_host_that_comes_again_is_a_line_a_minute_with_a_count),
 		cmocka_unit_test(another_host_or_reason_is_a_line_of_its_own),
-		cmocka_unit_test(of_too_many_the_one_reported_longest_ago_is_forgotten),
+		cmocka_unit_test(
+		    with_too_many_hosts_the_one_logged_longest_ago_is_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);

@@ -78,7 +78,7 @@ a_record_that_was_promised_lies_in_a_file(void **state)
 }
 
 static void
-a_restart_finds_what_was_not_done_with(void **state)
+a_restart_finds_records_that_were_not_done(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t identity, first = 0, last = 0;
@@ -105,7 +105,7 @@ a_restart_finds_what_was_not_done_with(void **state)
 }
 
 static void
-what_waits_at_the_end_is_written(void **state)
+waiting_records_are_written_at_the_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -223,7 +223,7 @@ a_record_damaged_while_we_run_is_not_let_out(void **state)
 }
 
 static void
-what_can_never_fit_is_refused(void **state)
+a_record_that_can_never_fit_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	static uint8_t big[2048];
@@ -280,13 +280,13 @@ main(void)
 		TEST(records_come_out_in_order_until_done),
 		TEST(one_sync_makes_many_records_durable),
 		TEST(a_record_that_was_promised_lies_in_a_file),
-		TEST(a_restart_finds_what_was_not_done_with),
-		TEST(what_waits_at_the_end_is_written),
+		TEST(a_restart_finds_records_that_were_not_done),
+		TEST(waiting_records_are_written_at_the_end),
 		TEST(numbers_go_on_when_no_record_is_left),
 		TEST(a_full_spool_drops_its_oldest_and_never_exceeds_its_bytes),
 		TEST(records_that_left_memory_are_read_back),
 		TEST(a_record_damaged_while_we_run_is_not_let_out),
-		TEST(what_can_never_fit_is_refused),
+		TEST(a_record_that_can_never_fit_is_refused),
 		TEST(memory_alone_promises_later_and_keeps_its_bound),
 		TEST(a_folder_that_cannot_be_is_reported),
 	};

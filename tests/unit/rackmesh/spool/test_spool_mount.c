@@ -99,7 +99,7 @@ finds_after_a_restart(struct fixture *f, uint64_t records)
 }
 
 static void
-a_read_only_disk_costs_durability_until_it_is_none(void **state)
+a_read_only_disk_costs_durability_until_it_is_writable(void **state)
 {
 	struct fixture *f = *state;
 
@@ -129,7 +129,7 @@ a_full_disk_costs_durability_until_there_is_room(void **state)
 }
 
 static void
-a_start_on_a_read_only_disk_shows_what_is_there(void **state)
+a_start_on_a_read_only_disk_reads_its_records(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t identity;
@@ -209,9 +209,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_read_only_disk_costs_durability_until_it_is_none),
+		TEST(a_read_only_disk_costs_durability_until_it_is_writable),
 		TEST(a_full_disk_costs_durability_until_there_is_room),
-		TEST(a_start_on_a_read_only_disk_shows_what_is_there),
+		TEST(a_start_on_a_read_only_disk_reads_its_records),
 		TEST(a_start_without_a_folder_that_can_be_made_is_one_in_memory),
 		TEST(a_start_on_a_full_disk_is_one_in_memory),
 		TEST(records_that_cannot_be_read_wait_for_the_next_start),

@@ -170,7 +170,7 @@ a_flipped_bit_in_the_header_is_noticed(void **state)
 }
 
 static void
-a_record_with_an_earlier_number_is_none(void **state)
+a_record_with_an_earlier_number_is_ignored(void **state)
 {
 	uint8_t bytes[MAX_BYTES];
 	size_t len = segment(bytes);
@@ -190,7 +190,7 @@ main(void)
 		cmocka_unit_test(a_tail_of_zeros_is_torn_and_not_damage),
 		cmocka_unit_test(a_flipped_bit_costs_exactly_its_record),
 		cmocka_unit_test(a_flipped_bit_in_the_header_is_noticed),
-		cmocka_unit_test(a_record_with_an_earlier_number_is_none),
+		cmocka_unit_test(a_record_with_an_earlier_number_is_ignored),
 	};
 
 	return cmocka_run_group_tests_name("spool_segment", tests, NULL, NULL);

@@ -345,7 +345,7 @@ a_folder_that_another_process_uses_is_refused(void **state)
 }
 
 static void
-without_word_of_what_was_done_numbers_are_not_used_again(void **state)
+numbers_are_not_reused_when_done_is_unknown(void **state)
 {
 	struct fixture *f = *state;
 	char path[256];
@@ -374,7 +374,7 @@ main(void)
 		TEST(a_folder_that_vanishes_is_a_failing_disk),
 		TEST(numbers_that_no_disk_saw_are_not_used_again),
 		TEST(a_folder_that_another_process_uses_is_refused),
-		TEST(without_word_of_what_was_done_numbers_are_not_used_again),
+		TEST(numbers_are_not_reused_when_done_is_unknown),
 	};
 
 	return cmocka_run_group_tests_name("spool_trouble", tests, NULL, NULL);

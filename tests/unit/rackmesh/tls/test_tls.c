@@ -32,7 +32,7 @@ expect_refusal(struct ends *ends, const struct rm_tls_files *files, int expected
 }
 
 static void
-good_files_report_who_we_are_and_until_when(void **state)
+good_files_give_the_identity_and_its_expiry(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
@@ -47,7 +47,7 @@ good_files_report_who_we_are_and_until_when(void **state)
 
 /* Of an hour, with a few minutes behind the clock, less than a fifth. */
 static void
-what_we_show_is_near_its_end_with_a_fifth_of_its_life_left(void **state)
+a_certificate_is_ending_with_a_fifth_of_its_life_left(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
@@ -63,7 +63,7 @@ what_we_show_is_near_its_end_with_a_fifth_of_its_life_left(void **state)
 }
 
 static void
-what_we_could_not_show_is_refused_with_a_sentence(void **state)
+an_own_certificate_that_peers_would_refuse_is_refused_with_a_reason(void **state)
 {
 	static const struct {
 		struct pki_wish wish;
@@ -186,7 +186,7 @@ new_files_are_taken_within_a_second_or_so(void **state)
 }
 
 static void
-bad_files_are_counted_once_and_what_we_had_stays(void **state)
+bad_files_are_counted_once_and_the_former_ones_stay(void **state)
 {
 	struct ends *ends = *state;
 	struct rm_tls_files files = good_files(ends);
@@ -249,14 +249,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_we_show_is_near_its_end_with_a_fifth_of_its_life_left),
-		TEST(good_files_report_who_we_are_and_until_when),
-		TEST(what_we_could_not_show_is_refused_with_a_sentence),
+		TEST(a_certificate_is_ending_with_a_fifth_of_its_life_left),
+		TEST(good_files_give_the_identity_and_its_expiry),
+		TEST(
+		    an_own_certificate_that_peers_would_refuse_is_refused_with_a_reason),
 		TEST(a_key_that_others_may_read_is_refused),
 		TEST(files_that_are_none_are_named),
 		TEST(a_list_that_its_authority_has_not_signed_is_refused),
 		TEST(new_files_are_taken_within_a_second_or_so),
-		TEST(bad_files_are_counted_once_and_what_we_had_stays),
+		TEST(bad_files_are_counted_once_and_the_former_ones_stay),
 		TEST(a_secret_is_read_and_an_open_one_is_not),
 	};
 

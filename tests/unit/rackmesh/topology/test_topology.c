@@ -129,7 +129,7 @@ lists_at_the_ends_of_a_link_join_each_with_each(void **state)
 }
 
 static void
-without_planes_there_is_one(void **state)
+a_topology_without_planes_has_one(void **state)
 {
 	struct rm_topology *t = parse(HEAD LINKS);
 
@@ -140,7 +140,7 @@ without_planes_there_is_one(void **state)
 }
 
 static void
-what_is_mistyped_is_named_with_what_was_meant(void **state)
+a_mistyped_key_is_named_with_the_probable_one(void **state)
 {
 	refused("region: lab\nswiches: []\n",
 	    "t.yaml:2:1: the topology has no key \"swiches\"; did you mean "
@@ -157,7 +157,7 @@ what_is_mistyped_is_named_with_what_was_meant(void **state)
 }
 
 static void
-what_stands_twice_is_refused_with_both_lines(void **state)
+duplicates_are_refused_with_both_lines(void **state)
 {
 	refused("region: a\nregion: b\n",
 	    "t.yaml:2:1: \"region\" stands twice, first in line 1; remove one of them");
@@ -279,7 +279,7 @@ planes_are_declared(void **state)
 }
 
 static void
-roles_are_words_that_there_are(void **state)
+unknown_roles_are_refused(void **state)
 {
 	refused("region: lab\nswitches:\n  - {name: t}\n",
 	    "t.yaml:3:5: a switch needs \"role\"; add it (tor, spine, core or other)");
@@ -401,16 +401,16 @@ main(void)
 		cmocka_unit_test(members_of_racks_report_where_a_hosts_cables_end),
 		cmocka_unit_test(a_member_that_is_no_pattern_is_refused),
 		cmocka_unit_test(lists_at_the_ends_of_a_link_join_each_with_each),
-		cmocka_unit_test(without_planes_there_is_one),
-		cmocka_unit_test(what_is_mistyped_is_named_with_what_was_meant),
-		cmocka_unit_test(what_stands_twice_is_refused_with_both_lines),
+		cmocka_unit_test(a_topology_without_planes_has_one),
+		cmocka_unit_test(a_mistyped_key_is_named_with_the_probable_one),
+		cmocka_unit_test(duplicates_are_refused_with_both_lines),
 		cmocka_unit_test(an_address_belongs_to_one_switch),
 		cmocka_unit_test(bad_addresses_are_refused),
 		cmocka_unit_test(names_are_checked),
 		cmocka_unit_test(links_join_two_switches_that_there_are),
 		cmocka_unit_test(links_stay_within_a_plane),
 		cmocka_unit_test(planes_are_declared),
-		cmocka_unit_test(roles_are_words_that_there_are),
+		cmocka_unit_test(unknown_roles_are_refused),
 		cmocka_unit_test(racks_are_below_tors),
 		cmocka_unit_test(numbers_stay_in_range),
 		cmocka_unit_test(an_empty_topology_is_refused),

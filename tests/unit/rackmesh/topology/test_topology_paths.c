@@ -95,7 +95,7 @@ load(const struct fixture *f, const char *from, const char *to)
 	"  - [[as1, bs1], [c1, c2]]\n  - [[as2, bs2], [c3, c4]]\n"
 
 static void
-in_two_tiers_there_is_a_path_per_spine(void **state)
+two_tiers_have_a_path_per_spine(void **state)
 {
 	struct fixture f;
 
@@ -117,7 +117,7 @@ parallel_cables_are_paths_of_their_own(void **state)
 }
 
 static void
-in_three_tiers_there_is_a_path_per_core(void **state)
+three_tiers_have_a_path_per_core(void **state)
 {
 	struct fixture f;
 
@@ -211,9 +211,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_two_tiers_there_is_a_path_per_spine),
+		cmocka_unit_test(two_tiers_have_a_path_per_spine),
 		cmocka_unit_test(parallel_cables_are_paths_of_their_own),
-		cmocka_unit_test(in_three_tiers_there_is_a_path_per_core),
+		cmocka_unit_test(three_tiers_have_a_path_per_core),
 		cmocka_unit_test(a_tor_is_no_path_through),
 		cmocka_unit_test(many_paths_count_as_the_limit),
 		cmocka_unit_test(traffic_spreads_over_all_shortest_paths),

@@ -34,7 +34,7 @@ parse(const char *text)
 	"  - [tor2, spine1]\n"
 
 static void
-what_is_odd_is_a_warning(void **state)
+suspicious_entries_are_warnings(void **state)
 {
 	struct rm_topology *t = parse(HEAD "  - {name: tor3, role: tor}\n"
 					   "  - {name: spine2, role: spine}\n" LINKS);
@@ -106,7 +106,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_odd_is_a_warning),
+		cmocka_unit_test(suspicious_entries_are_warnings),
 		cmocka_unit_test(warnings_are_bounded),
 		cmocka_unit_test(a_single_tor_without_links_is_not_odd),
 		cmocka_unit_test(tors_joined_directly_reach_each_other),

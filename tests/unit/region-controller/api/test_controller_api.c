@@ -72,7 +72,7 @@ post(struct fixture *f, const char *path, struct answer *answer)
 }
 
 static void
-the_api_shows_racks_plans_and_what_is_refused(void **state)
+the_api_shows_racks_plans_and_refused_rnics(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(900, "stray", "tor1", REGION_V4);
@@ -169,7 +169,7 @@ damaged_frames_are_counted(void **state)
 }
 
 static void
-what_changes_something_goes_by_the_unix_socket(void **state)
+changes_need_the_unix_socket(void **state)
 {
 	static const char *const changing[] = { "topology/reload", "topology/import",
 		"brake", "forget/00:00:00:00:00:64" };
@@ -349,11 +349,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_api_shows_racks_plans_and_what_is_refused),
+		TEST(the_api_shows_racks_plans_and_refused_rnics),
 		TEST(damaged_frames_are_counted),
 		TEST(metrics_report_how_the_last_reload_went),
 		TEST(one_answer_shows_the_release_of_every_daemon),
-		TEST(what_changes_something_goes_by_the_unix_socket),
+		TEST(changes_need_the_unix_socket),
 	};
 
 	return cmocka_run_group_tests_name("controller_api", tests, NULL, NULL);

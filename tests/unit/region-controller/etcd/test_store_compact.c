@@ -65,7 +65,7 @@ run(struct fixture *f, int64_t ns)
 }
 
 static void
-what_is_older_than_so_long_is_forgotten(void **state)
+older_revisions_are_compacted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -82,7 +82,7 @@ what_is_older_than_so_long_is_forgotten(void **state)
 }
 
 static void
-who_follows_leaves_it_alone(void **state)
+a_standby_does_not_compact(void **state)
 {
 	struct fixture *f = *state;
 
@@ -131,8 +131,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_older_than_so_long_is_forgotten),
-		TEST(who_follows_leaves_it_alone),
+		TEST(older_revisions_are_compacted),
+		TEST(a_standby_does_not_compact),
 		TEST(a_revision_that_went_back_is_of_another_etcd),
 		TEST(a_failure_is_counted_and_the_next_time_comes),
 	};

@@ -39,7 +39,7 @@ some_rnic(void)
 }
 
 static void
-keys_stand_below_their_region(void **state)
+keys_are_below_their_region(void **state)
 {
 	char key[STORE_KEY_BYTES];
 
@@ -83,7 +83,7 @@ a_registration_comes_back_equal(void **state)
 }
 
 static void
-who_reported_and_when_is_no_change(void **state)
+a_new_reporter_or_time_is_no_change(void **state)
 {
 	struct store_rnic rnic = some_rnic();
 	uint64_t before = 0, after = 0;
@@ -133,7 +133,7 @@ an_older_registration_is_read(void **state)
 }
 
 static void
-what_is_no_registration_is_refused(void **state)
+malformed_registrations_are_refused(void **state)
 {
 	refused_rnic("garbage",
 	    "line 1, column 7: not JSON: '[' or '{' expected near 'garbage'");
@@ -208,7 +208,7 @@ a_brake_written_by_hand_needs_its_rate_only(void **state)
 }
 
 static void
-the_leader_is_named_or_nobody_is(void **state)
+the_leaders_name_is_read_or_empty(void **state)
 {
 	static const char long_keys[] = "{\"name\":\"c1\",\"keys\":"
 					"\"0123456789abcdef0123456789abcdef\"}";
@@ -238,14 +238,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_stand_below_their_region),
+		cmocka_unit_test(keys_are_below_their_region),
 		cmocka_unit_test(a_registration_comes_back_equal),
-		cmocka_unit_test(who_reported_and_when_is_no_change),
+		cmocka_unit_test(a_new_reporter_or_time_is_no_change),
 		cmocka_unit_test(an_older_registration_is_read),
-		cmocka_unit_test(what_is_no_registration_is_refused),
+		cmocka_unit_test(malformed_registrations_are_refused),
 		cmocka_unit_test(the_brake_comes_back_with_a_version_of_its_own),
 		cmocka_unit_test(a_brake_written_by_hand_needs_its_rate_only),
-		cmocka_unit_test(the_leader_is_named_or_nobody_is),
+		cmocka_unit_test(the_leaders_name_is_read_or_empty),
 	};
 
 	return cmocka_run_group_tests_name("store_etcd_keys", tests, NULL, NULL);

@@ -103,7 +103,7 @@ put(struct fixture *f, const char *key, const char *text, uint64_t restarts)
 }
 
 static void
-what_there_is_time_for_is_reported_at_once(void **state)
+changes_that_fit_into_a_turn_are_handed_over_at_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -116,7 +116,7 @@ what_there_is_time_for_is_reported_at_once(void **state)
 }
 
 static void
-what_is_too_much_waits_and_keeps_its_order(void **state)
+changes_beyond_a_turn_wait_in_order(void **state)
 {
 	struct fixture *f = *state;
 
@@ -141,7 +141,7 @@ what_is_too_much_waits_and_keeps_its_order(void **state)
 }
 
 static void
-what_still_waits_at_the_end_is_not_reported(void **state)
+waiting_changes_are_dropped_at_the_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -159,9 +159,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_there_is_time_for_is_reported_at_once),
-		TEST(what_is_too_much_waits_and_keeps_its_order),
-		TEST(what_still_waits_at_the_end_is_not_reported),
+		TEST(changes_that_fit_into_a_turn_are_handed_over_at_once),
+		TEST(changes_beyond_a_turn_wait_in_order),
+		TEST(waiting_changes_are_dropped_at_the_end),
 	};
 
 	return cmocka_run_group_tests_name("store_inbox", tests, NULL, NULL);

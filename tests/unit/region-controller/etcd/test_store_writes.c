@@ -124,7 +124,7 @@ has(struct fixture *f, const char *key, const char *text)
 }
 
 static void
-what_is_put_together_goes_together(void **state)
+writes_put_together_are_one_transaction(void **state)
 {
 	struct fixture *f = *state;
 
@@ -163,7 +163,7 @@ many_go_in_transactions_of_bounded_size(void **state)
 }
 
 static void
-what_is_newer_takes_the_place_of_what_waits(void **state)
+a_newer_value_replaces_a_waiting_one(void **state)
 {
 	struct fixture *f = *state;
 
@@ -228,7 +228,7 @@ a_fence_that_does_not_hold_drops_everything(void **state)
 }
 
 static void
-who_does_not_lead_writes_nothing(void **state)
+a_standby_writes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t until = rm_mono_add(rm_mono_now(), 100 * RM_NS_PER_MS);
@@ -246,7 +246,7 @@ who_does_not_lead_writes_nothing(void **state)
 }
 
 static void
-the_answer_to_what_was_dropped_changes_nothing(void **state)
+the_answer_to_a_dropped_write_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 
@@ -263,7 +263,7 @@ the_answer_to_what_was_dropped_changes_nothing(void **state)
 
 /* "Nothing has changed" must not be said of it. */
 static void
-what_is_dropped_under_path_may_have_been_done(void **state)
+a_write_dropped_while_it_is_sent_may_have_been_done(void **state)
 {
 	struct fixture *f = *state;
 
@@ -295,7 +295,7 @@ a_value_that_is_too_large_is_left_out_and_the_rest_goes_on(void **state)
 
 /* The server's own bound may be lower than ours. */
 static void
-what_does_not_fit_together_goes_in_halves(void **state)
+a_transaction_that_is_too_large_is_halved(void **state)
 {
 	struct fixture *f = *state;
 	char key[STORE_KEY_BYTES];
@@ -315,7 +315,7 @@ what_does_not_fit_together_goes_in_halves(void **state)
 }
 
 static void
-a_plan_is_lifted_above_what_somebody_holds(void **state)
+a_plan_gets_a_version_above_those_of_aggregators(void **state)
 {
 	const struct wire_plan plan = { .region = "lab", .tor = "t", .plane = "" };
 	struct wire_writer *writer = wire_writer_new();
@@ -345,18 +345,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_put_together_goes_together),
+		TEST(writes_put_together_are_one_transaction),
 		TEST(many_go_in_transactions_of_bounded_size),
-		TEST(what_is_newer_takes_the_place_of_what_waits),
+		TEST(a_newer_value_replaces_a_waiting_one),
 		TEST(an_unknown_outcome_is_repeated_with_the_same_value),
 		TEST(a_full_database_is_tried_again_and_reported_once),
 		TEST(a_fence_that_does_not_hold_drops_everything),
-		TEST(who_does_not_lead_writes_nothing),
-		TEST(the_answer_to_what_was_dropped_changes_nothing),
-		TEST(what_is_dropped_under_path_may_have_been_done),
+		TEST(a_standby_writes_nothing),
+		TEST(the_answer_to_a_dropped_write_changes_nothing),
+		TEST(a_write_dropped_while_it_is_sent_may_have_been_done),
 		TEST(a_value_that_is_too_large_is_left_out_and_the_rest_goes_on),
-		TEST(what_does_not_fit_together_goes_in_halves),
-		TEST(a_plan_is_lifted_above_what_somebody_holds),
+		TEST(a_transaction_that_is_too_large_is_halved),
+		TEST(a_plan_gets_a_version_above_those_of_aggregators),
 	};
 
 	return cmocka_run_group_tests_name("store_writes", tests, NULL, NULL);

@@ -70,7 +70,7 @@ witnesses_are_probed_ten_times_a_second(void **state)
 }
 
 static void
-where_there_is_one_other_rack_it_is_the_witness(void **state)
+a_single_other_rack_is_the_witness(void **state)
 {
 	struct fixture *f = *state;
 
@@ -290,7 +290,7 @@ main(void)
 		TEST(members_are_the_rack_in_order),
 		TEST(only_small_racks_have_witnesses_three_in_two_racks),
 		TEST(witnesses_are_probed_ten_times_a_second),
-		TEST(where_there_is_one_other_rack_it_is_the_witness),
+		TEST(a_single_other_rack_is_the_witness),
 		TEST(a_small_rack_probes_its_own_reflector),
 		TEST(planes_are_never_crossed),
 		TEST(a_host_with_rnics_in_two_racks_never_probes_itself),

@@ -191,7 +191,7 @@ full_size_fits_the_smaller_mtu(void **state)
 }
 
 static void
-of_many_racks_each_probes_some_and_is_probed_by_as_many(void **state)
+each_of_many_racks_probes_some_and_is_probed_by_as_many(void **state)
 {
 	struct fixture *f = *state;
 
@@ -228,7 +228,7 @@ main(void)
 		TEST(unlinked_tors_do_not_probe_each_other),
 		TEST(a_bond_is_in_both_plans_and_probed_once_by_each),
 		TEST(full_size_fits_the_smaller_mtu),
-		TEST(of_many_racks_each_probes_some_and_is_probed_by_as_many),
+		TEST(each_of_many_racks_probes_some_and_is_probed_by_as_many),
 	};
 
 	return cmocka_run_group_tests_name("plan_inter_tor", tests, NULL, NULL);

@@ -69,7 +69,7 @@ the_smaller_mtu_of_both_counts(void **state)
 }
 
 static void
-without_a_second_qp_large_probes_fit_into_the_first(void **state)
+large_probes_fit_the_first_qp_if_there_is_no_second(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic;
@@ -246,7 +246,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(small_probes_have_64_bytes_and_large_ones_the_mtu),
 		TEST(the_smaller_mtu_of_both_counts),
-		TEST(without_a_second_qp_large_probes_fit_into_the_first),
+		TEST(large_probes_fit_the_first_qp_if_there_is_no_second),
 		TEST(plans_report_qps_and_levels_but_no_links),
 		TEST(levels_are_of_probes_over_verbs_only),
 		TEST(a_mixed_rack_takes_sizes_that_fit_everybody),

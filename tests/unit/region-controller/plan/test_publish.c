@@ -153,7 +153,7 @@ the_message_carries_version_and_digest(void **state)
 }
 
 static void
-what_is_equal_is_published_once(void **state)
+an_equal_plan_is_published_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -191,7 +191,7 @@ an_empty_rack_is_not_published_before_it_had_members(void **state)
 }
 
 static void
-what_an_aggregator_holds_already_keeps_its_version(void **state)
+a_plan_that_an_aggregator_has_keeps_its_version(void **state)
 {
 	struct fixture *f = *state;
 	struct publish *restarted = NULL;
@@ -210,7 +210,7 @@ what_an_aggregator_holds_already_keeps_its_version(void **state)
 }
 
 static void
-a_version_is_above_any_that_somebody_holds(void **state)
+a_version_is_above_those_of_all_aggregators(void **state)
 {
 	struct fixture *f = *state;
 
@@ -221,7 +221,7 @@ a_version_is_above_any_that_somebody_holds(void **state)
 
 /* It would be written into etcd, could not be read there, and be written again. */
 static void
-a_version_that_no_store_can_outrun_is_nobodys(void **state)
+a_version_above_the_limit_is_ignored(void **state)
 {
 	struct fixture *f = *state;
 
@@ -237,7 +237,7 @@ a_version_that_no_store_can_outrun_is_nobodys(void **state)
 }
 
 static void
-who_comes_later_with_a_higher_version_is_outrun(void **state)
+a_later_aggregator_with_a_higher_version_gets_a_newer_plan(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t digest;
@@ -252,7 +252,7 @@ who_comes_later_with_a_higher_version_is_outrun(void **state)
 }
 
 static void
-who_comes_later_with_the_same_plan_is_followed(void **state)
+a_later_aggregator_with_the_same_plan_keeps_its_version(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t digest;
@@ -359,7 +359,7 @@ nothing_is_published_before_the_store_has_it(void **state)
 }
 
 static void
-what_is_on_its_path_makes_room_to_what_is_newer(void **state)
+a_plan_being_written_is_replaced_by_a_newer_one(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t old;
@@ -380,7 +380,7 @@ what_is_on_its_path_makes_room_to_what_is_newer(void **state)
 }
 
 static void
-what_a_lost_leadership_has_put_is_put_again(void **state)
+plans_put_in_a_lost_leadership_are_put_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -430,7 +430,7 @@ a_store_that_has_gone_back_is_lifted(void **state)
 }
 
 static void
-what_the_store_has_lost_is_put_again(void **state)
+plans_that_the_store_lost_are_put_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -486,7 +486,7 @@ keys_of_one_epoch_and_plan_have_one_number(void **state)
 
 /* The clock of who led before was ahead, by years. */
 static void
-keys_are_numbered_above_what_anybody_holds(void **state)
+keys_are_numbered_above_those_of_all_aggregators(void **state)
 {
 	const uint64_t ahead = 10u * 365 * 86400 * 1000;
 	struct fixture *f = *state;
@@ -521,27 +521,27 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(versions_begin_at_the_clock),
 		TEST(the_message_carries_version_and_digest),
-		TEST(what_is_equal_is_published_once),
+		TEST(an_equal_plan_is_published_once),
 		TEST(versions_grow_also_when_the_clock_goes_back),
 		TEST(an_empty_rack_is_not_published_before_it_had_members),
-		TEST(what_an_aggregator_holds_already_keeps_its_version),
-		TEST(a_version_is_above_any_that_somebody_holds),
-		TEST(a_version_that_no_store_can_outrun_is_nobodys),
-		TEST(who_comes_later_with_a_higher_version_is_outrun),
-		TEST(who_comes_later_with_the_same_plan_is_followed),
+		TEST(a_plan_that_an_aggregator_has_keeps_its_version),
+		TEST(a_version_is_above_those_of_all_aggregators),
+		TEST(a_version_above_the_limit_is_ignored),
+		TEST(a_later_aggregator_with_a_higher_version_gets_a_newer_plan),
+		TEST(a_later_aggregator_with_the_same_plan_keeps_its_version),
 		TEST(two_plans_under_one_version_are_both_outrun),
 		TEST(two_holders_that_differ_under_one_version_get_a_newer_one),
 		TEST(an_old_plan_that_comes_back_gets_a_new_version),
 		TEST(a_tor_that_leaves_the_topology_is_dropped),
 		TEST(nothing_is_published_before_the_store_has_it),
-		TEST(what_is_on_its_path_makes_room_to_what_is_newer),
-		TEST(what_a_lost_leadership_has_put_is_put_again),
+		TEST(a_plan_being_written_is_replaced_by_a_newer_one),
+		TEST(plans_put_in_a_lost_leadership_are_put_again),
 		TEST(a_new_leader_with_the_same_plans_writes_nothing),
 		TEST(a_store_that_has_gone_back_is_lifted),
-		TEST(what_the_store_has_lost_is_put_again),
+		TEST(plans_that_the_store_lost_are_put_again),
 		TEST(another_plan_in_the_store_is_looked_at_and_replaced),
 		TEST(keys_of_one_epoch_and_plan_have_one_number),
-		TEST(keys_are_numbered_above_what_anybody_holds),
+		TEST(keys_are_numbered_above_those_of_all_aggregators),
 	};
 
 	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);

@@ -247,7 +247,7 @@ write_for(const struct probe_keys *keys, struct wire_writer *writer,
 }
 
 static void
-who_authenticates_has_keys_and_who_does_not_is_named(void **state)
+rnics_that_authenticate_have_keys_and_others_are_listed(void **state)
 {
 	struct wire_writer *writer = wire_writer_new(), *plans = wire_writer_new();
 	struct probe_keys *keys = keys_of(SECRET);
@@ -314,7 +314,8 @@ main(void)
 		cmocka_unit_test(a_line_that_is_no_secret_is_refused),
 		cmocka_unit_test(epochs_count_from_one_and_by_the_clock),
 		cmocka_unit_test(a_clock_that_is_set_is_followed_one_epoch_at_a_time),
-		cmocka_unit_test(who_authenticates_has_keys_and_who_does_not_is_named),
+		cmocka_unit_test(
+		    rnics_that_authenticate_have_keys_and_others_are_listed),
 		cmocka_unit_test(a_pairs_key_follows_from_the_responders),
 	};
 

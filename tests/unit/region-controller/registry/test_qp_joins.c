@@ -67,7 +67,7 @@ other_numbers_and_other_types_do_not_fit(void **state)
 }
 
 static void
-where_several_fit_nobody_is_found(void **state)
+an_ambiguous_join_finds_no_rnic(void **state)
 {
 	assert_int_equal(ask(*state, 1, 0xa, 17, 18), 0);
 	assert_int_equal(ask(*state, 1, 0xb, 18, 17), 0xa);
@@ -99,7 +99,7 @@ equal_numbers_at_both_ends_are_joined_like_others(void **state)
 }
 
 static void
-who_has_asked_is_forgotten_after_a_minute(void **state)
+an_asker_is_forgotten_after_a_minute(void **state)
 {
 	assert_int_equal(ask(*state, 1, 0xa, 17, 18), 0);
 	assert_int_equal(ask(*state, 1, 0xc, 17, 18), 0);
@@ -126,7 +126,7 @@ no_more_are_remembered_than_there_is_room_for(void **state)
 }
 
 static void
-of_the_same_numbers_a_few_are_enough(void **state)
+askers_with_the_same_numbers_are_limited(void **state)
 {
 	for (uint64_t guid = 1; guid <= QP_JOINS_ALIKE + 5; guid++)
 		assert_int_equal(ask(*state, 1, guid, 17, 18), 0);
@@ -143,12 +143,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_second_to_ask_is_reported_and_the_first_when_it_asks_again),
 		TEST(other_numbers_and_other_types_do_not_fit),
-		TEST(where_several_fit_nobody_is_found),
+		TEST(an_ambiguous_join_finds_no_rnic),
 		TEST(an_rnic_is_never_joined_to_itself),
 		TEST(equal_numbers_at_both_ends_are_joined_like_others),
-		TEST(who_has_asked_is_forgotten_after_a_minute),
+		TEST(an_asker_is_forgotten_after_a_minute),
 		TEST(no_more_are_remembered_than_there_is_room_for),
-		TEST(of_the_same_numbers_a_few_are_enough),
+		TEST(askers_with_the_same_numbers_are_limited),
 	};
 
 	return cmocka_run_group_tests_name("qp_joins", tests, NULL, NULL);

@@ -67,7 +67,7 @@ members(struct fixture *f, const char *tor)
 }
 
 static void
-what_is_reported_twice_changes_nothing(void **state)
+a_repeated_registration_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -267,7 +267,7 @@ a_bond_is_a_member_of_both_its_racks(void **state)
 }
 
 static void
-what_has_no_place_is_kept_and_counted(void **state)
+an_rnic_without_a_place_is_kept_and_counted(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor7", REGION_V4);
@@ -382,7 +382,7 @@ no_driver_is_a_reason_to_refuse_an_rnic(void **state)
 }
 
 static void
-what_is_refused_again_is_one_line_with_a_count(void **state)
+repeated_refusals_are_one_entry_with_a_count(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -406,7 +406,7 @@ alive(uint64_t session, void *arg)
 }
 
 static void
-only_what_nobody_vouches_for_ages(void **state)
+only_rnics_without_a_connected_aggregator_age(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic rnic = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -463,7 +463,7 @@ all_come_sorted_by_id(void **state)
 
 /* Out of an aggregator's plan: incarnation 0. */
 static void
-what_is_reported_at_second_hand_adds_but_changes_nothing(void **state)
+a_registration_of_an_old_plan_adds_but_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic fresh = region_rnic(1, "h1", "tor1", REGION_V4), old = fresh;
@@ -589,7 +589,7 @@ a_known_rnic_that_got_anothers_name_or_address_replaces_it_not(void **state)
 
 /* Out of the store: what the last leader knew. */
 static void
-one_that_was_swapped_while_nobody_led_is_replaced_too(void **state)
+an_rnic_swapped_without_a_leader_is_replaced_too(void **state)
 {
 	struct fixture *f = *state;
 	const struct store_rnic stored = { region_rnic(1, "h1", "tor1", REGION_V4),
@@ -604,7 +604,7 @@ one_that_was_swapped_while_nobody_led_is_replaced_too(void **state)
 
 /* An aggregator that is cut off from the agent tells of the plan it has. */
 static void
-what_was_replaced_does_not_come_back_at_second_hand(void **state)
+a_replaced_rnic_does_not_come_back_by_an_old_plan(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic old = region_rnic(1, "h1", "tor1", REGION_V4);
@@ -661,7 +661,7 @@ report_at(struct fixture *f, const struct wire_rnic *rnic, int64_t wall_s)
 }
 
 static void
-of_two_claims_the_newest_wins_and_stays(void **state)
+the_newest_of_two_claims_wins_and_stays(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_rnic old = region_rnic(7, "h1", "tor1", REGION_V4);
@@ -687,7 +687,7 @@ of_two_claims_the_newest_wins_and_stays(void **state)
 }
 
 static void
-what_the_store_has_is_known_and_overridden_by_what_is_reported(void **state)
+registrations_override_rnics_of_the_store(void **state)
 {
 	struct fixture *f = *state;
 	const struct wire_rnic rnic = region_rnic(7, "h1", "tor1", REGION_V4);
@@ -709,7 +709,7 @@ what_the_store_has_is_known_and_overridden_by_what_is_reported(void **state)
 }
 
 static void
-what_makes_no_sense_in_the_store_is_not_loaded(void **state)
+invalid_rnics_of_the_store_are_not_loaded(void **state)
 {
 	struct fixture *f = *state;
 	struct store_rnic stored = { region_rnic(7, "h 1", "tor1", REGION_V4), "",
@@ -725,13 +725,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_reported_at_second_hand_adds_but_changes_nothing),
+		TEST(a_registration_of_an_old_plan_adds_but_changes_nothing),
 		TEST(a_swapped_rnic_takes_the_place_of_the_old_one),
 		TEST(nothing_is_replaced_that_is_elsewhere_or_still_reported_of),
 		TEST(a_known_rnic_that_got_anothers_name_or_address_replaces_it_not),
-		TEST(one_that_was_swapped_while_nobody_led_is_replaced_too),
-		TEST(what_was_replaced_does_not_come_back_at_second_hand),
-		TEST(what_is_reported_twice_changes_nothing),
+		TEST(an_rnic_swapped_without_a_leader_is_replaced_too),
+		TEST(a_replaced_rnic_does_not_come_back_by_an_old_plan),
+		TEST(a_repeated_registration_changes_nothing),
 		TEST(a_new_address_is_a_change),
 		TEST(a_restart_matters_only_with_a_qpn),
 		TEST(qps_make_new_plans_and_links_are_only_kept),
@@ -741,18 +741,18 @@ main(void)
 		TEST(an_rnic_is_its_first_hosts_until_it_is_forgotten),
 		TEST(a_host_that_was_renamed_keeps_its_rnics),
 		TEST(a_bond_is_a_member_of_both_its_racks),
-		TEST(what_has_no_place_is_kept_and_counted),
+		TEST(an_rnic_without_a_place_is_kept_and_counted),
 		TEST(a_new_topology_finds_it_a_place),
 		TEST(the_malformed_is_refused_with_its_reason),
 		TEST(no_driver_is_a_reason_to_refuse_an_rnic),
-		TEST(what_is_refused_again_is_one_line_with_a_count),
-		TEST(only_what_nobody_vouches_for_ages),
+		TEST(repeated_refusals_are_one_entry_with_a_count),
+		TEST(only_rnics_without_a_connected_aggregator_age),
 		TEST(a_person_can_have_one_forgotten),
 		TEST(all_come_sorted_by_id),
 		TEST(an_rnic_is_found_by_any_of_its_addresses),
-		TEST(of_two_claims_the_newest_wins_and_stays),
-		TEST(what_the_store_has_is_known_and_overridden_by_what_is_reported),
-		TEST(what_makes_no_sense_in_the_store_is_not_loaded),
+		TEST(the_newest_of_two_claims_wins_and_stays),
+		TEST(registrations_override_rnics_of_the_store),
+		TEST(invalid_rnics_of_the_store_are_not_loaded),
 	};
 
 	return cmocka_run_group_tests_name("registry", tests, NULL, NULL);

@@ -179,7 +179,7 @@ a_bad_file_changes_nothing(void **state)
 }
 
 static void
-what_cannot_be_taken_into_use_changes_nothing(void **state)
+a_topology_that_cannot_be_used_changes_nothing(void **state)
 {
 	struct watcher watcher = { .answer = -ENOMEM };
 	struct rm_error error = { 0 };
@@ -197,7 +197,7 @@ what_cannot_be_taken_into_use_changes_nothing(void **state)
 }
 
 static void
-who_opens_it_leads(void **state)
+a_controller_with_a_file_store_leads(void **state)
 {
 	struct watcher watcher = { 0 };
 	struct store_status status;
@@ -292,8 +292,8 @@ main(void)
 		TEST(a_missing_file_is_an_error),
 		TEST(a_reload_hands_over_the_new_one),
 		TEST(a_bad_file_changes_nothing),
-		TEST(what_cannot_be_taken_into_use_changes_nothing),
-		TEST(who_opens_it_leads),
+		TEST(a_topology_that_cannot_be_used_changes_nothing),
+		TEST(a_controller_with_a_file_store_leads),
 		TEST(the_text_is_handed_out_as_it_was_written),
 		TEST(versions_begin_at_the_clock_and_grow),
 		TEST(the_brake_is_kept_in_memory_and_its_versions_grow),

@@ -210,7 +210,7 @@ refused(const char *text, const char *sentence)
 }
 
 static void
-what_is_no_plan_is_refused(void **state)
+malformed_plans_are_refused(void **state)
 {
 	refused("", "not JSON");
 	refused("[]", "expected a JSON object");
@@ -233,7 +233,7 @@ what_is_no_plan_is_refused(void **state)
 }
 
 static void
-what_somebody_has_changed_is_refused(void **state)
+a_plan_changed_by_hand_is_refused(void **state)
 {
 	const struct wire_plan plan = { .region = "r", .tor = "t", .plane = "" };
 	struct wire_writer *writer = wire_writer_new();
@@ -261,8 +261,8 @@ main(void)
 		TEST(aliases_and_reflectors_come_back_equal),
 		TEST(odd_plans_come_back_equal),
 		TEST(a_large_rack_fits_into_one_value),
-		TEST(what_is_no_plan_is_refused),
-		TEST(what_somebody_has_changed_is_refused),
+		TEST(malformed_plans_are_refused),
+		TEST(a_plan_changed_by_hand_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("store_plan", tests, NULL, NULL);

@@ -22,7 +22,7 @@ same_again(const char *text)
 }
 
 static void
-what_is_written_is_read_back(void **state)
+a_written_address_is_read_back(void **state)
 {
 	same_again("10.0.0.1");
 	same_again("10.0.0.1:862");
@@ -34,7 +34,7 @@ what_is_written_is_read_back(void **state)
 }
 
 static void
-what_is_no_address_is_refused(void **state)
+malformed_addresses_are_refused(void **state)
 {
 	static const char *const texts[] = { "", "h1", "10.0.0",
 		"10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:862x",
@@ -71,8 +71,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_back),
-		cmocka_unit_test(what_is_no_address_is_refused),
+		cmocka_unit_test(a_written_address_is_read_back),
+		cmocka_unit_test(malformed_addresses_are_refused),
 		cmocka_unit_test(a_gid_that_maps_an_ipv4_address_is_that_address),
 	};
 

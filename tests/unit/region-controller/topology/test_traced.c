@@ -102,7 +102,7 @@ hops_become_links_between_the_switches_that_aliases_name(void **state)
 }
 
 static void
-what_no_alias_names_is_known_by_its_address(void **state)
+a_hop_without_an_alias_is_named_by_its_address(void **state)
 {
 	struct world *world = *state;
 
@@ -155,7 +155,7 @@ links_beyond_the_bound_are_refused_and_counted(void **state)
 }
 
 static void
-what_was_not_seen_for_a_week_is_forgotten(void **state)
+a_link_not_traced_for_a_week_is_forgotten(void **state)
 {
 	struct world *world = *state;
 
@@ -209,7 +209,7 @@ refuses_stored(const char *key, const char *stored)
 }
 
 static void
-a_link_that_nobody_could_have_found_is_refused(void **state)
+a_link_that_no_trace_could_find_is_refused(void **state)
 {
 #define TIMES                                      \
 	"\"first_seen\":\"2026-01-01T00:00:00Z\"," \
@@ -256,7 +256,7 @@ another_topology(struct world *world, const char *aliases)
 }
 
 static void
-what_an_alias_names_later_is_folded(void **state)
+a_link_named_by_a_later_alias_is_renamed(void **state)
 {
 	struct world *world = *state;
 	const struct traced_link **links;
@@ -297,7 +297,7 @@ two_interfaces_that_turn_out_to_be_one_switch_are_no_link(void **state)
 }
 
 static void
-an_alias_taken_away_leaves_what_was_found(void **state)
+a_removed_alias_leaves_found_links(void **state)
 {
 	struct world *world = *state;
 
@@ -310,7 +310,7 @@ an_alias_taken_away_leaves_what_was_found(void **state)
 }
 
 static void
-what_was_seen_in_the_future_is_forgotten_some_day(void **state)
+a_link_seen_in_the_future_expires(void **state)
 {
 	struct world *world = *state;
 
@@ -341,7 +341,7 @@ word(json_t *object, const char *key)
 }
 
 static void
-the_topology_reports_what_was_written_and_what_was_traced(void **state)
+the_topology_shows_written_and_traced_links(void **state)
 {
 	struct world *world = *state;
 	json_t *topology = topology_json(world->topology), *switches, *links;
@@ -370,18 +370,18 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hops_become_links_between_the_switches_that_aliases_name),
-		TEST(what_no_alias_names_is_known_by_its_address),
+		TEST(a_hop_without_an_alias_is_named_by_its_address),
 		TEST(nothing_is_guessed_across_a_silent_hop),
 		TEST(a_link_seen_again_is_reported_of_once_an_hour_only),
 		TEST(links_beyond_the_bound_are_refused_and_counted),
-		TEST(what_was_not_seen_for_a_week_is_forgotten),
+		TEST(a_link_not_traced_for_a_week_is_forgotten),
 		TEST(a_link_comes_back_from_the_store_as_it_went),
-		TEST(a_link_that_nobody_could_have_found_is_refused),
-		TEST(what_an_alias_names_later_is_folded),
+		TEST(a_link_that_no_trace_could_find_is_refused),
+		TEST(a_link_named_by_a_later_alias_is_renamed),
 		TEST(two_interfaces_that_turn_out_to_be_one_switch_are_no_link),
-		TEST(an_alias_taken_away_leaves_what_was_found),
-		TEST(what_was_seen_in_the_future_is_forgotten_some_day),
-		TEST(the_topology_reports_what_was_written_and_what_was_traced),
+		TEST(a_removed_alias_leaves_found_links),
+		TEST(a_link_seen_in_the_future_expires),
+		TEST(the_topology_shows_written_and_traced_links),
 	};
 
 	return cmocka_run_group_tests_name("traced", tests, NULL, NULL);
