@@ -12,8 +12,9 @@
 /* a summary older, or further in the future, describes another time */
 #define ODD_LAG_NS (15 * RM_NS_PER_S)
 #define SAME_LAG_NS (2 * RM_NS_PER_S)
-#define ODD_LAGS 4 /* summaries with that lag in a row: then the lag is of its clock \
-		    */
+#define ODD_LAGS                                                            \
+	4 /* summaries with that lag in a row: then the lag is of its clock \
+	   */
 #define KEEP_ROW_INTERVALS 12 /* as long as localise keeps rows */
 
 /* A key of two names; neither contains a blank. */

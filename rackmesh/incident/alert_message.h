@@ -16,7 +16,7 @@ struct rm_alert_texts { /* what is the same in all alerts of a daemon, or of a r
 	const char *source; /* name of the daemon that sends them, an annotation */
 	const char *const *labels; /* the operator's: "team=fabric" */
 	size_t label_count;
-	const char *page_url;    /* base of links to incidents; "" or NULL: none */
+	const char *page_url; /* base of links to incidents; "" or NULL: none */
 	/* What the kind is appended to; "" or NULL: the page's own text on the kind. */
 	const char *runbook_url;
 };

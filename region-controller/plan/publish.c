@@ -13,8 +13,9 @@
  * correct version is near it, and it is far below what the stores can read. */
 #define MAX_VERSION ((uint64_t)INT64_MAX / 4)
 #define KEYS_STEP 4096
-#define MAX_TORS 32768 /* including ToRs that only aggregators name; more are ignored \
-			*/
+#define MAX_TORS                                                             \
+	32768 /* including ToRs that only aggregators name; more are ignored \
+	       */
 
 struct publish {
 	struct publish_tor *tors;
