@@ -15,29 +15,6 @@
 #define PARANOID_PERFMON \
 	2 /* with a higher value PERFMON opens no perf event, on Debian and Ubuntu */
 
-/* Of the running agent; false: unknown. */
-static bool
-agent_capabilities(const struct host *host, unsigned long long *ret)
-{
-	char *text, *line;
-	int r;
-
-	if (host->agent_pid == 0)
-		return false;
-	text = host_file(host, &r, "/proc/%ld/status", host->agent_pid);
-	line = text == NULL ? NULL : strstr(text, "\nCapEff:");
-	if (line != NULL)
-		*ret = strtoull(line + 8, NULL, 16);
-	free(text);
-	return line != NULL;
-}
-
-static bool
-has(unsigned long long capabilities, int bit)
-{
-	return (capabilities >> bit & 1) != 0;
-}
-
 static void
 check_kernel(const struct host *host, struct findings *findings)
 {
@@ -79,7 +56,7 @@ check_rights(const struct host *host, struct findings *findings)
 	long paranoid = 0;
 
 	if (host_number(host, &paranoid, "/proc/sys/kernel/perf_event_paranoid") < 0 ||
-	    !agent_capabilities(host, &capabilities)) {
+	    !host_agent_capabilities(host, &capabilities)) {
 		findings_add(findings, FINDING_WARNING,
 		    "kernel.perf_event_paranoid is %ld; the agent's capabilities "
 		    "cannot "
@@ -88,14 +65,15 @@ check_rights(const struct host *host, struct findings *findings)
 		findings_remedy(findings, "start host-agent, and run doctor as root");
 		return;
 	}
-	if (!has(capabilities, CAP_SYS_ADMIN_BIT) &&
-	    (!has(capabilities, CAP_BPF_BIT) || !has(capabilities, CAP_PERFMON_BIT))) {
+	if (!host_has_capability(capabilities, CAP_SYS_ADMIN_BIT) &&
+	    (!host_has_capability(capabilities, CAP_BPF_BIT) ||
+		!host_has_capability(capabilities, CAP_PERFMON_BIT))) {
 		findings_add(findings, FINDING_WARNING,
 		    "the agent has neither CAP_BPF and CAP_PERFMON nor CAP_SYS_ADMIN");
 		findings_remedy(findings,
 		    "give it the capabilities that its unit has in "
 		    "the package");
-	} else if (!has(capabilities, CAP_SYS_ADMIN_BIT) &&
+	} else if (!host_has_capability(capabilities, CAP_SYS_ADMIN_BIT) &&
 		   paranoid > PARANOID_PERFMON && !kernel_has_fprobes(host)) {
 		findings_add(findings, FINDING_WARNING,
 		    "kernel.perf_event_paranoid is %ld, and the agent has no "

@@ -26,6 +26,7 @@ void check_stamps(const struct host *host, struct findings *findings);
 void check_memlock(const struct host *host, struct findings *findings);
 void check_sysctls(const struct host *host, struct findings *findings);
 void check_tracing(const struct host *host, struct findings *findings);
+void check_counters(const struct host *host, struct findings *findings);
 void check_lldp(const struct host *host, struct findings *findings);
 void check_agent(const struct host *host, struct findings *findings);
 

@@ -24,6 +24,7 @@ static const struct {
 	{ "memlock", check_memlock, true },
 	{ "sysctl", check_sysctls, true },
 	{ "tracing", check_tracing, true },
+	{ "counters", check_counters, true },
 	{ "lldp", check_lldp, true },
 	{ "agent", check_agent, true },
 };

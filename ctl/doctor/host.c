@@ -155,3 +155,25 @@ host_list(const struct host *host, char names[HOST_MAX_LIST][HOST_NAME],
 	qsort(names, count, HOST_NAME, by_name);
 	return count;
 }
+
+bool
+host_agent_capabilities(const struct host *host, unsigned long long *ret)
+{
+	char *text, *line;
+	int r;
+
+	if (host->agent_pid == 0)
+		return false;
+	text = host_file(host, &r, "/proc/%ld/status", host->agent_pid);
+	line = text == NULL ? NULL : strstr(text, "\nCapEff:");
+	if (line != NULL)
+		*ret = strtoull(line + 8, NULL, 16);
+	free(text);
+	return line != NULL;
+}
+
+bool
+host_has_capability(unsigned long long capabilities, int bit)
+{
+	return (capabilities >> bit & 1) != 0;
+}

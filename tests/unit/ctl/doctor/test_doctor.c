@@ -545,6 +545,33 @@ tracing_reports_missing_requirements(void **state)
 }
 
 static void
+what_the_counters_ask_for_wants_its_drop_in(void **state)
+{
+	struct world *world = *state;
+
+	world->host.agent_pid = 77;
+	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000002400\n");
+	put_config(world, "rnics: auto\n");
+	look(world, check_counters);
+	assert_int_equal(world->findings.count, 0);
+	put_config(world, "counters: {namespaces: true, optics_interval_s: 30}\n");
+	expect(world, check_counters, FINDING_WARNING, "counters.namespaces is true");
+	assert_non_null(find(world, FINDING_WARNING, "optics_interval_s is 30"));
+
+	/* As the drop-in of tracing has it. */
+	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000202400\n");
+	world->systemctl_reports = "RestrictNamespaces=yes\n";
+	expect(world, check_counters, FINDING_WARNING, "counters.namespaces is true");
+	world->systemctl_reports = "RestrictNamespaces=net\n";
+	put(world, "/proc/77/status", "Name:\thost-agent\nCapEff:\t000000c000203400\n");
+	expect(world, check_counters, FINDING_GOOD, "may enter the network namespaces");
+	assert_non_null(find(world, FINDING_GOOD, "optical modules"));
+	put_config(world, "counters: {enabled: false, namespaces: true}\n");
+	look(world, check_counters);
+	assert_int_equal(world->findings.count, 0);
+}
+
+static void
 the_agents_report_on_tracing_counts_first(void **state)
 {
 	struct world *world = *state;
@@ -750,6 +777,7 @@ main(void)
 		TEST(rnics_in_one_subnet_want_arp_to_be_strict),
 		TEST(tracing_reports_missing_requirements),
 		TEST(the_agents_report_on_tracing_counts_first),
+		TEST(what_the_counters_ask_for_wants_its_drop_in),
 		TEST(a_kubelet_that_is_asked_is_reported_of),
 		TEST(a_cable_ends_where_the_config_reports),
 		TEST(the_agent_reports_of_rnics_and_aggregators),
