@@ -213,6 +213,27 @@ def role_files(role):
     return tasks[-1]["vars"]["rackmesh_daemon_files"]
 
 
+def test_an_agent_has_the_rights_that_the_inventory_gives_it(inventory):
+    tasks = yaml.safe_load((ROOT / "ansible/roles/host_agent/tasks/main.yaml").read_text())
+    asked = tasks[-1]["vars"]["rackmesh_daemon_unit_options"]
+
+    def lines(**variables):
+        said = ansible(inventory, "gpu-1.r1.example", "host_agent", "-m", "debug", "-a", "var=shown",
+                       shown=asked, **variables)  # fmt: skip
+        ((_, found),) = answers(said)
+        return found
+
+    def example(name):
+        text = (ROOT / f"host-agent/host-agent-{name}.conf").read_text()
+        return [line for line in text.splitlines() if "=" in line and line[0] != "#"]
+
+    assert lines() == []
+    names = ["tracing", "optics", "namespaces"]
+    wanted = [line for name in names for line in example(name)]
+    assert len(wanted) == 7
+    assert lines(rackmesh_agent_rights=names, rackmesh_unit_options=["Nice=0"]) == ["Nice=0", *wanted]
+
+
 NEXT_SECRET = ROOT / "ansible/roles/region_controller/files/next-secret"
 
 
