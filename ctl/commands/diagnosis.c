@@ -28,6 +28,15 @@ static const struct column pause_columns[] = {
 	{ 0 },
 };
 
+/* Of each RNIC of a host: can the network be at fault? */
+static const struct column network_columns[] = {
+	{ "HOST", "host", COLUMN_TEXT },
+	{ "DEVICE", "device", COLUMN_TEXT },
+	{ "NETWORK", "network", COLUMN_TEXT },
+	{ "BY", "network_evidence", COLUMN_TEXT },
+	{ 0 },
+};
+
 static const struct column rule_columns[] = {
 	{ "HOST", "host", COLUMN_TEXT },
 	{ "RNIC", "device", COLUMN_TEXT },
@@ -270,6 +279,11 @@ show(const json_t *answer, const struct query *query)
 
 	warn_of_gaps(answer);
 	r = query_rows(query, columns, json_object_get(answer, "findings"));
+	if (r == CTL_GOOD && query->filters[0] != NULL && !query->json) {
+		printf("\n");
+		r = query_rows(
+		    query, network_columns, json_object_get(answer, "rnics"));
+	}
 	if (r == CTL_GOOD && query->filters[0] == NULL && json_array_size(pauses) > 0) {
 		if (!query->json)
 			printf("\n");

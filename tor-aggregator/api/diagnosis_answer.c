@@ -75,6 +75,13 @@ show_not_known(const struct diagnosed *rnic)
 	return object;
 }
 
+/* NULL if there is no text. */
+static json_t *
+text_or_null(const char *text)
+{
+	return text[0] == '\0' ? json_null() : json_string(text);
+}
+
 static json_t *
 show_rnic_rules(const char *tor, const struct diagnosed *rnic)
 {
@@ -90,6 +97,10 @@ show_rnic_rules(const char *tor, const struct diagnosed *rnic)
 	json_object_set_new(
 	    object, "interval_ms", json_integer(rnic->evidence.host_ns / RM_NS_PER_MS));
 	json_object_set_new(object, "not_known", show_not_known(rnic));
+	json_object_set_new(
+	    object, "network", json_string(network_status_str(rnic->network)));
+	json_object_set_new(
+	    object, "network_evidence", text_or_null(rnic->network_text));
 	return object;
 }
 
@@ -116,13 +127,6 @@ add_rack(json_t *findings, json_t *rnics, const char *tor,
 }
 
 /* ---- the origins of pauses ---- */
-
-/* NULL if there is no text. */
-static json_t *
-text_or_null(const char *text)
-{
-	return text[0] == '\0' ? json_null() : json_string(text);
-}
 
 /* A rate by time or by frames: the other one is null. */
 static void

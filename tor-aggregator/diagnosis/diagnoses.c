@@ -362,6 +362,17 @@ is_explained(const struct diagnosed *rnic, size_t diagnosis)
 	return false;
 }
 
+static void
+judge_network(struct diagnosed *rnic)
+{
+	rnic->network = NETWORK_NOT_KNOWN;
+	if (rnic->fresh && rnic->kind == DIAGNOSED_RNIC)
+		rnic->network = network_status_of(&rnic->evidence, rnic->network_text);
+	else
+		snprintf(rnic->network_text, sizeof(rnic->network_text), "%s",
+		    rnic->kind == DIAGNOSED_RNIC ? "a recent report" : "probes");
+}
+
 void
 diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 {
@@ -386,6 +397,7 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 		if (rnic->fresh)
 			(rnic->kind == DIAGNOSED_PORT ? judge_link : rules_judge)(
 			    &rnic->evidence, rnic->results);
+		judge_network(rnic);
 		rnic->judged = true;
 		for (size_t d = 0; d < DIAGNOSES; d++)
 			if (rnic->fresh && rnic->results[d].status == RULE_HOLDS &&

@@ -20,6 +20,7 @@
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/diagnosis/evidence.h"
+#include "tor-aggregator/diagnosis/network_status.h"
 #include "tor-aggregator/diagnosis/rules.h"
 
 #define DIAGNOSES_MAX_RNICS WIRE_MAX_MEMBERS
@@ -85,6 +86,8 @@ struct diagnosed { /* one RNIC */
 	struct diagnosed_port port;
 	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
 	struct diagnosis_finding findings[DIAGNOSES];
+	enum network_status network; /* as judged last, of an RNIC */
+	char network_text[RULE_SENTENCE_BYTES];
 	bool probes_reported;
 	struct probe_counts probes;                     /* as reported last */
 	struct probe_share all, small_size, large_size; /* of the probes */

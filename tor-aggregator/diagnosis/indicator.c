@@ -97,6 +97,7 @@ static const struct row rows[INDICATORS] = {
 	[CNP_PER_CE] = { "cnp_per_ce", "%", RATIO, { WIRE_COUNTER_CNP_TX }, .per = { WIRE_COUNTER_ECN_CE_RX }, .at_least = 1000, PCT, TEXT("it sent # as many CNPs as it received congestion marks") },
 	[CNP_RATE] = { "cnp_rate", "packets per second", RATE, { WIRE_COUNTER_CNP_TX }, TEXT("it sent # CNPs per second") },
 	[CNP_IGNORED] = { "cnp_ignored", "%", RATIO, { WIRE_COUNTER_CNP_RX_IGNORED }, .per = { WIRE_COUNTER_CNP_RX_HANDLED, WIRE_COUNTER_CNP_RX_IGNORED }, .at_least = 100, PCT, TEXT("it ignored # of the CNPs that it received") },
+	[SLOWED] = { "slowed", "CNPs per second", RATE, { WIRE_COUNTER_CNP_RX_HANDLED }, TEXT("it was slowed down by # CNPs per second") },
 	[OVERSIZE] = { "oversize", "packets", COUNT, { WIRE_COUNTER_MTU_ERR }, TIMED("its port counted # packets larger than the MTU") },
 	[SWITCH_OVERSIZE] = { "switch_oversize", "packets", COUNT, { SWITCH_GIANTS }, TIMED("the switch's port $ counted # packets larger than the MTU") },
 	[PROBE_LOSS] = { "probe_loss", "%", GIVEN, { GIVEN_LOSS_PCT }, TEXT("# of its probes are lost") },

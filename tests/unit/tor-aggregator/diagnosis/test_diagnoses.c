@@ -437,6 +437,25 @@ a_share_of_few_probes_counts_until_the_next_one(void **state)
 }
 
 static void
+whether_it_is_the_network_is_said_until_the_next_judgement(void **state)
+{
+	const struct diagnosed *rnic;
+
+	report(1, WIRE_COUNTER_ACK_TIMEOUT, 40);
+	judge(S);
+	rnic = diagnoses_rnic(diagnoses, 0);
+	assert_int_equal(rnic->network, NETWORK_SUSPECT);
+	report(1, WIRE_COUNTER_ACK_TIMEOUT, 0);
+	assert_int_equal(rnic->network, NETWORK_SUSPECT);
+	assert_non_null(strstr(rnic->network_text, "it waited 40 times"));
+	judge(S);
+	assert_int_equal(rnic->network, NETWORK_NOT_KNOWN);
+	assert_string_equal(rnic->network_text, "probe_loss");
+	judge(DIAGNOSES_FRESH_NS + S);
+	assert_string_equal(rnic->network_text, "a recent report");
+}
+
+static void
 losses_are_told_apart_by_size(void **state)
 {
 	const struct wire_counter_value values[] = {
@@ -627,6 +646,7 @@ main(void)
 		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),
 		TEST(a_share_of_losses_needs_some_probes),
 		TEST(a_share_of_few_probes_counts_until_the_next_one),
+		TEST(whether_it_is_the_network_is_said_until_the_next_judgement),
 		TEST(losses_are_told_apart_by_size),
 		TEST(foreign_values_are_counted_and_harm_nothing),
 		TEST(rnics_beyond_the_bound_are_refused),
