@@ -96,8 +96,8 @@ ask(struct drills *drills, struct rm_http_request *request,
 	if (r < 0) {
 		drills->counts.refused++;
 		rm_http_reply_error(request, 503,
-		    r == -EAGAIN ? "too many are asking at once; try again"
-				 : "its aggregator cannot be asked now; try again");
+		    r == -EAGAIN ? "too many requests at once; try again"
+				 : "its aggregator cannot be reached now; try again");
 		return;
 	}
 	*place = (struct drill){ .token = drill->token,
@@ -300,7 +300,7 @@ drills_gone(struct drills *drills, uint64_t session)
 			continue;
 		drill->token = 0;
 		rm_http_reply_error(rm_http_deferred(drills->server, drill->http), 503,
-		    "its aggregator has gone; try again");
+		    "its aggregator has disconnected; try again");
 	}
 }
 

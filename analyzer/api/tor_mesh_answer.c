@@ -236,8 +236,7 @@ read_question(struct rm_http_request *request, struct answer *answer,
 	answer->most = most;
 	answer->by_rtt = by != NULL && strcmp(by, "rtt") == 0;
 	if (by != NULL && (most == 0 || (!answer->by_rtt && strcmp(by, "loss") != 0))) {
-		rm_http_reply_error(
-		    request, 400, "?by= is loss or rtt, and says what of ?worst=");
+		rm_http_reply_error(request, 400, "?by= is loss or rtt, for ?worst=");
 		return false;
 	}
 	return true;

@@ -424,7 +424,8 @@ lane_trouble(const struct history *history, enum wire_lane lane)
 		trouble = history_files_trouble(history->files, lane);
 	if (trouble[0] == '\0' &&
 	    rm_spool_counts(history->lanes[lane].spool)->durable == 0)
-		trouble = "no disk takes the points that wait: they are kept in memory";
+		trouble =
+		    "waiting points cannot be written to disk: they are kept in memory";
 	return trouble;
 }
 
@@ -522,7 +523,7 @@ add_durable(struct rm_metrics *metrics, struct history *history, const char *lab
     enum wire_lane lane)
 {
 	return rm_metrics_gauge(metrics, history, N("spool_durable"), labels,
-	    "1 when what waits is on disk, 0 while memory is all there is.",
+	    "1 when all waiting points are on disk, 0 while some are only in memory.",
 	    read_durable, history_spool_counts(history, lane));
 }
 
@@ -577,7 +578,6 @@ history_metrics(struct history *history, struct rm_metrics *metrics)
 		    metrics, history, "lane=\"incident\"", WIRE_LANE_INCIDENT);
 	if (r == 0)
 		r = rm_metrics_gauge(metrics, history, N("trouble"), "",
-		    "1 while something stands in the way of points.", read_trouble,
-		    history);
+		    "1 while points cannot be written.", read_trouble, history);
 	return r;
 }

@@ -14,10 +14,10 @@
 
 #define HEAD                                                                               \
 	TAG("region", "region of the rack"),                                               \
-	TAG("aggregator", "who told it; the analyzer's name for its own findings")
+	TAG("aggregator", "the aggregator that reported it; the analyzer's name for its own findings")
 
 #define OUTCOMES                                                                           \
-	COUNT("sent", "probes", "probes that ended within the window, however"),           \
+	COUNT("sent", "probes", "probes that ended within the window, with any outcome"),           \
 	COUNT("ok", "probes", "answered in time"),                                         \
 	COUNT("no_reply", "probes", "lost: sent in time, no answer before the deadline"),  \
 	COUNT("late_reply", "probes", "answered after the deadline"),                      \
@@ -54,7 +54,7 @@ static const struct history_column path_columns[] = {
 	COUNT("rewritten", "probes", "of these, with another class than they were sent with"),
 	COUNT("congested", "probes", "of these, with a congestion mark (ECN CE)"),
 	{ "arrived_dscp", RM_LINE_INTEGER, "DSCP", "that the last of the rewritten ones had" },
-	FLAG("bad", "it has lost enough to be told at once"),
+	FLAG("bad", "it has lost enough to be reported at once"),
 	NAMES("flow_set", "\"all\", or the source ports that lost something"),
 	TERMS,
 	{ 0 },
@@ -95,7 +95,7 @@ static const struct history_column rack_columns[] = {
 	LEVEL("taken", "results", "raw results so far: windowed + late + invalid + duplicate"),
 	LEVEL("windowed", "results", "counted in a window, so far"),
 	LEVEL("late", "results", "came after their window had closed, so far"),
-	LEVEL("invalid", "results", "made no sense, so far"),
+	LEVEL("invalid", "results", "with impossible values, so far"),
 	LEVEL("duplicate", "results", "came twice, so far"),
 	LEVEL("agent_dropped", "results", "thrown away by agents, so far"),
 	LEVEL("rnics", "RNICs", "that the plan knows"),
@@ -106,7 +106,7 @@ static const struct history_column rack_columns[] = {
 	LEVEL("incidents_open", "incidents", "of the rack"),
 	LEVEL("plan_version", "version", "of the plan in force"),
 	LEVEL("brake_permille", "1/1000", "of the planned rate that the brake allows"),
-	LEVEL("hosts_slowed", "hosts", "whose agents hold their probing back"),
+	LEVEL("hosts_slowed", "hosts", "whose agents probe less because of their own limits"),
 	{ 0 },
 };
 
@@ -116,14 +116,13 @@ static const struct history_column incident_columns[] = {
 	TAG("part_type", "rnic, host, agent, tor, link, switch, path, rack, ..."),
 	TAG("part", "its name"),
 	TAG("place", "its place, where it has a fixed one"),
-	TAG("state", "opened, updated, resolved: an opening told again as an update at the "
-	    "same time leaves both"),
+	TAG("state", "opened, updated, resolved; if an opening is repeated as an update at the same time, both are stored"),
 	NAMES("id", "of this opening, hexadecimal"),
 	NAMES("kind", "what is wrong with the part"),
 	NAMES("severity", "critical, major, warning: of its alert, as it opened"),
 	NAMES("impact", "P0, P1, P2, unknown: a service on the part is degraded, uses it, none "
 	    "does, nothing is known of services"),
-	NAMES("services", "that the part hurts or carries"),
+	NAMES("services", "that are affected by the part, or use it"),
 	{ "confidence", RM_LINE_FLOAT, "0..1", "of the verdict" },
 	TIME("began_ns", "start of the first window that showed it, since the epoch"),
 	TIME("opened_ns", "when it was opened, since the epoch"),
@@ -183,7 +182,7 @@ const struct history_measurement history_measurements[] = {
 	  "pair of racks are points a nanosecond apart.", route_columns, true },
 	{ "rm_rnic", HISTORY_RAW, "Probes of one RNIC, every 60 s, at once when it is bad.",
 	  rnic_columns },
-	{ "rm_rack", HISTORY_RAW, "What an aggregator says of a rack, with every summary.",
+	{ "rm_rack", HISTORY_RAW, "The state of a rack, with every summary of its aggregator.",
 	  rack_columns },
 	{ "rm_incident", HISTORY_KEPT, "One opening, change or resolution of an incident.",
 	  incident_columns },

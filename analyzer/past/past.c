@@ -119,10 +119,9 @@ asked_fail(struct asked *asked, const char *sentence)
 static void
 asked_fail_inside(struct asked *asked)
 {
-	asked_fail(asked, asked->limited
-			      ? "what it keeps cannot be read now; who may see all "
-				"regions is told why"
-			      : asked->error.text);
+	asked_fail(asked, asked->limited ? "history cannot be read now; a viewer of "
+					   "all regions is shown the reason"
+					 : asked->error.text);
 }
 
 /* ---- in the worker --------------------------------------------------------------- */
@@ -172,7 +171,7 @@ read_start(struct asked *asked)
 		return;
 	}
 	if (rm_worker_submit(asked->past->worker, read_run, read_done, asked) < 0)
-		asked_fail(asked, "too many are asking at once; try again");
+		asked_fail(asked, "too many requests at once; try again");
 }
 
 /* ---- of a database --------------------------------------------------------------- */
@@ -204,8 +203,8 @@ explain(const struct rm_http_answer *answer, bool limited, struct rm_error *erro
 		    answer->status, words);
 	else
 		rm_error_set(error, 0,
-		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld%s): "
-		    "InfluxDB 2 does only of a bucket that its DBRP mappings name",
+		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld%s); "
+		    "InfluxDB 2 answers InfluxQL only for a bucket with a DBRP mapping",
 		    answer->status, words);
 }
 
@@ -315,13 +314,13 @@ ask_rows(struct asked *asked)
 	asked->language = asked->past->language;
 	if (asked->language == LANGUAGE_VICTORIA && asked->question.measurement->dense)
 		r = rm_error_set(&asked->error, -ENOTSUP,
-		    "VictoriaMetrics keeps whole milliseconds, and of points of %s "
-		    "that "
-		    "are closer only one: it cannot tell them",
+		    "VictoriaMetrics stores whole milliseconds, and only one of "
+		    "several points of %s within a millisecond: it cannot be asked for "
+		    "them",
 		    asked->question.measurement->name);
 	else if (asked->language == LANGUAGE_VICTORIA && by != NULL)
 		r = rm_error_set(&asked->error, -ENOTSUP,
-		    "VictoriaMetrics keeps no texts: it cannot find rows by their %s",
+		    "VictoriaMetrics stores no texts: it cannot find rows by their %s",
 		    by);
 	else
 		r = rm_error_set(&asked->error,
@@ -390,7 +389,7 @@ start(struct past *past, struct rm_http_request *request,
 	if (asked == NULL || rm_http_defer(request, PATIENCE_NS, &asked->http) < 0) {
 		past->counts.refused++;
 		rm_http_reply_error(
-		    request, 503, "too many are asking at once; try again");
+		    request, 503, "too many requests at once; try again");
 		return;
 	}
 	past->counts.asked++;
@@ -452,8 +451,8 @@ past_ask(struct rm_http_request *request, void *arg)
 	if (past->options.influx->url[0] == '\0' &&
 	    past->options.files_folder[0] == '\0') {
 		rm_http_reply_error(request, 404,
-		    "no history is kept: the analyzer's config has neither influx.url "
-		    "nor history.folder");
+		    "no history is stored: the analyzer's config has neither "
+		    "influx.url nor history.folder");
 		return;
 	}
 	start(past, request, &question, rm_sight_is_limited(&sight));

@@ -113,7 +113,7 @@ take_all(const json_t *result, const struct past_question *q, struct past_rows *
 			break; /* the answer says that it is truncated */
 		if (r < 0)
 			return rm_error_set(
-			    error, r, "its rows are not those asked for");
+			    error, r, "its answer does not have the requested columns");
 	}
 	return 0;
 }
@@ -132,7 +132,7 @@ past_answer_influx(const struct past_question *q, const char *body, size_t len,
 	if (r == 0)
 		r = fault(error, result);
 	if (r == 0 && !json_is_object(result))
-		r = rm_error_set(error, -EBADMSG, "its answer is none of InfluxQL");
+		r = rm_error_set(error, -EBADMSG, "its answer is not one of InfluxQL");
 	if (r == 0)
 		r = take_all(result, q, rows, error);
 	if (r == 0)

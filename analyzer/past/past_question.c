@@ -129,8 +129,8 @@ take_filter(const char *text, enum past_filter filter, struct past_question *q,
 		return 0;
 	past_filter_columns(q->measurement, filter, columns);
 	if (columns[0] == NULL)
-		return rm_error_set(
-		    error, -EINVAL, "%s is not kept by %s", q->measurement->name, what);
+		return rm_error_set(error, -EINVAL, "%s is not stored by %s",
+		    q->measurement->name, what);
 	if (filter == PAST_RNIC && rm_rnic_id_parse(text, &id) == 0)
 		rm_rnic_id_format(id, ret);
 	else if (filter != PAST_RNIC && strlen(text) < PAST_NAME_BYTES &&
@@ -154,7 +154,7 @@ take_regions(const char *text, struct past_question *q, struct rm_error *error)
 		return 0;
 	if (!has_column(q->measurement, past_filter_names[PAST_REGION]))
 		return rm_error_set(error, -EINVAL,
-		    "%s is not kept by region, and you may see some regions only",
+		    "%s is not stored by region, and you may see some regions only",
 		    q->measurement->name);
 	if (strlen(text) >= sizeof(all))
 		return rm_error_set(error, -EINVAL, "too many regions: give ?region=");
@@ -163,8 +163,7 @@ take_regions(const char *text, struct past_question *q, struct rm_error *error)
 		if (rm_name_valid(region))
 			len += (size_t)sprintf(
 			    q->regions + len, "%s%s", len > 0 ? "," : "", region);
-	return len > 0 ? 0
-		       : rm_error_set(error, -EINVAL, "no region may be seen by you");
+	return len > 0 ? 0 : rm_error_set(error, -EINVAL, "you may not see any region");
 }
 
 static int
@@ -235,7 +234,7 @@ take_step(uint64_t step_s, struct past_question *q, struct rm_error *error)
 	q->step_ns = step_ns;
 	if (past_question_columns(q, columns) == 0)
 		return rm_error_set(error, -EINVAL,
-		    "%s has nothing of that which ?step_s= can merge",
+		    "?step_s= can merge none of these columns of %s",
 		    q->measurement->name);
 	return 0;
 }
@@ -254,8 +253,7 @@ take_by(const char *text, struct past_question *q, struct rm_error *error)
 		return rm_error_set(
 		    error, -EINVAL, "?by= is a tag of %s", q->measurement->name);
 	if (q->step_ns == 0)
-		return rm_error_set(
-		    error, -EINVAL, "?by= says what ?step_s= merges: give both");
+		return rm_error_set(error, -EINVAL, "?by= needs ?step_s=: give both");
 	if (q->columns != 0)
 		q->columns |= UINT64_C(1) << i;
 	q->by = &all[i];

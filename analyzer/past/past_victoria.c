@@ -170,7 +170,7 @@ take_all(struct points *points, const char *body, size_t len, struct rm_error *e
 	if (r == -EMSGSIZE)
 		return rm_error_set(error, r, "that is too much: ask for less time");
 	return r < 0 ? rm_error_set(
-			   error, r, "its answer is none of VictoriaMetrics' export")
+			   error, r, "its answer is not one of VictoriaMetrics' export")
 		     : 0;
 }
 

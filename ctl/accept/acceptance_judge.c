@@ -31,8 +31,8 @@ judge_looks(const struct acceptance *acceptance, struct findings *findings)
 	if (acceptance->looks == acceptance->unanswered) {
 		WRONG("no query for the rack was answered completely");
 		findings_remedy(findings,
-		    "is %s a ToR of this aggregator? rackmeshctl racks "
-		    "lists them; --aggregator names another one",
+		    "is %s a ToR of this aggregator? rackmeshctl racks lists its ToRs; "
+		    "--aggregator selects another one",
 		    acceptance->tor);
 	} else if (acceptance->unanswered * BAD_LOOKS_PART > acceptance->looks) {
 		WRONG("%u of %u queries for the rack were not answered",
@@ -51,17 +51,17 @@ judge_count(const struct acceptance *acceptance, const char *what, size_t seen,
     unsigned expected, struct findings *findings)
 {
 	if (seen < expected) {
-		WRONG("%zu of %u expected %s are there", seen, expected, what);
+		WRONG("%zu of %u expected %s are present", seen, expected, what);
 		findings_remedy(findings, "start what is missing (rackmeshctl doctor "
 					  "on its host), or correct "
 					  "racks: of the topology");
 	} else if (seen > expected) {
-		WARNING("%zu %s are there, %u are expected", seen, what, expected);
+		WARNING("%zu %s are present, %u are expected", seen, what, expected);
 		findings_remedy(findings,
 		    "correct racks: of the topology, or the tor: of "
 		    "those that do not belong here");
 	} else {
-		GOOD("all %u expected %s are there", expected, what);
+		GOOD("all %u expected %s are present", expected, what);
 	}
 }
 
@@ -105,12 +105,12 @@ judge_plan(const struct acceptance *acceptance, struct findings *findings)
 			"its links are known");
 		findings_remedy(findings, "name one by --controller");
 	} else if (!acceptance->plan_is_held) {
-		WRONG("no aggregator of the rack holds its newest plan");
+		WRONG("no aggregator of the rack has its newest plan");
 		findings_remedy(findings,
 		    "rackmeshctl racks; is the aggregator connected to "
 		    "a controller?");
 	} else {
-		GOOD("the newest plan is held");
+		GOOD("an aggregator has the newest plan");
 	}
 }
 
@@ -167,7 +167,8 @@ verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
 	uint64_t out = rnic->out.answered + rnic->out.lost;
 	uint64_t in = rnic->in.answered + rnic->in.lost;
 
-	*remedy = "start its host's agent; rackmeshctl doctor there says what it lacks";
+	*remedy = "start the agent of its host; rackmeshctl doctor there tells what is "
+		  "missing";
 	if (!rnic->listed || !rnic->registered)
 		return "not registered";
 	*remedy = "is a controller connected, and does the topology have the ToR?";

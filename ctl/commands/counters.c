@@ -69,8 +69,8 @@ show(const json_t *answer, const struct query *query)
 	int r;
 
 	if (json_is_false(json_object_get(answer, "enabled")))
-		fprintf(stderr,
-		    "rackmeshctl: the agent reads no counters: counters.enabled\n");
+		fprintf(stderr, "rackmeshctl: the agent does not read counters: see "
+				"counters.enabled in its config\n");
 	json_array_foreach (ports, i, port) {
 		const char *name = json_string_value(json_object_get(port, "device"));
 

@@ -49,8 +49,8 @@ show(const json_t *answer, const struct query *query)
 	int r;
 
 	if (json_integer_value(json_object_get(answer, "groups")) == 0)
-		fprintf(stderr, "rackmeshctl: nothing is expected: see \"expected\" in "
-				"the aggregator's config\n");
+		fprintf(stderr, "rackmeshctl: no settings are expected: see "
+				"\"expected\" in the aggregator's config\n");
 	if (json_integer_value(json_object_get(answer, "setting_count")) > LIMIT)
 		fprintf(stderr,
 		    "rackmeshctl: only the first %d settings are shown: name a host\n",

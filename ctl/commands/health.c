@@ -141,8 +141,8 @@ print_slowed(const json_t *racks)
 		slowed += number(rack, "hosts_slowed");
 	}
 	if (slowed > 0)
-		printf("%lld of %lld hosts slow down their own probing; /v1/hosts of "
-		       "their aggregators has the reason.\n",
+		printf("%lld of %lld hosts probe less than planned because of their "
+		       "own limits; /v1/hosts of their aggregators has the reason.\n",
 		    slowed, hosts);
 }
 
@@ -250,10 +250,10 @@ ctl_health(const struct ctl *ctl)
 		if (json_array_size(racks) == 0)
 			printf("No rack has been reported yet.\n");
 		if (json_is_true(json_object_get(answer, "limited")))
-			printf("These regions are all that you may see; there may be "
-			       "others.\n");
+			printf(
+			    "You may see these regions only; there may be others.\n");
 		if (text(answer, "trouble")[0] != '\0')
-			printf("Trouble of Rackmesh itself: %s\n",
+			printf("Problem of Rackmesh itself: %s\n",
 			    text(answer, "trouble"));
 		if (print_troubled(racks) < 0)
 			status = CTL_NO_ANSWER;

@@ -75,8 +75,8 @@ show(const json_t *answer, const struct query *query)
 	int r;
 
 	if (json_array_size(hosts) == 0) {
-		fprintf(stderr, "rackmeshctl: the aggregator reads no such ESXi host: "
-				"hypervisors[] of its config\n");
+		fprintf(stderr, "rackmeshctl: the aggregator does not read this ESXi "
+				"host: see hypervisors[] in its config\n");
 		well = query->filters[0] == NULL;
 	}
 	if (json_integer_value(json_object_get(answer, "nic_count")) > LIMIT)

@@ -74,7 +74,7 @@ report_host(const char *name, const json_t *host)
 	const char *missing = json_string_value(json_object_get(host, "missing"));
 
 	if (json_is_false(json_object_get(host, "tracing")))
-		fprintf(stderr, "rackmeshctl: %s sees no services: %s\n", name,
+		fprintf(stderr, "rackmeshctl: %s does not trace services: %s\n", name,
 		    missing != NULL ? missing : "no reason given");
 	if (number(host, "unresolved_qps") > 0)
 		fprintf(stderr,

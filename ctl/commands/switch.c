@@ -104,8 +104,9 @@ show(const json_t *answer, const struct query *query)
 	int r;
 
 	if (json_array_size(switches) == 0) {
-		fprintf(stderr, "rackmeshctl: the aggregator reads no such switch: "
-				"tors[].switch.kind, switches[]\n");
+		fprintf(stderr,
+		    "rackmeshctl: the aggregator does not read this switch: "
+		    "see tors[].switch.kind and switches[] in its config\n");
 		all_up = query->filters[0] == NULL;
 	}
 	if (json_integer_value(json_object_get(answer, "object_count")) > LIMIT)

@@ -33,7 +33,7 @@ judge_rnic(const json_t *rnic, struct findings *findings)
 		    device,
 		    json_is_string(json_object_get(rnic, "error")) ? text(rnic, "error")
 								   : "no reason given");
-		findings_remedy(findings, "journalctl -u host-agent says why");
+		findings_remedy(findings, "journalctl -u host-agent has the reason");
 	} else if (strcmp(text(rnic, "link"), "down") == 0) {
 		findings_add(findings, FINDING_WRONG, "%s: its link is down", device);
 		findings_remedy(findings, "look at cable, optics and switch port");
@@ -63,8 +63,8 @@ judge_rnics(const json_t *answer, struct findings *findings)
 	json_array_foreach (json_object_get(answer, "waiting"), i, rnic) {
 		findings_add(findings, FINDING_WRONG, "%s: the agent waits for it: %s",
 		    text(rnic, "device"), text(rnic, "reason"));
-		findings_remedy(findings, "as it says, or take it out of rnics: in the "
-					  "agent's config");
+		findings_remedy(findings,
+		    "do as it says, or remove it from rnics: in the agent's config");
 	}
 	if (json_array_size(list) == 0) {
 		findings_add(findings, FINDING_WRONG, "the agent has no RNIC");
@@ -82,10 +82,10 @@ judge_pace(const json_t *answer, struct findings *findings)
 	if (json_is_integer(json_object_get(answer, "brake_permille")) &&
 	    number(answer, "brake_permille") < 1000) {
 		findings_add(findings, FINDING_WARNING,
-		    "the region's brake lets %lld of 1000 probes through",
+		    "the region's brake allows %lld of 1000 probes",
 		    number(answer, "brake_permille"));
 		findings_remedy(
-		    findings, "rackmeshctl brake says who set it, and when");
+		    findings, "rackmeshctl brake tells who set it, and when");
 	}
 	if (json_is_string(json_object_get(answer, "slowed")) &&
 	    strcmp(text(answer, "slowed"), "none") != 0) {
@@ -117,11 +117,10 @@ judge_aggregators(const json_t *answer, struct findings *findings)
 		findings_add(findings, FINDING_WRONG,
 		    "the agent is not connected to aggregator %s (%lld refusals)",
 		    address, number(aggregator, "refusals"));
-		findings_remedy(findings, "if it takes connections: certificates, two "
-					  "hosts with one name, or "
-					  "an address that the unit's IPAddressAllow "
-					  "does not have; journalctl "
-					  "-u host-agent says which");
+		findings_remedy(findings,
+		    "if it accepts connections, the cause is a certificate, two hosts "
+		    "with one name, or an address that is missing in the unit's "
+		    "IPAddressAllow; journalctl -u host-agent tells which");
 	}
 	if (json_array_size(list) == 0) {
 		findings_add(findings, FINDING_WRONG, "the agent knows no aggregator");

@@ -48,7 +48,7 @@ judge_life(const char *who, const char *path, int64_t begins, int64_t ends, int6
 		    "%s: %s ends on %s, with less than a fifth of its life left", who,
 		    path, day);
 		findings_remedy(
-		    findings, "have it renewed: whoever renews it should have done so");
+		    findings, "have it renewed: its automatic renewal has failed");
 	} else {
 		findings_add(findings, FINDING_GOOD,
 		    "%s: %s is valid until %s, %lld days", who, path, day,
@@ -90,7 +90,7 @@ look_at(const struct host *host, const char *who, const char *path,
 	free(text);
 	if (certificate == NULL) {
 		findings_add(findings, FINDING_WRONG,
-		    "%s: %s holds no certificate in PEM", who, path);
+		    "%s: %s contains no certificate in PEM", who, path);
 		findings_remedy(findings, "replace the file");
 		return;
 	}
@@ -113,7 +113,7 @@ check_certificates(const struct host *host, struct findings *findings)
 		if (strcmp(daemon_config_text(config, "plaintext", "false"), "true") ==
 		    0) {
 			findings_add(findings, FINDING_WARNING,
-			    "%s: plaintext: anybody can speak as a daemon of yours",
+			    "%s: plaintext: any host can act as one of your daemons",
 			    *name);
 			findings_remedy(findings,
 			    "take it out of %s/%s.yaml, unless this "

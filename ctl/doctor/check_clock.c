@@ -29,7 +29,7 @@ check_clock(const struct host *host, struct findings *findings)
 		    clock->maxerror / 1000);
 		findings_remedy(findings,
 		    "run chrony or systemd-timesyncd (timedatectl set-ntp true): "
-		    "certificates and the history go by it");
+		    "certificates and the history depend on the clock");
 		return;
 	}
 	findings_add(findings,
@@ -40,5 +40,5 @@ check_clock(const struct host *host, struct findings *findings)
 	    clock->tai == 0 ? " (not set, which nothing here needs)" : "");
 	if (clock->maxerror > MAX_ERROR_US)
 		findings_remedy(findings, "chronyc tracking, or timedatectl "
-					  "timesync-status, says whom it follows");
+					  "timesync-status, shows its source");
 }

@@ -108,8 +108,8 @@ check_config_of(const struct host *host, const char *name, struct findings *find
 		findings_remedy(findings,
 		    "runuser -u " UNIT_USER " -- %s --check --config %s", name, path);
 	} else if (output->status != 0 && output->text[0] == '\0') {
-		findings_add(findings, FINDING_WRONG,
-		    "%s: --check failed, without a word", name);
+		findings_add(
+		    findings, FINDING_WRONG, "%s: --check failed without output", name);
 		findings_remedy(findings,
 		    "runuser -u " UNIT_USER " -- %s --check --config %s", name, path);
 	} else {
@@ -249,7 +249,7 @@ check_unit(const struct host *host, struct findings *findings)
 	if (!host_exists(host, "/run/systemd/system")) {
 		findings_add(findings, FINDING_WARNING,
 		    "systemd does not run here: nothing restarts a daemon that ends");
-		findings_remedy(findings, "see to it in another way");
+		findings_remedy(findings, "make sure of that in another way");
 		return;
 	}
 	for (const char *const *name = daemon_names; *name != NULL; name++)

@@ -83,7 +83,7 @@ judge_rnic(
 
 	if (reported == NULL) {
 		findings_add(findings, FINDING_WARNING,
-		    "%s: LLDP tells of no neighbour on %s", rnic->device, rnic->netdev);
+		    "%s: LLDP reports no neighbour on %s", rnic->device, rnic->netdev);
 		findings_remedy(findings,
 		    "turn on LLDP on the switch's port; a NIC's "
 		    "firmware may swallow it (on Intel: ethtool "

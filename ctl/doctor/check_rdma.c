@@ -72,11 +72,11 @@ judge_netdev(
 	} else {
 		findings_add(findings, FINDING_WARNING,
 		    "%s: no RDMA device belongs to it: it is probed with UDP, and its "
-		    "RDMA engine is not watched",
+		    "RDMA engine is not monitored",
 		    rnic->device);
 		findings_remedy(findings,
-		    "nothing, if it is no RNIC; else load its RDMA "
-		    "driver (rdma link shows nothing of it)");
+		    "nothing, if it is not an RNIC; else load its RDMA "
+		    "driver (rdma link does not list it)");
 	}
 }
 
@@ -320,7 +320,7 @@ check_memlock(const struct host *host, struct findings *findings)
 		findings_add(findings, FINDING_GOOD, "the agent may lock memory");
 	} else if (limit < need) {
 		findings_add(findings, FINDING_WRONG,
-		    "the agent may lock %ld KiB; its %zu RDMA ports want about %ld KiB",
+		    "the agent may lock %ld KiB; its %zu RDMA ports need about %ld KiB",
 		    limit / 1024, rdma, need / 1024);
 		findings_remedy(findings,
 		    "LimitMEMLOCK=infinity in the unit, as the package has it");

@@ -22,12 +22,12 @@ check_kernel(const struct host *host, struct findings *findings)
 
 	if (!host_exists(host, "/sys/kernel/btf/vmlinux")) {
 		findings_add(findings, FINDING_WARNING,
-		    "this kernel brings no BTF: services are not traced");
+		    "this kernel has no BTF: services are not traced");
 		findings_remedy(findings, "a kernel with CONFIG_DEBUG_INFO_BTF");
 	} else if (of_module && !host_exists(host, "/sys/kernel/btf/ib_core") &&
 		   host_exists(host, "/sys/module/ib_core/sections")) {
 		findings_add(findings, FINDING_WARNING,
-		    "the module ib_core brings no BTF: services are not traced");
+		    "the module ib_core has no BTF: services are not traced");
 		findings_remedy(findings,
 		    "the kernel's own ib_core, or drivers built with "
 		    "BTF (CONFIG_DEBUG_INFO_BTF_MODULES)");

@@ -39,7 +39,7 @@ make_database(const struct influx_place *place)
 	there = find_row(list, place->database) != NULL;
 	json_decref(list);
 	if (there) {
-		printf("Database \"%s\" is there already.\n", place->database);
+		printf("Database \"%s\" exists already.\n", place->database);
 		return 0;
 	}
 	snprintf(

@@ -96,7 +96,7 @@ check_identity(struct rm_check *check, const char *uri,
 	else if (claim->name == NULL && rm_identity_parse(uri, &identity) == 0 &&
 		 strcmp(identity.name, name) != 0)
 		rm_check_warn(check, "tls.certificate",
-		    "it is of '%s', and the config calls this daemon '%s'",
+		    "it is for '%s', and the config names this daemon '%s'",
 		    identity.name, name);
 }
 
@@ -111,8 +111,8 @@ rm_check_credentials(struct rm_check *check, const struct rm_credentials_config 
 
 	if (config->plaintext) {
 		rm_check_warn(check, "plaintext",
-		    "whoever reaches this daemon is believed to be whoever they say "
-		    "they are; for labs only");
+		    "identities of peers are not checked, so any host that reaches "
+		    "this daemon can send false reports; for labs only");
 		return;
 	}
 	r = rm_loop_new(&loop);
@@ -212,7 +212,7 @@ rm_check_folder(struct rm_check *check, const char *place, const char *folder)
 	if (r == 0)
 		return;
 	if (units_make(folder) && (r == -ENOENT || r == -EACCES)) {
-		rm_check_warn(check, place, "%s: %s; its unit makes it at the start",
+		rm_check_warn(check, place, "%s: %s; its unit creates it at the start",
 		    folder, strerror(-r));
 		return;
 	}
@@ -224,8 +224,8 @@ rm_check_folder(struct rm_check *check, const char *place, const char *folder)
 		r = writable(parent);
 		if (r < 0)
 			rm_check_error(check, place,
-			    "%s is not there, and cannot be made in %s: %s", folder,
-			    parent, strerror(-r));
+			    "%s does not exist, and cannot be created in %s: %s",
+			    folder, parent, strerror(-r));
 		return;
 	}
 	rm_check_error(check, place, "cannot write to %s: %s", folder, strerror(-r));
@@ -283,7 +283,7 @@ check_socket(struct rm_check *check, const char *place, const char *path)
 	snprintf(folder, sizeof(folder), "%s", path);
 	rm_check_folder(check, place, dirname(folder));
 	if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
-		rm_check_error(check, place, "%s is there and is no socket", path);
+		rm_check_error(check, place, "%s exists and is not a socket", path);
 }
 
 void
@@ -297,18 +297,18 @@ rm_check_http(struct rm_check *check, const struct rm_http_places *places,
 	rm_check_listen(check, "http.tls_listen", places->tls);
 	if (is_set(places->tls) && config->plaintext)
 		rm_check_error(
-		    check, "http.tls_listen", "there is no TLS with plaintext: true");
+		    check, "http.tls_listen", "plaintext: true switches TLS off");
 	else if (is_set(places->tls) && is_set(config->certificate) &&
 		 rm_tls_file_names_host(config->certificate) == 0)
 		rm_check_warn(check, "http.tls_listen",
-		    "%s has neither a DNS name nor an IP address: rackmeshctl will do "
-		    "without, a browser and Prometheus will not",
+		    "%s has neither a DNS name nor an IP address: rackmeshctl accepts "
+		    "it, but a browser and Prometheus do not",
 		    config->certificate);
 	if (!is_set(places->tokens))
 		return;
 	if (!is_set(places->tls))
 		rm_check_warn(check, "http.tokens_file",
-		    "tokens are taken at http.tls_listen alone, and it is not set");
+		    "tokens are only accepted at http.tls_listen, which is not set");
 	if (rm_viewer_tokens_check(places->tokens, &error) < 0)
 		rm_check_error(check, "http.tokens_file", "%s", error.text);
 }
@@ -348,8 +348,8 @@ rm_check_peer(struct rm_check *check, const char *place, const char *text)
 		rm_check_warn(check, place, "%s", error.text);
 	else if (is_nobody(&found[0]))
 		rm_check_error(check, place,
-		    "nobody can be reached at %s: expected the address and port of one "
-		    "host",
+		    "%s is not the address of a host: expected the address and port of "
+		    "one host",
 		    text);
 }
 

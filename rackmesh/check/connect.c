@@ -71,7 +71,8 @@ peer_new(struct rm_connect *connect, const char *place, const char *where)
 	if (connect->count < CONNECT_PEERS)
 		peer = calloc(1, sizeof(*peer));
 	if (peer == NULL) {
-		rm_check_error(connect->check, place, "%s: no memory to try it", where);
+		rm_check_error(
+		    connect->check, place, "%s: not tried: out of memory", where);
 		return NULL;
 	}
 	peer->connect = connect;
@@ -203,7 +204,7 @@ on_page(const struct rm_http_answer *answer, void *arg)
 		rm_error_set(&error, 0, "it answers with status %ld", answer->status);
 		peer_done(peer, error.text);
 	} else if (!peer->any_status && rm_http_answer_is_page(answer))
-		peer_done(peer, "it answers with a web page, a login perhaps");
+		peer_done(peer, "it answers with a web page, perhaps a login");
 	else
 		peer_done(peer, NULL);
 }

@@ -139,7 +139,7 @@ rm_config_accepts(const struct rm_option *option, char out[RM_CONFIG_ACCEPTS])
 		accepts_count(option, "a list", "maps", out);
 		if (option->names != NULL)
 			snprintf(out + strlen(out), RM_CONFIG_ACCEPTS - strlen(out),
-			    ", or the word %s", option->names->name);
+			    ", or the name %s", option->names->name);
 		break;
 	}
 	return out;
@@ -874,8 +874,8 @@ rm_config_host_name(char **name, const char *option, struct rm_error *error)
 	if (*name != NULL)
 		return 0;
 	if (gethostname(system, sizeof(system) - 1) < 0)
-		return rm_error_set(
-		    error, -errno, "%s: not given, and the system has no name", option);
+		return rm_error_set(error, -errno,
+		    "%s: not given, and the system has no host name", option);
 	*name = strdup(system);
 	return *name == NULL ? rm_error_set(error, -ENOMEM, "out of memory") : 0;
 }

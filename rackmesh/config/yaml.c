@@ -91,8 +91,8 @@ build_node(struct builder *b, const yaml_event_t *event, enum rm_yaml_kind kind,
 		    "more than %u values; split the file", RM_YAML_MAX_NODES);
 	if (parent != NULL && parent->kind == RM_YAML_MAP && parent->count % 2 == 0 &&
 	    kind != RM_YAML_SCALAR)
-		return build_fail(b, mark, -EINVAL,
-		    "a list or map stands where a key belongs; write a plain word");
+		return build_fail(
+		    b, mark, -EINVAL, "a list or map in place of a key; write a name");
 	if (kind != RM_YAML_SCALAR && b->depth == RM_YAML_MAX_DEPTH)
 		return build_fail(b, mark, -EINVAL,
 		    "nested deeper than %d levels; flatten it", RM_YAML_MAX_DEPTH);
@@ -177,7 +177,7 @@ build_check_keys(const struct builder *b, const struct rm_yaml_node *map)
 
 		if (strcmp(keys[i - 1]->text, text) == 0)
 			r = rm_yaml_error(keys[i], b->error, -EINVAL,
-			    "%s stands twice, first in line %d; remove one of them",
+			    "%s occurs twice, first in line %d; remove one of them",
 			    rm_log_quote(quoted, sizeof(quoted), text, strlen(text)),
 			    keys[i - 1]->line);
 	}

@@ -345,9 +345,9 @@ rm_etcd_json_answer(
 	r = json_is_object(root) ? read_reply(result != NULL ? result : root, len, ret)
 				 : -EPROTO;
 	if (r < 0) {
-		error = (struct rm_etcd_error){ .r = r,
-			.rotate = r == -EPROTO,
-			.text = "an answer that makes no sense" };
+		error = (struct rm_etcd_error){
+			.r = r, .rotate = r == -EPROTO, .text = "a malformed answer"
+		};
 		reply_fail(ret, &error);
 	}
 out:

@@ -142,7 +142,7 @@ watch_take_read(
 		return;
 	}
 	if (answer->revision < watch->from - 1 || answer->revision < watch->complete) {
-		watch_end(watch, -ESTALE, "the store has gone back");
+		watch_end(watch, -ESTALE, "the revision of the store has gone back");
 		return;
 	}
 	if (watch->stream == NULL && watch_open(watch) < 0) {
@@ -234,7 +234,7 @@ watch_take_line(const char *text, size_t len, void *arg)
 	r = rm_etcd_json_line(text, len, &line);
 	if (r < 0) {
 		watch->etcd->counts.bad_answers++;
-		watch_end(watch, r, "a line that makes no sense");
+		watch_end(watch, r, "a malformed line");
 		return false;
 	}
 	watch->etcd->counts.watch_lines++;

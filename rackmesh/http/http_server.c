@@ -164,18 +164,18 @@ server_takes_token(struct rm_http_server *server, struct rm_http_request *reques
 		return true;
 	http_tls_refuses(tls, request->req);
 	if (server->finds == NULL)
-		rm_http_reply_error(request, 403,
-		    "no certificate was shown: a viewer's or an operator's is needed");
+		rm_http_reply_error(
+		    request, 403, "a viewer's or an operator's certificate is needed");
 	else if (r == -EINVAL)
 		server_asks_for_token(request, "this is no token");
 	else if (r == -ENOKEY)
 		server_asks_for_token(
-		    request, "neither a certificate nor a viewer's token was shown");
+		    request, "a certificate or a viewer's token is needed");
 	else if (r == -ENOENT)
 		server_asks_for_token(request, "the token is not known");
 	else
-		rm_http_reply_error(
-		    request, 503, "tokens cannot be looked up now; the log says why");
+		rm_http_reply_error(request, 503,
+		    "tokens cannot be looked up now; the log has the reason");
 	return false;
 }
 
@@ -261,7 +261,7 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 	    evhttp_find_header(
 		evhttp_request_get_input_headers(request->req), "Origin") != NULL) {
 		rm_http_reply_error(
-		    request, 403, "changes are not taken from web pages");
+		    request, 403, "changes are not accepted from web pages");
 		return false;
 	}
 	if (listener == server->sealed) {
@@ -271,12 +271,13 @@ server_lets(struct rm_http_server *server, struct rm_http_request *request,
 			return true;
 		http_tls_refuses(rm_http_listener_tls(listener), request->req);
 		rm_http_reply_error(request, 403, "%s",
-		    reason[0] != '\0' ? reason : "not allowed to this certificate");
+		    reason[0] != '\0' ? reason : "this certificate does not allow it");
 		return false;
 	}
 	if (verb != RM_HTTP_CHANGE || listener == server->local)
 		return true;
-	rm_http_reply_error(request, 403, "changes are taken on the Unix socket%s%s%s",
+	rm_http_reply_error(request, 403,
+	    "changes are accepted on the Unix socket%s%s%s",
 	    server->sealed != NULL ? " and over TLS only" : " only",
 	    server->local_at[0] != '\0' ? ", " : "", server->local_at);
 	return false;

@@ -18,7 +18,7 @@ static const struct {
 	[RM_VERB_AGGREGATOR_SESSION] = { "begin an aggregator's session", OF(AGGREGATOR), true, false },
 	[RM_VERB_PLAN] =               { "have the plan", OF(AGGREGATOR), false, true },
 	[RM_VERB_REGISTER] =           { "register RNICs", OF(AGGREGATOR), false, true },
-	[RM_VERB_PLACE] =              { "ask where its host belongs", OF(AGENT), true, false },
+	[RM_VERB_PLACE] =              { "ask for the ToRs of its host", OF(AGENT), true, false },
 	[RM_VERB_REPORT] =             { "report", OF(AGGREGATOR), true, true },
 	[RM_VERB_SERVE_AGENT] =        { "serve agents", OF(AGGREGATOR), false, true },
 	[RM_VERB_SERVE_AGGREGATOR] =   { "serve aggregators", OF(CONTROLLER), false, false },
@@ -47,13 +47,13 @@ wrong(const struct rm_identity *who, const struct rm_request *request)
 	    (verbs[request->verb].roles & 1u << who->role) == 0)
 		return "its role may not";
 	if (request->region != NULL && !rm_identity_is_of(who->region, request->region))
-		return "it is of another region";
+		return "it belongs to another region";
 	if (verbs[request->verb].name &&
 	    (request->name == NULL || strcmp(who->name, request->name) != 0))
-		return "it goes by another name";
+		return "it has another name";
 	if (verbs[request->verb].tor &&
 	    (request->tor == NULL || !has_tor(who, request->tor)))
-		return "that ToR is not its own";
+		return "that ToR is not in its certificate";
 	return "";
 }
 

@@ -42,7 +42,7 @@ allows_by_region(
 		return true;
 	if (shown > 0)
 		snprintf(reason, len,
-		    "this shows all regions, and who asks may see some of them only");
+		    "this shows all regions, and you may see some of them only");
 	return false;
 }
 

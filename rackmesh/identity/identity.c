@@ -305,8 +305,8 @@ rm_identity_claim_check(
 
 	if (rm_identity_parse(uri, &identity) < 0)
 		return rm_error_set(error, -EACCES,
-		    "the certificate's URI is no identity of Rackmesh: '%s'; expected "
-		    "rackmesh://REGION/%s/NAME",
+		    "the certificate's URI is not an identity of Rackmesh: '%s'; "
+		    "expected rackmesh://REGION/%s/NAME",
 		    uri, rm_role_str(claim->role));
 	if (identity.role != claim->role)
 		return rm_error_set(error, -EACCES,

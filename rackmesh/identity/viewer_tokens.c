@@ -158,7 +158,7 @@ read_and_search(const char *path, const char *token, char identity[RM_TLS_MAX_ID
 	if (r < 0)
 		return r == -ENOENT ? -ENODATA : r;
 	if (strlen((const char *)data) != len)
-		r = rm_error_set(error, -EINVAL, "%s: a byte of 0 in it", path);
+		r = rm_error_set(error, -EINVAL, "%s: contains a zero byte", path);
 	else
 		r = search((char *)data, path, token, identity, error);
 	OPENSSL_cleanse(data, len);

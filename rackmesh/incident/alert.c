@@ -343,7 +343,7 @@ receivers_register(struct rm_alerts *alerts)
 		    alertmanager ? "alertmanagers" : "webhooks",
 		    alertmanager ? i : i - alerts->alertmanager_count, shown);
 		r = rm_metrics_gauge(alerts->metrics, alerts, alerts->metric_name,
-		    labels, "1: the receiver takes alerts; 0: it does not",
+		    labels, "1: the receiver accepts alerts; 0: it does not",
 		    read_receiver, alerts->sinks[i]);
 	}
 	return r;

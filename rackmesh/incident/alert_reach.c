@@ -113,13 +113,14 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 	else if (answer->redirect != NULL) {
 		rm_http_url_show(answer->redirect, reach->body != NULL, shown);
 		snprintf(out, REACH_TROUBLE_BYTES,
-		    "%s answers %ld, a redirect to %s: configure what it leads to",
+		    "%s answers %ld, a redirect to %s: configure the URL that it leads "
+		    "to",
 		    reach->name, answer->status,
 		    rm_log_quote(quoted, sizeof(quoted), shown, strlen(shown)));
 	} else if (answer->status < 300)
 		snprintf(out, REACH_TROUBLE_BYTES,
 		    "%s answers %ld with a web page, as no Alertmanager does: look at "
-		    "what stands there, a login perhaps",
+		    "what is at this URL, perhaps a login",
 		    reach->name, answer->status);
 	else
 		snprintf(out, REACH_TROUBLE_BYTES, "%s answers %ld%s", reach->name,

@@ -152,8 +152,8 @@ rm_tls_new(struct rm_loop *loop, const struct rm_tls_files *files,
 
 	if (files->certificate == NULL || files->key == NULL ||
 	    files->authorities == NULL)
-		return rm_error_set(error, -EINVAL,
-		    "a certificate, its key and the authorities are needed");
+		return rm_error_set(
+		    error, -EINVAL, "certificate, key and authorities are needed");
 	tls = calloc(1, sizeof(*tls));
 	if (tls == NULL)
 		return rm_error_set(error, -ENOMEM, "out of memory");
@@ -334,7 +334,7 @@ tls_broken(
 	if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
 	    ERR_GET_REASON(error) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
 		tls->counts.refused++;
-		return rm_error_set(failure, -EACCES, "the peer shows no certificate");
+		return rm_error_set(failure, -EACCES, "the peer has no certificate");
 	}
 	tls->counts.garbled++;
 	text = ERR_reason_error_string(error);

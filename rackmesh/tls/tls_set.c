@@ -51,7 +51,7 @@ certificates_read(const char *path, const struct tls_bytes *bytes, int most,
 		    sk_X509_num(all) + 1, openssl_reports());
 	if (r == 0 && sk_X509_num(all) <= 0)
 		r = rm_error_set(
-		    error, -EBADMSG, "%s: it has no certificate in PEM", path);
+		    error, -EBADMSG, "%s: contains no certificate in PEM", path);
 	BIO_free(bio);
 	ERR_clear_error();
 	if (r < 0)
@@ -129,7 +129,7 @@ store_add_lists(X509_STORE *store, const char *path, const struct tls_bytes *byt
 		    error, -EBADMSG, "%s: list %d: %s", path, n + 1, openssl_reports());
 	/* An empty file means that no certificate was revoked so far. */
 	if (r == 0 && n == 0 && bytes->len > 0)
-		r = rm_error_set(error, -EBADMSG, "%s: it has no %s in PEM", path,
+		r = rm_error_set(error, -EBADMSG, "%s: contains no %s in PEM", path,
 		    "list of revoked certificates");
 	BIO_free(bio);
 	ERR_clear_error();
@@ -174,7 +174,7 @@ set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) 
 		    X509_verify_cert_error_string(error));
 	if (tls_certificate_identity(leaf, set->identity, &uris) < 0)
 		return rm_error_set(failure, -EBADMSG,
-		    "%s: it has %d URIs as names, expected exactly one, the daemon's "
+		    "%s: has %d URIs as names, expected exactly one, the daemon's "
 		    "identity",
 		    path, uris);
 	if (!(X509_get_extension_flags(leaf) & EXFLAG_XKUSAGE) ||
@@ -250,7 +250,7 @@ set_build(struct tls_set *set, char *const paths[TLS_FILES],
 	BIO_free(bio);
 	if (key == NULL)
 		r = rm_error_set(error, -EBADMSG,
-		    "%s: it has no key in PEM without a password", paths[TLS_KEY]);
+		    "%s: contains no key in PEM without a password", paths[TLS_KEY]);
 	else if (X509_check_private_key(leaf, key) != 1)
 		r = rm_error_set(error, -EBADMSG, "%s: is not the key of %s",
 		    paths[TLS_KEY], paths[TLS_CERTIFICATE]);

@@ -142,7 +142,7 @@ leaf_fault(X509 *leaf, bool client)
 	int uris;
 
 	if (X509_get_extension_flags(leaf) & EXFLAG_CA)
-		return "it is an authority's own";
+		return "it is the certificate of an authority";
 	/* OpenSSL accepts a certificate without the extension for every use. */
 	if (!(X509_get_extension_flags(leaf) & EXFLAG_XKUSAGE) ||
 	    !(X509_get_extended_key_usage(leaf) & usage))
@@ -153,7 +153,7 @@ leaf_fault(X509 *leaf, bool client)
 	if (uris == 0)
 		return "it has no URI as a name, or names that cannot be read";
 	return uris > 1 ? "it has more than one URI as a name"
-			: "the URI in it is no printable text, or too long";
+			: "its URI is not printable, or too long";
 }
 
 /*
@@ -251,7 +251,7 @@ tls_verify_peer(X509_STORE *store, const SSL *ssl, struct tls_note *note)
 	bool client = SSL_is_server(ssl);
 	int error = X509_V_ERR_UNSPECIFIED;
 
-	snprintf(note->reason, sizeof(note->reason), "it could not be checked");
+	snprintf(note->reason, sizeof(note->reason), "it cannot be checked");
 	if (ctx != NULL && leaf != NULL &&
 	    X509_STORE_CTX_init(ctx, store, leaf, SSL_get_peer_cert_chain(ssl)) == 1 &&
 	    X509_STORE_CTX_set_default(ctx, client ? "ssl_client" : "ssl_server") ==

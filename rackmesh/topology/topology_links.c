@@ -93,7 +93,7 @@ add_link(struct topology_read *read, const struct rm_yaml_node *node,
 	slot = joined_find(read, key);
 	if (read->joined[slot] != 0)
 		return rm_yaml_error(node, read->error, -EEXIST,
-		    "the link from \"%s\" to \"%s\" stands twice, first in line %d; "
+		    "the link from \"%s\" to \"%s\" occurs twice, first in line %d; "
 		    "write one, with count for parallel cables",
 		    a->name, b->name, read->joined_line[slot]);
 	if (read->topology->link_count >= RM_TOPOLOGY_MAX_LINKS)
@@ -200,7 +200,7 @@ rack_aggregators(const struct topology_read *read, const struct rm_yaml_node *ma
 		for (size_t k = 0; k < i && r == 0; k++) {
 			if (rm_endpoint_equal(&tor->aggregators[k], endpoint))
 				r = rm_yaml_error(node, read->error, -EEXIST,
-				    "aggregator %s stands twice; remove one",
+				    "aggregator %s occurs twice; remove one",
 				    rm_yaml_text(node));
 		}
 		tor->aggregator_count += r == 0;
@@ -282,7 +282,7 @@ read_rack(struct topology_read *read, const struct rm_yaml_node *map)
 		    tor->name, rm_switch_role_str(tor->role), tor->line);
 	if (read->rack_line[index] != 0)
 		return rm_yaml_error(name, read->error, -EEXIST,
-		    "the rack of \"%s\" stands twice, first in line %d; remove one",
+		    "the rack of \"%s\" occurs twice, first in line %d; remove one",
 		    tor->name, read->rack_line[index]);
 	read->rack_line[index] = rm_yaml_line(map);
 	r = topology_uint(

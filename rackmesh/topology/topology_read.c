@@ -64,7 +64,7 @@ read_planes(struct topology_read *read, const struct rm_yaml_node *root)
 			return r;
 		if (find_plane(topology, name, &same) == 0)
 			return rm_yaml_error(rm_yaml_item(list, i), read->error,
-			    -EEXIST, "plane \"%s\" stands twice; remove one", name);
+			    -EEXIST, "plane \"%s\" occurs twice; remove one", name);
 		memcpy(topology->planes[topology->plane_count++], name, sizeof(name));
 	}
 	if (count == 0) {
@@ -86,8 +86,8 @@ switch_plane(const struct topology_read *read, const struct rm_yaml_node *map,
 		return 0;
 	if (node == NULL)
 		return rm_yaml_error(map, read->error, -ENOENT,
-		    "switch \"%s\" needs \"plane\"; there are several, say which it is "
-		    "in",
+		    "switch \"%s\" needs \"plane\"; there are several planes, name "
+		    "that of the switch",
 		    sw->name);
 	r = topology_name(read, node, name);
 	if (r == 0 && find_plane(read->topology, name, &sw->plane) < 0)
@@ -134,7 +134,7 @@ claim(struct topology_read *read, const struct rm_yaml_node *node,
 		return r;
 	if (holder->owner == owner)
 		return rm_yaml_error(node, read->error, r,
-		    "%s stands twice, first in line %d; remove one", rm_yaml_text(node),
+		    "%s occurs twice, first in line %d; remove one", rm_yaml_text(node),
 		    holder->line);
 	return rm_yaml_error(node, read->error, r,
 	    "%s is already an address of \"%s\" (line %d); an address belongs to one "
@@ -203,7 +203,7 @@ read_switch(struct topology_read *read, const struct rm_yaml_node *map)
 		return r;
 	if (rm_topology_find(read->topology, sw.name, &same))
 		return rm_yaml_error(name, read->error, -EEXIST,
-		    "switch \"%s\" stands twice, first in line %d; remove or rename "
+		    "switch \"%s\" occurs twice, first in line %d; remove or rename "
 		    "one",
 		    sw.name, read->topology->switches[same].line);
 	r = switch_role(read, map, &sw);

@@ -102,13 +102,13 @@ hello_refused(const struct session *session, const struct wire_hello *hello)
 		return "a second hello";
 	if (hello->role != WIRE_ROLE_AGGREGATOR && hello->role != WIRE_ROLE_AGENT &&
 	    hello->role != WIRE_ROLE_CHECK)
-		return "only tor-aggregators and host-agents speak to a "
-		       "region-controller";
+		return "a region-controller serves only tor-aggregators and "
+		       "host-agents";
 	if (!wire_hello_meets_us(hello))
 		return "versions more than one apart do not work together; upgrade the "
 		       "older side";
 	if (strcmp(hello->region, session->owner->options.region) != 0)
-		return "another region than this controller's";
+		return "the region is not this controller's";
 	if (!rm_name_valid(hello->id))
 		return "the name is not valid";
 	if (hello->role == WIRE_ROLE_CHECK) /* a standby also answers a check */

@@ -72,7 +72,7 @@ on_stored(int r, const char *sentence, uint64_t token, void *arg)
 		rm_http_reply_json(request, 200, json_object());
 	else if (r == -ETIMEDOUT)
 		rm_http_reply_error(request, 503,
-		    "%s: look whether it has changed, and ask the new leader",
+		    "%s: check whether it has changed, and ask the new leader",
 		    sentence);
 	else
 		rm_http_reply_error(request, r == -EMSGSIZE ? 413 : 503,
@@ -201,7 +201,8 @@ brake(struct rm_http_request *request, const struct api_context *context,
 		return;
 	}
 	if (store_set_brake(context->store, (uint32_t)rate_permille, by, &reply) < 0) {
-		refuse_later(context, reply.token, 503, "leadership was lost just now");
+		refuse_later(context, reply.token, 503,
+		    "this controller has just lost leadership");
 		free(braking);
 	}
 }
@@ -297,7 +298,8 @@ on_drilled(const struct wire_drill_answer *answer, uint64_t token, void *arg)
 	if (request == NULL)
 		return;
 	if (answer->status < 200 || answer->status > 599)
-		rm_http_reply_error(request, 502, "the aggregator's answer is none");
+		rm_http_reply_error(
+		    request, 502, "the aggregator's answer is malformed");
 	else
 		rm_http_reply_text(request, answer->status,
 		    (const char *)answer->json.data, answer->json.len);

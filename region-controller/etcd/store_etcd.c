@@ -446,10 +446,10 @@ find_trouble(struct store_etcd *etcd, bool is_fresh)
 
 	out[0] = '\0';
 	if (!etcd->is_loaded)
-		snprintf(out, len, "waiting for etcd; trying %s now", endpoint);
+		snprintf(out, len, "waiting for etcd; connecting to %s", endpoint);
 	else if (!is_fresh)
 		snprintf(out, len,
-		    "etcd does not answer; plans do not change; trying %s now",
+		    "etcd does not answer; plans do not change; connecting to %s",
 		    endpoint);
 	else if (etcd->is_unleased)
 		snprintf(out, len,
@@ -462,10 +462,10 @@ find_trouble(struct store_etcd *etcd, bool is_fresh)
 		    etcd->bad_topology.text);
 	else if (etcd->topology.topology == NULL)
 		snprintf(out, len,
-		    "there is no topology yet; rackmeshctl topology import FILE");
+		    "there is no topology yet; run rackmeshctl topology import FILE");
 	else if (!etcd->has_topology)
 		snprintf(out, len,
-		    "the topology is gone from etcd, and the old one stays in use; "
+		    "the topology was deleted from etcd, and the old one stays in use; "
 		    "import it again");
 }
 

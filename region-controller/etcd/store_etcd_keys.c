@@ -80,7 +80,7 @@ store_rnic_read(const char *text, size_t len, struct rm_rnic_id id, json_t **obj
 	rnic.aggregator = store_json_text(&in, read, "aggregator", "");
 	rnic.registered = store_json_wall(&in, read, "registered");
 	if (rnic.rnic.id.guid != id.guid || rnic.rnic.id.port != id.port)
-		store_json_refuse(&in, "id", "it is not that of the key");
+		store_json_refuse(&in, "id", "it differs from the one in the key");
 	if (in.r < 0) {
 		json_decref(read);
 		return in.r;

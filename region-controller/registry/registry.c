@@ -40,7 +40,8 @@ static const struct {
 	[REGISTRY_BAD_NAME] = { "bad_name",
 	    "a name is malformed, given twice, or of another host" },
 	[REGISTRY_BAD_ADDRESS] = { "bad_address",
-	    "an address is not unicast or has a wrong port, or its QPs are no pair" },
+	    "an address is not unicast or has a wrong port, or its QPs do not fit "
+	    "together" },
 	[REGISTRY_NO_TOR] = { "no_tor",
 	    "it names no ToR; give one in the agent's config" },
 	[REGISTRY_ANOTHERS] = { "of_other_host",
@@ -49,8 +50,8 @@ static const struct {
 	[REGISTRY_STALE] = { "stale",
 	    "the agent has been restarted or replaced since" },
 	[REGISTRY_REPLACED] = { "replaced",
-	    "its host has another RNIC in its place; an aggregator without a "
-	    "connection to the agent has an old plan" },
+	    "its host has replaced it by another RNIC; the registration comes from an "
+	    "old plan of an aggregator that is not connected to the agent" },
 	[REGISTRY_FULL] = { "registry_full",
 	    "the region has too many RNICs; split it" },
 	[REGISTRY_UNKNOWN_TOR] = { "unknown_tor",

@@ -321,7 +321,7 @@ read_entry(struct store_json *in, const json_t *object, const json_t *mixes,
 	mix = json_array_get(
 	    mixes, store_json_number(in, object, "mix", WIRE_MAX_ENTRIES));
 	if (!json_is_object(mix)) {
-		store_json_refuse(in, "mix", "expected the place of a mix");
+		store_json_refuse(in, "mix", "expected the index of a mix");
 		return;
 	}
 	ret->dscp_count = read_dscps(in, mix, room->dscps);
@@ -434,7 +434,7 @@ stamp_plan(struct store_json *in, struct plan_copy *copy, struct wire_writer *wr
 	r = plan_copy_digest(copy, writer, &found);
 	if (r == 0 && found != copy->plan.digest)
 		return rm_error_set(in->error, -EBADMSG,
-		    "digest: it is not that of this plan; was the plan changed by "
+		    "digest: it does not match this plan; was the plan changed by "
 		    "hand?");
 	if (r == 0)
 		r = wire_write_plan(writer, &copy->plan, out);

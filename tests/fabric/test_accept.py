@@ -97,7 +97,7 @@ def test_more_rnics_than_there_are_fail(fabric):
     report, status = accept(fabric, "--rnics", 4)
 
     assert status == 1
-    assert wrong(report) == ["3 of 4 expected RNICs are there"], report
+    assert wrong(report) == ["3 of 4 expected RNICs are present"], report
 
 
 def test_an_rnic_whose_agent_does_not_run_fails(fabric, say):

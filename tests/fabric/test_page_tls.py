@@ -112,7 +112,7 @@ def basic(password):
 
 def test_everybody_else_is_refused_in_words(region):
     status, words, headers = asked(region, "/v1/racks")
-    assert status == 401 and "neither a certificate nor a viewer's token" in words
+    assert status == 401 and "a certificate or a viewer's token is needed" in words
     assert headers["WWW-Authenticate"].startswith('Basic realm="Rackmesh"')
     # Of what the page's script asks no dialog of the browser comes again and again.
     status, _, headers = asked(region, "/v1/racks", **{"Sec-Fetch-Dest": "empty"})

@@ -279,7 +279,7 @@ a_kubelet_is_asked_over_https_and_reported_who_asks(void **state)
 static void
 what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse(void **state)
 {
-	assert_refused(AGGREGATORS "rnics: some\n", "4:", "or the word auto");
+	assert_refused(AGGREGATORS "rnics: some\n", "4:", "or the name auto");
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    driver: mlx5\n",
 	    "6:", "only a pattern");
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    netdev: e*\n",

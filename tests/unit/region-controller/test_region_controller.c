@@ -173,7 +173,7 @@ a_unknown_peer_is_refused_with_a_reason(void **state)
 	write_clos(f, 2);
 	start(f, 300);
 	f->agg.region = "elsewhere";
-	refused_with(f, "another region than this controller's");
+	refused_with(f, "the region is not this controller's");
 	f->agg.region = "lab";
 	f->agg.name = "no name";
 	refused_with(f, "the name is not valid");

@@ -178,7 +178,7 @@ a_database_with_build_info_is_victoriametrics(void **state)
 	assert_int_equal(w->exports, 1);
 	/* It has one of many points. */
 	assert_int_equal(ask_of(w, "rm_path", 200, ""), 502);
-	assert_non_null(strstr(w->body, "keeps whole milliseconds"));
+	assert_non_null(strstr(w->body, "stores whole milliseconds"));
 	assert_int_equal(w->exports, 1);
 }
 

@@ -284,7 +284,7 @@ an_rnic_that_is_missing_fails(void **state)
 	rack.expected = 4;
 	fails(&rack, "3 of 4 expected RNICs");
 	rack.expected = 2;
-	passes(&rack, FINDING_WARNING, "3 RNICs are there, 2 are expected");
+	passes(&rack, FINDING_WARNING, "3 RNICs are present, 2 are expected");
 }
 
 static void

@@ -521,7 +521,7 @@ tracing_reports_missing_requirements(void **state)
 	expect(world, check_tracing, FINDING_WARNING, "no BTF");
 	put(world, "/sys/kernel/btf/vmlinux", "");
 	put(world, "/sys/module/ib_core/sections/.text", "");
-	expect(world, check_tracing, FINDING_WARNING, "ib_core brings no BTF");
+	expect(world, check_tracing, FINDING_WARNING, "ib_core has no BTF");
 	put(world, "/sys/kernel/btf/ib_core", "");
 	put(world, "/proc/sys/kernel/perf_event_paranoid", "3\n");
 	expect(world, check_tracing, FINDING_WARNING, "capabilities cannot be seen");
@@ -688,7 +688,7 @@ the_agent_reports_of_rnics_and_aggregators(void **state)
 	    json("{\"aggregators\": [{\"address\": \"10.0.0.1:7471\", "
 		 "\"connected\": false, \"refusals\": 3}]}");
 	expect(world, check_agent, FINDING_WARNING, "paused");
-	assert_non_null(find(world, FINDING_WARNING, "brake lets 0 of 1000"));
+	assert_non_null(find(world, FINDING_WARNING, "brake allows 0 of 1000"));
 	assert_non_null(find(world, FINDING_WARNING, "its own limit (cpu)"));
 	assert_non_null(find(world, FINDING_WRONG, "eth1: the agent cannot use it"));
 	assert_non_null(

@@ -137,7 +137,7 @@ a_problem_that_prevents_the_start_is_an_error(void **state)
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .self_signed = true });
 	found(w, 1, 0, "own.pem: self-signed certificate");
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .other_uri = "urn:x" });
-	found(w, 1, 0, "it has 2 URIs as names");
+	found(w, 1, 0, "has 2 URIs as names");
 
 	files = pki_issue(w->pki, "own", &(struct pki_wish){ .uri = GOOD });
 	assert_int_equal(chmod(files.key, 0644), 0);
@@ -167,7 +167,7 @@ a_certificate_of_another_identity_is_an_error_that_names_both(void **state)
 	    w, &(struct pki_wish){ .uri = "rackmesh://r1/aggregator/agg1/tor1" });
 	found(w, 1, 0, "does not name ToR 'tor2', which the config lists");
 	check_wish(w, &(struct pki_wish){ .uri = "spiffe://r1/ns/a/sa/b" });
-	found(w, 1, 0, "is no identity of Rackmesh: 'spiffe://r1/ns/a/sa/b'");
+	found(w, 1, 0, "is not an identity of Rackmesh: 'spiffe://r1/ns/a/sa/b'");
 	check_wish(
 	    w, &(struct pki_wish){ .uri = "spiffe://r1/aggregator/agg1/tor1/tor2" });
 	found(w, 0, 0, NULL);
@@ -201,7 +201,7 @@ plaintext_is_a_warning(void **state)
 
 	rm_check_credentials(&w->check,
 	    &(struct rm_credentials_config){ .plaintext = true }, &claim, "agg1");
-	found(w, 0, 1, "plaintext: whoever reaches this daemon");
+	found(w, 0, 1, "plaintext: identities of peers are not checked");
 }
 
 static void
@@ -219,12 +219,12 @@ a_folder_is_writable_or_can_be_made(void **state)
 
 	snprintf(path, sizeof(path), "%s/no/such", w->folder);
 	rm_check_folder(&w->check, "state_folder", path);
-	found(w, 1, 0, "cannot be made in ");
+	found(w, 1, 0, "cannot be created in ");
 	rm_check_folder(&w->check, "state_folder", w->config);
 	found(w, 1, 0, "Not a directory");
 	/* systemd makes it: StateDirectory=. */
 	rm_check_folder(&w->check, "state_folder", "/var/lib/rackmesh/no-such-daemon");
-	found(w, 0, 1, "its unit makes it at the start");
+	found(w, 0, 1, "its unit creates it at the start");
 }
 
 static void
@@ -258,7 +258,7 @@ http_is_served_where_it_can_be(void **state)
 	    &(struct rm_http_places){
 		.tcp = "", .socket = w->config, .tls = "127.0.0.1:0" },
 	    &plain);
-	found(w, 2, 0, "is there and is no socket");
+	found(w, 2, 0, "exists and is not a socket");
 }
 
 /* With http.tls_listen, and tokens: what is it that whoever comes would stumble over?

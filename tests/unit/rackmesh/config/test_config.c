@@ -257,7 +257,7 @@ a_name_may_replace_a_table_of_one_item(void **state)
 	assert_int_equal(
 	    rm_config_parse(worded, "file", other, strlen(other), &config, &error),
 	    -EINVAL);
-	assert_non_null(strstr(error.text, "or the word auto, found \"all\""));
+	assert_non_null(strstr(error.text, "or the name auto, found \"all\""));
 	/* Only where the table has words. */
 	assert_int_equal(
 	    rm_config_parse(options, "file", text, strlen(text), &config, &error),

@@ -76,9 +76,9 @@ static void
 duplicate_keys_are_refused_at_any_depth(void **state)
 {
 	refused("a: 1\nb: 2\na: 3\n",
-	    "t.yaml:3:1: \"a\" stands twice, first in line 1; remove one of them");
+	    "t.yaml:3:1: \"a\" occurs twice, first in line 1; remove one of them");
 	refused("x:\n  - {q: 1, r: 2, \"q\": 1}\n",
-	    "t.yaml:2:18: \"q\" stands twice, first in line 2; remove one of them");
+	    "t.yaml:2:18: \"q\" occurs twice, first in line 2; remove one of them");
 }
 
 static void
@@ -144,7 +144,7 @@ static void
 a_key_must_be_a_scalar(void **state)
 {
 	refused("? [a, b]\n: 1\n",
-	    "t.yaml:1:3: a list or map stands where a key belongs; write a plain word");
+	    "t.yaml:1:3: a list or map in place of a key; write a name");
 }
 
 static void

@@ -250,7 +250,7 @@ a_change_is_taken_on_the_unix_socket_only(void **state)
 	exchange(f, tcp(f, "/v1/change"), "{}");
 	assert_int_equal(f->status, 403);
 	snprintf(expected, sizeof(expected),
-	    "{\"error\":\"changes are taken on the Unix socket only, unix:%s\"}\n",
+	    "{\"error\":\"changes are accepted on the Unix socket only, unix:%s\"}\n",
 	    f->socket);
 	assert_string_equal(f->body, expected);
 }

@@ -301,7 +301,8 @@ clients_with_no_or_a_bad_certificate_are_not_served(void **state)
 	w->shows.certificate = w->shows.key = NULL;
 	client_anew(w);
 	assert_int_equal(ask_tls(w, "/v1/who", NULL), 403);
-	assert_non_null(strstr(w->body, "no certificate was shown"));
+	assert_non_null(
+	    strstr(w->body, "a viewer's or an operator's certificate is needed"));
 	assert_int_equal(ask_tls(w, "/nothing", NULL), 403);
 	assert_int_equal(ask_tls(w, "/v1/change", "{}"), 403);
 	assert_int_equal(w->changes, 0);

@@ -191,7 +191,7 @@ a_refusal_names_identity_verb_and_reason(void **state)
 	assert_false(rm_authority_allows(&who, &request, reason, sizeof(reason)));
 	assert_string_equal(reason,
 	    "aggregator 'agg1' of region 'lab' may not report as "
-	    "'agg1' for ToR t9: that ToR is not its own");
+	    "'agg1' for ToR t9: that ToR is not in its certificate");
 }
 
 static void

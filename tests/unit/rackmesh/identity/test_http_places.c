@@ -309,7 +309,7 @@ a_viewers_token_reads_for_as_long_as_it_is_in_the_file(void **state)
 	    rm_http_server_tls_port(w->server));
 
 	assert_int_equal(ask(w, sealed, false), 401);
-	assert_non_null(strstr(w->body, "neither a certificate nor a viewer's token"));
+	assert_non_null(strstr(w->body, "a certificate or a viewer's token is needed"));
 	assert_int_equal(ask_with(w, sealed, ANNS, false), 200);
 	assert_int_equal(ask_with(w, sealed, BOBS, false), 200);
 	assert_int_equal(ask_with(w, sealed, EVES, false), 403);

@@ -113,7 +113,7 @@ static const struct {
 	{ "no URI", { .dns = "h1" }, "no URI", ANY },
 	{ "no names", { 0 }, "no URI", ANY },
 	{ "a zero byte in its URI", { .uri = AGENT_URI, .zero_in_uri = true },
-	    "no printable text", ANY },
+	    "its URI is not printable", ANY },
 	{ "no usage", { .uri = AGENT_URI, .no_usage = true }, "extended key usage",
 	    ANY },
 	{ "self-signed", { .uri = AGENT_URI, .self_signed = true }, "self-signed",
@@ -124,8 +124,8 @@ static const struct {
 	{ "an unknown critical extension",
 	    { .uri = AGENT_URI, .unknown_critical = true },
 	    "unhandled critical extension", ANY },
-	{ "an authority's", { .uri = AGENT_URI, .authority = true }, "authority's own",
-	    ANY },
+	{ "an authority's", { .uri = AGENT_URI, .authority = true },
+	    "certificate of an authority", ANY },
 };
 
 static void

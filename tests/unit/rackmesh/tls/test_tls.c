@@ -73,9 +73,8 @@ an_own_certificate_that_peers_would_refuse_is_refused_with_a_reason(void **state
 		    "own.pem: certificate has expired" },
 		{ { .uri = AGENT_URI, .not_yet = true },
 		    "own.pem: certificate is not yet" },
-		{ { .uri = AGENT_URI, .other_uri = TOR_URI },
-		    "own.pem: it has 2 URIs" },
-		{ { .dns = "h1" }, "own.pem: it has 0 URIs" },
+		{ { .uri = AGENT_URI, .other_uri = TOR_URI }, "own.pem: has 2 URIs" },
+		{ { .dns = "h1" }, "own.pem: has 0 URIs" },
 		{ { .uri = AGENT_URI, .no_usage = true },
 		    "own.pem: its extended key usage" },
 		{ { .uri = AGENT_URI, .self_signed = true }, "own.pem: self-signed" },
@@ -127,24 +126,24 @@ files_that_are_none_are_named(void **state)
 	odd.certificate = "/nowhere/at/all.pem";
 	expect_refusal(ends, &odd, -ENOENT, "/nowhere/at/all.pem: No such file");
 	odd.certificate = empty;
-	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: it has no certificate");
+	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: contains no certificate");
 	odd.certificate = damaged;
 	expect_refusal(ends, &odd, -EBADMSG, "damaged.pem: certificate 1");
 	odd.certificate = files.key;
-	expect_refusal(ends, &odd, -EBADMSG, "own.key: it has no certificate");
+	expect_refusal(ends, &odd, -EBADMSG, "own.key: contains no certificate");
 	odd = files;
 	odd.key = empty;
-	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: it has no key");
+	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: contains no key");
 	odd.key = "/";
 	expect_refusal(ends, &odd, -EINVAL, "/: is not a plain file");
 	odd = files;
 	odd.authorities = empty;
-	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: it has no certificate");
+	expect_refusal(ends, &odd, -EBADMSG, "empty.pem: contains no certificate");
 	odd.authorities = files.certificate;
 	expect_refusal(ends, &odd, -EBADMSG, "own.pem: certificate 1 is not an auth");
 	odd = files;
 	odd.revoked = damaged;
-	expect_refusal(ends, &odd, -EBADMSG, "damaged.pem: it has no list");
+	expect_refusal(ends, &odd, -EBADMSG, "damaged.pem: contains no list");
 	odd.revoked = "/dev/zero";
 	expect_refusal(ends, &odd, -EFBIG, "/dev/zero");
 	odd.certificate = NULL;

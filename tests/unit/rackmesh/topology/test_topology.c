@@ -160,21 +160,21 @@ static void
 duplicates_are_refused_with_both_lines(void **state)
 {
 	refused("region: a\nregion: b\n",
-	    "t.yaml:2:1: \"region\" stands twice, first in line 1; remove one of them");
+	    "t.yaml:2:1: \"region\" occurs twice, first in line 1; remove one of them");
 	refused("region: a\nplanes: [p, q, p]\n",
-	    "t.yaml:2:16: plane \"p\" stands twice; remove one");
+	    "t.yaml:2:16: plane \"p\" occurs twice; remove one");
 	refused(HEAD "  - {name: tor2, role: tor}\n",
-	    "t.yaml:6:12: switch \"tor2\" stands twice, first in line 4; remove or "
+	    "t.yaml:6:12: switch \"tor2\" occurs twice, first in line 4; remove or "
 	    "rename one");
 	refused(HEAD LINKS "  - [spine1, tor1]\n",
-	    "t.yaml:9:14: the link from \"spine1\" to \"tor1\" stands twice, first in "
+	    "t.yaml:9:14: the link from \"spine1\" to \"tor1\" occurs twice, first in "
 	    "line 7; write one, with count for parallel cables");
 	refused(HEAD "racks:\n  - tor: tor1\n  - tor: tor1\n",
-	    "t.yaml:8:10: the rack of \"tor1\" stands twice, first in line 7; remove "
+	    "t.yaml:8:10: the rack of \"tor1\" occurs twice, first in line 7; remove "
 	    "one");
 	refused(HEAD
 	    "racks:\n  - {tor: tor1, aggregators: ['1.2.3.4:5', '1.2.3.4:5']}\n",
-	    "t.yaml:7:44: aggregator 1.2.3.4:5 stands twice; remove one");
+	    "t.yaml:7:44: aggregator 1.2.3.4:5 occurs twice; remove one");
 }
 
 static void
@@ -193,7 +193,7 @@ an_address_belongs_to_one_switch(void **state)
 	    "address belongs to one switch");
 	refused("region: lab\nswitches:\n"
 		"  - {name: t1, role: tor, aliases: [10.0.0.1, 10.0.0.1]}\n",
-	    "t.yaml:3:47: 10.0.0.1 stands twice, first in line 3; remove one");
+	    "t.yaml:3:47: 10.0.0.1 occurs twice, first in line 3; remove one");
 }
 
 static void
@@ -274,8 +274,8 @@ planes_are_declared(void **state)
 	    "the "
 	    "name");
 	refused("region: lab\nplanes: [p, q]\nswitches:\n  - {name: t, role: tor}\n",
-	    "t.yaml:4:5: switch \"t\" needs \"plane\"; there are several, say which it "
-	    "is in");
+	    "t.yaml:4:5: switch \"t\" needs \"plane\"; there are several planes, "
+	    "name that of the switch");
 }
 
 static void

@@ -139,7 +139,8 @@ malformed_registrations_are_refused(void **state)
 	    "line 1, column 7: not JSON: '[' or '{' expected near 'garbage'");
 	refused_rnic("7", "line 1, column 1: not JSON: '[' or '{' expected near '7'");
 	refused_rnic("{}", "id: expected a text");
-	refused_rnic("{\"id\":\"00:00:00:00:00:01\"}", "id: it is not that of the key");
+	refused_rnic(
+	    "{\"id\":\"00:00:00:00:00:01\"}", "id: it differs from the one in the key");
 	refused_rnic("{" ID ",\"host\":1}", "host: expected a text");
 	refused_rnic("{" ID ",\"hosts\":\"h1\"}", "hosts: unknown key");
 	refused_rnic("{" ID ",\"tors\":[\"a\",\"b\",\"c\"]}",
