@@ -194,7 +194,7 @@ a_drill_goes_through_to_the_aggregator(void **state)
 	reports(f, "/v1/drill/00:00:00:00:00:64?seconds=5", NULL, 200, "results");
 	reports(f, "/v1/drill/h77/rnic0", NULL, 404, "no such RNIC");
 	f->agg.drill_status = 0;
-	reports(f, "/v1/drill/tor1-h1/rnic0", NULL, 502, "none");
+	reports(f, "/v1/drill/tor1-h1/rnic0", NULL, 502, "malformed");
 	rm_link_free(f->agg.link);
 	f->agg.link = NULL;
 	loopback_run(f->loop, 50 * RM_NS_PER_MS);

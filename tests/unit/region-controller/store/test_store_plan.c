@@ -224,7 +224,7 @@ malformed_plans_are_refused(void **state)
 	refused("{\"region\":\"r\",\"tor\":\"t\",\"mesh\":{\"peers\":-1}}",
 	    "peers: expected a whole number in range");
 	refused("{\"region\":\"r\",\"tor\":\"t\",\"mesh\":{}}",
-	    "digest: it is not that of this plan");
+	    "digest: it does not match this plan");
 	refused(
 	    "{\"region\":\"r\",\"tor\":\"a b\",\"mesh\":{}}", "tor: expected a name");
 	refused("{\"region\":\"r\",\"tor\":\"t\",\"mesh\":{},\"mixes\":[{}],"
