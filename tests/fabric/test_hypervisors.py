@@ -162,7 +162,7 @@ def test_each_way_to_fail_is_said_and_delays_no_other_host(hypervisors, tmp_path
     rack.hosts["gone"].kill()
     rack.world.start()
     rack.wait_error("other", "its host key is not the one in")
-    rack.wait_error("refuses", "refuses the key for user root")
+    rack.wait_error("refuses", "refuses the key of user root")
     rack.wait_error("hangs", "its command has not ended in time")
     rack.wait_error("floods", "it prints more than")
     rack.wait_error("gone", "refused")
@@ -192,7 +192,7 @@ def test_a_host_that_refuses_the_key_is_asked_again_late_or_after_a_reload(hyper
         shutil.copy(tmp_path / "stranger.key.pub", rack.hosts[name].folder / "user.key.pub")
     rack.hosts["cut"].cut()
     rack.world.start()
-    rack.wait_error("esx1", "refuses the key for user root; the next attempt is in 30 minutes")
+    rack.wait_error("esx1", "refuses the key of user root; the next attempt is in 30 minutes")
     # This one does not even say that it was the key.
     rack.wait_error("once", "Too many authentication failures")
     rack.wait_error("once", "the next attempt is in 30 minutes")
