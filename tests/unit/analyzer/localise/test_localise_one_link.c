@@ -1,0 +1,173 @@
+#include "analyzer/finding/localise_one_link.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/finding/localise_case.h"
+#include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_map.h"
+
+#define RACKS 4
+#define SECONDS 20
+#define BEGAN_NS (100 * RM_NS_PER_S)
+
+struct spine { /* four racks have probed each other over it for some seconds */
+	struct localise_map map;
+	struct localise_case c;
+	struct localise_suspect node;
+};
+
+static int
+setup(void **state)
+{
+	static struct spine spine;
+
+	spine = (struct spine){ .map = { .row_interval_ns = RM_NS_PER_S } };
+	assert_int_equal(localise_case_init(&spine.c, true), 0);
+	*state = &spine;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct spine *spine = *state;
+
+	localise_case_release(&spine->c);
+	localise_map_release(&spine->map);
+	return 0;
+}
+
+static void
+add_row(
+    struct spine *spine, int src, int dst, uint64_t sent, uint64_t lost, rm_mono_t now)
+{
+	char path[2 * RM_NAME_BYTES], names[2][RM_NAME_BYTES];
+	const struct wire_path_row row = { .dst_tor = names[1],
+		.path = path,
+		.flows = 40,
+		.sent = sent,
+		.lost_forward = lost };
+	struct localise_rack *rack;
+	struct localise_path *route;
+
+	snprintf(names[0], sizeof names[0], "tor%d", src);
+	snprintf(names[1], sizeof names[1], "tor%d", dst);
+	snprintf(path, sizeof path, "tor%d@10.0.%d.1 s1@10.1.%d.1 tor%d@10.2.%d.1", src,
+	    src, src, dst, dst);
+	assert_int_equal(localise_map_rack(&spine->map, names[0], &rack), 0);
+	if (dst == 1 || (src == 1 && dst == 2))
+		localise_map_frame(
+		    rack, (rm_wall_t){ now.ns + 5000 * RM_NS_PER_S }, 0, now);
+	assert_int_equal(localise_map_path(&spine->map, rack, &row, &route), 0);
+	assert_int_equal(
+	    localise_map_row(&spine->map, route, &row, RM_NS_PER_S, RM_NS_PER_S, now),
+	    0);
+	spine->node = (struct localise_suspect){ .type = RM_PART_SWITCH,
+		.elements = { route->elements[2] },
+		.element_count = 1 };
+	assert_string_equal(route->elements[2]->a, "s1");
+}
+
+/* Each second 200 probes of each pair of racks to the second one, or from it, and so
+ * many of each other pair; one of those to each rack of the mask is lost. */
+static const struct localise_suspect *
+one_link(struct spine *spine, uint64_t sent_elsewhere, unsigned lossy, bool *sure)
+{
+	rm_mono_t now = { BEGAN_NS };
+
+	for (int s = 0; s < SECONDS; s++, now.ns += RM_NS_PER_S)
+		for (int src = 1; src <= RACKS; src++)
+			for (int dst = 1; dst <= RACKS; dst++)
+				if (src != dst)
+					add_row(spine, src, dst,
+					    src == 2 || dst == 2 ? 200 : sent_elsewhere,
+					    lossy >> dst & 1, now);
+	assert_int_equal(localise_case_build(&spine->c, &spine->map, now,
+			     localise_path_slow, NULL, NULL),
+	    0);
+	*sure = false;
+	return localise_one_link(
+	    &spine->c, &spine->map, localise_path_slow, &spine->node, sure);
+}
+
+static void
+assert_link(const struct localise_suspect *suspect, const char *name)
+{
+	struct rm_part part;
+
+	assert_non_null(suspect);
+	localise_suspect_part(suspect, &part);
+	assert_int_equal(part.type, RM_PART_LINK);
+	assert_string_equal(part.name, name);
+}
+
+static void
+losses_over_one_cable_are_that_cables(void **state)
+{
+	bool sure;
+
+	assert_link(one_link(*state, 200, 1u << 2, &sure), "s1--tor2");
+	assert_true(sure);
+}
+
+/* The cable's rate would have cost the other ways not one packet. */
+static void
+one_cable_is_not_sure_where_hardly_anything_is_sent_over_others(void **state)
+{
+	bool sure;
+
+	assert_link(one_link(*state, 1, 1u << 2, &sure), "s1--tor2");
+	assert_false(sure);
+}
+
+static void
+losses_over_two_cables_are_no_one_cables(void **state)
+{
+	bool sure;
+
+	assert_null(one_link(*state, 200, 1u << 2 | 1u << 3, &sure));
+}
+
+static void
+losses_over_all_cables_are_the_switchs(void **state)
+{
+	bool sure;
+
+	assert_null(
+	    one_link(*state, 200, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4, &sure));
+}
+
+static void
+a_link_is_no_switch_with_one_link(void **state)
+{
+	struct spine *spine = *state;
+	bool sure;
+
+	assert_non_null(one_link(spine, 200, 1u << 2, &sure));
+	spine->node.type = RM_PART_LINK;
+	assert_null(localise_one_link(
+	    &spine->c, &spine->map, localise_path_slow, &spine->node, &sure));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(losses_over_one_cable_are_that_cables),
+		TEST(one_cable_is_not_sure_where_hardly_anything_is_sent_over_others),
+		TEST(losses_over_two_cables_are_no_one_cables),
+		TEST(losses_over_all_cables_are_the_switchs),
+		TEST(a_link_is_no_switch_with_one_link),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+#include "analyzer/suspicion/localise_standing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/paths/localise_bins.h"
+#include "analyzer/paths/localise_map.h"
+
+#define BEGAN_NS (100 * RM_NS_PER_S)
+#define LOSSES 8 /* one in each slot, on the same way */
+
+struct seen { /* tor1 probes tor2 over s1 */
+	struct localise_map map;
+	struct localise_case c;
+	struct localise_standings standings;
+	struct localise_element *spine, *link;
+};
+
+static void
+report(struct seen *seen, uint64_t lost, rm_mono_t now)
+{
+	const struct wire_path_row row = { .dst_tor = "tor2",
+		.path = "tor1@10.0.0.1 s1@10.1.0.1 tor2@10.2.0.1",
+		.flows = 40,
+		.sent = 1000,
+		.lost_forward = lost };
+	struct localise_rack *rack;
+	struct localise_path *route;
+
+	assert_int_equal(localise_map_rack(&seen->map, "tor1", &rack), 0);
+	localise_map_frame(rack, (rm_wall_t){ now.ns + 5000 * RM_NS_PER_S }, 0, now);
+	assert_int_equal(localise_map_path(&seen->map, rack, &row, &route), 0);
+	assert_int_equal(
+	    localise_map_row(&seen->map, route, &row, RM_NS_PER_S, RM_NS_PER_S, now),
+	    0);
+	seen->link = route->elements[1];
+	seen->spine = route->elements[2];
+}
+
+static int
+setup(void **state)
+{
+	static struct seen seen;
+
+	seen = (struct seen){ .map = { .row_interval_ns = RM_NS_PER_S } };
+	assert_int_equal(localise_case_init(&seen.c, true), 0);
+	assert_int_equal(localise_standings_init(&seen.standings, 8), 0);
+	for (int i = 0; i < LOSSES; i++)
+		report(&seen, 1, (rm_mono_t){ BEGAN_NS + i * LOCALISE_SLOT_NS });
+	*state = &seen;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct seen *seen = *state;
+
+	localise_standings_release(&seen->standings);
+	localise_case_release(&seen->c);
+	localise_map_release(&seen->map);
+	return 0;
+}
+
+/* So many slots after the last loss the judge still blames it, of minutes. */
+static bool
+is_suspected(struct seen *seen, enum rm_part_type type, int clean_slots)
+{
+	const struct localise_suspect suspect = { .type = type,
+		.elements = { type == RM_PART_LINK ? seen->link : seen->spine },
+		.element_count = 1 };
+	struct localise_finding finding = { .suspect = &suspect,
+		.tie_count = 1,
+		.is_clear = true,
+		.loses_share = true,
+		.gain = 20,
+		.behind = 14,
+		.loss = 0.001 };
+	const struct localise_now now = { &seen->map, &seen->c,
+		{ BEGAN_NS + (LOSSES - 1 + clean_slots) * LOCALISE_SLOT_NS }, { 0 } };
+
+	for (int i = 1; i <= clean_slots; i++)
+		report(seen, 0,
+		    (rm_mono_t){ BEGAN_NS + (LOSSES - 1 + i) * LOCALISE_SLOT_NS });
+	localise_suspect_part(&suspect, &finding.part);
+	finding.ties[0] = finding.part;
+	localise_standings_weigh(&seen->standings, &now, &finding, true);
+	return localise_standings_find(&seen->standings, &finding.part) != NULL;
+}
+
+static void
+what_lost_a_few_until_now_is_suspected(void **state)
+{
+	assert_true(is_suspected(*state, RM_PART_SWITCH, 3));
+	assert_true(is_suspected(*state, RM_PART_LINK, 0));
+}
+
+/* It lost one every two seconds, and then none in twenty. */
+static void
+a_switch_that_has_lost_nothing_for_many_gaps_is_no_suspect(void **state)
+{
+	assert_false(is_suspected(*state, RM_PART_SWITCH, 10));
+}
+
+/* The gaps of a link are those of all the minutes, for it may lose in bursts. */
+static void
+a_link_that_may_lose_in_bursts_stays_suspected_longer(void **state)
+{
+	assert_true(is_suspected(*state, RM_PART_LINK, 10));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_lost_a_few_until_now_is_suspected),
+		TEST(a_switch_that_has_lost_nothing_for_many_gaps_is_no_suspect),
+		TEST(a_link_that_may_lose_in_bursts_stays_suspected_longer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
