@@ -106,40 +106,23 @@ direction_of(const struct directions *directions, const struct localise_suspect 
 		   : LOCALISE_UNKNOWN_DIRECTION;
 }
 
-static void
-see(const struct localise_map *map, const struct localise_suspect *link,
-    struct directions *directions, struct localise_directed *ret)
+void
+localise_direction_see(const struct localise_map *map,
+    const struct localise_suspect *link, bool slow, rm_mono_t now,
+    struct localise_directed *ret)
 {
+	struct directions directions = { .map = map,
+		.link = ret,
+		.seen = slow ? localise_path_slow : localise_path_recent,
+		.now = now };
 	struct rm_part part;
 
 	*ret = (struct localise_directed){ .there = link->elements[0],
 		.back = link->element_count == 2 ? link->elements[1] : NULL };
 	localise_suspect_part(link, &part);
-	localise_part_paths(map, &part, add_path, directions);
-}
-
-void
-localise_direction_see(const struct localise_map *map,
-    const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret)
-{
-	struct directions directions = {
-		.map = map, .link = ret, .seen = localise_path_recent, .now = now
-	};
-
-	see(map, link, &directions, ret);
-	ret->direction = direction_of(&directions, link);
-}
-
-void
-localise_direction_see_slow(const struct localise_map *map,
-    const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret)
-{
-	struct directions directions = {
-		.map = map, .link = ret, .seen = localise_path_slow, .now = now
-	};
-
-	see(map, link, &directions, ret);
-	ret->direction = slow_direction_of(&directions, link);
+	localise_part_paths(map, &part, add_path, &directions);
+	ret->direction = slow ? slow_direction_of(&directions, link)
+			      : direction_of(&directions, link);
 }
 
 static const char *

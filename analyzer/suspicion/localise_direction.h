@@ -22,13 +22,11 @@ struct localise_directed { /* a link */
 	struct localise_element *there, *back; /* back may be NULL */
 };
 
-/* What is known of a link, of seconds. */
+/* What is known of a link, of seconds, or (slow) of minutes: then other parts that lose
+ * a few are on ways over it as well, so what the judge blames decides. */
 void localise_direction_see(const struct localise_map *map,
-    const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret);
-/* The same, of minutes: other parts that lose a few are on ways over it as well, so
- * what the judge blames decides. */
-void localise_direction_see_slow(const struct localise_map *map,
-    const struct localise_suspect *link, rm_mono_t now, struct localise_directed *ret);
+    const struct localise_suspect *link, bool slow, rm_mono_t now,
+    struct localise_directed *ret);
 /* "from s1 to tor1 at 10.0.0.1" */
 void localise_direction_report(
     const struct localise_directed *directed, char out[RM_EVIDENCE_TEXT]);

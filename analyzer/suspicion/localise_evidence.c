@@ -534,10 +534,7 @@ look_at(struct look *look, const struct localise_now *now,
 	localise_passage_see(suspect->elements[0], now->now, since, &look->passed[0]);
 	if (suspect->type != RM_PART_LINK)
 		return;
-	if (slow)
-		localise_direction_see_slow(now->map, suspect, now->now, &look->link);
-	else
-		localise_direction_see(now->map, suspect, now->now, &look->link);
+	localise_direction_see(now->map, suspect, slow, now->now, &look->link);
 	if (look->link.back == NULL ||
 	    (suspect->element_count == 1 && look->link.direction != LOCALISE_BACK))
 		return;

@@ -117,7 +117,7 @@ report_link(const struct localise_now *now, const struct localise_suspect *link,
 	struct localise_directed directed;
 	struct localise_sum there, back;
 
-	localise_direction_see(now->map, link, now->now, &directed);
+	localise_direction_see(now->map, link, false, now->now, &directed);
 	there = one_direction(now->map, directed.there, now->now);
 	back = one_direction(now->map, directed.back, now->now);
 	directed.direction = share_of(&back) < LATE_SHARE ? LOCALISE_THERE
