@@ -285,13 +285,11 @@ struct ranked {
 };
 
 static int
-by_gain(const void *a, const void *b)
+by_gain_alone(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	if (x->gain != y->gain)
-		return x->gain > y->gain ? -1 : 1;
-	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+	return rm_suspect_order(x->gain, x->candidate, y->gain, y->candidate);
 }
 
 static int
@@ -304,7 +302,7 @@ sort_candidates(struct rm_hypothesis *h)
 	for (uint32_t i = 0; i < h->candidate_count; i++)
 		ranked[i] = (struct ranked){ h->alone[i].gain, i };
 	if (h->candidate_count > 0)
-		qsort(ranked, h->candidate_count, sizeof *ranked, by_gain);
+		qsort(ranked, h->candidate_count, sizeof *ranked, by_gain_alone);
 	for (size_t i = 0; i < h->candidate_count; i++)
 		h->order[i] = ranked[i].candidate;
 	free(ranked);
