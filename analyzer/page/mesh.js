@@ -46,6 +46,15 @@ function median(values) {
   return sorted.length === 0 ? null : sorted[Math.floor(sorted.length / 2)];
 }
 
+// place: by those of the answer, those that they are shown at.
+function pairOf(row, columns, place) {
+  const pair = {};
+  for (let i = 0; i < columns.length; i++) pair[columns[i]] = row[i];
+  pair.from = place.get(pair.from);
+  pair.to = place.get(pair.to);
+  return pair;
+}
+
 function sentence(pair, from, to) {
   const way = `${nameOf(from)} → ${nameOf(to)}`;
   if (pair === undefined) return `${way}: not probed in this time`;
@@ -83,6 +92,7 @@ class Grid {
       onblur: () => this.look(null),
     });
     this.detail = element("p", { class: "detail", role: "status" });
+    this.drawing = element("canvas");
     this.at = null;
     drawn = this;
   }
@@ -92,16 +102,13 @@ class Grid {
     const place = new Map(order.map((told, i) => [told, i]));
     this.rnics = order.map((i) => mesh.rnics[i]);
     this.measure = measure;
-    this.pairs = new Map();
-    for (const row of mesh.pairs) {
-      const pair = Object.fromEntries(mesh.columns.map((column, i) => [column, row[i]]));
-      pair.from = place.get(pair.from);
-      pair.to = place.get(pair.to);
-      this.pairs.set(pair.from * order.length + pair.to, pair);
-    }
+    // A rack of 256 has 65,280 pairs, every two seconds.
+    this.pairs = mesh.pairs.map((row) => pairOf(row, mesh.columns, place));
+    this.places = new Map(this.pairs.map((pair) => [pair.from * order.length + pair.to, pair]));
     if (this.at !== null && Math.max(this.at.row, this.at.column) >= order.length) this.at = null;
-    const values = [...this.pairs.values()].map(measure.value);
-    this.usual = measure.buckets === RATIO ? median(values) : null;
+    this.usual = measure.buckets === RATIO ? median(this.pairs.map(measure.value)) : null;
+    this.buckets = measure.buckets.map(() => []);
+    for (const pair of this.pairs) this.buckets[this.bucket(pair)].push(pair);
     this.canvas.setAttribute(
       "aria-label",
       `${measure.name} between ${several(this.rnics.length, "RNIC")}; arrow keys walk the pairs`,
@@ -111,7 +118,7 @@ class Grid {
   }
 
   pair(row, column) {
-    return this.pairs.get(row * this.rnics.length + column);
+    return this.places.get(row * this.rnics.length + column);
   }
 
   bucket(pair) {
@@ -123,14 +130,13 @@ class Grid {
 
   // How many pairs each bucket has; the last figure is of those without data.
   counts() {
-    const counts = new Array(this.measure.buckets.length).fill(0);
-    for (const pair of this.pairs.values()) counts[this.bucket(pair)]++;
-    return [...counts, this.rnics.length * (this.rnics.length - 1) - this.pairs.size];
+    return [...this.buckets.map((pairs) => pairs.length), this.rnics.length * (this.rnics.length - 1) - this.pairs.length];
   }
 
+  // All but the mark of the cell that is looked at, which moves more often than this changes.
   draw() {
     if (!this.rnics) return;
-    const pen = this.canvas.getContext("2d");
+    const pen = this.drawing.getContext("2d");
     const style = getComputedStyle(this.canvas);
     const wide = document.getElementById("view").clientWidth - MAX_LABEL_PX;
     const cell = Math.max(MIN_CELL_PX, Math.min(MAX_CELL_PX, Math.floor(wide / Math.max(1, this.rnics.length))));
@@ -139,51 +145,86 @@ class Grid {
     pen.font = this.font;
     const longest = Math.max(0, ...this.rnics.map((rnic, i) => pen.measureText(this.label(i)).width));
     this.edge = Math.ceil(Math.min(MAX_LABEL_PX, longest + 2 * LABEL_GAP_PX));
-    const size = this.edge + cell * this.rnics.length + 1;
-    const sharp = window.devicePixelRatio || 1;
-    this.canvas.width = size * sharp;
-    this.canvas.height = size * sharp;
-    this.canvas.style.width = this.canvas.style.height = `${size}px`;
+    this.size = this.edge + cell * this.rnics.length + 1;
+    this.sharp = window.devicePixelRatio || 1;
+    for (const canvas of [this.drawing, this.canvas]) canvas.width = canvas.height = this.size * this.sharp;
+    this.canvas.style.width = this.canvas.style.height = `${this.size}px`;
     const colour = (name) => style.getPropertyValue(name).trim();
-    pen.scale(sharp, sharp);
-    pen.clearRect(0, 0, size, size);
+    pen.scale(this.sharp, this.sharp);
     this.drawLabels(pen, colour);
-    const gap = cell >= 8 ? 1 : 0;
-    for (let row = 0; row < this.rnics.length; row++)
-      for (let column = 0; column < this.rnics.length; column++)
-        if (row !== column) this.drawCell(pen, colour, row, column, cell - gap);
-    if (this.at !== null) {
-      pen.strokeStyle = colour("--text");
-      pen.lineWidth = 2;
-      pen.strokeRect(this.edge + this.at.column * cell, this.edge + this.at.row * cell, cell, cell);
-    }
+    this.drawCells(pen, colour);
+    this.mark();
   }
 
-  drawCell(pen, colour, row, column, size) {
-    const x = this.edge + column * this.cell;
-    const y = this.edge + row * this.cell;
-    const pair = this.pair(row, column);
-    if (pair === undefined) {
-      // Hatched: nobody looked. That is no failure, and no health.
-      pen.strokeStyle = colour("--hatch");
-      pen.lineWidth = 1;
-      pen.beginPath();
-      pen.moveTo(x, y + size);
-      pen.lineTo(x + size, y);
-      pen.stroke();
-      return;
+  mark() {
+    if (!this.rnics) return;
+    const pen = this.canvas.getContext("2d");
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    pen.drawImage(this.drawing, 0, 0);
+    if (this.at === null) return;
+    pen.scale(this.sharp, this.sharp);
+    pen.strokeStyle = getComputedStyle(this.canvas).getPropertyValue("--text").trim();
+    pen.lineWidth = 2;
+    pen.strokeRect(this.edge + this.at.column * this.cell, this.edge + this.at.row * this.cell, this.cell, this.cell);
+  }
+
+  // A picture with a point for each pair, made larger: a rack of 256 has 65,280.
+  drawCells(pen, colour) {
+    const { cell, edge } = this;
+    const many = this.rnics.length;
+    const gap = cell >= 8 ? 1 : 0;
+    if (this.pairs.length < many * (many - 1)) this.drawHatched(pen, colour, cell - gap);
+    const points = element("canvas", { width: many, height: many });
+    const small = points.getContext("2d");
+    const image = small.createImageData(many, many);
+    const words = new Uint32Array(image.data.buffer);
+    this.buckets.forEach((pairs, bucket) => {
+      small.fillStyle = colour(`--heat-${bucket}`); // read back as #rrggbb
+      const [red, green, blue] = small.fillStyle.match(/\w\w/g).map((each) => parseInt(each, 16));
+      const word = new Uint32Array(new Uint8Array([red, green, blue, 255]).buffer)[0];
+      for (const { from, to } of pairs) words[from * many + to] = word;
+    });
+    small.putImageData(image, 0, 0);
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(points, edge, edge, many * cell, many * cell);
+    for (let i = 0; i < many; i++) {
+      pen.clearRect(edge + i * cell, edge + i * cell, cell, cell);
+      if (gap === 0) continue;
+      pen.clearRect(edge + (i + 1) * cell - gap, edge, gap, many * cell);
+      pen.clearRect(edge, edge + (i + 1) * cell - gap, many * cell, gap);
     }
-    const bucket = this.bucket(pair);
-    pen.fillStyle = colour(`--heat-${bucket}`);
-    pen.fillRect(x, y, size, size);
-    if (bucket !== this.measure.buckets.length - 1 || size < 7) return;
-    pen.strokeStyle = colour("--page");
+    if (cell - gap >= 7) this.drawCrosses(pen, colour("--page"), cell - gap);
+  }
+
+  // Hatched: nobody looked. That is no failure, and no health. One row, for all of them.
+  drawHatched(pen, colour, size) {
+    const wide = this.cell * this.rnics.length;
+    const row = element("canvas", { width: Math.ceil(wide * this.sharp), height: Math.ceil(this.cell * this.sharp) });
+    const line = row.getContext("2d");
+    line.scale(row.width / wide, row.height / this.cell);
+    line.strokeStyle = colour("--hatch");
+    line.beginPath();
+    for (let x = 0; x < wide; x += this.cell) {
+      line.moveTo(x, size);
+      line.lineTo(x + size, 0);
+    }
+    line.stroke();
+    for (let i = 0; i < this.rnics.length; i++) pen.drawImage(row, this.edge, this.edge + i * this.cell, wide, this.cell);
+  }
+
+  drawCrosses(pen, colour, size) {
+    pen.strokeStyle = colour;
     pen.lineWidth = 1.5;
     pen.beginPath();
-    pen.moveTo(x + 2, y + 2);
-    pen.lineTo(x + size - 2, y + size - 2);
-    pen.moveTo(x + size - 2, y + 2);
-    pen.lineTo(x + 2, y + size - 2);
+    for (const { from, to } of this.buckets.at(-1)) {
+      const x = this.edge + to * this.cell;
+      const y = this.edge + from * this.cell;
+      pen.moveTo(x + 2, y + 2);
+      pen.lineTo(x + size - 2, y + size - 2);
+      pen.moveTo(x + size - 2, y + 2);
+      pen.lineTo(x + 2, y + size - 2);
+    }
     pen.stroke();
   }
 
@@ -237,7 +278,7 @@ class Grid {
     if (at === null) say(this.detail, "Point at a pair, or walk with the arrow keys.");
     else if (at.row === at.column) say(this.detail, `${nameOf(this.rnics[at.row])} does not probe itself`);
     else say(this.detail, sentence(this.pair(at.row, at.column), this.rnics[at.row], this.rnics[at.column]));
-    if (moved) this.draw();
+    if (moved) this.mark();
   }
 }
 
@@ -262,7 +303,7 @@ function legend(grid) {
 
 function worst(grid) {
   const { value, words, name } = grid.measure;
-  const pairs = [...grid.pairs.values()]
+  const pairs = grid.pairs
     .filter((pair) => (grid.usual === null ? value(pair) > 0 : value(pair) !== null))
     .sort((a, b) => value(b) - value(a) || b.sent - a.sent)
     .slice(0, WORST);
