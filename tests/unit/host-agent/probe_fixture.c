@@ -19,7 +19,7 @@
 #define GIVE_UP_NS (60 * RM_NS_PER_S)
 #define QUICK_NS (30 * RM_NS_PER_S)
 #define LOOK_EVERY_NS RM_NS_PER_MS
-#define STALL_NS (2 * RM_NS_PER_MS) /* a look that is so late, or later */
+#define STALL_NS (2 * RM_NS_PER_MS) /* lateness that counts as a stall */
 
 static bool root;
 
@@ -29,7 +29,7 @@ probe_fixture_enter(void **state)
 	root = geteuid() == 0 && unshare(CLONE_NEWNET) == 0;
 	if (!root)
 		return 0;
-	/* Probes of 3000 bytes do not fit; the firewall eats those to 127.0.0.66. */
+	/* Probes of 3000 bytes do not fit; the firewall drops those to 127.0.0.66. */
 	return system("ip link set lo up mtu 1500 && nft add table inet t && "
 		      "nft add chain inet t out "
 		      "'{ type filter hook output priority 0; }' && "
@@ -159,7 +159,7 @@ probe_fixture_reflect_apart(struct probe_fixture *fixture)
 	if (pid == 0) {
 		struct probe_fixture own = { 0 };
 
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test forgets us */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it must end with the test */
 
 		if (rm_loop_new(&own.loop) < 0)
 			_exit(1);
@@ -209,7 +209,7 @@ struct run {
 	bool gave_up;
 };
 
-/* Too many, and nothing is believed any more. */
+/* After too many stalls no result is evaluated any more. */
 static void
 fixture_look(struct probe_fixture *fixture, rm_mono_t now)
 {

@@ -1,6 +1,6 @@
 /*
- * probe_fixture - a prober and a reflector on the loopback of a network namespace that
- * the test process has for itself. Needs root; without, the tests skip.
+ * probe_fixture - a prober and a reflector on the loopback of a network namespace of
+ * the test process. Needs root; without, the tests skip.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_PROBE_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_PROBE_FIXTURE_H
@@ -31,18 +31,19 @@ struct probe_fixture {
 	rm_mono_t sent[FIXTURE_MAX_RESULTS];
 	size_t count;
 
-	/* When the loop did not get its turn: the packets and the stamps are real, so
-	 * what depends on it being quick is only true of when it was. */
+	/* Times when the loop did not run: packets and stamps are real, so results
+	 * that need a quick loop are valid only at other times. */
 	struct probe_stall stalls[FIXTURE_MAX_STALLS];
 	size_t stall_count;
-	int64_t stalled_ns; /* all in all */
-	rm_mono_t look;     /* when it looks next */
+	int64_t stalled_ns; /* in total */
+	rm_mono_t look;     /* time of the next look */
 };
 
-/* cmocka's group set-up: leaves the host's network behind. */
+/* cmocka's group set-up: enters a namespace of its own. */
 int probe_fixture_enter(void **state);
 bool probe_fixture_root(void);
-int probe_fixture_main(int failed); /* what main returns: 77 when all was skipped */
+/* The return value of main: 77 when all tests were skipped. */
+int probe_fixture_main(int failed);
 
 /* A cmocka set-up and tear-down each. */
 int probe_fixture_setup(void **state);
@@ -58,7 +59,7 @@ void probe_fixture_on_result(
 struct port *probe_fixture_port(struct probe_fixture *fixture, const char *ipv4,
     const char *ipv6, uint16_t reflector_port, int receive_bytes);
 
-/* A reflector on far that answers everybody on the loopback. */
+/* Creates a reflector on far that answers every prober on the loopback. */
 void probe_fixture_reflect(struct probe_fixture *fixture);
 
 /* The same at 127.0.0.3 in a process of its own, which the caller may stop and must
@@ -72,20 +73,19 @@ struct wire_target probe_fixture_target(const char *address, uint32_t interval_u
 /* Runs the loop until done says so, or fails the test after a minute. */
 void probe_fixture_run(
     struct probe_fixture *fixture, bool (*done)(struct probe_fixture *fixture));
-/* The same, for what only a host that is quick enough can do: goes on after half a
- * minute. */
+/* The same, for conditions that need a quick host: continues after half a minute. */
 void probe_fixture_run_if_quick(
     struct probe_fixture *fixture, bool (*done)(struct probe_fixture *fixture));
 void probe_fixture_run_for(struct probe_fixture *fixture, int64_t ns);
 
-/* Did the loop have its turns from then to then? */
+/* True: the loop was not stalled between the two times. */
 bool probe_fixture_ran(
     const struct probe_fixture *fixture, rm_mono_t from, rm_mono_t to);
 
-/* Is it the product's doing what became of probe i? Not when the loop stood still for
- * much of the time that it had. */
+/* True: the outcome of probe i is due to the product. False if the loop was stalled
+ * for much of the probe's time. */
 bool probe_fixture_judges(const struct probe_fixture *fixture, size_t i);
-/* What it should be is what it is, for all that can be judged. */
+/* Every outcome that can be evaluated must be this one. */
 void probe_fixture_expect(
     const struct probe_fixture *fixture, enum wire_outcome outcome);
 

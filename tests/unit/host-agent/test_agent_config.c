@@ -193,7 +193,7 @@ rnics_may_be_left_to_the_agent(void **state)
 	agent_config_clear(&config);
 }
 
-/* What is wrong with the RNICs or aggregators is said with file, line and option. */
+/* Errors in RNICs or aggregators name file, line and option. */
 static void
 assert_refused(const char *text, const char *place, const char *what)
 {
@@ -246,7 +246,7 @@ errors_across_options_name_their_line_too(void **state)
 }
 
 static void
-a_kubelet_is_asked_over_https_and_reported_who_asks(void **state)
+a_kubelet_needs_https_and_client_credentials(void **state)
 {
 #define RNICS AGGREGATORS "rnics:\n  - device: eth1\n    tor: tor-a\n"
 	struct rm_error error = { 0 };
@@ -277,7 +277,7 @@ a_kubelet_is_asked_over_https_and_reported_who_asks(void **state)
 }
 
 static void
-what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse(void **state)
+options_of_patterns_are_refused_for_names_and_vice_versa(void **state)
 {
 	assert_refused(AGGREGATORS "rnics: some\n", "4:", "or the name auto");
 	assert_refused(AGGREGATORS "rnics:\n  - device: eth1\n    driver: mlx5\n",
@@ -297,7 +297,7 @@ what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse(void **state)
 }
 
 static void
-a_transport_that_cannot_be_is_refused(void **state)
+an_impossible_transport_is_refused(void **state)
 {
 	assert_refused(AGGREGATORS
 	    "rnics:\n  - device: eth1\n    tor: tor-a\n    transport: rdma\n",
@@ -449,10 +449,10 @@ main(void)
 		cmocka_unit_test(each_rnic_has_the_aggregators_of_its_tors),
 		cmocka_unit_test(an_rnic_may_be_an_rdma_port),
 		cmocka_unit_test(rnics_may_be_left_to_the_agent),
-		cmocka_unit_test(a_kubelet_is_asked_over_https_and_reported_who_asks),
+		cmocka_unit_test(a_kubelet_needs_https_and_client_credentials),
 		cmocka_unit_test(
-		    what_only_a_pattern_has_is_refused_of_a_name_and_the_reverse),
-		cmocka_unit_test(a_transport_that_cannot_be_is_refused),
+		    options_of_patterns_are_refused_for_names_and_vice_versa),
+		cmocka_unit_test(an_impossible_transport_is_refused),
 		cmocka_unit_test(errors_across_options_name_their_line_too),
 		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),
 		cmocka_unit_test(a_host_that_was_never_named_does_not_start),

@@ -1,6 +1,7 @@
 /*
- * Two whole agents, one RNIC each at the ends of a cable between two network
- * namespaces, and an aggregator that both talk to. Needs root, else skipped: 77.
+ * Two complete agents, with one RNIC each at the two ends of a cable between two
+ * network namespaces, and an aggregator that both connect to. Needs root, else skipped:
+ * 77.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +67,7 @@ struct fixture {
 
 static struct fixture fixture;
 
-/* How often a whole message was verified: by the linker's --wrap. */
+/* Number of verifications of whole messages, counted by the linker's --wrap. */
 static unsigned pinglists_opened, keys_opened;
 
 int __real_wire_open_pinglist(
@@ -167,7 +168,8 @@ take_batch(struct host *host, const uint8_t *data, size_t len)
 	for (size_t i = 0; i < view.count; i++) {
 		assert_int_equal(view.results[i].src_guid, host->rnic.guid);
 		if (view.results[i].outcome == WIRE_OVERDUE)
-			continue; /* on a slow machine: of a probe that was told */
+			continue; /* on a slow machine: of a probe that was reported
+				     before */
 		host->outcomes[view.results[i].outcome]++;
 		host->results++;
 	}
@@ -336,7 +338,7 @@ agent_start(struct fixture *f, size_t i)
 	assert_int_equal(host_agent_new(f->loop, &config, &host->agent), 0);
 }
 
-/* Only the status line's code. */
+/* Returns only the code of the status line. */
 static int
 ask(struct fixture *f, struct host *host, const char *request)
 {
@@ -493,7 +495,7 @@ report_lldp(struct host *host, const char *name)
 	assert_int_equal(rename(fresh, host->lldp), 0);
 }
 
-/* Nobody has named it, nor its ToR. */
+/* Neither the RNIC nor its ToR is configured. */
 static void
 an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
 {
@@ -521,13 +523,13 @@ an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
 	send_pinglists(f, 1);
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > 20);
 	assert_true(metrics_have(host, "\nrackmesh_agent_rnics_waiting 0\n"));
-	/* What is gone is missing, and not forgotten. */
+	/* A removed RNIC is missing, but not forgotten. */
 	run("ip link del r0%s%s", "", "");
 	LOOPBACK_WAIT(f->loop, host->agent->api.waiting_count == 0);
 	assert_int_equal(host->agent->rnic_count, 1);
 }
 
-/* As a VLAN has, and what was cloned. */
+/* A VLAN or a clone has the same MAC. */
 static void
 two_devices_with_one_mac_are_both_probed(void **state)
 {
@@ -556,7 +558,7 @@ two_devices_with_one_mac_are_both_probed(void **state)
 }
 
 static void
-the_config_counts_where_lldp_reports_of_another_tor(void **state)
+the_config_has_priority_over_lldp(void **state)
 {
 	struct fixture *f = *state;
 	struct host *host = &f->hosts[0];
@@ -597,7 +599,8 @@ a_pause_stops_probing_and_is_reported(void **state)
 	assert_int_equal(
 	    ask(f, host, "POST /v1/pause HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), 200);
 	LOOPBACK_WAIT(f->loop, host->paused);
-	beats = host->beats; /* three more: all that was in flight has ended */
+	/* Three more heartbeats: all probes in flight have ended. */
+	beats = host->beats;
 	LOOPBACK_WAIT(f->loop, host->beats >= beats + 3);
 	results = host->results;
 	other = f->hosts[1].outcomes[WIRE_OK];
@@ -611,7 +614,7 @@ a_pause_stops_probing_and_is_reported(void **state)
 }
 
 static void
-a_restart_with_nobody_there_goes_on_from_the_copies(void **state)
+a_restart_without_aggregators_probes_from_the_copies(void **state)
 {
 	struct fixture *f = both_probing(state);
 	int port = f->port;
@@ -622,15 +625,16 @@ a_restart_with_nobody_there_goes_on_from_the_copies(void **state)
 		f->hosts[i].results = f->hosts[i].outcomes[WIRE_OK] = 0;
 		agent_start(f, i);
 	}
-	loopback_run(f->loop, RM_NS_PER_S); /* they probe, and nobody takes it */
+	/* They probe, and no aggregator takes the results. */
+	loopback_run(f->loop, RM_NS_PER_S);
 	aggregator_start(f, port);
-	/* What they found out meanwhile comes first, and no pinglist was sent. */
+	/* The results of the meantime come first, although no pinglist was sent. */
 	LOOPBACK_WAIT(f->loop,
 	    f->hosts[0].outcomes[WIRE_OK] > 50 && f->hosts[1].outcomes[WIRE_OK] > 50);
 }
 
 static void
-what_arrives_is_verified_once(void **state)
+messages_are_verified_once(void **state)
 {
 	struct fixture *f = both_probing(state);
 	struct host *host = &f->hosts[0];
@@ -689,7 +693,7 @@ the_brake_stops_probing_also_over_a_restart(void **state)
 	LOOPBACK_WAIT(f->loop, host->paused);
 	file = brake_file_counts(host->agent->brake_file);
 	LOOPBACK_WAIT(f->loop, file->saved == 1);
-	assert_false(host->agent->paused); /* no person did that */
+	assert_false(host->agent->paused); /* no operator did that */
 	host_agent_free(host->agent);
 	host->paused = false;
 	agent_start(f, 0);
@@ -718,13 +722,13 @@ a_limit_of_its_own_slows_the_agent_and_is_reported(void **state)
 	assert_int_equal(host->slowed_reason, WIRE_SLOW_MEMORY);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 250);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
-	/* To a tenth, and not to silence. */
+	/* Down to a tenth, but not to zero. */
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] >= results + 10);
 	rm_log_set_level(RM_LOG_ERROR);
 }
 
-/* As if nobody had stood behind them for eight days. */
+/* As if no aggregator had confirmed it for eight days. */
 static void
 age_copy(struct host *host)
 {
@@ -747,7 +751,7 @@ age_copy(struct host *host)
 }
 
 static void
-expired_copies_are_probed_slowly_until_somebody_is_there(void **state)
+expired_copies_are_probed_slowly_until_an_aggregator_connects(void **state)
 {
 	struct fixture *f = both_probing(state);
 	struct host *host = &f->hosts[0];
@@ -761,7 +765,8 @@ expired_copies_are_probed_slowly_until_somebody_is_there(void **state)
 	agent_start(f, 0);
 	loopback_run(f->loop, RM_NS_PER_S);
 	assert_int_equal(pinglist_store_slow(host->agent->pinglists), 1);
-	/* The next look would renew them, perhaps before a heartbeat has said so. */
+	/* The next examination would renew them, perhaps before a heartbeat has
+	 * reported it. */
 	rm_timer_after(host->agent->look, 3600 * RM_NS_PER_S);
 	aggregator_start(f, port);
 	LOOPBACK_WAIT(f->loop, host->slowed_permille == 100);
@@ -786,7 +791,7 @@ a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 	host_agent_reload(host->agent);
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
-	/* With nothing new in it no prober starts anew, and none is registered. */
+	/* Without changes no prober restarts, and no RNIC is registered again. */
 	host->registered = false;
 	host_agent_reload(host->agent);
 	results = host->outcomes[WIRE_OK];
@@ -805,7 +810,7 @@ a_reload_keeps_probing_and_a_bad_one_changes_nothing(void **state)
 }
 
 static void
-how_long_a_probe_may_take_is_what_the_pinglist_reports(void **state)
+the_pinglist_sets_the_probe_timeout(void **state)
 {
 	struct fixture *f = both_probing(state);
 	struct host *host = &f->hosts[0];
@@ -819,19 +824,19 @@ how_long_a_probe_may_take_is_what_the_pinglist_reports(void **state)
 	results = host->outcomes[WIRE_OK];
 	LOOPBACK_WAIT(f->loop, host->outcomes[WIRE_OK] > results + 20);
 
-	/* Its own option is for when none says it. */
+	/* The option of the config applies if no pinglist sets the time-out. */
 	file = fopen(host->config_path, "a");
 	fputs("probe: {timeout_ms: 300}\n", file);
 	fclose(file);
 	host_agent_reload(host->agent);
 	assert_int_equal(host->agent->tuned.timeout_ns, 350 * RM_NS_PER_MS);
-	f->probe_timeout_ms = 0; /* of an aggregator too old to say */
+	f->probe_timeout_ms = 0; /* of an aggregator too old to set it */
 	send_pinglists(f, 3);
 	LOOPBACK_WAIT(f->loop, host->agent->tuned.timeout_ns == 300 * RM_NS_PER_MS);
 }
 
 static void
-a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart(void **state)
+a_reload_applies_reloadable_options_only(void **state)
 {
 	struct fixture *f = both_probing(state);
 	struct host *host = &f->hosts[0];
@@ -852,7 +857,7 @@ a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart(void **state)
 }
 
 static void
-a_device_made_anew_is_probed_from_again(void **state)
+a_recreated_device_is_probed_from_again(void **state)
 {
 	struct fixture *f = both_probing(state);
 	uint64_t results;
@@ -877,17 +882,17 @@ main(void)
 		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
 		TEST(an_rnic_is_found_when_it_comes_and_its_tor_by_lldp),
 		TEST(two_devices_with_one_mac_are_both_probed),
-		TEST(the_config_counts_where_lldp_reports_of_another_tor),
+		TEST(the_config_has_priority_over_lldp),
 		TEST(a_pause_stops_probing_and_is_reported),
 		TEST(the_brake_stops_probing_also_over_a_restart),
-		TEST(a_restart_with_nobody_there_goes_on_from_the_copies),
-		TEST(what_arrives_is_verified_once),
+		TEST(a_restart_without_aggregators_probes_from_the_copies),
+		TEST(messages_are_verified_once),
 		TEST(a_limit_of_its_own_slows_the_agent_and_is_reported),
-		TEST(expired_copies_are_probed_slowly_until_somebody_is_there),
+		TEST(expired_copies_are_probed_slowly_until_an_aggregator_connects),
 		TEST(a_reload_keeps_probing_and_a_bad_one_changes_nothing),
-		TEST(how_long_a_probe_may_take_is_what_the_pinglist_reports),
-		TEST(a_reload_takes_what_it_may_while_the_rest_waits_for_a_restart),
-		TEST(a_device_made_anew_is_probed_from_again),
+		TEST(the_pinglist_sets_the_probe_timeout),
+		TEST(a_reload_applies_reloadable_options_only),
+		TEST(a_recreated_device_is_probed_from_again),
 	};
 
 	rm_log_set_level(RM_LOG_ERROR);

@@ -282,7 +282,7 @@ paths_are_shown_page_by_page(void **state)
 }
 
 static void
-a_page_that_is_none_or_too_large_is_refused(void **state)
+an_invalid_or_too_large_page_is_refused(void **state)
 {
 	static const char *const queries[] = { "?limit=0", "?limit=1001", "?limit=x",
 		"?offset=-1", "?offset=99999999999999999999" };
@@ -296,7 +296,7 @@ a_page_that_is_none_or_too_large_is_refused(void **state)
 }
 
 static void
-over_tcp_nobody_pauses_it(void **state)
+probing_cannot_be_paused_over_tcp(void **state)
 {
 	struct fixture *f = *state;
 
@@ -315,8 +315,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_pinglist_is_shown_page_by_page),
 		TEST(paths_are_shown_page_by_page),
-		TEST(a_page_that_is_none_or_too_large_is_refused),
-		TEST(over_tcp_nobody_pauses_it),
+		TEST(an_invalid_or_too_large_page_is_refused),
+		TEST(probing_cannot_be_paused_over_tcp),
 	};
 
 	return cmocka_run_group_tests_name("agent_api", tests, NULL, NULL);

@@ -120,7 +120,7 @@ a_name_cannot_break_out_of_its_label(void **state)
 }
 
 static void
-who_has_no_qps_any_more_has_no_series(void **state)
+a_user_without_qps_has_no_series_any_more(void **state)
 {
 	struct fixture *f = *state;
 	struct qp_event end = services_end(0, 17);
@@ -175,7 +175,7 @@ beyond_the_limit_the_largest_users_are_shown(void **state)
 }
 
 static void
-qps_beyond_the_limit_of_flows_are_their_users_all_the_same(void **state)
+qps_beyond_the_limit_of_flows_still_count_for_their_users(void **state)
 {
 	struct fixture *f = *state;
 	struct qp_event event;
@@ -198,7 +198,7 @@ qps_beyond_the_limit_of_flows_are_their_users_all_the_same(void **state)
 }
 
 static void
-qps_that_there_is_no_room_for_are_others_until_they_end(void **state)
+qps_without_room_count_as_others_until_they_end(void **state)
 {
 	struct fixture *f = *state;
 	struct qp_list list = { .rows = NULL };
@@ -220,9 +220,9 @@ qps_that_there_is_no_room_for_are_others_until_they_end(void **state)
 	assert_shown(f, OTHERS("rxe0"), false);
 }
 
-/* Without BPF lists alone tell, and of such QPs the kernel tells no peer. */
+/* Without BPF only lists show QPs, and for these the kernel reports no peer. */
 static void
-qps_that_only_lists_report_of_are_their_users(void **state)
+qps_known_only_from_lists_count_for_their_users(void **state)
 {
 	struct fixture *f = *state;
 	struct qp_list_device device = { 1, "rxe0" };
@@ -274,7 +274,7 @@ a_qp_gets_its_flow_when_there_is_room_and_keeps_its_name(void **state)
 
 /* Its packets leave no RNIC, yet it is one of the device's QPs. */
 static void
-a_qp_to_the_own_rnic_is_its_users(void **state)
+a_qp_to_the_own_rnic_counts_for_its_user(void **state)
 {
 	struct fixture *f = *state;
 	struct qp_event event = services_qp(0, 17, 0, 0xc001, 5);
@@ -326,7 +326,7 @@ a_pod_with_qps_has_the_names_that_the_kubelet_reports(void **state)
 }
 
 static void
-without_a_kubelet_nothing_is_reported_of_it(void **state)
+without_a_kubelet_there_are_no_kubelet_metrics(void **state)
 {
 	struct fixture *f = *state;
 	const struct agent_pods pods = { f->services, NULL };
@@ -343,15 +343,15 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_processes_of_a_pod_are_one_series_on_each_device),
 		TEST(a_name_cannot_break_out_of_its_label),
-		TEST(who_has_no_qps_any_more_has_no_series),
+		TEST(a_user_without_qps_has_no_series_any_more),
 		TEST(beyond_the_limit_the_largest_users_are_shown),
-		TEST(qps_beyond_the_limit_of_flows_are_their_users_all_the_same),
-		TEST(qps_that_there_is_no_room_for_are_others_until_they_end),
-		TEST(qps_that_only_lists_report_of_are_their_users),
+		TEST(qps_beyond_the_limit_of_flows_still_count_for_their_users),
+		TEST(qps_without_room_count_as_others_until_they_end),
+		TEST(qps_known_only_from_lists_count_for_their_users),
 		TEST(a_qp_gets_its_flow_when_there_is_room_and_keeps_its_name),
-		TEST(a_qp_to_the_own_rnic_is_its_users),
+		TEST(a_qp_to_the_own_rnic_counts_for_its_user),
 		TEST(a_pod_with_qps_has_the_names_that_the_kubelet_reports),
-		TEST(without_a_kubelet_nothing_is_reported_of_it),
+		TEST(without_a_kubelet_there_are_no_kubelet_metrics),
 	};
 
 	return cmocka_run_group_tests_name("agent_metrics_users", tests, NULL, NULL);

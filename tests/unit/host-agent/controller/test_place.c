@@ -72,7 +72,7 @@ a_row_that_names_the_device_counts_before_those_that_name_none(void **state)
 }
 
 static void
-two_answers_are_equal_by_what_they_report(void **state)
+answers_with_equal_contents_are_equal(void **state)
 {
 	struct place *a = usual(1, 4), *b = usual(2, 4), *c = usual(1, 3);
 
@@ -86,7 +86,7 @@ two_answers_are_equal_by_what_they_report(void **state)
 }
 
 static void
-an_answer_of_nonsense_is_no_place(void **state)
+a_malformed_answer_is_refused(void **state)
 {
 	static const struct wire_cable bad_cables[] = { { "eth0", "" },
 		{ "eth0", "a b" }, { "*a*b*c*d*", "tor-1" }, { "eth 0", "tor-1" } };
@@ -114,7 +114,7 @@ an_answer_of_nonsense_is_no_place(void **state)
 }
 
 static void
-what_was_kept_is_there_again(void **state)
+a_saved_place_is_loaded_again(void **state)
 {
 	char folder[] = "/tmp/rackmesh-place-XXXXXX", path[64];
 	struct place *place = usual(1, 4), *again = NULL;
@@ -181,7 +181,8 @@ a_place_fills_what_the_config_leaves_out(void **state)
 	    "plaintext: true\ncontrollers: ['10.0.0.1:7481']\n"
 	    "aggregators: [{address: '10.0.0.2:7471'}]\nrnics: [{device: eth0}]\n");
 	assert_int_equal(agent_config_place(&config, place), 0);
-	assert_int_equal(config.aggregators.count, 1); /* a person's list stays */
+	/* The list in the config stays. */
+	assert_int_equal(config.aggregators.count, 1);
 	agent_config_clear(&config);
 	place_free(place);
 }
@@ -192,9 +193,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    a_row_that_names_the_device_counts_before_those_that_name_none),
-		cmocka_unit_test(two_answers_are_equal_by_what_they_report),
-		cmocka_unit_test(an_answer_of_nonsense_is_no_place),
-		cmocka_unit_test(what_was_kept_is_there_again),
+		cmocka_unit_test(answers_with_equal_contents_are_equal),
+		cmocka_unit_test(a_malformed_answer_is_refused),
+		cmocka_unit_test(a_saved_place_is_loaded_again),
 		cmocka_unit_test(a_place_fills_what_the_config_leaves_out),
 	};
 

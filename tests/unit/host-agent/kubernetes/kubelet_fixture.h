@@ -1,6 +1,6 @@
 /*
- * kubelet_fixture - a kubelet's server and the one that asks it, on one loop over
- * loopback. Without TLS: that is the HTTP client's, and tests/fabric has it.
+ * kubelet_fixture - a kubelet's server and its client, on one loop over loopback.
+ * Without TLS: the HTTP client does that, and tests/fabric tests it.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_KUBELET_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_KUBELET_FIXTURE_H
@@ -22,7 +22,7 @@ struct kubelet_fixture {
 	struct rm_timer *deadline;
 	struct kubelet *kubelet;
 	char token_file[64];
-	/* What the server answers, and how often it was asked. */
+	/* The server's answer, and the number of requests. */
 	int status;
 	const char *answer;
 	unsigned asked;
@@ -40,7 +40,7 @@ struct kubelet_fixture {
 	"\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"trainer\"," \
 	"\"controller\":true}]}}]}"
 
-/* 0; -1: it cannot be had. */
+/* 0; -1: it cannot be set up. */
 int kubelet_fixture_new(
     struct kubelet_fixture *f, int64_t interval_ns, int64_t apart_ns, int64_t news_ns);
 void kubelet_fixture_free(struct kubelet_fixture *f);

@@ -31,7 +31,7 @@ teardown(void **state)
 }
 
 static void
-a_pod_that_is_not_known_is_asked_for_at_once(void **state)
+an_unknown_pod_causes_a_request_at_once(void **state)
 {
 	struct kubelet_fixture *f = *state;
 
@@ -52,7 +52,7 @@ a_pod_that_is_not_known_is_asked_for_at_once(void **state)
 }
 
 static void
-a_pod_that_the_kubelet_does_not_have_is_asked_for_once(void **state)
+a_pod_unknown_to_the_kubelet_is_requested_once(void **state)
 {
 	struct kubelet_fixture *f = *state;
 
@@ -70,7 +70,7 @@ a_pod_that_the_kubelet_does_not_have_is_asked_for_once(void **state)
 }
 
 static void
-what_is_known_outlives_a_kubelet_that_fails(void **state)
+known_pods_stay_while_the_kubelet_fails(void **state)
 {
 	static const struct {
 		int status;
@@ -93,7 +93,7 @@ what_is_known_outlives_a_kubelet_that_fails(void **state)
 		f->answer = failures[i].answer;
 		if (i == 0)
 			kubelet_want(f->kubelet, UID("02"));
-		kubelet_fixture_run(f, count++); /* tried again by itself */
+		kubelet_fixture_run(f, count++); /* the next try comes by itself */
 		assert_true(f->r < 0);
 		assert_false(kubelet_up(f->kubelet));
 		if (strstr(f->reason, failures[i].reason) == NULL)
@@ -125,7 +125,7 @@ run_statuses(struct kubelet_fixture *f, size_t count, const int statuses[], bool
 }
 
 static void
-another_reason_and_the_recovery_are_news(void **state)
+a_new_reason_and_the_recovery_are_logged(void **state)
 {
 	static const int statuses[] = { 401, 401, 403, 404, 500, 500, 200, 200, 500 };
 	static const bool wanted[] = { true, false, true, true, true, false, true,
@@ -137,7 +137,7 @@ another_reason_and_the_recovery_are_news(void **state)
 }
 
 static void
-news_of_failures_are_rare_but_not_lost(void **state)
+failures_are_logged_rarely_but_not_lost(void **state)
 {
 	static const int statuses[] = { 401, 403, 500, 401, 200, 403, 401 };
 	static const bool wanted[] = { true, false, false, false, true, true, false };
@@ -154,7 +154,7 @@ news_of_failures_are_rare_but_not_lost(void **state)
 }
 
 static void
-nobody_is_asked_with_a_token_that_others_can_read(void **state)
+a_token_file_that_others_can_read_is_not_used(void **state)
 {
 	struct kubelet_fixture *f = *state;
 
@@ -165,7 +165,7 @@ nobody_is_asked_with_a_token_that_others_can_read(void **state)
 	assert_non_null(strstr(f->reason, f->token_file));
 	assert_int_equal(f->asked, 0);
 	assert_int_equal(chmod(f->token_file, 0600), 0);
-	kubelet_fixture_run(f, 2); /* the token is read anew */
+	kubelet_fixture_run(f, 2); /* the token is read again */
 	assert_int_equal(f->r, 0);
 }
 
@@ -182,7 +182,7 @@ pods_that_are_left_out_are_counted(void **state)
 }
 
 static void
-the_end_may_come_in_the_middle_of_a_reading(void **state)
+a_kubelet_can_be_freed_during_a_reading(void **state)
 {
 	struct kubelet_fixture *f = *state;
 
@@ -192,7 +192,7 @@ the_end_may_come_in_the_middle_of_a_reading(void **state)
 }
 
 static void
-without_a_kubelet_nothing_is_known(void **state)
+without_a_kubelet_no_pod_is_known(void **state)
 {
 	kubelet_want(NULL, UID("01"));
 	assert_null(kubelet_pod(NULL, UID("01")));
@@ -208,15 +208,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_pod_that_is_not_known_is_asked_for_at_once),
-		TEST(a_pod_that_the_kubelet_does_not_have_is_asked_for_once),
-		TEST(what_is_known_outlives_a_kubelet_that_fails),
-		TEST(another_reason_and_the_recovery_are_news),
-		TEST(news_of_failures_are_rare_but_not_lost),
-		TEST(nobody_is_asked_with_a_token_that_others_can_read),
+		TEST(an_unknown_pod_causes_a_request_at_once),
+		TEST(a_pod_unknown_to_the_kubelet_is_requested_once),
+		TEST(known_pods_stay_while_the_kubelet_fails),
+		TEST(a_new_reason_and_the_recovery_are_logged),
+		TEST(failures_are_logged_rarely_but_not_lost),
+		TEST(a_token_file_that_others_can_read_is_not_used),
 		TEST(pods_that_are_left_out_are_counted),
-		TEST(the_end_may_come_in_the_middle_of_a_reading),
-		cmocka_unit_test(without_a_kubelet_nothing_is_known),
+		TEST(a_kubelet_can_be_freed_during_a_reading),
+		cmocka_unit_test(without_a_kubelet_no_pod_is_known),
 	};
 
 	return cmocka_run_group_tests_name("kubelet", tests, NULL, NULL);

@@ -111,7 +111,7 @@ a_replica_set_is_a_deployments_only_if_the_pods_hash_proves_it(void **state)
 }
 
 static void
-a_pod_that_cannot_be_read_hides_no_other(void **state)
+a_malformed_pod_does_not_hide_others(void **state)
 {
 	static const char *const bad[] = { "7", "{}", "{\"metadata\":[]}",
 		"{\"metadata\":{\"uid\":1}}",
@@ -134,7 +134,7 @@ a_pod_that_cannot_be_read_hides_no_other(void **state)
 }
 
 static void
-an_answer_that_is_no_pod_list_is_refused_whole(void **state)
+an_answer_that_is_not_a_pod_list_is_refused(void **state)
 {
 	assert_refused("", "not JSON");
 	assert_refused("Unauthorized", "not JSON");
@@ -229,8 +229,8 @@ main(void)
 		cmocka_unit_test(the_pods_of_a_kubelets_answer_are_found_by_uid),
 		cmocka_unit_test(
 		    a_replica_set_is_a_deployments_only_if_the_pods_hash_proves_it),
-		cmocka_unit_test(a_pod_that_cannot_be_read_hides_no_other),
-		cmocka_unit_test(an_answer_that_is_no_pod_list_is_refused_whole),
+		cmocka_unit_test(a_malformed_pod_does_not_hide_others),
+		cmocka_unit_test(an_answer_that_is_not_a_pod_list_is_refused),
 		cmocka_unit_test(a_host_without_pods_has_an_empty_list),
 		cmocka_unit_test(no_more_pods_than_the_limit_are_kept),
 		cmocka_unit_test(an_answer_beyond_the_bounds_is_refused),

@@ -1,5 +1,5 @@
-/* Namespaces are files here, and what the kernel says in each is made up; that a socket
- * is of the namespace that was entered is shown by the kernel itself. */
+/* Namespaces are files here, and the kernel's answer in each is made up; the real
+ * kernel shows that a socket belongs to the namespace that was entered. */
 #include "host-agent/namespaces/namespace_ports.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static struct rdma_fixture files;
 static uint8_t mode;            /* 0: exclusive */
 static unsigned devices, ports; /* in each namespace, and of each device */
 static const char *stem;        /* of the devices' names */
-static int refused;             /* or why nothing is told */
+static int refused;             /* the error that is returned instead */
 static char entered[8][256];
 static unsigned enters;
 
@@ -151,7 +151,8 @@ ports_of_a_pods_namespace_are_found_with_its_name(void **state)
 	(void)state;
 	devices = 2;
 	assert_int_equal(look(), 0);
-	assert_int_equal(enters, 1); /* neither our own, nor what is no name */
+	/* Neither the agent's own namespace, nor an invalid name. */
+	assert_int_equal(enters, 1);
 	assert_non_null(strstr(entered[0], "/run/netns/cni-1"));
 	assert_int_equal(found.count, 2);
 	assert_string_equal(found.ports[0].place.netns, "cni-1");
@@ -176,7 +177,7 @@ shared_devices_are_counted_once(void **state)
 }
 
 static void
-what_may_not_be_entered_is_counted_and_hides_nothing(void **state)
+a_namespace_that_cannot_be_entered_is_counted_and_hides_no_other(void **state)
 {
 	(void)state;
 	refused = -EPERM;
@@ -202,7 +203,7 @@ limits_are_kept_and_counted(void **state)
 
 /* A pod may rename its devices; their names are labels of the agent's metrics. */
 static void
-devices_with_names_that_are_none_are_left_out(void **state)
+devices_with_invalid_names_are_left_out(void **state)
 {
 	(void)state;
 	stem = "a\"\nb ";
@@ -214,7 +215,7 @@ devices_with_names_that_are_none_are_left_out(void **state)
 
 /* A device with that name is in the child's namespace alone. */
 static void
-a_socket_is_of_the_namespace_that_was_entered(void **state)
+a_socket_belongs_to_the_namespace_that_was_entered(void **state)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 	struct counter_kernel there;
@@ -262,10 +263,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(ports_of_a_pods_namespace_are_found_with_its_name),
 		TEST(shared_devices_are_counted_once),
-		TEST(what_may_not_be_entered_is_counted_and_hides_nothing),
+		TEST(a_namespace_that_cannot_be_entered_is_counted_and_hides_no_other),
 		TEST(limits_are_kept_and_counted),
-		TEST(devices_with_names_that_are_none_are_left_out),
-		TEST(a_socket_is_of_the_namespace_that_was_entered),
+		TEST(devices_with_invalid_names_are_left_out),
+		TEST(a_socket_belongs_to_the_namespace_that_was_entered),
 	};
 
 	return cmocka_run_group_tests_name("namespace_ports", tests, NULL, NULL);

@@ -28,7 +28,7 @@ check_same(const struct wire_address *a, const struct wire_address *b)
 }
 
 static void
-an_ipv4_address_survives_being_a_gid(void **state)
+an_ipv4_address_is_kept_through_a_gid(void **state)
 {
 	const struct wire_address address = { 4, { 10, 9, 0, 1 }, 0 };
 	struct wire_address back;
@@ -54,7 +54,7 @@ an_ipv6_address_is_its_gid(void **state)
 }
 
 static void
-an_address_of_no_family_is_no_gid(void **state)
+an_address_without_family_gives_no_gid(void **state)
 {
 	const struct wire_address address = { 0 };
 	uint8_t gid[GID_BYTES];
@@ -84,9 +84,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_ipv4_address_survives_being_a_gid),
+		cmocka_unit_test(an_ipv4_address_is_kept_through_a_gid),
 		cmocka_unit_test(an_ipv6_address_is_its_gid),
-		cmocka_unit_test(an_address_of_no_family_is_no_gid),
+		cmocka_unit_test(an_address_without_family_gives_no_gid),
 		cmocka_unit_test(
 		    only_what_can_be_reached_from_beyond_the_link_is_global),
 	};

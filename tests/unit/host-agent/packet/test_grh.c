@@ -121,13 +121,13 @@ ipv4_addresses_in_a_grh_are_ipv4_addresses(void **state)
 	assert_int_equal(grh.src.family, 4);
 	assert_memory_equal(grh.dst.bytes, "\x0a\x02\x00\x03", 4);
 
-	/* From one family to the other there is no way. */
+	/* An address of one family with one of the other is impossible. */
 	assert_int_equal(inet_pton(AF_INET6, "fd00::3", bytes + 24), 1);
 	assert_int_equal(grh_parse(bytes, sizeof(bytes), &grh), -EBADMSG);
 }
 
 static void
-what_is_neither_is_refused(void **state)
+a_header_of_neither_layout_is_refused(void **state)
 {
 	uint8_t bytes[GRH_BYTES] = { 0 };
 	struct grh grh = { .ttl = 77 };
@@ -161,7 +161,7 @@ main(void)
 		cmocka_unit_test(a_checksum_that_was_never_set_is_no_reason_to_refuse),
 		cmocka_unit_test(a_label_does_not_come_from_the_undefined_bytes),
 		cmocka_unit_test(ipv4_addresses_in_a_grh_are_ipv4_addresses),
-		cmocka_unit_test(what_is_neither_is_refused),
+		cmocka_unit_test(a_header_of_neither_layout_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("grh", tests, NULL, NULL);

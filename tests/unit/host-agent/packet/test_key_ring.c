@@ -27,7 +27,7 @@ teardown(void **state)
 }
 
 static void
-it_has_responder_keys_of_three_epochs(void **state)
+a_ring_has_responder_keys_of_three_epochs(void **state)
 {
 	assert_int_equal(key_ring_epoch(*state), 5);
 	assert_null(key_ring_responder(*state, one, 3));
@@ -40,7 +40,7 @@ it_has_responder_keys_of_three_epochs(void **state)
 }
 
 static void
-it_has_the_key_of_each_pair_in_its_direction(void **state)
+a_ring_has_the_key_of_each_pair_by_direction(void **state)
 {
 	uint8_t there[PROBE_KEY_BYTES], back[PROBE_KEY_BYTES];
 
@@ -53,7 +53,7 @@ it_has_the_key_of_each_pair_in_its_direction(void **state)
 }
 
 static void
-a_newer_message_takes_its_place_and_an_older_one_does_not(void **state)
+a_newer_message_replaces_the_held_one_and_an_older_one_does_not(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_keys keys = { .tor = KEYS_TOR, .epoch = 4, .version = 9 };
@@ -73,7 +73,7 @@ a_newer_message_takes_its_place_and_an_older_one_does_not(void **state)
 }
 
 static void
-what_is_no_message_or_of_another_tor_changes_nothing(void **state)
+malformed_messages_and_those_of_other_tors_change_nothing(void **state)
 {
 	struct wire_writer *writer = wire_writer_new();
 	struct wire_keys keys = { .tor = "tor2", .epoch = 9, .version = 99 };
@@ -93,7 +93,7 @@ what_is_no_message_or_of_another_tor_changes_nothing(void **state)
 }
 
 static void
-what_it_holds_can_be_taken_again_as_it_is(void **state)
+the_held_message_can_be_taken_again(void **state)
 {
 	struct wire_bytes bytes = key_ring_bytes(*state, KEYS_TOR);
 	struct key_ring *other = NULL;
@@ -112,7 +112,7 @@ what_it_holds_can_be_taken_again_as_it_is(void **state)
 }
 
 static void
-who_cannot_authenticate_need_not(void **state)
+peers_that_cannot_authenticate_are_not_required_to(void **state)
 {
 	assert_int_equal(key_ring_demand(*state, two), KEY_DEMANDED);
 	assert_int_equal(
@@ -124,7 +124,7 @@ who_cannot_authenticate_need_not(void **state)
 }
 
 static void
-a_services_peer_is_seen_of_with_its_key(void **state)
+a_services_peer_is_received_with_its_key(void **state)
 {
 	struct wire_rnic rnic = { .id = far, .authenticates = true };
 	struct wire_pair_key key = { .src_guid = 1,
@@ -139,14 +139,14 @@ a_services_peer_is_seen_of_with_its_key(void **state)
 	assert_false(key_ring_receive(*state, &rnic, &key));
 	assert_memory_equal(key_ring_pair(*state, one, far)->key, key.key, 16);
 	assert_int_equal(key_ring_demand(*state, far), KEY_NOT_BEFORE);
-	/* What is kept of the peer itself is nobody's key. */
+	/* The data kept about the peer itself is no key of any pair. */
 	assert_null(key_ring_pair(*state, (struct wire_rnic_id){ 0 }, far));
 	rnic.authenticates = false;
 	assert_true(key_ring_receive(*state, &rnic, &none));
 	assert_int_equal(key_ring_demand(*state, far), KEY_NOT_DEMANDED);
 }
 
-/* What was heard goes out of date, in either direction: a clock may be set back. */
+/* Received data becomes outdated, in either direction: a clock may be set back. */
 static void
 a_plans_key_counts_before_one_that_was_received(void **state)
 {
@@ -166,7 +166,7 @@ a_plans_key_counts_before_one_that_was_received(void **state)
 }
 
 static void
-what_is_seen_is_bounded(void **state)
+received_keys_are_bounded(void **state)
 {
 	struct wire_rnic rnic = { .id = { 1000, 1 }, .authenticates = true };
 	struct wire_pair_key none = { .epoch = 0 };
@@ -187,15 +187,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(it_has_responder_keys_of_three_epochs),
-		TEST(it_has_the_key_of_each_pair_in_its_direction),
-		TEST(a_newer_message_takes_its_place_and_an_older_one_does_not),
-		TEST(what_is_no_message_or_of_another_tor_changes_nothing),
-		TEST(what_it_holds_can_be_taken_again_as_it_is),
-		TEST(who_cannot_authenticate_need_not),
-		TEST(a_services_peer_is_seen_of_with_its_key),
+		TEST(a_ring_has_responder_keys_of_three_epochs),
+		TEST(a_ring_has_the_key_of_each_pair_by_direction),
+		TEST(a_newer_message_replaces_the_held_one_and_an_older_one_does_not),
+		TEST(malformed_messages_and_those_of_other_tors_change_nothing),
+		TEST(the_held_message_can_be_taken_again),
+		TEST(peers_that_cannot_authenticate_are_not_required_to),
+		TEST(a_services_peer_is_received_with_its_key),
 		TEST(a_plans_key_counts_before_one_that_was_received),
-		TEST(what_is_seen_is_bounded),
+		TEST(received_keys_are_bounded),
 	};
 
 	return cmocka_run_group_tests_name("key_ring", tests, NULL, NULL);

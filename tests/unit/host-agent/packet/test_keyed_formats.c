@@ -98,7 +98,7 @@ setup(void **state)
 	return 0;
 }
 
-/* As it goes out: the head, and zeros. */
+/* As it is sent: the head, and zeros. */
 static size_t
 build(const struct probe_format *format, size_t asked, uint8_t data[STAMP_MAX_BYTES])
 {
@@ -198,7 +198,7 @@ reply_passes(const struct probe_format *format, const uint8_t *data, size_t len)
 }
 
 static void
-no_bit_can_be_flipped(void **state)
+any_flipped_bit_is_detected(void **state)
 {
 	static const size_t sizes[] = { 0, 177, 181, 300 };
 	uint8_t data[STAMP_MAX_BYTES];
@@ -224,7 +224,7 @@ no_bit_can_be_flipped(void **state)
 }
 
 static void
-none_can_be_cut_or_grown(void **state)
+shortened_and_lengthened_packets_are_refused(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
 
@@ -242,7 +242,7 @@ none_can_be_cut_or_grown(void **state)
 }
 
 static void
-a_probe_is_no_reply_and_the_reverse(void **state)
+a_probe_is_not_read_as_a_reply_nor_a_reply_as_a_probe(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
 	struct probe_reply reply;
@@ -293,9 +293,9 @@ main(void)
 		cmocka_unit_test(packets_have_the_bytes_of_the_oracle),
 		cmocka_unit_test(a_reply_answers_every_field),
 		cmocka_unit_test(sizes_have_room_for_the_mac),
-		cmocka_unit_test(no_bit_can_be_flipped),
-		cmocka_unit_test(none_can_be_cut_or_grown),
-		cmocka_unit_test(a_probe_is_no_reply_and_the_reverse),
+		cmocka_unit_test(any_flipped_bit_is_detected),
+		cmocka_unit_test(shortened_and_lengthened_packets_are_refused),
+		cmocka_unit_test(a_probe_is_not_read_as_a_reply_nor_a_reply_as_a_probe),
 		cmocka_unit_test(with_and_without_a_mac_are_distinguished),
 	};
 

@@ -56,7 +56,7 @@ build_reply(uint8_t out[ROCE_MAX_BYTES], size_t size)
 	return size;
 }
 
-/* Whoever changes these bytes needs a new ROCE_VERSION. */
+/* A change of these bytes needs a new ROCE_VERSION. */
 static void
 a_probe_and_its_reply_have_these_bytes(void **state)
 {
@@ -130,7 +130,7 @@ a_reply_brings_back_everything_even_in_64_bytes(void **state)
 }
 
 static void
-what_a_reflector_does_not_know_is_not_there(void **state)
+fields_unknown_to_the_reflector_are_absent(void **state)
 {
 	struct probe_answer little = answer;
 	uint8_t out[ROCE_MAX_BYTES];
@@ -147,7 +147,7 @@ what_a_reflector_does_not_know_is_not_there(void **state)
 	assert_true(reply.has_class);
 }
 
-/* Else two reflectors could answer each other for ever. */
+/* Otherwise two reflectors could answer each other for ever. */
 static void
 a_reply_is_never_a_probe_nor_a_probe_a_reply(void **state)
 {
@@ -165,14 +165,14 @@ a_reply_is_never_a_probe_nor_a_probe_a_reply(void **state)
 		assert_int_equal(
 		    roce_format.read_probe(out, sizes[i], &read), -EBADMSG);
 	}
-	/* Whatever it answers, and were it nothing at all. */
+	/* Whatever it answers, even with empty values. */
 	build(out, 64);
 	roce_format.write_reply(out, 64, &ask, &(struct probe_answer){ 0 });
 	assert_int_equal(roce_format.read_probe(out, 64, &read), -EBADMSG);
 }
 
 static void
-a_message_of_another_length_than_it_reports_is_refused(void **state)
+a_message_whose_length_field_is_wrong_is_refused(void **state)
 {
 	uint8_t out[ROCE_MAX_BYTES];
 	struct probe_reply reply;
@@ -212,7 +212,7 @@ any_other_magic_version_kind_label_or_class_is_refused(void **state)
 }
 
 static void
-a_refused_message_leaves_the_result_alone(void **state)
+a_refused_message_does_not_change_the_result(void **state)
 {
 	uint8_t out[ROCE_MAX_BYTES];
 	struct probe_reply reply = { .seq = 99 };
@@ -238,7 +238,7 @@ no_probe_is_smaller_than_its_layout(void **state)
 }
 
 static void
-a_probe_of_one_format_is_none_of_the_other(void **state)
+a_probe_of_one_format_is_refused_by_the_other(void **state)
 {
 	uint8_t out[ROCE_MAX_BYTES];
 	struct probe_reply reply;
@@ -258,15 +258,14 @@ main(void)
 		cmocka_unit_test(a_probe_and_its_reply_have_these_bytes),
 		cmocka_unit_test(a_probe_reports_what_was_asked),
 		cmocka_unit_test(a_reply_brings_back_everything_even_in_64_bytes),
-		cmocka_unit_test(what_a_reflector_does_not_know_is_not_there),
+		cmocka_unit_test(fields_unknown_to_the_reflector_are_absent),
 		cmocka_unit_test(a_reply_is_never_a_probe_nor_a_probe_a_reply),
-		cmocka_unit_test(
-		    a_message_of_another_length_than_it_reports_is_refused),
+		cmocka_unit_test(a_message_whose_length_field_is_wrong_is_refused),
 		cmocka_unit_test(
 		    any_other_magic_version_kind_label_or_class_is_refused),
-		cmocka_unit_test(a_refused_message_leaves_the_result_alone),
+		cmocka_unit_test(a_refused_message_does_not_change_the_result),
 		cmocka_unit_test(no_probe_is_smaller_than_its_layout),
-		cmocka_unit_test(a_probe_of_one_format_is_none_of_the_other),
+		cmocka_unit_test(a_probe_of_one_format_is_refused_by_the_other),
 	};
 
 	return cmocka_run_group_tests_name("roce_packet", tests, NULL, NULL);

@@ -104,7 +104,7 @@ a_reply_answers_every_field_in_place(void **state)
 }
 
 static void
-a_plain_peer_is_understood_both_directions(void **state)
+a_peer_without_tlvs_is_understood_in_both_directions(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
 	struct probe_ask read;
@@ -120,7 +120,7 @@ a_plain_peer_is_understood_both_directions(void **state)
 }
 
 static void
-a_plain_probe_is_the_base_alone(void **state)
+a_plain_probe_is_only_the_base(void **state)
 {
 	uint8_t with[STAMP_HEAD_BYTES], without[STAMP_HEAD_BYTES];
 
@@ -156,13 +156,13 @@ a_plain_reply_is_read_whatever_follows_its_base(void **state)
 }
 
 static void
-an_echo_that_understood_no_tlv_answers_none(void **state)
+an_echo_without_tlv_support_answers_no_tlv(void **state)
 {
 	uint8_t data[STAMP_MAX_BYTES];
 	struct probe_reply reply;
 	size_t len = build(data, 200);
 
-	data[59] = 9; /* a count, but the flag says that nobody looked */
+	data[59] = 9; /* a count, but the flag says that it was not used */
 	assert_int_equal(stamp_format.read_reply(data, len, &reply), 0);
 	assert_false(reply.has_class || reply.has_counts || reply.has_follow_up);
 }
@@ -251,10 +251,10 @@ main(void)
 		cmocka_unit_test(a_probe_has_the_bytes_of_the_standard),
 		cmocka_unit_test(padding_fills_a_probe_up_to_its_size),
 		cmocka_unit_test(a_reply_answers_every_field_in_place),
-		cmocka_unit_test(a_plain_peer_is_understood_both_directions),
-		cmocka_unit_test(a_plain_probe_is_the_base_alone),
+		cmocka_unit_test(a_peer_without_tlvs_is_understood_in_both_directions),
+		cmocka_unit_test(a_plain_probe_is_only_the_base),
 		cmocka_unit_test(a_plain_reply_is_read_whatever_follows_its_base),
-		cmocka_unit_test(an_echo_that_understood_no_tlv_answers_none),
+		cmocka_unit_test(an_echo_without_tlv_support_answers_no_tlv),
 		cmocka_unit_test(unknown_and_malformed_tlvs_come_back_flagged),
 		cmocka_unit_test(short_packets_and_overlong_tlvs_are_refused),
 		cmocka_unit_test(both_time_formats_are_understood),

@@ -69,9 +69,10 @@ the_newer_version_or_rotation_wins(void **state)
 	assert_int_equal(pinglist_view(fixture.tor_a)->pinglist.target_count, 2);
 }
 
-/* Another RNIC of ours has registered since: the plan is the same, our part grows. */
+/* Another RNIC of the host has registered since: the plan is the same, but more of
+ * it concerns the host. */
 static void
-what_differs_under_the_same_version_and_rotation_is_new(void **state)
+different_contents_under_the_same_version_are_new(void **state)
 {
 	assert_int_equal(take(*state, 5, 7, 1), PINGLIST_NEW);
 	assert_int_equal(take(*state, 5, 7, 2), PINGLIST_NEW);
@@ -80,7 +81,7 @@ what_differs_under_the_same_version_and_rotation_is_new(void **state)
 }
 
 static void
-the_senders_bytes_may_go_after_it_is_taken(void **state)
+a_taken_pinglist_does_not_need_the_senders_bytes(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_bytes bytes = pinglist_write(f->writer, "tor-a", 1, 0, pairs, 3);
@@ -99,7 +100,7 @@ the_senders_bytes_may_go_after_it_is_taken(void **state)
 }
 
 static void
-one_of_another_tor_or_a_damaged_one_changes_nothing(void **state)
+damaged_pinglists_and_those_of_other_tors_change_nothing(void **state)
 {
 	struct fixture *f = *state;
 	enum pinglist_status status;
@@ -117,7 +118,7 @@ one_of_another_tor_or_a_damaged_one_changes_nothing(void **state)
 }
 
 static void
-too_old_it_is_slow_and_in_the_end_forgotten_unless_confirmed(void **state)
+an_unconfirmed_pinglist_slows_down_and_is_forgotten_in_the_end(void **state)
 {
 	struct fixture *f = *state;
 
@@ -147,7 +148,7 @@ too_old_it_is_slow_and_in_the_end_forgotten_unless_confirmed(void **state)
 	assert_int_equal(
 	    pinglist_expire(f->tor_a, (rm_mono_t){ 302 + PINGLIST_SLOW_NS }),
 	    PINGLIST_STAYS);
-	/* What was forgotten is no measure for what comes. */
+	/* A forgotten version does not restrict the next one. */
 	assert_int_equal(take(f, 1, 0, 1), PINGLIST_NEW);
 	/* And a newer one is never slow. */
 	assert_int_equal(
@@ -195,7 +196,7 @@ an_rnic_of_two_tors_probes_for_both_and_each_pair_once(void **state)
 }
 
 static void
-an_expired_one_asks_for_a_tenth_and_makes_room_to_one_in_force(void **state)
+an_expired_pinglist_has_a_tenth_of_its_rate_and_lower_priority(void **state)
 {
 	static const struct pinglist_pair others[] = {
 		{ 1, 3, 5000 },
@@ -218,7 +219,7 @@ an_expired_one_asks_for_a_tenth_and_makes_room_to_one_in_force(void **state)
 	assert_int_equal(sum.targets[1].dst.guid, rnic_number(4).guid);
 	assert_int_equal(sum.targets[2].dst.guid, rnic_number(2).guid);
 	assert_int_equal(sum.targets[2].interval_us, 10000);
-	assert_int_equal(sum.peer_count, 5); /* they are answered as ever */
+	assert_int_equal(sum.peer_count, 5); /* peers are answered as before */
 	pinglist_sum_clear(&sum);
 
 	pinglist_expire(f->tor_b, (rm_mono_t){ 1001 });
@@ -229,7 +230,7 @@ an_expired_one_asks_for_a_tenth_and_makes_room_to_one_in_force(void **state)
 }
 
 static void
-another_hosts_targets_are_not_ours(void **state)
+targets_of_other_hosts_are_ignored(void **state)
 {
 	struct pinglist_sum sum;
 
@@ -289,7 +290,7 @@ take_many(struct fixture *f, size_t count)
 	free(targets);
 }
 
-/* CPU time: what else runs on the machine does not count. */
+/* CPU time: other load on the machine does not count. */
 static int64_t
 sum_takes_ns(struct fixture *f, size_t count)
 {
@@ -363,15 +364,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_newer_version_or_rotation_wins),
-		TEST(what_differs_under_the_same_version_and_rotation_is_new),
-		TEST(the_senders_bytes_may_go_after_it_is_taken),
-		TEST(one_of_another_tor_or_a_damaged_one_changes_nothing),
-		TEST(too_old_it_is_slow_and_in_the_end_forgotten_unless_confirmed),
+		TEST(different_contents_under_the_same_version_are_new),
+		TEST(a_taken_pinglist_does_not_need_the_senders_bytes),
+		TEST(damaged_pinglists_and_those_of_other_tors_change_nothing),
+		TEST(an_unconfirmed_pinglist_slows_down_and_is_forgotten_in_the_end),
 		TEST(an_rnic_of_two_tors_probes_for_both_and_each_pair_once),
 		TEST(eight_times_the_targets_cost_far_less_than_their_square),
 		TEST(each_kind_towards_the_same_rnic_is_a_target_of_its_own),
-		TEST(an_expired_one_asks_for_a_tenth_and_makes_room_to_one_in_force),
-		TEST(another_hosts_targets_are_not_ours),
+		TEST(an_expired_pinglist_has_a_tenth_of_its_rate_and_lower_priority),
+		TEST(targets_of_other_hosts_are_ignored),
 		TEST(without_any_pinglist_there_is_nothing_to_do),
 	};
 

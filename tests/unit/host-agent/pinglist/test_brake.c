@@ -25,7 +25,7 @@ expect(const struct brake *brake, uint64_t version, uint32_t permille)
 }
 
 static void
-nobody_brakes_who_was_reported_nothing(void **state)
+without_a_received_brake_probing_is_not_slowed(void **state)
 {
 	struct brake brake = { 0 };
 
@@ -35,7 +35,7 @@ nobody_brakes_who_was_reported_nothing(void **state)
 }
 
 static void
-the_newest_version_counts_and_of_equals_the_lowest_rate(void **state)
+the_newest_version_counts_and_among_equals_the_lowest_rate(void **state)
 {
 	struct brake brake = { 0 };
 
@@ -57,7 +57,8 @@ an_older_version_changes_nothing_within_a_session(void **state)
 	reported(&brake, 0, 5, 0);
 	reported(&brake, 0, 4, BRAKE_NONE);
 	expect(&brake, 5, 0);
-	/* An aggregator that came back knows what it knows: numbers may start anew. */
+	/* An aggregator that returned sends its present version: numbers may
+	 * restart. */
 	brake_session(&brake, 0);
 	expect(&brake, 5, 0);
 	reported(&brake, 0, 1, 300);
@@ -65,7 +66,7 @@ an_older_version_changes_nothing_within_a_session(void **state)
 }
 
 static void
-a_rate_beyond_all_is_all(void **state)
+a_rate_above_the_maximum_is_the_maximum(void **state)
 {
 	struct brake brake = { 0 };
 
@@ -77,7 +78,7 @@ a_rate_beyond_all_is_all(void **state)
 }
 
 static void
-what_was_kept_counts_until_an_aggregator_knows_better(void **state)
+the_saved_brake_is_used_until_an_aggregator_sends_one(void **state)
 {
 	const struct wire_brake last = { 9, 0 };
 	struct brake brake = { 0 };
@@ -118,12 +119,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_brakes_who_was_reported_nothing),
+		cmocka_unit_test(without_a_received_brake_probing_is_not_slowed),
 		cmocka_unit_test(
-		    the_newest_version_counts_and_of_equals_the_lowest_rate),
+		    the_newest_version_counts_and_among_equals_the_lowest_rate),
 		cmocka_unit_test(an_older_version_changes_nothing_within_a_session),
-		cmocka_unit_test(a_rate_beyond_all_is_all),
-		cmocka_unit_test(what_was_kept_counts_until_an_aggregator_knows_better),
+		cmocka_unit_test(a_rate_above_the_maximum_is_the_maximum),
+		cmocka_unit_test(the_saved_brake_is_used_until_an_aggregator_sends_one),
 		cmocka_unit_test(a_damaged_file_is_refused),
 	};
 

@@ -63,7 +63,7 @@ teardown(void **state)
 	return rmdir(f->folder);
 }
 
-/* The file as it would be written, for damaging it. */
+/* The file as it would be written, in order to damage it. */
 static uint8_t *
 sealed(struct fixture *f, size_t *len)
 {
@@ -109,7 +109,7 @@ what_is_saved_can_be_loaded(void **state)
 }
 
 static void
-nothing_there_is_no_damage(void **state)
+a_missing_file_is_not_counted_as_damaged(void **state)
 {
 	struct fixture *f = *state;
 
@@ -118,7 +118,7 @@ nothing_there_is_no_damage(void **state)
 }
 
 static void
-a_week_is_its_life(void **state)
+a_copy_is_used_for_its_lifetime(void **state)
 {
 	struct fixture *f = *state;
 	size_t len;
@@ -128,7 +128,7 @@ a_week_is_its_life(void **state)
 	assert_int_equal(load_at(f, (rm_wall_t){ now.ns + 7 * DAY_NS }), 0);
 	assert_int_equal(load_at(f, (rm_wall_t){ now.ns + 90 * DAY_NS + 1 }), -ESTALE);
 	assert_int_equal(pinglist_cache_counts(f->cache)->expired, 1);
-	assert_int_equal(access(f->path, F_OK), 0); /* it is no damage */
+	assert_int_equal(access(f->path, F_OK), 0); /* it does not count as damaged */
 	free(data);
 }
 
@@ -200,7 +200,7 @@ a_damaged_file_is_put_aside_and_counted(void **state)
 }
 
 static void
-another_tors_pinglist_is_not_taken_for_ours(void **state)
+a_pinglist_of_another_tor_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_pinglist_view view;
@@ -214,7 +214,7 @@ another_tors_pinglist_is_not_taken_for_ours(void **state)
 }
 
 static void
-a_disk_that_reports_no_is_counted(void **state)
+a_failed_write_is_counted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -239,14 +239,14 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_saved_can_be_loaded),
-		TEST(nothing_there_is_no_damage),
-		TEST(a_week_is_its_life),
+		TEST(a_missing_file_is_not_counted_as_damaged),
+		TEST(a_copy_is_used_for_its_lifetime),
 		TEST(a_clock_set_back_a_little_does_no_harm),
 		TEST(every_flipped_bit_is_noticed),
 		TEST(every_truncation_is_noticed),
 		TEST(a_damaged_file_is_put_aside_and_counted),
-		TEST(another_tors_pinglist_is_not_taken_for_ours),
-		TEST(a_disk_that_reports_no_is_counted),
+		TEST(a_pinglist_of_another_tor_is_refused),
+		TEST(a_failed_write_is_counted),
 		TEST(a_busy_worker_means_a_skipped_save),
 	};
 

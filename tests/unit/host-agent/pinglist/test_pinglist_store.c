@@ -117,7 +117,7 @@ each_tor_has_one_pinglist(void **state)
 }
 
 static void
-another_tors_or_damaged_ones_are_refused_and_counted(void **state)
+damaged_pinglists_and_those_of_other_tors_are_counted(void **state)
 {
 	struct fixture *f = *state;
 	static const uint8_t nothing[8] __attribute__((aligned(8))) = { 0 };
@@ -134,7 +134,7 @@ another_tors_or_damaged_ones_are_refused_and_counted(void **state)
 }
 
 static void
-a_restart_goes_on_with_the_copies(void **state)
+after_a_restart_the_copies_are_used(void **state)
 {
 	const char *tors[] = { "tor-a", "tor-b" };
 	struct fixture *f = *state;
@@ -158,7 +158,7 @@ a_restart_goes_on_with_the_copies(void **state)
 }
 
 static void
-a_copy_does_not_grow_younger_by_a_restart(void **state)
+a_restart_does_not_renew_a_copy(void **state)
 {
 	struct fixture *f = *state;
 	int r;
@@ -190,9 +190,9 @@ interval_us(struct fixture *f)
 	return interval;
 }
 
-/* Over its whole life, with nobody there. */
+/* Over its whole lifetime, without any aggregator. */
 static void
-alone_it_probes_on_for_days_then_slowly_then_not_at_all(void **state)
+without_aggregators_probing_continues_then_slows_then_stops(void **state)
 {
 	struct fixture *f = *state;
 	unsigned turns = 0;
@@ -213,7 +213,7 @@ alone_it_probes_on_for_days_then_slowly_then_not_at_all(void **state)
 }
 
 static void
-whoever_comes_back_brings_the_full_rate(void **state)
+a_returning_aggregator_restores_the_full_rate(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t late = rm_mono_add(now, 20 * DAY_NS);
@@ -222,8 +222,8 @@ whoever_comes_back_brings_the_full_rate(void **state)
 	take_at(f, "tor-a", 2, now, &r);
 	assert_true(pinglist_store_tick(f->pinglists, wall, late));
 	assert_int_equal(interval_us(f), 10000);
-	pinglist_store_renew(
-	    f->pinglists, "tor-b", late); /* of another ToR it is no word */
+	pinglist_store_renew(f->pinglists, "tor-b",
+	    late); /* a message about another ToR changes nothing */
 	assert_false(pinglist_store_tick(f->pinglists, wall, late));
 	pinglist_store_renew(f->pinglists, "tor-a", late);
 	assert_true(pinglist_store_tick(f->pinglists, wall, late));
@@ -232,7 +232,7 @@ whoever_comes_back_brings_the_full_rate(void **state)
 	assert_int_equal(pinglist_store_counts(f->pinglists)->recovered, 1);
 }
 
-/* A host that was off for a fortnight, with everybody else gone. */
+/* A host that was off for a fortnight, without any aggregator. */
 static void
 an_expired_copy_serves_slowly_after_a_restart(void **state)
 {
@@ -253,7 +253,7 @@ an_expired_copy_serves_slowly_after_a_restart(void **state)
 }
 
 static void
-no_config_lets_a_pinglist_live_longer_than_the_ceiling(void **state)
+no_config_lets_a_pinglist_live_longer_than_the_limit(void **state)
 {
 	struct fixture *f = *state;
 	int r;
@@ -267,7 +267,7 @@ no_config_lets_a_pinglist_live_longer_than_the_ceiling(void **state)
 }
 
 static void
-a_confirmed_one_stays_and_its_copy_too(void **state)
+a_confirmed_pinglist_and_its_copy_stay(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(now, 6 * DAY_NS);
@@ -310,14 +310,14 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_tor_has_one_pinglist),
-		TEST(another_tors_or_damaged_ones_are_refused_and_counted),
-		TEST(a_restart_goes_on_with_the_copies),
-		TEST(a_copy_does_not_grow_younger_by_a_restart),
-		TEST(alone_it_probes_on_for_days_then_slowly_then_not_at_all),
-		TEST(whoever_comes_back_brings_the_full_rate),
+		TEST(damaged_pinglists_and_those_of_other_tors_are_counted),
+		TEST(after_a_restart_the_copies_are_used),
+		TEST(a_restart_does_not_renew_a_copy),
+		TEST(without_aggregators_probing_continues_then_slows_then_stops),
+		TEST(a_returning_aggregator_restores_the_full_rate),
 		TEST(an_expired_copy_serves_slowly_after_a_restart),
-		TEST(no_config_lets_a_pinglist_live_longer_than_the_ceiling),
-		TEST(a_confirmed_one_stays_and_its_copy_too),
+		TEST(no_config_lets_a_pinglist_live_longer_than_the_limit),
+		TEST(a_confirmed_pinglist_and_its_copy_stay),
 		TEST(many_changes_cost_few_writes_and_the_last_one_is_kept),
 	};
 

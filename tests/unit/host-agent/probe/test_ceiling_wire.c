@@ -1,5 +1,5 @@
-/* A plan that wants the worst, and what an onlooker on the wire counts of it: the raw
- * packets, each with the kernel's time, and nftables beside. */
+/* A plan that asks for far too much, and the packets that it causes, counted on the
+ * wire: as raw packets with the kernel's times, and by nftables. */
 #include "host-agent/probe/rate_limit.h"
 
 #include <arpa/inet.h>
@@ -42,7 +42,7 @@ struct onlooker {
 	atomic_bool done;
 	struct seen *seen;
 	size_t count;
-	bool strange; /* to an address that no plan may name */
+	bool strange; /* to an address that no plan may contain */
 };
 
 static void
@@ -78,11 +78,12 @@ onlooker_run(void *arg)
 			.msg_iovlen = 1,
 			.msg_control = control,
 			.msg_controllen = sizeof(control) };
-		const bool done = o->done; /* all have left: what is left is here */
+		/* All packets have been sent: the rest is in the queue. */
+		const bool done = o->done;
 		ssize_t n = recvmsg(o->fd, &msg, MSG_TRUNC);
 		struct timespec at = { 0 };
 
-		if (n < 0) { /* nothing came for a while, or we were stopped */
+		if (n < 0) { /* no packets for a while, or this process was stopped */
 			if (done && errno == EAGAIN)
 				return NULL;
 			continue;
@@ -115,7 +116,7 @@ onlooker_start(struct onlooker *o)
 	    0);
 	*o = (struct onlooker){ .seen = calloc(MOST_SEEN, sizeof(struct seen)) };
 	assert_non_null(o->seen);
-	/* From the IP header on; what leaves is seen by who asks for all only. */
+	/* From the IP header on; outgoing packets are only seen with ETH_P_ALL. */
 	o->fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, htons(ETH_P_ALL));
 	assert_true(o->fd >= 0);
 	assert_int_equal(bind(o->fd, (struct sockaddr *)&lo, sizeof(lo)), 0);
@@ -125,7 +126,7 @@ onlooker_start(struct onlooker *o)
 	assert_int_equal(pthread_create(&o->thread, NULL, onlooker_run, o), 0);
 }
 
-/* What the firewall has counted of the same packets. */
+/* Number of the same packets as counted by the firewall. */
 static unsigned long
 firewall_count(void)
 {
@@ -188,7 +189,7 @@ expect_below(const struct onlooker *o, uint64_t packets_per_s, uint64_t bytes_pe
 	print_message("most in 1 s: %lu packets, %lu bytes\n", packets, bytes);
 	assert_true(packets <= packets_per_s);
 	assert_true(bytes <= bytes_per_s);
-	assert_true(packets > 0); /* something was tried */
+	assert_true(packets > 0); /* packets were sent */
 	most_within(o, RATE_LIMIT_WINDOW_NS, &packets, &bytes);
 	print_message("most in 10 ms: %lu packets, %lu bytes\n", packets, bytes);
 	assert_true(packets * RATE_LIMIT_WINDOWS_PER_RATE <= packets_per_s);
@@ -198,8 +199,7 @@ expect_below(const struct onlooker *o, uint64_t packets_per_s, uint64_t bytes_pe
 /* ---- the plan ---------------------------------------------------------------------
  */
 
-/* Every fourth is fine by itself: the others go where no probe may, too fast or too
- * large. */
+/* Every fourth target is valid: the others have forbidden addresses, rates or sizes. */
 static struct wire_target *
 hostile_plan(const uint16_t *size, uint64_t first)
 {
@@ -244,8 +244,8 @@ are_held(struct prober *const *probers, size_t count)
 	return false;
 }
 
-/* A prober, or several, do their worst, with a loop that is held up now and then: what
- * was missed wants to be made up. */
+/* One or several probers send as much as they can, with a loop that is stalled now
+ * and then and has to make up for it. */
 static void
 do_the_worst(struct probe_fixture *fixture, struct prober *const *probers, size_t count,
     const uint16_t *size)
@@ -262,7 +262,7 @@ do_the_worst(struct probe_fixture *fixture, struct prober *const *probers, size_
 	assert_int_equal(rm_timer_new(fixture->loop, on_hold_up, &timer, &timer), 0);
 	rm_timer_after(timer, 500 * MS);
 	probe_fixture_run_for(fixture, RUN_NS);
-	/* A slow host takes longer to reach what it is held back at. */
+	/* A slow host takes longer to reach the limits. */
 	for (int i = 0; i < 30 && !are_held(probers, count); i++)
 		probe_fixture_run_for(fixture, RUN_NS);
 	rm_timer_free(timer);
@@ -303,7 +303,7 @@ one_rnic(void **state, uint16_t size)
 	onlooker_start(&onlooker);
 	do_the_worst(fixture, &prober, 1, &size);
 	onlooker_stop(&onlooker);
-	/* Of those that are fine by themselves, what a prober can follow. */
+	/* The prober follows as many of the valid targets as it can. */
 	assert_int_equal(prober_targets(prober), PROBER_MAX_TARGETS);
 	assert_true(counts->refused_targets[TARGET_MULTICAST] > 0);
 	assert_true(counts->refused_targets[TARGET_BROADCAST] > 0);
@@ -322,7 +322,7 @@ one_rnic(void **state, uint16_t size)
 }
 
 static void
-small_probes_of_one_rnic_stay_below_the_ceiling(void **state)
+small_probes_of_one_rnic_stay_below_the_rate_limit(void **state)
 {
 	if (!probe_fixture_root())
 		skip();
@@ -330,16 +330,16 @@ small_probes_of_one_rnic_stay_below_the_ceiling(void **state)
 }
 
 static void
-large_probes_of_one_rnic_stay_below_the_ceiling(void **state)
+large_probes_of_one_rnic_stay_below_the_rate_limit(void **state)
 {
 	if (!probe_fixture_root())
 		skip();
 	one_rnic(state, 1400);
 }
 
-/* Lower than the real one, so that a slow machine reaches it, too. */
+/* The limit is lower than the real one, so that a slow machine reaches it, too. */
 static void
-a_host_has_one_ceiling_for_all_its_rnics(void **state)
+all_rnics_of_a_host_share_one_rate_limit(void **state)
 {
 	enum { RNICS = 4, PACKETS = 6000, BYTES = 1000000 };
 	struct probe_fixture *fixture = *state;
@@ -363,7 +363,7 @@ a_host_has_one_ceiling_for_all_its_rnics(void **state)
 	do_the_worst(fixture, probers, RNICS, &(uint16_t){ 44 });
 	onlooker_stop(&onlooker);
 	expect_below(&onlooker, PACKETS, BYTES);
-	/* It held none back before it had sent what the ceiling lets through. */
+	/* No packet was held back before the permitted number was sent. */
 	assert_true(onlooker.count >= PACKETS / RATE_LIMIT_WINDOWS_PER_RATE / 2);
 	for (size_t i = 0; i < RNICS; i++) {
 		held += prober_counts(probers[i])->held;
@@ -381,9 +381,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(small_probes_of_one_rnic_stay_below_the_ceiling),
-		TEST(large_probes_of_one_rnic_stay_below_the_ceiling),
-		TEST(a_host_has_one_ceiling_for_all_its_rnics),
+		TEST(small_probes_of_one_rnic_stay_below_the_rate_limit),
+		TEST(large_probes_of_one_rnic_stay_below_the_rate_limit),
+		TEST(all_rnics_of_a_host_share_one_rate_limit),
 	};
 
 	return probe_fixture_main(cmocka_run_group_tests_name(

@@ -79,7 +79,7 @@ soft_roce_hashes_the_number_of_the_qp(void **state)
 }
 
 static void
-a_driver_that_nobody_has_looked_at_has_one_flow(void **state)
+an_unknown_driver_has_one_flow(void **state)
 {
 	assert_int_equal(flow_label_driver("mlx5"), PORT_FLOWS_LABEL);
 	assert_int_equal(flow_label_driver("mlx5_core"), PORT_FLOWS_LABEL);
@@ -103,7 +103,7 @@ main(void)
 		cmocka_unit_test(
 		    a_port_that_no_label_gives_becomes_one_with_the_same_low_bits),
 		cmocka_unit_test(soft_roce_hashes_the_number_of_the_qp),
-		cmocka_unit_test(a_driver_that_nobody_has_looked_at_has_one_flow),
+		cmocka_unit_test(an_unknown_driver_has_one_flow),
 	};
 
 	return cmocka_run_group_tests_name("flow_label", tests, NULL, NULL);

@@ -60,7 +60,7 @@ a_late_tick_does_not_move_the_next_deadline(void **state)
 }
 
 static void
-all_due_within_the_window_come_at_once_earliest_first(void **state)
+all_packets_due_within_the_window_come_at_once_earliest_first(void **state)
 {
 	struct pacer *pacer = *state;
 	struct pacer_entry entries[5];
@@ -79,7 +79,7 @@ all_due_within_the_window_come_at_once_earliest_first(void **state)
 }
 
 static void
-what_is_a_little_behind_is_all_made_up(void **state)
+packets_that_are_a_little_late_are_all_sent(void **state)
 {
 	struct pacer *pacer = *state;
 	struct pacer_entry entry;
@@ -95,7 +95,7 @@ what_is_a_little_behind_is_all_made_up(void **state)
 }
 
 static void
-what_is_far_behind_is_skipped_and_reported(void **state)
+packets_that_are_far_too_late_are_skipped_and_counted(void **state)
 {
 	struct pacer *pacer = *state;
 	struct pacer_entry entry;
@@ -114,7 +114,7 @@ what_is_far_behind_is_skipped_and_reported(void **state)
 }
 
 static void
-of_a_slow_target_only_the_latest_is_made_up(void **state)
+only_the_latest_packet_of_a_slow_target_is_sent_late(void **state)
 {
 	struct pacer *pacer = *state;
 	struct pacer_entry entry;
@@ -153,7 +153,7 @@ pairs_are_two_packets_an_interval(void **state)
 }
 
 static void
-a_stall_between_the_two_of_a_pair_skips_in_whole(void **state)
+a_stall_within_a_pair_skips_whole_pairs(void **state)
 {
 	struct pacer *pacer = *state;
 	struct pacer_entry entry;
@@ -181,8 +181,8 @@ a_faster_pace_begins_within_its_interval(void **state)
 	assert_in_range(rm_mono_since(entry.due, at(100 * MS)), 0, 10 * MS);
 }
 
-/* Else the end of a focus would send what it had slowed down in one burst, and so for
- * ever after. */
+/* Otherwise the end of a focus would send all that it had slowed down in one burst,
+ * and again in every interval. */
 static void
 a_faster_pace_keeps_targets_apart(void **state)
 {
@@ -200,7 +200,7 @@ a_faster_pace_keeps_targets_apart(void **state)
 }
 
 static void
-late_is_half_an_interval_within_bounds(void **state)
+a_packet_is_late_after_half_an_interval_within_bounds(void **state)
 {
 	assert_false(pacer_is_late(MS, start, at(2 * MS)));
 	assert_true(pacer_is_late(MS, start, at(2 * MS + 1)));
@@ -217,15 +217,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_late_tick_does_not_move_the_next_deadline),
-		TEST(all_due_within_the_window_come_at_once_earliest_first),
-		TEST(what_is_a_little_behind_is_all_made_up),
-		TEST(what_is_far_behind_is_skipped_and_reported),
-		TEST(of_a_slow_target_only_the_latest_is_made_up),
+		TEST(all_packets_due_within_the_window_come_at_once_earliest_first),
+		TEST(packets_that_are_a_little_late_are_all_sent),
+		TEST(packets_that_are_far_too_late_are_skipped_and_counted),
+		TEST(only_the_latest_packet_of_a_slow_target_is_sent_late),
 		TEST(pairs_are_two_packets_an_interval),
-		TEST(a_stall_between_the_two_of_a_pair_skips_in_whole),
+		TEST(a_stall_within_a_pair_skips_whole_pairs),
 		TEST(a_faster_pace_begins_within_its_interval),
 		TEST(a_faster_pace_keeps_targets_apart),
-		TEST(late_is_half_an_interval_within_bounds),
+		TEST(a_packet_is_late_after_half_an_interval_within_bounds),
 	};
 
 	return cmocka_run_group_tests_name("pacer", tests, NULL, NULL);

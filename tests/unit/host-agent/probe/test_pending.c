@@ -40,7 +40,7 @@ conclude(const struct pending_probe *p, bool self_loss)
 }
 
 static void
-the_three_terms_are_those_of_the_design(void **state)
+the_three_delays_are_computed_as_designed(void **state)
 {
 	struct pending_probe p = probe(ALL);
 	struct wire_result r = conclude(&p, false);
@@ -69,7 +69,7 @@ without_a_follow_up_there_is_only_the_round_trip(void **state)
 }
 
 static void
-without_the_send_stamp_our_own_clock_does_and_reports_so(void **state)
+without_a_send_stamp_the_hosts_clock_is_used_and_marked(void **state)
 {
 	struct pending_probe p = probe(ALL & ~PENDING_SENT);
 	struct wire_result r = conclude(&p, false);
@@ -80,9 +80,9 @@ without_the_send_stamp_our_own_clock_does_and_reports_so(void **state)
 	assert_int_equal(r.round_trip_ns, 60 * US);
 }
 
-/* Of a clock that has nothing to do with ours: T1 and T6 have to do. */
+/* Times of an unrelated clock: T1 and T6 are used instead. */
 static void
-a_ports_own_clock_is_never_mixed_with_the_walls(void **state)
+a_ports_clock_is_never_mixed_with_the_wall_clock(void **state)
 {
 	struct pending_probe p = probe(ALL & ~PENDING_SENT);
 	struct wire_result r;
@@ -102,7 +102,8 @@ a_ports_own_clock_is_never_mixed_with_the_walls(void **state)
 	assert_int_equal(r.stamp_source, 0);
 }
 
-/* The stand-in for T2 was read before T1: by that the prober had no time at all. */
+/* The replacement for T2 was read before T1: by it the prober would have needed no
+ * time. */
 static void
 without_the_send_stamp_a_fast_reply_is_not_invalid(void **state)
 {
@@ -114,7 +115,7 @@ without_the_send_stamp_a_fast_reply_is_not_invalid(void **state)
 }
 
 static void
-a_lost_probe_is_classed_by_whose_fault_it_may_be(void **state)
+a_lost_probe_is_classified_by_the_possible_cause(void **state)
 {
 	struct pending_probe p = probe(PENDING_IN_FLIGHT | PENDING_SENT);
 
@@ -188,7 +189,7 @@ a_probe_is_found_by_its_number_until_it_has_ended(void **state)
 }
 
 static void
-it_is_full_when_the_oldest_is_too_far_behind_and_can_grow(void **state)
+pending_is_full_when_the_oldest_probe_is_too_far_behind(void **state)
 {
 	struct pending *pending = pending_new(64, 7);
 	struct pending_probe *p;
@@ -213,18 +214,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_three_terms_are_those_of_the_design),
+		cmocka_unit_test(the_three_delays_are_computed_as_designed),
 		cmocka_unit_test(without_a_follow_up_there_is_only_the_round_trip),
 		cmocka_unit_test(
-		    without_the_send_stamp_our_own_clock_does_and_reports_so),
-		cmocka_unit_test(a_ports_own_clock_is_never_mixed_with_the_walls),
+		    without_a_send_stamp_the_hosts_clock_is_used_and_marked),
+		cmocka_unit_test(a_ports_clock_is_never_mixed_with_the_wall_clock),
 		cmocka_unit_test(without_the_send_stamp_a_fast_reply_is_not_invalid),
-		cmocka_unit_test(a_lost_probe_is_classed_by_whose_fault_it_may_be),
+		cmocka_unit_test(a_lost_probe_is_classified_by_the_possible_cause),
 		cmocka_unit_test(the_stamps_decide_what_came_too_late),
 		cmocka_unit_test(impossible_times_are_invalid_by_their_reason),
 		cmocka_unit_test(a_probe_is_found_by_its_number_until_it_has_ended),
 		cmocka_unit_test(
-		    it_is_full_when_the_oldest_is_too_far_behind_and_can_grow),
+		    pending_is_full_when_the_oldest_probe_is_too_far_behind),
 	};
 
 	return cmocka_run_group_tests_name("pending", tests, NULL, NULL);

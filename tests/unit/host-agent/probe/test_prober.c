@@ -67,8 +67,8 @@ first_seq(const struct probe_fixture *fixture)
 	return first;
 }
 
-/* The time of its reply comes with the reply to the next: until then the reflector must
- * have seen when the kernel sent the first, and after that one we. */
+/* The send time of a reply comes with the next reply: until then the reflector must
+ * have read the kernel's send stamp, and the prober the following reply. */
 static bool
 could_be_split(const struct probe_fixture *fixture, size_t i)
 {
@@ -129,7 +129,7 @@ check_split(struct probe_fixture *fixture, const char *address)
 }
 
 static void
-every_term_is_measured_over_ipv4(void **state)
+all_three_delays_are_measured_over_ipv4(void **state)
 {
 	if (!probe_fixture_root())
 		skip();
@@ -137,7 +137,7 @@ every_term_is_measured_over_ipv4(void **state)
 }
 
 static void
-every_term_is_measured_over_ipv6(void **state)
+all_three_delays_are_measured_over_ipv6(void **state)
 {
 	if (!probe_fixture_root())
 		skip();
@@ -195,8 +195,8 @@ flows_classes_and_sizes_occur_in_every_combination(void **state)
 		assert_int_equal(((unsigned *)seen)[i], 8);
 }
 
-/* Is result i the first of a pair that was sent as one, and every time seen? The second
- * ends right after it, in any case before the next pair. */
+/* True: result i is the first of a pair sent together, with all its times. The
+ * second ends right after it, in any case before the next pair. */
 static bool
 is_pair(const struct probe_fixture *fixture, size_t i)
 {
@@ -288,7 +288,7 @@ focused(struct probe_fixture *fixture)
 }
 
 static void
-focus_makes_a_slow_target_fast_at_once(void **state)
+focus_raises_the_rate_of_a_slow_target_at_once(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.2", 60000000);
@@ -358,8 +358,8 @@ shifting_peer(int fd)
 	}
 }
 
-/* As a reflector whose probes the network doubles: of odd ones both replies arrive, of
- * even ones only the second. T3 of the first is 5 s, its T4 1 us later. */
+/* As a reflector whose probes the network duplicates: of odd ones both replies
+ * arrive, of even ones only the second. T3 of the first is 5 s, its T4 1 us later. */
 static void
 doubled_peer(int fd)
 {
@@ -415,7 +415,7 @@ answer_late(int fd, const struct probe_answer *answer)
 	}
 }
 
-/* The network holds its probes: it says that it answers at once. */
+/* The network delays its probes: its replies contain no time inside the responder. */
 static void
 late_peer(int fd)
 {
@@ -423,7 +423,7 @@ late_peer(int fd)
 			    .timestamp = UINT64_C(5) << 32 | 1 });
 }
 
-/* It says itself that it had the probe for all that time. */
+/* Its replies say that it had the probe for all that time. */
 static void
 slow_peer(int fd)
 {
@@ -507,7 +507,7 @@ a_reply_to_a_probe_that_was_given_up_is_reported_once(void **state)
 }
 
 static void
-what_its_responder_held_is_not_overdue(void **state)
+a_delay_inside_the_responder_is_not_overdue(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.4", 1000000);
@@ -523,7 +523,7 @@ what_its_responder_held_is_not_overdue(void **state)
 }
 
 static void
-a_doubled_probe_never_mixes_the_times_of_two_replies(void **state)
+a_duplicated_probe_never_mixes_the_times_of_two_replies(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.4", 5000);
@@ -640,18 +640,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(every_term_is_measured_over_ipv4),
-		TEST(every_term_is_measured_over_ipv6),
+		TEST(all_three_delays_are_measured_over_ipv4),
+		TEST(all_three_delays_are_measured_over_ipv6),
 		TEST(flows_classes_and_sizes_occur_in_every_combination),
 		TEST(a_pair_gives_the_first_of_a_slow_target_its_split),
 		TEST(a_paused_prober_sends_nothing_and_skips_nothing),
-		TEST(focus_makes_a_slow_target_fast_at_once),
+		TEST(focus_raises_the_rate_of_a_slow_target_at_once),
 		TEST(a_plain_peer_works_without_the_split),
 		TEST(a_switch_that_shifts_the_padding_is_asked_without_tlvs),
 		TEST(an_agents_reply_with_broken_tlvs_is_refused),
 		TEST(a_reply_to_a_probe_that_was_given_up_is_reported_once),
-		TEST(what_its_responder_held_is_not_overdue),
-		TEST(a_doubled_probe_never_mixes_the_times_of_two_replies),
+		TEST(a_delay_inside_the_responder_is_not_overdue),
+		TEST(a_duplicated_probe_never_mixes_the_times_of_two_replies),
 	};
 
 	return probe_fixture_main(

@@ -91,7 +91,7 @@ struct rotation {
 	uint32_t turns;
 };
 
-/* Sometimes the one end hears of it first, sometimes the other. */
+/* Sometimes one end gets the new keys first, sometimes the other. */
 static void
 rotate(void *arg)
 {
@@ -158,7 +158,7 @@ dozens(struct probe_fixture *fixture)
 }
 
 static void
-who_has_no_key_is_refused(void **state)
+a_prober_without_a_key_is_refused(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct key_ring *ring;
@@ -175,8 +175,8 @@ who_has_no_key_is_refused(void **state)
 	key_ring_free(ring);
 }
 
-/* ---- a reflector that forges ------------------------------------------------------
- */
+/* ---- a reflector that forges replies
+ * ---------------------------------------------- */
 
 struct forger {
 	struct port *port;
@@ -212,7 +212,7 @@ forge(struct port_arrival *arrivals, size_t count, void *arg)
 			stamp_format.write_reply(
 			    arrival->data, packet.len, &ask, &answer);
 			break;
-		case 2: /* with the probe's own MACs */
+		case 2: /* with the MACs of the probe */
 			format->write_reply(arrival->data, arrival->len, &ask, &answer);
 			break;
 		case 3: /* with the key of another pair */
@@ -221,7 +221,7 @@ forge(struct port_arrival *arrivals, size_t count, void *arg)
 			    5, (struct wire_rnic_id){ 1, 1 }, other, &macs);
 			format->sign(arrival->data, &macs.reply);
 			break;
-		default: /* with the pair's, but of probes */
+		default: /* with the pair's key for probes */
 			format->write_reply(arrival->data, arrival->len, &ask, &answer);
 			keys_fixture_macs(5, (struct wire_rnic_id){ 1, 1 },
 			    (struct wire_rnic_id){ 2, 1 }, &macs);
@@ -238,7 +238,7 @@ forget(const struct port_departure *departures, size_t count, void *arg)
 }
 
 static void
-forged_replies_are_no_replies(void **state)
+forged_replies_are_ignored(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct forger forger = { .port = fixture->far };
@@ -270,8 +270,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(both_ends_authenticate),
 		TEST(no_probe_is_lost_while_keys_rotate),
-		TEST(who_has_no_key_is_refused),
-		TEST(forged_replies_are_no_replies),
+		TEST(a_prober_without_a_key_is_refused),
+		TEST(forged_replies_are_ignored),
 	};
 
 	return probe_fixture_main(cmocka_run_group_tests_name(

@@ -48,7 +48,7 @@ all_ended(struct probe_fixture *fixture)
 }
 
 static void
-silence_is_no_reply_and_not_later_than_the_timeout(void **state)
+a_missing_reply_is_reported_at_the_timeout(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.9", 5000);
@@ -69,7 +69,7 @@ silence_is_no_reply_and_not_later_than_the_timeout(void **state)
 		enum wire_outcome outcome = fixture->results[i].outcome;
 		rm_mono_t sent = fixture->sent[i];
 
-		/* Also by a stall that began as it was to be looked at. */
+		/* Also caused by a stall that began when the queue was to be read. */
 		if (outcome == WIRE_SELF_LOSS)
 			assert_false(probe_fixture_ran(fixture, sent,
 			    rm_mono_add(sent, FIXTURE_TIMEOUT_NS + 50 * MS)));
@@ -80,7 +80,7 @@ silence_is_no_reply_and_not_later_than_the_timeout(void **state)
 }
 
 static void
-what_cannot_be_sent_is_reported_at_once(void **state)
+a_probe_that_cannot_be_sent_is_reported_at_once(void **state)
 {
 	static const uint16_t sizes[] = { 3000 };
 	struct probe_fixture *fixture = *state;
@@ -96,7 +96,7 @@ what_cannot_be_sent_is_reported_at_once(void **state)
 	assert_int_equal(prober_counts(fixture->prober)->send_failed, fixture->count);
 }
 
-/* The RNIC could have sent it: no evidence against it. */
+/* The RNIC could have sent it: that is no evidence against the RNIC. */
 static void
 a_flow_that_gets_no_socket_is_skipped(void **state)
 {
@@ -128,7 +128,7 @@ a_flow_that_gets_no_socket_is_skipped(void **state)
 }
 
 static void
-a_flow_whose_port_another_process_has_is_skipped(void **state)
+a_flow_whose_port_is_in_use_is_skipped(void **state)
 {
 	struct sockaddr_in taken = { .sin_family = AF_INET, .sin_port = htons(40001) };
 	struct probe_fixture *fixture = *state;
@@ -146,7 +146,7 @@ a_flow_whose_port_another_process_has_is_skipped(void **state)
 	assert_int_equal(prober_counts(fixture->prober)->send_failed, 0);
 }
 
-/* Blocks our own loop, as a stopped process would. */
+/* Blocks the own loop, like a stopped process. */
 static void
 stall(int64_t ns)
 {
@@ -163,7 +163,7 @@ ten_sent(struct probe_fixture *fixture)
 }
 
 static void
-a_stall_of_ours_is_never_no_reply(void **state)
+a_stall_of_the_agent_is_never_reported_as_no_reply(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct wire_target target = probe_fixture_target("127.0.0.9", 2000);
@@ -174,7 +174,7 @@ a_stall_of_ours_is_never_no_reply(void **state)
 	probe(fixture, &target);
 	probe_fixture_run(fixture, ten_sent);
 	sent = prober_counts(fixture->prober)->sent;
-	ended = fixture->count; /* none, where nothing holds us up */
+	ended = fixture->count; /* none, if nothing delays the process */
 	stall(400 * MS);
 	stop(fixture);
 	probe_fixture_run(fixture, all_ended);
@@ -183,9 +183,10 @@ a_stall_of_ours_is_never_no_reply(void **state)
 		assert_int_equal(fixture->results[i].outcome, WIRE_SELF_LOSS);
 }
 
-/* ---- a reflector that was held back -----------------------------------------------
- * It is a process of its own, and answers when the host lets it: so what is asked of
- * its replies may need a few tries, each more patient than the one before. */
+/* ---- a stopped reflector
+ * ---------------------------------------------------------- It is a process of its
+ * own, and answers when the host lets it run: so some tests of its replies need
+ * several tries, each with a longer time-out. */
 
 #define TRIES 20
 
@@ -195,7 +196,7 @@ is_held_back(struct probe_fixture *fixture)
 	return prober_counts(fixture->prober)->sent >= 5;
 }
 
-/* Sends probes that it does not see. It has to be ended. */
+/* Sends probes that it does not see. The caller has to end it. */
 static pid_t
 hold_back(struct probe_fixture *fixture)
 {
@@ -216,7 +217,7 @@ try_again(void **state)
 	assert_int_equal(probe_fixture_setup(state), 0);
 }
 
-/* How many were in time. */
+/* Number of replies in time. */
 static size_t
 read_after_a_stall(struct probe_fixture *fixture)
 {
@@ -231,11 +232,12 @@ read_after_a_stall(struct probe_fixture *fixture)
 	for (size_t i = ended; i < fixture->count; i++) {
 		const struct wire_result *r = &fixture->results[i];
 
-		if (r->outcome == WIRE_SELF_LOSS) /* it came to no reply at all */
+		if (r->outcome == WIRE_SELF_LOSS) /* no reply came at all */
 			continue;
 		assert_int_equal(r->outcome,
 		    r->round_trip_ns <= FIXTURE_TIMEOUT_NS ? WIRE_OK : WIRE_LATE_REPLY);
-		/* Where it is known: it lay there until we came to look. */
+		/* Only where it is known: the reply waited in the queue until it was
+		 * read. */
 		in_time += r->outcome == WIRE_OK &&
 			   (!(r->flags & WIRE_SPLIT) || r->prober_delay_ns >= 200 * MS);
 	}
@@ -255,7 +257,7 @@ a_reply_read_after_a_stall_was_in_time_by_its_stamp(void **state)
 	}
 }
 
-/* Whether all were late. */
+/* True: all replies were late. */
 static bool
 late_after_the_deadline(struct probe_fixture *fixture, int64_t patience_ns)
 {
@@ -272,7 +274,7 @@ late_after_the_deadline(struct probe_fixture *fixture, int64_t patience_ns)
 		const struct wire_result *r = &fixture->results[i];
 
 		late += r->outcome == WIRE_LATE_REPLY;
-		/* When it came to no reply within the patience. */
+		/* False: no reply came within the time-out. */
 		if (r->outcome != WIRE_SELF_LOSS)
 			assert_int_equal(r->outcome,
 			    r->round_trip_ns <= FIXTURE_TIMEOUT_NS ? WIRE_OK
@@ -300,8 +302,8 @@ fifty_sent(struct probe_fixture *fixture)
 	return prober_counts(fixture->prober)->sent >= 50;
 }
 
-/* Whether it showed: some fit the queue, the others not, and the reflector was quick.
- */
+/* True: some packets fit into the queue, others did not, and the reflector was
+ * quick. */
 static bool
 overruns(struct probe_fixture *fixture)
 {
@@ -333,7 +335,7 @@ overruns(struct probe_fixture *fixture)
 }
 
 static void
-a_queue_of_ours_that_overran_is_self_loss(void **state)
+an_overrun_of_the_agents_queue_is_self_loss(void **state)
 {
 	int tries = 0;
 
@@ -352,14 +354,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(silence_is_no_reply_and_not_later_than_the_timeout),
-		TEST(what_cannot_be_sent_is_reported_at_once),
+		TEST(a_missing_reply_is_reported_at_the_timeout),
+		TEST(a_probe_that_cannot_be_sent_is_reported_at_once),
 		TEST(a_flow_that_gets_no_socket_is_skipped),
-		TEST(a_flow_whose_port_another_process_has_is_skipped),
-		TEST(a_stall_of_ours_is_never_no_reply),
+		TEST(a_flow_whose_port_is_in_use_is_skipped),
+		TEST(a_stall_of_the_agent_is_never_reported_as_no_reply),
 		TEST(a_reply_read_after_a_stall_was_in_time_by_its_stamp),
 		TEST(a_reply_after_the_deadline_is_late_by_its_stamp),
-		TEST(a_queue_of_ours_that_overran_is_self_loss),
+		TEST(an_overrun_of_the_agents_queue_is_self_loss),
 	};
 
 	return probe_fixture_main(cmocka_run_group_tests_name(

@@ -58,7 +58,7 @@ setup(void **state)
 	if (f == NULL || rm_loop_new(&f->loop) < 0 ||
 	    rm_timer_new(f->loop, on_tick, f, &f->tick) < 0)
 		return -1;
-	rm_timer_after(f->tick, 10 * MS); /* so that the loop turns in any case */
+	rm_timer_after(f->tick, 10 * MS); /* so that the loop runs in any case */
 	fake_port_init_roce(&f->fake, PORT_FLOWS_LABEL);
 	return prober_new(f->loop, &f->fake.port, &options, on_result, f, &f->prober);
 }
@@ -105,12 +105,12 @@ target(const uint16_t *size)
 		}                                                              \
 	} while (0)
 
-struct made_up { /* where an answer differs from a complete one */
+struct made_up { /* parts in which an answer differs from a complete one */
 	uint16_t local_port;
 	bool departs_unstamped, arrives_unstamped, received_unstamped;
 };
 
-/* What a reflector would make of sent[i]; it arrives 1 ms after it left. */
+/* The reply of a reflector to sent[i]; it arrives 1 ms after it was sent. */
 static void
 answer_as(struct fixture *f, size_t i, struct made_up as)
 {
@@ -167,7 +167,7 @@ a_small_probe_goes_to_the_small_qp_and_reports_its_label(void **state)
 	assert_int_equal(ask.label, FAKE_PORT_LABEL + sent->src_port);
 	assert_int_equal(ask.tx_count, 1);
 
-	/* Nobody answers: lost, and the result says what was lost. */
+	/* Without a reply: lost, and the result says which probe. */
 	RUN_UNTIL(f, f->count > 0);
 	assert_true(f->results[0].outcome == WIRE_NO_REPLY ||
 		    f->results[0].outcome == WIRE_SENT_LATE); /* a busy machine */
@@ -227,9 +227,9 @@ a_reply_of_another_flow_is_not_taken(void **state)
 	assert_int_equal(prober_counts(f->prober)->unknown_replies, 1);
 }
 
-/* The port's clock is not ours: its stamp of the reply alone tells no time. */
+/* The port's clock is another one: its stamp of the reply alone gives no time. */
 static void
-without_a_stamp_of_the_send_our_own_clock_does(void **state)
+without_a_send_stamp_the_hosts_clock_is_used(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_target one = target(small);
@@ -245,9 +245,9 @@ without_a_stamp_of_the_send_our_own_clock_does(void **state)
 	assert_in_range(r->round_trip_ns, 1, TIMEOUT_NS);
 }
 
-/* A NIC says zero now and then, or its clock is not trusted for a while. */
+/* A NIC sometimes returns zero, or its clock is not trusted for a while. */
 static void
-a_reply_without_a_stamp_is_timed_by_our_own_clock(void **state)
+a_reply_without_a_stamp_is_timed_by_the_hosts_clock(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_target one = target(small);
@@ -265,7 +265,7 @@ a_reply_without_a_stamp_is_timed_by_our_own_clock(void **state)
 }
 
 static void
-a_reflector_that_does_not_know_when_a_probe_came_gives_no_split(void **state)
+without_an_arrival_stamp_of_the_reflector_there_is_no_split(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_target one = target(small);
@@ -283,7 +283,7 @@ a_reflector_that_does_not_know_when_a_probe_came_gives_no_split(void **state)
 }
 
 static void
-a_probe_without_its_address_handle_is_none(void **state)
+a_probe_without_an_address_handle_is_not_sent(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_target one = target(small);
@@ -297,7 +297,8 @@ a_probe_without_its_address_handle_is_none(void **state)
 	f->fake.error = 0;
 	RUN_UNTIL(f, f->fake.sent_count > 0); /* at its next turn */
 
-	f->fake.error = -EHOSTUNREACH; /* nobody can resolve it: that is one */
+	/* It cannot be resolved: that counts as a probe. */
+	f->fake.error = -EHOSTUNREACH;
 	RUN_UNTIL(f, counts->send_failed > 0);
 	RUN_UNTIL(f, f->results[f->count - 1].outcome == WIRE_SEND_FAILED);
 }
@@ -353,10 +354,10 @@ main(void)
 		TEST(a_large_probe_goes_to_the_large_qp),
 		TEST(a_reply_is_taken_without_knowing_its_flow),
 		TEST(a_reply_of_another_flow_is_not_taken),
-		TEST(without_a_stamp_of_the_send_our_own_clock_does),
-		TEST(a_reply_without_a_stamp_is_timed_by_our_own_clock),
-		TEST(a_reflector_that_does_not_know_when_a_probe_came_gives_no_split),
-		TEST(a_probe_without_its_address_handle_is_none),
+		TEST(without_a_send_stamp_the_hosts_clock_is_used),
+		TEST(a_reply_without_a_stamp_is_timed_by_the_hosts_clock),
+		TEST(without_an_arrival_stamp_of_the_reflector_there_is_no_split),
+		TEST(a_probe_without_an_address_handle_is_not_sent),
 		TEST(a_port_with_one_flow_probes_all_from_it),
 		TEST(flows_can_be_chosen_while_probing_goes_on),
 	};

@@ -16,7 +16,7 @@ struct left {
 	uint64_t bytes;
 };
 
-struct wire { /* what an onlooker counts */
+struct wire { /* the packets as counted on the wire */
 	struct rate_limit rate_limit;
 	struct left *left;
 	size_t count;
@@ -55,7 +55,7 @@ draw(struct wire *wire, uint64_t below)
 	return (wire->random >> 33) % below;
 }
 
-/* Takes until nothing more may leave, burst by burst, then lets time pass. */
+/* Takes packets until no more may leave, burst by burst, then lets time pass. */
 static void
 send_greedily(struct wire *wire, size_t bytes, int64_t hold_up_ns, int64_t wait_ns)
 {
@@ -75,7 +75,7 @@ send_greedily(struct wire *wire, size_t bytes, int64_t hold_up_ns, int64_t wait_
 	wire->now = rm_mono_add(wire->now, wait_ns);
 }
 
-/* The most in any window of that length, wherever it begins. */
+/* The largest number in any window of that length, wherever it begins. */
 static void
 most_within(
     const struct wire *wire, int64_t window_ns, uint64_t *packets, uint64_t *bytes)
@@ -103,7 +103,7 @@ expect_held(const struct wire *wire, bool by_bytes)
 	per_s = by_bytes ? bytes : packets;
 	assert_true(packets <= wire->rate_limit.packets_per_s);
 	assert_true(bytes <= wire->rate_limit.bytes_per_s);
-	/* And it was the ceiling that held it, not the test. */
+	/* The limit held it back, not the test. */
 	assert_true(per_s * 100 > (by_bytes ? wire->rate_limit.bytes_per_s
 					    : wire->rate_limit.packets_per_s) *
 				      90);
@@ -138,9 +138,9 @@ large_packets_are_held_by_their_bytes(void **state)
 	expect_held(wire, true);
 }
 
-/* The kernel takes the CPU from us between taking and sending, for whatever time. */
+/* The kernel stops the process between taking and sending, for any time. */
 static void
-no_hold_up_bunches_what_leaves(void **state)
+waiting_packets_do_not_leave_in_a_bunch(void **state)
 {
 	struct wire *wire = *state;
 	uint64_t packets, bytes;
@@ -165,7 +165,7 @@ no_hold_up_bunches_what_leaves(void **state)
 }
 
 static void
-a_rest_saves_up_no_more_than_a_window(void **state)
+unused_rate_is_kept_for_one_window_only(void **state)
 {
 	struct wire *wire = *state;
 	uint64_t packets, bytes;
@@ -182,7 +182,7 @@ a_rest_saves_up_no_more_than_a_window(void **state)
 }
 
 static void
-the_wait_is_as_long_as_reported(void **state)
+packets_may_leave_after_the_reported_wait(void **state)
 {
 	struct wire *wire = *state;
 	int64_t wait;
@@ -207,9 +207,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(small_packets_are_held_by_their_number),
 		TEST(large_packets_are_held_by_their_bytes),
-		TEST(no_hold_up_bunches_what_leaves),
-		TEST(a_rest_saves_up_no_more_than_a_window),
-		TEST(the_wait_is_as_long_as_reported),
+		TEST(waiting_packets_do_not_leave_in_a_bunch),
+		TEST(unused_rate_is_kept_for_one_window_only),
+		TEST(packets_may_leave_after_the_reported_wait),
 	};
 
 	return cmocka_run_group_tests_name("ceiling", tests, NULL, NULL);

@@ -45,7 +45,7 @@ a_host_of_the_fabric_is_fine(void **state)
 }
 
 static void
-what_is_no_host_is_refused_wherever_we_are(void **state)
+addresses_that_are_no_host_are_always_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -75,7 +75,7 @@ what_is_no_host_is_refused_wherever_we_are(void **state)
 }
 
 static void
-loopback_and_link_local_are_for_those_who_live_there(void **state)
+loopback_and_link_local_targets_need_such_an_rnic(void **state)
 {
 	assert_int_equal(check("127.0.0.1", "10.1.0.7", 24), TARGET_LOOPBACK);
 	assert_int_equal(check("127.8.0.1", "fd00::7", 64), TARGET_LOOPBACK);
@@ -93,7 +93,7 @@ loopback_and_link_local_are_for_those_who_live_there(void **state)
 }
 
 static void
-our_own_address_is_no_target(void **state)
+the_rnics_own_address_is_refused(void **state)
 {
 	assert_int_equal(check("10.1.0.7", "10.1.0.7", 24), TARGET_SELF);
 	assert_int_equal(check("fd00::7", "fd00::7", 64), TARGET_SELF);
@@ -101,7 +101,7 @@ our_own_address_is_no_target(void **state)
 }
 
 static void
-our_subnets_broadcast_is_no_target(void **state)
+the_broadcast_address_of_the_rnics_subnet_is_refused(void **state)
 {
 	assert_int_equal(check("10.1.0.255", "10.1.0.7", 24), TARGET_BROADCAST);
 	assert_int_equal(check("10.1.0.0", "10.1.0.7", 24), TARGET_BROADCAST);
@@ -117,7 +117,7 @@ our_subnets_broadcast_is_no_target(void **state)
 }
 
 static void
-every_refusal_has_a_word_of_its_own(void **state)
+every_refusal_has_a_unique_name(void **state)
 {
 	for (int i = 0; i < TARGET_REFUSALS; i++) {
 		assert_non_null(target_refusal_str((enum target_refusal)i));
@@ -133,11 +133,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_of_the_fabric_is_fine),
-		cmocka_unit_test(what_is_no_host_is_refused_wherever_we_are),
-		cmocka_unit_test(loopback_and_link_local_are_for_those_who_live_there),
-		cmocka_unit_test(our_own_address_is_no_target),
-		cmocka_unit_test(our_subnets_broadcast_is_no_target),
-		cmocka_unit_test(every_refusal_has_a_word_of_its_own),
+		cmocka_unit_test(addresses_that_are_no_host_are_always_refused),
+		cmocka_unit_test(loopback_and_link_local_targets_need_such_an_rnic),
+		cmocka_unit_test(the_rnics_own_address_is_refused),
+		cmocka_unit_test(the_broadcast_address_of_the_rnics_subnet_is_refused),
+		cmocka_unit_test(every_refusal_has_a_unique_name),
 	};
 
 	return cmocka_run_group_tests_name("target_rules", tests, NULL, NULL);

@@ -76,7 +76,7 @@ set(struct fixture *fixture, const struct wire_target *wires, size_t count)
 }
 
 static void
-the_impossible_is_refused_and_the_rest_is_kept(void **state)
+impossible_targets_are_refused_and_the_others_are_kept(void **state)
 {
 	static const uint16_t reserved[] = { 53 }, own[] = { 862 }, huge[] = { 9001 };
 	static const uint8_t classes[] = { 64 };
@@ -127,7 +127,7 @@ too_many_targets_are_refused(void **state)
 }
 
 static void
-what_an_rnic_knows_of_its_own_place_is_held_against_a_plan(void **state)
+targets_are_checked_against_the_rnics_own_addresses(void **state)
 {
 	struct fixture *fixture = *state;
 	struct wire_target wires[6];
@@ -150,9 +150,9 @@ what_an_rnic_knows_of_its_own_place_is_held_against_a_plan(void **state)
 	assert_int_equal(fixture->plan.targets[0]->wire.dst.guid, 15);
 }
 
-/* Under however many names. */
+/* Under any number of names. */
 static void
-one_address_gets_no_more_than_its_ceiling(void **state)
+one_address_gets_no_more_than_its_limit(void **state)
 {
 	struct fixture *fixture = *state;
 	struct wire_target wires[40];
@@ -163,7 +163,7 @@ one_address_gets_no_more_than_its_ceiling(void **state)
 		wires[i] = target(i, 1000);
 		wires[i].address.port = (uint16_t)(862 + i);
 	}
-	wires[39].address.bytes[3] = 9; /* an innocent bystander */
+	wires[39].address.bytes[3] = 9; /* another target, within its limit */
 	set(fixture, wires, 40);        /* 39,000 packets/s, of 850 bytes */
 	for (size_t i = 0; i < 39; i++)
 		packets += 1e9 / (double)fixture->plan.targets[i]->pace.interval_ns;
@@ -196,7 +196,7 @@ large_probes_are_held_by_their_bytes(void **state)
 }
 
 static void
-beyond_the_ceiling_all_intervals_stretch_alike(void **state)
+above_the_limit_all_intervals_are_stretched_alike(void **state)
 {
 	struct fixture *fixture = *state;
 	struct wire_target wires[] = { target(1, 1000), target(2, 500),
@@ -307,7 +307,7 @@ large_probes_are_spread_over_the_flows(void **state)
 }
 
 static void
-the_brake_stretches_all_intervals_and_no_ceiling_twice(void **state)
+the_brake_stretches_all_intervals_and_the_limit_only_once(void **state)
 {
 	struct fixture *fixture = *state;
 	struct wire_target wires[] = { target(1, 10000), target(2, 40000) };
@@ -319,7 +319,7 @@ the_brake_stretches_all_intervals_and_no_ceiling_twice(void **state)
 	assert_int_equal(fixture->plan.targets[1]->pace.interval_ns, 160 * MS);
 	assert_true(fixture->plan.rate_per_s > 31.2 && fixture->plan.rate_per_s < 31.3);
 
-	/* 125 are asked for: a quarter of that is less than the ceiling anyway. */
+	/* 125 are requested: a quarter of that is below the limit anyway. */
 	fixture->plan.max_rate_per_s = 50;
 	target_list_pace(&fixture->plan, now);
 	assert_int_equal(fixture->plan.targets[0]->pace.interval_ns, 40 * MS);
@@ -342,7 +342,7 @@ roce_target(uint64_t dst, uint32_t large_qpn)
 }
 
 static void
-what_has_no_qp_is_no_target_of_a_port_that_sends_to_qps(void **state)
+a_target_without_a_qp_is_refused_by_a_verbs_port(void **state)
 {
 	static const uint16_t large[] = { 257, 4096 };
 	struct fixture *fixture = *state;
@@ -485,18 +485,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_impossible_is_refused_and_the_rest_is_kept),
+		TEST(impossible_targets_are_refused_and_the_others_are_kept),
 		TEST(too_many_targets_are_refused),
-		TEST(what_an_rnic_knows_of_its_own_place_is_held_against_a_plan),
-		TEST(one_address_gets_no_more_than_its_ceiling),
+		TEST(targets_are_checked_against_the_rnics_own_addresses),
+		TEST(one_address_gets_no_more_than_its_limit),
 		TEST(large_probes_are_held_by_their_bytes),
-		TEST(the_brake_stretches_all_intervals_and_no_ceiling_twice),
-		TEST(beyond_the_ceiling_all_intervals_stretch_alike),
+		TEST(the_brake_stretches_all_intervals_and_the_limit_only_once),
+		TEST(above_the_limit_all_intervals_are_stretched_alike),
 		TEST(a_target_that_stays_keeps_its_pace_and_turn),
 		TEST(focus_speeds_up_its_target_for_a_while),
 		TEST(a_pair_repeats_its_combination_and_all_occur),
 		TEST(large_probes_are_spread_over_the_flows),
-		TEST(what_has_no_qp_is_no_target_of_a_port_that_sends_to_qps),
+		TEST(a_target_without_a_qp_is_refused_by_a_verbs_port),
 		TEST(over_udp_nothing_is_sent_to_the_port_of_roce),
 		TEST(sizes_that_no_qp_of_the_target_takes_have_no_turn),
 		TEST(flows_are_those_that_the_port_has_and_each_has_one_turn),

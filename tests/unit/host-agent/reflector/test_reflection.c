@@ -1,6 +1,6 @@
 /*
- * Whatever arrives at reflectors: never more packets or bytes out than in, no reply
- * that is answered, and two that are played off against each other fall silent.
+ * Random packets to reflectors: never more packets or bytes out than in, no reply is
+ * answered, and two reflectors do not answer each other for ever.
  *
  * 10 million packets with RACKMESH_SOAK=1, of both ports, with and without keys; fewer
  * else.
@@ -112,7 +112,7 @@ arrive(struct fixture *f, struct end *end, const struct wire_address *from,
 	return true;
 }
 
-/* A probe of somebody in the roster, signed for this end or not at all. */
+/* A probe of a peer in the roster, signed for this end or not at all. */
 static size_t
 build_probe(struct fixture *f, const struct end *end, uint64_t from, uint8_t *data)
 {
@@ -142,7 +142,7 @@ build_probe(struct fixture *f, const struct end *end, uint64_t from, uint8_t *da
 	return size;
 }
 
-/* Noise, a probe, or a probe with some of it changed. */
+/* Random bytes, a probe, or a probe with some bytes changed. */
 static size_t
 build_packet(struct fixture *f, const struct end *end, uint64_t from, uint8_t *data)
 {
@@ -182,13 +182,13 @@ bombard(bool roce, bool with_keys, uint64_t packets)
 
 		if (!arrive(f, end, &address, data, len))
 			continue;
-		/* The reply comes back: to who sent it, or to the other one. */
+		/* The reply returns: to the sender, or to the other reflector. */
 		assert_false(arrive(f, end, &address, data, len));
 		address = address_of(end->id.guid, 40001);
 		assert_false(arrive(f, &f->ends[end == f->ends], &address, data, len));
 	}
 	assert_true(f->bytes_out <= f->bytes_in);
-	/* And enough of it was good. */
+	/* Enough of the packets were valid. */
 	assert_true(f->out > packets / 20);
 	if (with_keys)
 		assert_true(
@@ -205,30 +205,30 @@ packets_each(void)
 }
 
 static void
-over_udp_no_packet_is_worth_more_than_itself(void **state)
+over_udp_replies_are_never_larger_or_more_than_probes(void **state)
 {
 	bombard(false, false, packets_each());
 }
 
 static void
-over_udp_with_keys_neither(void **state)
+over_udp_with_keys_replies_are_never_larger_or_more(void **state)
 {
 	bombard(false, true, packets_each());
 }
 
 static void
-over_roce_no_packet_is_worth_more_than_itself(void **state)
+over_roce_replies_are_never_larger_or_more_than_probes(void **state)
 {
 	bombard(true, false, packets_each());
 }
 
 static void
-over_roce_with_keys_neither(void **state)
+over_roce_with_keys_replies_are_never_larger_or_more(void **state)
 {
 	bombard(true, true, packets_each());
 }
 
-/* What one sends goes to the other, and back, as long as there is something. */
+/* The reply of one is sent to the other, and back, until there is none. */
 static size_t
 play(struct fixture *f, uint8_t *data, size_t len, uint16_t spoofed_port)
 {
@@ -247,7 +247,7 @@ play(struct fixture *f, uint8_t *data, size_t len, uint16_t spoofed_port)
 }
 
 static void
-two_that_are_played_off_against_each_other_fall_silent(void **state)
+two_reflectors_do_not_answer_each_other_for_ever(void **state)
 {
 	static const uint16_t ports[] = { 40001, FAKE_PORT_REFLECTOR, 862 };
 	size_t most = 0;
@@ -265,19 +265,19 @@ two_that_are_played_off_against_each_other_fall_silent(void **state)
 		}
 		fixture_free(f);
 	}
-	assert_int_equal(most, 1); /* there was something to fall silent */
+	assert_int_equal(most, 1); /* there was at least one reply */
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(over_udp_no_packet_is_worth_more_than_itself),
-		cmocka_unit_test(over_udp_with_keys_neither),
-		cmocka_unit_test(over_roce_no_packet_is_worth_more_than_itself),
-		cmocka_unit_test(over_roce_with_keys_neither),
+		cmocka_unit_test(over_udp_replies_are_never_larger_or_more_than_probes),
+		cmocka_unit_test(over_udp_with_keys_replies_are_never_larger_or_more),
 		cmocka_unit_test(
-		    two_that_are_played_off_against_each_other_fall_silent),
+		    over_roce_replies_are_never_larger_or_more_than_probes),
+		cmocka_unit_test(over_roce_with_keys_replies_are_never_larger_or_more),
+		cmocka_unit_test(two_reflectors_do_not_answer_each_other_for_ever),
 	};
 
 	return cmocka_run_group_tests_name("reflection", tests, NULL, NULL);

@@ -288,7 +288,7 @@ probes_are_counted_by_prober_session_and_class(void **state)
 }
 
 static void
-a_full_table_refuses_rather_than_forget_the_busy(void **state)
+a_full_table_refuses_new_sessions_instead_of_dropping_busy_ones(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -301,7 +301,7 @@ a_full_table_refuses_rather_than_forget_the_busy(void **state)
 }
 
 static void
-who_leaves_the_roster_is_a_unknown_peer(void **state)
+a_peer_that_left_the_roster_is_unknown(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -347,9 +347,9 @@ main(void)
 		TEST(a_reply_is_not_answered),
 		TEST(probes_are_counted_by_prober_session_and_class),
 		cmocka_unit_test_setup_teardown(
-		    a_full_table_refuses_rather_than_forget_the_busy,
+		    a_full_table_refuses_new_sessions_instead_of_dropping_busy_ones,
 		    setup_two_sessions, teardown),
-		TEST(who_leaves_the_roster_is_a_unknown_peer),
+		TEST(a_peer_that_left_the_roster_is_unknown),
 		TEST(a_reply_that_cannot_be_sent_is_reported),
 	};
 

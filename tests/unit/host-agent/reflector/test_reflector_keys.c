@@ -1,4 +1,4 @@
-/* A reflector that holds keys: whom it answers, and what it refuses. */
+/* A reflector with keys: which peers it answers, and what it refuses. */
 #include "host-agent/reflector/reflector.h"
 
 #include <setjmp.h>
@@ -176,7 +176,7 @@ the_right_mac_is_answered_with_the_reply_key(void **state)
 }
 
 static void
-no_other_key_will_do(void **state)
+other_keys_are_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_count rows[4];
@@ -194,12 +194,12 @@ no_other_key_will_do(void **state)
 	assert_false(arrive(f, prober)); /* the other direction */
 	assert_int_equal(counts(f)->refused_mac, 4);
 	assert_int_equal(counts(f)->authenticated, 0);
-	/* And nothing is remembered of it. */
+	/* And it leaves no state. */
 	assert_int_equal(reflector_changed_counts(f->reflector, rows, 4), 0);
 }
 
 static void
-no_bit_may_be_another(void **state)
+a_packet_with_a_changed_bit_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t kept[sizeof(f->data)];
@@ -230,7 +230,7 @@ a_reply_is_never_answered(void **state)
 }
 
 static void
-nothing_is_answered_twice(void **state)
+a_repeated_packet_is_not_answered(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t kept[sizeof(f->data)];
@@ -251,7 +251,7 @@ nothing_is_answered_twice(void **state)
 }
 
 static void
-what_is_late_is_answered_within_the_window(void **state)
+a_late_packet_is_answered_within_the_window(void **state)
 {
 	struct fixture *f = *state;
 
@@ -279,7 +279,7 @@ another_session_has_a_window_of_its_own(void **state)
 }
 
 static void
-the_epochs_beside_the_current_one_are_taken(void **state)
+neighbouring_epochs_are_accepted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -291,7 +291,7 @@ the_epochs_beside_the_current_one_are_taken(void **state)
 }
 
 static void
-an_epoch_that_is_over_is_not(void **state)
+a_past_epoch_is_refused(void **state)
 {
 	struct fixture *f = *state;
 
@@ -318,7 +318,7 @@ another_secret_is_taken_at_once(void **state)
 	keys_fixture_report(f->ring, &(struct keys_send){ .epoch = 5, .version = 11 });
 	assert_int_equal(plan(f), 0);
 	keys_fixture_secret(0);
-	assert_true(keyed(f, prober, 5, 7, 2)); /* who has not heard of it yet */
+	assert_true(keyed(f, prober, 5, 7, 2)); /* a prober without the new key */
 	keys_fixture_secret(1);
 	assert_true(keyed(f, prober, 5, 7, 3));
 	keys_fixture_secret(0);
@@ -327,7 +327,7 @@ another_secret_is_taken_at_once(void **state)
 }
 
 static void
-who_has_authenticated_is_not_answered_without(void **state)
+a_peer_that_has_authenticated_needs_a_mac(void **state)
 {
 	struct fixture *f = *state;
 
@@ -342,7 +342,7 @@ who_has_authenticated_is_not_answered_without(void **state)
 }
 
 static void
-after_the_grace_nobody_is_who_could(void **state)
+after_the_grace_time_a_peer_with_keys_needs_a_mac(void **state)
 {
 	struct fixture *f = *state;
 	struct reflector_peer peer = { .demand = KEY_DEMANDED, .since = { 1000 } };
@@ -371,7 +371,7 @@ an_agent_that_has_become_older_is_answered_again(void **state)
 }
 
 static void
-without_keys_of_its_own_it_demands_none(void **state)
+without_own_keys_a_reflector_requires_none(void **state)
 {
 	struct fixture *f = *state;
 
@@ -383,10 +383,10 @@ without_keys_of_its_own_it_demands_none(void **state)
 	assert_false(keyed(f, prober, 5, 7, 2));
 }
 
-/* Its aggregator has lost touch with the controllers after a leader whose clock was
- * ahead: this says nothing about other ToRs' RNICs. */
+/* Its aggregator has lost the controllers after a leader whose clock was ahead: this
+ * does not affect RNICs of other ToRs. */
 static void
-another_tors_epoch_is_not_ours(void **state)
+an_epoch_of_another_tor_is_not_used(void **state)
 {
 	const struct wire_responder_key unknown = {
 		.guid = 99, .port = 1, .epoch = 50
@@ -422,21 +422,22 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_BOTH(the_right_mac_is_answered_with_the_reply_key),
-		TEST_BOTH(no_other_key_will_do),
-		TEST_BOTH(no_bit_may_be_another),
+		TEST_BOTH(other_keys_are_refused),
+		TEST_BOTH(a_packet_with_a_changed_bit_is_refused),
 		TEST_BOTH(a_reply_is_never_answered),
-		TEST(nothing_is_answered_twice),
-		TEST_BOTH(what_is_late_is_answered_within_the_window),
+		TEST(a_repeated_packet_is_not_answered),
+		TEST_BOTH(a_late_packet_is_answered_within_the_window),
 		TEST(another_session_has_a_window_of_its_own),
-		TEST_BOTH(the_epochs_beside_the_current_one_are_taken),
-		TEST_BOTH(an_epoch_that_is_over_is_not),
+		TEST_BOTH(neighbouring_epochs_are_accepted),
+		TEST_BOTH(a_past_epoch_is_refused),
 		TEST_BOTH(another_secret_is_taken_at_once),
-		TEST_BOTH(who_has_authenticated_is_not_answered_without),
+		TEST_BOTH(a_peer_that_has_authenticated_needs_a_mac),
 		cmocka_unit_test_setup_teardown(
-		    after_the_grace_nobody_is_who_could, setup_without_grace, teardown),
+		    after_the_grace_time_a_peer_with_keys_needs_a_mac,
+		    setup_without_grace, teardown),
 		TEST(an_agent_that_has_become_older_is_answered_again),
-		TEST(without_keys_of_its_own_it_demands_none),
-		TEST(another_tors_epoch_is_not_ours),
+		TEST(without_own_keys_a_reflector_requires_none),
+		TEST(an_epoch_of_another_tor_is_not_used),
 	};
 
 	return cmocka_run_group_tests_name("reflector_keys", tests, NULL, NULL);

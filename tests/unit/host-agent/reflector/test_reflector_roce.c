@@ -118,7 +118,7 @@ the_next_reply_reports_when_this_one_left(void **state)
 }
 
 static void
-of_probes_that_come_together_each_reply_reports_when_the_one_before_left(void **state)
+replies_to_a_burst_each_carry_the_send_time_of_the_one_before(void **state)
 {
 	struct fixture *f = *state;
 	const struct port_events *events = &f->fake.events[PORT_REFLECTOR];
@@ -171,7 +171,7 @@ a_reply_is_not_answered(void **state)
 }
 
 static void
-a_unknown_peer_is_not_answered(void **state)
+an_unknown_peer_is_not_answered(void **state)
 {
 	struct fixture *f = *state;
 
@@ -189,11 +189,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_reply_goes_back_to_the_qp_with_the_label_and_class_of_its_probe),
 		TEST(the_next_reply_reports_when_this_one_left),
-		TEST(
-		    of_probes_that_come_together_each_reply_reports_when_the_one_before_left),
+		TEST(replies_to_a_burst_each_carry_the_send_time_of_the_one_before),
 		TEST(no_source_port_is_refused_where_there_are_none),
 		TEST(a_reply_is_not_answered),
-		TEST(a_unknown_peer_is_not_answered),
+		TEST(an_unknown_peer_is_not_answered),
 	};
 
 	return cmocka_run_group_tests_name("reflector_roce", tests, NULL, NULL);

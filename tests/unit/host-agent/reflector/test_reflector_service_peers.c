@@ -1,4 +1,4 @@
-/* Peers whose RNIC is not known yet, or that are named twice. */
+/* Peers whose RNIC is not known yet, or that are listed twice. */
 #include "host-agent/reflector/reflector.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 static const struct wire_address service_peer = { 4, { 10, 0, 0, 1 }, 40001 };
 
 static void
-of_two_names_the_known_one_counts(void **state)
+of_two_entries_for_an_address_the_known_one_counts(void **state)
 {
 	const struct wire_peer peers[] = {
 		{ { 0, 0 }, { 4, { 10, 0, 0, 1 }, 0 } },
@@ -49,9 +49,9 @@ probe(struct fake_port *fake, uint32_t seq)
 	fake_port_arrive(fake, PORT_REFLECTOR, &service_peer, data, len, 26);
 }
 
-/* A count that began anew would look like probes lost on their way here. */
+/* A restarted count would look like probes lost on their way to the reflector. */
 static void
-who_becomes_known_goes_on_with_its_counts(void **state)
+a_peer_that_becomes_known_keeps_its_counts(void **state)
 {
 	struct wire_peer peer = { .address = service_peer };
 	struct reflector *reflector;
@@ -80,8 +80,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_two_names_the_known_one_counts),
-		cmocka_unit_test(who_becomes_known_goes_on_with_its_counts),
+		cmocka_unit_test(of_two_entries_for_an_address_the_known_one_counts),
+		cmocka_unit_test(a_peer_that_becomes_known_keeps_its_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ every_number_is_fresh_once(void **state)
 }
 
 static void
-what_is_late_is_fresh_within_the_window(void **state)
+a_late_number_is_fresh_within_the_window(void **state)
 {
 	struct replay_window window = { .any = false };
 
@@ -36,7 +36,7 @@ what_is_late_is_fresh_within_the_window(void **state)
 }
 
 static void
-what_is_too_old_is_not(void **state)
+a_number_behind_the_window_is_not_fresh(void **state)
 {
 	struct replay_window window = { .any = false };
 
@@ -48,7 +48,7 @@ what_is_too_old_is_not(void **state)
 }
 
 static void
-a_leap_forgets_nothing_that_counts(void **state)
+a_jump_of_the_numbers_keeps_the_window(void **state)
 {
 	struct replay_window window = { .any = false };
 
@@ -68,9 +68,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_number_is_fresh_once),
-		cmocka_unit_test(what_is_late_is_fresh_within_the_window),
-		cmocka_unit_test(what_is_too_old_is_not),
-		cmocka_unit_test(a_leap_forgets_nothing_that_counts),
+		cmocka_unit_test(a_late_number_is_fresh_within_the_window),
+		cmocka_unit_test(a_number_behind_the_window_is_not_fresh),
+		cmocka_unit_test(a_jump_of_the_numbers_keeps_the_window),
 	};
 
 	return cmocka_run_group_tests_name("replay_window", tests, NULL, NULL);

@@ -107,7 +107,7 @@ many_rows_find_room(void **state)
 }
 
 static void
-what_finds_no_room_stays_for_the_next_report(void **state)
+rows_without_room_stay_for_the_next_report(void **state)
 {
 	struct reflector a = { 1, WIRE_MAX_COUNTS + 5 }, b = { 2, 1 };
 	size_t count;
@@ -132,7 +132,7 @@ main(void)
 		TEST(an_aggregator_gets_the_rows_of_its_rnics),
 		TEST(a_new_report_starts_with_nothing),
 		TEST(many_rows_find_room),
-		TEST(what_finds_no_room_stays_for_the_next_report),
+		TEST(rows_without_room_stay_for_the_next_report),
 	};
 
 	return cmocka_run_group_tests_name("count_rows", tests, NULL, NULL);

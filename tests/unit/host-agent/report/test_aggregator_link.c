@@ -18,7 +18,7 @@
 #define INCARNATION 4711
 #define MAX_SEEN 64
 
-/* An aggregator that notes what comes, in one string of letters. */
+/* An aggregator that records all messages, as one string of letters. */
 struct fixture {
 	struct rm_loop *loop;
 	struct rm_listener *listener;
@@ -27,14 +27,14 @@ struct fixture {
 	struct rm_endpoint endpoint;
 	struct aggregator_link *aggregator_link;
 
-	/* how it behaves */
-	bool mute; /* accepts, and says nothing */
+	/* its behaviour */
+	bool mute; /* accepts, and sends nothing */
 	bool knows_overdue;
 	const char *refuses;
 	uint64_t counted_seq;
 
-	/* what it saw: H hello, R register, B batch, C counts, T heartbeat, X paths,
-	 * U services, V resolve, O join */
+	/* the messages received: H hello, R register, B batch, C counts, T
+	 * heartbeat, X paths, U services, V resolve, O join */
 	char seen[MAX_SEEN + 1];
 	size_t seen_count;
 	uint64_t seqs[MAX_SEEN]; /* of batches */
@@ -48,7 +48,7 @@ struct fixture {
 	char live[256];
 	size_t flows; /* of the last report of services */
 
-	/* what the aggregator link said */
+	/* callbacks of the aggregator link */
 	unsigned welcomes, downs, refusals, pinglists, focuses, brakes, catch_ups;
 	unsigned answers;
 	uint64_t token;
@@ -125,7 +125,7 @@ aggregator_take_services(struct fixture *f, const uint8_t *data, size_t len)
 	f->flows = view.services.flow_count;
 }
 
-/* Knows whoever is asked for by address, and nobody who is joined. */
+/* Finds every RNIC that is requested by address, and none by QP number. */
 static void
 aggregator_answer(
     struct fixture *f, enum wire_kind kind, const uint8_t *data, size_t len)
@@ -438,12 +438,12 @@ batches_and_counts_go_before_the_heartbeat(void **state)
 	assert_string_equal(f->seen, "HRBBCT");
 	assert_int_equal(f->rows, 1);
 	assert_false(aggregator_link_wants_all_counts(f->aggregator_link));
-	/* What the heartbeat vouches for was made before it. */
+	/* All that the heartbeat covers was made before it. */
 	assert_true(f->last_beat_ns <= f->last_head.now_ns);
 }
 
 static void
-without_rows_the_counts_still_report_so(void **state)
+a_count_report_without_rows_is_still_sent(void **state)
 {
 	struct fixture *f = *state;
 
@@ -488,7 +488,7 @@ a_stall_is_reported_when_the_session_is_back(void **state)
 }
 
 static void
-a_heartbeat_vouches_only_for_batches_that_went(void **state)
+a_heartbeat_covers_only_batches_that_were_sent(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(rm_mono_now(), 2 * OUTBOX_PATIENCE_NS);
@@ -502,8 +502,8 @@ a_heartbeat_vouches_only_for_batches_that_went(void **state)
 	LOOPBACK_WAIT(f->loop, f->beats == 1);
 	assert_int_equal(f->vouched_ns, 1000);
 	results(f, 1);
-	/* Half a second later 1 is still not acknowledged: 2 does not go, and the
-	 * heartbeat, which does, does not vouch for it. */
+	/* Half a second later 1 is still not acknowledged: 2 is not sent, and the
+	 * heartbeat, which is sent, does not cover it. */
 	aggregator_link_report(f->aggregator_link, &nothing, later);
 	assert_int_equal(counts_of(f)->sent.batches, 1);
 	assert_int_equal(
@@ -518,7 +518,7 @@ a_heartbeat_vouches_only_for_batches_that_went(void **state)
 }
 
 static void
-who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with(void **state)
+a_new_session_has_no_backlog_of_the_ended_one(void **state)
 {
 	struct fixture *f = *state;
 	struct aggregator_link_report nothing = { 0 };
@@ -545,7 +545,7 @@ who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with(void **state
 
 /* An older one would count them as invalid. */
 static void
-overdue_replies_go_to_those_alone_who_know_them(void **state)
+overdue_replies_are_sent_only_to_peers_that_support_them(void **state)
 {
 	const struct wire_result overdue = { .outcome = WIRE_OVERDUE };
 	struct fixture *f = *state;
@@ -571,7 +571,7 @@ overdue_replies_go_to_those_alone_who_know_them(void **state)
 }
 
 static void
-overdue_replies_that_wait_do_not_go_to_an_older_one(void **state)
+waiting_overdue_replies_are_not_sent_to_an_older_peer(void **state)
 {
 	const struct wire_result overdue = { .outcome = WIRE_OVERDUE };
 	struct fixture *f = *state;
@@ -587,8 +587,8 @@ overdue_replies_that_wait_do_not_go_to_an_older_one(void **state)
 	f->knows_overdue = false;                    /* rolled back */
 	aggregator_hang_up(f);
 	LOOPBACK_WAIT(f->loop, f->downs == 1);
-	aggregator_link_result(
-	    f->aggregator_link, &overdue, now, now); /* who comes next? */
+	aggregator_link_result(f->aggregator_link, &overdue, now,
+	    now); /* it is not known which peer comes next */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
 	results(f, 1);
 	LOOPBACK_WAIT(f->loop, f->batches == 3);
@@ -656,7 +656,7 @@ without_an_aggregator_the_oldest_are_dropped_and_reported(void **state)
 }
 
 static void
-one_who_refuses_us_is_quoted_and_asked_again(void **state)
+a_refusal_is_quoted_and_the_dialer_tries_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -719,7 +719,7 @@ an_aggregator_is_mute_while_it_reports_so_in_this_session(void **state)
 }
 
 static void
-nonsense_ends_the_session_and_is_counted(void **state)
+malformed_frames_end_the_session_and_are_counted(void **state)
 {
 	struct fixture *f = *state;
 	static const uint8_t nonsense[16] = { 1, 2, 3 };
@@ -732,7 +732,7 @@ nonsense_ends_the_session_and_is_counted(void **state)
 	LOOPBACK_WAIT(f->loop, f->welcomes == 2);
 	aggregator_ack(f, INCARNATION, 9); /* never sent */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 3);
-	aggregator_ack(f, INCARNATION + 1, 0); /* of another life */
+	aggregator_ack(f, INCARNATION + 1, 0); /* of another incarnation */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 4);
 	aggregator_send_welcome(f); /* twice */
 	LOOPBACK_WAIT(f->loop, f->welcomes == 5);
@@ -740,7 +740,7 @@ nonsense_ends_the_session_and_is_counted(void **state)
 }
 
 static void
-what_only_a_newer_aggregator_reports_is_passed_over(void **state)
+messages_unknown_to_this_release_are_ignored(void **state)
 {
 	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
 		'9' };
@@ -769,7 +769,7 @@ a_peer_that_counts_what_was_never_sent_gets_no_session(void **state)
 }
 
 static void
-one_who_accepts_but_reports_nothing_is_left_after_a_while(void **state)
+a_peer_that_accepts_but_sends_nothing_is_disconnected(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t later = rm_mono_add(rm_mono_now(), 4 * RM_NS_PER_S);
@@ -828,7 +828,7 @@ services_leave_during_a_session_only(void **state)
 }
 
 static void
-what_is_asked_is_answered_with_its_token(void **state)
+a_request_is_answered_with_its_token(void **state)
 {
 	const struct wire_resolve resolve = { 7, { 4, { 10, 0, 0, 2 }, 0 } };
 	const struct wire_join join = { 8, rnic_number(1), 17, 18, WIRE_QP_RC };
@@ -853,7 +853,7 @@ what_is_asked_is_answered_with_its_token(void **state)
 }
 
 static void
-an_aggregator_is_live_while_something_comes_from_it(void **state)
+an_aggregator_is_live_while_it_sends_messages(void **state)
 {
 	struct fixture *f = *state;
 	rm_mono_t now;
@@ -873,7 +873,7 @@ an_aggregator_is_live_while_something_comes_from_it(void **state)
 }
 
 static void
-a_heartbeat_lists_who_is_live(void **state)
+a_heartbeat_lists_the_live_aggregators(void **state)
 {
 	const char *const live[] = { "agg-1", "agg-2" };
 	struct aggregator_link_report reported = { .live = live, .live_count = 2 };
@@ -895,29 +895,28 @@ main(void)
 		TEST(a_session_begins_with_hello_and_registration),
 		TEST(a_full_batch_leaves_at_once_and_an_old_one_by_itself),
 		TEST(batches_and_counts_go_before_the_heartbeat),
-		TEST(without_rows_the_counts_still_report_so),
+		TEST(a_count_report_without_rows_is_still_sent),
 		TEST(many_rows_go_in_several_frames),
 		TEST(a_stall_is_reported_when_the_session_is_back),
-		TEST(a_heartbeat_vouches_only_for_batches_that_went),
-		TEST(
-		    who_was_behind_in_a_session_that_ended_has_nothing_to_catch_up_with),
-		TEST(overdue_replies_go_to_those_alone_who_know_them),
-		TEST(overdue_replies_that_wait_do_not_go_to_an_older_one),
+		TEST(a_heartbeat_covers_only_batches_that_were_sent),
+		TEST(a_new_session_has_no_backlog_of_the_ended_one),
+		TEST(overdue_replies_are_sent_only_to_peers_that_support_them),
+		TEST(waiting_overdue_replies_are_not_sent_to_an_older_peer),
 		TEST(an_acknowledged_batch_is_forgotten),
 		TEST(a_reconnect_sends_exactly_what_was_not_counted),
 		TEST(without_an_aggregator_the_oldest_are_dropped_and_reported),
-		TEST(one_who_refuses_us_is_quoted_and_asked_again),
+		TEST(a_refusal_is_quoted_and_the_dialer_tries_again),
 		TEST(paths_leave_during_a_session_only),
 		TEST(services_leave_during_a_session_only),
-		TEST(what_is_asked_is_answered_with_its_token),
-		TEST(an_aggregator_is_live_while_something_comes_from_it),
-		TEST(a_heartbeat_lists_who_is_live),
+		TEST(a_request_is_answered_with_its_token),
+		TEST(an_aggregator_is_live_while_it_sends_messages),
+		TEST(a_heartbeat_lists_the_live_aggregators),
 		TEST(pinglists_brake_focus_and_pings_are_passed_on),
 		TEST(an_aggregator_is_mute_while_it_reports_so_in_this_session),
-		TEST(nonsense_ends_the_session_and_is_counted),
-		TEST(what_only_a_newer_aggregator_reports_is_passed_over),
+		TEST(malformed_frames_end_the_session_and_are_counted),
+		TEST(messages_unknown_to_this_release_are_ignored),
 		TEST(a_peer_that_counts_what_was_never_sent_gets_no_session),
-		TEST(one_who_accepts_but_reports_nothing_is_left_after_a_while),
+		TEST(a_peer_that_accepts_but_sends_nothing_is_disconnected),
 	};
 
 	return cmocka_run_group_tests_name("aggregator_link", tests, NULL, NULL);

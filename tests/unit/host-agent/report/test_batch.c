@@ -67,7 +67,7 @@ make(struct fixture *f, int64_t now_ms)
 }
 
 static void
-ages_are_of_the_moment_the_batch_is_made(void **state)
+ages_are_relative_to_the_time_of_the_batch(void **state)
 {
 	struct wire_batch_view view;
 
@@ -82,7 +82,7 @@ ages_are_of_the_moment_the_batch_is_made(void **state)
 }
 
 static void
-the_head_reports_who_and_what_was_dropped(void **state)
+the_head_has_the_host_and_the_dropped_counts(void **state)
 {
 	struct wire_batch_view view;
 
@@ -155,8 +155,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ages_are_of_the_moment_the_batch_is_made),
-		TEST(the_head_reports_who_and_what_was_dropped),
+		TEST(ages_are_relative_to_the_time_of_the_batch),
+		TEST(the_head_has_the_host_and_the_dropped_counts),
 		TEST(a_made_batch_starts_anew),
 		TEST(the_oldest_result_sets_the_deadline),
 		TEST(a_full_batch_takes_nothing_more),

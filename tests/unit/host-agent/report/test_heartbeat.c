@@ -40,10 +40,12 @@ every_stall_of_100_ms_is_seen_wherever_it_begins(void **state)
 		struct loop_turn turn;
 
 		loop_watch_init(&watch, at_ms(1000));
-		/* Nothing turns from begin on; then the deadline is served at once. */
+		/* The loop does not run from begin on; then the deadline is handled
+		 * at once. */
 		turn = turn_at(&watch, begin + 101);
 		assert_true(turn.stalled);
-		/* It claims what it cannot rule out, so no stalled moment is missed. */
+		/* It includes the time that cannot be excluded, so no stalled moment
+		 * is missed. */
 		assert_true(turn.stall.start_ns <= (uint64_t)at_ms(begin).ns);
 		assert_int_equal(turn.stall.end_ns, at_ms(begin + 101).ns);
 	}
@@ -75,7 +77,7 @@ deadlines_do_not_drift_and_missed_ones_are_not_made_up(void **state)
 }
 
 static void
-a_call_that_comes_early_moves_nothing(void **state)
+an_early_call_changes_nothing(void **state)
 {
 	struct loop_watch watch;
 
@@ -137,9 +139,9 @@ too_many_stalls_become_one_long_one(void **state)
 	    at_ms((WIRE_MAX_STALLS + 9) * 1000 + 200).ns);
 }
 
-/* Every turn says it anew, and a heartbeat says what the last one did. */
+/* Every turn sets it again, and a heartbeat has the last value. */
 static void
-what_slows_the_agent_is_in_its_heartbeat_until_it_does_not(void **state)
+the_reason_for_slowed_probing_is_in_the_heartbeat_while_it_holds(void **state)
 {
 	struct heartbeat heartbeat = { 0 };
 	struct wire_heartbeat wire = { 0 };
@@ -170,11 +172,11 @@ main(void)
 		cmocka_unit_test(a_short_delay_is_lag_and_no_stall),
 		cmocka_unit_test(
 		    deadlines_do_not_drift_and_missed_ones_are_not_made_up),
-		cmocka_unit_test(a_call_that_comes_early_moves_nothing),
+		cmocka_unit_test(an_early_call_changes_nothing),
 		cmocka_unit_test(stalls_gather_until_a_heartbeat_has_gone_out),
 		cmocka_unit_test(too_many_stalls_become_one_long_one),
 		cmocka_unit_test(
-		    what_slows_the_agent_is_in_its_heartbeat_until_it_does_not),
+		    the_reason_for_slowed_probing_is_in_the_heartbeat_while_it_holds),
 	};
 
 	return cmocka_run_group_tests_name("heartbeat", tests, NULL, NULL);

@@ -37,7 +37,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* A batch whose bytes say which it is. */
+/* A batch whose bytes contain its number. */
 static void
 push_at(struct outbox *outbox, int64_t made_ns, size_t len)
 {
@@ -101,7 +101,7 @@ nothing_is_sent_without_a_session(void **state)
 }
 
 static void
-what_is_acknowledged_is_gone(void **state)
+an_acknowledged_batch_is_removed(void **state)
 {
 	outbox_begin(*state, 0);
 	push(*state, 3);
@@ -110,7 +110,7 @@ what_is_acknowledged_is_gone(void **state)
 	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
 	assert_int_equal(outbox_counts(*state)->acked.results, 2 * RESULTS);
 	assert_int_equal(outbox_bytes(*state), BYTES);
-	assert_int_equal(outbox_ack(*state, 2, LATER), 0); /* again: nothing new */
+	assert_int_equal(outbox_ack(*state, 2, LATER), 0); /* again: no change */
 	assert_int_equal(outbox_counts(*state)->acked.batches, 2);
 	assert_conserved(*state);
 }
@@ -135,7 +135,7 @@ acknowledgements_are_counted_by_the_time_they_took(void **state)
 }
 
 static void
-a_new_session_sends_exactly_what_is_not_counted(void **state)
+a_new_session_sends_exactly_the_uncounted_batches(void **state)
 {
 	outbox_begin(*state, 0);
 	push(*state, 4);
@@ -165,7 +165,7 @@ a_peer_that_forgot_everything_gets_everything_again(void **state)
 }
 
 static void
-the_oldest_goes_first_and_is_counted(void **state)
+the_oldest_batch_is_dropped_first_and_counted(void **state)
 {
 	push(*state, 6);
 	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 2);
@@ -177,7 +177,7 @@ the_oldest_goes_first_and_is_counted(void **state)
 }
 
 static void
-bytes_bound_it_too(void **state)
+the_outbox_is_bounded_in_bytes_too(void **state)
 {
 	push_at(*state, 0, 600);
 	push_at(*state, 0, 300);
@@ -188,7 +188,7 @@ bytes_bound_it_too(void **state)
 }
 
 static void
-one_larger_than_everything_is_dropped_alone(void **state)
+a_batch_above_the_limit_is_dropped_without_others(void **state)
 {
 	push(*state, 1);
 	push_at(*state, 0, 1001);
@@ -212,7 +212,7 @@ a_batch_that_could_not_be_written_is_a_counted_gap(void **state)
 }
 
 static void
-what_waited_too_long_is_dropped(void **state)
+a_batch_that_waited_too_long_is_dropped(void **state)
 {
 	push_at(*state, 0, BYTES);
 	push_at(*state, RM_NS_PER_S / 2, BYTES);
@@ -226,7 +226,7 @@ what_waited_too_long_is_dropped(void **state)
 }
 
 static void
-sent_and_given_up_is_in_doubt_until_acknowledged(void **state)
+a_sent_and_dropped_batch_is_in_doubt_until_acknowledged(void **state)
 {
 	outbox_begin(*state, 0);
 	push(*state, 4);
@@ -259,9 +259,10 @@ a_peer_that_acknowledges_nothing_gets_no_more(void **state)
 	assert_int_equal(send_all_at(*state, patient), 2);
 	push(*state, 1);
 	assert_int_equal(outbox_peek(*state, tired, &bytes), -EAGAIN);
-	push(*state, 2); /* 1 has to go, and is in doubt: that is no answer */
+	/* 1 has to be dropped and is in doubt: it counts as unacknowledged. */
+	push(*state, 2);
 	assert_int_equal(outbox_peek(*state, tired, &bytes), -EAGAIN);
-	/* What was never sent is dropped without doubt. */
+	/* A batch that was never sent is dropped without doubt. */
 	push(*state, 2);
 	assert_int_equal(outbox_counts(*state)->doubtful.batches, 2);
 	assert_int_equal(outbox_counts(*state)->dropped[OUTBOX_DROP_FULL].batches, 1);
@@ -271,7 +272,7 @@ a_peer_that_acknowledges_nothing_gets_no_more(void **state)
 }
 
 static void
-the_next_welcome_settles_what_is_in_doubt(void **state)
+the_next_welcome_decides_batches_in_doubt(void **state)
 {
 	outbox_begin(*state, 0);
 	push(*state, 4);
@@ -287,7 +288,7 @@ the_next_welcome_settles_what_is_in_doubt(void **state)
 }
 
 static void
-what_a_new_session_never_sent_is_dropped_without_doubt(void **state)
+batches_unsent_in_a_session_are_dropped_without_doubt(void **state)
 {
 	outbox_begin(*state, 0);
 	push(*state, 4);
@@ -301,7 +302,7 @@ what_a_new_session_never_sent_is_dropped_without_doubt(void **state)
 }
 
 static void
-doubt_is_bounded_like_the_rest(void **state)
+the_number_of_batches_in_doubt_is_bounded(void **state)
 {
 	outbox_begin(*state, 0);
 	for (unsigned i = 0; i < 20; i++) {
@@ -334,20 +335,20 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_is_sent_without_a_session),
-		TEST(what_is_acknowledged_is_gone),
+		TEST(an_acknowledged_batch_is_removed),
 		TEST(acknowledgements_are_counted_by_the_time_they_took),
-		TEST(a_new_session_sends_exactly_what_is_not_counted),
+		TEST(a_new_session_sends_exactly_the_uncounted_batches),
 		TEST(a_peer_that_forgot_everything_gets_everything_again),
-		TEST(the_oldest_goes_first_and_is_counted),
-		TEST(bytes_bound_it_too),
-		TEST(one_larger_than_everything_is_dropped_alone),
+		TEST(the_oldest_batch_is_dropped_first_and_counted),
+		TEST(the_outbox_is_bounded_in_bytes_too),
+		TEST(a_batch_above_the_limit_is_dropped_without_others),
 		TEST(a_batch_that_could_not_be_written_is_a_counted_gap),
-		TEST(what_waited_too_long_is_dropped),
-		TEST(sent_and_given_up_is_in_doubt_until_acknowledged),
+		TEST(a_batch_that_waited_too_long_is_dropped),
+		TEST(a_sent_and_dropped_batch_is_in_doubt_until_acknowledged),
 		TEST(a_peer_that_acknowledges_nothing_gets_no_more),
-		TEST(the_next_welcome_settles_what_is_in_doubt),
-		TEST(what_a_new_session_never_sent_is_dropped_without_doubt),
-		TEST(doubt_is_bounded_like_the_rest),
+		TEST(the_next_welcome_decides_batches_in_doubt),
+		TEST(batches_unsent_in_a_session_are_dropped_without_doubt),
+		TEST(the_number_of_batches_in_doubt_is_bounded),
 		TEST(a_peer_that_claims_too_much_is_refused),
 	};
 

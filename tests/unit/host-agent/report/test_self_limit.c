@@ -26,7 +26,7 @@ host_init(struct host *host, uint64_t cpu_percent, uint64_t memory_bytes)
 	self_limit_take(&host->limit, &host->sample, host->now);
 }
 
-/* So many seconds with that use. */
+/* Passes this number of seconds with that use. */
 static void
 pass(struct host *host, unsigned seconds, double cpu_percent, uint64_t memory_bytes)
 {
@@ -66,7 +66,7 @@ a_short_burst_costs_nothing(void **state)
 }
 
 static void
-too_much_cpu_slows_it_to_a_floor_and_never_to_silence(void **state)
+too_much_cpu_slows_probing_down_to_a_minimum_above_zero(void **state)
 {
 	struct host host;
 
@@ -85,7 +85,7 @@ too_much_cpu_slows_it_to_a_floor_and_never_to_silence(void **state)
 }
 
 static void
-too_much_memory_does_the_same_and_is_called_by_its_name(void **state)
+too_much_memory_slows_probing_with_its_own_reason(void **state)
 {
 	struct host host;
 
@@ -93,7 +93,7 @@ too_much_memory_does_the_same_and_is_called_by_its_name(void **state)
 	pass(&host, 3 * SELF_LIMIT_OVER_SAMPLES, 1, 65 * MIB);
 	assert_int_equal(host.limit.permille, SELF_LIMIT_FLOOR);
 	assert_int_equal(host.limit.reason, WIRE_SLOW_MEMORY);
-	/* Just below is no calm: it would swing. */
+	/* Just below the limit is not quiet: the rate would oscillate. */
 	pass(&host, 3600, 1, 60 * MIB);
 	assert_int_equal(host.limit.permille, SELF_LIMIT_FLOOR);
 	pass(&host, 11, 1, 50 * MIB);
@@ -101,7 +101,7 @@ too_much_memory_does_the_same_and_is_called_by_its_name(void **state)
 }
 
 static void
-it_comes_back_step_by_step(void **state)
+the_rate_rises_step_by_step(void **state)
 {
 	struct host host;
 
@@ -120,9 +120,9 @@ it_comes_back_step_by_step(void **state)
 	assert_int_equal(host.limit.reason, WIRE_SLOW_NOT);
 }
 
-/* What it asks for costs 8 % at full pace, in proportion to its pace. */
+/* The load costs 8 % at full rate, in proportion to the rate. */
 static void
-a_load_that_is_too_much_does_not_make_it_swing(void **state)
+a_constant_overload_does_not_make_the_rate_oscillate(void **state)
 {
 	struct host host;
 
@@ -135,7 +135,7 @@ a_load_that_is_too_much_does_not_make_it_swing(void **state)
 }
 
 static void
-without_limits_nothing_is_held_against_it(void **state)
+without_limits_probing_is_never_slowed(void **state)
 {
 	struct host host;
 
@@ -145,7 +145,7 @@ without_limits_nothing_is_held_against_it(void **state)
 }
 
 static void
-a_limit_that_is_lifted_lets_it_go(void **state)
+a_removed_limit_ends_the_slowdown(void **state)
 {
 	const struct self_limit_options lifted = { 50, 0 };
 	struct host host;
@@ -182,13 +182,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(within_its_limits_it_is_not_slowed),
 		cmocka_unit_test(a_short_burst_costs_nothing),
-		cmocka_unit_test(too_much_cpu_slows_it_to_a_floor_and_never_to_silence),
 		cmocka_unit_test(
-		    too_much_memory_does_the_same_and_is_called_by_its_name),
-		cmocka_unit_test(it_comes_back_step_by_step),
-		cmocka_unit_test(a_load_that_is_too_much_does_not_make_it_swing),
-		cmocka_unit_test(without_limits_nothing_is_held_against_it),
-		cmocka_unit_test(a_limit_that_is_lifted_lets_it_go),
+		    too_much_cpu_slows_probing_down_to_a_minimum_above_zero),
+		cmocka_unit_test(too_much_memory_slows_probing_with_its_own_reason),
+		cmocka_unit_test(the_rate_rises_step_by_step),
+		cmocka_unit_test(a_constant_overload_does_not_make_the_rate_oscillate),
+		cmocka_unit_test(without_limits_probing_is_never_slowed),
+		cmocka_unit_test(a_removed_limit_ends_the_slowdown),
 		cmocka_unit_test(samples_too_close_together_are_left_out),
 	};
 

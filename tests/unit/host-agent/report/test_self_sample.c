@@ -15,7 +15,7 @@
 static volatile unsigned work; /* that no compiler leaves out */
 
 static void
-work_and_memory_are_seen(void **state)
+cpu_and_memory_use_are_measured(void **state)
 {
 	struct self_sample before, after;
 	char *heap;
@@ -40,7 +40,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work_and_memory_are_seen),
+		cmocka_unit_test(cpu_and_memory_use_are_measured),
 	};
 
 	return cmocka_run_group_tests_name("self_sample", tests, NULL, NULL);

@@ -1,17 +1,18 @@
 /*
- * What has made daemons like ours fall to one packet or one file, class by class, tried
- * on what an agent takes from others. Each class has its test here; what tries the same
- * class elsewhere:
+ * Kinds of bugs that have made similar daemons fail on one packet or file, tried on
+ * everything that an agent receives from others. Each kind has its test here; tests of
+ * the same kind elsewhere:
  *
- * - a length that an inner loop believes: damage_is_refused_and_counted (qp_list),
- *   vectors_beyond_their_limits_are_refused (schemas), every fuzz target
+ * - a trusted length in an inner loop: damaged_answers_are_refused_and_counted
+ * (qp_list), vectors_beyond_their_limits_are_refused (schemas), every fuzz target
  * - one too many moved: fuzz_probes and fuzz_etcd
  * - no progress: a_tail_of_zeros_is_torn_and_not_damage (spool_segment)
  * - a time out of range: absurd_times_are_refused (clock_map)
  * - a field that comes twice: duplicate_keys_are_refused_at_any_depth (yaml)
- * - one thing taken for another: fuzz_wire_write, for every two kinds of message
- * - a door for monitoring: a_change_is_taken_on_the_unix_socket_only (http)
- * - a secret of nothing: fuzz_key_ring
+ * - one kind taken for another: fuzz_wire_write, for every two kinds of message
+ * - a monitoring interface that changes state:
+ * a_change_is_taken_on_the_unix_socket_only (http)
+ * - an empty secret: fuzz_key_ring
  * - a name that leads out of its folder: names_are_short_and_plain (part)
  */
 #include <errno.h>
@@ -45,8 +46,8 @@ static const struct probe_answer answer = { .receive_timestamp = UINT64_C(5) << 
 	.dscp = 26,
 	.ecn = 2 };
 
-/* Read both ways and answered in place, in a buffer of its very size: a sanitizer sees
- * what is read past it, the guards what is written. */
+/* Reads the packet both ways and answers it in place, in a buffer of exactly its
+ * size: a sanitizer sees reads beyond it, the guards see writes. */
 static void
 try_packet(const uint8_t *bytes, size_t len)
 {
@@ -74,7 +75,7 @@ try_packet(const uint8_t *bytes, size_t len)
 }
 
 static void
-no_length_of_a_tlv_leads_past_the_packet(void **state)
+no_tlv_length_reaches_beyond_the_packet(void **state)
 {
 	static const uint16_t lengths[] = { 0, 1, 2, 3, 4, 7, 8, 12, 15, 16, 17, 31, 92,
 		96, 97, 0x7fff, 0x8000, 0xfffb, 0xfffc, 0xfffd, 0xffff };
@@ -94,7 +95,7 @@ no_length_of_a_tlv_leads_past_the_packet(void **state)
 			}
 }
 
-/* Each of them takes nobody forward but by its own four bytes. */
+/* Each of them advances the reader only by its own four bytes. */
 static void
 tlvs_without_a_value_come_to_an_end(void **state)
 {
@@ -148,7 +149,7 @@ no_time_is_out_of_range_for_sums_and_differences(void **state)
 			if (stamp_time_read(edges[i / 2], i % 2, &a) < 0 ||
 			    stamp_time_read(edges[j / 2], j % 2, &b) < 0)
 				continue;
-			/* So that two may be added, or taken from each other. */
+			/* So that two may be added or subtracted. */
 			assert_in_range(a, 0, INT64_MAX / 2);
 			(void)stamp_time_between(a, b);
 			(void)stamp_time_write(a);
@@ -157,10 +158,10 @@ no_time_is_out_of_range_for_sums_and_differences(void **state)
 	(void)stamp_time_write(INT64_MAX);
 }
 
-/* A peer decides how many answers' times wait to be told: the oldest make room, by one
- * place each, and nothing beside them moves. */
+/* A peer decides how many send times wait for replies: the oldest make room, by one
+ * place each, and nothing else moves. */
 static void
-what_makes_room_moves_up_by_one_and_nothing_else_moves(void **state)
+inserting_shifts_only_the_later_elements_by_one(void **state)
 {
 	const struct wire_address from = { .family = 4, .bytes = { 10, 0, 0, 1 } };
 	const struct wire_rnic_id prober = { 0x8182838485868788, 1 };
@@ -189,7 +190,7 @@ what_makes_room_moves_up_by_one_and_nothing_else_moves(void **state)
 	}
 }
 
-/* A sanitizer sees what is kept of the first of the two and never freed. */
+/* A sanitizer sees if the first of the two is kept and never freed. */
 static void
 a_key_that_comes_twice_is_kept_once(void **state)
 {
@@ -244,9 +245,10 @@ no_message_is_taken_for_one_of_another_kind(void **state)
 	wire_writer_free(writer);
 }
 
-/* An empty file is no password, and nobody is not somebody whose key is nothing. */
+/* An empty file is no password, and a missing identity is not an identity with an
+ * empty key. */
 static void
-a_secret_of_nothing_opens_nothing(void **state)
+an_empty_secret_is_refused(void **state)
 {
 	static const char *const texts[] = { "", "\n", "\r\n", "a\nb\n" };
 	const struct wire_rnic peer = { .id = { 9, 1 }, .authenticates = true };
@@ -296,15 +298,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_length_of_a_tlv_leads_past_the_packet),
+		cmocka_unit_test(no_tlv_length_reaches_beyond_the_packet),
 		cmocka_unit_test(tlvs_without_a_value_come_to_an_end),
 		cmocka_unit_test(a_tlv_that_comes_twice_does_no_harm),
 		cmocka_unit_test(no_time_is_out_of_range_for_sums_and_differences),
-		cmocka_unit_test(
-		    what_makes_room_moves_up_by_one_and_nothing_else_moves),
+		cmocka_unit_test(inserting_shifts_only_the_later_elements_by_one),
 		cmocka_unit_test(a_key_that_comes_twice_is_kept_once),
 		cmocka_unit_test(no_message_is_taken_for_one_of_another_kind),
-		cmocka_unit_test(a_secret_of_nothing_opens_nothing),
+		cmocka_unit_test(an_empty_secret_is_refused),
 		cmocka_unit_test(no_name_from_outside_leads_out_of_its_folder),
 	};
 

@@ -48,7 +48,7 @@ changes_of_links_and_addresses_are_reported(void **state)
 }
 
 static void
-of_the_kernels_words_on_devices_those_on_rdma_are_reported(void **state)
+kernel_messages_about_rdma_devices_are_reported(void **state)
 {
 	static const char rdma[] = "add@/devices/pci0/infiniband/mlx5_0\0ACTION=add\0"
 				   "SUBSYSTEM=infiniband\0NAME=mlx5_0";
@@ -74,8 +74,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changes_of_links_and_addresses_are_reported),
-		cmocka_unit_test(
-		    of_the_kernels_words_on_devices_those_on_rdma_are_reported),
+		cmocka_unit_test(kernel_messages_about_rdma_devices_are_reported),
 	};
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0)

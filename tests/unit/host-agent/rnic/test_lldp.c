@@ -16,7 +16,7 @@
 
 static struct lldp lldp;
 
-/* As lldpd 1.0.16 writes it, here with what we read of it. */
+/* The output of lldpd 1.0.16, reduced to the parts that are read. */
 #define NEIGHBOR(netdev, name, bridge)                                            \
 	"{\"name\": \"" netdev "\", \"via\": \"LLDP\", \"chassis\": [{\"name\": " \
 	"[{\"value\": \"" name "\"}], \"capability\": [{\"type\": \"Bridge\", "   \
@@ -70,7 +70,7 @@ of_several_neighbors_the_switch_counts(void **state)
 			     "ens1", "sw-1", "true"))),
 	    0);
 	assert_string_equal(lldp_switch(&lldp, "ens1"), "sw-1");
-	/* Nobody can tell which. */
+	/* It cannot be known which. */
 	assert_int_equal(parse(NEIGHBORS(NEIGHBOR("ens1", "sw-1", "true") ", " NEIGHBOR(
 			     "ens1", "sw-2", "true"))),
 	    0);
@@ -78,7 +78,7 @@ of_several_neighbors_the_switch_counts(void **state)
 }
 
 static void
-what_is_no_such_output_is_refused(void **state)
+text_that_is_not_lldpcli_output_is_refused(void **state)
 {
 	static const char *const texts[] = { "", "{", "[]", "{}", "{\"lldp\": {}}",
 		"{\"lldp\": []}", "{\"lldp\": {\"interface\": {\"a1\": {}}}}",
@@ -89,7 +89,7 @@ what_is_no_such_output_is_refused(void **state)
 }
 
 static void
-names_that_are_unfit_are_dropped_and_counted(void **state)
+invalid_names_are_dropped_and_counted(void **state)
 {
 	assert_int_equal(parse(NEIGHBORS(NEIGHBOR("ens1", "sw 1", "true") ", " NEIGHBOR(
 			     "ens1", "sw\\n1", "true") ", " NEIGHBOR("ens1", "",
@@ -101,7 +101,7 @@ names_that_are_unfit_are_dropped_and_counted(void **state)
 }
 
 static void
-a_file_that_nobody_writes_any_more_reports_nothing(void **state)
+an_outdated_file_is_not_used(void **state)
 {
 	char path[] = "/tmp/test_lldp.XXXXXX";
 	struct timespec times[2] = { { 0 } };
@@ -131,9 +131,9 @@ main(void)
 		cmocka_unit_test(the_output_of_a_real_lldpd_is_read),
 		cmocka_unit_test(without_any_neighbor_there_is_no_switch),
 		cmocka_unit_test(of_several_neighbors_the_switch_counts),
-		cmocka_unit_test(what_is_no_such_output_is_refused),
-		cmocka_unit_test(names_that_are_unfit_are_dropped_and_counted),
-		cmocka_unit_test(a_file_that_nobody_writes_any_more_reports_nothing),
+		cmocka_unit_test(text_that_is_not_lldpcli_output_is_refused),
+		cmocka_unit_test(invalid_names_are_dropped_and_counted),
+		cmocka_unit_test(an_outdated_file_is_not_used),
 	};
 
 	return cmocka_run_group_tests_name("lldp", tests, NULL, NULL);

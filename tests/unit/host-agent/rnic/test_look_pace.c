@@ -17,7 +17,7 @@ a_missing_rnic_is_looked_for_twice_a_second(void **state)
 
 /* 64 RNICs, each with a full table of GIDs. */
 static void
-looks_never_cost_more_than_a_percent_of_a_core(void **state)
+examinations_never_cost_more_than_a_percent_of_a_core(void **state)
 {
 	const int64_t cpu_ns = 64 * 3 * RM_NS_PER_MS;
 
@@ -31,7 +31,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_missing_rnic_is_looked_for_twice_a_second),
-		cmocka_unit_test(looks_never_cost_more_than_a_percent_of_a_core),
+		cmocka_unit_test(examinations_never_cost_more_than_a_percent_of_a_core),
 	};
 
 	return cmocka_run_group_tests_name("look_pace", tests, NULL, NULL);

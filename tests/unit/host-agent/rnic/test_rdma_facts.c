@@ -215,7 +215,7 @@ soft_devices_are_known_without_a_driver(void **state)
 }
 
 static void
-what_is_missing_is_named(void **state)
+the_missing_part_is_named(void **state)
 {
 	struct rdma_facts facts = { .port = 77 };
 
@@ -251,7 +251,7 @@ a_name_does_not_lead_out_of_the_folder(void **state)
 }
 
 static void
-a_port_that_is_down_still_reports_who_it_is(void **state)
+a_port_that_is_down_still_has_its_identity(void **state)
 {
 	struct rdma_facts facts;
 
@@ -318,14 +318,14 @@ an_infiniband_port_has_lids_and_one_kind_of_gid(void **state)
 	assert_int_equal(facts.link, RDMA_LINK_INFINIBAND);
 	assert_int_equal(facts.lid, 0x11);
 	assert_int_equal(facts.sm_lid, 2);
-	/* Its subnet's prefix is what it is; the addresses are not IP's. */
+	/* The GID is the subnet's prefix; the addresses are not IP addresses. */
 	assert_int_equal(pick(&facts, 4, -1, NULL, &gid), 0);
 	assert_int_equal(gid.index, 0);
 	assert_int_equal(gid.type, RDMA_GID_IB);
 }
 
 static void
-a_device_is_found_by_who_owns_its_gids(void **state)
+a_device_is_found_by_the_owner_of_its_gids(void **state)
 {
 	char device[RDMA_DEVICE_BYTES];
 	uint8_t port;
@@ -383,7 +383,7 @@ a_device_that_is_down_is_found_by_its_hardware(void **state)
 	assert_int_equal(rdma_index_find_now(root, "ens2", device, &port), 0);
 	assert_string_equal(device, "mlx4_0");
 	assert_int_equal(port, 2);
-	/* Who owns a GID comes before whose hardware it is. */
+	/* The owner of a GID comes before the same hardware. */
 	put_device("mlx5_bond_0", "0000:0000:0000:0001", "Ethernet");
 	put_gid("mlx5_bond_0", 0, V4, V2, "ens2");
 	assert_int_equal(rdma_index_find_now(root, "ens2", device, &port), 0);
@@ -415,13 +415,13 @@ a_vlan_or_bond_may_own_the_gid(void **state)
 	facts = read_facts("mlx5_0");
 	assert_int_equal(pick(&facts, 4, -1, "ens1.100", &gid), 0);
 	assert_int_equal(gid.index, 3);
-	/* It has no IPv6 one: then that of the port will do. */
+	/* It has no IPv6 GID: that of the port is used. */
 	assert_int_equal(pick(&facts, 6, -1, "ens1.100", &gid), 0);
 	assert_int_equal(gid.index, 8);
 }
 
 static void
-a_person_overrides_the_index(void **state)
+the_config_overrides_the_index(void **state)
 {
 	struct rdma_facts facts;
 	struct rdma_gid gid = { .index = 77 };
@@ -501,18 +501,18 @@ main(void)
 		TEST(an_mlx5_port_reports_all_about_itself),
 		TEST(other_drivers_are_known_by_their_family),
 		TEST(soft_devices_are_known_without_a_driver),
-		TEST(what_is_missing_is_named),
+		TEST(the_missing_part_is_named),
 		TEST(a_name_does_not_lead_out_of_the_folder),
-		TEST(a_port_that_is_down_still_reports_who_it_is),
+		TEST(a_port_that_is_down_still_has_its_identity),
 		TEST(garbage_in_a_file_harms_nothing),
 		TEST(a_long_gid_table_is_cut_and_that_is_reported),
 		TEST(an_infiniband_port_has_lids_and_one_kind_of_gid),
-		TEST(a_device_is_found_by_who_owns_its_gids),
+		TEST(a_device_is_found_by_the_owner_of_its_gids),
 		TEST(of_two_devices_on_a_netdev_the_one_with_hardware_is_found),
 		TEST(a_device_that_is_down_is_found_by_its_hardware),
 		TEST(the_gid_is_roce_v2_of_the_family_and_the_ports_own),
 		TEST(a_vlan_or_bond_may_own_the_gid),
-		TEST(a_person_overrides_the_index),
+		TEST(the_config_overrides_the_index),
 		TEST(without_a_usable_gid_the_nearest_miss_is_named),
 		TEST(every_error_has_its_sentence),
 	};

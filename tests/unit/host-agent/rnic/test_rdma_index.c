@@ -93,7 +93,7 @@ a_missing_device_is_not_searched_for_at_every_look(void **state)
 }
 
 static void
-what_has_come_is_found_at_once_after_an_event(void **state)
+a_new_device_is_found_at_once_after_an_event(void **state)
 {
 	char device[RDMA_DEVICE_BYTES];
 
@@ -106,7 +106,7 @@ what_has_come_is_found_at_once_after_an_event(void **state)
 }
 
 static void
-more_devices_than_we_know_are_an_error_and_no_silence(void **state)
+too_many_devices_are_reported_as_an_error(void **state)
 {
 	const struct rnic_place place = { .transport = RNIC_AUTO,
 		.device = "lo",
@@ -123,7 +123,7 @@ more_devices_than_we_know_are_an_error_and_no_silence(void **state)
 	assert_non_null(strstr(rdma_facts_error(-E2BIG), "4096"));
 }
 
-/* No event tells of it: the answer is looked at before it is believed. */
+/* No event reports it: the found port is checked before it is used. */
 static void
 a_netdev_that_has_gone_to_another_device_is_followed(void **state)
 {
@@ -147,7 +147,7 @@ a_netdev_that_has_gone_to_another_device_is_followed(void **state)
 
 #define COST_NS (280 * RM_NS_PER_MS)
 
-/* Asked every half second for an hour, by an event each time. */
+/* A search every half second for an hour, each after an event. */
 static void
 searches_cost_a_quarter_percent_at_most(void **state)
 {
@@ -184,8 +184,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_of_300_devices_are_found),
 		TEST(a_missing_device_is_not_searched_for_at_every_look),
-		TEST(what_has_come_is_found_at_once_after_an_event),
-		TEST(more_devices_than_we_know_are_an_error_and_no_silence),
+		TEST(a_new_device_is_found_at_once_after_an_event),
+		TEST(too_many_devices_are_reported_as_an_error),
 		TEST(a_netdev_that_has_gone_to_another_device_is_followed),
 		cmocka_unit_test(searches_cost_a_quarter_percent_at_most),
 		cmocka_unit_test(half_of_the_budget_is_kept_for_events),

@@ -1,6 +1,6 @@
 /*
- * An RNIC that is an RDMA port, from its files in a made up sysfs to the events that it
- * tells. Its port_verbs is this file's.
+ * An RNIC that is an RDMA port, from its files in a made-up sysfs to the events that it
+ * reports. port_verbs is replaced by a fake in this file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -233,7 +233,7 @@ check_registered(struct fixture *f, enum wire_link link, uint32_t qpn)
 }
 
 static void
-it_is_opened_with_its_gids_and_registered_with_its_qps(void **state)
+an_rnic_is_opened_with_its_gids_and_registered_with_its_qps(void **state)
 {
 	struct fixture *f = probing(state);
 	struct port_verbs_facts verbs;
@@ -253,9 +253,9 @@ it_is_opened_with_its_gids_and_registered_with_its_qps(void **state)
 	check_registered(f, WIRE_LINK_UP, 0x100);
 }
 
-/* A clock that is not to be trusted gives way to software while it is in use. */
+/* A clock that cannot be trusted is replaced by software stamps during use. */
 static void
-who_stamps_is_reported_as_it_is_now(void **state)
+the_present_source_of_stamps_is_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -287,7 +287,7 @@ while_its_link_is_down_no_probe_is_tried(void **state)
 }
 
 static void
-a_link_that_flaps_is_followed_but_reported_of_once_a_second(void **state)
+a_flapping_link_is_followed_but_reported_once_a_second(void **state)
 {
 	struct fixture *f = probing(state);
 	const rm_mono_t begun = rm_mono_now();
@@ -310,7 +310,7 @@ a_link_that_flaps_is_followed_but_reported_of_once_a_second(void **state)
 }
 
 static void
-one_that_is_down_at_first_waits_for_its_link(void **state)
+an_rnic_that_starts_down_waits_for_its_link(void **state)
 {
 	struct fixture *f = *state;
 
@@ -404,7 +404,7 @@ a_device_with_the_guid_of_another_is_distinguished_and_probed(void **state)
 	assert_true(rnic_facts(f->rnic)->id.guid == rnic.id.guid);
 	plan(f);
 	check_probing(f);
-	/* For good: whoever has the GUID may go away. */
+	/* For good: the other owner of the GUID may disappear. */
 	f->identity = RNIC_ID_FREE;
 	rnic_look(f->rnic);
 	loopback_run(f->loop, NEVER_NS);
@@ -413,7 +413,7 @@ a_device_with_the_guid_of_another_is_distinguished_and_probed(void **state)
 }
 
 static void
-a_device_that_is_listed_twice_is_probed_once_and_the_other_reports_so(void **state)
+a_device_listed_twice_is_probed_once_and_the_duplicate_is_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -447,7 +447,7 @@ the_reason_why_opening_failed_is_reported_as_text(void **state)
 }
 
 static void
-another_mtu_opens_it_anew_and_is_no_trouble(void **state)
+a_changed_mtu_reopens_the_rnic_without_an_error(void **state)
 {
 	struct fixture *f = probing(state);
 
@@ -466,7 +466,7 @@ another_mtu_opens_it_anew_and_is_no_trouble(void **state)
 }
 
 static void
-a_device_that_leaves_without_a_word_is_missed_at_the_next_look(void **state)
+a_device_removed_without_an_event_is_noticed_at_the_next_examination(void **state)
 {
 	struct fixture *f = probing(state);
 
@@ -474,7 +474,7 @@ a_device_that_leaves_without_a_word_is_missed_at_the_next_look(void **state)
 	rnic_look(f->rnic);
 	LOOPBACK_WAIT(f->loop, f->waits == 1);
 	assert_int_equal(f->changes, 1);
-	/* And it is not taken for another RNIC, of UDP. */
+	/* And it does not become another RNIC, over UDP. */
 	rnic_look(f->rnic);
 	loopback_run(f->loop, NEVER_NS);
 	assert_false(rnic_up(f->rnic));
@@ -498,7 +498,7 @@ an_address_that_is_gone_while_the_link_is_down_is_waited_for(void **state)
 }
 
 static void
-one_without_any_gid_has_lost_its_netdev_and_is_let_go(void **state)
+a_device_without_any_gid_is_closed(void **state)
 {
 	struct fixture *f = probing(state);
 
@@ -511,13 +511,14 @@ one_without_any_gid_has_lost_its_netdev_and_is_let_go(void **state)
 }
 
 static void
-a_gid_of_another_place_in_the_table_opens_it_anew(void **state)
+a_gid_that_moves_in_the_table_reopens_the_rnic(void **state)
 {
 	struct fixture *f = probing(state);
 
 	rdma_fixture_gid(&f->sysfs, 1, RDMA_V4, "IB/RoCE v1", "eth1");
 	rdma_fixture_gid(&f->sysfs, 2, RDMA_V4, V2, "eth1");
-	f->events.on_renumbered(f->events.arg); /* by event: no look is awaited */
+	/* By an event: before any examination. */
+	f->events.on_renumbered(f->events.arg);
 	LOOPBACK_WAIT(f->loop, f->opened == 2);
 	assert_int_equal(f->options.gids[0].index, 2);
 	check_registered(f, WIRE_LINK_UP, 0x101);
@@ -540,23 +541,24 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(it_is_opened_with_its_gids_and_registered_with_its_qps),
-		TEST(who_stamps_is_reported_as_it_is_now),
+		TEST(an_rnic_is_opened_with_its_gids_and_registered_with_its_qps),
+		TEST(the_present_source_of_stamps_is_reported),
 		TEST(while_its_link_is_down_no_probe_is_tried),
-		TEST(a_link_that_flaps_is_followed_but_reported_of_once_a_second),
-		TEST(one_that_is_down_at_first_waits_for_its_link),
+		TEST(a_flapping_link_is_followed_but_reported_once_a_second),
+		TEST(an_rnic_that_starts_down_waits_for_its_link),
 		TEST(a_link_that_comes_back_ends_no_pause_and_no_brake),
 		TEST(new_numbers_ask_for_a_new_registration_and_targets),
 		TEST(a_device_that_is_gone_stays_registered_and_is_found_again),
 		TEST(a_device_with_the_guid_of_another_is_distinguished_and_probed),
 		TEST(
-		    a_device_that_is_listed_twice_is_probed_once_and_the_other_reports_so),
+		    a_device_listed_twice_is_probed_once_and_the_duplicate_is_reported),
 		TEST(the_reason_why_opening_failed_is_reported_as_text),
-		TEST(another_mtu_opens_it_anew_and_is_no_trouble),
-		TEST(a_device_that_leaves_without_a_word_is_missed_at_the_next_look),
+		TEST(a_changed_mtu_reopens_the_rnic_without_an_error),
+		TEST(
+		    a_device_removed_without_an_event_is_noticed_at_the_next_examination),
 		TEST(an_address_that_is_gone_while_the_link_is_down_is_waited_for),
-		TEST(one_without_any_gid_has_lost_its_netdev_and_is_let_go),
-		TEST(a_gid_of_another_place_in_the_table_opens_it_anew),
+		TEST(a_device_without_any_gid_is_closed),
+		TEST(a_gid_that_moves_in_the_table_reopens_the_rnic),
 		TEST(another_port_than_the_first_has_a_name_of_its_own),
 	};
 

@@ -54,7 +54,7 @@ a_device_reports_who_and_where_it_is(void **state)
 }
 
 static void
-what_is_not_there_yet_is_reported(void **state)
+a_missing_device_or_address_is_reported(void **state)
 {
 	struct rnic_facts facts;
 
@@ -136,7 +136,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_device_reports_who_and_where_it_is),
-		TEST(what_is_not_there_yet_is_reported),
+		TEST(a_missing_device_or_address_is_reported),
 		TEST(an_ipv6_address_still_being_checked_is_not_used),
 		TEST(a_configured_address_is_the_only_one),
 		cmocka_unit_test(a_drivers_text_is_kept_and_fits_a_label),

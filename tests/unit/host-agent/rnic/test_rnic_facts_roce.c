@@ -114,7 +114,7 @@ a_port_without_a_node_guid_is_known_by_its_mac(void **state)
 
 /* -ENXIO: "lo", looked at as a network device, has no MAC. */
 static void
-what_cannot_do_roce_v2_is_left_to_udp(void **state)
+a_device_without_roce_v2_is_left_to_udp(void **state)
 {
 	struct rnic_place where = place(RNIC_AUTO, "lo");
 	struct rnic_facts facts;
@@ -124,19 +124,19 @@ what_cannot_do_roce_v2_is_left_to_udp(void **state)
 	assert_int_equal(find(&where, &facts), -ENXIO);
 	where.transport = RNIC_ROCE;
 	assert_int_equal(find(&where, &facts), -ENOTSUP);
-	/* A way to RoCE v2 that only lacks its address is waited for. */
+	/* A device that could do RoCE v2 and lacks only its address is waited for. */
 	where.transport = RNIC_AUTO;
 	rdma_fixture_gid(&fixture, 1, RDMA_LINK_LOCAL, V2, "lo");
 	assert_true(find(&where, &facts) < 0);
 	assert_int_not_equal(find(&where, &facts), -ENXIO);
-	/* The namespace that is configured is of network devices. */
+	/* The configured namespace is for network devices. */
 	where.netns = "no-such-netns";
 	assert_int_equal(find(&where, &facts), -ENOENT);
 	where = place(RNIC_UDP, "lo");
 	assert_int_equal(find(&where, &facts), -ENXIO);
 }
 
-/* Looked for by its RDMA name, which no network device has. */
+/* Searched by its RDMA name, which no network device has. */
 static void
 an_rdma_device_without_a_gid_is_there(void **state)
 {
@@ -153,7 +153,7 @@ an_rdma_device_without_a_gid_is_there(void **state)
 }
 
 static void
-what_is_not_there_yet_is_reported(void **state)
+a_missing_device_or_address_is_reported(void **state)
 {
 	struct rnic_place where = place(RNIC_ROCE, "rxe9");
 	struct rnic_facts facts;
@@ -198,7 +198,7 @@ a_configured_address_or_index_is_the_only_one(void **state)
 }
 
 static void
-what_qps_depend_on_makes_another_place(void **state)
+changes_that_affect_qps_make_another_place(void **state)
 {
 	struct rnic_place where = place(RNIC_ROCE, "rxe0");
 	struct rnic_facts before, after;
@@ -236,11 +236,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_port_is_found_by_its_own_name_and_by_its_netdev),
 		TEST(a_port_without_a_node_guid_is_known_by_its_mac),
-		TEST(what_cannot_do_roce_v2_is_left_to_udp),
+		TEST(a_device_without_roce_v2_is_left_to_udp),
 		TEST(an_rdma_device_without_a_gid_is_there),
-		TEST(what_is_not_there_yet_is_reported),
+		TEST(a_missing_device_or_address_is_reported),
 		TEST(a_configured_address_or_index_is_the_only_one),
-		TEST(what_qps_depend_on_makes_another_place),
+		TEST(changes_that_affect_qps_make_another_place),
 	};
 
 	return cmocka_run_group_tests_name("rnic_facts_roce", tests, NULL, NULL);

@@ -65,7 +65,7 @@ put_neighbors(const char *text)
 }
 
 static void
-each_rdma_port_is_found_with_what_it_lacks(void **state)
+each_rdma_port_is_found_with_its_missing_part(void **state)
 {
 	put_port("mlx5_0", "ens1", "Ethernet", RDMA_V4, V2);
 	put_port("mlx5_1", "ens2", "Ethernet", RDMA_V4, "IB/RoCE v1");
@@ -96,7 +96,7 @@ a_device_that_comes_is_found_after_an_event(void **state)
 }
 
 static void
-network_devices_are_found_as_they_are_wanted(void **state)
+only_wanted_network_devices_are_found(void **state)
 {
 	assert_int_equal(
 	    system("ip link add cable2 type veth peer name cable1 && "
@@ -156,9 +156,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_rdma_port_is_found_with_what_it_lacks),
+		TEST(each_rdma_port_is_found_with_its_missing_part),
 		TEST(a_device_that_comes_is_found_after_an_event),
-		TEST(network_devices_are_found_as_they_are_wanted),
+		TEST(only_wanted_network_devices_are_found),
 		TEST(the_switch_is_that_of_the_cables_below),
 		TEST(a_circle_of_devices_comes_to_an_end),
 	};

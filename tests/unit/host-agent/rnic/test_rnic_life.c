@@ -1,6 +1,6 @@
 /*
- * An RNIC with everything real but the RDMA device: taken away, broken and given back
- * again and again. It probes itself.
+ * An RNIC with everything real but the RDMA device, which is removed, broken and
+ * returned again and again. It probes itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,7 +124,7 @@ open_fds(void)
 	return count;
 }
 
-/* Answers take the way over the fake wire, back to itself. */
+/* Replies take the path over the fake wire, back to itself. */
 static void
 check_probing(struct fixture *f)
 {
@@ -213,7 +213,7 @@ a_device_may_go_and_return_as_often_as_it_likes(void **state)
 	}
 	assert_int_equal(f->changes, CYCLES);
 	check_probing(f);
-	/* What it has left in the lanes ends a little later. */
+	/* What it has left in the threads ends a little later. */
 	LOOPBACK_WAIT(f->loop, fake_verbs_objects() == objects);
 	assert_int_equal(open_fds(), fds);
 }

@@ -40,7 +40,7 @@ a_value_is_its_first_line_without_the_space_behind_it(void **state)
 }
 
 static void
-a_value_that_does_not_fit_is_none(void **state)
+a_value_that_does_not_fit_is_an_error(void **state)
 {
 	char text[8];
 
@@ -52,7 +52,7 @@ a_value_that_does_not_fit_is_none(void **state)
 }
 
 static void
-what_cannot_be_read_gives_the_reason(void **state)
+a_failed_read_returns_its_error(void **state)
 {
 	char text[8] = "old";
 
@@ -66,7 +66,7 @@ what_cannot_be_read_gives_the_reason(void **state)
 }
 
 static void
-a_link_is_the_last_part_of_where_it_points(void **state)
+a_link_is_read_as_the_last_part_of_its_target(void **state)
 {
 	char path[64], text[16];
 
@@ -98,9 +98,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_value_is_its_first_line_without_the_space_behind_it),
-		cmocka_unit_test(a_value_that_does_not_fit_is_none),
-		cmocka_unit_test(what_cannot_be_read_gives_the_reason),
-		cmocka_unit_test(a_link_is_the_last_part_of_where_it_points),
+		cmocka_unit_test(a_value_that_does_not_fit_is_an_error),
+		cmocka_unit_test(a_failed_read_returns_its_error),
+		cmocka_unit_test(a_link_is_read_as_the_last_part_of_its_target),
 	};
 
 	return cmocka_run_group_tests_name("sysfs_file", tests, setup, teardown);

@@ -71,7 +71,7 @@ config_counts_more_than_lldp_and_that_more_than_the_controller(void **state)
 }
 
 static void
-a_neighbor_that_flaps_moves_nobody(void **state)
+a_flapping_neighbor_moves_no_rnic(void **state)
 {
 	assert_true(report(TOR_LLDP, "tor-1", 0));
 	for (int i = 1; i < 1000; i++)
@@ -86,7 +86,7 @@ a_neighbor_that_flaps_moves_nobody(void **state)
 }
 
 static void
-one_that_was_recabled_moves_after_a_minute(void **state)
+a_recabled_rnic_moves_after_a_minute(void **state)
 {
 	assert_true(report(TOR_LLDP, "tor-1", 0));
 	for (int i = 0; i < 60; i++)
@@ -120,8 +120,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_first_answer_counts_at_once),
 		TEST(config_counts_more_than_lldp_and_that_more_than_the_controller),
-		TEST(a_neighbor_that_flaps_moves_nobody),
-		TEST(one_that_was_recabled_moves_after_a_minute),
+		TEST(a_flapping_neighbor_moves_no_rnic),
+		TEST(a_recabled_rnic_moves_after_a_minute),
 		TEST(both_tors_of_a_bond_are_one_answer_in_any_order),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * services_fixture - flows of services in few words: RNIC n of ours has the device
- * "rxen" and the address 10.0.0.n, peer n is 10.0.1.n with the GUID 0x100 + n.
+ * services_fixture - short functions for flows of services: RNIC n of ours has the
+ * device "rxen" and the address 10.0.0.n, peer n is 10.0.1.n with the GUID 0x100 + n.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_SERVICES_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_SERVICES_FIXTURE_H
@@ -14,7 +14,8 @@
 
 /* A label that gives the port 0xc000 + n, for n up to 0x3fff. */
 uint32_t services_label(uint16_t n);
-/* As user space connects it, from RNIC owner; pid: also in its command. */
+/* An event of user space connecting it, from RNIC owner; pid: also part of its
+ * command. */
 struct qp_event services_qp(
     unsigned owner, uint32_t qpn, unsigned peer, uint16_t port, uint32_t pid);
 struct qp_event services_end(unsigned owner, uint32_t qpn);
@@ -23,13 +24,14 @@ struct qp_list_row services_row(uint32_t qpn, uint32_t dst_qpn, unsigned peer);
 bool services_own(
     struct services *services, unsigned n, const uint16_t *ports, size_t count);
 struct wire_rnic services_peer_rnic(unsigned n, const char *tor);
-/* Answers all that is asked; peers from 200 on are not found. How many asks. */
+/* Answers all requests; peers from 200 on are not found. Returns the number of
+ * requests. */
 size_t services_answer_all(struct services *services, rm_mono_t now);
 rm_mono_t services_at(int64_t ms);
 /* No path is known. */
 uint64_t services_no_path(
     size_t owner, struct wire_rnic_id dst, uint16_t src_port, void *arg);
-/* The flow of this QP as it is told. */
+/* The flow of this QP as it is reported. */
 struct wire_service_flow services_flow(const struct services *services, uint32_t qpn);
 
 #endif

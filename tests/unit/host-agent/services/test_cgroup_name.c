@@ -39,7 +39,7 @@ pods_are_named_by_their_uid_in_every_layout(void **state)
 	expect("/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_
 	       ".slice/docker-" ID ".scope",
 	    "pod:" UID);
-	/* containerd that was not told of systemd's driver */
+	/* containerd that is not configured for systemd's driver */
 	expect("/system.slice/containerd.service/kubepods-burstable-pod" UID_
 	       ".slice:cri-containerd:" ID,
 	    "pod:" UID);
@@ -119,7 +119,7 @@ everything_else_has_its_innermost_unit(void **state)
 }
 
 static void
-what_names_nobody_has_no_name(void **state)
+a_path_without_an_owner_gives_no_name(void **state)
 {
 	expect("", NULL);
 	expect("/", NULL);
@@ -146,7 +146,7 @@ look_alikes_are_not_accepted(void **state)
 }
 
 static void
-the_path_is_of_the_hierarchy_that_reports_most(void **state)
+the_path_of_the_most_specific_hierarchy_is_used(void **state)
 {
 	static const struct {
 		const char *text, *path;
@@ -198,9 +198,9 @@ main(void)
 		cmocka_unit_test(jobs_of_slurm_are_named_by_their_number),
 		cmocka_unit_test(jobs_of_slurm_are_named_by_their_sluid),
 		cmocka_unit_test(everything_else_has_its_innermost_unit),
-		cmocka_unit_test(what_names_nobody_has_no_name),
+		cmocka_unit_test(a_path_without_an_owner_gives_no_name),
 		cmocka_unit_test(look_alikes_are_not_accepted),
-		cmocka_unit_test(the_path_is_of_the_hierarchy_that_reports_most),
+		cmocka_unit_test(the_path_of_the_most_specific_hierarchy_is_used),
 	};
 
 	return cmocka_run_group_tests_name("pod_name", tests, NULL, NULL);

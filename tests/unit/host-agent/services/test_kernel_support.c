@@ -90,7 +90,7 @@ expect(enum kernel_support needs, const char *expected)
 }
 
 static void
-a_whole_kernel_and_all_rights_need_nothing(void **state)
+a_complete_kernel_with_all_rights_lacks_nothing(void **state)
 {
 	make_all();
 	expect(KERNEL_SUPPORT_FULL, NULL);
@@ -169,7 +169,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_whole_kernel_and_all_rights_need_nothing),
+		TEST(a_complete_kernel_with_all_rights_lacks_nothing),
 		TEST(each_thing_that_is_missing_is_named),
 		TEST(a_module_that_is_not_loaded_may_come_later),
 		TEST(either_all_rights_or_two_of_them_are_enough),

@@ -68,7 +68,7 @@ a_living_process_is_named_by_its_cgroup(void **state)
 }
 
 static void
-without_a_cgroup_that_reports_anything_the_command_names_it(void **state)
+without_a_telling_cgroup_the_command_is_the_name(void **state)
 {
 	struct process_name name = { .comm = "" };
 
@@ -79,7 +79,7 @@ without_a_cgroup_that_reports_anything_the_command_names_it(void **state)
 }
 
 static void
-of_a_process_that_is_gone_the_event_s_command_is_left(void **state)
+for_an_ended_process_the_events_command_is_used(void **state)
 {
 	struct process_name name = { .comm = "ib_send_bw" };
 
@@ -92,9 +92,9 @@ of_a_process_that_is_gone_the_event_s_command_is_left(void **state)
 	assert_string_equal(name.service, "comm:?");
 }
 
-/* The event's pid is of the host: 4711 is somebody else here. */
+/* The event's pid belongs to the host: here 4711 is another process. */
 static void
-a_pid_that_is_not_ours_is_not_looked_up(void **state)
+a_pid_of_another_namespace_is_not_looked_up(void **state)
 {
 	struct process_name name = { .comm = "nccl-thread" };
 
@@ -105,7 +105,7 @@ a_pid_that_is_not_ours_is_not_looked_up(void **state)
 }
 
 static void
-a_pid_namespace_of_our_own_is_noticed(void **state)
+an_own_pid_namespace_of_the_agent_is_noticed(void **state)
 {
 	char path[128];
 
@@ -123,7 +123,7 @@ a_pid_namespace_of_our_own_is_noticed(void **state)
 }
 
 static void
-what_a_process_calls_itself_does_not_reach_a_terminal(void **state)
+control_characters_in_a_process_name_are_replaced(void **state)
 {
 	struct process_name name = { .comm = "" };
 
@@ -167,11 +167,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_living_process_is_named_by_its_cgroup),
-		TEST(without_a_cgroup_that_reports_anything_the_command_names_it),
-		TEST(of_a_process_that_is_gone_the_event_s_command_is_left),
-		TEST(a_pid_that_is_not_ours_is_not_looked_up),
-		TEST(a_pid_namespace_of_our_own_is_noticed),
-		TEST(what_a_process_calls_itself_does_not_reach_a_terminal),
+		TEST(without_a_telling_cgroup_the_command_is_the_name),
+		TEST(for_an_ended_process_the_events_command_is_used),
+		TEST(a_pid_of_another_namespace_is_not_looked_up),
+		TEST(an_own_pid_namespace_of_the_agent_is_noticed),
+		TEST(control_characters_in_a_process_name_are_replaced),
 		TEST(a_cgroup_outlives_its_process),
 	};
 

@@ -55,7 +55,7 @@ the_module_s_types_follow_the_kernel_s(void **state)
 }
 
 static void
-what_is_no_btf_is_refused(void **state)
+data_that_is_not_btf_is_refused(void **state)
 {
 	struct btf *kernel, *module;
 	const void *base, *more;
@@ -84,7 +84,7 @@ what_is_no_btf_is_refused(void **state)
 }
 
 static void
-a_module_that_is_not_there_has_none(void **state)
+a_missing_module_has_no_btf(void **state)
 {
 	assert_int_equal(qp_btf_open("no_such_module"), -ENOENT);
 }
@@ -94,8 +94,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_module_s_types_follow_the_kernel_s),
-		cmocka_unit_test(what_is_no_btf_is_refused),
-		cmocka_unit_test(a_module_that_is_not_there_has_none),
+		cmocka_unit_test(data_that_is_not_btf_is_refused),
+		cmocka_unit_test(a_missing_module_has_no_btf),
 	};
 
 	return cmocka_run_group_tests_name("qp_btf", tests, NULL, NULL);

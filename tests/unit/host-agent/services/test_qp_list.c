@@ -245,7 +245,7 @@ connections_give_their_qps_the_addresses(void **state)
 }
 
 static void
-what_the_kernel_refuses_is_its_error(void **state)
+an_error_of_the_kernel_is_returned(void **state)
 {
 	struct qp_list list = { 0 };
 	struct answer answer = { .len = 0 };
@@ -274,7 +274,7 @@ an_answer_to_another_question_is_passed_over(void **state)
 }
 
 static void
-damage_is_refused_and_counted(void **state)
+damaged_answers_are_refused_and_counted(void **state)
 {
 	struct qp_list list = { 0 };
 	struct answer answer = { .len = 0 };
@@ -341,7 +341,7 @@ more_than_the_bounds_allow_is_reported(void **state)
 
 /* With RDMA in this kernel or without it. */
 static void
-this_kernel_is_asked(void **state)
+the_running_kernel_is_asked(void **state)
 {
 	struct qp_list list = { 0 };
 	int r = qp_list_read(&list);
@@ -359,12 +359,12 @@ main(void)
 		cmocka_unit_test(
 		    connected_qps_are_listed_with_both_numbers_and_their_process),
 		cmocka_unit_test(connections_give_their_qps_the_addresses),
-		cmocka_unit_test(what_the_kernel_refuses_is_its_error),
+		cmocka_unit_test(an_error_of_the_kernel_is_returned),
 		cmocka_unit_test(an_answer_to_another_question_is_passed_over),
-		cmocka_unit_test(damage_is_refused_and_counted),
+		cmocka_unit_test(damaged_answers_are_refused_and_counted),
 		cmocka_unit_test(a_device_that_is_not_known_gives_no_rows),
 		cmocka_unit_test(more_than_the_bounds_allow_is_reported),
-		cmocka_unit_test(this_kernel_is_asked),
+		cmocka_unit_test(the_running_kernel_is_asked),
 	};
 
 	return cmocka_run_group_tests_name("qp_list", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Without RDMA in the kernel: what it says, and that nothing else suffers. How it hears
- * is for the lab with a kernel that has RDMA. */
+/* On a kernel without RDMA: which error is reported, and that nothing else is
+ * affected. Receiving events is tested in the lab with a kernel that has RDMA. */
 #include "host-agent/services/qp_tracer.h"
 
 #include <setjmp.h>
@@ -81,7 +81,7 @@ teardown(void **state)
 }
 
 static void
-what_is_missing_is_reported_and_the_agent_goes_on(void **state)
+a_missing_part_is_reported_and_the_agent_continues(void **state)
 {
 	struct world *world = *state;
 	const struct qp_tracer_options options = { .root = "/nonexistent" };
@@ -131,7 +131,7 @@ a_module_that_comes_later_is_looked_for_again(void **state)
 }
 
 static void
-freed_at_once_it_leaves_nothing(void **state)
+a_tracer_freed_at_once_leaves_nothing_behind(void **state)
 {
 	struct world *world = *state;
 	const struct qp_tracer_options options = { .root = "/nonexistent" };
@@ -171,9 +171,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_missing_is_reported_and_the_agent_goes_on),
+		TEST(a_missing_part_is_reported_and_the_agent_continues),
 		TEST(a_module_that_comes_later_is_looked_for_again),
-		TEST(freed_at_once_it_leaves_nothing),
+		TEST(a_tracer_freed_at_once_leaves_nothing_behind),
 		TEST(hooks_either_open_or_give_the_reason),
 	};
 

@@ -1,4 +1,4 @@
-/* What is heard of QPs, whose they are, and who is at their other end. */
+/* QPs from events and lists, their owners, and the RNICs at their other end. */
 #include "host-agent/services/services.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ a_connected_qp_is_a_flow_until_it_is_destroyed(void **state)
 	assert_int_equal(services_counts(services).qps, 0);
 	assert_int_equal(services_counts(services).connected, 1);
 	assert_int_equal(services_counts(services).destroyed, 1);
-	/* Of one that we never knew. */
+	/* The end of a QP that was not known. */
 	receive(services, services_end(1, 99), 2000);
 	assert_int_equal(services_counts(services).destroyed, 1);
 }
@@ -105,7 +105,7 @@ label_0_gives_the_port_that_both_numbers_hash_to(void **state)
 }
 
 static void
-qps_alike_are_one_flow(void **state)
+equal_qps_are_one_flow(void **state)
 {
 	struct services *services = *state;
 	struct qp_event other;
@@ -159,7 +159,7 @@ the_same_number_on_another_device_is_another_qp(void **state)
 }
 
 static void
-what_is_not_ours_is_counted(void **state)
+events_of_other_devices_are_counted(void **state)
 {
 	struct services *services = *state;
 	struct qp_event event = services_qp(7, 17, 2, 0xc001, 5);
@@ -190,16 +190,16 @@ flows_end_with_their_rnic(void **state)
 	receive(services, services_qp(1, 17, 2, 0xc001, 5), 0);
 	services_answer_all(services, services_at(1));
 	services_turn(services, services_no_path, NULL, services_at(2));
-	assert_false(services_own(services, 1, NULL, 0)); /* as it was */
+	assert_false(services_own(services, 1, NULL, 0)); /* unchanged */
 	services_set_rnic(services, 1, NULL);
 	assert_int_equal(services_counts(services).flows, 1);
 	assert_int_equal(
 	    services_turn(services, services_no_path, NULL, services_at(3)), 2);
-	assert_true(services_own(services, 1, NULL, 0)); /* is to be listed */
+	assert_true(services_own(services, 1, NULL, 0)); /* it has to be listed */
 }
 
 static void
-more_flows_than_the_ceiling_are_counted(void **state)
+flows_above_the_limit_are_counted(void **state)
 {
 	struct services *services = *state;
 
@@ -234,7 +234,7 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	assert_string_equal(services_flow(services, 18).service, "pod:abc");
 	assert_string_equal(services_flow(services, 18).comm, "python3");
 
-	/* Its number may be another's next time. */
+	/* Its number may belong to another QP next time. */
 	receive(services, services_end(1, 17), 0);
 	receive(services, services_end(0, 18), 0);
 	services_named(services, 5, false, &name);
@@ -243,9 +243,10 @@ each_process_is_named_once_and_every_flow_of_it_has_the_name(void **state)
 	assert_true(services_next_process(services, &process));
 }
 
-/* Events have the host's pids, lists have ours: 5 is two processes. */
+/* Events have pids of the host, lists have pids of the agent's namespace: 5 is two
+ * processes. */
 static void
-in_a_pid_namespace_of_our_own_nobody_has_anothers_name(void **state)
+in_an_own_pid_namespace_no_flow_gets_a_wrong_name(void **state)
 {
 	struct services *services = *state;
 	const struct process_name ours = { "python3", "unit:ours.service" };
@@ -284,8 +285,9 @@ older_flows_are_found_by_listing(void **state)
 	struct wire_service_flow flow;
 	struct services_ask asks[4];
 
-	rows[2].type = QP_EVENT_XRC_TGT; /* the kernel tells no number of its peer */
-	rows[3].state = 1;               /* no peer yet */
+	/* The kernel does not report its peer's number. */
+	rows[2].type = QP_EVENT_XRC_TGT;
+	rows[3].state = 1; /* no peer yet */
 	list(services, rows, 4, false, 100);
 	assert_int_equal(services_counts(services).older, 2);
 	assert_int_equal(services_counts(services).unresolved, 1);
@@ -293,7 +295,7 @@ older_flows_are_found_by_listing(void **state)
 	assert_true(flow.older);
 	assert_int_equal(flow.peer.family, 0);
 	assert_int_equal(flow.src_port, flow_label_sport(0, 17, 30));
-	/* rdma_cm's label is of its ports. */
+	/* The label of rdma_cm is derived from its ports. */
 	flow = services_flow(services, 18);
 	assert_int_equal(flow.src_port,
 	    flow_label_sport((40000 * 31 + 7174) & FLOW_LABEL_MAX, 18, 31));
@@ -329,10 +331,11 @@ a_listing_ends_what_it_does_not_have(void **state)
 	receive(services, services_qp(1, 18, 2, 0xc001, 5), 100);
 	receive(services, services_qp(1, 19, 2, 0xc001, 5), 100);
 	receive(
-	    services, services_qp(1, 20, 2, 0xc001, 5), 300); /* while it was made */
-	rows[1].state = 6;                                    /* in error, but there */
+	    services, services_qp(1, 20, 2, 0xc001, 5), 300); /* during the listing */
+	rows[1].state = 6; /* in the error state, but it exists */
 	list(services, rows, 2, true, 200);
-	assert_int_equal(services_counts(services).qps, 4); /* cut: who knows? */
+	/* cut: the others may still exist. */
+	assert_int_equal(services_counts(services).qps, 4);
 	list(services, rows, 2, false, 200);
 	assert_int_equal(services_counts(services).qps, 3);
 	assert_int_equal(services_counts(services).missed, 1);
@@ -358,7 +361,7 @@ a_kernel_s_own_qp_has_its_name(void **state)
 }
 
 static void
-a_peer_is_asked_for_once_and_again_when_nobody_answers(void **state)
+a_peer_is_requested_once_and_again_without_an_answer(void **state)
 {
 	struct services *services = *state;
 	struct services_ask asks[4];
@@ -404,7 +407,7 @@ an_answer_is_for_the_last_ask_only(void **state)
 }
 
 static void
-a_peer_nobody_knows_is_unresolved_and_seldom_asked_for(void **state)
+an_unknown_peer_is_unresolved_and_seldom_requested(void **state)
 {
 	struct services *services = *state;
 	int64_t gap = 0, last = 0;
@@ -451,7 +454,7 @@ a_found_peer_is_asked_for_again_and_may_have_moved(void **state)
 	assert_int_equal(services_probes(services, 1, &target, 1), 1);
 	assert_int_equal(target.dst_qpn, 123);
 
-	/* A controller that has just begun may know nobody yet. */
+	/* A controller that has just started may not know any RNIC yet. */
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(services_probes(services, 1, &target, 1), 1);
 		ms += 100000;
@@ -473,20 +476,20 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_connected_qp_is_a_flow_until_it_is_destroyed),
 		TEST(label_0_gives_the_port_that_both_numbers_hash_to),
-		TEST(qps_alike_are_one_flow),
+		TEST(equal_qps_are_one_flow),
 		TEST(a_qp_that_gets_another_peer_leaves_its_flow),
 		TEST(the_same_number_on_another_device_is_another_qp),
-		TEST(what_is_not_ours_is_counted),
+		TEST(events_of_other_devices_are_counted),
 		TEST(flows_end_with_their_rnic),
-		TEST(more_flows_than_the_ceiling_are_counted),
+		TEST(flows_above_the_limit_are_counted),
 		TEST(each_process_is_named_once_and_every_flow_of_it_has_the_name),
-		TEST(in_a_pid_namespace_of_our_own_nobody_has_anothers_name),
+		TEST(in_an_own_pid_namespace_no_flow_gets_a_wrong_name),
 		TEST(older_flows_are_found_by_listing),
 		TEST(a_listing_ends_what_it_does_not_have),
 		TEST(a_kernel_s_own_qp_has_its_name),
-		TEST(a_peer_is_asked_for_once_and_again_when_nobody_answers),
+		TEST(a_peer_is_requested_once_and_again_without_an_answer),
 		TEST(an_answer_is_for_the_last_ask_only),
-		TEST(a_peer_nobody_knows_is_unresolved_and_seldom_asked_for),
+		TEST(an_unknown_peer_is_unresolved_and_seldom_requested),
 		TEST(a_found_peer_is_asked_for_again_and_may_have_moved),
 	};
 

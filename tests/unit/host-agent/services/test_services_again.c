@@ -1,4 +1,4 @@
-/* What was missed or has changed: found out by asking again. */
+/* Missed events and changes: found by asking again. */
 #include "host-agent/services/services.h"
 
 #include <setjmp.h>
@@ -57,7 +57,8 @@ list(struct services *services, struct qp_list_row *rows, size_t count, bool cut
 	    services, &of, services_at(asked_ms), services_at(asked_ms + 5));
 }
 
-/* The other end asks at times of its own, and who asks is remembered for a minute. */
+/* The other end asks at times of its own, and its request is remembered for a
+ * minute. */
 static void
 a_joined_peer_is_asked_for_by_its_address_from_then_on(void **state)
 {
@@ -83,7 +84,7 @@ a_joined_peer_is_asked_for_by_its_address_from_then_on(void **state)
 }
 
 static void
-a_number_that_another_qp_has_by_now_is_that_one(void **state)
+a_reused_qp_number_belongs_to_the_new_qp(void **state)
 {
 	struct services *services = *state;
 	struct qp_list_row rows[2] = { services_row(17, 2017, 3),
@@ -101,7 +102,7 @@ a_number_that_another_qp_has_by_now_is_that_one(void **state)
 
 /* The list was read before its end, and taken after it. */
 static void
-what_ends_while_it_is_listed_is_looked_for_again(void **state)
+a_qp_that_ends_during_a_listing_causes_another_listing(void **state)
 {
 	struct services *services = *state;
 	struct qp_list_device device = { 1, "rxe1" };
@@ -121,7 +122,7 @@ what_ends_while_it_is_listed_is_looked_for_again(void **state)
 }
 
 static void
-a_command_of_strange_bytes_is_clean_at_once(void **state)
+a_command_with_unprintable_bytes_is_cleaned_at_once(void **state)
 {
 	struct services *services = *state;
 	struct qp_event event = services_qp(1, 17, 2, 0xc001, 5);
@@ -132,7 +133,7 @@ a_command_of_strange_bytes_is_clean_at_once(void **state)
 	assert_string_equal(services_flow(services, 17).service, "comm:a?[2J??\"b");
 }
 
-/* Its agent has restarted, say: its probe QP is another one by now. */
+/* Its agent may have restarted: its probe QP is another one now. */
 static void
 a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **state)
 {
@@ -155,7 +156,7 @@ a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again(void **st
 	assert_int_equal(services_asks(services, services_at(20000), &ask, 1), 1);
 }
 
-/* No program of a host may silence its reports. */
+/* No program on a host may prevent its reports. */
 static void
 numbers_of_more_than_24_bits_are_reported_as_they_are_sent(void **state)
 {
@@ -177,7 +178,7 @@ numbers_of_more_than_24_bits_are_reported_as_they_are_sent(void **state)
 	assert_int_equal(services_flow(services, 17).dst_qpn, 0x1017);
 	assert_int_equal(services_flow(services, 18).dst_qpn, 0xffffff);
 	assert_int_equal(services_flows(services, flows, 2), 2);
-	for (size_t i = 0; i < 2; i++) /* whose peer nobody knows is only counted */
+	for (size_t i = 0; i < 2; i++) /* flows with unknown peers are only counted */
 		if (services_is_reported(&flows[i]))
 			flows[report.flow_count++] = flows[i];
 	assert_int_equal(report.flow_count, 1);
@@ -212,13 +213,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_joined_peer_is_asked_for_by_its_address_from_then_on),
-		TEST(a_number_that_another_qp_has_by_now_is_that_one),
-		TEST(what_ends_while_it_is_listed_is_looked_for_again),
+		TEST(a_reused_qp_number_belongs_to_the_new_qp),
+		TEST(a_qp_that_ends_during_a_listing_causes_another_listing),
 		TEST(
 		    a_peer_whose_probes_are_lost_is_asked_for_soon_but_not_again_and_again),
 		TEST(numbers_of_more_than_24_bits_are_reported_as_they_are_sent),
 		TEST(a_qp_that_gets_another_port_of_its_device_leaves_the_first),
-		TEST(a_command_of_strange_bytes_is_clean_at_once),
+		TEST(a_command_with_unprintable_bytes_is_cleaned_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Whom our reflectors answer since they have connections with us. */
+/* The peers that reflectors answer because they have connections with this host. */
 #include "host-agent/services/services.h"
 
 #include <setjmp.h>
@@ -76,7 +76,8 @@ a_peer_is_a_service_peer_at_once_and_of_that_rnic_only(void **state)
 	assert_int_equal(services_peers(services, 0, &peer, 1), 0);
 	assert_int_equal(turn(services, 2), 0);
 
-	/* Another flow with it is no news to reflectors, but who it is. */
+	/* Another flow with a known peer changes nothing for reflectors, but its
+	 * RNIC does. */
 	receive(services, services_qp(1, 18, 2, 0xc124, 6));
 	assert_int_equal(turn(services, 3), 0);
 	services_answer_all(services, services_at(3000));
@@ -86,7 +87,7 @@ a_peer_is_a_service_peer_at_once_and_of_that_rnic_only(void **state)
 }
 
 static void
-one_that_nobody_knows_is_a_service_peer_too(void **state)
+an_unknown_peer_is_a_service_peer_too(void **state)
 {
 	struct services *services = *state;
 
@@ -129,7 +130,7 @@ to_anybody(uint32_t n)
 }
 
 static void
-they_are_bounded_and_those_with_flows_go_before(void **state)
+service_peers_are_bounded_and_those_with_flows_have_priority(void **state)
 {
 	struct services *services = *state;
 	static struct wire_peer peers[SERVICES_MAX_PEERS + 1];
@@ -160,11 +161,12 @@ main(void)
 		    a_peer_is_a_service_peer_at_once_and_of_that_rnic_only, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    one_that_nobody_knows_is_a_service_peer_too, setup, teardown),
+		    an_unknown_peer_is_a_service_peer_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    service_peers_stay_a_while_after_their_last_flow, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-		    they_are_bounded_and_those_with_flows_go_before, setup, teardown),
+		    service_peers_are_bounded_and_those_with_flows_have_priority, setup,
+		    teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

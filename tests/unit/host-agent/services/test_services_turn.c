@@ -1,4 +1,4 @@
-/* Which flow shares whose probes, and whose turn it is. */
+/* Which flows share probes, and which are probed. */
 #include "host-agent/services/services.h"
 
 #include <setjmp.h>
@@ -177,7 +177,7 @@ an_rnic_of_few_ports_takes_the_one_that_goes_the_same_path(void **state)
 	receive(services, services_qp(1, 21, 2, 0xc103, 5));
 	services_answer_all(services, services_at(1));
 
-	/* Not traced yet: some port, and it is not said to be the flow's way. */
+	/* Not traced yet: any port, which is not reported as the flow's path. */
 	turn(services, services_no_path, 0);
 	assert_int_equal(services_flow(services, 20).state, WIRE_SERVICE_PROBED);
 	assert_int_equal(services_flow(services, 20).probe_port, 0);
@@ -236,7 +236,7 @@ below_one_tor_all_paths_are_one_and_none_is_traced(void **state)
 }
 
 static void
-everyone_has_its_turn(void **state)
+every_flow_has_its_turn(void **state)
 {
 	struct services *services = *state;
 	unsigned turns[10] = { 0 };
@@ -257,7 +257,7 @@ everyone_has_its_turn(void **state)
 }
 
 static void
-who_has_never_had_a_turn_comes_first(void **state)
+a_flow_without_a_turn_yet_comes_first(void **state)
 {
 	struct services *services = *state;
 
@@ -274,7 +274,7 @@ who_has_never_had_a_turn_comes_first(void **state)
 }
 
 static void
-nobody_makes_room_while_there_is_room(void **state)
+no_flow_loses_its_turn_while_there_is_room(void **state)
 {
 	struct services *services = *state;
 
@@ -291,7 +291,7 @@ nobody_makes_room_while_there_is_room(void **state)
 }
 
 static void
-a_lower_cap_is_kept_at_once_and_no_cap_is_above_the_ceiling(void **state)
+a_lower_cap_applies_at_once_and_none_exceeds_the_limit(void **state)
 {
 	struct services *services = *state;
 	struct services_options other = options;
@@ -344,10 +344,10 @@ main(void)
 		TEST(an_rnic_of_few_ports_takes_the_one_that_goes_the_same_path),
 		TEST(a_path_that_no_port_takes_is_not_claimed),
 		TEST(below_one_tor_all_paths_are_one_and_none_is_traced),
-		TEST(everyone_has_its_turn),
-		TEST(who_has_never_had_a_turn_comes_first),
-		TEST(nobody_makes_room_while_there_is_room),
-		TEST(a_lower_cap_is_kept_at_once_and_no_cap_is_above_the_ceiling),
+		TEST(every_flow_has_its_turn),
+		TEST(a_flow_without_a_turn_yet_comes_first),
+		TEST(no_flow_loses_its_turn_while_there_is_room),
+		TEST(a_lower_cap_applies_at_once_and_none_exceeds_the_limit),
 		TEST(probes_go_where_their_kind_is_answered),
 	};
 

@@ -119,7 +119,7 @@ packets_are_those_of_another_implementation(void **state)
 static void
 a_switch_where_the_ttl_ran_out_is_known_by_its_quote(void **state)
 {
-	/* 8 bytes of what IP carried is all that a switch has to quote. */
+	/* A switch has to quote only 8 bytes of the IP payload. */
 	struct message m = answer4(11, 0, switch4, golden4, 28);
 	struct trace_answer answer;
 
@@ -142,7 +142,7 @@ a_switch_where_the_ttl_ran_out_is_known_by_its_quote(void **state)
 }
 
 static void
-what_was_changed_on_the_path_still_matches(void **state)
+a_quote_with_fields_changed_on_the_path_still_matches(void **state)
 {
 	struct message m;
 	struct trace_answer answer;
@@ -165,7 +165,8 @@ only_the_destination_itself_ends_a_path(void **state)
 	assert_int_equal(parse(4, &m, m.len, &answer), 0);
 	assert_true(answer.reached);
 	assert_false(answer.expired);
-	m = answer4(3, 3, switch4, golden4, 28); /* somebody else says so */
+	/* From another address than the destination. */
+	m = answer4(3, 3, switch4, golden4, 28);
 	assert_int_equal(parse(4, &m, m.len, &answer), 0);
 	assert_false(answer.reached);
 	m = answer4(3, 0, flow4.dst.bytes, golden4, 28); /* no route */
@@ -177,7 +178,7 @@ only_the_destination_itself_ends_a_path(void **state)
 }
 
 static void
-quotes_of_other_packets_are_not_ours(void **state)
+quotes_of_other_packets_are_ignored(void **state)
 {
 	static const size_t at4[] = { 4, 9, 12, 16, 20, 22, 24, 26, 28, 32, 35 };
 	static const size_t at6[] = { 6, 8, 24, 40, 42, 44, 46, 48, 52, 55 };
@@ -199,9 +200,9 @@ quotes_of_other_packets_are_not_ours(void **state)
 	assert_int_equal(parse(4, &m, m.len, &answer), -ENOENT);
 }
 
-/* He may know the addresses, the ports and how tokens are counted. */
+/* The attacker may know addresses, ports and how tokens are counted. */
 static void
-who_did_not_see_the_packet_cannot_answer_it(void **state)
+an_answer_cannot_be_forged_without_seeing_the_packet(void **state)
 {
 	uint8_t packet[TRACE_PACKET_MAX_BYTES];
 	struct trace_answer answer;
@@ -219,7 +220,7 @@ who_did_not_see_the_packet_cannot_answer_it(void **state)
 		taken += parse(6, &m, m.len, &answer) == 0;
 	}
 	assert_true(taken <= 1); /* by chance one of 30 such tests takes one */
-	/* Nor is what was seen of one packet good for another. */
+	/* What was seen of one packet does not help to forge an answer to another. */
 	memcpy(packet, golden4, sizeof(golden4));
 	packet[5]++;
 	packet[33]++;
@@ -229,7 +230,7 @@ who_did_not_see_the_packet_cannot_answer_it(void **state)
 }
 
 static void
-what_is_cut_or_damaged_is_refused(void **state)
+truncated_and_damaged_answers_are_refused(void **state)
 {
 	struct message m = answer4(11, 0, switch4, golden4, sizeof(golden4));
 	struct trace_answer answer;
@@ -262,11 +263,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_those_of_another_implementation),
 		cmocka_unit_test(a_switch_where_the_ttl_ran_out_is_known_by_its_quote),
-		cmocka_unit_test(what_was_changed_on_the_path_still_matches),
+		cmocka_unit_test(a_quote_with_fields_changed_on_the_path_still_matches),
 		cmocka_unit_test(only_the_destination_itself_ends_a_path),
-		cmocka_unit_test(quotes_of_other_packets_are_not_ours),
-		cmocka_unit_test(who_did_not_see_the_packet_cannot_answer_it),
-		cmocka_unit_test(what_is_cut_or_damaged_is_refused),
+		cmocka_unit_test(quotes_of_other_packets_are_ignored),
+		cmocka_unit_test(an_answer_cannot_be_forged_without_seeing_the_packet),
+		cmocka_unit_test(truncated_and_damaged_answers_are_refused),
 		cmocka_unit_test(no_probe_is_that_short),
 	};
 

@@ -66,7 +66,7 @@ a_black_hole_erases_nothing(void **state)
 	assert_int_equal(take(&path, "ab", 3), TRACE_LESS);
 	assert_int_equal(take(&path, "", 4), TRACE_LESS);
 	assert_int_equal(take(&path, "...|", 5), TRACE_LESS);
-	/* It fell into it on another way: nobody knows where that would have led. */
+	/* It fell into a black hole on another path, whose end is not known. */
 	assert_int_equal(take(&path, "ax.|", 6), TRACE_LESS);
 	assert_int_equal(take(&path, "ax.|", 7), TRACE_LESS);
 	expect(&path, "abc|", 1);
@@ -102,7 +102,7 @@ an_end_once_known_stays_known(void **state)
 }
 
 static void
-it_has_moved_when_two_traces_in_a_row_agree(void **state)
+a_path_has_moved_when_two_traces_in_a_row_agree(void **state)
 {
 	struct trace_path path = { 0 };
 
@@ -111,7 +111,8 @@ it_has_moved_when_two_traces_in_a_row_agree(void **state)
 	expect(&path, "abc|", 1);
 	assert_int_equal(take(&path, "abc|", 3), TRACE_SAME); /* just once */
 	assert_int_equal(take(&path, "axc|", 4), TRACE_ODD);
-	assert_int_equal(take(&path, "a.c|", 5), TRACE_LESS);  /* it may be either */
+	/* It may be on either path. */
+	assert_int_equal(take(&path, "a.c|", 5), TRACE_LESS);
 	assert_int_equal(take(&path, "axyc|", 6), TRACE_NEWS); /* the flag, see below */
 	assert_int_equal(take(&path, "axyc|", 7), TRACE_NEWS);
 	expect(&path, "axyc|", 7);
@@ -143,7 +144,7 @@ traces_that_keep_disagreeing_are_multipath_until_they_agree(void **state)
 	assert_false(path.multipath);
 	assert_int_equal(take(&path, paths[4], second), TRACE_NEWS);
 	assert_true(path.multipath);
-	expect(&path, "abc|", 0); /* the last that anybody can stand behind */
+	expect(&path, "abc|", 0); /* the last path that is certain */
 	assert_int_equal(take(&path, "abc|", 600), TRACE_SAME);
 	assert_true(path.multipath);
 	assert_int_equal(take(&path, "abc|", 605), TRACE_NEWS);
@@ -168,7 +169,7 @@ main(void)
 		cmocka_unit_test(a_black_hole_erases_nothing),
 		cmocka_unit_test(switches_that_answer_now_and_then_are_put_together),
 		cmocka_unit_test(an_end_once_known_stays_known),
-		cmocka_unit_test(it_has_moved_when_two_traces_in_a_row_agree),
+		cmocka_unit_test(a_path_has_moved_when_two_traces_in_a_row_agree),
 		cmocka_unit_test(a_single_move_is_no_multipath),
 		cmocka_unit_test(
 		    traces_that_keep_disagreeing_are_multipath_until_they_agree),

@@ -40,7 +40,7 @@ every_flow_that_leaves_the_rack_is_traced_at_once(void **state)
 }
 
 static void
-what_no_prober_takes_is_not_traced_either(void **state)
+targets_that_no_prober_takes_are_not_traced(void **state)
 {
 	static const uint16_t reflectors[] = { 862 }, privileged[] = { 53 };
 	static const uint8_t absurd[] = { 64 };
@@ -129,7 +129,7 @@ neighbours_have_no_path(void **state)
 }
 
 static void
-a_path_is_seen_to_move_and_reported_everybody_once(void **state)
+a_moved_path_is_reported_once_to_every_aggregator(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -149,13 +149,13 @@ a_path_is_seen_to_move_and_reported_everybody_once(void **state)
 	assert_int_equal(paths[0].hops[1][2], 2);
 	assert_int_equal(paths[0].flags, WIRE_PATH_COMPLETE);
 	assert_int_equal(tracer_counts(f->tracer)->moved, 3);
-	/* A session begins anew: all of them. */
+	/* A new session gets all paths. */
 	tracer_report_all(f->tracer, 0);
 	assert_int_equal(tracer_report(f->tracer, 0, f->now, paths, 8), 3);
 }
 
 static void
-answers_to_nothing_that_was_sent_count_for_nothing(void **state)
+answers_that_match_no_sent_packet_are_ignored(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -181,8 +181,8 @@ answers_to_nothing_that_was_sent_count_for_nothing(void **state)
 	found.token |= 7; /* TTL 8 was never sent */
 	tracer_answer(f->tracer, &found, f->now);
 	assert_int_equal(tracer_counts(f->tracer)->unmatched, 3);
-	answer(f, &job);             /* the end of it */
-	found.token = job.tokens[0]; /* twice, and late */
+	answer(f, &job);             /* the last hop */
+	found.token = job.tokens[0]; /* a duplicate, too late */
 	tracer_answer(f->tracer, &found, f->now);
 	assert_int_equal(tracer_counts(f->tracer)->unmatched, 4);
 	assert_int_equal(tracer_report(f->tracer, 0, f->now, &path, 1), 1);
@@ -207,7 +207,7 @@ flows_that_stay_keep_their_path_and_others_go(void **state)
 	assert_int_equal(tracer_flows(f->tracer), 3);
 	run(f, S);
 	assert_int_equal(f->jobs, 6);
-	targets[0].address.bytes[3]++; /* it has moved: that is another way */
+	targets[0].address.bytes[3]++; /* it has moved: the path is another one */
 	set(f, targets, 1);
 	lengths(f, 2, 3);
 	run(f, S);
@@ -227,12 +227,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_flow_that_leaves_the_rack_is_traced_at_once),
-		TEST(what_no_prober_takes_is_not_traced_either),
+		TEST(targets_that_no_prober_takes_are_not_traced),
 		TEST(a_path_of_unknown_length_is_traced_blindly_after_a_while),
 		TEST(a_destination_that_reports_so_ends_the_path),
 		TEST(neighbours_have_no_path),
-		TEST(a_path_is_seen_to_move_and_reported_everybody_once),
-		TEST(answers_to_nothing_that_was_sent_count_for_nothing),
+		TEST(a_moved_path_is_reported_once_to_every_aggregator),
+		TEST(answers_that_match_no_sent_packet_are_ignored),
 		TEST(flows_that_stay_keep_their_path_and_others_go),
 	};
 

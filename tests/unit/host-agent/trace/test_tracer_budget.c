@@ -33,7 +33,7 @@ the_budget_holds_and_new_flows_come_first(void **state)
 }
 
 static void
-no_config_raises_the_ceiling_and_the_brake_lowers_it(void **state)
+no_config_raises_the_limit_and_the_brake_lowers_it(void **state)
 {
 	struct tracer_options options = { S, 1000000, 1 };
 	struct wire_target *targets = calloc(3000, sizeof(*targets));
@@ -65,7 +65,7 @@ no_config_raises_the_ceiling_and_the_brake_lowers_it(void **state)
 }
 
 static void
-silence_erases_nothing_and_is_asked_again_ever_more_rarely(void **state)
+missing_answers_erase_nothing_and_slow_down_the_retries(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -89,7 +89,7 @@ silence_erases_nothing_and_is_asked_again_ever_more_rarely(void **state)
 }
 
 static void
-more_flows_than_the_ceiling_are_refused(void **state)
+flows_above_the_limit_are_refused(void **state)
 {
 	static uint16_t many[64];
 	struct wire_target *targets = calloc(300, sizeof(*targets));
@@ -118,7 +118,7 @@ sprayed_packets_cause_no_storm_of_traces(void **state)
 
 	one.flow_count = 1;
 	set(f, &one, 1);
-	for (int i = 0; i < 1000; i++) { /* every probe tells another length */
+	for (int i = 0; i < 1000; i++) { /* every probe shows another length */
 		lengths(f, 2, i % 2 == 0 ? 3 : 4);
 		run(f, 10 * RM_NS_PER_MS);
 	}
@@ -130,9 +130,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_budget_holds_and_new_flows_come_first),
-		TEST(no_config_raises_the_ceiling_and_the_brake_lowers_it),
-		TEST(silence_erases_nothing_and_is_asked_again_ever_more_rarely),
-		TEST(more_flows_than_the_ceiling_are_refused),
+		TEST(no_config_raises_the_limit_and_the_brake_lowers_it),
+		TEST(missing_answers_erase_nothing_and_slow_down_the_retries),
+		TEST(flows_above_the_limit_are_refused),
 		TEST(sprayed_packets_cause_no_storm_of_traces),
 	};
 

@@ -1,4 +1,4 @@
-/* What stands for a flow's way, and flows that are another port's than the plan's. */
+/* The id of a flow's path, and flows whose port differs from the plan's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ flows_with_the_same_path_have_the_same_path(void **state)
 
 	set(f, &one, 1);
 	assert_true(path_id(f, 2, 0) == 0); /* not traced yet */
-	assert_true(path_id(f, 3, 0) == 0); /* nobody knows it */
+	assert_true(path_id(f, 3, 0) == 0); /* no trace has found it */
 	before = tracer_path_changes(f->tracer);
 	lengths(f, 2, 3);
 	run(f, S);
@@ -42,7 +42,7 @@ flows_with_the_same_path_have_the_same_path(void **state)
 }
 
 static void
-a_path_that_moves_is_another_path_and_none_while_it_is_in_doubt(void **state)
+a_moved_path_has_another_id_and_none_while_uncertain(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -57,14 +57,14 @@ a_path_that_moves_is_another_path_and_none_while_it_is_in_doubt(void **state)
 	f->spine = 9;
 	while (path_id(f, 2, 0) == first)
 		run(f, S);
-	assert_true(path_id(f, 2, 0) == 0); /* one trace may be odd */
+	assert_true(path_id(f, 2, 0) == 0); /* a single trace may differ */
 	run(f, 10 * S);
 	assert_true(path_id(f, 2, 0) != 0 && path_id(f, 2, 0) != first);
 	assert_true(tracer_path_changes(f->tracer) >= before + 2);
 }
 
 static void
-a_path_that_is_not_seen_again_and_again_is_in_doubt(void **state)
+an_unconfirmed_path_has_no_id(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -76,7 +76,7 @@ a_path_that_is_not_seen_again_and_again_is_in_doubt(void **state)
 	run(f, S);
 	first = path_id(f, 2, 0);
 	f->deaf = true;
-	/* A switch that answers once a second may miss one. */
+	/* A switch that answers once a second may miss a packet. */
 	while (tracer_counts(f->tracer)->incomplete < 2)
 		run(f, S);
 	assert_true(path_id(f, 2, 0) == first);
@@ -88,7 +88,7 @@ a_path_that_is_not_seen_again_and_again_is_in_doubt(void **state)
 }
 
 static void
-a_path_with_a_silent_hop_is_no_path(void **state)
+a_path_with_a_silent_hop_has_no_id(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -100,7 +100,7 @@ a_path_with_a_silent_hop_is_no_path(void **state)
 }
 
 static void
-what_is_traced_are_the_flows_that_the_port_has(void **state)
+the_traced_flows_are_those_of_the_port(void **state)
 {
 	struct wire_target one = target(2, WIRE_INTER_TOR);
 	struct fixture *f = *state;
@@ -119,7 +119,7 @@ what_is_traced_are_the_flows_that_the_port_has(void **state)
 	assert_int_equal(job.flow.src.port, 0xc123);
 	assert_int_equal(job.flow.dst.port, WIRE_ROCE_PORT);
 
-	fake.flows = PORT_FLOWS_UNKNOWN; /* that port is no more than a guess */
+	fake.flows = PORT_FLOWS_UNKNOWN; /* that port is only a guess */
 	set(f, &one, 1);
 	assert_int_equal(tracer_flows(f->tracer), 0);
 
@@ -134,10 +134,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(flows_with_the_same_path_have_the_same_path),
-		TEST(a_path_that_moves_is_another_path_and_none_while_it_is_in_doubt),
-		TEST(a_path_that_is_not_seen_again_and_again_is_in_doubt),
-		TEST(a_path_with_a_silent_hop_is_no_path),
-		TEST(what_is_traced_are_the_flows_that_the_port_has),
+		TEST(a_moved_path_has_another_id_and_none_while_uncertain),
+		TEST(an_unconfirmed_path_has_no_id),
+		TEST(a_path_with_a_silent_hop_has_no_id),
+		TEST(the_traced_flows_are_those_of_the_port),
 	};
 
 	return cmocka_run_group_tests_name("tracer_path_ids", tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Flows of services: traced as they are, whether or not a probe can take their way. */
+/* Flows of services: traced with their own ports, whether or not a probe can take
+ * their path. */
 #include "host-agent/trace/tracer.h"
 
 #include <setjmp.h>
@@ -26,7 +27,7 @@ path_id(const struct fixture *f, uint64_t dst, uint16_t port)
 }
 
 static void
-they_have_the_length_of_a_path_that_probes_take(void **state)
+service_flows_use_the_path_length_of_probes(void **state)
 {
 	struct wire_target one = target(2, WIRE_SERVICE);
 	struct fixture *f = *state;
@@ -41,7 +42,7 @@ they_have_the_length_of_a_path_that_probes_take(void **state)
 }
 
 static void
-one_that_comes_later_has_it_at_once(void **state)
+a_later_service_flow_has_the_length_at_once(void **state)
 {
 	static const uint16_t more[] = { 50001, 50002, 50003, 50099 };
 	struct wire_target one = target(2, WIRE_SERVICE);
@@ -59,7 +60,7 @@ one_that_comes_later_has_it_at_once(void **state)
 }
 
 static void
-a_length_of_its_own_counts_more(void **state)
+an_own_length_has_priority(void **state)
 {
 	struct wire_target one = target(2, WIRE_SERVICE);
 	struct fixture *f = *state;
@@ -74,7 +75,7 @@ a_length_of_its_own_counts_more(void **state)
 }
 
 static void
-nothing_is_lent_to_others(void **state)
+the_length_is_not_used_for_other_destinations(void **state)
 {
 	struct wire_target targets[] = { target(2, WIRE_INTER_TOR),
 		target(3, WIRE_SERVICE) };
@@ -84,12 +85,12 @@ nothing_is_lent_to_others(void **state)
 	length(f, 2, 50001, 3);
 	run(f, S);
 	assert_int_equal(
-	    f->jobs, 1); /* its two sisters wait for a probe of their own */
+	    f->jobs, 1); /* the two flows like it wait for a probe of their own */
 	assert_int_equal(path_id(f, 3, 50001), 0);
 }
 
 static void
-they_are_traced_as_they_are_whatever_the_port_sends_from(void **state)
+service_flows_are_traced_with_their_own_ports(void **state)
 {
 	struct wire_target one = target(2, WIRE_SERVICE);
 	struct fixture *f = *state;
@@ -120,7 +121,7 @@ reported(struct fixture *f, unsigned aggregator)
 }
 
 static void
-they_are_reported_again_before_aggregators_forget_them(void **state)
+service_paths_are_reported_again_before_they_are_forgotten(void **state)
 {
 	struct wire_target targets[] = { target(2, WIRE_SERVICE),
 		target(3, WIRE_INTER_TOR) };
@@ -139,7 +140,7 @@ they_are_reported_again_before_aggregators_forget_them(void **state)
 	assert_int_equal(reported(f, 0), 3); /* plans name the others */
 	assert_int_equal(reported(f, 0), 0);
 	assert_int_equal(reported(f, 5), 3);
-	f->deaf = true; /* what is known stays so, traced anew or not */
+	f->deaf = true; /* known paths stay, traced again or not */
 	run(f, 3 * TRACER_RETELL_NS);
 	assert_int_equal(reported(f, 5), 3);
 	assert_int_equal(reported(f, 0), 3);
@@ -178,12 +179,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(they_have_the_length_of_a_path_that_probes_take),
-		TEST(one_that_comes_later_has_it_at_once),
-		TEST(a_length_of_its_own_counts_more),
-		TEST(nothing_is_lent_to_others),
-		TEST(they_are_traced_as_they_are_whatever_the_port_sends_from),
-		TEST(they_are_reported_again_before_aggregators_forget_them),
+		TEST(service_flows_use_the_path_length_of_probes),
+		TEST(a_later_service_flow_has_the_length_at_once),
+		TEST(an_own_length_has_priority),
+		TEST(the_length_is_not_used_for_other_destinations),
+		TEST(service_flows_are_traced_with_their_own_ports),
+		TEST(service_paths_are_reported_again_before_they_are_forgotten),
 		TEST(however_many_new_ones_there_are_planned_flows_are_traced_again),
 	};
 

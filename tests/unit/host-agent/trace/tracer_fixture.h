@@ -14,7 +14,7 @@ struct fixture {
 	struct tracer *tracer;
 	rm_mono_t now;
 	unsigned jobs, packets;
-	uint8_t spine; /* what the network's second hop is now */
+	uint8_t spine; /* present address of the network's second hop */
 	bool deaf;     /* nobody answers */
 	uint64_t to;
 	struct port *port;
@@ -84,7 +84,7 @@ answer(struct fixture *f, const struct tracer_job *job)
 	}
 }
 
-/* By the timer, as the agent does it. */
+/* Uses the timer, as the agent does. */
 static inline void
 run(struct fixture *f, int64_t ns)
 {

@@ -107,8 +107,8 @@ a_failed_send_shifts_no_stamp(void **state)
 }
 
 /*
- * The kernel begins to stamp some time after it was asked to, by a worker of its own: a
- * packet that came earlier has our own stamp, and another one is sent.
+ * The kernel starts to stamp some time after it was asked to, in a worker of its own: a
+ * packet that came earlier has the process's own stamp, and another one is sent.
  */
 static bool
 one_stamped_arrival(struct probe_fixture *fixture)
@@ -144,7 +144,7 @@ a_packet_arrives_with_class_ttl_and_time(void **state)
 	assert_in_range(seen.last.stamp_ns, seen.before[1], rm_wall_now().ns);
 }
 
-/* Else probes of a service would share one way, whatever its flows take. */
+/* Otherwise all probes of a service would take one path, whatever its flows take. */
 static void
 a_flow_is_the_source_port_that_was_asked_for(void **state)
 {
@@ -180,7 +180,7 @@ flows_are_bounded_and_refusals_counted(void **state)
 	port_free(port);
 }
 
-/* Plans come and go: old flows must not keep new ones out for ever. */
+/* Plans change: old flows must not keep out new ones for ever. */
 static void
 an_idle_flow_makes_room(void **state)
 {
@@ -203,7 +203,7 @@ an_idle_flow_makes_room(void **state)
 }
 
 static void
-a_port_gives_the_reason_it_cannot_be(void **state)
+opening_a_port_returns_its_error(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct port_udp_options options = { .device = "lo", .reflector_port = 18000 };
@@ -224,7 +224,7 @@ a_port_gives_the_reason_it_cannot_be(void **state)
 }
 
 static void
-a_port_lives_in_another_namespace(void **state)
+a_port_can_be_in_another_namespace(void **state)
 {
 	struct probe_fixture *fixture = *state;
 	struct port_udp_options options = { .device = "lo", .reflector_port = 18000 };
@@ -237,7 +237,8 @@ a_port_lives_in_another_namespace(void **state)
 		skip();
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
-	if (pid == 0) { /* holds a namespace with an address that ours has not */
+	if (pid == 0) { /* a process in a namespace with an address that the test's does
+			   not have */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (unshare(CLONE_NEWNET) == 0 &&
 		    system("ip link set lo up && ip addr add 192.0.2.1/32 dev lo") ==
@@ -273,8 +274,8 @@ main(void)
 		TEST(a_flow_is_the_source_port_that_was_asked_for),
 		TEST(flows_are_bounded_and_refusals_counted),
 		TEST(an_idle_flow_makes_room),
-		TEST(a_port_gives_the_reason_it_cannot_be),
-		TEST(a_port_lives_in_another_namespace),
+		TEST(opening_a_port_returns_its_error),
+		TEST(a_port_can_be_in_another_namespace),
 	};
 
 	return probe_fixture_main(

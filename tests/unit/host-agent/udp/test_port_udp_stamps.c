@@ -69,7 +69,7 @@ a_failed_send_that_used_a_number_shifts_nothing(void **state)
 }
 
 static void
-a_number_alone_is_not_accepted(void **state)
+a_matching_number_alone_is_not_enough(void **state)
 {
 	struct port_udp_stamps *stamps = *state;
 	uint64_t token;
@@ -134,7 +134,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(stamps_in_any_order_find_their_packets),
 		TEST(a_failed_send_that_used_a_number_shifts_nothing),
-		TEST(a_number_alone_is_not_accepted),
+		TEST(a_matching_number_alone_is_not_enough),
 		TEST(a_packet_without_a_stamp_is_pushed_out_and_reported),
 		TEST(the_payload_is_found_behind_any_link_header),
 	};

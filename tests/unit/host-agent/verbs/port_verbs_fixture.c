@@ -104,7 +104,7 @@ keep_departures(struct verbs_side *side, enum port_role role,
 			side->departures[role][side->departed[role]++] = departures[i];
 }
 
-/* In place, and the buffer is overwritten at once, as others will. */
+/* Answers in place; the buffer is overwritten at once, as later users will. */
 static void
 answer(struct verbs_side *side, struct port_arrival *arrivals, size_t count)
 {

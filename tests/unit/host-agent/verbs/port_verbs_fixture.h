@@ -1,5 +1,5 @@
 /*
- * port_verbs_fixture - two verbs ports of two fake devices, and what they were told.
+ * port_verbs_fixture - two verbs ports of two fake devices, and the events of each.
  */
 #ifndef TESTS_PORT_VERBS_FIXTURE_H
 #define TESTS_PORT_VERBS_FIXTURE_H
@@ -24,7 +24,7 @@ struct verbs_side {
 	struct port_verbs_options options;
 	struct wire_address address;
 	struct port *port;
-	struct port_verbs_facts facts; /* as port_open found them */
+	struct port_verbs_facts facts; /* the facts when it was opened */
 
 	struct port_arrival arrivals[PORT_ROLES][KEPT];
 	uint8_t bytes[PORT_ROLES][KEPT][KEPT_BYTES]; /* the first of each */
@@ -67,7 +67,7 @@ void turn(struct verbs_fixture *fixture); /* one turn of the loop, or 1 ms */
 bool in_time(struct verbs_fixture *fixture);
 void start_waiting(struct verbs_fixture *fixture);
 
-/* Turns the loop until it is so, for a minute at most. */
+/* Turns the loop until the condition holds, for a minute at most. */
 #define UNTIL(fixture, condition)                        \
 	do {                                             \
 		start_waiting(fixture);                  \

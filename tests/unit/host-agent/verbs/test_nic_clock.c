@@ -1,4 +1,4 @@
-/* Sequences of the kinds that real NICs were seen to give. */
+/* Sequences of the kinds known from real NICs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +17,10 @@
 #define WALL_NS (INT64_C(1790000000) * RM_NS_PER_S)
 #define MASK(bits) (UINT64_MAX >> (64 - (bits)))
 
-/* A NIC whose clock is not ours. */
+/* A NIC with a clock of its own. */
 struct nic {
 	struct nic_clock *clock;
-	uint64_t khz, mask, first; /* its counter when our clock read START_NS */
+	uint64_t khz, mask, first; /* its counter when the host's clock read START_NS */
 	int32_t ppb;               /* how much faster than ours */
 };
 
@@ -48,7 +48,7 @@ counter(const struct nic *nic, int64_t ns)
 	return (nic->first + (uint64_t)(own * (int64_t)nic->khz / 1000000)) & nic->mask;
 }
 
-/* An event of then, polled so much later. */
+/* An event at `then`, polled so much later. */
 static int
 event_later(const struct nic *nic, int64_t then, int64_t later, int64_t *ret)
 {
@@ -176,7 +176,8 @@ however_often_it_wraps(void **state)
 	nic_clock_free(nic.clock);
 }
 
-/* How often it has wrapped nobody can tell then; and nothing in flight needs it. */
+/* How often the counter has wrapped cannot be known then; no packet in flight needs
+ * it. */
 static void
 after_a_very_long_pause_it_goes_on(void **state)
 {
@@ -228,7 +229,7 @@ clocks_that_drift_apart_do_not_jump(void **state)
 }
 
 static void
-an_answer_before_its_question_stays_so(void **state)
+a_negative_difference_stays_negative(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(32), MASK(32) - 5000);
 	int64_t t3 = event(&nic, 10000), t4 = event(&nic, 4000); /* over the wrap */
@@ -275,7 +276,7 @@ a_jump_costs_the_clock_its_trust_for_a_while(void **state)
 }
 
 static void
-of_a_short_counter_jumps_are_seen_too(void **state)
+jumps_of_a_short_counter_are_detected_too(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(32), 0);
 	int64_t ns;
@@ -293,7 +294,7 @@ pairs_show_small_jumps(void **state)
 	struct nic nic = nic_new(GHZ, MASK(48), 123);
 	int64_t ns;
 
-	/* Without them a stamp may be as late as we were. */
+	/* Without them a stamp may be as late as the host was. */
 	(void)event(&nic, 0);
 	nic.first += 5 * RM_NS_PER_MS;
 	(void)event(&nic, RM_NS_PER_S);
@@ -317,7 +318,7 @@ pairs_show_small_jumps(void **state)
 }
 
 static void
-a_stall_of_ours_is_no_jump(void **state)
+a_stall_of_the_host_is_no_jump(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(48), 123);
 	int64_t first = 0, second = 0;
@@ -356,7 +357,7 @@ drift_is_measured_and_too_much_of_it_is_a_jump(void **state)
 }
 
 static void
-a_pair_that_took_long_reports_nothing(void **state)
+a_pair_that_took_too_long_is_not_used(void **state)
 {
 	struct nic nic = nic_new(GHZ, MASK(48), 123);
 	struct nic_clock_reading after = at(5 * RM_NS_PER_MS);
@@ -455,7 +456,7 @@ a_real_time_clock_far_off_is_never_trusted(void **state)
 
 	for (int64_t i = 0; i < 300; i++)
 		trusted += real_event(nic.clock, i * 100 * RM_NS_PER_MS, off, &ns) == 0;
-	/* Until its seconds, 2^32 apart for cycles, begin to show. */
+	/* Until its seconds, 2^32 apart in cycles, become visible. */
 	assert_in_range(trusted, 1, 20);
 	nic_clock_free(nic.clock);
 }
@@ -482,7 +483,7 @@ wall_clock_completions_pass_through(void **state)
 }
 
 static void
-what_no_clock_can_be_made_of_is_refused(void **state)
+unusable_clock_parameters_are_refused(void **state)
 {
 	struct nic_clock *clock = NULL;
 
@@ -531,10 +532,10 @@ differences_are_true_whatever_the_order(void **state)
 	assert_true(backward > 1000);
 }
 
-/* Nothing that a NIC may say overflows (the sanitizers look on) or is believed for
+/* No value of a NIC causes an overflow (the sanitizers watch) or is trusted for
  * long. */
 static void
-any_nonsense_is_survived(void **state)
+arbitrary_stamps_are_handled(void **state)
 {
 	unsigned seed = 3;
 
@@ -579,21 +580,21 @@ main(void)
 		cmocka_unit_test(after_a_very_long_pause_it_goes_on),
 		cmocka_unit_test(without_further_pairs_the_stamps_go_on),
 		cmocka_unit_test(clocks_that_drift_apart_do_not_jump),
-		cmocka_unit_test(an_answer_before_its_question_stays_so),
+		cmocka_unit_test(a_negative_difference_stays_negative),
 		cmocka_unit_test(a_jump_costs_the_clock_its_trust_for_a_while),
-		cmocka_unit_test(of_a_short_counter_jumps_are_seen_too),
+		cmocka_unit_test(jumps_of_a_short_counter_are_detected_too),
 		cmocka_unit_test(pairs_show_small_jumps),
-		cmocka_unit_test(a_stall_of_ours_is_no_jump),
+		cmocka_unit_test(a_stall_of_the_host_is_no_jump),
 		cmocka_unit_test(drift_is_measured_and_too_much_of_it_is_a_jump),
-		cmocka_unit_test(a_pair_that_took_long_reports_nothing),
+		cmocka_unit_test(a_pair_that_took_too_long_is_not_used),
 		cmocka_unit_test(the_real_time_format_is_recognized),
 		cmocka_unit_test(a_real_time_clock_that_was_set_is_a_jump),
 		cmocka_unit_test(more_than_a_second_of_nanoseconds_is_impossible),
 		cmocka_unit_test(a_real_time_clock_far_off_is_never_trusted),
 		cmocka_unit_test(wall_clock_completions_pass_through),
-		cmocka_unit_test(what_no_clock_can_be_made_of_is_refused),
+		cmocka_unit_test(unusable_clock_parameters_are_refused),
 		cmocka_unit_test(differences_are_true_whatever_the_order),
-		cmocka_unit_test(any_nonsense_is_survived),
+		cmocka_unit_test(arbitrary_stamps_are_handled),
 	};
 
 	return cmocka_run_group_tests_name("nic_clock", tests, NULL, NULL);

@@ -154,7 +154,7 @@ a_reply_that_cannot_leave_after_its_wait_is_counted(void **state)
 }
 
 static void
-one_unresolvable_neighbour_delays_nobody(void **state)
+one_unresolvable_neighbour_delays_no_other(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -177,7 +177,7 @@ one_unresolvable_neighbour_delays_nobody(void **state)
 	assert_int_equal(port_counts(from->port)->handles_refused, 0);
 	__atomic_store_n(&from->device->dead_ns, 0, __ATOMIC_RELAXED);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &to_dead), -EHOSTUNREACH);
-	/* And from now on nobody waits for it at all. */
+	/* After that no packet waits for it any more. */
 	__atomic_store_n(&from->device->dead_ns, 3600 * RM_NS_PER_S, __ATOMIC_RELAXED);
 	port_send(from->port, PORT_PROBER, &to_dead, 1);
 	assert_int_equal(to_dead.error, -EHOSTUNREACH);
@@ -185,7 +185,7 @@ one_unresolvable_neighbour_delays_nobody(void **state)
 }
 
 static void
-software_departures_are_of_before_the_posting(void **state)
+software_send_stamps_are_taken_before_posting(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -230,7 +230,7 @@ more_sends_than_slots_are_refused_until_some_complete(void **state)
 }
 
 static void
-what_cannot_be_sent_fails_at_once(void **state)
+a_packet_that_cannot_be_sent_fails_at_once(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct wire_address six = { .family = 6, .port = WIRE_ROCE_PORT };
@@ -288,10 +288,10 @@ main(void)
 		TEST(a_reply_waits_for_its_address_handle),
 		TEST(a_reply_waits_for_a_moment_only),
 		TEST(a_reply_that_cannot_leave_after_its_wait_is_counted),
-		TEST(one_unresolvable_neighbour_delays_nobody),
-		TEST(software_departures_are_of_before_the_posting),
+		TEST(one_unresolvable_neighbour_delays_no_other),
+		TEST(software_send_stamps_are_taken_before_posting),
 		TEST(more_sends_than_slots_are_refused_until_some_complete),
-		TEST(what_cannot_be_sent_fails_at_once),
+		TEST(a_packet_that_cannot_be_sent_fails_at_once),
 		TEST(a_flood_is_handed_over_in_bursts_and_nothing_is_lost),
 	};
 

@@ -11,7 +11,7 @@ open_both(struct verbs_fixture *fixture)
 	side_open(fixture, 1);
 }
 
-/* One probe there and its reply back. */
+/* Sends one probe and receives its reply. */
 static void
 probe_works(struct verbs_fixture *fixture)
 {
@@ -71,12 +71,12 @@ a_broken_queue_comes_back_with_its_number(void **state)
 	probe_works(fixture);
 	assert_int_equal(to->renumbered, 0);
 	assert_int_equal(port_counts(to->port)->rebuilt, 0);
-	/* What was flushed was no flood. */
+	/* Flushed buffers do not count as a flood. */
 	assert_int_equal(port_counts(to->port)->receives_low, 0);
 	assert_int_equal(port_overruns(to->port, PORT_REFLECTOR, true), 0);
 }
 
-/* What is posted to it comes back flushed, and wakes us for nothing. */
+/* What is posted to it is flushed, and must not wake the loop for nothing. */
 static void
 a_broken_queue_gets_no_buffers_until_it_is_back(void **state)
 {
@@ -94,7 +94,7 @@ a_broken_queue_gets_no_buffers_until_it_is_back(void **state)
 }
 
 static void
-what_arrived_before_the_break_is_handed_over(void **state)
+packets_received_before_the_break_are_delivered(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -167,7 +167,7 @@ a_queue_that_cannot_be_made_again_is_tried_again(void **state)
 }
 
 static void
-a_completion_of_a_former_life_is_ignored(void **state)
+a_completion_from_before_a_reset_is_ignored(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -185,7 +185,7 @@ a_completion_of_a_former_life_is_ignored(void **state)
 	fake_verbs_complete(to->device, to->facts.qpn, &late);
 	late.status = IBV_WC_WR_FLUSH_ERR;
 	fake_verbs_complete(to->device, to->facts.qpn, &late);
-	late.wr_id = UINT64_MAX; /* and one of nobody */
+	late.wr_id = UINT64_MAX; /* and one of no queue */
 	fake_verbs_complete(to->device, to->facts.qpn, &late);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
 	assert_int_equal(to->arrived[PORT_REFLECTOR], arrived);
@@ -194,10 +194,10 @@ a_completion_of_a_former_life_is_ignored(void **state)
 	probe_works(fixture);
 }
 
-/* Some devices fail a receive and go on. What that queue has is not the device's again
- * until it was looked at, and then all of it is. */
+/* Some devices fail a receive and go on. The buffers of that queue are not posted
+ * again until it was checked, and then all of them are. */
 static void
-a_receive_that_fails_costs_no_buffer_of_a_queue_that_lives(void **state)
+a_failed_receive_costs_a_working_queue_no_buffer(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -222,7 +222,7 @@ a_receive_that_fails_costs_no_buffer_of_a_queue_that_lives(void **state)
 }
 
 static void
-a_queue_pair_event_makes_it_looked_at(void **state)
+a_queue_pair_event_causes_a_check(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -231,7 +231,8 @@ a_queue_pair_event_makes_it_looked_at(void **state)
 	to->device->hold_sends = true;
 	fake_verbs_qp_event(to->device, IBV_EVENT_QP_FATAL, to->facts.qpn);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
-	assert_int_equal(port_counts(to->port)->reset, 0); /* it was well */
+	/* The queue was not broken. */
+	assert_int_equal(port_counts(to->port)->reset, 0);
 	to->device->hold_sends = false;
 	probe_works(fixture);
 }
@@ -267,7 +268,7 @@ send_one_more(void *arg)
 	assert_int_equal(packet.error, 0);
 }
 
-/* What completes after an event and before the arming is told by no other event. */
+/* No further event reports completions between an event and the arming of the queue. */
 static void
 no_wake_up_is_lost(void **state)
 {
@@ -284,7 +285,7 @@ no_wake_up_is_lost(void **state)
 		to->device->arg = fixture;
 		port_send(fixture->sides[0].port, PORT_PROBER, &packet, 1);
 		assert_int_equal(packet.error, 0);
-		/* By an event: no timer of the port would find it so soon. */
+		/* By an event: no timer of the port would find it that soon. */
 		for (int k = 0; k < 100 && to->arrived[PORT_REFLECTOR] < before + 2;
 		     k++)
 			turn(fixture);
@@ -335,13 +336,13 @@ main(void)
 		TEST(rubbish_in_a_flushed_receive_frees_no_send),
 		TEST(a_broken_queue_comes_back_with_its_number),
 		TEST(a_broken_queue_gets_no_buffers_until_it_is_back),
-		TEST(what_arrived_before_the_break_is_handed_over),
+		TEST(packets_received_before_the_break_are_delivered),
 		TEST(where_reset_fails_the_new_number_is_reported),
 		TEST(a_rebuilt_flow_leaves_from_another_port),
 		TEST(a_queue_that_cannot_be_made_again_is_tried_again),
-		TEST(a_completion_of_a_former_life_is_ignored),
-		TEST(a_receive_that_fails_costs_no_buffer_of_a_queue_that_lives),
-		TEST(a_queue_pair_event_makes_it_looked_at),
+		TEST(a_completion_from_before_a_reset_is_ignored),
+		TEST(a_failed_receive_costs_a_working_queue_no_buffer),
+		TEST(a_queue_pair_event_causes_a_check),
 		TEST(a_send_that_fails_returns_its_slot),
 		TEST(no_wake_up_is_lost),
 		TEST(interrupted_calls_are_made_again),

@@ -14,7 +14,7 @@ open_both(struct verbs_fixture *fixture, const char *driver)
 }
 
 static void
-where_qps_make_the_flows_each_has_its_port(void **state)
+each_qp_has_its_port_if_qps_make_the_flows(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -42,7 +42,7 @@ where_qps_make_the_flows_each_has_its_port(void **state)
 }
 
 static void
-where_labels_make_them_the_ports_are_folded(void **state)
+ports_are_folded_if_labels_make_the_flows(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -65,7 +65,7 @@ where_labels_make_them_the_ports_are_folded(void **state)
 }
 
 static void
-of_an_unknown_driver_there_is_one_flow(void **state)
+an_unknown_driver_has_one_flow(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -77,11 +77,11 @@ of_an_unknown_driver_there_is_one_flow(void **state)
 	packet = side_packet(fixture, 1, 1, 64);
 	assert_int_equal(port_check(from->port, packet.to, packet.src_port), 0);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, &packet), 0);
-	/* If it makes anything of labels, then always the same. */
+	/* If the device uses labels, then always the same one. */
 	assert_int_not_equal(from->device->last_ah.grh.flow_label, 0);
 }
 
-/* Of the answers: side 1 answers with what label the test says. */
+/* Of the answers: side 1 answers with the label that the test sets. */
 static uint32_t
 answer_leaves_from(struct verbs_fixture *fixture, uint32_t label)
 {
@@ -195,9 +195,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(where_qps_make_the_flows_each_has_its_port),
-		TEST(where_labels_make_them_the_ports_are_folded),
-		TEST(of_an_unknown_driver_there_is_one_flow),
+		TEST(each_qp_has_its_port_if_qps_make_the_flows),
+		TEST(ports_are_folded_if_labels_make_the_flows),
+		TEST(an_unknown_driver_has_one_flow),
 		TEST(replies_take_the_flow_of_their_probes_label),
 		TEST(replies_carry_their_probes_label_and_never_none),
 		TEST(addresses_of_either_family_use_their_own_gid),

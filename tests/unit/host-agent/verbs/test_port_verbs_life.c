@@ -92,7 +92,8 @@ another_gid_is_reported(void **state)
 	struct verbs_side *to = &fixture->sides[1];
 
 	open_both(fixture);
-	fake_verbs_event(to->device, IBV_EVENT_GID_CHANGE); /* of somebody else's GID */
+	/* Of a GID of another owner. */
+	fake_verbs_event(to->device, IBV_EVENT_GID_CHANGE);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
 	assert_int_equal(to->renumbered, 0);
 	to->device->gids[0][15] = 77;
@@ -110,7 +111,7 @@ another_lid_is_reported(void **state)
 	to->device->infiniband = true;
 	to->options.lid = 2;
 	fixture->sides[0].device->infiniband = true;
-	fixture->sides[0].options.lid = 3; /* it changed while we opened the port */
+	fixture->sides[0].options.lid = 3; /* it changed while the port was opened */
 	open_both(fixture);
 	fake_verbs_event(to->device, IBV_EVENT_LID_CHANGE);
 	turn_for(fixture, 20 * RM_NS_PER_MS);
@@ -152,7 +153,7 @@ a_device_that_dies_is_reported_once(void **state)
 }
 
 static void
-a_port_may_be_freed_by_whom_it_reports_that_it_is_gone(void **state)
+the_owner_may_free_a_port_in_on_gone(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -168,7 +169,7 @@ a_port_may_be_freed_by_whom_it_reports_that_it_is_gone(void **state)
 
 /* The fixture frees port and lanes at once, while both are being made. */
 static void
-handles_under_path_when_all_ends_are_leaked_by_nobody(void **state)
+handles_being_made_at_the_end_are_not_leaked(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct wire_address dead = { 4, { 10, 0, 0, 99 }, WIRE_ROCE_PORT };
@@ -201,7 +202,7 @@ open_files(void)
 }
 
 static void
-a_thousand_lives_leak_nothing(void **state)
+opening_a_thousand_times_leaks_nothing(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -231,7 +232,7 @@ a_thousand_lives_leak_nothing(void **state)
 }
 
 static void
-what_cannot_be_opened_leaves_nothing(void **state)
+a_failed_open_leaves_nothing_behind(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *side = &fixture->sides[0];
@@ -281,10 +282,10 @@ main(void)
 		TEST(another_lid_is_reported),
 		TEST(another_mtu_asks_for_a_port_with_other_buffers),
 		TEST(a_device_that_dies_is_reported_once),
-		TEST(a_port_may_be_freed_by_whom_it_reports_that_it_is_gone),
-		TEST(handles_under_path_when_all_ends_are_leaked_by_nobody),
-		TEST(a_thousand_lives_leak_nothing),
-		TEST(what_cannot_be_opened_leaves_nothing),
+		TEST(the_owner_may_free_a_port_in_on_gone),
+		TEST(handles_being_made_at_the_end_are_not_leaked),
+		TEST(opening_a_thousand_times_leaks_nothing),
+		TEST(a_failed_open_leaves_nothing_behind),
 	};
 
 	return cmocka_run_group_tests_name("port_verbs_life", tests, NULL, NULL);

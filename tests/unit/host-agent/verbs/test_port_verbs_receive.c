@@ -10,7 +10,7 @@ open_both(struct verbs_fixture *fixture)
 	side_open(fixture, 1);
 }
 
-/* One probe there and its reply back. */
+/* Sends one probe and receives its reply. */
 static void
 probe_works(struct verbs_fixture *fixture)
 {
@@ -33,7 +33,7 @@ arrive(struct verbs_side *side, const uint8_t *bytes, size_t len, uint32_t byte_
 }
 
 static void
-short_and_foreign_datagrams_are_counted_and_dropped(void **state)
+short_and_unrelated_datagrams_are_counted_and_dropped(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -55,7 +55,7 @@ short_and_foreign_datagrams_are_counted_and_dropped(void **state)
 }
 
 static void
-what_old_bytes_follow_a_short_message_is_not_handed_over(void **state)
+old_bytes_behind_a_short_message_are_not_delivered(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *to = &fixture->sides[1];
@@ -84,7 +84,8 @@ a_receive_queue_that_runs_low_is_counted(void **state)
 	packets[0] = side_packet(fixture, 1, 0, 64);
 	assert_int_equal(side_send(fixture, 0, PORT_PROBER, packets), 0);
 	UNTIL(fixture, to->arrived[PORT_REFLECTOR] == 1);
-	for (int round = 0; round < 3; round++) { /* nobody takes anything meanwhile */
+	/* The packets are not delivered meanwhile. */
+	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < PORT_BURST; i++)
 			packets[i] = side_packet(fixture, 1, 1, 64);
 		port_send(fixture->sides[0].port, PORT_PROBER, packets, PORT_BURST);
@@ -116,7 +117,8 @@ refused_buffers_are_posted_later(void **state)
 	assert_int_equal(fake_verbs_posted(to->device, to->facts.qpn), 54);
 	to->device->receives_left = 3; /* part of a chain is taken */
 	UNTIL(fixture, fake_verbs_posted(to->device, to->facts.qpn) == 57);
-	to->device->scarce = false; /* nothing more arrives to make it try */
+	/* No more packets arrive that would cause another attempt. */
+	to->device->scarce = false;
 	UNTIL(fixture, fake_verbs_posted(to->device, to->facts.qpn) == 64);
 }
 
@@ -124,8 +126,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(short_and_foreign_datagrams_are_counted_and_dropped),
-		TEST(what_old_bytes_follow_a_short_message_is_not_handed_over),
+		TEST(short_and_unrelated_datagrams_are_counted_and_dropped),
+		TEST(old_bytes_behind_a_short_message_are_not_delivered),
 		TEST(a_receive_queue_that_runs_low_is_counted),
 		TEST(refused_buffers_are_posted_later),
 	};

@@ -48,7 +48,7 @@ the_nic_stamps_departures_and_arrivals(void **state)
 }
 
 static void
-a_departure_of_the_nic_comes_with_its_completion(void **state)
+a_send_stamp_of_the_nic_comes_with_its_completion(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -116,7 +116,7 @@ a_zero_is_no_stamp(void **state)
 }
 
 static void
-an_error_has_no_stamp_whatever_it_reports(void **state)
+a_failed_completion_has_no_stamp(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -144,7 +144,7 @@ mad_clock(const struct fake_device *device)
 }
 
 static void
-a_clock_without_trust_makes_room_to_software(void **state)
+an_untrusted_clock_is_replaced_by_software_stamps(void **state)
 {
 	struct verbs_fixture *fixture = *state;
 	struct verbs_side *from = &fixture->sides[0];
@@ -162,7 +162,8 @@ a_clock_without_trust_makes_room_to_software(void **state)
 	}
 	port_verbs_facts(from->port, &facts);
 	assert_int_equal(facts.stamps, WIRE_STAMP_USER);
-	/* What is in flight has a stamp of the other clock: none meets it. */
+	/* A packet in flight has a stamp of the other clock: the two must not be
+	 * combined. */
 	departed = from->departed[PORT_PROBER];
 	probe(fixture);
 	assert_int_equal(from->departed[PORT_PROBER], departed);
@@ -181,12 +182,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_nic_stamps_departures_and_arrivals),
-		TEST(a_departure_of_the_nic_comes_with_its_completion),
+		TEST(a_send_stamp_of_the_nic_comes_with_its_completion),
 		TEST(wall_clock_stamps_are_taken_where_there_are_no_cycles),
 		TEST(software_stamps_can_be_asked_for),
 		TEST(a_zero_is_no_stamp),
-		TEST(a_clock_without_trust_makes_room_to_software),
-		TEST(an_error_has_no_stamp_whatever_it_reports),
+		TEST(an_untrusted_clock_is_replaced_by_software_stamps),
+		TEST(a_failed_completion_has_no_stamp),
 	};
 
 	return cmocka_run_group_tests_name("port_verbs_stamps", tests, NULL, NULL);

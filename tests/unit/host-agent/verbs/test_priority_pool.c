@@ -157,7 +157,7 @@ a_sure_call_waits_for_no_other(void **state)
 }
 
 static void
-what_has_failed_before_holds_one_lane_only(void **state)
+calls_that_failed_before_use_only_one_thread(void **state)
 {
 	struct seen *seen = *state;
 
@@ -175,7 +175,7 @@ what_has_failed_before_holds_one_lane_only(void **state)
 }
 
 static void
-what_somebody_waits_for_goes_before_what_nobody_does(void **state)
+awaited_calls_go_before_idle_ones(void **state)
 {
 	struct seen *seen = *state;
 
@@ -191,7 +191,7 @@ what_somebody_waits_for_goes_before_what_nobody_does(void **state)
 
 /* Some dozen dead neighbours are always being tried again. */
 static void
-what_nobody_waits_for_has_its_turn_among_failures_without_end(void **state)
+idle_calls_run_even_among_endless_failures(void **state)
 {
 	struct seen *seen = *state;
 
@@ -206,7 +206,7 @@ what_nobody_waits_for_has_its_turn_among_failures_without_end(void **state)
 }
 
 static void
-stopping_waits_for_what_runs_and_cancels_the_rest(void **state)
+stopping_waits_for_running_calls_and_cancels_the_others(void **state)
 {
 	struct seen *seen = *state;
 
@@ -252,7 +252,7 @@ a_call_that_hangs_is_left_behind_at_the_end(void **state)
 }
 
 static void
-too_few_or_too_many_lanes_are_refused(void **state)
+too_few_or_too_many_threads_are_refused(void **state)
 {
 	struct seen *seen = *state;
 	struct priority_pool *pool = NULL;
@@ -272,12 +272,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_sure_call_waits_for_no_other),
-		TEST(what_has_failed_before_holds_one_lane_only),
-		TEST(what_somebody_waits_for_goes_before_what_nobody_does),
-		TEST(what_nobody_waits_for_has_its_turn_among_failures_without_end),
-		TEST(stopping_waits_for_what_runs_and_cancels_the_rest),
+		TEST(calls_that_failed_before_use_only_one_thread),
+		TEST(awaited_calls_go_before_idle_ones),
+		TEST(idle_calls_run_even_among_endless_failures),
+		TEST(stopping_waits_for_running_calls_and_cancels_the_others),
 		TEST(a_call_that_hangs_is_left_behind_at_the_end),
-		TEST(too_few_or_too_many_lanes_are_refused),
+		TEST(too_few_or_too_many_threads_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("lanes", tests, NULL, NULL);

@@ -66,7 +66,7 @@ one_dead_target_delays_no_other(void **state)
 	struct seen *seen = *state;
 	int64_t start, worst = 0;
 
-	/* One that has failed before is being tried again, too. */
+	/* One target that failed before is tried again at the same time. */
 	seen->manner[62] = DEAD;
 	assert_int_equal(ask(seen, 62, 0), -EINPROGRESS);
 	wait_reported(seen, 1);
@@ -88,7 +88,7 @@ one_dead_target_delays_no_other(void **state)
 	print_message("40 handles beside 2 dead targets: the slowest after %.2f ms\n",
 	    (double)worst / RM_NS_PER_MS);
 
-	/* Nor another label of one that is known to be good. */
+	/* Another label of a target known to be good is not delayed either. */
 	assert_int_equal(ask(seen, 5, 1), -EINPROGRESS);
 	wait_reported(seen, 42);
 	assert_int_equal(seen->failed, 1);
@@ -99,7 +99,7 @@ one_dead_target_delays_no_other(void **state)
 }
 
 static void
-labels_of_a_good_target_wait_for_no_unsure_one(void **state)
+handles_of_a_good_target_do_not_wait_for_uncertain_ones(void **state)
 {
 	struct seen *seen = *state;
 
@@ -112,7 +112,7 @@ labels_of_a_good_target_wait_for_no_unsure_one(void **state)
 	wait_reported(seen, 2);
 	assert_int_equal(ask(seen, 1, 1), 0);
 
-	/* That it was good long ago says nothing. */
+	/* That it was good long ago does not count. */
 	let_pass(11);
 	assert_int_equal(ask(seen, 1, 2), -EINPROGRESS);
 	open_gate(seen);
@@ -137,7 +137,7 @@ a_dead_target_costs_one_call_for_all_its_labels(void **state)
 	assert_int_equal(verbs_ah_counts(seen->cache)->failed[0].error, ETIMEDOUT);
 	assert_int_equal(verbs_ah_counts(seen->cache)->failed[0].count, 1);
 
-	/* And nobody waits for it after that. */
+	/* After that no call waits for it. */
 	assert_int_equal(ask(seen, 1, 3), -ETIMEDOUT);
 	assert_int_equal(ask(seen, 1, 99), -ETIMEDOUT);
 	assert_int_equal(verbs_ah_counts(seen->cache)->refused_bad, 2);
@@ -171,7 +171,7 @@ a_dead_target_is_tried_at_ever_longer_intervals(void **state)
 		assert_int_equal(ask(seen, 1, 0), -EHOSTUNREACH);
 		let_pass(0.2);
 		assert_int_equal(ask(seen, 1, 0), -EINPROGRESS);
-		/* One knocks; the others are still told at once. */
+		/* One request tries again; the others still fail at once. */
 		assert_int_equal(ask(seen, 1, 1), -EHOSTUNREACH);
 		wait_reported(seen, i + 2);
 		assert_int_equal(seen->creates[1], i + 2);
@@ -240,7 +240,7 @@ a_handle_with_a_send_outstanding_stays(void **state)
 }
 
 static void
-what_is_replaced_but_held_is_bounded_too(void **state)
+replaced_handles_that_are_held_are_bounded_too(void **state)
 {
 	struct verbs_ah *held[8], *ah;
 	struct seen *seen = *state;
@@ -263,7 +263,7 @@ what_is_replaced_but_held_is_bounded_too(void **state)
 }
 
 static void
-failures_are_counted_by_what_they_were(void **state)
+failures_are_counted_by_error(void **state)
 {
 	const struct verbs_ah_counts *counts;
 	struct seen *seen = *state;
@@ -323,14 +323,14 @@ main(void)
 		TEST(a_handle_is_made_once_and_then_found),
 		TEST(every_part_of_the_key_makes_another_handle),
 		TEST(one_dead_target_delays_no_other),
-		TEST(labels_of_a_good_target_wait_for_no_unsure_one),
+		TEST(handles_of_a_good_target_do_not_wait_for_uncertain_ones),
 		TEST(a_dead_target_costs_one_call_for_all_its_labels),
 		TEST(the_labels_of_a_live_target_follow_the_first),
 		TEST(a_dead_target_is_tried_at_ever_longer_intervals),
 		TEST(the_least_used_handle_makes_room),
 		TEST(a_handle_with_a_send_outstanding_stays),
-		TEST(what_is_replaced_but_held_is_bounded_too),
-		TEST(failures_are_counted_by_what_they_were),
+		TEST(replaced_handles_that_are_held_are_bounded_too),
+		TEST(failures_are_counted_by_error),
 		TEST(only_so_many_bad_targets_are_remembered),
 		TEST(far_too_large_a_cache_is_refused),
 	};

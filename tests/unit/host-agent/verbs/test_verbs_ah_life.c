@@ -11,7 +11,7 @@
 #include "verbs_ah_fixture.h"
 
 static void
-one_in_use_is_made_anew_and_serves_until_then(void **state)
+a_used_handle_is_renewed_and_serves_until_then(void **state)
 {
 	struct seen *seen = *state;
 	struct verbs_ah *held, *ah;
@@ -30,9 +30,9 @@ one_in_use_is_made_anew_and_serves_until_then(void **state)
 	assert_int_equal(seen->destroyed, 0);
 	verbs_ah_put(take(seen, 1, 0));
 	assert_int_equal(verbs_ah_counts(seen->cache)->handles, 1);
-	assert_int_equal(seen->ready, 1); /* nobody has waited for it */
+	assert_int_equal(seen->ready, 1); /* no caller has waited for it */
 
-	/* The old one is still being sent with. */
+	/* The old one is still used by a send. */
 	assert_int_equal(verbs_ah_handle(held)->key.gid[15], 1);
 	verbs_ah_put(held);
 	assert_int_equal(seen->destroyed, 0);
@@ -67,13 +67,14 @@ the_old_handle_serves_on_when_the_target_is_dead(void **state)
 #define FAILURES 6
 
 static void
-after_a_change_of_the_path_handles_are_made_anew(void **state)
+after_a_change_of_the_path_handles_are_renewed(void **state)
 {
 	const struct verbs_ah_key one = key_of(1, 0);
 	struct seen *seen = *state;
 	struct verbs_ah *held;
 
-	/* So often that it is not tried again for 16 s, however slow the machine. */
+	/* Failed so often that it is not tried again for 16 s, however slow the
+	 * machine is. */
 	seen->manner[3] = ODD;
 	seen->error[3] = ETIMEDOUT;
 	for (unsigned i = 1; i <= FAILURES; i++) {
@@ -104,7 +105,7 @@ after_a_change_of_the_path_handles_are_made_anew(void **state)
 }
 
 static void
-one_made_while_the_path_changed_is_made_again(void **state)
+a_handle_made_during_a_path_change_is_made_again(void **state)
 {
 	struct seen *seen = *state;
 
@@ -150,7 +151,7 @@ stopping_ends_with_the_last_call_and_the_last_put(void **state)
 }
 
 static void
-the_owner_may_stop_it_when_reported(void **state)
+the_owner_may_stop_the_cache_in_on_ready(void **state)
 {
 	struct seen *seen = *state;
 
@@ -169,7 +170,7 @@ the_owner_may_stop_it_when_reported(void **state)
 }
 
 static void
-what_was_never_put_goes_with_the_cache(void **state)
+handles_never_put_are_freed_with_the_cache(void **state)
 {
 	struct seen *seen = *state;
 
@@ -194,7 +195,7 @@ a_call_that_outlives_the_cache_leaks_nothing(void **state)
 }
 
 static void
-without_lanes_it_reports_so(void **state)
+a_stopped_pool_is_reported(void **state)
 {
 	struct seen *seen = *state;
 	struct verbs_ah *held, *ah;
@@ -219,7 +220,7 @@ without_lanes_it_reports_so(void **state)
 
 /* Nothing is lost or made twice whatever the order. Repeats by its seed. */
 static void
-any_order_of_things_leaks_nothing(void **state)
+any_order_of_calls_leaks_nothing(void **state)
 {
 	struct verbs_ah *held[32] = { 0 };
 	const struct verbs_ah_counts *counts;
@@ -232,7 +233,8 @@ any_order_of_things_leaks_nothing(void **state)
 		seen->manner[i] = ODD;
 		seen->error[i] = ETIMEDOUT;
 	}
-	/* So long that everything has happened, however little the lanes got to run. */
+	/* Long enough for all kinds of events, however little the threads got to
+	 * run. */
 	for (int i = 0; i < 20000 || counts->evicted == 0 || counts->refreshed == 0;
 	     i++) {
 		unsigned random = (unsigned)rand_r(&seed);
@@ -275,16 +277,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_in_use_is_made_anew_and_serves_until_then),
+		TEST(a_used_handle_is_renewed_and_serves_until_then),
 		TEST(the_old_handle_serves_on_when_the_target_is_dead),
-		TEST(after_a_change_of_the_path_handles_are_made_anew),
-		TEST(one_made_while_the_path_changed_is_made_again),
+		TEST(after_a_change_of_the_path_handles_are_renewed),
+		TEST(a_handle_made_during_a_path_change_is_made_again),
 		TEST(stopping_ends_with_the_last_call_and_the_last_put),
-		TEST(the_owner_may_stop_it_when_reported),
-		TEST(what_was_never_put_goes_with_the_cache),
+		TEST(the_owner_may_stop_the_cache_in_on_ready),
+		TEST(handles_never_put_are_freed_with_the_cache),
 		TEST(a_call_that_outlives_the_cache_leaks_nothing),
-		TEST(without_lanes_it_reports_so),
-		TEST(any_order_of_things_leaks_nothing),
+		TEST(a_stopped_pool_is_reported),
+		TEST(any_order_of_calls_leaks_nothing),
 	};
 
 	return cmocka_run_group_tests_name("verbs_ah_life", tests, NULL, NULL);

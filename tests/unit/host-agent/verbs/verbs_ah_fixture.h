@@ -1,6 +1,6 @@
 /*
  * verbs_ah_fixture - a cache of address handles over a provider that blocks, refuses
- * and counts as it is told. Include it behind cmocka.h.
+ * and counts as the test wants. Include it behind cmocka.h.
  */
 #ifndef TESTS_UNIT_HOST_AGENT_VERBS_AH_FIXTURE_H
 #define TESTS_UNIT_HOST_AGENT_VERBS_AH_FIXTURE_H
@@ -25,7 +25,7 @@ struct ibv_ah {
 	struct verbs_ah_key key;
 };
 
-static int64_t passed_ns; /* besides the time that really has */
+static int64_t passed_ns; /* added to the real time */
 
 enum manner { ALIVE, DEAD, DEAD_HELD, HELD, ODD }; /* held: until the gate opens */
 
@@ -180,7 +180,7 @@ ah_setup(void **state)
 	return 0;
 }
 
-/* Whatever a test has left behind: nothing must be leaked. */
+/* Whatever a test has left: nothing may be leaked. */
 static inline int
 ah_teardown(void **state)
 {
