@@ -53,7 +53,7 @@ struct world {
 	} versions;
 	/* an agent */
 	struct rm_link *agent;
-	const char *agent_software; /* its release; NULL: it does not say */
+	const char *agent_software; /* its release; NULL: it does not report it */
 	unsigned welcomes, brakes, answers;
 	struct wire_brake brake;
 	uint64_t token;

@@ -23,7 +23,7 @@ struct plan_fixture {
 	struct wire_rnic members[FIXTURE_MAX], remotes[FIXTURE_MAX];
 	char names[2 * FIXTURE_MAX][24];
 	uint8_t mesh_sl, entry_sl;
-	uint32_t probe_timeout_ms; /* 0: it does not say */
+	uint32_t probe_timeout_ms; /* 0: the plan does not set it */
 };
 
 static const uint16_t fixture_flows[] = { 50000, 50001 };

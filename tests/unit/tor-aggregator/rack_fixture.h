@@ -1,8 +1,8 @@
 /*
- * rack_fixture - a tor_rack with agents, and what came out of it.
+ * rack_fixture - a tor_rack with agents, and its output.
  *
- * Every member of the plan has an agent of its own that has registered; all agents
- * share our clock. Hosts are HOST_OK unless said otherwise.
+ * Every member of the plan has an agent of its own that has registered; all agents have
+ * the same clock. Hosts are HOST_OK unless a test sets another state.
  */
 #ifndef TESTS_RACK_FIXTURE_H
 #define TESTS_RACK_FIXTURE_H
@@ -160,7 +160,7 @@ fixture_rack(size_t members, size_t remotes)
 	tor_rack_plan(f->rack, &f->plan->view, f->now);
 	for (size_t i = 0; i < members; i++)
 		fixture_agent(f, i);
-	f->now.ns += RM_NS_PER_S; /* what was sent before our start is late */
+	f->now.ns += RM_NS_PER_S; /* probes sent before the start are late */
 	return f;
 }
 

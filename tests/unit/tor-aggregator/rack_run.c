@@ -11,7 +11,9 @@
 
 #include "tests/support/trials.h"
 
-#define AFTERGLOW_NS (1000 * RM_NS_PER_MS) /* a window that still holds the fault */
+#define AFTERGLOW_NS                                                    \
+	(1000 * RM_NS_PER_MS) /* a window that still includes the fault \
+			       */
 #define WELL_WINDOWS 8
 #define BACKGROUND_LOSS 1e-3
 #define MAX_LATENCIES 20000
@@ -51,7 +53,7 @@ run_begin(struct run *run)
 	assert_int_equal(sim_new(&run->options, &run->sim), 0);
 }
 
-/* A moment in a bin that no bin's edge can be in step with. */
+/* A time in a bin at random, so that it is not in step with the bins' edges. */
 int64_t
 run_random_time(struct run *run, int64_t after_ns)
 {
@@ -94,7 +96,7 @@ static const struct {
 	[SIM_MANAGEMENT_DOWN] = { RM_PART_HOST, RM_KIND_MANAGEMENT_DOWN },
 };
 
-/* The fault, and the verdict that it must bring, if any. */
+/* The fault, and the verdict that it must cause, if any. */
 struct run_expected *
 run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_ns,
     int64_t for_ns)
@@ -189,7 +191,7 @@ check_deadlines(const struct run *run, int64_t now_ns)
 	}
 }
 
-/* The first part that is not known to be well, NULL if all are. */
+/* The first part that is not known to be healthy, NULL if all are. */
 static const char *
 first_unwell(const struct rack *rack, const struct rack_judgement *judgement)
 {

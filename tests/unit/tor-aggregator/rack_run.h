@@ -1,8 +1,8 @@
 /*
- * rack_run - one simulated rack with faults, and the verdicts that they must bring.
+ * rack_run - one simulated rack with faults, and the verdicts that they must cause.
  *
  * A run fails its test at once on any other verdict, on one that comes too late, and on
- * a part that is not well again in time.
+ * a part that is not healthy again in time.
  */
 #ifndef TESTS_RACK_RUN_H
 #define TESTS_RACK_RUN_H
@@ -17,15 +17,17 @@
  */
 #define RUN_DEADLINE_NS (1500 * RM_NS_PER_MS)
 #define RUN_HOST_DEADLINE_NS (2500 * RM_NS_PER_MS)
-#define RUN_DIRECTION_NS \
-	(10000 * RM_NS_PER_MS)                 /* by then its direction is known, too */
-#define RUN_RECOVERED_NS (4000 * RM_NS_PER_MS) /* all were well for 2 s by then */
+/* Its direction is known by then, too. */
+#define RUN_DIRECTION_NS (10000 * RM_NS_PER_MS)
+/* All parts were healthy for 2 s by then. */
+#define RUN_RECOVERED_NS (4000 * RM_NS_PER_MS)
 
 struct run_expected {
 	enum rm_part_type type;
 	enum rm_kind kind;
 	char name[64];
-	enum rm_direction direction; /* that it must be told to have, and no other */
+	/* The direction that must be reported, and no other. */
+	enum rm_direction direction;
 	int64_t from_ns, to_ns, deadline_ns;
 	int64_t named_ns; /* 0: not yet */
 	int64_t direction_reported_ns;
@@ -53,12 +55,12 @@ void run_begin(struct run *run);
 /* Within a second after, so that no bin's edge can be in step with it. */
 int64_t run_random_time(struct run *run, int64_t after_ns);
 
-/* Breaks a part, and expects the verdict that it must bring. NULL: none. */
+/* Breaks a part, and expects the verdict that this must cause. NULL: none. */
 struct run_expected *run_break(struct run *run, enum sim_fault_kind kind, size_t index,
     int64_t from_ns, int64_t for_ns);
 
-/* Judges bin after bin until end_ns. well_by_ns: by then every RNIC and host must have
- * been well for as long as it takes to resolve an incident; 0: not asked. */
+/* Judges bin after bin until end_ns. well_by_ns: by then every RNIC and host must
+ * have been healthy for as long as it takes to resolve an incident; 0: not checked. */
 void run_until(struct run *run, int64_t end_ns, int64_t well_by_ns);
 
 void run_end(struct run *run); /* notes the latencies */

@@ -227,7 +227,7 @@ is_fault(const struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t 
 	return find_fault(sim, kind, index, t) != NULL;
 }
 
-/* Does this fault take this packet? */
+/* True: this fault drops this packet. */
 static bool
 takes(struct sim *sim, enum sim_fault_kind kind, size_t index, int64_t t)
 {
@@ -341,7 +341,7 @@ window_index(const struct target *target)
 	    uint32_t)(target->remote ? WINDOW_REMOTE_BASE + target->dst : target->dst);
 }
 
-/* As its agent tells it. */
+/* As its agent reports it. */
 static void
 report_at(
     struct sim *sim, const struct target *target, int64_t t, struct wire_result result)
@@ -410,14 +410,14 @@ probe(struct sim *sim, struct target *target, int64_t t)
 	if (result.outcome == WIRE_NO_REPLY && sim->options.focuses)
 		focus(target, t);
 	if (is_fault(sim, SIM_MANAGEMENT_DOWN, sim->members[target->src].host_index, t))
-		return; /* nobody learns of it */
+		return; /* the count is not reported */
 	report_at(sim, target, t, result);
 	if (is_late)
 		window_overdue(
 		    sim->window, &result, (uint32_t)target->src, window_index(target));
 }
 
-/* What dst has received since its last report, give or take the noise: a packet too
+/* The probes that dst has received since its last report, with noise: a packet too
  * many here is one too few in the next report. */
 static void
 report(struct sim *sim, size_t dst, int64_t t)
@@ -450,7 +450,7 @@ report(struct sim *sim, size_t dst, int64_t t)
 	sim->reported_ns[dst] = t;
 }
 
-/* What registrations have said by the time a window up to judged_ns is judged. */
+/* The registrations received by the time when a window up to judged_ns is judged. */
 static void
 see_ports(struct sim *sim)
 {
@@ -465,7 +465,7 @@ see_ports(struct sim *sim)
 	}
 }
 
-/* As the daemon would see a host when a window up to judged_ns is judged. */
+/* The state of a host as the daemon sees it when a window up to judged_ns is judged. */
 static void
 see_hosts(struct sim *sim)
 {
@@ -507,7 +507,7 @@ can_report(const struct sim *sim, size_t member)
 		   sim->now_ns);
 }
 
-/* All probes up to end, and everybody's report somewhere before. */
+/* All probes up to end, and a report of each host at some time before. */
 static void
 run_bin(struct sim *sim, int64_t end)
 {
@@ -519,7 +519,7 @@ run_bin(struct sim *sim, int64_t end)
 		for (size_t i = 0; i < sim->target_count; i++) {
 			struct target *target = &sim->targets[i];
 
-			/* In the order of time, as seen from this destination. */
+			/* In order of time, as this destination sees it. */
 			if (!target->remote && target->dst == m)
 				while (target->next_ns < t) {
 					probe(sim, target, target->next_ns);

@@ -18,7 +18,7 @@
 #define SIM_MAX_MEMBERS 256
 #define SIM_MAX_REMOTES 8
 #define SIM_BIN_NS (250 * RM_NS_PER_MS)
-/* A host's word is of now, a judged window is older. */
+/* A host's report is current, a judged window is older. */
 #define SIM_WORD_AHEAD_NS (700 * RM_NS_PER_MS)
 
 enum sim_fault_kind {
@@ -37,7 +37,7 @@ enum sim_fault_kind {
 	SIM_RNIC_REFUSES,   /* takes no probe, and replies to its own */
 	SIM_RNIC_LATE,      /* by 400 ms */
 	SIM_RNIC_TOO_LATE,  /* by more than probes wait */
-	SIM_RNIC_PORT_DOWN, /* and its host says so, pauses, and answers nothing */
+	SIM_RNIC_PORT_DOWN, /* and its host reports it, pauses, and does not answer */
 	SIM_TOR,
 	SIM_TOR_LATE, /* by more than probes wait */
 	SIM_UPLINKS,
@@ -55,14 +55,15 @@ struct sim_fault {
 	double share;
 };
 
-/* What agents say that is not so; NULL where they tell the truth. arg is passed on. */
+/* False reports of agents; NULL if they report correctly. arg is passed on. */
 struct sim_lies {
-	/* A result as it would be told: how often it is. */
+	/* A result as it would be reported: returns how many times it is. */
 	unsigned (*on_result)(
 	    void *arg, size_t src, size_t dst, bool remote, struct wire_result *result);
 	uint64_t (*on_count)(void *arg, size_t src, size_t dst, uint64_t received);
 	bool (*on_port)(void *arg, size_t member, bool down);
-	/* No word, but a deed: does not take a probe, and so does not count it. */
+	/* Not a report but an action: it does not accept a probe, and so does not
+	 * count it. */
 	bool (*refuses)(void *arg, size_t member, size_t prober);
 	bool (*shuns)(void *arg, size_t member, size_t target); /* never probes it */
 	void *arg;
@@ -89,8 +90,8 @@ int sim_new(const struct sim_options *options, struct sim **ret);
 void sim_free(struct sim *sim);
 void sim_add_fault(struct sim *sim, struct sim_fault fault);
 
-/* One bin on: *end_ns is the end of the judged window, from the start. -EAGAIN: none
- * yet. Members are called "h<host>/r<RNIC of the host>". */
+/* Advances one bin: *end_ns is the end of the judged window, from the start.
+ * -EAGAIN: none yet. Members are called "h<host>/r<RNIC of the host>". */
 int sim_step(struct sim *sim, int64_t *end_ns, struct rack_judgement *ret);
 const struct rack *sim_rack(const struct sim *sim);
 uint64_t sim_probes(const struct sim *sim); /* results so far */

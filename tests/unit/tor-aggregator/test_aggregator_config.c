@@ -12,7 +12,7 @@
 
 #include "tor-aggregator/aggregator_check.h"
 
-/* What reading this text says; "" when it is good. */
+/* The error of reading this text; "" if it is valid. */
 static const char *
 read_text(const char *text, struct aggregator_config *config)
 {
@@ -133,7 +133,7 @@ mistakes_name_line_and_option(void **state)
 	}
 }
 
-/* The daemon starts and watches its rack; --check and the collectors say it. */
+/* The daemon starts and monitors its rack; --check and the collectors report it. */
 static void
 files_of_collectors_may_be_missing(void **state)
 {

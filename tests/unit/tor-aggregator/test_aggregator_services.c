@@ -1,5 +1,5 @@
 /*
- * What agents tell of services and ask for them, through the whole daemon on real
+ * Agents' reports of services and their requests, through the whole daemon on real
  * links.
  */
 #include "tor-aggregator/tor_aggregator_events.h"
@@ -69,7 +69,7 @@ ask_join(struct world *w, uint64_t token, uint64_t guid)
 	send_frame(w->agent, wire_write_join(w->writer, &join, &bytes), &bytes);
 }
 
-/* The controller knows who is asked for. */
+/* The controller knows the requested RNIC. */
 static void
 report_peer(struct world *w, uint64_t token)
 {
@@ -96,7 +96,7 @@ the_other_end_of_a_qp_is_asked_of_the_controller(void **state)
 	agent_join(w);
 	ask_join(w, 11, 0x100);
 	LOOPBACK_WAIT(w->loop, w->joins == 1);
-	assert_int_not_equal(w->up_join.token, 11); /* one of our own */
+	assert_int_not_equal(w->up_join.token, 11); /* one of this aggregator */
 	assert_int_equal(w->up_join.rnic.guid, 0x100);
 	assert_int_equal(w->up_join.qpn, 17);
 	assert_int_equal(w->up_join.dst_qpn, 18);
@@ -110,7 +110,7 @@ the_other_end_of_a_qp_is_asked_of_the_controller(void **state)
 }
 
 static void
-nobody_asks_for_the_qps_of_others(void **state)
+an_agent_cannot_ask_for_qps_of_others(void **state)
 {
 	struct world *w = *state;
 
@@ -151,7 +151,7 @@ send_result(struct world *w, uint64_t seq)
 }
 
 static void
-whom_a_service_talks_to_is_known_before_its_probes_count(void **state)
+a_services_peer_is_known_before_its_probes_count(void **state)
 {
 	const struct wire_service_flow flow = flow_to(PEER);
 	struct world *w = *state;
@@ -160,7 +160,8 @@ whom_a_service_talks_to_is_known_before_its_probes_count(void **state)
 	agent_join(w);
 	send_result(w, 1);
 	assert_int_equal(counts->invalid[INGEST_UNKNOWN_DST], 1);
-	/* We have been restarted, say, and have forgotten what the agent knows. */
+	/* This aggregator was restarted, and does not know any more what the agent
+	 * knows. */
 	report(w, &flow, 1);
 	LOOPBACK_WAIT(w->loop, w->resolves == 1);
 	assert_memory_equal(w->up_address.bytes, flow.peer.bytes, 16);
@@ -327,7 +328,7 @@ services_of_a_rack_are_summed(void **state)
 }
 
 static void
-who_has_gone_is_shown_for_a_while(void **state)
+a_disconnected_host_is_shown_for_a_while(void **state)
 {
 	const struct wire_service_flow flow = flow_to(FIXTURE_REMOTE);
 	struct world *w = *state;
@@ -366,12 +367,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_other_end_of_a_qp_is_asked_of_the_controller),
-		TEST(nobody_asks_for_the_qps_of_others),
-		TEST(whom_a_service_talks_to_is_known_before_its_probes_count),
+		TEST(an_agent_cannot_ask_for_qps_of_others),
+		TEST(a_services_peer_is_known_before_its_probes_count),
 		TEST(services_are_shown_with_their_peers_and_ports),
 		TEST(a_traced_flow_is_shown_with_its_path),
 		TEST(services_of_a_rack_are_summed),
-		TEST(who_has_gone_is_shown_for_a_while),
+		TEST(a_disconnected_host_is_shown_for_a_while),
 		TEST(services_of_another_host_close_the_link),
 	};
 

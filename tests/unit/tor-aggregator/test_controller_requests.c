@@ -1,6 +1,6 @@
 /*
- * What comes down from a controller besides plans, through the whole daemon on real
- * links: the brake, answers to an agent's questions, drill-downs.
+ * Messages of a controller besides plans, through the whole daemon on real links: the
+ * brake, answers to an agent's requests, drill-downs.
  */
 #include "tor-aggregator/controller_requests.h"
 
@@ -39,7 +39,7 @@ drill(struct world *w, uint64_t token, const char *rnic, uint32_t seconds)
 }
 
 static void
-the_brake_reaches_who_is_there_and_who_comes_later(void **state)
+the_brake_reaches_present_and_later_agents(void **state)
 {
 	struct world *w = *state;
 
@@ -60,7 +60,7 @@ the_brake_reaches_who_is_there_and_who_comes_later(void **state)
 }
 
 static void
-the_brake_outlives_the_controller_and_ourselves(void **state)
+the_brake_survives_loss_of_the_controller_and_a_restart(void **state)
 {
 	struct world *w = *state;
 
@@ -79,7 +79,7 @@ the_brake_outlives_the_controller_and_ourselves(void **state)
 }
 
 static void
-a_brake_that_makes_no_sense_closes_the_link(void **state)
+an_invalid_brake_closes_the_link(void **state)
 {
 	const struct wire_brake brake = { .version = 5, .rate_permille = 999 };
 	const uint8_t reported[] = { 999 & 0xff, 999 >> 8 };
@@ -87,7 +87,7 @@ a_brake_that_makes_no_sense_closes_the_link(void **state)
 	struct wire_bytes bytes;
 	uint8_t *at;
 
-	/* Ours is not written: what one of another make might say. */
+	/* The own writer refuses it: the message is one of another implementation. */
 	assert_int_equal(wire_write_brake(w->writer, &brake, &bytes), 0);
 	at = memmem(bytes.data, bytes.len, reported, sizeof(reported));
 	assert_non_null(at);
@@ -103,7 +103,7 @@ a_brake_that_makes_no_sense_closes_the_link(void **state)
 }
 
 static void
-what_only_newer_peers_report_is_passed_over(void **state)
+messages_of_newer_peers_are_ignored(void **state)
 {
 	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
 		'9' };
@@ -123,7 +123,7 @@ what_only_newer_peers_report_is_passed_over(void **state)
 }
 
 static void
-what_our_racks_know_is_answered_here(void **state)
+requests_about_own_racks_are_answered_locally(void **state)
 {
 	struct world *w = *state;
 
@@ -140,7 +140,7 @@ what_our_racks_know_is_answered_here(void **state)
 }
 
 static void
-what_a_question_reported_a_while_ago_is_asked_anew_if_that_can_be(void **state)
+an_old_answer_is_requested_again_if_possible(void **state)
 {
 	struct world *w = *state;
 	struct wire_rnic far = fixture_rnic(0x7777, "far", "t9");
@@ -166,7 +166,7 @@ what_a_question_reported_a_while_ago_is_asked_anew_if_that_can_be(void **state)
 }
 
 static void
-the_rest_is_asked_of_the_controller(void **state)
+other_requests_go_to_the_controller(void **state)
 {
 	const struct wire_address unknown = { .family = 4, .bytes = { 192, 0, 2, 1 } };
 	struct wire_resolve_answer answer = { .found = true };
@@ -184,7 +184,7 @@ the_rest_is_asked_of_the_controller(void **state)
 	assert_int_equal(w->token, 11);
 	assert_true(w->found);
 	assert_string_equal(w->host, "far");
-	/* Told again, it is for nobody. */
+	/* Sent again, it belongs to no request. */
 	send_frame(
 	    w->controller, wire_write_resolved(w->writer, &answer, &bytes), &bytes);
 	LOOPBACK_WAIT(w->loop, resolver_counts(controller_requests_resolver(
@@ -330,7 +330,7 @@ ask_counted(struct world *w, uint64_t token, const char *tor)
 	assert_false(w->drill_mesh);
 }
 
-/* Of a rack nobody has counted in: nothing is found, and nothing is known. */
+/* A rack without counters: nothing is found, and nothing is known. */
 static void
 what_a_racks_counters_mean_is_reported_over_a_link(void **state)
 {
@@ -401,7 +401,7 @@ an_agents_traces_are_learned(void **state)
 }
 
 static void
-the_controller_receives_which_release_each_of_our_peers_runs(void **state)
+the_controller_gets_the_releases_of_all_peers(void **state)
 {
 	struct world *w = *state;
 
@@ -425,7 +425,7 @@ the_controller_receives_which_release_each_of_our_peers_runs(void **state)
 	LOOPBACK_WAIT(w->loop, !w->versions.connected[1]);
 	assert_string_equal(w->versions.software[1], "1.3");
 
-	/* A controller that comes anew has forgotten it all. */
+	/* A controller that connects again has forgotten everything. */
 	w->versions.count = 0;
 	rm_link_close(w->controller, -ECONNRESET);
 	LOOPBACK_WAIT(w->loop, w->versions.count == 2);
@@ -437,19 +437,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_brake_reaches_who_is_there_and_who_comes_later),
-		TEST(the_brake_outlives_the_controller_and_ourselves),
-		TEST(a_brake_that_makes_no_sense_closes_the_link),
-		TEST(what_only_newer_peers_report_is_passed_over),
-		TEST(what_our_racks_know_is_answered_here),
-		TEST(what_a_question_reported_a_while_ago_is_asked_anew_if_that_can_be),
-		TEST(the_rest_is_asked_of_the_controller),
+		TEST(the_brake_reaches_present_and_later_agents),
+		TEST(the_brake_survives_loss_of_the_controller_and_a_restart),
+		TEST(an_invalid_brake_closes_the_link),
+		TEST(messages_of_newer_peers_are_ignored),
+		TEST(requests_about_own_racks_are_answered_locally),
+		TEST(an_old_answer_is_requested_again_if_possible),
+		TEST(other_requests_go_to_the_controller),
 		TEST(a_silent_controller_means_not_found),
 		TEST(a_drill_down_over_a_link_is_the_one_over_http),
 		TEST(the_pairs_of_a_rack_are_reported_over_a_link),
 		TEST(what_a_racks_counters_mean_is_reported_over_a_link),
 		TEST(an_agents_traces_are_learned),
-		TEST(the_controller_receives_which_release_each_of_our_peers_runs),
+		TEST(the_controller_gets_the_releases_of_all_peers),
 	};
 
 	return cmocka_run_group_tests_name("orders", tests, NULL, NULL);

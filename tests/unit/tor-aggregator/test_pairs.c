@@ -1,5 +1,6 @@
-/* Two whole aggregators of a ToR on one loop, over loopback, whose configs disagree on
- * who of them speaks, or agree where they should not; and one that waits to speak. */
+/* Two whole aggregators of a ToR on one loop, over loopback, whose configs disagree
+ * on which of them is active, or agree where they should not; and one that waits to
+ * become active. */
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +129,7 @@ reports(const struct world *world, int i, const char *what)
 	return is;
 }
 
-/* One speaks, by the other one's word, and it is the one whose name comes first. */
+/* One becomes active, by the other one's message: the one whose name comes first. */
 static void
 quarrel(struct world *world, bool active)
 {
@@ -147,19 +148,19 @@ quarrel(struct world *world, bool active)
 }
 
 static void
-of_two_that_are_reported_to_report_the_first_name_does(void **state)
+of_two_primaries_the_first_name_is_active(void **state)
 {
 	quarrel(*state, true);
 }
 
 static void
-of_two_that_are_reported_not_to_report_the_first_name_does(void **state)
+of_two_standbys_the_first_name_is_active(void **state)
 {
 	quarrel(*state, false);
 }
 
 static void
-two_that_agree_do_as_they_are_reported(void **state)
+aggregators_with_matching_configs_follow_them(void **state)
 {
 	struct world *world = *state;
 
@@ -172,9 +173,10 @@ two_that_agree_do_as_they_are_reported(void **state)
 	assert_int_equal(world->errors, 0);
 }
 
-/* It ended while neither of the two spoke: who begins to speak tells that. */
+/* It ended while neither of the two was active: the one that becomes active sends
+ * the end. */
 static void
-what_was_reported_and_ends_while_nobody_reports_is_still_to_be_reported(void **state)
+an_end_while_none_is_active_is_still_sent(void **state)
 {
 	struct world *world = *state;
 	struct rm_incident theirs = {
@@ -215,10 +217,10 @@ open_at(const struct world *world, int i)
 	return rm_incidents_open(incidents) > 0 ? rm_incidents_get(incidents, 0) : NULL;
 }
 
-/* What it told while it spoke went into a link that the primary had given up; and that
- * the primary speaks it heard by that link's last word. */
+/* What it sent while it was active went into a link that the primary had closed; and
+ * it learnt from that link's last message that the primary is active. */
 static void
-what_the_standby_reported_is_the_primarys_to_end_on_the_next_link(void **state)
+the_primary_ends_incidents_of_the_standby_on_the_next_link(void **state)
 {
 	struct world *world = *state;
 	struct rm_incident reported = {
@@ -245,14 +247,16 @@ what_the_standby_reported_is_the_primarys_to_end_on_the_next_link(void **state)
 	pairs_on_session(0, world->both[0]->pairs);
 	LOOPBACK_WAIT(world->loop, open_at(world, 1) != NULL);
 	assert_int_equal(open_at(world, 1)->id, reported.id);
-	/* The primary speaks, and has told of all: what it has ended is closed here. */
+	/* The primary is active, and has sent everything: incidents that it has
+	 * ended are closed here. */
 	LOOPBACK_WAIT(world->loop, world->both[0]->pairs->pairs[0].synced);
 	assert_non_null(open_at(world, 0));
 }
 
-/* It ended and was told of while the other one was away, which told of it before. */
+/* It ended, and the end was sent, while the other one, which had sent it before, was
+ * disconnected. */
 static void
-what_is_owed_and_has_ended_is_answered_with_its_end(void **state)
+an_incident_that_ended_meanwhile_is_answered_with_its_end(void **state)
 {
 	struct world *world = *state;
 	struct rm_incident old = {
@@ -290,13 +294,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_two_that_are_reported_to_report_the_first_name_does),
-		TEST(of_two_that_are_reported_not_to_report_the_first_name_does),
-		TEST(two_that_agree_do_as_they_are_reported),
-		TEST(
-		    what_was_reported_and_ends_while_nobody_reports_is_still_to_be_reported),
-		TEST(what_the_standby_reported_is_the_primarys_to_end_on_the_next_link),
-		TEST(what_is_owed_and_has_ended_is_answered_with_its_end),
+		TEST(of_two_primaries_the_first_name_is_active),
+		TEST(of_two_standbys_the_first_name_is_active),
+		TEST(aggregators_with_matching_configs_follow_them),
+		TEST(an_end_while_none_is_active_is_still_sent),
+		TEST(the_primary_ends_incidents_of_the_standby_on_the_next_link),
+		TEST(an_incident_that_ended_meanwhile_is_answered_with_its_end),
 	};
 
 	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);

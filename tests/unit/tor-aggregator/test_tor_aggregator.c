@@ -57,7 +57,7 @@ struct world {
 	struct rm_listener *listener;
 	struct rm_link *controller;
 	unsigned hellos, registrations;
-	bool mute; /* frozen: its kernel accepts, nobody answers */
+	bool mute; /* frozen: its kernel accepts, but nothing answers */
 	uint64_t hello_version, hello_keys;
 	uint32_t hello_epoch;
 };
@@ -374,7 +374,7 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 	assert_int_equal(world->aggregator->ingest.counts.raw.windowed, 2);
 	assert_int_equal(world->aggregator->ingest.counts.raw.duplicate, 1);
 	peer_free(&peer);
-	/* It comes back and learns where it was. */
+	/* It reconnects and gets its last batch number. */
 	join(world, &peer, 0, 77);
 	assert_int_equal(peer.counted_seq, 2);
 	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
@@ -382,7 +382,7 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 }
 
 static void
-agents_receive_at_once_that_no_alert_is_taken(void **state)
+agents_are_told_at_once_that_alerts_cannot_be_delivered(void **state)
 {
 	struct world *world = *state;
 	rm_mono_t before;
@@ -402,7 +402,7 @@ agents_receive_at_once_that_no_alert_is_taken(void **state)
 
 /* --check --connect, beside the host's own agent. */
 static void
-who_only_asks_is_answered_and_takes_nobodys_place(void **state)
+a_check_is_answered_and_replaces_no_agent(void **state)
 {
 	struct world *world = *state;
 	struct peer agent, asking;
@@ -428,7 +428,7 @@ who_only_asks_is_answered_and_takes_nobodys_place(void **state)
 }
 
 static void
-unknown_peers_and_those_out_of_turn_are_turned_away(void **state)
+unknown_peers_and_unexpected_messages_are_refused(void **state)
 {
 	struct world *world = *state;
 	const struct agent_server_counts *counts;
@@ -464,7 +464,7 @@ unknown_peers_and_those_out_of_turn_are_turned_away(void **state)
 	assert_int_equal(world->aggregator->ingest.counts.raw.taken, 0);
 }
 
-/* They would throw each other out for ever, and both show as restarting. */
+/* They would end each other's sessions for ever, and both show as restarting. */
 static void
 of_two_hosts_with_one_name_the_second_is_refused(void **state)
 {
@@ -485,7 +485,7 @@ of_two_hosts_with_one_name_the_second_is_refused(void **state)
 	assert_int_equal(counts->refused[AGENT_SERVER_SUPERSEDED], 0);
 	assert_false(first.closed);
 	peer_free(&second);
-	/* The same agent by another way, before its former connection has ended. */
+	/* The same agent over another path, before its former connection has ended. */
 	peer_open_from(world, &moved, 3);
 	send_hello(&moved, "h0", "lab", 77);
 	LOOPBACK_WAIT(world->loop, first.closed);
@@ -536,7 +536,7 @@ a_host_that_fell_silent_may_come_back_from_another_address(void **state)
 }
 
 static void
-a_flood_at_the_door_makes_room_for_an_agent(void **state)
+a_flood_of_connections_leaves_room_for_an_agent(void **state)
 {
 	const size_t flood = RM_PENDING_CONNS_MAX + 20;
 	struct world *world = *state;
@@ -555,7 +555,7 @@ a_flood_at_the_door_makes_room_for_an_agent(void **state)
 	    agent_server_counts(links)->refused[AGENT_SERVER_TOO_MANY_PENDING], 21);
 	assert_false(peer.closed);
 	assert_false(late.closed);
-	/* And nobody stands there for ever. */
+	/* And no connection waits there for ever. */
 	LOOPBACK_WAIT(world->loop, agent_server_open(links) == 2);
 	assert_int_equal(agent_server_counts(links)->refused[AGENT_SERVER_SILENT],
 	    RM_PENDING_CONNS_MAX - 1);
@@ -566,7 +566,7 @@ a_flood_at_the_door_makes_room_for_an_agent(void **state)
 }
 
 static void
-nobody_reports_for_anothers_rnic(void **state)
+no_agent_can_report_for_another_hosts_rnic(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic stolen;
@@ -590,7 +590,7 @@ nobody_reports_for_anothers_rnic(void **state)
 }
 
 static void
-a_newer_connection_takes_the_place_of_the_older(void **state)
+a_newer_connection_replaces_the_older_one(void **state)
 {
 	struct world *world = *state;
 	struct peer old, fresh;
@@ -605,7 +605,7 @@ a_newer_connection_takes_the_place_of_the_older(void **state)
 }
 
 static void
-a_hello_that_makes_no_sense_takes_nobodys_place(void **state)
+an_invalid_hello_replaces_no_agent(void **state)
 {
 	const struct wire_hello hello = { .role = WIRE_ROLE_AGENT,
 		.version_min = 1,
@@ -641,12 +641,13 @@ a_silent_agents_kernel_is_asked(void **state)
 }
 
 static void
-agents_are_reported_how_long_a_probe_may_take(void **state)
+agents_are_told_the_probe_timeout(void **state)
 {
 	struct world *world = *state;
 	struct peer peer;
 
-	send_plan(world); /* it does not say: our own option counts */
+	/* The plan does not set it: the aggregator's option is used. */
+	send_plan(world);
 	join(world, &peer, 0, 77);
 	LOOPBACK_WAIT(world->loop, peer.pinglists == 1);
 	assert_int_equal(peer.timeout_ms, 500);
@@ -680,7 +681,7 @@ ignore(enum rm_log_level level, const char *line, void *arg)
 }
 
 static void
-a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
+a_reload_applies_reloadable_options_and_an_invalid_one_nothing(void **state)
 {
 	struct world *world = *state;
 	const struct aggregator_config *config = &world->config;
@@ -709,7 +710,7 @@ a_reload_takes_what_it_may_and_a_bad_one_changes_nothing(void **state)
 }
 
 static void
-the_plan_outlives_the_controller_and_ourselves(void **state)
+the_plan_survives_loss_of_the_controller_and_a_restart(void **state)
 {
 	struct world *world = *state;
 	struct peer peer;
@@ -730,7 +731,7 @@ the_plan_outlives_the_controller_and_ourselves(void **state)
 }
 
 static void
-registrations_go_up_again_after_a_reconnect(void **state)
+registrations_are_sent_again_after_a_reconnect(void **state)
 {
 	struct world *world = *state;
 	struct peer peer;
@@ -754,9 +755,9 @@ restart(struct world *world)
 	    tor_aggregator_new(world->loop, &world->config, &world->aggregator), 0);
 }
 
-/* Whoever leads next numbers above them, whatever its clock says. */
+/* The next leader numbers above them, whatever its clock says. */
 static void
-a_hello_reports_which_keys_are_held(void **state)
+a_hello_has_the_versions_of_held_keys(void **state)
 {
 	const struct wire_keys keys = { .tor = "t1", .epoch = 5, .version = 77 };
 	struct world *world = *state;
@@ -781,9 +782,9 @@ a_hello_reports_which_keys_are_held(void **state)
 	wire_writer_free(writer);
 }
 
-/* A controller that restarts together with us must not take them for gone. */
+/* A controller that restarts together with the aggregator must not drop them. */
 static void
-members_of_the_plan_go_up_though_their_agents_are_dead(void **state)
+members_of_the_plan_are_sent_though_their_agents_are_dead(void **state)
 {
 	struct world *world = *state;
 
@@ -808,7 +809,7 @@ a_full_http_server_shows_in_the_metrics(void **state)
 }
 
 static void
-whatever_is_refused_shows_in_the_metrics(void **state)
+all_refusals_show_in_the_metrics(void **state)
 {
 	static const char *const names[] = {
 		"roster_refused_total{tor=\"t1\"} 0",
@@ -845,7 +846,7 @@ whatever_is_refused_shows_in_the_metrics(void **state)
 }
 
 static void
-one_that_is_gone_and_in_no_plan_is_not_reported_again(void **state)
+a_disconnected_unplanned_rnic_is_not_sent_again(void **state)
 {
 	struct world *world = *state;
 	struct agent *agent;
@@ -870,7 +871,7 @@ one_that_is_gone_and_in_no_plan_is_not_reported_again(void **state)
 }
 
 static void
-a_controller_that_never_answers_is_left(void **state)
+a_controller_that_never_answers_is_disconnected(void **state)
 {
 	struct world *world = *state;
 	struct controller_link *controller_link;
@@ -891,7 +892,7 @@ a_controller_that_never_answers_is_left(void **state)
 }
 
 static void
-a_controller_that_pings_and_falls_silent_is_left(void **state)
+a_controller_that_stops_its_pings_is_disconnected(void **state)
 {
 	struct world *world = *state;
 	struct controller_link *controller_link = world->aggregator->controller_link;
@@ -900,7 +901,7 @@ a_controller_that_pings_and_falls_silent_is_left(void **state)
 	rm_mono_t now;
 
 	LOOPBACK_WAIT(world->loop, controller_link_connected(controller_link));
-	/* One that never pinged may be silent. */
+	/* A controller that never pinged may be silent. */
 	controller_link_watch(
 	    controller_link, rm_mono_add(rm_mono_now(), 60 * RM_NS_PER_S));
 	loopback_run(world->loop, 50 * RM_NS_PER_MS);
@@ -918,7 +919,8 @@ a_controller_that_pings_and_falls_silent_is_left(void **state)
 	wire_writer_free(writer);
 }
 
-/* It says so itself, and is believed until it says something else, or is gone. */
+/* It reports this itself, which is valid until it reports something else, or
+ * disconnects. */
 static void
 a_controllers_certificate_that_ends_is_known(void **state)
 {
@@ -950,7 +952,7 @@ a_controllers_certificate_that_ends_is_known(void **state)
 }
 
 static void
-without_an_analyzer_summaries_are_counted_as_that(void **state)
+without_an_analyzer_summaries_are_counted_as_dropped(void **state)
 {
 	struct world *world = *state;
 	struct report_spool *reports = world->aggregator->reports;
@@ -963,7 +965,7 @@ without_an_analyzer_summaries_are_counted_as_that(void **state)
 	assert_true(lane->bytes > 0);
 }
 
-/* A life after one that left this; flags: of what was told, or "". */
+/* A start with the state of an earlier one; flags: of notifications, or "". */
 static const struct rm_incidents *
 live_again(struct world *world, int64_t resolved_ns, const char *flags)
 {
@@ -987,9 +989,9 @@ live_again(struct world *world, int64_t resolved_ns, const char *flags)
 	return tor_rack_incidents(world->aggregator->racks[0]);
 }
 
-/* An incident that an earlier life had open, and one that it had just resolved. */
+/* An incident that was open before a restart, and one that had just been resolved. */
 static void
-incidents_of_an_earlier_life_go_on(void **state)
+incidents_continue_after_a_restart(void **state)
 {
 	struct world *world = *state;
 	const struct rm_incidents *incidents;
@@ -1000,14 +1002,15 @@ incidents_of_an_earlier_life_go_on(void **state)
 	assert_int_equal(
 	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 0);
 	loopback_run(world->loop, 200 * RM_NS_PER_MS);
-	assert_int_equal(rm_incidents_open(incidents), 1); /* silence is never health */
+	/* Missing data is never health. */
+	assert_int_equal(rm_incidents_open(incidents), 1);
 
 	incidents = live_again(world, rm_wall_now().ns - RM_NS_PER_S, "");
 	assert_int_equal(rm_incidents_open(incidents), 0);
-	/* Nobody knows whether it was heard: it is said once more. */
+	/* It is not known whether it was received: it is sent once more. */
 	assert_int_equal(
 	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 1);
-	/* Days later nobody wants to hear it. */
+	/* Days later it is not sent any more. */
 	live_again(world, 7, "");
 	assert_int_equal(
 	    report_spool_counts(world->aggregator->reports, WIRE_LANE_INCIDENT)->in, 0);
@@ -1030,7 +1033,7 @@ file_reports(const struct world *world, const char *what)
 }
 
 static void
-what_an_earlier_life_could_not_report_is_reported_and_marked(void **state)
+notifications_missing_before_a_restart_are_sent_and_marked(void **state)
 {
 	static const char untold[] =
 	    "\"notified_opened\":false,\"notified_resolved\":false,";
@@ -1041,7 +1044,7 @@ what_an_earlier_life_could_not_report_is_reported_and_marked(void **state)
 	const struct rm_incidents *incidents;
 	char nobody[] = "http://127.0.0.1:1/";
 
-	/* With no receiver at all, what is said has been said. */
+	/* Without any receiver everything counts as notified. */
 	incidents = live_again(world, 0, untold);
 	assert_true(rm_incidents_get(incidents, 0)->notified_opened);
 	world->config.alerts.webhooks.items = (char *[]){ nobody };
@@ -1069,33 +1072,33 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_agent_registers_and_its_results_are_counted_and_acknowledged),
-		TEST(agents_receive_at_once_that_no_alert_is_taken),
-		TEST(unknown_peers_and_those_out_of_turn_are_turned_away),
+		TEST(agents_are_told_at_once_that_alerts_cannot_be_delivered),
+		TEST(unknown_peers_and_unexpected_messages_are_refused),
 		TEST(of_two_hosts_with_one_name_the_second_is_refused),
 		TEST(
 		    of_two_hosts_behind_one_address_the_first_is_refused_when_it_comes_back),
 		TEST(a_host_that_fell_silent_may_come_back_from_another_address),
-		TEST(a_flood_at_the_door_makes_room_for_an_agent),
-		TEST(nobody_reports_for_anothers_rnic),
-		TEST(a_newer_connection_takes_the_place_of_the_older),
-		TEST(a_hello_that_makes_no_sense_takes_nobodys_place),
-		TEST(who_only_asks_is_answered_and_takes_nobodys_place),
+		TEST(a_flood_of_connections_leaves_room_for_an_agent),
+		TEST(no_agent_can_report_for_another_hosts_rnic),
+		TEST(a_newer_connection_replaces_the_older_one),
+		TEST(an_invalid_hello_replaces_no_agent),
+		TEST(a_check_is_answered_and_replaces_no_agent),
 		TEST(a_silent_agents_kernel_is_asked),
-		TEST(agents_are_reported_how_long_a_probe_may_take),
-		TEST(a_reload_takes_what_it_may_and_a_bad_one_changes_nothing),
-		TEST(the_plan_outlives_the_controller_and_ourselves),
-		TEST(registrations_go_up_again_after_a_reconnect),
-		TEST(a_hello_reports_which_keys_are_held),
-		TEST(members_of_the_plan_go_up_though_their_agents_are_dead),
+		TEST(agents_are_told_the_probe_timeout),
+		TEST(a_reload_applies_reloadable_options_and_an_invalid_one_nothing),
+		TEST(the_plan_survives_loss_of_the_controller_and_a_restart),
+		TEST(registrations_are_sent_again_after_a_reconnect),
+		TEST(a_hello_has_the_versions_of_held_keys),
+		TEST(members_of_the_plan_are_sent_though_their_agents_are_dead),
 		TEST(a_full_http_server_shows_in_the_metrics),
-		TEST(whatever_is_refused_shows_in_the_metrics),
-		TEST(one_that_is_gone_and_in_no_plan_is_not_reported_again),
-		TEST(a_controller_that_never_answers_is_left),
-		TEST(a_controller_that_pings_and_falls_silent_is_left),
+		TEST(all_refusals_show_in_the_metrics),
+		TEST(a_disconnected_unplanned_rnic_is_not_sent_again),
+		TEST(a_controller_that_never_answers_is_disconnected),
+		TEST(a_controller_that_stops_its_pings_is_disconnected),
 		TEST(a_controllers_certificate_that_ends_is_known),
-		TEST(without_an_analyzer_summaries_are_counted_as_that),
-		TEST(incidents_of_an_earlier_life_go_on),
-		TEST(what_an_earlier_life_could_not_report_is_reported_and_marked),
+		TEST(without_an_analyzer_summaries_are_counted_as_dropped),
+		TEST(incidents_continue_after_a_restart),
+		TEST(notifications_missing_before_a_restart_are_sent_and_marked),
 	};
 
 	return cmocka_run_group_tests_name("tor_aggregator", tests, NULL, NULL);

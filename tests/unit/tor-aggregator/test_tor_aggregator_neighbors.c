@@ -123,7 +123,7 @@ another_nic_of_the_host_is_not_its_only_rnic(void **state)
 }
 
 static void
-of_two_ports_that_report_of_one_rnic_the_one_that_names_it_has_it(void **state)
+of_two_ports_that_claim_an_rnic_the_naming_one_has_it(void **state)
 {
 	static const struct switch_neighbor cables[] = {
 		{ "gpu1", "", "" },
@@ -237,7 +237,7 @@ find(size_t at, const char *host)
 }
 
 static void
-rnics_of_other_tors_take_nothing_from_those_behind_this_one(void **state)
+rnics_of_other_tors_do_not_replace_those_of_this_one(void **state)
 {
 	(void)state;
 	for (size_t at = 0; at < SWITCHES; at++)
@@ -251,7 +251,7 @@ rnics_of_other_tors_take_nothing_from_those_behind_this_one(void **state)
 			assert_string_equal(found.rnic->host, host);
 		}
 	assert_int_equal(find(0, "h70").kind, NEIGHBOR_NOT_KNOWN); /* s1's */
-	/* Looked at once for each switch, then only what is behind it. */
+	/* Collected once for each switch, then only those behind it are examined. */
 	assert_true(NEIGHBORS_BUDGET - elsewhere.budget <=
 		    (SWITCHES + 1) * REMOTES + (SWITCHES * PORTS + 1) * PORTS);
 }
@@ -270,7 +270,7 @@ an_rnic_that_two_plans_name_is_one(void **state)
 }
 
 static void
-what_is_not_found_where_not_all_were_looked_at_is_left_out(void **state)
+a_neighbour_not_found_in_a_cut_search_is_left_out(void **state)
 {
 	(void)state;
 	elsewhere.budget = REMOTES - 1;
@@ -287,13 +287,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(another_nic_of_the_host_is_not_its_only_rnic),
-		TEST(of_two_ports_that_report_of_one_rnic_the_one_that_names_it_has_it),
+		TEST(of_two_ports_that_claim_an_rnic_the_naming_one_has_it),
 		TEST(a_name_that_several_have_is_not_known),
-		TEST_ELSEWHERE(
-		    rnics_of_other_tors_take_nothing_from_those_behind_this_one),
+		TEST_ELSEWHERE(rnics_of_other_tors_do_not_replace_those_of_this_one),
 		TEST_ELSEWHERE(an_rnic_that_two_plans_name_is_one),
-		TEST_ELSEWHERE(
-		    what_is_not_found_where_not_all_were_looked_at_is_left_out),
+		TEST_ELSEWHERE(a_neighbour_not_found_in_a_cut_search_is_left_out),
 	};
 
 	return cmocka_run_group_tests_name("neighbors", tests, NULL, NULL);

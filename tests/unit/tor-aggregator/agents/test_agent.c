@@ -29,7 +29,7 @@ registers(struct rack_fixture *f, struct agent *agent, const struct wire_rnic *r
 }
 
 static void
-two_devices_of_one_id_are_distinguished_in_words(void **state)
+two_devices_with_one_id_are_named_in_the_refusal(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	struct wire_rnic rnics[2] = { fixture_rnic(0x900, "h1", "t1"),
@@ -87,14 +87,15 @@ a_host_at_the_same_address_with_the_same_rnics_was_renamed(void **state)
 	assert_int_equal(registers(f, agent, &rnic), 0);
 	assert_string_equal(agent->former, ""); /* another RNIC */
 	rnic.id.guid = 0x101;
-	f->agent[1]->link = (struct agent_link *)f; /* it is here: another host's */
+	/* It is connected here: the RNIC belongs to another host. */
+	f->agent[1]->link = (struct agent_link *)f;
 	assert_int_equal(registers(f, agent, &rnic), 1);
 	assert_string_equal(agent->former, "");
 	f->agent[1]->link = NULL;
 	assert_int_equal(registers(f, agent, &rnic), 0);
 	assert_string_equal(agent->former, "h1");
 	assert_int_equal(f->agent[1]->rnic_count, 0);
-	/* What controllers are told. */
+	/* The registration that controllers get. */
 	assert_int_equal(
 	    wire_open_register(&view, agent->registration, agent->registration_len), 0);
 	wire_register_rnic(&view, 0, &rnic);
@@ -104,7 +105,7 @@ a_host_at_the_same_address_with_the_same_rnics_was_renamed(void **state)
 }
 
 static void
-a_renamed_host_has_no_word_for_a_later_host_of_its_former_name(void **state)
+a_renamed_host_does_not_affect_a_later_host_with_its_old_name(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	struct wire_rnic rnic = fixture_rnic(0x101, "new1", "t1");
@@ -125,7 +126,7 @@ a_renamed_host_has_no_word_for_a_later_host_of_its_former_name(void **state)
 }
 
 static void
-nobody_reports_for_the_reflector_of_a_switch(void **state)
+no_agent_can_register_the_reflector_of_a_switch(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	struct wire_rnic rnic = fixture_rnic(0x77, "h1", "t1");
@@ -136,9 +137,9 @@ nobody_reports_for_the_reflector_of_a_switch(void **state)
 	fixture_rack_free(f);
 }
 
-/* Or it would have its keys, too. */
+/* Otherwise it would get its keys, too. */
 static void
-nobody_reports_for_another_hosts_rnic_while_that_is_away(void **state)
+no_agent_can_register_an_rnic_of_a_disconnected_host(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	const struct wire_rnic rnics[] = { fixture_rnic(0x100, "h1", "t1"),
@@ -159,7 +160,7 @@ nobody_reports_for_another_hosts_rnic_while_that_is_away(void **state)
 }
 
 static void
-only_who_is_gone_and_in_no_rack_makes_room(void **state)
+only_disconnected_hosts_without_a_rack_make_room(void **state)
 {
 	struct rack_fixture *f = fixture_rack(2, 0);
 	struct agent_link *open = (struct agent_link *)f; /* only ever compared */
@@ -186,7 +187,7 @@ only_who_is_gone_and_in_no_rack_makes_room(void **state)
 }
 
 static void
-an_agent_reports_whom_it_receives_and_who_of_them_cannot_deliver(void **state)
+an_agent_reports_its_aggregators_and_their_ability_to_deliver(void **state)
 {
 	static const char *const live[] = { "agg-a", "agg-b" };
 	const struct wire_heartbeat beat = {
@@ -217,17 +218,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_devices_of_one_id_are_distinguished_in_words),
+		cmocka_unit_test(two_devices_with_one_id_are_named_in_the_refusal),
 		cmocka_unit_test(
 		    a_host_at_the_same_address_with_the_same_rnics_was_renamed),
 		cmocka_unit_test(
-		    a_renamed_host_has_no_word_for_a_later_host_of_its_former_name),
-		cmocka_unit_test(nobody_reports_for_the_reflector_of_a_switch),
+		    a_renamed_host_does_not_affect_a_later_host_with_its_old_name),
+		cmocka_unit_test(no_agent_can_register_the_reflector_of_a_switch),
+		cmocka_unit_test(no_agent_can_register_an_rnic_of_a_disconnected_host),
+		cmocka_unit_test(only_disconnected_hosts_without_a_rack_make_room),
 		cmocka_unit_test(
-		    nobody_reports_for_another_hosts_rnic_while_that_is_away),
-		cmocka_unit_test(only_who_is_gone_and_in_no_rack_makes_room),
-		cmocka_unit_test(
-		    an_agent_reports_whom_it_receives_and_who_of_them_cannot_deliver),
+		    an_agent_reports_its_aggregators_and_their_ability_to_deliver),
 	};
 
 	return cmocka_run_group_tests_name("agent", tests, NULL, NULL);

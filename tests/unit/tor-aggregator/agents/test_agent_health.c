@@ -116,7 +116,7 @@ an_agent_that_stops_for_a_second_of_five_is_never_frozen(void **state)
 	}
 }
 
-/* It tells of each stop as it wakes up. */
+/* It reports each stop when it wakes up. */
 static void
 stop_and_go(struct agent_health *watch, int64_t from, int64_t every_ms,
     int64_t still_ms, int times)
@@ -159,7 +159,7 @@ an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted(void **state
 }
 
 static void
-stops_that_are_short_or_rare_or_of_another_life_are_not_counted(void **state)
+short_rare_and_earlier_stops_are_not_counted(void **state)
 {
 	struct agent_health *watch = *state;
 
@@ -192,7 +192,7 @@ silence_without_acknowledgement_is_a_host_out_of_reach(void **state)
 	struct agent_health *watch = *state;
 
 	begin(watch);
-	agent_health_acked(watch, ms(20010)); /* of something said before */
+	agent_health_acked(watch, ms(20010)); /* answer to something sent before */
 	assert_true(agent_health_wants_ping(watch, ms(20500)));
 	assert_int_equal(state_at(watch, 21050, 300), HOST_UNREACHABLE);
 	assert_int_equal(state_at(watch, 29000, 600), HOST_UNREACHABLE);
@@ -202,8 +202,8 @@ silence_without_acknowledgement_is_a_host_out_of_reach(void **state)
 	assert_int_equal(state_at(watch, 40000, 600), HOST_UNREACHABLE);
 }
 
-/* The path was cut for a while: ours gets through again, the agent's heartbeats wait
- * for TCP's back-off, which is at most about as long again. */
+/* The path was cut for a while: packets of the aggregator get through again, the
+ * agent's heartbeats wait for TCP's back-off, which is at most about as long again. */
 static void
 an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off(void **state)
 {
@@ -290,9 +290,9 @@ heartbeats_held_up_on_the_path_are_no_stall(void **state)
 	assert_int_equal(state_at(watch, 22700, 600), HOST_OK);
 }
 
-/* Unlike a hold-up, the way was cut: nobody knows what else was. */
+/* Unlike a delay, the path was cut: other paths may have been cut, too. */
 static void
-a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back(void **state)
+a_host_that_was_unreachable_is_no_witness_for_that_time(void **state)
 {
 	struct agent_health *watch = *state;
 
@@ -309,7 +309,7 @@ a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back(void **state)
 }
 
 static void
-a_stall_that_the_agent_confesses_excuses_what_it_touches(void **state)
+a_stall_that_the_agent_reports_excuses_the_windows_it_touches(void **state)
 {
 	struct agent_health *watch = *state;
 
@@ -342,14 +342,14 @@ stalls_shorter_than_the_probe_time_out_leave_it_a_witness(void **state)
 		beat(watch, t + 1000, t + 1000);
 		assert_int_equal(state_at(watch, t + 1000, 600), HOST_STUTTERED);
 	}
-	/* To a probe with less time it did stand still. */
+	/* For a probe with a shorter time-out it did stand still. */
 	assert_int_equal(agent_health_state(watch, ms(30000), ms(28000), ms(29000),
 			     300 * MS, &silence),
 	    HOST_STALLED);
 }
 
 static void
-a_paused_host_reports_so(void **state)
+a_paused_host_has_the_state_paused(void **state)
 {
 	struct agent_health *watch = *state;
 
@@ -362,7 +362,7 @@ a_paused_host_reports_so(void **state)
 }
 
 static void
-one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back(void **state)
+an_agent_that_ends_while_paused_counts_as_paused_until_it_is_back(void **state)
 {
 	struct agent_health *watch = *state;
 
@@ -379,9 +379,9 @@ one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back(void **state)
 	assert_int_equal(state_at(watch, 102000, 600), HOST_AGENT_DOWN);
 }
 
-/* The brake pauses everybody, and excuses nobody's end. */
+/* The brake pauses all agents, and excuses no agent's end. */
 static void
-one_that_the_brake_has_paused_is_missed_when_it_ends(void **state)
+an_agent_paused_by_the_brake_counts_as_down_when_it_ends(void **state)
 {
 	begin(*state);
 	agent_health_beat(*state, ms(20250), ms(20250), ms(20250), true);
@@ -406,9 +406,9 @@ reports_reach_up_to_the_last_heartbeat_less_the_time_out(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-/* Windows that end before the kill are judged after it: they are the frozen one's. */
+/* Windows that end before the kill are judged after it: they count as frozen. */
 static void
-one_that_was_frozen_before_it_was_killed_is_not_well_in_between(void **state)
+an_agent_frozen_before_it_was_killed_is_never_ok_in_between(void **state)
 {
 	begin(*state);
 	for (int64_t t = 20500; t <= 25000; t += 500) {
@@ -432,7 +432,7 @@ main(void)
 		TEST(an_agent_that_stops_for_a_second_of_five_is_never_frozen),
 		TEST(
 		    an_agent_that_stops_again_and_again_for_most_of_the_time_is_counted),
-		TEST(stops_that_are_short_or_rare_or_of_another_life_are_not_counted),
+		TEST(short_rare_and_earlier_stops_are_not_counted),
 		TEST(a_thawed_agent_was_stalled_for_as_long_and_then_is_good),
 		TEST(silence_without_acknowledgement_is_a_host_out_of_reach),
 		TEST(an_agent_is_not_frozen_while_its_heartbeats_may_be_backing_off),
@@ -441,14 +441,14 @@ main(void)
 		TEST(windows_that_ended_before_the_kill_are_still_good),
 		TEST(a_restarted_agent_is_excused_until_it_has_settled),
 		TEST(heartbeats_held_up_on_the_path_are_no_stall),
-		TEST(a_host_out_of_reach_is_no_witness_of_that_time_when_it_is_back),
-		TEST(a_stall_that_the_agent_confesses_excuses_what_it_touches),
+		TEST(a_host_that_was_unreachable_is_no_witness_for_that_time),
+		TEST(a_stall_that_the_agent_reports_excuses_the_windows_it_touches),
 		TEST(stalls_shorter_than_the_probe_time_out_leave_it_a_witness),
-		TEST(a_paused_host_reports_so),
-		TEST(one_that_was_paused_by_hand_and_ends_is_paused_until_it_is_back),
-		TEST(one_that_the_brake_has_paused_is_missed_when_it_ends),
+		TEST(a_paused_host_has_the_state_paused),
+		TEST(an_agent_that_ends_while_paused_counts_as_paused_until_it_is_back),
+		TEST(an_agent_paused_by_the_brake_counts_as_down_when_it_ends),
 		TEST(reports_reach_up_to_the_last_heartbeat_less_the_time_out),
-		TEST(one_that_was_frozen_before_it_was_killed_is_not_well_in_between),
+		TEST(an_agent_frozen_before_it_was_killed_is_never_ok_in_between),
 	};
 
 	return cmocka_run_group_tests_name("agent_watch", tests, NULL, NULL);

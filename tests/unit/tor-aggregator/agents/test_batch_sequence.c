@@ -38,7 +38,7 @@ a_batch_sent_twice_counts_once(void **state)
 }
 
 static void
-missing_batches_are_counted_as_ours(void **state)
+missing_batches_are_counted_as_own_losses(void **state)
 {
 	struct batch_sequence *sequence = *state;
 	uint64_t gap = 0;
@@ -53,7 +53,7 @@ missing_batches_are_counted_as_ours(void **state)
 }
 
 static void
-what_went_to_an_earlier_life_of_ours_is_no_gap(void **state)
+batches_acknowledged_before_a_restart_are_no_gap(void **state)
 {
 	uint64_t gap = 0;
 
@@ -97,8 +97,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_batch_sent_twice_counts_once),
-		TEST(missing_batches_are_counted_as_ours),
-		TEST(what_went_to_an_earlier_life_of_ours_is_no_gap),
+		TEST(missing_batches_are_counted_as_own_losses),
+		TEST(batches_acknowledged_before_a_restart_are_no_gap),
 		TEST(a_restarted_agent_starts_afresh),
 		TEST(number_zero_is_never_counted),
 	};

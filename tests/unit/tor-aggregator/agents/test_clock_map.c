@@ -43,7 +43,7 @@ the_least_delayed_message_sets_the_offset(void **state)
 	assert_int_equal(ours(&map, 10 * S), 100 * S + 9 * MS);
 	clock_map_sample(&map, 11 * S, at(101 * S + 1 * MS));
 	clock_map_sample(&map, 12 * S, at(102 * S + 700 * MS));
-	/* A message that was held up for 700 ms was still made when it was made. */
+	/* A message that was delayed for 700 ms has the time at which it was made. */
 	assert_int_equal(ours(&map, 12 * S), 102 * S + 1 * MS);
 }
 
@@ -90,7 +90,7 @@ messages_that_were_held_up_together_move_nothing(void **state)
 }
 
 static void
-a_reset_forgets_the_former_life(void **state)
+a_reset_forgets_the_earlier_samples(void **state)
 {
 	struct clock_map map = { 0 };
 
@@ -116,9 +116,9 @@ absurd_times_are_refused(void **state)
 		    clock_map_sample(&map, t < 20 ? INT64_MAX : 0, at(t * S / 4)), 0);
 }
 
-/* Whatever an agent says: later and earlier can be told apart by subtracting. */
+/* Whatever an agent sends: mapped times can be subtracted. */
 static void
-what_is_mapped_can_be_subtracted(void **state)
+mapped_times_can_be_subtracted(void **state)
 {
 	struct clock_map map = { 0 };
 	int64_t least, most, difference;
@@ -142,8 +142,8 @@ main(void)
 		cmocka_unit_test(clocks_that_part_are_followed),
 		cmocka_unit_test(a_clock_that_stood_still_is_followed_within_seconds),
 		cmocka_unit_test(messages_that_were_held_up_together_move_nothing),
-		cmocka_unit_test(a_reset_forgets_the_former_life),
-		cmocka_unit_test(what_is_mapped_can_be_subtracted),
+		cmocka_unit_test(a_reset_forgets_the_earlier_samples),
+		cmocka_unit_test(mapped_times_can_be_subtracted),
 		cmocka_unit_test(absurd_times_are_refused),
 	};
 

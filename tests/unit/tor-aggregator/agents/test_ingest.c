@@ -29,7 +29,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* One result in a batch of its own; returns why it was refused, or -1. */
+/* One result in a batch of its own; returns the reason of its refusal, or -1. */
 static int
 take(struct rack_fixture *f, struct wire_result result)
 {
@@ -67,7 +67,7 @@ an_agent_reports_only_for_its_own(void **state)
 }
 
 static void
-results_for_whom_nobody_knows_are_refused(void **state)
+results_for_unknown_targets_are_refused(void **state)
 {
 	struct rack_fixture *f = *state;
 
@@ -98,7 +98,7 @@ values_out_of_range_are_refused(void **state)
 }
 
 static void
-a_reply_to_a_probe_given_up_is_no_probe(void **state)
+a_late_reply_is_not_counted_as_a_probe(void **state)
 {
 	struct rack_fixture *f = *state;
 	struct wire_result result = fixture_result(f, 0, 0x101, 0, WIRE_NO_REPLY);
@@ -128,7 +128,7 @@ a_batch_sent_again_is_acknowledged_but_counted_once(void **state)
 }
 
 static void
-missing_batches_are_ours_and_no_loss(void **state)
+missing_batches_are_no_network_loss(void **state)
 {
 	struct rack_fixture *f = *state;
 	struct wire_result result = fixture_result(f, 0, 0x101, 0, WIRE_OK);
@@ -177,7 +177,7 @@ another_incarnation_or_host_counts_nowhere(void **state)
 }
 
 static void
-who_hands_in_too_much_is_counted_not_judged(void **state)
+results_above_the_rate_are_counted_and_not_judged(void **state)
 {
 	struct rack_fixture *f = *state;
 	struct wire_result results[100];
@@ -260,14 +260,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_good_result_is_windowed),
 		TEST(an_agent_reports_only_for_its_own),
-		TEST(results_for_whom_nobody_knows_are_refused),
+		TEST(results_for_unknown_targets_are_refused),
 		TEST(values_out_of_range_are_refused),
-		TEST(a_reply_to_a_probe_given_up_is_no_probe),
+		TEST(a_late_reply_is_not_counted_as_a_probe),
 		TEST(a_batch_sent_again_is_acknowledged_but_counted_once),
-		TEST(missing_batches_are_ours_and_no_loss),
+		TEST(missing_batches_are_no_network_loss),
 		TEST(results_of_closed_bins_are_late),
 		TEST(another_incarnation_or_host_counts_nowhere),
-		TEST(who_hands_in_too_much_is_counted_not_judged),
+		TEST(results_above_the_rate_are_counted_and_not_judged),
 		TEST(a_loss_to_a_changed_qpn_is_stale),
 		TEST(receive_counts_of_others_rnics_are_refused),
 	};

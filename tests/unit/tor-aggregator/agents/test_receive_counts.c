@@ -58,7 +58,7 @@ the_first_report_only_sets_the_base(void **state)
 }
 
 static void
-a_prober_that_is_new_later_counts_from_nothing(void **state)
+a_prober_that_appears_later_counts_from_zero(void **state)
 {
 	uint64_t since;
 
@@ -111,7 +111,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_first_report_only_sets_the_base),
-		TEST(a_prober_that_is_new_later_counts_from_nothing),
+		TEST(a_prober_that_appears_later_counts_from_zero),
 		TEST(a_count_that_fell_is_a_new_base),
 		TEST(time_does_not_run_backwards),
 		TEST(rows_beyond_the_bound_are_refused),

@@ -1,6 +1,6 @@
 /*
- * The lanes over real sockets to analyzers that acknowledge, do not, refuse, fall
- * silent, or cut.
+ * The lanes over real sockets to analyzers that acknowledge, do not acknowledge,
+ * refuse, fall silent, or close the link.
  */
 #include "tor-aggregator/analyzer/analyzer_link.h"
 
@@ -302,7 +302,7 @@ waiting(struct world *world)
 }
 
 static void
-what_is_acknowledged_leaves_the_lane(void **state)
+acknowledged_messages_are_removed_from_the_lane(void **state)
 {
 	struct world *world = *state;
 	struct analyzer *analyzer = &world->analyzers[0];
@@ -324,7 +324,7 @@ what_is_acknowledged_leaves_the_lane(void **state)
 }
 
 static void
-what_was_not_acknowledged_goes_again_in_order(void **state)
+unacknowledged_messages_are_sent_again_in_order(void **state)
 {
 	struct world *world = *state;
 	struct analyzer *analyzer = &world->analyzers[0];
@@ -374,7 +374,7 @@ an_ack_of_what_an_earlier_link_sent_counts(void **state)
 	analyzer_ack(analyzer, WIRE_LANE_SUMMARY, 1400);
 	LOOPBACK_WAIT(world->loop, waiting(world) == 100 && analyzer->got == 1124);
 	assert_int_equal(analyzer->seqs[1024], 1401);
-	/* But not of another's numbers. */
+	/* But not with another incarnation. */
 	analyzer->incarnation++;
 	analyzer_ack(analyzer, WIRE_LANE_SUMMARY, 1450);
 	LOOPBACK_WAIT(world->loop, analyzer->hellos == 2);
@@ -383,7 +383,7 @@ an_ack_of_what_an_earlier_link_sent_counts(void **state)
 }
 
 static void
-what_only_a_newer_analyzer_reports_is_passed_over(void **state)
+messages_of_newer_analyzers_are_ignored(void **state)
 {
 	static const uint8_t newer[16] = { 12, 0, 0, 0, 4, 0, 0, 0, 'R', 'M', 'Z',
 		'9' };
@@ -399,9 +399,9 @@ what_only_a_newer_analyzer_reports_is_passed_over(void **state)
 	assert_int_equal(analyzer->hellos, 1);
 }
 
-/* Our disk was read-only, or comes from a backup: we count from further back. */
+/* The disk was read-only, or was restored from a backup: numbers begin further back. */
 static void
-an_ack_of_what_was_never_made_is_one_of_all_there_is(void **state)
+an_ack_beyond_the_last_message_acknowledges_all(void **state)
 {
 	struct world *world = *state;
 	struct analyzer *analyzer = &world->analyzers[0];
@@ -440,7 +440,7 @@ incidents_pass_the_backlog(void **state)
 }
 
 static void
-one_that_refuses_is_left_for_the_next(void **state)
+after_a_refusal_the_next_analyzer_is_tried(void **state)
 {
 	struct world *world = *state;
 
@@ -454,7 +454,7 @@ one_that_refuses_is_left_for_the_next(void **state)
 }
 
 static void
-one_that_falls_silent_is_left(void **state)
+a_silent_analyzer_is_disconnected(void **state)
 {
 	struct world *world = *state;
 	struct analyzer *analyzer = &world->analyzers[0];
@@ -463,7 +463,7 @@ one_that_falls_silent_is_left(void **state)
 	dial(world, 1);
 	LOOPBACK_WAIT(world->loop, analyzer_link_connected(world->link));
 	now = rm_mono_now();
-	/* One that never pings may be silent. */
+	/* An analyzer that never pings may be silent. */
 	analyzer_link_tick(world->link, "c1", 0, rm_mono_add(now, 60 * RM_NS_PER_S));
 	LOOPBACK_WAIT(world->loop, analyzer->pings == 1);
 	assert_string_equal(analyzer->ending, "");
@@ -486,7 +486,7 @@ one_that_falls_silent_is_left(void **state)
 }
 
 static void
-one_that_never_answers_the_hello_is_left(void **state)
+an_analyzer_that_never_answers_the_hello_is_disconnected(void **state)
 {
 	struct world *world = *state;
 
@@ -529,7 +529,7 @@ a_drill_is_handed_over_and_answered(void **state)
 	} while (0)
 
 static void
-one_that_is_back_is_gone_back_to_when_it_welcomes(void **state)
+the_link_returns_to_an_earlier_analyzer_that_welcomes_it(void **state)
 {
 	struct world *world = *state;
 	struct analyzer *first = &world->analyzers[0], *second = &world->analyzers[1];
@@ -558,17 +558,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_acknowledged_leaves_the_lane),
-		TEST(one_that_is_back_is_gone_back_to_when_it_welcomes),
-		TEST(what_was_not_acknowledged_goes_again_in_order),
+		TEST(acknowledged_messages_are_removed_from_the_lane),
+		TEST(the_link_returns_to_an_earlier_analyzer_that_welcomes_it),
+		TEST(unacknowledged_messages_are_sent_again_in_order),
 		TEST(no_more_than_a_window_is_in_flight),
 		TEST(an_ack_of_what_an_earlier_link_sent_counts),
-		TEST(what_only_a_newer_analyzer_reports_is_passed_over),
-		TEST(an_ack_of_what_was_never_made_is_one_of_all_there_is),
+		TEST(messages_of_newer_analyzers_are_ignored),
+		TEST(an_ack_beyond_the_last_message_acknowledges_all),
 		TEST(incidents_pass_the_backlog),
-		TEST(one_that_refuses_is_left_for_the_next),
-		TEST(one_that_falls_silent_is_left),
-		TEST(one_that_never_answers_the_hello_is_left),
+		TEST(after_a_refusal_the_next_analyzer_is_tried),
+		TEST(a_silent_analyzer_is_disconnected),
+		TEST(an_analyzer_that_never_answers_the_hello_is_disconnected),
 		TEST(a_drill_is_handed_over_and_answered),
 	};
 

@@ -117,7 +117,7 @@ can_take(struct world *world, enum wire_lane lane, uint64_t seq)
 }
 
 static void
-only_what_is_durable_is_given_away(void **state)
+only_messages_on_disk_are_sent(void **state)
 {
 	struct world *world = *state;
 	struct rm_spool_item item;
@@ -149,7 +149,7 @@ only_what_is_durable_is_given_away(void **state)
 }
 
 static void
-lanes_go_on_where_an_earlier_life_ended(void **state)
+after_a_restart_lanes_continue_where_they_ended(void **state)
 {
 	struct world *world = *state;
 	struct rm_spool_item item;
@@ -190,7 +190,7 @@ a_full_lane_drops_its_oldest_and_counts_them(void **state)
 	assert_int_equal(
 	    report_spool_take(world->reports, WIRE_LANE_SUMMARY, 0, &item), 0);
 	assert_true(item.seq > 50);
-	/* One that was dropped meanwhile: its word changes nothing. */
+	/* A message that was dropped meanwhile: its acknowledgement changes nothing. */
 	report_spool_acked(world->reports, WIRE_LANE_SUMMARY, 1);
 	assert_int_equal(
 	    report_spool_counts(world->reports, WIRE_LANE_SUMMARY)->delivered, 0);
@@ -272,8 +272,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(only_what_is_durable_is_given_away),
-		TEST(lanes_go_on_where_an_earlier_life_ended),
+		TEST(only_messages_on_disk_are_sent),
+		TEST(after_a_restart_lanes_continue_where_they_ended),
 		TEST(a_full_lane_drops_its_oldest_and_counts_them),
 		TEST(without_an_analyzer_nothing_is_kept_and_that_is_counted),
 		TEST(the_longest_evidence_fits_into_an_incident),

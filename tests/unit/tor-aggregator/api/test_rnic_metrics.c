@@ -130,7 +130,7 @@ count_lines(const char *text, const char *start)
 #define H1 "{tor=\"t1\",host=\"h1\",device=\"r0\""
 
 static void
-a_rack_nobody_has_probed_shows_health_and_no_figures(void **state)
+an_unprobed_rack_shows_health_and_no_figures(void **state)
 {
 	struct shown shown = show(fixture_rack(3, 0));
 
@@ -300,7 +300,7 @@ assert_since(struct shown *shown, int64_t now_s, int64_t since_s)
 }
 
 static void
-sums_that_begin_anew_report_so(void **state)
+sums_that_restart_have_a_new_start_time(void **state)
 {
 	struct shown shown = show(fixture_rack(4, 0));
 
@@ -315,7 +315,7 @@ sums_that_begin_anew_report_so(void **state)
 	for (size_t i = 0; i < 4; i++)
 		agent_place(shown.f->agent[i], &shown.f->rack, 1);
 	assert_int_equal(tor_rack_counts(shown.f->rack)->renumbered, 1);
-	/* No earlier than what was told last. */
+	/* Not before the last export. */
 	assert_since(&shown, 280, 220);
 	assert_since(&shown, 340, 220);
 	/* The clock was set back. */
@@ -353,14 +353,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rack_nobody_has_probed_shows_health_and_no_figures),
+		cmocka_unit_test(an_unprobed_rack_shows_health_and_no_figures),
 		cmocka_unit_test(each_rnic_shows_times_losses_health_and_age),
 		cmocka_unit_test(losses_are_reported_by_direction),
 		cmocka_unit_test(racks_show_their_hosts_and_incidents_by_kind),
 		cmocka_unit_test(a_rack_without_a_host_that_is_seen_is_blind),
 		cmocka_unit_test(rnics_beyond_the_bound_are_left_out_and_counted),
 		cmocka_unit_test(sixty_four_rnics_cost_fourteen_series_each),
-		cmocka_unit_test(sums_that_begin_anew_report_so),
+		cmocka_unit_test(sums_that_restart_have_a_new_start_time),
 		cmocka_unit_test(a_message_of_all_that_is_shown_is_bounded),
 	};
 

@@ -19,7 +19,7 @@
 #define INTERVAL_NS (40 * RM_NS_PER_MS)
 #define HOUR_NS (3600 * RM_NS_PER_S)
 
-/* How the readings go, one after the other; the last one goes on and on. */
+/* The outcomes of the readings, one after the other; the last one repeats. */
 enum outcome { GOOD, REFUSED, BROKEN, OTHER, SILENT };
 
 struct world {
@@ -153,7 +153,7 @@ teardown(void **state)
 }
 
 static void
-what_was_read_stays_shown_with_its_age(void **state)
+the_last_values_stay_with_their_age(void **state)
 {
 	struct world *w = *state;
 	struct collector_shown shown = RUN(w, 1, GOOD);
@@ -210,7 +210,7 @@ with_a_backoff_the_wait_doubles_up_to_it(void **state)
 }
 
 static void
-a_backoff_below_the_interval_is_none(void **state)
+a_backoff_below_the_interval_has_no_effect(void **state)
 {
 	struct world *w = *state;
 
@@ -219,7 +219,7 @@ a_backoff_below_the_interval_is_none(void **state)
 }
 
 static void
-after_a_refused_key_it_waits_until_it_is_reported_to_retry(void **state)
+after_a_refused_key_a_collector_waits_until_told_to_retry(void **state)
 {
 	struct world *w = *state;
 
@@ -230,7 +230,7 @@ after_a_refused_key_it_waits_until_it_is_reported_to_retry(void **state)
 }
 
 static void
-a_silent_device_is_given_up_at_the_deadline(void **state)
+a_reading_of_a_silent_device_ends_at_the_deadline(void **state)
 {
 	struct world *w = *state;
 	struct collector_shown shown;
@@ -279,14 +279,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_read_stays_shown_with_its_age),
+		TEST(the_last_values_stay_with_their_age),
 		TEST(each_cause_is_logged_once_and_also_its_end),
 		TEST(without_a_backoff_the_wait_is_always_the_interval),
 		TEST(with_a_backoff_the_wait_doubles_up_to_it),
-		TEST(a_backoff_below_the_interval_is_none),
-		TEST(after_a_refused_key_it_waits_until_it_is_reported_to_retry),
+		TEST(a_backoff_below_the_interval_has_no_effect),
+		TEST(after_a_refused_key_a_collector_waits_until_told_to_retry),
 		TEST(a_counter_has_a_total_and_its_delta_and_a_gauge_its_value),
-		TEST(a_silent_device_is_given_up_at_the_deadline),
+		TEST(a_reading_of_a_silent_device_ends_at_the_deadline),
 	};
 
 	return cmocka_run_group_tests_name("collector", tests, NULL, NULL);

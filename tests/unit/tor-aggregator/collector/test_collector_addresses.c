@@ -103,7 +103,7 @@ run(struct world *w)
 }
 
 static void
-an_address_that_swallows_all_leaves_time_for_the_next(void **state)
+an_address_that_drops_all_packets_leaves_time_for_the_next(void **state)
 {
 	struct world w = { 0 };
 
@@ -122,7 +122,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_that_swallows_all_leaves_time_for_the_next),
+		cmocka_unit_test(
+		    an_address_that_drops_all_packets_leaves_time_for_the_next),
 		cmocka_unit_test(an_address_that_cannot_be_dialed_is_passed_over),
 	};
 

@@ -97,7 +97,7 @@ have_failed(const struct device *devices, uint64_t times)
 	return true;
 }
 
-/* How many of them say so of their last reading. */
+/* How many of them report this error of their last reading. */
 static unsigned
 report(const struct device *devices, const char *error)
 {
@@ -115,7 +115,7 @@ report(const struct device *devices, const char *error)
 /* However many they are, and however often they try: each waits for its own look-up,
  * and together they leave some to the rack's own switch. */
 static void
-names_without_an_answer_leave_look_ups_to_the_own_tor(void **state)
+unanswered_names_leave_lookups_for_the_own_tor(void **state)
 {
 	static struct device others[OTHERS], own;
 	const unsigned may = RM_LOOKUPS_MAX / 2;
@@ -126,7 +126,7 @@ names_without_an_answer_leave_look_ups_to_the_own_tor(void **state)
 	resolver_hosts("127.0.0.2 tor1\n");
 	rm_log_set_sink(on_line, NULL);
 	assert_int_equal(rm_loop_new(&loop), 0);
-	/* No answer is one reason, whether it is refused or does not come. */
+	/* A missing answer is one reason, whether it is refused or does not come. */
 	start(loop, "slow.invalid:6379", false, &others[0]);
 	LOOPBACK_WAIT(loop, collector_counts(others[0].collector)->failed > 0);
 	server = resolver_silent();
@@ -157,7 +157,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_without_an_answer_leave_look_ups_to_the_own_tor),
+		cmocka_unit_test(unanswered_names_leave_lookups_for_the_own_tor),
 	};
 
 	if (!resolver_own())

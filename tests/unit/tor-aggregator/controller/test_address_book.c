@@ -78,7 +78,7 @@ a_gid_with_an_ipv4_address_is_that_address(void **state)
 }
 
 static void
-what_is_found_is_reported_with_its_qps(void **state)
+a_found_rnic_comes_with_its_qps(void **state)
 {
 	struct world *w = *state;
 	struct wire_rnic reported = w->f->plan->members[0], rnic;
@@ -104,7 +104,7 @@ unknown_peers_are_not_found(void **state)
 	assert_false(find(*state, &address, &rnic));
 }
 
-/* A storm of registrations does not sort the book again for each question. */
+/* Many registrations do not sort the book again for each request. */
 static void
 a_changed_roster_is_read_again_at_most_once_a_second(void **state)
 {
@@ -124,7 +124,7 @@ a_changed_roster_is_read_again_at_most_once_a_second(void **state)
 }
 
 static void
-what_only_questions_reported_of_is_old_until_a_plan_or_agent_reports(void **state)
+an_rnic_known_only_from_requests_is_marked_old(void **state)
 {
 	struct world *w = *state;
 	struct wire_rnic peer = w->f->plan->remotes[0], rnic;
@@ -166,11 +166,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(members_and_others_are_found_by_address),
 		TEST(a_gid_with_an_ipv4_address_is_that_address),
-		TEST(what_is_found_is_reported_with_its_qps),
+		TEST(a_found_rnic_comes_with_its_qps),
 		TEST(unknown_peers_are_not_found),
 		TEST(a_changed_roster_is_read_again_at_most_once_a_second),
-		TEST(
-		    what_only_questions_reported_of_is_old_until_a_plan_or_agent_reports),
+		TEST(an_rnic_known_only_from_requests_is_marked_old),
 	};
 
 	return cmocka_run_group_tests_name("address_book", tests, NULL, NULL);

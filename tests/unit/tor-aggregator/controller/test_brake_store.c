@@ -61,7 +61,7 @@ take(struct world *w, uint64_t version, uint32_t rate)
 }
 
 static void
-only_newer_ones_count(void **state)
+only_newer_brakes_count(void **state)
 {
 	struct world *w = *state;
 
@@ -77,7 +77,7 @@ only_newer_ones_count(void **state)
 }
 
 static void
-what_makes_no_sense_changes_nothing(void **state)
+an_invalid_brake_changes_nothing(void **state)
 {
 	struct world *w = *state;
 
@@ -88,7 +88,7 @@ what_makes_no_sense_changes_nothing(void **state)
 }
 
 static void
-it_outlives_a_restart(void **state)
+the_brake_survives_a_restart(void **state)
 {
 	struct rm_error error = { 0 };
 	struct world *w = *state;
@@ -131,9 +131,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(only_newer_ones_count),
-		TEST(what_makes_no_sense_changes_nothing),
-		TEST(it_outlives_a_restart),
+		TEST(only_newer_brakes_count),
+		TEST(an_invalid_brake_changes_nothing),
+		TEST(the_brake_survives_a_restart),
 		TEST(a_missing_file_is_no_error_and_a_damaged_one_is_reported),
 	};
 

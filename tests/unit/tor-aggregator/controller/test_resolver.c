@@ -37,7 +37,7 @@ ask(struct resolver *resolver, const char *host, uint64_t token, uint64_t *ours)
 }
 
 static void
-an_answer_finds_who_asked(void **state)
+an_answer_finds_its_request(void **state)
 {
 	struct resolver_asker asker;
 	uint64_t a, b;
@@ -62,7 +62,7 @@ an_answer_comes_once(void **state)
 	ask(*state, "h1", 1, &old);
 	assert_true(resolver_answered(*state, old, &asker));
 	assert_false(resolver_answered(*state, old, &asker));
-	/* Nor does a late one answer the question that took its place. */
+	/* A late answer does not answer the request that has replaced it. */
 	ask(*state, "h2", 2, &fresh);
 	assert_false(resolver_answered(*state, old, &asker));
 	assert_int_equal(resolver_counts(*state)->unknown, 2);
@@ -70,7 +70,7 @@ an_answer_comes_once(void **state)
 }
 
 static void
-nobody_waits_for_ever(void **state)
+requests_expire(void **state)
 {
 	struct resolver_asker asker;
 	uint64_t token;
@@ -85,7 +85,7 @@ nobody_waits_for_ever(void **state)
 }
 
 static void
-one_agent_does_not_take_all_places(void **state)
+one_agent_cannot_use_all_requests(void **state)
 {
 	uint64_t token;
 
@@ -97,7 +97,7 @@ one_agent_does_not_take_all_places(void **state)
 }
 
 static void
-questions_are_bounded(void **state)
+requests_are_bounded(void **state)
 {
 	uint64_t token;
 	char host[16];
@@ -115,11 +115,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_answer_finds_who_asked),
+		TEST(an_answer_finds_its_request),
 		TEST(an_answer_comes_once),
-		TEST(nobody_waits_for_ever),
-		TEST(one_agent_does_not_take_all_places),
-		TEST(questions_are_bounded),
+		TEST(requests_expire),
+		TEST(one_agent_cannot_use_all_requests),
+		TEST(requests_are_bounded),
 	};
 
 	return cmocka_run_group_tests_name("resolver", tests, NULL, NULL);

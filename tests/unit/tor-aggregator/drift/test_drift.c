@@ -61,7 +61,7 @@ rnic_of(const char *host, const char *device, uint64_t guid)
 	return (struct wire_rnic){ .id = { guid, 1 }, .host = host, .device = device };
 }
 
-/* Told with this MTU; 0: it could not be read. */
+/* Reported with this MTU; 0: it could not be read. */
 static int
 report(struct world *w, const struct wire_rnic *rnic, uint32_t mtu, int64_t now)
 {
@@ -168,7 +168,7 @@ a_group_that_makes_no_sense_is_refused_by_its_place(void **state)
 }
 
 static void
-a_difference_has_its_begin(void **state)
+a_difference_has_its_start_time(void **state)
 {
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
@@ -201,7 +201,7 @@ an_agent_too_old_to_report_leaves_all_unknown(void **state)
 }
 
 static void
-an_agent_that_is_back_has_its_differences_since_before(void **state)
+a_reconnected_agent_keeps_the_start_times_of_differences(void **state)
 {
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
@@ -217,9 +217,10 @@ an_agent_that_is_back_has_its_differences_since_before(void **state)
 	assert_int_equal(drift_sums(w->drift).rnics_different, 1);
 }
 
-/* An agent that starts registers before it has read: all is unknown for a moment. */
+/* An agent that starts registers before it has read the settings: all are unknown
+ * for a moment. */
 static void
-a_difference_that_was_unknown_for_a_while_has_its_first_begin(void **state)
+a_difference_that_was_unknown_meanwhile_keeps_its_start_time(void **state)
 {
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
@@ -235,7 +236,7 @@ a_difference_that_was_unknown_for_a_while_has_its_first_begin(void **state)
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 10);
 
 	assert_int_equal(report(w, &rnic, 9000, 50), 0);
-	assert_int_equal(report(w, &rnic, 1500, 60), 0); /* this one is another */
+	assert_int_equal(report(w, &rnic, 1500, 60), 0); /* this one is different */
 	assert_int_equal(only(w)->since[WIRE_SETTING_MTU].ns, 60);
 }
 
@@ -264,7 +265,7 @@ a_host_that_reports_of_no_rnic_for_a_while_has_its_differences_since_before(
 }
 
 static void
-another_expectation_counts_at_once(void **state)
+a_changed_expectation_applies_at_once(void **state)
 {
 	const struct wire_rnic rnic = rnic_of("h1", "eth0", 1);
 	struct world *w = *state;
@@ -305,13 +306,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_first_group_that_declares_a_setting_counts),
 		TEST(a_group_that_makes_no_sense_is_refused_by_its_place),
-		TEST(a_difference_has_its_begin),
+		TEST(a_difference_has_its_start_time),
 		TEST(an_agent_too_old_to_report_leaves_all_unknown),
-		TEST(an_agent_that_is_back_has_its_differences_since_before),
-		TEST(a_difference_that_was_unknown_for_a_while_has_its_first_begin),
+		TEST(a_reconnected_agent_keeps_the_start_times_of_differences),
+		TEST(a_difference_that_was_unknown_meanwhile_keeps_its_start_time),
 		TEST(
 		    a_host_that_reports_of_no_rnic_for_a_while_has_its_differences_since_before),
-		TEST(another_expectation_counts_at_once),
+		TEST(a_changed_expectation_applies_at_once),
 		TEST(more_rnics_than_a_rack_has_are_refused_and_counted),
 	};
 

@@ -30,7 +30,7 @@ text_of(enum wire_setting setting, uint32_t number)
 }
 
 static void
-what_cannot_be_read_is_unknown_and_not_different(void **state)
+an_unreadable_setting_is_unknown_and_not_different(void **state)
 {
 	const struct drift_settings none = { 0 };
 	const struct drift_settings large = with(WIRE_SETTING_MTU, 9000);
@@ -78,7 +78,7 @@ firmware_is_compared_by_pattern(void **state)
 }
 
 static void
-a_foreign_firmware_is_cut_and_made_printable(void **state)
+a_received_firmware_version_is_cut_and_made_printable(void **state)
 {
 	char text[2 * DRIFT_FIRMWARE_BYTES];
 	const struct wire_settings from = { .known = UINT32_MAX, .firmware = text };
@@ -165,7 +165,7 @@ only_declared_dscps_are_compared(void **state)
 }
 
 static void
-values_are_written_as_people_do(void **state)
+values_are_written_in_readable_form(void **state)
 {
 	const struct drift_settings none = { 0 };
 	char text[DRIFT_TEXT_BYTES] = "x";
@@ -195,15 +195,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_cannot_be_read_is_unknown_and_not_different),
+		cmocka_unit_test(an_unreadable_setting_is_unknown_and_not_different),
 		cmocka_unit_test(pfc_for_no_priority_is_a_setting),
 		cmocka_unit_test(firmware_is_compared_by_pattern),
-		cmocka_unit_test(a_foreign_firmware_is_cut_and_made_printable),
+		cmocka_unit_test(a_received_firmware_version_is_cut_and_made_printable),
 		cmocka_unit_test(priorities_are_read_as_written),
 		cmocka_unit_test(a_traffic_class_is_a_byte_or_none),
 		cmocka_unit_test(priorities_of_dscps_are_read_as_written),
 		cmocka_unit_test(only_declared_dscps_are_compared),
-		cmocka_unit_test(values_are_written_as_people_do),
+		cmocka_unit_test(values_are_written_in_readable_form),
 	};
 
 	return cmocka_run_group_tests_name("drift_settings", tests, NULL, NULL);

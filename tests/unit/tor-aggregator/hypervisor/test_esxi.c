@@ -179,7 +179,7 @@ names_are_read_with_and_without_spaces_at_the_colon(void **state)
 }
 
 static void
-what_is_not_reported_is_missing_and_not_zero(void **state)
+a_value_that_is_not_printed_is_missing_and_not_zero(void **state)
 {
 	struct world *w = *state;
 
@@ -274,7 +274,7 @@ nics_of_an_answer_that_was_cut_short_take_no_room(void **state)
 }
 
 static void
-a_host_whose_vsish_reports_nothing_is_not_read(void **state)
+a_host_without_output_of_vsish_is_not_read(void **state)
 {
 	struct world *w = *state;
 
@@ -297,7 +297,7 @@ errors_without_end_are_refused(void **state)
 }
 
 static void
-a_host_without_esxcli_is_named_as_none(void **state)
+a_host_without_esxcli_is_reported_as_such(void **state)
 {
 	struct world *w = *state;
 	struct esxi *esxi = esxi_new(w->nics, &w->counts);
@@ -394,16 +394,16 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_tables_report_state_and_settings_of_each_nic),
 		TEST(names_are_read_with_and_without_spaces_at_the_colon),
-		TEST(what_is_not_reported_is_missing_and_not_zero),
+		TEST(a_value_that_is_not_printed_is_missing_and_not_zero),
 		TEST(a_name_counts_only_in_the_section_that_it_belongs_to),
 		TEST(the_first_source_of_a_row_counts_in_any_order),
 		TEST(dcb_reports_pfc_by_priority),
 		TEST(a_second_reading_counts_what_came_between),
 		TEST(an_answer_that_is_cut_short_does_not_count),
 		TEST(nics_of_an_answer_that_was_cut_short_take_no_room),
-		TEST(a_host_whose_vsish_reports_nothing_is_not_read),
+		TEST(a_host_without_output_of_vsish_is_not_read),
 		TEST(errors_without_end_are_refused),
-		TEST(a_host_without_esxcli_is_named_as_none),
+		TEST(a_host_without_esxcli_is_reported_as_such),
 		TEST(values_that_make_no_sense_are_counted_and_hide_no_other),
 		TEST(output_without_end_is_refused),
 		TEST(nics_beyond_the_limit_are_refused_and_those_gone_make_room),

@@ -1,4 +1,5 @@
-/* Against a server that is no SSH, or none that answers; a real one is in tests/fabric.
+/* Against a server without SSH, or one that does not answer; a real one is in
+ * tests/fabric.
  */
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
 
@@ -27,7 +28,7 @@
 #include "tor-aggregator/hypervisor/hypervisor_config.h"
 
 #define SHORT_NS (100 * RM_NS_PER_MS)
-#define LONG_NS (60 * RM_NS_PER_S) /* whoever answers is not given up */
+#define LONG_NS (60 * RM_NS_PER_S) /* a server that answers is not abandoned */
 
 struct world {
 	struct rm_loop *loop;
@@ -105,7 +106,7 @@ on_line(enum rm_log_level level, const char *line, void *arg)
 	snprintf(w->log + used, sizeof(w->log) - used, "%s\n", line);
 }
 
-/* Until so many readings have failed. Returns why the last one did. */
+/* Until so many readings have failed. Returns the error of the last one. */
 static const char *
 run(struct world *w, const char *answer, bool again, unsigned wanted)
 {
@@ -200,7 +201,7 @@ teardown(void **state)
 }
 
 static void
-a_mute_host_is_given_up_and_asked_more_rarely(void **state)
+a_silent_host_is_abandoned_and_read_more_rarely(void **state)
 {
 	struct world *w = *state;
 
@@ -211,7 +212,7 @@ a_mute_host_is_given_up_and_asked_more_rarely(void **state)
 }
 
 static void
-a_server_that_is_no_ssh_is_named_as_none(void **state)
+a_server_without_ssh_is_reported_as_such(void **state)
 {
 	const char *error = run(*state, "HTTP/1.0 400 Bad Request\r\n\r\n", true, 1);
 
@@ -220,7 +221,7 @@ a_server_that_is_no_ssh_is_named_as_none(void **state)
 }
 
 static void
-an_ssh_that_breaks_off_is_reported(void **state)
+a_broken_ssh_connection_is_reported(void **state)
 {
 	const char *error =
 	    run(*state, "SSH-2.0-OpenSSH_9.2\r\n\x01\x02\x03\x04\xff\xff", true, 1);
@@ -229,7 +230,7 @@ an_ssh_that_breaks_off_is_reported(void **state)
 }
 
 static void
-nobody_there_is_reported(void **state)
+a_host_without_a_server_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -265,7 +266,7 @@ missing_files_are_named_and_looked_for_again(void **state)
 }
 
 static void
-a_key_that_is_none_is_reported(void **state)
+an_invalid_key_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -322,13 +323,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_mute_host_is_given_up_and_asked_more_rarely),
-		TEST(a_server_that_is_no_ssh_is_named_as_none),
-		TEST(an_ssh_that_breaks_off_is_reported),
-		TEST(nobody_there_is_reported),
+		TEST(a_silent_host_is_abandoned_and_read_more_rarely),
+		TEST(a_server_without_ssh_is_reported_as_such),
+		TEST(a_broken_ssh_connection_is_reported),
+		TEST(a_host_without_a_server_is_reported),
 		TEST(a_key_that_others_can_read_is_not_used),
 		TEST(missing_files_are_named_and_looked_for_again),
-		TEST(a_key_that_is_none_is_reported),
+		TEST(an_invalid_key_is_reported),
 		TEST(no_reading_leaves_a_file_open),
 		TEST(a_socket_that_libssh_does_not_take_is_closed),
 	};

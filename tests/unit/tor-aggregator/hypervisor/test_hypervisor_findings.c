@@ -58,7 +58,7 @@ read_nic(struct world *w, const struct value values[])
 
 #define READ(w, ...) read_nic((w), (const struct value[]){ __VA_ARGS__, { 0 } })
 
-/* Exactly this one holds; its sentence. */
+/* Exactly this finding holds; returns its sentence. */
 static const char *
 only(struct world *w, enum hypervisor_finding finding)
 {
@@ -96,7 +96,7 @@ global_pause_frames_are_reported_from_pfc(void **state)
 }
 
 static void
-what_is_not_counted_of_global_pause_is_not_reported(void **state)
+missing_counters_of_global_pause_give_no_finding(void **state)
 {
 	struct world *w = *state;
 	const char *texts;
@@ -186,7 +186,7 @@ a_paused_vmnic_is_no_source(void **state)
 }
 
 static void
-changes_count_only_where_the_time_is_not(void **state)
+changes_are_used_only_if_the_time_is_not_counted(void **state)
 {
 	struct world *w = *state;
 
@@ -201,7 +201,7 @@ changes_count_only_where_the_time_is_not(void **state)
 }
 
 static void
-nothing_is_reported_of_counters_that_were_away(void **state)
+counters_that_were_missing_give_no_finding(void **state)
 {
 	struct world *w = *state;
 
@@ -229,15 +229,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(global_pause_frames_are_reported_from_pfc),
-		TEST(what_is_not_counted_of_global_pause_is_not_reported),
+		TEST(missing_counters_of_global_pause_give_no_finding),
 		TEST(a_counter_that_went_back_is_no_storm),
 		TEST(pfc_frames_are_no_global_pause),
 		TEST(global_pause_set_without_pfc_is_reported_at_the_first_reading),
 		TEST(a_storm_warning_names_the_host_as_its_source),
 		TEST(a_vmnic_that_pauses_its_switch_most_of_the_time_storms),
 		TEST(a_paused_vmnic_is_no_source),
-		TEST(changes_count_only_where_the_time_is_not),
-		TEST(nothing_is_reported_of_counters_that_were_away),
+		TEST(changes_are_used_only_if_the_time_is_not_counted),
+		TEST(counters_that_were_missing_give_no_finding),
 		TEST(a_vmnic_that_is_gone_has_no_findings),
 	};
 

@@ -101,7 +101,7 @@ nics_beyond_the_limit_are_left_out_whole_and_counted(void **state)
 }
 
 static void
-a_nic_that_is_away_takes_no_room(void **state)
+a_missing_nic_takes_no_room(void **state)
 {
 	struct world *w = *state;
 
@@ -127,7 +127,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(priorities_that_carry_nothing_are_left_out_and_counted),
 		TEST(nics_beyond_the_limit_are_left_out_whole_and_counted),
-		TEST(a_nic_that_is_away_takes_no_room),
+		TEST(a_missing_nic_takes_no_room),
 		TEST(a_host_of_a_dozen_nics_is_never_cut),
 	};
 

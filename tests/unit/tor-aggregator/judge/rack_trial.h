@@ -1,8 +1,8 @@
 /*
- * rack_trial - a simulated rack of which some agents say what is not so.
+ * rack_trial - a simulated rack of which some agents report falsely.
  *
- * Liars are whole hosts: an agent lies for all its RNICs. What a trial's verdicts say
- * is sorted: of a liar, of the fault, or of an innocent.
+ * Whole hosts report falsely: an agent does so for all its RNICs. The verdicts of a
+ * trial are sorted: on a false reporter, on the fault, or on a healthy part.
  */
 #ifndef TESTS_RACK_TRIAL_H
 #define TESTS_RACK_TRIAL_H
@@ -20,8 +20,8 @@ enum lie {
 	LIE_HIDE_MANY_TIMES,
 	LIE_HIDE_OWN, /* everybody answers its own */
 	LIE_COUNTS,
-	LIE_DELAYS,  /* of what is answered: none, or the longest that can be told */
-	LIE_OUTSIDE, /* nothing comes back from other racks */
+	LIE_DELAYS,  /* of answered probes: none, or the longest possible delay */
+	LIE_OUTSIDE, /* no replies from other racks */
 	LIE_SEND_FAILED,
 	LIE_PORT_DOWN,
 	LIE_PORT_FLAPS,
@@ -37,9 +37,10 @@ struct trial {
 	struct sim *sim;
 	uint64_t random;
 	size_t hosts, liar_count;
-	bool liars[SIM_MAX_MEMBERS];     /* by host */
-	enum lie lie[SIM_MAX_MEMBERS];   /* by host */
-	size_t victims[SIM_MAX_MEMBERS]; /* by host: the member that it accuses */
+	bool liars[SIM_MAX_MEMBERS];   /* by host */
+	enum lie lie[SIM_MAX_MEMBERS]; /* by host */
+	/* By host: the member that it reports as lossy. */
+	size_t victims[SIM_MAX_MEMBERS];
 	size_t seconds[SIM_MAX_MEMBERS]; /* and another one, of another host */
 	bool coordinated;
 	bool refuses, refuses_second, shuns; /* really, its victim, the second too */
@@ -48,11 +49,11 @@ struct trial {
 	uint32_t ports; /* asked so far */
 	bool found, found_otherwise;
 	bool named[SIM_MAX_MEMBERS], hinted[SIM_MAX_MEMBERS]; /* by host */
-	unsigned innocents, framed;    /* framed: as an agent that lies */
-	char pair[RM_PART_NAME_BYTES]; /* the last "A or B" that was said */
+	unsigned innocents, framed; /* framed: named as an agent that reports falsely */
+	char pair[RM_PART_NAME_BYTES]; /* the last "A or B" that was reported */
 };
 
-/* All of it by chance; less than a third of the hosts lie. */
+/* All of it at random; fewer than a third of the hosts report falsely. */
 void trial_begin(struct trial *trial, uint64_t seed);
 
 /* A rack of so many hosts of one RNIC each, whose host 0 lies, and a dead RNIC or none:
@@ -60,8 +61,9 @@ void trial_begin(struct trial *trial, uint64_t seed);
 void trial_begin_one(struct trial *trial, uint64_t seed, size_t hosts, enum lie lie,
     size_t victim, size_t dead);
 
-/* Deeds, not words: so many hosts of such a rack do not take the probes of one victim,
- * or of two. By chance they do not probe it either. They say what happens, or lie. */
+/* Real refusals, not false reports: so many hosts of such a rack do not accept the
+ * probes of one victim, or of two. By chance they do not probe it either. They
+ * report correctly, or falsely. */
 void trial_begin_refusal(struct trial *trial, uint64_t seed, size_t hosts,
     size_t refusers, bool of_two, bool lying);
 

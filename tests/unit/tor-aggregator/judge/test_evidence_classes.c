@@ -84,7 +84,7 @@ loss_of_one_class_alone_is_reported_with_it(void **state)
 }
 
 static void
-loss_of_all_classes_is_of_none(void **state)
+loss_in_all_classes_names_no_class(void **state)
 {
 	struct ring *ring = *state;
 
@@ -94,7 +94,7 @@ loss_of_all_classes_is_of_none(void **state)
 }
 
 static void
-what_was_sent_in_one_class_only_reports_of_no_class(void **state)
+probes_of_only_one_class_name_no_class(void **state)
 {
 	struct ring *ring = *state;
 
@@ -104,7 +104,7 @@ what_was_sent_in_one_class_only_reports_of_no_class(void **state)
 }
 
 static void
-only_the_verdicts_own_window_counts(void **state)
+only_results_in_the_verdicts_window_count(void **state)
 {
 	struct ring *ring = *state;
 
@@ -128,7 +128,7 @@ probes_of_services_are_counted_apart(void **state)
 }
 
 static void
-what_is_no_rnic_of_its_own_is_left_alone(void **state)
+verdicts_not_about_one_rnic_are_not_changed(void **state)
 {
 	struct ring *ring = *state;
 	struct rm_verdict verdict = lossy(1);
@@ -150,11 +150,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(loss_of_one_class_alone_is_reported_with_it),
-		TEST(loss_of_all_classes_is_of_none),
-		TEST(what_was_sent_in_one_class_only_reports_of_no_class),
-		TEST(only_the_verdicts_own_window_counts),
+		TEST(loss_in_all_classes_names_no_class),
+		TEST(probes_of_only_one_class_name_no_class),
+		TEST(only_results_in_the_verdicts_window_count),
 		TEST(probes_of_services_are_counted_apart),
-		TEST(what_is_no_rnic_of_its_own_is_left_alone),
+		TEST(verdicts_not_about_one_rnic_are_not_changed),
 	};
 
 	return cmocka_run_group_tests_name("evidence_classes", tests, NULL, NULL);

@@ -54,7 +54,7 @@ one_fault(const char *what, enum sim_fault_kind kind, bool recovers)
 }
 
 static void
-an_rnic_dead_both_directions_is_named_and_nobody_else(void **state)
+only_an_rnic_dead_in_both_directions_is_named(void **state)
 {
 	(void)state;
 	one_fault("dead both ways", SIM_RNIC_BOTH, true);
@@ -74,24 +74,25 @@ an_rnic_that_cannot_receive_is_named_with_its_direction(void **state)
 	one_fault("receive dead", SIM_RNIC_RECEIVE, true);
 }
 
-/* As a host's own firewall lets it. Of two, the other may be what cannot reach it. */
+/* As a host's own firewall causes it. In a rack of two, the other one may be unable
+ * to reach it. */
 static void
-an_rnic_that_takes_replies_and_no_probes_is_named_and_nobody_else(void **state)
+only_an_rnic_that_refuses_probes_is_named(void **state)
 {
 	(void)state;
 	one_fault_beyond(1, "takes no probe", SIM_RNIC_REFUSES, true);
 }
 
 static void
-an_rnic_that_delays_all_is_named_late_and_nobody_else(void **state)
+only_an_rnic_that_delays_all_packets_is_named_late(void **state)
 {
 	(void)state;
 	one_fault_beyond(1, "late", SIM_RNIC_LATE, true);
 	one_fault("too late", SIM_RNIC_TOO_LATE, true);
 }
 
-/* One RNIC is late and loses so much of what it sends. Every window says at most one
- * thing, of this RNIC; returns in how many both was said. */
+/* One RNIC is late and loses so much of what it sends. Every window has at most one
+ * verdict, on this RNIC; returns in how many it had both. */
 static unsigned
 late_and_lossy(unsigned seed, double share)
 {
@@ -128,7 +129,7 @@ late_and_lossy(unsigned seed, double share)
 }
 
 static void
-what_a_late_rnic_loses_is_reported_too(void **state)
+the_losses_of_a_late_rnic_are_reported_too(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
@@ -171,7 +172,7 @@ a_host_all_of_whose_rnics_are_late_is_one_verdict(void **state)
 	}
 }
 
-/* It is what they share, or how they are timed; and while it begins and ends, too. */
+/* The cause is common to them, or the timing; also while it begins and ends. */
 static void
 where_most_of_a_rack_is_late_no_rnic_is_named(void **state)
 {
@@ -212,14 +213,14 @@ a_dead_tor_is_one_verdict_and_no_rnic_is_blamed(void **state)
 }
 
 static void
-dead_uplinks_blame_nobody_in_the_rack(void **state)
+dead_uplinks_blame_no_rnic_of_the_rack(void **state)
 {
 	(void)state;
 	one_fault("dead uplinks", SIM_UPLINKS, false);
 }
 
 static void
-a_dead_witness_blames_nobody_in_the_rack(void **state)
+a_dead_witness_blames_no_rnic_of_the_rack(void **state)
 {
 	(void)state;
 	one_fault("dead foreigner", SIM_REMOTE, true);
@@ -240,7 +241,7 @@ a_frozen_agent_is_named_and_no_rnic(void **state)
 }
 
 static void
-a_host_that_is_gone_is_named_and_no_rnic(void **state)
+a_host_that_is_down_is_named_and_no_rnic(void **state)
 {
 	(void)state;
 	one_fault("host gone", SIM_HOST_GONE, true);
@@ -368,7 +369,7 @@ without_receive_counts_a_dead_rnic_is_still_named(void **state)
 			from_ns = run_random_time(&run, 2 * RM_NS_PER_S);
 			e = run_break(&run, (enum sim_fault_kind)(seed % 3),
 			    sim_random(run.sim) % sizes[s], from_ns, 4 * RM_NS_PER_S);
-			e->kind = RM_KIND_RNIC_DOWN; /* as far as anybody can tell */
+			e->kind = RM_KIND_RNIC_DOWN; /* as far as the evidence goes */
 			e->direction = RM_DIRECTION_UNKNOWN;
 			e->deadline_ns = RUN_HOST_DEADLINE_NS;
 			run_until(&run, from_ns + SETTLED_NS, 0);
@@ -448,23 +449,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_rnic_dead_both_directions_is_named_and_nobody_else),
+		cmocka_unit_test(only_an_rnic_dead_in_both_directions_is_named),
 		cmocka_unit_test(an_rnic_that_cannot_send_is_named_with_its_direction),
 		cmocka_unit_test(
 		    an_rnic_that_cannot_receive_is_named_with_its_direction),
-		cmocka_unit_test(
-		    an_rnic_that_takes_replies_and_no_probes_is_named_and_nobody_else),
-		cmocka_unit_test(an_rnic_that_delays_all_is_named_late_and_nobody_else),
-		cmocka_unit_test(what_a_late_rnic_loses_is_reported_too),
+		cmocka_unit_test(only_an_rnic_that_refuses_probes_is_named),
+		cmocka_unit_test(only_an_rnic_that_delays_all_packets_is_named_late),
+		cmocka_unit_test(the_losses_of_a_late_rnic_are_reported_too),
 		cmocka_unit_test(a_host_all_of_whose_rnics_are_late_is_one_verdict),
 		cmocka_unit_test(where_most_of_a_rack_is_late_no_rnic_is_named),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_is_down),
 		cmocka_unit_test(a_dead_tor_is_one_verdict_and_no_rnic_is_blamed),
-		cmocka_unit_test(dead_uplinks_blame_nobody_in_the_rack),
-		cmocka_unit_test(a_dead_witness_blames_nobody_in_the_rack),
+		cmocka_unit_test(dead_uplinks_blame_no_rnic_of_the_rack),
+		cmocka_unit_test(a_dead_witness_blames_no_rnic_of_the_rack),
 		cmocka_unit_test(a_killed_agent_is_named_and_no_rnic),
 		cmocka_unit_test(a_frozen_agent_is_named_and_no_rnic),
-		cmocka_unit_test(a_host_that_is_gone_is_named_and_no_rnic),
+		cmocka_unit_test(a_host_that_is_down_is_named_and_no_rnic),
 		cmocka_unit_test(
 		    a_host_whose_responder_answers_has_lost_its_management_path),
 		cmocka_unit_test(a_rack_of_two_without_witnesses_never_guesses),

@@ -54,7 +54,7 @@ unreachable(struct table *table, size_t host)
 	table->hosts[host].silence.ns = 20 * RM_NS_PER_S;
 }
 
-/* OK hosts probe everybody; a host that is down answers nothing. */
+/* OK hosts probe all others; a host that is down does not answer. */
 static void
 probe_all(struct table *table, int down)
 {
@@ -89,7 +89,7 @@ judge(struct table *table, int windows)
 }
 
 static void
-a_host_whose_rnics_are_dumb_too_is_down(void **state)
+a_host_whose_rnics_do_not_answer_either_is_down(void **state)
 {
 	struct table *table = *state;
 
@@ -112,7 +112,7 @@ a_host_that_answers_probes_has_lost_its_management_path(void **state)
 }
 
 static void
-when_all_are_out_of_reach_it_is_us(void **state)
+when_all_hosts_are_unreachable_the_aggregator_is_cut_off(void **state)
 {
 	struct table *table = *state;
 
@@ -122,7 +122,7 @@ when_all_are_out_of_reach_it_is_us(void **state)
 }
 
 static void
-whoever_comes_back_later_than_others_is_not_named(void **state)
+a_host_that_reconnects_later_than_others_is_not_named(void **state)
 {
 	struct table *table = *state;
 
@@ -135,7 +135,7 @@ whoever_comes_back_later_than_others_is_not_named(void **state)
 }
 
 static void
-a_host_that_died_while_we_were_cut_off_is_named_by_its_silence(void **state)
+a_host_that_died_during_a_cut_is_named_by_its_silence(void **state)
 {
 	struct table *table = *state;
 
@@ -150,7 +150,7 @@ a_host_that_died_while_we_were_cut_off_is_named_by_its_silence(void **state)
 }
 
 static void
-a_lone_host_that_nobody_probes_is_suspected_in_the_end(void **state)
+a_single_unprobed_host_is_suspected_in_the_end(void **state)
 {
 	struct table *table = *state;
 
@@ -183,7 +183,7 @@ stands_still(struct table *table, size_t host)
 }
 
 static void
-an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_reported(void **state)
+an_agent_that_is_mostly_stopped_is_reported_as_frozen(void **state)
 {
 	struct table *table = *state;
 
@@ -202,7 +202,7 @@ an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_reported(void **stat
 	assert_int_equal(judge(table, 1), 0);
 }
 
-/* Though one of them tells of it before the others do. */
+/* Although one of them reports it before the others do. */
 static void
 when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 {
@@ -227,7 +227,7 @@ when_most_agents_stand_still_none_of_them_is_frozen(void **state)
 
 /* Of four two are off, and the other two stand still. */
 static void
-hosts_that_are_off_do_not_stand_for_agents_that_run(void **state)
+hosts_that_are_down_do_not_count_as_running_agents(void **state)
 {
 	struct table *table = *state;
 
@@ -245,16 +245,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_host_whose_rnics_are_dumb_too_is_down),
+		TEST(a_host_whose_rnics_do_not_answer_either_is_down),
 		TEST(a_host_that_answers_probes_has_lost_its_management_path),
-		TEST(when_all_are_out_of_reach_it_is_us),
-		TEST(whoever_comes_back_later_than_others_is_not_named),
-		TEST(a_host_that_died_while_we_were_cut_off_is_named_by_its_silence),
-		TEST(a_lone_host_that_nobody_probes_is_suspected_in_the_end),
-		TEST(
-		    an_agent_that_mostly_stands_still_is_frozen_and_its_rate_is_reported),
+		TEST(when_all_hosts_are_unreachable_the_aggregator_is_cut_off),
+		TEST(a_host_that_reconnects_later_than_others_is_not_named),
+		TEST(a_host_that_died_during_a_cut_is_named_by_its_silence),
+		TEST(a_single_unprobed_host_is_suspected_in_the_end),
+		TEST(an_agent_that_is_mostly_stopped_is_reported_as_frozen),
 		TEST(when_most_agents_stand_still_none_of_them_is_frozen),
-		TEST(hosts_that_are_off_do_not_stand_for_agents_that_run),
+		TEST(hosts_that_are_down_do_not_count_as_running_agents),
 	};
 
 	return cmocka_run_group_tests_name("rack_hosts", tests, NULL, NULL);

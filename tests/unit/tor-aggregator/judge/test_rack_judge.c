@@ -126,7 +126,7 @@ a_healthy_rack_is_known_to_be_well(void **state)
 }
 
 static void
-a_verdict_carries_what_an_outsider_could_check(void **state)
+a_verdict_has_evidence_that_others_can_check(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -212,9 +212,10 @@ an_mtu_is_reported_with_sizes_and_counts(void **state)
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_GOOD);
 }
 
-/* Of the rack's own probes only the large ones to one RNIC of another rack are lost. */
+/* Of all probes of the rack only the large ones to one RNIC of another rack are
+ * lost. */
 static void
-an_mtu_of_another_rack_is_not_ours(void **state)
+an_mtu_fault_of_another_rack_blames_no_member(void **state)
 {
 	struct table *table = *state;
 
@@ -244,9 +245,9 @@ an_mtu_of_another_rack_is_not_ours(void **state)
 	}
 }
 
-/* Sizes and targets take turns: hardly any large one of ours stays in the rack. */
+/* Sizes and targets alternate: hardly any large probe stays in the rack. */
 static void
-large_probes_lost_to_one_far_away_are_not_our_mtu(void **state)
+large_probes_lost_to_one_remote_rnic_blame_no_member(void **state)
 {
 	struct table *table = *state;
 
@@ -279,7 +280,7 @@ large_probes_lost_to_one_far_away_are_not_our_mtu(void **state)
 }
 
 static void
-a_host_that_cannot_send_a_single_probe_reports_so(void **state)
+a_host_that_cannot_send_any_probe_is_reported(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -303,7 +304,7 @@ a_host_that_cannot_send_a_single_probe_reports_so(void **state)
 	assert_string_equal(verdict->evidence.observed,
 	    "send-failed: its own host could not send 40 of 40 probes through it");
 	assert_int_equal(verdict->evidence.direction, RM_DIRECTION_SEND);
-	/* A QPN that has changed is nobody's fault. */
+	/* A changed QPN is no fault. */
 	for (int i = 0; i < 12; i++) {
 		fill(table, NEITHER);
 		for (size_t p = 0; p < table->closed.pair_count; p++)
@@ -316,7 +317,7 @@ a_host_that_cannot_send_a_single_probe_reports_so(void **state)
 	assert_int_equal(table->judgement.verdict_count, 0);
 }
 
-/* Whose own probes are too few to be missed may lose what it sends, too. */
+/* If its own probes are too few to show a loss, it may lose what it sends, too. */
 static void
 a_path_that_was_not_tried_is_not_cleared(void **state)
 {
@@ -420,8 +421,8 @@ a_host_that_is_no_witness_neither_blames_nor_is_blamed(void **state)
 	}
 }
 
-/* A stall that no probe misses its reply for hides no dead RNIC; a packet now and then
- * may be lost by it. */
+/* A stall without a missed reply hides no dead RNIC; a single packet may be lost by
+ * it. */
 static void
 a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss(void **state)
 {
@@ -453,7 +454,7 @@ a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss(void 
 }
 
 static void
-what_our_own_hosts_did_is_no_loss(void **state)
+losses_caused_by_own_hosts_are_no_network_loss(void **state)
 {
 	static const enum wire_outcome own[] = { WIRE_SENT_LATE, WIRE_STALE_QPN,
 		WIRE_SELF_LOSS, WIRE_SEND_FAILED };
@@ -506,9 +507,9 @@ a_lone_witness_names_itself_or_its_tor(void **state)
 	assert_int_equal(table->judgement.verdicts[0].rnic.guid, 0);
 }
 
-/* On a machine that is overloaded they stand still in turn. */
+/* On an overloaded machine hosts stand still in turn. */
 static void
-one_that_is_alone_for_a_moment_waits_for_the_others(void **state)
+a_member_alone_for_a_moment_waits_for_the_others(void **state)
 {
 	static const enum host_state states[] = { HOST_STALLED, HOST_RESTARTING };
 	struct table *table = *state;
@@ -532,9 +533,9 @@ one_that_is_alone_for_a_moment_waits_for_the_others(void **state)
 	assert_int_equal(table->judgement.members[0], RM_HEALTH_BAD);
 }
 
-/* One that is overloaded for good excuses nobody for good. */
+/* A permanently overloaded host does not excuse others for ever. */
 static void
-one_that_stays_alone_is_named_in_the_end(void **state)
+a_member_that_stays_alone_is_named_in_the_end(void **state)
 {
 	struct table *table = *state;
 	bool named = false;
@@ -550,9 +551,10 @@ one_that_stays_alone_is_named_in_the_end(void **state)
 	assert_true(named);
 }
 
-/* Nothing inside the rack works any more, but its ToR lets the third one out. */
+/* No probe inside the rack is answered any more, but the ToR forwards those of the
+ * third one. */
 static void
-a_tor_that_lets_one_out_is_not_to_blame_for_the_rest(void **state)
+a_tor_that_forwards_for_one_rnic_is_not_blamed(void **state)
 {
 	struct table *table = *state;
 
@@ -570,9 +572,9 @@ a_tor_that_lets_one_out_is_not_to_blame_for_the_rest(void **state)
 	assert_string_equal(table->judgement.verdicts[1].part.name, "h1/r0");
 }
 
-/* Two of three witnesses are gone, too; the third still answers one of the rack. */
+/* Two of three witnesses are dead, too; the third still answers one of the rack. */
 static void
-a_rack_of_two_needs_only_one_witness_that_lives(void **state)
+a_rack_of_two_needs_only_one_working_witness(void **state)
 {
 	struct table *table = *state;
 
@@ -590,7 +592,7 @@ a_rack_of_two_needs_only_one_witness_that_lives(void **state)
 }
 
 static void
-agents_are_named_by_what_their_kernel_reports(void **state)
+an_agent_fault_is_named_by_the_kernels_acknowledgements(void **state)
 {
 	struct table *table = *state;
 	char sentence[RM_SENTENCE_BYTES];
@@ -613,9 +615,9 @@ agents_are_named_by_what_their_kernel_reports(void **state)
 	assert_int_equal(table->judgement.hosts[2], RM_HEALTH_GOOD);
 }
 
-/* 2026-11-21 04:10 UTC. Nobody is worse for it, but the agent's verdict says so. */
+/* 2026-11-21 04:10 UTC. No health becomes worse, but the agent has a verdict. */
 static void
-a_certificate_that_ends_soon_is_reported_of_the_agent_alone(void **state)
+an_expiring_certificate_is_reported_for_the_agent_only(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -643,7 +645,7 @@ a_certificate_that_ends_soon_is_reported_of_the_agent_alone(void **state)
 }
 
 static void
-of_an_agent_with_worse_than_an_old_certificate_that_is_not_reported(void **state)
+an_expiring_certificate_is_not_reported_beside_a_worse_fault(void **state)
 {
 	struct table *table = *state;
 
@@ -660,7 +662,7 @@ of_an_agent_with_worse_than_an_old_certificate_that_is_not_reported(void **state
 }
 
 static void
-an_unreachable_host_that_nobody_probes_is_only_suspected(void **state)
+an_unreachable_unprobed_host_is_only_suspected(void **state)
 {
 	struct table *table = *state;
 
@@ -694,7 +696,7 @@ indexes_that_are_not_of_the_rack_are_ignored(void **state)
 }
 
 static void
-a_rack_that_changes_is_judged_afresh(void **state)
+a_changed_rack_is_judged_anew(void **state)
 {
 	struct table *table = *state;
 
@@ -721,11 +723,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_healthy_rack_is_known_to_be_well),
-		TEST(a_verdict_carries_what_an_outsider_could_check),
+		TEST(a_verdict_has_evidence_that_others_can_check),
 		TEST(an_mtu_is_reported_with_sizes_and_counts),
-		TEST(an_mtu_of_another_rack_is_not_ours),
-		TEST(large_probes_lost_to_one_far_away_are_not_our_mtu),
-		TEST(a_host_that_cannot_send_a_single_probe_reports_so),
+		TEST(an_mtu_fault_of_another_rack_blames_no_member),
+		TEST(large_probes_lost_to_one_remote_rnic_blame_no_member),
+		TEST(a_host_that_cannot_send_any_probe_is_reported),
 		TEST(a_path_that_was_not_tried_is_not_cleared),
 		TEST(each_direction_has_its_kind),
 		TEST(a_named_kind_changes_only_when_the_new_one_lasts),
@@ -733,20 +735,19 @@ main(void)
 		TEST(a_host_that_is_no_witness_neither_blames_nor_is_blamed),
 		TEST(
 		    a_host_that_stutters_is_a_witness_of_what_is_dead_and_not_of_a_little_loss),
-		TEST(what_our_own_hosts_did_is_no_loss),
+		TEST(losses_caused_by_own_hosts_are_no_network_loss),
 		TEST(late_and_invalid_replies_arrived),
 		TEST(a_lone_witness_names_itself_or_its_tor),
-		TEST(one_that_is_alone_for_a_moment_waits_for_the_others),
-		TEST(one_that_stays_alone_is_named_in_the_end),
-		TEST(a_tor_that_lets_one_out_is_not_to_blame_for_the_rest),
-		TEST(a_rack_of_two_needs_only_one_witness_that_lives),
-		TEST(agents_are_named_by_what_their_kernel_reports),
-		TEST(a_certificate_that_ends_soon_is_reported_of_the_agent_alone),
-		TEST(
-		    of_an_agent_with_worse_than_an_old_certificate_that_is_not_reported),
-		TEST(an_unreachable_host_that_nobody_probes_is_only_suspected),
+		TEST(a_member_alone_for_a_moment_waits_for_the_others),
+		TEST(a_member_that_stays_alone_is_named_in_the_end),
+		TEST(a_tor_that_forwards_for_one_rnic_is_not_blamed),
+		TEST(a_rack_of_two_needs_only_one_working_witness),
+		TEST(an_agent_fault_is_named_by_the_kernels_acknowledgements),
+		TEST(an_expiring_certificate_is_reported_for_the_agent_only),
+		TEST(an_expiring_certificate_is_not_reported_beside_a_worse_fault),
+		TEST(an_unreachable_unprobed_host_is_only_suspected),
 		TEST(indexes_that_are_not_of_the_rack_are_ignored),
-		TEST(a_rack_that_changes_is_judged_afresh),
+		TEST(a_changed_rack_is_judged_anew),
 	};
 
 	return cmocka_run_group_tests_name("rack_judge", tests, NULL, NULL);

@@ -9,14 +9,14 @@
 #include "rack_trial.h"
 
 /*
- * Less than a third of a rack's agents say what is not so, of what they see, of what
- * they count and of their own ports, alone or all the same, with a fault beside them or
- * without. Nobody else may be accused, and the fault must be found.
+ * Fewer than a third of a rack's agents report falsely about probes, counts and their
+ * own ports, separately or all the same, with or without a fault. No other part may be
+ * named, and the fault must be found.
  */
 #define TRIALS 2000
 #define SOAK_TRIALS 10000
 #define FOUND_SHARE 0.99
-#define FULL_MESH 11 /* hosts: more, and not everybody probes everybody */
+#define FULL_MESH 11 /* hosts: with more, not all probe each other */
 
 struct sums {
 	unsigned trials, innocents, faults, found, otherwise, liars, named, hinted;
@@ -58,7 +58,7 @@ print_sums(const char *what, const struct sums *sums)
 }
 
 static void
-liars_accuse_no_innocent_and_hide_no_fault(void **state)
+false_reports_blame_no_healthy_rnic_and_hide_no_fault(void **state)
 {
 	const unsigned trials =
 	    trials_are_asked_for("RACKMESH_SOAK") ? SOAK_TRIALS : trials_of(TRIALS);
@@ -80,7 +80,7 @@ liars_accuse_no_innocent_and_hide_no_fault(void **state)
 }
 
 static void
-an_agent_that_accuses_several_is_named_and_nobody_else(void **state)
+only_an_agent_that_falsely_reports_several_losses_is_named(void **state)
 {
 	for (size_t hosts = 4; hosts <= 16; hosts += 3) {
 		struct trial trial;
@@ -93,9 +93,10 @@ an_agent_that_accuses_several_is_named_and_nobody_else(void **state)
 	}
 }
 
-/* Whether it lies, or its flows to this one die on the way and no others. */
+/* Either it reports falsely, or its flows to this host are lost on the way and no
+ * others. */
 static void
-one_contradiction_is_reported_of_the_two_and_their_path(void **state)
+one_contradiction_names_both_agents_and_their_path(void **state)
 {
 	for (size_t hosts = 4; hosts <= 10; hosts += 3) {
 		struct trial trial;
@@ -122,7 +123,7 @@ an_agent_that_hides_a_dead_rnic_is_named_and_so_is_the_rnic(void **state)
 	}
 }
 
-/* Its own RNIC is dead, and it says that all answer it: the others outnumber it. */
+/* Its own RNIC is dead, and it reports that all answer it: the others outnumber it. */
 static void
 an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic(void **state)
 {
@@ -139,7 +140,7 @@ an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic(void **state)
 
 /* Exactly two contradict it, whatever the size of its rack. */
 static void
-an_agent_that_accuses_two_is_named_and_nobody_else(void **state)
+only_an_agent_that_falsely_reports_two_losses_is_named(void **state)
 {
 	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
 		struct trial trial;
@@ -153,7 +154,7 @@ an_agent_that_accuses_two_is_named_and_nobody_else(void **state)
 }
 
 static void
-an_agent_whose_counts_are_false_is_named_and_nobody_else(void **state)
+only_an_agent_with_false_counts_is_named(void **state)
 {
 	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
 		struct trial trial;
@@ -166,10 +167,10 @@ an_agent_whose_counts_are_false_is_named_and_nobody_else(void **state)
 	}
 }
 
-/* They remember losses for longer, being faster while it lasted, than it its failures.
- */
+/* They remember the losses for longer than it does, because they probed faster
+ * meanwhile. */
 static void
-an_agent_whose_link_comes_back_is_no_liar(void **state)
+an_agent_whose_link_comes_back_is_not_contradicted(void **state)
 {
 	for (size_t hosts = 4; hosts <= FULL_MESH; hosts++) {
 		struct sim *sim;
@@ -196,8 +197,9 @@ an_agent_whose_link_comes_back_is_no_liar(void **state)
 	}
 }
 
-/* Deeds, not words: to its victim each of them is really dead, and the victim says so
- * of as many as may lie. It is no liar for that, and its RNIC is well. */
+/* Real refusals: to its victim each of them is really dead, and the victim reports
+ * that of as many as may report falsely. The victim reports correctly, and its RNIC
+ * is healthy. */
 static void
 run_refusals(bool of_two, bool lying, bool by_one)
 {
@@ -220,21 +222,21 @@ run_refusals(bool of_two, bool lying, bool by_one)
 }
 
 static void
-agents_that_refuse_one_peer_let_nobody_else_be_named(void **state)
+agents_that_refuse_one_peer_cause_no_wrong_name(void **state)
 {
 	run_refusals(false, false, false);
 	run_refusals(false, false, true);
 }
 
 static void
-agents_that_refuse_two_peers_let_nobody_else_be_named(void **state)
+agents_that_refuse_two_peers_cause_no_wrong_name(void **state)
 {
 	run_refusals(true, false, false);
 	run_refusals(true, false, true);
 }
 
 static void
-agents_that_refuse_a_peer_and_accuse_it_let_nobody_else_be_named(void **state)
+agents_that_refuse_and_report_a_peer_cause_no_wrong_name(void **state)
 {
 	run_refusals(false, true, false);
 	run_refusals(true, true, false);
@@ -244,23 +246,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(liars_accuse_no_innocent_and_hide_no_fault),
+		cmocka_unit_test(false_reports_blame_no_healthy_rnic_and_hide_no_fault),
 		cmocka_unit_test(
-		    an_agent_that_accuses_several_is_named_and_nobody_else),
-		cmocka_unit_test(
-		    one_contradiction_is_reported_of_the_two_and_their_path),
+		    only_an_agent_that_falsely_reports_several_losses_is_named),
+		cmocka_unit_test(one_contradiction_names_both_agents_and_their_path),
 		cmocka_unit_test(
 		    an_agent_that_hides_a_dead_rnic_is_named_and_so_is_the_rnic),
 		cmocka_unit_test(
 		    an_agent_that_hides_its_own_dead_rnic_is_named_and_so_is_the_rnic),
-		cmocka_unit_test(an_agent_that_accuses_two_is_named_and_nobody_else),
 		cmocka_unit_test(
-		    an_agent_whose_counts_are_false_is_named_and_nobody_else),
-		cmocka_unit_test(an_agent_whose_link_comes_back_is_no_liar),
-		cmocka_unit_test(agents_that_refuse_one_peer_let_nobody_else_be_named),
-		cmocka_unit_test(agents_that_refuse_two_peers_let_nobody_else_be_named),
+		    only_an_agent_that_falsely_reports_two_losses_is_named),
+		cmocka_unit_test(only_an_agent_with_false_counts_is_named),
+		cmocka_unit_test(an_agent_whose_link_comes_back_is_not_contradicted),
+		cmocka_unit_test(agents_that_refuse_one_peer_cause_no_wrong_name),
+		cmocka_unit_test(agents_that_refuse_two_peers_cause_no_wrong_name),
 		cmocka_unit_test(
-		    agents_that_refuse_a_peer_and_accuse_it_let_nobody_else_be_named),
+		    agents_that_refuse_and_report_a_peer_cause_no_wrong_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,8 @@
 #define FAST_NS (30 * RM_NS_PER_MS)
 #define FOR_NS (5 * RM_NS_PER_S)
 #define RECOVERED_NS (4500 * RM_NS_PER_MS)
-#define WORD_DEADLINE_NS                                            \
-	(600 * RM_NS_PER_MS) /* two windows, and what they wait for \
-			      */
+/* Two windows, and what they wait for. */
+#define WORD_DEADLINE_NS (600 * RM_NS_PER_MS)
 
 static struct run
 new_run(const char *what, size_t members, unsigned seed)
@@ -30,7 +29,7 @@ new_run(const char *what, size_t members, unsigned seed)
 }
 
 static void
-a_port_that_is_down_by_its_hosts_word_is_named_at_once(void **state)
+a_port_reported_down_by_its_host_is_named_at_once(void **state)
 {
 	static const size_t sizes[] = { 2, 3, 4, 8 };
 
@@ -86,7 +85,7 @@ lose_and_go_down(int64_t at_ns, uint64_t seed)
 	sim_free(sim);
 }
 
-/* What five seconds still show of it stands no longer beside that. */
+/* The evidence of five seconds is not reported beside that any more. */
 static void
 a_port_that_loses_and_then_goes_down_is_named_once(void **state)
 {
@@ -96,9 +95,10 @@ a_port_that_loses_and_then_goes_down_is_named_once(void **state)
 		    9 * RM_NS_PER_S + phase * SIM_BIN_NS / 2, (uint64_t)phase);
 }
 
-/* Two hosts that say so leave two others that bear no witness against each other. */
+/* Two hosts that report it leave two others that are not witnesses against each
+ * other. */
 static void
-two_ports_that_are_down_blame_nobody_else(void **state)
+two_ports_that_are_down_blame_no_other(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
@@ -117,7 +117,7 @@ two_ports_that_are_down_blame_nobody_else(void **state)
 }
 
 static void
-all_ports_down_is_their_tor(void **state)
+if_all_ports_are_down_their_tor_is_named(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < run_seeds(SEEDS); seed++) {
@@ -140,7 +140,7 @@ all_ports_down_is_their_tor(void **state)
 	}
 }
 
-/* ---- by hand: whose word counts ------------------------------------------------- */
+/* ---- by hand: which reports count ----------------------------------------------- */
 
 #define MEMBERS 3
 
@@ -196,7 +196,7 @@ judge(struct table *table, int windows)
 }
 
 static void
-the_sentence_reports_who_reports_so(void **state)
+the_sentence_names_the_source_of_the_report(void **state)
 {
 	struct table *table = *state;
 	const struct rm_verdict *verdict;
@@ -224,7 +224,7 @@ the_sentence_reports_who_reports_so(void **state)
 }
 
 static void
-we_may_have_been_deaf_but_the_word_stands(void **state)
+a_report_stays_valid_after_a_stall_of_the_aggregator(void **state)
 {
 	struct table *table = *state;
 
@@ -235,7 +235,7 @@ we_may_have_been_deaf_but_the_word_stands(void **state)
 }
 
 static void
-the_word_of_an_agent_that_is_gone_is_old(void **state)
+the_report_of_a_disconnected_agent_is_outdated(void **state)
 {
 	static const enum host_state gone[] = { HOST_AGENT_DOWN, HOST_AGENT_FROZEN,
 		HOST_UNREACHABLE, HOST_UNKNOWN };
@@ -249,16 +249,17 @@ the_word_of_an_agent_that_is_gone_is_old(void **state)
 			assert_int_not_equal(
 			    table->judgement.verdicts[i].part.type, RM_PART_RNIC);
 	}
-	table->hosts[1].state = HOST_PAUSED; /* it lives, and says so */
+	table->hosts[1].state = HOST_PAUSED; /* it runs, and reports it */
 	judge(table, 2);
 	assert_int_equal(table->judgement.verdict_count, 1);
-	table->members[1].port_untold = true; /* it is gone, and counts as paused */
+	/* It is disconnected, and counts as paused. */
+	table->members[1].port_untold = true;
 	judge(table, 1);
 	assert_int_equal(table->judgement.verdict_count, 0);
 	assert_int_equal(table->judgement.members[1], RM_HEALTH_UNKNOWN);
 }
 
-/* As an agent tells of it: a fall a second, and at once that it is up again. */
+/* As an agent reports it: a link-down a second, and at once that it is up again. */
 static void
 fall(struct table *table, unsigned times)
 {
@@ -309,10 +310,10 @@ a_port_that_flaps_is_named_though_each_fall_is_short(void **state)
 
 #define MINUTE 240 /* windows */
 
-/* Half a second every ten minutes: told of from the third fall on without a break, and
- * bad only around each fall. */
+/* Half a second every ten minutes: reported without interruption from the third
+ * link-down on, and bad only around each of them. */
 static void
-a_port_that_falls_every_ten_minutes_flaps_all_the_time(void **state)
+a_port_that_goes_down_every_ten_minutes_flaps_all_the_time(void **state)
 {
 	struct table *table = *state;
 
@@ -343,7 +344,7 @@ a_port_that_falls_every_ten_minutes_flaps_all_the_time(void **state)
 }
 
 static void
-falls_of_a_port_are_remembered_when_the_rack_gets_other_members(void **state)
+link_downs_are_remembered_when_the_rack_changes(void **state)
 {
 	struct table *table = *state;
 
@@ -361,7 +362,7 @@ falls_of_a_port_are_remembered_when_the_rack_gets_other_members(void **state)
 }
 
 static void
-ports_that_fall_with_their_tor_do_not_flap(void **state)
+ports_that_go_down_with_their_tor_do_not_flap(void **state)
 {
 	struct table *table = *state;
 
@@ -387,18 +388,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-		    a_port_that_is_down_by_its_hosts_word_is_named_at_once),
+		cmocka_unit_test(a_port_reported_down_by_its_host_is_named_at_once),
 		cmocka_unit_test(a_port_that_loses_and_then_goes_down_is_named_once),
-		cmocka_unit_test(two_ports_that_are_down_blame_nobody_else),
-		cmocka_unit_test(all_ports_down_is_their_tor),
-		TEST(the_sentence_reports_who_reports_so),
-		TEST(we_may_have_been_deaf_but_the_word_stands),
-		TEST(the_word_of_an_agent_that_is_gone_is_old),
+		cmocka_unit_test(two_ports_that_are_down_blame_no_other),
+		cmocka_unit_test(if_all_ports_are_down_their_tor_is_named),
+		TEST(the_sentence_names_the_source_of_the_report),
+		TEST(a_report_stays_valid_after_a_stall_of_the_aggregator),
+		TEST(the_report_of_a_disconnected_agent_is_outdated),
 		TEST(a_port_that_flaps_is_named_though_each_fall_is_short),
-		TEST(a_port_that_falls_every_ten_minutes_flaps_all_the_time),
-		TEST(falls_of_a_port_are_remembered_when_the_rack_gets_other_members),
-		TEST(ports_that_fall_with_their_tor_do_not_flap),
+		TEST(a_port_that_goes_down_every_ten_minutes_flaps_all_the_time),
+		TEST(link_downs_are_remembered_when_the_rack_changes),
+		TEST(ports_that_go_down_with_their_tor_do_not_flap),
 	};
 
 	return cmocka_run_group_tests_name("rack_ports", tests, NULL, NULL);

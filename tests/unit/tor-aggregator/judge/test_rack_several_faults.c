@@ -13,7 +13,7 @@
 
 /* Two at once, or up to two seconds apart, in whatever ways. */
 static void
-two_dead_rnics_are_both_named_and_nobody_else(void **state)
+exactly_two_dead_rnics_are_named(void **state)
 {
 	static const size_t racks[] = { 3, 4, 8, 16 };
 	unsigned runs = 0;
@@ -43,9 +43,9 @@ two_dead_rnics_are_both_named_and_nobody_else(void **state)
 	run_print_latencies("two dead", runs);
 }
 
-/* Then nothing in the rack works any more, but what is known is no news. */
+/* Then nothing in the rack works any more, but the known verdicts stay. */
 static void
-a_second_death_in_a_rack_of_three_does_not_turn_into_its_tor(void **state)
+a_second_dead_rnic_in_a_rack_of_three_does_not_blame_the_tor(void **state)
 {
 	unsigned runs = 0;
 
@@ -153,9 +153,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_dead_rnics_are_both_named_and_nobody_else),
+		cmocka_unit_test(exactly_two_dead_rnics_are_named),
 		cmocka_unit_test(
-		    a_second_death_in_a_rack_of_three_does_not_turn_into_its_tor),
+		    a_second_dead_rnic_in_a_rack_of_three_does_not_blame_the_tor),
 		cmocka_unit_test(three_dead_rnics_of_eight_are_all_named),
 		cmocka_unit_test(a_dead_rnic_is_found_beside_a_host_that_is_no_witness),
 		cmocka_unit_test(a_rack_of_256_is_judged_alike),

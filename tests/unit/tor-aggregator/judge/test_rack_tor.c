@@ -7,7 +7,7 @@
 
 #include "tests/unit/tor-aggregator/rack_run.h"
 
-/* What a ToR does to all is nobody's own. */
+/* An effect of a ToR on all RNICs is no fault of any of them. */
 
 #define SEEDS 12
 #define MEMBERS 4
@@ -33,7 +33,7 @@ run_mtu_of_all(int64_t interval_ns, unsigned large_run)
 
 /* Nor is their ToR dead. */
 static void
-an_mtu_of_the_whole_rack_is_nobodys_own(void **state)
+an_mtu_fault_of_the_whole_rack_names_no_rnic(void **state)
 {
 	(void)state;
 	run_mtu_of_all(FAST_NS, 0);
@@ -62,7 +62,7 @@ run_lossy(const struct lossy *lossy, size_t members)
 }
 
 static void
-a_tor_that_loses_some_of_everything_accuses_no_rnic(void **state)
+a_lossy_tor_blames_no_rnic(void **state)
 {
 	static const struct lossy cases[] = {
 		{ 0.005, 1, 130 * RM_NS_PER_S },
@@ -102,8 +102,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_mtu_of_the_whole_rack_is_nobodys_own),
-		cmocka_unit_test(a_tor_that_loses_some_of_everything_accuses_no_rnic),
+		cmocka_unit_test(an_mtu_fault_of_the_whole_rack_names_no_rnic),
+		cmocka_unit_test(a_lossy_tor_blames_no_rnic),
 		cmocka_unit_test(a_tor_that_is_too_late_is_late_and_not_dead),
 	};
 

@@ -113,7 +113,7 @@ each_second_counts_once_until_two_minutes_have_passed(void **state)
 }
 
 static void
-what_a_shorter_window_explained_is_not_in_it(void **state)
+losses_explained_by_a_shorter_window_are_left_out(void **state)
 {
 	struct given *given = *state;
 
@@ -128,7 +128,7 @@ what_a_shorter_window_explained_is_not_in_it(void **state)
 }
 
 static void
-who_is_known_reports_nothing_of_its_peers(void **state)
+a_member_with_a_verdict_is_no_evidence_about_its_peers(void **state)
 {
 	struct given *given = *state;
 
@@ -139,7 +139,7 @@ who_is_known_reports_nothing_of_its_peers(void **state)
 }
 
 static void
-what_is_forgotten_of_one_is_forgotten_of_its_peers(void **state)
+forgetting_a_member_forgets_its_pairs(void **state)
 {
 	struct given *given = *state;
 
@@ -151,7 +151,7 @@ what_is_forgotten_of_one_is_forgotten_of_its_peers(void **state)
 }
 
 static void
-members_that_stay_keep_their_counts_when_others_go(void **state)
+remaining_members_keep_their_counts(void **state)
 {
 	struct given *given = *state;
 	const size_t moved[MEMBERS] = { SIZE_MAX, 0, 1, 2, 3 };
@@ -188,10 +188,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_second_counts_once_until_two_minutes_have_passed),
-		TEST(what_a_shorter_window_explained_is_not_in_it),
-		TEST(who_is_known_reports_nothing_of_its_peers),
-		TEST(what_is_forgotten_of_one_is_forgotten_of_its_peers),
-		TEST(members_that_stay_keep_their_counts_when_others_go),
+		TEST(losses_explained_by_a_shorter_window_are_left_out),
+		TEST(a_member_with_a_verdict_is_no_evidence_about_its_peers),
+		TEST(forgetting_a_member_forgets_its_pairs),
+		TEST(remaining_members_keep_their_counts),
 		TEST(seconds_that_are_missing_are_a_gap_between_counts),
 	};
 

@@ -28,7 +28,7 @@ log_tail(unsigned n, unsigned k, double p)
 }
 
 static void
-chance_is_never_likelier_than_the_weight_reports(void **state)
+chance_is_never_likelier_than_the_weight_says(void **state)
 {
 	(void)state;
 	for (unsigned n = 5; n <= 120; n += 5)
@@ -40,7 +40,7 @@ chance_is_never_likelier_than_the_weight_reports(void **state)
 }
 
 static void
-no_more_than_is_to_be_expected_weighs_nothing(void **state)
+an_expected_number_of_losses_has_no_weight(void **state)
 {
 	(void)state;
 	assert_true(weight_of(120, 0, 60) == 0);
@@ -63,7 +63,7 @@ a_loss_is_over_when_it_stays_away_for_long(void **state)
 }
 
 static void
-a_loss_that_goes_on_is_never_over(void **state)
+a_continuing_loss_is_never_over(void **state)
 {
 	double over = 0;
 
@@ -78,10 +78,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chance_is_never_likelier_than_the_weight_reports),
-		cmocka_unit_test(no_more_than_is_to_be_expected_weighs_nothing),
+		cmocka_unit_test(chance_is_never_likelier_than_the_weight_says),
+		cmocka_unit_test(an_expected_number_of_losses_has_no_weight),
 		cmocka_unit_test(a_loss_is_over_when_it_stays_away_for_long),
-		cmocka_unit_test(a_loss_that_goes_on_is_never_over),
+		cmocka_unit_test(a_continuing_loss_is_never_over),
 	};
 
 	return cmocka_run_group_tests_name("rack_steady", tests, NULL, NULL);

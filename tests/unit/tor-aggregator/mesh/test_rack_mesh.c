@@ -200,7 +200,7 @@ a_long_stall_leaves_nothing_old(void **state)
 }
 
 static void
-a_period_reports_how_much_of_it_is_covered(void **state)
+a_period_reports_the_time_that_it_covers(void **state)
 {
 	struct world *world = *state;
 
@@ -263,9 +263,9 @@ many_results_in_one_slice_keep_their_percentiles(void **state)
 	}
 }
 
-/* Member 1 is swapped for another RNIC: those behind it keep what they saw. */
+/* Member 1 is replaced by another RNIC: those behind it keep their results. */
 static void
-a_swapped_rnic_leaves_no_ghost(void **state)
+a_replaced_rnic_leaves_no_pairs(void **state)
 {
 	struct world *world = *state;
 	const struct roster_rnic *moved;
@@ -338,10 +338,10 @@ main(void)
 		TEST(a_minute_forgets_what_the_hour_still_has),
 		TEST(an_hour_forgets_in_its_turn),
 		TEST(a_long_stall_leaves_nothing_old),
-		TEST(a_period_reports_how_much_of_it_is_covered),
+		TEST(a_period_reports_the_time_that_it_covers),
 		TEST(percentiles_are_within_the_stated_error),
 		TEST(many_results_in_one_slice_keep_their_percentiles),
-		TEST(a_swapped_rnic_leaves_no_ghost),
+		TEST(a_replaced_rnic_leaves_no_pairs),
 		TEST(pairs_beyond_the_bound_are_refused_and_counted),
 		TEST(a_large_rack_stays_within_its_memory),
 	};

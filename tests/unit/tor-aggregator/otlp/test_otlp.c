@@ -1,4 +1,4 @@
-/* Against a collector that answers as it is told. */
+/* Against a collector that answers as the test wants. */
 #include "tor-aggregator/otlp/otlp.h"
 
 #include <setjmp.h>
@@ -187,7 +187,7 @@ headers_of_the_file_go_along_and_are_read_each_time(void **state)
 			     w->headers, (const uint8_t *)second, sizeof(second) - 1),
 	    0);
 	RUN_UNTIL(w, strcmp(w->key, "other") == 0);
-	/* Open to others: nothing leaves, and the secret is not shown. */
+	/* Readable by others: nothing is sent, and the secret is not printed. */
 	assert_int_equal(chmod(w->headers, 0644), 0);
 	RUN_UNTIL(w, otlp_counts(w->otlp)->failed_attempts > 0);
 	assert_non_null(strstr(w->log, w->headers));
@@ -195,7 +195,7 @@ headers_of_the_file_go_along_and_are_read_each_time(void **state)
 }
 
 static void
-one_that_is_no_header_is_refused_without_being_shown(void **state)
+an_invalid_header_is_refused_without_being_printed(void **state)
 {
 	static const char *const wrong[] = { "s3cret\n", ": s3cret\n", "a b: s3cret\n",
 		"a: s3cret\001\n",
@@ -218,7 +218,7 @@ one_that_is_no_header_is_refused_without_being_shown(void **state)
 }
 
 static void
-a_collector_that_is_busy_is_tried_again_with_what_is_so_then(void **state)
+a_busy_collector_gets_the_current_values_at_the_retry(void **state)
 {
 	struct world *w = *state;
 
@@ -229,14 +229,14 @@ a_collector_that_is_busy_is_tried_again_with_what_is_so_then(void **state)
 	RUN_UNTIL(w, otlp_counts(w->otlp)->sent == 1);
 	assert_true(w->filled >= 4);
 	assert_true(otlp_counts(w->otlp)->failed_attempts >= 3);
-	/* Said once when it began, and once when it was over. */
+	/* Logged once when it began, and once when it was over. */
 	assert_non_null(strstr(w->log, "otlp: collector failed: http://127.0.0.1:"));
 	assert_null(strstr(strstr(w->log, "collector failed") + 1, "collector failed"));
 	assert_non_null(strstr(w->log, "otlp: collector recovered: "));
 }
 
 static void
-it_waits_for_as_long_as_it_is_reported_to(void **state)
+the_retry_waits_for_the_time_that_the_collector_requests(void **state)
 {
 	struct world *w = *state;
 
@@ -250,7 +250,7 @@ it_waits_for_as_long_as_it_is_reported_to(void **state)
 }
 
 static void
-what_is_refused_is_not_sent_again(void **state)
+a_refused_message_is_not_sent_again(void **state)
 {
 	struct world *w = *state;
 
@@ -279,7 +279,7 @@ rejected_values_are_counted_and_the_first_reason_is_reported(void **state)
 }
 
 static void
-one_request_is_under_path_and_no_more(void **state)
+only_one_request_runs_at_a_time(void **state)
 {
 	struct world *w = *state;
 
@@ -303,7 +303,7 @@ without_a_url_nothing_is_sent(void **state)
 }
 
 static void
-any_path_to_paste_the_url_is_the_same_base(void **state)
+all_forms_of_the_url_have_the_same_base(void **state)
 {
 	static const char *const urls[] = { "http://c:4318", "http://c:4318/",
 		"http://c:4318/v1/metrics", "http://c:4318/v1/metrics//" };
@@ -330,14 +330,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_interval_has_its_message),
 		TEST(headers_of_the_file_go_along_and_are_read_each_time),
-		TEST(one_that_is_no_header_is_refused_without_being_shown),
-		TEST(a_collector_that_is_busy_is_tried_again_with_what_is_so_then),
-		TEST(it_waits_for_as_long_as_it_is_reported_to),
-		TEST(what_is_refused_is_not_sent_again),
+		TEST(an_invalid_header_is_refused_without_being_printed),
+		TEST(a_busy_collector_gets_the_current_values_at_the_retry),
+		TEST(the_retry_waits_for_the_time_that_the_collector_requests),
+		TEST(a_refused_message_is_not_sent_again),
 		TEST(rejected_values_are_counted_and_the_first_reason_is_reported),
-		TEST(one_request_is_under_path_and_no_more),
+		TEST(only_one_request_runs_at_a_time),
 		TEST(without_a_url_nothing_is_sent),
-		TEST(any_path_to_paste_the_url_is_the_same_base),
+		TEST(all_forms_of_the_url_have_the_same_base),
 	};
 
 	return cmocka_run_group_tests_name("otlp", tests, NULL, NULL);

@@ -60,7 +60,7 @@ rejected_values_are_counted_and_never_sent_again(void **state)
 }
 
 static void
-a_count_that_is_none_counts_nothing(void **state)
+an_invalid_count_is_ignored(void **state)
 {
 	static const char *const counts[] = { "-1", "\"-1\"", "\"\"", "\"1x\"", "1.5",
 		"\"99999999999999999999\"", "[]" };
@@ -109,7 +109,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_taken_whole),
 		cmocka_unit_test(rejected_values_are_counted_and_never_sent_again),
-		cmocka_unit_test(a_count_that_is_none_counts_nothing),
+		cmocka_unit_test(an_invalid_count_is_ignored),
 		cmocka_unit_test(only_four_statuses_ask_for_another_try),
 		cmocka_unit_test(no_answer_asks_for_another_try),
 	};

@@ -98,7 +98,7 @@ a_sum_is_whole_cumulative_and_reports_since_when(void **state)
 }
 
 static void
-what_has_no_value_is_left_out(void **state)
+a_metric_without_a_value_is_left_out(void **state)
 {
 	struct otlp_metric metric = { "x.first", "", "", false };
 	const json_t *metrics;
@@ -128,7 +128,7 @@ what_has_no_value_is_left_out(void **state)
 }
 
 static void
-a_message_without_metrics_is_one(void **state)
+a_message_without_metrics_is_valid(void **state)
 {
 	json_t *json = finish();
 
@@ -144,8 +144,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_gauge_has_attributes_and_a_time),
 		TEST(a_sum_is_whole_cumulative_and_reports_since_when),
-		TEST(what_has_no_value_is_left_out),
-		TEST(a_message_without_metrics_is_one),
+		TEST(a_metric_without_a_value_is_left_out),
+		TEST(a_message_without_metrics_is_valid),
 	};
 
 	return cmocka_run_group_tests_name("otlp_body", tests, NULL, NULL);

@@ -85,7 +85,7 @@ begin(struct world *w)
 }
 
 static void
-what_never_arrived_was_lost_forward(void **state)
+probes_that_never_arrived_were_lost_forward(void **state)
 {
 	struct world *w = *state;
 
@@ -97,7 +97,7 @@ what_never_arrived_was_lost_forward(void **state)
 }
 
 static void
-what_arrived_was_lost_on_its_path_back(void **state)
+probes_that_arrived_were_lost_on_the_way_back(void **state)
 {
 	struct world *w = *state;
 
@@ -109,7 +109,7 @@ what_arrived_was_lost_on_its_path_back(void **state)
 }
 
 static void
-what_is_mixed_is_unknown(void **state)
+mixed_losses_have_no_known_direction(void **state)
 {
 	struct world *w = *state;
 
@@ -121,7 +121,7 @@ what_is_mixed_is_unknown(void **state)
 }
 
 static void
-a_silent_second_is_reported_by_the_next_answer(void **state)
+a_second_without_answers_is_decided_by_the_next_answer(void **state)
 {
 	struct world *w = *state;
 
@@ -138,7 +138,7 @@ a_silent_second_is_reported_by_the_next_answer(void **state)
 }
 
 static void
-the_first_answer_only_reports_where_counts_stand(void **state)
+the_first_answer_only_sets_the_base(void **state)
 {
 	struct world *w = *state;
 
@@ -149,7 +149,7 @@ the_first_answer_only_reports_where_counts_stand(void **state)
 }
 
 static void
-a_restarted_responder_reports_nothing_for_a_moment(void **state)
+a_restarted_responder_gives_no_direction_at_first(void **state)
 {
 	struct world *w = *state;
 
@@ -167,9 +167,9 @@ a_restarted_responder_reports_nothing_for_a_moment(void **state)
 	assert_int_equal(fold(w, 1), LOST_FORWARD);
 }
 
-/* They may have arrived, but are not among those that we call sent. */
+/* They may have arrived, but are not counted as sent. */
 static void
-outcomes_of_other_kinds_make_it_unknown(void **state)
+other_outcomes_make_the_direction_unknown(void **state)
 {
 	struct world *w = *state;
 
@@ -215,13 +215,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_never_arrived_was_lost_forward),
-		TEST(what_arrived_was_lost_on_its_path_back),
-		TEST(what_is_mixed_is_unknown),
-		TEST(a_silent_second_is_reported_by_the_next_answer),
-		TEST(the_first_answer_only_reports_where_counts_stand),
-		TEST(a_restarted_responder_reports_nothing_for_a_moment),
-		TEST(outcomes_of_other_kinds_make_it_unknown),
+		TEST(probes_that_never_arrived_were_lost_forward),
+		TEST(probes_that_arrived_were_lost_on_the_way_back),
+		TEST(mixed_losses_have_no_known_direction),
+		TEST(a_second_without_answers_is_decided_by_the_next_answer),
+		TEST(the_first_answer_only_sets_the_base),
+		TEST(a_restarted_responder_gives_no_direction_at_first),
+		TEST(other_outcomes_make_the_direction_unknown),
 		TEST(too_many_pairs_are_unknown),
 	};
 

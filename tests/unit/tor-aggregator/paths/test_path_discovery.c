@@ -102,7 +102,7 @@ a_path_still_taken_is_reported_again_after_ten_minutes(void **state)
 }
 
 static void
-all_are_reported_again_to_whoever_comes_after(void **state)
+all_paths_are_reported_again_to_the_next_controller(void **state)
 {
 	struct world *world = *state;
 
@@ -121,7 +121,7 @@ main(void)
 		TEST(each_path_is_reported_once_however_many_flows_take_it),
 		TEST(many_paths_are_reported_in_several_rounds),
 		TEST(a_path_still_taken_is_reported_again_after_ten_minutes),
-		TEST(all_are_reported_again_to_whoever_comes_after),
+		TEST(all_paths_are_reported_again_to_the_next_controller),
 	};
 
 	return cmocka_run_group_tests_name("path_discovery", tests, NULL, NULL);

@@ -79,7 +79,7 @@ probes_left_out(struct world *w, uint32_t dead, uint16_t ports, uint8_t classes)
 }
 
 static void
-several_known_by_one_flow_each_are_flows_that_die(void **state)
+several_rnics_with_one_lost_flow_each_are_lost_flows(void **state)
 {
 	assert_int_equal(probes_left_out(*state, 3, 1, 1), 0);
 }
@@ -91,13 +91,13 @@ a_flow_of_two_classes_is_one(void **state)
 }
 
 static void
-one_or_two_at_a_time_are_dead_themselves(void **state)
+one_or_two_rnics_at_a_time_are_dead_themselves(void **state)
 {
 	assert_int_equal(probes_left_out(*state, 2, 1, 1), 2 * 4);
 }
 
 static void
-and_so_are_several_whose_flows_all_die(void **state)
+several_rnics_that_lose_all_flows_are_dead_themselves(void **state)
 {
 	assert_int_equal(probes_left_out(*state, 3, 2, 1), 3 * 2 * 4);
 }
@@ -150,7 +150,7 @@ judge_second(struct world *w)
 }
 
 static void
-who_is_silent_for_a_part_of_a_second_is_left_out(void **state)
+an_rnic_that_pauses_within_a_second_is_left_out(void **state)
 {
 	struct world *w = *state;
 
@@ -160,7 +160,7 @@ who_is_silent_for_a_part_of_a_second_is_left_out(void **state)
 }
 
 static void
-what_a_switch_takes_for_a_part_of_a_second_is_not(void **state)
+losses_of_a_switch_within_a_second_are_not_left_out(void **state)
 {
 	struct world *w = *state;
 
@@ -171,7 +171,7 @@ what_a_switch_takes_for_a_part_of_a_second_is_not(void **state)
 }
 
 static void
-who_is_answered_in_between_is_not(void **state)
+an_rnic_with_answers_in_between_is_not_left_out(void **state)
 {
 	struct world *w = *state;
 
@@ -182,7 +182,7 @@ who_is_answered_in_between_is_not(void **state)
 }
 
 static void
-what_all_of_a_tor_lose_at_once_is_not_theirs(void **state)
+losses_of_all_rnics_of_a_tor_at_once_are_not_left_out(void **state)
 {
 	struct world *w = *state;
 
@@ -192,7 +192,7 @@ what_all_of_a_tor_lose_at_once_is_not_theirs(void **state)
 }
 
 static void
-who_ended_a_second_dead_is_so_until_it_answers(void **state)
+an_rnic_dead_at_the_end_of_a_second_stays_dead_until_it_answers(void **state)
 {
 	struct world *w = *state;
 
@@ -202,7 +202,7 @@ who_ended_a_second_dead_is_so_until_it_answers(void **state)
 	probe_second(w, 0, 6, 0, STEP);
 	probe_second(w, 1, 6, 0, 0);
 	assert_int_equal(judge_second(w), 1000 / STEP);
-	probe_second(w, 0, 7, 0, STEP); /* one loss by itself tells nothing */
+	probe_second(w, 0, 7, 0, STEP); /* a single loss is not enough */
 	probe_second(w, 1, 7, 0, 0);
 	assert_int_equal(judge_second(w), 0);
 }
@@ -226,15 +226,15 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(several_known_by_one_flow_each_are_flows_that_die),
+		TEST(several_rnics_with_one_lost_flow_each_are_lost_flows),
 		TEST(a_flow_of_two_classes_is_one),
-		TEST(one_or_two_at_a_time_are_dead_themselves),
-		TEST(and_so_are_several_whose_flows_all_die),
-		TEST(who_is_silent_for_a_part_of_a_second_is_left_out),
-		TEST(what_a_switch_takes_for_a_part_of_a_second_is_not),
-		TEST(who_is_answered_in_between_is_not),
-		TEST(what_all_of_a_tor_lose_at_once_is_not_theirs),
-		TEST(who_ended_a_second_dead_is_so_until_it_answers),
+		TEST(one_or_two_rnics_at_a_time_are_dead_themselves),
+		TEST(several_rnics_that_lose_all_flows_are_dead_themselves),
+		TEST(an_rnic_that_pauses_within_a_second_is_left_out),
+		TEST(losses_of_a_switch_within_a_second_are_not_left_out),
+		TEST(an_rnic_with_answers_in_between_is_not_left_out),
+		TEST(losses_of_all_rnics_of_a_tor_at_once_are_not_left_out),
+		TEST(an_rnic_dead_at_the_end_of_a_second_stays_dead_until_it_answers),
 		TEST(renumbered_rnics_have_no_past),
 	};
 

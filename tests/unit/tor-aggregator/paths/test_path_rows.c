@@ -29,10 +29,10 @@ struct world {
 	bool witnesses[MEMBERS], partial;
 	int64_t now; /* start of the second that is open */
 	uint32_t received[MEMBERS][REMOTES];
-	/* what came out */
+	/* the output */
 	unsigned messages;
 	uint64_t sent;
-	int64_t start_ns, end_ns; /* of the newest, on our clock */
+	int64_t start_ns, end_ns; /* of the newest, on this aggregator's clock */
 	struct wire_path_row row[ROWS];
 	char samples[ROWS][2048];
 	size_t row_count;
@@ -161,8 +161,8 @@ nothing(uint32_t src, uint32_t dst, uint16_t src_port)
 	return false;
 }
 
-/* A second in which everybody probes everybody by both flows, four times each; what is
- * lost is lost from `from` on, on the way out. */
+/* A second in which all members probe all remote RNICs by both flows, four times
+ * each; losses are on the way out, from `from` on. */
 static void
 probe(struct world *w, is_lost *lost, int64_t from)
 {
@@ -316,7 +316,7 @@ a_dead_rnic_elsewhere_is_no_fault_of_a_path(void **state)
 }
 
 static void
-nor_is_one_that_dies_within_the_second(void **state)
+an_rnic_that_dies_within_the_second_is_no_fault_of_a_path(void **state)
 {
 	struct world *w = *state;
 
@@ -383,7 +383,7 @@ a_lossy_rnic_is_no_fault_of_a_path_either(void **state)
 }
 
 static void
-nor_is_a_lossy_one_of_ours(void **state)
+a_lossy_member_is_no_fault_of_a_path_either(void **state)
 {
 	struct world *w = *state;
 
@@ -409,9 +409,9 @@ a_lossy_path_is_reported_for_as_long_as_it_loses(void **state)
 	assert_int_equal(path_rows_lossy_ends(w->rows)->own, 0);
 }
 
-/* Nobody else is asked there: one RNIC is likelier than two paths. */
+/* No other RNIC is probed there: one faulty RNIC is likelier than two faulty paths. */
 static void
-a_lone_target_that_loses_on_all_paths_is_left_out(void **state)
+a_single_target_that_loses_on_all_paths_is_left_out(void **state)
 {
 	struct world *w = *state;
 
@@ -469,9 +469,9 @@ a_member_whose_probes_all_fail_is_left_out(void **state)
 	assert_true(path_rows_ends(w->rows)->own_dead > 0);
 }
 
-/* All that this source knows of t2 fails, but nobody else asks t2. */
+/* All probes of this source to t2 fail, but no other source probes t2. */
 static void
-a_lone_prober_of_a_dead_tor_is_seen(void **state)
+a_dead_tor_with_a_single_prober_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -485,9 +485,9 @@ a_lone_prober_of_a_dead_tor_is_seen(void **state)
 	assert_int_equal(lost_in(w), 20);
 }
 
-/* Each of these RNICs has but one path, and spine 1 loses for all of them. */
+/* Each of these RNICs has only one path, and spine 1 loses packets of all of them. */
 static void
-a_path_is_not_excused_by_rnics_that_have_no_other(void **state)
+a_path_is_not_excused_by_rnics_without_another_path(void **state)
 {
 	struct world *w = *state;
 
@@ -502,9 +502,9 @@ a_path_is_not_excused_by_rnics_that_have_no_other(void **state)
 	assert_int_equal(lost_in(w), 20);
 }
 
-/* Spine 1 swallows some flows: all of an RNIC that has but two, half of another's. */
+/* Spine 1 drops some flows: both of an RNIC that has only two, half of another's. */
 static void
-nor_by_one_whose_flows_all_fall_into_the_same_hole(void **state)
+a_path_is_not_excused_by_an_rnic_with_all_flows_on_it(void **state)
 {
 	struct world *w = *state;
 
@@ -522,7 +522,7 @@ nor_by_one_whose_flows_all_fall_into_the_same_hole(void **state)
 }
 
 static void
-who_is_no_witness_is_not_asked(void **state)
+members_that_are_no_witnesses_do_not_count(void **state)
 {
 	struct world *w = *state;
 
@@ -592,7 +592,7 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 }
 
 static void
-what_is_not_traced_has_a_row_of_its_own(void **state)
+untraced_flows_have_a_row_of_their_own(void **state)
 {
 	struct world *w = *state;
 
@@ -608,7 +608,7 @@ what_is_not_traced_has_a_row_of_its_own(void **state)
 }
 
 static void
-a_second_that_we_missed_reports_nothing(void **state)
+a_missed_second_gives_no_row(void **state)
 {
 	struct world *w = *state;
 
@@ -628,7 +628,7 @@ a_second_that_we_missed_reports_nothing(void **state)
 }
 
 static void
-a_new_numbering_forgets_what_is_open(void **state)
+renumbering_forgets_open_seconds(void **state)
 {
 	struct world *w = *state;
 
@@ -668,22 +668,22 @@ main(void)
 		TEST(a_row_names_some_of_its_lost_flows),
 		TEST(a_path_that_loses_some_flows_is_reported),
 		TEST(a_dead_rnic_elsewhere_is_no_fault_of_a_path),
-		TEST(nor_is_one_that_dies_within_the_second),
+		TEST(an_rnic_that_dies_within_the_second_is_no_fault_of_a_path),
 		TEST(a_lossy_rnic_is_no_fault_of_a_path_either),
-		TEST(nor_is_a_lossy_one_of_ours),
+		TEST(a_lossy_member_is_no_fault_of_a_path_either),
 		TEST(a_lossy_path_is_reported_for_as_long_as_it_loses),
-		TEST(a_lone_target_that_loses_on_all_paths_is_left_out),
+		TEST(a_single_target_that_loses_on_all_paths_is_left_out),
 		TEST(a_dead_tor_elsewhere_is_reported),
 		TEST(a_member_whose_probes_all_fail_is_left_out),
-		TEST(a_lone_prober_of_a_dead_tor_is_seen),
-		TEST(a_path_is_not_excused_by_rnics_that_have_no_other),
-		TEST(nor_by_one_whose_flows_all_fall_into_the_same_hole),
-		TEST(who_is_no_witness_is_not_asked),
+		TEST(a_dead_tor_with_a_single_prober_is_reported),
+		TEST(a_path_is_not_excused_by_rnics_without_another_path),
+		TEST(a_path_is_not_excused_by_an_rnic_with_all_flows_on_it),
+		TEST(members_that_are_no_witnesses_do_not_count),
 		TEST(only_answers_and_losses_count),
 		TEST(late_answers_are_reported_at_once_and_replies_when_they_come),
-		TEST(what_is_not_traced_has_a_row_of_its_own),
-		TEST(a_second_that_we_missed_reports_nothing),
-		TEST(a_new_numbering_forgets_what_is_open),
+		TEST(untraced_flows_have_a_row_of_their_own),
+		TEST(a_missed_second_gives_no_row),
+		TEST(renumbering_forgets_open_seconds),
 		TEST(flows_and_times_beyond_the_bounds_are_refused),
 	};
 

@@ -205,11 +205,11 @@ new_aliases_rename_paths_that_are_known(void **state)
 }
 
 static void
-what_no_plan_names_leaves_room_for_what_a_plan_does(void **state)
+unplanned_flows_leave_room_for_planned_ones(void **state)
 {
 	struct paths *p = *state;
 
-	/* An agent may tell whatever flows it likes. */
+	/* An agent may report any flows. */
 	for (uint16_t port = 1024; port < 1024 + 100; port++) {
 		struct wire_path path = trace(port, 1);
 
@@ -257,7 +257,7 @@ a_probe_counts_along_the_path_of_its_time(void **state)
 }
 
 static void
-a_trace_that_ends_nowhere_leaves_the_last_good_path(void **state)
+an_incomplete_trace_does_not_replace_a_complete_path(void **state)
 {
 	struct paths *p = *state;
 	struct wire_path good = trace(50000, 1), cut = trace(50000, 2);
@@ -274,7 +274,7 @@ a_trace_that_ends_nowhere_leaves_the_last_good_path(void **state)
 }
 
 static void
-a_trace_that_ends_nowhere_is_better_than_none(void **state)
+an_incomplete_trace_is_used_if_there_is_no_path(void **state)
 {
 	struct paths *p = *state;
 	struct wire_path cut = trace(50000, 1), good = trace(50000, 1);
@@ -311,7 +311,7 @@ a_flow_of_many_paths_has_a_star(void **state)
 }
 
 static void
-a_path_that_does_not_end_at_their_tor_is_noticed(void **state)
+a_path_that_does_not_end_at_the_targets_tor_is_counted(void **state)
 {
 	struct paths *p = *state;
 	struct wire_path path = trace(50000, 1);
@@ -345,7 +345,7 @@ both_tables_are_bounded(void **state)
 }
 
 static void
-what_no_plan_names_is_forgotten_after_a_while(void **state)
+unplanned_flows_are_forgotten_after_a_while(void **state)
 {
 	struct paths *p = *state;
 	struct wire_path kept = trace(50000, 1), gone = trace(50001, 2);
@@ -373,7 +373,7 @@ what_no_plan_names_is_forgotten_after_a_while(void **state)
 }
 
 static void
-what_is_reported_again_is_not_forgotten_however_far_the_trace_got(void **state)
+flows_reported_again_are_kept_even_with_incomplete_traces(void **state)
 {
 	struct paths *p = *state;
 	struct wire_path path = trace(50001, 2);
@@ -413,7 +413,7 @@ all_flows_are_listed_once(void **state)
 	assert_int_equal(traced, 1);
 }
 
-/* A queue pair's source port is what its number makes of it. */
+/* A QP's source port is derived from its number. */
 static void
 over_roce_whatever_port_a_planned_pair_uses_is_planned(void **state)
 {
@@ -446,16 +446,16 @@ main(void)
 		TEST(paths_without_a_bit_in_common_share_no_switch),
 		TEST(hops_get_the_names_that_the_plan_knows),
 		TEST(new_aliases_rename_paths_that_are_known),
-		TEST(what_no_plan_names_leaves_room_for_what_a_plan_does),
+		TEST(unplanned_flows_leave_room_for_planned_ones),
 		TEST(equal_paths_are_one),
 		TEST(a_probe_counts_along_the_path_of_its_time),
-		TEST(a_trace_that_ends_nowhere_leaves_the_last_good_path),
-		TEST(a_trace_that_ends_nowhere_is_better_than_none),
+		TEST(an_incomplete_trace_does_not_replace_a_complete_path),
+		TEST(an_incomplete_trace_is_used_if_there_is_no_path),
 		TEST(a_flow_of_many_paths_has_a_star),
-		TEST(a_path_that_does_not_end_at_their_tor_is_noticed),
+		TEST(a_path_that_does_not_end_at_the_targets_tor_is_counted),
 		TEST(both_tables_are_bounded),
-		TEST(what_no_plan_names_is_forgotten_after_a_while),
-		TEST(what_is_reported_again_is_not_forgotten_however_far_the_trace_got),
+		TEST(unplanned_flows_are_forgotten_after_a_while),
+		TEST(flows_reported_again_are_kept_even_with_incomplete_traces),
 		TEST(all_flows_are_listed_once),
 		TEST(over_roce_whatever_port_a_planned_pair_uses_is_planned),
 	};

@@ -132,7 +132,7 @@ an_agent_holds_its_own_keys_and_those_of_its_pairs(void **state)
 }
 
 static void
-any_prober_may_be_given_a_key_to_a_member(void **state)
+a_key_to_a_member_can_be_made_for_any_prober(void **state)
 {
 	static const struct wire_rnic_id far = { 99, 1 }, member = { 2, 1 };
 	struct fixture *f = *state;
@@ -148,7 +148,7 @@ any_prober_may_be_given_a_key_to_a_member(void **state)
 }
 
 static void
-only_what_is_newer_and_ours_is_taken(void **state)
+only_newer_keys_of_own_tors_are_taken(void **state)
 {
 	struct fixture *f = *state;
 
@@ -167,7 +167,7 @@ only_what_is_newer_and_ours_is_taken(void **state)
 }
 
 static void
-a_restart_finds_them_on_disk_and_nobody_else_does(void **state)
+after_a_restart_keys_are_read_from_a_private_file(void **state)
 {
 	struct fixture *f = *state;
 	char path[128];
@@ -199,9 +199,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_agent_holds_its_own_keys_and_those_of_its_pairs),
-		TEST(any_prober_may_be_given_a_key_to_a_member),
-		TEST(only_what_is_newer_and_ours_is_taken),
-		TEST(a_restart_finds_them_on_disk_and_nobody_else_does),
+		TEST(a_key_to_a_member_can_be_made_for_any_prober),
+		TEST(only_newer_keys_of_own_tors_are_taken),
+		TEST(after_a_restart_keys_are_read_from_a_private_file),
 	};
 
 	return cmocka_run_group_tests_name("key_store", tests, NULL, NULL);

@@ -43,7 +43,7 @@ a_version_counts_from_when_it_was_first_received(void **state)
 }
 
 static void
-one_that_has_gone_is_kept(void **state)
+a_disconnected_peer_is_kept(void **state)
 {
 	receive("c1", "1.0", true, 10);
 	receive("c2", "", true, 10);
@@ -57,7 +57,7 @@ one_that_has_gone_is_kept(void **state)
 }
 
 static void
-names_that_are_none_are_passed_over_and_nonsense_is_unknown(void **state)
+invalid_names_are_ignored_and_invalid_versions_are_unknown(void **state)
 {
 	receive("", "1.0", true, 10);
 	receive("c 1", "1.0", true, 10);
@@ -67,7 +67,7 @@ names_that_are_none_are_passed_over_and_nonsense_is_unknown(void **state)
 }
 
 static void
-more_than_there_is_room_for_are_counted(void **state)
+peers_above_the_limit_are_counted(void **state)
 {
 	char name[16];
 
@@ -88,9 +88,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_version_counts_from_when_it_was_first_received),
-		TEST(one_that_has_gone_is_kept),
-		TEST(names_that_are_none_are_passed_over_and_nonsense_is_unknown),
-		TEST(more_than_there_is_room_for_are_counted),
+		TEST(a_disconnected_peer_is_kept),
+		TEST(invalid_names_are_ignored_and_invalid_versions_are_unknown),
+		TEST(peers_above_the_limit_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("peer_versions", tests, NULL, NULL);

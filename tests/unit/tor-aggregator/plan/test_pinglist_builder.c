@@ -62,7 +62,7 @@ a_small_rack_is_a_full_mesh_with_its_witnesses(void **state)
 	assert_true(world->out.targets[5].paired);
 	expand(world, 0, 0x101); /* entries are the first member's only */
 	assert_int_equal(world->out.target_count, 3);
-	expand(world, 0, 0x999); /* not in the plan: answers, asks nobody */
+	expand(world, 0, 0x999); /* not in the plan: it answers, and probes no other */
 	assert_int_equal(world->out.target_count, 0);
 	assert_int_equal(world->out.roster_count, 7);
 }
@@ -119,7 +119,7 @@ has_qps(struct wire_rnic *rnic, uint32_t qpn)
 }
 
 static void
-probes_over_verbs_are_reported_where_to_go(void **state)
+probes_over_verbs_have_the_targets_qp(void **state)
 {
 	struct world *world = *state;
 
@@ -143,7 +143,7 @@ probes_over_verbs_are_reported_where_to_go(void **state)
 }
 
 static void
-one_with_a_qpn_and_one_without_never_probe_each_other(void **state)
+an_rnic_with_a_qpn_and_one_without_never_probe_each_other(void **state)
 {
 	struct world *world = *state;
 
@@ -183,8 +183,8 @@ main(void)
 		TEST(a_small_rack_is_a_full_mesh_with_its_witnesses),
 		TEST(rotations_cover_all_pairs_ten_at_a_time),
 		TEST(the_own_host_and_other_families_are_never_probed),
-		TEST(probes_over_verbs_are_reported_where_to_go),
-		TEST(one_with_a_qpn_and_one_without_never_probe_each_other),
+		TEST(probes_over_verbs_have_the_targets_qp),
+		TEST(an_rnic_with_a_qpn_and_one_without_never_probe_each_other),
 		TEST(the_planned_interval_of_a_pair_is_found),
 	};
 

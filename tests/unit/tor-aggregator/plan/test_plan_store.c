@@ -69,7 +69,7 @@ only_newer_plans_are_taken(void **state)
 }
 
 static void
-what_is_no_plan_of_ours_is_refused_and_counted(void **state)
+malformed_and_unrelated_plans_are_refused_and_counted(void **state)
 {
 	static const char *const others[] = { "t2" };
 	struct world *world = *state;
@@ -122,7 +122,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_newer_plans_are_taken),
-		TEST(what_is_no_plan_of_ours_is_refused_and_counted),
+		TEST(malformed_and_unrelated_plans_are_refused_and_counted),
 		TEST(a_plan_file_is_the_same_bytes),
 	};
 

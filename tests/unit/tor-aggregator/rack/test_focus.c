@@ -13,7 +13,7 @@ ms(int64_t t)
 }
 
 static void
-a_pair_is_not_focused_again_while_it_is(void **state)
+a_focused_pair_is_not_focused_again(void **state)
 {
 	struct focus focus = { 0 };
 
@@ -25,7 +25,7 @@ a_pair_is_not_focused_again_while_it_is(void **state)
 }
 
 static void
-only_so_many_pairs_at_a_time(void **state)
+the_number_of_focused_pairs_is_bounded(void **state)
 {
 	struct focus focus = { 0 };
 
@@ -49,8 +49,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pair_is_not_focused_again_while_it_is),
-		cmocka_unit_test(only_so_many_pairs_at_a_time),
+		cmocka_unit_test(a_focused_pair_is_not_focused_again),
+		cmocka_unit_test(the_number_of_focused_pairs_is_bounded),
 		cmocka_unit_test(the_rate_is_five_times_but_bounded),
 	};
 

@@ -55,7 +55,7 @@ fall(struct rack_fixture *f)
 	run(f, NOBODY, EVERY_NS - 500 * MS);
 }
 
-/* So long later, when both clocks count from elsewhere. */
+/* Restarts so much later, with both clocks at other values. */
 static struct rack_fixture *
 live_again(struct rack_fixture *f, int64_t later_ns)
 {
@@ -84,7 +84,7 @@ newest(const struct rack_fixture *f)
 }
 
 static void
-falls_of_an_earlier_life_count(void **state)
+link_downs_before_a_restart_count(void **state)
 {
 	struct rack_fixture *f = fixture_rack(MEMBERS, 2);
 
@@ -102,9 +102,10 @@ falls_of_an_earlier_life_count(void **state)
 	fixture_rack_free(f);
 }
 
-/* What nobody saw was no calm: it ends three gaps after the restart, and not at it. */
+/* The time of the restart does not count as up: flapping ends three gaps after the
+ * restart. */
 static void
-one_that_flaps_goes_on_as_the_same_incident(void **state)
+a_flapping_port_continues_its_incident_after_a_restart(void **state)
 {
 	struct rack_fixture *f = fixture_rack(MEMBERS, 2);
 	uint64_t id;
@@ -130,7 +131,7 @@ one_that_flaps_goes_on_as_the_same_incident(void **state)
 
 /* An aggregator that was off for a weekend. */
 static void
-falls_of_long_ago_are_none(void **state)
+old_link_downs_do_not_count(void **state)
 {
 	static const int gaps[] = { 1, 40 }; /* between two falls, each of 10 s */
 
@@ -159,7 +160,7 @@ falls_of_long_ago_are_none(void **state)
 	",\"before_ns\":" before ",\"longest_ns\":" longest "}]"
 
 static void
-what_is_not_usable_is_left_out(void **state)
+unusable_entries_are_left_out(void **state)
 {
 	static const struct {
 		const char *text;
@@ -201,10 +202,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(falls_of_an_earlier_life_count),
-		cmocka_unit_test(one_that_flaps_goes_on_as_the_same_incident),
-		cmocka_unit_test(falls_of_long_ago_are_none),
-		cmocka_unit_test(what_is_not_usable_is_left_out),
+		cmocka_unit_test(link_downs_before_a_restart_count),
+		cmocka_unit_test(
+		    a_flapping_port_continues_its_incident_after_a_restart),
+		cmocka_unit_test(old_link_downs_do_not_count),
+		cmocka_unit_test(unusable_entries_are_left_out),
 	};
 
 	return cmocka_run_group_tests_name("kept_ports", tests, NULL, NULL);

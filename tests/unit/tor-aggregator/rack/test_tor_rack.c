@@ -14,8 +14,8 @@
 #define NOBODY SIZE_MAX
 
 /*
- * One tick of 50 ms: every member probes every other and the witnesses twice, and what
- * it sent a time-out ago has become a result; `dead` neither sends nor receives. It is
+ * One tick of 50 ms: every member probes every other and the witnesses twice, and a
+ * probe sent a time-out ago becomes a result; `dead` neither sends nor receives. It is
  * taken in, and not judged yet.
  */
 static void
@@ -136,7 +136,7 @@ a_late_rnic_is_shown_by_probes_that_took_long(void **state)
 }
 
 static void
-what_is_judged_late_reports_how_late(void **state)
+a_late_judgement_reports_its_delay(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -180,9 +180,9 @@ traffic_counts_every_second_once(void **state)
 	finish(f);
 }
 
-/* But for the moment before the dead one is named. */
+/* Except for the moment before the dead one is named. */
 static void
-the_dead_are_no_loss_of_those_that_talk_to_them(void **state)
+losses_to_a_dead_member_do_not_count_for_its_peers(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 	struct tor_rack_traffic before, after;
@@ -262,7 +262,7 @@ a_certificate_that_ends_soon_is_an_incident_until_another_is_seen(void **state)
 	finish(f);
 }
 
-/* The agent of member 2 says so in a registration. */
+/* The agent of member 2 reports it in a registration. */
 static void
 report_link(struct rack_fixture *f, enum wire_link link)
 {
@@ -271,7 +271,7 @@ report_link(struct rack_fixture *f, enum wire_link link)
 }
 
 static void
-a_port_that_is_down_by_its_agents_word_needs_no_window(void **state)
+a_port_reported_down_by_its_agent_needs_no_window(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -293,7 +293,7 @@ a_port_that_is_down_by_its_agents_word_needs_no_window(void **state)
 }
 
 static void
-what_an_agent_reported_of_a_port_ends_with_it_though_its_host_is_paused(void **state)
+a_ports_state_ends_with_its_agent_though_the_host_is_paused(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -307,7 +307,7 @@ what_an_agent_reported_of_a_port_ends_with_it_though_its_host_is_paused(void **s
 	report_link(f, WIRE_LINK_DOWN);
 	run(f, 4, 2, 600 * MS);
 	assert_int_equal(f->opened, 1);
-	/* It goes again, and nobody knows. */
+	/* It goes down again, and the agent is gone. */
 	tor_rack_leave(f->rack, "h2");
 	run(f, 4, 2, 600 * MS);
 	assert_int_equal(tor_rack_member(f->rack, 2).health, RM_HEALTH_UNKNOWN);
@@ -327,7 +327,7 @@ in_a_rack_of_two_the_witnesses_report(void **state)
 }
 
 static void
-a_stalled_host_condemns_nobody(void **state)
+a_stalled_host_blames_no_rnic(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -373,7 +373,7 @@ summaries_add_up_to_what_was_windowed(void **state)
 }
 
 static void
-our_own_start_and_stalls_are_partial(void **state)
+windows_of_an_own_start_or_stall_are_partial(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 	uint64_t partial;
@@ -430,9 +430,9 @@ a_member_taken_out_of_the_plan_ends_its_incident(void **state)
 	finish(f);
 }
 
-/* Its host's agent lives on and still speaks for it. */
+/* Its host's agent still runs and registers it. */
 static void
-one_that_no_plan_names_ends_its_incident_though_registered(void **state)
+a_member_that_no_plan_names_ends_its_incident_though_registered(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -448,7 +448,7 @@ one_that_no_plan_names_ends_its_incident_though_registered(void **state)
 }
 
 static void
-a_host_that_no_plan_names_may_go(void **state)
+a_host_that_no_plan_names_may_disappear(void **state)
 {
 	struct rack_fixture *f = fixture_rack(4, 2);
 
@@ -462,7 +462,7 @@ a_host_that_no_plan_names_may_go(void **state)
 	finish(f);
 }
 
-/* The answered are forgotten, and the lost of the same moments come later. */
+/* The answered probes are forgotten, and the lost ones of the same time come later. */
 static void
 windows_that_a_new_numbering_cuts_are_partial(void **state)
 {
@@ -487,28 +487,27 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dead_rnic_is_found_named_and_resolved),
-		cmocka_unit_test(the_dead_are_no_loss_of_those_that_talk_to_them),
+		cmocka_unit_test(losses_to_a_dead_member_do_not_count_for_its_peers),
 		cmocka_unit_test(large_probes_are_counted_apart),
 		cmocka_unit_test(the_mesh_shows_which_pairs_lose),
 		cmocka_unit_test(a_late_rnic_is_shown_by_probes_that_took_long),
-		cmocka_unit_test(what_is_judged_late_reports_how_late),
+		cmocka_unit_test(a_late_judgement_reports_its_delay),
 		cmocka_unit_test(traffic_counts_every_second_once),
 		cmocka_unit_test(
 		    a_certificate_that_ends_soon_is_an_incident_until_another_is_seen),
+		cmocka_unit_test(a_port_reported_down_by_its_agent_needs_no_window),
 		cmocka_unit_test(
-		    a_port_that_is_down_by_its_agents_word_needs_no_window),
-		cmocka_unit_test(
-		    what_an_agent_reported_of_a_port_ends_with_it_though_its_host_is_paused),
+		    a_ports_state_ends_with_its_agent_though_the_host_is_paused),
 		cmocka_unit_test(in_a_rack_of_two_the_witnesses_report),
-		cmocka_unit_test(a_stalled_host_condemns_nobody),
+		cmocka_unit_test(a_stalled_host_blames_no_rnic),
 		cmocka_unit_test(losses_are_focused_at_five_times_the_rate),
 		cmocka_unit_test(services_are_reported_with_every_summary_of_all_rows),
 		cmocka_unit_test(summaries_add_up_to_what_was_windowed),
-		cmocka_unit_test(our_own_start_and_stalls_are_partial),
+		cmocka_unit_test(windows_of_an_own_start_or_stall_are_partial),
 		cmocka_unit_test(a_member_taken_out_of_the_plan_ends_its_incident),
 		cmocka_unit_test(
-		    one_that_no_plan_names_ends_its_incident_though_registered),
-		cmocka_unit_test(a_host_that_no_plan_names_may_go),
+		    a_member_that_no_plan_names_ends_its_incident_though_registered),
+		cmocka_unit_test(a_host_that_no_plan_names_may_disappear),
 		cmocka_unit_test(windows_that_a_new_numbering_cuts_are_partial),
 	};
 

@@ -1,4 +1,4 @@
-/* What a rack learns and tells of its paths, with its own judge in between. */
+/* The paths that a rack learns and reports, with its own judge in between. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 	struct reported *reported = &the_world->reported;
 	struct wire_bytes bytes;
 
-	/* What is told can be written. */
+	/* What is reported can be written. */
 	assert_int_equal(wire_write_summary(the_world->writer, summary, &bytes), 0);
 	reported->has_state = summary->has_state;
 	reported->state = summary->state;
@@ -81,7 +81,7 @@ setup(void **state)
 	*state = the_world = w;
 	w->writer = wire_writer_new();
 	w->f = fixture_rack(MEMBERS, REMOTES);
-	/* The same rack, but its summaries are ours. */
+	/* The same rack, but the test takes its summaries. */
 	tor_rack_free(w->f->rack);
 	w->f->now.ns = FIXTURE_START;
 	callbacks.arg = w->f;
@@ -224,9 +224,9 @@ every_other_of_member_1(size_t src, size_t dst, uint16_t src_port)
 	return src == 1 && ++n % 2 == 0;
 }
 
-/* Some of its probes are answered: only the judge knows what to think of it. */
+/* Some of its probes are answered: only the judge can decide on it. */
 static void
-nor_is_one_that_is_bad_and_answered_now_and_then(void **state)
+a_bad_member_with_some_answers_is_no_fault_of_a_path(void **state)
 {
 	struct world *w = *state;
 
@@ -243,7 +243,7 @@ nor_is_one_that_is_bad_and_answered_now_and_then(void **state)
 }
 
 static void
-nor_is_a_stalled_host(void **state)
+a_stalled_host_is_no_fault_of_a_path(void **state)
 {
 	struct world *w = *state;
 
@@ -257,7 +257,7 @@ nor_is_a_stalled_host(void **state)
 }
 
 static void
-every_summary_reports_how_the_rack_is(void **state)
+every_summary_has_the_state_of_the_rack(void **state)
 {
 	struct world *w = *state;
 
@@ -279,11 +279,11 @@ every_summary_reports_how_the_rack_is(void **state)
 	assert_int_equal(w->reported.state.hosts_ok, MEMBERS - 1);
 	assert_int_equal(w->reported.state.hosts_paused, 1);
 	assert_int_equal(w->reported.state.incidents_open, 1);
-	/* How many are well does not wait for the rows. */
+	/* The number of healthy hosts does not wait for the rows. */
 	w->f->states[1] = HOST_PAUSED;
 	run(w, nothing, 3 * RM_NS_PER_S);
 	assert_int_equal(w->reported.state.hosts_paused, 2);
-	/* Nor does that some hold themselves back; and it is held against nobody. */
+	/* Nor does the number of slowed hosts; and it is no evidence against any. */
 	assert_int_equal(w->reported.state.hosts_slowed, 0);
 	tor_rack_slowed(w->f->rack, 3);
 	run(w, nothing, 3 * RM_NS_PER_S);
@@ -387,9 +387,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(losses_on_a_path_are_reported_within_two_seconds),
 		TEST(a_dead_member_is_no_fault_of_a_path),
-		TEST(nor_is_one_that_is_bad_and_answered_now_and_then),
-		TEST(nor_is_a_stalled_host),
-		TEST(every_summary_reports_how_the_rack_is),
+		TEST(a_bad_member_with_some_answers_is_no_fault_of_a_path),
+		TEST(a_stalled_host_is_no_fault_of_a_path),
+		TEST(every_summary_has_the_state_of_the_rack),
 		TEST(an_agent_reports_only_its_own_paths),
 		TEST(paths_outlive_a_new_numbering),
 	};

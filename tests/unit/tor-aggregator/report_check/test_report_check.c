@@ -57,8 +57,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* Windows in which the subject is in such a state, says that all is well if it says
- * anything, and is reached by the others or not. */
+/* Windows in which the subject has this state, reports that all is well if it
+ * reports anything, and is reached by the others or not. */
 static void
 pass(struct table *table, unsigned windows, enum host_state state, bool active,
     bool reached)
@@ -90,7 +90,7 @@ pass(struct table *table, unsigned windows, enum host_state state, bool active,
 }
 
 static void
-who_reports_it_is_answered_and_answers_nobody_is_contradicted(void **state)
+a_dead_host_that_reports_answers_is_contradicted(void **state)
 {
 	struct table *table = *state;
 
@@ -101,7 +101,7 @@ who_reports_it_is_answered_and_answers_nobody_is_contradicted(void **state)
 }
 
 static void
-who_takes_no_probe_and_is_counted_by_others_is_not_contradicted(void **state)
+a_host_that_refuses_probes_is_not_contradicted(void **state)
 {
 	struct table *table = *state;
 
@@ -111,9 +111,10 @@ who_takes_no_probe_and_is_counted_by_others_is_not_contradicted(void **state)
 	assert_false(table->named);
 }
 
-/* What others lost while it was away is still in their windows when it is back. */
+/* Losses that others saw while it was away are still in their windows when it is
+ * back. */
 static void
-who_was_away_has_not_reported_what_was_not_so(void **state)
+a_host_that_was_away_is_not_contradicted(void **state)
 {
 	struct table *table = *state;
 
@@ -129,7 +130,7 @@ who_was_away_has_not_reported_what_was_not_so(void **state)
 }
 
 static void
-who_confesses_stalls_is_contradicted_all_the_same(void **state)
+a_host_that_reports_stalls_can_be_contradicted(void **state)
 {
 	struct table *table = *state;
 
@@ -141,7 +142,7 @@ who_confesses_stalls_is_contradicted_all_the_same(void **state)
 }
 
 static void
-who_is_contradicted_stays_so_while_it_is_away(void **state)
+a_contradicted_host_stays_so_while_it_is_away(void **state)
 {
 	struct table *table = *state;
 
@@ -157,7 +158,7 @@ who_is_contradicted_stays_so_while_it_is_away(void **state)
 }
 
 static void
-who_was_away_once_is_contradicted_again_later(void **state)
+a_host_that_was_away_can_be_contradicted_later(void **state)
 {
 	struct table *table = *state;
 
@@ -174,14 +175,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORDS_TEST(
-		    who_reports_it_is_answered_and_answers_nobody_is_contradicted),
-		WORDS_TEST(
-		    who_takes_no_probe_and_is_counted_by_others_is_not_contradicted),
-		WORDS_TEST(who_was_away_has_not_reported_what_was_not_so),
-		WORDS_TEST(who_was_away_once_is_contradicted_again_later),
-		WORDS_TEST(who_confesses_stalls_is_contradicted_all_the_same),
-		WORDS_TEST(who_is_contradicted_stays_so_while_it_is_away),
+		WORDS_TEST(a_dead_host_that_reports_answers_is_contradicted),
+		WORDS_TEST(a_host_that_refuses_probes_is_not_contradicted),
+		WORDS_TEST(a_host_that_was_away_is_not_contradicted),
+		WORDS_TEST(a_host_that_was_away_can_be_contradicted_later),
+		WORDS_TEST(a_host_that_reports_stalls_can_be_contradicted),
+		WORDS_TEST(a_contradicted_host_stays_so_while_it_is_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

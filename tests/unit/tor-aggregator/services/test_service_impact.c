@@ -99,19 +99,19 @@ impact(struct world *w, const char *host, uint64_t guid, struct rm_leg_counts pr
 #define NO_PROBES ((struct rm_leg_counts){ 0, 0 })
 
 static void
-who_uses_the_rnic_is_named(void **state)
+the_services_that_use_the_rnic_are_named(void **state)
 {
 	struct world *w = *state;
 
 	report(w, "h1", true, 1,
 	    (const char *const[]){ "pod:a", "unit:b", "pod:a", NULL });
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), "P1: pod:a, unit:b");
-	/* At the other end of its flows, too, whatever its own host tells. */
+	/* At the other end of its flows, too, whatever its own host reports. */
 	assert_string_equal(impact(w, "h9", 9, NO_PROBES), "P1: pod:a, unit:b");
 }
 
 static void
-a_service_whose_probes_are_lost_is_hurt(void **state)
+a_service_with_lost_probes_gives_p0(void **state)
 {
 	struct world *w = *state;
 
@@ -123,7 +123,7 @@ a_service_whose_probes_are_lost_is_hurt(void **state)
 }
 
 static void
-nobody_is_hurt_only_if_the_host_would_report(void **state)
+an_rnic_is_unused_only_if_its_host_traces_services(void **state)
 {
 	struct world *w = *state;
 
@@ -180,9 +180,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_uses_the_rnic_is_named),
-		TEST(a_service_whose_probes_are_lost_is_hurt),
-		TEST(nobody_is_hurt_only_if_the_host_would_report),
+		TEST(the_services_that_use_the_rnic_are_named),
+		TEST(a_service_with_lost_probes_gives_p0),
+		TEST(an_rnic_is_unused_only_if_its_host_traces_services),
 		TEST(many_names_are_cut),
 		TEST(a_pod_has_its_name_if_its_agent_knows_it),
 		TEST(no_name_is_cut_in_two),

@@ -161,7 +161,7 @@ rows_begin_afresh_once_they_were_reported(void **state)
 }
 
 static void
-a_flow_that_its_host_reports_no_more_is_nobodys(void **state)
+a_flow_no_longer_reported_belongs_to_no_service(void **state)
 {
 	static const char *const other[] = { "other" };
 	struct world *w = *state;
@@ -213,7 +213,7 @@ services_of_one_name_on_two_hosts_are_one(void **state)
 }
 
 static void
-an_rnic_that_moves_to_another_host_is_that_ones(void **state)
+an_rnic_that_moves_counts_for_its_new_host(void **state)
 {
 	static const char *const other[] = { "other" };
 	struct world *w = *state;
@@ -257,10 +257,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(probes_of_services_are_counted_by_service),
 		TEST(rows_begin_afresh_once_they_were_reported),
-		TEST(a_flow_that_its_host_reports_no_more_is_nobodys),
+		TEST(a_flow_no_longer_reported_belongs_to_no_service),
 		TEST(a_service_that_comes_again_is_reported_by_its_name),
 		TEST(services_of_one_name_on_two_hosts_are_one),
-		TEST(an_rnic_that_moves_to_another_host_is_that_ones),
+		TEST(an_rnic_that_moves_counts_for_its_new_host),
 		TEST(more_services_than_there_are_rows_are_counted_as_refused),
 	};
 

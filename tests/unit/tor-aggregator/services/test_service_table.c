@@ -96,7 +96,7 @@ host_of(struct world *w, const char *name)
 }
 
 static void
-what_is_reported_is_there(void **state)
+reported_flows_are_kept(void **state)
 {
 	const struct wire_service_flow flow = flow_of(1, "unit:a.service");
 	const struct service_host *host;
@@ -175,7 +175,7 @@ beyond_the_bound_flows_are_dropped_and_counted(void **state)
 }
 
 static void
-who_goes_is_forgotten_after_a_while_unless_it_comes_back(void **state)
+a_disconnected_host_is_forgotten_unless_it_returns(void **state)
 {
 	const struct wire_service_flow flow = flow_of(1, "a");
 	struct world *w = *state;
@@ -239,11 +239,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_reported_is_there),
+		TEST(reported_flows_are_kept),
 		TEST(the_next_report_replaces_the_last_as_a_whole),
 		TEST(an_agent_reports_of_its_own_rnics_only),
 		TEST(beyond_the_bound_flows_are_dropped_and_counted),
-		TEST(who_goes_is_forgotten_after_a_while_unless_it_comes_back),
+		TEST(a_disconnected_host_is_forgotten_unless_it_returns),
 		TEST(hosts_come_by_name),
 		TEST(texts_are_cut_and_print),
 	};

@@ -10,12 +10,12 @@
 #define STEP_NS (50 * RM_NS_PER_MS)
 #define S RM_NS_PER_S
 
-/* One of the two, and what is around it. */
+/* One of the two, and its environment. */
 struct side {
 	struct peer peer;
 	struct peer_own own;
 	rm_mono_t now;
-	/* The other one's word, every 250 ms while it is told. */
+	/* The other one's message, every 250 ms while it is sent. */
 	bool reports;
 	struct wire_tor_standing other;
 };
@@ -32,7 +32,8 @@ side_of(bool primary)
 	return side;
 }
 
-/* For so long; true: it spoke at every moment of it, false: at none. Else it turned. */
+/* Runs for so long; true: it was active all the time, false: at no time. Otherwise
+ * it changed. */
 static void
 run(struct side *side, int64_t for_ns)
 {
@@ -53,7 +54,7 @@ expect(struct side *side, int64_t for_ns, bool active)
 	}
 }
 
-/* Runs until it turns; returns after how long, and fails past that. */
+/* Runs until it changes; returns after how long, and fails beyond that. */
 static int64_t
 turns_within(struct side *side, int64_t for_ns, bool active)
 {
@@ -89,7 +90,7 @@ standby_that_is_quiet(void)
 /* ---- the primary ------------------------------------------------------------- */
 
 static void
-a_primary_reports_when_it_is_warm_and_nobody_else_does(void **state)
+a_primary_becomes_active_when_ready_and_the_standby_does_not(void **state)
 {
 	struct side side = side_of(true);
 
@@ -101,7 +102,7 @@ a_primary_reports_when_it_is_warm_and_nobody_else_does(void **state)
 }
 
 static void
-a_primary_without_the_other_one_waits_for_its_word_and_then_reports(void **state)
+a_primary_alone_waits_for_the_other_one_then_becomes_active(void **state)
 {
 	struct side side = side_of(true);
 
@@ -111,7 +112,7 @@ a_primary_without_the_other_one_waits_for_its_word_and_then_reports(void **state
 }
 
 static void
-a_primary_that_comes_back_takes_over_from_one_that_reports(void **state)
+a_returning_primary_takes_over_from_the_active_one(void **state)
 {
 	struct side side = side_of(true);
 
@@ -120,7 +121,7 @@ a_primary_that_comes_back_takes_over_from_one_that_reports(void **state)
 }
 
 static void
-a_primary_that_receives_no_agents_yet_leaves_it_to_the_other_one(void **state)
+a_primary_without_agents_leaves_the_other_one_active(void **state)
 {
 	struct side side = side_of(true);
 
@@ -132,7 +133,7 @@ a_primary_that_receives_no_agents_yet_leaves_it_to_the_other_one(void **state)
 }
 
 static void
-a_primary_that_cannot_deliver_yields_and_comes_back_when_it_can(void **state)
+a_primary_that_cannot_deliver_yields_and_returns_when_it_can(void **state)
 {
 	struct side side = active_primary();
 
@@ -157,7 +158,7 @@ a_primary_does_not_yield_to_one_that_cannot_deliver_either(void **state)
 }
 
 static void
-a_primary_does_not_yield_to_nobody(void **state)
+a_primary_does_not_yield_to_a_missing_standby(void **state)
 {
 	struct side side = active_primary();
 
@@ -185,7 +186,7 @@ a_primary_that_has_lost_its_agents_yields_to_one_that_has_them(void **state)
 }
 
 static void
-a_primary_reports_when_whom_it_yielded_to_falls_silent(void **state)
+a_primary_becomes_active_when_the_standby_falls_silent(void **state)
 {
 	struct side side = active_primary();
 
@@ -196,16 +197,17 @@ a_primary_reports_when_whom_it_yielded_to_falls_silent(void **state)
 	turns_within(&side, 4 * S, true);
 }
 
-/* The two do not hear each other, and agents hear both. */
+/* The two are not connected, and the agents are connected to both. */
 static void
-a_primary_that_cannot_deliver_yields_by_the_agents_word(void **state)
+a_primary_that_cannot_deliver_yields_by_agents_reports(void **state)
 {
 	struct side side = active_primary();
 
 	side.reports = false;
 	expect(&side, 10 * S, true);
 	side.own.delivers = false;
-	side.own.controller_link = 1; /* the others would, but are too old to say so */
+	/* The others agree, but are too old to report it. */
+	side.own.controller_link = 1;
 	expect(&side, 60 * S, true);
 	side.own.controller_link = 2;
 	assert_true(turns_within(&side, 2 * S, false) >= PEER_MUTE_NS);
@@ -215,7 +217,7 @@ a_primary_that_cannot_deliver_yields_by_the_agents_word(void **state)
 	expect(&side, 60 * S, true);
 	side.own.delivers = false;
 	side.own.lost = 1;
-	side.own.mute = 2; /* nor can the other one, say most */
+	side.own.mute = 2; /* most report that the other one cannot deliver either */
 	expect(&side, 60 * S, true);
 	side.own = (struct peer_own){ .warm = true, .agents = 4 }; /* too old to say */
 	expect(&side, 60 * S, true);
@@ -229,12 +231,12 @@ a_primary_that_was_cut_off_gives_the_other_one_time(void **state)
 	side.reports = false;
 	side.own = (struct peer_own){ .warm = true };
 	run(&side, 20 * S);
-	side.own.delivers = true; /* and still hears nobody */
+	side.own.delivers = true; /* and is still connected to no agent */
 	assert_true(turns_within(&side, 11 * S, true) >= PEER_ALONE_NS);
 }
 
 static void
-who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise(void **state)
+the_primary_role_may_change(void **state)
 {
 	struct side first = active_primary(), second = active_primary();
 
@@ -247,7 +249,7 @@ who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise(void **state)
 }
 
 static void
-a_primary_that_stood_still_asks_before_it_reports(void **state)
+a_stalled_primary_waits_for_the_other_ones_state(void **state)
 {
 	struct side side = active_primary();
 
@@ -259,7 +261,7 @@ a_primary_that_stood_still_asks_before_it_reports(void **state)
 }
 
 static void
-a_primary_that_stood_still_and_finds_nobody_reports(void **state)
+a_stalled_primary_without_the_other_one_becomes_active(void **state)
 {
 	struct side side = active_primary();
 
@@ -269,9 +271,9 @@ a_primary_that_stood_still_and_finds_nobody_reports(void **state)
 	turns_within(&side, 4 * S, true);
 }
 
-/* The other one spoke for the agents meanwhile: it knows what has ended. */
+/* The other one was active for the agents meanwhile: it knows what has ended. */
 static void
-a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on(void **state)
+a_primary_that_finds_the_other_one_active_goes_standby_first(void **state)
 {
 	struct side side = active_primary();
 
@@ -281,14 +283,15 @@ a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on(void **state)
 	side.other.active = true;
 	turns_within(&side, S, false);
 	assert_true(turns_within(&side, 5 * S, true) >= PEER_BACK_NS - S / 2);
-	/* Heard all the time, that it speaks a little longer is nothing. */
+	/* The other one was connected all the time: that it is active a little
+	 * longer does not matter. */
 	expect(&side, S, true);
 	side.other.active = false;
 	expect(&side, 10 * S, true);
 }
 
 static void
-whoever_is_cut_off_from_everybody_is_silent_and_asks_first(void **state)
+an_isolated_aggregator_goes_standby_and_waits_for_the_other_one(void **state)
 {
 	for (int primary = 0; primary < 2; primary++) {
 		struct side side = primary ? active_primary() : standby_that_is_quiet();
@@ -298,7 +301,7 @@ whoever_is_cut_off_from_everybody_is_silent_and_asks_first(void **state)
 		if (primary)
 			turns_within(&side, 9 * S, false);
 		expect(&side, 60 * S, false);
-		side.own.delivers = true; /* the first thing to be back */
+		side.own.delivers = true; /* this is the first to recover */
 		expect(&side, 2 * S, false);
 		side.reports = true;
 		side.other.active = true;
@@ -327,7 +330,7 @@ a_short_stall_changes_nothing(void **state)
 }
 
 static void
-short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone(void **state)
+repeated_short_stalls_do_not_hide_a_missing_primary(void **state)
 {
 	struct side side = standby_that_is_quiet();
 	rm_mono_t gone = side.now;
@@ -343,10 +346,10 @@ short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone(void **state)
 	assert_true(rm_mono_since(side.now, gone) <= 6 * S);
 }
 
-/* ---- the one that stands by ---------------------------------------------------- */
+/* ---- the standby --------------------------------------------------------------- */
 
 static void
-one_that_stands_by_is_quiet_while_the_primary_reports(void **state)
+a_standby_stays_standby_while_the_primary_is_active(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -355,15 +358,22 @@ one_that_stands_by_is_quiet_while_the_primary_reports(void **state)
 }
 
 static void
-it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind(void **state)
+a_standby_takes_over_if_half_of_the_agents_lost_the_primary(void **state)
 {
 	static const struct {
 		uint32_t asked, lost;
 		bool takes;
 	} cases[] = {
-		{ 4, 0, false }, { 4, 1, false }, { 4, 2, true }, { 4, 4, true },
-		{ 3, 1, false }, { 3, 2, true }, { 1, 0, false }, { 1, 1, true },
-		{ 0, 0, true }, /* they are too old to say: only the link counts */
+		{ 4, 0, false },
+		{ 4, 1, false },
+		{ 4, 2, true },
+		{ 4, 4, true },
+		{ 3, 1, false },
+		{ 3, 2, true },
+		{ 1, 0, false },
+		{ 1, 1, true },
+		/* They are too old to report it: only the link counts. */
+		{ 0, 0, true },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -381,7 +391,7 @@ it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind(void **sta
 }
 
 static void
-it_stops_at_once_when_the_primary_reports_again(void **state)
+a_standby_yields_at_once_when_the_primary_is_active_again(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -396,7 +406,7 @@ it_stops_at_once_when_the_primary_reports_again(void **state)
 }
 
 static void
-it_reports_while_the_primary_reports_that_it_does_not(void **state)
+a_standby_is_active_while_the_primary_is_not(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -406,7 +416,7 @@ it_reports_while_the_primary_reports_that_it_does_not(void **state)
 }
 
 static void
-it_gives_the_primary_time_to_start(void **state)
+a_standby_gives_the_primary_time_to_start(void **state)
 {
 	struct side side = side_of(false);
 
@@ -415,7 +425,7 @@ it_gives_the_primary_time_to_start(void **state)
 }
 
 static void
-it_reports_for_one_that_cannot_deliver_and_does_not_yield(void **state)
+a_standby_takes_over_from_a_stuck_primary(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -430,7 +440,7 @@ it_reports_for_one_that_cannot_deliver_and_does_not_yield(void **state)
 }
 
 static void
-it_is_not_moved_by_a_word_about_delivery_that_passes(void **state)
+a_short_delivery_failure_does_not_move_the_standby(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -443,7 +453,7 @@ it_is_not_moved_by_a_word_about_delivery_that_passes(void **state)
 }
 
 static void
-it_stops_when_agents_receive_the_primary_though_it_does_not(void **state)
+a_standby_yields_when_agents_see_the_primary(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -456,7 +466,7 @@ it_stops_when_agents_receive_the_primary_though_it_does_not(void **state)
 }
 
 static void
-it_takes_over_by_the_agents_word_that_the_primary_cannot_deliver(void **state)
+a_standby_takes_over_by_agents_reports_of_failed_delivery(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -474,7 +484,7 @@ it_takes_over_by_the_agents_word_that_the_primary_cannot_deliver(void **state)
 }
 
 static void
-a_passing_doubt_of_the_agents_ends_nothing(void **state)
+a_short_doubt_of_the_agents_changes_nothing(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -490,7 +500,7 @@ a_passing_doubt_of_the_agents_ends_nothing(void **state)
 }
 
 static void
-alone_without_any_agent_it_reports_later(void **state)
+without_agents_a_standby_becomes_active_later(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -501,7 +511,7 @@ alone_without_any_agent_it_reports_later(void **state)
 }
 
 static void
-one_that_is_not_warm_does_not_begin(void **state)
+a_standby_that_is_not_ready_stays_standby(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -516,7 +526,7 @@ one_that_is_not_warm_does_not_begin(void **state)
 }
 
 static void
-one_that_stood_still_listens_before_it_takes_over(void **state)
+a_stalled_standby_waits_before_it_takes_over(void **state)
 {
 	struct side side = standby_that_is_quiet();
 
@@ -538,53 +548,49 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    a_primary_reports_when_it_is_warm_and_nobody_else_does),
+		    a_primary_becomes_active_when_ready_and_the_standby_does_not),
 		cmocka_unit_test(
-		    a_primary_without_the_other_one_waits_for_its_word_and_then_reports),
+		    a_primary_alone_waits_for_the_other_one_then_becomes_active),
+		cmocka_unit_test(a_returning_primary_takes_over_from_the_active_one),
+		cmocka_unit_test(a_primary_without_agents_leaves_the_other_one_active),
 		cmocka_unit_test(
-		    a_primary_that_comes_back_takes_over_from_one_that_reports),
-		cmocka_unit_test(
-		    a_primary_that_receives_no_agents_yet_leaves_it_to_the_other_one),
-		cmocka_unit_test(
-		    a_primary_that_cannot_deliver_yields_and_comes_back_when_it_can),
+		    a_primary_that_cannot_deliver_yields_and_returns_when_it_can),
 		cmocka_unit_test(
 		    a_primary_does_not_yield_to_one_that_cannot_deliver_either),
-		cmocka_unit_test(a_primary_does_not_yield_to_nobody),
+		cmocka_unit_test(a_primary_does_not_yield_to_a_missing_standby),
 		cmocka_unit_test(
 		    a_primary_that_has_lost_its_agents_yields_to_one_that_has_them),
 		cmocka_unit_test(
-		    a_primary_reports_when_whom_it_yielded_to_falls_silent),
+		    a_primary_becomes_active_when_the_standby_falls_silent),
 		cmocka_unit_test(
-		    a_primary_that_cannot_deliver_yields_by_the_agents_word),
+		    a_primary_that_cannot_deliver_yields_by_agents_reports),
 		cmocka_unit_test(a_primary_that_was_cut_off_gives_the_other_one_time),
+		cmocka_unit_test(the_primary_role_may_change),
 		cmocka_unit_test(
-		    who_of_the_two_is_the_primary_may_turn_out_to_be_otherwise),
+		    a_standby_takes_over_by_agents_reports_of_failed_delivery),
+		cmocka_unit_test(a_stalled_primary_waits_for_the_other_ones_state),
 		cmocka_unit_test(
-		    it_takes_over_by_the_agents_word_that_the_primary_cannot_deliver),
-		cmocka_unit_test(a_primary_that_stood_still_asks_before_it_reports),
-		cmocka_unit_test(a_primary_that_stood_still_and_finds_nobody_reports),
+		    a_stalled_primary_without_the_other_one_becomes_active),
 		cmocka_unit_test(
-		    a_primary_that_finds_the_other_one_speaking_asks_before_it_goes_on),
+		    a_primary_that_finds_the_other_one_active_goes_standby_first),
 		cmocka_unit_test(
-		    whoever_is_cut_off_from_everybody_is_silent_and_asks_first),
+		    an_isolated_aggregator_goes_standby_and_waits_for_the_other_one),
 		cmocka_unit_test(a_short_stall_changes_nothing),
+		cmocka_unit_test(repeated_short_stalls_do_not_hide_a_missing_primary),
+		cmocka_unit_test(a_standby_stays_standby_while_the_primary_is_active),
 		cmocka_unit_test(
-		    short_stalls_again_and_again_do_not_hide_a_primary_that_is_gone),
-		cmocka_unit_test(one_that_stands_by_is_quiet_while_the_primary_reports),
+		    a_standby_takes_over_if_half_of_the_agents_lost_the_primary),
 		cmocka_unit_test(
-		    it_takes_over_when_the_primary_and_half_of_the_agents_are_of_one_mind),
-		cmocka_unit_test(it_stops_at_once_when_the_primary_reports_again),
-		cmocka_unit_test(it_reports_while_the_primary_reports_that_it_does_not),
-		cmocka_unit_test(it_gives_the_primary_time_to_start),
-		cmocka_unit_test(
-		    it_reports_for_one_that_cannot_deliver_and_does_not_yield),
-		cmocka_unit_test(it_is_not_moved_by_a_word_about_delivery_that_passes),
-		cmocka_unit_test(
-		    it_stops_when_agents_receive_the_primary_though_it_does_not),
-		cmocka_unit_test(a_passing_doubt_of_the_agents_ends_nothing),
-		cmocka_unit_test(alone_without_any_agent_it_reports_later),
-		cmocka_unit_test(one_that_is_not_warm_does_not_begin),
-		cmocka_unit_test(one_that_stood_still_listens_before_it_takes_over),
+		    a_standby_yields_at_once_when_the_primary_is_active_again),
+		cmocka_unit_test(a_standby_is_active_while_the_primary_is_not),
+		cmocka_unit_test(a_standby_gives_the_primary_time_to_start),
+		cmocka_unit_test(a_standby_takes_over_from_a_stuck_primary),
+		cmocka_unit_test(a_short_delivery_failure_does_not_move_the_standby),
+		cmocka_unit_test(a_standby_yields_when_agents_see_the_primary),
+		cmocka_unit_test(a_short_doubt_of_the_agents_changes_nothing),
+		cmocka_unit_test(without_agents_a_standby_becomes_active_later),
+		cmocka_unit_test(a_standby_that_is_not_ready_stays_standby),
+		cmocka_unit_test(a_stalled_standby_waits_before_it_takes_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

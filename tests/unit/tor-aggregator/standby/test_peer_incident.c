@@ -27,7 +27,7 @@ static const struct wire_incident sound = {
 };
 
 static void
-the_standby_knows_which_of_a_or_b_it_is(void **state)
+the_standby_knows_the_named_one_of_a_or_b(void **state)
 {
 	struct rm_incident in = {
 		.id = 42,
@@ -54,7 +54,7 @@ the_standby_knows_which_of_a_or_b_it_is(void **state)
 }
 
 static void
-what_one_writes_the_other_reads(void **state)
+a_written_incident_is_read_again(void **state)
 {
 	struct rm_incident in = {
 		.id = 42,
@@ -135,9 +135,9 @@ what_makes_no_sense_is_refused(void **state)
 		assert_int_equal(peer_incident_read(&bad[i], &out), -EINVAL);
 }
 
-/* One version back an end was only told of once everybody had heard of it. */
+/* In the previous version an end was only sent once all receivers knew it. */
 static void
-an_end_of_which_nothing_else_is_reported_was_reported(void **state)
+an_end_counts_as_notified_by_default(void **state)
 {
 	struct wire_incident end = sound;
 	struct rm_incident out;
@@ -149,7 +149,7 @@ an_end_of_which_nothing_else_is_reported_was_reported(void **state)
 }
 
 static void
-evidence_that_is_none_costs_only_the_rnic(void **state)
+malformed_evidence_costs_only_the_rnic(void **state)
 {
 	static const char *const texts[] = { "", "[", "{\"rnic\":7}",
 		"{\"rnic\":\"x\"}", "null" };
@@ -167,12 +167,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_standby_knows_which_of_a_or_b_it_is),
-		cmocka_unit_test(what_one_writes_the_other_reads),
+		cmocka_unit_test(the_standby_knows_the_named_one_of_a_or_b),
+		cmocka_unit_test(a_written_incident_is_read_again),
 		cmocka_unit_test(a_peer_without_severities_has_sent_critical_alerts),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
-		cmocka_unit_test(an_end_of_which_nothing_else_is_reported_was_reported),
-		cmocka_unit_test(evidence_that_is_none_costs_only_the_rnic),
+		cmocka_unit_test(an_end_counts_as_notified_by_default),
+		cmocka_unit_test(malformed_evidence_costs_only_the_rnic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ struct side {
 struct world {
 	struct rm_loop *loop;
 	struct rm_listener *listener; /* of b */
-	struct rm_link *accepted;     /* as agent_links holds it */
+	struct rm_link *accepted;     /* as agent_server holds it */
 	bool welcome, mute;
 	struct wire_writer *writer;
 	struct side a, b;
@@ -64,8 +64,7 @@ on_incident(size_t other, const struct wire_incident *incident, void *arg)
 	side->incidents++;
 }
 
-/* ---- b's port, as agent_links has it ----------------------------------------------
- */
+/* ---- b's port, as agent_server has it -------------------------------------------- */
 
 static int
 accepted_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
@@ -189,7 +188,7 @@ send_standing(struct world *world, struct side *side, uint32_t agents)
 }
 
 static void
-both_report_each_other_over_one_link(void **state)
+both_aggregators_exchange_states_over_one_link(void **state)
 {
 	const struct wire_incident incident = {
 		.incident_id = 42, .state = WIRE_OPENED, .tor = "t1"
@@ -212,7 +211,7 @@ both_report_each_other_over_one_link(void **state)
 }
 
 static void
-one_that_is_silent_is_dialled_anew(void **state)
+a_silent_peer_is_dialled_again(void **state)
 {
 	struct world *world = *state;
 	rm_mono_t now;
@@ -229,7 +228,7 @@ one_that_is_silent_is_dialled_anew(void **state)
 }
 
 static void
-one_that_never_answers_the_hello_is_dialled_anew(void **state)
+a_peer_that_never_answers_the_hello_is_dialled_again(void **state)
 {
 	struct world *world = *state;
 
@@ -244,7 +243,7 @@ one_that_never_answers_the_hello_is_dialled_anew(void **state)
 }
 
 static void
-whoever_is_not_named_is_not_welcome(void **state)
+a_peer_that_is_not_configured_is_refused(void **state)
 {
 	struct world *world = *state;
 
@@ -257,7 +256,7 @@ whoever_is_not_named_is_not_welcome(void **state)
 }
 
 static void
-another_one_at_that_address_is_not_it(void **state)
+another_aggregator_at_the_address_is_refused(void **state)
 {
 	struct world *world = *state;
 
@@ -268,7 +267,7 @@ another_one_at_that_address_is_not_it(void **state)
 }
 
 static void
-what_is_no_message_between_the_two_ends_the_link(void **state)
+an_unexpected_message_ends_the_link(void **state)
 {
 	struct world *world = *state;
 	struct wire_bytes bytes;
@@ -283,7 +282,7 @@ what_is_no_message_between_the_two_ends_the_link(void **state)
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 static void
-a_certificate_has_to_cover_all_tors_that_are_shared(void **state)
+a_certificate_has_to_cover_all_common_tors(void **state)
 {
 	static const char one[] = "rackmesh://lab/aggregator/b/t1";
 	static const char both[] = "rackmesh://lab/aggregator/b/t1,t2";
@@ -306,13 +305,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(both_report_each_other_over_one_link),
-		TEST(one_that_is_silent_is_dialled_anew),
-		TEST(one_that_never_answers_the_hello_is_dialled_anew),
-		TEST(whoever_is_not_named_is_not_welcome),
-		TEST(another_one_at_that_address_is_not_it),
-		cmocka_unit_test(a_certificate_has_to_cover_all_tors_that_are_shared),
-		TEST(what_is_no_message_between_the_two_ends_the_link),
+		TEST(both_aggregators_exchange_states_over_one_link),
+		TEST(a_silent_peer_is_dialled_again),
+		TEST(a_peer_that_never_answers_the_hello_is_dialled_again),
+		TEST(a_peer_that_is_not_configured_is_refused),
+		TEST(another_aggregator_at_the_address_is_refused),
+		cmocka_unit_test(a_certificate_has_to_cover_all_common_tors),
+		TEST(an_unexpected_message_ends_the_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,9 +21,9 @@ next(uint64_t *state)
 	return *state;
 }
 
-/* It aborts where it finds that they do not. */
+/* It aborts if it finds that none is. */
 static void
-whatever_befalls_a_pair_one_that_can_reports(void **state)
+in_random_failures_an_able_aggregator_is_active(void **state)
 {
 	struct peer_pair_figures worst = { 0 };
 	uint64_t seed = 88172645463325252;
@@ -51,7 +51,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whatever_befalls_a_pair_one_that_can_reports),
+		cmocka_unit_test(in_random_failures_an_able_aggregator_is_active),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,7 +180,7 @@ more_directions_than_losses_are_never_claimed(void **state)
 }
 
 static void
-single_rnics_go_every_minute_and_at_once_when_bad(void **state)
+rnic_rows_are_sent_every_minute_and_at_once_when_bad(void **state)
 {
 	struct world *world = *state;
 	struct wire_summary out;
@@ -224,7 +224,7 @@ marks_are_counted_as_probes_arrive(void **state)
 	struct world *world = *state;
 	struct wire_summary out;
 
-	add(world, WIRE_OK, 1000, 1, 7); /* nobody has said how they arrived */
+	add(world, WIRE_OK, 1000, 1, 7); /* it is not known how they arrived */
 	arrive(world, 26, 2, 50);
 	arrive(world, 26, 3, 5);
 	arrive(world, 8, 1, 30);
@@ -246,7 +246,7 @@ marks_are_counted_as_probes_arrive(void **state)
 }
 
 static void
-a_silent_rack_reports_so(void **state)
+a_rack_without_results_sends_empty_summaries(void **state)
 {
 	struct wire_summary out;
 
@@ -266,9 +266,9 @@ main(void)
 		TEST(a_row_that_turns_bad_goes_at_once_with_its_flows),
 		TEST(single_losses_are_not_bad),
 		TEST(more_directions_than_losses_are_never_claimed),
-		TEST(single_rnics_go_every_minute_and_at_once_when_bad),
+		TEST(rnic_rows_are_sent_every_minute_and_at_once_when_bad),
 		TEST(marks_are_counted_as_probes_arrive),
-		TEST(a_silent_rack_reports_so),
+		TEST(a_rack_without_results_sends_empty_summaries),
 	};
 
 	return cmocka_run_group_tests_name("summary", tests, NULL, NULL);

@@ -13,7 +13,8 @@ s(int64_t t)
 	return (rm_mono_t){ (1000 + t) * RM_NS_PER_S };
 }
 
-/* Falls so often, at so many seconds' distance; returns when the last was. */
+/* Link-downs of this number, with so many seconds between them; returns the time of
+ * the last. */
 static int64_t
 fall(struct port_flaps *flaps, int64_t from, int64_t every, int times)
 {
@@ -23,7 +24,7 @@ fall(struct port_flaps *flaps, int64_t from, int64_t every, int times)
 }
 
 static void
-two_falls_are_none_and_three_within_half_an_hour_are(void **state)
+two_link_downs_are_not_flapping_and_three_are(void **state)
 {
 	struct port_flaps flaps = { 0 };
 
@@ -39,7 +40,7 @@ two_falls_are_none_and_three_within_half_an_hour_are(void **state)
 }
 
 static void
-it_ends_after_three_times_the_longest_gap(void **state)
+flapping_ends_after_three_times_the_longest_gap(void **state)
 {
 	struct port_flaps flaps = { 0 };
 	int64_t last;
@@ -48,7 +49,7 @@ it_ends_after_three_times_the_longest_gap(void **state)
 	last = fall(&flaps, 0, 60, 4);
 	assert_true(port_flaps_note(&flaps, s(last + 179), 0, false));
 	assert_false(port_flaps_note(&flaps, s(last + 180), 0, false));
-	/* And is forgotten with that. */
+	/* And is forgotten at the same time. */
 	last = fall(&flaps, last + 181, 60, 2);
 	assert_false(flaps.flaps);
 	/* Fast ones end no sooner than after 15 s, slow ones no later than after an
@@ -65,7 +66,7 @@ it_ends_after_three_times_the_longest_gap(void **state)
 }
 
 static void
-one_that_is_down_does_not_end(void **state)
+flapping_does_not_end_while_the_port_is_down(void **state)
 {
 	struct port_flaps flaps = { 0 };
 	const int64_t last = fall(&flaps, 0, 2, 5);
@@ -75,7 +76,7 @@ one_that_is_down_does_not_end(void **state)
 }
 
 static void
-falls_between_two_looks_are_counted(void **state)
+link_downs_between_two_calls_are_counted(void **state)
 {
 	struct port_flaps flaps = { 0 };
 
@@ -91,10 +92,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_falls_are_none_and_three_within_half_an_hour_are),
-		cmocka_unit_test(it_ends_after_three_times_the_longest_gap),
-		cmocka_unit_test(one_that_is_down_does_not_end),
-		cmocka_unit_test(falls_between_two_looks_are_counted),
+		cmocka_unit_test(two_link_downs_are_not_flapping_and_three_are),
+		cmocka_unit_test(flapping_ends_after_three_times_the_longest_gap),
+		cmocka_unit_test(flapping_does_not_end_while_the_port_is_down),
+		cmocka_unit_test(link_downs_between_two_calls_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("port_flaps", tests, NULL, NULL);

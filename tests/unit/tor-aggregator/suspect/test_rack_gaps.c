@@ -22,7 +22,7 @@ pass(struct rack_gaps *gaps, bool works, unsigned windows)
 }
 
 static void
-one_is_the_first_until_it_has_worked_in_between(void **state)
+a_gap_is_the_first_until_the_rnic_has_worked_again(void **state)
 {
 	struct rack_gaps gaps = { 0 };
 
@@ -39,7 +39,7 @@ one_is_the_first_until_it_has_worked_in_between(void **state)
 }
 
 static void
-one_of_more_than_a_minute_ago_is_forgotten(void **state)
+a_gap_of_more_than_a_minute_ago_is_forgotten(void **state)
 {
 	struct rack_gaps gaps = { 0 };
 
@@ -52,7 +52,7 @@ one_of_more_than_a_minute_ago_is_forgotten(void **state)
 }
 
 static void
-its_losses_are_whole_for_some_seconds_if_it_is_not_the_first(void **state)
+losses_of_a_repeated_gap_are_no_share_for_some_seconds(void **state)
 {
 	struct rack_gaps gaps = { 0 };
 
@@ -85,7 +85,7 @@ run_gaps(size_t members, int64_t edge_ns, unsigned gaps)
 }
 
 static void
-half_a_second_is_named_the_second_time_wherever_its_edges_lie(void **state)
+a_second_half_second_gap_is_named_wherever_it_begins(void **state)
 {
 	static const size_t sizes[] = { 3, 4, 8 };
 
@@ -94,7 +94,7 @@ half_a_second_is_named_the_second_time_wherever_its_edges_lie(void **state)
 		const int64_t edge_ns = (int64_t)(i % EDGES) * SIM_BIN_NS / EDGES;
 		struct run run = run_gaps(sizes[i / EDGES], edge_ns, 4);
 
-		/* The last three of them are told, or all. */
+		/* The last three of them are reported, or all. */
 		run_break(&run, SIM_RNIC_BOTH, 1, FIRST_NS + edge_ns, GAP_NS)
 		    ->deadline_ns = EVERY_NS + RUN_DEADLINE_NS;
 		run.expected[0].to_ns += 3 * EVERY_NS;
@@ -103,9 +103,9 @@ half_a_second_is_named_the_second_time_wherever_its_edges_lie(void **state)
 	}
 }
 
-/* Neither it nor its peers: half a second once may be anybody's. */
+/* Neither it nor its peers are named: half a second once may be anybody's fault. */
 static void
-half_a_second_once_across_edges_is_not_named(void **state)
+a_single_half_second_gap_is_not_named(void **state)
 {
 	struct run run = run_gaps(4, SIM_BIN_NS / 2, 1);
 
@@ -118,13 +118,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_is_the_first_until_it_has_worked_in_between),
-		cmocka_unit_test(one_of_more_than_a_minute_ago_is_forgotten),
+		cmocka_unit_test(a_gap_is_the_first_until_the_rnic_has_worked_again),
+		cmocka_unit_test(a_gap_of_more_than_a_minute_ago_is_forgotten),
 		cmocka_unit_test(
-		    its_losses_are_whole_for_some_seconds_if_it_is_not_the_first),
-		cmocka_unit_test(
-		    half_a_second_is_named_the_second_time_wherever_its_edges_lie),
-		cmocka_unit_test(half_a_second_once_across_edges_is_not_named),
+		    losses_of_a_repeated_gap_are_no_share_for_some_seconds),
+		cmocka_unit_test(a_second_half_second_gap_is_named_wherever_it_begins),
+		cmocka_unit_test(a_single_half_second_gap_is_not_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ struct rack_of_8 {
 
 static const char *const hosts[] = { "h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7" };
 
-/* Every member probes every other one; those with a bit in `late` delay all. */
+/* Every member probes every other one; those with a bit in `late` delay all packets. */
 static void
 fill(struct rack_of_8 *rack, unsigned late)
 {
@@ -62,7 +62,7 @@ fill(struct rack_of_8 *rack, unsigned late)
 }
 
 static void
-one_that_is_slow_with_all_is_late_and_no_other(void **state)
+only_an_rnic_that_is_slow_with_all_is_late(void **state)
 {
 	struct rack_of_8 rack;
 
@@ -93,7 +93,7 @@ the_others_of_the_evidence_are_not_late_themselves(void **state)
 }
 
 static void
-half_of_a_rack_is_not_late(void **state)
+half_of_a_rack_is_never_named_late(void **state)
 {
 	struct rack_of_8 rack;
 
@@ -103,9 +103,9 @@ half_of_a_rack_is_not_late(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, i));
 }
 
-/* Its NIC and its kernel stamp nothing. */
+/* Its NIC and its kernel have no stamps. */
 static void
-one_that_only_others_have_timed_is_not_late(void **state)
+an_rnic_timed_only_by_others_is_not_late(void **state)
 {
 	struct rack_of_8 rack;
 
@@ -119,10 +119,10 @@ one_that_only_others_have_timed_is_not_late(void **state)
 		assert_false(rack_late_is(&rack.legs, rack.lates, i));
 }
 
-/* The first moment of one that was not probed before, and the last of one that is not
+/* The first moment of a newly probed RNIC, and the last of one that is not probed
  * any more. */
 static void
-a_window_of_which_half_is_empty_makes_nobody_late(void **state)
+a_half_empty_window_names_no_late_rnic(void **state)
 {
 	struct rack_of_8 rack;
 
@@ -173,7 +173,7 @@ an_rnic_is_reported_to_be_late_after_a_second(void **state)
 	expect_text(&rack, 1 << 3, 0);
 	judge(&rack, 0, 1);
 	expect_text(&rack, 0, 0);
-	judge(&rack, 1 << 3, 1); /* a moment's calm is none */
+	judge(&rack, 1 << 3, 1); /* a moment without lateness does not end it */
 	expect_text(&rack, 1 << 3, 0);
 	judge(&rack, 0, 8);
 	judge(&rack, 1 << 3, 1);
@@ -181,7 +181,7 @@ an_rnic_is_reported_to_be_late_after_a_second(void **state)
 }
 
 static void
-where_all_rnics_of_a_host_are_late_it_is_the_host(void **state)
+if_all_rnics_of_a_host_are_late_the_host_is_named(void **state)
 {
 	const unsigned first = 1 << 2, both = 1 << 2 | 1 << 3;
 	struct rm_evidence evidence = { 0 };
@@ -202,7 +202,7 @@ where_all_rnics_of_a_host_are_late_it_is_the_host(void **state)
 }
 
 static void
-an_rnic_that_was_reported_alone_stays_so(void **state)
+a_late_rnic_named_alone_stays_named_alone(void **state)
 {
 	const unsigned first = 1 << 2, both = 1 << 2 | 1 << 3;
 	struct rack_of_8 rack = { 0 };
@@ -231,7 +231,7 @@ tor_of(uint32_t arrived, uint32_t overdue)
 }
 
 static void
-a_tor_is_late_if_replies_come_and_not_if_probes_arrive(void **state)
+a_tor_is_late_only_if_replies_come(void **state)
 {
 	(void)state;
 	assert_int_equal(tor_of(0, 0), RACK_TOR_DEAD);
@@ -245,16 +245,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_is_slow_with_all_is_late_and_no_other),
+		cmocka_unit_test(only_an_rnic_that_is_slow_with_all_is_late),
 		cmocka_unit_test(the_others_of_the_evidence_are_not_late_themselves),
-		cmocka_unit_test(half_of_a_rack_is_not_late),
-		cmocka_unit_test(one_that_only_others_have_timed_is_not_late),
-		cmocka_unit_test(a_window_of_which_half_is_empty_makes_nobody_late),
+		cmocka_unit_test(half_of_a_rack_is_never_named_late),
+		cmocka_unit_test(an_rnic_timed_only_by_others_is_not_late),
+		cmocka_unit_test(a_half_empty_window_names_no_late_rnic),
 		cmocka_unit_test(an_rnic_is_reported_to_be_late_after_a_second),
-		cmocka_unit_test(where_all_rnics_of_a_host_are_late_it_is_the_host),
-		cmocka_unit_test(an_rnic_that_was_reported_alone_stays_so),
-		cmocka_unit_test(
-		    a_tor_is_late_if_replies_come_and_not_if_probes_arrive),
+		cmocka_unit_test(if_all_rnics_of_a_host_are_late_the_host_is_named),
+		cmocka_unit_test(a_late_rnic_named_alone_stays_named_alone),
+		cmocka_unit_test(a_tor_is_late_only_if_replies_come),
 	};
 
 	return cmocka_run_group_tests_name("rack_late", tests, NULL, NULL);

@@ -71,28 +71,28 @@ lossy_directions(const char *what, double share, unsigned large_every)
 }
 
 static void
-a_twentieth_lost_on_one_direction_is_named_with_the_path(void **state)
+five_percent_loss_in_one_direction_is_named_with_it(void **state)
 {
 	(void)state;
 	lossy_directions("5 % lost", 0.05, 0);
 }
 
 static void
-a_fifth_lost_on_one_direction_is_named_with_the_path(void **state)
+twenty_percent_loss_in_one_direction_is_named_with_it(void **state)
 {
 	(void)state;
 	lossy_directions("20 % lost", 0.2, 0);
 }
 
 static void
-half_lost_on_one_direction_is_named_with_the_path(void **state)
+fifty_percent_loss_in_one_direction_is_named_with_it(void **state)
 {
 	(void)state;
 	lossy_directions("50 % lost", 0.5, 0);
 }
 
 static void
-all_lost_on_one_direction_is_dead_on_that_path(void **state)
+total_loss_in_one_direction_is_dead_in_that_direction(void **state)
 {
 	(void)state;
 	run_loss(&(struct loss){ .what = "all that is sent to it lost",
@@ -123,7 +123,7 @@ static const enum sim_fault_kind mtus[] = { SIM_RNIC_MTU, SIM_RNIC_MTU_RECEIVE,
 	SIM_RNIC_MTU_SEND };
 
 static void
-an_mtu_that_is_too_small_is_named_with_its_path(void **state)
+too_small_an_mtu_is_named_with_its_direction(void **state)
 {
 	static const size_t sizes[] = { 3, 4, 8 };
 
@@ -144,7 +144,8 @@ an_mtu_that_is_too_small_is_named_with_its_path(void **state)
 		}
 }
 
-/* When everybody's next five are large nothing arrives for half a second. */
+/* When the next five probes of all members are large, nothing arrives for half a
+ * second. */
 static void
 large_probes_in_a_row_are_an_mtu_and_no_death(void **state)
 {
@@ -259,7 +260,7 @@ slow_directions(const struct slow *slow)
 }
 
 static void
-a_hundredth_lost_is_named_within_ninety_seconds(void **state)
+one_percent_loss_is_named_within_ninety_seconds(void **state)
 {
 	(void)state;
 	slow_directions(&(struct slow){ .what = "1 % lost",
@@ -270,7 +271,7 @@ a_hundredth_lost_is_named_within_ninety_seconds(void **state)
 }
 
 static void
-half_a_hundredth_lost_is_named_within_three_minutes(void **state)
+half_a_percent_loss_is_named_within_three_minutes(void **state)
 {
 	(void)state;
 	slow_directions(&(struct slow){ .what = "0.5 % lost",
@@ -280,7 +281,7 @@ half_a_hundredth_lost_is_named_within_three_minutes(void **state)
 	    .over_ns = 120 * RM_NS_PER_S });
 }
 
-/* Neither it nor its peers are named later for what it lost. */
+/* Neither it nor its peers are named later for these losses. */
 static void
 a_larger_loss_that_is_over_is_forgotten_at_once(void **state)
 {
@@ -296,9 +297,9 @@ a_larger_loss_that_is_over_is_forgotten_at_once(void **state)
 		    4, SIM_RNIC_LOSES_BOTH);
 }
 
-/* The two peers of a pair that nobody else probes. */
+/* The two RNICs of a pair that no other probes. */
 static void
-of_two_that_nobody_else_probes_one_is_named_as_either(void **state)
+in_an_isolated_rack_of_two_either_is_named(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < run_seeds(4); seed++) {
@@ -323,7 +324,7 @@ of_two_that_nobody_else_probes_one_is_named_as_either(void **state)
 }
 
 static void
-who_loses_no_more_than_others_is_never_named(void **state)
+an_rnic_that_loses_as_much_as_others_is_never_named(void **state)
 {
 	static const size_t sizes[] = { 2, 3, 4, 10 };
 
@@ -352,7 +353,7 @@ is_elsewhere(uint64_t inside, uint64_t inside_lost, uint64_t outside_lost)
 }
 
 static void
-what_nobody_in_the_rack_loses_is_lost_elsewhere(void **state)
+losses_only_outside_the_rack_are_lost_elsewhere(void **state)
 {
 	(void)state;
 	assert_true(is_elsewhere(20, 0, 40));
@@ -367,23 +368,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-		    a_twentieth_lost_on_one_direction_is_named_with_the_path),
-		cmocka_unit_test(a_fifth_lost_on_one_direction_is_named_with_the_path),
-		cmocka_unit_test(half_lost_on_one_direction_is_named_with_the_path),
-		cmocka_unit_test(all_lost_on_one_direction_is_dead_on_that_path),
+		cmocka_unit_test(five_percent_loss_in_one_direction_is_named_with_it),
+		cmocka_unit_test(twenty_percent_loss_in_one_direction_is_named_with_it),
+		cmocka_unit_test(fifty_percent_loss_in_one_direction_is_named_with_it),
+		cmocka_unit_test(total_loss_in_one_direction_is_dead_in_that_direction),
 		cmocka_unit_test(random_loss_is_never_called_an_mtu),
-		cmocka_unit_test(an_mtu_that_is_too_small_is_named_with_its_path),
+		cmocka_unit_test(too_small_an_mtu_is_named_with_its_direction),
 		cmocka_unit_test(large_probes_in_a_row_are_an_mtu_and_no_death),
 		cmocka_unit_test(few_large_probes_take_longer_to_report_of_an_mtu),
 		cmocka_unit_test(an_rnic_whose_own_host_cannot_send_probes_is_named),
 		cmocka_unit_test(bursts_are_no_steady_loss),
-		cmocka_unit_test(a_hundredth_lost_is_named_within_ninety_seconds),
-		cmocka_unit_test(half_a_hundredth_lost_is_named_within_three_minutes),
+		cmocka_unit_test(one_percent_loss_is_named_within_ninety_seconds),
+		cmocka_unit_test(half_a_percent_loss_is_named_within_three_minutes),
 		cmocka_unit_test(a_larger_loss_that_is_over_is_forgotten_at_once),
-		cmocka_unit_test(of_two_that_nobody_else_probes_one_is_named_as_either),
-		cmocka_unit_test(who_loses_no_more_than_others_is_never_named),
-		cmocka_unit_test(what_nobody_in_the_rack_loses_is_lost_elsewhere),
+		cmocka_unit_test(in_an_isolated_rack_of_two_either_is_named),
+		cmocka_unit_test(an_rnic_that_loses_as_much_as_others_is_never_named),
+		cmocka_unit_test(losses_only_outside_the_rack_are_lost_elsewhere),
 	};
 
 	return cmocka_run_group_tests_name("rack_loss", tests, NULL, NULL);

@@ -13,8 +13,9 @@
 #include "tor-aggregator/suspect/rack_suspect.h"
 #include "tor-aggregator/window/rack_view.h"
 
-/* A rack of ten hosts of one RNIC each: three of them may lie. Everybody probes
- * everybody ten times, and all of it is answered, until a test says otherwise. */
+/* A rack of ten hosts of one RNIC each: three of them may report falsely. All
+ * members probe each other ten times, and all of it is answered, unless a test
+ * changes that. */
 #define HOSTS 10
 #define BEARABLE 3
 #define SENT 10
@@ -84,7 +85,7 @@ holds(struct case_ *c)
 }
 
 static void
-what_it_loses_with_everybody_is_its_own(void **state)
+losses_with_all_peers_are_the_rnics_own(void **state)
 {
 	struct case_ *c = *state;
 
@@ -96,7 +97,7 @@ what_it_loses_with_everybody_is_its_own(void **state)
 }
 
 static void
-so_few_accuse_nobody_alone(void **state)
+a_few_reports_are_not_enough_to_blame_an_rnic(void **state)
 {
 	struct case_ *c = *state;
 
@@ -107,9 +108,10 @@ so_few_accuse_nobody_alone(void **state)
 	assert_true(holds(c));
 }
 
-/* Its own link is down, or its memory gone: nothing that it has seen of others. */
+/* Its own link is down, or its memory is exhausted: its results say nothing about
+ * others. */
 static void
-who_cannot_send_accuses_nobody(void **state)
+a_host_that_cannot_send_blames_no_rnic(void **state)
 {
 	struct case_ *c = *state;
 	struct rack_pair *pair = pair_of(c, BEARABLE, MEMBER);
@@ -121,10 +123,10 @@ who_cannot_send_accuses_nobody(void **state)
 	assert_false(holds(c));
 }
 
-/* Who is blamed is left out, so that the refusers are more than a third
- * of those that are left. */
+/* The blamed ones are left out, so the refusing ones are more than a third of the
+ * rest. */
 static void
-so_few_that_refuse_it_do_not_make_it_lossy(void **state)
+a_few_peers_that_refuse_it_do_not_make_it_lossy(void **state)
 {
 	struct case_ *c = *state;
 
@@ -134,8 +136,7 @@ so_few_that_refuse_it_do_not_make_it_lossy(void **state)
 	assert_false(holds(c));
 }
 
-/* What it loses with those that are blamed is theirs; a stray of the others is no
- * fault. */
+/* Its losses with blamed RNICs are theirs; a stray loss with others is no fault. */
 static void
 a_stray_beside_blamed_peers_is_no_fault(void **state)
 {
@@ -152,7 +153,7 @@ a_stray_beside_blamed_peers_is_no_fault(void **state)
 }
 
 static void
-what_its_own_host_cannot_send_nobody_has_refused(void **state)
+probes_that_could_not_be_sent_were_not_refused(void **state)
 {
 	struct case_ *c = *state;
 
@@ -170,12 +171,12 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_it_loses_with_everybody_is_its_own),
-		TEST(so_few_accuse_nobody_alone),
-		TEST(who_cannot_send_accuses_nobody),
-		TEST(so_few_that_refuse_it_do_not_make_it_lossy),
+		TEST(losses_with_all_peers_are_the_rnics_own),
+		TEST(a_few_reports_are_not_enough_to_blame_an_rnic),
+		TEST(a_host_that_cannot_send_blames_no_rnic),
+		TEST(a_few_peers_that_refuse_it_do_not_make_it_lossy),
 		TEST(a_stray_beside_blamed_peers_is_no_fault),
-		TEST(what_its_own_host_cannot_send_nobody_has_refused),
+		TEST(probes_that_could_not_be_sent_were_not_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,7 +250,7 @@ another_server_is_named_as_none(void **state)
 }
 
 static void
-nobody_there_is_reported(void **state)
+a_host_without_a_server_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -272,7 +272,7 @@ main(void)
 		TEST(a_value_without_end_is_refused),
 		TEST(more_answers_than_questions_are_refused),
 		TEST(another_server_is_named_as_none),
-		TEST(nobody_there_is_reported),
+		TEST(a_host_without_a_server_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("switch_collector", tests, NULL, NULL);

@@ -40,7 +40,7 @@ the_newest_comes_first_and_the_oldest_goes_first(void **state)
 }
 
 static void
-what_was_put_in_comes_out(void **state)
+stored_results_are_returned(void **state)
 {
 	struct wire_result r = result(9);
 	const struct ring_result *out;
@@ -65,7 +65,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_newest_comes_first_and_the_oldest_goes_first),
-		cmocka_unit_test(what_was_put_in_comes_out),
+		cmocka_unit_test(stored_results_are_returned),
 	};
 
 	return cmocka_run_group_tests_name("ring", tests, NULL, NULL);

@@ -65,7 +65,7 @@ members_and_remotes_come_from_the_plan(void **state)
 }
 
 static void
-a_plan_that_only_grows_renumbers_nobody(void **state)
+a_growing_plan_renumbers_no_rnic(void **state)
 {
 	struct world *world = *state;
 
@@ -78,7 +78,7 @@ a_plan_that_only_grows_renumbers_nobody(void **state)
 }
 
 static void
-an_order_that_changes_renumbers_nobody(void **state)
+a_changed_order_renumbers_no_rnic(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic first;
@@ -108,7 +108,7 @@ a_member_that_left_the_plan_and_has_no_agent_leaves(void **state)
 }
 
 static void
-an_agent_is_known_before_any_plan_and_stays_while_it_lives(void **state)
+a_registered_rnic_is_known_without_a_plan_while_its_agent_runs(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic rnic = fixture_rnic(0x777, "h9", "t1");
@@ -119,13 +119,14 @@ an_agent_is_known_before_any_plan_and_stays_while_it_lives(void **state)
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	assert_int_equal(roster_members(world->roster), 3);
 	roster_leave(world->roster, "h9");
-	assert_int_equal(roster_members(world->roster), 3); /* gone is not forgotten */
+	/* Removed by the plan, but not forgotten. */
+	assert_int_equal(roster_members(world->roster), 3);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 1);
 	assert_int_equal(roster_members(world->roster), 2);
 }
 
 static void
-what_the_agent_reports_is_fresher_than_the_plan(void **state)
+the_agents_data_is_newer_than_the_plan(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic rnic = fixture_rnic(0x100, "h0", "t1");
@@ -154,7 +155,7 @@ what_the_agent_reports_is_fresher_than_the_plan(void **state)
 }
 
 static void
-whom_a_service_talks_to_stays_while_it_is_served(void **state)
+a_services_peer_stays_while_it_is_served(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic peer = fixture_rnic(0x5000, "y0", "t9");
@@ -170,7 +171,7 @@ whom_a_service_talks_to_stays_while_it_is_served(void **state)
 	assert_int_equal(roster_learn(world->roster, &peer, (rm_mono_t){ 1 }), 0);
 	assert_int_equal(roster_find(world->roster, peer.id)->qpn, 17);
 	assert_int_equal(index_of(world, 0x5000), WINDOW_REMOTE_BASE + 3);
-	/* Many who are named no more: all holes are closed, but its place stays. */
+	/* Many are not named any more: all gaps are closed, but its index stays. */
 	fixture_plan(world->plan, 2, 2, 100);
 	roster_plan(world->roster, &world->plan->view);
 	fixture_plan(world->plan, 3, 2, 1);
@@ -186,7 +187,7 @@ whom_a_service_talks_to_stays_while_it_is_served(void **state)
 }
 
 static void
-whom_a_service_talks_to_is_no_member_of_ours(void **state)
+a_services_peer_cannot_be_a_member(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic peer = fixture_rnic(0x5000, "y0", "t1");
@@ -204,7 +205,7 @@ whom_a_service_talks_to_is_no_member_of_ours(void **state)
 }
 
 static void
-a_swapped_rnic_leaves_for_the_one_in_its_place(void **state)
+a_replaced_rnic_makes_room_for_the_new_one(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic fresh = fixture_rnic(0x777, "h1", "t1");
@@ -221,12 +222,12 @@ a_swapped_rnic_leaves_for_the_one_in_its_place(void **state)
 	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
 	assert_int_equal(roster_members(world->roster), 4);
 	assert_int_equal(roster_hosts(world->roster), 3);
-	/* A plan made before the controller knew brings it not back. */
+	/* A plan made before the controller knew does not bring it back. */
 	fixture_plan(world->plan, 2, 3, 0);
 	roster_plan(world->roster, &world->plan->view);
 	assert_null(roster_find(world->roster, (struct wire_rnic_id){ 0x101, 1 }));
 	assert_non_null(roster_find(world->roster, (struct wire_rnic_id){ 0x777, 1 }));
-	/* Its agent is gone: the plan is all that is known again. */
+	/* Its agent is gone: only the plan is known again. */
 	roster_leave(world->roster, "h1");
 	fixture_plan(world->plan, 3, 3, 0);
 	roster_plan(world->roster, &world->plan->view);
@@ -235,7 +236,7 @@ a_swapped_rnic_leaves_for_the_one_in_its_place(void **state)
 
 /* The first has died, and after a boot the other is the host's first. */
 static void
-a_planned_rnic_that_got_anothers_name_or_address_replaces_it_not(void **state)
+a_planned_rnic_with_a_reused_name_replaces_no_other(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic *both = world->plan->members;
@@ -250,7 +251,7 @@ a_planned_rnic_that_got_anothers_name_or_address_replaces_it_not(void **state)
 	both[1].addresses[0] = both[0].addresses[0];
 	assert_int_equal(roster_register(world->roster, &both[1]), 0);
 	assert_int_equal(roster_replace(world->roster, "h0"), 0);
-	/* Nor by the next plan, nor after a start that heard the agent first. */
+	/* Neither by the next plan, nor after a start in which the agent came first. */
 	fixture_plan(world->plan, 2, 2, 0);
 	assert_int_equal(roster_plan(world->roster, &world->plan->view), 0);
 	roster_free(world->roster);
@@ -304,7 +305,7 @@ a_remote_that_registers_becomes_a_member(void **state)
 }
 
 static void
-what_is_another_hosts_is_not_taken_from_it(void **state)
+an_rnic_of_another_host_stays_with_that_host(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic thief = fixture_rnic(0x100, "h1", "t1");
@@ -326,7 +327,7 @@ what_is_another_hosts_is_not_taken_from_it(void **state)
 }
 
 static void
-whoever_comes_before_the_plan_gives_back_what_is_anothers(void **state)
+a_host_registered_before_the_plan_loses_rnics_of_others(void **state)
 {
 	struct world *world = *state;
 	struct wire_rnic thief = fixture_rnic(0x100, "h1", "t1");
@@ -395,19 +396,19 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(members_and_remotes_come_from_the_plan),
-		TEST(a_plan_that_only_grows_renumbers_nobody),
-		TEST(an_order_that_changes_renumbers_nobody),
+		TEST(a_growing_plan_renumbers_no_rnic),
+		TEST(a_changed_order_renumbers_no_rnic),
 		TEST(a_member_that_left_the_plan_and_has_no_agent_leaves),
-		TEST(an_agent_is_known_before_any_plan_and_stays_while_it_lives),
-		TEST(what_the_agent_reports_is_fresher_than_the_plan),
-		TEST(whom_a_service_talks_to_stays_while_it_is_served),
-		TEST(whom_a_service_talks_to_is_no_member_of_ours),
-		TEST(a_swapped_rnic_leaves_for_the_one_in_its_place),
-		TEST(a_planned_rnic_that_got_anothers_name_or_address_replaces_it_not),
+		TEST(a_registered_rnic_is_known_without_a_plan_while_its_agent_runs),
+		TEST(the_agents_data_is_newer_than_the_plan),
+		TEST(a_services_peer_stays_while_it_is_served),
+		TEST(a_services_peer_cannot_be_a_member),
+		TEST(a_replaced_rnic_makes_room_for_the_new_one),
+		TEST(a_planned_rnic_with_a_reused_name_replaces_no_other),
 		TEST(a_host_that_was_renamed_keeps_its_place),
 		TEST(a_remote_that_registers_becomes_a_member),
-		TEST(what_is_another_hosts_is_not_taken_from_it),
-		TEST(whoever_comes_before_the_plan_gives_back_what_is_anothers),
+		TEST(an_rnic_of_another_host_stays_with_that_host),
+		TEST(a_host_registered_before_the_plan_loses_rnics_of_others),
 		TEST(bad_names_and_ids_are_refused_and_counted),
 		TEST(a_rack_has_no_more_members_than_the_wire_allows),
 		TEST(a_member_that_moves_to_another_rack_becomes_a_remote_at_once),

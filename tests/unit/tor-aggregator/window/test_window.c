@@ -185,7 +185,7 @@ large_probes_are_counted_apart(void **state)
 	assert_int_equal(pair->outcomes[WIRE_NO_REPLY], 4 * 3);
 }
 
-/* Where the responder's share is known, without it; and not by a host's own clock. */
+/* Without the responder's share where that is known; not by a host's own clock. */
 static void
 slow_round_trips_are_counted(void **state)
 {
@@ -219,7 +219,7 @@ slow_round_trips_are_counted(void **state)
 }
 
 static void
-what_comes_late_changes_nothing(void **state)
+late_results_change_nothing(void **state)
 {
 	struct window *window = *state;
 	struct window_closed closed;
@@ -234,7 +234,7 @@ what_comes_late_changes_nothing(void **state)
 }
 
 static void
-the_future_and_the_unknown_are_refused(void **state)
+future_and_unknown_results_are_refused(void **state)
 {
 	struct window *window = *state;
 	struct window_closed closed;
@@ -342,7 +342,7 @@ windows_cut_by_a_start_or_a_stall_are_partial(void **state)
 		assert_true(close_next(window, bin).partial);
 	assert_false(close_next(window, 3).partial);
 	window_mark_partial(window, at(5 * BIN + 1));
-	window_mark_partial(window, at(0)); /* never takes back */
+	window_mark_partial(window, at(0)); /* never withdrawn */
 	for (int64_t bin = 4; bin < 9; bin++)
 		assert_true(close_next(window, bin).partial);
 	assert_false(close_next(window, 9).partial);
@@ -361,20 +361,20 @@ close_whole(struct window *window, int64_t bin)
 
 /* A bin that had to close with something missing is in four windows. */
 static void
-after_a_moments_stall_windows_are_partial_where_something_is_missing(void **state)
+after_a_short_stall_only_incomplete_windows_are_partial(void **state)
 {
 	struct window *window = *state;
 
 	for (int64_t bin = 0; bin < 4; bin++)
 		close_next(window, bin);
 	window_mark_doubtful(window, at(6 * BIN));
-	window_mark_doubtful(window, at(0)); /* never takes back */
+	window_mark_doubtful(window, at(0)); /* never withdrawn */
 	assert_false(close_whole(window, 4).partial);
 	assert_true(close_next(window, 5).partial);
 	for (int64_t bin = 6; bin < 9; bin++)
 		assert_true(close_whole(window, bin).partial);
 	assert_false(close_whole(window, 9).partial);
-	/* Long after it, what is missing is somebody else's doing. */
+	/* Long after the stall, missing results have another cause. */
 	assert_false(close_next(window, 10).partial);
 }
 
@@ -438,7 +438,7 @@ every_result_is_in_exactly_one_bin_or_late_or_refused(void **state)
 }
 
 static void
-arrivals_are_conserved_too(void **state)
+receive_counts_are_conserved_too(void **state)
 {
 	struct window_options one = options;
 	struct window_closed closed;
@@ -504,16 +504,15 @@ main(void)
 		TEST(only_what_left_counts_as_sent_in_the_newest_bins),
 		TEST(large_probes_are_counted_apart),
 		TEST(slow_round_trips_are_counted),
-		TEST(what_comes_late_changes_nothing),
-		TEST(the_future_and_the_unknown_are_refused),
+		TEST(late_results_change_nothing),
+		TEST(future_and_unknown_results_are_refused),
 		TEST(pairs_beyond_the_limit_are_refused_and_the_rest_still_counts),
 		TEST(receive_counts_are_spread_over_the_time_they_cover),
 		TEST(a_pair_is_counted_only_when_reports_cover_every_bin_in_time),
 		TEST(windows_cut_by_a_start_or_a_stall_are_partial),
-		TEST(
-		    after_a_moments_stall_windows_are_partial_where_something_is_missing),
+		TEST(after_a_short_stall_only_incomplete_windows_are_partial),
 		cmocka_unit_test(every_result_is_in_exactly_one_bin_or_late_or_refused),
-		cmocka_unit_test(arrivals_are_conserved_too),
+		cmocka_unit_test(receive_counts_are_conserved_too),
 		cmocka_unit_test(impossible_options_are_refused),
 	};
 
