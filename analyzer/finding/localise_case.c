@@ -55,18 +55,20 @@ localise_suspect_on(
 	return false;
 }
 
-/* ---- the case ---- */
+/* ---- the input of the judge ---- */
 
 #define BASE_LOSS 0.001
-#define FLOW_BASE_LOSS 1e-6 /* of whole flows, where only one switch takes any */
+/* in losses of whole flows, if only one switch is on all of the paths */
+#define FLOW_BASE_LOSS 1e-6
 #define SLOW_BASE_LOSS 1e-4 /* until more is known */
 #define SLOW_LEAST_LOSS 1.5e-3
-#define SLOW_DOUBT 0.03        /* thousands are lost in minutes */
+#define SLOW_DOUBT 0.03        /* over minutes, thousands of probes are lost */
 #define ALTERNATIVES_WITHIN 14 /* ln of a million */
-/* What fails mostly fails altogether, and a share that is fitted explains more. */
+/* A faulty part usually loses everything, and a fitted share explains more: it needs
+ * more evidence. */
 #define PRIOR_PARTIAL (-3.0)
 
-/* A cable fails more often than a switch, and than one direction of a cable. */
+/* A cable fails more often than a switch, and than a single direction of a cable. */
 #define PRIOR_LINK (-11.0)
 #define PRIOR_LINK_ONE_DIRECTION (-11.5)
 #define PRIOR_SWITCH (-12.0)
@@ -74,18 +76,21 @@ localise_suspect_on(
 /* Cables of one switch that are dead share a cause, or none: a line card, its optics.
  */
 #define TOGETHER 7.0
-/* An entry of a switch's tables: where a link would do nearly as well, it is that. */
+/* For a wrong entry in a switch's tables: if a link explains the losses almost as well,
+ * the link is named. */
 #define PRIOR_TRANSIT (-16.0)
 #define PRIOR_TRANSIT_BACK (-17.5)
-/* Each of its links explains a share of what a ToR loses, and better than by chance. */
+/* Each of its links explains a part of the losses of a ToR, better than by chance. */
 #define PRIOR_TOR (-8.0)
-/* A few losses over two links of a switch look like its own for long. */
+/* For a long time a few losses over two links of a switch look like losses of the
+ * switch. */
 #define SLOW_PRIOR_SWITCH (-14.0)
 
 #define MAX_PATH_SUSPECTS 256
-#define MAX_TRANSIT_PATHS 256 /* that lose something: more are no one entry's doing */
-#define MAX_PARALLEL 16       /* cables between two switches, both ways counted */
-#define DEAD_SHARE 0.5        /* of the flows that lose something: they lose all */
+/* pairs with losses: if there are more, one wrong entry is not the cause */
+#define MAX_TRANSIT_PATHS 256
+#define MAX_PARALLEL 16 /* cables between two switches, counted in both directions */
+#define DEAD_SHARE 0.5  /* share of the flows with losses that lose all packets */
 #define NO_LOCAL LOCALISE_NO_LOCAL
 
 int
@@ -140,8 +145,8 @@ local_of(struct localise_case *c, struct localise_element *element)
 	return element->local;
 }
 
-/* What the way says by itself; what it lost on the way out, or nobody knows where, is
- * kept until all ways are known. */
+/* Adds what the path itself shows. Losses on the way out, or in an unknown direction,
+ * are added when all paths are known. */
 static int
 take_path(
     struct localise_case *c, struct localise_path *path, const struct localise_sum *sum)
@@ -178,8 +183,8 @@ loses_whole_flows(const struct localise_case *c)
 	return dead > 0 && dead >= DEAD_SHARE * hit;
 }
 
-/* Some switch above the racks is on every way that is known to lose something on its
- * way out. */
+/* True if a switch above the racks is on every path that is known to lose packets on
+ * the way out. */
 static bool
 meet_at_switch(const struct localise_case *c)
 {
@@ -204,9 +209,9 @@ meet_at_switch(const struct localise_case *c)
 	return count > 0;
 }
 
-/* Single packets are lost where nothing is at fault. A whole flow is lost to a fault,
- * maybe to one at its ends; but if every way that loses flows crosses the same switch,
- * no such fault is to be seen, and hardly one flow may be left unexplained. */
+/* Single packets are lost without a fault. A whole flow is only lost by a fault, which
+ * may be at one of its ends. But if every path that loses flows crosses the same
+ * switch, there is no fault at the ends, and almost no flow may be left unexplained. */
 static int
 report_base_loss(struct localise_case *c)
 {
@@ -216,7 +221,7 @@ report_base_loss(struct localise_case *c)
 	    c->judge, c->by_flow && meet_at_switch(c) ? FLOW_BASE_LOSS : BASE_LOSS);
 }
 
-/* What crosses a switch, which is not a ToR, between the ends of the way. */
+/* The links and switches that the path crosses between its ends, without the ToRs. */
 static uint32_t
 add_transit(struct localise_case *c, const struct localise_path *path, uint8_t at)
 {
@@ -236,7 +241,7 @@ add_transit(struct localise_case *c, const struct localise_path *path, uint8_t a
 	return local;
 }
 
-/* Whom its losses make suspect. */
+/* The elements that the losses of the path make suspect. */
 static int
 count_path(struct localise_case *c, const struct localise_lossy *lossy)
 {
@@ -329,7 +334,8 @@ suspect_both_directions(struct localise_case *c, uint32_t one, uint32_t other)
 	    PRIOR_LINK, one, other);
 }
 
-/* Each link with each that leads back: of two cables any may be the same one. */
+/* Each link together with each link back: with several parallel cables each may be the
+ * one. */
 static int
 suspect_cables(struct localise_case *c)
 {
@@ -356,7 +362,7 @@ suspect_cables(struct localise_case *c)
 	return r;
 }
 
-/* One way, and, once, both ways. */
+/* Adds one direction of a path, and once both directions. */
 static int
 suspect_transit(struct localise_case *c, uint32_t local)
 {

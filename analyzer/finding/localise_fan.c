@@ -9,7 +9,8 @@
 
 #define MAX_PATHS_ASKED 256
 #define STRIDE 7919
-/* Shares are so many of these: rough as they are, there are few kinds for the judge. */
+/* Shares are rounded to this many steps, so that the judge has few kinds of
+ * observations. */
 #define SHARE_STEPS 64
 
 static bool
@@ -299,8 +300,8 @@ localise_fan_replies(struct localise_case *c, struct rm_observation *o,
 	if (fan_of(c, pair->ends[0], LOCALISE_FAN_UP) == NULL ||
 	    fan_of(c, pair->ends[1], LOCALISE_FAN_DOWN) == NULL)
 		return -ENOMEM;
-	/* Over minutes two links, crossed both ways, would explain too well what a
-	 * switch loses that loses one of a hundred. */
+	/* Over minutes two links, crossed in both directions, would explain the losses
+	 * of a switch with 1 % too well. */
 	o->first_stands = c->slow;
 	add_routes(o, fan_of(c, pair->ends[0], LOCALISE_FAN_UP),
 	    fan_of(c, pair->ends[1], LOCALISE_FAN_DOWN), length);

@@ -6,25 +6,26 @@
 
 #include "analyzer/finding/localise_observe.h"
 
-/* ln of likelihood ratios: 20 to 1 is as good as equal, 1000 to 1 is sure. */
+/* ln of likelihood ratios: up to 20 to 1 counts as equal, 1000 to 1 is certain. */
 #define AMBIGUOUS 3.0
 #define SURE 6.9
-/* Of what crosses two switches between the same racks, 100 to 1: by which way replies
- * came back is known by shares alone. */
+/* 100 to 1 for alternatives that cross two switches between the same racks: the path of
+ * a reply is only known by shares. */
 #define AMBIGUOUS_TRANSITS 4.6
-/* Several cables of a switch cost as much more than the switch: 20,000 to 1. */
+/* Several cables of a switch are less likely than the switch by this factor: 20,000 to
+ * 1. */
 #define RIVAL 10.0
 #define CERTAIN 14.0   /* no alternative was listed */
-#define FAINT_GAIN 0.5 /* for each flow, or probe, that was lost on it */
-#define DOWN 0.9       /* fitted loss of what lets nothing through */
-#define OVERSTATED 0.4 /* of the fitted loss: less is to be seen on its own ways */
-#define TOR_DEAD 0.99  /* of a ToR: nothing passes it */
-#define TOR_DOWN 0.95  /* of a ToR where a link of it would do as well */
+#define FAINT_GAIN 0.5 /* for each flow, or probe, lost on the alternative */
+#define DOWN 0.9       /* fitted loss of a part that passes nothing */
+#define OVERSTATED 0.4 /* share of the fitted loss: its own paths show less */
+#define TOR_DEAD 0.99  /* fitted loss of a ToR: it passes nothing */
+#define TOR_DOWN 0.95  /* of a ToR if one of its links explains the losses as well */
 
-struct ties { /* one suspect of each part that is as good */
+struct ties { /* one suspect of each part that is equally likely */
 	const struct localise_suspect *suspects[LOCALISE_TIES];
 	size_t count, tors, switches, links;
-	double tor_loss; /* fitted, the least of the ToRs */
+	double tor_loss; /* the smallest fitted loss of the ToRs */
 	bool overflow;
 };
 
@@ -83,7 +84,7 @@ links_touch(const struct ties *ties, const struct localise_suspect *node)
 	return true;
 }
 
-/* "A or B", or of three, by the alphabet. */
+/* "A or B", or three parts, in alphabetical order. */
 static void
 either(struct localise_finding *finding, const struct localise_suspect *const *suspects,
     size_t count)
@@ -115,7 +116,7 @@ either(struct localise_finding *finding, const struct localise_suspect *const *s
 	}
 }
 
-/* Each is a switch for what crosses it between two racks. */
+/* True if both are switches, each on the paths between two racks. */
 static bool
 are_transits(const struct ties *ties)
 {
@@ -125,7 +126,7 @@ are_transits(const struct ties *ties)
 	return true;
 }
 
-/* Which of several that are as good. False: no rule says. */
+/* Which of several equally likely suspects to name. False: no rule decides. */
 static bool
 settle(const struct ties *ties, struct localise_finding *finding)
 {
@@ -135,7 +136,8 @@ settle(const struct ties *ties, struct localise_finding *finding)
 
 	if (ties->overflow)
 		return false;
-	/* Two racks that only have each other: what is between them is no likelier. */
+	/* For two racks that only have each other: parts between them are not likelier
+	 * than the ToRs. */
 	if (ties->tors == 2 && finding->loss >= DOWN && ties->tor_loss >= DOWN) {
 		const struct localise_suspect *two[] = { tor,
 			of_type(ties, RM_PART_TOR, 1) };
@@ -143,12 +145,14 @@ settle(const struct ties *ties, struct localise_finding *finding)
 		either(finding, two, 2);
 		return true;
 	}
-	/* A ToR is down when all its uplinks are; it is not lossy when one link is. */
+	/* A ToR is down when all its uplinks are down; it is not lossy when one link is
+	 * lossy. */
 	if (ties->tors == 1 && finding->loss >= DOWN && ties->tor_loss >= TOR_DOWN) {
 		finding->suspect = tor;
 		return true;
 	}
-	/* Of single packets more will be lost: by now the switch is likelier. */
+	/* With losses of single packets more losses will follow: then the switch is
+	 * likelier. */
 	if (finding->loses_share && ties->suspects[0] == spine && ties->tors < 2)
 		return true;
 	if (ties->links == 1 && ties->tors < 2) {
@@ -165,7 +169,8 @@ settle(const struct ties *ties, struct localise_finding *finding)
 		either(finding, ties->suspects, 2);
 		return true;
 	}
-	/* Racks with one way between them: nobody can tell its switches apart. */
+	/* For racks with a single path between them: its switches cannot be
+	 * distinguished. */
 	if (ties->count == 3 && ties->switches == 3 && are_transits(ties)) {
 		either(finding, ties->suspects, 3);
 		return true;
@@ -173,7 +178,7 @@ settle(const struct ties *ties, struct localise_finding *finding)
 	return false;
 }
 
-/* The one way between two racks that has all the losses of the suspect. */
+/* The only path between two racks that has all losses of the suspect. */
 static bool
 only_path(const struct localise_case *c, const struct localise_suspect *suspect,
     struct localise_suspect *ret)
@@ -202,7 +207,8 @@ only_path(const struct localise_case *c, const struct localise_suspect *suspect,
 	return src != NULL;
 }
 
-/* A whole way is blamed too, which the switch would explain and the link would not. */
+/* A whole path is blamed as well, which the switch would explain and the link would
+ * not. */
 static bool
 explains_paths(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *node, const struct localise_suspect *link)
@@ -223,8 +229,9 @@ explains_paths(const struct localise_case *c, const struct rm_explanation *expla
 	return false;
 }
 
-/* Where others explain most of what it lost, a little better is no reason: dead flows
- * are probed more than the rest, and ways back are known by their shares alone. */
+/* If other parts explain most of its losses, a slightly better likelihood is no reason:
+ * flows that lose are probed more often, and paths of replies are only known by shares.
+ */
 bool
 localise_is_faint(
     const struct localise_case *c, const struct rm_explanation *explanation, size_t nth)
@@ -268,8 +275,8 @@ localise_is_overstated(const struct localise_case *c, const struct localise_map 
 	return localise_observe_share(c, map, seen, suspect) < OVERSTATED * part->loss;
 }
 
-/* Another link is blamed that ends at the same switch: rows to come may show that it
- * was that one. */
+/* Another link of the same switch is blamed, too: later rows may show that the switch
+ * is at fault. */
 static bool
 has_sibling(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *mine)
@@ -302,7 +309,7 @@ has_end(const struct localise_suspect *link, const struct localise_suspect *node
 		   strcmp(link->elements[0]->b, name) == 0);
 }
 
-/* So little less likely is as good. */
+/* Alternatives that are less likely by up to this much count as equal. */
 static double
 ambiguous(const struct localise_suspect *a, const struct localise_suspect *b)
 {
@@ -310,8 +317,8 @@ ambiguous(const struct localise_suspect *a, const struct localise_suspect *b)
 							: AMBIGUOUS;
 }
 
-/* Of a switch that is as good as one of its cables, its other cables: replies seem to
- * tell them apart, by chance, where all packets cross both. */
+/* For a switch that is as likely as one of its cables: its other cables. Replies seem
+ * to distinguish them by chance, if all packets cross both. */
 static void
 add_cables(const struct localise_case *c, const struct rm_blamed *blamed,
     struct ties *ties, struct localise_finding *finding)
@@ -348,7 +355,8 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 		const struct localise_suspect *s = &c->suspects[a->candidate];
 		struct rm_part part;
 
-		if (s->type == RM_PART_PATH) /* a way is no explanation, but for want */
+		/* a path is only named if nothing else is */
+		if (s->type == RM_PART_PATH)
 			continue;
 		localise_suspect_part(s, &part);
 		if (a->behind <= ambiguous(mine, s))
@@ -361,7 +369,7 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	if (mine->type != RM_PART_PATH && ties.count > 1 && !settle(&ties, ret)) {
 		const bool one = only_path(c, mine, &ret->path);
 
-		/* As likely as another switch between the same two racks. */
+		/* True if another switch between the same two racks is as likely. */
 		if (!one && mine->transit != NULL && ties.switches > 1) {
 			ret->path = localise_suspect_path(mine->transit);
 			ret->is_crowded = true;
@@ -378,7 +386,8 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	if (ret->others[0] == NULL)
 		localise_suspect_part(ret->suspect, &ret->part);
 	ret->has_sibling = has_sibling(c, explanation, mine);
-	/* A ToR that nothing passes is what it is, by its own fault or its uplinks'. */
+	/* A ToR that passes nothing is down, by a fault of its own or of its uplinks.
+	 */
 	ret->has_rival = c->by_flow && blamed->rival_behind < RIVAL &&
 			 (mine->type != RM_PART_TOR || blamed->loss < TOR_DEAD);
 	ret->is_clear =

@@ -10,8 +10,9 @@
 
 #define MAX_PATHS_ASKED 128
 #define STRIDE 7919
-/* Replies to probes that had come another way never cross a part where both directions
- * of a flow are hashed alike, however many there are: that is as likely as not. */
+/* If both directions of a flow are hashed in the same way, replies to probes of another
+ * path never cross a part, with any number of them: this is as likely as the opposite.
+ */
 #define MAX_OTHER_REPLIES 2
 
 int
@@ -66,7 +67,7 @@ localise_observe_witnesses(
 	return ret;
 }
 
-/* Probes of which the reply was lost, or maybe so: it took some way back. */
+/* Probes whose reply was lost, or may have been lost: it took one of the paths back. */
 static int
 observe_lost_replies(struct localise_case *c, const struct localise_path *path,
     double lost, const uint32_t *elements, uint32_t count)
@@ -110,8 +111,7 @@ localise_observe_path(struct localise_case *c, const struct localise_lossy *loss
 	return observe_lost_replies(c, path, sum.unknown, elements, count);
 }
 
-/* Of all replies that came back, as many as may have crossed the element: that share
- * of them did. */
+/* Of all replies that arrived, the share that may have crossed the element. */
 static int
 observe_replies(struct localise_case *c, uint32_t local, double arrived, float share)
 {
@@ -134,7 +134,8 @@ localise_observe_asked(const struct localise_element *at)
 	return at->path_count < MAX_PATHS_ASKED ? at->path_count : MAX_PATHS_ASKED;
 }
 
-/* They come in the order of peers and spines: a stride that is prime to both. */
+/* Replies are listed in the order of peers and spines: the stride has no common divisor
+ * with their number. */
 const struct localise_path *
 localise_observe_asked_path(const struct localise_element *at, size_t nth)
 {
@@ -149,7 +150,8 @@ arrived_back(const struct localise_sum *sum)
 	return sum->sent - sum->forward - sum->unknown - sum->reverse;
 }
 
-/* What some of an element's ways saw: *scale times that is of all of them. */
+/* Scales the observations of some of the element's paths: *scale times gives those of
+ * all paths. */
 static struct localise_sum
 ask(const struct localise_case *c, const struct localise_map *map, localise_seen *seen,
     const struct localise_element *at, double *scale)
@@ -163,7 +165,7 @@ ask(const struct localise_case *c, const struct localise_map *map, localise_seen
 	return localise_observe_witnesses(c, &sum);
 }
 
-/* Replies to probes over an element's ways. */
+/* Replies to probes over an element's paths. */
 static double
 replies(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct localise_element *at)
@@ -174,8 +176,8 @@ replies(const struct localise_case *c, const struct localise_map *map,
 	return scale * arrived_back(&sum);
 }
 
-/* As many replies as probes cross a switch above the racks, if all ways are alike.
- * Those to probes that had crossed it any switch may send back over it. */
+/* If all paths are alike, as many replies as probes cross a switch above the racks.
+ * Replies to probes that crossed it may return over any switch. */
 static int
 observe_at_switch(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -190,7 +192,7 @@ observe_at_switch(struct localise_case *c, const struct localise_map *map,
 			 : 0;
 }
 
-/* The way crosses the same link, or one beside it, the other way. */
+/* The path crosses the same link, or a parallel one, in the other direction. */
 static bool
 comes_over(const struct localise_path *path, const struct localise_element *link)
 {
@@ -202,7 +204,7 @@ comes_over(const struct localise_path *path, const struct localise_element *link
 	return false;
 }
 
-/* Replies that left a ToR, or came to it, which may have crossed the link. */
+/* Replies that left a ToR, or arrived at it, and may have crossed the link. */
 static double
 replies_at(const struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, const struct localise_element *tor, bool up,
@@ -243,7 +245,7 @@ observe_at_tor(struct localise_case *c, const struct localise_map *map,
 	    replies_at(c, map, seen, tor, up, c->locals[local].element), share);
 }
 
-/* All replies between two racks cross what is between them. */
+/* All replies between two racks cross the elements between them. */
 static int
 observe_at_pair(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -254,8 +256,8 @@ observe_at_pair(struct localise_case *c, const struct localise_map *map,
 	return arrived >= 1 ? observe(c, arrived, 0, &local, 1) : 0;
 }
 
-/* Replies from its one rack to the other, to probes that had crossed the same switch:
- * some of them crossed it again. */
+/* Replies from one rack to the other, to probes that crossed the same switch: some of
+ * them crossed it again. */
 static int
 observe_at_transit(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)
@@ -305,8 +307,8 @@ localise_observe_replies(struct localise_case *c, const struct localise_map *map
 	return 0;
 }
 
-/* What arrived over an element's other ways: of no use to tell them apart, so they are
- * one observation of this element alone. */
+/* Arrivals over the element's other paths. They do not help to distinguish the
+ * elements, so they are one observation of this element only. */
 int
 localise_observe_arrivals(struct localise_case *c, const struct localise_map *map,
     localise_seen *seen, uint32_t local)

@@ -4,15 +4,20 @@
 
 #include "analyzer/finding/localise_observe.h"
 
-#define MAX_CABLES 256 /* of a switch; ways over others count as avoiding all */
-/* So many packets would have been lost on the other ways; by chance none is in one of
- * some hundred cases. One more may be lost for each four more, if another link can have
- * lost it. */
+/* probes over paths of a switch; paths over other switches count as avoiding all its
+ * links */
+#define MAX_CABLES 256
+/* Expected losses on the other paths; by chance none is lost in one of some hundred
+ * cases. For each four more expected losses one more may be lost, if another link can
+ * have lost it. */
 #define MIN_MISSED 6.0
 #define MISSED_FOR_ONE 4.0
-#define MIN_SPREAD 3.0 /* lost on neither of the two worst links: it is the switch */
-#define ELSEWHERE_SHARE 0.02 /* of its losses: none to speak of */
-#define OTHER_SHARE 0.8      /* of the losses over another cable: no one link */
+/* expected losses on the two worst links; if none is lost there, the switch is at fault
+ */
+#define MIN_SPREAD 3.0
+#define ELSEWHERE_SHARE 0.02 /* share of its losses that counts as none */
+/* share of the losses over another cable: then it is not one link */
+#define OTHER_SHARE 0.8
 
 struct over_cable {
 	uint64_t cable;
@@ -37,7 +42,7 @@ find_cable(struct over_node *over, uint64_t cable)
 	return &over->cables[over->count++];
 }
 
-/* Those of the node's links that the way crosses. */
+/* The links of the node that the path crosses. */
 static size_t
 cables_of(const struct localise_path *path, const struct localise_element *node,
     uint64_t cables[2])
@@ -56,8 +61,8 @@ cables_of(const struct localise_path *path, const struct localise_element *node,
 	return count;
 }
 
-/* To the node, and to those of its links that the way crosses; of ways over the cable
- * `without` (NULL: none) nothing. */
+/* Adds the path to the node and to those of its links that the path crosses; paths over
+ * the cable `without` (NULL: none) are left out. */
 static void
 add_path(struct over_node *over, const struct localise_path *path,
     const struct localise_element *node, const uint64_t *without, double sent,
@@ -116,7 +121,7 @@ add_lost(const struct localise_case *c, const struct localise_map *map,
 	}
 }
 
-/* *next: the one after it. NULL: there is none. */
+/* *next: the second worst link. NULL: there is none. */
 static const struct over_cable *
 worst(const struct over_node *over, const struct over_cable **next)
 {
@@ -134,7 +139,7 @@ worst(const struct over_node *over, const struct over_cable **next)
 	return most;
 }
 
-/* So many would have been lost at its rate on the ways that avoid it. */
+/* The losses to be expected at its rate on the paths that avoid it. */
 static double
 missed_beside(const struct over_node *over, const struct over_cable *cable)
 {
@@ -142,7 +147,7 @@ missed_beside(const struct over_node *over, const struct over_cable *cable)
 			       : 0;
 }
 
-/* The link's two directions, or the one. */
+/* Both directions of the link, or one. */
 static const struct localise_suspect *
 suspect_of(const struct localise_case *c, uint64_t cable)
 {

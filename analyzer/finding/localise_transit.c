@@ -39,8 +39,8 @@ localise_transit_takes_all(
 {
 	const struct localise_local *pair = &c->locals[transit->transit->local];
 
-	/* Which of several flows of two RNICs lost a probe, and which a reply, is a
-	 * guess where both happens. */
+	/* If both probes and replies were lost between two RNICs, it is a guess which
+	 * of their flows lost which. */
 	return transit->lost >= 1 &&
 	       transit->unanswered >= TRANSIT_LOSS * transit->sent &&
 	       pair->lost >= LOCALISE_MIN_LOST;

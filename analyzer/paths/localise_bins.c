@@ -5,7 +5,7 @@
 #define SWALLOWED_LOST 4
 #define SWALLOWED_SHARE 0.3
 #define LATE_BINS 2
-#define FOUND_NS (4 * RM_NS_PER_S) /* rows are that late at most */
+#define FOUND_NS (4 * RM_NS_PER_S) /* the longest delay of rows */
 
 static int64_t
 number_of(rm_mono_t at)
@@ -39,7 +39,7 @@ slot_of(rm_mono_t at)
 	return at.ns / LOCALISE_SLOT_NS;
 }
 
-/* Slots as of then, seen from now. */
+/* Slots of an earlier time, seen from now. */
 static uint64_t
 aged(uint64_t slots, int64_t then, int64_t now)
 {
@@ -53,7 +53,7 @@ note_loss(struct localise_path *path, rm_mono_t now)
 	path->slot = slot_of(now);
 }
 
-/* Of the bins before this one, those that have not been used since mean nothing. */
+/* Bins before this one that were not used since are not valid. */
 static struct localise_bin *
 newest(struct localise_path *path, int64_t number)
 {
@@ -119,7 +119,8 @@ localise_bins_sent(const struct localise_map *map, rm_mono_t now)
 	return sent;
 }
 
-/* Some flow of it dies whole, there or back, second by second. */
+/* True if some flow of it loses all packets, in a single direction, second by second.
+ */
 static bool
 is_swallowed(const struct localise_sum *sum)
 {
@@ -128,7 +129,7 @@ is_swallowed(const struct localise_sum *sum)
 	return lost >= SWALLOWED_LOST && lost >= SWALLOWED_SHARE * sum->sent;
 }
 
-/* Adds what was seen of the way in so many of the newest bins. */
+/* Adds the observations of the path in the given number of newest bins. */
 static void
 add_bins(const struct localise_path *path, rm_mono_t now, int64_t bins,
     struct localise_sum *sum)

@@ -12,7 +12,7 @@ localise_ends_release(struct localise_ends *ends)
 	*ends = (struct localise_ends){ 0 };
 }
 
-/* Its place; ends->count: it is not there. */
+/* Its index; ends->count: it is not in the list. */
 static size_t
 find(const struct localise_ends *ends, const char *name, size_t len)
 {
@@ -65,7 +65,7 @@ localise_ends_add(struct localise_ends *ends, const char *name)
 	return r;
 }
 
-/* sample: "h1/r0>h9/r0:49153" up to len; a malformed one is to nobody. */
+/* sample: "h1/r0>h9/r0:49153" up to len; a malformed one belongs to no end. */
 static bool
 is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
 {
@@ -83,11 +83,11 @@ is_to_bad(const struct localise_ends *ends, const char *sample, size_t len)
 	       find(ends, to, (size_t)(device - to)) < ends->count;
 }
 
-#define MAX_SAMPLES 16 /* rows name 8 */
+#define MAX_SAMPLES 16 /* rows name 8 flows */
 
 struct samples { /* lost flows of a row */
 	uint64_t named, bad;
-	size_t len; /* of the others' text */
+	size_t len; /* of the text of the others */
 };
 
 static struct samples
@@ -116,7 +116,7 @@ read_samples(const struct localise_ends *ends, const char *from,
 	return ret;
 }
 
-/* Takes bad/named of it, rather too much. Returns how many. */
+/* Removes the part bad/named of the losses, rounded up. Returns the number. */
 static uint64_t
 take_share(uint64_t *count, const struct samples *samples)
 {
@@ -127,7 +127,7 @@ take_share(uint64_t *count, const struct samples *samples)
 	return taken;
 }
 
-/* Up to so many. Returns how many. */
+/* Removes up to so many. Returns the number. */
 static uint32_t
 take_flows(uint32_t *flows, uint64_t most)
 {
@@ -155,7 +155,7 @@ localise_ends_leave_out(const struct localise_ends *ends, struct wire_path_row *
 		take_share(&row->lost_reverse, &samples) +
 		take_share(&row->lost_unknown, &samples);
 	row->sent -= taken;
-	/* Where all that are named are bad, so are those that are not. */
+	/* If all named flows are of bad ends, so are those that are not named. */
 	bad = samples.bad == samples.named ? UINT32_MAX : samples.bad;
 	take_flows(&row->flows_dead, bad);
 	bad -= take_flows(&row->flows_silent, bad);

@@ -5,7 +5,7 @@
 
 #include "analyzer/paths/localise_bins.h"
 
-#define LATELY_NS (15 * RM_NS_PER_S) /* after a loss */
+#define LATELY_NS (15 * RM_NS_PER_S) /* time after a loss */
 
 static void
 put(struct localise_map *map, size_t at, struct localise_path *path)
@@ -44,7 +44,7 @@ localise_list(struct localise_map *map, struct localise_path *path)
 	return 0;
 }
 
-/* Among those that did not lately. */
+/* Of those that had no losses lately. */
 static void
 demote(struct localise_map *map, size_t at)
 {

@@ -9,7 +9,7 @@
 #include "analyzer/paths/localise_listed.h"
 #include "rackmesh/core/fnv.h"
 
-/* ---- what ways cross ---- */
+/* ---- elements that paths cross ---- */
 
 #define MAX_COURSES 64
 
@@ -44,7 +44,7 @@ keyed_element(struct localise_map *map, const char *key, struct localise_element
 	return 0;
 }
 
-/* *ret: found or made; b "": the switch a. -ENOMEM. */
+/* *ret: found or made; with b "" it is the switch a. -ENOMEM. */
 static int
 localise_element_find(struct localise_map *map, const char *a, const char *b,
     const char *at, struct localise_element **ret)
@@ -67,7 +67,7 @@ localise_element_find(struct localise_map *map, const char *a, const char *b,
 	return 0;
 }
 
-/* From one ToR to another, and the way back with it. */
+/* The link from one ToR to another, together with its reverse. */
 static int
 localise_element_pair(struct localise_map *map, struct localise_element *src,
     struct localise_element *dst, struct localise_element **ret)
@@ -96,7 +96,7 @@ localise_element_pair(struct localise_map *map, struct localise_element *src,
 	return 0;
 }
 
-/* Of one that no way crosses. */
+/* An element that no path crosses. */
 static void
 localise_element_drop(struct localise_map *map, struct localise_element *element)
 {
@@ -105,7 +105,7 @@ localise_element_drop(struct localise_map *map, struct localise_element *element
 	free(element);
 }
 
-/* Drops it with its last way. */
+/* Removes the element together with its last path. */
 static void
 localise_element_leave(struct localise_map *map, struct localise_element *element,
     const struct localise_path *path)
@@ -119,7 +119,8 @@ localise_element_leave(struct localise_map *map, struct localise_element *elemen
 		return;
 	if (element->back == NULL)
 		localise_element_drop(map, element);
-	else if (element->back->path_count == 0) { /* they come and go together */
+	/* both are made and freed together */
+	else if (element->back->path_count == 0) {
 		localise_element_drop(map, element->back);
 		localise_element_drop(map, element);
 	}
@@ -169,15 +170,16 @@ localise_element_courses(const struct localise_element *pair)
 	return count > 0 ? count : 1;
 }
 
-/* ---- ways ---- */
+/* ---- paths ---- */
 
 #define KEY_BYTES (WIRE_MAX_STRING + RM_NAME_BYTES + 2)
 
-struct course { /* a way while its text is read */
+struct course { /* a path while its text is read */
 	struct localise_map *map;
 	struct localise_element *elements[LOCALISE_PATH_ELEMENTS];
 	uint8_t count;
-	uint8_t entered; /* the first ones, by its way, which lets go of them itself */
+	/* the first hops, at the source's ToR; they are dropped with the path */
+	uint8_t entered;
 	bool has_gap;
 };
 
@@ -185,7 +187,7 @@ static void
 drop_path(struct localise_map *map, struct localise_path *path)
 {
 	localise_unlist(map, path);
-	if (path->pair != NULL) /* before its ends */
+	if (path->pair != NULL) /* the hops before the destination */
 		localise_element_leave(map, path->pair, path);
 	for (uint8_t i = 0; i < path->element_count; i++)
 		localise_element_leave(map, path->elements[i], path);
@@ -283,7 +285,7 @@ add_element(struct course *course, const char *a, const char *b, const char *at)
 	return 0;
 }
 
-/* Makes a hop's text a name and an address; both "": it is silent. */
+/* Splits a hop's text into name and address; both "": the hop did not answer. */
 static int
 read_hop(const char *text, size_t len, char name[RM_NAME_BYTES], char at[RM_NAME_BYTES])
 {
@@ -300,12 +302,12 @@ read_hop(const char *text, size_t len, char name[RM_NAME_BYTES], char at[RM_NAME
 	name[name_len] = '\0';
 	if (strpbrk(at, ">@") != NULL)
 		return -EINVAL;
-	if (silent) /* what has only an address goes by that */
+	if (silent) /* a hop without a name is named by its address */
 		snprintf(name, RM_NAME_BYTES, "%s", rm_name_valid(at) ? at : "");
 	return name[0] == '\0' || rm_name_valid(name) ? 0 : -EINVAL;
 }
 
-/* One hop on from `last`, which is "" behind a silent one. */
+/* Adds one hop behind `last`, which is "" after a hop that did not answer. */
 static int
 add_hop(struct course *course, char last[RM_NAME_BYTES], const char *name,
     const char *at, bool is_end)
@@ -316,7 +318,7 @@ add_hop(struct course *course, char last[RM_NAME_BYTES], const char *name,
 		return 0;
 	if (last[0] != '\0')
 		r = add_element(course, last, name, at);
-	/* The destination's ToR is last of all, whatever its hop says. */
+	/* The ToR of the destination is always last, with any hop text. */
 	if (r == 0 && !is_end)
 		r = add_element(course, name, "", "");
 	memcpy(last, name, strlen(name) + 1);
@@ -339,7 +341,7 @@ read_course(struct course *course, const char *src, const char *dst, const char 
 		r = hop < WIRE_MAX_HOPS ? read_hop(p, len, name, at) : -EINVAL;
 		if (r < 0)
 			break;
-		/* Where the ends do not say who they are, we know it. */
+		/* If the ends did not answer, their names are known anyway. */
 		if (name[0] == '\0' || strcmp(name, at) == 0) {
 			if (hop == 0)
 				snprintf(name, sizeof name, "%.63s", src);
@@ -388,7 +390,8 @@ static struct localise_path *
 new_path(struct localise_map *map, struct localise_rack *rack, struct course *course,
     const char *key, size_t key_len)
 {
-	/* Its elements lie beside it: whoever looks at one looks at the other. */
+	/* A path and its elements are stored together, because they are used together.
+	 */
 	const size_t elements = course->count * sizeof(struct localise_element *);
 	struct localise_path *path = calloc(1, sizeof *path + elements + key_len + 1);
 
@@ -422,8 +425,8 @@ new_path(struct localise_map *map, struct localise_rack *rack, struct course *co
 	return path;
 }
 
-/* Without the silence behind the last hop that is known: of no meaning, and it varies.
- */
+/* Hops that did not answer are cut off behind the last one that did: they mean nothing,
+ * and their number varies. */
 static size_t
 path_length(const char *path)
 {
@@ -441,7 +444,7 @@ localise_map_path(struct localise_map *map, struct localise_rack *rack,
 	struct course course = { .map = map };
 	char key[KEY_BYTES];
 	struct localise_path *path;
-	/* Untraced, or many ways at once: no more than its ends is known. */
+	/* For an untraced path, or several paths at once: only its ends are known. */
 	const int path_len = (int)path_length(row->path);
 	const int len =
 	    snprintf(key, sizeof key, "%s %.*s", row->dst_tor, path_len, row->path);

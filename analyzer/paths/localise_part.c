@@ -16,7 +16,7 @@ localise_part_is_link(const struct rm_part *part, const struct localise_element 
 	const bool swap = strcmp(e->a, e->b) > 0;
 
 	if (strstr(part->name, e->a) == NULL || strstr(part->name, e->b) == NULL)
-		return false; /* the common case, and cheap */
+		return false; /* the most frequent case, and cheap */
 	snprintf(name, sizeof name, "%s--%s", swap ? e->b : e->a, swap ? e->a : e->b);
 	return rm_part_names(part, name);
 }
@@ -69,7 +69,7 @@ visit_switch(const struct localise_map *map, const char *name, struct visit *vis
 			visit->stopped = !visit->on(e->paths[i], visit->arg);
 }
 
-/* One name: of a link and a way, the switch that it begins with leads to its ways. */
+/* The part has one name. For a link or a path, the first switch leads to its paths. */
 static void
 visit_name(const struct localise_map *map, const char *name, size_t len,
     const char *between, struct visit *visit)
@@ -111,8 +111,8 @@ localise_part_paths(const struct localise_map *map, const struct rm_part *part,
 	}
 }
 
-/* Switches may have "--" in their own names: one of them is all that stands before, or
- * behind, the dashes of "a--b". */
+/* Switches may have "--" in their names: `name` matches if it is all of the text
+ * before, or behind, one of the dashes of "a--b". */
 static bool
 ends_with(const char *link, size_t link_len, const char *name)
 {

@@ -6,14 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRESH_NS (2600 * RM_NS_PER_MS) /* rows come every second while they count */
-#define SILENT_NS (2 * RM_NS_PER_S)    /* without rows for so long: lost nothing */
-#define CLEAN_NS (5 * RM_NS_PER_S)     /* what was clean is probed again by then */
+#define FRESH_NS (2600 * RM_NS_PER_MS) /* rows arrive every second while they count */
+/* time without rows after which a path has no losses */
+#define SILENT_NS (2 * RM_NS_PER_S)
+/* a path without losses is probed again within this time */
+#define CLEAN_NS (5 * RM_NS_PER_S)
 #define IMPLIED_NS (1500 * RM_NS_PER_MS)
-#define WHOLE_SHARE 0.5F /* of the flows that lose something: they lose all */
-#define MAX_SAMPLES 8    /* of a row */
-#define SUDDEN_SHARE 0.3 /* lost, of what was sent */
-/* Rows that come so soon after others were held up together with these. */
+#define WHOLE_SHARE 0.5F /* share of the flows with losses that lose all packets */
+#define MAX_SAMPLES 8    /* of one row */
+#define SUDDEN_SHARE 0.3 /* lost of the sent probes */
+/* Rows that arrive so soon after others were delayed together with them. */
 #define TOGETHER_NS (500 * RM_NS_PER_MS)
 
 void
@@ -33,8 +35,9 @@ localise_map_frame(
 	rack->frame_came[rack->frame & 1] = now;
 }
 
-/* Rows that begin to come may count many quiet seconds before the first loss, and those
- * that have lost nothing many more: they stand beside what others lost in one. */
+/* The first rows may cover many seconds without losses before the first loss, and rows
+ * of paths without losses even more: they are compared with losses of a single second.
+ */
 static float
 sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_ns)
 {
@@ -46,8 +49,8 @@ sent_in_window(uint64_t sent, uint64_t lost, int64_t covered_ns, int64_t window_
 	return (float)fmax((double)sent * share, (double)lost);
 }
 
-/* How many flows lost something, where an older aggregator does not tell. Rows name but
- * the first of them: beyond those, as many as chance would hit. */
+/* The number of flows with losses, for an aggregator that does not report it. Rows only
+ * name the first flows: beyond those, as many as chance would hit. */
 static float
 guess_hit(const struct wire_path_row *row, uint64_t lost)
 {
@@ -70,8 +73,8 @@ struct flows_lost {
 	float hit, gone, silent, partial; /* see localise_counts_seen */
 };
 
-/* What is lossy is probed more often: its packets are no measure of how many flows lose
- * all, but where a flow died in the midst of the time that the row covers. */
+/* Lossy flows are probed more often, so their packets do not show how many flows lose
+ * everything; exception: a flow that failed within the time of the row. */
 static struct flows_lost
 count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
 {
@@ -92,7 +95,8 @@ count_flows(const struct wire_path_row *row, uint64_t lost, float sent)
 		fminf(fmaxf(by_packets, silent), silent + partial), silent, partial };
 }
 
-/* Flows that are lost whole, or much in one row, are seen in a second: no slow loss. */
+/* Flows that are lost completely, or with large losses in one row, are found in a
+ * second: they are no slow loss. */
 static bool
 is_sudden(const struct wire_path_row *row, uint64_t lost, float hit)
 {
@@ -154,8 +158,9 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 	return localise_list(map, path);
 }
 
-/* Nothing lost is only told every row interval. How long its last rows have spoken for
- * it meanwhile, or 0: what it says and is not believed may be that it lost all. */
+/* A path without losses is only reported every row interval. Returns how long its last
+ * rows have covered since then, or 0 if its reports are not accepted: it may have lost
+ * everything. */
 static int64_t
 implied_ns(
     const struct localise_map *map, const struct localise_rack *rack, rm_mono_t now)
@@ -168,7 +173,8 @@ implied_ns(
 		   : 0;
 }
 
-/* A hash of addresses and ports takes a flow in all of its classes alike. */
+/* A hash of addresses and ports gives the same result for a flow in all of its classes.
+ */
 static void
 add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
     struct localise_sum *sum)
@@ -180,7 +186,7 @@ add_tuples(double flows, double gone, const struct localise_counts_seen *seen,
 static void
 add_seen(const struct localise_counts_seen *seen, bool newest, struct localise_sum *sum)
 {
-	/* A reply that was lost did arrive on the way out. */
+	/* A probe whose reply was lost did arrive. */
 	const double lost = (double)seen->forward + seen->unknown;
 
 	sum->sent += (double)seen->sent;
@@ -227,7 +233,8 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 	if (implied > 0) {
 		const struct localise_counts_seen *seen = &path->seen[rack->frame & 1];
 
-		/* What was lossy last may carry nothing since: that is no health. */
+		/* A path that was lossy last may carry nothing since: that does not
+		 * count as good. */
 		if (seen->frame == rack->frame &&
 		    seen->forward + seen->reverse + seen->unknown == 0) {
 			sum->sent +=
@@ -256,10 +263,10 @@ add_frames(const struct localise_map *map, const struct localise_path *path,
 }
 
 /*
- * Since a rack began to lose, each way counts by its own newest row: what is lossy is
- * probed more often than the rest, and must not outnumber it for that. The first of
- * those rows may have been clean before it began; and what is in no rows any more was
- * an RNIC's own loss.
+ * Since a rack began to lose packets, each path counts by its own newest row: lossy
+ * paths are probed more often, and must not outnumber the others because of that. The
+ * first of these rows may have been without losses before the beginning; losses that
+ * are in no rows any more were an RNIC's own.
  */
 void
 localise_path_newest(const struct localise_map *map, const struct localise_path *path,
@@ -315,7 +322,7 @@ localise_path_late(const struct localise_map *map, const struct localise_path *p
 		if (seen == NULL)
 			continue;
 		late = (double)seen->slow + (double)seen->overdue;
-		/* It has become late since. */
+		/* The path has become late since. */
 		if (late <= 0 && newest > 0)
 			continue;
 		newest += late;

@@ -6,11 +6,13 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
-#define MIN_SHOWN 2     /* lost this way for sure */
-#define SHOWN_SHARE 0.2 /* of those of which it is known */
-#define MIN_CLEAN 4     /* passed this way for sure */
-#define LIKE_SHARE 0.25 /* of the other way's losses, of as many packets */
-#define CLEAN_LOSS 0.1  /* of what was sent, at most, is lost nobody knows where */
+#define MIN_SHOWN 2     /* certainly lost in this direction */
+#define SHOWN_SHARE 0.2 /* of the losses with a known direction */
+#define MIN_CLEAN 4     /* certainly passed in this direction */
+/* losses of the other direction, for the same number of packets */
+#define LIKE_SHARE 0.25
+/* of the sent probes: the largest share of losses with an unknown direction */
+#define CLEAN_LOSS 0.1
 
 struct directions {
 	const struct localise_map *map;
@@ -20,8 +22,7 @@ struct directions {
 	struct localise_sum there, back;
 };
 
-/* Where the way crosses the link, or a cable beside it, from there to there; or NULL.
- */
+/* The path crosses the link, or a parallel cable, in this direction: where; or NULL. */
 static struct localise_element *
 crossing(const struct localise_path *path, const char *from, const char *to)
 {
@@ -53,8 +54,8 @@ is_shown(const struct localise_sum *sum)
 	       sum->forward >= SHOWN_SHARE * (sum->forward + sum->reverse);
 }
 
-/* As much as is lost, and of which it is known, was lost on its way back; or hardly
- * anything is lost. */
+/* As many losses as have a known direction were on the way back; or hardly anything is
+ * lost. */
 static bool
 is_clean(const struct localise_sum *sum)
 {
@@ -66,7 +67,7 @@ is_clean(const struct localise_sum *sum)
 	       (sum->sent - lost >= MIN_CLEAN && lost <= CLEAN_LOSS * sum->sent);
 }
 
-/* As likely to lose a packet as the other, or not much less. */
+/* About as likely to lose a packet as the other direction. */
 static bool
 is_as_lossy(const struct localise_sum *sum, const struct localise_sum *other)
 {

@@ -14,14 +14,15 @@
 #include "analyzer/suspicion/localise_standings.h"
 
 #define MAX_NEIGHBOURS 16
-#define MAX_PATHS 4096    /* looked at for one neighbour */
+#define MAX_PATHS 4096    /* flows that are looked at for one neighbour */
 #define MIN_TO_RULE_OUT 4 /* probes */
 #define SHARE_TO_RULE_OUT 0.9
 #define MAX_SAMPLES_READ 128
 #define MAX_PATHS_BACK 64
 #define ONE_RNIC_SHARE 0.75
 #define MAX_PAIRS 64
-#define CONFINED_LN 3.0 /* 20 to 1 that others would be lost too, were it an RNIC */
+/* 20 to 1 that others would be lost too if an RNIC were at fault */
+#define CONFINED_LN 3.0
 #define CONFINED_SHARE 0.25
 
 void
@@ -37,7 +38,7 @@ localise_evidence_losses(const struct localise_map *map,
 			seen(map, map->lossy[i], now, ret);
 }
 
-/* What all ways over it carried, and lost, seen so. */
+/* Probes and losses of all paths over it. */
 static void
 localise_evidence_traffic(const struct localise_map *map,
     const struct localise_suspect *suspect, localise_seen *seen, rm_mono_t now,
@@ -61,7 +62,7 @@ struct sample {
 	unsigned port;
 };
 
-/* The next "h1/r0>h9/r0:49153". NULL: none is left, or it makes no sense. */
+/* The next "h1/r0>h9/r0:49153". NULL: there are no more, or it is malformed. */
 static const char *
 read_sample(const char *text, struct sample *sample)
 {
@@ -92,8 +93,8 @@ has_end(const struct sample *sample, const char *rnic)
 	return strcmp(sample->from, rnic) == 0 || strcmp(sample->to, rnic) == 0;
 }
 
-/* Most of the samples begin or end at this one; all between the same two are not of
- * one, unless one_pair. */
+/* True if most of the samples begin or end at this RNIC; if all are between the same
+ * two RNICs, this is not an RNIC's fault, unless one_pair. */
 static bool
 is_at(const char *rnic, const struct sample *samples, size_t count, bool one_pair)
 {
@@ -122,8 +123,8 @@ is_tied(const struct localise_finding *finding, const struct rm_part *part)
 	return localise_part_same(&finding->part, part);
 }
 
-/* A part that is none of the finding's is named, or blamed just now, and on this way.
- */
+/* Another part, which is not in the finding, is named or blamed now, and is on this
+ * path. */
 static bool
 is_another_on(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
@@ -148,7 +149,7 @@ struct one_rnic {
 	size_t count;
 };
 
-/* Another part took its probes, or may have taken their replies. */
+/* Another part lost its probes, or may have lost their replies. */
 static bool
 is_explained(const struct one_rnic *one, const struct localise_path *path)
 {
@@ -214,8 +215,8 @@ is_among(const struct localise_element *pair,
 	return false;
 }
 
-/* ln of how likely so many of the flows that are lost are of the `on`, and the rest of
- * those beside, if one is lost as easily as another. */
+/* ln of the likelihood that so many of the lost flows are in `on`, and the rest beside,
+ * if each flow is equally likely to be lost. */
 static double
 ln_of_split(double lost, double strays, double on, double beside)
 {
@@ -248,7 +249,8 @@ localise_evidence_confined(
 			    localise_suspect_on(suspect, pair->paths[k]) ? &on
 									 : &beside);
 	}
-	/* Rows of few packets know a flow to be silent, not yet dead. */
+	/* Rows with few packets show that a flow has no replies, not yet that it is
+	 * dead. */
 	lost = fmax(on.hit, on.gone);
 	strays = fmax(beside.hit, beside.gone);
 	return on.flows > 0 &&
@@ -266,7 +268,7 @@ loses_now(
 	return sum.forward + sum.unknown + sum.reverse >= 1;
 }
 
-/* Its switches, each with the address that it is entered at; cut at a hop. */
+/* Its switches, each with the address at which it is entered; truncated at a hop. */
 static void
 write_path(const struct localise_path *route, char path[static RM_EVIDENCE_TEXT])
 {
@@ -294,7 +296,7 @@ write_path(const struct localise_path *route, char path[static RM_EVIDENCE_TEXT]
 	}
 }
 
-/* recent: not of what a fault before this one lost. */
+/* recent: without losses of a fault before this one. */
 static void
 fill_samples(const struct localise_map *map, const struct localise_suspect *suspect,
     size_t listed, bool recent, rm_mono_t now, struct rm_evidence *evidence)
@@ -323,7 +325,7 @@ fill_samples(const struct localise_map *map, const struct localise_suspect *susp
 	}
 }
 
-/* Switches on the lossy ways, which are not the part: they may be innocent. */
+/* Switches on the lossy paths that are not the part: they may be good. */
 static size_t
 find_neighbours(const struct localise_map *map, const struct localise_suspect *suspect,
     size_t listed, struct localise_element **neighbours)
@@ -351,7 +353,8 @@ find_neighbours(const struct localise_map *map, const struct localise_suspect *s
 	return count;
 }
 
-/* Of what a switch takes between some pairs of racks: all of these. */
+/* For a switch that only loses packets between some pairs of racks: all of these pairs.
+ */
 static void
 sum_pairs(const struct localise_map *map, const struct localise_standing *s,
     const struct localise_element *node, localise_seen *seen, rm_mono_t now,
@@ -381,7 +384,7 @@ is_others(const struct localise_finding *finding, const struct localise_path *pa
 	return false;
 }
 
-/* Of what avoids the part; sources: only what begins there. */
+/* Probes that avoid the part; sources: only those that begin there. */
 static void
 sum_elsewhere(const struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, const struct localise_element *at, bool sources,
@@ -434,7 +437,7 @@ rule_out(const struct localise_map *map, const struct localise_finding *finding,
 	}
 }
 
-/* Behind what is said of the pairs of racks that it is about. */
+/* Appended to a sentence about pairs of racks. */
 static void
 report_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_TEXT])
 {
@@ -445,8 +448,8 @@ report_either(const struct localise_finding *finding, char observed[RM_EVIDENCE_
 	    len > 0 ? ": " : "", finding->others[1] != NULL ? "three" : "two");
 }
 
-/* Fills all but the window, its start and a link's direction; told: the suspect, or the
- * direction of it that is told. */
+/* Fills everything except the window, its start and a link's direction; told: the
+ * suspect, or the direction of it that is reported. */
 static void
 localise_evidence_fill(struct localise_map *map, const struct localise_finding *finding,
     const struct localise_standing *s, const struct localise_suspect *reported,
@@ -473,21 +476,19 @@ localise_evidence_fill(struct localise_map *map, const struct localise_finding *
 	rule_out(map, finding, s, seen, now, evidence);
 }
 
-#define DEAD_SHARE 0.5 /* of the flows that lose something: they lose all */
+#define DEAD_SHARE 0.5 /* share of the flows with losses that lose all packets */
 #define EVIDENCE_NS RM_NS_PER_S
-#define DOWN_SHARE 0.9 /* lost, of what lets nothing through */
-#define MIN_SENT 4     /* fewer, one way, say nothing */
-#define TURN_NS                                                        \
-	(2500 * RM_NS_PER_MS) /* another story has to last: no partial \
-				 seconds at an end */
-
-/* Until more rows tell whether anything passes, since it came under suspicion: by then
- * the third ones of all racks are in. */
+#define DOWN_SHARE 0.9 /* of the sent probes: lost by a part that passes nothing */
+#define MIN_SENT 4     /* fewer probes, in one direction, do not count */
+/* A changed kind must last this long: without partial seconds at the end. */
+#define TURN_NS (2500 * RM_NS_PER_MS)
+/* Until more rows show whether any packets pass, since the beginning of the suspicion:
+ * by then the third rows of all racks have arrived. */
 #define HOLD_NS (2500 * RM_NS_PER_MS)
 
-struct look { /* at a switch, or at a link: there and, if it is to be told of, back */
+struct look {
 	struct localise_passed passed[2];
-	size_t count, first, last; /* looked at; told */
+	size_t count, first, last; /* looked at; reported */
 	struct localise_directed link;
 };
 
@@ -499,7 +500,8 @@ localise_rack_of(const struct localise_map *map, const struct localise_finding *
 	return localise_map_find_rack(map, finding->suspect->elements[0]->a);
 }
 
-/* The one direction that is told of a link, or both; of a switch, the first is all. */
+/* The reported direction of a link, or both; for a switch the first one is everything.
+ */
 static void
 pick(struct look *look)
 {
@@ -512,7 +514,8 @@ pick(struct look *look)
 		return;
 	if (look->link.direction != LOCALISE_THERE &&
 	    look->link.direction != LOCALISE_BACK) {
-		/* Of a link that is dead but one way, that way is told. */
+		/* For a link that is dead in one direction only, that direction is
+		 * reported. */
 		if (there == LOCALISE_CLOSED && back == LOCALISE_PASSES)
 			look->link.direction = LOCALISE_THERE;
 		if (back == LOCALISE_CLOSED && there == LOCALISE_PASSES)
@@ -543,7 +546,7 @@ look_at(struct look *look, const struct localise_now *now,
 	pick(look);
 }
 
-/* What is known of few flows, or of few seconds, is not known any better for now. */
+/* The kind cannot yet be known better from few flows, or from few seconds. */
 static void
 settle(struct localise_passed *passed, const struct localise_sum *traffic)
 {
@@ -557,7 +560,7 @@ settle(struct localise_passed *passed, const struct localise_sum *traffic)
 			: LOCALISE_PASSES;
 }
 
-/* All that is told of it lets nothing pass, or something, or may be either. */
+/* The reported losses are: all packets, some packets, or not known. */
 static enum localise_passage
 passage_of(const struct look *look)
 {
@@ -605,7 +608,7 @@ report_tor(const struct localise_rack *rack, struct rm_evidence *evidence)
 		    "nothing is heard of its rack either");
 }
 
-/* A switch that is a ToR keeps the name it was first given: down, or one of many. */
+/* A switch that is a ToR keeps its first kind: down, or one of many. */
 static enum rm_part_type
 type_of(const struct localise_standing *s, const struct localise_finding *finding,
     const struct localise_rack *rack, const struct localise_sum *traffic, bool slow)
@@ -619,8 +622,7 @@ type_of(const struct localise_standing *s, const struct localise_finding *findin
 	return finding->suspect->type;
 }
 
-/* What is told of it, once told, changes when another kind has been seen for a while.
- */
+/* A reported kind changes when another kind was seen for a while. */
 static enum rm_kind
 turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
 {
@@ -636,7 +638,7 @@ turn(struct localise_standing *s, enum rm_kind kind, rm_mono_t now)
 	return rm_mono_since(now, s->turn_at) >= TURN_NS ? kind : s->verdict.kind;
 }
 
-/* Of what carries nothing, since it does. */
+/* For a part that carries nothing: since when. */
 static void
 fill_closed(const struct look *look, struct rm_evidence *evidence)
 {
@@ -658,7 +660,7 @@ fill_closed(const struct look *look, struct rm_evidence *evidence)
 	evidence->to_part.arrived = (uint64_t)round(fmax(sent - lost, 0));
 }
 
-/* What is told of a link one way counts that alone. */
+/* For a link that is reported in one direction, only that direction counts. */
 static void
 fill(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, const struct look *look, bool slow)
@@ -685,7 +687,7 @@ fill(struct localise_standing *s, const struct localise_now *now,
 		fill_closed(look, evidence);
 }
 
-/* The kind as it is seen now; false: not yet known. */
+/* The kind as it is seen now; false: not known yet. */
 static bool
 see_kind(struct look *look, const struct localise_standing *first,
     const struct localise_now *now, enum rm_part_type type, bool is_transit,
@@ -729,7 +731,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	s->reported_at = now->now;
 	s->late_ns = first->late_ns;
 	s->slow = s->named ? s->slow && slow : slow;
-	/* Figures of one kind do not go with the sentence of another. */
+	/* Figures of one kind do not fit the sentence of another kind. */
 	if (turn(s, kind, now->now) != kind)
 		return;
 	s->verdict = (struct rm_verdict){ .part = s->part,

@@ -12,24 +12,25 @@
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
-#define LATE_SHARE 0.9 /* of what crosses it */
+#define LATE_SHARE 0.9 /* share of the packets that cross it */
 #define WHOLE_SHARE 0.99
-#define SUSPECT_SHARE 0.5 /* its first rows count a time before it, too */
+#define SUSPECT_SHARE 0.5 /* its first rows also cover a time before */
 #define MIN_LATE 4
 #define SUSPECT_LATE 2
 #define MIN_GAIN 6.0
 #define SUSPECT_GAIN 2.0
-#define REPORT_NS (1600 * RM_NS_PER_MS) /* nothing else is near */
-#define DECIDE_NS (2250 * RM_NS_PER_MS) /* the likelier one */
+#define REPORT_NS (1600 * RM_NS_PER_MS) /* no other suspect is close */
+#define DECIDE_NS (2250 * RM_NS_PER_MS) /* the more likely one */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
 #define LAPSE_NS (1500 * RM_NS_PER_MS)
 #define NAMED_LAPSE_NS (4 * RM_NS_PER_S)
-#define KEPT_NS (6 * RM_NS_PER_S)       /* rows of before may still come */
-#define KEPT_SLOW_NS LOCALISE_WINDOW_NS /* minutes remember what it cost */
+#define KEPT_NS (6 * RM_NS_PER_S)       /* rows of before may still arrive */
+#define KEPT_SLOW_NS LOCALISE_WINDOW_NS /* minutes keep the losses */
 #define REPORT_EVERY_NS RM_NS_PER_S
 #define MAX_PATHS_BACK 64
-/* What it loses is told from so many on, and of such a share: more where replies are
- * given up first, for rows tell of that before they tell of its reply. */
+/* Losses of a late part are reported from so many on, and from such a share; the share
+ * is larger if replies are given up earlier, because rows report the lost probe before
+ * its late reply. */
 #define COUNTED_AFTER_NS (3500 * RM_NS_PER_MS)
 #define LOSES_MIN 8
 #define LOSES_CROSSED 50
@@ -62,9 +63,9 @@ localise_late_is(enum rm_kind kind)
 	       kind == RM_KIND_PATH_LATE;
 }
 
-/* ---- what its figures are ---- */
+/* ---- its figures ---- */
 
-/* Of all that crosses it on the way out. */
+/* All probes that cross it on the way out. */
 static struct localise_sum
 figures_of(const struct localise_map *map, const struct localise_suspect *suspect,
     rm_mono_t now)
@@ -99,7 +100,7 @@ one_direction(
 			       : (struct localise_sum){ 0 };
 }
 
-/* ---- what is told ---- */
+/* ---- the sentence ---- */
 
 static enum rm_kind
 kind_of(enum rm_part_type type)
@@ -109,7 +110,7 @@ kind_of(enum rm_part_type type)
 				      : RM_KIND_SWITCH_LATE;
 }
 
-/* Which way a link is late, in words, and the figures of that. */
+/* The direction of a late link as text, and its figures. */
 static struct localise_sum
 report_link(const struct localise_now *now, const struct localise_suspect *link,
     char out[RM_EVIDENCE_TEXT])
@@ -183,7 +184,7 @@ name(struct localise_standing *s, const struct localise_now *now,
 	if (s->named && rm_mono_since(now->now, s->reported_at) < REPORT_EVERY_NS)
 		return;
 	s->reported_at = now->now;
-	/* At its end a part of it may explain what is left as well. */
+	/* A part of the delay may also be explained by an RNIC at its end. */
 	if (s->named && s->part.type != finding->part.type)
 		return;
 	s->verdict = (struct rm_verdict){ .part = s->part,
@@ -202,9 +203,9 @@ name(struct localise_standing *s, const struct localise_now *now,
 	s->named = true;
 }
 
-/* ---- when ---- */
+/* ---- when it is reported ---- */
 
-/* A ToR, or all between two racks: it may be an RNIC that is late. */
+/* For a ToR, or everything between two racks: a single RNIC may be late. */
 static bool
 may_be_rnic(const struct localise_finding *finding)
 {
@@ -225,7 +226,7 @@ named_among(
 	return NULL;
 }
 
-/* It is called dead while its replies come: that cannot wait. */
+/* It is called dead while its replies arrive: this cannot wait. */
 static bool
 is_called_dead(const struct localise_standings *hard, const struct rm_part *part)
 {
@@ -238,7 +239,7 @@ is_called_dead(const struct localise_standings *hard, const struct rm_part *part
 		   s->verdict.kind == RM_KIND_FLOWS_BLACKHOLED);
 }
 
-/* ---- what it loses ---- */
+/* ---- its losses ---- */
 
 struct toll {
 	struct localise_standing *of;
@@ -257,7 +258,7 @@ count_path(struct localise_path *path, void *arg)
 
 		if (seen == NULL || seen->came.ns <= toll->of->counted.ns)
 			continue;
-		/* Without an answer it is not known whether any would be told of. */
+		/* Without an answer it is not known whether any would be reported. */
 		if (seen->timed + seen->overdue <= 0)
 			continue;
 		lost = (double)seen->forward + seen->reverse + seen->unknown;
@@ -314,7 +315,7 @@ weigh(struct localise_late *late, const struct localise_standings *hard,
 	name(s, now, finding);
 }
 
-/* A path that some part which is blamed as well is on. */
+/* A path with a part that is blamed as well. */
 static bool
 is_explained(const struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *path)
@@ -328,7 +329,7 @@ is_explained(const struct localise_case *c, const struct rm_explanation *explana
 	return false;
 }
 
-/* All that crosses this switch is late. */
+/* Everything that crosses this switch is late. */
 static bool
 is_late_switch(const struct localise_suspect *s, const struct localise_now *now)
 {
@@ -340,8 +341,8 @@ is_late_switch(const struct localise_suspect *s, const struct localise_now *now)
 	return share_of(&sum) >= LATE_SHARE;
 }
 
-/* Ways back are known by their shares alone: links of a late switch often explain some
- * of them a little better. */
+/* Paths of replies are only known by shares: links of a late switch often explain some
+ * of them slightly better. */
 static bool
 is_of_late_switch(const struct localise_case *c,
     const struct rm_explanation *explanation, const struct localise_suspect *link,
@@ -372,9 +373,9 @@ has_named_link(const struct localise_standings *standings, const char *tor)
 	return false;
 }
 
-/* A ToR of whose links one is named, while what takes the others is not all late:
- * replies come by the late one, too, and flows that lose are probed more often. That
- * link stands. */
+/* A ToR with one link named, and paths over its other links that are not all late:
+ * replies also return over the late link, and lossy flows are probed more often. The
+ * link is kept. */
 static bool
 is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
     const struct localise_now *now)
@@ -399,8 +400,8 @@ is_end_of_named(struct localise_late *late, const struct localise_suspect *tor,
 	return false;
 }
 
-/* The ToR at an end of a link, if all that comes to it, or leaves it, by others is
- * late, too; or NULL. */
+/* The ToR at an end of a link, if everything that arrives at it, or leaves it, over
+ * other links is late, too; or NULL. */
 static struct localise_element *
 late_tor(const struct localise_late *late, const struct localise_suspect *link,
     const struct localise_now *now)
@@ -428,7 +429,7 @@ late_tor(const struct localise_late *late, const struct localise_suspect *link,
 	return share_of(&sum) >= LATE_SHARE ? tor : NULL;
 }
 
-/* It is the ToR, or an RNIC of its rack. */
+/* The ToR is late, or an RNIC of its rack. */
 static void
 weigh_tor(struct localise_late *late, const struct localise_standings *hard,
     const struct localise_now *now, struct localise_element *tor, double gain)
@@ -509,9 +510,9 @@ localise_late_fade(struct localise_late *late, rm_mono_t now)
 	}
 }
 
-/* ---- what others need to know of it ---- */
+/* ---- for other stages ---- */
 
-/* Replies take ways of their own, which no probe need have shown. */
+/* Replies take their own paths, which may never have been seen in probes. */
 static bool
 may_meet(const struct rm_part *part, const struct localise_path *path)
 {
@@ -520,8 +521,8 @@ may_meet(const struct rm_part *part, const struct localise_path *path)
 	       localise_part_is_end(part, localise_path_dst(path));
 }
 
-/* What it misses is its doing. What is but suspected, and is not named soon, hides
- * nothing: it may be an RNIC that is late. */
+/* The part is responsible for its losses. A part that is only suspected, and not named
+ * soon, hides nothing: a single RNIC may be late. */
 static bool
 is_answerable(const struct localise_standing *s, bool slow, rm_mono_t now)
 {

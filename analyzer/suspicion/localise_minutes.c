@@ -3,10 +3,10 @@
 #include "analyzer/paths/localise_bins.h"
 #include "analyzer/paths/localise_part.h"
 
-#define MIN_GAIN 7.0                  /* ln: sure enough to speak for what it lost */
-#define MOST_SHARE 0.75               /* of the losses */
-#define CURRENT_NS (12 * RM_NS_PER_S) /* judged no longer ago */
-#define MAX_LOOKED 64                 /* ways of a part */
+#define MIN_GAIN 7.0                  /* ln: certain enough to explain losses */
+#define MOST_SHARE 0.75               /* share of the losses */
+#define CURRENT_NS (12 * RM_NS_PER_S) /* judged within this time */
+#define MAX_LOOKED 64                 /* paths of a part */
 
 void
 localise_minutes_begin(struct localise_minutes *minutes, rm_mono_t now)

@@ -2,14 +2,15 @@
 
 #include <math.h>
 
-#define SLACK_NS (50 * RM_NS_PER_MS) /* of the racks' clocks */
-#define PASSED_NS (5 * RM_NS_PER_S)  /* flows may send but once in a few seconds */
-#define PASSING_SHARE 0.1            /* answered, of what was sent */
-#define ARRIVED_SHARE 0.3 /* of the losses: replies were lost, the probes arrived */
-#define MIN_DEAD 4        /* flows, when all racks have told */
-#define MIN_DEAD_SOON 8   /* before that */
-#define MIN_IMPLIED 2     /* probes that a quiet rack must have sent */
-/* Of the flows: they take another way than their trace says. */
+#define SLACK_NS (50 * RM_NS_PER_MS) /* difference between the racks' clocks */
+#define PASSED_NS (5 * RM_NS_PER_S)  /* some flows only send once in a few seconds */
+#define PASSING_SHARE 0.1            /* answered, of the sent probes */
+/* share of the losses: replies were lost, the probes arrived */
+#define ARRIVED_SHARE 0.3
+#define MIN_DEAD 4      /* flows, when all racks have reported */
+#define MIN_DEAD_SOON 8 /* flows before that */
+#define MIN_IMPLIED 2   /* probes that a rack without losses must have sent */
+/* Share of flows that take another path than their trace shows. */
 #define STRAY_SHARE 0.05
 
 /* Its second began after the first losses. */
@@ -19,8 +20,9 @@ is_after(rm_wall_t end, rm_wall_t since)
 	return end.ns - RM_NS_PER_S >= since.ns - SLACK_NS;
 }
 
-/* A row of one such second. Of which lost probes the replies were lost is known of
- * pairs of RNICs, not of each flow: only an answer tells for sure that it passed. */
+/* A row of one such second. For lost probes it is only known for pairs of RNICs, not
+ * for each flow, whether the replies were lost: only an answer proves that a flow
+ * passed. */
 static void
 add_row(const struct localise_counts_seen *seen, struct localise_passed *ret,
     double *dead, double *passed)
@@ -36,8 +38,8 @@ add_row(const struct localise_counts_seen *seen, struct localise_passed *ret,
 	*passed = fmax(*passed, flows - (double)seen->partial - (double)seen->silent);
 }
 
-/* A rack that lost nothing sends rows but now and then: since the last ones it has sent
- * as much as they tell of, and all of that passed. */
+/* A rack without losses only sends rows now and then: since its last rows it has sent
+ * as many probes as they report, and all of them passed. */
 static void
 add_quiet(
     const struct localise_path *path, rm_wall_t since, struct localise_passed *ret)

@@ -1,4 +1,4 @@
-/* Replies that vanish between two racks whose probes all arrive. */
+/* Replies that are lost between two racks, while all probes arrive. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,11 +6,11 @@
 #include "analyzer/suspicion/localise_evidence.h"
 #include "analyzer/suspicion/localise_standing.h"
 
-#define RNIC_NS (8 * RM_NS_PER_S) /* until its own rack has named an RNIC */
-#define SUSPECT_LOST 3            /* with this begins the wait */
+#define RNIC_NS (8 * RM_NS_PER_S) /* until the rack itself has named an RNIC */
+#define SUSPECT_LOST 3            /* the wait begins with this */
 #define REVERSE_SHARE 0.1
 
-/* Named, or it may be soon. */
+/* A part that is named, or may be named soon. */
 static bool
 is_suspected(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t now)
@@ -27,8 +27,8 @@ is_suspected(const struct localise_standings *standings,
 	return false;
 }
 
-/* All that comes and goes between them the other way is explained by what is named or
- * under suspicion on its way. */
+/* All losses of packets between them in the other direction are explained by named or
+ * suspected parts on their paths. */
 static bool
 has_reason(const struct localise_standings *standings, const struct localise_local *l,
     rm_mono_t now)
@@ -40,8 +40,8 @@ has_reason(const struct localise_standings *standings, const struct localise_loc
 	for (size_t i = 0; i < l->element->path_count; i++)
 		if (is_suspected(standings, l->element->paths[i], now))
 			return true;
-	/* No probe goes that way: replies may take any that leads from, or to, there.
-	 */
+	/* No probes take that path: replies may take any path that leads from there, or
+	 * to there. */
 	for (size_t i = 0; !known && i < src->path_count; i++)
 		if (is_suspected(standings, src->paths[i], now))
 			return true;

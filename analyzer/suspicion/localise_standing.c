@@ -12,39 +12,41 @@
 
 enum localise_enough { LOCALISE_NOTHING, LOCALISE_SUSPICIOUS, LOCALISE_ENOUGH };
 
-/* ---- when what is suspected may be said ---- */
+/* ---- when a suspicion may be reported ---- */
 
-/* Rows take up to 1.5 s to come, and come every second. */
-#define REPORT_NS (1600 * RM_NS_PER_MS)  /* nothing else is near */
+/* Rows take up to 1.5 s to arrive, and arrive every second. */
+#define REPORT_NS (1600 * RM_NS_PER_MS)  /* no other suspect is close */
 #define LASTING_NS (1800 * RM_NS_PER_MS) /* three windows of a second */
-#define DECIDE_NS (2250 * RM_NS_PER_MS)  /* the likelier one */
-/* "A or B" keeps its name for life: more rows may tell which. */
+#define DECIDE_NS (2250 * RM_NS_PER_MS)  /* the more likely one */
+/* "A or B" keeps its name: more rows may show which one it is. */
 #define UNDECIDED_NS (4500 * RM_NS_PER_MS)
 #define SIBLING_NS (3250 * RM_NS_PER_MS)   /* or it is the switch of both */
-#define CROWDED_NS (5 * RM_NS_PER_S)       /* the likeliest of several */
-#define OVERLAP_NS (3 * RM_NS_PER_S)       /* more, where another fault was named */
-#define TOR_REPORT_NS (500 * RM_NS_PER_MS) /* its own rack has said so */
+#define CROWDED_NS (5 * RM_NS_PER_S)       /* the most likely one of several */
+#define OVERLAP_NS (3 * RM_NS_PER_S)       /* longer if another fault was named */
+#define TOR_REPORT_NS (500 * RM_NS_PER_MS) /* its own rack has reported it */
 #define LATELY_NS (6 * RM_NS_PER_S)
-#define SUSPECT_LOST 3 /* with this begins the wait, with the rest it may end */
+#define SUSPECT_LOST 3 /* the wait begins with this, and may end with the rest */
 #define SUSPECT_GAIN 2.0
 #define MIN_LOST 4
 #define MIN_NEWEST_LOST 2
 #define MIN_GAIN 6.0
-/* Of the losses before, or of all sent: fewer, and it ends. */
+/* Share of the earlier losses, or of all sent probes: with fewer losses the suspicion
+ * ends. */
 #define LASTING_SHARE 0.6
 #define SLOW_MIN_TIMES 6
-#define SLOW_STILL_TIMES 2 /* of what is named */
+#define SLOW_STILL_TIMES 2 /* of a named part */
 #define SLOW_MIN_GAIN 6.0
-#define SLOW_RECENT_SHARE 0.5 /* more is sudden: the recent losses will tell */
-#define SLOW_GAPS 6           /* by chance, one in 400 is longer */
+#define SLOW_RECENT_SHARE 0.5 /* more losses are sudden: the recent ones decide */
+#define SLOW_GAPS 6           /* by chance longer in one of 400 cases */
 #define SLOW_OVER_NS (4 * RM_NS_PER_S)
 #define DOWN_SHARE 0.9
-#define LOSSY_TOR 0.15            /* fitted: less is left to what minutes show */
-#define RNIC_NS (8 * RM_NS_PER_S) /* until its own rack has named an RNIC */
+/* fitted loss: smaller ones are left to the judgement of minutes */
+#define LOSSY_TOR 0.15
+#define RNIC_NS (8 * RM_NS_PER_S) /* until the rack itself has named an RNIC */
 #define FOUND_NS (4 * RM_NS_PER_S)
-#define MAX_LOOKED 64 /* ways of a part */
+#define MAX_LOOKED 64 /* paths of a part */
 
-/* Another part that is named, or was until lately, is on this way. */
+/* Another part that is named, or was named until recently, is on this path. */
 static bool
 is_anothers(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_path *path,
@@ -62,9 +64,9 @@ is_anothers(const struct localise_standings *standings,
 	return false;
 }
 
-/* Another part that is named, or was until lately, shares a lossy way with it: what the
- * two lose is not told apart in a second. A dead link is, by most of its lossy ways,
- * which that other is not on. */
+/* Another part that is named, or was named until recently, shares a lossy path with
+ * this one: a second does not show which of the two causes the losses. A dead link is
+ * an exception if most of its lossy paths avoid the other part. */
 static bool
 overlaps(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_now *now)
@@ -83,15 +85,15 @@ overlaps(const struct localise_standings *standings,
 	return dead ? 2 * shared > looked : shared > 0;
 }
 
-/* Its rack has just found something in itself, which may be all that is wrong. */
+/* Its rack has just found a fault of its own, which may explain everything. */
 static bool
 found_itself(const struct localise_element *tor, rm_mono_t now)
 {
 	return tor->found.ns != 0 && rm_mono_since(now, tor->found) < FOUND_NS;
 }
 
-/* Several of its cables may be dead in its place. One cable in whose place several
- * parts would have to be is not held up. */
+/* Several of its cables may be dead instead. A cable is not delayed if several parts
+ * would have to be faulty in its place. */
 static bool
 is_against_several(const struct localise_finding *finding)
 {
@@ -111,12 +113,12 @@ localise_may_report(const struct localise_standings *standings,
 		       : finding->is_clear ? REPORT_NS
 					   : DECIDE_NS;
 
-	/* Two racks that only have each other, and some of it arrives: anything may be.
-	 */
+	/* Two racks that only have each other, and some packets arrive: any part may be
+	 * at fault. */
 	if (finding->is_crowded && finding->has_tor && finding->loss < DOWN_SHARE)
 		return false;
-	/* A few lost on the way to one of its links, and as many replies, look like it.
-	 */
+	/* A few losses on the way to one of its links, and as many lost replies, look
+	 * the same. */
 	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < LOSSY_TOR)
 		return false;
 	if (!slow && rack != NULL && !rack->tor_stands && finding->loss < DOWN_SHARE &&
@@ -126,7 +128,8 @@ localise_may_report(const struct localise_standings *standings,
 		wait = TOR_REPORT_NS;
 	else if (!slow && lossy_end.ns - first->first_end.ns < LASTING_NS)
 		return false;
-	/* A way that has a name of its own needs no part, and no haste. */
+	/* A path with a name of its own needs no part, and need not be reported early.
+	 */
 	if ((finding->suspect->type == RM_PART_PATH ||
 		finding->suspect->transit != NULL) &&
 	    wait < DECIDE_NS)
@@ -136,8 +139,9 @@ localise_may_report(const struct localise_standings *standings,
 	return rm_mono_since(now->now, first->since) >= wait;
 }
 
-/* Its losses come about so far apart. A link may lose in bursts, minutes apart. What a
- * switch lost in one go may have been its last, and hides what its links lose next. */
+/* The usual time between two losses. A link may lose packets in bursts, minutes apart.
+ * The losses of a switch in one burst may be its last ones, and hide later losses of
+ * its links. */
 static double
 gap_ns(const struct localise_suspect *suspect, const struct localise_sum *sum)
 {
@@ -150,8 +154,9 @@ gap_ns(const struct localise_suspect *suspect, const struct localise_sum *sum)
 		   : slots * (double)LOCALISE_SLOT_NS / fmax(lost - 1, 1);
 }
 
-/* What a burst took is one witness. A fault of before is over when nothing has been
- * lost for several times the gap between two losses; until then a few will do. */
+/* Losses of one burst count as one observation. An earlier fault has ended when nothing
+ * was lost for several times the usual time between two losses; until then a few losses
+ * are enough. */
 static enum localise_enough
 how_much_slow(const struct localise_now *now, const struct localise_finding *finding,
     double recent, bool named)
@@ -176,7 +181,8 @@ how_much_slow(const struct localise_now *now, const struct localise_finding *fin
 		   : LOCALISE_NOTHING;
 }
 
-/* What its losses amount to; named: it is already. *recent: of the last seconds. */
+/* The weight of its losses; named: it is named already. *recent: of the last seconds.
+ */
 static enum localise_enough
 localise_how_much(const struct localise_now *now,
     const struct localise_finding *finding, bool slow, bool named,
@@ -189,7 +195,7 @@ localise_how_much(const struct localise_now *now,
 	lost = recent->forward + recent->unknown;
 	if (slow)
 		return how_much_slow(now, finding, lost, named);
-	/* An entry of a switch's tables takes all that it is for. */
+	/* A wrong entry in a switch's tables loses all packets that use it. */
 	if (finding->suspect->transit != NULL && !named &&
 	    recent->newest_lost < DOWN_SHARE * recent->newest_sent)
 		return LOCALISE_SUSPICIOUS;
@@ -203,8 +209,8 @@ localise_how_much(const struct localise_now *now,
 		   : LOCALISE_NOTHING;
 }
 
-/* A dead RNIC's own rack takes some seconds to name it. What is a link's alone is not
- * its doing, however few the flows over it are. */
+/* The rack of a dead RNIC needs some seconds to name it. Losses that only a link
+ * explains are not caused by an RNIC, with any number of flows. */
 static bool
 localise_may_be_rnic(
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
@@ -215,8 +221,8 @@ localise_may_be_rnic(
 	       (finding->has_tor || rm_mono_since(now, since) < RNIC_NS);
 }
 
-/* The whole way between two racks that have but one pair of RNICs is told in the end.
- */
+/* If only one pair of RNICs is probed between two racks, the whole path is reported in
+ * the end. */
 static bool
 localise_may_be_one_pair(
     const struct localise_finding *finding, rm_mono_t since, rm_mono_t now)
@@ -225,16 +231,18 @@ localise_may_be_one_pair(
 	       rm_mono_since(now, since) < RNIC_NS;
 }
 
-/* ---- what is suspected, and what has been said ---- */
+/* ---- suspicions, and reported findings ---- */
 
-#define LAPSE_NS (1500 * RM_NS_PER_MS) /* a suspicion that pauses begins anew */
-#define SUDDEN_LOSS 0.3                /* of what was known to lose a few before */
+#define LAPSE_NS (1500 * RM_NS_PER_MS) /* after such a pause a suspicion begins again \
+					*/
+#define SUDDEN_LOSS 0.3 /* of a part known to lose a few packets before */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
 #define WAIT_NS (6 * RM_NS_PER_S)
-#define STALE_NS (8 * RM_NS_PER_S)        /* until nothing recent is of it */
-#define STALE_SHARE_NS (20 * RM_NS_PER_S) /* what loses a share may do so in bursts */
-/* A switch that has worked again for so long is no suspect for what one of its links
- * loses next. */
+#define STALE_NS (8 * RM_NS_PER_S) /* until it has no recent losses */
+/* a part that loses a share may do so in bursts */
+#define STALE_SHARE_NS (20 * RM_NS_PER_S)
+/* A switch that has worked again for this long is not suspected for later losses of its
+ * links. */
 #define STALE_NODE_NS (7 * RM_NS_PER_S)
 #define DECIDED_NS (5 * RM_NS_PER_S)      /* rows of the same flows */
 #define LINK_LED_NS (2250 * RM_NS_PER_MS) /* two more sets of rows */
@@ -266,7 +274,8 @@ localise_standings_find(
 	return NULL;
 }
 
-/* It loses a share: what it lost is weighed with all else, and it is blamed anew. */
+/* It loses a share: its losses are weighed together with all others, and it is blamed
+ * again if needed. */
 static bool
 loses_a_share(const struct localise_standing *s)
 {
@@ -320,8 +329,8 @@ forget_path(struct localise_path *path, void *arg)
 	    is_on_named(forget->standings, path))
 		return true;
 	localise_bins_forget(path);
-	/* Its replies may have been lost on their way over the link: all ways back over
-	 * a switch are on it, too. */
+	/* Its replies may have been lost on the way back over the link: all paths back
+	 * over a switch are counted for it, too. */
 	for (size_t i = 0; forget->s->part.type == RM_PART_LINK &&
 			   i < back->path_count && i < MAX_LOOKED;
 	     i++)
@@ -337,8 +346,8 @@ localise_standings_fade(
 	for (size_t i = standings->count; i-- > 0;) {
 		struct localise_standing *s = &standings->standings[i];
 		const int64_t absent = rm_mono_since(now, s->seen);
-		/* What was named is remembered until its losses are forgotten: the next
-		 * fault of its ways, or of its switch, is weighed without them. */
+		/* A named part is remembered until its losses are forgotten: the next
+		 * fault of its paths, or of its switch, is judged without them. */
 		const int64_t kept = s->reported_at.ns == 0         ? SLOW_LAPSE_NS
 				     : !loses_a_share(s)            ? STALE_NS
 				     : s->part.type == RM_PART_LINK ? STALE_SHARE_NS
@@ -425,7 +434,7 @@ localise_standings_touch(struct localise_standings *standings,
 	return s;
 }
 
-/* One lossy way may turn out to be a part of it. */
+/* A single lossy path may turn out to be one of its parts. */
 static const struct localise_standing *
 earlier(const struct localise_standing *first,
     const struct localise_standings *standings, const struct localise_path *path,
@@ -443,7 +452,7 @@ earlier(const struct localise_standing *first,
 	return first;
 }
 
-/* It was named for what goes between these racks, and is on all of it that is lost. */
+/* It was named for packets between these racks, and is on all of the lost ones. */
 static bool
 explains_transit(const struct localise_standing *s,
     const struct localise_suspect *suspect, const struct localise_map *map)
@@ -462,7 +471,7 @@ explains_transit(const struct localise_standing *s,
 	return any;
 }
 
-/* Which of those that explain it as well was named already; or NULL. */
+/* The already named part among the equally likely ones; or NULL. */
 static const struct localise_standing *
 named_among(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_map *map)
@@ -484,7 +493,7 @@ named_among(const struct localise_standings *standings,
 	return named;
 }
 
-/* The first of those that explain it as well to come under suspicion; or NULL. */
+/* The first suspected part among the equally likely ones; or NULL. */
 static const struct localise_standing *
 touch_all(struct localise_standings *standings, const struct localise_finding *finding,
     bool slow, const struct localise_sum *recent, const struct localise_now *now)
@@ -507,8 +516,8 @@ touch_all(struct localise_standings *standings, const struct localise_finding *f
 	return first;
 }
 
-/* What the last rows leave open, those just before them have told: the next ones may.
- */
+/* If the last rows leave it open, the rows before have decided: the next ones may
+ * again. */
 static bool
 was_decided(const struct localise_standings *standings,
     const struct localise_finding *finding, rm_mono_t now)
@@ -520,8 +529,8 @@ was_decided(const struct localise_standings *standings,
 	       rm_mono_since(now, likeliest->decided) < DECIDED_NS;
 }
 
-/* What loses a share of all packets seems to be a link of a switch in one second, and
- * the switch in another. */
+/* A part that loses a share of all packets seems to be a link of a switch in one
+ * second, and the switch in another. */
 static bool
 was_its_switch(const struct localise_standings *standings,
     const struct localise_finding *finding, const struct localise_standing *first,
@@ -544,8 +553,8 @@ was_its_switch(const struct localise_standings *standings,
 	return false;
 }
 
-/* A ToR seems to be dead of which a link was likelier in another second: its own rack,
- * which is heard, would say so too. */
+/* A ToR seems to be dead, but in another second one of its links was more likely: its
+ * own rack is connected, and would report a dead ToR. */
 static bool
 was_its_link(const struct localise_standings *standings, const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_standing *first)
@@ -585,10 +594,11 @@ localise_standings_weigh(struct localise_standings *standings,
 	struct localise_sum recent;
 	enum localise_enough much;
 
-	/* What was named and would do as well is not renamed, nor are the others under
-	 * suspicion meanwhile. */
+	/* A named part that explains the losses as well keeps its name, and the others
+	 * are not suspected meanwhile. */
 	named = named_among(standings, finding, now->map);
-	/* For what seconds show: they tell when that is over. */
+	/* For faults that single seconds show: seconds also show when they have ended.
+	 */
 	if (slow && named != NULL && !named->slow)
 		return;
 	much = localise_how_much(now, finding, slow, named != NULL, &recent);
@@ -606,7 +616,7 @@ localise_standings_weigh(struct localise_standings *standings,
 	note_leader(standings, &finding->ties[0], slow, now->now);
 	if (finding->suspect->transit != NULL)
 		localise_pairs_note(&s->pairs, finding->suspect, false, now->now);
-	/* A few in one second are no other story than that it loses a few. */
+	/* A few losses in one second do not contradict a small loss of the part. */
 	if (!slow && s->named && s->slow &&
 	    (much != LOCALISE_ENOUGH || finding->loss < SUDDEN_LOSS))
 		return;
@@ -622,7 +632,8 @@ localise_standings_weigh(struct localise_standings *standings,
 		    !localise_may_report(
 			standings, now, finding, first, slow, recent.lossy_end))
 			return;
-		/* One RNIC that its own rack has not named yet is no part of ours. */
+		/* A single RNIC that its rack has not named yet is not a part of the
+		 * fabric. */
 		if ((slow || (localise_may_be_rnic(finding, first->since, now->now) &&
 				 !localise_evidence_confined(now, finding->suspect))) &&
 		    localise_evidence_one_rnic(now, finding, finding->suspect,
@@ -650,7 +661,8 @@ localise_standings_set_back(struct localise_standings *standings,
 	for (size_t i = 0; i < standings->count; i++) {
 		struct localise_standing *s = &standings->standings[i];
 
-		/* Else another rack that was set back has told so already. */
+		/* Otherwise another rack whose data were reset has reported it already.
+		 */
 		if (s->first_end.ns <= end.ns ||
 		    s->first_end.ns - end.ns <= by_ns / 2 || !is_seen_by(s, rack))
 			continue;
