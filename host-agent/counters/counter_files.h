@@ -1,7 +1,7 @@
 /*
  * counter_files - files of sysfs that are opened once and read again and again.
  *
- * An open file does not keep its device: reading one of a device that has gone fails.
+ * An open file does not keep its device: reading a file of a removed device fails.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTER_FILES_H
 #define HOST_AGENT_COUNTERS_COUNTER_FILES_H
@@ -14,7 +14,7 @@
 
 struct counter_file {
 	int fd;
-	bool seldom; /* read only with all */
+	bool seldom; /* read only when all are */
 	bool there;  /* it had a value when last read */
 	uint64_t value;
 };
@@ -24,10 +24,10 @@ struct counter_files { /* all zeros: none */
 	size_t count;
 };
 
-/* Its index, or why it cannot be opened; -ENFILE: too many. */
+/* Its index, or the error of opening it; -ENFILE: too many. */
 int counter_files_open(struct counter_files *files, const char *path);
-/* All of them, or those that are not seldom. False: some have gone, so that they are to
- * be opened anew. */
+/* Reads all files, or those that are not seldom. False: some files have gone, so all
+ * have to be opened again. */
 bool counter_files_read(struct counter_files *files, bool all);
 void counter_files_close(struct counter_files *files);
 

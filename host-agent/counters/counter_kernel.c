@@ -16,8 +16,8 @@
 
 #include "host-agent/counters/netlink_reply.h"
 
-/* path: NULL: our own. A socket stays in the namespace in which it was made: the thread
- * goes there and comes back. */
+/* path: NULL: the agent's own. A socket stays in the namespace in which it was made:
+ * the thread enters it and returns. */
 static int
 open_socket(const char *path, int domain, int type, int protocol)
 {
@@ -35,7 +35,8 @@ open_socket(const char *path, int domain, int type, int protocol)
 		fd = socket(domain, type | SOCK_CLOEXEC, protocol);
 		r = fd < 0 ? -errno : fd;
 		if (setns(own, CLONE_NEWNET) < 0)
-			abort(); /* else all that it reads is of somebody else */
+			abort(); /* else the thread would read another namespace from
+				    now on */
 	}
 	if (own >= 0)
 		close(own);
@@ -62,7 +63,7 @@ call_ethtool(void *arg, const char *netdev, void *command)
 
 #define WAIT_S 2 /* for one datagram */
 
-/* Its last message says that the answer is whole, or why there is none. */
+/* The last message says that the answer is complete, or has the error. */
 static bool
 is_end(const uint8_t *data, size_t len)
 {
@@ -71,7 +72,7 @@ is_end(const uint8_t *data, size_t len)
 
 	while (netlink_message(&data, &len, 0, &type, &body) > 0)
 		;
-	return len > 0; /* it stands there still; else more is to come */
+	return len > 0; /* the end is in this datagram; else more follow */
 }
 
 static int
@@ -92,7 +93,7 @@ receive(int fd, uint8_t *answer, size_t room)
 			continue;
 		if (n < 0)
 			return errno == EAGAIN ? -ETIME : -errno;
-		if (from.nl_pid != 0) /* not the kernel */
+		if (from.nl_pid != 0) /* not from the kernel */
 			continue;
 		if ((msg.msg_flags & MSG_TRUNC) != 0 || room - len < (size_t)n + 4)
 			return -EMSGSIZE;
@@ -133,7 +134,8 @@ void
 counter_kernel_enter(const char *path, struct counter_kernel *ret)
 {
 	*ret = (struct counter_kernel){
-		.sysfs = "/run/rackmesh/none", /* that of our own mount is of our own */
+		.sysfs = "/run/rackmesh/none", /* the sysfs of this mount is that of the
+						  own namespace */
 		.ethtool = call_ethtool,
 		.netlink = call_netlink,
 		.arg = (void *)path, /* not written to */

@@ -1,6 +1,6 @@
 /*
- * counter_kernel - how the kernel is asked for counters: a folder, ethtool, netlink. A
- * test puts recorded answers in its place.
+ * counter_kernel - the kernel's interfaces for counters: a folder, ethtool, netlink.
+ * Tests replace it by recorded answers.
  */
 #ifndef HOST_AGENT_COUNTERS_COUNTER_KERNEL_H
 #define HOST_AGENT_COUNTERS_COUNTER_KERNEL_H
@@ -13,22 +13,22 @@
 struct nlmsghdr;
 
 struct counter_kernel {
-	const char *sysfs; /* the folder that is "/sys" */
+	const char *sysfs; /* the folder used as "/sys" */
 	/* One command of ethtool's ioctl, answered in place. 0 or -errno. */
 	int (*ethtool)(void *arg, const char *netdev, void *command);
-	/* One question of a netlink protocol, and all datagrams of its answer, up to
-	 * the message that ends it. How many bytes, or -errno. -EMSGSIZE: no room. */
+	/* Sends one netlink request, and reads all datagrams of the answer, up to
+	 * the message that ends it. Returns the number of bytes, or -errno.
+	 * -EMSGSIZE: no room. */
 	int (*netlink)(void *arg, int protocol, const struct nlmsghdr *question,
 	    uint8_t *answer, size_t room);
 	void *arg;
 };
 
-/* The kernel itself. For any thread. */
+/* The real kernel. For any thread. */
 extern const struct counter_kernel counter_kernel;
 
-/* The kernel as the network namespace of that file sees it ("/run/netns/x"), which
- * needs CAP_SYS_ADMIN; files of sysfs there are none. path: borrowed. For any thread.
- */
+/* The kernel as the network namespace in that file sees it ("/run/netns/x"), which
+ * needs CAP_SYS_ADMIN; sysfs is not available there. path: borrowed. For any thread. */
 void counter_kernel_enter(const char *path, struct counter_kernel *ret);
 
 #endif

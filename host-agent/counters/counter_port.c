@@ -19,7 +19,7 @@
 #include "schemas/wire/text.h"
 
 #define MAX_PARTS 512
-#define MAX_GIDS 256               /* of a port, that are looked at */
+#define MAX_GIDS 256               /* entries of a port's table that are read */
 #define LOOK_NS (60 * RM_NS_PER_S) /* between two searches for new counters */
 
 enum origin { FROM_FILE, FROM_ETHTOOL, FROM_STATS, FROM_RESOURCES, FROM_DCB };
@@ -32,11 +32,11 @@ struct part {
 	uint16_t index; /* there */
 };
 
-/* Where a value of the table comes from: so many of the parts, added up. */
+/* The source of a value in the table: the sum of so many parts. */
 struct bound {
 	uint16_t first, count;
 	uint16_t source;
-	bool seldom; /* one of them is read so */
+	bool seldom; /* one of them is read seldom */
 };
 
 _Static_assert(COUNTER_FIRMWARE_BYTES == RNIC_DRIVER_BYTES, "one function cleans both");
@@ -47,7 +47,7 @@ struct counter_port {
 	enum counter_driver driver;
 	bool bound;
 	rm_mono_t bound_at;
-	uint64_t identity; /* of the device as it is now */
+	uint64_t identity; /* of the present device */
 	char firmware[COUNTER_FIRMWARE_BYTES];
 	int traffic_class;
 	unsigned fec, gid_types;
@@ -58,8 +58,8 @@ struct counter_port {
 	struct dcb_pfc dcb;
 	bool has_dcb;
 	struct bound *values; /* counter_values() */
-	bool seldom[ORIGINS]; /* but for files, each of which has its own */
-	size_t found_seldom;  /* values that were there when all were read */
+	bool seldom[ORIGINS]; /* except files, each of which has its own flag */
+	size_t found_seldom;  /* number of values when all were read last */
 	char lowers[COUNTER_MAX_LOWERS][16];
 	size_t lower_count;
 	struct part parts[MAX_PARTS];
@@ -94,7 +94,7 @@ counter_port_free(struct counter_port *port)
 	free(port);
 }
 
-/* ---- What is there ---- */
+/* ---- Finding the sources ---- */
 
 static int
 find_file(struct counter_port *port, const struct counter_name *name)
@@ -124,7 +124,7 @@ find_file(struct counter_port *port, const struct counter_name *name)
 	return counter_files_open(&port->files, path);
 }
 
-/* Netlink has all that hw_counters has, and is one question: files only without it. */
+/* Netlink returns all of hw_counters in one request: files are used only without it. */
 static int
 find_hw(struct counter_port *port, const struct counter_name *name, uint8_t *origin)
 {
@@ -151,7 +151,7 @@ find(struct counter_port *port, const struct counter_name *name, uint8_t *origin
 		return rdma_stats_find(&port->resources, name->name);
 	case COUNTER_HW:
 		return find_hw(port, name, origin);
-	case COUNTER_MODULE: /* read apart: see counters.c */
+	case COUNTER_MODULE: /* read separately: see counters.c */
 		return -ENOENT;
 	default:
 		*origin = FROM_FILE;
@@ -159,7 +159,7 @@ find(struct counter_port *port, const struct counter_name *name, uint8_t *origin
 	}
 }
 
-/* The first alternative of which something is there. */
+/* Uses the first alternative with any source. */
 static bool
 bind_source(struct counter_port *port, const char *text, unsigned index, bool any,
     struct bound *bound)
@@ -188,7 +188,7 @@ bind_source(struct counter_port *port, const char *text, unsigned index, bool an
 	return bound->count > 0;
 }
 
-/* What the kernel has names for. None of it is an error: there are files besides. */
+/* Reads the names that the kernel has. Errors do not matter: there are files, too. */
 static void
 look_up(struct counter_port *port)
 {
@@ -219,7 +219,7 @@ seldom_of(struct counter_port *port, const struct part *part)
 					 : &port->seldom[part->origin];
 }
 
-/* Aggregators diagnose by what it counts; not by how much a gauge has changed. */
+/* Aggregators diagnose by increases of counters, not of gauges. */
 static bool
 is_judged(const struct counter_row *row)
 {
@@ -229,7 +229,7 @@ is_judged(const struct counter_row *row)
 	return false;
 }
 
-/* Where no value is that is judged, nothing is asked but now and then. */
+/* A source without any value that is judged is read seldom. */
 static void
 choose_paces(struct counter_port *port)
 {
@@ -312,7 +312,7 @@ mix(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* By sysfs, of an RDMA device, else by the driver of the network device. */
+/* From sysfs for an RDMA device, else from the driver of the network device. */
 static void
 read_firmware(struct counter_port *port)
 {
@@ -333,7 +333,7 @@ read_firmware(struct counter_port *port)
 	rnic_facts_driver(port->firmware, text);
 }
 
-/* A file of mlx5 as MLNX_OFED has it; empty where none is set. */
+/* Reads a file that mlx5 of MLNX_OFED has; it is empty where none is set. */
 static int
 read_traffic_class(const struct counter_port *port)
 {
@@ -355,7 +355,7 @@ read_traffic_class(const struct counter_port *port)
 		   : -1;
 }
 
-/* A port has many GIDs, and no file of an empty place can be read. */
+/* A port has many GIDs, and files of empty entries cannot be read. */
 static unsigned
 read_gid_types(const struct counter_port *port)
 {
@@ -395,7 +395,7 @@ read_fec(const struct counter_port *port)
 	return 0;
 }
 
-/* Another one: the device has been made anew, or has another firmware. */
+/* If it changes, the device was created again, or has another firmware. */
 static uint64_t
 read_identity(const struct counter_port *port)
 {
@@ -418,7 +418,7 @@ read_identity(const struct counter_port *port)
 	return identity;
 }
 
-/* True: it is the device of the last time. */
+/* True: it is the same device as last time. */
 static bool
 look(struct counter_port *port, const struct counter_port_place *place, rm_mono_t now)
 {
@@ -441,9 +441,9 @@ look(struct counter_port *port, const struct counter_port_place *place, rm_mono_
 	return !moved && port->identity == before;
 }
 
-/* ---- What they say ---- */
+/* ---- Reading ---- */
 
-/* False: some of it has gone, or has other names. */
+/* False: some sources have gone, or have other names. */
 static bool
 read_values(struct counter_port *port, bool all)
 {
@@ -489,7 +489,7 @@ read_part(const struct counter_port *port, const struct part *part, uint64_t *va
 	return file->there;
 }
 
-/* A sum of which one number is missing is missing. */
+/* If one number of a sum is missing, the sum is missing. */
 static struct counter_sample
 add_up(const struct counter_port *port, const struct bound *bound)
 {
@@ -541,7 +541,7 @@ counter_port_read(struct counter_port *port, const struct counter_port_place *pl
 
 	*ret = (struct counter_reading){ .same_device = look(port, place, now) };
 	ret->all = all || port->bound_at.ns == now.ns;
-	if (!read_values(port, ret->all)) /* look for it at the next reading */
+	if (!read_values(port, ret->all)) /* search again at the next reading */
 		port->bound = false;
 	take_values(port, samples, ret);
 	memcpy(ret->lowers, port->lowers, sizeof(ret->lowers));

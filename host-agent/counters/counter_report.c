@@ -17,8 +17,8 @@ number_of(const struct counter_row *row)
 	return 0;
 }
 
-/* Told after two readings in a row: the brighter one, since one alone may be of a link
- * that was down just then, and is reported until the next one. */
+/* Reported after two readings in a row, with the brighter one: a single reading may
+ * be of a link that was down just then, and is reported until the next one. */
 static bool
 light_of(const struct counter_state *state, uint64_t *ret)
 {
@@ -28,7 +28,7 @@ light_of(const struct counter_state *state, uint64_t *ret)
 	return true;
 }
 
-/* first: there is no value yet. False: it says nothing of the last interval. */
+/* first: there is no earlier value. False: it has no increase in the last interval. */
 static bool
 add(const struct counter_row *row, const struct counter_state *state, bool first,
     uint64_t *value)
@@ -49,7 +49,7 @@ add(const struct counter_row *row, const struct counter_state *state, bool first
 	return true;
 }
 
-/* Of all ports of the bond that are there, unless one of them cannot tell. */
+/* Of all ports of the bond that exist, unless one of them does not count it. */
 static bool
 add_lowers(const struct counter_row *row, const struct counter_state *const *lowers,
     size_t lower_count, size_t at, uint64_t *value)
@@ -68,7 +68,7 @@ add_lowers(const struct counter_row *row, const struct counter_state *const *low
 
 /* ---- the light of a bond ---- */
 
-/* Darker is nothing but noise: that port is down. */
+/* A darker value is only noise: that port is down. */
 #define NOISE_NW 5000
 
 struct light {          /* that a module receives */
@@ -100,9 +100,9 @@ light_received(const struct counter_state *states)
 	return light;
 }
 
-/* A lane is judged by the others of its module, so one port's stand for all: the one
- * with the darkest lane of those that have light. Returns how many: 1, or 0 when the
- * modules are not of the same lanes. */
+/* A lane is judged by the others of its module, so one port is reported for all: the
+ * port with the darkest lane of those that have light. Returns the number: 1, or 0
+ * when the modules do not have the same lanes. */
 static size_t
 choose_light(const struct counter_state *const *lowers, size_t lower_count,
     const struct counter_state **ret)
@@ -178,7 +178,7 @@ was_read_twice(const struct counters_port *port)
 	return port != NULL && port->error == 0 && port->interval_ns > 0;
 }
 
-/* The ports of a bond, all of them or none: each was read when the bond was. */
+/* The ports of a bond, all of them or none: each was read with the bond. */
 static size_t
 lowers_read_with(const struct counters *counters, const struct counters_port *bond,
     const struct counter_state *ret[COUNTER_MAX_LOWERS])

@@ -12,7 +12,7 @@
 #define EFA [COUNTER_EFA]
 #define ANY [COUNTER_ANY]
 
-/* What bnxt_re tells apart when it answers; newer kernels have the sum. */
+/* bnxt_re counts these separately when it answers; newer kernels have the sum. */
 #define BNXT_RESPONDER                                                               \
 	"h:res_exceed_max+h:res_length_mismatch+h:res_exceeds_wqe+h:res_opcode_err+" \
 	"h:res_rx_invalid_rkey+h:res_rx_domain_err+h:res_rx_no_perm+"                \
@@ -257,7 +257,7 @@ const struct counter_row counter_rows[] = {
 	{ "pci_signal_tx", "rdma_pci_tx_signal_errors_total", "events", 64, 0, "Errors of the PCIe signal sent.",
 	  { MLX5 = "e:tx_pci_signal_integrity", BNXT = "h:res_tx_pci_err" } },
 
-	/* ---- whatever the driver ---- */
+	/* ---- the same for all drivers ---- */
 	{ "port_state", "rdma_port_state", "state", 0, 0, "State of the port: 1 down, 2 init, 3 armed, 4 active.",
 	  { ANY = "p:state" } },
 	{ "port_phys_state", "rdma_port_physical_state", "state", 0, 0, "Physical state: 2 polling, 3 disabled, 5 link up, 6 link error recovery.",

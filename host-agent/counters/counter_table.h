@@ -1,6 +1,6 @@
 /*
- * counter_table - the one table of what is read of an RNIC: names, units, widths, and
- * where each driver has it. Pure.
+ * counter_table - the one table of all values that are read of an RNIC: names, units,
+ * widths, and the source of each driver. Pure.
  *
  * A source is a text: alternatives with '|' between them, of which the first that there
  * is counts; each is one name or the sum of several with '+' between them; a name is a

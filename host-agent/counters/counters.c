@@ -10,19 +10,20 @@
 #include "host-agent/counters/qp_counters.h"
 #include "host-agent/verbs/priority_pool.h"
 
-/* A module, or its bus, that took longer may do so for ever the next time. */
+/* A module, or its bus, that took longer may hang the next time. */
 #define OPTICS_SLOW_NS (5 * RM_NS_PER_S)
-#define OPTICS_LANES 4  /* two of them may hang, and a third one goes on */
-#define OPTICS_MISSED 3 /* turns without an answer: what was read is not of now */
+#define OPTICS_LANES 4 /* two of them may hang, and a third one continues */
+/* Turns without an answer: then the last values are outdated. */
+#define OPTICS_MISSED 3
 
-/* All that is left when the process ends: a module may hang in its driver for a minute,
- * and then all that ask the kernel for the same lock hang with it. */
+/* The longest wait when the process ends: a module may hang in its driver for a
+ * minute, and with it all that need the same lock of the kernel. */
 #define STOP_NS (2 * RM_NS_PER_S)
 
-/* A driver that took longer than this may hold one thread from then on. */
+/* A driver that took longer than this is given at most one thread from then on. */
 #define SLOW_NS (200 * RM_NS_PER_MS)
 
-struct apart { /* of each process */
+struct apart { /* counters of each process */
 	struct qp_counters read, shown;
 	uint8_t reply[QP_COUNTERS_REPLY_BYTES];
 };
@@ -33,7 +34,7 @@ struct optics {              /* a reading of a port's module */
 	bool busy;
 	unsigned turns; /* since the last answer */
 
-	/* The thread's while busy. */
+	/* The thread owns them while busy. */
 	char netdev[16];
 	struct module_optics read;
 	rm_mono_t begun;
@@ -46,10 +47,10 @@ struct port {
 	struct counters_port shown;
 	struct counter_state *states;
 	bool *seldom;
-	rm_mono_t asked; /* for a reading, the last time */
-	bool all_due;    /* at the next one */
+	rm_mono_t asked; /* time of the last request for a reading */
+	bool all_due;    /* at the next reading */
 
-	/* The thread's while busy. */
+	/* The thread owns them while busy. */
 	struct counter_kernel kernel;
 	char netns[sizeof("/run/netns/") + COUNTER_NETNS_BYTES]; /* its path */
 	struct counter_port *reader;
@@ -57,7 +58,7 @@ struct port {
 	bool all;
 	struct counter_reading reading;
 	struct counter_sample *samples;
-	struct apart *apart; /* NULL: not wanted */
+	struct apart *apart; /* NULL: disabled */
 
 	struct optics optics;
 };
@@ -116,7 +117,7 @@ counters_free(struct counters *counters)
 		return 0;
 	left = priority_pool_free_until(counters->optics_lanes, until);
 	left += priority_pool_free_until(counters->pool, until);
-	if (left > 0) /* their threads have ports, and the kernel's calls, still */
+	if (left > 0) /* their threads still use ports, and the kernel's calls */
 		return left;
 	for (size_t i = 0; i < counters->count; i++)
 		port_free(counters->ports[i]);
@@ -132,7 +133,7 @@ port_run(struct lane_job *job)
 	int r = counter_port_read(port->reader, &port->place, port->all, rm_mono_now(),
 	    port->samples, &port->reading);
 
-	if (apart != NULL) /* empty when it fails */
+	if (apart != NULL) /* it is empty on failure */
 		(void)qp_counters_read(&apart->read, &port->kernel,
 		    port->place.rdma_device, port->place.port, apart->reply);
 	return r;
@@ -213,7 +214,7 @@ optics_run(struct lane_job *job)
 	return r;
 }
 
-/* What a row of the table calls it. */
+/* Finds the value with the table's name for it. */
 static struct counter_sample
 optics_sample(
     const struct module_optics *read, const struct counter_row *row, unsigned lane)
@@ -270,14 +271,15 @@ optics_done(struct lane_job *job, int r)
 		counts->optics_failed += r < 0;
 	counts->optics_took_ns += (uint64_t)optics->took_ns;
 	counts->optics_cpu_ns += (uint64_t)optics->cpu_ns;
-	if (strcmp(optics->netdev, port->place.netdev) != 0) /* another one since */
+	/* The network device has changed since. */
+	if (strcmp(optics->netdev, port->place.netdev) != 0)
 		return;
 	take_optics(port, &optics->read);
 	port->shown.optics_at = optics->begun;
 	optics->turns = 0;
 }
 
-/* Of one that hangs, or that nobody wants, what it said once is not of now. */
+/* If a module hangs or is not wanted any more, its last values are outdated. */
 static void
 forget_optics(struct port *port)
 {
@@ -287,7 +289,7 @@ forget_optics(struct port *port)
 	port->shown.optics_at = (rm_mono_t){ 0 };
 }
 
-/* One that has taken long shares a thread with others of its kind. */
+/* A module that took long shares a thread with others like it. */
 static enum lane_class
 optics_class(const struct optics *optics)
 {
@@ -356,7 +358,7 @@ is_at(const struct port *port, const struct counter_port_place *place)
 	       strcmp(own->netdev, place->netdev) == 0;
 }
 
-/* One that nobody wants any more, as new; or NULL. */
+/* A port that is not wanted any more, reset; or NULL. */
 static struct port *
 reuse_port(struct counters *counters)
 {
@@ -400,7 +402,8 @@ want_apart(struct port *port)
 	port->apart = NULL;
 }
 
-/* While no thread has the port: a module's reading may, of the same place. */
+/* Called while no thread uses the port: the reading of a module may, for the same
+ * place. */
 static void
 set_kernel(struct port *port)
 {
@@ -442,7 +445,7 @@ read_place(struct counters *counters, const struct counter_port_place *place, bo
 		port->reading.took_ns > SLOW_NS ? LANE_RETRY : LANE_SURE) == 0;
 }
 
-/* The counters of a bond's cables are its ports'. */
+/* The counters of a bond's cables are those of its ports. */
 static void
 read_lowers(struct counters *counters, const struct port *bond, bool all, rm_mono_t now)
 {

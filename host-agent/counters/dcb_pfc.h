@@ -1,6 +1,6 @@
 /*
- * dcb_pfc - priority flow control as DCB has it: for which priorities it is on, how
- * many frames there were, and what decides a packet's priority, whatever the driver.
+ * dcb_pfc - priority flow control by DCB: for which priorities it is on, the number of
+ * its frames, and what decides a packet's priority, for any driver.
  */
 #ifndef HOST_AGENT_COUNTERS_DCB_PFC_H
 #define HOST_AGENT_COUNTERS_DCB_PFC_H
@@ -26,8 +26,8 @@ struct dcb_pfc { /* without .there: none */
 int dcb_pfc_read(
     struct dcb_pfc *ret, const struct counter_kernel *kernel, const char *netdev);
 
-/* By the names "pfc_rx_3", "pfc_tx_3", "pfc_enabled_3". The index of one, or -ENOENT.
- */
+/* By the names "pfc_rx_3", "pfc_tx_3", "pfc_enabled_3". The index of such a value,
+ * or -ENOENT. */
 int dcb_pfc_find(const struct dcb_pfc *pfc, const char *name);
 uint64_t dcb_pfc_value(const struct dcb_pfc *pfc, unsigned i);
 

@@ -47,7 +47,7 @@ module_optics_find(const char *name)
 	return -ENOENT;
 }
 
-/* ---- what the bytes mean ---- */
+/* ---- decoding the bytes ---- */
 
 #define BUS_MODULE 0x50
 #define BUS_DIAGNOSTICS 0x51 /* of SFF-8472 */
@@ -145,9 +145,9 @@ decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 	uint8_t own[MODULE_PAGE_BYTES];
 	int r;
 
-	/* Implemented, and calibrated by the module itself: what is to be calibrated
-	 * here is not told rather than told wrong. One that wants a sequence of its own
-	 * before it shows them at that address is left alone. */
+	/* The monitors are implemented, and calibrated by the module itself: values
+	 * with external calibration are left out. A module that needs a special
+	 * sequence before it shows them at that address is left out. */
 	if ((monitoring & 0x40) == 0 || (monitoring & 0x20) == 0 ||
 	    (monitoring & 0x04) != 0)
 		return -ENODATA;
@@ -172,8 +172,8 @@ decode_sff8472(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 #define NOISE_NW 5000 /* receivers show that much without any light */
 
 /* In bits, of which 0 is the first. A bit of byte 113 says that a channel is not
- * implemented; some modules, and some readers, have it the other way round. One that
- * receives light is there, whatever it says. */
+ * implemented; some modules, and some readers, have it inverted. A channel that
+ * receives light is implemented, whatever the bit says. */
 static unsigned
 channels_without(const uint8_t lower[MODULE_PAGE_BYTES])
 {
@@ -203,7 +203,7 @@ decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 	put(ret, MODULE_MILLIVOLTS, read_u16(lower + 26) / 10);
 	put_lanes(ret, MODULE_RX_NW, lower + 34, without, QSFP_LANES, 0);
 	put_lanes(ret, MODULE_BIAS_UA, lower + 42, without, QSFP_LANES, 2);
-	if ((upper[UPPER(220)] & 0x04) != 0) /* it measures what it sends */
+	if ((upper[UPPER(220)] & 0x04) != 0) /* it measures its transmitted power */
 		put_lanes(ret, MODULE_TX_NW, lower + 50, without, QSFP_LANES, 0);
 	/* Flat memory: no page of thresholds. */
 	if ((lower[2] & 0x04) == 0 && page(arg, BUS_MODULE, 3, true, upper) == 0) {
@@ -217,8 +217,7 @@ decode_sff8636(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES]
 
 #define CMIS_READY 3
 
-/* has: page 1, where it stands which monitors there are; what those of lanes say stands
- * in page 17. */
+/* has: page 1, which says which monitors exist; those of lanes are in page 17. */
 static int
 decode_cmis_lanes(struct module_optics *ret, const uint8_t has[MODULE_PAGE_BYTES],
     unsigned without, module_page_fn *page, void *arg)
@@ -277,7 +276,7 @@ decode_cmis(struct module_optics *ret, const uint8_t lower[MODULE_PAGE_BYTES],
 	return 0;
 }
 
-/* Of those lanes that are there. */
+/* Only of lanes that exist. */
 static void
 put_extreme(struct module_optics *optics, unsigned at, unsigned first, bool highest)
 {
@@ -325,9 +324,9 @@ module_optics_decode(struct module_optics *ret, module_page_fn *page, void *arg)
 	return 0;
 }
 
-/* ---- asking for the bytes ---- */
+/* ---- reading the bytes ---- */
 
-#define FAMILY_BYTES (16 << 10) /* the kernel tells all that the family can do */
+#define FAMILY_BYTES (16 << 10) /* the kernel lists all features of the family */
 #define PAGE_REPLY_BYTES 1024
 
 struct question {
@@ -365,7 +364,7 @@ add_u8(struct question *question, unsigned type, uint8_t value)
 	add(question, type, &value, sizeof(value));
 }
 
-/* The first attribute of that type in the answer; it stays where it is. */
+/* Finds the first attribute of that type in the answer. */
 static int
 ask(const struct counter_kernel *kernel, struct question *question, uint16_t family,
     uint8_t *reply, size_t room, unsigned type, struct netlink_attribute *ret)

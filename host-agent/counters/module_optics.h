@@ -1,21 +1,20 @@
 /*
- * module_optics - what the optical module of a port says: light, bias and temperature,
- * and below which light it raises an alarm.
+ * module_optics - the values of a port's optical module: light, bias and temperature,
+ * and the light below which it raises an alarm.
  *
  * The bytes are those of SFF-8472 (SFP28), SFF-8636 (QSFP28) and CMIS (QSFP-DD, OSFP,
  * and later ones of other shapes). A module is read over a slow bus: it takes from
- * milliseconds to a second. Copper has no light: none is told.
+ * milliseconds to a second. Copper modules have no light values.
  *
- * Every offset was compared with these (November 2026):
- * SFF-8472: ethtool 6.2 sfpdiag.c (SFF_A0_DOM is 92, with its bits; all of SFF_A2_*);
- * Linux include/linux/sfp.h (SFP_DIAGMON_ADDRMODE is bit 2 of 92); FreeBSD
- * sys/net/sff8472.h (bit 0 of 110 is set until there are data).
- * SFF-8636: ethtool 6.2 qsfp.h (SFF8636_*: 2, 22, 26, 34, 42, 50, 147, 220, and of page
- * 3 128, 178, 182, 194). Byte 113, "Near End Implementation" (SFF-8636 6.2.9), nobody
- * of these reads: what its bits mean is not confirmed, and is believed of dark channels
- * alone. CMIS: ethtool 6.2 cmis.h (2, 3, 14, 16, 210, 212, 160 of page 1, 128, 178, 194
- * and 198 of page 2, 154, 170 and 186 of page 11h); SONiC
- * sonic_xcvr/mem_maps/public/cmis.py (the same); OIF-CMIS 5.2 tables 8-35
+ * Every offset was compared with these (November 2026): SFF-8472: ethtool 6.2 sfpdiag.c
+ * (SFF_A0_DOM is 92, with its bits; all of SFF_A2_*); Linux include/linux/sfp.h
+ * (SFP_DIAGMON_ADDRMODE is bit 2 of 92); FreeBSD sys/net/sff8472.h (bit 0 of 110 is set
+ * until there are data). SFF-8636: ethtool 6.2 qsfp.h (SFF8636_*: 2, 22, 26, 34, 42,
+ * 50, 147, 220, and of page 3 128, 178, 182, 194). Byte 113, "Near End Implementation"
+ * (SFF-8636 6.2.9), is read by none of these: the meaning of its bits is not confirmed,
+ * and it is used only for dark channels. CMIS: ethtool 6.2 cmis.h (2, 3, 14, 16, 210,
+ * 212, 160 of page 1, 128, 178, 194 and 198 of page 2, 154, 170 and 186 of page 11h);
+ * SONiC sonic_xcvr/mem_maps/public/cmis.py (the same); OIF-CMIS 5.2 tables 8-35
  * (MediaLaneUnsupported, 210) and 8-47 (159 of page 1). Identifiers: Linux
  * include/linux/sfp.h, SFF8024_ID_*, as net/ethtool/module.c groups them.
  */
@@ -52,20 +51,20 @@ struct module_optics {
 	uint64_t value[MODULE_VALUES];
 };
 
-/* By the names of the counters' table: "rx_nw_3", "celsius". The index, or -ENOENT. */
+/* By the names in the counters' table: "rx_nw_3", "celsius". The index, or -ENOENT. */
 int module_optics_find(const char *name);
 
 /* Fills a page: half a module's memory, lower (upper: false) or upper. 0 or -errno. */
 typedef int module_page_fn(
     void *arg, uint8_t bus_address, uint8_t page, bool upper, uint8_t *ret);
 
-/* Nothing is there on failure. -ENODATA: it has no light that can be read; -EAGAIN: not
- * just now; -EPROTONOSUPPORT: it is of a kind that is not known; or what page says. */
+/* On failure *ret is empty. -ENODEV: it has no readable light; -EAGAIN: not ready;
+ * -EPROTONOSUPPORT: an unknown kind of module; or the error of page. */
 int module_optics_decode(struct module_optics *ret, module_page_fn *page, void *arg);
 
-/* As that, of a network device, by ethtool over netlink (Linux 5.13). -EPERM: the
- * process needs CAP_NET_ADMIN; -EOPNOTSUPP: there is no module, or none that the driver
- * shows. */
+/* The same for the module of a network device, by ethtool over netlink (Linux 5.13).
+ * -EPERM: the process needs CAP_NET_ADMIN; -EOPNOTSUPP: there is no module, or the
+ * driver does not show it. */
 int module_optics_read(
     struct module_optics *ret, const struct counter_kernel *kernel, const char *netdev);
 

@@ -7,8 +7,8 @@
 
 #include "host-agent/counters/counter_kernel.h"
 
-/* The kernel writes as many as there are, whatever was asked for: some may have come
- * since they were counted. */
+/* The kernel writes as many as exist, whatever was asked for: some may have been
+ * added since they were counted. */
 #define SLACK 1024
 
 static int

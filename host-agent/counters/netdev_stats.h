@@ -1,8 +1,8 @@
 /*
- * netdev_stats - the statistics that a network device's driver has names for.
+ * netdev_stats - the named statistics of a network device's driver.
  *
- * Drivers have hundreds, and add some when the device is set up in another way: then
- * they are to be looked up anew.
+ * Drivers have hundreds, and add some when the device is configured differently: then
+ * the names have to be read again.
  */
 #ifndef HOST_AGENT_COUNTERS_NETDEV_STATS_H
 #define HOST_AGENT_COUNTERS_NETDEV_STATS_H
@@ -24,12 +24,12 @@ struct netdev_stats { /* all zeros: none */
 	bool there; /* the last reading had them all */
 };
 
-/* Learns the names. Allocates only where there are more than ever before. */
+/* Reads the names. Allocates memory only if there are more than ever before. */
 int netdev_stats_look(struct netdev_stats *stats, const struct counter_kernel *kernel,
     const char *netdev);
 /* The index of a name, or -ENOENT. */
 int netdev_stats_find(const struct netdev_stats *stats, const char *name);
-/* All values at once. -ESTALE: the names are others now. */
+/* Reads all values at once. -ESTALE: the names have changed. */
 int netdev_stats_read(struct netdev_stats *stats, const struct counter_kernel *kernel,
     const char *netdev);
 uint64_t netdev_stats_value(const struct netdev_stats *stats, size_t i);

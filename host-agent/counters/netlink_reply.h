@@ -1,7 +1,7 @@
 /*
- * netlink_reply - what the kernel answers over netlink, taken apart. Pure.
+ * netlink_reply - parses the kernel's answers over netlink. Pure.
  *
- * Newer kernels put in attributes that we do not know: they are passed over.
+ * Newer kernels add attributes that are not known here: they are ignored.
  */
 #ifndef HOST_AGENT_COUNTERS_NETLINK_REPLY_H
 #define HOST_AGENT_COUNTERS_NETLINK_REPLY_H

@@ -26,7 +26,7 @@ number(uint16_t type, uint32_t value)
 	return (struct number){ { NLA_HDRLEN + sizeof(value), type }, value };
 }
 
-/* Where the name is; -1: it is none, or one too many. */
+/* Index of the name; -1: it is not valid, or beyond the limit. */
 static int
 name_at(struct qp_counters *all, const struct netlink_attribute *name)
 {
@@ -69,7 +69,7 @@ take_counter(struct qp_counters *all, struct qp_counters_process *process,
 	return 0;
 }
 
-/* NULL: one too many. */
+/* NULL: beyond the limit. */
 static struct qp_counters_process *
 process_of(struct qp_counters *all, uint32_t pid)
 {
@@ -102,7 +102,7 @@ take_group(struct qp_counters *all, struct netlink_reader reader, uint8_t port)
 		return -EBADMSG;
 	if (group.port != port)
 		return 0;
-	/* Bound by hand, or by the type of QP alone: of several processes. */
+	/* Bound manually, or by the type of QP only: it has several processes. */
 	process = group.pid == 0 ? NULL : process_of(all, group.pid);
 	if (process == NULL) {
 		all->left_out++;

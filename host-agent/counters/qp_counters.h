@@ -1,9 +1,9 @@
 /*
- * qp_counters - what the QPs of each process have counted on an RDMA port, where the
- * NIC counts them apart: "rdma statistic qp set link DEVICE/PORT auto pid on" has it do
+ * qp_counters - the counters of the QPs of each process on an RDMA port, if the NIC
+ * counts per process: "rdma statistic qp set link DEVICE/PORT auto pid on" makes it do
  * so.
  *
- * Only reads. Each group of QPs is a question to the firmware: call it in a thread.
+ * It only reads. Each group of QPs is a request to the firmware: call it in a thread.
  */
 #ifndef HOST_AGENT_COUNTERS_QP_COUNTERS_H
 #define HOST_AGENT_COUNTERS_QP_COUNTERS_H
@@ -23,12 +23,11 @@ struct qp_counters {
 	char names[QP_COUNTERS_NAMES][QP_COUNTERS_NAME]; /* letters, digits and '_' */
 	size_t process_count;
 	struct qp_counters_process {
-		uint32_t pid; /* as our pid namespace has it */
-		/* Of all its groups, as the kernel tells them: they may begin again at
-		 * 0. */
+		uint32_t pid; /* in the agent's pid namespace */
+		/* Sums over all its groups, from the kernel: they may restart at 0. */
 		uint64_t values[QP_COUNTERS_NAMES];
 	} processes[QP_COUNTERS_PROCESSES];
-	uint64_t left_out; /* groups of no process, or of one too many */
+	uint64_t left_out; /* groups without a process, or beyond the limit */
 };
 
 /* reply: QP_COUNTERS_REPLY_BYTES of scratch. 0, also where nothing counts apart; else

@@ -93,7 +93,7 @@ rdma_stats_device(
 
 /* ---- Names and values ---- */
 
-/* learn: the names are taken over, else they must be the same. */
+/* learn: the names are stored, else they must be equal. */
 static int
 take_entry(struct rdma_stats *stats, const struct table *table,
     struct netlink_reader reader, bool learn, size_t at)
@@ -133,7 +133,7 @@ take_table(struct rdma_stats *stats, const struct table *table,
 		if (attribute.type != table->entry)
 			continue;
 		if (at == room && room == RDMA_STATS_MAX)
-			break; /* more than we keep */
+			break; /* more than are kept */
 		if (at == room)
 			return -ESTALE;
 		r = take_entry(stats, table, netlink_inside(&attribute), learn, at);

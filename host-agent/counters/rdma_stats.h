@@ -1,6 +1,6 @@
 /*
- * rdma_stats - the counters of an RDMA port as RDMA netlink lists them: all that
- * hw_counters has, optional ones besides, in one question; and how many QPs there are.
+ * rdma_stats - the counters of an RDMA port from RDMA netlink: all of hw_counters and
+ * optional ones, in one request; and the number of QPs.
  */
 #ifndef HOST_AGENT_COUNTERS_RDMA_STATS_H
 #define HOST_AGENT_COUNTERS_RDMA_STATS_H
@@ -20,7 +20,7 @@ struct rdma_stats {      /* all zeros: none */
 	size_t count;
 	char names[RDMA_STATS_MAX][RDMA_STATS_NAME];
 	uint64_t values[RDMA_STATS_MAX];
-	bool there; /* the last reading had them all */
+	bool there; /* the last reading had all of them */
 };
 
 enum rdma_stats_table {
@@ -32,11 +32,12 @@ enum rdma_stats_table {
 int rdma_stats_device(
     const struct counter_kernel *kernel, const char *device, uint32_t *ret);
 
-/* Learns the names. -ENODEV: no such device; -EOPNOTSUPP, -EINVAL: it has none. */
+/* Reads the names. -ENODEV: no such device; -EOPNOTSUPP, -EINVAL: it has no such
+ * counters. */
 int rdma_stats_look(struct rdma_stats *stats, enum rdma_stats_table table,
     const struct counter_kernel *kernel, const char *device, uint8_t port);
 int rdma_stats_find(const struct rdma_stats *stats, const char *name);
-/* -ESTALE: the names, or the device, are others now. */
+/* -ESTALE: the names, or the device, have changed. */
 int rdma_stats_read(struct rdma_stats *stats, enum rdma_stats_table table,
     const struct counter_kernel *kernel);
 
