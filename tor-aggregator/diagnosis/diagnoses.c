@@ -7,7 +7,8 @@
 struct diagnoses {
 	struct diagnosed *rnics[DIAGNOSES_MAX_RNICS];
 	size_t count;
-	struct evidence *joined[DIAGNOSES_MAX_RNICS]; /* while they are judged */
+	/* All evidence, during a judgement. */
+	struct evidence *joined[DIAGNOSES_MAX_RNICS];
 	struct diagnoses_counts counts;
 };
 
@@ -175,7 +176,7 @@ diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighb
 	    find_named(diagnoses, DIAGNOSED_PORT, name, evidence->port) == NULL)
 		return;
 	own = *evidence;
-	own.host_ns = own.switch_ns; /* how long it is fresh */
+	own.host_ns = own.switch_ns; /* the time for which it is fresh */
 	snprintf(own.name, sizeof(own.name), "%s/%s", name, own.port);
 	take_named(diagnoses, DIAGNOSED_PORT, name, own.port, &own, at);
 	port = find_named(diagnoses, DIAGNOSED_PORT, name, own.port);
@@ -214,7 +215,7 @@ take_share(struct probe_share *share, uint64_t sent, uint64_t lost, uint64_t lea
 		.lost = lost };
 }
 
-/* Of what was counted before this it is not known when that was. */
+/* It is not known when the counts before this were made. */
 static void
 begin_shares(struct diagnosed *rnic, const struct probe_counts *probes)
 {
@@ -290,8 +291,8 @@ is_port_fresh(const struct diagnosed_port *port, rm_mono_t now)
 	       age_ns <= DIAGNOSES_PORT_NS - port->ns;
 }
 
-/* Of its port the readings since the last judgement count, or the last one, until it is
- * old. */
+/* Of its port, readings since the last judgement count, or the last one, until it is
+ * outdated. */
 static void
 join_port(struct diagnosed *rnic, rm_mono_t now)
 {
@@ -342,7 +343,7 @@ held(struct diagnosed *rnic, size_t d, rm_mono_t now, rm_wall_t wall)
 	rule_sentence(&rnic->evidence, &rnic->results[d], finding->sentence);
 }
 
-/* What has to last has not; what stands goes on for a while. */
+/* A pending diagnosis starts again; a standing one stays for a while. */
 static void
 held_not(struct diagnosis_finding *finding, rm_mono_t now)
 {
@@ -350,8 +351,8 @@ held_not(struct diagnosis_finding *finding, rm_mono_t now)
 		*finding = (struct diagnosis_finding){ 0 };
 }
 
-/* What explains it away does so while it stands: a link that has come up again trains
- * on, and counts errors, when its flap is over. */
+/* An explanation counts while its own diagnosis stands: a link that has come up
+ * again continues to train, and counts errors, after its flap. */
 static bool
 is_explained(const struct diagnosed *rnic, size_t diagnosis)
 {
@@ -424,7 +425,7 @@ diagnoses_turn(struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_
 	return true;
 }
 
-/* ---- what is shown ---- */
+/* ---- display ---- */
 
 size_t
 diagnoses_rnics(const struct diagnoses *diagnoses)
@@ -454,7 +455,7 @@ diagnoses_find(const struct diagnoses *diagnoses, struct wire_rnic_id id)
 	return find(diagnoses, id);
 }
 
-/* Parts of a sentence are joined by ", ": as many of them as fit. */
+/* Parts of a sentence are joined by ", ": copies as many of them as fit. */
 static void
 copy_parts(const char *sentence, char *out, size_t len)
 {

@@ -1,13 +1,14 @@
 /*
- * diagnoses - what the rules say of each RNIC of a rack, and since when. Pure.
+ * diagnoses - the diagnoses of each RNIC of a rack by the rules, with their start
+ * times. Pure.
  *
- * A vmnic of an ESXi host is one of them, too: none that is probed, but it pauses
- * others, and others it. So is the port of a switch behind which no RNIC is: of the
- * rules those that are of links are asked of it. Reports of counters, those of
- * switches' ports and figures of probes go in; every interval all RNICs that were
- * reported lately are judged together, since one explains another. A diagnosis stands
- * once its rule has held for as long as it asks, until it has not held for
- * DIAGNOSES_QUIET_NS. It accuses nobody by itself.
+ * A vmnic of an ESXi host is included, too: it is not probed, but it pauses others, and
+ * others pause it. So is a switch's port without an RNIC behind it: only the rules of
+ * links are applied to it. It takes reports of counters, of switches' ports, and
+ * figures of probes; at every interval all RNICs with recent reports are judged
+ * together, because one explains another. A diagnosis stands once its rule has held for
+ * the time that the rule requires, until it has not held for DIAGNOSES_QUIET_NS. A
+ * diagnosis alone raises no alert.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
 #define TOR_AGGREGATOR_DIAGNOSIS_DIAGNOSES_H
@@ -24,37 +25,38 @@
 #include "tor-aggregator/diagnosis/rules.h"
 
 #define DIAGNOSES_MAX_RNICS WIRE_MAX_MEMBERS
-#define DIAGNOSES_EVERY_NS (5 * RM_NS_PER_S) /* as agents report, by default */
+/* The default interval of agents' reports. */
+#define DIAGNOSES_EVERY_NS (5 * RM_NS_PER_S)
 #define DIAGNOSES_QUIET_NS (30 * RM_NS_PER_S)
-/* Older reports than this, and three of their intervals, are not judged. */
+/* Reports older than this, and than three of their intervals, are not judged. */
 #define DIAGNOSES_FRESH_NS (15 * RM_NS_PER_S)
-/* What a switch's port has counted is joined until the next reading is overdue: for one
- * and a half intervals, and until DIAGNOSES_PORT_NS after the interval began. A longer
- * one than the longest says nothing of what hosts count now. */
+/* The counters of a switch's port are used until the next reading is overdue: for
+ * one and a half intervals, and until DIAGNOSES_PORT_NS after the interval began.
+ * Readings with a longer interval say nothing about the present counters of hosts. */
 #define DIAGNOSES_PORT_NS (25 * RM_NS_PER_S)
 #define DIAGNOSES_PORT_LONGEST_NS (120 * RM_NS_PER_S)
 #define DIAGNOSES_FORGET_NS (600 * RM_NS_PER_S)
 #define DIAGNOSES_MIN_PROBES 100 /* for a share of losses */
-/* Of one size: there are few large ones, and their rule asks for a larger share. */
+/* For one size: there are few large probes, and their rule requires a larger share. */
 #define DIAGNOSES_MIN_SIZED_PROBES 40
-/* A share counts until the next one, or until it is older than this: who sends few
- * probes has a share of them once in some judgements. */
+/* A share counts until the next one, or until it is older than this: an RNIC with
+ * few probes gets a share only at some judgements. */
 #define DIAGNOSES_SHARE_NS (60 * RM_NS_PER_S)
 
 struct diagnoses;
 
 struct diagnosis_finding {
 	bool stands;
-	rm_mono_t first, last; /* it held; first.ns 0: it does not, and did not lately
-				*/
-	rm_wall_t since;       /* of first */
+	/* When it held; first.ns 0: it does not hold, and did not lately. */
+	rm_mono_t first, last;
+	rm_wall_t since;                    /* of first */
 	char sentence[RULE_SENTENCE_BYTES]; /* of last */
 };
 
-struct diagnosed_port { /* of the switch, behind which the RNIC is */
+struct diagnosed_port { /* the switch's port at the other end of the RNIC's cable */
 	rm_mono_t at;   /* end of the last reading; 0: none yet */
 	int64_t ns;     /* its interval */
-	bool judged;    /* the next reading begins anew; until then they add up */
+	bool judged;    /* the next reading replaces it; until then readings add up */
 	struct evidence counted; /* the SWITCH_* numbers, port and switch_ns */
 };
 
@@ -64,11 +66,11 @@ enum diagnosed_kind {
 	DIAGNOSED_PORT,  /* host: its switch; device: the port */
 };
 
-struct probe_counts { /* since it was counted first; large: also in both others */
+struct probe_counts { /* since the first count; large: included in both others */
 	uint64_t sent, lost, large_sent, large_lost;
 };
 
-struct probe_share {  /* of probes that are lost */
+struct probe_share {  /* share of probes that are lost */
 	rm_mono_t at; /* 0: none is known */
 	double pct;
 	uint64_t sent, lost; /* as reported with it */
@@ -78,11 +80,12 @@ struct diagnosed { /* one RNIC */
 	enum diagnosed_kind kind;
 	struct wire_rnic_id id;
 	char host[RM_NAME_BYTES], device[RM_NAME_BYTES];
-	char neighbor[RM_NAME_BYTES]; /* of DIAGNOSED_PORT: who is behind it, or "" */
+	char neighbor[RM_NAME_BYTES]; /* of DIAGNOSED_PORT: the neighbour, or "" */
 	rm_mono_t reported;
-	bool fresh;  /* judged the last time */
-	bool judged; /* the next report begins anew; until then they add up */
-	struct evidence evidence; /* once it is judged with that of its port */
+	bool fresh;  /* it was judged the last time */
+	bool judged; /* the next report replaces it; until then reports add up */
+	/* Together with that of its port once it was judged. */
+	struct evidence evidence;
 	struct diagnosed_port port;
 	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
 	struct diagnosis_finding findings[DIAGNOSES];
@@ -95,34 +98,34 @@ struct diagnosed { /* one RNIC */
 
 struct diagnoses_counts {
 	uint64_t reports; /* of one RNIC each */
-	/* Of RNICs beyond DIAGNOSES_MAX_RNICS, without memory, of an endless interval.
-	 */
+	/* Reports refused: RNICs beyond DIAGNOSES_MAX_RNICS, no memory, or an
+	 * endless interval. */
 	uint64_t refused;
 	uint64_t unknown_values; /* of counters that only a newer agent knows */
 };
 
 struct diagnoses *diagnoses_new(void);            /* NULL when out of memory */
-void diagnoses_free(struct diagnoses *diagnoses); /* NULL is fine */
+void diagnoses_free(struct diagnoses *diagnoses); /* NULL is allowed */
 
 /* host, device: borrowed. */
 void diagnoses_report(struct diagnoses *diagnoses, const char *host, const char *device,
     const struct wire_rnic_counters *counters, rm_mono_t now);
-/* What a vmnic counted in the last reading of its host; the evidence is copied, and
- * added to readings that are not judged yet. */
+/* Takes the counters of a vmnic in the last reading of its host; the evidence is
+ * copied, and added to readings that are not judged yet. */
 void diagnoses_hypervisor(struct diagnoses *diagnoses, const char *host,
     const char *nic, const struct evidence *evidence, rm_mono_t now);
-/* What the port of the switch has counted that the RNIC's cable ends in: the SWITCH_*
- * numbers of evidence, added to readings that are not judged yet. An RNIC that has
- * reported nothing is left out. */
+/* Takes the counters of the switch's port at the other end of the RNIC's cable: the
+ * SWITCH_* numbers of evidence, added to readings that are not judged yet. Ignored
+ * for an RNIC without any report. */
 void diagnoses_port(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct evidence *evidence, rm_mono_t at);
-/* What a port of a switch with no RNIC behind it counted in the last reading; the
- * evidence is copied, and added to readings that are not judged yet. One of which no
- * rule holds, and held lately, is left out. neighbor: borrowed; "": not known. */
+/* Takes the counters of a switch's port without an RNIC in the last reading; the
+ * evidence is copied, and added to readings that are not judged yet. Ports for which
+ * no rule holds, or held lately, are left out. neighbor: borrowed; "": not known. */
 void diagnoses_link(struct diagnoses *diagnoses, const char *name, const char *neighbor,
     const struct evidence *evidence, rm_mono_t at);
-/* Of its own probes and of those to it, so far, but for those with an end that is at
- * fault itself; they may begin again. */
+/* Takes the totals of its own probes and of those to it, without those whose other
+ * end is at fault itself; they may restart. */
 void diagnoses_probes(struct diagnoses *diagnoses, struct wire_rnic_id id,
     const struct probe_counts *probes, rm_mono_t now);
 void diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall);
@@ -132,7 +135,7 @@ struct diagnoses_turns {
 	size_t next;
 };
 
-/* Which of so many racks is judged now: one at a time, as a full one takes some
+/* Selects the rack to judge now: one at a time, as a full one takes some
  * milliseconds, and each once in DIAGNOSES_EVERY_NS. False: none. */
 bool diagnoses_turn(
     struct diagnoses_turns *turns, size_t racks, rm_mono_t now, size_t *ret);
@@ -142,8 +145,8 @@ size_t diagnoses_reported(const struct diagnoses *diagnoses); /* without them */
 const struct diagnosed *diagnoses_rnic(const struct diagnoses *diagnoses, size_t i);
 const struct diagnosed *diagnoses_find(
     const struct diagnoses *diagnoses, struct wire_rnic_id id); /* or NULL */
-/* What stands of this RNIC that can explain why probes are lost, in a sentence of at
- * most len bytes, cut between its parts; "": nothing. */
+/* The standing diagnoses of this RNIC that can explain why probes are lost, as a
+ * sentence of at most len bytes, cut between its parts; "": nothing. */
 void diagnoses_tell(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len);
 /* The ports of switches, with a neighbour, whose counters can explain why probes are

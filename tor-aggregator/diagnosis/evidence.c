@@ -78,7 +78,7 @@ evidence_seconds(const struct evidence *evidence, unsigned number)
 	return (double)ns / 1e9;
 }
 
-/* It is there, and was read in an interval that has a length. */
+/* True: the number exists, and its interval has a length. */
 static bool
 has(const struct evidence *evidence, unsigned number, unsigned index)
 {

@@ -1,8 +1,8 @@
 /*
- * evidence - what is known of one RNIC and of its switch's port in one interval: how
- * much each counter counted, and what its probes met. Pure.
+ * evidence - the data on one RNIC and on its switch's port in one interval: the
+ * increase of each counter, and the results of its probes. Pure.
  *
- * Missing is not zero: what was not read, or could not be, is not set.
+ * Missing is not zero: values that were not read, or could not be, are not set.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_EVIDENCE_H
 #define TOR_AGGREGATOR_DIAGNOSIS_EVIDENCE_H
@@ -17,8 +17,9 @@
 #define EVIDENCE_NAME_BYTES 132 /* "host/device" */
 #define EVIDENCE_PORT_BYTES 32
 
-/* Numbers 1 to WIRE_COUNTERS - 1 are the host's, enum wire_counter; then the switch's,
- * of the port that the cable ends in, as docs/counters.md calls them. */
+/* Numbers 1 to WIRE_COUNTERS - 1 are the host's, enum wire_counter; then those of
+ * the switch's port at the other end of the cable, with the names of
+ * docs/counters.md. */
 enum evidence_number {
 	EVIDENCE_SWITCH_FIRST = WIRE_COUNTERS,
 	SWITCH_RX_ERR = EVIDENCE_SWITCH_FIRST,
@@ -35,33 +36,33 @@ enum evidence_number {
 	SWITCH_QUEUE_DROP_PKTS, /* by queue */
 	SWITCH_PFCWD_STORMED,   /* a gauge */
 	SWITCH_PFCWD_DETECTED,
-	SWITCH_GROUP_DROP_PKTS, /* by group, which is the priority */
+	SWITCH_GROUP_DROP_PKTS, /* by group, which has the number of the priority */
 	SWITCH_OPER_UP,         /* gauges */
 	SWITCH_PFC_ON,
-	/* Of the port's module, unless it shares it with another port; gauges. */
+	/* Of the port's module, unless it is shared with another port; gauges. */
 	SWITCH_OPTICS_RX_LOWEST_NW,
 	SWITCH_OPTICS_RX_HIGHEST_NW,
 	SWITCH_OPTICS_RX_LOW_ALARM_NW,
 	SWITCH_GIANTS,
 	SWITCH_OPER_CHANGES,
 	SWITCH_FEC_CORRECTED_BITS,
-	SWITCH_FEC_WORST,  /* codewords that FEC could just correct:
+	SWITCH_FEC_WORST,  /* codewords that FEC could only just correct:
 			      EVIDENCE_WORST_ERRORS */
 	SWITCH_SPEED_MBPS, /* a gauge */
 	EVIDENCE_NUMBERS,
 };
 
-/* What is no counter, and is given as it is. */
+/* Values that are no counters, and are set directly. */
 enum evidence_given {
 	GIVEN_NONE,
 	GIVEN_LOSS_PCT, /* of its own probes and those to it: see diagnoses_probes */
 	GIVEN_SMALL_LOSS_PCT,
 	GIVEN_LARGE_LOSS_PCT, /* of the full MTU */
-	/* Of the rack's other RNICs: evidence_join. */
+	/* About the rack's other RNICs: set by evidence_join. */
 	GIVEN_OTHERS_PAUSED,   /* how many are paused for GIVEN_PAUSED_PCT or more */
 	GIVEN_OTHERS_PAUSING,  /* the most that one of them pauses the switch, in % */
 	GIVEN_OTHERS_CNP,      /* how many handled CNPs */
-	GIVEN_CE_ABOVE_OTHERS, /* its share of marks over the highest of theirs */
+	GIVEN_CE_ABOVE_OTHERS, /* its share of marks divided by the highest of theirs */
 	EVIDENCE_GIVENS,
 };
 
@@ -69,33 +70,34 @@ enum evidence_given {
 #define EVIDENCE_WORST_ERRORS 12
 
 #define GIVEN_PAUSED_PCT 5
-#define GIVEN_ABOVE_ALL 1000 /* times: the others have none */
+#define GIVEN_ABOVE_ALL 1000 /* factor if the others have none */
 
 struct evidence {
 	char name[EVIDENCE_NAME_BYTES];  /* "host/device" */
-	char port[EVIDENCE_PORT_BYTES];  /* of the switch; "": not known */
+	char port[EVIDENCE_PORT_BYTES];  /* port of the switch; "": not known */
 	int64_t host_ns, switch_ns;      /* of the intervals; 0: not read */
 	uint8_t there[EVIDENCE_NUMBERS]; /* by index, in bits */
 	uint64_t value[EVIDENCE_NUMBERS][EVIDENCE_INDEXES];
 	uint32_t given_there; /* in bits */
 	double given[EVIDENCE_GIVENS];
-	char pausing[EVIDENCE_NAME_BYTES]; /* who is meant by GIVEN_OTHERS_PAUSING */
+	char pausing[EVIDENCE_NAME_BYTES]; /* the RNIC that GIVEN_OTHERS_PAUSING is
+					      about */
 };
 
 void evidence_set(
     struct evidence *evidence, unsigned number, unsigned index, uint64_t value);
-/* Counted besides; of a gauge the latest counts. */
+/* Adds to a counter; of a gauge the latest value counts. */
 void evidence_add(
     struct evidence *evidence, unsigned number, unsigned index, uint64_t value);
-/* What the interval right after it counted, of the same RNIC or port: both become one
- * interval. Names, port and what is given stay. */
+/* Adds the counts of the interval right after it, of the same RNIC or port: both
+ * become one interval. Names, port and given values stay. */
 void evidence_extend(struct evidence *evidence, const struct evidence *next);
 void evidence_give(struct evidence *evidence, enum evidence_given given, double value);
 
 bool evidence_is_switch(unsigned number);
-/* Of the interval in which the number was counted; 0: it was not read. */
+/* The length of the interval in which the number was counted; 0: it was not read. */
 double evidence_seconds(const struct evidence *evidence, unsigned number);
-/* Of those indexes that are there and, unless where is 0, at which `where` is above 0.
+/* Sums the indexes that exist and, unless where is 0, at which `where` is above 0.
  * False: there is none. */
 bool evidence_sum(
     const struct evidence *evidence, unsigned number, unsigned where, uint64_t *ret);

@@ -8,7 +8,7 @@
 #include "tor-aggregator/hypervisor/hypervisor_nics.h"
 #include "tor-aggregator/hypervisor/hypervisor_table.h"
 
-/* Packets without a buffer are no RDMA of an application here. */
+/* Packets without a buffer are not RDMA of an application here. */
 static unsigned
 number_of(const char *name)
 {
@@ -30,7 +30,7 @@ has_counted(const struct counter_state *state, bool gauge)
 					      state->change == COUNTER_WRAPPED)));
 }
 
-/* Where the host says that PFC is off it is so for all priorities, which it may not
+/* If the host reports PFC as off, it is off for all priorities, which it may not
  * list. */
 static void
 take_pfc_off(const struct hypervisor_nic *nic, struct evidence *ret)

@@ -1,9 +1,10 @@
 /*
- * hypervisor_evidence - what a vmnic of an ESXi host has counted between two readings
- * of it, as evidence. Pure.
+ * hypervisor_evidence - the counters of a vmnic of an ESXi host between two readings,
+ * as evidence. Pure.
  *
- * Both tables give one name to what means the same. Of a vmnic no RDMA is known, nor
- * what the virtual machines behind it do: what asks for that stays not known.
+ * Values with the same meaning have one name in both tables. Of a vmnic neither RDMA
+ * counters nor the virtual machines behind it are known: rules that need them stay
+ * unknown.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_HYPERVISOR_EVIDENCE_H
 #define TOR_AGGREGATOR_DIAGNOSIS_HYPERVISOR_EVIDENCE_H
@@ -14,7 +15,7 @@
 struct evidence;
 struct hypervisor_nic;
 
-/* ns: between the two readings. False: it was not there, or was read once. */
+/* ns: between the two readings. False: it was missing, or was read only once. */
 bool hypervisor_evidence(const struct hypervisor_nic *nic, const char *host, int64_t ns,
     struct evidence *ret);
 

@@ -8,7 +8,7 @@
 #include "tor-aggregator/diagnosis/evidence.h"
 
 enum how {
-	COUNT, /* in the interval: all of them that are there */
+	COUNT, /* in the interval: the sum of all that exist */
 	MOST,  /* the largest of them */
 	RATE,  /* per second */
 	TIME,  /* microseconds, as a share of the interval: the worst priority */
@@ -33,9 +33,10 @@ struct row {
 	uint8_t per[MAX_OF];
 	double scale, at_least;  /* of RATIO; at_least: of `per`, else it is idle */
 	uint8_t excused[MAX_OF]; /* idle where one of these counts EXCUSE or more */
-	uint8_t otherwise; /* the indicator that stands for it when it is missing */
-	bool timed;        /* its text goes on "in 10 s" */
-	const char *text; /* '#': the number; '$': the switch's port; '@': who pauses */
+	uint8_t otherwise;       /* the indicator that replaces it when it is missing */
+	bool timed;              /* its text continues with "in 10 s" */
+	const char *text; /* '#': the number; '$': the switch's port; '@': the RNIC that
+			     pauses */
 };
 
 #define PCT .scale = 100
@@ -122,9 +123,9 @@ indicator_unit(enum indicator indicator)
 	return rows[indicator].unit;
 }
 
-/* ---- working it out ---- */
+/* ---- computing ---- */
 
-/* Of those that are there; false: none is. most: the largest, not the sum. */
+/* Of those that exist; false: none does. most: the largest, not the sum. */
 static bool
 count(const struct evidence *evidence, const uint8_t of[MAX_OF], unsigned where,
     bool most, double *ret)
@@ -160,7 +161,7 @@ is_excused(const struct evidence *evidence, const struct row *row)
 	return false;
 }
 
-/* There are values of it, whatever `where` says. */
+/* True: it has values, whatever `where` requires. */
 static bool
 is_there(const struct evidence *evidence, unsigned number)
 {
@@ -187,7 +188,7 @@ read_count(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
-/* Each by its own interval: those of host and switch are not the same. */
+/* Each counter with its own interval: those of host and switch differ. */
 static enum indicator_status
 read_ratio(const struct evidence *evidence, const struct row *row, double *ret)
 {
@@ -233,8 +234,8 @@ read_most(const struct evidence *evidence, const struct row *row, double *ret)
 }
 
 #define DARK_NW 1000  /* -30 dBm: a transmitter that is off */
-#define NOISE_NW 5000 /* -23 dBm: receivers show that much without any light */
-#define STEP_NW 100   /* of what modules measure: as dark as one can be told */
+#define NOISE_NW 5000 /* -23 dBm: receivers show this much without any light */
+#define STEP_NW 100   /* resolution of modules: the darkest value above 0 */
 
 /* A lane whose own transmitter is off is not in use, and may be dark. */
 static bool
@@ -244,8 +245,8 @@ is_lit(const struct evidence *evidence, const struct row *row, unsigned lane)
 	       evidence->value[row->where][lane] >= DARK_NW;
 }
 
-/* The other end is off, or the link down: no lane is bright, and where all are below
- * the module's alarm nothing came over it, either. That is no lane gone bad. */
+/* The other end is off, or the link down: no lane is bright, and if all are below
+ * the module's alarm, no light came over it, either. That is not a single bad lane. */
 static bool
 is_without_light(const struct evidence *evidence, uint64_t brightest)
 {
@@ -288,7 +289,8 @@ read_light(const struct evidence *evidence, const struct row *row, double *ret)
 	return INDICATOR_KNOWN;
 }
 
-/* The host's end is off, or the link down. Without its state: no lane is bright. */
+/* The host's end is off, or the link down. If its state is not known: no lane is
+ * bright. */
 static bool
 is_switch_without_light(const struct evidence *evidence)
 {
@@ -343,7 +345,7 @@ read_row(const struct evidence *evidence, const struct row *row, double *ret)
 	}
 }
 
-/* The row that is read: the one that stands for it where it is missing. */
+/* The row that is used: the replacement if it is missing. */
 static const struct row *
 row_read(const struct evidence *evidence, enum indicator indicator,
     enum indicator_status *status, double *ret)
@@ -485,9 +487,9 @@ indicator_needs(const struct evidence *evidence, enum indicator indicator)
 	return number_word(row->of[0]);
 }
 
-/* ---- what the others do ---- */
+/* ---- the other RNICs ---- */
 
-struct others { /* of all of the rack; who has the most, and the next one */
+struct others { /* over the whole rack; the RNIC with the most, and the next one */
 	size_t most;
 	double first, second;
 	unsigned known;
@@ -505,7 +507,7 @@ others_take(struct others *others, size_t i, double value)
 	}
 }
 
-/* The most of all but i; false: nobody else counts it. */
+/* The most of all but i; false: no other RNIC counts it. */
 static bool
 others_most(const struct others *others, size_t i, bool counts_itself, double *ret)
 {
@@ -555,7 +557,7 @@ take_numbers(
 		others_take(&rack->ce, i, value);
 }
 
-/* Of the two that pause most it is the other one. */
+/* If i pauses most, it is the second one. */
 static size_t
 pausing_most_but(struct evidence *const *all, size_t count, size_t but)
 {

@@ -1,7 +1,7 @@
 /*
- * indicator - a number that is worked out of evidence: a rate, a share, a ratio. Pure.
+ * indicator - a number computed from evidence: a rate, a share, a ratio. Pure.
  *
- * One table says how each is worked out, in which unit, and how a sentence tells it.
+ * One table defines the computation, the unit and the text of each.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_INDICATOR_H
 #define TOR_AGGREGATOR_DIAGNOSIS_INDICATOR_H
@@ -82,8 +82,8 @@ enum indicator {
 
 enum indicator_status {
 	INDICATOR_KNOWN,
-	INDICATOR_IDLE,    /* its counters are there, and counted too little for it */
-	INDICATOR_MISSING, /* a counter is not there */
+	INDICATOR_IDLE,    /* its counters exist, but counted too little for it */
+	INDICATOR_MISSING, /* a counter is missing */
 };
 
 const char *indicator_str(enum indicator indicator);  /* "symbol_errors" */
@@ -97,11 +97,11 @@ enum indicator_status indicator_read(
 void indicator_report(const struct evidence *evidence, enum indicator indicator,
     char out[INDICATOR_TEXT]);
 
-/* The name of the first counter that it needs and that is not there: "symbol_err". */
+/* The name of the first counter that it needs and that is missing: "symbol_err". */
 const char *indicator_needs(const struct evidence *evidence, enum indicator indicator);
 
-/* Tells each of them what the others of their rack do: GIVEN_OTHERS_* and
- * GIVEN_CE_ABOVE_OTHERS. Nothing is given where no other one counts it. */
+/* Fills in for each of them what the others of their rack do: GIVEN_OTHERS_* and
+ * GIVEN_CE_ABOVE_OTHERS. Nothing is filled in if no other one counts it. */
 void evidence_join(struct evidence *const *all, size_t count);
 
 #endif

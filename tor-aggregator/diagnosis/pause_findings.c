@@ -39,7 +39,7 @@ take(struct pause_findings *findings, const struct pause_finding *found,
 	standing->stands |= rm_mono_since(now, standing->first) >= hold_ns;
 }
 
-/* Those that do not stand yet were there each time. */
+/* Pending findings that were missing once are dropped. */
 static void
 forget(struct pause_findings *findings, rm_mono_t now)
 {

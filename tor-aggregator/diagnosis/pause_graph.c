@@ -13,9 +13,9 @@
 #define LOOP_NAMES 16
 #define WORDS (PAUSE_MAX_PAUSES / 64)
 
-struct node { /* a switch, or what is behind a port that leads to none */
+struct node { /* a switch, or the neighbour at a port without a switch */
 	bool is_switch;
-	size_t at; /* its number; of the others the port's */
+	size_t at; /* index of the switch; for others of the port */
 };
 
 struct port {
@@ -30,17 +30,17 @@ struct port {
 struct fabric_switch {
 	char name[PAUSE_NAME_BYTES];
 	bool read;
-	uint8_t blind; /* bits of priorities: a port does not count what it receives */
+	uint8_t blind; /* bits of priorities: the port does not count received pauses */
 	bool cut;      /* ports with pauses were left out */
 	size_t first, count; /* its ports */
 };
 
-struct pause { /* from pauses to */
+struct pause { /* from: the sender; to: the one that is paused */
 	struct node from, to;
-	size_t link; /* the port, of two the first one */
+	size_t link; /* the port; if there are two, the first */
 	bool strong;
 	struct pause_rate rate;
-	bool reached; /* its source is found */
+	bool reached; /* its source was found */
 };
 
 struct pause_graph {
@@ -51,12 +51,12 @@ struct pause_graph {
 	size_t quiet_count; /* of those: without pauses */
 	uint64_t ports_left_out, pauses_left_out;
 
-	/* Of the priority that is judged. */
+	/* For the priority that is being judged. */
 	unsigned priority;
 	struct pause pauses[PAUSE_MAX_PAUSES];
 	size_t pause_count;
 	bool pauses_cut; /* there are more */
-	/* Bits of pauses: what each one causes, and those that have a cause. */
+	/* Bits of pauses: those that each one causes, and those that have a cause. */
 	uint64_t effects[PAUSE_MAX_PAUSES][WORDS], caused[WORDS];
 	struct pause_finding *found;
 	size_t found_count;
@@ -167,7 +167,7 @@ pause_rate_of(const struct evidence *evidence, unsigned timed, unsigned frames,
 		.until = until };
 }
 
-/* Times before frames. */
+/* Time counts more than frames. */
 static bool
 is_more(const struct pause_rate *a, const struct pause_rate *b)
 {
@@ -236,8 +236,7 @@ pause_graph_add_port(
 	for (size_t i = 0; i < PAUSE_PRIORITIES; i++)
 		if (!port->received[i].known && (port->sent[i].known || !port->off))
 			owner->blind = (uint8_t)(owner->blind | 1U << i);
-	/* That a link's end counts nothing may be newer than what the other one does.
-	 */
+	/* A link's end without pauses may be newer than the other one with pauses. */
 	quiet = !has_pauses(port);
 	if (quiet && (port->kind != PAUSE_NEIGHBOR_SWITCH ||
 			 graph->quiet_count == PAUSE_MAX_PORTS))
@@ -279,7 +278,7 @@ leads_to(const struct port *port, const struct port *far)
 		   switch_port_is_same(port->far_port[1], far->name));
 }
 
-/* Finds the two ports of each link: one end that knows the other is enough. */
+/* Finds the two ports of each link: it is enough that one end knows the other. */
 static void
 join_links(struct pause_graph *graph)
 {
@@ -353,7 +352,7 @@ find_pauses(struct pause_graph *graph)
 					  port->far != NOWHERE ? port->far : i };
 
 		if (port->partner != NOWHERE && port->partner < i)
-			continue; /* is told by that one */
+			continue; /* the other end reports it */
 		add_pause(graph, i, there, here, &port->received[p],
 		    far == NULL ? NULL : &far->sent[p]);
 		add_pause(graph, i, here, there, &port->sent[p],
@@ -361,7 +360,7 @@ find_pauses(struct pause_graph *graph)
 	}
 }
 
-/* Of which two ends are told, but not that they belong together, may be one link. */
+/* Two ends that are both reported, but not as one link, may be one link. */
 static bool
 may_be_same_link(
     const struct pause_graph *graph, const struct pause *a, const struct pause *b)
@@ -372,7 +371,8 @@ may_be_same_link(
 		       graph->ports[b->link].partner == NOWHERE));
 }
 
-/* Is there enough of it? Time and frames do not compare: then both count alike. */
+/* True: the cause is strong enough. Time and frames cannot be compared: then any
+ * amount counts. */
 static bool
 explains(const struct pause *cause, const struct pause *of)
 {
@@ -406,8 +406,9 @@ has_bit(const uint64_t words[WORDS], size_t i)
 	return (words[i / 64] >> i % 64 & 1) != 0;
 }
 
-/* Who pauses the switch that pauses, and enough for that: at other ports than this one,
- * strongly, or else faintly; or else the neighbour itself, each the other. */
+/* Finds the pauses of the switch that pauses, which are strong enough: at other
+ * ports than this one, strong ones, or else faint ones; or else the neighbour
+ * itself, each by the other. */
 static void
 find_causes(struct pause_graph *graph)
 {
@@ -435,7 +436,7 @@ is_first(const struct pause_graph *graph, size_t i)
 
 /* ---- findings ---- */
 
-struct spread {             /* what comes of some pauses */
+struct spread {             /* the pauses caused by some others */
 	uint64_t in[WORDS]; /* bits of pauses */
 	bool first[PAUSE_MAX_PAUSES];
 	size_t queue[PAUSE_MAX_PAUSES], count;
@@ -485,7 +486,7 @@ append_rate(char *text, size_t size, const struct pause_rate *rate)
 	    rate->value);
 }
 
-/* Whom nobody names is told by the port that leads there. */
+/* An unnamed neighbour is described by the port that leads to it. */
 static void
 name_or_port(
     const struct pause_graph *graph, struct node node, char name[PAUSE_NAME_BYTES])
@@ -513,8 +514,8 @@ add_victim(
 	finding->victim_count++;
 }
 
-/* Those at which its pauses arrive strongly, without the source itself and, of a loop,
- * without its switches. */
+/* The nodes at which its pauses arrive strongly, without the source itself and, for
+ * a loop, without its switches. */
 static void
 find_victims(const struct pause_graph *graph, const struct spread *spread,
     struct pause_finding *finding)
@@ -587,7 +588,7 @@ new_finding(struct pause_graph *graph, enum pause_kind kind)
 	return finding;
 }
 
-/* Why a switch that nobody is seen to pause may be paused all the same; NULL: it is the
+/* Why a switch may be paused although no pause to it is seen; NULL: it is the
  * source. */
 static const char *
 unknown_reason(const struct pause_graph *graph, size_t at)
@@ -601,7 +602,7 @@ unknown_reason(const struct pause_graph *graph, size_t at)
 	return NULL;
 }
 
-/* The one who pauses a switch most; NULL: nobody. */
+/* The one who pauses a switch most; NULL: there is none. */
 static const struct pause *
 most_at(const struct pause_graph *graph, struct node node)
 {
@@ -655,7 +656,7 @@ report_switch(const struct pause_graph *graph, const struct pause *pause,
 		    text, size, "whether it is paused itself is not known: %s", error);
 }
 
-/* Where it comes in is a switch that is read: that one has counted it. */
+/* The port belongs to a switch that is read: this switch has counted the pauses. */
 static void
 report_leaf(const struct pause_graph *graph, const struct pause *pause,
     struct pause_finding *finding)
@@ -689,7 +690,7 @@ report_leaf(const struct pause_graph *graph, const struct pause *pause,
 		    "and there are too many RNICs of other racks to look at all");
 }
 
-/* All first pauses of one node: what spreads from there. */
+/* All first pauses of one node: follows how they spread. */
 static void
 find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 {
@@ -711,7 +712,7 @@ find_source(struct pause_graph *graph, size_t first, struct spread *spread)
 		return;
 	finding->rate = graph->pauses[strongest].rate;
 	find_victims(graph, spread, finding);
-	/* One that pauses its switch, and that nobody else, is for the rules. */
+	/* An RNIC that pauses only its switch, and no other, is left to the rules. */
 	if (finding->victim_count <
 	    (source.is_switch || !graph->pauses[strongest].strong ? 1 : 2))
 		return;
@@ -744,8 +745,8 @@ a_cause(const struct pause_graph *graph, size_t of)
 	return i;
 }
 
-/* From a pause whose causes go on for ever: until one is there again. loop: from each
- * to its cause, begun at the switch with the lowest number. */
+/* Follows the causes of a pause that never end, until one repeats. loop: from each
+ * to its cause, starting at the switch with the lowest number. */
 static size_t
 walk_loop(const struct pause_graph *graph, size_t from, size_t loop[PAUSE_MAX_PAUSES])
 {
@@ -811,7 +812,7 @@ is_deadlock(const struct pause_graph *graph, const size_t *loop, size_t count)
 	return true;
 }
 
-/* It is no deadlock: each of its switches is a source. */
+/* It is no deadlock: each of its switches counts as a source. */
 static void
 cut_loop(struct pause_graph *graph, const size_t *loop, size_t count)
 {

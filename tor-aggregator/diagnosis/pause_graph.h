@@ -1,17 +1,16 @@
 /*
- * pause_graph - who pauses whom (PFC) between switches and RNICs, and where that
- * begins. Pure.
+ * pause_graph - which switches and RNICs pause which (PFC), and where that begins.
+ * Pure.
  *
- * A pause that a switch receives at a port was sent by the neighbour, the slow one;
- * one that it sends pauses the neighbour. A switch sends pauses since it is paused
- * itself at another port: so each pause is followed upstream, from its victims to its
- * source, one that pauses and is not paused, or not enough to explain that. An RNIC
- * passes nothing on and always is one. Pauses without a source go round in a loop, a
- * deadlock. What is behind a port without a known neighbour, or counted by a switch
- * that is not read, is not known, and is said so.
+ * A pause that a switch receives at a port was sent by the neighbour, which is the slow
+ * one; a pause that it sends stops the neighbour. A switch sends pauses because it is
+ * paused itself at another port: so each pause is followed upstream, from its victims
+ * to its source, a node that pauses and is not paused, or not enough to explain that.
+ * An RNIC passes no pauses on, and so always is a source. Pauses without a source form
+ * a loop, a deadlock. If a source is behind a port without a known neighbour, or
+ * counted by a switch that is not read, it is reported as not known.
  *
- * Fill it with all switches, then with their ports; each priority is a graph of its
- * own.
+ * Add all switches, then their ports; each priority is a graph of its own.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
 #define TOR_AGGREGATOR_DIAGNOSIS_PAUSE_GRAPH_H
@@ -25,23 +24,23 @@
 #define PAUSE_PRIORITIES 8
 #define PAUSE_MAX_SWITCHES 128
 #define PAUSE_MAX_PORTS 4096   /* with pauses, of all switches; as many links without */
-#define PAUSE_MAX_PAUSES 512   /* of one priority: a link in one direction each */
+#define PAUSE_MAX_PAUSES 512   /* for one priority: a link in one direction each */
 #define PAUSE_MAX_FINDINGS 32  /* of all priorities */
 #define PAUSE_NAME_BYTES 132   /* "host/device" */
-#define PAUSE_PORT_BYTES 64    /* as switch or neighbour calls it */
-#define PAUSE_SOURCE_BYTES 512 /* of a loop all its switches */
+#define PAUSE_PORT_BYTES 64    /* as named by switch or neighbour */
+#define PAUSE_SOURCE_BYTES 512 /* for a loop all its switches */
 #define PAUSE_TEXT_BYTES 1024
-#define PAUSE_VICTIMS 16 /* that a finding names; the others it counts */
+#define PAUSE_VICTIMS 16 /* named by a finding; the others are counted */
 #define PAUSE_STEPS 16   /* likewise */
 
-/* A pause has to be explained from here on; less, down to the faint one, may explain it
- * where nothing else does. */
+/* From here on a pause needs an explanation; a weaker one, down to the faint limit,
+ * may explain it if no other does. */
 #define PAUSE_STRONG_PCT 5
 #define PAUSE_STRONG_FRAMES 10 /* per second, where time is not counted */
 #define PAUSE_FAINT_PCT 1
 #define PAUSE_FAINT_FRAMES 1
-#define PAUSE_LOOP_PCT 50 /* each pause of a deadlock, at the least */
-#define PAUSE_EXPLAINS 4  /* times as much at the most, in the same unit */
+#define PAUSE_LOOP_PCT 50 /* each pause of a deadlock, at least */
+#define PAUSE_EXPLAINS 4  /* a pause explains at most this factor, in the same unit */
 
 struct evidence;
 struct pause_graph;
@@ -56,16 +55,17 @@ struct pause_rate {
 enum pause_neighbor {
 	PAUSE_NEIGHBOR_NOT_KNOWN,
 	PAUSE_NEIGHBOR_OTHER,    /* has a name, and is none of the following */
-	PAUSE_NEIGHBOR_LEFT_OUT, /* the same, but not all RNICs were looked at */
+	PAUSE_NEIGHBOR_LEFT_OUT, /* the same, but not all RNICs were examined */
 	PAUSE_NEIGHBOR_RNIC,
 	PAUSE_NEIGHBOR_SWITCH, /* of this graph */
 };
 
-struct pause_port {       /* all is copied */
-	const char *name; /* as its switch calls it */
+struct pause_port {       /* everything is copied */
+	const char *name; /* as named by its switch */
 	enum pause_neighbor kind;
-	const char *neighbor;    /* its name; of a switch and of one not known unused */
-	size_t far;              /* of a switch its number here */
+	/* Its name; not used for a switch or an unknown neighbour. */
+	const char *neighbor;
+	size_t far;              /* for a switch its index here */
 	bool off;                /* it is down, or without PFC */
 	const char *far_port[2]; /* and its port's names, as LLDP tells them; or "" */
 	struct pause_rate received[PAUSE_PRIORITIES], sent[PAUSE_PRIORITIES];
@@ -79,7 +79,7 @@ enum pause_kind {
 	PAUSE_KINDS,
 };
 
-struct pause_step { /* from pauses to */
+struct pause_step { /* from: the sender; to: the one that is paused */
 	char from[PAUSE_NAME_BYTES], to[PAUSE_NAME_BYTES];
 	struct pause_rate rate;
 };
@@ -87,16 +87,17 @@ struct pause_step { /* from pauses to */
 struct pause_finding {
 	enum pause_kind kind;
 	unsigned priority;
-	/* Its name; of a loop all switches; one not known: as far as it is, or "". */
+	/* Its name; for a loop all switches; if not known: as much as is known, or
+	 * "". */
 	char source[PAUSE_SOURCE_BYTES];
-	/* Where its pauses come in; "" where the source is a switch. */
+	/* Where its pauses enter the network; "" if the source is a switch. */
 	char at_switch[PAUSE_NAME_BYTES], at_port[PAUSE_PORT_BYTES];
 	struct pause_rate rate; /* of the strongest of its pauses */
 	char victims[PAUSE_VICTIMS][PAUSE_NAME_BYTES];
-	size_t victim_count; /* also of those that are not named */
+	size_t victim_count; /* includes those that are not named */
 	/* How they spread: from the source on, each after one that causes it. */
 	struct pause_step steps[PAUSE_STEPS];
-	size_t step_count; /* also of those that are not told */
+	size_t step_count; /* includes those that are not listed */
 	char sentence[PAUSE_TEXT_BYTES];
 };
 
@@ -104,29 +105,29 @@ struct pause_finding {
  * but some platforms have that always at 0, and count frames. until: it was read. */
 struct pause_rate pause_rate_of(const struct evidence *evidence, unsigned timed,
     unsigned frames, unsigned priority, rm_mono_t until);
-/* Of one that both ends of a link count: the newer one; of two whose times overlap the
- * stronger one, rather by its time. */
+/* For a pause that both ends of a link count: the newer one; if their times overlap
+ * the stronger one, preferably by time. */
 struct pause_rate pause_rate_of_both(
     const struct pause_rate *a, const struct pause_rate *b);
 
 struct pause_graph *pause_graph_new(void);        /* NULL when out of memory */
-void pause_graph_free(struct pause_graph *graph); /* NULL is fine */
+void pause_graph_free(struct pause_graph *graph); /* NULL is allowed */
 
-/* Their numbers are 0, 1, ... read: its ports follow, of a recent reading. -ENOSPC;
- * -EINVAL: ports have been added already. */
+/* They get the numbers 0, 1, ... read: its ports follow, from a recent reading.
+ * -ENOSPC; -EINVAL: ports have been added already. */
 int pause_graph_add_switch(struct pause_graph *graph, const char *name, bool read);
 /* of: its switch's number; all ports of one switch follow each other. Ports beyond the
  * limits are counted: pause_graph_left_out. -ENOMEM; -EINVAL. */
 int pause_graph_add_port(
     struct pause_graph *graph, size_t of, const struct pause_port *port);
 
-/* Sources from which pauses spread to others, and loops. Returns how many. */
+/* Sources from which pauses spread to others, and loops. Returns their number. */
 size_t pause_graph_judge(
     struct pause_graph *graph, struct pause_finding found[PAUSE_MAX_FINDINGS]);
 /* Ports and pauses beyond the limits, also of the last judgement. */
 uint64_t pause_graph_left_out(const struct pause_graph *graph);
 
 const char *pause_kind_str(enum pause_kind kind);  /* "pause-source", ... */
-const char *pause_kind_what(enum pause_kind kind); /* a sentence, for people */
+const char *pause_kind_what(enum pause_kind kind); /* a sentence, for display */
 
 #endif

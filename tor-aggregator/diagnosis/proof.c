@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shorter readings are put together: all that count find room. */
+/* Shorter readings are merged, so that all readings that count have room. */
 #define SHORT_NS (PROOF_KEPT_NS / PROOF_READINGS)
 
 enum direction { RECEIVED, SENT, PAUSED_US, PAUSING_US, DIRECTIONS };
@@ -27,16 +27,17 @@ struct part {
 struct side {
 	struct part **parts;
 	size_t count, capacity;
-	size_t hint; /* where the next one to be told stands: they come in an order */
+	/* Where the next report is expected: they come in the same order. */
+	size_t hint;
 };
 
 struct proof {
-	struct side sides[PROOF_SIDES + 1]; /* and the probes */
+	struct side sides[PROOF_SIDES + 1]; /* and one for the probes */
 };
 
 static const struct ratio {
 	const char *word, *what;
-	const char *needs; /* the counters, for people */
+	const char *needs; /* the counters, for display */
 	uint8_t side, of, per;
 } ratios[PROOF_RATIOS] = {
 	/* clang-format off */
@@ -164,7 +165,7 @@ find_or_add(struct side *side, const char *name, rm_mono_t at)
 	return add_part(side, name, at);
 }
 
-/* What both of them have. */
+/* Values that both of them have. */
 static void
 append(struct reading *reading, const struct reading *next)
 {
@@ -244,7 +245,7 @@ proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t a
 	take_number(&reading, PROOF_CNPS_SENT, evidence, WIRE_COUNTER_CNP_TX);
 	take_number(
 	    &reading, PROOF_CNPS_IGNORED, evidence, WIRE_COUNTER_CNP_RX_IGNORED);
-	/* Not every driver counts those without effect. */
+	/* Not every driver counts CNPs without effect. */
 	evidence_sum(evidence, WIRE_COUNTER_CNP_RX_IGNORED, 0, &ignored);
 	if (evidence_sum(evidence, WIRE_COUNTER_CNP_RX_HANDLED, 0, &handled))
 		set_number(&reading, PROOF_CNPS_RECEIVED, plus(handled, ignored));
@@ -321,7 +322,7 @@ has_both(const struct reading *reading, unsigned of, unsigned per)
 	return (reading->there & both) == both;
 }
 
-/* What the part counted while it counted both. */
+/* The counts of the part in the readings that have both. */
 static void
 sum_part(const struct part *part, size_t count, unsigned of, unsigned per,
     struct proof_sum *sum)
@@ -347,7 +348,7 @@ sum_part(const struct part *part, size_t count, unsigned of, unsigned per,
 	    100 * (double)own_of / (double)own_per > sum->most_pct)
 		sum->most_pct = 100 * (double)own_of / (double)own_per;
 	sum->counted += counted;
-	/* A counter's first reading tells nothing, nor does one after a reset. */
+	/* A counter's first reading has no increase, nor does one after a reset. */
 	sum->missing += !ever && part->count >= 2;
 }
 
@@ -367,7 +368,7 @@ share_of(uint64_t us, int64_t ns)
 {
 	const double pct = 100 * 1e3 * (double)us / (double)ns;
 
-	return pct < 100 ? pct : 100; /* the clocks of the two are not the same */
+	return pct < 100 ? pct : 100; /* the two clocks are not the same */
 }
 
 static struct timed

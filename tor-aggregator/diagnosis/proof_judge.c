@@ -53,10 +53,10 @@ percent(double pct)
 	return percent;
 }
 
-/* ---- who pauses whom ---- */
+/* ---- pauses by direction ---- */
 
-/* In one direction the worst of all priorities, of either side: a pause is received at
- * one end of a link and sent at the other. */
+/* The worst of all priorities in one direction, from either side: a pause is
+ * received at one end of a link and sent at the other. */
 struct pressure {
 	double pct;
 	char who[EVIDENCE_NAME_BYTES + 32];
@@ -65,7 +65,7 @@ struct pressure {
 	uint32_t steady; /* parts */
 	bool known;      /* frames or time */
 	uint64_t frames;
-	double untimed_rate; /* frames per second, of nobody knows how long */
+	double untimed_rate; /* frames per second, of unknown duration */
 };
 
 static void
@@ -88,7 +88,7 @@ is_timed(const struct proof_share *share)
 	return share->timed > 0 && share->untimed == 0;
 }
 
-/* host, port: of the same pauses. */
+/* host, port: two counts of the same pauses. */
 static void
 press_both(struct pressure *worst, const struct proof_share *host,
     const struct proof_share *port, unsigned priority)
@@ -104,7 +104,7 @@ press_both(struct pressure *worst, const struct proof_share *host,
 		worst->untimed_rate = port->untimed_rate;
 }
 
-/* The switch, or what lies beyond it, holds up who sends: congestion. */
+/* The switch, or the network behind it, stops the senders: congestion. */
 static struct pressure
 pressed_senders(const struct proof_total *total)
 {
@@ -120,7 +120,7 @@ pressed_senders(const struct proof_total *total)
 	return worst;
 }
 
-/* Who receives holds up the switch: an RNIC, or the other end of an uplink. */
+/* The receivers stop the switch: an RNIC, or the other end of an uplink. */
 static struct pressure
 pressing_receivers(const struct proof_total *total)
 {
@@ -156,15 +156,16 @@ most_count(const struct proof_sum *sum)
 	return sum->counted > 0 && sum->counted >= sum->missing;
 }
 
-/* At every part: the sum would hide one congested port among many. */
+/* True if every part is low: the sum would hide one congested port among many. */
 static bool
 is_low(const struct proof_sum *sum)
 {
 	return sum->most_pct < PROOF_LOW_CE_PCT;
 }
 
-/* PFC holds up senders all the time: has ECN acted before it? Marks that RNICs here
- * receive may be of other switches, and those of this one be received elsewhere. */
+/* PFC stops senders all the time: checks whether ECN acted before it. Marks that
+ * RNICs here receive may come from other switches, and those of this switch may be
+ * received elsewhere. */
 static enum proof_state
 ecn_under_pressure(const struct proof_total *total, const struct pressure *senders,
     char sentence[PROOF_TEXT])

@@ -184,15 +184,15 @@ ask(const struct evidence *evidence, const struct rule_condition *condition)
 				: value >= condition->threshold;
 }
 
-struct group { /* of which one has to hold */
+struct group { /* one of its conditions has to hold */
 	bool any, known, holds;
 	uint8_t needs; /* the first one that is missing */
 };
 
-struct hearing {                /* what the conditions of one rule have said so far */
+struct hearing {                /* state of the evaluation of one rule's conditions */
 	struct group groups[2]; /* RULE_ANY, RULE_WITH */
 	bool refuted;
-	uint8_t needs; /* the first one beside the groups that is missing */
+	uint8_t needs; /* the first missing condition outside the groups */
 	struct rule_result result;
 	size_t listed;
 };
@@ -232,8 +232,8 @@ receive(
 		report(hearing, condition->indicator);
 }
 
-/* What a rule needs is what it cannot do without: of a group of which one is known, no
- * other one. */
+/* A rule needs every condition that it cannot do without: if one condition of a
+ * group is known, the group needs no other. */
 static void
 conclude(struct hearing *hearing)
 {

@@ -1,9 +1,9 @@
 /*
- * rules - which diagnoses the evidence of one RNIC in one interval supports. Pure.
+ * rules - the diagnoses that the evidence of one RNIC in one interval supports. Pure.
  *
- * One table has all of them, in the order in which they are asked: link, cable, PCIe,
- * who pauses, drops, congestion control, settings. Thresholds are starting points for
- * people to look at, and accuse nobody by themselves.
+ * One table has all rules, in the order of evaluation: link, cable, PCIe, source of
+ * pauses, drops, congestion control, settings. The thresholds are a first guess for an
+ * operator; a diagnosis alone raises no alert.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_RULES_H
 #define TOR_AGGREGATOR_DIAGNOSIS_RULES_H
@@ -44,7 +44,7 @@ enum diagnosis {
 
 enum rule_role {
 	RULE_END,
-	RULE_ANY,  /* one of these at least */
+	RULE_ANY,  /* at least one of these */
 	RULE_WITH, /* and one of these */
 	RULE_MUST, /* and all of these */
 	RULE_NOT,  /* and none of these */
@@ -54,7 +54,7 @@ struct rule_condition {
 	uint8_t role;      /* enum rule_role */
 	uint8_t indicator; /* enum indicator */
 	bool below;        /* holds below the threshold, not from it on */
-	bool if_known;     /* asked only where its counters are there */
+	bool if_known;     /* evaluated only if its counters exist */
 	double threshold;  /* in the indicator's unit */
 };
 
@@ -64,11 +64,12 @@ struct rule {
 	const char *word;   /* "pfc-storm" */
 	const char *what;   /* what it means, in a sentence */
 	const char *source; /* of the rule and of its thresholds */
-	unsigned lasts_s;   /* it has to hold for so long */
-	uint32_t unless;    /* in bits: diagnoses that explain the same; asked before */
+	unsigned lasts_s;   /* it has to hold for this time */
+	/* In bits: diagnoses that explain the same; evaluated before. */
+	uint32_t unless;
 	struct rule_condition conditions[RULE_CONDITIONS];
 	bool loses;    /* packets: it can explain why probes are lost */
-	bool of_links; /* asked of a switch's port without an RNIC, too */
+	bool of_links; /* applies to a switch's port without an RNIC, too */
 };
 
 extern const struct rule rules[DIAGNOSES];
@@ -76,19 +77,19 @@ extern const struct rule rules[DIAGNOSES];
 enum rule_status {
 	RULE_NOT_SO,
 	RULE_HOLDS,
-	RULE_NOT_KNOWN, /* a counter that it needs is not there */
+	RULE_NOT_KNOWN, /* a counter that it needs is missing */
 };
 
 #define RULE_REPORTS 3
 
 struct rule_result {
 	enum rule_status status;
-	uint8_t
-	    reports[RULE_REPORTS]; /* of RULE_HOLDS: indicators that show it; 0: none */
-	uint8_t needs;             /* of RULE_NOT_KNOWN: an indicator that is missing */
+	uint8_t reports[RULE_REPORTS]; /* for RULE_HOLDS: indicators that show it; 0:
+					  none */
+	uint8_t needs; /* for RULE_NOT_KNOWN: an indicator that is missing */
 };
 
-/* All of them, as if they had held for long enough. */
+/* Evaluates all of them, as if they had held for long enough. */
 void rules_judge(const struct evidence *evidence, struct rule_result ret[DIAGNOSES]);
 
 /* "its port counted 812 symbol errors in 10 s, ...": of RULE_HOLDS. */

@@ -7,7 +7,7 @@
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_table.h"
 
-/* As switch_rows[] names them. */
+/* With the names of switch_rows[]. */
 static const struct {
 	const char *name;
 	uint8_t number;
@@ -67,7 +67,7 @@ is_optics(unsigned number)
 	       number == SWITCH_OPTICS_RX_LOW_ALARM_NW;
 }
 
-/* A lane is dark when it was so twice: its delta is what was read the time before. */
+/* A lane is dark if it was dark twice: its delta is the value of the reading before. */
 static uint64_t
 value_of(
     const struct switch_row *row, unsigned number, const struct counter_state *state)
@@ -81,7 +81,7 @@ value_of(
 	return state->total;
 }
 
-/* The number of the cage; UINT64_MAX: it is not known, or that is no port. */
+/* The number of the module's slot; UINT64_MAX: not known, or the object is no port. */
 static uint64_t
 module_of(const struct switch_list *list, size_t i)
 {
@@ -101,7 +101,7 @@ module_of(const struct switch_list *list, size_t i)
 	return UINT64_MAX;
 }
 
-/* Ethernet1/36/2 of a Nexus is a part of what is in its cage 36. */
+/* Ethernet1/36/2 of a Nexus is a part of the module in slot 36. */
 static bool
 is_broken_out(const char *port)
 {
@@ -110,8 +110,8 @@ is_broken_out(const char *port)
 	return slash != NULL && strchr(slash + 1, '/') != NULL;
 }
 
-/* Ports that a module is broken out to stand beside each other; its lanes are told of
- * one of them, and which are whose is not. */
+/* Ports that share a module are next to each other; its lanes are reported for one
+ * of them, and it is not known which lanes belong to which port. */
 static bool
 shares_module(const struct switch_list *list, size_t i)
 {
@@ -131,8 +131,8 @@ forget_optics(struct evidence *evidence)
 			evidence->there[number] = 0;
 }
 
-/* Of colours there is no need where the switch counts the sum of them: it stands before
- * them in the table. */
+/* Counters by colour are not needed if the switch counts their sum, which comes
+ * before them in the table. */
 static bool
 is_told(const struct switch_row *row, bool has_sum)
 {
@@ -152,7 +152,8 @@ index_of(const struct switch_object *object, const struct switch_row *row, unsig
 	return row->by == SWITCH_BY_ERRORS ? 0 : (object->index + i) % EVIDENCE_INDEXES;
 }
 
-/* Without what is there already; of a queue by its number, of bins their sum. */
+/* Adds values that are not there already; for a queue by its number, of bins the
+ * sum. */
 static void
 take_object(const struct switch_object *object, unsigned without, struct evidence *ret)
 {
@@ -176,8 +177,8 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 	}
 }
 
-/* Queues stand behind the ports, and groups behind those, in the same order of ports:
- * strverscmp's. at: where it goes on. */
+/* Queues come after the ports, and groups after those, in the same order of ports:
+ * strverscmp's. at: where it continues. */
 static void
 take_part(const struct switch_list *list, enum switch_part part, size_t *at,
     unsigned without, struct evidence *ret)

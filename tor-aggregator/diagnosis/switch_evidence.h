@@ -1,9 +1,10 @@
 /*
- * switch_evidence - what each edge port of a switch has counted between two readings of
- * it, as evidence. Pure.
+ * switch_evidence - the counters of each edge port of a switch between two readings, as
+ * evidence. Pure.
  *
- * Ports between the chips of one switch are left out: they carry what the others have
- * counted. Of a port without a count of its own of marks those of its queues count.
+ * Ports between the chips of one switch are left out: they carry the packets that the
+ * others have counted. If a port does not count marks itself, those of its queues are
+ * used.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_SWITCH_EVIDENCE_H
 #define TOR_AGGREGATOR_DIAGNOSIS_SWITCH_EVIDENCE_H
@@ -15,13 +16,13 @@
 struct evidence;
 struct switch_list;
 
-struct switch_evidence { /* a walk, from port to port; begin with { list, ns } */
+struct switch_evidence { /* iterates over the ports; begin with { list, ns } */
 	const struct switch_list *list; /* closed; borrowed */
 	int64_t ns;                     /* between the two readings */
-	size_t port, queue, group;      /* where it goes on */
+	size_t port, queue, group;      /* where it continues */
 };
 
-/* The next port's. False: there is none left. */
+/* The evidence of the next port. False: there is none left. */
 bool switch_evidence_next(struct switch_evidence *walk, struct evidence *ret);
 
 #endif
