@@ -18,17 +18,16 @@
 #define MAX_SOURCES 192
 #define STAT_BYTES 40
 #define NO_QUEUE (-1)
-#define OTHER_QUEUE (-2) /* one that we do not read */
+#define OTHER_QUEUE (-2) /* a queue that is not read */
 #define LLDP "lldp"
 #define OPTICS "optics"
 #define SEVERAL "(several)"
 
-/* What is asked, and how the sources of the table call it: a name there is
- * command/field, of queues and their like command/statistic/field ("queuing/Tx
- * Pkts/eq-uc-stat-value"). */
+/* The commands, and the names in the sources of the table: command/field, for queues
+ * and the like command/statistic/field ("queuing/Tx Pkts/eq-uc-stat-value"). */
 static const struct command {
 	const char *input, *name;
-	unsigned also; /* 0, or the bit of NEXUS_* that asks for it */
+	unsigned also; /* 0, or the bit of NEXUS_* that adds the command */
 } commands[] = {
 	{ "show interface counters", "counters" },
 	{ "show interface counters errors", "errors" },
@@ -38,7 +37,7 @@ static const struct command {
 	{ "show queuing tabular", "tabular" },
 	{ "show queuing pfc-queue detail", "pfc-queue" },
 	{ "show queuing burst-detect", "burst" },
-	/* No counters: see read_neighbors and read_modules. */
+	/* Without counters: see read_neighbors and read_modules. */
 	{ "show lldp neighbors detail", LLDP, NEXUS_NEIGHBORS },
 	{ "show interface transceiver details", OPTICS, NEXUS_OPTICS },
 };
@@ -49,7 +48,7 @@ struct source { /* one name of a row */
 	char name[SWITCH_NAME_BYTES];
 	char word[16]; /* "": a number */
 	const struct switch_row *row;
-	uint16_t slot;             /* the row's first value, within its part's */
+	uint16_t slot; /* index of the row's first value among those of its part */
 	uint8_t alternative, term; /* of several */
 };
 
@@ -58,20 +57,20 @@ struct nexus_value {
 	uint64_t value;
 	uint16_t slot;
 	uint8_t alternative, term;
-	bool light;      /* of a module: alone it makes no port */
-	uint32_t order;  /* in the answer */
-	uint32_t object; /* once sorted: the same of all values of one */
+	bool light;      /* of a module: it alone does not make a port */
+	uint32_t order;  /* place in the answer */
+	uint32_t object; /* after sorting: equal for all values of one object */
 };
 
 struct nexus_neighbor {
-	char port[SWITCH_PORT_BYTES]; /* of the switch */
+	char port[SWITCH_PORT_BYTES]; /* port of the switch */
 	struct switch_neighbor of;
 };
 
 struct nexus_values {
 	struct nexus_value *values;
 	size_t count, capacity;
-	struct nexus_neighbor *neighbors; /* SWITCH_MAX_PORTS; NULL: none so far */
+	struct nexus_neighbor *neighbors; /* SWITCH_MAX_PORTS; NULL: none yet */
 	size_t neighbor_count;
 	struct switch_counts counts; /* of this reading */
 	unsigned asked, answered;    /* NEXUS_* */
@@ -81,11 +80,11 @@ struct nexus_values {
 	uint16_t lights[NEXUS_LIGHTS]; /* slots of their rows */
 };
 
-/* Where in an answer the walk is. */
+/* The place in an answer that the walk has reached. */
 struct place {
 	const char *command;
 	char port[SWITCH_PORT_BYTES]; /* "": none yet */
-	bool other;                   /* an interface that we do not read */
+	bool other;                   /* an interface that is not read */
 	int queue;
 	int priority; /* -1: none */
 	char stat[STAT_BYTES];
@@ -191,7 +190,7 @@ fill_sources(struct nexus_values *values)
 
 /* ---- values ---- */
 
-/* "9,286,478"; "21.3 us". -ENODATA: it says that there is none. */
+/* "9,286,478"; "21.3 us". -ENODATA: the text says that there is none. */
 static int
 read_number(const char *text, uint64_t *ret)
 {
@@ -228,7 +227,7 @@ read_word(const char *text, const char *word, uint64_t *ret)
 	return 0;
 }
 
-/* Such a string is counted already. */
+/* Such a string was counted before. */
 static bool
 is_damaged(const json_t *value)
 {
@@ -379,7 +378,7 @@ text_at(const json_t *object, const char *key)
 	return text == NULL ? "" : text;
 }
 
-/* What a row says of the values in it, and in the tables within it. */
+/* What a row says about the values in it, and in the tables within it. */
 static void
 read_place(struct place *place, const json_t *row)
 {
@@ -441,7 +440,7 @@ take_field(struct nexus_values *values, const struct place *row, const char *key
 		take_value(values, &place, source, value);
 }
 
-/* Tables of one row hold an object, others an array of them. */
+/* A table with one row is an object, with more an array of them. */
 static void
 walk(struct nexus_values *values, const struct place *above, json_t *node, int depth)
 {
@@ -477,7 +476,7 @@ read_neighbor_text(struct nexus_values *values, const json_t *row, const char *k
 	const char *text = text_at(row, key);
 
 	if (switch_neighbor_read(text, strlen(text), ret) == -EBADMSG &&
-	    strchr(text, NEXUS_TEXT_DAMAGED) == NULL) /* that is counted already */
+	    strchr(text, NEXUS_TEXT_DAMAGED) == NULL) /* that was counted before */
 		values->counts.parse_errors++;
 }
 
@@ -609,7 +608,7 @@ commands_asked(const struct nexus_values *values)
 	return count;
 }
 
-/* answered: a bit for each command. */
+/* answered: gets a bit for each command. */
 static void
 take_output(struct nexus_values *values, json_t *output, unsigned *answered)
 {
@@ -662,7 +661,7 @@ take_outputs(struct nexus_values *values, const json_t *root, struct rm_error *e
 	return 0;
 }
 
-/* Each of a tree's nodes costs some fifty times its bytes. */
+/* Each node of the tree takes some fifty times its bytes. */
 static bool
 has_too_many_nodes(const char *text, size_t len)
 {
@@ -715,7 +714,8 @@ compare_values(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* As the list will be. Names of ports are compared slowly: never again after this. */
+/* In the order of the list. Comparing names of ports is slow: it is not needed after
+ * this. */
 static void
 sort_values(struct nexus_values *values)
 {
@@ -797,9 +797,9 @@ add_objects(const struct nexus_values *values, struct switch_list *list,
 	return 0;
 }
 
-/* Of one value of an object, moved on from *at to end at most: the sum of the terms of
- * its first alternative, each as the answer has it first. Which terms there were is its
- * source. */
+/* One value of an object, from *at, which is moved on, to end at most: the sum of
+ * the terms of its first alternative, each as it comes first in the answer. Its
+ * source says which terms were found. */
 static struct counter_sample
 sum(const struct nexus_value *values, size_t *at, size_t end,
     struct switch_counts *counts)
@@ -813,7 +813,7 @@ sum(const struct nexus_value *values, size_t *at, size_t end,
 
 		if (value->alternative != first->alternative)
 			continue;
-		if ((terms >> value->term & 1) != 0) { /* it is there twice */
+		if ((terms >> value->term & 1) != 0) { /* it occurs twice */
 			counts->parse_errors++;
 			continue;
 		}
@@ -834,7 +834,7 @@ end_of_object(const struct nexus_values *values, size_t at)
 	return at;
 }
 
-/* Its delta is what it said the time before; it stays while it is not read. */
+/* Its delta is the value of the reading before; it stays while it is not read. */
 static void
 take_light(const struct nexus_values *values, struct counter_state *state,
     const struct counter_sample *sample)
@@ -847,7 +847,7 @@ take_light(const struct nexus_values *values, struct counter_state *state,
 	state->delta = before;
 }
 
-/* Those of the object, moved on from *at. */
+/* The values of the object, from *at, which is moved on. */
 static void
 take_object(const struct nexus_values *values, size_t *at,
     const struct switch_object *object, struct switch_counts *counts)
@@ -878,8 +878,9 @@ take_object(const struct nexus_values *values, size_t *at,
 	}
 }
 
-/* Of several at a port, as where the RNIC's firmware speaks LLDP beside its host, the
- * one that has a name; of several names it is not known who is there. */
+/* If a port has several neighbours, as when the RNIC's firmware sends LLDP beside
+ * its host, the one with a name counts; with several names the neighbour is not
+ * known. */
 static int
 take_neighbors(const struct nexus_values *values, struct switch_list *list)
 {

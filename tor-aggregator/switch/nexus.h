@@ -1,16 +1,16 @@
 /*
- * nexus - reads a Cisco Nexus by its NX-API: what to ask, and what the answer means.
+ * nexus - the requests to a Cisco Nexus by its NX-API, and the parser of its answers.
  * Pure.
  *
- * One reading is one request with all commands, now and then also for the neighbours
- * (LLDP) and the optical modules: without that they stay what they were. Its answer is
- * taken in two steps, since it may be large: nexus_parse() cuts the values out of it,
+ * One reading is one request with all commands, from time to time also those for
+ * neighbours (LLDP) and optical modules: without these, the last ones stay. The answer
+ * may be large, so it is handled in two steps: nexus_parse() cuts the values out and
  * sorts them, and may run on a worker; nexus_list() joins them with the last reading,
- * on the loop, in a time linear in the objects of both.
+ * on the loop, in time linear in the objects of both.
  *
- * Interfaces are found in the answers, not configured: Ethernet ports and the internal
- * ones of the fabric (ii). Others (VLANs, port-channels, mgmt0) count what ports have
- * counted already, or not what the fabric carries.
+ * The interfaces are found in the answers, not configured: Ethernet ports and the
+ * internal ones of the fabric (ii). Others (VLANs, port-channels, mgmt0) count packets
+ * that ports have counted already, or not those of the fabric.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_NEXUS_H
 #define TOR_AGGREGATOR_SWITCH_NEXUS_H
@@ -29,25 +29,25 @@ struct nexus_values;
 struct switch_counts;
 struct switch_list;
 
-/* What a reading asks for besides counters. */
+/* Requested besides counters. */
 #define NEXUS_NEIGHBORS 1u
 #define NEXUS_OPTICS 2u
-#define NEXUS_QUESTIONS 4 /* one for each of these sets */
+#define NEXUS_QUESTIONS 4 /* one for each combination of these */
 
 /* The body of the request, JSON; the caller frees it. also: bits of NEXUS_*. NULL when
  * out of memory. */
 char *nexus_question(unsigned also);
 
-/* also: as was asked for. -EPROTO: it is no answer to that; error says it.
+/* also: as requested. -EPROTO: the text is not an answer to that; see error.
  * -ENOMEM. */
 int nexus_parse(const char *text, size_t len, unsigned also, struct nexus_values **ret,
     struct rm_error *error);
-void nexus_values_free(struct nexus_values *values); /* NULL is fine */
-/* Bits of NEXUS_*: what was asked for besides, and was answered. */
+void nexus_values_free(struct nexus_values *values); /* NULL is allowed */
+/* Bits of NEXUS_*: requested besides counters, and answered. */
 unsigned nexus_values_also(const struct nexus_values *values);
 
-/* before: the last reading, or NULL. counts: added to; when it fails
- * without the resets. -EPROTO: there is no port; -ENOMEM. */
+/* before: the last reading, or NULL. counts: added to; without the resets if it
+ * fails. -EPROTO: there is no port; -ENOMEM. */
 int nexus_list(const struct nexus_values *values, const struct switch_list *before,
     struct switch_counts *counts, struct switch_list **ret, struct rm_error *error);
 

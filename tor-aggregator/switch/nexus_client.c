@@ -11,7 +11,7 @@
 #include "tor-aggregator/switch/nexus.h"
 #include "tor-aggregator/switch/switch_config.h"
 
-struct job {                         /* the worker's until it is done */
+struct job {                         /* the worker owns it until it is done */
 	struct nexus_client *client; /* NULL: canceled */
 	unsigned also;
 	char *text;
@@ -23,8 +23,8 @@ struct job {                         /* the worker's until it is done */
 struct nexus_client {
 	struct nexus_client_options options;
 	char url[320];
-	char *questions[NEXUS_QUESTIONS]; /* by what is asked for besides */
-	unsigned also;                    /* as asked for last */
+	char *questions[NEXUS_QUESTIONS]; /* by the bits of NEXUS_* */
+	unsigned also;                    /* of the last request */
 	struct rm_http_call *call;
 	struct job *job;
 };

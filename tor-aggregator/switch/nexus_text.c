@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_LETTERS 18 /* with so many it always fits into 63 bits */
+#define NUMBER_LETTERS 18 /* a number with so many digits always fits into 63 bits */
 
 struct cleaner {
 	const char *at, *end;
@@ -29,7 +29,7 @@ replace(struct cleaner *cleaner, size_t len, bool *damaged)
 	*damaged = true;
 }
 
-/* Bytes of the letter of UTF-8 at text; 0: there is none. */
+/* Length in bytes of the UTF-8 character at text; 0: there is none. */
 static size_t
 letter_len(const char *text, size_t left)
 {
@@ -70,8 +70,8 @@ is_hex(const char *text)
 	return strspn(text, "0123456789abcdefABCDEF") >= 4;
 }
 
-/* Of \u: no 0, and no half of a pair. Pairs are replaced too: nothing that is read has
- * any. */
+/* For \u: neither 0, nor half of a surrogate pair. Pairs are replaced too: no text
+ * that is read has any. */
 static void
 copy_escape(struct cleaner *cleaner, bool *damaged)
 {
@@ -136,7 +136,7 @@ digits(const char *text, size_t len)
 	return count;
 }
 
-/* Does every parser take it as it is? */
+/* True: every parser accepts it unchanged. */
 static bool
 is_plain(const char *word, size_t len)
 {
@@ -178,7 +178,7 @@ nexus_text_clean(
 	struct cleaner cleaner = { .at = text, .end = text + len };
 	char *clean;
 
-	/* Two quotes more for each word, and something between any two words. */
+	/* Two more quotes for each word, and a character between any two words. */
 	clean = malloc(2 * len + 1);
 	if (clean == NULL)
 		return -ENOMEM;

@@ -1,10 +1,12 @@
 /*
- * nexus_text - makes the text of a Nexus' answer one that a JSON parser takes. Pure.
+ * nexus_text - changes the text of a Nexus' answer so that a JSON parser accepts it.
+ * Pure.
  *
- * A parser refuses the whole answer for one number that is too large or one letter that
- * is not UTF-8. Here only the value that has it is changed: what is neither true,
- * false, null nor a short number becomes a string of the same letters, and what a
- * string may not hold becomes NEXUS_TEXT_DAMAGED.
+ * A parser refuses the whole answer because of one number that is too large, or one
+ * character that is not UTF-8. Here only the value with the error is changed: a value
+ * that is neither true, false, null nor a short number becomes a string with the same
+ * characters, and a character that is not allowed in a string becomes
+ * NEXUS_TEXT_DAMAGED.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_NEXUS_TEXT_H
 #define TOR_AGGREGATOR_SWITCH_NEXUS_TEXT_H

@@ -15,12 +15,12 @@ struct redis_reader {
 	redisReader *parser;
 	redisReplyObjectFunctions make;
 	void *(*make_array)(const redisReadTask *task, redis_count count);
-	size_t waiting;  /* bytes since the last whole answer */
-	size_t elements; /* that it announces, so far */
+	size_t waiting;  /* bytes since the last complete answer */
+	size_t elements; /* announced by it so far */
 	bool too_many;
 };
 
-/* hiredis allocates an array of what is announced, and of each within it. */
+/* hiredis allocates an array as large as announced, and each array within it. */
 static void *
 make_array(const redisReadTask *task, redis_count count)
 {

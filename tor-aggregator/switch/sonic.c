@@ -16,7 +16,7 @@
 #define APPL_DB "0"
 #define STATE_DB "6"
 #define STATE_PREFIX "PORT_TABLE/"
-#define MAX_FIELDS 160 /* of one question */
+#define MAX_FIELDS 160 /* in one request */
 #define NEIGHBOR_FIELDS 3
 
 enum stage {
@@ -40,7 +40,7 @@ struct cursor { /* at a question */
 	size_t object;
 };
 
-struct fields {             /* of one question, as the rows of the table name them */
+struct fields {             /* of one request, named by the rows of the table */
 	const char *prefix; /* of the key */
 	size_t count;
 	char names[MAX_FIELDS][SWITCH_NAME_BYTES];
@@ -48,17 +48,18 @@ struct fields {             /* of one question, as the rows of the table name th
 
 struct sonic {
 	const char *password;
-	unsigned also, failed; /* SONIC_*; failed: an error was the answer */
+	unsigned also, failed; /* SONIC_*; failed: answered with an error */
 	const struct switch_list *before;
 	struct switch_counts *counts;
 	struct switch_list *list;
-	uint64_t resets;                  /* of this reading, which may yet fail */
-	struct cursor asked, answered;    /* the next to be */
-	bool has_alarm[SWITCH_MAX_PORTS]; /* told with its optics, as by an old SONiC */
+	uint64_t resets;                  /* of this reading, which may still fail */
+	struct cursor asked, answered;    /* the next request, and the next answer */
+	bool has_alarm[SWITCH_MAX_PORTS]; /* contained in its optics, as in an old SONiC
+					   */
 	struct fields values[SWITCH_PARTS], states;
 };
 
-/* ---- the fields that are asked for ---- */
+/* ---- the fields to request ---- */
 
 static bool
 is_state(const char *name)
@@ -142,9 +143,10 @@ sonic_free(struct sonic *sonic)
 	free(sonic);
 }
 
-/* ---- the order of the questions ---- */
+/* ---- the order of the requests ---- */
 
-/* Of all objects, or of the ports, which come first: there is one, see close_list. */
+/* Over all objects, or over the ports, which come first: there is at least one, see
+ * close_list. */
 static void
 advance(const struct sonic *sonic, struct cursor *at)
 {
@@ -289,7 +291,7 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 int
 sonic_ask(struct sonic *sonic, struct evbuffer *out)
 {
-	const bool maps = sonic->asked.stage < VALUES; /* objects come of them */
+	const bool maps = sonic->asked.stage < VALUES; /* these stages create objects */
 
 	for (int i = 0; i < SONIC_BATCH && sonic->asked.stage != DONE; i++) {
 		int r;
@@ -335,7 +337,7 @@ sonic_take_list(struct sonic *sonic)
 
 /* ---- the answers ---- */
 
-/* "Ethernet0" of ports, "Ethernet0:3" of queues and groups. */
+/* "Ethernet0" for ports, "Ethernet0:3" for queues and groups. */
 static int
 read_name(const redisReply *name, struct switch_object *object)
 {
@@ -407,7 +409,7 @@ close_list(struct sonic *sonic, struct rm_error *error)
 		   : switch_list_keep_neighbors(sonic->list, sonic->before);
 }
 
-/* The first of the row's names that is there. at: of its first one, moved behind its
+/* The first of the row's names with a value. at: of its first name, moved behind its
  * last. */
 static struct counter_sample
 sample_of(struct sonic *sonic, const struct switch_row *row, unsigned priority,
@@ -446,7 +448,7 @@ has_source(const struct switch_row *row, bool state)
 	return !is_of_optics(row) && is_state(row->sonic) == state;
 }
 
-/* answer: NULL where the object has none. */
+/* answer: NULL if the object has none. */
 static int
 take_values(
     struct sonic *sonic, bool state, const redisReply *answer, struct rm_error *error)
@@ -482,7 +484,8 @@ take_values(
 	return 0;
 }
 
-/* Whatever else it is, the port has no neighbour: its counters count all the same. */
+/* Any other answer means that the port has no neighbour: its counters are used all
+ * the same. */
 static int
 take_neighbor(struct sonic *sonic, const redisReply *answer)
 {
@@ -510,7 +513,7 @@ take_neighbor(struct sonic *sonic, const redisReply *answer)
 		   : 0;
 }
 
-/* Its delta is what it said the time before. */
+/* Its delta is the value of the reading before. */
 static void
 take_light(struct sonic *sonic, struct counter_state *state,
     const struct counter_sample *sample)
@@ -522,7 +525,7 @@ take_light(struct sonic *sonic, struct counter_state *state,
 	state->delta = before;
 }
 
-/* As take_neighbor: no optics cost another value. */
+/* As in take_neighbor: an error in optics affects no other value. */
 static void
 take_optics(struct sonic *sonic, const redisReply *answer)
 {
@@ -551,7 +554,7 @@ take_optics(struct sonic *sonic, const redisReply *answer)
 	}
 }
 
-/* Of a port whose optics did not tell it. */
+/* For a port whose optics do not contain it. */
 static void
 take_alarm(struct sonic *sonic, const redisReply *answer)
 {
@@ -584,7 +587,7 @@ take_ok(const redisReply *answer, const char *what, struct rm_error *error)
 	    error, -EPROTO, "the answer to %s is not OK: is it a Redis?", what);
 }
 
-/* Such as "NOAUTH Authentication required." */
+/* The error text, such as "NOAUTH Authentication required." */
 static int
 refused(const struct sonic *sonic, const redisReply *answer, struct rm_error *error)
 {
@@ -621,7 +624,7 @@ take_answer(struct sonic *sonic, const redisReply *answer, struct rm_error *erro
 		return take_values(sonic, true, answer, error);
 	case NEIGHBORS:
 		return take_neighbor(sonic, answer);
-	case SELECT_STATE: /* who has none tells nothing of optics */
+	case SELECT_STATE: /* without this database there are no optics */
 		return 0;
 	case OPTICS:
 		take_optics(sonic, answer);

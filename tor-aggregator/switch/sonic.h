@@ -1,13 +1,13 @@
 /*
- * sonic - reads a switch with SONiC out of its Redis: what to ask, and what the answers
- * mean. Pure.
+ * sonic - the requests to the Redis of a switch with SONiC, and the parser of its
+ * answers. Pure.
  *
- * One reading asks for the maps of ports, queues and priority groups (their ids change
- * when the switch restarts, so each time), then for the values of each object, then for
- * the state of each port, and now and then for its neighbour (LLDP) and its optical
- * module: without that they stay what they were. Nothing is ever written. Answers come
- * in the order of the questions; a batch of questions is sent when all of the last one
- * are answered.
+ * One reading requests the maps of ports, queues and priority groups (their ids change
+ * when the switch restarts, so each time), then the values of each object, then the
+ * state of each port, and from time to time its neighbour (LLDP) and its optical
+ * module: without these, the last ones stay. Nothing is ever written to it. Answers
+ * come in the order of the requests; a batch of requests is sent when all of the last
+ * one are answered.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SONIC_H
 #define TOR_AGGREGATOR_SWITCH_SONIC_H
@@ -24,9 +24,9 @@ struct sonic;
 struct switch_counts;
 struct switch_list;
 
-#define SONIC_BATCH 128 /* questions under way */
+#define SONIC_BATCH 128 /* unanswered requests */
 
-/* What a reading asks for besides counters and states. */
+/* Requested besides counters and states. */
 #define SONIC_NEIGHBORS 1u
 #define SONIC_OPTICS 2u
 
@@ -34,20 +34,22 @@ struct switch_list;
  * NULL; borrowed. counts: added to. */
 int sonic_new(const char *password, unsigned also, const struct switch_list *before,
     struct switch_counts *counts, struct sonic **ret);
-void sonic_free(struct sonic *sonic); /* NULL is fine */
+void sonic_free(struct sonic *sonic); /* NULL is allowed */
 
-/* Adds the next batch of questions to out. */
+/* Adds the next batch of requests to out. */
 int sonic_ask(struct sonic *sonic, struct evbuffer *out);
-/* Takes the answer to the oldest question, which stays the caller's. -EACCES: the
- * password; -EPROTO: it cannot be one, or there is no port; error says it. */
+/* Takes the answer to the oldest request, which the caller owns. -EACCES: the
+ * password; -EPROTO: it cannot be an answer, or there is no port; see error. */
 int sonic_answer(
     struct sonic *sonic, const struct redisReply *answer, struct rm_error *error);
 
-bool sonic_is_answered(const struct sonic *sonic); /* the whole batch */
-bool sonic_is_done(const struct sonic *sonic);     /* the whole reading */
-/* Bits of SONIC_*: what was asked for besides, and was not answered with an error. */
+/* All requests of the batch were answered. */
+bool sonic_is_answered(const struct sonic *sonic);
+bool sonic_is_done(const struct sonic *sonic); /* the reading is complete */
+/* Bits of SONIC_*: requested besides counters, and not answered with an error. */
 unsigned sonic_answered_also(const struct sonic *sonic);
-/* What was read, once it is done; the caller frees it. Its resets are counted now. */
+/* The list, once the reading is done; the caller frees it. Its resets are counted by
+ * this call. */
 struct switch_list *sonic_take_list(struct sonic *sonic);
 
 #endif

@@ -22,7 +22,7 @@
 #include "tor-aggregator/switch/switch_list.h"
 
 #define LIMIT_NS (5 * RM_NS_PER_S)
-#define NEXUS_LIMIT_NS (30 * RM_NS_PER_S) /* it runs commands for it */
+#define NEXUS_LIMIT_NS (30 * RM_NS_PER_S) /* a Nexus runs commands for it */
 #define NEXUS_BACKOFF_NS (300 * RM_NS_PER_S)
 #define ANSWERS_PER_WAKEUP 64
 
@@ -35,7 +35,7 @@ struct switch_collector {
 	struct collector *collector;
 	struct nexus_client *nexus;
 
-	/* Of the reading under way. */
+	/* Of the running reading. */
 	char password[SWITCH_PASSWORD_BYTES];
 	struct bufferevent *connection;
 	bool connected;
@@ -44,7 +44,7 @@ struct switch_collector {
 	rm_mono_t begun;
 	unsigned asked; /* besides counters: SONIC_* */
 
-	/* Of the last whole reading that was told them; 0: none yet. */
+	/* Of the last complete reading that included them; 0: none yet. */
 	rm_mono_t neighbors_at, optics_at;
 	struct switch_list *list;
 	struct switch_exported exported;
@@ -138,7 +138,7 @@ switch_collector_free(struct switch_collector *device)
 }
 
 /* A Nexus may need longer for its modules than a reading may last, or refuse that
- * command: the next readings go without it, for counters' sake. */
+ * command: the next readings omit it, so that counters are still read. */
 static void
 note_modules_asked(struct switch_collector *device)
 {
@@ -181,7 +181,7 @@ stage(const void *arg)
 				     : "not all answers came";
 }
 
-/* Half a reading early rather than one late: readings come at no exact times. */
+/* Half a reading early rather than one late: readings do not come at exact times. */
 static bool
 is_due(const struct switch_collector *device, rm_mono_t last, uint64_t interval_s,
     rm_mono_t now)
@@ -191,7 +191,7 @@ is_due(const struct switch_collector *device, rm_mono_t last, uint64_t interval_
 		   (int64_t)interval_s * RM_NS_PER_S - interval_ns(device) / 2;
 }
 
-/* Counters each time; what changes slowly now and then. */
+/* Counters each time; data that changes slowly from time to time. */
 static unsigned
 choose_questions(struct switch_collector *device, rm_mono_t now)
 {
@@ -207,7 +207,7 @@ choose_questions(struct switch_collector *device, rm_mono_t now)
 	return also;
 }
 
-/* One that failed is made up for by the next. */
+/* If one failed, the next reading requests it again. */
 static void
 note_questions(struct switch_collector *device, unsigned answered)
 {
@@ -217,7 +217,7 @@ note_questions(struct switch_collector *device, unsigned answered)
 		device->optics_at = device->begun;
 }
 
-/* Takes the list. */
+/* Takes ownership of the list. */
 static void
 succeed(struct switch_collector *device, struct switch_list *list)
 {
@@ -272,7 +272,7 @@ on_readable(struct bufferevent *connection, void *arg)
 
 	if (r == 0)
 		r = take_answers(device, &error);
-	if (r == 1) { /* others have their turn first */
+	if (r == 1) { /* other events of the loop come first */
 		bufferevent_trigger(connection, EV_READ,
 		    BEV_TRIG_IGNORE_WATERMARKS | BEV_OPT_DEFER_CALLBACKS);
 		return;
@@ -314,7 +314,7 @@ on_event(struct bufferevent *connection, short events, void *arg)
 	}
 }
 
-/* Callbacks come from the loop, never from within a call here. */
+/* Callbacks come from the loop, never from inside a call here. */
 static int
 dial(const struct rm_address *address, struct rm_error *error, void *arg)
 {
@@ -387,7 +387,7 @@ begin_nexus(int64_t limit_ns, struct rm_error *error, void *arg)
 	return nexus_client_ask(device->nexus, also, limit_ns, error);
 }
 
-/* ---- what is shown ---- */
+/* ---- for display ---- */
 
 struct collector *
 switch_collector_reading(const struct switch_collector *device)

@@ -1,9 +1,9 @@
 /*
- * switch_collector - reads one switch's counters, every interval.
+ * switch_collector - reads one switch's counters at every interval.
  *
  * A reading is one connection to the Redis of SONiC, or one request to a Nexus, at the
- * pace of tor-aggregator/collector. A Nexus that fails is asked ever more seldom, up to
- * once in five minutes: it may count each failure against the user who asks.
+ * pace of tor-aggregator/collector. A Nexus that fails is read ever more seldom, at
+ * least once in five minutes: it may count each failure against the user.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_COLLECTOR_H
@@ -24,10 +24,10 @@ struct switch_list;
 
 struct switch_collector_options { /* all borrowed */
 	struct rm_loop *loop;
-	struct rm_http_client *http; /* for a Nexus, as the worker */
+	struct rm_http_client *http; /* for a Nexus, as is the worker */
 	struct rm_worker *worker;
 	const char *of, *name;              /* "switch of", "tor1": for the log */
-	bool own;                           /* as collector_options */
+	bool own;                           /* as in collector_options */
 	const struct switch_config *config; /* with a kind */
 	int64_t interval_ns;                /* 0: the config's; for tests */
 };
@@ -40,11 +40,11 @@ struct switch_collector_shown {
 
 int switch_collector_new(
     const struct switch_collector_options *options, struct switch_collector **ret);
-void switch_collector_free(struct switch_collector *device); /* NULL is fine */
+void switch_collector_free(struct switch_collector *device); /* NULL is allowed */
 
-/* How its readings go; the device's. */
+/* The state of its readings; owned by device. */
 struct collector *switch_collector_reading(const struct switch_collector *device);
-/* Borrowed until the loop goes on. */
+/* Borrowed until the loop continues. */
 struct switch_collector_shown switch_collector_shown(
     const struct switch_collector *device);
 const struct switch_counts *switch_collector_counts(

@@ -1,6 +1,6 @@
 /*
- * switch_config - where switches tell their counters: the options "switch." of a ToR,
- * and "switches" for others, which are no ToR of ours.
+ * switch_config - how to read the counters of switches: the options "switch." of a ToR,
+ * and "switches" for others, which are no ToR of this aggregator.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_CONFIG_H
@@ -17,8 +17,8 @@ struct switch_config {
 	char *address;       /* name:port or address:port */
 	char *password_file; /* "": none */
 	uint64_t interval_s, neighbors_interval_s, optics_interval_s;
-	char *user, *authorities; /* of a Nexus; authorities "": the system's */
-	char *system_name;        /* as LLDP tells it; "": its name here */
+	char *user, *authorities; /* of a Nexus; authorities "": those of the system */
+	char *system_name;        /* in LLDP; "": its name here */
 };
 
 enum switch_role { SWITCH_ROLE_TOR, SWITCH_ROLE_SPINE };
@@ -71,14 +71,15 @@ extern const struct rm_option other_switch_options[];
 
 #define SWITCH_PASSWORD_BYTES 513
 
-/* at: where it is, "tors[0].switch". No file is read: a missing one must not keep the
- * daemon from starting. -EINVAL and error. */
+/* at: its place in the config, "tors[0].switch". No file is read: a missing one must
+ * not keep the daemon from starting. -EINVAL and error. */
 int switch_config_check(const struct switch_config *config, const char *at,
     const char *path, struct rm_error *error);
-/* Are they each one, with a name of its own? -EINVAL and error. */
+/* Checks that they are different switches with different names. -EINVAL and error. */
 int other_switches_check(
     const struct rm_list *switches, const char *path, struct rm_error *error);
-/* Would a reading find its password? -EINVAL, -EACCES, -ENOENT ... and error. */
+/* Checks that a reading would find its password. -EINVAL, -EACCES, -ENOENT ... and
+ * error. */
 int switch_config_check_files(
     const struct switch_config *config, struct rm_error *error);
 

@@ -5,14 +5,14 @@
 #include "tor-aggregator/switch/switch_list.h"
 #include "tor-aggregator/switch/switch_table.h"
 
-/* All objects' values, one after the other. */
+/* Iterates over the values of all objects. */
 struct value {
 	const struct switch_row *row;
 	unsigned priority;
 	const struct counter_state *state;
 };
 
-/* The first after *value; before the first one its row is NULL. */
+/* The value after *value; before the first one its row is NULL. */
 static bool
 next_value(const struct switch_object *object, struct value *value)
 {
@@ -29,7 +29,8 @@ next_value(const struct switch_object *object, struct value *value)
 	return value->row->name != NULL;
 }
 
-/* A bit for each class; of a queue or group that is none of a port's first 64: 0. */
+/* A bit for each class; 0 for a queue or group that belongs to none of a port's
+ * first 64. */
 static uint64_t
 class_bit(const struct switch_object *object)
 {
@@ -71,7 +72,8 @@ find_port(struct switch_list *list, const struct switch_object *object, size_t *
 
 typedef void (*each_fn)(struct switch_object *object, struct switch_object *port);
 
-/* port: the object itself; of queues and groups NULL where the switch names none. */
+/* port: the object itself; for queues and groups NULL if the switch has no such
+ * port. */
 static void
 each_object(struct switch_list *list, each_fn call)
 {
@@ -137,7 +139,7 @@ switch_exported_choose(
 			all.unused += value.state->there && !is_exported;
 		}
 		if (all.exported + exported > limit) {
-			limit = all.exported; /* nor any that follows */
+			limit = all.exported; /* nor any of those that follow */
 			object->exported = false;
 			all.refused += exported;
 		} else {

@@ -9,12 +9,12 @@
 #include "tor-aggregator/switch/switch_neighbor.h"
 
 struct switch_list {
-	struct switch_object *objects; /* those of this reading, then those away */
+	struct switch_object *objects; /* those of this reading, then missing ones */
 	size_t count, away, capacity;
-	size_t ports;                      /* of all */
-	size_t here;                       /* ports of count, which come first */
-	struct switch_neighbor *neighbors; /* of those; NULL: none is known */
-	struct counter_state *states;      /* of all objects, once it is closed */
+	size_t ports; /* of all */
+	size_t here;  /* number of ports, which come first, in count */
+	struct switch_neighbor *neighbors; /* of the ports; NULL: none is known */
+	struct counter_state *states;      /* of all objects, after closing */
 };
 
 struct switch_list *
@@ -34,7 +34,7 @@ switch_list_free(struct switch_list *list)
 	free(list);
 }
 
-/* They go into labels and requests: nothing in them needs quoting. */
+/* They are used in labels and requests: they contain nothing that needs quoting. */
 static bool
 is_plain(const char *text)
 {
@@ -116,7 +116,7 @@ drop_doubles(struct switch_list *list)
 	list->here = list->ports;
 }
 
-/* Names of ports are compared slowly, and what switches tell is in order as a rule. */
+/* Comparing names of ports is slow, and switches usually list them in order. */
 static void
 sort(struct switch_object *objects, size_t count)
 {
@@ -128,7 +128,8 @@ sort(struct switch_object *objects, size_t count)
 		qsort(objects, count, sizeof(*objects), switch_object_compare);
 }
 
-/* In a sorted run, from *at on, which it moves on: for likes that are in order. */
+/* Searches a sorted run from *at on, which is moved on: for several searches in
+ * order. */
 static const struct switch_object *
 seek(const struct switch_object *objects, size_t count, size_t *at,
     const struct switch_object *like)
@@ -140,7 +141,7 @@ seek(const struct switch_object *objects, size_t count, size_t *at,
 	return order == 0 ? &objects[*at] : NULL;
 }
 
-/* Appends those of before's objects that this reading lacks. */
+/* Appends those of before's objects that are missing in this reading. */
 static int
 remember(
     struct switch_list *list, const struct switch_list *before, uint64_t *forgotten)
@@ -169,7 +170,7 @@ remember(
 	return 0;
 }
 
-/* Where in a list's two runs a search has come to. */
+/* The places in a list's two runs that a search has reached. */
 struct cursor {
 	size_t there, away;
 };
@@ -186,8 +187,8 @@ seek_both(const struct switch_list *list, struct cursor *cursor,
 		   : seek(list->objects + list->count, list->away, &cursor->away, like);
 }
 
-/* What it had counted it goes on from; that it was not read meanwhile, its values say
- * when they are taken: see counter_delta.h. */
+/* Its totals continue; the values show that it was not read meanwhile when they are
+ * taken: see counter_delta.h. */
 static void
 come_back(const struct switch_object *object, size_t values)
 {
@@ -195,7 +196,7 @@ come_back(const struct switch_object *object, size_t values)
 		object->states[i].there = false;
 }
 
-/* All objects' states, at what the same objects had before. */
+/* Gives all objects the states that the same objects had before. */
 static int
 give_states(struct switch_list *list, const struct switch_list *before)
 {

@@ -54,7 +54,7 @@ switch_name_is_same(const char *a, const char *b)
 	return strcspn(b, ".") == first && strncasecmp(a, b, first) == 0;
 }
 
-/* The letters before its first digit; rest: from there. */
+/* Length of the name before its first digit; rest: from there on. */
 static size_t
 kind_of_port(const char *port, const char **rest)
 {
@@ -115,7 +115,7 @@ switch_mac_is_of_guid(uint64_t mac, uint64_t guid)
 
 	if (guid >> 48 == 0)
 		return guid == mac;
-	/* The bit "local" may be turned over; mlx5 has 0300 where EUI-64 has fffe. */
+	/* The bit "local" may be inverted; mlx5 has 0300 where EUI-64 has fffe. */
 	return (middle == 0xfffe || middle == 0x0300) &&
 	       (maker == mac >> 24 || (maker ^ 0x020000) == mac >> 24) &&
 	       (guid & 0xffffff) == (mac & 0xffffff);

@@ -1,10 +1,10 @@
 /*
- * switch_neighbor - what the neighbour behind a port of a switch says of itself by
- * LLDP. Pure.
+ * switch_neighbor - the neighbour at a port of a switch, from the neighbour's LLDP
+ * messages. Pure.
  *
- * Neighbours say what they like: texts are bounded and plain ASCII, a text that is not
- * counts as missing. Names are compared without their domain, port names without regard
- * to short forms, since either end may be told in another form.
+ * The texts come from outside: they are bounded and plain ASCII, other texts count as
+ * missing. Names are compared without their domain, port names without regard to short
+ * forms, because the two ends may use different forms.
  */
 #ifndef TOR_AGGREGATOR_SWITCH_SWITCH_NEIGHBOR_H
 #define TOR_AGGREGATOR_SWITCH_SWITCH_NEIGHBOR_H
@@ -13,30 +13,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SWITCH_NEIGHBOR_BYTES 64 /* of each text */
+#define SWITCH_NEIGHBOR_BYTES 64 /* size of each text */
 
 struct switch_neighbor {
-	char name[SWITCH_NEIGHBOR_BYTES];        /* of its system; "": it has none */
+	char name[SWITCH_NEIGHBOR_BYTES];        /* its system name; "": it has none */
 	char port[SWITCH_NEIGHBOR_BYTES];        /* id of its port: a name, a MAC */
 	char description[SWITCH_NEIGHBOR_BYTES]; /* of that port; "": none */
 };
 
-/* There is one: it has told its name or its port. */
+/* True: it has sent its name or its port. */
 bool switch_neighbor_is_there(const struct switch_neighbor *neighbor);
 
-/* -ENODATA: a text for "none"; -EBADMSG: too long, or not plain. ret is then "". */
+/* -ENODATA: a text that means "none"; -EBADMSG: too long, or not plain. ret is then
+ * "". */
 int switch_neighbor_read(const char *text, size_t len, char ret[SWITCH_NEIGHBOR_BYTES]);
 
 /* "Leaf1.example" is leaf1, and the other way round; two domains must agree. */
 bool switch_name_is_same(const char *a, const char *b);
 /* "Eth1/1" is Ethernet1/1. */
 bool switch_port_is_same(const char *a, const char *b);
-/* Of a port by its id or its description. */
+/* True: it is the port, by its id or its description. */
 bool switch_neighbor_is_at(const struct switch_neighbor *neighbor, const char *port);
 
-/* Its port's id as a MAC: "54:a2:74:cc:7f:42", "54a2.74cc.7f42". False: it is none. */
+/* Its port's id as a MAC: "54:a2:74:cc:7f:42", "54a2.74cc.7f42". False: it is not
+ * one. */
 bool switch_neighbor_mac(const struct switch_neighbor *neighbor, uint64_t *ret);
-/* Is this RNIC id made of the MAC: the MAC itself, or its 64 bits as an EUI? */
+/* True: this RNIC id is derived from the MAC: the MAC itself, or its 64 bits as an
+ * EUI. */
 bool switch_mac_is_of_guid(uint64_t mac, uint64_t guid);
 
 #endif
