@@ -100,7 +100,7 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 	/* For "A or B" it is not known which RNIC it is. */
 	if (diagnoses != NULL && verdict->part.type == RM_PART_RNIC &&
 	    strstr(verdict->part.name, RM_PART_OR) == NULL)
-		diagnoses_tell(diagnoses, id, verdict->evidence.counters,
+		diagnoses_sentence(diagnoses, id, verdict->evidence.counters,
 		    sizeof(verdict->evidence.counters));
 }
 

@@ -354,18 +354,18 @@ counter_driver_of(const char *driver)
 const char *
 counter_driver_str(enum counter_driver driver)
 {
-	static const char *const words[COUNTER_DRIVERS] = { "mlx5", "bnxt_re", "irdma",
+	static const char *const names[COUNTER_DRIVERS] = { "mlx5", "bnxt_re", "irdma",
 		"rxe", "mana", "efa", "any" };
 
-	return words[driver];
+	return names[driver];
 }
 
 const char *
 counter_index_str(enum counter_index index)
 {
-	static const char *const words[] = { "", "priority", "lane" };
+	static const char *const names[] = { "", "priority", "lane" };
 
-	return words[index];
+	return names[index];
 }
 
 unsigned

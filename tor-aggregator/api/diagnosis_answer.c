@@ -40,7 +40,7 @@ show_finding(const char *tor, const struct diagnosed *rnic, size_t d)
 	    rnic->kind == DIAGNOSED_RNIC ? show_id(rnic->id) : json_null());
 	json_object_set_new(object, "host", json_string(rnic->host));
 	json_object_set_new(object, "device", json_string(rnic->device));
-	json_object_set_new(object, "diagnosis", json_string(rules[d].word));
+	json_object_set_new(object, "diagnosis", json_string(rules[d].name));
 	json_object_set_new(object, "what", json_string(rules[d].what));
 	json_object_set_new(object, "evidence", json_string(finding->sentence));
 	json_object_set_new(object, "since", json_string(since));
@@ -69,7 +69,7 @@ show_not_known(const struct diagnosed *rnic)
 
 	for (size_t d = 0; rnic->fresh && d < DIAGNOSES; d++)
 		if (rnic->results[d].status == RULE_NOT_KNOWN)
-			json_object_set_new(object, rules[d].word,
+			json_object_set_new(object, rules[d].name,
 			    json_string(indicator_needs(
 				&rnic->evidence, rnic->results[d].needs)));
 	return object;
@@ -269,7 +269,7 @@ report_rack(
 			standing[d] += diagnoses_rnic(diagnoses, i)->findings[d].stands;
 	snprintf(label, sizeof(label), "tor=\"%s\"", tor);
 	for (size_t d = 0; d < DIAGNOSES; d++) {
-		snprintf(kind, sizeof(kind), "diagnosis=\"%s\"", rules[d].word);
+		snprintf(kind, sizeof(kind), "diagnosis=\"%s\"", rules[d].name);
 		rm_metrics_series(out, label, kind, standing[d]);
 	}
 }

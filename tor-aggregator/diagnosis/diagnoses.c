@@ -471,7 +471,7 @@ copy_parts(const char *sentence, char *out, size_t len)
 }
 
 void
-diagnoses_tell(
+diagnoses_sentence(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len)
 {
 	const struct diagnosed *rnic = find(diagnoses, id);

@@ -147,7 +147,7 @@ const struct diagnosed *diagnoses_find(
     const struct diagnoses *diagnoses, struct wire_rnic_id id); /* or NULL */
 /* The standing diagnoses of this RNIC that can explain why probes are lost, as a
  * sentence of at most len bytes, cut between its parts; "": nothing. */
-void diagnoses_tell(
+void diagnoses_sentence(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len);
 /* The ports of switches, with a neighbour, whose counters can explain why probes are
  * lost; at most room of them. They borrow from diagnoses, until its next call. */

@@ -26,7 +26,7 @@ enum how {
 #define EXCUSE 10
 
 struct row {
-	const char *word, *unit;
+	const char *name, *unit;
 	uint8_t how;
 	uint8_t of[MAX_OF];
 	uint8_t where; /* only at indexes where this is above 0 */
@@ -40,8 +40,8 @@ struct row {
 };
 
 #define PCT .scale = 100
-#define TEXT(words) .text = words
-#define TIMED(words) .timed = true, .text = words
+#define TEXT(sentence) .text = sentence
+#define TIMED(sentence) .timed = true, .text = sentence
 
 /* clang-format off */
 static const struct row rows[INDICATORS] = {
@@ -114,7 +114,7 @@ static const struct row rows[INDICATORS] = {
 const char *
 indicator_str(enum indicator indicator)
 {
-	return rows[indicator].word;
+	return rows[indicator].name;
 }
 
 const char *
@@ -429,7 +429,7 @@ indicator_report(
 }
 
 static const char *
-number_word(unsigned number)
+number_str(unsigned number)
 {
 	static const char *const of_switch[] = {
 		[SWITCH_RX_ERR - EVIDENCE_SWITCH_FIRST] = "switch rx_err",
@@ -480,11 +480,11 @@ indicator_needs(const struct evidence *evidence, enum indicator indicator)
 	const uint8_t needs[] = { row->of[0], row->where, row->per[0] };
 
 	if (row->how == GIVEN)
-		return row->word;
+		return row->name;
 	for (size_t i = 0; i < sizeof(needs); i++)
 		if (needs[i] != 0 && !is_there(evidence, needs[i]))
-			return number_word(needs[i]);
-	return number_word(row->of[0]);
+			return number_str(needs[i]);
+	return number_str(row->of[0]);
 }
 
 /* ---- the other RNICs ---- */

@@ -11,7 +11,7 @@
 
 #define NOWHERE SIZE_MAX
 #define LOOP_NAMES 16
-#define WORDS (PAUSE_MAX_PAUSES / 64)
+#define CHUNKS (PAUSE_MAX_PAUSES / 64)
 
 struct node { /* a switch, or the neighbour at a port without a switch */
 	bool is_switch;
@@ -57,7 +57,7 @@ struct pause_graph {
 	size_t pause_count;
 	bool pauses_cut; /* there are more */
 	/* Bits of pauses: those that each one causes, and those that have a cause. */
-	uint64_t effects[PAUSE_MAX_PAUSES][WORDS], caused[WORDS];
+	uint64_t effects[PAUSE_MAX_PAUSES][CHUNKS], caused[CHUNKS];
 	struct pause_finding *found;
 	size_t found_count;
 };
@@ -395,15 +395,15 @@ is_cause(const struct pause_graph *graph, enum cause how, const struct pause *ca
 }
 
 static void
-add_bit(uint64_t words[WORDS], size_t i)
+add_bit(uint64_t chunks[CHUNKS], size_t i)
 {
-	words[i / 64] |= UINT64_C(1) << i % 64;
+	chunks[i / 64] |= UINT64_C(1) << i % 64;
 }
 
 static bool
-has_bit(const uint64_t words[WORDS], size_t i)
+has_bit(const uint64_t chunks[CHUNKS], size_t i)
 {
-	return (words[i / 64] >> i % 64 & 1) != 0;
+	return (chunks[i / 64] >> i % 64 & 1) != 0;
 }
 
 /* Finds the pauses of the switch that pauses, which are strong enough: at other
@@ -436,8 +436,8 @@ is_first(const struct pause_graph *graph, size_t i)
 
 /* ---- findings ---- */
 
-struct spread {             /* the pauses caused by some others */
-	uint64_t in[WORDS]; /* bits of pauses */
+struct spread {              /* the pauses caused by some others */
+	uint64_t in[CHUNKS]; /* bits of pauses */
 	bool first[PAUSE_MAX_PAUSES];
 	size_t queue[PAUSE_MAX_PAUSES], count;
 };
@@ -459,7 +459,7 @@ spread_all(struct pause_graph *graph, struct spread *spread)
 		const uint64_t *effects = graph->effects[spread->queue[at]];
 
 		graph->pauses[spread->queue[at]].reached = true;
-		for (size_t w = 0; w < WORDS; w++)
+		for (size_t w = 0; w < CHUNKS; w++)
 			for (uint64_t more = effects[w] & ~spread->in[w]; more != 0;
 			     more &= more - 1)
 				spread_add(spread,
@@ -817,12 +817,12 @@ static void
 cut_loop(struct pause_graph *graph, const size_t *loop, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const size_t word = loop[i] / 64;
+		const size_t chunk = loop[i] / 64;
 		const uint64_t bit = UINT64_C(1) << loop[i] % 64;
 
-		graph->caused[word] &= ~bit;
+		graph->caused[chunk] &= ~bit;
 		for (size_t k = 0; k < graph->pause_count; k++)
-			graph->effects[k][word] &= ~bit;
+			graph->effects[k][chunk] &= ~bit;
 	}
 }
 

@@ -36,7 +36,7 @@ struct proof {
 };
 
 static const struct ratio {
-	const char *word, *what;
+	const char *name, *what;
 	const char *needs; /* the counters, for display */
 	uint8_t side, of, per;
 } ratios[PROOF_RATIOS] = {
@@ -60,7 +60,7 @@ static const uint8_t pause_numbers[PROOF_SIDES][DIRECTIONS] = {
 const char *
 proof_ratio_str(enum proof_ratio ratio)
 {
-	return ratios[ratio].word;
+	return ratios[ratio].name;
 }
 
 const char *

@@ -5,20 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const question_words[PROOF_QUESTIONS] = { "ecn", "cnp", "pfc" };
-static const char *const state_words[] = { "working", "not-needed", "failing",
+static const char *const question_names[PROOF_QUESTIONS] = { "ecn", "cnp", "pfc" };
+static const char *const state_names[] = { "working", "not-needed", "failing",
 	"not-known" };
 
 const char *
 proof_question_str(enum proof_question question)
 {
-	return question_words[question];
+	return question_names[question];
 }
 
 const char *
 proof_state_str(enum proof_state state)
 {
-	return state_words[state];
+	return state_names[state];
 }
 
 static enum proof_state report(char sentence[PROOF_TEXT], enum proof_state state,

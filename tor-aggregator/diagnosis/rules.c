@@ -189,7 +189,7 @@ struct group { /* one of its conditions has to hold */
 	uint8_t needs; /* the first one that is missing */
 };
 
-struct hearing {                /* state of the evaluation of one rule's conditions */
+struct evaluation {             /* state of the evaluation of one rule's conditions */
 	struct group groups[2]; /* RULE_ANY, RULE_WITH */
 	bool refuted;
 	uint8_t needs; /* the first missing condition outside the groups */
@@ -198,24 +198,24 @@ struct hearing {                /* state of the evaluation of one rule's conditi
 };
 
 static void
-report(struct hearing *hearing, uint8_t indicator)
+report(struct evaluation *evaluation, uint8_t indicator)
 {
-	for (size_t i = 0; i < hearing->listed; i++)
-		if (hearing->result.reports[i] == indicator)
+	for (size_t i = 0; i < evaluation->listed; i++)
+		if (evaluation->result.reports[i] == indicator)
 			return;
-	if (hearing->listed < RULE_REPORTS)
-		hearing->result.reports[hearing->listed++] = indicator;
+	if (evaluation->listed < RULE_REPORTS)
+		evaluation->result.reports[evaluation->listed++] = indicator;
 }
 
 static void
-receive(
-    struct hearing *hearing, const struct rule_condition *condition, enum truth truth)
+receive(struct evaluation *evaluation, const struct rule_condition *condition,
+    enum truth truth)
 {
 	const bool grouped =
 	    condition->role == RULE_ANY || condition->role == RULE_WITH;
 
 	if (grouped) {
-		struct group *group = &hearing->groups[condition->role - RULE_ANY];
+		struct group *group = &evaluation->groups[condition->role - RULE_ANY];
 
 		group->any = true;
 		group->known |= truth != MISSING;
@@ -223,27 +223,27 @@ receive(
 		if (truth == MISSING && group->needs == INDICATOR_NONE)
 			group->needs = condition->indicator;
 	} else if (truth != MISSING) {
-		hearing->refuted |= (truth == YES) == (condition->role == RULE_NOT);
-	} else if (!condition->if_known && hearing->needs == INDICATOR_NONE) {
-		hearing->needs = condition->indicator;
+		evaluation->refuted |= (truth == YES) == (condition->role == RULE_NOT);
+	} else if (!condition->if_known && evaluation->needs == INDICATOR_NONE) {
+		evaluation->needs = condition->indicator;
 	}
 	if (truth == YES && condition->role != RULE_NOT &&
 	    !(condition->role == RULE_MUST && condition->below))
-		report(hearing, condition->indicator);
+		report(evaluation, condition->indicator);
 }
 
 /* A rule needs every condition that it cannot do without: if one condition of a
  * group is known, the group needs no other. */
 static void
-conclude(struct hearing *hearing)
+conclude(struct evaluation *evaluation)
 {
-	struct rule_result *result = &hearing->result;
+	struct rule_result *result = &evaluation->result;
 
 	result->status = RULE_NOT_SO;
-	if (hearing->refuted)
+	if (evaluation->refuted)
 		return;
 	for (size_t i = 0; i < 2; i++) {
-		const struct group *group = &hearing->groups[i];
+		const struct group *group = &evaluation->groups[i];
 
 		if (group->any && group->known && !group->holds)
 			return;
@@ -251,21 +251,21 @@ conclude(struct hearing *hearing)
 			result->needs = group->needs;
 	}
 	if (result->needs == INDICATOR_NONE)
-		result->needs = hearing->needs;
+		result->needs = evaluation->needs;
 	result->status = result->needs == INDICATOR_NONE ? RULE_HOLDS : RULE_NOT_KNOWN;
 }
 
 static struct rule_result
 judge(const struct evidence *evidence, const struct rule *rule)
 {
-	struct hearing hearing = { 0 };
+	struct evaluation evaluation = { 0 };
 
 	for (size_t i = 0; i < RULE_CONDITIONS && rule->conditions[i].role != RULE_END;
 	     i++)
-		receive(&hearing, &rule->conditions[i],
+		receive(&evaluation, &rule->conditions[i],
 		    ask(evidence, &rule->conditions[i]));
-	conclude(&hearing);
-	return hearing.result;
+	conclude(&evaluation);
+	return evaluation.result;
 }
 
 void

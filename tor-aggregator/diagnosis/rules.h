@@ -61,7 +61,7 @@ struct rule_condition {
 #define RULE_CONDITIONS 16
 
 struct rule {
-	const char *word;   /* "pfc-storm" */
+	const char *name;   /* "pfc-storm" */
 	const char *what;   /* what it means, in a sentence */
 	const char *source; /* of the rule and of its thresholds */
 	unsigned lasts_s;   /* it has to hold for this time */

@@ -134,7 +134,7 @@ forget_optics(struct evidence *evidence)
 /* Counters by colour are not needed if the switch counts their sum, which comes
  * before them in the table. */
 static bool
-is_told(const struct switch_row *row, bool has_sum)
+is_reported(const struct switch_row *row, bool has_sum)
 {
 	return has_sum && strncmp(row->name, "wred_", 5) == 0 &&
 	       strcmp(row->name, "wred_drops") != 0;
@@ -168,7 +168,7 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 		     row->part == object->part && i < switch_row_values(row);
 		     i++, state++)
 			if (number != 0 && number != without && has_counted(state) &&
-			    !is_told(row, has_sum) && is_wanted(row, i))
+			    !is_reported(row, has_sum) && is_wanted(row, i))
 				evidence_add(ret, number, index_of(object, row, i),
 				    value_of(row, number, state));
 		has_sum |= number == SWITCH_WRED_DROPS &&

@@ -46,7 +46,7 @@ static const struct command {
 
 struct source { /* one name of a row */
 	char name[SWITCH_NAME_BYTES];
-	char word[16]; /* "": a number */
+	char matching[16]; /* "": a number */
 	const struct switch_row *row;
 	uint16_t slot; /* index of the row's first value among those of its part */
 	uint8_t alternative, term; /* of several */
@@ -136,7 +136,7 @@ add_source(struct nexus_values *values, const struct source *like, const char *t
 	*source = *like;
 	snprintf(source->name, sizeof(source->name), "%.*s", (int)name, text);
 	if (equals != NULL)
-		snprintf(source->word, sizeof(source->word), "%.*s",
+		snprintf(source->matching, sizeof(source->matching), "%.*s",
 		    (int)(len - name - 1), equals + 1);
 	values->source_count++;
 }
@@ -215,7 +215,7 @@ read_number(const char *text, uint64_t *ret)
 
 /* The first word of a text: "On (8)" is "On". */
 static int
-read_word(const char *text, const char *word, uint64_t *ret)
+read_matching_text(const char *text, const char *matching, uint64_t *ret)
 {
 	size_t len;
 
@@ -223,7 +223,7 @@ read_word(const char *text, const char *word, uint64_t *ret)
 	len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 	if (len == 0)
 		return text[strspn(text, "- ")] == '\0' ? -ENODATA : -EBADMSG;
-	*ret = len == strlen(word) && strncasecmp(text, word, len) == 0;
+	*ret = len == strlen(matching) && strncasecmp(text, matching, len) == 0;
 	return 0;
 }
 
@@ -242,11 +242,12 @@ read_value(const struct source *source, const json_t *value, uint64_t *ret)
 	if (json_is_null(value) || is_damaged(value))
 		return -ENODATA;
 	if (json_is_string(value))
-		return source->word[0] == '\0'
+		return source->matching[0] == '\0'
 			   ? read_number(json_string_value(value), ret)
-			   : read_word(json_string_value(value), source->word, ret);
+			   : read_matching_text(
+				 json_string_value(value), source->matching, ret);
 	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-	    source->word[0] != '\0')
+	    source->matching[0] != '\0')
 		return -EBADMSG;
 	*ret = (uint64_t)json_integer_value(value);
 	return 0;
@@ -323,18 +324,19 @@ take_value(struct nexus_values *values, const struct place *place,
 static void
 read_port(struct place *place, const char *name)
 {
-	const size_t word = strcspn(name, "0123456789");
-	const size_t number = strspn(name + word, "0123456789/");
-	const bool fabric = word == 2 && strncasecmp(name, "ii", 2) == 0;
+	const size_t letters = strcspn(name, "0123456789");
+	const size_t number = strspn(name + letters, "0123456789/");
+	const bool fabric = letters == 2 && strncasecmp(name, "ii", 2) == 0;
 
 	place->port[0] = '\0';
-	place->other = (!fabric && !(word == 3 && strncasecmp(name, "Eth", 3) == 0) &&
-			   !(word == 8 && strncasecmp(name, "Ethernet", 8) == 0)) ||
-		       number == 0 || number > 20 ||
-		       (name[word + number] != '\0' && name[word + number] != ' ');
+	place->other =
+	    (!fabric && !(letters == 3 && strncasecmp(name, "Eth", 3) == 0) &&
+		!(letters == 8 && strncasecmp(name, "Ethernet", 8) == 0)) ||
+	    number == 0 || number > 20 ||
+	    (name[letters + number] != '\0' && name[letters + number] != ' ');
 	if (!place->other)
 		snprintf(place->port, sizeof(place->port), "%s%.*s",
-		    fabric ? "ii" : "Ethernet", (int)number, name + word);
+		    fabric ? "ii" : "Ethernet", (int)number, name + letters);
 }
 
 /* "3", "U3", "QOS GROUP 3", "CONTROL QOS GROUP 5". */

@@ -120,7 +120,7 @@ copy_string(struct cleaner *cleaner)
 }
 
 static bool
-is_of_word(char letter)
+is_of_token(char letter)
 {
 	return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
 	       (letter >= 'A' && letter <= 'Z') || memchr("+-._", letter, 4) != NULL;
@@ -138,30 +138,30 @@ digits(const char *text, size_t len)
 
 /* True: every parser accepts it unchanged. */
 static bool
-is_plain(const char *word, size_t len)
+is_plain(const char *token, size_t len)
 {
-	const size_t sign = word[0] == '-';
-	const size_t whole = digits(word + sign, len - sign);
+	const size_t sign = token[0] == '-';
+	const size_t whole = digits(token + sign, len - sign);
 	size_t end = sign + whole;
 
 	if ((len == 4 &&
-		(memcmp(word, "true", 4) == 0 || memcmp(word, "null", 4) == 0)) ||
-	    (len == 5 && memcmp(word, "false", 5) == 0))
+		(memcmp(token, "true", 4) == 0 || memcmp(token, "null", 4) == 0)) ||
+	    (len == 5 && memcmp(token, "false", 5) == 0))
 		return true;
-	if (whole == 0 || (whole > 1 && word[sign] == '0') || len > NUMBER_LETTERS)
+	if (whole == 0 || (whole > 1 && token[sign] == '0') || len > NUMBER_LETTERS)
 		return false;
-	if (end + 1 < len && word[end] == '.')
-		end += 1 + digits(word + end + 1, len - end - 1);
+	if (end + 1 < len && token[end] == '.')
+		end += 1 + digits(token + end + 1, len - end - 1);
 	return end == len;
 }
 
 static void
-copy_word(struct cleaner *cleaner)
+copy_token(struct cleaner *cleaner)
 {
 	size_t len = 0;
 	bool plain;
 
-	while (cleaner->at + len < cleaner->end && is_of_word(cleaner->at[len]))
+	while (cleaner->at + len < cleaner->end && is_of_token(cleaner->at[len]))
 		len++;
 	plain = is_plain(cleaner->at, len);
 	if (!plain)
@@ -186,8 +186,8 @@ nexus_text_clean(
 	while (cleaner.at < cleaner.end) {
 		if (*cleaner.at == '"')
 			copy_string(&cleaner);
-		else if (is_of_word(*cleaner.at))
-			copy_word(&cleaner);
+		else if (is_of_token(*cleaner.at))
+			copy_token(&cleaner);
 		else
 			copy(&cleaner, 1);
 	}

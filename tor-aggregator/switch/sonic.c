@@ -168,12 +168,12 @@ advance(const struct sonic *sonic, struct cursor *at)
 }
 
 static int
-command(
-    struct evbuffer *out, const char *const *words, const size_t *lengths, size_t count)
+command(struct evbuffer *out, const char *const *arguments, const size_t *lengths,
+    size_t count)
 {
 	char *text = NULL;
 	int r, len = redisFormatCommandArgv(
-		   &text, (int)count, (const char **)words, lengths);
+		   &text, (int)count, (const char **)arguments, lengths);
 
 	if (len < 0)
 		return -ENOMEM;
@@ -193,60 +193,60 @@ map_key(enum switch_part part)
 }
 
 static int
-ask_words(struct evbuffer *out, const char *verb, const char *what)
+ask_arguments(struct evbuffer *out, const char *verb, const char *what)
 {
-	const char *const words[] = { verb, what };
+	const char *const arguments[] = { verb, what };
 
-	return command(out, words, NULL, 2);
+	return command(out, arguments, NULL, 2);
 }
 
 static int
 ask_fields(struct evbuffer *out, const struct fields *fields, const char *id)
 {
-	const char *words[2 + MAX_FIELDS];
+	const char *arguments[2 + MAX_FIELDS];
 	char key[SWITCH_ID_BYTES + 16];
 
 	snprintf(key, sizeof(key), "%s:%s", fields->prefix, id);
-	words[0] = "HMGET";
-	words[1] = key;
+	arguments[0] = "HMGET";
+	arguments[1] = key;
 	for (size_t i = 0; i < fields->count; i++)
-		words[2 + i] = fields->names[i];
-	return command(out, words, NULL, 2 + fields->count);
+		arguments[2 + i] = fields->names[i];
+	return command(out, arguments, NULL, 2 + fields->count);
 }
 
 static int
 ask_neighbor(struct evbuffer *out, const char *port)
 {
 	char key[SWITCH_PORT_BYTES + 20];
-	const char *const words[] = { "HMGET", key, "lldp_rem_sys_name",
+	const char *const arguments[] = { "HMGET", key, "lldp_rem_sys_name",
 		"lldp_rem_port_id", "lldp_rem_port_desc" };
 
 	snprintf(key, sizeof(key), "LLDP_ENTRY_TABLE:%s", port);
-	return command(out, words, NULL, 2 + NEIGHBOR_FIELDS);
+	return command(out, arguments, NULL, 2 + NEIGHBOR_FIELDS);
 }
 
 static int
 ask_optics(struct evbuffer *out, const char *port)
 {
 	char key[SWITCH_PORT_BYTES + 24], fields[SONIC_OPTICS_FIELDS][16];
-	const char *words[2 + SONIC_OPTICS_FIELDS] = { "HMGET", key };
+	const char *arguments[2 + SONIC_OPTICS_FIELDS] = { "HMGET", key };
 
 	snprintf(key, sizeof(key), "TRANSCEIVER_DOM_SENSOR|%s", port);
 	for (size_t i = 0; i < SONIC_OPTICS_FIELDS; i++) {
 		sonic_optics_field(i, fields[i]);
-		words[2 + i] = fields[i];
+		arguments[2 + i] = fields[i];
 	}
-	return command(out, words, NULL, 2 + SONIC_OPTICS_FIELDS);
+	return command(out, arguments, NULL, 2 + SONIC_OPTICS_FIELDS);
 }
 
 static int
 ask_alarm(struct evbuffer *out, const char *port)
 {
 	char key[SWITCH_PORT_BYTES + 28];
-	const char *const words[] = { "HMGET", key, SONIC_ALARM_FIELD };
+	const char *const arguments[] = { "HMGET", key, SONIC_ALARM_FIELD };
 
 	snprintf(key, sizeof(key), "TRANSCEIVER_DOM_THRESHOLD|%s", port);
-	return command(out, words, NULL, 3);
+	return command(out, arguments, NULL, 3);
 }
 
 static int
@@ -259,25 +259,25 @@ ask_one(const struct sonic *sonic, const struct cursor *at, struct evbuffer *out
 
 	switch (at->stage) {
 	case AUTH:
-		return ask_words(out, "AUTH", sonic->password);
+		return ask_arguments(out, "AUTH", sonic->password);
 	case SELECT_COUNTERS:
-		return ask_words(out, "SELECT", COUNTERS_DB);
+		return ask_arguments(out, "SELECT", COUNTERS_DB);
 	case PORT_MAP:
-		return ask_words(out, "HGETALL", map_key(SWITCH_PORT));
+		return ask_arguments(out, "HGETALL", map_key(SWITCH_PORT));
 	case QUEUE_MAP:
-		return ask_words(out, "HGETALL", map_key(SWITCH_QUEUE));
+		return ask_arguments(out, "HGETALL", map_key(SWITCH_QUEUE));
 	case GROUP_MAP:
-		return ask_words(out, "HGETALL", map_key(SWITCH_GROUP));
+		return ask_arguments(out, "HGETALL", map_key(SWITCH_GROUP));
 	case VALUES:
 		return ask_fields(out, &sonic->values[object->part], object->id);
 	case SELECT_APPL:
-		return ask_words(out, "SELECT", APPL_DB);
+		return ask_arguments(out, "SELECT", APPL_DB);
 	case STATES:
 		return ask_fields(out, &sonic->states, object->port);
 	case NEIGHBORS:
 		return ask_neighbor(out, object->port);
 	case SELECT_STATE:
-		return ask_words(out, "SELECT", STATE_DB);
+		return ask_arguments(out, "SELECT", STATE_DB);
 	case OPTICS:
 		return ask_optics(out, object->port);
 	case ALARMS:

@@ -14,10 +14,11 @@ switch_neighbor_is_there(const struct switch_neighbor *neighbor)
 static bool
 is_none(const char *text, size_t len)
 {
-	static const char *const words[] = { "", "null", "N/A", "not advertised" };
+	static const char *const none_texts[] = { "", "null", "N/A", "not advertised" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (len == strlen(words[i]) && strncasecmp(text, words[i], len) == 0)
+	for (size_t i = 0; i < sizeof(none_texts) / sizeof(none_texts[0]); i++)
+		if (len == strlen(none_texts[i]) &&
+		    strncasecmp(text, none_texts[i], len) == 0)
 			return true;
 	return false;
 }

@@ -112,10 +112,10 @@ const struct switch_row switch_rows[] = {
 };
 /* clang-format on */
 
-static const struct word {
-	const char *word;
+static const struct value_name {
+	const char *value_name;
 	uint64_t value;
-} words[] = {
+} value_names[] = {
 	{ "up", 1 },
 	{ "down", 0 },
 	{ "operational", 0 },
@@ -213,10 +213,10 @@ switch_value_read(const char *text, size_t len, uint64_t *ret)
 {
 	if (len == 0 || (len == 3 && memcmp(text, "N/A", 3) == 0))
 		return -ENODATA;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (len == strlen(words[i].word) &&
-		    memcmp(text, words[i].word, len) == 0) {
-			*ret = words[i].value;
+	for (size_t i = 0; i < sizeof(value_names) / sizeof(value_names[0]); i++)
+		if (len == strlen(value_names[i].value_name) &&
+		    memcmp(text, value_names[i].value_name, len) == 0) {
+			*ret = value_names[i].value;
 			return 0;
 		}
 	return switch_number_read(text, len, ret);

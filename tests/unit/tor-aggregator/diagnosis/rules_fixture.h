@@ -88,7 +88,7 @@ assert_only(size_t i, enum diagnosis diagnosis)
 {
 	for (size_t d = 0; d < DIAGNOSES; d++)
 		if ((results[i][d].status == RULE_HOLDS) != (d == diagnosis))
-			fail_msg("%s: %s is %d", rack[i].name, rules[d].word,
+			fail_msg("%s: %s is %d", rack[i].name, rules[d].name,
 			    results[i][d].status);
 }
 

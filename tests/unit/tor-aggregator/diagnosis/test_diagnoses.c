@@ -129,14 +129,14 @@ what_stands_is_reported_as_far_as_it_fits(void **state)
 
 	report_values(1, values, 3);
 	judge(S);
-	diagnoses_tell(diagnoses, id, text, sizeof(text));
+	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	assert_string_equal(text,
 	    "its link went down 3 times in 5 s, its link came or went 6 times in 5 s");
-	diagnoses_tell(diagnoses, id, little, sizeof(little));
+	diagnoses_sentence(diagnoses, id, little, sizeof(little));
 	assert_string_equal(little, "its link went down 3 times in 5 s");
-	diagnoses_tell(diagnoses, id, nothing, sizeof(nothing));
+	diagnoses_sentence(diagnoses, id, nothing, sizeof(nothing));
 	assert_string_equal(nothing, "");
-	diagnoses_tell(diagnoses, other, text, sizeof(text));
+	diagnoses_sentence(diagnoses, other, text, sizeof(text));
 	assert_string_equal(text, "");
 }
 
@@ -156,12 +156,12 @@ what_cannot_explain_a_loss_is_not_reported_of_one(void **state)
 	report_values(1, values, 2);
 	judge(S);
 	assert_true(finding(1, DIAGNOSIS_GLOBAL_PAUSE)->stands);
-	diagnoses_tell(diagnoses, id, text, sizeof(text));
+	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	assert_string_equal(text, "");
 	report_values(1, &cable, 1);
 	judge(5 * S);
 	assert_true(finding(1, DIAGNOSIS_GLOBAL_PAUSE)->stands);
-	diagnoses_tell(diagnoses, id, text, sizeof(text));
+	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	assert_string_equal(text, "its port counted 812 symbol errors in 5 s");
 }
 
@@ -199,7 +199,8 @@ congestion_that_is_managed_explains_no_fault(void **state)
 	report_values(1, values, 3);
 	judge(S);
 	assert_true(finding(1, DIAGNOSIS_ECN_CONGESTION)->stands);
-	diagnoses_tell(diagnoses, (struct wire_rnic_id){ 1, 1 }, text, sizeof(text));
+	diagnoses_sentence(
+	    diagnoses, (struct wire_rnic_id){ 1, 1 }, text, sizeof(text));
 	assert_string_equal(text, "");
 }
 

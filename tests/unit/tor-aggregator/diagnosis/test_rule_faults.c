@@ -175,7 +175,7 @@ two_faults_of_one_rnic_report_no_third_one(void **state)
 				if (holds(0, (enum diagnosis)d) &&
 				    d != faults[a].diagnosis &&
 				    d != faults[b].diagnosis)
-					fail_msg("%s: %s; %s", rules[d].word,
+					fail_msg("%s: %s; %s", rules[d].name,
 					    faults[a].what, faults[b].what);
 		}
 }
@@ -207,7 +207,7 @@ a_counter_that_is_missing_reports_no_other_fault(void **state)
 				if (holds(0, (enum diagnosis)d) &&
 				    d != faults[f].diagnosis)
 					fail_msg("%s without number %u: %s",
-					    rules[d].word, number, faults[f].what);
+					    rules[d].name, number, faults[f].what);
 		}
 }
 
@@ -234,7 +234,7 @@ an_end_that_was_reset_reports_no_other_fault(void **state)
 				    d != faults[f].diagnosis && rules[d].lasts_s == 0 &&
 				    !(d == DIAGNOSIS_CABLE &&
 					faults[f].diagnosis == DIAGNOSIS_LINK_FLAP))
-					fail_msg("%s without end %u: %s", rules[d].word,
+					fail_msg("%s without end %u: %s", rules[d].name,
 					    end, faults[f].what);
 		}
 }

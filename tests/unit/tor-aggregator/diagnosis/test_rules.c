@@ -731,7 +731,7 @@ each_rule_has_words_a_source_and_earlier_exceptions(void **state)
 	for (size_t d = 0; d < DIAGNOSES; d++) {
 		bool any = false;
 
-		assert_non_null(rules[d].word);
+		assert_non_null(rules[d].name);
 		assert_non_null(rules[d].what);
 		assert_non_null(rules[d].source);
 		assert_int_equal(rules[d].unless >> d, 0);
@@ -765,9 +765,9 @@ each_rule_is_documented(void **state)
 	fclose(f);
 	assert_in_range(len, 1, sizeof(text) - 2);
 	for (size_t d = 0; d < DIAGNOSES; d++) {
-		snprintf(row, sizeof(row), "\n| `%s` | ", rules[d].word);
+		snprintf(row, sizeof(row), "\n| `%s` | ", rules[d].name);
 		if (strstr(text, row) == NULL)
-			fail_msg("%s is not in docs/counters.md", rules[d].word);
+			fail_msg("%s is not in docs/counters.md", rules[d].name);
 	}
 }
 

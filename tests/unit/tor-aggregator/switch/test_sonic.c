@@ -76,10 +76,11 @@ find(const struct pair *pairs, const char *question, const char *field)
 
 /* words: of one question. */
 static void
-answer_one(struct talk *talk, const struct pair *pairs, const redisReply *words,
+answer_one(struct talk *talk, const struct pair *pairs, const redisReply *arguments,
     struct evbuffer *out)
 {
-	const char *verb = words->element[0]->str, *key = words->element[1]->str;
+	const char *verb = arguments->element[0]->str,
+		   *key = arguments->element[1]->str;
 	const struct pair *whole = find(pairs, key, "");
 
 	talk->questions++;
@@ -99,9 +100,9 @@ answer_one(struct talk *talk, const struct pair *pairs, const redisReply *words,
 		return;
 	}
 	assert_string_equal(verb, "HMGET");
-	evbuffer_add_printf(out, "*%zu\r\n", words->elements - 2);
-	for (size_t i = 2; i < words->elements; i++) {
-		const struct pair *pair = find(pairs, key, words->element[i]->str);
+	evbuffer_add_printf(out, "*%zu\r\n", arguments->elements - 2);
+	for (size_t i = 2; i < arguments->elements; i++) {
+		const struct pair *pair = find(pairs, key, arguments->element[i]->str);
 
 		if (pair == NULL)
 			evbuffer_add_printf(out, "$-1\r\n");
@@ -118,13 +119,13 @@ answer_all(struct talk *talk, const struct pair *pairs, struct evbuffer *from,
 {
 	struct redis_reader *reader = redis_reader_new();
 	const size_t len = evbuffer_get_length(from);
-	redisReply *words;
+	redisReply *arguments;
 
 	assert_int_equal(redis_reader_feed(reader, evbuffer_pullup(from, -1), len), 0);
 	evbuffer_drain(from, len);
-	while (redis_reader_next(reader, &words) == 1) {
-		answer_one(talk, pairs, words, to);
-		freeReplyObject(words);
+	while (redis_reader_next(reader, &arguments) == 1) {
+		answer_one(talk, pairs, arguments, to);
+		freeReplyObject(arguments);
 	}
 	redis_reader_free(reader);
 }
