@@ -58,14 +58,14 @@ sample(const char *name, unsigned index)
 }
 
 static void
-a_device_without_counters_reports_so(void **unused)
+a_device_without_counters_is_an_error(void **unused)
 {
 	assert_int_equal(read_after(0), -ENODEV);
 	assert_int_equal(reading.found, 0);
 }
 
 static void
-a_value_that_changes_is_read_anew(void **unused)
+a_changed_value_is_read_again(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	assert_int_equal(read_after(0), 0);
@@ -77,7 +77,7 @@ a_value_that_changes_is_read_anew(void **unused)
 }
 
 static void
-a_counter_that_reports_nothing_is_missing_and_not_zero(void **unused)
+a_counter_without_a_value_is_missing_and_not_zero(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	counters_fixture_put(&device, 'h', "rp_cnp_handled", "6");
@@ -102,7 +102,7 @@ a_new_counter_is_found_within_a_minute(void **unused)
 }
 
 static void
-names_of_ethtool_that_move_are_looked_up_anew(void **unused)
+moved_names_of_ethtool_are_looked_up_again(void **unused)
 {
 	counters_fixture_put(&device, 'e', "rx_prio3_pause", "41927");
 	counters_fixture_put(&device, 'e', "rx_prio3_pause_duration", "8134");
@@ -125,7 +125,7 @@ names_of_ethtool_that_move_are_looked_up_anew(void **unused)
 }
 
 static void
-a_name_that_another_begins_with_is_another(void **unused)
+a_name_that_is_a_prefix_of_another_is_a_different_one(void **unused)
 {
 	counters_fixture_put(&device, 'e', "rx_prio3_pause_duration", "8134");
 	assert_int_equal(read_after(0), 0);
@@ -144,7 +144,7 @@ a_name_without_an_end_is_read_by_its_32_bytes(void **unused)
 }
 
 static void
-settings_are_read_and_what_is_not_there_is_unknown(void **unused)
+settings_are_read_and_missing_ones_are_unknown(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	assert_int_equal(read_after(0), 0);
@@ -180,7 +180,7 @@ settings_are_read_and_what_is_not_there_is_unknown(void **unused)
 }
 
 static void
-types_of_gids_are_read_past_empty_places(void **unused)
+types_of_gids_are_read_past_empty_entries(void **unused)
 {
 	const char *types = "class/infiniband/rdma0/ports/1/gid_attrs/types";
 
@@ -197,7 +197,7 @@ types_of_gids_are_read_past_empty_places(void **unused)
 }
 
 static void
-a_device_made_anew_is_another(void **unused)
+a_recreated_device_is_another_one(void **unused)
 {
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
 	assert_int_equal(read_after(0), 0);
@@ -233,7 +233,7 @@ netlink_comes_before_files(void **unused)
 }
 
 static void
-one_reading_is_one_question_to_each(void **unused)
+one_reading_is_one_request_to_each_source(void **unused)
 {
 	unsigned questions, calls;
 
@@ -260,7 +260,7 @@ is_seldom(const char *name)
 }
 
 static void
-what_nobody_judges_by_is_not_asked_for_each_time(void **unused)
+sources_without_judged_counters_are_read_seldom(void **unused)
 {
 	unsigned questions, calls;
 	char name[32];
@@ -308,7 +308,7 @@ what_nobody_judges_by_is_not_asked_for_each_time(void **unused)
 
 /* Without names of its own for them, PFC is counted by DCB alone. */
 static void
-what_is_judged_by_is_asked_for_wherever_it_is(void **unused)
+sources_with_judged_counters_are_read_each_time(void **unused)
 {
 	counters_fixture_put(&device, 'd', "pfc_rx_3", "5");
 	assert_int_equal(read_after(0), 0);
@@ -319,7 +319,7 @@ what_is_judged_by_is_asked_for_wherever_it_is(void **unused)
 }
 
 static void
-optional_counters_that_come_move_no_other(void **unused)
+new_optional_counters_do_not_move_others(void **unused)
 {
 	device.rdma_netlink = true;
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
@@ -336,7 +336,7 @@ optional_counters_that_come_move_no_other(void **unused)
 }
 
 static void
-more_counters_than_are_kept_hide_none_of_the_first(void **unused)
+counters_above_the_limit_do_not_hide_the_first_ones(void **unused)
 {
 	char name[32];
 
@@ -406,23 +406,23 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_without_counters_reports_so),
-		TEST(a_value_that_changes_is_read_anew),
-		TEST(a_counter_that_reports_nothing_is_missing_and_not_zero),
+		TEST(a_device_without_counters_is_an_error),
+		TEST(a_changed_value_is_read_again),
+		TEST(a_counter_without_a_value_is_missing_and_not_zero),
 		TEST(a_new_counter_is_found_within_a_minute),
-		TEST(names_of_ethtool_that_move_are_looked_up_anew),
-		TEST(a_name_that_another_begins_with_is_another),
+		TEST(moved_names_of_ethtool_are_looked_up_again),
+		TEST(a_name_that_is_a_prefix_of_another_is_a_different_one),
 		TEST(a_name_without_an_end_is_read_by_its_32_bytes),
-		TEST(settings_are_read_and_what_is_not_there_is_unknown),
-		TEST(types_of_gids_are_read_past_empty_places),
-		TEST(a_device_made_anew_is_another),
+		TEST(settings_are_read_and_missing_ones_are_unknown),
+		TEST(types_of_gids_are_read_past_empty_entries),
+		TEST(a_recreated_device_is_another_one),
 		TEST(another_port_is_looked_up_at_once),
 		TEST(netlink_comes_before_files),
-		TEST(one_reading_is_one_question_to_each),
-		TEST(what_nobody_judges_by_is_not_asked_for_each_time),
-		TEST(what_is_judged_by_is_asked_for_wherever_it_is),
-		TEST(optional_counters_that_come_move_no_other),
-		TEST(more_counters_than_are_kept_hide_none_of_the_first),
+		TEST(one_reading_is_one_request_to_each_source),
+		TEST(sources_without_judged_counters_are_read_seldom),
+		TEST(sources_with_judged_counters_are_read_each_time),
+		TEST(new_optional_counters_do_not_move_others),
+		TEST(counters_above_the_limit_do_not_hide_the_first_ones),
 		TEST(the_kernel_itself_answers_in_time),
 		TEST(files_are_opened_once),
 	};

@@ -58,7 +58,7 @@ fill(size_t lower_count)
 }
 
 static void
-all_that_an_aggregator_asks_for_is_in_the_table(void **state)
+all_counters_for_aggregators_are_in_the_table(void **state)
 {
 	for (unsigned i = 1; i < WIRE_COUNTERS; i++)
 		take(states, wire_counter_str(i), 0, true, 1);
@@ -68,7 +68,7 @@ all_that_an_aggregator_asks_for_is_in_the_table(void **state)
 }
 
 static void
-what_was_counted_is_reported_and_zero_is(void **state)
+increases_are_reported_including_zero(void **state)
 {
 	take(states, "symbol_err", 0, true, 1000);
 	take(states, "crc_err", 0, true, 7);
@@ -81,7 +81,7 @@ what_was_counted_is_reported_and_zero_is(void **state)
 }
 
 static void
-a_wrap_is_no_burst(void **state)
+a_wrapped_counter_is_not_reported_as_a_burst(void **state)
 {
 	take(states, "oos_rx", 0, true, UINT32_MAX - 5);
 	take(states, "oos_rx", 0, true, 4);
@@ -91,7 +91,7 @@ a_wrap_is_no_burst(void **state)
 }
 
 static void
-what_began_again_is_new_or_has_gone_is_not_reported(void **state)
+restarted_new_and_missing_counters_are_not_reported(void **state)
 {
 	take(states, "oos_rx", 0, true, 1000);
 	assert_int_equal(fill(0), 0); /* new */
@@ -104,7 +104,7 @@ what_began_again_is_new_or_has_gone_is_not_reported(void **state)
 }
 
 static void
-what_was_missing_is_reported_from_the_second_reading_on(void **state)
+a_returned_counter_is_reported_from_the_second_reading_on(void **state)
 {
 	take(states, "oos_rx", 0, true, 1000);
 	take(states, "oos_rx", 0, false, 0);
@@ -130,7 +130,7 @@ a_priority_is_reported_by_its_number(void **state)
 }
 
 static void
-what_no_aggregator_asks_for_is_not_reported(void **state)
+counters_unknown_to_aggregators_are_not_reported(void **state)
 {
 	take(states, "dup_req", 0, true, 1);
 	take(states, "dup_req", 0, true, 2);
@@ -198,7 +198,7 @@ the_light_of_a_bond_is_that_of_its_darkest_port(void **state)
 }
 
 static void
-of_a_bond_with_modules_of_other_lanes_no_light_is_reported(void **state)
+a_bond_whose_modules_differ_in_lanes_reports_no_light(void **state)
 {
 	const struct counter_state *lowers[] = { lower, states };
 	struct counter_state *bond = calloc(counter_values(), sizeof(*bond));
@@ -216,16 +216,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(all_that_an_aggregator_asks_for_is_in_the_table),
-		TEST(what_was_counted_is_reported_and_zero_is),
-		TEST(a_wrap_is_no_burst),
-		TEST(what_began_again_is_new_or_has_gone_is_not_reported),
-		TEST(what_was_missing_is_reported_from_the_second_reading_on),
+		TEST(all_counters_for_aggregators_are_in_the_table),
+		TEST(increases_are_reported_including_zero),
+		TEST(a_wrapped_counter_is_not_reported_as_a_burst),
+		TEST(restarted_new_and_missing_counters_are_not_reported),
+		TEST(a_returned_counter_is_reported_from_the_second_reading_on),
 		TEST(a_priority_is_reported_by_its_number),
-		TEST(what_no_aggregator_asks_for_is_not_reported),
+		TEST(counters_unknown_to_aggregators_are_not_reported),
 		TEST(a_bond_that_does_not_count_has_the_sum_of_its_ports),
 		TEST(the_light_of_a_bond_is_that_of_its_darkest_port),
-		TEST(of_a_bond_with_modules_of_other_lanes_no_light_is_reported),
+		TEST(a_bond_whose_modules_differ_in_lanes_reports_no_light),
 	};
 
 	return cmocka_run_group_tests_name("counter_report", tests, NULL, NULL);

@@ -329,7 +329,7 @@ texts_of_sysfs_are_read(void **unused)
 }
 
 static void
-only_what_the_firmware_of_mlx5_keeps_in_32_bits_wraps(void **unused)
+only_32_bit_counters_of_mlx5_wrap(void **unused)
 {
 	const struct counter_row *row = counter_rows;
 
@@ -361,7 +361,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_unique_and_of_the_right_type),
 		cmocka_unit_test(texts_of_sysfs_are_read),
-		cmocka_unit_test(only_what_the_firmware_of_mlx5_keeps_in_32_bits_wraps),
+		cmocka_unit_test(only_32_bit_counters_of_mlx5_wrap),
 		cmocka_unit_test(each_driver_is_read_by_its_own_names),
 		cmocka_unit_test(every_name_of_the_table_was_read),
 		cmocka_unit_test(print_the_table),

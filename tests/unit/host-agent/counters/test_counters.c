@@ -84,7 +84,7 @@ state(size_t port, const char *name)
 }
 
 static void
-a_device_that_hangs_hides_no_other(void **unused)
+a_device_that_hangs_does_not_hide_others(void **unused)
 {
 	struct counter_port_place places[2] = { device.place, device.place };
 
@@ -123,7 +123,7 @@ shown_value(const json_t *port, const char *name)
 }
 
 static void
-what_is_read_seldom_has_an_interval_of_its_own(void **unused)
+values_read_seldom_have_their_own_interval(void **unused)
 {
 	const struct counters_port *port;
 	json_t *shown, *seldom;
@@ -154,7 +154,7 @@ what_is_read_seldom_has_an_interval_of_its_own(void **unused)
 
 /* What is due while the device hangs is read with the next reading. */
 static void
-what_is_read_seldom_is_not_forgotten(void **unused)
+values_read_seldom_are_kept(void **unused)
 {
 	counters_fixture_put(&device, 'e', "rx_prio3_pause", "1");
 	counters_fixture_put(&device, 'n', "statistics/rx_bytes", "100");
@@ -218,7 +218,7 @@ is_shown(const char *netdev)
 }
 
 static void
-of_a_bond_the_ports_are_read_too(void **unused)
+the_ports_of_a_bond_are_read_too(void **unused)
 {
 	struct counter_port_place bond = device.place;
 
@@ -263,7 +263,7 @@ changes_reported(const struct counter_port_place *bond)
 }
 
 static void
-of_a_bond_nothing_of_an_earlier_reading_is_reported(void **unused)
+a_bond_reports_nothing_of_an_earlier_reading(void **unused)
 {
 	struct counter_port_place bond = device.place;
 
@@ -333,7 +333,7 @@ the_metrics_have_types_labels_and_totals(void **unused)
 }
 
 static void
-the_api_shows_what_is_there_and_nothing_else(void **unused)
+the_api_shows_only_existing_values(void **unused)
 {
 	json_t *port,
 	    *expected = json_pack(
@@ -457,7 +457,7 @@ light_reported(void)
 }
 
 static void
-light_of_a_module_that_hangs_is_no_light_of_now(void **unused)
+the_light_of_a_module_that_hangs_is_dropped(void **unused)
 {
 	make_module();
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
@@ -481,7 +481,7 @@ light_of_a_module_that_hangs_is_no_light_of_now(void **unused)
 }
 
 static void
-a_lane_is_dark_when_it_was_so_twice(void **unused)
+a_lane_is_dark_after_two_dark_readings(void **unused)
 {
 	make_module();
 	counters_fixture_put(&device, 'h', "np_cnp_sent", "5");
@@ -498,7 +498,7 @@ a_lane_is_dark_when_it_was_so_twice(void **unused)
 
 /* The one that hangs keeps a thread, as a second one would. */
 static void
-no_module_waits_for_one_that_hangs(void **unused)
+no_module_waits_for_another_that_hangs(void **unused)
 {
 	struct counter_port_place places[2] = { device.place, device.place };
 
@@ -521,7 +521,7 @@ no_module_waits_for_one_that_hangs(void **unused)
 
 /* The module hangs in its driver, and with it a counter that wants the same lock. */
 static void
-the_end_does_not_wait_for_what_hangs(void **unused)
+the_end_does_not_wait_for_hanging_readings(void **unused)
 {
 	static struct counters *behind; /* their threads have them: not freed */
 	rm_mono_t begun;
@@ -549,7 +549,7 @@ the_end_does_not_wait_for_what_hangs(void **unused)
 }
 
 static void
-what_a_module_reports_is_shown_until_it_does_not(void **unused)
+a_modules_values_are_shown_until_it_stops_answering(void **unused)
 {
 	struct agent_counter_metrics *shown;
 	struct rm_metrics *metrics;
@@ -614,7 +614,7 @@ assert_shown(const struct rm_metrics *metrics, const char *line, bool shown)
 }
 
 static void
-what_the_qps_of_a_process_counted_has_its_name(void **unused)
+counters_of_a_process_have_its_name(void **unused)
 {
 	static const struct services_options options = { .max_probed = 16,
 		.interval_us = 500000,
@@ -675,22 +675,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_that_hangs_hides_no_other),
-		TEST(what_is_read_seldom_has_an_interval_of_its_own),
-		TEST(what_is_read_seldom_is_not_forgotten),
+		TEST(a_device_that_hangs_does_not_hide_others),
+		TEST(values_read_seldom_have_their_own_interval),
+		TEST(values_read_seldom_are_kept),
 		TEST(a_wrap_a_reset_and_a_gap_make_the_right_totals),
 		TEST(one_device_is_read_once),
-		TEST(of_a_bond_the_ports_are_read_too),
-		TEST(of_a_bond_nothing_of_an_earlier_reading_is_reported),
+		TEST(the_ports_of_a_bond_are_read_too),
+		TEST(a_bond_reports_nothing_of_an_earlier_reading),
 		TEST(the_metrics_have_types_labels_and_totals),
-		TEST(the_api_shows_what_is_there_and_nothing_else),
+		TEST(the_api_shows_only_existing_values),
 		TEST(no_counter_waits_for_a_slow_module),
-		TEST(light_of_a_module_that_hangs_is_no_light_of_now),
-		TEST(a_lane_is_dark_when_it_was_so_twice),
-		TEST(no_module_waits_for_one_that_hangs),
-		TEST(what_a_module_reports_is_shown_until_it_does_not),
-		TEST(the_end_does_not_wait_for_what_hangs),
-		TEST(what_the_qps_of_a_process_counted_has_its_name),
+		TEST(the_light_of_a_module_that_hangs_is_dropped),
+		TEST(a_lane_is_dark_after_two_dark_readings),
+		TEST(no_module_waits_for_another_that_hangs),
+		TEST(a_modules_values_are_shown_until_it_stops_answering),
+		TEST(the_end_does_not_wait_for_hanging_readings),
+		TEST(counters_of_a_process_have_its_name),
 	};
 
 	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);

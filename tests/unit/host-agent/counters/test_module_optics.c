@@ -148,7 +148,7 @@ a_qsfp_dd_is_read_by_cmis(void **unused)
 }
 
 static void
-media_lanes_that_a_module_has_not_are_not_dark(void **unused)
+missing_media_lanes_are_not_dark(void **unused)
 {
 	make_cmis();
 	device.module.upper[0][210 - 128] = 0xf0; /* 400GBASE-DR4: four */
@@ -161,7 +161,7 @@ media_lanes_that_a_module_has_not_are_not_dark(void **unused)
 
 /* 100GBASE-DR1, FR1 and LR1: one wavelength. */
 static void
-channels_that_a_qsfp28_has_not_are_not_dark(void **unused)
+missing_channels_of_a_qsfp28_are_not_dark(void **unused)
 {
 	make_qsfp28();
 	device.module.lower[113] = 0x0e; /* 2 to 4 are not implemented */
@@ -217,7 +217,7 @@ an_sfp28_is_read_by_sff_8472(void **unused)
 }
 
 static void
-what_a_module_does_not_measure_is_missing_and_not_dark(void **unused)
+unmeasured_values_are_missing_and_not_dark(void **unused)
 {
 	make_qsfp28();
 	device.module.upper[0][220 - 128] = 0x08;
@@ -259,7 +259,7 @@ a_module_without_thresholds_is_read_all_the_same(void **unused)
 }
 
 static void
-copper_has_no_light(void **unused)
+a_copper_module_has_no_light(void **unused)
 {
 	make_qsfp28();
 	device.module.upper[0][147 - 128] = 0xa0;
@@ -275,7 +275,7 @@ copper_has_no_light(void **unused)
 }
 
 static void
-what_is_not_ready_unknown_or_refused_reports_nothing(void **unused)
+unready_unknown_and_refused_modules_report_nothing(void **unused)
 {
 	make_qsfp28();
 	device.module.lower[2] = 0x01;
@@ -329,13 +329,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_qsfp28_is_read_by_sff_8636),
 		TEST(a_qsfp_dd_is_read_by_cmis),
-		TEST(media_lanes_that_a_module_has_not_are_not_dark),
-		TEST(channels_that_a_qsfp28_has_not_are_not_dark),
+		TEST(missing_media_lanes_are_not_dark),
+		TEST(missing_channels_of_a_qsfp28_are_not_dark),
 		TEST(an_sfp28_is_read_by_sff_8472),
-		TEST(what_a_module_does_not_measure_is_missing_and_not_dark),
+		TEST(unmeasured_values_are_missing_and_not_dark),
 		TEST(a_module_without_thresholds_is_read_all_the_same),
-		TEST(copper_has_no_light),
-		TEST(what_is_not_ready_unknown_or_refused_reports_nothing),
+		TEST(a_copper_module_has_no_light),
+		TEST(unready_unknown_and_refused_modules_report_nothing),
 		TEST(every_row_of_the_table_has_its_value),
 	};
 

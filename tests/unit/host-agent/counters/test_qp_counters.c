@@ -84,7 +84,7 @@ a_group_of_no_process_is_left_out(void **unused)
 }
 
 static void
-where_nothing_counts_apart_there_is_nothing(void **unused)
+without_counting_per_process_there_are_no_groups(void **unused)
 {
 	assert_int_equal(read_device(), 0);
 	assert_int_equal(all.process_count, 0);
@@ -109,7 +109,7 @@ processes_beyond_the_limit_are_counted(void **unused)
 }
 
 static void
-a_name_that_is_none_is_passed_over(void **unused)
+an_invalid_name_is_ignored(void **unused)
 {
 	put(1, 17, "a\"} 1", 3);
 	put(1, 17, "", 3);
@@ -132,7 +132,7 @@ cut(void *arg, int protocol, const struct nlmsghdr *question, uint8_t *bytes,
 }
 
 static void
-a_damaged_answer_is_none(void **unused)
+a_damaged_answer_is_refused(void **unused)
 {
 	put(1, 17, "packet_seq_err", 3);
 	device.kernel.netlink = cut;
@@ -149,10 +149,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_groups_of_a_process_are_summed),
 		TEST(a_group_of_no_process_is_left_out),
-		TEST(where_nothing_counts_apart_there_is_nothing),
+		TEST(without_counting_per_process_there_are_no_groups),
 		TEST(processes_beyond_the_limit_are_counted),
-		TEST(a_name_that_is_none_is_passed_over),
-		TEST(a_damaged_answer_is_none),
+		TEST(an_invalid_name_is_ignored),
+		TEST(a_damaged_answer_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("qp_counters", tests, NULL, NULL);

@@ -103,7 +103,7 @@ reports_between_two_judgements_add_up(void **state)
 }
 
 static void
-of_a_gauge_the_latest_report_counts(void **state)
+the_latest_report_of_a_gauge_counts(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 0, WIRE_COUNTER_PFC_ENABLED, 0, { 0 } },
@@ -117,7 +117,7 @@ of_a_gauge_the_latest_report_counts(void **state)
 }
 
 static void
-what_stands_is_reported_as_far_as_it_fits(void **state)
+standing_diagnoses_are_reported_as_far_as_they_fit(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 3, WIRE_COUNTER_LINK_DOWN, 0, { 0 } },
@@ -142,7 +142,7 @@ what_stands_is_reported_as_far_as_it_fits(void **state)
 
 /* It is off for all that, and no probe is lost for it; the cable loses them. */
 static void
-what_cannot_explain_a_loss_is_not_reported_of_one(void **state)
+diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 7, WIRE_COUNTER_GPAUSE_RX_FRAMES, 0, { 0 } },
@@ -187,7 +187,7 @@ racks_are_judged_one_at_a_time_and_each_once_in_a_round(void **state)
 }
 
 static void
-congestion_that_is_managed_explains_no_fault(void **state)
+managed_congestion_explains_no_fault(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 100000, WIRE_COUNTER_RDMA_RX_PKTS, 0, { 0 } },
@@ -205,7 +205,7 @@ congestion_that_is_managed_explains_no_fault(void **state)
 }
 
 static void
-what_has_to_last_stands_only_then(void **state)
+a_diagnosis_with_a_duration_stands_only_after_it(void **state)
 {
 	for (uint64_t i = 0; i < 7; i++) {
 		for (uint64_t guid = 1; guid <= 3; guid++) {
@@ -221,7 +221,7 @@ what_has_to_last_stands_only_then(void **state)
 }
 
 static void
-what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old(void **state)
+counters_of_the_switchs_port_are_judged_until_outdated(void **state)
 {
 	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
 	const struct wire_rnic_id id = { 1, 1 };
@@ -279,7 +279,7 @@ a_port_that_is_read_seldom_counts_until_its_next_reading(void **state)
 
 /* The aggregator judges late: all of it counts. */
 static void
-many_readings_of_a_port_are_no_old_ones(void **state)
+many_readings_of_a_port_are_not_outdated(void **state)
 {
 	const struct wire_rnic_id id = { 1, 1 };
 	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
@@ -342,7 +342,7 @@ one_warning_is_no_storm(void **state)
 }
 
 static void
-what_has_to_last_begins_again_after_a_break(void **state)
+a_break_restarts_the_duration_of_a_diagnosis(void **state)
 {
 	for (uint64_t i = 0; i < 12; i++) {
 		for (uint64_t guid = 1; guid <= 3; guid++) {
@@ -359,7 +359,7 @@ what_has_to_last_begins_again_after_a_break(void **state)
 }
 
 static void
-what_is_not_reported_any_more_ends_and_is_forgotten(void **state)
+diagnoses_without_reports_end_and_are_forgotten(void **state)
 {
 	report(1, WIRE_COUNTER_SYMBOL_ERR, 812);
 	judge(S);
@@ -438,7 +438,7 @@ a_share_of_few_probes_counts_until_the_next_one(void **state)
 }
 
 static void
-whether_it_is_the_network_is_said_until_the_next_judgement(void **state)
+the_network_status_is_kept_until_the_next_judgement(void **state)
 {
 	const struct diagnosed *rnic;
 
@@ -457,7 +457,7 @@ whether_it_is_the_network_is_said_until_the_next_judgement(void **state)
 }
 
 static void
-losses_are_told_apart_by_size(void **state)
+losses_are_separated_by_size(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 3000, WIRE_COUNTER_MTU_ERR, 0, { 0 } },
@@ -483,7 +483,7 @@ losses_are_told_apart_by_size(void **state)
 }
 
 static void
-foreign_values_are_counted_and_harm_nothing(void **state)
+unknown_values_are_counted_and_ignored(void **state)
 {
 	const struct wire_counter_value values[] = {
 		{ 1, 0, 0, { 0 } },
@@ -531,7 +531,7 @@ link_reported(void)
 }
 
 static void
-a_link_between_switches_is_judged_by_what_is_of_links(void **state)
+a_link_between_switches_is_judged_by_rules_of_links(void **state)
 {
 	const struct diagnosed *link;
 
@@ -568,7 +568,7 @@ a_link_between_switches_is_judged_by_what_is_of_links(void **state)
 
 /* It is none of those that pause, or are paused, in the rack. */
 static void
-a_link_between_switches_is_no_other_of_the_rack(void **state)
+a_link_between_switches_does_not_count_as_another_rnic(void **state)
 {
 	tell_link(SWITCH_FEC_UNCORR, 40);
 	report(1, WIRE_COUNTER_PFC_RX_PAUSE_US, 900000);
@@ -582,7 +582,7 @@ a_link_between_switches_is_no_other_of_the_rack(void **state)
 }
 
 static void
-ports_that_explain_losses_are_told_with_their_neighbours(void **state)
+ports_that_explain_losses_are_listed_with_their_neighbours(void **state)
 {
 	struct wire_port_row rows[2];
 
@@ -626,30 +626,29 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_finding_stands_with_its_sentence_until_it_is_quiet),
-		TEST(a_link_between_switches_is_judged_by_what_is_of_links),
-		TEST(a_link_between_switches_is_no_other_of_the_rack),
+		TEST(a_link_between_switches_is_judged_by_rules_of_links),
+		TEST(a_link_between_switches_does_not_count_as_another_rnic),
 		TEST(reports_between_two_judgements_add_up),
-		TEST(of_a_gauge_the_latest_report_counts),
-		TEST(what_stands_is_reported_as_far_as_it_fits),
-		TEST(what_cannot_explain_a_loss_is_not_reported_of_one),
+		TEST(the_latest_report_of_a_gauge_counts),
+		TEST(standing_diagnoses_are_reported_as_far_as_they_fit),
+		TEST(diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it),
 		TEST(racks_are_judged_one_at_a_time_and_each_once_in_a_round),
-		TEST(congestion_that_is_managed_explains_no_fault),
-		TEST(what_has_to_last_stands_only_then),
-		TEST(
-		    what_the_switchs_port_counts_is_judged_with_the_rnic_until_it_is_old),
+		TEST(managed_congestion_explains_no_fault),
+		TEST(a_diagnosis_with_a_duration_stands_only_after_it),
+		TEST(counters_of_the_switchs_port_are_judged_until_outdated),
 		TEST(a_port_that_is_read_seldom_counts_until_its_next_reading),
-		TEST(many_readings_of_a_port_are_no_old_ones),
+		TEST(many_readings_of_a_port_are_not_outdated),
 		TEST(readings_of_a_port_between_two_judgements_add_up),
-		TEST(ports_that_explain_losses_are_told_with_their_neighbours),
+		TEST(ports_that_explain_losses_are_listed_with_their_neighbours),
 		TEST(readings_of_a_link_between_two_judgements_add_up),
 		TEST(one_warning_is_no_storm),
-		TEST(what_has_to_last_begins_again_after_a_break),
-		TEST(what_is_not_reported_any_more_ends_and_is_forgotten),
+		TEST(a_break_restarts_the_duration_of_a_diagnosis),
+		TEST(diagnoses_without_reports_end_and_are_forgotten),
 		TEST(a_share_of_losses_needs_some_probes),
 		TEST(a_share_of_few_probes_counts_until_the_next_one),
-		TEST(whether_it_is_the_network_is_said_until_the_next_judgement),
-		TEST(losses_are_told_apart_by_size),
-		TEST(foreign_values_are_counted_and_harm_nothing),
+		TEST(the_network_status_is_kept_until_the_next_judgement),
+		TEST(losses_are_separated_by_size),
+		TEST(unknown_values_are_counted_and_ignored),
 		TEST(rnics_beyond_the_bound_are_refused),
 	};
 

@@ -95,7 +95,7 @@ judged(size_t i, int64_t after_ns)
 }
 
 static void
-what_means_the_same_is_the_same_evidence(void **state)
+values_with_equal_meaning_are_the_same_evidence(void **state)
 {
 	READ({ HYPERVISOR_DRIVER, "rx_prio3_pause_duration", "1000" },
 	    { HYPERVISOR_DRIVER, "rx_crc_errors_phy", "7" },
@@ -166,7 +166,7 @@ an_rnic_is_the_victim_of_a_vmnic_that_pauses_the_switch(void **state)
 }
 
 static void
-what_a_host_does_not_report_any_more_accuses_nobody(void **state)
+values_no_longer_reported_support_no_diagnosis(void **state)
 {
 	const struct diagnosed *rnic;
 
@@ -185,11 +185,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_means_the_same_is_the_same_evidence),
+		TEST(values_with_equal_meaning_are_the_same_evidence),
 		TEST(a_vmnic_that_is_missing_is_no_evidence),
 		TEST(a_vmnic_with_global_pause_is_diagnosed),
 		TEST(an_rnic_is_the_victim_of_a_vmnic_that_pauses_the_switch),
-		TEST(what_a_host_does_not_report_any_more_accuses_nobody),
+		TEST(values_no_longer_reported_support_no_diagnosis),
 	};
 
 	return cmocka_run_group_tests_name("hypervisor_evidence", tests, NULL, NULL);

@@ -21,7 +21,7 @@ setup(void **state)
 }
 
 static void
-clean_probes_and_quiet_counters_are_innocence(void **state)
+clean_probes_and_quiet_counters_clear_the_network(void **state)
 {
 	(void)state;
 	/* Stray ones, of a network in use. */
@@ -34,7 +34,7 @@ clean_probes_and_quiet_counters_are_innocence(void **state)
 }
 
 static void
-what_speaks_against_the_network_is_said(void **state)
+evidence_against_the_network_is_reported(void **state)
 {
 	static const struct {
 		unsigned number;
@@ -67,7 +67,7 @@ what_speaks_against_the_network_is_said(void **state)
 }
 
 static void
-without_probes_or_counters_nobody_is_innocent(void **state)
+without_probes_or_counters_the_network_status_is_unknown(void **state)
 {
 	(void)state;
 	rack[0].there[WIRE_COUNTER_CNP_RX_HANDLED] = 0;
@@ -90,9 +90,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(clean_probes_and_quiet_counters_are_innocence),
-		TEST(what_speaks_against_the_network_is_said),
-		TEST(without_probes_or_counters_nobody_is_innocent),
+		TEST(clean_probes_and_quiet_counters_clear_the_network),
+		TEST(evidence_against_the_network_is_reported),
+		TEST(without_probes_or_counters_the_network_status_is_unknown),
 	};
 
 	return cmocka_run_group_tests_name("network_status", tests, NULL, NULL);

@@ -347,7 +347,7 @@ in_any_tree_of_switches_the_source_is_named_and_no_victim(void **state)
 }
 
 static void
-a_missing_neighbour_is_reported_to_be_not_known(void **state)
+a_missing_neighbour_is_reported_as_unknown(void **state)
 {
 	static const struct pause_port nobody = { .name = "Ethernet12" },
 				       leaf9 = { .name = "Ethernet12",
@@ -387,7 +387,7 @@ a_missing_neighbour_is_reported_to_be_not_known(void **state)
 }
 
 static void
-a_switch_that_nobody_pauses_is_the_source_if_it_counts_that(void **state)
+a_switch_that_is_certainly_not_paused_is_the_source(void **state)
 {
 	struct fabric *f = *state;
 
@@ -409,7 +409,7 @@ a_switch_that_nobody_pauses_is_the_source_if_it_counts_that(void **state)
 }
 
 static void
-a_switch_of_which_not_all_is_seen_is_no_source(void **state)
+a_switch_with_unread_ports_is_not_named_as_source(void **state)
 {
 	struct pause_port port = { .name = "Ethernet8" };
 	struct fabric *f = *state;
@@ -477,7 +477,7 @@ faint_pauses_explain_strong_ones_and_need_no_explanation(void **state)
 }
 
 static void
-a_pause_that_is_too_little_for_it_explains_none(void **state)
+a_weak_pause_does_not_explain_a_strong_one(void **state)
 {
 	struct fabric *f = *state;
 
@@ -540,7 +540,7 @@ loop_of_three(struct fabric *f, struct pause_rate of_h1)
 }
 
 static void
-a_loop_is_named_as_one(void **state)
+a_loop_is_reported_as_a_loop(void **state)
 {
 	struct fabric *f = *state;
 
@@ -655,7 +655,7 @@ rate_of(const struct evidence *evidence)
 }
 
 static void
-a_time_of_zero_leaves_it_to_the_frames(void **state)
+with_a_time_of_zero_frames_are_used(void **state)
 {
 	struct evidence evidence = { .switch_ns = 2 * RM_NS_PER_S };
 
@@ -685,7 +685,7 @@ counted(struct pause_rate rate, int64_t from_s, int64_t until_s)
 
 /* The storm has ended, and the spine has not answered since. */
 static void
-of_both_ends_of_a_link_the_newer_reading_counts(void **state)
+the_newer_reading_of_both_ends_of_a_link_counts(void **state)
 {
 	struct fabric *f = *state;
 
@@ -762,21 +762,21 @@ main(void)
 		TEST(
 		    through_a_spine_that_is_not_read_a_storm_is_followed_by_its_neighbours),
 		TEST(in_any_tree_of_switches_the_source_is_named_and_no_victim),
-		TEST(a_missing_neighbour_is_reported_to_be_not_known),
-		TEST(a_switch_that_nobody_pauses_is_the_source_if_it_counts_that),
-		TEST(a_switch_of_which_not_all_is_seen_is_no_source),
+		TEST(a_missing_neighbour_is_reported_as_unknown),
+		TEST(a_switch_that_is_certainly_not_paused_is_the_source),
+		TEST(a_switch_with_unread_ports_is_not_named_as_source),
 		TEST(an_rnic_that_pauses_its_switch_alone_is_left_to_the_rules),
 		TEST(faint_pauses_explain_strong_ones_and_need_no_explanation),
 		TEST(
 		    a_pause_is_not_explained_by_one_of_the_same_link_if_there_is_another),
-		TEST(a_pause_that_is_too_little_for_it_explains_none),
-		TEST(a_loop_is_named_as_one),
+		TEST(a_weak_pause_does_not_explain_a_strong_one),
+		TEST(a_loop_is_reported_as_a_loop),
 		TEST(two_switches_that_pause_each_other_are_a_loop),
 		TEST(a_loop_without_half_of_the_time_everywhere_is_congestion),
 		TEST(two_storms_at_once_are_two_sources),
 		TEST(priorities_are_graphs_of_their_own),
-		TEST(a_time_of_zero_leaves_it_to_the_frames),
-		TEST(of_both_ends_of_a_link_the_newer_reading_counts),
+		TEST(with_a_time_of_zero_frames_are_used),
+		TEST(the_newer_reading_of_both_ends_of_a_link_counts),
 		TEST(limits_are_kept_and_counted),
 		TEST(a_finding_stands_once_it_has_held_and_until_it_is_quiet),
 	};

@@ -140,7 +140,7 @@ the_chain_from_switch_to_receiver_to_sender_is_shown(void **state)
 }
 
 static void
-what_nobody_counts_is_unknown_and_gives_the_reason(void **state)
+uncounted_figures_are_unknown_with_a_reason(void **state)
 {
 	const struct evidence none = rnic("h1/rxe0"), ethernet0 = port("Ethernet0");
 	double value = 7;
@@ -159,7 +159,7 @@ what_nobody_counts_is_unknown_and_gives_the_reason(void **state)
 }
 
 static void
-zero_is_known_and_is_no_fault(void **state)
+zero_is_a_known_value_and_no_fault(void **state)
 {
 	struct evidence quiet = receiver("h1/mlx5_0", 0, 0);
 
@@ -176,7 +176,7 @@ zero_is_known_and_is_no_fault(void **state)
 
 /* Packets of an RNIC that counts no marks would make the share too small. */
 static void
-a_ratio_is_of_those_that_count_both_sides(void **state)
+a_ratio_uses_only_parts_that_count_both_sides(void **state)
 {
 	const struct evidence good = receiver("h1/mlx5_0", 5000, 4000);
 	struct evidence half = rnic("h2/bnxt0");
@@ -190,7 +190,7 @@ a_ratio_is_of_those_that_count_both_sides(void **state)
 
 /* Its first reading is the base of what it counts; so is one after a reset. */
 static void
-a_part_that_is_new_or_was_reset_is_none_that_does_not_count(void **state)
+new_and_reset_parts_are_not_parts_without_counters(void **state)
 {
 	const struct evidence good = receiver("h1/mlx5_0", 5000, 4000);
 	const struct evidence fresh = rnic("h2/mlx5_0");
@@ -276,7 +276,7 @@ a_stray_mark_does_not_make_ecn_work_beside_steady_pauses(void **state)
 
 /* Its packets go to other racks, and are marked on the way: CNPs come back. */
 static void
-marks_of_other_racks_are_not_denied(void **state)
+marks_of_other_racks_do_not_give_a_failure(void **state)
 {
 	struct evidence sender = paused("h1/mlx5_0", 0, 1000000);
 	struct evidence ethernet0 = port("Ethernet0");
@@ -321,7 +321,7 @@ marks_of_one_congested_port_do_not_vanish_among_the_others(void **state)
 
 /* Behind bnxt, ice or a Nexus. */
 static void
-frames_whose_time_nobody_counts_are_never_no_congestion(void **state)
+frames_of_unknown_duration_never_exclude_congestion(void **state)
 {
 	struct evidence many = receiver("h1/bnxt0", 0, 0), marked;
 
@@ -343,7 +343,7 @@ frames_whose_time_nobody_counts_are_never_no_congestion(void **state)
 
 /* The same link, whose other end counts the time. */
 static void
-time_that_the_other_end_counts_is_known(void **state)
+a_time_counted_by_the_other_end_is_known(void **state)
 {
 	struct evidence frames = receiver("h1/ice0", 0, 0);
 	struct evidence ethernet0 = port("Ethernet0");
@@ -373,7 +373,7 @@ a_switch_that_drops_has_congestion(void **state)
 }
 
 static void
-few_that_count_do_not_report_for_the_rack(void **state)
+a_few_counting_parts_do_not_decide_for_the_rack(void **state)
 {
 	const struct evidence one = receiver("h1/mlx5_0", 0, 0);
 	struct evidence none[9];
@@ -396,7 +396,7 @@ few_that_count_do_not_report_for_the_rack(void **state)
 }
 
 static void
-a_storm_does_not_make_ecn_guilty(void **state)
+a_storm_is_not_reported_as_failing_ecn(void **state)
 {
 	struct evidence victim = paused("h1/mlx5_0", 0, 3000000);
 	struct evidence storming = receiver("h5/mlx5_0", 0, 0);
@@ -430,7 +430,7 @@ a_short_pause_is_no_steady_state(void **state)
 
 /* Of one counter more than of the clock. */
 static void
-nobody_pauses_for_more_than_all_of_the_time(void **state)
+a_share_of_pause_time_is_at_most_100_percent(void **state)
 {
 	const struct evidence all = paused("h1/mlx5_0", 0, 5100000);
 
@@ -481,7 +481,7 @@ one_rnic_without_cnps_is_named_among_those_that_send_them(void **state)
 }
 
 static void
-few_marks_without_cnps_are_not_denied(void **state)
+a_few_marks_without_cnps_give_no_failure(void **state)
 {
 	const struct evidence few = receiver("h1/mlx5_0", 900, 0);
 
@@ -491,7 +491,7 @@ few_marks_without_cnps_are_not_denied(void **state)
 }
 
 static void
-cnps_that_arrive_nowhere_in_the_rack_prove_nothing(void **state)
+cnps_that_leave_the_rack_give_no_failure(void **state)
 {
 	const struct evidence to = receiver("h1/mlx5_0", 10000, 8000);
 	struct evidence both = rnic("h2/irdma0");
@@ -508,7 +508,7 @@ cnps_that_arrive_nowhere_in_the_rack_prove_nothing(void **state)
 }
 
 static void
-the_last_minute_is_kept_and_no_more(void **state)
+only_the_last_minute_is_kept(void **state)
 {
 	const struct evidence marked = receiver("h1/mlx5_0", 90000, 0);
 	const struct evidence quiet = receiver("h1/mlx5_0", 0, 0);
@@ -523,7 +523,7 @@ the_last_minute_is_kept_and_no_more(void **state)
 }
 
 static void
-readings_shorter_than_a_round_are_put_together(void **state)
+short_readings_are_merged(void **state)
 {
 	struct evidence ethernet0 = port("Ethernet0");
 
@@ -568,7 +568,7 @@ a_reading_counts_until_twice_its_interval(void **state)
 }
 
 static void
-a_part_that_is_gone_counts_no_more(void **state)
+a_removed_part_does_not_count_any_more(void **state)
 {
 	const struct evidence gone = rnic("h1/mlx5_0"), there = rnic("h2/mlx5_0");
 
@@ -587,30 +587,30 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_chain_from_switch_to_receiver_to_sender_is_shown),
-		TEST(what_nobody_counts_is_unknown_and_gives_the_reason),
-		TEST(zero_is_known_and_is_no_fault),
-		TEST(a_ratio_is_of_those_that_count_both_sides),
-		TEST(a_part_that_is_new_or_was_reset_is_none_that_does_not_count),
+		TEST(uncounted_figures_are_unknown_with_a_reason),
+		TEST(zero_is_a_known_value_and_no_fault),
+		TEST(a_ratio_uses_only_parts_that_count_both_sides),
+		TEST(new_and_reset_parts_are_not_parts_without_counters),
 		TEST(pauses_stand_side_by_side_for_each_priority),
 		TEST(steady_pauses_without_marks_and_cnps_mean_that_ecn_does_not_work),
 		TEST(a_stray_mark_does_not_make_ecn_work_beside_steady_pauses),
-		TEST(marks_of_other_racks_are_not_denied),
+		TEST(marks_of_other_racks_do_not_give_a_failure),
 		TEST(marks_of_one_congested_port_do_not_vanish_among_the_others),
-		TEST(frames_whose_time_nobody_counts_are_never_no_congestion),
-		TEST(time_that_the_other_end_counts_is_known),
+		TEST(frames_of_unknown_duration_never_exclude_congestion),
+		TEST(a_time_counted_by_the_other_end_is_known),
 		TEST(a_switch_that_drops_has_congestion),
-		TEST(few_that_count_do_not_report_for_the_rack),
-		TEST(a_storm_does_not_make_ecn_guilty),
+		TEST(a_few_counting_parts_do_not_decide_for_the_rack),
+		TEST(a_storm_is_not_reported_as_failing_ecn),
 		TEST(a_short_pause_is_no_steady_state),
-		TEST(nobody_pauses_for_more_than_all_of_the_time),
+		TEST(a_share_of_pause_time_is_at_most_100_percent),
 		TEST(marks_without_cnps_and_cnps_without_effect_are_failures),
 		TEST(one_rnic_without_cnps_is_named_among_those_that_send_them),
-		TEST(few_marks_without_cnps_are_not_denied),
-		TEST(cnps_that_arrive_nowhere_in_the_rack_prove_nothing),
-		TEST(the_last_minute_is_kept_and_no_more),
-		TEST(readings_shorter_than_a_round_are_put_together),
+		TEST(a_few_marks_without_cnps_give_no_failure),
+		TEST(cnps_that_leave_the_rack_give_no_failure),
+		TEST(only_the_last_minute_is_kept),
+		TEST(short_readings_are_merged),
 		TEST(a_reading_counts_until_twice_its_interval),
-		TEST(a_part_that_is_gone_counts_no_more),
+		TEST(a_removed_part_does_not_count_any_more),
 	};
 
 	return cmocka_run_group_tests_name("proof", tests, NULL, NULL);

@@ -114,7 +114,7 @@ holds(size_t i, enum diagnosis diagnosis)
 }
 
 static void
-a_fault_with_all_that_it_does_is_reported_by_one_rule(void **state)
+a_fault_with_all_its_effects_is_reported_by_one_rule(void **state)
 {
 	bool reported[DIAGNOSES] = { false };
 
@@ -134,7 +134,7 @@ a_fault_with_all_that_it_does_is_reported_by_one_rule(void **state)
 }
 
 static void
-two_faults_of_two_rnics_are_reported_each_of_its_own(void **state)
+two_faults_of_two_rnics_are_reported_separately(void **state)
 {
 	(void)state;
 	for (size_t a = 0; a < FAULTS; a++)
@@ -154,7 +154,7 @@ two_faults_of_two_rnics_are_reported_each_of_its_own(void **state)
 
 /* One may explain what the other one shows; a third one has no part in it. */
 static void
-two_faults_of_one_rnic_report_no_third_one(void **state)
+two_faults_of_one_rnic_do_not_report_a_third(void **state)
 {
 	(void)state;
 	for (size_t a = 0; a < FAULTS; a++)
@@ -242,7 +242,7 @@ an_end_that_was_reset_reports_no_other_fault(void **state)
 /* What the one end has sent is not what the other one counted: of a tenth of the
  * faults more or less, in counts that both have. */
 static void
-ends_that_disagree_a_little_report_the_same(void **state)
+slightly_different_ends_give_the_same_diagnosis(void **state)
 {
 	static const unsigned pairs[][2] = {
 		{ W(PFC_TX_FRAMES), SWITCH_PFC_RX_FRAMES },
@@ -271,12 +271,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fault_with_all_that_it_does_is_reported_by_one_rule),
-		cmocka_unit_test(two_faults_of_two_rnics_are_reported_each_of_its_own),
-		cmocka_unit_test(two_faults_of_one_rnic_report_no_third_one),
+		cmocka_unit_test(a_fault_with_all_its_effects_is_reported_by_one_rule),
+		cmocka_unit_test(two_faults_of_two_rnics_are_reported_separately),
+		cmocka_unit_test(two_faults_of_one_rnic_do_not_report_a_third),
 		cmocka_unit_test(a_counter_that_is_missing_reports_no_other_fault),
 		cmocka_unit_test(an_end_that_was_reset_reports_no_other_fault),
-		cmocka_unit_test(ends_that_disagree_a_little_report_the_same),
+		cmocka_unit_test(slightly_different_ends_give_the_same_diagnosis),
 	};
 
 	return cmocka_run_group_tests_name("rule_faults", tests, NULL, NULL);

@@ -52,7 +52,7 @@ needs(enum diagnosis diagnosis)
 }
 
 static void
-a_rack_at_rest_has_nothing(void **state)
+an_idle_rack_has_no_diagnosis(void **state)
 {
 	(void)state;
 	judge();
@@ -162,7 +162,7 @@ other_light_of_the_switchs_port_is_no_cable(void **state)
 /* A link that is down is a link that is down; lanes that a slower one leaves dark are
  * not sent on, either. */
 static void
-light_that_nobody_sends_is_not_missed(void **state)
+missing_light_of_a_transmitter_that_is_off_is_ignored(void **state)
 {
 	(void)state;
 	for (unsigned lane = 0; lane < LANES; lane++)
@@ -182,7 +182,7 @@ light_that_nobody_sends_is_not_missed(void **state)
 
 /* What photodiodes show in the dark is no zero, and not the same on all lanes. */
 static void
-noise_of_a_link_whose_other_end_is_off_is_no_light(void **state)
+receiver_noise_is_not_taken_for_light(void **state)
 {
 	(void)state;
 	for (unsigned lane = 0; lane < LANES; lane++)
@@ -211,7 +211,7 @@ light_of_a_port_that_is_down_at_the_switch_is_not_judged(void **state)
 
 /* Training makes them: the link is told once, by what it does. */
 static void
-errors_of_a_link_that_flaps_are_no_cable_besides(void **state)
+errors_of_a_flapping_link_are_not_reported_as_cable(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_LINK_DOWN, 3);
@@ -222,7 +222,7 @@ errors_of_a_link_that_flaps_are_no_cable_besides(void **state)
 
 /* No packet is lost yet. */
 static void
-a_cable_is_told_while_fec_corrects_it_at_the_switch(void **state)
+a_cable_is_reported_while_fec_at_the_switch_still_corrects(void **state)
 {
 	(void)state;
 	set(SWITCH_FEC_CORRECTED_BITS, 30000000); /* of 1e12 */
@@ -243,7 +243,7 @@ errors_at_the_switch_are_a_cable(void **state)
 }
 
 static void
-many_bits_to_mend_are_a_cable(void **state)
+many_corrected_bits_are_a_cable(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_FEC_CORRECTED_BITS, 4000000);
@@ -274,7 +274,7 @@ stalls_with_pauses_are_pcie(void **state)
 }
 
 static void
-stalls_that_hurt_nobody_are_nothing(void **state)
+stalls_without_pauses_give_no_diagnosis(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_PCI_STALL_WR_PCT, 62);
@@ -292,7 +292,7 @@ errors_of_the_signal_are_pcie(void **state)
 }
 
 static void
-an_rnic_that_pauses_for_ever_storms(void **state)
+an_rnic_that_pauses_all_the_time_is_a_storm(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_RDMA_RX_BYTES, 1000);
@@ -308,7 +308,7 @@ an_rnic_that_pauses_for_ever_storms(void **state)
 }
 
 static void
-the_watchdog_of_the_switch_reports_of_a_storm(void **state)
+the_watchdog_of_the_switch_reports_a_storm(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_RDMA_RX_BYTES, 0);
@@ -333,7 +333,7 @@ a_host_that_takes_data_slowly_is_a_slow_receiver(void **state)
 
 /* It pauses as in a storm, and takes data all the same. */
 static void
-one_that_pauses_half_of_the_time_and_receives_is_slow(void **state)
+an_rnic_that_pauses_half_of_the_time_and_receives_is_slow(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_RDMA_RX_BYTES, UINT64_C(20000000000));
@@ -348,7 +348,7 @@ one_that_pauses_half_of_the_time_and_receives_is_slow(void **state)
 
 /* RNIC 0 storms; the switch pauses the others. */
 static void
-those_behind_a_storm_are_victims_of_it(void **state)
+rnics_paused_by_a_storm_are_victims(void **state)
 {
 	char text[RULE_SENTENCE_BYTES];
 
@@ -375,7 +375,7 @@ those_behind_a_storm_are_victims_of_it(void **state)
 
 /* It receives next to nothing, since others are stopped as well: no share of marks. */
 static void
-one_that_receives_nothing_is_a_victim_all_the_same(void **state)
+a_paused_rnic_without_traffic_is_a_victim_too(void **state)
 {
 	(void)state;
 	evidence_set(&rack[1], WIRE_COUNTER_PFC_TX_PAUSE_US, LOSSLESS, 900000);
@@ -386,7 +386,7 @@ one_that_receives_nothing_is_a_victim_all_the_same(void **state)
 }
 
 static void
-one_that_pauses_for_its_own_hosts_sake_is_no_victim(void **state)
+an_rnic_that_pauses_because_of_its_host_is_no_victim(void **state)
 {
 	(void)state;
 	evidence_set(&rack[1], WIRE_COUNTER_PFC_TX_PAUSE_US, LOSSLESS, 900000);
@@ -475,7 +475,7 @@ time_outs_without_naks_or_drops_are_silent_drops(void **state)
 }
 
 static void
-one_dead_qp_is_enough_where_nobody_counts_a_drop(void **state)
+one_dead_qp_is_enough_without_counted_drops(void **state)
 {
 	(void)state;
 	set(WIRE_COUNTER_ACK_TIMEOUT, 7);
@@ -576,7 +576,7 @@ marks_of_all_are_congestion_that_ecn_manages(void **state)
 }
 
 static void
-rdma_beside_the_class_with_pfc_is_in_the_wrong_one(void **state)
+rdma_outside_the_pfc_class_is_reported(void **state)
 {
 	(void)state;
 	set_lossless(WIRE_COUNTER_PRIO_RX_BYTES, 1000000);
@@ -635,7 +635,7 @@ without_the_mask_of_pfc_global_pause_is_not_known(void **state)
 }
 
 static void
-a_rule_names_the_counter_that_it_cannot_do_without(void **state)
+a_rule_names_the_missing_counter_that_it_needs(void **state)
 {
 	(void)state;
 	/* One counter of a group is enough, so the other one is not needed. */
@@ -669,7 +669,7 @@ cnps_sent_and_handled_on_one_host_are_not_compared(void **state)
 /* What wrapped, and what began again at 0, has no change that could be told: it is not
  * sent, and what is not there is no burst. */
 static void
-a_counter_that_is_not_there_is_no_zero_and_no_burst(void **state)
+a_missing_counter_is_neither_zero_nor_a_burst(void **state)
 {
 	(void)state;
 	for (unsigned n = 1; n < EVIDENCE_NUMBERS; n++)
@@ -725,7 +725,7 @@ host_and_switch_may_be_read_at_different_paces(void **state)
 /* ---- the table ---- */
 
 static void
-each_rule_has_words_a_source_and_earlier_exceptions(void **state)
+each_rule_has_texts_a_source_and_earlier_exceptions(void **state)
 {
 	(void)state;
 	for (size_t d = 0; d < DIAGNOSES; d++) {
@@ -791,7 +791,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_rack_at_rest_has_nothing),
+		TEST(an_idle_rack_has_no_diagnosis),
 		TEST(a_link_that_comes_and_goes_flaps),
 		TEST(symbol_errors_are_a_cable),
 		TEST(a_lane_that_is_nearly_dark_is_a_cable),
@@ -799,31 +799,31 @@ main(void)
 		TEST(one_lane_alone_is_judged_by_its_own_alarm),
 		TEST(a_dark_lane_of_the_switchs_port_is_a_cable),
 		TEST(other_light_of_the_switchs_port_is_no_cable),
-		TEST(light_that_nobody_sends_is_not_missed),
-		TEST(noise_of_a_link_whose_other_end_is_off_is_no_light),
+		TEST(missing_light_of_a_transmitter_that_is_off_is_ignored),
+		TEST(receiver_noise_is_not_taken_for_light),
 		TEST(light_of_a_port_that_is_down_at_the_switch_is_not_judged),
-		TEST(errors_of_a_link_that_flaps_are_no_cable_besides),
-		TEST(a_cable_is_told_while_fec_corrects_it_at_the_switch),
+		TEST(errors_of_a_flapping_link_are_not_reported_as_cable),
+		TEST(a_cable_is_reported_while_fec_at_the_switch_still_corrects),
 		TEST(errors_at_the_switch_are_a_cable),
-		TEST(many_bits_to_mend_are_a_cable),
+		TEST(many_corrected_bits_are_a_cable),
 		TEST(a_wrong_icrc_alone_is_damage_inside),
 		TEST(stalls_with_pauses_are_pcie),
-		TEST(stalls_that_hurt_nobody_are_nothing),
+		TEST(stalls_without_pauses_give_no_diagnosis),
 		TEST(errors_of_the_signal_are_pcie),
-		TEST(an_rnic_that_pauses_for_ever_storms),
-		TEST(the_watchdog_of_the_switch_reports_of_a_storm),
+		TEST(an_rnic_that_pauses_all_the_time_is_a_storm),
+		TEST(the_watchdog_of_the_switch_reports_a_storm),
 		TEST(a_host_that_takes_data_slowly_is_a_slow_receiver),
-		TEST(one_that_pauses_half_of_the_time_and_receives_is_slow),
-		TEST(those_behind_a_storm_are_victims_of_it),
-		TEST(one_that_receives_nothing_is_a_victim_all_the_same),
-		TEST(one_that_pauses_for_its_own_hosts_sake_is_no_victim),
+		TEST(an_rnic_that_pauses_half_of_the_time_and_receives_is_slow),
+		TEST(rnics_paused_by_a_storm_are_victims),
+		TEST(a_paused_rnic_without_traffic_is_a_victim_too),
+		TEST(an_rnic_that_pauses_because_of_its_host_is_no_victim),
 		TEST(pauses_of_many_with_no_source_are_the_steady_state),
 		TEST(pfc_that_the_switch_does_not_count_is_a_disagreement),
 		TEST(drops_of_a_group_that_pauses_are_short_headroom),
 		TEST(drops_for_want_of_receive_buffers_are_the_application),
 		TEST(drops_of_the_switch_with_gaps_are_its_queue),
 		TEST(time_outs_without_naks_or_drops_are_silent_drops),
-		TEST(one_dead_qp_is_enough_where_nobody_counts_a_drop),
+		TEST(one_dead_qp_is_enough_without_counted_drops),
 		TEST(packets_out_of_order_with_none_lost_are_reordered),
 		TEST(marks_without_cnps_are_cnps_off),
 		TEST(one_cnp_in_62_marks_is_not_off),
@@ -831,18 +831,18 @@ main(void)
 		TEST(cnps_that_slow_nothing_down_are_ignored),
 		TEST(many_slowed_for_the_marks_of_one_are_incast),
 		TEST(marks_of_all_are_congestion_that_ecn_manages),
-		TEST(rdma_beside_the_class_with_pfc_is_in_the_wrong_one),
+		TEST(rdma_outside_the_pfc_class_is_reported),
 		TEST(packets_that_are_too_large_are_another_mtu),
 		TEST(global_pause_is_not_taken_for_pfc),
 		TEST(pfc_is_not_taken_for_global_pause),
 		TEST(without_the_mask_of_pfc_global_pause_is_not_known),
-		TEST(a_rule_names_the_counter_that_it_cannot_do_without),
+		TEST(a_rule_names_the_missing_counter_that_it_needs),
 		TEST(cnps_sent_and_handled_on_one_host_are_not_compared),
-		TEST(a_counter_that_is_not_there_is_no_zero_and_no_burst),
+		TEST(a_missing_counter_is_neither_zero_nor_a_burst),
 		TEST(an_interval_without_length_reports_nothing),
 		TEST(the_switch_counts_for_a_driver_that_does_not),
 		TEST(host_and_switch_may_be_read_at_different_paces),
-		TEST(each_rule_has_words_a_source_and_earlier_exceptions),
+		TEST(each_rule_has_texts_a_source_and_earlier_exceptions),
 		TEST(each_rule_is_documented),
 		TEST(a_sentence_is_cut_and_ends),
 	};

@@ -197,7 +197,7 @@ ports_with_light(const struct switch_list *list, uint64_t darkest)
 
 /* Which lanes of it are whose is not known; a port without a number stands alone. */
 static void
-light_of_a_module_that_ports_share_is_nobodys(void **state)
+light_of_a_shared_module_belongs_to_no_port(void **state)
 {
 	static const int shared[3] = { 1, 1, 2 }, apart[3] = { 1, 2, -1 },
 			 nw[3] = { 500, 500, 500 };
@@ -264,7 +264,7 @@ evidence_of_errors(bool sum)
 }
 
 static void
-of_codewords_those_count_that_fec_could_just_correct(void **state)
+codewords_that_fec_could_just_correct_are_counted(void **state)
 {
 	const struct evidence evidence = evidence_of_errors(false);
 
@@ -274,7 +274,7 @@ of_codewords_those_count_that_fec_could_just_correct(void **state)
 }
 
 static void
-drops_by_colour_count_where_there_is_no_sum_of_them(void **state)
+drops_by_colour_count_if_there_is_no_sum(void **state)
 {
 	struct evidence evidence = evidence_of_errors(false);
 
@@ -286,7 +286,7 @@ drops_by_colour_count_where_there_is_no_sum_of_them(void **state)
 
 /* What it counted meanwhile is of four intervals, and would be four times the rate. */
 static void
-a_port_that_was_missing_says_nothing_of_its_first_interval(void **state)
+a_returned_port_has_no_counts_in_its_first_interval(void **state)
 {
 	struct switch_list *a = reading("Ethernet%d", 0, 4, 2, NULL, false),
 			   *b = reading("Ethernet%d", 0, 4, 1, a, false),
@@ -320,11 +320,10 @@ main(void)
 		cmocka_unit_test(
 		    a_ports_own_count_of_marks_goes_before_those_of_its_queues),
 		cmocka_unit_test(a_first_reading_reports_no_counts),
-		cmocka_unit_test(of_codewords_those_count_that_fec_could_just_correct),
-		cmocka_unit_test(drops_by_colour_count_where_there_is_no_sum_of_them),
-		cmocka_unit_test(
-		    a_port_that_was_missing_says_nothing_of_its_first_interval),
-		cmocka_unit_test(light_of_a_module_that_ports_share_is_nobodys),
+		cmocka_unit_test(codewords_that_fec_could_just_correct_are_counted),
+		cmocka_unit_test(drops_by_colour_count_if_there_is_no_sum),
+		cmocka_unit_test(a_returned_port_has_no_counts_in_its_first_interval),
+		cmocka_unit_test(light_of_a_shared_module_belongs_to_no_port),
 	};
 
 	return cmocka_run_group_tests_name("switch_evidence", tests, NULL, NULL);

@@ -263,7 +263,7 @@ __wrap_strverscmp(const char *a, const char *b)
 }
 
 static void
-all_commands_are_asked_at_once(void **state)
+all_commands_are_in_one_request(void **state)
 {
 	char *question = nexus_question(NEXUS_NEIGHBORS | NEXUS_OPTICS);
 	json_t *root = json_loads(question, 0, NULL);
@@ -302,7 +302,7 @@ ports_are_read_whatever_their_shape(void **state)
 }
 
 static void
-of_a_port_that_is_there_twice_the_first_counts(void **state)
+the_first_of_two_entries_of_a_port_counts(void **state)
 {
 	struct talk *talk = *state;
 	static char rows[16384];
@@ -334,7 +334,7 @@ of_a_port_that_is_there_twice_the_first_counts(void **state)
 
 /* A JSON parser refuses the whole answer for each of these. */
 static void
-a_broken_number_or_letter_costs_its_own_value_alone(void **state)
+a_malformed_number_or_letter_costs_only_its_value(void **state)
 {
 	static const struct {
 		const char *value;
@@ -528,7 +528,7 @@ neighbours_are_read_and_bounded(void **state)
 
 /* As at most readings: they stay, and that is no command refused. */
 static void
-neighbours_stay_while_they_are_not_asked_for(void **state)
+neighbours_stay_between_their_requests(void **state)
 {
 	struct talk *talk = *state;
 	char *question = nexus_question(0);
@@ -578,7 +578,7 @@ modules_are_reported_by_their_darkest_lane(void **state)
 }
 
 static void
-a_module_of_odd_values_costs_no_other(void **state)
+a_module_with_odd_values_does_not_hide_others(void **state)
 {
 	struct talk *talk = *state;
 
@@ -596,7 +596,7 @@ a_module_of_odd_values_costs_no_other(void **state)
 }
 
 static void
-of_several_neighbours_at_a_port_the_one_with_a_name_counts(void **state)
+the_named_one_of_several_neighbours_counts(void **state)
 {
 	struct talk *talk = *state;
 
@@ -628,7 +628,7 @@ one_command_alone_is_an_object(void **state)
 }
 
 static void
-a_refused_command_hides_no_other(void **state)
+a_refused_command_does_not_hide_others(void **state)
 {
 	struct talk *talk = *state;
 
@@ -680,7 +680,7 @@ a_missing_summand_is_no_reset(void **state)
 }
 
 static void
-nonsense_is_counted_and_left_out(void **state)
+malformed_values_are_counted_and_left_out(void **state)
 {
 	struct talk *talk = *state;
 
@@ -849,7 +849,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(all_commands_are_asked_at_once),
+		TEST(all_commands_are_in_one_request),
 		TEST(ports_are_read_whatever_their_shape),
 		TEST(errors_are_read_of_several_rows),
 		TEST(pauses_are_distinguished),
@@ -858,16 +858,16 @@ main(void)
 		TEST(every_row_of_the_table_is_in_the_fixture),
 		TEST(neighbours_are_read_and_bounded),
 		TEST(modules_are_reported_by_their_darkest_lane),
-		TEST(a_module_of_odd_values_costs_no_other),
-		TEST(neighbours_stay_while_they_are_not_asked_for),
-		TEST(of_several_neighbours_at_a_port_the_one_with_a_name_counts),
+		TEST(a_module_with_odd_values_does_not_hide_others),
+		TEST(neighbours_stay_between_their_requests),
+		TEST(the_named_one_of_several_neighbours_counts),
 		TEST(one_command_alone_is_an_object),
-		TEST(a_refused_command_hides_no_other),
+		TEST(a_refused_command_does_not_hide_others),
 		TEST(deltas_and_resets_are_counted),
 		TEST(a_missing_summand_is_no_reset),
-		TEST(of_a_port_that_is_there_twice_the_first_counts),
-		TEST(a_broken_number_or_letter_costs_its_own_value_alone),
-		TEST(nonsense_is_counted_and_left_out),
+		TEST(the_first_of_two_entries_of_a_port_counts),
+		TEST(a_malformed_number_or_letter_costs_only_its_value),
+		TEST(malformed_values_are_counted_and_left_out),
 		TEST(a_tree_of_too_many_values_is_refused_before_it_is_made),
 		TEST(other_servers_and_empty_switches_are_named),
 		TEST(no_more_ports_than_the_limit_are_kept),

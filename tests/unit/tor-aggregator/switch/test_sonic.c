@@ -362,7 +362,7 @@ the_alarm_of_a_module_is_read_from_either_table(void **state)
 #define FAST_QUESTIONS (4 + 4 + 1 + 2)
 
 static void
-what_changes_slowly_is_not_asked_for_each_time(void **state)
+slowly_changing_data_is_requested_seldom(void **state)
 {
 	struct pair pairs[2 + sizeof(plain) / sizeof(plain[0])] = {
 		{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_sys_name", "spine2" },
@@ -390,7 +390,7 @@ what_changes_slowly_is_not_asked_for_each_time(void **state)
 }
 
 static void
-what_was_answered_with_an_error_was_not_read(void **state)
+an_error_as_answer_counts_as_not_read(void **state)
 {
 	struct pair pairs[2 + sizeof(plain) / sizeof(plain[0])] = {
 		{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", NULL, "-LOADING\r\n" },
@@ -411,7 +411,7 @@ what_was_answered_with_an_error_was_not_read(void **state)
 }
 
 static void
-what_is_missing_or_no_number_is_not_there(void **state)
+missing_and_malformed_values_are_left_out(void **state)
 {
 	struct talk *talk = *state;
 
@@ -469,7 +469,7 @@ a_password_is_given_first_and_its_refusal_is_reported(void **state)
 }
 
 static void
-a_redis_without_ports_is_none_of_a_switch(void **state)
+a_redis_without_ports_is_reported_as_no_switch(void **state)
 {
 	static const struct pair empty[] = { { 0 } };
 	static const struct pair queues_only[] = {
@@ -485,7 +485,7 @@ a_redis_without_ports_is_none_of_a_switch(void **state)
 }
 
 static void
-a_key_of_another_type_hides_no_other(void **state)
+a_key_of_another_type_does_not_hide_others(void **state)
 {
 	struct pair pairs[sizeof(plain) / sizeof(plain[0]) + 1] = {
 		{ "COUNTERS:oid:0x150", NULL, "-WRONGTYPE not a hash\r\n" },
@@ -501,7 +501,7 @@ a_key_of_another_type_hides_no_other(void **state)
 }
 
 static void
-names_that_are_none_are_left_out(void **state)
+invalid_names_are_left_out(void **state)
 {
 	static const struct pair pairs[] = {
 		{ "COUNTERS_PORT_NAME_MAP", NULL,
@@ -564,7 +564,7 @@ a_batch_is_bounded(void **state)
 	    "0x101\r\n"
 
 static void
-an_object_that_was_missing_goes_on_where_it_was(void **state)
+a_returned_object_continues_its_totals(void **state)
 {
 	static const struct pair without[] = { { PORT_1 }, { 0 } };
 	static const struct pair back[] = {
@@ -592,7 +592,7 @@ an_object_that_was_missing_goes_on_where_it_was(void **state)
 }
 
 static void
-an_object_that_stays_away_is_forgotten(void **state)
+an_object_missing_for_long_is_forgotten(void **state)
 {
 	static const struct pair without[] = { { PORT_1 }, { 0 } };
 	struct talk *talk = *state;
@@ -632,7 +632,7 @@ a_reset_counts_once_though_readings_fail(void **state)
 }
 
 static void
-a_word_is_no_number_of_a_queue(void **state)
+a_queue_number_must_be_digits(void **state)
 {
 	static const struct pair pairs[] = {
 		{ PORT_1 },
@@ -703,20 +703,20 @@ main(void)
 		TEST(optics_are_reported_by_their_darkest_lane_and_cost_nothing),
 		TEST(a_lane_that_is_not_in_use_is_not_the_darkest),
 		TEST(the_alarm_of_a_module_is_read_from_either_table),
-		TEST(what_changes_slowly_is_not_asked_for_each_time),
-		TEST(what_was_answered_with_an_error_was_not_read),
-		TEST(what_is_missing_or_no_number_is_not_there),
+		TEST(slowly_changing_data_is_requested_seldom),
+		TEST(an_error_as_answer_counts_as_not_read),
+		TEST(missing_and_malformed_values_are_left_out),
 		TEST(deltas_go_on_when_the_ids_have_changed),
 		TEST(a_password_is_given_first_and_its_refusal_is_reported),
-		TEST(a_redis_without_ports_is_none_of_a_switch),
-		TEST(a_key_of_another_type_hides_no_other),
-		TEST(names_that_are_none_are_left_out),
+		TEST(a_redis_without_ports_is_reported_as_no_switch),
+		TEST(a_key_of_another_type_does_not_hide_others),
+		TEST(invalid_names_are_left_out),
 		TEST(answers_of_the_wrong_shape_end_the_reading),
 		TEST(a_batch_is_bounded),
-		TEST(an_object_that_was_missing_goes_on_where_it_was),
-		TEST(an_object_that_stays_away_is_forgotten),
+		TEST(a_returned_object_continues_its_totals),
+		TEST(an_object_missing_for_long_is_forgotten),
 		TEST(a_reset_counts_once_though_readings_fail),
-		TEST(a_word_is_no_number_of_a_queue),
+		TEST(a_queue_number_must_be_digits),
 		TEST(an_error_reports_which_answer_was_wrong_and_how),
 		TEST(ports_beyond_the_limit_are_refused_and_counted),
 	};

@@ -172,7 +172,7 @@ teardown(void **state)
 }
 
 static void
-a_mute_switch_is_given_up(void **state)
+a_reading_of_a_silent_switch_is_abandoned(void **state)
 {
 	struct world *w = *state;
 
@@ -182,7 +182,7 @@ a_mute_switch_is_given_up(void **state)
 
 /* It answers, but so slowly that it would never end. */
 static void
-a_slow_switch_is_given_up(void **state)
+a_reading_of_a_slow_switch_is_abandoned(void **state)
 {
 	struct world *w = *state;
 
@@ -191,7 +191,7 @@ a_slow_switch_is_given_up(void **state)
 }
 
 static void
-a_switch_that_vanishes_is_reported(void **state)
+a_switch_that_disconnects_is_reported(void **state)
 {
 	struct world *w = *state;
 
@@ -232,7 +232,7 @@ a_value_without_end_is_refused(void **state)
 }
 
 static void
-more_answers_than_questions_are_refused(void **state)
+more_answers_than_requests_are_refused(void **state)
 {
 	assert_non_null(
 	    strstr(run(*state,
@@ -243,7 +243,7 @@ more_answers_than_questions_are_refused(void **state)
 }
 
 static void
-another_server_is_named_as_none(void **state)
+another_kind_of_server_is_reported(void **state)
 {
 	assert_non_null(
 	    strstr(run(*state, "SSH-2.0-OpenSSH_9.2\r\n", false), "as Redis does"));
@@ -265,13 +265,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_mute_switch_is_given_up),
-		TEST(a_slow_switch_is_given_up),
-		TEST(a_switch_that_vanishes_is_reported),
+		TEST(a_reading_of_a_silent_switch_is_abandoned),
+		TEST(a_reading_of_a_slow_switch_is_abandoned),
+		TEST(a_switch_that_disconnects_is_reported),
 		TEST(no_switch_waits_for_another_one),
 		TEST(a_value_without_end_is_refused),
-		TEST(more_answers_than_questions_are_refused),
-		TEST(another_server_is_named_as_none),
+		TEST(more_answers_than_requests_are_refused),
+		TEST(another_kind_of_server_is_reported),
 		TEST(a_host_without_a_server_is_reported),
 	};
 

@@ -121,7 +121,7 @@ teardown(void **state)
 }
 
 static void
-of_classes_without_use_nothing_is_reported_and_of_ports_all(void **state)
+unused_classes_are_left_out_and_ports_are_complete(void **state)
 {
 	struct world *w = *state;
 
@@ -138,7 +138,7 @@ of_classes_without_use_nothing_is_reported_and_of_ports_all(void **state)
 }
 
 static void
-a_class_in_use_is_reported_with_its_zeros_of_all_three_parts(void **state)
+a_used_class_is_exported_with_all_its_zeros(void **state)
 {
 	struct world *w = *state;
 	struct switch_object *port = object_of(w, SWITCH_PORT, "Ethernet4", 0);
@@ -247,8 +247,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_classes_without_use_nothing_is_reported_and_of_ports_all),
-		TEST(a_class_in_use_is_reported_with_its_zeros_of_all_three_parts),
+		TEST(unused_classes_are_left_out_and_ports_are_complete),
+		TEST(a_used_class_is_exported_with_all_its_zeros),
 		TEST(pause_alone_makes_a_class_used),
 		TEST(a_class_once_in_use_stays_reported),
 		TEST(values_beyond_the_limit_are_refused_by_whole_objects),
