@@ -9,8 +9,8 @@
 
 static const struct sign {
 	uint8_t indicator;
-	bool needed; /* without it nothing is known */
-	double from; /* it speaks against the network from here on */
+	bool needed; /* without it the status is not known */
+	double from; /* evidence against the network from this value on */
 } signs[] = {
 	{ PROBE_LOSS, true, 0.01 },
 	{ LINK_DOWNS, false, 1 },
@@ -39,9 +39,9 @@ network_status_str(enum network_status status)
 	return names[status];
 }
 
-/* Of those that speak against it the first ones. */
+/* Lists the evidence against it, the first that fits. */
 static size_t
-accuse(const struct evidence *evidence, char out[RULE_SENTENCE_BYTES])
+list_evidence(const struct evidence *evidence, char out[RULE_SENTENCE_BYTES])
 {
 	char text[INDICATOR_TEXT];
 	size_t len = 0, count = 0;
@@ -66,7 +66,7 @@ network_status_of(const struct evidence *evidence, char out[RULE_SENTENCE_BYTES]
 	double value = 0;
 
 	out[0] = '\0';
-	if (accuse(evidence, out) > 0)
+	if (list_evidence(evidence, out) > 0)
 		return NETWORK_SUSPECT;
 	for (size_t i = 0; i < SIGNS; i++) {
 		if (!signs[i].needed || indicator_read(evidence, signs[i].indicator,

@@ -1,10 +1,10 @@
 /*
- * network_status - whether the network can be at fault for what an RNIC's applications
- * suffer, by its probes and its counters. Pure.
+ * network_status - decides whether the network can be at fault for the problems of an
+ * RNIC's applications, by its probes and its counters. Pure.
  *
- * Innocent needs both: probes that arrive, and counters by which nothing was
- * retransmitted, paused, slowed down or dropped. Where one of these is not known, it is
- * not known: silence is no innocence.
+ * "Innocent" needs both: probes that arrive, and counters without retransmissions,
+ * pauses, slowdowns and drops. If one of these is not known, the status is not known:
+ * missing data does not clear the network.
  */
 #ifndef TOR_AGGREGATOR_DIAGNOSIS_NETWORK_STATUS_H
 #define TOR_AGGREGATOR_DIAGNOSIS_NETWORK_STATUS_H
@@ -21,8 +21,8 @@ enum network_status {
 
 const char *network_status_str(enum network_status status); /* "innocent" */
 
-/* out: of NETWORK_SUSPECT what speaks against it, in a sentence; of NETWORK_NOT_KNOWN
- * the name of the first counter that is missing; of NETWORK_INNOCENT "". */
+/* out: for NETWORK_SUSPECT the evidence against it, as a sentence; for
+ * NETWORK_NOT_KNOWN the name of the first missing counter; for NETWORK_INNOCENT "". */
 enum network_status network_status_of(
     const struct evidence *evidence, char out[RULE_SENTENCE_BYTES]);
 
