@@ -1,8 +1,7 @@
 /*
- * region_metrics - what a region does, as series of /metrics: its service levels, and
- * what is at fault in it.
- *
- * Bounded: PARTS_AT_FAULT_MAX parts, the newest; how many more there are is said.
+ * region_metrics - a region's series on /metrics: its service levels, and its parts at
+ * fault. At most PARTS_AT_FAULT_MAX parts, the newest; the number of further ones is
+ * shown.
  */
 #ifndef ANALYZER_API_REGION_METRICS_H
 #define ANALYZER_API_REGION_METRICS_H

@@ -20,8 +20,8 @@ is_suspect(const struct localise_case *c, const struct localise_element *element
 	       c->locals[element->local].lost >= LOCALISE_MIN_LOST;
 }
 
-/* Of a way from, or to, its ToR: what leads up to its highest switch, or down from it,
- * with that switch and without the ToR. */
+/* For a path from or to its ToR: the part that leads up to its highest switch, or down
+ * from it, with that switch and without the ToR. */
 static struct localise_half
 half_of(const struct localise_case *c, const struct localise_path *path,
     enum localise_fan_direction which)
@@ -203,7 +203,7 @@ meets(const struct localise_half *up, const struct localise_half *down)
 	return up->top != NULL && up->top == down->top && up->length == down->length;
 }
 
-/* The way up, with each of those down from where it ends. */
+/* The part that leads up, with each part down that begins where it ends. */
 static void
 add_routes_up(struct rm_observation *o, const struct localise_half *half,
     const struct localise_fan *down, double share)

@@ -1,8 +1,8 @@
 /*
- * localise_find - what an explanation amounts to: one part, "A or B", or not yet. Pure.
- *
- * The judge says what is likeliest and what else would do nearly as well. Where a
- * switch and links of it would, or two of a kind, one rule each says which to name.
+ * localise_find - the result of an explanation: one part, "A or B", or not yet decided.
+ * Pure. The judge gives the most likely explanation and the ones that are almost as
+ * likely. If a switch and its links are equally likely, or two parts of one type, one
+ * rule for each case decides which is named.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_FIND_H
 #define ANALYZER_FINDING_LOCALISE_FIND_H
@@ -15,20 +15,20 @@
 #define LOCALISE_FAVOUR_NAMED 4.0
 
 struct localise_finding {
-	const struct localise_suspect *suspect; /* whom to name */
+	const struct localise_suspect *suspect; /* what to name */
 	/* "or", one of these: NULL if there is none. */
 	const struct localise_suspect *others[LOCALISE_EITHER - 1];
 	struct rm_part part;                /* with all names */
-	struct localise_suspect path;       /* what suspect is, if it is a way */
+	struct localise_suspect path;       /* what the suspect is, if it is a path */
 	struct rm_part ties[LOCALISE_TIES]; /* all that are as good, the part too */
 	size_t tie_count;
 	bool has_tor;      /* among them */
 	bool is_clear;     /* nothing else is near */
 	bool has_rival;    /* other parts, several for one maybe, explain as much */
 	bool has_sibling;  /* another link of a switch of its own is blamed as well */
-	bool is_crowded;   /* no rule says which of them */
+	bool is_crowded;   /* no rule decides between them */
 	bool or_its_links; /* a switch, or some of its cables: all packets cross both */
-	bool loses_share;  /* of all packets alike: more of them will tell more */
+	bool loses_share;  /* all packets are lost alike: more losses will decide */
 	bool is_anothers;  /* minutes blame others for it: see localise_minutes */
 	double gain, behind, loss;
 };
@@ -42,8 +42,8 @@ int localise_find_parts(struct localise_case *c, struct rm_explanation *ret);
 bool localise_is_faint(const struct localise_case *c,
     const struct rm_explanation *explanation, size_t nth);
 
-/* The nth blamed part, besides others, is said to lose much more than what was sent
- * over it: replies that another part takes are missed on all ways, and fit it as well.
+/* The nth blamed part, besides others, is said to lose much more than was sent over it:
+ * replies that another part loses are missing on all paths, and fit this one as well.
  */
 bool localise_is_overstated(const struct localise_case *c,
     const struct localise_map *map, localise_seen *seen,
@@ -60,7 +60,7 @@ void localise_find_instead(
 /* How sure the finding is, from 0 to 1. */
 double localise_finding_confidence(const struct localise_finding *finding);
 
-/* Some blamed part that is no whole path is on this way. */
+/* Some blamed part that is no whole path is on this path. */
 bool localise_find_explains(const struct localise_case *c,
     const struct rm_explanation *explanation, const struct localise_path *path);
 

@@ -1,6 +1,6 @@
 /*
- * localise_losses - what a case for the judge is made of: lossy ways, the elements on
- * them, suspects.
+ * localise_losses - the parts of a judge's input: lossy paths, the elements on them,
+ * suspects.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_LOSSES_H
 #define ANALYZER_FINDING_LOCALISE_LOSSES_H
@@ -28,16 +28,16 @@ struct localise_local { /* an element of the judge's */
 	 * next of its transits + 1; 0: none. */
 	const struct localise_element *transit;
 	uint32_t next_transit;
-	/* Of a transit, on the ways that lost something: sent, and not answered. */
+	/* For a transit, on the lossy paths: sent, and not answered. */
 	double sent, unanswered;
 	double lost;
 	double weighed;               /* of it, each flow once where flows die whole */
-	size_t lossy;                 /* ways over it */
+	size_t lossy;                 /* paths over it */
 	double reverse, reverse_sent; /* replies on it: lost, of so many */
 	uint32_t fans[2];             /* of a ToR: see localise_fan, + 1; 0: none yet */
 };
 
-struct localise_lossy { /* a way, and what was seen on it */
+struct localise_lossy { /* a path, and its observations */
 	struct localise_path *path;
 	struct localise_sum sum;
 };
@@ -59,12 +59,12 @@ struct localise_case {
 	size_t suspect_count, suspect_size;
 	struct localise_local *locals;
 	size_t local_count, local_size;
-	struct localise_lossy *lossy; /* that lost something on the way out */
+	struct localise_lossy *lossy; /* that lost packets on the way out */
 	size_t lossy_count, lossy_size;
 	bool by_flow; /* flows are lost whole: their probes are one witness each */
 	struct localise_cable *cables; /* scratch */
 	size_t cable_size;
-	uint64_t stamp; /* of this case's lossy ways and their elements */
+	uint64_t stamp; /* of the lossy paths of this input, and their elements */
 	bool slow;
 	bool late;          /* of what is late, not lost */
 	bool with_replies;  /* what became of replies is evidence, too */
@@ -72,10 +72,10 @@ struct localise_case {
 	struct localise_fan *fans;
 	size_t fan_count, fan_size;
 	rm_mono_t now;
-	int64_t current_ns; /* ways that are older carry nothing now */
+	int64_t current_ns; /* older paths carry nothing now */
 };
 
 #define LOCALISE_MAX_PARTS 128 /* that are blamed at once */
-#define LOCALISE_MIN_LOST 2.5  /* fewer make nobody a suspect */
+#define LOCALISE_MIN_LOST 2.5  /* with fewer losses nothing is suspected */
 
 #endif

@@ -13,15 +13,15 @@
 uint32_t localise_transit(const struct localise_case *c,
     const struct localise_element *pair, const struct localise_element *node);
 
-/* Once all losses are counted. An entry of a switch's tables takes all that it is for:
- * what lets some through makes nobody suspect. */
+/* Called when all losses are counted. A wrong entry in a switch's tables loses all its
+ * packets: a part that passes some is not suspected. */
 bool localise_transit_takes_all(
     const struct localise_case *c, const struct localise_local *transit);
 /* As localise_transit, if it takes all. */
 uint32_t localise_transit_suspect(const struct localise_case *c,
     const struct localise_element *pair, const struct localise_element *node);
 
-/* Of the ways between its racks that carry something now, so many cross it. */
+/* The number of paths between its racks that carry something now and cross it. */
 double localise_transit_share(
     const struct localise_case *c, const struct localise_local *transit);
 

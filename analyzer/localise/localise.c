@@ -36,7 +36,7 @@ struct localise {
 	struct localise_counts counts;
 };
 
-/* ---- what is told of racks besides their rows ---- */
+/* ---- reports about racks besides their rows ---- */
 
 enum localise_tor_word
 localise_tor_word(bool stands, const struct rm_leg_counts *inside, unsigned peers)
@@ -145,7 +145,7 @@ lately(const struct localise *localise)
 	return (rm_mono_t){ localise->now.ns - LATELY_NS };
 }
 
-/* Some way between two racks is explained by what is named. */
+/* Some path between two racks is explained by a named part. */
 static bool
 is_explained(const struct localise *localise, const struct localise_element *pair)
 {
@@ -195,7 +195,7 @@ localise_known_late(
 	return localise_late_known(&localise->late, path, false, localise->now);
 }
 
-/* A way that something else that is blamed, or named, is on needs no name. */
+/* A path needs no name if another blamed or named part is on it. */
 static bool
 localise_is_needless(const struct localise *localise, const struct localise_case *c,
     const struct rm_explanation *explanation, const struct localise_suspect *path)
@@ -269,7 +269,7 @@ is_clean(double lost, double sent)
 	return lost <= 1 || lost <= GOOD_LOSS * sent;
 }
 
-/* The replies that come this way belong to probes the other way. */
+/* The replies in this direction belong to probes in the other direction. */
 static double
 lost_replies(const struct localise *localise, const struct rm_part *path)
 {
@@ -311,7 +311,8 @@ traffic_is_good(const struct localise *localise, const struct rm_part *part,
 		lost += lost_replies(localise, part);
 	if (health.there.all < GOOD_MIN_SENT || !is_clean(lost, health.there.all))
 		return false;
-	/* Which way it failed is not known for sure: both must carry something. */
+	/* The direction of the failure is not known for certain: both must carry
+	 * something. */
 	return part->type != RM_PART_LINK ||
 	       (health.back.all >= GOOD_MIN_SENT &&
 		   is_clean(
@@ -337,7 +338,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 		HASH_FIND_STR(localise->map.elements, part->name, tor);
 		if (rack != NULL && rack->tor_stands)
 			return RM_HEALTH_BAD;
-		/* Nobody probes it from outside: its own rack is the only witness. */
+		/* No other rack probes it: its own rack is the only observer. */
 		if (rack != NULL && rack->seen && tor == NULL)
 			return RM_HEALTH_GOOD;
 	}
@@ -362,7 +363,8 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 /* In a row, at the pace of now: its clock is wrong, not its rows. */
 #define ODD_LAGS 5
 #define ROWS_TAKE_NS (1500 * RM_NS_PER_MS) /* at most, after their second's end */
-/* A wall clock by more; rows end that much before what tells of now. */
+/* a wall clock that was set by more; rows that describe the present end at most this
+ * long ago */
 #define SET_BACK_NS (3 * RM_NS_PER_S)
 #define LAG_TURN 16 /* so slowly a rack's least lag follows one that has grown */
 #define SLOW_EVERY_NS RM_NS_PER_S
@@ -376,7 +378,7 @@ localise_health(const struct localise *localise, const struct rm_verdict *verdic
 #define MAX_SENT 100000000              /* of one row */
 #define MOST_SLOW_NS (10 * RM_NS_PER_S) /* a round trip: agents refuse longer ones */
 
-/* ln of how much likelier what says so itself is than by its kind. */
+/* ln of the factor by which a reported fault is more likely than by its kind */
 #define FAVOUR_UNHEARD 3.0
 #define FAVOUR_OWN_UPLINKS 4.0
 #define FAVOUR_OWN_MESH 12.0
@@ -491,10 +493,10 @@ lag_note(struct localise_lag *of, int64_t more)
 	return more > ROWS_TAKE_NS ? more - ROWS_TAKE_NS : 0;
 }
 
-/* How much later than usual its last summary came. The difference between the clocks
- * of its host and of ours is the same in every lag, and goes when the least lag is
- * taken off. Setting a wall clock changes its lag just as a late summary does: so no
- * more is believed than the aggregator's monotonic clock says. */
+/* How much later than usual its last summary arrived. The difference between its host's
+ * clock and ours is the same in every lag, and disappears when the smallest lag is
+ * subtracted. Setting a wall clock changes the lag like a late summary: so it counts at
+ * most as much as the aggregator's monotonic clock allows. */
 static int64_t
 late_ns(const struct localise *localise, struct localise_rack *rack,
     const struct wire_summary *summary, rm_mono_t now)
@@ -532,7 +534,8 @@ note_clock(struct localise *localise, struct localise_rack *rack,
 	rack->last_end_ns = summary->end_ns;
 }
 
-/* What others lose to RNICs that their own rack has found bad, it has told already. */
+/* Losses of others to RNICs that their own rack has found bad were reported by that
+ * rack. */
 static void
 leave_out(struct localise *localise, struct wire_path_row *row)
 {
@@ -661,8 +664,8 @@ favour(const struct localise *localise, const struct localise_case *c,
 	return sum;
 }
 
-/* What is lost where nobody is at fault: as much as the last explanation left over. One
- * more than that, for a quiet fabric is not known to lose nothing. */
+/* The loss without a fault: as much as the last explanation left over, plus one packet,
+ * because a fabric without losses is not known to lose nothing. */
 static int
 learn_usual(struct localise *localise)
 {
@@ -674,9 +677,9 @@ learn_usual(struct localise *localise)
 }
 
 /*
- * Of minutes: a switch is not named for what one of its links lost, nor beside it. What
- * the switch itself lost before may be over: the last seconds tell. False: they do not
- * yet, and it is not named anew.
+ * For minutes: a switch is not named for losses of one of its links, nor beside that
+ * link. The losses of the switch itself may have ended before: the last seconds decide.
+ * False: they do not decide yet, and it is not named again.
  */
 static bool
 prefer_link(struct localise *localise, const struct localise_case *c,
@@ -788,8 +791,8 @@ note_racks(struct localise *localise, const struct localise_now *now)
 	}
 }
 
-/* Where much is lost, not all in one go, and not again before every rack has told more:
- * the loop has others to serve. */
+/* With many losses the judgement is not done in one turn of the loop, and not again
+ * before every rack has sent new rows: the loop has other work. */
 static int
 judge(struct localise *localise, const struct localise_now *now)
 {
@@ -822,7 +825,7 @@ judge(struct localise *localise, const struct localise_now *now)
 	return r < 0 ? r : judge_case(localise, &localise->slow, now, true);
 }
 
-/* What is late and said to be lossy, too, is told to be late. */
+/* A late part that is also found lossy is reported as late. */
 static bool
 is_reported_late(const struct localise *localise, const struct rm_part *part)
 {

@@ -46,7 +46,7 @@ struct localise_counts {
 int localise_new(const struct localise_options *options, struct localise **ret);
 void localise_free(struct localise *localise);
 
-/* Healthy rows come so far apart from now on; older ones say nothing. */
+/* The interval of rows of healthy paths from now on; older rows do not count. */
 void localise_row_interval(struct localise *localise, int64_t row_interval_ns);
 
 /* The path rows of one summary, all of them; late or repeated ones change nothing. */
@@ -74,18 +74,18 @@ void localise_rack_found(
 
 /* No rack holds an RNIC or host of its own bad. */
 void localise_ends_none(struct localise *localise);
-/* This rack does ("host/device", "host"): what others lose to it from now on says
- * nothing of their paths. kind: of its verdict; of others than those that
- * localise_rack_found means, nothing is done. */
+/* This rack has found the RNIC ("host/device") or host bad: losses of others to it do
+ * not count for their paths from now on. kind: of its verdict; other kinds than those
+ * of localise_rack_found are ignored. */
 void localise_rack_end(
     struct localise *localise, const char *tor, const char *kind, const char *part);
 
-/* Nothing is heard of this rack (any more): its last rows say nothing. */
+/* No reports of this rack arrive (any more): its last rows do not count. */
 void localise_rack_is_seen(struct localise *localise, const char *tor, bool seen);
 /* Another analyzer judges the region: what is named here is not any more. */
 void localise_forget_named(struct localise *localise);
 
-/* To be called every 250 ms. *verdicts lives until the next call. Returns how many, or
+/* Called every 250 ms. *verdicts is valid until the next call. Returns their number, or
  * -ENOMEM. */
 int localise_judge(struct localise *localise, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict **verdicts);

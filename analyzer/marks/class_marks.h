@@ -1,12 +1,11 @@
 /*
  * class_marks - finds where a region's network rewrites the class (DSCP) of packets.
- * Pure.
- *
- * Responders say with which DSCP probes arrived; rows of summaries count them by pair
- * of ToRs and class. What a pair's probes of the last minute arrived as is compared
- * with what the others' did: the place that all rewritten pairs share, and no other
- * pair, is named; a pair that shares none is named itself. Rewritten packets are not
- * lost, but RoCE in the wrong class is not lossless any more.
+ * Pure. Responders report the DSCP with which probes arrived; rows of summaries count
+ * them by pair of ToRs and class. The classes in which a pair's probes of the last
+ * minute arrived are compared with those of other pairs: the place that all rewritten
+ * pairs share, and no other pair, is named; a pair that shares no place is named
+ * itself. Rewritten packets are not lost, but RoCE in the wrong class is not lossless
+ * any more.
  */
 #ifndef ANALYZER_MARKS_CLASS_MARKS_H
 #define ANALYZER_MARKS_CLASS_MARKS_H
@@ -29,8 +28,8 @@ void class_marks_free(struct class_marks *marks); /* NULL is fine */
 void class_marks_summary(
     struct class_marks *marks, const struct wire_summary_view *view, rm_mono_t now);
 
-/* Call it every second; results are computed anew every five. How many; *ret lives
- * until the next call. */
+/* Call it every second; results are computed again every five seconds. Returns their
+ * number; *ret is valid until the next call. */
 int class_marks_judge(struct class_marks *marks, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict **ret);
 /* Of a part without a verdict now: good once enough of its class has arrived. */

@@ -20,8 +20,8 @@
 int past_answer_files(const struct past_question *question, const char *folder,
     char **json, struct rm_error *error);
 
-/* What an InfluxDB has answered to past_question_influxql, with epoch=ns. -EBADMSG: it
- * is no such answer, or an error: error has its words. */
+/* The answer of an InfluxDB to past_question_influxql, with epoch=ns. -EBADMSG: it is
+ * malformed, or an error, whose text is in error. */
 int past_answer_influx(const struct past_question *question, const char *body,
     size_t len, char **json, struct rm_error *error);
 

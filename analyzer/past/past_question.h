@@ -1,9 +1,8 @@
 /*
- * past_question - what somebody wants to know of the history: checked, and in the
- * language of each database. Pure.
- *
- * Of it only names of services and parts are free text, and quoted: the measurement and
- * its columns are the schema's, other names are valid ones, times are numbers.
+ * past_question - a query about the history: checked, and in the language of each
+ * database. Pure. Only names of services and parts are free text, and quoted: the
+ * measurement and its columns are those of the schema, other names are valid ones,
+ * times are numbers.
  */
 #ifndef ANALYZER_PAST_PAST_QUESTION_H
 #define ANALYZER_PAST_PAST_QUESTION_H

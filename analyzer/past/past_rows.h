@@ -31,7 +31,7 @@ void past_rows_free(struct past_rows *rows);
 int past_rows_add(
     struct past_rows *rows, rm_wall_t when, uint64_t hash, json_t *values);
 
-/* Whoever has not read all that there is says so. */
+/* The caller calls this if it has not read everything. */
 void past_rows_cut(struct past_rows *rows);
 
 /* The store drops columns of type string: the answer names them, as not_kept. */

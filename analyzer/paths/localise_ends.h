@@ -1,10 +1,8 @@
 /*
- * localise_ends - RNICs and hosts that their own rack has found bad: what others lost
- * to them is no path's fault. Pure.
- *
- * A rack leaves its own bad RNICs out of its rows; of those of other racks it knows
- * only what it sees, and of an RNIC to which it sends a probe or two a second it cannot
- * tell that it is dead.
+ * localise_ends - RNICs and hosts that their own rack has found bad: losses of others
+ * to them are not caused by a path. Pure. A rack leaves its own bad RNICs out of its
+ * rows. Of other racks' RNICs it only has its own results, and with a probe or two a
+ * second to an RNIC it cannot tell that the RNIC is dead.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_ENDS_H
 #define ANALYZER_PATHS_LOCALISE_ENDS_H
@@ -24,7 +22,7 @@
 struct localise_ends {                     /* of one rack; zeroed at first */
 	char (*names)[LOCALISE_END_BYTES]; /* "host/device", or "host" */
 	size_t count, room;
-	uint32_t rnics; /* of the rack, as it says itself; 0: not known */
+	uint32_t rnics; /* of the rack, by its own report; 0: not known */
 };
 
 void localise_ends_release(struct localise_ends *ends);

@@ -1,6 +1,5 @@
 /*
- * localise_listed - the ways that lost something: lately, and as long ago as bins
- * reach. Pure.
+ * localise_listed - the paths with losses: lately, and as long ago as bins reach. Pure.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_LISTED_H
 #define ANALYZER_PATHS_LOCALISE_LISTED_H

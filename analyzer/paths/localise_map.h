@@ -1,10 +1,9 @@
 /*
- * localise_map - which ways between racks there are, and what was seen on them. Pure.
- *
- * A way is one path of one rack: switches and directed links, two cables between the
- * same switches apart by the address of the interface that answered. What was sent and
- * lost on it is known for the newest two sets of rows, and for some two minutes in bins
- * of 16 s. Its elements know all the ways that cross them.
+ * localise_map - the paths between racks, and their observations. Pure. A path is one
+ * path of one rack: switches and directed links; two cables between the same switches
+ * are distinguished by the address of the interface that answered. Its probes and
+ * losses are known for the newest two sets of rows, and for about two minutes in bins
+ * of 16 s. Its elements know all the paths that cross them.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_MAP_H
 #define ANALYZER_PATHS_LOCALISE_MAP_H
@@ -23,7 +22,7 @@ struct localise_rack *localise_map_find_rack(
 int localise_map_rack(
     struct localise_map *map, const char *tor, struct localise_rack **ret);
 
-/* What is known of a rack's way, or begins to be. -EINVAL: no path; -ENOBUFS, -ENOMEM.
+/* Adds a rack's row of a path, which may be new. -EINVAL: no path; -ENOBUFS, -ENOMEM.
  */
 int localise_map_path(struct localise_map *map, struct localise_rack *rack,
     const struct wire_path_row *row, struct localise_path **ret);
@@ -37,7 +36,7 @@ void localise_map_frame(
 int localise_map_row(struct localise_map *map, struct localise_path *path,
     const struct wire_path_row *row, int64_t covered_ns, int64_t window_ns,
     rm_mono_t now);
-/* Forgets ways that have not been in its rows for long. */
+/* Forgets paths that have not been in its rows for long. */
 void localise_map_sweep(
     struct localise_map *map, struct localise_rack *rack, rm_mono_t now);
 
@@ -47,9 +46,9 @@ void localise_path_newest(const struct localise_map *map,
 void localise_path_recent(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
-/* Of round trips that ended in the newest two sets and were timed, as .sent, those that
- * were slow, as .unknown. Of a way that has become slow between them only the newest
- * set. */
+/* Round trips that ended in the newest two sets of rows and were timed, as .sent, and
+ * the slow ones of them, as .unknown. For a path that has become slow between the two,
+ * only the newest set. */
 void localise_path_late(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 
@@ -66,11 +65,12 @@ localise_path_dst(const struct localise_path *path)
 	return path->elements[path->element_count - 1]->a;
 }
 
-/* Switches, links and pairs of racks that ways cross. Pure. They live while a way
- * crosses them; a pair, while one does either way. */
+/* Switches, links and pairs of racks that paths cross. Pure. They exist while a path
+ * crosses them; a pair, while one does in either direction. */
 
-/* How many of a pair's ways differ in what they cross: two that only differ in the port
- * by which they enter their first switch are one. At least 1. */
+/* The number of a pair's paths that differ in the elements that they cross: two that
+ * only differ in the port by which they enter their first switch count as one. At least
+ * 1. */
 size_t localise_element_courses(const struct localise_element *pair);
 
 #endif

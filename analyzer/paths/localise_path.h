@@ -1,6 +1,6 @@
 /*
- * localise_path - ways through a region, what they cross, and what was seen of them, as
- * localise_map keeps them.
+ * localise_path - paths through a region, the elements that they cross, and their
+ * observations, as localise_map stores them.
  */
 #ifndef ANALYZER_PATHS_LOCALISE_PATH_H
 #define ANALYZER_PATHS_LOCALISE_PATH_H
@@ -31,7 +31,8 @@ struct localise_element {
 	bool is_tor;
 	rm_mono_t found;  /* of a ToR: when something in its rack was last found */
 	rm_mono_t passed; /* when flows last passed it whole while others were lost */
-	/* Of all there is between two racks: their ToRs, and the same the other way. */
+	/* For everything between two racks: their ToRs, and the same in the other
+	 * direction. */
 	struct localise_element *ends[2], *back;
 	struct localise_path **paths;
 	size_t path_count, path_size;
@@ -48,7 +49,7 @@ struct localise_counts_seen { /* one set of rows */
 	uint32_t forward, reverse, unknown;
 	uint32_t flows, dead;
 	uint32_t classes; /* rows: each flow is probed, and counted, in every class */
-	float hit;  /* of them, that lost something, and sent enough to tell how */
+	float hit;  /* those with losses, and with enough probes to tell the share */
 	float gone; /* of them, that lost all: however fast they send, one each */
 	/* To none of what they sent came a reply; to some of it. */
 	float silent, partial;
@@ -80,7 +81,7 @@ struct localise_rack {
 	uint64_t incarnation, seq; /* of the last summary */
 	int64_t lag_ns;            /* of its wall clock, and how often in a row odd */
 	unsigned odd_lags;
-	bool doubted;            /* its last summary was not believed */
+	bool doubted;            /* its last summary was not accepted */
 	uint32_t frame;          /* number of the newest set of rows */
 	uint32_t lossy;          /* of the newest one in which anything was lost */
 	uint32_t first;          /* of those in a row that lost anything: the first */
@@ -88,10 +89,10 @@ struct localise_rack {
 	rm_mono_t swept;
 	rm_wall_t frame_end[2]; /* of the time that they cover */
 	int64_t frame_late[2];  /* so much later than rows take they came */
-	/* By the wall clocks; by its own monotonic one, while it lives. */
+	/* By the wall clocks; by its own monotonic one, if it is the same run. */
 	struct localise_lag wall_lag, lag;
 	rm_wall_t last_end;   /* of the last summary, with rows or without */
-	uint64_t last_end_ns; /* the same on its monotonic clock; 0: not told */
+	uint64_t last_end_ns; /* the same on its monotonic clock; 0: not reported */
 	UT_hash_handle hh;
 };
 
@@ -126,32 +127,32 @@ struct localise_map {
 	 * did as long ago as bins reach. */
 	struct localise_path **lossy;
 	size_t lossy_count, listed_count, lossy_size;
-	uint64_t sent[LOCALISE_BINS]; /* on all ways, as theirs */
+	uint64_t sent[LOCALISE_BINS]; /* on all paths, as theirs */
 	int64_t bin;
 	int64_t row_interval_ns;
 	uint64_t stamp;
 };
 
-/* What was seen of one way, or of several. */
+/* Observations of one path, or of several. */
 struct localise_sum {
 	double sent, forward, reverse, unknown;
 	double flows; /* that sent it; only of the newest rows */
 	/* Of flows, and of gone, below: each once, however many classes it has. */
 	double tuples, tuples_gone;
-	double all;                      /* sent in all the time that was told of */
+	double all;                      /* sent in all of the reported time */
 	double newest_sent, newest_lost; /* of the newest rows; replies' losses not */
 	double older_lost;               /* of the rows before them */
 	rm_wall_t lossy_end;             /* of the newest rows that lost any */
 	int64_t late_ns;                 /* of those that lost any, the latest */
 	uint64_t lossy_slots;            /* of bins alone: bit 0 is the slot of now */
-	/* Of ways that lost some in the newest rows: flows that lost some, or all; and
-	 * all that lost all, those that sent but one packet too. */
+	/* For paths with losses in the newest rows: flows that lost some, or all
+	 * packets; and flows that lost all, also those that only sent one packet. */
 	double hit, dead, gone;
 	double slow_s; /* seen late: all that took what was */
 };
 
-/* What was seen on a way: in the newest rows, the last seconds, or the last minutes; or
- * what of it was late. */
+/* Observations of a path: of the newest rows, of the last seconds, or of the last
+ * minutes; or its late packets. */
 typedef void localise_seen(const struct localise_map *map,
     const struct localise_path *path, rm_mono_t now, struct localise_sum *sum);
 

@@ -1,8 +1,8 @@
 /*
- * localise_direction - which way a link loses what it loses. Pure.
- *
- * Receive counts tell of many lost probes whether the probe or its reply was lost: the
- * former is lost one way for sure, the latter had passed that way.
+ * localise_direction - in which direction a link loses packets. Pure. Receive counts
+ * tell for many lost probes whether the probe or its reply was lost: a lost probe was
+ * certainly lost in the one direction, and a probe whose reply was lost has certainly
+ * passed in it.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_DIRECTION_H
 #define ANALYZER_SUSPICION_LOCALISE_DIRECTION_H
@@ -11,7 +11,7 @@
 #include "rackmesh/judge/verdict.h"
 
 enum localise_direction {
-	LOCALISE_UNKNOWN_DIRECTION, /* one way or both */
+	LOCALISE_UNKNOWN_DIRECTION, /* one or both directions */
 	LOCALISE_THERE,             /* from the first element's beginning to its end */
 	LOCALISE_BACK,
 	LOCALISE_BOTH_DIRECTIONS,
@@ -22,8 +22,9 @@ struct localise_directed { /* a link */
 	struct localise_element *there, *back; /* back may be NULL */
 };
 
-/* What is known of a link, of seconds, or (slow) of minutes: then other parts that lose
- * a few are on ways over it as well, so what the judge blames decides. */
+/* The losses of a link by direction, of seconds or (slow) of minutes. Over minutes
+ * other parts with small losses are on paths over the link as well, so the parts that
+ * the judge blames decide. */
 void localise_direction_see(const struct localise_map *map,
     const struct localise_suspect *link, bool slow, rm_mono_t now,
     struct localise_directed *ret);

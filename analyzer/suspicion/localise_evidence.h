@@ -1,5 +1,5 @@
 /*
- * localise_evidence - the figures behind a verdict between racks, in counts and words.
+ * localise_evidence - the figures of a verdict between racks, as counts and as text.
  * Pure.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_EVIDENCE_H
@@ -12,7 +12,7 @@
 struct localise_now;
 struct localise_standings;
 
-/* What the lossy ways over a suspect lost, seen so. */
+/* The losses of the lossy paths over a suspect. */
 void localise_evidence_losses(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
     struct localise_sum *ret);
@@ -24,9 +24,9 @@ bool localise_evidence_one_rnic(const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_suspect *suspect,
     localise_seen *seen, const struct localise_standings *standings, bool one_pair);
 
-/* Between the same racks, flows over other ways than the suspect's lose nothing,
- * although some would if it was an RNIC's doing: that one's flows take all ways alike,
- * each by itself. */
+/* Between the same racks, flows over paths that avoid the suspect have no losses,
+ * although some would if an RNIC were at fault: the flows of an RNIC use all paths
+ * alike, each independently. */
 bool localise_evidence_confined(
     const struct localise_now *now, const struct localise_suspect *suspect);
 
@@ -35,9 +35,9 @@ bool localise_evidence_confined(
 const struct localise_rack *localise_rack_of(
     const struct localise_map *map, const struct localise_finding *finding);
 
-/* Names it, or, once a second, brings what was said of it up to date. Holds a first
- * word back for a moment while it is not known whether anything passes it; first: since
- * it came under suspicion, or one of its kind. */
+/* Names it or, once a second, updates what was reported. Delays the first report for a
+ * moment while it is not known whether any packets pass; first: since it, or one of its
+ * type, came under suspicion. */
 void localise_name(struct localise_standing *s, const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_standing *first,
     bool slow);

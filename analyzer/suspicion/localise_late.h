@@ -1,9 +1,8 @@
 /*
- * localise_late - parts between racks that packets pass, but late. Pure.
- *
- * Nearly all that crosses such a part comes back, and takes longer than any fabric
- * does, or longer than probes wait: then agents tell of the replies that they had given
- * up. What never came back says nothing here.
+ * localise_late - parts between racks that packets pass, but late. Pure. Nearly all
+ * packets that cross such a part come back, but take longer than any fabric does, or
+ * longer than probes wait: then agents report the replies that they had given up.
+ * Packets that never came back do not count here.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_LATE_H
 #define ANALYZER_SUSPICION_LOCALISE_LATE_H
@@ -25,8 +24,8 @@ int localise_late_judge(struct localise_late *late,
 /* Names no more what has not been blamed for a while; forgets it later. */
 void localise_late_fade(struct localise_late *late, rm_mono_t now);
 
-/* What of this way's losses is known, where some part that is late, or seems so, is on
- * it or on the way of its replies. slow: of the losses of minutes. */
+/* The known explanation of this path's losses, if some part that is late, or seems
+ * late, is on it or on the path of its replies. slow: for the losses of minutes. */
 enum localise_known localise_late_known(const struct localise_late *late,
     const struct localise_path *path, bool slow, rm_mono_t now);
 

@@ -1,9 +1,8 @@
 /*
- * localise_minutes - whom minutes blame, when seconds blame another. Pure.
- *
- * What loses one of a hundred loses a handful in a second, and where these were lost
- * is known by chance: a switch that innocent replies may have crossed seems likelier
- * now and then. Minutes have seen the same packets, and many more.
+ * localise_minutes - the part that minutes blame, when seconds blame another. Pure. A
+ * part with a loss of 1 % loses a handful of packets in a second, and where these were
+ * lost is known only roughly: a switch that innocent replies may have crossed sometimes
+ * seems more likely. Minutes include the same packets, and many more.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_MINUTES_H
 #define ANALYZER_SUSPICION_LOCALISE_MINUTES_H
@@ -16,7 +15,7 @@ struct localise_minutes {
 	rm_mono_t judged;
 };
 
-/* The minutes are judged anew; then told of each finding that comes of it. */
+/* The minutes are judged again; then called for each finding of that. */
 void localise_minutes_begin(struct localise_minutes *minutes, rm_mono_t now);
 void localise_minutes_add(
     struct localise_minutes *minutes, const struct localise_finding *finding);

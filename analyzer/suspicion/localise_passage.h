@@ -1,9 +1,8 @@
 /*
- * localise_passage - whether a switch, or a link one way, lets flows pass whole. Pure.
- *
- * Flows count, not packets: which flows a part swallows is a hash of theirs, and of a
- * few that are probed all may be among those that die. Only seconds that began after
- * the first losses count: before, flows passed that die now.
+ * localise_passage - whether a switch, or one direction of a link, lets some flows pass
+ * without losses. Pure. Flows count, not packets: a hash selects the flows that a part
+ * loses, and if only few are probed, all of them may be among those. Only seconds that
+ * began after the first losses count: before, flows passed that lose everything now.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_PASSAGE_H
 #define ANALYZER_SUSPICION_LOCALISE_PASSAGE_H
@@ -18,12 +17,12 @@ enum localise_passage {
 
 struct localise_passed {
 	enum localise_passage passage;
-	double sent, lost;   /* packets: on the way out, or nobody knows where */
+	double sent, lost;   /* packets: on the way out, or of unknown direction */
 	double lost_replies; /* as far as is known */
 	double dead;         /* flows of which nothing came back */
 	double passed;       /* flows of which all did */
-	int64_t window_ns;   /* of the rows that tell; 0: none yet */
-	bool is_awaited;     /* some rack has told of no such second yet */
+	int64_t window_ns;   /* of the rows that count; 0: none yet */
+	bool is_awaited;     /* some rack has not reported such a second yet */
 };
 
 /* since: the end of the first rows that showed losses. Remembers in the element that

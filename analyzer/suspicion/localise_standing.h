@@ -1,8 +1,7 @@
 /*
- * localise_standing - what is suspected, since when, and what has been said. Pure.
- *
- * Nobody is named on the losses of one second: rows of all racks must have had the
- * time to come. What was named stands while it is blamed, and a little longer.
+ * localise_standing - the suspicions, their beginning, and the reported findings. Pure.
+ * Nothing is named because of the losses of one second: rows of all racks must have had
+ * the time to arrive. A named part stays named while it is blamed, and a little longer.
  */
 #ifndef ANALYZER_SUSPICION_LOCALISE_STANDING_H
 #define ANALYZER_SUSPICION_LOCALISE_STANDING_H
@@ -18,10 +17,11 @@ void localise_standings_release(struct localise_standings *standings);
 /* One finding, of recent losses or of those of many seconds. */
 void localise_standings_weigh(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding, bool slow);
-/* Replies that vanish between two racks whose probes all arrive: localise_reverse.c. */
+/* Replies that are lost between two racks while all probes arrive: localise_reverse.c.
+ */
 void localise_standings_reverse(
     struct localise_standings *standings, const struct localise_now *now);
-/* What a rack says of its own ToR, with nothing to be seen against it. */
+/* A rack's report about its own ToR, if nothing contradicts it. */
 void localise_standings_own(struct localise_standings *standings,
     const struct localise_now *now, const struct localise_rack *rack);
 /* Forgets what has not been blamed for long. */
@@ -40,16 +40,16 @@ bool localise_may_report(const struct localise_standings *standings,
     const struct localise_now *now, const struct localise_finding *finding,
     const struct localise_standing *first, bool slow, rm_wall_t lossy_end);
 
-/* The part is on this way, and was not named for others than this. */
+/* The part is on this path, and was not named for other paths only. */
 bool localise_standing_on(
     const struct localise_standing *s, const struct localise_path *path);
 
-/* Some part that is named, or was at some time since then, is on this way, and took all
- * that it took: not a share of it. */
+/* Some part that is named, or was named at some time since then, is on this path, and
+ * lost all of its packets, not a share. */
 bool localise_standings_explain(const struct localise_standings *standings,
     const struct localise_path *path, rm_mono_t since);
-/* Some part that is named, or was, and is no whole way, is on it. slow: it may lose but
- * a few. */
+/* Some part that is named, or was, and is no whole path, is on it. slow: it may have a
+ * small loss. */
 bool localise_standings_explain_path(const struct localise_standings *standings,
     const struct localise_path *path, bool slow, rm_mono_t since);
 /* One that loses a few, and is named, is on it. */

@@ -1,9 +1,8 @@
 /*
- * acceptance - what was seen of one rack during its burn-in, and whether it passes.
- * Pure.
- *
- * Feed it the answers of the rack's aggregator and of a controller as they come, then
- * have it judged. What nobody told is never good: a rack of which nothing came fails.
+ * acceptance - the observations of one rack during its burn-in, and whether it passes.
+ * Pure. Feed it the answers of the rack's aggregator and of a controller as they
+ * arrive, then have it judged. Missing reports are never good: a rack without reports
+ * fails.
  */
 #ifndef CTL_ACCEPT_ACCEPTANCE_H
 #define CTL_ACCEPT_ACCEPTANCE_H
@@ -18,8 +17,8 @@ struct findings;
 
 struct acceptance_limits {
 	double max_loss;    /* of a pair's probes, and of an RNIC's: 0.001 is 0.1 % */
-	unsigned rnics;     /* expected; 0: as many as the topology says */
-	bool without_paths; /* nobody traces here */
+	unsigned rnics;     /* expected number; 0: that of the topology */
+	bool without_paths; /* no switch answers traces here */
 };
 
 #define ACCEPTANCE_MAX_RNICS 4096

@@ -71,10 +71,10 @@ struct acceptance {
 	size_t incident_count;
 	json_t *refused; /* list of "host/device: sentence" */
 
-	bool has_plan;                           /* a controller told of the rack */
-	bool has_topology;                       /* ... and of its links */
-	bool plan_is_held;                       /* by an aggregator, the newest */
-	unsigned expected_rnics, expected_hosts; /* 0: nobody says */
+	bool has_plan;     /* a controller has reported the rack */
+	bool has_topology; /* ... and of its links */
+	bool plan_is_held; /* by an aggregator, the newest */
+	unsigned expected_rnics, expected_hosts; /* 0: not reported */
 	uint64_t flows, traced;
 };
 
@@ -84,7 +84,7 @@ size_t acceptance_find(const struct acceptance *acceptance, const char *name);
 /* More than chance, and more than the mark? */
 bool acceptance_lossy(const struct acceptance *acceptance, uint64_t lost, uint64_t all);
 
-/* Says of each RNIC whether it is lossy itself. */
+/* Decides for each RNIC whether it is lossy itself. */
 void acceptance_blame(struct acceptance *acceptance);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * ctl - what every command of rackmeshctl is given, and how it says how it went.
- *
- * A command is one file: ctl/<noun>.c. It asks one daemon's HTTP API, prints a
- * table for people or, with --json, the daemon's own JSON, and returns an exit code:
- * the same one either way.
+ * ctl - the environment of every command of rackmeshctl, and its result. A command is
+ * one file: ctl/<noun>.c. It queries one daemon's HTTP API, prints a table for people
+ * or, with --json, the daemon's own JSON, and returns an exit code, which is the same
+ * in both cases.
  */
 #ifndef CTL_CLIENT_CTL_H
 #define CTL_CLIENT_CTL_H
@@ -63,7 +62,7 @@ int ctl_accept(const struct ctl *ctl);
 /* The address of that tier ("aggregator", ...), or NULL: there is no such tier. */
 const char *ctl_tier(const struct ctl *ctl, const char *tier);
 
-/* Says what is wrong with the command line, and returns CTL_USAGE. */
+/* Prints the error of the command line, and returns CTL_USAGE. */
 int ctl_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -13,11 +13,11 @@
 /*
  * base: "http://host:port", "https://host:port", "host:port" or "unix:/path". path:
  * begins with '/', already escaped. Returns 0 and *ret (new reference; NULL unless JSON
- * came), or a negative errno after having said on stderr what failed, where, and what
- * to try. An HTTP error's own sentence is shown as it is.
+ * came), or a negative errno after it has printed on stderr what failed, where, and
+ * what to try. The error text of an HTTP answer is shown as it is.
  */
 int request_get(const char *base, const char *path, json_t **ret);
-/* -EPROTO, said too: what came has no such list. */
+/* -EPROTO, printed as well: the answer has no such list. */
 int request_get_list(
     const char *base, const char *path, const char *list, json_t **ret);
 int request_post(const char *base, const char *path, json_t **ret);
@@ -35,7 +35,7 @@ char *request_escape(const char *text);
  * may move. -ENOMEM: it stays. */
 int request_add_filter(char **path, const char *key, const char *text);
 
-/* Where it is said what failed; NULL: stderr, as it is at first. */
+/* Where errors are printed; NULL: stderr, the default. */
 void request_complain_to(FILE *stream);
 
 /* How long an answer may take, from now on; 10 s at first. */

@@ -18,8 +18,8 @@ int show_rows(const struct column *columns, const json_t *rows);
 /* A counter of an answer as a row (new reference): a gauge has its value as total. */
 json_t *show_counter(const json_t *counter);
 
-/* Says how a switch or an ESXi host is read, unless that is well; what: "switch of
- * tor1". False: what the answer shows of it is old, or nothing. */
+/* Prints how a switch or an ESXi host is read, unless that is well; what: "switch of
+ * tor1". False: the values in the answer are old, or there are none. */
 bool show_reading(const char *what, const json_t *reading);
 
 /*

@@ -1,6 +1,4 @@
-/*
- * incident - one incident out of a daemon's JSON, told to a person.
- */
+/* incident - prints one incident of a daemon's JSON. */
 #ifndef CTL_COMMANDS_INCIDENT_H
 #define CTL_COMMANDS_INCIDENT_H
 

@@ -1,8 +1,6 @@
 /*
- * checks - each looks at one thing of a host, and adds what it found. Nothing is
- * changed.
- *
- * A check that cannot see its thing says so, as a warning: silence is never health.
+ * checks - each checks one thing of a host, and adds its findings. They change nothing.
+ * If something cannot be checked, that is a warning: a missing result is never good.
  */
 #ifndef CTL_DOCTOR_CHECKS_H
 #define CTL_DOCTOR_CHECKS_H

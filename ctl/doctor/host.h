@@ -27,11 +27,11 @@ struct host_output {
 
 /* Each ends within a few seconds, and returns 0 or -errno. */
 struct host_calls {
-	/* argv[0] is looked for in PATH (-ENOENT). user: NULL, or whom to run it as,
-	 * where we may. */
+	/* argv[0] is searched in PATH (-ENOENT). user: NULL, or the user to run it as,
+	 * if we have the right. */
 	int (*run)(void *arg, const char *const *argv, const char *user,
 	    struct host_output *ret);
-	/* address: as in a config, or a URL. -ENOENT: nobody knows its name. */
+	/* address: as in a config, or a URL. -ENOENT: its name has no address. */
 	int (*connect)(void *arg, const char *address);
 	/* Does the netdev stamp packets in hardware? */
 	int (*stamps)(void *arg, const char *netdev, bool *ret);

@@ -1,8 +1,7 @@
 /*
- * host_rnics - the RNICs that the agent of this host is to probe from.
- *
- * As the agent tells them, else as its config names them; with `rnics: auto` and no
- * agent every RDMA device.
+ * host_rnics - the RNICs from which the agent of this host is to probe: as the agent
+ * reports them, else as its config names them; with `rnics: auto` and no agent every
+ * RDMA device.
  */
 #ifndef CTL_DOCTOR_HOST_RNICS_H
 #define CTL_DOCTOR_HOST_RNICS_H
@@ -15,7 +14,7 @@ struct host_rnic {
 	char netdev[HOST_NAME]; /* "": not known */
 	unsigned port;          /* of the RDMA device */
 	char tors[2][HOST_NAME];
-	const json_t *reported; /* the agent's word; NULL: none */
+	const json_t *reported; /* as the agent reports it; NULL: none */
 };
 
 /* Returns how many. */

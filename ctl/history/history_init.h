@@ -10,7 +10,7 @@ struct influx_place;
 #define HISTORY_POLICY_RAW "raw"
 #define HISTORY_POLICY_INCIDENTS "incidents"
 
-/* Durations as InfluxQL has them, "14d". An exit code, having said what was done. */
+/* Durations as in InfluxQL, "14d". Returns an exit code; prints what was done. */
 int history_init(
     const struct influx_place *place, const char *raw, const char *incidents);
 

@@ -1,9 +1,8 @@
 /*
- * history_rows - the past of one RNIC or ToR, from what the analyzer tells of it.
- *
- * Time is cut into buckets, each with sums of probes and the worst of the round-trip
- * times; incidents stand between them, before them those that were open already. At
- * most so many incidents, the oldest left out and counted.
+ * history_rows - the past of one RNIC or ToR, from the analyzer's answers. Time is
+ * divided into buckets, each with sums of probes and the largest round-trip times.
+ * Incidents are printed between them, and those that were open before are printed
+ * first. The number of incidents is limited; the oldest are left out and counted.
  */
 #ifndef CTL_HISTORY_HISTORY_ROWS_H
 #define CTL_HISTORY_HISTORY_ROWS_H
@@ -37,11 +36,11 @@ struct history_span {
 
 struct history_rows;
 
-/* That the analyzer tells of. */
+/* Limits of the analyzer's answers. */
 #define HISTORY_LONGEST_NS (400 * 86400 * RM_NS_PER_S)
 
-/* The time before until_ns, longer by up to a bucket, or shorter where it would be
- * longer than the analyzer tells of. */
+/* The time before until_ns, up to a bucket longer, or shorter if the analyzer has a
+ * limit. */
 struct history_span history_span(int64_t until_ns, int64_t length_ns);
 
 /* The subject is borrowed. NULL: memory. */

@@ -16,19 +16,19 @@ struct influx_place {
 };
 
 enum influx_kind {
-	INFLUX_1 = 1, /* what speaks InfluxQL */
+	INFLUX_1 = 1, /* a database with InfluxQL */
 	INFLUX_2,
 	INFLUX_VICTORIA,
 };
 
-/* The first line of the file. -errno, having said why. */
+/* The first line of the file. -errno; the error has been printed. */
 int influx_password(struct influx_place *place, const char *path);
 
-/* What is there? -errno, having said that nothing answers. */
+/* The kind of the database. -errno; the error has been printed. */
 int influx_kind(const struct influx_place *place, enum influx_kind *ret);
 
-/* One statement. *ret (may be NULL; new reference): its list of series, perhaps empty.
- * -errno, having said what the database said. */
+/* Runs one statement. *ret (may be NULL; new reference): its list of series, perhaps
+ * empty. -errno; the database's error has been printed. */
 int influx_query(const struct influx_place *place, const char *statement, json_t **ret);
 
 #endif

@@ -33,7 +33,7 @@ struct findings {
 	size_t count, allocated;
 	size_t counts[FINDING_LEVELS];
 	size_t dropped;    /* also counted by level */
-	const char *check; /* whose findings come now */
+	const char *check; /* the subject of the next findings */
 };
 
 void findings_clear(struct findings *findings);

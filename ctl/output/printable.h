@@ -1,8 +1,7 @@
 /*
- * printable - what daemons, databases and files say, made fit for a terminal. Pure.
- *
- * A name or a sentence that somebody else chose may hold control characters, which a
- * terminal would obey. Whatever comes from outside passes here before it is shown.
+ * printable - text of daemons, databases and files, made safe for a terminal. Pure. A
+ * name or a sentence from outside may contain control characters, which a terminal
+ * would execute. All foreign text passes this module before it is printed.
  */
 #ifndef CTL_OUTPUT_PRINTABLE_H
 #define CTL_OUTPUT_PRINTABLE_H

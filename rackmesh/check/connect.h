@@ -1,10 +1,9 @@
 /*
  * connect - tries the peers of a config, for --check --connect: all at once, each
- * within CONNECT_TIMEOUT_NS. Who was reached is a line on standard output; who was not
- * is an error with the place of its option.
- *
- * Nothing changes at the peers: a daemon is greeted as somebody who only asks, and of
- * others a page is read that changes nothing.
+ * within CONNECT_TIMEOUT_NS. A reached peer is a line on standard output; a peer that
+ * was not reached is an error with the place of its option. Nothing changes at the
+ * peers: a daemon gets a hello of a check, and from other servers a page is read that
+ * changes nothing.
  */
 #ifndef RACKMESH_CHECK_CONNECT_H
 #define RACKMESH_CHECK_CONNECT_H

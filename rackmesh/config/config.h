@@ -92,7 +92,7 @@ struct rm_config_command { /* zeroed at first; borrowed from argv */
 	const char *path;  /* NULL: no file */
 	bool check;        /* check the config and exit */
 	bool connect;      /* also try the peers */
-	const char *user;  /* whose rights are checked; NULL: not given */
+	const char *user;  /* the user whose rights are checked; NULL: not given */
 };
 
 /*

@@ -1,8 +1,7 @@
 /*
- * sight - of which regions a request over HTTP may be answered.
- *
- * Over TLS by whoever asks: a viewer's or operator's certificate or token may be of
- * some regions only. Elsewhere, all. And with "?region=", that one alone.
+ * sight - the regions about which a request over HTTP may be answered. Over TLS the
+ * identity decides: the certificate or token of a viewer or operator may be for some
+ * regions only. Otherwise, all regions. With "?region=" only that one.
  */
 #ifndef RACKMESH_IDENTITY_SIGHT_H
 #define RACKMESH_IDENTITY_SIGHT_H

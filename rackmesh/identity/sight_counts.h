@@ -1,6 +1,6 @@
 /*
- * sight_counts - how often something happened in each region, so that who may see some
- * of them is told of no others. Pure.
+ * sight_counts - counts of an event by region, so that a viewer of some regions does
+ * not see the counts of others. Pure.
  */
 #ifndef RACKMESH_IDENTITY_SIGHT_COUNTS_H
 #define RACKMESH_IDENTITY_SIGHT_COUNTS_H

@@ -13,7 +13,8 @@
 
 #include "rackmesh/tls/tls.h"
 
-#define RM_VIEWER_TOKEN_MIN 32 /* characters: nobody guesses it */
+/* characters: long enough that a token cannot be guessed */
+#define RM_VIEWER_TOKEN_MIN 32
 #define RM_VIEWER_TOKEN_MAX 128
 
 /* Writes the viewer's URI to identity. -ENOENT: unknown token. Other errors: the file

@@ -38,8 +38,8 @@ int alert_sink_new(struct rm_loop *loop, struct rm_http_client *http,
     struct rm_alert_counts *counts, struct alert_sink **ret);
 void alert_sink_free(struct alert_sink *sink); /* what waits is lost */
 
-/* key: the alert's identity, copied. alert: borrowed, its count is raised. word: the
- * same; NULL: nobody asks whether this was told. */
+/* key: the alert's identity, copied. alert: borrowed, its count is raised. notice: the
+ * same; NULL: the delivery need not be reported. */
 void alert_sink_push(struct alert_sink *sink, const char *key, enum alert_news news,
     json_t *alert, struct alert_notice *notice);
 /* Drops all messages of this alert, since another daemon sends it. A request under way

@@ -43,7 +43,8 @@ struct rm_incident {
 	uint64_t id; /* of this opening: unique per deployment with high probability */
 	struct rm_verdict verdict; /* the latest; the window start and lateness of the
 				      first */
-	/* As it opened: it is a label of the alert. RM_SEVERITY_UNSET: nobody said. */
+	/* The severity at the opening, because it is a label of the alert.
+	 * RM_SEVERITY_UNSET: not given. */
 	enum rm_severity severity;
 	rm_wall_t opened, changed, resolved; /* resolved.ns 0 while open */
 	uint64_t reopened; /* times this part came back within flap_memory_ns */

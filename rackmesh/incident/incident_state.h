@@ -22,10 +22,11 @@ struct incident_entry {
 	int64_t rival_ns;
 	int64_t reconsider_ns; /* so long is needed to replace A; 0: not replaced yet */
 	bool judged;           /* has its verdict of this judgement */
-	bool held;      /* the other one of our pair ends it, see incident_adopt */
-	bool owed;      /* we told of it, and speak no more, see incident_adopt */
-	bool former;    /* of an earlier life */
-	bool confirmed; /* it has told of it since rm_incidents_doubt */
+	bool held; /* the other one of our pair ends it, see incident_adopt */
+	/* sent by this daemon, which is not active any more, see incident_adopt */
+	bool owed;
+	bool former;    /* of a former run */
+	bool confirmed; /* the other one has reported it since rm_incidents_doubt */
 };
 
 struct rm_incidents {

@@ -41,7 +41,7 @@ void rm_notify_worked(
 struct rm_notify_counts {
 	uint64_t fed;
 	uint64_t withheld; /* turns with a stuck worker */
-	uint64_t failed;   /* words that nobody took */
+	uint64_t failed;   /* messages that were not taken */
 };
 
 const struct rm_notify_counts *rm_notify_counts(const struct rm_notify *notify);

@@ -43,8 +43,8 @@ int rm_metrics_gauges(struct rm_metrics *metrics, const void *owner,
     const struct rm_metric *list, size_t count);
 
 /*
- * All series of one name, where series appear and disappear: tell is called at every
- * rendering, and calls rm_metrics_series for each series. tell has to bound their
+ * All series of one name, if series appear and disappear: report is called at every
+ * rendering, and calls rm_metrics_series for each series. report has to limit their
  * number.
  */
 struct rm_metrics_out;

@@ -32,7 +32,7 @@ struct rm_dialer_options {
 };
 
 struct rm_dialer_callbacks {
-	/* The link is open (as its on_open): say hello. < 0 closes it again. */
+	/* The link is open (as its on_open): send the hello. < 0 closes it again. */
 	int (*on_up)(struct rm_link *link, void *arg);
 	int (*on_frame)(
 	    struct rm_link *link, const uint8_t *data, size_t len, void *arg);

@@ -26,7 +26,7 @@ struct rm_lookup_answer { /* borrowed for the call */
 	int r;            /* 0, or as rm_endpoint_resolve */
 	const struct rm_address *addresses;
 	size_t count;
-	const char *reason; /* the resolver's words; "": none */
+	const char *reason; /* the resolver's error; "": none */
 };
 
 /* done: once, from the loop; the lookup is freed when it returns, so the owner forgets

@@ -46,7 +46,7 @@ struct rm_spool_options {
 	/* Limit on records kept in memory for fast reading, besides those that are not
 	 * durable yet; 0: 8 MiB. Older ones are read back from disk, on the worker. */
 	uint64_t memory_bytes;
-	uint64_t identity; /* random: of a spool that is made anew */
+	uint64_t identity; /* random: for a spool that is created */
 };
 
 struct rm_spool_callbacks {
@@ -66,7 +66,7 @@ struct rm_spool_item {
 };
 
 struct rm_spool_counts {
-	uint64_t in;    /* appended in this life */
+	uint64_t in;    /* appended since the start */
 	uint64_t found; /* on disk at the start, not done with */
 	uint64_t done;
 	uint64_t dropped_full; /* dropped because the spool was full; or unreadable, and
