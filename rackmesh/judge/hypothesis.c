@@ -285,11 +285,13 @@ struct ranked {
 };
 
 static int
-by_gain_alone(const void *a, const void *b)
+by_gain(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	return rm_suspect_order(x->gain, x->candidate, y->gain, y->candidate);
+	if (x->gain != y->gain)
+		return x->gain > y->gain ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
 static int
@@ -302,7 +304,7 @@ sort_candidates(struct rm_hypothesis *h)
 	for (uint32_t i = 0; i < h->candidate_count; i++)
 		ranked[i] = (struct ranked){ h->alone[i].gain, i };
 	if (h->candidate_count > 0)
-		qsort(ranked, h->candidate_count, sizeof *ranked, by_gain_alone);
+		qsort(ranked, h->candidate_count, sizeof *ranked, by_gain);
 	for (size_t i = 0; i < h->candidate_count; i++)
 		h->order[i] = ranked[i].candidate;
 	free(ranked);

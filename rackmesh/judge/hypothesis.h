@@ -20,15 +20,6 @@ struct rm_suspect { /* a candidate at its best share of loss */
 	    gain; /* ln of how much likelier with it, prior included; -INFINITY: none */
 };
 
-/* For qsort: the candidate with more of it first, of two alike the first one. */
-static inline int
-rm_suspect_order(double more, size_t candidate, double than, size_t other)
-{
-	if (more != than)
-		return more > than ? -1 : 1;
-	return candidate < other ? -1 : candidate > other;
-}
-
 #define RM_HYPOTHESIS_LEVELS 32
 
 struct rm_levels { /* shares of loss that are tried */

@@ -196,7 +196,9 @@ by_behind(const void *a, const void *b)
 {
 	const struct rm_alternative *x = a, *y = b;
 
-	return rm_suspect_order(-x->behind, x->candidate, -y->behind, y->candidate);
+	if (x->behind != y->behind)
+		return x->behind < y->behind ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
 static int
@@ -266,7 +268,9 @@ by_gain(const void *a, const void *b)
 {
 	const struct rm_blamed *x = a, *y = b;
 
-	return rm_suspect_order(x->gain, x->candidate, y->gain, y->candidate);
+	if (x->gain != y->gain)
+		return x->gain > y->gain ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
 /* Each part that is blamed, in judge->blamed. */
