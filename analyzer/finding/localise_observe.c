@@ -77,7 +77,7 @@ observe_lost_replies(struct localise_case *c, const struct localise_path *path,
 	return r < 0
 		   ? r
 		   : localise_fan_replies(c, &c->observations[c->observation_count - 1],
-			 path->pair->back, path->element_count);
+			 path->pair->back);
 }
 
 int
@@ -115,16 +115,12 @@ localise_observe_path(struct localise_case *c, const struct localise_lossy *loss
 static int
 observe_replies(struct localise_case *c, uint32_t local, double arrived, float share)
 {
-	struct rm_observation *o;
-
 	if (arrived < 1)
 		return 0;
 	if (observe(c, arrived, 0, &local, 1) < 0)
 		return -ENOMEM;
-	o = &c->observations[c->observation_count - 1];
-	o->spread = o->route_count = 1;
-	o->routes[0] = 1;
-	o->shares[0] = share;
+	c->observations[c->observation_count - 1].spread = 1;
+	c->observations[c->observation_count - 1].shares[0] = share;
 	return 0;
 }
 
@@ -233,16 +229,19 @@ observe_at_tor(struct localise_case *c, const struct localise_map *map,
 {
 	const struct localise_path *path = c->locals[local].element->paths[0];
 	struct localise_element *tor = path->elements[up ? 0 : path->element_count - 1];
-	float share = 0;
-	int r = 0;
+	const struct localise_fan *fan;
 
-	if (tor->stamp == c->stamp)
-		r = localise_fan_share(
-		    c, tor, up ? LOCALISE_FAN_UP : LOCALISE_FAN_DOWN, local, &share);
-	if (r < 0 || share <= 0)
-		return r;
-	return observe_replies(c, local,
-	    replies_at(c, map, seen, tor, up, c->locals[local].element), share);
+	if (tor->stamp != c->stamp)
+		return 0;
+	fan = localise_fan(c, tor, up ? LOCALISE_FAN_UP : LOCALISE_FAN_DOWN);
+	if (fan == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < fan->count; i++)
+		if (fan->parts[i].local == local)
+			return observe_replies(c, local,
+			    replies_at(c, map, seen, tor, up, c->locals[local].element),
+			    fan->parts[i].share);
+	return 0;
 }
 
 /* All replies between two racks cross the elements between them. */

@@ -46,16 +46,10 @@ are_below(const uint32_t *elements, uint32_t count, size_t limit)
 }
 
 static bool
-are_routes(const struct rm_observation *o)
+are_shares(const struct rm_observation *o)
 {
-	const uint64_t none = o->spread < 64 ? UINT64_MAX << o->spread : 0;
-
-	if (o->route_count > RM_OBSERVATION_ROUTES ||
-	    (o->spread == 0) != (o->route_count == 0))
-		return false;
-	for (uint32_t i = 0; i < o->route_count; i++)
-		if (!(o->shares[i] > 0 && o->shares[i] <= 1) ||
-		    (o->routes[i] & none) != 0)
+	for (uint32_t i = 0; i < o->spread; i++)
+		if (!(o->shares[i] > 0 && o->shares[i] <= 1))
 			return false;
 	return true;
 }
@@ -71,7 +65,7 @@ check(size_t elements, const struct rm_observation *observations, size_t count,
 
 		if (o->lost > o->sent || o->element_count > RM_OBSERVATION_ELEMENTS ||
 		    o->spread > (o->round_trip ? 0 : o->element_count) ||
-		    !are_routes(o) ||
+		    !are_shares(o) ||
 		    !are_below(o->elements, o->element_count, elements))
 			return -EINVAL;
 	}
@@ -94,41 +88,40 @@ is_of(const struct rm_candidate *candidate, uint32_t element)
 	return false;
 }
 
-static uint64_t
-spread_bits(const struct rm_observation *o, uint32_t element)
+/* By how many of the packets the element was crossed as one of those that are spread.
+ */
+static double
+share_of(const struct rm_observation *o, uint32_t element)
 {
 	const uint32_t sure = o->element_count - o->spread;
-	uint64_t bits = 0;
 
 	for (uint32_t i = 0; i < o->spread; i++)
 		if (o->elements[sure + i] == element)
-			bits |= UINT64_C(1) << i;
-	return bits;
+			return (double)o->shares[i];
+	return 0;
 }
 
-unsigned
-rm_crossings_times(const struct rm_observation *o, const struct rm_candidate *candidate,
-    uint64_t *spread)
+double
+rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *candidate)
 {
 	const uint32_t sure = o->element_count - o->spread;
-	unsigned times = 0;
+	double share = 0;
 
-	*spread = 0;
-	if (o->spread == 0 && !o->round_trip)
-		return 1;
-	for (uint32_t i = 0; i < candidate->element_count && o->spread > 0; i++)
-		*spread |= spread_bits(o, candidate->elements[i]);
-	for (uint32_t i = 0; i < sure; i++) {
-		if (!is_of(candidate, o->elements[i]))
-			continue;
-		times++;
-		if (o->round_trip)
-			continue;
-		if (o->first_stands)
-			*spread = spread_bits(o, o->elements[i]);
-		break;
+	if (o->round_trip) {
+		for (uint32_t i = 0; i < o->element_count; i++)
+			share += is_of(candidate, o->elements[i]);
+		return share;
 	}
-	return times;
+	if (o->spread == 0)
+		return 1;
+	for (uint32_t i = 0; i < candidate->element_count; i++)
+		share += share_of(o, candidate->elements[i]);
+	share = share < 1 ? share : 1;
+	for (uint32_t i = 0; i < sure; i++)
+		if (is_of(candidate, o->elements[i]))
+			return 1 +
+			       (o->first_stands ? share_of(o, o->elements[i]) : share);
+	return share;
 }
 
 /* The elements of the i-th observation or candidate. */

@@ -45,11 +45,10 @@ struct rm_walk rm_crossings_walk(
 bool rm_crossings_next(
     struct rm_crossings *crossings, struct rm_walk *walk, size_t *observation);
 
-/* How often all of what an observation on its walk counts crossed the candidate.
- * *spread: the bits of those of the candidate's elements that only some of it crossed
- * besides; 0: none. */
-unsigned rm_crossings_times(const struct rm_observation *o,
-    const struct rm_candidate *candidate, uint64_t *spread);
+/* How much of what an observation on its walk counts crossed the candidate: 1 all,
+ * more: all and so many times; 1.5 all, and half of it once more. */
+double rm_crossings_share(
+    const struct rm_observation *o, const struct rm_candidate *candidate);
 
 /* Room for `count` items of `size` bytes at *(void **)array, zeros if it had to grow:
  * what was there is lost then. -ENOMEM. */

@@ -63,8 +63,6 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 {
 	free(h->parts);
 	free(h->survival);
-	free(h->routes);
-	free(h->first_route);
 	free(h->alone);
 	free(h->fits);
 	free(h->stale);
@@ -103,59 +101,11 @@ let_through(double share, double loss)
 	return pow(1 - loss, times) * (1 - (share - times) * loss);
 }
 
-static void
-begin_routes(struct rm_hypothesis *h, size_t i)
-{
-	const struct rm_observation *o = &h->observations[i];
-	double *routes = &h->routes[h->first_route[i]], none = 1;
-
-	if (o->route_count == 0)
-		return;
-	for (uint32_t k = 0; k < o->route_count; k++) {
-		routes[k] = (double)o->shares[k];
-		none -= routes[k];
-	}
-	routes[o->route_count] = fmax(none, 0);
-}
-
-/* How much of an observation crosses a candidate: 1 all, more: all and so many times;
- * 1.5 all, and half of it once more. */
-struct crossed {
-	double before; /* of what was sent */
-	double now;    /* of what others let through: they may be on other routes */
-};
-
-static struct crossed
-crossed(const struct rm_hypothesis *h, size_t i, size_t candidate)
-{
-	const struct rm_observation *o = &h->observations[i];
-	const double *routes = &h->routes[h->first_route[i]];
-	double hit = 0, left = 0, hit_before = 0, all = 0;
-	uint64_t spread;
-	const double times = rm_crossings_times(o, &h->candidates[candidate], &spread);
-
-	if (spread == 0)
-		return (struct crossed){ times, times };
-	for (uint32_t k = 0; k < o->route_count; k++) {
-		const double share = (double)o->shares[k];
-
-		left += routes[k];
-		all += share;
-		if ((o->routes[k] & spread) != 0) {
-			hit += routes[k];
-			hit_before += share;
-		}
-	}
-	left += routes[o->route_count];
-	return (
-	    struct crossed){ times + hit_before / fmax(all, 1), times + hit / left };
-}
-
 /* Observations of which the same share crossed the candidate, and of which others let
  * the same part survive: what only some of the packets crossed, or what others explain
  * in part. There are few kinds of them, and logarithms are dear. */
 struct group {
-	double survival, share; /* crossed now, or before; share 0: none */
+	double survival, share; /* share 0: none */
 	double kept, lost;      /* lost: where it is not explained yet */
 };
 
@@ -216,23 +166,23 @@ fit_to(struct rm_hypothesis *h, const struct rm_levels *levels, size_t candidate
 	while (rm_crossings_next(&h->crossings, &walk, &i)) {
 		const struct rm_observation *o = &h->observations[i];
 		const double s = h->survival[i];
-		const struct crossed share = crossed(h, i, candidate);
+		const double share =
+		    o->spread == 0 && !o->round_trip
+			? 1
+			: rm_crossings_share(o, &h->candidates[candidate]);
 
-		if (share.before == 1)
+		if (share == 1)
 			kept += o->sent - o->lost;
-		else if (share.before > 0 && o->sent > o->lost)
-			group_of(h, levels, groups, s, share.before, shared)->kept +=
-			    o->sent - o->lost;
-		if (o->lost == 0 || share.now <= 0)
-			continue;
-		if (s >= 1 && share.now == 1) {
+		if (s >= 1 && share == 1) {
 			lost += o->lost;
 			continue;
 		}
-		any |= share.now < 1 || s > EXPLAINED;
-		if (s > EXPLAINED)
-			group_of(h, levels, groups, s, share.now, shared)->lost +=
-			    o->lost;
+		any |= o->lost > 0 && (share < 1 || s > EXPLAINED);
+		if (o->lost > 0 && s > EXPLAINED)
+			group_of(h, levels, groups, s, share, shared)->lost += o->lost;
+		if (share != 1 && o->sent > o->lost)
+			group_of(h, levels, groups, s, share, shared)->kept +=
+			    o->sent - o->lost;
 	}
 	if (lost == 0 && !any)
 		return best;
@@ -330,23 +280,6 @@ make_room(struct rm_hypothesis *h, size_t count)
 	return 0;
 }
 
-static int
-make_routes(
-    struct rm_hypothesis *h, const struct rm_observation *observations, size_t count)
-{
-	size_t routes = 0;
-
-	if (rm_scratch(&h->first_route, &h->first_route_size, count + 1,
-		sizeof *h->first_route) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		h->first_route[i] = routes;
-		if (observations[i].route_count > 0)
-			routes += observations[i].route_count + 1;
-	}
-	return rm_scratch(&h->routes, &h->routes_size, routes + 1, sizeof *h->routes);
-}
-
 int
 rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
@@ -360,7 +293,6 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 		return r;
 	if (rm_scratch(&h->survival, &h->survival_size, observation_count + 1,
 		sizeof *h->survival) < 0 ||
-	    make_routes(h, observations, observation_count) < 0 ||
 	    make_room(h, candidate_count + 1) < 0)
 		return -ENOMEM;
 	h->observations = observations;
@@ -379,10 +311,8 @@ void
 rm_hypothesis_clear(struct rm_hypothesis *h)
 {
 	h->count = 0;
-	for (size_t i = 0; i < h->observation_count; i++) {
+	for (size_t i = 0; i < h->observation_count; i++)
 		h->survival[i] = 1;
-		begin_routes(h, i);
-	}
 	for (size_t i = 0; i < h->candidate_count; i++) {
 		h->fits[i] = h->alone[i];
 		h->stale[i] = false;
@@ -437,43 +367,22 @@ rm_hypothesis_blames(const struct rm_hypothesis *h, size_t candidate)
 	return h->blamed[candidate];
 }
 
-/* Of the packets that the candidate is crossed by once so many times as before survive:
- * so many do of all. */
-static double
-scaled(const struct rm_hypothesis *h, size_t i, size_t candidate, double scale)
-{
-	return h->survival[i] * let_through(crossed(h, i, candidate).now, 1 - scale);
-}
-
-static void
-scale_routes(struct rm_hypothesis *h, size_t i, size_t candidate, double scale)
-{
-	const struct rm_observation *o = &h->observations[i];
-	double *routes = &h->routes[h->first_route[i]];
-	uint64_t spread;
-
-	rm_crossings_times(o, &h->candidates[candidate], &spread);
-	for (uint32_t k = 0; k < o->route_count; k++)
-		if ((o->routes[k] & spread) != 0)
-			routes[k] *= scale;
-}
-
 /* A part comes, or goes: so much less, or more, survives. */
 static void
 scale_survival(struct rm_hypothesis *h, size_t candidate, double loss, bool comes)
 {
-	const double scale = comes ? 1 - loss : 1 / (1 - loss);
 	struct rm_walk walk =
 	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
 	size_t i;
 
 	while (rm_crossings_next(&h->crossings, &walk, &i)) {
-		h->survival[i] = scaled(h, i, candidate, scale);
-		scale_routes(h, i, candidate, scale);
-		if (h->survival[i] > 1 - EPSILON) { /* what came in went out again */
+		const double left = let_through(
+		    rm_crossings_share(&h->observations[i], &h->candidates[candidate]),
+		    loss);
+
+		h->survival[i] *= comes ? left : 1 / left;
+		if (h->survival[i] > 1 - EPSILON) /* what came in went out again */
 			h->survival[i] = 1;
-			begin_routes(h, i);
-		}
 	}
 }
 
@@ -502,8 +411,10 @@ forget_fits(struct rm_hypothesis *h, size_t candidate, double loss, double befor
 		double more = 0;
 
 		if (loss < before && o->lost > 0) {
-			const double was =
-			    scaled(h, i, candidate, (1 - before) / (1 - loss));
+			const double share =
+			    rm_crossings_share(o, &h->candidates[candidate]);
+			const double was = h->survival[i] * let_through(share, before) /
+					   let_through(share, loss);
 
 			more = o->lost * more_for_each(h, was, h->survival[i]) + SLACK;
 		}

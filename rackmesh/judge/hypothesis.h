@@ -43,13 +43,6 @@ struct rm_hypothesis {
 	struct rm_crossings crossings;
 	double *survival; /* by observation: share that the parts let through */
 	size_t survival_size;
-	/* By observation, from first_route on: what of each route's share the parts on
-	 * it let through; then what took none of them. Of one without routes: nothing.
-	 */
-	double *routes;
-	size_t routes_size;
-	size_t *first_route;
-	size_t first_route_size;
 	/* By candidate: its fit where no other is blamed. None is ever better: a loss
 	 * brings less where others explain it, too. */
 	struct rm_suspect *alone;

@@ -12,7 +12,6 @@
 #define RM_OBSERVATION_ELEMENTS 64
 #define RM_CANDIDATE_ELEMENTS 2
 #define RM_CANDIDATE_GROUPS 2
-#define RM_OBSERVATION_ROUTES 64
 
 struct rm_observation {
 	uint32_t sent, lost;                        /* lost <= sent */
@@ -21,25 +20,22 @@ struct rm_observation {
 	/* It counts by how many of its elements a candidate was crossed, and one that
 	 * is listed twice was crossed twice; no share of it is spread. */
 	bool round_trip;
-	/* Where routes are spread: each packet took one of these, by their shares,
-	 * nobody knows which, and it crossed those of the last `spread` elements whose
-	 * bits are set, the lowest for the first of them. By none: what the shares lack
-	 * of 1. What is among the elements before them, too, was crossed once, and on
-	 * those routes once more, as by the reply to a probe. */
-	uint32_t spread, route_count;
+	/* Where routes are spread: the last `spread` of the elements, in this order,
+	 * were crossed by these shares of the packets, nobody knows by which. What is
+	 * among the elements before them, too, was crossed once, and by that share
+	 * once more, as by the reply to a probe. */
+	uint32_t spread;
 	/* Of a candidate's elements one that all crossed stands for it: by how many its
 	 * others were crossed besides counts for nothing. */
 	bool first_stands;
-	float shares[RM_OBSERVATION_ROUTES]; /* 0 < share <= 1 */
-	uint64_t routes[RM_OBSERVATION_ROUTES];
+	float shares[RM_OBSERVATION_ELEMENTS]; /* 0 < share <= 1 */
 };
 
 struct rm_candidate {
 	uint32_t elements[RM_CANDIDATE_ELEMENTS];
 	uint32_t element_count;
 	double log_prior; /* negative: what blaming it costs */
-	/* What it may fail together with others of, as cables of one switch; 0: none.
-	 */
+	/* What it may fail together with others of, as cables of one switch; 0: none. */
 	uint64_t groups[RM_CANDIDATE_GROUPS];
 };
 

@@ -41,12 +41,8 @@ draw(struct drawn *d, unsigned int *seed)
 			o->elements[k] = (first + k * k) % ELEMENTS;
 		if (rand_r(seed) % 4 == 0) {
 			o->spread = o->element_count / 2;
-			o->route_count = o->spread;
-			for (uint32_t k = 0; k < o->spread; k++) {
+			for (uint32_t k = 0; k < o->spread; k++)
 				o->shares[k] = 0.5F;
-				o->routes[k] = 1 + (uint64_t)rand_r(seed) %
-						       ((1U << o->spread) - 1);
-			}
 		}
 	}
 	for (uint32_t i = 0; i < ELEMENTS; i++)
@@ -167,48 +163,11 @@ a_part_that_is_put_down_again_leaves_what_was_known(void **state)
 	rm_hypothesis_release(&h);
 }
 
-/* A quarter of the replies took each of four cables, of which three are dead: a quarter
- * come back, not (3/4)^3 of them. */
-static void
-parts_on_routes_of_their_own_add_up(void **state)
-{
-	const struct rm_observation replies = { 60, 60, { 9, 0, 1, 2, 3 }, 5,
-		.spread = 4, .route_count = 4, .shares = { 0.25F, 0.25F, 0.25F, 0.25F },
-		.routes = { 1, 2, 4, 8 } };
-	struct rm_candidate candidates[3];
-	struct rm_hypothesis h;
-	double before = 0;
-
-	(void)state;
-	for (uint32_t i = 0; i < 3; i++)
-		candidates[i] = (struct rm_candidate){ { i }, 1, -4 };
-	assert_int_equal(rm_hypothesis_init(&h, &options), 0);
-	assert_int_equal(
-	    rm_hypothesis_begin(&h, ELEMENTS, &replies, 1, candidates, 3), 0);
-	for (size_t i = 0; i < 3; i++) {
-		const struct rm_suspect part = rm_hypothesis_fit(&h, i);
-
-		assert_true(part.loss == 0.995);
-		rm_hypothesis_put_back(&h, part);
-		assert_true(
-		    fabs(h.survival[0] - (1 - 0.995 * (double)(i + 1) / 4)) < 1e-9);
-		assert_true(fabs(rm_hypothesis_score(&h) - before - part.gain) < 1e-6);
-		before = rm_hypothesis_score(&h);
-	}
-	rm_hypothesis_take(&h, 1);
-	assert_true(fabs(h.survival[0] - (1 - 0.995 / 2)) < 1e-9);
-	rm_hypothesis_take(&h, 1);
-	rm_hypothesis_take(&h, 0);
-	assert_true(h.survival[0] == 1);
-	rm_hypothesis_release(&h);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_adds_more_beside_others_than_alone),
-		cmocka_unit_test(parts_on_routes_of_their_own_add_up),
 		cmocka_unit_test(a_part_that_is_put_down_again_leaves_what_was_known),
 		cmocka_unit_test(a_hypothesis_that_is_cleared_knows_each_alone_again),
 	};
