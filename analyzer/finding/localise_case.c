@@ -10,7 +10,6 @@
 #include "analyzer/finding/localise_transit.h"
 #include "analyzer/paths/localise_listed.h"
 #include "analyzer/paths/localise_map.h"
-#include "rackmesh/core/fnv.h"
 
 /* ---- suspects ---- */
 
@@ -73,9 +72,6 @@ localise_suspect_on(
 #define PRIOR_LINK_ONE_DIRECTION (-11.5)
 #define PRIOR_SWITCH (-12.0)
 #define PRIOR_PATH (-14.0)
-/* Cables of one switch that are dead share a cause, or none: a line card, its optics.
- */
-#define TOGETHER 7.0
 /* For a wrong entry in a switch's tables: if a link explains the losses almost as well,
  * the link is named. */
 #define PRIOR_TRANSIT (-16.0)
@@ -102,7 +98,6 @@ localise_case_init(struct localise_case *c, bool slow)
 		.alternatives_within = ALTERNATIVES_WITHIN,
 		.max_parts = LOCALISE_MAX_PARTS,
 		.doubt = slow ? SLOW_DOUBT : 0,
-		.together = slow ? 0 : TOGETHER,
 		.partial_log_prior = slow ? 0 : PRIOR_PARTIAL,
 	};
 
@@ -279,12 +274,6 @@ count_path(struct localise_case *c, const struct localise_lossy *lossy)
 	return 0;
 }
 
-static uint64_t
-group_of(const char *node)
-{
-	return rm_fnv1a(RM_FNV1A, node, strlen(node));
-}
-
 static int
 suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
     uint32_t local, uint32_t second)
@@ -302,10 +291,6 @@ suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
 		.log_prior = log_prior };
 	if (second == NO_LOCAL)
 		candidate->elements[1] = 0;
-	if (who.type == RM_PART_LINK) {
-		candidate->groups[0] = group_of(who.elements[0]->a);
-		candidate->groups[1] = group_of(who.elements[0]->b);
-	}
 	c->suspects[c->suspect_count++] = who;
 	return 0;
 }

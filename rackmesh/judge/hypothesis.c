@@ -531,31 +531,3 @@ rm_hypothesis_score(const struct rm_hypothesis *h)
 		sum += log_prior(h, h->parts[i].candidate, h->parts[i].loss);
 	return sum;
 }
-
-static bool
-have_group(const struct rm_candidate *a, const struct rm_candidate *b)
-{
-	for (size_t i = 0; i < RM_CANDIDATE_GROUPS; i++)
-		for (size_t k = 0; k < RM_CANDIDATE_GROUPS; k++)
-			if (a->groups[i] != 0 && a->groups[i] == b->groups[k])
-				return true;
-	return false;
-}
-
-size_t
-rm_hypothesis_together(const struct rm_hypothesis *h)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < h->count; i++) {
-		bool together = false;
-
-		for (size_t k = 0; k < i && !together; k++)
-			together = h->parts[i].loss >= WHOLE &&
-				   h->parts[k].loss >= WHOLE &&
-				   have_group(&h->candidates[h->parts[i].candidate],
-				       &h->candidates[h->parts[k].candidate]);
-		count += together;
-	}
-	return count;
-}

@@ -110,8 +110,5 @@ void rm_hypothesis_put_down(
 /* ln of how much likelier the whole makes what was seen, priors included: not the sum
  * of gains, which depend on order. */
 double rm_hypothesis_score(const struct rm_hypothesis *h);
-/* Of the parts that let nothing through: how many are beside another such one, before
- * them, of one of their groups. */
-size_t rm_hypothesis_together(const struct rm_hypothesis *h);
 
 #endif

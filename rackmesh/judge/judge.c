@@ -162,7 +162,7 @@ exchange(struct rm_hypothesis *h, size_t forbidden)
 }
 
 /* Finds a likely hypothesis without the forbidden candidate; *ret: its first pick. */
-static void
+static double
 search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
 {
 	rm_hypothesis_clear(h);
@@ -181,6 +181,7 @@ search(struct rm_hypothesis *h, size_t forbidden, size_t *ret)
 	for (int i = 0; i < MAX_EXCHANGES && h->count > 0; i++)
 		if (!exchange(h, forbidden))
 			break;
+	return rm_hypothesis_score(h);
 }
 
 static void
@@ -323,14 +324,6 @@ doubt(const struct rm_judge *judge)
 	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
 }
 
-/* Of the whole, with what is likelier together. */
-static double
-score_now(const struct rm_judge *judge)
-{
-	return rm_hypothesis_score(&judge->now) +
-	       judge->options.together * (double)rm_hypothesis_together(&judge->now);
-}
-
 static void
 keep(struct rm_suspect *into, size_t *into_count, const struct rm_suspect *parts,
     size_t count)
@@ -348,15 +341,13 @@ find_best(struct rm_judge *judge)
 	double score, other;
 
 	judge->rival_count = 0;
-	search(h, h->candidate_count, &first_pick);
+	score = search(h, h->candidate_count, &first_pick);
 	if (h->count == 0)
 		return;
-	score = score_now(judge);
 	/* A wide part may be picked first where several narrow ones are at fault, and
 	 * then stand in their way: try without it too. */
 	keep(judge->kept, &judge->kept_count, h->parts, h->count);
-	search(h, first_pick, &first_pick);
-	other = score_now(judge);
+	other = search(h, first_pick, &first_pick);
 	score += doubt(judge);
 	judge->rival_behind = fabs(other - score);
 	if (other > score) {

@@ -11,7 +11,6 @@
 
 #define RM_OBSERVATION_ELEMENTS 64
 #define RM_CANDIDATE_ELEMENTS 2
-#define RM_CANDIDATE_GROUPS 2
 
 struct rm_observation {
 	uint32_t sent, lost;                        /* lost <= sent */
@@ -35,8 +34,6 @@ struct rm_candidate {
 	uint32_t elements[RM_CANDIDATE_ELEMENTS];
 	uint32_t element_count;
 	double log_prior; /* negative: what blaming it costs */
-	/* What it may fail together with others of, as cables of one switch; 0: none. */
-	uint64_t groups[RM_CANDIDATE_GROUPS];
 };
 
 #define RM_JUDGE_MOST_DOUBT 60.0 /* ln: evidence beyond it decides */
@@ -52,10 +49,6 @@ struct rm_judge_options {
 	 * each packet that was lost: ways are not known exactly, and chance is not all
 	 * that makes them differ. At most RM_JUDGE_MOST_DOUBT in all. */
 	double doubt;
-	/* >= 0: by so much less blaming a part costs that lets nothing through beside
-	 * another such one of its groups. Weighed where several narrow parts are
-	 * compared with fewer wide ones. */
-	double together;
 	double partial_log_prior; /* <= 0: what blaming a part costs besides that lets
 				     more than a fiftieth through */
 };

@@ -151,31 +151,6 @@ several_cables_in_place_of_a_switch_are_its_rival(void **state)
 	assert_true(parts[0].rival_behind > 10 && parts[0].rival_behind < 20);
 }
 
-/* A little less likely than the switch, each by itself; of one line card they are not.
- */
-static void
-dead_cables_of_one_group_are_likelier_together(void **state)
-{
-	const struct rm_judge_options options = { .base_loss = 0.002,
-		.alternatives_within = 14,
-		.max_parts = 3,
-		.together = 9 };
-	struct fabric *fabric = *state;
-
-	rm_judge_free(fabric->judge);
-	assert_int_equal(rm_judge_new(&options, &fabric->judge), 0);
-	for (uint32_t i = 0; i < HOSTS; i++)
-		fabric->candidates[i].groups[i % 2] = 1 + i;
-	observe_dead(fabric, 1u << 0 | 1u << 1 | 1u << 2);
-	assert_int_equal(fabric->explanation.part_count, 1);
-	assert_true(blames(fabric, SWITCH));
-	for (uint32_t i = 0; i < HOSTS; i++)
-		fabric->candidates[i].groups[i % 2] = 1;
-	explain(fabric);
-	assert_int_equal(fabric->explanation.part_count, 3);
-	assert_false(blames(fabric, SWITCH));
-}
-
 static void
 what_nothing_else_explains_has_a_rival_far_behind(void **state)
 {
@@ -584,7 +559,6 @@ main(void)
 		TEST(scattered_losses_stay_unexplained),
 		TEST(one_dead_host_is_the_only_one_blamed),
 		TEST(several_cables_in_place_of_a_switch_are_its_rival),
-		TEST(dead_cables_of_one_group_are_likelier_together),
 		TEST(what_nothing_else_explains_has_a_rival_far_behind),
 		TEST(no_more_parts_are_blamed_than_are_allowed),
 		TEST(two_dead_hosts_are_not_one_lossy_switch),
