@@ -120,7 +120,7 @@ run_break(struct run *run, enum sim_fault_kind kind, size_t index, int64_t from_
 	if (kind == SIM_RNIC_REFUSES || kind == SIM_RNIC_LATE)
 		e->deadline_ns += RM_NS_PER_S;
 	if (kind == SIM_RNIC_PORT_DOWN)
-		e->from_ns -= SIM_WORD_AHEAD_NS;
+		e->from_ns -= SIM_REPORT_AHEAD_NS;
 	if (e->type == RM_PART_RNIC)
 		snprintf(e->name, sizeof e->name, "%s/%s", rack->members[index].host,
 		    rack->members[index].device);

@@ -458,7 +458,7 @@ see_ports(struct sim *sim)
 
 	for (size_t i = 0; i < sim->options.members; i++) {
 		sim->members[i].port_down = is_fault(
-		    sim, SIM_RNIC_PORT_DOWN, i, sim->judged_ns + SIM_WORD_AHEAD_NS);
+		    sim, SIM_RNIC_PORT_DOWN, i, sim->judged_ns + SIM_REPORT_AHEAD_NS);
 		if (lies != NULL && lies->on_port != NULL)
 			sim->members[i].port_down =
 			    lies->on_port(lies->arg, i, sim->members[i].port_down);

@@ -19,7 +19,7 @@
 #define SIM_MAX_REMOTES 8
 #define SIM_BIN_NS (250 * RM_NS_PER_MS)
 /* A host's report is current, a judged window is older. */
-#define SIM_WORD_AHEAD_NS (700 * RM_NS_PER_MS)
+#define SIM_REPORT_AHEAD_NS (700 * RM_NS_PER_MS)
 
 enum sim_fault_kind {
 	SIM_RNIC_BOTH,

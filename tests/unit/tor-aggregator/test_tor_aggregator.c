@@ -382,7 +382,7 @@ an_agent_registers_and_its_results_are_counted_and_acknowledged(void **state)
 }
 
 static void
-agents_are_told_at_once_that_alerts_cannot_be_delivered(void **state)
+agents_learn_at_once_that_alerts_cannot_be_delivered(void **state)
 {
 	struct world *world = *state;
 	rm_mono_t before;
@@ -641,7 +641,7 @@ a_silent_agents_kernel_is_asked(void **state)
 }
 
 static void
-agents_are_told_the_probe_timeout(void **state)
+agents_get_the_probe_timeout(void **state)
 {
 	struct world *world = *state;
 	struct peer peer;
@@ -1072,7 +1072,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_agent_registers_and_its_results_are_counted_and_acknowledged),
-		TEST(agents_are_told_at_once_that_alerts_cannot_be_delivered),
+		TEST(agents_learn_at_once_that_alerts_cannot_be_delivered),
 		TEST(unknown_peers_and_unexpected_messages_are_refused),
 		TEST(of_two_hosts_with_one_name_the_second_is_refused),
 		TEST(
@@ -1084,7 +1084,7 @@ main(void)
 		TEST(an_invalid_hello_replaces_no_agent),
 		TEST(a_check_is_answered_and_replaces_no_agent),
 		TEST(a_silent_agents_kernel_is_asked),
-		TEST(agents_are_told_the_probe_timeout),
+		TEST(agents_get_the_probe_timeout),
 		TEST(a_reload_applies_reloadable_options_and_an_invalid_one_nothing),
 		TEST(the_plan_survives_loss_of_the_controller_and_a_restart),
 		TEST(registrations_are_sent_again_after_a_reconnect),

@@ -32,7 +32,7 @@ came_after(int64_t took, int64_t share, struct wire_result *ret)
 }
 
 static void
-what_it_took_is_told_in_full(void **state)
+the_whole_delay_is_reported(void **state)
 {
 	struct wire_result result;
 
@@ -49,7 +49,7 @@ what_it_took_is_told_in_full(void **state)
 }
 
 static void
-what_came_in_time_or_too_old_is_not_told(void **state)
+replies_in_time_or_too_old_are_not_reported(void **state)
 {
 	const struct overdue_probe unsent = probe(0);
 	struct wire_result result;
@@ -89,8 +89,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_it_took_is_told_in_full),
-		cmocka_unit_test(what_came_in_time_or_too_old_is_not_told),
+		cmocka_unit_test(the_whole_delay_is_reported),
+		cmocka_unit_test(replies_in_time_or_too_old_are_not_reported),
 		cmocka_unit_test(five_hundred_a_second_are_kept_for_as_long),
 	};
 

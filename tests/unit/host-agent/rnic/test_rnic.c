@@ -208,7 +208,7 @@ probing(void **state)
 }
 
 static void
-tell_link(struct fixture *f, bool up)
+report_link(struct fixture *f, bool up)
 {
 	f->facts.link_up = up;
 	f->events.on_link(up, f->events.arg);
@@ -272,12 +272,12 @@ while_its_link_is_down_no_probe_is_tried(void **state)
 {
 	struct fixture *f = probing(state);
 
-	tell_link(f, false);
+	report_link(f, false);
 	LOOPBACK_WAIT(f->loop, f->changes == 1);
 	assert_int_equal(f->last, RNIC_LINK_DOWN);
 	check_registered(f, WIRE_LINK_DOWN, 0x100);
 	check_quiet(f);
-	tell_link(f, true);
+	report_link(f, true);
 	LOOPBACK_WAIT(f->loop, f->changes == 2);
 	assert_int_equal(f->last, RNIC_LINK_UP);
 	check_registered(f, WIRE_LINK_UP, 0x100);
@@ -293,7 +293,7 @@ a_flapping_link_is_followed_but_reported_once_a_second(void **state)
 	const rm_mono_t begun = rm_mono_now();
 
 	for (unsigned i = 0; i < 20; i++) {
-		tell_link(f, i % 2 != 0);
+		report_link(f, i % 2 != 0);
 		loopback_run(f->loop, 5 * RM_NS_PER_MS);
 		assert_int_equal(
 		    rnic_link(f->rnic), i % 2 != 0 ? WIRE_LINK_UP : WIRE_LINK_DOWN);
@@ -301,10 +301,10 @@ a_flapping_link_is_followed_but_reported_once_a_second(void **state)
 	if (rm_mono_since(rm_mono_now(), begun) < RM_NS_PER_S)
 		assert_int_equal(f->changes, 2);
 	assert_int_equal(f->last, RNIC_LINK_UP);
-	tell_link(f, false);
+	report_link(f, false);
 	LOOPBACK_WAIT(f->loop, f->last == RNIC_LINK_DOWN); /* how it ends is told */
 	assert_in_range(rm_mono_since(rm_mono_now(), begun), RM_NS_PER_S, INT64_MAX);
-	tell_link(f, true);
+	report_link(f, true);
 	LOOPBACK_WAIT(f->loop, f->last == RNIC_LINK_UP);
 	check_probing(f);
 }
@@ -320,7 +320,7 @@ an_rnic_that_starts_down_waits_for_its_link(void **state)
 	plan(f);
 	check_registered(f, WIRE_LINK_DOWN, 0x100);
 	check_quiet(f);
-	tell_link(f, true);
+	report_link(f, true);
 	check_probing(f);
 }
 
@@ -330,19 +330,19 @@ a_link_that_comes_back_ends_no_pause_and_no_brake(void **state)
 	struct fixture *f = probing(state);
 
 	rnic_pause(f->rnic, true);
-	tell_link(f, false);
+	report_link(f, false);
 	LOOPBACK_WAIT(f->loop, f->changes == 1);
-	tell_link(f, true);
+	report_link(f, true);
 	LOOPBACK_WAIT(f->loop, f->changes == 2);
 	check_quiet(f);
 	rnic_brake(f->rnic, 0);
 	rnic_pause(f->rnic, false);
 	check_quiet(f);
-	tell_link(f, false);
+	report_link(f, false);
 	LOOPBACK_WAIT(f->loop, f->changes == 3);
 	rnic_brake(f->rnic, 1000);
 	check_quiet(f);
-	tell_link(f, true);
+	report_link(f, true);
 	check_probing(f);
 }
 
@@ -427,7 +427,7 @@ a_device_listed_twice_is_probed_once_and_the_duplicate_is_reported(void **state)
 }
 
 static void
-the_reason_why_opening_failed_is_reported_as_text(void **state)
+the_reason_of_a_failed_open_is_reported_as_text(void **state)
 {
 	static const struct {
 		int error;
@@ -487,11 +487,11 @@ an_address_that_is_gone_while_the_link_is_down_is_waited_for(void **state)
 	struct fixture *f = probing(state);
 
 	rdma_fixture_gid(&f->sysfs, 1, RDMA_NONE, "", "");
-	tell_link(f, false);
+	report_link(f, false);
 	LOOPBACK_WAIT(f->loop, f->waits == 1);
 	assert_true(rnic_up(f->rnic));
 	rdma_fixture_gid(&f->sysfs, 1, RDMA_V4, V2, "eth1");
-	tell_link(f, true);
+	report_link(f, true);
 	check_probing(f);
 	assert_int_equal(f->opened, 1);
 	assert_int_equal(f->ups, 1);
@@ -552,7 +552,7 @@ main(void)
 		TEST(a_device_with_the_guid_of_another_is_distinguished_and_probed),
 		TEST(
 		    a_device_listed_twice_is_probed_once_and_the_duplicate_is_reported),
-		TEST(the_reason_why_opening_failed_is_reported_as_text),
+		TEST(the_reason_of_a_failed_open_is_reported_as_text),
 		TEST(a_changed_mtu_reopens_the_rnic_without_an_error),
 		TEST(
 		    a_device_removed_without_an_event_is_noticed_at_the_next_examination),

@@ -7,7 +7,7 @@
 #include "host-agent/rnic/rnic_pattern.h"
 
 static void
-patterns_are_told_from_names(void **state)
+patterns_are_distinguished_from_names(void **state)
 {
 	assert_true(rnic_pattern_is("auto"));
 	assert_true(rnic_pattern_is("mlx5_*"));
@@ -58,7 +58,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns_are_told_from_names),
+		cmocka_unit_test(patterns_are_distinguished_from_names),
 		cmocka_unit_test(auto_means_all),
 		cmocka_unit_test(device_driver_and_netdev_all_have_to_match),
 		cmocka_unit_test(an_exception_is_by_device_or_by_netdev),

@@ -219,7 +219,7 @@ a_backoff_below_the_interval_has_no_effect(void **state)
 }
 
 static void
-after_a_refused_key_a_collector_waits_until_told_to_retry(void **state)
+after_a_refused_key_a_collector_waits_for_a_retry(void **state)
 {
 	struct world *w = *state;
 
@@ -284,7 +284,7 @@ main(void)
 		TEST(without_a_backoff_the_wait_is_always_the_interval),
 		TEST(with_a_backoff_the_wait_doubles_up_to_it),
 		TEST(a_backoff_below_the_interval_has_no_effect),
-		TEST(after_a_refused_key_a_collector_waits_until_told_to_retry),
+		TEST(after_a_refused_key_a_collector_waits_for_a_retry),
 		TEST(a_counter_has_a_total_and_its_delta_and_a_gauge_its_value),
 		TEST(a_reading_of_a_silent_device_ends_at_the_deadline),
 	};

@@ -512,7 +512,7 @@ rnics_beyond_the_bound_are_refused(void **state)
 
 /* The port of a switch, of which nothing but these is known. */
 static void
-tell_link(unsigned number, uint64_t value)
+report_link(unsigned number, uint64_t value)
 {
 	struct evidence evidence = { .switch_ns = 10 * S };
 
@@ -535,9 +535,9 @@ a_link_between_switches_is_judged_by_rules_of_links(void **state)
 {
 	const struct diagnosed *link;
 
-	tell_link(SWITCH_FEC_UNCORR, 9); /* a few */
+	report_link(SWITCH_FEC_UNCORR, 9); /* a few */
 	assert_null(link_reported());
-	tell_link(SWITCH_FEC_UNCORR, 40);
+	report_link(SWITCH_FEC_UNCORR, 40);
 	judge(S);
 	link = link_reported();
 	assert_non_null(link);
@@ -551,16 +551,16 @@ a_link_between_switches_is_judged_by_rules_of_links(void **state)
 	    "correct in 10 s");
 	assert_int_equal(diagnoses_reported(diagnoses), 0);
 
-	tell_link(SWITCH_FEC_UNCORR, 0);
+	report_link(SWITCH_FEC_UNCORR, 0);
 	judge(10 * S);
 	assert_true(link->findings[DIAGNOSIS_CABLE].stands);
 	judge(DIAGNOSES_QUIET_NS);
 	assert_false(link->findings[DIAGNOSIS_CABLE].stands);
 
-	tell_link(SWITCH_GROUP_DROP_PKTS, 77); /* it paused */
+	report_link(SWITCH_GROUP_DROP_PKTS, 77); /* it paused */
 	judge(S);
 	assert_true(link->findings[DIAGNOSIS_HEADROOM].stands);
-	tell_link(SWITCH_OPER_CHANGES, 2);
+	report_link(SWITCH_OPER_CHANGES, 2);
 	judge(S);
 	assert_true(link->findings[DIAGNOSIS_LINK_FLAP].stands);
 	assert_false(link->findings[DIAGNOSIS_PFC_STORM].stands);
@@ -570,7 +570,7 @@ a_link_between_switches_is_judged_by_rules_of_links(void **state)
 static void
 a_link_between_switches_does_not_count_as_another_rnic(void **state)
 {
-	tell_link(SWITCH_FEC_UNCORR, 40);
+	report_link(SWITCH_FEC_UNCORR, 40);
 	report(1, WIRE_COUNTER_PFC_RX_PAUSE_US, 900000);
 	judge(S);
 	assert_int_equal(diagnoses_rnics(diagnoses), 2);
@@ -586,7 +586,7 @@ ports_that_explain_losses_are_listed_with_their_neighbours(void **state)
 {
 	struct wire_port_row rows[2];
 
-	tell_link(SWITCH_FEC_UNCORR, 40);
+	report_link(SWITCH_FEC_UNCORR, 40);
 	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 0); /* not judged yet */
 	judge(S);
 	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 1);
@@ -598,7 +598,7 @@ ports_that_explain_losses_are_listed_with_their_neighbours(void **state)
 	report(1, WIRE_COUNTER_SYMBOL_ERR, 812); /* of an RNIC: its rack tells */
 	judge(S);
 	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 1);
-	tell_link(SWITCH_FEC_UNCORR, 0);
+	report_link(SWITCH_FEC_UNCORR, 0);
 	judge(DIAGNOSES_QUIET_NS);
 	assert_int_equal(diagnoses_ports(diagnoses, rows, 2), 0);
 }
@@ -606,14 +606,14 @@ ports_that_explain_losses_are_listed_with_their_neighbours(void **state)
 static void
 readings_of_a_link_between_two_judgements_add_up(void **state)
 {
-	tell_link(SWITCH_FEC_UNCORR, 40);
-	tell_link(SWITCH_FEC_UNCORR, 0);
+	report_link(SWITCH_FEC_UNCORR, 40);
+	report_link(SWITCH_FEC_UNCORR, 0);
 	judge(S);
 	assert_non_null(link_reported());
 	assert_string_equal(link_reported()->findings[DIAGNOSIS_CABLE].sentence,
 	    "the switch's port Ethernet48 counted 40 codewords that FEC could not "
 	    "correct in 20 s");
-	tell_link(SWITCH_FEC_UNCORR, 0);
+	report_link(SWITCH_FEC_UNCORR, 0);
 	judge(5 * S);
 	assert_int_equal(link_reported()->evidence.value[SWITCH_FEC_UNCORR][0], 0);
 	assert_int_equal(link_reported()->evidence.switch_ns, 10 * S);

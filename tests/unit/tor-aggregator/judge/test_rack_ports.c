@@ -15,7 +15,7 @@
 #define FOR_NS (5 * RM_NS_PER_S)
 #define RECOVERED_NS (4500 * RM_NS_PER_MS)
 /* Two windows, and what they wait for. */
-#define WORD_DEADLINE_NS (600 * RM_NS_PER_MS)
+#define REPORT_DEADLINE_NS (600 * RM_NS_PER_MS)
 
 static struct run
 new_run(const char *what, size_t members, unsigned seed)
@@ -43,7 +43,7 @@ a_port_reported_down_by_its_host_is_named_at_once(void **state)
 			from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
 			run_break(
 			    &run, SIM_RNIC_PORT_DOWN, seed % sizes[s], from_ns, FOR_NS)
-			    ->deadline_ns = WORD_DEADLINE_NS;
+			    ->deadline_ns = REPORT_DEADLINE_NS;
 			run_until(&run, from_ns + FOR_NS + 6 * RM_NS_PER_S,
 			    from_ns + FOR_NS + RECOVERED_NS);
 			run_end(&run);
@@ -109,7 +109,7 @@ two_ports_that_are_down_blame_no_other(void **state)
 		from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
 		for (size_t i = 0; i < 2; i++)
 			run_break(&run, SIM_RNIC_PORT_DOWN, i, from_ns, FOR_NS)
-			    ->deadline_ns = WORD_DEADLINE_NS;
+			    ->deadline_ns = REPORT_DEADLINE_NS;
 		run_until(&run, from_ns + FOR_NS + 6 * RM_NS_PER_S,
 		    from_ns + FOR_NS + RECOVERED_NS);
 		run_end(&run);
@@ -128,8 +128,8 @@ if_all_ports_are_down_their_tor_is_named(void **state)
 		run_begin(&run);
 		from_ns = run_random_time(&run, 3 * RM_NS_PER_S);
 		e = run_break(&run, SIM_TOR, 0, from_ns, FOR_NS);
-		e->from_ns -= SIM_WORD_AHEAD_NS;
-		e->deadline_ns = WORD_DEADLINE_NS;
+		e->from_ns -= SIM_REPORT_AHEAD_NS;
+		e->deadline_ns = REPORT_DEADLINE_NS;
 		for (size_t i = 0; i < 4; i++)
 			sim_add_fault(run.sim,
 			    (struct sim_fault){ SIM_RNIC_PORT_DOWN, i,

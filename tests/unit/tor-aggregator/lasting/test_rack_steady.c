@@ -28,7 +28,7 @@ log_tail(unsigned n, unsigned k, double p)
 }
 
 static void
-chance_is_never_likelier_than_the_weight_says(void **state)
+chance_is_never_likelier_than_the_weight_implies(void **state)
 {
 	(void)state;
 	for (unsigned n = 5; n <= 120; n += 5)
@@ -78,7 +78,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chance_is_never_likelier_than_the_weight_says),
+		cmocka_unit_test(chance_is_never_likelier_than_the_weight_implies),
 		cmocka_unit_test(an_expected_number_of_losses_has_no_weight),
 		cmocka_unit_test(a_loss_is_over_when_it_stays_away_for_long),
 		cmocka_unit_test(a_continuing_loss_is_never_over),

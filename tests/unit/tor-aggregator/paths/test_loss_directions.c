@@ -97,7 +97,7 @@ probes_that_never_arrived_were_lost_forward(void **state)
 }
 
 static void
-probes_that_arrived_were_lost_on_the_way_back(void **state)
+probes_that_arrived_were_lost_on_the_return_path(void **state)
 {
 	struct world *w = *state;
 
@@ -216,7 +216,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(probes_that_never_arrived_were_lost_forward),
-		TEST(probes_that_arrived_were_lost_on_the_way_back),
+		TEST(probes_that_arrived_were_lost_on_the_return_path),
 		TEST(mixed_losses_have_no_known_direction),
 		TEST(a_second_without_answers_is_decided_by_the_next_answer),
 		TEST(the_first_answer_only_sets_the_base),

@@ -387,5 +387,5 @@ main(void)
 	};
 
 	return probe_fixture_main(cmocka_run_group_tests_name(
-	    "ceiling_wire", tests, probe_fixture_enter, NULL));
+	    "rate_limit_wire", tests, probe_fixture_enter, NULL));
 }
