@@ -117,10 +117,10 @@ recorder_incident(
 }
 
 void
-recorder_tor(struct recorder *recorder, const char *tor, enum localise_tor_word word,
-    rm_mono_t now)
+recorder_tor(struct recorder *recorder, const char *tor,
+    enum localise_tor_report report, rm_mono_t now)
 {
-	static const char *const words[] = {
+	static const char *const names[] = {
 		[LOCALISE_TOR_OVER] = "over",
 		[LOCALISE_TOR_CUT_OFF] = "cut-off",
 		[LOCALISE_TOR_DEAD] = "dead",
@@ -129,7 +129,7 @@ recorder_tor(struct recorder *recorder, const char *tor, enum localise_tor_word 
 	FILE *out = line(recorder, now, 128);
 
 	if (out != NULL)
-		fprintf(out, "tor %s %s\n", tor, words[word]);
+		fprintf(out, "tor %s %s\n", tor, names[report]);
 }
 
 void

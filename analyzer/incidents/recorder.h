@@ -37,7 +37,7 @@ void recorder_summary(
 void recorder_incident(
     struct recorder *recorder, const struct wire_incident *incident, rm_mono_t now);
 void recorder_tor(struct recorder *recorder, const char *tor,
-    enum localise_tor_word word, rm_mono_t now);
+    enum localise_tor_report report, rm_mono_t now);
 void recorder_rack_is_seen(
     struct recorder *recorder, const char *tor, bool seen, rm_mono_t now);
 void recorder_row_interval(

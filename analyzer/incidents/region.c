@@ -343,12 +343,12 @@ tor_incident(struct region *region, const struct wire_incident *incident, rm_mon
 	const struct rm_leg_counts inside = { count_of(others, "sent"),
 		count_of(others, "arrived") };
 	const bool is_down = strcmp(incident->kind, rm_kind_str(RM_KIND_TOR_DOWN)) == 0;
-	const enum localise_tor_word word =
-	    localise_tor_word(is_down && incident->state != WIRE_RESOLVED, &inside,
+	const enum localise_tor_report report =
+	    localise_tor_report(is_down && incident->state != WIRE_RESOLVED, &inside,
 		(unsigned)count_of(evidence, "peers"));
 
-	localise_tor_verdict(region->localise, incident->part, word, now);
-	recorder_tor(region->recorder, incident->part, word, now);
+	localise_tor_verdict(region->localise, incident->part, report, now);
+	recorder_tor(region->recorder, incident->part, report, now);
 	json_decref(json);
 }
 

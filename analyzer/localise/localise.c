@@ -38,8 +38,8 @@ struct localise {
 
 /* ---- reports about racks besides their rows ---- */
 
-enum localise_tor_word
-localise_tor_word(bool stands, const struct rm_leg_counts *inside, unsigned peers)
+enum localise_tor_report
+localise_tor_report(bool stands, const struct rm_leg_counts *inside, unsigned peers)
 {
 	if (!stands)
 		return LOCALISE_TOR_OVER;
@@ -50,15 +50,15 @@ localise_tor_word(bool stands, const struct rm_leg_counts *inside, unsigned peer
 
 void
 localise_tor_verdict(struct localise *localise, const char *tor,
-    enum localise_tor_word word, rm_mono_t now)
+    enum localise_tor_report report, rm_mono_t now)
 {
 	struct localise_rack *rack;
 
 	if (!rm_name_valid(tor) || localise_map_rack(&localise->map, tor, &rack) < 0)
 		return;
-	rack->tor_stands = word != LOCALISE_TOR_OVER;
-	rack->mesh_fails = word >= LOCALISE_TOR_DEAD;
-	rack->two_report = word == LOCALISE_TOR_OR_TWO;
+	rack->tor_stands = report != LOCALISE_TOR_OVER;
+	rack->mesh_fails = report >= LOCALISE_TOR_DEAD;
+	rack->two_report = report == LOCALISE_TOR_OR_TWO;
 }
 
 /* A ToR's own verdict is told apart; the other kinds here cost no probes. */

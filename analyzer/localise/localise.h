@@ -54,7 +54,7 @@ int localise_summary(
     struct localise *localise, const struct wire_summary_view *view, rm_mono_t now);
 
 /* A rack's own verdict on its ToR (kind tor-down). */
-enum localise_tor_word {
+enum localise_tor_report {
 	LOCALISE_TOR_OVER,    /* stands no more */
 	LOCALISE_TOR_CUT_OFF, /* what leaves the rack fails, its ToR-mesh does not */
 	LOCALISE_TOR_DEAD,    /* the mesh fails, too */
@@ -62,10 +62,10 @@ enum localise_tor_word {
 };
 
 /* inside, peers: of the verdict's evidence. */
-enum localise_tor_word localise_tor_word(
+enum localise_tor_report localise_tor_report(
     bool stands, const struct rm_leg_counts *inside, unsigned peers);
 void localise_tor_verdict(struct localise *localise, const char *tor,
-    enum localise_tor_word word, rm_mono_t now);
+    enum localise_tor_report report, rm_mono_t now);
 
 /* This rack has found a fault of that kind in itself: what was lost from or to it until
  * now may have been its doing, if it is of a kind that loses probes. */

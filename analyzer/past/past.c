@@ -179,10 +179,10 @@ read_start(struct asked *asked)
 static void
 explain(const struct rm_http_answer *answer, bool limited, struct rm_error *error)
 {
-	char words[256] = "";
+	char detail[256] = "";
 
 	if (!limited && answer->r == 0)
-		snprintf(words, sizeof(words), ", \"%.200s\"", answer->body);
+		snprintf(detail, sizeof(detail), ", \"%.200s\"", answer->body);
 	if (answer->r == -EMSGSIZE)
 		rm_error_set(
 		    error, 0, "that is too much: ask for less time, or fewer columns");
@@ -200,12 +200,12 @@ explain(const struct rm_http_answer *answer, bool limited, struct rm_error *erro
 		    answer->status);
 	else if (answer->status == 429 || answer->status >= 500)
 		rm_error_set(error, 0, "it cannot answer now (HTTP %ld%s): try again",
-		    answer->status, words);
+		    answer->status, detail);
 	else
 		rm_error_set(error, 0,
 		    "it answers neither InfluxQL nor as VictoriaMetrics (HTTP %ld%s); "
 		    "InfluxDB 2 answers InfluxQL only for a bucket with a DBRP mapping",
-		    answer->status, words);
+		    answer->status, detail);
 }
 
 /* False: the answer is of no use, and an error was answered. A database that does not
@@ -407,7 +407,7 @@ start(struct past *past, struct rm_http_request *request,
  * answered. */
 static bool
 take_region(struct rm_http_request *request, struct rm_sight *sight,
-    struct past_parameters *words)
+    struct past_parameters *parameters)
 {
 	rm_sight_of(sight, request);
 	if (sight->asked != NULL && !rm_sight_shows(sight, sight->asked)) {
@@ -417,7 +417,7 @@ take_region(struct rm_http_request *request, struct rm_sight *sight,
 		return false;
 	}
 	if (sight->asked == NULL && rm_sight_is_limited(sight))
-		words->regions = sight->regions;
+		parameters->regions = sight->regions;
 	return true;
 }
 
@@ -425,7 +425,7 @@ void
 past_ask(struct rm_http_request *request, void *arg)
 {
 	struct past *past = arg;
-	struct past_parameters words = { .measurement = rm_http_path_rest(request),
+	struct past_parameters parameters = { .measurement = rm_http_path_rest(request),
 		.by = rm_http_query(request, "by"),
 		.from = rm_http_query(request, "from"),
 		.to = rm_http_query(request, "to"),
@@ -436,13 +436,15 @@ past_ask(struct rm_http_request *request, void *arg)
 	int r;
 
 	for (int i = 0; i < PAST_FILTERS; i++)
-		words.filter[i] = rm_http_query(request, past_filter_names[i]);
-	if (!take_region(request, &sight, &words))
+		parameters.filter[i] = rm_http_query(request, past_filter_names[i]);
+	if (!take_region(request, &sight, &parameters))
 		return;
-	if (!rm_http_query_number(request, "limit", 1, PAST_MAX_LIMIT, &words.limit) ||
-	    !rm_http_query_number(request, "step_s", 1, PAST_MAX_STEP_S, &words.step_s))
+	if (!rm_http_query_number(
+		request, "limit", 1, PAST_MAX_LIMIT, &parameters.limit) ||
+	    !rm_http_query_number(
+		request, "step_s", 1, PAST_MAX_STEP_S, &parameters.step_s))
 		return;
-	r = past_question_make(&words, rm_wall_now(), &question, &error);
+	r = past_question_make(&parameters, rm_wall_now(), &question, &error);
 	if (r < 0) {
 		rm_http_reply_error(
 		    request, r == -ENOENT ? 404 : 400, "%s", error.text);

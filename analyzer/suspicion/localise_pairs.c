@@ -5,8 +5,8 @@
 
 #include "analyzer/paths/localise_map.h"
 
-#define TELL_NS (2250 * RM_NS_PER_MS)  /* blamed for this long, besides others */
-#define LAPSE_NS (1500 * RM_NS_PER_MS) /* after such a pause the time begins again */
+#define REPORT_NS (2250 * RM_NS_PER_MS) /* blamed for this long, besides others */
+#define LAPSE_NS (1500 * RM_NS_PER_MS)  /* after such a pause the time begins again */
 #define FORGET_NS (15 * RM_NS_PER_S)
 #define MORE_BYTES sizeof " and 16 more"
 
@@ -51,7 +51,7 @@ note(struct localise_pairs *pairs, const struct localise_element *transit,
 		pair->since = now;
 	}
 	pair->seen = now;
-	pair->reported |= reported || rm_mono_since(now, pair->since) >= TELL_NS;
+	pair->reported |= reported || rm_mono_since(now, pair->since) >= REPORT_NS;
 }
 
 void

@@ -138,9 +138,9 @@ print_advice(const struct ctl *ctl, const char *kind)
 static int
 ask_quietly(const struct ctl *ctl, const char *path, json_t **ret)
 {
-	char *said = NULL;
+	char *shown = NULL;
 	size_t len = 0;
-	FILE *memory = open_memstream(&said, &len);
+	FILE *memory = open_memstream(&shown, &len);
 	int r;
 
 	request_complain_to(memory);
@@ -148,22 +148,24 @@ ask_quietly(const struct ctl *ctl, const char *path, json_t **ret)
 	request_complain_to(NULL);
 	if (memory != NULL)
 		fclose(memory);
-	if (r < 0 && r != -ENOENT && said != NULL)
-		fputs(said, stderr);
-	free(said);
+	if (r < 0 && r != -ENOENT && shown != NULL)
+		fputs(shown, stderr);
+	free(shown);
 	return r;
 }
 
-/* Rows of rm_incident of the last month; words: what more is asked, from '&' on. */
+/* Rows of rm_incident of the last month; parameters: further ones of the query, from
+ * '&' on. */
 static int
-ask_past(const struct ctl *ctl, const char *words, json_t **ret)
+ask_past(const struct ctl *ctl, const char *parameters, json_t **ret)
 {
 	const rm_wall_t now = rm_wall_now();
 	char from[RM_WALL_TEXT], path[1024];
 
 	rm_wall_format(
 	    (rm_wall_t){ now.ns - PAST_INCIDENT_DAYS * 86400 * RM_NS_PER_S }, from);
-	snprintf(path, sizeof(path), "/v1/history/rm_incident?from=%s%s", from, words);
+	snprintf(
+	    path, sizeof(path), "/v1/history/rm_incident?from=%s%s", from, parameters);
 	request_patience(PATIENCE_S);
 	return request_get(ctl->analyzer, path, ret);
 }
@@ -173,10 +175,10 @@ static int
 ask_written(const struct ctl *ctl, const char *escaped, json_t **ret)
 {
 	json_t *answer = NULL;
-	char words[256];
+	char parameters[256];
 
-	snprintf(words, sizeof(words), "&limit=1000&id=%s", escaped);
-	if (ask_past(ctl, words, &answer) < 0)
+	snprintf(parameters, sizeof(parameters), "&limit=1000&id=%s", escaped);
+	if (ask_past(ctl, parameters, &answer) < 0)
 		return -EPROTO;
 	*ret = past_incident_read(answer);
 	json_decref(answer);
@@ -196,18 +198,19 @@ static void
 print_openings(const struct ctl *ctl, const json_t *incident)
 {
 	char *part = request_escape(incident_text(incident, "part"));
-	char *region = request_escape(incident_text(incident, "region")), words[512];
+	char *region = request_escape(incident_text(incident, "region")),
+	     parameters[512];
 	json_t *answer = NULL, *list = NULL;
 	const json_t *one;
 	size_t i;
 
 	if (part == NULL || region == NULL)
 		goto out;
-	snprintf(words, sizeof(words),
+	snprintf(parameters, sizeof(parameters),
 	    "&limit=10000&state=opened&region=%s&part_type=%s&part=%s"
 	    "&columns=id,kind,opened_ns",
 	    region, incident_text(incident, "part_type"), part);
-	if (ask_past(ctl, words, &answer) < 0)
+	if (ask_past(ctl, parameters, &answer) < 0)
 		goto out; /* said; all else is known */
 	list = past_incident_openings(answer, incident_text(incident, "id"));
 	printf("\n  The same part at other times, of the last %d days: %zu\n",

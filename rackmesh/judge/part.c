@@ -12,7 +12,7 @@
 #define SWITCH_PREFIX "switch:"
 
 static const struct {
-	const char *word, *alertname;
+	const char *name, *alertname;
 } part_types[RM_PART_TYPES] = {
 	[RM_PART_RNIC] = { "rnic", "RackmeshRnic" },
 	[RM_PART_HOST] = { "host", "RackmeshHost" },
@@ -190,7 +190,7 @@ rm_part_type_str(enum rm_part_type type)
 {
 	if (type < RM_PART_RNIC || type >= RM_PART_TYPES)
 		return "unknown";
-	return part_types[type].word;
+	return part_types[type].name;
 }
 
 const char *

@@ -7,7 +7,7 @@
 #include <time.h>
 
 static const struct {
-	const char *word;
+	const char *name;
 	const char *reports; /* follows the part's name in a sentence */
 } kinds[RM_KINDS] = {
 	[RM_KIND_RNIC_DOWN] = { "rnic-down", "neither sends nor receives" },
@@ -52,7 +52,7 @@ static const struct {
 };
 
 static const struct {
-	const char *word;
+	const char *name;
 	const char *reports; /* follows "loses packets" */
 } directions[RM_DIRECTIONS] = {
 	[RM_DIRECTION_UNKNOWN] = { "", "" },
@@ -88,7 +88,7 @@ rm_kind_str(enum rm_kind kind)
 {
 	if (kind < RM_KIND_RNIC_DOWN || kind >= RM_KINDS)
 		return "unknown";
-	return kinds[kind].word;
+	return kinds[kind].name;
 }
 
 #define INSIDE_ARRIVED 0.75 /* more, and its mesh works */
@@ -104,17 +104,17 @@ const char *
 rm_direction_str(enum rm_direction direction)
 {
 	return direction > RM_DIRECTION_UNKNOWN && direction < RM_DIRECTIONS
-		   ? directions[direction].word
+		   ? directions[direction].name
 		   : "";
 }
 
 /* "unknown", "P0", ... */
 static const char *
-impact_word(enum rm_impact impact)
+impact_str(enum rm_impact impact)
 {
-	static const char *const words[RM_IMPACTS] = { "unknown", "P0", "P1", "P2" };
+	static const char *const names[RM_IMPACTS] = { "unknown", "P0", "P1", "P2" };
 
-	return impact < RM_IMPACTS ? words[impact] : words[RM_IMPACT_UNKNOWN];
+	return impact < RM_IMPACTS ? names[impact] : names[RM_IMPACT_UNKNOWN];
 }
 
 void
@@ -122,7 +122,7 @@ rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
 
-	snprintf(out, len, "%s%s%s", impact_word(evidence->impact),
+	snprintf(out, len, "%s%s%s", impact_str(evidence->impact),
 	    evidence->services[0] != '\0' ? ": " : "", evidence->services);
 }
 
@@ -359,7 +359,7 @@ evidence_json(const struct rm_evidence *evidence)
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
 	    (int)evidence->peers, "direction", rm_direction_str(evidence->direction),
 	    "class", evidence->one_class ? json_integer(evidence->dscp) : json_null(),
-	    "impact", impact_word(evidence->impact), "services", evidence->services,
+	    "impact", impact_str(evidence->impact), "services", evidence->services,
 	    "observed", evidence->observed, "counters", evidence->counters, "narrowed",
 	    evidence->narrowed, "to_part", legs_json(&evidence->to_part), "from_part",
 	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),

@@ -120,7 +120,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += 5;
 		if ((what & 3) == 3) {
 			localise_tor_verdict(world.localise, tor,
-			    (enum localise_tor_word)(what >> 2 & 3),
+			    (enum localise_tor_report)(what >> 2 & 3),
 			    (rm_mono_t){ world.now_ns });
 			localise_rack_is_seen(world.localise, tor, what & 16);
 			if (what & 64)

@@ -189,8 +189,8 @@ centre_incident(struct centre *centre, struct sim_rack *rack,
 	free(json);
 	if (incident->verdict.part.type == RM_PART_TOR)
 		localise_tor_verdict(centre->localise, incident->verdict.part.name,
-		    localise_tor_word(incident->verdict.kind == RM_KIND_TOR_DOWN &&
-					  state != WIRE_RESOLVED,
+		    localise_tor_report(incident->verdict.kind == RM_KIND_TOR_DOWN &&
+					    state != WIRE_RESOLVED,
 			&evidence->others, evidence->peers),
 		    mono(centre->run->now_ns));
 }

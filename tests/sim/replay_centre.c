@@ -131,7 +131,7 @@ take_tor(struct replayed *replayed, const char *rest)
 			if (strcmp(how, words[i]) != 0)
 				continue;
 			localise_tor_verdict(replayed->localise, tor,
-			    (enum localise_tor_word)i, now_of(replayed));
+			    (enum localise_tor_report)i, now_of(replayed));
 			return 0;
 		}
 	return refuse(replayed, "expected tor TOR over|cut-off|dead|dead-or-two");

@@ -482,10 +482,10 @@ where_two_rnics_report_both_may_be_dead(void **state)
 	rm_mono_t now = { RM_NS_PER_S };
 
 	(void)state;
-	assert_int_equal(localise_tor_word(false, &none, 2), LOCALISE_TOR_OVER);
-	assert_int_equal(localise_tor_word(true, &all, 2), LOCALISE_TOR_CUT_OFF);
-	assert_int_equal(localise_tor_word(true, &none, 3), LOCALISE_TOR_DEAD);
-	assert_int_equal(localise_tor_word(true, &none, 2), LOCALISE_TOR_OR_TWO);
+	assert_int_equal(localise_tor_report(false, &none, 2), LOCALISE_TOR_OVER);
+	assert_int_equal(localise_tor_report(true, &all, 2), LOCALISE_TOR_CUT_OFF);
+	assert_int_equal(localise_tor_report(true, &none, 3), LOCALISE_TOR_DEAD);
+	assert_int_equal(localise_tor_report(true, &none, 2), LOCALISE_TOR_OR_TWO);
 	assert_int_equal(localise_new(&options, &localise), 0);
 	localise_tor_verdict(localise, "tor1", LOCALISE_TOR_OR_TWO, now);
 	assert_int_equal(localise_judge(localise, now, (rm_wall_t){ 1 }, &verdicts), 0);
