@@ -444,7 +444,8 @@ is_sane(const struct localise_rack *rack, const struct wire_path_row *row)
 	       row->flows_dead <= row->flows &&
 	       (uint64_t)row->flows_partial + row->flows_silent <= row->flows &&
 	       row->timed <= row->sent && row->slow <= row->timed &&
-	       row->overdue <= MAX_SENT &&
+	       row->overdue <= MAX_SENT && row->large_sent <= row->sent &&
+	       row->large_lost <= row->large_sent &&
 	       row->slow_ns <= (row->slow + row->overdue) * MOST_SLOW_NS;
 }
 

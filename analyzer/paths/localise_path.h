@@ -56,6 +56,8 @@ struct localise_counts_seen { /* one set of rows */
 	/* Answers that were timed, as sent; of them those that were slow; replies that
 	 * had been given up; how long the latter two took. */
 	float timed, slow, overdue, slow_s;
+	float large_sent, large_lost; /* of all, and of the lost: see wire_path_row */
+	uint16_t large_bytes;         /* the smallest of these; 0: none */
 	rm_mono_t came;
 };
 

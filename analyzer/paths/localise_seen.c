@@ -137,6 +137,11 @@ localise_map_row(struct localise_map *map, struct localise_path *path,
 	seen->slow += (float)row->slow;
 	seen->overdue += (float)row->overdue;
 	seen->slow_s += (float)row->slow_ns / (float)RM_NS_PER_S;
+	seen->large_sent += (float)row->large_sent;
+	seen->large_lost += (float)row->large_lost;
+	if (row->large_bytes > 0 &&
+	    (seen->large_bytes == 0 || row->large_bytes < seen->large_bytes))
+		seen->large_bytes = row->large_bytes;
 	if (covered_ns > 0)
 		path->rate +=
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;

@@ -11,6 +11,7 @@
 #include "analyzer/paths/localise_part.h"
 #include "analyzer/suspicion/localise_direction.h"
 #include "analyzer/suspicion/localise_passage.h"
+#include "analyzer/suspicion/localise_sizes.h"
 #include "analyzer/suspicion/localise_standings.h"
 
 #define MAX_NEIGHBOURS 16
@@ -574,7 +575,7 @@ passage_of(const struct look *look)
 
 static enum rm_kind
 kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
-    bool is_closed)
+    bool is_closed, bool large_alone)
 {
 	if (type == RM_PART_PATH)
 		return RM_KIND_PATH_LOSSY;
@@ -582,7 +583,8 @@ kind_of(enum rm_part_type type, const struct localise_sum *traffic, bool slow,
 		return RM_KIND_TOR_DOWN;
 	if (is_closed)
 		return type == RM_PART_LINK ? RM_KIND_LINK_DOWN : RM_KIND_SWITCH_DOWN;
-	if (!slow && traffic->dead > 0 && traffic->dead >= DEAD_SHARE * traffic->hit)
+	if (!slow && !large_alone && traffic->dead > 0 &&
+	    traffic->dead >= DEAD_SHARE * traffic->hit)
 		return RM_KIND_FLOWS_BLACKHOLED;
 	return type == RM_PART_LINK ? RM_KIND_LINK_LOSSY : RM_KIND_SWITCH_LOSSY;
 }
@@ -691,10 +693,10 @@ fill(struct localise_standing *s, const struct localise_now *now,
 static bool
 see_kind(struct look *look, const struct localise_standing *first,
     const struct localise_now *now, enum rm_part_type type, bool is_transit,
-    const struct localise_sum *traffic, bool slow, enum rm_kind *ret)
+    const struct localise_sum *traffic, bool slow, bool large_alone, enum rm_kind *ret)
 {
-	const bool may_close =
-	    !slow && !is_transit && (type == RM_PART_LINK || type == RM_PART_SWITCH);
+	const bool may_close = !slow && !is_transit && !large_alone &&
+			       (type == RM_PART_LINK || type == RM_PART_SWITCH);
 
 	if (may_close && passage_of(look) == LOCALISE_UNDECIDED) {
 		if (rm_mono_since(now->now, first->since) < HOLD_NS)
@@ -703,8 +705,8 @@ see_kind(struct look *look, const struct localise_standing *first,
 			settle(&look->passed[i], traffic);
 		pick(look);
 	}
-	*ret = kind_of(
-	    type, traffic, slow, may_close && passage_of(look) == LOCALISE_CLOSED);
+	*ret = kind_of(type, traffic, slow,
+	    may_close && passage_of(look) == LOCALISE_CLOSED, large_alone);
 	return true;
 }
 
@@ -715,9 +717,11 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 {
 	const struct localise_rack *rack = localise_rack_of(now->map, finding);
 	struct localise_sum traffic;
+	struct localise_sizes sizes;
 	enum rm_part_type type;
 	struct look look;
 	enum rm_kind kind;
+	bool large_alone;
 
 	if (s->named && rm_mono_since(now->now, s->reported_at) < EVIDENCE_NS)
 		return;
@@ -725,8 +729,10 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	    now->map, finding->suspect, localise_path_recent, now->now, &traffic);
 	type = type_of(s, finding, rack, &traffic, slow);
 	look_at(&look, now, finding->suspect, slow, first->first_end);
+	localise_sizes_see(now->now, finding->suspect, look.link.back, &sizes);
+	large_alone = localise_sizes_large_alone(&sizes, s->named && s->large_alone);
 	if (!see_kind(&look, first, now, type, finding->suspect->transit != NULL,
-		&traffic, slow, &kind))
+		&traffic, slow, large_alone, &kind))
 		return;
 	s->reported_at = now->now;
 	s->late_ns = first->late_ns;
@@ -734,6 +740,7 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	/* Figures of one kind do not fit the sentence of another kind. */
 	if (turn(s, kind, now->now) != kind)
 		return;
+	s->large_alone = large_alone;
 	s->verdict = (struct rm_verdict){ .part = s->part,
 		.kind = kind,
 		.confidence = s->named ? fmax(s->verdict.confidence,
@@ -747,5 +754,9 @@ localise_name(struct localise_standing *s, const struct localise_now *now,
 	fill(s, now, finding, &look, slow);
 	if (type == RM_PART_TOR)
 		report_tor(rack, &s->verdict.evidence);
+	if (large_alone &&
+	    (kind == RM_KIND_LINK_LOSSY || kind == RM_KIND_SWITCH_LOSSY ||
+		kind == RM_KIND_PATH_LOSSY))
+		localise_sizes_report(&sizes, s->verdict.evidence.observed);
 	s->named = true;
 }

@@ -29,6 +29,7 @@ struct localise_standing {
 	/* Of what is late: probes over it, and those that never came back, of rows that
 	 * came until then. */
 	double crossed, missed, overdue;
+	bool large_alone; /* as it was told last: see localise_sizes */
 	rm_mono_t counted;
 	struct rm_verdict verdict;
 };

@@ -135,7 +135,8 @@ put_path_row(wire_writer *writer, const struct wire_path_row &row)
 	return rackmesh::CreatePathRow(writer->fbb, dst_tor, path, row.dscp, row.sent,
 	    row.lost_forward, row.lost_reverse, row.lost_unknown, row.flows,
 	    row.flows_dead, samples, row.flows_partial, row.flows_silent, row.timed,
-	    row.slow, row.overdue, row.slow_ns);
+	    row.slow, row.overdue, row.slow_ns, row.large_sent, row.large_lost,
+	    row.large_bytes);
 }
 
 void
@@ -370,6 +371,9 @@ wire_summary_path(
 	out->slow = row->slow();
 	out->overdue = row->overdue();
 	out->slow_ns = row->slow_ns();
+	out->large_sent = row->large_sent();
+	out->large_lost = row->large_lost();
+	out->large_bytes = row->large_bytes();
 	out->samples = wire::string(row->samples());
 }
 

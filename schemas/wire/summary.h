@@ -76,6 +76,10 @@ struct wire_path_row {
 	 * to probes that had been told as lost. What the latter two took in all. All 0:
 	 * an older aggregator. */
 	uint64_t timed, slow, overdue, slow_ns;
+	/* Of sent, and of the lost, those above WIRE_ROCE_SMALL_BYTES; the smallest of
+	 * these that was lost. All 0: none, or an older aggregator. */
+	uint64_t large_sent, large_lost;
+	uint16_t large_bytes;
 };
 
 #define WIRE_MAX_SERVICE_ROWS 256

@@ -203,6 +203,7 @@ find_cases(struct score *score, uint32_t part, enum score_class class, bool eith
 			continue;
 		c->has_kind = kind != NULL;
 		c->is_late = kind != NULL && is_late_kind(kind);
+		c->is_of_flows = kind != NULL && strcmp(kind, "flows-blackholed") == 0;
 		if (c->found)
 			continue;
 		c->found = true;
@@ -302,7 +303,8 @@ score_report(
 	return r;
 }
 
-/* Of one that was found: whether it was called late in the end, as it is or is not. */
+/* Of one that was found: whether it was called late in the end, as it is or is not, or
+ * was said to swallow flows, and does not. */
 static int
 check_kind(struct score *score, const struct score_case *c)
 {
@@ -310,7 +312,8 @@ check_kind(struct score *score, const struct score_case *c)
 	char name[RM_PART_NAME_BYTES];
 
 	if (!c->has_kind || kind == NULL ||
-	    c->is_late == (strcmp(kind, "latency") == 0))
+	    (c->is_late == (strcmp(kind, "latency") == 0) &&
+		!(c->is_of_flows && strcmp(kind, "flows-blackholed") != 0)))
 		return 0;
 	score->rows[c->class].kinds_wrong++;
 	if (c->class == SCORE_LINKS_DIRECTED)
@@ -318,7 +321,9 @@ check_kind(struct score *score, const struct score_case *c)
 	score_name(score, c->part, c->class, name);
 	return score_complain(score, "%.1f s: %s (%s) was called %s in the end\n",
 	    (double)c->truth->from_ns / 1e9, name, kind,
-	    c->is_late ? "late" : "other than late");
+	    c->is_of_flows ? "swallowing flows"
+	    : c->is_late   ? "late"
+			   : "other than late");
 }
 
 int

@@ -47,7 +47,7 @@ struct score_row {
 	uint64_t truths, found, either; /* either: of the found, told as "A or B" */
 	uint64_t named, wrong;          /* openings */
 	/* Of the found: what only delays was not called late in the end, or something
-	 * else was. */
+	 * else was; or what swallows no flows was called so. */
 	uint64_t kinds_wrong;
 	double precision, recall, f1; /* 1 where nothing could be wrong, or found */
 };

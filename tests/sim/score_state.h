@@ -12,7 +12,7 @@ struct score_case { /* a truth of the run, in one class */
 	uint32_t part; /* directed links: that direction; undirected: the lower one */
 	enum score_class class;
 	bool found, either;
-	bool has_kind, is_late; /* as it was called last */
+	bool has_kind, is_late, is_of_flows; /* as it was called last */
 	int64_t found_ns;
 };
 

@@ -26,6 +26,8 @@ struct flow_count {
 	uint32_t lost;                 /* of sent */
 	uint32_t others;               /* outcomes that are no evidence */
 	uint32_t timed, slow, overdue; /* see wire_path_row */
+	uint32_t large_sent, large_lost;
+	uint16_t large_bytes;
 	uint64_t slow_ns;
 	uint32_t path; /* number in path_table */
 	/* Switches of the path, if it lost any: see path_set_switches. */

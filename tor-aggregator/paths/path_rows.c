@@ -128,6 +128,13 @@ sample(struct path_build *build, struct wire_path_row *row,
 	samples->named++;
 }
 
+/* Of sizes; 0: none. */
+static uint16_t
+smaller(uint16_t a, uint16_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
 /* *rows is valid until the next call. Adds to *refused the flows beyond max_rows. */
 static size_t
 path_build_rows(struct path_build *build, const struct flow_counts *flows,
@@ -152,6 +159,9 @@ path_build_rows(struct path_build *build, const struct flow_counts *flows,
 		row->slow += flow->slow;
 		row->overdue += flow->overdue;
 		row->slow_ns += flow->slow_ns;
+		row->large_sent += flow->large_sent;
+		row->large_lost += flow->large_lost;
+		row->large_bytes = smaller(row->large_bytes, flow->large_bytes);
 		row->flows++;
 		row->flows_dead += flow->sent >= DEAD_SENT && flow->lost == flow->sent;
 		row->flows_partial += flow->lost > 0 && flow->lost < flow->sent;
@@ -328,6 +338,18 @@ time_answer(struct flow_count *flow, const struct wire_result *result)
 }
 
 static void
+add_large(struct flow_count *flow, const struct wire_result *result)
+{
+	if (result->size_bytes <= WIRE_ROCE_SMALL_BYTES)
+		return;
+	flow->large_sent++;
+	if (result->outcome != WIRE_NO_REPLY)
+		return;
+	flow->large_lost++;
+	flow->large_bytes = smaller(flow->large_bytes, result->size_bytes);
+}
+
+static void
 flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
     const struct wire_result *result)
 {
@@ -335,11 +357,13 @@ flow_add(struct flow_second *second, struct flow_count *flow, rm_mono_t sent,
 	case WIRE_NO_REPLY:
 		flow->sent++;
 		flow->lost++;
+		add_large(flow, result);
 		flow_second_lost(second, (size_t)(flow - second->flows.flows), sent.ns);
 		return;
 	case WIRE_OK:
 	case WIRE_LATE_REPLY:
 		flow->sent++;
+		add_large(flow, result);
 		time_answer(flow, result);
 		break;
 	case WIRE_SEND_FAILED: /* no responder can have counted it */
@@ -464,6 +488,9 @@ span_add(struct path_rows *rows, const struct flow_second *second)
 		to->slow += from->slow;
 		to->overdue += from->overdue;
 		to->slow_ns += from->slow_ns;
+		to->large_sent += from->large_sent;
+		to->large_lost += from->large_lost;
+		to->large_bytes = smaller(to->large_bytes, from->large_bytes);
 		to->by_direction[from->direction] += from->lost;
 	}
 }

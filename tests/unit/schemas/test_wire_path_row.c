@@ -178,6 +178,9 @@ flows_with_losses_and_late_replies_are_reported(void **state)
 	row.slow = 610;
 	row.overdue = 611;
 	row.slow_ns = 612;
+	row.large_sent = 613;
+	row.large_lost = 614;
+	row.large_bytes = 615;
 	reported.paths = &row;
 	reported.path_count = 1;
 	assert_non_null(writer);
@@ -190,6 +193,9 @@ flows_with_losses_and_late_replies_are_reported(void **state)
 	assert_int_equal(row.slow, 610);
 	assert_int_equal(row.overdue, 611);
 	assert_int_equal(row.slow_ns, 612);
+	assert_int_equal(row.large_sent, 613);
+	assert_int_equal(row.large_lost, 614);
+	assert_int_equal(row.large_bytes, 615);
 	wire_writer_free(writer);
 }
 

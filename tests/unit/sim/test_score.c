@@ -150,6 +150,8 @@ what_only_delays_is_to_be_called_late_in_the_end(void **state)
 	check_kinds(f, "latency", "switch-down", 1);
 	check_kinds(f, "switch-lossy", "switch-lossy", 0);
 	check_kinds(f, "switch-lossy", "switch-late", 1);
+	check_kinds(f, "switch-lossy", "flows-blackholed", 1);
+	check_kinds(f, "flows-blackholed", "flows-blackholed", 0);
 	check_kinds(f, "latency", NULL, 0); /* another scheme says nothing of it */
 }
 

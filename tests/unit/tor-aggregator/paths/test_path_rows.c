@@ -592,6 +592,39 @@ late_answers_are_reported_at_once_and_replies_when_they_come(void **state)
 }
 
 static void
+sized(struct world *w, uint16_t bytes, uint8_t outcome)
+{
+	const struct wire_result out = { .src_port = 50000,
+		.dscp = 26,
+		.kind = WIRE_INTER_TOR,
+		.size_bytes = bytes,
+		.outcome = outcome };
+	const struct roster_rnic *dst = roster_remote(w->roster, 0);
+
+	path_rows_add(
+	    w->rows, (rm_mono_t){ w->now }, &out, 0, dst->index, dst->tor_number);
+}
+
+static void
+large_probes_are_counted_apart_with_the_smallest_that_was_lost(void **state)
+{
+	struct world *w = *state;
+
+	sized(w, 64, WIRE_OK);
+	sized(w, WIRE_ROCE_SMALL_BYTES, WIRE_NO_REPLY);
+	sized(w, 1000, WIRE_OK);
+	sized(w, 8000, WIRE_NO_REPLY);
+	sized(w, 4000, WIRE_NO_REPLY);
+	tick(w);
+	assert_int_equal(w->row_count, 1);
+	assert_int_equal(w->row[0].sent, 5);
+	assert_int_equal(lost_in(w), 3);
+	assert_int_equal(w->row[0].large_sent, 3);
+	assert_int_equal(w->row[0].large_lost, 2);
+	assert_int_equal(w->row[0].large_bytes, 4000);
+}
+
+static void
 untraced_flows_have_a_row_of_their_own(void **state)
 {
 	struct world *w = *state;
@@ -681,6 +714,7 @@ main(void)
 		TEST(members_that_are_no_witnesses_do_not_count),
 		TEST(only_answers_and_losses_count),
 		TEST(late_answers_are_reported_at_once_and_replies_when_they_come),
+		TEST(large_probes_are_counted_apart_with_the_smallest_that_was_lost),
 		TEST(untraced_flows_have_a_row_of_their_own),
 		TEST(a_missed_second_gives_no_row),
 		TEST(renumbering_forgets_open_seconds),

@@ -1,0 +1,64 @@
+#include "analyzer/suspicion/localise_sizes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static bool
+large_alone(double large_lost, double large_sent, double small_lost, double small_sent)
+{
+	const struct localise_sizes sizes = { large_sent, large_lost, small_sent,
+		small_lost, 4172 };
+
+	return localise_sizes_large_alone(&sizes, false);
+}
+
+static void
+most_large_ones_and_hardly_a_small_one(void **state)
+{
+	assert_true(large_alone(64, 64, 0, 28));
+	assert_true(large_alone(40, 64, 1, 28)); /* it began in the midst of them */
+	assert_false(large_alone(20, 64, 0, 28));
+	assert_false(large_alone(64, 64, 28, 28)); /* dead */
+	assert_false(large_alone(30, 60, 30, 60)); /* swallows every second flow */
+	assert_false(large_alone(64, 64, 0, 0));   /* of small ones nothing is known */
+	assert_false(large_alone(0, 0, 0, 28));
+}
+
+static void
+once_known_fewer_tell(void **state)
+{
+	const struct localise_sizes few = { 3, 3, 2, 0, 4172 };
+	const struct localise_sizes against = { 3, 3, 2, 1, 4172 };
+
+	assert_false(localise_sizes_large_alone(&few, false));
+	assert_true(localise_sizes_large_alone(&few, true));
+	assert_false(localise_sizes_large_alone(&against, true));
+}
+
+static void
+it_is_told_with_the_sizes(void **state)
+{
+	const struct localise_sizes sizes = { 64, 60, 28, 0, 4172 };
+	char observed[RM_EVIDENCE_TEXT] = "both ways";
+
+	localise_sizes_report(&sizes, observed);
+	assert_string_equal(observed,
+	    "both ways; large ones alone, as an MTU that is too small does: 60 of 64 "
+	    "of 4172 bytes or more, 0 of 28 smaller ones");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(most_large_ones_and_hardly_a_small_one),
+		cmocka_unit_test(once_known_fewer_tell),
+		cmocka_unit_test(it_is_told_with_the_sizes),
+	};
+
+	return cmocka_run_group_tests_name("localise_sizes", tests, NULL, NULL);
+}
