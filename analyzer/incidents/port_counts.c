@@ -156,15 +156,36 @@ is_end(const struct port *port, const char *link)
 		   is_same(port->neighbor, link, len));
 }
 
+/* What it says is of now, and of the part. */
 static bool
-concerns(const struct port *port, const struct rm_part *part)
+concerns(const struct port *port, const struct rm_part *part, rm_mono_t now)
 {
 	const size_t len = strlen(part->name);
 
+	if (rm_mono_since(now, port->at) > PORT_COUNTS_KEEP_NS)
+		return false;
 	if (part->type == RM_PART_LINK)
 		return is_end(port, part->name);
 	return is_same(port->name, part->name, len) ||
 	       is_same(port->neighbor, part->name, len);
+}
+
+/* Two racks report a port whose switch the aggregators of both read. */
+static bool
+is_reported_before(const struct port_counts *port_counts, size_t i,
+    const struct rm_part *part, rm_mono_t now)
+{
+	const struct port *port = &port_counts->ports[i];
+
+	for (size_t k = 0; k < i; k++) {
+		const struct port *other = &port_counts->ports[k];
+
+		if (strcmp(other->port, port->port) == 0 &&
+		    is_same(other->name, port->name, strlen(port->name)) &&
+		    concerns(other, part, now))
+			return true;
+	}
+	return false;
 }
 
 void
@@ -183,8 +204,8 @@ port_counts_fill(
 		const struct port *port = &port_counts->ports[i];
 		const size_t more = strlen(port->sentence) + strlen("; ");
 
-		if (rm_mono_since(now, port->at) > PORT_COUNTS_KEEP_NS ||
-		    !concerns(port, &verdict->part) ||
+		if (!concerns(port, &verdict->part, now) ||
+		    is_reported_before(port_counts, i, &verdict->part, now) ||
 		    (len > 0 && len + more >= RM_EVIDENCE_TEXT))
 			continue;
 		len += (size_t)snprintf(out + len, RM_EVIDENCE_TEXT - len, "%s%s",

@@ -99,6 +99,22 @@ a_verdict_on_a_link_names_what_both_ends_have_counted(void **state)
 }
 
 static void
+a_port_that_two_racks_report_is_named_once(void **state)
+{
+	struct world *w = *state;
+	struct wire_port_row other = far_end;
+
+	other.sentence = "the switch's port Ethernet4 went down 3 times";
+	summary(w, "tor1", &far_end, 1, 0);
+	summary(w, "tor2", &other, 1, 0);
+	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"),
+	    "spine1: the switch's port Ethernet4 went down 2 times");
+	summary(w, "tor1", NULL, 0, 0);
+	assert_string_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"),
+	    "spine1: the switch's port Ethernet4 went down 3 times");
+}
+
+static void
 names_with_other_domains_are_others(void **state)
 {
 	struct world *w = *state;
@@ -186,6 +202,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_verdict_on_a_link_names_what_both_ends_have_counted),
+		TEST(a_port_that_two_racks_report_is_named_once),
 		TEST(names_with_other_domains_are_others),
 		TEST(the_newest_summary_of_a_rack_replaces_what_it_said),
 		TEST(what_nobody_repeats_is_forgotten),
