@@ -203,8 +203,8 @@ priority_pool_free_until(struct priority_pool *pool, rm_mono_t until)
 		rm_worker_stop(pool->lanes[i].worker);
 	for (size_t i = 0; i < pool->count; i++)
 		left += rm_worker_free_until(pool->lanes[i].worker, until) < 0;
-	cancel_waiting(pool);
 	if (left == 0) {
+		cancel_waiting(pool);
 		free(pool->lanes);
 		free(pool);
 	} /* else the running jobs have been found through their threads */

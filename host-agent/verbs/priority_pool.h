@@ -44,8 +44,9 @@ void priority_pool_stop(struct priority_pool *pool);
 void priority_pool_free(
     struct priority_pool *pool); /* stops them first; NULL is allowed */
 /* The same, but does not wait longer than until then. Returns the number of jobs
- * still running in their threads: their done is never called, and they, with all
- * that they use, must live as long as the process. */
+ * still running in their threads. If there are any, no further done is called, for it
+ * may call what hangs; all jobs, with all that they use, must live as long as the
+ * process. */
 size_t priority_pool_free_until(struct priority_pool *pool, rm_mono_t until);
 
 /* Takes any number of jobs: the caller has to bound them. -ECANCELED: the pool has

@@ -239,10 +239,7 @@ a_call_that_hangs_is_left_behind_at_the_end(void **state)
 	assert_int_equal(
 	    priority_pool_free_until(pool, rm_mono_add(rm_mono_now(), RM_NS_PER_MS)),
 	    2);
-	assert_int_equal(seen->done, 2); /* those that never ran */
-	assert_int_equal(seen->jobs[2].r, -ECANCELED);
-	assert_int_equal(seen->jobs[3].r, -ECANCELED);
-	assert_int_equal(seen->jobs[0].r, 1);
+	assert_int_equal(seen->done, 0); /* done may call what hangs */
 	open_gate(seen);
 	pthread_mutex_lock(&seen->lock); /* which they use */
 	while (seen->ended < 2)
