@@ -263,6 +263,16 @@ def test_the_next_secret_of_the_probes_stands_behind_the_one_in_use(tmp_path):
         assert lines[0] == (second if over else first) and len(lines) == 2
 
 
+def test_a_file_that_has_no_secrets_gets_no_next_one(tmp_path):
+    file = tmp_path / "probe-secret"
+    vault = "$ANSIBLE_VAULT;1.1;AES256\n" + ("61" * 40 + "\n") * 2 + "62" * 20 + "\n"
+    for text in ("", "\n", "short\n", f"{'a' * 65}\n", f"{'a' * 44}\n{'b' * 44}\n", vault):
+        file.write_text(text)
+        done = subprocess.run([NEXT_SECRET, file, "3600"], text=True, capture_output=True)
+        assert done.returncode != 0 and "probe-secret" in done.stderr.splitlines()[-1], text
+        assert file.read_text() == text
+
+
 def test_rnics_keep_what_the_inventory_says_of_each(rendered):
     agents = rendered["host_agent"]
     one = agents["gpu-1.r1.example"]["rackmesh_agent_config"]
