@@ -7,7 +7,7 @@ import subprocess
 from config_reference import DAEMONS, program
 from conftest import ROOT
 
-FENCED = re.compile(r"^```\w*\n.*?^```$|(?:(?<=\n\n)|^)(?: {4}.*\n)+", re.M | re.S)
+FENCED = re.compile(r"^```\w*\n.*?^```$|(?:(?<=\n\n)|^)(?: {4}[^\n]*\n)+", re.M | re.S)
 INLINE = re.compile(r"`([^`\n]+)`")
 # Who runs the commands of that program.
 RUN_BY = {

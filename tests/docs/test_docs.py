@@ -9,7 +9,7 @@ from conftest import ROOT, tracked
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
-FENCED = re.compile(r"^```.*?^```$|^(?: {4}.*\n)+", re.M | re.S)
+FENCED = re.compile(r"^```.*?^```$|^(?: {4}[^\n]*\n)+", re.M | re.S)
 INLINE = re.compile(r"`([^`\n]+)`")
 METRIC = re.compile(
     r"\brackmesh_(?:agent|aggregator|controller|analyzer|rnic|rack|region|config|name|build)_[a-z0-9_]*[a-z0-9]\b"
