@@ -233,9 +233,10 @@ localise_may_be_one_pair(
 
 /* ---- suspicions, and reported findings ---- */
 
-#define LAPSE_NS (1500 * RM_NS_PER_MS) /* after such a pause a suspicion begins again \
-					*/
-#define SUDDEN_LOSS 0.3 /* of a part known to lose a few packets before */
+#define LAPSE_NS                                                             \
+	(1500 * RM_NS_PER_MS) /* after such a pause a suspicion begins again \
+			       */
+#define SUDDEN_LOSS 0.3       /* of a part known to lose a few packets before */
 #define SLOW_LAPSE_NS (6 * RM_NS_PER_S)
 #define WAIT_NS (6 * RM_NS_PER_S)
 #define STALE_NS (8 * RM_NS_PER_S) /* until it has no recent losses */

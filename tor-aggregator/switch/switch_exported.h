@@ -16,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SWITCH_EXPORTED_MAX 16384 /* values of one switch: enough for all of 64 ports \
-				   */
+#define SWITCH_EXPORTED_MAX                                       \
+	16384 /* values of one switch: enough for all of 64 ports \
+	       */
 
 struct switch_list;
 struct switch_object;
