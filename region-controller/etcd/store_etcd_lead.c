@@ -411,8 +411,7 @@ compare_keys(struct store_etcd *etcd, const struct store_leader *leader)
 	if (differ && !etcd->keys_differ)
 		rm_log_warn(0,
 		    "probes: %s, which leads, has another secret or epoch than this "
-		    "controller: give all the same probe_keys, or probes are refused "
-		    "when another one leads",
+		    "controller: give all controllers the same probe_keys",
 		    leader->name);
 	etcd->keys_differ = differ;
 }
