@@ -229,13 +229,16 @@ stopping_waits_for_running_calls_and_cancels_the_others(void **state)
 static void
 a_call_that_hangs_is_left_behind_at_the_end(void **state)
 {
+	/* Never freed: what hangs may use it. Leak checkers still find it here. */
+	static struct priority_pool *pool;
 	struct seen *seen = *state;
-	struct priority_pool *pool = seen->pool;
+
+	pool = seen->pool;
 
 	for (int i = 0; i < 4; i++)
 		submit(seen, i, LANE_NEW, true);
 	wait_started(seen, 2);
-	seen->pool = NULL; /* what hangs has it now */
+	seen->pool = NULL;
 	assert_int_equal(
 	    priority_pool_free_until(pool, rm_mono_add(rm_mono_now(), RM_NS_PER_MS)),
 	    2);
