@@ -304,15 +304,15 @@ static int
 ask_older(const struct asking *asking, const struct history_span *span,
     struct history_rows *rows)
 {
-	const int64_t now_ns = rm_wall_now().ns;
-	const int64_t last_ns = span->to_ns + AFTER_NS;
+	const int64_t now_ns = rm_wall_now().ns, after_ns = span->to_ns + AFTER_NS,
+		      last_ns = after_ns < now_ns ? after_ns : now_ns;
 	json_t *answer = NULL, *open = NULL;
 	char path[RM_NAME_BYTES + 64];
 	int status = CTL_GOOD;
 
-	if (span->to_ns < now_ns)
-		status = ask(asking, "rm_incident", span->to_ns,
-		    last_ns < now_ns ? last_ns : now_ns,
+	/* Times are asked for in milliseconds, and an empty span is refused. */
+	if (span->to_ns / RM_NS_PER_MS < last_ns / RM_NS_PER_MS)
+		status = ask(asking, "rm_incident", span->to_ns, last_ns,
 		    "&limit=10000&state=resolved&columns=" HISTORY_INCIDENT_COLUMNS,
 		    &answer);
 	if (status == CTL_GOOD && answer != NULL) {
