@@ -53,8 +53,17 @@ const char *acceptance_rnic_name(const struct acceptance *acceptance, size_t rni
 /* "6 of 6 RNICs, 24310 probes, 3 lost, 0 incidents" */
 void acceptance_progress(const struct acceptance *acceptance, FILE *out);
 
-/* Adds all that was found. The rack passes if nothing of it is wrong. */
-void acceptance_judge(struct acceptance *acceptance, struct findings *findings);
+enum acceptance_result {
+	ACCEPTANCE_PASS,
+	ACCEPTANCE_FAIL, /* something is wrong */
+	/* Agents were stalled for so long that nothing can be said of some RNICs. */
+	ACCEPTANCE_NOT_JUDGED,
+};
+
+/* Adds all that was found. The rack passes if nothing of it is wrong, and stalls left
+ * nothing undecided. */
+enum acceptance_result acceptance_judge(
+    struct acceptance *acceptance, struct findings *findings);
 
 /* After the judgement. A table to stdout; lists of JSON. -ENOMEM, or NULL. */
 int acceptance_print(const struct acceptance *acceptance);

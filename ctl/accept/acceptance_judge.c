@@ -17,6 +17,10 @@
 #define RTT_FACTOR 4
 #define RTT_LEAST_NS 20000 /* and at least this much slower */
 #define BAD_LOOKS_PART 10  /* a host may be not ok in one of so many looks */
+/* A host that is stalled in more than one of so many looks is not judged. */
+#define STALLED_LOOKS_PART 2
+
+#define NOT_JUDGED "not judged"
 
 #define WRONG(...) findings_add(findings, FINDING_WRONG, __VA_ARGS__)
 #define GOOD(...) findings_add(findings, FINDING_GOOD, __VA_ARGS__)
@@ -159,9 +163,44 @@ rack_median(const struct acceptance *acceptance)
 	return median;
 }
 
+static bool
+is_on(const struct accept_rnic *rnic, const struct accept_host *host)
+{
+	const size_t length = strlen(host->name);
+
+	return strncmp(rnic->name, host->name, length) == 0 &&
+	       rnic->name[length] == '/';
+}
+
+/* More stalls than a rack may have: of the RNIC's host, or of any. */
+static bool
+is_disturbed(
+    const struct acceptance *acceptance, const struct accept_rnic *rnic, bool own)
+{
+	for (size_t i = 0; i < acceptance->host_count; i++) {
+		const struct accept_host *host = &acceptance->hosts[i];
+
+		if (host->stalled_looks * BAD_LOOKS_PART > host->looks &&
+		    (!own || is_on(rnic, host)))
+			return true;
+	}
+	return false;
+}
+
+/* Its health at the last look; "good" if it is rarely unknown: a window in which a host
+ * is stalled has no judgement. */
+static const char *
+health_of(const struct accept_rnic *rnic)
+{
+	return strcmp(rnic->health, "unknown") == 0 &&
+		       rnic->unknown_looks * BAD_LOOKS_PART <= rnic->looks
+		   ? "good"
+		   : rnic->health;
+}
+
 /* The reason in a word or two for the table; "pass". *remedy: what to do. */
 static const char *
-verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
+found_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
     uint64_t median, const char **remedy)
 {
 	uint64_t out = rnic->out.answered + rnic->out.lost;
@@ -188,7 +227,7 @@ verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
 		return "lossy";
 	if (acceptance_lossy(acceptance, rnic->unsent, rnic->unsent + out))
 		return "cannot send";
-	if (strcmp(rnic->health, "good") != 0)
+	if (strcmp(health_of(rnic), "good") != 0)
 		return "not good";
 	*remedy = "compare its link speed, PCIe width, firmware and cable with its "
 		  "neighbours'";
@@ -196,6 +235,24 @@ verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
 	    median_of(rnic) > median + RTT_LEAST_NS)
 		return "slow";
 	return "pass";
+}
+
+/* What a stalled agent looks like from outside is no finding about its RNIC, unless the
+ * aggregator, which knows the stalls, calls the RNIC bad. */
+static const char *
+verdict_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
+    uint64_t median, const char **remedy)
+{
+	const char *verdict = found_of(acceptance, rnic, median, remedy);
+	const bool not_known = strcmp(verdict, "not good") == 0;
+
+	if (strcmp(verdict, "pass") == 0 || !rnic->listed || !rnic->registered ||
+	    !rnic->planned || strcmp(rnic->link, "down") == 0 ||
+	    strcmp(rnic->health, "bad") == 0 ||
+	    !is_disturbed(acceptance, rnic, !not_known))
+		return verdict;
+	*remedy = "find out what stalls the agents of the rack, and repeat";
+	return NOT_JUDGED;
 }
 
 static void
@@ -208,15 +265,19 @@ judge_rnics(struct acceptance *acceptance, struct findings *findings)
 	for (size_t i = 0; i < acceptance->rnic_count; i++) {
 		struct accept_rnic *rnic = &acceptance->rnics[i];
 		const char *remedy;
+		bool unjudged;
 
 		rnic->verdict = verdict_of(acceptance, rnic, median, &remedy);
 		if (strcmp(rnic->verdict, "pass") == 0) {
 			passed++;
 			continue;
 		}
-		WRONG("%s: %s (health %s, link %s; probes that it sent: %" PRIu64
-		      " answered, %" PRIu64 " lost; probes sent to it: %" PRIu64
-		      " answered, %" PRIu64 " lost)",
+		unjudged = strcmp(rnic->verdict, NOT_JUDGED) == 0;
+		acceptance->unjudged = acceptance->unjudged || unjudged;
+		findings_add(findings, unjudged ? FINDING_WARNING : FINDING_WRONG,
+		    "%s: %s (health %s, link %s; probes that it sent: %" PRIu64
+		    " answered, %" PRIu64 " lost; probes sent to it: %" PRIu64
+		    " answered, %" PRIu64 " lost)",
 		    rnic->name, rnic->verdict, rnic->health, rnic->link,
 		    rnic->out.answered, rnic->out.lost, rnic->in.answered,
 		    rnic->in.lost);
@@ -267,12 +328,34 @@ judge_pairs(const struct acceptance *acceptance, struct findings *findings)
 	else if (lossy == 0 && count > 0)
 		GOOD("none of %zu pairs within the rack loses more than %g %%", count,
 		    100 * acceptance->limits.max_loss);
+	if (acceptance->excused > 0)
+		WARNING("%" PRIu64
+			" probes were lost while the agent at one end was stalled, "
+			"restarting or paused: they are not counted",
+		    acceptance->excused);
 	if (pair_counts_left_out(acceptance->pairs) > 0)
 		WARNING("%" PRIu64 " results of more pairs than are kept were left out",
 		    pair_counts_left_out(acceptance->pairs));
 }
 
 /* ---- hosts ---- */
+
+static void
+judge_stalls(struct acceptance *acceptance, const struct accept_host *host,
+    struct findings *findings)
+{
+	const bool unjudged = host->stalled_looks * STALLED_LOOKS_PART > host->looks;
+
+	if (host->stalled_looks == 0)
+		return;
+	acceptance->unjudged = acceptance->unjudged || unjudged;
+	WARNING("host %s was stalled, in %u of %u queries%s", host->name,
+	    host->stalled_looks, host->looks, unjudged ? ": it is not judged" : "");
+	findings_remedy(findings,
+	    "what keeps its agent from running? rackmeshctl doctor on %s; "
+	    "rackmesh_agent_loop_stalls_total counts",
+	    host->name);
+}
 
 static void
 judge_host(const struct accept_host *host, struct findings *findings)
@@ -296,13 +379,15 @@ judge_host(const struct accept_host *host, struct findings *findings)
 }
 
 static void
-judge_hosts(const struct acceptance *acceptance, struct findings *findings)
+judge_hosts(struct acceptance *acceptance, struct findings *findings)
 {
 	size_t before = findings->counts[FINDING_WRONG];
 
 	findings->check = "host";
-	for (size_t i = 0; i < acceptance->host_count; i++)
+	for (size_t i = 0; i < acceptance->host_count; i++) {
 		judge_host(&acceptance->hosts[i], findings);
+		judge_stalls(acceptance, &acceptance->hosts[i], findings);
+	}
 	if (acceptance->host_count == 0) {
 		WRONG("the aggregator names no host of the rack");
 		findings_remedy(findings, "start their agents");
@@ -369,9 +454,12 @@ judge_paths(const struct acceptance *acceptance, struct findings *findings)
 	}
 }
 
-void
+enum acceptance_result
 acceptance_judge(struct acceptance *acceptance, struct findings *findings)
 {
+	const size_t before = findings->counts[FINDING_WRONG];
+
+	acceptance->unjudged = false;
 	acceptance_blame(acceptance);
 	judge_looks(acceptance, findings);
 	judge_expected(acceptance, findings);
@@ -381,4 +469,7 @@ acceptance_judge(struct acceptance *acceptance, struct findings *findings)
 	judge_hosts(acceptance, findings);
 	judge_incidents(acceptance, findings);
 	judge_paths(acceptance, findings);
+	if (findings->counts[FINDING_WRONG] > before)
+		return ACCEPTANCE_FAIL;
+	return acceptance->unjudged ? ACCEPTANCE_NOT_JUDGED : ACCEPTANCE_PASS;
 }

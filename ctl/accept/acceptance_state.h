@@ -22,7 +22,8 @@ struct accept_rnic {
 	char name[ACCEPTANCE_NAME];
 	char health[STATE_BYTES], link[STATE_BYTES], transport[STATE_BYTES];
 	bool planned, registered;
-	bool listed; /* in the last answer */
+	bool listed;                   /* in the last answer */
+	unsigned looks, unknown_looks; /* its health was unknown in so many of them */
 	struct accept_counts out, in;
 	struct accept_counts outside; /* of out: to RNICs of other racks */
 	bool to_blame;                /* it is lossy, or not there */
@@ -40,7 +41,8 @@ struct accept_host {
 	char state[STATE_BYTES],
 	    slowed[STATE_BYTES]; /* the worst of late: what was not ok, last */
 	unsigned looks, bad_looks, slowed_looks;
-	bool connected, is_ok; /* at the last look */
+	unsigned stalled_looks; /* these are no bad looks */
+	bool connected, is_ok;  /* at the last look */
 };
 
 struct accept_uplink {
@@ -76,6 +78,8 @@ struct acceptance {
 	bool plan_is_held; /* by an aggregator, the newest */
 	unsigned expected_rnics, expected_hosts; /* 0: not reported */
 	uint64_t flows, traced;
+	uint64_t excused; /* lost probes that are not counted: see take_result */
+	bool unjudged;    /* stalls left something undecided */
 };
 
 /* The number of the RNIC of this name, or SIZE_MAX. */

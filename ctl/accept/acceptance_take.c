@@ -90,6 +90,8 @@ acceptance_take_rnics(struct acceptance *acceptance, const json_t *answer)
 		rnic->planned = json_is_true(json_object_get(each, "planned"));
 		rnic->registered = json_is_true(json_object_get(each, "registered"));
 		COPY(rnic->health, text(each, "health"));
+		rnic->looks++;
+		rnic->unknown_looks += is(each, "health", "unknown");
 		COPY(rnic->link, text(each, "link"));
 		COPY(rnic->transport, text(each, "transport"));
 	}
@@ -151,6 +153,12 @@ take_result(struct acceptance *acceptance, size_t from, const json_t *result)
 	bool lost = is(result, "outcome", "no_reply");
 
 	rnic->unsent += is(result, "outcome", "send_failed");
+	/* Nor does one that was lost while the agent of an end was stalled,
+	 * restarting or paused. */
+	if (lost && text(result, "excuse")[0] != '\0') {
+		acceptance->excused++;
+		lost = false;
+	}
 	if (!answered && !lost) {
 		rnic->other++;
 		return;
@@ -227,7 +235,10 @@ acceptance_take_hosts(struct acceptance *acceptance, const json_t *answer)
 			continue;
 		host->looks++;
 		host->connected = json_is_true(json_object_get(each, "connected"));
-		host->is_ok = is(each, "state", "ok") || is(each, "state", "stuttered");
+		host->stalled_looks += is(each, "state", "stalled");
+		host->is_ok = is(each, "state", "ok") ||
+			      is(each, "state", "stuttered") ||
+			      is(each, "state", "stalled");
 		if (!host->is_ok || !host->connected) {
 			host->bad_looks++;
 			COPY(host->state,

@@ -168,14 +168,19 @@ watch(struct burn_in *burn_in)
 static int
 report(struct burn_in *burn_in)
 {
+	static const char *const verdicts[] = { [ACCEPTANCE_PASS] = "pass",
+		[ACCEPTANCE_FAIL] = "fail",
+		[ACCEPTANCE_NOT_JUDGED] = "not judged" };
+	static const char *const words[] = { [ACCEPTANCE_PASS] = "PASS",
+		[ACCEPTANCE_FAIL] = "FAIL",
+		[ACCEPTANCE_NOT_JUDGED] = "NOT JUDGED" };
 	struct findings findings = { 0 };
-	bool passes;
+	enum acceptance_result result =
+	    acceptance_judge(burn_in->acceptance, &findings);
 
-	acceptance_judge(burn_in->acceptance, &findings);
-	passes = findings.counts[FINDING_WRONG] == 0;
 	if (burn_in->ctl->json) {
 		json_t *json = json_pack("{s:s, s:s, s:I, s:o, s:o}", "tor",
-		    burn_in->tor, "verdict", passes ? "pass" : "fail", "seconds",
+		    burn_in->tor, "verdict", verdicts[result], "seconds",
 		    (json_int_t)(burn_in->for_ns / RM_NS_PER_S), "rnics",
 		    acceptance_json(burn_in->acceptance), "findings",
 		    findings_json(&findings));
@@ -186,10 +191,10 @@ report(struct burn_in *burn_in)
 		(void)acceptance_print(burn_in->acceptance);
 		printf("\n");
 		findings_print(&findings, stdout);
-		printf("%s: %s\n", passes ? "PASS" : "FAIL", burn_in->tor);
+		printf("%s: %s\n", words[result], burn_in->tor);
 	}
 	findings_clear(&findings);
-	return passes ? CTL_GOOD : CTL_BAD_NEWS;
+	return result == ACCEPTANCE_PASS ? CTL_GOOD : CTL_BAD_NEWS;
 }
 
 /* ---- the command line ---- */

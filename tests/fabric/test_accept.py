@@ -11,6 +11,7 @@ from lab.world import World
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h1", "h4"]}
 FOR = "8s"
 MAX_LOSS = 10  # percent: a busy machine loses some
+PATIENCE_S = 120
 TRACED_S = 60
 
 
@@ -23,7 +24,17 @@ def fabric(tmp_path_factory):
 
 
 def accept(fabric, *words):
-    """(what rackmeshctl accept says of tor1, its exit status)"""
+    """(what rackmeshctl accept says of tor1, its exit status), once no RNIC is left
+    undecided, as those of an agent are that a busy machine did not let run."""
+    return until("every RNIC is judged", PATIENCE_S, lambda: judged(*once(fabric, *words)))
+
+
+def judged(report, status):
+    verdicts = {report["verdict"], *(each["verdict"] for each in report["rnics"])}
+    return None if "not judged" in verdicts else (report, status)
+
+
+def once(fabric, *words):
     lab = fabric.lab
     done = lab.ctl_run(
         "centre",

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "rackmesh/judge/part.h"
+#include "tor-aggregator/agents/agent.h"
+#include "tor-aggregator/agents/agent_health.h"
 #include "tor-aggregator/api/aggregator_show.h"
 #include "tor-aggregator/api/diagnosis_answer.h"
 #include "tor-aggregator/api/drift_answer.h"
@@ -55,9 +57,53 @@ error_of(int status, const char *sentence, int *ret)
 	return object;
 }
 
+/* The reason why the agent of this RNIC may not have answered a probe of that time;
+ * NULL: none. */
+static const char *
+excuse_of(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    struct wire_rnic_id id, rm_mono_t sent, rm_mono_t now)
+{
+	const struct roster_rnic *rnic = roster_find(tor_rack_roster(rack), id);
+	const struct agent *agent =
+	    rnic == NULL ? NULL : agents_find(aggregator->agents, rnic->host);
+	struct host_silence silence;
+
+	if (agent == NULL)
+		return NULL;
+	switch (agent_health_state(
+	    agent->watch, now, sent, sent, tor_rack_timeout_ns(rack), &silence)) {
+	case HOST_STALLED:
+		return "stalled";
+	case HOST_RESTARTING:
+		return "restarting";
+	case HOST_PAUSED:
+		return "paused";
+	default:
+		return NULL;
+	}
+}
+
 static json_t *
-list_results(const struct tor_rack *rack, struct wire_rnic_id id, uint64_t seconds,
-    uint64_t limit)
+show_probe(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    const struct ring_result *result, const struct show_now *now)
+{
+	json_t *object = show_result(tor_rack_roster(rack), result, now);
+	const struct wire_rnic_id from = { result->src_guid, result->src_port_num };
+	const struct wire_rnic_id to = { result->dst_guid, result->dst_port_num };
+	const char *excuse = NULL;
+
+	if (result->outcome != WIRE_OK)
+		excuse = excuse_of(aggregator, rack, from, result->sent, now->mono);
+	if (result->outcome != WIRE_OK && excuse == NULL)
+		excuse = excuse_of(aggregator, rack, to, result->sent, now->mono);
+	if (excuse != NULL)
+		json_object_set_new(object, "excuse", json_string(excuse));
+	return object;
+}
+
+static json_t *
+list_results(const struct tor_aggregator *aggregator, const struct tor_rack *rack,
+    struct wire_rnic_id id, uint64_t seconds, uint64_t limit)
 {
 	const struct show_now now = { rm_mono_now(), rm_wall_now() };
 	const rm_mono_t since = rm_mono_add(now.mono, -(int64_t)seconds * RM_NS_PER_S);
@@ -72,7 +118,7 @@ list_results(const struct tor_rack *rack, struct wire_rnic_id id, uint64_t secon
 			break;
 		if (result->sent.ns >= since.ns && ring_touches(result, id))
 			json_array_append_new(
-			    list, show_result(tor_rack_roster(rack), result, &now));
+			    list, show_probe(aggregator, rack, result, &now));
 	}
 	return list;
 }
@@ -95,7 +141,7 @@ drill_results(const struct tor_aggregator *aggregator, const char *text,
 	json_object_set_new(all, "device", json_string(rnic->device));
 	json_object_set_new(all, "tor", json_string(tor_rack_tor(rack)));
 	json_object_set_new(
-	    all, "results", list_results(rack, rnic->id, seconds, limit));
+	    all, "results", list_results(aggregator, rack, rnic->id, seconds, limit));
 	*status = 200;
 	return all;
 }

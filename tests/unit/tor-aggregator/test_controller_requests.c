@@ -264,6 +264,25 @@ lose_a_probe(struct world *w)
 	LOOPBACK_WAIT(w->loop, counts->batches == 1);
 }
 
+/* The agent has just begun: what it loses in its first second is no finding. */
+static void
+a_lost_probe_has_the_excuse_of_its_agents(void **state)
+{
+	struct world *w = *state;
+	json_t *object, *row;
+
+	agent_join(w);
+	lose_a_probe(w);
+	drill(w, 24, "h0/r0", 0);
+	object = json_loads(w->drill, 0, NULL);
+	row = json_array_get(json_object_get(object, "results"), 0);
+	assert_string_equal(
+	    json_string_value(json_object_get(row, "outcome")), "no_reply");
+	assert_string_equal(
+	    json_string_value(json_object_get(row, "excuse")), "restarting");
+	json_decref(object);
+}
+
 static void
 ask_mesh(struct world *w, uint64_t token, const char *tor, uint32_t seconds)
 {
@@ -446,6 +465,7 @@ main(void)
 		TEST(other_requests_go_to_the_controller),
 		TEST(a_silent_controller_means_not_found),
 		TEST(a_drill_down_over_a_link_is_the_one_over_http),
+		TEST(a_lost_probe_has_the_excuse_of_its_agents),
 		TEST(the_pairs_of_a_rack_are_reported_over_a_link),
 		TEST(what_a_racks_counters_mean_is_reported_over_a_link),
 		TEST(an_agents_traces_are_learned),

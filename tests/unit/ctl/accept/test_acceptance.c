@@ -25,9 +25,11 @@ struct rack {
 	const char *incident; /* its sentence */
 	const char *path;     /* of the one flow */
 	unsigned lost;        /* of 100 probes of h1 to h2 */
-	bool h2_is_dead;      /* it answers nothing, and is not answered */
-	bool h2_is_silent;    /* it sends nothing */
-	bool h2_is_unheard;   /* nobody probes it */
+	bool stalled;         /* an agent was, when these were lost */
+	const char *before; /* the health of h1 at nineteen earlier looks; NULL: none */
+	bool h2_is_dead;    /* it answers nothing, and is not answered */
+	bool h2_is_silent;  /* it sends nothing */
+	bool h2_is_unheard; /* nobody probes it */
 	unsigned h1_rtt_us;
 	bool without_controller;
 	bool refused;
@@ -153,13 +155,15 @@ report_results(
 			    (rack->h2_is_silent && own[1] == '2') ||
 			    (rack->h2_is_unheard && to == 2))
 				continue;
-			json_array_append_new(
-			    list, json("{\"sent\": \"2026-11-25T18:%02d:%02d.%03dZ\", "
-				       "\"from\": \"%s\", \"to\": \"h%d/r0\", "
-				       "\"outcome\": \"%s\", \"rtt_ns\": %u}",
-				      minute, i / 2, i % 2 * 500, own, to,
-				      is_lost ? "no_reply" : "ok",
-				      1000 * (own[1] == '1' ? rack->h1_rtt_us : 20)));
+			json_array_append_new(list,
+			    json("{\"sent\": \"2026-11-25T18:%02d:%02d.%03dZ\", "
+				 "\"from\": \"%s\", \"to\": \"h%d/r0\", "
+				 "\"outcome\": \"%s\", \"rtt_ns\": %u%s}",
+				minute, i / 2, i % 2 * 500, own, to,
+				is_lost ? "no_reply" : "ok",
+				1000 * (own[1] == '1' ? rack->h1_rtt_us : 20),
+				is_lost && rack->stalled ? ", \"excuse\": \"stalled\""
+							 : ""));
 		}
 		/* Somebody else's are theirs to count. */
 		json_array_append_new(
@@ -201,6 +205,13 @@ accept_rack(const struct rack *rack)
 	report_rnics(acceptance, rack);
 	for (size_t i = 0; i < acceptance_rnics(acceptance); i++)
 		report_results(acceptance, &lossy, (int)i, 39); /* before its time */
+	for (int i = 0; rack->before != NULL && i < 19; i++) {
+		struct rack before = *rack;
+
+		before.health = rack->before;
+		report_rnics(acceptance, &before);
+		report_hosts(acceptance, &healthy);
+	}
 	report(acceptance, rack, 40);
 	return acceptance;
 }
@@ -386,6 +397,62 @@ every_uplink_is_crossed_by_a_path(void **state)
 	passes(&rack, FINDING_WARNING, "paths were not looked at");
 }
 
+static void
+is_not_judged(const struct rack *rack, const char *part)
+{
+	struct acceptance *acceptance = accept_rack(rack);
+	struct findings findings = { 0 };
+
+	assert_int_equal(
+	    acceptance_judge(acceptance, &findings), ACCEPTANCE_NOT_JUDGED);
+	assert_true(finds(&findings, FINDING_WARNING, part));
+	assert_int_equal(findings.counts[FINDING_WRONG], 0);
+	findings_clear(&findings);
+	acceptance_free(acceptance);
+}
+
+/* What a host without a processor looks like is not blamed on its RNIC. */
+static void
+a_stalled_agent_makes_no_rnic_bad(void **state)
+{
+	struct rack rack = healthy;
+
+	rack.lost = 10;
+	rack.stalled = true;
+	passes(&rack, FINDING_WARNING,
+	    "10 probes were lost while the agent at one end was");
+	rack.lost = 100; /* nothing was answered outside of stalls */
+	rack.state = "stalled";
+	is_not_judged(&rack, "host h1 was stalled, in 1 of 1 queries: it is not");
+	rack.before = "good"; /* in one look of twenty */
+	passes(&rack, FINDING_WARNING, "host h1 was stalled, in 1 of 20 queries");
+	rack = healthy;
+	rack.health = "unknown";
+	rack.state = "stalled";
+	is_not_judged(&rack, "h1/r0: not judged (health unknown");
+	rack.before = "good";
+	passes(&rack, FINDING_WARNING, "host h1 was stalled");
+}
+
+static void
+a_stalled_agent_hides_no_bad_rnic(void **state)
+{
+	struct rack rack = healthy;
+
+	rack.state = "stalled";
+	rack.health = "bad";
+	fails(&rack, "h1/r0: not good");
+	rack.health = "good";
+	rack.h2_is_dead = true; /* another host's RNIC, and outside of stalls */
+	fails(&rack, "h2/r0: lossy");
+	rack = healthy;
+	rack.health = "unknown"; /* for another reason */
+	fails(&rack, "h1/r0: not good");
+	rack.link = "down";
+	rack.state = "stalled";
+	fails(&rack, "h1/r0: link down");
+}
+
 /* A look asks for more than the time since the last one. */
 static void
 a_result_is_counted_once(void **state)
@@ -458,6 +525,8 @@ main(void)
 		cmocka_unit_test(an_rnic_that_loses_with_one_peer_only_is_not_at_fault),
 		cmocka_unit_test(an_rnic_that_is_slower_than_its_rack_is_slow),
 		cmocka_unit_test(the_aggregators_judgement_counts),
+		cmocka_unit_test(a_stalled_agent_makes_no_rnic_bad),
+		cmocka_unit_test(a_stalled_agent_hides_no_bad_rnic),
 		cmocka_unit_test(every_uplink_is_crossed_by_a_path),
 		cmocka_unit_test(a_result_is_counted_once),
 		cmocka_unit_test(answers_of_any_kind_do_no_harm),
