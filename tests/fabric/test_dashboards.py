@@ -182,6 +182,7 @@ def make_trouble(world, prometheus, counted, began):
     prometheus.wait_scraping()
     for seen in (
         "rackmesh_rack_incidents_open > 0",
+        'rackmesh_region_part_at_fault{part_type=~"tor|link|switch|path"}',  # InfluxDB may have it before
         "rackmesh_rnic_network_rtt_seconds",
         "min(count_over_time(up[5m])) > 3",  # rates need more than one look
         'rackmesh_hypervisor_rx_bytes_total == 1000',
