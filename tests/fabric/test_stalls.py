@@ -2,14 +2,14 @@
 their time: all that came meanwhile waits in their sockets, and nothing of it is missing."""
 
 import contextlib
-import pathlib
+import signal
 import subprocess
 import threading
 from functools import partial
 
 from lab import stalls as program
 from lab.faults import RnicDead
-from lab.stalls import Pattern, Stalls, descendants
+from lab.stalls import STOPPED, Pattern, Stalls, descendants, state_of
 from lab.story import live_through
 from lab.wait import FULL, until
 
@@ -82,19 +82,26 @@ def test_a_dead_rnic_is_told_while_agents_stutter(world, rng, say):
         assert stalls.times > 1
 
 
-def state_of(pid):
-    """A letter, T: stopped. None: it is gone."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return None
-
-
 def test_a_command_that_stands_still_ends_with_stalls_py():
     with subprocess.Popen([program.__file__, "often", "sleep", "1000"]) as running:
         until("the command runs", 5, lambda: descendants(running.pid))
         (pid,) = descendants(running.pid)
-        until("it stands still", 5, lambda: state_of(pid) == "T", every=0.005)
+        until("it stands still", 5, lambda: state_of(pid) == STOPPED, every=0.005)
         running.terminate()
         running.wait(60)
     assert running.returncode != 0
     assert state_of(pid) is None, "the command is left behind"
+
+
+def test_what_was_frozen_before_stays_frozen():
+    with subprocess.Popen(["sleep", "1000"]) as frozen, subprocess.Popen(["sleep", "1000"]) as other:
+        try:
+            frozen.send_signal(signal.SIGSTOP)
+            until("it is frozen", 5, lambda: state_of(frozen.pid) == STOPPED)
+            with Stalls(Pattern(0.01, 0.01, 0), lambda: [frozen.pid, other.pid]) as stalls:
+                until("others stand still", 5, lambda: stalls.times > 3)
+            assert state_of(other.pid) != STOPPED
+            assert state_of(frozen.pid) == STOPPED
+        finally:
+            frozen.kill()
+            other.kill()

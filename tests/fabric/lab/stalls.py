@@ -34,6 +34,7 @@ PATTERNS = {
     "now-and-then": Pattern(4.0, 1.0, 0),
     "once": Pattern(10.0, 3.0, 1),
 }
+STOPPED = "T"
 EACH_LEVEL = {"each-level": Pattern(20.0, 3.0, 0)}  # of ./dev test: no scenario's
 
 
@@ -55,7 +56,8 @@ class Stalls:
 
     def _run(self):
         while not self._over.wait(self.pattern.runs_s):
-            stopped = self._pids()
+            # What a test has frozen is not ours to continue.
+            stopped = [pid for pid in self._pids() if state_of(pid) != STOPPED]
             _signal(stopped, signal.SIGSTOP)
             try:
                 self._over.wait(self.pattern.still_s)
@@ -64,6 +66,13 @@ class Stalls:
             self.times += 1
             if self.times == self.pattern.times:
                 return
+
+
+def state_of(pid):
+    """A letter, STOPPED or another. None: it is gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return None
 
 
 def _signal(pids, number):
