@@ -7,7 +7,7 @@ import pytest
 from lab.faults import AgentFrozen, RnicDead
 from lab.innocents import accused
 from lab.story import live_through
-from lab.wait import in_time
+from lab.wait import PATIENCE_S, in_time, until
 from lab.world import RACKS
 
 pytestmark = pytest.mark.full
@@ -50,7 +50,7 @@ def test_a_clean_run_names_nobody_and_still_listens(world, rng, say, soak):
         frozen.end()
     whole.plain.wait_for(frozen.resolves, 30, mark[0], f"the end of {frozen}")
     for name, rnic in whole.fabric.rnics.items():
-        assert whole.lab.sent(rnic) - sent[name] > 100, f"{name} hardly probed"
+        until(f"{name} probes", PATIENCE_S, lambda: whole.lab.sent(rnic) - sent[name] > 100)
 
     restart_everything(whole, seconds - (time.monotonic() - frozen.at), frozen.names, mark)
 

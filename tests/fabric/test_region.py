@@ -240,8 +240,12 @@ def test_a_drill_says_the_same_through_every_tier(region):
     for tier, place in places_of.items():
         drill = ("--through", tier, "drill", "h4/r0", "--seconds", "10")
         heads.add(says(region, place, *drill).splitlines()[0].split()[0])
-        rows = json.loads(says(region, place, *drill, "--json"))["results"]
-        assert len(rows) > 50, f"{tier}: {len(rows)} rows"
+
+        def enough():
+            found = json.loads(says(region, place, *drill, "--json"))["results"]
+            return len(found) > 50 and found
+
+        rows = until(f"50 results through the {tier}", PATIENCE_S, enough)
         assert all("h4/r0" in (row["from"], row["to"]) for row in rows)
         answered = next(row for row in rows if row["outcome"] == "ok")  # others have no RTT
         keys.append(set(answered) & {"sent", "from", "to", "outcome", "kind", "seq", "rtt_ns"})
