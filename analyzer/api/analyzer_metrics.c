@@ -5,6 +5,7 @@
 #include "analyzer/api/region_metrics.h"
 #include "analyzer/history/history.h"
 #include "analyzer/incidents/incident_table.h"
+#include "analyzer/incidents/port_counts.h"
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
 #include "analyzer/localise/localise.h"
@@ -211,6 +212,7 @@ int
 analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 {
 	const struct localise_counts *l = region_localised(region);
+	const struct port_counts_counts *p = region_ports(region);
 	const struct rm_alert_counts *a = region_alert_counts(region);
 	char labels[RM_NAME_BYTES + 16];
 	/* clang-format off */
@@ -230,6 +232,10 @@ analyzer_metrics_region(struct region *region, struct rm_metrics *metrics)
 		{ NAME("class_rows_refused_total"), labels,
 		  "Pairs of racks whose DSCP is not watched because the table is full",
 		  class_marks_refused(region_marks(region)) },
+		{ NAME("port_rows_left_out_total"), labels,
+		  "Rows of summaries on ports of switches that are left out because the table is full", &p->left_out },
+		{ NAME("port_rows_refused_total"), labels,
+		  "Rows of summaries on ports of switches that are refused because they make no sense", &p->refused },
 		{ NAME("alerts_queued_total"), labels, "Alerts put into the queues of all receivers", &a->queued },
 		{ NAME("alerts_delivered_total"), labels, "Alerts that a receiver accepted", &a->delivered },
 		{ NAME("alerts_failed_attempts_total"), labels, "Failed attempts to deliver an alert; they are repeated",

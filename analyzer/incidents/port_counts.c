@@ -1,10 +1,13 @@
 #include "analyzer/incidents/port_counts.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include <uthash.h>
 
 #include "rackmesh/judge/verdict.h"
 #include "schemas/wire.h"
@@ -12,15 +15,23 @@
 #define PORT_BYTES 64
 
 struct port {
-	char tor[RM_NAME_BYTES]; /* whose summary names it */
 	char name[RM_NAME_BYTES], port[PORT_BYTES], neighbor[RM_NAME_BYTES];
-	char sentence[RM_EVIDENCE_TEXT]; /* "tor1: the switch's port ..." */
-	rm_mono_t at;
+	uint32_t name_hash, neighbor_hash; /* of their short forms */
+	char sentence[RM_EVIDENCE_TEXT];   /* "tor1: the switch's port ..." */
+};
+
+struct rack { /* with a port at least; key: tor */
+	char tor[RM_NAME_BYTES];
+	rm_mono_t at; /* of the summary that names them */
+	size_t count, capacity;
+	struct port *ports;
+	UT_hash_handle hh;
 };
 
 struct port_counts {
-	struct port *ports; /* PORT_COUNTS_MAX; NULL: none so far */
-	size_t count;
+	struct rack *racks;
+	size_t count; /* ports of all racks */
+	struct port_counts_counts counts;
 };
 
 struct port_counts *
@@ -29,26 +40,53 @@ port_counts_new(void)
 	return calloc(1, sizeof(struct port_counts));
 }
 
+static void
+forget(struct port_counts *port_counts, struct rack *rack)
+{
+	port_counts->count -= rack->count;
+	HASH_DEL(port_counts->racks, rack);
+	free(rack->ports);
+	free(rack);
+}
+
 void
 port_counts_free(struct port_counts *port_counts)
 {
+	struct rack *rack, *next;
+
 	if (port_counts == NULL)
 		return;
-	free(port_counts->ports);
+	HASH_ITER (hh, port_counts->racks, rack, next)
+		forget(port_counts, rack);
 	free(port_counts);
 }
 
-/* Of this rack all, of others those that nobody has repeated. */
-static void
-forget(struct port_counts *port_counts, const char *tor, rm_mono_t now)
+static bool
+is_old(const struct rack *rack, rm_mono_t now)
 {
-	size_t kept = 0;
+	return rm_mono_since(now, rack->at) > PORT_COUNTS_KEEP_NS;
+}
 
-	for (size_t i = 0; i < port_counts->count; i++)
-		if (strcmp(port_counts->ports[i].tor, tor) != 0 &&
-		    rm_mono_since(now, port_counts->ports[i].at) <= PORT_COUNTS_KEEP_NS)
-			port_counts->ports[kept++] = port_counts->ports[i];
-	port_counts->count = kept;
+/* Only when there is no room: old ones say nothing anyway. */
+static void
+forget_old(struct port_counts *port_counts, rm_mono_t now)
+{
+	struct rack *rack, *next;
+
+	HASH_ITER (hh, port_counts->racks, rack, next)
+		if (is_old(rack, now))
+			forget(port_counts, rack);
+}
+
+/* Without its domain, in either case. */
+static uint32_t
+hash_short(const char *name, size_t len)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (size_t i = 0; i < len && name[i] != '\0' && name[i] != '.'; i++)
+		hash = (hash ^ (uint8_t)tolower((unsigned char)name[i])) * 16777619u;
+	return hash;
 }
 
 /* Parts of a sentence are joined by ", ": as many of them as fit, with the switch's
@@ -68,22 +106,63 @@ copy_sentence(struct port *port, const char *sentence)
 	    (int)fits, sentence);
 }
 
+static struct rack *
+find_or_add(struct port_counts *port_counts, const char *tor)
+{
+	struct rack *rack;
+
+	HASH_FIND_STR(port_counts->racks, tor, rack);
+	if (rack != NULL)
+		return rack;
+	rack = calloc(1, sizeof(*rack));
+	if (rack == NULL)
+		return NULL;
+	snprintf(rack->tor, sizeof(rack->tor), "%s", tor);
+	HASH_ADD_STR(port_counts->racks, tor, rack);
+	if (rack->hh.tbl == NULL) { /* uthash could not grow */
+		free(rack);
+		return NULL;
+	}
+	return rack;
+}
+
+/* NULL: there is no room, or no memory. */
+static struct port *
+new_port(struct port_counts *port_counts, struct rack *rack, rm_mono_t now)
+{
+	if (port_counts->count == PORT_COUNTS_MAX)
+		forget_old(port_counts, now);
+	if (port_counts->count == PORT_COUNTS_MAX)
+		return NULL;
+	if (rack->count == rack->capacity) {
+		const size_t capacity = rack->capacity == 0 ? 2 : 2 * rack->capacity;
+		struct port *ports =
+		    reallocarray(rack->ports, capacity, sizeof(*ports));
+
+		if (ports == NULL)
+			return NULL;
+		rack->ports = ports;
+		rack->capacity = capacity;
+	}
+	port_counts->count++;
+	return &rack->ports[rack->count++];
+}
+
 static void
-add(struct port_counts *port_counts, const char *tor, const struct wire_port_row *row,
+add(struct port_counts *port_counts, struct rack *rack, const struct wire_port_row *row,
     rm_mono_t now)
 {
-	struct port *port;
+	struct port *port = new_port(port_counts, rack, now);
 
-	if (port_counts->ports == NULL)
-		port_counts->ports = calloc(PORT_COUNTS_MAX, sizeof(*port));
-	if (port_counts->ports == NULL || port_counts->count == PORT_COUNTS_MAX)
+	if (port == NULL) {
+		port_counts->counts.left_out++;
 		return;
-	port = &port_counts->ports[port_counts->count++];
-	port->at = now;
-	snprintf(port->tor, sizeof(port->tor), "%s", tor);
+	}
 	snprintf(port->name, sizeof(port->name), "%s", row->switch_name);
 	snprintf(port->port, sizeof(port->port), "%s", row->port);
 	snprintf(port->neighbor, sizeof(port->neighbor), "%s", row->neighbor);
+	port->name_hash = hash_short(port->name, SIZE_MAX);
+	port->neighbor_hash = hash_short(port->neighbor, SIZE_MAX);
 	copy_sentence(port, row->sentence);
 }
 
@@ -111,18 +190,40 @@ port_counts_summary(struct port_counts *port_counts,
     const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall)
 {
 	const struct wire_summary *summary = &view->summary;
+	struct rack *rack;
 
 	if (!summary->has_state || summary->end_wall_ns > INT64_MAX ||
 	    wall.ns - (int64_t)summary->end_wall_ns > PORT_COUNTS_KEEP_NS)
 		return;
-	forget(port_counts, summary->tor, now);
+	HASH_FIND_STR(port_counts->racks, summary->tor, rack);
+	if (rack == NULL && summary->port_count == 0)
+		return;
+	if (rack == NULL)
+		rack = find_or_add(port_counts, summary->tor);
+	if (rack == NULL) {
+		port_counts->counts.left_out += summary->port_count;
+		return;
+	}
+	port_counts->count -= rack->count;
+	rack->count = 0;
+	rack->at = now;
 	for (size_t i = 0; i < summary->port_count; i++) {
 		struct wire_port_row row;
 
 		wire_summary_port(view, i, &row);
 		if (makes_sense(&row))
-			add(port_counts, summary->tor, &row, now);
+			add(port_counts, rack, &row, now);
+		else
+			port_counts->counts.refused++;
 	}
+	if (rack->count == 0)
+		forget(port_counts, rack);
+}
+
+const struct port_counts_counts *
+port_counts_counts(const struct port_counts *port_counts)
+{
+	return &port_counts->counts;
 }
 
 /* len: of b, which goes on behind it. */
@@ -156,59 +257,97 @@ is_end(const struct port *port, const char *link)
 		   is_same(port->neighbor, link, len));
 }
 
-/* What it says is of now, and of the part. */
+/* The names that a verdict's part has, for a first look at ports. */
+struct ends {
+	bool link;
+	uint32_t hash[2];
+};
+
+static struct ends
+ends_of(const struct rm_part *part)
+{
+	const char *between =
+	    part->type == RM_PART_LINK ? strstr(part->name, "--") : NULL;
+
+	if (between == NULL)
+		return (struct ends){ .hash = { hash_short(part->name, SIZE_MAX) } };
+	return (struct ends){ .link = true,
+		.hash = { hash_short(part->name, (size_t)(between - part->name)),
+		    hash_short(between + 2, SIZE_MAX) } };
+}
+
 static bool
-concerns(const struct port *port, const struct rm_part *part, rm_mono_t now)
+may_concern(const struct port *port, const struct ends *ends)
+{
+	const uint32_t a = port->name_hash, b = port->neighbor_hash;
+
+	if (!ends->link)
+		return a == ends->hash[0] || b == ends->hash[0];
+	return (a == ends->hash[0] && b == ends->hash[1]) ||
+	       (a == ends->hash[1] && b == ends->hash[0]);
+}
+
+static bool
+concerns(const struct port *port, const struct rm_part *part)
 {
 	const size_t len = strlen(part->name);
 
-	if (rm_mono_since(now, port->at) > PORT_COUNTS_KEEP_NS)
-		return false;
 	if (part->type == RM_PART_LINK)
 		return is_end(port, part->name);
 	return is_same(port->name, part->name, len) ||
 	       is_same(port->neighbor, part->name, len);
 }
 
+#define MOST_NAMED 16 /* more do not fit into the text */
+
+struct naming { /* of the ports that a verdict names */
+	const struct port *ports[MOST_NAMED];
+	size_t count, len; /* len: of the text */
+	char *out;
+};
+
 /* Two racks report a port whose switch the aggregators of both read. */
 static bool
-is_reported_before(const struct port_counts *port_counts, size_t i,
-    const struct rm_part *part, rm_mono_t now)
+is_named(const struct naming *naming, const struct port *port)
 {
-	const struct port *port = &port_counts->ports[i];
-
-	for (size_t k = 0; k < i; k++) {
-		const struct port *other = &port_counts->ports[k];
-
-		if (strcmp(other->port, port->port) == 0 &&
-		    is_same(other->name, port->name, strlen(port->name)) &&
-		    concerns(other, part, now))
+	for (size_t i = 0; i < naming->count; i++)
+		if (strcmp(naming->ports[i]->port, port->port) == 0 &&
+		    is_same(naming->ports[i]->name, port->name, strlen(port->name)))
 			return true;
-	}
 	return false;
+}
+
+static void
+name_port(struct naming *naming, const struct port *port)
+{
+	const size_t more = strlen(port->sentence) + strlen("; ");
+
+	if (is_named(naming, port) || naming->count == MOST_NAMED ||
+	    (naming->len > 0 && naming->len + more >= RM_EVIDENCE_TEXT))
+		return;
+	naming->ports[naming->count++] = port;
+	naming->len +=
+	    (size_t)snprintf(naming->out + naming->len, RM_EVIDENCE_TEXT - naming->len,
+		"%s%s", naming->len == 0 ? "" : "; ", port->sentence);
 }
 
 void
 port_counts_fill(
     const struct port_counts *port_counts, struct rm_verdict *verdict, rm_mono_t now)
 {
-	char *out = verdict->evidence.counters;
-	size_t len = 0;
+	const struct rm_part *part = &verdict->part;
+	struct naming naming = { .out = verdict->evidence.counters };
+	struct ends ends;
+	const struct rack *rack;
 
-	if ((verdict->part.type != RM_PART_LINK &&
-		verdict->part.type != RM_PART_SWITCH &&
-		verdict->part.type != RM_PART_TOR) ||
-	    strstr(verdict->part.name, RM_PART_OR) != NULL)
+	if ((part->type != RM_PART_LINK && part->type != RM_PART_SWITCH &&
+		part->type != RM_PART_TOR) ||
+	    strstr(part->name, RM_PART_OR) != NULL)
 		return;
-	for (size_t i = 0; i < port_counts->count; i++) {
-		const struct port *port = &port_counts->ports[i];
-		const size_t more = strlen(port->sentence) + strlen("; ");
-
-		if (!concerns(port, &verdict->part, now) ||
-		    is_reported_before(port_counts, i, &verdict->part, now) ||
-		    (len > 0 && len + more >= RM_EVIDENCE_TEXT))
-			continue;
-		len += (size_t)snprintf(out + len, RM_EVIDENCE_TEXT - len, "%s%s",
-		    len == 0 ? "" : "; ", port->sentence);
-	}
+	ends = ends_of(part);
+	for (rack = port_counts->racks; rack != NULL; rack = rack->hh.next)
+		for (size_t i = 0; !is_old(rack, now) && i < rack->count; i++)
+			if (may_concern(&rack->ports[i], &ends) &&
+			    concerns(&rack->ports[i], part))
+				name_port(&naming, &rack->ports[i]);
 }

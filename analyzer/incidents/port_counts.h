@@ -10,6 +10,8 @@
 #ifndef ANALYZER_INCIDENTS_PORT_COUNTS_H
 #define ANALYZER_INCIDENTS_PORT_COUNTS_H
 
+#include <stdint.h>
+
 #include "rackmesh/core/clock.h"
 
 struct port_counts;
@@ -19,12 +21,20 @@ struct wire_summary_view;
 #define PORT_COUNTS_MAX 4096 /* ports of a region; more are left out */
 #define PORT_COUNTS_KEEP_NS (60 * RM_NS_PER_S)
 
+struct port_counts_counts { /* rows of summaries, so far */
+	uint64_t left_out;  /* because there was no room, or no memory */
+	uint64_t refused;   /* because they make no sense */
+};
+
 struct port_counts *port_counts_new(void);              /* NULL when out of memory */
 void port_counts_free(struct port_counts *port_counts); /* NULL is fine */
 
 /* One without the rack's state, or older than PORT_COUNTS_KEEP_NS, says nothing. */
 void port_counts_summary(struct port_counts *port_counts,
     const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall);
+
+const struct port_counts_counts *port_counts_counts(
+    const struct port_counts *port_counts);
 
 /* Of a verdict on one link or one switch: what its ends, or all ends of its links, have
  * counted, into evidence.counters, as much as fits. */

@@ -595,6 +595,12 @@ region_marks(const struct region *region)
 	return region->marks;
 }
 
+const struct port_counts_counts *
+region_ports(const struct region *region)
+{
+	return port_counts_counts(region->ports);
+}
+
 const struct localise_counts *
 region_localised(const struct region *region)
 {

@@ -17,6 +17,7 @@
 #include "schemas/wire.h"
 
 struct localise_counts;
+struct port_counts_counts;
 struct incident_table;
 struct region;
 struct rm_alert_config;
@@ -69,6 +70,8 @@ int region_alert_metrics(struct region *region, struct rm_metrics *metrics,
 const uint64_t *region_file_failures(const struct region *region);
 
 const struct class_marks *region_marks(const struct region *region);
+/* Rows on ports of switches that were not taken. */
+const struct port_counts_counts *region_ports(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);
 
 /* Call it before each judgement: RNICs and hosts that their racks hold bad now. */

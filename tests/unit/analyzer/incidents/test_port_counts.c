@@ -171,6 +171,7 @@ foreign_texts_are_checked_and_cut(void **state)
 	assert_int_equal(
 	    strlen(counters_of(w, RM_PART_LINK, "spine1--tor1")), RM_EVIDENCE_TEXT - 1);
 	assert_null(strstr(w->verdict.evidence.counters, "nowhere"));
+	assert_int_equal(port_counts_counts(w->port_counts)->refused, 3);
 
 	many[90] = many[170] = ',';
 	summary(w, "tor1", rows, 4, 0);
@@ -193,6 +194,41 @@ ports_beyond_the_bound_are_left_out(void **state)
 		summary(w, tor, rows, WIRE_MAX_PORT_ROWS, 0);
 	}
 	assert_string_not_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
+	assert_int_equal(port_counts_counts(w->port_counts)->left_out, PORT_COUNTS_MAX);
+
+	summary(w, "tor0", rows, WIRE_MAX_PORT_ROWS, 0); /* in the room of its own */
+	assert_int_equal(port_counts_counts(w->port_counts)->left_out, PORT_COUNTS_MAX);
+	w->now.ns += PORT_COUNTS_KEEP_NS + 1;
+	summary(w, "tor9999", &far_end, 1, 0); /* in that of the old ones */
+	assert_int_equal(port_counts_counts(w->port_counts)->left_out, PORT_COUNTS_MAX);
+	assert_string_not_equal(counters_of(w, RM_PART_LINK, "spine1--tor1"), "");
+}
+
+/* Each rack has its own room, so that one's summary moves no other's ports. */
+static void
+racks_keep_what_they_named(void **state)
+{
+	struct world *w = *state;
+	struct wire_port_row row = { NULL, "p1", "spine1", "the port p1 counted" };
+	char name[24];
+
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 500; i++) {
+			snprintf(name, sizeof(name), "tor%d", i);
+			row.switch_name = name;
+			summary(w, name, &row, i % 3 != round, 0);
+		}
+	for (int i = 0; i < 500; i++) {
+		const char *text;
+
+		snprintf(name, sizeof(name), "tor%d--spine1", i);
+		text = counters_of(w, RM_PART_LINK, name);
+		assert_int_equal(text[0] != '\0', i % 3 != 2);
+		assert_true(
+		    text[0] == '\0' || strncmp(text, name, strcspn(name, "-")) == 0);
+	}
+	assert_int_equal(port_counts_counts(w->port_counts)->left_out, 0);
+	assert_int_equal(port_counts_counts(w->port_counts)->refused, 0);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -208,6 +244,7 @@ main(void)
 		TEST(what_nobody_repeats_is_forgotten),
 		TEST(foreign_texts_are_checked_and_cut),
 		TEST(ports_beyond_the_bound_are_left_out),
+		TEST(racks_keep_what_they_named),
 	};
 
 	return cmocka_run_group_tests_name("port_counts", tests, NULL, NULL);
