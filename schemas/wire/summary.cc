@@ -19,9 +19,10 @@ const size_t outcomes_max = 64;
 static_assert(WIRE_OUTCOMES >= outcomes_min && WIRE_OUTCOMES <= outcomes_max,
     "outcomes are only ever added");
 
-/* The summary, its head and its state; rows; RNICs; paths; services; ports. */
+/* The summary, its head and its state; rows; RNICs; paths; services; ports; uses. */
 const size_t summary_tables = 3 + 2 * WIRE_MAX_ROWS + WIRE_MAX_MEMBERS +
-			      WIRE_MAX_SERVICE_ROWS + WIRE_MAX_PORT_ROWS;
+			      WIRE_MAX_SERVICE_ROWS + WIRE_MAX_PORT_ROWS +
+			      WIRE_MAX_USE_ROWS;
 
 using numbers64 = wire::vector<uint64_t>;
 using sketch = wire::vector<uint8_t>;
@@ -186,6 +187,25 @@ check_port_row(wire::checker *check, const rackmesh::PortRow *row)
 	check->text(row->sentence());
 }
 
+wire::offset<rackmesh::UseRow>
+put_use_row(wire_writer *writer, const struct wire_use_row &row)
+{
+	auto service = wire::text(writer, row.service);
+	auto dst_tor = wire::text(writer, row.dst_tor);
+	auto path = wire::text(writer, row.path);
+
+	return rackmesh::CreateUseRow(
+	    writer->fbb, service, dst_tor, path, row.flows, row.sent, row.lost);
+}
+
+void
+check_use_row(wire::checker *check, const rackmesh::UseRow *row)
+{
+	check->text(row->service());
+	check->text(row->dst_tor());
+	check->text(row->path());
+}
+
 wire::offset<rackmesh::RackState>
 put_rack_state(wire_writer *writer, const struct wire_summary &summary)
 {
@@ -244,6 +264,12 @@ get_summary(const rackmesh::Summary *from, struct wire_summary *out)
 	out->service_count = wire::count(from->services());
 	out->ports = nullptr;
 	out->port_count = wire::count(from->ports());
+	/* What a newer sender may say besides is not all that we know of. */
+	out->uses_known = from->uses_known() <= WIRE_USES_ALL
+			      ? static_cast<enum wire_uses_known>(from->uses_known())
+			      : WIRE_USES_SOME;
+	out->uses = nullptr;
+	out->use_count = wire::count(from->uses());
 	out->end_ns = from->end_ns();
 	get_rack_state(from->state(), out);
 }
@@ -265,6 +291,8 @@ try {
 	    WIRE_MAX_SERVICE_ROWS, put_service_row);
 	auto ports = wire::tables(writer, summary->ports, summary->port_count,
 	    WIRE_MAX_PORT_ROWS, put_port_row);
+	auto uses = wire::tables(
+	    writer, summary->uses, summary->use_count, WIRE_MAX_USE_ROWS, put_use_row);
 	auto state = put_rack_state(writer, *summary);
 	auto head = wire::put_lane(writer, summary->head);
 	auto tor = wire::text(writer, summary->tor);
@@ -273,7 +301,8 @@ try {
 	    summary->taken, summary->windowed, summary->late, summary->invalid,
 	    summary->duplicate, summary->agent_dropped, rows, rnics,
 	    summary->paths_start_wall_ns, paths, state, summary->services_start_wall_ns,
-	    services, summary->end_ns, ports);
+	    services, summary->end_ns, ports, uses,
+	    static_cast<uint8_t>(summary->uses_known));
 	return wire::finish(writer, root.Union(), WIRE_SUMMARY, out);
 } catch (...) {
 	return wire::out_of_memory(writer);
@@ -296,6 +325,7 @@ wire_open_summary(struct wire_summary_view *view, const uint8_t *data, size_t le
 	check.each(from->paths(), WIRE_MAX_ROWS, check_path_row);
 	check.each(from->services(), WIRE_MAX_SERVICE_ROWS, check_service_row);
 	check.each(from->ports(), WIRE_MAX_PORT_ROWS, check_port_row);
+	check.each(from->uses(), WIRE_MAX_USE_ROWS, check_use_row);
 	if (check.error < 0)
 		return check.error;
 
@@ -402,6 +432,21 @@ wire_summary_port(
 	out->port = wire::string(row->port());
 	out->neighbor = wire::string(row->neighbor());
 	out->sentence = wire::string(row->sentence());
+}
+
+void
+wire_summary_use(
+    const struct wire_summary_view *view, size_t i, struct wire_use_row *out)
+{
+	auto from = static_cast<const rackmesh::Summary *>(view->opaque);
+	auto row = from->uses()->Get(static_cast<uint32_t>(i));
+
+	out->service = wire::string(row->service());
+	out->dst_tor = wire::string(row->dst_tor());
+	out->path = wire::string(row->path());
+	out->flows = row->flows();
+	out->sent = row->sent();
+	out->lost = row->lost();
 }
 
 namespace

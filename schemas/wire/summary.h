@@ -103,6 +103,24 @@ struct wire_port_row {
 	const char *sentence; /* "the switch's port Ethernet48 counted ..." */
 };
 
+#define WIRE_MAX_USE_ROWS 1024
+
+enum wire_uses_known {
+	WIRE_USES_UNKNOWN, /* this summary does not report them, or an older peer */
+	WIRE_USES_SOME, /* some hosts of the rack do not trace, or rows are left out */
+	WIRE_USES_ALL,
+};
+
+/* The flows of one service from this rack to one other (or inside it), along one path,
+ * and the probes that followed them since the last such rows. */
+struct wire_use_row {
+	const char *service; /* "pod:UID (namespace/name)", "unit:b" */
+	const char *dst_tor; /* "": not known */
+	const char *path;    /* as in wire_path_row; "" inside the rack, too */
+	uint32_t flows;
+	uint64_t sent, lost;
+};
+
 struct wire_rack_state {                       /* at the summary's end */
 	uint32_t rnics, rnics_good, rnics_bad; /* the rest is unknown */
 	uint32_t hosts, hosts_ok;
@@ -135,6 +153,11 @@ struct wire_summary {
 	size_t service_count;
 	const struct wire_port_row *ports; /* with state: all that stand */
 	size_t port_count;
+	/* Every row interval, and every second while any of their probes is lost: all
+	 * that there are now. */
+	enum wire_uses_known uses_known;
+	const struct wire_use_row *uses;
+	size_t use_count;
 	bool has_state;
 	struct wire_rack_state state;
 	/* Its end on its aggregator's monotonic clock, which nobody sets: only
@@ -162,6 +185,8 @@ void wire_summary_service(
 
 void wire_summary_port(
     const struct wire_summary_view *view, size_t i, struct wire_port_row *out);
+void wire_summary_use(
+    const struct wire_summary_view *view, size_t i, struct wire_use_row *out);
 
 enum wire_incident_state { WIRE_OPENED = 1, WIRE_UPDATED, WIRE_RESOLVED };
 

@@ -300,6 +300,15 @@ walk_summary(const uint8_t *data, size_t len)
 		walk_text(row.neighbor);
 		walk_text(row.sentence);
 	}
+	PROMISE(view.summary.use_count <= WIRE_MAX_USE_ROWS);
+	for (size_t i = 0; i < view.summary.use_count; i++) {
+		struct wire_use_row row;
+
+		wire_summary_use(&view, i, &row);
+		walk_text(row.service);
+		walk_text(row.dst_tor);
+		walk_text(row.path);
+	}
 	return 0;
 }
 

@@ -28,6 +28,7 @@
 #include "tor-aggregator/plan/key_store.h"
 #include "tor-aggregator/plan/plan_store.h"
 #include "tor-aggregator/rack/focus.h"
+#include "tor-aggregator/rack/rack_uses.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/services/service_rows.h"
 #include "tor-aggregator/summary/summary.h"
@@ -377,6 +378,13 @@ add_rack(struct tor_rack *rack, struct rm_metrics *metrics)
 		    "Results of services not counted in the rack's summary because it "
 		    "has no room for another row.",
 		    service_rows_refused(tor_rack_service_rows(rack)));
+	if (r == 0)
+		r = rm_metrics_counter(metrics, rack, N("service_paths_left_out_total"),
+		    label,
+		    "Rows of services and the paths that they use, left out of the "
+		    "rack's summaries beyond their limit: of a fault there it is not "
+		    "known which services it hurts.",
+		    rack_uses_refused(tor_rack_uses(rack)));
 	if (r == 0)
 		r = path_metrics_of_rack(rack, label, metrics);
 	return r;

@@ -16,6 +16,7 @@
 #include "tor-aggregator/paths/path_rows.h"
 #include "tor-aggregator/paths/path_table.h"
 #include "tor-aggregator/rack/kept_ports.h"
+#include "tor-aggregator/rack/rack_uses.h"
 #include "tor-aggregator/rack/tor_rack_state.h"
 #include "tor-aggregator/services/service_rows.h"
 #include "tor-aggregator/summary/summary.h"
@@ -69,6 +70,9 @@ tor_rack_report(struct tor_rack *rack, struct wire_summary *summary)
 	summary->state = (struct wire_rack_state){ 0 };
 	fill_state(rack, &summary->state);
 	rack->state_sent = summary->state;
+	if (rack_uses_due(rack->uses, rack->options.row_interval_ns, rack->now))
+		rack_uses_take(rack->uses, rack->options.services, rack->roster,
+		    rack->paths, rack->now, summary);
 	rack->callbacks.on_summary(rack, summary, rack->callbacks.arg);
 }
 
@@ -352,6 +356,8 @@ rack_build(struct tor_rack *rack, rm_mono_t now, rm_wall_t wall)
 	if (r == 0)
 		r = service_rows_new(rack->options.services, wall, &rack->service_rows);
 	if (r == 0)
+		r = rack_uses_new(now, &rack->uses);
+	if (r == 0)
 		r = rack_mesh_new(now, &rack->pair_mesh);
 	if (r == 0)
 		r = ring_new(rack->options.ring_bytes, &rack->ring);
@@ -398,6 +404,7 @@ tor_rack_free(struct tor_rack *rack)
 	rm_incidents_free(rack->incidents);
 	summary_free(rack->summary);
 	service_rows_free(rack->service_rows);
+	rack_uses_free(rack->uses);
 	rack_mesh_free(rack->pair_mesh);
 	ring_free(rack->ring);
 	tor_rack_paths_free(rack);
@@ -510,6 +517,7 @@ tor_rack_result(struct tor_rack *rack, rm_mono_t sent, const struct wire_result 
 	if (status == WINDOW_COUNTED) {
 		summary_add(rack->summary, result, src, dst->tor_number);
 		service_rows_add(rack->service_rows, result);
+		rack_uses_add(rack->uses, rack->options.services, sent, result);
 		rack_mesh_add(rack->pair_mesh, sent, result, src, dst->index);
 	}
 	if (status == WINDOW_COUNTED && dst->tor_number != 0)
@@ -565,6 +573,7 @@ tor_rack_tick(
 	struct window_closed closed;
 	struct wire_summary summary;
 
+	rack->now = now;
 	if (!rack->settled)
 		rack_settle(rack, now);
 	rack_mesh_tick(rack->pair_mesh, now);
@@ -665,6 +674,12 @@ const struct service_rows *
 tor_rack_service_rows(const struct tor_rack *rack)
 {
 	return rack->service_rows;
+}
+
+const struct rack_uses *
+tor_rack_uses(const struct tor_rack *rack)
+{
+	return rack->uses;
 }
 
 const struct rack_mesh *

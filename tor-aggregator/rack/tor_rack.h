@@ -22,6 +22,7 @@ struct focus_counts;
 struct path_rows;
 struct path_table;
 struct rack_mesh;
+struct rack_uses;
 struct ring;
 struct roster;
 struct roster_rnic;
@@ -151,6 +152,7 @@ const struct roster *tor_rack_roster(const struct tor_rack *rack);
 const struct ring *tor_rack_ring(const struct tor_rack *rack);
 const struct summary *tor_rack_summary(const struct tor_rack *rack);
 const struct service_rows *tor_rack_service_rows(const struct tor_rack *rack);
+const struct rack_uses *tor_rack_uses(const struct tor_rack *rack);
 const struct rack_mesh *tor_rack_pair_mesh(const struct tor_rack *rack);
 const struct rm_incidents *tor_rack_incidents(const struct tor_rack *rack);
 /* As rm_incidents_notified. */

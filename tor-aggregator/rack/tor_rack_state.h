@@ -22,6 +22,7 @@ struct tor_rack {
 	struct rm_incidents *incidents;
 	struct summary *summary;
 	struct service_rows *service_rows;
+	struct rack_uses *uses;
 	struct rack_mesh *pair_mesh;
 	struct ring *ring;
 	struct focus focus;
@@ -36,6 +37,7 @@ struct tor_rack {
 	uint32_t brake_permille;
 	uint32_t hosts_slowed;
 	const struct wire_plan_view *plan;
+	rm_mono_t now; /* of the current tick */
 	rm_mono_t started, changed, window_end;
 	bool settled; /* all expected agents have reported once, or the wait is over */
 	unsigned closings; /* since a whole second was last summarised */
