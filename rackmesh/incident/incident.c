@@ -186,17 +186,6 @@ ruled_out_differs(const struct rm_evidence *a, const struct rm_evidence *b)
 	return false;
 }
 
-/* Windows without a lost probe of a service come in between: the higher impact is kept.
- */
-static enum rm_impact
-impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
-{
-	return before->evidence.impact == RM_IMPACT_P0 &&
-		       now->evidence.impact == RM_IMPACT_P1
-		   ? RM_IMPACT_P0
-		   : now->evidence.impact;
-}
-
 /* Counts a return: the part was good for so long that its incident would have ended if
  * it were not flapping. */
 static void
@@ -244,11 +233,31 @@ is_replaced(struct rm_incidents *incidents, struct incident_entry *entry,
 	return true;
 }
 
+struct impact_so_far {
+	enum rm_impact impact;
+	char services[RM_EVIDENCE_TEXT];
+};
+
 /* True if a is less severe than b. */
 static bool
 is_less(enum rm_impact a, enum rm_impact b)
 {
 	return b != RM_IMPACT_UNKNOWN && (a == RM_IMPACT_UNKNOWN || a > b);
+}
+
+/* The worst impact so far is kept: a probe of a service is not lost in each window, and
+ * a service that the fault has ended uses the part no more. */
+static struct impact_so_far
+impact_of(const struct rm_verdict *before, const struct rm_verdict *now)
+{
+	const struct rm_evidence *a = &before->evidence, *b = &now->evidence;
+	struct impact_so_far ret = { .impact = b->impact };
+	const bool is_kept = is_less(b->impact, a->impact) || b->services[0] == '\0';
+
+	if (is_less(b->impact, a->impact))
+		ret.impact = a->impact;
+	strcpy(ret.services, is_kept ? a->services : b->services);
+	return ret;
 }
 
 /* Fills what a verdict on "A or B" leaves open, if A is known already. */
@@ -289,12 +298,12 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	char narrowed_to[RM_PART_NAME_BYTES], counters[RM_EVIDENCE_TEXT];
 	const rm_wall_t start = mine->evidence.window_start;
 	const int64_t late_ns = mine->evidence.late_ns;
-	const enum rm_impact impact = impact_of(mine, verdict);
+	const struct impact_so_far so_far = impact_of(mine, verdict);
 	const char *one = narrowed(mine, verdict);
 	const bool changed =
 	    mine->kind != verdict->kind ||
 	    mine->evidence.direction != verdict->evidence.direction ||
-	    impact != mine->evidence.impact ||
+	    so_far.impact != mine->evidence.impact ||
 	    strcmp(one, mine->evidence.narrowed) != 0 ||
 	    mine->evidence.loses_too != verdict->evidence.loses_too ||
 	    (mine->evidence.observed[0] == '\0') !=
@@ -312,7 +321,8 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	mine->part = part; /* the id stays for the whole life of the incident */
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;
-	mine->evidence.impact = impact;
+	mine->evidence.impact = so_far.impact;
+	strcpy(mine->evidence.services, so_far.services);
 	if (!changed)
 		return;
 	entry->announced_confidence = verdict->confidence;

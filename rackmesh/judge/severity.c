@@ -59,6 +59,10 @@ rm_severity(enum rm_kind kind, enum rm_impact impact)
 	const struct level level =
 	    known ? levels[kind] : (struct level){ MAJOR, MAJOR };
 
+	/* Several racks judge a host, and not all know the same of its services: theirs
+	 * is one alert. */
+	if (kind == RM_KIND_HOST_DOWN || kind == RM_KIND_MANAGEMENT_DOWN)
+		return level.unknown;
 	switch (impact) {
 	case RM_IMPACT_P0:
 		return CRITICAL;

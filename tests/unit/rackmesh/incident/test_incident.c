@@ -146,6 +146,10 @@ only_changes_that_matter_are_announced(void **state)
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 7);
 	assert_int_equal(rack->last.verdict.evidence.impact, RM_IMPACT_P0);
+	verdict.evidence.impact = RM_IMPACT_UNKNOWN; /* the fault has ended the job */
+	judge(rack, &verdict, 1);
+	assert_int_equal(rack->updated, 7);
+	assert_int_equal(rack->last.verdict.evidence.impact, RM_IMPACT_P0);
 	strcpy(verdict.evidence.ruled_out[0], "h2/r0: 39 of 39 probes were answered");
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 7);

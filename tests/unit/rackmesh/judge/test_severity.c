@@ -17,6 +17,8 @@ impact_decides_where_it_is_known(void **state)
 {
 	(void)state;
 	for (int kind = 1; kind < RM_KINDS; kind++) {
+		if (kind == RM_KIND_HOST_DOWN || kind == RM_KIND_MANAGEMENT_DOWN)
+			continue;
 		assert_int_equal(rm_severity((enum rm_kind)kind, RM_IMPACT_P0),
 		    RM_SEVERITY_CRITICAL);
 		assert_int_equal(
@@ -66,6 +68,13 @@ static void
 racks_that_judge_the_same_host_agree(void **state)
 {
 	(void)state;
+	for (int impact = 0; impact < RM_IMPACTS; impact++) {
+		assert_int_equal(rm_severity(RM_KIND_HOST_DOWN, (enum rm_impact)impact),
+		    RM_SEVERITY_MAJOR);
+		assert_int_equal(
+		    rm_severity(RM_KIND_MANAGEMENT_DOWN, (enum rm_impact)impact),
+		    RM_SEVERITY_MAJOR);
+	}
 	assert_int_equal(rm_severity(RM_KIND_HOST_DOWN, RM_IMPACT_UNKNOWN),
 	    rm_severity(RM_KIND_MANAGEMENT_DOWN, RM_IMPACT_UNKNOWN));
 	assert_int_equal(rm_severity(RM_KIND_AGENT_DOWN, RM_IMPACT_UNKNOWN),
