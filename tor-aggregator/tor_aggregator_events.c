@@ -23,6 +23,7 @@
 #include "tor-aggregator/hypervisor/hypervisor_collector.h"
 #include "tor-aggregator/pairs.h"
 #include "tor-aggregator/plan/plan_store.h"
+#include "tor-aggregator/rack/rack_uses.h"
 #include "tor-aggregator/rack/tor_rack.h"
 #include "tor-aggregator/services/service_impact.h"
 #include "tor-aggregator/services/service_table.h"
@@ -89,15 +90,85 @@ on_focus(
 	pinglist_sender_focus(aggregator->pinglist_sender, host, focus);
 }
 
+/* ---- whom a fault hurts ---- */
+
+/* A probe of a service is sent four times a second, and judged up to ten later. */
+#define SERVICE_LOST_NS (10 * RM_NS_PER_S)
+
+struct part_of {
+	const struct roster *roster;
+	const struct rm_verdict *verdict;
+};
+
+/* The part is this RNIC, "host/device or host/device" names it, it is its host, or its
+ * ToR. */
+static bool
+holds(const struct part_of *of, const struct roster_rnic *rnic)
+{
+	const struct rm_verdict *verdict = of->verdict;
+	char name[2 * RM_NAME_BYTES];
+
+	switch (verdict->part.type) {
+	case RM_PART_RNIC:
+		if (verdict->rnic.guid != 0)
+			return rnic->id.guid == verdict->rnic.guid &&
+			       rnic->id.port == verdict->rnic.port;
+		snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
+		return rm_part_names(&verdict->part, name);
+	case RM_PART_HOST:
+		return rm_part_names(&verdict->part, rnic->host);
+	case RM_PART_TOR:
+		return rnic->index < WINDOW_REMOTE_BASE;
+	default:
+		return false;
+	}
+}
+
+static bool
+is_on_part(struct wire_rnic_id id, void *arg)
+{
+	const struct part_of *of = arg;
+	const struct roster_rnic *rnic = roster_find(of->roster, id);
+
+	return rnic != NULL && holds(of, rnic);
+}
+
+static bool
+is_traced(const struct service_table *services, const struct part_of *of)
+{
+	const size_t members = roster_members(of->roster),
+		     all = members + roster_remotes(of->roster);
+	bool some = false;
+
+	for (size_t i = 0; i < all; i++) {
+		const struct roster_rnic *rnic =
+		    i < members ? roster_member(of->roster, i)
+				: roster_remote(of->roster, i - members);
+
+		if (!holds(of, rnic))
+			continue;
+		if (!service_impact_traced(services, rnic->host))
+			return false;
+		some = true;
+	}
+	return some;
+}
+
 static void
 on_impact(struct tor_rack *rack, struct rm_verdict *verdict, void *arg)
 {
 	const struct tor_aggregator *aggregator = arg;
-	const struct roster_rnic *rnic = roster_find(tor_rack_roster(rack),
-	    (struct wire_rnic_id){ verdict->rnic.guid, verdict->rnic.port });
+	struct part_of of = { tor_rack_roster(rack), verdict };
+	const struct service_impact impact = {
+		.is_on = is_on_part,
+		.arg = &of,
+		.traced = is_traced(aggregator->services, &of),
+		.lost =
+		    verdict->part.type == RM_PART_TOR &&
+		    rack_uses_lost(tor_rack_uses(rack), rm_mono_now(), SERVICE_LOST_NS),
+	};
 
-	if (rnic != NULL)
-		service_impact_fill(aggregator->services, rnic->host, verdict);
+	service_impact_fill(aggregator->services, &impact, verdict);
 	tor_aggregator_counters_report(aggregator, rack, verdict);
 }
 

@@ -16,12 +16,6 @@ struct names {
 	bool more;
 };
 
-static bool
-is_same(struct wire_rnic_id id, struct rm_rnic_id rnic)
-{
-	return id.guid == rnic.guid && id.port == rnic.port;
-}
-
 static void
 note_name(struct names *names, const struct service_flow *flow)
 {
@@ -35,15 +29,15 @@ note_name(struct names *names, const struct service_flow *flow)
 }
 
 static void
-find_users(
-    const struct service_table *table, struct rm_rnic_id rnic, struct names *names)
+find_users(const struct service_table *table, const struct service_impact *of,
+    struct names *names)
 {
 	const struct service_host *host = NULL;
 
 	while ((host = service_table_next(table, host)) != NULL)
 		for (size_t i = 0; i < host->flow_count; i++)
-			if (is_same(host->flows[i].src, rnic) ||
-			    is_same(host->flows[i].dst, rnic))
+			if (of->is_on(host->flows[i].src, of->arg) ||
+			    of->is_on(host->flows[i].dst, of->arg))
 				note_name(names, &host->flows[i]);
 }
 
@@ -77,25 +71,32 @@ write_names(const struct names *names, char out[RM_EVIDENCE_TEXT])
 		snprintf(out + at, RM_EVIDENCE_TEXT - at, "%s", MORE);
 }
 
+bool
+service_impact_traced(const struct service_table *table, const char *host)
+{
+	const struct service_host *of = service_table_find(table, host);
+
+	return of != NULL && of->tracing && of->gone.ns == 0;
+}
+
 void
-service_impact_fill(
-    const struct service_table *table, const char *host, struct rm_verdict *verdict)
+service_impact_fill(const struct service_table *table, const struct service_impact *of,
+    struct rm_verdict *verdict)
 {
 	struct rm_evidence *evidence = &verdict->evidence;
-	const struct service_host *own = service_table_find(table, host);
+	const struct rm_leg_counts *probes = &evidence->service_probes;
 	struct names names = { 0 };
 
-	if (verdict->part.type != RM_PART_RNIC || verdict->rnic.guid == 0)
+	if (verdict->part.type == RM_PART_AGENT) {
+		evidence->impact = RM_IMPACT_P2;
 		return;
-	find_users(table, verdict->rnic, &names);
+	}
+	find_users(table, of, &names);
 	write_names(&names, evidence->services);
 	if (names.count > 0)
-		evidence->impact =
-		    evidence->service_probes.arrived < evidence->service_probes.sent
-			? RM_IMPACT_P0
-			: RM_IMPACT_P1;
-	else if (own != NULL && own->tracing && own->gone.ns == 0)
-		evidence->impact = RM_IMPACT_P2;
+		evidence->impact = of->lost || probes->arrived < probes->sent
+				       ? RM_IMPACT_P0
+				       : RM_IMPACT_P1;
 	else
-		evidence->impact = RM_IMPACT_UNKNOWN;
+		evidence->impact = of->traced ? RM_IMPACT_P2 : RM_IMPACT_UNKNOWN;
 }

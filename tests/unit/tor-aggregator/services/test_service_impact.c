@@ -82,18 +82,36 @@ report(struct world *w, const char *host, bool tracing, uint64_t src,
 	    0);
 }
 
+static bool
+is_rnic(struct wire_rnic_id id, void *arg)
+{
+	const struct rm_verdict *verdict = arg;
+
+	return id.guid == verdict->rnic.guid && id.port == verdict->rnic.port;
+}
+
+static const char *
+text_of(const struct rm_verdict *verdict)
+{
+	static char text[RM_EVIDENCE_TEXT + 16];
+
+	rm_verdict_impact(verdict, text, sizeof(text));
+	return text;
+}
+
 static const char *
 impact(struct world *w, const char *host, uint64_t guid, struct rm_leg_counts probes)
 {
-	static char text[RM_EVIDENCE_TEXT + 16];
 	struct rm_verdict verdict = { .part = { .type = RM_PART_RNIC },
 		.rnic = { guid, 1 },
 		.kind = RM_KIND_RNIC_DOWN,
 		.evidence = { .service_probes = probes } };
+	const struct service_impact of = { .is_on = is_rnic,
+		.arg = &verdict,
+		.traced = service_impact_traced(w->table, host) };
 
-	service_impact_fill(w->table, host, &verdict);
-	rm_verdict_impact(&verdict, text, sizeof(text));
-	return text;
+	service_impact_fill(w->table, &of, &verdict);
+	return text_of(&verdict);
 }
 
 #define NO_PROBES ((struct rm_leg_counts){ 0, 0 })
@@ -174,6 +192,35 @@ no_name_is_cut_in_two(void **state)
 	assert_string_equal(impact(w, "h1", 1, NO_PROBES), wanted);
 }
 
+static bool
+is_any(struct wire_rnic_id id, void *arg)
+{
+	(void)id;
+	(void)arg;
+	return true;
+}
+
+static void
+a_part_of_many_rnics_is_used_by_all_their_services(void **state)
+{
+	struct world *w = *state;
+	struct rm_verdict verdict = { .part = { .type = RM_PART_TOR } };
+	struct service_impact of = { .is_on = is_any, .traced = true };
+
+	service_impact_fill(w->table, &of, &verdict);
+	assert_string_equal(text_of(&verdict), "P2");
+	report(w, "h1", true, 1, (const char *const[]){ "pod:a", NULL });
+	report(w, "h2", false, 2, (const char *const[]){ "unit:b", NULL });
+	service_impact_fill(w->table, &of, &verdict);
+	assert_string_equal(text_of(&verdict), "P1: pod:a, unit:b");
+	of.lost = true;
+	service_impact_fill(w->table, &of, &verdict);
+	assert_string_equal(text_of(&verdict), "P0: pod:a, unit:b");
+	verdict = (struct rm_verdict){ .part = { .type = RM_PART_AGENT } };
+	service_impact_fill(w->table, &of, &verdict);
+	assert_string_equal(text_of(&verdict), "P2");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -183,6 +230,7 @@ main(void)
 		TEST(the_services_that_use_the_rnic_are_named),
 		TEST(a_service_with_lost_probes_gives_p0),
 		TEST(an_rnic_is_unused_only_if_its_host_traces_services),
+		TEST(a_part_of_many_rnics_is_used_by_all_their_services),
 		TEST(many_names_are_cut),
 		TEST(a_pod_has_its_name_if_its_agent_knows_it),
 		TEST(no_name_is_cut_in_two),
