@@ -11,6 +11,7 @@
 #include "analyzer/incidents/part_names.h"
 #include "analyzer/incidents/port_counts.h"
 #include "analyzer/incidents/recorder.h"
+#include "analyzer/incidents/service_uses.h"
 #include "analyzer/localise/localise.h"
 #include "analyzer/marks/class_marks.h"
 #include "rackmesh/core/log.h"
@@ -29,6 +30,7 @@ struct region {
 	struct blind *blind;
 	struct class_marks *marks;
 	struct port_counts *ports;
+	struct service_uses *uses;
 	struct rm_incidents *incidents;
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: incidents are not saved */
@@ -238,12 +240,17 @@ gather(struct region *region, rm_wall_t wall, size_t *count)
 		    !callbacks->is_explained(
 			region->name, &found[i], wall, callbacks->arg))
 			region->verdicts[(*count)++] = found[i];
-	for (size_t i = 0; i < *count; i++)
+	for (size_t i = 0; i < *count; i++) {
 		port_counts_fill(region->ports, &region->verdicts[i], region->now);
+		service_uses_fill(region->uses, &region->verdicts[i], region->now);
+	}
 	between = *count;
 	for (size_t i = 0; i < silent; i++)
-		if (!is_explained(region, &region->silent[i], between))
-			region->verdicts[(*count)++] = region->silent[i];
+		if (!is_explained(region, &region->silent[i], between)) {
+			region->verdicts[*count] = region->silent[i];
+			service_uses_fill(
+			    region->uses, &region->verdicts[(*count)++], region->now);
+		}
 	for (int i = 0; i < classes; i++)
 		region->verdicts[(*count)++] = rewritten[i];
 	return 0;
@@ -376,6 +383,7 @@ region_summary(
 	(void)localise_summary(region->localise, view, now);
 	class_marks_summary(region->marks, view, now);
 	port_counts_summary(region->ports, view, now, rm_wall_now());
+	service_uses_summary(region->uses, view, now, rm_wall_now());
 }
 
 void
@@ -515,7 +523,9 @@ start_judging(struct region *region, const struct region_options *options)
 		r = class_marks_new(&region->marks);
 	if (r == 0)
 		region->ports = port_counts_new();
-	if (r == 0 && region->ports == NULL)
+	if (r == 0)
+		region->uses = service_uses_new();
+	if (r == 0 && (region->ports == NULL || region->uses == NULL))
 		r = -ENOMEM;
 	if (r == 0)
 		r = rm_incidents_new(&incidents, &region->incidents);
@@ -562,6 +572,7 @@ region_free(struct region *region)
 	blind_free(region->blind);
 	class_marks_free(region->marks);
 	port_counts_free(region->ports);
+	service_uses_free(region->uses);
 	localise_free(region->localise);
 	recorder_free(region->recorder);
 	free(region->verdicts);

@@ -27,9 +27,10 @@ const IMPACTS = {
   P1: "P1: a service uses it",
   P2: "P2: no service uses it",
 };
-// It is told of RNICs, by the host that they are in.
-const impactOf = ({ part_type, evidence }) =>
-  IMPACTS[evidence.impact] ?? (part_type === "rnic" ? "not known: services are not traced on its host" : null);
+// Of daemons nobody asks, and what is blind cannot say.
+const TRACED = ["rnic", "host", "tor", "link", "switch", "path"];
+const NOT_KNOWN = "not known: services are not traced on all hosts that could use it, or not all of their paths";
+const impactOf = ({ part_type, evidence }) => IMPACTS[evidence.impact] ?? (TRACED.includes(part_type) ? NOT_KNOWN : null);
 const DIRECTIONS = { receive: "what is sent to it", send: "what it sends", both: "both ways" };
 
 function legs(evidence) {

@@ -39,6 +39,28 @@ print_direction(const json_t *evidence)
 		printf("    lost: what it sends and what is sent to it\n");
 }
 
+/* "unknown" is told, too: it is not "nobody". */
+static void
+print_impact(const json_t *evidence)
+{
+	static const struct {
+		const char *impact, *reports;
+	} impacts[] = {
+		{ "P0", "P0: a service's own probes over it are lost" },
+		{ "P1", "P1: a service uses it" },
+		{ "P2", "P2: no service uses it" },
+		{ "unknown", "unknown" },
+	};
+	const char *impact = incident_text(evidence, "impact");
+	const char *services = incident_text(evidence, "services");
+
+	for (size_t i = 0; i < sizeof(impacts) / sizeof(impacts[0]); i++)
+		if (strcmp(impact, impacts[i].impact) == 0)
+			printf("    impact %s%s%s\n", impacts[i].reports,
+			    strcmp(services, "-") != 0 ? ": " : "",
+			    strcmp(services, "-") != 0 ? services : "");
+}
+
 static void
 print_list(const char *title, const json_t *list)
 {
@@ -85,6 +107,7 @@ print_explanation(const json_t *incident)
 	print_legs(evidence, "outside", "out of the rack");
 	print_legs(evidence, "others", "that did not touch it");
 	print_direction(evidence);
+	print_impact(evidence);
 	if (strcmp(incident_text(evidence, "narrowed"), "-") != 0)
 		printf("    it is %s\n", incident_text(evidence, "narrowed"));
 	if (strcmp(incident_text(evidence, "observed"), "-") != 0)

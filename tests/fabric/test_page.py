@@ -89,6 +89,7 @@ def test_a_fault_appears_without_a_reload_and_leads_to_its_evidence(region, page
         seen(page, "what is said", "h1", lambda texts: texts and "RNIC h2/r0 at tor1" in texts[0])
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Kind"] == "rnic-down" and told["Rack"] == "tor1", told
+        assert told["Impact"].startswith("not known: services are not traced"), told
         assert "to the part" in page.texts("td") and page.texts(".timeline li")
         what_to_do_is_said(page, "rnic-down")
         # For days nothing may be written of what is open.
@@ -122,6 +123,7 @@ def test_the_way_of_what_was_lost_is_drawn(region, page):
         assert set(page.texts(".hops:first-of-type .suspect")) == {"tor2", "spine1"}
         told = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
         assert told["Rack"] == "tor2", told
+        assert told["Impact"].startswith("not known: services are not traced"), told
         pairs = ".rack-pairs tbody tr"
         # On a starved machine other racks lose, too.
         seen(page, "whom it hurts", pairs, lambda rows: any("tor2" in row.split()[:2] for row in rows))
@@ -374,5 +376,5 @@ def test_what_is_stale_is_not_shown_as_live(region, page):
     which = ended.rsplit("/", 1)[1]
     assert f"(incident {which})" in told, told
     explained = region.lab.ctl("analyzer", "explain", which)
-    for each in ("resolved  ", "to it, or over it", "What rnic-down means", "The same part at other times"):
+    for each in ("resolved  ", "to it, or over it", "impact unknown", "What rnic-down means", "The same part at other times"):
         assert each in explained, explained

@@ -32,6 +32,7 @@ struct fixture {
 	struct rm_alert_config alerts;
 	struct region_options options;
 	unsigned reported[WIRE_RESOLVED + 1];
+	struct rm_incident last;
 };
 
 static void
@@ -149,8 +150,8 @@ on_incident(const char *region, enum wire_incident_state state,
 	struct fixture *f = arg;
 
 	(void)region;
-	(void)incident;
 	f->reported[state]++;
+	f->last = *incident;
 }
 
 static void
@@ -480,12 +481,93 @@ incidents_are_saved_when_the_disk_works_again(void **state)
 	LOOPBACK_WAIT(f->loop, access(f->file, R_OK) == 0);
 }
 
+#define RACKS 3
+
+/* A second of what one rack has sent to the others, over two spines. Nothing crosses
+ * the link spine1--tor1. */
+static void
+path_rows(struct fixture *f, struct wire_writer *writer, size_t tor, bool fails,
+    rm_mono_t now, rm_wall_t wall, const struct wire_use_row *use)
+{
+	char paths[4][96], tors[RACKS][8];
+	struct wire_path_row rows[4] = { 0 };
+	struct wire_summary summary = { .head = { "agg1", "lab", 1 + tor,
+					    (uint64_t)wall.ns },
+		.start_wall_ns = (uint64_t)(wall.ns - RM_NS_PER_S),
+		.paths_start_wall_ns = (uint64_t)(wall.ns - RM_NS_PER_S),
+		.end_wall_ns = (uint64_t)wall.ns,
+		.end_ns = (uint64_t)now.ns,
+		.paths = rows,
+		.has_state = true,
+		.uses_known = WIRE_USES_ALL,
+		.uses = use,
+		.use_count = use != NULL };
+	struct wire_summary_view view;
+	struct wire_bytes bytes;
+
+	for (size_t i = 0; i < RACKS; i++)
+		snprintf(tors[i], sizeof(tors[i]), "tor%zu", i + 1);
+	summary.tor = tors[tor];
+	for (size_t dst = 0; dst < RACKS; dst++)
+		for (size_t spine = 1; dst != tor && spine <= 2; spine++) {
+			const bool dead = fails && spine == 1 && (tor == 0 || dst == 0);
+			const size_t n = summary.path_count++;
+
+			snprintf(paths[n], sizeof(paths[n]),
+			    "%s@10.0.%zu.1 spine%zu@10.1.%zu.%zu %s@10.2.%zu.%zu",
+			    tors[tor], tor, spine, spine, tor, tors[dst], dst, spine);
+			rows[n] = (struct wire_path_row){ .dst_tor = tors[dst],
+				.path = paths[n],
+				.sent = 80,
+				.lost_forward = dead ? 80 : 0,
+				.flows = 8,
+				.flows_dead = dead ? 8 : 0,
+				.samples = "" };
+		}
+	assert_int_equal(wire_write_summary(writer, &summary, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	region_summary(f->region, &view, now);
+}
+
+static void
+a_fault_between_racks_says_whom_it_hurts(void **state)
+{
+	static const struct wire_use_row use = { "pod:a", "tor2",
+		"tor1@10.0.0.1 spine1@10.1.1.0 tor2@10.2.1.1", 1, 4, 4 };
+	struct wire_writer *writer = wire_writer_new();
+	struct fixture *f = *state;
+	rm_mono_t now = rm_mono_now();
+	rm_wall_t wall = rm_wall_now();
+
+	f->options.state_folder = f->folder + strlen(f->folder);
+	f->options.first = true;
+	f->alerts.webhooks.count = 0;
+	start(f);
+	for (int s = 0; s < 30 && f->reported[WIRE_OPENED] == 0; s++) {
+		for (size_t tor = 0; tor < RACKS; tor++)
+			path_rows(
+			    f, writer, tor, s >= 5, now, wall, tor == 0 ? &use : NULL);
+		for (int judged = 0; judged < 4; judged++) {
+			assert_int_equal(region_judge(f->region, now, wall, false), 0);
+			now.ns += RM_NS_PER_S / 4;
+			wall.ns += RM_NS_PER_S / 4;
+		}
+	}
+	assert_int_equal(f->reported[WIRE_OPENED], 1);
+	assert_string_equal(f->last.verdict.part.name, "spine1--tor1");
+	assert_int_equal(f->last.verdict.evidence.impact, RM_IMPACT_P0);
+	assert_string_equal(f->last.verdict.evidence.services, "pod:a");
+	assert_int_equal(f->last.severity, RM_SEVERITY_CRITICAL);
+	wire_writer_free(writer);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_fault_between_racks_says_whom_it_hurts),
 		TEST(the_longest_interval_of_its_aggregators_counts),
 		TEST(
 		    an_analyzer_that_is_not_the_first_reports_nothing_without_aggregators),

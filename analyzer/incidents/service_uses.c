@@ -1,0 +1,516 @@
+#define HASH_NONFATAL_OOM 1
+#include "analyzer/incidents/service_uses.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "rackmesh/core/fnv.h"
+#include "rackmesh/judge/verdict.h"
+#include "schemas/wire.h"
+
+#define MAX_RACKS 16384
+#define MAX_HOPS 12
+#define LOST_NS (5 * RM_NS_PER_S) /* a loss is of the fault that is judged now */
+#define MAX_ALTERNATIVES 4
+#define MAX_NAMES 4
+#define MORE ", ..."
+
+/* Names are compared by their hashes: a region has a million hops. 0: none. */
+struct row {
+	char *service;
+	uint64_t dst_tor;     /* 0: not known */
+	uint64_t there, back; /* "tor1->tor2", "tor2->tor1"; 0: not known */
+	uint64_t hops[MAX_HOPS];
+	uint64_t links[MAX_HOPS]; /* between a hop and the next, "spine1--tor2" */
+	size_t hop_count;         /* 0: the path is not known */
+	bool is_gap;              /* some hops are not known */
+	rm_mono_t lost;           /* when a loss was reported last; ns 0: none was */
+};
+
+struct rack {
+	char tor[RM_NAME_BYTES];
+	uint64_t name;
+	rm_mono_t at;
+	bool all; /* all flows of the rack are in it */
+	struct row *rows;
+	size_t count;
+	UT_hash_handle hh;
+};
+
+/* A verdict comes four times a second, and a region has many rows. */
+#define ANSWERS 256
+#define ANSWER_NS (1 * RM_NS_PER_S)
+
+struct answer {
+	uint64_t name; /* of the part; 0: none yet */
+	rm_mono_t at;
+	enum rm_impact impact;
+	char services[RM_EVIDENCE_TEXT];
+};
+
+struct service_uses {
+	struct rack *racks;
+	struct answer answers[ANSWERS];
+};
+
+static uint64_t
+hash_of(const char *name, size_t len)
+{
+	return len == 0 ? 0 : rm_fnv1a(RM_FNV1A, name, len) | 1;
+}
+
+struct service_uses *
+service_uses_new(void)
+{
+	return calloc(1, sizeof(struct service_uses));
+}
+
+static void
+rows_free(struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(rows[i].service);
+	free(rows);
+}
+
+void
+service_uses_free(struct service_uses *service_uses)
+{
+	struct rack *rack, *next;
+
+	if (service_uses == NULL)
+		return;
+	HASH_ITER (hh, service_uses->racks, rack, next) {
+		HASH_DEL(service_uses->racks, rack);
+		rows_free(rack->rows, rack->count);
+		free(rack);
+	}
+	free(service_uses);
+}
+
+/* ---- in ---- */
+
+struct hop {
+	const char *name;
+	size_t len; /* 0: not known */
+};
+
+static void
+add_hop(struct row *row, struct hop before, struct hop hop)
+{
+	char link[2 * RM_NAME_BYTES + 2];
+	int order;
+
+	row->is_gap |= hop.len == 0;
+	row->hops[row->hop_count++] = hash_of(hop.name, hop.len);
+	if (before.len == 0 || hop.len == 0)
+		return;
+	order =
+	    strncmp(before.name, hop.name, before.len < hop.len ? before.len : hop.len);
+	if (order > 0 || (order == 0 && before.len > hop.len)) {
+		const struct hop other = before;
+
+		before = hop;
+		hop = other;
+	}
+	snprintf(link, sizeof(link), "%.*s--%.*s", (int)before.len, before.name,
+	    (int)hop.len, hop.name);
+	row->links[row->hop_count - 2] = hash_of(link, strlen(link));
+}
+
+/* "tor1@10.0.0.1 ? spine1@10.0.0.2": names, without addresses. */
+static void
+read_path(struct row *row, const char *path)
+{
+	struct hop before = { 0 };
+
+	if (strcmp(path, "*") == 0)
+		return;
+	while (*path != '\0') {
+		const size_t len = strcspn(path, " ");
+		const struct hop hop = { path,
+			path[0] == '?' ? 0 : strcspn(path, "@ ") };
+
+		if (row->hop_count == MAX_HOPS) {
+			row->is_gap = true;
+			return;
+		}
+		add_hop(row, before, hop);
+		before = hop;
+		path += len + (path[len] == ' ');
+	}
+}
+
+static bool
+is_same_use(const struct row *a, const struct row *b)
+{
+	return a->dst_tor == b->dst_tor && a->hop_count == b->hop_count &&
+	       memcmp(a->hops, b->hops, sizeof(a->hops)) == 0 &&
+	       strcmp(a->service, b->service) == 0;
+}
+
+/* A loss stays known for some seconds; few rows have any. */
+static void
+keep_losses(const struct rack *rack, struct row *rows, size_t count, rm_mono_t now)
+{
+	for (size_t i = 0; i < rack->count; i++) {
+		const struct row *old = &rack->rows[i];
+
+		if (old->lost.ns == 0 || rm_mono_since(now, old->lost) > LOST_NS)
+			continue;
+		for (size_t k = 0; k < count; k++)
+			if (rows[k].lost.ns == 0 && is_same_use(old, &rows[k]))
+				rows[k].lost = old->lost;
+	}
+}
+
+/* Names go into sentences, alerts and lines of logs. */
+static char *
+plain(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (char *at = copy; copy != NULL && *at != '\0'; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	return copy;
+}
+
+static void
+read_ends(struct row *row, const char *src, const char *dst)
+{
+	char path[2 * RM_NAME_BYTES + 3];
+
+	row->dst_tor = hash_of(dst, strlen(dst));
+	if (row->dst_tor == 0)
+		return;
+	snprintf(path, sizeof(path), "%s->%s", src, dst);
+	row->there = hash_of(path, strlen(path));
+	snprintf(path, sizeof(path), "%s->%s", dst, src);
+	row->back = hash_of(path, strlen(path));
+}
+
+/* NULL: out of memory. */
+static struct row *
+read_rows(const struct wire_summary_view *view, rm_mono_t now)
+{
+	const size_t count = view->summary.use_count;
+	struct row *rows = calloc(count + 1, sizeof(*rows));
+
+	for (size_t i = 0; rows != NULL && i < count; i++) {
+		struct wire_use_row use;
+
+		wire_summary_use(view, i, &use);
+		rows[i].service = plain(use.service);
+		if (rows[i].service == NULL) {
+			rows_free(rows, i);
+			return NULL;
+		}
+		read_ends(&rows[i], view->summary.tor, use.dst_tor);
+		read_path(&rows[i], use.path);
+		if (use.lost > 0)
+			rows[i].lost = now;
+	}
+	return rows;
+}
+
+/* NULL: no room. */
+static struct rack *
+rack_of(struct service_uses *service_uses, const char *tor)
+{
+	struct rack *rack;
+
+	HASH_FIND_STR(service_uses->racks, tor, rack);
+	if (rack != NULL || HASH_COUNT(service_uses->racks) >= MAX_RACKS)
+		return rack;
+	rack = calloc(1, sizeof(*rack));
+	if (rack == NULL)
+		return NULL;
+	snprintf(rack->tor, sizeof(rack->tor), "%s", tor);
+	rack->name = hash_of(rack->tor, strlen(rack->tor));
+	HASH_ADD_STR(service_uses->racks, tor, rack);
+	if (rack->hh.tbl != NULL)
+		return rack;
+	free(rack); /* uthash could not grow */
+	return NULL;
+}
+
+void
+service_uses_summary(struct service_uses *service_uses,
+    const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall)
+{
+	const struct wire_summary *summary = &view->summary;
+	struct rack *rack;
+	struct row *rows;
+
+	if (summary->end_wall_ns > INT64_MAX ||
+	    wall.ns - (int64_t)summary->end_wall_ns > SERVICE_USES_KEEP_NS)
+		return; /* it comes out of a spool */
+	/* A rack whose aggregator is too old to report uses is one that may have
+	 * some. */
+	rack = rack_of(service_uses, summary->tor);
+	if (rack == NULL || summary->uses_known == WIRE_USES_UNKNOWN)
+		return;
+	rows = read_rows(view, now);
+	if (rows == NULL)
+		return;
+	keep_losses(rack, rows, summary->use_count, now);
+	rows_free(rack->rows, rack->count);
+	rack->rows = rows;
+	rack->count = summary->use_count;
+	rack->all = summary->uses_known == WIRE_USES_ALL;
+	rack->at = now;
+}
+
+/* ---- out ---- */
+
+struct target {
+	uint64_t name;     /* "spine1", "spine1--tor2", "tor1->tor2" */
+	uint64_t racks[2]; /* the ToRs in it, as far as they are known */
+	size_t rack_count;
+	bool is_path;
+};
+
+struct found {
+	const char *names[MAX_NAMES];
+	size_t count;
+	bool more;
+	bool is_hurt;  /* one of them loses probes */
+	bool is_vague; /* some may use it */
+};
+
+/* "tor" at the begin or end of "tor--b", "a->tor"; or all of it. */
+static bool
+is_end_of(const char *tor, const char *name, size_t len)
+{
+	const size_t tor_len = strlen(tor), rest = len - tor_len;
+	const char *end = name + rest;
+
+	if (len == tor_len)
+		return strncmp(name, tor, len) == 0;
+	if (len < tor_len + 3)
+		return false;
+	return (strncmp(name, tor, tor_len) == 0 && name[tor_len] == '-' &&
+		   strchr("->", name[tor_len + 1]) != NULL) ||
+	       (strncmp(end, tor, tor_len) == 0 && end[-2] == '-' &&
+		   strchr("->", end[-1]) != NULL);
+}
+
+static struct target
+target_of(const struct service_uses *service_uses, const char *name, size_t len)
+{
+	struct target target = {
+		.name = hash_of(name, len),
+		.is_path = memmem(name, len, "->", 2) != NULL,
+	};
+	const struct rack *rack = service_uses->racks;
+
+	for (; rack != NULL && target.rack_count < 2; rack = rack->hh.next)
+		if (is_end_of(rack->tor, name, len))
+			target.racks[target.rack_count++] = rack->name;
+	return target;
+}
+
+static size_t
+targets_of(const struct service_uses *service_uses, const char *part,
+    struct target targets[MAX_ALTERNATIVES])
+{
+	size_t count = 0;
+
+	while (count < MAX_ALTERNATIVES && *part != '\0') {
+		const char *next = strstr(part, RM_PART_OR);
+		const size_t len = next == NULL ? strlen(part) : (size_t)(next - part);
+
+		targets[count++] = target_of(service_uses, part, len);
+		part += len + (next == NULL ? 0 : strlen(RM_PART_OR));
+	}
+	return count;
+}
+
+enum crossing { CROSSES_NOT, CROSSES_MAYBE, CROSSES };
+
+static bool
+has(const uint64_t *list, size_t count, uint64_t name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == name)
+			return true;
+	return false;
+}
+
+/* Nothing passes a ToR, or its links, but what begins or ends in its rack. */
+static bool
+is_elsewhere(const struct row *row, const struct target *target, uint64_t src)
+{
+	for (size_t i = 0; i < target->rack_count; i++)
+		if (target->racks[i] != src && target->racks[i] != row->dst_tor &&
+		    row->dst_tor != 0)
+			return true;
+	return false;
+}
+
+static enum crossing
+crosses(const struct row *row, const struct target *target, uint64_t src)
+{
+	const uint64_t name = target->name;
+
+	if (target->is_path && (row->there == name || row->back == name))
+		return CROSSES;
+	if (target->is_path)
+		return row->dst_tor == 0 && has(target->racks, 2, src) ? CROSSES_MAYBE
+								       : CROSSES_NOT;
+	if (src == name || row->dst_tor == name ||
+	    has(row->hops, row->hop_count, name) ||
+	    has(row->links, row->hop_count, name))
+		return CROSSES;
+	/* Where the path is not known whole, it may cross any part. */
+	return src != row->dst_tor && (row->hop_count == 0 || row->is_gap) &&
+		       !is_elsewhere(row, target, src)
+		   ? CROSSES_MAYBE
+		   : CROSSES_NOT;
+}
+
+/* Those that lose probes come first. */
+static void
+note(struct found *found, const char *service, bool is_hurt)
+{
+	size_t at;
+
+	if (is_hurt && !found->is_hurt) {
+		found->is_hurt = true;
+		found->more |= found->count > 0;
+		found->count = 0; /* whom it does not hurt yet, is not named */
+	} else if (!is_hurt && found->is_hurt) {
+		return;
+	}
+	for (at = 0; at < found->count; at++)
+		if (strcmp(found->names[at], service) == 0)
+			return;
+	if (at == MAX_NAMES)
+		found->more = true;
+	else
+		found->names[found->count++] = service;
+}
+
+static void
+look_at(const struct rack *rack, const struct target *target, rm_mono_t now,
+    struct found *found)
+{
+	for (size_t i = 0; i < rack->count; i++) {
+		const struct row *row = &rack->rows[i];
+		const enum crossing crossing = crosses(row, target, rack->name);
+
+		if (crossing == CROSSES)
+			note(found, row->service,
+			    row->lost.ns != 0 &&
+				rm_mono_since(now, row->lost) <= LOST_NS);
+		found->is_vague |= crossing == CROSSES_MAYBE;
+	}
+}
+
+static bool
+is_fresh(const struct rack *rack, rm_mono_t now)
+{
+	return rack->at.ns != 0 && rm_mono_since(now, rack->at) <= SERVICE_USES_KEEP_NS;
+}
+
+/* All that could use the part is reported: by the rack at an end of it, else by all. */
+static bool
+is_all_known(
+    const struct service_uses *service_uses, const struct target *target, rm_mono_t now)
+{
+	const struct rack *rack = service_uses->racks;
+	bool all = rack != NULL;
+
+	for (; rack != NULL; rack = rack->hh.next) {
+		const bool is_known = rack->all && is_fresh(rack, now);
+
+		if (is_known && has(target->racks, target->rack_count, rack->name))
+			return true;
+		all = all && is_known;
+	}
+	return all;
+}
+
+static void
+write_names(const struct found *found, char out[RM_EVIDENCE_TEXT])
+{
+	bool more = found->more;
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < found->count; i++) {
+		const char *comma = i > 0 ? ", " : "";
+		const size_t len = strlen(comma) + strlen(found->names[i]);
+
+		if (at + len + sizeof(MORE) > RM_EVIDENCE_TEXT) {
+			more = true;
+			break;
+		}
+		at += (size_t)snprintf(
+		    out + at, RM_EVIDENCE_TEXT - at, "%s%s", comma, found->names[i]);
+	}
+	if (more)
+		snprintf(out + at, RM_EVIDENCE_TEXT - at, "%s", at == 0 ? "..." : MORE);
+}
+
+static void
+find_impact(const struct service_uses *service_uses, const char *part, rm_mono_t now,
+    struct answer *answer)
+{
+	struct target targets[MAX_ALTERNATIVES];
+	const size_t count = targets_of(service_uses, part, targets);
+	struct found found = { 0 };
+	bool all = true;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rack *rack = service_uses->racks;
+
+		for (; rack != NULL; rack = rack->hh.next)
+			if (is_fresh(rack, now))
+				look_at(rack, &targets[i], now, &found);
+		all = all && is_all_known(service_uses, &targets[i], now);
+	}
+	write_names(&found, answer->services);
+	if (found.count > 0)
+		answer->impact = found.is_hurt ? RM_IMPACT_P0 : RM_IMPACT_P1;
+	else
+		answer->impact =
+		    all && !found.is_vague ? RM_IMPACT_P2 : RM_IMPACT_UNKNOWN;
+}
+
+void
+service_uses_fill(
+    struct service_uses *service_uses, struct rm_verdict *verdict, rm_mono_t now)
+{
+	struct rm_evidence *evidence = &verdict->evidence;
+	const char *part = verdict->part.name;
+	const uint64_t name = hash_of(part, strlen(part));
+	struct answer *answer = &service_uses->answers[name % ANSWERS];
+
+	switch (verdict->part.type) {
+	case RM_PART_AGGREGATOR:
+	case RM_PART_CONTROLLER:
+	case RM_PART_ANALYZER:
+		evidence->impact = RM_IMPACT_P2;
+		return;
+	case RM_PART_TOR:
+	case RM_PART_LINK:
+	case RM_PART_SWITCH:
+	case RM_PART_PATH:
+		break;
+	default:
+		return;
+	}
+	if (answer->name != name || rm_mono_since(now, answer->at) >= ANSWER_NS) {
+		answer->name = name;
+		answer->at = now;
+		find_impact(service_uses, part, now, answer);
+	}
+	evidence->impact = answer->impact;
+	strcpy(evidence->services, answer->services);
+}

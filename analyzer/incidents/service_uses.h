@@ -1,0 +1,34 @@
+/*
+ * service_uses - which services use which links, switches and paths of a region, as its
+ * racks report it; for the impact of faults between racks. Pure.
+ *
+ * P0: probes of a service whose path crosses the part are lost. P1: a service's path
+ * crosses it. P2: none does, and every rack that could know of one traces its services.
+ * Else the impact is unknown. Both ends of a connection report it, so a rack knows all
+ * that begins or ends there. The newest report of a rack replaces the one before; one
+ * that is older than SERVICE_USES_KEEP_NS says nothing.
+ */
+#ifndef ANALYZER_INCIDENTS_SERVICE_USES_H
+#define ANALYZER_INCIDENTS_SERVICE_USES_H
+
+#include "rackmesh/core/clock.h"
+
+struct rm_verdict;
+struct service_uses;
+struct wire_summary_view;
+
+#define SERVICE_USES_KEEP_NS (60 * RM_NS_PER_S)
+
+struct service_uses *service_uses_new(void);               /* NULL: out of memory */
+void service_uses_free(struct service_uses *service_uses); /* NULL is fine */
+
+void service_uses_summary(struct service_uses *service_uses,
+    const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall);
+
+/* Of a verdict on ToRs, links, switches or paths, of "A or B" those that use either:
+ * impact and services of the evidence. Nothing passes a daemon of Rackmesh: P2. Others
+ * are left as they are. What is asked again within a second gets the same answer. */
+void service_uses_fill(
+    struct service_uses *service_uses, struct rm_verdict *verdict, rm_mono_t now);
+
+#endif

@@ -1,0 +1,221 @@
+#include "analyzer/incidents/service_uses.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rackmesh/judge/verdict.h"
+#include "schemas/wire.h"
+
+#define S RM_NS_PER_S
+#define VIA_SPINE1 "tor1@10.0.0.1 spine1@10.0.0.2 tor2@10.0.0.3"
+#define VIA_SPINE2 "tor1@10.0.0.1 spine2@10.0.0.4 tor2@10.0.0.5"
+
+struct world {
+	struct service_uses *uses;
+	struct wire_writer *writer;
+	rm_mono_t now;
+	rm_wall_t wall;
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->uses = service_uses_new();
+	w->writer = wire_writer_new();
+	w->now.ns = 100 * S;
+	w->wall.ns = 5000 * S;
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	service_uses_free(w->uses);
+	wire_writer_free(w->writer);
+	free(w);
+	return 0;
+}
+
+static void
+pass(struct world *w, int64_t ns)
+{
+	w->now.ns += ns;
+	w->wall.ns += ns;
+}
+
+static void
+summary(struct world *w, const char *tor, enum wire_uses_known known,
+    const struct wire_use_row *rows, size_t count)
+{
+	const struct wire_summary summary = { .head = { "agg", "lab", 1, 1 },
+		.tor = tor,
+		.end_wall_ns = (uint64_t)w->wall.ns,
+		.uses_known = known,
+		.uses = rows,
+		.use_count = count };
+	struct wire_summary_view view;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_write_summary(w->writer, &summary, &bytes), 0);
+	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
+	service_uses_summary(w->uses, &view, w->now, w->wall);
+	pass(w, S); /* what is asked again at once gets the answer of before */
+}
+
+static const char *
+impact(struct world *w, enum rm_part_type type, const char *name)
+{
+	static char text[RM_EVIDENCE_TEXT + 16];
+	struct rm_verdict verdict = { .part = { .type = type } };
+
+	strcpy(verdict.part.name, name);
+	service_uses_fill(w->uses, &verdict, w->now);
+	rm_verdict_impact(&verdict, text, sizeof(text));
+	return text;
+}
+
+#define LINK RM_PART_LINK
+#define SWITCH RM_PART_SWITCH
+
+static void
+a_service_on_the_path_is_named(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row rows[] = { { "pod:a (ml/t-0)", "tor2", VIA_SPINE1, 2,
+						 8, 0 },
+		{ "unit:b", "tor1", "", 1, 4, 0 } };
+
+	summary(w, "tor1", WIRE_USES_ALL, rows, 2);
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P1: pod:a (ml/t-0)");
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: pod:a (ml/t-0)");
+	assert_string_equal(impact(w, SWITCH, "spine1"), "P1: pod:a (ml/t-0)");
+	assert_string_equal(
+	    impact(w, LINK, "spine1--tor2 or spine2--tor2"), "P1: pod:a (ml/t-0)");
+	assert_string_equal(
+	    impact(w, RM_PART_PATH, "tor1->tor2"), "P1: pod:a (ml/t-0)");
+	/* Its packets go back on that one, too. */
+	assert_string_equal(
+	    impact(w, RM_PART_PATH, "tor2->tor1"), "P1: pod:a (ml/t-0)");
+	assert_string_equal(
+	    impact(w, RM_PART_TOR, "tor1"), "P1: pod:a (ml/t-0), unit:b");
+	assert_string_equal(impact(w, RM_PART_TOR, "tor2"), "P1: pod:a (ml/t-0)");
+	assert_string_equal(impact(w, LINK, "spine2--tor1"), "P2");
+	assert_string_equal(impact(w, LINK, "spine2--spine1"), "P2");
+	assert_string_equal(impact(w, SWITCH, "spine2"), "P2");
+	assert_string_equal(impact(w, RM_PART_PATH, "tor1->tor3"), "P2");
+}
+
+static void
+a_service_that_loses_probes_is_hurt_for_some_seconds(void **state)
+{
+	struct world *w = *state;
+	struct wire_use_row rows[] = { { "unit:well", "tor2", VIA_SPINE1, 1, 8, 0 },
+		{ "unit:hurt", "tor2", VIA_SPINE1, 1, 8, 3 } };
+
+	summary(w, "tor1", WIRE_USES_ALL, rows, 2);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:hurt, ...");
+	rows[1].lost = 0;
+	summary(w, "tor1", WIRE_USES_ALL, rows, 2);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P0: unit:hurt, ...");
+	pass(w, 5 * S);
+	assert_string_equal(
+	    impact(w, LINK, "spine1--tor2"), "P1: unit:well, unit:hurt");
+}
+
+static void
+nobody_is_said_only_where_all_is_known(void **state)
+{
+	struct world *w = *state;
+	struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE2, 1, 4, 0 };
+
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	summary(w, "tor1", WIRE_USES_SOME, &row, 1); /* a host does not trace */
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P2");
+	/* Another rack knows nothing of tor1's links, but of spines. */
+	summary(w, "tor3", WIRE_USES_UNKNOWN, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P2");
+	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
+	pass(w, SERVICE_USES_KEEP_NS);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+}
+
+static void
+a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks(void **state)
+{
+	struct world *w = *state;
+	struct wire_use_row row = { "unit:b", "tor2", "", 1, 4, 0 };
+
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
+	summary(w, "tor3", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
+	assert_string_equal(impact(w, RM_PART_TOR, "tor2"), "P1: unit:b");
+	assert_string_equal(impact(w, LINK, "spine1--tor3"), "P2");
+	row.path = "tor1@10.0.0.1 ? tor2@10.0.0.5";
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	row.path = "*";
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	row.dst_tor = "";
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, RM_PART_PATH, "tor1->tor9"), "unknown");
+	assert_string_equal(impact(w, RM_PART_PATH, "tor2->tor3"), "P2");
+}
+
+static void
+nothing_passes_a_daemon(void **state)
+{
+	struct world *w = *state;
+
+	assert_string_equal(impact(w, RM_PART_AGGREGATOR, "agg"), "P2");
+	assert_string_equal(impact(w, RM_PART_RACK, "tor1"), "unknown");
+}
+
+static void
+names_from_outside_are_made_plain(void **state)
+{
+	struct world *w = *state;
+	struct wire_use_row row = { "unit:\n\x1b[2J", "tor2", VIA_SPINE1, 1, 4, 0 };
+	char path[40 * 4 + 1] = "";
+
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P1: unit:??[2J");
+	for (size_t i = 0; i < 40; i++)
+		strcat(path, "a@b ");
+	row.path = path; /* longer than any real one */
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_service_on_the_path_is_named),
+		TEST(a_service_that_loses_probes_is_hurt_for_some_seconds),
+		TEST(nobody_is_said_only_where_all_is_known),
+		TEST(a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks),
+		TEST(nothing_passes_a_daemon),
+		TEST(names_from_outside_are_made_plain),
+	};
+
+	return cmocka_run_group_tests_name("service_uses", tests, NULL, NULL);
+}
