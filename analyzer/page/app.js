@@ -92,17 +92,28 @@ async function askHealth() {
   known.health = health;
 }
 
-async function askAll() {
+async function askCommon() {
   if (beats++ % HEALTH_EVERY === 0 || known.health === null) await askHealth();
   const open = await askIncidents();
   if (beats % OPEN_EVERY === 0) await askOpen();
   say(document.getElementById("open"), open > 0 ? String(open) : "");
   known.heard = Date.now();
+}
+
+async function askView(view) {
+  if (!view.ask || Date.now() - view.asked < view.each_ms) return;
+  view.asked = Date.now();
+  await view.ask();
+}
+
+// A view's own question waits for no other, but for the first answer of all.
+async function askAll() {
+  const first = known.health === null;
+  if (first) await askCommon();
   const view = shown;
-  if (view.ask && Date.now() - view.asked >= view.each_ms) {
-    view.asked = Date.now();
-    await view.ask();
-  }
+  const answers = await Promise.allSettled([first ? null : askCommon(), askView(view)]);
+  const failed = answers.find(({ status }) => status === "rejected");
+  if (failed) throw failed.reason;
   if (view === shown) view.update(known);
 }
 

@@ -8,6 +8,8 @@ import { mesh } from "./mesh.js";
 import { MARKS, age, count, duration, namesIn, ppm } from "./words.js";
 
 const EACH_MS = { minute: 2000, hour: 15000 }; // megabytes, of a large rack
+const SMALL_EACH_MS = 900; // each beat: whoever looks on while a cable is pulled sees it at once
+const SMALL_PAIRS = 1200;
 const MESH_PATIENCE_MS = 12000; // the analyzer says after 10 s that an aggregator does not answer
 const COUNTERS_MS = 5000; // as they are judged
 const RECENT = 10;
@@ -57,6 +59,7 @@ export function open([region, tor]) {
     askMesh();
   });
 
+  let isSmall = false;
   let asking = null; // the period of the question that is not answered yet
 
   // Nothing else waits for it: it is the rack's aggregator that answers, or does not.
@@ -66,6 +69,7 @@ export function open([region, tor]) {
     asking = wanted;
     try {
       const answer = await ask(`/v1/mesh/${encodeURIComponent(tor)}?period=${wanted}&region=${encodeURIComponent(region)}`, MESH_PATIENCE_MS);
+      isSmall = answer.pairs.length <= SMALL_PAIRS;
       if (wanted === period) grid.update(answer);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
@@ -98,7 +102,7 @@ export function open([region, tor]) {
   return {
     title: tor,
     get each_ms() {
-      return EACH_MS[period];
+      return period === "minute" && isSmall ? SMALL_EACH_MS : EACH_MS[period];
     },
     root: element(
       "div",
