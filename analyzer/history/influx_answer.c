@@ -120,9 +120,11 @@ void
 influx_answer_read(const struct rm_http_answer *answer, struct influx_answer *ret)
 {
 	*ret = (struct influx_answer){ .status = INFLUX_RETRY, .retry_after_s = -1 };
-	if (answer->r < 0) {
-		snprintf(
-		    ret->sentence, sizeof(ret->sentence), "%s", strerror(-answer->r));
+	if (rm_http_answer_misses(
+		answer, "influx.url", ret->sentence, sizeof(ret->sentence))) {
+		/* What a login page "takes" is lost. */
+		if (answer->r == 0)
+			ret->status = INFLUX_CONFIG;
 		return;
 	}
 	ret->status = read_status(answer);

@@ -47,6 +47,12 @@ int rm_http_client_origin(struct rm_http_client *client, const char *base,
  * comes from a proxy, or from another server than the one meant. */
 bool rm_http_answer_is_page(const struct rm_http_answer *answer);
 
+/* For a person: why an answer is none of the server that is meant, with the option that
+ * has its URL. False: it may be one; out is unchanged. That is: none came, it is a
+ * redirect, or a page instead of what was asked for. */
+bool rm_http_answer_misses(
+    const struct rm_http_answer *answer, const char *option, char *out, size_t len);
+
 struct rm_http_call;
 
 /* As rm_http_client_send; *call (may be NULL) is good until done is called. */

@@ -15,6 +15,7 @@
 #define REACH_AGAIN_NS (3 * RM_NS_PER_S)
 #define REACH_TROUBLE_BYTES 512
 #define REACH_QUOTED_BYTES 200
+#define REACH_WORDS_BYTES 120 /* of what a refusal says */
 
 /* A request that has not ended may live longer than its owner: then reach is NULL. */
 struct question {
@@ -100,6 +101,14 @@ advice(const struct alert_reach *reach, long status)
 	return "";
 }
 
+/* A refusal that says why, and not by a page. */
+static bool
+has_words(const struct rm_http_answer *answer)
+{
+	return answer->body != NULL && answer->body[0] != '\0' &&
+	       !rm_http_answer_is_page(answer);
+}
+
 static void
 describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 {
@@ -123,8 +132,13 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 		    "what is at this URL, perhaps a login",
 		    reach->name, answer->status);
 	else
-		snprintf(out, REACH_TROUBLE_BYTES, "%s answers %ld%s", reach->name,
-		    answer->status, advice(reach, answer->status));
+		snprintf(out, REACH_TROUBLE_BYTES, "%s answers %ld%s%s%s", reach->name,
+		    answer->status, advice(reach, answer->status),
+		    has_words(answer) ? ": " : "",
+		    has_words(answer)
+			? rm_log_quote(quoted, sizeof(quoted), answer->body,
+			      strnlen(answer->body, REACH_WORDS_BYTES))
+			: "");
 }
 
 /* Logged when the problem begins and when it ends. */

@@ -18,6 +18,7 @@
 #define SINK_BACKOFF_BASE_NS (200 * RM_NS_PER_MS)
 #define SINK_BACKOFF_CAP_NS (10 * RM_NS_PER_S)
 #define SINK_RETRY_AFTER_MAX_S 60
+#define TOO_LARGE 413
 
 struct entry {
 	struct entry *prev, *next;
@@ -44,6 +45,7 @@ struct alert_sink {
 	char *url;
 	struct entry *queue;
 	size_t queued;
+	size_t batch;          /* as the option, or smaller: more were too large */
 	struct flight *flight; /* NULL: none is running */
 	bool waiting;          /* the retry timer is set */
 	struct rm_backoff backoff;
@@ -125,6 +127,12 @@ on_answer(const struct rm_http_answer *answer, void *arg)
 	if (answer->r == -ECANCELED)
 		return; /* the HTTP client is being freed */
 	took = alert_reach_took(sink->reach, answer);
+	if (answer->r == 0 && answer->status == TOO_LARGE && entries > 1) {
+		/* A proxy has a limit: none of them is refused yet. */
+		sink->batch = entries / 2;
+		sink_send(sink);
+		return;
+	}
 	if (took || (answer->r == 0 && is_refused(answer->status))) {
 		if (!took)
 			sink->counts->refused += entries;
@@ -164,7 +172,7 @@ sink_batch(struct alert_sink *sink, size_t *count)
 	if (alerts == NULL)
 		return NULL;
 	DL_FOREACH (sink->queue, entry) {
-		if (*count == sink->options.batch ||
+		if (*count == sink->batch ||
 		    (entry->news == ALERT_RESOLVED) != resolved ||
 		    !alert_notice_may_leave(entry->notice, now))
 			break;
@@ -363,6 +371,7 @@ alert_sink_new(struct rm_loop *loop, struct rm_http_client *http,
 	sink->http = http;
 	sink->counts = counts;
 	sink->options = *options;
+	sink->batch = options->batch;
 	sink->backoff.base_ns = SINK_BACKOFF_BASE_NS;
 	sink->backoff.cap_ns = SINK_BACKOFF_CAP_NS;
 	sink->url = strdup(options->url);

@@ -81,8 +81,10 @@ otlp_answer_read(const struct rm_http_answer *answer, struct otlp_answer *ret)
 	json_t *json;
 
 	*ret = (struct otlp_answer){ .status = OTLP_RETRY, .retry_after_s = -1 };
-	if (answer->r < 0) {
-		report(ret, strerror(-answer->r));
+	if (rm_http_answer_misses(
+		answer, "otlp.url", ret->sentence, sizeof(ret->sentence))) {
+		if (answer->r == 0)
+			ret->status = OTLP_REFUSED;
 		return;
 	}
 	json = json_loadb(answer->body, answer->body_len, 0, NULL);

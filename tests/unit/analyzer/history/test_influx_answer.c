@@ -135,6 +135,26 @@ points_are_kept_while_a_person_has_to_correct_the_configuration(void **state)
 }
 
 static void
+what_is_no_database_takes_nothing(void **state)
+{
+	const struct rm_http_answer moved = { .status = 308,
+		.body = "",
+		.redirect = "https://u:secret@db.example/write?db=rackmesh",
+		.retry_after_s = -1 };
+
+	assert_int_equal(
+	    reports(200, "\n<!DOCTYPE html><title>Sign in</title>"), INFLUX_CONFIG);
+	assert_string_equal(answer.sentence,
+	    "status 200 with a web page: look at what is at influx.url, perhaps a "
+	    "login");
+	influx_answer_read(&moved, &answer);
+	assert_int_equal(answer.status, INFLUX_CONFIG);
+	assert_string_equal(answer.sentence,
+	    "status 308: a redirect to \"https://db.example/write?db=rackmesh\": "
+	    "configure in influx.url the URL that it leads to");
+}
+
+static void
 everything_else_is_tried_again(void **state)
 {
 	static const long statuses[] = { 0, 100, 408, 429, 500, 502, 503, 504, 599 };
@@ -145,6 +165,13 @@ everything_else_is_tried_again(void **state)
 	influx_answer_read(&http, &answer);
 	assert_int_equal(answer.status, INFLUX_RETRY);
 	assert_string_equal(answer.sentence, "Connection refused");
+	http = (struct rm_http_answer){ .r = -EPROTO,
+		.reason = "SSL certificate problem: unable to get local issuer "
+			  "certificate",
+		.body = "" };
+	influx_answer_read(&http, &answer);
+	assert_int_equal(answer.status, INFLUX_RETRY);
+	assert_string_equal(answer.sentence, http.reason);
 	http = (struct rm_http_answer){ .status = 429, .body = "", .retry_after_s = 7 };
 	influx_answer_read(&http, &answer);
 	assert_int_equal(answer.status, INFLUX_RETRY);
@@ -179,6 +206,7 @@ main(void)
 		cmocka_unit_test(a_batch_that_is_refused_whole_is_halved),
 		cmocka_unit_test(
 		    points_are_kept_while_a_person_has_to_correct_the_configuration),
+		cmocka_unit_test(what_is_no_database_takes_nothing),
 		cmocka_unit_test(everything_else_is_tried_again),
 		cmocka_unit_test(foreign_text_is_truncated_and_made_printable),
 	};

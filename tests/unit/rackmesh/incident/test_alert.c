@@ -43,6 +43,7 @@ struct fixture {
 	size_t taken_count, wanted;
 	bool is_asked;        /* whether it takes alerts; else questions are not kept */
 	int hook_status;      /* 0: as status */
+	size_t max_body;      /* longer alerts are answered 413; 0: no limit */
 	const char *date;     /* NULL: it is right */
 	const char *location; /* NULL: none */
 	const char *page;     /* in answer to alerts; NULL: nothing */
@@ -91,8 +92,10 @@ on_post(struct evhttp_request *request, void *arg)
 		page = evbuffer_new();
 		evbuffer_add(page, f->page, strlen(f->page));
 	}
-	if (f->hook_status != 0 &&
-	    strcmp(evhttp_request_get_uri(request), "/hook") == 0)
+	if (f->max_body != 0 && len > f->max_body)
+		evhttp_send_reply(request, 413, "too large", NULL);
+	else if (f->hook_status != 0 &&
+		 strcmp(evhttp_request_get_uri(request), "/hook") == 0)
 		evhttp_send_reply(request, f->hook_status, "ok", NULL);
 	else
 		evhttp_send_reply(request, f->status, "ok", page);
@@ -996,6 +999,33 @@ a_refused_alert_is_counted_and_not_repeated(void **state)
 	assert_int_equal(rm_alerts_counts(f->alerts)->failed_attempts, 0);
 }
 
+/* A proxy with a limit: each alone is small enough. */
+static void
+alerts_that_are_too_large_together_are_sent_in_smaller_batches(void **state)
+{
+	struct fixture *f = *state;
+	const struct rm_alert_counts *counts = rm_alerts_counts(f->alerts);
+	struct rm_incident incident = incident_of("h0/r0");
+
+	rm_alerts_fire(f->alerts, &incident);
+	wait_for(f, 2);
+	for (size_t i = 0; i < f->taken_count; i++)
+		if (f->max_body < strlen(f->taken[i]))
+			f->max_body = strlen(f->taken[i]);
+	f->max_body += f->max_body / 2;
+	for (int i = 1; i < 8; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "h%d/r0", i);
+		incident = incident_of(name);
+		rm_alerts_fire(f->alerts, &incident);
+	}
+	while (counts->delivered < 16 && counts->refused == 0)
+		event_base_loop(rm_loop_base(f->loop), EVLOOP_ONCE);
+	assert_int_equal(counts->refused, 0);
+	assert_int_equal(counts->failed_attempts, 0);
+}
+
 static void
 a_full_queue_drops_and_counts(void **state)
 {
@@ -1471,6 +1501,7 @@ main(void)
 		TEST(a_wall_clock_that_goes_back_ends_no_alert_before_its_start),
 		TEST(a_failing_sink_gets_the_alert_again_until_it_takes_it),
 		TEST(a_refused_alert_is_counted_and_not_repeated),
+		TEST(alerts_that_are_too_large_together_are_sent_in_smaller_batches),
 		cmocka_unit_test_setup_teardown(
 		    a_full_queue_drops_and_counts, setup_short_queue, teardown),
 		KEPT(an_opening_leaves_when_its_incident_is_on_the_disk),

@@ -103,11 +103,32 @@ no_answer_asks_for_another_try(void **state)
 	assert_string_equal(answer.sentence, "Connection refused");
 }
 
+static void
+what_is_no_collector_takes_nothing(void **state)
+{
+	struct rm_http_answer http = { .r = -EPROTO,
+		.reason = "SSL certificate problem: certificate has expired",
+		.body = "" };
+
+	otlp_answer_read(&http, &answer);
+	assert_int_equal(answer.status, OTLP_RETRY);
+	assert_string_equal(answer.sentence, http.reason);
+	assert_int_equal(reports(200, "<html>Sign in</html>"), OTLP_REFUSED);
+	assert_non_null(strstr(answer.sentence, "with a web page"));
+	http = (struct rm_http_answer){
+		.status = 301, .body = "", .redirect = "https://otel.example/v1/metrics"
+	};
+	otlp_answer_read(&http, &answer);
+	assert_int_equal(answer.status, OTLP_REFUSED);
+	assert_non_null(strstr(answer.sentence, "https://otel.example/v1/metrics"));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_taken_whole),
+		cmocka_unit_test(what_is_no_collector_takes_nothing),
 		cmocka_unit_test(rejected_values_are_counted_and_never_sent_again),
 		cmocka_unit_test(an_invalid_count_is_ignored),
 		cmocka_unit_test(only_four_statuses_ask_for_another_try),
