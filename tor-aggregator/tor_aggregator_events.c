@@ -100,8 +100,7 @@ struct part_of {
 	const struct rm_verdict *verdict;
 };
 
-/* The part is this RNIC, "host/device or host/device" names it, it is its host, or its
- * ToR. */
+/* "host/device or host/device" names this RNIC, or the part is its host, or its ToR. */
 static bool
 holds(const struct part_of *of, const struct roster_rnic *rnic)
 {
@@ -110,9 +109,6 @@ holds(const struct part_of *of, const struct roster_rnic *rnic)
 
 	switch (verdict->part.type) {
 	case RM_PART_RNIC:
-		if (verdict->rnic.guid != 0)
-			return rnic->id.guid == verdict->rnic.guid &&
-			       rnic->id.port == verdict->rnic.port;
 		snprintf(name, sizeof(name), "%s/%s", rnic->host, rnic->device);
 		return rm_part_names(&verdict->part, name);
 	case RM_PART_HOST:
@@ -128,8 +124,12 @@ static bool
 is_on_part(struct wire_rnic_id id, void *arg)
 {
 	const struct part_of *of = arg;
-	const struct roster_rnic *rnic = roster_find(of->roster, id);
+	const struct rm_rnic_id one = of->verdict->rnic;
+	const struct roster_rnic *rnic;
 
+	if (one.guid != 0)
+		return id.guid == one.guid && id.port == one.port;
+	rnic = roster_find(of->roster, id);
 	return rnic != NULL && holds(of, rnic);
 }
 
@@ -138,7 +138,15 @@ is_traced(const struct service_table *services, const struct part_of *of)
 {
 	const size_t members = roster_members(of->roster),
 		     all = members + roster_remotes(of->roster);
+	const struct rm_rnic_id one = of->verdict->rnic;
 	bool some = false;
+
+	if (one.guid != 0) {
+		const struct roster_rnic *rnic = roster_find(
+		    of->roster, (struct wire_rnic_id){ one.guid, one.port });
+
+		return rnic != NULL && service_impact_traced(services, rnic->host);
+	}
 
 	for (size_t i = 0; i < all; i++) {
 		const struct roster_rnic *rnic =
