@@ -1,3 +1,4 @@
+#define HASH_NONFATAL_OOM 1
 #include "analyzer/incidents/port_counts.h"
 
 #include <ctype.h>
