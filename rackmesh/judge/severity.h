@@ -2,8 +2,8 @@
  * severity - how urgent a verdict is, for who routes alerts by it. Pure.
  *
  * It follows impact where that is known, else kind, and of a host the kind alone:
- * docs/alerts.md has the table. An incident has the severity of its opening for its whole life, since it is a label of
- * its alert.
+ * docs/alerts.md has the table. An incident has the severity of its opening for its
+ * whole life, since it is a label of its alert.
  */
 #ifndef RACKMESH_JUDGE_SEVERITY_H
 #define RACKMESH_JUDGE_SEVERITY_H
