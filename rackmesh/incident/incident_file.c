@@ -250,7 +250,7 @@ static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s, "
-			 "s:o}",
+			 "s:s, s:s, s:o}",
 	    "narrowed", evidence->narrowed, "window_ns",
 	    (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "late_ns",
@@ -259,7 +259,8 @@ evidence_json(const struct rm_evidence *evidence)
 	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
 	    "outside", legs_json(&evidence->outside), "others",
 	    legs_json(&evidence->others), "observed", evidence->observed, "counters",
-	    evidence->counters, "ruled_out", ruled_out_json(evidence));
+	    evidence->counters, "impact", rm_impact_str(evidence->impact), "services",
+	    evidence->services, "ruled_out", ruled_out_json(evidence));
 }
 
 static json_t *
@@ -442,6 +443,21 @@ take_severity(struct reading *reading)
 	return ret;
 }
 
+/* Absent in files of an older version, too. */
+static enum rm_impact
+take_impact(struct reading *reading)
+{
+	const json_t *impact = json_object_get(reading->object, "impact");
+	const char *name = json_string_value(impact);
+
+	for (int i = 0; i < RM_IMPACTS && name != NULL; i++)
+		if (strcmp(name, rm_impact_str((enum rm_impact)i)) == 0)
+			return (enum rm_impact)i;
+	if (impact != NULL)
+		reading->wrong = "impact";
+	return RM_IMPACT_UNKNOWN;
+}
+
 static void
 take_evidence(struct reading *reading, struct rm_evidence *evidence)
 {
@@ -467,6 +483,10 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	if (json_object_get(reading->object, "counters") != NULL)
 		take_text(reading, "counters", evidence->counters,
 		    sizeof(evidence->counters), true);
+	evidence->impact = take_impact(reading);
+	if (json_object_get(reading->object, "services") != NULL)
+		take_text(reading, "services", evidence->services,
+		    sizeof(evidence->services), true);
 	ruled_out = json_object_get(reading->object, "ruled_out");
 	if (!json_is_array(ruled_out) ||
 	    json_array_size(ruled_out) > RM_EVIDENCE_RULED_OUT)

@@ -108,9 +108,8 @@ rm_direction_str(enum rm_direction direction)
 		   : "";
 }
 
-/* "unknown", "P0", ... */
-static const char *
-impact_str(enum rm_impact impact)
+const char *
+rm_impact_str(enum rm_impact impact)
 {
 	static const char *const names[RM_IMPACTS] = { "unknown", "P0", "P1", "P2" };
 
@@ -122,7 +121,7 @@ rm_verdict_impact(const struct rm_verdict *verdict, char *out, size_t len)
 {
 	const struct rm_evidence *evidence = &verdict->evidence;
 
-	snprintf(out, len, "%s%s%s", impact_str(evidence->impact),
+	snprintf(out, len, "%s%s%s", rm_impact_str(evidence->impact),
 	    evidence->services[0] != '\0' ? ": " : "", evidence->services);
 }
 
@@ -359,7 +358,7 @@ evidence_json(const struct rm_evidence *evidence)
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
 	    (int)evidence->peers, "direction", rm_direction_str(evidence->direction),
 	    "class", evidence->one_class ? json_integer(evidence->dscp) : json_null(),
-	    "impact", impact_str(evidence->impact), "services", evidence->services,
+	    "impact", rm_impact_str(evidence->impact), "services", evidence->services,
 	    "observed", evidence->observed, "counters", evidence->counters, "narrowed",
 	    evidence->narrowed, "to_part", legs_json(&evidence->to_part), "from_part",
 	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),

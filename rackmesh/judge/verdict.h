@@ -72,6 +72,8 @@ enum rm_impact {
 	RM_IMPACTS
 };
 
+const char *rm_impact_str(enum rm_impact impact); /* "unknown", "P0", ... */
+
 #define RM_EVIDENCE_TEXT 200
 
 struct rm_evidence_sample {

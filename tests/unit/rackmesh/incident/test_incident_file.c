@@ -108,6 +108,7 @@ open_ones_go_on_under_their_id_and_resolve_on_evidence(void **state)
 	json_t *saved;
 
 	verdicts[0].evidence.impact = RM_IMPACT_P0; /* as it opens */
+	strcpy(verdicts[0].evidence.services, "unit:b");
 	judge(before, 1, verdicts, 2, &seen);
 	assert_int_equal(rm_incidents_get(before, 1)->severity, RM_SEVERITY_CRITICAL);
 	verdicts[0].evidence.impact = RM_IMPACT_UNKNOWN;
