@@ -334,15 +334,11 @@ void
 analyzer_reload(void *arg)
 {
 	struct analyzer *analyzer = arg;
-	struct analyzer_config fresh;
-	struct rm_error error = { 0 };
-	int r = analyzer_config_read(&fresh, analyzer->config->path, &error);
+	int r;
 
-	if (!rm_reload_take(&analyzer->reload, analyzer_options, r, &error,
-		analyzer->config, &fresh, rm_wall_now()))
+	if (!rm_reload_read(&analyzer->reload, &analyzer_config_type, analyzer->config,
+		rm_wall_now(), NULL, NULL))
 		return;
-	analyzer_config_clear(&fresh);
-	rm_config_log_level(analyzer->config->log_level);
 	r = rm_alert_config_introduce(&analyzer->config->alerts, analyzer->http);
 	for (size_t i = 0; r == 0 && i < analyzer->region_count; i++)
 		r = region_alert_to(analyzer->regions[i], &analyzer->config->alerts);

@@ -12,7 +12,7 @@
  * theirs. */
 struct rm_identity_claim analyzer_claim(void);
 
-/* For rm_config_start; config: a struct analyzer_config. */
+/* For rm_daemon_main; config: a struct analyzer_config. */
 unsigned analyzer_check(const void *config, bool connect);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer_check.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_url.h"
@@ -158,41 +157,34 @@ derive(struct analyzer_config *config, struct rm_error *error)
 	return r < 0 ? rm_error_set(error, r, "out of memory") : 0;
 }
 
+static int
+check_config(void *arg, struct rm_error *error)
+{
+	struct analyzer_config *config = arg;
+	int r = derive(config, error);
+
+	if (r == 0)
+		r = check_all(config, error);
+	if (r == 0)
+		r = rm_alert_config_check(&config->alerts, config->path, error);
+	return r;
+}
+
+const struct rm_config_type analyzer_config_type = {
+	.options = analyzer_options,
+	.bytes = sizeof(struct analyzer_config),
+	.path = AT(path),
+	.name = AT(name),
+	.log_level = AT(log_level),
+	.name_option = "name",
+	.check = check_config,
+};
+
 int
 analyzer_config_read(
     struct analyzer_config *config, const char *path, struct rm_error *error)
 {
-	int r;
-
-	*config = (struct analyzer_config){ 0 };
-	r = rm_config_load(analyzer_options, path, config, error);
-	if (r < 0)
-		return r;
-	config->path = path;
-	r = rm_config_host_name(&config->name, "name", error);
-	if (r == 0)
-		r = derive(config, error);
-	if (r == 0)
-		r = check_all(config, error);
-	if (r == 0)
-		r = rm_alert_config_check(&config->alerts, path, error);
-	if (r < 0)
-		analyzer_config_clear(config);
-	return r;
-}
-
-static int
-read_any(void *config, const char *path, struct rm_error *error)
-{
-	return analyzer_config_read(config, path, error);
-}
-
-int
-analyzer_config_load(struct analyzer_config *config, int argc, char **argv)
-{
-	return rm_config_start(analyzer_options,
-	    "finds faults between racks, and writes the history", argc, argv, config,
-	    read_any, analyzer_check);
+	return rm_config_read(&analyzer_config_type, config, path, error);
 }
 
 void

@@ -41,10 +41,9 @@ struct analyzer_config {
 
 extern const struct rm_option analyzer_options[];
 
-/* 1: the process is done (--check and the like); < 0: an error, which was logged; else
- * 0. */
-int analyzer_config_load(struct analyzer_config *config, int argc, char **argv);
-/* Reads only the file; on failure there is nothing to clear. */
+extern const struct rm_config_type analyzer_config_type;
+
+/* As rm_config_read. */
 int analyzer_config_read(
     struct analyzer_config *config, const char *path, struct rm_error *error);
 void analyzer_config_clear(struct analyzer_config *config); /* zeroed is fine */

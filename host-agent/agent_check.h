@@ -13,7 +13,7 @@ struct agent_config;
 /* The identity that the config claims for this agent; borrows. */
 struct rm_identity_claim agent_claim(const struct agent_config *config);
 
-/* For rm_config_start; config: a struct agent_config. */
+/* For rm_daemon_main; config: a struct agent_config. */
 unsigned agent_check(const void *config, bool connect);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "host-agent/agent_check.h"
 #include "host-agent/pinglist/pinglist_store.h"
 #include "host-agent/probe/prober.h"
 #include "host-agent/rnic/rnic_pattern.h"
@@ -575,23 +574,13 @@ check_all(const struct check *check)
 	return r < 0 ? r : check_rnics(check);
 }
 
-int
-agent_config_read(struct agent_config *config, const char *path, struct rm_error *error)
+static int
+check_config(void *arg, struct rm_error *error)
 {
-	struct check check = { .config = config, .path = path, .error = error };
-	int r;
+	const struct agent_config *config = arg;
+	const struct check check = { config, config->path, error };
 
-	*config = (struct agent_config){ 0 };
-	r = rm_config_load(agent_options, path, config, error);
-	if (r < 0)
-		return r;
-	config->path = path;
-	r = rm_config_host_name(&config->host, "host", error);
-	if (r == 0)
-		r = check_all(&check);
-	if (r < 0)
-		agent_config_clear(config);
-	return r;
+	return check_all(&check);
 }
 
 /* Hosts that were never named are called localhost, or localhost-live in an image of
@@ -610,30 +599,33 @@ is_nobodys_name(const char *host)
 }
 
 static int
-read_at_start(void *arg, const char *path, struct rm_error *error)
+check_at_start(void *arg, struct rm_error *error)
 {
-	struct agent_config *config = arg;
-	int r;
+	const struct agent_config *config = arg;
 
-	r = agent_config_read(config, path, error);
-	if (r < 0)
-		return r;
-	if (is_nobodys_name(config->host)) {
-		r = rm_config_refuse(path, error,
-		    "expected the name of this host, not localhost; name the system, "
-		    "or give host here",
-		    "host");
-		agent_config_clear(config);
-	}
-	return r;
+	if (!is_nobodys_name(config->host))
+		return 0;
+	return rm_config_refuse(config->path, error,
+	    "expected the name of this host, not localhost; name the system, or give "
+	    "host here",
+	    "host");
 }
 
+const struct rm_config_type agent_config_type = {
+	.options = agent_options,
+	.bytes = sizeof(struct agent_config),
+	.path = AT(path),
+	.name = AT(host),
+	.log_level = AT(log_level),
+	.name_option = "host",
+	.check = check_config,
+	.check_start = check_at_start,
+};
+
 int
-agent_config_load(struct agent_config *config, int argc, char **argv)
+agent_config_read(struct agent_config *config, const char *path, struct rm_error *error)
 {
-	return rm_config_start(agent_options,
-	    "probes from this host's RNICs and answers others' probes", argc, argv,
-	    config, read_at_start, agent_check);
+	return rm_config_read(&agent_config_type, config, path, error);
 }
 
 void

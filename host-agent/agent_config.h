@@ -117,10 +117,9 @@ struct agent_config {
 
 extern const struct rm_option agent_options[];
 
-/* 0: continue; 1: the process is done (--help); < 0: an error, printed on stderr. */
-int agent_config_load(struct agent_config *config, int argc, char **argv);
+extern const struct rm_config_type agent_config_type;
 
-/* The same from a file alone, for reloads and tests. On failure *config is clear. */
+/* As rm_config_read. */
 int agent_config_read(
     struct agent_config *config, const char *path, struct rm_error *error);
 void agent_config_clear(struct agent_config *config);

@@ -140,25 +140,23 @@ agent_tune_probers(struct host_agent *agent)
 	}
 }
 
+static int
+amend_place(void *fresh, struct rm_error *error, void *arg)
+{
+	const struct host_agent *agent = arg;
+	int r = agent_config_place(fresh, agent->place);
+
+	return r < 0 ? rm_error_set(error, r, "cannot use its aggregators") : 0;
+}
+
 void
 host_agent_reload(void *arg)
 {
 	struct host_agent *agent = arg;
-	struct agent_config fresh;
-	struct rm_error error = { 0 };
-	int r;
 
-	r = agent_config_read(&fresh, agent->config.path, &error);
-	if (r == 0) {
-		r = agent_config_place(&fresh, agent->place);
-		if (r < 0)
-			agent_config_clear(&fresh);
-	}
-	if (!rm_reload_take(&agent->reload, agent_options, r, &error, &agent->config,
-		&fresh, rm_wall_now()))
+	if (!rm_reload_read(&agent->reload, &agent_config_type, &agent->config,
+		rm_wall_now(), amend_place, agent))
 		return;
-	rm_config_log_level(agent->config.log_level);
-	agent_config_clear(&fresh);
 	agent_tune_tracing(agent);
 	agent_tune_limits(agent);
 	agent_services_tune(agent->services);

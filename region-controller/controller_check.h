@@ -13,7 +13,7 @@ struct controller_config;
 /* The identity that the config claims for this controller; borrows. */
 struct rm_identity_claim controller_claim(const struct controller_config *config);
 
-/* For rm_config_start; config: a struct controller_config. */
+/* For rm_daemon_main; config: a struct controller_config. */
 unsigned controller_check(const void *config, bool connect);
 
 #endif

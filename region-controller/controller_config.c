@@ -11,7 +11,6 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_url.h"
 #include "rackmesh/judge/part.h"
-#include "region-controller/controller_check.h"
 
 #define DEFAULT_TOPOLOGY "/etc/rackmesh/topology.yaml"
 #define MAX_PASSWORD_BYTES 1024
@@ -189,8 +188,9 @@ check_keys(const struct controller_config *config, struct rm_error *error)
 }
 
 static int
-check_all(const struct controller_config *config, struct rm_error *error)
+check_all(void *arg, struct rm_error *error)
 {
+	const struct controller_config *config = arg;
 	struct rm_address address;
 	int r;
 
@@ -213,25 +213,6 @@ check_all(const struct controller_config *config, struct rm_error *error)
 		return rm_config_refuse(config->path, error,
 		    "expected 0, or 10 and more (ms)", "plan.probe_timeout_ms");
 	return check_keys(config, error);
-}
-
-int
-controller_config_read(
-    struct controller_config *config, const char *path, struct rm_error *error)
-{
-	int r;
-
-	*config = (struct controller_config){ 0 };
-	r = rm_config_load(controller_options, path, config, error);
-	if (r < 0)
-		return r;
-	config->path = path;
-	r = rm_config_host_name(&config->name, "name", error);
-	if (r == 0)
-		r = check_all(config, error);
-	if (r < 0)
-		controller_config_clear(config);
-	return r;
 }
 
 int
@@ -265,23 +246,21 @@ controller_config_unused_topology(const struct controller_config *config)
 	       strcmp(config->topology, DEFAULT_TOPOLOGY) != 0;
 }
 
-static int
-read_any(void *config, const char *path, struct rm_error *error)
-{
-	return controller_config_read(config, path, error);
-}
+const struct rm_config_type controller_config_type = {
+	.options = controller_options,
+	.bytes = sizeof(struct controller_config),
+	.path = AT(path),
+	.name = AT(name),
+	.log_level = AT(log_level),
+	.name_option = "name",
+	.check = check_all,
+};
 
 int
-controller_config_load(struct controller_config *config, int argc, char **argv)
+controller_config_read(
+    struct controller_config *config, const char *path, struct rm_error *error)
 {
-	int r;
-
-	r = rm_config_start(controller_options,
-	    "plans the probes of a region, and sends the plans to its aggregators",
-	    argc, argv, config, read_any, controller_check);
-	if (r == 0 && controller_config_unused_topology(config))
-		rm_log_warn(0, "topology: %s", CONTROLLER_UNUSED_TOPOLOGY);
-	return r;
+	return rm_config_read(&controller_config_type, config, path, error);
 }
 
 void

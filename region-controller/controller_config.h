@@ -56,11 +56,9 @@ struct controller_config {
 
 extern const struct rm_option controller_options[];
 
-/* 0: go on; 1: the process has done what was asked (--help, --check with its topology);
- * < 0: an error, printed on stderr. */
-int controller_config_load(struct controller_config *config, int argc, char **argv);
+extern const struct rm_config_type controller_config_type;
 
-/* The same from a file alone, for reloads and tests. On failure *config is clear. */
+/* As rm_config_read. */
 int controller_config_read(
     struct controller_config *config, const char *path, struct rm_error *error);
 void controller_config_clear(struct controller_config *config);

@@ -113,28 +113,15 @@ forget_rnic(void *arg, struct rm_rnic_id id)
 
 /* ---- config ---- */
 
-static void
-reload_config(struct region_controller *controller)
-{
-	struct controller_config fresh, *config = &controller->config;
-	struct rm_error error = { 0 };
-	int r = controller_config_read(&fresh, config->path, &error);
-
-	if (!rm_reload_take(&controller->reload, controller_options, r, &error, config,
-		&fresh, rm_wall_now()))
-		return;
-	controller_config_clear(&fresh);
-	rm_config_log_level(config->log_level);
-	planner_soon(controller->planner);
-}
-
 void
 region_controller_reload(void *arg)
 {
 	struct region_controller *controller = arg;
 	struct rm_error error = { 0 };
 
-	reload_config(controller);
+	if (rm_reload_read(&controller->reload, &controller_config_type,
+		&controller->config, rm_wall_now(), NULL, NULL))
+		planner_soon(controller->planner);
 	(void)reload_topology(controller, &error); /* has logged the error */
 }
 
@@ -365,6 +352,8 @@ region_controller_new(struct rm_loop *loop, struct controller_config *config,
 	controller->loop = loop;
 	controller->config = *config;
 	rm_reload_start(&controller->reload, rm_wall_now());
+	if (controller_config_unused_topology(&controller->config))
+		rm_log_warn(0, "topology: %s", CONTROLLER_UNUSED_TOPOLOGY);
 	*config = (struct controller_config){ 0 };
 	r = build(controller);
 	if (r < 0) {

@@ -15,7 +15,7 @@ struct aggregator_config;
 struct rm_identity_claim aggregator_claim(
     const struct aggregator_config *config, const char *tors[WIRE_MAX_TORS]);
 
-/* For rm_config_start; config: a struct aggregator_config. */
+/* For rm_daemon_main; config: a struct aggregator_config. */
 unsigned aggregator_check(const void *config, bool connect);
 
 #endif

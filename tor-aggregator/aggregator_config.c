@@ -10,7 +10,6 @@
 #include "rackmesh/core/log.h"
 #include "rackmesh/judge/part.h"
 #include "schemas/wire.h"
-#include "tor-aggregator/aggregator_check.h"
 
 #define AT(field) offsetof(struct aggregator_config, field)
 #define TOR_AT(field) offsetof(struct aggregator_tor_config, field)
@@ -240,46 +239,37 @@ check_all(const struct check *check)
 	return r;
 }
 
+static int
+check_config(void *arg, struct rm_error *error)
+{
+	struct aggregator_config *config = arg;
+	const struct check check = { config, config->path, error };
+	int r = check_all(&check);
+
+	if (r == 0)
+		r = rm_alert_config_check(&config->alerts, config->path, error);
+	if (r == 0)
+		r = otlp_config_check(&config->otlp, config->path, error);
+	if (r == 0)
+		r = drift_groups_check(&config->expected, config->path, error);
+	return r < 0 ? r : check_hypervisors(&check);
+}
+
+const struct rm_config_type aggregator_config_type = {
+	.options = aggregator_options,
+	.bytes = sizeof(struct aggregator_config),
+	.path = AT(path),
+	.name = AT(name),
+	.log_level = AT(log_level),
+	.name_option = "name",
+	.check = check_config,
+};
+
 int
 aggregator_config_read(
     struct aggregator_config *config, const char *path, struct rm_error *error)
 {
-	struct check check = { .config = config, .path = path, .error = error };
-	int r;
-
-	*config = (struct aggregator_config){ 0 };
-	r = rm_config_load(aggregator_options, path, config, error);
-	if (r < 0)
-		return r;
-	config->path = path;
-	r = rm_config_host_name(&config->name, "name", error);
-	if (r == 0)
-		r = check_all(&check);
-	if (r == 0)
-		r = rm_alert_config_check(&config->alerts, path, error);
-	if (r == 0)
-		r = otlp_config_check(&config->otlp, path, error);
-	if (r == 0)
-		r = drift_groups_check(&config->expected, path, error);
-	if (r == 0)
-		r = check_hypervisors(&check);
-	if (r < 0)
-		aggregator_config_clear(config);
-	return r;
-}
-
-static int
-read_any(void *config, const char *path, struct rm_error *error)
-{
-	return aggregator_config_read(config, path, error);
-}
-
-int
-aggregator_config_load(struct aggregator_config *config, int argc, char **argv)
-{
-	return rm_config_start(aggregator_options,
-	    "judges the racks of its ToRs by the measurements of their host-agents",
-	    argc, argv, config, read_any, aggregator_check);
+	return rm_config_read(&aggregator_config_type, config, path, error);
 }
 
 void

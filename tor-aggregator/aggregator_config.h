@@ -59,10 +59,9 @@ struct aggregator_config {
 
 extern const struct rm_option aggregator_options[];
 
-/* 1: the process is done (--check and the like); < 0: an error, which was logged; else
- * 0. */
-int aggregator_config_load(struct aggregator_config *config, int argc, char **argv);
-/* Reads only the file, for a reload; on failure there is nothing to clear. */
+extern const struct rm_config_type aggregator_config_type;
+
+/* As rm_config_read. */
 int aggregator_config_read(
     struct aggregator_config *config, const char *path, struct rm_error *error);
 /* True: one of its ToRs has a second aggregator. */

@@ -405,15 +405,12 @@ void
 tor_aggregator_reload(void *arg)
 {
 	struct tor_aggregator *aggregator = arg;
-	struct aggregator_config fresh, *config = aggregator->config;
-	struct rm_error error = { 0 };
-	int r = aggregator_config_read(&fresh, config->path, &error);
+	struct aggregator_config *config = aggregator->config;
+	int r;
 
-	if (!rm_reload_take(&aggregator->reload, aggregator_options, r, &error, config,
-		&fresh, rm_wall_now()))
+	if (!rm_reload_read(&aggregator->reload, &aggregator_config_type, config,
+		rm_wall_now(), NULL, NULL))
 		return;
-	aggregator_config_clear(&fresh);
-	rm_config_log_level(config->log_level);
 	aggregator->ingest.max_results_per_s = config->max_results_per_s;
 	r = tor_aggregator_alert_to(aggregator);
 	if (r < 0)

@@ -104,18 +104,35 @@ struct rm_config_command { /* zeroed at first; borrowed from argv */
 int rm_config_arguments(const struct rm_option *options, const char *what, int argc,
     char **argv, struct rm_config_command *command, struct rm_error *error);
 
+/* A daemon's config: its struct, and what the table of options cannot say. */
+struct rm_config_type {
+	const struct rm_option *options;
+	size_t bytes; /* of the struct */
+	/* Offsets in the struct. */
+	size_t path;      /* const char *: the file, borrowed; NULL: none */
+	size_t name;      /* char *: if it is not given, the system's host name */
+	size_t log_level; /* int, of RM_LOG_LEVEL_OPTION */
+	const char *name_option; /* of that name: "host" */
+	/* Checks several options together, and derives values from them. */
+	int (*check)(void *config, struct rm_error *error);
+	/* The same, at a start only: a reload does not ask. NULL: nothing. */
+	int (*check_start)(void *config, struct rm_error *error);
+};
+
+/* Fills *config from the file; path NULL: defaults only. What *config had is not
+ * cleared. On failure *config is clear. */
+int rm_config_read(const struct rm_config_type *type, void *config, const char *path,
+    struct rm_error *error);
+
 /*
- * How a daemon starts: the command line, then read, which fills the zeroed *config from
- * the path (NULL: no file) or leaves it clear. With --check also check, for everything
- * outside of the file: it logs its findings and returns the number of errors.
- * Afterwards *config is clear, and the result is printed. As root, --check runs as
- * --user, or else as the systemd units' user if that exists. Returns as
- * rm_config_arguments; errors are logged already.
+ * How a daemon starts: the command line, then rm_config_read with the path of
+ * --config. With --check also check, for everything outside of the file: it logs its
+ * findings and returns the number of errors. Afterwards *config is clear, and the
+ * result is printed. As root, --check runs as --user, or else as the systemd units'
+ * user if that exists. Returns as rm_config_arguments; errors are logged already.
  */
-int rm_config_start(const struct rm_option *options, const char *what, int argc,
-    char **argv, void *config,
-    int (*read)(void *config, const char *path, struct rm_error *error),
-    unsigned (*check)(const void *config, bool connect));
+int rm_config_start(const struct rm_config_type *type, const char *what, int argc,
+    char **argv, void *config, unsigned (*check)(const void *config, bool connect));
 
 /* The least severe level that is logged; --verbose: all. A daemon sets it once it is
  * configured, and after each reload. */
@@ -126,7 +143,8 @@ int rm_config_start(const struct rm_option *options, const char *what, int argc,
 		    rm_config_log_levels, NULL, 0                            \
 	}
 extern const struct rm_enum_name rm_config_log_levels[];
-void rm_config_log_level(int level); /* of that option, from now on */
+/* The level of that option, from now on. */
+void rm_config_log_level(const struct rm_config_type *type, const void *config);
 
 #define RM_CONFIG_ACCEPTS 256
 

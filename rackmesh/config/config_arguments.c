@@ -20,8 +20,10 @@ const struct rm_enum_name rm_config_log_levels[] = {
 static bool is_verbose; /* set by --verbose, for the life of the process */
 
 void
-rm_config_log_level(int level)
+rm_config_log_level(const struct rm_config_type *type, const void *config)
 {
+	int level = *(const int *)((const char *)config + type->log_level);
+
 	rm_log_set_level(is_verbose ? RM_LOG_DEBUG : (enum rm_log_level)level);
 }
 
@@ -150,27 +152,52 @@ report_verdict(const char *path, unsigned errors, struct rm_error *error)
 }
 
 int
-rm_config_start(const struct rm_option *options, const char *what, int argc,
-    char **argv, void *config,
-    int (*read)(void *config, const char *path, struct rm_error *error),
-    unsigned (*check)(const void *config, bool connect))
+rm_config_read(const struct rm_config_type *type, void *config, const char *path,
+    struct rm_error *error)
+{
+	char *at = config;
+	int r;
+
+	memset(config, 0, type->bytes);
+	r = rm_config_load(type->options, path, config, error);
+	if (r < 0)
+		return r;
+	*(const char **)(at + type->path) = path;
+	r = rm_config_host_name((char **)(at + type->name), type->name_option, error);
+	if (r == 0)
+		r = type->check(config, error);
+	if (r < 0) {
+		rm_config_clear(type->options, config);
+		*(const char **)(at + type->path) = NULL;
+	}
+	return r;
+}
+
+int
+rm_config_start(const struct rm_config_type *type, const char *what, int argc,
+    char **argv, void *config, unsigned (*check)(const void *config, bool connect))
 {
 	struct rm_config_command command = { 0 };
 	struct rm_error error = { 0 };
 	int r;
 
-	r = rm_config_arguments(options, what, argc, argv, &command, &error);
+	r = rm_config_arguments(type->options, what, argc, argv, &command, &error);
 	if (r == 0 && command.check) {
 		/* in one order with the lines of the log */
 		setvbuf(stdout, NULL, _IOLBF, 0);
 		r = become_user(&command, &error);
 	}
 	if (r == 0)
-		r = read(config, command.path, &error);
+		r = rm_config_read(type, config, command.path, &error);
+	if (r == 0 && type->check_start != NULL) {
+		r = type->check_start(config, &error);
+		if (r < 0)
+			rm_config_clear(type->options, config);
+	}
 	if (r == 0 && command.check) {
 		unsigned errors = check(config, command.connect);
 
-		rm_config_clear(options, config);
+		rm_config_clear(type->options, config);
 		r = report_verdict(command.path, errors, &error);
 	}
 	if (r < 0)

@@ -13,7 +13,7 @@
 
 #include "rackmesh/core/clock.h"
 
-struct rm_option;
+struct rm_config_type;
 struct rm_error;
 
 struct rm_reload {
@@ -27,12 +27,15 @@ struct rm_reload {
 void rm_reload_start(struct rm_reload *reload, rm_wall_t now);
 
 /*
- * Call it after the file was read again: r and error are the results of that, fresh is
- * the new config. True: config has the new values of all options that a reload may
- * change, and fresh the former ones; the caller applies the new ones and clears fresh.
- * False: nothing has changed, and fresh is clear. Both are logged.
+ * Reads the config's file again. True: config has the new values of all options that a
+ * reload may change, and the log its new level; the caller applies the others. False:
+ * nothing has changed. Both are logged.
+ *
+ * amend changes what was read before it is compared with config, or refuses it with a
+ * negative errno and error; NULL: as it was read.
  */
-bool rm_reload_take(struct rm_reload *reload, const struct rm_option *options, int r,
-    const struct rm_error *error, void *config, void *fresh, rm_wall_t now);
+bool rm_reload_read(struct rm_reload *reload, const struct rm_config_type *type,
+    void *config, rm_wall_t now,
+    int (*amend)(void *fresh, struct rm_error *error, void *arg), void *arg);
 
 #endif

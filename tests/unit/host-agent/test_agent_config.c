@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host-agent/agent_check.h"
 #include "host-agent/agent_config.h"
 #include "rackmesh/core/log.h"
 
@@ -394,7 +395,8 @@ a_host_that_was_never_named_does_not_start(void **state)
 		    names[i]);
 		assert_int_equal(fclose(file), 0);
 		rm_log_set_sink(keep_line, line);
-		assert_true(agent_config_load(&config, 4, argv) < 0);
+		assert_true(rm_config_start(&agent_config_type, "", 4, argv, &config,
+				agent_check) < 0);
 		rm_log_set_sink(NULL, NULL);
 		if (strstr(line, ":1:7: host: expected the name of this host") == NULL)
 			fail_msg("%s: %s", names[i], line);

@@ -22,6 +22,9 @@ struct rnic {
 };
 
 struct sample {
+	const char *path;
+	char *name;
+	int log_level;
 	uint64_t interval_ms;
 	uint64_t timeout_ms;
 	bool enabled;
@@ -71,6 +74,26 @@ static const struct rm_option options[] = {
 	{ 0 }
 };
 /* clang-format on */
+
+static int
+check_timeout(void *arg, struct rm_error *error)
+{
+	const struct sample *config = arg;
+
+	return config->timeout_ms < config->interval_ms + 1000
+		   ? 0
+		   : rm_config_refuse(config->path, error, "too long", "probe");
+}
+
+static const struct rm_config_type type = {
+	.options = options,
+	.bytes = sizeof(struct sample),
+	.path = AT(path),
+	.name = AT(name),
+	.log_level = AT(log_level),
+	.name_option = "name",
+	.check = check_timeout,
+};
 
 static void
 load(const char *text, struct sample *config)
@@ -356,55 +379,99 @@ keep_line(enum rm_log_level level, const char *line, void *arg)
 }
 
 static void
+write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Refuses interval 77, and takes another of 78 for 79. */
+static int
+amend(void *arg, struct rm_error *error, void *count)
+{
+	struct sample *fresh = arg;
+
+	++*(unsigned *)count;
+	if (fresh->interval_ms == 78)
+		fresh->interval_ms = 79;
+	return fresh->interval_ms == 77 ? rm_error_set(error, -ENOENT, "no such pace")
+					: 0;
+}
+
+static void
 a_reload_names_all_options_that_it_may_not_change(void **state)
 {
+	char path[] = "/tmp/test_config_XXXXXX";
 	struct rm_reload reload = { 0 };
-	struct sample config, fresh;
+	struct sample config;
 	struct rm_error error = { 0 };
+	unsigned amended = 0;
 	char line[256] = "";
+	int fd = mkstemp(path);
 
+	assert_true(fd >= 0);
+	close(fd);
 	rm_log_set_sink(keep_line, line);
 	rm_reload_start(&reload, (rm_wall_t){ 7 * RM_NS_PER_S });
-	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 1}]\n", &config);
-	load("tor: {address: y}\nlabel: z\nrnics: [{device: b, rate_pps: 2}]\n"
-	     "probe: {interval_ms: 50}\n",
-	    &fresh);
-	assert_true(rm_reload_take(&reload, options, 0, &error, &config, &fresh,
-	    (rm_wall_t){ 9 * RM_NS_PER_S }));
+	write_file(path, "tor: {address: x}\nrnics: [{device: a, rate_pps: 1}]\n");
+	assert_int_equal(rm_config_read(&type, &config, path, &error), 0);
+	assert_string_equal(config.path, path);
+	assert_non_null(config.name);
+	config.log_level = RM_LOG_INFO; /* no option of this table */
+	write_file(path,
+	    "tor: {address: y}\nlabel: z\nrnics: [{device: b, rate_pps: 2}]\n"
+	    "probe: {interval_ms: 50}\n");
+	assert_true(rm_reload_read(
+	    &reload, &type, &config, (rm_wall_t){ 9 * RM_NS_PER_S }, NULL, NULL));
 	assert_non_null(strstr(line, "config: reloaded, except what needs a restart: "
 				     "tor.address, label, rnics[0].device"));
 	assert_int_equal(config.interval_ms, 50);
 	assert_string_equal(config.address, "x");
 	assert_int_equal(((struct rnic *)config.rnics.items)->rate_pps, 2);
 	assert_string_equal(((struct rnic *)config.rnics.items)->device, "a");
-	assert_int_equal(fresh.interval_ms, 1000);
-	rm_config_clear(options, &fresh);
 	assert_int_equal(reload.need_restart, 3);
 	assert_int_equal(reload.taken, 1);
 	assert_int_equal(reload.success_s, 9);
 
-	/* A file with an error changes nothing. */
-	rm_error_set(&error, -EINVAL, "f:1:2: nonsense");
-	assert_false(rm_reload_take(&reload, options, -EINVAL, &error, &config, &fresh,
-	    (rm_wall_t){ 11 * RM_NS_PER_S }));
-	assert_non_null(
-	    strstr(line, "config: refused, the old one stays in use: f:1:2: nonsense"));
+	/* A file with an error changes nothing, nor do values that a check or the
+	 * caller refuses. */
+	write_file(path, "tor: {address: x}\nnonsense: 1\n");
+	assert_false(rm_reload_read(
+	    &reload, &type, &config, (rm_wall_t){ 11 * RM_NS_PER_S }, NULL, NULL));
+	assert_non_null(strstr(line, "config: refused, the old one stays in use: "));
+	assert_non_null(strstr(line, "nonsense"));
+	write_file(path, "tor: {address: x}\nprobe: {timeout_ms: 9000}\n");
+	assert_false(rm_reload_read(
+	    &reload, &type, &config, (rm_wall_t){ 11 * RM_NS_PER_S }, amend, &amended));
+	assert_non_null(strstr(line, "too long"));
+	assert_int_equal(amended, 0);
+	write_file(path, "tor: {address: x}\nprobe: {interval_ms: 77}\n");
+	assert_false(rm_reload_read(
+	    &reload, &type, &config, (rm_wall_t){ 11 * RM_NS_PER_S }, amend, &amended));
+	assert_non_null(strstr(line, "stays in use: no such pace"));
+	assert_int_equal(amended, 1);
 	assert_int_equal(config.interval_ms, 50);
-	assert_int_equal(reload.refused, 1);
+	assert_int_equal(reload.refused, 3);
 	assert_int_equal(reload.successful, 0);
 	assert_int_equal(reload.success_s, 9);
 
 	/* The file says again what is in use: nothing waits any more. */
-	load("tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n", &fresh);
-	assert_true(rm_reload_take(&reload, options, 0, &error, &config, &fresh,
-	    (rm_wall_t){ 12 * RM_NS_PER_S }));
+	write_file(path, "tor: {address: x}\nrnics: [{device: a, rate_pps: 2}]\n"
+			 "probe: {interval_ms: 78}\n");
+	assert_true(rm_reload_read(
+	    &reload, &type, &config, (rm_wall_t){ 12 * RM_NS_PER_S }, amend, &amended));
 	assert_non_null(strstr(line, "config: reloaded"));
 	assert_null(strstr(line, "restart"));
+	assert_int_equal(config.interval_ms, 79);
 	assert_int_equal(reload.need_restart, 0);
 	assert_int_equal(reload.successful, 1);
-	rm_config_clear(options, &fresh);
+	free(config.name);
 	rm_config_clear(options, &config);
 	rm_log_set_sink(NULL, NULL);
+	unlink(path);
 }
 
 static void

@@ -1,0 +1,33 @@
+/*
+ * daemon - the life of a daemon's process: command line, config, log, event loop,
+ * reloads, end.
+ *
+ * A daemon supplies a table, and its main() returns what rm_daemon_main returns.
+ * SIGTERM and SIGINT end the loop, SIGHUP calls reload. A daemon that ends its loop
+ * with rm_loop_again starts once more, from its config.
+ */
+#ifndef RACKMESH_DAEMON_DAEMON_H
+#define RACKMESH_DAEMON_DAEMON_H
+
+#include <stdbool.h>
+
+struct rm_config_type;
+struct rm_loop;
+
+struct rm_daemon {
+	const char *name; /* in the log */
+	const char *what; /* what it does, in one line of --help */
+	const struct rm_config_type *config;
+	/* For --check, as in rm_config_start. */
+	unsigned (*check)(const void *config, bool connect);
+	/* Builds the daemon, and logs why it cannot. config: it may be changed, and its
+	 * contents may be moved out; it lives longer than the daemon. */
+	int (*start)(struct rm_loop *loop, void *config, void **ret);
+	void (*reload)(void *daemon);
+	void (*free)(void *daemon); /* before the loop is freed; not called with NULL */
+};
+
+/* Returns the exit status of the process. What goes wrong is logged. */
+int rm_daemon_main(const struct rm_daemon *daemon, int argc, char **argv);
+
+#endif
