@@ -13,14 +13,14 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/incident/incident_state.h"
-#include "rackmesh/loop/worker.h"
+#include "rackmesh/loop/file_save.h"
 
 #define MAX_FILE_BYTES (64u << 20)
 
 struct rm_incident_file {
 	struct rm_worker *worker;
 	char path[PATH_MAX];
-	char *writing; /* text of the running job; NULL: none is running */
+	char *writing; /* text that is being saved; NULL: none is */
 	char *next;    /* newer text that waits; NULL: none */
 	bool behind;   /* the last write failed */
 	uint64_t failures;
@@ -106,18 +106,6 @@ rm_incident_file_load(const struct rm_incident_file *file)
 	return json;
 }
 
-static int
-write_run(void *arg)
-{
-	struct rm_incident_file *file = arg;
-
-	/* Uses only members that the loop does not change while a job runs. */
-	return rm_file_replace(
-	    file->path, (const uint8_t *)file->writing, strlen(file->writing));
-}
-
-static void start_writing(struct rm_incident_file *file);
-
 /* Records the result of a save. */
 static void
 settle(struct rm_incident_file *file, uint64_t save, int r)
@@ -152,18 +140,23 @@ write_done(void *arg, int r)
 static void
 start_writing(struct rm_incident_file *file)
 {
+	int r;
+
 	if (file->writing != NULL || file->next == NULL)
 		return;
 	file->writing = file->next;
 	file->next = NULL;
 	file->writing_save = file->next_save;
-	if (rm_worker_submit(file->worker, write_run, write_done, file) == 0)
+	r = rm_file_save(file->worker, file->path, file->writing, strlen(file->writing),
+	    write_done, file);
+	if (r == 0)
 		return;
-	/* The worker is full: the next save tries again, or else rm_incident_file_free.
+	/* The worker is full, or there is no memory: the next save tries again, or else
+	 * rm_incident_file_free.
 	 */
 	file->next = file->writing;
 	file->writing = NULL;
-	settle(file, file->next_save, -EAGAIN);
+	settle(file, file->next_save, r);
 }
 
 void
