@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
 #include <rdma/rdma_netlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,110 +149,62 @@ qp_list_clear(struct qp_list *list)
 	*list = (struct qp_list){ 0 };
 }
 
-/* ---- Reads the answers of the kernel. Newer kernels add attributes, which are
- * ignored ---- */
+/* ---- Reads the answers of the kernel, by libnl. Newer kernels add attributes, which
+ * are ignored ---- */
 
 #define FIRST_CAPACITY 64
+#define ATTRIBUTES RDMA_NLDEV_ATTR_MAX
 
-struct attribute {
-	unsigned type;
-	const uint8_t *data;
-	size_t len;
+/* An attribute that is too short, or a text without its end, makes the whole entry
+ * malformed. */
+static const struct nla_policy policies[ATTRIBUTES] = {
+	[RDMA_NLDEV_ATTR_DEV_INDEX] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_DEV_NAME] = { .type = NLA_STRING },
+	[RDMA_NLDEV_ATTR_PORT_INDEX] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_LQPN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_RQPN] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_TYPE] = { .type = NLA_U8 },
+	[RDMA_NLDEV_ATTR_RES_STATE] = { .type = NLA_U8 },
+	[RDMA_NLDEV_ATTR_RES_PID] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_RES_KERN_NAME] = { .type = NLA_STRING },
+	[RDMA_NLDEV_ATTR_RES_SRC_ADDR] = { .minlen = sizeof(sa_family_t) },
+	[RDMA_NLDEV_ATTR_RES_DST_ADDR] = { .minlen = sizeof(sa_family_t) },
 };
 
-struct reader {
-	const uint8_t *at;
-	size_t left;
-	bool damaged;
-};
-
-/* False: the end, or damaged. */
-static bool
-next(struct reader *reader, struct attribute *ret)
+static uint32_t
+get_u32(struct nlattr *const *found, unsigned type)
 {
-	struct nlattr head;
-	size_t whole;
+	return found[type] != NULL ? nla_get_u32(found[type]) : 0;
+}
 
-	if (reader->left == 0)
-		return false;
-	if (reader->left >= sizeof(head)) {
-		memcpy(&head, reader->at, sizeof(head));
-		if (head.nla_len >= NLA_HDRLEN && head.nla_len <= reader->left) {
-			whole = NLA_ALIGN(head.nla_len);
-			*ret = (struct attribute){ head.nla_type & RDMA_NLA_TYPE_MASK,
-				reader->at + NLA_HDRLEN, head.nla_len - NLA_HDRLEN };
-			if (whole > reader->left) /* the last one needs no padding */
-				whole = reader->left;
-			reader->at += whole;
-			reader->left -= whole;
-			return true;
-		}
+static uint8_t
+get_u8(struct nlattr *const *found, unsigned type)
+{
+	return found[type] != NULL ? nla_get_u8(found[type]) : 0;
+}
+
+/* Of InfiniBand: left out. */
+static struct wire_address
+get_address(struct nlattr *const *found, unsigned type)
+{
+	struct wire_address ret = { 0 };
+	struct sockaddr_storage from = { 0 };
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&from;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&from;
+	int len;
+
+	if (found[type] == NULL)
+		return ret;
+	len = nla_memcpy(&from, found[type], sizeof(from));
+	if (from.ss_family == AF_INET && len >= (int)sizeof(*v4)) {
+		ret = (struct wire_address){ .family = 4, .port = ntohs(v4->sin_port) };
+		memcpy(ret.bytes, &v4->sin_addr, sizeof(v4->sin_addr));
+	} else if (from.ss_family == AF_INET6 && len >= (int)sizeof(*v6)) {
+		ret =
+		    (struct wire_address){ .family = 6, .port = ntohs(v6->sin6_port) };
+		memcpy(ret.bytes, &v6->sin6_addr, sizeof(v6->sin6_addr));
 	}
-	reader->damaged = true;
-	return false;
-}
-
-static struct reader
-inside(const struct attribute *attribute)
-{
-	return (struct reader){ attribute->data, attribute->len, false };
-}
-
-static bool
-read_u32(const struct attribute *from, uint32_t *ret)
-{
-	if (from->len != sizeof(*ret))
-		return false;
-	memcpy(ret, from->data, sizeof(*ret));
-	return true;
-}
-
-static bool
-read_u8(const struct attribute *from, uint8_t *ret)
-{
-	if (from->len != sizeof(*ret))
-		return false;
-	*ret = from->data[0];
-	return true;
-}
-
-/* A name that does not fit is not the name of a device or module. */
-static bool
-read_name(const struct attribute *from, char *ret, size_t room)
-{
-	size_t len = strnlen((const char *)from->data, from->len);
-
-	if (len == 0 || len >= room)
-		return false;
-	memcpy(ret, from->data, len);
-	ret[len] = 0;
-	return true;
-}
-
-static bool
-read_address(const struct attribute *from, struct wire_address *ret)
-{
-	struct sockaddr_in6 v6 = { 0 };
-	struct sockaddr_in v4;
-	sa_family_t family;
-
-	if (from->len < sizeof(family))
-		return false;
-	memcpy(&family, from->data, sizeof(family));
-	if (family == AF_INET && from->len >= sizeof(v4)) {
-		memcpy(&v4, from->data, sizeof(v4));
-		*ret = (struct wire_address){ .family = 4, .port = ntohs(v4.sin_port) };
-		memcpy(ret->bytes, &v4.sin_addr, sizeof(v4.sin_addr));
-		return true;
-	}
-	if (family == AF_INET6 && from->len >= sizeof(v6)) {
-		memcpy(&v6, from->data, sizeof(v6));
-		*ret =
-		    (struct wire_address){ .family = 6, .port = ntohs(v6.sin6_port) };
-		memcpy(ret->bytes, &v6.sin6_addr, sizeof(v6.sin6_addr));
-		return true;
-	}
-	return true; /* of InfiniBand: it is left out */
+	return ret;
 }
 
 /* Makes room for one more element behind count. */
@@ -273,21 +227,20 @@ grow(void **array, size_t count, size_t max, size_t size)
 	return 0;
 }
 
+/* found: of one message of the answer to QP_LIST_DEVICES. */
 static int
-take_device(struct qp_list *list, struct reader *reader)
+take_device(struct qp_list *list, struct nlattr *const *found)
 {
-	struct qp_list_device device = { 0 };
-	bool has_index = false, has_name = false;
-	struct attribute a;
+	const struct nlattr *name = found[RDMA_NLDEV_ATTR_DEV_NAME];
+	struct qp_list_device device = { .index = get_u32(
+					     found, RDMA_NLDEV_ATTR_DEV_INDEX) };
 	int r;
 
-	while (next(reader, &a)) {
-		if (a.type == RDMA_NLDEV_ATTR_DEV_INDEX)
-			has_index = read_u32(&a, &device.index);
-		else if (a.type == RDMA_NLDEV_ATTR_DEV_NAME)
-			has_name = read_name(&a, device.name, sizeof(device.name));
-	}
-	if (reader->damaged || !has_index || !has_name) {
+	/* A name that does not fit is not the name of a device. */
+	if (found[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL || name == NULL ||
+	    nla_strlcpy(device.name, name, sizeof(device.name)) >=
+		sizeof(device.name) ||
+	    device.name[0] == '\0') {
 		list->malformed++;
 		return 0;
 	}
@@ -304,46 +257,25 @@ take_device(struct qp_list *list, struct reader *reader)
 
 /* Reads one QP or one connection. */
 static bool
-read_entry(struct reader reader, struct qp_list_row *row)
+read_entry(struct nlattr *entry, struct qp_list_row *row)
 {
-	bool fine = true;
-	struct attribute a;
+	struct nlattr *found[ATTRIBUTES];
+	const struct nlattr *name;
 
-	while (fine && next(&reader, &a)) {
-		switch (a.type) {
-		case RDMA_NLDEV_ATTR_PORT_INDEX:
-			fine = read_u32(&a, &row->port);
-			break;
-		case RDMA_NLDEV_ATTR_RES_LQPN:
-			fine = read_u32(&a, &row->qpn);
-			break;
-		case RDMA_NLDEV_ATTR_RES_RQPN:
-			fine = read_u32(&a, &row->dst_qpn);
-			break;
-		case RDMA_NLDEV_ATTR_RES_TYPE:
-			fine = read_u8(&a, &row->type);
-			break;
-		case RDMA_NLDEV_ATTR_RES_STATE:
-			fine = read_u8(&a, &row->state);
-			break;
-		case RDMA_NLDEV_ATTR_RES_PID:
-			fine = read_u32(&a, &row->pid);
-			break;
-		case RDMA_NLDEV_ATTR_RES_KERN_NAME:
-			/* The name is only displayed. */
-			read_name(&a, row->kernel, sizeof(row->kernel));
-			break;
-		case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
-			fine = read_address(&a, &row->src);
-			break;
-		case RDMA_NLDEV_ATTR_RES_DST_ADDR:
-			fine = read_address(&a, &row->dst);
-			break;
-		default:
-			break;
-		}
-	}
-	return fine && !reader.damaged;
+	if (nla_parse_nested(found, ATTRIBUTES - 1, entry, policies) < 0)
+		return false;
+	row->port = get_u32(found, RDMA_NLDEV_ATTR_PORT_INDEX);
+	row->qpn = get_u32(found, RDMA_NLDEV_ATTR_RES_LQPN);
+	row->dst_qpn = get_u32(found, RDMA_NLDEV_ATTR_RES_RQPN);
+	row->type = get_u8(found, RDMA_NLDEV_ATTR_RES_TYPE);
+	row->state = get_u8(found, RDMA_NLDEV_ATTR_RES_STATE);
+	row->pid = get_u32(found, RDMA_NLDEV_ATTR_RES_PID);
+	name = found[RDMA_NLDEV_ATTR_RES_KERN_NAME];
+	if (name != NULL) /* it is only displayed: one that is too long is cut */
+		nla_strlcpy(row->kernel, name, sizeof(row->kernel));
+	row->src = get_address(found, RDMA_NLDEV_ATTR_RES_SRC_ADDR);
+	row->dst = get_address(found, RDMA_NLDEV_ATTR_RES_DST_ADDR);
+	return true;
 }
 
 static bool
@@ -391,20 +323,21 @@ add_connection(struct qp_list *list, const struct qp_list_row *connection)
 }
 
 static int
-take_entries(
-    struct qp_list *list, enum qp_list_ask ask, size_t device, struct reader reader)
+take_entries(struct qp_list *list, enum qp_list_ask ask, size_t device,
+    const struct nlattr *table)
 {
-	const unsigned entry = ask == QP_LIST_QPS ? RDMA_NLDEV_ATTR_RES_QP_ENTRY
-						  : RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY;
-	struct attribute a;
-	int r = 0;
+	const int type = ask == QP_LIST_QPS ? RDMA_NLDEV_ATTR_RES_QP_ENTRY
+					    : RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY;
+	struct nlattr *entry;
+	int r = 0, left;
 
-	while (r == 0 && next(&reader, &a)) {
+	nla_for_each_nested(entry, table, left)
+	{
 		struct qp_list_row row = { .device = (uint16_t)device };
 
-		if (a.type != entry)
+		if (nla_type(entry) != type)
 			continue;
-		if (!read_entry(inside(&a), &row))
+		if (!read_entry(entry, &row))
 			list->malformed++;
 		else if (row.qpn == 0)
 			continue; /* a connection without a QP */
@@ -412,47 +345,42 @@ take_entries(
 			r = add_row(list, &row);
 		else
 			add_connection(list, &row);
+		if (r < 0)
+			return r;
 	}
-	if (reader.damaged)
-		list->malformed++;
-	return r;
+	list->malformed += left > 0;
+	return 0;
 }
 
+/* found: of one message of another answer, a device and a part of its table. */
 static int
-take_table(struct qp_list *list, enum qp_list_ask ask, struct reader *reader)
+take_table(struct qp_list *list, enum qp_list_ask ask, struct nlattr *const *found)
 {
-	const unsigned table =
-	    ask == QP_LIST_QPS ? RDMA_NLDEV_ATTR_RES_QP : RDMA_NLDEV_ATTR_RES_CM_ID;
-	size_t device = list->device_count;
-	struct attribute a;
-	uint32_t index;
-	int r = 0;
+	const struct nlattr *table =
+	    found[ask == QP_LIST_QPS ? RDMA_NLDEV_ATTR_RES_QP
+				     : RDMA_NLDEV_ATTR_RES_CM_ID];
+	const uint32_t index = get_u32(found, RDMA_NLDEV_ATTR_DEV_INDEX);
+	size_t device = 0;
 
-	/* The device's index comes before its table. */
-	while (r == 0 && next(reader, &a)) {
-		if (a.type == RDMA_NLDEV_ATTR_DEV_INDEX && read_u32(&a, &index)) {
-			for (device = 0; device < list->device_count; device++)
-				if (list->devices[device].index == index)
-					break;
-		} else if (a.type == table && device < list->device_count) {
-			r = take_entries(list, ask, device, inside(&a));
-		}
-	}
-	if (reader->damaged || device == list->device_count)
+	while (device < list->device_count && list->devices[device].index != index)
+		device++;
+	if (found[RDMA_NLDEV_ATTR_DEV_INDEX] == NULL || device == list->device_count) {
 		list->malformed++;
-	return r;
+		return 0;
+	}
+	return table != NULL ? take_entries(list, ask, device, table) : 0;
 }
 
 /* 1: the last. */
 static int
-take_message(struct qp_list *list, enum qp_list_ask ask, const struct nlmsghdr *head,
-    struct reader body)
+take_message(struct qp_list *list, enum qp_list_ask ask, const struct nlmsghdr *head)
 {
+	struct nlattr *found[ATTRIBUTES];
 	int32_t error = 0;
 
 	if (head->nlmsg_type == NLMSG_ERROR || head->nlmsg_type == NLMSG_DONE) {
-		if (body.left >= sizeof(error))
-			memcpy(&error, body.at, sizeof(error));
+		if (nlmsg_datalen(head) >= (int)sizeof(error))
+			memcpy(&error, nlmsg_data(head), sizeof(error));
 		else if (head->nlmsg_type == NLMSG_ERROR)
 			return -EBADMSG;
 		if (error > 0 || error < -4095)
@@ -461,35 +389,27 @@ take_message(struct qp_list *list, enum qp_list_ask ask, const struct nlmsghdr *
 	}
 	if (RDMA_NL_GET_CLIENT(head->nlmsg_type) != RDMA_NL_NLDEV)
 		return 0;
-	return ask == QP_LIST_DEVICES ? take_device(list, &body)
-				      : take_table(list, ask, &body);
+	if (nla_parse(found, ATTRIBUTES - 1, nlmsg_attrdata(head, 0),
+		nlmsg_attrlen(head, 0), policies) < 0) {
+		list->malformed++;
+		return 0;
+	}
+	return ask == QP_LIST_DEVICES ? take_device(list, found)
+				      : take_table(list, ask, found);
 }
 
 int
 qp_list_take(struct qp_list *list, enum qp_list_ask ask, uint32_t seq,
     const uint8_t *data, size_t len)
 {
-	while (len > 0) {
-		struct nlmsghdr head;
-		size_t whole;
-		int r = 0;
+	struct nlmsghdr *head = (struct nlmsghdr *)data;
+	int left = (int)len, r = 0;
 
-		if (len < sizeof(head))
-			return -EBADMSG;
-		memcpy(&head, data, sizeof(head));
-		if (head.nlmsg_len < sizeof(head) || head.nlmsg_len > len)
-			return -EBADMSG;
-		if (head.nlmsg_seq == seq)
-			r = take_message(list, ask, &head,
-			    (struct reader){ data + sizeof(head),
-				head.nlmsg_len - sizeof(head), false });
+	for (; nlmsg_ok(head, left); head = nlmsg_next(head, &left)) {
+		if (head->nlmsg_seq == seq)
+			r = take_message(list, ask, head);
 		if (r != 0)
 			return r;
-		whole = NLMSG_ALIGN((size_t)head.nlmsg_len);
-		if (whole > len)
-			whole = len;
-		data += whole;
-		len -= whole;
 	}
-	return 0;
+	return left > 0 ? -EBADMSG : 0;
 }

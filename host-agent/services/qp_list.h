@@ -59,9 +59,9 @@ void qp_list_clear(struct qp_list *list); /* all zeros is allowed */
 /* The request that a datagram answers. */
 enum qp_list_ask { QP_LIST_DEVICES, QP_LIST_QPS, QP_LIST_CONNECTIONS };
 
-/* Pure: adds the contents of one datagram of an answer. seq: of the request; other
- * messages are ignored. 0: more follows; 1: that was the last; -EBADMSG: damaged;
- * -ENOMEM; or the error that the kernel returned. */
+/* Pure: adds the contents of one datagram of an answer. data: aligned to 4 bytes. seq:
+ * of the request; other messages are ignored. 0: more follows; 1: that was the last;
+ * -EBADMSG: damaged; -ENOMEM; or the error that the kernel returned. */
 int qp_list_take(struct qp_list *list, enum qp_list_ask ask, uint32_t seq,
     const uint8_t *data, size_t len);
 

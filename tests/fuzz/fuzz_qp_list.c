@@ -42,11 +42,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		len -= 3;
 		if (part > len)
 			part = len;
-		copy = malloc(part + 1); /* its end is found out */
+		copy = malloc(part); /* aligned, and reads behind its end are found */
 		if (copy == NULL)
 			break;
-		memcpy(copy + 1, data, part); /* aligned to nothing */
-		r = qp_list_take(&list, ask, SEQ, copy + 1, part);
+		memcpy(copy, data, part);
+		r = qp_list_take(&list, ask, SEQ, copy, part);
 		free(copy);
 		data += part;
 		len -= part;
