@@ -164,7 +164,7 @@ static void
 missing_channels_of_a_qsfp28_are_not_dark(void **unused)
 {
 	make_qsfp28();
-	device.module.lower[113] = 0x0e; /* 2 to 4 are not implemented */
+	device.module.lower[113] = 0x0e; /* the module has no channels 2 to 4 */
 	for (unsigned i = 1; i < 4; i++)
 		put16(device.module.lower + 34 + 2 * i, 0);
 	assert_int_equal(read_module(), 0);
