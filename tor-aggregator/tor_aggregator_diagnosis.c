@@ -108,7 +108,7 @@ size_t
 tor_aggregator_ports_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct wire_port_row *rows, size_t room)
 {
-	const struct diagnoses *diagnoses = diagnoses_of(aggregator, rack);
+	struct diagnoses *diagnoses = diagnoses_of(aggregator, rack);
 
 	return diagnoses == NULL ? 0 : diagnoses_ports(diagnoses, rows, room);
 }

@@ -206,6 +206,7 @@ function about(incident, known) {
     ["Services", evidence.services],
     ["Observed", evidence.observed],
     ["Counters", evidence.counters],
+    ["Counted", evidence.counters_at ? `last at ${clock(evidence.counters_at)}` : null],
     ["Peers", evidence.peers > 0 ? `${evidence.peers} saw it` : null],
     [tors.length > 1 ? "Racks" : "Rack", links(tors, (tor) => `#/rack/${encodeURIComponent(incident.region)}/${encodeURIComponent(tor)}`)],
     ["Region", incident.region],

@@ -90,6 +90,20 @@ print_related(const json_t *related)
 }
 
 static void
+print_counters(const json_t *evidence)
+{
+	const char *counters = incident_text(evidence, "counters"),
+		   *at = incident_text(evidence, "counters_at");
+
+	if (strcmp(counters, "-") == 0)
+		return;
+	printf("    %s", counters);
+	if (strcmp(at, "-") != 0)
+		printf(" (as of %s)", at);
+	printf("\n");
+}
+
+static void
 print_explanation(const json_t *incident)
 {
 	const json_t *evidence = json_object_get(incident, "evidence"), *source;
@@ -112,8 +126,7 @@ print_explanation(const json_t *incident)
 		printf("    it is %s\n", incident_text(evidence, "narrowed"));
 	if (strcmp(incident_text(evidence, "observed"), "-") != 0)
 		printf("    %s\n", incident_text(evidence, "observed"));
-	if (strcmp(incident_text(evidence, "counters"), "-") != 0)
-		printf("    %s\n", incident_text(evidence, "counters"));
+	print_counters(evidence);
 	print_list("Ruled out", json_object_get(evidence, "ruled_out"));
 	printf("\n  Told by");
 	json_array_foreach (json_object_get(incident, "sources"), i, source)

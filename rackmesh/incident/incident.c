@@ -151,6 +151,8 @@ incident_open(struct rm_incidents *incidents, const struct rm_verdict *verdict,
 	}
 	entry->incident.id = incident_id(incidents);
 	entry->incident.verdict = *verdict;
+	if (verdict->evidence.counters[0] != '\0')
+		entry->incident.verdict.evidence.counters_at = judgement->wall;
 	entry->incident.severity = rm_severity(verdict->kind, verdict->evidence.impact);
 	entry->incident.opened = entry->incident.changed = judgement->wall;
 	incident_past(incidents, &entry->incident, judgement->now);
@@ -271,8 +273,6 @@ keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
 	undecided->confidence = mine->confidence;
 	memcpy(evidence->ruled_out, known->ruled_out, sizeof(evidence->ruled_out));
 	evidence->ruled_out_count = known->ruled_out_count;
-	if (evidence->counters[0] == '\0')
-		strcpy(evidence->counters, known->counters);
 	if (is_less(evidence->impact, known->impact)) {
 		evidence->impact = known->impact;
 		strcpy(evidence->services, known->services);
@@ -281,12 +281,12 @@ keep_known(const struct rm_verdict *mine, struct rm_verdict *undecided)
 
 /* What counters said once stays said: a cable that is dead counts no error any more. */
 static void
-keep_counters(const struct rm_verdict *mine, char counters[RM_EVIDENCE_TEXT],
-    const struct rm_verdict *verdict)
+keep_counters(const struct rm_evidence *known, struct rm_evidence *now, rm_wall_t wall)
 {
-	const bool has = verdict->evidence.counters[0] != '\0';
-
-	strcpy(counters, has ? verdict->evidence.counters : mine->evidence.counters);
+	now->counters_old = now->counters[0] == '\0';
+	now->counters_at = now->counters_old ? known->counters_at : wall;
+	if (now->counters_old)
+		strcpy(now->counters, known->counters);
 }
 
 static void
@@ -295,7 +295,8 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 {
 	struct rm_verdict *mine = &entry->incident.verdict;
 	const struct rm_part part = mine->part;
-	char narrowed_to[RM_PART_NAME_BYTES], counters[RM_EVIDENCE_TEXT];
+	const struct rm_evidence known = mine->evidence;
+	char narrowed_to[RM_PART_NAME_BYTES];
 	const rm_wall_t start = mine->evidence.window_start;
 	const int64_t late_ns = mine->evidence.late_ns;
 	const struct impact_so_far so_far = impact_of(mine, verdict);
@@ -313,11 +314,10 @@ incident_take(struct rm_incidents *incidents, struct incident_entry *entry,
 	    ruled_out_differs(&mine->evidence, &verdict->evidence) ||
 	    fabs(entry->announced_confidence - verdict->confidence) > CONFIDENCE_STEP;
 
-	keep_counters(mine, counters, verdict);
 	snprintf(narrowed_to, sizeof(narrowed_to), "%s", one);
 	*mine = *verdict;
 	strcpy(mine->evidence.narrowed, narrowed_to);
-	strcpy(mine->evidence.counters, counters);
+	keep_counters(&known, &mine->evidence, judgement->wall);
 	mine->part = part; /* the id stays for the whole life of the incident */
 	mine->evidence.window_start = start;
 	mine->evidence.late_ns = late_ns;

@@ -243,7 +243,7 @@ static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s, "
-			 "s:s, s:s, s:o}",
+			 "s:I, s:b, s:s, s:s, s:o}",
 	    "narrowed", evidence->narrowed, "window_ns",
 	    (json_int_t)evidence->window_ns, "window_start_ns",
 	    (json_int_t)evidence->window_start.ns, "late_ns",
@@ -252,8 +252,10 @@ evidence_json(const struct rm_evidence *evidence)
 	    legs_json(&evidence->to_part), "from_part", legs_json(&evidence->from_part),
 	    "outside", legs_json(&evidence->outside), "others",
 	    legs_json(&evidence->others), "observed", evidence->observed, "counters",
-	    evidence->counters, "impact", rm_impact_str(evidence->impact), "services",
-	    evidence->services, "ruled_out", ruled_out_json(evidence));
+	    evidence->counters, "counters_at_ns", (json_int_t)evidence->counters_at.ns,
+	    "counters_old", evidence->counters_old, "impact",
+	    rm_impact_str(evidence->impact), "services", evidence->services,
+	    "ruled_out", ruled_out_json(evidence));
 }
 
 static json_t *
@@ -476,6 +478,11 @@ take_evidence(struct reading *reading, struct rm_evidence *evidence)
 	if (json_object_get(reading->object, "counters") != NULL)
 		take_text(reading, "counters", evidence->counters,
 		    sizeof(evidence->counters), true);
+	if (json_object_get(reading->object, "counters_at_ns") != NULL)
+		evidence->counters_at.ns =
+		    take_number(reading, "counters_at_ns", INT64_MAX);
+	evidence->counters_old =
+	    json_is_true(json_object_get(reading->object, "counters_old"));
 	evidence->impact = take_impact(reading);
 	if (json_object_get(reading->object, "services") != NULL)
 		take_text(reading, "services", evidence->services,

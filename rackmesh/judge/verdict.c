@@ -266,6 +266,21 @@ text_figures(struct text *text, const struct rm_evidence *evidence, bool whole_r
 	}
 }
 
+static void
+text_counters(struct text *text, const struct rm_evidence *evidence)
+{
+	char at[RM_WALL_TEXT];
+
+	if (evidence->counters[0] == '\0')
+		return;
+	text_add(text, "; ");
+	if (evidence->counters_old && evidence->counters_at.ns != 0) {
+		rm_wall_format(evidence->counters_at, at);
+		text_add(text, "as of %.*sZ: ", (int)strcspn(at, ".Z"), at);
+	}
+	text_add(text, "%s", evidence->counters);
+}
+
 #define LATE_SHOWN_NS RM_NS_PER_S
 
 void
@@ -294,8 +309,7 @@ rm_verdict_sentence(const struct rm_verdict *verdict, char *out, size_t len)
 		text_figures(&text, evidence,
 		    verdict->part.type == RM_PART_TOR && evidence->to_part.sent == 0);
 	}
-	if (evidence->counters[0] != '\0')
-		text_add(&text, "; %s", evidence->counters);
+	text_counters(&text, evidence);
 	if (evidence->late_ns > LATE_SHOWN_NS)
 		text_add(&text, "; judged %.1f s late",
 		    (double)evidence->late_ns / (double)RM_NS_PER_S);
@@ -347,19 +361,24 @@ lists_json(const struct rm_evidence *evidence)
 static json_t *
 evidence_json(const struct rm_evidence *evidence)
 {
-	char start[RM_WALL_TEXT];
+	const bool counted =
+	    evidence->counters[0] != '\0' && evidence->counters_at.ns != 0;
+	char start[RM_WALL_TEXT], counters_at[RM_WALL_TEXT];
 	json_t *json, *lists;
 
 	rm_wall_format(evidence->window_start, start);
-	json = json_pack("{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:o, "
-			 "s:o, s:o, s:o, s:o}",
+	rm_wall_format(evidence->counters_at, counters_at);
+	json = json_pack(
+	    "{s:s, s:I, s:I, s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:s, s:o, "
+	    "s:o, s:o, s:o, s:o}",
 	    "window_start", start, "window_ms",
 	    (json_int_t)(evidence->window_ns / RM_NS_PER_MS), "late_ms",
 	    (json_int_t)(evidence->late_ns / RM_NS_PER_MS), "peers",
 	    (int)evidence->peers, "direction", rm_direction_str(evidence->direction),
 	    "class", evidence->one_class ? json_integer(evidence->dscp) : json_null(),
 	    "impact", rm_impact_str(evidence->impact), "services", evidence->services,
-	    "observed", evidence->observed, "counters", evidence->counters, "narrowed",
+	    "observed", evidence->observed, "counters", evidence->counters,
+	    "counters_at", counted ? json_string(counters_at) : json_null(), "narrowed",
 	    evidence->narrowed, "to_part", legs_json(&evidence->to_part), "from_part",
 	    legs_json(&evidence->from_part), "outside", legs_json(&evidence->outside),
 	    "others", legs_json(&evidence->others), "service_probes",

@@ -120,6 +120,8 @@ struct rm_evidence {
 					    words */
 	char counters[RM_EVIDENCE_TEXT]; /* what those of an RNIC, or of the ports of a
 					    link, say; or "" */
+	rm_wall_t counters_at; /* of the last judgement that knew them; 0: not known */
+	bool counters_old;     /* that was an earlier one than this */
 	struct rm_evidence_sample samples[RM_EVIDENCE_SAMPLES];
 	size_t sample_count;
 	char ruled_out[RM_EVIDENCE_RULED_OUT][RM_EVIDENCE_TEXT];

@@ -10,6 +10,7 @@ struct diagnoses {
 	/* All evidence, during a judgement. */
 	struct evidence *joined[DIAGNOSES_MAX_RNICS];
 	struct diagnoses_counts counts;
+	rm_mono_t judged; /* the last time */
 };
 
 struct diagnoses *
@@ -379,6 +380,7 @@ diagnoses_judge(struct diagnoses *diagnoses, rm_mono_t now, rm_wall_t wall)
 {
 	size_t count = 0;
 
+	diagnoses->judged = now;
 	forget_old(diagnoses, now);
 	for (size_t i = 0; i < diagnoses->count; i++) {
 		struct diagnosed *rnic = diagnoses->rnics[i];
@@ -470,6 +472,42 @@ copy_parts(const char *sentence, char *out, size_t len)
 	out[fits] = '\0';
 }
 
+/* When it held last, unless at the last judgement. */
+static void
+write_time(const struct diagnoses *diagnoses, const struct diagnosis_finding *finding,
+    char out[DIAGNOSES_AT_BYTES])
+{
+	const rm_wall_t last = { finding->since.ns +
+				 rm_mono_since(finding->last, finding->first) };
+	char at[RM_WALL_TEXT];
+
+	out[0] = '\0';
+	if (rm_mono_since(diagnoses->judged, finding->last) <= 0)
+		return;
+	rm_wall_format(last, at);
+	snprintf(out, DIAGNOSES_AT_BYTES, "at %.*sZ ", (int)strcspn(at, ".Z"), at);
+}
+
+/* False: there is nothing that explains a loss. */
+static bool
+explain(const struct diagnoses *diagnoses, const struct diagnosed *rnic, char *out,
+    size_t len)
+{
+	char text[RULE_SENTENCE_BYTES + DIAGNOSES_AT_BYTES], at[DIAGNOSES_AT_BYTES];
+
+	for (size_t d = 0; d < DIAGNOSES; d++) {
+		const struct diagnosis_finding *finding = &rnic->findings[d];
+
+		if (!finding->stands || !rules[d].loses)
+			continue;
+		write_time(diagnoses, finding, at);
+		snprintf(text, sizeof(text), "%s%s", at, finding->sentence);
+		copy_parts(text, out, len);
+		return true;
+	}
+	return false;
+}
+
 void
 diagnoses_sentence(
     const struct diagnoses *diagnoses, struct wire_rnic_id id, char *out, size_t len)
@@ -477,39 +515,26 @@ diagnoses_sentence(
 	const struct diagnosed *rnic = find(diagnoses, id);
 
 	out[0] = '\0';
-	for (size_t d = 0; rnic != NULL && d < DIAGNOSES && out[0] == '\0'; d++)
-		if (rnic->findings[d].stands && rules[d].loses)
-			copy_parts(rnic->findings[d].sentence, out, len);
-}
-
-static const char *
-explanation_of(const struct diagnosed *port)
-{
-	for (size_t d = 0; d < DIAGNOSES; d++)
-		if (port->findings[d].stands && rules[d].loses)
-			return port->findings[d].sentence;
-	return NULL;
+	if (rnic != NULL)
+		(void)explain(diagnoses, rnic, out, len);
 }
 
 size_t
-diagnoses_ports(
-    const struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room)
+diagnoses_ports(struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < diagnoses->count && count < room; i++) {
-		const struct diagnosed *port = diagnoses->rnics[i];
-		const char *sentence =
-		    port->kind == DIAGNOSED_PORT && port->neighbor[0] != '\0'
-			? explanation_of(port)
-			: NULL;
+		struct diagnosed *port = diagnoses->rnics[i];
 
-		if (sentence != NULL)
+		if (port->kind == DIAGNOSED_PORT && port->neighbor[0] != '\0' &&
+		    explain(
+			diagnoses, port, port->explanation, sizeof(port->explanation)))
 			rows[count++] =
 			    (struct wire_port_row){ .switch_name = port->host,
 				    .port = port->device,
 				    .neighbor = port->neighbor,
-				    .sentence = sentence };
+				    .sentence = port->explanation };
 	}
 	return count;
 }

@@ -43,6 +43,10 @@
  * few probes gets a share only at some judgements. */
 #define DIAGNOSES_SHARE_NS (60 * RM_NS_PER_S)
 
+/* "at 2026-01-31T12:00:00Z ", before a sentence that held no more at the last
+ * judgement. */
+#define DIAGNOSES_AT_BYTES RM_WALL_TEXT
+
 struct diagnoses;
 
 struct diagnosis_finding {
@@ -89,6 +93,8 @@ struct diagnosed { /* one RNIC */
 	struct diagnosed_port port;
 	struct rule_result results[DIAGNOSES]; /* of it, if fresh */
 	struct diagnosis_finding findings[DIAGNOSES];
+	/* The finding that diagnoses_ports tells of. */
+	char explanation[RULE_SENTENCE_BYTES + DIAGNOSES_AT_BYTES];
 	enum network_status network; /* as judged last, of an RNIC */
 	char network_text[RULE_SENTENCE_BYTES];
 	bool probes_reported;
@@ -152,7 +158,7 @@ void diagnoses_sentence(
 /* The ports of switches, with a neighbour, whose counters can explain why probes are
  * lost; at most room of them. They borrow from diagnoses, until its next call. */
 size_t diagnoses_ports(
-    const struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room);
+    struct diagnoses *diagnoses, struct wire_port_row *rows, size_t room);
 const struct diagnoses_counts *diagnoses_counts(const struct diagnoses *diagnoses);
 
 #endif

@@ -115,6 +115,7 @@ only_changes_that_matter_are_announced(void **state)
 {
 	struct rack *rack = *state;
 	struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
+	int64_t counted;
 
 	judge(rack, &verdict, 1);
 	verdict.kind = RM_KIND_RNIC_SEND_DEAD;
@@ -163,6 +164,7 @@ only_changes_that_matter_are_announced(void **state)
 	strcpy(verdict.evidence.counters, "its port counted 815 symbol errors in 5 s");
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 9);
+	counted = rack->now.ns + 1000 * RM_NS_PER_S;
 	strcpy(verdict.evidence.counters, ""); /* nothing is counted any more */
 	judge(rack, &verdict, 1);
 	assert_int_equal(rack->updated, 9);
@@ -172,6 +174,14 @@ only_changes_that_matter_are_announced(void **state)
 	assert_int_equal(rack->updated, 10);
 	assert_string_equal(rack->last.verdict.evidence.counters,
 	    "its port counted 815 symbol errors in 5 s");
+	assert_true(rack->last.verdict.evidence.counters_old);
+	assert_int_equal(rack->last.verdict.evidence.counters_at.ns, counted);
+	strcpy(verdict.evidence.counters, "its port counted 9 symbol errors in 5 s");
+	verdict.evidence.loses_too = false;
+	judge(rack, &verdict, 1); /* it is again */
+	assert_false(rack->last.verdict.evidence.counters_old);
+	assert_int_equal(rack->last.verdict.evidence.counters_at.ns,
+	    rack->now.ns + 1000 * RM_NS_PER_S);
 	assert_int_equal(rack->opened, 1);
 }
 

@@ -74,6 +74,8 @@ verdict_on(const char *name)
 		    .to_part = { 100, 40 },
 		    .from_part = { 90, 90 },
 		    .counters = "its port counted 812 symbol errors in 5 s",
+		    .counters_at = { 1234567 },
+		    .counters_old = true,
 		    .ruled_out = { "tor tor1: others are well" },
 		    .ruled_out_count = 1 },
 	};

@@ -154,6 +154,17 @@ an_rnics_verdict_ends_with_what_its_counters_report(void **state)
 
 	(void)state;
 	strcpy(verdict.evidence.counters, "its port counted 812 symbol errors in 5 s");
+	verdict.evidence.counters_at.ns = 1700000000 * RM_NS_PER_S;
+	verdict.evidence.counters_old = true;
+	rm_verdict_sentence(&verdict, text, sizeof text);
+	assert_non_null(strstr(text,
+	    "; as of 2023-11-14T22:13:20Z: its port counted 812 symbol errors in 5 s"));
+	json = rm_verdict_json(&verdict);
+	assert_string_equal(json_string_value(json_object_get(
+				json_object_get(json, "evidence"), "counters_at")),
+	    "2023-11-14T22:13:20.000Z");
+	json_decref(json);
+	verdict.evidence.counters_old = false;
 	rm_verdict_sentence(&verdict, text, sizeof text);
 	assert_string_equal(text,
 	    "RNIC h3/r0 at tor1 loses packets: in 1.0 s 50 of 60 packets to it "

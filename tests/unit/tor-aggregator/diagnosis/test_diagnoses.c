@@ -151,7 +151,7 @@ diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it(void **state)
 	const struct wire_counter_value cable = { 812, WIRE_COUNTER_SYMBOL_ERR, 0,
 		{ 0 } };
 	const struct wire_rnic_id id = { 1, 1 };
-	char text[RM_EVIDENCE_TEXT];
+	char text[RM_EVIDENCE_TEXT], at[RM_WALL_TEXT], expected[RM_EVIDENCE_TEXT];
 
 	report_values(1, values, 2);
 	judge(S);
@@ -163,6 +163,13 @@ diagnoses_that_cannot_explain_a_loss_are_not_reported_for_it(void **state)
 	assert_true(finding(1, DIAGNOSIS_GLOBAL_PAUSE)->stands);
 	diagnoses_sentence(diagnoses, id, text, sizeof(text));
 	assert_string_equal(text, "its port counted 812 symbol errors in 5 s");
+	report(1, WIRE_COUNTER_SYMBOL_ERR, 0);
+	judge(20 * S); /* when it was, as it is no more */
+	diagnoses_sentence(diagnoses, id, text, sizeof(text));
+	rm_wall_format((rm_wall_t){ wall.ns - 20 * S }, at);
+	snprintf(expected, sizeof(expected),
+	    "at %.*sZ its port counted 812 symbol errors in 5 s", 19, at);
+	assert_string_equal(text, expected);
 }
 
 /* Together they take long; the loop has other things to do. */
