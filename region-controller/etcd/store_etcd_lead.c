@@ -400,9 +400,9 @@ brake_gone(struct store_etcd *etcd, const char *key)
 		store_etcd_right_brake(etcd);
 }
 
-/* All controllers of a region must derive the same keys. A difference does no harm while
- * the same controller leads. If it lasts until another one leads, probes are refused from
- * then on, until all agents have the keys of the new leader. */
+/* All controllers of a region must derive the same keys. A difference does no harm
+ * while the same controller leads. If it lasts until another one leads, probes are
+ * refused from then on, until all agents have the keys of the new leader. */
 static void
 compare_keys(struct store_etcd *etcd, const struct store_leader *leader)
 {
