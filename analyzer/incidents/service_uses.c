@@ -13,7 +13,7 @@
 #include "schemas/wire.h"
 
 #define MAX_RACKS 16384
-#define MAX_HOPS 12
+#define MAX_HOPS WIRE_MAX_HOPS
 #define LOST_NS (5 * RM_NS_PER_S) /* a loss is of the fault that is judged now */
 #define MAX_ALTERNATIVES 4
 #define MAX_NAMES 4
@@ -54,6 +54,7 @@ struct answer {
 
 struct service_uses {
 	struct rack *racks;
+	size_t count; /* rows of all racks */
 	struct answer answers[ANSWERS];
 };
 
@@ -194,11 +195,10 @@ read_ends(struct row *row, const char *src, const char *dst)
 	row->back = hash_of(path, strlen(path));
 }
 
-/* NULL: out of memory. */
+/* The first `count`. at: when they ended. NULL: out of memory. */
 static struct row *
-read_rows(const struct wire_summary_view *view, rm_mono_t now)
+read_rows(const struct wire_summary_view *view, size_t count, rm_mono_t at)
 {
-	const size_t count = view->summary.use_count;
 	struct row *rows = calloc(count + 1, sizeof(*rows));
 
 	for (size_t i = 0; rows != NULL && i < count; i++) {
@@ -213,7 +213,7 @@ read_rows(const struct wire_summary_view *view, rm_mono_t now)
 		read_ends(&rows[i], view->summary.tor, use.dst_tor);
 		read_path(&rows[i], use.path);
 		if (use.lost > 0)
-			rows[i].lost = now;
+			rows[i].lost = at;
 	}
 	return rows;
 }
@@ -244,25 +244,33 @@ service_uses_summary(struct service_uses *service_uses,
     const struct wire_summary_view *view, rm_mono_t now, rm_wall_t wall)
 {
 	const struct wire_summary *summary = &view->summary;
+	size_t count = summary->use_count, room;
+	int64_t age_ns;
 	struct rack *rack;
 	struct row *rows;
 
-	if (summary->end_wall_ns > INT64_MAX ||
-	    wall.ns - (int64_t)summary->end_wall_ns > SERVICE_USES_KEEP_NS)
+	if (summary->end_wall_ns > INT64_MAX)
+		return;
+	age_ns = wall.ns - (int64_t)summary->end_wall_ns;
+	if (age_ns > SERVICE_USES_KEEP_NS)
 		return; /* it comes out of a spool */
 	/* A rack whose aggregator is too old to report uses is one that may have
 	 * some. */
 	rack = rack_of(service_uses, summary->tor);
 	if (rack == NULL || summary->uses_known == WIRE_USES_UNKNOWN)
 		return;
-	rows = read_rows(view, now);
+	room = SERVICE_USES_MAX - (service_uses->count - rack->count);
+	if (count > room)
+		count = room;
+	rows = read_rows(view, count, rm_mono_add(now, age_ns > 0 ? -age_ns : 0));
 	if (rows == NULL)
 		return;
-	keep_losses(rack, rows, summary->use_count, now);
+	keep_losses(rack, rows, count, now);
 	rows_free(rack->rows, rack->count);
+	service_uses->count += count - rack->count;
 	rack->rows = rows;
-	rack->count = summary->use_count;
-	rack->all = summary->uses_known == WIRE_USES_ALL;
+	rack->count = count;
+	rack->all = summary->uses_known == WIRE_USES_ALL && count == summary->use_count;
 	rack->at = now;
 }
 

@@ -17,7 +17,10 @@ struct rm_verdict;
 struct service_uses;
 struct wire_summary_view;
 
-#define SERVICE_USES_KEEP_NS (60 * RM_NS_PER_S)
+/* Rows that come more seldom (summary.interval_s) say nothing most of the time. */
+#define SERVICE_USES_KEEP_NS (180 * RM_NS_PER_S)
+/* Rows of a region. Of a rack with more it is not known who uses it. */
+#define SERVICE_USES_MAX 262144
 
 struct service_uses *service_uses_new(void);               /* NULL: out of memory */
 void service_uses_free(struct service_uses *service_uses); /* NULL is fine */

@@ -21,6 +21,7 @@ struct world {
 	struct wire_writer *writer;
 	rm_mono_t now;
 	rm_wall_t wall;
+	int64_t wall_of_rows_ns; /* from now */
 };
 
 static int
@@ -60,7 +61,7 @@ summary(struct world *w, const char *tor, enum wire_uses_known known,
 {
 	const struct wire_summary summary = { .head = { "agg", "lab", 1, 1 },
 		.tor = tor,
-		.end_wall_ns = (uint64_t)w->wall.ns,
+		.end_wall_ns = (uint64_t)(w->wall.ns + w->wall_of_rows_ns),
 		.uses_known = known,
 		.uses = rows,
 		.use_count = count };
@@ -132,6 +133,22 @@ a_service_that_loses_probes_is_hurt_for_some_seconds(void **state)
 	pass(w, 5 * S);
 	assert_string_equal(
 	    impact(w, LINK, "spine1--tor2"), "P1: unit:well, unit:hurt");
+}
+
+/* It waited in a spool. */
+static void
+a_loss_of_long_ago_is_not_of_this_fault(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row row = { "unit:b", "tor2", VIA_SPINE1, 1, 8, 3 };
+
+	w->wall.ns += 20 * S;
+	w->wall_of_rows_ns = -20 * S;
+	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
+	w->wall_of_rows_ns = -2 * SERVICE_USES_KEEP_NS;
+	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor2"), "P1: unit:b");
 }
 
 static void
@@ -211,6 +228,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_service_on_the_path_is_named),
 		TEST(a_service_that_loses_probes_is_hurt_for_some_seconds),
+		TEST(a_loss_of_long_ago_is_not_of_this_fault),
 		TEST(nobody_is_said_only_where_all_is_known),
 		TEST(a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks),
 		TEST(nothing_passes_a_daemon),
