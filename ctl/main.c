@@ -52,18 +52,21 @@ static const struct command {
 	    "  --through aggregator (the usual), controller or analyzer: daemon to "
 	    "ask\n" },
 	{ "history", ctl_history,
-	    "[RNIC|TOR] [--since 1h] [--at TIME] [--region REGION]",
+	    "[RNIC|TOR|TOR->TOR] [--since 1h] [--at TIME] [--region REGION]",
 	    "what it lost in the past, and its incidents; or a whole region",
 	    "  --since 1h  how far back: 90s, 15m, 6h, 14d\n"
 	    "  --at TIME   around that moment instead, half of --since before it and\n"
 	    "              half after: UTC, 2026-01-31T04:10:00Z\n"
+	    "  'tor1->tor2': from one rack to another, with the paths that lost most.\n"
 	    "  Without an RNIC or a ToR: minutes of the service levels, and all\n"
 	    "  incidents, of the region or of all regions. The name of a switch or a\n"
 	    "  link finds the incidents of that part.\n"
 	    "  Of what the analyzer has written to its database or files. Incidents "
 	    "that\n"
 	    "  were open already come first: those that ended within 31 days, or\n"
-	    "  are open now.\n" },
+	    "  are open now. A time of which nothing was written has a line of its "
+	    "own:\n"
+	    "  it is not a time without losses.\n" },
 	{ "history", ctl_history, "init --url URL",
 	    "create the database, its retention policies and hourly queries",
 	    "  --url URL                InfluxDB (or $RACKMESH_INFLUX); of https,\n"

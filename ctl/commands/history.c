@@ -9,6 +9,7 @@
 #include "ctl/client/duration.h"
 #include "ctl/client/request.h"
 #include "ctl/history/history_init.h"
+#include "ctl/history/history_paths.h"
 #include "ctl/history/history_rows.h"
 #include "ctl/history/influx.h"
 #include "rackmesh/core/clock.h"
@@ -18,7 +19,8 @@
 /* How long after the span the end of an incident is looked for that was opened long
  * before the span. */
 #define AFTER_NS (31 * 86400 * RM_NS_PER_S)
-#define ANSWERS 10 /* answers, of 10,000 incidents each */
+#define AHEAD_NS (60 * RM_NS_PER_S) /* this clock may be behind the analyzer's */
+#define ANSWERS 10                  /* answers, of 10,000 incidents each */
 
 struct history_options {
 	const char *since, *at, *region; /* NULL: not given */
@@ -66,18 +68,21 @@ parse(const struct ctl *ctl, int first, bool init, struct history_options *optio
 	if (duration_ns(options->since) <= 0 || duration_ns(options->raw) <= 0 ||
 	    duration_ns(options->incidents) <= 0)
 		return ctl_usage("expected a time like 90s, 15m, 6h, 14d");
+	if (duration_ns(options->since) > HISTORY_LONGEST_NS)
+		return ctl_usage("--since: at most 400d");
 	if (options->password_file != NULL &&
 	    influx_password(&options->place, options->password_file) < 0)
 		return CTL_NO_ANSWER;
 	return 0;
 }
 
-/* text: "host/device", an RNIC's id, a ToR or another part; NULL: the whole region, or
- * all regions. False: none of these. */
+/* text: "host/device", an RNIC's id, "tor1->tor2", a ToR or another part; NULL: the
+ * whole region, or all regions. False: none of these. */
 static bool
 read_subject(const char *text, const char *region, struct history_subject *subject)
 {
 	const char *slash = text != NULL ? strchr(text, '/') : NULL;
+	const char *pair = text != NULL ? strstr(text, "->") : NULL;
 	struct rm_rnic_id id;
 
 	*subject = (struct history_subject){ .text = text };
@@ -92,6 +97,13 @@ read_subject(const char *text, const char *region, struct history_subject *subje
 		rm_rnic_id_format(id, canonical);
 		snprintf(subject->rnic, sizeof(subject->rnic), "%s", canonical);
 		return true;
+	}
+	if (pair != NULL) {
+		if ((size_t)(pair - text) >= sizeof(subject->tor))
+			return false;
+		memcpy(subject->tor, text, (size_t)(pair - text));
+		snprintf(subject->dst_tor, sizeof(subject->dst_tor), "%s", pair + 2);
+		return rm_name_valid(subject->tor) && rm_name_valid(pair + 2);
 	}
 	if (slash == NULL) {
 		snprintf(subject->tor, sizeof(subject->tor), "%s", text);
@@ -115,6 +127,10 @@ read_span(const struct history_options *options, struct history_span *ret)
 		if (!rm_wall_parse(options->at, &until))
 			return ctl_usage("--at: expected a time in UTC, as "
 					 "2026-01-31T04:10:00Z, not %s",
+			    options->at);
+		if (until.ns > now.ns + AHEAD_NS)
+			return ctl_usage("--at: %s is in the future, there is no "
+					 "history of it",
 			    options->at);
 		until.ns += length_ns / 2;
 		if (until.ns > now.ns)
@@ -180,7 +196,8 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 
 	/* In valid names only the '/' of an id has to be escaped. */
 	if (subject->tor[0] != '\0')
-		snprintf(who, sizeof(who), "&src_tor=%s", subject->tor);
+		snprintf(who, sizeof(who), "&src_tor=%s%s%s", subject->tor,
+		    subject->dst_tor[0] != '\0' ? "&dst_tor=" : "", subject->dst_tor);
 	else if (subject->rnic[0] != '\0')
 		snprintf(who, sizeof(who), "&rnic=%s", subject->rnic);
 	else if (!subject->whole)
@@ -196,6 +213,32 @@ ask_probes(const struct asking *asking, const struct history_subject *subject,
 		    report_answer(asking->ctl, history_rows_take_probes(rows, answer));
 	json_decref(answer);
 	return status;
+}
+
+/* Of a pair of ToRs: a list as history_paths has it. */
+static int
+ask_paths(const struct asking *asking, const struct history_subject *subject,
+    const struct history_span *span, struct history_rows *rows)
+{
+	json_t *answer, *paths;
+	char parameters[256];
+	int status;
+
+	snprintf(parameters, sizeof(parameters),
+	    "&src_tor=%s&dst_tor=%s&limit=10000&columns=" HISTORY_PATH_COLUMNS,
+	    subject->tor, subject->dst_tor);
+	status =
+	    ask(asking, "rm_path", span->from_ns, span->to_ns, parameters, &answer);
+	if (status != CTL_GOOD)
+		return status;
+	paths = history_paths(answer);
+	if (json_is_true(json_object_get(answer, "truncated")))
+		history_rows_cut(rows);
+	json_decref(answer);
+	if (paths == NULL)
+		return report_answer(asking->ctl, -EBADMSG);
+	history_rows_paths(rows, paths);
+	return CTL_GOOD;
 }
 
 /* Incidents name host and device, not the id: finds them for an id. */
@@ -272,7 +315,7 @@ static json_t *
 rows_of_open(const json_t *answer)
 {
 	static const char *const same[] = { "id", "state", "kind", "part", "place",
-		"tor", "sentence" };
+		"tor", "sentence", "impact", "services" };
 	json_t *rows = json_array();
 	const json_t *incident;
 	size_t i;
@@ -286,6 +329,10 @@ rows_of_open(const json_t *answer)
 		for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
 			json_t *value = json_object_get(incident, same[k]);
 
+			if (value == NULL)
+				value = json_object_get(
+				    json_object_get(incident, "evidence"), same[k]);
+
 			json_array_append_new(
 			    row, value != NULL ? json_incref(value) : json_null());
 		}
@@ -295,8 +342,9 @@ rows_of_open(const json_t *answer)
 					  : 0));
 		json_array_append_new(rows, row);
 	}
-	return json_pack("{s:[s,s,s,s,s,s,s,s], s:o}", "columns", same[0], same[1],
-	    same[2], same[3], same[4], same[5], same[6], "opened_ns", "rows", rows);
+	return json_pack("{s:[s,s,s,s,s,s,s,s,s,s], s:o}", "columns", same[0], same[1],
+	    same[2], same[3], same[4], same[5], same[6], same[7], same[8], "opened_ns",
+	    "rows", rows);
 }
 
 /* What was opened longer before is known by its end, or is open still. */
@@ -360,6 +408,8 @@ show_history(
 		return report_answer(ctl, -ENOMEM);
 	request_patience(PATIENCE_S);
 	status = ask_probes(&asking, &subject, &span, rows);
+	if (status == CTL_GOOD && subject.dst_tor[0] != '\0')
+		status = ask_paths(&asking, &subject, &span, rows);
 	if (status == CTL_GOOD && subject.rnic[0] != '\0')
 		status = learn_name(&asking, &span, &subject);
 	/* Read separately: many incidents of the day before must not displace those of

@@ -9,6 +9,7 @@
 
 #include "ctl/client/ctl.h"
 #include "ctl/client/show.h"
+#include "ctl/history/history_paths.h"
 #include "ctl/output/printable.h"
 #include "ctl/output/table.h"
 #include "rackmesh/core/clock.h"
@@ -23,7 +24,8 @@ struct bucket {
 struct kept { /* one incident */
 	int64_t when_ns;
 	uint64_t opened_ns;
-	char *state, *kind, *part, *id, *sentence; /* "": not stored */
+	/* "": not stored */
+	char *state, *kind, *part, *id, *impact, *services, *sentence;
 };
 
 struct history_rows {
@@ -33,8 +35,9 @@ struct history_rows {
 	struct kept incidents[HISTORY_INCIDENTS];
 	size_t incident_count;
 	uint64_t left_out;
-	bool cut;     /* the list is not complete */
-	bool no_text; /* the texts of incidents are not stored */
+	bool cut;      /* the list is not complete */
+	bool no_text;  /* the texts of incidents are not stored */
+	json_t *paths; /* see history_paths.h; NULL: none were asked for */
 };
 
 /* The smallest round time with which at most half of the buckets are used. */
@@ -85,6 +88,8 @@ kept_clear(struct kept *kept)
 	free(kept->kind);
 	free(kept->part);
 	free(kept->id);
+	free(kept->impact);
+	free(kept->services);
 	free(kept->sentence);
 }
 
@@ -95,6 +100,7 @@ history_rows_free(struct history_rows *rows)
 		return;
 	for (size_t i = 0; i < rows->incident_count; i++)
 		kept_clear(&rows->incidents[i]);
+	json_decref(rows->paths);
 	free(rows);
 }
 
@@ -151,6 +157,13 @@ time_of(const struct rows_of *of, const json_t *row, int64_t *ret)
 		return false;
 	*ret = when.ns;
 	return true;
+}
+
+void
+history_rows_paths(struct history_rows *rows, json_t *paths)
+{
+	json_decref(rows->paths);
+	rows->paths = paths;
 }
 
 void
@@ -262,6 +275,11 @@ concerns(
 
 	if (subject->whole)
 		return true;
+	/* What is between racks has no ToR: it may have been on the way. */
+	if (subject->dst_tor[0] != '\0')
+		return text_of(of, row, "tor")[0] == '\0' ||
+		       history_part_holds(part, subject->tor) ||
+		       history_part_holds(part, subject->dst_tor);
 	if (subject->tor[0] != '\0')
 		return strcmp(text_of(of, row, "tor"), subject->tor) == 0 ||
 		       strcmp(text_of(of, row, "place"), subject->tor) == 0 ||
@@ -312,9 +330,12 @@ keep(struct history_rows *rows, int64_t when_ns, const struct rows_of *of,
 		printable_copy(state), printable_copy(text_of(of, row, "kind")),
 		printable_copy(text_of(of, row, "part")),
 		printable_copy(text_of(of, row, "id")),
+		printable_copy(text_of(of, row, "impact")),
+		printable_copy(text_of(of, row, "services")),
 		printable_copy(text_of(of, row, "sentence")) };
 	if (kept->state != NULL && kept->kind != NULL && kept->part != NULL &&
-	    kept->id != NULL && kept->sentence != NULL)
+	    kept->id != NULL && kept->impact != NULL && kept->services != NULL &&
+	    kept->sentence != NULL)
 		return 0;
 	kept_clear(kept);
 	*kept = rows->incidents[--rows->incident_count];
@@ -462,11 +483,55 @@ put_incident(struct table *table, const struct kept *kept)
 	cell_time(table, kept->when_ns);
 	for (int i = 0; i < 5; i++)
 		table_cell(table, "");
-	table_cellf(table, "%s %s%s%s%s%s%s%s%s", kept->state, kept->kind,
+	table_cellf(table, "%s %s%s%s%s%s%s%s%s%s%s%s%s", kept->state, kept->kind,
 	    kept->kind[0] != '\0' ? " " : "", kept->part,
 	    kept->sentence[0] != '\0' ? ": " : "", kept->sentence,
+	    kept->impact[0] != '\0' ? " Impact " : "", kept->impact,
+	    kept->services[0] != '\0' ? ": " : "", kept->services,
 	    kept->id[0] != '\0' ? " (incident " : "", kept->id,
 	    kept->id[0] != '\0' ? ")" : "");
+}
+
+/* Rows come every 10 s, or as seldom as once a minute, and minutes of service levels
+ * when they are over. */
+#define GAP_NS (180 * RM_NS_PER_S)
+
+/* The first bucket with probes from this one on, BUCKETS if there is none, if the time
+ * to it is so long that something was not written; else 0. */
+static size_t
+gap_end(const struct history_rows *rows, size_t from)
+{
+	const int64_t bucket_ns = rows->span.bucket_ns,
+		      begin_ns = rows->span.from_ns + (int64_t)from * bucket_ns;
+	int64_t end_ns;
+	size_t end = from;
+
+	while (end < BUCKETS && !rows->buckets[end].there)
+		end++;
+	end_ns = rows->span.from_ns + (int64_t)end * bucket_ns;
+	if (end_ns > rows->span.to_ns)
+		end_ns = rows->span.to_ns;
+	return end > from && end_ns - begin_ns >= GAP_NS ? end : 0;
+}
+
+static int64_t
+gap_end_ns(const struct history_rows *rows, size_t end)
+{
+	const int64_t end_ns = rows->span.from_ns + (int64_t)end * rows->span.bucket_ns;
+
+	return end == BUCKETS || end_ns > rows->span.to_ns ? rows->span.to_ns : end_ns;
+}
+
+static void
+put_gap(struct table *table, const struct history_rows *rows, size_t from, size_t end)
+{
+	char until[RM_WALL_TEXT];
+
+	rm_wall_format((rm_wall_t){ gap_end_ns(rows, end) }, until);
+	cell_time(table, rows->span.from_ns + (int64_t)from * rows->span.bucket_ns);
+	for (int i = 0; i < 5; i++)
+		table_cell(table, NULL);
+	table_cellf(table, "no data until %s: nothing is known", until);
 }
 
 static int
@@ -475,7 +540,7 @@ print_table(const struct history_rows *rows)
 	static const char *const heads[] = { "TIME", ">SENT", ">LOST", ">LOST %",
 		">RTT P50 us", ">P99 us", "INCIDENT", NULL };
 	struct table *table = table_new(heads);
-	size_t next = 0;
+	size_t next = 0, gap = 0;
 	int r;
 
 	if (table == NULL)
@@ -486,6 +551,8 @@ print_table(const struct history_rows *rows)
 
 		if (rows->buckets[i].there)
 			put_bucket(table, rows, i);
+		else if (i >= gap && (gap = gap_end(rows, i)) > 0)
+			put_gap(table, rows, i, gap);
 		for (;
 		     next < rows->incident_count && rows->incidents[next].when_ns < end;
 		     next++)
@@ -499,12 +566,21 @@ print_table(const struct history_rows *rows)
 static json_t *
 rows_json(const struct history_rows *rows)
 {
-	json_t *buckets = json_array(), *incidents = json_array();
-	char text[RM_WALL_TEXT];
+	json_t *buckets = json_array(), *incidents = json_array(), *gaps = json_array();
+	char text[RM_WALL_TEXT], until[RM_WALL_TEXT];
+	size_t gap = 0;
 
 	for (size_t i = 0; i < BUCKETS; i++) {
 		const struct bucket *at = &rows->buckets[i];
 
+		if (!at->there && i >= gap && (gap = gap_end(rows, i)) > 0) {
+			rm_wall_format((rm_wall_t){ rows->span.from_ns +
+						    (int64_t)i * rows->span.bucket_ns },
+			    text);
+			rm_wall_format((rm_wall_t){ gap_end_ns(rows, gap) }, until);
+			json_array_append_new(
+			    gaps, json_pack("{s:s, s:s}", "from", text, "to", until));
+		}
 		if (!at->there)
 			continue;
 		rm_wall_format((rm_wall_t){ rows->span.from_ns +
@@ -521,15 +597,17 @@ rows_json(const struct history_rows *rows)
 
 		rm_wall_format((rm_wall_t){ kept->when_ns }, text);
 		json_array_append_new(incidents,
-		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "time", text, "state",
-			kept->state, "kind", kept->kind, "part", kept->part, "id",
-			kept->id, "sentence", kept->sentence));
+		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time", text,
+			"state", kept->state, "kind", kept->kind, "part", kept->part,
+			"id", kept->id, "impact", kept->impact, "services",
+			kept->services, "sentence", kept->sentence));
 	}
-	return json_pack("{s:s, s:I, s:o, s:o, s:I, s:b, s:b}", "subject",
+	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:I, s:b, s:b}", "subject",
 	    rows->subject->text, "bucket_s",
-	    (json_int_t)(rows->span.bucket_ns / RM_NS_PER_S), "rows", buckets,
-	    "incidents", incidents, "incidents_left_out", (json_int_t)rows->left_out,
-	    "texts_kept", (int)!rows->no_text, "truncated", (int)rows->cut);
+	    (json_int_t)(rows->span.bucket_ns / RM_NS_PER_S), "rows", buckets, "gaps",
+	    gaps, "incidents", incidents, "incidents_left_out",
+	    (json_int_t)rows->left_out, "texts_kept", (int)!rows->no_text, "truncated",
+	    (int)rows->cut);
 }
 
 int
@@ -545,12 +623,16 @@ history_rows_print(struct history_rows *rows, bool json)
 	    rows->incidents, rows->incident_count, sizeof(rows->incidents[0]), compare);
 	if (json) {
 		all = rows_json(rows);
+		if (all != NULL && rows->paths != NULL)
+			json_object_set(all, "paths", rows->paths);
 		r = all == NULL ? -ENOMEM : 0;
 		if (r == 0)
 			show_json(all);
 		json_decref(all);
 	} else if (known) {
 		r = print_table(rows);
+		if (r == 0 && json_array_size(rows->paths) > 0)
+			r = history_paths_print(rows->paths);
 	}
 	if (r < 0) {
 		fprintf(stderr, "rackmeshctl: out of memory\n");

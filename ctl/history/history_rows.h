@@ -18,7 +18,8 @@
 
 /* What the two questions must ask for, as ?columns= has it. */
 #define HISTORY_PROBE_COLUMNS "sent,no_reply,rtt_p50_ns,rtt_p99_ns"
-#define HISTORY_INCIDENT_COLUMNS "id,state,kind,part,place,tor,opened_ns,sentence"
+#define HISTORY_INCIDENT_COLUMNS \
+	"id,state,kind,part,place,tor,impact,services,opened_ns,sentence"
 
 /* Of rm_sla, of a whole region. */
 #define HISTORY_REGION_COLUMNS "sent,lost,rtt_p50_ns,rtt_p99_ns"
@@ -27,6 +28,8 @@ struct history_subject {
 	const char *text;                             /* as it was asked */
 	bool whole;                                   /* all of a region, or of all */
 	char tor[64], host[64], device[64], rnic[64]; /* "": not asked by that */
+	char
+	    dst_tor[64]; /* of "tor1->tor2", whose first is tor; "": no pair is asked */
 };
 
 struct history_span {
@@ -64,6 +67,9 @@ int history_rows_take_incidents(
 /* Ends of incidents after the span, and those that are open still: of these the ones
  * that were opened longer before the span stand at their opening. -EBADMSG, -ENOMEM. */
 int history_rows_take_older(struct history_rows *rows, const json_t *answer);
+
+/* Printed below the rows; takes over the reference. */
+void history_rows_paths(struct history_rows *rows, json_t *paths);
 
 /* There are more incidents than were taken. */
 void history_rows_cut(struct history_rows *rows);

@@ -78,7 +78,8 @@ def with_names(words, region, folder):
     file = folder / "topology.yaml"
     file.write_text(region.lab.controller.get("/v1/topology/export").text)
     names = {
-        "RNIC": VICTIM, "TOR": "tor1", "r7t1": "tor1", "INCIDENT": incident(region),
+        "RNIC": VICTIM, "TOR": "tor1", "r7t1": "tor1", "'r7t1->r7t2'": "tor1->tor2",
+        "INCIDENT": incident(region),
         "FILE": file, "topology.yaml": file, "ADDRESS": address(region),
         "HOST": "h1", "2026-11-24T04:10:00Z": now(),
     }

@@ -17,6 +17,7 @@
 
 #include "ctl/client/ctl.h"
 #include "ctl/client/duration.h"
+#include "ctl/history/history_paths.h"
 #include "ctl/history/past_incident.h"
 #include "rackmesh/core/clock.h"
 
@@ -120,6 +121,75 @@ steps_and_incidents_of_the_subject_are_reported(void **state)
 	assert_int_equal(json_array_size(json_object_get(json, "incidents")), 1);
 	json_decref(json);
 	history_rows_free(rows);
+}
+
+static const char *
+gap(const json_t *json, size_t i, const char *key)
+{
+	return json_string_value(
+	    json_object_get(json_array_get(json_object_get(json, "gaps"), i), key));
+}
+
+/* A time without data is not one without losses. */
+static void
+a_time_without_data_is_reported(void **state)
+{
+	const struct history_subject all = {
+		.text = "r1", .whole = false, .tor = "t1"
+	};
+	struct history_rows *rows = history_rows_new(&all, &hour);
+	char at[RM_WALL_TEXT];
+	json_t *json;
+
+	take_probes(rows, NOW - 60 * MINUTE, 20, 0);
+	take_probes(rows, NOW - 58 * MINUTE, 20, 0); /* one minute is none */
+	take_probes(rows, NOW - 30 * MINUTE, 20, 0);
+	take_probes(rows, NOW - 2 * MINUTE, 20, 0); /* the last may come yet */
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(json_array_size(json_object_get(json, "gaps")), 2);
+	put_time(at, NOW - 57 * MINUTE);
+	assert_string_equal(gap(json, 0, "from"), at);
+	put_time(at, NOW - 30 * MINUTE);
+	assert_string_equal(gap(json, 0, "to"), at);
+	put_time(at, NOW - 2 * MINUTE);
+	assert_string_equal(gap(json, 1, "to"), at);
+	json_decref(json);
+	history_rows_free(rows);
+	rows = history_rows_new(&all, &hour);
+	take_probes(rows, NOW - 30 * MINUTE, 20, 0);
+	json = printed(rows, CTL_GOOD);
+	assert_int_equal(json_array_size(json_object_get(json, "gaps")), 2);
+	put_time(at, NOW - 60 * MINUTE);
+	assert_string_equal(gap(json, 0, "from"), at);
+	put_time(at, NOW);
+	assert_string_equal(gap(json, 1, "to"), at);
+	json_decref(json);
+	history_rows_free(rows);
+}
+
+static void
+paths_that_lost_most_come_first(void **state)
+{
+	json_t *answer = json_pack("{s:[s,s,s,s,s,s], s:[[s,i,i,i,i,s],[s,i,i,i,i,s],"
+				   "[s,i,n,n,n,s],[s,i,i,i,i,s]]}",
+	    "columns", "time", "sent", "lost_forward", "lost_reverse", "lost_unknown",
+	    "path", "rows", "2026-01-01T00:00:00Z", 100, 0, 0, 0, "a", "x", 100, 1, 2,
+	    3, "b", "x", 50, "a", "x", 100, 4, 0, 0, "b");
+	json_t *paths = history_paths(answer);
+
+	assert_int_equal(json_array_size(paths), 2);
+	assert_string_equal(
+	    json_string_value(json_object_get(json_array_get(paths, 0), "path")), "b");
+	assert_int_equal(
+	    json_integer_value(json_object_get(json_array_get(paths, 0), "sent")), 200);
+	assert_int_equal(
+	    json_integer_value(json_object_get(json_array_get(paths, 0), "lost")), 10);
+	assert_int_equal(
+	    json_integer_value(json_object_get(json_array_get(paths, 1), "sent")), 150);
+	json_decref(paths);
+	json_object_clear(answer);
+	assert_null(history_paths(answer));
+	json_decref(answer);
 }
 
 static const char *
@@ -476,6 +546,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_time_without_data_is_reported),
+		cmocka_unit_test(paths_that_lost_most_come_first),
 		cmocka_unit_test(steps_and_incidents_of_the_subject_are_reported),
 		cmocka_unit_test(
 		    incidents_of_before_are_shown_only_if_they_were_still_open),
