@@ -59,7 +59,8 @@ const struct rm_option controller_options[] = {
 	{ "probe_keys.secret_file", RM_STRING, AT(keys_secret_file), "", 0, 4095, 0,
 	  "file (mode 0600) with the secret from which all probe keys are "
 	  "derived, a line of 32 to 64 characters, and the next one, a line that ends "
-	  "in ' from TIME'; the same at all controllers of the region",
+	  "in ' from TIME'; the same at all controllers of the region; a reload "
+	  "reads it again",
 	  NULL, NULL, 0 },
 	{ "probe_keys.unauthenticated", RM_BOOL, AT(keys_unauthenticated), "false", 0, 0, 0,
 	  "true: no secret; anybody who reaches an RNIC can probe it and answer "

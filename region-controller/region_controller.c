@@ -113,6 +113,46 @@ forget_rnic(void *arg, struct rm_rnic_id id)
 
 /* ---- config ---- */
 
+static void
+log_next_secret(const struct region_controller *controller)
+{
+	char text[RM_WALL_TEXT];
+	rm_wall_t from;
+
+	if (!probe_keys_next(controller->keys, rm_wall_now(), &from))
+		return;
+	rm_wall_format(from, text);
+	rm_log_info("probes: the next secret is used from %s on", text);
+}
+
+static void
+reload_keys(struct region_controller *controller)
+{
+	char print[PROBE_KEYS_PRINT];
+	struct rm_error error = { 0 };
+	int r;
+
+	if (controller->keys == NULL)
+		return;
+	r = probe_keys_reload(controller->keys, controller->config.keys_secret_file,
+	    aggregators_epoch(controller->aggregators), &error);
+	if (r < 0) {
+		controller->reload.refused++;
+		controller->reload.successful = 0;
+		rm_log_error(0,
+		    "probe_keys.secret_file: refused, the old secret stays in use: %s",
+		    error.text);
+	}
+	if (r <= 0)
+		return;
+	rm_log_info("probes: the secret's file was read again");
+	log_next_secret(controller);
+	probe_keys_print(controller->keys, print);
+	r = store_set_keys(controller->store, print);
+	if (r < 0)
+		rm_log_error(r, "probes: cannot publish which secrets are in use");
+}
+
 void
 region_controller_reload(void *arg)
 {
@@ -122,6 +162,7 @@ region_controller_reload(void *arg)
 	if (rm_reload_read(&controller->reload, &controller_config_type,
 		&controller->config, rm_wall_now(), NULL, NULL))
 		planner_soon(controller->planner);
+	reload_keys(controller);
 	(void)reload_topology(controller, &error); /* has logged the error */
 }
 
@@ -283,8 +324,6 @@ read_keys(struct region_controller *controller)
 {
 	const struct controller_config *config = &controller->config;
 	struct rm_error error = { 0 };
-	char text[RM_WALL_TEXT];
-	rm_wall_t from;
 	int r;
 
 	if (config->keys_secret_file[0] == '\0')
@@ -295,10 +334,7 @@ read_keys(struct region_controller *controller)
 		rm_log_error(0, "probe_keys.secret_file: %s", error.text);
 		return r;
 	}
-	if (probe_keys_next(controller->keys, rm_wall_now(), &from)) {
-		rm_wall_format(from, text);
-		rm_log_info("probes: the next secret is used from %s on", text);
-	}
+	log_next_secret(controller);
 	return 0;
 }
 

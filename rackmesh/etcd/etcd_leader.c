@@ -35,6 +35,7 @@ struct rm_etcd_leader {
 	bool leading;
 	bool seen_gone;     /* somebody deleted the key while a call was running */
 	unsigned refreshes; /* refreshes since the key was last looked at */
+	bool is_stale;      /* the key has another value than ours */
 	struct rm_etcd_leader_counts counts;
 };
 
@@ -42,6 +43,7 @@ static void leader_look(struct rm_etcd_leader *leader);
 static void leader_grant(struct rm_etcd_leader *leader);
 static void leader_create(struct rm_etcd_leader *leader);
 static void leader_refresh(struct rm_etcd_leader *leader);
+static void leader_rewrite(struct rm_etcd_leader *leader);
 
 static void
 leader_then(struct rm_etcd_leader *leader, void (*next)(struct rm_etcd_leader *leader),
@@ -252,6 +254,7 @@ leader_create(struct rm_etcd_leader *leader)
 	};
 
 	leader->counts.campaigns++;
+	leader->is_stale = false;
 	rm_etcd_hurry(leader->etcd, leader->ttl_ns / 10 * 3);
 	if (leader_calls(leader, rm_etcd_txn(leader->etcd, &free_key, 1, &put, 1,
 				     on_create, leader)) < 0)
@@ -290,7 +293,9 @@ on_refresh(const struct rm_etcd_answer *answer, void *arg)
 	}
 	rm_timer_at(leader->expiry, leader->good_till);
 	/* Somebody may have deleted the key by hand while the lease is alive. */
-	if (++leader->refreshes >= LEADER_REFRESHES_PER_CHECK)
+	if (leader->is_stale)
+		leader_rewrite(leader);
+	else if (++leader->refreshes >= LEADER_REFRESHES_PER_CHECK)
 		leader_look(leader);
 	else
 		leader_then(leader, leader_refresh, leader->ttl_ns / 3);
@@ -308,6 +313,58 @@ leader_refresh(struct rm_etcd_leader *leader)
 	if (leader_calls(leader, rm_etcd_lease_keepalive(leader->etcd, leader->lease,
 				     on_refresh, leader)) < 0)
 		leader_retry(leader, leader->leading ? leader_refresh : leader_look);
+}
+
+static void
+on_rewrite(const struct rm_etcd_answer *answer, void *arg)
+{
+	struct rm_etcd_leader *leader = arg;
+
+	leader->busy = false;
+	if (answer->r == 0 && answer->succeeded) {
+		leader_then(leader, leader_refresh, leader->ttl_ns / 3);
+		return;
+	}
+	leader->is_stale = true;
+	if (answer->r < 0)
+		leader_retry(leader, leader_refresh);
+	else
+		leader_look(leader);
+}
+
+/* The key keeps its create revision and its lease, so the leadership goes on. */
+static void
+leader_rewrite(struct rm_etcd_leader *leader)
+{
+	struct rm_etcd_compare fence[RM_ETCD_FENCE];
+	struct rm_etcd_op put = {
+		.key = leader->key,
+		.value = leader->value,
+		.value_len = strlen(leader->value),
+		.lease = leader->lease,
+	};
+
+	leader->is_stale = false;
+	rm_etcd_leader_fence(leader, fence);
+	rm_etcd_hurry(leader->etcd, leader->ttl_ns / 10 * 3);
+	if (leader_calls(leader, rm_etcd_txn(leader->etcd, fence, RM_ETCD_FENCE, &put,
+				     1, on_rewrite, leader)) < 0) {
+		leader->is_stale = true;
+		leader_retry(leader, leader_refresh);
+	}
+}
+
+int
+rm_etcd_leader_set_value(struct rm_etcd_leader *leader, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (copy == NULL)
+		return -ENOMEM;
+	free(leader->value);
+	leader->value = copy;
+	leader->is_stale = true;
+	return 0;
 }
 
 int

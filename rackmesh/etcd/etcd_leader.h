@@ -48,6 +48,9 @@ int rm_etcd_leader_new(struct rm_loop *loop, struct rm_etcd *etcd,
  * most 300 ms. */
 void rm_etcd_leader_free(struct rm_etcd_leader *leader);
 
+/* Another value from now on; a leader writes it with one of its next refreshes. */
+int rm_etcd_leader_set_value(struct rm_etcd_leader *leader, const char *value);
+
 /* For a caller that watches the key: reports whether it exists. If not, campaigns at
  * once instead of within ttl / 2. */
 void rm_etcd_leader_seen(struct rm_etcd_leader *leader, bool there);

@@ -15,8 +15,8 @@
 
 #define MAX_EPOCH (UINT32_MAX / 2) /* no correct clock gives such an epoch */
 
-static uint32_t
-epoch_in_use(const struct aggregators *aggregators)
+uint32_t
+aggregators_epoch(const struct aggregators *aggregators)
 {
 	return aggregators->epoch != 0
 		   ? aggregators->epoch
@@ -36,7 +36,7 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 
 	if (keys == NULL || plan->bytes == NULL)
 		return 0;
-	epoch = epoch_in_use(owner);
+	epoch = aggregators_epoch(owner);
 	version = publish_keys_version(
 	    owner->options.publish, plan->tor, epoch, rm_wall_now());
 	if (tor->keys_version == version)
@@ -87,9 +87,9 @@ aggregators_epoch_held(struct aggregators *aggregators, uint32_t held)
 	size_t with, without;
 
 	if (keys == NULL || held == 0 || held > MAX_EPOCH ||
-	    is_near(held, epoch_in_use(aggregators)))
+	    is_near(held, aggregators_epoch(aggregators)))
 		return false;
-	current = epoch_in_use(aggregators);
+	current = aggregators_epoch(aggregators);
 	with = sessions_near(aggregators, held);
 	without = sessions_near(aggregators, current);
 	if (with < without ||
@@ -126,7 +126,7 @@ aggregators_pair_key(const struct aggregators *aggregators, struct wire_rnic_id 
 	struct wire_pair_key key = { .epoch = 0 };
 
 	if (keys != NULL && prober.guid != 0 && rnic != NULL && rnic->authenticates)
-		probe_keys_pair(keys, epoch_in_use(aggregators), prober,
+		probe_keys_pair(keys, aggregators_epoch(aggregators), prober,
 		    (struct wire_rnic_id){ rnic->id.guid, rnic->id.port }, &key);
 	return key;
 }

@@ -57,6 +57,9 @@ void aggregators_close(struct aggregators *aggregators);
 int aggregators_ask_drill(
     struct aggregators *aggregators, const struct aggregators_drill *drill);
 
+/* The epoch of the probe keys that agents are sent. With keys only. */
+uint32_t aggregators_epoch(const struct aggregators *aggregators);
+
 /* For registry_expire. */
 bool aggregators_is_alive(uint64_t session, void *aggregators);
 /* How many sessions serve that ToR. */

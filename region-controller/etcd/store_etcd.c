@@ -582,6 +582,7 @@ static const struct store_methods etcd_methods = {
 	.put_traced = store_etcd_put_traced,
 	.drop_traced = store_etcd_drop_traced,
 	.set_brake = etcd_set_brake,
+	.set_keys = store_etcd_set_keys,
 	.status = etcd_status,
 	.add_metrics = store_etcd_add_metrics,
 	.free = etcd_free,

@@ -2,6 +2,8 @@
 #include "rackmesh/core/log.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rackmesh/loop/loop.h"
@@ -404,17 +406,38 @@ brake_gone(struct store_etcd *etcd, const char *key)
  * while the same controller leads. If it lasts until another one leads, probes are
  * refused from then on, until all agents have the keys of the new leader. */
 static void
-compare_keys(struct store_etcd *etcd, const struct store_leader *leader)
+compare_keys(struct store_etcd *etcd)
 {
-	const bool differ = leader->keys[0] != '\0' && etcd->keys[0] != '\0' &&
-			    strcmp(leader->keys, etcd->keys) != 0;
+	const bool differ = etcd->leader_keys[0] != '\0' && etcd->keys[0] != '\0' &&
+			    strcmp(etcd->leader_name, etcd->name) != 0 &&
+			    strcmp(etcd->leader_keys, etcd->keys) != 0;
 
 	if (differ && !etcd->keys_differ)
 		rm_log_warn(0,
 		    "probes: %s, which leads, has another secret or epoch than this "
 		    "controller: give all controllers the same probe_keys",
-		    leader->name);
+		    etcd->leader_name);
 	etcd->keys_differ = differ;
+}
+
+int
+store_etcd_set_keys(struct store *store, const char *print)
+{
+	struct store_etcd *etcd = (struct store_etcd *)store;
+	char *value = NULL;
+	int r;
+
+	if (strcmp(etcd->keys, print) == 0)
+		return 0;
+	r = store_leader_write(etcd->name, print, &value);
+	if (r == 0)
+		r = rm_etcd_leader_set_value(etcd->leader, value);
+	free(value);
+	if (r < 0)
+		return r;
+	snprintf(etcd->keys, sizeof(etcd->keys), "%s", print);
+	compare_keys(etcd);
+	return 0;
 }
 
 static void
@@ -426,7 +449,8 @@ leader_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 	if (strcmp(leader.name, etcd->leader_name) != 0)
 		etcd->since = rm_wall_now();
 	memcpy(etcd->leader_name, leader.name, sizeof(etcd->leader_name));
-	compare_keys(etcd, &leader);
+	memcpy(etcd->leader_keys, leader.keys, sizeof(etcd->leader_keys));
+	compare_keys(etcd);
 	store_etcd_look_at_lease(etcd, value->lease);
 	rm_etcd_leader_seen(etcd->leader, true);
 }

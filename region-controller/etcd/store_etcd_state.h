@@ -59,8 +59,9 @@ struct store_etcd {
 	bool brake_by_hand;
 
 	char leader_name[RM_NAME_BYTES];
-	/* Prints of probe keys: ours, and whether the leader has others. */
-	char keys[32];
+	/* Prints of probe keys: ours, the leader's, and whether the leader has others.
+	 */
+	char keys[32], leader_keys[32];
 	bool keys_differ;
 	/* A leader's key without a lease was put by hand, and never expires. */
 	struct rm_timer *unleased;
@@ -83,6 +84,8 @@ extern const struct rm_etcd_leader_callbacks store_etcd_leader_callbacks;
 extern const struct store_writes_options store_etcd_writes_options;
 extern const struct store_compact_options store_etcd_compact_options;
 bool store_etcd_leads(struct store *store, rm_mono_t now);
+/* Ours are others now. */
+int store_etcd_set_keys(struct store *store, const char *print);
 /* For store_etcd's timer; arg is the store. */
 void store_etcd_report_unleased(void *arg);
 

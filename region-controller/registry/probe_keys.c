@@ -153,6 +153,46 @@ master_of(const struct probe_keys *keys, uint32_t epoch)
 	return &keys->masters[i];
 }
 
+static bool
+have_equal(const struct probe_keys *a, const struct probe_keys *b, uint32_t epoch)
+{
+	const struct master *of_a = master_of(a, epoch), *of_b = master_of(b, epoch);
+
+	return of_a->len == of_b->len && memcmp(of_a->text, of_b->text, of_a->len) == 0;
+}
+
+static bool
+are_equal(const struct probe_keys *a, const struct probe_keys *b)
+{
+	char print_a[PROBE_KEYS_PRINT], print_b[PROBE_KEYS_PRINT];
+
+	probe_keys_print(a, print_a);
+	probe_keys_print(b, print_b);
+	return strcmp(print_a, print_b) == 0;
+}
+
+int
+probe_keys_reload(
+    struct probe_keys *keys, const char *path, uint32_t epoch, struct rm_error *error)
+{
+	struct probe_keys *fresh = NULL;
+	int r = probe_keys_new(path, keys->epoch_s, error, &fresh);
+
+	if (r < 0)
+		return r;
+	/* Responders hold the keys of these three. */
+	for (uint32_t e = epoch > 1 ? epoch - 1 : 1; r == 0 && e <= epoch + 1; e++)
+		if (!have_equal(keys, fresh, e))
+			r = rm_error_set(error, -EKEYREJECTED,
+			    "%s: the secret of an epoch in use is another one", path);
+	if (r == 0) {
+		r = are_equal(keys, fresh) ? 0 : 1;
+		*keys = *fresh;
+	}
+	probe_keys_free(fresh);
+	return r;
+}
+
 void
 probe_keys_free(struct probe_keys *keys)
 {

@@ -29,6 +29,12 @@ struct rm_error;
  * first, from when on it is used: "SECRET from 2026-11-29T00:00:00Z". Blocks. */
 int probe_keys_new(const char *path, uint64_t epoch_s, struct rm_error *error,
     struct probe_keys **ret);
+/* Reads the file again. 1: other secrets are in use from now on, later than the epoch
+ * after that one; 0: the same ones. < 0: nothing has changed; also -EKEYREJECTED, if a
+ * secret of that epoch, or of the one before or after it, would change: responders
+ * would refuse the probes. Blocks. */
+int probe_keys_reload(
+    struct probe_keys *keys, const char *path, uint32_t epoch, struct rm_error *error);
 void probe_keys_free(struct probe_keys *keys); /* NULL is fine */
 /* Whether there is a secret that is not used yet, and from when on it is. */
 bool probe_keys_next(const struct probe_keys *keys, rm_wall_t now, rm_wall_t *from);

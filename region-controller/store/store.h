@@ -71,6 +71,8 @@ struct store_methods {
 	int (*drop_traced)(struct store *store, const struct traced_link *link);
 	int (*set_brake)(struct store *store, uint32_t rate_permille, const char *by,
 	    const struct store_reply *reply);
+	/* NULL: the store is not shared */
+	int (*set_keys)(struct store *store, const char *print);
 	void (*status)(
 	    const struct store *store, rm_mono_t now, struct store_status *ret);
 	int (*add_metrics)(struct store *store, struct rm_metrics *metrics);
@@ -169,6 +171,15 @@ store_set_brake(struct store *store, uint32_t rate_permille, const char *by,
     const struct store_reply *reply)
 {
 	return store->methods->set_brake(store, rate_permille, by, reply);
+}
+
+/* The print of other probe keys, which this controller has from now on. */
+static inline int
+store_set_keys(struct store *store, const char *print)
+{
+	return store->methods->set_keys == NULL
+		   ? 0
+		   : store->methods->set_keys(store, print);
 }
 
 static inline void

@@ -102,7 +102,7 @@ teardown_pair(void **state)
 struct answer {
 	bool done;
 	long status;
-	char text[4096];
+	char text[1 << 16];
 };
 
 static void
@@ -540,6 +540,49 @@ a_controller_with_other_probe_keys_than_the_leader_reports_so(void **state)
 	unlink(secret);
 }
 
+static void
+write_secrets(struct pair *p, const char *text)
+{
+	char secret[sizeof(p->f.config) + 8];
+
+	snprintf(secret, sizeof(secret), "%s.secret", p->f.config);
+	assert_int_equal(
+	    rm_file_replace_secret(secret, (const uint8_t *)text, strlen(text)), 0);
+}
+
+static void
+the_next_probe_secret_is_read_by_a_reload_and_another_one_is_refused(void **state)
+{
+	static const char same[] = "\"probe_keys_differ\":false",
+			  other[] = "\"probe_keys_differ\":true",
+			  kept[] = "rackmesh_config_last_reload_successful 1",
+			  refused[] = "rackmesh_config_last_reload_successful 0";
+	struct pair *p = *state;
+	char next[256], from[RM_WALL_TEXT], secret[sizeof(p->f.config) + 8];
+
+	rm_wall_format((rm_wall_t){ rm_wall_now().ns + 3 * 86400 * RM_NS_PER_S }, from);
+	snprintf(
+	    next, sizeof(next), "%sanother-%.32s from %.19sZ\n", SECRET, SECRET, from);
+	p->epoch_s[0] = p->epoch_s[1] = "86400";
+	start_one(p, 0);
+	leads(p, 0);
+	start_one(p, 1);
+	WAIT_SHOWS(p, 1, "/v1/leader", "\"leader\":\"c1\"");
+	write_secrets(p, next);
+	region_controller_reload(p->both[1]);
+	assert_true(shows(p, 1, "/v1/leader", other));
+	region_controller_reload(p->both[0]);
+	WAIT_SHOWS(p, 1, "/v1/leader", same);
+	assert_true(shows(p, 0, "/v1/leader", "\"leading\":true"));
+	assert_true(shows(p, 1, "/metrics", kept));
+	write_secrets(p, "a secret of no epoch that any agent has\n");
+	region_controller_reload(p->both[1]);
+	assert_true(shows(p, 1, "/v1/leader", same));
+	assert_true(shows(p, 1, "/metrics", refused));
+	snprintf(secret, sizeof(secret), "%s.secret", p->f.config);
+	unlink(secret);
+}
+
 #define TEST_PAIR(fn) cmocka_unit_test_setup_teardown(fn, setup_pair, teardown_pair)
 
 int
@@ -562,6 +605,8 @@ main(void)
 		TEST_PAIR(a_registration_damaged_in_etcd_is_written_again),
 		TEST_PAIR(a_leader_key_without_a_lease_is_reported_to_be_in_the_path),
 		TEST_PAIR(etcd_is_made_to_forget_its_history),
+		TEST_PAIR(
+		    the_next_probe_secret_is_read_by_a_reload_and_another_one_is_refused),
 		TEST_PAIR(
 		    a_controller_with_other_probe_keys_than_the_leader_reports_so),
 	};

@@ -101,6 +101,45 @@ one_of_two_candidates_leads(void **state)
 	assert_true(is_in_etcd(f, leads(&f->one) ? "one" : "two"));
 }
 
+static void
+a_leader_that_is_given_another_value_writes_it_and_goes_on_leading(void **state)
+{
+	struct fixture *f = *state;
+	int64_t created;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	created = rm_etcd_leader_created(f->one.leader);
+	assert_int_equal(rm_etcd_leader_set_value(f->one.leader, "other"), 0);
+	ETCD_UNTIL(&f->e, is_in_etcd(f, "other"));
+	f->e.fake.keepalives = 0;
+	ETCD_UNTIL(&f->e, f->e.fake.keepalives >= 5);
+	assert_true(leads(&f->one));
+	assert_int_equal(rm_etcd_leader_created(f->one.leader), created);
+	assert_int_equal(f->one.leads, 1);
+	assert_int_equal(f->one.follows, 0);
+	assert_true(is_in_etcd(f, "other"));
+}
+
+static void
+who_does_not_lead_keeps_its_value_until_it_does(void **state)
+{
+	struct fixture *f = *state;
+
+	stand(f, &f->one, "one");
+	ETCD_UNTIL(&f->e, leads(&f->one));
+	stand(f, &f->two, "two");
+	f->e.fake.keepalives = 0;
+	ETCD_UNTIL(&f->e, f->e.fake.keepalives >= 2);
+	assert_int_equal(rm_etcd_leader_set_value(f->two.leader, "other"), 0);
+	ETCD_UNTIL(&f->e, f->e.fake.keepalives >= 5);
+	assert_true(is_in_etcd(f, "one"));
+	rm_etcd_leader_free(f->one.leader);
+	f->one.leader = NULL;
+	ETCD_UNTIL(&f->e, leads(&f->two));
+	assert_true(is_in_etcd(f, "other"));
+}
+
 static bool
 holds(struct candidate *candidate)
 {
@@ -344,6 +383,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_of_two_candidates_leads),
+		TEST(
+		    a_leader_that_is_given_another_value_writes_it_and_goes_on_leading),
+		TEST(who_does_not_lead_keeps_its_value_until_it_does),
 		TEST(the_fence_holds_for_the_leader_only),
 		TEST(a_leader_that_was_stopped_steps_down_by_its_clock),
 		TEST(a_leader_goes_on_when_its_lease_turns_out_to_live),

@@ -137,6 +137,40 @@ the_next_secret_is_of_the_epochs_from_its_time_on(void **state)
 	probe_keys_free(keys);
 }
 
+static int
+read_again(struct probe_keys *keys, const char *text, uint32_t epoch)
+{
+	struct rm_error error = { 0 };
+	int r;
+
+	write_secret(text, 0600);
+	r = probe_keys_reload(keys, path, epoch, &error);
+	assert_true((r < 0) == (strstr(error.text, path) != NULL));
+	return r;
+}
+
+/* The next secret begins with epoch 6. */
+static void
+a_file_read_again_changes_no_epoch_that_responders_hold(void **state)
+{
+	static const char next[] = SECRET NEXT " from 1970-01-01T04:00:01Z\n";
+	struct probe_keys *keys = keys_of(SECRET);
+
+	for (uint32_t epoch = 5; epoch < 8; epoch++)
+		assert_int_equal(read_again(keys, next, epoch), -EKEYREJECTED);
+	assert_int_equal(read_again(keys, "too short\n", 4), -EINVAL);
+	assert_of(keys, 6, SECRET);
+	assert_int_equal(read_again(keys, next, 4), 1);
+	assert_of(keys, 5, SECRET);
+	assert_of(keys, 6, NEXT);
+	assert_int_equal(read_again(keys, next, 4), 0);
+	/* The first one may go when no responder holds it. */
+	assert_int_equal(read_again(keys, NEXT "\n", 6), -EKEYREJECTED);
+	assert_int_equal(read_again(keys, NEXT "\n", 7), 1);
+	assert_of(keys, 6, NEXT);
+	probe_keys_free(keys);
+}
+
 static void
 a_secret_that_has_replaced_another_stands_alone(void **state)
 {
@@ -309,6 +343,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_secret_is_long_enough_and_its_owners_alone),
 		cmocka_unit_test(the_next_secret_is_of_the_epochs_from_its_time_on),
+		cmocka_unit_test(
+		    a_file_read_again_changes_no_epoch_that_responders_hold),
 		cmocka_unit_test(a_secret_that_has_replaced_another_stands_alone),
 		cmocka_unit_test(who_derives_the_same_keys_has_the_same_print),
 		cmocka_unit_test(a_line_that_is_no_secret_is_refused),
