@@ -263,7 +263,11 @@ def test_a_topology_is_exported_as_it_was_imported_and_bad_ones_are_refused(regi
     good = lab.folder / "good.yaml"
     good.write_text("# kept: comments, too\n" + yaml.safe_dump(topology(region.fabric)))
     says(region, "centre", *change, "topology", "import", good)
-    assert says(region, place, "topology", "export") == good.read_text()
+    until(  # etcd has it when the import is answered; its watch tells the controllers
+        "the topology as it was imported",
+        PATIENCE_S,
+        lambda: says(region, place, "topology", "export") == good.read_text(),
+    )
 
     bad = lab.folder / "bad.yaml"
     bad.write_text("region: lab\nswitches:\n  - name: tor1\n    role: tower\n")
