@@ -1,5 +1,6 @@
 """Authenticated probes: keys and secrets that change lose none, and nobody else gets an answer."""
 
+import signal
 import socket
 import struct
 import time
@@ -112,7 +113,13 @@ def change_secret(lab, epoch):
     file = lab.folder / "config" / "probe-secret"
     with file.open("a") as end:
         end.write(f"{SECOND_SECRET} from {begins:%Y-%m-%dT%H:%M:%SZ}\n")
-    lab.controller.restart()
+    def reloads():
+        return lab.controller.metrics().sum("rackmesh_config_reloads_total")
+
+    before = reloads()
+    lab.controller.signal(signal.SIGHUP)
+    until("the controller has read it", PATIENCE_S, lambda: reloads() > before)
+    assert "the next secret is used from" in lab.controller.log.read_text()
 
 
 def test_keys_rotate_and_nobody_else_is_answered(world, say):

@@ -1,9 +1,12 @@
 """What roles make of inventories that are legal and unusual. No machine is needed."""
 
 import calendar
+import http.server
 import json
 import os
+import pathlib
 import subprocess
+import threading
 import time
 
 import pytest
@@ -63,6 +66,7 @@ WANTED = {
                  "rackmesh_certificate_hosts"],
     "topology": ["rackmesh_topology_tors"],
 }
+NEXT_SECRET = ROOT / "ansible/roles/region_controller/files/next-secret"
 ANSIBLE = {**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORKS": "2"}
 
 
@@ -199,8 +203,8 @@ def test_what_roles_make_themselves_is_watched_as_well_as_what_the_inventory_bri
 
     controllers = files("region_controller", rackmesh_controller_files={"mine": "x"})
     assert controllers["ctl.r1.example"] == {
-        "probe-secret": "probe-secret", "etcd.password": "etcd.password", "mine": "x"}  # fmt: skip
-    assert controllers["ctl.r2.example"] == {"probe-secret": "probe-secret", "mine": "x"}
+        "probe-secret": "probe-secret.r1", "etcd.password": "etcd.password", "mine": "x"}  # fmt: skip
+    assert controllers["ctl.r2.example"] == {"probe-secret": "probe-secret.r2", "mine": "x"}
     analyzers = files("analyzer", rackmesh_analyzer_files={"mine": "x"})
     assert analyzers["ctl.r1.example"] == {"mine": "x"}
     analyzers = files("analyzer", rackmesh_influxdb=["ctl.r1.example"])
@@ -211,6 +215,135 @@ def role_files(role):
     """What the role gives the role of daemons to bring and to watch."""
     tasks = yaml.safe_load((ROOT / f"ansible/roles/{role}/tasks/main.yaml").read_text())
     return tasks[-1]["vars"]["rackmesh_daemon_files"]
+
+
+def secrets_of(inventory, secrets, **variables):
+    """{controller: (what its config says of the secret, the secret's file on the control node)}"""
+    shown = "{{ [rackmesh_controller_config.probe_keys, rackmesh_probe_secret_file] }}"
+    said = ansible(inventory, "controllers", "region_controller", "-m", "debug", "-a", "var=shown",
+                   shown=shown, rackmesh_secrets=str(secrets), **variables)  # fmt: skip
+    return {host: (keys, pathlib.Path(file).name) for host, (keys, file) in answers(said)}
+
+
+def test_each_region_has_a_secret_of_its_own_but_those_that_began_with_one(inventory, tmp_path):
+    usual = {"secret_file": "/etc/rackmesh/probe-secret"}
+    first, second = "ctl.r1.example", "ctl.r2.example"
+    assert secrets_of(inventory, tmp_path) == {
+        first: (usual, "probe-secret.r1"), second: (usual, "probe-secret.r2")}  # fmt: skip
+    (tmp_path / "probe-secret").write_text("of both")
+    assert secrets_of(inventory, tmp_path) == {
+        first: (usual, "probe-secret"), second: (usual, "probe-secret")}  # fmt: skip
+    (tmp_path / "probe-secret.r2").write_text("its own")
+    assert secrets_of(inventory, tmp_path)[second] == (usual, "probe-secret.r2")
+
+
+def test_the_secret_comes_to_the_place_that_the_config_names(inventory, tmp_path):
+    def found(**keys):
+        options = {"rackmesh_controller_options": {"probe_keys": keys}}
+        said = ansible(inventory, "ctl.r2.example", "region_controller", "-m", "debug", "-a",
+                       "var=shown", shown="{{ rackmesh_controller_all_files }}",
+                       rackmesh_secrets=str(tmp_path), **options)  # fmt: skip
+        ((_, files),) = answers(said)
+        return secrets_of(inventory, tmp_path, **options)["ctl.r2.example"][0], files
+
+    place = "/etc/rackmesh/keys/probes"
+    assert found(secret_file=place) == ({"secret_file": place}, {"keys/probes": "probe-secret.r2"})
+    place = "/run/vault/probes"
+    assert found(secret_file=place) == ({"secret_file": place}, {})
+    assert found(unauthenticated=True) == ({}, {})
+
+
+@pytest.fixture(scope="module")
+def controllers_answer():
+    """On this host, as controllers of this release do, or of one that knows one secret only."""
+    answer = {"leading": True, "probe_keys_differ": False}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 9473), Handler)
+    except OSError:
+        pytest.skip("a controller runs on this host")
+    with server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield answer
+        server.shutdown()
+
+
+def next_secrets(inventory, folder, *options, **variables):
+    """Of all controllers, or --limit."""
+    if not (folder / "group_vars").exists():
+        (folder / "group_vars").symlink_to(ROOT / "ansible/group_vars")
+    tasks = [{"ansible.builtin.include_tasks": str(ROOT / "ansible/tasks/probe-secret.yaml")}]
+    play = [{"hosts": "controllers", "gather_facts": False, "connection": "local",
+             "any_errors_fatal": True, "tasks": tasks}]  # fmt: skip
+    (folder / "next.yaml").write_text(yaml.safe_dump(play))
+    given = {"rackmesh_secrets": str(folder), "rackmesh_next_secret_command": str(NEXT_SECRET),
+             **variables}  # fmt: skip
+    command = ["ansible-playbook", "-i", inventory, folder / "next.yaml", "-e", json.dumps(given),
+               *options]  # fmt: skip
+    run = subprocess.run(command, cwd=ROOT / "ansible", env=ANSIBLE, text=True, capture_output=True)
+    lines = {file.name: file.read_text().splitlines() for file in folder.glob("probe-secret*")}
+    return run.returncode, run.stdout, lines
+
+
+def test_every_region_of_an_inventory_gets_another_secret(inventory, controllers_answer, tmp_path):
+    for region in ("r1", "r2"):
+        (tmp_path / f"probe-secret.{region}").write_text(region * 22)
+    limit = ("--limit", "ctl.r2.example")
+    status, said, lines = next_secrets(inventory, tmp_path, *limit)
+    assert status == 0, said
+    assert [len(lines[f"probe-secret.{region}"]) for region in ("r1", "r2")] == [1, 2]
+    status, said, after = next_secrets(inventory, tmp_path)
+    assert status == 0, said
+    assert after["probe-secret.r2"] == lines["probe-secret.r2"]
+    assert after["probe-secret.r1"][0] == "r1" * 22 and len(after["probe-secret.r1"]) == 2
+
+
+def test_regions_of_one_secret_wait_for_the_longest_epoch(inventory, controllers_answer, tmp_path):
+    (tmp_path / "probe-secret").write_text("a" * 44)
+    keys = {"epoch_s": "{{ 3600 if rackmesh_region == 'r1' else 360000 }}"}
+    status, said, lines = next_secrets(inventory, tmp_path,
+                                       rackmesh_controller_options={"probe_keys": keys})  # fmt: skip
+    assert status == 0, said
+    _, begins = lines["probe-secret"][1].split(" from ")
+    ahead = calendar.timegm(time.strptime(begins, "%Y-%m-%dT%H:%M:%SZ")) - time.time()
+    assert 2 * 360000 - 60 < ahead <= 3 * 360000
+
+
+# Of one region with two controllers: what is said, and then nothing has been written.
+@pytest.mark.parametrize(
+    "options, variables, said",
+    [
+        (["--limit", "c1"], {}, "without c2, which r1 has, too"),
+        ([], {"rackmesh_controller_options": {"probe_keys": {"secret_file": "/run/x"}}}, "/run/x, which others"),
+        ([], {"rackmesh_controller_options": {"plaintext": True}}, "are not authenticated"),
+        ([], {"rackmesh_probe_secret": "{{ inventory_hostname }}"}, "have different rackmesh_probe_secret"),
+        ([], {"old": True}, "accepts one secret only"),
+    ],
+)  # fmt: skip
+def test_no_next_secret_is_written_that_some_controller_would_lack(
+    controllers_answer, monkeypatch, tmp_path, options, variables, said
+):
+    inventory = tmp_path / "hosts.yaml"
+    one = {"ansible_host": "127.0.0.1", "rackmesh_region": "r1"}
+    inventory.write_text(yaml.safe_dump({"controllers": {"hosts": {"c1": one, "c2": one}}}))
+    (tmp_path / "probe-secret").write_text("a" * 44)
+    if variables.pop("old", False):
+        monkeypatch.delitem(controllers_answer, "probe_keys_differ")
+    status, heard, lines = next_secrets(inventory, tmp_path, *options, **variables)
+    assert status == 2 and said in " ".join(heard.split()), heard
+    assert lines == {"probe-secret": ["a" * 44]}
 
 
 def test_an_agent_has_the_rights_that_the_inventory_gives_it(inventory):
@@ -232,9 +365,6 @@ def test_an_agent_has_the_rights_that_the_inventory_gives_it(inventory):
     wanted = [line for name in names for line in example(name)]
     assert len(wanted) == 7
     assert lines(rackmesh_agent_rights=names, rackmesh_unit_options=["Nice=0"]) == ["Nice=0", *wanted]
-
-
-NEXT_SECRET = ROOT / "ansible/roles/region_controller/files/next-secret"
 
 
 def test_the_next_secret_of_the_probes_stands_behind_the_one_in_use(tmp_path):
