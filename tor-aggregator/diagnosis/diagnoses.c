@@ -341,6 +341,7 @@ held(struct diagnosed *rnic, size_t d, rm_mono_t now, rm_wall_t wall)
 	finding->stands =
 	    finding->stands || rm_mono_since(now, finding->first) >=
 				   (int64_t)rules[d].lasts_s * RM_NS_PER_S;
+	finding->loses = rnic->results[d].loses;
 	rule_sentence(&rnic->evidence, &rnic->results[d], finding->sentence);
 }
 
@@ -498,7 +499,7 @@ explain(const struct diagnoses *diagnoses, const struct diagnosed *rnic, char *o
 	for (size_t d = 0; d < DIAGNOSES; d++) {
 		const struct diagnosis_finding *finding = &rnic->findings[d];
 
-		if (!finding->stands || !rules[d].loses)
+		if (!finding->stands || !finding->loses)
 			continue;
 		write_time(diagnoses, finding, at);
 		snprintf(text, sizeof(text), "%s%s", at, finding->sentence);

@@ -51,6 +51,7 @@ struct diagnoses;
 
 struct diagnosis_finding {
 	bool stands;
+	bool loses; /* what showed it last can lose packets */
 	/* When it held; first.ns 0: it does not hold, and did not lately. */
 	rm_mono_t first, last;
 	rm_wall_t since;                    /* of first */

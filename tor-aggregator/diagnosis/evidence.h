@@ -46,9 +46,13 @@ enum evidence_number {
 	SWITCH_GIANTS,
 	SWITCH_OPER_CHANGES,
 	SWITCH_FEC_CORRECTED_BITS,
-	SWITCH_FEC_WORST,  /* codewords that FEC could only just correct:
+	SWITCH_FEC_WORST,  /* codewords that RS(544,514) could only just correct:
 			      EVIDENCE_WORST_ERRORS */
-	SWITCH_SPEED_MBPS, /* a gauge */
+	SWITCH_SPEED_MBPS, /* gauges */
+	SWITCH_LANES,
+	/* Codewords that RS(528,514) could only just correct, if it is in use:
+	 * EVIDENCE_SHORT_ERRORS to EVIDENCE_SHORT_MOST. */
+	SWITCH_FEC_WORST_SHORT,
 	EVIDENCE_NUMBERS,
 };
 
@@ -66,8 +70,11 @@ enum evidence_given {
 	EVIDENCE_GIVENS,
 };
 
-/* So many symbols of a codeword had an error, of the 15 that RS(544,514) corrects. */
+/* So many symbols of a codeword had an error, of the 15 that RS(544,514) corrects, and
+ * of the 7 that RS(528,514) does. */
 #define EVIDENCE_WORST_ERRORS 12
+#define EVIDENCE_SHORT_ERRORS 6
+#define EVIDENCE_SHORT_MOST 7
 
 #define GIVEN_PAUSED_PCT 5
 #define GIVEN_ABOVE_ALL 1000 /* factor if the others have none */

@@ -22,6 +22,8 @@ enum how {
 	GIVEN,
 };
 
+enum lanes { LANES_ANY, LANES_NRZ, LANES_PAM4 };
+
 #define MAX_OF 4
 #define EXCUSE 10
 
@@ -34,6 +36,8 @@ struct row {
 	double scale, at_least;  /* of RATIO; at_least: of `per`, else it is idle */
 	uint8_t excused[MAX_OF]; /* idle where one of these counts EXCUSE or more */
 	uint8_t otherwise;       /* the indicator that replaces it when it is missing */
+	uint8_t lanes;           /* enum lanes: idle on others */
+	bool corrected;          /* see indicator_is_corrected */
 	bool timed;              /* its text continues with "in 10 s" */
 	const char *text; /* '#': the number; '$': the switch's port; '@': the RNIC that
 			     pauses */
@@ -51,15 +55,18 @@ static const struct row rows[INDICATORS] = {
 	[CRC_ERRORS] = { "crc_errors", "frames", COUNT, { WIRE_COUNTER_CRC_ERR }, TIMED("its port counted # frames with a wrong check sum") },
 	[SYMBOL_ERRORS] = { "symbol_errors", "symbols", COUNT, { WIRE_COUNTER_SYMBOL_ERR }, TIMED("its port counted # symbol errors") },
 	[FEC_FAILURES] = { "fec_failures", "blocks", COUNT, { WIRE_COUNTER_FEC_UNCORR }, TIMED("its port counted # blocks that FEC could not correct") },
-	[BIT_ERROR_RATE] = { "bit_error_rate", "of all bits", RATIO, { WIRE_COUNTER_FEC_CORRECTED_BITS }, .per = { WIRE_COUNTER_PHY_RX_BITS }, .scale = 1, .at_least = 1e9, TEXT("# of its bits arrive wrong before FEC") },
+	[BIT_ERROR_RATE] = { "bit_error_rate", "of all bits", RATIO, { WIRE_COUNTER_FEC_CORRECTED_BITS }, .per = { WIRE_COUNTER_PHY_RX_BITS }, .scale = 1, .at_least = 1e9, .lanes = LANES_PAM4, .corrected = true, TEXT("# of its bits arrive wrong before FEC") },
+	[BIT_ERROR_RATE_NRZ] = { "bit_error_rate", "of all bits", RATIO, { WIRE_COUNTER_FEC_CORRECTED_BITS }, .per = { WIRE_COUNTER_PHY_RX_BITS }, .scale = 1, .at_least = 1e9, .lanes = LANES_NRZ, .corrected = true, TEXT("# of its bits arrive wrong before FEC") },
 	[LANE_DARKER] = { "lane_darker", "dB", LIGHT, { WIRE_COUNTER_OPTICS_RX_NW }, .where = WIRE_COUNTER_OPTICS_TX_NW, TEXT("its module receives a lane # dB darker than its brightest") },
 	[LANE_BELOW_ALARM] = { "lane_below_alarm", "dB", LIGHT, { WIRE_COUNTER_OPTICS_RX_NW }, .where = WIRE_COUNTER_OPTICS_TX_NW, .per = { WIRE_COUNTER_OPTICS_RX_LOW_ALARM_NW }, TEXT("its module receives a lane # dB below the module's own alarm") },
 	[SWITCH_LANE_DARKER] = { "switch_lane_darker", "dB", SWITCH_LIGHT, { SWITCH_OPTICS_RX_LOWEST_NW }, .per = { SWITCH_OPTICS_RX_HIGHEST_NW }, TEXT("the module of the switch's port $ receives a lane # dB darker than its brightest") },
 	[SWITCH_LANE_BELOW_ALARM] = { "switch_lane_below_alarm", "dB", SWITCH_LIGHT, { SWITCH_OPTICS_RX_LOWEST_NW }, .per = { SWITCH_OPTICS_RX_LOW_ALARM_NW }, TEXT("the module of the switch's port $ receives a lane # dB below its own alarm") },
 	[SWITCH_ERRORS] = { "switch_errors", "packets", COUNT, { SWITCH_RX_ERR }, .excused = { WIRE_COUNTER_MTU_ERR, SWITCH_GIANTS }, TIMED("the switch's port $ counted # packets with an error") },
 	[SWITCH_FEC_FAILURES] = { "switch_fec_failures", "codewords", COUNT, { SWITCH_FEC_UNCORR }, TIMED("the switch's port $ counted # codewords that FEC could not correct") },
-	[SWITCH_BIT_ERROR_RATE] = { "switch_bit_error_rate", "of all bits", USE, { SWITCH_FEC_CORRECTED_BITS }, .per = { SWITCH_SPEED_MBPS }, .scale = 1, TEXT("# of the bits that the switch's port $ receives arrive wrong before FEC") },
-	[SWITCH_FEC_NEARLY] = { "switch_fec_nearly", "codewords", COUNT, { SWITCH_FEC_WORST }, TIMED("the switch's port $ counted # codewords that FEC could just correct") },
+	[SWITCH_BIT_ERROR_RATE] = { "switch_bit_error_rate", "of all bits", USE, { SWITCH_FEC_CORRECTED_BITS }, .per = { SWITCH_SPEED_MBPS }, .scale = 1, .lanes = LANES_PAM4, .corrected = true, TEXT("# of the bits that the switch's port $ receives arrive wrong before FEC") },
+	[SWITCH_BIT_ERROR_RATE_NRZ] = { "switch_bit_error_rate", "of all bits", USE, { SWITCH_FEC_CORRECTED_BITS }, .per = { SWITCH_SPEED_MBPS }, .scale = 1, .lanes = LANES_NRZ, .corrected = true, TEXT("# of the bits that the switch's port $ receives arrive wrong before FEC") },
+	[SWITCH_FEC_NEARLY] = { "switch_fec_nearly", "codewords", COUNT, { SWITCH_FEC_WORST }, .corrected = true, TIMED("the switch's port $ counted # codewords that FEC could just correct") },
+	[SWITCH_FEC_NEARLY_NRZ] = { "switch_fec_nearly", "codewords", COUNT, { SWITCH_FEC_WORST_SHORT }, .lanes = LANES_NRZ, .corrected = true, TIMED("the switch's port $ counted # codewords that FEC could just correct") },
 	[ICRC_ERRORS] = { "icrc_errors", "packets", COUNT, { WIRE_COUNTER_ICRC_ERR }, TIMED("it received # RoCE packets with a wrong ICRC") },
 	[PCI_OVERFLOWS] = { "pci_overflows", "packets", COUNT, { WIRE_COUNTER_PCI_RX_OVERFLOW }, TIMED("it dropped # packets since its PCIe buffer was full") },
 	[PCI_STALLED] = { "pci_stalled", "%", GAUGE, { WIRE_COUNTER_PCI_STALL_WR_PCT }, TEXT("writes over PCIe had to wait for # of the time") },
@@ -320,8 +327,31 @@ read_switch_light(const struct evidence *evidence, const struct row *row, double
 	return INDICATOR_KNOWN;
 }
 
+#define NRZ_LANE_MBPS 28000 /* faster lanes are PAM4 */
+#define NRZ_PORT_MBPS 40000 /* up to this no port has such lanes */
+
+/* Certainly one bit per symbol, which has RS(528,514) if any FEC: both ends of a link
+ * have the same lanes. Otherwise the limits of PAM4 and RS(544,514) count, which are
+ * wider. */
+static bool
+is_nrz(const struct evidence *evidence)
+{
+	uint64_t mbps = 0, lanes = 0;
+
+	if (!evidence_most(evidence, SWITCH_SPEED_MBPS, &mbps) || mbps == 0)
+		evidence_most(evidence, WIRE_COUNTER_PORT_RATE_MBPS, &mbps);
+	evidence_most(evidence, SWITCH_LANES, &lanes);
+	return mbps > 0 && mbps <= (lanes > 0 ? lanes * NRZ_LANE_MBPS : NRZ_PORT_MBPS);
+}
+
+bool
+indicator_is_corrected(enum indicator indicator)
+{
+	return rows[indicator].corrected;
+}
+
 static enum indicator_status
-read_row(const struct evidence *evidence, const struct row *row, double *ret)
+read_how(const struct evidence *evidence, const struct row *row, double *ret)
 {
 	switch (row->how) {
 	case TIME:
@@ -343,6 +373,17 @@ read_row(const struct evidence *evidence, const struct row *row, double *ret)
 	default:
 		return read_count(evidence, row, ret);
 	}
+}
+
+static enum indicator_status
+read_row(const struct evidence *evidence, const struct row *row, double *ret)
+{
+	const enum indicator_status status = read_how(evidence, row, ret);
+
+	return status == INDICATOR_KNOWN && row->lanes != LANES_ANY &&
+		       is_nrz(evidence) != (row->lanes == LANES_NRZ)
+		   ? INDICATOR_IDLE
+		   : status;
 }
 
 /* The row that is used: the replacement if it is missing. */
@@ -466,6 +507,9 @@ number_str(unsigned number)
 		[SWITCH_FEC_CORRECTED_BITS - EVIDENCE_SWITCH_FIRST] =
 		    "switch fec_corrected_bits",
 		[SWITCH_FEC_WORST - EVIDENCE_SWITCH_FIRST] = "switch fec_codewords",
+		[SWITCH_LANES - EVIDENCE_SWITCH_FIRST] = "switch lanes",
+		[SWITCH_FEC_WORST_SHORT - EVIDENCE_SWITCH_FIRST] =
+		    "switch fec_codewords",
 		[SWITCH_SPEED_MBPS - EVIDENCE_SWITCH_FIRST] = "switch speed_mbps",
 	};
 

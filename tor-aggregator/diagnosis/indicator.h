@@ -21,6 +21,7 @@ enum indicator {
 	SYMBOL_ERRORS,
 	FEC_FAILURES,
 	BIT_ERROR_RATE,
+	BIT_ERROR_RATE_NRZ,
 	LANE_DARKER,
 	LANE_BELOW_ALARM,
 	SWITCH_LANE_DARKER,
@@ -28,7 +29,9 @@ enum indicator {
 	SWITCH_ERRORS,
 	SWITCH_FEC_FAILURES,
 	SWITCH_BIT_ERROR_RATE,
+	SWITCH_BIT_ERROR_RATE_NRZ,
 	SWITCH_FEC_NEARLY,
+	SWITCH_FEC_NEARLY_NRZ,
 	ICRC_ERRORS,
 	PCI_OVERFLOWS,
 	PCI_STALLED,
@@ -88,6 +91,9 @@ enum indicator_status {
 
 const char *indicator_str(enum indicator indicator);  /* "symbol_errors" */
 const char *indicator_unit(enum indicator indicator); /* "symbols", "%", ... */
+
+/* True: FEC corrects what it counts, so that it loses no packet. */
+bool indicator_is_corrected(enum indicator indicator);
 
 enum indicator_status indicator_read(
     const struct evidence *evidence, enum indicator indicator, double *ret);

@@ -58,7 +58,7 @@ struct rule_condition {
 	double threshold;  /* in the indicator's unit */
 };
 
-#define RULE_CONDITIONS 16
+#define RULE_CONDITIONS 20
 
 struct rule {
 	const char *name;   /* "pfc-storm" */
@@ -84,6 +84,8 @@ enum rule_status {
 
 struct rule_result {
 	enum rule_status status;
+	bool
+	    loses; /* for RULE_HOLDS: what shows it can lose packets, as the rule can */
 	uint8_t reports[RULE_REPORTS]; /* for RULE_HOLDS: indicators that show it; 0:
 					  none */
 	uint8_t needs; /* for RULE_NOT_KNOWN: an indicator that is missing */

@@ -41,6 +41,7 @@ static const struct {
 	{ "fec_corrected_bits", SWITCH_FEC_CORRECTED_BITS },
 	{ "fec_codewords", SWITCH_FEC_WORST },
 	{ "speed_mbps", SWITCH_SPEED_MBPS },
+	{ "lanes", SWITCH_LANES },
 };
 
 static unsigned
@@ -140,10 +141,15 @@ is_reported(const struct switch_row *row, bool has_sum)
 	       strcmp(row->name, "wred_drops") != 0;
 }
 
-static bool
-is_wanted(const struct switch_row *row, unsigned i)
+/* Of bins by the number of errors: those which a decoder can only just correct. */
+static unsigned
+number_at(const struct switch_row *row, unsigned number, unsigned i)
 {
-	return row->by != SWITCH_BY_ERRORS || i >= EVIDENCE_WORST_ERRORS;
+	if (row->by != SWITCH_BY_ERRORS || i >= EVIDENCE_WORST_ERRORS)
+		return number;
+	return i >= EVIDENCE_SHORT_ERRORS && i <= EVIDENCE_SHORT_MOST
+		   ? SWITCH_FEC_WORST_SHORT
+		   : 0;
 }
 
 static unsigned
@@ -161,19 +167,22 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 	bool has_sum = false;
 
 	for (const struct switch_row *row = switch_rows; row->name != NULL; row++) {
-		const unsigned number =
+		const unsigned named =
 		    row->part == object->part ? number_of(row->name) : 0;
 
 		for (unsigned i = 0;
 		     row->part == object->part && i < switch_row_values(row);
-		     i++, state++)
+		     i++, state++) {
+			const unsigned number = number_at(row, named, i);
+
 			if (number != 0 && number != without && has_counted(state) &&
-			    !is_reported(row, has_sum) && is_wanted(row, i))
+			    !is_reported(row, has_sum))
 				evidence_add(ret, number, index_of(object, row, i),
 				    value_of(row, number, state));
-		has_sum |= number == SWITCH_WRED_DROPS &&
+		}
+		has_sum |= named == SWITCH_WRED_DROPS &&
 			   strcmp(row->name, "wred_drops") == 0 &&
-			   ret->there[number] != 0;
+			   ret->there[named] != 0;
 	}
 }
 

@@ -409,6 +409,36 @@ close_list(struct sonic *sonic, struct rm_error *error)
 		   : switch_list_keep_neighbors(sonic->list, sonic->before);
 }
 
+/* "0,1,2,3": how many numbers there are. */
+static int
+read_list(const char *text, size_t len, uint64_t *ret)
+{
+	uint64_t count = 0, unused;
+
+	while (len > 0) {
+		const char *comma = memchr(text, ',', len);
+		const size_t first = comma == NULL ? len : (size_t)(comma - text);
+		const int r = switch_value_read(text, first, &unused);
+
+		if (r < 0)
+			return r;
+		count++;
+		text += comma == NULL ? first : first + 1;
+		len -= comma == NULL ? first : first + 1;
+	}
+	*ret = count;
+	return count == 0 ? -ENODATA : 0;
+}
+
+static int
+read_value(const struct switch_row *row, const redisReply *value, uint64_t *ret)
+{
+	if (value->type != REDIS_REPLY_STRING)
+		return -EBADMSG;
+	return (strcmp(row->name, "lanes") == 0 ? read_list : switch_value_read)(
+	    value->str, (size_t)value->len, ret);
+}
+
 /* The first of the row's names with a value. at: of its first name, moved behind its
  * last. */
 static struct counter_sample
@@ -431,10 +461,7 @@ sample_of(struct sonic *sonic, const struct switch_row *row, unsigned priority,
 		value = answer->element[(*at)++];
 		if (sample.there || value->type == REDIS_REPLY_NIL)
 			continue;
-		r = value->type != REDIS_REPLY_STRING
-			? -EBADMSG
-			: switch_value_read(
-			      value->str, (size_t)value->len, &sample.value);
+		r = read_value(row, value, &sample.value);
 		sample.there = r == 0;
 		sample.source = source;
 		sonic->counts->parse_errors += r == -EBADMSG;

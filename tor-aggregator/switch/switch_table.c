@@ -47,6 +47,7 @@ const struct switch_row switch_rows[] = {
 	{ "oper_up", METRIC "port_up", "0 or 1", SWITCH_PORT, SWITCH_BY_NONE, true, "1: the port is operational.", "PORT_TABLE/oper_status", "" },
 	{ "oper_changes", METRIC "port_changes_total", "changes", SWITCH_PORT, SWITCH_BY_NONE, false, "Times that the port went up or down.", "PORT_TABLE/flap_count", "" },
 	{ "speed_mbps", METRIC "port_speed_bytes_per_second", "megabits per second", SWITCH_PORT, SWITCH_BY_NONE, true, "Speed of the port.", "PORT_TABLE/speed", "" },
+	{ "lanes", METRIC "port_lanes", "lanes", SWITCH_PORT, SWITCH_BY_NONE, true, "Electrical lanes of the port.", "PORT_TABLE/lanes", "" },
 	{ "mtu_bytes", METRIC "port_mtu_bytes", "bytes", SWITCH_PORT, SWITCH_BY_NONE, true, "MTU of the port.", "PORT_TABLE/mtu", "" },
 	{ "module", METRIC "port_module", "number", SWITCH_PORT, SWITCH_BY_NONE, true, "Number of the cage that the port's module is in: ports with the same number share one.", "PORT_TABLE/index", "" },
 	{ "rx_fcs_err", METRIC "rx_fcs_errors_total", "frames", SWITCH_PORT, SWITCH_BY_NONE, false, "Frames received with a wrong check sum.", "", "errors/eth_fcs_err" },

@@ -68,6 +68,7 @@ fill_healthy(struct evidence *evidence, unsigned i)
 	evidence_set(evidence, WIRE_COUNTER_PFC_ENABLED, LOSSLESS, 1);
 	evidence_set(evidence, SWITCH_OPER_UP, 0, 1);
 	evidence_set(evidence, SWITCH_SPEED_MBPS, 0, 100000);
+	evidence_set(evidence, SWITCH_LANES, 0, LANES);
 	evidence_set(evidence, SWITCH_FEC_CORRECTED_BITS, 0, 1000);
 	evidence_give(evidence, GIVEN_LOSS_PCT, 0);
 	evidence_give(evidence, GIVEN_SMALL_LOSS_PCT, 0);

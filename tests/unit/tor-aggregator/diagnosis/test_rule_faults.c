@@ -32,6 +32,7 @@ static const struct fault faults[] = {
 	{ "a cable that FEC alone tells of, as at 100 Gb/s and above", DIAGNOSIS_CABLE, NONE, { { W(FEC_UNCORR), 0, 60, OWN }, { W(FEC_CORRECTED_BITS), 0, 4000000, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 2, OWN }, { W(NAK_SEQ_RX), 0, 20, OWN }, { W(OOS_RX), 0, 150, OWN } }, .loss = 1 },
 	{ "the same, of which probes have lost nothing yet", DIAGNOSIS_CABLE, NONE, { { W(FEC_UNCORR), 0, 60, OWN }, { W(NAK_SEQ_RX), 0, 20, OWN }, { W(OOS_RX), 0, 150, OWN } } },
 	{ "a cable of which FEC at the switch still corrects all", DIAGNOSIS_CABLE, NONE, { { SWITCH_FEC_WORST, 0, 60, OWN }, { SWITCH_FEC_CORRECTED_BITS, 0, 30000000, OWN } } },
+	{ "the same of lanes that RS(528,514) protects", DIAGNOSIS_CABLE, NONE, { { SWITCH_FEC_WORST_SHORT, 0, 60, OWN }, { W(FEC_CORRECTED_BITS), 0, 1200000, OWN } } },
 	{ "a cable with a dark lane at the switch", DIAGNOSIS_CABLE, NONE, { { SWITCH_OPTICS_RX_LOWEST_NW, 0, 0, OWN }, { SWITCH_FEC_UNCORR, 0, 90, OWN }, { W(ACK_TIMEOUT), 0, 400, OWN }, { W(RETRY_EXCEEDED), 0, 2, OWN } }, .loss = 1 },
 	{ "a cable with errors of all kinds at one end", DIAGNOSIS_CABLE, NONE, { { W(SYMBOL_ERR), 0, 812, OWN }, { W(CRC_ERR), 0, 300, OWN }, { W(NAK_SEQ_RX), 0, 40, OWN }, { W(ACK_TIMEOUT), 0, 40, OWN }, { W(OOS_RX), 0, 200, OWN } }, .loss = 1 },
 	{ "packets damaged inside a switch, and lost for it", DIAGNOSIS_CORRUPTION, NONE, { { W(ICRC_ERR), 0, 140, OWN }, { W(OOS_RX), 0, 140, OWN }, { W(ACK_TIMEOUT), 0, 60, OWN }, { W(RETRY_EXCEEDED), 0, 1, OWN } }, .loss = 0.5 },

@@ -225,12 +225,67 @@ static void
 a_cable_is_reported_while_fec_at_the_switch_still_corrects(void **state)
 {
 	(void)state;
-	set(SWITCH_FEC_CORRECTED_BITS, 30000000); /* of 1e12 */
+	set(SWITCH_FEC_CORRECTED_BITS, 30000000); /* of 1e12, on lanes of 25 Gb/s */
 	set(SWITCH_FEC_WORST, 11);
 	assert_found(DIAGNOSIS_CABLE,
 	    "3.0e-05 of the bits that the switch's port Ethernet0 receives arrive "
 	    "wrong before FEC, the switch's port Ethernet0 counted 11 codewords that "
 	    "FEC could just correct in 10 s");
+	assert_false(results[0][DIAGNOSIS_CABLE].loses); /* nothing is lost for it */
+	set(SWITCH_FEC_UNCORR, 40);
+	judge();
+	assert_true(results[0][DIAGNOSIS_CABLE].loses);
+}
+
+/* What is bad on lanes of 25 Gb/s is usual on those of 50 and more: PAM4 starts from
+ * more wrong bits, and its FEC corrects more. Lanes that are not known may be such. */
+static void
+lanes_and_speed_tell_how_many_wrong_bits_are_usual(void **state)
+{
+	static const struct {
+		uint64_t mbps, lanes;
+		bool nrz;
+	} ports[] = { { 100000, 4, true }, { 25000, 1, true }, { 25000, 0, true },
+		{ 50000, 2, true }, { 50000, 1, false }, { 100000, 2, false },
+		{ 100000, 1, false }, { 100000, 0, false }, { 200000, 8, true },
+		{ 200000, 4, false }, { 400000, 8, false }, { 800000, 8, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		for (unsigned end = 0; end < 2; end++)
+			for (unsigned much = 0; much < 2; much++) {
+				const uint64_t bits = much ? 30 : 3;
+
+				fill_healthy(&rack[0], 0);
+				set(SWITCH_SPEED_MBPS, ports[i].mbps);
+				set(WIRE_COUNTER_PORT_RATE_MBPS, ports[i].mbps);
+				set(SWITCH_LANES, ports[i].lanes);
+				if (end == 0) /* 3e-5 and 3e-4 of them */
+					set(WIRE_COUNTER_FEC_CORRECTED_BITS,
+					    bits * 800000);
+				else
+					set(SWITCH_FEC_CORRECTED_BITS,
+					    bits * ports[i].mbps * SECONDS * 10);
+				judge();
+				assert_only(0,
+				    ports[i].nrz || much ? DIAGNOSIS_CABLE : DIAGNOSES);
+			}
+}
+
+static void
+codewords_nearly_lost_are_those_of_the_fec_in_use(void **state)
+{
+	(void)state;
+	set(SWITCH_FEC_WORST_SHORT, 11);
+	assert_found(DIAGNOSIS_CABLE,
+	    "the switch's port Ethernet0 counted 11 codewords that FEC could just "
+	    "correct in 10 s");
+	set(SWITCH_LANES, 2); /* PAM4: RS(544,514) corrects twice as many symbols */
+	judge();
+	assert_only(0, DIAGNOSES);
+	rack[0].there[SWITCH_LANES] = 0;
+	judge();
+	assert_only(0, DIAGNOSES);
 }
 
 static void
@@ -803,6 +858,8 @@ main(void)
 		TEST(receiver_noise_is_not_taken_for_light),
 		TEST(light_of_a_port_that_is_down_at_the_switch_is_not_judged),
 		TEST(errors_of_a_flapping_link_are_not_reported_as_cable),
+		TEST(lanes_and_speed_tell_how_many_wrong_bits_are_usual),
+		TEST(codewords_nearly_lost_are_those_of_the_fec_in_use),
 		TEST(a_cable_is_reported_while_fec_at_the_switch_still_corrects),
 		TEST(errors_at_the_switch_are_a_cable),
 		TEST(many_corrected_bits_are_a_cable),

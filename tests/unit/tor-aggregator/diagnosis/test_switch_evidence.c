@@ -271,6 +271,7 @@ codewords_that_fec_could_just_correct_are_counted(void **state)
 	(void)state;
 	assert_int_equal(evidence.there[SWITCH_FEC_WORST], 1);
 	assert_int_equal(evidence.value[SWITCH_FEC_WORST][0], 12 + 13 + 14 + 15);
+	assert_int_equal(evidence.value[SWITCH_FEC_WORST_SHORT][0], 2 * 1000);
 }
 
 static void

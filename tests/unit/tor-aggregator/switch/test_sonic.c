@@ -53,6 +53,7 @@ static const struct pair plain[] = {
 	    "9" },
 	{ "PORT_TABLE:Ethernet0", "oper_status", "up" },
 	{ "PORT_TABLE:Ethernet0", "speed", "400000" },
+	{ "PORT_TABLE:Ethernet0", "lanes", "0,1,2,3,4,5,6,7" },
 	{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_sys_name", "spine1" },
 	{ "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_port_id", "Ethernet4" },
 	{ "TRANSCEIVER_DOM_SENSOR|Ethernet0", "rx1power", "-2.0" },
@@ -239,6 +240,7 @@ ports_queues_and_groups_are_found_and_read(void **state)
 	assert_false(state_of(talk, 0, "wred_drops", 0)->there);
 	assert_int_equal(state_of(talk, 0, "oper_up", 0)->total, 1);
 	assert_int_equal(state_of(talk, 0, "speed_mbps", 0)->total, 400000);
+	assert_int_equal(state_of(talk, 0, "lanes", 0)->total, 8);
 	assert_int_equal(state_of(talk, 2, "pfcwd_stormed", 0)->total, 1);
 	assert_int_equal(state_of(talk, 2, "queue_ecn_marked", 0)->total, 12);
 	assert_int_equal(state_of(talk, 3, "group_drop_pkts", 0)->total, 9);
