@@ -28,6 +28,7 @@ struct flow_count {
 	uint32_t timed, slow, overdue; /* see wire_path_row */
 	uint32_t large_sent, large_lost;
 	uint16_t large_bytes;
+	uint32_t after; /* part of lost: later than the pair's newest answer */
 	uint64_t slow_ns;
 	uint32_t path; /* number in path_table */
 	/* Switches of the path, if it lost any: see path_set_switches. */

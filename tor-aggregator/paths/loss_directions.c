@@ -12,6 +12,7 @@
  */
 struct pair {
 	bool known; /* there was an earlier answer */
+	bool slow;  /* probes sent since that answer's second may be on the way */
 	uint32_t base;
 	uint64_t sent, lost; /* after that answer, in earlier seconds */
 	struct pair_second {
@@ -19,7 +20,7 @@ struct pair {
 				  nothing was sent in this second */
 		/* after: lost later than the newest answer. */
 		uint64_t sent, lost, after;
-		bool others;
+		bool others, slow;
 		int64_t answered;
 		uint32_t count; /* as in that answer */
 		enum loss_direction direction;
@@ -90,16 +91,18 @@ pair_of(struct loss_directions *directions, const struct flow_count *flow)
 
 /* Adds the losses after the newest answer: the next answer shows their direction. */
 static void
-add_losses(struct loss_directions *directions, const struct flow_second *second)
+add_losses(struct loss_directions *directions, struct flow_second *second)
 {
 	for (size_t i = 0; i < second->loss_count; i++) {
 		const struct flow_loss *loss = &second->losses[i];
-		struct pair *pair =
-		    pair_of(directions, &second->flows.flows[loss->flow]);
+		struct flow_count *flow = &second->flows.flows[loss->flow];
+		struct pair *pair = pair_of(directions, flow);
 
-		if (pair != NULL &&
-		    (pair->now.answered == 0 || loss->sent > pair->now.answered))
-			pair->now.after++;
+		if (pair == NULL ||
+		    (pair->now.answered != 0 && loss->sent <= pair->now.answered))
+			continue;
+		pair->now.after++;
+		flow->after++;
 	}
 }
 
@@ -117,6 +120,7 @@ add_flows(struct loss_directions *directions, const struct flow_second *second)
 		pair->now.sent += flow->sent;
 		pair->now.lost += flow->lost;
 		pair->now.others = pair->now.others || flow->others > 0;
+		pair->now.slow = pair->now.slow || flow->slow + flow->overdue > 0;
 		if (flow->counted && flow->answered > pair->now.answered) {
 			pair->now.answered = flow->answered;
 			pair->now.count = flow->responder_count;
@@ -132,8 +136,10 @@ direction_of(const struct pair *pair)
 	const uint32_t arrived = pair->now.count - pair->base;
 
 	/* A count above the number sent: the responder has restarted, or a batch was
-	 * missed. */
-	if (!pair->known || pair->now.others || lost == 0 || arrived > sent)
+	 * missed. Where one path is slow, a later probe over another path is answered
+	 * first: its answer does not count what is still on the way. */
+	if (!pair->known || pair->now.others || pair->now.slow || pair->slow ||
+	    lost == 0 || arrived > sent)
 		return LOST_UNKNOWN;
 	if (arrived == sent)
 		return LOST_REVERSE;
@@ -147,10 +153,12 @@ settle(struct pair *pair)
 		pair->sent += pair->now.sent;
 		pair->lost += pair->now.lost;
 		pair->known = pair->known && !pair->now.others;
+		pair->slow = pair->slow || pair->now.slow;
 		return;
 	}
 	pair->now.direction = direction_of(pair);
 	pair->known = true;
+	pair->slow = pair->now.slow;
 	pair->base = pair->now.count;
 	pair->sent = pair->lost = pair->now.after;
 }
@@ -166,8 +174,10 @@ loss_directions_fold(struct loss_directions *directions, struct flow_second *sec
 			settle(&directions->pairs[i]);
 	for (size_t i = 0; i < second->flows.count; i++) {
 		struct flow_count *flow = &second->flows.flows[i];
+		/* What all other flows lost before that answer is no evidence about
+		 * this one: it takes a path of its own. */
 		const struct pair *pair =
-		    flow->lost > 0 ? pair_of(directions, flow) : NULL;
+		    flow->lost > flow->after ? pair_of(directions, flow) : NULL;
 
 		flow->direction =
 		    (uint8_t)(pair == NULL ? LOST_UNKNOWN : pair->now.direction);

@@ -6,7 +6,9 @@
  * has received. Probes sent between two answers that the responder did not count were
  * lost on the way out. If none of the losses is of that kind, all were lost on the way
  * back; if all are, none was; if some are, or there is no second answer yet, the
- * direction is unknown.
+ * direction is unknown. A flow that lost after the newest answer alone has no known
+ * direction either, whatever other flows of the same two RNICs lost; nor has any flow
+ * of two RNICs of which one path is slow: answers then overtake probes.
  */
 #ifndef TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H
 #define TOR_AGGREGATOR_PATHS_LOSS_DIRECTIONS_H

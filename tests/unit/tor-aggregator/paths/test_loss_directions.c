@@ -120,6 +120,44 @@ mixed_losses_have_no_known_direction(void **state)
 	assert_int_equal(fold(w, 1), LOST_UNKNOWN);
 }
 
+/* Another flow of the same two RNICs, which takes another path. */
+static void
+a_flow_that_lost_after_the_newest_answer_alone_has_no_known_direction(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	probe(w, 1, LOST_OUT);
+	probe(w, 2, ANSWERED);
+	probe(w, 3, LOST_BACK);
+	probe(w, 1, LOST_OUT);
+	loss_directions_fold(w->directions, &w->second);
+	assert_int_equal(flow(w, 1)->direction, LOST_FORWARD);
+	assert_int_equal(flow(w, 3)->direction, LOST_UNKNOWN);
+}
+
+/* Over a slow path: a probe that is sent later over another one is answered first. */
+static void
+probes_on_the_way_are_not_taken_for_lost_ones(void **state)
+{
+	struct world *w = *state;
+
+	begin(w);
+	flow(w, 1)->slow++;
+	w->received--; /* it arrives only after the next answer */
+	probe(w, 1, ANSWERED);
+	probe(w, 2, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	w->received++;
+	assert_int_equal(fold(w, 2), LOST_UNKNOWN);
+	probe(w, 2, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 2), LOST_UNKNOWN);
+	probe(w, 2, LOST_BACK);
+	probe(w, 1, ANSWERED);
+	assert_int_equal(fold(w, 2), LOST_REVERSE);
+}
+
 static void
 a_second_without_answers_is_decided_by_the_next_answer(void **state)
 {
@@ -218,6 +256,9 @@ main(void)
 		TEST(probes_that_never_arrived_were_lost_forward),
 		TEST(probes_that_arrived_were_lost_on_the_return_path),
 		TEST(mixed_losses_have_no_known_direction),
+		TEST(
+		    a_flow_that_lost_after_the_newest_answer_alone_has_no_known_direction),
+		TEST(probes_on_the_way_are_not_taken_for_lost_ones),
 		TEST(a_second_without_answers_is_decided_by_the_next_answer),
 		TEST(the_first_answer_only_sets_the_base),
 		TEST(a_restarted_responder_gives_no_direction_at_first),
