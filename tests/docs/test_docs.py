@@ -175,3 +175,20 @@ def test_every_fuzzer_and_its_files_are_in_the_coverage_table():
     script = runpy.run_path(str(ROOT / "tests" / "fuzz" / "coverage.py"))
     fuzzers = [path.stem.removeprefix("fuzz_") for path in tracked("fuzz_*.c")]
     assert fuzzers and script["check"](script["table"](), fuzzers) == []
+
+
+def test_every_playbook_and_variable_of_ansible_is_in_the_page_of_rollouts():
+    """The operator's page; variables that are worked out are nobody's to set."""
+    page = (ROOT / "docs/rollout.md").read_text()
+    table = page[page.index("## Variables") :]
+    text = (ROOT / "ansible/group_vars/all.yaml").read_text()
+    set_by_people = text[: text.index("# ---- worked out")]
+    names = re.findall(r"^(rackmesh_\w+):", set_by_people, re.M)
+    assert len(names) > 30
+    assert [name for name in names if f"`{name}`" not in table] == []
+    known = set(re.findall(r"^(rackmesh_\w+):", text, re.M)) | {
+        "rackmesh_brake", "rackmesh_new_authority"}  # fmt: skip
+    assert set(re.findall(r"`(rackmesh_[a-z_]+)`", table)) <= known
+    playbooks = {path.name for path in (ROOT / "ansible").glob("*.yaml")}
+    readme = (ROOT / "ansible/README.md").read_text()
+    assert [name for name in playbooks if f"`{name}`" not in readme or name not in page] == []
