@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/history/influx_target.h"
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_url.h"
@@ -107,6 +108,10 @@ check_influx(const struct analyzer_config *config, struct rm_error *error)
 	if (influx->url[0] != '\0' && !rm_http_url_valid(influx->url))
 		return rm_config_refuse(config->path, error,
 		    "expected http://... or https://...", "influx.url");
+	if (strpbrk(influx->url, "?#") != NULL)
+		return rm_config_refuse(config->path, error,
+		    "expected a base URL: nothing with \"?\" or \"#\"", "influx.url");
+	influx_target_cut(influx->url);
 	if (influx->password_file[0] != '\0' && influx->user[0] == '\0')
 		return rm_config_refuse(config->path, error,
 		    "influx.user is missing; a password needs a user",

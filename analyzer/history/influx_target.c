@@ -47,16 +47,38 @@ put_pair(char *url, const char *name, const char *value)
 	return value[0] == '\0' || (put(url, name) && put_escaped(url, value));
 }
 
+static void
+cut_end(char *url, const char *end)
+{
+	const size_t len = strlen(url), cut = strlen(end);
+
+	if (len > cut && strcmp(url + len - cut, end) == 0)
+		url[len - cut] = '\0';
+}
+
+static void
+cut_slashes(char *url)
+{
+	while (url[0] != '\0' && url[strlen(url) - 1] == '/')
+		url[strlen(url) - 1] = '\0';
+}
+
+void
+influx_target_cut(char *url)
+{
+	static const char *const pasted[] = { "/api/v2/write", "/write", "/query" };
+
+	cut_slashes(url);
+	for (size_t i = 0; i < sizeof(pasted) / sizeof(pasted[0]); i++)
+		cut_end(url, pasted[i]);
+	cut_slashes(url);
+}
+
 static bool
 put_base(char *url, const struct influx_config *config)
 {
-	bool fits;
-
 	url[0] = '\0';
-	fits = put(url, config->url);
-	while (url[0] != '\0' && url[strlen(url) - 1] == '/')
-		url[strlen(url) - 1] = '\0';
-	return fits;
+	return put(url, config->url);
 }
 
 int

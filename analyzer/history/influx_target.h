@@ -25,6 +25,10 @@ struct influx_target {
 	char user[256], password[INFLUX_SECRET_BYTES]; /* "": none */
 };
 
+/* Cuts a URL to the base URL: slashes at its end, and what somebody has copied from
+ * another client's config ("/write", "/api/v2/write", "/query"). */
+void influx_target_cut(char *url);
+
 /* -ENAMETOOLONG, or what keeps the files of secrets from being read: why. */
 int influx_target_init(struct influx_target *target, const struct influx_config *config,
     struct rm_error *error);

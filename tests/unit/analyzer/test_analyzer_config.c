@@ -55,6 +55,25 @@ the_defaults_are_good(void **state)
 }
 
 static void
+a_pasted_url_of_the_database_is_cut_to_its_base(void **state)
+{
+	static const char *const urls[] = { "http://[::1]:8086", "http://[::1]:8086//",
+		"http://[::1]:8086/write", "http://[::1]:8086/api/v2/write/" };
+	struct analyzer_config config;
+	struct rm_error error = { 0 };
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+		snprintf(text, sizeof(text), "influx:\n  url: \"%s\"\n", urls[i]);
+		write_config(text);
+		assert_int_equal(analyzer_config_read(&config, path, &error), 0);
+		assert_string_equal(config.influx.url, "http://[::1]:8086");
+		analyzer_config_clear(&config);
+	}
+	unlink(path);
+}
+
+static void
 history_lies_in_the_state_folder_unless_reported(void **state)
 {
 	struct analyzer_config config;
@@ -87,6 +106,8 @@ errors_name_file_line_and_option(void **state)
 	    "2:11: http.listen: expected address:port, the address numeric");
 	refused("influx:\n  url: localhost:8086\n",
 	    "2:8: influx.url: expected http://... or https://...");
+	refused("influx:\n  url: http://db:8086/write?db=x\n",
+	    "2:8: influx.url: expected a base URL: nothing with \"?\" or \"#\"");
 	refused("alerts:\n  webhooks: [\"http://a\", b]\n",
 	    "2:26: alerts.webhooks[1]: expected http://... or https://...");
 	refused("alerts:\n  alertmanagers: [\"http:///x\"]\n",
@@ -141,6 +162,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_defaults_are_good),
+		cmocka_unit_test(a_pasted_url_of_the_database_is_cut_to_its_base),
 		cmocka_unit_test(history_lies_in_the_state_folder_unless_reported),
 		cmocka_unit_test(errors_name_file_line_and_option),
 		cmocka_unit_test(values_that_the_table_refuses_are_refused),
