@@ -3,7 +3,7 @@
 import { NoAnswer, ask } from "./ask.js";
 import { element } from "./element.js";
 import { told } from "./incidents.js";
-import { clock, count, percent, several } from "./words.js";
+import { age, clock, count, percent, several } from "./words.js";
 
 export const POINTS = 120; // of a line, at most
 const ROWS = 10000; // the most that one answer has
@@ -13,7 +13,9 @@ const TURNS = 8; // attempts to be among those who are answered at once
 const TURN_MS = 400;
 const BEFORE_S = 86400; // openings are looked for so long before,
 const AFTER_S = 31 * 86400; // and ends of older ones so long afterwards
-const INCIDENT = "region,tor,part_type,part,place,state,id,severity,opened_ns,sentence";
+const INCIDENT = "region,tor,part_type,part,place,state,id,severity,impact,services,opened_ns,sentence";
+const GAP_MS = 180000; // rows come at least once a minute
+const LATE_MS = 150000;
 const SHOWN = 500; // incidents
 const AT_FIRST = 20; // of them; the others are there for who opens them
 
@@ -62,6 +64,12 @@ export async function endedOf({ region, part_type, part }, from, to) {
   return [...new Map(rows.map((row) => [row.id ?? row.opened_ns, row])).values()].reverse(); // VictoriaMetrics keeps no ids
 }
 
+// Whom it hurt, where that is known. Rows of the history have it as columns.
+function hurtBy({ impact, services }) {
+  if (!impact || impact === "unknown") return "";
+  return ` · ${impact}${services ? `: ${services}` : ""}`;
+}
+
 export function listOf(rows) {
   return element(
     "ol",
@@ -79,12 +87,20 @@ export function listOf(rows) {
           element(
             "span",
             { class: "when" },
-            `${row.region} · opened ${clock(row.opened_ns / 1e6, true)}${row.state === "resolved" ? ` · resolved ${clock(row.time, true)}` : " · still open at the end"}`,
+            `${row.region} · opened ${clock(row.opened_ns / 1e6, true)}${row.state === "resolved" ? ` · resolved ${clock(row.time, true)}` : " · still open at the end"}${hurtBy(row)}`,
           ),
         ),
       ),
     ),
   );
+}
+
+// How much of the time nothing was written, in ms. The last minutes may come yet.
+function unknownOf(lines, from, to) {
+  const slots = lines[0]?.filled ?? [];
+  const written = (i) => lines.some(({ filled }) => filled[i]?.left > 0) || slots[i].time > Date.now() - LATE_MS;
+  const unknown = slots.filter((_, i) => !written(i)).length * ((to - from) / slots.length);
+  return unknown >= GAP_MS ? unknown : 0;
 }
 
 export function summary(lines, { incidents, whole }, from, to) {
@@ -93,20 +109,24 @@ export function summary(lines, { incidents, whole }, from, to) {
     .map(({ name, filled }) => [name, filled.reduce((sum, each) => sum + each.lost, 0), filled.reduce((sum, each) => sum + each.left, 0)])
     .map(([name, lost, left]) => `${name} ${left === 0 ? "no probes" : `${percent(lost / left)} of ${count(left)} probes lost`}`);
   const blank = lines.every(({ filled }) => filled.every((each) => each.left === 0));
+  const unknown = blank ? 0 : unknownOf(lines, from, to);
   // Of a time of which nothing is kept nobody knows what was open.
   const none = !whole ? "" : blank ? "No incident is known of." : "No incident was open.";
   return (
     `From ${clock(from, true)} to ${clock(to, true)} UTC: ${loss.join(", ")}. ` +
     (blank ? "Nothing was probed, or nothing is kept of it. " : worst === null ? "Nothing was lost. " : `Most was lost around ${clock(worst.time)} (${percent(worst.lost / worst.left)}). `) +
+    (unknown > 0 ? `For ${age(unknown)} of it nothing was written: what was lost then is not known. ` : "") +
     (incidents.length === 0 ? none : `${several(incidents.length, "incident")} ${incidents.length === 1 ? "was" : "were"} open.`)
   );
 }
+
+const impactOf = ({ evidence }) => ({ impact: evidence?.impact, services: evidence?.services });
 
 // What the analyzer has open now, as the history would have it.
 const openNow = (known, region) =>
   [...known.incidents.values()]
     .filter((each) => each.state === "open" && each.region === region)
-    .map((each) => ({ ...each, state: "opened", time: each.changed, opened_ns: +new Date(each.opened) * 1e6 }));
+    .map((each) => ({ ...each, ...impactOf(each), state: "opened", time: each.changed, opened_ns: +new Date(each.opened) * 1e6 }));
 
 // What was opened long before is known by its end, or is open still.
 async function olderThan(region, from, to, known) {

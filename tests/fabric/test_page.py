@@ -256,6 +256,20 @@ def test_nothing_from_elsewhere_is_let_in(region, page):
     page._log.clear()
 
 
+GAP = """
+const done = arguments[0], from = new Date('2020-01-20T04:00:00Z'), to = new Date('2020-01-20T04:20:00Z');
+const filled = Array.from({ length: 20 }, (_, i) => ({ time: +from + (i + 0.5) * 60000, left: i < 14 ? 100 : 0, lost: 0 }));
+import(new URL('past.js', document.querySelector('script').src)).then(
+  (past) => done(past.summary([{ name: 'all', filled }], { incidents: [], whole: true }, from, to)), (e) => done(String(e)));
+"""
+
+
+def test_a_time_without_data_is_not_called_well(region, page):
+    page.open(url(region))
+    said = page.driver.execute_async_script(GAP)
+    assert "For 6 min of it nothing was written: what was lost then is not known." in said, said
+
+
 LONG_AGO = """
 window.answers = window.fetch;
 const row = { time: '2020-01-20T00:00:00.000Z', region: 'lab', tor: 'tor2', part_type: 'rnic', part: 'h5/r0',
