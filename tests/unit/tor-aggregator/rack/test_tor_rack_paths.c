@@ -10,6 +10,7 @@
 #include "tor-aggregator/paths/path_ends.h"
 #include "tor-aggregator/paths/path_rows.h"
 #include "tor-aggregator/paths/path_table.h"
+#include "tor-aggregator/services/service_table.h"
 
 #define MS RM_NS_PER_MS
 #define MEMBERS 4
@@ -21,12 +22,15 @@ struct reported {
 	int64_t end_ns, last_ns; /* of paths; of any summary: both on our clock */
 	struct wire_rack_state state;
 	bool has_state;
+	unsigned uses; /* messages with them */
+	uint64_t used_sent, used_lost;
 };
 
 struct world {
 	struct rack_fixture *f;
 	struct reported reported;
 	struct wire_writer *writer;
+	struct service_table *services;
 	uint32_t received[MEMBERS][REMOTES];
 };
 
@@ -42,6 +46,11 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 	assert_int_equal(wire_write_summary(the_world->writer, summary, &bytes), 0);
 	reported->has_state = summary->has_state;
 	reported->state = summary->state;
+	reported->uses += summary->uses_known != WIRE_USES_UNKNOWN;
+	for (size_t i = 0; i < summary->use_count; i++) {
+		reported->used_sent += summary->uses[i].sent;
+		reported->used_lost += summary->uses[i].lost;
+	}
 	if (summary->path_count == 0)
 		return;
 	reported->messages++;
@@ -67,7 +76,7 @@ setup(void **state)
 		.on_summary = on_summary,
 		.on_focus = fixture_focus,
 	};
-	const struct tor_rack_options options = {
+	struct tor_rack_options options = {
 		.tor = "t1",
 		.active = true,
 		.ring_bytes = 1 << 20,
@@ -79,6 +88,8 @@ setup(void **state)
 	};
 
 	*state = the_world = w;
+	assert_int_equal(service_table_new(16, &w->services), 0);
+	options.services = w->services;
 	w->writer = wire_writer_new();
 	w->f = fixture_rack(MEMBERS, REMOTES);
 	/* The same rack, but the test takes its summaries. */
@@ -103,6 +114,7 @@ teardown(void **state)
 	struct world *w = *state;
 
 	fixture_rack_free(w->f);
+	service_table_free(w->services);
 	wire_writer_free(w->writer);
 	free(w);
 	return 0;
@@ -116,7 +128,8 @@ nothing(size_t src, size_t dst, uint16_t src_port)
 	return false;
 }
 
-static size_t dead = SIZE_MAX;      /* a member that neither sends nor receives */
+static bool is_served;         /* the first flow of the first pair is a service's */
+static size_t dead = SIZE_MAX; /* a member that neither sends nor receives */
 static size_t mesh_dead = SIZE_MAX; /* in the rack only */
 
 static uint8_t
@@ -151,6 +164,8 @@ probe(struct world *w, is_lost *lost)
 			    500 * MS - (int64_t)(i % 2) * MS,
 			    gone ? WIRE_NO_REPLY : WIRE_OK);
 			result->src_port = flow;
+			if (is_served && src == 0 && i == 0)
+				result->kind = WIRE_SERVICE;
 			w->received[src][dst] += !gone;
 			result->responder_count = w->received[src][dst];
 			if (!gone)
@@ -197,6 +212,61 @@ losses_on_a_path_are_reported_within_two_seconds(void **state)
 	run(w, nothing, 3 * RM_NS_PER_S);
 	assert_int_equal(w->reported.lost, 0);
 	assert_int_equal(w->f->opened, 0);
+}
+
+static bool
+owns(struct wire_rnic_id id, void *arg)
+{
+	(void)id;
+	(void)arg;
+	return true;
+}
+
+static bool
+flow_50000(size_t src, size_t dst, uint16_t src_port)
+{
+	return src_port == 50000;
+}
+
+static void
+who_uses_a_path_is_reported_at_once_if_it_loses(void **state)
+{
+	struct world *w = *state;
+	const struct wire_service_flow flow = { .src = w->f->plan->members[0].id,
+		.dst = w->f->plan->remotes[0].id,
+		.peer = { 4, { 10, 0, 0, 9 }, 0 },
+		.service = "pod:a",
+		.pod = "",
+		.comm = "x",
+		.qp_type = WIRE_QP_RC,
+		.state = WIRE_SERVICE_PROBED,
+		.probe_port = 50000,
+		.qps = 1 };
+	const struct wire_services services = { .host = w->f->plan->names[0],
+		.incarnation = 1,
+		.now_ns = 1,
+		.tracing = true,
+		.flows = &flow,
+		.flow_count = 1 };
+	struct wire_services_view view;
+	struct wire_bytes bytes;
+	int64_t began;
+
+	assert_int_equal(wire_write_services(w->writer, &services, &bytes), 0);
+	assert_int_equal(wire_open_services(&view, bytes.data, bytes.len), 0);
+	service_table_take(w->services, services.host, &view, owns, NULL, w->f->now);
+	dead = SIZE_MAX;
+	is_served = true;
+	run(w, nothing, 21 * RM_NS_PER_S);
+	assert_in_range(w->reported.uses, 2, 3); /* every row interval */
+	assert_true(w->reported.used_sent > 100);
+	assert_int_equal(w->reported.used_lost, 0);
+	began = w->f->now.ns - 500 * MS;
+	while (w->reported.used_lost == 0) {
+		probe(w, flow_50000);
+		assert_true(w->f->now.ns - began < 3100 * MS);
+	}
+	is_served = false;
 }
 
 static void
@@ -386,6 +456,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(losses_on_a_path_are_reported_within_two_seconds),
+		TEST(who_uses_a_path_is_reported_at_once_if_it_loses),
 		TEST(a_dead_member_is_no_fault_of_a_path),
 		TEST(a_bad_member_with_some_answers_is_no_fault_of_a_path),
 		TEST(a_stalled_host_is_no_fault_of_a_path),
