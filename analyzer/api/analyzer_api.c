@@ -23,6 +23,7 @@
 #include "rackmesh/http/http_server.h"
 #include "rackmesh/identity/sight.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/net/server.h"
 
 static void
 set_u64(json_t *object, const char *key, uint64_t value)
@@ -318,7 +319,7 @@ ready(char *sentence, size_t len, void *arg)
 		trouble = region_alert_trouble(analyzer->regions[i]);
 	snprintf(sentence, len, "%zu regions, %llu aggregators%s%s",
 	    analyzer->region_count,
-	    (unsigned long long)intake_counts(analyzer->intake)->sessions,
+	    (unsigned long long)intake_server(analyzer->intake)->count,
 	    trouble[0] != '\0' ? "; alerts are not delivered: " : "", trouble);
 	return true;
 }

@@ -19,7 +19,7 @@
 #include "rackmesh/loop/loop.h"
 #include "rackmesh/loop/notify.h"
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/net/pending_conns.h"
+#include "rackmesh/net/server.h"
 
 #define COUNT(items) (sizeof(items) / sizeof((items)[0]))
 #define NAME(name) "rackmesh_analyzer_" name
@@ -40,18 +40,18 @@ static int
 add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 {
 	const struct intake_counts *c = intake_counts(analyzer->intake);
-	const struct rm_pending_conns *s = intake_pending_conns(analyzer->intake);
+	const struct rm_server *s = intake_server(analyzer->intake);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("connections_accepted_total"), "", "Connections of aggregators accepted", &c->accepted },
+		{ NAME("connections_accepted_total"), "", "Connections of aggregators accepted", &s->accepted },
 		{ NAME("connections_refused_total"), "reason=\"full\"",
-		  "Connections of aggregators refused or closed, by reason", &c->refused_connections },
+		  "Connections of aggregators refused or closed, by reason", &s->refused },
 		{ NAME("connections_refused_total"), "reason=\"hello\"",
 		  "Connections of aggregators refused or closed, by reason", &c->refused_hellos },
 		{ NAME("connections_refused_total"), "reason=\"silent\"",
-		  "Connections of aggregators refused or closed, by reason", &s->timed_out },
+		  "Connections of aggregators refused or closed, by reason", &s->pending_conns.timed_out },
 		{ NAME("connections_refused_total"), "reason=\"too_many_pending\"",
-		  "Connections of aggregators refused or closed, by reason", &s->pushed_out },
+		  "Connections of aggregators refused or closed, by reason", &s->pending_conns.pushed_out },
 		{ NAME("sessions_replaced_total"), "",
 		  "Sessions closed because the same aggregator connected again", &c->replaced },
 		{ NAME("sessions_silent_total"), "", "Sessions closed because the aggregator sent nothing for too long", &c->silent },
@@ -76,7 +76,7 @@ add_intake(const struct analyzer *analyzer, struct rm_metrics *metrics)
 		{ NAME("acknowledgements_total"), "", "Acknowledgements sent", &c->acks },
 	};
 	const struct rm_metric gauges[] = {
-		{ NAME("sessions"), "", "Connections of aggregators open now", &c->sessions },
+		{ NAME("sessions"), "", "Connections of aggregators open now", &s->count },
 		{ NAME("aggregators"), "", "Aggregators whose last message number is kept", &c->peers },
 	};
 	/* clang-format on */

@@ -2,10 +2,10 @@
 #include "analyzer/intake/intake.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyzer/intake/intake_session.h"
 #include "rackmesh/core/log.h"
@@ -38,7 +38,7 @@ acknowledge(struct intake *intake, struct intake_session *session, int name,
 
 	r = wire_write_ack(intake->writer, &ack, &bytes);
 	if (r == 0)
-		r = rm_link_send(session->link, bytes.data, bytes.len);
+		r = rm_link_send(session->conn.link, bytes.data, bytes.len);
 	intake->counts.acks += r == 0;
 	return r;
 }
@@ -59,7 +59,7 @@ peer_flush(struct intake *intake, struct intake_peer *peer)
 			/* If that fails the link is closed: the aggregator sends again
 			 * what is not acknowledged. */
 			if (r < 0)
-				rm_link_close(session->link, r);
+				rm_link_close(session->conn.link, r);
 			lane->ack_due = false;
 			unacked += lane->pending;
 		}
@@ -177,103 +177,49 @@ intake_peer_get(struct intake *intake, const char *region, const char *name)
 
 /* ---- sessions come and go -------------------------------------------------------- */
 
-void
-intake_session_free(struct intake_session *session)
+static void
+on_accept(void *arg, const struct rm_address *peer, void *owner)
 {
-	struct intake *owner = session->owner;
+	struct intake *intake = owner;
+	struct intake_session *session = arg;
 
-	if (session->prev != NULL)
-		session->prev->next = session->next;
-	else
-		owner->sessions = session->next;
-	if (session->next != NULL)
-		session->next->prev = session->prev;
-	owner->counts.sessions--;
-	rm_pending_conns_remove(&owner->pending_conns, &session->pending_conn);
-	if (session->peer != NULL && session->peer->session == session)
-		session->peer->session = NULL;
-	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
-	rm_link_free(session->link);
-	free(session->held);
-	free(session->info.tors);
-	free(session);
+	session->owner = intake;
+	session->info.id = ++intake->last_id;
+	session->info.peer = *peer;
+	session->info.since = rm_wall_now();
 }
 
 static void
-session_on_close(struct rm_link *link, int reason, void *arg)
+on_close(struct rm_link *link, int reason, void *arg)
 {
 	struct intake_session *session = arg;
 	const struct intake_callbacks *callbacks = &session->owner->callbacks;
-	char peer[RM_ADDRESS_TEXT];
 
-	rm_address_format(&session->info.peer, peer);
-	if (session->info.is_welcome) {
-		rm_log_at(reason == 0 ? RM_LOG_INFO : RM_LOG_WARNING, __FILE__,
-		    __LINE__, reason, "%s (%s): disconnected", session->info.name,
-		    peer);
+	rm_server_log_end(link, &session->info.peer, reason,
+	    session->info.is_welcome ? session->info.name : NULL);
+	if (session->info.is_welcome)
 		callbacks->on_gone(&session->info, callbacks->arg);
-	} else if (reason != -EPERM) {
-		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
-		    rm_link_error(link)[0] != '\0' ? ": " : "", rm_link_error(link));
-	}
-	intake_session_free(session);
 }
 
-static int
-session_on_open(struct rm_link *link, void *arg)
+static void
+on_free(void *arg)
 {
-	const struct intake_session *session = arg;
+	struct intake_session *session = arg;
 
-	rm_pending_conns_named(&session->owner->pending_conns, &session->pending_conn);
-	return 0;
+	if (session->peer != NULL && session->peer->session == session)
+		session->peer->session = NULL;
+	session->owner->counts.refused_messages +=
+	    rm_link_counts(session->conn.link)->refused_frames;
+	free(session->held);
+	free(session->info.tors);
 }
-
-static const struct rm_link_callbacks link_callbacks = {
-	.on_frame = intake_session_on_frame,
-	.on_close = session_on_close,
-	.on_open = session_on_open,
-};
 
 int
 intake_accept(int fd, const struct rm_address *peer, void *arg)
 {
 	struct intake *intake = arg;
-	const struct rm_link_limits limits = {
-		.max_frame_bytes = WIRE_MAX_BYTES,
-		.max_output_bytes = MAX_OUTPUT_BYTES,
-		.tls = intake->options.tls,
-		.accepting = true,
-	};
-	struct intake_session *session = NULL;
-	int r;
 
-	if (intake->counts.sessions < intake->options.max_sessions)
-		session = calloc(1, sizeof(*session));
-	if (session == NULL) {
-		intake->counts.refused_connections++;
-		close(fd);
-		return -ENOBUFS;
-	}
-	session->owner = intake;
-	session->info.id = ++intake->last_id;
-	session->info.peer = *peer;
-	session->info.since = rm_wall_now();
-	r = rm_link_new(
-	    intake->loop, fd, &limits, &link_callbacks, session, &session->link);
-	if (r < 0) {
-		intake->counts.refused_connections++;
-		free(session);
-		return r;
-	}
-	session->next = intake->sessions;
-	if (session->next != NULL)
-		session->next->prev = session;
-	intake->sessions = session;
-	rm_pending_conns_add(&intake->pending_conns, &session->pending_conn,
-	    session->link, rm_mono_now());
-	intake->counts.sessions++;
-	intake->counts.accepted++;
-	return 0;
+	return rm_server_accept(fd, peer, &intake->server);
 }
 
 /* ---- time passes ----------------------------------------------------------------- */
@@ -308,16 +254,16 @@ static void
 on_tick(void *arg)
 {
 	struct intake *intake = arg;
-	struct intake_session *session = intake->sessions;
+	struct intake_session *session = rm_server_first(&intake->server);
 	rm_mono_t now = rm_mono_now();
 
-	for (; session != NULL; session = session->next) {
+	for (; session != NULL; session = intake_session_next(session)) {
 		int r = session_tick(session, now);
 
 		if (r < 0)
-			rm_link_close(session->link, r);
+			rm_link_close(session->conn.link, r);
 	}
-	rm_pending_conns_sweep(&intake->pending_conns, now);
+	rm_server_sweep(&intake->server, now);
 	intake_flush(intake);
 	rm_timer_after(intake->tick, TICK_NS);
 }
@@ -325,8 +271,8 @@ on_tick(void *arg)
 void
 intake_stalled(struct intake *intake, rm_mono_t now)
 {
-	for (struct intake_session *session = intake->sessions; session != NULL;
-	     session = session->next)
+	for (struct intake_session *session = rm_server_first(&intake->server);
+	     session != NULL; session = intake_session_next(session))
 		session->info.last_seen = now;
 }
 
@@ -335,25 +281,25 @@ intake_stalled(struct intake *intake, rm_mono_t now)
 int
 intake_drill(struct intake *intake, uint64_t id, const struct wire_drill *drill)
 {
-	struct intake_session *session = intake->sessions;
+	struct intake_session *session = rm_server_first(&intake->server);
 	struct wire_bytes bytes;
 	int r;
 
 	while (session != NULL && session->info.id != id)
-		session = session->next;
+		session = intake_session_next(session);
 	if (session == NULL)
 		return -ENOTCONN;
 	r = wire_write_drill(intake->writer, drill, &bytes);
-	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+	return r < 0 ? r : rm_link_send(session->conn.link, bytes.data, bytes.len);
 }
 
 const struct intake_info *
 intake_get(const struct intake *intake, size_t i)
 {
-	const struct intake_session *session = intake->sessions;
+	const struct intake_session *session = rm_server_first(&intake->server);
 
 	while (session != NULL && i-- > 0)
-		session = session->next;
+		session = intake_session_next(session);
 	return session != NULL ? &session->info : NULL;
 }
 
@@ -365,10 +311,10 @@ intake_find(const struct intake *intake, const char *region, const char *name)
 	return peer != NULL && peer->session != NULL ? &peer->session->info : NULL;
 }
 
-const struct rm_pending_conns *
-intake_pending_conns(const struct intake *intake)
+const struct rm_server *
+intake_server(const struct intake *intake)
 {
-	return &intake->pending_conns;
+	return &intake->server;
 }
 
 const struct intake_counts *
@@ -384,6 +330,19 @@ intake_new(struct rm_loop *loop, const struct intake_options *options,
     const struct intake_callbacks *callbacks, struct intake **ret)
 {
 	struct intake *intake = calloc(1, sizeof(*intake));
+	struct rm_server_options server = {
+		.loop = loop,
+		.limits = { .max_frame_bytes = WIRE_MAX_BYTES,
+		    .max_output_bytes = MAX_OUTPUT_BYTES,
+		    .tls = options->tls },
+		.max_conns = options->max_sessions,
+		.session_bytes = sizeof(struct intake_session),
+		.conn_offset = offsetof(struct intake_session, conn),
+		.on_accept = on_accept,
+		.on_frame = intake_session_on_frame,
+		.on_close = on_close,
+		.on_free = on_free,
+	};
 	int r = -ENOMEM;
 
 	if (intake == NULL)
@@ -391,6 +350,8 @@ intake_new(struct rm_loop *loop, const struct intake_options *options,
 	intake->loop = loop;
 	intake->options = *options;
 	intake->callbacks = *callbacks;
+	server.arg = intake;
+	rm_server_init(&intake->server, &server);
 	intake->writer = wire_writer_new();
 	if (intake->writer != NULL)
 		r = rm_timer_new(loop, on_tick, intake, &intake->tick);
@@ -412,8 +373,7 @@ intake_free(struct intake *intake)
 
 	if (intake == NULL)
 		return;
-	while (intake->sessions != NULL)
-		intake_session_free(intake->sessions);
+	rm_server_clear(&intake->server);
 	HASH_ITER (hh, intake->peers, peer, next)
 		peer_free(intake, peer);
 	for (int i = 0; i < LANES; i++)

@@ -25,7 +25,7 @@
 
 struct intake;
 struct rm_loop;
-struct rm_pending_conns;
+struct rm_server;
 
 int intake_new(struct rm_loop *loop, const struct intake_options *options,
     const struct intake_callbacks *callbacks, struct intake **ret);
@@ -46,6 +46,7 @@ const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
 /* Connections without a hello. */
-const struct rm_pending_conns *intake_pending_conns(const struct intake *intake);
+/* Its counts of connections. */
+const struct rm_server *intake_server(const struct intake *intake);
 
 #endif

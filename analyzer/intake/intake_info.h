@@ -73,7 +73,7 @@ struct intake_callbacks {
 };
 
 struct intake_counts {
-	uint64_t sessions, accepted, refused_connections, refused_hellos, replaced;
+	uint64_t refused_hellos, replaced;
 	uint64_t silent; /* dropped for it */
 	uint64_t summaries, incidents, repeated, missing, acks;
 	uint64_t refused_messages; /* damaged, malformed, unknown */

@@ -30,7 +30,7 @@ session_welcome(struct intake_session *session, const char *refused)
 
 	r = wire_write_welcome(owner->writer, &welcome, &bytes);
 	if (r == 0)
-		r = rm_link_send(session->link, bytes.data, bytes.len);
+		r = rm_link_send(session->conn.link, bytes.data, bytes.len);
 	if (r == 0 && refused[0] != '\0') {
 		char quoted[QUOTED], who[RM_REFUSALS_TEXT];
 
@@ -39,7 +39,7 @@ session_welcome(struct intake_session *session, const char *refused)
 		if (rm_refusals_report(&owner->refusals, &session->info.peer, refused,
 			rm_mono_now(), who))
 			rm_log_warn(0, "%s: refused: %s", who, quoted);
-		rm_link_close(session->link, -EPERM);
+		rm_link_close(session->conn.link, -EPERM);
 	}
 	return r;
 }
@@ -67,7 +67,7 @@ static bool
 hello_is_its_own(const struct intake_session *session,
     const struct wire_hello_view *view, char reason[REASON_BYTES])
 {
-	const char *uri = rm_link_identity(session->link);
+	const char *uri = rm_link_identity(session->conn.link);
 	struct rm_request request = {
 		.verb = RM_VERB_AGGREGATOR_SESSION,
 		.region = view->hello.region,
@@ -157,7 +157,7 @@ session_take_place(struct intake_session *session, uint64_t life)
 	if (peer->session != NULL) {
 		rm_log_warn(0, "%s: reconnected, closed its older session", info->name);
 		owner->counts.replaced++;
-		intake_session_free(peer->session);
+		rm_server_end(&peer->session->conn);
 	}
 	peer->session = session;
 	session->peer = peer;
@@ -196,8 +196,7 @@ intake_session_hello(struct intake_session *session, const uint8_t *data, size_t
 	refused = session_take_place(session, view.hello.incarnation);
 	info->is_welcome = refused[0] == '\0';
 	if (info->is_welcome)
-		rm_pending_conns_remove(
-		    &session->owner->pending_conns, &session->pending_conn);
+		rm_server_settled(&session->conn);
 	if (info->is_welcome)
 		rm_log_info("%s: connected, of region %s, serves %zu ToRs", info->name,
 		    info->region, info->tor_count);
@@ -376,7 +375,7 @@ session_hold(struct intake_session *session, const uint8_t *data, size_t len)
 	session->held = copy;
 	session->info.is_held = true;
 	session->owner->counts.held++;
-	rm_link_pause(session->link);
+	rm_link_pause(session->conn.link);
 	return 0;
 }
 
@@ -389,7 +388,7 @@ intake_session_retry(struct intake_session *session)
 	session->held = NULL;
 	session->info.is_held = false;
 	session->info.last_seen = rm_mono_now();
-	rm_link_resume(session->link);
+	rm_link_resume(session->conn.link);
 }
 
 /* Verifies a message of a lane. A held message is verified a second time, as a copy. */
@@ -438,7 +437,7 @@ static int
 session_on_ping(struct intake_session *session, const uint8_t *data, size_t len)
 {
 	struct intake_info *info = &session->info;
-	struct rm_link *link = session->link;
+	struct rm_link *link = session->conn.link;
 	struct wire_ping ping;
 	int r = wire_open_ping_ending(&ping, data, len);
 
@@ -513,5 +512,5 @@ intake_session_ping(struct intake_session *session, rm_mono_t now)
 
 	session->pinged = now;
 	r = wire_write_ping(owner->writer, (uint64_t)now.ns, &bytes);
-	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+	return r < 0 ? r : rm_link_send(session->conn.link, bytes.data, bytes.len);
 }

@@ -10,10 +10,9 @@
 #include "analyzer/intake/intake_info.h"
 #include "analyzer/intake/intake_lanes.h"
 #include "analyzer/intake/intake_racks.h"
-#include "rackmesh/net/pending_conns.h"
 #include "rackmesh/net/refusals.h"
+#include "rackmesh/net/server.h"
 
-struct rm_link;
 struct rm_timer;
 
 enum { LANE_SUMMARY, LANE_INCIDENT, LANES };
@@ -42,10 +41,8 @@ struct intake_message { /* of a lane, opened; it borrows from its bytes */
 struct intake_session {
 	struct intake_info info; /* first */
 	struct intake *owner;
-	struct intake_session *prev, *next;
 	struct intake_peer *peer; /* NULL before its hello */
-	struct rm_link *link;
-	struct rm_pending_conn pending_conn; /* until it is welcome */
+	struct rm_conn conn;      /* pending until it is welcome */
 	rm_mono_t pinged;
 	bool has_pinged;                    /* the other side */
 	uint8_t *held;                      /* a message that could not be taken yet */
@@ -56,9 +53,8 @@ struct intake {
 	struct rm_loop *loop;
 	struct intake_options options;
 	struct intake_callbacks callbacks;
-	struct intake_session *sessions;
+	struct rm_server server;
 	struct intake_peer *peers, *due;
-	struct rm_pending_conns pending_conns;
 	struct rm_refusals refusals;
 	struct intake_pending *pending[LANES];
 	struct wire_writer *writer;
@@ -68,8 +64,13 @@ struct intake {
 	struct intake_counts counts;
 };
 
-/* Removes it from the list and closes its link. */
-void intake_session_free(struct intake_session *session);
+/* The next one behind rm_server_first; NULL: no more. */
+static inline struct intake_session *
+intake_session_next(const struct intake_session *session)
+{
+	return rm_server_next(&session->owner->server, &session->conn);
+}
+
 /* For rm_link's on_frame; arg is the session. */
 int intake_session_on_frame(
     struct rm_link *link, const uint8_t *data, size_t len, void *arg);

@@ -102,5 +102,5 @@ session_on_place(struct session *session, const uint8_t *data, size_t len)
 	*(answer.error[0] == '\0' ? &owner->counts.placed : &owner->counts.unplaced) +=
 	    1;
 	r = wire_write_placed(owner->writer, &answer, &bytes);
-	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+	return r < 0 ? r : rm_link_send(session->conn.link, bytes.data, bytes.len);
 }

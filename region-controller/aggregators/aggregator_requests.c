@@ -43,7 +43,7 @@ session_deliver_keys(struct session *session, struct aggregators_tor *tor,
 		return 0;
 	r = probe_keys_write(keys, &plan->view, epoch, version, owner->writer, &bytes);
 	if (r == 0)
-		r = rm_link_send(session->link, bytes.data, bytes.len);
+		r = rm_link_send(session->conn.link, bytes.data, bytes.len);
 	if (r < 0)
 		return r;
 	tor->keys_version = version;
@@ -64,8 +64,8 @@ sessions_near(const struct aggregators *aggregators, uint32_t epoch)
 {
 	size_t count = 0;
 
-	for (const struct session *session = aggregators->sessions; session != NULL;
-	     session = session->next) {
+	for (const struct session *session = rm_server_first(&aggregators->server);
+	     session != NULL; session = session_next(session)) {
 		bool near = false;
 
 		for (size_t i = 0; i < session->info.tor_count; i++)
@@ -143,7 +143,7 @@ session_brake(struct session *session)
 	if (owner->brake.version == 0)
 		return 0;
 	r = wire_write_brake(owner->writer, &owner->brake, &bytes);
-	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+	return r < 0 ? r : rm_link_send(session->conn.link, bytes.data, bytes.len);
 }
 
 void
@@ -153,13 +153,13 @@ aggregators_brake(struct aggregators *aggregators, const struct store_brake *bra
 	aggregators->brake.rate_permille = brake->rate_permille;
 	if (aggregators->options.standby(aggregators->options.arg) != NULL)
 		return;
-	for (struct session *session = aggregators->sessions; session != NULL;
-	     session = session->next) {
+	for (struct session *session = rm_server_first(&aggregators->server);
+	     session != NULL; session = session_next(session)) {
 		int r = session->info.is_welcome ? session_brake(session) : 0;
 
 		/* The aggregator gets it when it connects again. */
 		if (r < 0)
-			rm_link_close(session->link, r);
+			rm_link_close(session->conn.link, r);
 	}
 }
 
@@ -180,7 +180,7 @@ answer(struct session *session, uint64_t token, struct wire_rnic_id prober,
 		    registry_wire(owner->options.topology(owner->options.arg), rnic);
 	out.key = aggregators_pair_key(owner, prober, rnic);
 	r = wire_write_resolved(owner->writer, &out, &bytes);
-	return r < 0 ? r : rm_link_send(session->link, bytes.data, bytes.len);
+	return r < 0 ? r : rm_link_send(session->conn.link, bytes.data, bytes.len);
 }
 
 static const struct registry_rnic *
@@ -260,11 +260,11 @@ session_on_traced(struct session *session, const uint8_t *data, size_t len)
 static struct session *
 find_serving(struct aggregators *aggregators, const char *tor)
 {
-	struct session *session = aggregators->sessions;
+	struct session *session = rm_server_first(&aggregators->server);
 
 	while (session != NULL &&
 	       (!session->info.is_welcome || !session_serves(session, tor)))
-		session = session->next;
+		session = session_next(session);
 	return session;
 }
 
@@ -299,7 +299,7 @@ aggregators_ask_drill(
 		return -ENOTCONN;
 	r = wire_write_drill(aggregators->writer, &asked, &bytes);
 	if (r == 0)
-		r = rm_link_send(session->link, bytes.data, bytes.len);
+		r = rm_link_send(session->conn.link, bytes.data, bytes.len);
 	if (r < 0)
 		return r;
 	aggregators->last_drill++;

@@ -40,7 +40,7 @@ session_deliver(struct session *session)
 		if (plan == NULL || plan->digest == tor->digest ||
 		    plan->version <= tor->version)
 			continue;
-		r = rm_link_send(session->link, plan->bytes, plan->len);
+		r = rm_link_send(session->conn.link, plan->bytes, plan->len);
 		if (r < 0) {
 			owner->counts.plans_not_sent++;
 			return r;
@@ -71,7 +71,7 @@ session_welcome(struct session *session, const char *refused)
 
 	r = wire_write_welcome(owner->writer, &welcome, &bytes);
 	if (r == 0)
-		r = rm_link_send(session->link, bytes.data, bytes.len);
+		r = rm_link_send(session->conn.link, bytes.data, bytes.len);
 	if (r == 0 && refused[0] != '\0') {
 		char quoted[QUOTED], who[RM_REFUSALS_TEXT];
 
@@ -79,7 +79,7 @@ session_welcome(struct session *session, const char *refused)
 			/* Aggregators try one controller after the other: this is not
 			 * logged. */
 			owner->counts.refused_standby++;
-			rm_link_close(session->link, -EPERM);
+			rm_link_close(session->conn.link, -EPERM);
 			return 0;
 		}
 		owner->counts.refused_hellos++;
@@ -87,7 +87,7 @@ session_welcome(struct session *session, const char *refused)
 		if (rm_refusals_report(&owner->refusals, &session->info.peer, refused,
 			rm_mono_now(), who))
 			rm_log_warn(0, "%s: refused: %s", who, quoted);
-		rm_link_close(session->link, -EPERM);
+		rm_link_close(session->conn.link, -EPERM);
 	}
 	return r;
 }
@@ -122,7 +122,7 @@ static bool
 hello_is_its_own(const struct session *session, const struct wire_hello_view *view,
     char reason[REASON_BYTES])
 {
-	const char *uri = rm_link_identity(session->link);
+	const char *uri = rm_link_identity(session->conn.link);
 	struct rm_request request = {
 		.verb = RM_VERB_AGGREGATOR_SESSION,
 		.region = session->owner->options.region,
@@ -151,17 +151,17 @@ hello_is_its_own(const struct session *session, const struct wire_hello_view *vi
 static void
 replace_older(const struct session *session)
 {
-	struct session *other = session->owner->sessions, *next;
+	struct session *other = rm_server_first(&session->owner->server), *next;
 
 	for (; other != NULL; other = next) {
-		next = other->next;
+		next = session_next(other);
 		if (other == session || !other->info.is_welcome ||
 		    strcmp(other->info.name, session->info.name) != 0)
 			continue;
 		rm_log_warn(
 		    0, "%s: reconnected, closed its older session", session->info.name);
 		session->owner->counts.replaced++;
-		session_free(other);
+		rm_server_end(&other->conn);
 	}
 }
 
@@ -232,7 +232,7 @@ session_on_hello(struct session *session, const uint8_t *data, size_t len)
 	if (r < 0)
 		return r;
 	session->info.is_welcome = true;
-	rm_pending_conns_remove(&session->owner->pending_conns, &session->pending_conn);
+	rm_server_settled(&session->conn);
 	replace_older(session);
 	rm_log_info("%s: connected, serves %zu ToRs", session->info.name,
 	    session->info.tor_count);

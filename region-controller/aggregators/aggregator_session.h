@@ -5,8 +5,8 @@
 #ifndef REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 #define REGION_CONTROLLER_AGGREGATORS_AGGREGATOR_SESSION_H
 
-#include "rackmesh/net/pending_conns.h"
 #include "rackmesh/net/refusals.h"
+#include "rackmesh/net/server.h"
 #include "region-controller/aggregators/aggregators_info.h"
 
 #define AGGREGATORS_MAX_DRILLS 32
@@ -14,24 +14,20 @@
 struct publish_tor;
 struct registry_rnic;
 struct qp_joins;
-struct rm_link;
 struct rm_timer;
 
 struct session {
 	struct aggregators_session info; /* first */
 	struct aggregators *owner;
-	struct session *prev, *next;
-	struct rm_link *link;
-	struct rm_pending_conn
-	    pending_conn; /* until its hello is accepted; always for an agent */
-	bool is_agent;    /* it may only ask for the ToRs of its host */
+	struct rm_conn
+	    conn;      /* pending until its hello is accepted; always for an agent */
+	bool is_agent; /* it may only ask for the ToRs of its host */
 };
 
 struct aggregators {
 	struct rm_loop *loop;
 	struct aggregators_options options;
-	struct session *sessions;
-	struct rm_pending_conns pending_conns;
+	struct rm_server server;
 	struct rm_refusals refusals;
 	struct wire_writer *writer;
 	struct rm_timer *sweep, *ping, *deliver;
@@ -52,8 +48,13 @@ struct aggregators {
 	struct aggregators_counts counts;
 };
 
-/* Removes it from the list and closes its link. */
-void session_free(struct session *session);
+/* The next one behind rm_server_first; NULL: no more. */
+static inline struct session *
+session_next(const struct session *session)
+{
+	return rm_server_next(&session->owner->server, &session->conn);
+}
+
 /* For rm_link's on_frame; arg is the session. */
 int session_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg);
 /* Sends the plans that it does not hold. */

@@ -1,11 +1,8 @@
 #include "region-controller/aggregators/aggregators.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
@@ -18,125 +15,53 @@
 #define MAX_FRAME_BYTES (9u << 20) /* limit of an answer to a drill-down */
 /* limit of the plans of all ToRs of an aggregator */
 #define MAX_OUTPUT_BYTES (64u << 20)
+/* The connection to a peer that acknowledges nothing for this time is closed. */
+#define VANISHED_MS 15000
 #define SWEEP_NS RM_NS_PER_S
 #define PING_NS (500 * RM_NS_PER_MS)
 
 /* ---- sessions come and go -------------------------------------------------------- */
 
-void
-session_free(struct session *session)
+static void
+on_accept(void *arg, const struct rm_address *peer, void *owner)
 {
-	struct aggregators *owner = session->owner;
+	struct aggregators *aggregators = owner;
+	struct session *session = arg;
 
-	if (session->prev != NULL)
-		session->prev->next = session->next;
-	else
-		owner->sessions = session->next;
-	if (session->next != NULL)
-		session->next->prev = session->prev;
-	owner->counts.sessions--;
-	rm_pending_conns_remove(&owner->pending_conns, &session->pending_conn);
-	owner->counts.refused_messages += rm_link_counts(session->link)->refused_frames;
-	rm_link_free(session->link);
-	free(session->info.tors);
-	free(session->info.versions_bytes);
-	free(session);
+	session->owner = aggregators;
+	session->info.id = ++aggregators->last_id;
+	session->info.peer = *peer;
+	session->info.since = rm_wall_now();
 }
 
 static void
-session_on_close(struct rm_link *link, int reason, void *arg)
-{
-	struct session *session = arg;
-	char peer[RM_ADDRESS_TEXT];
-
-	rm_address_format(&session->info.peer, peer);
-	if (session->info.is_welcome)
-		rm_log_at(reason == 0 ? RM_LOG_INFO : RM_LOG_WARNING, __FILE__,
-		    __LINE__, reason, "%s (%s): disconnected", session->info.name,
-		    peer);
-	else if (session->is_agent)
-		; /* an agent was answered, or was too slow: its own log says so */
-	else if (reason != -EPERM)
-		rm_log_warn(reason, "%s: disconnected before a hello%s%s", peer,
-		    rm_link_error(link)[0] != '\0' ? ": " : "", rm_link_error(link));
-	session_free(session);
-}
-
-static int
-session_on_open(struct rm_link *link, void *arg)
+on_close(struct rm_link *link, int reason, void *arg)
 {
 	const struct session *session = arg;
 
-	rm_pending_conns_named(&session->owner->pending_conns, &session->pending_conn);
-	return 0;
+	/* An agent was answered, or was too slow: its own log says so. */
+	if (!session->is_agent)
+		rm_server_log_end(link, &session->info.peer, reason,
+		    session->info.is_welcome ? session->info.name : NULL);
 }
 
-static const struct rm_link_callbacks link_callbacks = {
-	.on_frame = session_on_frame,
-	.on_close = session_on_close,
-	.on_open = session_on_open,
-};
-
-/* A peer that vanishes is noticed within about 15 s. */
 static void
-keep_alive(int fd)
+on_free(void *arg)
 {
-	static const struct {
-		int level, option, value;
-	} options[] = {
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
-		{ IPPROTO_TCP, TCP_KEEPIDLE, 5 },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, 3 },
-		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
-		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 15000 },
-	};
+	struct session *session = arg;
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		(void)setsockopt(fd, options[i].level, options[i].option,
-		    &options[i].value, sizeof(options[i].value));
+	session->owner->counts.refused_messages +=
+	    rm_link_counts(session->conn.link)->refused_frames;
+	free(session->info.tors);
+	free(session->info.versions_bytes);
 }
 
 int
 aggregators_accept(int fd, const struct rm_address *peer, void *arg)
 {
 	struct aggregators *aggregators = arg;
-	const struct rm_link_limits limits = {
-		.max_frame_bytes = MAX_FRAME_BYTES,
-		.max_output_bytes = MAX_OUTPUT_BYTES,
-		.tls = aggregators->options.tls,
-		.accepting = true,
-	};
-	struct session *session = NULL;
-	int r;
 
-	if (aggregators->counts.sessions < aggregators->options.max_sessions)
-		session = calloc(1, sizeof(*session));
-	if (session == NULL) {
-		aggregators->counts.refused_connections++;
-		close(fd);
-		return -ENOBUFS;
-	}
-	keep_alive(fd);
-	session->owner = aggregators;
-	session->info.id = ++aggregators->last_id;
-	session->info.peer = *peer;
-	session->info.since = rm_wall_now();
-	r = rm_link_new(
-	    aggregators->loop, fd, &limits, &link_callbacks, session, &session->link);
-	if (r < 0) {
-		aggregators->counts.refused_connections++;
-		free(session);
-		return r;
-	}
-	session->next = aggregators->sessions;
-	if (session->next != NULL)
-		session->next->prev = session;
-	aggregators->sessions = session;
-	rm_pending_conns_add(&aggregators->pending_conns, &session->pending_conn,
-	    session->link, rm_mono_now());
-	aggregators->counts.sessions++;
-	aggregators->counts.accepted++;
-	return 0;
+	return rm_server_accept(fd, peer, &aggregators->server);
 }
 
 /* A connection without a hello is closed. */
@@ -145,7 +70,7 @@ sweep(void *arg)
 {
 	struct aggregators *aggregators = arg;
 
-	rm_pending_conns_sweep(&aggregators->pending_conns, rm_mono_now());
+	rm_server_sweep(&aggregators->server, rm_mono_now());
 	rm_timer_after(aggregators->sweep, SWEEP_NS);
 }
 
@@ -161,12 +86,12 @@ ping_all(struct aggregators *aggregators)
 	if (aggregators->options.standby(aggregators->options.arg) != NULL ||
 	    wire_write_ping_ending(aggregators->writer, &ping, &bytes) < 0)
 		return;
-	for (struct session *session = aggregators->sessions; session != NULL;
-	     session = session->next) {
+	for (struct session *session = rm_server_first(&aggregators->server);
+	     session != NULL; session = session_next(session)) {
 		/* If the queue is full, sending the next plan fails, and the connection
 		 * is closed then. */
 		if (session->info.is_welcome)
-			(void)rm_link_send(session->link, bytes.data, bytes.len);
+			(void)rm_link_send(session->conn.link, bytes.data, bytes.len);
 	}
 }
 
@@ -187,23 +112,23 @@ on_ping(void *arg)
 void
 aggregators_close(struct aggregators *aggregators)
 {
-	for (struct session *session = aggregators->sessions; session != NULL;
-	     session = session->next)
-		rm_link_close(session->link, -ESHUTDOWN);
+	for (struct session *session = rm_server_first(&aggregators->server);
+	     session != NULL; session = session_next(session))
+		rm_link_close(session->conn.link, -ESHUTDOWN);
 }
 
 void
 aggregators_deliver(struct aggregators *aggregators)
 {
-	struct session *session = aggregators->sessions;
+	struct session *session = rm_server_first(&aggregators->server);
 
-	for (; session != NULL; session = session->next) {
+	for (; session != NULL; session = session_next(session)) {
 		int r = session->info.is_welcome ? session_deliver(session) : 0;
 
 		/* The aggregator connects again, and its hello says which plans it has.
 		 */
 		if (r < 0)
-			rm_link_close(session->link, r);
+			rm_link_close(session->conn.link, r);
 	}
 }
 
@@ -226,12 +151,28 @@ aggregators_new(struct rm_loop *loop, const struct aggregators_options *options,
     struct aggregators **ret)
 {
 	struct aggregators *aggregators = calloc(1, sizeof(*aggregators));
+	struct rm_server_options server = {
+		.loop = loop,
+		.limits = { .max_frame_bytes = MAX_FRAME_BYTES,
+		    .max_output_bytes = MAX_OUTPUT_BYTES,
+		    .tls = options->tls },
+		.max_conns = options->max_sessions,
+		.session_bytes = sizeof(struct session),
+		.conn_offset = offsetof(struct session, conn),
+		.user_timeout_ms = VANISHED_MS,
+		.on_accept = on_accept,
+		.on_frame = session_on_frame,
+		.on_close = on_close,
+		.on_free = on_free,
+	};
 	int r = -ENOMEM;
 
 	if (aggregators == NULL)
 		return -ENOMEM;
 	aggregators->loop = loop;
 	aggregators->options = *options;
+	server.arg = aggregators;
+	rm_server_init(&aggregators->server, &server);
 	aggregators->writer = wire_writer_new();
 	if (aggregators->writer != NULL)
 		r = qp_joins_new(QP_JOINS_MAX, &aggregators->joins);
@@ -256,8 +197,7 @@ aggregators_free(struct aggregators *aggregators)
 {
 	if (aggregators == NULL)
 		return;
-	while (aggregators->sessions != NULL)
-		session_free(aggregators->sessions);
+	rm_server_clear(&aggregators->server);
 	rm_timer_free(aggregators->sweep);
 	rm_timer_free(aggregators->ping);
 	rm_timer_free(aggregators->deliver);
@@ -270,10 +210,10 @@ bool
 aggregators_is_alive(uint64_t id, void *arg)
 {
 	const struct aggregators *aggregators = arg;
-	const struct session *session = aggregators->sessions;
+	const struct session *session = rm_server_first(&aggregators->server);
 
 	while (session != NULL && session->info.id != id)
-		session = session->next;
+		session = session_next(session);
 	return session != NULL;
 }
 
@@ -282,8 +222,8 @@ aggregators_serving(const struct aggregators *aggregators, const char *tor)
 {
 	size_t count = 0;
 
-	for (const struct session *session = aggregators->sessions; session != NULL;
-	     session = session->next)
+	for (const struct session *session = rm_server_first(&aggregators->server);
+	     session != NULL; session = session_next(session))
 		count += session->info.is_welcome && session_serves(session, tor);
 	return count;
 }
@@ -291,17 +231,17 @@ aggregators_serving(const struct aggregators *aggregators, const char *tor)
 const struct aggregators_session *
 aggregators_get(const struct aggregators *aggregators, size_t i)
 {
-	const struct session *session = aggregators->sessions;
+	const struct session *session = rm_server_first(&aggregators->server);
 
 	while (session != NULL && i-- > 0)
-		session = session->next;
+		session = session_next(session);
 	return session != NULL ? &session->info : NULL;
 }
 
-const struct rm_pending_conns *
-aggregators_pending_conns(const struct aggregators *aggregators)
+const struct rm_server *
+aggregators_server(const struct aggregators *aggregators)
 {
-	return &aggregators->pending_conns;
+	return &aggregators->server;
 }
 
 const struct aggregators_counts *

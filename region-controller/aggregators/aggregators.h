@@ -23,7 +23,7 @@
 struct aggregators;
 struct qp_joins_counts;
 struct rm_loop;
-struct rm_pending_conns;
+struct rm_server;
 struct store_brake;
 
 struct aggregators_drill {
@@ -71,8 +71,8 @@ const struct aggregators_session *aggregators_get(
 const struct aggregators_counts *aggregators_counts(
     const struct aggregators *aggregators);
 /* Connections without a hello. */
-const struct rm_pending_conns *aggregators_pending_conns(
-    const struct aggregators *aggregators);
+/* Its counts of connections. */
+const struct rm_server *aggregators_server(const struct aggregators *aggregators);
 /* Of QPs that are older than their agents. */
 const struct qp_joins_counts *aggregators_joins(const struct aggregators *aggregators);
 size_t aggregators_joins_waiting(const struct aggregators *aggregators);

@@ -66,7 +66,7 @@ struct aggregators_session {
 };
 
 struct aggregators_counts {
-	uint64_t sessions, accepted, refused_connections, refused_hellos, replaced;
+	uint64_t refused_hellos, replaced;
 	uint64_t registrations; /* messages */
 	uint64_t refused_messages;
 	uint64_t

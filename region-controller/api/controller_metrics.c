@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "rackmesh/metrics/metrics.h"
-#include "rackmesh/net/pending_conns.h"
+#include "rackmesh/net/server.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/api/api_context.h"
 #include "region-controller/plan/publish.h"
@@ -43,21 +43,20 @@ static int
 add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 {
 	const struct aggregators_counts *c = aggregators_counts(context->aggregators);
-	const struct rm_pending_conns *s =
-	    aggregators_pending_conns(context->aggregators);
+	const struct rm_server *s = aggregators_server(context->aggregators);
 	const struct qp_joins_counts *j = aggregators_joins(context->aggregators);
 	const struct traced_counts *t = traced_counts(context->traced);
 	/* clang-format off */
 	const struct rm_metric counters[] = {
-		{ NAME("connections_accepted_total"), "", "Connections of aggregators accepted", &c->accepted },
+		{ NAME("connections_accepted_total"), "", "Connections of aggregators accepted", &s->accepted },
 		{ NAME("connections_refused_total"), "reason=\"full\"",
-		  "Connections of aggregators refused or closed, by reason", &c->refused_connections },
+		  "Connections of aggregators refused or closed, by reason", &s->refused },
 		{ NAME("connections_refused_total"), "reason=\"hello\"",
 		  "Connections of aggregators refused or closed, by reason", &c->refused_hellos },
 		{ NAME("connections_refused_total"), "reason=\"silent\"",
-		  "Connections of aggregators refused or closed, by reason", &s->timed_out },
+		  "Connections of aggregators refused or closed, by reason", &s->pending_conns.timed_out },
 		{ NAME("connections_refused_total"), "reason=\"too_many_pending\"",
-		  "Connections of aggregators refused or closed, by reason", &s->pushed_out },
+		  "Connections of aggregators refused or closed, by reason", &s->pending_conns.pushed_out },
 		{ NAME("connections_refused_total"), "reason=\"standby\"",
 		  "Connections of aggregators refused or closed, by reason", &c->refused_standby },
 		{ NAME("places_total"), "result=\"found\"", "Requests of agents for the ToR and aggregators of their host, by result", &c->placed },
@@ -95,7 +94,7 @@ add_sessions(struct rm_metrics *metrics, const struct api_context *context)
 	};
 	/* clang-format on */
 	const struct rm_metric sessions = { NAME("sessions"), "",
-		"Connections of aggregators open now", &c->sessions };
+		"Connections of aggregators open now", &s->count };
 	int r;
 
 	r = rm_metrics_counters(metrics, context, counters, COUNT(counters));

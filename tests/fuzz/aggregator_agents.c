@@ -32,10 +32,11 @@ run_agent_greets(struct world *world, struct fuzz_bytes *script, struct rm_link 
 static const struct agent *
 speaker(const struct world *world, const struct rm_link *link)
 {
-	const struct agent_link *peer = world->aggregator->links->first;
+	const struct agent_link *peer =
+	    rm_server_first(&world->aggregator->links->server);
 
-	while (peer != NULL && peer->link != link)
-		peer = peer->next;
+	while (peer != NULL && peer->conn.link != link)
+		peer = agent_link_next(peer);
 	return peer == NULL ? NULL : peer->agent;
 }
 

@@ -56,11 +56,12 @@ static void
 check_key(const struct world *world, const struct rm_link *link,
     const struct wire_pair_key *key)
 {
-	const struct agent_link *peer = world->aggregator->links->first;
+	const struct agent_link *peer =
+	    rm_server_first(&world->aggregator->links->server);
 	size_t hint = 0;
 
-	while (peer != NULL && peer->link != link)
-		peer = peer->next;
+	while (peer != NULL && peer->conn.link != link)
+		peer = agent_link_next(peer);
 	if (key->epoch != 0 &&
 	    (peer == NULL || peer->agent == NULL ||
 		agent_owns(peer->agent,

@@ -69,12 +69,13 @@ static void
 check_ack(
     const struct world *world, const struct rm_link *link, const struct wire_ack *ack)
 {
-	const struct intake_session *session = world->analyzer->intake->sessions;
+	const struct intake_session *session =
+	    rm_server_first(&world->analyzer->intake->server);
 	const int name = ack->lane == WIRE_LANE_INCIDENT ? LANE_INCIDENT : LANE_SUMMARY;
 	bool found = false;
 
-	while (session != NULL && session->link != link)
-		session = session->next;
+	while (session != NULL && session->conn.link != link)
+		session = intake_session_next(session);
 	if (session == NULL || session->peer == NULL)
 		abort();
 	for (size_t i = 0; i < INTAKE_INCARNATIONS; i++) {
@@ -113,15 +114,16 @@ check(const struct world *world)
 	const struct intake_peer *peer, *next;
 	size_t count = 0;
 
-	for (session = intake->sessions; session != NULL; session = session->next) {
+	for (session = rm_server_first(&intake->server); session != NULL;
+	     session = intake_session_next(session)) {
 		count++;
 		if (session->info.is_welcome &&
 		    (session->peer == NULL || session->peer->session != session))
 			abort();
-		if ((session->held != NULL) != fake_link_paused(session->link))
+		if ((session->held != NULL) != fake_link_paused(session->conn.link))
 			abort();
 	}
-	if (count != intake->counts.sessions || count > world->config.max_aggregators ||
+	if (count != intake->server.count || count > world->config.max_aggregators ||
 	    HASH_COUNT(intake->peers) != intake->counts.peers)
 		abort();
 	HASH_ITER (hh, intake->peers, peer, next) {
@@ -166,12 +168,13 @@ hello(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 static struct wire_lane_head
 head_of(struct world *world, const struct rm_link *link, size_t lane, uint8_t flags)
 {
-	const struct intake_session *session = world->analyzer->intake->sessions;
+	const struct intake_session *session =
+	    rm_server_first(&world->analyzer->intake->server);
 	struct wire_lane_head head = { "agg1", "lab", 7 + (flags >> 4 & 1), 0 };
 	size_t who = 0;
 
-	while (session != NULL && session->link != link)
-		session = session->next;
+	while (session != NULL && session->conn.link != link)
+		session = intake_session_next(session);
 	if (session != NULL && session->info.is_welcome) {
 		head.aggregator = session->info.name;
 		head.region = session->info.region;

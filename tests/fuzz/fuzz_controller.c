@@ -16,6 +16,7 @@
 #include "rackmesh/core/error.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/loop/loop.h"
+#include "rackmesh/net/server.h"
 #include "region-controller/aggregators/aggregators.h"
 #include "region-controller/region_controller.h"
 #include "region-controller/region_controller_internal.h"
@@ -145,7 +146,6 @@ static void
 check(const struct world *world)
 {
 	const struct aggregators *aggregators = world->controller->aggregators;
-	const struct aggregators_counts *counts = aggregators_counts(aggregators);
 	const struct aggregators_session *one, *other;
 	size_t n = 0;
 
@@ -159,7 +159,7 @@ check(const struct world *world)
 			if (other->is_welcome && strcmp(one->name, other->name) == 0)
 				abort();
 	}
-	if (n != counts->sessions || n > 4)
+	if (n != aggregators_server(aggregators)->count || n > 4)
 		abort();
 }
 

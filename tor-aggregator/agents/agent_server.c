@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "rackmesh/core/address.h"
 #include "rackmesh/core/clock.h"
@@ -33,7 +33,7 @@ agent_session_refuse(struct agent_link *peer, enum agent_server_refused reason, 
 	if (!peer->closing)
 		peer->links->counts.refused[reason]++;
 	peer->closing = true;
-	rm_link_close(peer->link, r);
+	rm_link_close(peer->conn.link, r);
 	return 0;
 }
 
@@ -55,7 +55,7 @@ welcome(struct agent_link *peer, uint64_t counted_seq, const char *refused)
 
 	r = wire_write_welcome(links->writer, &out, &bytes);
 	if (r == 0)
-		r = rm_link_send(peer->link, bytes.data, bytes.len);
+		r = rm_link_send(peer->conn.link, bytes.data, bytes.len);
 	return r;
 }
 
@@ -95,8 +95,8 @@ log_refused(const struct agent_link *peer, const char *reason)
 {
 	char who[RM_REFUSALS_TEXT];
 
-	if (rm_refusals_report(&peer->links->refusals, rm_link_peer(peer->link), reason,
-		rm_mono_now(), who))
+	if (rm_refusals_report(&peer->links->refusals, rm_link_peer(peer->conn.link),
+		reason, rm_mono_now(), who))
 		rm_log_warn(0, "agent at %s: refused: %s", who, reason);
 }
 
@@ -117,8 +117,8 @@ is_another_host(const struct agent_link *peer, const struct agent *agent,
 	    hello->incarnation == agent->incarnation ||
 	    agent_health_silent(agent->watch, now))
 		return false;
-	format_host(rm_link_peer(agent->link->link), here);
-	format_host(rm_link_peer(peer->link), there);
+	format_host(rm_link_peer(agent->link->conn.link), here);
+	format_host(rm_link_peer(peer->conn.link), there);
 	if (strcmp(here, there) == 0 && hello->incarnation != agent->superseded)
 		return false;
 	snprintf(reason, REASON_BYTES,
@@ -140,7 +140,7 @@ hello_is_its_own(const struct agent_link *peer, const struct wire_hello *hello,
 	};
 
 	if (rm_authority_admits(
-		rm_link_identity(peer->link), &request, reason, REASON_BYTES))
+		rm_link_identity(peer->conn.link), &request, reason, REASON_BYTES))
 		return true;
 	log_refused(peer, reason);
 	return false;
@@ -153,17 +153,17 @@ take_peer_aggregator(struct agent_link *peer, const struct wire_hello_view *view
 	const struct agent_server_peers *peer_aggregators =
 	    &peer->links->peer_aggregators;
 	const char *refused =
-	    peer_aggregators->on_hello(peer->link, view, peer_aggregators->arg);
+	    peer_aggregators->on_hello(peer->conn.link, view, peer_aggregators->arg);
 	int r;
 
 	if (refused != NULL)
 		return turn_away(peer, AGENT_SERVER_WRONG_IDENTITY, refused);
 	peer->is_peer_aggregator = true;
-	rm_pending_conns_remove(&peer->links->pending_conns, &peer->pending_conn);
+	rm_server_settled(&peer->conn);
 	r = welcome(peer, 0, "");
 	if (r < 0)
 		return agent_session_refuse(peer, AGENT_SERVER_SLOW, r);
-	peer_aggregators->on_up(peer->link, peer_aggregators->arg);
+	peer_aggregators->on_up(peer->conn.link, peer_aggregators->arg);
 	return 0;
 }
 
@@ -173,8 +173,8 @@ take_peer_aggregators_frame(struct agent_link *peer, const uint8_t *data, size_t
 	const struct agent_server_peers *peer_aggregators =
 	    &peer->links->peer_aggregators;
 
-	if (peer_aggregators->on_frame(peer->link, data, len, peer_aggregators->arg) <
-	    0)
+	if (peer_aggregators->on_frame(
+		peer->conn.link, data, len, peer_aggregators->arg) < 0)
 		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, -EBADMSG);
 	return 0;
 }
@@ -203,8 +203,8 @@ take_agent(struct agent_link *peer, const struct wire_hello *hello)
 	agent_health_hello(agent->watch, now, fresh);
 	peer->agent = agent;
 	agent->link = peer;
-	format_host(rm_link_peer(peer->link), agent->address);
-	rm_pending_conns_remove(&links->pending_conns, &peer->pending_conn);
+	format_host(rm_link_peer(peer->conn.link), agent->address);
+	rm_server_settled(&peer->conn);
 	links->counts.sessions++;
 	r = welcome(
 	    peer, batch_sequence_counted(agent->sequence, agent->incarnation), "");
@@ -297,7 +297,7 @@ take_batch(struct agent_link *peer, rm_mono_t now, const uint8_t *data, size_t l
 		return agent_session_refuse(peer, AGENT_SERVER_MALFORMED, r);
 	r = wire_write_ack(links->writer, &ack, &bytes);
 	if (r == 0)
-		r = rm_link_send(peer->link, bytes.data, bytes.len);
+		r = rm_link_send(peer->conn.link, bytes.data, bytes.len);
 	return r < 0 ? agent_session_refuse(peer, AGENT_SERVER_SLOW, r) : 0;
 }
 
@@ -483,40 +483,6 @@ agent_server_refused_str(enum agent_server_refused reason)
 	return names[reason];
 }
 
-static void
-add_traffic(struct agent_server_counts *counts, const struct rm_link *link)
-{
-	const struct rm_link_counts *more = rm_link_counts(link);
-
-	counts->bytes_in += more->bytes_in;
-	counts->frames_in += more->frames_in;
-	counts->bytes_out += more->bytes_out;
-	counts->frames_out += more->frames_out;
-	counts->refused_sends += more->refused_sends;
-	counts->slow_frames += more->slow_frames;
-	counts->refused_frames += more->refused_frames;
-}
-
-static void
-peer_free(struct agent_link *peer)
-{
-	struct agent_server *links = peer->links;
-
-	if (peer->previous != NULL)
-		peer->previous->next = peer->next;
-	else
-		links->first = peer->next;
-	if (peer->next != NULL)
-		peer->next->previous = peer->previous;
-	links->count--;
-	rm_pending_conns_remove(&links->pending_conns, &peer->pending_conn);
-	if (peer->link != NULL) {
-		add_traffic(&links->counts, peer->link);
-		rm_link_free(peer->link);
-	}
-	free(peer);
-}
-
 /* True: the peer's kernel ended the connection; false: it timed out. If a frame took
  * too long, the kernel still answered; otherwise it had given up before. */
 static bool
@@ -546,61 +512,24 @@ on_close(struct rm_link *link, int reason, void *arg)
 	}
 	if (peer->is_peer_aggregator)
 		links->peer_aggregators.on_gone(link, links->peer_aggregators.arg);
-	peer_free(peer);
 }
 
-static int
-on_open(struct rm_link *link, void *arg)
+static void
+on_accept(void *arg, const struct rm_address *address, void *owner)
 {
-	const struct agent_link *peer = arg;
+	struct agent_link *peer = arg;
 
-	rm_pending_conns_named(&peer->links->pending_conns, &peer->pending_conn);
-	return 0;
+	(void)address;
+	peer->links = owner;
 }
 
-static int
-on_accept(int fd, const struct rm_address *address, void *arg)
+static void
+on_free(void *arg)
 {
-	static const struct rm_link_callbacks callbacks = {
-		.on_frame = agent_session_frame,
-		.on_close = on_close,
-		.on_open = on_open,
-	};
-	struct agent_server *links = arg;
-	const struct rm_link_limits limits = {
-		.max_frame_bytes = MAX_FRAME_BYTES,
-		.max_output_bytes = links->options.max_output_bytes,
-		.tls = links->options.tls,
-		.accepting = true,
-	};
-	struct agent_link *peer;
-	int r;
+	struct agent_link *peer = arg;
 
-	if (links->count >= links->options.max_links) {
-		links->counts.refused[AGENT_SERVER_FULL]++;
-		close(fd);
-		return -ENOSPC;
-	}
-	peer = calloc(1, sizeof(*peer));
-	if (peer == NULL) {
-		close(fd);
-		return -ENOMEM;
-	}
-	peer->links = links;
-	r = rm_link_new(links->loop, fd, &limits, &callbacks, peer, &peer->link);
-	if (r < 0) {
-		free(peer);
-		return r;
-	}
-	peer->next = links->first;
-	if (peer->next != NULL)
-		peer->next->previous = peer;
-	links->first = peer;
-	rm_pending_conns_add(
-	    &links->pending_conns, &peer->pending_conn, peer->link, rm_mono_now());
-	links->count++;
-	links->counts.accepted++;
-	return 0;
+	if (peer->agent != NULL && peer->agent->link == peer)
+		peer->agent->link = NULL;
 }
 
 int
@@ -609,6 +538,19 @@ agent_server_new(struct rm_loop *loop, const struct agent_server_options *option
     struct ingest *ingest, struct agent_server **ret)
 {
 	struct agent_server *links = calloc(1, sizeof(*links));
+	struct rm_server_options server = {
+		.loop = loop,
+		.limits = { .max_frame_bytes = MAX_FRAME_BYTES,
+		    .max_output_bytes = options->max_output_bytes,
+		    .tls = options->tls },
+		.max_conns = options->max_links,
+		.session_bytes = sizeof(struct agent_link),
+		.conn_offset = offsetof(struct agent_link, conn),
+		.on_accept = on_accept,
+		.on_frame = agent_session_frame,
+		.on_close = on_close,
+		.on_free = on_free,
+	};
 
 	if (links == NULL)
 		return -ENOMEM;
@@ -617,6 +559,8 @@ agent_server_new(struct rm_loop *loop, const struct agent_server_options *option
 	links->callbacks = *callbacks;
 	links->agents = agents;
 	links->ingest = ingest;
+	server.arg = links;
+	rm_server_init(&links->server, &server);
 	links->writer = wire_writer_new();
 	if (links->writer == NULL) {
 		free(links);
@@ -632,11 +576,7 @@ agent_server_free(struct agent_server *links)
 	if (links == NULL)
 		return;
 	rm_listener_free(links->listener);
-	while (links->first != NULL) {
-		if (links->first->agent != NULL)
-			links->first->agent->link = NULL;
-		peer_free(links->first);
-	}
+	rm_server_clear(&links->server);
 	wire_writer_free(links->writer);
 	free(links);
 }
@@ -652,7 +592,7 @@ int
 agent_server_listen(struct agent_server *links, const struct rm_address *address)
 {
 	return rm_listener_new(
-	    links->loop, address, on_accept, links, &links->listener);
+	    links->loop, address, rm_server_accept, &links->server, &links->listener);
 }
 
 int
@@ -669,7 +609,7 @@ agent_server_send(
 
 	if (agent->link == NULL || agent->link->closing)
 		return -ENOTCONN;
-	r = rm_link_send(agent->link->link, bytes->data, bytes->len);
+	r = rm_link_send(agent->link->conn.link, bytes->data, bytes->len);
 	if (r < 0)
 		agent_session_refuse(agent->link, AGENT_SERVER_SLOW, r);
 	return r;
@@ -694,19 +634,19 @@ ask_kernel(struct agent_link *peer, rm_mono_t now)
 
 	if ((asks || rm_mono_since(now, peer->pinged) >= SIGN_OF_LIFE_NS) &&
 	    wire_write_ping_ending(links->writer, &ping, &bytes) == 0 &&
-	    rm_link_send(peer->link, bytes.data, bytes.len) == 0) {
+	    rm_link_send(peer->conn.link, bytes.data, bytes.len) == 0) {
 		peer->pinged = now;
 		links->counts.pings++;
 	}
-	if (overdue && rm_link_peer_ack(peer->link, &since_ns, &unacked) == 0)
+	if (overdue && rm_link_peer_ack(peer->conn.link, &since_ns, &unacked) == 0)
 		agent_health_acked(agent->watch, rm_mono_add(now, -since_ns));
 }
 
 void
 agent_server_mute(struct agent_server *links, bool mute)
 {
-	for (struct agent_link *peer = links->first;
-	     peer != NULL && mute != links->mute; peer = peer->next)
+	for (struct agent_link *peer = rm_server_first(&links->server);
+	     peer != NULL && mute != links->mute; peer = agent_link_next(peer))
 		peer->pinged.ns = 0;
 	links->mute = mute;
 }
@@ -716,17 +656,18 @@ agent_server_tick(struct agent_server *links)
 {
 	rm_mono_t now = rm_mono_now();
 
-	for (struct agent_link *peer = links->first; peer != NULL; peer = peer->next) {
+	for (struct agent_link *peer = rm_server_first(&links->server); peer != NULL;
+	     peer = agent_link_next(peer)) {
 		if (!peer->closing && peer->agent != NULL)
 			ask_kernel(peer, now);
 	}
-	rm_pending_conns_sweep(&links->pending_conns, now);
+	rm_server_sweep(&links->server, now);
 }
 
 size_t
 agent_server_open(const struct agent_server *links)
 {
-	return links->count;
+	return links->server.count;
 }
 
 const char *
@@ -735,7 +676,7 @@ agent_server_peer(const struct agent *agent, char *text, size_t len)
 	char address[RM_ADDRESS_TEXT] = "";
 
 	if (agent->link != NULL)
-		rm_address_format(rm_link_peer(agent->link->link), address);
+		rm_address_format(rm_link_peer(agent->link->conn.link), address);
 	snprintf(text, len, "%s", address);
 	return text;
 }
@@ -746,20 +687,30 @@ agent_server_certificate_ends_s(const struct agent *agent, rm_wall_t now)
 	const struct agent_link *peer = agent->link;
 
 	if (peer == NULL ||
-	    !rm_link_certificate_ending(peer->link, now.ns / RM_NS_PER_S))
+	    !rm_link_certificate_ending(peer->conn.link, now.ns / RM_NS_PER_S))
 		return 0;
-	return rm_link_certificate_ends_s(peer->link);
+	return rm_link_certificate_ends_s(peer->conn.link);
 }
 
 const struct agent_server_counts *
 agent_server_counts(struct agent_server *links)
 {
-	links->shown = links->counts;
-	links->shown.refused[AGENT_SERVER_SILENT] = links->pending_conns.timed_out;
-	links->shown.refused[AGENT_SERVER_TOO_MANY_PENDING] =
-	    links->pending_conns.pushed_out;
-	for (const struct agent_link *peer = links->first; peer != NULL;
-	     peer = peer->next)
-		add_traffic(&links->shown, peer->link);
-	return &links->shown;
+	const struct rm_server *server = &links->server;
+	const struct rm_link_counts traffic = rm_server_traffic(server);
+	struct agent_server_counts *shown = &links->shown;
+
+	*shown = links->counts;
+	shown->accepted = server->accepted;
+	shown->refused[AGENT_SERVER_FULL] = server->refused;
+	shown->refused[AGENT_SERVER_SILENT] = server->pending_conns.timed_out;
+	shown->refused[AGENT_SERVER_TOO_MANY_PENDING] =
+	    server->pending_conns.pushed_out;
+	shown->bytes_in = traffic.bytes_in;
+	shown->frames_in = traffic.frames_in;
+	shown->bytes_out = traffic.bytes_out;
+	shown->frames_out = traffic.frames_out;
+	shown->refused_sends = traffic.refused_sends;
+	shown->slow_frames = traffic.slow_frames;
+	shown->refused_frames = traffic.refused_frames;
+	return shown;
 }

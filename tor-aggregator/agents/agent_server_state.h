@@ -8,20 +8,16 @@
 #include <stdbool.h>
 
 #include "rackmesh/core/clock.h"
-#include "rackmesh/net/pending_conns.h"
 #include "rackmesh/net/refusals.h"
+#include "rackmesh/net/server.h"
 #include "tor-aggregator/agents/agent_server.h"
-
-struct rm_link;
 
 struct agent_link {
 	struct agent_server *links;
-	struct rm_link *link;
-	struct agent *agent;                 /* NULL: no hello received yet */
-	struct rm_pending_conn pending_conn; /* in use until the welcome */
-	rm_mono_t pinged;                    /* ns 0: a ping with a change is due */
+	struct rm_conn conn; /* pending until the welcome */
+	struct agent *agent; /* NULL: no hello received yet */
+	rm_mono_t pinged;    /* ns 0: a ping with a change is due */
 	bool closing, is_peer_aggregator;
-	struct agent_link *next, *previous;
 };
 
 struct agent_server {
@@ -33,13 +29,18 @@ struct agent_server {
 	struct ingest *ingest;
 	struct rm_listener *listener;
 	struct wire_writer *writer;
-	struct agent_link *first;
-	size_t count;
+	struct rm_server server;
 	bool mute;
-	struct rm_pending_conns pending_conns;
 	struct rm_refusals refusals;
-	struct agent_server_counts counts; /* bytes and frames: only of closed links */
+	struct agent_server_counts counts; /* without those of the server */
 	struct agent_server_counts shown;
 };
+
+/* The next one behind rm_server_first; NULL: no more. */
+static inline struct agent_link *
+agent_link_next(const struct agent_link *peer)
+{
+	return rm_server_next(&peer->links->server, &peer->conn);
+}
 
 #endif

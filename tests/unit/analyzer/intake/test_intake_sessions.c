@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "intake_fixture.h"
+#include "rackmesh/net/server.h"
 
 static void
 a_session_that_stops_pinging_is_closed(void **state)
@@ -117,10 +118,10 @@ connections_are_bounded(void **state)
 
 	for (int i = 0; i < 2; i++)
 		fds[i] = loopback_connect(rm_listener_port(f->listener));
-	LOOPBACK_WAIT(f->loop, intake_counts(f->intake)->sessions == 2);
+	LOOPBACK_WAIT(f->loop, intake_server(f->intake)->count == 2);
 	connect_to(f, &f->agg);
 	LOOPBACK_WAIT(f->loop, f->agg.closed);
-	assert_int_equal(intake_counts(f->intake)->refused_connections, 1);
+	assert_int_equal(intake_server(f->intake)->refused, 1);
 	close(fds[0]);
 	close(fds[1]);
 }
