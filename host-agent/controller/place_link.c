@@ -29,7 +29,6 @@ struct place_link {
 	struct rm_loop *loop;
 	struct wire_writer *writer;
 	struct rm_dialer *dialer; /* NULL: no request is running */
-	rm_mono_t up_at;
 	uint64_t token; /* of the request; 0: the connection has no session yet */
 	bool answered, asked_before;
 	rm_mono_t answered_at;
@@ -73,7 +72,6 @@ place_link_on_up(struct rm_link *up, void *arg)
 	char reason[REASON_BYTES];
 	int r;
 
-	link->up_at = rm_mono_now();
 	link->token = 0;
 	if (!rm_authority_admits(
 		rm_link_identity(up), &request, reason, sizeof(reason))) {
@@ -237,12 +235,7 @@ place_link_tick(struct place_link *link, bool alone, rm_mono_t now)
 					 : ASK_NS;
 
 	if (link->dialer != NULL) {
-		struct rm_link *up = rm_dialer_link(link->dialer);
-
-		if (up != NULL && rm_mono_since(now, link->up_at) > ANSWER_NS) {
-			rm_link_close(up, -ETIMEDOUT);
-			link->up_at = now; /* once */
-		}
+		rm_dialer_watch(link->dialer, now, ANSWER_NS, 0);
 		return;
 	}
 	/* Up to a quarter longer, different for each host and each time. */

@@ -56,6 +56,8 @@ struct rm_dialer {
 	struct rm_link *link;
 	bool up;
 	bool settled;
+	rm_mono_t up_at, last_frame;
+	bool pings;            /* the peer of this link does */
 	struct rm_error error; /* address of the last link that was closed */
 };
 
@@ -101,6 +103,8 @@ dialer_on_open(struct rm_link *link, void *arg)
 
 	rm_timer_stop(dialer->timer);
 	dialer->up = true;
+	dialer->up_at = dialer->last_frame = rm_mono_now();
+	dialer->pings = false;
 	return dialer->callbacks.on_up(link, dialer->arg);
 }
 
@@ -109,6 +113,7 @@ dialer_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg
 {
 	struct rm_dialer *dialer = arg;
 
+	dialer->last_frame = rm_mono_now();
 	return dialer->callbacks.on_frame(link, data, len, dialer->arg);
 }
 
@@ -419,4 +424,31 @@ rm_dialer_settled(struct rm_dialer *dialer)
 {
 	dialer->settled = true;
 	rm_backoff_reset(&dialer->backoff);
+}
+
+void
+rm_dialer_pinged(struct rm_dialer *dialer)
+{
+	dialer->pings = true;
+}
+
+bool
+rm_dialer_watch(
+    struct rm_dialer *dialer, rm_mono_t now, int64_t welcome_ns, int64_t silence_ns)
+{
+	if (!dialer->up)
+		return false;
+	if (dialer->settled
+		? !dialer->pings || rm_mono_since(now, dialer->last_frame) <= silence_ns
+		: rm_mono_since(now, dialer->up_at) <= welcome_ns)
+		return false;
+	rm_link_close(dialer->link, -ETIMEDOUT);
+	rm_dialer_stalled(dialer, now); /* true once */
+	return true;
+}
+
+void
+rm_dialer_stalled(struct rm_dialer *dialer, rm_mono_t now)
+{
+	dialer->up_at = dialer->last_frame = now;
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rackmesh/core/clock.h"
 #include "rackmesh/net/link.h"
 
 struct rm_dialer;
@@ -45,7 +46,7 @@ struct rm_dialer_callbacks {
 
 int rm_dialer_new(struct rm_loop *loop, const struct rm_dialer_options *options,
     const struct rm_dialer_callbacks *callbacks, void *arg, struct rm_dialer **ret);
-void rm_dialer_free(struct rm_dialer *dialer); /* no callback any more */
+void rm_dialer_free(struct rm_dialer *dialer); /* no callback is called afterwards */
 
 /* NULL while not up. Borrowed until on_down. */
 struct rm_link *rm_dialer_link(const struct rm_dialer *dialer);
@@ -55,5 +56,16 @@ size_t rm_dialer_peer(const struct rm_dialer *dialer);
 const char *rm_dialer_error(const struct rm_dialer *dialer);
 /* Call it at the peer's welcome: the session is settled, and the back-off is reset. */
 void rm_dialer_settled(struct rm_dialer *dialer);
+
+/* Call it for a ping: this peer sends pings, so its silence has a meaning. */
+void rm_dialer_pinged(struct rm_dialer *dialer);
+/* Closes the link (-ETIMEDOUT), and returns true, if it was not settled welcome_ns
+ * after it came up, or is settled, and a peer that sends pings sent nothing for
+ * silence_ns. */
+bool rm_dialer_watch(
+    struct rm_dialer *dialer, rm_mono_t now, int64_t welcome_ns, int64_t silence_ns);
+/* This process stood still, so it did not read what the peer sent: both times begin
+ * again. */
+void rm_dialer_stalled(struct rm_dialer *dialer, rm_mono_t now);
 
 #endif

@@ -35,6 +35,8 @@ struct rm_dialer {
 	struct rm_dialer_callbacks callbacks;
 	void *arg;
 	struct rm_link *link;
+	bool settled, pings;
+	rm_mono_t up_at, last_frame;
 	struct rm_dialer *next;
 };
 
@@ -435,6 +437,32 @@ rm_dialer_error(const struct rm_dialer *dialer)
 void
 rm_dialer_settled(struct rm_dialer *dialer)
 {
+	dialer->settled = true;
+}
+
+void
+rm_dialer_pinged(struct rm_dialer *dialer)
+{
+	dialer->pings = true;
+}
+
+bool
+rm_dialer_watch(
+    struct rm_dialer *dialer, rm_mono_t now, int64_t welcome_ns, int64_t silence_ns)
+{
+	const rm_mono_t since = dialer->settled ? dialer->last_frame : dialer->up_at;
+
+	if (dialer->link == NULL || (dialer->settled && !dialer->pings) ||
+	    rm_mono_since(now, since) <= (dialer->settled ? silence_ns : welcome_ns))
+		return false;
+	rm_link_close(dialer->link, -ETIMEDOUT);
+	return true;
+}
+
+void
+rm_dialer_stalled(struct rm_dialer *dialer, rm_mono_t now)
+{
+	dialer->up_at = dialer->last_frame = now;
 }
 
 static int
@@ -442,6 +470,7 @@ dialer_on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg
 {
 	struct rm_dialer *dialer = arg;
 
+	dialer->last_frame = rm_mono_now();
 	return dialer->callbacks.on_frame(link, data, len, dialer->arg);
 }
 
@@ -501,6 +530,8 @@ fake_world_answer(size_t i, size_t which, const char *identity)
 		link->peer = dialer->peers[dialer->at].address;
 	}
 	dialer->link = link;
+	dialer->settled = dialer->pings = false;
+	dialer->up_at = dialer->last_frame = rm_mono_now();
 	r = dialer->callbacks.on_up(link, dialer->arg);
 	if (r < 0) {
 		fake_link_ends(link, r);

@@ -41,10 +41,9 @@ struct analyzer_link {
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
 	struct flight summary, incident;
-	rm_mono_t up_at, last_seen, pinged;
+	rm_mono_t pinged;
 	bool welcomed;
 	bool leaves; /* the link is closed to return to an earlier analyzer */
-	bool pings;  /* it sends pings, so silence has a meaning */
 	char analyzer[RM_NAME_BYTES];
 	struct rm_loop *loop;
 	struct rm_endpoint *endpoints; /* options.analyzers */
@@ -64,8 +63,6 @@ on_up(struct rm_link *up, void *arg)
 {
 	struct analyzer_link *link = arg;
 
-	link->up_at = link->last_seen = rm_mono_now();
-	link->pings = false;
 	return analyzer_scout_hello(up, &link->options, link->writer);
 }
 
@@ -189,7 +186,7 @@ take_frame(struct analyzer_link *link, const uint8_t *data, size_t len)
 	case WIRE_WELCOME:
 		return link->welcomed ? -EPROTO : take_welcome(link, data, len);
 	case WIRE_PING:
-		link->pings = true;
+		rm_dialer_pinged(link->dialer);
 		return 0;
 	case WIRE_ACK:
 		return link->welcomed ? take_ack(link, data, len) : -EPROTO;
@@ -212,7 +209,6 @@ on_frame(struct rm_link *up, const uint8_t *data, size_t len, void *arg)
 	int r;
 
 	(void)up;
-	link->last_seen = rm_mono_now();
 	r = take_frame(link, data, len);
 	link->counts.bad_frames += r < 0 && r != -EPERM;
 	return r;
@@ -359,11 +355,8 @@ analyzer_link_tick(struct analyzer_link *link, const char *controller,
 	look_back(link, now);
 	if (up == NULL)
 		return;
-	if (link->welcomed
-		? link->pings && rm_mono_since(now, link->last_seen) > SILENCE_NS
-		: rm_mono_since(now, link->up_at) > WELCOME_NS) {
+	if (rm_dialer_watch(link->dialer, now, WELCOME_NS, SILENCE_NS)) {
 		link->counts.silent++;
-		rm_link_close(up, -ETIMEDOUT);
 		return;
 	}
 	if (!link->welcomed || rm_mono_since(now, link->pinged) < PING_NS)
@@ -377,7 +370,8 @@ analyzer_link_tick(struct analyzer_link *link, const char *controller,
 void
 analyzer_link_stalled(struct analyzer_link *link, rm_mono_t now)
 {
-	link->last_seen = link->up_at = now;
+	if (link->dialer != NULL)
+		rm_dialer_stalled(link->dialer, now);
 }
 
 bool

@@ -20,7 +20,6 @@ struct analyzer_scout {
 	const struct analyzer_link_options *options;
 	struct wire_writer *writer;
 	struct rm_dialer *dialer;
-	rm_mono_t up_at;
 	bool found;
 };
 
@@ -45,7 +44,6 @@ on_up(struct rm_link *link, void *arg)
 {
 	struct analyzer_scout *scout = arg;
 
-	scout->up_at = rm_mono_now();
 	return analyzer_scout_hello(link, scout->options, scout->writer);
 }
 
@@ -126,12 +124,7 @@ analyzer_scout_free(struct analyzer_scout *scout)
 bool
 analyzer_scout_tick(struct analyzer_scout *scout, rm_mono_t now)
 {
-	struct rm_link *link = rm_dialer_link(scout->dialer);
-
-	if (link != NULL && !scout->found &&
-	    rm_mono_since(now, scout->up_at) > WELCOME_NS) {
-		rm_link_close(link, -ETIMEDOUT);
-		scout->up_at = now; /* once */
-	}
+	if (!scout->found)
+		rm_dialer_watch(scout->dialer, now, WELCOME_NS, 0);
 	return scout->found;
 }

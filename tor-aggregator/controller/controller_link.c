@@ -36,9 +36,7 @@ struct controller_link {
 	void *order_arg;
 	struct rm_dialer *dialer;
 	struct wire_writer *writer;
-	rm_mono_t up_at, last_seen;
 	bool welcomed;
-	bool pings; /* it sends pings, so silence has a meaning */
 	char controller[RM_NAME_BYTES];
 	uint64_t controller_ends_s;
 	struct controller_link_counts counts;
@@ -61,8 +59,6 @@ on_up(struct rm_link *link, void *arg)
 	r = hello_check(link, &request, "a controller of this region");
 	if (r < 0)
 		return r;
-	controller_link->up_at = controller_link->last_seen = rm_mono_now();
-	controller_link->pings = false;
 	for (size_t i = 0; i < options->tor_count; i++) {
 		const struct wire_plan_view *view =
 		    plan_store_view(controller_link->store, i);
@@ -230,7 +226,7 @@ take_ping(struct controller_link *controller_link, const uint8_t *data, size_t l
 	controller_link->counts.bad_frames += r < 0;
 	if (r < 0)
 		return r;
-	controller_link->pings = true;
+	rm_dialer_pinged(controller_link->dialer);
 	controller_link->controller_ends_s = ping.ends_s;
 	return 0;
 }
@@ -242,7 +238,6 @@ on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 	enum wire_kind kind = wire_kind_of(data, len);
 	int r = -EPROTO;
 
-	controller_link->last_seen = rm_mono_now();
 	if (kind == WIRE_PING)
 		return take_ping(controller_link, data, len);
 	if (!controller_link->welcomed && kind == WIRE_WELCOME)
@@ -363,23 +358,15 @@ controller_link_registered(
 void
 controller_link_watch(struct controller_link *controller_link, rm_mono_t now)
 {
-	struct rm_link *link = controller_link->dialer == NULL
-				   ? NULL
-				   : rm_dialer_link(controller_link->dialer);
-
-	if (link == NULL)
-		return;
-	if (controller_link->welcomed
-		? controller_link->pings &&
-		      rm_mono_since(now, controller_link->last_seen) > SILENCE_NS
-		: rm_mono_since(now, controller_link->up_at) > WELCOME_NS)
-		rm_link_close(link, -ETIMEDOUT);
+	if (controller_link->dialer != NULL)
+		rm_dialer_watch(controller_link->dialer, now, WELCOME_NS, SILENCE_NS);
 }
 
 void
 controller_link_stalled(struct controller_link *controller_link, rm_mono_t now)
 {
-	controller_link->last_seen = controller_link->up_at = now;
+	if (controller_link->dialer != NULL)
+		rm_dialer_stalled(controller_link->dialer, now);
 }
 
 bool

@@ -310,12 +310,42 @@ an_empty_list_is_refused(void **state)
 	    rm_dialer_new(f->loop, &options, &callbacks, f, &f->dialer), -EINVAL);
 }
 
+static void
+a_peer_is_watched_for_its_welcome_and_then_for_its_pings(void **state)
+{
+	struct fixture *f = *state;
+	rm_mono_t later;
+
+	f->settles = false;
+	dial(f, 1, RM_NS_PER_MS);
+	LOOPBACK_WAIT(f->loop, f->ups == 1);
+	later = rm_mono_add(rm_mono_now(), 3 * RM_NS_PER_S);
+	assert_false(rm_dialer_watch(f->dialer, rm_mono_now(), RM_NS_PER_S, 0));
+	rm_dialer_stalled(f->dialer, later);
+	assert_false(rm_dialer_watch(f->dialer, later, RM_NS_PER_S, 0));
+	later = rm_mono_add(later, 3 * RM_NS_PER_S);
+	assert_true(rm_dialer_watch(f->dialer, later, RM_NS_PER_S, 0));
+	LOOPBACK_WAIT(f->loop, f->downs == 1 && f->reason == -ETIMEDOUT);
+	peer_hang_up(&f->peers[0]);
+
+	f->settles = true;
+	LOOPBACK_WAIT(f->loop, f->ups == 2);
+	later = rm_mono_add(rm_mono_now(), 3 * RM_NS_PER_S);
+	assert_false(rm_dialer_watch(f->dialer, later, 0, RM_NS_PER_S));
+	rm_dialer_pinged(f->dialer); /* only now silence has a meaning */
+	assert_true(rm_dialer_watch(f->dialer, later, 0, RM_NS_PER_S));
+	assert_false(rm_dialer_watch(f->dialer, later, 0, RM_NS_PER_S));
+	LOOPBACK_WAIT(f->loop, f->downs >= 2);
+	peer_hang_up(&f->peers[0]);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_peer_is_watched_for_its_welcome_and_then_for_its_pings),
 		TEST(the_first_address_is_dialled_first_and_frames_flow),
 		TEST(the_second_address_serves_when_the_first_is_gone),
 		TEST(after_a_loss_the_list_starts_anew),
