@@ -404,7 +404,7 @@ host_agent_free(struct host_agent *agent)
 	rm_timer_free(agent->report);
 	rm_http_server_free(agent->http);
 	agent_services_stop(agent->services);
-	/* Its jobs call back into all that is freed below. */
+	/* Before the modules below: jobs of the worker call them when they end. */
 	rm_worker_free(agent->worker);
 	agent_finder_free(agent->finder);
 	agent_services_free(agent->services);

@@ -421,7 +421,7 @@ tor_aggregator_reload(void *arg)
 	retry_collectors(aggregator);
 }
 
-/* The smallest time up to which all agents of the rack that report have reported. */
+/* The time up to which every agent of the rack that still reports has reported. */
 static rm_mono_t
 everything_through(
     const struct tor_aggregator *aggregator, const struct tor_rack *rack, rm_mono_t now)

@@ -21,11 +21,11 @@ enum history_retention {
 	HISTORY_KEPT,    /* few and kept for long: incidents, SLA */
 };
 
-/* What several points, of some time or of several RNICs, have together. */
+/* How several points, of a time range or of several RNICs, become one. */
 enum history_merge {
 	HISTORY_MERGE_NONE, /* no value: a name, a sentence, a time */
 	HISTORY_MERGE_SUM,
-	HISTORY_MERGE_LARGEST, /* of percentiles: a mean of them would be none */
+	HISTORY_MERGE_LARGEST, /* of percentiles, whose mean is not a percentile */
 };
 
 struct history_column { /* a name of NULL ends a list */

@@ -14,7 +14,7 @@
 /* The names of all switches that the part's name holds: of a ToR itself, a link's and a
  * path's both ends, and of all in "A or B". Returns how many. */
 size_t part_names_of(const char *part, char names[PART_NAMES_MAX][RM_NAME_BYTES]);
-/* A ToR or a link, and it is that ToR or ends there. */
+/* True if the part is this ToR, or a link that ends at it. */
 bool part_names_tor(const struct rm_part *part, const char *tor);
 
 #endif

@@ -3,8 +3,8 @@
  * and alerts for both.
  *
  * Its open incidents are saved in a file: after a restart they continue under their
- * ids. While the ToR of a rack, or a link of the ToR, is known to be at fault, silence
- * of the rack is no alert of its own.
+ * ids. While the ToR of a rack, or a link of the ToR, is known to be at fault, no alert
+ * is sent for the silence of the rack.
  */
 #ifndef ANALYZER_INCIDENTS_REGION_H
 #define ANALYZER_INCIDENTS_REGION_H

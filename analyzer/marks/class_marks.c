@@ -205,7 +205,7 @@ enum place { EVERYWHERE, BETWEEN, FROM, OUT_OF, INTO, INSIDE, PAIR };
 struct candidate {
 	enum place place;
 	uint8_t dscp;
-	const char *src, *dst; /* of the pair that suggests it */
+	const char *src, *dst; /* the pair that suggests this place */
 };
 
 static bool

@@ -23,8 +23,8 @@ struct rm_check {
 	unsigned errors, warnings;
 };
 
-/* place: "rnics[2].tor". An error is what keeps the daemon from starting, or from doing
- * what its config asks for; a warning is something that a person should look at. */
+/* place: "rnics[2].tor". An error keeps the daemon from starting, or from doing what
+ * its config asks for; a warning is a matter for a person to look at. */
 void rm_check_error(struct rm_check *check, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void rm_check_warn(struct rm_check *check, const char *place, const char *format, ...)

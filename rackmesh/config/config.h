@@ -49,7 +49,7 @@ struct rm_option {
 	const char *name;
 	enum rm_option_kind kind;
 	size_t offset;
-	/* NULL: zero, or missing when RM_REQUIRED. Of a RM_LIST: "[a, b]". */
+	/* NULL: zero, or missing when RM_REQUIRED. A RM_LIST is written "[a, b]". */
 	const char *fallback;
 	uint64_t min, max;
 	unsigned flags;

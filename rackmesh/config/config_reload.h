@@ -2,8 +2,9 @@
  * config_reload - applies a reload (SIGHUP) to a running daemon's options, and logs the
  * result.
  *
- * A file with an error changes nothing. Else the options that a reload may change are
- * taken over; the others keep their values until a restart, and are named.
+ * A file with an error changes nothing. Else the options that a reload may change get
+ * their new values; the others keep the old ones until a restart, and the log names
+ * them.
  */
 #ifndef RACKMESH_CONFIG_CONFIG_RELOAD_H
 #define RACKMESH_CONFIG_CONFIG_RELOAD_H

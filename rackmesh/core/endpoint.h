@@ -28,8 +28,8 @@ struct rm_endpoint {
 	struct rm_address address;   /* without a name */
 };
 
-/* -EINVAL: neither name:port nor a numeric address with its port. A last label of
- * digits alone is no name, so that "10.0.0.300:7471" is refused. */
+/* -EINVAL: neither name:port nor a numeric address with its port. A name whose last
+ * label has only digits is refused, and so is "10.0.0.300:7471". */
 int rm_endpoint_parse(const char *text, struct rm_endpoint *ret);
 void rm_endpoint_format(
     const struct rm_endpoint *endpoint, char text[RM_ENDPOINT_TEXT]);

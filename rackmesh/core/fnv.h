@@ -2,7 +2,7 @@
  * fnv - the 64-bit FNV-1a hash (Fowler, Noll, Vo), in steps. Pure.
  *
  * For tables, digests, and numbers that have to be the same every time. Not for
- * secrets, and no defence against keys that somebody has chosen to collide.
+ * secrets, nor for keys that an attacker may choose so that they collide.
  */
 #ifndef RACKMESH_CORE_FNV_H
 #define RACKMESH_CORE_FNV_H

@@ -27,7 +27,7 @@ struct rm_daemon {
 	void (*free)(void *daemon); /* before the loop is freed; not called with NULL */
 };
 
-/* Returns the exit status of the process. What goes wrong is logged. */
+/* Returns the exit status of the process. Errors are logged. */
 int rm_daemon_main(const struct rm_daemon *daemon, int argc, char **argv);
 
 #endif

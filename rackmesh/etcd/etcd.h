@@ -7,8 +7,8 @@
  * token a new one is fetched, once, and the call is repeated. Keys and values may hold
  * any byte; keys are 0-terminated.
  *
- * Sources: etcd 3.4 API reference and gRPC gateway; what it leaves out (zeros) and how
- * it fails (codes in the body) was measured against 3.4.23.
+ * Sources: etcd 3.4 API reference and gRPC gateway; that it omits zeros, and reports
+ * errors by codes in the body, was observed with 3.4.23.
  */
 #ifndef RACKMESH_ETCD_ETCD_H
 #define RACKMESH_ETCD_ETCD_H
@@ -47,9 +47,9 @@ void rm_etcd_hurry(struct rm_etcd *etcd, int64_t timeout_ns);
  * it: -EAGAIN when too many calls wait, -ENOMEM, -EMSGSIZE. */
 
 /* prefix: all keys that begin with key, sorted; asked for page by page, as of one
- * revision, at most 512 MiB of text (else -EMSGSIZE). Keys with a zero byte inside are
- * left out. revision 0: now. stale_ok: any member may answer from what it has, also
- * without a quorum. */
+ * revision, at most 512 MiB of text (else -EMSGSIZE). Keys that contain a zero byte are
+ * not returned. revision 0: now. stale_ok: any member may answer from its own data,
+ * also without a quorum. */
 int rm_etcd_range(struct rm_etcd *etcd, const char *key, bool prefix, int64_t revision,
     bool stale_ok, rm_etcd_done *done, void *arg);
 
@@ -86,15 +86,15 @@ struct rm_etcd_watch_callbacks {
 	 * to on_events. */
 	void (*on_progress)(uint64_t cluster_id, int64_t revision, void *arg);
 	/* The stream has ended; free the watch. r as in rm_etcd_answer; besides,
-	 * -ESTALE: compacted, or the store has gone back behind `from` (restored), or
-	 * it is another one; -ECANCELED: canceled for another reason; -ETIMEDOUT:
-	 * silent for too long; -EPROTO: a line that makes no sense, or events of a
-	 * revision that does not exist; -ENOBUFS: a line beyond 64 MiB. */
+	 * -ESTALE: compacted, or the store was restored to a revision before `from`, or
+	 * is another store; -ECANCELED: canceled for another reason; -ETIMEDOUT: silent
+	 * for too long; -EPROTO: a malformed line, or events of a revision that does
+	 * not exist; -ENOBUFS: a line beyond 64 MiB. */
 	void (*on_end)(int r, const char *error, void *arg);
 };
 
 /*
- * From revision `from` on, all keys below prefix.
+ * Watches all keys below prefix, from revision `from` on.
  *
  * The gateway takes no second request on a stream, so progress cannot be asked for on
  * it. Instead, every silence_ns / 3, a linearizable read of one key goes to the member

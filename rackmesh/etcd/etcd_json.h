@@ -2,8 +2,8 @@
  * etcd_json - requests to etcd's gateway and its answers, as text and as structs. Pure;
  * private to the etcd client.
  *
- * The gateway leaves out what is zero, writes 64-bit numbers as strings, and bytes in
- * base64; the body of an error is {"error", "message", "code"}, within a stream
+ * The gateway omits fields that are zero, writes 64-bit numbers as strings, and bytes
+ * in base64; the body of an error is {"error", "message", "code"}, within a stream
  * {"error": {"grpc_code", "message", ...}}.
  */
 #ifndef RACKMESH_ETCD_ETCD_JSON_H

@@ -4,8 +4,8 @@
  * After a break the watch resumes by revision. If it was canceled, compacted or silent,
  * the mirror lists all keys and reports the differences. It also lists every relist_ns,
  * which corrects events that a watch has lost, repeated, reordered or invented. Within
- * one cluster a key's mod_revision never goes back; if a member's list is older than
- * what is known, the mirror asks the next member. With another cluster_id, or when a
+ * one cluster a key's mod_revision never goes back; if the list of a member is older
+ * than the mirror, the mirror asks the next member. With another cluster_id, or when a
  * list is older for the third time in a row (a restored snapshot), the mirror starts
  * anew: it reports all keys again, whatever their revisions.
  */
@@ -67,9 +67,9 @@ int64_t rm_etcd_mirror_revision(const struct rm_etcd_mirror *mirror); /* 0: none
 const struct rm_etcd_mirror_counts *rm_etcd_mirror_counts(
     const struct rm_etcd_mirror *mirror);
 
-/* What a mirror has reported, and which part of a list or an event is new. Pure;
- * private to etcd_mirror. A key's revision never goes back, except with a list that
- * starts anew. */
+/* The keys that a mirror has reported; decides which of a list or an event are new.
+ * Pure; private to etcd_mirror. A key's revision never goes back, except with a list
+ * that starts anew. */
 struct rm_etcd_key;
 
 struct rm_etcd_view {
@@ -78,7 +78,7 @@ struct rm_etcd_view {
 	struct rm_etcd_mirror_callbacks callbacks;
 	struct rm_etcd_mirror_counts counts;
 	bool synced;   /* a list has been taken */
-	bool listing;  /* a list was requested: remember what is deleted meanwhile */
+	bool listing;  /* a list was requested: keys deleted meanwhile are noted */
 	int64_t asked; /* known when it was asked for */
 	uint64_t cluster_id; /* of the last list */
 	int64_t listed;      /* its revision */

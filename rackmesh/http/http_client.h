@@ -58,7 +58,8 @@ struct rm_http_call;
 /* As rm_http_client_send; *call (may be NULL) is good until done is called. */
 int rm_http_client_start(struct rm_http_client *client,
     const struct rm_http_exchange *exchange, struct rm_http_call **call);
-/* Cancels it: neither function is called any more. Not from inside done. */
+/* Cancels the request: neither of its functions is called afterwards. Not from
+ * inside done. */
 void rm_http_call_cancel(struct rm_http_call *call);
 
 /* Waits for the answer, on a separate connection: for the last request of a program

@@ -5,14 +5,15 @@
  * certificate), 10 s of silence, 64 connections and 4 listeners for TCP, as many for
  * TLS and for Unix sockets, 64 routes; a TLS handshake within RM_TLS_HANDSHAKE_NS, a
  * request within 10 s of the accept or the last answer (1 s while all connections are
- * in use), an answer in 60 s. Reading goes over TCP (loopback by default); what changes
- * something is registered with RM_HTTP_CHANGE and answered only on a Unix socket, or
- * over TLS to whom the owner allows it (403 else), and never to a web page: a browser
- * shows its user's certificate for every page that asks it to. Over TLS nobody is
- * served without a certificate or a token (http_token.h), and nothing, reading neither,
- * that was not allowed to its identity. Over plain TCP on loopback a request is
- * answered only if its Host is a name of this host (http_host.h): a page from elsewhere
- * whose name was made to lead here is 421.
+ * in use), an answer in 60 s. Requests that only read are answered over TCP (loopback
+ * by default). Those that change something are registered with RM_HTTP_CHANGE: they are
+ * answered only on a Unix socket, or over TLS to an identity that the owner allows (403
+ * else). They are never answered to a web page, because a browser presents the
+ * certificate of its user for every page. Over TLS every request needs a certificate or
+ * a token (http_token.h), and the owner has to allow it to that identity, also if it
+ * only reads. Over plain TCP on loopback a request is answered only if its Host is a
+ * name of this host (http_host.h): a page from elsewhere whose name was made to lead
+ * here is 421.
  */
 #ifndef RACKMESH_HTTP_HTTP_SERVER_H
 #define RACKMESH_HTTP_HTTP_SERVER_H

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #define OWN_NAMES_MAX 64
-/* The rest has room for those alone whose first label is the host's short name. */
+/* The other places are for names whose first label is the host's short name. */
 #define OWN_NAMES_MAX_OTHERS 48
 #define OWN_NAMES_BYTES 256
 
@@ -30,10 +30,11 @@ struct own_names {
 void own_names_read(struct own_names *names);
 
 /*
- * A line of /etc/hosts; once host is set. Of one for loopback: names without a dot,
- * "localhost.localdomain" and the like, and those whose first label is the host's short
- * name; lists of blocked names lead to loopback, too. Of one for another of the host's
- * addresses: all names. Of others: none. line: is taken apart. addresses: the host's.
+ * A line of /etc/hosts; once host is set. Of a line for loopback: names without a dot,
+ * "localhost.localdomain" and the like, and names whose first label is the host's short
+ * name. Other names are not taken, because lists of blocked sites point to loopback,
+ * too. Of a line for another address of the host: all names. Of a line for an address
+ * of another host: none. line: is overwritten. addresses: those of the host.
  */
 void own_names_hosts_line(
     struct own_names *names, const struct ifaddrs *addresses, char *line);

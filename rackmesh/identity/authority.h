@@ -2,8 +2,8 @@
  * authority - what each role may do: one table of role x verb. Pure.
  *
  * Every decision on what a peer may do is made here, by the identity in its
- * certificate. A peer without a certificate (possible only with `plaintext: true`) is
- * taken for what it claims to be, so plaintext is for labs.
+ * certificate. The identity that a peer without a certificate claims is accepted; that
+ * is possible only with `plaintext: true`, so plaintext is for labs.
  */
 #ifndef RACKMESH_IDENTITY_AUTHORITY_H
 #define RACKMESH_IDENTITY_AUTHORITY_H

@@ -1,9 +1,9 @@
 /*
  * probe_mac - HMAC-SHA-256 of short messages under one key. Pure.
  *
- * What the key alone makes of it is kept, 64 bytes a key without a pointer in them, so
- * that a probe costs no more than its own blocks. Whoever holds one can authenticate as
- * whoever holds the key: clear it with probe_mac_clear.
+ * The state of the MAC after the key alone is kept, 64 bytes per key and without
+ * pointers, so that a probe costs only the hashing of its own blocks. This state is as
+ * secret as the key, and authenticates as the key does: clear it with probe_mac_clear.
  */
 #ifndef RACKMESH_IDENTITY_PROBE_MAC_H
 #define RACKMESH_IDENTITY_PROBE_MAC_H
@@ -29,7 +29,7 @@ struct probe_mac_piece {
 void probe_mac_init(struct probe_mac *mac, const void *key, size_t len);
 void probe_mac_clear(struct probe_mac *mac);
 
-/* Of the pieces, one after the other. */
+/* The MAC of the pieces, one after the other. */
 void probe_mac_full(const struct probe_mac *mac, const struct probe_mac_piece *pieces,
     size_t count, uint8_t ret[PROBE_HMAC_BYTES]);
 void probe_mac_sign(const struct probe_mac *mac, const struct probe_mac_piece *pieces,

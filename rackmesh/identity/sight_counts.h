@@ -21,7 +21,7 @@ struct rm_sight_counts { /* zeroed: nothing yet */
 	uint64_t counts[RM_SIGHT_REGIONS];
 };
 
-/* Of regions beyond RM_SIGHT_REGIONS nothing is counted. */
+/* Regions beyond RM_SIGHT_REGIONS are not counted. */
 void rm_sight_count(struct rm_sight_counts *counts, const char *region);
 /* counts: of the same places, as they are or once were. */
 uint64_t rm_sight_sum(const struct rm_sight_counts *of,

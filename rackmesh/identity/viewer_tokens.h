@@ -3,10 +3,10 @@
  * no certificate.
  *
  * A line for each, NAME TOKEN [REGION[,REGION...]], of every region without the last;
- * empty lines and those that begin with '#' are skipped.
- * The file is a secret (mode 0600), and read for each question: whoever is taken out of
- * it is refused from then on. How long a search takes does not tell how much of a token
- * was right.
+ * empty lines and those that begin with '#' are skipped. The file is a secret (mode
+ * 0600). It is read for each request: a viewer who is removed from it is refused from
+ * then on. The time of a search does not depend on how many characters of a token are
+ * right.
  */
 #ifndef RACKMESH_IDENTITY_VIEWER_TOKENS_H
 #define RACKMESH_IDENTITY_VIEWER_TOKENS_H

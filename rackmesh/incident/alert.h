@@ -83,8 +83,8 @@ void rm_alerts_withdraw(struct rm_alerts *alerts, const struct rm_part *part);
 /* True: at least one receiver accepted the last message or answered the last question;
  * or there is no receiver, or nothing was sent yet. */
 bool rm_alerts_deliver(const struct rm_alerts *alerts);
-/* True: any receiver can be reached, as by alert_reach_answered, or there is none. If
- * false, they are asked. */
+/* True: at least one receiver can be reached (alert_reach_answered), or none is
+ * configured. If false, they are asked. */
 bool rm_alerts_answered(struct rm_alerts *alerts, rm_mono_t since);
 
 /* The trouble of the first receiver that does not accept alerts, see

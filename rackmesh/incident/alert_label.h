@@ -21,7 +21,7 @@ const char *alert_label_expected(const char *text);
 void alert_label_fingerprint(
     const json_t *labels, char ret[static ALERT_FINGERPRINT_TEXT]);
 
-/* The key of the group that these labels alone make: {}:{alertname="RackmeshRnic",
+/* The key of an alert group with exactly these labels: {}:{alertname="RackmeshRnic",
  * part="h1/r0"}. To be freed; NULL: no memory. */
 char *alert_label_group(const json_t *labels);
 

@@ -11,7 +11,8 @@
 
 struct rm_incident;
 
-struct rm_alert_texts { /* what is the same in all alerts of a daemon, or of a region */
+struct rm_alert_texts { /* fields that are equal in all alerts of a daemon, or of a
+			   region */
 	const char *region;
 	const char *source; /* name of the daemon that sends them, an annotation */
 	const char *const *labels; /* the operator's: "team=fabric" */
@@ -29,8 +30,8 @@ json_t *alert_message_labels(
 json_t *alert_message_json(const struct rm_alert_texts *texts,
     const struct rm_incident *incident, int64_t ends_after_ns, json_t *labels);
 
-/* Bodies, see alert_sink_options; they take alerts. texts: struct rm_alert_texts. What
- * an Alertmanager works out for itself is left out. */
+/* Bodies, see alert_sink_options; they take alerts. texts: struct rm_alert_texts.
+ * Fields that an Alertmanager computes itself are not written. */
 json_t *alert_message_alertmanager(json_t *alerts, const void *texts);
 /* Body with one alert, which is its own group: programs that identify a fault by the
  * group's key, as bridges to pagers do, work. */

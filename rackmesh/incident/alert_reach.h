@@ -1,5 +1,6 @@
 /*
- * alert_reach - tells whether a receiver accepts alerts, before there is an alert.
+ * alert_reach - checks whether a receiver accepts alerts, before there is an alert to
+ * send.
  *
  * The result of the last exchange counts. After a while without one, a harmless
  * question is sent. Its answer is good unless it is a server error (5xx, except 501),

@@ -3,8 +3,9 @@
  *
  * Delivers in order, one exchange at a time. A newer message on an alert that still
  * waits replaces the older one. A message that may not be sent yet delays those behind
- * it, for as long as its alert_word says. What a receiver refuses for good (4xx) is
- * dropped and counted; everything else is retried with back-off until it is accepted.
+ * it, for as long as its alert_word says. A message that a receiver refuses permanently
+ * (4xx) is dropped and counted; after every other failure it is sent again, with
+ * back-off, until it is accepted.
  */
 #ifndef RACKMESH_INCIDENT_ALERT_SINK_H
 #define RACKMESH_INCIDENT_ALERT_SINK_H

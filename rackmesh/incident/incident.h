@@ -1,14 +1,14 @@
 /*
  * incident - a suspected fault: a verdict with a life. Pure.
  *
- * A verdict on a part that has no open incident opens one; later ones update it;
- * it resolves only after positive evidence that the part works, for
- * resolve_after_ns in all since the last sign of the fault: silence is never health,
- * and does not count. A part that comes back for the second time within
- * RM_INCIDENT_FLAP_NS comes and goes: that is one incident, which counts its returns
- * and lasts until the part was good for RM_INCIDENT_QUIET_NS. An incident of "A or B"
- * goes on under that name when a verdict can tell that it was A, and the other way
- * round: one fault is one incident. Once a verdict has named A, the incident names A.
+ * A verdict on a part that has no open incident opens one; later ones update it; it
+ * resolves only after positive evidence that the part works, for resolve_after_ns in
+ * all since the last sign of the fault: silence is never health, and does not count. A
+ * part that comes back for the second time within RM_INCIDENT_FLAP_NS comes and goes:
+ * that is one incident, which counts its returns and lasts until the part was good for
+ * RM_INCIDENT_QUIET_NS. An incident of "A or B" keeps its name when a later verdict
+ * names A alone, and an incident of A keeps its name when a later verdict names "A or
+ * B": one fault is one incident. Once a verdict has named A, the incident names A.
  * Verdicts on "A or B" then update its kind, its counts and, if that is worse, its
  * impact; its name, confidence and ruled-out list stay those of A. B replaces A when
  * verdicts have named B for RM_INCIDENT_RECONSIDER_NS in all, and none has named A
@@ -74,11 +74,11 @@ int rm_incidents_new(
 void rm_incidents_free(struct rm_incidents *incidents);
 
 /*
- * One judgement. verdicts: all that stand now. health(part, arg): what is known
- * of a part that has an open incident but no verdict now. on_event is called for
- * each opening, each change of kind, direction, impact or ruled-out list, of whether
- * there is anything to say in words, or of confidence by more than 0.1 (not for mere
- * counts), and each resolution.
+ * One judgement. verdicts: all that hold now. health(part, arg): the state of a part
+ * that has an open incident but no verdict now. on_event is called for each opening,
+ * each change of kind, direction, impact or ruled-out list, of whether there is
+ * anything to say in words, or of confidence by more than 0.1 (not for mere counts),
+ * and each resolution.
  */
 void rm_incidents_judge(struct rm_incidents *incidents, rm_mono_t now, rm_wall_t wall,
     const struct rm_verdict *verdicts, size_t count,

@@ -16,14 +16,15 @@ struct incident_entry {
 	rm_mono_t good_at;
 	int64_t good_ns; /* in all, since the last sign of its fault */
 	rm_mono_t resolved;
-	/* Of "A or B" that is known to be A: the other one that was named since the
-	 * last verdict on A ("": none was), and for how long in all. */
+	/* For an incident of "A or B" that is known to be A: the other part that
+	 * verdicts named since the last verdict on A ("": none), and the time for which
+	 * they did, in all. */
 	char rival[RM_PART_NAME_BYTES];
 	int64_t rival_ns;
 	int64_t reconsider_ns; /* so long is needed to replace A; 0: not replaced yet */
 	bool judged;           /* has its verdict of this judgement */
 	bool held; /* the other one of our pair ends it, see incident_adopt */
-	/* sent by this daemon, which is not active any more, see incident_adopt */
+	/* this daemon sent it, and is standby now; see incident_adopt */
 	bool owed;
 	bool former;    /* of a former run */
 	bool confirmed; /* the other one has reported it since rm_incidents_doubt */

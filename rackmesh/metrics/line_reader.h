@@ -42,7 +42,7 @@ struct rm_line_point {
  * -EMSGSIZE: more columns than that. */
 int rm_line_read(char *line, size_t len, struct rm_line_point *ret);
 
-/* NULL: there is none of this name. */
+/* NULL: no field has this name. */
 const struct rm_line_column *rm_line_find(
     const struct rm_line_point *point, const char *key);
 

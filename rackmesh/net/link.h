@@ -1,11 +1,11 @@
 /*
  * link - one framed connection between two daemons, in TLS if it is given one.
  *
- * on_open says when it may be used; what is sent before waits, and never goes in
- * plaintext over a link with TLS. on_frame gets every whole frame; returning < 0
- * closes the link with that reason. on_close is called exactly once, is the link's
- * last use of anything, and may free it (also from inside on_frame's return path,
- * never from inside on_frame itself).
+ * on_open is called when the link may be used. Frames sent before wait, so that a link
+ * with TLS never sends in plaintext. on_frame gets every whole frame; returning < 0
+ * closes the link with that reason. on_close is called exactly once, is the link's last
+ * use of anything, and may free it (also from inside on_frame's return path, never from
+ * inside on_frame itself).
  */
 #ifndef RACKMESH_NET_LINK_H
 #define RACKMESH_NET_LINK_H
@@ -53,8 +53,9 @@ struct rm_link_callbacks {
 	/*
 	 * The link may be used: after the handshake, without TLS soon. Once, from the
 	 * loop, before any frame; < 0 closes. May be NULL. In TLS 1.3 the connecting
-	 * side is done first: that the peer takes its certificate, too, is known only
-	 * when the peer's first frame comes, else on_close says -EACCES.
+	 * side ends its handshake first: it learns only from the first frame of the
+	 * peer that the peer accepts its certificate; if the peer refuses it, on_close
+	 * gets -EACCES.
 	 */
 	int (*on_open)(struct rm_link *link, void *arg);
 };
@@ -81,7 +82,8 @@ int rm_link_send(struct rm_link *link, const uint8_t *data, size_t len);
 size_t rm_link_output_bytes(const struct rm_link *link);
 
 /* Closes soon, from the loop, through on_close(reason): safe anywhere. No frame is
- * handed over any more; what was sent before still goes if the kernel takes it. */
+ * delivered afterwards. Frames sent before are still written if the kernel accepts
+ * them. */
 void rm_link_close(struct rm_link *link, int reason);
 
 /* The URI in the peer's certificate, from on_open on; "" before, and without TLS. */
@@ -100,10 +102,10 @@ void rm_link_pause(struct rm_link *link);
 void rm_link_resume(struct rm_link *link);
 
 /*
- * Does the peer's kernel still acknowledge? ns since its last ACK arrived, and
- * how many of our bytes are on the way without one (TCP_INFO's last_ack_recv,
- * SIOCOUTQ less what is unsent). For telling a frozen process from a vanished
- * host. -EOPNOTSUPP on a Unix socket, -ENOTCONN when closed.
+ * Tells whether the peer's kernel still acknowledges: ns since its last ACK arrived,
+ * and the number of our bytes that were sent and are not acknowledged (TCP_INFO's
+ * last_ack_recv; SIOCOUTQ minus unsent bytes). It distinguishes a frozen process from a
+ * vanished host. -EOPNOTSUPP on a Unix socket, -ENOTCONN when closed.
  */
 int rm_link_peer_ack(const struct rm_link *link, int64_t *since_ns, uint32_t *unacked);
 

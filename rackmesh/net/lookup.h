@@ -43,7 +43,7 @@ struct rm_lookup_counts {
 				     threads were in use */
 };
 
-/* Of the whole process; counted on the loop's thread. */
+/* Counts of the whole process, written on the loop's thread. */
 const struct rm_lookup_counts *rm_lookup_counts(void);
 int rm_lookup_metrics(struct rm_metrics *metrics);
 

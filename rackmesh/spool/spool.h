@@ -11,14 +11,15 @@
  * begins with a header (magic, version, the spool's identity, first seq, CRC-32C) and
  * holds records (length, seq, CRC-32C over both and the bytes). How far records are
  * done with lies in folder/done, replaced atomically and lazily: what was done shortly
- * before a crash comes again. A torn tail ends a segment; anything else that does not
- * check is set aside as *.corrupt and counted, never a reason not to start. After a
- * failed write or fsync the segment is sealed as far as it was durable, and what is not
- * done with is written again into a new one: an fsync is never repeated on the same
- * file; and what a start finds that was perhaps never synced is written anew. While no
- * disk takes them (ENOSPC, EIO, read-only) records are kept in memory, `durable` is 0
- * and on_durable goes on for what fits: a promise then is only as good as this process;
- * it heals by itself.
+ * before a crash comes again. A record that was not written to its end ends a segment.
+ * Any other damaged part is moved to a file *.corrupt and counted; it never prevents
+ * the start. After a failed write or fsync the segment is sealed at its last durable
+ * record, and the records behind it that are not done are written again into a new
+ * segment: an fsync is never repeated on the same file. Data found at a start that
+ * perhaps was never synced is written again, too. While the disk accepts no writes
+ * (ENOSPC, EIO, read-only), records are kept in memory, `durable` is 0, and on_durable
+ * is still called for records that fit into memory: they are lost if this process ends.
+ * When the disk accepts writes again, the spool returns to it without help.
  *
  * Sources: the group commit of DeWitt et al. 1984; PostgreSQL's "fsync errors" (2018)
  * on why a failed fsync is not repeated.
@@ -72,7 +73,7 @@ struct rm_spool_counts {
 	uint64_t dropped_full; /* dropped because the spool was full; or unreadable, and
 				  counted below */
 	uint64_t refused;      /* too large, or no memory: never got a seq */
-	uint64_t lost_corrupt_bytes; /* in parts that were set aside */
+	uint64_t lost_corrupt_bytes; /* in damaged parts that were moved to *.corrupt */
 	uint64_t quarantined;        /* such parts */
 	uint64_t failed_writes, failed_syncs, syncs, written_bytes;
 	uint64_t durable; /* 1; 0 while records are in memory only */

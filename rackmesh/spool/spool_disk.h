@@ -50,7 +50,7 @@ struct spool_job {
 	bool adopt;     /* its files were never read: it has to be empty */
 	uint64_t renew; /* the file of this first seq, too; 0: none */
 	bool renew_room;        /* for a second one of it */
-	bool write_done, sweep; /* sweep: remove what was set aside */
+	bool write_done, sweep; /* sweep: remove the *.corrupt files */
 	struct spool_unlink unlinks[SPOOL_MAX_UNLINKS];
 	size_t unlink_count;
 	struct spool_batch batch;
@@ -69,10 +69,10 @@ void spool_job_run(struct spool_job *job);
 
 /* Made, if need be with its parent; its own name synced. */
 int spool_folder_settle(const char *folder);
-/* Makes a file from before the restart durable. The former process may have written it
- * without an fsync, or with one that failed, and another fsync does not repair that:
- * the file is written again, unchanged, if there is room. 0 also when the file does not
- * exist any more. */
+/* Makes a file from before the restart durable. The former process may have written the
+ * file without an fsync, or with one that failed, which another fsync does not repair:
+ * the file is written again, unchanged, if there is room. 0 also if the file does not
+ * exist. */
 int spool_file_renew(const char *folder, uint64_t first_seq, bool room);
 /* Cuts the file there: bytes after it belong to no record and take room. */
 int spool_file_cut(const char *folder, uint64_t first_seq, uint64_t bytes);
@@ -94,15 +94,15 @@ int spool_folder_lock(const char *folder);
 int spool_file_read(const char *path, uint64_t at, uint8_t *data, size_t bytes);
 
 /* The files in a spool's folder. */
-#define SPOOL_CORRUPT ".corrupt" /* suffix of files that were set aside */
+#define SPOOL_CORRUPT ".corrupt" /* suffix of files with damaged data */
 
 struct spool_names { /* of segments, in order */
 	uint64_t *first_seqs;
 	size_t count, capacity;
 };
 
-/* Removes unfinished files; adds to aside how many bytes were set aside before. ret is
- * to be cleared, also after an error. */
+/* Removes unfinished files; adds to aside the bytes of files that were moved there
+ * before. The caller clears ret, also after an error. */
 int spool_names_list(const char *folder, struct spool_names *ret, uint64_t *aside);
 void spool_names_clear(struct spool_names *names);
 

@@ -5,8 +5,8 @@
  *   record  u32 length | u32 CRC-32C | u64 seq | length bytes
  *
  * Big endian. A header's checksum covers its other fields, a record's the length, the
- * seq and the bytes. Seqs rise; they may skip. The scan never lets an altered record
- * through, and finds the whole records behind a damaged place again.
+ * seq and the bytes. Seqs rise; they may skip. The scan never returns an altered
+ * record, and finds the whole records behind a damaged place.
  */
 #ifndef RACKMESH_SPOOL_SPOOL_SEGMENT_H
 #define RACKMESH_SPOOL_SPOOL_SEGMENT_H

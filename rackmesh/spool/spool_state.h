@@ -14,7 +14,7 @@
 #include "rackmesh/spool/spool_disk.h"
 #include "rackmesh/spool/spool_index.h"
 
-/* Of max_bytes, for `done` and the file it is replaced from. */
+/* The part of max_bytes for the file `done` and its temporary copy. */
 #define SPOOL_RESERVE_BYTES (2 * SPOOL_DONE_BYTES)
 
 struct rm_timer;
@@ -35,8 +35,8 @@ struct rm_spool {
 
 	/* On disk. */
 	struct spool_file *files, *active; /* oldest first; active: the last, or NULL */
-	struct spool_file *retired;        /* to be removed; not in used any more */
-	uint64_t used;                     /* of files, and of what was set aside */
+	struct spool_file *retired;        /* to be removed; not counted in used */
+	uint64_t used;                     /* bytes of files, and of *.corrupt files */
 	uint64_t pending_bytes;            /* that no job writes yet */
 	uint64_t quarantine_bytes;
 	uint64_t disk_end, flying_end;
@@ -99,7 +99,7 @@ void spool_make_room(struct rm_spool *spool, uint64_t more);
 /* spool_commit: writes what waits, when no job runs. */
 void spool_commit(struct rm_spool *spool);
 void spool_fail(struct rm_spool *spool);
-void spool_commit_last(struct rm_spool *spool); /* there is no worker any more */
+void spool_commit_last(struct rm_spool *spool); /* the worker was freed */
 
 void spool_window_evict(struct rm_spool *spool);
 

@@ -8,16 +8,16 @@
  * Names and addresses in certificates mean nothing. Nothing older than TLS 1.3, no
  * resumption, no renegotiation, no early data.
  *
- * The files are looked at every second, and by what they hold, so a rename, a symlink
- * swap and a rewrite are all seen. What is complete and fits together (key to
- * certificate, certificate to authorities) is used for connections from then on;
- * anything else is refused with a sentence, and what we had stays. Connections that
- * stand go on; who must not be let in any more is turned away within RM_TLS_RECHECK_NS:
- * every link asks rm_tls_still_good then. Shortly before a certificate of a link ends,
- * the side that has dialed begins anew.
+ * The files are checked every second by their contents, so a rename, a changed symlink
+ * and a rewrite are all noticed. A set that is complete and consistent (key and
+ * certificate, certificate and authorities) is used for connections from then on; any
+ * other is refused with a sentence in the log, and the former set stays in use. Open
+ * connections continue; one whose peer is not accepted any more is closed within
+ * RM_TLS_RECHECK_NS, because every link asks rm_tls_still_good in that interval.
+ * Shortly before a certificate of a link ends, the side that has dialed begins anew.
  *
- * Who has given no list of revoked certificates has revoked none; one that is past its
- * time still holds.
+ * Without a list of revoked certificates none is revoked; a list whose time is over
+ * stays in force.
  */
 #ifndef RACKMESH_TLS_TLS_H
 #define RACKMESH_TLS_TLS_H

@@ -65,7 +65,7 @@ struct tls_note *tls_note_of(const SSL *ssl);
 int tls_verify_handshake(X509_STORE_CTX *ctx, void *arg);
 /* An X509_V_ code; note may be NULL. */
 int tls_verify_peer(X509_STORE *store, const SSL *ssl, struct tls_note *note);
-/* Of our own certificate; chain: what comes with it. */
+/* Times of our own certificate; chain: the certificates that are sent with it. */
 int tls_verify_own(X509_STORE *store, X509 *leaf, STACK_OF(X509) * chain);
 /* -EBADMSG: not exactly one URI; count: how many. */
 int tls_certificate_identity(

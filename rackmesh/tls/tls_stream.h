@@ -32,8 +32,8 @@ int tls_stream_greeted(struct tls_stream *stream, struct rm_error *error);
  * the handshake. */
 bool tls_stream_begun(const struct tls_stream *stream);
 /* A step, as costly as a thousand frames. 0: done, identity is the peer's (good as long
- * as the stream). -EAGAIN: more has to come. Else it has failed, and is counted:
- * -EACCES, -EPROTO, -ENOMEM. */
+ * as the stream). -EAGAIN: more has to come. Else the handshake has failed, and was
+ * counted: -EACCES, -EPROTO, -ENOMEM. */
 int tls_stream_handshake(
     struct tls_stream *stream, const char **identity, struct rm_error *error);
 /* It has not come to its end: -ECONNRESET, or -ETIMEDOUT when late. Counted. */
@@ -51,9 +51,9 @@ int tls_stream_write(struct tls_stream *stream, struct evbuffer *plain);
 /* Sends the end of the stream (close_notify). */
 void tls_stream_end(struct tls_stream *stream);
 
-/* Call it every LINK_RECHECK_NS. -EACCES: the peer's certificate is not accepted any
- * more. -ESTALE: this side dialed, and one of the two certificates expires soon, or its
- * own was renewed. */
+/* Call it every LINK_RECHECK_NS. -EACCES: the peer's certificate is no longer accepted.
+ * -ESTALE: this side dialed, and one of the two certificates expires soon, or its own
+ * was renewed. */
 int tls_stream_check(struct tls_stream *stream, struct rm_error *error);
 
 /* See rm_link_certificate_ends_s and rm_link_certificate_ending. */

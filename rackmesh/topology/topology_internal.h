@@ -54,7 +54,7 @@ int topology_add_alias(struct rm_topology *topology, const struct rm_address *ad
 int topology_add_switch(struct rm_topology *topology, struct rm_switch *takes);
 int topology_add_link(
     struct rm_topology *topology, const struct rm_topology_link *link);
-/* Finds what is unusual, after all is read. -ENOMEM. */
+/* Makes the list of warnings, after the whole file was read. -ENOMEM. */
 int topology_find_warnings(struct rm_topology *topology);
 
 #endif

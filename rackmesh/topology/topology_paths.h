@@ -34,8 +34,8 @@ uint32_t rm_topology_paths_from(const struct rm_topology_paths *paths, size_t so
 void rm_topology_paths_load(
     struct rm_topology_paths *paths, const double *rates, double *loads);
 
-/* weights as loads: sets worst[i] to the greatest weight of any cable that traffic from
- * switch i to the destination may take; 0 where there is none. */
+/* weights: of cables, as loads. Sets worst[i] to the greatest weight of any cable that
+ * traffic from switch i to the destination may take; 0 if there is none. */
 void rm_topology_paths_worst(
     struct rm_topology_paths *paths, const double *weights, double *worst);
 
