@@ -45,7 +45,6 @@ const struct intake_info *intake_get(const struct intake *intake, size_t i);
 const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
-/* Connections without a hello. */
 /* Its counts of connections. */
 const struct rm_server *intake_server(const struct intake *intake);
 
