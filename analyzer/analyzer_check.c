@@ -39,6 +39,7 @@ check_influx(struct rm_check *check, const struct analyzer_config *config)
 	if (influx_target_init(&target, &config->influx, &error) < 0)
 		rm_check_error(check, "influx", "%s", error.text);
 	explicit_bzero(&target, sizeof(target));
+	rm_check_url(check, "influx.url", config->influx.url);
 	rm_check_origin(check, "influx", &config->influx.origin);
 }
 
@@ -75,6 +76,8 @@ analyzer_check(const void *arg, bool connect)
 	rm_check_folder(&check, "record.folder", config->record_folder);
 	rm_check_listen(&check, "listen", config->listen);
 	rm_check_http(&check, &places, &config->credentials);
+	rm_check_urls(&check, "alerts.alertmanagers", &config->alerts.alertmanagers);
+	rm_check_urls(&check, "alerts.webhooks", &config->alerts.webhooks);
 	rm_check_origin(&check, "alerts", &config->alerts.origin);
 	if (config->influx.url[0] != '\0')
 		check_influx(&check, config);

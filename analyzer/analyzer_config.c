@@ -133,16 +133,18 @@ check_all(const struct analyzer_config *config, struct rm_error *error)
 		return rm_config_refuse(config->path, error, RM_NAME_EXPECTED, "name");
 	if (rm_address_parse(config->listen, -1, &address) < 0 ||
 	    address.storage.ss_family == AF_UNIX)
-		return rm_config_refuse(config->path, error,
-		    "expected address:port, the address numeric", "listen");
+		return rm_config_refuse_value(
+		    config->path, error, RM_ADDRESS_EXPECTED, config->listen, "listen");
 	if (config->http_listen[0] != '\0' &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return rm_config_refuse(config->path, error,
-		    "expected address:port, the address numeric", "http.listen");
+		return rm_config_refuse_value(config->path, error, RM_ADDRESS_EXPECTED,
+		    config->http_listen, "http.listen");
 	r = check_influx(config, error);
 	if (r == 0)
 		r = rm_http_origin_check(&config->influx.origin, "influx", error);
-	return r;
+	else
+		return r;
+	return r < 0 ? rm_config_locate(config->path, error, r) : 0;
 }
 
 /* Sets the options whose default depends on another option. */

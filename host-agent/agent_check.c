@@ -1,9 +1,11 @@
 #include "host-agent/agent_check.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host-agent/agent_config.h"
 #include "host-agent/kubernetes/kubelet.h"
@@ -23,6 +25,23 @@ agent_claim(const struct agent_config *config)
 		.region = config->region,
 		.name = config->host,
 	};
+}
+
+/* Without it no RNIC is found. */
+static void
+check_netns(struct rm_check *check, const struct agent_config *config)
+{
+	char path[PATH_MAX];
+
+	if (config->netns == NULL)
+		return;
+	snprintf(path, sizeof(path), "%s%s",
+	    strchr(config->netns, '/') == NULL ? "/run/netns/" : "", config->netns);
+	if (access(path, F_OK) < 0)
+		rm_check_warn(check, "netns",
+		    "%s: %s; create the network namespace (ip netns add), or correct "
+		    "its name",
+		    path, strerror(errno));
 }
 
 /* The agent waits for devices that do not exist yet, so nothing here is an error. */
@@ -53,6 +72,7 @@ check_kubernetes(struct rm_check *check, const struct agent_config *config)
 	const char *token_file = config->kubernetes_origin.token_file;
 	struct rm_error error;
 
+	rm_check_url(check, "kubernetes.kubelet", config->kubernetes_kubelet);
 	rm_check_origin(check, "kubernetes", &config->kubernetes_origin);
 	if (token_file[0] != '\0' && rm_file_check_secret(token_file, &error) < 0)
 		rm_check_error(check, "kubernetes.token_file", "%s", error.text);
@@ -159,6 +179,7 @@ agent_check(const void *arg, bool connect)
 	rm_check_http(&check, &places, &config->credentials);
 	rm_check_peers(&check, "controllers", &config->controllers);
 	check_kubernetes(&check, config);
+	check_netns(&check, config);
 	for (size_t i = 0; i < config->aggregators.count; i++) {
 		char at[64];
 

@@ -460,8 +460,9 @@ check_aggregators(const struct check *check)
 		struct rm_endpoint endpoint, other;
 
 		if (rm_endpoint_parse(list[i].address, &endpoint) < 0)
-			return refuse(
-			    check, RM_ENDPOINT_EXPECTED, "aggregators", i, "address");
+			return rm_config_refuse_value(check->path, check->error,
+			    RM_ENDPOINT_EXPECTED, list[i].address,
+			    "aggregators[%zu].address", i);
 		for (size_t j = 0; j < i; j++) {
 			if (rm_endpoint_parse(list[j].address, &other) == 0 &&
 			    rm_endpoint_equal(&endpoint, &other))
@@ -512,8 +513,9 @@ check_controllers(const struct check *check)
 				 "aggregators");
 	for (size_t i = 0; i < config->controllers.count; i++)
 		if (rm_endpoint_parse(controllers[i], &endpoint) < 0)
-			return rm_config_refuse(check->path, check->error,
-			    RM_ENDPOINT_EXPECTED, "controllers[%zu]", i);
+			return rm_config_refuse_value(check->path, check->error,
+			    RM_ENDPOINT_EXPECTED, controllers[i], "controllers[%zu]",
+			    i);
 	if (config->state_folder[0] == '\0')
 		return rm_config_refuse(check->path, check->error,
 		    "missing; what controllers answer is kept there", "state_folder");
@@ -539,7 +541,8 @@ check_kubernetes(const struct check *check)
 					   !rm_http_url_valid(kubelet)))
 		error = "expected https://host:port of the kubelet";
 	else if (certificate != key)
-		error = "kubernetes.certificate and kubernetes.key: both or neither";
+		error =
+		    "give both, kubernetes.certificate and kubernetes.key, or neither";
 	else if (kubelet[0] != '\0' && !token && !certificate)
 		error =
 		    "a kubelet needs to know its client; give kubernetes.token_file, "
@@ -564,8 +567,8 @@ check_all(const struct check *check)
 		    check->path, check->error, RM_NAME_EXPECTED, "region");
 	if (config->http_listen[0] != 0 &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return rm_config_refuse(
-		    check->path, check->error, "expected address:port", "http.listen");
+		return rm_config_refuse_value(check->path, check->error,
+		    RM_ADDRESS_EXPECTED, config->http_listen, "http.listen");
 	r = check_controllers(check);
 	if (r == 0)
 		r = check_kubernetes(check);

@@ -55,6 +55,7 @@ check_etcd(struct rm_check *check, const struct controller_config *config)
 	if (controller_config_password(config, &password, &error) < 0)
 		rm_check_error(check, "etcd.password_file", "%s", error.text);
 	free(password);
+	rm_check_urls(check, "etcd.endpoints", &config->etcd.endpoints);
 	rm_check_origin(check, "etcd", &config->etcd.origin);
 }
 

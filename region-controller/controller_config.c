@@ -153,6 +153,7 @@ static int
 check_etcd(const struct controller_config *config, struct rm_error *error)
 {
 	char *const *endpoints = config->etcd.endpoints.items;
+	int r;
 
 	for (size_t i = 0; i < config->etcd.endpoints.count; i++) {
 		const char *host = strstr(endpoints[i], "://");
@@ -163,9 +164,10 @@ check_etcd(const struct controller_config *config, struct rm_error *error)
 			    "etcd.endpoints[%zu]", i);
 	}
 	if (config->etcd.user[0] != '\0' && config->etcd.password_file[0] == '\0')
-		return rm_config_refuse(config->path, error,
-		    "expected etcd.password_file, too", "etcd.user");
-	return rm_http_origin_check(&config->etcd.origin, "etcd", error);
+		return rm_config_refuse(
+		    config->path, error, "give etcd.password_file, too", "etcd.user");
+	r = rm_http_origin_check(&config->etcd.origin, "etcd", error);
+	return r < 0 ? rm_config_locate(config->path, error, r) : 0;
 }
 
 static int
@@ -175,7 +177,7 @@ check_keys(const struct controller_config *config, struct rm_error *error)
 
 	if (has_secret && config->keys_unauthenticated)
 		return rm_config_refuse(config->path, error,
-		    "expected no probe_keys.secret_file, then",
+		    "probe_keys.secret_file is set, too; remove one of the two",
 		    "probe_keys.unauthenticated");
 	if (!has_secret && !config->keys_unauthenticated &&
 	    !config->credentials.plaintext)
@@ -204,12 +206,12 @@ check_all(void *arg, struct rm_error *error)
 	if (r < 0)
 		return r;
 	if (rm_address_parse(config->listen, -1, &address) < 0)
-		return rm_config_refuse(config->path, error,
-		    "expected address:port, the address numeric", "listen");
+		return rm_config_refuse_value(
+		    config->path, error, RM_ADDRESS_EXPECTED, config->listen, "listen");
 	if (config->http_listen[0] != '\0' &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return rm_config_refuse(config->path, error,
-		    "expected address:port, the address numeric", "http.listen");
+		return rm_config_refuse_value(config->path, error, RM_ADDRESS_EXPECTED,
+		    config->http_listen, "http.listen");
 	if (config->plan.probe_timeout_ms > 0 && config->plan.probe_timeout_ms < 10)
 		return rm_config_refuse(config->path, error,
 		    "expected 0, or 10 and more (ms)", "plan.probe_timeout_ms");

@@ -237,7 +237,10 @@ aggregator_check(const void *arg, bool connect)
 	check_peers(&check, config);
 	check_plans(&check, config, tors);
 	check_collectors(&check, config);
+	rm_check_urls(&check, "alerts.alertmanagers", &config->alerts.alertmanagers);
+	rm_check_urls(&check, "alerts.webhooks", &config->alerts.webhooks);
 	rm_check_origin(&check, "alerts", &config->alerts.origin);
+	rm_check_url(&check, "otlp.url", config->otlp.url);
 	rm_check_origin(&check, "otlp", &config->otlp.origin);
 	if (connect)
 		connect_all(&check, config, &claim);

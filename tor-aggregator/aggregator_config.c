@@ -138,8 +138,9 @@ check_peers(const struct check *check)
 			    "expected the name of another aggregator",
 			    "tors[%zu].peer.name", i);
 		if (rm_endpoint_parse(tors[i].peer_address, &endpoint) < 0)
-			return rm_config_refuse(check->path, check->error,
-			    RM_ENDPOINT_EXPECTED, "tors[%zu].peer.address", i);
+			return rm_config_refuse_value(check->path, check->error,
+			    RM_ENDPOINT_EXPECTED, tors[i].peer_address,
+			    "tors[%zu].peer.address", i);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(tors[j].peer_name, name) == 0 &&
 			    strcmp(tors[j].peer_address, tors[i].peer_address) != 0)
@@ -201,8 +202,8 @@ check_endpoints(
 
 	for (size_t i = 0; i < list->count; i++)
 		if (rm_endpoint_parse(addresses[i], &endpoint) < 0)
-			return rm_config_refuse(check->path, check->error,
-			    RM_ENDPOINT_EXPECTED, "%s[%zu]", option, i);
+			return rm_config_refuse_value(check->path, check->error,
+			    RM_ENDPOINT_EXPECTED, addresses[i], "%s[%zu]", option, i);
 	return 0;
 }
 
@@ -221,12 +222,12 @@ check_all(const struct check *check)
 		    check->path, check->error, RM_NAME_EXPECTED, "region");
 	if (rm_address_parse(config->listen, -1, &address) < 0 ||
 	    address.storage.ss_family == AF_UNIX)
-		return rm_config_refuse(
-		    check->path, check->error, "expected address:port", "listen");
+		return rm_config_refuse_value(check->path, check->error,
+		    RM_ADDRESS_EXPECTED, config->listen, "listen");
 	if (config->http_listen[0] != 0 &&
 	    rm_address_parse(config->http_listen, -1, &address) < 0)
-		return rm_config_refuse(
-		    check->path, check->error, "expected address:port", "http.listen");
+		return rm_config_refuse_value(check->path, check->error,
+		    RM_ADDRESS_EXPECTED, config->http_listen, "http.listen");
 	r = check_tors(check);
 	if (r == 0)
 		r = check_peers(check);

@@ -5,6 +5,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "rackmesh/core/file.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/http/http_origin.h"
+#include "rackmesh/http/http_url.h"
 #include "rackmesh/identity/http_places.h"
 #include "rackmesh/identity/viewer_tokens.h"
 #include "rackmesh/loop/loop.h"
@@ -26,6 +28,7 @@
 #include "rackmesh/tls/tls.h"
 
 #define PLACE 128
+#define FOLDER_REMEDY 128
 
 static void
 find(const struct rm_check *check, struct rm_error *ret, const char *place,
@@ -69,6 +72,15 @@ is_set(const char *text)
 	return text != NULL && text[0] != '\0';
 }
 
+/* For whom the kernel decides what is allowed. */
+static const char *
+user_name(void)
+{
+	const struct passwd *user = getpwuid(geteuid());
+
+	return user != NULL ? user->pw_name : "of the daemon";
+}
+
 /* ---- certificates ---- */
 
 static void
@@ -100,6 +112,39 @@ check_identity(struct rm_check *check, const char *uri,
 		    identity.name, name);
 }
 
+/* The option that has the file which the error begins with. */
+static const char *
+option_of(const struct rm_credentials_config *config, const char *error)
+{
+	const struct {
+		const char *option, *path;
+	} files[] = { { "tls.certificate", config->certificate },
+		{ "tls.key", config->key }, { "tls.authorities", config->authorities },
+		{ "tls.revoked", config->revoked } };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const size_t len = is_set(files[i].path) ? strlen(files[i].path) : 0;
+
+		if (len > 0 && strncmp(error, files[i].path, len) == 0 &&
+		    error[len] == ':')
+			return files[i].option;
+	}
+	return "tls";
+}
+
+static void
+report_credentials(struct rm_check *check, const struct rm_credentials_config *config,
+    const char *error)
+{
+	const char *option = option_of(config, error);
+
+	if (strstr(error, ": Permission denied") != NULL)
+		rm_check_error(
+		    check, option, "%s; user %s needs to read it", error, user_name());
+	else
+		rm_check_error(check, option, "%s", error);
+}
+
 void
 rm_check_credentials(struct rm_check *check, const struct rm_credentials_config *config,
     const struct rm_identity_claim *claim, const char *name)
@@ -122,7 +167,7 @@ rm_check_credentials(struct rm_check *check, const struct rm_credentials_config 
 	else
 		r = rm_credentials_read(loop, config, &error, &tls);
 	if (r < 0) {
-		rm_check_error(check, "tls", "%s", error.text);
+		report_credentials(check, config, error.text);
 	} else {
 		check_end(check, tls);
 		check_identity(check, rm_tls_own_identity(tls), claim, name);
@@ -200,14 +245,36 @@ units_make(const char *folder)
 		   strchr(folder + strlen(state), '/') == NULL);
 }
 
+/* What to do about it, for folder and user. */
+static const char *
+folder_remedy(int r, char text[static FOLDER_REMEDY])
+{
+	if (r == -EACCES)
+		snprintf(text, FOLDER_REMEDY,
+		    "; user %s needs to write there, and to enter the folders above",
+		    user_name());
+	else if (r == -ENOTDIR)
+		return "; name another folder";
+	else if (r == -ENOENT)
+		return "; create it, or name another folder";
+	else
+		return "";
+	return text;
+}
+
 void
 rm_check_folder(struct rm_check *check, const char *place, const char *folder)
 {
-	char copy[PATH_MAX];
+	char copy[PATH_MAX], todo[FOLDER_REMEDY];
 	int r;
 
 	if (!is_set(folder))
 		return;
+	if (folder[0] != '/')
+		rm_check_warn(check, place,
+		    "%s is below the folder that the daemon is started in: expected a "
+		    "path that begins with /",
+		    folder);
 	r = writable(folder);
 	if (r == 0)
 		return;
@@ -224,11 +291,12 @@ rm_check_folder(struct rm_check *check, const char *place, const char *folder)
 		r = writable(parent);
 		if (r < 0)
 			rm_check_error(check, place,
-			    "%s does not exist, and cannot be created in %s: %s",
-			    folder, parent, strerror(-r));
+			    "%s does not exist, and cannot be created in %s: %s%s",
+			    folder, parent, strerror(-r), folder_remedy(r, todo));
 		return;
 	}
-	rm_check_error(check, place, "cannot write to %s: %s", folder, strerror(-r));
+	rm_check_error(check, place, "cannot write to %s: %s%s", folder, strerror(-r),
+	    folder_remedy(r, todo));
 }
 
 /* ---- addresses ---- */
@@ -247,12 +315,64 @@ can_bind(struct rm_check *check, const char *place, const char *text,
 	if (fd >= 0)
 		close(fd);
 	if (r == -EADDRNOTAVAIL)
-		rm_check_error(
-		    check, place, "%s: this host does not have that address", text);
+		rm_check_error(check, place,
+		    "%s: this host does not have that address; give one of its own",
+		    text);
+	else if (r == -EACCES)
+		rm_check_error(check, place,
+		    "cannot listen on %s: %s; ports below 1024 need "
+		    "CAP_NET_BIND_SERVICE, which the unit has to give",
+		    text, strerror(-r));
 	else if (r < 0 && r != -EADDRINUSE)
 		rm_check_error(
 		    check, place, "cannot listen on %s: %s", text, strerror(-r));
 	return r == 0 || r == -EADDRINUSE;
+}
+
+static in_port_t
+port_of(const struct rm_address *address)
+{
+	return address->storage.ss_family == AF_INET6
+		   ? ((const struct sockaddr_in6 *)&address->storage)->sin6_port
+		   : ((const struct sockaddr_in *)&address->storage)->sin_port;
+}
+
+static bool
+is_any(const struct rm_address *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->storage;
+
+	return address->storage.ss_family == AF_INET6
+		   ? IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr)
+		   : in->sin_addr.s_addr == INADDR_ANY;
+}
+
+/* A daemon listens only once on a port, of one address or of all. */
+static bool
+collide(const struct rm_address *a, const struct rm_address *b)
+{
+	return port_of(a) != 0 && port_of(a) == port_of(b) &&
+	       a->storage.ss_family == b->storage.ss_family &&
+	       (rm_address_equal(a, b) || is_any(a) || is_any(b));
+}
+
+static void
+check_collision(struct rm_check *check, const char *place, const char *text,
+    const struct rm_address *address)
+{
+	struct rm_address other;
+
+	for (size_t i = 0; i < check->listen_count; i++)
+		if (rm_address_parse(check->listens[i].text, -1, &other) == 0 &&
+		    collide(address, &other))
+			rm_check_error(check, place,
+			    "%s: %s listens there, too (%s); give another port", text,
+			    check->listens[i].place, check->listens[i].text);
+	if (check->listen_count == RM_CHECK_LISTENS)
+		return;
+	check->listens[check->listen_count].place = place;
+	check->listens[check->listen_count++].text = text;
 }
 
 void
@@ -263,11 +383,13 @@ rm_check_listen(struct rm_check *check, const char *place, const char *text)
 	if (!is_set(text))
 		return;
 	if (rm_address_parse(text, -1, &address) < 0 ||
-	    address.storage.ss_family == AF_UNIX)
+	    address.storage.ss_family == AF_UNIX) {
 		rm_check_error(
-		    check, place, "expected address:port, the address numeric");
-	else
-		can_bind(check, place, text, &address);
+		    check, place, RM_ADDRESS_EXPECTED ", found \"%s\"", text);
+		return;
+	}
+	if (can_bind(check, place, text, &address))
+		check_collision(check, place, text, &address);
 }
 
 /* Binding would create the socket file: only the folder is checked, and what the path
@@ -365,6 +487,44 @@ rm_check_peers(struct rm_check *check, const char *place, const struct rm_list *
 		rm_check_peer(check, at, texts[i]);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(texts[i], texts[j]) == 0)
+				rm_check_warn(check, at, "listed twice; remove one");
+	}
+}
+
+void
+rm_check_url(struct rm_check *check, const char *place, const char *url)
+{
+	char shown[RM_HTTP_URL_SHOWN_BYTES], *host = NULL, *end;
+	bool has_port;
+
+	if (!is_set(url) || !rm_http_url_valid(url))
+		return; /* the check of the options has refused it */
+	rm_http_url_show(url, false, shown);
+	host = strstr(shown, "://") + 3;
+	host[strcspn(host, "/?#")] = '\0';
+	end = strrchr(host, ':');
+	has_port = end != NULL && strchr(end, ']') == NULL;
+	if (!has_port) {
+		const size_t len = strlen(host);
+
+		snprintf(host + len, sizeof(shown) - (size_t)(host - shown) - len,
+		    strncmp(url, "https", 5) == 0 ? ":443" : ":80");
+	}
+	rm_check_peer(check, place, host);
+}
+
+void
+rm_check_urls(struct rm_check *check, const char *place, const struct rm_list *list)
+{
+	char *const *urls = list->items;
+
+	for (size_t i = 0; i < list->count; i++) {
+		char at[PLACE];
+
+		snprintf(at, sizeof(at), "%s[%zu]", place, i);
+		rm_check_url(check, at, urls[i]);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(urls[i], urls[j]) == 0)
 				rm_check_warn(check, at, "listed twice; remove one");
 	}
 }

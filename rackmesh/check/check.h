@@ -18,9 +18,15 @@ struct rm_http_places;
 struct rm_http_origin;
 struct rm_list;
 
+#define RM_CHECK_LISTENS 4
+
 struct rm_check {
 	const char *path; /* of the config; NULL: none */
 	unsigned errors, warnings;
+	struct {
+		const char *place, *text; /* borrowed */
+	} listens[RM_CHECK_LISTENS];      /* those checked so far */
+	size_t listen_count;
 };
 
 /* place: "rnics[2].tor". An error keeps the daemon from starting, or from doing what
@@ -47,9 +53,9 @@ void rm_check_file(struct rm_check *check, const char *place, const char *file);
  * make (StateDirectory=, RuntimeDirectory=) may be missing. */
 void rm_check_folder(struct rm_check *check, const char *place, const char *folder);
 
-/* address:port that the daemon listens on: checks that the address is of this host, and
- * that the user may listen there. A port in use is no finding: the running daemon
- * itself uses it. */
+/* address:port that the daemon listens on: checks that the address is of this host,
+ * that the user may listen there, and that it is not one of those checked before. A
+ * port in use is no finding: the running daemon itself uses it. */
 void rm_check_listen(struct rm_check *check, const char *place, const char *text);
 /* http.listen, http.socket, http.tls_listen. */
 void rm_check_http(struct rm_check *check, const struct rm_http_places *places,
@@ -60,6 +66,12 @@ void rm_check_peer(struct rm_check *check, const char *place, const char *text);
 /* Checks that no item of the list is given twice; the items' places are place[0],
  * place[1], ... list: of char *. */
 void rm_check_peers(
+    struct rm_check *check, const char *place, const struct rm_list *list);
+
+/* Of a server: looks its name up. Blocks meanwhile. Of a list: that no URL is given
+ * twice, too. */
+void rm_check_url(struct rm_check *check, const char *place, const char *url);
+void rm_check_urls(
     struct rm_check *check, const char *place, const struct rm_list *list);
 
 /* Checks the certificate files that requests to other servers use; prefix: "alerts".

@@ -10,6 +10,8 @@
 #include "rackmesh/config/yaml.h"
 #include "rackmesh/core/log.h"
 
+#define SHOWN_TEXT 64 /* bytes of a value in an error */
+
 /* ---- one scalar option: reads a text into its field ---- */
 
 /* The lower end of the range: a required text is not empty. */
@@ -425,8 +427,6 @@ rm_config_exchange(const struct rm_option *options, void *config, void *fresh)
 }
 
 /* ---- filling one ---- */
-
-#define SHOWN_TEXT 64
 
 /* One table that is being filled: the whole file, or one item of a nested table. */
 struct scope {
@@ -864,6 +864,34 @@ rm_config_refuse(
 		    path == NULL ? "no config file" : path, place, text);
 	rm_yaml_free(yaml);
 	return -EINVAL;
+}
+
+int
+rm_config_refuse_value(const char *path, struct rm_error *error, const char *text,
+    const char *value, const char *format, ...)
+{
+	char place[128], shown[SHOWN_TEXT], whole[sizeof(error->text)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(place, sizeof(place), format, args);
+	va_end(args);
+	snprintf(whole, sizeof(whole), "%s, found %s", text,
+	    rm_log_quote(shown, sizeof(shown), value, strlen(value)));
+	return rm_config_refuse(path, error, whole, "%s", place);
+}
+
+int
+rm_config_locate(const char *path, struct rm_error *error, int r)
+{
+	struct rm_error found = *error;
+	char *reason = strstr(found.text, ": ");
+
+	if (reason == NULL)
+		return r;
+	*reason = '\0';
+	(void)rm_config_refuse(path, error, reason + 2, "%s", found.text);
+	return r;
 }
 
 int

@@ -75,6 +75,12 @@ void rm_config_clear(const struct rm_option *options, void *config);
  */
 int rm_config_refuse(const char *path, struct rm_error *error, const char *text,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* As rm_config_refuse, of a value that is no secret: ", found ..." follows the text. */
+int rm_config_refuse_value(const char *path, struct rm_error *error, const char *text,
+    const char *value, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* error: "option: reason", of a check that does not know the file, puts file and line
+ * before it. Returns r. */
+int rm_config_locate(const char *path, struct rm_error *error, int r);
 
 /* Puts the system's host name where *name is still NULL. */
 int rm_config_host_name(char **name, const char *option, struct rm_error *error);

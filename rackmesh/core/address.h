@@ -14,6 +14,8 @@ struct rm_address {
 };
 
 #define RM_ADDRESS_TEXT 128
+#define RM_ADDRESS_EXPECTED \
+	"expected a numeric address with a port, as 127.0.0.1:7471 or [::1]:7471"
 
 /* default_port < 0: the text must carry a port. -EINVAL. */
 int rm_address_parse(const char *text, int default_port, struct rm_address *ret);

@@ -19,7 +19,8 @@ struct rm_error;
 #define RM_ENDPOINT_NAME \
 	255 /* a DNS name has 253 letters at most, and may end with a dot */
 #define RM_ENDPOINT_TEXT (RM_ENDPOINT_NAME + 8)
-#define RM_ENDPOINT_EXPECTED "expected name:port or address:port"
+#define RM_ENDPOINT_EXPECTED \
+	"expected name:port or address:port, IPv6 as [fd00::1]:port"
 #define RM_ENDPOINT_ADDRESSES 16 /* of one name; further ones are not tried */
 
 struct rm_endpoint {

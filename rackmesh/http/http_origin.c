@@ -46,6 +46,14 @@ check_key(const char *file, const char *prefix, struct rm_error *error)
 	return r < 0 ? rm_error_set(error, r, "%s.key: %s", prefix, found.text) : r;
 }
 
+static int
+both_or_neither(bool has_first, const char *first, const char *second,
+    const char *prefix, struct rm_error *error)
+{
+	return rm_error_set(error, -EINVAL, "%s.%s: give %s.%s, too, or neither",
+	    prefix, has_first ? first : second, prefix, has_first ? second : first);
+}
+
 int
 rm_http_origin_check(
     const struct rm_http_origin *origin, const char *prefix, struct rm_error *error)
@@ -53,14 +61,15 @@ rm_http_origin_check(
 	int r;
 
 	if (is_set(origin->certificate) != is_set(origin->key))
-		return rm_error_set(error, -EINVAL,
-		    "%s.certificate and %s.key: both or neither", prefix, prefix);
+		return both_or_neither(
+		    is_set(origin->certificate), "certificate", "key", prefix, error);
 	if (is_set(origin->user) && is_set(origin->token_file))
 		return rm_error_set(error, -EINVAL,
-		    "%s.user and %s.token_file: one of the two", prefix, prefix);
+		    "%s.token_file: %s.user is set, too; remove one of the two", prefix,
+		    prefix);
 	if (is_set(origin->user) != is_set(origin->password_file))
-		return rm_error_set(error, -EINVAL,
-		    "%s.user and %s.password_file: both or neither", prefix, prefix);
+		return both_or_neither(
+		    is_set(origin->user), "user", "password_file", prefix, error);
 	r = check_key(origin->key, prefix, error);
 	if (r == 0)
 		r = check_secret(origin->password_file, prefix, "password_file", error);

@@ -89,7 +89,10 @@ rm_alert_config_check(
 		return rm_config_refuse(path, error,
 		    "expected http://... or https://...", "alerts.runbook_url");
 	r = check_labels(config, path, error);
-	return r < 0 ? r : rm_http_origin_check(&config->origin, "alerts", error);
+	if (r < 0)
+		return r;
+	r = rm_http_origin_check(&config->origin, "alerts", error);
+	return r < 0 ? rm_config_locate(path, error, r) : 0;
 }
 
 int

@@ -105,10 +105,11 @@ rm_credentials_read(struct rm_loop *loop, const struct rm_credentials_config *co
 
 	r = rm_tls_new(loop, &files, &reports, ret);
 	return r == 0 ? 0
-		      : rm_error_set(error, r,
-			    "%s; give tls.certificate, tls.key and tls.authorities, "
-			    "or, in a lab, say 'plaintext: true'",
-			    reports.text);
+		      : rm_error_set(error, r, "%s%s", reports.text,
+			    r == -ENOENT ? "; give tls.certificate, tls.key and "
+					   "tls.authorities, or, in a lab, say "
+					   "'plaintext: true'"
+					 : "");
 }
 
 int

@@ -50,8 +50,10 @@ certificates_read(const char *path, const struct tls_bytes *bytes, int most,
 		r = rm_error_set(error, -EBADMSG, "%s: certificate %d: %s", path,
 		    sk_X509_num(all) + 1, openssl_reports());
 	if (r == 0 && sk_X509_num(all) <= 0)
-		r = rm_error_set(
-		    error, -EBADMSG, "%s: contains no certificate in PEM", path);
+		r = rm_error_set(error, -EBADMSG,
+		    "%s: contains no certificate in PEM, which begins with BEGIN "
+		    "CERTIFICATE",
+		    path);
 	BIO_free(bio);
 	ERR_clear_error();
 	if (r < 0)
@@ -161,6 +163,27 @@ store_new(char *const paths[TLS_FILES], const struct tls_bytes bytes[TLS_FILES],
 	return r;
 }
 
+/* "": nothing that a person could do but read the reason. */
+static const char *
+remedy(int error)
+{
+	switch (error) {
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+		return ": renew it";
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		return ": compare the clocks of this host and of the authority";
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+		return ": its authority is not in the file of authorities";
+	default:
+		return "";
+	}
+}
+
 /* Our own certificate must be one that a peer with the same files would accept. */
 static int
 set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) * chain,
@@ -170,8 +193,8 @@ set_check_own(struct tls_set *set, const char *path, X509 *leaf, STACK_OF(X509) 
 	int uris;
 
 	if (error != X509_V_OK)
-		return rm_error_set(failure, -EBADMSG, "%s: %s", path,
-		    X509_verify_cert_error_string(error));
+		return rm_error_set(failure, -EBADMSG, "%s: %s%s", path,
+		    X509_verify_cert_error_string(error), remedy(error));
 	if (tls_certificate_identity(leaf, set->identity, &uris) < 0)
 		return rm_error_set(failure, -EBADMSG,
 		    "%s: has %d URIs as names, expected exactly one, the daemon's "
@@ -250,9 +273,12 @@ set_build(struct tls_set *set, char *const paths[TLS_FILES],
 	BIO_free(bio);
 	if (key == NULL)
 		r = rm_error_set(error, -EBADMSG,
-		    "%s: contains no key in PEM without a password", paths[TLS_KEY]);
+		    "%s: contains no key in PEM without a password; openssl pkey -in "
+		    "FILE removes it",
+		    paths[TLS_KEY]);
 	else if (X509_check_private_key(leaf, key) != 1)
-		r = rm_error_set(error, -EBADMSG, "%s: is not the key of %s",
+		r = rm_error_set(error, -EBADMSG,
+		    "%s: is not the key of %s; give the two that belong together",
 		    paths[TLS_KEY], paths[TLS_CERTIFICATE]);
 	if (r == 0)
 		r = set_check_own(set, paths[TLS_CERTIFICATE], leaf, chain, error);

@@ -1,8 +1,13 @@
 """--check and --check --connect of the real daemons: a rollout may trust them."""
 
+import json
+import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 
+import pytest
 import yaml
 
 from lab.ca import Authority, identity
@@ -129,3 +134,191 @@ def test_an_aggregator_with_the_certificate_of_another_does_not_start(world, tmp
     config.write_text(good)
     aggregator.start()
     aggregator.wait_ready()
+
+
+# ---- broken configs: what is wrong, where, and what to do ---------------------------------------
+
+ROLES = {
+    "host-agent": ("agent", ()),
+    "tor-aggregator": ("aggregator", ["tor1"]),
+    "region-controller": ("controller", ()),
+    "analyzer": ("analyzer", ()),
+}
+# {option: value}, the option that is named, and a part of the sentence. None: not given.
+OF_ALL = [
+    ({"nonsense": 1}, "nonsense", 'unknown option "nonsense"; remove it'),
+    ({"http.lisen": "x"}, "http.lisen", 'did you mean "http.listen"?'),
+    ({"http": ["a"]}, "http", "expected a map"),
+    ({"log.level": "loud"}, "log.level", "expected one of error, warning, info, debug"),
+    ({"http.listen": "127.0.0.1:99999"}, "http.listen", 'with a port, as 127.0.0.1:7471 or [::1]:7471, found "127.0.0.1:99999"'),
+    ({"http.listen": "no.such.host:9"}, "http.listen", "expected a numeric address"),
+    ({"http.listen": "203.0.113.7:9"}, "http.listen", "this host does not have that address; give one of its own"),
+    ({"http.socket": "/nowhere/at/all.sock"}, "http.socket", "cannot be created in /nowhere: No such file or directory; create it"),
+    ({"http.tls_listen": "127.0.0.1:9999", "http.listen": "127.0.0.1:9999"}, "http.tls_listen", "http.listen listens there, too"),
+    ({"http.tokens_file": "/nowhere/t"}, "http.tokens_file", "/nowhere/t: No such file or directory"),
+    ({"tls.certificate": "/nowhere/c.pem"}, "tls.certificate", "No such file or directory; give tls.certificate"),
+    ({"tls.key": "OPEN"}, "tls.key", "has mode 0644, expected 0600 or 0400"),
+    ({"tls.key": "ROOTS"}, "tls.key", "Permission denied; user nobody needs to read it"),
+    ({"tls.key": "OTHER"}, "tls.key", "is not the key of"),
+    ({"tls.authorities": "GARBAGE"}, "tls.authorities", "contains no certificate in PEM"),
+    ({"tls.certificate": "EXPIRED", "tls.key": "EXPIRED"}, "tls.certificate", "certificate has expired: renew it"),
+    ({"tls.certificate": "LATER", "tls.key": "LATER"}, "tls.certificate", "compare the clocks"),
+    ({"tls.certificate": "FOREIGN", "tls.key": "FOREIGN"}, "tls.certificate", "its authority is not in the file"),
+    ({"tls.certificate": "ROLE", "tls.key": "ROLE"}, "tls.certificate", "the certificate is of role 'operator'"),
+]  # fmt: skip
+STATE = [
+    ({"state_folder": "READONLY"}, "state_folder", "Permission denied; user nobody needs to write there"),
+    ({"state_folder": "/nowhere/at/all"}, "state_folder", "create it, or name another folder"),
+    ({"state_folder": "GARBAGE"}, "state_folder", "Not a directory; name another folder"),
+]  # fmt: skip
+ENDPOINT = "expected name:port or address:port, IPv6 as [fd00::1]:port, found "
+BROKEN = {
+    "host-agent": STATE + [
+        ({"host": "localhost"}, "host", "name the system, or give host here"),
+        ({"rnics": []}, "rnics", "expected a list of 1 to 64 maps"),
+        ({"rnics": [{"device": "eth0", "tor": "tor9"}]}, "rnics[0].tor", "no aggregator of the list serves this ToR"),
+        ({"rnics": [{"device": "eth0", "tor": "tor1", "udp_port": 70000}]}, "rnics[0].udp_port", "between 1 and 65535"),
+        ({"rnics": [{"device": "eth0", "tor": "tor1"}, {"device": "eth0", "tor": "tor1"}]}, "rnics[1]", "twice"),
+        ({"aggregators": [{"address": "fd00::1:7471"}]}, "aggregators[0].address", ENDPOINT + '"fd00::1:7471"'),
+        ({"aggregators": [{"address": "127.0.0.1:0"}]}, "aggregators[0].address", "expected the address and port of one host"),
+        ({"probe.timeout_ms": "500ms"}, "probe.timeout_ms", "expected a whole number between 10 and 10000 (ms)"),
+    ],
+    "tor-aggregator": STATE + [
+        ({"tors": []}, "tors", "expected a list of 1 to 64 maps"),
+        ({"tors": [{"name": "tor2", "primary": True}]}, "tls.certificate", "does not name ToR 'tor2'"),
+        ({"listen": "127.0.0.1:9472"}, "http.listen", "listen listens there, too"),
+        ({"controllers": "127.0.0.1:7481"}, "controllers", 'write "- " before each item'),
+        ({"controllers": ["127.0.0.1"]}, "controllers[0]", ENDPOINT + '"127.0.0.1"'),
+        ({"alerts.alertmanagers": ["127.0.0.1:9093"]}, "alerts.alertmanagers[0]", "expected http://... or https://..."),
+        ({"alerts.key": "/x"}, "alerts.key", "give alerts.certificate, too, or neither"),
+        ({"plans": ["/nowhere/p"]}, "plans[0]", "No such file or directory"),
+    ],
+    "region-controller": [
+        ({"listen": "127.0.0.1:9473"}, "http.listen", "listen listens there, too"),
+        ({"topology": "/nowhere/t.yaml"}, "topology", "No such file or directory"),
+        ({"probe_keys.secret_file": "/nowhere/s"}, "probe_keys.secret_file", "No such file or directory"),
+        ({"probe_keys.secret_file": "GARBAGE"}, "probe_keys.secret_file", "expected 0600 or 0400"),
+        ({"probe_keys.unauthenticated": True}, "probe_keys.unauthenticated", "remove one of the two"),
+        ({"probe_keys.epoch_s": 0}, "probe_keys.epoch_s", "between 2 and 2592000"),
+        ({"etcd.endpoints": ["127.0.0.1:2379"]}, "etcd.endpoints[0]", "expected a URL without a path"),
+        ({"etcd.endpoints": ["https://127.0.0.1:1"], "etcd.certificate": "/x"}, "etcd.certificate", "give etcd.key, too"),
+        ({"etcd.endpoints": ["https://127.0.0.1:1"], "etcd.user": "me"}, "etcd.user", "give etcd.password_file, too"),
+    ],
+    "analyzer": STATE + [
+        ({"listen": "[::1:7491"}, "listen", "expected a numeric address"),
+        ({"listen": "0.0.0.0:9474"}, "http.listen", "listen listens there, too (0.0.0.0:9474)"),
+        ({"influx.url": "127.0.0.1:8086"}, "influx.url", "expected http://... or https://..."),
+        ({"influx.url": "http://127.0.0.1:1", "influx.user": "me", "influx.token_file": "/x"}, "influx.token_file", "not both"),
+        ({"alerts.webhooks": ["ftp://x/y"]}, "alerts.webhooks[0]", "expected http://... or https://..."),
+    ],
+}  # fmt: skip
+
+
+class Broken:
+    """Configs of one daemon, which are good but for what is changed."""
+
+    def __init__(self, kind, folder):
+        self.program, self.folder = program(kind), folder
+        folder.chmod(0o755)
+        role, tors = ROLES[kind]
+        ours, other = Authority(folder / "ca"), Authority(folder / "foreign")
+        uri = identity(REGION, role, "n1", tors)
+
+        def issue(name, authority=ours, uri=uri, **times):
+            return self.readable(authority.issue(uri, name, **times).options()["tls"])
+
+        own = issue("own")
+        self.files = {
+            "EXPIRED": issue("expired", begins_s=-7200, seconds=3600),
+            "LATER": issue("later", begins_s=7200),
+            "FOREIGN": issue("other", other),
+            "ROLE": issue("role", uri=identity(REGION, "operator", "n1")),
+            "OTHER": issue("another"),
+            "OPEN": {"key": self.copy(own["key"], "open", 0o644)},
+            "ROOTS": {"key": self.copy(own["key"], "roots", 0o600, owner="root")},
+        }
+        garbage = folder / "garbage"
+        garbage.write_text("nothing of use\n")
+        self.files["GARBAGE"] = {"authorities": str(garbage)}
+        for name in ("state", "readonly"):
+            (folder / name).mkdir(mode=0o755)
+        shutil.chown(folder / "state", "nobody")
+        secret = folder / "secret"
+        secret.write_text("0123456789" * 4 + "\n")
+        secret.chmod(0o600)
+        self.readable({"secret": str(secret)})
+        (folder / "topology.yaml").write_text(
+            f"region: {REGION}\nswitches: [{{name: tor1, role: tor}}]\n")
+        self.good = {"region": REGION, "name": "n1", "tls": own, "http": {"socket": ""},
+                     "state_folder": str(folder / "state")}  # fmt: skip
+        self.good.update({
+            "host-agent": {"rnics": [{"device": "eth0", "tor": "tor1"}],
+                           "aggregators": [{"address": "127.0.0.1:7471", "tors": ["tor1"]}],
+                           "host": "n1"},
+            "tor-aggregator": {"tors": [{"name": "tor1", "primary": True}]},
+            "region-controller": {"topology": str(folder / "topology.yaml"),
+                                  "probe_keys": {"secret_file": str(secret)}},
+            "analyzer": {},
+        }[kind])  # fmt: skip
+        for option in {"host-agent": ["name"], "region-controller": ["state_folder"],
+                       "analyzer": ["region"]}.get(kind, []):  # fmt: skip
+            del self.good[option]
+
+    def readable(self, files):
+        for file in files.values():
+            shutil.chown(file, "nobody")
+            for parent in pathlib.Path(file).parents:
+                if self.folder in (parent, *parent.parents):
+                    parent.chmod(0o755)
+        return files
+
+    def copy(self, file, name, mode, owner="nobody"):
+        path = self.folder / name
+        shutil.copy(file, path)
+        path.chmod(mode)
+        shutil.chown(path, owner)
+        return str(path)
+
+    def value(self, option, value):
+        if value == "READONLY":
+            return str(self.folder / "readonly")
+        files = self.files.get(value) if isinstance(value, str) else None
+        if files is None:
+            return value
+        return files.get(option.split(".")[-1]) or next(iter(files.values()))
+
+    def check(self, changes):
+        config = json.loads(json.dumps(self.good))
+        for option, value in changes.items():
+            *above, last = option.split(".")
+            place = config
+            for key in above:
+                place = place.setdefault(key, {})
+            place[last] = self.value(option, value)
+        path = self.folder / "daemon.yaml"
+        path.write_text(yaml.safe_dump(config))
+        path.chmod(0o644)
+        return subprocess.run([self.program, "--check", "--user", "nobody", "--config", path],
+                              capture_output=True, text=True)  # fmt: skip
+
+
+@pytest.fixture
+def open_folder():
+    """One that nobody may enter, as no folder below tmp_path is."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield pathlib.Path(folder)
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_what_is_broken_is_named_with_its_place_and_what_to_do(kind, open_folder):
+    broken = Broken(kind, open_folder)
+    done = broken.check({})
+    assert done.returncode == 0 and not errors(done), done
+    wrong = []
+    for changes, option, sentence in OF_ALL + BROKEN[kind]:
+        done = broken.check(changes)
+        place = re.compile(rf"daemon\.yaml:\d+:\d+: .*{re.escape(option)}")
+        lines = [line for line in errors(done) if sentence in line and place.search(line)]
+        if done.returncode != 1 or len(lines) != 1:
+            wrong.append((changes, option, sentence, done.returncode, done.stderr))
+    assert wrong == []

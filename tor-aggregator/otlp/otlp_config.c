@@ -48,7 +48,8 @@ otlp_config_check(struct otlp_config *config, const char *path, struct rm_error 
 	if (r < 0)
 		return r;
 	otlp_headers_clear(&headers);
-	return rm_http_origin_check(&config->origin, "otlp", error);
+	r = rm_http_origin_check(&config->origin, "otlp", error);
+	return r < 0 ? rm_config_locate(path, error, r) : 0;
 }
 
 /* ---- headers --------------------------------------------------------------------- */

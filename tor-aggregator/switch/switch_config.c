@@ -65,8 +65,8 @@ switch_config_check(const struct switch_config *config, const char *at,
 				 "give the switch's kind, too: sonic or nexus", "%s",
 				 at);
 	if (rm_endpoint_parse(config->address, &endpoint) < 0)
-		return rm_config_refuse(
-		    path, error, RM_ENDPOINT_EXPECTED, "%s.address", at);
+		return rm_config_refuse_value(path, error, RM_ENDPOINT_EXPECTED,
+		    config->address, "%s.address", at);
 	return check_login(config, at, path, error);
 }
 

@@ -101,9 +101,12 @@ errors_name_file_line_and_option(void **state)
 	    "1:7: name: expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or "
 	    "digit first");
 	refused("listen: here\n",
-	    "1:9: listen: expected address:port, the address numeric");
+	    "1:9: listen: expected a numeric address with a port, as 127.0.0.1:7471 or "
+	    "[::1]:7471, found \"here\"");
 	refused("http:\n  listen: localhost:1\n",
-	    "2:11: http.listen: expected address:port, the address numeric");
+	    "2:11: http.listen: expected a numeric address with a port, as "
+	    "127.0.0.1:7471 or "
+	    "[::1]:7471, found \"localhost:1\"");
 	refused("influx:\n  url: localhost:8086\n",
 	    "2:8: influx.url: expected http://... or https://...");
 	refused("influx:\n  url: http://db:8086/write?db=x\n",

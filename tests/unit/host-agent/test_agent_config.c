@@ -272,7 +272,7 @@ a_kubelet_needs_https_and_client_credentials(void **state)
 	    "8:", "needs to know its client");
 	assert_refused(RNICS "kubernetes:\n  kubelet: https://127.0.0.1:10250\n"
 			     "  key: /nonexistent\n",
-	    "8:", "both or neither");
+	    "8:", "kubernetes.key, or neither");
 	assert_refused(RNICS "kubernetes:\n  token_file: /nonexistent\n", "",
 	    "give the kubelet's https://host:port");
 }

@@ -68,9 +68,12 @@ errors_name_file_line_and_option(void **state)
 	    "1:7: name: expected a name: 1 to 63 of A-Z a-z 0-9 . _ : -, a letter or "
 	    "digit first");
 	refused("listen: here\n",
-	    "1:9: listen: expected address:port, the address numeric");
+	    "1:9: listen: expected a numeric address with a port, as 127.0.0.1:7471 or "
+	    "[::1]:7471, found \"here\"");
 	refused("http:\n  listen: localhost:1\n",
-	    "2:11: http.listen: expected address:port, the address numeric");
+	    "2:11: http.listen: expected a numeric address with a port, as "
+	    "127.0.0.1:7471 or "
+	    "[::1]:7471, found \"localhost:1\"");
 }
 
 static void
@@ -104,8 +107,7 @@ etcd_takes_urls_without_a_path(void **state)
 	refused("etcd:\n  endpoints: [\"http://a:1\", \"http://b:1/v3\"]\n",
 	    "2:29: etcd.endpoints[1]: expected a URL without a path, "
 	    "http://address:port");
-	refused(
-	    "etcd:\n  user: me\n", "2:9: etcd.user: expected etcd.password_file, too");
+	refused("etcd:\n  user: me\n", "2:9: etcd.user: give etcd.password_file, too");
 }
 
 static void
@@ -163,8 +165,8 @@ probes_are_authenticated_unless_the_config_reports_otherwise(void **state)
 	    "/etc/rackmesh/probe-secret); or say 'probe_keys: {unauthenticated: "
 	    "true}'");
 	refused("probe_keys: {secret_file: /a, unauthenticated: true}\n",
-	    "1:48: probe_keys.unauthenticated: expected no probe_keys.secret_file, "
-	    "then");
+	    "1:48: probe_keys.unauthenticated: probe_keys.secret_file is set, too; "
+	    "remove one of the two");
 	accepted("probe_keys: {secret_file: /etc/rackmesh/probe-secret}\n");
 	accepted("probe_keys: {unauthenticated: true}\n");
 	accepted("plaintext: true\n");

@@ -131,21 +131,25 @@ a_problem_that_prevents_the_start_is_an_error(void **state)
 	struct rm_tls_files files;
 
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .expired = true });
-	found(w, 1, 0, "own.pem: certificate has expired");
+	found(w, 1, 0, "tls.certificate: ");
+	check_wish(w, &(struct pki_wish){ .uri = GOOD, .expired = true });
+	found(w, 1, 0, "own.pem: certificate has expired: renew it");
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .foreign_key = true });
 	found(w, 1, 0, "own.key: is not the key of ");
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .self_signed = true });
-	found(w, 1, 0, "own.pem: self-signed certificate");
+	found(w, 1, 0,
+	    "own.pem: self-signed certificate: its authority is not in the file of "
+	    "authorities");
 	check_wish(w, &(struct pki_wish){ .uri = GOOD, .other_uri = "urn:x" });
 	found(w, 1, 0, "has 2 URIs as names");
 
 	files = pki_issue(w->pki, "own", &(struct pki_wish){ .uri = GOOD });
 	assert_int_equal(chmod(files.key, 0644), 0);
 	check_files(w, &files);
-	found(w, 1, 0, "has mode 0644, expected 0600 or 0400");
+	found(w, 1, 0, "has mode 0644, expected 0600 or 0400\n");
 	assert_int_equal(unlink(files.key), 0);
 	check_files(w, &files);
-	found(w, 1, 0, "x.yaml:3:3: tls: ");
+	found(w, 1, 0, "x.yaml:3:3: tls.key: ");
 }
 
 static void
@@ -219,9 +223,11 @@ a_folder_is_writable_or_can_be_made(void **state)
 
 	snprintf(path, sizeof(path), "%s/no/such", w->folder);
 	rm_check_folder(&w->check, "state_folder", path);
-	found(w, 1, 0, "cannot be created in ");
+	found(w, 1, 0, "No such file or directory; create it, or name another folder");
 	rm_check_folder(&w->check, "state_folder", w->config);
-	found(w, 1, 0, "Not a directory");
+	found(w, 1, 0, "Not a directory; name another folder");
+	rm_check_folder(&w->check, "state_folder", "tmp");
+	found(w, 0, 1, "expected a path that begins with /");
 	/* systemd makes it: StateDirectory=. */
 	rm_check_folder(&w->check, "state_folder", "/var/lib/rackmesh/no-such-daemon");
 	found(w, 0, 1, "its unit creates it at the start");
@@ -239,7 +245,47 @@ an_address_to_listen_on_is_one_of_this_host(void **state)
 	rm_check_listen(&w->check, "listen", "192.0.2.7:7471");
 	found(w, 1, 0, "192.0.2.7:7471: this host does not have that address");
 	rm_check_listen(&w->check, "http.tls_listen", "localhost");
-	found(w, 1, 0, "expected address:port");
+	found(w, 1, 0,
+	    "with a port, as 127.0.0.1:7471 or [::1]:7471, found \"localhost\"");
+}
+
+static void
+a_port_is_listened_on_only_once(void **state)
+{
+	struct world *w = *state;
+
+	rm_check_listen(&w->check, "listen", "127.0.0.1:7471");
+	rm_check_listen(&w->check, "http.listen", "127.0.0.2:7471");
+	rm_check_listen(&w->check, "http.tls_listen", "[::1]:7471");
+	found(w, 0, 0, NULL);
+	rm_check_listen(&w->check, "http.tls_listen", "127.0.0.1:7471");
+	found(w, 1, 0,
+	    "http.tls_listen: 127.0.0.1:7471: listen listens there, too "
+	    "(127.0.0.1:7471); give another port");
+	w->check.listen_count = 0;
+	rm_check_listen(&w->check, "listen", "0.0.0.0:7471");
+	rm_check_listen(&w->check, "http.listen", "127.0.0.1:7471");
+	found(w, 1, 0, "http.listen: 127.0.0.1:7471: listen listens there, too");
+	/* Any free port. */
+	rm_check_listen(&w->check, "listen", "127.0.0.1:0");
+	rm_check_listen(&w->check, "http.listen", "127.0.0.1:0");
+	found(w, 0, 0, NULL);
+}
+
+static void
+a_server_has_one_url_and_its_password_is_not_shown(void **state)
+{
+	struct world *w = *state;
+	char *texts[] = { (char[]){ "http://10.0.0.1:9093" },
+		(char[]){ "https://me:hidden@[fd00::1]/hidden" },
+		(char[]){ "http://10.0.0.1:9093" },
+		(char[]){ "http://0.0.0.0:9093/hidden" } };
+
+	rm_check_urls(&w->check, "alerts.webhooks", &(struct rm_list){ texts, 2 });
+	found(w, 0, 0, NULL);
+	rm_check_urls(&w->check, "alerts.webhooks", &(struct rm_list){ texts, 4 });
+	assert_null(strstr(w->reported, "hidden"));
+	found(w, 1, 1, "webhooks[2]: listed twice");
 }
 
 static void
@@ -381,6 +427,8 @@ main(void)
 		TEST(problems_that_do_not_prevent_the_start_are_warnings),
 		TEST(a_folder_is_writable_or_can_be_made),
 		TEST(an_address_to_listen_on_is_one_of_this_host),
+		TEST(a_port_is_listened_on_only_once),
+		TEST(a_server_has_one_url_and_its_password_is_not_shown),
 		TEST(http_is_served_where_it_can_be),
 		TEST(a_peer_is_one_host),
 		TEST(a_name_of_a_peer_is_looked_up),
