@@ -201,7 +201,8 @@ name_unit(const struct part *part, char ret[CGROUP_NAME_BYTES])
 }
 
 /* What a path names, from the least to the most specific. */
-enum named { NOTHING, UNIT, CONTAINER, POD };
+/* A job is also more specific than the pod in which its slurmd runs. */
+enum named { NOTHING, UNIT, CONTAINER, POD, JOB };
 
 static enum named
 name_path(const char *path, size_t len, char found[CGROUP_NAME_BYTES])
@@ -216,8 +217,9 @@ name_path(const char *path, size_t len, char found[CGROUP_NAME_BYTES])
 
 		part.text = path + at;
 		part.len = slash == NULL ? len - at : (size_t)(slash - part.text);
-		if (best < POD && (name_pod(&part, below_kubepods, found) ||
-				      name_job(&part, below_slurm, found)))
+		if (best < JOB && name_job(&part, below_slurm, found))
+			best = JOB;
+		else if (best < POD && name_pod(&part, below_kubepods, found))
 			best = POD;
 		else if (best < CONTAINER && name_container(&part, &parent, found))
 			best = CONTAINER;

@@ -531,30 +531,36 @@ an_rnic_is_found_when_it_comes_and_its_tor_by_lldp(void **state)
 
 /* A VLAN or a clone has the same MAC. */
 static void
-two_devices_with_one_mac_are_both_probed(void **state)
+three_devices_with_one_mac_are_all_probed(void **state)
 {
+	static const char *const more[] = { "1", "2" };
 	struct fixture *f = *state;
 	struct host *host = &f->hosts[0];
-	struct wire_rnic first, second;
+	struct wire_rnic found[3];
 
 	plug_in(f);
-	run("ip link add r1 type veth peer name r1 netns %s%s && ip link set r1 "
-	    "address "
-	    "$(cat /sys/class/net/r0/address 2>/dev/null || ip -o link show r0 | "
-	    "sed 's/.*ether \\([^ ]*\\).*/\\1/') && ip addr add 10.9.1.1/24 dev r1 && "
-	    "ip link set r1 up",
-	    f->netns, "");
-	run("ip -n %s addr add 10.9.1.2/24 dev r1 && ip -n %s link set r1 up", f->netns,
-	    f->netns);
+	for (size_t i = 0; i < 2; i++) {
+		run("ip link add r%2$s type veth peer name r%2$s netns %1$s && ip link "
+		    "set r%2$s address "
+		    "$(ip -o link show r0 | sed 's/.*ether \\([^ ]*\\).*/\\1/') && ip "
+		    "addr add 10.9.%2$s.1/24 dev r%2$s && ip link set r%2$s up",
+		    f->netns, more[i]);
+		run("ip -n %1$s addr add 10.9.%2$s.2/24 dev r%2$s && ip -n %1$s link "
+		    "set "
+		    "r%2$s up",
+		    f->netns, more[i]);
+	}
 	snprintf(host->rnics, sizeof(host->rnics),
-	    "device: 'r[01]', tor: tor-a, transport: udp");
+	    "device: 'r[012]', tor: tor-a, transport: udp");
 	agent_start(f, 0);
-	LOOPBACK_WAIT(f->loop, host->rnic_count == 2);
-	assert_true(rnic_describe(host->agent->rnics[0], &first));
-	assert_true(rnic_describe(host->agent->rnics[1], &second));
-	assert_true(first.id.guid != second.id.guid);
-	assert_true(second.id.guid >> 48 == 0); /* a MAC still */
-	run("ip link del r1%s%s", "", "");
+	LOOPBACK_WAIT(f->loop, host->rnic_count == 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(rnic_describe(host->agent->rnics[i], &found[i]));
+		assert_true(found[i].id.guid >> 48 == 0); /* a MAC still */
+		for (size_t j = 0; j < i; j++)
+			assert_true(found[i].id.guid != found[j].id.guid);
+	}
+	run("ip link del r1 && ip link del r2%s%s", "", "");
 }
 
 static void
@@ -881,7 +887,7 @@ main(void)
 		TEST(a_full_http_server_shows_in_the_metrics),
 		TEST(an_rnic_that_is_not_there_yet_is_waited_for),
 		TEST(an_rnic_is_found_when_it_comes_and_its_tor_by_lldp),
-		TEST(two_devices_with_one_mac_are_both_probed),
+		TEST(three_devices_with_one_mac_are_all_probed),
 		TEST(the_config_has_priority_over_lldp),
 		TEST(a_pause_stops_probing_and_is_reported),
 		TEST(the_brake_stops_probing_also_over_a_restart),

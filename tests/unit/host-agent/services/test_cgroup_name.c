@@ -83,6 +83,23 @@ jobs_of_slurm_are_named_by_their_number(void **state)
 	expect("/system.slice/docker-" ID
 	       ".scope/system.slice/slurmstepd.scope/job_14/step_interactive",
 	    "job:14");
+	/* in a pod, whose slurmd has cgroups of its own */
+	expect("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_
+	       ".slice/cri-containerd-" ID
+	       ".scope/system.slice/slurmstepd.scope/job_15/step_0",
+	    "job:15");
+	expect("/kubepods/burstable/pod" UID "/" ID "/slurm/uid_0/job_16/step_0",
+	    "job:16");
+	/* of a slice of the site's own, and seen from a cgroup namespace */
+	expect(
+	    "/batch.slice/gpu17_slurmstepd.scope/job_17/step_0/user/task_0", "job:17");
+	expect("/../../system.slice/slurmstepd.scope/job_18/step_0", "job:18");
+	/* what a job makes below itself is the job's */
+	expect(
+	    "/slurm/uid_1000/job_19/step_0/task_0/slurmstepd.scope/job_20", "job:19");
+	expect("/system.slice/slurmstepd.scope/job_21/step_0/user/task_0/docker-" ID
+	       ".scope",
+	    "job:21");
 	/* slurmstepd itself is no job */
 	expect("/system.slice/slurmd.service", "unit:slurmd.service");
 	expect("/system.slice/gpu17_slurmstepd.scope/system",
