@@ -253,6 +253,30 @@ def test_the_secret_comes_to_the_place_that_the_config_names(inventory, tmp_path
     assert found(unauthenticated=True) == ({}, {})
 
 
+def test_a_secret_that_is_there_is_not_made_again_wherever_it_is(inventory, tmp_path):
+    tasks = yaml.safe_load((ROOT / "ansible/roles/region_controller/tasks/main.yaml").read_text())
+    command = tasks[0]["ansible.builtin.command"]
+    secrets, other = tmp_path / "secrets", tmp_path / "other"
+    for folder in (secrets, other):
+        folder.mkdir()
+    for source, file in (("mine", secrets / "mine"), (str(other / "mine"), other / "mine")):
+        file.write_text("kept")
+        args = {"cmd": "touch made", "chdir": str(secrets), "creates": command["creates"]}
+        play = [{"hosts": "ctl.r2.example", "gather_facts": False, "connection": "local", "tasks": [
+            {"ansible.builtin.command": args, "loop": tasks[0]["loop"]}]}]  # fmt: skip
+        (tmp_path / "make.yaml").write_text(yaml.safe_dump(play))
+        if not (tmp_path / "group_vars").exists():
+            (tmp_path / "group_vars").symlink_to(ROOT / "ansible/group_vars")
+        given = {"rackmesh_secrets": str(secrets), "rackmesh_probe_secret": source}
+        run = subprocess.run(
+            ["ansible-playbook", "-i", inventory, tmp_path / "make.yaml",
+             "-e", f"@{ROOT}/ansible/roles/region_controller/defaults/main.yaml",
+             "-e", json.dumps(given)], cwd=ROOT / "ansible", env=ANSIBLE, text=True,
+            capture_output=True)  # fmt: skip
+        assert run.returncode == 0, run.stdout
+        assert not (secrets / "made").exists(), run.stdout
+
+
 @pytest.fixture(scope="module")
 def controllers_answer():
     """On this host, as controllers of this release do, or of one that knows one secret only."""
