@@ -104,6 +104,24 @@ tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 		    sizeof(verdict->evidence.counters));
 }
 
+void
+tor_aggregator_cnps_report(const struct tor_aggregator *aggregator,
+    const struct tor_rack *rack, struct wire_rack_state *state)
+{
+	for (size_t i = 0; i < aggregator->rack_count; i++) {
+		struct proof_cnps cnps;
+
+		if (aggregator->racks[i] != rack)
+			continue;
+		cnps = proof_cnps(aggregator->proofs[i].proof, rm_mono_now());
+		state->rnics_counting = cnps.rnics;
+		state->rdma_sent = cnps.rdma_sent;
+		state->rdma_received = cnps.rdma_received;
+		state->cnps_sent = cnps.cnps_sent;
+		state->cnps_received = cnps.cnps_received;
+	}
+}
+
 size_t
 tor_aggregator_ports_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct wire_port_row *rows, size_t room)

@@ -16,6 +16,7 @@ struct tor_aggregator;
 struct tor_rack;
 struct wire_counter_report;
 struct wire_port_row;
+struct wire_rack_state;
 
 struct rack_proof {
 	struct proof *proof;
@@ -47,6 +48,9 @@ void tor_aggregator_counters_report(const struct tor_aggregator *aggregator,
 
 /* What the ports of the rack's switch, and of others at the far ends of its cables,
  * say: as diagnoses_ports. */
+/* Fills in what its RNICs count of congestion control. */
+void tor_aggregator_cnps_report(const struct tor_aggregator *aggregator,
+    const struct tor_rack *rack, struct wire_rack_state *state);
 size_t tor_aggregator_ports_report(const struct tor_aggregator *aggregator,
     const struct tor_rack *rack, struct wire_port_row *rows, size_t room);
 

@@ -74,6 +74,7 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 	if (!tor_rack_is_active(rack))
 		return; /* the other aggregator sends it */
 	if (full.has_state) {
+		tor_aggregator_cnps_report(aggregator, rack, &full.state);
 		full.ports = ports;
 		full.port_count = tor_aggregator_ports_report(
 		    aggregator, rack, ports, WIRE_MAX_PORT_ROWS);

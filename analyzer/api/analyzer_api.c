@@ -17,6 +17,7 @@
 #include "analyzer/history/history.h"
 #include "analyzer/incidents/region.h"
 #include "analyzer/intake/intake.h"
+#include "analyzer/marks/cnp_balance.h"
 #include "analyzer/past/past.h"
 #include "analyzer/sla/sla.h"
 #include "rackmesh/core/address.h"
@@ -117,6 +118,23 @@ rack_json(const struct health_rack *health, rm_mono_t now)
 }
 
 static json_t *
+cnps_json(const struct cnp_finding *finding)
+{
+	char since[RM_WALL_TEXT];
+	json_t *object = json_object();
+
+	rm_wall_format(finding->since, since);
+	json_object_set_new(
+	    object, "state", json_string(cnp_state_str(finding->state)));
+	json_object_set_new(object, "sentence", json_string(finding->sentence));
+	json_object_set_new(
+	    object, "since", finding->since.ns != 0 ? json_string(since) : json_null());
+	set_u64(object, "sent", finding->sent);
+	set_u64(object, "received", finding->received);
+	return object;
+}
+
+static json_t *
 region_json(const struct region *region, const struct health_rack *racks, size_t count,
     size_t incidents)
 {
@@ -144,6 +162,7 @@ region_json(const struct region *region, const struct health_rack *racks, size_t
 	set_u64(object, "rnics", rnics);
 	set_u64(object, "rnics_good", good);
 	set_u64(object, "incidents_open", incidents);
+	json_object_set_new(object, "cnps", cnps_json(region_cnps(region)));
 	return object;
 }
 

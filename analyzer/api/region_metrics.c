@@ -6,6 +6,7 @@
 #include "analyzer/analyzer_state.h"
 #include "analyzer/incidents/incident_table.h"
 #include "analyzer/incidents/region.h"
+#include "analyzer/marks/cnp_balance.h"
 #include "analyzer/sla/sla.h"
 #include "rackmesh/judge/verdict.h"
 #include "rackmesh/metrics/metrics.h"
@@ -129,6 +130,39 @@ family_kinds(struct rm_metrics_out *out, const void *arg)
 		report_kinds(out, analyzer->table, analyzer->regions[i]);
 }
 
+static void
+report_cnps(struct rm_metrics_out *out, bool ratio, const struct region *region)
+{
+	const struct cnp_finding *finding = region_cnps(region);
+	const bool known = finding->state == CNP_WORKING || finding->state == CNP_LOST;
+	char labels[LABEL_BYTES];
+
+	snprintf(labels, sizeof(labels), "region=\"%s\"", region_name(region));
+	if (!ratio)
+		rm_metrics_series(out, labels, "", finding->state == CNP_LOST);
+	else if (known && finding->sent > 0)
+		rm_metrics_series(
+		    out, labels, "", (double)finding->received / (double)finding->sent);
+}
+
+static void
+family_cnps_lost(struct rm_metrics_out *out, const void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		report_cnps(out, false, analyzer->regions[i]);
+}
+
+static void
+family_cnp_ratio(struct rm_metrics_out *out, const void *arg)
+{
+	const struct analyzer *analyzer = arg;
+
+	for (size_t i = 0; i < analyzer->region_count; i++)
+		report_cnps(out, true, analyzer->regions[i]);
+}
+
 /* Names come from an aggregator, and may contain any character. */
 static void
 put_escaped(FILE *out, const char *label, const char *text)
@@ -210,6 +244,8 @@ static const struct rm_metrics_family families[] = {
 	{ "rackmesh_region_network_rtt_seconds", "summary", "Network round-trip time of the last whole minute with results, by class, inside racks (rack) and between them (fabric).", family_rtt },
 	{ "rackmesh_region_rack_minutes_total", "counter", "Minutes of racks, by class and scope: available (less was lost than the threshold), unavailable, or unknown (no results).", family_rack_minutes },
 	{ "rackmesh_region_incidents_open", "gauge", "Incidents open now in the region, of racks and of what lies between them, by kind.", family_kinds },
+	{ "rackmesh_region_cnps_lost", "gauge", "1: CNPs that RNICs of the region send do not arrive at its senders.", family_cnps_lost },
+	{ "rackmesh_region_cnp_arrival_ratio", "gauge", "CNPs that arrived at senders in the last minute, of those that RNICs of the region sent; only where all of them count.", family_cnp_ratio },
 	{ "rackmesh_region_part_at_fault", "gauge", "1: an incident of the part is open.", family_parts },
 };
 /* clang-format on */

@@ -14,6 +14,7 @@
 #include "analyzer/incidents/service_uses.h"
 #include "analyzer/localise/localise.h"
 #include "analyzer/marks/class_marks.h"
+#include "analyzer/marks/cnp_balance.h"
 #include "rackmesh/core/log.h"
 #include "rackmesh/core/random.h"
 #include "rackmesh/incident/alert.h"
@@ -31,6 +32,7 @@ struct region {
 	struct class_marks *marks;
 	struct port_counts *ports;
 	struct service_uses *uses;
+	struct cnp_balance *cnps;
 	struct rm_incidents *incidents;
 	struct rm_alerts *alerts;
 	struct rm_incident_file *file; /* NULL: incidents are not saved */
@@ -306,6 +308,7 @@ region_judge(struct region *region, rm_mono_t now, rm_wall_t wall, bool also_bli
 	int r, ret = 0;
 
 	region->now = now;
+	cnp_balance_judge(region->cnps, now, wall);
 	if (also_blind)
 		region_row_interval(region, now);
 	if (!region->is_first && region_is_left(region, now)) {
@@ -384,6 +387,7 @@ region_summary(
 	class_marks_summary(region->marks, view, now);
 	port_counts_summary(region->ports, view, now, rm_wall_now());
 	service_uses_summary(region->uses, view, now, rm_wall_now());
+	cnp_balance_summary(region->cnps, &view->summary, now, rm_wall_now());
 }
 
 void
@@ -525,7 +529,10 @@ start_judging(struct region *region, const struct region_options *options)
 		region->ports = port_counts_new();
 	if (r == 0)
 		region->uses = service_uses_new();
-	if (r == 0 && (region->ports == NULL || region->uses == NULL))
+	if (r == 0)
+		region->cnps = cnp_balance_new();
+	if (r == 0 &&
+	    (region->ports == NULL || region->uses == NULL || region->cnps == NULL))
 		r = -ENOMEM;
 	if (r == 0)
 		r = rm_incidents_new(&incidents, &region->incidents);
@@ -573,6 +580,7 @@ region_free(struct region *region)
 	class_marks_free(region->marks);
 	port_counts_free(region->ports);
 	service_uses_free(region->uses);
+	cnp_balance_free(region->cnps);
 	localise_free(region->localise);
 	recorder_free(region->recorder);
 	free(region->verdicts);
@@ -604,6 +612,12 @@ const struct class_marks *
 region_marks(const struct region *region)
 {
 	return region->marks;
+}
+
+const struct cnp_finding *
+region_cnps(const struct region *region)
+{
+	return cnp_balance_finding(region->cnps);
 }
 
 const struct port_counts_counts *

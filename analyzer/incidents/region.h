@@ -16,6 +16,7 @@
 #include "rackmesh/incident/incident.h"
 #include "schemas/wire.h"
 
+struct cnp_finding;
 struct localise_counts;
 struct port_counts_counts;
 struct incident_table;
@@ -70,6 +71,8 @@ int region_alert_metrics(struct region *region, struct rm_metrics *metrics,
 const uint64_t *region_file_failures(const struct region *region);
 
 const struct class_marks *region_marks(const struct region *region);
+/* Whether its CNPs arrive. */
+const struct cnp_finding *region_cnps(const struct region *region);
 /* Rows on ports of switches that were not taken. */
 const struct port_counts_counts *region_ports(const struct region *region);
 const struct localise_counts *region_localised(const struct region *region);

@@ -58,12 +58,14 @@ class Region {
     this.tiles = new Map();
     this.order = "";
     this.counts = element("span", { class: "counts" });
+    this.cnps = element("p", { class: "bad" });
     this.list = walkable(element("ul", { class: "racks" }));
     this.nothing = element("p", { class: "quiet" }, "No rack is like that.");
     this.root = element(
       "section",
       { class: "region" },
       element("h2", {}, `Region ${name} `, this.counts, element("a", { class: "past", href: `#/history/${encodeURIComponent(name)}` }, "its history")),
+      this.cnps,
       this.list,
       this.nothing,
     );
@@ -78,6 +80,9 @@ class Region {
       this.summary = summary + parts.map((part) => part.textContent);
       this.counts.replaceChildren(summary, ...parts);
     }
+    const lost = region.cnps?.state === "failing" ? region.cnps.sentence : "";
+    if (this.cnps.textContent !== lost) this.cnps.textContent = lost;
+    show(this.cnps, lost !== "");
     for (const rack of racks) {
       if (!this.tiles.has(key(rack))) this.tiles.set(key(rack), new Tile(rack));
       this.tiles.get(key(rack)).update(rack);

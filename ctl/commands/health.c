@@ -84,6 +84,14 @@ print_states(const json_t *region)
 	}
 }
 
+/* Where they are lost only: an older analyzer says nothing of them. */
+static void
+print_cnps(const json_t *cnps)
+{
+	if (strcmp(text(cnps, "state"), "failing") == 0)
+		printf("%s Since %s.\n", text(cnps, "sentence"), text(cnps, "since"));
+}
+
 static void
 print_regions(const json_t *answer)
 {
@@ -100,6 +108,7 @@ print_regions(const json_t *answer)
 		printf("\n%lld of %lld RNICs good, %lld incident%s open\n",
 		    number(region, "rnics_good"), number(region, "rnics"), incidents,
 		    incidents == 1 ? "" : "s");
+		print_cnps(json_object_get(region, "cnps"));
 	}
 }
 

@@ -216,7 +216,8 @@ put_rack_state(wire_writer *writer, const struct wire_summary &summary)
 	return rackmesh::CreateRackState(writer->fbb, state.rnics, state.rnics_good,
 	    state.rnics_bad, state.hosts, state.hosts_ok, state.incidents_open,
 	    state.plan_version, state.brake_permille, state.hosts_paused,
-	    state.hosts_slowed);
+	    state.hosts_slowed, state.rnics_counting, state.rdma_sent,
+	    state.rdma_received, state.cnps_sent, state.cnps_received);
 }
 
 void
@@ -236,6 +237,11 @@ get_rack_state(const rackmesh::RackState *from, struct wire_summary *out)
 	out->state.brake_permille = from->brake_permille();
 	out->state.hosts_paused = from->hosts_paused();
 	out->state.hosts_slowed = from->hosts_slowed();
+	out->state.rnics_counting = from->rnics_counting();
+	out->state.rdma_sent = from->rdma_sent();
+	out->state.rdma_received = from->rdma_received();
+	out->state.cnps_sent = from->cnps_sent();
+	out->state.cnps_received = from->cnps_received();
 }
 
 void

@@ -129,6 +129,10 @@ struct wire_rack_state {                       /* at the summary's end */
 	uint32_t brake_permille; /* 1000: none */
 	uint32_t hosts_paused;   /* heard, and somebody told them not to probe */
 	uint32_t hosts_slowed;   /* heard, and they hold themselves back: limits */
+	/* RNICs that count all of the following, and their sums for one minute. */
+	uint32_t rnics_counting;
+	uint64_t rdma_sent, rdma_received; /* packets */
+	uint64_t cnps_sent, cnps_received;
 };
 
 struct wire_summary {

@@ -242,6 +242,7 @@ proof_add_rnic(struct proof *proof, const struct evidence *evidence, rm_mono_t a
 
 	take_number(&reading, PROOF_MARKED, evidence, WIRE_COUNTER_ECN_CE_RX);
 	take_number(&reading, PROOF_PACKETS, evidence, WIRE_COUNTER_RDMA_RX_PKTS);
+	take_number(&reading, PROOF_SENT, evidence, WIRE_COUNTER_RDMA_TX_PKTS);
 	take_number(&reading, PROOF_CNPS_SENT, evidence, WIRE_COUNTER_CNP_TX);
 	take_number(
 	    &reading, PROOF_CNPS_IGNORED, evidence, WIRE_COUNTER_CNP_RX_IGNORED);
@@ -523,6 +524,59 @@ proof_sum_up(const struct proof *proof, rm_mono_t now, struct proof_total *ret)
 			if (s == PROOF_HOST)
 				blame_part(part, count, ret);
 		}
+}
+
+struct scaled {
+	int64_t ns;
+	uint64_t sums[PROOF_NUMBERS];
+};
+
+static uint64_t
+per_minute(const struct scaled *scaled, enum proof_number number)
+{
+	const double value = (double)scaled->sums[number] * 60 * (double)RM_NS_PER_S /
+			     (double)scaled->ns;
+
+	return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
+}
+
+/* Of the readings that have them all. */
+static void
+add_cnps(const struct part *part, size_t count, struct proof_cnps *ret)
+{
+	const unsigned all = 1u << PROOF_PACKETS | 1u << PROOF_SENT |
+			     1u << PROOF_CNPS_SENT | 1u << PROOF_CNPS_RECEIVED;
+	struct scaled scaled = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct reading *reading = reading_of(part, i);
+
+		if ((reading->there & all) != all)
+			continue;
+		scaled.ns += reading->ns;
+		for (int n = 0; n < PROOF_NUMBERS; n++)
+			scaled.sums[n] = plus(scaled.sums[n], reading->numbers[n]);
+	}
+	if (scaled.ns < PROOF_CNPS_NS)
+		return;
+	ret->rnics++;
+	ret->rdma_sent = plus(ret->rdma_sent, per_minute(&scaled, PROOF_SENT));
+	ret->rdma_received =
+	    plus(ret->rdma_received, per_minute(&scaled, PROOF_PACKETS));
+	ret->cnps_sent = plus(ret->cnps_sent, per_minute(&scaled, PROOF_CNPS_SENT));
+	ret->cnps_received =
+	    plus(ret->cnps_received, per_minute(&scaled, PROOF_CNPS_RECEIVED));
+}
+
+struct proof_cnps
+proof_cnps(const struct proof *proof, rm_mono_t now)
+{
+	const struct side *side = &proof->sides[PROOF_HOST];
+	struct proof_cnps cnps = { 0 };
+
+	for (size_t i = 0; i < side->count; i++)
+		add_cnps(side->parts[i], counting(side->parts[i], now), &cnps);
+	return cnps;
 }
 
 /* ---- reading it ---- */

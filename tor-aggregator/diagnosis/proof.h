@@ -51,6 +51,7 @@ enum proof_number {
 	PROOF_CNPS_RECEIVED,
 	PROOF_CNPS_IGNORED, /* of those received */
 	PROOF_DROPPED,      /* of the switch: to be sent, of any class */
+	PROOF_SENT,         /* of hosts: packets of RDMA */
 	PROOF_NUMBERS,
 };
 
@@ -131,6 +132,16 @@ void proof_add_probes(
     struct proof *proof, uint64_t markable, uint64_t marked, int64_t ns, rm_mono_t at);
 
 void proof_sum_up(const struct proof *proof, rm_mono_t now, struct proof_total *ret);
+
+/* Of RNICs that count all of it, and do so for PROOF_CNPS_NS at least: for one minute,
+ * whatever time their readings cover. */
+#define PROOF_CNPS_NS (30 * RM_NS_PER_S)
+struct proof_cnps {
+	uint32_t rnics;
+	uint64_t rdma_sent, rdma_received, cnps_sent, cnps_received;
+};
+
+struct proof_cnps proof_cnps(const struct proof *proof, rm_mono_t now);
 
 const char *proof_ratio_str(enum proof_ratio ratio);  /* "host_ce" */
 const char *proof_ratio_what(enum proof_ratio ratio); /* a phrase, for display */

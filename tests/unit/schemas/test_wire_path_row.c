@@ -153,12 +153,22 @@ paused_hosts_are_reported_of(void **state)
 
 	reported.state.hosts_paused = 627;
 	reported.state.hosts_slowed = 628;
+	reported.state.rnics_counting = 629;
+	reported.state.rdma_sent = 630;
+	reported.state.rdma_received = 631;
+	reported.state.cnps_sent = 632;
+	reported.state.cnps_received = 633;
 	writer = wire_writer_new();
 	assert_non_null(writer);
 	assert_int_equal(wire_write_summary(writer, &reported, &bytes), 0);
 	assert_int_equal(wire_open_summary(&view, bytes.data, bytes.len), 0);
 	assert_int_equal(view.summary.state.hosts_paused, 627);
 	assert_int_equal(view.summary.state.hosts_slowed, 628);
+	assert_int_equal(view.summary.state.rnics_counting, 629);
+	assert_int_equal(view.summary.state.rdma_sent, 630);
+	assert_int_equal(view.summary.state.rdma_received, 631);
+	assert_int_equal(view.summary.state.cnps_sent, 632);
+	assert_int_equal(view.summary.state.cnps_received, 633);
 	expect_state(&view.summary.state);
 	wire_writer_free(writer);
 }

@@ -580,6 +580,43 @@ a_removed_part_does_not_count_any_more(void **state)
 	assert_int_equal(total.ratios[PROOF_HOST_CE].missing, 1);
 }
 
+static struct evidence
+counting_all(const char *name)
+{
+	struct evidence evidence = receiver(name, 5000, 4000);
+
+	evidence_set(&evidence, WIRE_COUNTER_RDMA_TX_PKTS, 0, 70000);
+	evidence_set(&evidence, WIRE_COUNTER_CNP_RX_HANDLED, 0, 300);
+	evidence_set(&evidence, WIRE_COUNTER_CNP_RX_IGNORED, 0, 30);
+	return evidence;
+}
+
+/* For one minute each, whatever their pace is. */
+static void
+cnps_of_a_minute_are_those_of_rnics_that_count_them_all(void **state)
+{
+	struct evidence often = counting_all("h1/mlx5_0"),
+			seldom = counting_all("h2/mlx5_0"), late, part;
+	struct proof_cnps cnps;
+
+	(void)state;
+	part = receiver("h3/mlx5_0", 5000, 4000); /* does not count what it sends */
+	ROUNDS(5, &often, &part);
+	assert_int_equal(proof_cnps(proof, now).rnics, 0); /* 25 s */
+	ROUNDS(7, &often, &part);
+	seldom.host_ns = 120 * S;
+	late = counting_all("h4/mlx5_0");
+	ROUNDS(1, &often, &part, &seldom, &late);
+	cnps = proof_cnps(proof, now);
+	assert_int_equal(cnps.rnics, 2);
+	assert_int_equal(cnps.rdma_sent, 12 * 70000 + 70000 / 2);
+	assert_int_equal(cnps.rdma_received, 12 * 100000 + 100000 / 2);
+	assert_int_equal(cnps.cnps_sent, 12 * 4000 + 4000 / 2);
+	assert_int_equal(cnps.cnps_received, 12 * 330 + 330 / 2);
+	now = rm_mono_add(now, 600 * S);
+	assert_int_equal(proof_cnps(proof, now).rnics, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -611,6 +648,7 @@ main(void)
 		TEST(short_readings_are_merged),
 		TEST(a_reading_counts_until_twice_its_interval),
 		TEST(a_removed_part_does_not_count_any_more),
+		TEST(cnps_of_a_minute_are_those_of_rnics_that_count_them_all),
 	};
 
 	return cmocka_run_group_tests_name("proof", tests, NULL, NULL);
