@@ -53,6 +53,7 @@ enum evidence_number {
 	/* Codewords that RS(528,514) could only just correct, if it is in use:
 	 * EVIDENCE_SHORT_ERRORS to EVIDENCE_SHORT_MOST. */
 	SWITCH_FEC_WORST_SHORT,
+	SWITCH_RX_BUFFER_DROPS, /* of all classes */
 	EVIDENCE_NUMBERS,
 };
 

@@ -36,9 +36,11 @@ struct row {
 	double scale, at_least;  /* of RATIO; at_least: of `per`, else it is idle */
 	uint8_t excused[MAX_OF]; /* idle where one of these counts EXCUSE or more */
 	uint8_t otherwise;       /* the indicator that replaces it when it is missing */
-	uint8_t lanes;           /* enum lanes: idle on others */
-	bool corrected;          /* see indicator_is_corrected */
-	bool timed;              /* its text continues with "in 10 s" */
+	uint8_t pausing;  /* idle unless this counts: drops of a class that is not
+			     paused are none of a headroom */
+	uint8_t lanes;    /* enum lanes: idle on others */
+	bool corrected;   /* see indicator_is_corrected */
+	bool timed;       /* its text continues with "in 10 s" */
 	const char *text; /* '#': the number; '$': the switch's port; '@': the RNIC that
 			     pauses */
 };
@@ -98,7 +100,8 @@ static const struct row rows[INDICATORS] = {
 	[RETRIES_EXCEEDED] = { "retries_exceeded", "events", COUNT, { WIRE_COUNTER_RETRY_EXCEEDED }, TIMED("# of its QPs died of retransmitting in vain") },
 	[NAKS_PER_TIMEOUT] = { "naks_per_timeout", "%", RATIO, { WIRE_COUNTER_NAK_SEQ_RX }, .per = { WIRE_COUNTER_ACK_TIMEOUT }, .at_least = 10, PCT, TEXT("it received # as many NAKs as it had time-outs") },
 	[SWITCH_DROPS] = { "switch_drops", "packets", MOST, { SWITCH_TX_DISCARDS, SWITCH_TX_BUFFER_DROPS, SWITCH_WRED_DROPS, SWITCH_QUEUE_DROP_PKTS }, TIMED("the switch's port $ dropped # packets to it") },
-	[HEADROOM_DROPS] = { "headroom_drops", "packets", COUNT, { SWITCH_GROUP_DROP_PKTS }, .where = SWITCH_PFC_TX_FRAMES, TIMED("priority groups of the switch's port $ that pause it dropped # packets") },
+	[HEADROOM_DROPS] = { "headroom_drops", "packets", COUNT, { SWITCH_GROUP_DROP_PKTS }, .where = SWITCH_PFC_TX_FRAMES, .otherwise = HEADROOM_DROPS_OF_PORT, TIMED("priority groups of the switch's port $ that pause it dropped # packets") },
+	[HEADROOM_DROPS_OF_PORT] = { "headroom_drops", "packets", COUNT, { SWITCH_RX_BUFFER_DROPS }, .pausing = SWITCH_PFC_TX_FRAMES, TIMED("the switch's port $, which pauses it, dropped # packets that came in") },
 	[LOSSLESS_SHARE] = { "lossless_share", "%", RATIO, { WIRE_COUNTER_PRIO_RX_BYTES }, .where = WIRE_COUNTER_PFC_ENABLED, .per = { WIRE_COUNTER_RDMA_RX_BYTES }, .at_least = 10e6, PCT, TEXT("what its priorities with PFC received is # of the RDMA that it received") },
 	[CE_RATIO] = { "ce_ratio", "%", RATIO, { WIRE_COUNTER_ECN_CE_RX }, .per = { WIRE_COUNTER_RDMA_RX_PKTS }, .at_least = 1000, PCT, TEXT("# of the packets that it received had a congestion mark") },
 	[CNPS_SENT] = { "cnps_sent", "packets", COUNT, { WIRE_COUNTER_CNP_TX }, TIMED("it sent # CNPs") },
@@ -188,6 +191,14 @@ read_count(const struct evidence *evidence, const struct row *row, double *ret)
 	if (!count(evidence, row->of, row->where, row->how == MOST, &value) &&
 	    row->where == 0)
 		return INDICATOR_MISSING;
+	if (row->pausing != 0) {
+		uint64_t frames;
+
+		if (!evidence_sum(evidence, row->pausing, 0, &frames))
+			return INDICATOR_MISSING;
+		if (frames == 0)
+			return INDICATOR_IDLE;
+	}
 	if (is_excused(evidence, row))
 		return INDICATOR_IDLE;
 	*ret =

@@ -42,6 +42,7 @@ static const struct {
 	{ "fec_codewords", SWITCH_FEC_WORST },
 	{ "speed_mbps", SWITCH_SPEED_MBPS },
 	{ "lanes", SWITCH_LANES },
+	{ "rx_buffer_drops", SWITCH_RX_BUFFER_DROPS },
 };
 
 static unsigned
@@ -58,6 +59,16 @@ has_counted(const struct counter_state *state)
 {
 	return state->there && !state->back &&
 	       (state->change == COUNTER_COUNTED || state->change == COUNTER_WRAPPED);
+}
+
+/* More than a port of 800 Gb/s can count in the time, of bits even: the switch has
+ * jumped, or does not tell the truth. */
+#define MOST_PER_NS 1000
+
+static bool
+is_possible(const struct switch_row *row, const struct counter_state *state, int64_t ns)
+{
+	return row->gauge || (double)state->delta <= MOST_PER_NS * (double)ns;
 }
 
 static bool
@@ -176,7 +187,8 @@ take_object(const struct switch_object *object, unsigned without, struct evidenc
 			const unsigned number = number_at(row, named, i);
 
 			if (number != 0 && number != without && has_counted(state) &&
-			    !is_reported(row, has_sum))
+			    !is_reported(row, has_sum) &&
+			    is_possible(row, state, ret->switch_ns))
 				evidence_add(ret, number, index_of(object, row, i),
 				    value_of(row, number, state));
 		}

@@ -386,17 +386,29 @@ probe(const struct diagnosed *rnic, uint64_t sent, uint64_t lost)
 	diagnoses_probes(diagnoses, rnic->id, &probes, now);
 }
 
+/* Of an RNIC whose packets are lost, while neither its port nor the switch counts it.
+ */
 static void
-a_share_of_losses_needs_some_probes(void **state)
+report_timeouts(void)
 {
 	const struct wire_counter_value values[] = {
 		{ 40, WIRE_COUNTER_ACK_TIMEOUT, 0, { 0 } },
 		{ 0, WIRE_COUNTER_NAK_SEQ_RX, 0, { 0 } },
+		{ 0, WIRE_COUNTER_CRC_ERR, 0, { 0 } },
 	};
+	struct evidence port = { .port = "Ethernet8", .switch_ns = 10 * S };
 
+	report_values(1, values, 3);
+	evidence_set(&port, SWITCH_TX_DISCARDS, 0, 0);
+	diagnoses_port(diagnoses, (struct wire_rnic_id){ 1, 1 }, &port, now);
+}
+
+static void
+a_share_of_losses_needs_some_probes(void **state)
+{
 	const struct diagnosed *rnic;
 
-	report_values(1, values, 2);
+	report_timeouts();
 	rnic = diagnoses_rnic(diagnoses, 0);
 	/* What was before the first time is of no interval. */
 	probe(rnic, 5000, 1000);
@@ -409,7 +421,7 @@ a_share_of_losses_needs_some_probes(void **state)
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_HOLDS);
 	/* It begins again: nothing is known of the interval. */
-	report_values(1, values, 2);
+	report_timeouts();
 	probe(rnic, 200, 0);
 	judge(S);
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
@@ -419,17 +431,13 @@ a_share_of_losses_needs_some_probes(void **state)
 static void
 a_share_of_few_probes_counts_until_the_next_one(void **state)
 {
-	const struct wire_counter_value values[] = {
-		{ 40, WIRE_COUNTER_ACK_TIMEOUT, 0, { 0 } },
-		{ 0, WIRE_COUNTER_NAK_SEQ_RX, 0, { 0 } },
-	};
 	const struct diagnosed *rnic;
 	uint64_t sent = 0;
 
-	report_values(1, values, 2);
+	report_timeouts();
 	rnic = diagnoses_rnic(diagnoses, 0);
 	for (int i = 0; i < 9; i++) {
-		report_values(1, values, 2);
+		report_timeouts();
 		sent += 40;
 		probe(rnic, sent, sent / 4);
 		judge(5 * S);
@@ -438,7 +446,7 @@ a_share_of_few_probes_counts_until_the_next_one(void **state)
 	assert_non_null(strstr(
 	    rnic->findings[DIAGNOSIS_SILENT_DROP].sentence, "25 % of its probes"));
 	for (int i = 0; i < 13; i++) { /* no probes any more */
-		report_values(1, values, 2);
+		report_timeouts();
 		judge(5 * S);
 	}
 	assert_int_equal(rnic->results[DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);

@@ -536,8 +536,35 @@ one_dead_qp_is_enough_without_counted_drops(void **state)
 	set(WIRE_COUNTER_ACK_TIMEOUT, 7);
 	set(WIRE_COUNTER_RETRY_EXCEEDED, 1);
 	evidence_give(&rack[0], GIVEN_LOSS_PCT, 6.25);
+	evidence_give(&rack[0], GIVEN_SMALL_LOSS_PCT, 6.25);
 	judge();
 	assert_only(0, DIAGNOSIS_SILENT_DROP);
+}
+
+/* It may be the switch that drops, if nobody reads it; large probes alone are lost for
+ * their size. */
+static void
+drops_are_silent_only_where_they_would_be_counted(void **state)
+{
+	static const unsigned drops[] = { SWITCH_TX_DISCARDS, SWITCH_TX_BUFFER_DROPS,
+		SWITCH_WRED_DROPS, SWITCH_QUEUE_DROP_PKTS };
+
+	(void)state;
+	set(WIRE_COUNTER_RETRY_EXCEEDED, 12);
+	evidence_give(&rack[0], GIVEN_LOSS_PCT, 6.25);
+	judge();
+	assert_only(0, DIAGNOSES); /* small ones are not */
+	evidence_give(&rack[0], GIVEN_SMALL_LOSS_PCT, 6.25);
+	set_lossless(WIRE_COUNTER_PFC_RX_FRAMES, 900 * SECONDS);
+	judge();
+	assert_only(0, DIAGNOSES);
+	set_lossless(WIRE_COUNTER_PFC_RX_FRAMES, 0);
+	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++)
+		rack[0].there[drops[i]] = 0;
+	judge();
+	assert_only(0, DIAGNOSES);
+	assert_int_equal(results[0][DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
+	assert_string_equal(needs(DIAGNOSIS_SILENT_DROP), "switch tx_discards");
 }
 
 static void
@@ -700,7 +727,7 @@ a_rule_names_the_missing_counter_that_it_needs(void **state)
 	/* Of a share it is the one that is missing. */
 	set(WIRE_COUNTER_CNP_TX, 100);
 	rack[0].there[WIRE_COUNTER_RDMA_RX_PKTS] = 0;
-	rack[0].given_there &= ~(1u << GIVEN_LOSS_PCT);
+	rack[0].given_there &= ~(1u << GIVEN_LOSS_PCT | 1u << GIVEN_SMALL_LOSS_PCT);
 	judge();
 	assert_int_equal(results[0][DIAGNOSIS_SILENT_DROP].status, RULE_NOT_KNOWN);
 	assert_string_equal(needs(DIAGNOSIS_SILENT_DROP), "probe_loss");
@@ -881,6 +908,7 @@ main(void)
 		TEST(drops_of_the_switch_with_gaps_are_its_queue),
 		TEST(time_outs_without_naks_or_drops_are_silent_drops),
 		TEST(one_dead_qp_is_enough_without_counted_drops),
+		TEST(drops_are_silent_only_where_they_would_be_counted),
 		TEST(packets_out_of_order_with_none_lost_are_reordered),
 		TEST(marks_without_cnps_are_cnps_off),
 		TEST(one_cnp_in_62_marks_is_not_off),

@@ -274,6 +274,33 @@ codewords_that_fec_could_just_correct_are_counted(void **state)
 	assert_int_equal(evidence.value[SWITCH_FEC_WORST_SHORT][0], 2 * 1000);
 }
 
+/* A switch that restarts, or tells what cannot be: that is no fault of a cable. */
+static void
+impossible_counts_are_no_evidence(void **state)
+{
+	static const uint64_t jumps[] = { UINT64_MAX, UINT64_C(1) << 63,
+		UINT64_C(20000000000000) };
+	struct evidence evidence;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
+		struct switch_list *a = errors_reading(NULL, false),
+				   *b = errors_reading(a, false);
+		struct switch_evidence walk = { .list = b, .ns = 10 * S };
+
+		take(switch_list_get(b, 0), "rx_err", 7);
+		take(switch_list_get(b, 0), "rx_err", jumps[i]);
+		take(switch_list_get(b, 0), "fec_uncorr", 1000);
+		take(switch_list_get(b, 0), "fec_uncorr", 12);
+		assert_true(switch_evidence_next(&walk, &evidence));
+		assert_int_equal(evidence.there[SWITCH_RX_ERR], 0);
+		assert_int_equal(evidence.there[SWITCH_FEC_UNCORR], 0);
+		assert_int_equal(evidence.value[SWITCH_WRED_DROPS][0], 8);
+		switch_list_free(a);
+		switch_list_free(b);
+	}
+}
+
 static void
 drops_by_colour_count_if_there_is_no_sum(void **state)
 {
@@ -323,6 +350,7 @@ main(void)
 		cmocka_unit_test(a_first_reading_reports_no_counts),
 		cmocka_unit_test(codewords_that_fec_could_just_correct_are_counted),
 		cmocka_unit_test(drops_by_colour_count_if_there_is_no_sum),
+		cmocka_unit_test(impossible_counts_are_no_evidence),
 		cmocka_unit_test(a_returned_port_has_no_counts_in_its_first_interval),
 		cmocka_unit_test(light_of_a_shared_module_belongs_to_no_port),
 	};
