@@ -10,6 +10,7 @@ import { MARKS, age, count, duration, namesIn, ppm } from "./words.js";
 const EACH_MS = { minute: 2000, hour: 15000 }; // megabytes, of a large rack
 const SMALL_EACH_MS = 900; // each beat: whoever looks on while a cable is pulled sees it at once
 const SMALL_PAIRS = 1200;
+const BETWEEN = ["tor", "link", "switch", "path"];
 const MESH_PATIENCE_MS = 12000; // the analyzer says after 10 s that an aggregator does not answer
 const COUNTERS_MS = 5000; // as they are judged
 const RECENT = 10;
@@ -135,8 +136,10 @@ export function open([region, tor]) {
         about.replaceChildren(element("p", { class: "quiet" }, "Nobody tells of this rack."));
       }
       const its = [...known.incidents.values()].filter((each) => concerns(each, region, tor));
-      hurting = its
+      // What lies between racks hurts services of racks that it does not name.
+      hurting = [...known.incidents.values()]
         .filter((each) => isOpen(each) && each.evidence?.services)
+        .filter((each) => its.includes(each) || (each.region === region && BETWEEN.includes(each.part_type)))
         .map(({ part, evidence }) => ({ part, impact: evidence.impact, services: evidence.services }));
       say(openHead, its.some(isOpen) ? "Open incidents" : "No open incident");
       openList.update(its.filter(isOpen), RECENT);

@@ -127,12 +127,15 @@ def test_hosts_are_told_with_the_releases_of_their_agents(rack, page):
 SERVED = """
 window.answers ??= window.fetch;
 const change = {
-  '/v1/counters/': (told) => { told.services = { hosts: 3, hosts_tracing: 2, missing: 'no BTF', service_count: 2, services: [
+  '/v1/counters/': (told) => { told.services = { hosts: 3, hosts_tracing: 2, missing: 'no BTF', service_count: 3, services: [
+    { service: 'comm:idle', hosts: 2, rnics: 2, flows: 9000, flows_probed: 7, qps: 9000 },
     { service: 'unit:big', hosts: 2, rnics: 2, flows: 1200, flows_probed: 7, qps: 1200 },
     { service: 'pod:train', hosts: 1, rnics: 1, flows: 3, flows_probed: 3, qps: 3 }] }; },
   '/v1/incidents': (told) => { told.incidents.push({ id: 'a1', state: 'open', region: 'lab', tor: 'tor1', part_type: 'rnic',
     part: 'h1/r0', place: 'tor1', kind: 'rnic-lossy', sentence: 'Its half is lost.', number: 1, opened: new Date().toISOString(),
-    evidence: { impact: 'P0', services: 'pod:train (lab/train-0), unit:bigger' } }); },
+    evidence: { impact: 'P0', services: 'pod:train (lab/train-0), unit:bigger' } },
+    { id: 'a2', state: 'open', region: 'lab', tor: '', part_type: 'switch', part: 'spine1', place: '', kind: 'switch-lossy',
+    sentence: 'A third is lost.', number: 2, opened: new Date().toISOString(), evidence: { impact: 'P1', services: 'unit:big' } }); },
 };
 window.fetch = async (path, how) => {
   const answer = await window.answers(path, how);
@@ -149,8 +152,9 @@ def test_services_that_a_fault_hurts_come_first(rack, page):
     page.driver.execute_script(SERVED)
     try:
         seen(page, "who is hurt", ".services tbody tr",
-             lambda rows: len(rows) == 2 and row_with(rows[:1], "pod:train", "P0: h1/r0"))
-        said = "2 services, 1 of them on a part at fault; services are traced on 2 of 3 hosts (elsewhere: no BTF)."
+             lambda rows: len(rows) == 3 and row_with(rows[:2], "pod:train", "P0: h1/r0")
+             and row_with(rows[:2], "unit:big", "P1: spine1"))
+        said = "3 services, 2 of them on a part at fault; services are traced on 2 of 3 hosts (elsewhere: no BTF)."
         assert page.texts(".services p") == [said]
     finally:
         page.driver.execute_script("window.fetch = window.answers")
