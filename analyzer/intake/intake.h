@@ -45,7 +45,7 @@ const struct intake_info *intake_get(const struct intake *intake, size_t i);
 const struct intake_info *intake_find(
     const struct intake *intake, const char *region, const char *name);
 const struct intake_counts *intake_counts(const struct intake *intake);
-/* Its counts of connections. */
+/* Its counts of connections, also of those without a hello. */
 const struct rm_server *intake_server(const struct intake *intake);
 
 #endif

@@ -37,8 +37,8 @@ void acceptance_take_rnics(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_hosts(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_incidents(struct acceptance *acceptance, const json_t *answer);
 void acceptance_take_paths(struct acceptance *acceptance, const json_t *answer);
-/* /v1/drill of the RNIC of this number. Of what it sent itself results are counted that
- * were not there before; the first answer only says from when on. */
+/* /v1/drill of the RNIC of this number. Of its own probes, results that earlier answers
+ * did not have are counted; the first answer only sets the time from which on. */
 void acceptance_take_drill(
     struct acceptance *acceptance, size_t rnic, const json_t *answer);
 /* Answers of a controller: /v1/racks, /v1/topology, /v1/refused. */

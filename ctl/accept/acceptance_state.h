@@ -1,4 +1,4 @@
-/* What the files of acceptance share. */
+/* The state of an acceptance, for the files of this folder. */
 #ifndef CTL_ACCEPT_ACCEPTANCE_STATE_H
 #define CTL_ACCEPT_ACCEPTANCE_STATE_H
 
@@ -30,7 +30,7 @@ struct accept_rnic {
 	bool is_lossy;
 	uint64_t unsent;       /* its host could not send them */
 	uint64_t other;        /* neither for nor against the network */
-	struct rm_sketch *rtt; /* of what it sent; NULL: nothing yet */
+	struct rm_sketch *rtt; /* of its own probes; NULL: none yet */
 	int64_t counted_to_ms; /* results up to then are counted, or before our time */
 	bool has_begun;        /* that is set */
 	const char *verdict;   /* "pass", or why not; NULL: not judged */

@@ -48,8 +48,9 @@ void request_tls_files(const char *certificate, const char *key,
 
 #define REQUEST_PLACES 8
 
-/* A daemon of this role is to be at base (borrowed for ever; more than REQUEST_PLACES
- * are forgotten): a token is shown to no other one. Of the same base all roles count.
+/* A daemon of this role is expected at base (borrowed for ever; more than
+ * REQUEST_PLACES are ignored): a token is sent to no other daemon. One base may be
+ * given with several roles.
  */
 void request_place(const char *base, enum rm_role role);
 

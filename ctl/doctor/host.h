@@ -66,10 +66,10 @@ bool host_exists(const struct host *host, const char *format, ...)
 /* The whole file, at most 1 MiB; the caller frees it. NULL: -errno in *r. */
 char *host_file(const struct host *host, int *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Of the running agent, effective; false: not known. */
+/* The effective capabilities of the running agent; false: not known. */
 bool host_agent_capabilities(const struct host *host, unsigned long long *ret);
 bool host_has_capability(unsigned long long capabilities, int bit);
-/* What is in a folder, sorted, without dot files. */
+/* The names in a folder, sorted, without those that begin with a dot. */
 size_t host_list(const struct host *host, char names[HOST_MAX_LIST][HOST_NAME],
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -16,12 +16,12 @@
 
 #define HISTORY_INCIDENTS 1000
 
-/* What the two questions must ask for, as ?columns= has it. */
+/* Columns that the two requests need, in the form of ?columns=. */
 #define HISTORY_PROBE_COLUMNS "sent,no_reply,rtt_p50_ns,rtt_p99_ns"
 #define HISTORY_INCIDENT_COLUMNS \
 	"id,state,kind,part,place,tor,impact,services,opened_ns,sentence"
 
-/* Of rm_sla, of a whole region. */
+/* Columns of rm_sla, for a whole region. */
 #define HISTORY_REGION_COLUMNS "sent,lost,rtt_p50_ns,rtt_p99_ns"
 
 struct history_subject {
@@ -60,12 +60,12 @@ int history_rows_take_probes(struct history_rows *rows, const json_t *answer);
 int history_rows_take_incidents(
     struct history_rows *rows, const json_t *answer, int64_t end_ns);
 
-/* What was opened so long before the span is not among the incidents of the time
- * before. */
+/* Incidents that opened longer than this before the span are not among those of the
+ * time before it. */
 #define HISTORY_BEFORE_NS (86400 * RM_NS_PER_S)
 
-/* Ends of incidents after the span, and those that are open still: of these the ones
- * that were opened longer before the span stand at their opening. -EBADMSG, -ENOMEM. */
+/* Ends of incidents after the span, and incidents that are still open: those that
+ * opened longer before the span have the time of their opening. -EBADMSG, -ENOMEM. */
 int history_rows_take_older(struct history_rows *rows, const json_t *answer);
 
 /* Printed below the rows; takes over the reference. */

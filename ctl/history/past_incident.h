@@ -1,13 +1,13 @@
 /*
- * past_incident - incidents that only the history knows, as the analyzer answers of
- * those that it knows itself (GET /v1/incidents/<id>).
+ * past_incident - incidents that only the history has, in the form of the analyzer's
+ * answer for those that it has itself (GET /v1/incidents/<id>).
  */
 #ifndef CTL_HISTORY_PAST_INCIDENT_H
 #define CTL_HISTORY_PAST_INCIDENT_H
 
 #include <jansson.h>
 
-/* How long before now is looked. */
+/* Days before now that are searched. */
 #define PAST_INCIDENT_DAYS 31
 
 /* The rows of rm_incident that have this id, the oldest first: the incident as its last

@@ -110,8 +110,8 @@ struct aggregator_link_report {
 	size_t row_count;
 	bool paused, paused_by_hand;
 	uint64_t self_loss;
-	/* Of all aggregator links that are live: see aggregator_link_live; and
-	 * which, by bit, are mute. */
+	/* The names of all live aggregator links (aggregator_link_live); live_mute has
+	 * a bit for each that is mute. */
 	const char *const *live;
 	size_t live_count;
 	uint64_t live_mute;

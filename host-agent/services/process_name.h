@@ -27,9 +27,9 @@ bool process_name_sees_events_pids(const char *root);
 
 /* A process chooses the text of its command: bytes that do not print become '?'. */
 void process_name_clean(char comm[PROCESS_COMM_BYTES]);
-/* root: before /proc and /sys ("" outside of tests). pid: 0 when /proc does not show
- * the process. cgroup_id: 0 for unknown. name: comm is filled by the caller, and
- * replaced by what is found. */
+/* root: put before /proc and /sys ("" outside of tests). pid: 0 when /proc does not
+ * show the process. cgroup_id: 0 for unknown. name: the caller fills comm, and a name
+ * that is found replaces it. */
 void process_name_read(
     const char *root, uint32_t pid, uint64_t cgroup_id, struct process_name *name);
 

@@ -27,7 +27,7 @@ struct qp_list_row {
 	uint16_t device; /* index in the list of devices */
 	uint8_t type;    /* enum qp_event_type */
 	uint8_t state;   /* the kernel's enum ib_qp_state */
-	uint32_t port;   /* 0: not told */
+	uint32_t port;   /* 0: not reported */
 	uint32_t qpn;
 	uint32_t dst_qpn;            /* 0: not reported, or it has none */
 	uint32_t pid;                /* 0: a QP of the kernel itself */

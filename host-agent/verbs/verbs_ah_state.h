@@ -2,8 +2,8 @@
  * verbs_ah_state - shared by the source files of verbs_ah: handles by key, and their
  * targets.
  *
- * verbs_ah_get hands out the handles in the table. Others are being made or destroyed:
- * a replacement, or a handle that was replaced while somebody holds it.
+ * verbs_ah_get returns the handles in the table. Others are being made or destroyed: a
+ * replacement, or a handle that was replaced while a caller still uses it.
  */
 #ifndef HOST_AGENT_VERBS_VERBS_AH_STATE_H
 #define HOST_AGENT_VERBS_VERBS_AH_STATE_H

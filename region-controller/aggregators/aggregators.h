@@ -70,10 +70,9 @@ const struct aggregators_session *aggregators_get(
     const struct aggregators *aggregators, size_t i);
 const struct aggregators_counts *aggregators_counts(
     const struct aggregators *aggregators);
-/* Connections without a hello. */
-/* Its counts of connections. */
+/* Its counts of connections, also of those without a hello. */
 const struct rm_server *aggregators_server(const struct aggregators *aggregators);
-/* Of QPs that are older than their agents. */
+/* Requests for the other ends of QPs that are older than their agents. */
 const struct qp_joins_counts *aggregators_joins(const struct aggregators *aggregators);
 size_t aggregators_joins_waiting(const struct aggregators *aggregators);
 

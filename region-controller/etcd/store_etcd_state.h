@@ -21,7 +21,7 @@ struct store_known { /* a registration as it stands in etcd */
 	struct {
 		uint64_t guid, port;
 	} id;
-	uint64_t hash; /* of what is to be written on change only */
+	uint64_t hash; /* of the fields that are written only if they change */
 };
 
 struct store_etcd_counts {
@@ -63,13 +63,14 @@ struct store_etcd {
 	 */
 	char keys[32], leader_keys[32];
 	bool keys_differ;
-	/* A leader's key without a lease was put by hand, and never expires. */
+	/* A leader's key without a lease was written by a person, and never expires. */
 	struct rm_timer *unleased;
 	bool is_unleased; /* for so long that it cannot be a race */
 	rm_wall_t since;
 	bool is_loaded; /* all keys were reported once */
 	bool announced; /* on_lead was called */
-	/* Another cluster, or a restored one: what is missing there was not deleted. */
+	/* It is another cluster, or a restored one: keys that are missing there were
+	 * not deleted. */
 	bool is_restart;
 	uint64_t restarts;
 

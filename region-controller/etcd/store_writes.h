@@ -4,8 +4,8 @@
  * Changes are gathered for a moment and go in transactions of bounded size, one at a
  * time, each with the leader's fence. A write that failed, or whose result is not
  * known, is repeated with the same values and the same fence; newer changes follow
- * after it, so that there are never two writes of one key at a time. When the fence
- * does not hold any more, everything is dropped: another controller leads.
+ * after it, so that there are never two writes of one key at a time. When the fence no
+ * longer holds, all writes are dropped: another controller leads.
  */
 #ifndef REGION_CONTROLLER_ETCD_STORE_WRITES_H
 #define REGION_CONTROLLER_ETCD_STORE_WRITES_H
@@ -31,7 +31,7 @@ struct store_writes_options {
 	/* False: this controller does not lead, nothing is written now. All compares
 	 * are of one key, which is copied. */
 	bool (*fence)(struct rm_etcd_compare ret[RM_ETCD_FENCE], void *arg);
-	/* Of the whole store, a lower bound. */
+	/* A lower bound of the revision of the whole store. */
 	int64_t (*revision)(void *arg);
 	/* The value of this key is larger than etcd accepts: it is not written. */
 	void (*on_too_large)(const char *key, size_t len, void *arg);

@@ -88,7 +88,7 @@ uint16_t plan_small_bytes(const struct plan_node *node);
 uint16_t plan_port(uint64_t seed, size_t i);
 /* -ENOSPC: the plan is full, counted; that is no failure. -ENOMEM. */
 int plan_add_entry(struct plan_set *set, size_t rack, const struct plan_entry *entry);
-/* Number of paths between two racks, assumed where nobody wrote links down; after
+/* Number of paths between two racks, assumed if the topology lists no links; after
  * rm_topology_paths_to(the one's ToR). */
 uint32_t plan_paths(const struct plan_set *set, size_t from);
 

@@ -1,11 +1,12 @@
 /*
  * publish - the current plan of each ToR, and its version. Pure.
  *
- * What is published is what the store says it has: a plan is put there when its digest
- * (of the message with version and digest 0) is another than what the store has or is
- * about to have, so equal plans are never written or sent twice. The store gives the
- * number; it only grows, also across restarts, failovers and another store: it is to be
- * above whatever an aggregator says it holds. Messages of keys are numbered so, too.
+ * A plan is published when the store reports that it has it. A plan is written to the
+ * store if its digest (of the message with version and digest 0) differs from that of
+ * the plan that the store has or is about to have, so equal plans are never written or
+ * sent twice. The store gives the version. Versions only grow, also across restarts,
+ * failovers and a new store: a version is higher than any that an aggregator reports.
+ * Messages of keys are numbered in the same way.
  */
 #ifndef REGION_CONTROLLER_PLAN_PUBLISH_H
 #define REGION_CONTROLLER_PLAN_PUBLISH_H
@@ -67,14 +68,15 @@ void publish_free(struct publish *publish);
 bool publish_held(
     struct publish *publish, const char *tor, uint64_t version, uint64_t digest);
 
-/* An aggregator holds keys of that number (0: none) for that ToR. True: all that serve
- * it are to have them anew, above it. */
+/* An aggregator reports that it has keys of this version (0: none) for the ToR. True:
+ * the keys must be sent again, with a higher version, to all aggregators of the ToR. */
 bool publish_keys_held(struct publish *publish, const char *tor, uint64_t version);
 /* The number of the message with the keys of this epoch and the ToR's plan, which is
- * published: one for all its aggregators. Above whatever anybody holds, by some
- * thousands above what another controller has given, since not everybody who holds
- * some of that is there to tell. now: for aggregators that do not tell what they
- * hold, whose older controllers number by the clock. */
+ * published: one for all its aggregators. It is higher than any version that an
+ * aggregator has reported, and by some thousands higher than those that another
+ * controller gave, because an aggregator that has one of those may not be connected
+ * now. now: for aggregators that do not tell what they hold, whose older controllers
+ * number by the clock. */
 uint64_t publish_keys_version(
     struct publish *publish, const char *tor, uint32_t epoch, rm_wall_t now);
 
@@ -85,16 +87,16 @@ struct publish_walk { /* through a set of plans; a newer one may begin any time 
 };
 
 void publish_begin(struct publish *publish, struct publish_walk *walk);
-/* Puts what has changed of one ToR, some ms of work; after the last one, ToRs that are
- * in the set no more are dropped. False: that was all. A rack without members is not
- * published before it has had some: somebody may hold a plan for it. */
+/* Writes the changed plan of one ToR, some ms of work; after the last one it drops ToRs
+ * that are no longer in the set. False: that was all. A rack without members is not
+ * published before it has had some: an aggregator may have a plan for it. */
 bool publish_step(struct publish *publish, const struct plan_set *set,
     const struct publish_sink *sink, struct publish_walk *walk);
 
-/* The store has it. True: its version is not above what somebody holds, or it is
- * another plan than was put, so an update is due. The plan's bytes are copied, and
- * verified here only: what is no plan, or for want of memory, counts as failed, and is
- * asked for again. */
+/* The store has this plan. True: an update is due, because its version is not higher
+ * than every version that aggregators report, or because another plan was written. The
+ * plan's bytes are copied, and verified here only: bytes that are not a plan, or do not
+ * fit into memory, count as failed, and are requested again. */
 bool publish_stored(struct publish *publish, const struct store_plan *plan);
 /* The store has none. */
 void publish_gone(struct publish *publish, const char *tor);
