@@ -71,6 +71,7 @@ static const struct rm_option options[] = {
 	  "who else" },
 	{ "rnics", RM_TABLE, AT(rnics), NULL, 0, 4, 0,
 	  "the RNICs to probe with", NULL, rnic_options, sizeof(struct rnic) },
+	{ "name", RM_STRING, AT(name), NULL, 1, 63, 0, "its name" },
 	{ 0 }
 };
 /* clang-format on */
@@ -260,10 +261,10 @@ a_missing_required_option_is_named_with_its_file(void **state)
 static void
 a_name_may_replace_a_table_of_one_item(void **state)
 {
-	static const struct rm_enum_name words[] = { { "auto", 1 }, { 0 } };
+	static const struct rm_enum_name autos[] = { { "auto", 1 }, { 0 } };
 	static const struct rm_option worded[] = {
 		{ "rnics", RM_TABLE, AT(rnics), NULL, 0, 4, RM_REQUIRED, "the RNICs",
-		    words, rnic_options, sizeof(struct rnic) },
+		    autos, rnic_options, sizeof(struct rnic) },
 		{ 0 },
 	};
 	static const char text[] = "rnics: auto\n", other[] = "rnics: all\n";
@@ -468,7 +469,6 @@ a_reload_names_all_options_that_it_may_not_change(void **state)
 	assert_int_equal(config.interval_ms, 79);
 	assert_int_equal(reload.need_restart, 0);
 	assert_int_equal(reload.successful, 1);
-	free(config.name);
 	rm_config_clear(options, &config);
 	rm_log_set_sink(NULL, NULL);
 	unlink(path);
