@@ -234,7 +234,9 @@ judge_member(struct rack_lasting *lasting, const struct rack_view *view,
 	    !rack_support_holds(lasting->support, view, m, &tally))
 		return;
 	if (!lasting->known[m] &&
-	    (!memory->shows || rack_blame_is_common(&lasting->blame, lasting->members)))
+	    (!memory->shows ||
+		rack_blame_is_common(&lasting->blame, lasting->members) ||
+		rack_loss_is_shared(&lasting->legs, &lasting->blame, &tally)))
 		return;
 	if (!lasting->known[m] && !stands_out(lasting, m))
 		return;

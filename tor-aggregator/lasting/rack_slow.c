@@ -489,8 +489,10 @@ judge_member(struct rack_slow *slow, const struct rack *rack,
 	struct rack_suspect_memory *memory = &slow->memories[m];
 	const struct rack_finding finding = rack_suspect_find(view, explanation, m);
 	struct rack_tally tally = slow->tallies[m];
-	const bool common = memory->named == 0 &&
-			    rack_blame_is_common(&slow->blame, rack->member_count);
+	const bool common =
+	    memory->named == 0 &&
+	    (rack_blame_is_common(&slow->blame, rack->member_count) ||
+		rack_loss_is_shared(&slow->legs, &slow->blame, &slow->tallies[m]));
 	const enum rm_kind kind =
 	    !common && rack_support_holds(slow->support, view, m, &tally)
 		? kind_of(slow, &tally, m, &finding, memory)

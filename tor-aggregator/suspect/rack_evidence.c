@@ -13,6 +13,8 @@
 
 #define COMMON_MEMBERS 3
 #define COMMON_SHARE 0.65     /* share of all members */
+#define SHARED_LOST 8         /* among others; by chance hardly ever so many */
+#define SHARED_PART 0.25      /* of its share of loss */
 #define MIN_TO_RULE_OUT 4     /* probes */
 #define SHARE_TO_RULE_OUT 0.9 /* share of its probes that were answered */
 #define MAX_PEERS_RULED_OUT 3
@@ -141,6 +143,26 @@ rack_blame_is_common(const struct rack_blame *blame, size_t members)
 		blamed += blame->members[i];
 	return blamed >= COMMON_MEMBERS &&
 	       (double)blamed >= COMMON_SHARE * (double)members;
+}
+
+bool
+rack_loss_is_shared(const struct rack_legs *legs, const struct rack_blame *blame,
+    const struct rack_tally *tally)
+{
+	uint64_t sent = 0, lost = 0;
+
+	for (size_t i = 0; i < legs->pair_count; i++) {
+		const struct rack_pair *pair = &legs->pairs[i];
+
+		if (pair->remote || blame->members[pair->src] ||
+		    blame->members[pair->dst])
+			continue;
+		sent += pair->sent;
+		lost += pair->sent - pair->answered;
+	}
+	return lost >= SHARED_LOST &&
+	       (double)lost * (double)tally->sent >=
+		   SHARED_PART * (double)tally->lost * (double)sent;
 }
 
 void

@@ -56,6 +56,10 @@ void rack_blame_note(struct rack_blame *blame, const struct rack_legs *legs,
 /* True: so many of the members are blamed for partial loss that the common part,
  * their ToR, is the likelier cause, which other racks can confirm. */
 bool rack_blame_is_common(const struct rack_blame *blame, size_t members);
+/* True: the members that are not blamed lose a part of what this one loses among
+ * themselves, too. A ToR that drops some flows hits each pair by another share. */
+bool rack_loss_is_shared(const struct rack_legs *legs, const struct rack_blame *blame,
+    const struct rack_tally *tally);
 
 /* tallies: one per member. blame->members excuses only other members than itself. */
 void rack_evidence_tally(const struct rack_legs *legs, const struct rack_blame *blame,

@@ -305,6 +305,14 @@ is_steady(const struct rack_view *view, size_t member)
 	return rack->hosts[rack->members[member].host_index].state == HOST_OK;
 }
 
+/* True: the ToR rather than this RNIC. */
+static bool
+is_common(const struct rack_view *view, const struct rack_tally *tally)
+{
+	return rack_blame_is_common(view->blame, view->rack->member_count) ||
+	       rack_loss_is_shared(view->legs, view->blame, tally);
+}
+
 /* Neither dead nor healthy: returns the kind of loss, 0 if none has lasted long
  * enough. */
 static enum rm_kind
@@ -315,7 +323,9 @@ name_loss(const struct rack_view *view, const struct rack_tally *tally,
 	    finding->gain >= LOSSY_MIN_GAIN && finding->other_behind >= SURE;
 	const bool mtu = sure && rack_loss_is_mtu(tally);
 	const bool lossy = sure && !mtu && is_steady(view, finding->member) &&
-			   rack_loss_is_lossy(tally) && !rack_loss_is_elsewhere(tally);
+			   rack_loss_is_lossy(tally) &&
+			   !rack_loss_is_elsewhere(tally) &&
+			   (memory->named != 0 || !is_common(view, tally));
 	const bool unable = rack_loss_is_unable(tally);
 
 	memory->mtu = mtu ? memory->mtu + 1 : 0;
