@@ -92,7 +92,8 @@ find_direction(const struct clos *clos, const struct rm_evidence *evidence,
 	named->both_directions = true;
 	if (find_cable(clos, evidence, &named->part))
 		return;
-	if (sscanf(evidence->observed, "from %63s to %63s at %63s", from, to, at) < 2)
+	if (sscanf(evidence->observed, "from %63s to %63s at %63[^ ;,]", from, to, at) <
+	    2)
 		return;
 	link = find_link(clos, from, to, at);
 	if (link == CLOS_NONE)
