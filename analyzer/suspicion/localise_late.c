@@ -110,6 +110,14 @@ kind_of(enum rm_part_type type)
 				      : RM_KIND_SWITCH_LATE;
 }
 
+/* Not all that crosses it in this direction is late. A few round trips, or none, as
+ * when replies have only begun to come, do not show that. */
+static bool
+is_in_time(const struct localise_sum *sum)
+{
+	return sum->sent >= GOOD_MIN_SENT && share_of(sum) < LATE_SHARE;
+}
+
 /* The direction of a late link as text, and its figures. */
 static struct localise_sum
 report_link(const struct localise_now *now, const struct localise_suspect *link,
@@ -121,10 +129,10 @@ report_link(const struct localise_now *now, const struct localise_suspect *link,
 	localise_direction_see(now->map, link, false, now->now, &directed);
 	there = one_direction(now->map, directed.there, now->now);
 	back = one_direction(now->map, directed.back, now->now);
-	directed.direction = share_of(&back) < LATE_SHARE ? LOCALISE_THERE
-			     : share_of(&there) < LATE_SHARE
-				 ? LOCALISE_BACK
-				 : LOCALISE_UNKNOWN_DIRECTION;
+	directed.direction = is_in_time(&back) == is_in_time(&there)
+				 ? LOCALISE_UNKNOWN_DIRECTION
+			     : is_in_time(&back) ? LOCALISE_THERE
+						 : LOCALISE_BACK;
 	localise_direction_report(&directed, out);
 	if (directed.direction == LOCALISE_THERE)
 		return there;
