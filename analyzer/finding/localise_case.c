@@ -82,6 +82,10 @@ localise_suspect_on(
  * switch. */
 #define SLOW_PRIOR_SWITCH (-14.0)
 
+/* Over minutes: if a link of a switch loses packets, others of it do so the likelier.
+ * Either must be clearly likelier: see LOCALISE_CLEAR. */
+#define SLOW_SIBLINGS_RELIEF 6.0
+
 #define MAX_PATH_SUSPECTS 256
 /* pairs with losses: if there are more, one wrong entry is not the cause */
 #define MAX_TRANSIT_PATHS 256
@@ -98,6 +102,8 @@ localise_case_init(struct localise_case *c, bool slow)
 		.alternatives_within = ALTERNATIVES_WITHIN,
 		.max_parts = LOCALISE_MAX_PARTS,
 		.doubt = slow ? SLOW_DOUBT : 0,
+		.siblings_relief = slow ? SLOW_SIBLINGS_RELIEF : 0,
+		.clear = LOCALISE_CLEAR,
 		.partial_log_prior = slow ? 0 : PRIOR_PARTIAL,
 	};
 
@@ -274,6 +280,27 @@ count_path(struct localise_case *c, const struct localise_lossy *lossy)
 	return 0;
 }
 
+/* The switches and ToRs at the ends of a link: it may stand in their place. */
+static void
+add_ends(const struct localise_case *c, const struct localise_element *link,
+    struct rm_candidate *candidate)
+{
+	const struct localise_path *path = link->paths[0];
+
+	for (uint8_t i = 1; i + 1 < path->element_count; i++) {
+		const struct localise_element *ends[] = { path->elements[i - 1],
+			path->elements[i + 1] };
+
+		if (path->elements[i] != link)
+			continue;
+		for (size_t k = 0; k < 2; k++)
+			if (ends[k]->stamp == c->stamp)
+				candidate->within[candidate->within_count++] =
+				    ends[k]->local;
+		return;
+	}
+}
+
 static int
 suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
     uint32_t local, uint32_t second)
@@ -291,6 +318,12 @@ suspect(struct localise_case *c, struct localise_suspect who, double log_prior,
 		.log_prior = log_prior };
 	if (second == NO_LOCAL)
 		candidate->elements[1] = 0;
+	/* One direction only: two cables to cores have nearly all that a switch below
+	 * them loses, if both directions of a cable cost no more than one. */
+	if (who.type == RM_PART_LINK && second == NO_LOCAL)
+		add_ends(c, who.elements[0], candidate);
+	candidate->wide =
+	    who.transit == NULL && who.type != RM_PART_PATH && who.type != RM_PART_LINK;
 	c->suspects[c->suspect_count++] = who;
 	return 0;
 }

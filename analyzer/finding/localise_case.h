@@ -17,6 +17,10 @@
 #include "analyzer/paths/localise_map.h"
 #include "rackmesh/judge/judge.h"
 
+/* Over minutes: ln by which either a switch or several of its links must be likelier.
+ */
+#define LOCALISE_CLEAR 5.0
+
 /* slow: for losses that only minutes show, a few of many packets; the usual loss is set
  * by rm_judge_base_loss before each use. */
 int localise_case_init(struct localise_case *c, bool slow);

@@ -390,6 +390,8 @@ localise_find(const struct localise_case *c, const struct rm_explanation *explan
 	 */
 	ret->has_rival = c->by_flow && blamed->rival_behind < RIVAL &&
 			 (mine->type != RM_PART_TOR || blamed->loss < TOR_DEAD);
+	ret->has_rival |= c->slow && c->candidates[blamed->candidate].wide &&
+			  blamed->rival_behind < LOCALISE_CLEAR;
 	ret->is_clear =
 	    !ret->has_rival && ties.count == 1 && ret->behind >= SURE && !ties.overflow;
 }

@@ -113,6 +113,10 @@ localise_may_report(const struct localise_standings *standings,
 		       : finding->is_clear ? REPORT_NS
 					   : DECIDE_NS;
 
+	/* Over minutes more losses arrive, and decide between a switch and its links.
+	 */
+	if (slow && is_against_several(finding))
+		return false;
 	/* Two racks that only have each other, and some packets arrive: any part may be
 	 * at fault. */
 	if (finding->is_crowded && finding->has_tor && finding->loss < DOWN_SHARE)

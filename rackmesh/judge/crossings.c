@@ -101,6 +101,15 @@ share_of(const struct rm_observation *o, uint32_t element)
 	return 0;
 }
 
+bool
+rm_candidate_within(const struct rm_candidate *candidate, uint32_t element)
+{
+	for (uint32_t i = 0; i < candidate->within_count; i++)
+		if (candidate->within[i] == element)
+			return true;
+	return false;
+}
+
 double
 rm_crossings_share(const struct rm_observation *o, const struct rm_candidate *candidate)
 {

@@ -51,7 +51,8 @@ int
 rm_hypothesis_init(struct rm_hypothesis *h, const struct rm_judge_options *options)
 {
 	*h = (struct rm_hypothesis){ .max = options->max_parts,
-		.partial_log_prior = options->partial_log_prior };
+		.partial_log_prior = options->partial_log_prior,
+		.relief = options->siblings_relief };
 	set_levels(&h->levels, options->least_loss);
 	rm_hypothesis_base_loss(h, options->base_loss);
 	h->parts = calloc(options->max_parts, sizeof *h->parts);
@@ -68,6 +69,7 @@ rm_hypothesis_release(struct rm_hypothesis *h)
 	free(h->stale);
 	free(h->bounds);
 	free(h->order);
+	free(h->relieved);
 	free(h->blamed);
 	free(h->aside);
 	free(h->stale_aside);
@@ -88,6 +90,7 @@ static double
 log_prior(const struct rm_hypothesis *h, size_t candidate, double loss)
 {
 	return h->candidates[candidate].log_prior +
+	       (h->relieved[candidate] > 0 ? h->relief : 0) +
 	       (loss < WHOLE ? h->partial_log_prior : 0);
 }
 
@@ -270,6 +273,8 @@ make_room(struct rm_hypothesis *h, size_t count)
 	    rm_scratch(&h->stale, &h->stale_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->bounds, &h->bounds_size, count, sizeof *h->bounds) < 0 ||
 	    rm_scratch(&h->order, &h->order_size, count, sizeof *h->order) < 0 ||
+	    rm_scratch(&h->relieved, &h->relieved_size, count, sizeof *h->relieved) <
+		0 ||
 	    rm_scratch(&h->blamed, &h->blamed_size, count, sizeof(bool)) < 0 ||
 	    rm_scratch(&h->aside, &h->aside_size, count, sizeof *h->aside) < 0 ||
 	    rm_scratch(&h->stale_aside, &h->stale_aside_size, count, sizeof(bool)) <
@@ -299,6 +304,7 @@ rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
 	h->observation_count = observation_count;
 	h->candidates = candidates;
 	h->candidate_count = candidate_count;
+	memset(h->relieved, 0, candidate_count * sizeof *h->relieved);
 	rm_hypothesis_clear(h);
 	for (size_t i = 0; i < candidate_count; i++)
 		h->alone[i] = h->fits[i] = fit(h, i);
@@ -318,6 +324,22 @@ rm_hypothesis_clear(struct rm_hypothesis *h)
 		h->stale[i] = false;
 		h->bounds[i] = h->alone[i].gain;
 		h->blamed[i] = false;
+	}
+}
+
+void
+rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element, bool less)
+{
+	for (size_t i = 0; i < h->candidate_count; i++) {
+		const bool was = h->relieved[i] > 0;
+
+		if (!rm_candidate_within(&h->candidates[i], element))
+			continue;
+		h->relieved[i] += less ? 1 : -1;
+		if (was != (h->relieved[i] > 0))
+			h->alone[i].gain += less ? h->relief : -h->relief;
+		h->stale[i] = true;
+		h->bounds[i] = h->alone[i].gain;
 	}
 }
 

@@ -57,6 +57,10 @@ struct rm_hypothesis {
 	size_t bounds_size;
 	uint32_t *order; /* candidates, those with most alone first */
 	size_t order_size;
+	/* By candidate: for so many reasons it costs less by `relief`. */
+	uint8_t *relieved;
+	size_t relieved_size;
+	double relief;
 	bool *blamed; /* by candidate: it is a part */
 	size_t blamed_size;
 	struct rm_suspect *aside; /* fits, stale and bounds while a part is away */
@@ -78,6 +82,10 @@ int rm_hypothesis_begin(struct rm_hypothesis *h, size_t elements,
     const struct rm_observation *observations, size_t observation_count,
     const struct rm_candidate *candidates, size_t candidate_count);
 void rm_hypothesis_clear(struct rm_hypothesis *h); /* no part again */
+
+/* The narrow parts of the wide one of this element cost less from now on, or, if not
+ * `less`, as much as before that. Only rm_hypothesis_fit knows of it at once. */
+void rm_hypothesis_relieve(struct rm_hypothesis *h, uint32_t element, bool less);
 
 /* At most that is what the candidate adds to any hypothesis: less than asking. */
 double rm_hypothesis_most(const struct rm_hypothesis *h, size_t candidate);

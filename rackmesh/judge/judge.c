@@ -19,6 +19,10 @@ struct rm_judge {
 	struct rm_suspect *rival; /* parts of the other hypothesis that was tried */
 	size_t rival_count;
 	double rival_behind;
+	/* Wide parts that are kept, and how far the whole with several narrow parts in
+	 * the place of each is behind. */
+	struct rm_alternative *narrow;
+	size_t narrow_count;
 	struct rm_alternative *alternatives; /* of the first part, the second, ... */
 	size_t alternative_count, alternatives_size;
 	struct rm_blamed *blamed;
@@ -39,9 +43,10 @@ rm_judge_new(const struct rm_judge_options *options, struct rm_judge **ret)
 	judge->options = *options;
 	judge->kept = calloc(options->max_parts, sizeof *judge->kept);
 	judge->rival = calloc(options->max_parts, sizeof *judge->rival);
+	judge->narrow = calloc(options->max_parts, sizeof *judge->narrow);
 	judge->blamed = calloc(options->max_parts, sizeof *judge->blamed);
 	if (rm_hypothesis_init(&judge->now, options) < 0 || judge->kept == NULL ||
-	    judge->rival == NULL || judge->blamed == NULL) {
+	    judge->rival == NULL || judge->narrow == NULL || judge->blamed == NULL) {
 		rm_judge_free(judge);
 		return -ENOMEM;
 	}
@@ -57,6 +62,7 @@ rm_judge_free(struct rm_judge *judge)
 	rm_hypothesis_release(&judge->now);
 	free(judge->kept);
 	free(judge->rival);
+	free(judge->narrow);
 	free(judge->alternatives);
 	free(judge->blamed);
 	free(judge);
@@ -222,6 +228,9 @@ add_alternative(struct rm_judge *judge, struct rm_alternative alternative)
 static double
 rival_behind(const struct rm_judge *judge, size_t candidate)
 {
+	for (size_t i = 0; i < judge->narrow_count; i++)
+		if (judge->narrow[i].candidate == candidate)
+			return judge->narrow[i].behind;
 	for (size_t i = 0; i < judge->rival_count; i++)
 		if (judge->rival[i].candidate == candidate)
 			return INFINITY;
@@ -332,9 +341,9 @@ keep(struct rm_suspect *into, size_t *into_count, const struct rm_suspect *parts
 	*into_count = count;
 }
 
-/* Leaves the likeliest hypothesis that was found in judge->now. */
+/* Finds two hypotheses, and keeps the likelier one in judge->kept. */
 static void
-find_best(struct rm_judge *judge)
+find_two(struct rm_judge *judge)
 {
 	struct rm_hypothesis *h = &judge->now;
 	size_t first_pick;
@@ -342,19 +351,112 @@ find_best(struct rm_judge *judge)
 
 	judge->rival_count = 0;
 	score = search(h, h->candidate_count, &first_pick);
+	keep(judge->kept, &judge->kept_count, h->parts, h->count);
 	if (h->count == 0)
 		return;
 	/* A wide part may be picked first where several narrow ones are at fault, and
 	 * then stand in their way: try without it too. */
-	keep(judge->kept, &judge->kept_count, h->parts, h->count);
 	other = search(h, first_pick, &first_pick);
 	score += doubt(judge);
 	judge->rival_behind = fabs(other - score);
 	if (other > score) {
 		keep(judge->rival, &judge->rival_count, judge->kept, judge->kept_count);
+		keep(judge->kept, &judge->kept_count, h->parts, h->count);
 		return;
 	}
 	keep(judge->rival, &judge->rival_count, h->parts, h->count);
+}
+
+/* ---- several narrow parts in the place of a wide one ---- */
+
+/* Adds what makes it likelier, without that wide candidate, and narrow parts of it the
+ * sooner. Returns how many of its parts are such. */
+static size_t
+grow_without(struct rm_hypothesis *h, size_t candidate)
+{
+	const uint32_t element = h->candidates[candidate].elements[0];
+	size_t count = 0;
+
+	for (size_t round = 0; round < h->max && h->count < h->max; round++) {
+		struct rm_suspect best;
+
+		for (size_t c = 0; c < h->candidate_count; c++)
+			if (rm_candidate_within(&h->candidates[c], element) &&
+			    !rm_hypothesis_blames(h, c))
+				rm_hypothesis_fit(h, c);
+		best = best_addition(h, candidate, 0);
+		if (best.gain <= 0)
+			break;
+		rm_hypothesis_put(h, best);
+		for (size_t i = h->count; i-- > 0;)
+			rm_hypothesis_refit(h, i);
+	}
+	for (int i = 0; i < MAX_EXCHANGES && h->count > 0; i++)
+		if (!exchange(h, candidate))
+			break;
+	for (size_t i = 0; i < h->count; i++)
+		count +=
+		    rm_candidate_within(&h->candidates[h->parts[i].candidate], element);
+	return count;
+}
+
+/* As doubt(), for what crossed this candidate. */
+static double
+doubt_of(struct rm_judge *judge, size_t candidate)
+{
+	struct rm_hypothesis *h = &judge->now;
+	struct rm_walk walk =
+	    rm_crossings_walk(&h->crossings, &h->candidates[candidate]);
+	double lost = 0;
+	size_t i;
+
+	while (rm_crossings_next(&h->crossings, &walk, &i))
+		lost += h->observations[i].lost;
+	return fmin(judge->options.doubt * lost, RM_JUDGE_MOST_DOUBT);
+}
+
+/* Puts others in the place of the nth of the kept parts, which is wide, if these are
+ * clearly likelier. */
+static bool
+narrow_down(struct rm_judge *judge, size_t nth)
+{
+	struct rm_hypothesis *h = &judge->now;
+	const size_t candidate = judge->kept[nth].candidate;
+	const uint32_t element = h->candidates[candidate].elements[0];
+	double behind;
+	size_t count;
+
+	restore_kept(judge);
+	behind = rm_hypothesis_score(h) + doubt_of(judge, candidate);
+	rm_hypothesis_take(h, nth);
+	rm_hypothesis_relieve(h, element, true);
+	count = grow_without(h, candidate);
+	behind -= rm_hypothesis_score(h) - (count > 0 ? h->relief : 0);
+	if (behind <= -judge->options.clear) {
+		keep(judge->kept, &judge->kept_count, h->parts, h->count);
+		return true;
+	}
+	rm_hypothesis_relieve(h, element, false);
+	judge->narrow[judge->narrow_count++] =
+	    (struct rm_alternative){ .candidate = candidate, .behind = behind };
+	return false;
+}
+
+/* Leaves the likeliest hypothesis that was found in judge->now. */
+static void
+find_best(struct rm_judge *judge)
+{
+	struct rm_hypothesis *h = &judge->now;
+	size_t i = 0, replaced = 0;
+
+	find_two(judge);
+	judge->narrow_count = 0;
+	while (h->relief > 0 && i < judge->kept_count && replaced < h->max)
+		if (h->candidates[judge->kept[i].candidate].wide &&
+		    narrow_down(judge, i))
+			replaced++;
+		else
+			i++;
 	restore_kept(judge);
 }
 

@@ -34,7 +34,8 @@ struct rm_blamed {
 	double gain; /* ln of how much likelier with it than without, prior included */
 	/* ln of how much less likely the whole is that was found without the part which
 	 * explains most alone, several parts in its place maybe. INFINITY: that one
-	 * blames this part, too, or none was found. */
+	 * blames this part, too, or none was found. Of a wide part, if narrow ones were
+	 * tried in its place: of the whole with these. */
 	double rival_behind;
 	const struct rm_alternative *alternatives; /* nearest first */
 	size_t alternative_count;

@@ -34,6 +34,11 @@ struct rm_candidate {
 	uint32_t elements[RM_CANDIDATE_ELEMENTS];
 	uint32_t element_count;
 	double log_prior; /* negative: what blaming it costs */
+	/* A wide part, of its first element, or a narrow one: a part of the wide ones
+	 * of these elements. Several narrow parts may be at fault in place of a wide
+	 * one: see siblings_relief. */
+	bool wide;
+	uint32_t within[RM_CANDIDATE_ELEMENTS], within_count;
 };
 
 #define RM_JUDGE_MOST_DOUBT 60.0 /* ln: evidence beyond it decides */
@@ -49,6 +54,10 @@ struct rm_judge_options {
 	 * each packet that was lost: ways are not known exactly, and chance is not all
 	 * that makes them differ. At most RM_JUDGE_MOST_DOUBT in all. */
 	double doubt;
+	/* Where one narrow part of a wide one is at fault, each other one of it costs
+	 * less by this, ln. A wide part gives way to such parts that are likelier by
+	 * `clear` together. 0: they are not tried in its place. */
+	double siblings_relief, clear;
 	double partial_log_prior; /* <= 0: what blaming a part costs besides that lets
 				     more than a fiftieth through */
 };

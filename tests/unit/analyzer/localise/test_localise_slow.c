@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -206,6 +207,38 @@ a_spine_that_loses_a_few_is_not_reported_as_one_of_its_cables(void **state)
 	}
 }
 
+/* At no time: as long as only a few packets of each are lost it is not decided. */
+static void
+three_cables_of_a_spine_that_lose_a_few_are_not_reported_as_the_spine(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= trials_of(SEEDS); seed++) {
+		struct fabric *fabric = new_clos(5, 8, 2, seed, 1e-6);
+		bool cables_named[3] = { false };
+		unsigned of;
+
+		for (size_t tor = 0; tor < 3; tor++)
+			fabric_add_fault(fabric, (struct fabric_fault){ FABRIC_LOSSY,
+						     tor, 1, 0.01, FROM_NS, FOREVER });
+		while (fabric_now(fabric) < FROM_NS + 120 * RM_NS_PER_S) {
+			const struct rm_verdict *verdicts;
+			const int n = fabric_step(fabric, &verdicts);
+
+			for (int i = 0; i < n; i++) {
+				const char *name = verdicts[i].part.name;
+
+				if (sscanf(name, "s2--tor%u", &of) != 1 || of > 3)
+					fail_msg("seed %u, %.2f s: %s", (unsigned)seed,
+					    (double)fabric_now(fabric) / 1e9, name);
+				cables_named[of - 1] = true;
+			}
+		}
+		for (size_t tor = 0; tor < 3; tor++)
+			assert_true(cables_named[tor]);
+		fabric_free(fabric);
+	}
+}
+
 /* Not a new fault at each burst: what it has lost is kept in between. */
 static void
 a_cable_that_loses_in_bursts_stays_named(void **state)
@@ -251,6 +284,8 @@ main(void)
 		    a_spine_that_lost_until_lately_is_not_blamed_for_its_cable),
 		cmocka_unit_test(
 		    a_spine_that_loses_a_few_is_not_reported_as_one_of_its_cables),
+		cmocka_unit_test(
+		    three_cables_of_a_spine_that_lose_a_few_are_not_reported_as_the_spine),
 		cmocka_unit_test(a_cable_that_loses_in_bursts_stays_named),
 	};
 

@@ -114,6 +114,27 @@ a_link_that_may_lose_in_bursts_stays_suspected_longer(void **state)
 	assert_true(is_suspected(*state, RM_PART_LINK, 10));
 }
 
+/* Over minutes, several of its links explain its losses nearly as well. */
+static void
+a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well(
+    void **state)
+{
+	struct seen *seen = *state;
+	const struct localise_suspect spine = {
+		.type = RM_PART_SWITCH, .elements = { seen->spine }, .element_count = 1
+	};
+	struct localise_finding finding = { .suspect = &spine, .has_rival = true };
+	const struct localise_standing first = { .since = { BEGAN_NS } };
+	const struct localise_now now = { &seen->map, &seen->c,
+		{ BEGAN_NS + 60 * RM_NS_PER_S }, { 0 } };
+
+	assert_false(localise_may_report(
+	    &seen->standings, &now, &finding, &first, true, (rm_wall_t){ 0 }));
+	finding.has_rival = false;
+	assert_true(localise_may_report(
+	    &seen->standings, &now, &finding, &first, true, (rm_wall_t){ 0 }));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int
@@ -123,6 +144,8 @@ main(void)
 		TEST(what_lost_a_few_until_now_is_suspected),
 		TEST(a_switch_that_has_lost_nothing_for_many_gaps_is_no_suspect),
 		TEST(a_link_that_may_lose_in_bursts_stays_suspected_longer),
+		TEST(
+		    a_switch_is_not_reported_while_several_of_its_links_explain_minutes_as_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

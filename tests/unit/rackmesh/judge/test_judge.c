@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -514,6 +515,88 @@ many_parts_that_do_a_little_better_than_one_are_doubted(void **state)
 	assert_int_equal(parts_blamed_for(apart, 0.03), 2);
 }
 
+#define CABLES 6 /* of one switch, each with a path of its own */
+
+/* The cables lose so many of a thousand each. Returns how many parts are blamed: cables
+ * only, or the switch alone, and then in *behind how far behind cables in its place
+ * are. */
+static size_t
+cables_blamed_for(const uint32_t *lost, double relief, double *behind)
+{
+	const struct rm_judge_options options = { .base_loss = 1e-4,
+		.least_loss = 1.5e-3,
+		.alternatives_within = 14,
+		.max_parts = 8,
+		.siblings_relief = relief,
+		.clear = 3 };
+	struct rm_observation observations[CABLES];
+	struct rm_candidate candidates[CABLES + 1];
+	struct rm_explanation explanation;
+	struct rm_judge *judge;
+	size_t count, switches = 0;
+
+	for (uint32_t i = 0; i < CABLES; i++) {
+		observations[i] =
+		    (struct rm_observation){ 1000, lost[i], { i, CABLES }, 2 };
+		candidates[i] = (struct rm_candidate){ .elements = { i },
+			.element_count = 1,
+			.log_prior = -11.5,
+			.within = { CABLES },
+			.within_count = 1 };
+	}
+	candidates[CABLES] = (struct rm_candidate){ .elements = { CABLES },
+		.element_count = 1,
+		.log_prior = -14,
+		.wide = true };
+	assert_int_equal(rm_judge_new(&options, &judge), 0);
+	assert_int_equal(rm_judge_explain(judge, CABLES + 1, observations, CABLES,
+			     candidates, CABLES + 1, &explanation),
+	    0);
+	count = explanation.part_count;
+	for (size_t i = 0; i < count; i++)
+		if (explanation.parts[i].candidate == CABLES) {
+			switches++;
+			*behind = explanation.parts[i].rival_behind;
+		}
+	assert_true(switches == 0 || count == 1);
+	rm_judge_free(judge);
+	return switches > 0 ? 0 : count;
+}
+
+/* The second and third cable need not be unlikely once the first one is faulty. */
+static void
+few_cables_of_a_switch_that_lose_alike_stand_in_its_place(void **state)
+{
+	const uint32_t three[] = { 8, 8, 8, 0, 0, 0 };
+	double behind;
+
+	(void)state;
+	assert_int_equal(cables_blamed_for(three, 0, &behind), 0);
+	assert_int_equal(cables_blamed_for(three, 6, &behind), 3);
+}
+
+static void
+a_switch_whose_cables_all_lose_alike_is_clearly_likelier_than_they(void **state)
+{
+	const uint32_t all[] = { 3, 5, 4, 4, 3, 5 };
+	double behind = 0;
+
+	(void)state;
+	assert_int_equal(cables_blamed_for(all, 6, &behind), 0);
+	assert_true(behind > 10);
+}
+
+static void
+few_losses_do_not_decide_between_a_switch_and_its_cables(void **state)
+{
+	const uint32_t few[] = { 3, 3, 3, 0, 0, 0 };
+	double behind = INFINITY;
+
+	(void)state;
+	assert_int_equal(cables_blamed_for(few, 6, &behind), 0);
+	assert_true(fabs(behind) < 3);
+}
+
 static void
 a_share_no_greater_than_the_usual_loss_is_refused(void **state)
 {
@@ -581,6 +664,12 @@ main(void)
 		cmocka_unit_test(
 		    many_parts_that_do_a_little_better_than_one_are_doubted),
 		cmocka_unit_test(a_share_no_greater_than_the_usual_loss_is_refused),
+		cmocka_unit_test(
+		    few_cables_of_a_switch_that_lose_alike_stand_in_its_place),
+		cmocka_unit_test(
+		    a_switch_whose_cables_all_lose_alike_is_clearly_likelier_than_they),
+		cmocka_unit_test(
+		    few_losses_do_not_decide_between_a_switch_and_its_cables),
 	};
 
 	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
