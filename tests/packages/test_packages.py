@@ -224,6 +224,14 @@ def configure_all(root):
         analyzers=["127.0.0.1:7491"], alerts={"webhooks": ["http://127.0.0.1:8080/"]}))
 
 
+def change_unit(tree):
+    """The host-agent's, if this package has it."""
+    unit = tree / "lib/systemd/system/host-agent.service"
+    if unit.exists():
+        text = unit.read_text()
+        unit.write_text(text.replace("[Service]\n", "[Service]\nEnvironment=OF_THE_NEWER=unit\n"))
+
+
 def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tmp_path):
     configure_all(installed)
     with installed.booted() as machine:
@@ -254,7 +262,7 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
 
         pid = ("systemctl", "show", "--property=MainPID", "--value")
         was = {daemon: machine.run(*pid, daemon) for daemon in DAEMONS}
-        fresh = newer(DEBS, tmp_path / "newer")
+        fresh = newer(DEBS, tmp_path / "newer", change=change_unit)
         into = installed.path / "root"
         for deb in fresh:
             (into / deb.name).write_bytes(deb.read_bytes())
@@ -269,6 +277,9 @@ def test_systemd_starts_all_four_and_an_upgrade_restarts_what_runs(installed, tm
             assert machine.run("systemctl", "is-active", daemon) == "active\n"
             is_old = machine.run(*pid, daemon) == was[daemon]
             assert is_old == (daemon == "tor-aggregator"), daemon
+        # The changed unit is the one that runs.
+        environment = f"/proc/{machine.run(*pid, 'host-agent').strip()}/environ"
+        assert "OF_THE_NEWER=unit" in machine.run("cat", environment)
         broken.write_text(good)
         machine.run("/usr/lib/rackmesh/restart-upgraded", "tor-aggregator")
         assert machine.run("systemctl", "is-active", "tor-aggregator") == "active\n"
