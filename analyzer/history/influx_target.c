@@ -77,8 +77,12 @@ influx_target_cut(char *url)
 static bool
 put_base(char *url, const struct influx_config *config)
 {
+	bool fits;
+
 	url[0] = '\0';
-	return put(url, config->url);
+	fits = put(url, config->url);
+	cut_slashes(url);
+	return fits;
 }
 
 int
