@@ -30,10 +30,10 @@ figure_cpu_ns(void)
 }
 
 bool
-figure_argument(int argc, char **argv, const char *word)
+figure_argument(int argc, char **argv, const char *option)
 {
 	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], word) == 0)
+		if (strcmp(argv[i], option) == 0)
 			return true;
 	}
 	return false;

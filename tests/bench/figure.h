@@ -27,7 +27,7 @@ void figure_print(const struct figure *figure);
 uint64_t figure_cpu_ns(void);
 
 /* Is this word among the arguments? */
-bool figure_argument(int argc, char **argv, const char *word);
+bool figure_argument(int argc, char **argv, const char *option);
 
 /* 99th percentile of ns (sorted here), in us; 0 when there is none. */
 double figure_p99_us(int64_t *ns, size_t count);

@@ -237,15 +237,15 @@ run(struct damage *damage, uint64_t bytes)
 int
 main(int argc, char **argv)
 {
-	static const struct option words[] = {
+	static const struct option long_options[] = {
 		{ "bytes", required_argument, NULL, 'b' }, { 0 }
 	};
 	static struct damage damage;
 	uint64_t bytes = trials_of(8192), most = MAX_FILES * SEGMENT_BYTES / 2;
-	int word;
+	int letter;
 
-	while ((word = getopt_long(argc, argv, "", words, NULL)) != -1) {
-		if (word != 'b')
+	while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (letter != 'b')
 			errx(2, "crash_damage [--bytes N]");
 		bytes = strtoull(optarg, NULL, 10);
 	}

@@ -91,8 +91,8 @@ find_broken(const char *root)
 int
 main(int argc, char **argv)
 {
-	static const struct option words[] = { { "states", required_argument, NULL,
-						   's' },
+	static const struct option long_options[] = { { "states", required_argument,
+							  NULL, 's' },
 		{ "seed", required_argument, NULL, 'd' },
 		{ "broken", no_argument, NULL, 'b' }, { 0 } };
 	struct search_options options = { .states = trials_of(10000), .loud = true };
@@ -100,14 +100,14 @@ main(int argc, char **argv)
 	struct search_counts counts;
 	bool broken = false;
 	uint64_t bad;
-	int word;
+	int letter;
 
-	while ((word = getopt_long(argc, argv, "", words, NULL)) != -1) {
-		if (word == 's')
+	while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (letter == 's')
 			options.states = strtoull(optarg, NULL, 10);
-		else if (word == 'd')
+		else if (letter == 'd')
 			options.first_seed = strtoull(optarg, NULL, 10);
-		else if (word == 'b')
+		else if (letter == 'b')
 			broken = true;
 		else
 			errx(2, "crash_spool [--states N] [--seed N] | --broken");

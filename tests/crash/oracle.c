@@ -16,13 +16,13 @@ oracle_clear(struct oracle *oracle)
 void
 oracle_bytes(uint32_t id, uint8_t *bytes, size_t len)
 {
-	uint64_t state = id, word = 0;
+	uint64_t state = id, bits = 0;
 
 	memcpy(bytes, &id, sizeof(id));
 	for (size_t i = sizeof(id); i < len; i++) {
 		if (i % 8 == 0 || i == sizeof(id))
-			word = choices_random(&state);
-		bytes[i] = (uint8_t)(word >> i % 8 * 8);
+			bits = choices_random(&state);
+		bytes[i] = (uint8_t)(bits >> i % 8 * 8);
 	}
 }
 

@@ -30,7 +30,7 @@ run_agent_greets(struct world *world, struct fuzz_bytes *script, struct rm_link 
 
 /* Who it is that speaks: mostly the one whose link it is. */
 static const struct agent *
-speaker(const struct world *world, const struct rm_link *link)
+sender(const struct world *world, const struct rm_link *link)
 {
 	const struct agent_link *peer =
 	    rm_server_first(&world->aggregator->links->server);
@@ -297,7 +297,7 @@ run_agent_reports(struct world *world, struct fuzz_bytes *script, struct rm_link
 	    struct rm_link *, const struct agent *) = { agent_registers, agent_reports,
 		agent_beats, agent_counts, agent_paths, agent_services, agent_reports };
 	const uint8_t what = fuzz_u8(script);
-	const struct agent *agent = speaker(world, link);
+	const struct agent *agent = sender(world, link);
 	struct fuzz_bytes raw;
 
 	if (link == NULL)
@@ -362,7 +362,7 @@ run_all_report(struct world *world, uint8_t lost)
 			const struct agent *agent;
 
 			link = fake_world_accepted(n);
-			agent = link == NULL ? NULL : speaker(world, link);
+			agent = link == NULL ? NULL : sender(world, link);
 			if (agent != NULL && part == 0)
 				well = all_of_one(world, link, agent, lost);
 			if (agent != NULL && well)

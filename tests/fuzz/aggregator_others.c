@@ -46,7 +46,7 @@ write_plan(struct world *world, struct fuzz_bytes *script, uint8_t what,
 		members[i] =
 		    run_rnic(first + i, run_hosts[i], run_tors[what >> 4 & 1], flags);
 	for (size_t i = 0; i < REMOTES; i++) {
-		remotes[i] = run_rnic(FOREIGN + i, "x1", "t3", flags);
+		remotes[i] = run_rnic(REMOTE + i, "x1", "t3", flags);
 		entries[i] = (struct wire_plan_entry){ .dst = (uint32_t)i,
 			.kind = WIRE_INTER_TOR,
 			.interval_us = 50000,
@@ -200,13 +200,13 @@ run_peer_reports(struct world *world, struct fuzz_bytes *script, struct rm_link 
 	const struct wire_welcome welcome = { .version = WIRE_VERSION,
 		.id = flags & 1 ? "\xff" : "b-agg",
 		.refused = flags & 2 ? "no" : "" };
-	struct wire_tor_standing words[2] = {
+	struct wire_tor_standing standings[2] = {
 		{ run_tors[flags & 3], flags & 4, flags & 8, flags >> 6 },
 		{ run_tors[flags >> 1 & 1], flags & 16, flags & 32, 1 },
 	};
 	const struct wire_tor_role role = { run_tors[flags & 1], what >> 5 & 1 };
 	const struct wire_standing standing = {
-		.tors = words,
+		.tors = standings,
 		.tor_count = what >> 3 & 3 ? 2 : 0,
 		.roles = &role,
 		.role_count = what >> 6 & 1,

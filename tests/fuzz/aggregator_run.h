@@ -13,7 +13,7 @@ struct agent;
 
 /* Of each rack; RNIC i of rack t has the guid 0x100 * (t + 1) + i. */
 #define MEMBERS 4
-#define FOREIGN 0x900u
+#define REMOTE 0x900u
 #define REMOTES 3
 
 enum { CONTROLLER = 1, ANALYZER, EARLIER, PEER }; /* ports */

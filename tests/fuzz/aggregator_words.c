@@ -38,7 +38,7 @@ run_guid(struct fuzz_bytes *script)
 
 	if (what < 128)
 		return 0x100u * (1 + (what >> 6)) + what % MEMBERS;
-	return what < 240 ? FOREIGN + what % REMOTES : what - 240u;
+	return what < 240 ? REMOTE + what % REMOTES : what - 240u;
 }
 
 uint64_t

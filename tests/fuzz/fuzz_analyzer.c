@@ -41,7 +41,7 @@ static const char *const regions[] = { "lab", "r2", "lab", "\xff" };
 static const char *const names[] = { "agg1", "agg2", "agg3", "" };
 static const char *const tors[] = { "tor1", "tor2", "tor3", "\xff" };
 
-struct speaker { /* what the aggregator of that name numbers its messages by */
+struct sender { /* what the aggregator of that name numbers its messages by */
 	uint64_t seq[LANES_OF];
 };
 
@@ -50,7 +50,7 @@ struct world {
 	struct analyzer_config config;
 	struct analyzer *analyzer;
 	struct wire_writer *writer;
-	struct speaker speakers[4];
+	struct sender speakers[4];
 	uint64_t drill; /* the newest that was asked */
 };
 
@@ -305,7 +305,7 @@ incident(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 }
 
 static void
-other_word(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
+another_message(struct world *world, struct fuzz_bytes *script, struct rm_link *link)
 {
 	const uint8_t what = fuzz_u8(script);
 	const struct wire_tor_standing tor = { .tor = "tor1" };
@@ -408,7 +408,7 @@ step(struct world *world, struct fuzz_bytes *script)
 		incident(world, script, link);
 		break;
 	case 7:
-		other_word(world, script, link);
+		another_message(world, script, link);
 		break;
 	case 8:
 		if (link != NULL && more & 8)

@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 #define MOST 64 /* names that may come between two questions */
 
-static const char *const words[] = { "rx_prio3_pause", "rx_prio3_pause_duration", "",
-	"rx_vport_rdma_multicast_packets_" };
+static const char *const stat_names[] = { "rx_prio3_pause", "rx_prio3_pause_duration",
+	"", "rx_vport_rdma_multicast_packets_" };
 
 static int
 answer(void *arg, const char *netdev, void *command)
@@ -43,7 +43,7 @@ answer(void *arg, const char *netdev, void *command)
 		names->len = count;
 		for (uint32_t i = 0; i < count; i++)
 			strncpy((char *)names->data + i * ETH_GSTRING_LEN,
-			    words[fuzz_u8(bytes) % 4], ETH_GSTRING_LEN);
+			    stat_names[fuzz_u8(bytes) % 4], ETH_GSTRING_LEN);
 		return 0;
 	default:
 		values->n_stats = count;
@@ -88,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if ((r == 0 && stats.count > 0) != stats.there)
 			abort();
 		for (size_t i = 0; i < 4; i++) {
-			int at = netdev_stats_find(&stats, words[i]);
+			int at = netdev_stats_find(&stats, stat_names[i]);
 
 			if (at >= 0 && stats.there &&
 			    (netdev_stats_value(&stats, (size_t)at) & 0xff) !=

@@ -19,7 +19,7 @@
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_world.h"
 
-#define MAX_WORDS 6
+#define MAX_ARGUMENTS 6
 
 /* ---- libcurl ----------------------------------------------------------------------
  */
@@ -119,7 +119,7 @@ ctl_usage(const char *format, ...)
 
 static const struct {
 	int (*run)(const struct ctl *ctl);
-	const char *words[MAX_WORDS];
+	const char *arguments[MAX_ARGUMENTS];
 } commands[] = {
 	{ ctl_health, { NULL } },
 	{ ctl_incidents, { NULL } },
@@ -173,15 +173,15 @@ check_printed(const char *text, size_t len)
 
 /* A file's text is taken as an answer is. */
 static void
-write_word(char word[64], const char *wanted, const char *folder)
+write_argument(char argument[64], const char *wanted, const char *folder)
 {
 	if (strcmp(wanted, "FILE") == 0) {
 		const struct fuzz_bytes text = take_text();
 
 		fuzz_folder_write(folder, "t.yaml", text.at, text.left);
-		snprintf(word, 64, "%s/t.yaml", folder);
+		snprintf(argument, 64, "%s/t.yaml", folder);
 	} else {
-		strcpy(word, wanted);
+		strcpy(argument, wanted);
 	}
 }
 
@@ -199,16 +199,17 @@ run(size_t which, uint8_t how)
 		.through = how & 8 ? agents[how >> 1 & 1] : tiers[how >> 1 & 3],
 		.is_rack_asked = how >> 4 & 1,
 		.json = how & 1 };
-	char words[MAX_WORDS][64], folder[FUZZ_FOLDER_BYTES],
-	    *argv[MAX_WORDS + 1] = { NULL };
+	char arguments[MAX_ARGUMENTS][64], folder[FUZZ_FOLDER_BYTES],
+	    *argv[MAX_ARGUMENTS + 1] = { NULL };
 	struct ctl asked = ctl;
 	int status;
 
 	fuzz_folder_make(folder);
-	while (asked.argc < MAX_WORDS && commands[which].words[asked.argc] != NULL) {
-		write_word(
-		    words[asked.argc], commands[which].words[asked.argc], folder);
-		argv[asked.argc] = words[asked.argc];
+	while (asked.argc < MAX_ARGUMENTS &&
+	       commands[which].arguments[asked.argc] != NULL) {
+		write_argument(arguments[asked.argc],
+		    commands[which].arguments[asked.argc], folder);
+		argv[asked.argc] = arguments[asked.argc];
 		asked.argc++;
 	}
 	asked.argv = argv;
@@ -245,7 +246,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fclose(stderr);
 	stdout = out;
 	stderr = err;
-	if (strcmp(commands[which].words[0] != NULL ? commands[which].words[0] : "",
+	if (strcmp(commands[which].arguments[0] != NULL ? commands[which].arguments[0]
+							: "",
 		"export") != 0)
 		check_printed(printed, printed_len);
 	check_printed(reported, reported_len);

@@ -139,36 +139,37 @@ start(void)
  * ------------------------------------------------------------------------ */
 
 static size_t
-add(char *text, size_t at, const char *word, size_t len)
+add(char *text, size_t at, const char *fragment, size_t len)
 {
 	len = len < TEXT_BYTES - at ? len : TEXT_BYTES - at;
 	if (len > 0)
-		memcpy(text + at, word, len);
+		memcpy(text + at, fragment, len);
 	return at + len;
 }
 
 static size_t
-add_word(char *text, size_t at, const char *word)
+add_fragment(char *text, size_t at, const char *fragment)
 {
-	return add(text, at, word, strlen(word));
+	return add(text, at, fragment, strlen(fragment));
 }
 
 /* The i-th of them, or bytes of the fuzzer's own. */
 static size_t
-add_one(struct fuzz_bytes *bytes, char *text, size_t at, const char *const *words,
+add_one(struct fuzz_bytes *bytes, char *text, size_t at, const char *const *fragments,
     size_t count)
 {
 	uint8_t which = fuzz_u8(bytes);
 	struct fuzz_bytes part;
 
 	if (which < 0xf0)
-		return add_word(text, at, words[which % count]);
+		return add_fragment(text, at, fragments[which % count]);
 	part = fuzz_part(bytes, 200);
 	return add(text, at, (const char *)part.at, part.left);
 }
 
-#define ADD_ONE(words) \
-	at = add_one(bytes, text, at, words, sizeof(words) / sizeof(*(words)))
+#define ADD_ONE(fragments) \
+	at = add_one(      \
+	    bytes, text, at, fragments, sizeof(fragments) / sizeof(*(fragments)))
 
 static size_t
 make_request(struct fuzz_bytes *bytes, char *text, size_t at)
@@ -193,13 +194,13 @@ make_request(struct fuzz_bytes *bytes, char *text, size_t at)
 		"ffffffffffffffff\r\n", "-1\r\n", "0\r\n\r\n" };
 
 	ADD_ONE(methods);
-	at = add_word(text, at, " ");
+	at = add_fragment(text, at, " ");
 	ADD_ONE(paths);
 	ADD_ONE(queries);
 	ADD_ONE(versions);
 	for (unsigned n = fuzz_below(bytes, 4); n > 0; n--)
 		ADD_ONE(headers);
-	at = add_word(text, at, "\r\n");
+	at = add_fragment(text, at, "\r\n");
 	ADD_ONE(bodies);
 	return at;
 }

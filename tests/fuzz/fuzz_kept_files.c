@@ -34,7 +34,7 @@ struct run {
 /* ---- the brake ------------------------------------------------------------------- */
 
 static void
-brake_words(struct brake *brake, struct fuzz_bytes *bytes)
+brake_as_sent(struct brake *brake, struct fuzz_bytes *bytes)
 {
 	while (bytes->left > 0) {
 		size_t who = fuzz_below(bytes, BRAKE_MAX_AGGREGATORS + 1);
@@ -100,7 +100,7 @@ brake_run(struct run *run, uint8_t how)
 		    mkdir(run->folder, 0700))
 			abort();
 	}
-	brake_words(&back, &run->bytes);
+	brake_as_sent(&back, &run->bytes);
 	brake_file_free(file);
 }
 

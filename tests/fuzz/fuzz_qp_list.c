@@ -1,5 +1,5 @@
-/* What the kernel answers by RDMA netlink, as several datagrams: each begins with one
- * byte of what it is about and two of its length. */
+/* The kernel's answers by RDMA netlink. Each datagram begins with one byte for the
+ * request that it answers, and two for its length. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -36,7 +36,7 @@ static const char *const files[] = { "class/infiniband/mlx5_0/node_guid",
 	PORT "gids/1", PORT "gids/2", PORT "gid_attrs/types/0",
 	PORT "gid_attrs/types/1", PORT "gid_attrs/types/2", PORT "gid_attrs/ndevs/0",
 	PORT "gid_attrs/ndevs/1", PORT "gid_attrs/ndevs/2", "class/net/eth1/dev_port" };
-static const char *const words[] = { "5054:0000:0000:0001\n", "rxe\n", "eth1\n",
+static const char *const contents[] = { "5054:0000:0000:0001\n", "rxe\n", "eth1\n",
 	"4: ACTIVE\n", "0x11\n", "Ethernet\n", "InfiniBand\n",
 	"0000:0000:0000:0000:0000:ffff:0a00:0001\n",
 	"fe80:0000:0000:0000:0000:0000:0000:0001\n",
@@ -86,8 +86,10 @@ build(const char *root, struct fuzz_bytes *bytes)
 		uint8_t what = fuzz_u8(bytes);
 		struct fuzz_bytes part;
 
-		part = (struct fuzz_bytes){ (const uint8_t *)words[what % COUNT(words)],
-			strlen(words[what % COUNT(words)]) };
+		part = (struct fuzz_bytes){
+			(const uint8_t *)contents[what % COUNT(contents)],
+			strlen(contents[what % COUNT(contents)])
+		};
 		if (what >= 0xe0)
 			part = fuzz_part(bytes, 255);
 		fuzz_folder_write(root, file, part.at, part.left);

@@ -76,7 +76,7 @@ check_paths(const struct rm_topology *topology)
 }
 
 static void
-check_words(const struct rm_topology *topology)
+check_texts(const struct rm_topology *topology)
 {
 	if (!rm_name_valid(rm_topology_region(topology)))
 		abort();
@@ -119,7 +119,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 		return 0;
 	}
-	check_words(topology);
+	check_texts(topology);
 	check_switches(topology);
 	check_links(topology);
 	check_paths(topology);

@@ -1,9 +1,9 @@
 /*
- * scenario - what a file says is to be simulated, and what of it one run draws. Pure.
+ * scenario - reads the file of a simulation, and draws the values of one run. Pure.
  *
- * README.md describes the language. Every number, and every word, may be a choice: what
- * it is in a run depends on the file, the seed and the run's number, and on nothing
- * else. Foreign bytes: every error names file, line, column and option.
+ * README.md describes the language. Every number and every name may be a choice: its
+ * value in a run depends on the file, the seed and the run's number only. Every error
+ * in the file names file, line, column and option.
  */
 #ifndef TESTS_SIM_SCENARIO_H
 #define TESTS_SIM_SCENARIO_H

@@ -367,14 +367,14 @@ cut_query(struct rm_http_request *request, char *text)
 {
 	char *save = NULL;
 
-	for (char *word = strtok_r(text, "&", &save);
-	     word != NULL && request->query_count < MAX_QUERY;
-	     word = strtok_r(NULL, "&", &save)) {
-		char *value = strchr(word, '=');
+	for (char *pair = strtok_r(text, "&", &save);
+	     pair != NULL && request->query_count < MAX_QUERY;
+	     pair = strtok_r(NULL, "&", &save)) {
+		char *value = strchr(pair, '=');
 
 		if (value != NULL)
 			*value++ = '\0';
-		request->keys[request->query_count] = word;
+		request->keys[request->query_count] = pair;
 		request->values[request->query_count++] = value != NULL ? value : "";
 	}
 }

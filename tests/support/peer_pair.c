@@ -9,7 +9,7 @@
 
 #define AGENTS 4
 #define STEP_NS (50 * RM_NS_PER_MS)
-#define WORD_STEPS 5
+#define STANDING_STEPS 5
 #define LIVE_NS (2500 * RM_NS_PER_MS)
 #define WARM_NS (3 * RM_NS_PER_S)
 /* Whoever could speak for so long finds out that it has to. */
@@ -132,7 +132,7 @@ static void
 report(struct pair *pair, int i)
 {
 	const struct peer_own own = own_of(pair, i);
-	const struct wire_tor_standing word = {
+	const struct wire_tor_standing standing = {
 		.tor = "t",
 		.active = pair->nodes[i].peer.active,
 		.delivers = own.warm && own.delivers,
@@ -141,7 +141,7 @@ report(struct pair *pair, int i)
 
 	if (pair->linked && pair->nodes[i].life == LIVES &&
 	    pair->nodes[!i].life == LIVES)
-		peer_seen(&pair->nodes[!i].peer, &word, pair->now);
+		peer_seen(&pair->nodes[!i].peer, &standing, pair->now);
 }
 
 static bool
@@ -207,7 +207,7 @@ step(struct pair *pair, unsigned steps)
 		peer_judge(&nodes[i].peer, &own, pair->now);
 		pair->figures.turns += nodes[i].peer.taken - taken;
 	}
-	for (int i = 0; i < 2 && steps % WORD_STEPS == 0; i++)
+	for (int i = 0; i < 2 && steps % STANDING_STEPS == 0; i++)
 		report(pair, i);
 	if (is_seen_outside(pair) || !able)
 		pair->spoken = pair->now;

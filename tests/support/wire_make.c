@@ -11,8 +11,8 @@ make_hello(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_byt
 	struct wire_hello hello = { .role = (enum wire_role)fuzz_below(bytes, 5),
 		.version_min = (uint16_t)fuzz_number(bytes),
 		.version_max = (uint16_t)fuzz_number(bytes),
-		.region = make_word(bytes),
-		.id = make_word(bytes),
+		.region = make_text(bytes),
+		.id = make_text(bytes),
 		.incarnation = fuzz_number(bytes),
 		.now_ns = fuzz_number(bytes),
 		.tors = tors };
@@ -20,9 +20,9 @@ make_hello(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_byt
 
 	hello.tor_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < hello.tor_count && !too_many; i++)
-		tors[i] = (struct wire_tor_state){ make_word(bytes), fuzz_number(bytes),
+		tors[i] = (struct wire_tor_state){ make_text(bytes), fuzz_number(bytes),
 			fuzz_number(bytes) };
-	hello.software = make_word(bytes);
+	hello.software = make_text(bytes);
 	hello.summary_interval_s = (uint16_t)fuzz_number(bytes);
 	return wire_write_hello(writer, &hello, out);
 }
@@ -32,11 +32,11 @@ make_welcome(
     struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	struct wire_welcome welcome = { .version = (uint16_t)fuzz_number(bytes),
-		.id = make_word(bytes),
+		.id = make_text(bytes),
 		.incarnation = fuzz_number(bytes),
 		.counted_seq = fuzz_number(bytes),
-		.refused = make_word(bytes),
-		.software = make_word(bytes) };
+		.refused = make_text(bytes),
+		.software = make_text(bytes) };
 
 	return wire_write_welcome(writer, &welcome, out);
 }
@@ -47,7 +47,7 @@ make_register(
 {
 	static struct wire_rnic rnics[MAKE_MAX];
 	static struct wire_settings settings[MAKE_MAX];
-	struct wire_register reg = { .host = make_word(bytes),
+	struct wire_register reg = { .host = make_text(bytes),
 		.incarnation = fuzz_number(bytes),
 		.rnics = rnics };
 	bool too_many;
@@ -59,7 +59,7 @@ make_register(
 		reg.settings = settings;
 	for (size_t i = 0; i < reg.rnic_count && reg.settings != NULL && !too_many; i++)
 		settings[i] = (struct wire_settings){ (uint32_t)fuzz_number(bytes),
-			{ (uint32_t)fuzz_number(bytes) }, make_word(bytes) };
+			{ (uint32_t)fuzz_number(bytes) }, make_text(bytes) };
 	return wire_write_register(writer, &reg, out);
 }
 
@@ -67,7 +67,7 @@ static int
 make_batch(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	static struct wire_result results[MAKE_MAX];
-	struct wire_batch_head head = { .host = make_word(bytes),
+	struct wire_batch_head head = { .host = make_text(bytes),
 		.incarnation = fuzz_number(bytes),
 		.seq = fuzz_number(bytes),
 		.now_ns = fuzz_number(bytes),
@@ -127,7 +127,7 @@ make_heartbeat(
 		    (struct wire_stall){ fuzz_number(bytes), fuzz_number(bytes) };
 	beat.live_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < beat.live_count && !too_many; i++)
-		live[i] = make_word(bytes);
+		live[i] = make_text(bytes);
 	return wire_write_heartbeat(writer, &beat, out);
 }
 
@@ -199,18 +199,18 @@ make_incident(
 	struct wire_incident incident = { .head = make_head(bytes),
 		.incident_id = fuzz_number(bytes),
 		.state = (enum wire_incident_state)fuzz_below(bytes, 5),
-		.tor = make_word(bytes),
-		.part_type = make_word(bytes),
-		.part = make_word(bytes),
-		.place = make_word(bytes),
-		.kind = make_word(bytes),
+		.tor = make_text(bytes),
+		.part_type = make_text(bytes),
+		.part = make_text(bytes),
+		.place = make_text(bytes),
+		.kind = make_text(bytes),
 		.confidence = (double)fuzz_number(bytes) / 255,
 		.began_wall_ns = fuzz_number(bytes),
 		.opened_wall_ns = fuzz_number(bytes),
 		.changed_wall_ns = fuzz_number(bytes),
-		.sentence = make_word(bytes),
-		.evidence_json = make_word(bytes),
-		.severity = make_word(bytes) };
+		.sentence = make_text(bytes),
+		.evidence_json = make_text(bytes),
+		.severity = make_text(bytes) };
 
 	return wire_write_incident(writer, &incident, out);
 }
@@ -255,10 +255,10 @@ static int
 make_drill(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	struct wire_drill drill = { .token = fuzz_number(bytes),
-		.rnic = make_word(bytes),
+		.rnic = make_text(bytes),
 		.seconds = (uint32_t)fuzz_number(bytes),
 		.limit = (uint32_t)fuzz_number(bytes),
-		.mesh = make_word(bytes) };
+		.mesh = make_text(bytes) };
 
 	return wire_write_drill(writer, &drill, out);
 }
@@ -302,14 +302,14 @@ make_standing(
 
 	standing.tor_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < standing.tor_count && !too_many; i++)
-		tors[i] = (struct wire_tor_standing){ .tor = make_word(bytes),
+		tors[i] = (struct wire_tor_standing){ .tor = make_text(bytes),
 			.active = fuzz_u8(bytes) & 1,
 			.delivers = fuzz_u8(bytes) & 1,
 			.agents = (uint32_t)fuzz_number(bytes) };
 	standing.role_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < standing.role_count && !too_many; i++)
 		roles[i] =
-		    (struct wire_tor_role){ make_word(bytes), fuzz_u8(bytes) & 1 };
+		    (struct wire_tor_role){ make_text(bytes), fuzz_u8(bytes) & 1 };
 	return wire_write_standing(writer, &standing, out);
 }
 
@@ -325,7 +325,7 @@ make_versions(
 	for (size_t i = 0; i < versions.peer_count && !too_many; i++)
 		peers[i] =
 		    (struct wire_version){ (enum wire_component)fuzz_below(bytes, 6),
-			    make_word(bytes), make_word(bytes), fuzz_number(bytes),
+			    make_text(bytes), make_text(bytes), fuzz_number(bytes),
 			    fuzz_u8(bytes) & 1 };
 	return wire_write_versions(writer, &versions, out);
 }
@@ -333,7 +333,7 @@ make_versions(
 static int
 make_place(struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
-	const struct wire_place place = { fuzz_number(bytes), make_word(bytes) };
+	const struct wire_place place = { fuzz_number(bytes), make_text(bytes) };
 
 	return wire_write_place(writer, &place, out);
 }
@@ -345,18 +345,18 @@ make_placed(
 	static struct wire_cable cables[MAKE_MAX];
 	static struct wire_tor_aggregator aggregators[MAKE_MAX];
 	struct wire_place_answer answer = { .token = fuzz_number(bytes),
-		.error = make_word(bytes),
+		.error = make_text(bytes),
 		.cables = cables,
 		.aggregators = aggregators };
 	bool too_many;
 
 	answer.cable_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < answer.cable_count && !too_many; i++)
-		cables[i] = (struct wire_cable){ make_word(bytes), make_word(bytes) };
+		cables[i] = (struct wire_cable){ make_text(bytes), make_text(bytes) };
 	answer.aggregator_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < answer.aggregator_count && !too_many; i++)
 		aggregators[i] =
-		    (struct wire_tor_aggregator){ make_word(bytes), make_word(bytes) };
+		    (struct wire_tor_aggregator){ make_text(bytes), make_text(bytes) };
 	return wire_write_placed(writer, &answer, out);
 }
 

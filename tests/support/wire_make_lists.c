@@ -9,9 +9,9 @@ wire_make_plan(
 	static struct wire_alias aliases[MAKE_MAX];
 	static uint16_t flows[MAKE_MAX], sizes[MAKE_MAX];
 	static uint8_t dscps[MAKE_MAX];
-	struct wire_plan plan = { .region = make_word(bytes),
-		.tor = make_word(bytes),
-		.plane = make_word(bytes),
+	struct wire_plan plan = { .region = make_text(bytes),
+		.tor = make_text(bytes),
+		.plane = make_text(bytes),
 		.version = fuzz_number(bytes),
 		.digest = fuzz_number(bytes),
 		.mesh = { .peers = (uint32_t)fuzz_number(bytes),
@@ -54,7 +54,7 @@ wire_make_plan(
 	plan.alias_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < plan.alias_count && !too_many; i++)
 		aliases[i] =
-		    (struct wire_alias){ make_word(bytes), make_address(bytes) };
+		    (struct wire_alias){ make_text(bytes), make_address(bytes) };
 	return wire_write_plan(writer, &plan, out);
 }
 
@@ -88,7 +88,7 @@ wire_make_pinglist(
 {
 	static struct wire_target targets[MAKE_MAX];
 	static struct wire_peer roster[MAKE_MAX];
-	struct wire_pinglist pinglist = { .tor = make_word(bytes),
+	struct wire_pinglist pinglist = { .tor = make_text(bytes),
 		.version = fuzz_number(bytes),
 		.rotation = (uint32_t)fuzz_number(bytes),
 		.targets = targets,
@@ -111,7 +111,7 @@ wire_make_keys(
 	static struct wire_responder_key responders[MAKE_MAX];
 	static struct wire_pair_key pairs[MAKE_MAX];
 	static struct wire_rnic_id plain[MAKE_MAX];
-	struct wire_keys keys = { .tor = make_word(bytes),
+	struct wire_keys keys = { .tor = make_text(bytes),
 		.epoch = (uint32_t)fuzz_number(bytes),
 		.version = fuzz_number(bytes),
 		.responders = responders,

@@ -15,14 +15,14 @@ wire_make_begin(void)
 }
 
 const char *
-make_word(struct fuzz_bytes *bytes)
+make_text(struct fuzz_bytes *bytes)
 {
-	static const char *const words[] = { "", "tor-a", "tor-b", "h1", "h2", "eth1",
+	static const char *const samples[] = { "", "tor-a", "tor-b", "h1", "h2", "eth1",
 		"mlx5_0", "agg-1", "agg-2", "default", "p1" };
 	static char too_long[WIRE_MAX_STRING + 1];
 	uint8_t which = fuzz_u8(bytes);
 	struct fuzz_bytes text;
-	char *word;
+	char *made;
 
 	if (which == 0xff) {
 		memset(too_long, 'x', WIRE_MAX_STRING);
@@ -31,13 +31,13 @@ make_word(struct fuzz_bytes *bytes)
 	if (which == 0xfe)
 		return NULL;
 	if (which < 0xe0 || used == TEXTS)
-		return words[which % (sizeof(words) / sizeof(*words))];
+		return samples[which % (sizeof(samples) / sizeof(*samples))];
 	text = fuzz_part(bytes, TEXT_BYTES - 1);
-	word = texts[used++];
-	memset(word, 0, TEXT_BYTES);
+	made = texts[used++];
+	memset(made, 0, TEXT_BYTES);
 	if (text.left > 0)
-		memcpy(word, text.at, text.left);
-	return word;
+		memcpy(made, text.at, text.left);
+	return made;
 }
 
 size_t
@@ -85,12 +85,12 @@ make_rnic(struct fuzz_bytes *bytes, struct wire_rnic *ret)
 	uint8_t rare = fuzz_u8(bytes);
 
 	*ret = (struct wire_rnic){ .id = make_id(bytes),
-		.host = make_word(bytes),
-		.device = make_word(bytes),
-		.driver = make_word(bytes),
-		.tors = { make_word(bytes), make_word(bytes) },
+		.host = make_text(bytes),
+		.device = make_text(bytes),
+		.driver = make_text(bytes),
+		.tors = { make_text(bytes), make_text(bytes) },
 		.tor_count = rare == 0xff ? 3 : rare % 3,
-		.plane = make_word(bytes),
+		.plane = make_text(bytes),
 		.qpn = (uint32_t)fuzz_number(bytes),
 		.mtu_bytes = (uint32_t)fuzz_number(bytes),
 		.incarnation = fuzz_number(bytes),
@@ -128,8 +128,8 @@ make_blob(struct fuzz_bytes *bytes)
 struct wire_lane_head
 make_head(struct fuzz_bytes *bytes)
 {
-	struct wire_lane_head head = { .aggregator = make_word(bytes),
-		.region = make_word(bytes) };
+	struct wire_lane_head head = { .aggregator = make_text(bytes),
+		.region = make_text(bytes) };
 
 	head.incarnation = fuzz_number(bytes);
 	head.seq = fuzz_number(bytes);

@@ -14,7 +14,7 @@
 void wire_make_begin(void);
 /* Mostly a word out of few, so that two messages may mean the same; NULL and one that
  * is too long occur. */
-const char *make_word(struct fuzz_bytes *bytes);
+const char *make_text(struct fuzz_bytes *bytes);
 /* Up to MAKE_MAX; now and then beyond what any message takes: items are then NULL or
  * not, but never looked at. */
 size_t make_count(struct fuzz_bytes *bytes, bool *too_many);

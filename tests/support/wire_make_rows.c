@@ -3,10 +3,10 @@
 static void
 make_row(struct fuzz_bytes *bytes, struct wire_row *ret)
 {
-	*ret = (struct wire_row){ .src_tor = make_word(bytes),
-		.dst_tor = make_word(bytes),
+	*ret = (struct wire_row){ .src_tor = make_text(bytes),
+		.dst_tor = make_text(bytes),
 		.dscp = fuzz_u8(bytes),
-		.flow_set = make_word(bytes),
+		.flow_set = make_text(bytes),
 		.bad = fuzz_u8(bytes) & 1,
 		.sent = fuzz_number(bytes),
 		.lost_forward = fuzz_number(bytes),
@@ -23,20 +23,20 @@ make_row(struct fuzz_bytes *bytes, struct wire_row *ret)
 static void
 make_path_row(struct fuzz_bytes *bytes, struct wire_path_row *ret)
 {
-	*ret = (struct wire_path_row){ .dst_tor = make_word(bytes),
-		.path = make_word(bytes),
+	*ret = (struct wire_path_row){ .dst_tor = make_text(bytes),
+		.path = make_text(bytes),
 		.dscp = fuzz_u8(bytes),
 		.sent = fuzz_number(bytes),
 		.lost_forward = fuzz_number(bytes),
 		.flows = (uint32_t)fuzz_number(bytes),
 		.flows_dead = (uint32_t)fuzz_number(bytes),
-		.samples = make_word(bytes) };
+		.samples = make_text(bytes) };
 }
 
 static void
 make_service_row(struct fuzz_bytes *bytes, struct wire_service_row *ret)
 {
-	*ret = (struct wire_service_row){ .service = make_word(bytes),
+	*ret = (struct wire_service_row){ .service = make_text(bytes),
 		.dscp = fuzz_u8(bytes),
 		.sent = fuzz_number(bytes),
 		.rtt = make_blob(bytes) };
@@ -52,7 +52,7 @@ wire_make_summary(
 	static struct wire_path_row paths[MAKE_MAX];
 	static struct wire_service_row services[MAKE_MAX];
 	struct wire_summary summary = { .head = make_head(bytes),
-		.tor = make_word(bytes),
+		.tor = make_text(bytes),
 		.start_wall_ns = fuzz_number(bytes),
 		.end_wall_ns = fuzz_number(bytes),
 		.partial = fuzz_u8(bytes) & 1,
@@ -70,8 +70,8 @@ wire_make_summary(
 	summary.rnic_count = make_count(bytes, &too_many);
 	for (size_t i = 0; i < summary.rnic_count && !too_many; i++)
 		rnics[i] = (struct wire_rnic_row){ .id = make_id(bytes),
-			.host = make_word(bytes),
-			.device = make_word(bytes),
+			.host = make_text(bytes),
+			.device = make_text(bytes),
 			.sent = fuzz_number(bytes),
 			.rtt_ns = { (uint32_t)fuzz_number(bytes) } };
 	summary.path_count = make_count(bytes, &too_many);
@@ -94,11 +94,11 @@ wire_make_services(
     struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	static struct wire_service_flow flows[MAKE_MAX];
-	struct wire_services services = { .host = make_word(bytes),
+	struct wire_services services = { .host = make_text(bytes),
 		.incarnation = fuzz_number(bytes),
 		.now_ns = fuzz_number(bytes),
 		.tracing = fuzz_u8(bytes) & 1,
-		.missing = make_word(bytes),
+		.missing = make_text(bytes),
 		.unresolved = fuzz_number(bytes),
 		.over_cap = fuzz_number(bytes),
 		.events_dropped = fuzz_number(bytes),
@@ -110,9 +110,9 @@ wire_make_services(
 		flows[i] = (struct wire_service_flow){ .src = make_id(bytes),
 			.dst = make_id(bytes),
 			.peer = make_address(bytes),
-			.service = make_word(bytes),
-			.comm = make_word(bytes),
-			.pod = fuzz_u8(bytes) & 1 ? make_word(bytes) : "",
+			.service = make_text(bytes),
+			.comm = make_text(bytes),
+			.pod = fuzz_u8(bytes) & 1 ? make_text(bytes) : "",
 			.pid = (uint32_t)fuzz_number(bytes),
 			.qp_type = (uint8_t)fuzz_below(bytes, 5),
 			.state = (uint8_t)fuzz_below(bytes, 6),
@@ -150,7 +150,7 @@ wire_make_paths(
     struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	static struct wire_path rows[MAKE_MAX];
-	struct wire_paths paths = { .host = make_word(bytes),
+	struct wire_paths paths = { .host = make_text(bytes),
 		.incarnation = fuzz_number(bytes),
 		.now_ns = fuzz_number(bytes),
 		.paths = rows,
@@ -164,7 +164,7 @@ wire_make_traced(
     struct fuzz_bytes *bytes, struct wire_writer *writer, struct wire_bytes *out)
 {
 	static struct wire_path rows[MAKE_MAX];
-	struct wire_traced traced = { .tor = make_word(bytes),
+	struct wire_traced traced = { .tor = make_text(bytes),
 		.now_ns = fuzz_number(bytes),
 		.paths = rows,
 		.path_count = make_paths(bytes, rows) };

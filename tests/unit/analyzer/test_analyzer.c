@@ -94,7 +94,7 @@ wait_for_own(struct fixture *f, size_t wanted, char id[32], char part[64])
 
 /* Is that in this file? It is replaced as a whole. */
 static bool
-reports(const struct fixture *f, const char *file, const char *word)
+reports(const struct fixture *f, const char *file, const char *expected)
 {
 	char path[128];
 	uint8_t *bytes = NULL;
@@ -104,7 +104,7 @@ reports(const struct fixture *f, const char *file, const char *word)
 	snprintf(path, sizeof(path), "%s/state/%s", f->folder, file);
 	if (rm_file_read(path, 1 << 20, &bytes, &len) < 0)
 		return false;
-	found = memmem(bytes, len, word, strlen(word)) != NULL;
+	found = memmem(bytes, len, expected, strlen(expected)) != NULL;
 	free(bytes);
 	return found;
 }

@@ -425,11 +425,11 @@ an_empty_etcd_gets_everything_back_and_versions_grow(void **state)
 }
 
 static bool
-has(struct pair *p, const char *key, const char *words)
+has(struct pair *p, const char *key, const char *expected)
 {
 	const char *value = fake_etcd_value(&p->etcd, key);
 
-	return value != NULL && strstr(value, words) != NULL;
+	return value != NULL && strstr(value, expected) != NULL;
 }
 
 /* A snapshot of before, with the leader's key and lease in it. */

@@ -350,13 +350,13 @@ more_tors_than_the_limit_are_refused(void **state)
 }
 
 static int
-open_with_word(enum wire_kind kind, const char *identifier, uint64_t word)
+open_with_number(enum wire_kind kind, const char *identifier, uint64_t number)
 {
 	struct forge forge;
 	int r;
 
 	forge_init(&forge, identifier, 1024);
-	forge_number(&forge, forge_table(&forge, 8), 0, word);
+	forge_number(&forge, forge_table(&forge, 8), 0, number);
 	forge_finish(&forge);
 	r = wire_walk(kind, forge.data, forge.len);
 	forge_clear(&forge);
@@ -366,14 +366,14 @@ open_with_word(enum wire_kind kind, const char *identifier, uint64_t word)
 static void
 unknown_roles_and_lanes_are_refused(void **state)
 {
-	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 0), -EBADMSG);
-	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 1), 0);
-	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 4), 0);
-	assert_int_equal(open_with_word(WIRE_HELLO, "RMH1", 5), -EBADMSG);
-	assert_int_equal(open_with_word(WIRE_ACK, "RMK1", 0), -EBADMSG);
-	assert_int_equal(open_with_word(WIRE_ACK, "RMK1", 1), 0);
-	assert_int_equal(open_with_word(WIRE_ACK, "RMK1", 3), 0);
-	assert_int_equal(open_with_word(WIRE_ACK, "RMK1", 4), -EBADMSG);
+	assert_int_equal(open_with_number(WIRE_HELLO, "RMH1", 0), -EBADMSG);
+	assert_int_equal(open_with_number(WIRE_HELLO, "RMH1", 1), 0);
+	assert_int_equal(open_with_number(WIRE_HELLO, "RMH1", 4), 0);
+	assert_int_equal(open_with_number(WIRE_HELLO, "RMH1", 5), -EBADMSG);
+	assert_int_equal(open_with_number(WIRE_ACK, "RMK1", 0), -EBADMSG);
+	assert_int_equal(open_with_number(WIRE_ACK, "RMK1", 1), 0);
+	assert_int_equal(open_with_number(WIRE_ACK, "RMK1", 3), 0);
+	assert_int_equal(open_with_number(WIRE_ACK, "RMK1", 4), -EBADMSG);
 }
 
 static void

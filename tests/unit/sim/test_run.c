@@ -112,7 +112,7 @@ static void
 what_is_late_is_reported_as_late(void **state)
 {
 	static const struct {
-		const char *fault, *words;
+		const char *fault, *expected;
 	} cases[] = {
 		{ "part: tor1--spine2, way: send, latency_us: 400000",
 		    "Link spine2--tor1 delays packets" },
@@ -136,7 +136,7 @@ what_is_late_is_reported_as_late(void **state)
 		assert_non_null(opened);
 		assert_null(strstr(opened + 1, "opened"));
 		assert_non_null(strstr(a.reported, "delays packets"));
-		assert_non_null(strstr(a.reported, cases[i].words));
+		assert_non_null(strstr(a.reported, cases[i].expected));
 		assert_null(strstr(a.reported, "nothing"));
 		assert_null(strstr(a.reported, "loses"));
 		assert_null(strstr(a.reported, "swallows"));

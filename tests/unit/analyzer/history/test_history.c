@@ -295,7 +295,7 @@ a_restart_sends_points_that_were_not_acknowledged(void **state)
 	begin(world);
 	LOOPBACK_WAIT(world->loop, drained(world));
 	assert_int_equal(world->database.line_count, 50 * SAMPLE_SUMMARY_POINTS + 1);
-	/* Numbers go on where they were. */
+	/* After the restart the numbers of points continue. */
 	assert_true(put(world, 51, 51) > ticket);
 	LOOPBACK_WAIT(world->loop, drained(world));
 	end(world);

@@ -54,9 +54,9 @@ assert_schema(const struct history_text *text)
 }
 
 static bool
-has(const struct history_text *text, const char *words)
+has(const struct history_text *text, const char *expected)
 {
-	return memmem(text->text, text->len, words, strlen(words)) != NULL;
+	return memmem(text->text, text->len, expected, strlen(expected)) != NULL;
 }
 
 static void

@@ -16,12 +16,12 @@
 #include "rackmesh/core/file.h"
 
 static void
-refuses(const char *line, const char *words)
+refuses(const char *line, const char *expected)
 {
 	struct rm_error error;
 
 	assert_int_equal(history_schema_check(line, strlen(line), &error), -EINVAL);
-	assert_string_equal(error.text, words);
+	assert_string_equal(error.text, expected);
 }
 
 static void

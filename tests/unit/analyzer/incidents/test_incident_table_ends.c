@@ -65,7 +65,7 @@ teardown(void **state)
 	return 0;
 }
 
-struct word { /* of an aggregator, on one part */
+struct message { /* of an aggregator, on one part */
 	const char *aggregator, *part_type, *part, *kind, *evidence;
 	uint64_t id;
 	enum wire_incident_state state;
@@ -73,23 +73,24 @@ struct word { /* of an aggregator, on one part */
 };
 
 static void
-report(struct incident_table *table, struct word word)
+report(struct incident_table *table, struct message message)
 {
 	const struct wire_incident incident = {
-		.head = { word.aggregator, "lab", 7, 1 },
-		.incident_id = word.id,
-		.state = word.state,
+		.head = { message.aggregator, "lab", 7, 1 },
+		.incident_id = message.id,
+		.state = message.state,
 		.tor = "tor1",
-		.part_type = word.part_type,
-		.part = word.part,
+		.part_type = message.part_type,
+		.part = message.part,
 		.place = "tor1",
-		.kind = word.kind,
+		.kind = message.kind,
 		.confidence = 0.9,
 		.began_wall_ns = OPENED_NS,
 		.opened_wall_ns = OPENED_NS,
-		.changed_wall_ns = (uint64_t)(OPENED_NS + word.changed_s * RM_NS_PER_S),
+		.changed_wall_ns =
+		    (uint64_t)(OPENED_NS + message.changed_s * RM_NS_PER_S),
 		.sentence = "",
-		.evidence_json = word.evidence != NULL ? word.evidence : "{}",
+		.evidence_json = message.evidence != NULL ? message.evidence : "{}",
 		.severity = "major",
 	};
 
@@ -101,11 +102,11 @@ rnics_and_hosts_of_the_region_are_ends_and_nothing_else_is(void **state)
 {
 	struct incident_table *table = *state;
 
-	report(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+	report(table, (struct message){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
 			  WIRE_OPENED, 0 });
-	report(table, (struct word){
+	report(table, (struct message){
 			  "agg1", "host", "h2", "host-down", NULL, 2, WIRE_OPENED, 0 });
-	report(table, (struct word){
+	report(table, (struct message){
 			  "agg1", "tor", "tor1", "tor-down", NULL, 3, WIRE_OPENED, 0 });
 	assert_non_null(strstr(ends_of(table, "lab"), "tor1:rnic-down:h1/r0"));
 	assert_non_null(strstr(ends_of(table, "lab"), "tor1:host-down:h2"));
@@ -118,13 +119,13 @@ an_end_has_the_kind_that_its_incident_has_now(void **state)
 {
 	struct incident_table *table = *state;
 
-	report(table, (struct word){
+	report(table, (struct message){
 			  "agg1", "host", "h1", "host-down", NULL, 1, WIRE_OPENED, 0 });
-	report(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
-			  WIRE_UPDATED, 2 });
+	report(table, (struct message){ "agg1", "host", "h1", "management-down", NULL,
+			  1, WIRE_UPDATED, 2 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:management-down:h1");
-	report(table, (struct word){ "agg1", "host", "h1", "management-down", NULL, 1,
-			  WIRE_RESOLVED, 5 });
+	report(table, (struct message){ "agg1", "host", "h1", "management-down", NULL,
+			  1, WIRE_RESOLVED, 5 });
 	assert_string_equal(ends_of(table, "lab"), "");
 }
 
@@ -133,15 +134,15 @@ an_end_is_bad_while_one_of_two_aggregators_goes_on_with_it(void **state)
 {
 	struct incident_table *table = *state;
 
-	report(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+	report(table, (struct message){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
 			  WIRE_OPENED, 0 });
-	report(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+	report(table, (struct message){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
 			  WIRE_OPENED, 0 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
-	report(table, (struct word){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
+	report(table, (struct message){ "agg1", "rnic", "h1/r0", "rnic-down", NULL, 1,
 			  WIRE_RESOLVED, 3 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
-	report(table, (struct word){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
+	report(table, (struct message){ "agg2", "rnic", "h1/r0", "rnic-down", NULL, 2,
 			  WIRE_RESOLVED, 4 });
 	assert_string_equal(ends_of(table, "lab"), "");
 }
@@ -151,20 +152,20 @@ the_known_part_of_a_or_b_is_named(void **state)
 {
 	struct incident_table *table = *state;
 
-	report(table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+	report(table, (struct message){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 			  "{\"evidence\":{\"narrowed\":\"\"}}", 1, WIRE_OPENED, 0 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0 or h2/r0");
 	report(
-	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+	    table, (struct message){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h2/r0\"}}", 1, WIRE_UPDATED, 2 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 	/* Not one of them: nobody knows what it means. */
 	report(
-	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+	    table, (struct message){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h3/r0\"}}", 1, WIRE_UPDATED, 3 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h2/r0");
 	report(
-	    table, (struct word){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
+	    table, (struct message){ "agg1", "rnic", "h1/r0 or h2/r0", "rnic-down",
 		       "{\"evidence\":{\"narrowed\":\"h1/r0\"}}", 1, WIRE_UPDATED, 4 });
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");
 }
@@ -176,8 +177,8 @@ report_which(struct incident_table *table, const char *aggregator, const char *e
 {
 	const uint64_t id = aggregator[3] == '1' ? 1 : 2;
 
-	report(table, (struct word){ aggregator, "rnic", "h1/r0 or h2/r0", "rnic-down",
-			  evidence, id, state, changed_s });
+	report(table, (struct message){ aggregator, "rnic", "h1/r0 or h2/r0",
+			  "rnic-down", evidence, id, state, changed_s });
 }
 
 static void
@@ -273,7 +274,7 @@ a_resolved_incident_does_not_report_which_one_the_next_is(void **state)
 	report_which(table, "agg2", NULL, WIRE_OPENED, 0);
 	report_which(table, "agg1", KNOWS_2, WIRE_OPENED, 1);
 	report_which(table, "agg1", KNOWS_2, WIRE_RESOLVED, 2);
-	report(table, (struct word){ "agg1", "rnic", part, "rnic-down", NULL, 9,
+	report(table, (struct message){ "agg1", "rnic", part, "rnic-down", NULL, 9,
 			  WIRE_OPENED, 3600 });
 	report_which(table, "agg2", KNOWS_1, WIRE_UPDATED, 3601);
 	assert_string_equal(ends_of(table, "lab"), "tor1:rnic-down:h1/r0");

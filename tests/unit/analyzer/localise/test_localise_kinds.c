@@ -22,7 +22,8 @@ struct reported {
 	const char *part;
 	const char *direction; /* the right one; NULL: both ways */
 	bool is_dead;
-	size_t flows_from; /* of a pair of racks: fewer may tell little, or nothing */
+	size_t
+	    flows_from; /* flows of a pair of racks: with fewer, nothing is expected */
 };
 
 static bool

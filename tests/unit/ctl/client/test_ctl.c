@@ -429,10 +429,10 @@ static void
 numbers_are_checked_before_a_request_is_sent(void **state)
 {
 	const char *const empty[] = { "h1/r0", "--seconds", "" };
-	const char *const word[] = { "h1/r0", "--limit", "1x" };
+	const char *const arguments[] = { "h1/r0", "--limit", "1x" };
 
 	assert_int_equal(run(ctl_drill, 3, empty, "200 OK", "{}"), CTL_USAGE);
-	assert_int_equal(run(ctl_drill, 3, word, "200 OK", "{}"), CTL_USAGE);
+	assert_int_equal(run(ctl_drill, 3, arguments, "200 OK", "{}"), CTL_USAGE);
 }
 
 #define MESH_COLUMNS                                                         \
@@ -444,7 +444,7 @@ numbers_are_checked_before_a_request_is_sent(void **state)
 static void
 a_mesh_is_bad_news_only_without_probes(void **state)
 {
-	static const char *const words[][2] = { { "t1" }, { "t1", "--rtt" },
+	static const char *const arguments[][2] = { { "t1" }, { "t1", "--rtt" },
 		{ "t1", "--hour" } };
 	static const char rnics[] = "{\"tor\": \"t1\", \"rnics\": [{\"host\": \"h1\"}, "
 				    "{\"host\": \"h2\"}], \"pairs\": [";
@@ -463,14 +463,14 @@ a_mesh_is_bad_news_only_without_probes(void **state)
 		    cases[i].pairs);
 		for (size_t w = 0; w < 3; w++)
 			assert_int_equal(
-			    run(ctl_mesh, w == 0 ? 1 : 2, words[w], "200 OK", body),
+			    run(ctl_mesh, w == 0 ? 1 : 2, arguments[w], "200 OK", body),
 			    cases[i].code);
 	}
 	assert_int_equal(
-	    run(ctl_mesh, 1, words[0], "200 OK", "{\"rnics\": [], \"pairs\": []}"),
+	    run(ctl_mesh, 1, arguments[0], "200 OK", "{\"rnics\": [], \"pairs\": []}"),
 	    CTL_NO_ANSWER);
 	assert_int_equal(
-	    run(ctl_mesh, 1, words[0], "501 Not Implemented", "{}"), CTL_NO_ANSWER);
+	    run(ctl_mesh, 1, arguments[0], "501 Not Implemented", "{}"), CTL_NO_ANSWER);
 }
 
 /* A list that is not cut by the analyzer is of an older one. */
@@ -584,14 +584,15 @@ a_brake_that_makes_no_sense_is_never_sent(void **state)
 static void
 words_of_the_command_line_are_filters(void **state)
 {
-	const char *const words[] = { "tor 1", "--all", "Ethernet1/2" };
+	const char *const arguments[] = { "tor 1", "--all", "Ethernet1/2" };
 	static const char *const answer = "{\"switches\": [], \"racks\": []}";
 
 	asked = "GET /v1/switches?limit=2000&all=1&tor=tor%201&port=Ethernet1%2F2 ";
-	assert_int_equal(run(ctl_switch, 3, words, "200 OK", answer), CTL_BAD_NEWS);
+	assert_int_equal(run(ctl_switch, 3, arguments, "200 OK", answer), CTL_BAD_NEWS);
 	asked = "GET /v1/switches?limit=2000 ";
 	assert_int_equal(run(ctl_switch, 0, NULL, "200 OK", answer), CTL_GOOD);
-	assert_int_equal(run(ctl_switch, 1, words, "200 OK", answer), CTL_NO_ANSWER);
+	assert_int_equal(
+	    run(ctl_switch, 1, arguments, "200 OK", answer), CTL_NO_ANSWER);
 	asked = NULL;
 }
 

@@ -107,18 +107,18 @@ has_ended(int fd, char text[512])
 }
 
 static bool
-is_answered(int fd, const char *words)
+is_answered(int fd, const char *bytes)
 {
 	char text[512] = "";
 
 	assert_false(has_ended(fd, text));
-	return strstr(text, words) != NULL;
+	return strstr(text, bytes) != NULL;
 }
 
 static void
-asks(int fd, const char *words)
+asks(int fd, const char *bytes)
 {
-	assert_int_equal(send(fd, words, strlen(words), MSG_NOSIGNAL), strlen(words));
+	assert_int_equal(send(fd, bytes, strlen(bytes), MSG_NOSIGNAL), strlen(bytes));
 }
 
 static void

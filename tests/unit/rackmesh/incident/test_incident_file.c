@@ -391,7 +391,7 @@ the_newest_state_is_on_disk_at_the_end(void **state)
 	for (int n = 1; n <= 100; n++)
 		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
 	LOOPBACK_WAIT(place->loop, loaded(place) == 100);
-	/* And without the loop: the end writes what is left. */
+	/* No loop runs any more: rm_incident_file_free writes the last text. */
 	for (int n = 101; n <= 110; n++)
 		rm_incident_file_save(place->file, json_pack("{s:i}", "n", n));
 	rm_worker_free(place->worker);

@@ -138,20 +138,20 @@ the_docs_have_the_severity_of_every_kind(void **state)
 	(void)state;
 	assert_non_null(table);
 	for (int kind = 1; kind < RM_KINDS; kind++) {
-		const char *word = rm_kind_str((enum rm_kind)kind);
+		const char *kind_name = rm_kind_str((enum rm_kind)kind);
 		char wanted[64], name[64];
 		const char *row;
 
-		snprintf(name, sizeof name, "`%s`", word);
+		snprintf(name, sizeof name, "`%s`", kind_name);
 		row = strstr(table, name);
 		if (row == NULL)
-			fail_msg("docs/alerts.md does not have %s", word);
+			fail_msg("docs/alerts.md does not have %s", kind_name);
 		snprintf(wanted, sizeof wanted, " | %s | ",
 		    rm_severity_str(
 			rm_severity((enum rm_kind)kind, RM_IMPACT_UNKNOWN)));
 		row = strchr(row, '|') - 1;
 		if (strncmp(row, wanted, strlen(wanted)) != 0)
-			fail_msg("docs/alerts.md: %s is not%s", word, wanted);
+			fail_msg("docs/alerts.md: %s is not%s", kind_name, wanted);
 	}
 	free(alerts);
 }

@@ -81,7 +81,7 @@ a_loss_reports_of_which_packets(void **state)
 	static const struct {
 		enum rm_kind kind;
 		enum rm_direction direction;
-		const char *reports, *word;
+		const char *reports, *kind_name;
 	} cases[] = {
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_UNKNOWN, "loses packets:", "" },
 		{ RM_KIND_RNIC_LOSSY, RM_DIRECTION_RECEIVE,
@@ -115,7 +115,7 @@ a_loss_reports_of_which_packets(void **state)
 		assert_string_equal(
 		    json_string_value(json_object_get(
 			json_object_get(json, "evidence"), "direction")),
-		    cases[i].word);
+		    cases[i].kind_name);
 		json_decref(json);
 	}
 }

@@ -24,7 +24,7 @@
 struct manager { /* what systemd would be */
 	int fd;
 	char path[64];
-	char words[256];
+	char message[256];
 	struct rm_notify *notify;
 	struct rm_loop *loop;
 	struct rm_worker *worker;
@@ -79,10 +79,10 @@ teardown(void **state)
 static const char *
 receives(struct manager *m)
 {
-	ssize_t n = recv(m->fd, m->words, sizeof(m->words) - 1, MSG_DONTWAIT);
+	ssize_t n = recv(m->fd, m->message, sizeof(m->message) - 1, MSG_DONTWAIT);
 
-	m->words[n < 0 ? 0 : n] = '\0';
-	return m->words;
+	m->message[n < 0 ? 0 : n] = '\0';
+	return m->message;
 }
 
 static rm_mono_t
@@ -140,7 +140,7 @@ the_watchdog_is_fed_four_times_an_interval(void **state)
 	for (int i = 0; i <= 4000; i++) {
 		rm_notify_worked(m->notify, NULL, at(i * 0.025));
 		while (receives(m)[0] != '\0') {
-			assert_string_equal(m->words, "WATCHDOG=1");
+			assert_string_equal(m->message, "WATCHDOG=1");
 			fed++;
 		}
 	}

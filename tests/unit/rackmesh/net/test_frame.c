@@ -104,7 +104,7 @@ a_length_that_will_be_refused_is_refused_before_the_body_is_there(void **state)
 }
 
 static void
-no_limit_allows_more_than_the_ceiling(void **state)
+no_limit_allows_more_than_the_largest_frame(void **state)
 {
 	static const uint8_t header[] = { 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
 	struct rm_frame frame;
@@ -174,7 +174,7 @@ main(void)
 		TEST(an_unfinished_frame_waits_for_its_last_byte),
 		TEST(the_payload_is_aligned_wherever_it_lay),
 		TEST(a_length_that_will_be_refused_is_refused_before_the_body_is_there),
-		TEST(no_limit_allows_more_than_the_ceiling),
+		TEST(no_limit_allows_more_than_the_largest_frame),
 		TEST(an_empty_frame_is_refused_both_directions),
 		TEST(a_sealed_frame_has_no_checksum_and_needs_none),
 		TEST(every_flipped_bit_of_payload_and_checksum_is_noticed),

@@ -6,7 +6,7 @@
 
 #include "tests/support/link_fixture.h"
 
-#define CROWD 60
+#define MANY_LINKS 60
 
 static void
 an_orderly_close_is_reported_from_a_reset(void **state)
@@ -60,24 +60,24 @@ static void
 a_flood_that_leaves_together_is_seen_out(void **state)
 {
 	struct fixture *f = *state;
-	struct fixture flood[CROWD];
+	struct fixture flood[MANY_LINKS];
 	unsigned gone = 0;
 
-	for (size_t i = 0; i < CROWD; i++) {
+	for (size_t i = 0; i < MANY_LINKS; i++) {
 		flood[i] = (struct fixture){ .loop = f->loop };
 		fixture_open(&flood[i], 0);
 		peer_writes(&flood[i], frames_of(450, 1));
 		close(flood[i].peer);
 		flood[i].peer = -1;
 	}
-	for (size_t i = 0; i < CROWD; i++) {
+	for (size_t i = 0; i < MANY_LINKS; i++) {
 		LOOPBACK_WAIT(f->loop, flood[i].closes > 0);
 		assert_int_equal(flood[i].frames, 450);
 		assert_int_equal(flood[i].reason, 0);
 		gone += flood[i].closes;
 		fixture_shut(&flood[i]);
 	}
-	assert_int_equal(gone, CROWD);
+	assert_int_equal(gone, MANY_LINKS);
 }
 
 static void

@@ -17,7 +17,7 @@
 #define SMALL 20
 #define FOR_EVER SIZE_MAX
 
-struct relay {
+struct forwarder {
 	struct rm_link *dialing, *accepting;
 	struct bufferevent *left, *right;
 	struct rm_timer *timer;
@@ -31,31 +31,31 @@ struct relay {
 static int
 on_open(struct rm_link *link, void *arg)
 {
-	struct relay *relay = arg;
+	struct forwarder *forwarder = arg;
 
-	relay->opens++;
+	forwarder->opens++;
 	return 0;
 }
 
 static int
 on_frame(struct rm_link *link, const uint8_t *data, size_t len, void *arg)
 {
-	struct relay *relay = arg;
+	struct forwarder *forwarder = arg;
 
-	relay->frames++;
+	forwarder->frames++;
 	return 0;
 }
 
 static void
 on_close(struct rm_link *link, int reason, void *arg)
 {
-	struct relay *relay = arg;
+	struct forwarder *forwarder = arg;
 
-	if (link != relay->accepting)
+	if (link != forwarder->accepting)
 		return;
-	relay->closes++;
-	relay->reason = reason;
-	relay->slow_frames = rm_link_counts(link)->slow_frames;
+	forwarder->closes++;
+	forwarder->reason = reason;
+	forwarder->slow_frames = rm_link_counts(link)->slow_frames;
 }
 
 static void
@@ -68,48 +68,49 @@ pass(struct bufferevent *from, struct bufferevent *to, size_t most)
 static void
 on_left(struct bufferevent *bev, void *arg)
 {
-	struct relay *relay = arg;
+	struct forwarder *forwarder = arg;
 
-	if (!relay->slow)
-		pass(relay->left, relay->right, FOR_EVER);
+	if (!forwarder->slow)
+		pass(forwarder->left, forwarder->right, FOR_EVER);
 }
 
 static void
 on_right(struct bufferevent *bev, void *arg)
 {
-	struct relay *relay = arg;
+	struct forwarder *forwarder = arg;
 
-	pass(relay->right, relay->left, FOR_EVER);
+	pass(forwarder->right, forwarder->left, FOR_EVER);
 }
 
 static void
 on_timer(void *arg)
 {
-	struct relay *relay = arg;
+	struct forwarder *forwarder = arg;
 
-	if (relay->slow && relay->most > 0 &&
-	    evbuffer_get_length(bufferevent_get_input(relay->left)) > 0) {
-		pass(relay->left, relay->right, 1);
-		relay->most--;
+	if (forwarder->slow && forwarder->most > 0 &&
+	    evbuffer_get_length(bufferevent_get_input(forwarder->left)) > 0) {
+		pass(forwarder->left, forwarder->right, 1);
+		forwarder->most--;
 	}
-	rm_timer_after(relay->timer, BYTE_NS);
+	rm_timer_after(forwarder->timer, BYTE_NS);
 }
 
 static struct bufferevent *
-half(struct rm_loop *loop, int fd, bufferevent_data_cb on_readable, struct relay *relay)
+half(struct rm_loop *loop, int fd, bufferevent_data_cb on_readable,
+    struct forwarder *forwarder)
 {
 	struct bufferevent *bev;
 
 	evutil_make_socket_nonblocking(fd);
 	bev = bufferevent_socket_new(rm_loop_base(loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	assert_non_null(bev);
-	bufferevent_setcb(bev, on_readable, NULL, NULL, relay);
+	bufferevent_setcb(bev, on_readable, NULL, NULL, forwarder);
 	bufferevent_enable(bev, EV_READ | EV_WRITE);
 	return bev;
 }
 
 static void
-relay_open(struct relay *relay, struct ends *ends)
+forwarder_open(struct forwarder *forwarder, struct ends *ends)
 {
 	static const struct rm_link_callbacks callbacks = { on_frame, on_close, NULL,
 		on_open };
@@ -121,110 +122,111 @@ relay_open(struct relay *relay, struct ends *ends)
 	};
 	int left[2], right[2];
 
-	*relay = (struct relay){ .most = FOR_EVER };
+	*forwarder = (struct forwarder){ .most = FOR_EVER };
 	loopback_pair(left, 0);
 	loopback_pair(right, 0);
-	relay->left = half(ends->loop, left[1], on_left, relay);
-	relay->right = half(ends->loop, right[0], on_right, relay);
-	assert_int_equal(rm_link_new(ends->loop, left[0], &limits, &callbacks, relay,
-			     &relay->dialing),
+	forwarder->left = half(ends->loop, left[1], on_left, forwarder);
+	forwarder->right = half(ends->loop, right[0], on_right, forwarder);
+	assert_int_equal(rm_link_new(ends->loop, left[0], &limits, &callbacks,
+			     forwarder, &forwarder->dialing),
 	    0);
 	limits.tls = ends->accepting.tls;
 	limits.accepting = true;
-	assert_int_equal(rm_link_new(ends->loop, right[1], &limits, &callbacks, relay,
-			     &relay->accepting),
+	assert_int_equal(rm_link_new(ends->loop, right[1], &limits, &callbacks,
+			     forwarder, &forwarder->accepting),
 	    0);
-	assert_int_equal(rm_timer_new(ends->loop, on_timer, relay, &relay->timer), 0);
-	rm_timer_after(relay->timer, BYTE_NS);
-	LOOPBACK_WAIT(ends->loop, relay->opens == 2);
+	assert_int_equal(
+	    rm_timer_new(ends->loop, on_timer, forwarder, &forwarder->timer), 0);
+	rm_timer_after(forwarder->timer, BYTE_NS);
+	LOOPBACK_WAIT(ends->loop, forwarder->opens == 2);
 }
 
 static void
-relay_close(struct relay *relay)
+forwarder_close(struct forwarder *forwarder)
 {
-	rm_link_free(relay->dialing);
-	rm_link_free(relay->accepting);
-	bufferevent_free(relay->left);
-	bufferevent_free(relay->right);
-	rm_timer_free(relay->timer);
+	rm_link_free(forwarder->dialing);
+	rm_link_free(forwarder->accepting);
+	bufferevent_free(forwarder->left);
+	bufferevent_free(forwarder->right);
+	rm_timer_free(forwarder->timer);
 }
 
 static void
-sends(struct relay *relay, size_t len)
+sends(struct forwarder *forwarder, size_t len)
 {
 	static const uint8_t data[LARGE];
 
-	assert_int_equal(rm_link_send(relay->dialing, data, len), 0);
+	assert_int_equal(rm_link_send(forwarder->dialing, data, len), 0);
 }
 
 static void
-expect_late(struct ends *ends, struct relay *relay)
+expect_late(struct ends *ends, struct forwarder *forwarder)
 {
-	LOOPBACK_WAIT(ends->loop, relay->closes > 0);
-	assert_int_equal(relay->reason, -ETIMEDOUT);
-	assert_int_equal(relay->slow_frames, 1);
-	assert_int_equal(relay->frames, 1);
-	relay_close(relay);
+	LOOPBACK_WAIT(ends->loop, forwarder->closes > 0);
+	assert_int_equal(forwarder->reason, -ETIMEDOUT);
+	assert_int_equal(forwarder->slow_frames, 1);
+	assert_int_equal(forwarder->frames, 1);
+	forwarder_close(forwarder);
 }
 
 /* most bytes of a large frame pass, one by one, after a whole one. */
 static void
-dribbles(struct ends *ends, struct relay *relay, size_t most)
+dribbles(struct ends *ends, struct forwarder *forwarder, size_t most)
 {
-	relay_open(relay, ends);
-	sends(relay, SMALL);
-	LOOPBACK_WAIT(ends->loop, relay->frames == 1);
-	relay->slow = true;
-	relay->most = most;
-	sends(relay, LARGE);
+	forwarder_open(forwarder, ends);
+	sends(forwarder, SMALL);
+	LOOPBACK_WAIT(ends->loop, forwarder->frames == 1);
+	forwarder->slow = true;
+	forwarder->most = most;
+	sends(forwarder, LARGE);
 }
 
 static void
 a_frame_that_arrives_too_slowly_closes_the_link(void **state)
 {
 	static const size_t most[] = { FOR_EVER, 1, 8, 100 };
-	struct relay relays[4];
+	struct forwarder forwards[4];
 	struct ends *ends = *state;
 
 	for (size_t i = 0; i < 4; i++)
-		dribbles(ends, &relays[i], most[i]);
+		dribbles(ends, &forwards[i], most[i]);
 	for (size_t i = 0; i < 4; i++)
-		expect_late(ends, &relays[i]);
+		expect_late(ends, &forwards[i]);
 }
 
 static void
 small_frames_of_a_slow_peer_all_arrive(void **state)
 {
 	struct ends *ends = *state;
-	struct relay relay;
+	struct forwarder forwarder;
 
-	relay_open(&relay, ends);
-	relay.slow = true;
+	forwarder_open(&forwarder, ends);
+	forwarder.slow = true;
 	for (size_t i = 0; i < 50; i++) /* 28 ms each: two and a half times the time */
-		sends(&relay, SMALL);
-	LOOPBACK_WAIT(ends->loop, relay.frames == 50 || relay.closes > 0);
-	assert_int_equal(relay.closes, 0);
+		sends(&forwarder, SMALL);
+	LOOPBACK_WAIT(ends->loop, forwarder.frames == 50 || forwarder.closes > 0);
+	assert_int_equal(forwarder.closes, 0);
 	loopback_run(ends->loop, 2 * FRAME_NS); /* silence is no frame */
-	assert_int_equal(relay.closes, 0);
-	relay_close(&relay);
+	assert_int_equal(forwarder.closes, 0);
+	forwarder_close(&forwarder);
 }
 
 static void
 while_we_do_not_listen_no_time_runs(void **state)
 {
 	struct ends *ends = *state;
-	struct relay relay;
+	struct forwarder forwarder;
 
-	dribbles(ends, &relay, 100);
-	LOOPBACK_WAIT(ends->loop, relay.most == 0);
-	rm_link_pause(relay.accepting);
+	dribbles(ends, &forwarder, 100);
+	LOOPBACK_WAIT(ends->loop, forwarder.most == 0);
+	rm_link_pause(forwarder.accepting);
 	loopback_run(ends->loop, 3 * FRAME_NS);
-	relay.slow = false;
-	on_left(relay.left, &relay);
-	rm_link_resume(relay.accepting);
-	LOOPBACK_WAIT(ends->loop, relay.frames == 2 || relay.closes > 0);
-	assert_int_equal(relay.closes, 0);
-	relay_close(&relay);
+	forwarder.slow = false;
+	on_left(forwarder.left, &forwarder);
+	rm_link_resume(forwarder.accepting);
+	LOOPBACK_WAIT(ends->loop, forwarder.frames == 2 || forwarder.closes > 0);
+	assert_int_equal(forwarder.closes, 0);
+	forwarder_close(&forwarder);
 }
 
 #define PLAIN(fn) cmocka_unit_test_setup_teardown(fn, ends_setup_bare, ends_teardown)

@@ -9,7 +9,7 @@
 #include "tests/support/tls_fixture.h"
 
 #define BODY "what nobody on the way may read"
-#define STRANGERS 50
+#define REFUSED_PEERS 50
 #define UNKNOWN_PEER_BYTES (16 << 10)
 
 static void
@@ -337,12 +337,12 @@ static void
 a_unknown_peer_takes_little_memory(void **state)
 {
 	struct ends *ends = *state;
-	struct end pending_conns[STRANGERS] = { 0 };
+	struct end pending_conns[REFUSED_PEERS] = { 0 };
 	static uint8_t junk[8000] = { 0x16, 3, 1, 0x20, 0, 1, 0, 0x1f, 0xfc };
 	size_t before = 0, each;
-	int fds[2], peers[STRANGERS];
+	int fds[2], peers[REFUSED_PEERS];
 
-	for (int i = 0; i < STRANGERS; i++) {
+	for (int i = 0; i < REFUSED_PEERS; i++) {
 		pending_conns[i].tls = ends->accepting.tls;
 		loopback_pair(fds, 0);
 		peers[i] = fds[1];
@@ -354,10 +354,10 @@ a_unknown_peer_takes_little_memory(void **state)
 			before = mallinfo2().uordblks;
 	}
 	loopback_run(ends->loop, 100 * RM_NS_PER_MS);
-	each = (mallinfo2().uordblks - before) / (STRANGERS - 1);
+	each = (mallinfo2().uordblks - before) / (REFUSED_PEERS - 1);
 	print_message("%zu bytes each\n", each); /* 0 under the sanitizers */
 	assert_in_range(each, 0, UNKNOWN_PEER_BYTES);
-	for (int i = 0; i < STRANGERS; i++) {
+	for (int i = 0; i < REFUSED_PEERS; i++) {
 		pending_conns[i].tls = NULL;
 		end_clear(&pending_conns[i]);
 		close(peers[i]);

@@ -217,7 +217,7 @@ a_secret_is_read_and_an_open_one_is_not(void **state)
 	struct rm_error error = { .text = "" };
 	uint8_t *data = NULL;
 	size_t len = 0;
-	char word[16];
+	char password[16];
 
 	pki_write(ends->pki, path, "secret", 0600);
 	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &error), 0);
@@ -225,18 +225,19 @@ a_secret_is_read_and_an_open_one_is_not(void **state)
 	assert_memory_equal(data, "secret", 7);
 	free(data);
 	assert_int_equal(rm_file_read_secret(path, 5, &data, &len, &error), -EFBIG);
-	assert_int_equal(rm_file_read_password(path, word, 7, &error), 0);
-	assert_string_equal(word, "secret");
-	assert_int_equal(rm_file_read_password(path, word, 6, &error), -EINVAL);
+	assert_int_equal(rm_file_read_password(path, password, 7, &error), 0);
+	assert_string_equal(password, "secret");
+	assert_int_equal(rm_file_read_password(path, password, 6, &error), -EINVAL);
 	pki_write(ends->pki, path, "secret\r\n", 0600);
-	assert_int_equal(rm_file_read_password(path, word, sizeof(word), &error), 0);
-	assert_string_equal(word, "secret");
+	assert_int_equal(
+	    rm_file_read_password(path, password, sizeof(password), &error), 0);
+	assert_string_equal(password, "secret");
 	pki_write(ends->pki, path, "secret\nmore\n", 0600);
 	assert_int_equal(
-	    rm_file_read_password(path, word, sizeof(word), &error), -EINVAL);
+	    rm_file_read_password(path, password, sizeof(password), &error), -EINVAL);
 	pki_write(ends->pki, path, "\n", 0600);
 	assert_int_equal(
-	    rm_file_read_password(path, word, sizeof(word), &error), -EINVAL);
+	    rm_file_read_password(path, password, sizeof(password), &error), -EINVAL);
 	chmod(path, 0660);
 	assert_int_equal(rm_file_check_secret(path, &error), -EACCES);
 	assert_int_equal(rm_file_read_secret(path, 100, &data, &len, &error), -EACCES);

@@ -22,12 +22,12 @@ struct fixture {
 };
 
 static void
-note(struct fixture *f, const char *word, const char *of, uint64_t restarts)
+note(struct fixture *f, const char *event, const char *of, uint64_t restarts)
 {
 	rm_mono_t begun = rm_mono_now();
 	size_t len = strlen(f->reported);
 
-	snprintf(f->reported + len, sizeof(f->reported) - len, "%s%s/%u ", word, of,
+	snprintf(f->reported + len, sizeof(f->reported) - len, "%s%s/%u ", event, of,
 	    (unsigned)restarts);
 	while (rm_mono_since(rm_mono_now(), begun) < f->takes_ns)
 		;

@@ -335,7 +335,7 @@ named(json_t *list, const char *key, const char *name)
 }
 
 static const char *
-word(json_t *object, const char *key)
+text_at(json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
@@ -352,14 +352,14 @@ the_topology_shows_written_and_traced_links(void **state)
 	links = json_object_get(topology, "links");
 	assert_int_equal(json_array_size(switches), 4);
 	assert_string_equal(
-	    word(named(switches, "name", "spine1"), "known"), "written");
-	assert_non_null(word(named(switches, "name", "spine1"), "first_traced"));
-	assert_null(word(named(switches, "name", "tor2"), "first_traced"));
+	    text_at(named(switches, "name", "spine1"), "known"), "written");
+	assert_non_null(text_at(named(switches, "name", "spine1"), "first_traced"));
+	assert_null(text_at(named(switches, "name", "tor2"), "first_traced"));
 	assert_string_equal(
-	    word(named(switches, "name", "?172.16.5.5"), "known"), "traced");
+	    text_at(named(switches, "name", "?172.16.5.5"), "known"), "traced");
 	assert_int_equal(json_array_size(links), 3);
-	assert_string_equal(word(json_array_get(links, 2), "known"), "traced");
-	assert_string_equal(word(json_array_get(links, 2), "traced_by"), "tor1");
+	assert_string_equal(text_at(json_array_get(links, 2), "known"), "traced");
+	assert_string_equal(text_at(json_array_get(links, 2), "traced_by"), "tor1");
 	json_decref(topology);
 }
 

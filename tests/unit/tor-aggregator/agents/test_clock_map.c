@@ -110,7 +110,7 @@ absurd_times_are_refused(void **state)
 	assert_int_equal(clock_map_sample(&map, INT64_MAX, at(S)), 0);
 	assert_false(clock_map_ours(&map, UINT64_MAX, &ret));
 	assert_true(clock_map_ours(&map, 0, &ret));
-	/* From one end of the numbers to the other. */
+	/* The agent's clock jumps between its largest and its smallest value. */
 	for (int64_t t = 2; t < 40; t++)
 		assert_int_equal(
 		    clock_map_sample(&map, t < 20 ? INT64_MAX : 0, at(t * S / 4)), 0);

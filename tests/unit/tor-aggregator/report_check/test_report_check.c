@@ -169,18 +169,18 @@ a_host_that_was_away_can_be_contradicted_later(void **state)
 	assert_true(table->named);
 }
 
-#define WORDS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define REPORTS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORDS_TEST(a_dead_host_that_reports_answers_is_contradicted),
-		WORDS_TEST(a_host_that_refuses_probes_is_not_contradicted),
-		WORDS_TEST(a_host_that_was_away_is_not_contradicted),
-		WORDS_TEST(a_host_that_was_away_can_be_contradicted_later),
-		WORDS_TEST(a_host_that_reports_stalls_can_be_contradicted),
-		WORDS_TEST(a_contradicted_host_stays_so_while_it_is_away),
+		REPORTS_TEST(a_dead_host_that_reports_answers_is_contradicted),
+		REPORTS_TEST(a_host_that_refuses_probes_is_not_contradicted),
+		REPORTS_TEST(a_host_that_was_away_is_not_contradicted),
+		REPORTS_TEST(a_host_that_was_away_can_be_contradicted_later),
+		REPORTS_TEST(a_host_that_reports_stalls_can_be_contradicted),
+		REPORTS_TEST(a_contradicted_host_stays_so_while_it_is_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
