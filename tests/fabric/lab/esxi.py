@@ -62,6 +62,7 @@ class Esxi(Process):
             "AuthorizedKeysCommandUser root\nStrictModes no\nUsePAM no\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
             "PermitRootLogin prohibit-password\n"
+            f"SetEnv HOME={self.folder}\n"  # without what root's shell does as it starts
             f'ForceCommand PATH={self.folder}:$PATH sh -c "$SSH_ORIGINAL_COMMAND"\n{sshd}')
         for script, text in (("vsish", _VSISH), ("esxcli", _ESXCLI), ("keys", _KEYS)):
             path = self.folder / script
