@@ -38,7 +38,7 @@ struct rack {
 	bool all; /* all flows of the rack are in it */
 	struct row *rows;
 	size_t count;
-	UT_hash_handle hh;
+	UT_hash_handle hh, by_name;
 };
 
 /* A verdict comes four times a second, and a region has many rows. */
@@ -53,7 +53,7 @@ struct answer {
 };
 
 struct service_uses {
-	struct rack *racks;
+	struct rack *racks, *by_name;
 	size_t count; /* rows of all racks */
 	struct answer answers[ANSWERS];
 };
@@ -85,6 +85,7 @@ service_uses_free(struct service_uses *service_uses)
 
 	if (service_uses == NULL)
 		return;
+	HASH_CLEAR(by_name, service_uses->by_name);
 	HASH_ITER (hh, service_uses->racks, rack, next) {
 		HASH_DEL(service_uses->racks, rack);
 		rows_free(rack->rows, rack->count);
@@ -218,6 +219,12 @@ read_rows(const struct wire_summary_view *view, size_t count, rm_mono_t at)
 	return rows;
 }
 
+static bool
+is_fresh(const struct rack *rack, rm_mono_t now)
+{
+	return rack->at.ns != 0 && rm_mono_since(now, rack->at) <= SERVICE_USES_KEEP_NS;
+}
+
 /* NULL: no room. */
 static struct rack *
 rack_of(struct service_uses *service_uses, const char *tor)
@@ -233,8 +240,13 @@ rack_of(struct service_uses *service_uses, const char *tor)
 	snprintf(rack->tor, sizeof(rack->tor), "%s", tor);
 	rack->name = hash_of(rack->tor, strlen(rack->tor));
 	HASH_ADD_STR(service_uses->racks, tor, rack);
-	if (rack->hh.tbl != NULL)
-		return rack;
+	if (rack->hh.tbl != NULL) {
+		HASH_ADD(
+		    by_name, service_uses->by_name, name, sizeof(rack->name), rack);
+		if (rack->by_name.tbl != NULL)
+			return rack;
+		HASH_DEL(service_uses->racks, rack);
+	}
 	free(rack); /* uthash could not grow */
 	return NULL;
 }
@@ -295,13 +307,14 @@ struct found {
 static bool
 is_end_of(const char *tor, const char *name, size_t len)
 {
-	const size_t tor_len = strlen(tor), rest = len - tor_len;
-	const char *end = name + rest;
+	const size_t tor_len = strlen(tor);
+	const char *end;
 
 	if (len == tor_len)
 		return strncmp(name, tor, len) == 0;
 	if (len < tor_len + 3)
 		return false;
+	end = name + len - tor_len;
 	return (strncmp(name, tor, tor_len) == 0 && name[tor_len] == '-' &&
 		   strchr("->", name[tor_len + 1]) != NULL) ||
 	       (strncmp(end, tor, tor_len) == 0 && end[-2] == '-' &&
@@ -421,12 +434,42 @@ look_at(const struct rack *rack, const struct target *target, rm_mono_t now,
 }
 
 static bool
-is_fresh(const struct rack *rack, rm_mono_t now)
+is_known(const struct rack *rack, rm_mono_t now)
 {
-	return rack->at.ns != 0 && rm_mono_since(now, rack->at) <= SERVICE_USES_KEEP_NS;
+	return rack->all && is_fresh(rack, now);
 }
 
-/* All that could use the part is reported: by the rack at an end of it, else by all. */
+static bool
+is_known_rack(const struct service_uses *service_uses, uint64_t name, rm_mono_t now)
+{
+	const struct rack *rack;
+
+	HASH_FIND(by_name, service_uses->by_name, &name, sizeof(name), rack);
+	return rack != NULL && is_known(rack, now);
+}
+
+/* A rack reports the paths of what it sends. What others send to it may take other
+ * paths, which these report. */
+static bool
+are_peers_known(
+    const struct service_uses *service_uses, const struct rack *rack, rm_mono_t now)
+{
+	uint64_t seen = rack->name;
+
+	for (size_t i = 0; i < rack->count; i++) {
+		const uint64_t peer = rack->rows[i].dst_tor;
+
+		if (peer == 0 || peer == rack->name || peer == seen)
+			continue;
+		if (!is_known_rack(service_uses, peer, now))
+			return false;
+		seen = peer;
+	}
+	return true;
+}
+
+/* All that could use the part is reported: by the rack at an end of it, and of a link
+ * also by those that this rack talks to; else by all. */
 static bool
 is_all_known(
     const struct service_uses *service_uses, const struct target *target, rm_mono_t now)
@@ -435,12 +478,20 @@ is_all_known(
 	bool all = rack != NULL;
 
 	for (; rack != NULL; rack = rack->hh.next) {
-		const bool is_known = rack->all && is_fresh(rack, now);
+		const bool whole = target->is_path || target->name == rack->name;
 
-		if (is_known && has(target->racks, target->rack_count, rack->name))
+		if (!is_known(rack, now)) {
+			all = false;
+			continue;
+		}
+		if (!has(target->racks, target->rack_count, rack->name))
+			continue;
+		if (whole || are_peers_known(service_uses, rack, now))
 			return true;
-		all = all && is_known;
+		all = false;
 	}
+	for (rack = service_uses->racks; all && rack != NULL; rack = rack->hh.next)
+		all = are_peers_known(service_uses, rack, now);
 	return all;
 }
 
@@ -481,8 +532,9 @@ find_impact(const struct service_uses *service_uses, const char *part, rm_mono_t
 		for (; rack != NULL; rack = rack->hh.next)
 			if (is_fresh(rack, now))
 				look_at(rack, &targets[i], now, &found);
-		all = all && is_all_known(service_uses, &targets[i], now);
 	}
+	for (size_t i = 0; i < count && found.count == 0 && all; i++)
+		all = is_all_known(service_uses, &targets[i], now);
 	write_names(&found, answer->services);
 	if (found.count > 0)
 		answer->impact = found.is_hurt ? RM_IMPACT_P0 : RM_IMPACT_P1;

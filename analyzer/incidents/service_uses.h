@@ -4,9 +4,10 @@
  *
  * P0: probes of a service whose path crosses the part are lost. P1: a service's path
  * crosses it. P2: none does, and every rack that could know of one traces its services.
- * Else the impact is unknown. Both ends of a connection report it, so a rack knows all
- * that begins or ends there. The newest report of a rack replaces the one before; one
- * that is older than SERVICE_USES_KEEP_NS says nothing.
+ * Else the impact is unknown. Both ends of a connection report it, each with the path
+ * of what it sends: a rack knows all that begins or ends there, but not on which paths
+ * others send to it. The newest report of a rack replaces the one before; one that is
+ * older than SERVICE_USES_KEEP_NS says nothing.
  */
 #ifndef ANALYZER_INCIDENTS_SERVICE_USES_H
 #define ANALYZER_INCIDENTS_SERVICE_USES_H

@@ -161,6 +161,13 @@ nobody_is_said_only_where_all_is_known(void **state)
 	summary(w, "tor1", WIRE_USES_SOME, &row, 1); /* a host does not trace */
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
 	summary(w, "tor1", WIRE_USES_ALL, &row, 1);
+	/* What tor2 sends to tor1 may come on another path than what goes there. */
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
+	assert_string_equal(impact(w, RM_PART_PATH, "tor1->tor3"), "P2");
+	summary(w, "tor2", WIRE_USES_SOME, NULL, 0);
+	assert_string_equal(impact(w, LINK, "spine1--tor1"), "unknown");
+	summary(w, "tor2", WIRE_USES_ALL, NULL, 0);
 	assert_string_equal(impact(w, LINK, "spine1--tor1"), "P2");
 	/* Another rack knows nothing of tor1's links, but of spines. */
 	summary(w, "tor3", WIRE_USES_UNKNOWN, NULL, 0);
