@@ -34,8 +34,9 @@ struct row {
 struct rack {
 	char tor[RM_NAME_BYTES];
 	uint64_t name;
-	rm_mono_t at;
-	bool all; /* all flows of the rack are in it */
+	rm_mono_t heard; /* any summary */
+	rm_mono_t at;    /* the one with these rows; ns 0: none so far */
+	bool all;        /* all flows of the rack are in it */
 	struct row *rows;
 	size_t count;
 	UT_hash_handle hh, by_name;
@@ -225,6 +226,27 @@ is_fresh(const struct rack *rack, rm_mono_t now)
 	return rack->at.ns != 0 && rm_mono_since(now, rack->at) <= SERVICE_USES_KEEP_NS;
 }
 
+/* Racks that are gone for good, and what old rows keep others from having. */
+static void
+forget_old(struct service_uses *service_uses, rm_mono_t now)
+{
+	struct rack *rack, *next;
+
+	HASH_ITER (hh, service_uses->racks, rack, next) {
+		if (is_fresh(rack, now))
+			continue;
+		rows_free(rack->rows, rack->count);
+		service_uses->count -= rack->count;
+		rack->rows = NULL;
+		rack->count = 0;
+		if (rm_mono_since(now, rack->heard) <= SERVICE_USES_FORGET_NS)
+			continue;
+		HASH_DELETE(by_name, service_uses->by_name, rack);
+		HASH_DEL(service_uses->racks, rack);
+		free(rack);
+	}
+}
+
 /* NULL: no room. */
 static struct rack *
 rack_of(struct service_uses *service_uses, const char *tor)
@@ -269,7 +291,10 @@ service_uses_summary(struct service_uses *service_uses,
 	/* A rack whose aggregator is too old to report uses is one that may have
 	 * some. */
 	rack = rack_of(service_uses, summary->tor);
-	if (rack == NULL || summary->uses_known == WIRE_USES_UNKNOWN)
+	if (rack == NULL)
+		return;
+	rack->heard = now;
+	if (summary->uses_known == WIRE_USES_UNKNOWN)
 		return;
 	room = SERVICE_USES_MAX - (service_uses->count - rack->count);
 	if (count > room)
@@ -569,6 +594,7 @@ service_uses_fill(
 	if (answer->name != name || rm_mono_since(now, answer->at) >= ANSWER_NS) {
 		answer->name = name;
 		answer->at = now;
+		forget_old(service_uses, now);
 		find_impact(service_uses, part, now, answer);
 	}
 	evidence->impact = answer->impact;

@@ -20,6 +20,8 @@ struct wire_summary_view;
 
 /* Rows that come more seldom (summary.interval_s) say nothing most of the time. */
 #define SERVICE_USES_KEEP_NS (180 * RM_NS_PER_S)
+/* A rack that was not heard of for so long is not one of the region any more. */
+#define SERVICE_USES_FORGET_NS (86400 * RM_NS_PER_S)
 /* Rows of a region. Of a rack with more it is not known who uses it. */
 #define SERVICE_USES_MAX 262144
 

@@ -178,6 +178,25 @@ nobody_is_said_only_where_all_is_known(void **state)
 }
 
 static void
+a_rack_that_is_gone_for_good_is_forgotten(void **state)
+{
+	struct world *w = *state;
+	const struct wire_use_row row = { "unit:b", "tor1", VIA_SPINE2, 1, 4, 0 };
+
+	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	summary(w, "tor2", WIRE_USES_ALL, &row, 1);
+	assert_string_equal(impact(w, SWITCH, "spine1"), "P2");
+	pass(w, SERVICE_USES_KEEP_NS);
+	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
+	pass(w, SERVICE_USES_FORGET_NS);
+	summary(w, "tor1", WIRE_USES_ALL, NULL, 0);
+	assert_string_equal(impact(w, SWITCH, "spine1"), "P2");
+	summary(w, "tor2", WIRE_USES_UNKNOWN, NULL, 0);
+	assert_string_equal(impact(w, SWITCH, "spine1"), "unknown");
+}
+
+static void
 a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks(void **state)
 {
 	struct world *w = *state;
@@ -237,6 +256,7 @@ main(void)
 		TEST(a_service_that_loses_probes_is_hurt_for_some_seconds),
 		TEST(a_loss_of_long_ago_is_not_of_this_fault),
 		TEST(nobody_is_said_only_where_all_is_known),
+		TEST(a_rack_that_is_gone_for_good_is_forgotten),
 		TEST(a_flow_whose_path_is_not_known_may_use_any_link_of_its_racks),
 		TEST(nothing_passes_a_daemon),
 		TEST(names_from_outside_are_made_plain),
