@@ -29,9 +29,9 @@ struct cnp_balance {
 
 struct sums {
 	unsigned racks, silent;
-	uint64_t rnics, counting;
-	const char *unread; /* a rack of which some do not count */
-	const char *quiet;  /* a rack that tells nothing */
+	uint64_t rnics, missing; /* missing: of these, they do not count */
+	const char *unread;      /* a rack of which some do not count */
+	const char *quiet;       /* a rack that tells nothing */
 	uint64_t rdma_sent, rdma_received, cnps_sent, cnps_received;
 };
 
@@ -143,9 +143,12 @@ sum_up(struct cnp_balance *cnp_balance, rm_mono_t now)
 			continue;
 		}
 		sums.rnics += rack->state.rnics;
-		sums.counting += rack->state.rnics_counting;
-		if (rack->state.rnics_counting < rack->state.rnics)
+		/* One that has left a rack counts there for a while: it stands for none
+		 * of another rack. */
+		if (rack->state.rnics_counting < rack->state.rnics) {
+			sums.missing += rack->state.rnics - rack->state.rnics_counting;
 			sums.unread = rack->tor;
+		}
 		add(&sums.rdma_sent, rack->state.rdma_sent);
 		add(&sums.rdma_received, rack->state.rdma_received);
 		add(&sums.cnps_sent, rack->state.cnps_sent);
@@ -225,7 +228,7 @@ judge(struct cnp_balance *cnp_balance, const struct sums *sums, rm_mono_t now,
 		return tell(sentence, CNP_NOT_KNOWN,
 		    "%" PRIu64 " of %" PRIu64 " RNICs do not count CNPs and packets of "
 		    "RDMA, as in %.64s: CNPs may go to them.",
-		    sums->rnics - sums->counting, sums->rnics, sums->unread);
+		    sums->missing, sums->rnics, sums->unread);
 	if (sums->cnps_sent < CNP_FEW)
 		return tell(sentence, CNP_NOT_NEEDED,
 		    "RNICs of the region sent %" PRIu64 " CNPs in a minute: too few to "

@@ -127,6 +127,9 @@ ends_that_do_not_count_hide_a_loss(void **state)
 	w->racks[0].cnps_received = 1000;
 	w->racks[1].rnics_counting = 7;
 	assert_state(pass(w, 600), CNP_NOT_KNOWN, "1 of 24 RNICs do not count");
+	/* One that has left a rack a moment ago counts for no other rack. */
+	w->racks[2].rnics_counting = 10;
+	assert_state(pass(w, 10), CNP_NOT_KNOWN, "1 of 24 RNICs do not count");
 	w->racks[1].rnics_counting = 0; /* an older aggregator */
 	assert_state(pass(w, 600), CNP_NOT_KNOWN, "as in tor2");
 	w->racks[1].rnics_counting = 8;
