@@ -79,6 +79,11 @@ on_summary(struct tor_rack *rack, const struct wire_summary *summary, void *arg)
 		full.port_count = tor_aggregator_ports_report(
 		    aggregator, rack, ports, WIRE_MAX_PORT_ROWS);
 	}
+	/* Uses are of now: in the spool they would only take the room of history. */
+	if (!analyzer_link_connected(aggregator->analyzer)) {
+		full.uses_known = WIRE_USES_UNKNOWN;
+		full.use_count = 0;
+	}
 	report_spool_summary(aggregator->reports, &full);
 }
 
