@@ -458,7 +458,7 @@ leader_put(struct store_etcd *etcd, const struct rm_etcd_value *value)
 static void
 leader_gone(struct store_etcd *etcd)
 {
-	etcd->leader_name[0] = '\0';
+	etcd->leader_name[0] = etcd->leader_keys[0] = '\0';
 	etcd->since = rm_wall_now();
 	store_etcd_look_at_lease(etcd, -1);
 	rm_etcd_leader_seen(etcd->leader, false);
