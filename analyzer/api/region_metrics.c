@@ -245,7 +245,7 @@ static const struct rm_metrics_family families[] = {
 	{ "rackmesh_region_rack_minutes_total", "counter", "Minutes of racks, by class and scope: available (less was lost than the threshold), unavailable, or unknown (no results).", family_rack_minutes },
 	{ "rackmesh_region_incidents_open", "gauge", "Incidents open now in the region, of racks and of what lies between them, by kind.", family_kinds },
 	{ "rackmesh_region_cnps_lost", "gauge", "1: CNPs that RNICs of the region send do not arrive at its senders.", family_cnps_lost },
-	{ "rackmesh_region_cnp_arrival_ratio", "gauge", "CNPs that arrived at senders in the last minute, of those that RNICs of the region sent; only where all of them count.", family_cnp_ratio },
+	{ "rackmesh_region_cnp_arrival_ratio", "gauge", "Ratio of CNPs that senders received to CNPs that RNICs of the region sent, in the last minute; absent if an RNIC does not count CNPs.", family_cnp_ratio },
 	{ "rackmesh_region_part_at_fault", "gauge", "1: an incident of the part is open.", family_parts },
 };
 /* clang-format on */
