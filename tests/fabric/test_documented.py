@@ -102,6 +102,9 @@ def there(region, words):
 def test_every_command_in_the_documentation_answers(region, tmp_path, say):
     commands = [line for line in typed() if not line.startswith(ELSEWHERE)]
     wrong = []
+    # Rows of pairs come every ten seconds, on a busy machine later.
+    until("a pair of racks has a history", PATIENCE_S, lambda: region.lab.analyzer.get(
+        "/v1/history/rm_tor_pair?src_tor=tor1&dst_tor=tor2").json["rows"], every=0.2)
     for line in commands:
         words = with_names(alternatives(line), region, tmp_path)
         netns, variables = there(region, words)
