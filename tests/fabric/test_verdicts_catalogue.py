@@ -69,7 +69,7 @@ CASES = {
     "an RNIC that cannot receive, of two": Case(
         lambda w: rnics(w, "rnic-receive-dead", "h7/r0"), 2
     ),
-    "a host's firewall takes no probe": Case(lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 3),
+    "a host's firewall drops all probes": Case(lambda w: [ProbesBlocked(w.lab, w.rnic("h4/r0"))], 3),
     "two RNICs of two racks": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h5/r0"), 4),
     "two RNICs of a rack of four": Case(lambda w: rnics(w, "rnic-down", "h2/r0", "h4/r0"), 4),
     # The ToR is named, and "or both of its RNICs are dead" is said: no probe tells them apart.
@@ -84,13 +84,13 @@ CASES = {
     "an RNIC loses 30 %, of two": Case(
         lambda w: [RnicLossy(w.lab, w.rnic("h7/r0"), 30, "both")], 6
     ),
-    "an RNIC loses what is large": Case(
+    "an RNIC loses large packets": Case(
         lambda w: [RnicMtu(w.lab, w.rnic("h3/r0"), 1000, "send")], 3
     ),
-    "an RNIC 0.5 s dead of 2.5 s": Case(
+    "an RNIC dead for 0.5 s of every 2.5 s": Case(
         lambda w: [RnicOnAndOff(w.lab, w.rnic("h3/r0"), 0.5, 2)], 20
     ),
-    "an RNIC 2 s dead of 5 s": Case(lambda w: [RnicOnAndOff(w.lab, w.rnic("h3/r0"), 2, 3)], 6),
+    "an RNIC dead for 2 s of every 5 s": Case(lambda w: [RnicOnAndOff(w.lab, w.rnic("h3/r0"), 2, 3)], 6),
     "an RNIC is late by 400 ms": Case(
         lambda w: [rnic_late(w.lab, w.rnic("h3/r0"), 400)], 4, delays=True
     ),
@@ -100,7 +100,7 @@ CASES = {
     "an agent killed": Case(lambda w: [AgentKilled(w.lab, "h7")], 2),
     "an agent frozen": Case(lambda w: [AgentFrozen(w.lab, "h4")], 3),
     "a host gone": Case(lambda w: [HostGone(w.lab, "h5")], 3),
-    "an agent stands still for 1.5 s of 1.8": Case(lambda w: [AgentMostlyStill(w.lab, "h3")], 15),
+    "an agent stops for 1.5 s of every 1.8 s": Case(lambda w: [AgentMostlyStill(w.lab, "h3")], 15),
     "an agent stutters": Case(
         lambda w: [], beside=lambda w: [AgentStutters(w.lab, ["h3"], STUTTER)]
     ),
